@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From a recording to profiles. */
+#ifndef SPROF_ANALYSIS_H
+#define SPROF_ANALYSIS_H
+
+#include <sprof/ctx.h>
+#include <sprof/profile.h>
+#include <sprof/reader.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum sp_tree_order {
+	SP_TREE_NONE,
+	SP_TREE_CALLER, /* from the outermost caller down */
+	SP_TREE_CALLEE, /* from the sampled function up to its callers */
+};
+
+/* A list of names or numbers; an empty one lets everything pass. */
+struct sp_string_list {
+	const char *const *items;
+	size_t count;
+};
+
+struct sp_number_list {
+	const int32_t *items;
+	size_t count;
+};
+
+/* All zero is the default. Borrowed until sp_analysis_run() returns. */
+struct sp_analysis_options {
+	const enum sp_key *keys; /* of the rows; none: comm, dso, symbol */
+	size_t key_count;
+	bool children;           /* compute totals and sort by them (needs call chains) */
+	enum sp_tree_order tree;
+	bool relative;           /* shares of what the filters let pass, not of all */
+	/* A sample passes if it fits one item of each list that is not empty. */
+	struct sp_string_list comms, dsos, symbols;
+	struct sp_number_list pids, tids, cpus;
+	uint64_t time_begin_ns, time_end_ns; /* in the recording's clock; end 0: no end */
+	const char *symfs;   /* directory before every path of the recording; NULL: none */
+	const char *vmlinux; /* the kernel's ELF file; NULL: look for it */
+	const char *kallsyms; /* a file as /proc/kallsyms; NULL: what the recording says */
+	unsigned int threads; /* 0: as many as processors */
+};
+
+struct sp_analysis;
+
+/*
+ * Reads the whole recording. Damage is no failure: it is in
+ * sp_reader_damage() and in the findings. The reader is used, must outlive
+ * the analysis, and must not be used meanwhile.
+ */
+SP_API struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *reader,
+					const struct sp_analysis_options *options,
+					struct sp_analysis **ret) SP_MUST_CHECK;
+SP_API void sp_analysis_free(struct sp_analysis *analysis);
+
+/* One profile for each event of the recording, in its order. */
+SP_API size_t sp_analysis_profile_count(const struct sp_analysis *analysis);
+SP_API const struct sp_profile *sp_analysis_profile(const struct sp_analysis *analysis,
+						    size_t index);
+
+/* From the first to the last sample. */
+SP_API uint64_t sp_analysis_first_ns(const struct sp_analysis *analysis);
+SP_API uint64_t sp_analysis_last_ns(const struct sp_analysis *analysis);
+
+/* Something that limits what the data is worth; most serious first. */
+enum sp_finding_kind {
+	SP_FINDING_DAMAGE,
+	SP_FINDING_LOST,          /* samples lost because the ring was full */
+	SP_FINDING_THROTTLED,     /* the kernel stopped the event for a while */
+	SP_FINDING_UNMAPPED,      /* samples at addresses where nothing is known to be mapped */
+	SP_FINDING_WRONG_FILE,    /* the file now at the path is not the one recorded */
+	SP_FINDING_MISSING_FILE,
+	SP_FINDING_NO_SYMBOLS,    /* the file has no symbol table for these addresses */
+	SP_FINDING_KERNEL_HIDDEN, /* kernel symbols were hidden or are of another kernel */
+	SP_FINDING_TRUNCATED_STACKS,
+	SP_FINDING_UNSAMPLED,     /* tasks too short to be sampled */
+	SP_FINDING_NOTE,          /* the recorder's own notes */
+};
+
+struct sp_finding {
+	enum sp_finding_kind kind;
+	uint64_t samples;   /* how many it touches; 0 where it cannot be said */
+	double share;       /* of the weight of all */
+	const char *what;   /* one plain sentence */
+	const char *remedy; /* what to do about it, or NULL */
+};
+
+SP_API size_t sp_analysis_finding_count(const struct sp_analysis *analysis);
+SP_API const struct sp_finding *sp_analysis_finding(const struct sp_analysis *analysis,
+						    size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

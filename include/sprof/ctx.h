@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SPROF_CTX_H
+#define SPROF_CTX_H
+
+#include <sprof/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What a use of the library has in common: where to log, where /proc and /sys
+ * are, where debug files are looked for. There is no global state: every object
+ * is made from a context, which must outlive it. A context may be shared by
+ * threads once it is set up.
+ */
+struct sp_ctx;
+
+enum sp_log_level { SP_LOG_WARNING, SP_LOG_INFO, SP_LOG_DEBUG };
+
+/* Called with one line, without a newline. The library never prints by itself. */
+typedef void sp_log_fn(void *arg, enum sp_log_level level, const char *line);
+
+SP_API struct sp_error *sp_ctx_new(struct sp_ctx **ret) SP_MUST_CHECK;
+SP_API void sp_ctx_free(struct sp_ctx *ctx);
+
+/* Lines up to `level` go to `log`; the default is none. */
+SP_API void sp_ctx_set_log(struct sp_ctx *ctx, sp_log_fn *log, void *arg, enum sp_log_level level);
+
+/*
+ * The directory below which /proc and /sys of the machine are read; "" is the
+ * default. Tests give a directory of made-up files. Copied.
+ */
+SP_API struct sp_error *sp_ctx_set_root(struct sp_ctx *ctx, const char *path) SP_MUST_CHECK;
+
+/*
+ * Where separate debug files are looked for, as gdb's debug-file-directory: a
+ * colon-separated list. The default is /usr/lib/debug. Copied.
+ */
+SP_API struct sp_error *sp_ctx_set_debug_path(struct sp_ctx *ctx, const char *path) SP_MUST_CHECK;
+
+/*
+ * Where the library may keep what is costly to find again (kernel symbols by
+ * build-id). NULL: nowhere. The default is $XDG_CACHE_HOME/sprof or
+ * ~/.cache/sprof. Copied.
+ */
+SP_API struct sp_error *sp_ctx_set_cache_path(struct sp_ctx *ctx, const char *path) SP_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What an analysis yields: rows and call trees, with their uncertainty. */
+#ifndef SPROF_PROFILE_H
+#define SPROF_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sprof/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What rows can be made by. */
+enum sp_key {
+	SP_KEY_COMM,
+	SP_KEY_PID,
+	SP_KEY_TID,
+	SP_KEY_CPU,
+	SP_KEY_DSO,
+	SP_KEY_SYMBOL,
+	SP_KEY_EVENT,
+	SP_KEY_COUNT,
+};
+
+/* "comm", "symbol", …; and back ("sym" too). False if there is none such. */
+SP_API const char *sp_key_name(enum sp_key key);
+SP_API bool sp_key_parse(const char *name, enum sp_key *ret);
+
+/* A share of the event's whole weight, 0 to 1, with its 95 % interval. */
+struct sp_share {
+	double value, low, high;
+};
+
+/* Samples and the sum of their periods (ns for clock events). */
+struct sp_weight {
+	uint64_t samples, weight;
+	struct sp_share share;
+};
+
+/* Where the code of a row or tree node runs. */
+enum sp_level {
+	SP_LEVEL_USER,
+	SP_LEVEL_KERNEL,
+	SP_LEVEL_HYPERVISOR,
+	SP_LEVEL_GUEST_USER,
+	SP_LEVEL_GUEST_KERNEL,
+};
+
+/* Fields whose key was not asked for are NULL or 0. Strings belong to the analysis. */
+struct sp_row {
+	struct sp_weight self, total;
+	const char *comm;
+	int32_t pid, tid, cpu; /* -1: not known */
+	const char *dso;       /* as perf shows it: the file's base name, "[kernel.kallsyms]", … */
+	const char *dso_path;  /* the whole path, or dso */
+	const char *symbol;    /* demangled; where there is none, "0x" and the address */
+	bool symbol_known;     /* false: `symbol` is an address */
+	enum sp_level level;
+	const char *event;
+	const char *build_id;  /* of the dso, hex; NULL if unknown */
+};
+
+struct sp_tree_node {
+	const char *symbol, *dso;
+	bool symbol_known;
+	enum sp_level level;
+	struct sp_weight self, total;
+	const struct sp_tree_node *children; /* heaviest total first */
+	size_t child_count;
+};
+
+/* Samples by how their call chain ended; all in `none` where none was recorded. */
+struct sp_stack_ends {
+	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit, none;
+};
+
+/* One event's profile; belongs to the analysis, as do all it points to. */
+struct sp_profile {
+	const char *event;
+	uint64_t samples, weight; /* of the whole recording, before filters */
+	uint64_t shown_samples, shown_weight; /* after filters */
+	uint64_t lost;            /* samples that were lost */
+	uint64_t throttled_count, throttled_ns;
+	bool weight_is_time;      /* periods are nanoseconds */
+	bool has_callchains;
+	struct sp_stack_ends stacks;
+	uint64_t repaired;
+	const struct sp_row *rows; /* heaviest self (or total, with children) first */
+	size_t row_count;
+	/* The children are the outermost callers (or the innermost callees); NULL without a tree. */
+	const struct sp_tree_node *tree;
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

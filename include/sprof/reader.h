@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reading a perf.data file: what is in it, and its records one by one. */
+#ifndef SPROF_READER_H
+#define SPROF_READER_H
+
+#include <sprof/ctx.h>
+#include <sprof/record.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sp_reader;
+
+/*
+ * Opens a perf.data file, or a stream in perf's pipe format ("-" is standard
+ * input); a pipe is spooled to an unlinked temporary file first. Either byte
+ * order is read. A damaged or truncated file opens as long as its header and
+ * events can be read: what is wrong is then in sp_reader_damage(). Fails with
+ * SP_ERROR_NOT_FOUND, SP_ERROR_PERMISSION, SP_ERROR_FORMAT (naming the offset)
+ * or SP_ERROR_UNSUPPORTED (naming what this build cannot read).
+ */
+SP_API struct sp_error *sp_reader_open(struct sp_ctx *ctx, const char *path,
+				       struct sp_reader **ret) SP_MUST_CHECK;
+SP_API void sp_reader_free(struct sp_reader *reader);
+
+/*
+ * The next record in file order; *ret is NULL at the end. It is valid until the
+ * next call. Fails with SP_ERROR_FORMAT where the data is damaged; calling again
+ * then resumes at the next readable record, if any.
+ */
+SP_API struct sp_error *sp_reader_next(struct sp_reader *reader,
+				       const struct sp_record **ret) SP_MUST_CHECK;
+
+/* The next sp_reader_next() gives the first record again. */
+SP_API void sp_reader_rewind(struct sp_reader *reader);
+
+/* An event of the recording; belongs to the reader. */
+struct sp_event {
+	const char *name; /* "cpu-clock", "cycles:u", … */
+	struct perf_event_attr attr; /* in host order; what is behind the file's attr.size is 0 */
+	const uint64_t *ids;
+	size_t id_count;
+};
+
+SP_API size_t sp_reader_event_count(const struct sp_reader *reader);
+SP_API const struct sp_event *sp_reader_event(const struct sp_reader *reader, size_t index);
+
+/* A place that could not be read. */
+struct sp_damage {
+	uint64_t offset;
+	const char *what;
+};
+
+enum sp_reader_mode { SP_READER_FILE, SP_READER_PIPE, SP_READER_DIRECTORY };
+
+/*
+ * What the header says. Strings are NULL, numbers 0 where the file does not say.
+ * In a pipe this grows as its records are read. Belongs to the reader.
+ */
+struct sp_file_info {
+	const char *path;
+	enum sp_reader_mode mode;
+	bool big_endian;
+	bool compressed;
+	const char *hostname, *osrelease, *version, *arch, *cpudesc, *cpuid;
+	uint32_t cpus_available, cpus_online;
+	uint64_t total_memory_kb;
+	const char *const *cmdline; /* NULL-terminated; NULL if absent */
+	uint64_t first_sample_ns, last_sample_ns; /* of feature SAMPLE_TIME */
+	bool has_clock;
+	uint32_t clock_id;
+	uint64_t clock_wall_ns, clock_ns; /* of feature CLOCK_DATA: one moment on both clocks */
+	const struct sp_build_id *build_ids; /* of feature BUILD_ID */
+	size_t build_id_count;
+};
+
+SP_API const struct sp_file_info *sp_reader_info(const struct sp_reader *reader);
+
+/* The payload of feature `bit` (HEADER_* of perf); size 0 where absent or empty. */
+SP_API struct sp_bytes sp_reader_feature(const struct sp_reader *reader, unsigned int bit);
+SP_API bool sp_reader_has_feature(const struct sp_reader *reader, unsigned int bit);
+
+/* The damage found so far: complete after the last record was read. */
+SP_API size_t sp_reader_damage_count(const struct sp_reader *reader);
+SP_API const struct sp_damage *sp_reader_damage(const struct sp_reader *reader, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Records of a perf.data file or a ring, decoded. Field names are those of
+ * perf_event_open(2); user records (64 and up) are those of perf's own event.h.
+ */
+#ifndef SPROF_RECORD_H
+#define SPROF_RECORD_H
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sprof/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* perf's own record types, behind the kernel's (PERF_RECORD_*). */
+enum sp_user_record {
+	SP_RECORD_HEADER_ATTR = 64,
+	SP_RECORD_HEADER_EVENT_TYPE,
+	SP_RECORD_HEADER_TRACING_DATA,
+	SP_RECORD_HEADER_BUILD_ID,
+	SP_RECORD_FINISHED_ROUND,
+	SP_RECORD_ID_INDEX,
+	SP_RECORD_AUXTRACE_INFO,
+	SP_RECORD_AUXTRACE,
+	SP_RECORD_AUXTRACE_ERROR,
+	SP_RECORD_THREAD_MAP,
+	SP_RECORD_CPU_MAP,
+	SP_RECORD_STAT_CONFIG,
+	SP_RECORD_STAT,
+	SP_RECORD_STAT_ROUND,
+	SP_RECORD_EVENT_UPDATE,
+	SP_RECORD_TIME_CONV,
+	SP_RECORD_HEADER_FEATURE,
+	SP_RECORD_COMPRESSED,
+	SP_RECORD_FINISHED_INIT,
+	SP_RECORD_COMPRESSED2,
+	SP_RECORD_BPF_METADATA,
+	SP_RECORD_SCHEDSTAT_CPU,
+	SP_RECORD_SCHEDSTAT_DOMAIN,
+};
+
+/* "SAMPLE", "MMAP2", "FINISHED_ROUND", …, without PERF_RECORD_; NULL if unknown. */
+SP_API const char *sp_record_type_name(uint32_t type);
+
+/* When and where a record was made. Fields whose bit is not in `present` are 0. */
+struct sp_sample_id {
+	uint64_t present; /* PERF_SAMPLE_{TID,TIME,ID,STREAM_ID,CPU,IDENTIFIER} */
+	uint32_t pid, tid;
+	uint64_t time_ns; /* 0 in synthesised records */
+	uint64_t id;      /* of ID or IDENTIFIER */
+	uint64_t stream_id;
+	uint32_t cpu;
+};
+
+struct sp_bytes {
+	const uint8_t *bytes;
+	size_t size;
+};
+
+/* MMAP and MMAP2; of MMAP, all behind filename_ is 0. */
+struct sp_mmap {
+	uint32_t pid, tid;
+	uint64_t start, size, file_offset; /* addr, len, pgoff */
+	const char *filename;
+	uint32_t prot, flags;
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	uint8_t build_id[20];
+	uint8_t build_id_size; /* 0: the record holds maj to ino_generation instead */
+};
+
+struct sp_comm {
+	uint32_t pid, tid;
+	const char *comm; /* misc & PERF_RECORD_MISC_COMM_EXEC: by exec */
+};
+
+/* FORK and EXIT. */
+struct sp_task {
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time_ns;
+};
+
+/* LOST (id and lost) and LOST_SAMPLES (lost; the id is the sample_id's). */
+struct sp_lost {
+	uint64_t id, lost;
+};
+
+/* THROTTLE and UNTHROTTLE. */
+struct sp_throttle {
+	uint64_t time_ns, id, stream_id;
+};
+
+/* PERF_SAMPLE_READ's and READ's counters; one value unless PERF_FORMAT_GROUP. */
+struct sp_counter {
+	uint64_t value, id, lost;
+};
+
+struct sp_counters {
+	uint64_t read_format;
+	uint64_t time_enabled_ns, time_running_ns;
+	const struct sp_counter *values;
+	size_t count;
+};
+
+struct sp_read {
+	uint32_t pid, tid;
+	struct sp_counters counters;
+};
+
+struct sp_ksymbol {
+	uint64_t start;
+	uint32_t size;
+	uint16_t type;  /* PERF_RECORD_KSYMBOL_TYPE_* */
+	uint16_t flags; /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
+	const char *name;
+};
+
+struct sp_bpf_event {
+	uint16_t type, flags;
+	uint32_t id;
+	uint8_t tag[8];
+};
+
+struct sp_cgroup {
+	uint64_t id;
+	const char *path;
+};
+
+struct sp_text_poke {
+	uint64_t ip;
+	struct sp_bytes before, after;
+};
+
+struct sp_namespace {
+	uint64_t dev, ino;
+};
+
+struct sp_namespaces {
+	uint32_t pid, tid;
+	const struct sp_namespace *namespaces;
+	size_t count;
+};
+
+struct sp_switch {
+	uint32_t next_prev_pid, next_prev_tid; /* SWITCH_CPU_WIDE only */
+};
+
+struct sp_aux {
+	uint64_t offset, size, flags;
+};
+
+/* CALLCHAIN_DEFERRED */
+struct sp_deferred {
+	uint64_t cookie;
+	const uint64_t *ips;
+	size_t count;
+};
+
+struct sp_build_id {
+	uint32_t pid;
+	uint8_t build_id[20];
+	uint8_t build_id_size;
+	const char *filename;
+};
+
+/* HEADER_ATTR: the file's events become known by it in a pipe. */
+struct sp_header_attr {
+	struct perf_event_attr attr;
+	const uint64_t *ids;
+	size_t id_count;
+};
+
+/* HEADER_FEATURE */
+struct sp_header_feature {
+	uint64_t feature;
+	struct sp_bytes payload;
+};
+
+struct sp_branch {
+	uint64_t from, to, flags;
+};
+
+struct sp_registers {
+	uint64_t abi, mask;
+	const uint64_t *values; /* one for each bit of mask, lowest first */
+	size_t count;
+};
+
+/* SAMPLE. Fields whose bit is not in `present` (the attr's sample_type) are 0. */
+struct sp_sample {
+	uint64_t present;
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t time_ns;
+	uint64_t addr;
+	uint64_t id; /* of ID or IDENTIFIER */
+	uint64_t stream_id;
+	uint32_t cpu;
+	uint64_t period;
+	struct sp_counters counters;
+	const uint64_t *ips; /* call chain with PERF_CONTEXT_* marks, innermost first */
+	size_t ip_count;
+	struct sp_bytes raw;
+	const struct sp_branch *branches;
+	size_t branch_count;
+	uint64_t branch_hw_index;
+	const uint64_t *branch_counters; /* as many as branches, or NULL */
+	struct sp_registers user_registers, interrupt_registers;
+	struct sp_bytes stack;   /* of the user; dyn_size bytes of it are good */
+	uint64_t stack_dyn_size;
+	uint64_t weight; /* PERF_SAMPLE_WEIGHT, or the whole word of WEIGHT_STRUCT */
+	uint64_t data_src;
+	uint64_t transaction;
+	uint64_t phys_addr;
+	uint64_t cgroup;
+	uint64_t data_page_size, code_page_size;
+	struct sp_bytes aux;
+};
+
+/*
+ * One record. Everything it points to belongs to the reader or decoder it came
+ * from and is valid until the next record is asked for.
+ */
+struct sp_record {
+	uint32_t type; /* PERF_RECORD_* or enum sp_user_record */
+	uint16_t misc;
+	uint16_t event;       /* index of the event it belongs to; SP_EVENT_NONE if none */
+	uint64_t file_offset; /* of its header; in a compressed file: of the inflated stream */
+	const uint8_t *bytes; /* header included, in the file's byte order */
+	size_t size;
+	struct sp_sample_id id; /* of all records but SAMPLE, where sample_id_all */
+	union {
+		struct sp_sample sample;
+		struct sp_mmap mmap;           /* MMAP, MMAP2 */
+		struct sp_comm comm;
+		struct sp_task task;           /* FORK, EXIT */
+		struct sp_lost lost;           /* LOST, LOST_SAMPLES */
+		struct sp_throttle throttle;   /* THROTTLE, UNTHROTTLE */
+		struct sp_read read;
+		struct sp_ksymbol ksymbol;
+		struct sp_bpf_event bpf_event;
+		struct sp_cgroup cgroup;
+		struct sp_text_poke text_poke;
+		struct sp_namespaces namespaces;
+		struct sp_switch context_switch;
+		struct sp_aux aux;
+		struct sp_deferred deferred;
+		struct sp_build_id build_id;   /* HEADER_BUILD_ID */
+		struct sp_header_attr attr;    /* HEADER_ATTR */
+		struct sp_header_feature feature; /* HEADER_FEATURE */
+	};
+};
+
+#define SP_EVENT_NONE UINT16_MAX
+
+#ifdef __cplusplus
+}
+#endif
+#endif

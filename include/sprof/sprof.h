@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* All of libsprof's public API. */
+#ifndef SPROF_SPROF_H
+#define SPROF_SPROF_H
+
+#include <sprof/analysis.h>
+#include <sprof/ctx.h>
+#include <sprof/error.h>
+#include <sprof/profile.h>
+#include <sprof/reader.h>
+#include <sprof/record.h>
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_SIZE ((size_t)64 << 10)
+#define ALIGNMENT ((size_t)16)
+
+struct arena_block {
+	struct arena_block *next;
+	alignas(16) unsigned char bytes[];
+};
+
+void arena_deinit(struct arena *arena)
+{
+	struct arena_block *block = arena->blocks;
+	while (block) {
+		struct arena_block *next = block->next;
+		free(block);
+		block = next;
+	}
+	*arena = (struct arena){0};
+}
+
+static struct arena_block *block_new(size_t size)
+{
+	struct arena_block *block = NULL;
+	if (size <= SIZE_MAX - sizeof(*block))
+		block = calloc(1, sizeof(*block) + size);
+	return block;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	if (size > SIZE_MAX - ALIGNMENT)
+		return NULL;
+	size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+	if (size > arena->size - arena->used) {
+		/* A large object gets a block of its own, behind the current one. */
+		bool own = size > BLOCK_SIZE / 4 && arena->blocks;
+		struct arena_block *block = block_new(own || size > BLOCK_SIZE ? size : BLOCK_SIZE);
+		if (!block)
+			return NULL;
+		if (own) {
+			block->next = arena->blocks->next;
+			arena->blocks->next = block;
+			return block->bytes;
+		}
+		block->next = arena->blocks;
+		arena->blocks = block;
+		arena->size = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+		arena->used = 0;
+	}
+	void *object = arena->blocks->bytes + arena->used;
+	arena->used += size;
+	return object;
+}
+
+char *arena_copy_string(struct arena *arena, const char *text, size_t size)
+{
+	char *copy = size == SIZE_MAX ? NULL : arena_alloc(arena, size + 1);
+	if (copy && size)
+		memcpy(copy, text, size);
+	return copy;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Many small objects of one lifetime, freed at once. Not thread-safe. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena {
+	struct arena_block *blocks; /* the current one first */
+	size_t used, size;          /* of the current block */
+};
+
+/* A zeroed struct arena is empty and ready. */
+void arena_deinit(struct arena *arena);
+
+/* Zeroed memory, aligned to 16 bytes; NULL when out of memory. */
+void *arena_alloc(struct arena *arena, size_t size);
+
+/* A copy of `size` bytes with a NUL behind; NULL when out of memory. */
+char *arena_copy_string(struct arena *arena, const char *text, size_t size);
+
+#endif

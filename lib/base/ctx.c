@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/ctx.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/cleanup.h"
+
+struct sp_ctx {
+	sp_log_fn *log;
+	void *log_arg;
+	enum sp_log_level log_level;
+	char *root, *debug_path, *cache_path;
+};
+
+DEFINE_CLEANUP(struct sp_ctx *, sp_ctx_free)
+
+static struct sp_error *set_string(char **place, const char *text)
+{
+	char *copy = text ? strdup(text) : NULL;
+	if (text && !copy)
+		return error_no_memory();
+	free(*place);
+	*place = copy;
+	return NULL;
+}
+
+static struct sp_error *set_default_cache(struct sp_ctx *ctx)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int size = 0;
+	if (cache && *cache == '/')
+		size = asprintf(&ctx->cache_path, "%s/sprof", cache);
+	else if (home && *home == '/')
+		size = asprintf(&ctx->cache_path, "%s/.cache/sprof", home);
+	if (size < 0) {
+		ctx->cache_path = NULL;
+		return error_no_memory();
+	}
+	return NULL;
+}
+
+struct sp_error *sp_ctx_new(struct sp_ctx **ret)
+{
+	CLEANUP(cleanup_sp_ctx_free) struct sp_ctx *ctx = calloc(1, sizeof(*ctx));
+	if (!ctx)
+		return error_no_memory();
+	struct sp_error *error = set_string(&ctx->root, "");
+	if (!error)
+		error = set_string(&ctx->debug_path, "/usr/lib/debug");
+	if (!error)
+		error = set_default_cache(ctx);
+	if (error)
+		return error;
+	*ret = take_ptr(ctx);
+	return NULL;
+}
+
+void sp_ctx_free(struct sp_ctx *ctx)
+{
+	if (!ctx)
+		return;
+	free(ctx->root);
+	free(ctx->debug_path);
+	free(ctx->cache_path);
+	free(ctx);
+}
+
+void sp_ctx_set_log(struct sp_ctx *ctx, sp_log_fn *log, void *arg, enum sp_log_level level)
+{
+	ctx->log = log;
+	ctx->log_arg = arg;
+	ctx->log_level = level;
+}
+
+struct sp_error *sp_ctx_set_root(struct sp_ctx *ctx, const char *path)
+{
+	return set_string(&ctx->root, path ?: "");
+}
+
+struct sp_error *sp_ctx_set_debug_path(struct sp_ctx *ctx, const char *path)
+{
+	return set_string(&ctx->debug_path, path ?: "");
+}
+
+struct sp_error *sp_ctx_set_cache_path(struct sp_ctx *ctx, const char *path)
+{
+	return set_string(&ctx->cache_path, path);
+}
+
+const char *ctx_root(const struct sp_ctx *ctx)
+{
+	return ctx->root;
+}
+
+const char *ctx_debug_path(const struct sp_ctx *ctx)
+{
+	return ctx->debug_path;
+}
+
+const char *ctx_cache_path(const struct sp_ctx *ctx)
+{
+	return ctx->cache_path;
+}
+
+bool ctx_logs(const struct sp_ctx *ctx, enum sp_log_level level)
+{
+	return ctx->log && level <= ctx->log_level;
+}
+
+void ctx_log_(const struct sp_ctx *ctx, enum sp_log_level level, const char *format, ...)
+{
+	CLEANUP_FREE char *line = NULL;
+	va_list args;
+	va_start(args, format);
+	int size = vasprintf(&line, format, args);
+	va_end(args);
+	if (size < 0)
+		line = NULL;
+	else
+		ctx->log(ctx->log_arg, level, line);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef BASE_CTX_H
+#define BASE_CTX_H
+
+#include <sprof/ctx.h>
+
+/* Before /proc and /sys; "" by default. Never NULL. */
+const char *ctx_root(const struct sp_ctx *ctx);
+const char *ctx_debug_path(const struct sp_ctx *ctx);
+/* NULL: keep nothing. */
+const char *ctx_cache_path(const struct sp_ctx *ctx);
+
+void ctx_log_(const struct sp_ctx *ctx, enum sp_log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+bool ctx_logs(const struct sp_ctx *ctx, enum sp_log_level level);
+
+/* The level is tested before anything is formatted. */
+#define ctx_log(ctx, level, ...)                                              \
+	do {                                                                  \
+		if (ctx_logs((ctx), (level)))                                 \
+			ctx_log_((ctx), (level), __VA_ARGS__);                \
+	} while (0)
+
+#endif

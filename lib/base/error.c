@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Errors are heap objects with a composed message; out of memory is one static
+ * object that is never freed, and takes the place of any error that could not
+ * be allocated.
+ */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sp_error {
+	enum sp_error_code code;
+	int errnum;
+	char *message;
+	char *remedy;
+};
+
+static const struct sp_error no_memory = {
+	.code = SP_ERROR_NO_MEMORY,
+	.errnum = ENOMEM,
+};
+
+struct sp_error *error_no_memory(void)
+{
+	/* Never written: every function here tests for it first. */
+	return (struct sp_error *)(uintptr_t)&no_memory;
+}
+
+static struct sp_error *error_take(enum sp_error_code code, int errnum, char *message)
+{
+	struct sp_error *error = message ? malloc(sizeof(*error)) : NULL;
+	if (!error) {
+		free(message);
+		return error_no_memory();
+	}
+	*error = (struct sp_error){.code = code, .errnum = errnum, .message = message};
+	return error;
+}
+
+__attribute__((format(printf, 1, 0)))
+static char *format_message(const char *format, va_list args)
+{
+	char *text;
+	return vasprintf(&text, format, args) < 0 ? NULL : text;
+}
+
+/* `text` between `before` and `after`; frees `text`. */
+static char *surround(const char *before, char *text, const char *after)
+{
+	char *whole = NULL;
+	if (text && asprintf(&whole, "%s%s%s", before, text, after) < 0)
+		whole = NULL;
+	free(text);
+	return whole;
+}
+
+struct sp_error *error_new(enum sp_error_code code, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	char *message = format_message(format, args);
+	va_end(args);
+	return error_take(code, 0, message);
+}
+
+static enum sp_error_code code_of_errno(int errnum)
+{
+	switch (errnum) {
+	case ENOMEM:
+		return SP_ERROR_NO_MEMORY;
+	case EACCES:
+	case EPERM:
+		return SP_ERROR_PERMISSION;
+	case ENOENT:
+	case ESRCH:
+		return SP_ERROR_NOT_FOUND;
+	case ENOSPC:
+	case EDQUOT:
+	case EFBIG:
+	case EMFILE:
+	case ENFILE:
+		return SP_ERROR_LIMIT;
+	default:
+		return SP_ERROR_OS;
+	}
+}
+
+struct sp_error *error_os(int errnum, const char *format, ...)
+{
+	char reason[128];
+	va_list args;
+	va_start(args, format);
+	char *message = format_message(format, args);
+	va_end(args);
+	snprintf(reason, sizeof(reason), ": %s", strerrordesc_np(errnum) ?: "unknown error");
+	return error_take(code_of_errno(errnum), errnum, surround("", message, reason));
+}
+
+struct sp_error *error_format(const char *path, uint64_t offset, const char *format, ...)
+{
+	char *where;
+	va_list args;
+	va_start(args, format);
+	char *message = format_message(format, args);
+	va_end(args);
+	if (asprintf(&where, "%s: offset 0x%llx: ", path ?: "(memory)",
+		     (unsigned long long)offset) < 0)
+		where = NULL;
+	if (where) {
+		message = surround(where, message, "");
+		free(where);
+	}
+	return error_take(SP_ERROR_FORMAT, 0, message);
+}
+
+struct sp_error *error_prefix(struct sp_error *error, const char *format, ...)
+{
+	if (!error || error == &no_memory)
+		return error;
+	va_list args;
+	va_start(args, format);
+	char *prefix = format_message(format, args);
+	va_end(args);
+	char *whole;
+	if (prefix && asprintf(&whole, "%s: %s", prefix, error->message) >= 0) {
+		free(error->message);
+		error->message = whole;
+	}
+	free(prefix);
+	return error;
+}
+
+struct sp_error *error_set_remedy(struct sp_error *error, const char *format, ...)
+{
+	if (!error || error == &no_memory)
+		return error;
+	va_list args;
+	va_start(args, format);
+	free(error->remedy);
+	error->remedy = format_message(format, args);
+	va_end(args);
+	return error;
+}
+
+enum sp_error_code sp_error_code(const struct sp_error *error)
+{
+	return error->code;
+}
+
+int sp_error_errno(const struct sp_error *error)
+{
+	return error->errnum;
+}
+
+const char *sp_error_message(const struct sp_error *error)
+{
+	return error->message ?: "out of memory";
+}
+
+const char *sp_error_remedy(const struct sp_error *error)
+{
+	return error->remedy;
+}
+
+void sp_error_free(struct sp_error *error)
+{
+	if (!error || error == &no_memory)
+		return;
+	free(error->message);
+	free(error->remedy);
+	free(error);
+}

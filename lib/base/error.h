@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include <stdint.h>
+#include <sprof/error.h>
+
+/* Out of memory: a static object, so that reporting it cannot fail. */
+struct sp_error *error_no_memory(void);
+
+/* `code` with a formatted message. */
+struct sp_error *error_new(enum sp_error_code code, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * A failed system call: the message gets ": " and what `errnum` means behind it.
+ * ENOMEM, EACCES/EPERM, ENOENT/ESRCH and ENOSPC/EDQUOT/EFBIG/EMFILE/ENFILE get
+ * the code that fits; others SP_ERROR_OS.
+ */
+struct sp_error *error_os(int errnum, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Damaged input: "PATH: offset 0x…: MESSAGE". */
+struct sp_error *error_format(const char *path, uint64_t offset, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Puts "PREFIX: " before the message of `error`; returns it. */
+struct sp_error *error_prefix(struct sp_error *error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Says what the user can do; replaces an earlier remedy; returns `error`. */
+struct sp_error *error_set_remedy(struct sp_error *error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

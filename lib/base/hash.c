@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t hash_bytes(const void *bytes, size_t size)
+{
+	const unsigned char *p = bytes;
+	uint64_t hash = size * 0x9e3779b97f4a7c15;
+	for (; size >= 8; p += 8, size -= 8) {
+		uint64_t word;
+		memcpy(&word, p, 8);
+		hash = hash_u64(hash ^ word);
+	}
+	if (size) {
+		uint64_t word = 0;
+		memcpy(&word, p, size);
+		hash = hash_u64(hash ^ word);
+	}
+	return hash;
+}
+
+void u64map_deinit(struct u64map *map)
+{
+	free(map->entries);
+	*map = (struct u64map){0};
+}
+
+/* The entry of `key`, or the empty one where it would go. */
+static struct u64map_entry *probe(const struct u64map *map, uint64_t key)
+{
+	size_t mask = map->capacity - 1;
+	size_t i = hash_u64(key) & mask;
+	while (map->entries[i].used && map->entries[i].key != key)
+		i = (i + 1) & mask;
+	return &map->entries[i];
+}
+
+uint32_t *u64map_find(const struct u64map *map, uint64_t key)
+{
+	if (!map->capacity)
+		return NULL;
+	struct u64map_entry *entry = probe(map, key);
+	return entry->used ? &entry->value : NULL;
+}
+
+static bool grow(struct u64map *map)
+{
+	struct u64map grown = {.count = map->count, .capacity = map->capacity ? map->capacity * 2 : 16};
+	grown.entries = calloc(grown.capacity, sizeof(*grown.entries));
+	if (!grown.entries)
+		return false;
+	for (size_t i = 0; i < map->capacity; i++)
+		if (map->entries[i].used)
+			*probe(&grown, map->entries[i].key) = map->entries[i];
+	free(map->entries);
+	*map = grown;
+	return true;
+}
+
+uint32_t *u64map_put(struct u64map *map, uint64_t key, uint32_t value, bool *added)
+{
+	if ((map->count + 1) * 4 > map->capacity * 3 && !grow(map))
+		return NULL;
+	struct u64map_entry *entry = probe(map, key);
+	if (added)
+		*added = !entry->used;
+	if (!entry->used) {
+		*entry = (struct u64map_entry){.key = key, .value = value, .used = 1};
+		map->count++;
+	}
+	return &entry->value;
+}
+
+bool u64map_remove(struct u64map *map, uint64_t key)
+{
+	if (!map->capacity)
+		return false;
+	struct u64map_entry *entry = probe(map, key);
+	if (!entry->used)
+		return false;
+	/* Close the gap: move back every later entry whose probe passed here. */
+	size_t mask = map->capacity - 1, hole = (size_t)(entry - map->entries);
+	for (size_t i = (hole + 1) & mask; map->entries[i].used; i = (i + 1) & mask) {
+		size_t home = hash_u64(map->entries[i].key) & mask;
+		if (((i - home) & mask) >= ((i - hole) & mask)) {
+			map->entries[hole] = map->entries[i];
+			hole = i;
+		}
+	}
+	map->entries[hole].used = 0;
+	map->count--;
+	return true;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include "base/cleanup.h"
+#include "base/vec.h"
+
+int io_read(int fd, void *buffer, size_t size, size_t *done_ret)
+{
+	size_t done = 0;
+	int errnum = 0;
+	while (done < size) {
+		ssize_t got = read(fd, (char *)buffer + done, size - done);
+		if (got == 0)
+			break;
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			errnum = errno;
+			break;
+		}
+		done += (size_t)got;
+	}
+	if (done_ret)
+		*done_ret = done;
+	return errnum;
+}
+
+int io_pread(int fd, void *buffer, size_t size, off_t offset, size_t *done_ret)
+{
+	size_t done = 0;
+	int errnum = 0;
+	while (done < size) {
+		ssize_t got = pread(fd, (char *)buffer + done, size - done, offset + (off_t)done);
+		if (got == 0)
+			break;
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			errnum = errno;
+			break;
+		}
+		done += (size_t)got;
+	}
+	if (done_ret)
+		*done_ret = done;
+	return errnum;
+}
+
+int io_write(int fd, const void *buffer, size_t size, size_t *done_ret)
+{
+	/* writev only reads from it. */
+	struct iovec one = {.iov_base = (void *)(uintptr_t)buffer, .iov_len = size};
+	return io_writev(fd, &one, 1, done_ret);
+}
+
+int io_pwrite(int fd, const void *buffer, size_t size, off_t offset)
+{
+	size_t done = 0;
+	while (done < size) {
+		ssize_t put = pwrite(fd, (const char *)buffer + done, size - done,
+				     offset + (off_t)done);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0)
+			return put < 0 ? errno : EIO;
+		done += (size_t)put;
+	}
+	return 0;
+}
+
+int io_writev(int fd, struct iovec *vector, int count, size_t *done_ret)
+{
+	size_t done = 0;
+	int errnum = 0;
+	while (count > 0) {
+		ssize_t put = writev(fd, vector, count > 64 ? 64 : count);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0) {
+			errnum = errno;
+			break;
+		}
+		done += (size_t)put;
+		size_t left = (size_t)put;
+		while (count > 0 && left >= vector->iov_len) {
+			left -= vector->iov_len;
+			vector++;
+			count--;
+		}
+		if (count > 0) {
+			vector->iov_base = (char *)vector->iov_base + left;
+			vector->iov_len -= left;
+			if (put == 0) {
+				errnum = EIO;
+				break;
+			}
+		}
+	}
+	if (done_ret)
+		*done_ret = done;
+	return errnum;
+}
+
+int io_read_file(const char *path, char **text_ret, size_t *size_ret)
+{
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	size_t size = 0, capacity = 0;
+	CLEANUP_FREE char *text = NULL;
+	for (;;) {
+		size_t got;
+		if (!vec_grow(&text, &capacity, size + 16384 + 1, 1))
+			return ENOMEM;
+		int errnum = io_read(fd, text + size, capacity - size - 1, &got);
+		if (errnum)
+			return errnum;
+		size += got;
+		if (size < capacity - 1)
+			break;
+	}
+	text[size] = 0;
+	*text_ret = take_ptr(text);
+	if (size_ret)
+		*size_ret = size;
+	return 0;
+}

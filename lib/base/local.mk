@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/base/arena.c lib/base/arena.h \
+	lib/base/cleanup.h \
+	lib/base/ctx.c lib/base/ctx.h \
+	lib/base/cursor.c lib/base/cursor.h \
+	lib/base/error.c lib/base/error.h \
+	lib/base/hash.c lib/base/hash.h \
+	lib/base/io.c lib/base/io.h \
+	lib/base/strtab.c lib/base/strtab.h \
+	lib/base/vec.c lib/base/vec.h
+check_PROGRAMS += tests/unit/test_base

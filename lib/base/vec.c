@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/vec.h"
+
+#include <stdint.h>
+#include <string.h>
+
+bool vec_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_size)
+{
+	size_t grown = *capacity < 8 ? 8 : *capacity, bytes;
+	void *items;
+	while (grown < need) {
+		if (grown > SIZE_MAX / 2)
+			return false;
+		grown *= 2;
+	}
+	if (__builtin_mul_overflow(grown, item_size, &bytes))
+		return false;
+	memcpy(&items, items_pointer, sizeof(items));
+	items = realloc(items, bytes);
+	if (!items)
+		return false;
+	memcpy(items_pointer, &items, sizeof(items));
+	*capacity = grown;
+	return true;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A growing array of any type:
+ *
+ *	struct { VEC(struct frame); } or: VEC(int) fds = {0};
+ *	int *slot = vec_push(&fds);        NULL when out of memory
+ *	for (size_t i = 0; i < fds.count; i++) use(fds.items[i]);
+ *	vec_deinit(&fds);
+ *
+ * Items move when the array grows: keep indexes, not pointers.
+ */
+#ifndef BASE_VEC_H
+#define BASE_VEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#define VEC(type)                                                             \
+	struct {                                                              \
+		type *items;                                                  \
+		size_t count, capacity;                                       \
+	}
+
+/* Room for `need` items in all; false when out of memory, the vec unchanged. */
+bool vec_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_size);
+
+#define vec_reserve(vec, need)                                                \
+	((need) <= (vec)->capacity ||                                         \
+	 vec_grow(&(vec)->items, &(vec)->capacity, (need), sizeof(*(vec)->items)))
+
+/* A new, uninitialised last item, or NULL when out of memory. */
+#define vec_push(vec)                                                         \
+	(vec_reserve((vec), (vec)->count + 1) ? &(vec)->items[(vec)->count++] : NULL)
+
+#define vec_last(vec) (&(vec)->items[(vec)->count - 1])
+
+#define vec_deinit(vec)                                                       \
+	do {                                                                  \
+		free((vec)->items);                                           \
+		(vec)->items = NULL;                                          \
+		(vec)->count = (vec)->capacity = 0;                           \
+	} while (0)
+
+#endif

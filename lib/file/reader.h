@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Beneath sp_reader_next(): the raw records of any range of the data, so that
+ * several threads can each read their own. A walker reads through a buffer of
+ * its own (bounded memory, whatever the size of the file).
+ */
+#ifndef FILE_READER_H
+#define FILE_READER_H
+
+#include <sprof/reader.h>
+#include "record/decode.h"
+#include "record/raw.h"
+
+/*
+ * The record data as [begin, end) of an unlinked or opened file, uncompressed and
+ * without a hole: a file's data section, a spooled pipe, the inflated stream of a
+ * compressed file.
+ */
+struct reader_extent {
+	uint64_t begin, end;
+};
+
+struct reader_extent reader_extent(const struct sp_reader *reader);
+
+/* For decoder_new(); complete once the reader is open. Belongs to the reader. */
+const struct record_layout *reader_layout(const struct sp_reader *reader);
+
+struct walker;
+
+/*
+ * The records that begin in `extent`, which must begin at a record. Walkers of
+ * one reader may be used by different threads at the same time.
+ */
+struct sp_error *walker_new(struct sp_reader *reader, struct reader_extent extent,
+			    struct walker **ret) SP_MUST_CHECK;
+void walker_free(struct walker *walker);
+
+/*
+ * The next record; raw->bytes is NULL at the end of the extent. Valid until the
+ * next call. Damage: SP_ERROR_FORMAT; the next call resumes behind it.
+ */
+struct sp_error *walker_next(struct walker *walker, struct raw_record *raw) SP_MUST_CHECK;
+
+/* Adds to sp_reader_damage() (thread-safe); takes the error. */
+void reader_add_damage(struct sp_reader *reader, uint64_t offset, struct sp_error *error);
+
+#endif

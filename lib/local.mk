@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# One set of objects, three links: the convenience library (tests see its
+# internals), the shared library (that plus the symbol map), and the command,
+# which links the shared library alone.
+noinst_LTLIBRARIES += lib/libsprof-core.la
+lib_libsprof_core_la_SOURCES =
+lib_libsprof_core_la_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS) $(ZSTD_CFLAGS)
+lib_libsprof_core_la_LIBADD = $(ELFUTILS_LIBS) $(ZSTD_LIBS) $(PTHREAD_LIBS)
+
+lib_LTLIBRARIES += lib/libsprof.la
+lib_libsprof_la_SOURCES =
+lib_libsprof_la_LIBADD = lib/libsprof-core.la
+lib_libsprof_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 $(NO_UNDEFINED) \
+	-Wl,--version-script=$(top_srcdir)/lib/libsprof.map
+EXTRA_lib_libsprof_la_DEPENDENCIES = lib/libsprof.map
+
+pkgconfig_DATA = lib/libsprof.pc
+EXTRA_DIST += lib/LAYERS lib/libsprof.map
+
+include lib/base/local.mk
+include lib/proc/local.mk
+include lib/elf/local.mk
+include lib/record/local.mk
+include lib/event/local.mk
+include lib/ring/local.mk
+include lib/file/local.mk
+include lib/machine/local.mk
+include lib/symbol/local.mk
+include lib/capture/local.mk
+include lib/profile/local.mk
+include lib/analysis/local.mk

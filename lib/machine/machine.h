@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Who was mapped where, and when: a history, not a state. Side-band records are
+ * added in any order, then the machine is sealed (sorted by time and replayed);
+ * after that any (pid, time, ip) resolves in any order, from several threads at
+ * once. Processes: a fork shares its parent's history up to the fork; exec starts
+ * a new address space; a reused pid is a new process.
+ */
+#ifndef MACHINE_MACHINE_H
+#define MACHINE_MACHINE_H
+
+#include <sprof/record.h>
+#include "machine/module.h"
+
+struct machine;
+
+struct sp_error *machine_new(struct machine **ret) SP_MUST_CHECK;
+void machine_free(struct machine *machine);
+
+/* The recording's architecture ("x86_64"; feature ARCH): for what is 32-bit, and the kernel's half. */
+struct sp_error *machine_set_arch(struct machine *machine, const char *arch) SP_MUST_CHECK;
+
+/* MMAP, MMAP2, COMM, FORK, EXIT, KSYMBOL, HEADER_BUILD_ID; others are ignored. Copied. */
+struct sp_error *machine_add(struct machine *machine, const struct sp_record *record) SP_MUST_CHECK;
+
+/* No more records; replays them. */
+struct sp_error *machine_seal(struct machine *machine) SP_MUST_CHECK;
+
+/*
+ * A view is one address space while nothing in it changed its meaning: within
+ * one view an ip always means the same code. Views are numbered from 0 to
+ * machine_view_count() - 1. View 0 is that of unknown processes: the kernel alone.
+ */
+uint32_t machine_view(const struct machine *machine, uint32_t pid, uint64_t time_ns);
+size_t machine_view_count(const struct machine *machine);
+
+/* The thread's name at that time, interned by the machine; ":TID" where it is not known. */
+const char *machine_comm(const struct machine *machine, uint32_t pid, uint32_t tid,
+			 uint64_t time_ns);
+
+/* Where an ip leads. */
+struct location {
+	const struct module *module; /* NULL: nothing is known to be mapped there */
+	uint64_t offset;             /* user files: in the file; kernel, JIT: the ip itself */
+	uint32_t pid;                /* of the address space; for perf-PID.map and /proc/PID/root */
+};
+
+/*
+ * `cpumode` is PERF_RECORD_MISC_{USER,KERNEL,…} of the sample or of the
+ * PERF_CONTEXT_* mark before the ip.
+ */
+struct location machine_locate(const struct machine *machine, uint32_t view, uint16_t cpumode,
+			       uint64_t ip);
+
+size_t machine_module_count(const struct machine *machine);
+const struct module *machine_module(const struct machine *machine, size_t index);
+
+#endif

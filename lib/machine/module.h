@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A file (or what stands for one) that was mapped: the unit of symbolization. */
+#ifndef MACHINE_MODULE_H
+#define MACHINE_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum module_kind {
+	MODULE_FILE,          /* an ELF file of user space */
+	MODULE_VDSO,
+	MODULE_ANONYMOUS,     /* //anon, [heap], [stack], memfd: JIT code */
+	MODULE_KERNEL,        /* [kernel.kallsyms], vmlinux */
+	MODULE_KERNEL_MODULE, /* a .ko, or [name] */
+	MODULE_KERNEL_CODE,   /* KSYMBOL: a BPF program or trampoline, `path` is its name */
+};
+
+/* One for each distinct (kind, path, build-id, device, inode). Immutable once sealed. */
+struct module {
+	uint32_t index;       /* machine_module(index) */
+	enum module_kind kind;
+	const char *path;     /* as recorded */
+	const char *name;     /* as perf shows it: base name, "[kernel.kallsyms]", "[vdso]", … */
+	uint8_t build_id[20];
+	uint8_t build_id_size; /* 0: not recorded */
+	uint32_t maj, min;
+	uint64_t ino;
+	uint64_t start, end;   /* kernel kinds: where it lies in memory; else 0 */
+	uint64_t reference;    /* MODULE_KERNEL: run time address of `reference_symbol`; 0 unknown */
+	const char *reference_symbol; /* "_text" or "_stext": what KASLR is measured by; or NULL */
+	uint32_t pid;          /* of the first process that mapped it */
+	bool is_64bit;
+};
+
+#endif

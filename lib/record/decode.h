@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Bytes -> struct sp_record. Pure: no files, no machine. One decoder for each
+ * thread; making one is cheap.
+ */
+#ifndef RECORD_DECODE_H
+#define RECORD_DECODE_H
+
+#include <sprof/reader.h>
+#include <sprof/record.h>
+#include "record/raw.h"
+
+/* What is needed to know which event a record is of, and what its samples hold. */
+struct record_layout {
+	const struct sp_event *events; /* borrowed */
+	size_t event_count;
+	bool swap;        /* the bytes are of the other byte order */
+	const char *path; /* for messages; borrowed */
+};
+
+struct decoder;
+
+struct sp_error *decoder_new(const struct record_layout *layout, struct decoder **ret) SP_MUST_CHECK;
+void decoder_free(struct decoder *decoder);
+
+/*
+ * Decodes one record into *ret, which points into raw->bytes and into the
+ * decoder's scratch: valid until the next call. Unknown types are no error:
+ * header and bytes alone are set. Fails with SP_ERROR_FORMAT at the offset of
+ * what does not fit.
+ */
+struct sp_error *decoder_decode(struct decoder *decoder, const struct raw_record *raw,
+				struct sp_record *ret) SP_MUST_CHECK;
+
+#endif

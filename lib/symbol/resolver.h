@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Names for (module, offset). Sources are asked in order, the first answer wins:
+ * perf maps for JIT code, ELF symbol tables (the file itself, its debug file by
+ * build-id or .gnu_debuglink, .gnu_debugdata), kallsyms. A file whose build-id is
+ * not the recorded one is refused, and said. No subprocess, no network.
+ */
+#ifndef SYMBOL_RESOLVER_H
+#define SYMBOL_RESOLVER_H
+
+#include <sprof/ctx.h>
+#include "machine/machine.h"
+
+struct resolver;
+
+/* Borrowed until resolver_free(). */
+struct resolver_options {
+	const char *symfs, *vmlinux, *kallsyms; /* as in struct sp_analysis_options */
+	const char *osrelease;                  /* of the recording; NULL: unknown */
+	const uint8_t *kernel_build_id;         /* of the recording */
+	size_t kernel_build_id_size;            /* 0: unknown */
+};
+
+struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options *options,
+			      struct resolver **ret) SP_MUST_CHECK;
+void resolver_free(struct resolver *resolver);
+
+/* A function; belongs to the resolver. One object for each (module, start). */
+struct symbol {
+	const char *name;     /* demangled, without parameters' defaults changed: as c++filt */
+	const char *raw_name; /* as in the symbol table */
+	uint64_t start, size; /* in the module's own offsets */
+};
+
+/*
+ * The symbol at a location; NULL where no name is known (resolver_problem() says
+ * why). Resolve each distinct location once. Calls for different modules may
+ * run in different threads at the same time; calls for one module may not.
+ */
+const struct symbol *resolver_find(struct resolver *resolver, const struct location *location);
+
+/* Why a module has no names, or not all. */
+enum resolver_problem {
+	RESOLVER_OK,
+	RESOLVER_MISSING_FILE,
+	RESOLVER_WRONG_FILE,  /* build-id differs */
+	RESOLVER_DAMAGED_FILE,
+	RESOLVER_NO_SYMBOLS,  /* stripped, and no debug file found */
+	RESOLVER_KERNEL_HIDDEN, /* kptr_restrict */
+	RESOLVER_KERNEL_OTHER,  /* the kernel at hand is not the one recorded */
+	RESOLVER_NO_PERF_MAP,
+};
+
+/* Meaningful after a resolver_find() for it. *text_ret: one sentence, the resolver's. */
+enum resolver_problem resolver_problem(const struct resolver *resolver,
+				       const struct module *module, const char **text_ret,
+				       const char **remedy_ret);
+
+#endif

@@ -1,0 +1,84 @@
+dnl SPDX-License-Identifier: GPL-2.0-or-later
+dnl The project's own configure options, so that configure.ac names intentions.
+
+dnl --enable-sanitize=LIST: one option for address, undefined, thread.
+dnl clang leaves the sanitizer's runtime undefined in a shared library, so
+dnl --no-undefined is only for builds without one.
+AC_DEFUN([SP_SANITIZE], [
+AC_ARG_ENABLE([sanitize],
+	[AS_HELP_STRING([--enable-sanitize=LIST],
+		[build with these sanitizers, e.g. address,undefined or thread])],
+	[], [enable_sanitize=no])
+SANITIZE_FLAGS= NO_UNDEFINED=
+AS_CASE([$enable_sanitize],
+	[no], [NO_UNDEFINED=-Wl,--no-undefined],
+	[yes], [enable_sanitize=address,undefined])
+AS_IF([test "x$enable_sanitize" != xno],
+	[SANITIZE_FLAGS="-fsanitize=$enable_sanitize -fno-omit-frame-pointer -fno-sanitize-recover=all"])
+AC_SUBST([SANITIZE_FLAGS])
+AC_SUBST([NO_UNDEFINED])
+])
+
+dnl --enable-fuzzing: link the fuzz targets with libFuzzer (clang) instead of
+dnl the plain driver that runs their corpus once.
+AC_DEFUN([SP_FUZZING], [
+AC_ARG_ENABLE([fuzzing],
+	[AS_HELP_STRING([--enable-fuzzing], [link the fuzz targets with libFuzzer (needs clang)])],
+	[], [enable_fuzzing=no])
+FUZZING_CFLAGS= FUZZING_LDFLAGS=
+AS_IF([test "x$enable_fuzzing" = xyes], [
+	FUZZING_CFLAGS=-fsanitize=fuzzer-no-link
+	FUZZING_LDFLAGS=-fsanitize=fuzzer])
+AC_SUBST([FUZZING_CFLAGS])
+AC_SUBST([FUZZING_LDFLAGS])
+AM_CONDITIONAL([FUZZING], [test "x$enable_fuzzing" = xyes])
+])
+
+dnl --enable-werror, for CI.
+AC_DEFUN([SP_WARNINGS], [
+AC_ARG_ENABLE([werror],
+	[AS_HELP_STRING([--enable-werror], [treat warnings as errors])],
+	[], [enable_werror=no])
+AX_APPEND_COMPILE_FLAGS([-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wold-style-definition -Wvla -Wundef -Wpointer-arith -Wcast-qual -Wwrite-strings \
+	-Wformat=2 -Wimplicit-fallthrough -Wduplicated-cond \
+	-Wno-missing-field-initializers], [WARN_CFLAGS], [-Werror])
+AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
+AC_SUBST([WARN_CFLAGS])
+])
+
+dnl SP_WITH_LIBRARY(name, VARIABLE, pkg-config module, what its absence costs)
+AC_DEFUN([SP_WITH_LIBRARY], [
+AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1=auto|yes|no], [use $1; without it $4])],
+	[], [with_$1=auto])
+have_$1=no
+AS_IF([test "x$with_$1" != xno], [
+	PKG_CHECK_MODULES([$2], [$3], [have_$1=yes], [
+		AS_IF([test "x$with_$1" = xyes], [AC_MSG_ERROR([--with-$1=yes, but $3 was not found])])])])
+AS_IF([test "x$have_$1" = xyes],
+	[AC_DEFINE([HAVE_$2], [1], [$1 is available])
+	 SP_OPTIONAL="$SP_OPTIONAL
+  $1: yes"],
+	[SP_OPTIONAL="$SP_OPTIONAL
+  $1: no ($4)"])
+AM_CONDITIONAL([HAVE_$2], [test "x$have_$1" = xyes])
+])
+
+dnl check, for `make check` alone: users can build without it.
+AC_DEFUN([SP_CHECK], [
+PKG_CHECK_MODULES([CHECK], [check >= 0.15], [have_check=yes], [
+	have_check=no
+	CHECK_CFLAGS='$(error the unit tests need the library check: install it and configure again)'])
+])
+
+AC_DEFUN([SP_SUMMARY], [
+AC_MSG_NOTICE([
+sprof $VERSION
+  prefix:        $prefix
+  compiler:      $CC $CFLAGS
+  sanitizers:    $enable_sanitize
+  fuzzing:       $enable_fuzzing
+  unit tests:    $have_check
+optional libraries:$SP_OPTIONAL
+])
+])

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A command of sprof: one file in cmd/, one line in main.c. */
+#ifndef COMMAND_H
+#define COMMAND_H
+
+#include <sprof/sprof.h>
+
+struct command {
+	const char *name;
+	const char *summary; /* one line for `sprof help` */
+	/* argv[0] is the command's name. Returns the exit status. */
+	int (*run)(struct sp_ctx *ctx, int argc, char **argv);
+};
+
+extern const struct command command_info;
+extern const struct command command_record;
+extern const struct command command_report;
+
+/* Exit statuses beside the workload's own. */
+enum {
+	EXIT_USAGE = 129,    /* as perf */
+	EXIT_RECORDER = 125, /* every failure of the recorder itself */
+};
+
+#endif

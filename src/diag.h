@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Diagnostics, all to standard error: what failed, why, what to do. */
+#ifndef DIAG_H
+#define DIAG_H
+
+#include <sprof/error.h>
+
+/* "sprof: MESSAGE", then the remedy on a line of its own. Frees the error. */
+void diag_error(struct sp_error *error);
+
+void diag_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <string.h>
+#include "command.h"
+#include "diag.h"
+
+/* Adding a command is its file in cmd/ and its line here. */
+static const struct command *const commands[] = {
+	NULL,
+};
+
+static void help(FILE *out)
+{
+	fputs("usage: sprof COMMAND [ARG]...\n\n", out);
+	for (const struct command *const *command = commands; *command; command++)
+		fprintf(out, "  %-8s %s\n", (*command)->name, (*command)->summary);
+	fputs("\nsprof help COMMAND, or sprof COMMAND --help, says more.\n", out);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	struct sp_ctx *ctx;
+	struct sp_error *error = sp_ctx_new(&ctx);
+	if (error) {
+		diag_error(error);
+		return EXIT_RECORDER;
+	}
+	int status = command->run(ctx, argc, argv);
+	sp_ctx_free(ctx);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	char help_option[] = "--help";
+	if (argc < 2) {
+		help(stderr);
+		return EXIT_USAGE;
+	}
+	bool asks_help = !strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h");
+	if (asks_help && argc < 3) {
+		help(stdout);
+		return 0;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		puts("sprof " PACKAGE_VERSION);
+		return 0;
+	}
+	if (asks_help) {
+		argv[1] = argv[2];
+		argv[2] = help_option;
+		argc = 3;
+	}
+	for (const struct command *const *command = commands; *command; command++)
+		if (!strcmp(argv[1], (*command)->name))
+			return run(*command, argc - 1, argv + 1);
+	diag_say("there is no command '%s'; 'sprof help' lists them", argv[1]);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Unit tests: a new one is one word in check_PROGRAMS (its source is
+# tests/unit/test_NAME.c); the folder it tests has that line in its local.mk.
+# Every case is a line of its own: check and the scripts speak TAP.
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+TEST_LOG_DRIVER = $(LOG_DRIVER)
+SH_LOG_DRIVER = $(LOG_DRIVER)
+TEST_EXTENSIONS = .sh
+SH_LOG_COMPILER = $(SHELL)
+AM_TESTS_ENVIRONMENT = \
+	export CK_TAP_LOG_FILE_NAME=-; export CK_VERBOSITY=silent; \
+	export SPROF='$(abs_top_builddir)/src/sprof'; \
+	export top_srcdir='$(abs_top_srcdir)'; export top_builddir='$(abs_top_builddir)'; \
+	export CC='$(CC)'; export LC_ALL=C;
+
+check_LTLIBRARIES += tests/unit/libunit.la
+tests_unit_libunit_la_SOURCES = tests/unit/main.c tests/unit/test.h
+tests_unit_libunit_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+
+AM_DEFAULT_SOURCE_EXT = .c
+LDADD = tests/unit/libunit.la lib/libsprof-core.la $(CHECK_LIBS)
+
+TESTS += $(check_PROGRAMS)
+
+include tests/fuzz/local.mk
+include tests/cli/local.mk
+include tests/live/local.mk
+include tests/style/local.mk

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/arena.h"
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+#include <errno.h>
+#include <stdio.h>
+#include "test.h"
+
+TEST(arena_objects_are_zeroed_aligned_and_apart)
+{
+	struct arena arena = {0};
+	unsigned char *last = NULL;
+	for (size_t size = 1; size < 100000; size = size * 3 + 1) {
+		unsigned char *object = arena_alloc(&arena, size);
+		ck_assert_ptr_nonnull(object);
+		ck_assert_uint_eq((uintptr_t)object % 16, 0);
+		for (size_t i = 0; i < size; i++)
+			ck_assert_uint_eq(object[i], 0);
+		memset(object, 0xff, size);
+		ck_assert(object != last);
+		last = object;
+	}
+	ck_assert_ptr_null(arena_alloc(&arena, SIZE_MAX));
+	arena_deinit(&arena);
+}
+
+TEST(vec_grows_and_keeps_items)
+{
+	VEC(int) numbers = {0};
+	for (int i = 0; i < 1000; i++)
+		*vec_push(&numbers) = i;
+	for (int i = 0; i < 1000; i++)
+		ck_assert_int_eq(numbers.items[i], i);
+	ck_assert(!vec_reserve(&numbers, SIZE_MAX / 2));
+	ck_assert_uint_eq(numbers.count, 1000);
+	vec_deinit(&numbers);
+}
+
+TEST(u64map_finds_what_was_put_and_not_what_was_removed)
+{
+	struct u64map map = {0};
+	bool added;
+	ck_assert_ptr_null(u64map_find(&map, 0));
+	for (uint64_t i = 0; i < 10000; i++)
+		ck_assert_ptr_nonnull(u64map_put(&map, i * i, (uint32_t)i, NULL));
+	ck_assert_uint_eq(*u64map_put(&map, 49, 99, &added), 7);
+	ck_assert(!added);
+	for (uint64_t i = 0; i < 10000; i += 2)
+		ck_assert(u64map_remove(&map, i * i));
+	ck_assert(!u64map_remove(&map, 3));
+	ck_assert_uint_eq(map.count, 5000);
+	for (uint64_t i = 0; i < 10000; i++) {
+		const uint32_t *value = u64map_find(&map, i * i);
+		if (i % 2)
+			ck_assert(value && *value == i);
+		else
+			ck_assert_ptr_null(value);
+	}
+	u64map_deinit(&map);
+}
+
+TEST(strtab_gives_one_pointer_for_equal_text)
+{
+	struct strtab table = {0};
+	const char *first = strtab_add(&table, "main");
+	char name[16];
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "f%d", i);
+		ck_assert_str_eq(strtab_add(&table, name), name);
+	}
+	ck_assert_ptr_eq(strtab_add_sized(&table, "mainly", 4), first);
+	ck_assert_ptr_ne(strtab_add(&table, ""), first);
+	strtab_deinit(&table);
+}
+
+TEST(cursor_never_passes_its_end)
+{
+	const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7, 8, 'a', 0, 'b', '\n', 'c'};
+	struct cursor cursor = cursor_make(bytes, sizeof(bytes), true, "file", 0x100);
+	uint64_t word = 0;
+	const char *text;
+	size_t size;
+	ck_assert(cursor_u64(&cursor, &word));
+	ck_assert_uint_eq(word, __builtin_bswap64(*(const uint64_t *)(const void *)bytes));
+	ck_assert(!cursor_u64(&cursor, &word));
+	ck_assert_uint_eq(cursor_offset(&cursor), 0x108);
+	ck_assert(!cursor_string(&cursor, 1, &text));
+	ck_assert(cursor_string(&cursor, 2, &text));
+	ck_assert_str_eq(text, "a");
+	ck_assert(cursor_line(&cursor, &text, &size) && size == 1 && *text == 'b');
+	ck_assert(cursor_line(&cursor, &text, &size) && size == 1 && *text == 'c');
+	ck_assert(!cursor_line(&cursor, &text, &size));
+	struct sp_error *error = cursor_error(&cursor, "the %s", "end");
+	ck_assert_str_eq(sp_error_message(error), "file: offset 0x10d: the end (0 bytes are left)");
+	sp_error_free(error);
+}
