@@ -1,11 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# All of the command but main.c and cmd/ is a convenience library, so that unit
+# tests can link it; the command links that and the shared library alone.
+command_cppflags = -include $(top_builddir)/config.h -I$(top_srcdir)/include -I$(top_srcdir)/src
+
+noinst_LTLIBRARIES += src/libcommand.la
+src_libcommand_la_CPPFLAGS = $(command_cppflags)
+src_libcommand_la_SOURCES = \
+	src/diag.c src/diag.h \
+	src/options.c src/options.h
+
 bin_PROGRAMS += src/sprof
-src_sprof_CPPFLAGS = -include $(top_builddir)/config.h -I$(top_srcdir)/include -I$(top_srcdir)/src
-src_sprof_LDADD = lib/libsprof.la
+src_sprof_CPPFLAGS = $(command_cppflags)
+src_sprof_LDADD = src/libcommand.la lib/libsprof.la
 src_sprof_SOURCES = \
 	src/command.h \
-	src/diag.c src/diag.h \
 	src/main.c
+
+command_ldadd = tests/unit/libunit.la src/libcommand.la lib/libsprof-core.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_options
+tests_unit_test_options_CPPFLAGS = $(command_cppflags) $(CHECK_CFLAGS)
+tests_unit_test_options_LDADD = $(command_ldadd)
 
 include src/cmd/local.mk
 include src/out/local.mk

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reading the command line by a table, and printing the table as help.
+ *
+ * Operands are permuted behind the options as getopt_long() does: those seen so
+ * far are always the words just before what is not read yet.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "diag.h"
+
+/* More numbers in one list are a slip of the pen, not a wish. */
+#define MAX_NUMBERS 65536
+
+/* Where the help's descriptions begin. */
+#define HELP_COLUMN 30
+
+static bool is_end(const struct option *option)
+{
+	return !option->help;
+}
+
+static bool is_group(const struct option *option)
+{
+	return !option->letter && !option->name;
+}
+
+/* "-i, --input", as the user knows it. */
+static const char *option_title(const struct option *option, char *buffer, size_t size)
+{
+	if (option->letter && option->name)
+		snprintf(buffer, size, "-%c, --%s", option->letter, option->name);
+	else if (option->name)
+		snprintf(buffer, size, "--%s", option->name);
+	else
+		snprintf(buffer, size, "-%c", option->letter);
+	return buffer;
+}
+
+bool option_reject(const struct option *option, const char *text, const char *wanted)
+{
+	char title[64];
+	diag_say("%s: '%s' is not %s", option_title(option, title, sizeof(title)), text, wanted);
+	return false;
+}
+
+bool option_text_number(const char *text, uint64_t low, uint64_t high, uint64_t *ret)
+{
+	if (*text < '0' || *text > '9')
+		return false; /* strtoull() takes blanks and signs */
+	char *end;
+	errno = 0;
+	uint64_t value = strtoull(text, &end, text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10);
+	if (errno || *end || end == text || value < low || value > high)
+		return false;
+	*ret = value;
+	return true;
+}
+
+bool option_parse_flag(const struct option *option, const char *text)
+{
+	(void)text;
+	*(bool *)option->value = true;
+	return true;
+}
+
+bool option_parse_choice(const struct option *option, const char *text)
+{
+	(void)text;
+	*(int *)option->value = 1;
+	return true;
+}
+
+static void option_negate(const struct option *option)
+{
+	if (option->parse == option_parse_choice)
+		*(int *)option->value = 0;
+	else
+		*(bool *)option->value = false;
+}
+
+bool option_parse_string(const struct option *option, const char *text)
+{
+	*(const char **)option->value = text;
+	return true;
+}
+
+bool option_parse_number(const struct option *option, const char *text)
+{
+	if (option_text_number(text, 0, UINT64_MAX, option->value))
+		return true;
+	return option_reject(option, text, "a whole number");
+}
+
+void option_strings_deinit(struct option_strings *strings)
+{
+	for (size_t i = 0; i < strings->count; i++)
+		free(strings->items[i]);
+	free(strings->items);
+	*strings = (struct option_strings){0};
+}
+
+void option_numbers_deinit(struct option_numbers *numbers)
+{
+	free(numbers->items);
+	*numbers = (struct option_numbers){0};
+}
+
+struct sp_string_list option_strings_list(const struct option_strings *strings)
+{
+	return (struct sp_string_list){(const char *const *)strings->items, strings->count};
+}
+
+struct sp_number_list option_numbers_list(const struct option_numbers *numbers)
+{
+	return (struct sp_number_list){numbers->items, numbers->count};
+}
+
+/* Behind the item that begins at `text`: its comma, or the end. */
+static const char *item_end(const char *text)
+{
+	int depth = 0;
+	for (const char *at = text; *at; at++) {
+		if (strchr("(<[{", *at))
+			depth++;
+		else if (strchr(")>]}", *at) && !(*at == '>' && at > text && at[-1] == '-'))
+			depth--;
+		else if (*at == ',' && depth == 0)
+			return at;
+	}
+	/* Brackets that do not match are part of an operator's name: all is one item. */
+	return text + strlen(text);
+}
+
+static bool strings_push(struct option_strings *strings, const char *text, size_t size)
+{
+	char **items = realloc(strings->items, (strings->count + 1) * sizeof(*items));
+	if (!items)
+		return false;
+	strings->items = items;
+	items[strings->count] = strndup(text, size);
+	return items[strings->count] && ++strings->count;
+}
+
+bool option_strings_add(struct option_strings *strings, const char *text)
+{
+	while (*text) {
+		const char *end = item_end(text);
+		if (end > text && !strings_push(strings, text, (size_t)(end - text))) {
+			diag_say("out of memory");
+			return false;
+		}
+		text = *end ? end + 1 : end;
+	}
+	return true;
+}
+
+bool option_parse_strings(const struct option *option, const char *text)
+{
+	struct option_strings *strings = option->value;
+	size_t before = strings->count;
+	if (!option_strings_add(strings, text))
+		return false;
+	/* An empty list would let everything pass: not what was asked. */
+	return strings->count > before || option_reject(option, text, "a list of names");
+}
+
+static bool numbers_push(struct option_numbers *numbers, uint64_t first, uint64_t last)
+{
+	size_t count = last - first + 1;
+	if (last - first >= MAX_NUMBERS || numbers->count + count > MAX_NUMBERS)
+		return false;
+	int32_t *items = realloc(numbers->items, (numbers->count + count) * sizeof(*items));
+	if (!items)
+		return false;
+	numbers->items = items;
+	for (uint64_t number = first; number <= last; number++)
+		items[numbers->count++] = (int32_t)number;
+	return true;
+}
+
+/* "7" or "4-9". */
+static bool numbers_add_item(struct option_numbers *numbers, char *item)
+{
+	uint64_t first, last;
+	char *dash = strchr(item, '-');
+	if (dash)
+		*dash++ = '\0';
+	if (!option_text_number(item, 0, INT32_MAX, &first))
+		return false;
+	last = first;
+	if (dash && !option_text_number(dash, first, INT32_MAX, &last))
+		return false;
+	return numbers_push(numbers, first, last);
+}
+
+bool option_parse_numbers(const struct option *option, const char *text)
+{
+	static const char wanted[] = "a list of numbers and ranges such as 0,4-7";
+	char *copy = strdup(text), *rest = copy, *item;
+	bool fine = copy && *copy;
+	while (fine && (item = strsep(&rest, ",")))
+		fine = numbers_add_item(option->value, item);
+	free(copy);
+	return fine || option_reject(option, text, wanted);
+}
+
+/* The description, each of its lines at HELP_COLUMN. */
+static void help_description(FILE *out, int column, const char *help)
+{
+	if (column + 2 > HELP_COLUMN) {
+		fputc('\n', out);
+		column = 0;
+	}
+	for (;;) {
+		size_t size = strcspn(help, "\n");
+		fprintf(out, "%*s%.*s\n", HELP_COLUMN - column, "", (int)size, help);
+		column = 0;
+		if (!help[size])
+			return;
+		help += size + 1;
+	}
+}
+
+static void help_option(FILE *out, const struct option *option)
+{
+	char title[160], letter[5] = "    ";
+	size_t used = 0;
+	if (option->letter)
+		snprintf(letter, sizeof(letter), "-%c%s", option->letter, option->name ? ", " : "");
+	used = (size_t)snprintf(title, sizeof(title), "  %s", letter);
+	if (option->name)
+		used += (size_t)snprintf(title + used, sizeof(title) - used, "--%s%s",
+					 option->both ? "[no-]" : "", option->name);
+	if (option->argument)
+		used += (size_t)snprintf(title + used, sizeof(title) - used,
+					 option->optional ? " [%s]" : " %s", option->argument);
+	fputs(title, out);
+	help_description(out, (int)used, option->help);
+}
+
+static void options_help(const struct option_usage *usage, FILE *out)
+{
+	const struct option help = {.letter = 'h', .name = "help", .help = "print this"};
+	const char *word = "usage:";
+	for (const char *const *synopsis = usage->synopses; *synopsis; synopsis++) {
+		fprintf(out, "%-6s %s\n", word, *synopsis);
+		word = "or:";
+	}
+	fprintf(out, "\n%s\n", usage->about);
+	if (!is_group(usage->options))
+		fputc('\n', out);
+	const struct option *option = usage->options;
+	for (; !is_end(option); option++)
+		if (is_group(option))
+			fprintf(out, "\n%s\n", option->help);
+		else
+			help_option(out, option);
+	help_option(out, &help);
+	if (usage->footer)
+		fprintf(out, "\n%s\n", usage->footer);
+}
+
+static int usage_mistake(const struct option_usage *usage)
+{
+	const char *synopsis = *usage->synopses;
+	size_t size = strcspn(synopsis, " ");
+	if (synopsis[size])
+		size += 1 + strcspn(synopsis + size + 1, " ");
+	fprintf(stderr, "       '%.*s --help' lists the options.\n", (int)size, synopsis);
+	return EXIT_USAGE;
+}
+
+/*
+ * The option called by the `size` bytes of `name`, in full or by a beginning
+ * that no other has. *negated: by --no-NAME.
+ */
+static const struct option *find_long(const struct option *options, const char *name, size_t size,
+				      bool *negated)
+{
+	const struct option *found = NULL;
+	size_t hits = 0;
+	for (const struct option *option = options; !is_end(option); option++) {
+		for (int no = 0; option->name && no <= option->negatable; no++) {
+			char full[64];
+			snprintf(full, sizeof(full), "%s%s", no ? "no-" : "", option->name);
+			if (strncmp(full, name, size))
+				continue;
+			hits++;
+			found = option;
+			*negated = no;
+			if (strlen(full) == size)
+				return found;
+		}
+	}
+	if (hits == 1)
+		return found;
+	if (hits)
+		diag_say("--%.*s could be more than one option", (int)size, name);
+	else
+		diag_say("there is no option --%.*s", (int)size, name);
+	return NULL;
+}
+
+static const struct option *find_letter(const struct option *options, char letter)
+{
+	for (const struct option *option = options; !is_end(option); option++)
+		if (option->letter == letter)
+			return option;
+	diag_say("there is no option -%c", letter);
+	return NULL;
+}
+
+/* How far the command line is read. */
+struct scan {
+	const struct option_usage *usage;
+	char **argv;
+	int argc, at;
+};
+
+static bool is_option_word(const char *word)
+{
+	return word[0] == '-' && word[1];
+}
+
+/* Gives the option its argument: what is attached to it, or the next word. */
+static bool take_argument(struct scan *scan, const struct option *option, const char *attached)
+{
+	const char *text = attached;
+	char title[64];
+	if (!text && scan->at < scan->argc &&
+	    !(option->optional && is_option_word(scan->argv[scan->at])))
+		text = scan->argv[scan->at++];
+	if (!text && !option->optional) {
+		diag_say("%s needs a value: %s", option_title(option, title, sizeof(title)),
+			 option->argument);
+		return false;
+	}
+	return option->parse(option, text);
+}
+
+static bool parse_long(struct scan *scan, const char *word)
+{
+	const char *equals = strchr(word, '=');
+	size_t size = equals ? (size_t)(equals - word) : strlen(word);
+	bool negated = false;
+	const struct option *option = find_long(scan->usage->options, word, size, &negated);
+	if (!option)
+		return false;
+	if (option->argument)
+		return take_argument(scan, option, equals ? equals + 1 : NULL);
+	if (equals) {
+		diag_say("--%s takes no value", option->name);
+		return false;
+	}
+	if (negated) {
+		option_negate(option);
+		return true;
+	}
+	return option->parse(option, NULL);
+}
+
+static bool parse_short(struct scan *scan, const char *letters)
+{
+	for (; *letters; letters++) {
+		const struct option *option = find_letter(scan->usage->options, *letters);
+		if (!option)
+			return false;
+		if (option->argument)
+			return take_argument(scan, option, letters[1] ? letters + 1 : NULL);
+		if (!option->parse(option, NULL))
+			return false;
+	}
+	return true;
+}
+
+/* Moves the words of an option, at [start, scan->at), before the operands seen so far. */
+static void move_before_operands(struct scan *scan, int start, int operands)
+{
+	char *words[2]; /* an option and its value: never more */
+	size_t count = (size_t)(scan->at - start);
+	char **first = &scan->argv[start - operands];
+	memcpy(words, &scan->argv[start], count * sizeof(*words));
+	memmove(first + count, first, (size_t)operands * sizeof(*words));
+	memcpy(first, words, count * sizeof(*words));
+}
+
+int options_parse(const struct option_usage *usage, int argc, char **argv, int *operands)
+{
+	struct scan scan = {.usage = usage, .argv = argv, .argc = argc, .at = 1};
+	int seen = 0; /* operands, just before what is not read yet */
+	while (scan.at < argc) {
+		int start = scan.at;
+		const char *word = argv[scan.at];
+		if (!is_option_word(word)) {
+			if (usage->stop_at_operand)
+				break;
+			seen++;
+			scan.at++;
+			continue;
+		}
+		scan.at++;
+		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+			options_help(usage, stdout);
+			return 0;
+		}
+		bool last = !strcmp(word, "--");
+		bool fine = last || (word[1] == '-' ? parse_long(&scan, word + 2)
+						    : parse_short(&scan, word + 1));
+		if (!fine)
+			return usage_mistake(usage);
+		move_before_operands(&scan, start, seen);
+		if (last)
+			break;
+	}
+	*operands = scan.at - seen;
+	return -1;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Command line options as a table: one line an option gives its names, its
+ * argument, where the value goes, and its help. Long options are taken as
+ * `--name VALUE`, `--name=VALUE`, or by an unambiguous beginning of the name;
+ * short ones as `-xVALUE`, `-x VALUE`, or several flags in one word.
+ */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sprof/analysis.h>
+
+struct option;
+
+/*
+ * Puts what `text` says (NULL: the option was given without its optional
+ * argument) to option->value. Returns false after saying what is wrong, best by
+ * option_reject().
+ */
+typedef bool option_parse_fn(const struct option *option, const char *text);
+
+struct option {
+	char letter;          /* 0: none */
+	const char *name;     /* without dashes; NULL: none */
+	const char *argument; /* its name in the help; NULL: takes none */
+	const char *help;     /* a newline in it begins a new line */
+	void *value;
+	option_parse_fn *parse;
+	bool optional;        /* the argument may be left out at the end or before another option */
+	bool negatable;       /* --no-NAME calls `negate` */
+	bool both;            /* the help shows --[no-]NAME */
+};
+
+/* The pointer, which the compiler holds to that type. */
+#define OPTION_TYPED(pointer, type) (1 ? (pointer) : (type)NULL)
+
+/* bool *; --no-NAME takes it back. */
+#define OPTION_FLAG(letter_, name_, value_, help_)                                          \
+	{.letter = (letter_), .name = (name_), .help = (help_),                             \
+	 .value = OPTION_TYPED(value_, bool *), .parse = option_parse_flag, .negatable = true}
+
+/* int *: 1 by --NAME, 0 by --no-NAME; the caller sets it to -1 for "not said". */
+#define OPTION_CHOICE(letter_, name_, value_, help_)                                        \
+	{.letter = (letter_), .name = (name_), .help = (help_),                             \
+	 .value = OPTION_TYPED(value_, int *), .parse = option_parse_choice,                \
+	 .negatable = true, .both = true}
+
+/* const char **, pointing into argv. */
+#define OPTION_STRING(letter_, name_, argument_, value_, help_)                             \
+	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
+	 .value = OPTION_TYPED(value_, const char **), .parse = option_parse_string}
+
+/* uint64_t *, decimal or 0x. */
+#define OPTION_NUMBER(letter_, name_, argument_, value_, help_)                             \
+	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
+	 .value = OPTION_TYPED(value_, uint64_t *), .parse = option_parse_number}
+
+/* struct option_strings *: "a,b"; given again, it adds. */
+#define OPTION_STRINGS(letter_, name_, argument_, value_, help_)                            \
+	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
+	 .value = OPTION_TYPED(value_, struct option_strings *), .parse = option_parse_strings}
+
+/* struct option_numbers *: "1,4-7"; given again, it adds. */
+#define OPTION_NUMBERS(letter_, name_, argument_, value_, help_)                            \
+	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
+	 .value = OPTION_TYPED(value_, struct option_numbers *), .parse = option_parse_numbers}
+
+/* Anything else: `parse` is the command's own. Takes no argument where `argument_` is NULL. */
+#define OPTION_CALL(letter_, name_, argument_, value_, parse_, help_)                       \
+	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
+	 .value = (value_), .parse = (parse_)}
+
+/* As OPTION_CALL, where the argument may be left out. */
+#define OPTION_CALL_OPTIONAL(letter_, name_, argument_, value_, parse_, help_)              \
+	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
+	 .value = (value_), .parse = (parse_), .optional = true}
+
+/* A heading in the help. */
+#define OPTION_GROUP(heading_) {.help = (heading_)}
+
+#define OPTION_END {0}
+
+option_parse_fn option_parse_flag, option_parse_choice, option_parse_string, option_parse_number,
+	option_parse_strings, option_parse_numbers;
+
+/* The items are copies; both are freed by their deinit. */
+struct option_strings {
+	char **items;
+	size_t count;
+};
+
+struct option_numbers {
+	int32_t *items;
+	size_t count;
+};
+
+void option_strings_deinit(struct option_strings *strings);
+void option_numbers_deinit(struct option_numbers *numbers);
+
+/* As the library takes them; valid as long as the list. */
+struct sp_string_list option_strings_list(const struct option_strings *strings);
+struct sp_number_list option_numbers_list(const struct option_numbers *numbers);
+
+/*
+ * Adds the items of "a,b" to the list. A comma within brackets belongs to the
+ * name: "f(int, int),g" are two, and so is "map<int,int>::find,g".
+ */
+bool option_strings_add(struct option_strings *strings, const char *text);
+
+/* The whole of `text` as a number between the two; false if it is not. */
+bool option_text_number(const char *text, uint64_t low, uint64_t high, uint64_t *ret);
+
+/* Says "-x, --name: 'TEXT' is not WANTED" and returns false. */
+bool option_reject(const struct option *option, const char *text, const char *wanted);
+
+/* What a command takes. */
+struct option_usage {
+	const char *const *synopses; /* "sprof record [OPTION]... [--] COMMAND"; NULL-terminated */
+	const char *about;           /* a sentence or two below them */
+	const struct option *options; /* until OPTION_END */
+	const char *footer;          /* text below the options, or NULL */
+	bool stop_at_operand;        /* what follows the first operand is not looked at */
+};
+
+/*
+ * Reads argv[1] to argv[argc - 1]. Operands are moved behind the options, in
+ * their order; *operands is the index of the first (argc if there is none).
+ * Returns -1 to go on, or the exit status to end with, all being said: 0 after
+ * --help, EXIT_USAGE after a mistake.
+ */
+int options_parse(const struct option_usage *usage, int argc, char **argv, int *operands);
+
+#endif
