@@ -20,7 +20,10 @@ tests_unit_libunit_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 AM_DEFAULT_SOURCE_EXT = .c
 LDADD = tests/unit/libunit.la lib/libsprof-core.la $(CHECK_LIBS)
 
-TESTS += $(check_PROGRAMS)
+# A test script is one word in dist_check_SCRIPTS; it sources tests/tap.sh.
+EXTRA_DIST += tests/tap.sh tests/summary
+UNIT_TESTS = $(check_PROGRAMS)
+TESTS += $(check_PROGRAMS) $(dist_check_SCRIPTS)
 
 include tests/fuzz/local.mk
 include tests/cli/local.mk

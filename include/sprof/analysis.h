@@ -89,6 +89,7 @@ struct sp_finding {
 	const char *remedy; /* what to do about it, or NULL */
 };
 
+/* All that was found, index 0 first; belong to the analysis. */
 SP_API size_t sp_analysis_finding_count(const struct sp_analysis *analysis);
 SP_API const struct sp_finding *sp_analysis_finding(const struct sp_analysis *analysis,
 						    size_t index);

@@ -21,6 +21,7 @@ enum sp_log_level { SP_LOG_WARNING, SP_LOG_INFO, SP_LOG_DEBUG };
 /* Called with one line, without a newline. The library never prints by itself. */
 typedef void sp_log_fn(void *arg, enum sp_log_level level, const char *line);
 
+/* A context with the defaults below; fails only without memory. NULL may be freed. */
 SP_API struct sp_error *sp_ctx_new(struct sp_ctx **ret) SP_MUST_CHECK;
 SP_API void sp_ctx_free(struct sp_ctx *ctx);
 

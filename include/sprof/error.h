@@ -27,6 +27,7 @@ enum sp_error_code {
 /* An error. NULL means success everywhere; owned by whoever receives it. */
 struct sp_error;
 
+/* Which kind of failure it is. */
 SP_API enum sp_error_code sp_error_code(const struct sp_error *error);
 
 /* The errno behind it, or 0. */

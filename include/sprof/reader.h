@@ -43,6 +43,7 @@ struct sp_event {
 	size_t id_count;
 };
 
+/* The events, in the file's order. In a pipe they are all known once it is open. */
 SP_API size_t sp_reader_event_count(const struct sp_reader *reader);
 SP_API const struct sp_event *sp_reader_event(const struct sp_reader *reader, size_t index);
 
@@ -75,6 +76,7 @@ struct sp_file_info {
 	size_t build_id_count;
 };
 
+/* Never NULL. */
 SP_API const struct sp_file_info *sp_reader_info(const struct sp_reader *reader);
 
 /* The payload of feature `bit` (HEADER_* of perf); size 0 where absent or empty. */

@@ -1,1 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Rules of HACKING that a script can hold the sources to.
+EXTRA_DIST += tests/style/rules.sh
+dist_check_SCRIPTS += \
+	tests/style/test_api.sh \
+	tests/style/test_headers.sh \
+	tests/style/test_layers.sh \
+	tests/style/test_rules.sh

@@ -19,5 +19,6 @@ int main(void)
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	/* In TAP the lines tell; automake would count a status as one more failure. */
+	return failed && !getenv("CK_TAP_LOG_FILE_NAME") ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What libsprof exports is what its headers declare, and each is documented.
+. "$top_srcdir/tests/tap.sh"
+cd "$top_srcdir" || exit 99
+library=$top_builddir/lib/.libs/libsprof.so
+[ -e "$library" ] || skip_all "there is no shared library in this build"
+command -v nm >/dev/null || skip_all "needs nm (binutils)"
+
+# "NAME documented|bare" of every SP_API function in the given headers: a
+# comment stands above the paragraph it is declared in.
+declared() {
+	awk '
+		FNR == 1 { documented = 0 }
+		/^[ \t]*$/ { documented = 0; next }
+		/\*\/[ \t]*$/ { documented = 1; next }
+		/^SP_API/ && !/#define/ {
+			line = $0
+			sub(/\(.*/, "", line)
+			n = split(line, word, /[ *]+/)
+			print word[n], documented ? "documented" : "bare"
+		}' "$@"
+}
+
+nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+	grep -vE '^(__asan|__ubsan|__odr_asan|__tsan|__sanitizer|_init$|_fini$)' |
+	sort -u >"$tmp/exported"
+declared include/sprof/*.h | sort >"$tmp/declared"
+cut -d ' ' -f 1 "$tmp/declared" | sort -u >"$tmp/names"
+
+check "something is exported" test -s "$tmp/exported"
+grep -v '^sp_' "$tmp/exported" >"$tmp/odd"
+: >"$tmp/none"
+same "every exported symbol begins with sp_" "$tmp/none" "$tmp/odd"
+comm -23 "$tmp/exported" "$tmp/names" >"$tmp/undeclared"
+same "every exported symbol is declared in include/sprof" "$tmp/none" "$tmp/undeclared"
+sed -n 's/ bare$//p' "$tmp/declared" >"$tmp/bare"
+same "every public function has a comment" "$tmp/none" "$tmp/bare"
+
+man=doc/libsprof.3
+if [ -f $man ]; then
+	while read -r name; do
+		sed 's/\\-/-/g' $man | grep -qw "$name" || echo "$name"
+	done <"$tmp/names" >"$tmp/unmentioned"
+	same "libsprof.3 names every public function" "$tmp/none" "$tmp/unmentioned"
+	grep -ohw 'sp_[a-z0-9_]*' $man | grep -vE '^sp_(log_fn)$' | sort -u >"$tmp/mentioned"
+	{
+		cat "$tmp/names"
+		grep -ohE '\b(struct|enum|union) sp_[a-z0-9_]+' include/sprof/*.h | sed 's/.* //'
+	} | sort -u >"$tmp/known"
+	comm -23 "$tmp/mentioned" "$tmp/known" >"$tmp/unknown"
+	same "libsprof.3 names nothing that is not there" "$tmp/none" "$tmp/unknown"
+fi
+
+# The checker itself.
+cat >"$tmp/made-up.h" <<'END'
+/* Documented. */
+SP_API int sp_one(void);
+SP_API struct sp_error *sp_two(struct sp_x *x,
+			       int y);
+
+SP_API void sp_three(void);
+END
+printf 'sp_one documented\nsp_two documented\nsp_three bare\n' >"$tmp/wanted"
+declared "$tmp/made-up.h" >"$tmp/got"
+same "a function without a comment is caught" "$tmp/wanted" "$tmp/got"
+finish

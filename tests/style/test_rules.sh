@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Rules of HACKING that a script can hold the sources to.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/style/rules.sh"
+
+# LGPL in include/ and lib/, GPL in all else; on the first line, or the second
+# behind a #!.
+wrong_licence() {
+	find include lib -type f \( -name '*.[ch]' -o -name '*.in.h' \) | sort | while read -r file; do
+		head -n 1 "$file" | grep -q 'SPDX-License-Identifier: LGPL-2.1-or-later' ||
+			echo "$file: the first line is not SPDX-License-Identifier: LGPL-2.1-or-later"
+	done
+	{
+		find src tests bench doc contrib .ci build-aux m4 -type f \
+			\( -name '*.[ch]' -o -name '*.sh' -o -name sp_build.m4 -o -name '*.mk' -o -name run \) 2>/dev/null
+		find include lib -name '*.mk'
+		for file in bootstrap configure.ac Makefile.am; do
+			[ ! -f $file ] || echo $file
+		done
+	} | grep -vE '^(tests/data|build-aux)/' | sort | while read -r file; do
+		head -n 2 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-or-later' ||
+			echo "$file: no SPDX-License-Identifier: GPL-2.0-or-later on the first lines"
+	done
+}
+
+gotos() {
+	code lib src | grep -wE 'goto'
+}
+
+# The library never prints and never exits. A forked child that could not
+# become the workload has to _exit.
+printing() {
+	code lib | grep -E '\<(printf|vprintf|puts|putchar|perror|exit|abort|errx?|warnx?) *\(|\<(stdout|stderr)\>'
+}
+
+typedefs() {
+	code include lib src | grep -E '\<typedef +(struct|union|enum)\>'
+}
+
+promises() {
+	grep -nwE 'TODO|FIXME|XXX|HACK' -r include lib src tests doc --include='*.[ch]' --include='*.sh' \
+		--include='*.md' --include='*.mk' --include='*.[0-9]' 2>/dev/null | grep -v '^tests/style/'
+}
+
+# Ends of functions are a brace alone in column 1; a longer one is a table or a
+# flat switch, and listed with its reason.
+long_functions() {
+	find lib src -name '*.c' | sort | xargs -r awk '
+		FILENAME == ARGV[1] { next }
+		FNR == 1 { start = 0; previous = "" }
+		/^\{/ { start = FNR; name = previous }
+		/^}/ {
+			if (start && FNR - start > 80) {
+				sub(/\(.*/, "", name)
+				n = split(name, word, /[ *]+/)
+				print FILENAME ":" start ": " word[n] " has " FNR - start " lines"
+			}
+			start = 0
+		}
+		/^[a-z].*\(/ { previous = $0 }' /dev/null
+}
+
+long_files() {
+	find lib src include -name '*.[ch]' | sort | xargs -r wc -l |
+		awk '$1 > 800 && $2 != "total" { print $2 ": " $1 " lines" }'
+}
+
+# 100 columns are the aim, tabs counting 8; past 110 of C is no accident.
+wide_or_ragged() {
+	find include lib src tests bench -name '*.[ch]' 2>/dev/null | grep -v '^tests/data/' | sort |
+		while read -r file; do
+			LC_ALL=C.UTF-8 expand "$file" | LC_ALL=C.UTF-8 grep -nE '^.{111,}$' |
+				sed "s|^\([0-9]*\):.*|$file:\1: over 110 columns|"
+		done
+	grep -nE '[ 	]+$' -r include lib src tests bench doc contrib --include='*.[ch]' --include='*.sh' \
+		--include='*.mk' --include='*.md' 2>/dev/null | grep -v '^tests/data/' |
+		sed 's|^\([^:]*:[0-9]*\):.*|\1: space at the end|'
+}
+
+clean "every file has its licence line" wrong_licence
+clean "no goto" gotos
+clean "the library does not print or exit" printing
+clean "no typedef of a struct, union or enum" typedefs
+clean "nothing is promised instead of done" promises
+clean "no function over 80 lines" long_functions
+clean "no file over 800 lines" long_files
+clean "no line is too wide or ends in space" wide_or_ragged
+
+# Nothing in the library changes that is not in an object of the caller's: no
+# object has a symbol in a writable section. (.data.rel.ro is constant once
+# relocated; sanitizers add symbols of their own.)
+core=$top_builddir/lib/.libs/libsprof-core.a
+if ! command -v objdump >/dev/null; then
+	skip "no mutable statics in lib/" "needs objdump (binutils)"
+elif ! [ -f "$core" ]; then
+	skip "no mutable statics in lib/" "there is no libsprof-core.a in this build"
+elif grep -q '^SANITIZE_FLAGS = ..*' "$top_builddir/Makefile"; then
+	skip "no mutable statics in lib/" "sanitizers add their own"
+else
+	objdump -t "$core" | awk '
+		/file format/ { object = $1 }
+		/ O \.(data|bss|tdata|tbss)/ && !/\.data\.rel\.ro/ { print object, $NF }' >"$tmp/statics"
+	: >"$tmp/none"
+	same "no mutable statics in lib/" "$tmp/none" "$tmp/statics"
+fi
+
+mkdir -p "$tmp/tree/lib/a" "$tmp/tree/src" "$tmp/tree/include" "$tmp/tree/tests"
+(
+	cd "$tmp/tree" || exit
+	{
+		echo '/* SPDX-License-Identifier: GPL-2.0-or-later */'
+		echo '/* goto printf typedef struct */'
+		echo 'int f(void)'
+		echo '{'
+		echo '	printf("goto"); /* comment */ exit(1);'
+		echo '	goto out; '
+		i=0
+		while [ $i -lt 90 ]; do
+			echo '	;'
+			i=$((i + 1))
+		done
+		echo '}'
+		printf 'typedef struct a b; // %0120d\n' 0
+		echo '/* TO''DO: more */'
+	} >lib/a/a.c
+	: >src/b.c
+)
+catches "a wrong licence is caught" wrong_licence \
+'lib/a/a.c: the first line is not SPDX-License-Identifier: LGPL-2.1-or-later
+src/b.c: no SPDX-License-Identifier: GPL-2.0-or-later on the first lines'
+catches "a goto is caught" gotos 'lib/a/a.c:6:	goto out; '
+catches "printing is caught" printing 'lib/a/a.c:5:	printf("");  exit(1);'
+catches "a typedef is caught" typedefs 'lib/a/a.c:98:typedef struct a b; '
+catches "a promise is caught" promises 'lib/a/a.c:99:/* TO''DO: more */'
+catches "a long function is caught" long_functions 'lib/a/a.c:4: f has 93 lines'
+catches "a wide or ragged line is caught" wide_or_ragged \
+'lib/a/a.c:98: over 110 columns
+lib/a/a.c:6: space at the end'
+finish

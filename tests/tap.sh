@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by every test script: . "$top_srcdir/tests/tap.sh"
+#
+#	ok NAME                      passed
+#	not_ok NAME [WHY]            failed
+#	skip NAME REASON             not run
+#	skip_all REASON              nothing of this script can run; ends it
+#	check NAME COMMAND [ARG]...  passed if the command's status is 0
+#	same NAME WANTED GOT         passed if the two files are equal
+#	comment TEXT                 for whoever reads the log
+#	finish                       last line of every script
+#
+# $tmp is a folder of the script's own, removed at its end. The exit status is
+# 0 once the plan is printed: failures are in the lines, and automake would
+# count a status again. A script that ends before `finish` counts as failed.
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+: "${top_builddir:=$top_srcdir/build}"
+: "${SPROF:=$top_builddir/src/sprof}"
+: "${SPROF_CORPUS:=$top_srcdir/../shared/corpus}"
+: "${CC:=cc}"
+workload=$top_builddir/tests/workload
+
+tap_count=0
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/sprof-test.XXXXXX") || exit 99
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 99' HUP INT TERM
+
+ok() {
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1"
+}
+
+not_ok() {
+	tap_count=$((tap_count + 1))
+	echo "not ok $tap_count - $1"
+	[ $# = 1 ] || comment "$2"
+}
+
+skip() {
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1 # SKIP $2"
+}
+
+skip_all() {
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+comment() {
+	printf '%s\n' "$1" | sed 's/^/# /'
+}
+
+check() {
+	tap_name=$1
+	shift
+	if "$@" >"$tmp/.out" 2>&1; then
+		ok "$tap_name"
+	else
+		not_ok "$tap_name" "status $? of: $*"
+		sed 's/^/# /' "$tmp/.out"
+	fi
+}
+
+same() {
+	if diff -u "$2" "$3" >"$tmp/.diff" 2>&1; then
+		ok "$1"
+	else
+		not_ok "$1"
+		sed -n 's/^/# /;1,60p' "$tmp/.diff"
+	fi
+}
+
+finish() {
+	echo "1..$tap_count"
+	exit 0
+}
