@@ -32,8 +32,11 @@ struct sp_number_list {
 struct sp_analysis_options {
 	const enum sp_key *keys; /* of the rows; none: comm, dso, symbol */
 	size_t key_count;
-	bool children;           /* compute totals and sort by them (needs call chains) */
+	bool children;           /* compute totals and sort by them (needs call chains);
+				  * without it a row's `total` is its `self` */
 	enum sp_tree_order tree;
+	bool tree_comms;         /* the tree's outermost nodes are commands: `symbol` is the
+				  * comm, `dso` is NULL, and below are the call chains */
 	bool relative;           /* shares of what the filters let pass, not of all */
 	/* A sample passes if it fits one item of each list that is not empty. */
 	struct sp_string_list comms, dsos, symbols;

@@ -89,7 +89,10 @@ struct sp_profile {
 	uint64_t repaired;
 	const struct sp_row *rows; /* heaviest self (or total, with children) first */
 	size_t row_count;
-	/* The children are the outermost callers (or the innermost callees); NULL without a tree. */
+	/*
+	 * Its children are the outermost callers (or the innermost callees, or the
+	 * commands); its own total is all that the filters let pass. NULL without a tree.
+	 */
 	const struct sp_tree_node *tree;
 };
 
