@@ -1,1 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/event/kernel.h \
+	lib/event/open.h \
+	lib/event/parse.h \
+	lib/event/rights.h \
+	lib/event/set.h

@@ -1,1 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/proc/kallsyms.h \
+	lib/proc/maps.h \
+	lib/proc/modules.h \
+	lib/proc/sysfs.h \
+	lib/proc/tasks.h

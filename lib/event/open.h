@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From what was asked to attributes that this kernel and these rights accept: the
+ * plan of a recording. Each event is tried, with all its attributes, on our own task
+ * (or CPU-wide) and steps down where the kernel refuses; each step is a note.
+ */
+#ifndef EVENT_OPEN_H
+#define EVENT_OPEN_H
+
+#include <time.h>
+#include "event/kernel.h"
+#include "event/parse.h"
+#include "event/rights.h"
+
+enum event_scope {
+	EVENT_SCOPE_TASKS,           /* events follow tasks */
+	EVENT_SCOPE_CPUS,            /* events of whole CPUs; refused: an error */
+	EVENT_SCOPE_CPUS_IF_ALLOWED, /* CPUs, or tasks without a note */
+};
+
+enum event_start {
+	EVENT_START_NOW,     /* disabled = 0 */
+	EVENT_START_ON_EXEC, /* disabled = 1, enable_on_exec = 1; tasks only */
+	EVENT_START_LATER,   /* disabled = 1: event_set_enable() */
+};
+
+enum event_callchain {
+	EVENT_CALLCHAIN_NONE,
+	EVENT_CALLCHAIN_ALL,    /* kernel and user, by frame pointers */
+	EVENT_CALLCHAIN_USER,   /* exclude_callchain_kernel */
+	EVENT_CALLCHAIN_KERNEL, /* exclude_callchain_user */
+};
+
+#define EVENT_FREQ_MAX UINT64_MAX
+
+/* How to sample. */
+struct event_request {
+	const struct event_specs *specs;
+	enum event_scope scope;
+	enum event_start start;
+	enum event_callchain callchain;
+	uint32_t cpu;           /* CPU scopes: where to try */
+	uint64_t freq_hz;       /* 0: `period`; EVENT_FREQ_MAX: all that is allowed */
+	uint64_t period;        /* fixed; used if freq_hz is 0 */
+	bool inherit;           /* follow children and threads; tasks only */
+	bool inherit_stat;      /* a READ record for each task that ends; with inherit */
+	bool exclude_idle;      /* CPU scopes */
+	clockid_t clock_id;     /* CLOCK_MONOTONIC by default */
+	uint32_t watermark_bytes; /* sample ring: wake the poller at so much; 0: the kernel's half */
+	uint64_t extra_sample_type; /* PERF_SAMPLE_* besides those always taken */
+	uint64_t user_registers;    /* sample_regs_user; with PERF_SAMPLE_REGS_USER */
+	uint32_t user_stack_bytes;  /* sample_stack_user; with PERF_SAMPLE_STACK_USER */
+};
+
+/* An event as it will be opened. */
+struct event_planned {
+	const char *name;            /* of the plan: "cycles:u" where that is what is left */
+	struct perf_event_attr attr; /* complete, size included */
+};
+
+/*
+ * What to open. Attributes of all events agree in sample_type, sample_id_all,
+ * read_format and clock: IDENTIFIER | IP | TID | TIME | CPU | PERIOD (| CALLCHAIN …).
+ */
+struct event_plan {
+	struct event_planned *samples;
+	size_t sample_count;
+	struct event_planned sideband; /* a dummy: mmap, mmap2, build_id, comm, task, ksymbol, … */
+	struct event_planned holder;   /* a dummy that never fires: rings are mapped from it */
+	struct event_support support;
+	bool cpu_wide;                 /* the scope that came out */
+	uint64_t freq_hz;              /* what came out of freq_hz; 0: a period */
+	clockid_t clock_id;
+	struct event_notes notes;
+	struct arena arena;
+};
+
+/*
+ * Fails with cause and remedy where no event is left that can count
+ * (SP_ERROR_PERMISSION, SP_ERROR_UNSUPPORTED), or an event that was typed cannot be had.
+ */
+struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct rights *rights,
+				 const struct event_request *request,
+				 struct event_plan **ret) SP_MUST_CHECK;
+void event_plan_free(struct event_plan *plan);
+
+#endif

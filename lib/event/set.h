@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The open events of a recording. Rings are mapped from holders: dummy events of
+ * our own task, one for each (CPU, role), that never fire and outlive every
+ * target. All other events are directed to the holder's ring of their CPU
+ * (PERF_EVENT_IOC_SET_OUTPUT), so the order is:
+ *
+ *	event_set_new()            opens the holders
+ *	mmap event_set_ring_fd()   each of them
+ *	event_set_open()           side-band first, then read /proc, then samples
+ *
+ * Polling a holder's fd tells when its ring has something.
+ */
+#ifndef EVENT_SET_H
+#define EVENT_SET_H
+
+#include <sprof/reader.h>
+#include "event/open.h"
+
+enum event_role { EVENT_ROLE_SAMPLES, EVENT_ROLE_SIDEBAND };
+#define EVENT_ROLE_COUNT 2
+
+struct event_set;
+
+/*
+ * The plan is borrowed and must outlive the set. `cpus` are copied. Fails with
+ * SP_ERROR_LIMIT where file descriptors run out.
+ */
+struct sp_error *event_set_new(const struct event_kernel *kernel, const struct event_plan *plan,
+			       const uint32_t *cpus, size_t cpu_count,
+			       struct event_set **ret) SP_MUST_CHECK;
+
+/* Closes all events. NULL is allowed. */
+void event_set_free(struct event_set *set);
+
+/* What the ring of a CPU (index in `cpus`) and role is mapped from and polled by. */
+int event_set_ring_fd(const struct event_set *set, size_t cpu_index, enum event_role role);
+
+enum event_place_status {
+	EVENT_PLACE_NEW,
+	EVENT_PLACE_OPEN,
+	EVENT_PLACE_GONE, /* the task ended (ESRCH) */
+	EVENT_PLACE_OFFLINE, /* the CPU went away (ENODEV) */
+};
+
+/* Where the events of a role are opened: one task on one CPU, or all tasks of a CPU. */
+struct event_place {
+	int32_t tid;        /* -1: all tasks of the CPU */
+	uint32_t cpu_index;
+	int32_t last_cpu;   /* where the task last ran; -1 unknown */
+	enum event_place_status status; /* only EVENT_PLACE_NEW is opened */
+};
+
+/*
+ * Opens all events of a role at each place, and sets each place's status. Opening
+ * an event of a task that runs on another CPU costs an interrupt there: places are
+ * taken by last_cpu, the caller's thread being moved to that CPU meanwhile (its
+ * affinity is restored), when there are many. Fails where an event cannot be opened for
+ * another reason than the task's or CPU's end: the places done so far stay open.
+ */
+struct sp_error *event_set_open(struct event_set *set, enum event_role role,
+				struct event_place *places, size_t count) SP_MUST_CHECK;
+
+/* How many descriptors that many places need, for rights_raise_files(); holders included. */
+uint64_t event_set_fds_needed(const struct event_plan *plan, size_t cpu_count, size_t place_count);
+
+/* All events of a role. A task that ended is no error. */
+struct sp_error *event_set_enable(struct event_set *set, enum event_role role) SP_MUST_CHECK;
+struct sp_error *event_set_disable(struct event_set *set, enum event_role role) SP_MUST_CHECK;
+
+/*
+ * The events as the file's header wants them: the samples in the plan's order,
+ * then the side-band dummy; with the ids of all that was opened so far. Valid until the next
+ * event_set_open() or event_set_free().
+ */
+struct sp_error *event_set_events(struct event_set *set, const struct sp_event **ret,
+				  size_t *count_ret) SP_MUST_CHECK;
+
+/* What an event has counted, over all places, children included. */
+struct event_total {
+	uint64_t value;
+	uint64_t lost; /* samples; of kernels before 6.0: 0 */
+	bool lost_known;
+};
+
+/* `index` as in event_set_events(). */
+struct sp_error *event_set_read(const struct event_set *set, size_t index,
+				struct event_total *ret) SP_MUST_CHECK;
+
+#endif

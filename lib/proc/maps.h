@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a process has mapped. Executable mappings alone are asked of the kernel
+ * one by one where it can (PROCMAP_QUERY, Linux 6.11: build-id included); else, and for
+ * all mappings, /proc/PID/maps is read.
+ */
+#ifndef PROC_MAPS_H
+#define PROC_MAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/ctx.h"
+
+struct maps_entry {
+	uint64_t start, end, file_offset;
+	uint32_t prot, flags;  /* PROT_*; MAP_SHARED or MAP_PRIVATE */
+	uint32_t maj, min;
+	uint64_t ino;
+	const char *path;      /* unescaped, without " (deleted)"; "" if anonymous; "[vdso]", … */
+	bool deleted;          /* the file was unlinked or replaced */
+	uint8_t build_id[20];
+	uint8_t build_id_size; /* 0: not said by the kernel */
+};
+
+enum maps_filter { MAPS_ALL, MAPS_EXECUTABLE };
+
+struct maps;
+
+/*
+ * Opens ROOT/proc/PID/maps, or with tid not 0 ROOT/proc/PID/task/TID/maps (which
+ * still works when the group leader has exited). Fails with SP_ERROR_NOT_FOUND where
+ * there is no such task, SP_ERROR_PERMISSION where it may not be read. Kernel threads
+ * and zombies have no mappings.
+ */
+struct sp_error *maps_open(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
+			   enum maps_filter filter, struct maps **ret) SP_MUST_CHECK;
+
+/* The same from memory, which must outlive it. `path` is for messages. */
+struct sp_error *maps_parse(const void *text, size_t size, const char *path,
+			    enum maps_filter filter, struct maps **ret) SP_MUST_CHECK;
+void maps_free(struct maps *maps);
+
+/*
+ * The next mapping by address; *ret is NULL at the end, else valid until the
+ * next call. Fails with SP_ERROR_FORMAT at a line that is not a mapping; calling
+ * again then goes on behind it. A process that ends meanwhile ends the list.
+ */
+struct sp_error *maps_next(struct maps *maps, const struct maps_entry **ret) SP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Loaded kernel modules: /proc/modules, /sys/module, and their files by modules.dep. */
+#ifndef PROC_MODULES_H
+#define PROC_MODULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/ctx.h"
+#include "base/vec.h"
+
+struct kernel_module {
+	const char *name;  /* as in /proc/modules: "snd_hda_intel" */
+	const char *path;  /* "/lib/modules/…/snd-hda-intel.ko.xz"; "[name]" where no file is known */
+	uint64_t start;    /* of its code; 0 where kptr_restrict hides it */
+	uint64_t size;     /* never reaches into the next module */
+	uint8_t build_id[20];
+	uint8_t build_id_size; /* 0: unknown */
+};
+
+/* By address. Zeroed: empty. Strings belong to it. */
+struct kernel_modules {
+	VEC(struct kernel_module);
+	struct arena arena;
+};
+
+/*
+ * Appends what is loaded. A kernel without modules (no /proc/modules) has none;
+ * that is no error. `osrelease` names the folder below /lib/modules; NULL: that
+ * of the running kernel.
+ */
+struct sp_error *kernel_modules_read(const struct sp_ctx *ctx, const char *osrelease,
+				     struct kernel_modules *modules) SP_MUST_CHECK;
+void kernel_modules_deinit(struct kernel_modules *modules);
+
+#endif
