@@ -7,7 +7,12 @@ noinst_LTLIBRARIES += src/libcommand.la
 src_libcommand_la_CPPFLAGS = $(command_cppflags)
 src_libcommand_la_SOURCES = \
 	src/diag.c src/diag.h \
-	src/options.c src/options.h
+	src/input.c src/input.h \
+	src/json.c src/json.h \
+	src/options.c src/options.h \
+	src/pager.c src/pager.h \
+	src/term.c src/term.h \
+	src/text.c src/text.h
 
 bin_PROGRAMS += src/sprof
 src_sprof_CPPFLAGS = $(command_cppflags)
@@ -18,9 +23,11 @@ src_sprof_SOURCES = \
 
 command_ldadd = tests/unit/libunit.la src/libcommand.la lib/libsprof-core.la $(CHECK_LIBS)
 
-check_PROGRAMS += tests/unit/test_options
+check_PROGRAMS += tests/unit/test_options tests/unit/test_text
 tests_unit_test_options_CPPFLAGS = $(command_cppflags) $(CHECK_CFLAGS)
 tests_unit_test_options_LDADD = $(command_ldadd)
+tests_unit_test_text_CPPFLAGS = $(command_cppflags) $(CHECK_CFLAGS)
+tests_unit_test_text_LDADD = $(command_ldadd)
 
 include src/cmd/local.mk
 include src/out/local.mk

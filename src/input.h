@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The recording that a reading command works on. */
+#ifndef INPUT_H
+#define INPUT_H
+
+#include <sprof/sprof.h>
+
+/* "sprof.data", or "perf.data" where only that is there; else what -i said. */
+const char *input_path(const char *given);
+
+/*
+ * Opens it; NULL after having said why that is not possible and what to do.
+ * `given` is the value of -i, or NULL.
+ */
+struct sp_reader *input_open(struct sp_ctx *ctx, const char *given);
+
+/* Says what of the file could not be read. Returns the exit status: 1 if anything. */
+int input_damage(const struct sp_reader *reader);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writing JSON. The writer puts the commas, and its output is valid JSON whatever
+ * the strings hold: bytes that are not UTF-8 become U+FFFD. Write errors are left
+ * in the stream, to be asked for once at its end.
+ *
+ *	struct json json = {.out = stdout};
+ *	json_begin(&json, NULL, '{');
+ *	json_string(&json, "name", "cpu-clock");
+ *	json_begin(&json, "rows", '[');
+ *	...
+ *	json_end(&json, ']');
+ *	json_end(&json, '}');
+ *
+ * The key is NULL for the items of an array.
+ */
+#ifndef JSON_H
+#define JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json {
+	FILE *out;
+	bool later;                /* a comma is needed before the next value */
+	unsigned int lines;        /* levels open with one value a line */
+	unsigned int inline_depth; /* levels open on one line, within those */
+};
+
+/* Opens an object or an array, '{' or '['; all that follows is on the same line. */
+void json_begin(struct json *json, const char *key, char bracket);
+
+/* The same, with each value on a line of its own. */
+void json_begin_lines(struct json *json, const char *key, char bracket);
+
+/* Closes what the two opened: '}' or ']'. */
+void json_end(struct json *json, char bracket);
+void json_end_lines(struct json *json, char bracket);
+
+void json_string(struct json *json, const char *key, const char *text);
+void json_unsigned(struct json *json, const char *key, uint64_t number);
+void json_signed(struct json *json, const char *key, int64_t number);
+void json_bool(struct json *json, const char *key, bool value);
+
+/* As many digits as a double of a share is worth (10); null if it is no number. */
+void json_double(struct json *json, const char *key, double number);
+
+#endif

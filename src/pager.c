@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "pager.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "diag.h"
+
+#define MAX_WORDS 32
+
+/* The user's choice, or less; NULL for none. */
+static const char *pager_command(void)
+{
+	const char *command = getenv("SPROF_PAGER");
+	if (!command)
+		command = getenv("PAGER");
+	if (!command)
+		command = "less";
+	command += strspn(command, " \t");
+	return *command && strcmp(command, "cat") != 0 ? command : NULL;
+}
+
+/* In the child. Only returns if nothing could be executed. */
+static void pager_exec(const char *command, int input)
+{
+	char *words[MAX_WORDS + 1], *rest = strdup(command), *word;
+	size_t count = 0;
+	while (rest && count < MAX_WORDS && (word = strsep(&rest, " \t")))
+		if (*word)
+			words[count++] = word;
+	words[count] = NULL;
+	if (!count || dup2(input, STDIN_FILENO) < 0)
+		return;
+	/* One screen is not paged, colours pass, long lines are cut, the screen stays. */
+	setenv("LESS", "FRSX", 0);
+	setenv("LESSCHARSET", "utf-8", 0);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(words[0], words);
+}
+
+/*
+ * The pager with its standard input at *input_ret; 0 if it could not be
+ * started. The pipe `failed` closes with the exec, or brings a byte.
+ */
+static pid_t pager_start(const char *command, int *input_ret)
+{
+	int input[2], failed[2];
+	if (pipe2(input, O_CLOEXEC))
+		return 0;
+	if (pipe2(failed, O_CLOEXEC)) {
+		close(input[0]);
+		close(input[1]);
+		return 0;
+	}
+	pid_t pid = fork();
+	if (!pid) {
+		pager_exec(command, input[0]);
+		_exit(write(failed[1], "", 1) == 1 ? 1 : 2);
+	}
+	close(input[0]);
+	close(failed[1]);
+	char byte;
+	ssize_t got = pid > 0 ? read(failed[0], &byte, 1) : 1;
+	close(failed[0]);
+	if (got == 0) {
+		*input_ret = input[1];
+		return pid;
+	}
+	close(input[1]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return 0;
+}
+
+struct pager pager_open(bool wanted)
+{
+	struct pager pager = {.out = stdout};
+	const char *command = pager_command();
+	int input;
+	if (!wanted || !command || !isatty(STDOUT_FILENO))
+		return pager;
+	/* What a child writes, and what stdio holds, must not be mixed. */
+	fflush(stdout);
+	pager.pid = pager_start(command, &input);
+	if (!pager.pid)
+		return pager;
+	signal(SIGPIPE, SIG_IGN); /* leaving the pager is no failure */
+	pager.out = fdopen(input, "w");
+	if (pager.out)
+		return pager;
+	close(input);
+	waitpid(pager.pid, NULL, 0);
+	return (struct pager){.out = stdout};
+}
+
+/* The errno of the first write that failed, or 0. */
+static int stream_finish(FILE *out)
+{
+	errno = 0;
+	if (fflush(out))
+		return errno ? errno : EIO;
+	return ferror(out) ? EIO : 0;
+}
+
+int pager_close(struct pager *pager)
+{
+	int error = stream_finish(pager->out);
+	if (pager->pid) {
+		fclose(pager->out);
+		while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		return error && error != EPIPE;
+	}
+	/* Some file systems say only here that the disk was full. */
+	if (!error && close(STDOUT_FILENO) && errno != EBADF)
+		error = errno;
+	if (error && error != EPIPE)
+		diag_say("cannot write the output: %s", strerror(error));
+	return error != 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "term.h"
+
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <wchar.h>
+#include "text.h"
+
+static int screen_width(void)
+{
+	struct winsize size;
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		return size.ws_col;
+	const char *columns = getenv("COLUMNS");
+	int width = columns ? atoi(columns) : 0;
+	return width > 0 ? width : 80;
+}
+
+static bool wants_colour(enum term_colour colour, bool terminal)
+{
+	if (colour != TERM_COLOUR_AUTO)
+		return colour == TERM_COLOUR_ALWAYS;
+	const char *no_color = getenv("NO_COLOR"), *name = getenv("TERM");
+	return terminal && !(no_color && *no_color) && name && strcmp(name, "dumb") != 0;
+}
+
+struct term term_of_stdout(enum term_colour colour)
+{
+	bool terminal = isatty(STDOUT_FILENO);
+	return (struct term){
+		.colour = wants_colour(colour, terminal),
+		.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"),
+		.width = terminal ? screen_width() : 0,
+	};
+}
+
+void term_begin(const struct term *term, enum term_style style, FILE *out)
+{
+	static const char *const codes[] = {
+		[TERM_TITLE] = "1", [TERM_DIM] = "2",      [TERM_HOT] = "1;31",
+		[TERM_WARM] = "32", [TERM_WARNING] = "33", [TERM_KERNEL] = "36",
+	};
+	if (term->colour && style != TERM_PLAIN)
+		fprintf(out, "\033[%sm", codes[style]);
+}
+
+void term_end(const struct term *term, enum term_style style, FILE *out)
+{
+	if (term->colour && style != TERM_PLAIN)
+		fputs("\033[0m", out);
+}
+
+const char *term_glyph(const struct term *term, const char *utf8, const char *plain)
+{
+	return term->utf8 ? utf8 : plain;
+}
+
+/* What is shown for the code point: itself, or a stand-in. */
+static uint32_t shown_code(const struct term *term, uint32_t code)
+{
+	if (code == TEXT_INVALID || text_is_control(code))
+		return term->utf8 ? 0xfffd : '?';
+	return code < 0x80 || term->utf8 ? code : '?';
+}
+
+static int code_width(uint32_t code)
+{
+	int width = code < 0x80 ? 1 : wcwidth((wchar_t)code);
+	return width < 0 ? 1 : width;
+}
+
+int term_text_width(const struct term *term, const char *text)
+{
+	int width = 0;
+	for (uint32_t code; (code = text_next(&text));)
+		width += code_width(shown_code(term, code));
+	return width;
+}
+
+int term_put(const struct term *term, const char *text, int width, FILE *out)
+{
+	bool cut = width && term_text_width(term, text) > width;
+	int used = 0;
+	char buffer[4];
+	for (uint32_t code; (code = text_next(&text));) {
+		code = shown_code(term, code);
+		if (cut && used + code_width(code) > width - 1)
+			break;
+		fwrite(buffer, 1, text_put(code, buffer), out);
+		used += code_width(code);
+	}
+	if (cut) {
+		fputs(term_glyph(term, "…", "~"), out);
+		used++;
+	}
+	return used;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "text.h"
+
+#include <stdbool.h>
+
+/* How many bytes follow a lead byte, and the least code point that needs them. */
+static bool lead_byte(unsigned char byte, int *follow, uint32_t *code, uint32_t *least)
+{
+	if (byte >= 0xc2 && byte <= 0xdf) {
+		*follow = 1;
+		*code = byte & 0x1f;
+		*least = 0x80;
+	} else if (byte >= 0xe0 && byte <= 0xef) {
+		*follow = 2;
+		*code = byte & 0x0f;
+		*least = 0x800;
+	} else if (byte >= 0xf0 && byte <= 0xf4) {
+		*follow = 3;
+		*code = byte & 0x07;
+		*least = 0x10000;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+uint32_t text_next(const char **text)
+{
+	const unsigned char *at = (const unsigned char *)*text;
+	uint32_t code, least;
+	int follow;
+	if (!*at)
+		return 0;
+	++*text;
+	if (*at < 0x80)
+		return *at;
+	if (!lead_byte(*at, &follow, &code, &least))
+		return TEXT_INVALID;
+	for (int i = 1; i <= follow; i++) {
+		if ((at[i] & 0xc0) != 0x80)
+			return TEXT_INVALID;
+		code = code << 6 | (at[i] & 0x3f);
+	}
+	if (code < least || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return TEXT_INVALID;
+	*text += follow;
+	return code;
+}
+
+size_t text_put(uint32_t code, char *buffer)
+{
+	if (code < 0x80) {
+		buffer[0] = (char)code;
+		return 1;
+	}
+	size_t size = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+	for (size_t i = size - 1; i; i--, code >>= 6)
+		buffer[i] = (char)(0x80 | (code & 0x3f));
+	buffer[0] = (char)((0xf00 >> size) | code);
+	return size;
+}
+
+int text_is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
+	       (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2060 && code <= 0x2069) || code == 0xfeff;
+}
