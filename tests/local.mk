@@ -25,6 +25,7 @@ EXTRA_DIST += tests/tap.sh tests/summary
 UNIT_TESTS = $(check_PROGRAMS)
 TESTS += $(check_PROGRAMS) $(dist_check_SCRIPTS)
 
+include tests/workload/local.mk
 include tests/fuzz/local.mk
 include tests/cli/local.mk
 include tests/live/local.mk
