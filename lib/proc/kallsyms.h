@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel's symbols: /proc/kallsyms, or a copy of it. Reading the live file
- * costs the kernel about 45 ms for 122,000 symbols, ours is a tenth of that: read it
- * when it is needed, not at start-up. Immutable once read: any number of threads
- * may look up at once.
+ * The kernel's symbols: /proc/kallsyms, or a copy of it. For 122,000 symbols the
+ * kernel takes 45 ms to write the live file, and we a tenth of that to read it: it is
+ * for when it is needed, not for start-up. Immutable once read: any number of
+ * threads may look up at once.
  */
 #ifndef PROC_KALLSYMS_H
 #define PROC_KALLSYMS_H
@@ -61,6 +61,7 @@ bool kallsyms_find_name(const struct kallsyms *kallsyms, const char *name,
 struct kernel_reference {
 	uint64_t address;
 	const char *name; /* "_text" or "_stext"; static */
+	uint64_t stext;   /* of _stext; 0: not seen near it */
 };
 bool kallsyms_reference(const struct sp_ctx *ctx, struct kernel_reference *ret);
 

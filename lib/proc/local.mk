@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/proc/kallsyms.h \
+	lib/proc/kallsyms.c lib/proc/kallsyms.h \
 	lib/proc/maps.h \
 	lib/proc/modules.h \
-	lib/proc/sysfs.h \
-	lib/proc/tasks.h
+	lib/proc/sysfs.c lib/proc/sysfs.h \
+	lib/proc/tasks.h \
+	lib/proc/text.h
+check_PROGRAMS += tests/unit/test_kallsyms

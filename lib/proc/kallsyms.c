@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A line is "ADDRESS TYPE NAME", behind it, for modules, "\t[MODULE]". Symbols
+ * are kept as 16 bytes each, sorted by address; names are moved together at the
+ * front of the text itself (each name lies behind where it is moved to), so a
+ * name's offset there also tells the order of the file.
+ */
+#include "proc/kallsyms.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/vec.h"
+#include "proc/text.h"
+
+/* The largest kernels have 30 MB of it. */
+#define TEXT_LIMIT ((size_t)1 << 28)
+#define PAGE ((uint64_t)4096)
+/* How far kallsyms_reference() looks: the symbols of per-CPU data come first on x86. */
+#define REFERENCE_LINES 8192
+/* _stext is that near to _text, where it is not the same (arm64: 64 KiB). */
+#define REFERENCE_DISTANCE ((uint64_t)1 << 20)
+
+struct entry {
+	uint64_t address;
+	uint32_t name;   /* offset in names */
+	uint16_t module; /* index in modules; 0: the kernel */
+	char type;
+};
+
+struct kallsyms {
+	VEC(struct entry) entries;
+	VEC(uint32_t) modules; /* offsets in names; the first is unused */
+	struct u64map by_name; /* hash of a module's name -> index in modules */
+	char *names;
+	bool hidden;
+};
+
+/* A line of the file. */
+struct line {
+	uint64_t address;
+	char type;
+	const char *name, *module; /* not terminated; module NULL: none */
+	size_t name_size, module_size;
+};
+
+static bool line_module(struct cursor *cursor, struct line *line)
+{
+	text_blanks(cursor);
+	if (!cursor_left(cursor))
+		return true;
+	if (!text_char(cursor, '[') || cursor_left(cursor) < 2 || cursor->end[-1] != ']')
+		return false;
+	line->module = (const char *)cursor->pos;
+	line->module_size = cursor_left(cursor) - 1;
+	return true;
+}
+
+static bool line_parse(struct cursor *cursor, struct line *line)
+{
+	uint8_t type;
+	if (!text_hex(cursor, &line->address) || !text_char(cursor, ' ') ||
+	    !cursor_u8(cursor, &type) || !text_char(cursor, ' ') ||
+	    !text_word(cursor, &line->name, &line->name_size))
+		return false;
+	line->type = (char)type;
+	line->module = NULL;
+	return line_module(cursor, line);
+}
+
+/* As perf's symbol_type__filter(): code, and data, since that bounds code. */
+static bool type_is_kept(char type)
+{
+	return strchr("tTwWdDbB", type) && type;
+}
+
+static bool type_is_code(char type)
+{
+	return strchr("tTwW", type) && type;
+}
+
+/* Puts `size` bytes behind the names there are. They may overlap. */
+static uint32_t name_put(struct kallsyms *kallsyms, size_t *used, const char *name, size_t size)
+{
+	uint32_t offset = (uint32_t)*used;
+	memmove(kallsyms->names + *used, name, size);
+	kallsyms->names[*used + size] = 0;
+	*used += size + 1;
+	return offset;
+}
+
+/* The module's index, a new one if it was not seen before. */
+static struct sp_error *module_index(struct kallsyms *kallsyms, const struct line *line,
+				     size_t *used, uint16_t *ret)
+{
+	uint64_t key = hash_bytes(line->module, line->module_size);
+	for (;; key++) {
+		bool added;
+		uint32_t *index = u64map_put(&kallsyms->by_name, key,
+					     (uint32_t)kallsyms->modules.count, &added);
+		if (!index)
+			return error_no_memory();
+		*ret = (uint16_t)*index;
+		if (added) {
+			if (*index > UINT16_MAX)
+				return error_new(SP_ERROR_LIMIT, "kallsyms: too many modules");
+			uint32_t *offset = vec_push(&kallsyms->modules);
+			if (!offset)
+				return error_no_memory();
+			*offset = name_put(kallsyms, used, line->module, line->module_size);
+			return NULL;
+		}
+		const char *known = kallsyms->names + kallsyms->modules.items[*index];
+		if (strlen(known) == line->module_size &&
+		    memcmp(known, line->module, line->module_size) == 0)
+			return NULL;
+	}
+}
+
+static struct sp_error *add_line(struct kallsyms *kallsyms, const struct line *line, size_t *used)
+{
+	/* The name first: the module's lies behind it, and is not overwritten by it. */
+	struct entry entry = {.address = line->address, .type = line->type};
+	entry.name = name_put(kallsyms, used, line->name, line->name_size);
+	if (line->module) {
+		struct sp_error *error = module_index(kallsyms, line, used, &entry.module);
+		if (error)
+			return error;
+	}
+	struct entry *place = vec_push(&kallsyms->entries);
+	if (!place)
+		return error_no_memory();
+	*place = entry;
+	kallsyms->hidden &= line->address == 0;
+	return NULL;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* The kernel's own symbols come sorted; those of modules behind them do not. */
+static struct sp_error *sort_entries(struct kallsyms *kallsyms)
+{
+	struct entry *entries = kallsyms->entries.items;
+	size_t count = kallsyms->entries.count, sorted = 1;
+	while (sorted < count && entries[sorted - 1].address <= entries[sorted].address)
+		sorted++;
+	if (sorted >= count)
+		return NULL;
+	size_t left = sorted, right = count - sorted, to = count;
+	qsort(entries + sorted, right, sizeof(*entries), compare_entries);
+	CLEANUP_FREE struct entry *tail = malloc(right * sizeof(*tail));
+	if (!tail)
+		return error_no_memory();
+	memcpy(tail, entries + sorted, right * sizeof(*tail));
+	while (right) {
+		bool from_tail = !left || compare_entries(&entries[left - 1], &tail[right - 1]) < 0;
+		entries[--to] = from_tail ? tail[--right] : entries[--left];
+	}
+	return NULL;
+}
+
+/* Gives back what the names did not need; the names may move. */
+static void trim(struct kallsyms *kallsyms, size_t used)
+{
+	char *names = realloc(kallsyms->names, used ? used : 1);
+	if (names)
+		kallsyms->names = names;
+}
+
+DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
+
+/* Takes `text`, which has one byte more than `size`. */
+static struct sp_error *take_text(char *text, size_t size, const char *path, struct kallsyms **ret)
+{
+	CLEANUP(cleanup_kallsyms_free) struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
+	if (!kallsyms) {
+		free(text);
+		return error_no_memory();
+	}
+	kallsyms->names = text;
+	kallsyms->hidden = true;
+	uint32_t *unused = vec_push(&kallsyms->modules);
+	/* 44 bytes a line is what kernels have. */
+	if (!unused || !vec_reserve(&kallsyms->entries, size / 44 + 16))
+		return error_no_memory();
+	*unused = 0;
+	struct cursor cursor = cursor_make(text, size, false, path, 0), line_cursor;
+	size_t used = 0;
+	while (text_line(&cursor, &line_cursor)) {
+		struct line line;
+		if (!cursor_left(&line_cursor))
+			continue;
+		if (!line_parse(&line_cursor, &line))
+			return cursor_error(&line_cursor, "not a line of kallsyms");
+		if (!type_is_kept(line.type))
+			continue;
+		struct sp_error *error = add_line(kallsyms, &line, &used);
+		if (error)
+			return error;
+	}
+	struct sp_error *error = sort_entries(kallsyms);
+	if (error)
+		return error;
+	trim(kallsyms, used);
+	*ret = take_ptr(kallsyms);
+	return NULL;
+}
+
+/* The whole file, with a byte more; not more than TEXT_LIMIT, whatever it is. */
+static struct sp_error *read_text(const char *path, char **ret, size_t *size_ret)
+{
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_os(errno, "%s", path);
+	CLEANUP_FREE char *text = NULL;
+	size_t size = 0, capacity = 0, got;
+	do {
+		if (size >= TEXT_LIMIT)
+			return error_new(SP_ERROR_LIMIT, "%s: larger than %zu MiB", path,
+					 TEXT_LIMIT >> 20);
+		if (!vec_grow(&text, &capacity, size + ((size_t)1 << 23), 1))
+			return error_no_memory();
+		int errnum = io_read(fd, text + size, capacity - size - 1, &got);
+		if (errnum)
+			return error_os(errnum, "%s", path);
+		size += got;
+	} while (size == capacity - 1);
+	*ret = take_ptr(text);
+	*size_ret = size;
+	return NULL;
+}
+
+static struct sp_error *default_path(const struct sp_ctx *ctx, char **ret)
+{
+	if (asprintf(ret, "%s/proc/kallsyms", ctx_root(ctx)) < 0) {
+		*ret = NULL;
+		return error_no_memory();
+	}
+	return NULL;
+}
+
+struct sp_error *kallsyms_read(const struct sp_ctx *ctx, const char *path, struct kallsyms **ret)
+{
+	CLEANUP_FREE char *own_path = NULL;
+	struct sp_error *error;
+	char *text = NULL;
+	size_t size = 0;
+	if (!path) {
+		error = default_path(ctx, &own_path);
+		if (error)
+			return error;
+		path = own_path;
+	}
+	error = read_text(path, &text, &size);
+	return error ? error : take_text(text, size, path, ret);
+}
+
+struct sp_error *kallsyms_parse(const void *text, size_t size, const char *path,
+				struct kallsyms **ret)
+{
+	if (size > TEXT_LIMIT)
+		return error_new(SP_ERROR_LIMIT, "%s: larger than %zu MiB", path ?: "(memory)",
+				 TEXT_LIMIT >> 20);
+	char *copy = malloc(size + 1);
+	if (!copy)
+		return error_no_memory();
+	if (size)
+		memcpy(copy, text, size);
+	return take_text(copy, size, path, ret);
+}
+
+void kallsyms_free(struct kallsyms *kallsyms)
+{
+	if (!kallsyms)
+		return;
+	vec_deinit(&kallsyms->entries);
+	vec_deinit(&kallsyms->modules);
+	u64map_deinit(&kallsyms->by_name);
+	free(kallsyms->names);
+	free(kallsyms);
+}
+
+bool kallsyms_hidden(const struct kallsyms *kallsyms)
+{
+	return kallsyms->hidden;
+}
+
+size_t kallsyms_count(const struct kallsyms *kallsyms)
+{
+	return kallsyms->entries.count;
+}
+
+/* How many symbols lie at or below an address. */
+static size_t count_up_to(const struct kallsyms *kallsyms, uint64_t address)
+{
+	size_t low = 0, high = kallsyms->entries.count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (kallsyms->entries.items[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Symbols have no sizes: one ends where the next address begins, but not in
+ * another module, which may be far away (perf gives the last one a page, too).
+ */
+static uint64_t entry_end(const struct kallsyms *kallsyms, const struct entry *entry, size_t next)
+{
+	uint64_t page_end = (entry->address | (PAGE - 1)) + 1 + PAGE;
+	if (page_end < entry->address)
+		page_end = UINT64_MAX;
+	if (next >= kallsyms->entries.count)
+		return page_end;
+	const struct entry *after = &kallsyms->entries.items[next];
+	if (after->module == entry->module || after->address < page_end)
+		return after->address;
+	return page_end;
+}
+
+static struct kallsyms_symbol symbol_at(const struct kallsyms *kallsyms, size_t index, size_t next)
+{
+	const struct entry *entry = &kallsyms->entries.items[index];
+	return (struct kallsyms_symbol){
+		.address = entry->address,
+		.end = entry_end(kallsyms, entry, next),
+		.name = kallsyms->names + entry->name,
+		.module = entry->module ?
+				  kallsyms->names + kallsyms->modules.items[entry->module] :
+				  NULL,
+		.type = entry->type,
+	};
+}
+
+struct kallsyms_symbol kallsyms_symbol(const struct kallsyms *kallsyms, size_t index)
+{
+	uint64_t address = kallsyms->entries.items[index].address;
+	/* Nearly always the next one; but any number may share an address. */
+	size_t next = index + 1;
+	if (next < kallsyms->entries.count && kallsyms->entries.items[next].address == address)
+		next = count_up_to(kallsyms, address);
+	return symbol_at(kallsyms, index, next);
+}
+
+bool kallsyms_find(const struct kallsyms *kallsyms, uint64_t address, struct kallsyms_symbol *ret)
+{
+	size_t count = kallsyms->hidden ? 0 : count_up_to(kallsyms, address);
+	if (!count)
+		return false;
+	struct kallsyms_symbol symbol = symbol_at(kallsyms, count - 1, count);
+	if (address >= symbol.end)
+		return false;
+	*ret = symbol;
+	return true;
+}
+
+bool kallsyms_find_name(const struct kallsyms *kallsyms, const char *name,
+			struct kallsyms_symbol *ret)
+{
+	for (size_t i = 0; i < kallsyms->entries.count; i++) {
+		const struct entry *entry = &kallsyms->entries.items[i];
+		if (entry->module || strcmp(kallsyms->names + entry->name, name) != 0)
+			continue;
+		*ret = kallsyms_symbol(kallsyms, i);
+		return true;
+	}
+	return false;
+}
+
+/* What the first lines have shown so far. */
+struct reference_search {
+	uint64_t text, stext;
+	size_t lines;
+};
+
+/* True when no further line is needed. */
+static bool reference_line(struct reference_search *search, const struct line *line)
+{
+	search->lines++;
+	if (line->module || search->lines > REFERENCE_LINES)
+		return true;
+	if (!type_is_code(line->type) || !line->address)
+		return false;
+	if (line->name_size == 5 && memcmp(line->name, "_text", 5) == 0)
+		search->text = line->address;
+	if (line->name_size == 6 && memcmp(line->name, "_stext", 6) == 0)
+		search->stext = line->address;
+	uint64_t first = search->text ? search->text : search->stext;
+	return (search->text && search->stext) ||
+	       (first && line->address > first && line->address - first > REFERENCE_DISTANCE);
+}
+
+/* Reads as the kernel gives it, a page at a time, and stops as soon as it can. */
+static void reference_scan(int fd, struct reference_search *search)
+{
+	char buffer[8192];
+	size_t kept = 0;
+	for (;;) {
+		ssize_t got = read(fd, buffer + kept, sizeof(buffer) - kept);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return;
+		size_t size = kept + (size_t)got;
+		const char *newline = memrchr(buffer, '\n', size);
+		if (!newline && size == sizeof(buffer))
+			return;
+		size_t whole = newline ? (size_t)(newline - buffer) + 1 : 0;
+		struct cursor cursor = cursor_make(buffer, whole, false, NULL, 0), line_cursor;
+		while (text_line(&cursor, &line_cursor)) {
+			struct line line;
+			if (!line_parse(&line_cursor, &line) || reference_line(search, &line))
+				return;
+		}
+		kept = size - whole;
+		memmove(buffer, buffer + whole, kept);
+	}
+}
+
+bool kallsyms_reference(const struct sp_ctx *ctx, struct kernel_reference *ret)
+{
+	CLEANUP_FREE char *path = NULL;
+	if (asprintf(&path, "%s/proc/kallsyms", ctx_root(ctx)) < 0) {
+		path = NULL;
+		return false;
+	}
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct reference_search search = {0};
+	if (fd >= 0)
+		reference_scan(fd, &search);
+	if (!search.text && !search.stext)
+		return false;
+	*ret = (struct kernel_reference){
+		.address = search.text ? search.text : search.stext,
+		.name = search.text ? "_text" : "_stext",
+		.stext = search.stext,
+	};
+	return true;
+}

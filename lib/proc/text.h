@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Fields of the kernel's text files, read from a cursor over one line. As all
+ * cursor reads: what does not fit returns false and does not advance.
+ */
+#ifndef PROC_TEXT_H
+#define PROC_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/cursor.h"
+
+/* A cursor over the next line of `text`; false at the end. */
+static inline bool text_line(struct cursor *text, struct cursor *ret)
+{
+	const char *line;
+	size_t size;
+	uint64_t offset = cursor_offset(text);
+	if (!cursor_line(text, &line, &size))
+		return false;
+	*ret = cursor_make(line, size, false, text->path, offset);
+	return true;
+}
+
+/* 0 to 15, or above that for what is no hexadecimal digit. */
+static inline unsigned int text_hex_digit(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned int)(c - '0');
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a') + 10 : 16;
+}
+
+/* 1 to 16 hexadecimal digits, without "0x". */
+static inline bool text_hex(struct cursor *line, uint64_t *ret)
+{
+	uint64_t value = 0;
+	const uint8_t *p = line->pos;
+	for (; p < line->end; p++) {
+		unsigned int digit = text_hex_digit(*p);
+		if (digit > 15)
+			break;
+		if (value >> 60)
+			return false;
+		value = value << 4 | digit;
+	}
+	if (p == line->pos)
+		return false;
+	line->pos = p;
+	*ret = value;
+	return true;
+}
+
+static inline bool text_decimal(struct cursor *line, uint64_t *ret)
+{
+	uint64_t value = 0;
+	const uint8_t *p = line->pos;
+	for (; p < line->end && *p >= '0' && *p <= '9'; p++)
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, *p - '0', &value))
+			return false;
+	if (p == line->pos)
+		return false;
+	line->pos = p;
+	*ret = value;
+	return true;
+}
+
+static inline bool text_decimal_u32(struct cursor *line, uint32_t *ret)
+{
+	const uint8_t *before = line->pos;
+	uint64_t value;
+	if (!text_decimal(line, &value))
+		return false;
+	if (value > UINT32_MAX) {
+		line->pos = before;
+		return false;
+	}
+	*ret = (uint32_t)value;
+	return true;
+}
+
+/* The one character `c`. */
+static inline bool text_char(struct cursor *line, char c)
+{
+	if (line->pos == line->end || *line->pos != (uint8_t)c)
+		return false;
+	line->pos++;
+	return true;
+}
+
+/* Blanks and tabs, if there are any. */
+static inline void text_blanks(struct cursor *line)
+{
+	while (line->pos < line->end && (*line->pos == ' ' || *line->pos == '\t'))
+		line->pos++;
+}
+
+/* What comes before the next blank, tab or end: at least one byte. */
+static inline bool text_word(struct cursor *line, const char **ret, size_t *size_ret)
+{
+	const uint8_t *p = line->pos;
+	while (p < line->end && *p != ' ' && *p != '\t')
+		p++;
+	if (p == line->pos)
+		return false;
+	*ret = (const char *)line->pos;
+	*size_ret = (size_t)(p - line->pos);
+	line->pos = p;
+	return true;
+}
+
+#endif
