@@ -8,6 +8,7 @@
 #	check NAME COMMAND [ARG]...  passed if the command's status is 0
 #	same NAME WANTED GOT         passed if the two files are equal
 #	comment TEXT                 for whoever reads the log
+#	need_sampling [cpu]          skips all where perf_event_open is refused
 #	finish                       last line of every script
 #
 # $tmp is a folder of the script's own, removed at its end. The exit status is
@@ -68,6 +69,10 @@ same() {
 		not_ok "$1"
 		sed -n 's/^/# /;1,60p' "$tmp/.diff"
 	fi
+}
+
+need_sampling() {
+	"$workload/probe" "$@" >"$tmp/.probe" || skip_all "$(cat "$tmp/.probe")"
 }
 
 finish() {

@@ -6,18 +6,22 @@ noinst_PROGRAMS += \
 	tests/workload/deep \
 	tests/workload/forks \
 	tests/workload/idle \
+	tests/workload/probe \
 	tests/workload/proportions \
 	tests/workload/threads
 EXTRA_DIST += tests/workload/clock.h
-tests_workload_deep_CFLAGS = $(workload_cflags)
+tests_workload_deep_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_deep_LDFLAGS =
-tests_workload_deep_LDADD =
+tests_workload_deep_LDADD = $(PTHREAD_LIBS)
 tests_workload_forks_CFLAGS = $(workload_cflags)
 tests_workload_forks_LDFLAGS =
 tests_workload_forks_LDADD =
 tests_workload_idle_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_idle_LDFLAGS =
 tests_workload_idle_LDADD = $(PTHREAD_LIBS)
+tests_workload_probe_CFLAGS = $(workload_cflags)
+tests_workload_probe_LDFLAGS =
+tests_workload_probe_LDADD =
 tests_workload_proportions_CFLAGS = $(workload_cflags)
 tests_workload_proportions_LDFLAGS =
 tests_workload_proportions_LDADD =

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make bench [BENCH='SECTION...'] [PERF=path]: compares with perf in the same run.
+noinst_PROGRAMS += bench/measure
+bench_measure_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
+bench_measure_LDFLAGS =
+bench_measure_LDADD =
+EXTRA_DIST += bench/run.sh
+
+.PHONY: bench
+bench: all
+	@top_builddir='$(abs_top_builddir)' PERF='$(PERF)' $(SHELL) $(srcdir)/bench/run.sh $(BENCH)
