@@ -1,6 +1,18 @@
 dnl SPDX-License-Identifier: GPL-2.0-or-later
 dnl The project's own configure options, so that configure.ac names intentions.
 
+dnl SP_CHECK_LINKS(option, flags, program): an option that the compiler cannot
+dnl follow fails here and not in the middle of make.
+AC_DEFUN([SP_CHECK_LINKS], [
+AC_MSG_CHECKING([whether $CC can do $1])
+sp_save_CFLAGS=$CFLAGS
+CFLAGS="$CFLAGS $2"
+AC_LINK_IFELSE([AC_LANG_SOURCE([$3])], [AC_MSG_RESULT([yes])],
+	[AC_MSG_RESULT([no])
+	 AC_MSG_ERROR([$CC cannot do $1: another CC, or its runtime libraries, may])])
+CFLAGS=$sp_save_CFLAGS
+])
+
 dnl --enable-sanitize=LIST: one option for address, undefined, thread.
 dnl clang leaves the sanitizer's runtime undefined in a shared library, so
 dnl --no-undefined is only for builds without one.
@@ -14,7 +26,8 @@ AS_CASE([$enable_sanitize],
 	[no], [NO_UNDEFINED=-Wl,--no-undefined],
 	[yes], [enable_sanitize=address,undefined])
 AS_IF([test "x$enable_sanitize" != xno],
-	[SANITIZE_FLAGS="-fsanitize=$enable_sanitize -fno-omit-frame-pointer -fno-sanitize-recover=all"])
+	[SANITIZE_FLAGS="-fsanitize=$enable_sanitize -fno-omit-frame-pointer -fno-sanitize-recover=all"
+	 SP_CHECK_LINKS([--enable-sanitize=$enable_sanitize], [$SANITIZE_FLAGS], [int main(void) { return 0; }])])
 AC_SUBST([SANITIZE_FLAGS])
 AC_SUBST([NO_UNDEFINED])
 ])
@@ -28,7 +41,10 @@ AC_ARG_ENABLE([fuzzing],
 FUZZING_CFLAGS= FUZZING_LDFLAGS=
 AS_IF([test "x$enable_fuzzing" = xyes], [
 	FUZZING_CFLAGS=-fsanitize=fuzzer-no-link
-	FUZZING_LDFLAGS=-fsanitize=fuzzer])
+	FUZZING_LDFLAGS=-fsanitize=fuzzer
+	SP_CHECK_LINKS([--enable-fuzzing], [$FUZZING_LDFLAGS],
+		[int LLVMFuzzerTestOneInput(const unsigned char *, __SIZE_TYPE__);
+		 int LLVMFuzzerTestOneInput(const unsigned char *p, __SIZE_TYPE__ n) { return !p && n; }])])
 AC_SUBST([FUZZING_CFLAGS])
 AC_SUBST([FUZZING_LDFLAGS])
 AM_CONDITIONAL([FUZZING], [test "x$enable_fuzzing" = xyes])
