@@ -16,7 +16,7 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include "base/arena.h"
-#include "base/ctx.h"
+#include "base/error.h"
 #include "base/vec.h"
 
 /* One event that was asked for. */
@@ -25,6 +25,7 @@ struct event_spec {
 	/* type, config, exclude_*, precise_ip, pinned, exclusive; all else 0. */
 	struct perf_event_attr attr;
 	bool modes_given; /* u, k or h was typed */
+	bool guest_given; /* G or H was typed */
 	bool precise_max; /* P: as precise as there is, precise_ip is 3 */
 	bool is_default;  /* not typed: what record takes when there is no -e */
 };
@@ -38,9 +39,9 @@ struct event_specs {
 void event_specs_deinit(struct event_specs *specs);
 
 /*
- * Appends the events of `text`. Fails with SP_ERROR_INVALID: the message shows the
- * text with the place marked ("cycles:x: unknown modifier 'x' at character 8"), the
- * remedy says what would be valid; *specs is then unchanged.
+ * Appends the events of `text`. Fails with SP_ERROR_INVALID (SP_ERROR_UNSUPPORTED for what
+ * perf takes and we do not, yet): the message names the character ("cycles:x: unknown
+ * modifier 'x' at character 8"), the remedy says what would be valid; *specs is then unchanged.
  */
 struct sp_error *event_specs_parse(struct event_specs *specs, const char *text) SP_MUST_CHECK;
 

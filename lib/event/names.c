@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A cache event's name is CACHE[-OPERATION][-RESULT], each of which has several
+ * spellings; what is left out is a load, and an access. Names and spellings are
+ * those of perf (which takes them exactly, upper and lower case being different).
+ */
+#include "event/names.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/vec.h"
+
+#define SPELLINGS 6
+/* Longer than any name. */
+#define NAME_LIMIT 64
+
+static const struct {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+} plain_names[] = {
+	{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+	{"cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+	{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+	{"cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES},
+	{"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
+	{"branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+	{"branch-instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+	{"branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES},
+	{"bus-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES},
+	{"stalled-cycles-frontend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND},
+	{"idle-cycles-frontend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND},
+	{"stalled-cycles-backend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND},
+	{"idle-cycles-backend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND},
+	{"ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES},
+	{"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
+	{"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
+	{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+	{"faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+	{"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
+	{"cs", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
+	{"cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
+	{"migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
+	{"minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN},
+	{"major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ},
+	{"alignment-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS},
+	{"emulation-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS},
+	{"dummy", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY},
+	{"bpf-output", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT},
+	{"cgroup-switches", PERF_TYPE_SOFTWARE, 11}, /* Linux 5.13 */
+};
+#define PLAIN_COUNT (sizeof(plain_names) / sizeof(*plain_names))
+
+#define READ (1u << PERF_COUNT_HW_CACHE_OP_READ)
+#define WRITE (1u << PERF_COUNT_HW_CACHE_OP_WRITE)
+#define PREFETCH (1u << PERF_COUNT_HW_CACHE_OP_PREFETCH)
+
+/* Indexed by the kernel's numbers; the first spelling is the one that is shown. */
+static const struct {
+	const char *spellings[SPELLINGS];
+	unsigned int operations; /* that make sense */
+} caches[PERF_COUNT_HW_CACHE_MAX] = {
+	[PERF_COUNT_HW_CACHE_L1D] = {{"L1-dcache", "l1-d", "l1d", "L1-data"},
+				     READ | WRITE | PREFETCH},
+	[PERF_COUNT_HW_CACHE_L1I] = {{"L1-icache", "l1-i", "l1i", "L1-instruction"},
+				     READ | PREFETCH},
+	[PERF_COUNT_HW_CACHE_LL] = {{"LLC", "L2"}, READ | WRITE | PREFETCH},
+	[PERF_COUNT_HW_CACHE_DTLB] = {{"dTLB", "d-tlb", "Data-TLB"}, READ | WRITE | PREFETCH},
+	[PERF_COUNT_HW_CACHE_ITLB] = {{"iTLB", "i-tlb", "Instruction-TLB"}, READ},
+	[PERF_COUNT_HW_CACHE_BPU] = {{"branch", "branches", "bpu", "btb", "bpc"}, READ},
+	[PERF_COUNT_HW_CACHE_NODE] = {{"node"}, READ | WRITE | PREFETCH},
+};
+
+static const char *const operations[PERF_COUNT_HW_CACHE_OP_MAX][SPELLINGS] = {
+	[PERF_COUNT_HW_CACHE_OP_READ] = {"load", "loads", "read"},
+	[PERF_COUNT_HW_CACHE_OP_WRITE] = {"store", "stores", "write"},
+	[PERF_COUNT_HW_CACHE_OP_PREFETCH] = {"prefetch", "prefetches", "speculative-read",
+					     "speculative-load"},
+};
+
+static const char *const results[PERF_COUNT_HW_CACHE_RESULT_MAX][SPELLINGS] = {
+	[PERF_COUNT_HW_CACHE_RESULT_ACCESS] = {"refs", "Reference", "ops", "access"},
+	[PERF_COUNT_HW_CACHE_RESULT_MISS] = {"misses", "miss"},
+};
+
+static bool find_plain(const char *name, size_t size, struct event_code *ret)
+{
+	for (size_t i = 0; i < PLAIN_COUNT; i++) {
+		if (strlen(plain_names[i].name) != size ||
+		    memcmp(plain_names[i].name, name, size) != 0)
+			continue;
+		*ret = (struct event_code){plain_names[i].type, plain_names[i].config};
+		return true;
+	}
+	return false;
+}
+
+/*
+ * How much of `name` one of the spellings takes, up to its end or to a '-'; the
+ * longest one. 0 if none does.
+ */
+static size_t spelling_size(const char *const spellings[SPELLINGS], const char *name, size_t size)
+{
+	size_t longest = 0;
+	for (size_t i = 0; i < SPELLINGS && spellings[i]; i++) {
+		size_t length = strlen(spellings[i]);
+		if (length <= size && length > longest && memcmp(spellings[i], name, length) == 0 &&
+		    (length == size || name[length] == '-'))
+			longest = length;
+	}
+	return longest;
+}
+
+/* Takes "-SPELLING" of one of the rows from the front of *name; false if none is there. */
+static bool take_part(const char *const rows[][SPELLINGS], size_t row_count, const char **name,
+		      size_t *size, uint32_t *ret)
+{
+	for (size_t row = 0; row < row_count && *size && **name == '-'; row++) {
+		size_t taken = spelling_size(rows[row], *name + 1, *size - 1);
+		if (!taken)
+			continue;
+		*name += taken + 1;
+		*size -= taken + 1;
+		*ret = (uint32_t)row;
+		return true;
+	}
+	return false;
+}
+
+/* The rest of a cache event's name, behind the cache: operation and result in either order. */
+static bool parse_cache_rest(uint32_t cache, const char *name, size_t size, struct event_code *ret)
+{
+	uint32_t operation = PERF_COUNT_HW_CACHE_OP_READ;
+	uint32_t result = PERF_COUNT_HW_CACHE_RESULT_ACCESS;
+	bool first = take_part(operations, PERF_COUNT_HW_CACHE_OP_MAX, &name, &size, &operation);
+	take_part(results, PERF_COUNT_HW_CACHE_RESULT_MAX, &name, &size, &result);
+	if (!first)
+		take_part(operations, PERF_COUNT_HW_CACHE_OP_MAX, &name, &size, &operation);
+	if (size || !(caches[cache].operations & (1u << operation)))
+		return false;
+	*ret = (struct event_code){PERF_TYPE_HW_CACHE, cache | operation << 8 | result << 16};
+	return true;
+}
+
+static bool find_cache(const char *name, size_t size, struct event_code *ret)
+{
+	for (uint32_t cache = 0; cache < PERF_COUNT_HW_CACHE_MAX; cache++) {
+		size_t taken = spelling_size(caches[cache].spellings, name, size);
+		if (taken && parse_cache_rest(cache, name + taken, size - taken, ret))
+			return true;
+	}
+	return false;
+}
+
+bool event_name_find(const char *name, size_t size, struct event_code *ret)
+{
+	return find_plain(name, size, ret) || find_cache(name, size, ret);
+}
+
+bool event_cache_name(uint64_t config, char *buffer, size_t size)
+{
+	uint64_t cache = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16;
+	if (cache >= PERF_COUNT_HW_CACHE_MAX || operation >= PERF_COUNT_HW_CACHE_OP_MAX ||
+	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX ||
+	    !(caches[cache].operations & (1u << operation)))
+		return false;
+	if (result == PERF_COUNT_HW_CACHE_RESULT_ACCESS)
+		snprintf(buffer, size, "%s-%s", caches[cache].spellings[0],
+			 operations[operation][1]);
+	else
+		snprintf(buffer, size, "%s-%s-%s", caches[cache].spellings[0],
+			 operations[operation][0], results[result][0]);
+	return true;
+}
+
+static unsigned char lower(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c == '_' ? '-' : c);
+}
+
+/* Edits (insert, delete, replace, swap two) from one to the other, case aside. */
+static unsigned int edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+	unsigned int rows[3][NAME_LIMIT + 1];
+	for (size_t j = 0; j <= b_size; j++)
+		rows[0][j] = (unsigned int)j;
+	for (size_t i = 1; i <= a_size; i++) {
+		unsigned int *row = rows[i % 3], *above = rows[(i + 2) % 3];
+		unsigned int *two_above = rows[(i + 1) % 3];
+		row[0] = (unsigned int)i;
+		for (size_t j = 1; j <= b_size; j++) {
+			bool same = lower(a[i - 1]) == lower(b[j - 1]);
+			unsigned int best = above[j - 1] + !same;
+			if (above[j] + 1 < best)
+				best = above[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+			    lower(a[i - 2]) == lower(b[j - 1]) && two_above[j - 2] + 1 < best)
+				best = two_above[j - 2] + 1;
+			row[j] = best;
+		}
+	}
+	return rows[a_size % 3][b_size];
+}
+
+/* The best so far of the names that were considered. */
+struct near_search {
+	const char *typed;
+	size_t typed_size;
+	unsigned int distance;
+	char name[NAME_LIMIT + 1];
+};
+
+static void consider(struct near_search *search, const char *name)
+{
+	unsigned int distance = edit_distance(search->typed, search->typed_size, name, strlen(name));
+	if (distance >= search->distance)
+		return;
+	search->distance = distance;
+	snprintf(search->name, sizeof(search->name), "%s", name);
+}
+
+struct sp_error *event_name_near(const char *name, size_t size, char **ret)
+{
+	/* A third of it wrong, at most: "cycels", "l1_dcache_loads", but not anything. */
+	struct near_search search = {name, size, (unsigned int)(size / 3 + 2), ""};
+	*ret = NULL;
+	if (!size || size > NAME_LIMIT)
+		return NULL;
+	for (size_t i = 0; i < PLAIN_COUNT; i++)
+		consider(&search, plain_names[i].name);
+	/* Cache, operation and result in mixed radix. */
+	for (uint32_t i = 0; i < PERF_COUNT_HW_CACHE_MAX * PERF_COUNT_HW_CACHE_OP_MAX *
+					 PERF_COUNT_HW_CACHE_RESULT_MAX; i++) {
+		uint32_t cache = i % PERF_COUNT_HW_CACHE_MAX, rest = i / PERF_COUNT_HW_CACHE_MAX;
+		uint64_t config = cache | (rest % PERF_COUNT_HW_CACHE_OP_MAX) << 8 |
+				  (rest / PERF_COUNT_HW_CACHE_OP_MAX) << 16;
+		char cache_name[NAME_LIMIT + 1];
+		if (event_cache_name(config, cache_name, sizeof(cache_name)))
+			consider(&search, cache_name);
+	}
+	if (!*search.name)
+		return NULL;
+	*ret = strdup(search.name);
+	return *ret ? NULL : error_no_memory();
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "event/parse.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "event/names.h"
+#include "test.h"
+
+#define SPECS CLEANUP(event_specs_deinit) struct event_specs
+
+static void parse(struct event_specs *specs, const char *text)
+{
+	ok_or_fail(event_specs_parse(specs, text));
+}
+
+static void one_is(const char *text, uint32_t type, uint64_t config)
+{
+	SPECS specs = {0};
+	parse(&specs, text);
+	ck_assert_uint_eq(specs.count, 1);
+	ck_assert_msg(specs.items->attr.type == type && specs.items->attr.config == config,
+		      "%s is %u/0x%llx", text, specs.items->attr.type, specs.items->attr.config);
+	ck_assert_str_eq(specs.items->name, text);
+}
+
+TEST(event_names_are_known)
+{
+	one_is("cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	one_is("cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	one_is("cs", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	one_is("branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+	one_is("L1-dcache-load-misses", PERF_TYPE_HW_CACHE, 0x10000);
+	one_is("LLC", PERF_TYPE_HW_CACHE, 2);
+	one_is("branch-loads", PERF_TYPE_HW_CACHE, 5);
+	one_is("branch", PERF_TYPE_HW_CACHE, 5);
+	one_is("branch-miss", PERF_TYPE_HW_CACHE, 0x10005);
+	one_is("branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES);
+	one_is("l1-d-misses-store", PERF_TYPE_HW_CACHE, 0x10100);
+	one_is("node-speculative-read-access", PERF_TYPE_HW_CACHE, 0x206);
+	one_is("r1a8", PERF_TYPE_RAW, 0x1a8);
+	one_is("r0x1A8", PERF_TYPE_RAW, 0x1a8);
+	one_is("rffffffffffffffff", PERF_TYPE_RAW, UINT64_MAX);
+}
+
+TEST(event_lists_keep_their_order)
+{
+	SPECS specs = {0};
+	parse(&specs, "cycles:u,cs , r1:pp");
+	parse(&specs, "faults");
+	ck_assert_uint_eq(specs.count, 4);
+	ck_assert_str_eq(specs.items[0].name, "cycles:u");
+	ck_assert_str_eq(specs.items[1].name, "cs");
+	ck_assert_str_eq(specs.items[2].name, "r1:pp");
+	ck_assert_str_eq(specs.items[3].name, "faults");
+	ck_assert_uint_eq(specs.items[2].attr.precise_ip, 2);
+}
+
+TEST(event_default_is_cycles)
+{
+	SPECS specs = {0};
+	ok_or_fail(event_specs_add_default(&specs));
+	ck_assert_uint_eq(specs.count, 1);
+	ck_assert_str_eq(specs.items->name, "cycles");
+	ck_assert(specs.items->is_default && specs.items->precise_max);
+	ck_assert_uint_eq(specs.items->attr.precise_ip, 3);
+	ck_assert(!specs.items->modes_given && !specs.items->attr.exclude_kernel);
+}
+
+/* The modes that remain, in the order u k h G H I. */
+static const char *modes(const char *text)
+{
+	static char seen[8];
+	SPECS specs = {0};
+	parse(&specs, text);
+	const struct perf_event_attr *attr = &specs.items->attr;
+	snprintf(seen, sizeof(seen), "%s%s%s%s%s%s", attr->exclude_user ? "" : "u",
+		 attr->exclude_kernel ? "" : "k", attr->exclude_hv ? "" : "h",
+		 attr->exclude_host ? "" : "H", attr->exclude_guest ? "" : "G",
+		 attr->exclude_idle ? "I" : "");
+	return seen;
+}
+
+TEST(event_modifiers_choose_modes)
+{
+	ck_assert_str_eq(modes("cycles"), "ukhHG");
+	ck_assert_str_eq(modes("cycles:u"), "uHG");
+	ck_assert_str_eq(modes("cycles:k"), "kHG");
+	ck_assert_str_eq(modes("cycles:ku"), "ukHG");
+	ck_assert_str_eq(modes("cycles:h"), "hHG");
+	ck_assert_str_eq(modes("cycles:G"), "ukhG");
+	ck_assert_str_eq(modes("cycles:H"), "ukhH");
+	ck_assert_str_eq(modes("cycles:uHGI"), "uHGI");
+}
+
+/* The message must hold `says`, the remedy `advice`; nothing may be added. */
+static void refused(const char *text, enum sp_error_code code, const char *says,
+		    const char *advice)
+{
+	SPECS specs = {0};
+	parse(&specs, "cs");
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error = event_specs_parse(&specs, text);
+	ck_assert_msg(error != NULL, "\"%s\" was taken", text);
+	ck_assert_int_eq(sp_error_code(error), code);
+	ck_assert_msg(strstr(sp_error_message(error), says) != NULL, "\"%s\": %s", text,
+		      sp_error_message(error));
+	ck_assert_msg(strstr(sp_error_remedy(error), advice) != NULL, "\"%s\": %s", text,
+		      sp_error_remedy(error));
+	ck_assert_uint_eq(specs.count, 1);
+}
+
+TEST(event_errors_point_at_the_character)
+{
+	refused("", SP_ERROR_INVALID, "no event at character 1", "cycles");
+	refused("cycles,", SP_ERROR_INVALID, "no event at character 8", "cycles");
+	refused(",cycles", SP_ERROR_INVALID, "no event at character 1", "cycles");
+	refused("cycles,,cs", SP_ERROR_INVALID, "no event at character 8", "cycles");
+	refused("cycles:", SP_ERROR_INVALID, "no modifier at character 8", "':'");
+	refused("cycles:x", SP_ERROR_INVALID, "unknown modifier 'x' at character 8", "u k h");
+	refused("cycles:uku", SP_ERROR_INVALID, "too many of modifier 'u' at character 10", "u k h");
+	refused("cycles:pppp", SP_ERROR_INVALID, "'p' at character 11", "p pp ppp");
+	refused("cs,cycles u", SP_ERROR_INVALID, "'u' at character 11", "commas");
+	refused("cycles:u:k", SP_ERROR_INVALID, "':' at character 9", "one ':'");
+	refused("cs,\tcycels", SP_ERROR_INVALID, "'cycels' at character 5", "cycles?");
+	refused("$", SP_ERROR_INVALID, "'$' at character 1", "perf list");
+	refused("rfffffffffffffffff", SP_ERROR_INVALID, "unknown event", "");
+	refused("rx", SP_ERROR_INVALID, "unknown event", "");
+	/* Caches do not have all operations. */
+	refused("iTLB-stores", SP_ERROR_INVALID, "unknown event", "dTLB-stores");
+}
+
+TEST(event_errors_suggest_near_names)
+{
+	refused("cpu-clok", SP_ERROR_INVALID, "unknown", "mean cpu-clock?");
+	refused("CPU_CLOCK:u", SP_ERROR_INVALID, "unknown", "mean cpu-clock?");
+	refused("instrcutions", SP_ERROR_INVALID, "unknown", "mean instructions?");
+	refused("l1-dcache-loads-missess", SP_ERROR_INVALID, "unknown",
+		"mean L1-dcache-load-misses?");
+	refused("something-else-entirely", SP_ERROR_INVALID, "unknown", "perf list");
+}
+
+TEST(event_errors_say_what_is_not_there_yet)
+{
+	refused("{cycles,cs}", SP_ERROR_UNSUPPORTED, "a group at character 1", "raw");
+	refused("sched:sched_switch", SP_ERROR_UNSUPPORTED, "a tracepoint at character 1", "raw");
+	refused("cpu/event=1/", SP_ERROR_UNSUPPORTED, "a PMU's event at character 1", "raw");
+	refused("cycles/period=1/", SP_ERROR_UNSUPPORTED, "a PMU's event at character 7", "raw");
+	refused("mem:0x1000:w", SP_ERROR_UNSUPPORTED, "a breakpoint at character 1", "raw");
+	refused("cycles:S", SP_ERROR_UNSUPPORTED, "groups at character 8", "raw");
+}
+
+TEST(event_specs_survive_a_refused_text)
+{
+	SPECS specs = {0};
+	parse(&specs, "cycles");
+	fails_with(SP_ERROR_INVALID, event_specs_parse(&specs, "cs,cs,nonsense"));
+	ck_assert_uint_eq(specs.count, 1);
+	parse(&specs, "cs");
+	ck_assert_uint_eq(specs.count, 2);
+}
+
+TEST(event_cache_names_round_trip)
+{
+	size_t named = 0;
+	for (uint64_t config = 0; config < 0x30000; config++) {
+		char name[64];
+		struct event_code code;
+		if (!event_cache_name(config, name, sizeof(name)))
+			continue;
+		named++;
+		ck_assert_msg(event_name_find(name, strlen(name), &code), "%s", name);
+		/* Two are hardware events' names too: those win, as with perf. */
+		if (code.type == PERF_TYPE_HW_CACHE)
+			ck_assert_uint_eq(code.config, config);
+	}
+	/* L1D, LLC, dTLB and node do 3 operations, L1I 2, iTLB and branch 1; 2 results. */
+	ck_assert_uint_eq(named, (4 * 3 + 2 + 1 + 1) * 2);
+}
+
+/* What perf makes of an event: the lines of its attribute that differ from 0. */
+struct oracle {
+	uint64_t type, config, values[8];
+};
+
+static const char *const oracle_fields[8] = {
+	"exclude_user", "exclude_kernel", "exclude_hv", "exclude_idle",
+	"precise_ip",   "pinned",	  "exclusive",  "exclude_host",
+};
+
+static void oracle_line(struct oracle *oracle, const char *line)
+{
+	char field[64], value[64];
+	if (sscanf(line, " %63s %63s", field, value) != 2)
+		return;
+	uint64_t number = strtoull(value, NULL, 0);
+	if (strcmp(field, "type") == 0)
+		oracle->type = number;
+	if (strcmp(field, "config") == 0)
+		oracle->config = number;
+	for (size_t i = 0; i < 8; i++)
+		if (strcmp(field, oracle_fields[i]) == 0)
+			oracle->values[i] = number;
+}
+
+/* Asks perf; how many attributes it showed. */
+static size_t ask_perf(const char *events, struct oracle *oracles, size_t limit)
+{
+	CLEANUP_FREE char *command = NULL;
+	ck_assert_int_gt(asprintf(&command, "perf stat -vv -e '%s' true 2>&1", events), 0);
+	FILE *perf = popen(command, "r");
+	char line[512];
+	size_t count = 0;
+	bool inside = false;
+	while (perf && fgets(line, sizeof(line), perf)) {
+		if (strncmp(line, "perf_event_attr:", 16) == 0 && count < limit) {
+			oracles[count++] = (struct oracle){0};
+			inside = true;
+		} else if (strncmp(line, "-----", 5) == 0) {
+			inside = false;
+		} else if (inside) {
+			oracle_line(&oracles[count - 1], line);
+		}
+	}
+	if (perf)
+		pclose(perf);
+	return count;
+}
+
+/* False where perf does not say what it makes of it. */
+static bool compare_with_perf(const char *event)
+{
+	struct oracle oracle;
+	/* perf shows more than one when it tries again with less, none when it is absent. */
+	if (ask_perf(event, &oracle, 1) != 1 || oracle.config >> 32)
+		return false;
+	SPECS specs = {0};
+	parse(&specs, event);
+	const struct perf_event_attr *attr = &specs.items->attr;
+	const uint64_t ours[8] = {
+		attr->exclude_user, attr->exclude_kernel, attr->exclude_hv, attr->exclude_idle,
+		attr->precise_ip,   attr->pinned,	  attr->exclusive,  attr->exclude_host,
+	};
+	ck_assert_msg(attr->type == oracle.type, "%s: type %u, perf %" PRIu64, event, attr->type,
+		      oracle.type);
+	ck_assert_msg(attr->config == oracle.config, "%s: config 0x%llx, perf 0x%" PRIx64, event,
+		      attr->config, oracle.config);
+	for (size_t i = 0; i < 8; i++)
+		ck_assert_msg(ours[i] == oracle.values[i], "%s: %s %" PRIu64 ", perf %" PRIu64,
+			      event, oracle_fields[i], ours[i], oracle.values[i]);
+	return true;
+}
+
+TEST(event_parse_agrees_with_perf)
+{
+	static const char *const events[] = {
+		"cycles", "cpu-cycles", "instructions", "cache-references", "cache-misses",
+		"branches", "branch-instructions", "branch-misses", "bus-cycles", "ref-cycles",
+		"stalled-cycles-frontend", "idle-cycles-frontend", "stalled-cycles-backend",
+		"idle-cycles-backend", "cpu-clock", "task-clock", "page-faults", "faults",
+		"minor-faults", "major-faults", "context-switches", "cs", "cpu-migrations",
+		"migrations", "alignment-faults", "emulation-faults", "dummy", "bpf-output",
+		"cgroup-switches", "L1-dcache-loads", "L1-dcache-load-misses", "l1d-stores",
+		"L1-dcache-store-misses", "L1-dcache-prefetches", "L1-icache-load-misses",
+		"L1-icache-prefetch-misses", "LLC-loads", "LLC-load-misses", "LLC-stores",
+		"LLC-prefetch-misses", "L2-loads", "dTLB-loads", "dTLB-store-misses",
+		"d-tlb-load-miss", "iTLB-loads", "iTLB-load-misses", "branch-loads",
+		"branch-load-misses", "bpc-loads", "btb-read-miss", "node-loads",
+		"node-store-misses", "node-prefetches", "node", "LLC-misses", "r1a8", "rffff",
+		"cpu-clock:u", "cpu-clock:k", "cpu-clock:uk", "cpu-clock:h", "cpu-clock:I",
+		"cpu-clock:H", "cpu-clock:G", "cpu-clock:p", "cpu-clock:pp", "cpu-clock:D",
+		"cpu-clock:uI", "cpu-clock:e", "task-clock:ukhHG",
+	};
+	struct oracle probe;
+	if (ask_perf("dummy", &probe, 1) != 1)
+		return; /* no perf here */
+	size_t compared = 0;
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
+		compared += compare_with_perf(events[i]);
+	ck_assert_uint_gt(compared, 15);
+}
