@@ -98,3 +98,43 @@ sprof $VERSION
 optional libraries:$SP_OPTIONAL
 ])
 ])
+
+dnl SP_WITH_LIBIBERTY(what its absence costs): the demangler of GCC and binutils.
+dnl It is a static archive without a .pc file; only a position-independent one
+dnl can go into a shared library, so that is what is tried.
+AC_DEFUN([SP_WITH_LIBIBERTY], [
+AC_ARG_WITH([libiberty], [AS_HELP_STRING([--with-libiberty=auto|yes|no],
+	[use libiberty; without it $1])],
+	[], [with_libiberty=auto])
+have_libiberty=no LIBIBERTY_LIBS=
+AS_IF([test "x$with_libiberty" != xno], [
+	demangle_h=
+	AC_CHECK_HEADER([libiberty/demangle.h], [demangle_h='<libiberty/demangle.h>'], [
+		AC_CHECK_HEADER([demangle.h], [demangle_h='<demangle.h>'])])
+	AC_MSG_CHECKING([for a position-independent libiberty])
+	sp_save_libs=$LIBS sp_save_cflags=$CFLAGS
+	LIBS="-liberty $LIBS" CFLAGS="$CFLAGS -fPIC -shared -Wl,-z,defs"
+	AS_IF([test -n "$demangle_h"], [
+		AC_LINK_IFELSE([AC_LANG_SOURCE([[
+			#include <stddef.h>
+			#include $demangle_h
+			int try(const char *name, demangle_callbackref callback);
+			int try(const char *name, demangle_callbackref callback)
+			{
+				return rust_demangle_callback(name, 0, callback, NULL) ||
+				       cplus_demangle_v3_callback(name, 0, callback, NULL);
+			}]])], [have_libiberty=yes])])
+	LIBS=$sp_save_libs CFLAGS=$sp_save_cflags
+	AC_MSG_RESULT([$have_libiberty])
+	AS_IF([test "x$with_libiberty$have_libiberty" = xyesno],
+		[AC_MSG_ERROR([--with-libiberty=yes, but it was not found])])])
+AS_IF([test "x$have_libiberty" = xyes],
+	[LIBIBERTY_LIBS=-liberty
+	 AC_DEFINE_UNQUOTED([SP_DEMANGLE_H], [$demangle_h], [libiberty's header])
+	 SP_OPTIONAL="$SP_OPTIONAL
+  libiberty: yes"],
+	[SP_OPTIONAL="$SP_OPTIONAL
+  libiberty: no ($1)"])
+AC_SUBST([LIBIBERTY_LIBS])
+AM_CONDITIONAL([HAVE_LIBIBERTY], [test "x$have_libiberty" = xyes])
+])

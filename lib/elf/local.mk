@@ -1,1 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/elf/debugfile.c lib/elf/debugfile.h \
+	lib/elf/image.c lib/elf/image.h \
+	lib/elf/symtab.c lib/elf/symtab.h \
+	lib/elf/xz.h
+if HAVE_LZMA
+lib_libsprof_core_la_SOURCES += lib/elf/xz.c
+else
+lib_libsprof_core_la_SOURCES += lib/elf/xz_none.c
+endif

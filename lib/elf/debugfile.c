@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "elf/debugfile.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/cursor.h"
+#include "base/io.h"
+#include "elf/xz.h"
+
+/* glibc's is 0.3 MB; a hostile one would unpack to anything. */
+#define DEBUGDATA_MAX ((size_t)256 << 20)
+
+#define HEX_MAX (2 * IMAGE_BUILD_ID_MAX + 1)
+
+/* A search: each candidate is tried until one fits. */
+struct search {
+	const struct debugfile_places *places;
+	const uint8_t *build_id; /* to be equal; NULL: compare by CRC */
+	size_t build_id_size;
+	const struct image *runtime; /* may be NULL */
+	uint32_t crc;                /* of the link; only where has_crc */
+	bool has_crc;
+	debugfile_wanted_fn *wanted;
+	struct image *found;
+};
+
+/* CRC-32 of IEEE 802.3, as .gnu_debuglink has it, eight bytes a step. */
+struct crc_tables {
+	uint32_t entries[8][256];
+};
+
+static void crc_prepare(struct crc_tables *tables)
+{
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t crc = i;
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
+		tables->entries[0][i] = crc;
+	}
+	for (int slice = 1; slice < 8; slice++)
+		for (uint32_t i = 0; i < 256; i++) {
+			uint32_t before = tables->entries[slice - 1][i];
+			tables->entries[slice][i] = before >> 8 ^ tables->entries[0][before & 0xff];
+		}
+}
+
+static uint32_t crc_add(const struct crc_tables *tables, uint32_t crc, const uint8_t *bytes,
+			size_t size)
+{
+	const uint32_t(*t)[256] = tables->entries;
+	for (; size >= 8; bytes += 8, size -= 8) {
+		uint32_t low, high;
+		memcpy(&low, bytes, 4);
+		memcpy(&high, bytes + 4, 4);
+		low = le32toh(low) ^ crc;
+		high = le32toh(high);
+		crc = t[7][low & 0xff] ^ t[6][low >> 8 & 0xff] ^ t[5][low >> 16 & 0xff] ^
+		      t[4][low >> 24] ^ t[3][high & 0xff] ^ t[2][high >> 8 & 0xff] ^
+		      t[1][high >> 16 & 0xff] ^ t[0][high >> 24];
+	}
+	for (; size > 0; bytes++, size--)
+		crc = crc >> 8 ^ t[0][(crc ^ *bytes) & 0xff];
+	return crc;
+}
+
+static bool file_crc(const struct image *image, uint32_t *ret)
+{
+	size_t chunk = (size_t)1 << 18;
+	CLEANUP_FREE uint8_t *buffer = malloc(chunk);
+	CLEANUP_FREE struct crc_tables *tables = malloc(sizeof(*tables));
+	if (!buffer || !tables || image->fd < 0)
+		return false;
+	crc_prepare(tables);
+	uint32_t crc = ~0U;
+	off_t at = 0;
+	size_t done;
+	do {
+		if (io_pread(image->fd, buffer, chunk, at, &done))
+			return false;
+		crc = crc_add(tables, crc, buffer, done);
+		at += (off_t)done;
+	} while (done == chunk);
+	*ret = ~crc;
+	return true;
+}
+
+static bool belongs(const struct search *search, const struct image *image)
+{
+	if (search->build_id_size && image->build_id_size)
+		return search->build_id_size == image->build_id_size &&
+		       !memcmp(search->build_id, image->build_id, image->build_id_size);
+	uint32_t crc;
+	return search->has_crc && file_crc(image, &crc) && crc == search->crc;
+}
+
+/* Opens a candidate and keeps it if it fits. Only lack of memory is an error. */
+static struct sp_error *try_path(struct search *search, const char *path)
+{
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	struct sp_error *error = image_open(path, &image);
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	sp_error_free(error);
+	if (error)
+		return NULL;
+	const struct image *runtime = search->runtime;
+	/* A link may name the file it stands in. */
+	bool itself = runtime && runtime->inode == image->inode && runtime->device == image->device;
+	if (!itself && (!search->wanted || search->wanted(image)) && belongs(search, image))
+		search->found = take_ptr(image);
+	return NULL;
+}
+
+/* The pieces in a row as one path. */
+static struct sp_error *try_pieces(struct search *search, const char *const *pieces)
+{
+	if (search->found)
+		return NULL;
+	size_t size = 1;
+	for (const char *const *piece = pieces; *piece; piece++)
+		size += strlen(*piece);
+	CLEANUP_FREE char *path = calloc(1, size);
+	if (!path)
+		return error_no_memory();
+	char *end = path;
+	for (const char *const *piece = pieces; *piece; piece++)
+		end = stpcpy(end, *piece);
+	return try_path(search, path);
+}
+
+#define TRY(search, ...) try_pieces((search), (const char *const[]){__VA_ARGS__, NULL})
+
+static void to_hex(const uint8_t *bytes, size_t size, char ret[HEX_MAX])
+{
+	static const char digits[] = "0123456789abcdef";
+	for (size_t i = 0; i < size; i++) {
+		ret[2 * i] = digits[bytes[i] >> 4];
+		ret[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	ret[2 * size] = '\0';
+}
+
+/* Calls `place` for each directory of the debug path, below symfs and not. */
+static struct sp_error *each_place(struct search *search,
+				   struct sp_error *(*place)(struct search *search,
+							     const char *symfs, const char *folder,
+							     const void *arg),
+				   const void *arg)
+{
+	const char *symfs = search->places->symfs ?: "";
+	const char *path = search->places->debug_path ?: "";
+	struct sp_error *error = NULL;
+	while (!error && !search->found && *path) {
+		size_t size = strcspn(path, ":");
+		CLEANUP_FREE char *folder = strndup(path, size);
+		if (!folder)
+			return error_no_memory();
+		if (size > 0 && *symfs)
+			error = place(search, symfs, folder, arg);
+		if (!error && size > 0 && !search->found)
+			error = place(search, "", folder, arg);
+		path += size + (path[size] == ':');
+	}
+	return error;
+}
+
+struct split_id {
+	char folder[3], rest[HEX_MAX];
+};
+
+static bool split_build_id(const uint8_t *build_id, size_t size, struct split_id *ret)
+{
+	char hex[HEX_MAX];
+	if (size < 2 || size > IMAGE_BUILD_ID_MAX)
+		return false;
+	to_hex(build_id, size, hex);
+	memcpy(ret->folder, hex, 2);
+	ret->folder[2] = '\0';
+	strcpy(ret->rest, hex + 2);
+	return true;
+}
+
+static struct sp_error *try_build_id(struct search *search, const char *symfs, const char *folder,
+				     const void *arg)
+{
+	const struct split_id *id = arg;
+	return TRY(search, symfs, folder, "/.build-id/", id->folder, "/", id->rest, ".debug");
+}
+
+static struct sp_error *search_build_id(struct search *search)
+{
+	struct split_id id;
+	if (!split_build_id(search->build_id, search->build_id_size, &id))
+		return NULL;
+	struct sp_error *error = each_place(search, try_build_id, &id);
+	if (!error && search->places->cache)
+		error = TRY(search, search->places->cache, "/.build-id/", id.folder, "/", id.rest,
+			    "/debug");
+	return error;
+}
+
+/* Reads .gnu_debuglink: a file name, and after padding to 4 bytes its CRC. */
+static bool read_link(const struct image *runtime, const char **name_ret, uint32_t *crc_ret)
+{
+	GElf_Shdr header;
+	Elf_Data *data = image_section_data(image_section(runtime, ".gnu_debuglink", &header));
+	if (!data)
+		return false;
+	const char *ident = elf_getident(runtime->elf, NULL);
+	bool swap = (ident[EI_DATA] == ELFDATA2MSB) != (BYTE_ORDER == BIG_ENDIAN);
+	struct cursor cursor = cursor_make(data->d_buf, data->d_size, swap, runtime->path,
+					   header.sh_offset);
+	size_t length = strnlen(data->d_buf, data->d_size);
+	return cursor_string(&cursor, (length + 4) / 4 * 4, name_ret) && **name_ret &&
+	       !strchr(*name_ret, '/') && cursor_u32(&cursor, crc_ret);
+}
+
+struct link {
+	const char *folder, *name; /* of the binary, "" or with a '/' behind; of the debug file */
+};
+
+static struct sp_error *try_link(struct search *search, const char *symfs, const char *folder,
+				 const void *arg)
+{
+	const struct link *link = arg;
+	return TRY(search, symfs, folder, "/", link->folder, link->name);
+}
+
+/* gdb's order: beside the binary, in .debug/ beside it, below the debug path. */
+static struct sp_error *search_link(struct search *search, const char *path)
+{
+	const char *name, *slash = strrchr(path, '/');
+	if (!read_link(search->runtime, &name, &search->crc))
+		return NULL;
+	search->has_crc = true;
+	const char *symfs = search->places->symfs ?: "";
+	CLEANUP_FREE char *folder = strndup(path, slash ? (size_t)(slash + 1 - path) : 0);
+	if (!folder)
+		return error_no_memory();
+	struct link link = {.folder = folder, .name = name};
+	struct sp_error *error = TRY(search, symfs, folder, name);
+	if (!error)
+		error = TRY(search, symfs, folder, ".debug/", name);
+	if (!error)
+		error = each_place(search, try_link, &link);
+	return error;
+}
+
+struct sp_error *debugfile_find(const struct debugfile_places *places, const struct image *runtime,
+				const char *path, debugfile_wanted_fn *wanted, struct image **ret)
+{
+	struct search search = {
+		.places = places, .runtime = runtime, .wanted = wanted,
+		.build_id = runtime->build_id, .build_id_size = runtime->build_id_size,
+	};
+	struct sp_error *error = search_build_id(&search);
+	if (!error && !search.found)
+		error = search_link(&search, path);
+	if (error)
+		return error;
+	*ret = search.found;
+	return NULL;
+}
+
+struct sp_error *debugfile_cached(const struct debugfile_places *places, const uint8_t *build_id,
+				  size_t size, const char *name, struct image **ret)
+{
+	struct search search = {
+		.places = places, .build_id = build_id, .build_id_size = size,
+	};
+	struct split_id id;
+	struct sp_error *error = NULL;
+	if (places->cache && split_build_id(build_id, size, &id))
+		error = TRY(&search, places->cache, "/.build-id/", id.folder, "/", id.rest, "/", name);
+	if (error)
+		return error;
+	*ret = search.found;
+	return NULL;
+}
+
+struct sp_error *debugfile_by_build_id(const struct debugfile_places *places,
+				       const uint8_t *build_id, size_t size,
+				       debugfile_wanted_fn *wanted, struct image **ret)
+{
+	struct search search = {
+		.places = places, .build_id = build_id, .build_id_size = size, .wanted = wanted,
+	};
+	struct sp_error *error = search_build_id(&search);
+	if (error)
+		return error;
+	*ret = search.found;
+	return NULL;
+}
+
+struct sp_error *debugfile_embedded(const struct image *runtime, struct image **ret)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = image_section(runtime, ".gnu_debugdata", &header);
+	Elf_Data *packed = section ? image_section_data(section) : NULL;
+	if (!packed) {
+		*ret = NULL;
+		return NULL;
+	}
+	uint8_t *bytes;
+	size_t size;
+	struct sp_error *error = xz_unpack(packed->d_buf, packed->d_size, DEBUGDATA_MAX,
+					   runtime->path, &bytes, &size);
+	if (error)
+		return error;
+	return image_open_memory(bytes, size, runtime->path, ret);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "elf/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/cursor.h"
+
+/* No real section that is read here comes near; a hostile one may claim it of a sparse file. */
+#define SECTION_SIZE_MAX ((uint64_t)1 << 30)
+#define NOTES_SIZE_MAX ((uint64_t)1 << 20)
+
+/* One more than any linker writes, so that a hostile count costs nothing. */
+#define LOADS_MAX 4096
+
+static struct sp_error *elf_error(const struct image *image, const char *what)
+{
+	return error_new(SP_ERROR_FORMAT, "%s: %s: %s", image->path, what, elf_errmsg(-1));
+}
+
+static struct sp_error *read_loads(struct image *image)
+{
+	size_t count;
+	if (elf_getphdrnum(image->elf, &count))
+		return elf_error(image, "program headers");
+	for (size_t i = 0; i < count && i < LOADS_MAX; i++) {
+		GElf_Phdr header;
+		if (!gelf_getphdr(image->elf, (int)i, &header))
+			return elf_error(image, "program headers");
+		if (header.p_type != PT_LOAD)
+			continue;
+		struct image_load *load = vec_push(&image->loads);
+		if (!load)
+			return error_no_memory();
+		*load = (struct image_load){
+			.file_offset = header.p_offset, .file_size = header.p_filesz,
+			.vaddr = header.p_vaddr, .memory_size = header.p_memsz,
+			.executable = header.p_flags & PF_X,
+		};
+	}
+	return NULL;
+}
+
+/* The build-id among these notes, if it is there. */
+static bool find_build_id(struct image *image, Elf_Data *notes)
+{
+	GElf_Nhdr note;
+	size_t name_at, desc_at, next, at = 0;
+	while ((next = gelf_getnote(notes, at, &note, &name_at, &desc_at)) > 0) {
+		const char *bytes = notes->d_buf;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") &&
+		    !memcmp(bytes + name_at, "GNU", sizeof("GNU")) && note.n_descsz > 0) {
+			size_t size = note.n_descsz;
+			if (size > IMAGE_BUILD_ID_MAX)
+				size = IMAGE_BUILD_ID_MAX;
+			memcpy(image->build_id, bytes + desc_at, size);
+			image->build_id_size = (uint8_t)size;
+			return true;
+		}
+		at = next;
+	}
+	return false;
+}
+
+/* By segments; a file that has none (a .ko) by sections. Absence is no error. */
+static void read_build_id(struct image *image)
+{
+	size_t count = 0;
+	elf_getphdrnum(image->elf, &count);
+	for (size_t i = 0; i < count && i < LOADS_MAX; i++) {
+		GElf_Phdr header;
+		if (!gelf_getphdr(image->elf, (int)i, &header) || header.p_type != PT_NOTE ||
+		    header.p_filesz > NOTES_SIZE_MAX)
+			continue;
+		Elf_Data *notes = elf_getdata_rawchunk(
+			image->elf, (int64_t)header.p_offset, header.p_filesz,
+			header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+		if (notes && find_build_id(image, notes))
+			return;
+	}
+	Elf_Scn *section = NULL;
+	while ((section = elf_nextscn(image->elf, section))) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
+		    header.sh_size > NOTES_SIZE_MAX)
+			continue;
+		Elf_Data *notes = elf_getdata(section, NULL);
+		if (notes && notes->d_buf && find_build_id(image, notes))
+			return;
+	}
+}
+
+static struct sp_error *read_headers(struct image *image)
+{
+	GElf_Ehdr header;
+	if (elf_kind(image->elf) != ELF_K_ELF || !gelf_getehdr(image->elf, &header))
+		return error_new(SP_ERROR_FORMAT, "%s: not an ELF file", image->path);
+	image->machine = header.e_machine;
+	image->type = header.e_type;
+	image->is_64bit = gelf_getclass(image->elf) == ELFCLASS64;
+	struct sp_error *error = read_loads(image);
+	if (!error)
+		read_build_id(image);
+	return error;
+}
+
+static struct image *image_new(const char *path)
+{
+	struct image *image = calloc(1, sizeof(*image));
+	if (!image)
+		return NULL;
+	image->fd = -1;
+	image->path = strdup(path);
+	if (!image->path) {
+		free(image);
+		return NULL;
+	}
+	/* Sets libelf up, as it demands; it is the same for every caller. */
+	elf_version(EV_CURRENT);
+	return image;
+}
+
+struct sp_error *image_open(const char *path, struct image **ret)
+{
+	CLEANUP(cleanup_image_free) struct image *image = image_new(path);
+	if (!image)
+		return error_no_memory();
+	/* A recorded path may lead to a FIFO or a device by now: never wait for one. */
+	image->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+	if (image->fd < 0 || fstat(image->fd, &status))
+		return error_os(errno, "%s", path);
+	if (!S_ISREG(status.st_mode))
+		return error_new(SP_ERROR_INVALID, "%s: not a regular file", path);
+	image->size = (uint64_t)status.st_size;
+	image->device = status.st_dev;
+	image->inode = status.st_ino;
+	image->elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	if (!image->elf)
+		return elf_error(image, "cannot be read as an ELF file");
+	struct sp_error *error = read_headers(image);
+	if (error)
+		return error;
+	*ret = take_ptr(image);
+	return NULL;
+}
+
+struct sp_error *image_open_memory(void *bytes, size_t size, const char *name,
+				   struct image **ret)
+{
+	CLEANUP(cleanup_image_free) struct image *image = image_new(name);
+	if (!image) {
+		free(bytes);
+		return error_no_memory();
+	}
+	image->memory = bytes;
+	image->size = size;
+	image->elf = elf_memory(bytes, size);
+	if (!image->elf)
+		return elf_error(image, "cannot be read as an ELF file");
+	struct sp_error *error = read_headers(image);
+	if (error)
+		return error;
+	*ret = take_ptr(image);
+	return NULL;
+}
+
+void image_free(struct image *image)
+{
+	if (!image)
+		return;
+	elf_end(image->elf);
+	image_release_file(image);
+	vec_deinit(&image->loads);
+	free(image->memory);
+	free(image->path);
+	free(image);
+}
+
+void image_release_file(struct image *image)
+{
+	if (image->fd < 0)
+		return;
+	if (image->elf)
+		elf_cntl(image->elf, ELF_C_FDDONE);
+	close(image->fd);
+	image->fd = -1;
+}
+
+bool image_vaddr(const struct image *image, uint64_t file_offset, uint64_t *ret)
+{
+	const struct image_load *best = NULL;
+	for (size_t i = 0; i < image->loads.count; i++) {
+		const struct image_load *load = &image->loads.items[i];
+		if (file_offset < load->file_offset ||
+		    file_offset - load->file_offset >= load->file_size)
+			continue;
+		/* Segments may share a page of the file: code is what was asked for. */
+		if (!best || (load->executable && !best->executable))
+			best = load;
+	}
+	if (!best)
+		return false;
+	*ret = file_offset - best->file_offset + best->vaddr;
+	return true;
+}
+
+Elf_Scn *image_section(const struct image *image, const char *name, GElf_Shdr *header_ret)
+{
+	size_t names;
+	if (elf_getshdrstrndx(image->elf, &names))
+		return NULL;
+	Elf_Scn *section = NULL;
+	while ((section = elf_nextscn(image->elf, section))) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header))
+			continue;
+		const char *found = elf_strptr(image->elf, names, header.sh_name);
+		if (found && !strcmp(found, name)) {
+			*header_ret = header;
+			return section;
+		}
+	}
+	return NULL;
+}
+
+Elf_Data *image_section_data(Elf_Scn *section)
+{
+	GElf_Shdr header;
+	if (!section || !gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
+	    header.sh_size > SECTION_SIZE_MAX)
+		return NULL;
+	Elf_Data *data = elf_getdata(section, NULL);
+	return data && data->d_buf && data->d_size > 0 ? data : NULL;
+}

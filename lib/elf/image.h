@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An ELF file opened for reading: its headers, its segments, its build-id, and
+ * its sections by name. Everything that needs libelf for a file starts here.
+ * The file is read, not mapped: a file that shrinks while it is read gives an
+ * error and no SIGBUS. Only headers are read until a section's data is asked for.
+ */
+#ifndef ELF_IMAGE_H
+#define ELF_IMAGE_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+#define IMAGE_BUILD_ID_MAX 20
+
+/* A PT_LOAD segment. */
+struct image_load {
+	uint64_t file_offset, file_size;
+	uint64_t vaddr, memory_size;
+	bool executable;
+};
+
+struct image {
+	char *path; /* for messages */
+	Elf *elf;
+	int fd;       /* -1: in memory, or released */
+	void *memory; /* the bytes of an image from memory; else NULL */
+	uint64_t size; /* of the file */
+	dev_t device;  /* of the file; 0 and 0 for one from memory */
+	ino_t inode;
+	uint16_t machine, type; /* EM_*, ET_* */
+	bool is_64bit;
+	uint8_t build_id[IMAGE_BUILD_ID_MAX];
+	uint8_t build_id_size; /* 0: the file has none */
+	VEC(struct image_load) loads; /* by vaddr, as the format demands */
+};
+
+/*
+ * Fails with SP_ERROR_NOT_FOUND or another code that says what open(2) said,
+ * with SP_ERROR_FORMAT where it is no ELF file or a damaged one, and with
+ * SP_ERROR_INVALID where the path is not a regular file.
+ */
+struct sp_error *image_open(const char *path, struct image **ret) SP_MUST_CHECK;
+
+/* The same of bytes in memory (malloc'ed), which become the image's in any case. */
+struct sp_error *image_open_memory(void *bytes, size_t size, const char *name,
+				   struct image **ret) SP_MUST_CHECK;
+void image_free(struct image *image);
+
+DEFINE_CLEANUP(struct image *, image_free)
+
+/*
+ * Closes the file; what has been read from it stays. For images that are kept:
+ * a report may need more files than a process may have open.
+ */
+void image_release_file(struct image *image);
+
+/* Where a byte of the file lies when loaded; false if no segment has it. */
+bool image_vaddr(const struct image *image, uint64_t file_offset, uint64_t *ret);
+
+/* The section of that name, or NULL; *header_ret is set with it. */
+Elf_Scn *image_section(const struct image *image, const char *name, GElf_Shdr *header_ret);
+
+/*
+ * A section's bytes in host order, read now; valid as long as the image. NULL
+ * where it has none in the file, is damaged, or is absurdly large.
+ */
+Elf_Data *image_section_data(Elf_Scn *section);
+
+#endif

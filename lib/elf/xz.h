@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ELF_XZ_H
+#define ELF_XZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "base/error.h"
+
+/*
+ * Unpacks an xz stream; *ret is the caller's to free. Refuses what would be
+ * larger than `limit` bytes. `path` is for messages. SP_ERROR_UNSUPPORTED in a
+ * build without liblzma.
+ */
+struct sp_error *xz_unpack(const void *bytes, size_t size, size_t limit, const char *path,
+			   uint8_t **ret, size_t *size_ret) SP_MUST_CHECK;
+
+#endif
