@@ -1,7 +1,1 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-lib_libsprof_core_la_SOURCES += \
-	lib/file/features_write.c lib/file/features_write.h \
-	lib/file/format.h \
-	lib/file/output.c lib/file/output.h \
-	lib/file/writer.c lib/file/writer.h
-check_PROGRAMS += tests/unit/test_writer

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "symbol/binary.h"
+
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include "base/ctx.h"
+#include "elf/debugfile.h"
+
+#define DELETED " (deleted)"
+
+/* Enough of a build-id to tell two apart by eye. */
+#define SHOWN_ID 8
+
+enum proof {
+	PROOF_PATH,  /* found by its recorded path */
+	PROOF_VIEW,  /* by its path, in what may be the process's view of it */
+	PROOF_INODE, /* by what may be the process: a mismatch says nothing */
+};
+
+struct search {
+	const struct source_env *env;
+	const struct module *module;
+	const char *path; /* as recorded, without DELETED */
+	bool was_deleted;
+	struct diagnosis *diagnosis;
+	struct image *found;
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t size = strlen(text), end_size = strlen(end);
+	return size >= end_size && !strcmp(text + size - end_size, end);
+}
+
+char *binary_recorded_path(const struct module *module)
+{
+	size_t size = strlen(module->path);
+	if (ends_with(module->path, DELETED))
+		size -= strlen(DELETED);
+	return strndup(module->path, size);
+}
+
+static void show_id(const uint8_t *id, size_t size, char ret[2 * SHOWN_ID + 1])
+{
+	ret[0] = '\0';
+	for (size_t i = 0; i < size && i < SHOWN_ID; i++)
+		sprintf(ret + 2 * i, "%02x", id[i]);
+}
+
+static bool has_recorded_inode(const struct module *module, const struct image *image)
+{
+	return module->ino == image->inode && module->maj == major(image->device) &&
+	       module->min == minor(image->device);
+}
+
+static bool has_recorded_id(const struct search *search, const struct image *image,
+			    enum proof proof)
+{
+	const struct module *module = search->module;
+	if (module->build_id_size == image->build_id_size &&
+	    !memcmp(module->build_id, image->build_id, image->build_id_size))
+		return true;
+	if (proof == PROOF_INODE ||
+	    (proof == PROOF_VIEW && search->diagnosis->problem == RESOLVER_WRONG_FILE))
+		return false;
+	char recorded[2 * SHOWN_ID + 1], here[2 * SHOWN_ID + 1];
+	show_id(module->build_id, module->build_id_size, recorded);
+	show_id(image->build_id, image->build_id_size, here);
+	diagnosis_set(search->diagnosis, RESOLVER_WRONG_FILE,
+		      "give the recorded files with --symfs, or report before they are replaced",
+		      image->build_id_size ? "%s is not the file that was recorded: build-id %s… "
+					     "was recorded, this one has %s…" :
+					     "%s is not the file that was recorded: build-id %s… "
+					     "was recorded, this one has none%s",
+		      image->path, recorded, here);
+	return false;
+}
+
+/* Whether the image is what was mapped; says so if it is not. */
+static bool is_recorded(const struct search *search, const struct image *image, enum proof proof)
+{
+	const struct module *module = search->module;
+	if (module->build_id_size > 0)
+		return has_recorded_id(search, image, proof);
+	bool same_inode = has_recorded_inode(module, image);
+	if (proof != PROOF_PATH)
+		return module->ino != 0 && same_inode;
+	bool comparable = module->ino != 0 && search->env->same_kernel &&
+			  !(search->env->options.symfs && *search->env->options.symfs) &&
+			  module->maj == major(image->device) &&
+			  module->min == minor(image->device);
+	if (!comparable || same_inode)
+		return true;
+	diagnosis_set(search->diagnosis, RESOLVER_WRONG_FILE,
+		      "report before files are replaced, or link them with --build-id",
+		      "%s was replaced after it was mapped: inode %llu was recorded, it is now %llu",
+		      image->path, (unsigned long long)module->ino,
+		      (unsigned long long)image->inode);
+	return false;
+}
+
+/* Only lack of memory is an error; what else is wrong goes into the diagnosis. */
+static struct sp_error *try_path(struct search *search, const char *path, enum proof proof)
+{
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	struct sp_error *error = image_open(path, &image);
+	if (!error) {
+		if (is_recorded(search, image, proof))
+			search->found = take_ptr(image);
+		return NULL;
+	}
+	if (sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
+	if (proof != PROOF_PATH || search->diagnosis->problem != RESOLVER_OK)
+		return NULL;
+	if (sp_error_code(why) == SP_ERROR_FORMAT)
+		diagnosis_set(search->diagnosis, RESOLVER_DAMAGED_FILE, NULL, "%s",
+			      sp_error_message(why));
+	else
+		diagnosis_set(search->diagnosis, RESOLVER_MISSING_FILE,
+			      search->was_deleted ? "report while the process still runs" :
+						    "give the directory with the recorded files as --symfs",
+			      "%s%s", sp_error_message(why),
+			      search->was_deleted ? " (it was deleted before it was recorded)" : "");
+	return NULL;
+}
+
+static struct sp_error *try_format(struct search *search, enum proof proof, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static struct sp_error *try_format(struct search *search, enum proof proof, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	char *text = NULL;
+	int size = vasprintf(&text, format, args);
+	va_end(args);
+	CLEANUP_FREE char *path = size < 0 ? NULL : text;
+	return path ? try_path(search, path, proof) : error_no_memory();
+}
+
+/* The first entry of map_files that is the recorded inode; readable as root alone. */
+static struct sp_error *try_map_files(struct search *search, uint32_t pid)
+{
+	char name[64];
+	snprintf(name, sizeof(name), "/proc/%u/map_files", pid);
+	CLEANUP_FREE char *folder = NULL;
+	if (asprintf(&folder, "%s%s", ctx_root(search->env->ctx), name) < 0)
+		return error_no_memory();
+	CLEANUP(cleanup_closedir) DIR *dir = opendir(folder);
+	struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		struct stat status;
+		if (fstatat(dirfd(dir), entry->d_name, &status, 0) ||
+		    status.st_ino != search->module->ino ||
+		    major(status.st_dev) != search->module->maj ||
+		    minor(status.st_dev) != search->module->min)
+			continue;
+		return try_format(search, PROOF_INODE, "%s/%s", folder, entry->d_name);
+	}
+	return NULL;
+}
+
+/* Through the process that mapped it, while it lives. */
+static struct sp_error *try_process(struct search *search, uint32_t pid)
+{
+	const char *root = ctx_root(search->env->ctx);
+	struct sp_error *error =
+		try_format(search, PROOF_VIEW, "%s/proc/%u/root%s", root, pid, search->path);
+	if (!error && !search->found)
+		error = try_format(search, PROOF_INODE, "%s/proc/%u/exe", root, pid);
+	if (!error && !search->found && search->module->ino != 0)
+		error = try_map_files(search, pid);
+	return error;
+}
+
+static struct sp_error *search_places(struct search *search, uint32_t pid)
+{
+	const char *symfs = search->env->options.symfs;
+	if (symfs && *symfs)
+		return try_format(search, PROOF_PATH, "%s%s%s", symfs,
+				  *search->path == '/' ? "" : "/", search->path);
+	struct sp_error *error = NULL;
+	if (!search->was_deleted)
+		error = try_path(search, search->path, PROOF_PATH);
+	if (!error && !search->found && pid != 0)
+		error = try_process(search, pid);
+	/* Deleted and then written anew: the same path, which only a build-id can vouch for. */
+	if (!error && !search->found && search->was_deleted && search->module->build_id_size > 0)
+		error = try_path(search, search->path, PROOF_PATH);
+	return error;
+}
+
+struct sp_error *binary_open(const struct source_env *env, const struct module *module,
+			     uint32_t pid, struct diagnosis *diagnosis, struct image **ret)
+{
+	CLEANUP_FREE char *path = binary_recorded_path(module);
+	if (!path)
+		return error_no_memory();
+	struct search search = {
+		.env = env, .module = module, .diagnosis = diagnosis, .path = path,
+		.was_deleted = ends_with(module->path, DELETED),
+	};
+	struct sp_error *error = search_places(&search, pid ?: module->pid);
+	struct debugfile_places places = {.cache = env->build_id_cache};
+	if (!error && !search.found)
+		error = debugfile_cached(&places, module->build_id, module->build_id_size, "elf",
+					 &search.found);
+	if (error)
+		return error;
+	if (search.found)
+		diagnosis_clear(diagnosis);
+	else if (diagnosis->problem == RESOLVER_OK)
+		diagnosis_set(diagnosis, RESOLVER_MISSING_FILE, "report while the process still runs",
+			      "%s was deleted, and no process has it mapped any more", path);
+	*ret = search.found;
+	return NULL;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * By libiberty, as perf and binutils, so that the names are the same. Its
+ * callback form allocates nothing but stack; the callback collects the name, and
+ * leaves by longjmp() when it gets too long: libiberty cannot be told to stop,
+ * and twenty bytes of back references can expand to gigabytes.
+ */
+#include "symbol/demangle.h"
+
+#include <setjmp.h>
+#include <string.h>
+#include SP_DEMANGLE_H
+
+/*
+ * libiberty's own limit is 1,024 bytes, less than real templates have; without it
+ * its stack grows with the name: at most about 2 MB for these.
+ */
+#define MANGLED_MAX 4096
+#define SHOWN_MAX ((size_t)1 << 15)
+
+struct output {
+	jmp_buf overflow;
+	size_t size;
+	char text[SHOWN_MAX];
+};
+
+static void collect(const char *text, size_t size, void *arg)
+{
+	struct output *output = arg;
+	if (size > SHOWN_MAX - output->size)
+		longjmp(output->overflow, 1);
+	memcpy(output->text + output->size, text, size);
+	output->size += size;
+}
+
+static bool run(const char *name, struct output *output)
+{
+	if (setjmp(output->overflow))
+		return false;
+	int flags = DMGL_NO_RECURSE_LIMIT;
+	if (rust_demangle_callback(name, 0, collect, output))
+		return output->size > 0;
+	output->size = 0;
+	return cplus_demangle_v3_callback(name, flags, collect, output) && output->size > 0;
+}
+
+const char *demangle(const char *name, struct arena *arena)
+{
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R' && name[1] != '_') ||
+	    strnlen(name, MANGLED_MAX + 1) > MANGLED_MAX)
+		return NULL;
+	struct output output;
+	output.size = 0;
+	return run(name, &output) ? arena_copy_string(arena, output.text, output.size) : NULL;
+}
+
+bool demangle_available(void)
+{
+	return true;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* For a build without libiberty: names stay as they are in the file. */
+#include "symbol/demangle.h"
+
+#include <stddef.h>
+
+const char *demangle(const char *name, struct arena *arena)
+{
+	(void)name, (void)arena;
+	return NULL;
+}
+
+bool demangle_available(void)
+{
+	return false;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One state for each module that was asked for, made on first use. The list of
+ * states is under a lock; a state itself belongs to whoever asks for its module,
+ * as the header demands.
+ */
+#include "symbol/resolver.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/ctx.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "symbol/demangle.h"
+#include "symbol/kernel.h"
+#include "symbol/source.h"
+
+static const struct source *const sources[] = {
+	&source_elf,
+	&source_kallsyms,
+};
+#define SOURCE_COUNT (sizeof(sources) / sizeof(*sources))
+
+struct module_names {
+	const struct source *source; /* who serves it; NULL: nobody */
+	void *opened;
+	struct diagnosis diagnosis;
+	bool asked; /* the sources have been tried */
+	struct arena arena;
+	struct u64map by_key; /* found.key -> index in symbols */
+	VEC(struct symbol *) symbols;
+};
+
+struct resolver {
+	struct source_env env;
+	pthread_mutex_t lock;
+	VEC(struct module_names *) modules; /* by module->index; NULL: never asked for */
+};
+
+DEFINE_CLEANUP(struct resolver *, resolver_free)
+
+void diagnosis_clear(struct diagnosis *diagnosis)
+{
+	free(diagnosis->text);
+	free(diagnosis->remedy);
+	*diagnosis = (struct diagnosis){0};
+}
+
+void diagnosis_set(struct diagnosis *diagnosis, enum resolver_problem problem, const char *remedy,
+		   const char *format, ...)
+{
+	diagnosis_clear(diagnosis);
+	diagnosis->problem = problem;
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&diagnosis->text, format, args) < 0)
+		diagnosis->text = NULL;
+	va_end(args);
+	diagnosis->remedy = remedy ? strdup(remedy) : NULL;
+}
+
+struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options *options,
+			      struct resolver **ret)
+{
+	CLEANUP(cleanup_resolver_free) struct resolver *resolver = calloc(1, sizeof(*resolver));
+	if (!resolver)
+		return error_no_memory();
+	pthread_mutex_init(&resolver->lock, NULL);
+	resolver->env.ctx = ctx;
+	resolver->env.options = *options;
+	const char *home = getenv("HOME");
+	if (home && *home == '/' && asprintf(&resolver->env.build_id_cache, "%s/.debug", home) < 0) {
+		resolver->env.build_id_cache = NULL;
+		return error_no_memory();
+	}
+	resolver->env.same_kernel = kernel_runs_here(ctx, options);
+	struct sp_error *error = kernel_names_new(&resolver->env.kernel);
+	if (error)
+		return error;
+	*ret = take_ptr(resolver);
+	return NULL;
+}
+
+static void module_names_free(struct module_names *names)
+{
+	if (!names)
+		return;
+	if (names->opened)
+		names->source->close(names->opened);
+	diagnosis_clear(&names->diagnosis);
+	vec_deinit(&names->symbols);
+	u64map_deinit(&names->by_key);
+	arena_deinit(&names->arena);
+	free(names);
+}
+
+void resolver_free(struct resolver *resolver)
+{
+	if (!resolver)
+		return;
+	for (size_t i = 0; i < resolver->modules.count; i++)
+		module_names_free(resolver->modules.items[i]);
+	vec_deinit(&resolver->modules);
+	kernel_names_free(resolver->env.kernel);
+	free(resolver->env.build_id_cache);
+	pthread_mutex_destroy(&resolver->lock);
+	free(resolver);
+}
+
+static struct module_names *names_at(struct resolver *resolver, uint32_t index)
+{
+	while (resolver->modules.count <= index) {
+		struct module_names **slot = vec_push(&resolver->modules);
+		if (!slot)
+			return NULL;
+		*slot = NULL;
+	}
+	struct module_names **slot = &resolver->modules.items[index];
+	if (!*slot)
+		*slot = calloc(1, sizeof(**slot));
+	return *slot;
+}
+
+/* The module's state, made if it is new; NULL when out of memory. */
+static struct module_names *names_of(struct resolver *resolver, const struct module *module)
+{
+	pthread_mutex_lock(&resolver->lock);
+	struct module_names *names = names_at(resolver, module->index);
+	pthread_mutex_unlock(&resolver->lock);
+	return names;
+}
+
+static void ask_sources(struct resolver *resolver, struct module_names *names,
+			const struct location *location)
+{
+	names->asked = true;
+	for (size_t i = 0; i < SOURCE_COUNT && !names->opened; i++) {
+		struct sp_error *error =
+			sources[i]->open(&resolver->env, location->module, location->pid,
+					 &names->diagnosis, &names->opened);
+		if (error)
+			diagnosis_set(&names->diagnosis, RESOLVER_NO_SYMBOLS, NULL, "%s: %s",
+				      location->module->path, sp_error_message(error));
+		sp_error_free(error);
+		if (names->opened)
+			names->source = sources[i];
+	}
+}
+
+static const struct symbol *new_symbol(struct module_names *names, const struct found *found)
+{
+	struct symbol *symbol = arena_alloc(&names->arena, sizeof(*symbol));
+	struct symbol **slot = symbol ? vec_push(&names->symbols) : NULL;
+	if (!slot)
+		return NULL;
+	const char *name = found->mangled ? demangle(found->raw_name, &names->arena) : NULL;
+	*symbol = (struct symbol){
+		.name = name ?: found->raw_name, .raw_name = found->raw_name,
+		.start = found->start, .size = found->size,
+	};
+	*slot = symbol;
+	return symbol;
+}
+
+const struct symbol *resolver_find(struct resolver *resolver, const struct location *location)
+{
+	if (!location->module)
+		return NULL;
+	struct module_names *names = names_of(resolver, location->module);
+	if (!names)
+		return NULL;
+	if (!names->asked)
+		ask_sources(resolver, names, location);
+	struct found found;
+	if (!names->opened ||
+	    !names->source->find(names->opened, location, &names->diagnosis, &found))
+		return NULL;
+	bool added;
+	uint32_t *index = u64map_put(&names->by_key, found.key, (uint32_t)names->symbols.count,
+				     &added);
+	if (!index)
+		return NULL;
+	if (!added)
+		return names->symbols.items[*index];
+	const struct symbol *symbol = new_symbol(names, &found);
+	if (!symbol)
+		u64map_remove(&names->by_key, found.key);
+	return symbol;
+}
+
+enum resolver_problem resolver_problem(const struct resolver *resolver,
+				       const struct module *module, const char **text_ret,
+				       const char **remedy_ret)
+{
+	const struct module_names *names =
+		module->index < resolver->modules.count ? resolver->modules.items[module->index] : NULL;
+	*text_ret = names ? names->diagnosis.text : NULL;
+	*remedy_ret = names ? names->diagnosis.remedy : NULL;
+	return names ? names->diagnosis.problem : RESOLVER_OK;
+}

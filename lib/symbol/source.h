@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The seam between the resolver and those who know names. A source is a const
+ * struct at the end of its file, listed in resolver.c; the first that can be
+ * opened for a module serves it.
+ */
+#ifndef SYMBOL_SOURCE_H
+#define SYMBOL_SOURCE_H
+
+#include "symbol/resolver.h"
+
+/* What every source may need; made by resolver_new(), constant after it. */
+struct source_env {
+	struct sp_ctx *ctx;
+	struct resolver_options options; /* strings and build-id are copies */
+	char *build_id_cache; /* perf's: ~/.debug; NULL: there is no HOME */
+	bool same_kernel;     /* the recording's kernel is the one that runs here */
+	struct kernel_names *kernel; /* shared by all kernel modules */
+};
+
+/* Why a module has no names; of several reasons the last and best known stays. */
+struct diagnosis {
+	enum resolver_problem problem;
+	char *text, *remedy; /* malloc'ed; NULL while all is well */
+};
+
+/* Replaces what was said before. */
+void diagnosis_set(struct diagnosis *diagnosis, enum resolver_problem problem, const char *remedy,
+		   const char *format, ...) __attribute__((format(printf, 4, 5)));
+void diagnosis_clear(struct diagnosis *diagnosis);
+
+/* A name that was found. */
+struct found {
+	uint64_t key;         /* the same for the same symbol, in one module */
+	const char *raw_name; /* valid until the source is closed */
+	uint64_t start, size; /* in the module's own offsets */
+	bool mangled;         /* raw_name may be a mangled one */
+};
+
+struct source {
+	const char *name;
+	/*
+	 * Looks for names of the module. *ret is what find and close get; it stays NULL
+	 * where the source has nothing, and *diagnosis then says why, if the source
+	 * is the one that should have had. Fails only when out of memory.
+	 */
+	struct sp_error *(*open)(const struct source_env *env, const struct module *module,
+				 uint32_t pid, struct diagnosis *diagnosis, void **ret);
+	bool (*find)(void *opened, const struct location *location, struct diagnosis *diagnosis,
+		     struct found *ret);
+	void (*close)(void *opened);
+};
+
+extern const struct source source_perfmap, source_elf, source_kallsyms;
+
+#endif

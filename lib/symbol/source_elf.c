@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * User space files: the binary's .symtab, else its debug file's, else its
+ * .dynsym together with the table inside .gnu_debugdata. Only the symbol tables
+ * are read: however much DWARF a file has, it costs nothing here.
+ */
+#include "symbol/source.h"
+
+#include <string.h>
+#include "base/ctx.h"
+#include "elf/debugfile.h"
+#include "elf/symtab.h"
+#include "symbol/binary.h"
+#include "symbol/table.h"
+
+struct elf_names {
+	struct image *runtime;          /* what ran: segments, .dynsym, .plt */
+	struct image *debug, *embedded; /* where further symbols come from; or NULL */
+	struct arena arena;             /* of names made here */
+	struct table table;             /* by vaddr */
+};
+
+static void names_close(void *opened)
+{
+	struct elf_names *names = opened;
+	if (!names)
+		return;
+	table_deinit(&names->table);
+	arena_deinit(&names->arena);
+	image_free(names->embedded);
+	image_free(names->debug);
+	image_free(names->runtime);
+	free(names);
+}
+
+DEFINE_CLEANUP(void *, names_close)
+
+static bool has_symtab(const struct image *image)
+{
+	return symtab_exists(image, SYMTAB_FULL);
+}
+
+/* A damaged table is said, and what else there is used. */
+static struct sp_error *add_table(struct elf_names *names, const struct image *image,
+				  enum symtab_kind kind, struct diagnosis *diagnosis)
+{
+	struct elf_symbols symbols = {0};
+	struct sp_error *error = symtab_read(image, names->runtime, kind, &symbols);
+	CLEANUP_FREE struct elf_symbol *items = symbols.items;
+	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
+		CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
+		diagnosis_set(diagnosis, RESOLVER_DAMAGED_FILE, NULL, "%s", sp_error_message(why));
+		return NULL;
+	}
+	if (error)
+		return error;
+	for (size_t i = 0; i < symbols.count; i++) {
+		const struct elf_symbol *symbol = &symbols.items[i];
+		if (!table_add(&names->table, symbol->vaddr, symbol->size, symbol->name,
+			       symbol->binding, symbol->type))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+static struct sp_error *add_embedded(struct elf_names *names, struct diagnosis *diagnosis)
+{
+	struct sp_error *error = debugfile_embedded(names->runtime, &names->embedded);
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	if (error) {
+		CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, NULL, "%s", sp_error_message(why));
+		return NULL;
+	}
+	return names->embedded ? add_table(names, names->embedded, SYMTAB_FULL, diagnosis) : NULL;
+}
+
+/* Whichever table says most. */
+static struct sp_error *add_tables(const struct source_env *env, struct elf_names *names,
+				   const char *path, struct diagnosis *diagnosis)
+{
+	if (has_symtab(names->runtime))
+		return add_table(names, names->runtime, SYMTAB_FULL, diagnosis);
+	struct debugfile_places places = {
+		.symfs = env->options.symfs, .debug_path = ctx_debug_path(env->ctx),
+		.cache = env->build_id_cache,
+	};
+	struct sp_error *error =
+		debugfile_find(&places, names->runtime, path, has_symtab, &names->debug);
+	if (!error && names->debug)
+		error = add_table(names, names->debug, SYMTAB_FULL, diagnosis);
+	if (!error && !names->debug)
+		error = add_embedded(names, diagnosis);
+	if (!error)
+		error = add_table(names, names->runtime, SYMTAB_DYNAMIC, diagnosis);
+	return error;
+}
+
+static struct sp_error *names_open(const struct source_env *env, const struct module *module,
+				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
+{
+	if (module->kind != MODULE_FILE)
+		return NULL;
+	CLEANUP(cleanup_names_close) void *opened = calloc(1, sizeof(struct elf_names));
+	CLEANUP_FREE char *path = binary_recorded_path(module);
+	struct elf_names *names = opened;
+	if (!names || !path)
+		return error_no_memory();
+	struct sp_error *error = binary_open(env, module, pid, diagnosis, &names->runtime);
+	if (error || !names->runtime)
+		return error;
+	error = add_tables(env, names, path, diagnosis);
+	if (error)
+		return error;
+	bool complete = has_symtab(names->runtime) || names->debug || names->embedded;
+	if (!complete && diagnosis->problem == RESOLVER_OK)
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS,
+			      "install its debug symbols, or give their directory in the debug path",
+			      "%s is stripped, and no debug file for it was found", names->runtime->path);
+	error = table_seal(&names->table, NULL);
+	if (error)
+		return error;
+	image_release_file(names->runtime);
+	if (names->debug)
+		image_release_file(names->debug);
+	*ret = take_ptr(opened);
+	return NULL;
+}
+
+static bool names_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
+		       struct found *ret)
+{
+	(void)diagnosis;
+	struct elf_names *names = opened;
+	uint64_t vaddr;
+	if (!image_vaddr(names->runtime, location->offset, &vaddr))
+		return false;
+	const struct table_symbol *symbol = table_find(&names->table, vaddr);
+	if (!symbol)
+		return false;
+	*ret = (struct found){
+		.key = symbol->start, .raw_name = symbol->name,
+		.start = location->offset - (vaddr - symbol->start),
+		.size = symbol->end - symbol->start, .mangled = true,
+	};
+	return true;
+}
+
+const struct source source_elf = {
+	.name = "elf",
+	.open = names_open,
+	.find = names_find,
+	.close = names_close,
+};

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "symbol/table.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "symbol/demangle.h"
+
+#define UNCHOSEN UINT32_MAX
+#define NONE UINT32_MAX
+#define PAGE ((uint64_t)4096)
+
+/* How many symbols around an address are tried: real code nests two or three deep. */
+#define NESTING_MAX 256
+
+#define RADIX_BITS 11
+#define RADIX ((size_t)1 << RADIX_BITS)
+
+struct sort_key {
+	uint64_t start;
+	uint32_t index;
+};
+
+void table_deinit(struct table *table)
+{
+	vec_deinit(&table->symbols);
+	free(table->starts);
+	free(table->first);
+	free(table->chosen);
+	free(table->outer);
+	*table = (struct table){0};
+}
+
+bool table_add(struct table *table, uint64_t start, uint64_t size, const char *name,
+	       uint8_t binding, uint8_t type)
+{
+	struct table_symbol *symbol = vec_push(&table->symbols);
+	if (!symbol)
+		return false;
+	uint64_t end;
+	if (__builtin_add_overflow(start, size, &end))
+		end = UINT64_MAX;
+	*symbol = (struct table_symbol){
+		.start = start, .end = end, .name = name, .binding = binding, .type = type,
+	};
+	return true;
+}
+
+/* One stable pass by RADIX_BITS bits of (start - least). */
+static void radix_pass(const struct sort_key *from, struct sort_key *to, size_t count,
+		       uint64_t least, unsigned int shift)
+{
+	size_t places[RADIX] = {0};
+	for (size_t i = 0; i < count; i++)
+		places[(from[i].start - least) >> shift & (RADIX - 1)]++;
+	size_t sum = 0;
+	for (size_t i = 0; i < RADIX; i++) {
+		size_t here = places[i];
+		places[i] = sum;
+		sum += here;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[places[(from[i].start - least) >> shift & (RADIX - 1)]++] = from[i];
+}
+
+static bool is_sorted(const struct table *table)
+{
+	for (size_t i = 1; i < table->symbols.count; i++)
+		if (table->symbols.items[i].start < table->symbols.items[i - 1].start)
+			return false;
+	return true;
+}
+
+/* By start; equal ones stay in the order they were added. */
+static struct sp_error *sort(struct table *table)
+{
+	size_t count = table->symbols.count;
+	CLEANUP_FREE struct sort_key *keys = malloc(2 * count * sizeof(*keys));
+	CLEANUP_FREE struct table_symbol *sorted = malloc(count * sizeof(*sorted));
+	if (!keys || !sorted)
+		return error_no_memory();
+	uint64_t least = UINT64_MAX, most = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t start = table->symbols.items[i].start;
+		keys[i] = (struct sort_key){.start = start, .index = (uint32_t)i};
+		least = start < least ? start : least;
+		most = start > most ? start : most;
+	}
+	struct sort_key *from = keys, *to = keys + count;
+	for (unsigned int shift = 0; shift < 64 && (most - least) >> shift; shift += RADIX_BITS) {
+		radix_pass(from, to, count, least, shift);
+		struct sort_key *swap = from;
+		from = to;
+		to = swap;
+	}
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = table->symbols.items[from[i].index];
+	free(table->symbols.items);
+	table->symbols.items = take_ptr(sorted);
+	table->symbols.capacity = count;
+	return NULL;
+}
+
+static uint64_t end_of_next_page(uint64_t address)
+{
+	return address > UINT64_MAX - 2 * PAGE ? UINT64_MAX : (address + PAGE - 1) / PAGE * PAGE + PAGE;
+}
+
+/* perf does this before it drops duplicates, so of several without a size the last gets one. */
+static void give_ends(struct table *table, table_end_fn *end_after)
+{
+	for (size_t i = 0; i < table->symbols.count; i++) {
+		struct table_symbol *symbol = &table->symbols.items[i];
+		if (symbol->end != symbol->start)
+			continue;
+		if (i + 1 == table->symbols.count)
+			symbol->end = end_of_next_page(symbol->start);
+		else if (end_after)
+			symbol->end = end_after(symbol, symbol + 1);
+		else
+			symbol->end = symbol[1].start;
+	}
+}
+
+static bool index_starts(struct table *table)
+{
+	size_t count = table->symbols.count;
+	table->starts = malloc(count * sizeof(*table->starts));
+	table->first = malloc((count + 1) * sizeof(*table->first));
+	table->chosen = malloc(count * sizeof(*table->chosen));
+	table->outer = malloc(count * sizeof(*table->outer));
+	if (!table->starts || !table->first || !table->chosen || !table->outer)
+		return false;
+	size_t groups = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t start = table->symbols.items[i].start;
+		if (groups > 0 && table->starts[groups - 1] == start)
+			continue;
+		table->starts[groups] = start;
+		table->first[groups] = (uint32_t)i;
+		table->chosen[groups] = UNCHOSEN;
+		groups++;
+	}
+	table->first[groups] = (uint32_t)count;
+	table->count = groups;
+	return true;
+}
+
+static uint64_t furthest_end(const struct table *table, size_t group)
+{
+	uint64_t end = 0;
+	for (uint32_t i = table->first[group]; i < table->first[group + 1]; i++)
+		if (table->symbols.items[i].end > end)
+			end = table->symbols.items[i].end;
+	return end;
+}
+
+/* For each start, the nearest earlier one that reaches further: the chain of what is around it. */
+static struct sp_error *link_outer(struct table *table)
+{
+	CLEANUP_FREE uint64_t *ends = malloc(table->count * sizeof(*ends));
+	if (!ends)
+		return error_no_memory();
+	for (size_t i = 0; i < table->count; i++) {
+		ends[i] = furthest_end(table, i);
+		uint32_t outer = i ? (uint32_t)(i - 1) : NONE;
+		while (outer != NONE && ends[outer] <= ends[i])
+			outer = table->outer[outer];
+		table->outer[i] = outer;
+	}
+	return NULL;
+}
+
+struct sp_error *table_seal(struct table *table, table_end_fn *end_after)
+{
+	if (table->symbols.count >= UINT32_MAX)
+		return error_new(SP_ERROR_LIMIT, "more than 2^32 symbols");
+	if (table->symbols.count == 0)
+		return NULL;
+	if (!is_sorted(table)) {
+		struct sp_error *error = sort(table);
+		if (error)
+			return error;
+	}
+	give_ends(table, end_after);
+	if (!index_starts(table))
+		return error_no_memory();
+	return link_outer(table);
+}
+
+static size_t leading_underscores(const char *name)
+{
+	return strspn(name, "_");
+}
+
+/*
+ * Whether two names differ in one digit alone: what C1 and C2 (constructors) or
+ * D1 and D2 do, which read the same once demangled.
+ */
+static bool are_twins(const char *a, const char *b)
+{
+	size_t same = 0;
+	while (a[same] && a[same] == b[same])
+		same++;
+	return same > 0 && a[0] == '_' && a[same] && b[same] &&
+	       (a[same - 1] == 'C' || a[same - 1] == 'D') && !strcmp(a + same + 1, b + same + 1);
+}
+
+/* The last criteria need the names as they are shown; negative: `a` is the better one. */
+static int compare_names(const char *a, const char *b)
+{
+	if (are_twins(a, b))
+		return 0;
+	struct arena arena = {0};
+	const char *shown_a = demangle(a, &arena) ?: a, *shown_b = demangle(b, &arena) ?: b;
+	size_t lines_a = leading_underscores(shown_a), lines_b = leading_underscores(shown_b);
+	size_t size_a = strlen(shown_a), size_b = strlen(shown_b);
+	arena_deinit(&arena);
+	if (lines_a != lines_b)
+		return lines_a < lines_b ? -1 : 1;
+	if (size_a != size_b)
+		return size_a > size_b ? -1 : 1;
+	return 0;
+}
+
+/* Whether `b`, which comes after `a`, takes its place. */
+static bool is_better(const struct table_symbol *a, const struct table_symbol *b)
+{
+	bool sized_a = a->end > a->start, sized_b = b->end > b->start;
+	if (sized_a != sized_b)
+		return sized_b;
+	bool label_a = a->type == STT_NOTYPE, label_b = b->type == STT_NOTYPE;
+	if (label_a != label_b)
+		return label_a;
+	bool weak_a = a->binding == STB_WEAK, weak_b = b->binding == STB_WEAK;
+	if (weak_a != weak_b)
+		return weak_a;
+	bool global_a = a->binding == STB_GLOBAL, global_b = b->binding == STB_GLOBAL;
+	if (global_a != global_b)
+		return global_b;
+	return compare_names(a->name, b->name) > 0;
+}
+
+static const struct table_symbol *choose(struct table *table, size_t group)
+{
+	if (table->chosen[group] == UNCHOSEN) {
+		uint32_t best = table->first[group];
+		for (uint32_t i = best + 1; i < table->first[group + 1]; i++)
+			if (is_better(&table->symbols.items[best], &table->symbols.items[i]))
+				best = i;
+		table->chosen[group] = best;
+	}
+	return &table->symbols.items[table->chosen[group]];
+}
+
+/* How many starts are not above the address. */
+static size_t starts_up_to(const struct table *table, uint64_t address)
+{
+	size_t low = 0, high = table->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (table->starts[middle] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct table_symbol *table_find(struct table *table, uint64_t address)
+{
+	size_t below = starts_up_to(table, address);
+	uint32_t group = below ? (uint32_t)(below - 1) : NONE;
+	for (int depth = 0; group != NONE && depth < NESTING_MAX; depth++) {
+		const struct table_symbol *symbol = choose(table, group);
+		if (address < symbol->end)
+			return symbol;
+		group = table->outer[group];
+	}
+	return NULL;
+}
+
+const struct table_symbol *table_at(struct table *table, uint64_t start)
+{
+	size_t below = starts_up_to(table, start);
+	if (below == 0 || table->starts[below - 1] != start)
+		return NULL;
+	return choose(table, below - 1);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which name an address has: perf's rules, case by case. */
+#include "test.h"
+
+#include <elf.h>
+#include <string.h>
+#include "symbol/table.h"
+
+static void add(struct table *table, uint64_t start, uint64_t size, const char *name,
+		uint8_t binding, uint8_t type)
+{
+	ck_assert(table_add(table, start, size, name, binding, type));
+}
+
+static void seal(struct table *table)
+{
+	ok_or_fail(table_seal(table, NULL));
+}
+
+static void expect(struct table *table, uint64_t address, const char *name)
+{
+	const struct table_symbol *symbol = table_find(table, address);
+	ck_assert_msg(symbol != NULL || !name, "0x%lx: no symbol, %s expected", (long)address, name);
+	if (symbol)
+		ck_assert_str_eq(symbol->name, name ? name : "(none)");
+}
+
+/* Of two symbols at one address, `winner` must win in either order. */
+static void prefer(struct table_symbol winner, struct table_symbol loser)
+{
+	for (int swap = 0; swap < 2; swap++) {
+		struct table table = {0};
+		const struct table_symbol *first = swap ? &loser : &winner;
+		const struct table_symbol *second = swap ? &winner : &loser;
+		add(&table, 100, first->end, first->name, first->binding, first->type);
+		add(&table, 100, second->end, second->name, second->binding, second->type);
+		add(&table, 0x1000, 16, "next", STB_GLOBAL, STT_FUNC);
+		seal(&table);
+		expect(&table, 105, winner.name);
+		table_deinit(&table);
+	}
+}
+
+TEST(table_finds_by_range)
+{
+	struct table table = {0};
+	add(&table, 300, 50, "c", STB_GLOBAL, STT_FUNC);
+	add(&table, 100, 50, "a", STB_GLOBAL, STT_FUNC);
+	add(&table, 200, 100, "b", STB_LOCAL, STT_FUNC);
+	seal(&table);
+	expect(&table, 99, NULL);
+	expect(&table, 100, "a");
+	expect(&table, 149, "a");
+	expect(&table, 150, NULL);
+	expect(&table, 299, "b");
+	expect(&table, 300, "c");
+	expect(&table, 350, NULL);
+	expect(&table, UINT64_MAX, NULL);
+	table_deinit(&table);
+}
+
+TEST(table_empty_finds_nothing)
+{
+	struct table table = {0};
+	seal(&table);
+	expect(&table, 0, NULL);
+	ck_assert(!table_at(&table, 0));
+	table_deinit(&table);
+}
+
+TEST(table_symbol_without_size_reaches_to_next)
+{
+	struct table table = {0};
+	add(&table, 100, 0, "a", STB_GLOBAL, STT_FUNC);
+	add(&table, 5000, 0, "b", STB_GLOBAL, STT_FUNC);
+	seal(&table);
+	expect(&table, 4999, "a");
+	expect(&table, 5000, "b");
+	/* The last one's end: that of the next page. */
+	expect(&table, 12287, "b");
+	expect(&table, 12288, NULL);
+	table_deinit(&table);
+}
+
+TEST(table_prefers_as_perf)
+{
+	/* `end` is the size here. */
+	prefer((struct table_symbol){.name = "f", .end = 8, .binding = STB_WEAK, .type = STT_FUNC},
+	       (struct table_symbol){.name = "label", .end = 8, .binding = STB_GLOBAL});
+	prefer((struct table_symbol){.name = "l", .end = 8, .binding = STB_LOCAL, .type = STT_FUNC},
+	       (struct table_symbol){.name = "weak", .end = 8, .binding = STB_WEAK, .type = STT_FUNC});
+	prefer((struct table_symbol){.name = "g", .end = 8, .binding = STB_GLOBAL, .type = STT_FUNC},
+	       (struct table_symbol){.name = "lo", .end = 8, .binding = STB_LOCAL, .type = STT_FUNC});
+	prefer((struct table_symbol){.name = "_x", .end = 8, .binding = STB_GLOBAL, .type = STT_FUNC},
+	       (struct table_symbol){.name = "__xx", .end = 8, .binding = STB_GLOBAL,
+				     .type = STT_FUNC});
+	prefer((struct table_symbol){.name = "xyz", .end = 8, .binding = STB_GLOBAL,
+				     .type = STT_FUNC},
+	       (struct table_symbol){.name = "xy", .end = 8, .binding = STB_GLOBAL,
+				     .type = STT_FUNC});
+}
+
+TEST(table_prefers_one_with_a_size)
+{
+	struct table table = {0};
+	add(&table, 100, 0, "longer", STB_GLOBAL, STT_FUNC);
+	add(&table, 100, 8, "s", STB_WEAK, STT_FUNC);
+	add(&table, 200, 8, "next", STB_GLOBAL, STT_FUNC);
+	seal(&table);
+	expect(&table, 105, "s");
+	expect(&table, 110, NULL);
+	table_deinit(&table);
+}
+
+TEST(table_of_several_without_size_the_last_wins)
+{
+	struct table table = {0};
+	add(&table, 100, 0, "a_long_name", STB_GLOBAL, STT_FUNC);
+	add(&table, 100, 0, "b", STB_LOCAL, STT_FUNC);
+	add(&table, 200, 0, "c", STB_GLOBAL, STT_FUNC);
+	seal(&table);
+	expect(&table, 100, "b");
+	table_deinit(&table);
+}
+
+TEST(table_of_equals_the_first_wins)
+{
+	struct table table = {0};
+	add(&table, 100, 8, "ab", STB_GLOBAL, STT_FUNC);
+	add(&table, 100, 8, "cd", STB_GLOBAL, STT_FUNC);
+	seal(&table);
+	expect(&table, 100, "ab");
+	table_deinit(&table);
+}
+
+TEST(table_finds_the_innermost)
+{
+	struct table table = {0};
+	add(&table, 100, 1000, "outer", STB_GLOBAL, STT_FUNC);
+	add(&table, 200, 300, "middle", STB_GLOBAL, STT_FUNC);
+	add(&table, 250, 10, "inner", STB_GLOBAL, STT_FUNC);
+	add(&table, 300, 10, "inner2", STB_GLOBAL, STT_FUNC);
+	seal(&table);
+	expect(&table, 199, "outer");
+	expect(&table, 255, "inner");
+	expect(&table, 260, "middle");
+	expect(&table, 310, "middle");
+	expect(&table, 499, "middle");
+	expect(&table, 500, "outer");
+	expect(&table, 1099, "outer");
+	expect(&table, 1100, NULL);
+	table_deinit(&table);
+}
+
+TEST(table_sorts_the_whole_range)
+{
+	struct table table = {0};
+	for (uint64_t i = 0; i < 64; i++)
+		add(&table, (uint64_t)1 << (63 - i), 1, i % 2 ? "odd" : "even", STB_GLOBAL, STT_FUNC);
+	add(&table, 0, 1, "zero", STB_GLOBAL, STT_FUNC);
+	add(&table, UINT64_MAX, 0, "last", STB_GLOBAL, STT_FUNC);
+	seal(&table);
+	for (uint64_t i = 0; i < 64; i++)
+		expect(&table, (uint64_t)1 << (63 - i), i % 2 ? "odd" : "even");
+	expect(&table, 0, "zero");
+	ck_assert_str_eq(table_at(&table, UINT64_MAX)->name, "last");
+	table_deinit(&table);
+}
+
+TEST(table_size_that_overflows_is_cut)
+{
+	struct table table = {0};
+	add(&table, UINT64_MAX - 4, 100, "f", STB_GLOBAL, STT_FUNC);
+	seal(&table);
+	expect(&table, UINT64_MAX - 1, "f");
+	table_deinit(&table);
+}
+
+TEST(table_at_wants_the_start)
+{
+	struct table table = {0};
+	add(&table, 100, 50, "a", STB_GLOBAL, STT_FUNC);
+	seal(&table);
+	ck_assert_str_eq(table_at(&table, 100)->name, "a");
+	ck_assert(!table_at(&table, 101));
+	ck_assert(!table_at(&table, 99));
+	table_deinit(&table);
+}
