@@ -20,23 +20,44 @@ void machine_free(struct machine *machine);
 /* The recording's architecture ("x86_64"; feature ARCH): for what is 32-bit, and the kernel's half. */
 struct sp_error *machine_set_arch(struct machine *machine, const char *arch) SP_MUST_CHECK;
 
-/* MMAP, MMAP2, COMM, FORK, EXIT, KSYMBOL, HEADER_BUILD_ID; others are ignored. Copied. */
+/*
+ * MMAP, MMAP2, COMM, FORK, KSYMBOL, HEADER_BUILD_ID; others are ignored. Copied.
+ * Records of one time (synthesised ones have time 0) are replayed as they came.
+ */
 struct sp_error *machine_add(struct machine *machine, const struct sp_record *record) SP_MUST_CHECK;
 
 /* No more records; replays them. */
 struct sp_error *machine_seal(struct machine *machine) SP_MUST_CHECK;
 
 /*
- * A view is one address space while nothing in it changed its meaning: within
- * one view an ip always means the same code. Views are numbered from 0 to
- * machine_view_count() - 1. View 0 is that of unknown processes: the kernel alone.
+ * A view is one address space, and the kernel, while nothing in them changed its
+ * meaning: within one view an ip always means the same code. Views are numbered
+ * from 0 to machine_view_count() - 1. View 0 is that of unknown processes: the
+ * kernel alone. Processes share a view from a fork until one of them changes.
  */
 uint32_t machine_view(const struct machine *machine, uint32_t pid, uint64_t time_ns);
 size_t machine_view_count(const struct machine *machine);
 
+/*
+ * The lowest view in which all ips of that cpumode mean what they mean in `view`:
+ * kernel code is the same in all processes. For caches of what ips mean.
+ */
+uint32_t machine_view_of_mode(const struct machine *machine, uint32_t view, uint16_t cpumode);
+
 /* The thread's name at that time, interned by the machine; ":TID" where it is not known. */
 const char *machine_comm(const struct machine *machine, uint32_t pid, uint32_t tid,
 			 uint64_t time_ns);
+
+/* What holds for a thread from `from_ns` on until before `until_ns` (UINT64_MAX: for ever). */
+struct machine_span {
+	uint64_t from_ns, until_ns;
+	uint32_t view;
+	const char *comm; /* as machine_comm() */
+};
+
+/* The span that holds `time_ns`: many samples share one, and need not ask again. */
+struct machine_span machine_span(const struct machine *machine, uint32_t pid, uint32_t tid,
+				 uint64_t time_ns);
 
 /* Where an ip leads. */
 struct location {
@@ -51,6 +72,9 @@ struct location {
  */
 struct location machine_locate(const struct machine *machine, uint32_t view, uint16_t cpumode,
 			       uint64_t ip);
+
+/* The kernel as the recording knows it, or NULL. */
+const struct module *machine_kernel(const struct machine *machine);
 
 size_t machine_module_count(const struct machine *machine);
 const struct module *machine_module(const struct machine *machine, size_t index);

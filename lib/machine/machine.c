@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Records are kept in short form until machine_seal() sorts and replays them.
+ *
+ * A view is numbered user view + kernel version * number of user views: the
+ * kernel changes its meaning seldom (a BPF program where another one was), so
+ * that there is mostly one version, and a view is a user view.
+ */
+#include "machine/machine.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/strtab.h"
+#include "machine/modules.h"
+#include "machine/process.h"
+
+/* Set in FORK records of perf's own making: they hold no mappings of the parent. */
+#ifndef PERF_RECORD_MISC_FORK_EXEC
+#define PERF_RECORD_MISC_FORK_EXEC (1 << 13)
+#endif
+
+enum event_kind {
+	EVENT_MAP,
+	EVENT_MAP_KERNEL, /* code loaded into the kernel */
+	EVENT_MAP_IMAGE,  /* the kernel itself, which lies beneath that */
+	EVENT_MAP_GUEST,
+	EVENT_MAP_GUEST_IMAGE,
+	EVENT_COMM,
+	EVENT_FORK,
+};
+
+struct event {
+	uint64_t time_ns;
+	uint32_t sequence;
+	uint8_t kind;  /* enum event_kind */
+	bool exec;     /* COMM, FORK */
+	union {
+		struct mapping mapping; /* its pid is the space's */
+		struct {
+			uint32_t pid, tid;
+			const char *comm;
+		};
+		struct sp_task task;
+	};
+};
+
+/* A kernel: what was loaded into it, over its image. */
+struct kernel {
+	struct timeline timeline;
+	struct views views;
+	struct mapping_node *images;
+	struct module *module; /* the first image; NULL: none */
+};
+
+struct machine {
+	struct modules modules;
+	struct strtab comms;
+	VEC(struct event) events; /* until it is sealed */
+	struct timelines spaces;  /* by pid: views */
+	struct timelines threads; /* by tid: comms */
+	struct views views;
+	struct kernel host, guest;
+	bool sealed;
+	pthread_mutex_t lock;      /* of `unknown_comms` */
+	struct strtab unknown_comms;
+};
+
+DEFINE_CLEANUP(struct machine *, machine_free)
+
+struct sp_error *machine_new(struct machine **ret)
+{
+	CLEANUP(cleanup_machine_free) struct machine *machine = calloc(1, sizeof(*machine));
+	if (!machine)
+		return error_no_memory();
+	pthread_mutex_init(&machine->lock, NULL);
+	machine->modules.is_64bit = true;
+	machine->views.limit = UINT32_MAX >> 4;
+	struct timeline *idle = timelines_get(&machine->threads, 0);
+	struct moment *moment = idle ? timeline_add(idle, 0) : NULL;
+	struct view *unknown = vec_push(&machine->views);
+	if (!moment || !unknown)
+		return error_no_memory();
+	moment->comm = "swapper";
+	*unknown = (struct view){.shared = true};
+	*ret = take_ptr(machine);
+	return NULL;
+}
+
+static void kernel_deinit(struct kernel *kernel)
+{
+	vec_deinit(&kernel->timeline);
+	views_deinit(&kernel->views);
+}
+
+void machine_free(struct machine *machine)
+{
+	if (!machine)
+		return;
+	modules_deinit(&machine->modules);
+	strtab_deinit(&machine->comms);
+	vec_deinit(&machine->events);
+	timelines_deinit(&machine->spaces);
+	timelines_deinit(&machine->threads);
+	views_deinit(&machine->views);
+	kernel_deinit(&machine->host);
+	kernel_deinit(&machine->guest);
+	strtab_deinit(&machine->unknown_comms);
+	pthread_mutex_destroy(&machine->lock);
+	free(machine);
+}
+
+struct sp_error *machine_set_arch(struct machine *machine, const char *arch)
+{
+	machine->modules.is_64bit = !arch || strstr(arch, "64") || strcmp(arch, "s390x") == 0 ||
+				    strcmp(arch, "alpha") == 0;
+	return NULL;
+}
+
+static struct event *event_new(struct machine *machine, const struct sp_record *record,
+			       enum event_kind kind)
+{
+	struct event *event = vec_push(&machine->events);
+	if (event)
+		*event = (struct event){.time_ns = record->id.time_ns, .kind = (uint8_t)kind,
+					.sequence = (uint32_t)(machine->events.count - 1)};
+	return event;
+}
+
+static bool add_mapping(struct machine *machine, const struct sp_record *record,
+			enum event_kind kind, const struct module *module,
+			const struct sp_mmap *mmap)
+{
+	struct event *event = module ? event_new(machine, record, kind) : NULL;
+	if (!event)
+		return false;
+	struct mapping mapping = {.start = mmap->start, .file_offset = mmap->file_offset,
+				  .module = module->index, .pid = mmap->pid};
+	if (__builtin_add_overflow(mmap->start, mmap->size, &mapping.end))
+		mapping.end = UINT64_MAX;
+	mapping.fixed = module->kind != MODULE_FILE && module->kind != MODULE_VDSO;
+	if (module->kind == MODULE_VDSO)
+		mapping.file_offset = 0; /* no file, whatever the record says */
+	event->mapping = mapping;
+	return true;
+}
+
+static bool add_mmap(struct machine *machine, const struct sp_record *record)
+{
+	const struct sp_mmap *mmap = &record->mmap;
+	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	bool guest = cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
+	if (mmap->size == 0 || cpumode == PERF_RECORD_MISC_GUEST_USER)
+		return true;
+	if (cpumode == PERF_RECORD_MISC_KERNEL || guest) {
+		const struct module *module = modules_add_kernel(&machine->modules, mmap, guest);
+		bool image = module && module->kind == MODULE_KERNEL;
+		return add_mapping(machine, record,
+				   guest ? (image ? EVENT_MAP_GUEST_IMAGE : EVENT_MAP_GUEST) :
+					   (image ? EVENT_MAP_IMAGE : EVENT_MAP_KERNEL),
+				   module, mmap);
+	}
+	bool executable = record->type == PERF_RECORD_MMAP2 ?
+				  mmap->prot & PROT_EXEC :
+				  !(record->misc & PERF_RECORD_MISC_MMAP_DATA);
+	return add_mapping(machine, record, EVENT_MAP,
+			   modules_add_user(&machine->modules, mmap, executable), mmap);
+}
+
+static bool add_ksymbol(struct machine *machine, const struct sp_record *record)
+{
+	const struct sp_ksymbol *ksymbol = &record->ksymbol;
+	/* What was unregistered stays until something takes its place. */
+	if (ksymbol->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER || ksymbol->size == 0)
+		return true;
+	const struct sp_mmap mmap = {.pid = UINT32_MAX, .start = ksymbol->start,
+				     .size = ksymbol->size};
+	return add_mapping(machine, record, EVENT_MAP_KERNEL,
+			   modules_add_code(&machine->modules, ksymbol), &mmap);
+}
+
+static bool add_comm(struct machine *machine, const struct sp_record *record)
+{
+	struct event *event = event_new(machine, record, EVENT_COMM);
+	if (!event)
+		return false;
+	event->exec = record->misc & PERF_RECORD_MISC_COMM_EXEC;
+	event->pid = record->comm.pid;
+	event->tid = record->comm.tid;
+	event->comm = strtab_add(&machine->comms, record->comm.comm);
+	return event->comm != NULL;
+}
+
+static bool add_fork(struct machine *machine, const struct sp_record *record)
+{
+	struct event *event = event_new(machine, record, EVENT_FORK);
+	if (!event)
+		return false;
+	event->exec = record->misc & PERF_RECORD_MISC_FORK_EXEC;
+	event->task = record->task;
+	if (!(record->id.present & PERF_SAMPLE_TIME))
+		event->time_ns = record->task.time_ns;
+	return true;
+}
+
+struct sp_error *machine_add(struct machine *machine, const struct sp_record *record)
+{
+	bool added = true;
+	if (machine->sealed)
+		return error_new(SP_ERROR_INVALID, "a record came after the machine was sealed");
+	switch (record->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		added = add_mmap(machine, record);
+		break;
+	case PERF_RECORD_COMM:
+		added = add_comm(machine, record);
+		break;
+	case PERF_RECORD_FORK:
+		added = add_fork(machine, record);
+		break;
+	case PERF_RECORD_KSYMBOL:
+		added = add_ksymbol(machine, record);
+		break;
+	case SP_RECORD_HEADER_BUILD_ID:
+		added = modules_add_build_id(&machine->modules, &record->build_id, record->misc);
+		break;
+	default:
+		break;
+	}
+	return added ? NULL : error_no_memory();
+}
+
+static bool replay_map(struct machine *machine, const struct event *event)
+{
+	struct timeline *space = timelines_get(&machine->spaces, event->mapping.pid);
+	return space && views_map(&machine->views, space, event->time_ns, &event->mapping);
+}
+
+/* What is loaded into the kernel's image or a module is shown under that one's name, as by perf. */
+static bool replay_kernel(struct machine *machine, struct kernel *kernel,
+			  const struct event *event)
+{
+	struct module **modules = machine->modules.list.items;
+	struct module *module = modules[event->mapping.module];
+	const struct mapping_node *root = vec_last(&kernel->views)->root;
+	const struct mapping *around = mapping_find(root, event->mapping.start);
+	if (!around)
+		around = mapping_find(kernel->images, event->mapping.start);
+	if (around && module->kind == MODULE_KERNEL_CODE &&
+	    modules[around->module]->kind != MODULE_KERNEL_CODE)
+		module->name = modules[around->module]->name;
+	return views_map(&kernel->views, &kernel->timeline, event->time_ns, &event->mapping);
+}
+
+static bool replay_image(struct machine *machine, struct kernel *kernel,
+			 const struct event *event)
+{
+	if (!kernel->module)
+		kernel->module = machine->modules.list.items[event->mapping.module];
+	return mapping_insert(&kernel->views.arena, &kernel->images, 0, &event->mapping);
+}
+
+/* A new thread has its creator's name, a new process its address space too. */
+static bool replay_fork(struct machine *machine, const struct event *event)
+{
+	const struct sp_task *task = &event->task;
+	const struct timeline *parent = timelines_find(&machine->threads, task->ptid);
+	const char *comm = parent && parent->count ? vec_last(parent)->comm : NULL;
+	struct timeline *thread = timelines_get(&machine->threads, task->tid);
+	struct moment *moment = thread ? timeline_add(thread, event->time_ns) : NULL;
+	if (!moment)
+		return false;
+	moment->comm = comm;
+	if (task->pid == task->ppid)
+		return true;
+	struct timeline *child = timelines_get(&machine->spaces, task->pid);
+	if (!child)
+		return false;
+	const struct timeline *space = timelines_find(&machine->spaces, task->ppid);
+	if (event->exec || !space || !space->count)
+		return views_start(&machine->views, child, event->time_ns);
+	return views_fork(&machine->views, child, space, event->time_ns);
+}
+
+static bool replay_comm(struct machine *machine, const struct event *event)
+{
+	struct timeline *thread = timelines_get(&machine->threads, event->tid);
+	struct moment *moment = thread ? timeline_add(thread, event->time_ns) : NULL;
+	if (!moment)
+		return false;
+	moment->comm = event->comm;
+	if (!event->exec)
+		return true;
+	struct timeline *space = timelines_get(&machine->spaces, event->pid);
+	return space && views_start(&machine->views, space, event->time_ns);
+}
+
+static bool replay(struct machine *machine, const struct event *event)
+{
+	switch ((enum event_kind)event->kind) {
+	case EVENT_MAP:
+		return replay_map(machine, event);
+	case EVENT_MAP_KERNEL:
+		return replay_kernel(machine, &machine->host, event);
+	case EVENT_MAP_GUEST:
+		return replay_kernel(machine, &machine->guest, event);
+	case EVENT_MAP_IMAGE:
+		return replay_image(machine, &machine->host, event);
+	case EVENT_MAP_GUEST_IMAGE:
+		return replay_image(machine, &machine->guest, event);
+	case EVENT_COMM:
+		return replay_comm(machine, event);
+	case EVENT_FORK:
+		return replay_fork(machine, event);
+	}
+	return true;
+}
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+/* Makes the first version of a kernel, which holds from the start. */
+static bool kernel_start(struct kernel *kernel, size_t limit)
+{
+	kernel->views.limit = limit;
+	return views_start(&kernel->views, &kernel->timeline, 0);
+}
+
+struct sp_error *machine_seal(struct machine *machine)
+{
+	/* An address space has at most one view for each event, and one is for the unknown. */
+	size_t limit = (UINT32_MAX >> 4) / (machine->events.count + 1);
+	if (machine->events.count)
+		qsort(machine->events.items, machine->events.count, sizeof(struct event),
+		      compare_events);
+	modules_seal(&machine->modules);
+	if (!kernel_start(&machine->host, limit) || !kernel_start(&machine->guest, 1))
+		return error_no_memory();
+	for (size_t i = 0; i < machine->events.count; i++)
+		if (!replay(machine, &machine->events.items[i]))
+			return error_no_memory();
+	vec_deinit(&machine->events);
+	machine->sealed = true;
+	return NULL;
+}
+
+/* The name of a thread that nothing is known of. */
+static const char *unknown_comm(const struct machine *machine, uint32_t tid)
+{
+	/* The lock and what it guards are the only things of a sealed machine that change. */
+	struct machine *shared = (struct machine *)(uintptr_t)machine;
+	char name[16];
+	snprintf(name, sizeof(name), ":%d", (int)tid);
+	pthread_mutex_lock(&shared->lock);
+	const char *comm = strtab_add(&shared->unknown_comms, name);
+	pthread_mutex_unlock(&shared->lock);
+	return comm ? comm : ":?";
+}
+
+/* The moment at `time_ns`; narrows the span to it. */
+static const struct moment *moment_at(const struct timeline *timeline, uint64_t time_ns,
+				      struct machine_span *span)
+{
+	if (!timeline)
+		return NULL;
+	const struct moment *moment = timeline_find(timeline, time_ns);
+	uint64_t until_ns = timeline_until(timeline, moment);
+	if (moment && moment->from_ns > span->from_ns)
+		span->from_ns = moment->from_ns;
+	if (until_ns < span->until_ns)
+		span->until_ns = until_ns;
+	return moment;
+}
+
+static uint32_t view_at(const struct machine *machine, uint32_t pid, uint64_t time_ns,
+			struct machine_span *span)
+{
+	const struct timeline *space = timelines_find(&machine->spaces, pid);
+	const struct moment *moment = moment_at(space, time_ns, span);
+	const struct moment *kernel = moment_at(&machine->host.timeline, time_ns, span);
+	uint32_t view = moment ? moment->view : 0;
+	if (kernel)
+		view += kernel->view * (uint32_t)machine->views.count;
+	return view;
+}
+
+static const char *comm_at(const struct machine *machine, uint32_t tid, uint64_t time_ns,
+			   struct machine_span *span)
+{
+	const struct timeline *thread = timelines_find(&machine->threads, tid);
+	const struct moment *moment = moment_at(thread, time_ns, span);
+	return moment && moment->comm ? moment->comm : unknown_comm(machine, tid);
+}
+
+uint32_t machine_view(const struct machine *machine, uint32_t pid, uint64_t time_ns)
+{
+	struct machine_span span = {.until_ns = UINT64_MAX};
+	return view_at(machine, pid, time_ns, &span);
+}
+
+size_t machine_view_count(const struct machine *machine)
+{
+	return machine->views.count * machine->host.views.count;
+}
+
+uint32_t machine_view_of_mode(const struct machine *machine, uint32_t view, uint16_t cpumode)
+{
+	uint32_t user = view % (uint32_t)machine->views.count;
+	switch (cpumode) {
+	case PERF_RECORD_MISC_USER:
+		return user;
+	case PERF_RECORD_MISC_KERNEL:
+		return view - user;
+	default:
+		return 0;
+	}
+}
+
+const char *machine_comm(const struct machine *machine, uint32_t pid, uint32_t tid,
+			 uint64_t time_ns)
+{
+	struct machine_span span = {.until_ns = UINT64_MAX};
+	(void)pid; /* no two threads have one tid at the same time */
+	return comm_at(machine, tid, time_ns, &span);
+}
+
+struct machine_span machine_span(const struct machine *machine, uint32_t pid, uint32_t tid,
+				 uint64_t time_ns)
+{
+	struct machine_span span = {.until_ns = UINT64_MAX};
+	span.view = view_at(machine, pid, time_ns, &span);
+	span.comm = comm_at(machine, tid, time_ns, &span);
+	return span;
+}
+
+static const struct mapping *find_kernel(const struct kernel *kernel, uint32_t version,
+					 uint64_t ip)
+{
+	const struct mapping *mapping = NULL;
+	if (version < kernel->views.count)
+		mapping = mapping_find(kernel->views.items[version].root, ip);
+	return mapping ? mapping : mapping_find(kernel->images, ip);
+}
+
+struct location machine_locate(const struct machine *machine, uint32_t view, uint16_t cpumode,
+			       uint64_t ip)
+{
+	uint32_t user = view % (uint32_t)machine->views.count;
+	const struct mapping *mapping = NULL;
+	if (cpumode == PERF_RECORD_MISC_USER)
+		mapping = mapping_find(machine->views.items[user].root, ip);
+	else if (cpumode == PERF_RECORD_MISC_KERNEL)
+		mapping = find_kernel(&machine->host, view / (uint32_t)machine->views.count, ip);
+	else if (cpumode == PERF_RECORD_MISC_GUEST_KERNEL)
+		mapping = find_kernel(&machine->guest, 0, ip);
+	if (!mapping)
+		return (struct location){.offset = ip};
+	return (struct location){
+		.module = machine->modules.list.items[mapping->module],
+		.offset = mapping->fixed ? ip : ip - mapping->start + mapping->file_offset,
+		.pid = mapping->pid,
+	};
+}
+
+const struct module *machine_kernel(const struct machine *machine)
+{
+	return machine->host.module;
+}
+
+size_t machine_module_count(const struct machine *machine)
+{
+	return machine->modules.list.count;
+}
+
+const struct module *machine_module(const struct machine *machine, size_t index)
+{
+	return machine->modules.list.items[index];
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Names follow perf's, so that both show the same rows: the base name of a file,
+ * "[name]" for a kernel module, "[JIT] tid PID" for executable memory without a
+ * file.
+ */
+#include "machine/modules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "base/hash.h"
+
+#define KERNEL_NAME "[kernel.kallsyms]"
+#define GUEST_KERNEL_NAME "[guest.kernel.kallsyms]"
+
+#ifndef MAP_HUGETLB
+#define MAP_HUGETLB 0x40000
+#endif
+
+void modules_deinit(struct modules *modules)
+{
+	arena_deinit(&modules->arena);
+	strtab_deinit(&modules->strings);
+	vec_deinit(&modules->list);
+	vec_deinit(&modules->build_ids);
+	u64map_deinit(&modules->build_id_of);
+	free(modules->slots);
+	*modules = (struct modules){0};
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Two records name one module if all of this is equal. Anonymous memory is its process's. */
+static uint64_t identity(const struct module *module)
+{
+	uint64_t hash = hash_bytes(module->build_id, module->build_id_size);
+	hash = hash_pair(hash, (uintptr_t)module->path);
+	hash = hash_pair(hash, (uint64_t)module->maj << 32 | module->min);
+	hash = hash_pair(hash, module->ino);
+	hash = hash_pair(hash, module->kind);
+	if (module->kind == MODULE_ANONYMOUS)
+		hash = hash_pair(hash, module->pid);
+	return hash_pair(hash, module->start);
+}
+
+static bool same_module(const struct module *a, const struct module *b)
+{
+	return a->kind == b->kind && a->path == b->path && a->name == b->name &&
+	       a->build_id_size == b->build_id_size &&
+	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 && a->maj == b->maj &&
+	       a->min == b->min && a->ino == b->ino && a->start == b->start && a->end == b->end &&
+	       (a->kind != MODULE_ANONYMOUS || a->pid == b->pid);
+}
+
+static bool grow(struct modules *modules)
+{
+	size_t count = modules->slot_count ? modules->slot_count * 2 : 64;
+	uint32_t *slots = calloc(count, sizeof(*slots));
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < modules->list.count; i++) {
+		size_t slot = identity(modules->list.items[i]) & (count - 1);
+		while (slots[slot])
+			slot = (slot + 1) & (count - 1);
+		slots[slot] = (uint32_t)i + 1;
+	}
+	free(modules->slots);
+	modules->slots = slots;
+	modules->slot_count = count;
+	return true;
+}
+
+/* The module like `wanted`, made if there is none; NULL when out of memory. */
+static struct module *intern(struct modules *modules, const struct module *wanted)
+{
+	if (!wanted->path || !wanted->name)
+		return NULL;
+	if ((modules->list.count + 1) * 4 > modules->slot_count * 3 && !grow(modules))
+		return NULL;
+	size_t slot = identity(wanted) & (modules->slot_count - 1);
+	for (; modules->slots[slot]; slot = (slot + 1) & (modules->slot_count - 1)) {
+		struct module *module = modules->list.items[modules->slots[slot] - 1];
+		if (same_module(module, wanted))
+			return module;
+	}
+	struct module *module = arena_alloc(&modules->arena, sizeof(*module));
+	if (!module || !vec_reserve(&modules->list, modules->list.count + 1))
+		return NULL;
+	*module = *wanted;
+	module->index = (uint32_t)modules->list.count;
+	*vec_push(&modules->list) = module;
+	modules->slots[slot] = module->index + 1;
+	return module;
+}
+
+static struct module from_mmap(struct modules *modules, const struct sp_mmap *mmap)
+{
+	struct module module = {
+		.path = strtab_add(&modules->strings, mmap->filename),
+		.build_id_size = mmap->build_id_size <= sizeof(module.build_id) ?
+					 mmap->build_id_size : (uint8_t)sizeof(module.build_id),
+		.maj = mmap->maj,
+		.min = mmap->min,
+		.ino = mmap->ino,
+		.pid = mmap->pid,
+	};
+	memcpy(module.build_id, mmap->build_id, module.build_id_size);
+	return module;
+}
+
+static bool is_anonymous(const struct sp_mmap *mmap)
+{
+	const char *name = mmap->filename;
+	return mmap->flags & MAP_HUGETLB || strcmp(name, "//anon") == 0 ||
+	       starts_with(name, "/dev/zero") || starts_with(name, "/anon_hugepage") ||
+	       starts_with(name, "[stack") || starts_with(name, "/SYSV") ||
+	       strcmp(name, "[heap]") == 0;
+}
+
+/* What no file stands behind, but perf shows by its name. */
+static bool is_nameless_file(const char *name)
+{
+	return name[0] == '[' || starts_with(name, "/memfd:") || starts_with(name, "anon_inode:");
+}
+
+static bool is_vdso(const char *name)
+{
+	return strcmp(name, "[vdso]") == 0 || strcmp(name, "[vdso32]") == 0 ||
+	       strcmp(name, "[vdsox32]") == 0;
+}
+
+struct module *modules_add_user(struct modules *modules, const struct sp_mmap *mmap,
+				bool executable)
+{
+	char jit[32];
+	const char *name = base_name(mmap->filename);
+	struct module module = from_mmap(modules, mmap);
+	module.kind = MODULE_FILE;
+	if (is_vdso(mmap->filename)) {
+		module.kind = MODULE_VDSO;
+	} else if (is_anonymous(mmap)) {
+		module.kind = MODULE_ANONYMOUS;
+		if (executable) {
+			snprintf(jit, sizeof(jit), "[JIT] tid %d", (int)mmap->pid);
+			name = jit;
+		}
+	} else if (is_nameless_file(mmap->filename)) {
+		module.kind = MODULE_ANONYMOUS;
+	}
+	module.name = strtab_add(&modules->strings, name);
+	return intern(modules, &module);
+}
+
+/* "/lib/modules/…/nf-tables.ko.xz" and "[nf_tables]" are both "[nf_tables]". */
+static const char *kernel_module_name(struct modules *modules, const char *path)
+{
+	const char *base = base_name(path);
+	const char *suffix = strstr(base, ".ko");
+	char name[256];
+	if (base[0] == '[' || !suffix)
+		return strtab_add(&modules->strings, base);
+	snprintf(name, sizeof(name), "[%.*s]", (int)(suffix - base), base);
+	for (char *c = name; *c; c++)
+		if (*c == '-')
+			*c = '_';
+	return strtab_add(&modules->strings, name);
+}
+
+static uint64_t mmap_end(const struct sp_mmap *mmap)
+{
+	uint64_t end;
+	return __builtin_add_overflow(mmap->start, mmap->size, &end) ? UINT64_MAX : end;
+}
+
+/* "[kernel.kallsyms]_text" holds the name of the symbol that lies at file_offset. */
+static struct module kernel_image(struct modules *modules, const struct sp_mmap *mmap,
+				  bool guest)
+{
+	const char *symbol = strchr(mmap->filename, ']');
+	struct module module = from_mmap(modules, mmap);
+	module.kind = MODULE_KERNEL;
+	module.path = strtab_add(&modules->strings, guest ? GUEST_KERNEL_NAME : KERNEL_NAME);
+	module.name = module.path;
+	if (symbol && symbol[1]) {
+		module.reference_symbol = strtab_add(&modules->strings, symbol + 1);
+		module.reference = mmap->file_offset;
+	}
+	return module;
+}
+
+struct module *modules_add_kernel(struct modules *modules, const struct sp_mmap *mmap, bool guest)
+{
+	struct module module;
+	if (starts_with(mmap->filename, "[kernel.kallsyms") ||
+	    starts_with(mmap->filename, "[guest.kernel.kallsyms")) {
+		module = kernel_image(modules, mmap, guest);
+	} else {
+		module = from_mmap(modules, mmap);
+		module.kind = MODULE_KERNEL_MODULE;
+		module.name = kernel_module_name(modules, mmap->filename);
+	}
+	module.start = mmap->start;
+	module.end = mmap_end(mmap);
+	return intern(modules, &module);
+}
+
+struct module *modules_add_code(struct modules *modules, const struct sp_ksymbol *ksymbol)
+{
+	struct module module = {
+		.kind = MODULE_KERNEL_CODE,
+		.path = strtab_add(&modules->strings, ksymbol->name),
+		.start = ksymbol->start,
+	};
+	if (__builtin_add_overflow(ksymbol->start, ksymbol->size, &module.end))
+		module.end = UINT64_MAX;
+	module.name = module.path;
+	return intern(modules, &module);
+}
+
+/* A kernel that was found as a file is listed by that file's path. */
+static const char *build_id_key(struct modules *modules, const struct sp_build_id *build_id,
+				uint16_t cpumode)
+{
+	const char *name = build_id->filename;
+	bool guest = cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
+	if (cpumode != PERF_RECORD_MISC_KERNEL && !guest)
+		return strtab_add(&modules->strings, name);
+	if (strstr(base_name(name), ".ko") ||
+	    (name[0] == '[' && !starts_with(name, "[kernel.") && !starts_with(name, "[guest.")))
+		return kernel_module_name(modules, name);
+	return strtab_add(&modules->strings, guest ? GUEST_KERNEL_NAME : KERNEL_NAME);
+}
+
+bool modules_add_build_id(struct modules *modules, const struct sp_build_id *build_id,
+			  uint16_t misc)
+{
+	bool added;
+	if (build_id->build_id_size == 0 || build_id->build_id_size > sizeof(build_id->build_id))
+		return true;
+	const char *key = build_id_key(modules, build_id, misc & PERF_RECORD_MISC_CPUMODE_MASK);
+	uint32_t *index = key ? u64map_put(&modules->build_id_of, (uintptr_t)key,
+					   (uint32_t)modules->build_ids.count, &added) : NULL;
+	if (!index)
+		return false;
+	if (added) {
+		struct sp_build_id *copy = vec_push(&modules->build_ids);
+		if (copy)
+			*copy = *build_id;
+		return copy != NULL;
+	}
+	/* The file was replaced meanwhile: which one a mapping had is not known. */
+	struct sp_build_id *other = &modules->build_ids.items[*index];
+	if (other->build_id_size != build_id->build_id_size ||
+	    memcmp(other->build_id, build_id->build_id, other->build_id_size))
+		other->build_id_size = 0;
+	return true;
+}
+
+void modules_seal(struct modules *modules)
+{
+	for (size_t i = 0; i < modules->list.count; i++) {
+		struct module *module = modules->list.items[i];
+		module->is_64bit = modules->is_64bit;
+		if (module->build_id_size || module->kind == MODULE_ANONYMOUS ||
+		    module->kind == MODULE_KERNEL_CODE)
+			continue;
+		const char *key = module->kind == MODULE_KERNEL_MODULE ? module->name :
+									module->path;
+		const uint32_t *index = u64map_find(&modules->build_id_of, (uintptr_t)key);
+		if (index) {
+			const struct sp_build_id *build_id = &modules->build_ids.items[*index];
+			memcpy(module->build_id, build_id->build_id, sizeof(module->build_id));
+			module->build_id_size = build_id->build_id_size;
+		}
+	}
+	vec_deinit(&modules->build_ids);
+	u64map_deinit(&modules->build_id_of);
+}

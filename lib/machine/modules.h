@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The modules of a machine: what a mapping's name says it is, each kept once. */
+#ifndef MACHINE_MODULES_H
+#define MACHINE_MODULES_H
+
+#include <sprof/record.h>
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+#include "machine/module.h"
+
+struct modules {
+	struct arena arena;
+	struct strtab strings;
+	VEC(struct module *) list; /* by index */
+	uint32_t *slots; /* hash table of index + 1; 0: empty */
+	size_t slot_count;
+	VEC(struct sp_build_id) build_ids; /* of HEADER_BUILD_ID, until modules_seal(); size 0: */
+	struct u64map build_id_of;         /* ambiguous. By name (its address in `strings`) */
+	bool is_64bit; /* of those to come, and of all once sealed */
+};
+
+/* A zeroed struct modules is empty. */
+void modules_deinit(struct modules *modules);
+
+/* For MMAP and MMAP2 of user space. NULL when out of memory. */
+struct module *modules_add_user(struct modules *modules, const struct sp_mmap *mmap,
+				bool executable);
+
+/* For MMAP and MMAP2 of the kernel or (`guest`) of a guest's kernel. NULL when out of memory. */
+struct module *modules_add_kernel(struct modules *modules, const struct sp_mmap *mmap, bool guest);
+
+/* For KSYMBOL. NULL when out of memory. */
+struct module *modules_add_code(struct modules *modules, const struct sp_ksymbol *ksymbol);
+
+/* A build-id for all modules of that name which come without. False when out of memory. */
+bool modules_add_build_id(struct modules *modules, const struct sp_build_id *build_id,
+			  uint16_t misc);
+
+/* Gives out the build-ids: modules are immutable from here on. */
+void modules_seal(struct modules *modules);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "machine/process.h"
+
+const struct moment *timeline_find(const struct timeline *timeline, uint64_t time_ns)
+{
+	size_t low = 0, high = timeline->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (timeline->items[middle].from_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &timeline->items[low - 1] : NULL;
+}
+
+uint64_t timeline_until(const struct timeline *timeline, const struct moment *moment)
+{
+	size_t next = moment ? (size_t)(moment - timeline->items) + 1 : 0;
+	return next < timeline->count ? timeline->items[next].from_ns : UINT64_MAX;
+}
+
+struct moment *timeline_add(struct timeline *timeline, uint64_t from_ns)
+{
+	if (timeline->count && vec_last(timeline)->from_ns == from_ns)
+		return vec_last(timeline);
+	struct moment *moment = vec_push(timeline);
+	if (moment)
+		*moment = (struct moment){.from_ns = from_ns};
+	return moment;
+}
+
+void timelines_deinit(struct timelines *timelines)
+{
+	for (size_t i = 0; i < timelines->count; i++)
+		vec_deinit(&timelines->items[i]);
+	vec_deinit(timelines);
+	u64map_deinit(&timelines->index_of);
+}
+
+struct timeline *timelines_find(const struct timelines *timelines, uint32_t id)
+{
+	const uint32_t *index = u64map_find(&timelines->index_of, id);
+	return index ? &timelines->items[*index] : NULL;
+}
+
+struct timeline *timelines_get(struct timelines *timelines, uint32_t id)
+{
+	bool added;
+	if (!vec_reserve(timelines, timelines->count + 1))
+		return NULL;
+	const uint32_t *index = u64map_put(&timelines->index_of, id, (uint32_t)timelines->count,
+					   &added);
+	if (!index)
+		return NULL;
+	if (added)
+		*vec_push(timelines) = (struct timeline){0};
+	return &timelines->items[*index];
+}
+
+void views_deinit(struct views *views)
+{
+	arena_deinit(&views->arena);
+	vec_deinit(views);
+}
+
+/* Lets the timeline have a new view with those mappings from `time_ns` on. */
+static bool add_view(struct views *views, struct timeline *timeline, uint64_t time_ns,
+		     struct mapping_node *root)
+{
+	struct moment *moment = NULL;
+	struct view *view = vec_push(views);
+	if (view)
+		moment = timeline_add(timeline, time_ns);
+	if (!moment)
+		return false;
+	*view = (struct view){.root = root};
+	moment->view = (uint32_t)(views->count - 1);
+	return true;
+}
+
+bool views_start(struct views *views, struct timeline *timeline, uint64_t time_ns)
+{
+	return add_view(views, timeline, time_ns, NULL);
+}
+
+bool views_fork(struct views *views, struct timeline *timeline, const struct timeline *parent,
+		uint64_t time_ns)
+{
+	uint32_t view = vec_last(parent)->view;
+	struct moment *moment = timeline_add(timeline, time_ns);
+	if (!moment)
+		return false;
+	moment->view = view;
+	views->items[view].shared = true;
+	return true;
+}
+
+bool views_map(struct views *views, struct timeline *timeline, uint64_t time_ns,
+	       const struct mapping *mapping)
+{
+	if (!timeline->count && !views_start(views, timeline, time_ns))
+		return false;
+	const struct moment *moment = vec_last(timeline);
+	const struct view *now = &views->items[moment->view];
+	enum mapping_overlap overlap = mapping_overlap(now->root, mapping);
+	if (overlap == MAPPING_COVERED)
+		return true;
+	/* What began at this same time was never seen: it may change. */
+	bool seen = overlap == MAPPING_REPLACES && moment->from_ns != time_ns;
+	if ((now->shared || seen) && views->count < views->limit &&
+	    !add_view(views, timeline, time_ns, now->root))
+		return false;
+	uint32_t view = vec_last(timeline)->view;
+	return mapping_insert(&views->arena, &views->items[view].root, view, mapping);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What changes with time: a thread's name, the view of an address space. */
+#ifndef MACHINE_PROCESS_H
+#define MACHINE_PROCESS_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "machine/mapping.h"
+
+/* Holds from `from_ns` until the next moment of its timeline. */
+struct moment {
+	uint64_t from_ns;
+	union {
+		uint32_t view;
+		const char *comm; /* NULL: not known */
+	};
+};
+
+struct timeline {
+	VEC(struct moment);
+};
+
+/* The moment at `time_ns`, or NULL before the first. */
+const struct moment *timeline_find(const struct timeline *timeline, uint64_t time_ns);
+/* When the next one begins; UINT64_MAX: never. `moment` is NULL before the first. */
+uint64_t timeline_until(const struct timeline *timeline, const struct moment *moment);
+/* Appends a moment, or changes the last if that began at the same time; NULL when out of memory. */
+struct moment *timeline_add(struct timeline *timeline, uint64_t from_ns);
+
+/* Timelines by pid or tid. A zeroed one is empty. */
+struct timelines {
+	struct u64map index_of;
+	VEC(struct timeline);
+};
+
+void timelines_deinit(struct timelines *timelines);
+/* NULL if there is none. */
+struct timeline *timelines_find(const struct timelines *timelines, uint32_t id);
+/* Found or made; valid until the next call. NULL when out of memory. */
+struct timeline *timelines_get(struct timelines *timelines, uint32_t id);
+
+/* A version of an address space, as long as no ip in it changes its meaning. */
+struct view {
+	struct mapping_node *root;
+	bool shared; /* by a fork: a change makes a view of its own */
+};
+
+struct views {
+	struct arena arena;
+	VEC(struct view);
+	size_t limit; /* of count; above it, the last one takes all changes */
+};
+
+void views_deinit(struct views *views);
+
+/* From `time_ns` on, an empty address space. False when out of memory. */
+bool views_start(struct views *views, struct timeline *timeline, uint64_t time_ns);
+
+/* From `time_ns` on, the address space that `parent` has now. False when out of memory. */
+bool views_fork(struct views *views, struct timeline *timeline, const struct timeline *parent,
+		uint64_t time_ns);
+
+/* From `time_ns` on, with `mapping` in it. False when out of memory. */
+bool views_map(struct views *views, struct timeline *timeline, uint64_t time_ns,
+	       const struct mapping *mapping);
+
+#endif

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "machine/machine.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "test.h"
+
+/* Builders: a case says what matters to it, in the order of a real recording. */
+static struct machine *machine_or_fail(void)
+{
+	struct machine *machine = NULL;
+	ok_or_fail(machine_new(&machine));
+	return machine;
+}
+
+static struct sp_record at(uint32_t type, uint64_t time_ns)
+{
+	return (struct sp_record){.type = type, .event = SP_EVENT_NONE,
+				  .id = {.present = PERF_SAMPLE_TIME, .time_ns = time_ns}};
+}
+
+static void map_offset(struct machine *machine, uint64_t time_ns, uint32_t pid, uint64_t start,
+		       uint64_t size, uint64_t file_offset, const char *filename)
+{
+	struct sp_record record = at(PERF_RECORD_MMAP2, time_ns);
+	record.misc = PERF_RECORD_MISC_USER;
+	record.mmap = (struct sp_mmap){.pid = pid, .tid = pid, .start = start, .size = size,
+				       .file_offset = file_offset, .filename = filename,
+				       .prot = PROT_READ | PROT_EXEC, .flags = MAP_PRIVATE};
+	ok_or_fail(machine_add(machine, &record));
+}
+
+static void map(struct machine *machine, uint64_t time_ns, uint32_t pid, uint64_t start,
+		uint64_t size, const char *filename)
+{
+	map_offset(machine, time_ns, pid, start, size, 0, filename);
+}
+
+static void map_kernel(struct machine *machine, uint64_t start, uint64_t size,
+		       uint64_t file_offset, const char *filename)
+{
+	struct sp_record record = at(PERF_RECORD_MMAP, 0);
+	record.misc = PERF_RECORD_MISC_KERNEL;
+	record.mmap = (struct sp_mmap){.pid = UINT32_MAX, .start = start, .size = size,
+				       .file_offset = file_offset, .filename = filename};
+	ok_or_fail(machine_add(machine, &record));
+}
+
+static void ksymbol(struct machine *machine, uint64_t time_ns, uint64_t start, const char *name,
+		    bool gone)
+{
+	struct sp_record record = at(PERF_RECORD_KSYMBOL, time_ns);
+	record.ksymbol = (struct sp_ksymbol){.start = start, .size = 0x80, .name = name,
+					     .type = PERF_RECORD_KSYMBOL_TYPE_BPF};
+	record.ksymbol.flags = gone ? PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER : 0;
+	ok_or_fail(machine_add(machine, &record));
+}
+
+static void comm(struct machine *machine, uint64_t time_ns, uint32_t pid, uint32_t tid,
+		 const char *name, bool exec)
+{
+	struct sp_record record = at(PERF_RECORD_COMM, time_ns);
+	record.misc = exec ? PERF_RECORD_MISC_COMM_EXEC : 0;
+	record.comm = (struct sp_comm){.pid = pid, .tid = tid, .comm = name};
+	ok_or_fail(machine_add(machine, &record));
+}
+
+static void fork_task(struct machine *machine, uint64_t time_ns, uint32_t ppid, uint32_t pid,
+		      uint32_t tid)
+{
+	struct sp_record record = at(PERF_RECORD_FORK, time_ns);
+	record.task = (struct sp_task){.pid = pid, .tid = tid, .ppid = ppid, .ptid = ppid,
+				       .time_ns = time_ns};
+	ok_or_fail(machine_add(machine, &record));
+}
+
+static struct location find(const struct machine *machine, uint32_t pid, uint64_t time_ns,
+			    uint64_t ip)
+{
+	return machine_locate(machine, machine_view(machine, pid, time_ns),
+			      PERF_RECORD_MISC_USER, ip);
+}
+
+static void leads_to(const struct machine *machine, uint32_t pid, uint64_t time_ns, uint64_t ip,
+		     const char *name, uint64_t offset)
+{
+	struct location location = find(machine, pid, time_ns, ip);
+	ck_assert_msg(location.module != NULL, "%d at %d: nothing", (int)pid, (int)time_ns);
+	ck_assert_str_eq(location.module->name, name);
+	ck_assert_uint_eq(location.offset, offset);
+}
+
+static void leads_nowhere(const struct machine *machine, uint32_t pid, uint64_t time_ns,
+			  uint64_t ip)
+{
+	ck_assert_ptr_null(find(machine, pid, time_ns, ip).module);
+	ck_assert_uint_eq(find(machine, pid, time_ns, ip).offset, ip);
+}
+
+TEST(records_may_come_in_any_order)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 30, 7, 0x1000, 0x1000, "/lib/new.so");
+	map(machine, 10, 7, 0x1000, 0x1000, "/lib/old.so");
+	comm(machine, 20, 7, 7, "later", false);
+	comm(machine, 0, 7, 7, "first", false);
+	ok_or_fail(machine_seal(machine));
+	leads_nowhere(machine, 7, 9, 0x1234);
+	leads_to(machine, 7, 10, 0x1234, "old.so", 0x234);
+	leads_to(machine, 7, 29, 0x1234, "old.so", 0x234);
+	leads_to(machine, 7, 30, 0x1234, "new.so", 0x234);
+	leads_to(machine, 7, UINT64_MAX, 0x1234, "new.so", 0x234);
+	ck_assert_str_eq(machine_comm(machine, 7, 7, 19), "first");
+	ck_assert_str_eq(machine_comm(machine, 7, 7, 20), "later");
+	machine_free(machine);
+}
+
+TEST(a_fork_has_its_parents_past_and_no_more)
+{
+	struct machine *machine = machine_or_fail();
+	comm(machine, 0, 1, 1, "parent", false);
+	map(machine, 0, 1, 0x1000, 0x1000, "/bin/parent");
+	fork_task(machine, 10, 1, 2, 2);
+	map(machine, 20, 1, 0x5000, 0x1000, "/lib/of-parent.so");
+	map(machine, 20, 2, 0x6000, 0x1000, "/lib/of-child.so");
+	map(machine, 30, 1, 0x1000, 0x1000, "/lib/replaced.so");
+	ok_or_fail(machine_seal(machine));
+	leads_nowhere(machine, 2, 9, 0x1000);
+	leads_to(machine, 2, 10, 0x1000, "parent", 0);
+	leads_to(machine, 2, 40, 0x1000, "parent", 0);
+	leads_to(machine, 1, 40, 0x1000, "replaced.so", 0);
+	leads_nowhere(machine, 2, 40, 0x5000);
+	leads_nowhere(machine, 1, 40, 0x6000);
+	leads_to(machine, 1, 40, 0x5000, "of-parent.so", 0);
+	leads_to(machine, 2, 40, 0x6000, "of-child.so", 0);
+	ck_assert_str_eq(machine_comm(machine, 2, 2, 10), "parent");
+	ck_assert_str_eq(machine_comm(machine, 2, 2, 9), ":2");
+	machine_free(machine);
+}
+
+TEST(a_fork_that_changes_nothing_shares_its_parents_view)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 1, 0x1000, 0x1000, "/bin/server");
+	for (uint32_t pid = 2; pid < 100; pid++)
+		fork_task(machine, pid, 1, pid, pid);
+	ok_or_fail(machine_seal(machine));
+	ck_assert_uint_eq(machine_view(machine, 50, 60), machine_view(machine, 1, 0));
+	ck_assert_uint_eq(machine_view_count(machine), 2);
+	machine_free(machine);
+}
+
+TEST(a_thread_is_of_its_processs_address_space)
+{
+	struct machine *machine = machine_or_fail();
+	comm(machine, 0, 1, 1, "main", false);
+	map(machine, 0, 1, 0x1000, 0x1000, "/bin/program");
+	fork_task(machine, 10, 1, 1, 11);
+	comm(machine, 15, 1, 11, "worker", false);
+	map(machine, 20, 1, 0x5000, 0x1000, "/lib/late.so");
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 1, 30, 0x1000, "program", 0);
+	leads_to(machine, 1, 30, 0x5000, "late.so", 0);
+	ck_assert_str_eq(machine_comm(machine, 1, 11, 12), "main");
+	ck_assert_str_eq(machine_comm(machine, 1, 11, 15), "worker");
+	ck_assert_str_eq(machine_comm(machine, 1, 1, 15), "main");
+	machine_free(machine);
+}
+
+TEST(exec_leaves_nothing_of_the_old_program)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 1, 0x1000, 0x1000, "/bin/shell");
+	map(machine, 0, 1, 0x9000, 0x1000, "/lib/only-in-shell.so");
+	fork_task(machine, 10, 1, 2, 2);
+	comm(machine, 20, 2, 2, "program", true);
+	map(machine, 21, 2, 0x1000, 0x1000, "/bin/program");
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 2, 19, 0x1000, "shell", 0);
+	leads_nowhere(machine, 2, 20, 0x9000);
+	leads_to(machine, 2, 21, 0x1000, "program", 0);
+	leads_to(machine, 1, 99, 0x9000, "only-in-shell.so", 0);
+	ck_assert_str_eq(machine_comm(machine, 2, 2, 20), "program");
+	machine_free(machine);
+}
+
+TEST(a_name_without_exec_keeps_the_address_space)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 1, 0x1000, 0x1000, "/bin/program");
+	comm(machine, 10, 1, 1, "renamed", false);
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 1, 20, 0x1000, "program", 0);
+	machine_free(machine);
+}
+
+TEST(a_reused_pid_is_a_new_process)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 1, 0x1000, 0x1000, "/bin/parent");
+	fork_task(machine, 10, 1, 2, 2);
+	comm(machine, 11, 2, 2, "one", true);
+	map(machine, 12, 2, 0x8000, 0x1000, "/bin/one");
+	fork_task(machine, 50, 1, 2, 2);
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 2, 49, 0x8000, "one", 0);
+	leads_nowhere(machine, 2, 50, 0x8000);
+	leads_to(machine, 2, 50, 0x1000, "parent", 0);
+	ck_assert_str_eq(machine_comm(machine, 2, 2, 49), "one");
+	ck_assert_str_eq(machine_comm(machine, 2, 2, 50), ":2");
+	machine_free(machine);
+}
+
+TEST(a_synthesised_fork_brings_no_mappings)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 1, 0x1000, 0x1000, "/bin/parent");
+	struct sp_record record = at(PERF_RECORD_FORK, 0);
+	record.misc = 1 << 13; /* PERF_RECORD_MISC_FORK_EXEC */
+	record.task = (struct sp_task){.pid = 2, .tid = 2, .ppid = 1, .ptid = 1};
+	ok_or_fail(machine_add(machine, &record));
+	map(machine, 0, 2, 0x5000, 0x1000, "/bin/child");
+	ok_or_fail(machine_seal(machine));
+	leads_nowhere(machine, 2, 5, 0x1000);
+	leads_to(machine, 2, 5, 0x5000, "child", 0);
+	machine_free(machine);
+}
+
+TEST(a_mapping_takes_the_place_of_what_it_overlaps)
+{
+	struct machine *machine = machine_or_fail();
+	map_offset(machine, 0, 1, 0x1000, 0x4000, 0x10000, "/lib/big.so");
+	map_offset(machine, 5, 1, 0x2000, 0x1000, 0, "/lib/small.so");
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 1, 4, 0x2800, "big.so", 0x11800);
+	leads_to(machine, 1, 5, 0x1fff, "big.so", 0x10fff);
+	leads_to(machine, 1, 5, 0x2800, "small.so", 0x800);
+	leads_to(machine, 1, 5, 0x3001, "big.so", 0x12001);
+	leads_nowhere(machine, 1, 5, 0x5000);
+	machine_free(machine);
+}
+
+TEST(dlclose_and_dlopen_at_the_same_place)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 1, 0x1000, 0x1000, "/bin/program");
+	for (uint64_t i = 1; i <= 200; i++)
+		map(machine, i, 1, 0x5000, 0x1000, i % 2 ? "/lib/a.so" : "/lib/b.so");
+	ok_or_fail(machine_seal(machine));
+	for (uint64_t i = 1; i <= 200; i++) {
+		leads_to(machine, 1, i, 0x5010, i % 2 ? "a.so" : "b.so", 0x10);
+		leads_to(machine, 1, i, 0x1010, "program", 0x10);
+	}
+	ck_assert_uint_ne(machine_view(machine, 1, 1), machine_view(machine, 1, 2));
+	machine_free(machine);
+}
+
+TEST(a_view_ends_only_where_a_meaning_changes)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 1, 0x1000, 0x1000, "/bin/program");
+	map(machine, 10, 1, 0x5000, 0x1000, "/lib/added.so");
+	map(machine, 20, 1, 0x5000, 0x1000, "/lib/added.so"); /* the same once more */
+	map_offset(machine, 30, 1, 0x5800, 0x1000, 0x800, "/lib/added.so"); /* longer */
+	map_offset(machine, 40, 1, 0x5000, 0x1000, 0x4000, "/lib/added.so"); /* elsewhere in it */
+	ok_or_fail(machine_seal(machine));
+	ck_assert_uint_eq(machine_view(machine, 1, 0), machine_view(machine, 1, 39));
+	ck_assert_uint_ne(machine_view(machine, 1, 39), machine_view(machine, 1, 40));
+	leads_to(machine, 1, 39, 0x6700, "added.so", 0x1700);
+	leads_to(machine, 1, 40, 0x5001, "added.so", 0x4001);
+	machine_free(machine);
+}
+
+TEST(jit_code_that_is_mapped_again_keeps_the_view)
+{
+	struct machine *machine = machine_or_fail();
+	for (uint64_t i = 0; i < 50; i++)
+		map(machine, i, 1, 0x7000, 0x1000 + i % 5 * 0x1000, "//anon");
+	ok_or_fail(machine_seal(machine));
+	ck_assert_uint_eq(machine_view(machine, 1, 0), machine_view(machine, 1, 60));
+	leads_to(machine, 1, 60, 0x7123, "[JIT] tid 1", 0x7123);
+	ck_assert_uint_eq(find(machine, 1, 60, 0x7123).pid, 1);
+	machine_free(machine);
+}
+
+TEST(jit_code_of_a_forks_parent_stays_the_parents)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 1, 0x7000, 0x1000, "//anon");
+	map(machine, 0, 3, 0x7000, 0x1000, "//anon");
+	fork_task(machine, 10, 1, 2, 2);
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 2, 20, 0x7123, "[JIT] tid 1", 0x7123);
+	leads_to(machine, 3, 20, 0x7123, "[JIT] tid 3", 0x7123);
+	ck_assert_uint_eq(find(machine, 2, 20, 0x7123).pid, 1);
+	machine_free(machine);
+}
+
+TEST(the_kernel_is_everywhere_and_modules_lie_over_its_image)
+{
+	struct machine *machine = machine_or_fail();
+	map_kernel(machine, 0xffffffffc0000000, 0x2000, 0,
+		   "/lib/modules/6.1/kernel/net/nf-tables.ko.xz");
+	map_kernel(machine, 0xffffffff81000000, UINT64_MAX - 0xffffffff81000000,
+		   0xffffffff81000000, "[kernel.kallsyms]_text");
+	map_kernel(machine, 0xffffffffc0010000, 0x2000, 0, "[bpfilter]");
+	ok_or_fail(machine_seal(machine));
+	const uint16_t kernel = PERF_RECORD_MISC_KERNEL;
+	struct location at = machine_locate(machine, 0, kernel, 0xffffffff81000123);
+	ck_assert_str_eq(at.module->name, "[kernel.kallsyms]");
+	ck_assert_int_eq(at.module->kind, MODULE_KERNEL);
+	ck_assert_uint_eq(at.offset, 0xffffffff81000123);
+	ck_assert_str_eq(at.module->reference_symbol, "_text");
+	ck_assert_uint_eq(at.module->reference, 0xffffffff81000000);
+	ck_assert_ptr_eq(at.module, machine_kernel(machine));
+	at = machine_locate(machine, machine_view(machine, 4, 9), kernel, 0xffffffffc0000010);
+	ck_assert_str_eq(at.module->name, "[nf_tables]");
+	ck_assert_int_eq(at.module->kind, MODULE_KERNEL_MODULE);
+	at = machine_locate(machine, 0, kernel, 0xffffffffc0010010);
+	ck_assert_str_eq(at.module->name, "[bpfilter]");
+	ck_assert_ptr_null(machine_locate(machine, 0, kernel, 0x1000).module);
+	ck_assert_ptr_null(machine_locate(machine, 0, PERF_RECORD_MISC_USER,
+					  0xffffffff81000123).module);
+	machine_free(machine);
+}
+
+TEST(kernel_code_may_be_replaced)
+{
+	struct machine *machine = machine_or_fail();
+	const uint64_t ip = 0xffffffffc0101010;
+	map(machine, 0, 5, 0x1000, 0x1000, "/bin/program");
+	map_kernel(machine, 0xffffffff81000000, 0x1000000, 0xffffffff81000000,
+		   "[kernel.kallsyms]_text");
+	ksymbol(machine, 10, ip & ~0xfffull, "bpf_prog_one", false);
+	ksymbol(machine, 20, ip & ~0xfffull, "bpf_prog_one", true);
+	ksymbol(machine, 30, ip & ~0xfffull, "bpf_prog_two", false);
+	ksymbol(machine, 30, 0xffffffff81000100, "inside_the_image", false);
+	ok_or_fail(machine_seal(machine));
+	uint32_t before = machine_view(machine, 5, 29), after = machine_view(machine, 5, 30);
+	const uint16_t kernel = PERF_RECORD_MISC_KERNEL;
+	ck_assert_uint_ne(before, after);
+	ck_assert_uint_lt(after, machine_view_count(machine));
+	ck_assert_str_eq(machine_locate(machine, before, kernel, ip & ~0xfffull).module->name,
+			 "bpf_prog_one");
+	ck_assert_str_eq(machine_locate(machine, after, kernel, ip & ~0xfffull).module->name,
+			 "bpf_prog_two");
+	ck_assert_uint_eq(machine_view_of_mode(machine, before, PERF_RECORD_MISC_USER),
+			  machine_view_of_mode(machine, after, PERF_RECORD_MISC_USER));
+	ck_assert_uint_eq(machine_view_of_mode(machine, after, kernel),
+			  machine_view_of_mode(machine, machine_view(machine, 9, 30), kernel));
+	leads_to(machine, 5, 30, 0x1010, "program", 0x10);
+	/* perf gives what lies in the image the image's name. */
+	const struct module *inside =
+		machine_locate(machine, after, kernel, 0xffffffff81000110).module;
+	ck_assert_str_eq(inside->name, "[kernel.kallsyms]");
+	ck_assert_str_eq(inside->path, "inside_the_image");
+	machine_free(machine);
+}
+
+TEST(spans_say_how_long_they_hold)
+{
+	struct machine *machine = machine_or_fail();
+	comm(machine, 0, 1, 1, "first", false);
+	map(machine, 5, 1, 0x1000, 0x1000, "/lib/a.so");
+	comm(machine, 10, 1, 1, "second", false);
+	map(machine, 20, 1, 0x1000, 0x1000, "/lib/b.so");
+	ok_or_fail(machine_seal(machine));
+	const uint64_t bounds[] = {0, 5, 10, 20, UINT64_MAX};
+	for (int i = 0; i < 4; i++)
+		for (uint64_t time = bounds[i]; time < bounds[i] + 5; time++) {
+			struct machine_span span = machine_span(machine, 1, 1, time);
+			ck_assert_uint_eq(span.from_ns, bounds[i]);
+			ck_assert_uint_eq(span.until_ns, bounds[i + 1]);
+			ck_assert_uint_eq(span.view, machine_view(machine, 1, time));
+			ck_assert_str_eq(span.comm, machine_comm(machine, 1, 1, time));
+		}
+	machine_free(machine);
+}
+
+TEST(names_are_those_that_perf_shows)
+{
+	static const struct {
+		const char *filename, *name;
+		enum module_kind kind;
+	} cases[] = {
+		{"/usr/bin/python3.11", "python3.11", MODULE_FILE},
+		{"/tmp/a.out (deleted)", "a.out (deleted)", MODULE_FILE},
+		{"relative", "relative", MODULE_FILE},
+		{"[vdso]", "[vdso]", MODULE_VDSO},
+		{"[vsyscall]", "[vsyscall]", MODULE_ANONYMOUS},
+		{"[heap]", "[JIT] tid 9", MODULE_ANONYMOUS},
+		{"[stack]", "[JIT] tid 9", MODULE_ANONYMOUS},
+		{"//anon", "[JIT] tid 9", MODULE_ANONYMOUS},
+		{"/dev/zero (deleted)", "[JIT] tid 9", MODULE_ANONYMOUS},
+		{"/memfd:jit (deleted)", "memfd:jit (deleted)", MODULE_ANONYMOUS},
+	};
+	struct machine *machine = machine_or_fail();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		map(machine, 0, 9, 0x1000 + i * 0x1000, 0x1000, cases[i].filename);
+	ok_or_fail(machine_seal(machine));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct module *module = find(machine, 9, 0, 0x1000 + i * 0x1000).module;
+		ck_assert_str_eq(module->name, cases[i].name);
+		ck_assert_str_eq(module->path, cases[i].filename);
+		ck_assert_int_eq(module->kind, cases[i].kind);
+	}
+	machine_free(machine);
+}
+
+static void build_id(struct machine *machine, uint16_t cpumode, const char *filename, int value)
+{
+	struct sp_record record = at(SP_RECORD_HEADER_BUILD_ID, 0);
+	record.misc = cpumode;
+	record.build_id = (struct sp_build_id){.pid = UINT32_MAX, .filename = filename,
+					       .build_id_size = 20};
+	memset(record.build_id.build_id, value, 20);
+	ok_or_fail(machine_add(machine, &record));
+}
+
+TEST(build_ids_of_the_header_go_to_their_modules)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 1, 0x1000, 0x1000, "/lib/a.so");
+	map(machine, 0, 1, 0x2000, 0x1000, "/lib/twice.so");
+	map_kernel(machine, 0xffffffff81000000, 0x1000, 0, "[kernel.kallsyms]_stext");
+	map_kernel(machine, 0xffffffffc0000000, 0x1000, 0, "/lib/modules/6.1/e1000-x.ko");
+	build_id(machine, PERF_RECORD_MISC_USER, "/lib/a.so", 1);
+	build_id(machine, PERF_RECORD_MISC_USER, "/lib/twice.so", 2);
+	build_id(machine, PERF_RECORD_MISC_USER, "/lib/twice.so", 3);
+	build_id(machine, PERF_RECORD_MISC_KERNEL, "/usr/lib/debug/boot/vmlinux-6.1", 4);
+	build_id(machine, PERF_RECORD_MISC_KERNEL, "[e1000_x]", 5);
+	ok_or_fail(machine_seal(machine));
+	const uint16_t kernel = PERF_RECORD_MISC_KERNEL;
+	ck_assert_uint_eq(find(machine, 1, 0, 0x1000).module->build_id[19], 1);
+	ck_assert_uint_eq(find(machine, 1, 0, 0x2000).module->build_id_size, 0);
+	ck_assert_uint_eq(machine_kernel(machine)->build_id[0], 4);
+	ck_assert_uint_eq(machine_locate(machine, 0, kernel, 0xffffffffc0000000)
+				  .module->build_id[0], 5);
+	machine_free(machine);
+}
+
+TEST(a_module_is_one_object_for_all_its_mappings)
+{
+	struct machine *machine = machine_or_fail();
+	for (uint32_t pid = 1; pid < 500; pid++) {
+		map(machine, 0, pid, 0x1000 * pid, 0x1000, "/lib/libc.so.6");
+		map(machine, 0, pid, 0x1000000, 0x1000, "//anon");
+	}
+	ok_or_fail(machine_seal(machine));
+	ck_assert_uint_eq(machine_module_count(machine), 500);
+	for (size_t i = 0; i < machine_module_count(machine); i++)
+		ck_assert_uint_eq(machine_module(machine, i)->index, i);
+	ck_assert_ptr_eq(find(machine, 3, 0, 0x3000).module, find(machine, 4, 0, 0x4000).module);
+	machine_free(machine);
+}
+
+TEST(architectures_are_32_or_64_bit)
+{
+	static const struct { const char *arch; bool is_64bit; } cases[] = {
+		{"x86_64", true}, {"aarch64", true}, {"s390x", true}, {"ppc64le", true},
+		{NULL, true}, {"i686", false}, {"armv7l", false}, {"riscv32", false},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct machine *machine = machine_or_fail();
+		ok_or_fail(machine_set_arch(machine, cases[i].arch));
+		map(machine, 0, 1, 0x1000, 0x1000, "/bin/program");
+		ok_or_fail(machine_seal(machine));
+		ck_assert(machine_module(machine, 0)->is_64bit == cases[i].is_64bit);
+		machine_free(machine);
+	}
+}
+
+TEST(what_makes_no_sense_does_no_harm)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 1, 0x1000, 0, "/empty");
+	map(machine, 0, 1, UINT64_MAX - 0xfff, UINT64_MAX, "/wraps");
+	fork_task(machine, 0, 77, 78, 78);
+	fork_task(machine, 0, 78, 77, 77);
+	fork_task(machine, 1, 78, 78, 78);
+	comm(machine, 2, UINT32_MAX, UINT32_MAX, "", true);
+	ok_or_fail(machine_seal(machine));
+	leads_nowhere(machine, 1, 0, 0x1000);
+	leads_to(machine, 1, 0, UINT64_MAX - 1, "wraps", 0xffe);
+	ck_assert_str_eq(machine_comm(machine, 5, UINT32_MAX - 1, 0), ":-2");
+	ck_assert_str_eq(machine_comm(machine, 0, 0, 0), "swapper");
+	struct sp_record late = at(PERF_RECORD_COMM, 0);
+	late.comm.comm = "late";
+	fails_with(SP_ERROR_INVALID, machine_add(machine, &late));
+	machine_free(machine);
+}
+
+static void *ask(void *arg)
+{
+	const struct machine *machine = arg;
+	uintptr_t wrong = 0;
+	char name[16];
+	for (uint32_t tid = 1000; tid < 3000; tid++) {
+		snprintf(name, sizeof(name), ":%d", (int)tid);
+		wrong += strcmp(machine_comm(machine, 1, tid, 0), name) != 0;
+		wrong += !find(machine, 1, tid, 0x1000).module;
+	}
+	return (void *)wrong;
+}
+
+TEST(a_sealed_machine_answers_several_threads)
+{
+	struct machine *machine = machine_or_fail();
+	pthread_t threads[4];
+	map(machine, 0, 1, 0x1000, 0x1000, "/bin/program");
+	ok_or_fail(machine_seal(machine));
+	for (int i = 0; i < 4; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, ask, machine), 0);
+	for (int i = 0; i < 4; i++) {
+		void *wrong;
+		pthread_join(threads[i], &wrong);
+		ck_assert_ptr_null(wrong);
+	}
+	machine_free(machine);
+}
