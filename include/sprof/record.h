@@ -179,6 +179,13 @@ struct sp_header_feature {
 	struct sp_bytes payload;
 };
 
+/* EVENT_UPDATE */
+struct sp_event_update {
+	uint64_t kind; /* 0 unit, 1 scale, 2 name, 3 cpus; others are private */
+	uint64_t id;   /* of the event; 0: the first */
+	struct sp_bytes data;
+};
+
 struct sp_branch {
 	uint64_t from, to, flags;
 };
@@ -251,6 +258,7 @@ struct sp_record {
 		struct sp_build_id build_id;   /* HEADER_BUILD_ID */
 		struct sp_header_attr attr;    /* HEADER_ATTR */
 		struct sp_header_feature feature; /* HEADER_FEATURE */
+		struct sp_event_update event_update;
 	};
 };
 

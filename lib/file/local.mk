@@ -1,1 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/file/features_write.c lib/file/features_write.h \
+	lib/file/format.h \
+	lib/file/output.c lib/file/output.h \
+	lib/file/spans.c lib/file/spans.h \
+	lib/file/start.c lib/file/start.h \
+	lib/file/writer.c lib/file/writer.h
+check_PROGRAMS += tests/unit/test_writer

@@ -14,7 +14,10 @@
 
 struct writer;
 
-/* What the feature table and the HEADER_FEATURE records are made of. Borrowed. */
+/*
+ * What the feature table and the HEADER_FEATURE records are made of; what is
+ * NULL or 0 is left out. Borrowed until writer_open() returns, as the events are.
+ */
 struct writer_info {
 	const char *hostname, *osrelease, *version, *arch, *cpudesc, *cpuid;
 	uint32_t cpus_available, cpus_online;
@@ -32,20 +35,31 @@ struct writer_pmu {
 };
 
 /*
- * Opens PATH ("-": standard output, pipe format) with mode 0600; a file already
- * there is renamed to PATH.old first. Nothing is followed that another user could
- * have planted.
+ * Opens PATH ("-": standard output). A regular file gets mode 0600 and appears at
+ * PATH when its header is written; a file already there is renamed to PATH.old at
+ * that moment, so open the events first. Nothing is followed that another user
+ * could have planted. A pipe or device is written in perf's pipe format.
+ *
+ * attrs are written with the smallest attr.size that holds what is set in any of
+ * them (112 at least), whatever theirs says, since older readers refuse more.
  */
 struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct sp_event *events,
 			     size_t event_count, const struct writer_info *info,
 			     struct writer **ret) SP_MUST_CHECK;
 
 /*
- * Appends whole records. Fails with SP_ERROR_LIMIT (disk full, file size limit,
- * quota) or SP_ERROR_OS; the file then still ends on the last whole record that
- * fitted, further writes fail at once, and writer_close() still works.
+ * Appends whole records: the spans begin with a record's header and end with a
+ * record's end; between spans a record may be split. They are not changed, and
+ * not needed afterwards. Small writes are gathered and reach the file with the
+ * next commit at the latest.
+ *
+ * Fails with SP_ERROR_LIMIT (disk full, file size limit, quota) or SP_ERROR_OS;
+ * the file then ends on the last whole record that fitted, further writes fail at
+ * once with the same error, and writer_close() still works. Neither SIGPIPE nor
+ * SIGXFSZ is raised.
  */
-struct sp_error *writer_write(struct writer *writer, struct iovec *spans, int count) SP_MUST_CHECK;
+struct sp_error *writer_write(struct writer *writer, const struct iovec *spans,
+			      int count) SP_MUST_CHECK;
 
 /* Makes all that was written part of the file (patches data.size). */
 struct sp_error *writer_commit(struct writer *writer) SP_MUST_CHECK;
@@ -60,10 +74,14 @@ struct writer_end {
 	size_t build_id_count;
 };
 
-/* Writes the feature table and closes; the writer is freed in any case. */
+/*
+ * Commits, writes the feature table and closes; the writer is freed in any case.
+ * Space for the table was kept, so this works on a full disk too. Fails where a
+ * write failed, now or earlier.
+ */
 struct sp_error *writer_close(struct writer *writer, const struct writer_end *end) SP_MUST_CHECK;
 
-/* Closes without a table: what was committed stays readable. NULL is allowed. */
+/* Closes as SIGKILL would: what was committed stays readable. NULL is allowed. */
 void writer_free(struct writer *writer);
 
 #endif

@@ -16,15 +16,30 @@ struct record_buffer {
 
 /*
  * Appends `record` (type, misc, its fields of the union, and id). `attr` says
- * what the sample_id behind it (or a SAMPLE) holds; records 64 and up have none.
- * Types: MMAP, MMAP2 (with misc & PERF_RECORD_MISC_MMAP_BUILD_ID where
- * build_id_size is not 0), COMM, FORK, EXIT, LOST, LOST_SAMPLES, THROTTLE,
- * UNTHROTTLE, READ, KSYMBOL, SAMPLE, NAMESPACES, CGROUP, SWITCH(_CPU_WIDE),
- * HEADER_ATTR, HEADER_BUILD_ID, HEADER_FEATURE, EVENT_UPDATE and the empty
- * FINISHED_ROUND and FINISHED_INIT. Fails with SP_ERROR_LIMIT when a record
- * would not fit its u16 size.
+ * what the sample_id behind it (or a SAMPLE) holds; NULL, or without
+ * sample_id_all: none. Records 64 and up never have one.
+ *
+ * Types: all that struct sp_record has a field for, SWITCH, and the empty
+ * FINISHED_ROUND and FINISHED_INIT. Of misc, MMAP2's MMAP_BUILD_ID bit is set
+ * where build_id_size is not 0 and cleared where it is. A SAMPLE holds what
+ * attr->sample_type says, whatever its `present`; its RAW, stack and AUX bytes
+ * are padded as the kernel pads them (the padding counts as bytes).
+ *
+ * Fails, with the buffer as it was, with SP_ERROR_LIMIT when the record would
+ * not fit its u16 size, SP_ERROR_INVALID when registers do not fit the attr's
+ * mask, SP_ERROR_UNSUPPORTED for other types.
  */
 struct sp_error *record_encode(struct record_buffer *buffer, const struct sp_record *record,
 			       const struct perf_event_attr *attr) SP_MUST_CHECK;
+
+/* The largest size of a record: a u16 that is a multiple of 8. */
+#define RECORD_SIZE_MAX ((size_t)65528)
+
+/*
+ * The smallest size of perf_event_attr that holds all that is set in `attr`, of
+ * those a reader may know (112, 120, 128, …): older readers refuse a size larger
+ * than their own.
+ */
+uint32_t attr_size_needed(const struct perf_event_attr *attr);
 
 #endif

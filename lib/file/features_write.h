@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The payloads of the features a recording is written with. */
+#ifndef FILE_FEATURES_WRITE_H
+#define FILE_FEATURES_WRITE_H
+
+#include "file/format.h"
+#include "file/writer.h"
+#include "record/encode.h"
+
+/* Payloads in the order they were added; absent ones have no size. Zeroed: empty. */
+struct feature_set {
+	struct record_buffer bytes;
+	struct {
+		size_t begin, end;
+	} at[FEATURE_COUNT];
+};
+
+void feature_set_deinit(struct feature_set *set);
+
+/* All that is known at the start; attrs are written with `attr_size`. */
+struct sp_error *feature_set_start(struct feature_set *set, const struct writer_info *info,
+				   const struct sp_event *events, size_t event_count,
+				   uint32_t attr_size) SP_MUST_CHECK;
+
+/* Adds what is known at the end: BUILD_ID and SAMPLE_TIME. */
+struct sp_error *feature_set_end(struct feature_set *set, const struct writer_end *end)
+	SP_MUST_CHECK;
+
+/* Valid until the set changes; size 0 where absent. */
+struct sp_bytes feature_set_get(const struct feature_set *set, enum file_feature feature);
+
+/*
+ * Appends a HEADER_FEATURE record for each feature but those of `without` (a
+ * mask of bits) and those that are larger than a record.
+ */
+struct sp_error *feature_set_records(const struct feature_set *set, uint64_t without,
+				     struct record_buffer *buffer) SP_MUST_CHECK;
+
+/*
+ * Appends the sections of a table, ascending, of all features but those of
+ * `without`; set->bytes lies (or will) at `payloads_offset` of the file.
+ * *bits_ret is for the header.
+ */
+struct sp_error *feature_set_sections(const struct feature_set *set, uint64_t payloads_offset,
+				      uint64_t without, struct record_buffer *buffer,
+				      uint64_t *bits_ret) SP_MUST_CHECK;
+
+/* Appends the HEADER_BUILD_ID record that says the same as an entry of BUILD_ID. */
+struct sp_error *feature_build_id_record(const struct sp_build_id *build_id,
+					 struct record_buffer *buffer) SP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* perf.data on disk: the file header and the feature bits. */
+#ifndef FILE_FORMAT_H
+#define FILE_FORMAT_H
+
+#include <stdint.h>
+
+/* "PERFILE2" as a u64 in the file's byte order. */
+#define FILE_MAGIC UINT64_C(0x32454c4946524550)
+
+struct file_section {
+	uint64_t offset, size;
+};
+
+struct file_header {
+	uint64_t magic;
+	uint64_t size;      /* of this header: 104; 16, and nothing more of it, in a pipe */
+	uint64_t attr_size; /* of an entry of attrs: the attr and a file_section of its ids */
+	struct file_section attrs;
+	struct file_section data;
+	struct file_section event_types; /* ignored by all readers */
+	uint64_t features[4];
+};
+
+_Static_assert(sizeof(struct file_header) == 104, "the header has no padding");
+
+#define FILE_PIPE_HEADER_SIZE 16
+
+enum file_feature {
+	FEATURE_TRACING_DATA = 1,
+	FEATURE_BUILD_ID,
+	FEATURE_HOSTNAME,
+	FEATURE_OSRELEASE,
+	FEATURE_VERSION,
+	FEATURE_ARCH,
+	FEATURE_NRCPUS,
+	FEATURE_CPUDESC,
+	FEATURE_CPUID,
+	FEATURE_TOTAL_MEM,
+	FEATURE_CMDLINE,
+	FEATURE_EVENT_DESC,
+	FEATURE_CPU_TOPOLOGY,
+	FEATURE_NUMA_TOPOLOGY,
+	FEATURE_BRANCH_STACK,
+	FEATURE_PMU_MAPPINGS,
+	FEATURE_GROUP_DESC,
+	FEATURE_AUXTRACE,
+	FEATURE_STAT,
+	FEATURE_CACHE,
+	FEATURE_SAMPLE_TIME,
+	FEATURE_MEM_TOPOLOGY,
+	FEATURE_CLOCKID,
+	FEATURE_DIR_FORMAT,
+	FEATURE_BPF_PROG_INFO,
+	FEATURE_BPF_BTF,
+	FEATURE_COMPRESSED,
+	FEATURE_CPU_PMU_CAPS,
+	FEATURE_CLOCK_DATA,
+	FEATURE_HYBRID_TOPOLOGY,
+	FEATURE_PMU_CAPS,
+	FEATURE_CPU_DOMAIN_INFO,
+	FEATURE_COUNT,
+};
+
+#endif

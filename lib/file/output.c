@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "file/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/cleanup.h"
+
+#define ELSEWHERE "name another file with -o"
+
+/*
+ * Whether `st`, in the directory of `path`, could be another user's trap: the
+ * kernel's own rule where fs.protected_symlinks and _fifos are set.
+ */
+static bool planted(const char *path, const struct stat *st)
+{
+	struct stat directory;
+	CLEANUP_FREE char *copy = strdup(path);
+	if (!copy || stat(dirname(copy), &directory) < 0)
+		return true;
+	bool shared = (directory.st_mode & S_ISVTX) && (directory.st_mode & (S_IWOTH | S_IWGRP));
+	return shared && st->st_uid != geteuid() && st->st_uid != directory.st_uid;
+}
+
+static struct sp_error *refuse(const char *path, const char *why, const char *remedy)
+{
+	return error_set_remedy(error_new(SP_ERROR_INVALID, "%s %s", path, why), "%s", remedy);
+}
+
+static struct sp_error *open_stdout(struct output *ret)
+{
+	if (isatty(STDOUT_FILENO))
+		return error_set_remedy(error_new(SP_ERROR_INVALID,
+						  "a recording is no text for a terminal"),
+					"send standard output to a file or a pipe");
+	ret->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	ret->stream = true;
+	return ret->fd < 0 ? error_os(errno, "cannot write to standard output") : NULL;
+}
+
+/* What is there and is no regular file: a pipe, /dev/null, a link to one. */
+static struct sp_error *open_special(const char *path, struct output *ret)
+{
+	struct stat st;
+	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_set_remedy(error_os(errno, "cannot write to %s", path), ELSEWHERE);
+	if (!S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
+		return refuse(path, "changed while it was opened", ELSEWHERE);
+	if (isatty(fd))
+		return refuse(path, "is a terminal", ELSEWHERE);
+	ret->fd = take_fd(&fd);
+	ret->stream = true;
+	return NULL;
+}
+
+static struct sp_error *open_unborn(const char *path, struct output *ret)
+{
+	CLEANUP_FREE char *copy = strdup(path);
+	CLEANUP_FREE char *unborn = NULL;
+	if (!copy || asprintf(&unborn, "%s.XXXXXX", path) < 0) {
+		unborn = NULL;
+		return error_no_memory();
+	}
+	/* Mode 0600, O_EXCL: never a file or link that was there before. */
+	CLEANUP_CLOSE int fd = mkostemp(unborn, O_CLOEXEC);
+	if (fd < 0)
+		return error_set_remedy(error_os(errno, "cannot create %s", path), ELSEWHERE);
+	ret->fd = take_fd(&fd);
+	ret->path = take_ptr(copy);
+	ret->unborn = take_ptr(unborn);
+	return NULL;
+}
+
+struct sp_error *output_open(const char *path, struct output *ret)
+{
+	struct stat st, target;
+	*ret = (struct output){.fd = -1};
+	if (!strcmp(path, "-"))
+		return open_stdout(ret);
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT
+			       ? open_unborn(path, ret)
+			       : error_set_remedy(error_os(errno, "cannot write to %s", path),
+						  ELSEWHERE);
+	if (S_ISREG(st.st_mode))
+		return open_unborn(path, ret);
+	if (S_ISDIR(st.st_mode))
+		return refuse(path, "is a directory", "name a file in it");
+	if (planted(path, &st))
+		return refuse(path, "belongs to another user, in a directory that all may write to",
+			      ELSEWHERE);
+	if (S_ISLNK(st.st_mode) && (stat(path, &target) < 0 || S_ISREG(target.st_mode) ||
+				    S_ISDIR(target.st_mode)))
+		return refuse(path, "is a symbolic link, which is not followed",
+			      "name the file itself, or - for standard output");
+	if (!S_ISLNK(st.st_mode) && !S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
+		return refuse(path, "is a socket or a disk", ELSEWHERE);
+	return open_special(path, ret);
+}
+
+/* A regular file at the output's path becomes PATH.old. */
+static struct sp_error *keep_old(const struct output *output)
+{
+	struct stat st;
+	if (lstat(output->path, &st) < 0)
+		return errno == ENOENT ? NULL : error_os(errno, "cannot see %s", output->path);
+	if (!S_ISREG(st.st_mode))
+		return refuse(output->path, "changed while it was opened", ELSEWHERE);
+	CLEANUP_FREE char *old = NULL;
+	if (asprintf(&old, "%s.old", output->path) < 0) {
+		old = NULL;
+		return error_no_memory();
+	}
+	if (rename(output->path, old) < 0)
+		return error_set_remedy(error_os(errno, "cannot keep %s as %s", output->path, old),
+					ELSEWHERE ", or remove the old one");
+	return NULL;
+}
+
+struct sp_error *output_publish(struct output *output)
+{
+	if (!output->unborn)
+		return NULL;
+	/* Whoever else records to the same name may be between these two steps. */
+	for (int tries = 0; tries < 8; tries++) {
+		struct sp_error *error = keep_old(output);
+		if (error)
+			return error;
+		int failed = renameat2(AT_FDCWD, output->unborn, AT_FDCWD, output->path,
+				       RENAME_NOREPLACE);
+		if (failed && errno == EINVAL) /* a file system without NOREPLACE */
+			failed = rename(output->unborn, output->path);
+		if (!failed) {
+			free(take_ptr(output->unborn));
+			return NULL;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return error_set_remedy(error_os(errno, "cannot create %s", output->path), ELSEWHERE);
+}
+
+int output_close(struct output *output)
+{
+	int errnum = 0;
+	if (output->unborn)
+		unlink(output->unborn);
+	if (output->fd >= 0 && close(output->fd) < 0)
+		errnum = errno;
+	free(output->path);
+	free(output->unborn);
+	*output = (struct output){.fd = -1};
+	return errnum;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "file/spans.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#define BATCH 64
+
+/*
+ * A write that fails with EPIPE or EFBIG also raises a signal at this thread,
+ * whose default is death. It is held back and taken out, so that a failed write
+ * is an error and nothing else, whatever the program does with its signals, and
+ * without changing what a command started by it inherits.
+ */
+struct signal_guard {
+	sigset_t before;
+};
+
+static void signal_guard_begin(struct signal_guard *guard)
+{
+	sigset_t raised;
+	sigemptyset(&raised);
+	sigaddset(&raised, SIGPIPE);
+	sigaddset(&raised, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &raised, &guard->before);
+}
+
+static void signal_guard_end(struct signal_guard *guard, int errnum)
+{
+	int raised = errnum == EPIPE ? SIGPIPE : errnum == EFBIG ? SIGXFSZ : 0;
+	const struct timespec at_once = {0};
+	sigset_t one;
+	if (raised && !sigismember(&guard->before, raised)) {
+		sigemptyset(&one);
+		sigaddset(&one, raised);
+		while (sigtimedwait(&one, NULL, &at_once) < 0 && errno == EINTR)
+			;
+	}
+	pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
+}
+
+uint64_t spans_size(const struct iovec *spans, int count)
+{
+	uint64_t size = 0;
+	for (int i = 0; i < count; i++)
+		size += spans[i].iov_len;
+	return size;
+}
+
+/* Bytes [skip, skip + size) of the spans, or what BATCH pieces hold of them; how many pieces. */
+static int batch_make(const struct iovec *spans, int count, uint64_t skip, uint64_t size,
+		      struct iovec *batch)
+{
+	int used = 0;
+	for (int i = 0; i < count && used < BATCH && size; i++) {
+		if (skip >= spans[i].iov_len) {
+			skip -= spans[i].iov_len;
+			continue;
+		}
+		uint64_t length = spans[i].iov_len - skip;
+		if (length > size)
+			length = size;
+		batch[used++] = (struct iovec){
+			.iov_base = (char *)spans[i].iov_base + skip,
+			.iov_len = (size_t)length,
+		};
+		size -= length;
+		skip = 0;
+	}
+	return used;
+}
+
+int spans_write(int fd, int64_t offset, const struct iovec *spans, int count, uint64_t size,
+		uint64_t *done_ret)
+{
+	struct signal_guard guard;
+	uint64_t done = 0;
+	int errnum = 0;
+	signal_guard_begin(&guard);
+	while (done < size && !errnum) {
+		struct iovec batch[BATCH];
+		int used = batch_make(spans, count, done, size - done, batch);
+		ssize_t put = offset == SPANS_APPEND
+				      ? writev(fd, batch, used)
+				      : pwritev(fd, batch, used, (off_t)offset + (off_t)done);
+		if (put > 0)
+			done += (uint64_t)put;
+		else if (put == 0)
+			errnum = EIO;
+		else if (errno != EINTR)
+			errnum = errno;
+	}
+	signal_guard_end(&guard, errnum);
+	*done_ret = done;
+	return errnum;
+}
+
+/* Where in the spans a walk is. */
+struct place {
+	int span;
+	size_t at;
+};
+
+/* Moves on by `size` bytes, which must be there, and copies them if `to` is not NULL. */
+static struct place place_move(const struct iovec *spans, struct place place, void *to, size_t size)
+{
+	while (size) {
+		size_t length = spans[place.span].iov_len - place.at;
+		if (length > size)
+			length = size;
+		if (to) {
+			memcpy(to, (char *)spans[place.span].iov_base + place.at, length);
+			to = (char *)to + length;
+		}
+		size -= length;
+		place.at += length;
+		if (place.at == spans[place.span].iov_len)
+			place = (struct place){.span = place.span + 1};
+	}
+	return place;
+}
+
+uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size)
+{
+	struct perf_event_header header;
+	struct place place = {0};
+	uint64_t whole = 0, all = spans_size(spans, count);
+	if (size > all)
+		size = all;
+	while (size - whole >= sizeof(header)) {
+		place_move(spans, place, &header, sizeof(header));
+		if (header.size < sizeof(header) || header.size > size - whole)
+			break;
+		place = place_move(spans, place, NULL, header.size);
+		whole += header.size;
+	}
+	return whole;
+}

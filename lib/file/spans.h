@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Records in pieces, as rings hand them out: counted, written, cut between records. */
+#ifndef FILE_SPANS_H
+#define FILE_SPANS_H
+
+#include <stdint.h>
+#include <sys/uio.h>
+
+/* For spans_write(): where the file's position is, or where a stream goes on. */
+#define SPANS_APPEND INT64_C(-1)
+
+uint64_t spans_size(const struct iovec *spans, int count);
+
+/*
+ * Writes the first `size` bytes of the spans, at `offset` or SPANS_APPEND. 0, or
+ * the errno; *done_ret is how much was written before it. The signal that comes
+ * with EPIPE or EFBIG is not raised.
+ */
+int spans_write(int fd, int64_t offset, const struct iovec *spans, int count, uint64_t size,
+		uint64_t *done_ret);
+
+/* How many of the first `size` bytes of the spans are whole records. */
+uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size);
+
+#endif

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A file, and what makes it valid at each moment:
+ *
+ *	header    104 bytes
+ *	ids       u64 of all events
+ *	attrs     for each event its perf_event_attr and the section of its ids
+ *	payloads  of the features that are known at the start
+ *	data      HEADER_FEATURE records first (a file without a table still says
+ *	          what it is of), then what the recorder writes
+ *	table     for each bit in the header a section; readers look for it behind
+ *	          the data. While recording it points at the payloads above; at the
+ *	          end there is one with all payloads behind it, as perf writes it.
+ *
+ * The data grows over the table, so each round goes: bits cleared; data; table;
+ * data.size and bits in one write within one page, which a SIGKILL does not
+ * divide. Killed anywhere, the file has the size of the last round, and its
+ * table or no bits. `end` is always behind a whole record.
+ *
+ * Space for the last table is allocated ahead of the data (fallocate, the file's
+ * size unchanged), and the data never grows into the last `reserve` bytes of it:
+ * a full disk stops the data, not the closing.
+ *
+ * A stream (pipe, device, standard output) is perf's pipe format: a header of 16
+ * bytes, then HEADER_ATTR, HEADER_FEATURE and EVENT_UPDATE records, then the data.
+ */
+#include "file/writer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include "base/cleanup.h"
+#include "file/output.h"
+#include "file/spans.h"
+#include "file/start.h"
+
+/* Writes up to this size are gathered in `pending`, which holds PENDING_SIZE. */
+#define SMALL_SIZE ((size_t)8192)
+#define PENDING_SIZE ((size_t)65536)
+
+/* Room kept for the build-ids of the table, beside what is known at the start. */
+#define BUILD_ID_RESERVE ((uint64_t)65536)
+
+/* How far ahead space is allocated: a quarter of what there is, within these. */
+#define AHEAD_MIN ((uint64_t)256 << 10)
+#define AHEAD_MAX ((uint64_t)16 << 20)
+
+struct writer {
+	struct output output;
+	char *name; /* for messages */
+	struct feature_set features;
+	struct file_start start;      /* its bytes only until they are written */
+	struct record_buffer pending; /* of PENDING_SIZE bytes */
+	uint64_t end;         /* of the last whole record that is in the file */
+	uint64_t committed;   /* up to where data.size reaches */
+	bool bits_set;        /* the header's, of a table at `committed` */
+	uint64_t allocated;   /* space up to here is ours */
+	uint64_t reserve;     /* of that, behind the data */
+	bool cannot_allocate; /* the file system has no fallocate */
+	int errnum;           /* of the first write that failed; 0: none */
+};
+
+DEFINE_CLEANUP(struct writer *, writer_free)
+
+/* -- Errors ---------------------------------------------------------------- */
+
+static const char *remedy_of(int errnum)
+{
+	switch (errnum) {
+	case ENOSPC:
+		return "free space there, write to another file system with -o, or record less "
+		       "(a lower -F, no -g)";
+	case EDQUOT:
+		return "the disk quota is used up: free space, write elsewhere with -o, or record "
+		       "less (a lower -F, no -g)";
+	case EFBIG:
+		return "raise the limit on the size of files (ulimit -f), or record less "
+		       "(a lower -F, no -g)";
+	case EPIPE:
+		return "see why the reading program ended; to keep a recording, use -o FILE";
+	default:
+		return "write elsewhere with -o";
+	}
+}
+
+/* The error of the write that failed. */
+static struct sp_error *failed(const struct writer *writer)
+{
+	struct sp_error *error;
+	if (!writer->end)
+		error = error_os(writer->errnum, "cannot write to %s", writer->name);
+	else if (writer->output.stream)
+		error = error_os(writer->errnum, "writing to %s stopped after %" PRIu64 " bytes",
+				 writer->name, writer->end);
+	else
+		error = error_os(writer->errnum,
+				 "writing to %s stopped at %" PRIu64 " bytes, which stay readable",
+				 writer->name, writer->end);
+	return error_set_remedy(error, "%s", remedy_of(writer->errnum));
+}
+
+/* -- Space ----------------------------------------------------------------- */
+
+static uint64_t file_size_limit(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur > INT64_MAX)
+		return INT64_MAX;
+	return limit.rlim_cur;
+}
+
+/* Makes space up to `goal` ours; 0 or the errno. */
+static int allocate(struct writer *writer, uint64_t goal)
+{
+	if (goal <= writer->allocated)
+		return 0;
+	while (!writer->cannot_allocate &&
+	       fallocate(writer->output.fd, FALLOC_FL_KEEP_SIZE, (off_t)writer->allocated,
+			 (off_t)(goal - writer->allocated)) < 0) {
+		if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
+			return errno;
+		/* All else is no answer: then the writes themselves will tell. */
+		if (errno != EINTR)
+			writer->cannot_allocate = true;
+	}
+	writer->allocated = goal;
+	return 0;
+}
+
+/*
+ * How many of `size` more bytes of data may be written; fewer than `size` only
+ * together with an errno.
+ */
+static uint64_t room_for(struct writer *writer, uint64_t size, int *errnum_ret)
+{
+	uint64_t need = writer->end + size + writer->reserve;
+	*errnum_ret = 0;
+	if (writer->output.stream || need <= writer->allocated)
+		return size;
+	uint64_t ahead = writer->end / 4;
+	ahead = ahead < AHEAD_MIN ? AHEAD_MIN : ahead > AHEAD_MAX ? AHEAD_MAX : ahead;
+	uint64_t limit = file_size_limit();
+	uint64_t goal = need + ahead < limit ? need + ahead : limit;
+	int errnum = allocate(writer, goal);
+	if (errnum && need < goal)
+		errnum = allocate(writer, need);
+	if (!errnum && need > limit)
+		errnum = EFBIG;
+	if (!errnum)
+		return size;
+	*errnum_ret = errnum;
+	uint64_t taken = writer->end + writer->reserve;
+	uint64_t room = writer->allocated > taken ? writer->allocated - taken : 0;
+	return room < size ? room : size;
+}
+
+/* Ends the file there and gives back what was allocated ahead; 0 or the errno. */
+static int cut_at(struct writer *writer, uint64_t size)
+{
+	if (ftruncate(writer->output.fd, (off_t)size) < 0)
+		return errno;
+	if (writer->allocated > size)
+		writer->allocated = size;
+	return 0;
+}
+
+/* -- The header's changing part -------------------------------------------- */
+
+static int put_bytes_at(struct writer *writer, uint64_t offset, const void *bytes, size_t size)
+{
+	uint64_t done;
+	struct iovec span = {(void *)(uintptr_t)bytes, size};
+	return spans_write(writer->output.fd, (int64_t)offset, &span, 1, size, &done);
+}
+
+/* Before anything is written behind the data; 0 or the errno. */
+static int clear_bits(struct writer *writer)
+{
+	const uint64_t none[4] = {0};
+	if (!writer->bits_set)
+		return 0;
+	int errnum = put_bytes_at(writer, offsetof(struct file_header, features), none,
+				  sizeof(none));
+	writer->bits_set = errnum != 0;
+	return errnum;
+}
+
+/* Size and bits together: whoever sees the bits sees the size they stand behind. */
+static int patch_header(struct writer *writer, uint64_t bits)
+{
+	struct file_header header = {
+		.data.size = writer->end - writer->start.data_offset,
+		.features = {bits},
+	};
+	size_t from = offsetof(struct file_header, data.size);
+	int errnum = put_bytes_at(writer, from, (const char *)&header + from,
+				  sizeof(header) - from);
+	if (!errnum) {
+		writer->committed = writer->end;
+		writer->bits_set = bits != 0;
+	}
+	return errnum;
+}
+
+/* Makes the file valid up to `end`, with the table of what is known; 0 or the errno. */
+static int seal(struct writer *writer)
+{
+	if (writer->output.stream || (writer->committed == writer->end && writer->bits_set))
+		return 0;
+	const struct record_buffer *table = &writer->start.table;
+	int errnum = clear_bits(writer);
+	if (errnum)
+		return errnum;
+	/* The records at the start say the same: without a table nothing is lost. */
+	bool has_table = !put_bytes_at(writer, writer->end, table->items, table->count);
+	return patch_header(writer, has_table ? writer->start.bits : 0);
+}
+
+/* -- Data ------------------------------------------------------------------ */
+
+/*
+ * Takes back the part of a record that is in the file. It would not be read, so
+ * it is no error if it cannot be.
+ */
+static void cut(struct writer *writer, uint64_t surplus)
+{
+	struct stat st;
+	if (!writer->output.stream) {
+		cut_at(writer, writer->end);
+		return;
+	}
+	/* Standard output may be a file, and may not have begun at its start. */
+	off_t at = lseek(writer->output.fd, 0, SEEK_CUR);
+	if (at >= 0 && fstat(writer->output.fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_size == at)
+		cut_at(writer, (uint64_t)at - surplus);
+}
+
+static struct sp_error *append(struct writer *writer, const struct iovec *spans, int count)
+{
+	int no_room;
+	uint64_t size = spans_size(spans, count), done = 0;
+	uint64_t room = room_for(writer, size, &no_room);
+	if (room < size)
+		room = spans_whole_records(spans, count, room);
+	int errnum = clear_bits(writer);
+	if (!errnum)
+		errnum = spans_write(writer->output.fd,
+				     writer->output.stream ? SPANS_APPEND : (int64_t)writer->end,
+				     spans, count, room, &done);
+	uint64_t whole = errnum ? spans_whole_records(spans, count, done) : done;
+	writer->end += whole;
+	writer->errnum = errnum ?: no_room;
+	if (whole < done)
+		cut(writer, done - whole);
+	if (!writer->errnum)
+		return NULL;
+	seal(writer);
+	return failed(writer);
+}
+
+static struct sp_error *flush(struct writer *writer)
+{
+	if (!writer->pending.count)
+		return NULL;
+	struct iovec span = {writer->pending.items, writer->pending.count};
+	writer->pending.count = 0;
+	return append(writer, &span, 1);
+}
+
+struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, int count)
+{
+	uint64_t size = spans_size(spans, count);
+	assert(size % 8 == 0);
+	if (writer->errnum)
+		return failed(writer);
+	if (size > SMALL_SIZE || writer->pending.count + size > PENDING_SIZE) {
+		struct sp_error *error = flush(writer);
+		if (error)
+			return error;
+	}
+	if (size > SMALL_SIZE)
+		return append(writer, spans, count);
+	for (int i = 0; i < count; i++) {
+		if (spans[i].iov_len)
+			memcpy(writer->pending.items + writer->pending.count, spans[i].iov_base,
+			       spans[i].iov_len);
+		writer->pending.count += spans[i].iov_len;
+	}
+	return NULL;
+}
+
+struct sp_error *writer_commit(struct writer *writer)
+{
+	struct sp_error *error = writer->errnum ? NULL : flush(writer);
+	int errnum = error ? 0 : seal(writer);
+	/* What could not be committed now may be by the next round, or at the end. */
+	if (errnum && !writer->errnum)
+		error = error_os(errnum, "cannot write the header of %s", writer->name);
+	return error ?: writer->errnum ? failed(writer) : NULL;
+}
+
+uint64_t writer_size(const struct writer *writer)
+{
+	return writer->end + writer->pending.count;
+}
+
+/* -- Opening --------------------------------------------------------------- */
+
+/* The header goes last: until then this is no perf.data file at all. */
+static struct sp_error *write_file_start(struct writer *writer)
+{
+	const struct record_buffer *bytes = &writer->start.bytes;
+	const struct record_buffer *table = &writer->start.table;
+	size_t header = sizeof(struct file_header);
+	room_for(writer, bytes->count, &writer->errnum);
+	if (!writer->errnum)
+		writer->errnum = put_bytes_at(writer, header, bytes->items + header,
+					      bytes->count - header);
+	if (!writer->errnum)
+		writer->errnum = put_bytes_at(writer, bytes->count, table->items, table->count);
+	if (!writer->errnum)
+		writer->errnum = put_bytes_at(writer, 0, bytes->items, header);
+	if (writer->errnum)
+		return failed(writer);
+	writer->end = writer->committed = bytes->count;
+	writer->bits_set = true;
+	return NULL;
+}
+
+static struct sp_error *start_file(struct writer *writer, const struct sp_event *events,
+				   size_t count, uint32_t attr_size)
+{
+	struct sp_error *error = file_start_make(&writer->start, events, count, attr_size,
+						 &writer->features);
+	if (!error)
+		error = write_file_start(writer);
+	vec_deinit(&writer->start.bytes);
+	return error;
+}
+
+static struct sp_error *start_stream(struct writer *writer, const struct sp_event *events,
+				     size_t count, uint32_t attr_size)
+{
+	struct record_buffer bytes = {0};
+	struct sp_error *error =
+		stream_start_make(&bytes, events, count, attr_size, &writer->features);
+	if (!error) {
+		struct iovec span = {bytes.items, bytes.count};
+		writer->errnum = spans_write(writer->output.fd, SPANS_APPEND, &span, 1,
+					     bytes.count, &writer->end);
+		error = writer->errnum ? failed(writer) : NULL;
+	}
+	vec_deinit(&bytes);
+	return error;
+}
+
+static struct sp_error *start(struct writer *writer, const struct sp_event *events, size_t count,
+			      const struct writer_info *info)
+{
+	uint32_t attr_size = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t needed = attr_size_needed(&events[i].attr);
+		attr_size = needed > attr_size ? needed : attr_size;
+	}
+	struct sp_error *error =
+		feature_set_start(&writer->features, info, events, count, attr_size);
+	if (error)
+		return error;
+	if (!vec_reserve(&writer->pending, PENDING_SIZE))
+		return error_no_memory();
+	if (writer->output.stream)
+		return start_stream(writer, events, count, attr_size);
+	writer->reserve = BUILD_ID_RESERVE + writer->features.bytes.count +
+			  FEATURE_COUNT * sizeof(struct file_section);
+	error = start_file(writer, events, count, attr_size);
+	return error ?: output_publish(&writer->output);
+}
+
+struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct sp_event *events,
+			     size_t event_count, const struct writer_info *info,
+			     struct writer **ret)
+{
+	(void)ctx;
+	CLEANUP(cleanup_writer_free) struct writer *writer = calloc(1, sizeof(*writer));
+	if (!writer)
+		return error_no_memory();
+	writer->output.fd = -1;
+	writer->name = strdup(strcmp(path, "-") != 0 ? path : "standard output");
+	if (!writer->name)
+		return error_no_memory();
+	struct sp_error *error = output_open(path, &writer->output);
+	if (!error)
+		error = start(writer, events, event_count, info);
+	if (error)
+		return error;
+	*ret = take_ptr(writer);
+	return NULL;
+}
+
+/* -- Closing --------------------------------------------------------------- */
+
+/* The table with all payloads behind the data; 0 or the errno, the file as it was. */
+static int put_last_table(struct writer *writer, uint64_t *size_ret)
+{
+	const struct feature_set *features = &writer->features;
+	struct record_buffer sections = {0};
+	uint64_t bits, done, size;
+	/* Their number gives their size, which says where the payloads will be. */
+	struct sp_error *error = feature_set_sections(features, 0, 0, &sections, &bits);
+	size = sections.count;
+	sections.count = 0;
+	if (!error)
+		error = feature_set_sections(features, writer->end + size, 0, &sections, &bits);
+	int errnum = error ? ENOMEM : clear_bits(writer);
+	sp_error_free(error);
+	if (!errnum) {
+		struct iovec spans[] = {{sections.items, sections.count},
+					{features->bytes.items, features->bytes.count}};
+		size = spans_size(spans, 2);
+		errnum = spans_write(writer->output.fd, (int64_t)writer->end, spans, 2, size,
+				     &done);
+	}
+	if (!errnum)
+		errnum = patch_header(writer, bits);
+	vec_deinit(&sections);
+	*size_ret = size;
+	return errnum;
+}
+
+/*
+ * The table in full; if that cannot be, the one of the rounds, which lacks the
+ * build-ids (MMAP2 records have them too) and the time span.
+ */
+static struct sp_error *finish_file(struct writer *writer)
+{
+	uint64_t size;
+	int errnum = put_last_table(writer, &size);
+	if (errnum) {
+		size = writer->start.table.count;
+		seal(writer);
+	}
+	int cut_errnum = cut_at(writer, writer->end + size);
+	if (!errnum)
+		errnum = cut_errnum;
+	if (!errnum)
+		return NULL;
+	return error_set_remedy(error_os(errnum, "the data of %s is whole, but its list of "
+					 "build-ids cannot be written", writer->name),
+				"%s", remedy_of(errnum));
+}
+
+/* What a file has in its table at the end, as records. */
+static struct sp_error *finish_stream(struct writer *writer, const struct writer_end *end)
+{
+	struct record_buffer buffer = {0};
+	struct sp_error *error = NULL;
+	for (size_t i = 0; !error && i < end->build_id_count; i++)
+		error = feature_build_id_record(&end->build_ids[i], &buffer);
+	if (!error && buffer.count) {
+		struct iovec span = {buffer.items, buffer.count};
+		error = append(writer, &span, 1);
+	}
+	vec_deinit(&buffer);
+	return error;
+}
+
+static struct sp_error *finish(struct writer *writer, const struct writer_end *end)
+{
+	if (writer->output.stream)
+		return writer->errnum ? NULL : finish_stream(writer, end);
+	struct sp_error *error = feature_set_end(&writer->features, end);
+	struct sp_error *file_error = finish_file(writer);
+	if (!error)
+		return file_error;
+	sp_error_free(file_error);
+	return error;
+}
+
+struct sp_error *writer_close(struct writer *writer, const struct writer_end *end)
+{
+	struct sp_error *error = writer_commit(writer);
+	struct sp_error *later = finish(writer, end);
+	int errnum = output_close(&writer->output);
+	if (!error && !later && errnum)
+		later = error_set_remedy(error_os(errnum, "cannot close %s", writer->name), "%s",
+					 remedy_of(errnum));
+	writer_free(writer);
+	if (!error)
+		return later;
+	sp_error_free(later);
+	return error;
+}
+
+void writer_free(struct writer *writer)
+{
+	if (!writer)
+		return;
+	if (writer->output.fd >= 0 && writer->bits_set)
+		cut_at(writer, writer->committed + writer->start.table.count);
+	output_close(&writer->output);
+	file_start_deinit(&writer->start);
+	feature_set_deinit(&writer->features);
+	vec_deinit(&writer->pending);
+	free(writer->name);
+	free(writer);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Notes: what the recorder has to say about the recording (rate lowered, rings
+ * grown, side-band lost), kept in it. A note is an EVENT_UPDATE record (78) of a
+ * kind of our own, which other readers pass over without a word:
+ *
+ *	header  u32 78, u16 misc 0, u16 size
+ *	u64     kind: NOTE_KIND ("sprof" in ASCII)
+ *	u64     id: 0, the first event (perf refuses the file where it finds none)
+ *	u64     time_ns, in the recording's clock, little-endian; 0: of it all
+ *	char[]  text: UTF-8, one plain sentence, a NUL behind, zeros up to 8 bytes
+ *
+ * What follows the NUL is for later versions to use, and ignored.
+ */
+#ifndef RECORD_NOTE_H
+#define RECORD_NOTE_H
+
+#include <sprof/record.h>
+#include "record/encode.h"
+
+#define NOTE_KIND UINT64_C(0x666f727073)
+
+/* Appends a note. Fails with SP_ERROR_LIMIT where the text does not fit a record. */
+struct sp_error *record_encode_note(struct record_buffer *buffer, const char *text,
+				    uint64_t time_ns) SP_MUST_CHECK;
+
+/*
+ * Whether a decoded record is a note; its text then is *text_ret (no NUL behind
+ * it is promised), valid as long as the record.
+ */
+bool record_note(const struct sp_record *record, const char **text_ret, size_t *size_ret,
+		 uint64_t *time_ns_ret);
+
+#endif

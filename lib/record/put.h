@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Appends bytes in host order to a record_buffer. A failure sticks: callers put
+ * all they have and test put->no_memory once, at the end.
+ */
+#ifndef RECORD_PUT_H
+#define RECORD_PUT_H
+
+#include <string.h>
+#include "record/encode.h"
+
+struct put {
+	struct record_buffer *buffer;
+	bool no_memory;
+};
+
+/* `size` uninitialised bytes, valid until the next put; NULL when out of memory. */
+static inline uint8_t *put_space(struct put *put, size_t size)
+{
+	struct record_buffer *buffer = put->buffer;
+	if (put->no_memory || !vec_reserve(buffer, buffer->count + size)) {
+		put->no_memory = true;
+		return NULL;
+	}
+	uint8_t *space = buffer->items + buffer->count;
+	buffer->count += size;
+	return space;
+}
+
+/* `bytes` may be NULL where size is 0. */
+static inline void put_bytes(struct put *put, const void *bytes, size_t size)
+{
+	uint8_t *space = put_space(put, size);
+	if (space && size)
+		memcpy(space, bytes, size);
+}
+
+static inline void put_zeros(struct put *put, size_t size)
+{
+	uint8_t *space = put_space(put, size);
+	if (space && size)
+		memset(space, 0, size);
+}
+
+static inline void put_u8(struct put *put, uint8_t value)
+{
+	put_bytes(put, &value, sizeof(value));
+}
+
+static inline void put_u16(struct put *put, uint16_t value)
+{
+	put_bytes(put, &value, sizeof(value));
+}
+
+static inline void put_u32(struct put *put, uint32_t value)
+{
+	put_bytes(put, &value, sizeof(value));
+}
+
+static inline void put_u64(struct put *put, uint64_t value)
+{
+	put_bytes(put, &value, sizeof(value));
+}
+
+/* Zeros until what was put since `start` (a count of the buffer) is a multiple of 8. */
+static inline void put_align(struct put *put, size_t start)
+{
+	put_zeros(put, -(put->buffer->count - start) & 7);
+}
+
+/* The first `size` bytes of an attr, its size field set to that; zeros where it is shorter. */
+static inline void put_attr(struct put *put, const struct perf_event_attr *attr, uint32_t size)
+{
+	struct perf_event_attr copy = *attr;
+	size_t known = size < sizeof(copy) ? size : sizeof(copy);
+	copy.size = size;
+	put_bytes(put, &copy, known);
+	put_zeros(put, size - known);
+}
+
+/* A SAMPLE's body, which see record_encode() for. */
+struct sp_error *put_sample(struct put *put, const struct sp_sample *sample,
+			    const struct perf_event_attr *attr) SP_MUST_CHECK;
+
+/* Counters as PERF_SAMPLE_READ and READ records have them. */
+void put_counters(struct put *put, const struct sp_counters *counters, uint64_t read_format);
+
+#endif
