@@ -1,1 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# A fuzz target is a line in FUZZERS, one for its LDADD, and its seeds in
+# corpus/NAME. `make check` runs seeds and some mutations of them; configured
+# with --enable-fuzzing, `make fuzz [FUZZ_SECONDS=60]` runs libFuzzer on each.
+FUZZERS += \
+	tests/fuzz/fuzz_elf \
+	tests/fuzz/fuzz_event \
+	tests/fuzz/fuzz_kallsyms
+tests_fuzz_fuzz_elf_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_event_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_kallsyms_LDADD = $(fuzz_ldadd)
+
+EXTRA_DIST += tests/fuzz/corpus
+if FUZZING
+noinst_PROGRAMS += $(FUZZERS)
+fuzz_ldadd = lib/libsprof-core.la $(FUZZING_LDFLAGS)
+else
+check_PROGRAMS += $(FUZZERS)
+check_LTLIBRARIES += tests/fuzz/libdriver.la
+tests_fuzz_libdriver_la_SOURCES = tests/fuzz/driver.c
+fuzz_ldadd = tests/fuzz/libdriver.la lib/libsprof-core.la
+endif
+
+# New inputs that reach new code are kept in the build folder; what crashes is
+# left in crash-*.
+FUZZ_SECONDS = 60
+.PHONY: fuzz
+fuzz: $(FUZZERS)
+	@test -n '$(FUZZING_LDFLAGS)' || { echo "configure with --enable-fuzzing and CC=clang"; exit 1; }
+	@for target in $(FUZZERS); do \
+		name=$${target##*/fuzz_}; \
+		mkdir -p fuzz-corpus/$$name; \
+		echo "fuzz_$$name:"; \
+		$$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 \
+			-print_final_stats=1 -verbosity=0 \
+			fuzz-corpus/$$name $(srcdir)/tests/fuzz/corpus/$$name || exit 1; \
+	done

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Event strings, as -e takes them. */
+#include <assert.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "event/parse.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	CLEANUP_FREE char *text = strndup((const char *)bytes, size);
+	struct event_specs specs = {0};
+	struct sp_error *error = event_specs_parse(&specs, text);
+	assert(error ? sp_error_remedy(error) && !specs.count : specs.count);
+	for (size_t i = 0; i < specs.count; i++)
+		assert(strstr(text, specs.items[i].name));
+	sp_error_free(error);
+	event_specs_deinit(&specs);
+	return 0;
+}
