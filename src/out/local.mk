@@ -1,1 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+src_libcommand_la_SOURCES += \
+	src/out/csv.c \
+	src/out/folded.c \
+	src/out/format.c src/out/format.h \
+	src/out/json.c \
+	src/out/output.c src/out/output.h \
+	src/out/table.c src/out/table.h \
+	src/out/text.c \
+	src/out/tree.c
+
+check_PROGRAMS += tests/unit/test_output
+tests_unit_test_output_CPPFLAGS = $(command_cppflags) $(CHECK_CFLAGS)
+tests_unit_test_output_LDADD = $(command_ldadd)

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rows, as RFC 4180 has them but for the line ends, under a header line.
+ * The columns are the keys of a row in JSON, in their order; those of totals are
+ * always there, and empty where totals are not known. Rows of several events
+ * have a last column that names theirs.
+ */
+#include <inttypes.h>
+#include "out/output.h"
+#include "text.h"
+
+/* Quoted where it must be; bytes that are not UTF-8 become U+FFFD. */
+static void put_text(const char *text, FILE *out)
+{
+	bool quote = false;
+	char buffer[4];
+	for (const char *at = text; *at && !quote; at++)
+		quote = *at == ',' || *at == '"' || *at == '\n' || *at == '\r';
+	if (quote)
+		putc('"', out);
+	for (uint32_t code; (code = text_next(&text));) {
+		if (code == '"')
+			putc('"', out);
+		fwrite(buffer, 1, text_put(code == TEXT_INVALID ? 0xfffd : code, buffer), out);
+	}
+	if (quote)
+		putc('"', out);
+}
+
+static bool has_events(const struct report *report)
+{
+	return report->profile_count > 1 || report_has_key(report, SP_KEY_EVENT);
+}
+
+static void put_header(const struct report *report, FILE *out)
+{
+	fputs("self,self_low,self_high,self_samples,self_weight,"
+	      "total,total_low,total_high,total_samples,total_weight", out);
+	for (enum sp_key key = 0; key < SP_KEY_COUNT; key++)
+		if (report_has_key(report, key) && key != SP_KEY_EVENT)
+			fprintf(out, ",%s", sp_key_name(key));
+	if (report_has_key(report, SP_KEY_DSO))
+		fputs(",build_id", out);
+	fputs(has_events(report) ? ",event\n" : "\n", out);
+}
+
+static void put_weight(const struct sp_weight *weight, FILE *out)
+{
+	fprintf(out, "%.10g,%.10g,%.10g,%" PRIu64 ",%" PRIu64, weight->share.value,
+		weight->share.low, weight->share.high, weight->samples, weight->weight);
+}
+
+static void put_name(const char *name, FILE *out)
+{
+	putc(',', out);
+	if (name)
+		put_text(name, out);
+}
+
+static void put_number(int32_t number, FILE *out)
+{
+	putc(',', out);
+	if (number >= 0)
+		fprintf(out, "%" PRId32, number);
+}
+
+static void put_row(const struct report *report, const struct sp_profile *profile,
+		    const struct sp_row *row, FILE *out)
+{
+	put_weight(&row->self, out);
+	putc(',', out);
+	if (report_has_totals(report, profile))
+		put_weight(&row->total, out);
+	else
+		fputs(",,,,", out);
+	if (report_has_key(report, SP_KEY_COMM))
+		put_name(row->comm, out);
+	if (report_has_key(report, SP_KEY_PID))
+		put_number(row->pid, out);
+	if (report_has_key(report, SP_KEY_TID))
+		put_number(row->tid, out);
+	if (report_has_key(report, SP_KEY_CPU))
+		put_number(row->cpu, out);
+	if (report_has_key(report, SP_KEY_DSO))
+		put_name(row->dso, out);
+	if (report_has_key(report, SP_KEY_SYMBOL))
+		put_name(row->symbol, out);
+	if (report_has_key(report, SP_KEY_DSO))
+		put_name(row->build_id, out);
+	if (has_events(report))
+		put_name(profile->event, out);
+	putc('\n', out);
+}
+
+static bool write_csv(const struct report *report, FILE *out)
+{
+	put_header(report, out);
+	for (size_t i = 0; i < report->profile_count; i++) {
+		const struct sp_profile *profile = report->profiles[i];
+		size_t count = report_row_count(report, profile);
+		for (size_t j = 0; j < count; j++)
+			put_row(report, profile, &profile->rows[j], out);
+	}
+	return true;
+}
+
+const struct output output_csv = {"csv", "csv", false, write_csv};

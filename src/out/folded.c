@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Folded stacks, as flamegraph.pl, inferno and speedscope take them: a line
+ * "comm;root;...;leaf COUNT" for each distinct stack, where COUNT is samples.
+ *
+ * A frame of the kernel ends in "_[k]". One without a symbol is its "[dso]", so
+ * that unnamed code does not fall apart into single addresses. By that, children
+ * of one node, or of several, may become the same frame: `frames` are therefore
+ * groups of nodes, and the walk goes down groups, not nodes. Lines come out in
+ * the order of the frames' names.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "out/output.h"
+#include "text.h"
+
+/* Children of all nodes of a group, ordered by their names. */
+struct level {
+	const struct sp_tree_node **nodes;
+	size_t count, next;
+	size_t line_size; /* of the line before these frames */
+};
+
+struct folder {
+	const struct report *report;
+	FILE *out;
+	struct level *levels;
+	size_t depth, capacity;
+	char *line;
+	size_t line_size, line_capacity;
+};
+
+/* The outermost frames are commands; below, code without a symbol is its module. */
+static bool is_module(const struct folder *folder, const struct sp_tree_node *node)
+{
+	return folder->depth > 1 && !node->symbol_known;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct sp_tree_node *x = *(const struct sp_tree_node *const *)a;
+	const struct sp_tree_node *y = *(const struct sp_tree_node *const *)b;
+	const char *x_name = x->symbol_known || !x->dso ? x->symbol : x->dso;
+	const char *y_name = y->symbol_known || !y->dso ? y->symbol : y->dso;
+	int order = strcmp(x_name, y_name);
+	if (!order)
+		order = x->symbol_known - y->symbol_known;
+	return order ? order : (int)x->level - (int)y->level;
+}
+
+static bool line_reserve(struct folder *folder, size_t more)
+{
+	if (folder->line_size + more <= folder->line_capacity)
+		return true;
+	size_t capacity = (folder->line_size + more) * 2;
+	char *line = realloc(folder->line, capacity);
+	if (!line)
+		return false;
+	folder->line = line;
+	folder->line_capacity = capacity;
+	return true;
+}
+
+static void line_put(struct folder *folder, const char *text)
+{
+	size_t size = strlen(text);
+	memcpy(folder->line + folder->line_size, text, size);
+	folder->line_size += size;
+}
+
+/* Appends the frame, with nothing in it that a reader of lines would take for syntax. */
+static bool line_add(struct folder *folder, const struct sp_tree_node *node)
+{
+	bool module = is_module(folder, node);
+	const char *name = module && node->dso ? node->dso : node->symbol;
+	bool bracket = module && *name != '[';
+	/* A byte takes up to three: U+FFFD for each that is not UTF-8. */
+	if (!line_reserve(folder, 3 * strlen(name) + 16))
+		return false;
+	if (folder->line_size)
+		line_put(folder, ";");
+	if (bracket)
+		line_put(folder, "[");
+	for (uint32_t code; (code = text_next(&name));) {
+		if (code == ';')
+			code = ':';
+		else if (code < 0x20 || code == 0x7f)
+			code = ' ';
+		else if (code == TEXT_INVALID)
+			code = 0xfffd;
+		folder->line_size += text_put(code, folder->line + folder->line_size);
+	}
+	if (bracket)
+		line_put(folder, "]");
+	if (node->level == SP_LEVEL_KERNEL || node->level == SP_LEVEL_GUEST_KERNEL)
+		line_put(folder, "_[k]");
+	return true;
+}
+
+/* Opens the level of the children of all nodes of the group. */
+static bool push_level(struct folder *folder, const struct sp_tree_node *const *group, size_t size)
+{
+	struct level level = {.line_size = folder->line_size};
+	size_t total = 0;
+	for (size_t i = 0; i < size; i++)
+		total += group[i]->child_count;
+	if (folder->depth == folder->capacity) {
+		size_t capacity = folder->capacity * 2 + 64;
+		struct level *levels = realloc(folder->levels, capacity * sizeof(*levels));
+		if (!levels)
+			return false;
+		folder->levels = levels;
+		folder->capacity = capacity;
+	}
+	level.nodes = malloc((total ? total : 1) * sizeof(*level.nodes));
+	if (!level.nodes)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		for (size_t j = 0; j < group[i]->child_count; j++)
+			if (group[i]->children[j].total.share.value >= folder->report->tree_limit)
+				level.nodes[level.count++] = &group[i]->children[j];
+	qsort(level.nodes, level.count, sizeof(*level.nodes), compare);
+	folder->levels[folder->depth++] = level;
+	return true;
+}
+
+static bool write_group(struct folder *folder)
+{
+	struct level *level = &folder->levels[folder->depth - 1];
+	const struct sp_tree_node *const *group = &level->nodes[level->next];
+	size_t size = 0;
+	uint64_t samples = 0;
+	while (level->next < level->count && !compare(&group[0], &level->nodes[level->next])) {
+		samples += group[size++]->self.samples;
+		level->next++;
+	}
+	folder->line_size = level->line_size;
+	if (!line_add(folder, group[0]))
+		return false;
+	if (samples) {
+		fwrite(folder->line, 1, folder->line_size, folder->out);
+		fprintf(folder->out, " %" PRIu64 "\n", samples);
+	}
+	return push_level(folder, group, size);
+}
+
+static bool fold(struct folder *folder, const struct sp_tree_node *root)
+{
+	if (!push_level(folder, &root, 1))
+		return false;
+	while (folder->depth) {
+		struct level *level = &folder->levels[folder->depth - 1];
+		if (level->next < level->count) {
+			if (!write_group(folder))
+				return false;
+		} else {
+			free(level->nodes);
+			folder->depth--;
+		}
+	}
+	return true;
+}
+
+static bool write_folded(const struct report *report, FILE *out)
+{
+	bool done = true;
+	for (size_t i = 0; i < report->profile_count && done; i++) {
+		struct folder folder = {.report = report, .out = out};
+		if (report->profiles[i]->tree)
+			done = fold(&folder, report->profiles[i]->tree);
+		while (folder.depth)
+			free(folder.levels[--folder.depth].nodes);
+		free(folder.levels);
+		free(folder.line);
+	}
+	return done;
+}
+
+const struct output output_folded = {"folded", "folded", false, write_folded};

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "out/format.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Shares from which a row is hot and warm; perf's own limits. */
+#define HOT_SHARE 0.05
+#define WARM_SHARE 0.005
+
+const char *format_count(uint64_t count, char buffer[FORMAT_SIZE])
+{
+	char digits[FORMAT_SIZE];
+	int size = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	char *at = buffer;
+	for (int i = 0; i < size; i++) {
+		if (i && (size - i) % 3 == 0)
+			*at++ = ',';
+		*at++ = digits[i];
+	}
+	*at = '\0';
+	return buffer;
+}
+
+const char *format_share(double share, char buffer[FORMAT_SIZE])
+{
+	snprintf(buffer, FORMAT_SIZE, "%.2f%%", share * 100);
+	return buffer;
+}
+
+/* A tenth of a percent is enough from 10 % on, and nothing behind 100. */
+static void format_bound(double bound, bool small, char *buffer, size_t size)
+{
+	if (bound >= 0.9995)
+		snprintf(buffer, size, "100");
+	else
+		snprintf(buffer, size, "%.*f", small ? 2 : 1, bound * 100);
+}
+
+const char *format_range(const struct term *term, const struct sp_share *share,
+			 char buffer[FORMAT_SIZE])
+{
+	char low[16], high[16];
+	bool small = share->high < 0.1;
+	format_bound(share->low, small, low, sizeof(low));
+	format_bound(share->high, small, high, sizeof(high));
+	snprintf(buffer, FORMAT_SIZE, "%s%s%s", low, term_glyph(term, "–", "-"), high);
+	return buffer;
+}
+
+const char *format_duration(const struct term *term, uint64_t ns, char buffer[FORMAT_SIZE])
+{
+	double seconds = (double)ns / 1e9;
+	uint64_t whole = ns / 1000000000 + (ns % 1000000000 >= 500000000);
+	if (ns < 1000)
+		snprintf(buffer, FORMAT_SIZE, "%" PRIu64 " ns", ns);
+	else if (ns < 999500)
+		snprintf(buffer, FORMAT_SIZE, "%.3g %s", seconds * 1e6,
+			 term_glyph(term, "µs", "us"));
+	else if (ns < 999500000)
+		snprintf(buffer, FORMAT_SIZE, "%.3g ms", seconds * 1e3);
+	else if (whole < 100)
+		snprintf(buffer, FORMAT_SIZE, "%.2f s", seconds);
+	else if (whole < 3600)
+		snprintf(buffer, FORMAT_SIZE, "%" PRIu64 " min %02" PRIu64 " s", whole / 60,
+			 whole % 60);
+	else
+		snprintf(buffer, FORMAT_SIZE, "%" PRIu64 " h %02" PRIu64 " min", whole / 3600,
+			 whole / 60 % 60);
+	return buffer;
+}
+
+const char *format_level(enum sp_level level)
+{
+	static const char *const marks[] = {
+		[SP_LEVEL_USER] = "[.]",       [SP_LEVEL_KERNEL] = "[k]",
+		[SP_LEVEL_HYPERVISOR] = "[H]", [SP_LEVEL_GUEST_USER] = "[u]",
+		[SP_LEVEL_GUEST_KERNEL] = "[g]",
+	};
+	return marks[level];
+}
+
+enum term_style share_style(double share)
+{
+	return share >= HOT_SHARE ? TERM_HOT : share >= WARM_SHARE ? TERM_WARM : TERM_PLAIN;
+}
+
+/* The bracket that closes the one at `open`, or NULL. "->" closes nothing. */
+static const char *closing(const char *open, char begin, char end)
+{
+	int depth = 0;
+	for (const char *at = open; *at; at++) {
+		if (*at == begin)
+			depth++;
+		else if (*at == end && !(end == '>' && at[-1] == '-') && --depth == 0)
+			return at;
+	}
+	return NULL;
+}
+
+/* True where '<' at `at` is part of an operator's name. */
+static bool is_operator(const char *name, const char *at)
+{
+	static const char word[] = "operator";
+	size_t before = (size_t)(at - name), size = sizeof(word) - 1;
+	while (before && name[before - 1] == '<')
+		before--;
+	return before >= size && !memcmp(name + before - size, word, size);
+}
+
+/* A copy with what is in the outermost brackets replaced by `dots`. */
+static char *empty_brackets(const char *text, char begin, char end, const char *dots)
+{
+	size_t size = strlen(dots);
+	char *copy = malloc(strlen(text) + 1), *to = copy; /* it never gets longer */
+	for (const char *at = text; copy && *at;) {
+		const char *close = NULL;
+		if (*at == begin && !(begin == '<' && is_operator(text, at)))
+			close = closing(at, begin, end);
+		/* "(anonymous namespace)" and "()" say something, and dots need their room. */
+		if (!close || (size_t)(close - at) <= size + 1 ||
+		    !strncmp(at, "(anonymous namespace)", 21)) {
+			*to++ = *at++;
+			continue;
+		}
+		*to++ = begin;
+		memcpy(to, dots, size);
+		to += size;
+		*to++ = end;
+		at = close + 1;
+	}
+	if (copy)
+		*to = '\0';
+	return copy;
+}
+
+const char *name_shorten(const struct term *term, const char *name, int width, char **made)
+{
+	*made = NULL;
+	if (!width || term_text_width(term, name) <= width)
+		return name;
+	const char *dots = term_glyph(term, "…", "~");
+	char *plain = empty_brackets(name, '(', ')', dots);
+	if (!plain || term_text_width(term, plain) <= width)
+		return *made = plain;
+	*made = empty_brackets(plain, '<', '>', dots);
+	free(plain);
+	return *made;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Numbers and names as people read them. Each returns `buffer`, which it fills. */
+#ifndef OUT_FORMAT_H
+#define OUT_FORMAT_H
+
+#include <sprof/profile.h>
+#include "term.h"
+
+enum { FORMAT_SIZE = 64 };
+
+/* "4,996" */
+const char *format_count(uint64_t count, char buffer[FORMAT_SIZE]);
+
+/* "62.31%" */
+const char *format_share(double share, char buffer[FORMAT_SIZE]);
+
+/* "60.9–63.6", in percent. */
+const char *format_range(const struct term *term, const struct sp_share *share,
+			 char buffer[FORMAT_SIZE]);
+
+/* "5.02 s", "12.3 ms", "1 h 02 min" */
+const char *format_duration(const struct term *term, uint64_t ns, char buffer[FORMAT_SIZE]);
+
+/* "[k]" for the kernel, "[.]" for a program, …, as perf has them. */
+const char *format_level(enum sp_level level);
+
+/* How the share of a row or node is to be shown. */
+enum term_style share_style(double share);
+
+/*
+ * A shorter name for `name` if it takes more than `width` columns: without the
+ * text of its parameters, then of its template arguments ("f(…)",
+ * "map<…>::find(…)"). It may still be too wide. Returns `name`, or memory that the
+ * caller frees, which *made then is; NULL when out of memory.
+ */
+const char *name_shorten(const struct term *term, const char *name, int width, char **made);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One JSON object; its names and their order are a promise (sprof-report(1)).
+ * Shares are fractions; keys that were not asked for, and totals that are not
+ * known, are absent.
+ */
+#include "json.h"
+
+#include <stdlib.h>
+#include "out/output.h"
+
+static void write_weight(struct json *json, const struct sp_weight *weight, bool total)
+{
+	json_double(json, total ? "total" : "self", weight->share.value);
+	json_double(json, total ? "total_low" : "self_low", weight->share.low);
+	json_double(json, total ? "total_high" : "self_high", weight->share.high);
+	json_unsigned(json, total ? "total_samples" : "self_samples", weight->samples);
+	json_unsigned(json, total ? "total_weight" : "self_weight", weight->weight);
+}
+
+static void write_name(struct json *json, const char *key, const char *name)
+{
+	if (name)
+		json_string(json, key, name);
+}
+
+static void write_number(struct json *json, const char *key, int32_t number)
+{
+	if (number >= 0)
+		json_signed(json, key, number);
+}
+
+static void write_row(const struct report *report, struct json *json, const struct sp_row *row,
+		      bool totals)
+{
+	json_begin(json, NULL, '{');
+	write_weight(json, &row->self, false);
+	if (totals)
+		write_weight(json, &row->total, true);
+	if (report_has_key(report, SP_KEY_COMM))
+		write_name(json, "comm", row->comm);
+	if (report_has_key(report, SP_KEY_PID))
+		write_number(json, "pid", row->pid);
+	if (report_has_key(report, SP_KEY_TID))
+		write_number(json, "tid", row->tid);
+	if (report_has_key(report, SP_KEY_CPU))
+		write_number(json, "cpu", row->cpu);
+	if (report_has_key(report, SP_KEY_DSO))
+		write_name(json, "dso", row->dso);
+	if (report_has_key(report, SP_KEY_SYMBOL))
+		write_name(json, "symbol", row->symbol);
+	if (report_has_key(report, SP_KEY_DSO))
+		write_name(json, "build_id", row->build_id);
+	if (report_has_key(report, SP_KEY_EVENT))
+		write_name(json, "event", row->event);
+	json_end(json, '}');
+}
+
+/* Begins the node's object, up to and with "children": [. */
+static void begin_node(struct json *json, const struct sp_tree_node *node)
+{
+	json_begin(json, NULL, '{');
+	json_string(json, "symbol", node->symbol);
+	write_name(json, "dso", node->dso);
+	json_double(json, "self", node->self.share.value);
+	json_double(json, "total", node->total.share.value);
+	json_begin(json, "children", '[');
+}
+
+struct level {
+	const struct sp_tree_node *node;
+	size_t next;
+};
+
+static bool push_level(struct level **levels, size_t *depth, size_t *capacity,
+		       const struct sp_tree_node *node)
+{
+	if (*depth == *capacity) {
+		struct level *grown = realloc(*levels, (*capacity * 2 + 64) * sizeof(*grown));
+		if (!grown)
+			return false;
+		*levels = grown;
+		*capacity = *capacity * 2 + 64;
+	}
+	(*levels)[(*depth)++] = (struct level){node, 0};
+	return true;
+}
+
+/* Call chains may be thousands deep: the walk has a stack of its own. */
+static bool write_tree(const struct report *report, struct json *json,
+		       const struct sp_tree_node *root)
+{
+	struct level *levels = NULL;
+	size_t depth = 0, capacity = 0;
+	bool done = push_level(&levels, &depth, &capacity, root);
+	json_begin_lines(json, "tree", '[');
+	while (done && depth) {
+		struct level *level = &levels[depth - 1];
+		const struct sp_tree_node *child = NULL;
+		if (level->next < level->node->child_count)
+			child = &level->node->children[level->next++];
+		if (child && child->total.share.value >= report->tree_limit) {
+			begin_node(json, child);
+			done = push_level(&levels, &depth, &capacity, child);
+		} else if (--depth) {
+			json_end(json, ']');
+			json_end(json, '}');
+		}
+	}
+	json_end_lines(json, ']');
+	free(levels);
+	return done;
+}
+
+static void write_head(struct json *json, const struct sp_profile *profile)
+{
+	const struct sp_stack_ends *ends = &profile->stacks;
+	json_string(json, "name", profile->event);
+	json_unsigned(json, "samples", profile->samples);
+	json_unsigned(json, "weight", profile->weight);
+	json_unsigned(json, "lost", profile->lost);
+	json_begin(json, "throttled", '{');
+	json_unsigned(json, "count", profile->throttled_count);
+	json_unsigned(json, "ns", profile->throttled_ns);
+	json_end(json, '}');
+	json_begin(json, "stacks", '{');
+	json_unsigned(json, "complete", ends->complete);
+	json_unsigned(json, "truncated", ends->truncated);
+	json_unsigned(json, "no_unwind_info", ends->no_unwind_info);
+	json_unsigned(json, "bad_memory", ends->bad_memory);
+	json_unsigned(json, "depth_limit", ends->depth_limit);
+	json_unsigned(json, "none", ends->none);
+	json_end(json, '}');
+	json_unsigned(json, "repaired", profile->repaired);
+}
+
+static bool write_profile(const struct report *report, struct json *json,
+			  const struct sp_profile *profile)
+{
+	size_t count = report_row_count(report, profile);
+	bool totals = report_has_totals(report, profile), done = true;
+	json_begin_lines(json, NULL, '{');
+	write_head(json, profile);
+	json_begin_lines(json, "rows", '[');
+	for (size_t i = 0; i < count; i++)
+		write_row(report, json, &profile->rows[i], totals);
+	json_end_lines(json, ']');
+	if (profile->tree)
+		done = write_tree(report, json, profile->tree);
+	json_end_lines(json, '}');
+	return done;
+}
+
+static bool write_json(const struct report *report, FILE *out)
+{
+	struct json json = {.out = out};
+	bool done = true;
+	json_begin_lines(&json, NULL, '{');
+	json_unsigned(&json, "sprof", 1);
+	json_begin(&json, "file", '{');
+	json_string(&json, "path", report->path);
+	json_unsigned(&json, "duration_ns", report->duration_ns);
+	json_bool(&json, "damaged", report->damaged);
+	json_end(&json, '}');
+	json_begin_lines(&json, "events", '[');
+	for (size_t i = 0; i < report->profile_count && done; i++)
+		done = write_profile(report, &json, report->profiles[i]);
+	json_end_lines(&json, ']');
+	json_end_lines(&json, '}');
+	return done;
+}
+
+const struct output output_json = {"json", "json", false, write_json};

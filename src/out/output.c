@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "out/output.h"
+
+#include <string.h>
+
+/* Adding an output is its file in out/ and its line here. The first is the default. */
+const struct output *const outputs[] = {
+	&output_text,
+	&output_json,
+	&output_csv,
+	&output_folded,
+	NULL,
+};
+
+const struct output *output_find(const char *name)
+{
+	for (const struct output *const *output = outputs; *output; output++)
+		if (!strcmp((*output)->name, name))
+			return *output;
+	return NULL;
+}
+
+bool report_has_key(const struct report *report, enum sp_key key)
+{
+	for (size_t i = 0; i < report->key_count; i++)
+		if (report->keys[i] == key)
+			return true;
+	return false;
+}
+
+const struct sp_weight *row_main(const struct report *report, const struct sp_row *row)
+{
+	return report->children ? &row->total : &row->self;
+}
+
+size_t report_row_count(const struct report *report, const struct sp_profile *profile)
+{
+	size_t count = 0;
+	while (count < profile->row_count &&
+	       row_main(report, &profile->rows[count])->share.value >= report->row_limit)
+		count++;
+	return count;
+}
+
+bool report_has_totals(const struct report *report, const struct sp_profile *profile)
+{
+	return report->children || !profile->has_callchains;
+}

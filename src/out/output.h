@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A form in which a report can be written: one file in out/, one line in output.c. */
+#ifndef OUT_OUTPUT_H
+#define OUT_OUTPUT_H
+
+#include <sprof/sprof.h>
+#include <stdio.h>
+#include "term.h"
+
+/* What is to be written. All of it is borrowed. */
+struct report {
+	const char *path;
+	const struct sp_file_info *info;
+	uint64_t duration_ns; /* from the first to the last sample */
+	bool damaged;
+	const struct sp_profile *const *profiles;
+	size_t profile_count;
+	const struct sp_finding *const *findings;
+	size_t finding_count;
+	const enum sp_key *keys; /* in the order that the user gave */
+	size_t key_count;
+	bool children;           /* rows are ordered by total, and have one of their own */
+	enum sp_tree_order tree;
+	bool filtered, relative;
+	double row_limit, tree_limit; /* smaller shares are left out; 0: none are */
+	bool quiet;
+	struct term term;
+};
+
+struct output {
+	const char *name;      /* of --format */
+	const char *extension; /* of a file */
+	bool paged;            /* for people: worth a pager */
+	/* Write errors stay in `out`. False, after having said why: out of memory. */
+	bool (*write)(const struct report *report, FILE *out);
+};
+
+extern const struct output output_text;
+extern const struct output output_json;
+extern const struct output output_csv;
+extern const struct output output_folded;
+
+/* NULL-terminated. */
+extern const struct output *const outputs[];
+
+/* NULL if there is none of that name. */
+const struct output *output_find(const char *name);
+
+bool report_has_key(const struct report *report, enum sp_key key);
+
+/* What rows and nodes are ordered and limited by. */
+const struct sp_weight *row_main(const struct report *report, const struct sp_row *row);
+
+/* How many of the rows, which are ordered, are not below the limit. */
+size_t report_row_count(const struct report *report, const struct sp_profile *profile);
+
+/* The total of a row is known: computed, or without call chains its self. */
+bool report_has_totals(const struct report *report, const struct sp_profile *profile);
+
+#endif

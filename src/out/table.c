@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of rows as aligned text:
+ *
+ *	  self  low–high  samples  comm  dso        symbol
+ *	62.31%  60.9–63.6   3,113  demo  demo       [.] hash_words
+ *
+ * Every cell is made twice, once to measure its column and once to print it. In
+ * a file nothing is cut; on a terminal the symbol, then dso and comm give way.
+ */
+#include "out/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "out/format.h"
+
+enum column_kind {
+	COLUMN_TOTAL,
+	COLUMN_TOTAL_RANGE,
+	COLUMN_SELF,
+	COLUMN_SELF_RANGE,
+	COLUMN_SAMPLES,
+	COLUMN_KEY, /* and behind it, one for each enum sp_key */
+};
+
+#define MAX_COLUMNS (COLUMN_KEY + 2 * SP_KEY_COUNT)
+#define GAP 2
+
+/* Widths that names are cut to, step by step. */
+#define GOOD_SYMBOL 44
+#define GOOD_NAME 16
+#define LEAST_SYMBOL 24
+#define LEAST_NAME 8
+#define BARE_SYMBOL 12
+#define BARE_NAME 3
+
+struct column {
+	int kind; /* of enum column_kind */
+	int width;
+};
+
+struct table {
+	const struct report *report;
+	const struct term *term;
+	struct column columns[MAX_COLUMNS];
+	size_t count;
+};
+
+static bool is_number(int kind)
+{
+	return kind < COLUMN_KEY || kind == COLUMN_KEY + SP_KEY_PID ||
+	       kind == COLUMN_KEY + SP_KEY_TID || kind == COLUMN_KEY + SP_KEY_CPU;
+}
+
+static const char *column_title(const struct table *table, int kind)
+{
+	switch (kind) {
+	case COLUMN_TOTAL:
+		return "total";
+	case COLUMN_SELF:
+		return "self";
+	case COLUMN_TOTAL_RANGE:
+	case COLUMN_SELF_RANGE:
+		return term_glyph(table->term, "low–high", "low-high");
+	case COLUMN_SAMPLES:
+		return "samples";
+	default:
+		return sp_key_name((enum sp_key)(kind - COLUMN_KEY));
+	}
+}
+
+static const char *number_or_unknown(int32_t number, char buffer[FORMAT_SIZE])
+{
+	if (number < 0)
+		return "?";
+	snprintf(buffer, FORMAT_SIZE, "%d", number);
+	return buffer;
+}
+
+/* The cell's text: in `buffer`, or a string of the row's. */
+static const char *cell_text(const struct table *table, const struct sp_row *row, int kind,
+			     char buffer[FORMAT_SIZE])
+{
+	switch (kind) {
+	case COLUMN_TOTAL:
+		return format_share(row->total.share.value, buffer);
+	case COLUMN_TOTAL_RANGE:
+		return format_range(table->term, &row->total.share, buffer);
+	case COLUMN_SELF:
+		return format_share(row->self.share.value, buffer);
+	case COLUMN_SELF_RANGE:
+		return format_range(table->term, &row->self.share, buffer);
+	case COLUMN_SAMPLES:
+		return format_count(row->self.samples, buffer);
+	case COLUMN_KEY + SP_KEY_PID:
+		return number_or_unknown(row->pid, buffer);
+	case COLUMN_KEY + SP_KEY_TID:
+		return number_or_unknown(row->tid, buffer);
+	case COLUMN_KEY + SP_KEY_CPU:
+		return number_or_unknown(row->cpu, buffer);
+	case COLUMN_KEY + SP_KEY_COMM:
+		return row->comm;
+	case COLUMN_KEY + SP_KEY_DSO:
+		return row->dso;
+	case COLUMN_KEY + SP_KEY_SYMBOL:
+		return row->symbol;
+	case COLUMN_KEY + SP_KEY_EVENT:
+		return row->event;
+	}
+	return NULL;
+}
+
+/* What stands before the cell's text: "[k] " of a symbol. */
+static int prefix_width(int kind)
+{
+	return kind == COLUMN_KEY + SP_KEY_SYMBOL ? 4 : 0;
+}
+
+static void add_column(struct table *table, int kind)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (table->columns[i].kind == kind)
+			return;
+	int title = term_text_width(table->term, column_title(table, kind));
+	table->columns[table->count++] = (struct column){kind, title};
+}
+
+static void choose_columns(struct table *table)
+{
+	const struct report *report = table->report;
+	if (report->children) {
+		add_column(table, COLUMN_TOTAL);
+		add_column(table, COLUMN_TOTAL_RANGE);
+	}
+	add_column(table, COLUMN_SELF);
+	add_column(table, COLUMN_SELF_RANGE);
+	add_column(table, COLUMN_SAMPLES);
+	for (size_t i = 0; i < report->key_count; i++)
+		add_column(table, COLUMN_KEY + (int)report->keys[i]);
+}
+
+static void measure(struct table *table, const struct sp_row *rows, size_t count)
+{
+	char buffer[FORMAT_SIZE];
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < table->count; j++) {
+			struct column *column = &table->columns[j];
+			const char *text = cell_text(table, &rows[i], column->kind, buffer);
+			int width = prefix_width(column->kind) +
+				    (text ? term_text_width(table->term, text) : 1);
+			if (width > column->width)
+				column->width = width;
+		}
+	}
+}
+
+/* Takes up to `excess` columns from this one; returns what is left of the excess. */
+static int give_way(struct column *column, int least, int excess)
+{
+	int spare = column->width - least;
+	if (spare <= 0 || excess <= 0)
+		return excess;
+	int given = spare < excess ? spare : excess;
+	column->width -= given;
+	return excess - given;
+}
+
+/* How much wider than the terminal the table is. */
+static int table_excess(const struct table *table)
+{
+	int excess = -GAP - table->term->width;
+	for (size_t i = 0; i < table->count; i++)
+		excess += table->columns[i].width + GAP;
+	return excess;
+}
+
+static void cut_names(struct table *table, int least_symbol, int least_name)
+{
+	const int symbol = COLUMN_KEY + SP_KEY_SYMBOL;
+	int excess = table_excess(table);
+	for (size_t i = 0; i < table->count; i++)
+		if (table->columns[i].kind == symbol)
+			excess = give_way(&table->columns[i], least_symbol, excess);
+	for (size_t i = table->count; i-- > 0;)
+		if (!is_number(table->columns[i].kind) && table->columns[i].kind != symbol)
+			excess = give_way(&table->columns[i], least_name, excess);
+}
+
+static void drop_column(struct table *table, int kind)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < table->count; i++)
+		if (table->columns[i].kind != kind)
+			table->columns[kept++] = table->columns[i];
+	table->count = kept;
+}
+
+/* Makes the table fit the terminal. What it is ordered by keeps its interval. */
+static void fit(struct table *table)
+{
+	if (!table->term->width)
+		return;
+	cut_names(table, GOOD_SYMBOL, GOOD_NAME);
+	cut_names(table, LEAST_SYMBOL, LEAST_NAME);
+	if (table->report->children && table_excess(table) > 0)
+		drop_column(table, COLUMN_SELF_RANGE);
+	cut_names(table, BARE_SYMBOL, BARE_NAME);
+}
+
+static enum term_style cell_style(const struct sp_row *row, int kind)
+{
+	switch (kind) {
+	case COLUMN_TOTAL:
+		return share_style(row->total.share.value);
+	case COLUMN_SELF:
+		return share_style(row->self.share.value);
+	case COLUMN_TOTAL_RANGE:
+	case COLUMN_SELF_RANGE:
+		return TERM_DIM;
+	case COLUMN_KEY + SP_KEY_SYMBOL:
+		return row->symbol_known ? TERM_PLAIN : TERM_DIM;
+	default:
+		return TERM_PLAIN;
+	}
+}
+
+static void pad(int width, FILE *out)
+{
+	fprintf(out, "%*s", width > 0 ? width : 0, "");
+}
+
+static bool write_cell(const struct table *table, const struct sp_row *row, size_t index, FILE *out)
+{
+	const struct column *column = &table->columns[index];
+	const struct term *term = table->term;
+	char buffer[FORMAT_SIZE], *made = NULL;
+	const char *text = cell_text(table, row, column->kind, buffer);
+	int width = column->width - prefix_width(column->kind);
+	bool last = index + 1 == table->count;
+	if (!text)
+		text = "?";
+	if (column->kind == COLUMN_KEY + SP_KEY_SYMBOL) {
+		enum term_style style = row->level == SP_LEVEL_USER ? TERM_DIM : TERM_KERNEL;
+		term_begin(term, style, out);
+		fprintf(out, "%s ", format_level(row->level));
+		term_end(term, style, out);
+		text = name_shorten(term, text, term->width ? width : 0, &made);
+		if (!text)
+			return false;
+	}
+	if (is_number(column->kind))
+		pad(width - term_text_width(term, text), out);
+	enum term_style style = cell_style(row, column->kind);
+	term_begin(term, style, out);
+	int used = term_put(term, text, term->width ? width : 0, out);
+	term_end(term, style, out);
+	if (!last)
+		pad((is_number(column->kind) ? 0 : width - used) + GAP, out);
+	free(made);
+	return true;
+}
+
+static void write_titles(const struct table *table, FILE *out)
+{
+	term_begin(table->term, TERM_DIM, out);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct column *column = &table->columns[i];
+		const char *title = column_title(table, column->kind);
+		int room = column->width - term_text_width(table->term, title);
+		if (is_number(column->kind))
+			pad(room, out);
+		fputs(title, out);
+		if (i + 1 < table->count)
+			pad((is_number(column->kind) ? 0 : room) + GAP, out);
+	}
+	term_end(table->term, TERM_DIM, out);
+	putc('\n', out);
+}
+
+bool table_write(const struct report *report, const struct sp_profile *profile, FILE *out)
+{
+	struct table table = {.report = report, .term = &report->term};
+	size_t count = report_row_count(report, profile);
+	choose_columns(&table);
+	measure(&table, profile->rows, count);
+	fit(&table);
+	write_titles(&table, out);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < table.count; j++)
+			if (!write_cell(&table, &profile->rows[i], j, out))
+				return false;
+		putc('\n', out);
+	}
+	return true;
+}

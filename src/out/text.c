@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The report for people. First, in plain words, what the data is worth: what
+ * was lost, which stacks are whole, what could not be resolved, and what to do
+ * about each. Then for each event its table, and the call tree if asked for.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include "out/format.h"
+#include "out/table.h"
+
+/* Where the words of the head begin. */
+#define INDENT 2
+
+static void write_styled(const struct report *report, enum term_style style, const char *text,
+			 FILE *out)
+{
+	term_begin(&report->term, style, out);
+	term_put(&report->term, text, 0, out);
+	term_end(&report->term, style, out);
+}
+
+/* Words of a sentence that may be long, broken at blanks to fit the terminal. */
+static void write_words(const struct report *report, int indent, const char *text, FILE *out)
+{
+	int width = report->term.width ? report->term.width : 100, column = indent;
+	char word[256];
+	while (*text) {
+		size_t size = strcspn(text, " ");
+		size_t kept = size < sizeof(word) ? size : sizeof(word) - 1;
+		memcpy(word, text, kept);
+		word[kept] = '\0';
+		text += kept;
+		int columns = term_text_width(&report->term, word);
+		if (column > indent && column + columns + 1 > width) {
+			fprintf(out, "\n%*s", indent, "");
+			column = indent;
+		}
+		if (column > indent)
+			column += fprintf(out, " ");
+		column += term_put(&report->term, word, 0, out);
+		text += strspn(text, " ");
+	}
+	putc('\n', out);
+}
+
+static void write_file(const struct report *report, FILE *out)
+{
+	const struct sp_file_info *info = report->info;
+	char buffer[FORMAT_SIZE];
+	write_styled(report, TERM_TITLE, report->path, out);
+	fprintf(out, "  %s", format_duration(&report->term, report->duration_ns, buffer));
+	if (info && info->cmdline && *info->cmdline) {
+		fputs(" of ", out);
+		for (const char *const *word = info->cmdline; *word; word++) {
+			if (word != info->cmdline)
+				putc(' ', out);
+			term_put(&report->term, *word, 60, out);
+		}
+	}
+	if (info && info->hostname && info->osrelease) {
+		fputs("  (", out);
+		term_put(&report->term, info->hostname, 0, out);
+		fputs(", Linux ", out);
+		term_put(&report->term, info->osrelease, 0, out);
+		if (info->arch) {
+			putc(' ', out);
+			term_put(&report->term, info->arch, 0, out);
+		}
+		putc(')', out);
+	}
+	putc('\n', out);
+}
+
+/* "! what", and the remedy below it. */
+static void write_finding(const struct report *report, const struct sp_finding *finding, FILE *out)
+{
+	term_begin(&report->term, TERM_WARNING, out);
+	fprintf(out, "%*s! ", INDENT, "");
+	write_words(report, INDENT + 2, finding->what, out);
+	term_end(&report->term, TERM_WARNING, out);
+	if (!finding->remedy)
+		return;
+	fprintf(out, "%*s%s ", INDENT + 2, "", term_glyph(&report->term, "→", "->"));
+	write_words(report, INDENT + 5 - report->term.utf8, finding->remedy, out);
+}
+
+static void write_losses(const struct report *report, const struct sp_profile *profile, FILE *out)
+{
+	char count[FORMAT_SIZE], share[FORMAT_SIZE];
+	double all = (double)profile->samples + (double)profile->lost;
+	if (profile->lost)
+		fprintf(out, "; %s lost (%s of all)", format_count(profile->lost, count),
+			format_share((double)profile->lost / all, share));
+	else
+		fputs("; none lost", out);
+	if (profile->throttled_count)
+		fprintf(out, "; throttled %s times, for %s",
+			format_count(profile->throttled_count, count),
+			format_duration(&report->term, profile->throttled_ns, share));
+	putc('\n', out);
+}
+
+/* "stacks: 4,990 complete (99.88%), 6 truncated". */
+static void write_stacks(const struct sp_profile *profile, FILE *out)
+{
+	const struct sp_stack_ends *ends = &profile->stacks;
+	const struct {
+		uint64_t count;
+		const char *how;
+	} kinds[] = {
+		{ends->complete, "complete"},           {ends->truncated, "truncated"},
+		{ends->no_unwind_info, "ended for lack of unwind information"},
+		{ends->bad_memory, "ended at unreadable memory"},
+		{ends->depth_limit, "cut at the depth limit"},
+		{ends->none, "without a stack"},
+	};
+	char count[FORMAT_SIZE], share[FORMAT_SIZE];
+	const char *before = "stacks: ";
+	if (!profile->has_callchains || !profile->samples)
+		return;
+	fprintf(out, "%*s", INDENT, "");
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (!kinds[i].count)
+			continue;
+		fprintf(out, "%s%s %s (%s)", before, format_count(kinds[i].count, count),
+			kinds[i].how,
+			format_share((double)kinds[i].count / (double)profile->samples, share));
+		before = ", ";
+	}
+	if (profile->repaired)
+		fprintf(out, "; %s repaired", format_count(profile->repaired, count));
+	putc('\n', out);
+}
+
+static void write_shown(const struct report *report, const struct sp_profile *profile, FILE *out)
+{
+	char shown[FORMAT_SIZE], all[FORMAT_SIZE], share[FORMAT_SIZE];
+	if (!report->filtered || !profile->samples)
+		return;
+	double part = profile->weight ? (double)profile->shown_weight / (double)profile->weight : 0;
+	fprintf(out, "%*sfilters: %s of %s samples pass, %s of the weight\n", INDENT, "",
+		format_count(profile->shown_samples, shown), format_count(profile->samples, all),
+		format_share(part, share));
+}
+
+static void write_event(const struct report *report, const struct sp_profile *profile, FILE *out)
+{
+	char count[FORMAT_SIZE], weight[FORMAT_SIZE];
+	write_styled(report, TERM_TITLE, profile->event, out);
+	fprintf(out, "  %s sample%s", format_count(profile->samples, count),
+		profile->samples == 1 ? "" : "s");
+	if (profile->samples && profile->weight_is_time)
+		fprintf(out, ", %s of processor time",
+			format_duration(&report->term, profile->weight, weight));
+	else if (profile->samples)
+		fprintf(out, ", standing for %s events", format_count(profile->weight, weight));
+	write_losses(report, profile, out);
+	write_stacks(profile, out);
+	write_shown(report, profile, out);
+}
+
+/* An empty table would leave people guessing. */
+static void write_empty(const struct report *report, const struct sp_profile *profile, FILE *out)
+{
+	const char *what, *remedy;
+	if (profile->samples) {
+		what = "No sample passes the filters.";
+		remedy = "'sprof report' without them shows what there is.";
+	} else if (profile->lost) {
+		what = "All samples of this event were lost.";
+		remedy = "Record again with larger rings (-m 4M) or a lower rate (-F 99).";
+	} else {
+		what = "No samples: while this was recorded, the event never counted as far as one period.";
+		remedy = "A program that mostly sleeps uses little processor time: record for longer, "
+			 "or with a higher rate (-F 20000).";
+	}
+	fprintf(out, "%*s", INDENT, "");
+	write_words(report, INDENT, what, out);
+	fprintf(out, "%*s%s ", INDENT, "", term_glyph(&report->term, "→", "->"));
+	write_words(report, INDENT + 3 - report->term.utf8, remedy, out);
+}
+
+/* What the limit leaves out is said. */
+static void write_left_out(const struct report *report, const struct sp_profile *profile, FILE *out)
+{
+	char rows[FORMAT_SIZE], limit[FORMAT_SIZE];
+	size_t shown = report_row_count(report, profile);
+	if (shown == profile->row_count)
+		return;
+	term_begin(&report->term, TERM_DIM, out);
+	fprintf(out, "%s %s rows below %s\n", term_glyph(&report->term, "…", "..."),
+		format_count(profile->row_count - shown, rows),
+		format_share(report->row_limit, limit));
+	term_end(&report->term, TERM_DIM, out);
+}
+
+static void write_legend(const struct report *report, FILE *out)
+{
+	term_begin(&report->term, TERM_DIM, out);
+	fprintf(out, "Shares are of %s weight; %s is the 95%% interval, in percent.\n",
+		report->relative ? "what passes the filters, by" : "the event's whole",
+		term_glyph(&report->term, "low–high", "low-high"));
+	term_end(&report->term, TERM_DIM, out);
+}
+
+static bool write_profile(const struct report *report, const struct sp_profile *profile, FILE *out)
+{
+	if (!report->quiet || report->profile_count > 1)
+		putc('\n', out);
+	if (!report->quiet)
+		write_event(report, profile, out);
+	else if (report->profile_count > 1)
+		fprintf(out, "%s\n", profile->event);
+	if (!profile->row_count) {
+		write_empty(report, profile, out);
+		return true;
+	}
+	if (!report->quiet)
+		putc('\n', out);
+	if (!table_write(report, profile, out))
+		return false;
+	write_left_out(report, profile, out);
+	if (!profile->tree || !profile->tree->child_count)
+		return true;
+	putc('\n', out);
+	return tree_write(report, profile, out);
+}
+
+static bool write_text(const struct report *report, FILE *out)
+{
+	bool any = false;
+	if (!report->quiet) {
+		write_file(report, out);
+		for (size_t i = 0; i < report->finding_count; i++)
+			write_finding(report, report->findings[i], out);
+		for (size_t i = 0; i < report->profile_count; i++)
+			any |= report->profiles[i]->row_count > 0;
+		if (any)
+			write_legend(report, out);
+	}
+	for (size_t i = 0; i < report->profile_count; i++)
+		if (!write_profile(report, report->profiles[i], out))
+			return false;
+	return true;
+}
+
+const struct output output_text = {"text", "txt", true, write_text};

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Each output, of a profile made by hand. */
+#include "out/output.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "out/format.h"
+#include "test.h"
+
+#define WEIGHT(n) {(n), (n) * 1000, {(n) / 1000.0, (n) / 1000.0 * 0.9, (n) / 1000.0 * 1.1}}
+#define NODE(name, file, self_, total_, ...)                                           \
+	{.symbol = name, .dso = file, .symbol_known = true, .self = WEIGHT(self_),     \
+	 .total = WEIGHT(total_), __VA_ARGS__}
+#define CHILDREN(list) .children = (list), .child_count = sizeof(list) / sizeof(*(list))
+
+/* main calls hash (600), fib (300, calling itself three deep), and two small ones. */
+static const struct sp_tree_node fib3[] = {NODE("fib", "demo", 50, 50)};
+static const struct sp_tree_node fib2[] = {NODE("fib", "demo", 100, 150, CHILDREN(fib3))};
+static const struct sp_tree_node below_main[] = {
+	NODE("hash", "demo", 600, 600),
+	NODE("fib", "demo", 150, 300, CHILDREN(fib2)),
+	{.symbol = "0x1234", .dso = "lib.so", .self = WEIGHT(4), .total = WEIGHT(4)},
+	{.symbol = "0x5678", .dso = "lib.so", .self = WEIGHT(3), .total = WEIGHT(3)},
+};
+static const struct sp_tree_node mains[] = {
+	NODE("main", "demo", 43, 950, CHILDREN(below_main)),
+};
+static const struct sp_tree_node starts[] = {
+	NODE("_start", "demo", 0, 950, CHILDREN(mains)),
+	NODE("do_idle;x", "[kernel.kallsyms]", 50, 50, .level = SP_LEVEL_KERNEL),
+};
+static const struct sp_tree_node comms[] = {
+	{.symbol = "de;mo", .self = WEIGHT(0), .total = WEIGHT(1000), CHILDREN(starts)},
+};
+
+static const struct sp_row rows[] = {
+	{.self = WEIGHT(600), .total = WEIGHT(600), .comm = "demo", .pid = 7, .cpu = -1, .dso = "demo",
+	 .symbol = "hash<int, char>(std::map<int, int> const&, int)", .symbol_known = true,
+	 .build_id = "0123abcd"},
+	{.self = WEIGHT(50), .total = WEIGHT(50), .comm = "a,\"b\"\x1b\xff", .pid = 8, .cpu = 3,
+	 .dso = "[kernel.kallsyms]", .symbol = "do_idle", .symbol_known = true,
+	 .level = SP_LEVEL_KERNEL},
+	{.self = WEIGHT(0), .total = WEIGHT(0), .comm = "demo", .pid = 7, .cpu = 0, .dso = "lib.so",
+	 .symbol = "0x1234"},
+};
+
+static const enum sp_key default_keys[] = {SP_KEY_COMM, SP_KEY_DSO, SP_KEY_SYMBOL};
+
+static char *written; /* by the last write_output() */
+
+static const char *write_output(const struct output *output, const struct report *report)
+{
+	size_t size;
+	free(written);
+	FILE *out = open_memstream(&written, &size);
+	ck_assert_ptr_nonnull(out);
+	ck_assert(output->write(report, out));
+	fclose(out);
+	return written;
+}
+
+static struct sp_profile sample_profile(void)
+{
+	return (struct sp_profile){
+		.event = "cpu-clock",
+		.samples = 1000,
+		.weight = 1000000,
+		.shown_samples = 1000,
+		.shown_weight = 1000000,
+		.weight_is_time = true,
+		.rows = rows,
+		.row_count = sizeof(rows) / sizeof(*rows),
+	};
+}
+
+static struct report sample_report(const struct sp_profile *const *profiles, size_t count)
+{
+	return (struct report){
+		.path = "sprof.data",
+		.duration_ns = 1000000,
+		.profiles = profiles,
+		.profile_count = count,
+		.keys = default_keys,
+		.key_count = 3,
+		.quiet = true,
+	};
+}
+
+TEST(csv_has_the_columns_of_the_contract)
+{
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	ck_assert_str_eq(write_output(&output_csv, &report),
+		"self,self_low,self_high,self_samples,self_weight,"
+		"total,total_low,total_high,total_samples,total_weight,comm,dso,symbol,build_id\n"
+		"0.6,0.54,0.66,600,600000,0.6,0.54,0.66,600,600000,demo,demo,"
+		"\"hash<int, char>(std::map<int, int> const&, int)\",0123abcd\n"
+		"0.05,0.045,0.055,50,50000,0.05,0.045,0.055,50,50000,\"a,\"\"b\"\"\x1b\xef\xbf\xbd\","
+		"[kernel.kallsyms],do_idle,\n"
+		"0,0,0,0,0,0,0,0,0,0,demo,lib.so,0x1234,\n");
+	/* With call chains, and without asking for them, totals are not known. */
+	profile.has_callchains = true;
+	report.row_limit = 0.3;
+	ck_assert_str_eq(strchr(write_output(&output_csv, &report), '\n'),
+		"\n0.6,0.54,0.66,600,600000,,,,,,demo,demo,"
+		"\"hash<int, char>(std::map<int, int> const&, int)\",0123abcd\n");
+}
+
+TEST(csv_keys_come_in_the_order_of_the_contract_not_of_the_user)
+{
+	static const enum sp_key keys[] = {SP_KEY_CPU, SP_KEY_PID};
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile, &profile};
+	struct report report = sample_report(profiles, 2);
+	report.keys = keys;
+	report.key_count = 2;
+	report.row_limit = 0.01;
+	const char *text = write_output(&output_csv, &report);
+	ck_assert_ptr_nonnull(strstr(text, ",total_weight,pid,cpu,event\n"));
+	ck_assert_ptr_nonnull(strstr(text, ",600000,7,,cpu-clock\n"));
+	ck_assert_ptr_nonnull(strstr(text, ",50000,8,3,cpu-clock\n"));
+}
+
+TEST(json_is_as_the_contract_has_it)
+{
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	struct sp_tree_node root = {.total = WEIGHT(1000), CHILDREN(starts)};
+	profile.tree = &root;
+	profile.lost = 5;
+	profile.throttled_count = 2;
+	profile.throttled_ns = 77;
+	profile.stacks.none = 1000;
+	report.row_limit = 0.01;
+	report.tree_limit = 0.5;
+	report.damaged = true;
+	ck_assert_str_eq(write_output(&output_json, &report),
+		"{\n"
+		" \"sprof\": 1,\n"
+		" \"file\": {\"path\": \"sprof.data\", \"duration_ns\": 1000000, \"damaged\": true},\n"
+		" \"events\": [\n"
+		"  {\n"
+		"   \"name\": \"cpu-clock\",\n"
+		"   \"samples\": 1000,\n"
+		"   \"weight\": 1000000,\n"
+		"   \"lost\": 5,\n"
+		"   \"throttled\": {\"count\": 2, \"ns\": 77},\n"
+		"   \"stacks\": {\"complete\": 0, \"truncated\": 0, \"no_unwind_info\": 0, "
+		"\"bad_memory\": 0, \"depth_limit\": 0, \"none\": 1000},\n"
+		"   \"repaired\": 0,\n"
+		"   \"rows\": [\n"
+		"    {\"self\": 0.6, \"self_low\": 0.54, \"self_high\": 0.66, \"self_samples\": 600, "
+		"\"self_weight\": 600000, \"total\": 0.6, \"total_low\": 0.54, \"total_high\": 0.66, "
+		"\"total_samples\": 600, \"total_weight\": 600000, "
+		"\"comm\": \"demo\", \"dso\": \"demo\", "
+		"\"symbol\": \"hash<int, char>(std::map<int, int> const&, int)\", "
+		"\"build_id\": \"0123abcd\"},\n"
+		"    {\"self\": 0.05, \"self_low\": 0.045, \"self_high\": 0.055, \"self_samples\": 50, "
+		"\"self_weight\": 50000, \"total\": 0.05, \"total_low\": 0.045, \"total_high\": 0.055, "
+		"\"total_samples\": 50, \"total_weight\": 50000, "
+		"\"comm\": \"a,\\\"b\\\"\\u001b\xef\xbf\xbd\", "
+		"\"dso\": \"[kernel.kallsyms]\", \"symbol\": \"do_idle\"}\n"
+		"   ],\n"
+		"   \"tree\": [\n"
+		"    {\"symbol\": \"_start\", \"dso\": \"demo\", \"self\": 0, \"total\": 0.95, "
+		"\"children\": ["
+		"{\"symbol\": \"main\", \"dso\": \"demo\", \"self\": 0.043, \"total\": 0.95, "
+		"\"children\": ["
+		"{\"symbol\": \"hash\", \"dso\": \"demo\", \"self\": 0.6, \"total\": 0.6, "
+		"\"children\": []}"
+		"]}]}\n"
+		"   ]\n"
+		"  }\n"
+		" ]\n"
+		"}\n");
+}
+
+TEST(folded_lines_have_the_command_first_and_each_stack_once)
+{
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	struct sp_tree_node root = {.total = WEIGHT(1000), CHILDREN(comms)};
+	profile.tree = &root;
+	ck_assert_str_eq(write_output(&output_folded, &report),
+		"de:mo;_start;main 43\n"
+		"de:mo;_start;main;fib 150\n"
+		"de:mo;_start;main;fib;fib 100\n"
+		"de:mo;_start;main;fib;fib;fib 50\n"
+		"de:mo;_start;main;hash 600\n"
+		"de:mo;_start;main;[lib.so] 7\n"
+		"de:mo;do_idle:x_[k] 50\n");
+}
+
+TEST(text_table_is_aligned_and_cuts_nothing_in_a_file)
+{
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	ck_assert_str_eq(write_output(&output_text, &report),
+		"  self   low-high  samples  comm     dso                symbol\n"
+		"60.00%  54.0-66.0      600  demo     demo               [.] "
+		"hash<int, char>(std::map<int, int> const&, int)\n"
+		" 5.00%  4.50-5.50       50  a,\"b\"??  [kernel.kallsyms]  [k] do_idle\n"
+		" 0.00%  0.00-0.00        0  demo     lib.so             [.] 0x1234\n");
+}
+
+TEST(text_table_fits_the_terminal)
+{
+	setlocale(LC_CTYPE, "C.UTF-8");
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	report.children = true;
+	report.row_limit = 0.1;
+	for (int width = 60; width < 140; width++) {
+		report.term = (struct term){.utf8 = true, .width = width};
+		char *text = strdup(write_output(&output_text, &report)), *rest = text, *line;
+		while ((line = strsep(&rest, "\n")))
+			ck_assert_int_le(term_text_width(&report.term, line), width);
+		free(text);
+	}
+	report.term.width = 92;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "hash<int, char>(…)"));
+}
+
+TEST(text_tree_folds_what_passes_on_and_what_calls_itself)
+{
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	struct sp_tree_node root = {.total = WEIGHT(1000), CHILDREN(starts)};
+	profile.tree = &root;
+	report.tree = SP_TREE_CALLER;
+	report.row_limit = report.tree_limit = 0.005;
+	const char *tree = strstr(write_output(&output_text, &report), "\n\n");
+	ck_assert_ptr_nonnull(tree);
+	ck_assert_str_eq(tree + 2,
+		"  total   low-high     self  caller, then what it called\n"
+		" 95.00%   85.5-100    0.00%  _start [demo]\n"
+		"                      4.30%  main [demo]\n"
+		" 60.00%  54.0-66.0   60.00%  |- hash [demo]\n"
+		" 30.00%  27.0-33.0   30.00%  |- fib [demo] (recursive, 3 deep)\n"
+		"  0.70%                      `- ... 2 more, each below 0.50%\n"
+		"  5.00%  4.50-5.50    5.00%  do_idle;x [kernel.kallsyms]\n");
+}
+
+TEST(text_says_why_there_is_nothing)
+{
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	profile.row_count = 0;
+	report.filtered = true;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "passes the filters"));
+	profile.samples = profile.weight = 0;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "No samples"));
+	profile.lost = 3;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "were lost"));
+}
+
+TEST(numbers_are_written_as_people_read_them)
+{
+	const struct term term = {0};
+	const struct sp_share small = {0.0002, 0, 0.0011}, large = {0.6, 0.584, 0.99996};
+	char buffer[FORMAT_SIZE];
+	ck_assert_str_eq(format_count(0, buffer), "0");
+	ck_assert_str_eq(format_count(999, buffer), "999");
+	ck_assert_str_eq(format_count(1234567, buffer), "1,234,567");
+	ck_assert_str_eq(format_count(UINT64_MAX, buffer), "18,446,744,073,709,551,615");
+	ck_assert_str_eq(format_range(&term, &small, buffer), "0.00-0.11");
+	ck_assert_str_eq(format_range(&term, &large, buffer), "58.4-100");
+	ck_assert_str_eq(format_duration(&term, 0, buffer), "0 ns");
+	ck_assert_str_eq(format_duration(&term, 999499, buffer), "999 us");
+	ck_assert_str_eq(format_duration(&term, 1000000, buffer), "1 ms");
+	ck_assert_str_eq(format_duration(&term, 5021000000, buffer), "5.02 s");
+	ck_assert_str_eq(format_duration(&term, 99999999999, buffer), "1 min 40 s");
+	ck_assert_str_eq(format_duration(&term, 7261000000000, buffer), "2 h 01 min");
+	ck_assert_str_eq(format_duration(&term, UINT64_MAX, buffer), "5124095 h 34 min");
+}
+
+static void shortens_to(const char *name, int width, const char *wanted)
+{
+	const struct term term = {0};
+	char *made;
+	const char *text = name_shorten(&term, name, width, &made);
+	ck_assert_str_eq(text, wanted);
+	free(made);
+}
+
+TEST(names_lose_parameters_then_template_arguments)
+{
+	shortens_to("f(int)", 0, "f(int)");
+	shortens_to("f(int)", 6, "f(int)");
+	shortens_to("f(int)", 5, "f(~)");
+	shortens_to("a<b<c>, d>::f(int, g(*)(h))", 16, "a<b<c>, d>::f(~)");
+	shortens_to("a<b<c>, d>::f(int, g(*)(h))", 15, "a<~>::f(~)");
+	shortens_to("(anonymous namespace)::f(int)", 5, "(anonymous namespace)::f(~)");
+	shortens_to("operator<< <int>(a, b)", 5, "operator<< <~>(~)");
+	shortens_to("operator-><ab>(a, b)", 5, "operator-><~>(~)");
+	shortens_to("f()", 1, "f()");
+	shortens_to("unclosed<(", 2, "unclosed<(");
+}
