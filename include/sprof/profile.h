@@ -57,6 +57,7 @@ struct sp_row {
 	const char *dso_path;  /* the whole path, or dso */
 	const char *symbol;    /* demangled; where there is none, "0x" and the address */
 	bool symbol_known;     /* false: `symbol` is an address */
+	uint64_t address;      /* that address, or where the symbol begins in its file */
 	enum sp_level level;
 	const char *event;
 	const char *build_id;  /* of the dso, hex; NULL if unknown */
@@ -65,6 +66,7 @@ struct sp_row {
 struct sp_tree_node {
 	const char *symbol, *dso;
 	bool symbol_known;
+	uint64_t address; /* as in struct sp_row */
 	enum sp_level level;
 	struct sp_weight self, total;
 	const struct sp_tree_node *children; /* heaviest total first */

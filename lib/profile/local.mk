@@ -1,3 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-lib_libsprof_core_la_SOURCES += lib/profile/key.c
-check_PROGRAMS += tests/unit/test_key
+lib_libsprof_core_la_SOURCES += \
+	lib/profile/filter.c lib/profile/filter.h \
+	lib/profile/function.c lib/profile/function.h \
+	lib/profile/interval.c lib/profile/interval.h \
+	lib/profile/key.c \
+	lib/profile/profile.h \
+	lib/profile/rows.c \
+	lib/profile/stacks.c lib/profile/stacks.h \
+	lib/profile/tree.c
+check_PROGRAMS += \
+	tests/unit/test_interval \
+	tests/unit/test_key \
+	tests/unit/test_profile

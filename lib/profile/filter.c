@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "profile/filter.h"
+
+#include <string.h>
+
+bool filter_name(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return count == 0;
+}
+
+#define ANONYMOUS "(anonymous namespace)"
+
+/* Up to the parameters or template arguments; operators and anonymous namespaces have none. */
+static size_t bare_length(const char *name)
+{
+	const char *at = name, *operator = strstr(name, "operator");
+	if (operator) {
+		at = operator + strlen("operator");
+		at += strncmp(at, "()", 2) == 0 ? 2 : strspn(at, "<>=");
+	}
+	for (;;) {
+		at += strcspn(at, "<(");
+		if (strncmp(at, ANONYMOUS, strlen(ANONYMOUS)) != 0)
+			return (size_t)(at - name);
+		at += strlen(ANONYMOUS);
+	}
+}
+
+bool filter_symbol(const char *const *names, size_t count, const char *name,
+		   const char *raw_name)
+{
+	if (filter_name(names, count, name) || (raw_name && filter_name(names, count, raw_name)))
+		return true;
+	size_t bare = bare_length(name);
+	for (size_t i = 0; bare && i < count; i++)
+		if (strncmp(names[i], name, bare) == 0 && names[i][bare] == 0)
+			return true;
+	return false;
+}
+
+bool filter_number(const int32_t *numbers, size_t count, int32_t number)
+{
+	for (size_t i = 0; i < count; i++)
+		if (numbers[i] == number)
+			return true;
+	return count == 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "profile/interval.h"
+
+#include <math.h>
+
+/* Of the normal distribution, 95 % lie within so many standard deviations. */
+#define Z 1.959963984540054
+
+void weight_sums_add(struct weight_sums *sums, uint64_t weight)
+{
+	const struct weight_sums one = {1, weight, (unsigned __int128)weight * weight};
+	weight_sums_merge(sums, &one);
+}
+
+void weight_sums_merge(struct weight_sums *sums, const struct weight_sums *other)
+{
+	sums->samples = weight_add(sums->samples, other->samples);
+	sums->weight = weight_add(sums->weight, other->weight);
+	if (__builtin_add_overflow(sums->squares, other->squares, &sums->squares))
+		sums->squares = ~(unsigned __int128)0;
+}
+
+double weight_sums_effective(const struct weight_sums *sums)
+{
+	double weight = (double)sums->weight;
+	return sums->squares ? weight * weight / (double)sums->squares : 0;
+}
+
+struct sp_share interval_share(uint64_t weight, uint64_t total, double n_eff)
+{
+	struct sp_share share = {.high = 1};
+	if (!total || !(n_eff > 0))
+		return share;
+	double p = weight < total ? (double)weight / (double)total : 1;
+	double z2n = Z * Z / n_eff;
+	double center = (p + z2n / 2) / (1 + z2n);
+	double half = sqrt(z2n * (p * (1 - p) + z2n / 4)) / (1 + z2n);
+	share.value = p;
+	/* Where p is 0 or 1 the bound is that exactly, whatever the rounding. */
+	if (p > 0 && center > half)
+		share.low = fmin(center - half, p);
+	if (p < 1 && center + half < 1)
+		share.high = fmax(center + half, p);
+	return share;
+}
