@@ -12,7 +12,8 @@
 #include <unistd.h>
 #include "base/error.h"
 
-#define CLEANUP(function) __attribute__((cleanup(function)))
+/* "unused": that it is released may be all that is done with a local. */
+#define CLEANUP(function) __attribute__((cleanup(function), unused))
 
 /* Defines cleanup_<function> for a destructor that takes a pointer. */
 #define DEFINE_CLEANUP(type, function)                                        \

@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) uint64_t descend(uint64_t turns, un
 }
 
 #define LEVEL(n)                                                                                   \
-	static __attribute__((noinline, noclone)) uint64_t level_##n(uint64_t turns,               \
+	static __attribute__((noinline)) uint64_t level_##n(uint64_t turns,               \
 								     unsigned int depth)           \
 	{                                                                                          \
 		return descend(turns + n, depth);                                                  \

@@ -24,7 +24,7 @@
 
 #define STEPS 60000 /* of a slice; a step is about 1.5 ns */
 
-#define FUNCTION __attribute__((noinline, noclone))
+#define FUNCTION __attribute__((noinline))
 #define INLINED static inline __attribute__((always_inline))
 
 /* Written out rather than by spin(), which would be an inlined function in each. */
