@@ -50,7 +50,8 @@ void files_write(const char *path, const void *bytes, size_t size)
 	ck_assert_int_eq(fclose(file), 0);
 }
 
-static char *format_command(const char *format, va_list args)
+static __attribute__((format(printf, 1, 0))) char *format_command(const char *format,
+								  va_list args)
 {
 	char *command, *whole;
 	ck_assert(vasprintf(&command, format, args) >= 0);
