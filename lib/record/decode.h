@@ -27,7 +27,7 @@ void decoder_free(struct decoder *decoder);
  * Decodes one record into *ret, which points into raw->bytes and into the
  * decoder's scratch: valid until the next call. Unknown types are no error:
  * header and bytes alone are set. Fails with SP_ERROR_FORMAT at the offset of
- * what does not fit.
+ * what does not fit; *ret is then undefined.
  */
 struct sp_error *decoder_decode(struct decoder *decoder, const struct raw_record *raw,
 				struct sp_record *ret) SP_MUST_CHECK;

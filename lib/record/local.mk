@@ -3,3 +3,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/record/encode.c lib/record/encode.h \
 	lib/record/encode_sample.c lib/record/put.h \
 	lib/record/note.c lib/record/note.h
+lib_libsprof_core_la_SOURCES += lib/record/raw.h
+lib_libsprof_core_la_SOURCES += lib/record/types.c lib/record/types.h
+lib_libsprof_core_la_SOURCES += lib/record/attr.c lib/record/attr.h
+lib_libsprof_core_la_SOURCES += lib/record/decode.c lib/record/decode.h
+lib_libsprof_core_la_SOURCES += lib/record/decode_sample.c lib/record/decode_internal.h
+check_PROGRAMS += tests/unit/test_decode

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A record's fields lie behind its header, one behind the other, without
+ * padding; behind the fields of all kernel records but SAMPLE comes a sample_id,
+ * if the event's attr has sample_id_all. Which event that is says an id inside
+ * the sample_id or SAMPLE itself, whose place depends on the event: so a place is
+ * believed if the id found there belongs to an event that has it at that place.
+ *
+ * Writers have left the sample_id out of the records they made up: it is taken
+ * as there only if the fields leave room for it.
+ */
+#include "record/decode.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include "base/cleanup.h"
+#include "record/attr.h"
+#include "record/decode_internal.h"
+
+#define HEADER_SIZE 8
+
+/* Words from the first one up to that of `bit`, which itself is not counted. */
+static int8_t words_before(uint64_t sample_type, const uint64_t *order, uint64_t bit)
+{
+	int8_t words = 0;
+	for (; *order != bit; order++)
+		words = (int8_t)(words + !!(sample_type & *order));
+	return words;
+}
+
+static struct plan plan_make(const struct perf_event_attr *attr)
+{
+	static const uint64_t sample_order[] = {PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
+						PERF_SAMPLE_ADDR, PERF_SAMPLE_ID};
+	/* From the end back. */
+	static const uint64_t trailer_order[] = {PERF_SAMPLE_CPU, PERF_SAMPLE_STREAM_ID,
+						 PERF_SAMPLE_ID};
+	uint64_t type = attr->sample_type & RECORD_SAMPLE_KNOWN;
+	struct plan plan = {
+		.sample_type = type,
+		.read_format = attr->read_format,
+		.branch_type = attr->branch_sample_type,
+		.user_mask = attr->sample_regs_user,
+		.interrupt_mask = attr->sample_regs_intr,
+		.sample_id_at = -1,
+		.trailer_id_at = -1,
+	};
+	if (attr->sample_id_all)
+		plan.trailer_words = (uint8_t)__builtin_popcountll(type & RECORD_SAMPLE_ID_BITS);
+	if (type & PERF_SAMPLE_IDENTIFIER) {
+		plan.sample_id_at = 0;
+		plan.trailer_id_at = 1;
+	} else if (type & PERF_SAMPLE_ID) {
+		plan.sample_id_at = words_before(type, sample_order, PERF_SAMPLE_ID);
+		int8_t behind = words_before(type, trailer_order, PERF_SAMPLE_ID);
+		plan.trailer_id_at = (int8_t)(behind + 1);
+	}
+	if (!attr->sample_id_all)
+		plan.trailer_id_at = -1;
+	return plan;
+}
+
+static void places_add(struct id_places *places, int8_t at)
+{
+	if (at < 0)
+		return;
+	for (size_t i = 0; i < places->count; i++)
+		if (places->at[i] == at)
+			return;
+	/* There are fewer distinct places than the array is long. */
+	places->at[places->count++] = at;
+}
+
+static struct sp_error *decoder_fill(struct decoder *decoder)
+{
+	const struct record_layout *layout = &decoder->layout;
+	decoder->plans = calloc(layout->event_count + 1, sizeof(*decoder->plans));
+	decoder->scratch = aligned_alloc(64, SCRATCH_SIZE);
+	if (!decoder->plans || !decoder->scratch)
+		return error_no_memory();
+	decoder->uniform = layout->event_count > 0;
+	for (size_t i = 0; i < layout->event_count; i++) {
+		const struct sp_event *event = &layout->events[i];
+		decoder->plans[i] = plan_make(&event->attr);
+		places_add(&decoder->sample_places, decoder->plans[i].sample_id_at);
+		places_add(&decoder->trailer_places, decoder->plans[i].trailer_id_at);
+		if (memcmp(&decoder->plans[i], &decoder->plans[0], sizeof(decoder->plans[0])))
+			decoder->uniform = false;
+		/* With one event no id is ever looked up. */
+		for (size_t j = 0; layout->event_count > 1 && j < event->id_count; j++)
+			if (!u64map_put(&decoder->ids, event->ids[j], (uint32_t)i, NULL))
+				return error_no_memory();
+	}
+	return NULL;
+}
+
+struct sp_error *decoder_new(const struct record_layout *layout, struct decoder **ret)
+{
+	struct decoder *decoder = calloc(1, sizeof(*decoder));
+	if (!decoder)
+		return error_no_memory();
+	assert(layout->event_count < SP_EVENT_NONE);
+	decoder->layout = *layout;
+	decoder->last_event = SP_EVENT_NONE;
+	struct sp_error *error = decoder_fill(decoder);
+	if (error) {
+		decoder_free(decoder);
+		return error;
+	}
+	*ret = decoder;
+	return NULL;
+}
+
+void decoder_free(struct decoder *decoder)
+{
+	if (!decoder)
+		return;
+	u64map_deinit(&decoder->ids);
+	free(decoder->plans);
+	free(decoder->scratch);
+	free(decoder);
+}
+
+void *scratch_take(struct decoder *decoder, size_t size)
+{
+	size_t at = decoder->scratch_used;
+	assert(size <= SCRATCH_SIZE - at);
+	decoder->scratch_used = at + ((size + 7) & ~(size_t)7);
+	return decoder->scratch + at;
+}
+
+bool read_words(struct decoder *decoder, struct cursor *cursor, uint64_t count,
+		const uint64_t **ret)
+{
+	const uint8_t *bytes;
+	if (count > cursor_left(cursor) / 8 || !cursor_bytes(cursor, count * 8, &bytes))
+		return false;
+	if (likely(!cursor->swap && !((uintptr_t)bytes & 7))) {
+		*ret = (const uint64_t *)bytes;
+		return true;
+	}
+	uint64_t *words = scratch_take(decoder, count * 8);
+	memcpy(words, bytes, count * 8);
+	for (uint64_t i = 0; cursor->swap && i < count; i++)
+		words[i] = __builtin_bswap64(words[i]);
+	*ret = words;
+	return true;
+}
+
+static uint64_t word_at(const struct decoder *decoder, const uint8_t *bytes)
+{
+	uint64_t word;
+	memcpy(&word, bytes, sizeof(word));
+	return decoder->layout.swap ? __builtin_bswap64(word) : word;
+}
+
+/* The event of an id that was found at such a place; SP_EVENT_NONE if there is none. */
+static uint32_t event_of_id(struct decoder *decoder, uint64_t id)
+{
+	if (likely(id == decoder->last_id && decoder->last_event != SP_EVENT_NONE))
+		return decoder->last_event;
+	const uint32_t *event = u64map_find(&decoder->ids, id);
+	if (!event)
+		return SP_EVENT_NONE;
+	decoder->last_id = id;
+	decoder->last_event = *event;
+	return *event;
+}
+
+static uint32_t sample_event(struct decoder *decoder, const struct raw_record *raw)
+{
+	if (decoder->layout.event_count == 1)
+		return 0;
+	for (size_t i = 0; i < decoder->sample_places.count; i++) {
+		int8_t at = decoder->sample_places.at[i];
+		size_t offset = HEADER_SIZE + (size_t)at * 8;
+		if (offset + 8 > raw->size)
+			continue;
+		uint32_t event = event_of_id(decoder, word_at(decoder, raw->bytes + offset));
+		if (event != SP_EVENT_NONE && decoder->plans[event].sample_id_at == at)
+			return event;
+	}
+	return SP_EVENT_NONE;
+}
+
+static uint32_t trailer_event(struct decoder *decoder, const struct raw_record *raw)
+{
+	if (decoder->layout.event_count == 1)
+		return 0;
+	for (size_t i = 0; i < decoder->trailer_places.count; i++) {
+		int8_t at = decoder->trailer_places.at[i];
+		size_t back = (size_t)at * 8;
+		if (back + HEADER_SIZE > raw->size)
+			continue;
+		uint64_t id = word_at(decoder, raw->bytes + raw->size - back);
+		uint32_t event = event_of_id(decoder, id);
+		if (event != SP_EVENT_NONE && decoder->plans[event].trailer_id_at == at)
+			return event;
+	}
+	return SP_EVENT_NONE;
+}
+
+/* The plan of an event; that of the first where it is not known, as perf does. */
+static const struct plan *plan_of(const struct decoder *decoder, uint32_t event)
+{
+	return &decoder->plans[event == SP_EVENT_NONE ? 0 : event];
+}
+
+/* The sample_id at the end, if `cursor`, behind the fields, leaves room for it. */
+static void decode_trailer(const struct plan *plan, const struct cursor *cursor,
+			   struct sp_sample_id *ret)
+{
+	size_t size = (size_t)plan->trailer_words * 8;
+	uint64_t type = plan->sample_type;
+	struct sp_sample_id id = {.present = type & RECORD_SAMPLE_ID_BITS};
+	if (!size || cursor_left(cursor) < size)
+		return;
+	struct cursor at = *cursor;
+	bool good = cursor_skip(&at, cursor_left(cursor) - size);
+	if (type & PERF_SAMPLE_TID)
+		good = good && cursor_u32(&at, &id.pid) && cursor_u32(&at, &id.tid);
+	if (type & PERF_SAMPLE_TIME)
+		good = good && cursor_u64(&at, &id.time_ns);
+	if (type & PERF_SAMPLE_ID)
+		good = good && cursor_u64(&at, &id.id);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		good = good && cursor_u64(&at, &id.stream_id);
+	if (type & PERF_SAMPLE_CPU)
+		good = good && cursor_u32(&at, &id.cpu) && cursor_skip(&at, 4);
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		good = good && cursor_u64(&at, &id.id);
+	if (good)
+		*ret = id;
+}
+
+/* A string that ends within the record; the cursor moves behind its NUL. */
+static bool read_string(struct cursor *cursor, const char **ret)
+{
+	size_t left = cursor_left(cursor);
+	const uint8_t *nul = left ? memchr(cursor->pos, 0, left) : NULL;
+	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
+}
+
+static bool decode_mmap(struct cursor *cursor, struct sp_record *record)
+{
+	struct sp_mmap *mmap = &record->mmap;
+	if (!cursor_u32(cursor, &mmap->pid) || !cursor_u32(cursor, &mmap->tid) ||
+	    !cursor_u64(cursor, &mmap->start) || !cursor_u64(cursor, &mmap->size) ||
+	    !cursor_u64(cursor, &mmap->file_offset))
+		return false;
+	if (record->type == PERF_RECORD_MMAP)
+		return read_string(cursor, &mmap->filename);
+	bool good;
+	if (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		const uint8_t *bytes;
+		uint8_t size;
+		good = cursor_u8(cursor, &size) && cursor_skip(cursor, 3) &&
+		       cursor_bytes(cursor, sizeof(mmap->build_id), &bytes);
+		if (!good)
+			return false;
+		mmap->build_id_size = size < sizeof(mmap->build_id) ? size : sizeof(mmap->build_id);
+		memcpy(mmap->build_id, bytes, mmap->build_id_size);
+	} else {
+		good = cursor_u32(cursor, &mmap->maj) && cursor_u32(cursor, &mmap->min) &&
+		       cursor_u64(cursor, &mmap->ino) && cursor_u64(cursor, &mmap->ino_generation);
+	}
+	return good && cursor_u32(cursor, &mmap->prot) && cursor_u32(cursor, &mmap->flags) &&
+	       read_string(cursor, &mmap->filename);
+}
+
+static bool decode_task(struct cursor *cursor, struct sp_task *task)
+{
+	return cursor_u32(cursor, &task->pid) && cursor_u32(cursor, &task->ppid) &&
+	       cursor_u32(cursor, &task->tid) && cursor_u32(cursor, &task->ptid) &&
+	       cursor_u64(cursor, &task->time_ns);
+}
+
+static bool decode_ksymbol(struct cursor *cursor, struct sp_ksymbol *ksymbol)
+{
+	return cursor_u64(cursor, &ksymbol->start) && cursor_u32(cursor, &ksymbol->size) &&
+	       cursor_u16(cursor, &ksymbol->type) && cursor_u16(cursor, &ksymbol->flags) &&
+	       read_string(cursor, &ksymbol->name);
+}
+
+static bool decode_bpf_event(struct cursor *cursor, struct sp_bpf_event *event)
+{
+	const uint8_t *tag;
+	if (!cursor_u16(cursor, &event->type) || !cursor_u16(cursor, &event->flags) ||
+	    !cursor_u32(cursor, &event->id) || !cursor_bytes(cursor, sizeof(event->tag), &tag))
+		return false;
+	memcpy(event->tag, tag, sizeof(event->tag));
+	return true;
+}
+
+static bool decode_text_poke(struct cursor *cursor, struct sp_text_poke *poke)
+{
+	uint16_t before, after;
+	if (!cursor_u64(cursor, &poke->ip) || !cursor_u16(cursor, &before) ||
+	    !cursor_u16(cursor, &after) || !cursor_bytes(cursor, before, &poke->before.bytes) ||
+	    !cursor_bytes(cursor, after, &poke->after.bytes))
+		return false;
+	poke->before.size = before;
+	poke->after.size = after;
+	return true;
+}
+
+static bool decode_namespaces(struct decoder *decoder, struct cursor *cursor,
+			      struct sp_namespaces *namespaces)
+{
+	_Static_assert(sizeof(struct sp_namespace) == 16, "two words, as in the record");
+	uint64_t count;
+	const uint64_t *words;
+	if (!cursor_u32(cursor, &namespaces->pid) || !cursor_u32(cursor, &namespaces->tid) ||
+	    !cursor_u64(cursor, &count) || count > cursor_left(cursor) / 16 ||
+	    !read_words(decoder, cursor, count * 2, &words))
+		return false;
+	namespaces->namespaces = (const struct sp_namespace *)words;
+	namespaces->count = count;
+	return true;
+}
+
+static bool decode_deferred(struct decoder *decoder, struct cursor *cursor,
+			    struct sp_deferred *deferred)
+{
+	uint64_t count;
+	if (!cursor_u64(cursor, &deferred->cookie) || !cursor_u64(cursor, &count) ||
+	    !read_words(decoder, cursor, count, &deferred->ips))
+		return false;
+	deferred->count = count;
+	return true;
+}
+
+static bool decode_aux(struct cursor *cursor, struct sp_aux *aux)
+{
+	return cursor_u64(cursor, &aux->offset) && cursor_u64(cursor, &aux->size) &&
+	       cursor_u64(cursor, &aux->flags);
+}
+
+/* The fields of a kernel record; false, with the cursor where it stopped, if they do not fit. */
+static bool decode_fields(struct decoder *decoder, const struct plan *plan, struct cursor *cursor,
+			  struct sp_record *record)
+{
+	switch (record->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return decode_mmap(cursor, record);
+	case PERF_RECORD_LOST:
+		return cursor_u64(cursor, &record->lost.id) &&
+		       cursor_u64(cursor, &record->lost.lost);
+	case PERF_RECORD_COMM:
+		return cursor_u32(cursor, &record->comm.pid) &&
+		       cursor_u32(cursor, &record->comm.tid) &&
+		       read_string(cursor, &record->comm.comm);
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_FORK:
+		return decode_task(cursor, &record->task);
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+		return cursor_u64(cursor, &record->throttle.time_ns) &&
+		       cursor_u64(cursor, &record->throttle.id) &&
+		       cursor_u64(cursor, &record->throttle.stream_id);
+	case PERF_RECORD_READ:
+		return cursor_u32(cursor, &record->read.pid) &&
+		       cursor_u32(cursor, &record->read.tid) &&
+		       read_counters(decoder, cursor, plan->read_format, &record->read.counters);
+	case PERF_RECORD_AUX:
+		return decode_aux(cursor, &record->aux);
+	case PERF_RECORD_LOST_SAMPLES:
+		return cursor_u64(cursor, &record->lost.lost);
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		return cursor_u32(cursor, &record->context_switch.next_prev_pid) &&
+		       cursor_u32(cursor, &record->context_switch.next_prev_tid);
+	case PERF_RECORD_NAMESPACES:
+		return decode_namespaces(decoder, cursor, &record->namespaces);
+	case PERF_RECORD_KSYMBOL:
+		return decode_ksymbol(cursor, &record->ksymbol);
+	case PERF_RECORD_BPF_EVENT:
+		return decode_bpf_event(cursor, &record->bpf_event);
+	case PERF_RECORD_CGROUP:
+		return cursor_u64(cursor, &record->cgroup.id) &&
+		       read_string(cursor, &record->cgroup.path);
+	case PERF_RECORD_TEXT_POKE:
+		return decode_text_poke(cursor, &record->text_poke);
+	case RECORD_CALLCHAIN_DEFERRED:
+		return decode_deferred(decoder, cursor, &record->deferred);
+	default:
+		return true;
+	}
+}
+
+/* pid, id[20], size, 3 bytes, name. Before Linux 5.12 the size was not said: it is 20. */
+static bool decode_build_id(struct cursor *cursor, struct sp_record *record)
+{
+	struct sp_build_id *build_id = &record->build_id;
+	const uint8_t *bytes;
+	uint8_t size;
+	if (!cursor_u32(cursor, &build_id->pid) ||
+	    !cursor_bytes(cursor, sizeof(build_id->build_id), &bytes) ||
+	    !cursor_u8(cursor, &size) || !cursor_skip(cursor, 3) ||
+	    !read_string(cursor, &build_id->filename))
+		return false;
+	if (!(record->misc & RECORD_MISC_BUILD_ID_SIZE) || size > sizeof(build_id->build_id))
+		size = sizeof(build_id->build_id);
+	memcpy(build_id->build_id, bytes, size);
+	build_id->build_id_size = size;
+	return true;
+}
+
+static struct sp_error *decode_user_record(struct decoder *decoder, struct cursor *cursor,
+					   struct sp_record *record)
+{
+	struct sp_header_attr *attr = &record->attr;
+	switch (record->type) {
+	case SP_RECORD_HEADER_ATTR: {
+		struct sp_error *error = attr_decode(cursor, cursor_left(cursor), &attr->attr);
+		if (error)
+			return error_prefix(error, "HEADER_ATTR");
+		size_t count = cursor_left(cursor) / 8;
+		if (read_words(decoder, cursor, count, &attr->ids))
+			attr->id_count = count;
+		return NULL;
+	}
+	case SP_RECORD_HEADER_BUILD_ID:
+		if (!decode_build_id(cursor, record))
+			return cursor_error(cursor, "HEADER_BUILD_ID is cut short");
+		return NULL;
+	case SP_RECORD_HEADER_FEATURE:
+		if (!cursor_u64(cursor, &record->feature.feature))
+			return cursor_error(cursor, "HEADER_FEATURE is cut short");
+		record->feature.payload = (struct sp_bytes){cursor->pos, cursor_left(cursor)};
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
+static struct sp_error *decode_kernel_record(struct decoder *decoder, const struct raw_record *raw,
+					     struct cursor *cursor, struct sp_record *record)
+{
+	if (!decoder->layout.event_count) {
+		/* Without an attr nothing says what a sample holds. */
+		if (raw->type == PERF_RECORD_SAMPLE)
+			return cursor_error(cursor, "a SAMPLE, but no event is described");
+		struct plan none = {0};
+		if (!decode_fields(decoder, &none, cursor, record))
+			return cursor_error(cursor, "%s of %zu bytes is cut short",
+					    sp_record_type_name(raw->type), raw->size);
+		return NULL;
+	}
+	uint32_t event = trailer_event(decoder, raw);
+	const struct plan *plan = plan_of(decoder, event);
+	record->event = (uint16_t)event;
+	if (!decode_fields(decoder, plan, cursor, record))
+		return cursor_error(cursor, "%s of %zu bytes is cut short",
+				    sp_record_type_name(raw->type), raw->size);
+	decode_trailer(plan, cursor, &record->id);
+	return NULL;
+}
+
+static struct sp_error *decode_sample_record(struct decoder *decoder, const struct raw_record *raw,
+					     struct cursor *cursor, struct sp_record *record)
+{
+	uint32_t event = sample_event(decoder, raw);
+	if (unlikely(event == SP_EVENT_NONE && !decoder->uniform))
+		return cursor_error(cursor,
+				    "a SAMPLE whose id is of no event: its fields cannot be known");
+	record->event = (uint16_t)event;
+	const char *wrong = decode_sample(decoder, plan_of(decoder, event), cursor,
+					  &record->sample);
+	if (unlikely(wrong))
+		return cursor_error(cursor, "SAMPLE of %zu bytes: %s does not fit", raw->size,
+				    wrong);
+	return NULL;
+}
+
+/* An aligned copy, for records that do not lie on a multiple of 8. */
+static const uint8_t *aligned_bytes(struct decoder *decoder, const struct raw_record *raw)
+{
+	if (likely(!((uintptr_t)raw->bytes & 7)))
+		return raw->bytes;
+	uint8_t *copy = scratch_take(decoder, raw->size);
+	memcpy(copy, raw->bytes, raw->size);
+	return copy;
+}
+
+struct sp_error *decoder_decode(struct decoder *decoder, const struct raw_record *raw,
+				struct sp_record *ret)
+{
+	assert(raw->size >= HEADER_SIZE && raw->size <= UINT16_MAX);
+	decoder->scratch_used = 0;
+	const uint8_t *bytes = aligned_bytes(decoder, raw);
+	struct cursor cursor = cursor_make(bytes + HEADER_SIZE, raw->size - HEADER_SIZE,
+					   decoder->layout.swap, decoder->layout.path,
+					   raw->offset + HEADER_SIZE);
+	*ret = (struct sp_record){
+		.type = raw->type,
+		.misc = raw->misc,
+		.event = SP_EVENT_NONE,
+		.file_offset = raw->offset,
+		.bytes = bytes,
+		.size = raw->size,
+	};
+	if (likely(raw->type == PERF_RECORD_SAMPLE && decoder->layout.event_count))
+		return decode_sample_record(decoder, raw, &cursor, ret);
+	if (raw->type < RECORD_USER_TYPES)
+		return decode_kernel_record(decoder, raw, &cursor, ret);
+	return decode_user_record(decoder, &cursor, ret);
+}
