@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What perf would call an event, from its attr alone: for files that do not say.
+ */
+#include "file/reader_internal.h"
+
+#include <stdio.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const hardware_names[] = {
+	"cycles", "instructions", "cache-references", "cache-misses", "branches",
+	"branch-misses", "bus-cycles", "stalled-cycles-frontend", "stalled-cycles-backend",
+	"ref-cycles",
+};
+
+static const char *const software_names[] = {
+	"cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations",
+	"minor-faults", "major-faults", "alignment-faults", "emulation-faults", "dummy",
+	"bpf-output", "cgroup-switches",
+};
+
+static const char *const cache_names[] = {
+	"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node",
+};
+
+static const char *const cache_operations[] = {"load", "store", "prefetch"};
+
+static void name_cache(const struct perf_event_attr *attr, char *name, size_t size)
+{
+	uint64_t cache = attr->config & 0xff, operation = attr->config >> 8 & 0xff;
+	uint64_t result = attr->config >> 16 & 0xff;
+	if (cache >= COUNT(cache_names) || operation >= COUNT(cache_operations) || result > 1 ||
+	    attr->config >> 24)
+		snprintf(name, size, "cache-0x%llx", (unsigned long long)attr->config);
+	else if (result)
+		snprintf(name, size, "%s-%s-misses", cache_names[cache],
+			 cache_operations[operation]);
+	else
+		snprintf(name, size, "%s-%s%s", cache_names[cache], cache_operations[operation],
+			 operation == 2 ? "es" : "s");
+}
+
+static void name_breakpoint(const struct perf_event_attr *attr, char *name, size_t size)
+{
+	snprintf(name, size, "mem:0x%llx:%s%s%s", (unsigned long long)attr->bp_addr,
+		 attr->bp_type & 1 ? "r" : "", attr->bp_type & 2 ? "w" : "",
+		 attr->bp_type & 4 ? "x" : "");
+}
+
+/* A PMU's name by PMU_MAPPINGS: u32 count, {u32 type, text}. */
+static bool name_by_pmu(const struct sp_reader *reader, const struct perf_event_attr *attr,
+			char *name, size_t size)
+{
+	const struct feature_payload *feature = &reader->features[FEATURE_PMU_MAPPINGS];
+	struct cursor cursor = reader_cursor(reader, feature->bytes.bytes, feature->bytes.size,
+					     feature->offset);
+	uint32_t count, type, length;
+	const uint8_t *text;
+	if (!feature->present || !cursor_u32(&cursor, &count))
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!cursor_u32(&cursor, &type) || !cursor_u32(&cursor, &length) ||
+		    !cursor_bytes(&cursor, length, &text))
+			return false;
+		if (type != attr->type)
+			continue;
+		int shown = (int)strnlen((const char *)text, length < 64 ? length : 64);
+		snprintf(name, size, "%.*s/config=0x%llx/", shown, (const char *)text,
+			 (unsigned long long)attr->config);
+		return true;
+	}
+	return false;
+}
+
+static void name_base(const struct sp_reader *reader, const struct perf_event_attr *attr,
+		      char *name, size_t size)
+{
+	/* The upper half of a hardware config is the PMU's type, on hybrid machines. */
+	uint32_t config = (uint32_t)attr->config;
+	if (attr->type == PERF_TYPE_HARDWARE && config < COUNT(hardware_names))
+		snprintf(name, size, "%s", hardware_names[config]);
+	else if (attr->type == PERF_TYPE_SOFTWARE && attr->config < COUNT(software_names))
+		snprintf(name, size, "%s", software_names[attr->config]);
+	else if (attr->type == PERF_TYPE_TRACEPOINT)
+		snprintf(name, size, "tracepoint:%llu", (unsigned long long)attr->config);
+	else if (attr->type == PERF_TYPE_HW_CACHE)
+		name_cache(attr, name, size);
+	else if (attr->type == PERF_TYPE_RAW)
+		snprintf(name, size, "r%llx", (unsigned long long)attr->config);
+	else if (attr->type == PERF_TYPE_BREAKPOINT)
+		name_breakpoint(attr, name, size);
+	else if (!name_by_pmu(reader, attr, name, size))
+		snprintf(name, size, "type%u/config=0x%llx/", attr->type,
+			 (unsigned long long)attr->config);
+}
+
+static void name_modifiers(const struct perf_event_attr *attr, char *modifiers)
+{
+	char *at = modifiers;
+	*at++ = ':';
+	if (attr->exclude_kernel || attr->exclude_user) {
+		if (!attr->exclude_user)
+			*at++ = 'u';
+		if (!attr->exclude_kernel)
+			*at++ = 'k';
+	}
+	for (unsigned int i = 0; i < attr->precise_ip; i++)
+		*at++ = 'p';
+	*at = 0;
+	if (at == modifiers + 1)
+		*modifiers = 0;
+}
+
+const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr)
+{
+	char base[128], modifiers[8], name[144];
+	name_base(reader, attr, base, sizeof(base));
+	name_modifiers(attr, modifiers);
+	int size = snprintf(name, sizeof(name), "%s%s", base, modifiers);
+	return reader_copy_text(reader, name, (size_t)size);
+}

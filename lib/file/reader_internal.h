@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the files of the reader share. Opening goes in steps, each in its file:
+ *
+ *	reader.c           what kind of file it is; the order of the steps
+ *	reader_header.c    header, attrs, ids; where the data lies
+ *	reader_pipe.c      the same out of the records of a stream
+ *	reader_flatten.c   streams, compressed data, directories -> one flat file
+ *	reader_features.c  the feature table, and what the features say
+ *	walker.c           the records
+ */
+#ifndef FILE_READER_INTERNAL_H
+#define FILE_READER_INTERNAL_H
+
+#include <pthread.h>
+#include "base/arena.h"
+#include "base/cursor.h"
+#include "base/vec.h"
+#include "file/format.h"
+#include "file/reader.h"
+
+#define FEATURE_BITS 256
+
+/* The magic of perf before 2.6.39: characters, in either byte order. */
+#define FILE_MAGIC_V1 "PERFFILE"
+
+/* Damage beyond this many places is counted, not described. */
+#define DAMAGE_LISTED 1000
+
+struct feature_payload {
+	bool present;
+	struct sp_bytes bytes; /* in the reader's arena */
+	uint64_t offset;       /* in the file, for messages */
+};
+
+struct sp_reader {
+	struct sp_ctx *ctx;
+	const char *path;
+	int fd;       /* the file, or the spool that a stream was copied to */
+	int data_fd;  /* fd, or the spool with the flat records; not owned if equal to fd */
+	uint64_t file_size, data_file_size;
+	bool swap;
+	bool pipe_format;
+	struct reader_extent extent;
+	struct arena arena; /* everything below that is not a vec */
+	VEC(struct sp_event) events;
+	struct feature_payload features[FEATURE_BITS];
+	uint64_t loaded;  /* bytes read so far; never more than the file holds */
+	bool no_memory;   /* something of the above could not be kept */
+	struct sp_file_info info;
+	struct record_layout layout;
+
+	pthread_mutex_t damage_lock;
+	VEC(struct sp_damage) damage; /* by offset */
+	uint64_t damage_unlisted;
+
+	/* sp_reader_next() */
+	struct walker *walker;
+	struct decoder *decoder;
+	struct sp_record record;
+};
+
+/* Damage that opening reads past: goes into sp_reader_damage(). */
+void reader_note(struct sp_reader *reader, uint64_t offset, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* A copy in the arena with a NUL behind; NULL, remembered in no_memory, if out of memory. */
+char *reader_copy_text(struct sp_reader *reader, const void *bytes, size_t size);
+
+void reader_set_swap(struct sp_reader *reader, bool swap);
+
+/* `size` bytes of the file at `offset`, in the arena; fails if the file has fewer. */
+struct sp_error *reader_load(struct sp_reader *reader, uint64_t offset, uint64_t size,
+			     const uint8_t **ret) SP_MUST_CHECK;
+
+struct cursor reader_cursor(const struct sp_reader *reader, const void *bytes, size_t size,
+			    uint64_t offset);
+
+/* reader_header.c: what the header of a file (not a stream) leads to. */
+struct header_info {
+	uint64_t size, attr_size;
+	struct file_section attrs, data;
+	uint64_t features[FEATURE_BITS / 64];
+	bool data_ends_unknown; /* the recorder did not live to write data.size */
+};
+
+struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret) SP_MUST_CHECK;
+struct sp_error *header_read_events(struct sp_reader *reader, const struct header_info *header)
+	SP_MUST_CHECK;
+
+/* Adds an event; takes nothing: ids and name must be in the arena. */
+struct sp_error *reader_add_event(struct sp_reader *reader, const struct perf_event_attr *attr,
+				  const uint64_t *ids, size_t id_count) SP_MUST_CHECK;
+
+/* reader_features.c */
+struct sp_error *features_read_table(struct sp_reader *reader, const struct header_info *header)
+	SP_MUST_CHECK;
+/* Copied into the arena; an already present feature stays. */
+struct sp_error *features_add(struct sp_reader *reader, uint64_t bit, struct sp_bytes payload,
+			      uint64_t offset) SP_MUST_CHECK;
+/* Fills the info and the events' names from the features that were added. */
+struct sp_error *features_interpret(struct sp_reader *reader) SP_MUST_CHECK;
+
+/* event_name.c: what perf would call it; in the arena. */
+const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The data is read by pread into a buffer of 1 MiB. Measured on 566 MB of 568-byte
+ * and 1.19 GB of 8,440-byte records in the page cache, this takes 40 and 75 ms;
+ * mappings take 62 to 76 and 96 to 110 ms, in windows of 1 to 64 MiB, populated or
+ * not; and a mapping dies of SIGBUS when the file shrinks or its disk fails.
+ *
+ * A record is never split: where the buffer ends inside one it is filled again
+ * from that record's start, so that records stay aligned as they are in the file.
+ *
+ * Where a header makes no sense, the next place is looked for at which a chain of
+ * plausible headers begins, at steps of 4 bytes: nothing wider, since a
+ * HEADER_TRACING_DATA of 12 bytes shifts all that follow it.
+ */
+#include "file/walker.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "file/reader_internal.h"
+#include "record/types.h"
+
+#define HEADER_SIZE 8
+#define BUFFER_SIZE ((size_t)1 << 20)
+#define RECORD_MAX ((size_t)UINT16_MAX)
+
+/* So many headers in a row must be plausible for reading to resume. */
+#define CHAIN 4
+
+#define likely(x) __builtin_expect(!!(x), 1)
+
+struct walker {
+	const uint8_t *pos;  /* the next record */
+	const uint8_t *stop; /* records that begin here or later are not ours */
+	const uint8_t *end;  /* of what is in the buffer */
+	bool swap;
+	bool finished;
+	unsigned int resync_step;
+	int fd;
+	uint8_t *buffer;
+	uint64_t buffer_offset; /* of buffer[0] in the file */
+	uint64_t begin_end;     /* records begin before this offset … */
+	uint64_t data_end;      /* … and end before this one */
+	const char *path;
+};
+
+struct header {
+	uint32_t type;
+	uint16_t misc, size;
+};
+
+static inline struct header header_at(const uint8_t *bytes, bool swap)
+{
+	struct header header;
+	memcpy(&header.type, bytes, 4);
+	memcpy(&header.misc, bytes + 4, 2);
+	memcpy(&header.size, bytes + 6, 2);
+	if (swap) {
+		header.type = __builtin_bswap32(header.type);
+		header.misc = __builtin_bswap16(header.misc);
+		header.size = __builtin_bswap16(header.size);
+	}
+	return header;
+}
+
+struct sp_error *walker_new_at(int fd, const char *path, bool swap, struct reader_extent extent,
+			       uint64_t data_end, struct walker **ret)
+{
+	struct walker *walker = calloc(1, sizeof(*walker));
+	if (!walker)
+		return error_no_memory();
+	*walker = (struct walker){
+		.swap = swap,
+		.resync_step = 4,
+		.fd = fd,
+		.buffer_offset = extent.begin,
+		.begin_end = extent.end,
+		.data_end = data_end,
+		.path = path,
+	};
+	walker->buffer = aligned_alloc(4096, BUFFER_SIZE);
+	if (!walker->buffer) {
+		free(walker);
+		return error_no_memory();
+	}
+	walker->pos = walker->stop = walker->end = walker->buffer;
+	*ret = walker;
+	return NULL;
+}
+
+struct sp_error *walker_new(struct sp_reader *reader, struct reader_extent extent,
+			    struct walker **ret)
+{
+	assert(extent.begin <= extent.end && extent.end <= reader->extent.end);
+	return walker_new_at(reader->data_fd, reader->path, reader->swap, extent,
+			     reader->extent.end, ret);
+}
+
+void walker_free(struct walker *walker)
+{
+	if (!walker)
+		return;
+	free(walker->buffer);
+	free(walker);
+}
+
+void walker_set_resync_step(struct walker *walker, unsigned int step)
+{
+	walker->resync_step = step;
+}
+
+uint64_t walker_offset(const struct walker *walker)
+{
+	return walker->buffer_offset + (uint64_t)(walker->pos - walker->buffer);
+}
+
+/* Fills the buffer from `offset` on. The file may be shorter than it was. */
+static struct sp_error *fill(struct walker *walker, uint64_t offset)
+{
+	uint64_t left = walker->data_end - offset;
+	size_t size = left < BUFFER_SIZE ? (size_t)left : BUFFER_SIZE, got = 0;
+	int errnum = io_pread(walker->fd, walker->buffer, size, (off_t)offset, &got);
+	walker->buffer_offset = offset;
+	walker->pos = walker->buffer;
+	walker->end = walker->buffer + got;
+	uint64_t own = walker->begin_end > offset ? walker->begin_end - offset : 0;
+	walker->stop = own < got ? walker->buffer + own : walker->end;
+	if (errnum) {
+		walker->finished = true;
+		return error_prefix(error_os(errnum, "cannot read at offset 0x%llx",
+					     (unsigned long long)offset), "%s", walker->path);
+	}
+	if (got < size) {
+		walker->data_end = offset + got;
+		return error_format(walker->path, offset + got,
+				    "the file ends here; it was longer when it was opened");
+	}
+	return NULL;
+}
+
+/* Makes the next `need` bytes (or all that are left) lie in the buffer. */
+static struct sp_error *ensure(struct walker *walker, size_t need)
+{
+	uint64_t offset = walker_offset(walker);
+	uint64_t left = walker->data_end - offset;
+	if (need > left)
+		need = (size_t)left;
+	if ((size_t)(walker->end - walker->pos) >= need)
+		return NULL;
+	return fill(walker, offset);
+}
+
+static bool plausible(const struct header *header)
+{
+	bool kernel = header->type && header->type <= RECORD_CALLCHAIN_DEFERRED;
+	bool user = header->type >= RECORD_USER_TYPES && sp_record_type_name(header->type);
+	bool simpleperf = header->type >= RECORD_SIMPLEPERF_FIRST &&
+			  header->type <= RECORD_SIMPLEPERF_LAST;
+	if (kernel)
+		return header->size >= HEADER_SIZE && !(header->size & 7);
+	return (user || simpleperf) && header->size >= HEADER_SIZE;
+}
+
+/* Bytes behind header.size that belong to the record at walker->pos all the same. */
+static uint64_t payload_size(const struct walker *walker, const struct header *header)
+{
+	struct cursor cursor = cursor_make(walker->pos, (size_t)(walker->end - walker->pos),
+					   walker->swap, NULL, 0);
+	uint64_t size = 0;
+	uint32_t short_size = 0;
+	bool good = cursor_skip(&cursor, HEADER_SIZE);
+	if (header->type == SP_RECORD_AUXTRACE && header->size >= 16) {
+		good = good && cursor_u64(&cursor, &size);
+	} else if (header->type == SP_RECORD_HEADER_TRACING_DATA && header->size >= 12) {
+		good = good && cursor_u32(&cursor, &short_size);
+		size = short_size;
+	}
+	return good ? size : 0;
+}
+
+/* Whether CHAIN plausible headers, or fewer up to the very end, begin at `pos`. */
+static bool chain_begins(const struct walker *walker, const uint8_t *pos)
+{
+	uint64_t buffer_end = walker->buffer_offset + (uint64_t)(walker->end - walker->buffer);
+	for (int i = 0; i < CHAIN; i++) {
+		size_t left = (size_t)(walker->end - pos);
+		if (!left)
+			return i && buffer_end == walker->data_end;
+		if (left < HEADER_SIZE)
+			return false;
+		struct header header = header_at(pos, walker->swap);
+		if (!plausible(&header) || header.size > left)
+			return false;
+		/* What follows is data, so the chain ends; these have few sizes. */
+		if (header.type == SP_RECORD_AUXTRACE)
+			return header.size == 48;
+		if (header.type == SP_RECORD_HEADER_TRACING_DATA)
+			return header.size == 12 || header.size == 16;
+		pos += header.size;
+	}
+	return true;
+}
+
+/* Moves to the next place where reading may resume; to the end if there is none. */
+static struct sp_error *resync(struct walker *walker)
+{
+	for (;;) {
+		struct sp_error *error = ensure(walker, CHAIN * RECORD_MAX);
+		if (error)
+			return error;
+		size_t left = (size_t)(walker->end - walker->pos);
+		bool last = walker_offset(walker) + left == walker->data_end;
+		size_t room = last ? HEADER_SIZE : CHAIN * RECORD_MAX;
+		if (left < HEADER_SIZE) {
+			walker->pos = walker->end;
+			walker->finished = true;
+			return NULL;
+		}
+		for (; (size_t)(walker->end - walker->pos) >= room;
+		     walker->pos += walker->resync_step)
+			if (chain_begins(walker, walker->pos))
+				return NULL;
+		if (last) {
+			walker->pos = walker->end;
+			walker->finished = true;
+			return NULL;
+		}
+	}
+}
+
+/* Damage at the next record: says so, and moves to where reading may resume. */
+static struct sp_error *damaged(struct walker *walker, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static struct sp_error *damaged(struct walker *walker, const char *format, ...)
+{
+	CLEANUP_FREE char *what = NULL;
+	uint64_t offset = walker_offset(walker);
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&what, format, args) < 0)
+		what = NULL;
+	va_end(args);
+	size_t left = (size_t)(walker->end - walker->pos);
+	walker->pos += left < walker->resync_step ? left : walker->resync_step;
+	struct sp_error *error = resync(walker);
+	if (error)
+		return error;
+	uint64_t resumed = walker_offset(walker);
+	if (!what)
+		return error_no_memory();
+	if (walker->finished)
+		return error_format(walker->path, offset,
+				    "%s; the last %llu bytes of the data are not read",
+				    what, (unsigned long long)(resumed - offset));
+	return error_format(walker->path, offset, "%s; %llu bytes are skipped", what,
+			    (unsigned long long)(resumed - offset));
+}
+
+static struct sp_error *check(struct walker *walker, const struct header *header, uint64_t left)
+{
+	const char *name = sp_record_type_name(header->type);
+	if (header->size < HEADER_SIZE)
+		return damaged(walker, "a record of %u bytes (its header alone takes 8)",
+			       header->size);
+	if (!header->type)
+		return damaged(walker, "a record of type 0");
+	if (header->size > left)
+		return damaged(walker,
+			       "a record (%s, type %u) of %u bytes, but the data ends after %llu",
+			       name ?: "unknown", header->type, header->size,
+			       (unsigned long long)left);
+	if (header->type < RECORD_USER_TYPES && (header->size & 7))
+		return damaged(walker,
+			       "a record (%s, type %u) of %u bytes, which is not a multiple of 8",
+			       name ?: "unknown", header->type, header->size);
+	return NULL;
+}
+
+/* Moves behind a record with a payload, which may be longer than the buffer. */
+static struct sp_error *skip_payload(struct walker *walker, const struct header *header)
+{
+	uint64_t payload = payload_size(walker, header);
+	uint64_t behind = walker_offset(walker) + header->size;
+	if (payload > walker->data_end - behind)
+		return damaged(walker,
+			       "a record (%s) with %llu bytes behind it, but the data ends after %llu",
+			       sp_record_type_name(header->type), (unsigned long long)payload,
+			       (unsigned long long)(walker->data_end - behind));
+	size_t left = (size_t)(walker->end - walker->pos) - header->size;
+	walker->pos += header->size;
+	if (payload <= left) {
+		walker->pos += payload;
+		return NULL;
+	}
+	/* Nothing of the buffer is good behind this record: the next call fills it. */
+	walker->end = walker->stop = walker->pos;
+	walker->buffer_offset += payload;
+	return NULL;
+}
+
+static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walker,
+							    struct raw_record *raw)
+{
+	uint64_t offset = walker_offset(walker);
+	if (walker->finished || offset >= walker->begin_end || offset >= walker->data_end) {
+		raw->bytes = NULL;
+		return NULL;
+	}
+	uint64_t left = walker->data_end - offset;
+	struct sp_error *error = ensure(walker, RECORD_MAX + 1);
+	if (error)
+		return error;
+	if (left < HEADER_SIZE) {
+		walker->finished = true;
+		return error_format(walker->path, offset,
+				    "the data ends inside a record's header (%llu of 8 bytes)",
+				    (unsigned long long)left);
+	}
+	struct header header = header_at(walker->pos, walker->swap);
+	error = check(walker, &header, left);
+	if (error)
+		return error;
+	const uint8_t *bytes = walker->pos;
+	error = skip_payload(walker, &header);
+	if (error)
+		return error;
+	*raw = (struct raw_record){
+		.type = header.type,
+		.misc = header.misc,
+		.size = header.size,
+		.bytes = bytes,
+		.offset = offset,
+	};
+	return NULL;
+}
+
+struct sp_error *walker_next(struct walker *walker, struct raw_record *raw)
+{
+	const uint8_t *pos = walker->pos;
+	if (likely(pos < walker->stop && walker->end - pos >= HEADER_SIZE)) {
+		struct header header = header_at(pos, walker->swap);
+		bool plain = header.type - 1 < RECORD_USER_TYPES - 1 && !(header.size & 7) &&
+			     header.size >= HEADER_SIZE && header.size <= walker->end - pos;
+		if (likely(plain)) {
+			walker->pos = pos + header.size;
+			raw->type = header.type;
+			raw->misc = header.misc;
+			raw->size = header.size;
+			raw->bytes = pos;
+			raw->offset = walker->buffer_offset + (uint64_t)(pos - walker->buffer);
+			return NULL;
+		}
+	}
+	return next_slow(walker, raw);
+}

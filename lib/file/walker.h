@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the reader itself needs of its walkers, beyond file/reader.h. */
+#ifndef FILE_WALKER_H
+#define FILE_WALKER_H
+
+#include "file/reader.h"
+
+/*
+ * A walker of any file: the records that begin in `extent` and end before
+ * `data_end`. `path` is borrowed.
+ */
+struct sp_error *walker_new_at(int fd, const char *path, bool swap, struct reader_extent extent,
+			       uint64_t data_end, struct walker **ret) SP_MUST_CHECK;
+
+/* How finely resuming looks; 4 by default. 1 where records have odd sizes. */
+void walker_set_resync_step(struct walker *walker, unsigned int step);
+
+/* Of the next record: behind the one just given, and what belongs to it. */
+uint64_t walker_offset(const struct walker *walker);
+
+#endif
