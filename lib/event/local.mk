@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/event/kernel.h \
+	lib/event/kernel.c lib/event/kernel.h \
 	lib/event/names.c lib/event/names.h \
-	lib/event/open.h \
+	lib/event/notes.c \
+	lib/event/open.c lib/event/open.h \
 	lib/event/parse.c lib/event/parse.h \
-	lib/event/rights.h \
-	lib/event/set.h
-check_PROGRAMS += tests/unit/test_event_parse
+	lib/event/rights.c lib/event/rights.h \
+	lib/event/set.c lib/event/set.h
+check_PROGRAMS += tests/unit/test_event_parse tests/unit/test_event_plan \
+	tests/unit/test_rights

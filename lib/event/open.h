@@ -20,9 +20,12 @@ enum event_scope {
 
 enum event_start {
 	EVENT_START_NOW,     /* disabled = 0 */
-	EVENT_START_ON_EXEC, /* disabled = 1, enable_on_exec = 1; tasks only */
+	EVENT_START_ON_EXEC, /* disabled = 1, enable_on_exec = 1; of whole CPUs: as LATER */
 	EVENT_START_LATER,   /* disabled = 1: event_set_enable() */
 };
+
+enum event_role { EVENT_ROLE_SAMPLES, EVENT_ROLE_SIDEBAND };
+#define EVENT_ROLE_COUNT 2
 
 enum event_callchain {
 	EVENT_CALLCHAIN_NONE,
@@ -32,6 +35,7 @@ enum event_callchain {
 };
 
 #define EVENT_FREQ_MAX UINT64_MAX
+#define EVENT_CLOCK_KERNEL ((clockid_t)-1) /* sched_clock(), of kernels before 4.1 */
 
 /* How to sample. */
 struct event_request {
@@ -45,8 +49,9 @@ struct event_request {
 	bool inherit;           /* follow children and threads; tasks only */
 	bool inherit_stat;      /* a READ record for each task that ends; with inherit */
 	bool exclude_idle;      /* CPU scopes */
-	clockid_t clock_id;     /* CLOCK_MONOTONIC by default */
-	uint32_t watermark_bytes; /* sample ring: wake the poller at so much; 0: the kernel's half */
+	clockid_t clock_id;     /* CLOCK_MONOTONIC where nothing else is asked for */
+	/* Wake the poller when so much is in the ring; 0: the kernel's half of it. */
+	uint32_t sample_watermark_bytes, sideband_watermark_bytes;
 	uint64_t extra_sample_type; /* PERF_SAMPLE_* besides those always taken */
 	uint64_t user_registers;    /* sample_regs_user; with PERF_SAMPLE_REGS_USER */
 	uint32_t user_stack_bytes;  /* sample_stack_user; with PERF_SAMPLE_STACK_USER */
@@ -66,18 +71,21 @@ struct event_plan {
 	struct event_planned *samples;
 	size_t sample_count;
 	struct event_planned sideband; /* a dummy: mmap, mmap2, build_id, comm, task, ksymbol, … */
-	struct event_planned holder;   /* a dummy that never fires: rings are mapped from it */
+	/* Dummies that never fire: the rings of each role are mapped from them. */
+	struct perf_event_attr holders[EVENT_ROLE_COUNT];
 	struct event_support support;
+	struct rights rights;
 	bool cpu_wide;                 /* the scope that came out */
 	uint64_t freq_hz;              /* what came out of freq_hz; 0: a period */
-	clockid_t clock_id;
+	clockid_t clock_id;            /* or EVENT_CLOCK_KERNEL */
 	struct event_notes notes;
 	struct arena arena;
 };
 
 /*
- * Fails with cause and remedy where no event is left that can count
- * (SP_ERROR_PERMISSION, SP_ERROR_UNSUPPORTED), or an event that was typed cannot be had.
+ * Fails with cause and remedy where an event cannot be had: cycles become cpu-clock where
+ * there are no hardware counters, kernel mode is given up where it is not allowed, and precise
+ * addresses that `P` asked for where they are not there; all else that was typed must work.
  */
 struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct rights *rights,
 				 const struct event_request *request,

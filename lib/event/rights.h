@@ -21,7 +21,6 @@ struct rights {
 	int32_t kptr_restrict;
 	uint64_t capabilities;  /* effective, bit CAP_*; 0 in a foreign user namespace */
 	bool seccomp;           /* a seccomp filter is on */
-	bool no_new_privileges;
 	bool container;         /* seems to run in one (docker, podman, lxc, kubernetes) */
 	uint32_t online_cpus;
 	uint32_t page_size;
@@ -41,10 +40,10 @@ bool rights_cpu_wide(const struct rights *rights);    /* paranoid <= 0 or perfmo
 /* A step from what was asked to what is done. Strings belong to the notes. */
 struct event_note {
 	const char *asked;  /* "cycles" */
-	const char *done;   /* "cpu-clock" */
+	const char *done;   /* "sampling cpu-clock instead" */
 	const char *why;    /* "this machine has no hardware counters" */
-	const char *remedy; /* "…", or NULL */
-	const char *line;   /* all in one line for people, without newline */
+	const char *remedy; /* "sudo sysctl …", or NULL */
+	const char *line;   /* "ASKED: WHY; DONE (REMEDY)" for people, without newline */
 };
 
 /* Zeroed: empty. */

@@ -17,14 +17,11 @@
 #include <sprof/reader.h>
 #include "event/open.h"
 
-enum event_role { EVENT_ROLE_SAMPLES, EVENT_ROLE_SIDEBAND };
-#define EVENT_ROLE_COUNT 2
-
 struct event_set;
 
 /*
- * The plan is borrowed and must outlive the set. `cpus` are copied. Fails with
- * SP_ERROR_LIMIT where file descriptors run out.
+ * The plan is borrowed and must outlive the set, as must the calling thread (holders are
+ * its events). `cpus` are copied. Fails with SP_ERROR_LIMIT where file descriptors run out.
  */
 struct sp_error *event_set_new(const struct event_kernel *kernel, const struct event_plan *plan,
 			       const uint32_t *cpus, size_t cpu_count,

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A kernel refuses attribute bits that it does not know with EINVAL, and sizes
+ * (that hold something) with E2BIG. So everything is asked for at once; only
+ * where that is refused is each feature asked for alone.
+ */
+#include "event/kernel.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int real_open(void *arg, const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
+		     int group_fd, unsigned long flags)
+{
+	(void)arg;
+	/* The kernel writes its own size into the attr where it refuses ours. */
+	struct perf_event_attr copy = *attr;
+	long fd = syscall(SYS_perf_event_open, &copy, pid, cpu, group_fd,
+			  flags | PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static void real_close(void *arg, int fd)
+{
+	(void)arg;
+	close(fd);
+}
+
+static const struct event_kernel real_kernel = {.open = real_open, .close = real_close};
+
+const struct event_kernel *event_kernel_real(void)
+{
+	return &real_kernel;
+}
+
+uint32_t event_attr_size(const struct perf_event_attr *attr)
+{
+	/* The sizes that kernels have had: a smaller one stands for zeros behind it. */
+	static const uint32_t sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144};
+	size_t used = sizeof(*attr);
+	const unsigned char *bytes = (const unsigned char *)attr;
+	while (used > sizes[0] && !bytes[used - 1])
+		used--;
+	size_t i = 0;
+	while (sizes[i] < used && i + 1 < sizeof(sizes) / sizeof(*sizes))
+		i++;
+	return sizes[i];
+}
+
+/* An event that counts nothing, of our own task: the least that can be asked for. */
+static struct perf_event_attr plainest(void)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+}
+
+static void ask_comm_exec(struct perf_event_attr *attr)
+{
+	attr->comm = 1;
+	attr->comm_exec = 1;
+}
+
+static void ask_mmap2(struct perf_event_attr *attr)
+{
+	attr->mmap = 1;
+	attr->mmap2 = 1;
+}
+
+static void ask_clock_id(struct perf_event_attr *attr)
+{
+	attr->use_clockid = 1;
+	attr->clockid = 1; /* CLOCK_MONOTONIC */
+}
+
+static void ask_format_lost(struct perf_event_attr *attr)
+{
+	attr->read_format = PERF_FORMAT_ID | EVENT_FORMAT_LOST;
+}
+
+static void ask_build_id(struct perf_event_attr *attr)
+{
+	ask_mmap2(attr);
+	attr->build_id = 1;
+}
+
+static void ask_ksymbol(struct perf_event_attr *attr)
+{
+	attr->ksymbol = 1;
+}
+
+static void ask_bpf_event(struct perf_event_attr *attr)
+{
+	attr->bpf_event = 1;
+}
+
+static const struct feature {
+	size_t offset; /* of its bool in struct event_support */
+	void (*ask)(struct perf_event_attr *attr);
+} features[] = {
+	{offsetof(struct event_support, comm_exec), ask_comm_exec},
+	{offsetof(struct event_support, mmap2), ask_mmap2},
+	{offsetof(struct event_support, clock_id), ask_clock_id},
+	{offsetof(struct event_support, format_lost), ask_format_lost},
+	{offsetof(struct event_support, build_id), ask_build_id},
+	{offsetof(struct event_support, ksymbol), ask_ksymbol},
+	{offsetof(struct event_support, bpf_event), ask_bpf_event},
+};
+#define FEATURE_COUNT (sizeof(features) / sizeof(*features))
+
+/* 0, or the errno. */
+static int ask(const struct event_kernel *kernel, struct perf_event_attr *attr)
+{
+	attr->size = event_attr_size(attr);
+	int fd = kernel->open(kernel->arg, attr, 0, -1, -1, 0);
+	if (fd < 0)
+		return -fd;
+	kernel->close(kernel->arg, fd);
+	return 0;
+}
+
+int event_support_probe(const struct event_kernel *kernel, struct event_support *ret)
+{
+	struct event_support support = {0};
+	struct perf_event_attr everything = plainest();
+	for (size_t i = 0; i < FEATURE_COUNT; i++)
+		features[i].ask(&everything);
+	bool all = ask(kernel, &everything) == 0;
+	if (!all) {
+		struct perf_event_attr plain = plainest();
+		int errnum = ask(kernel, &plain);
+		if (errnum)
+			return errnum;
+	}
+	for (size_t i = 0; i < FEATURE_COUNT; i++) {
+		struct perf_event_attr attr = plainest();
+		features[i].ask(&attr);
+		*(bool *)((char *)&support + features[i].offset) = all || ask(kernel, &attr) == 0;
+	}
+	*ret = support;
+	return 0;
+}

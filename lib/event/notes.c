@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "event/rights.h"
+
+/* Interns a copy; NULL stays NULL. False when out of memory. */
+static bool keep(struct event_notes *notes, const char *text, const char **ret)
+{
+	*ret = text ? arena_copy_string(&notes->arena, text, strlen(text)) : NULL;
+	return *ret || !text;
+}
+
+struct sp_error *event_notes_add(struct event_notes *notes, const char *asked, const char *done,
+				 const char *why, const char *remedy)
+{
+	struct event_note note;
+	CLEANUP_FREE char *line = NULL;
+	if (asprintf(&line, "%s: %s; %s%s%s%s", asked, why, done, remedy ? " (" : "", remedy ?: "",
+		     remedy ? ")" : "") < 0) {
+		line = NULL;
+		return error_no_memory();
+	}
+	if (!keep(notes, asked, &note.asked) || !keep(notes, done, &note.done) ||
+	    !keep(notes, why, &note.why) || !keep(notes, remedy, &note.remedy) ||
+	    !keep(notes, line, &note.line))
+		return error_no_memory();
+	struct event_note *slot = vec_push(notes);
+	if (!slot)
+		return error_no_memory();
+	*slot = note;
+	return NULL;
+}
+
+void event_notes_deinit(struct event_notes *notes)
+{
+	vec_deinit(notes);
+	arena_deinit(&notes->arena);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Each event is opened once on trial, with all its attributes and for the scope
+ * that the recording will have. What the kernel answers decides the next try:
+ *
+ *	ENOENT ENODEV EOPNOTSUPP   no such counter: cycles become cpu-clock
+ *	EOPNOTSUPP EINVAL          first less precise, then guests not excluded
+ *	EACCES EPERM               without the kernel
+ *
+ * A step that nobody typed the opposite of (precision of `P`, exclude_guest) is
+ * silent; the others are notes.
+ */
+#include "event/open.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/cleanup.h"
+
+/* What is assumed where the kernel does not say; its own default. */
+#define DEFAULT_MAX_HZ 100000
+
+struct planner {
+	const struct event_kernel *kernel;
+	const struct event_request *request;
+	struct event_plan *plan;
+	struct perf_event_attr base; /* what all events have in common */
+	struct perf_event_attr sampling;
+};
+
+DEFINE_CLEANUP(struct event_plan *, event_plan_free)
+
+/* Opens and closes for the plan's scope: 0, or the errno. */
+static int try_open(const struct planner *planner, struct perf_event_attr *attr)
+{
+	bool cpu_wide = planner->plan->cpu_wide;
+	attr->size = event_attr_size(attr);
+	int fd = planner->kernel->open(planner->kernel->arg, attr, cpu_wide ? -1 : 0,
+				       cpu_wide ? (int32_t)planner->request->cpu : -1, -1, 0);
+	if (fd < 0)
+		return -fd;
+	planner->kernel->close(planner->kernel->arg, fd);
+	return 0;
+}
+
+static void set_base(struct planner *planner)
+{
+	const struct event_support *support = &planner->plan->support;
+	const struct event_request *request = planner->request;
+	struct perf_event_attr *base = &planner->base;
+	base->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			    PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			    request->extra_sample_type;
+	for (size_t i = 0; i < request->specs->count; i++) {
+		const struct perf_event_attr *attr = &request->specs->items[i].attr;
+		/* What a BPF program puts out is the sample's raw data. */
+		if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT)
+			base->sample_type |= PERF_SAMPLE_RAW;
+	}
+	if (request->callchain != EVENT_CALLCHAIN_NONE)
+		base->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	base->sample_id_all = 1;
+	base->read_format = PERF_FORMAT_ID | (support->format_lost ? EVENT_FORMAT_LOST : 0);
+	base->use_clockid = support->clock_id;
+	if (base->use_clockid)
+		base->clockid = request->clock_id;
+}
+
+static void set_dummy(const struct planner *planner, struct perf_event_attr *attr)
+{
+	*attr = planner->base;
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	/* It counts nothing, in either mode; without rights only this is allowed. */
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+	attr->sample_regs_user = planner->request->user_registers;
+	attr->sample_stack_user = planner->request->user_stack_bytes;
+}
+
+static void set_watermark(struct perf_event_attr *attr, uint32_t bytes)
+{
+	attr->watermark = bytes != 0;
+	attr->wakeup_watermark = bytes;
+}
+
+static void set_holders(struct planner *planner)
+{
+	struct perf_event_attr *holders = planner->plan->holders;
+	for (size_t role = 0; role < EVENT_ROLE_COUNT; role++) {
+		set_dummy(planner, &holders[role]);
+		holders[role].disabled = 1;
+	}
+	set_watermark(&holders[EVENT_ROLE_SAMPLES], planner->request->sample_watermark_bytes);
+	set_watermark(&holders[EVENT_ROLE_SIDEBAND], planner->request->sideband_watermark_bytes);
+	for (size_t role = 0; role < EVENT_ROLE_COUNT; role++)
+		holders[role].size = event_attr_size(&holders[role]);
+}
+
+static void set_start(const struct planner *planner, struct perf_event_attr *attr)
+{
+	attr->disabled = planner->request->start != EVENT_START_NOW;
+	attr->enable_on_exec = planner->request->start == EVENT_START_ON_EXEC &&
+			       !planner->plan->cpu_wide;
+	attr->inherit = planner->request->inherit && !planner->plan->cpu_wide;
+}
+
+static void set_sideband(struct planner *planner)
+{
+	const struct event_support *support = &planner->plan->support;
+	struct perf_event_attr *attr = &planner->plan->sideband.attr;
+	set_dummy(planner, attr);
+	attr->mmap = 1;
+	attr->mmap2 = support->mmap2;
+	attr->build_id = support->build_id;
+	attr->comm = 1;
+	attr->comm_exec = support->comm_exec;
+	attr->task = 1;
+	attr->ksymbol = support->ksymbol;
+	attr->bpf_event = support->bpf_event;
+	attr->sample_period = 1;
+	attr->inherit = planner->request->inherit && !planner->plan->cpu_wide;
+	attr->size = event_attr_size(attr);
+	planner->plan->sideband.name = "dummy:u";
+}
+
+static const char *keep(struct event_plan *plan, const char *text)
+{
+	return arena_copy_string(&plan->arena, text, strlen(text));
+}
+
+/* The rate that is allowed, and a note where it is less than was asked. */
+static struct sp_error *set_rate(struct planner *planner)
+{
+	const struct event_request *request = planner->request;
+	struct event_plan *plan = planner->plan;
+	uint64_t most = plan->rights.max_sample_hz ? plan->rights.max_sample_hz : DEFAULT_MAX_HZ;
+	plan->freq_hz = request->freq_hz;
+	if (!request->freq_hz) {
+		planner->sampling.sample_period = request->period;
+		return NULL;
+	}
+	if (request->freq_hz > most)
+		plan->freq_hz = most;
+	planner->sampling.freq = 1;
+	planner->sampling.sample_freq = plan->freq_hz;
+	if (request->freq_hz <= most || request->freq_hz == EVENT_FREQ_MAX)
+		return NULL;
+	char asked[32], done[64];
+	snprintf(asked, sizeof(asked), "%llu Hz", (unsigned long long)request->freq_hz);
+	snprintf(done, sizeof(done), "sampling at %llu Hz", (unsigned long long)most);
+	return event_notes_add(&plan->notes, asked, done, "more than the kernel allows",
+			       "sudo sysctl kernel.perf_event_max_sample_rate=N");
+}
+
+static void set_callchain(const struct planner *planner, struct perf_event_attr *attr)
+{
+	if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
+		return;
+	attr->exclude_callchain_kernel = planner->request->callchain == EVENT_CALLCHAIN_USER ||
+					 attr->exclude_kernel;
+	attr->exclude_callchain_user = planner->request->callchain == EVENT_CALLCHAIN_KERNEL;
+}
+
+static bool is_hardware(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
+	       attr->type == PERF_TYPE_RAW;
+}
+
+static bool is_cycles(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES;
+}
+
+/* The spec's attributes together with those of the recording. */
+static struct perf_event_attr whole_attr(const struct planner *planner,
+					 const struct event_spec *spec)
+{
+	struct perf_event_attr attr = planner->sampling;
+	attr.type = spec->attr.type;
+	attr.config = spec->attr.config;
+	attr.exclude_user = spec->attr.exclude_user;
+	attr.exclude_kernel = spec->attr.exclude_kernel;
+	attr.exclude_hv = spec->attr.exclude_hv;
+	attr.exclude_host = spec->attr.exclude_host;
+	attr.exclude_idle = spec->attr.exclude_idle ||
+			    (planner->request->exclude_idle && planner->plan->cpu_wide);
+	attr.precise_ip = spec->attr.precise_ip;
+	attr.pinned = spec->attr.pinned;
+	attr.exclusive = spec->attr.exclusive;
+	/* Guests' cycles have addresses that mean nothing here. */
+	attr.exclude_guest = spec->guest_given ? spec->attr.exclude_guest : is_hardware(&attr);
+	if (attr.type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_BPF_OUTPUT) {
+		attr.freq = 0;
+		attr.sample_period = 1;
+	}
+	set_callchain(planner, &attr);
+	return attr;
+}
+
+/*
+ * "cpu-clock", "cpu-clock:u": the name that says what is left of an event that was
+ * typed otherwise. Precision is not mentioned: clocks have none.
+ */
+static const char *clock_name(struct event_plan *plan, const struct event_spec *spec,
+			      const struct perf_event_attr *attr)
+{
+	char name[32];
+	bool modes = attr->exclude_user || attr->exclude_kernel || attr->exclude_hv;
+	snprintf(name, sizeof(name), "cpu-clock%s%s%s%s%s%s%s",
+		 modes || spec->guest_given || spec->attr.exclude_idle ? ":" : "",
+		 modes && !attr->exclude_user ? "u" : "",
+		 modes && !attr->exclude_kernel ? "k" : "",
+		 modes && !attr->exclude_hv ? "h" : "",
+		 spec->guest_given && !spec->attr.exclude_guest ? "G" : "",
+		 spec->guest_given && !spec->attr.exclude_host ? "H" : "",
+		 spec->attr.exclude_idle ? "I" : "");
+	return keep(plan, name);
+}
+
+static struct sp_error *become_clock(struct planner *planner, const struct event_spec *spec,
+				     struct event_planned *event)
+{
+	char done[96];
+	event->attr.type = PERF_TYPE_SOFTWARE;
+	event->attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	event->attr.precise_ip = 0;
+	event->attr.exclude_guest = spec->attr.exclude_guest;
+	event->name = clock_name(planner->plan, spec, &event->attr);
+	if (!event->name)
+		return error_no_memory();
+	if (event->attr.freq)
+		snprintf(done, sizeof(done), "sampling %s instead", event->name);
+	else
+		snprintf(done, sizeof(done), "sampling %s instead, each %llu ns", event->name,
+			 (unsigned long long)event->attr.sample_period);
+	return event_notes_add(&planner->plan->notes, spec->name, done,
+			       "this machine has no hardware counters", NULL);
+}
+
+/* "cycles" -> "cycles:u", "cycles:ukpp" -> "cycles:upp": user code is what is left. */
+static const char *user_name(struct event_plan *plan, const char *name)
+{
+	const char *colon = strchr(name, ':');
+	char *user = arena_alloc(&plan->arena, strlen(name) + 3);
+	if (!user)
+		return NULL;
+	size_t size = colon ? (size_t)(colon - name) : strlen(name);
+	memcpy(user, name, size);
+	user[size++] = ':';
+	user[size++] = 'u';
+	for (const char *p = colon ? colon + 1 : ""; *p; p++)
+		if (!strchr("ukh", *p))
+			user[size++] = *p;
+	return user;
+}
+
+static struct sp_error *give_up_kernel(struct planner *planner, int errnum,
+				       struct event_planned *event)
+{
+	struct event_plan *plan = planner->plan;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *why =
+		rights_explain(&plan->rights, RIGHTS_KERNEL, event->name, errnum);
+	event->attr.exclude_kernel = 1;
+	event->attr.exclude_hv = 1;
+	set_callchain(planner, &event->attr);
+	struct sp_error *error = event_notes_add(
+		&plan->notes, event->name, "sampling user code only",
+		rights_kernel_mode(&plan->rights) ?
+			"the kernel may not be sampled" :
+			"kernel.perf_event_paranoid forbids sampling the kernel",
+		sp_error_remedy(why));
+	if (error)
+		return error;
+	event->name = user_name(plan, event->name);
+	return event->name ? NULL : error_no_memory();
+}
+
+static bool is_missing(int errnum)
+{
+	return errnum == ENOENT || errnum == ENODEV || errnum == EOPNOTSUPP;
+}
+
+static bool is_refusal(int errnum)
+{
+	return errnum == EACCES || errnum == EPERM;
+}
+
+/* A step that needs no word; false if there is none left. */
+static bool step_quietly(const struct event_spec *spec, int errnum, struct perf_event_attr *attr)
+{
+	if (errnum != EINVAL && errnum != EOPNOTSUPP)
+		return false;
+	if (spec->precise_max && attr->precise_ip) {
+		attr->precise_ip--;
+		return true;
+	}
+	if (attr->exclude_guest && !spec->guest_given) {
+		attr->exclude_guest = 0;
+		return true;
+	}
+	return false;
+}
+
+static struct sp_error *refused(const struct planner *planner, const struct event_spec *spec,
+				const struct perf_event_attr *attr, int errnum)
+{
+	if (attr->precise_ip && !spec->precise_max && (errnum == EINVAL || errnum == EOPNOTSUPP))
+		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
+						  "%s: this machine cannot give instruction addresses "
+						  "that precisely", spec->name),
+					"leave out p, or take P: as precise as there is");
+	enum rights_action action = !is_refusal(errnum) || attr->exclude_kernel ? RIGHTS_ANY_EVENT :
+				    planner->plan->cpu_wide ? RIGHTS_CPU_WIDE : RIGHTS_KERNEL;
+	return rights_explain(&planner->plan->rights, action, spec->name, errnum);
+}
+
+static struct sp_error *plan_event(struct planner *planner, const struct event_spec *spec,
+				   struct event_planned *event)
+{
+	event->attr = whole_attr(planner, spec);
+	event->name = keep(planner->plan, spec->name);
+	if (!event->name)
+		return error_no_memory();
+	for (;;) {
+		struct sp_error *error = NULL;
+		int errnum = try_open(planner, &event->attr);
+		if (!errnum)
+			return NULL;
+		if (step_quietly(spec, errnum, &event->attr))
+			continue;
+		if (is_missing(errnum) && is_cycles(&event->attr) &&
+		    (!event->attr.precise_ip || spec->precise_max || errnum == ENOENT))
+			error = become_clock(planner, spec, event);
+		else if (is_refusal(errnum) && !event->attr.exclude_kernel &&
+			 !event->attr.exclude_user)
+			error = give_up_kernel(planner, errnum, event);
+		else
+			error = refused(planner, spec, &event->attr, errnum);
+		if (error)
+			return error;
+	}
+}
+
+/* All events must have one clock: where there is none to choose, it is the kernel's own. */
+static struct sp_error *check_clock(struct planner *planner)
+{
+	struct event_plan *plan = planner->plan;
+	struct perf_event_attr attr;
+	plan->clock_id = plan->support.clock_id ? planner->request->clock_id : EVENT_CLOCK_KERNEL;
+	if (!plan->support.clock_id)
+		return event_notes_add(&plan->notes, "-k", "times are of the kernel's own clock",
+				       "this kernel (before 4.1) gives no choice", NULL);
+	set_dummy(planner, &attr);
+	attr.disabled = 1;
+	if (try_open(planner, &attr) != EINVAL)
+		return NULL;
+	struct sp_error *error = error_new(SP_ERROR_INVALID, "the kernel does not time events by "
+					   "clock %d", (int)planner->request->clock_id);
+	return error_set_remedy(error, "take CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME or "
+				       "CLOCK_TAI");
+}
+
+/* Whether whole CPUs are sampled. */
+static struct sp_error *choose_scope(struct planner *planner)
+{
+	struct event_plan *plan = planner->plan;
+	if (planner->request->scope == EVENT_SCOPE_TASKS)
+		return NULL;
+	struct perf_event_attr attr;
+	set_dummy(planner, &attr);
+	attr.disabled = 1;
+	plan->cpu_wide = true;
+	int errnum = try_open(planner, &attr);
+	if (!errnum)
+		return NULL;
+	plan->cpu_wide = false;
+	if (planner->request->scope == EVENT_SCOPE_CPUS_IF_ALLOWED)
+		return NULL;
+	if (errnum == ENODEV || errnum == EINVAL)
+		return error_new(SP_ERROR_INVALID, "CPU %u is not online", planner->request->cpu);
+	return rights_explain(&plan->rights, RIGHTS_CPU_WIDE, "-a", errnum);
+}
+
+static struct sp_error *plan_samples(struct planner *planner)
+{
+	const struct event_specs *specs = planner->request->specs;
+	struct event_plan *plan = planner->plan;
+	plan->samples = arena_alloc(&plan->arena, (specs->count + 1) * sizeof(*plan->samples));
+	if (!plan->samples)
+		return error_no_memory();
+	planner->sampling = planner->base;
+	planner->sampling.sample_regs_user = planner->request->user_registers;
+	planner->sampling.sample_stack_user = planner->request->user_stack_bytes;
+	set_start(planner, &planner->sampling);
+	planner->sampling.inherit_stat = planner->sampling.inherit && planner->request->inherit_stat;
+	struct sp_error *error = set_rate(planner);
+	if (error)
+		return error;
+	for (size_t i = 0; i < specs->count; i++) {
+		error = plan_event(planner, &specs->items[i], &plan->samples[i]);
+		if (error)
+			return error;
+		plan->sample_count++;
+	}
+	return NULL;
+}
+
+struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct rights *rights,
+				 const struct event_request *request, struct event_plan **ret)
+{
+	CLEANUP(cleanup_event_plan_free) struct event_plan *plan = calloc(1, sizeof(*plan));
+	if (!plan)
+		return error_no_memory();
+	plan->rights = *rights;
+	int errnum = event_support_probe(kernel, &plan->support);
+	if (errnum)
+		return rights_explain(rights, RIGHTS_ANY_EVENT, "perf_event_open", errnum);
+	struct planner planner = {.kernel = kernel, .request = request, .plan = plan};
+	set_base(&planner);
+	struct sp_error *error = check_clock(&planner);
+	if (error)
+		return error;
+	error = choose_scope(&planner);
+	if (error)
+		return error;
+	set_holders(&planner);
+	set_sideband(&planner);
+	error = plan_samples(&planner);
+	if (error)
+		return error;
+	*ret = take_ptr(plan);
+	return NULL;
+}
+
+void event_plan_free(struct event_plan *plan)
+{
+	if (!plan)
+		return;
+	event_notes_deinit(&plan->notes);
+	arena_deinit(&plan->arena);
+	free(plan);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "event/rights.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "proc/sysfs.h"
+#include "proc/text.h"
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38 /* Linux 5.8 */
+#endif
+
+/* Descriptors that others of this process may open meanwhile: files, pipes, libraries. */
+#define FILES_SPARE 64
+
+static int64_t number_or(const struct sp_ctx *ctx, const char *path, int64_t otherwise)
+{
+	int64_t value;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error = sysfs_read_i64(ctx, path, &value);
+	return error ? otherwise : value;
+}
+
+/* The value behind "NAME:" of a line of /proc/PID/status, in that base; 0 if it is not there. */
+static uint64_t status_field(const char *text, size_t size, const char *name, bool hexadecimal)
+{
+	struct cursor cursor = cursor_make(text, size, false, NULL, 0), line;
+	size_t length = strlen(name);
+	while (text_line(&cursor, &line)) {
+		uint64_t value;
+		if (cursor_left(&line) <= length || memcmp(line.pos, name, length) != 0)
+			continue;
+		line.pos += length;
+		if (!text_char(&line, ':'))
+			continue;
+		text_blanks(&line);
+		if (hexadecimal ? text_hex(&line, &value) : text_decimal(&line, &value))
+			return value;
+	}
+	return 0;
+}
+
+/*
+ * In a user namespace of its own a process has capabilities which mean nothing to
+ * perf: those are asked for in the first one, whose map is "0 0 4294967295".
+ */
+static bool in_first_user_namespace(const struct sp_ctx *ctx)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	uint64_t inside, outside, count;
+	if (sysfs_read(ctx, "/proc/self/uid_map", &text, &size))
+		return true;
+	struct cursor cursor = cursor_make(text, size, false, NULL, 0);
+	text_blanks(&cursor);
+	if (!text_decimal(&cursor, &inside))
+		return true;
+	text_blanks(&cursor);
+	if (!text_decimal(&cursor, &outside))
+		return true;
+	text_blanks(&cursor);
+	return text_decimal(&cursor, &count) && !inside && !outside && count == UINT32_MAX;
+}
+
+static bool exists(const struct sp_ctx *ctx, const char *path)
+{
+	CLEANUP_FREE char *whole = NULL;
+	if (asprintf(&whole, "%s%s", ctx_root(ctx), path) < 0) {
+		whole = NULL;
+		return false;
+	}
+	return access(whole, F_OK) == 0;
+}
+
+static bool in_container(const struct sp_ctx *ctx)
+{
+	static const char *const marks[] = {"docker", "kubepods", "libpod", "lxc", "containerd"};
+	CLEANUP_FREE char *text = NULL;
+	if (exists(ctx, "/.dockerenv") || exists(ctx, "/run/.containerenv"))
+		return true;
+	if (sysfs_read(ctx, "/proc/self/cgroup", &text, NULL))
+		return false;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+		if (strstr(text, marks[i]))
+			return true;
+	return false;
+}
+
+static void read_status(const struct sp_ctx *ctx, struct rights *rights)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	if (sysfs_read(ctx, "/proc/self/status", &text, &size))
+		return;
+	if (in_first_user_namespace(ctx))
+		rights->capabilities = status_field(text, size, "CapEff", true);
+	rights->seccomp = status_field(text, size, "Seccomp", false) != 0;
+}
+
+static void read_limits(struct rights *rights)
+{
+	struct rlimit limit;
+	rights->memlock_bytes = 0;
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
+		rights->memlock_bytes = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX :
+									  limit.rlim_cur;
+	rights->files = rights->files_max = 1024;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		rights->files = limit.rlim_cur;
+		rights->files_max = limit.rlim_max;
+	}
+}
+
+struct sp_error *rights_read(const struct sp_ctx *ctx, struct rights *ret)
+{
+	static const char paranoid[] = "/proc/sys/kernel/perf_event_paranoid";
+	struct rights rights = {
+		.has_perf = exists(ctx, paranoid),
+		.paranoid = (int32_t)number_or(ctx, paranoid, 2),
+		.mlock_kb = (uint64_t)number_or(ctx, "/proc/sys/kernel/perf_event_mlock_kb", 516),
+		.max_sample_hz =
+			(uint64_t)number_or(ctx, "/proc/sys/kernel/perf_event_max_sample_rate", 0),
+		.kptr_restrict = (int32_t)number_or(ctx, "/proc/sys/kernel/kptr_restrict", 0),
+		.container = in_container(ctx),
+		.page_size = (uint32_t)sysconf(_SC_PAGESIZE),
+		.online_cpus = 1,
+	};
+	struct cpu_list cpus = {0};
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error = sysfs_cpus_online(ctx, &cpus);
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return take_ptr(error);
+	if (cpus.count)
+		rights.online_cpus = (uint32_t)cpus.count;
+	vec_deinit(&cpus);
+	read_status(ctx, &rights);
+	read_limits(&rights);
+	*ret = rights;
+	return NULL;
+}
+
+static bool has(const struct rights *rights, unsigned int capability)
+{
+	return rights->capabilities >> capability & 1;
+}
+
+bool rights_perfmon(const struct rights *rights)
+{
+	return has(rights, CAP_PERFMON) || has(rights, CAP_SYS_ADMIN);
+}
+
+bool rights_kernel_mode(const struct rights *rights)
+{
+	return rights->paranoid <= 1 || rights_perfmon(rights);
+}
+
+bool rights_cpu_wide(const struct rights *rights)
+{
+	return rights->paranoid <= 0 || rights_perfmon(rights);
+}
+
+/* What is needed for an action, and what the facts say is in the way. */
+struct obstacle {
+	int32_t paranoid;  /* the highest that allows it without capabilities */
+	const char *what;  /* "sampling the kernel" */
+};
+
+static const struct obstacle obstacles[] = {
+	[RIGHTS_ANY_EVENT] = {2, "perf events"},
+	[RIGHTS_KERNEL] = {1, "sampling the kernel"},
+	[RIGHTS_CPU_WIDE] = {0, "sampling whole CPUs"},
+	[RIGHTS_TASK] = {2, "sampling this process"},
+};
+
+static struct sp_error *remedy_for_paranoid(const struct rights *rights, struct sp_error *error,
+					    int32_t allows)
+{
+	if (rights->container)
+		return error_set_remedy(error,
+					"on the host: sudo sysctl kernel.perf_event_paranoid=%d; "
+					"or start the container with --cap-add PERFMON", allows);
+	return error_set_remedy(error,
+				"sudo sysctl kernel.perf_event_paranoid=%d, or run as root, or "
+				"sudo setcap cap_perfmon+ep $(command -v sprof)", allows);
+}
+
+static struct sp_error *refused_by_filter(const struct rights *rights, const char *name, int errnum)
+{
+	struct sp_error *error = error_os(errnum, "%s: a seccomp filter%s refuses perf_event_open", name,
+					  rights->container ? " of this container" : "");
+	if (rights->container)
+		return error_set_remedy(error,
+					"start the container with --cap-add PERFMON, or (Docker before "
+					"20.10) --cap-add SYS_ADMIN, or profile it from the host");
+	return error_set_remedy(error, "run outside of the sandbox, or let its filter allow "
+				       "perf_event_open");
+}
+
+/* ENOSYS, EPERM and EACCES. */
+static struct sp_error *explain_refusal(const struct rights *rights, enum rights_action action,
+					const char *name, int errnum)
+{
+	const struct obstacle *obstacle = &obstacles[action];
+	if (errnum == ENOSYS && !rights->seccomp)
+		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
+						  "%s: this kernel has no perf events", name),
+					"boot a kernel built with CONFIG_PERF_EVENTS");
+	if (!rights_perfmon(rights) && rights->paranoid > obstacle->paranoid)
+		return remedy_for_paranoid(rights,
+					   error_os(errnum, "%s: kernel.perf_event_paranoid is %d, which "
+						    "forbids %s", name, rights->paranoid, obstacle->what),
+					   obstacle->paranoid);
+	if (rights->seccomp && action == RIGHTS_ANY_EVENT)
+		return refused_by_filter(rights, name, errnum);
+	if (action == RIGHTS_TASK)
+		return error_set_remedy(error_os(errnum, "%s: the process is another user's, or has more "
+						 "rights than this one", name),
+					"run as root or as that user, or sudo setcap cap_perfmon+ep "
+					"$(command -v sprof)");
+	return error_set_remedy(error_os(errnum, "%s: a security module forbids %s", name,
+					 obstacle->what),
+				"ask whoever set it up (SELinux, AppArmor, kernel lockdown); "
+				"`dmesg` or the audit log names it");
+}
+
+struct sp_error *rights_explain(const struct rights *rights, enum rights_action action,
+				const char *name, int errnum)
+{
+	switch (errnum) {
+	case ENOSYS:
+	case EPERM:
+	case EACCES:
+		return explain_refusal(rights, action, name, errnum);
+	case EMFILE:
+		return error_set_remedy(error_os(EMFILE, "%s: no more than %llu files may be open", name,
+						 (unsigned long long)rights->files),
+					"ulimit -n, or LimitNOFILE= of the service: one is needed for each "
+					"event, thread and CPU");
+	case ENFILE:
+		return error_set_remedy(error_os(ENFILE, "%s: the whole system's files are used up", name),
+					"sudo sysctl fs.file-max=N");
+	case EBUSY:
+		return error_set_remedy(error_os(EBUSY, "%s: the hardware counter is taken", name),
+					"end other profilers, or sudo sysctl kernel.nmi_watchdog=0");
+	case ENOENT:
+	case ENODEV:
+	case EOPNOTSUPP:
+		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
+						  "%s: this machine cannot count it", name),
+					"-e cpu-clock works everywhere; a virtual machine has hardware "
+					"counters only where its host passes them on");
+	default:
+		return error_os(errnum, "%s: cannot be opened", name);
+	}
+}
+
+/* A power of two, at least `pages`. */
+static uint32_t round_up(uint32_t pages)
+{
+	uint32_t power = 1;
+	while (power < pages && power < (uint32_t)1 << 31)
+		power *= 2;
+	return power;
+}
+
+/* What `cpu_count` pairs of rings take, each with its control page. */
+static uint64_t pages_of(struct ring_pages pages, uint32_t cpu_count)
+{
+	return (uint64_t)cpu_count * ((uint64_t)pages.samples + 1 + pages.sideband + 1);
+}
+
+/* Pages that may be locked; UINT64_MAX: no limit. */
+static uint64_t locked_pages(const struct rights *rights)
+{
+	if (rights->paranoid < 0 || has(rights, CAP_IPC_LOCK) ||
+	    rights->memlock_bytes == UINT64_MAX)
+		return UINT64_MAX;
+	uint64_t pages = rights->mlock_kb * 1024 / rights->page_size * rights->online_cpus;
+	return pages + rights->memlock_bytes / rights->page_size;
+}
+
+static struct sp_error *note_smaller_rings(const struct rights *rights, uint32_t cpu_count,
+					   struct ring_pages wanted, struct ring_pages got,
+					   struct event_notes *notes)
+{
+	char asked[64], done[64], why[160], remedy[160];
+	uint64_t kb = rights->page_size / 1024;
+	uint64_t need_kb = pages_of(wanted, cpu_count) * kb / rights->online_cpus + 1;
+	snprintf(asked, sizeof(asked), "rings of %llu KiB", (unsigned long long)(wanted.samples * kb));
+	snprintf(done, sizeof(done), "%llu KiB for each CPU", (unsigned long long)(got.samples * kb));
+	snprintf(why, sizeof(why), "kernel.perf_event_mlock_kb is %llu and RLIMIT_MEMLOCK %llu KiB",
+		 (unsigned long long)rights->mlock_kb,
+		 (unsigned long long)(rights->memlock_bytes / 1024));
+	snprintf(remedy, sizeof(remedy), "sudo sysctl kernel.perf_event_mlock_kb=%llu",
+		 (unsigned long long)need_kb);
+	return event_notes_add(notes, asked, done, why, remedy);
+}
+
+struct sp_error *rights_fit_rings(const struct rights *rights, uint32_t cpu_count,
+				  struct ring_pages wanted, struct event_notes *notes,
+				  struct ring_pages *ret)
+{
+	uint64_t budget = locked_pages(rights);
+	wanted.samples = round_up(wanted.samples);
+	wanted.sideband = round_up(wanted.sideband);
+	struct ring_pages pages = {.samples = 1, .sideband = wanted.sideband};
+	while (pages.sideband > 1 && pages_of(pages, cpu_count) > budget)
+		pages.sideband /= 2;
+	pages.samples = wanted.samples;
+	while (pages.samples > 1 && pages_of(pages, cpu_count) > budget)
+		pages.samples /= 2;
+	*ret = pages;
+	if (pages.samples == wanted.samples && pages.sideband == wanted.sideband)
+		return NULL;
+	return note_smaller_rings(rights, cpu_count, wanted, pages, notes);
+}
+
+struct sp_error *rights_shrink_rings(const struct rights *rights, struct ring_pages *pages)
+{
+	if (pages->samples > 1 && pages->samples >= pages->sideband) {
+		pages->samples /= 2;
+		return NULL;
+	}
+	if (pages->sideband > 1) {
+		pages->sideband /= 2;
+		return NULL;
+	}
+	return error_set_remedy(error_new(SP_ERROR_LIMIT, "no memory may be locked for rings: "
+					  "kernel.perf_event_mlock_kb is %llu and RLIMIT_MEMLOCK %llu KiB, "
+					  "and other profilers of this user share them",
+					  (unsigned long long)rights->mlock_kb,
+					  (unsigned long long)(rights->memlock_bytes / 1024)),
+				"end them, or sudo sysctl kernel.perf_event_mlock_kb=%llu",
+				(unsigned long long)(rights->mlock_kb * 2 + 516));
+}
+
+static uint64_t open_files(void)
+{
+	CLEANUP(cleanup_closedir) DIR *directory = opendir("/proc/self/fd");
+	uint64_t count = 0;
+	while (directory && readdir(directory))
+		count++;
+	return count;
+}
+
+struct sp_error *rights_raise_files(const struct rights *rights, uint64_t need,
+				    uint64_t *old_soft_ret)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return error_os(errno, "RLIMIT_NOFILE");
+	uint64_t whole = need + open_files() + FILES_SPARE;
+	*old_soft_ret = limit.rlim_cur;
+	if (limit.rlim_cur >= whole)
+		return NULL;
+	struct rlimit raised = {.rlim_cur = whole, .rlim_max = limit.rlim_max};
+	/* Only CAP_SYS_RESOURCE may raise the hard limit (up to fs.nr_open). */
+	if (raised.rlim_max < whole && has(rights, CAP_SYS_RESOURCE))
+		raised.rlim_max = whole;
+	if (raised.rlim_max >= whole && setrlimit(RLIMIT_NOFILE, &raised) == 0)
+		return NULL;
+	return error_set_remedy(error_new(SP_ERROR_LIMIT, "%llu files would have to be open, of which "
+					  "%llu may be", (unsigned long long)whole,
+					  (unsigned long long)limit.rlim_max),
+				"raise the hard limit (ulimit -Hn, limits.conf, LimitNOFILE=), or sample "
+				"whole CPUs with -a");
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * PERF_FLAG_FD_OUTPUT directs an event to its holder's ring as it is opened, so
+ * that one enabled from the start loses nothing and no ioctl is needed;
+ * PERF_FLAG_FD_NO_GROUP keeps the holder from being its group's leader.
+ */
+#include "event/set.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "base/vec.h"
+
+/* So few are opened faster than the thread is moved about. */
+#define FEW_PLACES 8
+
+struct opened {
+	int fd;
+	uint32_t event; /* as in event_set_events(): the side-band dummy is the last */
+	uint64_t id;
+};
+
+struct event_set {
+	const struct event_kernel *kernel;
+	const struct event_plan *plan;
+	uint32_t *cpus;
+	size_t cpu_count;
+	VEC(int) holders; /* cpu_index * EVENT_ROLE_COUNT + role */
+	VEC(struct opened) opened;
+	/* What event_set_events() gave last. */
+	struct sp_event *events;
+	uint64_t *ids;
+};
+
+DEFINE_CLEANUP(struct event_set *, event_set_free)
+
+static int kernel_open(const struct event_set *set, const struct perf_event_attr *attr,
+		       int32_t pid, uint32_t cpu, int output, unsigned long flags)
+{
+	return set->kernel->open(set->kernel->arg, attr, pid, (int32_t)cpu, output, flags);
+}
+
+static struct sp_error *open_holders(struct event_set *set)
+{
+	for (size_t i = 0; i < set->cpu_count * EVENT_ROLE_COUNT; i++) {
+		int *slot = vec_push(&set->holders);
+		if (!slot)
+			return error_no_memory();
+		*slot = kernel_open(set, &set->plan->holders[i % EVENT_ROLE_COUNT], 0,
+				    set->cpus[i / EVENT_ROLE_COUNT], -1, 0);
+		if (*slot < 0)
+			return rights_explain(&set->plan->rights, RIGHTS_ANY_EVENT, "ring",
+					      -*slot);
+	}
+	return NULL;
+}
+
+struct sp_error *event_set_new(const struct event_kernel *kernel, const struct event_plan *plan,
+			       const uint32_t *cpus, size_t cpu_count, struct event_set **ret)
+{
+	CLEANUP(cleanup_event_set_free) struct event_set *set = calloc(1, sizeof(*set));
+	if (!set)
+		return error_no_memory();
+	set->kernel = kernel;
+	set->plan = plan;
+	set->cpus = calloc(cpu_count + 1, sizeof(*set->cpus));
+	if (!set->cpus)
+		return error_no_memory();
+	memcpy(set->cpus, cpus, cpu_count * sizeof(*cpus));
+	set->cpu_count = cpu_count;
+	struct sp_error *error = open_holders(set);
+	if (error)
+		return error;
+	*ret = take_ptr(set);
+	return NULL;
+}
+
+void event_set_free(struct event_set *set)
+{
+	if (!set)
+		return;
+	for (size_t i = 0; i < set->opened.count; i++)
+		set->kernel->close(set->kernel->arg, set->opened.items[i].fd);
+	for (size_t i = 0; i < set->holders.count; i++)
+		if (set->holders.items[i] >= 0)
+			set->kernel->close(set->kernel->arg, set->holders.items[i]);
+	vec_deinit(&set->opened);
+	vec_deinit(&set->holders);
+	free(set->events);
+	free(set->ids);
+	free(set->cpus);
+	free(set);
+}
+
+int event_set_ring_fd(const struct event_set *set, size_t cpu_index, enum event_role role)
+{
+	return set->holders.items[cpu_index * EVENT_ROLE_COUNT + role];
+}
+
+uint64_t event_set_fds_needed(const struct event_plan *plan, size_t cpu_count, size_t place_count)
+{
+	return (uint64_t)cpu_count * EVENT_ROLE_COUNT +
+	       (uint64_t)place_count * (plan->sample_count + 1);
+}
+
+/* The events of a role, and the index of the first. */
+static const struct event_planned *role_events(const struct event_set *set, enum event_role role,
+					       uint32_t *first_ret, size_t *count_ret)
+{
+	*first_ret = role == EVENT_ROLE_SAMPLES ? 0 : (uint32_t)set->plan->sample_count;
+	*count_ret = role == EVENT_ROLE_SAMPLES ? set->plan->sample_count : 1;
+	return role == EVENT_ROLE_SAMPLES ? set->plan->samples : &set->plan->sideband;
+}
+
+/* 0, or the errno. */
+static int open_event(struct event_set *set, enum event_role role, const struct event_planned *event,
+		      uint32_t index, const struct event_place *place)
+{
+	struct opened *slot = vec_push(&set->opened);
+	if (!slot)
+		return ENOMEM;
+	int output = event_set_ring_fd(set, place->cpu_index, role);
+	int fd = kernel_open(set, &event->attr, place->tid, set->cpus[place->cpu_index], output,
+			     PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
+	if (fd < 0) {
+		set->opened.count--;
+		return -fd;
+	}
+	*slot = (struct opened){.fd = fd, .event = index};
+	return ioctl(fd, PERF_EVENT_IOC_ID, &slot->id) < 0 ? errno : 0;
+}
+
+/* All events of the role, or none: 0, or the errno. */
+static int open_place(struct event_set *set, enum event_role role, const struct event_place *place)
+{
+	uint32_t first;
+	size_t count, before = set->opened.count;
+	const struct event_planned *events = role_events(set, role, &first, &count);
+	int errnum = 0;
+	for (size_t i = 0; i < count && !errnum; i++)
+		errnum = open_event(set, role, &events[i], first + (uint32_t)i, place);
+	while (errnum && set->opened.count > before)
+		set->kernel->close(set->kernel->arg,
+				   set->opened.items[--set->opened.count].fd);
+	return errnum;
+}
+
+static struct sp_error *place_error(const struct event_set *set, enum event_role role,
+				    const struct event_place *place, int errnum)
+{
+	uint32_t first;
+	size_t count;
+	const char *name = role_events(set, role, &first, &count)->name;
+	struct sp_error *error = rights_explain(&set->plan->rights,
+						place->tid < 0 ? RIGHTS_CPU_WIDE : RIGHTS_TASK,
+						name, errnum);
+	if (place->tid < 0)
+		return error_prefix(error, "CPU %u", set->cpus[place->cpu_index]);
+	return error_prefix(error, "thread %d", (int)place->tid);
+}
+
+static struct sp_error *open_one(struct event_set *set, enum event_role role,
+				 struct event_place *place)
+{
+	if (place->status != EVENT_PLACE_NEW)
+		return NULL;
+	int errnum = open_place(set, role, place);
+	switch (errnum) {
+	case 0:
+		place->status = EVENT_PLACE_OPEN;
+		return NULL;
+	case ESRCH:
+		place->status = EVENT_PLACE_GONE;
+		return NULL;
+	case ENODEV:
+		place->status = EVENT_PLACE_OFFLINE;
+		return NULL;
+	default:
+		return place_error(set, role, place, errnum);
+	}
+}
+
+/* An order of places by the CPU where their tasks last ran. */
+struct ordered {
+	int32_t last_cpu;
+	uint32_t index;
+};
+
+static int compare_ordered(const void *a, const void *b)
+{
+	const struct ordered *x = a, *y = b;
+	if (x->last_cpu != y->last_cpu)
+		return x->last_cpu < y->last_cpu ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Moves the calling thread; where that is not allowed it stays, which is only slower. */
+static void run_on(int32_t cpu)
+{
+	cpu_set_t one;
+	if (cpu < 0 || cpu >= CPU_SETSIZE)
+		return;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+static struct sp_error *open_ordered(struct event_set *set, enum event_role role,
+				     struct event_place *places, const struct ordered *order,
+				     size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!i || order[i].last_cpu != order[i - 1].last_cpu)
+			run_on(order[i].last_cpu);
+		struct sp_error *error = open_one(set, role, &places[order[i].index]);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+struct sp_error *event_set_open(struct event_set *set, enum event_role role,
+				struct event_place *places, size_t count)
+{
+	cpu_set_t before;
+	bool moves = count >= FEW_PLACES && count <= UINT32_MAX &&
+		     sched_getaffinity(0, sizeof(before), &before) == 0;
+	if (!moves) {
+		for (size_t i = 0; i < count; i++) {
+			struct sp_error *error = open_one(set, role, &places[i]);
+			if (error)
+				return error;
+		}
+		return NULL;
+	}
+	CLEANUP_FREE struct ordered *order = malloc(count * sizeof(*order));
+	if (!order)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++)
+		order[i] = (struct ordered){places[i].last_cpu, (uint32_t)i};
+	qsort(order, count, sizeof(*order), compare_ordered);
+	struct sp_error *error = open_ordered(set, role, places, order, count);
+	sched_setaffinity(0, sizeof(before), &before);
+	return error;
+}
+
+static struct sp_error *control(struct event_set *set, enum event_role role, unsigned long request)
+{
+	uint32_t first;
+	size_t count;
+	role_events(set, role, &first, &count);
+	for (size_t i = 0; i < set->opened.count; i++) {
+		const struct opened *opened = &set->opened.items[i];
+		if (opened->event - first < count && ioctl(opened->fd, request, 0) < 0)
+			return error_os(errno, "an event cannot be switched on or off");
+	}
+	return NULL;
+}
+
+struct sp_error *event_set_enable(struct event_set *set, enum event_role role)
+{
+	return control(set, role, PERF_EVENT_IOC_ENABLE);
+}
+
+struct sp_error *event_set_disable(struct event_set *set, enum event_role role)
+{
+	return control(set, role, PERF_EVENT_IOC_DISABLE);
+}
+
+/* Counts each event's ids, then lays them out one event behind the other. */
+static void fill_ids(struct event_set *set, size_t event_count)
+{
+	uint64_t *next = set->ids;
+	for (size_t i = 0; i < set->opened.count; i++)
+		set->events[set->opened.items[i].event].id_count++;
+	for (size_t event = 0; event < event_count; event++) {
+		set->events[event].ids = next;
+		next += set->events[event].id_count;
+		set->events[event].id_count = 0;
+	}
+	for (size_t i = 0; i < set->opened.count; i++) {
+		struct sp_event *event = &set->events[set->opened.items[i].event];
+		set->ids[event->ids - set->ids + (ptrdiff_t)event->id_count++] =
+			set->opened.items[i].id;
+	}
+}
+
+struct sp_error *event_set_events(struct event_set *set, const struct sp_event **ret,
+				  size_t *count_ret)
+{
+	const struct event_plan *plan = set->plan;
+	size_t event_count = plan->sample_count + 1;
+	free(set->events);
+	free(set->ids);
+	set->events = calloc(event_count, sizeof(*set->events));
+	set->ids = calloc(set->opened.count + 1, sizeof(*set->ids));
+	if (!set->events || !set->ids)
+		return error_no_memory();
+	for (size_t i = 0; i < event_count; i++) {
+		const struct event_planned *planned = i < plan->sample_count ? &plan->samples[i] :
+									       &plan->sideband;
+		set->events[i].name = planned->name;
+		set->events[i].attr = planned->attr;
+	}
+	fill_ids(set, event_count);
+	*ret = set->events;
+	*count_ret = event_count;
+	return NULL;
+}
+
+struct sp_error *event_set_read(const struct event_set *set, size_t index, struct event_total *ret)
+{
+	struct event_total total = {.lost_known = set->plan->support.format_lost};
+	/* value, id and, where asked for, lost: as read_format has it. */
+	size_t size = total.lost_known ? 24 : 16;
+	for (size_t i = 0; i < set->opened.count; i++) {
+		uint64_t values[3] = {0};
+		size_t got;
+		if (set->opened.items[i].event != index)
+			continue;
+		int errnum = io_read(set->opened.items[i].fd, values, size, &got);
+		if (errnum)
+			return error_os(errnum, "an event's count cannot be read");
+		/* Nothing comes from an event in error state (pinned, and never scheduled). */
+		if (got < size)
+			continue;
+		total.value += values[0];
+		total.lost += total.lost_known ? values[2] : 0;
+	}
+	*ret = total;
+	return NULL;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The ladder from what was asked to what a kernel gives, on made-up kernels. */
+#include "event/open.h"
+
+#include <errno.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "test.h"
+
+DEFINE_CLEANUP(struct event_plan *, event_plan_free)
+#define PLAN CLEANUP(cleanup_event_plan_free) struct event_plan
+#define SPECS CLEANUP(event_specs_deinit) struct event_specs
+
+/* A kernel by what it refuses. All false: a new one, for root, with counters. */
+struct fake {
+	bool no_counters;      /* ENOENT for hardware events */
+	bool no_precise;       /* EOPNOTSUPP */
+	uint32_t most_precise; /* EOPNOTSUPP above */
+	bool no_exclude_guest; /* EINVAL */
+	int32_t paranoid;
+	bool capable;
+	uint32_t attr_size;    /* E2BIG above; 0: none */
+	bool old;              /* EINVAL for all flags of 4.1 and later */
+	bool no_lost;          /* EINVAL for PERF_FORMAT_LOST alone */
+	int error;             /* whatever it is */
+	int open, opens;
+	struct perf_event_attr last;
+};
+
+static bool has_new_flags(const struct perf_event_attr *attr)
+{
+	return attr->use_clockid || attr->build_id || attr->ksymbol || attr->bpf_event ||
+	       (attr->read_format & EVENT_FORMAT_LOST);
+}
+
+static int fake_open(void *arg, const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
+		     int group_fd, unsigned long flags)
+{
+	struct fake *fake = arg;
+	(void)group_fd, (void)flags;
+	bool hardware = attr->type == PERF_TYPE_HARDWARE;
+	fake->opens++;
+	fake->last = *attr;
+	ck_assert_int_lt(fake->opens, 100);
+	if (fake->error)
+		return -fake->error;
+	if (fake->attr_size && attr->size > fake->attr_size)
+		return -E2BIG;
+	if (fake->old && has_new_flags(attr))
+		return -EINVAL;
+	if (fake->no_lost && attr->read_format & EVENT_FORMAT_LOST)
+		return -EINVAL;
+	/* In the kernel's order: rights come before the event itself. */
+	if (!attr->exclude_kernel && fake->paranoid > 1 && !fake->capable)
+		return -EACCES;
+	if (pid < 0 && cpu >= 0 && fake->paranoid > 0 && !fake->capable)
+		return -EACCES;
+	if (hardware && fake->no_counters)
+		return -ENOENT;
+	if (hardware && attr->precise_ip && (fake->no_precise ||
+	    (fake->most_precise && attr->precise_ip > fake->most_precise)))
+		return -EOPNOTSUPP;
+	if (hardware && attr->exclude_guest && fake->no_exclude_guest)
+		return -EINVAL;
+	fake->open++;
+	return 1000 + fake->open;
+}
+
+static void fake_close(void *arg, int fd)
+{
+	struct fake *fake = arg;
+	ck_assert_int_eq(fd, 1000 + fake->open);
+	fake->open--;
+}
+
+static struct sp_error *make(struct fake *fake, const char *events,
+			     const struct event_request *request, struct event_plan **ret)
+{
+	struct event_kernel kernel = {.open = fake_open, .close = fake_close, .arg = fake};
+	struct rights rights = {
+		.has_perf = true,
+		.paranoid = fake->paranoid,
+		.capabilities = fake->capable ? (uint64_t)1 << 38 : 0,
+		.max_sample_hz = 50000,
+		.online_cpus = 2,
+		.page_size = 4096,
+	};
+	struct event_request whole = request ? *request : (struct event_request){.freq_hz = 997};
+	SPECS specs = {0};
+	if (events)
+		ok_or_fail(event_specs_parse(&specs, events));
+	else
+		ok_or_fail(event_specs_add_default(&specs));
+	whole.specs = &specs;
+	if (!whole.clock_id)
+		whole.clock_id = CLOCK_MONOTONIC;
+	struct sp_error *error = event_plan_make(&kernel, &rights, &whole, ret);
+	ck_assert_int_eq(fake->open, 0);
+	return error;
+}
+
+static struct event_plan *plan(struct fake *fake, const char *events)
+{
+	struct event_plan *plan = NULL;
+	ok_or_fail(make(fake, events, NULL, &plan));
+	return plan;
+}
+
+static void one_note(const struct event_plan *plan, const char *text)
+{
+	ck_assert_uint_eq(plan->notes.count, 1);
+	ck_assert_msg(strstr(plan->notes.items[0].line, text) != NULL, "%s",
+		      plan->notes.items[0].line);
+}
+
+TEST(plan_takes_cycles_as_precisely_as_there_is)
+{
+	struct fake fake = {.capable = true};
+	PLAN *best = plan(&fake, NULL);
+	ck_assert_str_eq(best->samples[0].name, "cycles");
+	ck_assert_uint_eq(best->samples[0].attr.precise_ip, 3);
+	ck_assert_uint_eq(best->samples[0].attr.exclude_guest, 1);
+	ck_assert_uint_eq(best->notes.count, 0);
+	fake.most_precise = 1;
+	PLAN *less = plan(&fake, NULL);
+	ck_assert_uint_eq(less->samples[0].attr.precise_ip, 1);
+	fake.no_precise = fake.no_exclude_guest = true;
+	PLAN *least = plan(&fake, NULL);
+	ck_assert_uint_eq(least->samples[0].attr.type, PERF_TYPE_HARDWARE);
+	ck_assert_uint_eq(least->samples[0].attr.precise_ip, 0);
+	ck_assert_uint_eq(least->samples[0].attr.exclude_guest, 0);
+	ck_assert_uint_eq(least->notes.count, 0);
+}
+
+TEST(plan_refuses_precision_that_was_typed_and_is_not_there)
+{
+	struct fake fake = {.capable = true, .no_precise = true};
+	struct event_plan *none = NULL;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
+		make(&fake, "cycles:pp", NULL, &none);
+	ck_assert_int_eq(sp_error_code(error), SP_ERROR_UNSUPPORTED);
+	ck_assert_ptr_nonnull(strstr(sp_error_message(error), "precisely"));
+	PLAN *most = plan(&fake, "cycles:P");
+	ck_assert_uint_eq(most->samples[0].attr.precise_ip, 0);
+}
+
+static void becomes(const char *events, const char *name, bool kernel)
+{
+	struct fake fake = {.capable = true, .no_counters = true};
+	PLAN *clock = plan(&fake, events);
+	ck_assert_str_eq(clock->samples[0].name, name);
+	ck_assert_uint_eq(clock->samples[0].attr.type, PERF_TYPE_SOFTWARE);
+	ck_assert_uint_eq(clock->samples[0].attr.config, PERF_COUNT_SW_CPU_CLOCK);
+	ck_assert_uint_eq(clock->samples[0].attr.precise_ip, 0);
+	ck_assert_uint_eq(clock->samples[0].attr.exclude_kernel, !kernel);
+	ck_assert_uint_eq(clock->samples[0].attr.sample_freq, 997);
+	one_note(clock, "no hardware counters; sampling cpu-clock");
+}
+
+TEST(plan_takes_the_clock_for_missing_cycles)
+{
+	becomes(NULL, "cpu-clock", true);
+	becomes("cycles", "cpu-clock", true);
+	becomes("cycles:ppp", "cpu-clock", true);
+	becomes("cpu-cycles:u", "cpu-clock:u", false);
+	becomes("cycles:kpI", "cpu-clock:kI", true);
+	becomes("cycles:ukhH", "cpu-clock:H", true);
+}
+
+TEST(plan_has_no_stand_in_for_other_counters)
+{
+	struct fake fake = {.capable = true, .no_counters = true};
+	struct event_plan *none = NULL;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
+		make(&fake, "cpu-clock,instructions", NULL, &none);
+	ck_assert_int_eq(sp_error_code(error), SP_ERROR_UNSUPPORTED);
+	ck_assert_ptr_nonnull(strstr(sp_error_message(error), "instructions"));
+}
+
+static void loses_the_kernel(const char *events, const char *name)
+{
+	struct fake fake = {.paranoid = 2};
+	PLAN *user = plan(&fake, events);
+	ck_assert_str_eq(user->samples[0].name, name);
+	ck_assert_uint_eq(user->samples[0].attr.exclude_kernel, 1);
+	ck_assert_uint_eq(user->samples[0].attr.exclude_hv, 1);
+	ck_assert_uint_eq(user->samples[0].attr.exclude_user, 0);
+	one_note(user, "user code only (sudo sysctl kernel.perf_event_paranoid=1");
+}
+
+TEST(plan_gives_up_the_kernel_where_it_is_forbidden)
+{
+	loses_the_kernel("cpu-clock", "cpu-clock:u");
+	loses_the_kernel("cycles:uk", "cycles:u");
+	loses_the_kernel("cpu-clock:pp", "cpu-clock:upp");
+	struct fake fake = {.paranoid = 2};
+	PLAN *user = plan(&fake, "cpu-clock:u");
+	ck_assert_str_eq(user->samples[0].name, "cpu-clock:u");
+	ck_assert_uint_eq(user->notes.count, 0);
+	fake.no_counters = true;
+	PLAN *both = plan(&fake, NULL);
+	ck_assert_str_eq(both->samples[0].name, "cpu-clock:u");
+	ck_assert_uint_eq(both->notes.count, 2);
+}
+
+TEST(plan_fails_where_only_the_kernel_was_asked_for)
+{
+	struct fake fake = {.paranoid = 2};
+	struct event_plan *none = NULL;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
+		make(&fake, "cpu-clock:k", NULL, &none);
+	ck_assert_int_eq(sp_error_code(error), SP_ERROR_PERMISSION);
+	ck_assert_ptr_nonnull(strstr(sp_error_remedy(error), "perf_event_paranoid=1"));
+}
+
+TEST(plan_of_a_kernel_that_refuses_everything)
+{
+	static const struct {
+		int errnum, paranoid;
+		enum sp_error_code code;
+	} cases[] = {
+		{EACCES, 3, SP_ERROR_PERMISSION},
+		{EPERM, 2, SP_ERROR_PERMISSION},
+		{ENOSYS, 2, SP_ERROR_UNSUPPORTED},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct fake fake = {.error = cases[i].errnum, .paranoid = cases[i].paranoid};
+		struct event_plan *none = NULL;
+		CLEANUP(cleanup_sp_error_free) struct sp_error *error =
+			make(&fake, NULL, NULL, &none);
+		ck_assert_ptr_nonnull(error);
+		ck_assert_int_eq(sp_error_code(error), cases[i].code);
+		ck_assert_ptr_nonnull(sp_error_remedy(error));
+	}
+}
+
+static struct event_request scope(enum event_scope scope)
+{
+	return (struct event_request){
+		.scope = scope,
+		.start = EVENT_START_ON_EXEC,
+		.freq_hz = 997,
+		.inherit = true,
+		.exclude_idle = true,
+	};
+}
+
+TEST(plan_chooses_the_scope)
+{
+	struct event_request cpus = scope(EVENT_SCOPE_CPUS);
+	struct event_request either = scope(EVENT_SCOPE_CPUS_IF_ALLOWED);
+	struct fake root = {.paranoid = 2, .capable = true}, user = {.paranoid = 1};
+	PLAN *wide = NULL, *also_wide = NULL, *tasks = NULL;
+	ok_or_fail(make(&root, "cpu-clock", &cpus, &wide));
+	ok_or_fail(make(&root, "cpu-clock", &either, &also_wide));
+	ok_or_fail(make(&user, "cpu-clock", &either, &tasks));
+	ck_assert(wide->cpu_wide && also_wide->cpu_wide && !tasks->cpu_wide);
+	const struct perf_event_attr *attr = &wide->samples[0].attr;
+	ck_assert(!attr->inherit && !attr->enable_on_exec && attr->disabled && attr->exclude_idle);
+	attr = &tasks->samples[0].attr;
+	ck_assert(attr->inherit && attr->enable_on_exec && attr->disabled && !attr->exclude_idle);
+	ck_assert_uint_eq(tasks->notes.count, 0);
+	struct event_plan *none = NULL;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
+		make(&user, "cpu-clock", &cpus, &none);
+	ck_assert_int_eq(sp_error_code(error), SP_ERROR_PERMISSION);
+	ck_assert_ptr_nonnull(strstr(sp_error_remedy(error), "perf_event_paranoid=0"));
+}
+
+/* What perf.data readers need: all attributes of one layout. */
+TEST(plan_events_have_one_layout)
+{
+	struct fake fake = {.capable = true};
+	struct event_request request = {
+		.callchain = EVENT_CALLCHAIN_ALL, .freq_hz = 997, .inherit = true};
+	PLAN *many = NULL;
+	ok_or_fail(make(&fake, "cycles,cs:u,bpf-output", &request, &many));
+	ck_assert_uint_eq(many->sample_count, 3);
+	const uint64_t type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			      PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			      PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW;
+	for (size_t i = 0; i <= many->sample_count; i++) {
+		const struct perf_event_attr *attr =
+			i < many->sample_count ? &many->samples[i].attr : &many->sideband.attr;
+		ck_assert_uint_eq(attr->sample_type, type);
+		ck_assert_uint_eq(attr->sample_id_all, 1);
+		ck_assert_uint_eq(attr->read_format, PERF_FORMAT_ID | EVENT_FORMAT_LOST);
+		ck_assert_uint_eq(attr->use_clockid, 1);
+		ck_assert_int_eq(attr->clockid, CLOCK_MONOTONIC);
+		ck_assert_uint_eq(attr->size, event_attr_size(attr));
+		/* Only the side-band says who is mapped where. */
+		ck_assert_uint_eq(attr->mmap && attr->mmap2 && attr->comm && attr->task &&
+					  attr->build_id && attr->ksymbol,
+				  i == many->sample_count);
+		ck_assert_uint_eq(attr->mmap || attr->mmap2 || attr->comm || attr->task,
+				  i == many->sample_count);
+	}
+	ck_assert_uint_eq(many->samples[2].attr.freq, 0);
+	ck_assert_uint_eq(many->samples[2].attr.sample_period, 1);
+}
+
+TEST(plan_follows_callchain_and_period)
+{
+	struct fake fake = {.capable = true};
+	struct event_request request = {.callchain = EVENT_CALLCHAIN_KERNEL, .period = 12345};
+	PLAN *kernel = NULL, *user = NULL;
+	ok_or_fail(make(&fake, "cycles", &request, &kernel));
+	ck_assert_uint_eq(kernel->samples[0].attr.exclude_callchain_user, 1);
+	ck_assert_uint_eq(kernel->samples[0].attr.exclude_callchain_kernel, 0);
+	ck_assert_uint_eq(kernel->samples[0].attr.freq, 0);
+	ck_assert_uint_eq(kernel->samples[0].attr.sample_period, 12345);
+	request.callchain = EVENT_CALLCHAIN_USER;
+	ok_or_fail(make(&fake, "cycles", &request, &user));
+	ck_assert_uint_eq(user->samples[0].attr.exclude_callchain_user, 0);
+	ck_assert_uint_eq(user->samples[0].attr.exclude_callchain_kernel, 1);
+}
+
+TEST(plan_keeps_to_the_highest_rate)
+{
+	struct fake fake = {.capable = true};
+	struct event_request request = {.freq_hz = EVENT_FREQ_MAX};
+	PLAN *most = NULL, *less = NULL;
+	ok_or_fail(make(&fake, "cycles", &request, &most));
+	ck_assert_uint_eq(most->freq_hz, 50000);
+	ck_assert_uint_eq(most->notes.count, 0);
+	request.freq_hz = 60000;
+	ok_or_fail(make(&fake, "cycles", &request, &less));
+	ck_assert_uint_eq(less->samples[0].attr.sample_freq, 50000);
+	one_note(less, "60000 Hz");
+}
+
+TEST(plan_asks_old_kernels_for_less)
+{
+	struct fake fake = {.capable = true, .no_lost = true};
+	PLAN *newer = plan(&fake, "cycles");
+	ck_assert(!newer->support.format_lost && newer->support.build_id && newer->support.ksymbol);
+	ck_assert_uint_eq(newer->samples[0].attr.read_format, PERF_FORMAT_ID);
+	fake = (struct fake){.capable = true, .old = true, .attr_size = 80};
+	PLAN *old = plan(&fake, "cycles");
+	ck_assert(!old->support.clock_id && !old->support.build_id && old->support.mmap2);
+	ck_assert_uint_eq(old->samples[0].attr.size, 64);
+	ck_assert_uint_eq(old->sideband.attr.build_id, 0);
+	ck_assert_int_eq(old->clock_id, EVENT_CLOCK_KERNEL);
+	one_note(old, "clock");
+}
+
+TEST(attr_sizes_are_those_of_kernels)
+{
+	struct perf_event_attr attr = {.type = 1};
+	ck_assert_uint_eq(event_attr_size(&attr), 64);
+	attr.config2 = 1;
+	ck_assert_uint_eq(event_attr_size(&attr), 72);
+	attr.sample_regs_user = 1;
+	ck_assert_uint_eq(event_attr_size(&attr), 96);
+	attr.clockid = 1;
+	ck_assert_uint_eq(event_attr_size(&attr), 96);
+	attr.aux_watermark = 1;
+	ck_assert_uint_eq(event_attr_size(&attr), 112);
+	attr.sig_data = 1;
+	ck_assert_uint_eq(event_attr_size(&attr), 128);
+}
