@@ -1,1 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+EXTRA_DIST += \
+	doc/DESIGN.md \
+	doc/GLOSSARY.md \
+	doc/HOWTO-add-command.md \
+	doc/HOWTO-add-event.md \
+	doc/HOWTO-add-output.md \
+	doc/HOWTO-add-symbol-source.md \
+	doc/HOWTO-add-test.md
