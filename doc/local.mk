@@ -7,3 +7,8 @@ EXTRA_DIST += \
 	doc/HOWTO-add-output.md \
 	doc/HOWTO-add-symbol-source.md \
 	doc/HOWTO-add-test.md
+dist_man_MANS += \
+	doc/libsprof.3 \
+	doc/sprof.1 \
+	doc/sprof-info.1 \
+	doc/sprof-report.1

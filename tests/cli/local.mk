@@ -1,1 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+noinst_PROGRAMS += tests/cli/recording
+tests_cli_recording_LDADD = lib/libsprof-core.la
+EXTRA_DIST += tests/cli/lib.sh

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recording FILE: writes a perf.data file of the records that standard input
+ * names, one a line, so that a test says what it is about and knows the truth:
+ *
+ *	event NAME [chain]                  cpu-clock, task-clock, page-faults or cycles;
+ *	                                    before all else
+ *	hostname NAME, osrelease RELEASE, arch NAME, cmdline WORD...
+ *	                                    likewise
+ *	comm PID TID NAME                   in NAME, \xHH is a byte
+ *	exec PID TID NAME
+ *	fork PID PPID TID TIME
+ *	mmap PID START SIZE OFFSET PATH     PID -1: the kernel's
+ *	sample EVENT PID TID CPU TIME PERIOD IP [CHAIN-IP]...
+ *	lost EVENT COUNT                    LOST_SAMPLES
+ *	throttle EVENT TIME, unthrottle EVENT TIME
+ *	bytes HEX                           the bytes as they are: damage
+ *
+ * Numbers are decimal or 0x; the time is in ns. Addresses from 1 << 63 are the
+ * kernel's. A line that begins with # is not read.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sprof/sprof.h>
+#include "file/writer.h"
+#include "record/encode.h"
+
+#define MAX_WORDS 300
+#define MAX_EVENTS 8
+#define KERNEL (UINT64_C(1) << 63)
+
+struct recording {
+	const char *path;
+	struct sp_ctx *ctx;
+	struct writer_info info;
+	struct sp_event events[MAX_EVENTS];
+	uint64_t ids[MAX_EVENTS];
+	size_t event_count;
+	char *words_kept[MAX_WORDS + 1]; /* of cmdline */
+	struct writer *writer; /* NULL until the first record */
+	struct writer_end end;
+	size_t line;
+};
+
+static void die(const struct recording *recording, const char *why)
+{
+	fprintf(stderr, "recording: line %zu: %s\n", recording->line, why);
+	exit(1);
+}
+
+static void check(const struct recording *recording, struct sp_error *error)
+{
+	if (error)
+		die(recording, sp_error_message(error));
+}
+
+static uint64_t number(const struct recording *recording, const char *word)
+{
+	char *end;
+	if (!word)
+		die(recording, "a number is missing");
+	uint64_t value = strtoull(word, &end, 0);
+	if (*end || end == word)
+		die(recording, "not a number");
+	return value;
+}
+
+/* In place: \xHH becomes the byte. */
+static char *unescape(char *text)
+{
+	char *to = text;
+	for (char *at = text; *at;) {
+		unsigned int byte;
+		if (sscanf(at, "\\x%2x", &byte) == 1) {
+			*to++ = (char)byte;
+			at += 4;
+		} else {
+			*to++ = *at++;
+		}
+	}
+	*to = '\0';
+	return text;
+}
+
+static void add_event(struct recording *recording, char **words)
+{
+	static const struct {
+		const char *name;
+		uint32_t type;
+		uint64_t config;
+	} known[] = {
+		{"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
+		{"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
+		{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+		{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+	};
+	size_t index = recording->event_count++;
+	struct sp_event *event = &recording->events[index];
+	if (index == MAX_EVENTS)
+		die(recording, "too many events");
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (words[1] && !strcmp(words[1], known[i].name)) {
+			event->name = known[i].name;
+			event->attr.type = known[i].type;
+			event->attr.config = known[i].config;
+		}
+	}
+	if (!event->name)
+		die(recording, "no such event");
+	recording->ids[index] = 101 + index;
+	event->ids = &recording->ids[index];
+	event->id_count = 1;
+	event->attr.size = sizeof(event->attr);
+	event->attr.freq = 1;
+	event->attr.sample_freq = 1000;
+	event->attr.sample_id_all = 1;
+	event->attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				  PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER;
+	if (words[2] && !strcmp(words[2], "chain"))
+		event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+}
+
+static const struct sp_event *event_of(const struct recording *recording, const char *word)
+{
+	uint64_t index = number(recording, word);
+	if (index >= recording->event_count)
+		die(recording, "no event of that number");
+	return &recording->events[index];
+}
+
+static void write_bytes(struct recording *recording, void *bytes, size_t size)
+{
+	struct iovec span = {bytes, size};
+	check(recording, writer_write(recording->writer, &span, 1));
+}
+
+static void write_record(struct recording *recording, struct sp_record *record,
+			 const struct sp_event *event)
+{
+	struct record_buffer buffer = {0};
+	if (!record->id.id)
+		record->id.id = *event->ids;
+	check(recording, record_encode(&buffer, record, &event->attr));
+	write_bytes(recording, buffer.items, buffer.count);
+	vec_deinit(&buffer);
+}
+
+static void write_sample(struct recording *recording, char **words)
+{
+	static uint64_t ips[2 * MAX_WORDS];
+	const struct sp_event *event = event_of(recording, words[1]);
+	uint64_t numbers[6], level = 0;
+	for (size_t i = 0; i < 6; i++)
+		numbers[i] = number(recording, words[2 + i]);
+	struct sp_record record = {
+		.type = PERF_RECORD_SAMPLE,
+		.misc = numbers[5] & KERNEL ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+		.sample = {.pid = (uint32_t)numbers[0], .tid = (uint32_t)numbers[1],
+			   .cpu = (uint32_t)numbers[2], .time_ns = numbers[3],
+			   .period = numbers[4], .ip = numbers[5], .id = *event->ids, .ips = ips},
+	};
+	for (char **word = &words[7]; *word; word++) {
+		uint64_t ip = number(recording, *word);
+		uint64_t mark = ip & KERNEL ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
+		if (mark != level)
+			ips[record.sample.ip_count++] = level = mark;
+		ips[record.sample.ip_count++] = ip;
+	}
+	if (!recording->end.first_sample_ns)
+		recording->end.first_sample_ns = numbers[3];
+	recording->end.last_sample_ns = numbers[3];
+	write_record(recording, &record, event);
+}
+
+static void write_task(struct recording *recording, char **words)
+{
+	struct sp_record record = {0};
+	if (!strcmp(words[0], "fork")) {
+		record.type = PERF_RECORD_FORK;
+		record.task.pid = (uint32_t)number(recording, words[1]);
+		record.task.ppid = record.task.ptid = (uint32_t)number(recording, words[2]);
+		record.task.tid = (uint32_t)number(recording, words[3]);
+		record.task.time_ns = record.id.time_ns = number(recording, words[4]);
+	} else {
+		record.type = PERF_RECORD_COMM;
+		record.misc = strcmp(words[0], "exec") ? 0 : PERF_RECORD_MISC_COMM_EXEC;
+		record.comm.pid = record.id.pid = (uint32_t)number(recording, words[1]);
+		record.comm.tid = record.id.tid = (uint32_t)number(recording, words[2]);
+		record.comm.comm = words[3] ? unescape(words[3]) : "";
+	}
+	write_record(recording, &record, &recording->events[0]);
+}
+
+static void write_mmap(struct recording *recording, char **words)
+{
+	bool kernel = words[1] && !strcmp(words[1], "-1");
+	struct sp_record record = {
+		.type = PERF_RECORD_MMAP,
+		.misc = kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+	};
+	record.mmap.pid = kernel ? UINT32_MAX : (uint32_t)number(recording, words[1]);
+	record.mmap.tid = kernel ? 0 : record.mmap.pid;
+	record.mmap.start = number(recording, words[2]);
+	record.mmap.size = number(recording, words[3]);
+	record.mmap.file_offset = number(recording, words[4]);
+	record.mmap.filename = words[5] ? unescape(words[5]) : "";
+	write_record(recording, &record, &recording->events[0]);
+}
+
+static void write_loss(struct recording *recording, char **words)
+{
+	const struct sp_event *event = event_of(recording, words[1]);
+	struct sp_record record = {.type = PERF_RECORD_LOST_SAMPLES};
+	if (!strcmp(words[0], "lost")) {
+		record.lost.lost = number(recording, words[2]);
+	} else {
+		record.type = words[0][0] == 't' ? PERF_RECORD_THROTTLE : PERF_RECORD_UNTHROTTLE;
+		record.throttle.time_ns = record.id.time_ns = number(recording, words[2]);
+		record.throttle.id = record.throttle.stream_id = *event->ids;
+	}
+	write_record(recording, &record, event);
+}
+
+static void write_raw(struct recording *recording, const char *hex)
+{
+	uint8_t bytes[4096];
+	size_t size = 0;
+	unsigned int byte;
+	for (; hex && size < sizeof(bytes) && sscanf(hex, "%2x", &byte) == 1; hex += 2)
+		bytes[size++] = (uint8_t)byte;
+	write_bytes(recording, bytes, size);
+}
+
+static void keep_cmdline(struct recording *recording, char **words)
+{
+	for (size_t i = 0; words[i + 1]; i++)
+		recording->words_kept[i] = strdup(words[i + 1]);
+	recording->info.cmdline = (const char *const *)recording->words_kept;
+}
+
+/* What comes before the first record. True if the line is of that kind. */
+static bool read_head(struct recording *recording, char **words)
+{
+	const char *value = words[1] ? words[1] : "";
+	if (!strcmp(words[0], "event"))
+		add_event(recording, words);
+	else if (!strcmp(words[0], "hostname"))
+		recording->info.hostname = strdup(value);
+	else if (!strcmp(words[0], "osrelease"))
+		recording->info.osrelease = strdup(value);
+	else if (!strcmp(words[0], "arch"))
+		recording->info.arch = strdup(value);
+	else if (!strcmp(words[0], "cmdline"))
+		keep_cmdline(recording, words);
+	else
+		return false;
+	return true;
+}
+
+static void open_writer(struct recording *recording)
+{
+	if (recording->writer)
+		return;
+	if (!recording->event_count)
+		die(recording, "there is no event");
+	check(recording, writer_open(recording->ctx, recording->path, recording->events,
+				     recording->event_count, &recording->info, &recording->writer));
+}
+
+static void read_record(struct recording *recording, char **words)
+{
+	if (!strcmp(words[0], "sample"))
+		write_sample(recording, words);
+	else if (!strcmp(words[0], "comm") || !strcmp(words[0], "exec") ||
+		 !strcmp(words[0], "fork"))
+		write_task(recording, words);
+	else if (!strcmp(words[0], "mmap"))
+		write_mmap(recording, words);
+	else if (!strcmp(words[0], "lost") || !strcmp(words[0], "throttle") ||
+		 !strcmp(words[0], "unthrottle"))
+		write_loss(recording, words);
+	else if (!strcmp(words[0], "bytes"))
+		write_raw(recording, words[1]);
+	else
+		die(recording, "no such line");
+}
+
+int main(int argc, char **argv)
+{
+	static struct recording recording;
+	static char line[65536];
+	if (argc != 2)
+		return 2;
+	recording.path = argv[1];
+	check(&recording, sp_ctx_new(&recording.ctx));
+	while (fgets(line, sizeof(line), stdin)) {
+		char *words[MAX_WORDS + 1], *rest = line, *word;
+		size_t count = 0;
+		recording.line++;
+		while (count < MAX_WORDS && (word = strsep(&rest, " \t\n")))
+			if (*word)
+				words[count++] = word;
+		words[count] = NULL;
+		if (!count || *words[0] == '#')
+			continue;
+		if (!recording.writer && read_head(&recording, words))
+			continue;
+		open_writer(&recording);
+		read_record(&recording, words);
+	}
+	open_writer(&recording);
+	check(&recording, writer_close(recording.writer, &recording.end));
+	sp_ctx_free(recording.ctx);
+	return 0;
+}
