@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "elf/image.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
-#include "base/cursor.h"
+#include "base/io.h"
 
 /* No real section that is read here comes near; a hostile one may claim it of a sparse file. */
 #define SECTION_SIZE_MAX ((uint64_t)1 << 30)
+/* From here on a buffer is worth huge pages: a fault for 2 MB and not for each 4 KB. */
+#define HUGE_PAGE ((size_t)2 << 20)
 #define NOTES_SIZE_MAX ((uint64_t)1 << 20)
 
 /* One more than any linker writes, so that a hostile count costs nothing. */
@@ -98,6 +102,7 @@ static struct sp_error *read_headers(struct image *image)
 		return error_new(SP_ERROR_FORMAT, "%s: not an ELF file", image->path);
 	image->machine = header.e_machine;
 	image->type = header.e_type;
+	image->swap = (header.e_ident[EI_DATA] == ELFDATA2MSB) != (BYTE_ORDER == BIG_ENDIAN);
 	image->is_64bit = gelf_getclass(image->elf) == ELFCLASS64;
 	struct sp_error *error = read_loads(image);
 	if (!error)
@@ -233,4 +238,62 @@ Elf_Data *image_section_data(Elf_Scn *section)
 		return NULL;
 	Elf_Data *data = elf_getdata(section, NULL);
 	return data && data->d_buf && data->d_size > 0 ? data : NULL;
+}
+
+void image_bytes_release(struct image_bytes *bytes)
+{
+	if (bytes->mapped)
+		munmap(bytes->owned, bytes->mapped);
+	else
+		free(bytes->owned);
+	*bytes = (struct image_bytes){0};
+}
+
+static bool allocate(struct image_bytes *bytes, size_t size)
+{
+	if (size < HUGE_PAGE) {
+		bytes->owned = malloc(size);
+	} else {
+		size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+		void *memory = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (memory == MAP_FAILED)
+			return false;
+		madvise(memory, whole, MADV_HUGEPAGE);
+		bytes->owned = memory;
+		bytes->mapped = whole;
+	}
+	return bytes->owned != NULL;
+}
+
+struct sp_error *image_section_bytes(const struct image *image, Elf_Scn *section,
+				     struct image_bytes *ret)
+{
+	GElf_Shdr header;
+	if (!section || !gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
+	    header.sh_size == 0 || header.sh_size > SECTION_SIZE_MAX ||
+	    header.sh_offset > image->size || header.sh_size > image->size - header.sh_offset)
+		return error_new(SP_ERROR_FORMAT, "%s: a section is missing or reaches past the end",
+				 image->path);
+	if (image->memory) {
+		*ret = (struct image_bytes){
+			.bytes = (const uint8_t *)image->memory + header.sh_offset,
+			.size = header.sh_size,
+		};
+		return NULL;
+	}
+	CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
+	if (!allocate(&bytes, header.sh_size))
+		return error_no_memory();
+	int errnum = io_pread(image->fd, bytes.owned, header.sh_size, (off_t)header.sh_offset,
+			      &bytes.size);
+	if (errnum)
+		return error_os(errnum, "%s", image->path);
+	if (bytes.size < header.sh_size)
+		return error_format(image->path, header.sh_offset + bytes.size,
+				    "the file ends within a section");
+	bytes.bytes = bytes.owned;
+	*ret = bytes;
+	bytes = (struct image_bytes){0};
+	return NULL;
 }

@@ -36,6 +36,7 @@ struct image {
 	ino_t inode;
 	uint16_t machine, type; /* EM_*, ET_* */
 	bool is_64bit;
+	bool swap; /* its byte order is not the host's */
 	uint8_t build_id[IMAGE_BUILD_ID_MAX];
 	uint8_t build_id_size; /* 0: the file has none */
 	VEC(struct image_load) loads; /* by vaddr, as the format demands */
@@ -72,5 +73,25 @@ Elf_Scn *image_section(const struct image *image, const char *name, GElf_Shdr *h
  * where it has none in the file, is damaged, or is absurdly large.
  */
 Elf_Data *image_section_data(Elf_Scn *section);
+
+/*
+ * Bytes read from a file, by their reader's own hand: libelf would keep its
+ * copy as long as the image lives, and pay a page fault for every 4 KB of it.
+ * Zeroed: none.
+ */
+struct image_bytes {
+	const uint8_t *bytes;
+	size_t size;
+	void *owned;   /* malloc'ed, or mapped; NULL: the image's own memory */
+	size_t mapped; /* size of the mapping; 0: malloc'ed */
+};
+
+/*
+ * A section as it is in the file, unconverted. SP_ERROR_FORMAT where it has no
+ * bytes there, reaches past the end, or is absurdly large.
+ */
+struct sp_error *image_section_bytes(const struct image *image, Elf_Scn *section,
+				     struct image_bytes *ret) SP_MUST_CHECK;
+void image_bytes_release(struct image_bytes *bytes);
 
 #endif

@@ -2,6 +2,7 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/elf/debugfile.c lib/elf/debugfile.h \
 	lib/elf/image.c lib/elf/image.h \
+	lib/elf/plt.c lib/elf/plt.h \
 	lib/elf/symtab.c lib/elf/symtab.h \
 	lib/elf/xz.h
 if HAVE_LZMA

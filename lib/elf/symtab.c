@@ -9,10 +9,6 @@ struct section_facts {
 	bool takes_labels; /* text and data, by their names */
 };
 
-struct sections {
-	VEC(struct section_facts);
-};
-
 static Elf_Scn *find_table(const struct image *image, enum symtab_kind kind, GElf_Shdr *header_ret)
 {
 	Elf_Scn *section = NULL;
@@ -34,36 +30,113 @@ static bool is_text_or_data(const char *name)
 	return name && (strstr(name, "text") || strstr(name, "data"));
 }
 
-static struct sp_error *read_sections(const struct image *image, struct sections *ret)
+static struct sp_error *read_sections(const struct image *image, struct symtab *ret)
 {
 	size_t names = 0, count = 0;
 	elf_getshdrstrndx(image->elf, &names);
 	elf_getshdrnum(image->elf, &count);
 	/* st_shndx has 16 bits; what lies beyond needs SHT_SYMTAB_SHNDX, which no binary has. */
-	for (size_t i = 0; i < count && i < SHN_LORESERVE; i++) {
-		struct section_facts *facts = vec_push(ret);
-		if (!facts)
-			return error_no_memory();
-		*facts = (struct section_facts){0};
+	if (count > SHN_LORESERVE)
+		count = SHN_LORESERVE;
+	ret->sections = calloc(count ?: 1, sizeof(*ret->sections));
+	if (!ret->sections)
+		return error_no_memory();
+	ret->section_count = count;
+	for (size_t i = 0; i < count; i++) {
 		GElf_Shdr header;
 		if (!gelf_getshdr(elf_getscn(image->elf, i), &header))
 			continue;
-		facts->loaded = header.sh_flags & SHF_ALLOC;
-		facts->takes_labels = is_text_or_data(elf_strptr(image->elf, names, header.sh_name));
+		ret->sections[i].loaded = header.sh_flags & SHF_ALLOC;
+		ret->sections[i].takes_labels =
+			is_text_or_data(elf_strptr(image->elf, names, header.sh_name));
 	}
 	return NULL;
 }
 
-static bool is_function_or_object(const GElf_Sym *symbol)
+/* The table's string section must end in a NUL, so that every name in it ends. */
+static struct sp_error *read_strings(const struct image *image, const GElf_Shdr *header,
+				     struct symtab *ret)
 {
-	int type = GELF_ST_TYPE(symbol->st_info);
+	struct sp_error *error = image_section_bytes(
+		image, elf_getscn(image->elf, header->sh_link), &ret->strings);
+	if (!error && ret->strings.bytes[ret->strings.size - 1] != '\0')
+		error = error_format(image->path, header->sh_offset,
+				     "the symbol table's strings do not end");
+	return error;
+}
+
+struct sp_error *symtab_open(const struct image *image, const struct image *runtime,
+			     enum symtab_kind kind, struct symtab *ret)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = find_table(image, kind, &header);
+	struct symtab symtab = {.image = image};
+	struct sp_error *error = NULL;
+	if (section) {
+		error = image_section_bytes(image, section, &symtab.symbols);
+		if (!error)
+			error = read_strings(image, &header, &symtab);
+		if (!error)
+			error = read_sections(runtime, &symtab);
+	}
+	if (error) {
+		symtab_close(&symtab, NULL);
+		return error;
+	}
+	symtab.cursor = cursor_make(symtab.symbols.bytes, symtab.symbols.size, image->swap,
+				    image->path, section ? header.sh_offset : 0);
+	*ret = symtab;
+	return NULL;
+}
+
+void symtab_close(struct symtab *symtab, struct image_bytes *strings_ret)
+{
+	image_bytes_release(&symtab->symbols);
+	free(symtab->sections);
+	if (strings_ret)
+		*strings_ret = symtab->strings;
+	else
+		image_bytes_release(&symtab->strings);
+	*symtab = (struct symtab){0};
+}
+
+/* A table's entry, of either class. */
+struct entry {
+	uint32_t name;
+	uint8_t info, other;
+	uint16_t section;
+	uint64_t value, size;
+};
+
+static bool read_entry64(struct cursor *cursor, struct entry *ret)
+{
+	return cursor_u32(cursor, &ret->name) && cursor_u8(cursor, &ret->info) &&
+	       cursor_u8(cursor, &ret->other) && cursor_u16(cursor, &ret->section) &&
+	       cursor_u64(cursor, &ret->value) && cursor_u64(cursor, &ret->size);
+}
+
+static bool read_entry32(struct cursor *cursor, struct entry *ret)
+{
+	uint32_t value, size;
+	if (!cursor_u32(cursor, &ret->name) || !cursor_u32(cursor, &value) ||
+	    !cursor_u32(cursor, &size) || !cursor_u8(cursor, &ret->info) ||
+	    !cursor_u8(cursor, &ret->other) || !cursor_u16(cursor, &ret->section))
+		return false;
+	ret->value = value;
+	ret->size = size;
+	return true;
+}
+
+static bool is_function_or_object(const struct entry *entry)
+{
+	int type = GELF_ST_TYPE(entry->info);
 	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_OBJECT;
 }
 
-static bool is_label(const GElf_Sym *symbol)
+static bool is_label(const struct entry *entry)
 {
-	int visibility = GELF_ST_VISIBILITY(symbol->st_other);
-	return GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE && visibility != STV_HIDDEN &&
+	int visibility = GELF_ST_VISIBILITY(entry->other);
+	return GELF_ST_TYPE(entry->info) == STT_NOTYPE && visibility != STV_HIDDEN &&
 	       visibility != STV_INTERNAL;
 }
 
@@ -77,72 +150,39 @@ static bool is_mapping_symbol(uint16_t machine, const char *name)
 	return machine == EM_RISCV && strchr("dx", name[1]);
 }
 
-/* Whether it names a place; *name_ret with it. */
-static bool accept(const struct image *image, const struct sections *sections,
-		   const Elf_Data *strings, const GElf_Sym *symbol, const char **name_ret)
+static bool names_a_place(const struct symtab *symtab, const struct entry *entry)
 {
-	bool label = is_label(symbol);
-	if ((!label && !is_function_or_object(symbol)) || symbol->st_name == 0 ||
-	    symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= sections->count ||
-	    symbol->st_name >= strings->d_size)
+	bool label = is_label(entry);
+	if ((!label && !is_function_or_object(entry)) || entry->name == 0 ||
+	    entry->section == SHN_UNDEF || entry->section >= symtab->section_count ||
+	    entry->name >= symtab->strings.size)
 		return false;
-	const struct section_facts *section = &sections->items[symbol->st_shndx];
-	if (!section->loaded || (label && !section->takes_labels))
-		return false;
-	const char *name = (const char *)strings->d_buf + symbol->st_name;
-	if (!*name || is_mapping_symbol(image->machine, name))
-		return false;
-	*name_ret = name;
+	const struct section_facts *section = &symtab->sections[entry->section];
+	return section->loaded && (!label || section->takes_labels);
+}
+
+static const char *name_of(const struct symtab *symtab, const struct entry *entry)
+{
+	return (const char *)symtab->strings.bytes + entry->name;
+}
+
+bool symtab_next(struct symtab *symtab, struct elf_symbol *ret)
+{
+	bool is_64bit = symtab->image->is_64bit;
+	uint16_t machine = symtab->image->machine;
+	bool marks = machine == EM_ARM || machine == EM_AARCH64 || machine == EM_RISCV;
+	struct entry entry;
+	do {
+		if (!(is_64bit ? read_entry64 : read_entry32)(&symtab->cursor, &entry))
+			return false;
+	} while (!names_a_place(symtab, &entry) ||
+		 (marks && is_mapping_symbol(machine, name_of(symtab, &entry))));
+	*ret = (struct elf_symbol){
+		.vaddr = entry.value, .size = entry.size, .name = name_of(symtab, &entry),
+		.binding = GELF_ST_BIND(entry.info), .type = GELF_ST_TYPE(entry.info),
+	};
+	/* The lowest bit of a Thumb function is a flag. */
+	if (machine == EM_ARM && ret->type == STT_FUNC)
+		ret->vaddr &= ~(uint64_t)1;
 	return true;
-}
-
-/* The table's string section, which must end in a NUL, so that every name in it ends. */
-static Elf_Data *string_data(const struct image *image, const GElf_Shdr *header)
-{
-	Elf_Data *strings = image_section_data(elf_getscn(image->elf, header->sh_link));
-	if (!strings || ((const char *)strings->d_buf)[strings->d_size - 1] != '\0')
-		return NULL;
-	return strings;
-}
-
-struct sp_error *symtab_read(const struct image *image, const struct image *runtime,
-			     enum symtab_kind kind, struct elf_symbols *ret)
-{
-	GElf_Shdr header;
-	Elf_Scn *section = find_table(image, kind, &header);
-	if (!section)
-		return NULL;
-	Elf_Data *symbols = image_section_data(section);
-	Elf_Data *strings = symbols ? string_data(image, &header) : NULL;
-	if (!symbols || !strings)
-		return error_format(image->path, header.sh_offset,
-				    "the symbol table or its strings cannot be read");
-	CLEANUP_FREE struct section_facts *items = NULL;
-	struct sections sections = {0};
-	struct sp_error *error = read_sections(runtime, &sections);
-	items = sections.items;
-	if (error)
-		return error;
-	size_t entry = gelf_fsize(image->elf, ELF_T_SYM, 1, EV_CURRENT);
-	size_t count = entry ? header.sh_size / entry : 0;
-	for (size_t i = 0; i < count; i++) {
-		GElf_Sym symbol;
-		const char *name;
-		if (!gelf_getsym(symbols, (int)i, &symbol))
-			break;
-		if (!accept(image, &sections, strings, &symbol, &name))
-			continue;
-		struct elf_symbol *added = vec_push(ret);
-		if (!added)
-			return error_no_memory();
-		*added = (struct elf_symbol){
-			.vaddr = symbol.st_value, .size = symbol.st_size, .name = name,
-			.binding = GELF_ST_BIND(symbol.st_info),
-			.type = GELF_ST_TYPE(symbol.st_info),
-		};
-		/* The lowest bit of a Thumb function is a flag. */
-		if (image->machine == EM_ARM && added->type == STT_FUNC)
-			added->vaddr &= ~(uint64_t)1;
-	}
-	return NULL;
 }

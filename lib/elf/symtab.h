@@ -3,11 +3,12 @@
 #ifndef ELF_SYMTAB_H
 #define ELF_SYMTAB_H
 
+#include "base/cursor.h"
 #include "elf/image.h"
 
 struct elf_symbol {
 	uint64_t vaddr, size; /* size 0: the file does not say */
-	const char *name;     /* the image's, or the arena's that was given */
+	const char *name;     /* borrowed */
 	uint8_t binding;      /* STB_* */
 	uint8_t type;         /* STT_* */
 };
@@ -22,15 +23,32 @@ enum symtab_kind { SYMTAB_FULL, SYMTAB_DYNAMIC }; /* .symtab, .dynsym */
 bool symtab_exists(const struct image *image, enum symtab_kind kind);
 
 /*
- * Appends the table's functions, data objects, and labels of text and data
- * sections, in table order; nothing where there is no table. Left out, as in
- * perf: undefined, absolute and unnamed symbols, hidden labels, mapping symbols
- * ($x), and symbols of sections that are not loaded. `runtime` is the file that
- * ran, whose section headers are whole where `image` is its debug file; it may
- * be `image` itself. Symbols of damaged entries are skipped; a table that cannot
- * be read at all is an error.
+ * Walks a table. What it yields, in table order: functions, data objects, and
+ * labels of text and data sections. Left out, as in perf: undefined, absolute and
+ * unnamed symbols, hidden labels, mapping symbols ($x), and symbols of sections
+ * that are not loaded.
  */
-struct sp_error *symtab_read(const struct image *image, const struct image *runtime,
-			     enum symtab_kind kind, struct elf_symbols *ret) SP_MUST_CHECK;
+struct symtab {
+	const struct image *image;
+	struct image_bytes symbols;
+	struct image_bytes strings; /* names point into it */
+	struct cursor cursor;
+	struct section_facts *sections;
+	size_t section_count;
+};
+
+/*
+ * `runtime` is the file that ran, whose section headers are whole where `image`
+ * is its debug file; it may be `image` itself. Both must outlive the walk. A
+ * table that is absent yields nothing; one that cannot be read is an error.
+ */
+struct sp_error *symtab_open(const struct image *image, const struct image *runtime,
+			     enum symtab_kind kind, struct symtab *ret) SP_MUST_CHECK;
+
+/* False at the end. Its name is valid as long as `strings`. */
+bool symtab_next(struct symtab *symtab, struct elf_symbol *ret);
+
+/* Frees all but the strings, which are handed over: the names outlive the walk. */
+void symtab_close(struct symtab *symtab, struct image_bytes *strings_ret);
 
 #endif

@@ -16,6 +16,7 @@
  * its stack grows with the name: at most about 2 MB for these.
  */
 #define MANGLED_MAX 4096
+#define PLT "@plt"
 #define SHOWN_MAX ((size_t)1 << 15)
 
 struct output {
@@ -44,14 +45,29 @@ static bool run(const char *name, struct output *output)
 	return cplus_demangle_v3_callback(name, flags, collect, output) && output->size > 0;
 }
 
+/* How much of the name comes before "@plt": libiberty would stumble over that, or pass it over. */
+static size_t size_before_plt(const char *name)
+{
+	size_t size = strlen(name);
+	return size > strlen(PLT) && !strcmp(name + size - strlen(PLT), PLT) ? size - strlen(PLT) :
+									       size;
+}
+
 const char *demangle(const char *name, struct arena *arena)
 {
 	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R' && name[1] != '_') ||
 	    strnlen(name, MANGLED_MAX + 1) > MANGLED_MAX)
 		return NULL;
+	char mangled[MANGLED_MAX + 1];
 	struct output output;
+	size_t size = size_before_plt(name);
+	memcpy(mangled, name, size);
+	mangled[size] = '\0';
 	output.size = 0;
-	return run(name, &output) ? arena_copy_string(arena, output.text, output.size) : NULL;
+	if (!run(mangled, &output) || output.size + strlen(name + size) > SHOWN_MAX)
+		return NULL;
+	memcpy(output.text + output.size, name + size, strlen(name + size));
+	return arena_copy_string(arena, output.text, output.size + strlen(name + size));
 }
 
 bool demangle_available(void)

@@ -9,15 +9,20 @@
 #include <string.h>
 #include "base/ctx.h"
 #include "elf/debugfile.h"
+#include "elf/plt.h"
 #include "elf/symtab.h"
 #include "symbol/binary.h"
 #include "symbol/table.h"
 
+#define TABLES_MAX 2 /* a full one, and the dynamic one */
+
 struct elf_names {
 	struct image *runtime;          /* what ran: segments, .dynsym, .plt */
 	struct image *debug, *embedded; /* where further symbols come from; or NULL */
+	struct image_bytes strings[TABLES_MAX];
+	size_t string_count;
 	struct arena arena;             /* of names made here */
-	struct table table;             /* by vaddr */
+	struct table table, plt;        /* by vaddr */
 };
 
 static void names_close(void *opened)
@@ -25,7 +30,10 @@ static void names_close(void *opened)
 	struct elf_names *names = opened;
 	if (!names)
 		return;
+	table_deinit(&names->plt);
 	table_deinit(&names->table);
+	for (size_t i = 0; i < names->string_count; i++)
+		image_bytes_release(&names->strings[i]);
 	arena_deinit(&names->arena);
 	image_free(names->embedded);
 	image_free(names->debug);
@@ -40,13 +48,18 @@ static bool has_symtab(const struct image *image)
 	return symtab_exists(image, SYMTAB_FULL);
 }
 
+static bool add_symbol(struct table *table, const struct elf_symbol *symbol)
+{
+	return table_add(table, symbol->vaddr, symbol->size, symbol->name, symbol->binding,
+			 symbol->type);
+}
+
 /* A damaged table is said, and what else there is used. */
 static struct sp_error *add_table(struct elf_names *names, const struct image *image,
 				  enum symtab_kind kind, struct diagnosis *diagnosis)
 {
-	struct elf_symbols symbols = {0};
-	struct sp_error *error = symtab_read(image, names->runtime, kind, &symbols);
-	CLEANUP_FREE struct elf_symbol *items = symbols.items;
+	struct symtab symtab;
+	struct sp_error *error = symtab_open(image, names->runtime, kind, &symtab);
 	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
 		CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
 		diagnosis_set(diagnosis, RESOLVER_DAMAGED_FILE, NULL, "%s", sp_error_message(why));
@@ -54,13 +67,12 @@ static struct sp_error *add_table(struct elf_names *names, const struct image *i
 	}
 	if (error)
 		return error;
-	for (size_t i = 0; i < symbols.count; i++) {
-		const struct elf_symbol *symbol = &symbols.items[i];
-		if (!table_add(&names->table, symbol->vaddr, symbol->size, symbol->name,
-			       symbol->binding, symbol->type))
-			return error_no_memory();
-	}
-	return NULL;
+	struct elf_symbol symbol;
+	while (!error && symtab_next(&symtab, &symbol))
+		if (!add_symbol(&names->table, &symbol))
+			error = error_no_memory();
+	symtab_close(&symtab, &names->strings[names->string_count++]);
+	return error;
 }
 
 static struct sp_error *add_embedded(struct elf_names *names, struct diagnosis *diagnosis)
@@ -97,6 +109,25 @@ static struct sp_error *add_tables(const struct source_env *env, struct elf_name
 	return error;
 }
 
+static const char *name_at(void *arg, uint64_t vaddr)
+{
+	struct elf_names *names = arg;
+	const struct table_symbol *symbol = table_at(&names->table, vaddr);
+	return symbol ? symbol->name : NULL;
+}
+
+/* A table of its own: symbols without a size may have been stretched over the entries. */
+static struct sp_error *add_plt(struct elf_names *names)
+{
+	struct elf_symbols symbols = {0};
+	struct sp_error *error = plt_read(names->runtime, name_at, names, &names->arena, &symbols);
+	CLEANUP_FREE struct elf_symbol *items = symbols.items;
+	for (size_t i = 0; !error && i < symbols.count; i++)
+		if (!add_symbol(&names->plt, &symbols.items[i]))
+			error = error_no_memory();
+	return error ?: table_seal(&names->plt, NULL);
+}
+
 static struct sp_error *names_open(const struct source_env *env, const struct module *module,
 				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
 {
@@ -119,6 +150,8 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 			      "install its debug symbols, or give their directory in the debug path",
 			      "%s is stripped, and no debug file for it was found", names->runtime->path);
 	error = table_seal(&names->table, NULL);
+	if (!error)
+		error = add_plt(names);
 	if (error)
 		return error;
 	image_release_file(names->runtime);
@@ -136,7 +169,9 @@ static bool names_find(void *opened, const struct location *location, struct dia
 	uint64_t vaddr;
 	if (!image_vaddr(names->runtime, location->offset, &vaddr))
 		return false;
-	const struct table_symbol *symbol = table_find(&names->table, vaddr);
+	const struct table_symbol *symbol = table_find(&names->plt, vaddr);
+	if (!symbol)
+		symbol = table_find(&names->table, vaddr);
 	if (!symbol)
 		return false;
 	*ret = (struct found){

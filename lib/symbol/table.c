@@ -43,6 +43,7 @@ bool table_add(struct table *table, uint64_t start, uint64_t size, const char *n
 		end = UINT64_MAX;
 	*symbol = (struct table_symbol){
 		.start = start, .end = end, .name = name, .binding = binding, .type = type,
+		.sized = size > 0,
 	};
 	return true;
 }
@@ -268,17 +269,26 @@ static size_t starts_up_to(const struct table *table, uint64_t address)
 	return low;
 }
 
+static bool is_mere_label(const struct table_symbol *symbol)
+{
+	return symbol->type == STT_NOTYPE && !symbol->sized;
+}
+
 const struct table_symbol *table_find(struct table *table, uint64_t address)
 {
+	const struct table_symbol *label = NULL;
 	size_t below = starts_up_to(table, address);
 	uint32_t group = below ? (uint32_t)(below - 1) : NONE;
 	for (int depth = 0; group != NONE && depth < NESTING_MAX; depth++) {
 		const struct table_symbol *symbol = choose(table, group);
-		if (address < symbol->end)
-			return symbol;
+		if (address < symbol->end) {
+			if (!is_mere_label(symbol) && (!label || symbol->sized))
+				return symbol;
+			label = label ?: symbol;
+		}
 		group = table->outer[group];
 	}
-	return NULL;
+	return label;
 }
 
 const struct table_symbol *table_at(struct table *table, uint64_t start)

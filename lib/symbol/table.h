@@ -21,6 +21,7 @@ struct table_symbol {
 	const char *name;    /* as in the source; borrowed */
 	uint8_t binding;     /* STB_* */
 	uint8_t type;        /* STT_* */
+	bool sized;          /* its end is the source's, not made up by table_seal() */
 };
 
 struct table {
@@ -49,8 +50,9 @@ typedef uint64_t table_end_fn(const struct table_symbol *symbol, const struct ta
 struct sp_error *table_seal(struct table *table, table_end_fn *end_after) SP_MUST_CHECK;
 
 /*
- * The symbol that covers the address, or NULL. The innermost, where they nest.
- * Remembers its choices: not for two threads at once.
+ * The symbol that covers the address, or NULL. The innermost, where they nest; but
+ * a label within a function is only a place in it. Remembers its choices: not
+ * for two threads at once.
  */
 const struct table_symbol *table_find(struct table *table, uint64_t address);
 

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "elf/plt.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A relocation that fills a slot which PLT entries jump through. */
+struct slot {
+	uint64_t vaddr;
+	const char *name; /* NULL: IFUNC at `target` */
+	uint64_t target;
+};
+
+struct slots {
+	VEC(struct slot);
+};
+
+/* The vaddr of the slot that the PLT entry here jumps through; false if it is none. */
+typedef bool decode_fn(const uint8_t *bytes, size_t size, uint64_t vaddr, uint64_t got,
+		       uint64_t *slot_ret);
+
+struct machine_plt {
+	uint16_t machine;
+	uint32_t jump_slot, glob_dat, irelative; /* relocation types */
+	size_t step;                             /* entries begin at multiples of it */
+	size_t entry_size;                       /* where the section does not say */
+	decode_fn *decode;
+};
+
+static uint32_t read_u32(const uint8_t *bytes)
+{
+	uint32_t value;
+	memcpy(&value, bytes, sizeof(value));
+	return le32toh(value);
+}
+
+/* [endbr] [bnd] jmp *slot; how many bytes come before the operand, or 0. */
+static size_t x86_jump(const uint8_t *bytes, size_t size, uint8_t *modrm_ret)
+{
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	static const uint8_t endbr32[] = {0xf3, 0x0f, 0x1e, 0xfb};
+	size_t at = 0;
+	if (size < 11)
+		return 0;
+	if (!memcmp(bytes, endbr64, sizeof(endbr64)) || !memcmp(bytes, endbr32, sizeof(endbr32)))
+		at += sizeof(endbr64);
+	if (bytes[at] == 0xf2)
+		at++;
+	if (bytes[at] != 0xff || size < at + 6)
+		return 0;
+	*modrm_ret = bytes[at + 1];
+	return at + 2;
+}
+
+static bool decode_x86_64(const uint8_t *bytes, size_t size, uint64_t vaddr, uint64_t got,
+			  uint64_t *slot_ret)
+{
+	(void)got;
+	uint8_t modrm;
+	size_t at = x86_jump(bytes, size, &modrm);
+	if (at == 0 || modrm != 0x25) /* disp32(%rip) */
+		return false;
+	*slot_ret = vaddr + at + 4 + (uint64_t)(int64_t)(int32_t)read_u32(bytes + at);
+	return true;
+}
+
+static bool decode_i386(const uint8_t *bytes, size_t size, uint64_t vaddr, uint64_t got,
+			uint64_t *slot_ret)
+{
+	(void)vaddr;
+	uint8_t modrm;
+	size_t at = x86_jump(bytes, size, &modrm);
+	if (at == 0 || (modrm != 0x25 && modrm != 0xa3)) /* disp32; disp32(%ebx) */
+		return false;
+	*slot_ret = (uint32_t)((modrm == 0xa3 ? got : 0) + read_u32(bytes + at));
+	return true;
+}
+
+/* [bti c] adrp x16, PAGE; ldr x17, [x16, #OFFSET] */
+static bool decode_aarch64(const uint8_t *bytes, size_t size, uint64_t vaddr, uint64_t got,
+			   uint64_t *slot_ret)
+{
+	(void)got;
+	size_t at = size >= 4 && read_u32(bytes) == 0xd503245f ? 4 : 0;
+	if (size < at + 8)
+		return false;
+	uint32_t adrp = read_u32(bytes + at), load = read_u32(bytes + at + 4);
+	if ((adrp & 0x9f00001f) != 0x90000010 || (load & 0xffc003ff) != 0xf9400211)
+		return false;
+	uint64_t pages = (adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
+	if (pages & (1 << 20))
+		pages |= ~(uint64_t)0 << 21;
+	*slot_ret = ((vaddr + at) & ~(uint64_t)0xfff) + (pages << 12) + (load >> 10 & 0xfff) * 8;
+	return true;
+}
+
+/* auipc t3, HIGH; ld t3, LOW(t3) */
+static bool decode_riscv(const uint8_t *bytes, size_t size, uint64_t vaddr, uint64_t got,
+			 uint64_t *slot_ret)
+{
+	(void)got;
+	if (size < 8)
+		return false;
+	uint32_t auipc = read_u32(bytes), load = read_u32(bytes + 4);
+	if ((auipc & 0xfff) != 0xe17 || (load & 0xfffff) != 0xe3e03)
+		return false;
+	*slot_ret = vaddr + (uint64_t)(int64_t)(int32_t)(auipc & 0xfffff000) +
+		    (uint64_t)(int64_t)((int32_t)load >> 20);
+	return true;
+}
+
+static const struct machine_plt machines[] = {
+	{EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, 8, 16, decode_x86_64},
+	{EM_386, R_386_JMP_SLOT, R_386_GLOB_DAT, R_386_IRELATIVE, 8, 16, decode_i386},
+	{EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE, 4, 16,
+	 decode_aarch64},
+	{EM_RISCV, R_RISCV_JUMP_SLOT, R_RISCV_64, R_RISCV_IRELATIVE, 4, 16, decode_riscv},
+};
+
+static const struct machine_plt *machine_of(const struct image *image)
+{
+	for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
+		if (machines[i].machine == image->machine)
+			return &machines[i];
+	return NULL;
+}
+
+/* The symbol table a relocation section refers to. */
+struct names {
+	Elf_Data *symbols, *strings;
+};
+
+static struct names find_names(const struct image *image, size_t section)
+{
+	GElf_Shdr header;
+	Elf_Scn *symbols = section ? elf_getscn(image->elf, section) : NULL;
+	if (!symbols || !gelf_getshdr(symbols, &header))
+		return (struct names){0};
+	return (struct names){
+		.symbols = image_section_data(symbols),
+		.strings = image_section_data(elf_getscn(image->elf, header.sh_link)),
+	};
+}
+
+static const char *name_at(const struct names *names, uint64_t index)
+{
+	GElf_Sym symbol;
+	if (!names->symbols || !names->strings || index > INT32_MAX ||
+	    !gelf_getsym(names->symbols, (int)index, &symbol) ||
+	    symbol.st_name >= names->strings->d_size)
+		return NULL;
+	const char *name = (const char *)names->strings->d_buf + symbol.st_name;
+	size_t left = names->strings->d_size - symbol.st_name;
+	return *name && strnlen(name, left) < left ? name : NULL;
+}
+
+static bool get_relocation(Elf_Data *data, bool has_addend, size_t index, GElf_Rela *ret)
+{
+	if (has_addend)
+		return gelf_getrela(data, (int)index, ret);
+	GElf_Rel rel;
+	if (!gelf_getrel(data, (int)index, &rel))
+		return false;
+	*ret = (GElf_Rela){.r_offset = rel.r_offset, .r_info = rel.r_info};
+	return true;
+}
+
+/* Adds what fills slots. */
+static bool read_relocations(const struct image *image, const struct machine_plt *machine,
+			     Elf_Scn *section, const GElf_Shdr *header, struct slots *ret)
+{
+	bool has_addend = header->sh_type == SHT_RELA;
+	struct names names = find_names(image, header->sh_link);
+	Elf_Data *data = image_section_data(section);
+	GElf_Rela entry;
+	for (size_t i = 0; data && i < INT32_MAX && get_relocation(data, has_addend, i, &entry); i++) {
+		uint32_t type = GELF_R_TYPE(entry.r_info);
+		bool indirect = type == machine->irelative;
+		if (type != machine->jump_slot && type != machine->glob_dat && !indirect)
+			continue;
+		const char *name = indirect ? NULL : name_at(&names, GELF_R_SYM(entry.r_info));
+		if (!name && !indirect)
+			continue;
+		struct slot *slot = vec_push(ret);
+		if (!slot)
+			return false;
+		*slot = (struct slot){
+			.vaddr = entry.r_offset, .name = name, .target = (uint64_t)entry.r_addend,
+		};
+	}
+	return true;
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+	uint64_t vaddr_a = ((const struct slot *)a)->vaddr, vaddr_b = ((const struct slot *)b)->vaddr;
+	return vaddr_a < vaddr_b ? -1 : vaddr_a > vaddr_b;
+}
+
+static struct sp_error *read_slots(const struct image *image, const struct machine_plt *machine,
+				   struct slots *ret)
+{
+	Elf_Scn *section = NULL;
+	while ((section = elf_nextscn(image->elf, section))) {
+		GElf_Shdr header;
+		if (gelf_getshdr(section, &header) && (header.sh_flags & SHF_ALLOC) &&
+		    (header.sh_type == SHT_RELA || header.sh_type == SHT_REL) &&
+		    !read_relocations(image, machine, section, &header, ret))
+			return error_no_memory();
+	}
+	if (ret->count > 0)
+		qsort(ret->items, ret->count, sizeof(*ret->items), compare_slots);
+	return NULL;
+}
+
+/* One section of entries, as it is walked. */
+struct walk {
+	const struct image *image;
+	const struct machine_plt *machine;
+	const struct slots *slots;
+	plt_name_fn *name_of;
+	void *arg;
+	struct arena *arena;
+	struct elf_symbols *ret;
+	GElf_Shdr section;
+	const uint8_t *bytes;
+	uint64_t got; /* what i386 has in %ebx */
+};
+
+static struct sp_error *add(struct walk *walk, size_t at, size_t size, const char *name)
+{
+	struct elf_symbol *symbol = vec_push(walk->ret);
+	if (!symbol || !name)
+		return error_no_memory();
+	*symbol = (struct elf_symbol){
+		.vaddr = walk->section.sh_addr + at, .size = size, .name = name,
+		.binding = STB_GLOBAL, .type = STT_FUNC,
+	};
+	return NULL;
+}
+
+static struct sp_error *add_entry(struct walk *walk, size_t at, size_t size,
+				  const struct slot *slot)
+{
+	const char *name = slot->name ?: walk->name_of(walk->arg, slot->target);
+	char unknown[48];
+	if (!name) {
+		snprintf(unknown, sizeof(unknown), "offset_0x%llx",
+			 (unsigned long long)(walk->section.sh_offset + at));
+		name = unknown;
+	}
+	size_t length = strlen(name);
+	char *whole = arena_alloc(walk->arena, length + sizeof("@plt"));
+	if (!whole)
+		return error_no_memory();
+	memcpy(whole, name, length);
+	strcpy(whole + length, "@plt");
+	return add(walk, at, size, whole);
+}
+
+static const struct slot *slot_of(const struct walk *walk, size_t at)
+{
+	struct slot key;
+	if (!walk->machine->decode(walk->bytes + at, walk->section.sh_size - at,
+				   walk->section.sh_addr + at, walk->got, &key.vaddr))
+		return NULL;
+	return bsearch(&key, walk->slots->items, walk->slots->count, sizeof(key), compare_slots);
+}
+
+static struct sp_error *walk_section(struct walk *walk)
+{
+	size_t size = walk->section.sh_size;
+	size_t entry = walk->section.sh_entsize;
+	if (entry < 8 || entry > 64)
+		entry = walk->machine->entry_size;
+	struct sp_error *error = NULL;
+	size_t shared = 0; /* where code that is no entry began */
+	for (size_t at = 0; !error && at < size;) {
+		const struct slot *slot = slot_of(walk, at);
+		if (!slot) {
+			at += walk->machine->step;
+			continue;
+		}
+		if (at > shared)
+			error = add(walk, shared, at - shared, ".plt");
+		shared = at + entry < size ? at + entry : size;
+		if (!error)
+			error = add_entry(walk, at, shared - at, slot);
+		at = shared;
+	}
+	if (!error && shared < size)
+		error = add(walk, shared, size - shared, ".plt");
+	return error;
+}
+
+static bool is_plt(const char *name)
+{
+	return name && (!strcmp(name, ".plt") || !strcmp(name, ".plt.sec") ||
+			!strcmp(name, ".plt.got") || !strcmp(name, ".iplt") ||
+			!strcmp(name, ".plt.bnd"));
+}
+
+static struct sp_error *walk_sections(struct walk *walk)
+{
+	size_t names = 0;
+	elf_getshdrstrndx(walk->image->elf, &names);
+	Elf_Scn *section = NULL;
+	struct sp_error *error = NULL;
+	while (!error && (section = elf_nextscn(walk->image->elf, section))) {
+		if (!gelf_getshdr(section, &walk->section) ||
+		    !is_plt(elf_strptr(walk->image->elf, names, walk->section.sh_name)))
+			continue;
+		Elf_Data *data = image_section_data(section);
+		if (!data || data->d_size < walk->section.sh_size)
+			continue;
+		walk->bytes = data->d_buf;
+		error = walk_section(walk);
+	}
+	return error;
+}
+
+struct sp_error *plt_read(const struct image *image, plt_name_fn *name_of, void *arg,
+			  struct arena *arena, struct elf_symbols *ret)
+{
+	const struct machine_plt *machine = machine_of(image);
+	GElf_Shdr header;
+	if (!machine || (!image_section(image, ".plt", &header) &&
+			 !image_section(image, ".plt.got", &header) &&
+			 !image_section(image, ".iplt", &header)))
+		return NULL;
+	struct slots slots = {0};
+	struct sp_error *error = read_slots(image, machine, &slots);
+	CLEANUP_FREE struct slot *items = slots.items;
+	if (error)
+		return error;
+	struct walk walk = {
+		.image = image, .machine = machine, .slots = &slots, .name_of = name_of,
+		.arg = arg, .arena = arena, .ret = ret,
+	};
+	if (image_section(image, ".got.plt", &header) || image_section(image, ".got", &header))
+		walk.got = header.sh_addr;
+	return items ? walk_sections(&walk) : NULL;
+}
