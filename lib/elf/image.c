@@ -4,9 +4,12 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include "base/io.h"
 
 /* No real section that is read here comes near; a hostile one may claim it of a sparse file. */
@@ -126,14 +129,20 @@ static struct image *image_new(const char *path)
 	return image;
 }
 
-struct sp_error *image_open(const char *path, struct image **ret)
+/* A recorded path may lead to a FIFO or a device by now: never wait for one. */
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* Of what open(2) gave: -1 with its errno, too. `path` is for messages. */
+static struct sp_error *image_open_fd(int fd, const char *path, struct image **ret)
 {
+	int errnum = errno;
+	CLEANUP_CLOSE int opened = fd;
 	CLEANUP(cleanup_image_free) struct image *image = image_new(path);
 	if (!image)
 		return error_no_memory();
-	/* A recorded path may lead to a FIFO or a device by now: never wait for one. */
-	image->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	image->fd = take_fd(&opened);
 	struct stat status;
+	errno = errnum;
 	if (image->fd < 0 || fstat(image->fd, &status))
 		return error_os(errno, "%s", path);
 	if (!S_ISREG(status.st_mode))
@@ -149,6 +158,35 @@ struct sp_error *image_open(const char *path, struct image **ret)
 		return error;
 	*ret = take_ptr(image);
 	return NULL;
+}
+
+struct sp_error *image_open(const char *path, struct image **ret)
+{
+	return image_open_fd(open(path, OPEN_FLAGS), path, ret);
+}
+
+int image_open_within(const char *root, const char *path, int flags)
+{
+	CLEANUP_CLOSE int folder = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return -1;
+	path += strspn(path, "/");
+	struct open_how how = {.flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT};
+	int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
+	/* Before Linux 5.6, or where a sandbox does not know the call: links of links may lead out. */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = openat(folder, path, flags);
+	return fd;
+}
+
+struct sp_error *image_open_in(const char *root, const char *path, struct image **ret)
+{
+	CLEANUP_FREE char *whole = NULL;
+	if (asprintf(&whole, "%s/%s", root, path + strspn(path, "/")) < 0) {
+		whole = NULL;
+		return error_no_memory();
+	}
+	return image_open_fd(image_open_within(root, path, OPEN_FLAGS), whole, ret);
 }
 
 struct sp_error *image_open_memory(void *bytes, size_t size, const char *name,

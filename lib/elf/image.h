@@ -49,6 +49,13 @@ struct image {
  */
 struct sp_error *image_open(const char *path, struct image **ret) SP_MUST_CHECK;
 
+/* The same below a directory that is the root of its links ("/proc/PID/root"). */
+struct sp_error *image_open_in(const char *root, const char *path,
+			       struct image **ret) SP_MUST_CHECK;
+
+/* open(2) of a path below `root`, so that its links do not lead out of it; -1 and errno. */
+int image_open_within(const char *root, const char *path, int flags);
+
 /* The same of bytes in memory (malloc'ed), which become the image's in any case. */
 struct sp_error *image_open_memory(void *bytes, size_t size, const char *name,
 				   struct image **ret) SP_MUST_CHECK;

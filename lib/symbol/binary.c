@@ -103,11 +103,14 @@ static bool is_recorded(const struct search *search, const struct image *image, 
 	return false;
 }
 
-/* Only lack of memory is an error; what else is wrong goes into the diagnosis. */
-static struct sp_error *try_path(struct search *search, const char *path, enum proof proof)
+/*
+ * Keeps the image if it is the recorded one. Only lack of memory is an error;
+ * what else is wrong goes into the diagnosis.
+ */
+static struct sp_error *consider(struct search *search, struct sp_error *error,
+				 struct image *opened, enum proof proof)
 {
-	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	struct sp_error *error = image_open(path, &image);
+	CLEANUP(cleanup_image_free) struct image *image = opened;
 	if (!error) {
 		if (is_recorded(search, image, proof))
 			search->found = take_ptr(image);
@@ -128,6 +131,13 @@ static struct sp_error *try_path(struct search *search, const char *path, enum p
 			      "%s%s", sp_error_message(why),
 			      search->was_deleted ? " (it was deleted before it was recorded)" : "");
 	return NULL;
+}
+
+static struct sp_error *try_path(struct search *search, const char *path, enum proof proof)
+{
+	struct image *image = NULL;
+	struct sp_error *error = image_open(path, &image);
+	return consider(search, error, image, proof);
 }
 
 static struct sp_error *try_format(struct search *search, enum proof proof, const char *format, ...)
@@ -170,8 +180,14 @@ static struct sp_error *try_map_files(struct search *search, uint32_t pid)
 static struct sp_error *try_process(struct search *search, uint32_t pid)
 {
 	const char *root = ctx_root(search->env->ctx);
-	struct sp_error *error =
-		try_format(search, PROOF_VIEW, "%s/proc/%u/root%s", root, pid, search->path);
+	CLEANUP_FREE char *view = NULL;
+	if (asprintf(&view, "%s/proc/%u/root", root, pid) < 0) {
+		view = NULL;
+		return error_no_memory();
+	}
+	struct image *image = NULL;
+	struct sp_error *error = image_open_in(view, search->path, &image);
+	error = consider(search, error, image, PROOF_VIEW);
 	if (!error && !search->found)
 		error = try_format(search, PROOF_INODE, "%s/proc/%u/exe", root, pid);
 	if (!error && !search->found && search->module->ino != 0)

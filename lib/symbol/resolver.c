@@ -20,7 +20,9 @@
 #include "symbol/source.h"
 
 static const struct source *const sources[] = {
+	&source_perfmap,
 	&source_elf,
+	&source_code,
 	&source_kallsyms,
 };
 #define SOURCE_COUNT (sizeof(sources) / sizeof(*sources))

@@ -51,6 +51,6 @@ struct source {
 	void (*close)(void *opened);
 };
 
-extern const struct source source_perfmap, source_elf, source_kallsyms;
+extern const struct source source_code, source_elf, source_kallsyms, source_perfmap;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * User space files: the binary's .symtab, else its debug file's, else its
+ * User space files and the vdso: the binary's .symtab, else its debug file's, else its
  * .dynsym together with the table inside .gnu_debugdata. Only the symbol tables
  * are read: however much DWARF a file has, it costs nothing here.
  */
@@ -13,6 +13,7 @@
 #include "elf/symtab.h"
 #include "symbol/binary.h"
 #include "symbol/table.h"
+#include "symbol/vdso.h"
 
 #define TABLES_MAX 2 /* a full one, and the dynamic one */
 
@@ -131,14 +132,16 @@ static struct sp_error *add_plt(struct elf_names *names)
 static struct sp_error *names_open(const struct source_env *env, const struct module *module,
 				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
 {
-	if (module->kind != MODULE_FILE)
+	if (module->kind != MODULE_FILE && module->kind != MODULE_VDSO)
 		return NULL;
 	CLEANUP(cleanup_names_close) void *opened = calloc(1, sizeof(struct elf_names));
 	CLEANUP_FREE char *path = binary_recorded_path(module);
 	struct elf_names *names = opened;
 	if (!names || !path)
 		return error_no_memory();
-	struct sp_error *error = binary_open(env, module, pid, diagnosis, &names->runtime);
+	struct sp_error *error = module->kind == MODULE_VDSO ?
+					 vdso_open(env, module, diagnosis, &names->runtime) :
+					 binary_open(env, module, pid, diagnosis, &names->runtime);
 	if (error || !names->runtime)
 		return error;
 	error = add_tables(env, names, path, diagnosis);

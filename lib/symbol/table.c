@@ -148,11 +148,12 @@ static bool index_starts(struct table *table)
 	return true;
 }
 
+/* Made-up ends reach to the next start at most, so they are around nothing. */
 static uint64_t furthest_end(const struct table *table, size_t group)
 {
-	uint64_t end = 0;
+	uint64_t end = table->starts[group];
 	for (uint32_t i = table->first[group]; i < table->first[group + 1]; i++)
-		if (table->symbols.items[i].end > end)
+		if (table->symbols.items[i].sized && table->symbols.items[i].end > end)
 			end = table->symbols.items[i].end;
 	return end;
 }

@@ -1,24 +1,64 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ELF files: headers, segments, build-id, symbol tables, the image in .gnu_debugdata. */
+/* ELF files: headers, segments, build-id, symbol tables, PLT, the image in .gnu_debugdata. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include "elf/debugfile.h"
+#include "elf/plt.h"
 #include "elf/symtab.h"
+#include "symbol/table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
+/* Names no IFUNC, but uses the address. */
+static const char *name_of(void *arg, uint64_t vaddr)
+{
+	(void)arg;
+	return vaddr % 2 ? "odd" : NULL;
+}
+
+static void add_table(const struct image *image, enum symtab_kind kind, struct table *table,
+		      struct image_bytes *strings)
+{
+	struct symtab symtab;
+	struct elf_symbol symbol;
+	struct sp_error *error = symtab_open(image, image, kind, &symtab);
+	sp_error_free(error);
+	if (error)
+		return;
+	while (symtab_next(&symtab, &symbol))
+		table_add(table, symbol.vaddr, symbol.size, symbol.name, symbol.binding,
+			  symbol.type);
+	symtab_close(&symtab, strings);
+}
+
+static void read_plt(const struct image *image)
+{
+	struct elf_symbols symbols = {0};
+	struct arena arena = {0};
+	sp_error_free(plt_read(image, name_of, NULL, &arena, &symbols));
+	for (size_t i = 0; i < symbols.count; i++)
+		assert(strlen(symbols.items[i].name) > 0 && symbols.items[i].size > 0);
+	vec_deinit(&symbols);
+	arena_deinit(&arena);
+}
+
 static void read_tables(const struct image *image)
 {
-	static const enum symtab_kind kinds[] = {SYMTAB_FULL, SYMTAB_DYNAMIC};
-	for (size_t i = 0; i < 2; i++) {
-		struct elf_symbols symbols = {0};
-		size_t length = 0;
-		sp_error_free(symtab_read(image, image, kinds[i], &symbols));
-		for (size_t j = 0; j < symbols.count; j++)
-			length += strlen(symbols.items[j].name);
-		__asm__ volatile("" : : "r"(length));
-		vec_deinit(&symbols);
+	struct table table = {0};
+	struct image_bytes full = {0}, dynamic = {0};
+	add_table(image, SYMTAB_FULL, &table, &full);
+	add_table(image, SYMTAB_DYNAMIC, &table, &dynamic);
+	sp_error_free(table_seal(&table, NULL));
+	for (size_t i = 0; i < table.count; i++) {
+		const struct table_symbol *symbol = table_find(&table, table.starts[i]);
+		assert(!symbol || symbol->start <= table.starts[i]);
+		assert(table_at(&table, table.starts[i]));
 	}
+	table_deinit(&table);
+	image_bytes_release(&full);
+	image_bytes_release(&dynamic);
+	read_plt(image);
 	uint64_t vaddr;
 	for (size_t i = 0; i < image->loads.count; i++)
 		image_vaddr(image, image->loads.items[i].file_offset, &vaddr);

@@ -3,12 +3,16 @@
 # corpus/NAME. `make check` runs seeds and some mutations of them; configured
 # with --enable-fuzzing, `make fuzz [FUZZ_SECONDS=60]` runs libFuzzer on each.
 FUZZERS += \
+	tests/fuzz/fuzz_demangle \
 	tests/fuzz/fuzz_elf \
 	tests/fuzz/fuzz_event \
-	tests/fuzz/fuzz_kallsyms
+	tests/fuzz/fuzz_kallsyms \
+	tests/fuzz/fuzz_perfmap
+tests_fuzz_fuzz_demangle_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_elf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_event_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_kallsyms_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_perfmap_LDADD = $(fuzz_ldadd)
 
 EXTRA_DIST += tests/fuzz/corpus
 if FUZZING

@@ -158,10 +158,13 @@ TEST(table_label_within_a_function_is_passed_over)
 	add(&table, 100, 1000, "function", STB_GLOBAL, STT_FUNC);
 	add(&table, 200, 0, "label", STB_LOCAL, STT_NOTYPE);
 	add(&table, 300, 50, "sized", STB_LOCAL, STT_NOTYPE);
+	add(&table, 900, 0, "last", STB_LOCAL, STT_NOTYPE);
 	add(&table, 2000, 0, "alone", STB_LOCAL, STT_NOTYPE);
 	seal(&table);
 	expect(&table, 250, "function");
 	expect(&table, 310, "sized");
+	expect(&table, 1000, "function");
+	expect(&table, 1200, "last");
 	expect(&table, 2001, "alone");
 	table_deinit(&table);
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* BPF programs and trampolines: the recording itself has their names. */
+#include "symbol/source.h"
+
+#include <stdlib.h>
+#include "base/error.h"
+
+struct code {
+	const struct module *module;
+};
+
+static struct sp_error *code_open(const struct source_env *env, const struct module *module,
+				  uint32_t pid, struct diagnosis *diagnosis, void **ret)
+{
+	(void)env, (void)pid, (void)diagnosis;
+	if (module->kind != MODULE_KERNEL_CODE)
+		return NULL;
+	struct code *code = malloc(sizeof(*code));
+	if (!code)
+		return error_no_memory();
+	code->module = module;
+	*ret = code;
+	return NULL;
+}
+
+static bool code_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
+		      struct found *ret)
+{
+	(void)diagnosis;
+	const struct module *module = ((const struct code *)opened)->module;
+	if (location->offset < module->start || location->offset >= module->end)
+		return false;
+	*ret = (struct found){
+		.key = module->start, .raw_name = module->path, .start = module->start,
+		.size = module->end - module->start,
+	};
+	return true;
+}
+
+const struct source source_code = {
+	.name = "code",
+	.open = code_open,
+	.find = code_find,
+	.close = free,
+};

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "symbol/vdso.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include "elf/debugfile.h"
+
+#define VDSO_SIZE_MAX ((size_t)1 << 20)
+
+/* A copy of the one that is mapped here. Its section headers end it, as ld lays it out. */
+static struct sp_error *own_vdso(struct image **ret)
+{
+	const uint8_t *mapped = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	ElfW(Ehdr) header;
+	if (!mapped)
+		return NULL;
+	memcpy(&header, mapped, sizeof(header));
+	size_t size = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || size < sizeof(header) || size > VDSO_SIZE_MAX)
+		return NULL;
+	void *copy = malloc(size);
+	if (!copy)
+		return error_no_memory();
+	memcpy(copy, mapped, size);
+	return image_open_memory(copy, size, "[vdso]", ret);
+}
+
+static bool is_recorded(const struct source_env *env, const struct module *module,
+			const struct image *image)
+{
+	/* A 32-bit process on a 64-bit kernel has another one. */
+	if (strcmp(module->path, "[vdso]"))
+		return false;
+	if (module->build_id_size == 0 || image->build_id_size == 0)
+		return env->same_kernel;
+	return module->build_id_size == image->build_id_size &&
+	       !memcmp(module->build_id, image->build_id, image->build_id_size);
+}
+
+struct sp_error *vdso_open(const struct source_env *env, const struct module *module,
+			   struct diagnosis *diagnosis, struct image **ret)
+{
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	struct sp_error *error = own_vdso(&image);
+	if (error)
+		return error;
+	if (image && is_recorded(env, module, image)) {
+		*ret = take_ptr(image);
+		return NULL;
+	}
+	struct debugfile_places places = {.cache = env->build_id_cache};
+	error = debugfile_cached(&places, module->build_id, module->build_id_size, "vdso", ret);
+	if (!error && !*ret)
+		diagnosis_set(diagnosis, RESOLVER_KERNEL_OTHER,
+			      "report where the same kernel runs",
+			      "the %s of the recorded kernel is not at hand: another kernel runs here",
+			      module->path);
+	return error;
+}
