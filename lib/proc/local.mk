@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/proc/kallsyms.c lib/proc/kallsyms.h \
-	lib/proc/maps.h \
-	lib/proc/modules.h \
+	lib/proc/maps.c lib/proc/maps.h \
+	lib/proc/modules.c lib/proc/modules.h \
 	lib/proc/sysfs.c lib/proc/sysfs.h \
-	lib/proc/tasks.h \
+	lib/proc/tasks.c lib/proc/tasks.h \
 	lib/proc/text.h
-check_PROGRAMS += tests/unit/test_kallsyms
+check_PROGRAMS += tests/unit/test_kallsyms tests/unit/test_proc

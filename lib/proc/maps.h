@@ -20,7 +20,7 @@ struct maps_entry {
 	const char *path;      /* unescaped, without " (deleted)"; "" if anonymous; "[vdso]", … */
 	bool deleted;          /* the file was unlinked or replaced */
 	uint8_t build_id[20];
-	uint8_t build_id_size; /* 0: not said by the kernel */
+	uint8_t build_id_size; /* 0: the kernel did not say one */
 };
 
 enum maps_filter { MAPS_ALL, MAPS_EXECUTABLE };

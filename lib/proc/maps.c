@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A line is "START-END rwxp OFFSET MAJ:MIN INO   PATH". In PATH the kernel writes
+ * a newline as \012, and nothing else in another way; " (deleted)" stands behind
+ * the name of a file that is no longer there by it.
+ */
+#include "proc/maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ioctl.h>
+#include <linux/limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "base/vec.h"
+#include "proc/text.h"
+
+/* linux/fs.h has it from Linux 6.11 on. */
+struct map_query {
+	uint64_t size;
+	uint64_t query_flags, query_addr;               /* in */
+	uint64_t start, end, flags, page_size, offset;  /* out */
+	uint64_t inode;
+	uint32_t dev_major, dev_minor;
+	uint32_t name_size, build_id_size;              /* in and out */
+	uint64_t name_addr, build_id_addr;              /* in */
+};
+_Static_assert(sizeof(struct map_query) == 104, "the kernel's struct procmap_query");
+
+#define QUERY _IOWR('f', 17, struct map_query)
+#define QUERY_READABLE 0x01
+#define QUERY_WRITABLE 0x02
+#define QUERY_EXECUTABLE 0x04
+#define QUERY_SHARED 0x08
+#define QUERY_COVERING_OR_NEXT 0x10
+
+static const char deleted[] = " (deleted)";
+#define DELETED_SIZE (sizeof(deleted) - 1)
+#define BUILD_ID_LIMIT 20
+
+struct maps {
+	enum maps_filter filter;
+	struct maps_entry entry;
+	/* From text. */
+	char *text; /* NULL: borrowed */
+	char *file; /* for messages */
+	struct cursor cursor;
+	VEC(char) path;
+	/* By queries. */
+	int fd;       /* -1: from text */
+	int answered; /* of the query made last and not given out yet: its errno; -1: none */
+	char name[PATH_MAX + DELETED_SIZE + 1];
+};
+
+DEFINE_CLEANUP(struct maps *, maps_free)
+
+/* The file's name is at `path`, which is changed: " (deleted)" is cut off. */
+static void set_path(struct maps_entry *entry, char *path, size_t size)
+{
+	entry->deleted = size > DELETED_SIZE && path[0] == '/' &&
+			 memcmp(path + size - DELETED_SIZE, deleted, DELETED_SIZE) == 0;
+	if (entry->deleted)
+		size -= DELETED_SIZE;
+	path[size] = 0;
+	entry->path = path;
+}
+
+static void set_entry(struct maps *maps, const struct map_query *query, const uint8_t *build_id)
+{
+	struct maps_entry *entry = &maps->entry;
+	*entry = (struct maps_entry){
+		.start = query->start,
+		.end = query->end,
+		.file_offset = query->offset,
+		.prot = (query->flags & QUERY_READABLE ? PROT_READ : 0) |
+			(query->flags & QUERY_WRITABLE ? PROT_WRITE : 0) |
+			(query->flags & QUERY_EXECUTABLE ? PROT_EXEC : 0),
+		.flags = query->flags & QUERY_SHARED ? MAP_SHARED : MAP_PRIVATE,
+		.maj = query->dev_major,
+		.min = query->dev_minor,
+		.ino = query->inode,
+		.build_id_size = (uint8_t)query->build_id_size,
+	};
+	memcpy(entry->build_id, build_id, query->build_id_size);
+	set_path(entry, maps->name, query->name_size ? strnlen(maps->name, query->name_size) : 0);
+}
+
+/* The next executable mapping from `address` on: 0, ENOENT at the end, or another errno. */
+static int ask(struct maps *maps, uint64_t address)
+{
+	uint8_t build_id[BUILD_ID_LIMIT] = {0};
+	struct map_query query = {
+		.size = sizeof(query),
+		.query_flags = QUERY_EXECUTABLE | QUERY_COVERING_OR_NEXT,
+		.query_addr = address,
+		.name_size = sizeof(maps->name) - 1,
+		.build_id_size = sizeof(build_id),
+		.name_addr = (uint64_t)(uintptr_t)maps->name,
+		.build_id_addr = (uint64_t)(uintptr_t)build_id,
+	};
+	if (ioctl(maps->fd, QUERY, &query) < 0)
+		return errno;
+	if (query.build_id_size > sizeof(build_id) || query.name_size > sizeof(maps->name))
+		return EPROTO;
+	set_entry(maps, &query, build_id);
+	return 0;
+}
+
+static bool parse_address_range(struct cursor *line, struct maps_entry *entry)
+{
+	return text_hex(line, &entry->start) && text_char(line, '-') &&
+	       text_hex(line, &entry->end) && text_char(line, ' ') && entry->start < entry->end;
+}
+
+static bool parse_permissions(struct cursor *line, struct maps_entry *entry)
+{
+	const uint8_t *letters;
+	if (!cursor_bytes(line, 4, &letters) || !text_char(line, ' '))
+		return false;
+	entry->prot = (letters[0] == 'r' ? PROT_READ : 0) | (letters[1] == 'w' ? PROT_WRITE : 0) |
+		      (letters[2] == 'x' ? PROT_EXEC : 0);
+	entry->flags = letters[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
+	return true;
+}
+
+static bool parse_file(struct cursor *line, struct maps_entry *entry)
+{
+	uint64_t maj, min;
+	if (!text_hex(line, &entry->file_offset) || !text_char(line, ' ') ||
+	    !text_hex(line, &maj) || !text_char(line, ':') || !text_hex(line, &min) ||
+	    !text_char(line, ' ') || !text_decimal(line, &entry->ino) || maj > UINT32_MAX ||
+	    min > UINT32_MAX)
+		return false;
+	entry->maj = (uint32_t)maj;
+	entry->min = (uint32_t)min;
+	return true;
+}
+
+/* What is left of the line, unescaped. */
+static struct sp_error *parse_path(struct maps *maps, struct cursor *line)
+{
+	text_blanks(line);
+	size_t size = cursor_left(line), used = 0;
+	if (!vec_reserve(&maps->path, size + 1))
+		return error_no_memory();
+	while (cursor_left(line)) {
+		bool escaped = cursor_left(line) >= 4 && memcmp(line->pos, "\\012", 4) == 0;
+		maps->path.items[used++] = escaped ? '\n' : (char)*line->pos;
+		line->pos += escaped ? 4 : 1;
+	}
+	set_path(&maps->entry, maps->path.items, used);
+	return NULL;
+}
+
+/* The next line that passes the filter; *found_ret is false at the end. */
+static struct sp_error *next_line(struct maps *maps, bool *found_ret)
+{
+	struct cursor line;
+	*found_ret = false;
+	while (text_line(&maps->cursor, &line)) {
+		maps->entry = (struct maps_entry){0};
+		if (!parse_address_range(&line, &maps->entry) ||
+		    !parse_permissions(&line, &maps->entry) || !parse_file(&line, &maps->entry))
+			return cursor_error(&line, "not a line of maps");
+		if (maps->filter == MAPS_EXECUTABLE && !(maps->entry.prot & PROT_EXEC))
+			continue;
+		*found_ret = true;
+		return parse_path(maps, &line);
+	}
+	return NULL;
+}
+
+static struct maps *maps_new(enum maps_filter filter)
+{
+	struct maps *maps = calloc(1, sizeof(*maps));
+	if (!maps)
+		return NULL;
+	maps->filter = filter;
+	maps->fd = -1;
+	maps->answered = -1;
+	return maps;
+}
+
+/*
+ * Whether the kernel answers queries: to the first it either gives a mapping or
+ * says that there is none.
+ */
+static bool open_queries(struct maps *maps)
+{
+	maps->fd = open(maps->file, O_RDONLY | O_CLOEXEC);
+	if (maps->fd < 0)
+		return false;
+	maps->answered = ask(maps, 0);
+	if (maps->answered == 0 || maps->answered == ENOENT)
+		return true;
+	close(maps->fd);
+	maps->fd = -1;
+	return false;
+}
+
+static struct sp_error *open_text(struct maps *maps)
+{
+	size_t size = 0;
+	int errnum = io_read_file(maps->file, &maps->text, &size);
+	/* It is there and has no memory: a kernel thread, a zombie. */
+	if (errnum && errnum != ESRCH)
+		return error_os(errnum, "%s", maps->file);
+	maps->cursor = cursor_make(maps->text ?: "", size, false, maps->file, 0);
+	return NULL;
+}
+
+struct sp_error *maps_open(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
+			   enum maps_filter filter, struct maps **ret)
+{
+	CLEANUP(cleanup_maps_free) struct maps *maps = maps_new(filter);
+	if (!maps)
+		return error_no_memory();
+	int size = tid ? asprintf(&maps->file, "%s/proc/%u/task/%u/maps", ctx_root(ctx), pid, tid) :
+			 asprintf(&maps->file, "%s/proc/%u/maps", ctx_root(ctx), pid);
+	if (size < 0) {
+		maps->file = NULL;
+		return error_no_memory();
+	}
+	if (filter != MAPS_EXECUTABLE || !open_queries(maps)) {
+		struct sp_error *error = open_text(maps);
+		if (error)
+			return error;
+	}
+	*ret = take_ptr(maps);
+	return NULL;
+}
+
+struct sp_error *maps_parse(const void *text, size_t size, const char *path,
+			    enum maps_filter filter, struct maps **ret)
+{
+	struct maps *maps = maps_new(filter);
+	if (!maps)
+		return error_no_memory();
+	maps->cursor = cursor_make(text, size, false, path, 0);
+	*ret = maps;
+	return NULL;
+}
+
+void maps_free(struct maps *maps)
+{
+	if (!maps)
+		return;
+	if (maps->fd >= 0)
+		close(maps->fd);
+	vec_deinit(&maps->path);
+	free(maps->text);
+	free(maps->file);
+	free(maps);
+}
+
+static struct sp_error *next_answer(struct maps *maps, bool *found_ret)
+{
+	if (maps->answered < 0)
+		maps->answered = ask(maps, maps->entry.end);
+	*found_ret = maps->answered == 0;
+	if (maps->answered == 0) {
+		maps->answered = -1;
+		return NULL;
+	}
+	/* ESRCH: the process has ended. */
+	if (maps->answered == ENOENT || maps->answered == ESRCH)
+		return NULL;
+	return error_os(maps->answered, "%s", maps->file);
+}
+
+struct sp_error *maps_next(struct maps *maps, const struct maps_entry **ret)
+{
+	bool found;
+	struct sp_error *error = maps->fd >= 0 ? next_answer(maps, &found) :
+						 next_line(maps, &found);
+	if (error)
+		return error;
+	*ret = found ? &maps->entry : NULL;
+	return NULL;
+}

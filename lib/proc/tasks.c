@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "proc/tasks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "proc/sysfs.h"
+#include "proc/text.h"
+
+/* A stat line: 52 numbers of up to 20 digits, and a name. */
+#define STAT_LIMIT 2048
+
+static int compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static void sort_unique(struct task_list *list)
+{
+	size_t kept = 0;
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), compare_u32);
+	for (size_t i = 0; i < list->count; i++)
+		if (!kept || list->items[kept - 1] != list->items[i])
+			list->items[kept++] = list->items[i];
+	list->count = kept;
+}
+
+bool task_list_has(const struct task_list *list, uint32_t tid)
+{
+	return list->count &&
+	       bsearch(&tid, list->items, list->count, sizeof(tid), compare_u32) != NULL;
+}
+
+/* The whole name is a number. */
+static bool parse_number(const char *name, uint32_t *ret)
+{
+	struct cursor cursor = cursor_make(name, strlen(name), false, NULL, 0);
+	uint32_t number;
+	if (!text_decimal_u32(&cursor, &number) || cursor_left(&cursor))
+		return false;
+	*ret = number;
+	return true;
+}
+
+/* The entries of a directory that are numbers. */
+static struct sp_error *list_numbers(const char *path, struct task_list *list)
+{
+	CLEANUP(cleanup_closedir) DIR *directory = opendir(path);
+	list->count = 0;
+	if (!directory)
+		return error_os(errno, "%s", path);
+	for (;;) {
+		uint32_t number;
+		errno = 0;
+		const struct dirent *entry = readdir(directory);
+		if (!entry && errno)
+			return error_os(errno, "%s", path);
+		if (!entry)
+			break;
+		if (!parse_number(entry->d_name, &number))
+			continue;
+		uint32_t *slot = vec_push(list);
+		if (!slot)
+			return error_no_memory();
+		*slot = number;
+	}
+	sort_unique(list);
+	return NULL;
+}
+
+struct sp_error *tasks_list(const struct sp_ctx *ctx, uint32_t pid, struct task_list *list)
+{
+	CLEANUP_FREE char *path = NULL;
+	if (asprintf(&path, "%s/proc/%u/task", ctx_root(ctx), pid) < 0) {
+		path = NULL;
+		return error_no_memory();
+	}
+	struct sp_error *error = list_numbers(path, list);
+	if (error)
+		return error;
+	/* It ended between the directory's opening and its reading. */
+	return list->count ? NULL : error_os(ESRCH, "process %u", pid);
+}
+
+struct sp_error *tasks_list_processes(const struct sp_ctx *ctx, struct task_list *list)
+{
+	CLEANUP_FREE char *path = NULL;
+	if (asprintf(&path, "%s/proc", ctx_root(ctx)) < 0) {
+		path = NULL;
+		return error_no_memory();
+	}
+	return list_numbers(path, list);
+}
+
+struct sp_error *tasks_relist(const struct sp_ctx *ctx, uint32_t pid, struct task_list *known,
+			      struct task_list *fresh)
+{
+	struct sp_error *error = tasks_list(ctx, pid, fresh);
+	if (error)
+		return error;
+	size_t kept = 0;
+	for (size_t i = 0; i < fresh->count; i++)
+		if (!task_list_has(known, fresh->items[i]))
+			fresh->items[kept++] = fresh->items[i];
+	fresh->count = kept;
+	if (!kept)
+		return NULL;
+	if (!vec_reserve(known, known->count + kept))
+		return error_no_memory();
+	memcpy(known->items + known->count, fresh->items, kept * sizeof(*fresh->items));
+	known->count += kept;
+	sort_unique(known);
+	return NULL;
+}
+
+/* The kernel writes a newline in a name as \n and a backslash as \\. */
+static void copy_comm(char *to, size_t room, const char *from, size_t size)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < size && used + 1 < room; i++) {
+		bool escaped = from[i] == '\\' && i + 1 < size &&
+			       (from[i + 1] == 'n' || from[i + 1] == '\\');
+		if (escaped)
+			i++;
+		to[used++] = escaped && from[i] == 'n' ? '\n' : from[i];
+	}
+	to[used] = 0;
+}
+
+/* A field's value goes to its place, if it is one that we keep. Fields count from 1. */
+static void keep_field(struct task_stat *stat, unsigned int field, uint64_t value, bool negative)
+{
+	switch (field) {
+	case 4:
+		stat->ppid = (uint32_t)value;
+		break;
+	case 9:
+		stat->flags = value;
+		break;
+	case 14:
+		stat->user_ticks = value;
+		break;
+	case 15:
+		stat->system_ticks = value;
+		break;
+	case 22:
+		stat->start_ticks = value;
+		break;
+	case 39:
+		stat->last_cpu = negative || value > INT32_MAX ? -1 : (int32_t)value;
+		break;
+	}
+}
+
+/* "PID (COMM) STATE NUMBER..."; COMM may hold anything, ") " too, so its end is the last ')'. */
+struct sp_error *task_stat_parse(const void *text, size_t size, const char *path,
+				 struct task_stat *ret)
+{
+	struct cursor cursor = cursor_make(text, size, false, path, 0);
+	struct task_stat stat = {.last_cpu = -1};
+	const char *open = memchr(text, '(', size), *close = memrchr(text, ')', size);
+	uint8_t state;
+	if (!text_decimal_u32(&cursor, &stat.tid) || !open || !close || close < open)
+		return cursor_error(&cursor, "not a stat line");
+	copy_comm(stat.comm, sizeof(stat.comm), open + 1, (size_t)(close - open) - 1);
+	cursor.pos = (const uint8_t *)close + 1;
+	if (!text_char(&cursor, ' ') || !cursor_u8(&cursor, &state))
+		return cursor_error(&cursor, "stat line without a state");
+	stat.state = (char)state;
+	unsigned int field = 4;
+	for (; text_char(&cursor, ' '); field++) {
+		uint64_t value;
+		bool negative = text_char(&cursor, '-');
+		if (!text_decimal(&cursor, &value))
+			return cursor_error(&cursor, "field %u of the stat line is no number", field);
+		keep_field(&stat, field, value, negative);
+	}
+	/* Up to the start time all kernels have them. */
+	if (field <= 22)
+		return cursor_error(&cursor, "stat line of %u fields", field - 1);
+	*ret = stat;
+	return NULL;
+}
+
+/* DIRECTORY/NAME as a stat line. */
+static struct sp_error *read_stat(int directory, const char *name, struct task_stat *ret)
+{
+	char text[STAT_LIMIT];
+	size_t size;
+	CLEANUP_CLOSE int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+	int errnum = fd < 0 ? errno : io_read(fd, text, sizeof(text), &size);
+	if (errnum)
+		return error_os(errnum, "%s", name);
+	return task_stat_parse(text, size, name, ret);
+}
+
+struct sp_error *tasks_stat(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
+			    struct task_stat *ret)
+{
+	CLEANUP_FREE char *path = NULL;
+	if (asprintf(&path, "%s/proc/%u/task/%u/stat", ctx_root(ctx), pid, tid) < 0) {
+		path = NULL;
+		return error_no_memory();
+	}
+	return read_stat(AT_FDCWD, path, ret);
+}
+
+struct sp_error *tasks_stat_all(const struct sp_ctx *ctx, uint32_t pid,
+				const struct task_list *list, struct task_stat **stats_ret,
+				size_t *count_ret)
+{
+	CLEANUP_FREE char *path = NULL;
+	CLEANUP_FREE struct task_stat *stats = calloc(list->count + 1, sizeof(*stats));
+	size_t count = 0;
+	if (!stats || asprintf(&path, "%s/proc/%u/task", ctx_root(ctx), pid) < 0) {
+		path = NULL;
+		return error_no_memory();
+	}
+	CLEANUP_CLOSE int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (directory < 0)
+		return error_os(errno, "%s", path);
+	for (size_t i = 0; i < list->count; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "%u/stat", list->items[i]);
+		CLEANUP(cleanup_sp_error_free) struct sp_error *error =
+			read_stat(directory, name, &stats[count]);
+		if (!error)
+			count++;
+		else if (sp_error_code(error) != SP_ERROR_NOT_FOUND)
+			return take_ptr(error);
+	}
+	*stats_ret = take_ptr(stats);
+	*count_ret = count;
+	return NULL;
+}
+
+struct sp_error *tasks_process_of(const struct sp_ctx *ctx, uint32_t tid, uint32_t *pid_ret)
+{
+	char path[32];
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	snprintf(path, sizeof(path), "/proc/%u/status", tid);
+	int errnum = sysfs_read(ctx, path, &text, &size);
+	if (errnum)
+		return error_os(errnum, "%s", path);
+	struct cursor cursor = cursor_make(text, size, false, path, 0), line;
+	while (text_line(&cursor, &line)) {
+		if (cursor_left(&line) < 5 || memcmp(line.pos, "Tgid:", 5) != 0)
+			continue;
+		line.pos += 5;
+		text_blanks(&line);
+		if (text_decimal_u32(&line, pid_ret))
+			return NULL;
+	}
+	return cursor_error(&cursor, "no line Tgid");
+}
