@@ -12,3 +12,5 @@ lib_libsprof_core_la_SOURCES += lib/file/reader_header.c
 lib_libsprof_core_la_SOURCES += lib/file/reader_features.c
 lib_libsprof_core_la_SOURCES += lib/file/event_name.c
 lib_libsprof_core_la_SOURCES += lib/file/walker.c lib/file/walker.h
+check_PROGRAMS += tests/unit/test_written
+EXTRA_DIST += tests/unit/recording.h

@@ -73,8 +73,8 @@ static int batch_make(const struct iovec *spans, int count, uint64_t skip, uint6
 	return used;
 }
 
-int spans_write(int fd, int64_t offset, const struct iovec *spans, int count, uint64_t size,
-		uint64_t *done_ret)
+int spans_write(int fd, int64_t offset, const struct iovec *spans, int count, uint64_t skip,
+		uint64_t size, uint64_t *done_ret)
 {
 	struct signal_guard guard;
 	uint64_t done = 0;
@@ -82,7 +82,7 @@ int spans_write(int fd, int64_t offset, const struct iovec *spans, int count, ui
 	signal_guard_begin(&guard);
 	while (done < size && !errnum) {
 		struct iovec batch[BATCH];
-		int used = batch_make(spans, count, done, size - done, batch);
+		int used = batch_make(spans, count, skip + done, size - done, batch);
 		ssize_t put = offset == SPANS_APPEND
 				      ? writev(fd, batch, used)
 				      : pwritev(fd, batch, used, (off_t)offset + (off_t)done);
@@ -121,6 +121,11 @@ static struct place place_move(const struct iovec *spans, struct place place, vo
 			place = (struct place){.span = place.span + 1};
 	}
 	return place;
+}
+
+void spans_copy(const struct iovec *spans, void *to, size_t size)
+{
+	place_move(spans, (struct place){0}, to, size);
 }
 
 uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size)

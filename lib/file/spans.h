@@ -12,12 +12,15 @@
 uint64_t spans_size(const struct iovec *spans, int count);
 
 /*
- * Writes the first `size` bytes of the spans, at `offset` or SPANS_APPEND. 0, or
+ * Writes bytes [skip, skip + size) of the spans, at `offset` or SPANS_APPEND. 0, or
  * the errno; *done_ret is how much was written before it. The signal that comes
  * with EPIPE or EFBIG is not raised.
  */
-int spans_write(int fd, int64_t offset, const struct iovec *spans, int count, uint64_t size,
-		uint64_t *done_ret);
+int spans_write(int fd, int64_t offset, const struct iovec *spans, int count, uint64_t skip,
+		uint64_t size, uint64_t *done_ret);
+
+/* Copies the first `size` bytes, which must be there. */
+void spans_copy(const struct iovec *spans, void *to, size_t size);
 
 /* How many of the first `size` bytes of the spans are whole records. */
 uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size);

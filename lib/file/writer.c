@@ -12,10 +12,12 @@
  *	          the data. While recording it points at the payloads above; at the
  *	          end there is one with all payloads behind it, as perf writes it.
  *
- * The data grows over the table, so each round goes: bits cleared; data; table;
- * data.size and bits in one write within one page, which a SIGKILL does not
- * divide. Killed anywhere, the file has the size of the last round, and its
- * table or no bits. `end` is always behind a whole record.
+ * The data grows over the table. What would go over it is held back, so that a
+ * round goes: the rest of the data, and a table behind it; bits cleared; what was
+ * held back; data.size and bits, in one write within one page, which a SIGKILL
+ * does not divide. Killed anywhere, the file has the size of a round and its
+ * table; killed in the few microseconds between the last steps, only no table.
+ * `end` is always behind a whole record.
  *
  * Space for the last table is allocated ahead of the data (fallocate, the file's
  * size unchanged), and the data never grows into the last `reserve` bytes of it:
@@ -59,6 +61,8 @@ struct writer {
 	uint64_t end;         /* of the last whole record that is in the file */
 	uint64_t committed;   /* up to where data.size reaches */
 	bool bits_set;        /* the header's, of a table at `committed` */
+	uint64_t held_size;   /* of the data from there on, which is not in the file */
+	uint8_t held[FEATURE_COUNT * sizeof(struct file_section)];
 	uint64_t allocated;   /* space up to here is ours */
 	uint64_t reserve;     /* of that, behind the data */
 	bool cannot_allocate; /* the file system has no fallocate */
@@ -175,10 +179,10 @@ static int put_bytes_at(struct writer *writer, uint64_t offset, const void *byte
 {
 	uint64_t done;
 	struct iovec span = {(void *)(uintptr_t)bytes, size};
-	return spans_write(writer->output.fd, (int64_t)offset, &span, 1, size, &done);
+	return spans_write(writer->output.fd, (int64_t)offset, &span, 1, 0, size, &done);
 }
 
-/* Before anything is written behind the data; 0 or the errno. */
+/* Before the table is overwritten; 0 or the errno. */
 static int clear_bits(struct writer *writer)
 {
 	const uint64_t none[4] = {0};
@@ -207,31 +211,47 @@ static int patch_header(struct writer *writer, uint64_t bits)
 	return errnum;
 }
 
+static int put_held(struct writer *writer)
+{
+	int errnum = put_bytes_at(writer, writer->committed, writer->held, writer->held_size);
+	if (!errnum)
+		writer->held_size = 0;
+	return errnum;
+}
+
 /* Makes the file valid up to `end`, with the table of what is known; 0 or the errno. */
 static int seal(struct writer *writer)
 {
 	if (writer->output.stream || (writer->committed == writer->end && writer->bits_set))
 		return 0;
 	const struct record_buffer *table = &writer->start.table;
+	bool apart = writer->end - writer->committed >= table->count;
+	/* The records at the start say the same: without a table nothing is lost. */
+	bool has_table = apart && !put_bytes_at(writer, writer->end, table->items, table->count);
 	int errnum = clear_bits(writer);
+	if (!errnum)
+		errnum = put_held(writer);
 	if (errnum)
 		return errnum;
-	/* The records at the start say the same: without a table nothing is lost. */
-	bool has_table = !put_bytes_at(writer, writer->end, table->items, table->count);
+	if (!apart)
+		has_table = !put_bytes_at(writer, writer->end, table->items, table->count);
 	return patch_header(writer, has_table ? writer->start.bits : 0);
 }
 
 /* -- Data ------------------------------------------------------------------ */
 
-/*
- * Takes back the part of a record that is in the file. It would not be read, so
- * it is no error if it cannot be.
- */
+/* Where the file ends, but for what was written since it was sealed. */
+static uint64_t sealed_end(const struct writer *writer)
+{
+	return writer->committed + (writer->bits_set ? writer->start.table.count : 0);
+}
+
+/* Takes back `surplus` bytes behind the last whole record. */
 static void cut(struct writer *writer, uint64_t surplus)
 {
 	struct stat st;
 	if (!writer->output.stream) {
-		cut_at(writer, writer->end);
+		cut_at(writer, sealed_end(writer));
 		return;
 	}
 	/* Standard output may be a file, and may not have begun at its start. */
@@ -241,26 +261,49 @@ static void cut(struct writer *writer, uint64_t surplus)
 		cut_at(writer, (uint64_t)at - surplus);
 }
 
+/* Of `size` bytes to be written at `end`, those that the table is in the way of. */
+static uint64_t hold(struct writer *writer, const struct iovec *spans, uint64_t size)
+{
+	uint64_t at = writer->end - writer->committed;
+	if (!writer->bits_set || at >= writer->start.table.count)
+		return 0;
+	uint64_t held = writer->start.table.count - at;
+	if (held > size)
+		held = size;
+	spans_copy(spans, writer->held + at, held);
+	writer->held_size = at + held;
+	return held;
+}
+
+/* Writes the first `size` bytes of the spans at `end`; 0 or the errno. */
+static int put_data(struct writer *writer, const struct iovec *spans, int count, uint64_t size,
+		    uint64_t *done_ret)
+{
+	uint64_t held = writer->output.stream ? 0 : hold(writer, spans, size), done;
+	int64_t offset = writer->output.stream ? SPANS_APPEND : (int64_t)(writer->end + held);
+	int errnum = spans_write(writer->output.fd, offset, spans, count, held, size - held, &done);
+	*done_ret = held + done;
+	return errnum;
+}
+
 static struct sp_error *append(struct writer *writer, const struct iovec *spans, int count)
 {
 	int no_room;
-	uint64_t size = spans_size(spans, count), done = 0;
+	uint64_t size = spans_size(spans, count), done;
 	uint64_t room = room_for(writer, size, &no_room);
 	if (room < size)
 		room = spans_whole_records(spans, count, room);
-	int errnum = clear_bits(writer);
-	if (!errnum)
-		errnum = spans_write(writer->output.fd,
-				     writer->output.stream ? SPANS_APPEND : (int64_t)writer->end,
-				     spans, count, room, &done);
+	int errnum = put_data(writer, spans, count, room, &done);
 	uint64_t whole = errnum ? spans_whole_records(spans, count, done) : done;
 	writer->end += whole;
 	writer->errnum = errnum ?: no_room;
-	if (whole < done)
-		cut(writer, done - whole);
 	if (!writer->errnum)
 		return NULL;
-	seal(writer);
+	if (writer->held_size > writer->end - writer->committed)
+		writer->held_size = writer->end - writer->committed;
+	/* What of a record is in the file would not be read: no error if it stays. */
+	if (seal(writer) == 0 && whole < done)
+		cut(writer, done - whole);
 	return failed(writer);
 }
 
@@ -279,12 +322,17 @@ struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, 
 	assert(size % 8 == 0);
 	if (writer->errnum)
 		return failed(writer);
-	if (size > SMALL_SIZE || writer->pending.count + size > PENDING_SIZE) {
+	/* What is gathered has its space already: it is not lost to a full disk. */
+	int no_room;
+	bool gather = size <= SMALL_SIZE &&
+		      room_for(writer, writer->pending.count + size, &no_room) ==
+			      writer->pending.count + size;
+	if (!gather || writer->pending.count + size > PENDING_SIZE) {
 		struct sp_error *error = flush(writer);
 		if (error)
 			return error;
 	}
-	if (size > SMALL_SIZE)
+	if (!gather)
 		return append(writer, spans, count);
 	for (int i = 0; i < count; i++) {
 		if (spans[i].iov_len)
@@ -352,7 +400,7 @@ static struct sp_error *start_stream(struct writer *writer, const struct sp_even
 		stream_start_make(&bytes, events, count, attr_size, &writer->features);
 	if (!error) {
 		struct iovec span = {bytes.items, bytes.count};
-		writer->errnum = spans_write(writer->output.fd, SPANS_APPEND, &span, 1,
+		writer->errnum = spans_write(writer->output.fd, SPANS_APPEND, &span, 1, 0,
 					     bytes.count, &writer->end);
 		error = writer->errnum ? failed(writer) : NULL;
 	}
@@ -405,31 +453,39 @@ struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct 
 
 /* -- Closing --------------------------------------------------------------- */
 
-/* The table with all payloads behind the data; 0 or the errno, the file as it was. */
-static int put_last_table(struct writer *writer, uint64_t *size_ret)
+/* The sections of a table at `end` with all payloads behind it. */
+static struct sp_error *make_last_table(const struct writer *writer,
+					struct record_buffer *sections, uint64_t *bits_ret)
 {
-	const struct feature_set *features = &writer->features;
-	struct record_buffer sections = {0};
-	uint64_t bits, done, size;
 	/* Their number gives their size, which says where the payloads will be. */
-	struct sp_error *error = feature_set_sections(features, 0, 0, &sections, &bits);
-	size = sections.count;
-	sections.count = 0;
-	if (!error)
-		error = feature_set_sections(features, writer->end + size, 0, &sections, &bits);
-	int errnum = error ? ENOMEM : clear_bits(writer);
-	sp_error_free(error);
-	if (!errnum) {
-		struct iovec spans[] = {{sections.items, sections.count},
-					{features->bytes.items, features->bytes.count}};
-		size = spans_size(spans, 2);
-		errnum = spans_write(writer->output.fd, (int64_t)writer->end, spans, 2, size,
-				     &done);
-	}
+	struct sp_error *error = feature_set_sections(&writer->features, 0, 0, sections, bits_ret);
+	if (error)
+		return error;
+	uint64_t payloads = writer->end + sections->count;
+	sections->count = 0;
+	return feature_set_sections(&writer->features, payloads, 0, sections, bits_ret);
+}
+
+/* Writes it, and says where the file ends then; 0 or the errno. */
+static int put_last_table(struct writer *writer, uint64_t *file_end_ret)
+{
+	const struct record_buffer *payloads = &writer->features.bytes;
+	struct record_buffer sections = {0};
+	uint64_t bits;
+	struct sp_error *error = make_last_table(writer, &sections, &bits);
+	int errnum = error ? ENOMEM : 0;
+	if (!errnum)
+		errnum = put_bytes_at(writer, writer->end + sections.count, payloads->items,
+				      payloads->count);
+	if (!errnum)
+		errnum = clear_bits(writer);
+	if (!errnum)
+		errnum = put_bytes_at(writer, writer->end, sections.items, sections.count);
 	if (!errnum)
 		errnum = patch_header(writer, bits);
+	*file_end_ret = writer->end + sections.count + payloads->count;
 	vec_deinit(&sections);
-	*size_ret = size;
+	sp_error_free(error);
 	return errnum;
 }
 
@@ -439,13 +495,15 @@ static int put_last_table(struct writer *writer, uint64_t *size_ret)
  */
 static struct sp_error *finish_file(struct writer *writer)
 {
-	uint64_t size;
-	int errnum = put_last_table(writer, &size);
+	uint64_t file_end;
+	int errnum = seal(writer);
+	if (!errnum)
+		errnum = put_last_table(writer, &file_end);
 	if (errnum) {
-		size = writer->start.table.count;
 		seal(writer);
+		file_end = sealed_end(writer);
 	}
-	int cut_errnum = cut_at(writer, writer->end + size);
+	int cut_errnum = cut_at(writer, file_end);
 	if (!errnum)
 		errnum = cut_errnum;
 	if (!errnum)
@@ -502,7 +560,7 @@ void writer_free(struct writer *writer)
 	if (!writer)
 		return;
 	if (writer->output.fd >= 0 && writer->bits_set)
-		cut_at(writer, writer->committed + writer->start.table.count);
+		cut_at(writer, sealed_end(writer));
 	output_close(&writer->output);
 	file_start_deinit(&writer->start);
 	feature_set_deinit(&writer->features);

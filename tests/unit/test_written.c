@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What perf makes of files and streams that are written here; $PERF is the perf
+ * to ask (perf). A recorder is killed many times: each file must be read whole.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "files.h"
+#include "record/note.h"
+#include "recording.h"
+
+static const char *perf(void)
+{
+	return getenv("PERF") ?: "perf";
+}
+
+/* The report's rows; perf must have nothing to say about the file. */
+static const char *rows(const char *source)
+{
+	const char *text = files_output("%s report --stdio --no-children -g none -F overhead,sample "
+					"-s comm,dso,sym %s 2>err | grep -v '^#' | grep . "
+					"| sed 's/^ *//; s/ *$//; s/  */ /g'",
+					perf(), source);
+	const char *complaints = files_output("cat err");
+	ck_assert_msg(!*complaints, "%s", complaints);
+	return text;
+}
+
+/* 700 of 1,000 samples at one place, 300 at another. */
+static void put_known(struct record_buffer *buffer)
+{
+	recording_put_process(buffer);
+	for (size_t i = 0; i < 1000; i++)
+		recording_put_sample(buffer, RECORDING_START + (i % 10 < 7 ? 0x10 : 0x20), 1000 + i);
+}
+
+#define KNOWN_ROWS                                                            \
+	"70.00% 700 prog prog [.] 0x0000000000000010\n"                       \
+	"30.00% 300 prog prog [.] 0x0000000000000020\n"
+
+TEST(perf_reads_a_finished_file)
+{
+	struct record_buffer buffer = {0};
+	if (!files_have(perf()))
+		return;
+	struct writer *writer = recording_open(files_path("data"));
+	put_known(&buffer);
+	ok_or_fail(recording_write(writer, &buffer));
+	const struct sp_build_id id = {0, "ABCDEFGHIJKLMNOPQRST", 20, "/nonexistent/prog"};
+	ok_or_fail(writer_close(writer, &(struct writer_end){1000, 1999, &id, 1}));
+	ck_assert_str_eq(rows("-i data"), KNOWN_ROWS);
+	ck_assert_str_eq(files_output("%s buildid-list -i data", perf()),
+			 "4142434445464748494a4b4c4d4e4f5051525354 /nonexistent/prog\n");
+	ck_assert_str_eq(files_output("%s evlist -i data", perf()), "the-clock\nside-band\n");
+	vec_deinit(&buffer);
+}
+
+TEST(perf_reads_a_header_of_all_we_know)
+{
+	if (!files_have(perf()))
+		return;
+	ok_or_fail(writer_close(recording_open(files_path("data")),
+				&(struct writer_end){1000000, 2000000, NULL, 0}));
+	const char *header = files_output("%s report --header-only -i data 2>&1", perf());
+	const char *const lines[] = {
+		"# hostname : testhost\n", "# os release : 6.1.0\n", "# perf version : 0.1\n",
+		"# arch : x86_64\n", "# nrcpus online : 3\n", "# nrcpus avail : 4\n",
+		"# cpudesc : A CPU\n", "# cpuid : Maker,1,2,3\n", "# total memory : 123456 kB\n",
+		"# cmdline : sprof record -- prog \n",
+		"# event : name = the-clock, , id = { 11, 12 }",
+		"# event : name = side-band, , id = { 21, 22 }",
+		"# pmu mappings: software = 1, tracepoint = 2\n",
+		"# time of first sample : 0.001000\n", "# time of last sample : 0.002000\n",
+		"# clockid: monotonic (1)\n", "= 0.000005000 (monotonic)\n",
+	};
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		ck_assert_msg(strstr(header, lines[i]), "no '%s' in:\n%s", lines[i], header);
+}
+
+TEST(perf_passes_over_notes)
+{
+	struct record_buffer buffer = {0};
+	if (!files_have(perf()))
+		return;
+	struct writer *writer = recording_open(files_path("data"));
+	put_known(&buffer);
+	ok_or_fail(record_encode_note(&buffer, "the rate was lowered to 500 Hz", 1500));
+	ok_or_fail(recording_write(writer, &buffer));
+	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
+	ck_assert_str_eq(rows("-i data"), KNOWN_ROWS);
+	ck_assert_str_eq(files_output("%s evlist -i data", perf()), "the-clock\nside-band\n");
+	vec_deinit(&buffer);
+}
+
+/* Writes the known samples to standard output, which is `path`. */
+static void write_stream(const char *path, bool closes)
+{
+	struct record_buffer buffer = {0};
+	fflush(stdout);
+	int saved = dup(STDOUT_FILENO);
+	ck_assert_ptr_nonnull(freopen(path, "w", stdout));
+	struct writer *writer = recording_open("-");
+	put_known(&buffer);
+	ok_or_fail(recording_write(writer, &buffer));
+	ok_or_fail(writer_commit(writer));
+	const struct sp_build_id id = {0, "ABCDEFGHIJKLMNOPQRST", 20, "/nonexistent/prog"};
+	if (closes)
+		ok_or_fail(writer_close(writer, &(struct writer_end){1000, 1999, &id, 1}));
+	else
+		writer_free(writer);
+	ck_assert_int_ge(dup2(saved, STDOUT_FILENO), 0);
+	close(saved);
+	vec_deinit(&buffer);
+}
+
+TEST(perf_reads_a_stream)
+{
+	if (!files_have(perf()))
+		return;
+	write_stream(files_path("closed"), true);
+	write_stream(files_path("cut"), false);
+	ck_assert_str_eq(rows("-i - <closed"), KNOWN_ROWS);
+	ck_assert_str_eq(rows("-i closed"), KNOWN_ROWS);
+	ck_assert_str_eq(rows("-i - <cut"), KNOWN_ROWS);
+	const char *report = files_output("%s report --stdio -i - <closed 2>&1", perf());
+	ck_assert_msg(strstr(report, "# Samples: 1000  of event 'the-clock'\n"), "%s", report);
+}
+
+/* -- Killed ------------------------------------------------------------------ */
+
+struct progress {
+	volatile uint64_t written, committed; /* samples */
+};
+
+/* Rounds of any size, some large enough to be written at once, until killed. */
+static void record_until_killed(const char *path, struct progress *progress, unsigned int seed)
+{
+	struct record_buffer buffer = {0};
+	struct writer *writer = recording_open(path);
+	recording_put_process(&buffer);
+	for (uint64_t sample = 0;;) {
+		size_t round = 1 + (size_t)rand_r(&seed) % (seed % 5 ? 50 : 400);
+		for (size_t i = 0; i < round; i++)
+			recording_put_sample(&buffer, RECORDING_START + 0x10, 1000 + sample++);
+		progress->written = sample;
+		ok_or_fail(recording_write(writer, &buffer));
+		if (seed % 3 == 0)
+			continue;
+		ok_or_fail(writer_commit(writer));
+		progress->committed = sample;
+		usleep(100);
+	}
+}
+
+/* Kills a recorder after `delay_us`; the samples that perf then finds are all those committed. */
+static void kill_once(struct progress *progress, unsigned int seed, useconds_t delay_us)
+{
+	const char *path = files_path("data");
+	progress->committed = progress->written = 0;
+	unlink(path);
+	pid_t pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		record_until_killed(path, progress, seed);
+		_exit(1);
+	}
+	while (access(path, F_OK) < 0)
+		usleep(50);
+	usleep(delay_us);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+
+	const char *count = files_output("%s script -i data -F ip 2>err | wc -l", perf());
+	const char *complaints = files_output("cat err");
+	uint64_t found = strtoull(count, NULL, 10);
+	ck_assert_msg(!*complaints, "%s", complaints);
+	ck_assert_uint_ge(found, progress->committed);
+	ck_assert_uint_le(found, progress->written);
+}
+
+TEST(a_killed_recorder_leaves_all_that_was_committed)
+{
+	struct progress *progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE,
+					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned int seed = (unsigned int)getpid();
+	if (!files_have(perf()))
+		return;
+	ck_assert(progress != MAP_FAILED);
+	for (int i = 0; i < 40; i++) {
+		unsigned int file = (unsigned int)rand_r(&seed);
+		kill_once(progress, file, (useconds_t)(rand_r(&seed) % (i % 2 ? 3000 : 30000)));
+	}
+}
