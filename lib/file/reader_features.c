@@ -124,6 +124,7 @@ static bool read_build_id(struct sp_reader *reader, struct cursor *cursor, struc
 		id_size = sizeof(build_id.build_id);
 	memcpy(build_id.build_id, bytes, id_size);
 	build_id.build_id_size = id_size;
+	build_id.cpumode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	size_t room = (size_t)size - BUILD_ID_HEADER_SIZE;
 	build_id.filename = reader_copy_text(reader, name, strnlen((const char *)name, room));
 	if (!build_id.filename)

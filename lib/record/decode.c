@@ -403,6 +403,7 @@ static bool decode_build_id(struct cursor *cursor, struct sp_record *record)
 		size = sizeof(build_id->build_id);
 	memcpy(build_id->build_id, bytes, size);
 	build_id->build_id_size = size;
+	build_id->cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	return true;
 }
 
