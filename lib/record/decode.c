@@ -430,6 +430,12 @@ static struct sp_error *decode_user_record(struct decoder *decoder, struct curso
 			return cursor_error(cursor, "HEADER_FEATURE is cut short");
 		record->feature.payload = (struct sp_bytes){cursor->pos, cursor_left(cursor)};
 		return NULL;
+	case SP_RECORD_EVENT_UPDATE:
+		if (!cursor_u64(cursor, &record->event_update.kind) ||
+		    !cursor_u64(cursor, &record->event_update.id))
+			return cursor_error(cursor, "EVENT_UPDATE is cut short");
+		record->event_update.data = (struct sp_bytes){cursor->pos, cursor_left(cursor)};
+		return NULL;
 	default:
 		return NULL;
 	}
