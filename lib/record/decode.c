@@ -415,7 +415,7 @@ static struct sp_error *decode_user_record(struct decoder *decoder, struct curso
 	case SP_RECORD_HEADER_ATTR: {
 		struct sp_error *error = attr_decode(cursor, cursor_left(cursor), &attr->attr);
 		if (error)
-			return error_prefix(error, "HEADER_ATTR");
+			return error;
 		size_t count = cursor_left(cursor) / 8;
 		if (read_words(decoder, cursor, count, &attr->ids))
 			attr->id_count = count;
