@@ -6,13 +6,11 @@ FUZZERS += \
 	tests/fuzz/fuzz_demangle \
 	tests/fuzz/fuzz_elf \
 	tests/fuzz/fuzz_event \
-	tests/fuzz/fuzz_file \
 	tests/fuzz/fuzz_kallsyms \
 	tests/fuzz/fuzz_perfmap
 tests_fuzz_fuzz_demangle_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_elf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_event_LDADD = $(fuzz_ldadd)
-tests_fuzz_fuzz_file_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_kallsyms_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_perfmap_LDADD = $(fuzz_ldadd)
 

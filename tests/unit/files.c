@@ -12,33 +12,6 @@
 static char folder[64];
 static pid_t owner;
 
-/* What is valid for the case is freed when its process ends. */
-static struct kept {
-	struct kept *next;
-	void *memory;
-} *kept;
-
-static void free_kept(void)
-{
-	while (kept) {
-		struct kept *next = kept->next;
-		free(kept->memory);
-		free(kept);
-		kept = next;
-	}
-}
-
-static void *keep(void *memory)
-{
-	struct kept *one = malloc(sizeof(*one));
-	ck_assert(one != NULL);
-	if (!kept)
-		atexit(free_kept);
-	*one = (struct kept){.next = kept, .memory = memory};
-	kept = one;
-	return memory;
-}
-
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *ftw)
 {
 	(void)status, (void)type, (void)ftw;
@@ -66,7 +39,7 @@ const char *files_path(const char *name)
 {
 	char *path;
 	ck_assert(asprintf(&path, "%s/%s", files_folder(), name) > 0);
-	return keep(path);
+	return path;
 }
 
 void files_write(const char *path, const void *bytes, size_t size)
@@ -116,7 +89,7 @@ char *files_output(const char *format, ...)
 	text[used] = '\0';
 	ck_assert_msg(pclose(pipe) == 0, "failed: %s", command);
 	free(command);
-	return keep(text);
+	return text;
 }
 
 bool files_have(const char *command)
