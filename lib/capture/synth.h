@@ -2,7 +2,7 @@
 /*
  * Records of what was there before the recording began, made from /proc and /sys
  * as the kernel would have written them, with time 0 (the sample_id that `attr`
- * asks for is there, all 0 but pid, tid and id). All append to a record_buffer.
+ * asks for is there: pid, tid, id, and zeros). All append to a record_buffer.
  */
 #ifndef CAPTURE_SYNTH_H
 #define CAPTURE_SYNTH_H
@@ -14,45 +14,50 @@
 struct synth;
 
 /*
- * `attr` and `id` are the side-band event's: what the records' sample_id holds.
- * Both records' build-ids by kernel and by file are cached by (device, inode) as
- * long as it lives. One thread at a time.
+ * `attr` and `id` are the side-band event's: what the records' sample_id holds. They
+ * are copied; `buffer` is borrowed. One thread at a time.
  */
 struct sp_error *synth_new(struct sp_ctx *ctx, const struct perf_event_attr *attr, uint64_t id,
 			   struct record_buffer *buffer, struct synth **ret) SP_MUST_CHECK;
 void synth_free(struct synth *synth);
 
 /*
- * The kernel ([kernel.kallsyms]_text; HEADER_BUILD_ID) and its modules. Takes well under a
- * millisecond. *hidden_ret: kptr_restrict hides where they lie (nothing was
+ * The kernel (MMAP "[kernel.kallsyms]_text", by which readers see how far it was moved at
+ * boot) and its modules, each with a HEADER_BUILD_ID where one is known. Takes well under a
+ * millisecond, or as long as reading kallsyms where nothing else says where the kernel's
+ * code ends. *hidden_ret: kptr_restrict hides where they lie (build-ids alone were
  * written then), so kernel samples will have no names.
  */
 struct sp_error *synth_kernel(struct synth *synth, bool *hidden_ret) SP_MUST_CHECK;
 
 /*
  * BPF programs already loaded, as KSYMBOL records: from bpf(2) where that is allowed
- * (exact sizes), else from /proc/kallsyms (slow: 50 ms). None, or hidden: no error.
+ * (at once, with exact sizes), else from /proc/kallsyms (50 ms). None, or hidden: no error.
  */
 struct sp_error *synth_bpf(struct synth *synth) SP_MUST_CHECK;
 
 /*
  * A process: a FORK and a COMM for each of `threads`, and its executable
- * mappings, once (MMAP2, with build-id where there is one). What is gone
+ * mappings, once (MMAP2, with build-id where the kernel says it). What is gone
  * meanwhile is left out. *complete_ret is false where its mappings could not be read
  * for want of rights.
  */
 struct sp_error *synth_process(struct synth *synth, uint32_t pid, const struct task_list *threads,
 			       bool *complete_ret) SP_MUST_CHECK;
 
-/* Threads found later: FORK and COMM alone. */
+/* Threads alone, as in synth_process(): those found later. */
 struct sp_error *synth_threads(struct synth *synth, uint32_t pid,
 			       const struct task_list *threads) SP_MUST_CHECK;
 
-/* Mappings alone, again: after side-band was lost. */
+/* The same for threads whose stat lines have been read already: nothing is read again. */
+struct sp_error *synth_threads_known(struct synth *synth, uint32_t pid,
+				     const struct task_stat *threads, size_t count) SP_MUST_CHECK;
+
+/* Mappings alone, as in synth_process(): after side-band was lost. */
 struct sp_error *synth_mappings(struct synth *synth, uint32_t pid,
 				bool *complete_ret) SP_MUST_CHECK;
 
-/* All processes and threads there are; of `count_ret` processes mappings could not be read. */
+/* All processes and threads there are; of *unreadable_ret processes mappings could not be read. */
 struct sp_error *synth_all(struct synth *synth, size_t *unreadable_ret) SP_MUST_CHECK;
 
 #endif

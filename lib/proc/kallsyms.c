@@ -21,6 +21,8 @@
 #define PAGE ((uint64_t)4096)
 /* How far kallsyms_reference() looks: the symbols of per-CPU data come first on x86. */
 #define REFERENCE_LINES 8192
+/* So much code at address 0 is hidden code. */
+#define REFERENCE_HIDDEN 128
 /* _stext is that near to _text, where it is not the same (arm64: 64 KiB). */
 #define REFERENCE_DISTANCE ((uint64_t)1 << 20)
 
@@ -382,7 +384,7 @@ bool kallsyms_find_name(const struct kallsyms *kallsyms, const char *name,
 /* What the first lines have shown so far. */
 struct reference_search {
 	uint64_t text, stext;
-	size_t lines;
+	size_t lines, hidden;
 };
 
 /* True when no further line is needed. */
@@ -391,8 +393,10 @@ static bool reference_line(struct reference_search *search, const struct line *l
 	search->lines++;
 	if (line->module || search->lines > REFERENCE_LINES)
 		return true;
-	if (!type_is_code(line->type) || !line->address)
+	if (!type_is_code(line->type))
 		return false;
+	if (!line->address)
+		return ++search->hidden > REFERENCE_HIDDEN;
 	if (line->name_size == 5 && memcmp(line->name, "_text", 5) == 0)
 		search->text = line->address;
 	if (line->name_size == 6 && memcmp(line->name, "_stext", 6) == 0)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files of synth share. */
+#ifndef CAPTURE_SYNTH_INTERNAL_H
+#define CAPTURE_SYNTH_INTERNAL_H
+
+#include "capture/synth.h"
+
+struct synth {
+	struct sp_ctx *ctx;
+	struct perf_event_attr attr;
+	uint64_t id;
+	struct record_buffer *buffer;
+};
+
+/* Encodes `record` with the sample_id of a task. */
+struct sp_error *synth_put(struct synth *synth, struct sp_record *record, uint32_t pid,
+			   uint32_t tid) SP_MUST_CHECK;
+
+/* A KSYMBOL record of a BPF program or trampoline. */
+struct sp_error *synth_put_ksymbol(struct synth *synth, uint64_t start, uint64_t size,
+				   const char *name) SP_MUST_CHECK;
+
+#endif
