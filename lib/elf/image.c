@@ -98,6 +98,23 @@ static void read_build_id(struct image *image)
 	}
 }
 
+/* libelf takes a file that was cut short for one without these tables. */
+static struct sp_error *check_extent(const struct image *image, const GElf_Ehdr *header)
+{
+	uint64_t tables[2][2] = {
+		{header->e_phoff, (uint64_t)header->e_phnum * header->e_phentsize},
+		{header->e_shoff, (uint64_t)header->e_shnum * header->e_shentsize},
+	};
+	for (size_t i = 0; i < 2; i++)
+		if (tables[i][0] != 0 && tables[i][1] != 0 &&
+		    (tables[i][0] > image->size || tables[i][1] > image->size - tables[i][0]))
+			return error_format(image->path, image->size,
+					    "the file is cut short: its %s headers are at 0x%llx",
+					    i ? "section" : "program",
+					    (unsigned long long)tables[i][0]);
+	return NULL;
+}
+
 static struct sp_error *read_headers(struct image *image)
 {
 	GElf_Ehdr header;
@@ -107,7 +124,9 @@ static struct sp_error *read_headers(struct image *image)
 	image->type = header.e_type;
 	image->swap = (header.e_ident[EI_DATA] == ELFDATA2MSB) != (BYTE_ORDER == BIG_ENDIAN);
 	image->is_64bit = gelf_getclass(image->elf) == ELFCLASS64;
-	struct sp_error *error = read_loads(image);
+	struct sp_error *error = check_extent(image, &header);
+	if (!error)
+		error = read_loads(image);
 	if (!error)
 		read_build_id(image);
 	return error;

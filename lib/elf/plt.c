@@ -41,13 +41,11 @@ static size_t x86_jump(const uint8_t *bytes, size_t size, uint8_t *modrm_ret)
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	static const uint8_t endbr32[] = {0xf3, 0x0f, 0x1e, 0xfb};
 	size_t at = 0;
-	if (size < 11)
-		return 0;
-	if (!memcmp(bytes, endbr64, sizeof(endbr64)) || !memcmp(bytes, endbr32, sizeof(endbr32)))
-		at += sizeof(endbr64);
-	if (bytes[at] == 0xf2)
+	if (size >= 4 && (!memcmp(bytes, endbr64, 4) || !memcmp(bytes, endbr32, 4)))
+		at += 4;
+	if (size > at && bytes[at] == 0xf2)
 		at++;
-	if (bytes[at] != 0xff || size < at + 6)
+	if (size < at + 6 || bytes[at] != 0xff)
 		return 0;
 	*modrm_ret = bytes[at + 1];
 	return at + 2;
@@ -268,12 +266,22 @@ static const struct slot *slot_of(const struct walk *walk, size_t at)
 	return bsearch(&key, walk->slots->items, walk->slots->count, sizeof(key), compare_slots);
 }
 
+/* From one entry to the next: what the section says, unless one begins before that. */
+static size_t entry_size(const struct walk *walk, size_t at)
+{
+	size_t size = walk->section.sh_entsize, step = walk->machine->step;
+	size_t left = walk->section.sh_size - at;
+	if (size < 8 || size > 64)
+		size = walk->machine->entry_size;
+	for (size_t next = step; next < size && next < left; next += step)
+		if (slot_of(walk, at + next))
+			return next;
+	return size < left ? size : left;
+}
+
 static struct sp_error *walk_section(struct walk *walk)
 {
 	size_t size = walk->section.sh_size;
-	size_t entry = walk->section.sh_entsize;
-	if (entry < 8 || entry > 64)
-		entry = walk->machine->entry_size;
 	struct sp_error *error = NULL;
 	size_t shared = 0; /* where code that is no entry began */
 	for (size_t at = 0; !error && at < size;) {
@@ -284,10 +292,10 @@ static struct sp_error *walk_section(struct walk *walk)
 		}
 		if (at > shared)
 			error = add(walk, shared, at - shared, ".plt");
-		shared = at + entry < size ? at + entry : size;
+		size_t length = entry_size(walk, at);
 		if (!error)
-			error = add_entry(walk, at, shared - at, slot);
-		at = shared;
+			error = add_entry(walk, at, length, slot);
+		at = shared = at + length;
 	}
 	if (!error && shared < size)
 		error = add(walk, shared, size - shared, ".plt");

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/proc/kallsyms.c lib/proc/kallsyms.h \
+	lib/proc/kernel_cache.c lib/proc/kernel_cache.h \
 	lib/proc/maps.c lib/proc/maps.h \
 	lib/proc/modules.c lib/proc/modules.h \
 	lib/proc/sysfs.c lib/proc/sysfs.h \
 	lib/proc/tasks.c lib/proc/tasks.h \
 	lib/proc/text.h
-check_PROGRAMS += tests/unit/test_kallsyms tests/unit/test_proc
+check_PROGRAMS += tests/unit/test_kallsyms tests/unit/test_kernel_cache \
+	tests/unit/test_proc
