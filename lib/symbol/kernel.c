@@ -2,16 +2,38 @@
 #include "symbol/kernel.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
+#include "proc/kernel_cache.h"
+#include "proc/modules.h"
 #include "proc/sysfs.h"
 
-struct kernel_names {
-	pthread_mutex_t lock;
+#define UNHIDE "as root: sysctl kernel.kptr_restrict=0, or report as root"
+#define GIVE_ONE "give the recorded kernel's --vmlinux or --kallsyms, or report where it runs"
+
+enum origin {
+	ORIGIN_NONE,
+	ORIGIN_GIVEN, /* the user says it is right */
+	ORIGIN_KEPT,  /* by build-id: the kernel alone, without modules */
+	ORIGIN_LIVE,  /* of the kernel that runs here, which has the recorded build-id */
+	ORIGIN_ALIKE, /* of the kernel that runs here, which has the recorded release */
+};
+
+/* A table that was looked for, once; constant after that. */
+struct origin_table {
 	bool tried;
-	struct kallsyms *kallsyms;
+	enum origin origin;
+	struct kallsyms *kallsyms; /* NULL: none, and the diagnosis says why */
 	struct diagnosis diagnosis;
+};
+
+struct kernel_names {
+	pthread_mutex_t lock;      /* held while a table is looked for */
+	struct origin_table here;  /* the one given, or the live one: slow, 50 ms */
+	struct origin_table core;  /* what was kept of the kernel alone */
+	struct kernel_modules modules; /* of the live one */
 };
 
 struct sp_error *kernel_names_new(struct kernel_names **ret)
@@ -28,8 +50,11 @@ void kernel_names_free(struct kernel_names *kernel)
 {
 	if (!kernel)
 		return;
-	kallsyms_free(kernel->kallsyms);
-	diagnosis_clear(&kernel->diagnosis);
+	kallsyms_free(kernel->here.kallsyms);
+	kallsyms_free(kernel->core.kallsyms);
+	diagnosis_clear(&kernel->here.diagnosis);
+	diagnosis_clear(&kernel->core.diagnosis);
+	kernel_modules_deinit(&kernel->modules);
 	pthread_mutex_destroy(&kernel->lock);
 	free(kernel);
 }
@@ -44,7 +69,8 @@ static bool same_release(struct sp_ctx *ctx, const char *osrelease)
 	return !strcmp(text, osrelease);
 }
 
-bool kernel_runs_here(struct sp_ctx *ctx, const struct resolver_options *options)
+/* ORIGIN_LIVE, ORIGIN_ALIKE, or ORIGIN_NONE: another kernel runs here. */
+static enum origin running_kernel(struct sp_ctx *ctx, const struct resolver_options *options)
 {
 	uint8_t build_id[20];
 	size_t size = 0;
@@ -52,11 +78,143 @@ bool kernel_runs_here(struct sp_ctx *ctx, const struct resolver_options *options
 		sysfs_kernel_build_id(ctx, build_id, &size);
 	if (!error && size > 0 && options->kernel_build_id_size > 0)
 		return size == options->kernel_build_id_size &&
-		       !memcmp(build_id, options->kernel_build_id, size);
-	return same_release(ctx, options->osrelease);
+				       !memcmp(build_id, options->kernel_build_id, size) ?
+			       ORIGIN_LIVE : ORIGIN_NONE;
+	return same_release(ctx, options->osrelease) ? ORIGIN_ALIKE : ORIGIN_NONE;
 }
 
-bool kernel_shift(const struct kallsyms *kallsyms, const struct module *module, uint64_t *ret)
+bool kernel_runs_here(struct sp_ctx *ctx, const struct resolver_options *options)
+{
+	return running_kernel(ctx, options) != ORIGIN_NONE;
+}
+
+/* Takes the table, or says why not; the error is used up unless memory is short. */
+static struct sp_error *take(struct origin_table *table, struct sp_error *error,
+			     struct kallsyms *kallsyms, enum origin origin, const char *remedy)
+{
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	if (error) {
+		CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
+		diagnosis_set(&table->diagnosis, RESOLVER_MISSING_FILE, remedy, "%s",
+			      sp_error_message(why));
+	} else if (kallsyms_hidden(kallsyms)) {
+		kallsyms_free(kallsyms);
+		diagnosis_set(&table->diagnosis, RESOLVER_KERNEL_HIDDEN, remedy,
+			      "kernel symbols are hidden: every address in kallsyms is 0");
+	} else {
+		table->kallsyms = kallsyms;
+		table->origin = origin;
+	}
+	return NULL;
+}
+
+/* Modules are the running kernel's. */
+static struct sp_error *load_modules(struct kernel_names *kernel, const struct source_env *env)
+{
+	struct sp_error *error = kernel_modules_read(env->ctx, NULL, &kernel->modules);
+	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY) {
+		ctx_log(env->ctx, SP_LOG_WARNING, "%s", sp_error_message(error));
+		sp_error_free(error);
+		return NULL;
+	}
+	return error;
+}
+
+static bool is_given(const struct source_env *env)
+{
+	return env->options.kallsyms && *env->options.kallsyms;
+}
+
+static struct sp_error *load_here(struct kernel_names *kernel, const struct source_env *env)
+{
+	struct origin_table *here = &kernel->here;
+	struct kallsyms *kallsyms = NULL;
+	struct sp_error *error;
+	if (is_given(env)) {
+		error = kallsyms_read(env->ctx, env->options.kallsyms, &kallsyms);
+		return take(here, error, kallsyms, ORIGIN_GIVEN, "copy /proc/kallsyms as root");
+	}
+	enum origin running = running_kernel(env->ctx, &env->options);
+	if (running == ORIGIN_NONE) {
+		const char *release = env->options.osrelease;
+		diagnosis_set(&here->diagnosis, RESOLVER_KERNEL_OTHER, GIVE_ONE,
+			      "another kernel runs here than was recorded%s%s%s",
+			      release ? " (" : "", release ?: "", release ? ")" : "");
+		return NULL;
+	}
+	error = kallsyms_read(env->ctx, NULL, &kallsyms);
+	error = take(here, error, kallsyms, running, UNHIDE);
+	return error ?: load_modules(kernel, env);
+}
+
+/* ~/.debug/.build-id/1f/2e…/kallsyms */
+static struct sp_error *load_perf_cache(struct origin_table *core, const struct source_env *env)
+{
+	const uint8_t *id = env->options.kernel_build_id;
+	size_t size = env->options.kernel_build_id_size;
+	char hex[2 * 20 + 1] = "";
+	CLEANUP_FREE char *path = NULL;
+	if (!env->build_id_cache || size < 2 || size > 20)
+		return NULL;
+	for (size_t i = 0; i < size; i++)
+		sprintf(hex + 2 * i, "%02x", id[i]);
+	if (asprintf(&path, "%s/.build-id/%.2s/%s/kallsyms", env->build_id_cache, hex, hex + 2) < 0) {
+		path = NULL;
+		return error_no_memory();
+	}
+	struct kallsyms *kallsyms = NULL;
+	struct sp_error *error = kallsyms_read(env->ctx, path, &kallsyms);
+	return take(core, error, kallsyms, ORIGIN_KEPT, NULL);
+}
+
+static struct sp_error *load_core(struct origin_table *core, const struct source_env *env)
+{
+	struct kallsyms *kallsyms = NULL;
+	struct sp_error *error = kernel_cache_load(env->ctx, KERNEL_CACHE_KERNEL,
+						   env->options.kernel_build_id,
+						   env->options.kernel_build_id_size, &kallsyms);
+	if (!error && kallsyms)
+		error = take(core, NULL, kallsyms, ORIGIN_KEPT, NULL);
+	if (!error && !core->kallsyms)
+		error = load_perf_cache(core, env);
+	return error;
+}
+
+/* The kernel's own table: the given one, one that was kept, or the live one. */
+static struct sp_error *get_core(struct kernel_names *kernel, const struct source_env *env,
+				 struct origin_table **ret)
+{
+	struct sp_error *error = NULL;
+	*ret = &kernel->core;
+	if (!kernel->core.tried && !is_given(env)) {
+		kernel->core.tried = true;
+		error = load_core(&kernel->core, env);
+	}
+	if (error || kernel->core.kallsyms)
+		return error;
+	*ret = &kernel->here;
+	if (!kernel->here.tried) {
+		kernel->here.tried = true;
+		error = load_here(kernel, env);
+	}
+	return error;
+}
+
+/* The table that has modules, too. */
+static struct sp_error *get_here(struct kernel_names *kernel, const struct source_env *env,
+				 struct origin_table **ret)
+{
+	*ret = &kernel->here;
+	if (kernel->here.tried)
+		return NULL;
+	kernel->here.tried = true;
+	return load_here(kernel, env);
+}
+
+/* Run time minus the table's; false where the table or the recording lack the symbol. */
+static bool measure_shift(const struct kallsyms *kallsyms, const struct module *module,
+			  uint64_t *ret)
 {
 	struct kallsyms_symbol symbol;
 	if (!module->reference_symbol || module->reference == 0 ||
@@ -66,83 +224,99 @@ bool kernel_shift(const struct kallsyms *kallsyms, const struct module *module, 
 	return true;
 }
 
-static bool build_ids_known(const struct source_env *env)
+static void refuse_alike(struct diagnosis *diagnosis)
 {
-	uint8_t build_id[20];
-	size_t size = 0;
-	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
-		sysfs_kernel_build_id(env->ctx, build_id, &size);
-	return !error && size > 0 && env->options.kernel_build_id_size > 0;
+	diagnosis_set(diagnosis, RESOLVER_KERNEL_OTHER, GIVE_ONE,
+		      "the recording has no kernel build-id, and the kernel was restarted since: it "
+		      "may be another of the same release");
 }
 
-/* Takes the table, or says why not. */
-static struct sp_error *take(struct kernel_names *kernel, struct sp_error *error,
-			     struct kallsyms *kallsyms, const char *remedy)
+static void find_core(const struct origin_table *table, const struct module *module,
+		      struct diagnosis *diagnosis, struct kernel_symbols *ret)
 {
-	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	if (error) {
-		diagnosis_set(&kernel->diagnosis, RESOLVER_MISSING_FILE, remedy, "%s",
-			      sp_error_message(error));
-		sp_error_free(error);
-	} else if (kallsyms_hidden(kallsyms)) {
-		kallsyms_free(kallsyms);
-		diagnosis_set(&kernel->diagnosis, RESOLVER_KERNEL_HIDDEN, remedy,
-			      "kernel symbols are hidden: every address in kallsyms is 0");
-	} else {
-		kernel->kallsyms = kallsyms;
+	uint64_t shift = 0;
+	bool measured = measure_shift(table->kallsyms, module, &shift);
+	if (table->origin == ORIGIN_ALIKE && (!measured || shift != 0)) {
+		refuse_alike(diagnosis);
+		return;
+	}
+	ret->kallsyms = table->kallsyms;
+	ret->shift = shift;
+}
+
+static bool same_id(const struct module *module, const struct kernel_module *live)
+{
+	return module->build_id_size > 0 && module->build_id_size == live->build_id_size &&
+	       !memcmp(module->build_id, live->build_id, live->build_id_size);
+}
+
+/* The loaded module of that name, if it is certainly the recorded one. */
+static const struct kernel_module *find_loaded(const struct kernel_names *kernel,
+					       const struct module *module, const char *name)
+{
+	for (size_t i = 0; i < kernel->modules.count; i++) {
+		const struct kernel_module *live = &kernel->modules.items[i];
+		if (strcmp(live->name, name) || live->start == 0)
+			continue;
+		bool both_known = module->build_id_size > 0 && live->build_id_size > 0;
+		bool same = both_known ? same_id(module, live) :
+			    kernel->here.origin == ORIGIN_LIVE || live->start == module->start;
+		return same ? live : NULL;
 	}
 	return NULL;
 }
 
-#define UNHIDE "as root: sysctl kernel.kptr_restrict=0, or report as root"
-
-static struct sp_error *load(struct kernel_names *kernel, const struct source_env *env,
-			     const struct module *module)
+static void find_module(const struct kernel_names *kernel, const struct module *module,
+			const char *name, struct diagnosis *diagnosis, struct kernel_symbols *ret)
 {
-	struct kallsyms *kallsyms = NULL;
-	const char *given = env->options.kallsyms;
-	if (given && *given) {
-		struct sp_error *error = kallsyms_read(env->ctx, given, &kallsyms);
-		return take(kernel, error, kallsyms, "copy /proc/kallsyms as root");
+	const struct kernel_module *live = find_loaded(kernel, module, name);
+	if (!live && kernel->here.origin != ORIGIN_GIVEN) {
+		diagnosis_set(diagnosis, RESOLVER_KERNEL_OTHER, GIVE_ONE,
+			      "the kernel module %s that was recorded is not loaded here", name);
+		return;
 	}
-	if (!env->same_kernel) {
-		diagnosis_set(&kernel->diagnosis, RESOLVER_KERNEL_OTHER,
-			      "give the recorded kernel's --vmlinux or --kallsyms",
-			      "another kernel runs here than was recorded%s%s",
-			      env->options.osrelease ? ": " : "", env->options.osrelease ?: "");
-		return NULL;
-	}
-	struct sp_error *error = kallsyms_read(env->ctx, NULL, &kallsyms);
-	error = take(kernel, error, kallsyms, UNHIDE);
-	/* The release alone does not tell two builds apart; the same boot does. */
-	uint64_t shift;
-	if (!error && kernel->kallsyms && !build_ids_known(env) &&
-	    (!kernel_shift(kernel->kallsyms, module, &shift) || shift != 0)) {
-		kallsyms_free(kernel->kallsyms);
-		kernel->kallsyms = NULL;
-		diagnosis_set(&kernel->diagnosis, RESOLVER_KERNEL_OTHER,
-			      "give the recorded kernel's --vmlinux or --kallsyms",
-			      "the recording has no kernel build-id, and this machine was "
-			      "restarted since: its kernel may be another");
-	}
+	ret->kallsyms = kernel->here.kallsyms;
+	ret->within = name;
+	/* A copy of kallsyms does not say where modules began: it must be of that very boot. */
+	ret->shift = live ? module->start - live->start : 0;
+}
+
+/* A module that was kept is small and needs nothing else. */
+static struct sp_error *find_kept_module(const struct source_env *env, const struct module *module,
+					 struct kernel_symbols *ret)
+{
+	struct sp_error *error = kernel_cache_load(env->ctx, KERNEL_CACHE_MODULE, module->build_id,
+						   module->build_id_size, &ret->owned);
+	ret->kallsyms = ret->owned;
+	ret->shift = module->start - KERNEL_CACHE_MODULE_BASE;
 	return error;
 }
 
-struct sp_error *kernel_names_get(const struct source_env *env, const struct module *module,
-				  struct diagnosis *diagnosis, const struct kallsyms **ret)
+struct sp_error *kernel_symbols_find(const struct source_env *env, const struct module *module,
+				     const char *name, struct diagnosis *diagnosis,
+				     struct kernel_symbols *ret)
 {
 	struct kernel_names *kernel = env->kernel;
-	pthread_mutex_lock(&kernel->lock);
 	struct sp_error *error = NULL;
-	if (!kernel->tried) {
-		kernel->tried = true;
-		error = load(kernel, env, module);
+	struct origin_table *table;
+	bool is_core = module->kind == MODULE_KERNEL;
+	*ret = (struct kernel_symbols){0};
+	if (!is_core && !is_given(env)) {
+		error = find_kept_module(env, module, ret);
+		if (error || ret->kallsyms)
+			return error;
 	}
-	*ret = kernel->kallsyms;
-	if (!error && !kernel->kallsyms)
-		diagnosis_set(diagnosis, kernel->diagnosis.problem, kernel->diagnosis.remedy, "%s",
-			      kernel->diagnosis.text ?: "out of memory");
+	pthread_mutex_lock(&kernel->lock);
+	error = (is_core ? get_core : get_here)(kernel, env, &table);
 	pthread_mutex_unlock(&kernel->lock);
-	return error;
+	if (error)
+		return error;
+	if (!table->kallsyms)
+		diagnosis_set(diagnosis, table->diagnosis.problem, table->diagnosis.remedy, "%s",
+			      table->diagnosis.text ?: "out of memory");
+	else if (is_core)
+		find_core(table, module, diagnosis, ret);
+	else
+		find_module(kernel, module, name, diagnosis, ret);
+	return NULL;
 }

@@ -1,31 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The recorded kernel's symbol table, one for a resolver, found on first use. */
+/*
+ * The recorded kernel's symbols, found on first use: the --kallsyms that was
+ * given; what was kept of that build-id (proc/kernel_cache.h); /proc/kallsyms
+ * where that kernel runs here; perf's build-id cache. Nothing is guessed from the
+ * kernel at hand: without a build-id in the recording it must be of the same release,
+ * and lie where it lay, so that it was not even restarted since.
+ */
 #ifndef SYMBOL_KERNEL_H
 #define SYMBOL_KERNEL_H
 
 #include "proc/kallsyms.h"
 #include "symbol/source.h"
 
-/* Safe from several threads. */
+/* Safe from several threads. One for a resolver: all kernel modules share the table. */
 struct kernel_names;
 
 struct sp_error *kernel_names_new(struct kernel_names **ret) SP_MUST_CHECK;
 void kernel_names_free(struct kernel_names *kernel);
 
-/*
- * The table of the kernel that `module` (its core, or a module of it) was part
- * of; NULL where none is at hand that is certainly of that kernel, and
- * *diagnosis then says why. Addresses in it need kernel_shift() added.
- */
-struct sp_error *kernel_names_get(const struct source_env *env, const struct module *module,
-				  struct diagnosis *diagnosis,
-				  const struct kallsyms **ret) SP_MUST_CHECK;
+/* A table, and how its addresses lead to the recording's: run time = address + shift. */
+struct kernel_symbols {
+	const struct kallsyms *kallsyms; /* the kernel_names', or `owned`; NULL: none */
+	struct kallsyms *owned;          /* to be freed; or NULL */
+	const char *within;              /* symbols of that module alone; NULL: of none */
+	uint64_t shift;
+};
 
 /*
- * What KASLR put between the table and the recording: run-time address minus
- * the table's, by the reference symbol. False where the table lacks the symbol.
+ * Symbols of MODULE_KERNEL or MODULE_KERNEL_MODULE. kallsyms is NULL where none
+ * are at hand that are certainly the recorded kernel's; *diagnosis then says why.
+ * `name` is the module's as kallsyms has it. Fails only when out of memory.
  */
-bool kernel_shift(const struct kallsyms *kallsyms, const struct module *module, uint64_t *ret);
+struct sp_error *kernel_symbols_find(const struct source_env *env, const struct module *module,
+				     const char *name, struct diagnosis *diagnosis,
+				     struct kernel_symbols *ret) SP_MUST_CHECK;
 
 /* Whether the recording's kernel is the one that runs here, by build-id or else by release. */
 bool kernel_runs_here(struct sp_ctx *ctx, const struct resolver_options *options);

@@ -10,6 +10,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/source_elf.c \
 	lib/symbol/source_kallsyms.c \
 	lib/symbol/source_perfmap.c \
+	lib/symbol/source_vmlinux.c \
 	lib/symbol/table.c lib/symbol/table.h \
 	lib/symbol/vdso.c lib/symbol/vdso.h
 if HAVE_LIBIBERTY
@@ -17,4 +18,6 @@ lib_libsprof_core_la_SOURCES += lib/symbol/demangle.c
 else
 lib_libsprof_core_la_SOURCES += lib/symbol/demangle_none.c
 endif
-check_PROGRAMS += tests/unit/test_perfmap tests/unit/test_resolver tests/unit/test_table
+check_PROGRAMS += tests/unit/test_perfmap tests/unit/test_resolver \
+	tests/unit/test_resolver_jit tests/unit/test_resolver_kernel \
+	tests/unit/test_resolver_names tests/unit/test_table

@@ -23,7 +23,9 @@ static const struct source *const sources[] = {
 	&source_perfmap,
 	&source_elf,
 	&source_code,
+	&source_vmlinux_given,
 	&source_kallsyms,
+	&source_vmlinux_found,
 };
 #define SOURCE_COUNT (sizeof(sources) / sizeof(*sources))
 

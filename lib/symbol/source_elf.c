@@ -147,7 +147,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	error = add_tables(env, names, path, diagnosis);
 	if (error)
 		return error;
-	bool complete = has_symtab(names->runtime) || names->debug || names->embedded;
+	bool complete = module->kind == MODULE_VDSO || has_symtab(names->runtime) || names->debug || names->embedded;
 	if (!complete && diagnosis->problem == RESOLVER_OK)
 		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS,
 			      "install its debug symbols, or give their directory in the debug path",

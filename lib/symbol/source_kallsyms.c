@@ -7,17 +7,19 @@
 #include "symbol/kernel.h"
 
 struct kallsyms_names {
-	const struct kallsyms *kallsyms; /* the resolver's */
-	uint64_t shift;                  /* run-time address minus that of kallsyms */
-	char *module;                    /* whose symbols count; NULL: the kernel's own */
+	struct kernel_symbols symbols;
+	char *module; /* its name in kallsyms; NULL: the kernel itself */
 };
 
 static void names_close(void *opened)
 {
 	struct kallsyms_names *names = opened;
+	kallsyms_free(names->symbols.owned);
 	free(names->module);
 	free(names);
 }
+
+DEFINE_CLEANUP(void *, names_close)
 
 /* "[nf_tables]" and "/lib/modules/…/nf-tables.ko.xz" are "nf_tables" in kallsyms. */
 static char *module_name(const struct module *module)
@@ -39,36 +41,34 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	(void)pid;
 	if (module->kind != MODULE_KERNEL && module->kind != MODULE_KERNEL_MODULE)
 		return NULL;
-	const struct kallsyms *kallsyms = NULL;
-	struct sp_error *error = kernel_names_get(env, module, diagnosis, &kallsyms);
-	if (error || !kallsyms)
-		return error;
-	CLEANUP_FREE struct kallsyms_names *names = calloc(1, sizeof(*names));
+	CLEANUP(cleanup_names_close) void *opened = calloc(1, sizeof(struct kallsyms_names));
+	struct kallsyms_names *names = opened;
 	if (!names)
 		return error_no_memory();
-	names->kallsyms = kallsyms;
-	kernel_shift(kallsyms, module, &names->shift);
 	if (module->kind == MODULE_KERNEL_MODULE && !(names->module = module_name(module)))
 		return error_no_memory();
-	*ret = take_ptr(names);
-	return NULL;
+	struct sp_error *error =
+		kernel_symbols_find(env, module, names->module, diagnosis, &names->symbols);
+	if (!error && names->symbols.kallsyms)
+		*ret = take_ptr(opened);
+	return error;
 }
 
 static bool names_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
 		       struct found *ret)
 {
 	(void)diagnosis;
-	const struct kallsyms_names *names = opened;
+	const struct kernel_symbols *symbols = &((const struct kallsyms_names *)opened)->symbols;
 	struct kallsyms_symbol symbol;
-	if (!kallsyms_find(names->kallsyms, location->offset - names->shift, &symbol))
+	if (!kallsyms_find(symbols->kallsyms, location->offset - symbols->shift, &symbol))
 		return false;
-	bool mine = names->module ? symbol.module && !strcmp(symbol.module, names->module) :
-				    !symbol.module;
+	bool mine = symbols->within ? symbol.module && !strcmp(symbol.module, symbols->within) :
+				      !symbol.module;
 	if (!mine)
 		return false;
 	*ret = (struct found){
 		.key = symbol.address, .raw_name = symbol.name,
-		.start = symbol.address + names->shift, .size = symbol.end - symbol.address,
+		.start = symbol.address + symbols->shift, .size = symbol.end - symbol.address,
 	};
 	return true;
 }

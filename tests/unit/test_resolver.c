@@ -1,131 +1,395 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names of user space files, and what is said where there are none. */
 #include "test.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
 #include <sys/utsname.h>
-#include "elf/image.h"
-#include "files.h"
-#include "symbol/demangle.h"
-#include "symbol/resolver.h"
-
-struct fixture {
-	struct sp_ctx *ctx;
-	struct resolver *resolver;
-	struct resolver_options options;
-	struct module module;
-};
-
-static void start(struct fixture *f)
-{
-	if (!f->ctx)
-		ok_or_fail(sp_ctx_new(&f->ctx));
-	ok_or_fail(resolver_new(f->ctx, &f->options, &f->resolver));
-}
-
-static void stop(struct fixture *f)
-{
-	resolver_free(f->resolver);
-	sp_ctx_free(f->ctx);
-}
-
-static const struct symbol *find(struct fixture *f, uint64_t offset)
-{
-	struct location location = {.module = &f->module, .offset = offset};
-	return resolver_find(f->resolver, &location);
-}
-
-static void expect_problem(struct fixture *f, enum resolver_problem problem, const char *said)
-{
-	const char *text, *remedy;
-	ck_assert_int_eq(resolver_problem(f->resolver, &f->module, &text, &remedy), problem);
-	if (said)
-		ck_assert_msg(text && strstr(text, said), "'%s' not in '%s'", said, text);
-}
-
-/* Where the function begins in its file, by nm and readelf. */
-static uint64_t file_offset(const char *program, const char *function)
-{
-	char *vaddr = files_output("nm %s | awk '$3 == \"%s\" { print $1 }'", program, function);
-	ck_assert_msg(*vaddr, "no %s in %s", function, program);
-	uint64_t wanted = strtoull(vaddr, NULL, 16);
-	char *text = files_output(
-		"readelf -lW %s | awk '$1 == \"LOAD\" { print $2, $3, $5 }'", program);
-	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-		unsigned long long offset, start, size;
-		if (sscanf(line, "%llx %llx %llx", &offset, &start, &size) == 3 &&
-		    wanted >= start && wanted < start + size)
-			return wanted - start + offset;
-	}
-	ck_abort_msg("%s is in no segment", function);
-	return 0;
-}
-
-static void compile(const char *output, const char *flags)
-{
-	files_run("cat >p.c <<'END'\n"
-		  "__attribute__((noinline)) int work(int x) { return x * 3 + 1; }\n"
-		  "__attribute__((noinline)) static int hidden(int x) { return work(x) + 2; }\n"
-		  "int main(int argc, char **argv) { (void)argv; return hidden(argc) + work(argc); }\n"
-		  "END\n"
-		  "$CC -O1 -fno-inline -Wl,--build-id %s -o %s p.c", flags, output);
-}
-
-static void use(struct fixture *f, const char *name)
-{
-	struct image *image;
-	ok_or_fail(image_open(files_path(name), &image));
-	f->module = (struct module){
-		.kind = MODULE_FILE, .path = files_path(name), .name = name, .is_64bit = true,
-		.build_id_size = image->build_id_size, .ino = image->inode,
-		.maj = major(image->device), .min = minor(image->device),
-	};
-	memcpy(f->module.build_id, image->build_id, image->build_id_size);
-	image_free(image);
-}
+#include <sys/wait.h>
+#include <unistd.h>
+#include "resolving.h"
 
 TEST(resolver_names_functions_of_a_program)
 {
-	struct fixture f = {0};
-	compile("prog", "");
-	use(&f, "prog");
-	start(&f);
-	uint64_t at = file_offset("prog", "hidden");
-	const struct symbol *symbol = find(&f, at);
+	RESOLVING r = {0};
+	resolving_compile("prog", "");
+	resolving_use(&r, "prog");
+	resolving_start(&r);
+	uint64_t at = resolving_function("prog", "hidden");
+	const struct symbol *symbol = resolving_find(&r, at);
 	ck_assert(symbol);
 	ck_assert_str_eq(symbol->name, "hidden");
+	ck_assert_str_eq(symbol->raw_name, "hidden");
 	ck_assert_uint_eq(symbol->start, at);
 	ck_assert_uint_gt(symbol->size, 0);
-	ck_assert_ptr_eq(symbol, find(&f, at + 1));
-	ck_assert_str_eq(find(&f, file_offset("prog", "work"))->name, "work");
-	expect_problem(&f, RESOLVER_OK, NULL);
-	ck_assert(!find(&f, 1 << 30));
-	stop(&f);
+	ck_assert_ptr_eq(symbol, resolving_find(&r, at + 1));
+	resolving_expect(&r, resolving_function("prog", "work"), "work");
+	resolving_problem(&r, RESOLVER_OK, NULL);
+	resolving_expect(&r, 1 << 30, NULL);
 }
 
-TEST(resolver_reads_the_running_kernel)
+TEST(resolver_position_dependent_program)
+{
+	RESOLVING r = {0};
+	resolving_compile("prog", "-no-pie -static");
+	resolving_use(&r, "prog");
+	resolving_start(&r);
+	resolving_expect(&r, resolving_function("prog", "hidden") + 3, "hidden");
+}
+
+/* Strips prog, its symbols into FILE, linked. */
+static void split(const char *file)
+{
+	files_run("objcopy --only-keep-debug prog %s && strip prog &&"
+		  "objcopy --add-gnu-debuglink=%s prog", file, file);
+}
+
+TEST(resolver_debuglink_beside_the_file)
+{
+	RESOLVING r = {0};
+	resolving_compile("prog", "");
+	uint64_t at = resolving_function("prog", "hidden");
+	split("prog.debug");
+	resolving_use(&r, "prog");
+	resolving_start(&r);
+	resolving_expect(&r, at, "hidden");
+	resolving_problem(&r, RESOLVER_OK, NULL);
+}
+
+TEST(resolver_debuglink_in_dot_debug)
+{
+	RESOLVING r = {0};
+	resolving_compile("prog", "");
+	uint64_t at = resolving_function("prog", "hidden");
+	split("prog.debug");
+	files_run("mkdir .debug && mv prog.debug .debug");
+	resolving_use(&r, "prog");
+	resolving_start(&r);
+	resolving_expect(&r, at, "hidden");
+}
+
+TEST(resolver_debuglink_below_the_debug_path)
+{
+	RESOLVING r = {0};
+	char path[256];
+	resolving_compile("prog", "-Wl,--build-id=none");
+	uint64_t at = resolving_function("prog", "hidden");
+	split("prog.debug");
+	files_run("mkdir -p other debug/$PWD && mv prog.debug debug/$PWD");
+	resolving_use(&r, "prog");
+	ok_or_fail(sp_ctx_new(&r.ctx));
+	snprintf(path, sizeof(path), "%s/other::%s/debug", files_folder(), files_folder());
+	ok_or_fail(sp_ctx_set_debug_path(r.ctx, path));
+	resolving_start(&r);
+	resolving_expect(&r, at, "hidden");
+}
+
+TEST(resolver_debuglink_of_another_build_is_refused)
+{
+	RESOLVING r = {0};
+	resolving_compile("prog", "-Wl,--build-id=none");
+	uint64_t at = resolving_function("prog", "hidden");
+	split("prog.debug");
+	files_run("printf x >>prog.debug"); /* another CRC */
+	resolving_use(&r, "prog");
+	resolving_start(&r);
+	resolving_expect(&r, at, NULL);
+	resolving_problem(&r, RESOLVER_NO_SYMBOLS, "prog is stripped");
+}
+
+TEST(resolver_debuglink_of_another_build_id_is_refused)
+{
+	RESOLVING r = {0};
+	resolving_compile("prog", "");
+	uint64_t at = resolving_function("prog", "hidden");
+	files_run("cp prog other && strip prog &&"
+		  "objcopy --only-keep-debug other prog.debug &&"
+		  "objcopy --add-gnu-debuglink=prog.debug prog");
+	resolving_compile("other", "-DOTHER -O2");
+	files_run("objcopy --only-keep-debug other prog.debug");
+	resolving_use(&r, "prog");
+	resolving_start(&r);
+	resolving_expect(&r, at, NULL);
+	resolving_problem(&r, RESOLVER_NO_SYMBOLS, NULL);
+}
+
+TEST(resolver_debug_file_by_build_id)
+{
+	RESOLVING r = {0};
+	char path[256];
+	resolving_compile("prog", "");
+	uint64_t at = resolving_function("prog", "hidden");
+	files_run("id=$(readelf -n prog | sed -n 's/.*Build ID: //p') &&"
+		  "folder=debug/.build-id/$(echo $id | cut -c1-2) && mkdir -p $folder &&"
+		  "objcopy --only-keep-debug prog $folder/$(echo $id | cut -c3-).debug && strip prog");
+	resolving_use(&r, "prog");
+	ok_or_fail(sp_ctx_new(&r.ctx));
+	snprintf(path, sizeof(path), "%s/debug", files_folder());
+	ok_or_fail(sp_ctx_set_debug_path(r.ctx, path));
+	resolving_start(&r);
+	resolving_expect(&r, at, "hidden");
+}
+
+#ifdef HAVE_LZMA
+TEST(resolver_gnu_debugdata)
+{
+	if (!files_have("xz"))
+		return;
+	RESOLVING r = {0};
+	resolving_compile("prog", "");
+	uint64_t at = resolving_function("prog", "hidden");
+	files_run("objcopy --only-keep-debug prog mini && strip --strip-debug mini && xz mini &&"
+		  "strip prog && objcopy --add-section .gnu_debugdata=mini.xz prog");
+	resolving_use(&r, "prog");
+	resolving_start(&r);
+	resolving_expect(&r, at, "hidden");
+	resolving_problem(&r, RESOLVER_OK, NULL);
+}
+
+TEST(resolver_damaged_gnu_debugdata_is_said)
+{
+	RESOLVING r = {0};
+	resolving_compile("prog", "-rdynamic");
+	uint64_t at = resolving_function("prog", "work");
+	files_run("strip prog && echo nonsense >mini &&"
+		  "objcopy --add-section .gnu_debugdata=mini prog");
+	resolving_use(&r, "prog");
+	resolving_start(&r);
+	resolving_expect(&r, at, "work");
+	resolving_problem(&r, RESOLVER_NO_SYMBOLS, "damaged xz data");
+}
+#endif
+
+TEST(resolver_stripped_has_dynamic_names_alone)
+{
+	RESOLVING r = {0};
+	resolving_compile("prog", "-rdynamic");
+	uint64_t hidden = resolving_function("prog", "hidden");
+	uint64_t work = resolving_function("prog", "work");
+	files_run("strip prog");
+	resolving_use(&r, "prog");
+	resolving_start(&r);
+	resolving_expect(&r, work, "work");
+	resolving_expect(&r, hidden, NULL);
+	resolving_problem(&r, RESOLVER_NO_SYMBOLS, "is stripped");
+}
+
+TEST(resolver_other_build_id_is_refused_and_named)
+{
+	RESOLVING r = {0};
+	char recorded[17], here[17];
+	resolving_compile("prog", "");
+	resolving_use(&r, "prog");
+	for (int i = 0; i < 8; i++)
+		sprintf(here + 2 * i, "%02x", r.module.build_id[i]);
+	r.module.build_id[0] ^= 1;
+	for (int i = 0; i < 8; i++)
+		sprintf(recorded + 2 * i, "%02x", r.module.build_id[i]);
+	resolving_start(&r);
+	resolving_expect(&r, resolving_function("prog", "work"), NULL);
+	resolving_problem(&r, RESOLVER_WRONG_FILE, recorded);
+	resolving_problem(&r, RESOLVER_WRONG_FILE, here);
+	resolving_problem(&r, RESOLVER_WRONG_FILE, files_path("prog"));
+}
+
+TEST(resolver_wrong_file_but_right_copy_in_the_cache)
+{
+	RESOLVING r = {0};
+	resolving_compile("prog", "");
+	uint64_t at = resolving_function("prog", "hidden");
+	resolving_use(&r, "prog");
+	files_run("id=$(readelf -n prog | sed -n 's/.*Build ID: //p') &&"
+		  "folder=.debug/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-) &&"
+		  "mkdir -p $folder && cp prog $folder/elf");
+	resolving_compile("prog", "-O2");
+	resolving_start(&r);
+	resolving_expect(&r, at, "hidden");
+	resolving_problem(&r, RESOLVER_OK, NULL);
+}
+
+TEST(resolver_replaced_file_without_build_id)
 {
 	struct utsname name;
 	ck_assert_int_eq(uname(&name), 0);
-	char *first = files_output("awk '/ [Tt] _text$/ { print $1 }' /proc/kallsyms");
-	uint64_t text = strtoull(first, NULL, 16);
-	if (!text)
-		return; /* hidden */
-	struct fixture f = {.options.osrelease = name.release};
-	f.module = (struct module){
-		.kind = MODULE_KERNEL, .path = "[kernel.kallsyms]", .name = "[kernel.kallsyms]",
-		.start = text, .end = text + (1 << 24), .reference = text,
-		.reference_symbol = "_text",
-	};
-	start(&f);
-	char *line = files_output("grep -m1 ' T vfs_read$' /proc/kallsyms");
-	uint64_t ip = strtoull(line, NULL, 16);
-	const struct symbol *symbol = find(&f, ip + 4);
-	ck_assert(symbol);
-	ck_assert_str_eq(symbol->name, "vfs_read");
-	ck_assert_uint_eq(symbol->start, ip);
-	stop(&f);
+	for (int here = 0; here < 2; here++) {
+		RESOLVING r = {.options.osrelease = here ? name.release : "1.2.3-elsewhere"};
+		resolving_compile("prog", "-Wl,--build-id=none");
+		uint64_t at = resolving_function("prog", "work");
+		resolving_use(&r, "prog");
+		files_run("cp prog new && mv new prog");
+		resolving_start(&r);
+		/* On another machine inode numbers say nothing. */
+		resolving_expect(&r, at, here ? NULL : "work");
+		if (here)
+			resolving_problem(&r, RESOLVER_WRONG_FILE, "was replaced");
+	}
+}
+
+TEST(resolver_missing_file)
+{
+	RESOLVING r = {0};
+	resolving_compile("prog", "");
+	resolving_use(&r, "prog");
+	files_run("rm prog");
+	resolving_start(&r);
+	resolving_expect(&r, 0x1000, NULL);
+	resolving_problem(&r, RESOLVER_MISSING_FILE, files_path("prog"));
+}
+
+TEST(resolver_damaged_file)
+{
+	RESOLVING r = {0};
+	resolving_compile("prog", "");
+	resolving_use(&r, "prog");
+	files_run("head -c 100 prog >short && cp short prog");
+	resolving_start(&r);
+	resolving_expect(&r, 0x1000, NULL);
+	resolving_problem(&r, RESOLVER_DAMAGED_FILE, files_path("prog"));
+}
+
+TEST(resolver_does_not_wait_for_a_fifo)
+{
+	RESOLVING r = {0};
+	resolving_compile("prog", "");
+	resolving_use(&r, "prog");
+	files_run("rm prog && mkfifo prog");
+	resolving_start(&r);
+	resolving_expect(&r, 0x1000, NULL);
+	resolving_problem(&r, RESOLVER_MISSING_FILE, "not a regular file");
+}
+
+TEST(resolver_symfs_is_looked_at_alone)
+{
+	char symfs[256];
+	snprintf(symfs, sizeof(symfs), "%s/root", files_folder());
+	RESOLVING r = {.options.symfs = symfs};
+	resolving_compile("prog", "");
+	uint64_t at = resolving_function("prog", "hidden");
+	resolving_use(&r, "prog");
+	resolving_start(&r);
+	resolving_expect(&r, at, NULL);
+	resolving_problem(&r, RESOLVER_MISSING_FILE, symfs);
+	resolving_stop(&r);
+	files_run("mkdir -p root/$PWD && mv prog root/$PWD");
+	resolving_start(&r);
+	resolving_expect(&r, at, "hidden");
+}
+
+/* A child that runs prog until it is killed. */
+static pid_t run(const char *path)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		execl(path, "prog", "stay", NULL);
+		_exit(1);
+	}
+	char exe[64], target[512] = "";
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+	for (int i = 0; i < 1000 && !strstr(target, "prog"); i++) {
+		usleep(10000);
+		ssize_t size = readlink(exe, target, sizeof(target) - 1);
+		target[size > 0 ? size : 0] = '\0';
+	}
+	ck_assert_msg(strstr(target, "prog") != NULL, "%s does not run", path);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+TEST(resolver_deleted_file_while_its_process_lives)
+{
+	for (int has_id = 0; has_id < 2; has_id++) {
+		RESOLVING r = {0};
+		char deleted[300];
+		resolving_compile("prog", has_id ? "" : "-Wl,--build-id=none");
+		uint64_t at = resolving_function("prog", "hidden");
+		resolving_use(&r, "prog");
+		pid_t pid = run(files_path("prog"));
+		files_run("rm prog");
+		snprintf(deleted, sizeof(deleted), "%s (deleted)", files_path("prog"));
+		r.module.path = deleted;
+		r.pid = (uint32_t)pid;
+		resolving_start(&r);
+		resolving_expect(&r, at, "hidden");
+		resolving_problem(&r, RESOLVER_OK, NULL);
+		resolving_stop(&r);
+		end(pid);
+		resolving_start(&r);
+		resolving_expect(&r, at, NULL);
+		resolving_problem(&r, RESOLVER_MISSING_FILE, "deleted");
+	}
+}
+
+TEST(resolver_file_of_another_mount_namespace)
+{
+	RESOLVING r = {0};
+	resolving_compile("prog", "");
+	uint64_t at = resolving_function("prog", "hidden");
+	resolving_use(&r, "prog");
+	files_run("mkdir inner");
+	const char *outer = files_path("prog"), *folder = files_path("inner");
+	char inner[300];
+	snprintf(inner, sizeof(inner), "%s/prog", folder);
+	int done[2];
+	ck_assert_int_eq(pipe(done), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		char command[700];
+		snprintf(command, sizeof(command), "cp %s %s", outer, folder);
+		if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount("none", folder, "tmpfs", 0, NULL) || system(command))
+			_exit(77);
+		ck_assert_int_eq((int)write(done[1], "x", 1), 1);
+		close(done[1]);
+		execl(inner, "prog", "stay", NULL);
+		_exit(1);
+	}
+	close(done[1]);
+	char byte;
+	if (read(done[0], &byte, 1) != 1) {
+		waitpid(pid, NULL, 0); /* no right to make a namespace */
+		return;
+	}
+	r.module.path = inner;
+	r.pid = (uint32_t)pid;
+	resolving_start(&r);
+	resolving_expect(&r, at, "hidden");
+	resolving_problem(&r, RESOLVER_OK, NULL);
+	end(pid);
+}
+
+TEST(resolver_names_the_vdso)
+{
+	RESOLVING r = {0};
+	struct utsname name;
+	ck_assert_int_eq(uname(&name), 0);
+	r.options.osrelease = name.release;
+	r.module = (struct module){.kind = MODULE_VDSO, .path = "[vdso]", .name = "[vdso]"};
+	resolving_start(&r);
+	bool found = false;
+	for (uint64_t offset = 0; offset < 0x4000 && !found; offset += 16) {
+		const struct symbol *symbol = resolving_find(&r, offset);
+		found = symbol && strstr(symbol->name, "clock_gettime");
+	}
+	resolving_problem(&r, RESOLVER_OK, NULL);
+	ck_assert(found);
+	resolving_stop(&r);
+	r.module.build_id_size = 20;
+	resolving_start(&r);
+	resolving_expect(&r, 0x800, NULL);
+	resolving_problem(&r, RESOLVER_KERNEL_OTHER, "vdso");
+}
+
+TEST(resolver_unknown_location_has_no_name)
+{
+	RESOLVING r = {0};
+	resolving_start(&r);
+	struct location nowhere = {.offset = 0x1234};
+	ck_assert(!resolver_find(r.resolver, &nowhere));
+	resolving_problem(&r, RESOLVER_OK, NULL);
 }

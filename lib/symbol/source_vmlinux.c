@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The kernel's ELF file: the one given as --vmlinux, before everything else; and
+ * where nothing else knows the kernel, one with its build-id in the places where
+ * distributions put it.
+ */
+#include "symbol/source.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/ctx.h"
+#include "elf/debugfile.h"
+#include "elf/symtab.h"
+#include "symbol/table.h"
+
+/* Where it is, around the release. */
+struct place {
+	const char *before, *behind;
+};
+
+static const struct place places[] = {
+	{"/boot/vmlinux-", ""},
+	{"/usr/lib/debug/boot/vmlinux-", ""},
+	{"/usr/lib/debug/lib/modules/", "/vmlinux"},
+	{"/lib/modules/", "/build/vmlinux"},
+	{"/lib/modules/", "/vmlinux"},
+};
+
+struct vmlinux {
+	struct image *image;
+	struct image_bytes strings;
+	struct table table; /* by vaddr */
+	uint64_t shift;     /* what KASLR added */
+};
+
+static void vmlinux_close(void *opened)
+{
+	struct vmlinux *vmlinux = opened;
+	if (!vmlinux)
+		return;
+	table_deinit(&vmlinux->table);
+	image_bytes_release(&vmlinux->strings);
+	image_free(vmlinux->image);
+	free(vmlinux);
+}
+
+DEFINE_CLEANUP(void *, vmlinux_close)
+
+static bool has_symtab(const struct image *image)
+{
+	return symtab_exists(image, SYMTAB_FULL);
+}
+
+static bool is_recorded(const struct source_env *env, const struct image *image)
+{
+	return env->options.kernel_build_id_size == image->build_id_size &&
+	       !memcmp(env->options.kernel_build_id, image->build_id, image->build_id_size);
+}
+
+/* Reads the table; on the way, where the reference symbol lies. */
+static struct sp_error *read_table(struct vmlinux *vmlinux, const struct module *module)
+{
+	struct symtab symtab;
+	struct sp_error *error = symtab_open(vmlinux->image, vmlinux->image, SYMTAB_FULL, &symtab);
+	if (error)
+		return error;
+	const char *reference = module->reference ? module->reference_symbol : NULL;
+	struct elf_symbol symbol;
+	while (!error && symtab_next(&symtab, &symbol)) {
+		if (reference && !strcmp(symbol.name, reference))
+			vmlinux->shift = module->reference - symbol.vaddr;
+		if (!table_add(&vmlinux->table, symbol.vaddr, symbol.size, symbol.name,
+			       symbol.binding, symbol.type))
+			error = error_no_memory();
+	}
+	symtab_close(&symtab, &vmlinux->strings);
+	if (error)
+		return error;
+	image_release_file(vmlinux->image);
+	return table_seal(&vmlinux->table, NULL);
+}
+
+static struct sp_error *use_image(struct image **image, const struct module *module,
+				  struct diagnosis *diagnosis, void **ret)
+{
+	CLEANUP(cleanup_vmlinux_close) void *opened = calloc(1, sizeof(struct vmlinux));
+	struct vmlinux *vmlinux = opened;
+	if (!vmlinux)
+		return error_no_memory();
+	vmlinux->image = take_ptr(*image);
+	struct sp_error *error = read_table(vmlinux, module);
+	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
+		CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
+		diagnosis_set(diagnosis, RESOLVER_DAMAGED_FILE, NULL, "%s", sp_error_message(why));
+		return NULL;
+	}
+	if (!error)
+		*ret = take_ptr(opened);
+	return error;
+}
+
+static struct sp_error *given_open(const struct source_env *env, const struct module *module,
+				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
+{
+	(void)pid;
+	const char *path = env->options.vmlinux;
+	if (module->kind != MODULE_KERNEL || !path || !*path)
+		return NULL;
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	struct sp_error *error = image_open(path, &image);
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	if (error) {
+		CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
+		bool damaged = sp_error_code(why) == SP_ERROR_FORMAT;
+		diagnosis_set(diagnosis, damaged ? RESOLVER_DAMAGED_FILE : RESOLVER_MISSING_FILE,
+			      NULL, "%s", sp_error_message(why));
+		return NULL;
+	}
+	if (env->options.kernel_build_id_size > 0 && !is_recorded(env, image)) {
+		diagnosis_set(diagnosis, RESOLVER_WRONG_FILE, "give the recorded kernel's --vmlinux",
+			      "%s is not the kernel that was recorded: its build-id differs", path);
+		return NULL;
+	}
+	if (!has_symtab(image)) {
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, "give one that is not stripped",
+			      "%s has no symbols", path);
+		return NULL;
+	}
+	return use_image(&image, module, diagnosis, ret);
+}
+
+/* Keeps the image if it has the recorded build-id. */
+static struct sp_error *try_place(const struct source_env *env, const struct place *place,
+				  const char *release, struct image **ret)
+{
+	CLEANUP_FREE char *path = NULL;
+	if (asprintf(&path, "%s%s%s%s", env->options.symfs ?: "", place->before, release,
+		     place->behind) < 0) {
+		path = NULL;
+		return error_no_memory();
+	}
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	struct sp_error *error = image_open(path, &image);
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	sp_error_free(error);
+	if (!error && is_recorded(env, image) && has_symtab(image))
+		*ret = take_ptr(image);
+	return NULL;
+}
+
+static struct sp_error *search(const struct source_env *env, struct image **ret)
+{
+	struct debugfile_places debug = {
+		.symfs = env->options.symfs, .debug_path = ctx_debug_path(env->ctx),
+		.cache = env->build_id_cache,
+	};
+	struct sp_error *error = debugfile_by_build_id(&debug, env->options.kernel_build_id,
+						       env->options.kernel_build_id_size, has_symtab,
+						       ret);
+	const char *release = env->options.osrelease;
+	if (!release || strchr(release, '/'))
+		return error;
+	for (size_t i = 0; !error && !*ret && i < sizeof(places) / sizeof(*places); i++)
+		error = try_place(env, &places[i], release, ret);
+	return error;
+}
+
+static struct sp_error *found_open(const struct source_env *env, const struct module *module,
+				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
+{
+	(void)pid;
+	if (module->kind != MODULE_KERNEL || env->options.kernel_build_id_size == 0)
+		return NULL;
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	struct sp_error *error = search(env, &image);
+	if (error || !image)
+		return error;
+	error = use_image(&image, module, diagnosis, ret);
+	if (!error && *ret)
+		diagnosis_clear(diagnosis);
+	return error;
+}
+
+static bool vmlinux_find(void *opened, const struct location *location,
+			 struct diagnosis *diagnosis, struct found *ret)
+{
+	(void)diagnosis;
+	struct vmlinux *vmlinux = opened;
+	const struct table_symbol *symbol =
+		table_find(&vmlinux->table, location->offset - vmlinux->shift);
+	if (!symbol)
+		return false;
+	*ret = (struct found){
+		.key = symbol->start, .raw_name = symbol->name,
+		.start = symbol->start + vmlinux->shift, .size = symbol->end - symbol->start,
+	};
+	return true;
+}
+
+const struct source source_vmlinux_given = {
+	.name = "vmlinux",
+	.open = given_open,
+	.find = vmlinux_find,
+	.close = vmlinux_close,
+};
+
+const struct source source_vmlinux_found = {
+	.name = "vmlinux",
+	.open = found_open,
+	.find = vmlinux_find,
+	.close = vmlinux_close,
+};

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Kernel names: of the right kernel, moved to where it lay, or none. */
+#include "test.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+#include "proc/kernel_cache.h"
+#include "resolving.h"
+#include "root.h"
+
+#define NOTE "\4\0\0\0\24\0\0\0\3\0\0\0GNU\0"
+#define KERNEL_ID "kkkkkkkkkkkkkkkkkkkk"
+#define MODULE_ID "mmmmmmmmmmmmmmmmmmmm"
+#define TEXT 0xffffffff81000000
+#define MODULE 0xffffffffc0001000
+#define GUARD 0x1000000
+
+static const char kallsyms[] =
+	"ffffffff81000000 T _text\n"
+	"ffffffff81000000 T _stext\n"
+	"ffffffff81000100 T do_work\n"
+	"ffffffff81000200 t helper\n"
+	"ffffffff82000000 D some_data\n"
+	"ffffffffc0001000 t mod_init\t[my_mod]\n"
+	"ffffffffc0001040 t mod_work\t[my_mod]\n";
+
+struct kernel {
+	struct root root;
+	struct resolving r;
+};
+
+static void kernel_init(struct kernel *k, const char *symbols)
+{
+	char cache[128];
+	root_init(&k->root);
+	snprintf(cache, sizeof(cache), "%s/cache", k->root.path);
+	ok_or_fail(sp_ctx_set_cache_path(k->root.ctx, cache));
+	ok_or_fail(sp_ctx_set_debug_path(k->root.ctx, ""));
+	root_put(&k->root, "/proc/kallsyms", symbols);
+	root_put(&k->root, "/proc/modules", "my_mod 8192 0 - Live 0xffffffffc0001000\n");
+	root_put(&k->root, "/proc/sys/kernel/osrelease", "6.1.0-test\n");
+	root_put_sized(&k->root, "/sys/kernel/notes", NOTE KERNEL_ID, 36);
+	root_put_sized(&k->root, "/sys/module/my_mod/notes/.note.gnu.build-id", NOTE MODULE_ID, 36);
+	k->r = (struct resolving){
+		.ctx = k->root.ctx,
+		.options = {
+			.osrelease = "6.1.0-test", .kernel_build_id = (const uint8_t *)KERNEL_ID,
+			.kernel_build_id_size = 20,
+		},
+		.module = {
+			.kind = MODULE_KERNEL, .path = "[kernel.kallsyms]",
+			.name = "[kernel.kallsyms]", .start = TEXT, .end = TEXT + GUARD,
+			.reference = TEXT, .reference_symbol = "_text",
+		},
+	};
+	resolving_start(&k->r);
+}
+
+static void kernel_deinit(struct kernel *k)
+{
+	resolving_stop(&k->r);
+	root_deinit(&k->root);
+}
+
+#define KERNEL CLEANUP(kernel_deinit) struct kernel
+
+static void again(struct kernel *k)
+{
+	resolving_stop(&k->r);
+	resolving_start(&k->r);
+}
+
+static void use_module(struct kernel *k)
+{
+	k->r.module = (struct module){
+		.kind = MODULE_KERNEL_MODULE, .name = "[my_mod]", .start = MODULE,
+		.path = "/lib/modules/6.1.0-test/kernel/my-mod.ko.xz", .end = MODULE + 0x2000,
+	};
+}
+
+TEST(kernel_of_the_same_boot)
+{
+	KERNEL k;
+	kernel_init(&k, kallsyms);
+	resolving_expect(&k.r, TEXT + 0x104, "do_work");
+	resolving_expect(&k.r, TEXT + 0x2ff, "helper");
+	ck_assert_uint_eq(resolving_find(&k.r, TEXT + 0x104)->start, TEXT + 0x100);
+	resolving_expect(&k.r, TEXT - 1, NULL);
+	/* A module's code is not the kernel's. */
+	resolving_expect(&k.r, MODULE + 0x44, NULL);
+	resolving_problem(&k.r, RESOLVER_OK, NULL);
+}
+
+TEST(kernel_recorded_elsewhere_in_memory)
+{
+	KERNEL k;
+	kernel_init(&k, kallsyms);
+	k.r.module.reference = TEXT + 0x2a000000;
+	resolving_expect(&k.r, TEXT + 0x2a000104, "do_work");
+	ck_assert_uint_eq(resolving_find(&k.r, TEXT + 0x2a000104)->start, TEXT + 0x2a000100);
+	resolving_expect(&k.r, TEXT + 0x104, NULL);
+}
+
+TEST(kernel_with_another_build_id_is_not_used)
+{
+	KERNEL k;
+	kernel_init(&k, kallsyms);
+	k.r.options.kernel_build_id = (const uint8_t *)MODULE_ID;
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x104, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "6.1.0-test");
+}
+
+TEST(kernel_without_build_id_must_be_of_the_same_boot)
+{
+	KERNEL k;
+	kernel_init(&k, kallsyms);
+	k.r.options.kernel_build_id_size = 0;
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x104, "do_work");
+	k.r.module.reference += 0x200000;
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x200104, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "restarted");
+	k.r.module.reference = 0;
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x104, NULL);
+	k.r.module.reference = TEXT;
+	k.r.options.osrelease = "6.1.1-test";
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x104, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "6.1.1-test");
+	k.r.options.osrelease = NULL;
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x104, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, NULL);
+}
+
+TEST(kernel_that_hides_its_symbols)
+{
+	KERNEL k;
+	kernel_init(&k, "0000000000000000 T _text\n0000000000000000 T do_work\n");
+	resolving_expect(&k.r, TEXT + 0x104, NULL);
+	const char *text, *remedy;
+	ck_assert_int_eq(resolver_problem(k.r.resolver, &k.r.module, &text, &remedy),
+			 RESOLVER_KERNEL_HIDDEN);
+	ck_assert(remedy && strstr(remedy, "kptr_restrict"));
+}
+
+TEST(kernel_names_survive_a_reboot_and_an_update)
+{
+	KERNEL k;
+	kernel_init(&k, kallsyms);
+	ok_or_fail(kernel_cache_save(k.root.ctx));
+	/* Another kernel now, elsewhere, without that module. */
+	root_put(&k.root, "/proc/kallsyms", "ffffffff90000000 T _text\nffffffff90000100 T other\n");
+	root_put(&k.root, "/proc/modules", "");
+	root_put_sized(&k.root, "/sys/kernel/notes", NOTE MODULE_ID, 36);
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x104, "do_work");
+	k.r.module.reference = TEXT + 0x2a000000;
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x2a000104, "do_work");
+	use_module(&k);
+	memcpy(k.r.module.build_id, MODULE_ID, 20);
+	k.r.module.build_id_size = 20;
+	k.r.module.start += 0x5000000;
+	again(&k);
+	resolving_expect(&k.r, MODULE + 0x5000044, "mod_work");
+	ck_assert_uint_eq(resolving_find(&k.r, MODULE + 0x5000044)->start, MODULE + 0x5000040);
+}
+
+TEST(kernel_module_that_is_loaded)
+{
+	KERNEL k;
+	kernel_init(&k, kallsyms);
+	use_module(&k);
+	resolving_expect(&k.r, MODULE + 0x44, "mod_work");
+	resolving_expect(&k.r, TEXT + 0x104, NULL);
+	/* Loaded elsewhere than it was recorded. */
+	k.r.module.start += 0x10000;
+	again(&k);
+	resolving_expect(&k.r, MODULE + 0x10044, "mod_work");
+	memcpy(k.r.module.build_id, MODULE_ID, 20);
+	k.r.module.build_id_size = 20;
+	again(&k);
+	resolving_expect(&k.r, MODULE + 0x10044, "mod_work");
+	/* Built anew since. */
+	k.r.module.build_id[0]++;
+	again(&k);
+	resolving_expect(&k.r, MODULE + 0x10044, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "my_mod");
+}
+
+TEST(kernel_module_that_is_not_loaded)
+{
+	KERNEL k;
+	kernel_init(&k, kallsyms);
+	use_module(&k);
+	k.r.module.path = "[gone]";
+	resolving_expect(&k.r, MODULE + 0x44, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "gone");
+}
+
+TEST(kernel_by_a_given_kallsyms)
+{
+	KERNEL k;
+	kernel_init(&k, "ffffffff90000000 T _text\nffffffff90000100 T other\n");
+	files_write(files_path("symbols"), kallsyms, strlen(kallsyms));
+	k.r.options.kallsyms = files_path("symbols");
+	k.r.module.reference = TEXT + 0x1000000;
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x1000104, "do_work");
+	use_module(&k);
+	again(&k);
+	resolving_expect(&k.r, MODULE + 0x44, "mod_work");
+	k.r.options.kallsyms = files_path("missing");
+	again(&k);
+	resolving_expect(&k.r, MODULE + 0x44, NULL);
+	resolving_problem(&k.r, RESOLVER_MISSING_FILE, "missing");
+}
+
+TEST(kernel_by_perfs_cache)
+{
+	KERNEL k;
+	kernel_init(&k, "ffffffff90000000 T _text\nffffffff90000100 T other\n");
+	root_put_sized(&k.root, "/sys/kernel/notes", NOTE MODULE_ID, 36);
+	files_run("f=.debug/.build-id/6b/$(printf '6b%%.0s' 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20) &&"
+		  "mkdir -p $f && cat >$f/kallsyms <<'END'\n%sEND", kallsyms);
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x104, "do_work");
+}
+
+/* A small ELF file where a kernel would be. */
+static void link_vmlinux(const char *flags)
+{
+	files_run("cat >k.c <<'END'\n"
+		  "__asm__(\".globl _text\\n\\t.set _text, first\");\n"
+		  "int first(void) { return 1; }\n"
+		  "int vm_work(int x) { return x * first(); }\n"
+		  "END\n"
+		  "$CC -O1 -fno-pic -mcmodel=large -nostdlib -static -no-pie -Wl,--build-id "
+		  "-Wl,-Ttext=0x7f000000 -Wl,-e,first %s -o vmlinux k.c 2>&1", flags);
+}
+
+static void use_vmlinux(struct kernel *k, uint8_t build_id[20])
+{
+	struct image *image;
+	ok_or_fail(image_open(files_path("vmlinux"), &image));
+	ck_assert_uint_eq(image->build_id_size, 20);
+	memcpy(build_id, image->build_id, 20);
+	image_free(image);
+	k->r.options.kernel_build_id = build_id;
+	k->r.options.kernel_build_id_size = 20;
+}
+
+/* Of the vmlinux: from _text. */
+static uint64_t offset_within(const char *function)
+{
+	char *text = files_output("nm vmlinux | awk '$3 == \"_text\" || $3 == \"%s\" { print $1 }' | sort",
+				  function);
+	return strtoull(strchr(text, '\n'), NULL, 16) - strtoull(text, NULL, 16);
+}
+
+TEST(kernel_by_a_given_vmlinux)
+{
+#ifdef __x86_64__
+	KERNEL k;
+	uint8_t build_id[20];
+	kernel_init(&k, kallsyms);
+	link_vmlinux("");
+	use_vmlinux(&k, build_id);
+	k.r.options.vmlinux = files_path("vmlinux");
+	again(&k);
+	uint64_t at = TEXT + offset_within("vm_work");
+	resolving_expect(&k.r, at + 1, "vm_work");
+	ck_assert_uint_eq(resolving_find(&k.r, at + 1)->start, at);
+	resolving_problem(&k.r, RESOLVER_OK, NULL);
+	/* Of another build: refused, said, and what else is right is used. */
+	k.r.options.kernel_build_id = (const uint8_t *)KERNEL_ID;
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x104, "do_work");
+	resolving_problem(&k.r, RESOLVER_WRONG_FILE, files_path("vmlinux"));
+	files_run("strip vmlinux");
+	k.r.options.kernel_build_id = build_id;
+	again(&k);
+	resolving_expect(&k.r, at + 1, NULL);
+	k.r.options.vmlinux = files_path("no such file");
+	again(&k);
+	resolving_expect(&k.r, at + 1, NULL);
+#endif
+}
+
+TEST(kernel_by_a_vmlinux_that_was_found)
+{
+#ifdef __x86_64__
+	KERNEL k;
+	uint8_t build_id[20];
+	kernel_init(&k, kallsyms);
+	link_vmlinux("");
+	use_vmlinux(&k, build_id);
+	uint64_t at = TEXT + offset_within("vm_work");
+	files_run("mkdir -p symfs/boot && cp vmlinux symfs/boot/vmlinux-6.1.0-test");
+	k.r.options.symfs = files_path("symfs");
+	again(&k);
+	resolving_expect(&k.r, at + 1, "vm_work");
+	resolving_problem(&k.r, RESOLVER_OK, NULL);
+	/* One of another build is not. */
+	link_vmlinux("-O2 -DOTHER -Wl,-z,noseparate-code");
+	files_run("cp vmlinux symfs/boot/vmlinux-6.1.0-test");
+	again(&k);
+	resolving_expect(&k.r, at + 1, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, NULL);
+#endif
+}
+
+TEST(kernel_bpf_program_has_its_recorded_name)
+{
+	RESOLVING r = {0};
+	r.module = (struct module){
+		.kind = MODULE_KERNEL_CODE, .path = "bpf_prog_0123_count", .start = MODULE,
+		.name = "bpf_prog_0123_count", .end = MODULE + 100,
+	};
+	resolving_start(&r);
+	resolving_expect(&r, MODULE, "bpf_prog_0123_count");
+	resolving_expect(&r, MODULE + 99, "bpf_prog_0123_count");
+	resolving_expect(&r, MODULE + 100, NULL);
+	ck_assert_uint_eq(resolving_find(&r, MODULE)->size, 100);
+}
+
+TEST(kernel_that_runs_here)
+{
+	struct utsname name;
+	ck_assert_int_eq(uname(&name), 0);
+	char *lines = files_output("awk '/ [Tt] _text$/ { print $1 } / T vfs_read$/ { print $1 }' "
+				   "/proc/kallsyms");
+	char *second = strchr(lines, '\n');
+	uint64_t text = strtoull(lines, NULL, 16);
+	if (!text || !second)
+		return; /* hidden */
+	uint64_t ip = strtoull(second, NULL, 16);
+	RESOLVING r = {.options.osrelease = name.release};
+	r.module = (struct module){
+		.kind = MODULE_KERNEL, .path = "[kernel.kallsyms]", .name = "[kernel.kallsyms]",
+		.start = text, .end = text + (1 << 24), .reference = text,
+		.reference_symbol = "_text",
+	};
+	ok_or_fail(sp_ctx_new(&r.ctx));
+	ok_or_fail(sp_ctx_set_cache_path(r.ctx, NULL));
+	resolving_start(&r);
+	resolving_expect(&r, ip + 4, "vfs_read");
+}
