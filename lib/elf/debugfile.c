@@ -210,8 +210,8 @@ static bool read_link(const struct image *runtime, const char **name_ret, uint32
 		return false;
 	const char *ident = elf_getident(runtime->elf, NULL);
 	bool swap = (ident[EI_DATA] == ELFDATA2MSB) != (BYTE_ORDER == BIG_ENDIAN);
-	struct cursor cursor = cursor_make(data->d_buf, data->d_size, swap, runtime->path,
-					   header.sh_offset);
+	struct cursor cursor =
+		cursor_make(data->d_buf, data->d_size, swap, runtime->path, header.sh_offset);
 	size_t length = strnlen(data->d_buf, data->d_size);
 	return cursor_string(&cursor, (length + 4) / 4 * 4, name_ret) && **name_ret &&
 	       !strchr(*name_ret, '/') && cursor_u32(&cursor, crc_ret);
@@ -252,8 +252,11 @@ struct sp_error *debugfile_find(const struct debugfile_places *places, const str
 				const char *path, debugfile_wanted_fn *wanted, struct image **ret)
 {
 	struct search search = {
-		.places = places, .runtime = runtime, .wanted = wanted,
-		.build_id = runtime->build_id, .build_id_size = runtime->build_id_size,
+		.places = places,
+		.runtime = runtime,
+		.wanted = wanted,
+		.build_id = runtime->build_id,
+		.build_id_size = runtime->build_id_size,
 	};
 	struct sp_error *error = search_build_id(&search);
 	if (!error && !search.found)
@@ -268,12 +271,15 @@ struct sp_error *debugfile_cached(const struct debugfile_places *places, const u
 				  size_t size, const char *name, struct image **ret)
 {
 	struct search search = {
-		.places = places, .build_id = build_id, .build_id_size = size,
+		.places = places,
+		.build_id = build_id,
+		.build_id_size = size,
 	};
 	struct split_id id;
 	struct sp_error *error = NULL;
 	if (places->cache && split_build_id(build_id, size, &id))
-		error = TRY(&search, places->cache, "/.build-id/", id.folder, "/", id.rest, "/", name);
+		error = TRY(&search, places->cache, "/.build-id/", id.folder, "/", id.rest, "/",
+			    name);
 	if (error)
 		return error;
 	*ret = search.found;
@@ -285,7 +291,10 @@ struct sp_error *debugfile_by_build_id(const struct debugfile_places *places,
 				       debugfile_wanted_fn *wanted, struct image **ret)
 {
 	struct search search = {
-		.places = places, .build_id = build_id, .build_id_size = size, .wanted = wanted,
+		.places = places,
+		.build_id = build_id,
+		.build_id_size = size,
+		.wanted = wanted,
 	};
 	struct sp_error *error = search_build_id(&search);
 	if (error)

@@ -43,7 +43,6 @@ struct sp_error *debugfile_by_build_id(const struct debugfile_places *places,
  * table lacks. NULL where there is none; SP_ERROR_FORMAT where it is damaged,
  * SP_ERROR_UNSUPPORTED where this build cannot read xz.
  */
-struct sp_error *debugfile_embedded(const struct image *runtime,
-				    struct image **ret) SP_MUST_CHECK;
+struct sp_error *debugfile_embedded(const struct image *runtime, struct image **ret) SP_MUST_CHECK;
 
 #endif

@@ -41,8 +41,10 @@ static struct sp_error *read_loads(struct image *image)
 		if (!load)
 			return error_no_memory();
 		*load = (struct image_load){
-			.file_offset = header.p_offset, .file_size = header.p_filesz,
-			.vaddr = header.p_vaddr, .memory_size = header.p_memsz,
+			.file_offset = header.p_offset,
+			.file_size = header.p_filesz,
+			.vaddr = header.p_vaddr,
+			.memory_size = header.p_memsz,
 			.executable = header.p_flags & PF_X,
 		};
 	}
@@ -80,9 +82,9 @@ static void read_build_id(struct image *image)
 		if (!gelf_getphdr(image->elf, (int)i, &header) || header.p_type != PT_NOTE ||
 		    header.p_filesz > NOTES_SIZE_MAX)
 			continue;
-		Elf_Data *notes = elf_getdata_rawchunk(
-			image->elf, (int64_t)header.p_offset, header.p_filesz,
-			header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+		Elf_Data *notes =
+			elf_getdata_rawchunk(image->elf, (int64_t)header.p_offset, header.p_filesz,
+					     header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 		if (notes && find_build_id(image, notes))
 			return;
 	}
@@ -192,7 +194,8 @@ int image_open_within(const char *root, const char *path, int flags)
 	path += strspn(path, "/");
 	struct open_how how = {.flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT};
 	int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
-	/* Before Linux 5.6, or where a sandbox does not know the call: links of links may lead out. */
+	/* Before Linux 5.6, or where a sandbox does not know the call: links of links may lead out.
+	 */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = openat(folder, path, flags);
 	return fd;
@@ -208,8 +211,7 @@ struct sp_error *image_open_in(const char *root, const char *path, struct image 
 	return image_open_fd(image_open_within(root, path, OPEN_FLAGS), whole, ret);
 }
 
-struct sp_error *image_open_memory(void *bytes, size_t size, const char *name,
-				   struct image **ret)
+struct sp_error *image_open_memory(void *bytes, size_t size, const char *name, struct image **ret)
 {
 	CLEANUP(cleanup_image_free) struct image *image = image_new(name);
 	if (!image) {
@@ -330,8 +332,8 @@ struct sp_error *image_section_bytes(const struct image *image, Elf_Scn *section
 	if (!section || !gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
 	    header.sh_size == 0 || header.sh_size > SECTION_SIZE_MAX ||
 	    header.sh_offset > image->size || header.sh_size > image->size - header.sh_offset)
-		return error_new(SP_ERROR_FORMAT, "%s: a section is missing or reaches past the end",
-				 image->path);
+		return error_new(SP_ERROR_FORMAT,
+				 "%s: a section is missing or reaches past the end", image->path);
 	if (image->memory) {
 		*ret = (struct image_bytes){
 			.bytes = (const uint8_t *)image->memory + header.sh_offset,

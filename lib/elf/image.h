@@ -29,8 +29,8 @@ struct image_load {
 struct image {
 	char *path; /* for messages */
 	Elf *elf;
-	int fd;       /* -1: in memory, or released */
-	void *memory; /* the bytes of an image from memory; else NULL */
+	int fd;        /* -1: in memory, or released */
+	void *memory;  /* the bytes of an image from memory; else NULL */
 	uint64_t size; /* of the file */
 	dev_t device;  /* of the file; 0 and 0 for one from memory */
 	ino_t inode;
@@ -38,7 +38,7 @@ struct image {
 	bool is_64bit;
 	bool swap; /* its byte order is not the host's */
 	uint8_t build_id[IMAGE_BUILD_ID_MAX];
-	uint8_t build_id_size; /* 0: the file has none */
+	uint8_t build_id_size;        /* 0: the file has none */
 	VEC(struct image_load) loads; /* by vaddr, as the format demands */
 };
 

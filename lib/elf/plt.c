@@ -109,7 +109,8 @@ static bool decode_riscv(const uint8_t *bytes, size_t size, uint64_t vaddr, uint
 }
 
 static const struct machine_plt machines[] = {
-	{EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, 8, 16, decode_x86_64},
+	{EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, 8, 16,
+	 decode_x86_64},
 	{EM_386, R_386_JMP_SLOT, R_386_GLOB_DAT, R_386_IRELATIVE, 8, 16, decode_i386},
 	{EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE, 4, 16,
 	 decode_aarch64},
@@ -172,7 +173,8 @@ static bool read_relocations(const struct image *image, const struct machine_plt
 	struct names names = find_names(image, header->sh_link);
 	Elf_Data *data = image_section_data(section);
 	GElf_Rela entry;
-	for (size_t i = 0; data && i < INT32_MAX && get_relocation(data, has_addend, i, &entry); i++) {
+	for (size_t i = 0; data && i < INT32_MAX && get_relocation(data, has_addend, i, &entry);
+	     i++) {
 		uint32_t type = GELF_R_TYPE(entry.r_info);
 		bool indirect = type == machine->irelative;
 		if (type != machine->jump_slot && type != machine->glob_dat && !indirect)
@@ -184,7 +186,9 @@ static bool read_relocations(const struct image *image, const struct machine_plt
 		if (!slot)
 			return false;
 		*slot = (struct slot){
-			.vaddr = entry.r_offset, .name = name, .target = (uint64_t)entry.r_addend,
+			.vaddr = entry.r_offset,
+			.name = name,
+			.target = (uint64_t)entry.r_addend,
 		};
 	}
 	return true;
@@ -192,7 +196,8 @@ static bool read_relocations(const struct image *image, const struct machine_plt
 
 static int compare_slots(const void *a, const void *b)
 {
-	uint64_t vaddr_a = ((const struct slot *)a)->vaddr, vaddr_b = ((const struct slot *)b)->vaddr;
+	uint64_t vaddr_a = ((const struct slot *)a)->vaddr,
+		 vaddr_b = ((const struct slot *)b)->vaddr;
 	return vaddr_a < vaddr_b ? -1 : vaddr_a > vaddr_b;
 }
 
@@ -232,8 +237,11 @@ static struct sp_error *add(struct walk *walk, size_t at, size_t size, const cha
 	if (!symbol || !name)
 		return error_no_memory();
 	*symbol = (struct elf_symbol){
-		.vaddr = walk->section.sh_addr + at, .size = size, .name = name,
-		.binding = STB_GLOBAL, .type = STT_FUNC,
+		.vaddr = walk->section.sh_addr + at,
+		.size = size,
+		.name = name,
+		.binding = STB_GLOBAL,
+		.type = STT_FUNC,
 	};
 	return NULL;
 }
@@ -304,9 +312,9 @@ static struct sp_error *walk_section(struct walk *walk)
 
 static bool is_plt(const char *name)
 {
-	return name && (!strcmp(name, ".plt") || !strcmp(name, ".plt.sec") ||
-			!strcmp(name, ".plt.got") || !strcmp(name, ".iplt") ||
-			!strcmp(name, ".plt.bnd"));
+	return name &&
+	       (!strcmp(name, ".plt") || !strcmp(name, ".plt.sec") || !strcmp(name, ".plt.got") ||
+		!strcmp(name, ".iplt") || !strcmp(name, ".plt.bnd"));
 }
 
 static struct sp_error *walk_sections(struct walk *walk)
@@ -333,9 +341,9 @@ struct sp_error *plt_read(const struct image *image, plt_name_fn *name_of, void 
 {
 	const struct machine_plt *machine = machine_of(image);
 	GElf_Shdr header;
-	if (!machine || (!image_section(image, ".plt", &header) &&
-			 !image_section(image, ".plt.got", &header) &&
-			 !image_section(image, ".iplt", &header)))
+	if (!machine ||
+	    (!image_section(image, ".plt", &header) && !image_section(image, ".plt.got", &header) &&
+	     !image_section(image, ".iplt", &header)))
 		return NULL;
 	struct slots slots = {0};
 	struct sp_error *error = read_slots(image, machine, &slots);
@@ -343,8 +351,13 @@ struct sp_error *plt_read(const struct image *image, plt_name_fn *name_of, void 
 	if (error)
 		return error;
 	struct walk walk = {
-		.image = image, .machine = machine, .slots = &slots, .name_of = name_of,
-		.arg = arg, .arena = arena, .ret = ret,
+		.image = image,
+		.machine = machine,
+		.slots = &slots,
+		.name_of = name_of,
+		.arg = arg,
+		.arena = arena,
+		.ret = ret,
 	};
 	if (image_section(image, ".got.plt", &header) || image_section(image, ".got", &header))
 		walk.got = header.sh_addr;

@@ -5,7 +5,7 @@
 
 /* What of a section matters for the symbols in it; read once, not for each symbol. */
 struct section_facts {
-	bool loaded;      /* SHF_ALLOC */
+	bool loaded;       /* SHF_ALLOC */
 	bool takes_labels; /* text and data, by their names */
 };
 
@@ -57,8 +57,8 @@ static struct sp_error *read_sections(const struct image *image, struct symtab *
 static struct sp_error *read_strings(const struct image *image, const GElf_Shdr *header,
 				     struct symtab *ret)
 {
-	struct sp_error *error = image_section_bytes(
-		image, elf_getscn(image->elf, header->sh_link), &ret->strings);
+	struct sp_error *error =
+		image_section_bytes(image, elf_getscn(image->elf, header->sh_link), &ret->strings);
 	if (!error && ret->strings.bytes[ret->strings.size - 1] != '\0')
 		error = error_format(image->path, header->sh_offset,
 				     "the symbol table's strings do not end");
@@ -178,8 +178,11 @@ bool symtab_next(struct symtab *symtab, struct elf_symbol *ret)
 	} while (!names_a_place(symtab, &entry) ||
 		 (marks && is_mapping_symbol(machine, name_of(symtab, &entry))));
 	*ret = (struct elf_symbol){
-		.vaddr = entry.value, .size = entry.size, .name = name_of(symtab, &entry),
-		.binding = GELF_ST_BIND(entry.info), .type = GELF_ST_TYPE(entry.info),
+		.vaddr = entry.value,
+		.size = entry.size,
+		.name = name_of(symtab, &entry),
+		.binding = GELF_ST_BIND(entry.info),
+		.type = GELF_ST_TYPE(entry.info),
 	};
 	/* The lowest bit of a Thumb function is a flag. */
 	if (machine == EM_ARM && ret->type == STT_FUNC)

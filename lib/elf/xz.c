@@ -19,10 +19,11 @@ static struct sp_error *unpack(lzma_stream *stream, size_t limit, const char *pa
 			capacity = limit;
 		uint8_t *larger = used < capacity ? realloc(output, capacity) : NULL;
 		if (!larger)
-			return used >= limit ? error_new(SP_ERROR_FORMAT,
-							 "%s: xz data unpacks to more than %zu bytes",
-							 path, limit) :
-					       error_no_memory();
+			return used >= limit
+				       ? error_new(SP_ERROR_FORMAT,
+						   "%s: xz data unpacks to more than %zu bytes",
+						   path, limit)
+				       : error_no_memory();
 		output = larger;
 		stream->next_out = output + used;
 		stream->avail_out = capacity - used;

@@ -6,7 +6,8 @@ struct sp_error *xz_unpack(const void *bytes, size_t size, size_t limit, const c
 			   uint8_t **ret, size_t *size_ret)
 {
 	(void)bytes, (void)size, (void)limit, (void)ret, (void)size_ret;
-	return error_new(SP_ERROR_UNSUPPORTED,
-			 "%s: its symbols are xz-compressed (.gnu_debugdata), and this build has no liblzma",
-			 path);
+	return error_new(
+		SP_ERROR_UNSUPPORTED,
+		"%s: its symbols are xz-compressed (.gnu_debugdata), and this build has no liblzma",
+		path);
 }

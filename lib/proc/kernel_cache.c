@@ -2,10 +2,10 @@
 /*
  * A file is four lines, and then lines as in /proc/kallsyms:
  *
- *	sprof kallsyms 1
- *	build-id 1f2e…
- *	size 5123456
- *	hash 0123456789abcdef       hash_bytes() of what follows
+ *      sprof kallsyms 1
+ *      build-id 1f2e…
+ *      size 5123456
+ *      hash 0123456789abcdef       hash_bytes() of what follows
  */
 #include "proc/kernel_cache.h"
 
@@ -178,7 +178,8 @@ static struct sp_error *keep_symbols(struct sp_ctx *ctx, const struct key *key,
 	for (size_t i = 0; i < kallsyms_count(kallsyms); i++) {
 		struct kallsyms_symbol symbol = kallsyms_symbol(kallsyms, i);
 		uint64_t address = symbol.address;
-		if (module ? !symbol.module || strcmp(symbol.module, module->name) : symbol.module != NULL)
+		if (module ? !symbol.module || strcmp(symbol.module, module->name)
+			   : symbol.module != NULL)
 			continue;
 		if (module) {
 			/* Its data lies elsewhere since Linux 6.4. */

@@ -73,8 +73,8 @@ static bool has_recorded_id(const struct search *search, const struct image *ima
 	diagnosis_set(search->diagnosis, RESOLVER_WRONG_FILE,
 		      "give the recorded files with --symfs, or report before they are replaced",
 		      image->build_id_size ? "%s is not the file that was recorded: build-id %s… "
-					     "was recorded, this one has %s…" :
-					     "%s is not the file that was recorded: build-id %s… "
+					     "was recorded, this one has %s…"
+					   : "%s is not the file that was recorded: build-id %s… "
 					     "was recorded, this one has none%s",
 		      image->path, recorded, here);
 	return false;
@@ -95,11 +95,11 @@ static bool is_recorded(const struct search *search, const struct image *image, 
 			  module->min == minor(image->device);
 	if (!comparable || same_inode)
 		return true;
-	diagnosis_set(search->diagnosis, RESOLVER_WRONG_FILE,
-		      "report before files are replaced, or link them with --build-id",
-		      "%s was replaced after it was mapped: inode %llu was recorded, it is now %llu",
-		      image->path, (unsigned long long)module->ino,
-		      (unsigned long long)image->inode);
+	diagnosis_set(
+		search->diagnosis, RESOLVER_WRONG_FILE,
+		"report before files are replaced, or link them with --build-id",
+		"%s was replaced after it was mapped: inode %llu was recorded, it is now %llu",
+		image->path, (unsigned long long)module->ino, (unsigned long long)image->inode);
 	return false;
 }
 
@@ -126,10 +126,12 @@ static struct sp_error *consider(struct search *search, struct sp_error *error,
 			      sp_error_message(why));
 	else
 		diagnosis_set(search->diagnosis, RESOLVER_MISSING_FILE,
-			      search->was_deleted ? "report while the process still runs" :
-						    "give the directory with the recorded files as --symfs",
+			      search->was_deleted
+				      ? "report while the process still runs"
+				      : "give the directory with the recorded files as --symfs",
 			      "%s%s", sp_error_message(why),
-			      search->was_deleted ? " (it was deleted before it was recorded)" : "");
+			      search->was_deleted ? " (it was deleted before it was recorded)"
+						  : "");
 	return NULL;
 }
 
@@ -219,7 +221,10 @@ struct sp_error *binary_open(const struct source_env *env, const struct module *
 	if (!path)
 		return error_no_memory();
 	struct search search = {
-		.env = env, .module = module, .diagnosis = diagnosis, .path = path,
+		.env = env,
+		.module = module,
+		.diagnosis = diagnosis,
+		.path = path,
 		.was_deleted = ends_with(module->path, DELETED),
 	};
 	struct sp_error *error = search_places(&search, pid ?: module->pid);
@@ -232,7 +237,8 @@ struct sp_error *binary_open(const struct source_env *env, const struct module *
 	if (search.found)
 		diagnosis_clear(diagnosis);
 	else if (diagnosis->problem == RESOLVER_OK)
-		diagnosis_set(diagnosis, RESOLVER_MISSING_FILE, "report while the process still runs",
+		diagnosis_set(diagnosis, RESOLVER_MISSING_FILE,
+			      "report while the process still runs",
 			      "%s was deleted, and no process has it mapped any more", path);
 	*ret = search.found;
 	return NULL;

@@ -49,8 +49,8 @@ static bool run(const char *name, struct output *output)
 static size_t size_before_plt(const char *name)
 {
 	size_t size = strlen(name);
-	return size > strlen(PLT) && !strcmp(name + size - strlen(PLT), PLT) ? size - strlen(PLT) :
-									       size;
+	return size > strlen(PLT) && !strcmp(name + size - strlen(PLT), PLT) ? size - strlen(PLT)
+									     : size;
 }
 
 const char *demangle(const char *name, struct arena *arena)

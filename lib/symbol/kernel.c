@@ -30,9 +30,9 @@ struct origin_table {
 };
 
 struct kernel_names {
-	pthread_mutex_t lock;      /* held while a table is looked for */
-	struct origin_table here;  /* the one given, or the live one: slow, 50 ms */
-	struct origin_table core;  /* what was kept of the kernel alone */
+	pthread_mutex_t lock;          /* held while a table is looked for */
+	struct origin_table here;      /* the one given, or the live one: slow, 50 ms */
+	struct origin_table core;      /* what was kept of the kernel alone */
 	struct kernel_modules modules; /* of the live one */
 };
 
@@ -78,8 +78,9 @@ static enum origin running_kernel(struct sp_ctx *ctx, const struct resolver_opti
 		sysfs_kernel_build_id(ctx, build_id, &size);
 	if (!error && size > 0 && options->kernel_build_id_size > 0)
 		return size == options->kernel_build_id_size &&
-				       !memcmp(build_id, options->kernel_build_id, size) ?
-			       ORIGIN_LIVE : ORIGIN_NONE;
+				       !memcmp(build_id, options->kernel_build_id, size)
+			       ? ORIGIN_LIVE
+			       : ORIGIN_NONE;
 	return same_release(ctx, options->osrelease) ? ORIGIN_ALIKE : ORIGIN_NONE;
 }
 
@@ -159,7 +160,8 @@ static struct sp_error *load_perf_cache(struct origin_table *core, const struct 
 		return NULL;
 	for (size_t i = 0; i < size; i++)
 		sprintf(hex + 2 * i, "%02x", id[i]);
-	if (asprintf(&path, "%s/.build-id/%.2s/%s/kallsyms", env->build_id_cache, hex, hex + 2) < 0) {
+	if (asprintf(&path, "%s/.build-id/%.2s/%s/kallsyms", env->build_id_cache, hex, hex + 2) <
+	    0) {
 		path = NULL;
 		return error_no_memory();
 	}
@@ -171,9 +173,9 @@ static struct sp_error *load_perf_cache(struct origin_table *core, const struct 
 static struct sp_error *load_core(struct origin_table *core, const struct source_env *env)
 {
 	struct kallsyms *kallsyms = NULL;
-	struct sp_error *error = kernel_cache_load(env->ctx, KERNEL_CACHE_KERNEL,
-						   env->options.kernel_build_id,
-						   env->options.kernel_build_id_size, &kallsyms);
+	struct sp_error *error =
+		kernel_cache_load(env->ctx, KERNEL_CACHE_KERNEL, env->options.kernel_build_id,
+				  env->options.kernel_build_id_size, &kallsyms);
 	if (!error && kallsyms)
 		error = take(core, NULL, kallsyms, ORIGIN_KEPT, NULL);
 	if (!error && !core->kallsyms)
@@ -226,9 +228,10 @@ static bool measure_shift(const struct kallsyms *kallsyms, const struct module *
 
 static void refuse_alike(struct diagnosis *diagnosis)
 {
-	diagnosis_set(diagnosis, RESOLVER_KERNEL_OTHER, GIVE_ONE,
-		      "the recording has no kernel build-id, and the kernel was restarted since: it "
-		      "may be another of the same release");
+	diagnosis_set(
+		diagnosis, RESOLVER_KERNEL_OTHER, GIVE_ONE,
+		"the recording has no kernel build-id, and the kernel was restarted since: it "
+		"may be another of the same release");
 }
 
 static void find_core(const struct origin_table *table, const struct module *module,
@@ -259,8 +262,9 @@ static const struct kernel_module *find_loaded(const struct kernel_names *kernel
 		if (strcmp(live->name, name) || live->start == 0)
 			continue;
 		bool both_known = module->build_id_size > 0 && live->build_id_size > 0;
-		bool same = both_known ? same_id(module, live) :
-			    kernel->here.origin == ORIGIN_LIVE || live->start == module->start;
+		bool same = both_known ? same_id(module, live)
+				       : kernel->here.origin == ORIGIN_LIVE ||
+						 live->start == module->start;
 		return same ? live : NULL;
 	}
 	return NULL;

@@ -21,7 +21,7 @@ struct piece {
 #define NOTHING UINT32_MAX
 
 struct perfmap {
-	char *text; /* names are within, their newlines replaced by NULs */
+	char *text;                        /* names are within, their newlines replaced by NULs */
 	VEC(struct perfmap_entry) entries; /* by line */
 	VEC(struct piece) pieces;          /* by start; each reaches to the next */
 	size_t bad_lines;

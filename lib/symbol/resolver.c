@@ -20,12 +20,8 @@
 #include "symbol/source.h"
 
 static const struct source *const sources[] = {
-	&source_perfmap,
-	&source_elf,
-	&source_code,
-	&source_vmlinux_given,
-	&source_kallsyms,
-	&source_vmlinux_found,
+	&source_perfmap,       &source_elf,      &source_code,
+	&source_vmlinux_given, &source_kallsyms, &source_vmlinux_found,
 };
 #define SOURCE_COUNT (sizeof(sources) / sizeof(*sources))
 
@@ -77,7 +73,8 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 	resolver->env.ctx = ctx;
 	resolver->env.options = *options;
 	const char *home = getenv("HOME");
-	if (home && *home == '/' && asprintf(&resolver->env.build_id_cache, "%s/.debug", home) < 0) {
+	if (home && *home == '/' &&
+	    asprintf(&resolver->env.build_id_cache, "%s/.debug", home) < 0) {
 		resolver->env.build_id_cache = NULL;
 		return error_no_memory();
 	}
@@ -163,8 +160,10 @@ static const struct symbol *new_symbol(struct module_names *names, const struct 
 		return NULL;
 	const char *name = found->mangled ? demangle(found->raw_name, &names->arena) : NULL;
 	*symbol = (struct symbol){
-		.name = name ?: found->raw_name, .raw_name = found->raw_name,
-		.start = found->start, .size = found->size,
+		.name = name ?: found->raw_name,
+		.raw_name = found->raw_name,
+		.start = found->start,
+		.size = found->size,
 	};
 	*slot = symbol;
 	return symbol;
@@ -184,8 +183,8 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 	    !names->source->find(names->opened, location, &names->diagnosis, &found))
 		return NULL;
 	bool added;
-	uint32_t *index = u64map_put(&names->by_key, found.key, (uint32_t)names->symbols.count,
-				     &added);
+	uint32_t *index =
+		u64map_put(&names->by_key, found.key, (uint32_t)names->symbols.count, &added);
 	if (!index)
 		return NULL;
 	if (!added)
@@ -196,12 +195,12 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 	return symbol;
 }
 
-enum resolver_problem resolver_problem(const struct resolver *resolver,
-				       const struct module *module, const char **text_ret,
-				       const char **remedy_ret)
+enum resolver_problem resolver_problem(const struct resolver *resolver, const struct module *module,
+				       const char **text_ret, const char **remedy_ret)
 {
-	const struct module_names *names =
-		module->index < resolver->modules.count ? resolver->modules.items[module->index] : NULL;
+	const struct module_names *names = module->index < resolver->modules.count
+						   ? resolver->modules.items[module->index]
+						   : NULL;
 	*text_ret = names ? names->diagnosis.text : NULL;
 	*remedy_ret = names ? names->diagnosis.remedy : NULL;
 	return names ? names->diagnosis.problem : RESOLVER_OK;

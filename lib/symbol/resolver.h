@@ -43,17 +43,16 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 enum resolver_problem {
 	RESOLVER_OK,
 	RESOLVER_MISSING_FILE,
-	RESOLVER_WRONG_FILE,  /* build-id differs */
+	RESOLVER_WRONG_FILE, /* build-id differs */
 	RESOLVER_DAMAGED_FILE,
-	RESOLVER_NO_SYMBOLS,  /* stripped, and no debug file found */
+	RESOLVER_NO_SYMBOLS,    /* stripped, and no debug file found */
 	RESOLVER_KERNEL_HIDDEN, /* kptr_restrict */
 	RESOLVER_KERNEL_OTHER,  /* the kernel at hand is not the one recorded */
 	RESOLVER_NO_PERF_MAP,
 };
 
 /* Meaningful after a resolver_find() for it. *text_ret: one sentence, the resolver's. */
-enum resolver_problem resolver_problem(const struct resolver *resolver,
-				       const struct module *module, const char **text_ret,
-				       const char **remedy_ret);
+enum resolver_problem resolver_problem(const struct resolver *resolver, const struct module *module,
+				       const char **text_ret, const char **remedy_ret);
 
 #endif

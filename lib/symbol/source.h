@@ -13,9 +13,9 @@
 struct source_env {
 	struct sp_ctx *ctx;
 	struct resolver_options options; /* strings and build-id are copies */
-	char *build_id_cache; /* perf's: ~/.debug; NULL: there is no HOME */
-	bool same_kernel;     /* the recording's kernel is the one that runs here */
-	struct kernel_names *kernel; /* shared by all kernel modules */
+	char *build_id_cache;            /* perf's: ~/.debug; NULL: there is no HOME */
+	bool same_kernel;                /* the recording's kernel is the one that runs here */
+	struct kernel_names *kernel;     /* shared by all kernel modules */
 };
 
 /* Why a module has no names; of several reasons the last and best known stays. */

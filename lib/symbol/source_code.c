@@ -31,7 +31,9 @@ static bool code_find(void *opened, const struct location *location, struct diag
 	if (location->offset < module->start || location->offset >= module->end)
 		return false;
 	*ret = (struct found){
-		.key = module->start, .raw_name = module->path, .start = module->start,
+		.key = module->start,
+		.raw_name = module->path,
+		.start = module->start,
 		.size = module->end - module->start,
 	};
 	return true;

@@ -22,8 +22,8 @@ struct elf_names {
 	struct image *debug, *embedded; /* where further symbols come from; or NULL */
 	struct image_bytes strings[TABLES_MAX];
 	size_t string_count;
-	struct arena arena;             /* of names made here */
-	struct table table, plt;        /* by vaddr */
+	struct arena arena;      /* of names made here */
+	struct table table, plt; /* by vaddr */
 };
 
 static void names_close(void *opened)
@@ -96,7 +96,8 @@ static struct sp_error *add_tables(const struct source_env *env, struct elf_name
 	if (has_symtab(names->runtime))
 		return add_table(names, names->runtime, SYMTAB_FULL, diagnosis);
 	struct debugfile_places places = {
-		.symfs = env->options.symfs, .debug_path = ctx_debug_path(env->ctx),
+		.symfs = env->options.symfs,
+		.debug_path = ctx_debug_path(env->ctx),
 		.cache = env->build_id_cache,
 	};
 	struct sp_error *error =
@@ -139,19 +140,22 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	struct elf_names *names = opened;
 	if (!names || !path)
 		return error_no_memory();
-	struct sp_error *error = module->kind == MODULE_VDSO ?
-					 vdso_open(env, module, diagnosis, &names->runtime) :
-					 binary_open(env, module, pid, diagnosis, &names->runtime);
+	struct sp_error *error =
+		module->kind == MODULE_VDSO
+			? vdso_open(env, module, diagnosis, &names->runtime)
+			: binary_open(env, module, pid, diagnosis, &names->runtime);
 	if (error || !names->runtime)
 		return error;
 	error = add_tables(env, names, path, diagnosis);
 	if (error)
 		return error;
-	bool complete = module->kind == MODULE_VDSO || has_symtab(names->runtime) || names->debug || names->embedded;
+	bool complete = module->kind == MODULE_VDSO || has_symtab(names->runtime) || names->debug ||
+			names->embedded;
 	if (!complete && diagnosis->problem == RESOLVER_OK)
-		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS,
-			      "install its debug symbols, or give their directory in the debug path",
-			      "%s is stripped, and no debug file for it was found", names->runtime->path);
+		diagnosis_set(
+			diagnosis, RESOLVER_NO_SYMBOLS,
+			"install its debug symbols, or give their directory in the debug path",
+			"%s is stripped, and no debug file for it was found", names->runtime->path);
 	error = table_seal(&names->table, NULL);
 	if (!error)
 		error = add_plt(names);
@@ -178,9 +182,11 @@ static bool names_find(void *opened, const struct location *location, struct dia
 	if (!symbol)
 		return false;
 	*ret = (struct found){
-		.key = symbol->start, .raw_name = symbol->name,
+		.key = symbol->start,
+		.raw_name = symbol->name,
 		.start = location->offset - (vaddr - symbol->start),
-		.size = symbol->end - symbol->start, .mangled = true,
+		.size = symbol->end - symbol->start,
+		.mangled = true,
 	};
 	return true;
 }

@@ -62,13 +62,15 @@ static bool names_find(void *opened, const struct location *location, struct dia
 	struct kallsyms_symbol symbol;
 	if (!kallsyms_find(symbols->kallsyms, location->offset - symbols->shift, &symbol))
 		return false;
-	bool mine = symbols->within ? symbol.module && !strcmp(symbol.module, symbols->within) :
-				      !symbol.module;
+	bool mine = symbols->within ? symbol.module && !strcmp(symbol.module, symbols->within)
+				    : !symbol.module;
 	if (!mine)
 		return false;
 	*ret = (struct found){
-		.key = symbol.address, .raw_name = symbol.name,
-		.start = symbol.address + symbols->shift, .size = symbol.end - symbol.address,
+		.key = symbol.address,
+		.raw_name = symbol.name,
+		.start = symbol.address + symbols->shift,
+		.size = symbol.end - symbol.address,
 	};
 	return true;
 }

@@ -21,8 +21,9 @@
 /* 100 bytes a line for five million functions. */
 #define SIZE_MAX_BYTES ((off_t)512 << 20)
 
-#define WRITE_ONE "let the runtime write one: java -XX:+DumpPerfMapAtExit, " \
-		  "node --perf-basic-prof, PYTHONPERFSUPPORT=1, dotnet DOTNET_PerfMapEnabled=1"
+#define WRITE_ONE                                                                                  \
+	"let the runtime write one: java -XX:+DumpPerfMapAtExit, "                                 \
+	"node --perf-basic-prof, PYTHONPERFSUPPORT=1, dotnet DOTNET_PerfMapEnabled=1"
 
 struct search {
 	const struct source_env *env;
@@ -166,7 +167,10 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	if (module->kind != MODULE_ANONYMOUS)
 		return NULL;
 	struct search search = {
-		.env = env, .module = module, .pid = pid ?: module->pid, .diagnosis = diagnosis,
+		.env = env,
+		.module = module,
+		.pid = pid ?: module->pid,
+		.diagnosis = diagnosis,
 	};
 	struct sp_error *error = search_places(&search);
 	if (error)
@@ -187,7 +191,9 @@ static bool names_find(void *opened, const struct location *location, struct dia
 	if (!perfmap_find(opened, location->offset, &entry))
 		return false;
 	*ret = (struct found){
-		.key = entry.line, .raw_name = entry.name, .start = entry.start,
+		.key = entry.line,
+		.raw_name = entry.name,
+		.start = entry.start,
 		.size = entry.end - entry.start,
 	};
 	return true;

@@ -118,7 +118,8 @@ static struct sp_error *given_open(const struct source_env *env, const struct mo
 		return NULL;
 	}
 	if (env->options.kernel_build_id_size > 0 && !is_recorded(env, image)) {
-		diagnosis_set(diagnosis, RESOLVER_WRONG_FILE, "give the recorded kernel's --vmlinux",
+		diagnosis_set(diagnosis, RESOLVER_WRONG_FILE,
+			      "give the recorded kernel's --vmlinux",
 			      "%s is not the kernel that was recorded: its build-id differs", path);
 		return NULL;
 	}
@@ -153,12 +154,13 @@ static struct sp_error *try_place(const struct source_env *env, const struct pla
 static struct sp_error *search(const struct source_env *env, struct image **ret)
 {
 	struct debugfile_places debug = {
-		.symfs = env->options.symfs, .debug_path = ctx_debug_path(env->ctx),
+		.symfs = env->options.symfs,
+		.debug_path = ctx_debug_path(env->ctx),
 		.cache = env->build_id_cache,
 	};
-	struct sp_error *error = debugfile_by_build_id(&debug, env->options.kernel_build_id,
-						       env->options.kernel_build_id_size, has_symtab,
-						       ret);
+	struct sp_error *error =
+		debugfile_by_build_id(&debug, env->options.kernel_build_id,
+				      env->options.kernel_build_id_size, has_symtab, ret);
 	const char *release = env->options.osrelease;
 	if (!release || strchr(release, '/'))
 		return error;
@@ -183,8 +185,8 @@ static struct sp_error *found_open(const struct source_env *env, const struct mo
 	return error;
 }
 
-static bool vmlinux_find(void *opened, const struct location *location,
-			 struct diagnosis *diagnosis, struct found *ret)
+static bool vmlinux_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
+			 struct found *ret)
 {
 	(void)diagnosis;
 	struct vmlinux *vmlinux = opened;
@@ -193,8 +195,10 @@ static bool vmlinux_find(void *opened, const struct location *location,
 	if (!symbol)
 		return false;
 	*ret = (struct found){
-		.key = symbol->start, .raw_name = symbol->name,
-		.start = symbol->start + vmlinux->shift, .size = symbol->end - symbol->start,
+		.key = symbol->start,
+		.raw_name = symbol->name,
+		.start = symbol->start + vmlinux->shift,
+		.size = symbol->end - symbol->start,
 	};
 	return true;
 }

@@ -42,7 +42,11 @@ bool table_add(struct table *table, uint64_t start, uint64_t size, const char *n
 	if (__builtin_add_overflow(start, size, &end))
 		end = UINT64_MAX;
 	*symbol = (struct table_symbol){
-		.start = start, .end = end, .name = name, .binding = binding, .type = type,
+		.start = start,
+		.end = end,
+		.name = name,
+		.binding = binding,
+		.type = type,
 		.sized = size > 0,
 	};
 	return true;
@@ -105,7 +109,8 @@ static struct sp_error *sort(struct table *table)
 
 static uint64_t end_of_next_page(uint64_t address)
 {
-	return address > UINT64_MAX - 2 * PAGE ? UINT64_MAX : (address + PAGE - 1) / PAGE * PAGE + PAGE;
+	return address > UINT64_MAX - 2 * PAGE ? UINT64_MAX
+					       : (address + PAGE - 1) / PAGE * PAGE + PAGE;
 }
 
 /* perf does this before it drops duplicates, so of several without a size the last gets one. */

@@ -18,7 +18,8 @@ static struct sp_error *own_vdso(struct image **ret)
 		return NULL;
 	memcpy(&header, mapped, sizeof(header));
 	size_t size = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
-	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || size < sizeof(header) || size > VDSO_SIZE_MAX)
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || size < sizeof(header) ||
+	    size > VDSO_SIZE_MAX)
 		return NULL;
 	void *copy = malloc(size);
 	if (!copy)
@@ -53,9 +54,9 @@ struct sp_error *vdso_open(const struct source_env *env, const struct module *mo
 	struct debugfile_places places = {.cache = env->build_id_cache};
 	error = debugfile_cached(&places, module->build_id, module->build_id_size, "vdso", ret);
 	if (!error && !*ret)
-		diagnosis_set(diagnosis, RESOLVER_KERNEL_OTHER,
-			      "report where the same kernel runs",
-			      "the %s of the recorded kernel is not at hand: another kernel runs here",
-			      module->path);
+		diagnosis_set(
+			diagnosis, RESOLVER_KERNEL_OTHER, "report where the same kernel runs",
+			"the %s of the recorded kernel is not at hand: another kernel runs here",
+			module->path);
 	return error;
 }

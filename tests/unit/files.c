@@ -50,12 +50,12 @@ void files_write(const char *path, const void *bytes, size_t size)
 	ck_assert_int_eq(fclose(file), 0);
 }
 
-static __attribute__((format(printf, 1, 0))) char *format_command(const char *format,
-								  va_list args)
+static __attribute__((format(printf, 1, 0))) char *format_command(const char *format, va_list args)
 {
 	char *command, *whole;
 	ck_assert(vasprintf(&command, format, args) >= 0);
-	ck_assert(asprintf(&whole, "cd %s && : ${CC:=cc} && { %s\n}", files_folder(), command) >= 0);
+	ck_assert(asprintf(&whole, "cd %s && : ${CC:=cc} && { %s\n}", files_folder(), command) >=
+		  0);
 	free(command);
 	return whole;
 }
@@ -81,7 +81,8 @@ char *files_output(const char *format, ...)
 	ck_assert(pipe != NULL);
 	size_t capacity = 1 << 16, used = 0, got;
 	char *text = malloc(capacity);
-	while (ck_assert(text != NULL), (got = fread(text + used, 1, capacity - used - 1, pipe)) > 0) {
+	while (ck_assert(text != NULL),
+	       (got = fread(text + used, 1, capacity - used - 1, pipe)) > 0) {
 		used += got;
 		if (used + 1 == capacity)
 			text = realloc(text, capacity *= 2);

@@ -77,12 +77,12 @@ static inline void resolving_problem(struct resolving *r, enum resolver_problem 
 /* Where a vaddr of a program lies in its file, by readelf. */
 static inline uint64_t resolving_offset(const char *program, uint64_t vaddr)
 {
-	char *text = files_output(
-		"readelf -lW %s | awk '$1 == \"LOAD\" { print $2, $3, $5 }'", program);
+	char *text =
+		files_output("readelf -lW %s | awk '$1 == \"LOAD\" { print $2, $3, $5 }'", program);
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		unsigned long long offset, start, size;
-		if (sscanf(line, "%llx %llx %llx", &offset, &start, &size) == 3 &&
-		    vaddr >= start && vaddr < start + size)
+		if (sscanf(line, "%llx %llx %llx", &offset, &start, &size) == 3 && vaddr >= start &&
+		    vaddr < start + size)
 			return vaddr - start + offset;
 	}
 	ck_abort_msg("0x%lx is in no segment of %s", (long)vaddr, program);
@@ -104,9 +104,14 @@ static inline void resolving_use(struct resolving *r, const char *name)
 	const char *path = *name == '/' ? name : files_path(name);
 	ok_or_fail(image_open(path, &image));
 	r->module = (struct module){
-		.kind = MODULE_FILE, .path = path, .name = name, .is_64bit = true,
-		.build_id_size = image->build_id_size, .ino = image->inode,
-		.maj = major(image->device), .min = minor(image->device),
+		.kind = MODULE_FILE,
+		.path = path,
+		.name = name,
+		.is_64bit = true,
+		.build_id_size = image->build_id_size,
+		.ino = image->inode,
+		.maj = major(image->device),
+		.min = minor(image->device),
 	};
 	memcpy(r->module.build_id, image->build_id, image->build_id_size);
 	image_free(image);
@@ -121,12 +126,13 @@ static inline void resolving_compile(const char *output, const char *flags)
 		  "__attribute__((noinline)) static int hidden(int x) { return work(x) + 2; }\n"
 		  "int main(int argc, char **argv)\n"
 		  "{\n"
-		  "	if (argc > 1)\n"
-		  "		sleep(100);\n"
-		  "	return (hidden(argc) + work(argc)) * !argv;\n"
+		  "     if (argc > 1)\n"
+		  "             sleep(100);\n"
+		  "     return (hidden(argc) + work(argc)) * !argv;\n"
 		  "}\n"
 		  "END\n"
-		  "$CC -O1 -fno-inline -Wl,--build-id %s -o %s p.c", flags, output);
+		  "$CC -O1 -fno-inline -Wl,--build-id %s -o %s p.c",
+		  flags, output);
 }
 
 #endif

@@ -13,16 +13,15 @@
 #define KERNEL_ID "kkkkkkkkkkkkkkkkkkkk"
 #define MODULE_ID "mmmmmmmmmmmmmmmmmmmm"
 
-static const char kallsyms[] =
-	"ffffffff81000000 T _text\n"
-	"ffffffff81000000 T _stext\n"
-	"ffffffff81000100 T do_work\n"
-	"ffffffff82000000 D some_data\n"
-	"ffffffffc0001000 t mod_init\t[mod]\n"
-	"ffffffffc0001040 t mod_work\t[mod]\n"
-	"ffffffffc0009000 d mod_data\t[mod]\n"
-	"ffffffffc0020000 t nameless_work\t[nameless]\n"
-	"ffffffffc0030000 t bpf_prog_1\t[bpf]\n";
+static const char kallsyms[] = "ffffffff81000000 T _text\n"
+			       "ffffffff81000000 T _stext\n"
+			       "ffffffff81000100 T do_work\n"
+			       "ffffffff82000000 D some_data\n"
+			       "ffffffffc0001000 t mod_init\t[mod]\n"
+			       "ffffffffc0001040 t mod_work\t[mod]\n"
+			       "ffffffffc0009000 d mod_data\t[mod]\n"
+			       "ffffffffc0020000 t nameless_work\t[nameless]\n"
+			       "ffffffffc0030000 t bpf_prog_1\t[bpf]\n";
 
 static void put_kernel(struct root *root, const char *symbols)
 {

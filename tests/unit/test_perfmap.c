@@ -39,8 +39,9 @@ TEST(perfmap_reads_lines)
 
 TEST(perfmap_passes_over_bad_lines)
 {
-	struct perfmap *map = parse("\nx 10 a\n1000\n1000 10\n1000 10 \n"
-				    "ffffffffffffffff 10 over\n11111111111111111 1 long\n20 1 ok\n");
+	struct perfmap *map =
+		parse("\nx 10 a\n1000\n1000 10\n1000 10 \n"
+		      "ffffffffffffffff 10 over\n11111111111111111 1 long\n20 1 ok\n");
 	ck_assert_uint_eq(perfmap_count(map), 1);
 	ck_assert_uint_eq(perfmap_bad_lines(map), 7);
 	ck_assert_str_eq(name_at(map, 0x20), "ok");
@@ -56,7 +57,8 @@ TEST(perfmap_empty)
 
 TEST(perfmap_later_line_holds)
 {
-	/* As V8 does when it compiles a function anew, moves one, or reuses the space of several. */
+	/* As V8 does when it compiles a function anew, moves one, or reuses the space of several.
+	 */
 	struct perfmap *map = parse("1000 100 old\n1000 100 new\n"
 				    "2000 10 small\n1f00 1000 over all\n"
 				    "3000 100 wide\n3040 10 within\n");

@@ -42,7 +42,8 @@ TEST(resolver_position_dependent_program)
 static void split(const char *file)
 {
 	files_run("objcopy --only-keep-debug prog %s && strip prog &&"
-		  "objcopy --add-gnu-debuglink=%s prog", file, file);
+		  "objcopy --add-gnu-debuglink=%s prog",
+		  file, file);
 }
 
 TEST(resolver_debuglink_beside_the_file)
@@ -122,7 +123,8 @@ TEST(resolver_debug_file_by_build_id)
 	uint64_t at = resolving_function("prog", "hidden");
 	files_run("id=$(readelf -n prog | sed -n 's/.*Build ID: //p') &&"
 		  "folder=debug/.build-id/$(echo $id | cut -c1-2) && mkdir -p $folder &&"
-		  "objcopy --only-keep-debug prog $folder/$(echo $id | cut -c3-).debug && strip prog");
+		  "objcopy --only-keep-debug prog $folder/$(echo $id | cut -c3-).debug && strip "
+		  "prog");
 	resolving_use(&r, "prog");
 	ok_or_fail(sp_ctx_new(&r.ctx));
 	snprintf(path, sizeof(path), "%s/debug", files_folder());

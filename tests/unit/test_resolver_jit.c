@@ -18,11 +18,15 @@ static void jit_init(struct jit *j)
 {
 	root_init(&j->root);
 	j->r = (struct resolving){
-		.ctx = j->root.ctx, .pid = PID,
-		.module = {
-			.kind = MODULE_ANONYMOUS, .path = "//anon", .name = "[JIT] tid 4711",
-			.pid = PID,
-		},
+		.ctx = j->root.ctx,
+		.pid = PID,
+		.module =
+			{
+				.kind = MODULE_ANONYMOUS,
+				.path = "//anon",
+				.name = "[JIT] tid 4711",
+				.pid = PID,
+			},
 	};
 	resolving_start(&j->r);
 }

@@ -15,14 +15,13 @@
 #define MODULE 0xffffffffc0001000
 #define GUARD 0x1000000
 
-static const char kallsyms[] =
-	"ffffffff81000000 T _text\n"
-	"ffffffff81000000 T _stext\n"
-	"ffffffff81000100 T do_work\n"
-	"ffffffff81000200 t helper\n"
-	"ffffffff82000000 D some_data\n"
-	"ffffffffc0001000 t mod_init\t[my_mod]\n"
-	"ffffffffc0001040 t mod_work\t[my_mod]\n";
+static const char kallsyms[] = "ffffffff81000000 T _text\n"
+			       "ffffffff81000000 T _stext\n"
+			       "ffffffff81000100 T do_work\n"
+			       "ffffffff81000200 t helper\n"
+			       "ffffffff82000000 D some_data\n"
+			       "ffffffffc0001000 t mod_init\t[my_mod]\n"
+			       "ffffffffc0001040 t mod_work\t[my_mod]\n";
 
 struct kernel {
 	struct root root;
@@ -43,15 +42,22 @@ static void kernel_init(struct kernel *k, const char *symbols)
 	root_put_sized(&k->root, "/sys/module/my_mod/notes/.note.gnu.build-id", NOTE MODULE_ID, 36);
 	k->r = (struct resolving){
 		.ctx = k->root.ctx,
-		.options = {
-			.osrelease = "6.1.0-test", .kernel_build_id = (const uint8_t *)KERNEL_ID,
-			.kernel_build_id_size = 20,
-		},
-		.module = {
-			.kind = MODULE_KERNEL, .path = "[kernel.kallsyms]",
-			.name = "[kernel.kallsyms]", .start = TEXT, .end = TEXT + GUARD,
-			.reference = TEXT, .reference_symbol = "_text",
-		},
+		.options =
+			{
+				.osrelease = "6.1.0-test",
+				.kernel_build_id = (const uint8_t *)KERNEL_ID,
+				.kernel_build_id_size = 20,
+			},
+		.module =
+			{
+				.kind = MODULE_KERNEL,
+				.path = "[kernel.kallsyms]",
+				.name = "[kernel.kallsyms]",
+				.start = TEXT,
+				.end = TEXT + GUARD,
+				.reference = TEXT,
+				.reference_symbol = "_text",
+			},
 	};
 	resolving_start(&k->r);
 }
@@ -73,8 +79,11 @@ static void again(struct kernel *k)
 static void use_module(struct kernel *k)
 {
 	k->r.module = (struct module){
-		.kind = MODULE_KERNEL_MODULE, .name = "[my_mod]", .start = MODULE,
-		.path = "/lib/modules/6.1.0-test/kernel/my-mod.ko.xz", .end = MODULE + 0x2000,
+		.kind = MODULE_KERNEL_MODULE,
+		.name = "[my_mod]",
+		.start = MODULE,
+		.path = "/lib/modules/6.1.0-test/kernel/my-mod.ko.xz",
+		.end = MODULE + 0x2000,
 	};
 }
 
@@ -225,8 +234,10 @@ TEST(kernel_by_perfs_cache)
 	KERNEL k;
 	kernel_init(&k, "ffffffff90000000 T _text\nffffffff90000100 T other\n");
 	root_put_sized(&k.root, "/sys/kernel/notes", NOTE MODULE_ID, 36);
-	files_run("f=.debug/.build-id/6b/$(printf '6b%%.0s' 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20) &&"
-		  "mkdir -p $f && cat >$f/kallsyms <<'END'\n%sEND", kallsyms);
+	files_run("f=.debug/.build-id/6b/$(printf '6b%%.0s' 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 "
+		  "17 18 19 20) &&"
+		  "mkdir -p $f && cat >$f/kallsyms <<'END'\n%sEND",
+		  kallsyms);
 	again(&k);
 	resolving_expect(&k.r, TEXT + 0x104, "do_work");
 }
@@ -240,7 +251,8 @@ static void link_vmlinux(const char *flags)
 		  "int vm_work(int x) { return x * first(); }\n"
 		  "END\n"
 		  "$CC -O1 -fno-pic -mcmodel=large -nostdlib -static -no-pie -Wl,--build-id "
-		  "-Wl,-Ttext=0x7f000000 -Wl,-e,first %s -o vmlinux k.c 2>&1", flags);
+		  "-Wl,-Ttext=0x7f000000 -Wl,-e,first %s -o vmlinux k.c 2>&1",
+		  flags);
 }
 
 static void use_vmlinux(struct kernel *k, uint8_t build_id[20])
@@ -257,8 +269,8 @@ static void use_vmlinux(struct kernel *k, uint8_t build_id[20])
 /* Of the vmlinux: from _text. */
 static uint64_t offset_within(const char *function)
 {
-	char *text = files_output("nm vmlinux | awk '$3 == \"_text\" || $3 == \"%s\" { print $1 }' | sort",
-				  function);
+	char *text = files_output(
+		"nm vmlinux | awk '$3 == \"_text\" || $3 == \"%s\" { print $1 }' | sort", function);
 	return strtoull(strchr(text, '\n'), NULL, 16) - strtoull(text, NULL, 16);
 }
 
@@ -318,8 +330,11 @@ TEST(kernel_bpf_program_has_its_recorded_name)
 {
 	RESOLVING r = {0};
 	r.module = (struct module){
-		.kind = MODULE_KERNEL_CODE, .path = "bpf_prog_0123_count", .start = MODULE,
-		.name = "bpf_prog_0123_count", .end = MODULE + 100,
+		.kind = MODULE_KERNEL_CODE,
+		.path = "bpf_prog_0123_count",
+		.start = MODULE,
+		.name = "bpf_prog_0123_count",
+		.end = MODULE + 100,
 	};
 	resolving_start(&r);
 	resolving_expect(&r, MODULE, "bpf_prog_0123_count");
@@ -341,8 +356,12 @@ TEST(kernel_that_runs_here)
 	uint64_t ip = strtoull(second, NULL, 16);
 	RESOLVING r = {.options.osrelease = name.release};
 	r.module = (struct module){
-		.kind = MODULE_KERNEL, .path = "[kernel.kallsyms]", .name = "[kernel.kallsyms]",
-		.start = text, .end = text + (1 << 24), .reference = text,
+		.kind = MODULE_KERNEL,
+		.path = "[kernel.kallsyms]",
+		.name = "[kernel.kallsyms]",
+		.start = text,
+		.end = text + (1 << 24),
+		.reference = text,
 		.reference_symbol = "_text",
 	};
 	ok_or_fail(sp_ctx_new(&r.ctx));

@@ -32,8 +32,9 @@ TEST(demangle_rust)
 		return;
 	ck_assert_str_eq(shown("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE"),
 			 "core::fmt::Write::write_fmt");
-	ck_assert_str_eq(shown("_ZN40_$LT$Foo$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE"),
-			 "<Foo as core::fmt::Debug>::fmt");
+	ck_assert_str_eq(
+		shown("_ZN40_$LT$Foo$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE"),
+		"<Foo as core::fmt::Debug>::fmt");
 	ck_assert_str_eq(shown("_RNvCskwGfYPst2Cb_3foo16example_function"),
 			 "foo::example_function");
 	ck_assert_str_eq(shown("_RINvCskwGfYPst2Cb_3foo7exampleyE"), "foo::example::<u64>");
@@ -42,8 +43,8 @@ TEST(demangle_rust)
 TEST(demangle_leaves_the_rest)
 {
 	static const char *const names[] = {
-		"main", "_start", "_Z", "_ZN", "__libc_start_main", "memcpy@plt", "_R", "", "_",
-		"Z3foov", "_ZNotMangled..", "x._ZN3fooEv",
+		"main", "_start", "_Z", "_ZN",    "__libc_start_main", "memcpy@plt",
+		"_R",   "",       "_",  "Z3foov", "_ZNotMangled..",    "x._ZN3fooEv",
 	};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		ck_assert_str_eq(shown(names[i]), names[i]);
@@ -54,7 +55,8 @@ TEST(demangle_plt_entry)
 	if (!demangle_available())
 		return;
 	ck_assert_str_eq(shown("_ZN3foo3barEv@plt"), "foo::bar@plt");
-	ck_assert_str_eq(shown("_ZGTtdlPv@plt"), "transaction clone for operator delete(void*)@plt");
+	ck_assert_str_eq(shown("_ZGTtdlPv@plt"),
+			 "transaction clone for operator delete(void*)@plt");
 }
 
 /* Twenty bytes a level that double what is printed: 2^40 at the end, were it not stopped. */
@@ -63,7 +65,8 @@ TEST(demangle_stops_an_exploding_name)
 	char name[2000] = "_Z1fI1AIiiE";
 	for (int i = 0; i < 40; i++) {
 		char level[32];
-		snprintf(level, sizeof(level), "1AIS%c_S%c_E", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i % 36],
+		snprintf(level, sizeof(level), "1AIS%c_S%c_E",
+			 "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i % 36],
 			 "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i % 36]);
 		strcat(name, level);
 	}
@@ -89,9 +92,10 @@ TEST(demangle_agrees_with_cxxfilt)
 {
 	if (!demangle_available() || !files_have("c++filt"))
 		return;
-	char *names = files_output("nm -D --defined-only $(ldconfig -p | "
-				   "awk '/libstdc\\+\\+.so.6/ { print $NF; exit }') 2>/dev/null | "
-				   "awk '$3 ~ /^_Z/ { sub(/@.*/, \"\", $3); print $3 }' | head -3000 || :");
+	char *names = files_output(
+		"nm -D --defined-only $(ldconfig -p | "
+		"awk '/libstdc\\+\\+.so.6/ { print $NF; exit }') 2>/dev/null | "
+		"awk '$3 ~ /^_Z/ { sub(/@.*/, \"\", $3); print $3 }' | head -3000 || :");
 	files_write(files_path("names"), names, strlen(names));
 	char *expected = files_output("c++filt -p -i <names");
 	size_t count = 0;
@@ -136,14 +140,16 @@ static void check_plt(const char *flags)
 		  "#include <unistd.h>\n"
 		  "int main(int argc, char **argv)\n"
 		  "{\n"
-		  "	if (argc == 9) {\n"
-		  "		puts(argv[1]); printf(\"%%d\", atoi(argv[2])); sleep(1); getpid();\n"
-		  "		fflush(stdout); free(malloc(argc)); system(argv[3]);\n"
-		  "	}\n"
-		  "	return 0;\n"
+		  "     if (argc == 9) {\n"
+		  "             puts(argv[1]); printf(\"%%d\", atoi(argv[2])); sleep(1); "
+		  "getpid();\n"
+		  "             fflush(stdout); free(malloc(argc)); system(argv[3]);\n"
+		  "     }\n"
+		  "     return 0;\n"
 		  "}\n"
 		  "END\n"
-		  "$CC -O1 -fplt %s -o plt plt.c", flags);
+		  "$CC -O1 -fplt %s -o plt plt.c",
+		  flags);
 	char *entries = files_output(
 		"objdump -d plt | sed -n 's/^0*\\([0-9a-f]*\\) <\\(.*@plt\\)>:$/\\1 \\2/p'");
 	resolving_use(&r, "plt");
@@ -228,7 +234,8 @@ static void check_against_nm(const char *path)
 	resolving_start(&r);
 	ok_or_fail(image_open(path, &image));
 	char *symbols = files_output("{ nm -S %s 2>/dev/null || :; nm -DS %s 2>/dev/null || :; } | "
-				     "awk 'NF == 4 && $3 ~ /[TtWwi]/ { print $1, $2, $4 }'", path, path);
+				     "awk 'NF == 4 && $3 ~ /[TtWwi]/ { print $1, $2, $4 }'",
+				     path, path);
 	files_write(files_path("symbols"), symbols, strlen(symbols));
 	FILE *ours = fopen(files_path("ours"), "w");
 	srand(7);
@@ -249,13 +256,14 @@ static void check_against_nm(const char *path)
 	char *bad = files_output(
 		"sort -u symbols | awk '"
 		"function hex(s,  i, n) { n = 0; s = tolower(s);"
-		"	for (i = 1; i <= length(s); i++) n = n * 16 + index(\"0123456789abcdef\","
-		"		substr(s, i, 1)) - 1; return n }"
+		"       for (i = 1; i <= length(s); i++) n = n * 16 + index(\"0123456789abcdef\","
+		"               substr(s, i, 1)) - 1; return n }"
 		"FNR == NR { start[++n] = hex($1); end[n] = start[n] + hex($2);"
-		"	sub(/@.*/, \"\", $3); name[start[n] \" \" $3] = 1; next }"
+		"       sub(/@.*/, \"\", $3); name[start[n] \" \" $3] = 1; next }"
 		"{ at = hex($1); raw = $3; sub(/@.*/, \"\", raw);"
 		"  while (i < n && start[i + 1] <= at) i++;"
-		"  best = 0; for (j = i; j > 0 && j > i - 200; j--) if (at < end[j]) { best = j; break }"
+		"  best = 0; for (j = i; j > 0 && j > i - 200; j--) if (at < end[j]) { best = j; "
+		"break }"
 		"  if ($2 == \"-\") { if (best) print \"missed\", $0 }"
 		"  else if (best && start[best] != hex($2)) print \"other\", $0, start[best];"
 		"  else if (best && !((hex($2) \" \" raw) in name)) print \"name\", $0 }"
@@ -269,7 +277,8 @@ TEST(resolver_agrees_with_nm)
 		"for p in \"$(command -v bash)\" \"$(command -v python3)\" \"$(command -v perf)\" "
 		"\"$($CC -print-prog-name=cc1)\" \"$($CC -print-file-name=libc.so.6)\" "
 		"\"$($CC -print-file-name=libelf.so)\"; do "
-		"[ \"$(head -c 4 \"$p\" 2>/dev/null | tail -c 3)\" != ELF ] || readlink -f \"$p\"; done");
+		"[ \"$(head -c 4 \"$p\" 2>/dev/null | tail -c 3)\" != ELF ] || readlink -f \"$p\"; "
+		"done");
 	char *save;
 	for (char *path = strtok_r(programs, "\n", &save); path; path = strtok_r(NULL, "\n", &save))
 		check_against_nm(path);

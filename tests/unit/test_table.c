@@ -20,7 +20,8 @@ static void seal(struct table *table)
 static void expect(struct table *table, uint64_t address, const char *name)
 {
 	const struct table_symbol *symbol = table_find(table, address);
-	ck_assert_msg(symbol != NULL || !name, "0x%lx: no symbol, %s expected", (long)address, name);
+	ck_assert_msg(symbol != NULL || !name, "0x%lx: no symbol, %s expected", (long)address,
+		      name);
 	if (symbol)
 		ck_assert_str_eq(symbol->name, name ? name : "(none)");
 }
@@ -88,16 +89,23 @@ TEST(table_prefers_as_perf)
 	prefer((struct table_symbol){.name = "f", .end = 8, .binding = STB_WEAK, .type = STT_FUNC},
 	       (struct table_symbol){.name = "label", .end = 8, .binding = STB_GLOBAL});
 	prefer((struct table_symbol){.name = "l", .end = 8, .binding = STB_LOCAL, .type = STT_FUNC},
-	       (struct table_symbol){.name = "weak", .end = 8, .binding = STB_WEAK, .type = STT_FUNC});
-	prefer((struct table_symbol){.name = "g", .end = 8, .binding = STB_GLOBAL, .type = STT_FUNC},
-	       (struct table_symbol){.name = "lo", .end = 8, .binding = STB_LOCAL, .type = STT_FUNC});
-	prefer((struct table_symbol){.name = "_x", .end = 8, .binding = STB_GLOBAL, .type = STT_FUNC},
-	       (struct table_symbol){.name = "__xx", .end = 8, .binding = STB_GLOBAL,
-				     .type = STT_FUNC});
-	prefer((struct table_symbol){.name = "xyz", .end = 8, .binding = STB_GLOBAL,
-				     .type = STT_FUNC},
-	       (struct table_symbol){.name = "xy", .end = 8, .binding = STB_GLOBAL,
-				     .type = STT_FUNC});
+	       (struct table_symbol){
+		       .name = "weak", .end = 8, .binding = STB_WEAK, .type = STT_FUNC});
+	prefer(
+		(struct table_symbol){
+			.name = "g", .end = 8, .binding = STB_GLOBAL, .type = STT_FUNC},
+		(struct table_symbol){
+			.name = "lo", .end = 8, .binding = STB_LOCAL, .type = STT_FUNC});
+	prefer(
+		(struct table_symbol){
+			.name = "_x", .end = 8, .binding = STB_GLOBAL, .type = STT_FUNC},
+		(struct table_symbol){
+			.name = "__xx", .end = 8, .binding = STB_GLOBAL, .type = STT_FUNC});
+	prefer(
+		(struct table_symbol){
+			.name = "xyz", .end = 8, .binding = STB_GLOBAL, .type = STT_FUNC},
+		(struct table_symbol){
+			.name = "xy", .end = 8, .binding = STB_GLOBAL, .type = STT_FUNC});
 }
 
 TEST(table_prefers_one_with_a_size)
@@ -173,7 +181,8 @@ TEST(table_sorts_the_whole_range)
 {
 	struct table table = {0};
 	for (uint64_t i = 0; i < 64; i++)
-		add(&table, (uint64_t)1 << (63 - i), 1, i % 2 ? "odd" : "even", STB_GLOBAL, STT_FUNC);
+		add(&table, (uint64_t)1 << (63 - i), 1, i % 2 ? "odd" : "even", STB_GLOBAL,
+		    STT_FUNC);
 	add(&table, 0, 1, "zero", STB_GLOBAL, STT_FUNC);
 	add(&table, UINT64_MAX, 0, "last", STB_GLOBAL, STT_FUNC);
 	seal(&table);
