@@ -9,3 +9,5 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/set.c lib/event/set.h
 check_PROGRAMS += tests/unit/test_event_parse tests/unit/test_event_plan \
 	tests/unit/test_rights
+check_PROGRAMS += tests/live/test_event_set
+tests_live_test_event_set_LDADD = lib/libsprof-core.la

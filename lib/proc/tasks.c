@@ -164,7 +164,8 @@ struct sp_error *task_stat_parse(const void *text, size_t size, const char *path
 {
 	struct cursor cursor = cursor_make(text, size, false, path, 0);
 	struct task_stat stat = {.last_cpu = -1};
-	const char *open = memchr(text, '(', size), *close = memrchr(text, ')', size);
+	const char *open = size ? memchr(text, '(', size) : NULL;
+	const char *close = size ? memrchr(text, ')', size) : NULL;
 	uint8_t state;
 	if (!text_decimal_u32(&cursor, &stat.tid) || !open || !close || close < open)
 		return cursor_error(&cursor, "not a stat line");

@@ -3,16 +3,22 @@
 # corpus/NAME. `make check` runs seeds and some mutations of them; configured
 # with --enable-fuzzing, `make fuzz [FUZZ_SECONDS=60]` runs libFuzzer on each.
 FUZZERS += \
+	tests/fuzz/fuzz_btf \
 	tests/fuzz/fuzz_demangle \
 	tests/fuzz/fuzz_elf \
 	tests/fuzz/fuzz_event \
 	tests/fuzz/fuzz_kallsyms \
-	tests/fuzz/fuzz_perfmap
+	tests/fuzz/fuzz_maps \
+	tests/fuzz/fuzz_perfmap \
+	tests/fuzz/fuzz_stat
+tests_fuzz_fuzz_btf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_demangle_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_elf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_event_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_kallsyms_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_maps_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_perfmap_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_stat_LDADD = $(fuzz_ldadd)
 
 EXTRA_DIST += tests/fuzz/corpus
 if FUZZING

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include "capture/btf.h"
 #include "proc/maps.h"
+#include "files.h"
 #include "record/decode.h"
 #include "root.h"
 
@@ -395,6 +396,71 @@ TEST(synth_all_of_the_live_machine)
 	ck_assert_uint_ge(maps, 4);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
+}
+
+/* One mapping in text, to be compared. */
+static void put_line(FILE *file, const struct sp_mmap *mmap)
+{
+	fprintf(file, "%d %#" PRIx64 " %#" PRIx64 " %#" PRIx64 " %s\n", (int32_t)mmap->pid,
+		mmap->start, mmap->size, mmap->file_offset, mmap->filename);
+}
+
+/* perf's "PERF_RECORD_MMAP2 7/7: [0x1000(0x2000) @ 0x3000 fe:00 5 0]: r-xp /bin/a". */
+static void put_perf_line(FILE *file, const char *line)
+{
+	int32_t pid;
+	int name = 0;
+	struct sp_mmap mmap = {0};
+	char offset[32];
+	const char *record = strstr(line, "PERF_RECORD_MMAP");
+	if (!record || strstr(line, "[vsyscall]") ||
+	    sscanf(record, "%*s %d/%*d: [%" SCNx64 "(%" SCNx64 ") @ %31[0-9a-fx]%*[^]]]: %*s %n", &pid,
+		   &mmap.start, &mmap.size, offset, &name) < 4)
+		return;
+	if (!name) /* MMAP has nothing behind the offset */
+		sscanf(record, "%*[^]]]: %*s %n", &name);
+	mmap.pid = (uint32_t)pid;
+	mmap.file_offset = strtoull(offset, NULL, 0);
+	mmap.filename = record + name;
+	put_line(file, &mmap);
+}
+
+TEST(synth_says_what_perf_says)
+{
+	if (!files_have("perf"))
+		return;
+	BENCH bench;
+	bench_init(&bench, true);
+	pid_t child = waiting_child();
+	char *script = files_output("perf record -q -F 99 -e cpu-clock -o perf.data -p %d sleep 0.1 "
+				    ">/dev/null 2>&1 && perf script -i perf.data --show-mmap-events "
+				    "2>/dev/null || true", (int)child);
+	struct task_list threads = {0};
+	bool hidden, complete;
+	ok_or_fail(tasks_list(bench.ctx, (uint32_t)child, &threads));
+	ok_or_fail(synth_kernel(bench.synth, &hidden));
+	ok_or_fail(synth_process(bench.synth, (uint32_t)child, &threads, &complete));
+	vec_deinit(&threads);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	CLEANUP(cleanup_fclose) FILE *ours = fopen(files_path("ours"), "w");
+	CLEANUP(cleanup_fclose) FILE *theirs = fopen(files_path("theirs"), "w");
+	size_t count = 0;
+	for (char *line = strtok(script, "\n"); line; line = strtok(NULL, "\n")) {
+		put_perf_line(theirs, line);
+		count++;
+	}
+	for (const struct sp_record *record; (record = next(&bench)) != NULL;)
+		if (record->type == PERF_RECORD_MMAP2 || record->type == PERF_RECORD_MMAP)
+			put_line(ours, &record->mmap);
+	fflush(ours);
+	fflush(theirs);
+	free(script);
+	if (!count)
+		return; /* perf may not record here */
+	/* Without rights perf says nothing of the kernel. */
+	files_run("grep -q '^-1 ' theirs || { grep -v '^-1 ' ours >x; mv x ours; }\n"
+		  "sort ours >a; sort theirs >b; diff a b");
 }
 
 /*

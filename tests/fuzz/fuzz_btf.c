@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Type information of BPF programs. */
+#include <assert.h>
+#include <string.h>
+#include "capture/btf.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	for (uint32_t id = 0; id < 16; id++) {
+		const char *name = btf_type_name(bytes, size, id);
+		assert(!name || (*name && strlen(name) < size));
+	}
+	return 0;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Real events of this process: opened, directed to their holders' rings, counted. */
+#include "event/set.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "proc/sysfs.h"
+#include "ring/ring.h"
+
+#define CPU_LIMIT 64
+#define RING_SIZE ((size_t)64 << 10)
+
+static int case_count;
+
+__attribute__((format(printf, 2, 3)))
+static void result(bool passed, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	printf("%sok %d - ", passed ? "" : "not ", ++case_count);
+	vprintf(format, args);
+	printf("\n");
+	va_end(args);
+}
+
+/* The test cannot go on. */
+static void need(struct sp_error *error)
+{
+	if (!error)
+		return;
+	printf("Bail out! %s (%s)\n", sp_error_message(error), sp_error_remedy(error) ?: "");
+	exit(1);
+}
+
+struct recording {
+	struct event_plan *plan;
+	struct event_set *set;
+	struct cpu_list cpus;
+	struct ring rings[CPU_LIMIT][EVENT_ROLE_COUNT];
+	struct event_place places[CPU_LIMIT];
+};
+
+DEFINE_CLEANUP(struct sp_ctx *, sp_ctx_free)
+
+static void recording_init(struct recording *recording, const char *events, enum event_start start,
+			   bool inherit)
+{
+	CLEANUP(cleanup_sp_ctx_free) struct sp_ctx *ctx = NULL;
+	CLEANUP(event_specs_deinit) struct event_specs specs = {0};
+	struct rights rights;
+	*recording = (struct recording){0};
+	need(sp_ctx_new(&ctx));
+	need(rights_read(ctx, &rights));
+	need(sysfs_cpus_online(ctx, &recording->cpus));
+	if (recording->cpus.count > CPU_LIMIT)
+		recording->cpus.count = CPU_LIMIT;
+	need(event_specs_parse(&specs, events));
+	struct event_request request = {
+		.specs = &specs,
+		.start = start,
+		.freq_hz = 2000,
+		.inherit = inherit,
+		.clock_id = CLOCK_MONOTONIC,
+	};
+	need(event_plan_make(event_kernel_real(), &rights, &request, &recording->plan));
+	need(event_set_new(event_kernel_real(), recording->plan, recording->cpus.items,
+			   recording->cpus.count, &recording->set));
+	for (size_t i = 0; i < recording->cpus.count; i++)
+		for (enum event_role role = 0; role < EVENT_ROLE_COUNT; role++)
+			need(ring_map(&recording->rings[i][role],
+				      event_set_ring_fd(recording->set, i, role), RING_SIZE));
+}
+
+static void recording_deinit(struct recording *recording)
+{
+	for (size_t i = 0; i < recording->cpus.count; i++)
+		for (enum event_role role = 0; role < EVENT_ROLE_COUNT; role++)
+			ring_deinit(&recording->rings[i][role]);
+	event_set_free(recording->set);
+	event_plan_free(recording->plan);
+	vec_deinit(&recording->cpus);
+}
+
+#define RECORDING CLEANUP(recording_deinit) struct recording
+
+static void open_task(struct recording *recording, enum event_role role, int32_t tid)
+{
+	for (size_t i = 0; i < recording->cpus.count; i++)
+		recording->places[i] = (struct event_place){.tid = tid, .cpu_index = (uint32_t)i,
+							    .last_cpu = -1};
+	need(event_set_open(recording->set, role, recording->places, recording->cpus.count));
+}
+
+static uint64_t cpu_time_ns(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* In user mode, but for asking the time now and then. */
+static void work(uint64_t ns)
+{
+	uint64_t end = cpu_time_ns() + ns;
+	while (cpu_time_ns() < end)
+		for (volatile int i = 0; i < 100000; i++)
+			;
+}
+
+/* What the rings of a role hold. */
+struct seen {
+	size_t samples, forks, foreign_ids;
+	uint32_t last_tid;
+};
+
+/* SAMPLEs begin {id, ip, pid, tid}: all events of a plan have one layout. */
+static void see(struct recording *recording, enum event_role role, struct seen *seen)
+{
+	const struct sp_event *events;
+	size_t count;
+	need(event_set_events(recording->set, &events, &count));
+	*seen = (struct seen){0};
+	for (size_t i = 0; i < recording->cpus.count; i++) {
+		struct ring *ring = &recording->rings[i][role];
+		uint64_t head = ring_head(ring), at = ring->tail;
+		struct perf_event_header header;
+		for (; at < head && ring_record(ring, at, head, &header); at += header.size) {
+			seen->forks += header.type == PERF_RECORD_FORK;
+			if (header.type != PERF_RECORD_SAMPLE)
+				continue;
+			bool ours = false;
+			for (size_t j = 0; j < events[0].id_count; j++)
+				ours |= events[0].ids[j] == ring_u64(ring, at + 8);
+			seen->samples++;
+			seen->foreign_ids += !ours;
+			seen->last_tid = (uint32_t)(ring_u64(ring, at + 24) >> 32);
+		}
+		ring_release(ring, at);
+	}
+}
+
+/* 300 ms at 2,000 Hz are 600 samples; the machine may be busy with others. */
+static void samples_reach_the_ring(void)
+{
+	RECORDING recording;
+	recording_init(&recording, "cpu-clock:u", EVENT_START_NOW, true);
+	uint64_t before = cpu_time_ns();
+	open_task(&recording, EVENT_ROLE_SAMPLES, (int32_t)getpid());
+	work(300000000);
+	struct event_total total;
+	need(event_set_read(recording.set, 0, &total));
+	uint64_t used = cpu_time_ns() - before;
+	struct seen seen, sideband;
+	see(&recording, EVENT_ROLE_SAMPLES, &seen);
+	see(&recording, EVENT_ROLE_SIDEBAND, &sideband);
+	result(seen.samples > 100 && seen.samples < 1000, "samples reach the holder's ring (%zu)",
+	       seen.samples);
+	result(!seen.foreign_ids, "samples have the ids of the set");
+	result(!sideband.samples, "no samples reach the side-band's ring");
+	result(total.value > used / 2 && total.value < used * 11 / 10,
+	       "the count is the CPU time (%llu of %llu ns)", (unsigned long long)total.value,
+	       (unsigned long long)used);
+	result(total.lost == 0, "nothing is lost");
+}
+
+static void *work_in_thread(void *tid)
+{
+	*(uint32_t *)tid = (uint32_t)syscall(SYS_gettid);
+	work(50000000);
+	return NULL;
+}
+
+static void threads_are_followed(void)
+{
+	RECORDING recording;
+	recording_init(&recording, "cpu-clock:u", EVENT_START_NOW, true);
+	open_task(&recording, EVENT_ROLE_SIDEBAND, (int32_t)getpid());
+	open_task(&recording, EVENT_ROLE_SAMPLES, (int32_t)getpid());
+	uint32_t tid = 0;
+	pthread_t thread;
+	struct seen seen;
+	see(&recording, EVENT_ROLE_SAMPLES, &seen);
+	pthread_create(&thread, NULL, work_in_thread, &tid);
+	pthread_join(thread, NULL);
+	see(&recording, EVENT_ROLE_SAMPLES, &seen);
+	result(seen.samples > 10 && seen.last_tid == tid, "a new thread is sampled (%zu)",
+	       seen.samples);
+	result(!seen.foreign_ids, "its samples have the ids of the set");
+	see(&recording, EVENT_ROLE_SIDEBAND, &seen);
+	result(seen.forks == 1, "the side-band tells of it (%zu)", seen.forks);
+}
+
+static void nothing_before_the_start(void)
+{
+	RECORDING recording;
+	recording_init(&recording, "cpu-clock:u", EVENT_START_LATER, true);
+	open_task(&recording, EVENT_ROLE_SAMPLES, (int32_t)getpid());
+	struct seen seen;
+	work(20000000);
+	see(&recording, EVENT_ROLE_SAMPLES, &seen);
+	result(!seen.samples, "events that start later are silent");
+	need(event_set_enable(recording.set, EVENT_ROLE_SAMPLES));
+	work(50000000);
+	see(&recording, EVENT_ROLE_SAMPLES, &seen);
+	result(seen.samples > 10, "until they are enabled (%zu)", seen.samples);
+	need(event_set_disable(recording.set, EVENT_ROLE_SAMPLES));
+	see(&recording, EVENT_ROLE_SAMPLES, &seen);
+	work(20000000);
+	see(&recording, EVENT_ROLE_SAMPLES, &seen);
+	result(!seen.samples, "and silent when disabled again");
+}
+
+static void places_of_tasks_that_are_gone(void)
+{
+	RECORDING recording;
+	struct event_place places[20];
+	recording_init(&recording, "cpu-clock:u", EVENT_START_NOW, false);
+	cpu_set_t before, after;
+	sched_getaffinity(0, sizeof(before), &before);
+	for (size_t i = 0; i < 20; i++)
+		places[i] = (struct event_place){
+			.tid = i % 2 ? (int32_t)getpid() : 0x3fffffff,
+			.cpu_index = (uint32_t)(i % recording.cpus.count),
+			.last_cpu = (int32_t)recording.cpus.items[i * 7 % recording.cpus.count],
+			.status = i == 3 ? EVENT_PLACE_GONE : EVENT_PLACE_NEW,
+		};
+	need(event_set_open(recording.set, EVENT_ROLE_SAMPLES, places, 20));
+	bool right = true;
+	for (size_t i = 0; i < 20; i++)
+		right &= places[i].status == (i % 2 && i != 3 ? EVENT_PLACE_OPEN : EVENT_PLACE_GONE);
+	result(right, "tasks that are gone are told apart");
+	sched_getaffinity(0, sizeof(after), &after);
+	result(CPU_EQUAL(&before, &after), "the thread's affinity is restored");
+	const struct sp_event *events;
+	size_t count;
+	need(event_set_events(recording.set, &events, &count));
+	result(count == 2 && events[0].id_count == 9 && events[1].id_count == 0,
+	       "ids of what is open alone");
+}
+
+int main(void)
+{
+	struct event_support support;
+	int errnum = event_support_probe(event_kernel_real(), &support);
+	if (errnum) {
+		printf("1..0 # SKIP perf_event_open is refused: %s\n", strerror(errnum));
+		return 0;
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	samples_reach_the_ring();
+	threads_are_followed();
+	nothing_before_the_start();
+	places_of_tasks_that_are_gone();
+	printf("1..%d\n", case_count);
+	return 0;
+}
