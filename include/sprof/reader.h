@@ -47,7 +47,10 @@ struct sp_event {
 SP_API size_t sp_reader_event_count(const struct sp_reader *reader);
 SP_API const struct sp_event *sp_reader_event(const struct sp_reader *reader, size_t index);
 
-/* A place that could not be read. */
+/*
+ * A place that could not be read. The offset is that of the file, or, where `what`
+ * says so, of its inflated data.
+ */
 struct sp_damage {
 	uint64_t offset;
 	const char *what;

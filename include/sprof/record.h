@@ -164,6 +164,7 @@ struct sp_build_id {
 	uint8_t build_id[20];
 	uint8_t build_id_size;
 	const char *filename;
+	uint16_t cpumode; /* PERF_RECORD_MISC_{USER,KERNEL,…}: whose file it is */
 };
 
 /* HEADER_ATTR: the file's events become known by it in a pipe. */

@@ -17,6 +17,8 @@ struct sp_error {
 	int errnum;
 	char *message;
 	char *remedy;
+	size_t what_at;  /* in the message: behind the place; 0: no place */
+	uint64_t offset; /* the place */
 };
 
 static const struct sp_error no_memory = {
@@ -110,11 +112,15 @@ struct sp_error *error_format(const char *path, uint64_t offset, const char *for
 	if (asprintf(&where, "%s: offset 0x%llx: ", path ?: "(memory)",
 		     (unsigned long long)offset) < 0)
 		where = NULL;
-	if (where) {
+	if (where)
 		message = surround(where, message, "");
-		free(where);
+	struct sp_error *error = error_take(SP_ERROR_FORMAT, 0, message);
+	if (where && error != &no_memory) {
+		error->what_at = strlen(where);
+		error->offset = offset;
 	}
-	return error_take(SP_ERROR_FORMAT, 0, message);
+	free(where);
+	return error;
 }
 
 struct sp_error *error_prefix(struct sp_error *error, const char *format, ...)
@@ -127,6 +133,8 @@ struct sp_error *error_prefix(struct sp_error *error, const char *format, ...)
 	va_end(args);
 	char *whole;
 	if (prefix && asprintf(&whole, "%s: %s", prefix, error->message) >= 0) {
+		if (error->what_at)
+			error->what_at += strlen(prefix) + 2;
 		free(error->message);
 		error->message = whole;
 	}
@@ -144,6 +152,13 @@ struct sp_error *error_set_remedy(struct sp_error *error, const char *format, ..
 	error->remedy = format_message(format, args);
 	va_end(args);
 	return error;
+}
+
+const char *error_what(const struct sp_error *error, uint64_t *offset_ret)
+{
+	if (error->what_at)
+		*offset_ret = error->offset;
+	return sp_error_message(error) + error->what_at;
 }
 
 enum sp_error_code sp_error_code(const struct sp_error *error)

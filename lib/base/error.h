@@ -24,6 +24,13 @@ struct sp_error *error_os(int errnum, const char *format, ...)
 struct sp_error *error_format(const char *path, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/*
+ * What is wrong, without the place: the message that error_format() was given.
+ * *offset_ret becomes its offset; both as error_format() had them. For errors made
+ * otherwise it is the whole message, and *offset_ret stays.
+ */
+const char *error_what(const struct sp_error *error, uint64_t *offset_ret);
+
 /* Puts "PREFIX: " before the message of `error`; returns it. */
 struct sp_error *error_prefix(struct sp_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

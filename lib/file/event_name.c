@@ -95,18 +95,23 @@ static void name_base(const struct sp_reader *reader, const struct perf_event_at
 			 (unsigned long long)attr->config);
 }
 
+/*
+ * What is not excluded, if anything is. H for "not the guests" is left out: which
+ * is the default has changed in perf 6.13, and so has what perf itself prints.
+ */
 static void name_modifiers(const struct perf_event_attr *attr, char *modifiers)
 {
 	char *at = modifiers;
+	bool rings = attr->exclude_kernel || attr->exclude_user;
 	*at++ = ':';
-	if (attr->exclude_kernel || attr->exclude_user) {
-		if (!attr->exclude_user)
-			*at++ = 'u';
-		if (!attr->exclude_kernel)
-			*at++ = 'k';
-	}
+	if (rings && !attr->exclude_kernel)
+		*at++ = 'k';
+	if (rings && !attr->exclude_user)
+		*at++ = 'u';
 	for (unsigned int i = 0; i < attr->precise_ip; i++)
 		*at++ = 'p';
+	if (attr->exclude_host && !attr->exclude_guest)
+		*at++ = 'G';
 	*at = 0;
 	if (at == modifiers + 1)
 		*modifiers = 0;
@@ -114,7 +119,7 @@ static void name_modifiers(const struct perf_event_attr *attr, char *modifiers)
 
 const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr)
 {
-	char base[128], modifiers[8], name[144];
+	char base[128], modifiers[12], name[144];
 	name_base(reader, attr, base, sizeof(base));
 	name_modifiers(attr, modifiers);
 	int size = snprintf(name, sizeof(name), "%s%s", base, modifiers);

@@ -14,3 +14,13 @@ lib_libsprof_core_la_SOURCES += lib/file/event_name.c
 lib_libsprof_core_la_SOURCES += lib/file/walker.c lib/file/walker.h
 check_PROGRAMS += tests/unit/test_written
 EXTRA_DIST += tests/unit/recording.h
+lib_libsprof_core_la_SOURCES += lib/file/reader_flatten.c
+lib_libsprof_core_la_SOURCES += lib/file/reader_scan.c
+lib_libsprof_core_la_SOURCES += lib/file/reader_source.c lib/file/source.h
+lib_libsprof_core_la_SOURCES += lib/file/spool.c lib/file/spool.h
+lib_libsprof_core_la_SOURCES += lib/file/inflate.h
+if HAVE_ZSTD
+lib_libsprof_core_la_SOURCES += lib/file/inflate.c
+else
+lib_libsprof_core_la_SOURCES += lib/file/inflate_none.c
+endif

@@ -8,15 +8,16 @@
 #include "file/reader_internal.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "file/source.h"
 #include "file/walker.h"
+
+/* How much of a file is looked through for records that say more of it. */
+#define SCAN_SIZE ((uint64_t)1 << 20)
 
 DEFINE_CLEANUP(struct sp_reader *, sp_reader_free)
 
@@ -78,7 +79,18 @@ static size_t damage_place(const struct sp_reader *reader, uint64_t offset)
 	return low;
 }
 
-/* Called with the lock held. Damage met twice (in two passes) is listed once. */
+/* One more place than are listed: the last item says how many there are. */
+static void damage_uncounted(struct sp_reader *reader, uint64_t offset)
+{
+	if (!reader->damage_unlisted++)
+		reader->damage_more.offset = offset;
+	snprintf(reader->damage_more_what, sizeof(reader->damage_more_what),
+		 "%llu more places are damaged",
+		 (unsigned long long)reader->damage_unlisted);
+	reader->damage_more.what = reader->damage_more_what;
+}
+
+/* Damage met twice (in two passes) is listed once. */
 static void damage_insert(struct sp_reader *reader, uint64_t offset, const char *what)
 {
 	size_t place = damage_place(reader, offset);
@@ -88,14 +100,10 @@ static void damage_insert(struct sp_reader *reader, uint64_t offset, const char 
 		if (!strcmp(reader->damage.items[i].what, what))
 			return;
 	}
-	if (reader->damage.count >= DAMAGE_LISTED) {
-		reader->damage_unlisted++;
-		return;
-	}
-	char *copy = strdup(what);
+	char *copy = reader->damage.count < DAMAGE_LISTED ? strdup(what) : NULL;
 	if (!copy || !vec_reserve(&reader->damage, reader->damage.count + 1)) {
 		free(copy);
-		reader->damage_unlisted++;
+		damage_uncounted(reader, offset);
 		return;
 	}
 	struct sp_damage *items = reader->damage.items;
@@ -104,11 +112,30 @@ static void damage_insert(struct sp_reader *reader, uint64_t offset, const char 
 	items[place] = (struct sp_damage){offset, copy};
 }
 
+/* `of_data`: the offset is that of the flat data, which may not be that of the file. */
+static void damage_list(struct sp_reader *reader, uint64_t offset, const struct sp_error *error,
+			bool of_data)
+{
+	CLEANUP_FREE char *longer = NULL;
+	const char *what = error_what(error, &offset);
+	if (of_data && reader->data_path != reader->path &&
+	    asprintf(&longer, "%s (in the %s data)", what, reader->info.compressed ? "inflated"
+									      : "joined") < 0)
+		longer = NULL;
+	pthread_mutex_lock(&reader->damage_lock);
+	damage_insert(reader, offset, longer ?: what);
+	pthread_mutex_unlock(&reader->damage_lock);
+}
+
 void reader_add_damage(struct sp_reader *reader, uint64_t offset, struct sp_error *error)
 {
-	pthread_mutex_lock(&reader->damage_lock);
-	damage_insert(reader, offset, sp_error_message(error));
-	pthread_mutex_unlock(&reader->damage_lock);
+	damage_list(reader, offset, error, true);
+	sp_error_free(error);
+}
+
+void reader_add_file_damage(struct sp_reader *reader, uint64_t offset, struct sp_error *error)
+{
+	damage_list(reader, offset, error, false);
 	sp_error_free(error);
 }
 
@@ -122,80 +149,124 @@ void reader_note(struct sp_reader *reader, uint64_t offset, const char *format, 
 	va_end(args);
 	struct sp_error *error = what ? error_format(reader->path, offset, "%s", what)
 				      : error_no_memory();
-	reader_add_damage(reader, offset, error);
+	reader_add_file_damage(reader, offset, error);
 }
 
-static struct sp_error *open_file(struct sp_reader *reader)
+/* Where the records of `extent`, and of the parts of a directory, have to be copied flat. */
+static struct sp_error *flatten(struct sp_reader *reader, bool compressed)
 {
-	struct stat status;
-	reader->fd = open(reader->path, O_RDONLY | O_CLOEXEC);
-	if (reader->fd < 0 || fstat(reader->fd, &status))
-		return error_os(errno, "cannot open %s", reader->path);
-	reader->file_size = (uint64_t)status.st_size;
-	return NULL;
+	struct source_parts parts = {0};
+	struct sp_error *error = NULL;
+	struct flat_source first = {reader->fd, reader->extent, reader->path};
+	if (reader->info.mode == SP_READER_DIRECTORY)
+		error = source_list_parts(reader, &parts);
+	bool needed = compressed || parts.count;
+	if (!error && needed)
+		error = reader_flatten(reader, &first, &parts);
+	source_parts_deinit(&parts);
+	CLEANUP_FREE char *name = NULL;
+	if (error || !needed)
+		return error;
+	/* Offsets are no longer those of the file: messages must say so. */
+	if (asprintf(&name, "%s (%s)", reader->path, compressed ? "inflated" : "joined") < 0)
+		name = NULL;
+	reader->data_path = name ? reader_copy_text(reader, name, strlen(name)) : NULL;
+	return reader->data_path ? NULL : error_no_memory();
+}
+
+static bool has_bit(const struct header_info *header, enum file_feature bit)
+{
+	return header->features[bit / 64] >> bit % 64 & 1;
+}
+
+/* The records at the start of a file's data: as far as one read of the walker goes. */
+static struct sp_error *scan_beginning(struct sp_reader *reader)
+{
+	struct reader_extent beginning = reader->extent;
+	if (beginning.end - beginning.begin > SCAN_SIZE)
+		beginning.end = beginning.begin + SCAN_SIZE;
+	return reader_scan(reader, beginning);
 }
 
 static struct sp_error *open_with_header(struct sp_reader *reader)
 {
 	struct header_info header;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *no_events = NULL;
 	struct sp_error *error = header_read(reader, &header);
 	if (error)
 		return error;
-	reader->data_fd = reader->fd;
 	reader->extent = (struct reader_extent){header.data.offset,
 						header.data.offset + header.data.size};
 	error = features_read_table(reader, &header);
-	if (error)
-		return error;
-	struct sp_error *no_events = header_read_events(reader, &header);
-	if (no_events && sp_error_code(no_events) != SP_ERROR_FORMAT)
-		return no_events;
-	error = features_interpret(reader);
-	if (error || !reader->events.count) {
-		if (!error)
-			return no_events;
-		sp_error_free(no_events);
-		return error;
+	if (!error) {
+		no_events = header_read_events(reader, &header);
+		if (no_events && sp_error_code(no_events) != SP_ERROR_FORMAT)
+			return take_ptr(no_events);
+		error = scan_beginning(reader);
 	}
-	if (no_events)
-		reader_add_damage(reader, 24, no_events);
-	return NULL;
+	if (!error)
+		error = features_interpret(reader);
+	if (!error && !reader->events.count)
+		error = take_ptr(no_events);
+	if (!error && no_events)
+		reader_add_file_damage(reader, 24, take_ptr(no_events));
+	if (!error)
+		error = flatten(reader, reader->info.compressed || has_bit(&header, FEATURE_COMPRESSED));
+	return error;
+}
+
+static struct sp_error *open_stream(struct sp_reader *reader)
+{
+	reader->extent = (struct reader_extent){FILE_PIPE_HEADER_SIZE, reader->file_size};
+	if (reader->info.mode == SP_READER_FILE)
+		reader->info.mode = SP_READER_PIPE;
+	struct sp_error *error = reader_scan(reader, reader->extent);
+	if (!error)
+		error = features_interpret(reader);
+	if (!error && !reader->events.count)
+		error = error_format(reader->path, reader->file_size,
+				     "the stream ends, and has not described an event");
+	if (!error)
+		error = flatten(reader, reader->info.compressed);
+	return error;
 }
 
 static struct sp_error *identify(struct sp_reader *reader)
 {
-	uint64_t magic = 0;
+	uint8_t bytes[FILE_PIPE_HEADER_SIZE];
 	size_t got;
-	int errnum = io_pread(reader->fd, &magic, sizeof(magic), 0, &got);
+	uint64_t header_size = 0;
+	bool swap;
+	int errnum = io_pread(reader->fd, bytes, sizeof(bytes), 0, &got);
 	if (errnum)
 		return error_os(errnum, "cannot read %s", reader->path);
-	if (got < sizeof(magic))
-		return error_format(reader->path, 0, "not a perf.data file: it has %llu bytes",
-				    (unsigned long long)reader->file_size);
-	if (magic == FILE_MAGIC || !memcmp(&magic, FILE_MAGIC_V1, sizeof(magic)))
-		reader_set_swap(reader, false);
-	else if (magic == __builtin_bswap64(FILE_MAGIC))
-		reader_set_swap(reader, true);
-	else
+	if (!source_is_recording(bytes, got, &swap))
 		return error_format(reader->path, 0,
 				    "not a perf.data file: it does not begin with PERFILE2");
+	reader_set_swap(reader, swap);
+	struct cursor cursor = reader_cursor(reader, bytes, got, 0);
+	if (!cursor_skip(&cursor, 8) || !cursor_u64(&cursor, &header_size))
+		return cursor_error(&cursor, "the file header is cut short");
+	reader->pipe_format = header_size == FILE_PIPE_HEADER_SIZE;
 	return NULL;
 }
 
 static struct sp_error *reader_fill(struct sp_reader *reader)
 {
-	struct sp_error *error = open_file(reader);
+	struct sp_error *error = source_open(reader);
 	if (!error)
 		error = identify(reader);
 	if (!error)
-		error = open_with_header(reader);
+		error = reader->pipe_format ? open_stream(reader) : open_with_header(reader);
 	if (error)
 		return error;
+	if (reader->data_fd < 0)
+		reader->data_fd = reader->fd;
 	reader->layout = (struct record_layout){
 		.events = reader->events.items,
 		.event_count = reader->events.count,
 		.swap = reader->swap,
-		.path = reader->path,
+		.path = reader->data_path,
 	};
 	return NULL;
 }
@@ -206,12 +277,13 @@ struct sp_error *sp_reader_open(struct sp_ctx *ctx, const char *path, struct sp_
 	if (!reader)
 		return error_no_memory();
 	reader->ctx = ctx;
-	reader->fd = reader->data_fd = -1;
+	reader->fd = reader->data_fd = reader->directory_fd = -1;
 	pthread_mutex_init(&reader->damage_lock, NULL);
-	reader->path = reader_copy_text(reader, path, strlen(path));
-	if (!reader->path)
+	reader->info.path = reader_copy_text(reader, path, strlen(path));
+	if (!reader->info.path)
 		return error_no_memory();
-	reader->info.path = reader->path;
+	reader->path = strcmp(path, "-") ? reader->info.path : "standard input";
+	reader->data_path = reader->path;
 	struct sp_error *error = reader_fill(reader);
 	if (!error)
 		*ret = take_ptr(reader);
@@ -228,6 +300,8 @@ void sp_reader_free(struct sp_reader *reader)
 		close(reader->data_fd);
 	if (reader->fd >= 0)
 		close(reader->fd);
+	if (reader->directory_fd >= 0)
+		close(reader->directory_fd);
 	for (size_t i = 0; i < reader->damage.count; i++)
 		free((char *)(uintptr_t)reader->damage.items[i].what);
 	vec_deinit(&reader->damage);
@@ -251,11 +325,8 @@ static struct sp_error *start(struct sp_reader *reader)
 static struct sp_error *damage_met(struct sp_reader *reader, uint64_t offset,
 				   struct sp_error *error)
 {
-	if (sp_error_code(error) != SP_ERROR_NO_MEMORY) {
-		pthread_mutex_lock(&reader->damage_lock);
-		damage_insert(reader, offset, sp_error_message(error));
-		pthread_mutex_unlock(&reader->damage_lock);
-	}
+	if (sp_error_code(error) != SP_ERROR_NO_MEMORY)
+		damage_list(reader, offset, error, true);
 	return error;
 }
 
@@ -311,11 +382,13 @@ bool sp_reader_has_feature(const struct sp_reader *reader, unsigned int bit)
 
 size_t sp_reader_damage_count(const struct sp_reader *reader)
 {
-	return reader->damage.count;
+	return reader->damage.count + (reader->damage_unlisted > 0);
 }
 
 const struct sp_damage *sp_reader_damage(const struct sp_reader *reader, size_t index)
 {
+	if (index == reader->damage.count && reader->damage_unlisted)
+		return &reader->damage_more;
 	assert(index < reader->damage.count);
 	return &reader->damage.items[index];
 }

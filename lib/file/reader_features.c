@@ -26,6 +26,12 @@ static struct cursor feature_cursor(const struct sp_reader *reader, enum file_fe
 	return reader_cursor(reader, feature->bytes.bytes, feature->bytes.size, feature->offset);
 }
 
+/* Old writers left empty sections behind for what they could not find out. */
+static bool has(const struct sp_reader *reader, enum file_feature bit)
+{
+	return reader->features[bit].present && reader->features[bit].bytes.size;
+}
+
 /* u32 size, then a text padded with NULs to it; copied. */
 static bool read_text(struct sp_reader *reader, struct cursor *cursor, const char **ret)
 {
@@ -46,7 +52,7 @@ static void interpret_text(struct sp_reader *reader, enum file_feature bit, cons
 			   const char **ret)
 {
 	struct cursor cursor = feature_cursor(reader, bit);
-	if (reader->features[bit].present && !read_text(reader, &cursor, ret))
+	if (has(reader, bit) && !read_text(reader, &cursor, ret))
 		reader_note(reader, cursor_offset(&cursor), "feature %s is cut short", name);
 }
 
@@ -54,7 +60,7 @@ static void interpret_cmdline(struct sp_reader *reader)
 {
 	struct cursor cursor = feature_cursor(reader, FEATURE_CMDLINE);
 	uint32_t count;
-	if (!reader->features[FEATURE_CMDLINE].present)
+	if (!has(reader, FEATURE_CMDLINE))
 		return;
 	if (!cursor_u32(&cursor, &count) || count > cursor_left(&cursor) / 4) {
 		reader_note(reader, cursor_offset(&cursor), "feature CMDLINE is cut short");
@@ -77,16 +83,16 @@ static void interpret_numbers(struct sp_reader *reader)
 {
 	struct sp_file_info *info = &reader->info;
 	struct cursor cursor = feature_cursor(reader, FEATURE_NRCPUS);
-	if (reader->features[FEATURE_NRCPUS].present &&
+	if (has(reader, FEATURE_NRCPUS) &&
 	    (!cursor_u32(&cursor, &info->cpus_available) ||
 	     !cursor_u32(&cursor, &info->cpus_online)))
 		reader_note(reader, cursor_offset(&cursor), "feature NRCPUS is cut short");
 	cursor = feature_cursor(reader, FEATURE_TOTAL_MEM);
-	if (reader->features[FEATURE_TOTAL_MEM].present &&
+	if (has(reader, FEATURE_TOTAL_MEM) &&
 	    !cursor_u64(&cursor, &info->total_memory_kb))
 		reader_note(reader, cursor_offset(&cursor), "feature TOTAL_MEM is cut short");
 	cursor = feature_cursor(reader, FEATURE_SAMPLE_TIME);
-	if (reader->features[FEATURE_SAMPLE_TIME].present &&
+	if (has(reader, FEATURE_SAMPLE_TIME) &&
 	    (!cursor_u64(&cursor, &info->first_sample_ns) ||
 	     !cursor_u64(&cursor, &info->last_sample_ns)))
 		reader_note(reader, cursor_offset(&cursor), "feature SAMPLE_TIME is cut short");
@@ -97,7 +103,7 @@ static void interpret_clock(struct sp_reader *reader)
 	struct sp_file_info *info = &reader->info;
 	struct cursor cursor = feature_cursor(reader, FEATURE_CLOCK_DATA);
 	uint32_t version;
-	if (!reader->features[FEATURE_CLOCK_DATA].present)
+	if (!has(reader, FEATURE_CLOCK_DATA))
 		return;
 	if (!cursor_u32(&cursor, &version) || !cursor_u32(&cursor, &info->clock_id) ||
 	    !cursor_u64(&cursor, &info->clock_wall_ns) || !cursor_u64(&cursor, &info->clock_ns)) {
@@ -124,6 +130,7 @@ static bool read_build_id(struct sp_reader *reader, struct cursor *cursor, struc
 		id_size = sizeof(build_id.build_id);
 	memcpy(build_id.build_id, bytes, id_size);
 	build_id.build_id_size = id_size;
+	build_id.cpumode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	size_t room = (size_t)size - BUILD_ID_HEADER_SIZE;
 	build_id.filename = reader_copy_text(reader, name, strnlen((const char *)name, room));
 	if (!build_id.filename)
@@ -137,7 +144,7 @@ static struct sp_error *interpret_build_ids(struct sp_reader *reader)
 {
 	struct cursor cursor = feature_cursor(reader, FEATURE_BUILD_ID);
 	size_t room = cursor_left(&cursor) / BUILD_ID_HEADER_SIZE, count = 0;
-	if (!reader->features[FEATURE_BUILD_ID].present || !room)
+	if (!has(reader, FEATURE_BUILD_ID) || !room)
 		return NULL;
 	struct sp_build_id *build_ids = arena_alloc(&reader->arena, room * sizeof(*build_ids));
 	if (!build_ids)
@@ -188,7 +195,7 @@ static struct sp_error *interpret_event_desc(struct sp_reader *reader)
 {
 	struct cursor cursor = feature_cursor(reader, FEATURE_EVENT_DESC);
 	uint32_t count, attr_size;
-	if (!reader->features[FEATURE_EVENT_DESC].present)
+	if (!has(reader, FEATURE_EVENT_DESC))
 		return NULL;
 	if (!cursor_u32(&cursor, &count) || !cursor_u32(&cursor, &attr_size)) {
 		reader_note(reader, cursor_offset(&cursor), "feature EVENT_DESC is cut short");
@@ -199,7 +206,7 @@ static struct sp_error *interpret_event_desc(struct sp_reader *reader)
 		struct sp_event event;
 		struct sp_error *error = read_event_desc(reader, &cursor, attr_size, &event);
 		if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
-			reader_add_damage(reader, cursor_offset(&cursor), error);
+			reader_add_file_damage(reader, cursor_offset(&cursor), error);
 			return NULL;
 		}
 		if (!error && adopt)
@@ -246,7 +253,8 @@ struct sp_error *features_interpret(struct sp_reader *reader)
 	return error;
 }
 
-static void add(struct sp_reader *reader, uint64_t bit, struct sp_bytes payload, uint64_t offset)
+void features_put(struct sp_reader *reader, uint64_t bit, struct sp_bytes payload,
+		  uint64_t offset)
 {
 	if (bit < FEATURE_BITS && !reader->features[bit].present)
 		reader->features[bit] = (struct feature_payload){true, payload, offset};
@@ -261,7 +269,7 @@ struct sp_error *features_add(struct sp_reader *reader, uint64_t bit, struct sp_
 	if (!copy)
 		return error_no_memory();
 	memcpy(copy, payload.bytes, payload.size);
-	add(reader, bit, (struct sp_bytes){copy, payload.size}, offset);
+	features_put(reader, bit, (struct sp_bytes){copy, payload.size}, offset);
 	return NULL;
 }
 
@@ -282,11 +290,11 @@ static struct sp_error *read_section(struct sp_reader *reader, unsigned int bit,
 	}
 	struct sp_error *error = reader_load(reader, section->offset, section->size, &bytes);
 	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
-		reader_add_damage(reader, section->offset, error);
+		reader_add_file_damage(reader, section->offset, error);
 		return NULL;
 	}
 	if (!error)
-		add(reader, bit, (struct sp_bytes){bytes, section->size}, section->offset);
+		features_put(reader, bit, (struct sp_bytes){bytes, section->size}, section->offset);
 	return error;
 }
 

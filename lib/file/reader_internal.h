@@ -4,8 +4,8 @@
  *
  *	reader.c           what kind of file it is; the order of the steps
  *	reader_header.c    header, attrs, ids; where the data lies
- *	reader_pipe.c      the same out of the records of a stream
- *	reader_flatten.c   streams, compressed data, directories -> one flat file
+ *	reader_scan.c      the same out of the records of a stream
+ *	reader_flatten.c   compressed data, directories -> one flat file
  *	reader_features.c  the feature table, and what the features say
  *	walker.c           the records
  */
@@ -35,10 +35,12 @@ struct feature_payload {
 
 struct sp_reader {
 	struct sp_ctx *ctx;
-	const char *path;
-	int fd;       /* the file, or the spool that a stream was copied to */
-	int data_fd;  /* fd, or the spool with the flat records; not owned if equal to fd */
-	uint64_t file_size, data_file_size;
+	const char *path;      /* for messages */
+	const char *data_path; /* the same of data_fd */
+	int fd;                /* the file, or the spool that a stream was copied to */
+	int data_fd;           /* fd, or the spool with the flat records */
+	int directory_fd;      /* -1: none */
+	uint64_t file_size;    /* of fd */
 	bool swap;
 	bool pipe_format;
 	struct reader_extent extent;
@@ -53,6 +55,8 @@ struct sp_reader {
 	pthread_mutex_t damage_lock;
 	VEC(struct sp_damage) damage; /* by offset */
 	uint64_t damage_unlisted;
+	struct sp_damage damage_more; /* behind the listed ones, if there are more */
+	char damage_more_what[64];
 
 	/* sp_reader_next() */
 	struct walker *walker;
@@ -63,6 +67,9 @@ struct sp_reader {
 /* Damage that opening reads past: goes into sp_reader_damage(). */
 void reader_note(struct sp_reader *reader, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* As reader_add_damage(), at an offset of the file itself. Takes the error. */
+void reader_add_file_damage(struct sp_reader *reader, uint64_t offset, struct sp_error *error);
 
 /* A copy in the arena with a NUL behind; NULL, remembered in no_memory, if out of memory. */
 char *reader_copy_text(struct sp_reader *reader, const void *bytes, size_t size);
@@ -95,11 +102,17 @@ struct sp_error *reader_add_event(struct sp_reader *reader, const struct perf_ev
 /* reader_features.c */
 struct sp_error *features_read_table(struct sp_reader *reader, const struct header_info *header)
 	SP_MUST_CHECK;
-/* Copied into the arena; an already present feature stays. */
+/* The payload is in the arena. A feature that is there already stays. */
+void features_put(struct sp_reader *reader, uint64_t bit, struct sp_bytes payload,
+		  uint64_t offset);
+/* The same for a payload that must be copied. */
 struct sp_error *features_add(struct sp_reader *reader, uint64_t bit, struct sp_bytes payload,
 			      uint64_t offset) SP_MUST_CHECK;
 /* Fills the info and the events' names from the features that were added. */
 struct sp_error *features_interpret(struct sp_reader *reader) SP_MUST_CHECK;
+
+/* reader_scan.c: what the records that begin in the extent say of the recording. */
+struct sp_error *reader_scan(struct sp_reader *reader, struct reader_extent extent) SP_MUST_CHECK;
 
 /* event_name.c: what perf would call it; in the arena. */
 const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr);

@@ -23,6 +23,10 @@
 #include "record/types.h"
 
 #define HEADER_SIZE 8
+#define HEADER2_SIZE 16 /* of COMPRESSED2 */
+
+/* simpleperf puts the payload inside the record, which then is longer than this. */
+#define TRACING_DATA_MAX 16
 #define BUFFER_SIZE ((size_t)1 << 20)
 #define RECORD_MAX ((size_t)UINT16_MAX)
 
@@ -94,7 +98,7 @@ struct sp_error *walker_new(struct sp_reader *reader, struct reader_extent exten
 			    struct walker **ret)
 {
 	assert(extent.begin <= extent.end && extent.end <= reader->extent.end);
-	return walker_new_at(reader->data_fd, reader->path, reader->swap, extent,
+	return walker_new_at(reader->data_fd, reader->data_path, reader->swap, extent,
 			     reader->extent.end, ret);
 }
 
@@ -163,6 +167,22 @@ static bool plausible(const struct header *header)
 	return (user || simpleperf) && header->size >= HEADER_SIZE;
 }
 
+/*
+ * perf 6.16 to the middle of 2026 lets the size of a long COMPRESSED2 wrap around,
+ * and leaves out its padding; the u64 behind the header says how long it is.
+ */
+static bool wrapped(const struct walker *walker, const struct header *header)
+{
+	struct cursor cursor = cursor_make(walker->pos, (size_t)(walker->end - walker->pos),
+					   walker->swap, NULL, 0);
+	uint64_t size;
+	if (header->type != SP_RECORD_COMPRESSED2 || !cursor_skip(&cursor, HEADER_SIZE) ||
+	    !cursor_u64(&cursor, &size) || size > UINT32_MAX)
+		return false;
+	uint64_t padded = (HEADER2_SIZE + size + 7) & ~UINT64_C(7);
+	return padded > UINT16_MAX && (padded & UINT16_MAX) == header->size;
+}
+
 /* Bytes behind header.size that belong to the record at walker->pos all the same. */
 static uint64_t payload_size(const struct walker *walker, const struct header *header)
 {
@@ -171,9 +191,11 @@ static uint64_t payload_size(const struct walker *walker, const struct header *h
 	uint64_t size = 0;
 	uint32_t short_size = 0;
 	bool good = cursor_skip(&cursor, HEADER_SIZE);
-	if (header->type == SP_RECORD_AUXTRACE && header->size >= 16) {
+	if ((header->type == SP_RECORD_AUXTRACE && header->size >= 16) ||
+	    (header->type == SP_RECORD_COMPRESSED2 && header->size == HEADER2_SIZE)) {
 		good = good && cursor_u64(&cursor, &size);
-	} else if (header->type == SP_RECORD_HEADER_TRACING_DATA && header->size >= 12) {
+	} else if (header->type == SP_RECORD_HEADER_TRACING_DATA &&
+		   header->size <= TRACING_DATA_MAX) {
 		good = good && cursor_u32(&cursor, &short_size);
 		size = short_size;
 	}
@@ -197,7 +219,7 @@ static bool chain_begins(const struct walker *walker, const uint8_t *pos)
 		if (header.type == SP_RECORD_AUXTRACE)
 			return header.size == 48;
 		if (header.type == SP_RECORD_HEADER_TRACING_DATA)
-			return header.size == 12 || header.size == 16;
+			return header.size >= 12 && header.size <= TRACING_DATA_MAX;
 		pos += header.size;
 	}
 	return true;
@@ -320,6 +342,8 @@ static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walke
 				    (unsigned long long)left);
 	}
 	struct header header = header_at(walker->pos, walker->swap);
+	if (wrapped(walker, &header))
+		header.size = HEADER2_SIZE;
 	error = check(walker, &header, left);
 	if (error)
 		return error;

@@ -403,6 +403,7 @@ static bool decode_build_id(struct cursor *cursor, struct sp_record *record)
 		size = sizeof(build_id->build_id);
 	memcpy(build_id->build_id, bytes, size);
 	build_id->build_id_size = size;
+	build_id->cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	return true;
 }
 
@@ -414,7 +415,7 @@ static struct sp_error *decode_user_record(struct decoder *decoder, struct curso
 	case SP_RECORD_HEADER_ATTR: {
 		struct sp_error *error = attr_decode(cursor, cursor_left(cursor), &attr->attr);
 		if (error)
-			return error_prefix(error, "HEADER_ATTR");
+			return error;
 		size_t count = cursor_left(cursor) / 8;
 		if (read_words(decoder, cursor, count, &attr->ids))
 			attr->id_count = count;
@@ -428,6 +429,12 @@ static struct sp_error *decode_user_record(struct decoder *decoder, struct curso
 		if (!cursor_u64(cursor, &record->feature.feature))
 			return cursor_error(cursor, "HEADER_FEATURE is cut short");
 		record->feature.payload = (struct sp_bytes){cursor->pos, cursor_left(cursor)};
+		return NULL;
+	case SP_RECORD_EVENT_UPDATE:
+		if (!cursor_u64(cursor, &record->event_update.kind) ||
+		    !cursor_u64(cursor, &record->event_update.id))
+			return cursor_error(cursor, "EVENT_UPDATE is cut short");
+		record->event_update.data = (struct sp_bytes){cursor->pos, cursor_left(cursor)};
 		return NULL;
 	default:
 		return NULL;

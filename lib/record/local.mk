@@ -10,3 +10,4 @@ lib_libsprof_core_la_SOURCES += lib/record/decode.c lib/record/decode.h
 lib_libsprof_core_la_SOURCES += lib/record/decode_sample.c lib/record/decode_internal.h
 check_PROGRAMS += tests/unit/test_decode
 check_PROGRAMS += tests/unit/test_encode
+check_PROGRAMS += tests/unit/test_roundtrip

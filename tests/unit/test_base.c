@@ -75,6 +75,24 @@ TEST(strtab_gives_one_pointer_for_equal_text)
 	strtab_deinit(&table);
 }
 
+TEST(an_error_says_what_without_where)
+{
+	uint64_t offset = 7;
+	struct sp_error *error = error_format("a%%s: b", 0x10, "it %s", "ends");
+	ck_assert_str_eq(error_what(error, &offset), "it ends");
+	ck_assert_uint_eq(offset, 0x10);
+	error = error_prefix(error, "%s", "while reading");
+	ck_assert_str_eq(sp_error_message(error), "while reading: a%%s: b: offset 0x10: it ends");
+	ck_assert_str_eq(error_what(error, &offset), "it ends");
+	sp_error_free(error);
+	error = error_new(SP_ERROR_OS, "no place");
+	offset = 7;
+	ck_assert_str_eq(error_what(error, &offset), "no place");
+	ck_assert_uint_eq(offset, 7);
+	sp_error_free(error);
+	ck_assert_str_eq(error_what(error_no_memory(), &offset), "out of memory");
+}
+
 TEST(cursor_never_passes_its_end)
 {
 	const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7, 8, 'a', 0, 'b', '\n', 'c'};

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Two passes. The first reads the side-band and builds the machine, after which
+ * any (pid, time, ip) has its meaning, in any order; the second takes the samples,
+ * in ranges of the file, by as many threads as there are processors.
+ */
+#include <sprof/analysis.h>
+
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include "analysis/internal.h"
+#include "base/cleanup.h"
+
+#define THREADS_MAX 256
+
+/* Ranges are large enough to read well, and so many that threads end together. */
+#define RANGE_MAX ((uint64_t)16 << 20)
+#define RANGES_PER_THREAD 8
+
+static const enum sp_key default_keys[] = {SP_KEY_COMM, SP_KEY_DSO, SP_KEY_SYMBOL};
+
+DEFINE_CLEANUP(struct sp_analysis *, sp_analysis_free)
+
+static void run_deinit(struct run *run)
+{
+	for (size_t i = 0; i < run->worker_count; i++)
+		worker_deinit(&run->workers[i]);
+	free(run->workers);
+	names_deinit(&run->names);
+	sideband_deinit(&run->sideband);
+	resolver_free(run->resolver);
+	machine_free(run->machine);
+}
+
+/* What the header knows beyond the records. */
+static struct sp_error *add_header(struct run *run)
+{
+	const struct sp_file_info *info = sp_reader_info(run->reader);
+	struct sp_error *error = machine_set_arch(run->machine, info->arch);
+	for (size_t i = 0; !error && i < info->build_id_count; i++) {
+		struct sp_record record = {.type = SP_RECORD_HEADER_BUILD_ID,
+					   .misc = info->build_ids[i].cpumode,
+					   .build_id = info->build_ids[i]};
+		error = machine_add(run->machine, &record);
+	}
+	return error;
+}
+
+static struct sp_error *open_resolver(struct run *run)
+{
+	const struct module *kernel = machine_kernel(run->machine);
+	const struct resolver_options options = {
+		.symfs = run->options.symfs,
+		.vmlinux = run->options.vmlinux,
+		.kallsyms = run->options.kallsyms,
+		.osrelease = sp_reader_info(run->reader)->osrelease,
+		.kernel_build_id = kernel ? kernel->build_id : NULL,
+		.kernel_build_id_size = kernel ? kernel->build_id_size : 0,
+	};
+	struct sp_error *error = resolver_new(run->ctx, &options, &run->resolver);
+	if (!error)
+		names_init(&run->names, run->machine, run->resolver, &run->options);
+	return error;
+}
+
+static struct sp_error *read_sideband(struct run *run)
+{
+	struct sp_error *error = machine_new(&run->machine);
+	if (!error)
+		error = sideband_init(&run->sideband, reader_layout(run->reader), run->machine);
+	if (!error)
+		error = sideband_read(&run->sideband, run->reader);
+	if (!error)
+		error = add_header(run);
+	return error ? error : machine_seal(run->machine);
+}
+
+static size_t processors(void)
+{
+	cpu_set_t set;
+	int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+	return count > 0 ? (size_t)count : 1;
+}
+
+/* Counters' values are differences from one sample to the next: they need one reader. */
+static bool has_counters(const struct record_layout *layout)
+{
+	for (size_t i = 0; i < layout->event_count; i++)
+		if (layout->events[i].attr.sample_type & PERF_SAMPLE_READ)
+			return true;
+	return false;
+}
+
+/* Ranges of the file, given out one by one. */
+struct ranges {
+	VEC(struct reader_extent);
+	atomic_size_t next;
+	atomic_bool stop; /* somebody failed */
+};
+
+static struct sp_error *ranges_make(struct ranges *ranges, const struct sideband *sideband,
+				    size_t threads)
+{
+	const uint64_t *splits = sideband->splits.items;
+	size_t count = sideband->splits.count;
+	uint64_t size = (splits[count - 1] - splits[0]) / (threads * RANGES_PER_THREAD);
+	if (size > RANGE_MAX)
+		size = RANGE_MAX;
+	for (size_t i = 0, begin = 0; i + 1 < count; i++) {
+		if (splits[i + 1] - splits[begin] < size && i + 2 < count)
+			continue;
+		struct reader_extent *range = vec_push(ranges);
+		if (!range)
+			return error_no_memory();
+		*range = (struct reader_extent){splits[begin], splits[i + 1]};
+		begin = i + 1;
+	}
+	return NULL;
+}
+
+struct hand {
+	struct worker *worker;
+	struct ranges *ranges;
+	struct sp_error *error;
+	pthread_t thread;
+	bool started;
+};
+
+static void *hand_run(void *arg)
+{
+	struct hand *hand = arg;
+	while (!atomic_load(&hand->ranges->stop)) {
+		size_t next = atomic_fetch_add(&hand->ranges->next, 1);
+		if (next >= hand->ranges->count)
+			break;
+		hand->error = worker_read(hand->worker, hand->ranges->items[next]);
+		if (hand->error) {
+			atomic_store(&hand->ranges->stop, true);
+			break;
+		}
+	}
+	return NULL;
+}
+
+/* The calling thread is one of them; a thread that cannot be made leaves its work to others. */
+static struct sp_error *work_all(struct run *run, struct ranges *ranges)
+{
+	CLEANUP_FREE struct hand *hands = calloc(run->worker_count, sizeof(*hands));
+	struct sp_error *error = NULL;
+	if (!hands)
+		return error_no_memory();
+	for (size_t i = 0; i < run->worker_count; i++) {
+		hands[i] = (struct hand){.worker = &run->workers[i], .ranges = ranges};
+		if (i)
+			hands[i].started = pthread_create(&hands[i].thread, NULL, hand_run,
+							  &hands[i]) == 0;
+	}
+	hand_run(&hands[0]);
+	for (size_t i = 0; i < run->worker_count; i++) {
+		if (hands[i].started)
+			pthread_join(hands[i].thread, NULL);
+		if (error)
+			sp_error_free(hands[i].error);
+		else
+			error = hands[i].error;
+	}
+	return error;
+}
+
+static void work_init(struct run *run)
+{
+	const struct sp_analysis_options *options = &run->options;
+	struct work *work = &run->work;
+	*work = (struct work){
+		.reader = run->reader,
+		.layout = reader_layout(run->reader),
+		.machine = run->machine,
+		.sideband = &run->sideband,
+		.options = options,
+		.only_leaves = !options->children && options->tree == SP_TREE_NONE,
+		.sum_tasks = run->sideband.task_counts.count > 0,
+	};
+	for (size_t i = 0; i < options->key_count; i++)
+		work->keys[options->keys[i]] = true;
+	work->keys[SP_KEY_COMM] |= options->tree_comms;
+}
+
+static struct sp_error *read_samples(struct run *run)
+{
+	size_t threads = run->options.threads ? run->options.threads : processors();
+	struct ranges ranges = {0};
+	work_init(run);
+	if (has_counters(run->work.layout))
+		threads = 1;
+	if (threads > THREADS_MAX)
+		threads = THREADS_MAX;
+	struct sp_error *error = ranges_make(&ranges, &run->sideband, threads);
+	if (threads > ranges.count)
+		threads = ranges.count ? ranges.count : 1;
+	run->workers = calloc(threads, sizeof(*run->workers));
+	if (!error && !run->workers)
+		error = error_no_memory();
+	while (!error && run->worker_count < threads)
+		error = worker_init(&run->workers[run->worker_count++], &run->work, &run->names);
+	if (!error)
+		error = work_all(run, &ranges);
+	vec_deinit(&ranges);
+	return error;
+}
+
+static struct sp_error *run_all(struct run *run)
+{
+	struct sp_error *error = read_sideband(run);
+	if (!error)
+		error = open_resolver(run);
+	if (!error)
+		error = read_samples(run);
+	return error ? error : finish_profiles(run);
+}
+
+struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *reader,
+				 const struct sp_analysis_options *options,
+				 struct sp_analysis **ret)
+{
+	CLEANUP(cleanup_sp_analysis_free) struct sp_analysis *analysis =
+		calloc(1, sizeof(*analysis));
+	if (!analysis)
+		return error_no_memory();
+	struct run run = {.ctx = ctx, .reader = reader, .options = *options, .analysis = analysis};
+	if (!options->key_count) {
+		run.options.keys = default_keys;
+		run.options.key_count = sizeof(default_keys) / sizeof(*default_keys);
+	}
+	struct sp_error *error = run_all(&run);
+	run_deinit(&run);
+	if (!error)
+		*ret = take_ptr(analysis);
+	return error;
+}
+
+void sp_analysis_free(struct sp_analysis *analysis)
+{
+	if (!analysis)
+		return;
+	functions_deinit(&analysis->functions);
+	strtab_deinit(&analysis->strings);
+	arena_deinit(&analysis->arena);
+	free(analysis->profiles);
+	vec_deinit(&analysis->findings);
+	free(analysis);
+}
+
+size_t sp_analysis_profile_count(const struct sp_analysis *analysis)
+{
+	return analysis->profile_count;
+}
+
+const struct sp_profile *sp_analysis_profile(const struct sp_analysis *analysis, size_t index)
+{
+	assert(index < analysis->profile_count);
+	return &analysis->profiles[index];
+}
+
+uint64_t sp_analysis_first_ns(const struct sp_analysis *analysis)
+{
+	return analysis->first_ns;
+}
+
+uint64_t sp_analysis_last_ns(const struct sp_analysis *analysis)
+{
+	return analysis->last_ns;
+}
+
+size_t sp_analysis_finding_count(const struct sp_analysis *analysis)
+{
+	return analysis->findings.count;
+}
+
+const struct sp_finding *sp_analysis_finding(const struct sp_analysis *analysis, size_t index)
+{
+	assert(index < analysis->findings.count);
+	return &analysis->findings.items[index];
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "analysis/names.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/hash.h"
+#include "profile/filter.h"
+
+void names_init(struct names *names, const struct machine *machine, struct resolver *resolver,
+		const struct sp_analysis_options *options)
+{
+	*names = (struct names){.machine = machine, .resolver = resolver, .options = options};
+	pthread_mutex_init(&names->lock, NULL);
+	for (size_t i = 0; i < NAME_LOCKS; i++)
+		pthread_mutex_init(&names->module_locks[i], NULL);
+}
+
+void names_deinit(struct names *names)
+{
+	vec_deinit(&names->frames);
+	free(names->slots);
+	pthread_mutex_destroy(&names->lock);
+	for (size_t i = 0; i < NAME_LOCKS; i++)
+		pthread_mutex_destroy(&names->module_locks[i]);
+}
+
+/*
+ * Where no name is known, the address is shown as perf does: in the file, in the
+ * kernel module, or in memory.
+ */
+static uint64_t shown_address(const struct location *location, uint64_t ip)
+{
+	const struct module *module = location->module;
+	if (!module)
+		return ip;
+	switch (module->kind) {
+	case MODULE_KERNEL_MODULE:
+	case MODULE_KERNEL_CODE:
+		return location->offset - module->start;
+	case MODULE_FILE:
+	case MODULE_VDSO:
+	case MODULE_ANONYMOUS:
+	case MODULE_KERNEL:
+		break;
+	}
+	return location->offset;
+}
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * What calls main() and thread functions is often a static function of a
+ * stripped C library: all of a C library counts, since what it calls back into
+ * otherwise (qsort(), atexit()) is rare.
+ */
+static bool is_outermost(const struct frame *frame)
+{
+	static const char *const functions[] = {
+		"_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone",
+		"clone3", "__clone", "__clone3", "thread_start", "_start_c", "_dl_start_user",
+		"runtime.goexit.abi0", "runtime.goexit", "runtime.rt0_go.abi0", "runtime.mstart",
+		NULL,
+	};
+	static const char *const libraries[] = {"libc.so", "libc-2.", "libpthread", "ld-musl-",
+						"ld-linux", "ld-2.", "libc.musl-", "libuClibc"};
+	if (frame->symbol && is_one_of(frame->symbol->raw_name ?: frame->symbol->name, functions))
+		return true;
+	for (size_t i = 0; frame->module && i < sizeof(libraries) / sizeof(*libraries); i++)
+		if (strncmp(frame->module->name, libraries[i], strlen(libraries[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool is_shown(const struct sp_analysis_options *options, const struct frame *frame)
+{
+	char address[32];
+	const char *dso = frame->module ? frame->module->name : "[unknown]";
+	const char *path = frame->module ? frame->module->path : dso;
+	if (!filter_name(options->dsos.items, options->dsos.count, dso) &&
+	    !filter_name(options->dsos.items, options->dsos.count, path))
+		return false;
+	if (frame->symbol)
+		return filter_symbol(options->symbols.items, options->symbols.count,
+				     frame->symbol->name, frame->symbol->raw_name);
+	snprintf(address, sizeof(address), "0x%016llx", (unsigned long long)frame->address);
+	return filter_name(options->symbols.items, options->symbols.count, address);
+}
+
+static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip,
+			 bool caller)
+{
+	uint64_t at = caller && ip ? ip - 1 : ip;
+	struct location location = machine_locate(names->machine, view, cpumode, at);
+	struct frame frame = {.module = location.module, .cpumode = cpumode};
+	if (location.module) {
+		pthread_mutex_t *lock = &names->module_locks[location.module->index % NAME_LOCKS];
+		pthread_mutex_lock(lock);
+		frame.symbol = resolver_find(names->resolver, &location);
+		pthread_mutex_unlock(lock);
+	}
+	if (!frame.symbol)
+		frame.address = shown_address(&location, at) + (ip - at);
+	frame.outermost = is_outermost(&frame);
+	frame.shown = is_shown(names->options, &frame);
+	return frame;
+}
+
+static uint64_t identity(const struct frame *frame)
+{
+	uint64_t hash = hash_pair((uintptr_t)frame->module, (uintptr_t)frame->symbol);
+	return hash_pair(hash, frame->address) ^ frame->cpumode;
+}
+
+static bool same_frame(const struct frame *a, const struct frame *b)
+{
+	return a->module == b->module && a->symbol == b->symbol && a->address == b->address &&
+	       a->cpumode == b->cpumode;
+}
+
+static bool grow(struct names *names)
+{
+	size_t count = names->slot_count ? names->slot_count * 2 : 1024;
+	uint32_t *slots = calloc(count, sizeof(*slots));
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < names->frames.count; i++) {
+		size_t slot = identity(&names->frames.items[i]) & (count - 1);
+		while (slots[slot])
+			slot = (slot + 1) & (count - 1);
+		slots[slot] = (uint32_t)i + 1;
+	}
+	free(names->slots);
+	names->slots = slots;
+	names->slot_count = count;
+	return true;
+}
+
+/* The frame's index, which is new if there was none such; UINT32_MAX when out of memory. */
+static uint32_t intern(struct names *names, const struct frame *frame)
+{
+	if ((names->frames.count + 1) * 4 > names->slot_count * 3 && !grow(names))
+		return UINT32_MAX;
+	size_t mask = names->slot_count - 1, slot = identity(frame) & mask;
+	for (; names->slots[slot]; slot = (slot + 1) & mask)
+		if (same_frame(&names->frames.items[names->slots[slot] - 1], frame))
+			return names->slots[slot] - 1;
+	struct frame *copy = vec_push(&names->frames);
+	if (!copy)
+		return UINT32_MAX;
+	*copy = *frame;
+	names->slots[slot] = (uint32_t)names->frames.count;
+	return names->slots[slot] - 1;
+}
+
+uint32_t names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip, bool caller)
+{
+	struct frame frame = find(names, view, cpumode, ip, caller);
+	pthread_mutex_lock(&names->lock);
+	uint32_t index = intern(names, &frame);
+	pthread_mutex_unlock(&names->lock);
+	if (index >= UINT32_MAX >> NAME_FRAME_SHIFT)
+		return NAME_FAILED;
+	return index << NAME_FRAME_SHIFT | (frame.outermost ? NAME_OUTERMOST : 0) |
+	       (frame.shown ? NAME_SHOWN : 0);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "analysis/sideband.h"
+
+#include <string.h>
+#include "base/cleanup.h"
+#include "file/walker.h"
+#include "record/note.h"
+#include "record/types.h"
+
+DEFINE_CLEANUP(struct walker *, walker_free)
+DEFINE_CLEANUP(struct decoder *, decoder_free)
+
+struct sp_error *sideband_init(struct sideband *sideband, const struct record_layout *layout,
+			       struct machine *machine)
+{
+	*sideband = (struct sideband){.layout = layout, .machine = machine};
+	sideband->events = calloc(layout->event_count + 1, sizeof(*sideband->events));
+	if (!sideband->events)
+		return error_no_memory();
+	for (size_t i = 0; i < layout->event_count; i++)
+		for (size_t j = 0; j < layout->events[i].id_count; j++)
+			if (!u64map_put(&sideband->event_of_id, layout->events[i].ids[j],
+					(uint32_t)i, NULL))
+				return error_no_memory();
+	const struct perf_event_attr *attr = layout->event_count ? &layout->events[0].attr : NULL;
+	sideband->by_offset = attr && !(attr->sample_id_all &&
+					attr->sample_type & PERF_SAMPLE_TIME);
+	return NULL;
+}
+
+void sideband_deinit(struct sideband *sideband)
+{
+	u64map_deinit(&sideband->event_of_id);
+	free(sideband->events);
+	vec_deinit(&sideband->losses);
+	vec_deinit(&sideband->task_counts);
+	vec_deinit(&sideband->notes);
+	vec_deinit(&sideband->splits);
+	u64map_deinit(&sideband->throttled);
+	vec_deinit(&sideband->throttle_times);
+	u64map_deinit(&sideband->read_losses);
+	vec_deinit(&sideband->read_lost);
+	arena_deinit(&sideband->arena);
+}
+
+/* The event that a record is of: by its sample_id, else by the id in its fields. */
+static uint16_t event_of(const struct sideband *sideband, const struct sp_record *record,
+			 uint64_t id)
+{
+	const uint32_t *event = u64map_find(&sideband->event_of_id, id);
+	if (record->event != SP_EVENT_NONE)
+		return record->event;
+	return event ? (uint16_t)*event : 0;
+}
+
+static struct sp_error *add_loss(struct sideband *sideband, const struct sp_record *record,
+				 uint16_t event)
+{
+	struct loss *loss = vec_push(&sideband->losses);
+	if (!loss)
+		return error_no_memory();
+	*loss = (struct loss){
+		.time_ns = record->id.time_ns,
+		.lost = record->lost.lost,
+		.cpu = record->id.present & PERF_SAMPLE_CPU ? record->id.cpu : UINT32_MAX,
+		.event = event,
+	};
+	return NULL;
+}
+
+static struct sp_error *add_lost(struct sideband *sideband, const struct sp_record *record)
+{
+	bool ring = record->type == PERF_RECORD_LOST;
+	uint64_t id = ring ? record->lost.id : record->id.id;
+	uint16_t event = event_of(sideband, record, id);
+	struct event_losses *losses = &sideband->events[event];
+	/* perf writes its count at the end, with no time; it is no loss of that moment. */
+	if (!ring && !record->id.time_ns) {
+		losses->counted += record->lost.lost;
+		return NULL;
+	}
+	if (ring)
+		losses->ring += record->lost.lost;
+	else
+		losses->hardware += record->lost.lost;
+	return add_loss(sideband, record, event);
+}
+
+static struct sp_error *add_throttle(struct sideband *sideband, const struct sp_record *record)
+{
+	const struct sp_throttle *throttle = &record->throttle;
+	uint16_t event = event_of(sideband, record, throttle->id);
+	uint64_t key = hash_pair(hash_pair(throttle->id, throttle->stream_id), record->id.cpu);
+	struct event_losses *losses = &sideband->events[event];
+	bool added;
+	if (record->type == PERF_RECORD_UNTHROTTLE) {
+		const uint32_t *index = u64map_find(&sideband->throttled, key);
+		if (!index)
+			return NULL;
+		uint64_t since_ns = sideband->throttle_times.items[*index];
+		u64map_remove(&sideband->throttled, key);
+		if (throttle->time_ns > since_ns)
+			losses->throttled_ns += throttle->time_ns - since_ns;
+		return NULL;
+	}
+	losses->throttled_count++;
+	if (!vec_reserve(&sideband->throttle_times, sideband->throttle_times.count + 1))
+		return error_no_memory();
+	if (!u64map_put(&sideband->throttled, key, (uint32_t)sideband->throttle_times.count,
+			&added))
+		return error_no_memory();
+	/* Throttled again without a word between: since the first time. */
+	if (added)
+		*vec_push(&sideband->throttle_times) = throttle->time_ns;
+	return NULL;
+}
+
+/* The kernel's count of lost samples only grows: the last is the greatest. */
+static struct sp_error *add_read_lost(struct sideband *sideband, uint64_t id, uint16_t event,
+				      uint64_t lost)
+{
+	bool added;
+	if (!lost)
+		return NULL;
+	if (!vec_reserve(&sideband->read_lost, sideband->read_lost.count + 1))
+		return error_no_memory();
+	const uint32_t *index = u64map_put(&sideband->read_losses, id,
+					   (uint32_t)sideband->read_lost.count, &added);
+	if (!index)
+		return error_no_memory();
+	if (added)
+		*vec_push(&sideband->read_lost) = 0;
+	uint64_t *known = &sideband->read_lost.items[*index];
+	if (lost > *known) {
+		sideband->events[event].read += lost - *known;
+		*known = lost;
+	}
+	return NULL;
+}
+
+static struct sp_error *add_read(struct sideband *sideband, const struct sp_record *record)
+{
+	const struct sp_counters *counters = &record->read.counters;
+	for (size_t i = 0; i < counters->count; i++) {
+		const struct sp_counter *counter = &counters->values[i];
+		uint64_t id = counters->read_format & PERF_FORMAT_ID ? counter->id : record->id.id;
+		const uint32_t *known = u64map_find(&sideband->event_of_id, id);
+		uint16_t event = known ? (uint16_t)*known : event_of(sideband, record, id);
+		struct task_count *count = vec_push(&sideband->task_counts);
+		if (!count)
+			return error_no_memory();
+		*count = (struct task_count){counter->value, record->read.tid, event};
+		struct sp_error *error = add_read_lost(sideband, id, event, counter->lost);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static struct sp_error *add_note(struct sideband *sideband, const struct sp_record *record)
+{
+	const char *text;
+	size_t size;
+	uint64_t time_ns;
+	if (!record_note(record, &text, &size, &time_ns))
+		return NULL;
+	char *copy = arena_copy_string(&sideband->arena, text, size);
+	struct note *note = copy ? vec_push(&sideband->notes) : NULL;
+	if (!note)
+		return error_no_memory();
+	*note = (struct note){copy, time_ns};
+	return NULL;
+}
+
+static struct sp_error *add_record(struct sideband *sideband, struct sp_record *record)
+{
+	if (sideband->by_offset) {
+		record->id.time_ns = record->file_offset;
+		record->id.present |= PERF_SAMPLE_TIME;
+	}
+	switch (record->type) {
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		return add_lost(sideband, record);
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+		return add_throttle(sideband, record);
+	case PERF_RECORD_READ:
+		return add_read(sideband, record);
+	case SP_RECORD_EVENT_UPDATE:
+		return add_note(sideband, record);
+	default:
+		return machine_add(sideband->machine, record);
+	}
+}
+
+/* Records that say nothing to us need not be decoded. */
+static bool is_wanted(uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+	case PERF_RECORD_READ:
+	case SP_RECORD_HEADER_BUILD_ID:
+	case SP_RECORD_EVENT_UPDATE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static struct sp_error *add_raw(struct sideband *sideband, struct sp_reader *reader,
+				struct decoder *decoder, const struct raw_record *raw)
+{
+	struct sp_record record;
+	struct sp_error *error = decoder_decode(decoder, raw, &record);
+	if (!error)
+		return add_record(sideband, &record);
+	if (sp_error_code(error) != SP_ERROR_FORMAT)
+		return error;
+	reader_add_damage(reader, raw->offset, error);
+	return NULL;
+}
+
+static bool add_split(struct sideband *sideband, uint64_t offset)
+{
+	uint64_t *split = vec_push(&sideband->splits);
+	if (split)
+		*split = offset;
+	return split != NULL;
+}
+
+struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *reader)
+{
+	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
+	CLEANUP(cleanup_decoder_free) struct decoder *decoder = NULL;
+	struct reader_extent extent = reader_extent(reader);
+	uint64_t next_split = extent.begin;
+	struct sp_error *error = walker_new(reader, extent, &walker);
+	if (!error)
+		error = decoder_new(sideband->layout, &decoder);
+	while (!error) {
+		struct raw_record raw;
+		uint64_t at = walker_offset(walker);
+		error = walker_next(walker, &raw);
+		if (error) {
+			if (sp_error_code(error) != SP_ERROR_FORMAT)
+				return error;
+			reader_add_damage(reader, at, error);
+			error = NULL;
+			continue;
+		}
+		if (!raw.bytes)
+			break;
+		if (raw.offset >= next_split) {
+			if (!add_split(sideband, raw.offset))
+				return error_no_memory();
+			next_split = raw.offset + SPLIT_SIZE;
+		}
+		if (raw.type == PERF_RECORD_SAMPLE)
+			sideband->sample_count++;
+		else if (is_wanted(raw.type))
+			error = add_raw(sideband, reader, decoder, &raw);
+	}
+	if (!error && !add_split(sideband, extent.end))
+		return error_no_memory();
+	return error;
+}
+
+/*
+ * One loss may be told three times. The kernel's own count of an event's lost
+ * samples, written at the end, is the best; LOST counts records of all kinds, but
+ * is there even if the recorder was killed. What the hardware lost is in neither.
+ */
+uint64_t sideband_lost(const struct sideband *sideband, uint16_t event)
+{
+	const struct event_losses *losses = &sideband->events[event];
+	uint64_t ring = losses->ring > losses->read ? losses->ring : losses->read;
+	bool counted = false;
+	for (size_t i = 0; i < sideband->layout->event_count; i++)
+		counted |= sideband->events[i].counted > 0;
+	return losses->hardware + (counted ? losses->counted : ring);
+}

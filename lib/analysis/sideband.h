@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Pass one: all records but samples, which are hopped over. It builds the
+ * machine, counts what was lost, and notes where pass two may begin to read.
+ */
+#ifndef ANALYSIS_SIDEBAND_H
+#define ANALYSIS_SIDEBAND_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "file/reader.h"
+#include "machine/machine.h"
+
+/* What was lost at one time. */
+struct loss {
+	uint64_t time_ns; /* 0: not known */
+	uint64_t lost;
+	uint32_t cpu;     /* UINT32_MAX: not known */
+	uint16_t event;
+};
+
+/* Records tell of one loss in up to three ways, see sideband_lost(). */
+struct event_losses {
+	uint64_t ring;     /* LOST: records of any kind that found no room */
+	uint64_t hardware; /* LOST_SAMPLES by the kernel: samples lost before the ring */
+	uint64_t counted;  /* LOST_SAMPLES by perf at the end: the kernel's count of samples */
+	uint64_t read;     /* the same count, from READ */
+	uint64_t throttled_count, throttled_ns;
+};
+
+/* READ of a task that ended: how much it counted. */
+struct task_count {
+	uint64_t value;
+	uint32_t tid;
+	uint16_t event;
+};
+
+struct note {
+	const char *text;
+	uint64_t time_ns;
+};
+
+struct sideband {
+	const struct record_layout *layout; /* borrowed */
+	struct machine *machine;            /* borrowed */
+	struct u64map event_of_id;
+	struct event_losses *events; /* as many as the layout has */
+	VEC(struct loss) losses;
+	VEC(struct task_count) task_counts;
+	VEC(struct note) notes;
+	VEC(uint64_t) splits;        /* offsets of records, about SPLIT_SIZE apart, first and end */
+	uint64_t sample_count;
+	bool by_offset;              /* records have no times: their places in the file stand in */
+	struct u64map throttled;     /* (event id, CPU) -> index in throttle_times */
+	VEC(uint64_t) throttle_times;
+	struct u64map read_losses;   /* event id -> index in read_lost */
+	VEC(uint64_t) read_lost;
+	struct arena arena;
+};
+
+#define SPLIT_SIZE ((uint64_t)1 << 20)
+
+struct sp_error *sideband_init(struct sideband *sideband, const struct record_layout *layout,
+			       struct machine *machine) SP_MUST_CHECK;
+void sideband_deinit(struct sideband *sideband);
+
+/* Reads the whole recording; damage goes to the reader. */
+struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *reader) SP_MUST_CHECK;
+
+/* How many samples of an event were lost. */
+uint64_t sideband_lost(const struct sideband *sideband, uint16_t event);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "analysis/worker.h"
+
+#include <stdlib.h>
+#include "base/cleanup.h"
+#include "file/walker.h"
+#include "profile/filter.h"
+
+#define NO_EVENT UINT16_MAX
+
+DEFINE_CLEANUP(struct walker *, walker_free)
+DEFINE_CLEANUP(struct decoder *, decoder_free)
+
+struct sp_error *worker_init(struct worker *worker, const struct work *work, struct names *names)
+{
+	*worker = (struct worker){.work = work, .chains = {.names = names}};
+	worker->events = calloc(work->layout->event_count + 1, sizeof(*worker->events));
+	return worker->events ? NULL : error_no_memory();
+}
+
+void worker_deinit(struct worker *worker)
+{
+	chains_deinit(&worker->chains);
+	vec_deinit(&worker->groups);
+	u64map_deinit(&worker->group_of);
+	vec_deinit(&worker->tasks);
+	u64map_deinit(&worker->task_of);
+	free(worker->events);
+	u64map_deinit(&worker->task_samples);
+	u64map_deinit(&worker->counter_of);
+	vec_deinit(&worker->counters);
+}
+
+/* Asks the machine again; the task's span was not that of `time_ns`. */
+static void task_refresh(struct worker *worker, struct task *task, uint64_t time_ns)
+{
+	const struct sp_analysis_options *options = worker->work->options;
+	task->span = machine_span(worker->work->machine, task->pid, task->tid, time_ns);
+	task->shown = filter_name(options->comms.items, options->comms.count, task->span.comm) &&
+		      filter_number(options->pids.items, options->pids.count, (int32_t)task->pid) &&
+		      filter_number(options->tids.items, options->tids.count, (int32_t)task->tid);
+	task->last_event = NO_EVENT;
+}
+
+/* The sample's thread at its time; NULL when out of memory. Valid until the next call. */
+static struct task *task_of(struct worker *worker, const struct sp_sample *sample, uint64_t time_ns)
+{
+	bool added = false;
+	struct task *task = worker->tasks.count ? &worker->tasks.items[worker->last_task] : NULL;
+	if (!task || task->pid != sample->pid || task->tid != sample->tid) {
+		uint64_t key = (uint64_t)sample->pid << 32 | sample->tid;
+		if (!vec_reserve(&worker->tasks, worker->tasks.count + 1))
+			return NULL;
+		const uint32_t *index = u64map_put(&worker->task_of, key,
+						   (uint32_t)worker->tasks.count, &added);
+		if (!index)
+			return NULL;
+		if (added)
+			*vec_push(&worker->tasks) = (struct task){.pid = sample->pid,
+								  .tid = sample->tid};
+		worker->last_task = *index;
+		task = &worker->tasks.items[*index];
+	}
+	if (added || time_ns < task->span.from_ns || time_ns >= task->span.until_ns)
+		task_refresh(worker, task, time_ns);
+	return task;
+}
+
+static bool same_group(const struct worker_group *a, const struct worker_group *b)
+{
+	return a->event == b->event && a->comm == b->comm && a->pid == b->pid &&
+	       a->tid == b->tid && a->cpu == b->cpu;
+}
+
+/* The group's index; UINT32_MAX when out of memory. */
+static uint32_t group_index(struct worker *worker, const struct worker_group *group)
+{
+	bool added;
+	uint64_t hash = hash_pair((uintptr_t)group->comm, group->event);
+	hash = hash_pair(hash, (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
+	hash = hash_pair(hash, (uint32_t)group->cpu);
+	if (!vec_reserve(&worker->groups, worker->groups.count + 1))
+		return UINT32_MAX;
+	for (;; hash++) { /* two that merely hash alike go to other keys */
+		const uint32_t *index = u64map_put(&worker->group_of, hash,
+						   (uint32_t)worker->groups.count, &added);
+		if (!index)
+			return UINT32_MAX;
+		if (added)
+			*vec_push(&worker->groups) = *group;
+		if (same_group(&worker->groups.items[*index], group))
+			return *index;
+	}
+}
+
+/* The root that the sample's stack is put under; STACK_NONE when out of memory. */
+static uint32_t root_of(struct worker *worker, struct task *task, uint16_t event, uint32_t cpu)
+{
+	const bool *keys = worker->work->keys;
+	if (!keys[SP_KEY_CPU])
+		cpu = 0;
+	if (task->last_event == event && task->last_cpu == cpu)
+		return task->root;
+	struct worker_group group = {
+		.event = event,
+		.comm = keys[SP_KEY_COMM] ? task->span.comm : NULL,
+		.pid = keys[SP_KEY_PID] ? (int32_t)task->pid : 0,
+		.tid = keys[SP_KEY_TID] ? (int32_t)task->tid : 0,
+		.cpu = (int32_t)cpu,
+	};
+	uint32_t index = group_index(worker, &group);
+	uint32_t root = index == UINT32_MAX ? STACK_NONE :
+			stacks_child(&worker->chains.stacks, STACK_NONE, index);
+	task->last_event = root == STACK_NONE ? NO_EVENT : event;
+	task->last_cpu = cpu;
+	task->root = root;
+	return root;
+}
+
+static bool in_time(const struct sp_analysis_options *options, uint64_t time_ns)
+{
+	return time_ns >= options->time_begin_ns &&
+	       (!options->time_end_ns || time_ns < options->time_end_ns);
+}
+
+static struct sp_error *count_task(struct worker *worker, uint16_t event, uint32_t tid)
+{
+	uint32_t *samples = u64map_put(&worker->task_samples, (uint64_t)event << 32 | tid, 0, NULL);
+	if (!samples)
+		return error_no_memory();
+	*samples += *samples < UINT32_MAX;
+	return NULL;
+}
+
+/* Counts a sample of `weight` for one event. */
+static struct sp_error *count(struct worker *worker, const struct sp_record *record,
+			      uint16_t event, uint64_t weight)
+{
+	const struct work *work = worker->work;
+	const struct sp_sample *sample = &record->sample;
+	struct event_sums *sums = &worker->events[event];
+	uint64_t time_ns = work->sideband->by_offset ? record->file_offset : sample->time_ns;
+	uint32_t cpu = sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX;
+	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	struct task *task = task_of(worker, sample, time_ns);
+	uint32_t root = task ? root_of(worker, task, event, cpu) : STACK_NONE;
+	if (root == STACK_NONE)
+		return error_no_memory();
+	struct chain_place place = chains_add(&worker->chains, root, task->span.view, cpumode,
+					      sample, work->only_leaves);
+	if (place.node == STACK_NONE)
+		return error_no_memory();
+	weight_sums_add(&sums->all, weight);
+	sums->ends[stack_end_of(&work->layout->events[event].attr, record,
+				place.last_name & NAME_OUTERMOST)]++;
+	if (task->shown && place.leaf_name & NAME_SHOWN && in_time(work->options, sample->time_ns) &&
+	    filter_number(work->options->cpus.items, work->options->cpus.count, (int32_t)cpu)) {
+		weight_sums_add(&sums->shown, weight);
+		stacks_add(&worker->chains.stacks, place.node, 1, weight);
+	}
+	return work->sum_tasks ? count_task(worker, event, sample->tid) : NULL;
+}
+
+/* How far a counter has come since the sample before; it counts for one fd (and task) in order. */
+static struct sp_error *counter_delta(struct worker *worker, const struct perf_event_attr *attr,
+				      const struct sp_counter *counter, uint32_t tid,
+				      uint64_t *delta_ret)
+{
+	bool added;
+	uint64_t key = attr->inherit ? hash_pair(counter->id, tid) : counter->id;
+	if (!vec_reserve(&worker->counters, worker->counters.count + 1))
+		return error_no_memory();
+	const uint32_t *index = u64map_put(&worker->counter_of, key,
+					   (uint32_t)worker->counters.count, &added);
+	if (!index)
+		return error_no_memory();
+	if (added)
+		*vec_push(&worker->counters) = 0;
+	uint64_t *last = &worker->counters.items[*index];
+	*delta_ret = counter->value - *last;
+	*last = counter->value;
+	return NULL;
+}
+
+/* A sample with counters' values stands for what each of them counted since the last one. */
+static struct sp_error *count_counters(struct worker *worker, const struct sp_record *record,
+				       const struct perf_event_attr *attr)
+{
+	const struct sp_counters *counters = &record->sample.counters;
+	for (size_t i = 0; i < counters->count; i++) {
+		struct sp_counter counter = counters->values[i];
+		uint16_t event = record->event;
+		uint64_t delta = 0;
+		if (counters->read_format & PERF_FORMAT_ID) {
+			const uint32_t *known =
+				u64map_find(&worker->work->sideband->event_of_id, counter.id);
+			if (!known) {
+				worker->unknown_event++;
+				continue;
+			}
+			event = (uint16_t)*known;
+		} else {
+			counter.id = record->sample.id;
+		}
+		struct sp_error *error = counter_delta(worker, attr, &counter, record->sample.tid,
+						       &delta);
+		if (!error && delta)
+			error = count(worker, record, event, delta);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+struct sp_error *worker_add(struct worker *worker, const struct sp_record *record)
+{
+	const struct sp_sample *sample = &record->sample;
+	if (record->event == SP_EVENT_NONE) {
+		worker->unknown_event++;
+		return NULL;
+	}
+	const struct perf_event_attr *attr = &worker->work->layout->events[record->event].attr;
+	if (sample->time_ns) {
+		if (!worker->last_ns || sample->time_ns < worker->first_ns)
+			worker->first_ns = sample->time_ns;
+		if (sample->time_ns > worker->last_ns)
+			worker->last_ns = sample->time_ns;
+	}
+	if (sample->present & PERF_SAMPLE_READ)
+		return count_counters(worker, record, attr);
+	uint64_t weight = sample->period;
+	if (!(sample->present & PERF_SAMPLE_PERIOD))
+		weight = attr->freq ? 1 : attr->sample_period;
+	return count(worker, record, record->event, weight);
+}
+
+struct sp_error *worker_read(struct worker *worker, struct reader_extent extent)
+{
+	struct sp_reader *reader = worker->work->reader;
+	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
+	CLEANUP(cleanup_decoder_free) struct decoder *decoder = NULL;
+	struct sp_record record;
+	struct sp_error *error = walker_new(reader, extent, &walker);
+	if (!error)
+		error = decoder_new(worker->work->layout, &decoder);
+	while (!error) {
+		struct raw_record raw;
+		uint64_t at = walker_offset(walker);
+		error = walker_next(walker, &raw);
+		if (!error && !raw.bytes)
+			break;
+		if (!error && raw.type != PERF_RECORD_SAMPLE)
+			continue;
+		if (!error)
+			error = decoder_decode(decoder, &raw, &record);
+		if (!error) {
+			error = worker_add(worker, &record);
+		} else if (sp_error_code(error) == SP_ERROR_FORMAT) {
+			reader_add_damage(reader, at, error);
+			error = NULL;
+		}
+	}
+	return error;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Pass two, as one thread does it: samples become stacks in groups. Workers know
+ * nothing of one another; what they found is put together afterwards.
+ */
+#ifndef ANALYSIS_WORKER_H
+#define ANALYSIS_WORKER_H
+
+#include "analysis/chain.h"
+#include "analysis/sideband.h"
+#include "analysis/stack_end.h"
+#include "profile/interval.h"
+
+/* What all workers have in common and none changes. */
+struct work {
+	struct sp_reader *reader;
+	const struct record_layout *layout;
+	const struct machine *machine;
+	const struct sideband *sideband;
+	const struct sp_analysis_options *options;
+	bool keys[SP_KEY_COUNT]; /* what groups are made by */
+	bool only_leaves;        /* nobody asked for what is above the sampled function */
+	bool sum_tasks;          /* count samples by thread: READ records want to be compared */
+};
+
+/* An event's samples with the same values of what was asked for. */
+struct worker_group {
+	uint16_t event;
+	const char *comm; /* the machine's; NULL: not asked for */
+	int32_t pid, tid, cpu;
+};
+
+/* A thread, for as long as machine_span() says that nothing changes. */
+struct task {
+	uint32_t pid, tid;
+	struct machine_span span;
+	bool shown;               /* passes the filters by comm, pid and tid */
+	uint16_t last_event;      /* and the CPU: what `root` is for */
+	uint32_t last_cpu, root;  /* STACK_NONE: not known */
+};
+
+struct event_sums {
+	struct weight_sums all, shown;
+	uint64_t ends[STACK_END_COUNT];
+};
+
+struct worker {
+	const struct work *work;
+	struct chains chains;
+	VEC(struct worker_group) groups;  /* by a root's id */
+	struct u64map group_of;           /* hash of a group -> its index, or that of one like it */
+	VEC(struct task) tasks;
+	struct u64map task_of;            /* pid, tid -> index in tasks */
+	uint32_t last_task;
+	struct event_sums *events;
+	struct u64map task_samples;       /* event, tid -> samples, where work->sum_tasks */
+	struct u64map counter_of;         /* event id, tid -> index in counters */
+	VEC(uint64_t) counters;           /* the last values of PERF_SAMPLE_READ */
+	uint64_t first_ns, last_ns;       /* 0, 0: no sample has a time */
+	uint64_t unknown_event;           /* samples that are of no event of the recording */
+};
+
+struct sp_error *worker_init(struct worker *worker, const struct work *work,
+			     struct names *names) SP_MUST_CHECK;
+void worker_deinit(struct worker *worker);
+
+/* One SAMPLE record. */
+struct sp_error *worker_add(struct worker *worker, const struct sp_record *record) SP_MUST_CHECK;
+
+/* The samples that begin in `extent`, which begins at a record; damage goes to the reader. */
+struct sp_error *worker_read(struct worker *worker, struct reader_extent extent) SP_MUST_CHECK;
+
+#endif

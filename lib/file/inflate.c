@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "file/inflate.h"
+
+#include <stdlib.h>
+#include <zstd.h>
+
+struct inflater {
+	ZSTD_DStream *stream;
+};
+
+struct sp_error *inflater_new(struct inflater **ret)
+{
+	struct inflater *inflater = calloc(1, sizeof(*inflater));
+	if (!inflater)
+		return error_no_memory();
+	/* Its window is 128 MiB at most (ZSTD_WINDOWLOG_LIMIT_DEFAULT): frames asking more fail. */
+	inflater->stream = ZSTD_createDStream();
+	if (!inflater->stream) {
+		free(inflater);
+		return error_no_memory();
+	}
+	inflater_reset(inflater);
+	*ret = inflater;
+	return NULL;
+}
+
+void inflater_free(struct inflater *inflater)
+{
+	if (!inflater)
+		return;
+	ZSTD_freeDStream(inflater->stream);
+	free(inflater);
+}
+
+void inflater_reset(struct inflater *inflater)
+{
+	ZSTD_initDStream(inflater->stream);
+}
+
+const char *inflater_step(struct inflater *inflater, struct inflate_input *input, uint8_t *out,
+			  size_t room, size_t *got_ret)
+{
+	ZSTD_inBuffer in = {.src = input->pos, .size = (size_t)(input->end - input->pos)};
+	ZSTD_outBuffer to = {.dst = out, .size = room};
+	size_t status = ZSTD_decompressStream(inflater->stream, &to, &in);
+	if (ZSTD_isError(status))
+		return ZSTD_getErrorName(status);
+	if (!in.pos && !to.pos && in.size)
+		return "the decompressor makes no progress";
+	input->pos += in.pos;
+	*got_ret = to.pos;
+	return NULL;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a recording consists of: header, events, records, losses, damage. */
+#include "command.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd/info.h"
+#include "diag.h"
+#include "input.h"
+#include "options.h"
+#include "pager.h"
+
+/* linux/perf_event.h of older kernels lacks it. */
+#define FORMAT_LOST (1 << 4)
+
+/* perf's mark on LOST_SAMPLES that a BPF filter left out on purpose. */
+#define MISC_LOST_SAMPLES_BPF (1 << 15)
+
+enum info_format { INFO_TEXT, INFO_JSON };
+
+static const char *const feature_names[] = {
+	[1] = "TRACING_DATA", "BUILD_ID", "HOSTNAME", "OSRELEASE", "VERSION", "ARCH", "NRCPUS",
+	"CPUDESC", "CPUID", "TOTAL_MEM", "CMDLINE", "EVENT_DESC", "CPU_TOPOLOGY", "NUMA_TOPOLOGY",
+	"BRANCH_STACK", "PMU_MAPPINGS", "GROUP_DESC", "AUXTRACE", "STAT", "CACHE", "SAMPLE_TIME",
+	"MEM_TOPOLOGY", "CLOCKID", "DIR_FORMAT", "BPF_PROG_INFO", "BPF_BTF", "COMPRESSED",
+	"CPU_PMU_CAPS", "CLOCK_DATA", "HYBRID_TOPOLOGY", "PMU_CAPS", "CPU_DOMAIN_INFO",
+};
+
+static const char *const mode_names[] = {
+	[SP_READER_FILE] = "file", [SP_READER_PIPE] = "pipe", [SP_READER_DIRECTORY] = "directory",
+};
+
+static void count_other(struct info *info, uint32_t type)
+{
+	size_t place = 0;
+	while (place < info->other_count && info->others[place].type < type)
+		place++;
+	if (place < info->other_count && info->others[place].type == type) {
+		info->others[place].count++;
+		return;
+	}
+	if (info->other_count == INFO_OTHER_TYPES) {
+		info->rest++;
+		return;
+	}
+	memmove(&info->others[place + 1], &info->others[place],
+		(info->other_count++ - place) * sizeof(*info->others));
+	info->others[place] = (struct type_count){type, 1};
+}
+
+static void count_time(struct info *info, uint64_t time_ns)
+{
+	if (!info->timed || time_ns < info->first_ns)
+		info->first_ns = time_ns;
+	if (!info->timed || time_ns > info->last_ns)
+		info->last_ns = time_ns;
+	info->timed = true;
+}
+
+static struct event_count *event_of(struct info *info, const struct sp_record *record)
+{
+	return record->event < info->event_count ? &info->events[record->event] : &info->unknown;
+}
+
+static void count_record(struct info *info, const struct sp_record *record)
+{
+	if (record->type < INFO_PLAIN_TYPES && sp_record_type_name(record->type))
+		info->plain[record->type]++;
+	else
+		count_other(info, record->type);
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		event_of(info, record)->samples++;
+		if (record->sample.present & PERF_SAMPLE_TIME)
+			count_time(info, record->sample.time_ns);
+		break;
+	case PERF_RECORD_LOST:
+		event_of(info, record)->lost_records += record->lost.lost;
+		break;
+	case PERF_RECORD_LOST_SAMPLES:
+		if (!(record->misc & MISC_LOST_SAMPLES_BPF))
+			event_of(info, record)->lost_samples += record->lost.lost;
+		break;
+	case PERF_RECORD_THROTTLE:
+		info->throttled++;
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * Where the event counts its lost samples by itself (Linux 6.0), perf writes the
+ * sum as LOST_SAMPLES at the end: the LOST records before it are the same samples
+ * again, unless the recorder died before it could write the sum.
+ */
+uint64_t info_lost(const struct event_count *count, const struct perf_event_attr *attr)
+{
+	if (!attr || !(attr->read_format & FORMAT_LOST))
+		return count->lost_records + count->lost_samples;
+	return count->lost_samples > count->lost_records ? count->lost_samples
+							 : count->lost_records;
+}
+
+bool info_any(const struct event_count *count)
+{
+	return count->samples || count->lost_records || count->lost_samples;
+}
+
+const char *info_mode(const struct info *info)
+{
+	return mode_names[info->file->mode];
+}
+
+const char *info_feature(unsigned int bit, char *buffer, size_t size)
+{
+	if (bit < sizeof(feature_names) / sizeof(*feature_names) && feature_names[bit])
+		return feature_names[bit];
+	snprintf(buffer, size, "%u", bit);
+	return buffer;
+}
+
+/* All records; damage stays with the reader. False if memory or the file failed. */
+static bool count_records(struct info *info, struct sp_reader *reader)
+{
+	for (;;) {
+		const struct sp_record *record;
+		struct sp_error *error = sp_reader_next(reader, &record);
+		if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY) {
+			diag_error(error);
+			return false;
+		}
+		if (error) {
+			sp_error_free(error);
+			continue;
+		}
+		if (!record)
+			return true;
+		count_record(info, record);
+	}
+}
+
+static int show(struct sp_reader *reader, enum info_format format)
+{
+	struct info info = {
+		.reader = reader,
+		.file = sp_reader_info(reader),
+		.event_count = sp_reader_event_count(reader),
+	};
+	info.events = calloc(info.event_count + 1, sizeof(*info.events));
+	if (!info.events || !count_records(&info, reader)) {
+		if (!info.events)
+			diag_say("out of memory");
+		free(info.events);
+		return 1;
+	}
+	struct pager pager = pager_open(format == INFO_TEXT);
+	if (format == INFO_JSON)
+		info_write_json(&info, pager.out);
+	else
+		info_write_text(&info, pager.out);
+	free(info.events);
+	return pager_close(&pager);
+}
+
+static bool parse_format(const struct option *option, const char *text)
+{
+	enum info_format *format = option->value;
+	if (strcmp(text, "text") && strcmp(text, "json"))
+		return option_reject(option, text, "text or json");
+	*format = strcmp(text, "json") ? INFO_TEXT : INFO_JSON;
+	return true;
+}
+
+static int info_run(struct sp_ctx *ctx, int argc, char **argv)
+{
+	const char *path = NULL;
+	enum info_format format = INFO_TEXT;
+	const struct option options[] = {
+		OPTION_STRING('i', "input", "FILE", &path,
+			      "the recording (default: sprof.data, else perf.data; -: standard input)"),
+		OPTION_CALL(0, "format", "FORMAT", &format, parse_format, "text or json"),
+		OPTION_END,
+	};
+	static const char *const synopses[] = {"sprof info [OPTION]...", NULL};
+	const struct option_usage usage = {
+		.synopses = synopses,
+		.about = "Shows what a recording consists of: the machine, the events, how many "
+			 "records\nof each type, what was lost, and which places are damaged.",
+		.options = options,
+	};
+	int operand;
+	int status = options_parse(&usage, argc, argv, &operand);
+	if (status >= 0)
+		return status;
+	if (operand < argc) {
+		diag_say("info takes no operand ('%s'); the recording is given with -i", argv[operand]);
+		return EXIT_USAGE;
+	}
+	setlocale(LC_CTYPE, "");
+	struct sp_reader *reader = input_open(ctx, path);
+	if (!reader)
+		return 1;
+	status = show(reader, format);
+	/* The damage is part of what was shown. */
+	if (sp_reader_damage_count(reader))
+		status = 1;
+	sp_reader_free(reader);
+	return status;
+}
+
+const struct command command_info = {
+	.name = "info",
+	.summary = "show what is in a recording",
+	.run = info_run,
+};

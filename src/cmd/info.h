@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What `sprof info` found out, for those who write it. */
+#ifndef CMD_INFO_H
+#define CMD_INFO_H
+
+#include <stdio.h>
+#include <sprof/sprof.h>
+
+/* Types that have names are below; others are listed up to so many, then summed. */
+#define INFO_PLAIN_TYPES 128
+#define INFO_OTHER_TYPES 64
+
+#define INFO_FEATURE_BITS 256
+
+struct event_count {
+	uint64_t samples;
+	uint64_t lost_records; /* of LOST: whatever did not fit the ring */
+	uint64_t lost_samples; /* of LOST_SAMPLES */
+};
+
+struct type_count {
+	uint32_t type;
+	uint64_t count;
+};
+
+struct info {
+	const struct sp_reader *reader;
+	const struct sp_file_info *file;
+	struct event_count *events;
+	size_t event_count;
+	struct event_count unknown; /* of no event */
+	uint64_t plain[INFO_PLAIN_TYPES];
+	struct type_count others[INFO_OTHER_TYPES]; /* by type */
+	size_t other_count;
+	uint64_t rest;
+	uint64_t throttled;
+	bool timed; /* some sample has a time */
+	uint64_t first_ns, last_ns;
+};
+
+bool info_any(const struct event_count *count);
+
+/* `attr` is NULL for what is of no event. */
+uint64_t info_lost(const struct event_count *count, const struct perf_event_attr *attr);
+
+/* "file", "pipe" or "directory" */
+const char *info_mode(const struct info *info);
+
+/* perf's name of a feature, or its number, in the buffer. */
+const char *info_feature(unsigned int bit, char *buffer, size_t size);
+
+void info_write_json(const struct info *info, FILE *out);
+void info_write_text(const struct info *info, FILE *out);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/info.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include "term.h"
+
+static void put_title(const struct term *term, const char *title, FILE *out)
+{
+	term_begin(term, TERM_TITLE, out);
+	fputs(title, out);
+	term_end(term, TERM_TITLE, out);
+}
+
+/* "  KEY  TEXT"; nothing where the file does not say it. */
+static void put_line(const struct term *term, const char *key, const char *text, FILE *out)
+{
+	if (!text || !*text)
+		return;
+	fprintf(out, "  %-10s ", key);
+	term_put(term, text, 0, out);
+	putc('\n', out);
+}
+
+static void put_command(const struct term *term, const char *const *cmdline, FILE *out)
+{
+	if (!cmdline)
+		return;
+	fprintf(out, "  %-10s", "command");
+	for (const char *const *word = cmdline; *word; word++) {
+		putc(' ', out);
+		term_put(term, *word, 0, out);
+	}
+	putc('\n', out);
+}
+
+static void put_machine(const struct info *info, const struct term *term, FILE *out)
+{
+	const struct sp_file_info *file = info->file;
+	put_line(term, "host", file->hostname, out);
+	put_line(term, "kernel", file->osrelease, out);
+	put_line(term, "arch", file->arch, out);
+	put_line(term, "cpu", file->cpudesc, out);
+	put_line(term, "cpuid", file->cpuid, out);
+	if (file->cpus_available)
+		fprintf(out, "  %-10s %" PRIu32 " of %" PRIu32 " online\n", "cpus",
+			file->cpus_online, file->cpus_available);
+	if (file->total_memory_kb)
+		fprintf(out, "  %-10s %.1f GiB\n", "memory",
+			(double)file->total_memory_kb / (1 << 20));
+	put_line(term, "version", file->version, out);
+	put_command(term, file->cmdline, out);
+}
+
+static void put_moment(uint64_t wall_ns, FILE *out)
+{
+	time_t seconds = (time_t)(wall_ns / 1000000000);
+	char text[64];
+	struct tm local;
+	if (localtime_r(&seconds, &local) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &local))
+		fprintf(out, "  %-10s %s\n", "begun", text);
+}
+
+static void put_time(const struct info *info, FILE *out)
+{
+	const struct sp_file_info *file = info->file;
+	if (!info->timed)
+		return;
+	/* One moment on both clocks leads from the samples' clock to the wall's. */
+	if (file->has_clock)
+		put_moment(file->clock_wall_ns + (info->first_ns - file->clock_ns), out);
+	fprintf(out, "  %-10s %.6f s, from %" PRIu64 " to %" PRIu64 " ns\n", "time",
+		(double)(info->last_ns - info->first_ns) / 1e9, info->first_ns, info->last_ns);
+}
+
+static void put_features(const struct info *info, FILE *out)
+{
+	char buffer[16];
+	bool first = true;
+	int column = 0;
+	for (unsigned int bit = 0; bit < INFO_FEATURE_BITS; bit++) {
+		if (!sp_reader_has_feature(info->reader, bit))
+			continue;
+		const char *name = info_feature(bit, buffer, sizeof(buffer));
+		if (first)
+			column = fprintf(out, "  %-10s", "features");
+		else if (column + (int)strlen(name) >= 78)
+			column = fprintf(out, "\n%12s", "") - 1;
+		column += fprintf(out, " %s", name);
+		first = false;
+	}
+	if (!first)
+		putc('\n', out);
+}
+
+static void put_event(const struct term *term, const char *name, const struct event_count *count,
+		      const struct perf_event_attr *attr, FILE *out)
+{
+	uint64_t lost = info_lost(count, attr);
+	fprintf(out, "  %12" PRIu64 "  ", count->samples);
+	if (lost)
+		term_begin(term, TERM_WARNING, out);
+	fprintf(out, "%10" PRIu64, lost);
+	if (lost)
+		term_end(term, TERM_WARNING, out);
+	fputs("  ", out);
+	term_put(term, name, 0, out);
+	putc('\n', out);
+}
+
+static void put_events(const struct info *info, const struct term *term, FILE *out)
+{
+	put_title(term, "Events", out);
+	fprintf(out, "\n  %12s  %10s\n", "samples", "lost");
+	for (size_t i = 0; i < info->event_count; i++) {
+		const struct sp_event *event = sp_reader_event(info->reader, i);
+		put_event(term, event->name, &info->events[i], &event->attr, out);
+	}
+	if (info_any(&info->unknown))
+		put_event(term, "(of no event that the header describes)", &info->unknown, NULL, out);
+	if (info->throttled)
+		fprintf(out, "  The kernel throttled events %" PRIu64 " times.\n", info->throttled);
+	putc('\n', out);
+}
+
+static void put_records(const struct info *info, const struct term *term, FILE *out)
+{
+	put_title(term, "Records", out);
+	putc('\n', out);
+	for (uint32_t type = 0; type < INFO_PLAIN_TYPES; type++)
+		if (info->plain[type])
+			fprintf(out, "  %12" PRIu64 "  %s\n", info->plain[type],
+				sp_record_type_name(type));
+	for (size_t i = 0; i < info->other_count; i++)
+		fprintf(out, "  %12" PRIu64 "  (type %" PRIu32 ")\n", info->others[i].count,
+			info->others[i].type);
+	if (info->rest)
+		fprintf(out, "  %12" PRIu64 "  (of more types)\n", info->rest);
+}
+
+static void put_damage(const struct info *info, const struct term *term, FILE *out)
+{
+	size_t count = sp_reader_damage_count(info->reader);
+	if (!count)
+		return;
+	putc('\n', out);
+	put_title(term, "Damage", out);
+	putc('\n', out);
+	for (size_t i = 0; i < count; i++) {
+		const struct sp_damage *damage = sp_reader_damage(info->reader, i);
+		fprintf(out, "  offset 0x%" PRIx64 ": ", damage->offset);
+		term_put(term, damage->what, 0, out);
+		putc('\n', out);
+	}
+}
+
+void info_write_text(const struct info *info, FILE *out)
+{
+	struct term term = term_of_stdout(TERM_COLOUR_AUTO);
+	term_put(&term, info->file->path, 0, out);
+	fprintf(out, ": %s, %s-endian%s\n", info_mode(info),
+		info->file->big_endian ? "big" : "little",
+		info->file->compressed ? ", compressed" : "");
+	put_machine(info, &term, out);
+	put_time(info, out);
+	put_features(info, out);
+	putc('\n', out);
+	put_events(info, &term, out);
+	put_records(info, &term, out);
+	put_damage(info, &term, out);
+}
