@@ -172,13 +172,15 @@ struct sp_error *feature_set_start(struct feature_set *set, const struct writer_
 	return error;
 }
 
-/* perf keeps kernel and user files apart by this. */
-static uint16_t build_id_cpumode(const char *filename)
+/* perf keeps kernel and user files apart by this; a name tells where no one did. */
+static uint16_t build_id_cpumode(const struct sp_build_id *build_id)
 {
-	const char *base = strrchr(filename, '/');
+	const char *filename = build_id->filename, *base = strrchr(filename, '/');
 	const char *module = strstr(base ?: filename, ".ko");
 	bool kernel = (filename[0] == '[' && strcmp(filename, "[vdso]") != 0) ||
 		      (module && (module[3] == 0 || module[3] == '.'));
+	if (build_id->cpumode)
+		return build_id->cpumode;
 	return kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
 }
 
@@ -189,7 +191,7 @@ static void put_build_id(struct put *put, const struct sp_build_id *build_id)
 	size = (size + STRING_ALIGN - 1) & ~(size_t)(STRING_ALIGN - 1);
 	if (size > UINT16_MAX - sizeof(header) - 28)
 		return; /* no path of a file is as long */
-	header.misc |= build_id_cpumode(build_id->filename);
+	header.misc |= build_id_cpumode(build_id);
 	header.size = (uint16_t)(sizeof(header) + 28 + size);
 	put_bytes(put, &header, sizeof(header));
 	put_u32(put, build_id->pid ?: HOST_PID);
@@ -267,7 +269,7 @@ struct sp_error *feature_build_id_record(const struct sp_build_id *build_id,
 {
 	struct sp_record record = {
 		.type = SP_RECORD_HEADER_BUILD_ID,
-		.misc = MISC_BUILD_ID_SIZE | build_id_cpumode(build_id->filename),
+		.misc = MISC_BUILD_ID_SIZE | build_id_cpumode(build_id),
 		.build_id = *build_id,
 	};
 	record.build_id.pid = build_id->pid ?: HOST_PID;

@@ -93,9 +93,14 @@ void file_start_deinit(struct file_start *start)
 	vec_deinit(&start->table);
 }
 
-/* As many ids as fit a record; further ones in further records of the same attr. */
+/*
+ * As many ids as fit a record; further ones in further records of the same attr,
+ * which readers take for one more event. A lone event needs no ids, so its further
+ * ones are left out.
+ */
 static struct sp_error *put_attr_records(struct record_buffer *buffer,
-					 const struct sp_event *event, uint32_t attr_size)
+					 const struct sp_event *event, bool alone,
+					 uint32_t attr_size)
 {
 	size_t most = (RECORD_SIZE_MAX - sizeof(struct perf_event_header) - attr_size) / 8;
 	size_t done = 0;
@@ -112,7 +117,7 @@ static struct sp_error *put_attr_records(struct record_buffer *buffer,
 		if (error)
 			return error;
 		done += count;
-	} while (done < event->id_count);
+	} while (done < event->id_count && !alone);
 	return NULL;
 }
 
@@ -127,7 +132,7 @@ struct sp_error *stream_start_make(struct record_buffer *bytes, const struct sp_
 	if (put.no_memory)
 		return error_no_memory();
 	for (size_t i = 0; !error && i < count; i++)
-		error = put_attr_records(bytes, &events[i], attr_size);
+		error = put_attr_records(bytes, &events[i], count == 1, attr_size);
 	if (!error)
 		error = feature_set_records(features, 0, bytes);
 	return error ?: put_names(bytes, events, count);

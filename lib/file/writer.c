@@ -528,6 +528,17 @@ static struct sp_error *finish_stream(struct writer *writer, const struct writer
 	return error;
 }
 
+/* Everything went well, into a file that no one will find. */
+static struct sp_error *check_present(const struct writer *writer)
+{
+	struct stat st;
+	if (writer->output.stream || fstat(writer->output.fd, &st) < 0 || st.st_nlink > 0)
+		return NULL;
+	return error_set_remedy(error_new(SP_ERROR_NOT_FOUND,
+					  "%s was removed while it was written", writer->name),
+				"record again, to a place that nothing cleans up (-o)");
+}
+
 static struct sp_error *finish(struct writer *writer, const struct writer_end *end)
 {
 	if (writer->output.stream)
@@ -544,6 +555,8 @@ struct sp_error *writer_close(struct writer *writer, const struct writer_end *en
 {
 	struct sp_error *error = writer_commit(writer);
 	struct sp_error *later = finish(writer, end);
+	if (!error && !later)
+		later = check_present(writer);
 	int errnum = output_close(&writer->output);
 	if (!error && !later && errnum)
 		later = error_set_remedy(error_os(errnum, "cannot close %s", writer->name), "%s",

@@ -77,7 +77,7 @@ struct writer_end {
 /*
  * Commits, writes the feature table and closes; the writer is freed in any case.
  * Space for the table was kept, so this works on a full disk too. Fails where a
- * write failed, now or earlier.
+ * write failed, now or earlier, and with SP_ERROR_NOT_FOUND if the file was removed.
  */
 struct sp_error *writer_close(struct writer *writer, const struct writer_end *end) SP_MUST_CHECK;
 

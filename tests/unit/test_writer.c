@@ -168,8 +168,11 @@ TEST(a_file_is_whole_after_each_commit)
 	const struct sp_build_id build_ids[] = {
 		{0, "ABCDEFGHIJKLMNOPQRST", 20, "/nonexistent/prog"},
 		{0, "abcdefghijklmnopqrst", 20, "[kernel.kallsyms]"},
+		{0, "abcdefghijklmnopqrst", 20, "/lib/modules/6.1/kernel/a.ko.xz"},
+		{0, "abcdefghijklmnopqrst", 20, "/boot/vmlinux", PERF_RECORD_MISC_KERNEL},
+		{0, "abcdefghijklmnopqrst", 20, "[vdso]"},
 	};
-	const struct writer_end end = {1000, 2000, build_ids, 2};
+	const struct writer_end end = {1000, 2000, build_ids, 5};
 	ok_or_fail(writer_close(writer, &end));
 	IMAGE image = image_read(path);
 	ck_assert_uint_eq(image_count(&image, PERF_RECORD_SAMPLE), samples);
@@ -177,12 +180,14 @@ TEST(a_file_is_whole_after_each_commit)
 	ck_assert_mem_eq(image_feature(&image, FEATURE_SAMPLE_TIME).bytes,
 			 ((uint64_t[]){1000, 2000}), 16);
 	struct sp_bytes ids = image_feature(&image, FEATURE_BUILD_ID);
-	ck_assert_uint_eq(ids.size, 2 * 100);
+	ck_assert_uint_eq(ids.size, 5 * 100);
 	/* header (misc: user, size valid), pid -1, id, its size, name */
 	ck_assert_mem_eq(ids.bytes + 4, ((uint16_t[]){0x8002, 100}), 4);
 	ck_assert_mem_eq(ids.bytes + 8, "\xff\xff\xff\xff" "ABCDEFGHIJKLMNOPQRST\x14", 25);
 	ck_assert_str_eq((const char *)ids.bytes + 36, "/nonexistent/prog");
-	ck_assert_mem_eq(ids.bytes + 104, ((uint16_t[]){0x8001, 100}), 4);
+	const uint16_t misc[] = {0x8002, 0x8001, 0x8001, 0x8001, 0x8002};
+	for (size_t i = 0; i < 5; i++)
+		ck_assert_mem_eq(ids.bytes + 100 * i + 4, ((uint16_t[]){misc[i], 100}), 4);
 	/* Nothing behind the last payload, and no space kept. */
 	ck_assert(ids.bytes + ids.size <= image.bytes + image.size);
 	struct stat st;
@@ -452,6 +457,18 @@ TEST(devices_and_links_to_them_are_streams)
 	ck_assert_str_eq(files_output("ls"), "link\n");
 	ck_assert_int_eq(access("/dev/null.old", F_OK), -1);
 	vec_deinit(&buffer);
+}
+
+TEST(a_file_that_is_removed_meanwhile_is_an_error)
+{
+	const char *path = files_path("data");
+	struct writer *writer = recording_open(path);
+	ck_assert_int_eq(unlink(path), 0);
+	fails_with(SP_ERROR_NOT_FOUND, writer_close(writer, &(struct writer_end){0}));
+	/* Moved is not removed. */
+	writer = recording_open(path);
+	ck_assert_int_eq(rename(path, files_path("moved")), 0);
+	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
 }
 
 /* -- Full disks and limits --------------------------------------------------- */

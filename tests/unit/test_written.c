@@ -4,6 +4,7 @@
  * to ask (perf). A recorder is killed many times: each file must be read whole.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,27 @@ TEST(perf_reads_a_stream)
 	ck_assert_msg(strstr(report, "# Samples: 1000  of event 'the-clock'\n"), "%s", report);
 }
 
+/* Of a thousand threads on each of many CPUs: the samples are of one event. */
+TEST(perf_reads_a_stream_of_many_ids)
+{
+	static uint64_t ids[20000];
+	const struct sp_event event = {"the-clock", recording_events[0].attr, ids, 20000};
+	struct record_buffer buffer = {0};
+	struct writer *writer;
+	if (!files_have(perf()))
+		return;
+	for (size_t i = 0; i < 20000; i++)
+		ids[i] = i + 100;
+	files_run("mkfifo fifo; { cat fifo >data; touch done; } & :");
+	ok_or_fail(writer_open(NULL, files_path("fifo"), &event, 1, &recording_info, &writer));
+	put_known(&buffer);
+	ok_or_fail(recording_write(writer, &buffer));
+	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
+	files_run("while [ ! -e done ]; do sleep 0.1; done");
+	ck_assert_str_eq(rows("-i data"), KNOWN_ROWS);
+	vec_deinit(&buffer);
+}
+
 /* -- Killed ------------------------------------------------------------------ */
 
 struct progress {
@@ -158,6 +180,47 @@ static void record_until_killed(const char *path, struct progress *progress, uns
 	}
 }
 
+/* How many samples there are in the file, which must be without damage. */
+static uint64_t count_samples(const char *path)
+{
+	struct sp_ctx *ctx;
+	struct sp_reader *reader;
+	const struct sp_record *record;
+	uint64_t count = 0;
+	ok_or_fail(sp_ctx_new(&ctx));
+	ok_or_fail(sp_reader_open(ctx, path, &reader));
+	for (;;) {
+		ok_quietly(sp_reader_next(reader, &record));
+		if (!record)
+			break;
+		count += record->type == PERF_RECORD_SAMPLE;
+	}
+	/* Known with or without a table. */
+	ck_assert_str_eq(sp_reader_info(reader)->hostname, "testhost");
+	ck_assert_str_eq(sp_reader_event(reader, 0)->name, "the-clock");
+	ck_assert_uint_eq(sp_reader_damage_count(reader), 0);
+	sp_reader_free(reader);
+	sp_ctx_free(ctx);
+	return count;
+}
+
+TEST(a_file_killed_without_its_table_says_what_it_is_of)
+{
+	const char *path = files_path("data");
+	struct record_buffer buffer = {0};
+	struct writer *writer = recording_open(path);
+	put_known(&buffer);
+	ok_or_fail(recording_write(writer, &buffer));
+	ok_or_fail(writer_commit(writer));
+	writer_free(writer);
+	const uint64_t no_bits[4] = {0};
+	int fd = open(path, O_WRONLY);
+	ck_assert_int_eq(pwrite(fd, no_bits, sizeof(no_bits), 72), sizeof(no_bits));
+	close(fd);
+	ck_assert_uint_eq(count_samples(path), 1000);
+	vec_deinit(&buffer);
+}
+
 /* Kills a recorder after `delay_us`; the samples that perf then finds are all those committed. */
 static void kill_once(struct progress *progress, unsigned int seed, useconds_t delay_us)
 {
@@ -176,12 +239,18 @@ static void kill_once(struct progress *progress, unsigned int seed, useconds_t d
 	ck_assert_int_eq(kill(pid, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 
+	uint64_t whole = count_samples(path);
+	ck_assert_uint_ge(whole, progress->committed);
+	ck_assert_uint_le(whole, progress->written);
+	if (!files_have(perf()))
+		return;
 	const char *count = files_output("%s script -i data -F ip 2>err | wc -l", perf());
 	const char *complaints = files_output("cat err");
 	uint64_t found = strtoull(count, NULL, 10);
-	ck_assert_msg(!*complaints, "%s", complaints);
-	ck_assert_uint_ge(found, progress->committed);
-	ck_assert_uint_le(found, progress->written);
+	/* Of a file without a table, killed within microseconds, perf 7 says that it guesses. */
+	ck_assert_msg(!*complaints || strstr(complaints, "missing HEADER_NRCPUS"), "%s",
+		      complaints);
+	ck_assert_uint_eq(found, whole);
 }
 
 TEST(a_killed_recorder_leaves_all_that_was_committed)
@@ -189,8 +258,6 @@ TEST(a_killed_recorder_leaves_all_that_was_committed)
 	struct progress *progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE,
 					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	unsigned int seed = (unsigned int)getpid();
-	if (!files_have(perf()))
-		return;
 	ck_assert(progress != MAP_FAILED);
 	for (int i = 0; i < 40; i++) {
 		unsigned int file = (unsigned int)rand_r(&seed);
