@@ -34,6 +34,8 @@ grep -v '^sp_' "$tmp/exported" >"$tmp/odd"
 same "every exported symbol begins with sp_" "$tmp/none" "$tmp/odd"
 comm -23 "$tmp/exported" "$tmp/names" >"$tmp/undeclared"
 same "every exported symbol is declared in include/sprof" "$tmp/none" "$tmp/undeclared"
+comm -13 "$tmp/exported" "$tmp/names" >"$tmp/undefined"
+same "every function declared in include/sprof is exported" "$tmp/none" "$tmp/undefined"
 sed -n 's/ bare$//p' "$tmp/declared" >"$tmp/bare"
 same "every public function has a comment" "$tmp/none" "$tmp/bare"
 

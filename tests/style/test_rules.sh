@@ -78,6 +78,19 @@ wide_or_ragged() {
 		sed 's|^\([^:]*:[0-9]*\):.*|\1: space at the end|'
 }
 
+# Files of ours that a page names in backticks, unless as a pattern.
+missing_files() {
+	grep -noE '`[a-z.]+/[A-Za-z0-9_./-]+`' README HACKING doc/*.md contrib/README 2>/dev/null |
+		sed 's/`//g' | while IFS=: read -r page line file; do
+		case $file in
+		*NAME* | *MODULE* | build/*) continue ;;
+		include/* | lib/* | src/* | tests/* | bench/* | doc/* | contrib/* | .ci/*) ;;
+		*) continue ;;
+		esac
+		[ -e "$file" ] || echo "$page:$line: there is no $file"
+	done
+}
+
 clean "every file has its licence line" wrong_licence
 clean "no goto" gotos
 clean "the library does not print or exit" printing
@@ -85,6 +98,7 @@ clean "no typedef of a struct, union or enum" typedefs
 clean "nothing is promised instead of done" promises
 clean "no function over 80 lines" long_functions
 clean "no file over 800 lines" long_files
+clean "the pages name files that are there" missing_files
 clean "no line is too wide or ends in space" wide_or_ragged
 
 # Nothing in the library changes that is not in an object of the caller's: no
@@ -125,6 +139,7 @@ mkdir -p "$tmp/tree/lib/a" "$tmp/tree/src" "$tmp/tree/include" "$tmp/tree/tests"
 		echo '/* TO''DO: more */'
 	} >lib/a/a.c
 	: >src/b.c
+	printf 'See `src/b.c`,\n`src/NAME.c` and `src/gone.c`.\n' >README
 )
 catches "a wrong licence is caught" wrong_licence \
 'lib/a/a.c: the first line is not SPDX-License-Identifier: LGPL-2.1-or-later
@@ -134,6 +149,7 @@ catches "printing is caught" printing 'lib/a/a.c:5:	printf("");  exit(1);'
 catches "a typedef is caught" typedefs 'lib/a/a.c:98:typedef struct a b; '
 catches "a promise is caught" promises 'lib/a/a.c:99:/* TO''DO: more */'
 catches "a long function is caught" long_functions 'lib/a/a.c:4: f has 93 lines'
+catches "a page that names a file gone is caught" missing_files 'README:2: there is no src/gone.c'
 catches "a wide or ragged line is caught" wide_or_ragged \
 'lib/a/a.c:98: over 110 columns
 lib/a/a.c:6: space at the end'
