@@ -11,4 +11,5 @@ dist_man_MANS += \
 	doc/libsprof.3 \
 	doc/sprof.1 \
 	doc/sprof-info.1 \
+	doc/sprof-record.1 \
 	doc/sprof-report.1

@@ -7,6 +7,7 @@
 /* Adding a command is its file in cmd/ and its line here. */
 static const struct command *const commands[] = {
 	&command_info,
+	&command_record,
 	NULL,
 };
 

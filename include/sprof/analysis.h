@@ -4,6 +4,7 @@
 #define SPROF_ANALYSIS_H
 
 #include <sprof/ctx.h>
+#include <sprof/list.h>
 #include <sprof/profile.h>
 #include <sprof/reader.h>
 
@@ -15,17 +16,6 @@ enum sp_tree_order {
 	SP_TREE_NONE,
 	SP_TREE_CALLER, /* from the outermost caller down */
 	SP_TREE_CALLEE, /* from the sampled function up to its callers */
-};
-
-/* A list of names or numbers; an empty one lets everything pass. */
-struct sp_string_list {
-	const char *const *items;
-	size_t count;
-};
-
-struct sp_number_list {
-	const int32_t *items;
-	size_t count;
 };
 
 /* All zero is the default. Borrowed until sp_analysis_run() returns. */

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 pkginclude_HEADERS += \
 	include/sprof/analysis.h \
+	include/sprof/capture.h \
 	include/sprof/ctx.h \
 	include/sprof/error.h \
+	include/sprof/list.h \
 	include/sprof/profile.h \
 	include/sprof/reader.h \
 	include/sprof/record.h \

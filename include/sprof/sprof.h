@@ -4,8 +4,10 @@
 #define SPROF_SPROF_H
 
 #include <sprof/analysis.h>
+#include <sprof/capture.h>
 #include <sprof/ctx.h>
 #include <sprof/error.h>
+#include <sprof/list.h>
 #include <sprof/profile.h>
 #include <sprof/reader.h>
 #include <sprof/record.h>

@@ -1,8 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/capture/attach.c \
 	lib/capture/btf.c lib/capture/btf.h \
+	lib/capture/capture.c \
+	lib/capture/coverage.c lib/capture/coverage.h \
+	lib/capture/doubt.c lib/capture/doubt.h \
+	lib/capture/dsos.c lib/capture/dsos.h \
+	lib/capture/fields.h \
+	lib/capture/filter.c lib/capture/filter.h \
+	lib/capture/host.c lib/capture/host.h \
+	lib/capture/membership.c lib/capture/membership.h \
+	lib/capture/recorder.h \
+	lib/capture/rescan.c \
+	lib/capture/round.c \
+	lib/capture/setup.c \
+	lib/capture/tracker.c lib/capture/tracker.h \
+	lib/capture/sink.c lib/capture/sink.h \
 	lib/capture/synth.c lib/capture/synth.h \
 	lib/capture/synth_bpf.c \
 	lib/capture/synth_internal.h \
-	lib/capture/synth_kernel.c
-check_PROGRAMS += tests/unit/test_synth
+	lib/capture/synth_kernel.c \
+	lib/capture/workload.c lib/capture/workload.h
+check_PROGRAMS += \
+	tests/unit/test_coverage \
+	tests/unit/test_doubt \
+	tests/unit/test_filter \
+	tests/unit/test_membership \
+	tests/unit/test_tracker \
+	tests/unit/test_synth
+tests_unit_test_filter_SOURCES = tests/unit/test_filter.c tests/unit/rings.h
+tests_unit_test_tracker_SOURCES = tests/unit/test_tracker.c tests/unit/rings.h

@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 src_sprof_SOURCES += src/cmd/info.c src/cmd/info.h src/cmd/info_json.c src/cmd/info_text.c
+src_sprof_SOURCES += src/cmd/record.c

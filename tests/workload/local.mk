@@ -8,6 +8,7 @@ noinst_PROGRAMS += \
 	tests/workload/idle \
 	tests/workload/probe \
 	tests/workload/proportions \
+	tests/workload/storm \
 	tests/workload/threads
 EXTRA_DIST += tests/workload/clock.h
 tests_workload_deep_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
@@ -28,3 +29,6 @@ tests_workload_proportions_LDADD =
 tests_workload_threads_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_threads_LDFLAGS =
 tests_workload_threads_LDADD = $(PTHREAD_LIBS)
+tests_workload_storm_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
+tests_workload_storm_LDFLAGS =
+tests_workload_storm_LDADD = $(PTHREAD_LIBS)

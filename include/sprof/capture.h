@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Recording samples into a perf.data file.
+ *
+ *	struct sp_capture *capture;
+ *	bool running = true;
+ *	error = sp_capture_new(ctx, &options, &capture);
+ *	error = sp_capture_start(capture);
+ *	while (running && !error) {
+ *		poll sp_capture_fd(capture) and what else matters
+ *		error = sp_capture_step(capture, &running);
+ *	}
+ *	error = sp_capture_stop(capture);
+ *	sp_capture_free(capture);
+ */
+#ifndef SPROF_CAPTURE_H
+#define SPROF_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sprof/ctx.h>
+#include <sprof/list.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sp_capture;
+
+/* What events are opened on. */
+enum sp_capture_scope {
+	SP_CAPTURE_SCOPE_AUTO, /* whole CPUs where that is allowed */
+	SP_CAPTURE_SCOPE_CPU,  /* whole CPUs; what is not asked for is left out */
+	SP_CAPTURE_SCOPE_TASK, /* each task, and by inheritance what it makes */
+};
+
+#define SP_CAPTURE_FREQ_MAX UINT64_MAX
+
+/*
+ * All zero is the default, but one of command, pids, tids, system_wide and cpus
+ * must be there. Borrowed until sp_capture_new() returns.
+ */
+struct sp_capture_options {
+	/* Program and arguments, NULL-terminated. With path "-", it writes to standard error. */
+	const char *const *command;
+	struct sp_number_list pids; /* processes that run already */
+	struct sp_number_list tids; /* threads that run already */
+	bool system_wide;           /* all processes; a command then only says how long */
+	const char *cpus;           /* "0-3,5": these alone; without pids and tids, all processes */
+	enum sp_capture_scope scope;
+	bool no_inherit;            /* leave out what is forked later */
+	const char *events;         /* as `-e`; NULL: cycles, or cpu-clock where there are none */
+	bool user_only, kernel_only; /* of events without modifiers that say so */
+	uint64_t freq_hz;           /* 0: 997, unless there is a period */
+	uint64_t period;            /* a sample each so many events; 0: by frequency */
+	bool call_graph;            /* by frame pointers, of kernel and user */
+	uint64_t ring_bytes;        /* of each CPU; 0: 512 KiB */
+	uint64_t delay_ms;          /* before the first sample */
+	const char *path;           /* "-": standard output; NULL: "sprof.data" */
+	const char *const *cmdline; /* how the recorder was called, for the file; NULL-terminated */
+};
+
+/*
+ * Opens the events and the file, and makes the command's process, which waits.
+ * Of running processes samples are taken from here on, unless there is a
+ * delay. Fails with cause and remedy where nothing could be recorded.
+ */
+SP_API struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_options *options,
+				       struct sp_capture **ret) SP_MUST_CHECK;
+
+/*
+ * Lets the command go; then it is that program. Fails with SP_ERROR_NOT_FOUND or
+ * SP_ERROR_PERMISSION where it cannot be executed.
+ */
+SP_API struct sp_error *sp_capture_start(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* Readable when sp_capture_step() has something to do: at least twice a second. */
+SP_API int sp_capture_fd(const struct sp_capture *capture);
+
+/*
+ * Writes what there is, without waiting for more. *running_ret is false once
+ * the command, or all that is followed, has ended. Fails with SP_ERROR_LIMIT where the disk
+ * is full: what was written stays readable.
+ */
+SP_API struct sp_error *sp_capture_step(struct sp_capture *capture,
+					bool *running_ret) SP_MUST_CHECK;
+
+/*
+ * Writes the rest and closes the file, whether or not the command has ended. To
+ * be called once, also after a failure of the others.
+ */
+SP_API struct sp_error *sp_capture_stop(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* Closes all events; what was not written by sp_capture_stop() is lost. NULL is allowed. */
+SP_API void sp_capture_free(struct sp_capture *capture);
+
+/* The command's process; 0 without one, or once it has been reaped. */
+SP_API pid_t sp_capture_pid(const struct sp_capture *capture);
+
+/*
+ * Waits for the command's end and gives its status as waitpid(2) does. With
+ * `wait` false, and it still running: *ended_ret is false.
+ */
+SP_API struct sp_error *sp_capture_wait(struct sp_capture *capture, bool wait, bool *ended_ret,
+					int *status_ret) SP_MUST_CHECK;
+
+/* What has been recorded so far. */
+struct sp_capture_stats {
+	uint64_t samples;       /* written */
+	uint64_t lost;          /* samples for which there was no room; on whole CPUs, of everyone */
+	uint64_t lost_sideband; /* records of mappings and tasks */
+	uint64_t throttled;     /* times that the kernel paused an event */
+	uint64_t unattributed;  /* samples of ended tasks that nobody can tell whose they are */
+	uint64_t file_bytes;
+	uint64_t duration_ns;   /* from start to stop */
+	bool cpu_wide;          /* how events were opened */
+};
+
+/* At any time; final after sp_capture_stop(). */
+SP_API struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture);
+
+/*
+ * What there is to say about the recording, a line each: steps down from what
+ * was asked, losses, with their remedies. It grows; it belongs to the capture.
+ */
+SP_API size_t sp_capture_note_count(const struct sp_capture *capture);
+
+/* The line of that index, below sp_capture_note_count(). */
+SP_API const char *sp_capture_note(const struct sp_capture *capture, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Opening the events, and learning what runs already.
+ *
+ * On whole CPUs nothing can be missed: the side-band is on before /proc is read,
+ * and what is sampled is decided later, by the records.
+ *
+ * Task by task, tasks are made and end while events are being opened. So they
+ * are listed and opened again and again until there is none left that may be
+ * without: coverage.h says which those are.
+ */
+#include "base/cleanup.h"
+#include "capture/coverage.h"
+#include "capture/recorder.h"
+
+/*
+ * A process whose every thread makes the next one and ends can run away from
+ * this; it is said, then.
+ */
+#define PASSES_MAX 100
+
+/* The places of one role, of many tasks on all CPUs. */
+struct places {
+	VEC(struct event_place);
+};
+
+static struct sp_error *add_places(const struct sp_capture *capture, struct places *places,
+				   int32_t tid, int32_t last_cpu)
+{
+	for (uint32_t i = 0; i < capture->cpus.count; i++) {
+		struct event_place *place = vec_push(places);
+		if (!place)
+			return error_no_memory();
+		*place = (struct event_place){
+			.tid = tid, .cpu_index = i,
+			.last_cpu = tid < 0 ? (int32_t)capture->cpus.items[i] : last_cpu};
+	}
+	return NULL;
+}
+
+/* Whole CPUs (tid -1) or one task. */
+static struct sp_error *open_one(struct sp_capture *capture, enum event_role role, int32_t tid)
+{
+	struct places places = {0};
+	struct sp_error *error = add_places(capture, &places, tid, -1);
+	if (!error)
+		error = event_set_open(capture->set, role, places.items, places.count);
+	vec_deinit(&places);
+	return error;
+}
+
+static struct sp_error *make_room(const struct sp_capture *capture, size_t task_count)
+{
+	uint64_t soft;
+	size_t cpus = capture->cpus.count;
+	return rights_raise_files(&capture->rights,
+				  event_set_fds_needed(capture->plan, cpus, task_count * cpus), &soft);
+}
+
+static bool wants_thread(const struct sp_capture *capture, uint32_t tid)
+{
+	return capture->target != CAPTURE_THREADS || task_list_has(&capture->wanted_threads, tid);
+}
+
+/* Tells the memberships of a thread that runs already. */
+static struct sp_error *follow(struct sp_capture *capture, uint32_t pid, uint32_t tid)
+{
+	if (!wants_thread(capture, tid))
+		return NULL;
+	bool good = membership_add(&capture->membership, pid, tid, 0);
+	if (good && capture->tracker.spaces == &capture->spaces)
+		good = membership_add(&capture->spaces, pid, tid, 0);
+	return good ? NULL : error_no_memory();
+}
+
+static struct sp_error *list_process(struct sp_capture *capture, struct capture_process *process)
+{
+	struct sp_error *error = tasks_list(capture->ctx, process->pid, &process->threads);
+	if (!error || sp_error_code(error) != SP_ERROR_NOT_FOUND)
+		return error;
+	sp_error_free(error);
+	return error_new(SP_ERROR_NOT_FOUND, "there is no process %u", process->pid);
+}
+
+static struct sp_error *list_threads(struct sp_capture *capture)
+{
+	for (size_t i = 0; i < capture->processes.count; i++) {
+		struct capture_process *process = &capture->processes.items[i];
+		struct sp_error *error = list_process(capture, process);
+		for (size_t j = 0; j < process->threads.count && !error; j++)
+			error = follow(capture, process->pid, process->threads.items[j]);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static struct sp_error *attach_cpus(struct sp_capture *capture)
+{
+	struct sp_error *error = make_room(capture, 1);
+	if (!error)
+		error = open_one(capture, EVENT_ROLE_SIDEBAND, -1);
+	if (!error)
+		error = list_threads(capture);
+	return error ? error : open_one(capture, EVENT_ROLE_SAMPLES, -1);
+}
+
+static struct sp_error *attach_command(struct sp_capture *capture)
+{
+	int32_t pid = (int32_t)capture->workload.pid;
+	struct sp_error *error = make_room(capture, 1);
+	if (!error)
+		error = open_one(capture, EVENT_ROLE_SIDEBAND, pid);
+	return error ? error : open_one(capture, EVENT_ROLE_SAMPLES, pid);
+}
+
+/* Where the threads of all processes last ran: opening their events there is cheaper. */
+static struct sp_error *find_last_cpus(struct sp_capture *capture, struct u64map *last_cpus)
+{
+	for (size_t i = 0; i < capture->processes.count; i++) {
+		const struct capture_process *process = &capture->processes.items[i];
+		CLEANUP_FREE struct task_stat *stats = NULL;
+		size_t count;
+		struct sp_error *error = tasks_stat_all(capture->ctx, process->pid,
+							&process->threads, &stats, &count);
+		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND) {
+			sp_error_free(error);
+			continue;
+		}
+		for (size_t j = 0; j < count && !error; j++)
+			if (!u64map_put(last_cpus, stats[j].tid, (uint32_t)stats[j].last_cpu, NULL))
+				error = error_no_memory();
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+/* One pass of attaching. */
+struct pass {
+	struct coverage *coverage;
+	struct u64map last_cpus;
+	struct places sideband, samples;
+	bool first;
+};
+
+static void pass_deinit(struct pass *pass)
+{
+	u64map_deinit(&pass->last_cpus);
+	vec_deinit(&pass->sideband);
+	vec_deinit(&pass->samples);
+}
+
+static struct sp_error *plan_pass(struct sp_capture *capture, struct pass *pass)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < pass->coverage->covers.count && !error; i++) {
+		const struct cover *cover = &pass->coverage->covers.items[i];
+		uint32_t *cpu = u64map_find(&pass->last_cpus, cover->tid);
+		int32_t last_cpu = cpu ? (int32_t)*cpu : -1;
+		if (cover->state != COVER_NONE)
+			continue;
+		error = add_places(capture, &pass->sideband, (int32_t)cover->tid, last_cpu);
+		if (!error && cover->samples)
+			error = add_places(capture, &pass->samples, (int32_t)cover->tid, last_cpu);
+	}
+	return error;
+}
+
+static void see_ended(struct sp_capture *capture, struct coverage *coverage,
+		      const struct places *places)
+{
+	for (size_t i = 0; i < places->count; i++) {
+		if (places->items[i].status != EVENT_PLACE_GONE)
+			continue;
+		uint32_t tid = (uint32_t)places->items[i].tid;
+		coverage_find(coverage, tid)->state = COVER_ENDED;
+		membership_exit(&capture->membership, tid);
+	}
+}
+
+/* Those that were opened later than the others may have inherited events as well. */
+static struct sp_error *see_opened(struct sp_capture *capture, const struct pass *pass)
+{
+	uint64_t end_ns = capture_record_time_ns(capture);
+	for (size_t i = 0; i < pass->sideband.count; i++) {
+		struct cover *cover = coverage_find(pass->coverage, (uint32_t)pass->sideband.items[i].tid);
+		if (cover->state != COVER_NONE)
+			continue;
+		cover->state = COVER_OPENED;
+		cover->end_ns = end_ns;
+		if (!pass->first && capture->inherit && !doubts_add_task(&capture->doubts, cover->tid))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+static struct sp_error *open_pass(struct sp_capture *capture, struct pass *pass)
+{
+	size_t tasks = pass->sideband.count / capture->cpus.count;
+	struct sp_error *error = make_room(capture, tasks);
+	if (!error)
+		error = event_set_open(capture->set, EVENT_ROLE_SIDEBAND, pass->sideband.items,
+				       pass->sideband.count);
+	if (!error)
+		error = event_set_open(capture->set, EVENT_ROLE_SAMPLES, pass->samples.items,
+				       pass->samples.count);
+	if (error)
+		return error;
+	see_ended(capture, pass->coverage, &pass->sideband);
+	see_ended(capture, pass->coverage, &pass->samples);
+	return see_opened(capture, pass);
+}
+
+static struct sp_error *add_fresh(struct sp_capture *capture, struct coverage *coverage,
+				  uint32_t pid, const struct task_list *fresh)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < fresh->count && !error; i++) {
+		bool wanted = wants_thread(capture, fresh->items[i]);
+		if (!coverage_add(coverage, pid, fresh->items[i], wanted))
+			error = error_no_memory();
+		else
+			error = follow(capture, pid, fresh->items[i]);
+	}
+	/* Once the process has been described, its new threads are told one by one. */
+	if (!error && capture->synth)
+		error = synth_threads(capture->synth, pid, fresh);
+	return error;
+}
+
+/* Looks for what has come up meanwhile: in /proc, then, in that order, by the FORK records. */
+static struct sp_error *look_again(struct sp_capture *capture, struct coverage *coverage)
+{
+	struct task_list fresh = {0};
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < capture->processes.count && coverage->follow && !error; i++) {
+		struct capture_process *process = &capture->processes.items[i];
+		error = tasks_relist(capture->ctx, process->pid, &process->threads, &fresh);
+		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND) {
+			sp_error_free(take_ptr(error)); /* it has ended */
+			continue;
+		}
+		if (!error)
+			error = add_fresh(capture, coverage, process->pid, &fresh);
+	}
+	vec_deinit(&fresh);
+	if (!error)
+		error = capture_drain_sideband(capture);
+	for (size_t i = 0; i < capture->tracker.births.count && !error; i++)
+		if (!coverage_fork(coverage, &capture->tracker.births.items[i]))
+			error = error_no_memory();
+	capture->tracker.births.count = 0;
+	return error;
+}
+
+/* *more_ret: there was something to open. */
+static struct sp_error *attach_pass(struct sp_capture *capture, struct coverage *coverage,
+				    bool first, bool *more_ret)
+{
+	CLEANUP(pass_deinit) struct pass pass = {.coverage = coverage, .first = first};
+	struct sp_error *error = first ? find_last_cpus(capture, &pass.last_cpus) : NULL;
+	if (!error)
+		error = plan_pass(capture, &pass);
+	*more_ret = pass.sideband.count;
+	return error || !*more_ret ? error : open_pass(capture, &pass);
+}
+
+static struct sp_error *attach_passes(struct sp_capture *capture, struct coverage *coverage,
+				      bool first)
+{
+	bool more = true;
+	struct sp_error *error = NULL;
+	for (int pass = 0; pass < PASSES_MAX && more && !error; pass++) {
+		if (pass || !first)
+			error = look_again(capture, coverage);
+		if (!error)
+			error = attach_pass(capture, coverage, first && !pass, &more);
+	}
+	ctx_log(capture->ctx, SP_LOG_DEBUG, "%zu tasks seen, %zu in doubt", coverage->covers.count,
+		capture->doubts.tasks.count);
+	if (!error && more)
+		error = capture_note(capture, "threads come and go faster than they can be attached to: "
+				     "some may be missed (with the right to sample whole CPUs, none is)");
+	return error;
+}
+
+/* Doubts need to know of all events which kind they are of. */
+static struct sp_error *settle_doubts(struct sp_capture *capture)
+{
+	const struct sp_event *events;
+	size_t count;
+	if (!capture->doubts.tasks.count)
+		return NULL;
+	struct sp_error *error = event_set_events(capture->set, &events, &count);
+	for (size_t i = 0; i + 1 < count && !error; i++)
+		for (size_t j = 0; j < events[i].id_count && !error; j++)
+			if (!doubts_add_id(&capture->doubts, events[i].ids[j], (uint32_t)i))
+				error = error_no_memory();
+	return error;
+}
+
+static struct sp_error *attach_tasks(struct sp_capture *capture, struct coverage *coverage)
+{
+	struct sp_error *error = list_threads(capture);
+	for (size_t i = 0; i < capture->processes.count && !error; i++) {
+		const struct capture_process *process = &capture->processes.items[i];
+		for (size_t j = 0; j < process->threads.count && !error; j++) {
+			uint32_t tid = process->threads.items[j];
+			if (!coverage_add(coverage, process->pid, tid, wants_thread(capture, tid)))
+				error = error_no_memory();
+		}
+	}
+	capture->tracker.collect_births = true;
+	return error ? error : attach_passes(capture, coverage, true);
+}
+
+static struct sp_error *make_synth(struct sp_capture *capture)
+{
+	const struct sp_event *events;
+	size_t count;
+	struct sp_error *error = event_set_events(capture->set, &events, &count);
+	if (error)
+		return error;
+	const struct sp_event *tracker = &events[count - 1];
+	return synth_new(capture->ctx, &capture->plan->sideband.attr,
+			 tracker->id_count ? tracker->ids[0] : 0, &capture->synthesised,
+			 &capture->synth);
+}
+
+static bool samples_kernel(const struct event_plan *plan)
+{
+	for (size_t i = 0; i < plan->sample_count; i++)
+		if (!plan->samples[i].attr.exclude_kernel)
+			return true;
+	return false;
+}
+
+static struct sp_error *describe_kernel(struct sp_capture *capture)
+{
+	bool hidden = false;
+	struct sp_error *error = synth_kernel(capture->synth, &hidden);
+	if (error || !samples_kernel(capture->plan))
+		return error;
+	if (hidden)
+		return capture_note(capture, "kernel.kptr_restrict hides where the kernel's functions are: "
+				    "its samples will have no names (sudo sysctl kernel.kptr_restrict=0)");
+	return synth_bpf(capture->synth);
+}
+
+static struct sp_error *describe_processes(struct sp_capture *capture)
+{
+	for (size_t i = 0; i < capture->processes.count; i++) {
+		const struct capture_process *process = &capture->processes.items[i];
+		bool complete = true;
+		struct sp_error *error = synth_process(capture->synth, process->pid,
+						       &process->threads, &complete);
+		if (!error && !complete)
+			error = capture_note(capture, "what process %u has mapped may not be read: "
+					     "only code it maps from now on will have names",
+					     process->pid);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static struct sp_error *describe_everyone(struct sp_capture *capture)
+{
+	size_t unreadable = 0;
+	struct sp_error *error = synth_all(capture->synth, &unreadable);
+	if (!error && unreadable)
+		error = capture_note(capture, "what %zu processes have mapped may not be read: only code "
+				     "they map from now on will have names", unreadable);
+	return error;
+}
+
+static struct sp_error *describe(struct sp_capture *capture)
+{
+	struct sp_error *error = make_synth(capture);
+	if (!error)
+		error = describe_kernel(capture);
+	if (error)
+		return error;
+	return capture->target == CAPTURE_EVERYONE ? describe_everyone(capture)
+						   : describe_processes(capture);
+}
+
+struct sp_error *capture_attach(struct sp_capture *capture)
+{
+	CLEANUP(coverage_deinit) struct coverage coverage = {.follow = capture->inherit};
+	bool by_task = !capture->plan->cpu_wide && capture->target != CAPTURE_COMMAND;
+	struct sp_error *error = by_task		   ? attach_tasks(capture, &coverage)
+				 : capture->plan->cpu_wide ? attach_cpus(capture)
+							   : attach_command(capture);
+	if (!error)
+		error = describe(capture);
+	if (error || !by_task)
+		return error;
+	/* By now no fork that began before the events were opened is still under way. */
+	error = attach_passes(capture, &coverage, false);
+	capture->tracker.collect_births = false;
+	return error ? error : settle_doubts(capture);
+}

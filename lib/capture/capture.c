@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <sprof/capture.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "capture/recorder.h"
+
+/* No file descriptor is looked at by name: a round looks at everything. */
+#define EVENTS_AT_ONCE 64
+
+DEFINE_CLEANUP(struct sp_capture *, sp_capture_free)
+
+struct sp_error *capture_note(struct sp_capture *capture, const char *format, ...)
+{
+	char *line;
+	va_list args;
+	va_start(args, format);
+	int size = vasprintf(&line, format, args);
+	va_end(args);
+	if (size < 0)
+		return error_no_memory();
+	char **slot = vec_push(&capture->notes);
+	if (!slot) {
+		free(line);
+		return error_no_memory();
+	}
+	*slot = line;
+	return NULL;
+}
+
+static struct sp_error *choose_target(struct sp_capture *capture,
+				      const struct sp_capture_options *options)
+{
+	bool tasks = options->pids.count || options->tids.count;
+	bool everyone = options->system_wide || (options->cpus && !tasks);
+	if ((options->pids.count && options->tids.count) || (tasks && options->system_wide))
+		return error_new(SP_ERROR_INVALID, "processes, threads, or everything: only one of them");
+	if (tasks && options->command)
+		return error_new(SP_ERROR_INVALID, "a command or running tasks: not both");
+	if (!tasks && !everyone && !options->command)
+		return error_new(SP_ERROR_INVALID, "nothing to record");
+	if (options->user_only && options->kernel_only)
+		return error_new(SP_ERROR_INVALID, "user only and kernel only leave nothing");
+	if (options->freq_hz && options->period)
+		return error_new(SP_ERROR_INVALID, "a frequency or a period: not both");
+	capture->target = everyone		? CAPTURE_EVERYONE
+			  : options->pids.count ? CAPTURE_PROCESSES
+			  : options->tids.count ? CAPTURE_THREADS
+						: CAPTURE_COMMAND;
+	if (everyone && options->scope == SP_CAPTURE_SCOPE_TASK)
+		return error_new(SP_ERROR_INVALID, "all processes can only be recorded by whole CPUs");
+	return NULL;
+}
+
+static struct sp_error *add_process(struct sp_capture *capture, uint32_t pid)
+{
+	for (size_t i = 0; i < capture->processes.count; i++)
+		if (capture->processes.items[i].pid == pid)
+			return NULL;
+	struct capture_process *process = vec_push(&capture->processes);
+	if (!process)
+		return error_no_memory();
+	*process = (struct capture_process){.pid = pid};
+	return NULL;
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* The processes that are there, or whose threads are asked for. */
+static struct sp_error *find_processes(struct sp_capture *capture,
+				       const struct sp_capture_options *options)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < options->pids.count && !error; i++)
+		error = add_process(capture, (uint32_t)options->pids.items[i]);
+	for (size_t i = 0; i < options->tids.count && !error; i++) {
+		uint32_t tid = (uint32_t)options->tids.items[i], pid;
+		uint32_t *slot = vec_push(&capture->wanted_threads);
+		if (!slot)
+			return error_no_memory();
+		*slot = tid;
+		error = tasks_process_of(capture->ctx, tid, &pid);
+		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND) {
+			sp_error_free(error);
+			return error_new(SP_ERROR_NOT_FOUND, "there is no thread %u", tid);
+		}
+		if (!error)
+			error = add_process(capture, pid);
+	}
+	if (capture->wanted_threads.count)
+		qsort(capture->wanted_threads.items, capture->wanted_threads.count, sizeof(uint32_t),
+		      compare_u32);
+	return error;
+}
+
+/* Who keeps count of which tasks there are. */
+static void connect_parts(struct sp_capture *capture)
+{
+	bool cpu_wide = capture->plan->cpu_wide;
+	/* Without following, even a new thread of a process is a stranger. */
+	bool by_thread = capture->target == CAPTURE_THREADS || !capture->inherit;
+	capture->membership.by = by_thread ? MEMBERSHIP_BY_THREAD : MEMBERSHIP_BY_PROCESS;
+	capture->membership.follow = capture->inherit;
+	capture->spaces.by = MEMBERSHIP_BY_PROCESS;
+	capture->spaces.follow = capture->inherit;
+	capture->tracker.doubts = &capture->doubts;
+	capture->filter.doubts = &capture->doubts;
+	if (capture->target == CAPTURE_EVERYONE)
+		return;
+	capture->tracker.membership = &capture->membership;
+	capture->tracker.spaces = by_thread ? &capture->spaces : &capture->membership;
+	capture->tracker.command_pid = (uint32_t)capture->workload.pid;
+	/* Events of tasks give only what is asked for. */
+	capture->tracker.strangers_too = !cpu_wide;
+	capture->filter.membership = cpu_wide ? &capture->membership : NULL;
+}
+
+static struct sp_error *set_up(struct sp_capture *capture, const struct sp_capture_options *options)
+{
+	struct sp_error *error = choose_target(capture, options);
+	if (!error)
+		error = find_processes(capture, options);
+	/* Before limits are raised: the command shall have those of the caller. */
+	if (!error && options->command)
+		error = workload_fork(&capture->workload, options->command,
+				      options->path && !strcmp(options->path, "-"));
+	if (!error)
+		error = capture_plan(capture, options);
+	if (error)
+		return error;
+	connect_parts(capture);
+	error = capture_map_rings(capture, options->ring_bytes);
+	if (!error)
+		error = capture_attach(capture);
+	if (!error)
+		error = capture_open_file(capture, options);
+	if (!error)
+		error = capture_write_synthesised(capture);
+	return error ? error : capture_watch(capture);
+}
+
+struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_options *options,
+				struct sp_capture **ret)
+{
+	CLEANUP(cleanup_sp_capture_free) struct sp_capture *capture = calloc(1, sizeof(*capture));
+	if (!capture)
+		return error_no_memory();
+	capture->ctx = ctx;
+	capture->inherit = !options->no_inherit;
+	capture->delay_ns = options->delay_ms * 1000000;
+	capture->epoll_fd = capture->timer_fd = capture->delay_fd = -1;
+	workload_init(&capture->workload);
+	if (options->command && !(capture->command_name = strdup(options->command[0])))
+		return error_no_memory();
+	capture->begin_ns = capture_now_ns();
+	struct sp_error *error = set_up(capture, options);
+	if (error)
+		return error;
+	*ret = take_ptr(capture);
+	return NULL;
+}
+
+struct sp_error *sp_capture_start(struct sp_capture *capture)
+{
+	if (!capture->workload.pid)
+		return NULL;
+	/* Whole CPUs cannot wait for an exec; what is before it will be left out. */
+	struct sp_error *error = NULL;
+	if (capture->plan->cpu_wide && !capture->delay_ns)
+		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
+	capture->begin_ns = capture_now_ns();
+	return error ? error : workload_start(&capture->workload, capture->command_name);
+}
+
+int sp_capture_fd(const struct sp_capture *capture)
+{
+	return capture->epoll_fd;
+}
+
+/* Empties the timers and tells whether the delay is over. */
+static bool read_timers(struct sp_capture *capture)
+{
+	uint64_t times;
+	if (read(capture->timer_fd, &times, sizeof(times)) < 0)
+		times = 0;
+	return capture->delay_fd >= 0 && read(capture->delay_fd, &times, sizeof(times)) > 0;
+}
+
+static void drop_dead_fds(struct sp_capture *capture)
+{
+	struct epoll_event events[EVENTS_AT_ONCE];
+	int count = epoll_wait(capture->epoll_fd, events, EVENTS_AT_ONCE, 0);
+	for (int i = 0; i < count; i++) {
+		int fd = events[i].data.fd;
+		/* A ring whose CPU is gone; what is in it comes with the timer. */
+		if (fd != capture->workload.pidfd && events[i].events & (EPOLLHUP | EPOLLERR))
+			epoll_ctl(capture->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	}
+}
+
+static bool is_over(const struct sp_capture *capture)
+{
+	if (capture->command_name)
+		return capture->workload.ended;
+	return capture->target != CAPTURE_EVERYONE && !capture->membership.live.count;
+}
+
+struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
+{
+	drop_dead_fds(capture);
+	struct sp_error *error = NULL;
+	if (read_timers(capture))
+		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
+	/* Before the round, so that it has the command's last records too. */
+	if (!error)
+		error = workload_reap(&capture->workload, false);
+	if (!error)
+		error = capture_round(capture, false);
+	if (!error)
+		*running_ret = !is_over(capture);
+	return error;
+}
+
+/* Losses that no record tells of: those since the last record that found room. */
+static struct sp_error *add_last_losses(struct sp_capture *capture)
+{
+	struct sp_error *error = NULL;
+	uint64_t lost = 0, told = capture->filter.counts.lost;
+	const struct event_plan *plan = capture->plan;
+	for (size_t i = 0; i < plan->sample_count && !error; i++) {
+		struct event_total total;
+		error = event_set_read(capture->set, i, &total);
+		if (!error)
+			lost += total.lost;
+	}
+	if (error || lost <= told)
+		return error;
+	const struct sp_event *events;
+	size_t count;
+	error = event_set_events(capture->set, &events, &count);
+	if (error)
+		return error;
+	capture->lost_at_end = lost - told;
+	struct sp_record record = {
+		.type = PERF_RECORD_LOST_SAMPLES,
+		.id = {.time_ns = capture_record_time_ns(capture),
+		       .id = events[0].id_count ? events[0].ids[0] : 0},
+		.lost = {.lost = capture->lost_at_end},
+	};
+	return record_encode(&capture->extra, &record, &plan->samples[0].attr);
+}
+
+static struct sp_error *say_end(struct sp_capture *capture)
+{
+	struct cpu_list online = {0};
+	struct sp_error *error = sysfs_cpus_online(capture->ctx, &online);
+	if (!error)
+		for (size_t i = 0; i < online.count && !error; i++) {
+			bool known = false;
+			for (size_t j = 0; j < capture->online.count; j++)
+				known |= capture->online.items[j] == online.items[i];
+			if (!known)
+				error = capture_note(capture, "CPU %u came online meanwhile: what ran "
+						     "there is not in the recording", online.items[i]);
+		}
+	vec_deinit(&online);
+	return error;
+}
+
+static struct sp_error *close_file(struct sp_capture *capture)
+{
+	struct sp_error *error = dsos_complete(&capture->dsos);
+	const struct writer_end end = {
+		.first_sample_ns = capture->filter.counts.first_ns,
+		.last_sample_ns = capture->filter.counts.last_ns,
+		.build_ids = capture->dsos.known.items,
+		.build_id_count = capture->dsos.known.count,
+	};
+	struct sp_error *close_error = writer_close(capture->writer, &end);
+	capture->writer = NULL;
+	if (error)
+		sp_error_free(close_error);
+	return error ? error : close_error;
+}
+
+struct sp_error *sp_capture_stop(struct sp_capture *capture)
+{
+	capture->end_ns = capture_now_ns();
+	struct sp_error *error = capture_round(capture, false);
+	if (!error)
+		error = add_last_losses(capture);
+	if (!error)
+		error = say_end(capture);
+	if (!error)
+		error = capture_round(capture, true);
+	capture->file_bytes = writer_size(capture->writer);
+	struct sp_error *close_error = close_file(capture);
+	if (error)
+		sp_error_free(close_error);
+	return error ? error : close_error;
+}
+
+static void free_lists(struct sp_capture *capture)
+{
+	for (size_t i = 0; i < capture->processes.count; i++)
+		vec_deinit(&capture->processes.items[i].threads);
+	for (size_t i = 0; i < capture->notes.count; i++)
+		free(capture->notes.items[i]);
+	vec_deinit(&capture->processes);
+	vec_deinit(&capture->wanted_threads);
+	vec_deinit(&capture->cpus);
+	vec_deinit(&capture->online);
+	vec_deinit(&capture->notes);
+	vec_deinit(&capture->synthesised);
+	vec_deinit(&capture->extra);
+}
+
+void sp_capture_free(struct sp_capture *capture)
+{
+	if (!capture)
+		return;
+	workload_deinit(&capture->workload);
+	for (size_t i = 0; capture->rings && i < capture->cpus.count * EVENT_ROLE_COUNT; i++)
+		ring_deinit(&capture->rings[i]);
+	free(capture->rings);
+	free(capture->heads);
+	event_set_free(capture->set);
+	event_plan_free(capture->plan);
+	cleanup_close(&capture->epoll_fd);
+	cleanup_close(&capture->timer_fd);
+	cleanup_close(&capture->delay_fd);
+	synth_free(capture->synth);
+	writer_free(capture->writer);
+	batch_deinit(&capture->batch);
+	membership_deinit(&capture->membership);
+	membership_deinit(&capture->spaces);
+	doubts_deinit(&capture->doubts);
+	tracker_deinit(&capture->tracker);
+	dsos_deinit(&capture->dsos);
+	free_lists(capture);
+	free(capture->command_name);
+	free(capture);
+}
+
+pid_t sp_capture_pid(const struct sp_capture *capture)
+{
+	return capture->workload.pid;
+}
+
+struct sp_error *sp_capture_wait(struct sp_capture *capture, bool wait, bool *ended_ret,
+				 int *status_ret)
+{
+	struct sp_error *error = workload_reap(&capture->workload, wait);
+	if (error)
+		return error;
+	*ended_ret = capture->workload.ended;
+	*status_ret = capture->workload.status;
+	return NULL;
+}
+
+struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
+{
+	const struct filter_counts *counts = &capture->filter.counts;
+	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
+	return (struct sp_capture_stats){
+		.samples = counts->samples,
+		.lost = counts->lost + capture->lost_at_end,
+		.lost_sideband = capture->tracker.counts.lost,
+		.throttled = counts->throttled,
+		.unattributed = counts->ended,
+		.file_bytes = capture->writer ? writer_size(capture->writer) : capture->file_bytes,
+		.duration_ns = end_ns - capture->begin_ns,
+		.cpu_wide = capture->plan->cpu_wide,
+	};
+}
+
+size_t sp_capture_note_count(const struct sp_capture *capture)
+{
+	return capture->notes.count;
+}
+
+const char *sp_capture_note(const struct sp_capture *capture, size_t index)
+{
+	return capture->notes.items[index];
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/dsos.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include "base/cleanup.h"
+#include "elf/image.h"
+
+/* Layout of MMAP2 and HEADER_BUILD_ID records, as perf_event_open(2) has them. */
+enum {
+	MMAP2_PID = 8,
+	MMAP2_MAJ = 40,
+	MMAP2_MIN = 44,
+	MMAP2_INO = 48,
+	MMAP2_BUILD_ID_SIZE = 40,
+	MMAP2_BUILD_ID = 44,
+	MMAP2_PROT = 64,
+	MMAP2_FILENAME = 72,
+	BUILD_ID_BYTES = 12,
+	BUILD_ID_SIZE = 32,
+	BUILD_ID_FILENAME = 36,
+	BUILD_ID_MAX = 20,
+};
+
+void dsos_deinit(struct dsos *dsos)
+{
+	strtab_deinit(&dsos->names);
+	u64map_deinit(&dsos->index);
+	vec_deinit(&dsos->known);
+	vec_deinit(&dsos->unknown);
+}
+
+static uint32_t get_u32(const uint8_t *bytes)
+{
+	uint32_t value;
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static uint64_t get_u64(const uint8_t *bytes)
+{
+	uint64_t value;
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static struct sp_error *add_known(struct dsos *dsos, const uint8_t *build_id, uint8_t size,
+				  const char *name)
+{
+	bool added;
+	uint64_t key = hash_pair(hash_bytes(build_id, size), (uintptr_t)name);
+	if (!u64map_put(&dsos->index, key, 0, &added))
+		return error_no_memory();
+	if (!added)
+		return NULL;
+	struct sp_build_id *slot = vec_push(&dsos->known);
+	if (!slot)
+		return error_no_memory();
+	*slot = (struct sp_build_id){.build_id_size = size, .filename = name};
+	memcpy(slot->build_id, build_id, size);
+	return NULL;
+}
+
+static struct sp_error *add_unknown(struct dsos *dsos, const uint8_t *record, const char *name)
+{
+	bool added;
+	struct dso_unknown unknown = {
+		.path = name,
+		.pid = get_u32(record + MMAP2_PID),
+		.maj = get_u32(record + MMAP2_MAJ),
+		.min = get_u32(record + MMAP2_MIN),
+		.ino = get_u64(record + MMAP2_INO),
+	};
+	uint64_t file = hash_pair(makedev(unknown.maj, unknown.min), unknown.ino);
+	if (!u64map_put(&dsos->index, hash_pair(file, (uintptr_t)name), 0, &added))
+		return error_no_memory();
+	if (!added)
+		return NULL;
+	struct dso_unknown *slot = vec_push(&dsos->unknown);
+	if (!slot)
+		return error_no_memory();
+	*slot = unknown;
+	return NULL;
+}
+
+static struct sp_error *add_mmap2(struct dsos *dsos, const struct perf_event_header *header,
+				  const uint8_t *record)
+{
+	if (header->size <= MMAP2_FILENAME || !(get_u32(record + MMAP2_PROT) & PROT_EXEC))
+		return NULL;
+	const char *text = (const char *)record + MMAP2_FILENAME;
+	const char *name = strtab_add_sized(&dsos->names, text,
+					    strnlen(text, header->size - MMAP2_FILENAME));
+	if (!name)
+		return error_no_memory();
+	uint8_t size = record[MMAP2_BUILD_ID_SIZE];
+	if (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && size && size <= BUILD_ID_MAX)
+		return add_known(dsos, record + MMAP2_BUILD_ID, size, name);
+	/* "//anon", "[vdso]" and the like are no files. */
+	if (name[0] != '/' || name[1] == '/')
+		return NULL;
+	return add_unknown(dsos, record, name);
+}
+
+static struct sp_error *add_build_id(struct dsos *dsos, const struct perf_event_header *header,
+				     const uint8_t *record)
+{
+	if (header->size <= BUILD_ID_FILENAME)
+		return NULL;
+	const char *text = (const char *)record + BUILD_ID_FILENAME;
+	const char *name = strtab_add_sized(&dsos->names, text,
+					    strnlen(text, header->size - BUILD_ID_FILENAME));
+	uint8_t size = record[BUILD_ID_SIZE];
+	if (!name)
+		return error_no_memory();
+	if (!size || size > BUILD_ID_MAX)
+		size = BUILD_ID_MAX;
+	return add_known(dsos, record + BUILD_ID_BYTES, size, name);
+}
+
+struct sp_error *dsos_add_records(struct dsos *dsos, const uint8_t *bytes, size_t size)
+{
+	struct sp_error *error = NULL;
+	for (size_t at = 0; at + sizeof(struct perf_event_header) <= size && !error;) {
+		struct perf_event_header header;
+		memcpy(&header, bytes + at, sizeof(header));
+		if (header.size < sizeof(header) || header.size > size - at)
+			break;
+		if (header.type == PERF_RECORD_MMAP2)
+			error = add_mmap2(dsos, &header, bytes + at);
+		else if (header.type == SP_RECORD_HEADER_BUILD_ID)
+			error = add_build_id(dsos, &header, bytes + at);
+		at += header.size;
+	}
+	return error;
+}
+
+/* The file at `path`, if it is the one that was mapped; NULL if not. */
+static struct image *open_mapped(const char *path, const struct dso_unknown *unknown)
+{
+	struct image *image;
+	struct sp_error *error = image_open(path, &image);
+	if (error) {
+		sp_error_free(error);
+		return NULL;
+	}
+	if (image->inode == unknown->ino && major(image->device) == unknown->maj &&
+	    minor(image->device) == unknown->min)
+		return image;
+	image_free(image);
+	return NULL;
+}
+
+struct sp_error *dsos_complete(struct dsos *dsos)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < dsos->unknown.count && !error; i++) {
+		const struct dso_unknown *unknown = &dsos->unknown.items[i];
+		CLEANUP(cleanup_image_free) struct image *image = open_mapped(unknown->path, unknown);
+		CLEANUP_FREE char *path = NULL;
+		/* In a mount namespace of its own, as long as its process lives. */
+		if (!image && asprintf(&path, "/proc/%u/root%s", unknown->pid, unknown->path) < 0) {
+			path = NULL;
+			return error_no_memory();
+		}
+		if (!image)
+			image = open_mapped(path, unknown);
+		if (image && image->build_id_size)
+			error = add_known(dsos, image->build_id, image->build_id_size, unknown->path);
+	}
+	dsos->unknown.count = 0;
+	return error;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/filter.h"
+
+/* The last answer of the membership: consecutive samples are mostly of one task. */
+struct answer {
+	uint64_t tid_word; /* {pid, tid} as in the ring */
+	uint64_t since_ns, until_ns;
+	bool in;
+};
+
+static bool is_followed(const struct filter *filter, struct answer *last, uint64_t tid_word,
+			uint64_t time_ns)
+{
+	if (tid_word != last->tid_word || time_ns < last->since_ns || time_ns >= last->until_ns) {
+		last->tid_word = tid_word;
+		last->in = membership_find(filter->membership, first_u32(tid_word),
+					   second_u32(tid_word), time_ns, &last->since_ns,
+					   &last->until_ns);
+	}
+	return last->in;
+}
+
+static struct sp_error *ask_doubts(struct filter *filter, const struct ring *ring,
+				   uint64_t position, uint32_t tid, bool *keep_ret)
+{
+	const struct record_fields *fields = &filter->fields;
+	uint32_t cpu = first_u32(ring_u64(ring, position + fields->sample_cpu));
+	uint64_t id = ring_u64(ring, position + fields->sample_id);
+	uint64_t period = ring_u64(ring, position + fields->sample_period);
+	return doubts_sample(filter->doubts, tid, cpu, id, period, keep_ret) ? NULL
+									     : error_no_memory();
+}
+
+static struct sp_error *see_sample(struct filter *filter, struct answer *last,
+				   const struct ring *ring, uint64_t position, bool *keep_ret)
+{
+	const struct record_fields *fields = &filter->fields;
+	struct filter_counts *counts = &filter->counts;
+	uint64_t tid_word = ring_u64(ring, position + fields->sample_tid);
+	uint64_t time_ns = ring_u64(ring, position + fields->sample_time);
+	*keep_ret = !filter->membership || is_followed(filter, last, tid_word, time_ns);
+	if (!*keep_ret) {
+		counts->ended += first_u32(tid_word) == UINT32_MAX;
+		counts->strangers += first_u32(tid_word) != UINT32_MAX;
+		return NULL;
+	}
+	uint32_t tid = second_u32(tid_word);
+	if (filter->doubts && doubts_has(filter->doubts, tid)) {
+		struct sp_error *error = ask_doubts(filter, ring, position, tid, keep_ret);
+		if (error || !*keep_ret)
+			return error;
+	}
+	counts->samples++;
+	counts->weight += ring_u64(ring, position + fields->sample_period);
+	if (!counts->first_ns || time_ns < counts->first_ns)
+		counts->first_ns = time_ns;
+	if (time_ns > counts->last_ns)
+		counts->last_ns = time_ns;
+	return NULL;
+}
+
+/* What is no sample is always kept. */
+static void see_other(struct filter *filter, const struct ring *ring, uint64_t position,
+		      uint32_t type)
+{
+	if (type == PERF_RECORD_LOST)
+		filter->counts.lost += ring_u64(ring, position + 16);
+	else if (type == PERF_RECORD_LOST_SAMPLES)
+		filter->counts.lost += ring_u64(ring, position + 8);
+	else if (type == PERF_RECORD_THROTTLE)
+		filter->counts.throttled++;
+}
+
+struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t end,
+			     struct batch *batch)
+{
+	struct answer last = {.since_ns = UINT64_MAX};
+	uint64_t run = ring->tail, position = run;
+	struct sp_error *error = NULL;
+	if (position == end)
+		return NULL;
+	while (position < end && !error) {
+		struct perf_event_header header;
+		if (!ring_record(ring, position, end, &header)) {
+			filter->counts.damaged += end - position;
+			break;
+		}
+		bool keep = true;
+		if (header.type == PERF_RECORD_SAMPLE)
+			error = see_sample(filter, &last, ring, position, &keep);
+		else
+			see_other(filter, ring, position, header.type);
+		uint64_t next = position + header.size;
+		if (!keep && !error) {
+			error = batch_add_ring(batch, ring, run, position);
+			run = next;
+		}
+		position = next;
+	}
+	if (!error)
+		error = batch_add_ring(batch, ring, run, position);
+	struct sp_error *release_error = batch_release(batch, ring, end);
+	if (error)
+		sp_error_free(release_error);
+	return error ? error : release_error;
+}

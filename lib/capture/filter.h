@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From the rings of the samples to a batch: walks the records, counts them, and
+ * lets through those of the tasks that are followed. Runs of what is kept stay
+ * spans of the ring.
+ */
+#ifndef CAPTURE_FILTER_H
+#define CAPTURE_FILTER_H
+
+#include "capture/doubt.h"
+#include "capture/fields.h"
+#include "capture/membership.h"
+#include "capture/sink.h"
+
+/* Of all that went through; all only grow. */
+struct filter_counts {
+	uint64_t samples;   /* kept */
+	uint64_t weight;    /* the sum of their periods */
+	uint64_t strangers; /* samples of tasks that are not followed */
+	uint64_t ended;     /* samples of tasks so far ended that the kernel did not say whose */
+	uint64_t lost;      /* by LOST and LOST_SAMPLES records */
+	uint64_t throttled; /* THROTTLE records */
+	uint64_t damaged;   /* bytes of records of impossible size */
+	uint64_t first_ns, last_ns; /* of the samples that were kept; 0: none */
+};
+
+struct filter {
+	const struct membership *membership; /* NULL: all are followed */
+	struct doubts *doubts;               /* NULL: none */
+	struct record_fields fields;
+	struct filter_counts counts;
+};
+
+/*
+ * Adds the records of the ring before `end` to the batch, and their release.
+ * The membership must have seen all side-band up to then.
+ */
+struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t end,
+			     struct batch *batch) SP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The recorder's parts, between its files: capture.c (the API and its order),
+ * setup.c (plan, rings, events, file), attach.c (what runs already), round.c
+ * (from rings to file).
+ */
+#ifndef CAPTURE_RECORDER_H
+#define CAPTURE_RECORDER_H
+
+#include <sprof/capture.h>
+#include "capture/dsos.h"
+#include "capture/filter.h"
+#include "capture/tracker.h"
+#include "capture/synth.h"
+#include "capture/workload.h"
+#include "event/set.h"
+#include "file/writer.h"
+#include "proc/sysfs.h"
+#include "proc/tasks.h"
+
+/* Whose samples are wanted. */
+enum capture_target {
+	CAPTURE_COMMAND,
+	CAPTURE_PROCESSES,
+	CAPTURE_THREADS,
+	CAPTURE_EVERYONE,
+};
+
+/* A process that is followed from the beginning, with the threads it had. */
+struct capture_process {
+	uint32_t pid;
+	struct task_list threads;
+};
+
+struct sp_capture {
+	struct sp_ctx *ctx;
+	enum capture_target target;
+	bool inherit;
+	uint64_t delay_ns;
+	char *command_name;
+	struct { VEC(struct capture_process); } processes;
+	struct task_list wanted_threads; /* CAPTURE_THREADS */
+
+	struct rights rights;
+	struct event_plan *plan;
+	struct event_set *set;
+	struct cpu_list cpus, online;   /* recorded; of the machine at the start */
+	struct ring *rings;             /* those of the side-band, then those of the samples */
+	uint64_t *heads;                /* of the sample rings, in a round */
+	struct workload workload;
+	int epoll_fd, timer_fd, delay_fd;
+
+	struct membership membership, spaces;
+	struct doubts doubts;
+	struct tracker tracker;
+	struct filter filter;
+	struct dsos dsos;
+	struct synth *synth;
+	struct record_buffer synthesised; /* what `synth` appends to */
+
+	struct writer *writer;
+	struct sink sink;
+	struct batch batch;
+	struct record_buffer extra;     /* records of our own on their way to the file */
+	bool dirty;                     /* something was written since the last commit */
+	uint64_t commit_ns;             /* time of that */
+	uint64_t round_ns;              /* when the last round began, by the recording's clock */
+	uint64_t sideband_lost_seen;    /* has been dealt with, */
+	uint64_t rescan_ns;             /* at that time */
+	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */
+	uint64_t lost_at_end;           /* samples, beyond what LOST records say */
+	uint64_t file_bytes;            /* of a file that is closed */
+	struct { VEC(char *); } notes;
+	size_t notes_written;
+};
+
+static inline struct ring *sideband_rings(const struct sp_capture *capture)
+{
+	return capture->rings;
+}
+
+static inline struct ring *sample_rings(const struct sp_capture *capture)
+{
+	return capture->rings + capture->cpus.count;
+}
+
+/* CLOCK_MONOTONIC. */
+uint64_t capture_now_ns(void);
+
+/* The recording's own clock, as in the records. */
+uint64_t capture_record_time_ns(const struct sp_capture *capture);
+
+/* Something to be said, a line. Fails only for want of memory. */
+struct sp_error *capture_note(struct sp_capture *capture, const char *format, ...)
+	__attribute__((format(printf, 2, 3))) SP_MUST_CHECK;
+
+/* setup.c */
+struct sp_error *capture_plan(struct sp_capture *capture,
+			      const struct sp_capture_options *options) SP_MUST_CHECK;
+struct sp_error *capture_map_rings(struct sp_capture *capture, uint64_t ring_bytes) SP_MUST_CHECK;
+struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_open_file(struct sp_capture *capture,
+				   const struct sp_capture_options *options) SP_MUST_CHECK;
+
+/* attach.c: opens all events, and learns what runs already. */
+struct sp_error *capture_attach(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* rescan.c: after side-band was lost, what there is now is looked at again. */
+struct sp_error *capture_rescan(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* round.c */
+
+/* From the rings to the file; `last` commits in any case. */
+struct sp_error *capture_round(struct sp_capture *capture, bool last) SP_MUST_CHECK;
+
+/* Drains the side-band while there is no file yet. */
+struct sp_error *capture_drain_sideband(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* Writes what was synthesised. */
+struct sp_error *capture_write_synthesised(struct sp_capture *capture) SP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A round: how far the samples have come is looked at first, then the side-band
+ * is drained whole and written, then the samples up to there. So every mapping
+ * and every fork that a sample needs has been seen when it is looked at, and is
+ * in the file before it. perf's readers want to know how far all rings have been
+ * read (FINISHED_ROUND): they sort by time what lies between two such marks.
+ */
+#include <time.h>
+#include "capture/recorder.h"
+#include "record/note.h"
+
+/* Marks and commits are so far apart at least, and hold all that was written before. */
+#define COMMIT_NS 200000000
+
+/* /proc is read again at most that often. */
+#define RESCAN_NS 1000000000
+
+/* Samples of later rounds are not older than the side-band by more than this. */
+#define LAG_NS 2000000000
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t capture_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t capture_record_time_ns(const struct sp_capture *capture)
+{
+	/* The kernel's own clock cannot be read: what was last seen of it will do. */
+	if (capture->plan->clock_id == EVENT_CLOCK_KERNEL)
+		return capture->tracker.last_ns;
+	return clock_ns(capture->plan->clock_id);
+}
+
+/* Notes made since the last round become records. */
+static struct sp_error *add_notes(struct sp_capture *capture)
+{
+	struct sp_error *error = NULL;
+	uint64_t time_ns = capture->commit_ns ? capture_record_time_ns(capture) : 0;
+	for (; capture->notes_written < capture->notes.count && !error; capture->notes_written++)
+		error = record_encode_note(&capture->extra,
+					   capture->notes.items[capture->notes_written], time_ns);
+	return error;
+}
+
+/* What is in `extra` goes out now. */
+static struct sp_error *flush_extra(struct sp_capture *capture)
+{
+	struct sp_error *error = batch_add_bytes(&capture->batch, capture->extra.items,
+						 capture->extra.count);
+	if (!error)
+		error = batch_flush(&capture->batch);
+	capture->extra.count = 0;
+	return error;
+}
+
+static struct sp_error *commit(struct sp_capture *capture)
+{
+	struct sp_record mark = {.type = SP_RECORD_FINISHED_ROUND};
+	struct sp_error *error = record_encode(&capture->extra, &mark, NULL);
+	if (!error)
+		error = flush_extra(capture);
+	if (!error)
+		error = writer_commit(capture->writer);
+	capture->dirty = false;
+	capture->commit_ns = capture_now_ns();
+	return error;
+}
+
+struct sp_error *capture_drain_sideband(struct sp_capture *capture)
+{
+	return tracker_drain(&capture->tracker, sideband_rings(capture), capture->cpus.count);
+}
+
+static struct sp_error *write_sideband(struct sp_capture *capture)
+{
+	struct record_buffer *kept = &capture->tracker.kept;
+	struct sp_error *error = dsos_add_records(&capture->dsos, kept->items, kept->count);
+	if (!error)
+		error = batch_add_bytes(&capture->batch, kept->items, kept->count);
+	capture->dirty |= kept->count != 0;
+	return error;
+}
+
+static struct sp_error *write_samples(struct sp_capture *capture)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < capture->cpus.count && !error; i++) {
+		struct ring *ring = &sample_rings(capture)[i];
+		capture->dirty |= ring->tail != capture->heads[i];
+		error = filter_ring(&capture->filter, ring, capture->heads[i], &capture->batch);
+	}
+	return error;
+}
+
+struct sp_error *capture_write_synthesised(struct sp_capture *capture)
+{
+	struct record_buffer *made = &capture->synthesised;
+	struct sp_error *error = dsos_add_records(&capture->dsos, made->items, made->count);
+	if (!error)
+		error = batch_add_bytes(&capture->batch, made->items, made->count);
+	if (!error)
+		error = batch_flush(&capture->batch);
+	capture->dirty |= made->count != 0;
+	made->count = 0;
+	return error;
+}
+
+/* What was lost is looked for in /proc; not all the time, which would lose still more. */
+static struct sp_error *make_good(struct sp_capture *capture, bool last)
+{
+	uint64_t now_ns = capture_now_ns();
+	if (capture->tracker.counts.lost == capture->sideband_lost_seen ||
+	    (capture->rescan_ns && now_ns - capture->rescan_ns < RESCAN_NS && !last))
+		return NULL;
+	struct sp_error *error = capture_rescan(capture);
+	capture->rescan_ns = now_ns;
+	return error ? error : capture_write_synthesised(capture);
+}
+
+static struct sp_error *write_round(struct sp_capture *capture, bool last)
+{
+	struct sp_error *error = write_sideband(capture);
+	if (!error)
+		error = make_good(capture, last);
+	if (!error)
+		error = write_samples(capture);
+	struct sp_error *flush_error = batch_flush(&capture->batch);
+	capture->tracker.kept.count = 0;
+	if (error)
+		sp_error_free(flush_error);
+	return error ? error : flush_error;
+}
+
+static void forget(struct sp_capture *capture)
+{
+	doubts_forget_ended(&capture->doubts);
+	if (capture->tracker.last_ns <= LAG_NS)
+		return;
+	membership_forget(&capture->membership, capture->tracker.last_ns - LAG_NS);
+	membership_forget(&capture->spaces, capture->tracker.last_ns - LAG_NS);
+}
+
+struct sp_error *capture_round(struct sp_capture *capture, bool last)
+{
+	uint64_t now_ns = capture_record_time_ns(capture);
+	for (size_t i = 0; i < capture->cpus.count; i++)
+		capture->heads[i] = ring_head(&sample_rings(capture)[i]);
+	struct sp_error *error = capture_drain_sideband(capture);
+	if (!error)
+		error = write_round(capture, last);
+	if (error)
+		return error;
+	forget(capture);
+	capture->round_ns = now_ns;
+	error = add_notes(capture);
+	capture->dirty |= capture->extra.count != 0;
+	if (!error && capture->dirty &&
+	    (last || capture_now_ns() - capture->commit_ns >= COMMIT_NS))
+		error = commit(capture);
+	return error;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include "base/cleanup.h"
+#include "capture/host.h"
+#include "capture/recorder.h"
+
+#define DEFAULT_FREQ_HZ 997
+#define DEFAULT_RING_BYTES (512 * 1024)
+#define SIDEBAND_BYTES (128 * 1024)
+#define RING_BYTES_MAX (UINT64_C(1) << 31)
+
+/* Rings are drained that often at least: what a recorder that is killed loses at most. */
+#define TIMER_NS 500000000
+
+/* --all-user and --all-kernel: events that say themselves what they want are left alone. */
+static struct sp_error *restrict_modes(struct event_specs *specs,
+				       const struct sp_capture_options *options)
+{
+	if (!options->user_only && !options->kernel_only)
+		return NULL;
+	for (size_t i = 0; i < specs->count; i++) {
+		struct event_spec *spec = &specs->items[i];
+		CLEANUP_FREE char *name = NULL;
+		if (spec->modes_given)
+			continue;
+		if (asprintf(&name, "%s%s%s", spec->name, strchr(spec->name, ':') ? "" : ":",
+			     options->user_only ? "u" : "k") < 0) {
+			name = NULL;
+			return error_no_memory();
+		}
+		spec->name = arena_copy_string(&specs->arena, name, strlen(name));
+		if (!spec->name)
+			return error_no_memory();
+		spec->modes_given = true;
+		spec->attr.exclude_kernel = spec->attr.exclude_hv = options->user_only;
+		spec->attr.exclude_user = !options->user_only;
+	}
+	return NULL;
+}
+
+static struct sp_error *parse_events(struct event_specs *specs,
+				     const struct sp_capture_options *options)
+{
+	struct sp_error *error = options->events ? event_specs_parse(specs, options->events)
+						 : event_specs_add_default(specs);
+	return error ? error : restrict_modes(specs, options);
+}
+
+/* The CPUs that were asked for, as far as they are online. */
+static struct sp_error *choose_cpus(struct sp_capture *capture, const char *text)
+{
+	struct sp_error *error = sysfs_cpus_online(capture->ctx, &capture->online);
+	if (error)
+		return error;
+	struct cpu_list *cpus = &capture->cpus;
+	if (text)
+		error = cpu_list_parse(cpus, text);
+	if (!error && !vec_reserve(cpus, capture->online.count))
+		error = error_no_memory();
+	if (error)
+		return error;
+	if (!text) {
+		memcpy(cpus->items, capture->online.items,
+		       capture->online.count * sizeof(*cpus->items));
+		cpus->count = capture->online.count;
+	}
+	for (size_t i = 0; i < cpus->count; i++) {
+		bool is_online = false;
+		for (size_t j = 0; j < capture->online.count; j++)
+			is_online |= capture->online.items[j] == cpus->items[i];
+		if (!is_online)
+			return error_new(SP_ERROR_INVALID, "CPU %u is not online", cpus->items[i]);
+	}
+	return cpus->count ? NULL : error_new(SP_ERROR_INVALID, "no CPU to record");
+}
+
+static enum event_scope scope_of(const struct sp_capture *capture, enum sp_capture_scope scope)
+{
+	if (capture->target == CAPTURE_EVERYONE || scope == SP_CAPTURE_SCOPE_CPU)
+		return EVENT_SCOPE_CPUS;
+	return scope == SP_CAPTURE_SCOPE_TASK ? EVENT_SCOPE_TASKS : EVENT_SCOPE_CPUS_IF_ALLOWED;
+}
+
+static enum event_start start_of(const struct sp_capture *capture)
+{
+	if (capture->delay_ns)
+		return EVENT_START_LATER;
+	return capture->workload.pid ? EVENT_START_ON_EXEC : EVENT_START_NOW;
+}
+
+static struct sp_error *take_notes(struct sp_capture *capture, const struct event_notes *notes)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < notes->count && !error; i++)
+		error = capture_note(capture, "%s", notes->items[i].line);
+	return error;
+}
+
+struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_capture_options *options)
+{
+	CLEANUP(event_specs_deinit) struct event_specs specs = {0};
+	struct sp_error *error = parse_events(&specs, options);
+	if (!error)
+		error = choose_cpus(capture, options->cpus);
+	if (!error)
+		error = rights_read(capture->ctx, &capture->rights);
+	if (error)
+		return error;
+	struct event_request request = {
+		.specs = &specs,
+		.scope = scope_of(capture, options->scope),
+		.start = start_of(capture),
+		.callchain = options->call_graph ? EVENT_CALLCHAIN_ALL : EVENT_CALLCHAIN_NONE,
+		.cpu = capture->cpus.items[0],
+		.freq_hz = options->freq_hz ? options->freq_hz
+			   : options->period ? 0 : DEFAULT_FREQ_HZ,
+		.period = options->period,
+		.inherit = capture->inherit,
+		/*
+		 * Never inherit_stat: a task that ends on one CPU writes its READ records
+		 * into the rings of all the others, which the kernel does not guard
+		 * against; with many threads ending, rings stop for good (6.18, and perf
+		 * record -s loses nearly everything).
+		 */
+		.inherit_stat = false,
+		.exclude_idle = capture->target != CAPTURE_EVERYONE,
+		.clock_id = CLOCK_MONOTONIC,
+	};
+	error = event_plan_make(event_kernel_real(), &capture->rights, &request, &capture->plan);
+	if (!error)
+		error = take_notes(capture, &capture->plan->notes);
+	const struct event_plan *plan = capture->plan;
+	if (!error && (!record_fields_make(plan->sideband.attr.sample_type, &capture->filter.fields) ||
+		       !plan->sample_count))
+		error = error_new(SP_ERROR_INVALID, "no event to sample");
+	capture->tracker.fields = capture->filter.fields;
+	return error;
+}
+
+static uint32_t pages_of(uint64_t bytes, uint32_t page_size)
+{
+	return (uint32_t)((bytes + page_size - 1) / page_size);
+}
+
+static void unmap_rings(struct sp_capture *capture)
+{
+	for (size_t i = 0; i < capture->cpus.count * EVENT_ROLE_COUNT; i++)
+		ring_deinit(&capture->rings[i]);
+}
+
+static struct sp_error *map_role(struct sp_capture *capture, enum event_role role,
+				 struct ring *rings, uint32_t pages)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < capture->cpus.count && !error; i++)
+		error = ring_map(&rings[i], event_set_ring_fd(capture->set, i, role),
+				 (size_t)pages * capture->rights.page_size);
+	return error;
+}
+
+static struct sp_error *note_shrunk(struct sp_capture *capture, struct ring_pages pages)
+{
+	uint32_t kib = capture->rights.page_size / 1024;
+	return capture_note(capture, "rings of %u and %u KiB for each CPU: others of yours use up what "
+			    "may be locked (sudo sysctl kernel.perf_event_mlock_kb=N)",
+			    pages.samples * kib, pages.sideband * kib);
+}
+
+/* Smaller and smaller, until they fit. */
+static struct sp_error *map_what_fits(struct sp_capture *capture, struct ring_pages pages)
+{
+	bool shrunk = false;
+	for (;;) {
+		struct sp_error *error = map_role(capture, EVENT_ROLE_SIDEBAND,
+						  sideband_rings(capture), pages.sideband);
+		if (!error)
+			error = map_role(capture, EVENT_ROLE_SAMPLES, sample_rings(capture),
+					 pages.samples);
+		if (!error)
+			return shrunk ? note_shrunk(capture, pages) : NULL;
+		if (sp_error_code(error) != SP_ERROR_LIMIT)
+			return error;
+		sp_error_free(error);
+		unmap_rings(capture);
+		error = rights_shrink_rings(&capture->rights, &pages);
+		if (error)
+			return error;
+		shrunk = true;
+	}
+}
+
+struct sp_error *capture_map_rings(struct sp_capture *capture, uint64_t ring_bytes)
+{
+	size_t cpus = capture->cpus.count;
+	if (ring_bytes > RING_BYTES_MAX)
+		return error_new(SP_ERROR_INVALID, "rings of %llu bytes are larger than 2 GiB",
+				 (unsigned long long)ring_bytes);
+	struct sp_error *error = event_set_new(event_kernel_real(), capture->plan,
+					       capture->cpus.items, cpus, &capture->set);
+	if (error)
+		return error;
+	capture->rings = calloc(cpus * EVENT_ROLE_COUNT, sizeof(*capture->rings));
+	capture->heads = calloc(cpus, sizeof(*capture->heads));
+	if (!capture->rings || !capture->heads)
+		return error_no_memory();
+	CLEANUP(event_notes_deinit) struct event_notes notes = {0};
+	uint32_t page_size = capture->rights.page_size;
+	struct ring_pages pages = {
+		.samples = pages_of(ring_bytes ? ring_bytes : DEFAULT_RING_BYTES, page_size),
+		.sideband = pages_of(SIDEBAND_BYTES, page_size),
+	};
+	error = rights_fit_rings(&capture->rights, (uint32_t)cpus, pages, &notes, &pages);
+	if (!error && ring_bytes) /* smaller than the default is no news */
+		error = take_notes(capture, &notes);
+	return error ? error : map_what_fits(capture, pages);
+}
+
+static struct sp_error *watch_fd(struct sp_capture *capture, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+	if (fd >= 0 && epoll_ctl(capture->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
+		return error_os(errno, "epoll_ctl");
+	return NULL;
+}
+
+static struct sp_error *make_timer(struct sp_capture *capture, uint64_t ns, bool again, int *ret)
+{
+	struct itimerspec when = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+	if (again)
+		when.it_interval = when.it_value;
+	*ret = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (*ret < 0 || timerfd_settime(*ret, 0, &when, NULL) < 0)
+		return error_os(errno, "cannot make a timer");
+	return watch_fd(capture, *ret);
+}
+
+struct sp_error *capture_watch(struct sp_capture *capture)
+{
+	capture->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (capture->epoll_fd < 0)
+		return error_os(errno, "epoll_create1");
+	struct sp_error *error = make_timer(capture, TIMER_NS, true, &capture->timer_fd);
+	if (!error && capture->delay_ns)
+		error = make_timer(capture, capture->delay_ns, false, &capture->delay_fd);
+	if (!error)
+		error = watch_fd(capture, capture->workload.pidfd);
+	for (size_t i = 0; i < capture->cpus.count && !error; i++) {
+		error = watch_fd(capture, event_set_ring_fd(capture->set, i, EVENT_ROLE_SAMPLES));
+		if (!error)
+			error = watch_fd(capture,
+					 event_set_ring_fd(capture->set, i, EVENT_ROLE_SIDEBAND));
+	}
+	return error;
+}
+
+static struct sp_error *write_spans(void *arg, struct iovec *spans, int count)
+{
+	struct sp_capture *capture = arg;
+	return writer_write(capture->writer, spans, count);
+}
+
+struct sp_error *capture_open_file(struct sp_capture *capture,
+				   const struct sp_capture_options *options)
+{
+	CLEANUP(arena_deinit) struct arena arena = {0};
+	struct writer_info info;
+	const struct sp_event *events;
+	size_t count;
+	struct sp_error *error = event_set_events(capture->set, &events, &count);
+	if (!error)
+		error = host_info(capture->ctx, options->cmdline, capture->plan->clock_id, &arena,
+				  &info);
+	if (!error)
+		error = writer_open(capture->ctx, options->path ? options->path : "sprof.data", events,
+				    count, &info, &capture->writer);
+	capture->sink = (struct sink){write_spans, capture};
+	return error ? error : batch_init(&capture->batch, &capture->sink);
+}

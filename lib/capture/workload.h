@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The command that is recorded: a child process that waits until all events are
+ * open, and then becomes that program.
+ */
+#ifndef CAPTURE_WORKLOAD_H
+#define CAPTURE_WORKLOAD_H
+
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include "base/error.h"
+
+struct workload {
+	pid_t pid;      /* 0: none, or reaped */
+	int pidfd;      /* readable when it has ended; -1: none */
+	int go, failed; /* pipes: one to let it go, one that tells why exec failed */
+	bool ended;
+	int status;           /* as waitpid(2), once it has ended */
+	struct rusage usage;  /* of it and what it waited for */
+};
+
+/* Without a command yet: nothing to free. */
+void workload_init(struct workload *workload);
+
+/* Kills a command that still waits; one that runs is left to itself. Closes. */
+void workload_deinit(struct workload *workload);
+
+/*
+ * Makes the process. It has the caller's signal mask and limits of this moment;
+ * where the recording goes to standard output, it writes to standard error
+ * instead. Fails with SP_ERROR_OS or SP_ERROR_LIMIT.
+ */
+struct sp_error *workload_fork(struct workload *workload, const char *const *command,
+			       bool stdout_taken) SP_MUST_CHECK;
+
+/*
+ * Lets it go, and waits until it is the program. Fails with SP_ERROR_NOT_FOUND,
+ * SP_ERROR_PERMISSION or SP_ERROR_OS where it cannot be executed; it has ended then.
+ */
+struct sp_error *workload_start(struct workload *workload, const char *name) SP_MUST_CHECK;
+
+/* Sets `ended`, `status` and `usage` if it has ended; with `wait` that is waited for. */
+struct sp_error *workload_reap(struct workload *workload, bool wait) SP_MUST_CHECK;
+
+#endif

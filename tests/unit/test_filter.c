@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/filter.h"
+#include "record/encode.h"
+#include "rings.h"
+
+enum { SAMPLE_TYPE = RECORD_FIELDS_NEEDED | PERF_SAMPLE_CALLCHAIN };
+
+static const struct perf_event_attr attr = {.sample_type = SAMPLE_TYPE, .sample_id_all = 1};
+
+/* A sink that keeps all it is given. */
+struct store {
+	struct record_buffer bytes;
+	int calls;
+	size_t fail_after; /* calls; 0: never */
+};
+
+static struct sp_error *store_write(void *arg, struct iovec *spans, int count)
+{
+	struct store *store = arg;
+	if (store->fail_after && (size_t)++store->calls > store->fail_after)
+		return error_new(SP_ERROR_LIMIT, "full");
+	for (int i = 0; i < count; i++) {
+		struct record_buffer *bytes = &store->bytes;
+		ck_assert(vec_reserve(bytes, bytes->count + spans[i].iov_len));
+		memcpy(bytes->items + bytes->count, spans[i].iov_base, spans[i].iov_len);
+		bytes->count += spans[i].iov_len;
+		spans[i] = (struct iovec){0};
+	}
+	return NULL;
+}
+
+struct fixture {
+	struct memory_ring memory;
+	struct ring ring;
+	struct store store;
+	struct sink sink;
+	struct batch batch;
+	struct filter filter;
+	struct membership membership;
+	struct record_buffer wanted, encoded;
+};
+
+static void fixture_init(struct fixture *f, size_t size, uint64_t start)
+{
+	*f = (struct fixture){.membership = {.by = MEMBERSHIP_BY_PROCESS, .follow = true}};
+	f->ring = memory_ring_init(&f->memory, size, start);
+	f->sink = (struct sink){store_write, &f->store};
+	ok_or_fail(batch_init(&f->batch, &f->sink));
+	f->filter.membership = &f->membership;
+	ck_assert(record_fields_make(SAMPLE_TYPE, &f->filter.fields));
+}
+
+static void fixture_deinit(struct fixture *f)
+{
+	memory_ring_deinit(&f->memory);
+	batch_deinit(&f->batch);
+	membership_deinit(&f->membership);
+	vec_deinit(&f->store.bytes);
+	vec_deinit(&f->wanted);
+	vec_deinit(&f->encoded);
+}
+
+static void put(struct fixture *f, const struct sp_record *record, bool wanted)
+{
+	f->encoded.count = 0;
+	ok_or_fail(record_encode(&f->encoded, record, &attr));
+	ck_assert(memory_ring_put(&f->memory, f->encoded.items, f->encoded.count));
+	if (wanted)
+		ok_or_fail(record_encode(&f->wanted, record, &attr));
+}
+
+static void put_sample(struct fixture *f, uint32_t pid, uint64_t time_ns, size_t depth, bool wanted)
+{
+	static const uint64_t ips[2000];
+	struct sp_record record = {
+		.type = PERF_RECORD_SAMPLE,
+		.sample = {.pid = pid, .tid = pid, .time_ns = time_ns, .ip = 0x1000 + time_ns,
+			   .id = 5, .period = 10, .ips = ips, .ip_count = depth},
+	};
+	put(f, &record, wanted);
+}
+
+static void run(struct fixture *f)
+{
+	uint64_t head = ring_head(&f->ring);
+	ok_or_fail(filter_ring(&f->filter, &f->ring, head, &f->batch));
+	ok_or_fail(batch_flush(&f->batch));
+	ck_assert_uint_eq(f->memory.page.data_tail, head);
+}
+
+static void store_is_wanted(const struct fixture *f)
+{
+	ck_assert_uint_eq(f->store.bytes.count, f->wanted.count);
+	ck_assert(!f->wanted.count ||
+		  !memcmp(f->store.bytes.items, f->wanted.items, f->wanted.count));
+}
+
+TEST(filter_keeps_the_followed_at_any_wrap)
+{
+	/* Samples of both kinds of run, short (copied) and long (spans), at all positions. */
+	for (uint64_t start = 0; start < 4096 * 2; start += 8) {
+		struct fixture f;
+		fixture_init(&f, 4096, start);
+		ck_assert(membership_add(&f.membership, 1, 1, 0));
+		put_sample(&f, 2, 1, 3, false);
+		put_sample(&f, 1, 2, 3, true);
+		put_sample(&f, 2, 3, 90, false);
+		put_sample(&f, 1, 4, 100, true);
+		put_sample(&f, 1, 5, 100, true);
+		put_sample(&f, 3, 6, 0, false);
+		put_sample(&f, 1, 7, 0, true);
+		run(&f);
+		store_is_wanted(&f);
+		ck_assert_uint_eq(f.filter.counts.samples, 4);
+		ck_assert_uint_eq(f.filter.counts.weight, 40);
+		ck_assert_uint_eq(f.filter.counts.strangers, 3);
+		ck_assert_uint_eq(f.filter.counts.first_ns, 2);
+		ck_assert_uint_eq(f.filter.counts.last_ns, 7);
+		fixture_deinit(&f);
+	}
+}
+
+TEST(filter_asks_for_the_time_of_each_sample)
+{
+	struct fixture f;
+	fixture_init(&f, 4096, 0);
+	struct task_birth again = {.pid = 1, .tid = 1, .parent_pid = 9, .parent_tid = 9, .time_ns = 50};
+	ck_assert(membership_add(&f.membership, 1, 1, 20));
+	ck_assert(membership_fork(&f.membership, &again));
+	const struct {
+		uint64_t time_ns;
+		bool wanted;
+	} cases[] = {{10, false}, {20, true}, {49, true}, {50, false}, {60, false}, {30, true}, {5, false}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		put_sample(&f, 1, cases[i].time_ns, 0, cases[i].wanted);
+	run(&f);
+	store_is_wanted(&f);
+	fixture_deinit(&f);
+}
+
+TEST(filter_counts_and_keeps_what_is_no_sample)
+{
+	struct fixture f;
+	fixture_init(&f, 4096, 4000);
+	struct sp_record lost = {.type = PERF_RECORD_LOST, .lost = {.id = 5, .lost = 17}};
+	struct sp_record lost_samples = {.type = PERF_RECORD_LOST_SAMPLES, .lost = {.lost = 4}};
+	struct sp_record throttle = {.type = PERF_RECORD_THROTTLE};
+	put(&f, &lost, true);
+	put_sample(&f, UINT32_MAX, 1, 0, false);
+	put(&f, &lost_samples, true);
+	put(&f, &throttle, true);
+	run(&f);
+	store_is_wanted(&f);
+	ck_assert_uint_eq(f.filter.counts.lost, 21);
+	ck_assert_uint_eq(f.filter.counts.throttled, 1);
+	ck_assert_uint_eq(f.filter.counts.ended, 1);
+	ck_assert_uint_eq(f.filter.counts.strangers, 0);
+	fixture_deinit(&f);
+}
+
+TEST(filter_without_membership_keeps_all_in_place)
+{
+	struct fixture f;
+	fixture_init(&f, 65536, 65536 - 1000);
+	f.filter.membership = NULL;
+	for (uint32_t i = 0; i < 100; i++)
+		put_sample(&f, i, i + 1, i % 60, true);
+	run(&f);
+	store_is_wanted(&f);
+	ck_assert_uint_eq(f.filter.counts.samples, 100);
+	fixture_deinit(&f);
+}
+
+TEST(filter_passes_by_many_short_runs)
+{
+	/* More runs than spans, more bytes than the copies' buffer. */
+	struct fixture f;
+	fixture_init(&f, 1 << 21, 77 * 8);
+	ck_assert(membership_add(&f.membership, 1, 1, 0));
+	for (uint64_t i = 0; i < 3000; i++)
+		put_sample(&f, i % 2 ? 1 : 2, i + 1, i % 80, i % 2);
+	run(&f);
+	store_is_wanted(&f);
+	ck_assert_uint_eq(f.filter.counts.samples, 1500);
+	fixture_deinit(&f);
+}
+
+TEST(filter_goes_on_behind_damage)
+{
+	struct fixture f;
+	fixture_init(&f, 4096, 0);
+	ck_assert(membership_add(&f.membership, 1, 1, 0));
+	put_sample(&f, 1, 1, 0, true);
+	uint64_t zero[4] = {0};
+	ck_assert(memory_ring_put(&f.memory, zero, sizeof(zero)));
+	run(&f);
+	ck_assert_uint_eq(f.filter.counts.damaged, sizeof(zero));
+	put_sample(&f, 1, 2, 0, true);
+	run(&f);
+	store_is_wanted(&f);
+	fixture_deinit(&f);
+}
+
+TEST(filter_drops_what_doubts_repeat)
+{
+	struct fixture f;
+	fixture_init(&f, 4096, 0);
+	f.filter.membership = NULL;
+	struct doubts doubts = {0};
+	ck_assert(doubts_add_id(&doubts, 5, 0));
+	ck_assert(doubts_add_id(&doubts, 6, 0));
+	ck_assert(doubts_add_task(&doubts, 1));
+	f.filter.doubts = &doubts;
+	struct sp_record record = {.type = PERF_RECORD_SAMPLE,
+				   .sample = {.pid = 1, .tid = 1, .time_ns = 3, .id = 6, .period = 10}};
+	put_sample(&f, 1, 2, 0, true);
+	put(&f, &record, false);
+	record.sample.cpu = 1;
+	put(&f, &record, true);
+	run(&f);
+	store_is_wanted(&f);
+	ck_assert_uint_eq(f.filter.counts.samples, 2);
+	fixture_deinit(&f);
+	doubts_deinit(&doubts);
+}
+
+TEST(batch_releases_the_ring_though_the_sink_fails)
+{
+	struct fixture f;
+	fixture_init(&f, 4096, 0);
+	f.store.fail_after = 1;
+	f.filter.membership = NULL;
+	put_sample(&f, 1, 1, 0, true);
+	run(&f);
+	put_sample(&f, 1, 2, 0, false);
+	uint64_t head = ring_head(&f.ring);
+	ok_or_fail(filter_ring(&f.filter, &f.ring, head, &f.batch));
+	fails_with(SP_ERROR_LIMIT, batch_flush(&f.batch));
+	ck_assert_uint_eq(f.memory.page.data_tail, head);
+	store_is_wanted(&f);
+	fixture_deinit(&f);
+}
+
+TEST(fields_follow_the_sample_type)
+{
+	struct record_fields fields;
+	ck_assert(!record_fields_make(PERF_SAMPLE_IP | PERF_SAMPLE_TID, &fields));
+	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID,
+				     &fields));
+	ck_assert_uint_eq(fields.sample_cpu, 56);
+	ck_assert_uint_eq(fields.sample_period, 64);
+	ck_assert_uint_eq(fields.trailer_time, 32);
+	ck_assert_uint_eq(fields.trailer_tid, 40);
+}

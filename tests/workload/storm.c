@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * storm COUNT SECONDS LIFE_MS [chain]: COUNT threads share the CPUs; each ends
+ * after LIFE_MS of CPU time and is replaced, by main or (chain) by a successor
+ * that it makes itself: threads are made all the time, for SECONDS.
+ *
+ * SIGUSR1 marks a moment. At the end a line "mark NS" tells when that was
+ * (CLOCK_MONOTONIC), and one line for each thread that was there then or later
+ * tells what CPU time it used after the mark: "TID CPU_NS". A thread notes the
+ * mark up to a step (about 20 us) late.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "clock.h"
+
+struct life {
+	struct life *next;
+	long tid;
+	uint64_t mark_cpu_ns, cpu_ns;
+	bool before_mark; /* ended before it */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct life *lives;
+	unsigned int running, wanted;
+	bool chain;
+	uint64_t end_ns, life_ns;
+	pthread_attr_t attributes;
+} shared = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static atomic_ullong mark_ns;
+
+static void set_mark(int number)
+{
+	(void)number;
+	mark_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+void *worker(void *argument);
+
+static void start(void)
+{
+	pthread_t thread;
+	if (pthread_create(&thread, &shared.attributes, worker, NULL)) {
+		perror("storm: pthread_create");
+		exit(1);
+	}
+}
+
+__attribute__((noinline)) void *worker(void *argument)
+{
+	(void)argument;
+	struct life *life = calloc(1, sizeof(*life));
+	life->tid = syscall(SYS_gettid);
+	bool marked = mark_ns;
+	uint64_t value = (uint64_t)life->tid;
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < shared.life_ns &&
+	       clock_ns(CLOCK_MONOTONIC) < shared.end_ns) {
+		value = spin(value, 20000);
+		if (!marked && mark_ns) {
+			marked = true;
+			life->mark_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		}
+	}
+	bool over = clock_ns(CLOCK_MONOTONIC) >= shared.end_ns;
+	if (shared.chain && !over)
+		start();
+	life->before_mark = !marked;
+	pthread_mutex_lock(&shared.lock);
+	life->next = shared.lives;
+	shared.lives = life;
+	if (!shared.chain || over)
+		shared.running--;
+	pthread_cond_signal(&shared.changed);
+	life->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + (value == 42);
+	pthread_mutex_unlock(&shared.lock);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 4) {
+		fprintf(stderr, "usage: storm COUNT SECONDS LIFE_MS [chain]\n");
+		return 2;
+	}
+	shared.wanted = (unsigned int)atoi(argv[1]);
+	shared.end_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(atof(argv[2]) * 1e9);
+	shared.life_ns = (uint64_t)(atof(argv[3]) * 1e6);
+	shared.chain = argc > 4 && !strcmp(argv[4], "chain");
+	struct sigaction action = {.sa_handler = set_mark, .sa_flags = SA_RESTART};
+	sigaction(SIGUSR1, &action, NULL);
+	pthread_attr_init(&shared.attributes);
+	pthread_attr_setdetachstate(&shared.attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&shared.attributes, 64 * 1024);
+	puts("ready");
+	fflush(stdout);
+
+	pthread_mutex_lock(&shared.lock);
+	bool first = true;
+	while (clock_ns(CLOCK_MONOTONIC) < shared.end_ns || shared.running) {
+		bool more = clock_ns(CLOCK_MONOTONIC) < shared.end_ns && (first || !shared.chain);
+		for (; more && shared.running < shared.wanted; shared.running++)
+			start();
+		first = false;
+		struct timespec soon;
+		clock_gettime(CLOCK_REALTIME, &soon);
+		soon.tv_sec++;
+		pthread_cond_timedwait(&shared.changed, &shared.lock, &soon);
+	}
+	printf("mark %llu\n", mark_ns);
+	for (struct life *life = shared.lives; life; life = life->next)
+		if (!life->before_mark)
+			printf("%ld %llu\n", life->tid,
+			       (unsigned long long)(life->cpu_ns - life->mark_cpu_ns));
+	pthread_mutex_unlock(&shared.lock);
+	return 0;
+}
