@@ -10,13 +10,66 @@
 
 #include "base/hash.h"
 #include "file/walker.h"
+#include "record/encode.h"
 #include "record/types.h"
 
 #define EVENT_UPDATE_NAME 2
 #define TRACING_DATA_MAX (UINT64_C(1) << 30)
 
+/* How many ids a HEADER_ATTR record has room for. */
+static size_t ids_of_full_record(const struct perf_event_attr *attr)
+{
+	size_t used = sizeof(struct perf_event_header) + attr->size;
+	return used < RECORD_SIZE_MAX ? (RECORD_SIZE_MAX - used) / sizeof(uint64_t) : 0;
+}
+
+/*
+ * The event whose ids go on in this record, or NULL: of an event with more ids than
+ * a record holds, sprof writes further records, the one before being full.
+ */
+static struct sp_event *event_continued(struct sp_reader *reader, const struct sp_header_attr *attr)
+{
+	size_t full = ids_of_full_record(&attr->attr);
+	struct sp_event *last = reader->events.count ? vec_last(&reader->events) : NULL;
+	if (!full || !last || !last->id_count || last->id_count % full ||
+	    memcmp(&last->attr, &attr->attr, sizeof(attr->attr)) != 0)
+		return NULL;
+	return last;
+}
+
+static size_t next_power_of_two(size_t count)
+{
+	size_t power = 1;
+	while (power < count)
+		power *= 2;
+	return power;
+}
+
+/* Room for the ids grows by doubling, so that many records take no more than twice theirs. */
+static struct sp_error *continue_ids(struct sp_reader *reader, struct sp_event *event,
+				     const struct sp_header_attr *attr)
+{
+	size_t before = event->id_count, count = before + attr->id_count;
+	bool first = before == ids_of_full_record(&event->attr);
+	uint64_t *ids = (uint64_t *)(uintptr_t)event->ids;
+	if (first || count > next_power_of_two(before)) {
+		ids = arena_alloc(&reader->arena, next_power_of_two(count) * sizeof(*ids));
+		if (!ids)
+			return error_no_memory();
+		memcpy(ids, event->ids, before * sizeof(*ids));
+	}
+	if (attr->id_count)
+		memcpy(ids + before, attr->ids, attr->id_count * sizeof(*ids));
+	event->ids = ids;
+	event->id_count = count;
+	return NULL;
+}
+
 static struct sp_error *scan_attr(struct sp_reader *reader, const struct sp_header_attr *attr)
 {
+	struct sp_event *event = event_continued(reader, attr);
+	if (event)
+		return continue_ids(reader, event, attr);
 	uint64_t *ids = arena_alloc(&reader->arena, attr->id_count * sizeof(*ids));
 	if (!ids)
 		return error_no_memory();
@@ -41,6 +94,9 @@ static struct sp_event *event_of_id(struct scan *scan, uint64_t id)
 			if (!u64map_put(&scan->ids, event->ids[i], (uint32_t)scan->mapped, NULL))
 				scan->reader->no_memory = true;
 	}
+	/* As perf has it, no id means the first event. */
+	if (!id && scan->reader->events.count)
+		return &scan->reader->events.items[0];
 	const uint32_t *index = u64map_find(&scan->ids, id);
 	return index ? &scan->reader->events.items[*index] : NULL;
 }

@@ -154,6 +154,56 @@ TEST(perf_reads_a_stream_of_many_ids)
 	vec_deinit(&buffer);
 }
 
+/*
+ * With two events the ids are needed, and take several records each: perf then shows
+ * an event for each, whose samples are all there.
+ */
+TEST(a_stream_of_many_ids_of_two_events)
+{
+	const char *path = files_path("data");
+	static uint64_t ids[2][20000];
+	const struct sp_event events[] = {
+		{"the-clock", recording_events[0].attr, ids[0], 20000},
+		{"side-band", recording_events[1].attr, ids[1], 20000},
+	};
+	struct record_buffer buffer = {0};
+	struct writer *writer;
+	for (size_t i = 0; i < 40000; i++)
+		ids[i / 20000][i % 20000] = i + 1;
+	files_run("mkfifo fifo; { cat fifo >data; touch done; } & :");
+	ok_or_fail(writer_open(NULL, files_path("fifo"), events, 2, &recording_info, &writer));
+	put_known(&buffer);
+	for (uint64_t i = 0; i < 20000; i += 100) {
+		struct sp_record record = {
+			.type = PERF_RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER,
+			.sample = {.ip = RECORDING_START, .pid = RECORDING_PID,
+				   .tid = RECORDING_PID, .time_ns = 3000 + i, .id = i + 1},
+		};
+		ok_quietly(record_encode(&buffer, &record, &events[0].attr));
+	}
+	ok_or_fail(recording_write(writer, &buffer));
+	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
+	files_run("while [ ! -e done ]; do sleep 0.1; done");
+
+	struct sp_ctx *ctx;
+	struct sp_reader *reader;
+	ok_or_fail(sp_ctx_new(&ctx));
+	ok_or_fail(sp_reader_open(ctx, path, &reader));
+	ck_assert_uint_eq(sp_reader_event_count(reader), 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct sp_event *event = sp_reader_event(reader, i);
+		ck_assert_str_eq(event->name, events[i].name);
+		ck_assert_uint_eq(event->id_count, 20000);
+		ck_assert_mem_eq(event->ids, ids[i], sizeof(ids[i]));
+	}
+	sp_reader_free(reader);
+	sp_ctx_free(ctx);
+	if (files_have(perf()))
+		ck_assert_str_eq(files_output("%s script -i data -F ip 2>err | wc -l; cat err", perf()),
+				 "1200\n");
+	vec_deinit(&buffer);
+}
+
 /* -- Killed ------------------------------------------------------------------ */
 
 struct progress {
