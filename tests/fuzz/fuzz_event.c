@@ -9,7 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	CLEANUP_FREE char *text = strndup((const char *)bytes, size);
+	CLEANUP_FREE char *text = calloc(1, size + 1);
+	memcpy(text, bytes, size);
 	struct event_specs specs = {0};
 	struct sp_error *error = event_specs_parse(&specs, text);
 	assert(error ? sp_error_remedy(error) && !specs.count : specs.count);

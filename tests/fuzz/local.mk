@@ -7,6 +7,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_demangle \
 	tests/fuzz/fuzz_elf \
 	tests/fuzz/fuzz_event \
+	tests/fuzz/fuzz_file \
 	tests/fuzz/fuzz_kallsyms \
 	tests/fuzz/fuzz_maps \
 	tests/fuzz/fuzz_perfmap \
@@ -15,6 +16,7 @@ tests_fuzz_fuzz_btf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_demangle_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_elf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_event_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_file_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_kallsyms_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_maps_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_perfmap_LDADD = $(fuzz_ldadd)

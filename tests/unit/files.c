@@ -12,6 +12,33 @@
 static char folder[64];
 static pid_t owner;
 
+/* What is valid for the case is freed when its process ends. */
+static struct kept {
+	struct kept *next;
+	void *memory;
+} *kept;
+
+static void free_kept(void)
+{
+	while (kept) {
+		struct kept *next = kept->next;
+		free(kept->memory);
+		free(kept);
+		kept = next;
+	}
+}
+
+static void *keep(void *memory)
+{
+	struct kept *one = malloc(sizeof(*one));
+	ck_assert(one != NULL);
+	if (!kept)
+		atexit(free_kept);
+	*one = (struct kept){.next = kept, .memory = memory};
+	kept = one;
+	return memory;
+}
+
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *ftw)
 {
 	(void)status, (void)type, (void)ftw;
@@ -39,7 +66,7 @@ const char *files_path(const char *name)
 {
 	char *path;
 	ck_assert(asprintf(&path, "%s/%s", files_folder(), name) > 0);
-	return path;
+	return keep(path);
 }
 
 void files_write(const char *path, const void *bytes, size_t size)
@@ -50,12 +77,12 @@ void files_write(const char *path, const void *bytes, size_t size)
 	ck_assert_int_eq(fclose(file), 0);
 }
 
-static __attribute__((format(printf, 1, 0))) char *format_command(const char *format, va_list args)
+static __attribute__((format(printf, 1, 0))) char *format_command(const char *format,
+								  va_list args)
 {
 	char *command, *whole;
 	ck_assert(vasprintf(&command, format, args) >= 0);
-	ck_assert(asprintf(&whole, "cd %s && : ${CC:=cc} && { %s\n}", files_folder(), command) >=
-		  0);
+	ck_assert(asprintf(&whole, "cd %s && : ${CC:=cc} && { %s\n}", files_folder(), command) >= 0);
 	free(command);
 	return whole;
 }
@@ -81,8 +108,7 @@ char *files_output(const char *format, ...)
 	ck_assert(pipe != NULL);
 	size_t capacity = 1 << 16, used = 0, got;
 	char *text = malloc(capacity);
-	while (ck_assert(text != NULL),
-	       (got = fread(text + used, 1, capacity - used - 1, pipe)) > 0) {
+	while (ck_assert(text != NULL), (got = fread(text + used, 1, capacity - used - 1, pipe)) > 0) {
 		used += got;
 		if (used + 1 == capacity)
 			text = realloc(text, capacity *= 2);
@@ -90,7 +116,7 @@ char *files_output(const char *format, ...)
 	text[used] = '\0';
 	ck_assert_msg(pclose(pipe) == 0, "failed: %s", command);
 	free(command);
-	return text;
+	return keep(text);
 }
 
 bool files_have(const char *command)
