@@ -18,12 +18,19 @@
 struct stack_node {
 	uint32_t parent; /* STACK_NONE: a root */
 	uint32_t id;     /* of a root: the group's index; else the function's or frame's */
+	uint32_t recent; /* the child asked for last; STACK_NONE: there is none */
+	uint32_t forked; /* whether there are more children, found by `children` */
 	uint64_t samples, weight; /* of chains that end here; saturating */
 };
 
+/*
+ * A chain asks for the same calls as the one before, mostly, and most calls have
+ * one callee: a node knows its last child, and only nodes with several are in the
+ * map. A new path's nodes lie side by side, so following it misses few cache lines.
+ */
 struct stacks {
 	VEC(struct stack_node);
-	struct u64map children; /* (parent, id) -> index */
+	struct u64map children; /* (parent, id) -> index, of roots and of forked nodes' children */
 };
 
 /* A zeroed struct stacks is empty. */
