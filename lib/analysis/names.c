@@ -90,7 +90,7 @@ static bool is_shown(const struct sp_analysis_options *options, const struct fra
 	if (frame->symbol)
 		return filter_symbol(options->symbols.items, options->symbols.count,
 				     frame->symbol->name, frame->symbol->raw_name);
-	snprintf(address, sizeof(address), "0x%016llx", (unsigned long long)frame->address);
+	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->address);
 	return filter_name(options->symbols.items, options->symbols.count, address);
 }
 

@@ -87,7 +87,7 @@ static bool fill(struct functions *functions, const struct function_source *sour
 	char address[32];
 	const char *symbol = source->symbol;
 	if (!symbol) {
-		snprintf(address, sizeof(address), "0x%016llx", (unsigned long long)source->start);
+		snprintf(address, sizeof(address), "0x%llx", (unsigned long long)source->start);
 		symbol = address;
 	}
 	*function = (struct function){
