@@ -3,11 +3,13 @@
 #include <string.h>
 #include "command.h"
 #include "diag.h"
+#include "pager.h"
 
 /* Adding a command is its file in cmd/ and its line here. */
 static const struct command *const commands[] = {
 	&command_info,
 	&command_record,
+	&command_report,
 	NULL,
 };
 
@@ -17,6 +19,13 @@ static void help(FILE *out)
 	for (const struct command *const *command = commands; *command; command++)
 		fprintf(out, "  %-8s %s\n", (*command)->name, (*command)->summary);
 	fputs("\nsprof help COMMAND, or sprof COMMAND --help, says more.\n", out);
+}
+
+/* What stdio still holds may not fit the disk: then no status is 0. */
+static int finish(int status)
+{
+	struct pager none = {.out = stdout};
+	return status ? status : pager_close(&none);
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -29,7 +38,7 @@ static int run(const struct command *command, int argc, char **argv)
 	}
 	int status = command->run(ctx, argc, argv);
 	sp_ctx_free(ctx);
-	return status;
+	return finish(status);
 }
 
 int main(int argc, char **argv)
@@ -42,11 +51,11 @@ int main(int argc, char **argv)
 	bool asks_help = !strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h");
 	if (asks_help && argc < 3) {
 		help(stdout);
-		return 0;
+		return finish(0);
 	}
 	if (!strcmp(argv[1], "--version")) {
 		puts("sprof " PACKAGE_VERSION);
-		return 0;
+		return finish(0);
 	}
 	if (asks_help) {
 		argv[1] = argv[2];

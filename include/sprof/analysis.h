@@ -31,7 +31,8 @@ struct sp_analysis_options {
 	/* A sample passes if it fits one item of each list that is not empty. */
 	struct sp_string_list comms, dsos, symbols;
 	struct sp_number_list pids, tids, cpus;
-	uint64_t time_begin_ns, time_end_ns; /* in the recording's clock; end 0: no end */
+	/* In the recording's clock: from begin until just before end; end 0: no end. */
+	uint64_t time_begin_ns, time_end_ns;
 	const char *symfs;   /* directory before every path of the recording; NULL: none */
 	const char *vmlinux; /* the kernel's ELF file; NULL: look for it */
 	const char *kallsyms; /* a file as /proc/kallsyms; NULL: what the recording says */

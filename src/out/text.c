@@ -44,30 +44,39 @@ static void write_words(const struct report *report, int indent, const char *tex
 	putc('\n', out);
 }
 
+/* Whose clock and processors it was recorded by: "on host (Linux 6.1, x86_64)". */
+static void write_host(const struct report *report, FILE *out)
+{
+	const struct sp_file_info *info = report->info;
+	if (!info || !info->hostname)
+		return;
+	fputs(" on ", out);
+	term_put(&report->term, info->hostname, 0, out);
+	if (!info->osrelease)
+		return;
+	fputs(" (Linux ", out);
+	term_put(&report->term, info->osrelease, 0, out);
+	if (info->arch) {
+		fputs(", ", out);
+		term_put(&report->term, info->arch, 0, out);
+	}
+	putc(')', out);
+}
+
 static void write_file(const struct report *report, FILE *out)
 {
 	const struct sp_file_info *info = report->info;
 	char buffer[FORMAT_SIZE];
 	write_styled(report, TERM_TITLE, report->path, out);
 	fprintf(out, "  %s", format_duration(&report->term, report->duration_ns, buffer));
-	if (info && info->cmdline && *info->cmdline) {
-		fputs(" of ", out);
-		for (const char *const *word = info->cmdline; *word; word++) {
-			if (word != info->cmdline)
-				putc(' ', out);
-			term_put(&report->term, *word, 60, out);
-		}
-	}
-	if (info && info->hostname && info->osrelease) {
-		fputs("  (", out);
-		term_put(&report->term, info->hostname, 0, out);
-		fputs(", Linux ", out);
-		term_put(&report->term, info->osrelease, 0, out);
-		if (info->arch) {
-			putc(' ', out);
-			term_put(&report->term, info->arch, 0, out);
-		}
-		putc(')', out);
+	write_host(report, out);
+	putc('\n', out);
+	if (!info || !info->cmdline || !*info->cmdline)
+		return;
+	fprintf(out, "%*srecorded by", INDENT, "");
+	for (const char *const *word = info->cmdline; *word; word++) {
+		putc(' ', out);
+		term_put(&report->term, *word, 60, out);
 	}
 	putc('\n', out);
 }
@@ -87,16 +96,17 @@ static void write_finding(const struct report *report, const struct sp_finding *
 
 static void write_losses(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
-	char count[FORMAT_SIZE], share[FORMAT_SIZE];
+	char count[FORMAT_SIZE], share[FORMAT_SIZE], many[FORMAT_SIZE];
 	double all = (double)profile->samples + (double)profile->lost;
 	if (profile->lost)
 		fprintf(out, "; %s lost (%s of all)", format_count(profile->lost, count),
 			format_share((double)profile->lost / all, share));
 	else
 		fputs("; none lost", out);
+	snprintf(many, sizeof(many), "%" PRIu64 " times", profile->throttled_count);
 	if (profile->throttled_count)
-		fprintf(out, "; throttled %s times, for %s",
-			format_count(profile->throttled_count, count),
+		fprintf(out, "; throttled %s, for %s in all",
+			profile->throttled_count == 1 ? "once" : many,
 			format_duration(&report->term, profile->throttled_ns, share));
 	putc('\n', out);
 }
@@ -154,7 +164,8 @@ static void write_event(const struct report *report, const struct sp_profile *pr
 		fprintf(out, ", %s of processor time",
 			format_duration(&report->term, profile->weight, weight));
 	else if (profile->samples)
-		fprintf(out, ", standing for %s events", format_count(profile->weight, weight));
+		fprintf(out, ", standing for %s event%s", format_count(profile->weight, weight),
+			profile->weight == 1 ? "" : "s");
 	write_losses(report, profile, out);
 	write_stacks(profile, out);
 	write_shown(report, profile, out);

@@ -117,7 +117,18 @@ static void write_share(const struct tree *tree, double share)
 }
 
 #define TOTAL_WIDTH (7 + 2 + 9 + 2)
-#define NUMBERS_WIDTH (TOTAL_WIDTH + 7 + 2)
+#define SELF_WIDTH (7 + 2)
+
+/* From a function up to its callers, all self is at the root: there is no column. */
+static bool has_self(const struct tree *tree)
+{
+	return tree->report->tree == SP_TREE_CALLER;
+}
+
+static int numbers_width(const struct tree *tree)
+{
+	return TOTAL_WIDTH + (has_self(tree) ? SELF_WIDTH : 0);
+}
 
 static void write_total(const struct tree *tree, const struct sp_share *total)
 {
@@ -136,6 +147,8 @@ static void write_numbers(const struct tree *tree, const struct line *line, bool
 		write_total(tree, &line->first->total.share);
 	else
 		fprintf(tree->out, "%*s", TOTAL_WIDTH, "");
+	if (!has_self(tree))
+		return;
 	if (first || line->self > 0)
 		write_share(tree, line->self);
 	else
@@ -152,7 +165,7 @@ static bool write_name(const struct tree *tree, const struct sp_tree_node *node,
 	int width = 0;
 	if (term->width) {
 		int dso = node->dso ? term_text_width(term, node->dso) + 3 : 0;
-		width = term->width - NUMBERS_WIDTH - guides - dso;
+		width = term->width - numbers_width(tree) - guides - dso;
 		if (width < LEAST_SYMBOL)
 			width = LEAST_SYMBOL;
 		name = name_shorten(term, name, width, &made);
@@ -242,7 +255,7 @@ static void write_hidden(const struct tree *tree, const struct level *level)
 {
 	char share[FORMAT_SIZE];
 	term_begin(tree->term, TERM_DIM, tree->out);
-	fprintf(tree->out, "%7s%*s", format_share(level->hidden, share), NUMBERS_WIDTH - 7, "");
+	fprintf(tree->out, "%7s%*s", format_share(level->hidden, share), numbers_width(tree) - 7, "");
 	term_end(tree->term, TERM_DIM, tree->out);
 	write_guides(tree, tree->depth > 1 ? term_glyph(tree->term, "└─ ", "`- ") : "");
 	term_begin(tree->term, TERM_DIM, tree->out);
@@ -285,11 +298,14 @@ static bool write_child(struct tree *tree)
 static void write_titles(const struct tree *tree)
 {
 	const char *range = term_glyph(tree->term, "low–high", "low-high");
-	const char *order = tree->report->tree == SP_TREE_CALLER ? "caller, then what it called"
-								 : "function, then its callers";
 	term_begin(tree->term, TERM_DIM, tree->out);
-	fprintf(tree->out, "%7s  %*s%s  %7s  %s\n", "total", 9 - 8, "", range, "self", order);
+	fprintf(tree->out, "%7s   %s  ", "total", range);
+	if (has_self(tree))
+		fprintf(tree->out, "%7s  caller, then what it called", "self");
+	else
+		fputs("function, then its callers", tree->out);
 	term_end(tree->term, TERM_DIM, tree->out);
+	putc('\n', tree->out);
 }
 
 static bool walk(struct tree *tree)

@@ -85,37 +85,39 @@ sprof_rows() {
 		}' "$1"
 }
 
-# Columns are where the dots below the titles are; a last one goes on.
+# Columns are where the dots below the titles are, the last one goes on; with -t TAB
+# there are tabs.
 perf_rows() {
-	awk '
+	awk -F '\t' '
 		/^# Samples: .* of event/ {
 			event = $0
 			sub(/^[^\047]*\047/, "", event)
 			sub(/\047.*$/, "", event)
 		}
-		/^# Overhead/ { title = $0 }
+		/^# Overhead/ {
+			title = $0
+			tabs = NF > 1
+			numbers = title ~ /Samples/
+		}
 		/^# \.\.\.\./ {
 			n = 0
 			for (i = 3; i <= length($0); i++)
-				if (substr($0, i, 1) == "." && substr($0, i - 1, 1) != ".") {
+				if (substr($0, i, 1) == "." && substr($0, i - 1, 1) != ".")
 					begin[++n] = i
-				} else if (substr($0, i, 1) != "." && substr($0, i - 1, 1) == ".")
+				else if (substr($0, i, 1) != "." && substr($0, i - 1, 1) == ".")
 					end[n] = i
 			end[n] = 100000
-			numbers = title ~ /Samples/
-			next
 		}
-		/^#/ || !NF || !n { next }
+		/^#/ || !NF || !(n || tabs) { next }
 		{
 			k = numbers ? 2 : 1
-			for (i = 1; i <= n; i++) {
-				cell[i] = substr($0, begin[i], end[i] - begin[i])
+			for (i = 1; i <= k + 3; i++) {
+				cell[i] = tabs ? $i : substr($0, begin[i], end[i] - begin[i])
 				gsub(/^ +| +$/, "", cell[i])
 			}
 			share = cell[1]
 			sub(/%/, "", share)
-			symbol = cell[k + 3]
-			print event "\t" cell[k + 1] "\t" cell[k + 2] "\t" symbol "\t" \
+			print event "\t" cell[k + 1] "\t" cell[k + 2] "\t" cell[k + 3] "\t" \
 				(numbers ? cell[2] : "-") "\t" share / 100
 		}' "$1"
 }

@@ -160,7 +160,7 @@ static void write_sample(struct recording *recording, char **words)
 			   .cpu = (uint32_t)numbers[2], .time_ns = numbers[3],
 			   .period = numbers[4], .ip = numbers[5], .id = *event->ids, .ips = ips},
 	};
-	for (char **word = &words[7]; *word; word++) {
+	for (char **word = &words[8]; *word; word++) {
 		uint64_t ip = number(recording, *word);
 		uint64_t mark = ip & KERNEL ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
 		if (mark != level)

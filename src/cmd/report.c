@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sprof report: from a recording to tables, call trees and exports. */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd/report_arguments.h"
+#include "command.h"
+#include "diag.h"
+#include "input.h"
+#include "out/output.h"
+#include "pager.h"
+
+/* What a call tree for people leaves out unless told otherwise; perf's own. */
+#define TREE_LIMIT 0.005
+
+/* Widens first to last to hold the record's time. */
+static void include_time(const struct sp_record *record, uint64_t *first_ns, uint64_t *last_ns)
+{
+	if (record->type != PERF_RECORD_SAMPLE)
+		return;
+	uint64_t time_ns = record->sample.time_ns;
+	if (!*last_ns || time_ns < *first_ns)
+		*first_ns = time_ns;
+	if (time_ns > *last_ns)
+		*last_ns = time_ns;
+}
+
+/* First and last sample's time: what the header says, else by reading all. */
+static struct sp_error *find_time(struct sp_reader *reader, uint64_t *first_ns, uint64_t *last_ns)
+{
+	const struct sp_file_info *info = sp_reader_info(reader);
+	*first_ns = info->first_sample_ns;
+	*last_ns = info->last_sample_ns;
+	while (!info->last_sample_ns) {
+		const struct sp_record *record = NULL;
+		struct sp_error *error = sp_reader_next(reader, &record);
+		if (error && sp_error_code(error) != SP_ERROR_FORMAT)
+			return error;
+		if (!error && !record)
+			break;
+		if (record)
+			include_time(record, first_ns, last_ns);
+		sp_error_free(error); /* damage: reading goes on behind it */
+	}
+	sp_reader_rewind(reader);
+	return NULL;
+}
+
+/* Turns "10%-20%" into times. */
+static struct sp_error *resolve_time(struct time_range *range, struct sp_reader *reader)
+{
+	uint64_t first_ns, last_ns;
+	if (!range->percent)
+		return NULL;
+	struct sp_error *error = find_time(reader, &first_ns, &last_ns);
+	if (error)
+		return error;
+	double span = (double)(last_ns - first_ns);
+	range->begin_ns = first_ns + (uint64_t)(span * range->begin);
+	/* The next part begins where this one ends. */
+	range->end_ns = range->end >= 1 ? 0 : first_ns + (uint64_t)(span * range->end) - 1;
+	return NULL;
+}
+
+static struct sp_analysis_options analysis_options(const struct report_arguments *arguments)
+{
+	bool folded = arguments->output == &output_folded;
+	return (struct sp_analysis_options){
+		.keys = arguments->keys,
+		.key_count = arguments->key_count,
+		.children = arguments->children != 0,
+		.tree = folded ? SP_TREE_CALLER : arguments->tree,
+		.tree_comms = folded,
+		.relative = arguments->relative,
+		.comms = option_strings_list(&arguments->comms),
+		.dsos = option_strings_list(&arguments->dsos),
+		.symbols = option_strings_list(&arguments->symbols),
+		.pids = option_numbers_list(&arguments->pids),
+		.tids = option_numbers_list(&arguments->tids),
+		.cpus = option_numbers_list(&arguments->cpus),
+		.time_begin_ns = arguments->time.begin_ns,
+		/* The last nanosecond that was asked for belongs to it. */
+		.time_end_ns = arguments->time.end_ns ? arguments->time.end_ns + 1 : 0,
+		.symfs = arguments->symfs,
+		.vmlinux = arguments->vmlinux,
+		.kallsyms = arguments->kallsyms,
+		.threads = (unsigned int)arguments->jobs,
+	};
+}
+
+static bool is_filtered(const struct report_arguments *arguments)
+{
+	return arguments->comms.count || arguments->dsos.count || arguments->symbols.count ||
+	       arguments->pids.count || arguments->tids.count || arguments->cpus.count ||
+	       arguments->time.given;
+}
+
+/* The arrays of the report; what they point to is the analysis'. */
+struct lists {
+	const struct sp_profile **profiles;
+	const struct sp_finding **findings;
+};
+
+/* Each event of --events must be one of the recording's. */
+static bool check_events(const struct report_arguments *arguments,
+			 const struct sp_analysis *analysis, const char *path)
+{
+	for (size_t i = 0; i < arguments->events.count; i++) {
+		const char *name = arguments->events.items[i];
+		size_t j = 0, count = sp_analysis_profile_count(analysis);
+		while (j < count && strcmp(sp_analysis_profile(analysis, j)->event, name) != 0)
+			j++;
+		if (j < count)
+			continue;
+		diag_say("%s has no event '%s'; 'sprof info' lists those it has", path, name);
+		return false;
+	}
+	return true;
+}
+
+static bool has_event(const struct report_arguments *arguments, const char *name)
+{
+	for (size_t i = 0; i < arguments->events.count; i++)
+		if (!strcmp(arguments->events.items[i], name))
+			return true;
+	return !arguments->events.count;
+}
+
+/* False when out of memory. */
+static bool collect(const struct report_arguments *arguments, const struct sp_analysis *analysis,
+		    struct report *report, struct lists *lists)
+{
+	size_t profiles = sp_analysis_profile_count(analysis);
+	size_t findings = sp_analysis_finding_count(analysis);
+	lists->profiles = calloc(profiles + 1, sizeof(*lists->profiles));
+	lists->findings = calloc(findings + 1, sizeof(*lists->findings));
+	if (!lists->profiles || !lists->findings)
+		return false;
+	for (size_t i = 0; i < profiles; i++) {
+		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
+		if (has_event(arguments, profile->event))
+			lists->profiles[report->profile_count++] = profile;
+	}
+	for (size_t i = 0; i < findings; i++)
+		lists->findings[i] = sp_analysis_finding(analysis, i);
+	report->finding_count = findings;
+	report->profiles = lists->profiles;
+	report->findings = lists->findings;
+	return true;
+}
+
+/* Totals are worth a column where some call chain is. */
+static bool shows_children(const struct report_arguments *arguments, const struct report *report)
+{
+	for (size_t i = 0; i < report->profile_count; i++)
+		if (report->profiles[i]->has_callchains)
+			return arguments->children != 0;
+	return arguments->children == 1;
+}
+
+static void set_limits(const struct report_arguments *arguments, struct report *report)
+{
+	bool tree = arguments->output == &output_text && arguments->tree != SP_TREE_NONE;
+	report->row_limit = report->tree_limit = tree ? TREE_LIMIT : 0;
+	if (arguments->limit >= 0)
+		report->row_limit = report->tree_limit = arguments->limit;
+}
+
+/* Folded stacks have no place for an event: only one can be written. */
+static void choose_one_event(struct report *report)
+{
+	size_t chosen = 0;
+	while (chosen + 1 < report->profile_count && !report->profiles[chosen]->shown_samples)
+		chosen++;
+	if (report->profile_count < 2)
+		return;
+	diag_say("folded stacks are of one event: %s (--events chooses another)",
+		 report->profiles[chosen]->event);
+	report->profiles += chosen;
+	report->profile_count = 1;
+}
+
+/* What text says by itself, for those who only see a file. */
+static void say_what_is_missing(const struct report_arguments *arguments,
+				const struct report *report)
+{
+	bool any = false, chains = false;
+	for (size_t i = 0; i < report->profile_count; i++) {
+		any |= report->profiles[i]->shown_samples > 0;
+		chains |= report->profiles[i]->has_callchains;
+	}
+	if (!any && arguments->output != &output_text)
+		diag_say("%s: no samples%s", report->path,
+			 report->filtered ? " pass the filters"
+					  : "; 'sprof report' without --format says why");
+	if (any && !chains && (arguments->tree != SP_TREE_NONE || arguments->children == 1))
+		diag_say("%s has no call chains; 'sprof record -g' records them", report->path);
+}
+
+static int write_report(const struct report_arguments *arguments, struct report *report)
+{
+	if (arguments->output == &output_folded)
+		choose_one_event(report);
+	struct pager pager = pager_open(arguments->pager != 0 && arguments->output->paged);
+	bool done = arguments->output->write(report, pager.out);
+	int status = pager_close(&pager);
+	if (!done)
+		diag_say("out of memory");
+	say_what_is_missing(arguments, report);
+	return done ? status : 1;
+}
+
+static int report_analysis(const struct report_arguments *arguments, struct sp_reader *reader,
+			   const struct sp_analysis *analysis)
+{
+	struct lists lists = {0};
+	struct report report = {
+		.path = sp_reader_info(reader)->path,
+		.info = sp_reader_info(reader),
+		.duration_ns = sp_analysis_last_ns(analysis) - sp_analysis_first_ns(analysis),
+		.damaged = sp_reader_damage_count(reader) > 0,
+		.keys = arguments->keys,
+		.key_count = arguments->key_count,
+		.tree = arguments->tree,
+		.filtered = is_filtered(arguments),
+		.relative = arguments->relative,
+		.quiet = arguments->quiet,
+		.term = term_of_stdout(arguments->colour),
+	};
+	int status = 1;
+	if (!check_events(arguments, analysis, report.path))
+		return status;
+	if (collect(arguments, analysis, &report, &lists)) {
+		report.children = shows_children(arguments, &report);
+		set_limits(arguments, &report);
+		status = write_report(arguments, &report);
+	} else {
+		diag_say("out of memory");
+	}
+	free(lists.profiles);
+	free(lists.findings);
+	return status;
+}
+
+static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
+			 struct sp_reader *reader)
+{
+	struct sp_analysis *analysis = NULL;
+	struct sp_error *error = resolve_time(&arguments->time, reader);
+	if (!error) {
+		struct sp_analysis_options options = analysis_options(arguments);
+		error = sp_analysis_run(ctx, reader, &options, &analysis);
+	}
+	if (error) {
+		diag_error(error);
+		return 1;
+	}
+	int status = report_analysis(arguments, reader, analysis);
+	sp_analysis_free(analysis);
+	return input_damage(reader) | status;
+}
+
+static void log_line(void *arg, enum sp_log_level level, const char *line)
+{
+	(void)arg;
+	(void)level;
+	diag_say("%s", line);
+}
+
+static int report_run(struct sp_ctx *ctx, int argc, char **argv)
+{
+	struct report_arguments arguments;
+	setlocale(LC_CTYPE, "");
+	int status = report_arguments_parse(&arguments, argc, argv);
+	if (status < 0) {
+		if (arguments.verbose)
+			sp_ctx_set_log(ctx, log_line, NULL, SP_LOG_DEBUG);
+		struct sp_reader *reader = input_open(ctx, arguments.input);
+		status = reader ? report_reader(ctx, &arguments, reader) : 1;
+		sp_reader_free(reader);
+	}
+	report_arguments_deinit(&arguments);
+	return status;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "show where the samples of a recording are",
+	.run = report_run,
+};

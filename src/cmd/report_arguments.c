@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading the command line of sprof report. */
+#include "cmd/report_arguments.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "diag.h"
+
+void report_arguments_deinit(struct report_arguments *arguments)
+{
+	option_strings_deinit(&arguments->comms);
+	option_strings_deinit(&arguments->dsos);
+	option_strings_deinit(&arguments->symbols);
+	option_strings_deinit(&arguments->events);
+	option_numbers_deinit(&arguments->pids);
+	option_numbers_deinit(&arguments->tids);
+	option_numbers_deinit(&arguments->cpus);
+}
+
+static bool parse_format(const struct option *option, const char *text)
+{
+	const struct output **output = option->value;
+	const struct output *found = output_find(text);
+	if (!found)
+		return option_reject(option, text, "text, json, csv or folded");
+	*output = found;
+	return true;
+}
+
+static bool parse_stdio(const struct option *option, const char *text)
+{
+	(void)text;
+	*(const struct output **)option->value = &output_text;
+	return true;
+}
+
+static bool add_key(struct report_arguments *arguments, enum sp_key key)
+{
+	for (size_t i = 0; i < arguments->key_count; i++)
+		if (arguments->keys[i] == key)
+			return true;
+	arguments->keys[arguments->key_count++] = key;
+	return true;
+}
+
+static void add_default_keys(struct report_arguments *arguments)
+{
+	add_key(arguments, SP_KEY_COMM);
+	add_key(arguments, SP_KEY_DSO);
+	add_key(arguments, SP_KEY_SYMBOL);
+}
+
+/* "comm,symbol"; "+cpu" adds to the default. */
+static bool parse_keys(const struct option *option, const char *text)
+{
+	struct report_arguments *arguments = option->value;
+	char *copy = strdup(text), *rest = copy, *word;
+	bool fine = copy;
+	enum sp_key key;
+	arguments->key_count = 0;
+	if (fine && *rest == '+') {
+		add_default_keys(arguments);
+		rest++;
+	}
+	while (fine && (word = strsep(&rest, ",")))
+		fine = sp_key_parse(word, &key) && add_key(arguments, key);
+	free(copy);
+	return fine || option_reject(option, text,
+				     "a list of comm, pid, tid, cpu, dso, symbol and event");
+}
+
+static bool text_percent(const char *text, char **end, double *ret)
+{
+	*ret = strtod(text, end) / 100;
+	return *end != text && isfinite(*ret) && *ret >= 0 && *ret <= 1;
+}
+
+static bool parse_limit(const struct option *option, const char *text)
+{
+	double limit;
+	char *end;
+	if (!text_percent(text, &end, &limit) || (*end && strcmp(end, "%") != 0))
+		return option_reject(option, text, "a percentage of 0 to 100");
+	*(double *)option->value = limit;
+	return true;
+}
+
+/* "caller", "callee", "none"; and of perf's forms "graph" and a threshold, by commas. */
+static bool parse_tree(const struct option *option, const char *text)
+{
+	struct report_arguments *arguments = option->value;
+	char *copy = strdup(text ? text : "caller"), *rest = copy, *word, *end;
+	bool fine = copy;
+	if (arguments->tree == SP_TREE_NONE)
+		arguments->tree = SP_TREE_CALLER;
+	while (fine && (word = strsep(&rest, ","))) {
+		if (!strcmp(word, "none"))
+			arguments->tree = SP_TREE_NONE;
+		else if (!strcmp(word, "caller"))
+			arguments->tree = SP_TREE_CALLER;
+		else if (!strcmp(word, "callee"))
+			arguments->tree = SP_TREE_CALLEE;
+		else if (strcmp(word, "graph") != 0)
+			fine = text_percent(word, &end, &arguments->limit) && !*end;
+	}
+	free(copy);
+	return fine || option_reject(option, text, "caller, callee or none");
+}
+
+static bool parse_inverted(const struct option *option, const char *text)
+{
+	(void)text;
+	((struct report_arguments *)option->value)->tree = SP_TREE_CALLER;
+	return true;
+}
+
+static bool parse_percentage(const struct option *option, const char *text)
+{
+	bool *relative = option->value;
+	*relative = !strcmp(text, "relative");
+	return *relative || !strcmp(text, "absolute") ||
+	       option_reject(option, text, "absolute or relative");
+}
+
+static bool parse_colour(const struct option *option, const char *text)
+{
+	static const char *const names[] = {"auto", "always", "never"};
+	for (size_t i = 0; i < 3; i++) {
+		if (!strcmp(text, names[i])) {
+			*(enum term_colour *)option->value = (enum term_colour)i;
+			return true;
+		}
+	}
+	return option_reject(option, text, "auto, always or never");
+}
+
+/* "12", "12.5" or "12.000000001" seconds, up to `stop`, as nanoseconds; exact. */
+static bool text_seconds(const char *text, const char *stop, uint64_t *ret)
+{
+	uint64_t seconds = 0, ns = 0, unit = 100000000;
+	const char *at = text;
+	for (; at < stop && *at >= '0' && *at <= '9'; at++)
+		if (__builtin_mul_overflow(seconds, 10, &seconds) ||
+		    __builtin_add_overflow(seconds, (uint64_t)(*at - '0'), &seconds))
+			return false;
+	if (at == text)
+		return false;
+	if (at < stop && *at == '.')
+		for (at++; at < stop && *at >= '0' && *at <= '9'; at++, unit /= 10)
+			ns += (uint64_t)(*at - '0') * unit;
+	return at == stop && !__builtin_mul_overflow(seconds, 1000000000, &seconds) &&
+	       !__builtin_add_overflow(seconds, ns, ret);
+}
+
+/* "10%-20%", or perf's "10%/2": the second tenth. */
+static bool parse_time_percent(struct time_range *range, const char *text)
+{
+	char *end;
+	uint64_t slice;
+	range->percent = true;
+	if (!text_percent(text, &end, &range->begin) || *end != '%')
+		return false;
+	if (end[1] == '/') {
+		double part = range->begin;
+		if (!option_text_number(end + 2, 1, UINT32_MAX, &slice) || part <= 0)
+			return false;
+		range->begin = part * (double)(slice - 1);
+		range->end = part * (double)slice;
+		return range->end <= 1 + 1e-9;
+	}
+	return end[1] == '-' && text_percent(end + 2, &end, &range->end) && !strcmp(end, "%") &&
+	       range->begin < range->end;
+}
+
+/* "START,END"; either may be left out, but not both. */
+static bool parse_time_seconds(struct time_range *range, const char *text)
+{
+	const char *comma = strchr(text, ','), *end = text + strlen(text);
+	if (!comma || end == text + 1)
+		return false;
+	if (comma > text && !text_seconds(text, comma, &range->begin_ns))
+		return false;
+	if (comma + 1 == end)
+		return true;
+	return text_seconds(comma + 1, end, &range->end_ns) && range->end_ns &&
+	       range->begin_ns <= range->end_ns;
+}
+
+static bool parse_time(const struct option *option, const char *text)
+{
+	struct time_range *range = option->value;
+	*range = (struct time_range){.given = true};
+	if (strchr(text, '%') ? parse_time_percent(range, text) : parse_time_seconds(range, text))
+		return true;
+	return option_reject(option, text, "START,END in seconds, or PERCENT%-PERCENT%");
+}
+
+/* The table is all that there is of the options: their names, values and help. */
+static int parse_table(struct report_arguments *a, int argc, char **argv)
+{
+	const struct option options[] = {
+		OPTION_GROUP("What is read"),
+		OPTION_STRING('i', "input", "FILE", &a->input,
+			      "the recording: sprof.data unless said, or perf.data where\n"
+			      "that is not there; - is standard input"),
+		OPTION_STRING(0, "symfs", "DIR", &a->symfs,
+			      "look for the recorded files below DIR"),
+		OPTION_STRING('k', "vmlinux", "FILE", &a->vmlinux, "the kernel's ELF file"),
+		OPTION_STRING(0, "kallsyms", "FILE", &a->kallsyms,
+			      "kernel symbols in the form of /proc/kallsyms"),
+
+		OPTION_GROUP("What is shown"),
+		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,
+			    "text (for people), json, csv, or folded (for flame graphs)"),
+		OPTION_CALL(0, "stdio", NULL, &a->output, parse_stdio, "--format text"),
+		OPTION_CALL('s', "sort", "KEYS", a, parse_keys,
+			    "make rows by these: comm, pid, tid, cpu, dso, symbol (or sym),\n"
+			    "event; +KEY adds to the default, comm,dso,symbol"),
+		OPTION_CHOICE(0, "children", &a->children,
+			      "count a function's callees too, as its total, and order by\n"
+			      "that; the default where call chains were recorded"),
+		OPTION_CALL_OPTIONAL('g', "call-graph", "ORDER", a, parse_tree,
+				     "show the call tree: caller (from the outermost down, if\n"
+				     "not said), callee (from the function up), or none"),
+		OPTION_CALL('G', "inverted", NULL, a, parse_inverted, "--call-graph caller"),
+		OPTION_CALL(0, "percent-limit", "PERCENT", &a->limit, parse_limit,
+			    "leave out smaller shares; as text, trees have 0.5"),
+		OPTION_CALL(0, "percentage", "OF", &a->relative, parse_percentage,
+			    "shares of all (absolute), or of what the filters let pass\n"
+			    "(relative)"),
+		OPTION_FLAG('n', "show-nr-samples", &a->samples,
+			    "as perf's; samples are always shown"),
+
+		OPTION_GROUP("Only samples of"),
+		OPTION_STRINGS('c', "comms", "NAMES", &a->comms, "these commands"),
+		OPTION_STRINGS('d', "dsos", "NAMES", &a->dsos, "these programs and libraries"),
+		OPTION_STRINGS('S', "symbols", "NAMES", &a->symbols, "these functions"),
+		OPTION_NUMBERS(0, "pid", "PIDS", &a->pids, "these processes"),
+		OPTION_NUMBERS(0, "tid", "TIDS", &a->tids, "these threads"),
+		OPTION_NUMBERS('C', "cpu", "CPUS", &a->cpus, "these processors, e.g. 0,4-7"),
+		OPTION_STRINGS('e', "events", "NAMES", &a->events, "these events"),
+		OPTION_CALL(0, "time", "START,END", &a->time, parse_time,
+			    "this time, in seconds of the recording's clock; either may be\n"
+			    "left out; or a part, such as 10%-20%"),
+
+		OPTION_GROUP("How"),
+		OPTION_CALL(0, "color", "WHEN", &a->colour, parse_colour,
+			    "auto (on a terminal), always or never"),
+		OPTION_CHOICE(0, "pager", &a->pager,
+			      "show text on a terminal by $SPROF_PAGER, $PAGER or less"),
+		OPTION_FLAG('q', "quiet", &a->quiet, "only the tables"),
+		OPTION_FLAG('v', "verbose", &a->verbose, "say on standard error what is done"),
+		OPTION_NUMBER('j', "jobs", "N", &a->jobs, "use N threads (all processors)"),
+		OPTION_END,
+	};
+	const char *const synopses[] = {"sprof report [OPTION]...", NULL};
+	const struct option_usage usage = {
+		.synopses = synopses,
+		.about = "Shows where a recording's samples are: its hot functions, its call tree.",
+		.options = options,
+	};
+	int operands;
+	int status = options_parse(&usage, argc, argv, &operands);
+	if (status >= 0 || operands == argc)
+		return status;
+	diag_say("report takes no operand: '%s' (-i FILE names the recording)", argv[operands]);
+	return EXIT_USAGE;
+}
+
+int report_arguments_parse(struct report_arguments *arguments, int argc, char **argv)
+{
+	*arguments = (struct report_arguments){
+		.output = outputs[0],
+		.children = -1,
+		.limit = -1,
+		.pager = -1,
+	};
+	int status = parse_table(arguments, argc, argv);
+	if (!arguments->key_count)
+		add_default_keys(arguments);
+	return status;
+}

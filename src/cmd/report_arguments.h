@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the command line of sprof report says. */
+#ifndef CMD_REPORT_ARGUMENTS_H
+#define CMD_REPORT_ARGUMENTS_H
+
+#include "options.h"
+#include "out/output.h"
+#include "term.h"
+
+/* Of --time: nanoseconds of the recording's clock, or parts of its span. */
+struct time_range {
+	bool given, percent;
+	uint64_t begin_ns, end_ns; /* end 0: no end */
+	double begin, end;         /* 0 to 1 */
+};
+
+struct report_arguments {
+	const char *input; /* NULL: not said, as the others */
+	const struct output *output;
+	enum sp_key keys[SP_KEY_COUNT];
+	size_t key_count;
+	int children; /* -1: not said */
+	enum sp_tree_order tree;
+	double limit; /* a share; -1: not said */
+	bool relative, quiet, verbose, samples;
+	const char *symfs, *vmlinux, *kallsyms;
+	struct option_strings comms, dsos, symbols, events;
+	struct option_numbers pids, tids, cpus;
+	struct time_range time;
+	enum term_colour colour;
+	int pager; /* -1: not said */
+	uint64_t jobs;
+};
+
+/*
+ * Returns -1 to go on, or the exit status to end with. To be released by
+ * report_arguments_deinit() in either case.
+ */
+int report_arguments_parse(struct report_arguments *arguments, int argc, char **argv);
+void report_arguments_deinit(struct report_arguments *arguments);
+
+#endif

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Help, man pages and completion say the same, and the example of libsprof.3 is a
+# program that runs.
+. "$top_srcdir/tests/cli/lib.sh"
+
+commands=$("$SPROF" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+[ -n "$commands" ] && ok "sprof help lists commands" || not_ok "sprof help lists commands"
+
+# The options of a command, one a line: "  -x, --[no-]name VALUE   text".
+help_options() {
+	"$SPROF" "$1" --help | sed -n 's/^  \(-.\), \(--.*\)/\1\n\2/p;s/^  \(-.\)\( .*\)*$/\1/p;
+		s/^      \(--.*\)/\1/p' |
+		sed 's/ .*//;s/^--\[no-\]\(.*\)/--\1\n--no-\1/' | sort
+}
+
+# Of a man page: what stands in bold at the beginning of a paragraph.
+man_options() {
+	sed -n '/^\.TP/{n;s/\\-/-/g;s/\\f.//g;s/[",]/ /g;/^\.BR* *-/p;}' "$1" | tr ' ' '\n' |
+		grep -E '^-(-[a-z-]+|.)$' | sort
+}
+
+for command in $commands; do
+	help_options "$command" >"$tmp/help"
+	check "$command has options" test -s "$tmp/help"
+	man_options "$top_srcdir/doc/sprof-$command.1" >"$tmp/man"
+	same "sprof-$command.1 describes the options of its --help" "$tmp/help" "$tmp/man"
+	check "sprof.1 names sprof-$command.1" \
+		grep -q "sprof.-$command" "$top_srcdir/doc/sprof.1"
+	check "the status of sprof $command --help is 0" "$SPROF" "$command" --help
+done
+
+if command -v bash >/dev/null; then
+	completes() {
+		bash -c '. "$1"; COMP_WORDS=(${@:2}); [[ ${*: -1} != . ]] || COMP_WORDS[$# - 2]=
+			COMP_CWORD=$(($# - 2)); _sprof; printf "%s\n" "${COMPREPLY[@]}"' \
+			bash "$top_srcdir/contrib/completion/sprof" "$@" | sort
+	}
+	for command in $commands; do
+		help_options "$command" >"$tmp/help"
+		completes sprof "$command" - >"$tmp/completed"
+		same "completion lists the options of $command" "$tmp/help" "$tmp/completed"
+	done
+	printf '%s\n' $commands help --help --version | sort >"$tmp/wanted"
+	completes sprof . >"$tmp/completed"
+	same "completion lists the commands" "$tmp/wanted" "$tmp/completed"
+	printf 'csv\n' >"$tmp/wanted"
+	completes sprof report --format c >"$tmp/completed"
+	same "completion knows formats" "$tmp/wanted" "$tmp/completed"
+	completes sprof report --format = c >"$tmp/completed"
+	same "completion knows formats behind a =" "$tmp/wanted" "$tmp/completed"
+	printf 'comm,symbol\n' >"$tmp/wanted"
+	completes sprof report -s comm,sy >"$tmp/completed"
+	same "completion knows lists" "$tmp/wanted" "$tmp/completed"
+else
+	skip "completion lists the options" "needs bash"
+fi
+
+# libsprof.3's example, from its page to its output.
+sed -n '/^\.\\" example begins/,/^\.\\" example ends/p' "$top_srcdir/doc/libsprof.3" |
+	sed '/^\./d;s/\\-/-/g;s/\\e/\\/g' >"$tmp/example.c"
+lines=$(wc -l <"$tmp/example.c")
+check "the example has at most 40 lines ($lines)" test "$lines" -gt 10 -a "$lines" -le 40
+library=$top_builddir/lib/.libs
+sanitize=$(sed -n 's/^SANITIZE_FLAGS = //p' "$top_builddir/Makefile")
+# shellcheck disable=SC2086
+check "the example compiles without a warning" $CC -std=c11 -Wall -Wextra -Werror $sanitize \
+	-I"$top_srcdir/include" -o "$tmp/example" "$tmp/example.c" -L"$library" -lsprof
+recording "$tmp/perf.data" <<'END'
+event cpu-clock
+comm 7 7 demo
+mmap 7 0x1000 0x1000 0 /nowhere/demo
+sample 0 7 7 0 1000 250000 0x1234
+sample 0 7 7 0 2000 250000 0x1234
+END
+(cd "$tmp" && LD_LIBRARY_PATH=$library ./example) >"$tmp/got" 2>&1
+printf '100.0%% (34.2 to 100.0) 0x234 in demo\n' >"$tmp/wanted"
+same "the example shows hot functions" "$tmp/wanted" "$tmp/got"
+
+for page in "$top_srcdir"/doc/*.[13]; do
+	if command -v groff >/dev/null; then
+		groff -man -Tutf8 -ww "$page" 2>"$tmp/got" >/dev/null
+		: >"$tmp/wanted"
+		same "groff takes $(basename "$page")" "$tmp/wanted" "$tmp/got"
+	else
+		skip "groff takes $(basename "$page")" "needs groff"
+	fi
+done
+finish

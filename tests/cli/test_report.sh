@@ -1,0 +1,421 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# sprof report on recordings made to order: each option, each format, each way to
+# end.
+. "$top_srcdir/tests/cli/lib.sh"
+cd "$tmp" || exit 99
+report() {
+	"$SPROF" report "$@"
+}
+
+cat >kallsyms <<'END'
+ffffffff81000000 T _text
+ffffffff81000000 T _stext
+ffffffff81000100 T sys_read
+ffffffff81000200 t copy_page
+ffffffff81000300 T _etext
+END
+
+# 10 samples of 1 ms: demo 8 (6 in the program, 2 in the kernel), other 2.
+recording perf.data <<'END'
+event cpu-clock
+hostname testhost
+osrelease 6.1.0-test
+arch x86_64
+cmdline ./demo --fast
+mmap -1 0xffffffff81000000 0x1000000 0xffffffff81000000 [kernel.kallsyms]_text
+comm 7 7 demo
+mmap 7 0x400000 0x10000 0 /nowhere/demo
+fork 7 7 8 900000000
+comm 9 9 other
+mmap 9 0x500000 0x10000 0 /nowhere/libother.so
+sample 0 7 7 0 1000000000 1000000 0x400010
+sample 0 7 7 0 1001000000 1000000 0x400010
+sample 0 7 7 1 1002000000 1000000 0x400010
+sample 0 7 8 1 1003000000 1000000 0x400020
+sample 0 7 8 1 1004000000 1000000 0x400020
+sample 0 7 8 1 1005000000 1000000 0x400030
+sample 0 7 7 0 1006000000 1000000 0xffffffff81000110
+sample 0 7 7 0 1007000000 1000000 0xffffffff81000120
+sample 0 9 9 2 1008000000 1000000 0x500040
+sample 0 9 9 2 1009000000 1000000 0xffffffff81000210
+END
+
+prints "the default is rows by comm, dso and symbol" report -q --kallsyms kallsyms <<'END'
+  self   low-high  samples  comm   dso                symbol
+30.00%  10.8-60.3        3  demo   demo               [.] 0x10
+20.00%   5.7-51.0        2  demo   [kernel.kallsyms]  [k] sys_read
+20.00%   5.7-51.0        2  demo   demo               [.] 0x20
+10.00%   1.8-40.4        1  demo   demo               [.] 0x30
+10.00%   1.8-40.4        1  other  [kernel.kallsyms]  [k] copy_page
+10.00%   1.8-40.4        1  other  libother.so        [.] 0x40
+END
+prints "sprof.data is taken before perf.data" sh -c 'cp perf.data sprof.data
+	"$SPROF" report -s comm | head -n 1; rm sprof.data' <<'END'
+sprof.data  9 ms on testhost (Linux 6.1.0-test, x86_64)
+END
+prints "-i - reads a pipe" sh -c 'cat perf.data | "$SPROF" report -q -i - -s comm' <<'END'
+  self   low-high  samples  comm
+80.00%  49.0-94.3        8  demo
+20.00%   5.7-51.0        2  other
+END
+prints "-s takes any keys in any order" report -q -s cpu,tid,pid <<'END'
+  self   low-high  samples  cpu  tid  pid
+40.00%  16.8-68.7        4    0    7    7
+30.00%  10.8-60.3        3    1    8    7
+20.00%   5.7-51.0        2    2    9    9
+10.00%   1.8-40.4        1    1    7    7
+END
+prints "-s + adds to the default" report -q -s +cpu --percent-limit 20 --kallsyms kallsyms <<'END'
+  self  low-high  samples  comm  dso                symbol        cpu
+20.00%  5.7-51.0        2  demo  [kernel.kallsyms]  [k] sys_read    0
+20.00%  5.7-51.0        2  demo  demo               [.] 0x10        0
+20.00%  5.7-51.0        2  demo  demo               [.] 0x20        1
+... 4 rows below 20.00%
+END
+
+# FILTER ROWS-SAMPLES: the sum of what passes.
+filter() {
+	wanted=$1
+	shift
+	got=$(report --format csv -s comm --kallsyms kallsyms "$@" 2>/dev/null |
+		awk -F, 'NR > 1 { sum += $4 } END { print sum + 0 }')
+	check "$* lets $wanted samples pass" test "$got" = "$wanted"
+}
+filter 2 --comms other
+filter 10 --comms other,demo
+filter 8 --comm demo
+filter 6 --dsos demo
+filter 7 -d demo,libother.so
+filter 3 --dsos '[kernel.kallsyms]'
+filter 2 --symbols sys_read
+filter 3 -S sys_read,copy_page
+filter 8 --pid 7
+filter 5 --pid 7 --tid 7
+filter 2 --pid 7 --tid 7 --dsos '[kernel.kallsyms]'
+filter 4 -C 0
+filter 6 --cpu 1-2
+filter 4 --time 1.003,1.006
+filter 3 --time ,1.002
+filter 2 --time 1.0075,
+filter 10 --time 1,1.009
+filter 5 --time 0%-50%
+filter 10 --time 0%-100%
+filter 0 --comms nobody
+
+prints "shares are of all unless relative" report -q -s comm --pid 9 <<'END'
+  self  low-high  samples  comm
+20.00%  5.7-51.0        2  other
+END
+prints "--percentage relative" report -q -s comm --pid 9 --percentage relative <<'END'
+   self  low-high  samples  comm
+100.00%  34.2-100        2  other
+END
+
+prints "csv" sh -c '"$SPROF" report --format csv -s pid | cut -d , -f 1,4-6,9-' <<'END'
+self,self_samples,self_weight,total,total_samples,total_weight,pid
+0.8,8,8000000,0.8,8,8000000,7
+0.2,2,2000000,0.2,2,2000000,9
+END
+prints "folded" report --format folded --kallsyms kallsyms <<'END'
+demo;[demo] 6
+demo;sys_read_[k] 2
+other;copy_page_[k] 1
+other;[libother.so] 1
+END
+
+cat >shape.pl <<'END'
+use JSON::PP;
+local $/;
+my $o = decode_json(<STDIN>);
+sub shape { my $h = shift; join(" ", map { "$_=$h->{$_}" } sort keys %$h) }
+print join(" ", sort keys %$o), "\n", shape($o->{file}), "\n";
+for my $e (@{$o->{events}}) {
+	my ($sum, $rows) = (0, 0);
+	print join(" ", sort keys %$e), "\n";
+	print "$e->{name} $e->{samples} $e->{weight} $e->{lost} $e->{repaired}\n";
+	print shape($e->{stacks}), "; ", shape($e->{throttled}), "\n";
+	$sum += $_->{self_weight}, $rows++ for @{$e->{rows}};
+	print "$rows rows, weight $sum\n", join(" ", sort keys %{$e->{rows}[0]}), "\n" if $rows;
+	sub depth { my $d = 0; for (@{$_[0]}) { my $c = 1 + depth($_->{children}); $d = $c if $c > $d } $d }
+	print "depth ", depth($e->{tree}), "\n" if $e->{tree};
+}
+END
+if perl -MJSON::PP -e 1 2>/dev/null; then
+	prints "json is what the man page says" sh -c \
+		'"$SPROF" report --format json -g --kallsyms kallsyms | perl shape.pl' <<'END'
+events file sprof
+damaged=0 duration_ns=9000000 path=perf.data
+lost name repaired rows samples stacks throttled tree weight
+cpu-clock 10 10000000 0 0
+bad_memory=0 complete=0 depth_limit=0 no_unwind_info=0 none=10 truncated=0; count=0 ns=0
+6 rows, weight 10000000
+comm dso self self_high self_low self_samples self_weight symbol total total_high total_low total_samples total_weight
+depth 1
+(stderr) sprof: perf.data has no call chains; 'sprof record -g' records them
+END
+else
+	skip "json is what the man page says" "needs perl's JSON::PP"
+fi
+
+# Call chains, several events, losses.
+recording chains.data <<'END'
+event cpu-clock chain
+event page-faults
+mmap -1 0xffffffff81000000 0x1000000 0xffffffff81000000 [kernel.kallsyms]_text
+comm 7 7 de;mo
+mmap 7 0x400000 0x10000 0 /nowhere/demo
+sample 0 7 7 0 1000 100 0x400010 0x400010 0x400021 0x400031
+sample 0 7 7 0 2000 100 0x400010 0x400010 0x400021 0x400031
+sample 0 7 7 0 3000 100 0x400040 0x400040 0x400031
+sample 0 7 7 0 4000 300 0xffffffff81000110 0xffffffff81000110 0x400050 0x400031
+sample 1 7 7 0 5000 1 0x400010
+lost 0 2
+throttle 0 6000
+unthrottle 0 9000
+END
+prints "totals where there are call chains" report -q -e cpu-clock -s symbol -i chains.data \
+	--kallsyms kallsyms <<'END'
+  total   low-high    self   low-high  samples  symbol
+100.00%   43.9-100   0.00%   0.0-56.1        0  [.] 0x31
+ 50.00%  12.5-87.5  50.00%  12.5-87.5        1  [k] sys_read
+ 50.00%  12.5-87.5   0.00%   0.0-56.1        0  [.] 0x50
+ 33.33%   6.1-79.2  33.33%   6.1-79.2        2  [.] 0x10
+ 33.33%   6.1-79.2   0.00%   0.0-56.1        0  [.] 0x21
+ 16.67%   1.8-69.0  16.67%   1.8-69.0        1  [.] 0x40
+END
+prints "a tree of callers" report -q -e cpu-clock -s comm -g -i chains.data --kallsyms kallsyms <<'END'
+  total  low-high     self  low-high  samples  comm
+100.00%  43.9-100  100.00%  43.9-100        4  de;mo
+
+  total   low-high     self  caller, then what it called
+100.00%   43.9-100    0.00%  0x31 [demo]
+ 50.00%  12.5-87.5    0.00%  |- 0x50 [demo]
+                     50.00%  |  sys_read [kernel.kallsyms]
+ 33.33%   6.1-79.2    0.00%  |- 0x21 [demo]
+                     33.33%  |  0x10 [demo]
+ 16.67%   1.8-69.0   16.67%  `- 0x40 [demo]
+END
+prints "a tree of callees" report -q -e cpu-clock -s comm -g callee,10 -i chains.data \
+	--kallsyms kallsyms <<'END'
+  total  low-high     self  low-high  samples  comm
+100.00%  43.9-100  100.00%  43.9-100        4  de;mo
+
+  total   low-high  function, then its callers
+ 50.00%  12.5-87.5  sys_read [kernel.kallsyms]
+                    0x50 [demo]
+                    0x31 [demo]
+ 33.33%   6.1-79.2  0x10 [demo]
+                    0x21 [demo]
+                    0x31 [demo]
+ 16.67%   1.8-69.0  0x40 [demo]
+                    0x31 [demo]
+END
+prints "csv of several events names them" sh -c \
+	'"$SPROF" report --format csv -s comm -i chains.data | cut -d , -f 1,4-6,9-' <<'END'
+self,self_samples,self_weight,total,total_samples,total_weight,comm,event
+1,4,600,1,4,600,de;mo,cpu-clock
+1,1,1,1,1,1,de;mo,page-faults
+END
+prints "csv without totals" sh -c \
+	'"$SPROF" report --format csv -s comm --no-children -i chains.data | cut -d , -f 1,4-' <<'END'
+self,self_samples,self_weight,total,total_low,total_high,total_samples,total_weight,comm,event
+1,4,600,,,,,,de;mo,cpu-clock
+1,1,1,1,0.2065493144,1,1,1,de;mo,page-faults
+END
+prints "folded is of one event" report --format folded -i chains.data --kallsyms kallsyms <<'END'
+de:mo;[demo];[demo] 1
+de:mo;[demo];[demo];[demo] 2
+de:mo;[demo];[demo];sys_read_[k] 1
+(stderr) sprof: folded stacks are of one event: cpu-clock (--events chooses another)
+END
+prints "the head says what the data is worth" report -i chains.data -s comm <<'END'
+chains.data  4 us
+Shares are of the event's whole weight; low-high is the 95% interval, in percent.
+
+cpu-clock  4 samples, 600 ns of processor time; 2 lost (33.33% of all); throttled once, for 3 us in all
+  stacks: 4 truncated (100.00%)
+
+  total  low-high     self  low-high  samples  comm
+100.00%  43.9-100  100.00%  43.9-100        4  de;mo
+
+page-faults  1 sample, standing for 1 event; none lost
+
+  total  low-high     self  low-high  samples  comm
+100.00%  20.7-100  100.00%  20.7-100        1  de;mo
+END
+
+# Nothing to show.
+recording empty.data <<'END'
+event cpu-clock
+comm 7 7 demo
+END
+prints "an empty recording says why" report -i empty.data <<'END'
+empty.data  0 ns
+
+cpu-clock  0 samples; none lost
+  No samples: while this was recorded, the event never counted as far as one period.
+  -> A program that mostly sleeps uses little processor time: record for longer, or with a higher
+     rate (-F 20000).
+END
+prints "filters that nothing passes say so" report --comms nobody <<'END'
+perf.data  9 ms on testhost (Linux 6.1.0-test, x86_64)
+  recorded by ./demo --fast
+
+cpu-clock  10 samples, 10 ms of processor time; none lost
+  filters: 0 of 10 samples pass, 0.00% of the weight
+  No sample passes the filters.
+  -> 'sprof report' without them shows what there is.
+END
+prints "an empty csv is said too" report -i empty.data --format csv <<'END'
+self,self_low,self_high,self_samples,self_weight,total,total_low,total_high,total_samples,total_weight,comm,dso,symbol,build_id
+(stderr) sprof: empty.data: no samples; 'sprof report' without --format says why
+END
+
+# Names that would do harm.
+recording harm.data <<'END'
+event cpu-clock
+comm 7 7 a\x1b[31m\x0ab,\x22\xff
+sample 0 7 7 0 1000 1 0x10
+END
+prints "no terminal escape reaches the terminal" report -q -s comm -i harm.data <<'END'
+   self  low-high  samples  comm
+100.00%  20.7-100        1  a?[31m?b,"?
+END
+prints "csv quotes what must be" sh -c \
+	'"$SPROF" report --format csv -s comm -i harm.data | tail -n 2 | sed "s/^1.*1,//" | cat -v' <<'END'
+"a^[[31m
+b,""M-oM-?M-="
+END
+report -i harm.data --format json >harm.json
+if perl -MJSON::PP -e 1 2>/dev/null; then
+	prints "json is valid with any bytes" perl -MJSON::PP -CO -e 'local $/; open F, "harm.json";
+		printf "%s\n", map { s/([^ -~])/sprintf("<%x>", ord $1)/ger }
+		decode_json(<F>)->{events}[0]{rows}[0]{comm}' <<'END'
+a<1b>[31m<a>b,"<fffd>
+END
+else
+	skip "json is valid with any bytes" "needs perl's JSON::PP"
+fi
+
+# Mistakes.
+mkdir nothing
+fails "no recording" 1 sh -c 'cd nothing && "$SPROF" report' <<'END'
+sprof: cannot open sprof.data: No such file or directory
+       Record first: sprof record -- COMMAND
+END
+fails "no such recording" 1 report -i nothing/x <<'END'
+sprof: cannot open nothing/x: No such file or directory
+       'sprof record -o FILE -- COMMAND' makes a recording.
+END
+fails "no recording at all" 1 report -i kallsyms <<'END'
+sprof: kallsyms: offset 0x0: not a perf.data file: it does not begin with PERFILE2
+END
+fails "a directory that is none" 1 report -i nothing <<'END'
+sprof: cannot open nothing/data: No such file or directory
+       'sprof record -o FILE -- COMMAND' makes a recording.
+END
+fails "a wrong key" 129 report -s comm,name <<'END'
+sprof: -s, --sort: 'comm,name' is not a list of comm, pid, tid, cpu, dso, symbol and event
+       'sprof report --help' lists the options.
+END
+fails "a wrong format" 129 report --format xml <<'END'
+sprof: --format: 'xml' is not text, json, csv or folded
+       'sprof report --help' lists the options.
+END
+fails "a wrong time" 129 report --time 5,3 <<'END'
+sprof: --time: '5,3' is not START,END in seconds, or PERCENT%-PERCENT%
+       'sprof report --help' lists the options.
+END
+fails "a wrong limit" 129 report --percent-limit 101 <<'END'
+sprof: --percent-limit: '101' is not a percentage of 0 to 100
+       'sprof report --help' lists the options.
+END
+fails "an operand" 129 report perf.data <<'END'
+sprof: report takes no operand: 'perf.data' (-i FILE names the recording)
+END
+fails "an event that was not recorded" 1 report -e cycles <<'END'
+sprof: perf.data has no event 'cycles'; 'sprof info' lists those it has
+END
+fails "a wrong tree" 129 report -g fractal <<'END'
+sprof: -g, --call-graph: 'fractal' is not caller, callee or none
+       'sprof report --help' lists the options.
+END
+
+# Damage: what can be read is shown, and the status is 1.
+recording damaged.data <<'END'
+event cpu-clock
+comm 7 7 demo
+sample 0 7 7 0 1000 1 0x10
+bytes 0900000001000000
+sample 0 7 7 0 2000 1 0x10
+END
+report -q -s comm -i damaged.data >damaged.out 2>damaged.err
+echo "(status $?)" >>damaged.out
+prints "damage shows what can be read" cat damaged.out <<'END'
+   self  low-high  samples  comm
+100.00%  34.2-100        2  demo
+(status 1)
+END
+check "damage is said with its place" grep -q "^sprof: damaged.data: offset 0x" damaged.err
+check "json says that the file is damaged" \
+	sh -c '"$SPROF" report --format json -i damaged.data 2>/dev/null | grep -q "\"damaged\": true"'
+
+# Where it is written.
+if [ -e /dev/full ]; then
+	for format in text csv json folded; do
+		fails "a full disk is said ($format)" 1 sh -c \
+			'"$SPROF" report --format $0 -i perf.data >/dev/full' $format <<'END'
+sprof: cannot write the output: No space left on device
+END
+	done
+	fails "a full disk is said (help)" 1 sh -c '"$SPROF" help >/dev/full' <<'END'
+sprof: cannot write the output: No space left on device
+END
+else
+	skip "a full disk is said" "there is no /dev/full"
+fi
+fails "a closed pipe is no message, but no success" 1 sh -c '
+	{ trap "" PIPE; sleep 0.2; "$SPROF" report; echo $? >status; } | true; exit $(cat status)' </dev/null
+
+# On a terminal.
+if script -qec true /dev/null >/dev/null 2>&1; then
+	cat >pager.sh <<'END'
+#!/bin/sh
+echo "pager $# $1"
+cat
+END
+	chmod +x pager.sh
+	on_terminal() {
+		env TERM=xterm "$@" script -qec "stty cols 60; $command" /dev/null | tr -d '\r' >got
+	}
+	command='"$SPROF" report -q -s comm'
+	on_terminal SPROF_PAGER="./pager.sh one two"
+	check "SPROF_PAGER is taken, with its arguments" grep -q "^pager 2 one" got
+	on_terminal SPROF_PAGER= PAGER=./pager.sh
+	check "an empty SPROF_PAGER is none" sh -c '! grep -q pager got && grep -q demo got'
+	on_terminal PAGER='./pager.sh;touch harm'
+	check "no shell reads PAGER" sh -c '! [ -e harm ] && grep -q demo got'
+	on_terminal PAGER=/nowhere/pager
+	check "a pager that is not there is as none" grep -q demo got
+	command='"$SPROF" report -q -s comm --no-pager'
+	on_terminal PAGER=./pager.sh
+	check "--no-pager" sh -c '! grep -q ^pager got && grep -q demo got'
+	check "a terminal has colours" sh -c 'grep -q "$(printf "\\033")\\[" got'
+	on_terminal NO_COLOR=1
+	check "NO_COLOR has none" sh -c '! grep -q "$(printf "\\033")" got'
+	command='"$SPROF" report -q -s comm --color never'
+	on_terminal PAGER=cat
+	check "--color never has none" sh -c '! grep -q "$(printf "\\033")" got'
+	command='"$SPROF" report -q --no-pager --color never'
+	on_terminal A=B
+	check "the table fits the terminal" awk 'length($0) > 60 { exit 1 }' got
+	command='yes | head -n 1000 >/dev/null; "$SPROF" report; echo status $?'
+	on_terminal PAGER='head -n 1'
+	check "leaving the pager early is a success" grep -q '^status 0' got
+else
+	skip "what is shown on a terminal" "needs script"
+fi
+check "a file has no colours" sh -c '! "$SPROF" report | grep -q "$(printf "\\033")"'
+check "--color always has some" sh -c '"$SPROF" report --color always | grep -q "$(printf "\\033")"'
+finish
