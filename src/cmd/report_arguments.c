@@ -201,7 +201,7 @@ static bool parse_time(const struct option *option, const char *text)
 static int parse_table(struct report_arguments *a, int argc, char **argv)
 {
 	const struct option options[] = {
-		OPTION_GROUP("What is read"),
+		OPTION_GROUP("What is read:"),
 		OPTION_STRING('i', "input", "FILE", &a->input,
 			      "the recording: sprof.data unless said, or perf.data where\n"
 			      "that is not there; - is standard input"),
@@ -211,7 +211,7 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 		OPTION_STRING(0, "kallsyms", "FILE", &a->kallsyms,
 			      "kernel symbols in the form of /proc/kallsyms"),
 
-		OPTION_GROUP("What is shown"),
+		OPTION_GROUP("What is shown:"),
 		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,
 			    "text (for people), json, csv, or folded (for flame graphs)"),
 		OPTION_CALL(0, "stdio", NULL, &a->output, parse_stdio, "--format text"),
@@ -233,7 +233,7 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 		OPTION_FLAG('n', "show-nr-samples", &a->samples,
 			    "as perf's; samples are always shown"),
 
-		OPTION_GROUP("Only samples of"),
+		OPTION_GROUP("Only samples of:"),
 		OPTION_STRINGS('c', "comms", "NAMES", &a->comms, "these commands"),
 		OPTION_STRINGS('d', "dsos", "NAMES", &a->dsos, "these programs and libraries"),
 		OPTION_STRINGS('S', "symbols", "NAMES", &a->symbols, "these functions"),
@@ -245,7 +245,7 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 			    "this time, in seconds of the recording's clock; either may be\n"
 			    "left out; or a part, such as 10%-20%"),
 
-		OPTION_GROUP("How"),
+		OPTION_GROUP("How:"),
 		OPTION_CALL(0, "color", "WHEN", &a->colour, parse_colour,
 			    "auto (on a terminal), always or never"),
 		OPTION_CHOICE(0, "pager", &a->pager,

@@ -213,7 +213,7 @@ static enum term_style cell_style(const struct sp_row *row, int kind)
 	case COLUMN_TOTAL:
 		return share_style(row->total.share.value);
 	case COLUMN_SELF:
-		return share_style(row->self.share.value);
+		return row->self.samples ? share_style(row->self.share.value) : TERM_DIM;
 	case COLUMN_TOTAL_RANGE:
 	case COLUMN_SELF_RANGE:
 		return TERM_DIM;
