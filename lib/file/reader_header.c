@@ -15,6 +15,7 @@
  */
 #include "file/reader_internal.h"
 
+#include <sys/stat.h>
 #include "base/io.h"
 #include "file/walker.h"
 #include "record/attr.h"
@@ -77,10 +78,20 @@ static struct sp_error *parse(struct sp_reader *reader, struct cursor *cursor,
 	return NULL;
 }
 
+/* A recorder may have gone on between our look at the file's size and at its header. */
+static void see_growth(struct sp_reader *reader)
+{
+	struct stat status;
+	if (fstat(reader->fd, &status) == 0 && (uint64_t)status.st_size > reader->file_size)
+		reader->file_size = (uint64_t)status.st_size;
+}
+
 /* Bounds the data by the file; decides where it ends if the header does not say. */
 static struct sp_error *bound_data(struct sp_reader *reader, struct header_info *header)
 {
 	struct file_section *data = &header->data;
+	if (!section_fits(reader, data))
+		see_growth(reader);
 	if (data->offset < HEADER_SIZE_NO_FEATURES || data->offset > reader->file_size)
 		return error_format(reader->path, 40,
 				    "the data begins at offset 0x%llx, but the file has %llu bytes",
