@@ -83,8 +83,9 @@ struct sp_error *symtab_open(const struct image *image, const struct image *runt
 		symtab_close(&symtab, NULL);
 		return error;
 	}
-	symtab.cursor = cursor_make(symtab.symbols.bytes, symtab.symbols.size, image->swap,
-				    image->path, section ? header.sh_offset : 0);
+	if (section)
+		symtab.cursor = cursor_make(symtab.symbols.bytes, symtab.symbols.size, image->swap,
+					    image->path, header.sh_offset);
 	*ret = symtab;
 	return NULL;
 }

@@ -30,7 +30,8 @@ static void collect(const char *text, size_t size, void *arg)
 	struct output *output = arg;
 	if (size > SHOWN_MAX - output->size)
 		longjmp(output->overflow, 1);
-	memcpy(output->text + output->size, text, size);
+	if (size > 0)
+		memcpy(output->text + output->size, text, size);
 	output->size += size;
 }
 

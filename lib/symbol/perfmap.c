@@ -60,7 +60,7 @@ static bool parse_line(struct cursor *line, struct perfmap_entry *ret)
 	if (!read_hex(line, &size))
 		return false;
 	text_blanks(line);
-	if (cursor_left(line) == 0)
+	if (cursor_left(line) == 0 || *line->pos == '\0')
 		return false;
 	if (__builtin_add_overflow(ret->start, size ?: 1, &ret->end))
 		return false;

@@ -2,6 +2,7 @@
 /* Names of user space files, and what is said where there are none. */
 #include "test.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -385,6 +386,56 @@ TEST(resolver_names_the_vdso)
 	resolving_start(&r);
 	resolving_expect(&r, 0x800, NULL);
 	resolving_problem(&r, RESOLVER_KERNEL_OTHER, "vdso");
+}
+
+struct work {
+	struct resolver *resolver;
+	struct module module;
+	uint64_t begin, end;
+	size_t named;
+};
+
+static void *resolve_all(void *arg)
+{
+	struct work *work = arg;
+	for (uint64_t offset = work->begin; offset < work->end; offset++) {
+		struct location location = {.module = &work->module, .offset = offset};
+		work->named += resolver_find(work->resolver, &location) != NULL;
+	}
+	return NULL;
+}
+
+/* Each thread its own module, all at once; they share the resolver. */
+TEST(resolver_serves_several_threads)
+{
+	enum { THREADS = 6 };
+	RESOLVING r = {0};
+	resolving_compile("prog", "");
+	resolving_use(&r, "prog");
+	resolving_start(&r);
+	struct work work[THREADS];
+	pthread_t threads[THREADS];
+	uint64_t at = resolving_function("prog", "work");
+	for (unsigned int i = 0; i < THREADS; i++) {
+		work[i] = (struct work){
+			.resolver = r.resolver,
+			.module = r.module,
+			.begin = at,
+			.end = at + 100,
+		};
+		work[i].module.index = i * 7;
+		if (i >= 3) {
+			work[i].module.kind = MODULE_KERNEL;
+			work[i].module.path = "[kernel.kallsyms]";
+		}
+	}
+	for (int i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, resolve_all, &work[i]), 0);
+	for (int i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+	ck_assert_uint_gt(work[0].named, 0);
+	ck_assert_uint_eq(work[0].named, work[1].named);
+	ck_assert_uint_eq(work[0].named, work[2].named);
 }
 
 TEST(resolver_unknown_location_has_no_name)
