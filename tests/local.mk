@@ -11,7 +11,7 @@ AM_TESTS_ENVIRONMENT = \
 	export CK_TAP_LOG_FILE_NAME=-; export CK_VERBOSITY=silent; \
 	export SPROF='$(abs_top_builddir)/src/sprof'; \
 	export top_srcdir='$(abs_top_srcdir)'; export top_builddir='$(abs_top_builddir)'; \
-	export CC='$(CC)'; export LC_ALL=C;
+	export XDG_CACHE_HOME='$(abs_top_builddir)/tests/cache'; export CC='$(CC)'; export LC_ALL=C;
 
 check_LTLIBRARIES += tests/unit/libunit.la
 tests_unit_libunit_la_SOURCES = tests/unit/files.c tests/unit/files.h tests/unit/main.c tests/unit/resolving.h \
@@ -31,3 +31,9 @@ include tests/fuzz/local.mk
 include tests/cli/local.mk
 include tests/live/local.mk
 include tests/style/local.mk
+
+# What recordings made by tests keep of the kernel.
+.PHONY: clean-cache
+clean-cache:
+	rm -rf tests/cache
+mostlyclean-local: clean-cache

@@ -8,7 +8,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/ctx.h"
 #include "capture/recorder.h"
+#include "proc/kernel_cache.h"
 
 /* No file descriptor is looked at by name: a round looks at everything. */
 #define EVENTS_AT_ONCE 64
@@ -292,6 +294,20 @@ static struct sp_error *close_file(struct sp_capture *capture)
 	return error ? error : close_error;
 }
 
+/* For reports after the next reboot. That it cannot be kept is no failure of the recording. */
+static void keep_kernel_names(struct sp_capture *capture)
+{
+	bool wanted = false;
+	for (size_t i = 0; i < capture->plan->sample_count; i++)
+		wanted |= !capture->plan->samples[i].attr.exclude_kernel;
+	wanted &= capture->filter.counts.samples > 0;
+	struct sp_error *error = wanted ? kernel_cache_save(capture->ctx) : NULL;
+	if (error)
+		ctx_log(capture->ctx, SP_LOG_WARNING, "kernel symbols are not kept: %s",
+			sp_error_message(error));
+	sp_error_free(error);
+}
+
 struct sp_error *sp_capture_stop(struct sp_capture *capture)
 {
 	capture->end_ns = capture_now_ns();
@@ -304,6 +320,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		error = capture_round(capture, true);
 	capture->file_bytes = writer_size(capture->writer);
 	struct sp_error *close_error = close_file(capture);
+	keep_kernel_names(capture);
 	if (error)
 		sp_error_free(close_error);
 	return error ? error : close_error;

@@ -124,6 +124,20 @@ static struct sp_error *make_folder(char *path)
 	}
 }
 
+static struct sp_error *make_folders(struct sp_ctx *ctx)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; !error && i < sizeof(folders) / sizeof(*folders); i++) {
+		CLEANUP_FREE char *path = NULL;
+		if (asprintf(&path, "%s/%s", ctx_cache_path(ctx), folders[i]) < 0) {
+			path = NULL;
+			return error_no_memory();
+		}
+		error = make_folder(path);
+	}
+	return error;
+}
+
 static struct sp_error *write_file(int fd, const char *path, const struct key *key,
 				   const char *text, size_t size)
 {
@@ -144,18 +158,15 @@ static struct sp_error *keep(struct sp_ctx *ctx, const struct key *key, const ch
 		temporary = NULL;
 		return error_no_memory();
 	}
-	char *slash = strrchr(path, '/');
-	*slash = '\0';
-	struct sp_error *error = make_folder(path);
 	struct stat folder;
-	bool known = !error && !stat(path, &folder);
-	*slash = '/';
-	if (error)
-		return error;
 	CLEANUP_CLOSE int fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		return error_os(errno, "%s", temporary);
-	error = write_file(fd, path, key, text, size);
+	struct sp_error *error = write_file(fd, path, key, text, size);
+	char *slash = strrchr(path, '/');
+	*slash = '\0';
+	bool known = !stat(path, &folder);
+	*slash = '/';
 	if (!error && known && geteuid() == 0 && fchown(fd, folder.st_uid, folder.st_gid))
 		error = error_os(errno, "%s", path);
 	if (!error && rename(temporary, path))
@@ -215,8 +226,11 @@ static struct sp_error *keep_missing(struct sp_ctx *ctx, const struct key *kerne
 	struct kernel_reference reference;
 	if (!missing || !kallsyms_reference(ctx, &reference))
 		return NULL;
+	/* First, since it is quick to fail. */
 	struct kallsyms *kallsyms = NULL;
-	struct sp_error *error = kallsyms_read(ctx, NULL, &kallsyms);
+	struct sp_error *error = make_folders(ctx);
+	if (!error)
+		error = kallsyms_read(ctx, NULL, &kallsyms);
 	if (error)
 		return error;
 	if (!kallsyms_hidden(kallsyms)) {
