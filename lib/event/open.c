@@ -303,6 +303,12 @@ static bool step_quietly(const struct event_spec *spec, int errnum, struct perf_
 	return false;
 }
 
+/* Hardware counters interrupt where only these clocks can be read. */
+static bool is_nmi_clock(clockid_t clock_id)
+{
+	return clock_id == CLOCK_MONOTONIC || clock_id == CLOCK_MONOTONIC_RAW;
+}
+
 static struct sp_error *refused(const struct planner *planner, const struct event_spec *spec,
 				const struct perf_event_attr *attr, int errnum)
 {
@@ -311,6 +317,12 @@ static struct sp_error *refused(const struct planner *planner, const struct even
 						  "%s: this machine cannot give instruction addresses "
 						  "that precisely", spec->name),
 					"leave out p, or take P: as precise as there is");
+	if (errnum == EINVAL && attr->use_clockid && is_hardware(attr) &&
+	    !is_nmi_clock(planner->request->clock_id))
+		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
+						  "%s: hardware counters cannot be timed by clock %d",
+						  spec->name, (int)planner->request->clock_id),
+					"take CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW, or cpu-clock");
 	enum rights_action action = !is_refusal(errnum) || attr->exclude_kernel ? RIGHTS_ANY_EVENT :
 				    planner->plan->cpu_wide ? RIGHTS_CPU_WIDE : RIGHTS_KERNEL;
 	return rights_explain(&planner->plan->rights, action, spec->name, errnum);

@@ -187,10 +187,12 @@ static struct sp_error *remedy_for_paranoid(const struct rights *rights, struct 
 				"sudo setcap cap_perfmon+ep $(command -v sprof)", allows);
 }
 
-static struct sp_error *refused_by_filter(const struct rights *rights, const char *name, int errnum)
+/* A filter may answer with any errno; ENOSYS is what container runtimes like. */
+static struct sp_error *refused_by_filter(const struct rights *rights, const char *name)
 {
-	struct sp_error *error = error_os(errnum, "%s: a seccomp filter%s refuses perf_event_open", name,
-					  rights->container ? " of this container" : "");
+	struct sp_error *error = error_new(SP_ERROR_PERMISSION,
+					   "%s: a seccomp filter%s refuses perf_event_open", name,
+					   rights->container ? " of this container" : "");
 	if (rights->container)
 		return error_set_remedy(error,
 					"start the container with --cap-add PERFMON, or (Docker before "
@@ -214,7 +216,7 @@ static struct sp_error *explain_refusal(const struct rights *rights, enum rights
 						    "forbids %s", name, rights->paranoid, obstacle->what),
 					   obstacle->paranoid);
 	if (rights->seccomp && action == RIGHTS_ANY_EVENT)
-		return refused_by_filter(rights, name, errnum);
+		return refused_by_filter(rights, name);
 	if (action == RIGHTS_TASK)
 		return error_set_remedy(error_os(errnum, "%s: the process is another user's, or has more "
 						 "rights than this one", name),

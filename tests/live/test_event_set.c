@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/cleanup.h"
@@ -51,7 +52,7 @@ struct recording {
 DEFINE_CLEANUP(struct sp_ctx *, sp_ctx_free)
 
 static void recording_init(struct recording *recording, const char *events, enum event_start start,
-			   bool inherit)
+			   enum event_scope scope)
 {
 	CLEANUP(cleanup_sp_ctx_free) struct sp_ctx *ctx = NULL;
 	CLEANUP(event_specs_deinit) struct event_specs specs = {0};
@@ -65,9 +66,10 @@ static void recording_init(struct recording *recording, const char *events, enum
 	need(event_specs_parse(&specs, events));
 	struct event_request request = {
 		.specs = &specs,
+		.scope = scope,
 		.start = start,
 		.freq_hz = 2000,
-		.inherit = inherit,
+		.inherit = true,
 		.clock_id = CLOCK_MONOTONIC,
 	};
 	need(event_plan_make(event_kernel_real(), &rights, &request, &recording->plan));
@@ -151,7 +153,7 @@ static void see(struct recording *recording, enum event_role role, struct seen *
 static void samples_reach_the_ring(void)
 {
 	RECORDING recording;
-	recording_init(&recording, "cpu-clock:u", EVENT_START_NOW, true);
+	recording_init(&recording, "cpu-clock:u", EVENT_START_NOW, EVENT_SCOPE_TASKS);
 	uint64_t before = cpu_time_ns();
 	open_task(&recording, EVENT_ROLE_SAMPLES, (int32_t)getpid());
 	work(300000000);
@@ -181,7 +183,7 @@ static void *work_in_thread(void *tid)
 static void threads_are_followed(void)
 {
 	RECORDING recording;
-	recording_init(&recording, "cpu-clock:u", EVENT_START_NOW, true);
+	recording_init(&recording, "cpu-clock:u", EVENT_START_NOW, EVENT_SCOPE_TASKS);
 	open_task(&recording, EVENT_ROLE_SIDEBAND, (int32_t)getpid());
 	open_task(&recording, EVENT_ROLE_SAMPLES, (int32_t)getpid());
 	uint32_t tid = 0;
@@ -201,7 +203,7 @@ static void threads_are_followed(void)
 static void nothing_before_the_start(void)
 {
 	RECORDING recording;
-	recording_init(&recording, "cpu-clock:u", EVENT_START_LATER, true);
+	recording_init(&recording, "cpu-clock:u", EVENT_START_LATER, EVENT_SCOPE_TASKS);
 	open_task(&recording, EVENT_ROLE_SAMPLES, (int32_t)getpid());
 	struct seen seen;
 	work(20000000);
@@ -218,11 +220,36 @@ static void nothing_before_the_start(void)
 	result(!seen.samples, "and silent when disabled again");
 }
 
+/* Events of CPUs go into the rings of holders that are this thread's. */
+static void whole_cpus(void)
+{
+	RECORDING recording;
+	recording_init(&recording, "cpu-clock", EVENT_START_NOW, EVENT_SCOPE_CPUS_IF_ALLOWED);
+	if (!recording.plan->cpu_wide) {
+		printf("ok %d - whole CPUs # SKIP not allowed\n", ++case_count);
+		return;
+	}
+	open_task(&recording, EVENT_ROLE_SIDEBAND, -1);
+	open_task(&recording, EVENT_ROLE_SAMPLES, -1);
+	struct seen seen;
+	pid_t child = fork();
+	if (!child) {
+		work(100000000);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	see(&recording, EVENT_ROLE_SAMPLES, &seen);
+	result(seen.samples > 100 && !seen.foreign_ids, "whole CPUs are sampled (%zu)",
+	       seen.samples);
+	see(&recording, EVENT_ROLE_SIDEBAND, &seen);
+	result(seen.forks >= 1, "and their side-band tells of processes (%zu)", seen.forks);
+}
+
 static void places_of_tasks_that_are_gone(void)
 {
 	RECORDING recording;
 	struct event_place places[20];
-	recording_init(&recording, "cpu-clock:u", EVENT_START_NOW, false);
+	recording_init(&recording, "cpu-clock:u", EVENT_START_NOW, EVENT_SCOPE_TASKS);
 	cpu_set_t before, after;
 	sched_getaffinity(0, sizeof(before), &before);
 	for (size_t i = 0; i < 20; i++)
@@ -258,6 +285,7 @@ int main(void)
 	samples_reach_the_ring();
 	threads_are_followed();
 	nothing_before_the_start();
+	whole_cpus();
 	places_of_tasks_that_are_gone();
 	printf("1..%d\n", case_count);
 	return 0;

@@ -22,6 +22,7 @@ struct fake {
 	uint32_t attr_size;    /* E2BIG above; 0: none */
 	bool old;              /* EINVAL for all flags of 4.1 and later */
 	bool no_lost;          /* EINVAL for PERF_FORMAT_LOST alone */
+	clockid_t no_clock;    /* EINVAL for it; 0: none */
 	int error;             /* whatever it is */
 	int open, opens;
 	struct perf_event_attr last;
@@ -50,6 +51,8 @@ static int fake_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 		return -EINVAL;
 	if (fake->no_lost && attr->read_format & EVENT_FORMAT_LOST)
 		return -EINVAL;
+	if (fake->no_clock && attr->use_clockid && attr->clockid == fake->no_clock)
+		return -EINVAL;
 	/* In the kernel's order: rights come before the event itself. */
 	if (!attr->exclude_kernel && fake->paranoid > 1 && !fake->capable)
 		return -EACCES;
@@ -61,6 +64,8 @@ static int fake_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 	    (fake->most_precise && attr->precise_ip > fake->most_precise)))
 		return -EOPNOTSUPP;
 	if (hardware && attr->exclude_guest && fake->no_exclude_guest)
+		return -EINVAL;
+	if (hardware && attr->use_clockid && attr->clockid == CLOCK_TAI)
 		return -EINVAL;
 	fake->open++;
 	return 1000 + fake->open;
@@ -342,6 +347,21 @@ TEST(plan_asks_old_kernels_for_less)
 	ck_assert_uint_eq(old->sideband.attr.build_id, 0);
 	ck_assert_int_eq(old->clock_id, EVENT_CLOCK_KERNEL);
 	one_note(old, "clock");
+}
+
+TEST(plan_refuses_clocks_that_do_not_fit)
+{
+	struct fake fake = {.capable = true, .no_clock = CLOCK_BOOTTIME};
+	struct event_request request = {.freq_hz = 997, .clock_id = CLOCK_BOOTTIME};
+	struct event_plan *none = NULL;
+	fails_with(SP_ERROR_INVALID, make(&fake, "cpu-clock", &request, &none));
+	request.clock_id = CLOCK_TAI;
+	fails_with(SP_ERROR_UNSUPPORTED, make(&fake, "cycles", &request, &none));
+	PLAN *software = NULL;
+	ok_or_fail(make(&fake, "cpu-clock", &request, &software));
+	ck_assert_int_eq(software->samples[0].attr.clockid, CLOCK_TAI);
+	ck_assert_int_eq(software->sideband.attr.clockid, CLOCK_TAI);
+	ck_assert_int_eq(software->holders[0].clockid, CLOCK_TAI);
 }
 
 TEST(attr_sizes_are_those_of_kernels)

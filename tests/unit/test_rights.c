@@ -145,7 +145,7 @@ TEST(rights_explain_seccomp_and_security_modules)
 	rights.seccomp = rights.container = true;
 	explains(&rights, RIGHTS_ANY_EVENT, EPERM, SP_ERROR_PERMISSION, "seccomp filter of this",
 		 "--cap-add PERFMON");
-	explains(&rights, RIGHTS_ANY_EVENT, ENOSYS, SP_ERROR_OS, "seccomp", "--cap-add PERFMON");
+	explains(&rights, RIGHTS_ANY_EVENT, ENOSYS, SP_ERROR_PERMISSION, "seccomp", "--cap-add PERFMON");
 	rights.container = false;
 	explains(&rights, RIGHTS_ANY_EVENT, EPERM, SP_ERROR_PERMISSION, "seccomp", "sandbox");
 	rights = plain;
