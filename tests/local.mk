@@ -14,8 +14,9 @@ AM_TESTS_ENVIRONMENT = \
 	export XDG_CACHE_HOME='$(abs_top_builddir)/tests/cache'; export CC='$(CC)'; export LC_ALL=C;
 
 check_LTLIBRARIES += tests/unit/libunit.la
-tests_unit_libunit_la_SOURCES = tests/unit/files.c tests/unit/files.h tests/unit/main.c tests/unit/resolving.h \
-	tests/unit/root.h tests/unit/test.h
+tests_unit_libunit_la_SOURCES = tests/unit/bytes.h tests/unit/files.c tests/unit/files.h \
+	tests/unit/made_file.h tests/unit/main.c tests/unit/resolving.h tests/unit/root.h \
+	tests/unit/test.h
 tests_unit_libunit_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 
 AM_DEFAULT_SOURCE_EXT = .c

@@ -6,6 +6,7 @@
 
 struct inflater {
 	ZSTD_DStream *stream;
+	size_t wanted; /* how many bytes zstd would like to have next */
 };
 
 struct sp_error *inflater_new(struct inflater **ret)
@@ -35,6 +36,13 @@ void inflater_free(struct inflater *inflater)
 void inflater_reset(struct inflater *inflater)
 {
 	ZSTD_initDStream(inflater->stream);
+	inflater->wanted = 0;
+}
+
+/* Between frames it wants nothing, between blocks the 3 bytes of a block's header. */
+bool inflater_unfinished(const struct inflater *inflater)
+{
+	return inflater->wanted != 0 && inflater->wanted != 3;
 }
 
 const char *inflater_step(struct inflater *inflater, struct inflate_input *input, uint8_t *out,
@@ -47,6 +55,7 @@ const char *inflater_step(struct inflater *inflater, struct inflate_input *input
 		return ZSTD_getErrorName(status);
 	if (!in.pos && !to.pos && in.size)
 		return "the decompressor makes no progress";
+	inflater->wanted = status;
 	input->pos += in.pos;
 	*got_ret = to.pos;
 	return NULL;

@@ -6,6 +6,7 @@
 #ifndef FILE_INFLATE_H
 #define FILE_INFLATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/error.h"
@@ -17,6 +18,9 @@ void inflater_free(struct inflater *inflater);
 
 /* Forgets what came before: the next bytes begin a frame. */
 void inflater_reset(struct inflater *inflater);
+
+/* Whether the input so far ends inside a block: the rest of it gives nothing. */
+bool inflater_unfinished(const struct inflater *inflater);
 
 struct inflate_input {
 	const uint8_t *pos, *end;

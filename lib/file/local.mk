@@ -20,7 +20,11 @@ lib_libsprof_core_la_SOURCES += lib/file/reader_source.c lib/file/source.h
 lib_libsprof_core_la_SOURCES += lib/file/spool.c lib/file/spool.h
 lib_libsprof_core_la_SOURCES += lib/file/inflate.h
 if HAVE_ZSTD
+check_PROGRAMS += tests/unit/test_flatten
+tests_unit_test_flatten_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(ZSTD_CFLAGS)
+tests_unit_test_flatten_LDADD = $(LDADD) $(ZSTD_LIBS)
 lib_libsprof_core_la_SOURCES += lib/file/inflate.c
 else
 lib_libsprof_core_la_SOURCES += lib/file/inflate_none.c
 endif
+check_PROGRAMS += tests/unit/test_reader

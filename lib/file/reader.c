@@ -153,14 +153,14 @@ void reader_note(struct sp_reader *reader, uint64_t offset, const char *format, 
 }
 
 /* Where the records of `extent`, and of the parts of a directory, have to be copied flat. */
-static struct sp_error *flatten(struct sp_reader *reader, bool compressed)
+static struct sp_error *flatten(struct sp_reader *reader)
 {
 	struct source_parts parts = {0};
 	struct sp_error *error = NULL;
 	struct flat_source first = {reader->fd, reader->extent, reader->path};
 	if (reader->info.mode == SP_READER_DIRECTORY)
 		error = source_list_parts(reader, &parts);
-	bool needed = compressed || parts.count;
+	bool needed = reader->info.compressed || parts.count;
 	if (!error && needed)
 		error = reader_flatten(reader, &first, &parts);
 	source_parts_deinit(&parts);
@@ -168,10 +168,33 @@ static struct sp_error *flatten(struct sp_reader *reader, bool compressed)
 	if (error || !needed)
 		return error;
 	/* Offsets are no longer those of the file: messages must say so. */
-	if (asprintf(&name, "%s (%s)", reader->path, compressed ? "inflated" : "joined") < 0)
+	if (asprintf(&name, "%s (%s)", reader->path,
+		     reader->info.compressed ? "inflated" : "joined") < 0)
 		name = NULL;
 	reader->data_path = name ? reader_copy_text(reader, name, strlen(name)) : NULL;
 	return reader->data_path ? NULL : error_no_memory();
+}
+
+/* Whether there is a compressed record at all: perf stat record claims it without. */
+static struct sp_error *find_compressed(struct sp_reader *reader)
+{
+	struct walker *walker;
+	struct raw_record raw = {0};
+	struct sp_error *error = walker_new_at(reader->fd, reader->path, reader->swap,
+					       reader->extent, reader->extent.end, &walker);
+	if (error)
+		return error;
+	while (!reader->info.compressed) {
+		/* Damage is met again by whoever reads the records. */
+		error = walker_next(walker, &raw);
+		if (!error && !raw.bytes)
+			break;
+		reader->info.compressed = !error && (raw.type == SP_RECORD_COMPRESSED ||
+						     raw.type == SP_RECORD_COMPRESSED2);
+		sp_error_free(error);
+	}
+	walker_free(walker);
+	return NULL;
 }
 
 static bool has_bit(const struct header_info *header, enum file_feature bit)
@@ -197,21 +220,22 @@ static struct sp_error *open_with_header(struct sp_reader *reader)
 		return error;
 	reader->extent = (struct reader_extent){header.data.offset,
 						header.data.offset + header.data.size};
+	no_events = header_read_events(reader, &header);
+	if (no_events && sp_error_code(no_events) != SP_ERROR_FORMAT)
+		return take_ptr(no_events);
 	error = features_read_table(reader, &header);
-	if (!error) {
-		no_events = header_read_events(reader, &header);
-		if (no_events && sp_error_code(no_events) != SP_ERROR_FORMAT)
-			return take_ptr(no_events);
+	if (!error)
 		error = scan_beginning(reader);
-	}
 	if (!error)
 		error = features_interpret(reader);
 	if (!error && !reader->events.count)
 		error = take_ptr(no_events);
 	if (!error && no_events)
 		reader_add_file_damage(reader, 24, take_ptr(no_events));
+	if (!error && has_bit(&header, FEATURE_COMPRESSED))
+		error = find_compressed(reader);
 	if (!error)
-		error = flatten(reader, reader->info.compressed || has_bit(&header, FEATURE_COMPRESSED));
+		error = flatten(reader);
 	return error;
 }
 
@@ -227,7 +251,7 @@ static struct sp_error *open_stream(struct sp_reader *reader)
 		error = error_format(reader->path, reader->file_size,
 				     "the stream ends, and has not described an event");
 	if (!error)
-		error = flatten(reader, reader->info.compressed);
+		error = flatten(reader);
 	return error;
 }
 

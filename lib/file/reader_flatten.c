@@ -270,9 +270,11 @@ static struct sp_error *flatten_source(struct flattener *flattener,
 	error = flatten_walk(flattener, walker);
 	walker_free(walker);
 	say_lost(flattener);
-	if (!error && flattener->begun)
-		note(flattener, end, error_format(source->path, end, "the compressed data ends inside "
-						  "a record (after %zu bytes)", flattener->begun));
+	bool unfinished = flattener->inflater && !flattener->lost &&
+			  inflater_unfinished(flattener->inflater);
+	if (!error && (flattener->begun || unfinished))
+		note(flattener, end, error_format(source->path, end,
+			"the compressed data ends inside a record or block"));
 	flattener->begun = 0;
 	inflater_free(take_ptr(flattener->inflater));
 	return error;
