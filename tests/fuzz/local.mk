@@ -11,6 +11,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_kallsyms \
 	tests/fuzz/fuzz_maps \
 	tests/fuzz/fuzz_perfmap \
+	tests/fuzz/fuzz_record \
 	tests/fuzz/fuzz_stat
 tests_fuzz_fuzz_btf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_demangle_LDADD = $(fuzz_ldadd)
@@ -20,6 +21,7 @@ tests_fuzz_fuzz_file_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_kallsyms_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_maps_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_perfmap_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_record_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_stat_LDADD = $(fuzz_ldadd)
 
 EXTRA_DIST += tests/fuzz/corpus
