@@ -24,7 +24,8 @@ struct cursor {
 static inline struct cursor cursor_make(const void *bytes, size_t size, bool swap,
 					const char *path, uint64_t offset)
 {
-	const uint8_t *begin = bytes;
+	/* No bytes may have no address: C lets nothing be added to NULL, not even 0. */
+	const uint8_t *begin = bytes ? bytes : (const uint8_t *)"";
 	return (struct cursor){.begin = begin, .pos = begin, .end = begin + size,
 			       .swap = swap, .path = path, .offset = offset};
 }
