@@ -110,6 +110,7 @@ SP_API struct sp_error *sp_capture_wait(struct sp_capture *capture, bool wait, b
 struct sp_capture_stats {
 	uint64_t samples;       /* written */
 	uint64_t lost;          /* samples for which there was no room; on whole CPUs, of everyone */
+	uint64_t lost_own;      /* of these, probably of what is recorded */
 	uint64_t lost_sideband; /* records of mappings and tasks */
 	uint64_t throttled;     /* times that the kernel paused an event */
 	uint64_t unattributed;  /* samples of ended tasks that nobody can tell whose they are */

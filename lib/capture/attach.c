@@ -118,18 +118,16 @@ static struct sp_error *attach_command(struct sp_capture *capture)
 static struct sp_error *find_last_cpus(struct sp_capture *capture, struct u64map *last_cpus)
 {
 	for (size_t i = 0; i < capture->processes.count; i++) {
-		const struct capture_process *process = &capture->processes.items[i];
-		CLEANUP_FREE struct task_stat *stats = NULL;
-		size_t count;
-		struct sp_error *error = tasks_stat_all(capture->ctx, process->pid,
-							&process->threads, &stats, &count);
-		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND) {
-			sp_error_free(error);
-			continue;
-		}
-		for (size_t j = 0; j < count && !error; j++)
-			if (!u64map_put(last_cpus, stats[j].tid, (uint32_t)stats[j].last_cpu, NULL))
+		struct capture_process *process = &capture->processes.items[i];
+		struct sp_error *error = tasks_stat_all(capture->ctx, process->pid, &process->threads,
+							&process->stats, &process->stat_count);
+		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
+			sp_error_free(take_ptr(error)); /* it has ended */
+		for (size_t j = 0; j < process->stat_count && !error; j++) {
+			const struct task_stat *stat = &process->stats[j];
+			if (!u64map_put(last_cpus, stat->tid, (uint32_t)stat->last_cpu, NULL))
 				error = error_no_memory();
+		}
 		if (error)
 			return error;
 	}
@@ -213,19 +211,16 @@ static struct sp_error *open_pass(struct sp_capture *capture, struct pass *pass)
 }
 
 static struct sp_error *add_fresh(struct sp_capture *capture, struct coverage *coverage,
-				  uint32_t pid, const struct task_list *fresh)
+				  struct capture_process *process, const struct task_list *fresh)
 {
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < fresh->count && !error; i++) {
-		bool wanted = wants_thread(capture, fresh->items[i]);
-		if (!coverage_add(coverage, pid, fresh->items[i], wanted))
-			error = error_no_memory();
-		else
-			error = follow(capture, pid, fresh->items[i]);
+		uint32_t tid = fresh->items[i], *later = vec_push(&process->later);
+		if (!later || !coverage_add(coverage, process->pid, tid, wants_thread(capture, tid)))
+			return error_no_memory();
+		*later = tid;
+		error = follow(capture, process->pid, tid);
 	}
-	/* Once the process has been described, its new threads are told one by one. */
-	if (!error && capture->synth)
-		error = synth_threads(capture->synth, pid, fresh);
 	return error;
 }
 
@@ -242,7 +237,7 @@ static struct sp_error *look_again(struct sp_capture *capture, struct coverage *
 			continue;
 		}
 		if (!error)
-			error = add_fresh(capture, coverage, process->pid, &fresh);
+			error = add_fresh(capture, coverage, process, &fresh);
 	}
 	vec_deinit(&fresh);
 	if (!error)
@@ -328,19 +323,11 @@ static struct sp_error *make_synth(struct sp_capture *capture)
 			 &capture->synth);
 }
 
-static bool samples_kernel(const struct event_plan *plan)
-{
-	for (size_t i = 0; i < plan->sample_count; i++)
-		if (!plan->samples[i].attr.exclude_kernel)
-			return true;
-	return false;
-}
-
 static struct sp_error *describe_kernel(struct sp_capture *capture)
 {
 	bool hidden = false;
 	struct sp_error *error = synth_kernel(capture->synth, &hidden);
-	if (error || !samples_kernel(capture->plan))
+	if (error || !capture_samples_kernel(capture->plan))
 		return error;
 	if (hidden)
 		return capture_note(capture, "kernel.kptr_restrict hides where the kernel's functions are: "
@@ -348,21 +335,38 @@ static struct sp_error *describe_kernel(struct sp_capture *capture)
 	return synth_bpf(capture->synth);
 }
 
+static struct sp_error *describe_process(struct sp_capture *capture,
+					 const struct capture_process *process)
+{
+	bool complete = true;
+	struct sp_error *error =
+		process->stats ? synth_process_known(capture->synth, process->pid, process->stats,
+						     process->stat_count, &complete)
+			       : synth_process(capture->synth, process->pid, &process->threads,
+					       &complete);
+	if (!error && !complete)
+		error = capture_note(capture, "what process %u has mapped may not be read: only code it "
+				     "maps from now on will have names", process->pid);
+	return error;
+}
+
 static struct sp_error *describe_processes(struct sp_capture *capture)
 {
-	for (size_t i = 0; i < capture->processes.count; i++) {
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < capture->processes.count && !error; i++)
+		error = describe_process(capture, &capture->processes.items[i]);
+	return error;
+}
+
+/* Threads that were found while the others were attached to. */
+static struct sp_error *describe_later(struct sp_capture *capture)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < capture->processes.count && !error; i++) {
 		const struct capture_process *process = &capture->processes.items[i];
-		bool complete = true;
-		struct sp_error *error = synth_process(capture->synth, process->pid,
-						       &process->threads, &complete);
-		if (!error && !complete)
-			error = capture_note(capture, "what process %u has mapped may not be read: "
-					     "only code it maps from now on will have names",
-					     process->pid);
-		if (error)
-			return error;
+		error = synth_threads(capture->synth, process->pid, &process->later);
 	}
-	return NULL;
+	return error;
 }
 
 static struct sp_error *describe_everyone(struct sp_capture *capture)
@@ -400,5 +404,7 @@ struct sp_error *capture_attach(struct sp_capture *capture)
 	/* By now no fork that began before the events were opened is still under way. */
 	error = attach_passes(capture, &coverage, false);
 	capture->tracker.collect_births = false;
+	if (!error)
+		error = describe_later(capture);
 	return error ? error : settle_doubts(capture);
 }

@@ -238,6 +238,8 @@ static struct sp_error *add_last_losses(struct sp_capture *capture)
 	struct sp_error *error = NULL;
 	uint64_t lost = 0, told = capture->filter.counts.lost;
 	const struct event_plan *plan = capture->plan;
+	if (!capture->was_full)
+		return NULL; /* asking thousands of events takes milliseconds */
 	for (size_t i = 0; i < plan->sample_count && !error; i++) {
 		struct event_total total;
 		error = event_set_read(capture->set, i, &total);
@@ -261,20 +263,35 @@ static struct sp_error *add_last_losses(struct sp_capture *capture)
 	return record_encode(&capture->extra, &record, &plan->samples[0].attr);
 }
 
-static struct sp_error *say_end(struct sp_capture *capture)
+static bool was_online(const struct sp_capture *capture, uint32_t cpu)
+{
+	for (size_t i = 0; i < capture->online.count; i++)
+		if (capture->online.items[i] == cpu)
+			return true;
+	return false;
+}
+
+static struct sp_error *say_new_cpus(struct sp_capture *capture)
 {
 	struct cpu_list online = {0};
 	struct sp_error *error = sysfs_cpus_online(capture->ctx, &online);
-	if (!error)
-		for (size_t i = 0; i < online.count && !error; i++) {
-			bool known = false;
-			for (size_t j = 0; j < capture->online.count; j++)
-				known |= capture->online.items[j] == online.items[i];
-			if (!known)
-				error = capture_note(capture, "CPU %u came online meanwhile: what ran "
-						     "there is not in the recording", online.items[i]);
-		}
+	for (size_t i = 0; i < online.count && !error; i++)
+		if (!was_online(capture, online.items[i]))
+			error = capture_note(capture, "CPU %u came online meanwhile: what ran there is "
+					     "not in the recording", online.items[i]);
 	vec_deinit(&online);
+	return error;
+}
+
+/* What is said only at the end, for those who read the file. */
+static struct sp_error *say_end(struct sp_capture *capture)
+{
+	struct sp_error *error = say_new_cpus(capture);
+	const struct sp_capture_stats stats = sp_capture_stats(capture);
+	if (!error && capture->filter.membership && stats.lost)
+		error = capture_note(capture, "of the %llu samples lost, which are everyone's on these "
+				     "CPUs, probably %llu were of what was recorded",
+				     (unsigned long long)stats.lost, (unsigned long long)stats.lost_own);
 	return error;
 }
 
@@ -297,10 +314,7 @@ static struct sp_error *close_file(struct sp_capture *capture)
 /* For reports after the next reboot. That it cannot be kept is no failure of the recording. */
 static void keep_kernel_names(struct sp_capture *capture)
 {
-	bool wanted = false;
-	for (size_t i = 0; i < capture->plan->sample_count; i++)
-		wanted |= !capture->plan->samples[i].attr.exclude_kernel;
-	wanted &= capture->filter.counts.samples > 0;
+	bool wanted = capture_samples_kernel(capture->plan) && capture->filter.counts.samples;
 	struct sp_error *error = wanted ? kernel_cache_save(capture->ctx) : NULL;
 	if (error)
 		ctx_log(capture->ctx, SP_LOG_WARNING, "kernel symbols are not kept: %s",
@@ -328,8 +342,11 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 
 static void free_lists(struct sp_capture *capture)
 {
-	for (size_t i = 0; i < capture->processes.count; i++)
+	for (size_t i = 0; i < capture->processes.count; i++) {
 		vec_deinit(&capture->processes.items[i].threads);
+		vec_deinit(&capture->processes.items[i].later);
+		free(capture->processes.items[i].stats);
+	}
 	for (size_t i = 0; i < capture->notes.count; i++)
 		free(capture->notes.items[i]);
 	vec_deinit(&capture->processes);
@@ -388,9 +405,13 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 {
 	const struct filter_counts *counts = &capture->filter.counts;
 	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
+	/* Those of the end are shared as all samples are. */
+	double kept = (double)counts->samples, seen = kept + (double)counts->strangers;
+	double at_end = (double)capture->lost_at_end * (seen > 0 ? kept / seen : 1);
 	return (struct sp_capture_stats){
 		.samples = counts->samples,
 		.lost = counts->lost + capture->lost_at_end,
+		.lost_own = (uint64_t)(counts->lost_own + at_end + 0.5),
 		.lost_sideband = capture->tracker.counts.lost,
 		.throttled = counts->throttled,
 		.unattributed = counts->ended,

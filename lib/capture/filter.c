@@ -71,10 +71,23 @@ static void see_other(struct filter *filter, const struct ring *ring, uint64_t p
 		filter->counts.throttled++;
 }
 
+/* What was lost was of the followed as often as what lies beside it in the ring. */
+static void share_losses(struct filter_counts *counts, const struct filter_counts *before)
+{
+	uint64_t lost = counts->lost - before->lost;
+	uint64_t kept = counts->samples - before->samples;
+	uint64_t others = counts->strangers - before->strangers;
+	if (lost && others)
+		counts->lost_own += (double)lost * (double)kept / (double)(kept + others);
+	else
+		counts->lost_own += (double)lost;
+}
+
 struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t end,
 			     struct batch *batch)
 {
 	struct answer last = {.since_ns = UINT64_MAX};
+	const struct filter_counts before = filter->counts;
 	uint64_t run = ring->tail, position = run;
 	struct sp_error *error = NULL;
 	if (position == end)
@@ -99,6 +112,7 @@ struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t 
 	}
 	if (!error)
 		error = batch_add_ring(batch, ring, run, position);
+	share_losses(&filter->counts, &before);
 	struct sp_error *release_error = batch_release(batch, ring, end);
 	if (error)
 		sp_error_free(release_error);

@@ -18,7 +18,8 @@ struct filter_counts {
 	uint64_t weight;    /* the sum of their periods */
 	uint64_t strangers; /* samples of tasks that are not followed */
 	uint64_t ended;     /* samples of tasks so far ended that the kernel did not say whose */
-	uint64_t lost;      /* by LOST and LOST_SAMPLES records */
+	uint64_t lost;      /* by LOST and LOST_SAMPLES records, of everyone */
+	double lost_own;    /* of these, probably of the followed: as many as of their neighbours */
 	uint64_t throttled; /* THROTTLE records */
 	uint64_t damaged;   /* bytes of records of impossible size */
 	uint64_t first_ns, last_ns; /* of the samples that were kept; 0: none */

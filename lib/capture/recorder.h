@@ -30,6 +30,10 @@ enum capture_target {
 struct capture_process {
 	uint32_t pid;
 	struct task_list threads;
+	/* Attaching task by task: what is known of the first ones; those found later. */
+	struct task_stat *stats;
+	size_t stat_count;
+	struct task_list later;
 };
 
 struct sp_capture {
@@ -64,6 +68,7 @@ struct sp_capture {
 	struct record_buffer extra;     /* records of our own on their way to the file */
 	bool dirty;                     /* something was written since the last commit */
 	uint64_t commit_ns;             /* time of that */
+	bool was_full;                  /* a sample ring had no room for some record */
 	uint64_t round_ns;              /* when the last round began, by the recording's clock */
 	uint64_t sideband_lost_seen;    /* has been dealt with, */
 	uint64_t rescan_ns;             /* at that time */
@@ -97,6 +102,7 @@ struct sp_error *capture_note(struct sp_capture *capture, const char *format, ..
 /* setup.c */
 struct sp_error *capture_plan(struct sp_capture *capture,
 			      const struct sp_capture_options *options) SP_MUST_CHECK;
+bool capture_samples_kernel(const struct event_plan *plan);
 struct sp_error *capture_map_rings(struct sp_capture *capture, uint64_t ring_bytes) SP_MUST_CHECK;
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_open_file(struct sp_capture *capture,

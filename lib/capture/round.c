@@ -16,6 +16,9 @@
 /* /proc is read again at most that often. */
 #define RESCAN_NS 1000000000
 
+/* A record is at most that large: with more room than that, none has been lost. */
+#define RECORD_MAX 65536
+
 /* Samples of later rounds are not older than the side-band by more than this. */
 #define LAG_NS 2000000000
 
@@ -151,8 +154,11 @@ static void forget(struct sp_capture *capture)
 struct sp_error *capture_round(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_record_time_ns(capture);
-	for (size_t i = 0; i < capture->cpus.count; i++)
-		capture->heads[i] = ring_head(&sample_rings(capture)[i]);
+	for (size_t i = 0; i < capture->cpus.count; i++) {
+		const struct ring *ring = &sample_rings(capture)[i];
+		capture->heads[i] = ring_head(ring);
+		capture->was_full |= capture->heads[i] - ring->tail + RECORD_MAX > ring->size;
+	}
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (!error)
 		error = write_round(capture, last);

@@ -140,6 +140,14 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 	return error;
 }
 
+bool capture_samples_kernel(const struct event_plan *plan)
+{
+	for (size_t i = 0; i < plan->sample_count; i++)
+		if (!plan->samples[i].attr.exclude_kernel)
+			return true;
+	return false;
+}
+
 static uint32_t pages_of(uint64_t bytes, uint32_t page_size)
 {
 	return (uint32_t)((bytes + page_size - 1) / page_size);

@@ -199,6 +199,23 @@ static struct sp_error *mappings_by_thread(struct synth *synth, uint32_t pid,
 	return NULL;
 }
 
+struct sp_error *synth_process_known(struct synth *synth, uint32_t pid,
+				     const struct task_stat *threads, size_t count,
+				     bool *complete_ret)
+{
+	*complete_ret = true;
+	if (!count)
+		return NULL;
+	struct sp_error *error = synth_threads_known(synth, pid, threads, count);
+	if (error || threads[0].flags & TASK_STAT_KTHREAD)
+		return error;
+	if (threads[0].tid == pid && threads[0].state == 'Z' && count > 1) {
+		error = mappings_by_thread(synth, pid, threads, count);
+		return is_gone(&error) ? NULL : error;
+	}
+	return synth_mappings(synth, pid, complete_ret);
+}
+
 struct sp_error *synth_process(struct synth *synth, uint32_t pid, const struct task_list *threads,
 			       bool *complete_ret)
 {
@@ -206,17 +223,9 @@ struct sp_error *synth_process(struct synth *synth, uint32_t pid, const struct t
 	size_t count = 0;
 	*complete_ret = true;
 	struct sp_error *error = tasks_stat_all(synth->ctx, pid, threads, &stats, &count);
-	if (is_gone(&error) || (!error && !count))
+	if (is_gone(&error))
 		return NULL;
-	if (!error)
-		error = synth_threads_known(synth, pid, stats, count);
-	if (error || stats[0].flags & TASK_STAT_KTHREAD)
-		return error;
-	if (stats[0].tid == pid && stats[0].state == 'Z' && count > 1) {
-		error = mappings_by_thread(synth, pid, stats, count);
-		return is_gone(&error) ? NULL : error;
-	}
-	return synth_mappings(synth, pid, complete_ret);
+	return error ? error : synth_process_known(synth, pid, stats, count, complete_ret);
 }
 
 static void task_list_deinit(struct task_list *list)

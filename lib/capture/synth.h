@@ -45,6 +45,11 @@ struct sp_error *synth_bpf(struct synth *synth) SP_MUST_CHECK;
 struct sp_error *synth_process(struct synth *synth, uint32_t pid, const struct task_list *threads,
 			       bool *complete_ret) SP_MUST_CHECK;
 
+/* The same for a process whose threads' stat lines have been read already. */
+struct sp_error *synth_process_known(struct synth *synth, uint32_t pid,
+				     const struct task_stat *threads, size_t count,
+				     bool *complete_ret) SP_MUST_CHECK;
+
 /* Threads alone, as in synth_process(): those found later. */
 struct sp_error *synth_threads(struct synth *synth, uint32_t pid,
 			       const struct task_list *threads) SP_MUST_CHECK;

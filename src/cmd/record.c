@@ -338,12 +338,12 @@ static void say_losses(const struct session *session, const struct sp_capture_st
 {
 	const struct sp_capture_options *options = &session->arguments->options;
 	unsigned long long ring = (options->ring_bytes ? options->ring_bytes : 512 * 1024) / 1024;
-	if (stats->lost)
-		diag_say("%llu samples (%.1f %%%s) were lost for want of room: larger buffers (-m %lluK) "
+	if (stats->lost_own)
+		diag_say("%llu samples (%.1f %%) were lost for want of room: larger buffers (-m %lluK) "
 			 "or fewer samples (a lower -F) would keep them",
-			 (unsigned long long)stats->lost,
-			 100.0 * (double)stats->lost / (double)(stats->lost + stats->samples),
-			 stats->cpu_wide && !options->system_wide ? ", others' included" : "", ring * 4);
+			 (unsigned long long)stats->lost_own,
+			 100.0 * (double)stats->lost_own / (double)(stats->lost_own + stats->samples),
+			 ring * 4);
 	if (stats->lost_sideband)
 		diag_say("%llu records of mappings and tasks were lost",
 			 (unsigned long long)stats->lost_sideband);
@@ -378,7 +378,7 @@ static void say_summary(const struct session *session)
 	say_losses(session, &stats);
 	diag_say("%llu samples, %llu lost, %s in %s; %.3f s, of which recording took %.1f ms of CPU time "
 		 "(%.2f %%)",
-		 (unsigned long long)stats.samples, (unsigned long long)stats.lost, size,
+		 (unsigned long long)stats.samples, (unsigned long long)stats.lost_own, size,
 		 strcmp(path, "-") ? path : "standard output", seconds, 1000 * own,
 		 seconds > 0 ? 100 * own / seconds : 0.0);
 }

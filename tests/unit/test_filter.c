@@ -158,6 +158,26 @@ TEST(filter_counts_and_keeps_what_is_no_sample)
 	fixture_deinit(&f);
 }
 
+TEST(filter_shares_losses_as_what_lies_beside_them)
+{
+	struct fixture f;
+	fixture_init(&f, 4096, 0);
+	ck_assert(membership_add(&f.membership, 1, 1, 0));
+	struct sp_record lost = {.type = PERF_RECORD_LOST, .lost = {.id = 5, .lost = 100}};
+	for (uint64_t i = 0; i < 4; i++)
+		put_sample(&f, i ? 2 : 1, i + 1, 0, !i);
+	put(&f, &lost, true);
+	run(&f);
+	ck_assert_double_eq_tol(f.filter.counts.lost_own, 25, 1e-9);
+	/* Nothing beside it: all of it may be ours. */
+	put(&f, &lost, true);
+	run(&f);
+	ck_assert_double_eq_tol(f.filter.counts.lost_own, 125, 1e-9);
+	ck_assert_uint_eq(f.filter.counts.lost, 200);
+	store_is_wanted(&f);
+	fixture_deinit(&f);
+}
+
 TEST(filter_without_membership_keeps_all_in_place)
 {
 	struct fixture f;

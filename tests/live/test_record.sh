@@ -1,0 +1,132 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# sprof record as a command: what it passes on, what it says, and that perf reads
+# what it wrote.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+export XDG_CACHE_HOME="$tmp/cache"
+file=$tmp/data
+
+# status NAME WANTED COMMAND [ARG]...: passed if that is the exit status.
+status() {
+	status_name=$1
+	status_wanted=$2
+	shift 2
+	"$@" >"$tmp/out" 2>"$tmp/err"
+	status_got=$?
+	if [ $status_got = "$status_wanted" ]; then
+		ok "$status_name"
+	else
+		not_ok "$status_name" "status $status_got, not $status_wanted: $(cat "$tmp/err")"
+	fi
+}
+
+says() {
+	if grep -q -- "$2" "$tmp/err"; then
+		ok "$1"
+	else
+		not_ok "$1" "$(cat "$tmp/err")"
+	fi
+}
+
+# samples FILE: how many there are, by sprof itself.
+samples() {
+	"$SPROF" info -i "$1" --format json | sed -n 's/.*"SAMPLE": *\([0-9]*\).*/\1/p'
+}
+
+status "the command's exit status is passed on" 7 \
+	"$SPROF" record -o "$file" -- sh -c 'exit 7'
+status "the signal that ended it is passed on" 137 \
+	sh -c '"$1" record -q -o "$2" -- sh -c "kill -9 \$\$"; exit $?' sh "$SPROF" "$file"
+status "a command that is not there" 127 "$SPROF" record -o "$file" -- /nonexistent/command
+says "it is said" "cannot run /nonexistent/command: No such file"
+: >"$tmp/text"
+status "a file that cannot be executed" 126 "$SPROF" record -o "$file" -- "$tmp/text"
+status "nothing to record" 129 "$SPROF" record
+status "an option that is not there" 129 "$SPROF" record --nonsense true
+status "an event that is not there" 129 "$SPROF" record -e nonsense -o "$file" true
+status "exclusive options" 129 "$SPROF" record -F 10 -c 10 true
+status "a process that is not there" 125 "$SPROF" record -o "$file" -p 2147483646
+says "it is said" "there is no process 2147483646"
+status "a thread that is not there" 125 "$SPROF" record -o "$file" -t 2147483646
+status "a place that cannot be written to" 125 "$SPROF" record -o /nonexistent/file true
+status "a run too short for a sample is no failure" 0 "$SPROF" record -F 1 -o "$file" true
+says "but is said" "no sample: the command ran for .* ms only"
+status "a run without CPU time is no failure" 0 "$SPROF" record -F 10 -o "$file" sleep 0.3
+says "but is said" "no sample: the command used no CPU time"
+
+status "a recording" 0 "$SPROF" record -F 2000 -o "$file" -- "$workload/proportions" 0.5
+says "the summary tells samples, losses, file and cost" \
+	"^sprof: [0-9]* samples, 0 lost, .* in $file; .* recording took .* CPU time"
+count=$(samples "$file")
+check "it has samples ($count)" test "$count" -gt 500
+check "they are those that the summary tells" grep -q "^sprof: $count samples" "$tmp/err"
+cp "$file" "$tmp/first"
+status "another one" 0 "$SPROF" record -q -o "$file" -- "$workload/proportions" 0.1
+check "-q says nothing" test ! -s "$tmp/err"
+same "the old one is kept" "$tmp/first" "$file.old"
+check "nobody else may read it" test "$(stat -c %a "$file")" = 600
+
+status "a frequency" 0 "$SPROF" record -F 200 -o "$file" -- "$workload/proportions" 1
+count=$(samples "$file")
+check "gives so many samples a second of CPU time ($count)" \
+	test "$count" -ge 160 -a "$count" -le 240
+status "a period" 0 "$SPROF" record -e cpu-clock -c 10000000 -o "$file" -- "$workload/proportions" 1
+count=$(samples "$file")
+check "gives a sample each so many ns ($count)" test "$count" -ge 80 -a "$count" -le 120
+status "a delay" 0 "$SPROF" record -F 1000 -D 800 -o "$file" -- "$workload/proportions" 1
+count=$(samples "$file")
+check "leaves out what is before ($count)" test "$count" -ge 20 -a "$count" -le 400
+status "a duration ends the command" 0 \
+	"$SPROF" record -F 1000 --duration 0.3 -o "$file" -- "$workload/proportions" 30
+check "with its samples" test "$(samples "$file")" -gt 100
+status "user space alone" 0 "$SPROF" record --all-user -o "$file" -- "$workload/proportions" 0.1
+status "several events" 0 "$SPROF" record -e cpu-clock -e task-clock:u,page-faults -o "$file" \
+	-- "$workload/proportions" 0.2
+names=$("$SPROF" info -i "$file" --format json | grep -o '"name": *"[^"]*"' | tr -d ' ' | tr '\n' ' ')
+check "are all in the file ($names)" sh -c \
+	'case $1 in *cpu-clock*task-clock:u*page-faults*) ;; *) exit 1 ;; esac' sh "$names"
+
+# To a pipe: what the command writes must not get into it.
+"$SPROF" record -F 1000 -o - -- sh -c "echo hello; exec $workload/proportions 0.3" \
+	2>"$tmp/err" | cat >"$tmp/pipe"
+check "a recording in a pipe is read" test "$(samples "$tmp/pipe")" -gt 50
+says "the command's output goes to standard error" "^hello"
+if [ "$(id -u)" = 0 ]; then
+	status "everything, for as long as a command runs" 0 \
+		"$SPROF" record -a -F 1000 -o "$file" sleep 0.3
+	status "a CPU" 0 "$SPROF" record -C 0 -F 1000 -o "$file" sleep 0.2
+	status "a CPU that is not there" 129 "$SPROF" record -C 4000 -o "$file" sleep 0.2
+fi
+
+# The interrupt of a terminal goes to the command too, which is let come to its end.
+"$SPROF" record -q -o "$file" -- "$workload/proportions" 30 >"$tmp/out" 2>"$tmp/err" &
+recorder=$!
+sleep 0.5
+kill -INT $recorder
+wait $recorder
+status=$?
+check "a signal to the recorder ends both (status $status)" test $status = 143
+check "and leaves a recording" test "$(samples "$file")" -gt 50
+
+# The kernel's own build-ids, and the file's, are in the recording.
+"$SPROF" record -q -g -F 5000 -o "$file" -- "$workload/proportions" 0.5 >"$tmp/out"
+if command -v perf >/dev/null; then
+	perf report -i "$file" --stdio --no-children -g none -s comm,dso,sym >"$tmp/report" 2>"$tmp/err"
+	check "perf reads it" grep -q proportions "$tmp/report"
+	if [ "$(id -u)" = 0 ]; then
+		check "without a warning" test ! -s "$tmp/err"
+	fi
+	perf report -i "$file" --stats 2>/dev/null >"$tmp/stats"
+	check "perf finds as many samples" grep -q "SAMPLE events: *$(samples "$file")" "$tmp/stats"
+	wanted=$(eu-readelf -n "$workload/proportions" | sed -n 's/.*Build ID: //p')
+	if [ -n "$wanted" ]; then
+		perf buildid-list -i "$file" >"$tmp/ids" 2>/dev/null
+		check "the build-id of the program is there" grep -q "$wanted.*proportions" "$tmp/ids"
+	else
+		skip "the build-id of the program is there" "this compiler gives it none"
+	fi
+else
+	skip "perf reads it" "there is no perf"
+fi
+finish

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A recording is readable whatever becomes of the recorder or the disk.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+export XDG_CACHE_HOME="$tmp/cache"
+file=$tmp/data
+
+field() { # FILE KEY: a number of sprof info
+	"$SPROF" info -i "$1" --format json | sed -n "s/.*\"$2\": *\\([0-9]*\\).*/\\1/p"
+}
+
+# readable FILE NAME: by sprof without damage, and by perf.
+readable() {
+	"$SPROF" info -i "$1" --format json >"$tmp/info" 2>"$tmp/err"
+	check "$2: no damage is found" grep -q '"damage": *\[\]' "$tmp/info"
+	if command -v perf >/dev/null; then
+		perf report -i "$1" --stdio --no-children -g none >"$tmp/report" 2>"$tmp/err"
+		check "$2: perf reads it" grep -q proportions "$tmp/report"
+	else
+		skip "$2: perf reads it" "there is no perf"
+	fi
+}
+
+# Killed a few times, at moments that no round knows of.
+for delay in 0.7 1.3 2.1; do
+	"$SPROF" record -q -g -F 4000 -o "$file" -- "$workload/proportions" 30 >"$tmp/out" 2>&1 &
+	recorder=$!
+	sleep $delay
+	command=$(pgrep -P $recorder -x proportions)
+	# The script that libtool makes of an uninstalled program replaces itself.
+	kill -KILL $recorder
+	killed_ns=$(sed 's/\([0-9]*\)\.\([0-9]*\) .*/\1\2/' /proc/uptime)0000000
+	wait $recorder 2>"$tmp/err"
+	kill -KILL $command
+	readable "$file" "killed after $delay s"
+	last_ns=$(field "$file" last_ns)
+	behind_ms=$(((killed_ns - last_ns) / 1000000))
+	check "killed after $delay s: the last second at most is lost ($behind_ms ms)" \
+		test $behind_ms -lt 1000
+done
+
+# The file's size limit. The unit of ulimit -f is 512 bytes or 1 KiB.
+(
+	ulimit -f 200
+	exec "$SPROF" record -g -F 10000 -o "$file" -- "$workload/proportions" 2
+) >"$tmp/out" 2>"$tmp/err"
+status=$?
+check "the file size limit: the status says so ($status)" test $status = 125
+check "the file size limit: so does a message" grep -q 'File too large' "$tmp/err"
+readable "$file" "the file size limit"
+check "the file size limit: what fitted is there" test "$(field "$file" SAMPLE)" -gt 300
+
+mkdir "$tmp/small"
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=256k none "$tmp/small" 2>"$tmp/err"; then
+	"$SPROF" record -g -F 10000 -o "$tmp/small/data" -- "$workload/proportions" 2 \
+		>"$tmp/out" 2>"$tmp/err"
+	status=$?
+	cp "$tmp/small/data" "$file"
+	umount "$tmp/small"
+	check "a full disk: the status says so ($status)" test $status = 125
+	check "a full disk: so does a message" grep -q 'No space left' "$tmp/err"
+	readable "$file" "a full disk"
+	check "a full disk: what fitted is there" test "$(field "$file" SAMPLE)" -gt 300
+else
+	skip "a full disk" "a small file system can only be mounted by root"
+fi
+
+# A reader that goes away.
+{
+	"$SPROF" record -g -F 10000 -o - -- "$workload/proportions" 1 2>"$tmp/err"
+	echo $? >"$tmp/status"
+} | head -c 5000 >"$tmp/pipe"
+check "a pipe that is closed: the status says so" test "$(cat "$tmp/status")" = 125
+check "a pipe that is closed: so does a message" grep -q 'Broken pipe' "$tmp/err"
+
+# Rings that are too small: what is lost is counted, and said with the remedy.
+"$SPROF" record --scope task -g -F 20000 -m 1 -o "$file" -- "$workload/proportions" 1 \
+	>"$tmp/out" 2>"$tmp/err"
+lost=$(sed -n 's/^sprof: \([0-9]*\) samples (.*were lost for want of room.*-m .*/\1/p' "$tmp/err")
+if [ -n "$lost" ]; then
+	ok "losses are said with the remedy ($lost)"
+	got=$("$SPROF" info -i "$file" --format json | tr '{' '\n' |
+		sed -n 's/.*"lost": *\([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
+	check "and are in the recording ($got)" test "$got" = "$lost"
+else
+	skip "losses are said with the remedy" "this machine loses nothing in a ring of one page"
+fi
+finish
