@@ -46,12 +46,17 @@ column() {
 # ratio NAME UNIT SPROF PERF
 row() {
 	awk -v name="$1" -v unit="$2" -v ours="$3" -v theirs="$4" 'BEGIN {
-		printf "  %-44s %10.2f %10.2f %-3s %7.3f\n", name, ours, theirs, unit, theirs ? ours / theirs : 0
+		printf "  %-46s %10.2f %10.2f %-3s %7.3f\n", name, ours, theirs, unit, theirs ? ours / theirs : 0
 	}'
 }
 
+# counts NAME SPROF PERF: what no ratio says anything about.
+counts() {
+	printf '  %-46s %10d %10d\n' "$@"
+}
+
 heading() {
-	printf '\n%s\n  %-44s %10s %10s %-3s %7s\n' "$1" '' sprof perf '' ratio
+	printf '\n%s\n  %-46s %10s %10s %-3s %7s\n' "$1" '' sprof perf '' ratio
 }
 
 # failures LOG NAME: says how often the command failed, and ends the section.
@@ -181,17 +186,17 @@ overhead_at() {
 	done
 	failures "$tmp/over.sprof" sprof && failures "$tmp/over.perf" perf || return
 	base=$(column "$tmp/none.cpu" 1)
-	row "workload's slow-down" % "$(slower "$tmp/over.sprof.cpu")" "$(slower "$tmp/over.perf.cpu")"
+	row "workload's CPU time, of that without recording" % "$(slowed "$tmp/over.sprof.cpu")" "$(slowed "$tmp/over.perf.cpu")"
 	row "recorder's CPU per second of workload" ms \
 		"$(own "$tmp/over.sprof.cpu")" "$(own "$tmp/over.perf.cpu")"
 	row "recorder's peak memory" KiB "$(column "$tmp/over.sprof" 3)" "$(column "$tmp/over.perf" 3)"
 	set -- $(samples "$tmp/o.$(basename "$sprof")") $(samples "$tmp/o.$(basename "$PERF")")
-	row "samples (last run)" "" "$1" "$3"
-	row "lost (last run)" "" "$2" "$4"
+	counts "samples (last run)" "$1" "$3"
+	counts "lost (last run)" "$2" "$4"
 }
 
-slower() {
-	awk -v work="$(column "$1" 1)" -v base="$base" 'BEGIN { print (work / base - 1) * 100 }'
+slowed() {
+	awk -v work="$(column "$1" 1)" -v base="$base" 'BEGIN { print work / base * 100 }'
 }
 
 own() {
@@ -201,7 +206,7 @@ own() {
 ### attaching to many threads
 
 sprof_attach() {
-	quiet "$measure" "$1" "$sprof" record -o "$tmp/s.data" -p "$target" -- true
+	quiet "$measure" "$1" "$sprof" record -o "$tmp/s.data" -p "$target" --duration 0.001
 }
 
 perf_attach() {
@@ -213,7 +218,7 @@ perf_attach_no_bpf() {
 }
 
 attach() {
-	heading "Attaching: record -p PID -- true"
+	heading "Attaching for a moment: record -p PID"
 	for threads in 1 100 2000; do
 		mkfifo "$tmp/ready"
 		"$workload/idle" $threads 600 >"$tmp/ready" &
@@ -306,3 +311,4 @@ for section; do
 		;;
 	esac
 done
+exit 0
