@@ -14,7 +14,6 @@
 #include "record/decode.h"
 #include "root.h"
 
-DEFINE_CLEANUP(struct sp_ctx *, sp_ctx_free)
 DEFINE_CLEANUP(struct maps *, maps_free)
 
 #define ID 4711
