@@ -122,6 +122,9 @@ static inline void resolving_compile(const char *output, const char *flags)
 {
 	files_run("cat >p.c <<'END'\n"
 		  "#include <unistd.h>\n"
+		  "#ifdef OTHER\n"
+		  "int other = 1;\n"
+		  "#endif\n"
 		  "__attribute__((noinline)) int work(int x) { return x * 3 + 1; }\n"
 		  "__attribute__((noinline)) static int hidden(int x) { return work(x) + 2; }\n"
 		  "int main(int argc, char **argv)\n"
