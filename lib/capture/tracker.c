@@ -9,6 +9,7 @@
 #include "capture/tracker.h"
 
 #include "base/cleanup.h"
+#include "record/mend.h"
 
 /* The longest that the two can be apart: the kernel writes them in one go. */
 #define REPEAT_NS 1000000
@@ -61,6 +62,23 @@ static bool repeats(const struct tracker *tracker, const struct ring *ring,
 	return true;
 }
 
+/* The longest name of a kernel symbol, and what is before it, is well below this. */
+#define MEND_SIZE 1024
+
+/* How much of a record is really there: see record/mend.h. */
+static uint16_t true_size(const struct tracker *tracker, const struct ring *ring,
+			  uint64_t position, const struct perf_event_header *header)
+{
+	uint8_t bytes[MEND_SIZE];
+	size_t size = header->size < sizeof(bytes) ? header->size : sizeof(bytes);
+	if (!record_size_is_doubtful(header->type))
+		return header->size;
+	ring_copy(ring, position, size, bytes);
+	size_t end = record_fields_end(bytes, size);
+	size_t whole = end + tracker->fields.trailer_tid;
+	return end && whole < header->size ? (uint16_t)whole : header->size;
+}
+
 static struct sp_error *gather_ring(struct tracker *tracker, const struct ring *ring,
 				    uint32_t index, uint64_t end)
 {
@@ -73,7 +91,8 @@ static struct sp_error *gather_ring(struct tracker *tracker, const struct ring *
 			tracker->counts.damaged += end - position;
 			return NULL;
 		}
-		struct tracker_item item = {.position = position, .ring = index, .size = header.size};
+		struct tracker_item item = {.position = position, .ring = index};
+		item.size = true_size(tracker, ring, position, &header);
 		item.time_ns = trailer_u64(ring, &item, tracker->fields.trailer_time);
 		position += header.size;
 		if (has_before && repeats(tracker, ring, &before, &item)) {
@@ -188,7 +207,9 @@ static bool keep(struct tracker *tracker, const struct ring *ring,
 	struct record_buffer *kept = &tracker->kept;
 	if (!vec_reserve(kept, kept->count + item->size))
 		return false;
-	ring_copy(ring, item->position, item->size, kept->items + kept->count);
+	uint8_t *copy = kept->items + kept->count;
+	ring_copy(ring, item->position, item->size, copy);
+	memcpy(copy + offsetof(struct perf_event_header, size), &item->size, sizeof(item->size));
 	kept->count += item->size;
 	tracker->counts.kept++;
 	return true;

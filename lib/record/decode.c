@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "record/attr.h"
 #include "record/decode_internal.h"
+#include "record/mend.h"
 
 #define HEADER_SIZE 8
 
@@ -441,6 +442,34 @@ static struct sp_error *decode_user_record(struct decoder *decoder, struct curso
 	}
 }
 
+/*
+ * How much of a record is really there, where the kernel may have said too much
+ * (record/mend.h): the fields and a sample_id right behind them that is of an event.
+ */
+static size_t true_size(struct decoder *decoder, const struct raw_record *raw,
+			const struct cursor *cursor)
+{
+	struct sp_record record = {.type = raw->type};
+	struct plan none = {0};
+	struct cursor at = *cursor;
+	if (!decode_fields(decoder, &none, &at, &record))
+		return raw->size;
+	size_t end = (HEADER_SIZE + (size_t)(at.pos - cursor->pos) + 7) & ~(size_t)7;
+	for (uint32_t i = 0; i < decoder->layout.event_count; i++) {
+		const struct plan *plan = &decoder->plans[i];
+		size_t size = end + plan->trailer_words * (size_t)8;
+		if (size > raw->size)
+			continue;
+		if (decoder->layout.event_count == 1)
+			return size;
+		size_t back = (size_t)plan->trailer_id_at * 8;
+		if (plan->trailer_id_at > 0 &&
+		    event_of_id(decoder, word_at(decoder, raw->bytes + size - back)) == i)
+			return size;
+	}
+	return raw->size;
+}
+
 static struct sp_error *decode_kernel_record(struct decoder *decoder, const struct raw_record *raw,
 					     struct cursor *cursor, struct sp_record *record)
 {
@@ -453,6 +482,13 @@ static struct sp_error *decode_kernel_record(struct decoder *decoder, const stru
 			return cursor_error(cursor, "%s of %zu bytes is cut short",
 					    sp_record_type_name(raw->type), raw->size);
 		return NULL;
+	}
+	struct raw_record mended;
+	if (unlikely(record_size_is_doubtful(raw->type))) {
+		mended = *raw;
+		mended.size = true_size(decoder, raw, cursor);
+		cursor->end -= raw->size - mended.size;
+		raw = &mended;
 	}
 	uint32_t event = trailer_event(decoder, raw);
 	const struct plan *plan = plan_of(decoder, event);

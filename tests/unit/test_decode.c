@@ -371,6 +371,49 @@ TEST(all_fields_of_a_sample_are_read_in_both_orders)
 	}
 }
 
+/* A KSYMBOL that says to be one trailer longer than it is, and ends in old bytes. */
+static void put_inflated_ksymbol(struct bytes *bytes, const char *name)
+{
+	bytes->size = 0;
+	record_begin(bytes, PERF_RECORD_KSYMBOL, 0);
+	put_u64(bytes, 0x1000);
+	put_u32(bytes, 16);
+	put_u16(bytes, 1);
+	put_u16(bytes, 0);
+	put_text(bytes, name);
+	put_trailer(bytes);
+	for (int i = 0; i < 6; i++)
+		put_u64(bytes, UINT64_MAX - 1);
+	record_end(bytes);
+}
+
+TEST(a_sample_id_is_found_where_the_kernel_says_too_much)
+{
+	static struct bytes bytes;
+	struct sp_record record;
+	const uint64_t ids[] = {74, 75}, other_ids[] = {80};
+	struct sp_event events[2] = {full_event, full_event};
+	events[0].attr.sample_type &= ~(uint64_t)PERF_SAMPLE_STREAM_ID;
+	events[0].ids = other_ids;
+	events[0].id_count = 1;
+	events[1].ids = ids;
+	events[1].id_count = 2;
+	for (int swap = 0; swap < 2; swap++) {
+		bytes.swap = swap;
+		put_inflated_ksymbol(&bytes, "exactly8");
+		struct decoder *decoder = decoder_of(events, 2, swap);
+		ok_or_fail(decode_as(decoder, &bytes, &record));
+		ck_assert_uint_eq(record.event, 1);
+		ck_assert_str_eq(record.ksymbol.name, "exactly8");
+		check_trailer(&record);
+		decoder_free(decoder);
+		decoder = decoder_of(&full_event, 1, swap);
+		ok_or_fail(decode_as(decoder, &bytes, &record));
+		check_trailer(&record);
+		decoder_free(decoder);
+	}
+}
+
 /* Wherever a sample is cut, it is an error, and none reads past the end. */
 TEST(a_sample_cut_anywhere_is_refused)
 {

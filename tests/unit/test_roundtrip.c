@@ -183,6 +183,9 @@ static bool is_comparable(const struct sp_reader *reader, const struct sp_record
 	case SP_RECORD_HEADER_FEATURE:
 	case SP_RECORD_FINISHED_ROUND:
 	case SP_RECORD_FINISHED_INIT:
+		/* Before 2020 perf did not pad features. */
+		if (record->size % 8)
+			return false;
 		break;
 	default:
 		if (record->type >= SP_RECORD_HEADER_ATTR || record->event == SP_EVENT_NONE)

@@ -108,6 +108,46 @@ TEST(tracker_merges_rings_by_time)
 	fixture_deinit(&f);
 }
 
+/* As Linux does with two recorders: one sample_id too long, and old bytes in it. */
+static void put_inflated(struct fixture *f, struct sp_record record, uint64_t time_ns)
+{
+	record.id.time_ns = time_ns;
+	f->encoded.count = 0;
+	ok_or_fail(record_encode(&f->encoded, &record, &attr));
+	ok_or_fail(record_encode(&f->wanted, &record, &attr));
+	uint16_t size = (uint16_t)(f->encoded.count + f->tracker.fields.trailer_tid);
+	ck_assert(vec_reserve(&f->encoded, size));
+	memset(f->encoded.items + f->encoded.count, 0xee, size - f->encoded.count);
+	memcpy(f->encoded.items + offsetof(struct perf_event_header, size), &size, sizeof(size));
+	ck_assert(memory_ring_put(&f->memories[1], f->encoded.items, size));
+}
+
+TEST(tracker_mends_sizes_that_the_kernel_gets_wrong)
+{
+	struct fixture f;
+	fixture_init(&f, MEMBERSHIP_BY_PROCESS);
+	f.tracker.membership = f.tracker.spaces = NULL;
+	struct sp_record symbol = {.type = PERF_RECORD_KSYMBOL,
+				   .ksymbol = {.start = 0xffff, .size = 8, .type = 1,
+					       .name = "bpf_prog_0123456789abcdef"}};
+	struct sp_record program = {.type = PERF_RECORD_BPF_EVENT, .bpf_event = {.type = 1, .id = 7}};
+	const uint8_t code[] = {1, 2, 3, 4, 5};
+	struct sp_record poke = {.type = PERF_RECORD_TEXT_POKE,
+				 .text_poke = {0xffff, {code, 5}, {code, 5}}};
+	/* By their true times, though they come last. */
+	put_inflated(&f, symbol, 10);
+	put_inflated(&f, program, 20);
+	put_inflated(&f, poke, 30);
+	symbol.ksymbol.name = "exactly8";
+	put_inflated(&f, symbol, 40);
+	put(&f, 1, 50, 1, symbol, true); /* a good one stays as it is */
+	put(&f, 0, 60, 1, named(1, "b", false), true);
+	drain(&f);
+	kept_is_wanted(&f);
+	ck_assert_uint_eq(f.tracker.last_ns, 60);
+	fixture_deinit(&f);
+}
+
 TEST(tracker_follows_forks_across_rings)
 {
 	struct fixture f;
