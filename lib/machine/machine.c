@@ -463,10 +463,11 @@ struct location machine_locate(const struct machine *machine, uint32_t view, uin
 	else if (cpumode == PERF_RECORD_MISC_GUEST_KERNEL)
 		mapping = find_kernel(&machine->guest, 0, ip);
 	if (!mapping)
-		return (struct location){.offset = ip};
+		return (struct location){.offset = ip, .ip = ip};
 	return (struct location){
 		.module = machine->modules.list.items[mapping->module],
 		.offset = mapping->fixed ? ip : ip - mapping->start + mapping->file_offset,
+		.ip = ip,
 		.pid = mapping->pid,
 	};
 }

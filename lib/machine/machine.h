@@ -63,6 +63,7 @@ struct machine_span machine_span(const struct machine *machine, uint32_t pid, ui
 struct location {
 	const struct module *module; /* NULL: nothing is known to be mapped there */
 	uint64_t offset;             /* user files: in the file; kernel, JIT: the ip itself */
+	uint64_t ip;                 /* as it was asked for */
 	uint32_t pid;                /* of the address space; for perf-PID.map and /proc/PID/root */
 };
 

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 enum module_kind {
-	MODULE_FILE,          /* an ELF file of user space */
+	MODULE_FILE,          /* an ELF file of user space; memfd, too, which may hold JIT code */
 	MODULE_VDSO,
-	MODULE_ANONYMOUS,     /* //anon, [heap], [stack], memfd: JIT code */
+	MODULE_ANONYMOUS,     /* //anon, [heap], [stack]: JIT code */
 	MODULE_KERNEL,        /* [kernel.kallsyms], vmlinux */
 	MODULE_KERNEL_MODULE, /* a .ko, or [name] */
 	MODULE_KERNEL_CODE,   /* KSYMBOL: a BPF program or trampoline, `path` is its name */

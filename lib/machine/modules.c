@@ -131,7 +131,7 @@ static bool is_anonymous(const struct sp_mmap *mmap)
 /* What no file stands behind, but perf shows by its name. */
 static bool is_nameless_file(const char *name)
 {
-	return name[0] == '[' || starts_with(name, "/memfd:") || starts_with(name, "anon_inode:");
+	return name[0] == '[' || starts_with(name, "anon_inode:");
 }
 
 static bool is_vdso(const char *name)

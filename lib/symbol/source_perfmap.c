@@ -3,7 +3,8 @@
  * Code that was made at run time, by the perf map its process wrote: in the
  * process's own /tmp by its own number while it lives (containers), else in /tmp
  * here. Anybody may put a file into /tmp, so it counts only if it is no link and
- * belongs to the process's user, to this one, or to root.
+ * belongs to the process's user, to this one, or to root. Runtimes that never map
+ * memory writable and executable at once (.NET) have their code in a memfd.
  */
 #include "symbol/source.h"
 
@@ -24,6 +25,8 @@
 #define WRITE_ONE                                                                                  \
 	"let the runtime write one: java -XX:+DumpPerfMapAtExit, "                                 \
 	"node --perf-basic-prof, PYTHONPERFSUPPORT=1, dotnet DOTNET_PerfMapEnabled=1"
+
+#define MEMFD "/memfd:"
 
 struct search {
 	const struct source_env *env;
@@ -164,7 +167,8 @@ static struct sp_error *search_places(struct search *search)
 static struct sp_error *names_open(const struct source_env *env, const struct module *module,
 				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
 {
-	if (module->kind != MODULE_ANONYMOUS)
+	bool memfd = module->kind == MODULE_FILE && !strncmp(module->path, MEMFD, strlen(MEMFD));
+	if (module->kind != MODULE_ANONYMOUS && !memfd)
 		return NULL;
 	struct search search = {
 		.env = env,
@@ -175,7 +179,9 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	struct sp_error *error = search_places(&search);
 	if (error)
 		return error;
-	if (!search.found && diagnosis->problem == RESOLVER_OK)
+	if (search.found)
+		diagnosis_clear(diagnosis);
+	else if (diagnosis->problem == RESOLVER_OK || memfd)
 		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, WRITE_ONE,
 			      "code made at run time has no names: there is no /tmp/perf-%u.map",
 			      search.pid);
@@ -188,12 +194,13 @@ static bool names_find(void *opened, const struct location *location, struct dia
 {
 	(void)diagnosis;
 	struct perfmap_entry entry;
-	if (!perfmap_find(opened, location->offset, &entry))
+	uint64_t ip = location->ip;
+	if (!perfmap_find(opened, ip, &entry))
 		return false;
 	*ret = (struct found){
 		.key = entry.line,
 		.raw_name = entry.name,
-		.start = entry.start,
+		.start = location->offset - (ip - entry.start),
 		.size = entry.end - entry.start,
 	};
 	return true;

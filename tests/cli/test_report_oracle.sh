@@ -13,8 +13,7 @@ perf=$(command -v perf)
 # not compared is how things are written: event modifiers, zeros before addresses.
 # In a module of which perf has no names but sprof has (of a debug file that is on
 # this host), symbols are added up; so are PLT entries, which perf 6.1 miscounts,
-# does not name, or takes for _init. Memory files are left out: sprof takes them for
-# JIT code, which is named by address. With CUT, perf's rows end there: it lists fewer.
+# does not name, or takes for _init. With CUT, perf's rows end there: it lists fewer.
 differences() {
 	awk -F '\t' -v OFS='\t' -v field="$3" -v cut="$4" '
 		function symbol_of(text) {
@@ -27,7 +26,6 @@ differences() {
 			sub(/:[a-zA-Z]*$/, "", text)
 			return text
 		}
-		$3 ~ /^memfd:/ { next }
 		FNR == NR {
 			event = event_of($1)
 			events[event] = 1

@@ -20,6 +20,7 @@ struct resolving {
 	struct resolver_options options;
 	struct module module;
 	uint32_t pid;
+	uint64_t distance; /* of an ip from its offset */
 };
 
 static inline void resolving_start(struct resolving *r)
@@ -47,7 +48,12 @@ static inline void resolving_deinit(struct resolving *r)
 
 static inline const struct symbol *resolving_find(struct resolving *r, uint64_t offset)
 {
-	struct location location = {.module = &r->module, .offset = offset, .pid = r->pid};
+	struct location location = {
+		.module = &r->module,
+		.offset = offset,
+		.ip = offset + r->distance,
+		.pid = r->pid,
+	};
 	return resolver_find(r->resolver, &location);
 }
 

@@ -393,7 +393,7 @@ TEST(names_are_those_that_perf_shows)
 		{"[stack]", "[JIT] tid 9", MODULE_ANONYMOUS},
 		{"//anon", "[JIT] tid 9", MODULE_ANONYMOUS},
 		{"/dev/zero (deleted)", "[JIT] tid 9", MODULE_ANONYMOUS},
-		{"/memfd:jit (deleted)", "memfd:jit (deleted)", MODULE_ANONYMOUS},
+		{"/memfd:jit (deleted)", "memfd:jit (deleted)", MODULE_FILE},
 	};
 	struct machine *machine = machine_or_fail();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)

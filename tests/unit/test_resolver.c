@@ -2,10 +2,13 @@
 /* Names of user space files, and what is said where there are none. */
 #include "test.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/sendfile.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -279,6 +282,19 @@ TEST(resolver_symfs_is_looked_at_alone)
 	resolving_expect(&r, at, "hidden");
 }
 
+/* Until the child has become the program with that in its path. */
+static void wait_for(pid_t pid, const char *name)
+{
+	char exe[64], target[512] = "";
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+	for (int i = 0; i < 1000 && !strstr(target, name); i++) {
+		usleep(10000);
+		ssize_t size = readlink(exe, target, sizeof(target) - 1);
+		target[size > 0 ? size : 0] = '\0';
+	}
+	ck_assert_msg(strstr(target, name) != NULL, "%s does not run", name);
+}
+
 /* A child that runs prog until it is killed. */
 static pid_t run(const char *path)
 {
@@ -287,14 +303,7 @@ static pid_t run(const char *path)
 		execl(path, "prog", "stay", NULL);
 		_exit(1);
 	}
-	char exe[64], target[512] = "";
-	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
-	for (int i = 0; i < 1000 && !strstr(target, "prog"); i++) {
-		usleep(10000);
-		ssize_t size = readlink(exe, target, sizeof(target) - 1);
-		target[size > 0 ? size : 0] = '\0';
-	}
-	ck_assert_msg(strstr(target, "prog") != NULL, "%s does not run", path);
+	wait_for(pid, "/prog");
 	return pid;
 }
 
@@ -359,6 +368,40 @@ TEST(resolver_file_of_another_mount_namespace)
 		return;
 	}
 	r.module.path = inner;
+	r.pid = (uint32_t)pid;
+	resolving_start(&r);
+	resolving_expect(&r, at, "hidden");
+	resolving_problem(&r, RESOLVER_OK, NULL);
+	end(pid);
+}
+
+/* As container runtimes do: the program is copied into a memfd and run from there. */
+TEST(resolver_program_in_a_memfd)
+{
+	RESOLVING r = {0};
+	resolving_compile("prog", "-static");
+	uint64_t at = resolving_function("prog", "hidden");
+	resolving_use(&r, "prog");
+	int fd = memfd_create("prog", MFD_CLOEXEC);
+	size_t size = strtoul(files_output("stat -c %%s prog"), NULL, 10);
+	int from = open(files_path("prog"), O_RDONLY);
+	ck_assert_int_eq(sendfile(fd, from, NULL, size), (ssize_t)size);
+	close(from);
+	struct stat status;
+	ck_assert_int_eq(fstat(fd, &status), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		char path[32];
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		execl(path, "prog", "stay", NULL);
+		_exit(1);
+	}
+	wait_for(pid, "memfd");
+	r.module.path = "/memfd:prog (deleted)";
+	r.module.ino = status.st_ino;
+	r.module.maj = major(status.st_dev);
+	r.module.min = minor(status.st_dev);
+	r.module.build_id_size = 0;
 	r.pid = (uint32_t)pid;
 	resolving_start(&r);
 	resolving_expect(&r, at, "hidden");

@@ -134,3 +134,22 @@ TEST(jit_map_below_symfs)
 	resolving_start(&j.r);
 	resolving_expect(&j.r, 0x7080, "there");
 }
+
+TEST(jit_in_a_memfd)
+{
+	JIT j;
+	jit_init(&j);
+	root_put(&j.root, "/tmp/perf-4711.map", "7000 100 System.Main\n");
+	j.r.module.kind = MODULE_FILE;
+	j.r.module.path = "/memfd:doublemapper (deleted)";
+	j.r.distance = 0x6000;
+	resolving_expect(&j.r, 0x1080, "System.Main");
+	ck_assert_uint_eq(resolving_find(&j.r, 0x1080)->start, 0x1000);
+	resolving_expect(&j.r, 0x1100, NULL);
+	resolving_problem(&j.r, RESOLVER_OK, NULL);
+	j.r.pid = 4712;
+	resolving_stop(&j.r);
+	resolving_start(&j.r);
+	resolving_expect(&j.r, 0x1080, NULL);
+	resolving_problem(&j.r, RESOLVER_NO_PERF_MAP, "perf-4712.map");
+}
