@@ -146,11 +146,13 @@ static struct sp_error *set_rate(struct planner *planner)
 	planner->sampling.sample_freq = plan->freq_hz;
 	if (request->freq_hz <= most || request->freq_hz == EVENT_FREQ_MAX)
 		return NULL;
-	char asked[32], done[64];
+	char asked[32], done[64], remedy[96];
 	snprintf(asked, sizeof(asked), "%llu Hz", (unsigned long long)request->freq_hz);
+	snprintf(remedy, sizeof(remedy), "sudo sysctl kernel.perf_event_max_sample_rate=%llu",
+		 (unsigned long long)request->freq_hz);
 	snprintf(done, sizeof(done), "sampling at %llu Hz", (unsigned long long)most);
 	return event_notes_add(&plan->notes, asked, done, "more than the kernel allows",
-			       "sudo sysctl kernel.perf_event_max_sample_rate=N");
+			       remedy);
 }
 
 static void set_callchain(const struct planner *planner, struct perf_event_attr *attr)

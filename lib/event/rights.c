@@ -212,14 +212,17 @@ static struct sp_error *explain_refusal(const struct rights *rights, enum rights
 					"boot a kernel built with CONFIG_PERF_EVENTS");
 	if (!rights_perfmon(rights) && rights->paranoid > obstacle->paranoid)
 		return remedy_for_paranoid(rights,
-					   error_os(errnum, "%s: kernel.perf_event_paranoid is %d, which "
-						    "forbids %s", name, rights->paranoid, obstacle->what),
+					   error_new(SP_ERROR_PERMISSION,
+						     "%s: kernel.perf_event_paranoid is %d, which "
+						     "forbids %s", name, rights->paranoid,
+						     obstacle->what),
 					   obstacle->paranoid);
 	if (rights->seccomp && action == RIGHTS_ANY_EVENT)
 		return refused_by_filter(rights, name);
 	if (action == RIGHTS_TASK)
-		return error_set_remedy(error_os(errnum, "%s: the process is another user's, or has more "
-						 "rights than this one", name),
+		return error_set_remedy(error_new(SP_ERROR_PERMISSION,
+						  "%s: it is another user's, or has more rights than "
+						  "this process", name),
 					"run as root or as that user, or sudo setcap cap_perfmon+ep "
 					"$(command -v sprof)");
 	return error_set_remedy(error_os(errnum, "%s: a security module forbids %s", name,

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -154,13 +155,15 @@ static struct sp_error *place_error(const struct event_set *set, enum event_role
 {
 	uint32_t first;
 	size_t count;
-	const char *name = role_events(set, role, &first, &count)->name;
-	struct sp_error *error = rights_explain(&set->plan->rights,
-						place->tid < 0 ? RIGHTS_CPU_WIDE : RIGHTS_TASK,
-						name, errnum);
-	if (place->tid < 0)
-		return error_prefix(error, "CPU %u", set->cpus[place->cpu_index]);
-	return error_prefix(error, "thread %d", (int)place->tid);
+	char name[128];
+	const char *event = role_events(set, role, &first, &count)->name;
+	bool cpu_wide = place->tid < 0;
+	/* The side-band's event is nobody's business. */
+	snprintf(name, sizeof(name), "%s%s%s %d", role == EVENT_ROLE_SAMPLES ? event : "",
+		 role == EVENT_ROLE_SAMPLES ? " of " : "", cpu_wide ? "CPU" : "thread",
+		 cpu_wide ? (int)set->cpus[place->cpu_index] : (int)place->tid);
+	return rights_explain(&set->plan->rights, cpu_wide ? RIGHTS_CPU_WIDE : RIGHTS_TASK, name,
+			      errnum);
 }
 
 static struct sp_error *open_one(struct event_set *set, enum event_role role,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The ladder from what was asked to what a kernel gives, on made-up kernels. */
-#include "event/open.h"
+#include "event/set.h"
 
 #include <errno.h>
 #include <string.h>
@@ -24,6 +24,7 @@ struct fake {
 	bool no_lost;          /* EINVAL for PERF_FORMAT_LOST alone */
 	clockid_t no_clock;    /* EINVAL for it; 0: none */
 	int error;             /* whatever it is */
+	int task_error;        /* for other tasks than ours */
 	int open, opens;
 	struct perf_event_attr last;
 };
@@ -45,6 +46,8 @@ static int fake_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 	ck_assert_int_lt(fake->opens, 100);
 	if (fake->error)
 		return -fake->error;
+	if (pid > 0 && fake->task_error)
+		return -fake->task_error;
 	if (fake->attr_size && attr->size > fake->attr_size)
 		return -E2BIG;
 	if (fake->old && has_new_flags(attr))
@@ -74,7 +77,8 @@ static int fake_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 static void fake_close(void *arg, int fd)
 {
 	struct fake *fake = arg;
-	ck_assert_int_eq(fd, 1000 + fake->open);
+	ck_assert(fd > 1000 && fd <= 1000 + fake->opens);
+	ck_assert_int_gt(fake->open, 0);
 	fake->open--;
 }
 
@@ -331,7 +335,8 @@ TEST(plan_keeps_to_the_highest_rate)
 	request.freq_hz = 60000;
 	ok_or_fail(make(&fake, "cycles", &request, &less));
 	ck_assert_uint_eq(less->samples[0].attr.sample_freq, 50000);
-	one_note(less, "60000 Hz");
+	one_note(less, "60000 Hz: more than the kernel allows; sampling at 50000 Hz (sudo sysctl "
+		       "kernel.perf_event_max_sample_rate=60000)");
 }
 
 TEST(plan_asks_old_kernels_for_less)
@@ -362,6 +367,41 @@ TEST(plan_refuses_clocks_that_do_not_fit)
 	ck_assert_int_eq(software->samples[0].attr.clockid, CLOCK_TAI);
 	ck_assert_int_eq(software->sideband.attr.clockid, CLOCK_TAI);
 	ck_assert_int_eq(software->holders[0].clockid, CLOCK_TAI);
+}
+
+DEFINE_CLEANUP(struct event_set *, event_set_free)
+
+/* Opens thread 59 on CPU 3 for both roles. */
+static struct sp_error *open_thread(struct fake *fake, int errnum, struct event_place *place)
+{
+	struct event_kernel kernel = {.open = fake_open, .close = fake_close, .arg = fake};
+	const uint32_t cpu = 3;
+	PLAN *made = plan(fake, "cpu-clock:u");
+	fake->task_error = errnum;
+	CLEANUP(cleanup_event_set_free) struct event_set *set = NULL;
+	ok_or_fail(event_set_new(&kernel, made, &cpu, 1, &set));
+	ck_assert_uint_eq(event_set_fds_needed(made, 1, 1), 4);
+	ck_assert_int_eq(fake->open, 2);
+	*place = (struct event_place){.tid = 59, .last_cpu = -1};
+	return event_set_open(set, EVENT_ROLE_SAMPLES, place, 1);
+}
+
+TEST(set_tells_tasks_that_are_gone_from_those_that_are_refused)
+{
+	struct fake fake = {.paranoid = 2};
+	struct event_place place;
+	ok_or_fail(open_thread(&fake, ESRCH, &place));
+	ck_assert_int_eq(place.status, EVENT_PLACE_GONE);
+	ok_or_fail(open_thread(&fake, ENODEV, &place));
+	ck_assert_int_eq(place.status, EVENT_PLACE_OFFLINE);
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error = open_thread(&fake, EACCES, &place);
+	ck_assert_int_eq(sp_error_code(error), SP_ERROR_PERMISSION);
+	ck_assert_str_eq(sp_error_message(error), "cpu-clock:u of thread 59: it is another user's, "
+						  "or has more rights than this process");
+	ck_assert_int_eq(place.status, EVENT_PLACE_NEW);
+	fails_with(SP_ERROR_LIMIT, open_thread(&fake, EMFILE, &place));
+	/* All is closed. */
+	ck_assert_int_eq(fake.open, 0);
 }
 
 TEST(attr_sizes_are_those_of_kernels)

@@ -158,7 +158,7 @@ TEST(rights_explain_seccomp_and_security_modules)
 
 TEST(rights_explain_the_rest)
 {
-	explains(&plain, RIGHTS_TASK, EACCES, SP_ERROR_PERMISSION, "another user's", "as root");
+	explains(&plain, RIGHTS_TASK, EACCES, SP_ERROR_PERMISSION, "is another user's", "as root");
 	explains(&plain, RIGHTS_TASK, EMFILE, SP_ERROR_LIMIT, "1024 files", "ulimit -n");
 	explains(&plain, RIGHTS_ANY_EVENT, EBUSY, SP_ERROR_OS, "taken", "nmi_watchdog");
 	explains(&plain, RIGHTS_ANY_EVENT, EOPNOTSUPP, SP_ERROR_UNSUPPORTED, "cannot count",
