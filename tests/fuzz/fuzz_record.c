@@ -45,7 +45,7 @@ static size_t read_events(struct cursor *cursor, struct sp_event *events, uint64
 static void check(const struct sp_record *record)
 {
 	const struct sp_sample *sample = &record->sample;
-	volatile uint64_t sum = 0;
+	uint64_t sum = 0;
 	if (record->type != PERF_RECORD_SAMPLE)
 		return;
 	for (size_t i = 0; i < sample->ip_count; i++)
@@ -62,6 +62,7 @@ static void check(const struct sp_record *record)
 		sum += sample->aux.bytes[i];
 	for (size_t i = 0; i < sample->stack.size; i++)
 		sum += sample->stack.bytes[i];
+	__asm__ volatile("" : : "r"(sum)); /* keeps the reads */
 }
 
 static void decode_all(struct decoder *decoder, struct cursor *cursor, bool swap)
