@@ -2,9 +2,10 @@
 /*
  * storm COUNT SECONDS LIFE_MS [chain]: COUNT threads share the CPUs; each ends
  * after LIFE_MS of CPU time and is replaced, by main or (chain) by a successor
- * that it makes itself: threads are made all the time, for SECONDS.
+ * that it makes itself: threads are made all the time.
  *
- * SIGUSR1 marks a moment. At the end a line "mark NS" tells when that was
+ * SIGUSR1 marks a moment, and SECONDS later it ends (after a minute in any case).
+ * At the end a line "mark NS" tells when that was
  * (CLOCK_MONOTONIC), and one line for each thread that was there then or later
  * tells what CPU time it used after the mark: "TID CPU_NS". A thread notes the
  * mark up to a step (about 20 us) late.
@@ -32,7 +33,7 @@ static struct {
 	struct life *lives;
 	unsigned int running, wanted;
 	bool chain;
-	uint64_t end_ns, life_ns;
+	uint64_t end_ns, after_ns, life_ns;
 	pthread_attr_t attributes;
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -42,6 +43,12 @@ static void set_mark(int number)
 {
 	(void)number;
 	mark_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+static bool is_over(void)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	return now_ns >= shared.end_ns || (mark_ns && now_ns >= mark_ns + shared.after_ns);
 }
 
 void *worker(void *argument);
@@ -62,15 +69,14 @@ __attribute__((noinline)) void *worker(void *argument)
 	life->tid = syscall(SYS_gettid);
 	bool marked = mark_ns;
 	uint64_t value = (uint64_t)life->tid;
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < shared.life_ns &&
-	       clock_ns(CLOCK_MONOTONIC) < shared.end_ns) {
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < shared.life_ns && !is_over()) {
 		value = spin(value, 20000);
 		if (!marked && mark_ns) {
 			marked = true;
 			life->mark_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		}
 	}
-	bool over = clock_ns(CLOCK_MONOTONIC) >= shared.end_ns;
+	bool over = is_over();
 	if (shared.chain && !over)
 		start();
 	life->before_mark = !marked;
@@ -92,7 +98,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	shared.wanted = (unsigned int)atoi(argv[1]);
-	shared.end_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(atof(argv[2]) * 1e9);
+	shared.after_ns = (uint64_t)(atof(argv[2]) * 1e9);
+	shared.end_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)60 * 1000000000;
 	shared.life_ns = (uint64_t)(atof(argv[3]) * 1e6);
 	shared.chain = argc > 4 && !strcmp(argv[4], "chain");
 	struct sigaction action = {.sa_handler = set_mark, .sa_flags = SA_RESTART};
@@ -105,8 +112,8 @@ int main(int argc, char **argv)
 
 	pthread_mutex_lock(&shared.lock);
 	bool first = true;
-	while (clock_ns(CLOCK_MONOTONIC) < shared.end_ns || shared.running) {
-		bool more = clock_ns(CLOCK_MONOTONIC) < shared.end_ns && (first || !shared.chain);
+	while (!is_over() || shared.running) {
+		bool more = !is_over() && (first || !shared.chain);
 		for (; more && shared.running < shared.wanted; shared.running++)
 			start();
 		first = false;
