@@ -94,10 +94,10 @@ static void damage_uncounted(struct sp_reader *reader, uint64_t offset)
 static void damage_insert(struct sp_reader *reader, uint64_t offset, const char *what)
 {
 	size_t place = damage_place(reader, offset);
-	for (size_t i = place; i < reader->damage.count; i++) {
-		if (reader->damage.items[i].offset != offset)
+	for (; place < reader->damage.count; place++) {
+		if (reader->damage.items[place].offset != offset)
 			break;
-		if (!strcmp(reader->damage.items[i].what, what))
+		if (!strcmp(reader->damage.items[place].what, what))
 			return;
 	}
 	char *copy = reader->damage.count < DAMAGE_LISTED ? strdup(what) : NULL;

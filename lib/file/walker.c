@@ -44,6 +44,7 @@ struct walker {
 	unsigned int resync_step;
 	int fd;
 	uint8_t *buffer;
+	size_t buffer_size;     /* BUFFER_SIZE, or less where there is less to read */
 	uint64_t buffer_offset; /* of buffer[0] in the file */
 	uint64_t begin_end;     /* records begin before this offset … */
 	uint64_t data_end;      /* … and end before this one */
@@ -84,7 +85,9 @@ struct sp_error *walker_new_at(int fd, const char *path, bool swap, struct reade
 		.data_end = data_end,
 		.path = path,
 	};
-	walker->buffer = aligned_alloc(4096, BUFFER_SIZE);
+	uint64_t all = ((data_end - extent.begin) | 4095) + 1;
+	walker->buffer_size = all < BUFFER_SIZE ? (size_t)all : BUFFER_SIZE;
+	walker->buffer = aligned_alloc(4096, walker->buffer_size);
 	if (!walker->buffer) {
 		free(walker);
 		return error_no_memory();
@@ -124,7 +127,7 @@ uint64_t walker_offset(const struct walker *walker)
 static struct sp_error *fill(struct walker *walker, uint64_t offset)
 {
 	uint64_t left = walker->data_end - offset;
-	size_t size = left < BUFFER_SIZE ? (size_t)left : BUFFER_SIZE, got = 0;
+	size_t size = left < walker->buffer_size ? (size_t)left : walker->buffer_size, got = 0;
 	int errnum = io_pread(walker->fd, walker->buffer, size, (off_t)offset, &got);
 	walker->buffer_offset = offset;
 	walker->pos = walker->buffer;

@@ -8,5 +8,5 @@ dist_check_SCRIPTS += \
 	tests/cli/test_report_oracle.sh
 noinst_PROGRAMS += tests/cli/decoded
 tests_cli_decoded_LDADD = lib/libsprof-core.la
-TESTS += tests/cli/test_corpus.sh
-EXTRA_DIST += tests/cli/test_corpus.sh tests/cli/perf_dump.awk
+dist_check_SCRIPTS += tests/cli/test_corpus.sh
+EXTRA_DIST += tests/cli/perf_dump.awk
