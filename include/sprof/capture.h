@@ -109,6 +109,7 @@ SP_API struct sp_error *sp_capture_wait(struct sp_capture *capture, bool wait, b
 /* What has been recorded so far. */
 struct sp_capture_stats {
 	uint64_t samples;       /* written */
+	uint64_t unwritten;     /* taken, but the file could not be written: its error says why */
 	uint64_t lost;          /* samples for which there was no room; on whole CPUs, of everyone */
 	uint64_t lost_own;      /* of these, probably of what is recorded */
 	uint64_t lost_sideband; /* records of mappings and tasks */

@@ -333,6 +333,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!error)
 		error = capture_round(capture, true);
 	capture->file_bytes = writer_size(capture->writer);
+	capture->unwritten = writer_unwritten_samples(capture->writer);
 	struct sp_error *close_error = close_file(capture);
 	keep_kernel_names(capture);
 	if (error)
@@ -405,11 +406,14 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 {
 	const struct filter_counts *counts = &capture->filter.counts;
 	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
+	uint64_t unwritten = capture->writer ? writer_unwritten_samples(capture->writer)
+					     : capture->unwritten;
 	/* Those of the end are shared as all samples are. */
 	double kept = (double)counts->samples, seen = kept + (double)counts->strangers;
 	double at_end = (double)capture->lost_at_end * (seen > 0 ? kept / seen : 1);
 	return (struct sp_capture_stats){
-		.samples = counts->samples,
+		.samples = counts->samples - unwritten,
+		.unwritten = unwritten,
 		.lost = counts->lost + capture->lost_at_end,
 		.lost_own = (uint64_t)(counts->lost_own + at_end + 0.5),
 		.lost_sideband = capture->tracker.counts.lost,

@@ -75,6 +75,7 @@ struct sp_capture {
 	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */
 	uint64_t lost_at_end;           /* samples, beyond what LOST records say */
 	uint64_t file_bytes;            /* of a file that is closed */
+	uint64_t unwritten; /* samples taken that are not in the file, when it is closed */
 	struct { VEC(char *); } notes;
 	size_t notes_written;
 };

@@ -128,7 +128,9 @@ void spans_copy(const struct iovec *spans, void *to, size_t size)
 	place_move(spans, (struct place){0}, to, size);
 }
 
-uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size)
+/* Walks the records of the first `size` bytes; where the last whole one ends. */
+static uint64_t walk(const struct iovec *spans, int count, uint64_t size, uint64_t count_from,
+		     uint32_t type, uint64_t *counted)
 {
 	struct perf_event_header header;
 	struct place place = {0};
@@ -139,8 +141,22 @@ uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size
 		place_move(spans, place, &header, sizeof(header));
 		if (header.size < sizeof(header) || header.size > size - whole)
 			break;
+		*counted += whole >= count_from && header.type == type;
 		place = place_move(spans, place, NULL, header.size);
 		whole += header.size;
 	}
 	return whole;
+}
+
+uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size)
+{
+	uint64_t counted = 0;
+	return walk(spans, count, size, 0, 0, &counted);
+}
+
+uint64_t spans_count_records(const struct iovec *spans, int count, uint64_t skip, uint32_t type)
+{
+	uint64_t counted = 0;
+	walk(spans, count, UINT64_MAX, skip, type, &counted);
+	return counted;
 }

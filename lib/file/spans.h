@@ -25,4 +25,7 @@ void spans_copy(const struct iovec *spans, void *to, size_t size);
 /* How many of the first `size` bytes of the spans are whole records. */
 uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size);
 
+/* How many records of a type begin behind the first `skip` bytes, which are whole records. */
+uint64_t spans_count_records(const struct iovec *spans, int count, uint64_t skip, uint32_t type);
+
 #endif

@@ -67,6 +67,7 @@ struct writer {
 	uint64_t reserve;     /* of that, behind the data */
 	bool cannot_allocate; /* the file system has no fallocate */
 	int errnum;           /* of the first write that failed; 0: none */
+	uint64_t unwritten;   /* samples since then, and those that failed */
 };
 
 DEFINE_CLEANUP(struct writer *, writer_free)
@@ -286,6 +287,12 @@ static int put_data(struct writer *writer, const struct iovec *spans, int count,
 	return errnum;
 }
 
+/* Counts the samples behind the first `written` bytes. */
+static void refuse(struct writer *writer, const struct iovec *spans, int count, uint64_t written)
+{
+	writer->unwritten += spans_count_records(spans, count, written, PERF_RECORD_SAMPLE);
+}
+
 static struct sp_error *append(struct writer *writer, const struct iovec *spans, int count)
 {
 	int no_room;
@@ -304,6 +311,7 @@ static struct sp_error *append(struct writer *writer, const struct iovec *spans,
 	/* What of a record is in the file would not be read: no error if it stays. */
 	if (seal(writer) == 0 && whole < done)
 		cut(writer, done - whole);
+	refuse(writer, spans, count, whole);
 	return failed(writer);
 }
 
@@ -316,30 +324,36 @@ static struct sp_error *flush(struct writer *writer)
 	return append(writer, &span, 1);
 }
 
-struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, int count)
+/* Into `pending`, where there is room for it. */
+static void gather(struct writer *writer, const struct iovec *spans, int count)
 {
-	uint64_t size = spans_size(spans, count);
-	assert(size % 8 == 0);
-	if (writer->errnum)
-		return failed(writer);
-	/* What is gathered has its space already: it is not lost to a full disk. */
-	int no_room;
-	bool gather = size <= SMALL_SIZE &&
-		      room_for(writer, writer->pending.count + size, &no_room) ==
-			      writer->pending.count + size;
-	if (!gather || writer->pending.count + size > PENDING_SIZE) {
-		struct sp_error *error = flush(writer);
-		if (error)
-			return error;
-	}
-	if (!gather)
-		return append(writer, spans, count);
 	for (int i = 0; i < count; i++) {
-		if (spans[i].iov_len)
-			memcpy(writer->pending.items + writer->pending.count, spans[i].iov_base,
-			       spans[i].iov_len);
+		if (!spans[i].iov_len)
+			continue;
+		memcpy(writer->pending.items + writer->pending.count, spans[i].iov_base,
+		       spans[i].iov_len);
 		writer->pending.count += spans[i].iov_len;
 	}
+}
+
+struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, int count)
+{
+	uint64_t size = spans_size(spans, count), gathered = writer->pending.count + size;
+	struct sp_error *error = NULL;
+	int no_room;
+	assert(size % 8 == 0);
+	/* What is gathered has its space already: it is not lost to a full disk. */
+	bool small = !writer->errnum && size <= SMALL_SIZE &&
+		     room_for(writer, gathered, &no_room) == gathered;
+	if (!writer->errnum && (!small || gathered > PENDING_SIZE))
+		error = flush(writer);
+	if (writer->errnum) {
+		refuse(writer, spans, count, 0);
+		return error ?: failed(writer);
+	}
+	if (!small)
+		return append(writer, spans, count);
+	gather(writer, spans, count);
 	return NULL;
 }
 
@@ -356,6 +370,11 @@ struct sp_error *writer_commit(struct writer *writer)
 uint64_t writer_size(const struct writer *writer)
 {
 	return writer->end + writer->pending.count;
+}
+
+uint64_t writer_unwritten_samples(const struct writer *writer)
+{
+	return writer->unwritten;
 }
 
 /* -- Opening --------------------------------------------------------------- */

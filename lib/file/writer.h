@@ -67,6 +67,9 @@ struct sp_error *writer_commit(struct writer *writer) SP_MUST_CHECK;
 /* Bytes written, header and features included. */
 uint64_t writer_size(const struct writer *writer);
 
+/* How many SAMPLE records were handed over and are not in the file, as a write failed. */
+uint64_t writer_unwritten_samples(const struct writer *writer);
+
 /* What is known only at the end. */
 struct writer_end {
 	uint64_t first_sample_ns, last_sample_ns; /* 0, 0: none */

@@ -375,6 +375,9 @@ static void say_summary(const struct session *session)
 		say_emptiness(session, &stats);
 	if (arguments->quiet)
 		return;
+	if (stats.unwritten)
+		diag_say("%llu samples more had been taken and could not be written",
+			 (unsigned long long)stats.unwritten);
 	say_losses(session, &stats);
 	diag_say("%llu samples, %llu lost, %s in %s; %.3f s, of which recording took %.1f ms of CPU time "
 		 "(%.2f %%)",
@@ -439,8 +442,16 @@ static int run_session(struct session *session)
 		sp_error_free(sp_capture_stop(session->capture));
 		return end_command(session);
 	}
-	see_error(session, record(session));
-	see_error(session, sp_capture_stop(session->capture));
+	error = record(session);
+	struct sp_error *stop_error = sp_capture_stop(session->capture);
+	/* What stopped the recording, a full disk say, may stop its end too. */
+	if (error && stop_error &&
+	    !strcmp(sp_error_message(error), sp_error_message(stop_error))) {
+		sp_error_free(stop_error);
+		stop_error = NULL;
+	}
+	see_error(session, error);
+	see_error(session, stop_error);
 	say_notes(session);
 	say_summary(session);
 	if (session->arguments->options.command)
