@@ -83,6 +83,7 @@ static struct sp_error *decoder_fill(struct decoder *decoder)
 	for (size_t i = 0; i < layout->event_count; i++) {
 		const struct sp_event *event = &layout->events[i];
 		decoder->plans[i] = plan_make(&event->attr);
+		decoder->has_build_ids |= event->attr.build_id;
 		places_add(&decoder->sample_places, decoder->plans[i].sample_id_at);
 		places_add(&decoder->trailer_places, decoder->plans[i].trailer_id_at);
 		if (memcmp(&decoder->plans[i], &decoder->plans[0], sizeof(decoder->plans[0])))
@@ -242,7 +243,23 @@ static bool read_string(struct cursor *cursor, const char **ret)
 	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
 }
 
-static bool decode_mmap(struct cursor *cursor, struct sp_record *record)
+/*
+ * Whether the 24 bytes behind file_offset are a build-id. The record's bit alone
+ * does not say: up to 6.18 at least, the kernel leaves the bit set that it set for
+ * another recorder's event when it writes the same mapping to ours, with device and
+ * inode as ever. Where none of our events asked for build-ids, only what looks like
+ * one that a linker made is taken: two lengths, which no disk has as its major.
+ */
+static bool is_build_id(const struct decoder *decoder, const uint8_t *bytes)
+{
+	uint8_t size = bytes[0];
+	if (bytes[1] || bytes[2] || bytes[3] || !size || size > 20)
+		return false;
+	return decoder->has_build_ids || size == 16 || size == 20;
+}
+
+static bool decode_mmap(const struct decoder *decoder, struct cursor *cursor,
+			struct sp_record *record)
 {
 	struct sp_mmap *mmap = &record->mmap;
 	if (!cursor_u32(cursor, &mmap->pid) || !cursor_u32(cursor, &mmap->tid) ||
@@ -251,16 +268,13 @@ static bool decode_mmap(struct cursor *cursor, struct sp_record *record)
 		return false;
 	if (record->type == PERF_RECORD_MMAP)
 		return read_string(cursor, &mmap->filename);
-	bool good;
-	if (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-		const uint8_t *bytes;
-		uint8_t size;
-		good = cursor_u8(cursor, &size) && cursor_skip(cursor, 3) &&
-		       cursor_bytes(cursor, sizeof(mmap->build_id), &bytes);
-		if (!good)
-			return false;
-		mmap->build_id_size = size < sizeof(mmap->build_id) ? size : sizeof(mmap->build_id);
-		memcpy(mmap->build_id, bytes, mmap->build_id_size);
+	struct cursor behind = *cursor;
+	const uint8_t *bytes;
+	bool good = cursor_bytes(&behind, 24, &bytes);
+	if (good && record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && is_build_id(decoder, bytes)) {
+		*cursor = behind;
+		mmap->build_id_size = bytes[0];
+		memcpy(mmap->build_id, bytes + 4, mmap->build_id_size);
 	} else {
 		good = cursor_u32(cursor, &mmap->maj) && cursor_u32(cursor, &mmap->min) &&
 		       cursor_u64(cursor, &mmap->ino) && cursor_u64(cursor, &mmap->ino_generation);
@@ -344,7 +358,7 @@ static bool decode_fields(struct decoder *decoder, const struct plan *plan, stru
 	switch (record->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		return decode_mmap(cursor, record);
+		return decode_mmap(decoder, cursor, record);
 	case PERF_RECORD_LOST:
 		return cursor_u64(cursor, &record->lost.id) &&
 		       cursor_u64(cursor, &record->lost.lost);

@@ -32,6 +32,7 @@ struct decoder {
 	struct record_layout layout;
 	struct plan *plans;
 	bool uniform; /* all plans are equal: an unknown event's records can be read too */
+	bool has_build_ids; /* an event asked for them in MMAP2 */
 	struct u64map ids;
 	struct id_places sample_places, trailer_places;
 	uint64_t last_id; /* the look-up before, as ids come in runs */

@@ -352,6 +352,53 @@ static void check_full_sample_tail(const struct sp_sample *sample)
 	ck_assert_mem_eq(sample->aux.bytes, "aux data", 8);
 }
 
+static void mapped_by(struct bytes *bytes, uint8_t first, uint8_t second, bool asked,
+		      struct sp_mmap *ret)
+{
+	struct sp_event event = {.name = "x", .attr = {.build_id = asked}};
+	struct decoder *decoder = decoder_of(&event, 1, bytes->swap);
+	struct sp_record record;
+	bytes->size = 0;
+	record_begin(bytes, PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID);
+	put(bytes, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 32);
+	put_u8(bytes, first);
+	put_u8(bytes, second);
+	put(bytes, "\0", 2);
+	put(bytes, "abcdefghijklmnopqrst", 20);
+	put_u32(bytes, 5);
+	put_u32(bytes, 2);
+	put_text(bytes, "/bin/a");
+	record_end(bytes);
+	ok_or_fail(decode_as(decoder, bytes, &record));
+	ck_assert_str_eq(record.mmap.filename, "/bin/a");
+	ck_assert_uint_eq(record.mmap.prot, 5);
+	*ret = record.mmap;
+	decoder_free(decoder);
+}
+
+TEST(a_build_id_is_not_believed_where_another_recorder_asked_for_it)
+{
+	struct bytes bytes = {0};
+	struct sp_mmap mmap;
+	mapped_by(&bytes, 254, 0, false, &mmap);
+	ck_assert_uint_eq(mmap.build_id_size, 0);
+	ck_assert_uint_eq(mmap.maj, 254);
+	mapped_by(&bytes, 8, 0, false, &mmap);
+	ck_assert_uint_eq(mmap.build_id_size, 0);
+	ck_assert_uint_eq(mmap.maj, 8);
+	mapped_by(&bytes, 20, 1, false, &mmap);
+	ck_assert_uint_eq(mmap.build_id_size, 0);
+	ck_assert_uint_eq(mmap.maj, 276);
+	mapped_by(&bytes, 0, 0, true, &mmap);
+	ck_assert_uint_eq(mmap.build_id_size, 0);
+	mapped_by(&bytes, 20, 0, false, &mmap);
+	ck_assert_uint_eq(mmap.build_id_size, 20);
+	ck_assert_mem_eq(mmap.build_id, "abcdefghijklmnopqrst", 20);
+	ck_assert_uint_eq(mmap.maj, 0);
+	mapped_by(&bytes, 8, 0, true, &mmap);
+	ck_assert_uint_eq(mmap.build_id_size, 8);
+}
+
 TEST(all_fields_of_a_sample_are_read_in_both_orders)
 {
 	static struct bytes bytes;
