@@ -127,9 +127,21 @@ static bool has_event(const struct report_arguments *arguments, const char *name
 	return !arguments->events.count;
 }
 
+/*
+ * An event that only brings mappings and the like, as each recording has one: it
+ * never has samples, and that is no news.
+ */
+static bool is_side_band(const struct report_arguments *arguments, const struct sp_event *event,
+			 const struct sp_profile *profile)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       event->attr.config == PERF_COUNT_SW_DUMMY && !profile->samples &&
+	       !arguments->events.count;
+}
+
 /* False when out of memory. */
-static bool collect(const struct report_arguments *arguments, const struct sp_analysis *analysis,
-		    struct report *report, struct lists *lists)
+static bool collect(const struct report_arguments *arguments, struct sp_reader *reader,
+		    const struct sp_analysis *analysis, struct report *report, struct lists *lists)
 {
 	size_t profiles = sp_analysis_profile_count(analysis);
 	size_t findings = sp_analysis_finding_count(analysis);
@@ -139,7 +151,8 @@ static bool collect(const struct report_arguments *arguments, const struct sp_an
 		return false;
 	for (size_t i = 0; i < profiles; i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
-		if (has_event(arguments, profile->event))
+		if (has_event(arguments, profile->event) &&
+		    !is_side_band(arguments, sp_reader_event(reader, i), profile))
 			lists->profiles[report->profile_count++] = profile;
 	}
 	for (size_t i = 0; i < findings; i++)
@@ -231,7 +244,7 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 	int status = 1;
 	if (!check_events(arguments, analysis, report.path))
 		return status;
-	if (collect(arguments, analysis, &report, &lists)) {
+	if (collect(arguments, reader, analysis, &report, &lists)) {
 		report.children = shows_children(arguments, &report);
 		set_limits(arguments, &report);
 		status = write_report(arguments, &report);

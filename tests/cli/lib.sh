@@ -6,10 +6,6 @@
 #	                                       its messages and status are what follows
 #	recording FILE <<END                   makes a recording of what follows
 #	                                       (tests/cli/recording.c)
-#	sprof_rows FILE.csv                    EVENT, COMM, DSO, SYMBOL, SAMPLES, SHARE of
-#	                                       each row of sprof report --format csv,
-#	                                       with tabs between
-#	perf_rows FILE                         the same of perf report --stdio
 . "$top_srcdir/tests/tap.sh"
 
 # Nobody's settings, and no pager.
@@ -41,83 +37,4 @@ fails() {
 
 recording() {
 	"$top_builddir/tests/cli/recording" "$1" || exit 99
-}
-
-sprof_rows() {
-	awk '
-		# The fields of a CSV line into f[1..n].
-		function split_csv(line,    n, i, c, field, quoted) {
-			n = 0
-			field = ""
-			quoted = 0
-			for (i = 1; i <= length(line); i++) {
-				c = substr(line, i, 1)
-				if (quoted) {
-					if (c != "\"")
-						field = field c
-					else if (substr(line, i + 1, 1) == "\"") {
-						field = field c
-						i++
-					} else
-						quoted = 0
-				} else if (c == "\"")
-					quoted = 1
-				else if (c == ",") {
-					f[++n] = field
-					field = ""
-				} else
-					field = field c
-			}
-			f[++n] = field
-			return n
-		}
-		{ n = split_csv($0) }
-		NR == 1 {
-			for (i = 1; i <= n; i++)
-				column[f[i]] = i
-			next
-		}
-		{
-			event = "event" in column ? f[column["event"]] : "-"
-			print event "\t" f[column["comm"]] "\t" f[column["dso"]] "\t" \
-				f[column["symbol"]] "\t" f[column["self_samples"]] "\t" \
-				f[column["self"]]
-		}' "$1"
-}
-
-# Columns are where the dots below the titles are, the last one goes on; with -t TAB
-# there are tabs.
-perf_rows() {
-	awk -F '\t' '
-		/^# Samples: .* of event/ {
-			event = $0
-			sub(/^[^\047]*\047/, "", event)
-			sub(/\047.*$/, "", event)
-		}
-		/^# Overhead/ {
-			title = $0
-			tabs = NF > 1
-			numbers = title ~ /Samples/
-		}
-		/^# \.\.\.\./ {
-			n = 0
-			for (i = 3; i <= length($0); i++)
-				if (substr($0, i, 1) == "." && substr($0, i - 1, 1) != ".")
-					begin[++n] = i
-				else if (substr($0, i, 1) != "." && substr($0, i - 1, 1) == ".")
-					end[n] = i
-			end[n] = 100000
-		}
-		/^#/ || !NF || !(n || tabs) { next }
-		{
-			k = numbers ? 2 : 1
-			for (i = 1; i <= k + 3; i++) {
-				cell[i] = tabs ? $i : substr($0, begin[i], end[i] - begin[i])
-				gsub(/^ +| +$/, "", cell[i])
-			}
-			share = cell[1]
-			sub(/%/, "", share)
-			print event "\t" cell[k + 1] "\t" cell[k + 2] "\t" cell[k + 3] "\t" \
-				(numbers ? cell[2] : "-") "\t" share / 100
-		}' "$1"
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 noinst_PROGRAMS += tests/cli/recording
 tests_cli_recording_LDADD = lib/libsprof-core.la
-EXTRA_DIST += tests/cli/lib.sh
+EXTRA_DIST += tests/cli/lib.sh tests/cli/tables.sh
 dist_check_SCRIPTS += \
 	tests/cli/test_docs.sh \
 	tests/cli/test_report.sh \

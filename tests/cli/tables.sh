@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced behind lib.sh by tests that hold a table to perf's:
+#
+#	compares NAME PERF FILE [OPTION]...    passes if sprof and that perf give the same
+#	                                       rows and counts of samples
+#	sprof_table [OPTION]...                makes $tmp/sprof.rows
+#	perf_rows FILE                         the rows of perf report --stdio
+#	differences, verdict                   see there
+#
+# Rows are lines of EVENT, COMM, DSO, SYMBOL, SAMPLES and SHARE, with tabs between.
+
+sprof_rows() {
+	awk '
+		# The fields of a CSV line into f[1..n].
+		function split_csv(line,    n, i, c, field, quoted) {
+			n = 0
+			field = ""
+			quoted = 0
+			for (i = 1; i <= length(line); i++) {
+				c = substr(line, i, 1)
+				if (quoted) {
+					if (c != "\"")
+						field = field c
+					else if (substr(line, i + 1, 1) == "\"") {
+						field = field c
+						i++
+					} else
+						quoted = 0
+				} else if (c == "\"")
+					quoted = 1
+				else if (c == ",") {
+					f[++n] = field
+					field = ""
+				} else
+					field = field c
+			}
+			f[++n] = field
+			return n
+		}
+		{ n = split_csv($0) }
+		NR == 1 {
+			for (i = 1; i <= n; i++)
+				column[f[i]] = i
+			next
+		}
+		{
+			event = "event" in column ? f[column["event"]] : "-"
+			print event "\t" f[column["comm"]] "\t" f[column["dso"]] "\t" \
+				f[column["symbol"]] "\t" f[column["self_samples"]] "\t" \
+				f[column["self"]]
+		}' "$1"
+}
+
+# Columns are where the dots below the titles are, the last one goes on; with -t TAB
+# there are tabs.
+perf_rows() {
+	awk -F '\t' '
+		/^# Samples: .* of event/ {
+			event = $0
+			sub(/^[^\047]*\047/, "", event)
+			sub(/\047.*$/, "", event)
+		}
+		/^# Overhead/ {
+			title = $0
+			tabs = NF > 1
+			numbers = title ~ /Samples/
+		}
+		/^# \.\.\.\./ {
+			n = 0
+			for (i = 3; i <= length($0); i++)
+				if (substr($0, i, 1) == "." && substr($0, i - 1, 1) != ".")
+					begin[++n] = i
+				else if (substr($0, i, 1) != "." && substr($0, i - 1, 1) == ".")
+					end[n] = i
+			end[n] = 100000
+		}
+		/^#/ || !NF || !(n || tabs) { next }
+		{
+			k = numbers ? 2 : 1
+			for (i = 1; i <= k + 3; i++) {
+				cell[i] = tabs ? $i : substr($0, begin[i], end[i] - begin[i])
+				gsub(/^ +| +$/, "", cell[i])
+			}
+			share = cell[1]
+			sub(/%/, "", share)
+			print event "\t" cell[k + 1] "\t" cell[k + 2] "\t" cell[k + 3] "\t" \
+				(numbers ? cell[2] : "-") "\t" share / 100
+		}' "$1"
+}
+
+# differences PERF-ROWS SPROF-ROWS FIELD CUT: prints where the two tables are not the
+# same in FIELD, 5 (samples) or 6 (share, of which perf prints four digits). What is
+# not compared is how things are written: event modifiers, zeros before addresses; and
+# names are demangled by c++filt, as each perf does it in another way.
+# In a module of which perf has no names but sprof has (of a debug file that is on
+# this host), symbols are added up; so are PLT entries, which perf 6.1 miscounts,
+# does not name, or takes for _init. With CUT, perf's rows end there: it lists fewer.
+differences() {
+	awk -F '\t' -v OFS='\t' -v field="$3" -v cut="$4" '
+		function symbol_of(text) {
+			sub(/^\[[.kuHg]\] /, "", text)
+			if (text ~ /^0x/)
+				sub(/^0x0*/, "0x", text)
+			return text == "0x" ? "0x0" : text
+		}
+		function event_of(text) {
+			sub(/:[a-zA-Z]*$/, "", text)
+			return text
+		}
+		FNR == NR {
+			event = event_of($1)
+			events[event] = 1
+			last_event = event
+			n++
+			row_event[n] = event; comm[n] = $2; dso[n] = $3
+			symbol[n] = symbol_of($4); value[n] = $field
+			if (symbol[n] !~ /^0x/)
+				named_by_perf[$3] = 1
+			known_comm[event, $2] = 1
+			next
+		}
+		{
+			m++
+			row[m] = $0
+			if (symbol_of($4) !~ /^0x/)
+				named_by_sprof[$3] = 1
+		}
+		END {
+			for (i = 1; i <= n; i++) {
+				if (named_by_sprof[dso[i]] && !named_by_perf[dso[i]])
+					symbol[i] = "*"
+				wanted[row_event[i], comm[i], dso[i], symbol[i]] += value[i]
+				count[row_event[i], comm[i], dso[i], symbol[i]]++
+			}
+			for (i = 1; i <= m; i++) {
+				split(row[i], f, "\t")
+				event = f[1] == "-" ? last_event : event_of(f[1])
+				name = symbol_of(f[4])
+				if (named_by_sprof[f[3]] && !named_by_perf[f[3]])
+					name = "*"
+				# perf 6.1 cuts commands where it first saw a shorter one.
+				for (size = length(f[2]); size > 6; size--)
+					if ((event, substr(f[2], 1, size)) in known_comm) {
+						f[2] = substr(f[2], 1, size)
+						break
+					}
+				got[event, f[2], f[3], name] += f[field]
+			}
+			for (key in got) {
+				split(key, part, SUBSEP)
+				if (!(key in wanted) && part[4] ~ /(@|^\.)plt/) {
+					entries[part[1], part[2], part[3]] += got[key]
+					delete got[key]
+				}
+			}
+			for (key in wanted) {
+				split(key, part, SUBSEP)
+				plt = part[1] SUBSEP part[2] SUBSEP part[3]
+				if (part[4] !~ /^0x|@plt$|^_init$/ || !entries[plt])
+					continue
+				more = wanted[key] - got[key]
+				if (more > 0 && more <= entries[plt]) {
+					entries[plt] -= more
+					wanted[key] -= more
+				}
+				if (wanted[key] < 1e-9)
+					delete wanted[key]
+				if (got[key] < 1e-9)
+					delete got[key]
+			}
+			for (plt in entries)
+				if (entries[plt] > 0.0001 || entries[plt] < -0.0001) {
+					gsub(SUBSEP, " | ", plt)
+					print "PLT entries: " plt
+				}
+			for (key in got) {
+				text = key
+				gsub(SUBSEP, " | ", text)
+				far = field == 5 ? 0.5 : 0.0000501 * (count[key] ? count[key] : 1)
+				if (!(key in wanted)) {
+					if (!cut)
+						print "only sprof: " text ": " got[key]
+				} else if (got[key] - wanted[key] > far || wanted[key] - got[key] > far)
+					print "perf " wanted[key] ", sprof " got[key] ": " text
+			}
+			for (key in wanted) {
+				text = key
+				gsub(SUBSEP, " | ", text)
+				if (!(key in got))
+					print "only perf: " text ": " wanted[key]
+			}
+		}' "$1" "$2" | sort
+}
+
+verdict() {
+	if [ -s "$tmp/differences" ]; then
+		not_ok "$1" "$(head -n 20 "$tmp/differences")"
+	else
+		ok "$1"
+	fi
+}
+
+sprof_table() {
+	"$SPROF" report --no-children -s comm,dso,symbol --format csv "$@" >"$tmp/.sprof" \
+		2>"$tmp/.sprof.err"
+	sprof_rows "$tmp/.sprof" >"$tmp/sprof.rows"
+}
+
+# compares NAME PERF FILE [OPTION]...: the counts of samples.
+compares() {
+	name=$1 binary=$2 file=$3
+	shift 3
+	"$binary" report --stdio --no-children -g none -s comm,dso,sym -n -t '	' \
+		--no-branch-stack --no-group --no-demangle -f -i "$file" "$@" >"$tmp/.perf" \
+		2>"$tmp/.perf.err"
+	perf_rows "$tmp/.perf" | c++filt -p >"$tmp/perf.rows"
+	if ! [ -s "$tmp/perf.rows" ]; then
+		skip "$name" "perf shows no rows"
+		return
+	fi
+	sprof_table -i "$file" "$@"
+	differences "$tmp/perf.rows" "$tmp/sprof.rows" 5 "" >"$tmp/differences"
+	verdict "$name"
+}
