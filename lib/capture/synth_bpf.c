@@ -113,8 +113,9 @@ static struct sp_error *read_functions(int fd, struct program *program, bool *re
 /* Without it functions have the program's short name. */
 static struct sp_error *read_btf(struct program *program)
 {
-	CLEANUP_CLOSE int fd = program->info.btf_id ?
-				       object_by_id(BPF_BTF_GET_FD_BY_ID, program->info.btf_id) : -1;
+	CLEANUP_CLOSE int fd = program->info.btf_id
+				       ? object_by_id(BPF_BTF_GET_FD_BY_ID, program->info.btf_id)
+				       : -1;
 	struct bpf_btf_info info = {0};
 	if (fd < 0 || object_info(fd, &info, sizeof(info)) < 0 || !info.btf_size ||
 	    info.btf_size > BTF_LIMIT)
@@ -152,8 +153,8 @@ static struct sp_error *put_function(struct synth *synth, const struct program *
 				     uint32_t index)
 {
 	char tag[2 * TAG_SIZE + 1];
-	const uint8_t *bytes = index < program->info.nr_prog_tags ? program->tags[index] :
-								    program->info.tag;
+	const uint8_t *bytes =
+		index < program->info.nr_prog_tags ? program->tags[index] : program->info.tag;
 	for (size_t i = 0; i < TAG_SIZE; i++)
 		snprintf(tag + 2 * i, 3, "%02x", bytes[i]);
 	const char *name = function_name(program, index);

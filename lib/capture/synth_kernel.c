@@ -97,13 +97,14 @@ static struct sp_error *put_map(struct synth *synth, uint64_t start, uint64_t en
 	struct sp_record record = {
 		.type = PERF_RECORD_MMAP,
 		.misc = PERF_RECORD_MISC_KERNEL,
-		.mmap = {
-			.pid = KERNEL_PID,
-			.start = start,
-			.size = end - start,
-			.file_offset = file_offset,
-			.filename = name,
-		},
+		.mmap =
+			{
+				.pid = KERNEL_PID,
+				.start = start,
+				.size = end - start,
+				.file_offset = file_offset,
+				.filename = name,
+			},
 	};
 	return synth_put(synth, &record, 0, 0);
 }
@@ -141,8 +142,8 @@ static struct sp_error *put_modules(struct synth *synth, const struct kernel_mod
 {
 	for (size_t i = 0; i < modules->count; i++) {
 		const struct kernel_module *module = &modules->items[i];
-		struct sp_error *error = put_build_id(synth, module->build_id,
-						      module->build_id_size, module->path);
+		struct sp_error *error =
+			put_build_id(synth, module->build_id, module->build_id_size, module->path);
 		if (!error && module->start && module->size)
 			error = put_map(synth, module->start, module->start + module->size, 0,
 					module->path);

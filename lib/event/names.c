@@ -217,7 +217,8 @@ struct near_search {
 
 static void consider(struct near_search *search, const char *name)
 {
-	unsigned int distance = edit_distance(search->typed, search->typed_size, name, strlen(name));
+	unsigned int distance =
+		edit_distance(search->typed, search->typed_size, name, strlen(name));
 	if (distance >= search->distance)
 		return;
 	search->distance = distance;
@@ -235,7 +236,8 @@ struct sp_error *event_name_near(const char *name, size_t size, char **ret)
 		consider(&search, plain_names[i].name);
 	/* Cache, operation and result in mixed radix. */
 	for (uint32_t i = 0; i < PERF_COUNT_HW_CACHE_MAX * PERF_COUNT_HW_CACHE_OP_MAX *
-					 PERF_COUNT_HW_CACHE_RESULT_MAX; i++) {
+					 PERF_COUNT_HW_CACHE_RESULT_MAX;
+	     i++) {
 		uint32_t cache = i % PERF_COUNT_HW_CACHE_MAX, rest = i / PERF_COUNT_HW_CACHE_MAX;
 		uint64_t config = cache | (rest % PERF_COUNT_HW_CACHE_OP_MAX) << 8 |
 				  (rest / PERF_COUNT_HW_CACHE_OP_MAX) << 16;

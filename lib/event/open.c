@@ -100,8 +100,8 @@ static void set_holders(struct planner *planner)
 static void set_start(const struct planner *planner, struct perf_event_attr *attr)
 {
 	attr->disabled = planner->request->start != EVENT_START_NOW;
-	attr->enable_on_exec = planner->request->start == EVENT_START_ON_EXEC &&
-			       !planner->plan->cpu_wide;
+	attr->enable_on_exec =
+		planner->request->start == EVENT_START_ON_EXEC && !planner->plan->cpu_wide;
 	attr->inherit = planner->request->inherit && !planner->plan->cpu_wide;
 }
 
@@ -151,16 +151,15 @@ static struct sp_error *set_rate(struct planner *planner)
 	snprintf(remedy, sizeof(remedy), "sudo sysctl kernel.perf_event_max_sample_rate=%llu",
 		 (unsigned long long)request->freq_hz);
 	snprintf(done, sizeof(done), "sampling at %llu Hz", (unsigned long long)most);
-	return event_notes_add(&plan->notes, asked, done, "more than the kernel allows",
-			       remedy);
+	return event_notes_add(&plan->notes, asked, done, "more than the kernel allows", remedy);
 }
 
 static void set_callchain(const struct planner *planner, struct perf_event_attr *attr)
 {
 	if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
 		return;
-	attr->exclude_callchain_kernel = planner->request->callchain == EVENT_CALLCHAIN_USER ||
-					 attr->exclude_kernel;
+	attr->exclude_callchain_kernel =
+		planner->request->callchain == EVENT_CALLCHAIN_USER || attr->exclude_kernel;
 	attr->exclude_callchain_user = planner->request->callchain == EVENT_CALLCHAIN_KERNEL;
 }
 
@@ -212,8 +211,7 @@ static const char *clock_name(struct event_plan *plan, const struct event_spec *
 	bool modes = attr->exclude_user || attr->exclude_kernel || attr->exclude_hv;
 	snprintf(name, sizeof(name), "cpu-clock%s%s%s%s%s%s%s",
 		 modes || spec->guest_given || spec->attr.exclude_idle ? ":" : "",
-		 modes && !attr->exclude_user ? "u" : "",
-		 modes && !attr->exclude_kernel ? "k" : "",
+		 modes && !attr->exclude_user ? "u" : "", modes && !attr->exclude_kernel ? "k" : "",
 		 modes && !attr->exclude_hv ? "h" : "",
 		 spec->guest_given && !spec->attr.exclude_guest ? "G" : "",
 		 spec->guest_given && !spec->attr.exclude_host ? "H" : "",
@@ -262,17 +260,17 @@ static struct sp_error *give_up_kernel(struct planner *planner, int errnum,
 				       struct event_planned *event)
 {
 	struct event_plan *plan = planner->plan;
-	CLEANUP(cleanup_sp_error_free) struct sp_error *why =
-		rights_explain(&plan->rights, RIGHTS_KERNEL, event->name, errnum);
+	CLEANUP(cleanup_sp_error_free)
+	struct sp_error *why = rights_explain(&plan->rights, RIGHTS_KERNEL, event->name, errnum);
 	event->attr.exclude_kernel = 1;
 	event->attr.exclude_hv = 1;
 	set_callchain(planner, &event->attr);
-	struct sp_error *error = event_notes_add(
-		&plan->notes, event->name, "sampling user code only",
-		rights_kernel_mode(&plan->rights) ?
-			"the kernel may not be sampled" :
-			"kernel.perf_event_paranoid forbids sampling the kernel",
-		sp_error_remedy(why));
+	struct sp_error *error =
+		event_notes_add(&plan->notes, event->name, "sampling user code only",
+				rights_kernel_mode(&plan->rights)
+					? "the kernel may not be sampled"
+					: "kernel.perf_event_paranoid forbids sampling the kernel",
+				sp_error_remedy(why));
 	if (error)
 		return error;
 	event->name = user_name(plan, event->name);
@@ -315,18 +313,22 @@ static struct sp_error *refused(const struct planner *planner, const struct even
 				const struct perf_event_attr *attr, int errnum)
 {
 	if (attr->precise_ip && !spec->precise_max && (errnum == EINVAL || errnum == EOPNOTSUPP))
-		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
-						  "%s: this machine cannot give instruction addresses "
-						  "that precisely", spec->name),
-					"leave out p, or take P: as precise as there is");
+		return error_set_remedy(
+			error_new(SP_ERROR_UNSUPPORTED,
+				  "%s: this machine cannot give instruction addresses "
+				  "that precisely",
+				  spec->name),
+			"leave out p, or take P: as precise as there is");
 	if (errnum == EINVAL && attr->use_clockid && is_hardware(attr) &&
 	    !is_nmi_clock(planner->request->clock_id))
-		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
-						  "%s: hardware counters cannot be timed by clock %d",
-						  spec->name, (int)planner->request->clock_id),
-					"take CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW, or cpu-clock");
-	enum rights_action action = !is_refusal(errnum) || attr->exclude_kernel ? RIGHTS_ANY_EVENT :
-				    planner->plan->cpu_wide ? RIGHTS_CPU_WIDE : RIGHTS_KERNEL;
+		return error_set_remedy(
+			error_new(SP_ERROR_UNSUPPORTED,
+				  "%s: hardware counters cannot be timed by clock %d", spec->name,
+				  (int)planner->request->clock_id),
+			"take CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW, or cpu-clock");
+	enum rights_action action = !is_refusal(errnum) || attr->exclude_kernel ? RIGHTS_ANY_EVENT
+				    : planner->plan->cpu_wide			? RIGHTS_CPU_WIDE
+										: RIGHTS_KERNEL;
 	return rights_explain(&planner->plan->rights, action, spec->name, errnum);
 }
 
@@ -370,10 +372,13 @@ static struct sp_error *check_clock(struct planner *planner)
 	attr.disabled = 1;
 	if (try_open(planner, &attr) != EINVAL)
 		return NULL;
-	struct sp_error *error = error_new(SP_ERROR_INVALID, "the kernel does not time events by "
-					   "clock %d", (int)planner->request->clock_id);
-	return error_set_remedy(error, "take CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME or "
-				       "CLOCK_TAI");
+	struct sp_error *error = error_new(SP_ERROR_INVALID,
+					   "the kernel does not time events by "
+					   "clock %d",
+					   (int)planner->request->clock_id);
+	return error_set_remedy(error,
+				"take CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME or "
+				"CLOCK_TAI");
 }
 
 /* Whether whole CPUs are sampled. */
@@ -408,7 +413,8 @@ static struct sp_error *plan_samples(struct planner *planner)
 	planner->sampling.sample_regs_user = planner->request->user_registers;
 	planner->sampling.sample_stack_user = planner->request->user_stack_bytes;
 	set_start(planner, &planner->sampling);
-	planner->sampling.inherit_stat = planner->sampling.inherit && planner->request->inherit_stat;
+	planner->sampling.inherit_stat =
+		planner->sampling.inherit && planner->request->inherit_stat;
 	struct sp_error *error = set_rate(planner);
 	if (error)
 		return error;

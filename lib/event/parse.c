@@ -175,21 +175,22 @@ static const struct modifier {
 	unsigned char times; /* that it may be given */
 	modifier_fn *apply;
 } modifiers[] = {
-	{'u', 1, modify_user},	   {'k', 1, modify_kernel},  {'h', 1, modify_hypervisor},
-	{'G', 1, modify_guest},	   {'H', 1, modify_host},    {'I', 1, modify_idle},
-	{'p', 3, modify_precise},  {'P', 1, modify_precise_max},
-	{'D', 1, modify_pinned},   {'e', 1, modify_exclusive},
+	{'u', 1, modify_user},	    {'k', 1, modify_kernel},	  {'h', 1, modify_hypervisor},
+	{'G', 1, modify_guest},	    {'H', 1, modify_host},	  {'I', 1, modify_idle},
+	{'p', 3, modify_precise},   {'P', 1, modify_precise_max}, {'D', 1, modify_pinned},
+	{'e', 1, modify_exclusive},
 };
 #define MODIFIER_COUNT (sizeof(modifiers) / sizeof(*modifiers))
 
 static struct sp_error *modifier_error(const struct parser *parser, const char *place,
 				       const char *what)
 {
-	struct sp_error *error = error_new(SP_ERROR_INVALID,
-					   "event \"%s\": %s modifier '%c' at character %zu",
-					   parser->text, what, *place, column(parser, place));
-	return error_set_remedy(error, "modifiers are u k h (user, kernel, hypervisor), G H (guest, "
-				       "host), I (not idle), p pp ppp P (precise), D e");
+	struct sp_error *error =
+		error_new(SP_ERROR_INVALID, "event \"%s\": %s modifier '%c' at character %zu",
+			  parser->text, what, *place, column(parser, place));
+	return error_set_remedy(error,
+				"modifiers are u k h (user, kernel, hypervisor), G H (guest, "
+				"host), I (not idle), p pp ppp P (precise), D e");
 }
 
 static struct sp_error *apply_modifier(const struct parser *parser, const char *place,
@@ -216,9 +217,9 @@ static struct sp_error *parse_modifiers(struct parser *parser, struct event_spec
 	struct modifier_state state = {.spec = spec};
 	struct token token = parser->token;
 	if (token.kind != TOKEN_WORD) {
-		struct sp_error *error = error_new(SP_ERROR_INVALID,
-						   "event \"%s\": no modifier at character %zu",
-						   parser->text, column(parser, token.text));
+		struct sp_error *error =
+			error_new(SP_ERROR_INVALID, "event \"%s\": no modifier at character %zu",
+				  parser->text, column(parser, token.text));
 		return error_set_remedy(error, "put u, k or another modifier behind the ':'");
 	}
 	for (size_t i = 0; i < token.size; i++) {
@@ -269,9 +270,9 @@ static struct sp_error *parse_name(struct parser *parser, struct event_spec *spe
 	struct token name = parser->token;
 	struct event_code code;
 	if (name.kind == TOKEN_END || at(parser, ',')) {
-		struct sp_error *error = error_new(SP_ERROR_INVALID,
-						   "event \"%s\": no event at character %zu",
-						   parser->text, column(parser, name.text));
+		struct sp_error *error =
+			error_new(SP_ERROR_INVALID, "event \"%s\": no event at character %zu",
+				  parser->text, column(parser, name.text));
 		return error_set_remedy(error, "put an event's name there, as cycles");
 	}
 	if (at(parser, '{'))
@@ -323,9 +324,10 @@ static struct sp_error *parse_list(struct parser *parser)
 		if (at(parser, '/'))
 			return unsupported(parser, place, "a PMU's event");
 		if (!at(parser, ',')) {
-			error = error_new(SP_ERROR_INVALID,
-					  "event \"%s\": '%c' at character %zu does not belong there",
-					  parser->text, *place, column(parser, place));
+			error = error_new(
+				SP_ERROR_INVALID,
+				"event \"%s\": '%c' at character %zu does not belong there",
+				parser->text, *place, column(parser, place));
 			return error_set_remedy(error, "events are separated by commas, modifiers "
 						       "follow one ':'");
 		}

@@ -106,8 +106,8 @@ static void read_limits(struct rights *rights)
 	struct rlimit limit;
 	rights->memlock_bytes = 0;
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
-		rights->memlock_bytes = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX :
-									  limit.rlim_cur;
+		rights->memlock_bytes =
+			limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 	rights->files = rights->files_max = 1024;
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
 		rights->files = limit.rlim_cur;
@@ -164,8 +164,8 @@ bool rights_cpu_wide(const struct rights *rights)
 
 /* What is needed for an action, and what the facts say is in the way. */
 struct obstacle {
-	int32_t paranoid;  /* the highest that allows it without capabilities */
-	const char *what;  /* "sampling the kernel" */
+	int32_t paranoid; /* the highest that allows it without capabilities */
+	const char *what; /* "sampling the kernel" */
 };
 
 static const struct obstacle obstacles[] = {
@@ -181,22 +181,24 @@ static struct sp_error *remedy_for_paranoid(const struct rights *rights, struct 
 	if (rights->container)
 		return error_set_remedy(error,
 					"on the host: sudo sysctl kernel.perf_event_paranoid=%d; "
-					"or start the container with --cap-add PERFMON", allows);
+					"or start the container with --cap-add PERFMON",
+					allows);
 	return error_set_remedy(error,
 				"sudo sysctl kernel.perf_event_paranoid=%d, or run as root, or "
-				"sudo setcap cap_perfmon+ep $(command -v sprof)", allows);
+				"sudo setcap cap_perfmon+ep $(command -v sprof)",
+				allows);
 }
 
 /* A filter may answer with any errno; ENOSYS is what container runtimes like. */
 static struct sp_error *refused_by_filter(const struct rights *rights, const char *name)
 {
-	struct sp_error *error = error_new(SP_ERROR_PERMISSION,
-					   "%s: a seccomp filter%s refuses perf_event_open", name,
-					   rights->container ? " of this container" : "");
+	struct sp_error *error =
+		error_new(SP_ERROR_PERMISSION, "%s: a seccomp filter%s refuses perf_event_open",
+			  name, rights->container ? " of this container" : "");
 	if (rights->container)
-		return error_set_remedy(error,
-					"start the container with --cap-add PERFMON, or (Docker before "
-					"20.10) --cap-add SYS_ADMIN, or profile it from the host");
+		return error_set_remedy(
+			error, "start the container with --cap-add PERFMON, or (Docker before "
+			       "20.10) --cap-add SYS_ADMIN, or profile it from the host");
 	return error_set_remedy(error, "run outside of the sandbox, or let its filter allow "
 				       "perf_event_open");
 }
@@ -207,28 +209,30 @@ static struct sp_error *explain_refusal(const struct rights *rights, enum rights
 {
 	const struct obstacle *obstacle = &obstacles[action];
 	if (errnum == ENOSYS && !rights->seccomp)
-		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
-						  "%s: this kernel has no perf events", name),
-					"boot a kernel built with CONFIG_PERF_EVENTS");
+		return error_set_remedy(
+			error_new(SP_ERROR_UNSUPPORTED, "%s: this kernel has no perf events", name),
+			"boot a kernel built with CONFIG_PERF_EVENTS");
 	if (!rights_perfmon(rights) && rights->paranoid > obstacle->paranoid)
 		return remedy_for_paranoid(rights,
 					   error_new(SP_ERROR_PERMISSION,
 						     "%s: kernel.perf_event_paranoid is %d, which "
-						     "forbids %s", name, rights->paranoid,
-						     obstacle->what),
+						     "forbids %s",
+						     name, rights->paranoid, obstacle->what),
 					   obstacle->paranoid);
 	if (rights->seccomp && action == RIGHTS_ANY_EVENT)
 		return refused_by_filter(rights, name);
 	if (action == RIGHTS_TASK)
-		return error_set_remedy(error_new(SP_ERROR_PERMISSION,
-						  "%s: it is another user's, or has more rights than "
-						  "this process", name),
-					"run as root or as that user, or sudo setcap cap_perfmon+ep "
-					"$(command -v sprof)");
-	return error_set_remedy(error_os(errnum, "%s: a security module forbids %s", name,
-					 obstacle->what),
-				"ask whoever set it up (SELinux, AppArmor, kernel lockdown); "
-				"`dmesg` or the audit log names it");
+		return error_set_remedy(
+			error_new(SP_ERROR_PERMISSION,
+				  "%s: it is another user's, or has more rights than "
+				  "this process",
+				  name),
+			"run as root or as that user, or sudo setcap cap_perfmon+ep "
+			"$(command -v sprof)");
+	return error_set_remedy(
+		error_os(errnum, "%s: a security module forbids %s", name, obstacle->what),
+		"ask whoever set it up (SELinux, AppArmor, kernel lockdown); "
+		"`dmesg` or the audit log names it");
 }
 
 struct sp_error *rights_explain(const struct rights *rights, enum rights_action action,
@@ -240,23 +244,26 @@ struct sp_error *rights_explain(const struct rights *rights, enum rights_action 
 	case EACCES:
 		return explain_refusal(rights, action, name, errnum);
 	case EMFILE:
-		return error_set_remedy(error_os(EMFILE, "%s: no more than %llu files may be open", name,
-						 (unsigned long long)rights->files),
-					"ulimit -n, or LimitNOFILE= of the service: one is needed for each "
-					"event, thread and CPU");
+		return error_set_remedy(
+			error_os(EMFILE, "%s: no more than %llu files may be open", name,
+				 (unsigned long long)rights->files),
+			"ulimit -n, or LimitNOFILE= of the service: one is needed for each "
+			"event, thread and CPU");
 	case ENFILE:
-		return error_set_remedy(error_os(ENFILE, "%s: the whole system's files are used up", name),
-					"sudo sysctl fs.file-max=N");
+		return error_set_remedy(
+			error_os(ENFILE, "%s: the whole system's files are used up", name),
+			"sudo sysctl fs.file-max=N");
 	case EBUSY:
-		return error_set_remedy(error_os(EBUSY, "%s: the hardware counter is taken", name),
-					"end other profilers, or sudo sysctl kernel.nmi_watchdog=0");
+		return error_set_remedy(
+			error_os(EBUSY, "%s: the hardware counter is taken", name),
+			"end other profilers, or sudo sysctl kernel.nmi_watchdog=0");
 	case ENOENT:
 	case ENODEV:
 	case EOPNOTSUPP:
-		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
-						  "%s: this machine cannot count it", name),
-					"-e cpu-clock works everywhere; a virtual machine has hardware "
-					"counters only where its host passes them on");
+		return error_set_remedy(
+			error_new(SP_ERROR_UNSUPPORTED, "%s: this machine cannot count it", name),
+			"-e cpu-clock works everywhere; a virtual machine has hardware "
+			"counters only where its host passes them on");
 	default:
 		return error_os(errnum, "%s: cannot be opened", name);
 	}
@@ -294,8 +301,10 @@ static struct sp_error *note_smaller_rings(const struct rights *rights, uint32_t
 	char asked[64], done[64], why[160], remedy[160];
 	uint64_t kb = rights->page_size / 1024;
 	uint64_t need_kb = pages_of(wanted, cpu_count) * kb / rights->online_cpus + 1;
-	snprintf(asked, sizeof(asked), "rings of %llu KiB", (unsigned long long)(wanted.samples * kb));
-	snprintf(done, sizeof(done), "%llu KiB for each CPU", (unsigned long long)(got.samples * kb));
+	snprintf(asked, sizeof(asked), "rings of %llu KiB",
+		 (unsigned long long)(wanted.samples * kb));
+	snprintf(done, sizeof(done), "%llu KiB for each CPU",
+		 (unsigned long long)(got.samples * kb));
 	snprintf(why, sizeof(why), "kernel.perf_event_mlock_kb is %llu and RLIMIT_MEMLOCK %llu KiB",
 		 (unsigned long long)rights->mlock_kb,
 		 (unsigned long long)(rights->memlock_bytes / 1024));
@@ -333,13 +342,15 @@ struct sp_error *rights_shrink_rings(const struct rights *rights, struct ring_pa
 		pages->sideband /= 2;
 		return NULL;
 	}
-	return error_set_remedy(error_new(SP_ERROR_LIMIT, "no memory may be locked for rings: "
-					  "kernel.perf_event_mlock_kb is %llu and RLIMIT_MEMLOCK %llu KiB, "
-					  "and other profilers of this user share them",
-					  (unsigned long long)rights->mlock_kb,
-					  (unsigned long long)(rights->memlock_bytes / 1024)),
-				"end them, or sudo sysctl kernel.perf_event_mlock_kb=%llu",
-				(unsigned long long)(rights->mlock_kb * 2 + 516));
+	return error_set_remedy(
+		error_new(SP_ERROR_LIMIT,
+			  "no memory may be locked for rings: "
+			  "kernel.perf_event_mlock_kb is %llu and RLIMIT_MEMLOCK %llu KiB, "
+			  "and other profilers of this user share them",
+			  (unsigned long long)rights->mlock_kb,
+			  (unsigned long long)(rights->memlock_bytes / 1024)),
+		"end them, or sudo sysctl kernel.perf_event_mlock_kb=%llu",
+		(unsigned long long)(rights->mlock_kb * 2 + 516));
 }
 
 static uint64_t open_files(void)
@@ -367,9 +378,11 @@ struct sp_error *rights_raise_files(const struct rights *rights, uint64_t need,
 		raised.rlim_max = whole;
 	if (raised.rlim_max >= whole && setrlimit(RLIMIT_NOFILE, &raised) == 0)
 		return NULL;
-	return error_set_remedy(error_new(SP_ERROR_LIMIT, "%llu files would have to be open, of which "
-					  "%llu may be", (unsigned long long)whole,
-					  (unsigned long long)limit.rlim_max),
-				"raise the hard limit (ulimit -Hn, limits.conf, LimitNOFILE=), or sample "
-				"whole CPUs with -a");
+	return error_set_remedy(
+		error_new(SP_ERROR_LIMIT,
+			  "%llu files would have to be open, of which "
+			  "%llu may be",
+			  (unsigned long long)whole, (unsigned long long)limit.rlim_max),
+		"raise the hard limit (ulimit -Hn, limits.conf, LimitNOFILE=), or sample "
+		"whole CPUs with -a");
 }

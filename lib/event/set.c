@@ -39,8 +39,8 @@ struct event_set {
 
 DEFINE_CLEANUP(struct event_set *, event_set_free)
 
-static int kernel_open(const struct event_set *set, const struct perf_event_attr *attr,
-		       int32_t pid, uint32_t cpu, int output, unsigned long flags)
+static int kernel_open(const struct event_set *set, const struct perf_event_attr *attr, int32_t pid,
+		       uint32_t cpu, int output, unsigned long flags)
 {
 	return set->kernel->open(set->kernel->arg, attr, pid, (int32_t)cpu, output, flags);
 }
@@ -54,8 +54,7 @@ static struct sp_error *open_holders(struct event_set *set)
 		*slot = kernel_open(set, &set->plan->holders[i % EVENT_ROLE_COUNT], 0,
 				    set->cpus[i / EVENT_ROLE_COUNT], -1, 0);
 		if (*slot < 0)
-			return rights_explain(&set->plan->rights, RIGHTS_ANY_EVENT, "ring",
-					      -*slot);
+			return rights_explain(&set->plan->rights, RIGHTS_ANY_EVENT, "ring", -*slot);
 	}
 	return NULL;
 }
@@ -118,8 +117,9 @@ static const struct event_planned *role_events(const struct event_set *set, enum
 }
 
 /* 0, or the errno. */
-static int open_event(struct event_set *set, enum event_role role, const struct event_planned *event,
-		      uint32_t index, const struct event_place *place)
+static int open_event(struct event_set *set, enum event_role role,
+		      const struct event_planned *event, uint32_t index,
+		      const struct event_place *place)
 {
 	struct opened *slot = vec_push(&set->opened);
 	if (!slot)
@@ -145,8 +145,7 @@ static int open_place(struct event_set *set, enum event_role role, const struct 
 	for (size_t i = 0; i < count && !errnum; i++)
 		errnum = open_event(set, role, &events[i], first + (uint32_t)i, place);
 	while (errnum && set->opened.count > before)
-		set->kernel->close(set->kernel->arg,
-				   set->opened.items[--set->opened.count].fd);
+		set->kernel->close(set->kernel->arg, set->opened.items[--set->opened.count].fd);
 	return errnum;
 }
 
@@ -304,8 +303,8 @@ struct sp_error *event_set_events(struct event_set *set, const struct sp_event *
 	if (!set->events || !set->ids)
 		return error_no_memory();
 	for (size_t i = 0; i < event_count; i++) {
-		const struct event_planned *planned = i < plan->sample_count ? &plan->samples[i] :
-									       &plan->sideband;
+		const struct event_planned *planned =
+			i < plan->sample_count ? &plan->samples[i] : &plan->sideband;
 		set->events[i].name = planned->name;
 		set->events[i].attr = planned->attr;
 	}

@@ -28,7 +28,7 @@
 
 struct entry {
 	uint64_t address;
-	uint32_t name;   /* offset in names */
+	uint32_t name;	 /* offset in names */
 	uint16_t module; /* index in modules; 0: the kernel */
 	char type;
 };
@@ -339,9 +339,8 @@ static struct kallsyms_symbol symbol_at(const struct kallsyms *kallsyms, size_t 
 		.address = entry->address,
 		.end = entry_end(kallsyms, entry, next),
 		.name = kallsyms->names + entry->name,
-		.module = entry->module ?
-				  kallsyms->names + kallsyms->modules.items[entry->module] :
-				  NULL,
+		.module = entry->module ? kallsyms->names + kallsyms->modules.items[entry->module]
+					: NULL,
 		.type = entry->type,
 	};
 }

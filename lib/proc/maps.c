@@ -22,12 +22,12 @@
 /* linux/fs.h has it from Linux 6.11 on. */
 struct map_query {
 	uint64_t size;
-	uint64_t query_flags, query_addr;               /* in */
-	uint64_t start, end, flags, page_size, offset;  /* out */
+	uint64_t query_flags, query_addr;	       /* in */
+	uint64_t start, end, flags, page_size, offset; /* out */
 	uint64_t inode;
 	uint32_t dev_major, dev_minor;
-	uint32_t name_size, build_id_size;              /* in and out */
-	uint64_t name_addr, build_id_addr;              /* in */
+	uint32_t name_size, build_id_size; /* in and out */
+	uint64_t name_addr, build_id_addr; /* in */
 };
 _Static_assert(sizeof(struct map_query) == 104, "the kernel's struct procmap_query");
 
@@ -51,7 +51,7 @@ struct maps {
 	struct cursor cursor;
 	VEC(char) path;
 	/* By queries. */
-	int fd;       /* -1: from text */
+	int fd;	      /* -1: from text */
 	int answered; /* of the query made last and not given out yet: its errno; -1: none */
 	char name[PATH_MAX + DELETED_SIZE + 1];
 };
@@ -219,8 +219,8 @@ struct sp_error *maps_open(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
 	CLEANUP(cleanup_maps_free) struct maps *maps = maps_new(filter);
 	if (!maps)
 		return error_no_memory();
-	int size = tid ? asprintf(&maps->file, "%s/proc/%u/task/%u/maps", ctx_root(ctx), pid, tid) :
-			 asprintf(&maps->file, "%s/proc/%u/maps", ctx_root(ctx), pid);
+	int size = tid ? asprintf(&maps->file, "%s/proc/%u/task/%u/maps", ctx_root(ctx), pid, tid)
+		       : asprintf(&maps->file, "%s/proc/%u/maps", ctx_root(ctx), pid);
 	if (size < 0) {
 		maps->file = NULL;
 		return error_no_memory();
@@ -275,8 +275,8 @@ static struct sp_error *next_answer(struct maps *maps, bool *found_ret)
 struct sp_error *maps_next(struct maps *maps, const struct maps_entry **ret)
 {
 	bool found;
-	struct sp_error *error = maps->fd >= 0 ? next_answer(maps, &found) :
-						 next_line(maps, &found);
+	struct sp_error *error =
+		maps->fd >= 0 ? next_answer(maps, &found) : next_line(maps, &found);
 	if (error)
 		return error;
 	*ret = found ? &maps->entry : NULL;

@@ -91,7 +91,8 @@ static struct kernel_module *find_module(const struct by_name *by_name, const ch
 	if (!index)
 		return NULL;
 	struct kernel_module *module = &by_name->modules[*index];
-	return strlen(module->name) == size && memcmp(module->name, name, size) == 0 ? module : NULL;
+	return strlen(module->name) == size && memcmp(module->name, name, size) == 0 ? module
+										     : NULL;
 }
 
 /* "kernel/sound/snd-hda-intel.ko.xz" -> "snd_hda_intel"; 0 if it is no module's file. */

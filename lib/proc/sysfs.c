@@ -68,9 +68,9 @@ static bool parse_range(struct cursor *cursor, uint32_t *first, uint32_t *last)
 
 static struct sp_error *list_error(const char *text, const struct cursor *cursor)
 {
-	struct sp_error *error = error_new(SP_ERROR_INVALID,
-					   "\"%s\" is not a list of CPUs (at character %zu)", text,
-					   (size_t)(cursor->pos - cursor->begin) + 1);
+	struct sp_error *error =
+		error_new(SP_ERROR_INVALID, "\"%s\" is not a list of CPUs (at character %zu)", text,
+			  (size_t)(cursor->pos - cursor->begin) + 1);
 	return error_set_remedy(error, "give numbers and ranges, as in 0-3,5");
 }
 

@@ -179,7 +179,8 @@ struct sp_error *task_stat_parse(const void *text, size_t size, const char *path
 		uint64_t value;
 		bool negative = text_char(&cursor, '-');
 		if (!text_decimal(&cursor, &value))
-			return cursor_error(&cursor, "field %u of the stat line is no number", field);
+			return cursor_error(&cursor, "field %u of the stat line is no number",
+					    field);
 		keep_field(&stat, field, value, negative);
 	}
 	/* Up to the start time all kernels have them. */
@@ -229,8 +230,8 @@ struct sp_error *tasks_stat_all(const struct sp_ctx *ctx, uint32_t pid,
 	for (size_t i = 0; i < list->count; i++) {
 		char name[32];
 		snprintf(name, sizeof(name), "%u/stat", list->items[i]);
-		CLEANUP(cleanup_sp_error_free) struct sp_error *error =
-			read_stat(directory, name, &stats[count]);
+		CLEANUP(cleanup_sp_error_free)
+		struct sp_error *error = read_stat(directory, name, &stats[count]);
 		if (!error)
 			count++;
 		else if (sp_error_code(error) != SP_ERROR_NOT_FOUND)

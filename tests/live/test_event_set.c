@@ -21,8 +21,7 @@
 
 static int case_count;
 
-__attribute__((format(printf, 2, 3)))
-static void result(bool passed, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void result(bool passed, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -96,8 +95,8 @@ static void recording_deinit(struct recording *recording)
 static void open_task(struct recording *recording, enum event_role role, int32_t tid)
 {
 	for (size_t i = 0; i < recording->cpus.count; i++)
-		recording->places[i] = (struct event_place){.tid = tid, .cpu_index = (uint32_t)i,
-							    .last_cpu = -1};
+		recording->places[i] =
+			(struct event_place){.tid = tid, .cpu_index = (uint32_t)i, .last_cpu = -1};
 	need(event_set_open(recording->set, role, recording->places, recording->cpus.count));
 }
 
@@ -262,7 +261,8 @@ static void places_of_tasks_that_are_gone(void)
 	need(event_set_open(recording.set, EVENT_ROLE_SAMPLES, places, 20));
 	bool right = true;
 	for (size_t i = 0; i < 20; i++)
-		right &= places[i].status == (i % 2 && i != 3 ? EVENT_PLACE_OPEN : EVENT_PLACE_GONE);
+		right &=
+			places[i].status == (i % 2 && i != 3 ? EVENT_PLACE_OPEN : EVENT_PLACE_GONE);
 	result(right, "tasks that are gone are told apart");
 	sched_getaffinity(0, sizeof(after), &after);
 	result(CPU_EQUAL(&before, &after), "the thread's affinity is restored");

@@ -96,8 +96,7 @@ TEST(event_modifiers_choose_modes)
 }
 
 /* The message must hold `says`, the remedy `advice`; nothing may be added. */
-static void refused(const char *text, enum sp_error_code code, const char *says,
-		    const char *advice)
+static void refused(const char *text, enum sp_error_code code, const char *says, const char *advice)
 {
 	SPECS specs = {0};
 	parse(&specs, "cs");
@@ -119,7 +118,8 @@ TEST(event_errors_point_at_the_character)
 	refused("cycles,,cs", SP_ERROR_INVALID, "no event at character 8", "cycles");
 	refused("cycles:", SP_ERROR_INVALID, "no modifier at character 8", "':'");
 	refused("cycles:x", SP_ERROR_INVALID, "unknown modifier 'x' at character 8", "u k h");
-	refused("cycles:uku", SP_ERROR_INVALID, "too many of modifier 'u' at character 10", "u k h");
+	refused("cycles:uku", SP_ERROR_INVALID, "too many of modifier 'u' at character 10",
+		"u k h");
 	refused("cycles:pppp", SP_ERROR_INVALID, "'p' at character 11", "p pp ppp");
 	refused("cs,cycles u", SP_ERROR_INVALID, "'u' at character 11", "commas");
 	refused("cycles:u:k", SP_ERROR_INVALID, "':' at character 9", "one ':'");
@@ -186,7 +186,7 @@ struct oracle {
 
 static const char *const oracle_fields[8] = {
 	"exclude_user", "exclude_kernel", "exclude_hv", "exclude_idle",
-	"precise_ip",   "pinned",	  "exclusive",  "exclude_host",
+	"precise_ip",	"pinned",	  "exclusive",	"exclude_host",
 };
 
 static void oracle_line(struct oracle *oracle, const char *line)
@@ -255,22 +255,76 @@ static bool compare_with_perf(const char *event)
 TEST(event_parse_agrees_with_perf)
 {
 	static const char *const events[] = {
-		"cycles", "cpu-cycles", "instructions", "cache-references", "cache-misses",
-		"branches", "branch-instructions", "branch-misses", "bus-cycles", "ref-cycles",
-		"stalled-cycles-frontend", "idle-cycles-frontend", "stalled-cycles-backend",
-		"idle-cycles-backend", "cpu-clock", "task-clock", "page-faults", "faults",
-		"minor-faults", "major-faults", "context-switches", "cs", "cpu-migrations",
-		"migrations", "alignment-faults", "emulation-faults", "dummy", "bpf-output",
-		"cgroup-switches", "L1-dcache-loads", "L1-dcache-load-misses", "l1d-stores",
-		"L1-dcache-store-misses", "L1-dcache-prefetches", "L1-icache-load-misses",
-		"L1-icache-prefetch-misses", "LLC-loads", "LLC-load-misses", "LLC-stores",
-		"LLC-prefetch-misses", "L2-loads", "dTLB-loads", "dTLB-store-misses",
-		"d-tlb-load-miss", "iTLB-loads", "iTLB-load-misses", "branch-loads",
-		"branch-load-misses", "bpc-loads", "btb-read-miss", "node-loads",
-		"node-store-misses", "node-prefetches", "node", "LLC-misses", "r1a8", "rffff",
-		"cpu-clock:u", "cpu-clock:k", "cpu-clock:uk", "cpu-clock:h", "cpu-clock:I",
-		"cpu-clock:H", "cpu-clock:G", "cpu-clock:p", "cpu-clock:pp", "cpu-clock:D",
-		"cpu-clock:uI", "cpu-clock:e", "task-clock:ukhHG",
+		"cycles",
+		"cpu-cycles",
+		"instructions",
+		"cache-references",
+		"cache-misses",
+		"branches",
+		"branch-instructions",
+		"branch-misses",
+		"bus-cycles",
+		"ref-cycles",
+		"stalled-cycles-frontend",
+		"idle-cycles-frontend",
+		"stalled-cycles-backend",
+		"idle-cycles-backend",
+		"cpu-clock",
+		"task-clock",
+		"page-faults",
+		"faults",
+		"minor-faults",
+		"major-faults",
+		"context-switches",
+		"cs",
+		"cpu-migrations",
+		"migrations",
+		"alignment-faults",
+		"emulation-faults",
+		"dummy",
+		"bpf-output",
+		"cgroup-switches",
+		"L1-dcache-loads",
+		"L1-dcache-load-misses",
+		"l1d-stores",
+		"L1-dcache-store-misses",
+		"L1-dcache-prefetches",
+		"L1-icache-load-misses",
+		"L1-icache-prefetch-misses",
+		"LLC-loads",
+		"LLC-load-misses",
+		"LLC-stores",
+		"LLC-prefetch-misses",
+		"L2-loads",
+		"dTLB-loads",
+		"dTLB-store-misses",
+		"d-tlb-load-miss",
+		"iTLB-loads",
+		"iTLB-load-misses",
+		"branch-loads",
+		"branch-load-misses",
+		"bpc-loads",
+		"btb-read-miss",
+		"node-loads",
+		"node-store-misses",
+		"node-prefetches",
+		"node",
+		"LLC-misses",
+		"r1a8",
+		"rffff",
+		"cpu-clock:u",
+		"cpu-clock:k",
+		"cpu-clock:uk",
+		"cpu-clock:h",
+		"cpu-clock:I",
+		"cpu-clock:H",
+		"cpu-clock:G",
+		"cpu-clock:p",
+		"cpu-clock:pp",
+		"cpu-clock:D",
+		"cpu-clock:uI",
+		"cpu-clock:e",
+		"task-clock:ukhHG",
 	};
 	struct oracle probe;
 	if (ask_perf("dummy", &probe, 1) != 1)

@@ -19,12 +19,12 @@ struct fake {
 	bool no_exclude_guest; /* EINVAL */
 	int32_t paranoid;
 	bool capable;
-	uint32_t attr_size;    /* E2BIG above; 0: none */
-	bool old;              /* EINVAL for all flags of 4.1 and later */
-	bool no_lost;          /* EINVAL for PERF_FORMAT_LOST alone */
-	clockid_t no_clock;    /* EINVAL for it; 0: none */
-	int error;             /* whatever it is */
-	int task_error;        /* for other tasks than ours */
+	uint32_t attr_size; /* E2BIG above; 0: none */
+	bool old;	    /* EINVAL for all flags of 4.1 and later */
+	bool no_lost;	    /* EINVAL for PERF_FORMAT_LOST alone */
+	clockid_t no_clock; /* EINVAL for it; 0: none */
+	int error;	    /* whatever it is */
+	int task_error;	    /* for other tasks than ours */
 	int open, opens;
 	struct perf_event_attr last;
 };
@@ -63,8 +63,8 @@ static int fake_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 		return -EACCES;
 	if (hardware && fake->no_counters)
 		return -ENOENT;
-	if (hardware && attr->precise_ip && (fake->no_precise ||
-	    (fake->most_precise && attr->precise_ip > fake->most_precise)))
+	if (hardware && attr->precise_ip &&
+	    (fake->no_precise || (fake->most_precise && attr->precise_ip > fake->most_precise)))
 		return -EOPNOTSUPP;
 	if (hardware && attr->exclude_guest && fake->no_exclude_guest)
 		return -EINVAL;
@@ -145,8 +145,8 @@ TEST(plan_refuses_precision_that_was_typed_and_is_not_there)
 {
 	struct fake fake = {.capable = true, .no_precise = true};
 	struct event_plan *none = NULL;
-	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
-		make(&fake, "cycles:pp", NULL, &none);
+	CLEANUP(cleanup_sp_error_free)
+	struct sp_error *error = make(&fake, "cycles:pp", NULL, &none);
 	ck_assert_int_eq(sp_error_code(error), SP_ERROR_UNSUPPORTED);
 	ck_assert_ptr_nonnull(strstr(sp_error_message(error), "precisely"));
 	PLAN *most = plan(&fake, "cycles:P");
@@ -180,8 +180,8 @@ TEST(plan_has_no_stand_in_for_other_counters)
 {
 	struct fake fake = {.capable = true, .no_counters = true};
 	struct event_plan *none = NULL;
-	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
-		make(&fake, "cpu-clock,instructions", NULL, &none);
+	CLEANUP(cleanup_sp_error_free)
+	struct sp_error *error = make(&fake, "cpu-clock,instructions", NULL, &none);
 	ck_assert_int_eq(sp_error_code(error), SP_ERROR_UNSUPPORTED);
 	ck_assert_ptr_nonnull(strstr(sp_error_message(error), "instructions"));
 }
@@ -216,8 +216,8 @@ TEST(plan_fails_where_only_the_kernel_was_asked_for)
 {
 	struct fake fake = {.paranoid = 2};
 	struct event_plan *none = NULL;
-	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
-		make(&fake, "cpu-clock:k", NULL, &none);
+	CLEANUP(cleanup_sp_error_free)
+	struct sp_error *error = make(&fake, "cpu-clock:k", NULL, &none);
 	ck_assert_int_eq(sp_error_code(error), SP_ERROR_PERMISSION);
 	ck_assert_ptr_nonnull(strstr(sp_error_remedy(error), "perf_event_paranoid=1"));
 }
@@ -235,8 +235,8 @@ TEST(plan_of_a_kernel_that_refuses_everything)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct fake fake = {.error = cases[i].errnum, .paranoid = cases[i].paranoid};
 		struct event_plan *none = NULL;
-		CLEANUP(cleanup_sp_error_free) struct sp_error *error =
-			make(&fake, NULL, NULL, &none);
+		CLEANUP(cleanup_sp_error_free)
+		struct sp_error *error = make(&fake, NULL, NULL, &none);
 		ck_assert_ptr_nonnull(error);
 		ck_assert_int_eq(sp_error_code(error), cases[i].code);
 		ck_assert_ptr_nonnull(sp_error_remedy(error));
@@ -270,8 +270,8 @@ TEST(plan_chooses_the_scope)
 	ck_assert(attr->inherit && attr->enable_on_exec && attr->disabled && !attr->exclude_idle);
 	ck_assert_uint_eq(tasks->notes.count, 0);
 	struct event_plan *none = NULL;
-	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
-		make(&user, "cpu-clock", &cpus, &none);
+	CLEANUP(cleanup_sp_error_free)
+	struct sp_error *error = make(&user, "cpu-clock", &cpus, &none);
 	ck_assert_int_eq(sp_error_code(error), SP_ERROR_PERMISSION);
 	ck_assert_ptr_nonnull(strstr(sp_error_remedy(error), "perf_event_paranoid=0"));
 }

@@ -100,9 +100,12 @@ TEST(kallsyms_says_hidden)
 TEST(kallsyms_refuses_what_is_none)
 {
 	static const char *const bad[] = {
-		"zzz T _text\n",		   "ffffffff81000000 T\n",
-		"ffffffff81000000  T x\n",	   "ffffffff81000000 T x\t[m\n",
-		"11112222333344445 T x\n",	   "ffffffff81000000 T x y\n",
+		"zzz T _text\n",
+		"ffffffff81000000 T\n",
+		"ffffffff81000000  T x\n",
+		"ffffffff81000000 T x\t[m\n",
+		"11112222333344445 T x\n",
+		"ffffffff81000000 T x y\n",
 		"ffffffff81000000 T x\nffff",
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -145,8 +148,7 @@ TEST(kallsyms_reference_may_be_stext)
 {
 	ROOT root;
 	root_init(&root);
-	root_put(&root, "/proc/kallsyms",
-		 "ffff800010080000 t _head\nffff800010081000 T _stext\n");
+	root_put(&root, "/proc/kallsyms", "ffff800010080000 t _head\nffff800010081000 T _stext\n");
 	struct kernel_reference reference;
 	ck_assert(kallsyms_reference(root.ctx, &reference));
 	ck_assert_str_eq(reference.name, "_stext");

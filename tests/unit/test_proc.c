@@ -45,7 +45,8 @@ static const struct maps_entry *next(struct maps *maps)
 TEST(maps_fields)
 {
 	MAPS *maps = parse("7f0000001000-7f0000003000 r-xs 00002000 fe:1f 247134"
-			   "                     /usr/bin/a b\n", MAPS_ALL);
+			   "                     /usr/bin/a b\n",
+			   MAPS_ALL);
 	const struct maps_entry *entry = next(maps);
 	ck_assert_uint_eq(entry->start, 0x7f0000001000);
 	ck_assert_uint_eq(entry->end, 0x7f0000003000);
@@ -63,11 +64,13 @@ TEST(maps_fields)
 
 TEST(maps_paths)
 {
-	MAPS *maps = parse("1000-2000 rwxp 00000000 00:00 0 \n"
-			   "2000-3000 r-xp 00000000 00:00 0                          [vdso]\n"
-			   "3000-4000 r-xp 00000000 08:01 7                          /a\\012b (deleted)\n"
-			   "4000-5000 r-xp 00000000 08:01 7                          /memfd:x (deleted)\n"
-			   "5000-6000 r-xp 00000000 08:01 7                          [x (deleted)", MAPS_ALL);
+	MAPS *maps = parse(
+		"1000-2000 rwxp 00000000 00:00 0 \n"
+		"2000-3000 r-xp 00000000 00:00 0                          [vdso]\n"
+		"3000-4000 r-xp 00000000 08:01 7                          /a\\012b (deleted)\n"
+		"4000-5000 r-xp 00000000 08:01 7                          /memfd:x (deleted)\n"
+		"5000-6000 r-xp 00000000 08:01 7                          [x (deleted)",
+		MAPS_ALL);
 	ck_assert_str_eq(next(maps)->path, "");
 	ck_assert_str_eq(next(maps)->path, "[vdso]");
 	const struct maps_entry *entry = next(maps);
@@ -94,7 +97,8 @@ TEST(maps_filter_takes_executable_ones)
 {
 	MAPS *maps = parse("1000-2000 r--p 00000000 08:01 7 /a\n"
 			   "2000-3000 --xp 00001000 08:01 7 /a\n"
-			   "3000-4000 rw-p 00002000 08:01 7 /a\n", MAPS_EXECUTABLE);
+			   "3000-4000 rw-p 00002000 08:01 7 /a\n",
+			   MAPS_EXECUTABLE);
 	const struct maps_entry *entry = next(maps);
 	ck_assert_uint_eq(entry->start, 0x2000);
 	ck_assert_uint_eq(entry->prot, PROT_EXEC);
@@ -104,9 +108,13 @@ TEST(maps_filter_takes_executable_ones)
 TEST(maps_go_on_behind_a_bad_line)
 {
 	static const char *const bad[] = {
-		"x", "1000-1000 r-xp 00000000 08:01 7 /a", "1000 r-xp 00000000 08:01 7 /a",
-		"1000-2000 r-x", "1000-2000 r-xp 00000000 0801 7 /a",
-		"1000-2000 r-xp 00000000 100000000:01 7 /a", "1000-2000 r-xp 00000000 08:01 x",
+		"x",
+		"1000-1000 r-xp 00000000 08:01 7 /a",
+		"1000 r-xp 00000000 08:01 7 /a",
+		"1000-2000 r-x",
+		"1000-2000 r-xp 00000000 0801 7 /a",
+		"1000-2000 r-xp 00000000 100000000:01 7 /a",
+		"1000-2000 r-xp 00000000 08:01 x",
 		"10000000000000000-2000 r-xp 00000000 08:01 7",
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -217,8 +225,8 @@ TEST(cpu_lists)
 	const uint32_t wanted[] = {0, 1, 2, 4, 7};
 	ck_assert_uint_eq(list.count, 5);
 	ck_assert_mem_eq(list.items, wanted, sizeof(wanted));
-	static const char *const bad[] = {"",    "\n", "a",	"1-",  "3-1", "1,,2", ",1",
-					  "1,", "1 2", "-1", "0-4294967295", "1\n2"};
+	static const char *const bad[] = {"",	"\n", "a",   "1-", "3-1",	   "1,,2",
+					  ",1", "1,", "1 2", "-1", "0-4294967295", "1\n2"};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		fails_with(SP_ERROR_INVALID, cpu_list_parse(&list, bad[i]));
 	ck_assert_uint_eq(list.count, 5);
@@ -239,8 +247,8 @@ TEST(sysfs_numbers)
 
 /* Notes "Xen" 1, then "GNU" 3 with a build-id, its padding cut off. */
 static const uint8_t notes[] = {
-	4, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 'X', 'e', 'n', 0, 1, 2, 0, 0,
-	4, 0, 0, 0, 5, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 9, 8, 7, 6, 5,
+	4, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0,   'X', 'e', 'n', 0, 1, 2, 0, 0, 4,
+	0, 0, 0, 5, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0,   9, 8, 7, 6, 5,
 };
 
 TEST(notes_hold_a_build_id)
@@ -343,7 +351,8 @@ static struct task_stat parse_stat(const char *text)
 
 TEST(stat_fields)
 {
-	struct task_stat stat = parse_stat("12 (a) b) (c" ")" STAT_TAIL);
+	struct task_stat stat = parse_stat("12 (a) b) (c"
+					   ")" STAT_TAIL);
 	ck_assert_uint_eq(stat.tid, 12);
 	ck_assert_str_eq(stat.comm, "a) b) (c");
 	ck_assert_int_eq(stat.state, 'S');
@@ -360,7 +369,14 @@ TEST(stat_fields)
 TEST(stat_refuses_what_is_none)
 {
 	static const char *const bad[] = {
-		"", "x", "1", "1 )(", "1 (a", "1 (a) ", "1 (a) S x", "1 (a) S 1 2 3\n",
+		"",
+		"x",
+		"1",
+		"1 )(",
+		"1 (a",
+		"1 (a) ",
+		"1 (a) S x",
+		"1 (a) S 1 2 3\n",
 		"99999999999 (a) S 1 2 3",
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {

@@ -112,8 +112,8 @@ TEST(rights_by_paranoid_and_capability)
 static void explains(const struct rights *rights, enum rights_action action, int errnum,
 		     enum sp_error_code code, const char *cause, const char *remedy)
 {
-	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
-		rights_explain(rights, action, "cycles", errnum);
+	CLEANUP(cleanup_sp_error_free)
+	struct sp_error *error = rights_explain(rights, action, "cycles", errnum);
 	ck_assert_int_eq(sp_error_code(error), code);
 	ck_assert_msg(strncmp(sp_error_message(error), "cycles: ", 8) == 0 &&
 			      strstr(sp_error_message(error), cause),
@@ -127,16 +127,16 @@ static void explains(const struct rights *rights, enum rights_action action, int
 TEST(rights_explain_paranoid)
 {
 	struct rights rights = plain;
-	explains(&rights, RIGHTS_KERNEL, EACCES, SP_ERROR_PERMISSION,
-		 "perf_event_paranoid is 2", "sysctl kernel.perf_event_paranoid=1");
+	explains(&rights, RIGHTS_KERNEL, EACCES, SP_ERROR_PERMISSION, "perf_event_paranoid is 2",
+		 "sysctl kernel.perf_event_paranoid=1");
 	explains(&rights, RIGHTS_CPU_WIDE, EACCES, SP_ERROR_PERMISSION, "whole CPUs",
 		 "sysctl kernel.perf_event_paranoid=0");
 	rights.paranoid = 3;
-	explains(&rights, RIGHTS_ANY_EVENT, EACCES, SP_ERROR_PERMISSION,
-		 "perf_event_paranoid is 3", "setcap cap_perfmon+ep");
+	explains(&rights, RIGHTS_ANY_EVENT, EACCES, SP_ERROR_PERMISSION, "perf_event_paranoid is 3",
+		 "setcap cap_perfmon+ep");
 	rights.container = true;
-	explains(&rights, RIGHTS_ANY_EVENT, EACCES, SP_ERROR_PERMISSION,
-		 "perf_event_paranoid is 3", "--cap-add PERFMON");
+	explains(&rights, RIGHTS_ANY_EVENT, EACCES, SP_ERROR_PERMISSION, "perf_event_paranoid is 3",
+		 "--cap-add PERFMON");
 }
 
 TEST(rights_explain_seccomp_and_security_modules)
@@ -145,7 +145,8 @@ TEST(rights_explain_seccomp_and_security_modules)
 	rights.seccomp = rights.container = true;
 	explains(&rights, RIGHTS_ANY_EVENT, EPERM, SP_ERROR_PERMISSION, "seccomp filter of this",
 		 "--cap-add PERFMON");
-	explains(&rights, RIGHTS_ANY_EVENT, ENOSYS, SP_ERROR_PERMISSION, "seccomp", "--cap-add PERFMON");
+	explains(&rights, RIGHTS_ANY_EVENT, ENOSYS, SP_ERROR_PERMISSION, "seccomp",
+		 "--cap-add PERFMON");
 	rights.container = false;
 	explains(&rights, RIGHTS_ANY_EVENT, EPERM, SP_ERROR_PERMISSION, "seccomp", "sandbox");
 	rights = plain;
@@ -223,8 +224,9 @@ TEST(rings_remedy_is_enough)
 	struct ring_pages pages, wanted = {.samples = 1024, .sideband = 32};
 	ok_or_fail(rights_fit_rings(&rights, 2, wanted, &notes, &pages));
 	unsigned long long kb = 0;
-	ck_assert_int_eq(sscanf(notes.items[0].remedy,
-				"sudo sysctl kernel.perf_event_mlock_kb=%llu", &kb), 1);
+	ck_assert_int_eq(
+		sscanf(notes.items[0].remedy, "sudo sysctl kernel.perf_event_mlock_kb=%llu", &kb),
+		1);
 	rights.mlock_kb = kb;
 	pages_are(fit(&rights, 2, 1024, 32, NULL), 1024, 32);
 }

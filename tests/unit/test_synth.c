@@ -43,8 +43,8 @@ static void bench_init(struct bench *bench, bool live)
 			       PERF_SAMPLE_CPU,
 		.sample_id_all = 1,
 	};
-	bench->event = (struct sp_event){.name = "dummy:u", .attr = bench->attr, .ids = ids,
-					 .id_count = 1};
+	bench->event = (struct sp_event){
+		.name = "dummy:u", .attr = bench->attr, .ids = ids, .id_count = 1};
 	struct record_layout layout = {.events = &bench->event, .event_count = 1};
 	ok_or_fail(decoder_new(&layout, &bench->decoder));
 	bench->ctx = bench->root.ctx;
@@ -74,7 +74,9 @@ static const struct sp_record *next(struct bench *bench)
 		return NULL;
 	memcpy(&header, bench->buffer.items + bench->at, sizeof(header));
 	ck_assert_uint_eq(header.size % 8, 0);
-	struct raw_record raw = {.type = header.type, .misc = header.misc, .size = header.size,
+	struct raw_record raw = {.type = header.type,
+				 .misc = header.misc,
+				 .size = header.size,
 				 .bytes = bench->buffer.items + bench->at};
 	bench->at += header.size;
 	ok_or_fail(decoder_decode(bench->decoder, &raw, &record));
@@ -117,12 +119,15 @@ TEST(synth_kernel_and_modules)
 	BENCH bench;
 	bench_init(&bench, false);
 	root_put(&bench.root, "/proc/kallsyms", X86_SYMBOLS);
-	root_put(&bench.root, "/proc/iomem", "00001000-0009fbff : System RAM\n"
-					     "  01000000-022090c7 : Kernel code\n");
-	root_put(&bench.root, "/proc/modules", "snd 4096 0 - Live 0xffffffffc0a00000\n"
-					       "fat 8192 0 - Live 0xffffffffc09ff000\n");
+	root_put(&bench.root, "/proc/iomem",
+		 "00001000-0009fbff : System RAM\n"
+		 "  01000000-022090c7 : Kernel code\n");
+	root_put(&bench.root, "/proc/modules",
+		 "snd 4096 0 - Live 0xffffffffc0a00000\n"
+		 "fat 8192 0 - Live 0xffffffffc09ff000\n");
 	root_put_sized(&bench.root, "/sys/kernel/notes", notes, sizeof(notes));
-	root_put_sized(&bench.root, "/sys/module/snd/notes/.note.gnu.build-id", notes, sizeof(notes));
+	root_put_sized(&bench.root, "/sys/module/snd/notes/.note.gnu.build-id", notes,
+		       sizeof(notes));
 	bool hidden;
 	ok_or_fail(synth_kernel(bench.synth, &hidden));
 	ck_assert(!hidden);
@@ -132,9 +137,11 @@ TEST(synth_kernel_and_modules)
 	ck_assert_uint_eq(record->misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_KERNEL);
 	map_is(next_of(&bench, PERF_RECORD_MMAP), 0xffffffff9a000000, 0xffffffff9b2090c8,
 	       0xffffffff9a000000, "[kernel.kallsyms]_text");
-	map_is(next_of(&bench, PERF_RECORD_MMAP), 0xffffffffc09ff000, 0xffffffffc0a00000, 0, "[fat]");
+	map_is(next_of(&bench, PERF_RECORD_MMAP), 0xffffffffc09ff000, 0xffffffffc0a00000, 0,
+	       "[fat]");
 	ck_assert_str_eq(next_of(&bench, SP_RECORD_HEADER_BUILD_ID)->build_id.filename, "[snd]");
-	map_is(next_of(&bench, PERF_RECORD_MMAP), 0xffffffffc0a00000, 0xffffffffc0a01000, 0, "[snd]");
+	map_is(next_of(&bench, PERF_RECORD_MMAP), 0xffffffffc0a00000, 0xffffffffc0a01000, 0,
+	       "[snd]");
 	ck_assert_ptr_null(next(&bench));
 }
 
@@ -153,8 +160,9 @@ TEST(synth_kernel_without_iomem)
 		 0xffffffff81000000, 0xffffffff9f000000, "[kernel.kallsyms]_text"},
 		/* arm64: only the symbols tell. */
 		{"ffff800008010000 T _stext\nffff800008010100 t x\nffff800009000000 T _etext\n"
-		 "ffff800009800000 D d\n", "a 4096 0 - Live 0xffff800001000000\n",
-		 0xffff800008010000, 0xffff800009000000, "[kernel.kallsyms]_stext"},
+		 "ffff800009800000 D d\n",
+		 "a 4096 0 - Live 0xffff800001000000\n", 0xffff800008010000, 0xffff800009000000,
+		 "[kernel.kallsyms]_stext"},
 		{"ffff800008010000 T _stext\nffff800008010100 t x\n", "", 0xffff800008010000,
 		 0xffff800008012000, "[kernel.kallsyms]_stext"},
 	};
@@ -163,8 +171,9 @@ TEST(synth_kernel_without_iomem)
 		bench_init(&bench, false);
 		root_put(&bench.root, "/proc/kallsyms", cases[i].symbols);
 		root_put(&bench.root, "/proc/modules", cases[i].modules);
-		root_put(&bench.root, "/proc/iomem", "00000000-00000000 : System RAM\n"
-						     "  00000000-00000000 : Kernel code\n");
+		root_put(&bench.root, "/proc/iomem",
+			 "00000000-00000000 : System RAM\n"
+			 "  00000000-00000000 : Kernel code\n");
 		bool hidden;
 		ok_or_fail(synth_kernel(bench.synth, &hidden));
 		map_is(next_of(&bench, PERF_RECORD_MMAP), cases[i].start, cases[i].end,
@@ -176,7 +185,8 @@ TEST(synth_kernel_hidden)
 {
 	BENCH bench;
 	bench_init(&bench, false);
-	root_put(&bench.root, "/proc/kallsyms", "0000000000000000 T _stext\n0000000000000000 T _text\n");
+	root_put(&bench.root, "/proc/kallsyms",
+		 "0000000000000000 T _stext\n0000000000000000 T _text\n");
 	root_put(&bench.root, "/proc/modules", "snd 4096 0 - Live 0x0000000000000000\n");
 	root_put_sized(&bench.root, "/sys/kernel/notes", notes, sizeof(notes));
 	bool hidden;
@@ -385,7 +395,8 @@ TEST(synth_all_of_the_live_machine)
 	size_t unreadable, forks = 0, comms = 0, maps = 0;
 	ok_or_fail(synth_all(bench.synth, &unreadable));
 	for (const struct sp_record *record; (record = next(&bench)) != NULL;) {
-		uint32_t pid = record->type == PERF_RECORD_FORK ? record->task.pid : record->comm.pid;
+		uint32_t pid =
+			record->type == PERF_RECORD_FORK ? record->task.pid : record->comm.pid;
 		forks += record->type == PERF_RECORD_FORK && pid == (uint32_t)child;
 		comms += record->type == PERF_RECORD_COMM && pid == (uint32_t)child;
 		maps += record->type == PERF_RECORD_MMAP2 && record->mmap.pid == (uint32_t)child;
@@ -413,8 +424,8 @@ static void put_perf_line(FILE *file, const char *line)
 	char offset[32];
 	const char *record = strstr(line, "PERF_RECORD_MMAP");
 	if (!record || strstr(line, "[vsyscall]") ||
-	    sscanf(record, "%*s %d/%*d: [%" SCNx64 "(%" SCNx64 ") @ %31[0-9a-fx]%*[^]]]: %*s %n", &pid,
-		   &mmap.start, &mmap.size, offset, &name) < 4)
+	    sscanf(record, "%*s %d/%*d: [%" SCNx64 "(%" SCNx64 ") @ %31[0-9a-fx]%*[^]]]: %*s %n",
+		   &pid, &mmap.start, &mmap.size, offset, &name) < 4)
 		return;
 	if (!name) /* MMAP has nothing behind the offset */
 		sscanf(record, "%*[^]]]: %*s %n", &name);
@@ -431,9 +442,11 @@ TEST(synth_says_what_perf_says)
 	BENCH bench;
 	bench_init(&bench, true);
 	pid_t child = waiting_child();
-	char *script = files_output("perf record -q -F 99 -e cpu-clock -o perf.data -p %d sleep 0.1 "
-				    ">/dev/null 2>&1 && perf script -i perf.data --show-mmap-events "
-				    "2>/dev/null || true", (int)child);
+	char *script =
+		files_output("perf record -q -F 99 -e cpu-clock -o perf.data -p %d sleep 0.1 "
+			     ">/dev/null 2>&1 && perf script -i perf.data --show-mmap-events "
+			     "2>/dev/null || true",
+			     (int)child);
 	struct task_list threads = {0};
 	bool hidden, complete;
 	ok_or_fail(tasks_list(bench.ctx, (uint32_t)child, &threads));
@@ -478,11 +491,12 @@ static const struct {
 	.type_size = 40,
 	.string_offset = 40,
 	.string_size = sizeof("\0int\0a_function_with_a_rather_long_name"),
-	.types = {
-		1, 1u << 24, 4, 0x01000020, /* INT, 4 bytes: signed, 32 bits */
-		0, 13u << 24, 1,            /* FUNC_PROTO -> 1 */
-		5, 12u << 24, 2,            /* FUNC -> 2 */
-	},
+	.types =
+		{
+			1, 1u << 24, 4, 0x01000020, /* INT, 4 bytes: signed, 32 bits */
+			0, 13u << 24, 1,	    /* FUNC_PROTO -> 1 */
+			5, 12u << 24, 2,	    /* FUNC -> 2 */
+		},
 	.strings = "\0int\0a_function_with_a_rather_long_name",
 };
 #define BTF_SIZE (24 + 40 + sizeof("\0int\0a_function_with_a_rather_long_name"))
@@ -516,7 +530,7 @@ static int load_program(int btf_fd)
 		.prog_type = BPF_PROG_TYPE_SOCKET_FILTER,
 		.insns = (uint64_t)(uintptr_t)code,
 		.insn_cnt = 2,
-		.license = (uint64_t)(uintptr_t)"GPL",
+		.license = (uint64_t)(uintptr_t) "GPL",
 		.prog_name = "sprof_test",
 	};
 	if (btf_fd >= 0) {
