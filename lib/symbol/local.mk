@@ -20,4 +20,5 @@ lib_libsprof_core_la_SOURCES += lib/symbol/demangle_none.c
 endif
 check_PROGRAMS += tests/unit/test_perfmap tests/unit/test_resolver \
 	tests/unit/test_resolver_jit tests/unit/test_resolver_kernel \
-	tests/unit/test_resolver_names tests/unit/test_table
+	tests/unit/test_resolver_names tests/unit/test_resolver_perf \
+	tests/unit/test_table
