@@ -217,51 +217,81 @@ static bool needs_keeping(struct sp_ctx *ctx, const struct kernel_module *module
 	return module->build_id_size > 0 && module->start != 0 && !is_kept(ctx, &key);
 }
 
-static struct sp_error *keep_missing(struct sp_ctx *ctx, const struct key *kernel,
-				     const struct kernel_modules *modules)
+/* What is to be kept: the running kernel and its modules. */
+struct running {
+	uint8_t build_id[BUILD_ID_MAX];
+	struct key kernel;
+	struct kernel_modules modules;
+	bool missing; /* something of it is not kept yet */
+};
+
+static void running_deinit(struct running *running)
 {
-	bool missing = !is_kept(ctx, kernel);
-	for (size_t i = 0; i < modules->count; i++)
-		missing = missing || needs_keeping(ctx, &modules->items[i]);
-	struct kernel_reference reference;
-	if (!missing || !kallsyms_reference(ctx, &reference))
+	kernel_modules_deinit(&running->modules);
+}
+
+/* `missing` stays false where nothing can or need be kept. */
+static struct sp_error *running_look(struct sp_ctx *ctx, struct running *ret)
+{
+	size_t size = 0;
+	if (!ctx_cache_path(ctx) || !*ctx_cache_path(ctx))
 		return NULL;
-	/* First, since it is quick to fail. */
-	struct kallsyms *kallsyms = NULL;
-	struct sp_error *error = make_folders(ctx);
-	if (!error)
-		error = kallsyms_read(ctx, NULL, &kallsyms);
+	struct sp_error *error = sysfs_kernel_build_id(ctx, ret->build_id, &size);
+	if (error || size == 0)
+		return error;
+	ret->kernel = (struct key){KERNEL_CACHE_KERNEL, ret->build_id, size};
+	error = kernel_modules_read(ctx, NULL, &ret->modules);
 	if (error)
 		return error;
-	if (!kallsyms_hidden(kallsyms)) {
-		if (!is_kept(ctx, kernel))
-			error = keep_symbols(ctx, kernel, kallsyms, NULL);
-		for (size_t i = 0; !error && i < modules->count; i++) {
-			struct key key = module_key(&modules->items[i]);
-			if (needs_keeping(ctx, &modules->items[i]))
-				error = keep_symbols(ctx, &key, kallsyms, &modules->items[i]);
-		}
+	ret->missing = !is_kept(ctx, &ret->kernel);
+	for (size_t i = 0; i < ret->modules.count; i++)
+		ret->missing = ret->missing || needs_keeping(ctx, &ret->modules.items[i]);
+	return NULL;
+}
+
+static struct sp_error *keep_missing(struct sp_ctx *ctx, const struct running *running,
+				     const struct kallsyms *kallsyms)
+{
+	struct sp_error *error = NULL;
+	if (kallsyms_hidden(kallsyms))
+		return NULL;
+	if (!is_kept(ctx, &running->kernel))
+		error = keep_symbols(ctx, &running->kernel, kallsyms, NULL);
+	for (size_t i = 0; !error && i < running->modules.count; i++) {
+		const struct kernel_module *module = &running->modules.items[i];
+		struct key key = module_key(module);
+		if (needs_keeping(ctx, module))
+			error = keep_symbols(ctx, &key, kallsyms, module);
 	}
-	kallsyms_free(kallsyms);
 	return error;
 }
 
 struct sp_error *kernel_cache_save(struct sp_ctx *ctx)
 {
-	uint8_t build_id[BUILD_ID_MAX];
-	size_t size = 0;
-	if (!ctx_cache_path(ctx) || !*ctx_cache_path(ctx))
-		return NULL;
-	struct sp_error *error = sysfs_kernel_build_id(ctx, build_id, &size);
-	if (error || size == 0)
+	CLEANUP(running_deinit) struct running running = {0};
+	struct kernel_reference reference;
+	struct kallsyms *kallsyms = NULL;
+	struct sp_error *error = running_look(ctx, &running);
+	if (error || !running.missing || !kallsyms_reference(ctx, &reference))
 		return error;
-	struct key kernel = {KERNEL_CACHE_KERNEL, build_id, size};
-	struct kernel_modules modules = {0};
-	error = kernel_modules_read(ctx, NULL, &modules);
+	/* First, since it is quick to fail. */
+	error = make_folders(ctx);
 	if (!error)
-		error = keep_missing(ctx, &kernel, &modules);
-	kernel_modules_deinit(&modules);
+		error = kallsyms_read(ctx, NULL, &kallsyms);
+	if (!error)
+		error = keep_missing(ctx, &running, kallsyms);
+	kallsyms_free(kallsyms);
 	return error;
+}
+
+struct sp_error *kernel_cache_save_read(struct sp_ctx *ctx, const struct kallsyms *kallsyms)
+{
+	CLEANUP(running_deinit) struct running running = {0};
+	struct sp_error *error = running_look(ctx, &running);
+	if (error || !running.missing)
+		return error;
+	error = make_folders(ctx);
+	return error ?: keep_missing(ctx, &running, kallsyms);
 }
 
 /* The whole file, if it is regular, and nobody else's. */

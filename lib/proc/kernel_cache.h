@@ -23,6 +23,10 @@ enum kernel_cache_kind { KERNEL_CACHE_KERNEL, KERNEL_CACHE_MODULE };
  */
 struct sp_error *kernel_cache_save(struct sp_ctx *ctx) SP_MUST_CHECK;
 
+/* The same where the running kernel's symbols were read anyway. */
+struct sp_error *kernel_cache_save_read(struct sp_ctx *ctx,
+					const struct kallsyms *kallsyms) SP_MUST_CHECK;
+
 /*
  * What was kept; NULL where there is nothing, or it is damaged, of another format,
  * or belongs to another user. Fails only when out of memory.

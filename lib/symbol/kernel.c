@@ -127,6 +127,17 @@ static bool is_given(const struct source_env *env)
 	return env->options.kallsyms && *env->options.kallsyms;
 }
 
+/* What took 50 ms to read is kept for the next report. That it cannot be is no failure. */
+static struct sp_error *keep(const struct source_env *env, const struct kallsyms *kallsyms)
+{
+	struct sp_error *error = kernel_cache_save_read(env->ctx, kallsyms);
+	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	ctx_log(env->ctx, SP_LOG_DEBUG, "kernel symbols are not kept: %s", sp_error_message(error));
+	sp_error_free(error);
+	return NULL;
+}
+
 static struct sp_error *load_here(struct kernel_names *kernel, const struct source_env *env)
 {
 	struct origin_table *here = &kernel->here;
@@ -146,6 +157,8 @@ static struct sp_error *load_here(struct kernel_names *kernel, const struct sour
 	}
 	error = kallsyms_read(env->ctx, NULL, &kallsyms);
 	error = take(here, error, kallsyms, running, UNHIDE);
+	if (!error && here->kallsyms)
+		error = keep(env, here->kallsyms);
 	return error ?: load_modules(kernel, env);
 }
 

@@ -89,6 +89,33 @@ static struct sp_error *add_embedded(struct elf_names *names, struct diagnosis *
 	return names->embedded ? add_table(names, names->embedded, SYMTAB_FULL, diagnosis) : NULL;
 }
 
+/*
+ * A debug file from eu-strip knows where the binary's bytes lay, and can stand for
+ * it; in one from objcopy that is gone.
+ */
+static bool stands_alone(const struct image *image)
+{
+	for (size_t i = 0; i < image->loads.count; i++)
+		if (image->loads.items[i].executable && image->loads.items[i].file_size > 0)
+			return has_symtab(image);
+	return false;
+}
+
+static struct sp_error *find_debug_alone(const struct source_env *env, const struct module *module,
+					 struct diagnosis *diagnosis, struct image **ret)
+{
+	struct debugfile_places places = {
+		.symfs = env->options.symfs,
+		.debug_path = ctx_debug_path(env->ctx),
+		.cache = env->build_id_cache,
+	};
+	struct sp_error *error = debugfile_by_build_id(&places, module->build_id,
+						       module->build_id_size, stands_alone, ret);
+	if (!error && *ret)
+		diagnosis_clear(diagnosis);
+	return error;
+}
+
 /* Whichever table says most. */
 static struct sp_error *add_tables(const struct source_env *env, struct elf_names *names,
 				   const char *path, struct diagnosis *diagnosis)
@@ -144,6 +171,8 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 		module->kind == MODULE_VDSO
 			? vdso_open(env, module, diagnosis, &names->runtime)
 			: binary_open(env, module, pid, diagnosis, &names->runtime);
+	if (!error && !names->runtime && module->kind == MODULE_FILE)
+		error = find_debug_alone(env, module, diagnosis, &names->runtime);
 	if (error || !names->runtime)
 		return error;
 	error = add_tables(env, names, path, diagnosis);

@@ -110,6 +110,22 @@ TEST(kernel_cache_reads_kallsyms_once)
 	ck_assert_uint_eq(before.st_ino, after.st_ino);
 }
 
+TEST(kernel_cache_keeps_what_was_read)
+{
+	ROOT root;
+	root_init(&root);
+	put_kernel(&root, kallsyms);
+	struct kallsyms *read = NULL;
+	ok_or_fail(kallsyms_read(root.ctx, NULL, &read));
+	root_put(&root, "/proc/kallsyms", "nonsense\n");
+	ok_or_fail(kernel_cache_save_read(root.ctx, read));
+	kallsyms_free(read);
+	struct kallsyms *kept = load(&root, KERNEL_CACHE_KERNEL, KERNEL_ID);
+	ck_assert(kept);
+	ck_assert_uint_eq(kallsyms_count(kept), 4);
+	kallsyms_free(kept);
+}
+
 TEST(kernel_cache_hidden_keeps_nothing)
 {
 	ROOT root;

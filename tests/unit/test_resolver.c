@@ -137,6 +137,34 @@ TEST(resolver_debug_file_by_build_id)
 	resolving_expect(&r, at, "hidden");
 }
 
+TEST(resolver_debug_file_without_its_binary)
+{
+	if (!files_have("eu-strip"))
+		return;
+	RESOLVING r = {0};
+	char path[256];
+	resolving_compile("prog", "-g");
+	uint64_t at = resolving_function("prog", "hidden");
+	resolving_use(&r, "prog");
+	files_run("id=$(readelf -n prog | sed -n 's/.*Build ID: //p') &&"
+		  "folder=debug/.build-id/$(echo $id | cut -c1-2) && mkdir -p $folder &&"
+		  "file=$folder/$(echo $id | cut -c3-).debug && eu-strip -f $file prog && rm prog &&"
+		  "echo $file >where");
+	ok_or_fail(sp_ctx_new(&r.ctx));
+	snprintf(path, sizeof(path), "%s/debug", files_folder());
+	ok_or_fail(sp_ctx_set_debug_path(r.ctx, path));
+	resolving_start(&r);
+	resolving_expect(&r, at, "hidden");
+	resolving_problem(&r, RESOLVER_OK, NULL);
+	/* In this one, where the code lay is gone: no guess is made. */
+	resolving_compile("prog", "-g");
+	files_run("objcopy --only-keep-debug prog $(cat where) && rm prog");
+	resolving_stop(&r);
+	resolving_start(&r);
+	resolving_expect(&r, at, NULL);
+	resolving_problem(&r, RESOLVER_MISSING_FILE, NULL);
+}
+
 #ifdef HAVE_LZMA
 TEST(resolver_gnu_debugdata)
 {
