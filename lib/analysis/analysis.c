@@ -218,7 +218,9 @@ static struct sp_error *run_all(struct run *run)
 		error = open_resolver(run);
 	if (!error)
 		error = read_samples(run);
-	return error ? error : finish_profiles(run);
+	if (!error)
+		error = finish_profiles(run);
+	return error ? error : finish_findings(run);
 }
 
 struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *reader,

@@ -39,4 +39,7 @@ struct run {
 /* Puts together what the workers found, as profiles. */
 struct sp_error *finish_profiles(struct run *run) SP_MUST_CHECK;
 
+/* Says what the data is worth; after finish_profiles(). */
+struct sp_error *finish_findings(struct run *run) SP_MUST_CHECK;
+
 #endif

@@ -2,9 +2,11 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/analysis/analysis.c \
 	lib/analysis/chain.c lib/analysis/chain.h \
+	lib/analysis/findings.c lib/analysis/findings.h \
 	lib/analysis/finish.c \
 	lib/analysis/internal.h \
 	lib/analysis/names.c lib/analysis/names.h \
 	lib/analysis/sideband.c lib/analysis/sideband.h \
 	lib/analysis/stack_end.c lib/analysis/stack_end.h \
+	lib/analysis/trouble.c \
 	lib/analysis/worker.c lib/analysis/worker.h

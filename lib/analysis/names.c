@@ -56,12 +56,22 @@ static bool is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
+static bool is_c_library(const char *name)
+{
+	static const char *const libraries[] = {"libc.so", "libc-2.", "libpthread", "ld-musl-",
+						"ld-linux", "ld-2.", "libc.musl-", "libuClibc"};
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+		if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
+			return true;
+	return false;
+}
+
 /*
- * What calls main() and thread functions is often a static function of a
- * stripped C library: all of a C library counts, since what it calls back into
- * otherwise (qsort(), atexit()) is rare.
+ * The kernel finds the end of its own stack. What calls main() and thread
+ * functions is often a static function of a stripped C library: any caller in a C
+ * library counts, since what it calls back otherwise (qsort(), atexit()) is rare.
  */
-static bool is_outermost(const struct frame *frame)
+static bool is_outermost(const struct frame *frame, bool caller)
 {
 	static const char *const functions[] = {
 		"_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone",
@@ -69,14 +79,11 @@ static bool is_outermost(const struct frame *frame)
 		"runtime.goexit.abi0", "runtime.goexit", "runtime.rt0_go.abi0", "runtime.mstart",
 		NULL,
 	};
-	static const char *const libraries[] = {"libc.so", "libc-2.", "libpthread", "ld-musl-",
-						"ld-linux", "ld-2.", "libc.musl-", "libuClibc"};
+	if (frame->cpumode == PERF_RECORD_MISC_KERNEL)
+		return true;
 	if (frame->symbol && is_one_of(frame->symbol->raw_name ?: frame->symbol->name, functions))
 		return true;
-	for (size_t i = 0; frame->module && i < sizeof(libraries) / sizeof(*libraries); i++)
-		if (strncmp(frame->module->name, libraries[i], strlen(libraries[i])) == 0)
-			return true;
-	return false;
+	return caller && frame->module && is_c_library(frame->module->name);
 }
 
 static bool is_shown(const struct sp_analysis_options *options, const struct frame *frame)
@@ -108,7 +115,6 @@ static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, u
 	}
 	if (!frame.symbol)
 		frame.address = shown_address(&location, at) + (ip - at);
-	frame.outermost = is_outermost(&frame);
 	frame.shown = is_shown(names->options, &frame);
 	return frame;
 }
@@ -168,6 +174,6 @@ uint32_t names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64
 	pthread_mutex_unlock(&names->lock);
 	if (index >= UINT32_MAX >> NAME_FRAME_SHIFT)
 		return NAME_FAILED;
-	return index << NAME_FRAME_SHIFT | (frame.outermost ? NAME_OUTERMOST : 0) |
+	return index << NAME_FRAME_SHIFT | (is_outermost(&frame, caller) ? NAME_OUTERMOST : 0) |
 	       (frame.shown ? NAME_SHOWN : 0);
 }

@@ -16,10 +16,9 @@
 struct frame {
 	const struct module *module; /* NULL: nothing was mapped there */
 	const struct symbol *symbol; /* NULL: no name */
-	uint64_t address;            /* of what has no name, as perf shows it; else 0 */
+	uint64_t address;  /* of what has no name, as perf shows it; else 0 */
 	uint16_t cpumode;
-	bool outermost; /* where threads begin: a chain that ends here is whole */
-	bool shown;     /* passes the filters by dso and symbol */
+	bool shown; /* passes the filters by dso and symbol */
 };
 
 /* Calls for one module never overlap: a lock for each, shared by some. */
@@ -42,7 +41,7 @@ void names_deinit(struct names *names);
 
 /* What a thread needs to know of a frame, in one word. */
 #define NAME_SHOWN 1u
-#define NAME_OUTERMOST 2u
+#define NAME_OUTERMOST 2u /* where threads begin: a chain that ends here is whole */
 #define NAME_FRAME_SHIFT 2
 #define NAME_FAILED UINT32_MAX /* out of memory */
 

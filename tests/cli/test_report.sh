@@ -231,6 +231,20 @@ de:mo;[demo];[demo];sys_read_[k] 1
 END
 prints "the head says what the data is worth" report -i chains.data -s comm <<'END'
 chains.data  4 us
+  ! 2 samples of cpu-clock (33% of all) got lost
+    -> record with larger buffers (-m 2M) or a lower rate (-F)
+  ! the kernel held cpu-clock back once, for 3 us in all, because it took too much time: what ran
+    then is missing
+    -> record at a lower rate (-F), or raise kernel.perf_event_max_sample_rate and
+       kernel.perf_cpu_time_max_percent
+  ! 80% of the samples are in demo, at addresses without a name: /nowhere/demo: No such file or
+    directory
+    -> give the directory with the recorded files as --symfs
+  ! 20% of the samples are in [kernel.kallsyms], at addresses without a name: another kernel runs
+    here than was recorded
+    -> give the recorded kernel's --vmlinux or --kallsyms, or report where it runs
+  ! 100% of the call chains of cpu-clock end before the function that began the thread
+    -> compile with -fno-omit-frame-pointer: its totals and trees are short
 Shares are of the event's whole weight; low-high is the 95% interval, in percent.
 
 cpu-clock  4 samples, 600 ns of processor time; 2 lost (33.33% of all); throttled once, for 3 us in all

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "analysis/findings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+
+bool finding_add(struct run *run, enum sp_finding_kind kind, uint64_t samples, double share,
+		 const char *remedy, const char *format, ...)
+{
+	CLEANUP_FREE char *what = NULL;
+	struct sp_analysis *analysis = run->analysis;
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&what, format, args) < 0)
+		what = NULL;
+	va_end(args);
+	struct sp_finding finding = {.kind = kind, .samples = samples, .share = share};
+	finding.what = what ? arena_copy_string(&analysis->arena, what, strlen(what)) : NULL;
+	if (remedy)
+		finding.remedy = arena_copy_string(&analysis->arena, remedy, strlen(remedy));
+	if (!finding.what || (remedy && !finding.remedy))
+		return false;
+	struct sp_finding *slot = vec_push(&analysis->findings);
+	if (slot)
+		*slot = finding;
+	return slot != NULL;
+}
+
+const char *count_text(uint64_t count, char *text)
+{
+	char digits[24], *out = text;
+	int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	*out = 0;
+	return text;
+}
+
+const char *share_text(double share, char *text)
+{
+	/* Two digits that count, but never "0.0%" for something or "100%" for less. */
+	int decimals = share >= 0.1 && share < 0.995 ? 0 : share >= 0.01 ? 1 : 2;
+	if (share > 0 && share < 0.0001)
+		snprintf(text, FINDING_TEXT, "less than 0.01%%");
+	else
+		snprintf(text, FINDING_TEXT, "%.*f%%", share == 1 ? 0 : decimals, share * 100);
+	return text;
+}
+
+const char *time_text(uint64_t time_ns, char *text)
+{
+	double seconds = (double)time_ns / 1e9;
+	if (seconds < 0.001)
+		snprintf(text, FINDING_TEXT, "%.0f us", seconds * 1e6);
+	else if (seconds < 1)
+		snprintf(text, FINDING_TEXT, "%.3g ms", seconds * 1e3);
+	else
+		snprintf(text, FINDING_TEXT, "%.*f s", seconds < 100 ? 2 : 0, seconds);
+	return text;
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static bool find_damage(struct run *run)
+{
+	size_t places = sp_reader_damage_count(run->reader);
+	uint64_t unknown = 0;
+	for (size_t i = 0; i < run->worker_count; i++)
+		unknown += run->workers[i].unknown_event;
+	if (unknown && !finding_add(run, SP_FINDING_DAMAGE, unknown, 0, NULL,
+				    "%llu sample%s of no event of the recording: left out",
+				    (unsigned long long)unknown, unknown == 1 ? " is" : "s are"))
+		return false;
+	if (!places)
+		return true;
+	return finding_add(run, SP_FINDING_DAMAGE, 0, 0,
+			   places > 1 ? "`sprof info` lists all places" : NULL,
+			   "the recording is damaged in %zu place%s, and what could be read is shown: %s",
+			   places, plural(places), sp_reader_damage(run->reader, 0)->what);
+}
+
+static int compare_losses(const void *a, const void *b)
+{
+	const struct loss *x = a, *y = b;
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+/* When and where most of an event's losses were; sums are of one event. */
+struct loss_focus {
+	uint64_t begin_ns, end_ns; /* the shortest time that holds 90 % of them */
+	uint32_t cpu;              /* where most of them were; UINT32_MAX: not known */
+	double cpu_share;
+};
+
+static void focus_time(const struct loss *losses, size_t count, uint64_t total,
+		       struct loss_focus *focus)
+{
+	uint64_t sum = 0, best = UINT64_MAX;
+	for (size_t first = 0, last = 0; last < count; last++) {
+		sum += losses[last].lost;
+		for (; (double)(sum - losses[first].lost) >= 0.9 * (double)total; first++)
+			sum -= losses[first].lost;
+		uint64_t span = losses[last].time_ns - losses[first].time_ns;
+		if ((double)sum >= 0.9 * (double)total && span < best) {
+			best = span;
+			focus->begin_ns = losses[first].time_ns;
+			focus->end_ns = losses[last].time_ns;
+		}
+	}
+}
+
+static bool focus_cpu(const struct loss *losses, size_t count, uint64_t total,
+		      struct loss_focus *focus)
+{
+	struct u64map index_of = {0};
+	CLEANUP_FREE uint64_t *sums = calloc(count, sizeof(*sums));
+	uint64_t most = 0;
+	focus->cpu = UINT32_MAX;
+	for (size_t i = 0; sums && i < count; i++) {
+		uint32_t *index = u64map_put(&index_of, losses[i].cpu, (uint32_t)index_of.count, NULL);
+		if (!index) {
+			u64map_deinit(&index_of);
+			return false;
+		}
+		sums[*index] += losses[i].lost;
+		if (sums[*index] > most) {
+			most = sums[*index];
+			focus->cpu = losses[i].cpu;
+		}
+	}
+	u64map_deinit(&index_of);
+	focus->cpu_share = (double)most / (double)total;
+	return sums != NULL;
+}
+
+/* ", 96% of them on CPU 1, most between 1.20 s and 1.45 s" */
+static bool describe_focus(const struct run *run, const struct loss *losses, size_t count,
+			   char *text, size_t size)
+{
+	const struct sp_analysis *analysis = run->analysis;
+	uint64_t total = 0, start_ns = analysis->first_ns;
+	uint64_t duration_ns = analysis->last_ns - start_ns;
+	struct loss_focus focus = {0};
+	char share[FINDING_TEXT], begin[FINDING_TEXT], end[FINDING_TEXT];
+	*text = 0;
+	for (size_t i = 0; i < count; i++)
+		total = weight_add(total, losses[i].lost);
+	if (!total)
+		return true;
+	focus_time(losses, count, total, &focus);
+	if (!focus_cpu(losses, count, total, &focus))
+		return false;
+	if (focus.cpu != UINT32_MAX)
+		snprintf(text, size, ", %s of them on CPU %u", share_text(focus.cpu_share, share),
+			 focus.cpu);
+	if (run->sideband.by_offset || focus.begin_ns < start_ns || focus.end_ns < focus.begin_ns)
+		return true;
+	/* A loss is told of when there is room again, so that its time is when it ended. */
+	if (focus.end_ns - focus.begin_ns < duration_ns / 5 * 4)
+		snprintf(text + strlen(text), size - strlen(text),
+			 ", most of them %s %s%s%s after the first sample",
+			 focus.begin_ns == focus.end_ns ? "at" : "between",
+			 time_text(focus.begin_ns - start_ns, begin),
+			 focus.begin_ns == focus.end_ns ? "" : " and ",
+			 focus.begin_ns == focus.end_ns ? "" :
+				time_text(focus.end_ns - start_ns, end));
+	else
+		snprintf(text + strlen(text), size - strlen(text), ", all along");
+	return true;
+}
+
+static bool is_dummy(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+}
+
+static bool find_event_losses(struct run *run, uint16_t event, const struct loss *losses,
+			      size_t count)
+{
+	const struct sp_profile *profile = &run->analysis->profiles[event];
+	char where[200], lost[FINDING_TEXT], share[FINDING_TEXT];
+	if (!profile->lost)
+		return true;
+	if (!describe_focus(run, losses, count, where, sizeof(where)))
+		return false;
+	if (is_dummy(&run->work.layout->events[event].attr))
+		return finding_add(run, SP_FINDING_LOST, 0, 0, "record with larger buffers: -m 2M",
+				   "%s record%s of what was mapped where, or of names, got lost%s: "
+				   "samples may lack names or have wrong ones",
+				   count_text(profile->lost, lost), plural(profile->lost), where);
+	double part = (double)profile->lost / ((double)profile->lost + (double)profile->samples);
+	return finding_add(run, SP_FINDING_LOST, profile->lost, part,
+			   "record with larger buffers (-m 2M) or a lower rate (-F)",
+			   "%s sample%s of %s (%s of all) got lost%s", count_text(profile->lost, lost),
+			   plural(profile->lost), profile->event, share_text(part, share), where);
+}
+
+static bool find_losses(struct run *run)
+{
+	size_t total = run->sideband.losses.count;
+	CLEANUP_FREE struct loss *losses = calloc(total + 1, sizeof(*losses));
+	if (!losses)
+		return false;
+	for (uint16_t event = 0; event < run->analysis->profile_count; event++) {
+		size_t count = 0;
+		for (size_t i = 0; i < total; i++)
+			if (run->sideband.losses.items[i].event == event)
+				losses[count++] = run->sideband.losses.items[i];
+		qsort(losses, count, sizeof(*losses), compare_losses);
+		if (!find_event_losses(run, event, losses, count))
+			return false;
+	}
+	return true;
+}
+
+static bool find_throttling(struct run *run)
+{
+	for (size_t i = 0; i < run->analysis->profile_count; i++) {
+		const struct sp_profile *profile = &run->analysis->profiles[i];
+		char times[FINDING_TEXT], time[FINDING_TEXT];
+		uint64_t count = profile->throttled_count, ns = profile->throttled_ns;
+		double part = profile->weight_is_time && profile->weight ?
+				      (double)ns / ((double)ns + (double)profile->weight) : 0;
+		if (!count)
+			continue;
+		if (!finding_add(run, SP_FINDING_THROTTLED, 0, part,
+				 "record at a lower rate (-F), or raise kernel.perf_event_max_sample_rate "
+				 "and kernel.perf_cpu_time_max_percent",
+				 "the kernel held %s back %s%s, for %s in all, because it took too much "
+				 "time: what ran then is missing", profile->event,
+				 count == 1 ? "once" : count_text(count, times),
+				 count == 1 ? "" : " times", time_text(ns, time)))
+			return false;
+	}
+	return true;
+}
+
+static bool find_truncation(struct run *run)
+{
+	for (size_t i = 0; i < run->analysis->profile_count; i++) {
+		const struct sp_profile *profile = &run->analysis->profiles[i];
+		char share[FINDING_TEXT], count[FINDING_TEXT];
+		uint64_t cut = profile->stacks.truncated, deep = profile->stacks.depth_limit;
+		double all = (double)profile->samples;
+		if (cut && !finding_add(run, SP_FINDING_TRUNCATED_STACKS, cut, (double)cut / all,
+				"compile with -fno-omit-frame-pointer: its totals and trees are short",
+				"%s of the call chains of %s end before the function that began "
+				"the thread", share_text((double)cut / all, share), profile->event))
+			return false;
+		if (deep && !finding_add(run, SP_FINDING_TRUNCATED_STACKS, deep, (double)deep / all,
+				"raise kernel.perf_event_max_stack before recording",
+				"%s call chain%s of %s reached the kernel's limit: the outermost "
+				"calls are missing", count_text(deep, count), plural(deep),
+				profile->event))
+			return false;
+	}
+	return true;
+}
+
+static bool was_sampled(const struct run *run, uint16_t event, uint32_t tid)
+{
+	for (size_t i = 0; i < run->worker_count; i++)
+		if (u64map_find(&run->workers[i].task_samples, (uint64_t)event << 32 | tid))
+			return true;
+	return false;
+}
+
+/* Sums up what tasks counted that have no sample; they may have left a count for each CPU. */
+static bool sum_unsampled(const struct run *run, uint16_t event, uint64_t *tasks_ret,
+			  double *missed_ret)
+{
+	struct u64map tids = {0};
+	double missed = 0;
+	bool done = true;
+	for (size_t i = 0; done && i < run->sideband.task_counts.count; i++) {
+		const struct task_count *task = &run->sideband.task_counts.items[i];
+		if (task->event != event || !task->value || was_sampled(run, event, task->tid))
+			continue;
+		missed += (double)task->value;
+		done = u64map_put(&tids, task->tid, 0, NULL) != NULL;
+	}
+	*tasks_ret = tids.count;
+	*missed_ret = missed;
+	u64map_deinit(&tids);
+	return done;
+}
+
+static bool find_unsampled(struct run *run)
+{
+	for (uint16_t event = 0; event < run->analysis->profile_count; event++) {
+		const struct sp_profile *profile = &run->analysis->profiles[event];
+		char share[FINDING_TEXT], count[FINDING_TEXT];
+		uint64_t tasks;
+		double missed;
+		if (!sum_unsampled(run, event, &tasks, &missed))
+			return false;
+		double part = missed / (missed + (double)profile->weight);
+		if (tasks && !finding_add(run, SP_FINDING_UNSAMPLED, 0, part,
+					  "record at a higher rate (-F), or as root",
+					  "%s thread%s ended before the first sample of %s: %s of all that "
+					  "it counted is not in the profile",
+					  count_text(tasks, count), plural(tasks), profile->event,
+					  share_text(part, share)))
+			return false;
+	}
+	return true;
+}
+
+static bool find_notes(struct run *run)
+{
+	for (size_t i = 0; i < run->sideband.notes.count; i++) {
+		const struct note *note = &run->sideband.notes.items[i];
+		char time[FINDING_TEXT];
+		bool timed = note->time_ns >= run->analysis->first_ns && run->analysis->last_ns;
+		if (!finding_add(run, SP_FINDING_NOTE, 0, 0, NULL, "%s%s%s", note->text,
+				 timed ? " — after " : "",
+				 timed ? time_text(note->time_ns - run->analysis->first_ns, time) :
+					 ""))
+			return false;
+	}
+	return true;
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+	const struct sp_finding *x = a, *y = b;
+	if (x->kind != y->kind)
+		return (int)x->kind - (int)y->kind;
+	if (x->share != y->share)
+		return x->share > y->share ? -1 : 1;
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return strcmp(x->what, y->what);
+}
+
+struct sp_error *finish_findings(struct run *run)
+{
+	if (!find_damage(run) || !find_losses(run) || !find_throttling(run) ||
+	    !find_troubles(run) || !find_truncation(run) || !find_unsampled(run))
+		return error_no_memory();
+	if (run->analysis->findings.count)
+		qsort(run->analysis->findings.items, run->analysis->findings.count,
+		      sizeof(struct sp_finding), compare_findings);
+	/* Notes are the last, and stay as they came. */
+	return find_notes(run) ? NULL : error_no_memory();
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Collecting the findings of an analysis: findings.c says what, trouble.c of names. */
+#ifndef ANALYSIS_FINDINGS_H
+#define ANALYSIS_FINDINGS_H
+
+#include "analysis/internal.h"
+
+/* Adds one; false when out of memory. `remedy` may be NULL; texts are copied. */
+bool finding_add(struct run *run, enum sp_finding_kind kind, uint64_t samples, double share,
+		 const char *remedy, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
+
+/* "1,234", "12.3%" and "1.25 s", into a buffer of FINDING_TEXT bytes; returns it. */
+#define FINDING_TEXT 32
+const char *count_text(uint64_t count, char *text);
+const char *share_text(double share, char *text);
+const char *time_text(uint64_t time_ns, char *text);
+
+/* Samples that have no name, by what stands in the way. False when out of memory. */
+bool find_troubles(struct run *run);
+
+#endif

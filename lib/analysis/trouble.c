@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Why samples have no name: summed up by what the resolver says, since one cause
+ * (another kernel than the recorded one, say) may stand behind many modules.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/findings.h"
+#include "base/cleanup.h"
+
+/* So many are told one by one, if they are worth it; the rest in one sentence. */
+#define TROUBLES_TOLD 6
+#define SHARE_TOLD 0.001
+
+/* Samples where nothing was mapped, or whose module's names are missing. */
+struct trouble {
+	enum sp_finding_kind kind;
+	const char *text;   /* the resolver's; NULL: it has none */
+	const char *remedy;
+	const char *name;   /* of the module with the most samples */
+	uint64_t name_samples;
+	uint64_t modules, samples, weight;
+};
+
+struct troubles {
+	VEC(struct trouble);
+	struct u64map index_of; /* hash of kind and text -> index */
+};
+
+/* What is missing for each module, and where there is none. */
+struct missing {
+	uint64_t samples, weight;
+};
+
+static enum sp_finding_kind kind_of(enum resolver_problem problem)
+{
+	switch (problem) {
+	case RESOLVER_MISSING_FILE:
+		return SP_FINDING_MISSING_FILE;
+	case RESOLVER_WRONG_FILE:
+		return SP_FINDING_WRONG_FILE;
+	case RESOLVER_KERNEL_HIDDEN:
+	case RESOLVER_KERNEL_OTHER:
+		return SP_FINDING_KERNEL_HIDDEN;
+	case RESOLVER_OK:
+	case RESOLVER_DAMAGED_FILE:
+	case RESOLVER_NO_SYMBOLS:
+	case RESOLVER_NO_PERF_MAP:
+		break;
+	}
+	return SP_FINDING_NO_SYMBOLS;
+}
+
+static bool add_trouble(struct troubles *troubles, const struct trouble *trouble)
+{
+	bool added;
+	const char *text = trouble->text ?: trouble->name;
+	uint64_t hash = hash_pair(hash_bytes(text, strlen(text)), trouble->kind);
+	if (!vec_reserve(troubles, troubles->count + 1))
+		return false;
+	const uint32_t *index = u64map_put(&troubles->index_of, hash, (uint32_t)troubles->count,
+					   &added);
+	if (!index)
+		return false;
+	if (added) {
+		*vec_push(troubles) = *trouble;
+		return true;
+	}
+	struct trouble *known = &troubles->items[*index];
+	if (trouble->samples > known->name_samples) {
+		known->name = trouble->name;
+		known->name_samples = trouble->samples;
+	}
+	known->modules++;
+	known->samples += trouble->samples;
+	known->weight = weight_add(known->weight, trouble->weight);
+	return true;
+}
+
+/* Adds up, for each module, the shown samples that have no name; the last are without module. */
+static void add_missing(const struct run *run, struct missing *missing, struct missing *kernel)
+{
+	size_t modules = machine_module_count(run->machine);
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct stacks *stacks = &run->workers[i].chains.stacks;
+		for (size_t j = 0; j < stacks->count; j++) {
+			const struct stack_node *node = &stacks->items[j];
+			if (node->parent == STACK_NONE || !node->samples)
+				continue;
+			const struct frame *frame = &run->names.frames.items[node->id];
+			if (frame->symbol)
+				continue;
+			struct missing *sum = &missing[frame->module ? frame->module->index : modules];
+			if (!frame->module && frame->cpumode == PERF_RECORD_MISC_KERNEL)
+				sum = kernel;
+			sum->samples += node->samples;
+			sum->weight = weight_add(sum->weight, node->weight);
+		}
+	}
+}
+
+static bool collect(const struct run *run, const struct missing *missing,
+		    struct troubles *troubles)
+{
+	for (size_t i = 0; i < machine_module_count(run->machine); i++) {
+		const struct module *module = machine_module(run->machine, i);
+		if (!missing[i].samples)
+			continue;
+		struct trouble trouble = {
+			.name = module->name,
+			.name_samples = missing[i].samples,
+			.modules = 1,
+			.samples = missing[i].samples,
+			.weight = missing[i].weight,
+		};
+		trouble.kind = kind_of(resolver_problem(run->resolver, module, &trouble.text,
+							&trouble.remedy));
+		if (!add_trouble(troubles, &trouble))
+			return false;
+	}
+	return true;
+}
+
+static int compare_troubles(const void *a, const void *b)
+{
+	const struct trouble *x = a, *y = b;
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* Of all events together: their weights only add up where there is one. */
+struct whole {
+	uint64_t samples, weight;
+	size_t events;
+};
+
+static double share_of(const struct whole *whole, uint64_t samples, uint64_t weight)
+{
+	if (whole->events == 1 && whole->weight)
+		return (double)weight / (double)whole->weight;
+	return whole->samples ? (double)samples / (double)whole->samples : 0;
+}
+
+static bool tell(struct run *run, const struct trouble *trouble, double share)
+{
+	char part[FINDING_TEXT], more[FINDING_TEXT], also[64] = "";
+	if (trouble->modules > 1)
+		snprintf(also, sizeof(also), " and %s more", count_text(trouble->modules - 1, more));
+	return finding_add(run, trouble->kind, trouble->samples, share, trouble->remedy,
+			   "%s of the samples are in %s%s, at addresses without a name%s%s",
+			   share_text(share, part), trouble->name, also, trouble->text ? ": " : "",
+			   trouble->text ?: "");
+}
+
+static bool tell_all(struct run *run, const struct whole *whole, const struct troubles *troubles)
+{
+	struct trouble rest = {0};
+	for (size_t i = 0; i < troubles->count; i++) {
+		const struct trouble *trouble = &troubles->items[i];
+		double share = share_of(whole, trouble->samples, trouble->weight);
+		if (i < TROUBLES_TOLD && share >= SHARE_TOLD) {
+			if (!tell(run, trouble, share))
+				return false;
+			continue;
+		}
+		rest.modules += trouble->modules;
+		rest.samples += trouble->samples;
+		rest.weight = weight_add(rest.weight, trouble->weight);
+		if (!rest.name)
+			rest.name = trouble->name;
+	}
+	if (!rest.modules)
+		return true;
+	char part[FINDING_TEXT], count[FINDING_TEXT];
+	double share = share_of(whole, rest.samples, rest.weight);
+	if (rest.modules == 1)
+		return finding_add(run, SP_FINDING_NO_SYMBOLS, rest.samples, share, NULL,
+				   "%s of the samples are in %s, at addresses without a name",
+				   share_text(share, part), rest.name);
+	return finding_add(run, SP_FINDING_NO_SYMBOLS, rest.samples, share, NULL,
+			   "%s of the samples are in %s files such as %s, at addresses without a name",
+			   share_text(share, part), count_text(rest.modules, count), rest.name);
+}
+
+static bool tell_unmapped(struct run *run, const struct whole *whole,
+			  const struct missing *unmapped, const struct missing *kernel)
+{
+	char part[FINDING_TEXT];
+	double share = share_of(whole, unmapped->samples, unmapped->weight);
+	if (unmapped->samples &&
+	    !finding_add(run, SP_FINDING_UNMAPPED, unmapped->samples, share,
+			 "attach before the code is mapped, or record the start of the program",
+			 "%s of the samples are at addresses where nothing is known to be mapped",
+			 share_text(share, part)))
+		return false;
+	if (!kernel->samples)
+		return true;
+	share = share_of(whole, kernel->samples, kernel->weight);
+	if (!machine_kernel(run->machine))
+		return finding_add(run, SP_FINDING_KERNEL_HIDDEN, kernel->samples, share,
+				   "record as root, or set kernel.kptr_restrict to 0",
+				   "%s of the samples are in the kernel, of which the recording does not "
+				   "say where it was: its addresses were hidden",
+				   share_text(share, part));
+	return finding_add(run, SP_FINDING_UNMAPPED, kernel->samples, share, NULL,
+			   "%s of the samples are in the kernel outside of what the recording knows "
+			   "of it", share_text(share, part));
+}
+
+bool find_troubles(struct run *run)
+{
+	size_t modules = machine_module_count(run->machine);
+	CLEANUP_FREE struct missing *missing = calloc(modules + 1, sizeof(*missing));
+	struct missing kernel = {0};
+	struct troubles troubles = {0};
+	struct whole whole = {0};
+	if (!missing)
+		return false;
+	for (size_t i = 0; i < run->analysis->profile_count; i++) {
+		const struct sp_profile *profile = &run->analysis->profiles[i];
+		whole.samples = weight_add(whole.samples, profile->samples);
+		whole.weight = weight_add(whole.weight, profile->weight);
+		whole.events += profile->samples > 0;
+	}
+	add_missing(run, missing, &kernel);
+	bool done = collect(run, missing, &troubles);
+	if (troubles.count)
+		qsort(troubles.items, troubles.count, sizeof(*troubles.items), compare_troubles);
+	done = done && tell_unmapped(run, &whole, &missing[modules], &kernel) &&
+	       tell_all(run, &whole, &troubles);
+	vec_deinit(&troubles);
+	u64map_deinit(&troubles.index_of);
+	return done;
+}
