@@ -25,6 +25,7 @@ struct sp_analysis_options {
 	bool children;           /* compute totals and sort by them (needs call chains);
 				  * without it a row's `total` is its `self` */
 	enum sp_tree_order tree;
+	double tree_least;       /* share of the lightest branch to keep; 0: all are kept */
 	bool tree_comms;         /* the tree's outermost nodes are commands: `symbol` is the
 				  * comm, `dso` is NULL, and below are the call chains */
 	bool relative;           /* shares of what the filters let pass, not of all */

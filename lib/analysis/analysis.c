@@ -62,7 +62,8 @@ static struct sp_error *open_resolver(struct run *run)
 	};
 	struct sp_error *error = resolver_new(run->ctx, &options, &run->resolver);
 	if (!error)
-		names_init(&run->names, run->machine, run->resolver, &run->options);
+		names_init(&run->names, run->machine, run->resolver, &run->options,
+			   &run->analysis->functions);
 	return error;
 }
 
@@ -121,7 +122,9 @@ static struct sp_error *ranges_make(struct ranges *ranges, const struct sideband
 	return NULL;
 }
 
+/* One worker's part in a step of the work, which all do at the same time. */
 struct hand {
+	struct sp_error *(*step)(struct worker *worker, struct ranges *ranges);
 	struct worker *worker;
 	struct ranges *ranges;
 	struct sp_error *error;
@@ -129,36 +132,50 @@ struct hand {
 	bool started;
 };
 
+/* Takes ranges until there are none left, and names what was found. */
+static struct sp_error *read_step(struct worker *worker, struct ranges *ranges)
+{
+	struct sp_error *error = NULL;
+	while (!error && !atomic_load(&ranges->stop)) {
+		size_t next = atomic_fetch_add(&ranges->next, 1);
+		if (next >= ranges->count)
+			return worker_resolve(worker);
+		error = worker_read(worker, ranges->items[next]);
+	}
+	atomic_store(&ranges->stop, true);
+	return error;
+}
+
+static struct sp_error *sum_step(struct worker *worker, struct ranges *ranges)
+{
+	(void)ranges;
+	return worker_sum(worker);
+}
+
 static void *hand_run(void *arg)
 {
 	struct hand *hand = arg;
-	while (!atomic_load(&hand->ranges->stop)) {
-		size_t next = atomic_fetch_add(&hand->ranges->next, 1);
-		if (next >= hand->ranges->count)
-			break;
-		hand->error = worker_read(hand->worker, hand->ranges->items[next]);
-		if (hand->error) {
-			atomic_store(&hand->ranges->stop, true);
-			break;
-		}
-	}
+	hand->error = hand->step(hand->worker, hand->ranges);
 	return NULL;
 }
 
-/* The calling thread is one of them; a thread that cannot be made leaves its work to others. */
-static struct sp_error *work_all(struct run *run, struct ranges *ranges)
+/* The calling thread is one of them, and does what no thread could be made for. */
+static struct sp_error *all_workers(struct run *run, struct ranges *ranges,
+				    struct sp_error *(*step)(struct worker *, struct ranges *))
 {
 	CLEANUP_FREE struct hand *hands = calloc(run->worker_count, sizeof(*hands));
 	struct sp_error *error = NULL;
 	if (!hands)
 		return error_no_memory();
 	for (size_t i = 0; i < run->worker_count; i++) {
-		hands[i] = (struct hand){.worker = &run->workers[i], .ranges = ranges};
+		hands[i] = (struct hand){.step = step, .worker = &run->workers[i], .ranges = ranges};
 		if (i)
 			hands[i].started = pthread_create(&hands[i].thread, NULL, hand_run,
 							  &hands[i]) == 0;
 	}
-	hand_run(&hands[0]);
+	for (size_t i = 0; i < run->worker_count; i++)
+		if (!hands[i].started)
+			hand_run(&hands[i]);
 	for (size_t i = 0; i < run->worker_count; i++) {
 		if (hands[i].started)
 			pthread_join(hands[i].thread, NULL);
@@ -184,8 +201,8 @@ static void work_init(struct run *run)
 		.sum_tasks = run->sideband.task_counts.count > 0,
 	};
 	for (size_t i = 0; i < options->key_count; i++)
-		work->keys[options->keys[i]] = true;
-	work->keys[SP_KEY_COMM] |= options->tree_comms;
+		work->keys[options->keys[i]] = work->group_keys[options->keys[i]] = true;
+	work->group_keys[SP_KEY_COMM] |= options->tree_comms;
 }
 
 static struct sp_error *read_samples(struct run *run)
@@ -206,7 +223,9 @@ static struct sp_error *read_samples(struct run *run)
 	while (!error && run->worker_count < threads)
 		error = worker_init(&run->workers[run->worker_count++], &run->work, &run->names);
 	if (!error)
-		error = work_all(run, &ranges);
+		error = all_workers(run, &ranges, read_step);
+	if (!error)
+		error = all_workers(run, &ranges, sum_step);
 	vec_deinit(&ranges);
 	return error;
 }

@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "analysis/chain.h"
 
-#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/hash.h"
 
 /* Since Linux 6.19: the user's part comes later, under the number that follows. */
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
 
-#define likely(x) __builtin_expect(!!(x), 1)
-
 void chains_deinit(struct chains *chains)
 {
-	stacks_deinit(&chains->stacks);
-	u64map_deinit(&chains->map_of);
-	for (size_t i = 0; i < chains->maps.count; i++)
-		u64map_deinit(&chains->maps.items[i]);
-	vec_deinit(&chains->maps);
-	for (size_t i = 0; i < CHAIN_MEMORY; i++)
-		vec_deinit(&chains->memory[i]);
-	vec_deinit(&chains->modes);
-}
-
-static bool is_mark(uint64_t ip)
-{
-	return ip >= (uint64_t)PERF_CONTEXT_MAX;
+	radix_deinit(&chains->radix);
+	for (size_t i = 0; chains->memory && i < CHAIN_MEMORY; i++)
+		vec_deinit(&chains->memory[i].ips);
+	free(chains->memory);
+	for (size_t i = 0; i < CHAIN_ROOTS; i++) {
+		vec_deinit(&chains->last[i].words);
+		vec_deinit(&chains->last[i].path);
+	}
+	vec_deinit(&chains->words);
 }
 
 static uint16_t mark_cpumode(uint64_t mark)
@@ -44,82 +40,29 @@ static uint16_t mark_cpumode(uint64_t mark)
 	}
 }
 
-/* What ips mean in a view for a mode; NULL when out of memory. */
-static struct u64map *map_for(struct chains *chains, uint32_t view, uint16_t cpumode, bool caller)
-{
-	bool added;
-	uint64_t key = (uint64_t)view << 8 | (uint64_t)cpumode << 1 | caller;
-	unsigned int slot = (cpumode == PERF_RECORD_MISC_USER) * 2 + caller;
-	if (likely(chains->last[slot].known && chains->last[slot].key == key))
-		return &chains->maps.items[chains->last[slot].map];
-	uint32_t lowest = machine_view_of_mode(chains->names->machine, view, cpumode);
-	uint64_t common = (uint64_t)lowest << 8 | (uint64_t)cpumode << 1 | caller;
-	if (!vec_reserve(&chains->maps, chains->maps.count + 1))
-		return NULL;
-	const uint32_t *index = u64map_put(&chains->map_of, common, (uint32_t)chains->maps.count,
-					   &added);
-	if (!index)
-		return NULL;
-	if (added)
-		*vec_push(&chains->maps) = (struct u64map){0};
-	chains->last[slot].key = key;
-	chains->last[slot].map = *index;
-	chains->last[slot].known = true;
-	return &chains->maps.items[*index];
-}
-
-uint32_t chains_name(struct chains *chains, uint32_t view, uint16_t cpumode, uint64_t ip,
-		     bool caller)
-{
-	struct u64map *map = map_for(chains, view, cpumode, caller);
-	if (!map)
-		return NAME_FAILED;
-	const uint32_t *known = u64map_find(map, ip);
-	if (likely(known))
-		return *known;
-	uint32_t name = names_find(chains->names, view, cpumode, ip, caller);
-	if (name == NAME_FAILED || !u64map_put(map, ip, name, NULL))
-		return NAME_FAILED;
-	return name;
-}
-
-size_t chain_depth(const struct sp_sample *sample)
-{
-	size_t depth = 0;
-	for (size_t i = 0; i < sample->ip_count; i++)
-		depth += !is_mark(sample->ips[i]);
-	return depth;
-}
-
-/* A recorded chain: the sampled place, and the part above it, innermost first. */
-struct callers {
-	const uint64_t *ips;
-	size_t count;
-	uint16_t cpumode; /* of the first */
-	bool exact;       /* of the first */
-	uint64_t leaf_ip;
-	uint16_t leaf_cpumode;
-};
-
 /*
  * The first call of a chain is the sampled ip once more, unless it is of another
  * mode: then the chain has no part for the sample's mode, and all of it called.
  */
-static struct callers callers_of(const struct sp_sample *sample, uint16_t cpumode)
+struct callers callers_of(const struct sp_record *record)
 {
+	const struct sp_sample *sample = &record->sample;
+	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct callers callers = {.ips = sample->ips, .count = sample->ip_count,
 				  .cpumode = cpumode, .exact = true,
 				  .leaf_ip = sample->ip, .leaf_cpumode = cpumode};
-	bool has_ip = sample->present & PERF_SAMPLE_IP;
 	/* The number behind this mark is no ip, and is the last of the chain. */
 	if (callers.count >= 2 && callers.ips[callers.count - 2] == CONTEXT_USER_DEFERRED)
 		callers.count -= 2;
-	while (callers.count && is_mark(*callers.ips)) {
+	/* Where frame pointers end, so does a chain of them: nothing runs at 0. */
+	while (callers.count && callers.ips[callers.count - 1] == 0)
+		callers.count--;
+	while (callers.count && chain_is_mark(*callers.ips)) {
 		callers.cpumode = mark_cpumode(*callers.ips);
 		callers.ips++;
 		callers.count--;
 	}
-	if (callers.count && !has_ip) {
+	if (callers.count && !(sample->present & PERF_SAMPLE_IP)) {
 		callers.leaf_ip = *callers.ips;
 		callers.leaf_cpumode = callers.cpumode;
 	}
@@ -131,152 +74,179 @@ static struct callers callers_of(const struct sp_sample *sample, uint16_t cpumod
 	return callers;
 }
 
-/* How many calls, counted from the outermost, are the same ips as in `chain`. */
-static size_t common_ips(const struct chain *chain, const struct callers *callers)
-{
-	size_t max = chain->count < callers->count ? chain->count : callers->count, same = 0;
-	const struct chain_step *steps = chain->items;
-	const uint64_t *end = callers->ips + callers->count;
-	while (same < max && steps[same].ip == end[-1 - (ptrdiff_t)same])
-		same++;
-	return same;
-}
-
-/* What the call inside the first `same` ones says of them: their mode, and whether it marks. */
-struct joint {
+/* Calls of one mode: [begin, end) of the ips. */
+struct part {
+	size_t begin, end;
 	uint16_t cpumode;
-	bool exact;
+	bool exact; /* of the first */
 };
 
-static struct joint joint_of_callers(const struct callers *callers, size_t same)
+/* The outermost part of the first `count` ips. */
+static struct part last_part(const struct callers *callers, size_t count)
 {
-	size_t at = callers->count - same;
-	struct joint joint = {callers->cpumode, callers->exact};
-	if (!at)
-		return joint;
-	joint.exact = is_mark(callers->ips[at - 1]);
-	while (at > 0 && !is_mark(callers->ips[at - 1]))
-		at--;
-	if (at > 0)
-		joint.cpumode = mark_cpumode(callers->ips[at - 1]);
-	return joint;
+	struct part part = {.end = count, .begin = count, .cpumode = callers->cpumode,
+			    .exact = callers->exact};
+	while (part.begin && !chain_is_mark(callers->ips[part.begin - 1]))
+		part.begin--;
+	if (part.begin) {
+		part.cpumode = mark_cpumode(callers->ips[part.begin - 1]);
+		part.exact = true;
+	}
+	return part;
 }
 
-static struct joint joint_of_chain(const struct chain *chain, size_t same)
+bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t *cpumode_ret,
+		       bool *exact_ret)
 {
-	struct joint joint = {chain->cpumode, chain->exact};
-	if (same == chain->count)
-		return joint;
-	joint.exact = is_mark(chain->items[same].ip);
-	while (same < chain->count && !is_mark(chain->items[same].ip))
-		same++;
-	if (same < chain->count)
-		joint.cpumode = mark_cpumode(chain->items[same].ip);
-	return joint;
-}
-
-/* How many calls, counted from the outermost, are the same and mean the same. */
-static size_t common_steps(const struct chain *chain, const struct callers *callers)
-{
-	size_t same = common_ips(chain, callers);
-	if (!same || is_mark(chain->items[same - 1].ip))
-		return same;
-	struct joint a = joint_of_callers(callers, same), b = joint_of_chain(chain, same);
-	if (a.cpumode == b.cpumode)
-		return same - (a.exact != b.exact);
-	/* Another mode, up to the next mark. */
-	while (same > 0 && !is_mark(chain->items[same - 1].ip))
-		same--;
-	return same;
-}
-
-/* Takes up the calls inside the first `same` ones; false when out of memory. */
-static bool add_steps(struct chains *chains, struct chain *chain, const struct callers *callers,
-		      size_t same)
-{
-	size_t left = callers->count - same;
-	uint16_t cpumode = callers->cpumode;
-	if (!vec_reserve(&chains->modes, left) || !vec_reserve(chain, callers->count))
+	size_t count = callers->count;
+	while (count && chain_is_mark(callers->ips[count - 1]))
+		count--;
+	if (!count)
 		return false;
-	for (size_t i = 0; i < left; i++) {
-		if (is_mark(callers->ips[i]))
-			cpumode = mark_cpumode(callers->ips[i]);
-		chains->modes.items[i] = cpumode;
-	}
-	uint32_t node = same ? chain->items[same - 1].node : chain->root;
-	chain->count = same;
-	for (size_t i = left; i-- > 0;) {
-		uint64_t ip = callers->ips[i];
-		bool exact = i ? is_mark(callers->ips[i - 1]) : callers->exact;
-		uint32_t name = 0;
-		if (!is_mark(ip)) {
-			name = chains_name(chains, chain->view, chains->modes.items[i], ip, !exact);
-			if (name == NAME_FAILED)
-				return false;
-			node = stacks_child(&chains->stacks, node, name >> NAME_FRAME_SHIFT);
-			if (node == STACK_NONE)
-				return false;
-		}
-		chain->items[chain->count++] = (struct chain_step){ip, node, name};
-	}
+	struct part part = last_part(callers, count);
+	*ip_ret = callers->ips[count - 1];
+	*cpumode_ret = part.cpumode;
+	*exact_ret = part.exact && part.begin == count - 1;
 	return true;
 }
 
-/* The node of the sample's caller; STACK_NONE when out of memory. */
-static uint32_t add_callers(struct chains *chains, uint32_t root, uint32_t view,
-			    const struct callers *callers, uint32_t *last_name_ret)
+size_t callers_depth(const struct callers *callers)
 {
-	struct chain *chain = &chains->memory[root % CHAIN_MEMORY];
-	size_t same = 0, first = 0;
-	if (chain->root == root && chain->view == view)
-		same = common_steps(chain, callers);
+	size_t depth = 1;
+	for (size_t i = 0; i < callers->count; i++)
+		depth += !chain_is_mark(callers->ips[i]);
+	return depth;
+}
+
+/*
+ * The form in which chains are interned: what an ip means follows from the words
+ * before it alone. So a part's mode comes before it, and where an ip is exact that
+ * is said before it too.
+ */
+static bool arrange(struct chains *chains, const struct callers *callers)
+{
+	/* At worst, all parts are of one ip: mode, exact, ip for ip and mark. */
+	if (!vec_reserve(&chains->words, callers->count * 2 + 2))
+		return false;
+	uint64_t *word = chains->words.items;
+	for (size_t left = callers->count; left;) {
+		struct part part = last_part(callers, left);
+		if (part.begin < part.end)
+			*word++ = CHAIN_MODE(part.cpumode);
+		for (size_t i = part.end; i > part.begin; i--) {
+			if (part.exact && i == part.begin + 1)
+				*word++ = CHAIN_EXACT;
+			*word++ = callers->ips[i - 1];
+		}
+		left = part.begin ? part.begin - 1 : 0;
+	}
+	chains->words.count = (size_t)(word - chains->words.items);
+	return true;
+}
+
+static size_t common_words(const struct last_chain *last, const struct chains *chains)
+{
+	const uint64_t *a = last->words.items, *b = chains->words.items;
+	size_t most = last->words.count, same = 0;
+	if (chains->words.count < most)
+		most = chains->words.count;
+	while (same < most && a[same] == b[same])
+		same++;
+	return same;
+}
+
+/* What was scratch becomes the last chain's words, and the other way round. */
+static void swap_words(struct last_chain *last, struct chains *chains)
+{
+	__typeof__(last->words.items) items = last->words.items;
+	size_t capacity = last->words.capacity;
+	last->words.items = chains->words.items;
+	last->words.count = chains->words.count;
+	last->words.capacity = chains->words.capacity;
+	chains->words.items = items;
+	chains->words.count = 0;
+	chains->words.capacity = capacity;
+}
+
+static uint32_t intern(struct chains *chains, uint32_t root, const struct callers *callers)
+{
+	struct last_chain *last = &chains->last[root % CHAIN_ROOTS];
+	if (!arrange(chains, callers))
+		return RADIX_NONE;
+	bool known = last->used && last->root == root;
+	size_t common = known ? common_words(last, chains) : 0;
+	if (!known)
+		last->path.count = 0;
+	last->used = false;
+	last->root = root;
+	uint32_t node = radix_add(&chains->radix, root, chains->words.items, chains->words.count,
+				  common, &last->path);
+	if (node == RADIX_NONE)
+		return RADIX_NONE;
+	swap_words(last, chains);
+	last->used = true;
+	return node;
+}
+
+static inline uint64_t stir(uint64_t sum, uint64_t ip)
+{
+	return (sum << 9 | sum >> 55) + ip;
+}
+
+/*
+ * Equal hashes prove nothing, so this one may be weak, as long as it is quick: four
+ * sums, none of which waits for the others.
+ */
+static uint64_t hash_callers(uint32_t root, const struct callers *callers)
+{
+	uint64_t a = root, b = callers->cpumode, c = callers->exact, d = callers->count;
+	const uint64_t *ip = callers->ips, *end = ip + callers->count;
+	for (; end - ip >= 4; ip += 4) {
+		a = stir(a, ip[0]);
+		b = stir(b, ip[1]);
+		c = stir(c, ip[2]);
+		d = stir(d, ip[3]);
+	}
+	for (; ip < end; ip++)
+		a = stir(a, *ip);
+	return hash_pair(hash_pair(a, b), hash_pair(c, d));
+}
+
+static bool is_same(const struct chain *chain, uint64_t hash, uint32_t root,
+		    const struct callers *callers)
+{
+	return chain->hash == hash && chain->root == root && chain->node != RADIX_NONE &&
+	       chain->cpumode == callers->cpumode && chain->exact == callers->exact &&
+	       chain->ips.count == callers->count &&
+	       memcmp(chain->ips.items, callers->ips, callers->count * sizeof(uint64_t)) == 0;
+}
+
+static bool start_memory(struct chains *chains)
+{
+	chains->memory = calloc(CHAIN_MEMORY, sizeof(*chains->memory));
+	for (size_t i = 0; chains->memory && i < CHAIN_MEMORY; i++)
+		chains->memory[i].node = RADIX_NONE;
+	return chains->memory != NULL;
+}
+
+struct chain *chains_add(struct chains *chains, uint32_t root, const struct callers *callers)
+{
+	if (!chains->memory && !start_memory(chains))
+		return NULL;
+	uint64_t hash = hash_callers(root, callers);
+	struct chain *chain = &chains->memory[hash % CHAIN_MEMORY];
+	if (is_same(chain, hash, root, callers))
+		return chain;
+	chain->node = RADIX_NONE;
+	if (!vec_reserve(&chain->ips, callers->count))
+		return NULL;
+	memcpy(chain->ips.items, callers->ips, callers->count * sizeof(uint64_t));
+	chain->ips.count = callers->count;
+	chain->hash = hash;
 	chain->root = root;
-	chain->view = view;
 	chain->cpumode = callers->cpumode;
 	chain->exact = callers->exact;
-	if (!add_steps(chains, chain, callers, same)) {
-		chain->count = 0;
-		return STACK_NONE;
-	}
-	while (first < chain->count && is_mark(chain->items[first].ip))
-		first++;
-	if (first < chain->count)
-		*last_name_ret = chain->items[first].name;
-	return chain->count ? vec_last(chain)->node : root;
-}
-
-/* The name of a chain's outermost call, where nothing else of it is wanted. */
-static uint32_t outermost_name(struct chains *chains, uint32_t view, const struct callers *callers,
-			       uint32_t leaf_name)
-{
-	size_t last = callers->count;
-	while (last && is_mark(callers->ips[last - 1]))
-		last--;
-	if (!last--)
-		return leaf_name;
-	size_t at = last;
-	while (at && !is_mark(callers->ips[at - 1]))
-		at--;
-	uint16_t cpumode = at ? mark_cpumode(callers->ips[at - 1]) : callers->cpumode;
-	bool exact = last ? is_mark(callers->ips[last - 1]) : callers->exact;
-	return chains_name(chains, view, cpumode, callers->ips[last], !exact);
-}
-
-struct chain_place chains_add(struct chains *chains, uint32_t root, uint32_t view,
-			      uint16_t cpumode, const struct sp_sample *sample, bool only_leaf)
-{
-	struct callers callers = callers_of(sample, cpumode);
-	struct chain_place place = {.node = STACK_NONE};
-	uint32_t parent = root;
-	uint32_t name = chains_name(chains, view, callers.leaf_cpumode, callers.leaf_ip, false);
-	place.leaf_name = place.last_name = name;
-	if (name == NAME_FAILED)
-		return place;
-	if (only_leaf)
-		place.last_name = outermost_name(chains, view, &callers, name);
-	else if (callers.count)
-		parent = add_callers(chains, root, view, &callers, &place.last_name);
-	if (parent != STACK_NONE && place.last_name != NAME_FAILED)
-		place.node = stacks_child(&chains->stacks, parent, name >> NAME_FRAME_SHIFT);
-	return place;
+	chain->last_answer = chain->last_leaf = 0;
+	chain->node = intern(chains, root, callers);
+	return chain->node == RADIX_NONE ? NULL : chain;
 }

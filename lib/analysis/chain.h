@@ -1,66 +1,81 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Puts call chains among the interned stacks. Chains that follow one another
- * mostly differ in their innermost calls alone, so that each is compared with
- * the one before it from the outermost end, and only what differs is looked up.
+ * Call chains of samples, interned as they were recorded: as ips, in one form
+ * for all, the outermost call first. What the ips mean is asked once for each
+ * distinct chain, when all are there.
  */
 #ifndef ANALYSIS_CHAIN_H
 #define ANALYSIS_CHAIN_H
 
 #include <sprof/record.h>
-#include "analysis/names.h"
-#include "base/hash.h"
+#include "profile/radix.h"
 #include "base/vec.h"
-#include "profile/stacks.h"
-
-#define CHAIN_MEMORY 32 /* so many chains are remembered, by their roots */
-
-/* A chain as it was interned, the outermost call first. */
-struct chain {
-	uint32_t root, view;
-	uint16_t cpumode;     /* of its innermost call */
-	bool exact;           /* the innermost ip is where code ran, not where a call returns to */
-	VEC(struct chain_step);
-};
-
-struct chain_step {
-	uint64_t ip;   /* or mark */
-	uint32_t node; /* of the stack that begins with all up to here */
-	uint32_t name; /* as of names_find(); 0 for marks */
-};
-
-struct chains {
-	struct names *names;
-	struct stacks stacks;     /* ids are frames' indexes; those of roots are the caller's */
-	struct u64map map_of;     /* (view, cpumode, caller) -> index in maps */
-	VEC(struct u64map) maps;  /* ip -> name */
-	struct { uint64_t key; uint32_t map; bool known; } last[4]; /* of map_of */
-	struct chain memory[CHAIN_MEMORY];
-	VEC(uint16_t) modes;      /* scratch: the cpumode of each call of the chain at hand */
-};
-
-/* A zeroed struct chains with `names` set is ready. */
-void chains_deinit(struct chains *chains);
-
-/* The name of one place; NAME_FAILED when out of memory. */
-uint32_t chains_name(struct chains *chains, uint32_t view, uint16_t cpumode, uint64_t ip,
-		     bool caller);
-
-/* How a sample's stack lies among the stacks. */
-struct chain_place {
-	uint32_t node;      /* the sampled function; STACK_NONE when out of memory */
-	uint32_t leaf_name; /* its name */
-	uint32_t last_name; /* that of the outermost */
-};
-
-/* How many calls a recorded chain has, without marks. */
-size_t chain_depth(const struct sp_sample *sample);
 
 /*
- * The stack of a sample, under `root`; with only_leaf the sampled function alone.
- * `cpumode` is that of the sample's ip.
+ * Words of an interned chain that are no ips. As the kernel's own marks, they lie
+ * where no code can: above PERF_CONTEXT_MAX.
  */
-struct chain_place chains_add(struct chains *chains, uint32_t root, uint32_t view,
-			      uint16_t cpumode, const struct sp_sample *sample, bool only_leaf);
+#define CHAIN_MODE(cpumode) ((uint64_t)-16 + (cpumode)) /* of the ips that follow */
+#define CHAIN_EXACT ((uint64_t)-1) /* the next ip is where code ran, not where a call returns to */
+
+static inline bool chain_is_mark(uint64_t word)
+{
+	return word >= (uint64_t)PERF_CONTEXT_MAX;
+}
+
+/* A chain as it was recorded, and where it lies. */
+struct chain {
+	uint64_t hash;
+	uint32_t root;
+	uint32_t node;    /* RADIX_NONE: the place is empty */
+	uint16_t cpumode; /* as in struct callers, as are these */
+	bool exact;
+	VEC(uint64_t) ips;
+	uint32_t last_answer, last_leaf; /* for chains_add()'s caller to use; 0 in a new one */
+};
+
+/* The chain last interned under a root: the next may have its outer calls in common. */
+struct last_chain {
+	uint32_t root;
+	bool used;
+	VEC(uint64_t) words;
+	struct radix_path path;
+};
+
+/* So many chains are remembered, each in its one place, so that most need not be interned. */
+#define CHAIN_MEMORY 16384
+#define CHAIN_ROOTS 32
+
+struct chains {
+	struct radix radix;
+	struct chain *memory;
+	struct last_chain last[CHAIN_ROOTS];
+	VEC(uint64_t) words; /* scratch */
+};
+
+/* A zeroed struct chains is empty. */
+void chains_deinit(struct chains *chains);
+
+/* A sample's call chain: the sampled place, and the calls above it, innermost first. */
+struct callers {
+	const uint64_t *ips;
+	size_t count;
+	uint16_t cpumode; /* of the first */
+	bool exact;       /* the first is where code ran, not where a call returns to */
+	uint64_t leaf_ip;
+	uint16_t leaf_cpumode;
+};
+
+struct callers callers_of(const struct sp_record *record);
+
+/* The outermost call, with its mode and whether it is exact; false if there is none. */
+bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t *cpumode_ret,
+		       bool *exact_ret);
+
+/* How many ips a recorded chain has. */
+size_t callers_depth(const struct callers *callers);
+
+/* The chain, whose calls must not be none; NULL when out of memory. Valid until the next call. */
+struct chain *chains_add(struct chains *chains, uint32_t root, const struct callers *callers);
 
 #endif

@@ -1,77 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The workers' stacks of frames become, for each event, stacks of functions:
- * frames that people cannot tell apart are one from here on. Rows and trees are
- * made of those.
- */
+/* Puts together, for each event, what the workers found, and makes profiles of it. */
+#include <string.h>
 #include "analysis/internal.h"
 #include "base/cleanup.h"
-
-#define UNKNOWN "[unknown]"
-
-/* One event's stacks, and the groups that are their roots. */
-struct merged {
-	struct stacks stacks;
-	VEC(struct group);
-	struct u64map group_of; /* hash -> index */
-};
 
 static void merged_free(struct merged *merged, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		stacks_deinit(&merged[i].stacks);
+		tallies_deinit(&merged[i].tallies);
 		vec_deinit(&merged[i]);
 		u64map_deinit(&merged[i].group_of);
+		paths_deinit(&merged[i].paths);
+		vec_deinit(&merged[i].comms);
+		u64map_deinit(&merged[i].comm_of);
 	}
 	free(merged);
-}
-
-static enum sp_level level_of(uint16_t cpumode)
-{
-	switch (cpumode) {
-	case PERF_RECORD_MISC_USER:
-		return SP_LEVEL_USER;
-	case PERF_RECORD_MISC_KERNEL:
-		return SP_LEVEL_KERNEL;
-	case PERF_RECORD_MISC_GUEST_USER:
-		return SP_LEVEL_GUEST_USER;
-	case PERF_RECORD_MISC_GUEST_KERNEL:
-		return SP_LEVEL_GUEST_KERNEL;
-	default:
-		return SP_LEVEL_HYPERVISOR;
-	}
-}
-
-static uint32_t add_function(struct functions *functions, const struct frame *frame)
-{
-	const struct module *module = frame->module;
-	const struct function_source source = {
-		.dso = module ? module->name : UNKNOWN,
-		.dso_path = module ? module->path : UNKNOWN,
-		.build_id = module ? module->build_id : NULL,
-		.build_id_size = module ? module->build_id_size : 0,
-		.symbol = frame->symbol ? frame->symbol->name : NULL,
-		.start = frame->symbol ? frame->symbol->start : frame->address,
-		.size = frame->symbol ? frame->symbol->size : 0,
-		.level = level_of(frame->cpumode),
-	};
-	return functions_add(functions, &source);
-}
-
-/* The function of each frame; NULL when out of memory. */
-static uint32_t *make_functions(struct run *run)
-{
-	const struct names *names = &run->names;
-	CLEANUP_FREE uint32_t *function_of =
-		calloc(names->frames.count + 1, sizeof(*function_of));
-	if (!function_of)
-		return NULL;
-	for (size_t i = 0; i < names->frames.count; i++) {
-		function_of[i] = add_function(&run->analysis->functions, &names->frames.items[i]);
-		if (function_of[i] == UINT32_MAX)
-			return NULL;
-	}
-	return take_ptr(function_of);
 }
 
 /* The index of the group in its event's list; UINT32_MAX when out of memory. */
@@ -102,35 +45,32 @@ static uint32_t add_group(struct run *run, struct merged *merged, const struct w
 	}
 }
 
-/* Adds one worker's stacks to those of their events. */
-static bool merge_worker(struct run *run, struct merged *merged, const struct worker *worker,
-			 const uint32_t *function_of)
+static bool merge_tallies(struct run *run, struct merged *merged, const struct worker *worker)
 {
-	const struct stacks *from = &worker->chains.stacks;
-	CLEANUP_FREE uint32_t *to = calloc(from->count + 1, sizeof(*to));
-	CLEANUP_FREE uint16_t *event = calloc(from->count + 1, sizeof(*event));
-	if (!to || !event)
-		return false;
-	for (uint32_t i = 0; i < from->count; i++) {
-		const struct stack_node *node = &from->items[i];
-		uint32_t parent = STACK_NONE, id;
-		if (node->parent == STACK_NONE) {
-			event[i] = worker->groups.items[node->id].event;
-			id = add_group(run, &merged[event[i]], &worker->groups.items[node->id]);
-			if (id == UINT32_MAX)
-				return false;
-		} else {
-			event[i] = event[node->parent];
-			parent = to[node->parent];
-			id = function_of[node->id];
-		}
-		to[i] = stacks_child(&merged[event[i]].stacks, parent, id);
-		if (to[i] == STACK_NONE)
+	for (size_t i = 0; i < worker->tallies.count; i++) {
+		const struct tally *tally = &worker->tallies.items[i];
+		const struct worker_group *group = &worker->row_groups.items[tally->group];
+		uint32_t index = add_group(run, &merged[group->event], group);
+		if (index == UINT32_MAX ||
+		    !tallies_merge(&merged[group->event].tallies, index, tally))
 			return false;
-		if (node->samples)
-			stacks_add(&merged[event[i]].stacks, to[i], node->samples, node->weight);
 	}
 	return true;
+}
+
+uint32_t merged_comm(struct run *run, struct merged *merged, const char *comm)
+{
+	bool added;
+	const char *copy = strtab_add(&run->analysis->strings, comm);
+	if (!copy || !vec_reserve(&merged->comms, merged->comms.count + 1))
+		return UINT32_MAX;
+	const uint32_t *index = u64map_put(&merged->comm_of, (uintptr_t)copy,
+					   (uint32_t)merged->comms.count, &added);
+	if (!index)
+		return UINT32_MAX;
+	if (added)
+		*vec_push(&merged->comms) = copy;
+	return *index;
 }
 
 static bool is_clock(const struct perf_event_attr *attr)
@@ -182,17 +122,16 @@ static struct sp_error *make_profile(struct run *run, uint16_t event, const stru
 		return error_no_memory();
 	sum_up(run, event, profile, &all, &shown);
 	struct profile_source source = {
-		.stacks = &merged->stacks,
+		.tallies = &merged->tallies,
+		.paths = &merged->paths,
 		.groups = merged->items,
 		.functions = &analysis->functions,
 		.event = profile->event,
 		.children = run->options.children,
-		.tree = run->options.tree,
-		.tree_comms = run->options.tree_comms,
+		.comms = merged->comms.items,
+		.tree_least = run->options.tree_least,
 		.whole = run->options.relative ? shown : all,
 	};
-	for (size_t i = 0; i < run->options.key_count; i++)
-		source.keys[run->options.keys[i]] = true;
 	if (!profile_rows(&source, &analysis->arena, profile))
 		return error_no_memory();
 	if (run->options.tree != SP_TREE_NONE && !profile_tree(&source, &analysis->arena, profile))
@@ -216,11 +155,12 @@ static void find_time(struct run *run)
 
 static struct sp_error *make_profiles(struct run *run, struct merged *merged, size_t count)
 {
-	CLEANUP_FREE uint32_t *function_of = make_functions(run);
-	if (!function_of)
-		return error_no_memory();
+	for (size_t i = 0; i < count; i++)
+		memcpy(merged[i].tallies.keys, run->work.keys, sizeof(run->work.keys));
 	for (size_t i = 0; i < run->worker_count; i++)
-		if (!merge_worker(run, merged, &run->workers[i], function_of))
+		if (!merge_tallies(run, merged, &run->workers[i]) ||
+		    (run->options.tree != SP_TREE_NONE &&
+		     !grow_trees(run, merged, &run->workers[i])))
 			return error_no_memory();
 	for (size_t i = 0; i < count; i++) {
 		struct sp_error *error = make_profile(run, (uint16_t)i, &merged[i]);

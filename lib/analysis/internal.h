@@ -36,6 +36,22 @@ struct run {
 	struct sp_analysis *analysis; /* what it makes */
 };
 
+/* What all workers found of one event. */
+struct merged {
+	struct tallies tallies;
+	VEC(struct group);        /* of the tallies */
+	struct u64map group_of;   /* hash -> index */
+	struct paths paths;
+	VEC(const char *) comms;  /* of the paths */
+	struct u64map comm_of;    /* its address -> index */
+};
+
+/* The command's index in comms; UINT32_MAX when out of memory. */
+uint32_t merged_comm(struct run *run, struct merged *merged, const char *comm);
+
+/* Adds one worker's chains to the paths of their events; false when out of memory. */
+bool grow_trees(struct run *run, struct merged *merged, const struct worker *worker);
+
 /* Puts together what the workers found, as profiles. */
 struct sp_error *finish_profiles(struct run *run) SP_MUST_CHECK;
 

@@ -4,9 +4,12 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/chain.c lib/analysis/chain.h \
 	lib/analysis/findings.c lib/analysis/findings.h \
 	lib/analysis/finish.c \
+	lib/analysis/grow.c \
 	lib/analysis/internal.h \
+	lib/analysis/lookup.c lib/analysis/lookup.h \
 	lib/analysis/names.c lib/analysis/names.h \
 	lib/analysis/sideband.c lib/analysis/sideband.h \
-	lib/analysis/stack_end.c lib/analysis/stack_end.h \
+	lib/analysis/stack_end.h \
+	lib/analysis/sum.c \
 	lib/analysis/trouble.c \
 	lib/analysis/worker.c lib/analysis/worker.h

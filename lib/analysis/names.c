@@ -8,10 +8,13 @@
 #include "base/hash.h"
 #include "profile/filter.h"
 
+#define UNKNOWN "[unknown]"
+
 void names_init(struct names *names, const struct machine *machine, struct resolver *resolver,
-		const struct sp_analysis_options *options)
+		const struct sp_analysis_options *options, struct functions *functions)
 {
-	*names = (struct names){.machine = machine, .resolver = resolver, .options = options};
+	*names = (struct names){.machine = machine, .resolver = resolver, .options = options,
+				.functions = functions};
 	pthread_mutex_init(&names->lock, NULL);
 	for (size_t i = 0; i < NAME_LOCKS; i++)
 		pthread_mutex_init(&names->module_locks[i], NULL);
@@ -26,26 +29,13 @@ void names_deinit(struct names *names)
 		pthread_mutex_destroy(&names->module_locks[i]);
 }
 
-/*
- * Where no name is known, the address is shown as perf does: in the file, in the
- * kernel module, or in memory.
- */
-static uint64_t shown_address(const struct location *location, uint64_t ip)
+/* Where no name is known, the address is shown as by perf: in the file, or the kernel module. */
+static uint64_t shown_address(const struct location *location)
 {
 	const struct module *module = location->module;
-	if (!module)
-		return ip;
-	switch (module->kind) {
-	case MODULE_KERNEL_MODULE:
-	case MODULE_KERNEL_CODE:
-		return location->offset - module->start;
-	case MODULE_FILE:
-	case MODULE_VDSO:
-	case MODULE_ANONYMOUS:
-	case MODULE_KERNEL:
-		break;
-	}
-	return location->offset;
+	bool relative = module && (module->kind == MODULE_KERNEL_MODULE ||
+				   module->kind == MODULE_KERNEL_CODE);
+	return relative ? location->offset - module->start : location->offset;
 }
 
 static bool is_one_of(const char *name, const char *const *names)
@@ -89,7 +79,7 @@ static bool is_outermost(const struct frame *frame, bool caller)
 static bool is_shown(const struct sp_analysis_options *options, const struct frame *frame)
 {
 	char address[32];
-	const char *dso = frame->module ? frame->module->name : "[unknown]";
+	const char *dso = frame->module ? frame->module->name : UNKNOWN;
 	const char *path = frame->module ? frame->module->path : dso;
 	if (!filter_name(options->dsos.items, options->dsos.count, dso) &&
 	    !filter_name(options->dsos.items, options->dsos.count, path))
@@ -114,8 +104,7 @@ static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, u
 		pthread_mutex_unlock(lock);
 	}
 	if (!frame.symbol)
-		frame.address = shown_address(&location, at) + (ip - at);
-	frame.shown = is_shown(names->options, &frame);
+		frame.address = shown_address(&location) + (ip - at);
 	return frame;
 }
 
@@ -149,16 +138,54 @@ static bool grow(struct names *names)
 	return true;
 }
 
+static enum sp_level level_of(uint16_t cpumode)
+{
+	switch (cpumode) {
+	case PERF_RECORD_MISC_USER:
+		return SP_LEVEL_USER;
+	case PERF_RECORD_MISC_KERNEL:
+		return SP_LEVEL_KERNEL;
+	case PERF_RECORD_MISC_GUEST_USER:
+		return SP_LEVEL_GUEST_USER;
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		return SP_LEVEL_GUEST_KERNEL;
+	default:
+		return SP_LEVEL_HYPERVISOR;
+	}
+}
+
+/* What people see of a frame; UINT32_MAX when out of memory. */
+static uint32_t add_function(struct functions *functions, const struct frame *frame)
+{
+	const struct module *module = frame->module;
+	const struct function_source source = {
+		.dso = module ? module->name : UNKNOWN,
+		.dso_path = module ? module->path : UNKNOWN,
+		.build_id = module ? module->build_id : NULL,
+		.build_id_size = module ? module->build_id_size : 0,
+		.symbol = frame->symbol ? frame->symbol->name : NULL,
+		.start = frame->symbol ? frame->symbol->start : frame->address,
+		.size = frame->symbol ? frame->symbol->size : 0,
+		.level = level_of(frame->cpumode),
+	};
+	return functions_add(functions, &source);
+}
+
 /* The frame's index, which is new if there was none such; UINT32_MAX when out of memory. */
-static uint32_t intern(struct names *names, const struct frame *frame)
+static uint32_t intern(struct names *names, struct frame *frame)
 {
 	if ((names->frames.count + 1) * 4 > names->slot_count * 3 && !grow(names))
 		return UINT32_MAX;
 	size_t mask = names->slot_count - 1, slot = identity(frame) & mask;
-	for (; names->slots[slot]; slot = (slot + 1) & mask)
-		if (same_frame(&names->frames.items[names->slots[slot] - 1], frame))
+	for (; names->slots[slot]; slot = (slot + 1) & mask) {
+		const struct frame *known = &names->frames.items[names->slots[slot] - 1];
+		if (same_frame(known, frame)) {
+			frame->function = known->function;
 			return names->slots[slot] - 1;
-	struct frame *copy = vec_push(&names->frames);
+		}
+	}
+	frame->function = add_function(names->functions, frame);
+	struct frame *copy = frame->function == UINT32_MAX ? NULL : vec_push(&names->frames);
 	if (!copy)
 		return UINT32_MAX;
 	*copy = *frame;
@@ -166,14 +193,20 @@ static uint32_t intern(struct names *names, const struct frame *frame)
 	return names->slots[slot] - 1;
 }
 
-uint32_t names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip, bool caller)
+bool names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip, bool caller,
+		struct name *ret)
 {
 	struct frame frame = find(names, view, cpumode, ip, caller);
 	pthread_mutex_lock(&names->lock);
 	uint32_t index = intern(names, &frame);
 	pthread_mutex_unlock(&names->lock);
-	if (index >= UINT32_MAX >> NAME_FRAME_SHIFT)
-		return NAME_FAILED;
-	return index << NAME_FRAME_SHIFT | (is_outermost(&frame, caller) ? NAME_OUTERMOST : 0) |
-	       (frame.shown ? NAME_SHOWN : 0);
+	if (index == UINT32_MAX)
+		return false;
+	*ret = (struct name){
+		.frame = index,
+		.function = frame.function,
+		.outermost = is_outermost(&frame, caller),
+		.shown = is_shown(names->options, &frame),
+	};
+	return true;
 }

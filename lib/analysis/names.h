@@ -11,14 +11,15 @@
 #include <sprof/analysis.h>
 #include "base/vec.h"
 #include "machine/machine.h"
+#include "profile/function.h"
 #include "symbol/resolver.h"
 
 struct frame {
 	const struct module *module; /* NULL: nothing was mapped there */
 	const struct symbol *symbol; /* NULL: no name */
 	uint64_t address;  /* of what has no name, as perf shows it; else 0 */
+	uint32_t function; /* what people see of it: index in `functions` */
 	uint16_t cpumode;
-	bool shown; /* passes the filters by dso and symbol */
 };
 
 /* Calls for one module never overlap: a lock for each, shared by some. */
@@ -30,26 +31,28 @@ struct names {
 	const struct sp_analysis_options *options; /* borrowed */
 	pthread_mutex_t module_locks[NAME_LOCKS];
 	pthread_mutex_t lock;          /* of all below */
+	struct functions *functions;   /* borrowed */
 	VEC(struct frame) frames;
 	uint32_t *slots; /* hash table of index + 1 */
 	size_t slot_count;
 };
 
 void names_init(struct names *names, const struct machine *machine, struct resolver *resolver,
-		const struct sp_analysis_options *options);
+		const struct sp_analysis_options *options, struct functions *functions);
 void names_deinit(struct names *names);
 
-/* What a thread needs to know of a frame, in one word. */
-#define NAME_SHOWN 1u
-#define NAME_OUTERMOST 2u /* where threads begin: a chain that ends here is whole */
-#define NAME_FRAME_SHIFT 2
-#define NAME_FAILED UINT32_MAX /* out of memory */
+struct name {
+	uint32_t frame, function; /* indexes in frames and functions */
+	bool outermost; /* threads begin here: a chain that ends in it is whole */
+	bool shown;     /* passes the filters by dso and symbol */
+};
 
 /*
- * The frame at `ip`, as its index << NAME_FRAME_SHIFT with the flags below. Of a
- * `caller`, ip is where the call returns to: the function is that of the call
- * before it, which may be the last of its function. Thread-safe.
+ * What is at `ip`. Of a `caller`, ip is where the call returns to: the function is
+ * that of the call before it, which may be the last thing in its function. False
+ * when out of memory. Thread-safe.
  */
-uint32_t names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip, bool caller);
+bool names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip, bool caller,
+		struct name *ret);
 
 #endif

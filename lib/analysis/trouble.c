@@ -82,19 +82,18 @@ static void add_missing(const struct run *run, struct missing *missing, struct m
 {
 	size_t modules = machine_module_count(run->machine);
 	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct stacks *stacks = &run->workers[i].chains.stacks;
-		for (size_t j = 0; j < stacks->count; j++) {
-			const struct stack_node *node = &stacks->items[j];
-			if (node->parent == STACK_NONE || !node->samples)
-				continue;
-			const struct frame *frame = &run->names.frames.items[node->id];
+		const struct worker *worker = &run->workers[i];
+		for (size_t j = 0; j < worker->leaves.count; j++) {
+			const struct leaf *leaf = &worker->leaves.items[j];
+			const struct frame *frame =
+				&run->names.frames.items[leaf->answer >> LOOKUP_SHIFT];
 			if (frame->symbol)
 				continue;
 			struct missing *sum = &missing[frame->module ? frame->module->index : modules];
 			if (!frame->module && frame->cpumode == PERF_RECORD_MISC_KERNEL)
 				sum = kernel;
-			sum->samples += node->samples;
-			sum->weight = weight_add(sum->weight, node->weight);
+			sum->samples += leaf->samples;
+			sum->weight = weight_add(sum->weight, leaf->weight);
 		}
 	}
 }

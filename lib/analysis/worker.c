@@ -6,29 +6,41 @@
 #include "file/walker.h"
 #include "profile/filter.h"
 
-#define NO_EVENT UINT16_MAX
-
 DEFINE_CLEANUP(struct walker *, walker_free)
 DEFINE_CLEANUP(struct decoder *, decoder_free)
 
 struct sp_error *worker_init(struct worker *worker, const struct work *work, struct names *names)
 {
-	*worker = (struct worker){.work = work, .chains = {.names = names}};
+	*worker = (struct worker){.work = work, .lookup = {.names = names}};
+	for (int i = 0; i < SP_KEY_COUNT; i++)
+		worker->tallies.keys[i] = work->keys[i];
 	worker->events = calloc(work->layout->event_count + 1, sizeof(*worker->events));
 	return worker->events ? NULL : error_no_memory();
 }
 
+static void worker_groups_deinit(struct worker_groups *groups)
+{
+	vec_deinit(groups);
+	u64map_deinit(&groups->index_of);
+}
+
 void worker_deinit(struct worker *worker)
 {
+	lookup_deinit(&worker->lookup);
 	chains_deinit(&worker->chains);
-	vec_deinit(&worker->groups);
-	u64map_deinit(&worker->group_of);
+	worker_groups_deinit(&worker->groups);
+	vec_deinit(&worker->leaves);
+	u64map_deinit(&worker->leaf_of);
 	vec_deinit(&worker->tasks);
 	u64map_deinit(&worker->task_of);
 	free(worker->events);
 	u64map_deinit(&worker->task_samples);
 	u64map_deinit(&worker->counter_of);
 	vec_deinit(&worker->counters);
+	free(worker->order);
+	free(worker->functions);
+	worker_groups_deinit(&worker->row_groups);
+	tallies_deinit(&worker->tallies);
 }
 
 /* Asks the machine again; the task's span was not that of `time_ns`. */
@@ -39,7 +51,7 @@ static void task_refresh(struct worker *worker, struct task *task, uint64_t time
 	task->shown = filter_name(options->comms.items, options->comms.count, task->span.comm) &&
 		      filter_number(options->pids.items, options->pids.count, (int32_t)task->pid) &&
 		      filter_number(options->tids.items, options->tids.count, (int32_t)task->tid);
-	task->last_event = NO_EVENT;
+	task->last_event = SP_EVENT_NONE;
 }
 
 /* The sample's thread at its time; NULL when out of memory. Valid until the next call. */
@@ -72,31 +84,30 @@ static bool same_group(const struct worker_group *a, const struct worker_group *
 	       a->tid == b->tid && a->cpu == b->cpu;
 }
 
-/* The group's index; UINT32_MAX when out of memory. */
-static uint32_t group_index(struct worker *worker, const struct worker_group *group)
+uint32_t worker_groups_add(struct worker_groups *groups, const struct worker_group *group)
 {
 	bool added;
 	uint64_t hash = hash_pair((uintptr_t)group->comm, group->event);
 	hash = hash_pair(hash, (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
 	hash = hash_pair(hash, (uint32_t)group->cpu);
-	if (!vec_reserve(&worker->groups, worker->groups.count + 1))
+	if (!vec_reserve(groups, groups->count + 1))
 		return UINT32_MAX;
 	for (;; hash++) { /* two that merely hash alike go to other keys */
-		const uint32_t *index = u64map_put(&worker->group_of, hash,
-						   (uint32_t)worker->groups.count, &added);
+		const uint32_t *index = u64map_put(&groups->index_of, hash,
+						   (uint32_t)groups->count, &added);
 		if (!index)
 			return UINT32_MAX;
 		if (added)
-			*vec_push(&worker->groups) = *group;
-		if (same_group(&worker->groups.items[*index], group))
+			*vec_push(groups) = *group;
+		if (same_group(&groups->items[*index], group))
 			return *index;
 	}
 }
 
-/* The root that the sample's stack is put under; STACK_NONE when out of memory. */
+/* The root that the sample's chain is put under; RADIX_NONE when out of memory. */
 static uint32_t root_of(struct worker *worker, struct task *task, uint16_t event, uint32_t cpu)
 {
-	const bool *keys = worker->work->keys;
+	const bool *keys = worker->work->group_keys;
 	if (!keys[SP_KEY_CPU])
 		cpu = 0;
 	if (task->last_event == event && task->last_cpu == cpu)
@@ -108,10 +119,12 @@ static uint32_t root_of(struct worker *worker, struct task *task, uint16_t event
 		.tid = keys[SP_KEY_TID] ? (int32_t)task->tid : 0,
 		.cpu = (int32_t)cpu,
 	};
-	uint32_t index = group_index(worker, &group);
-	uint32_t root = index == UINT32_MAX ? STACK_NONE :
-			stacks_child(&worker->chains.stacks, STACK_NONE, index);
-	task->last_event = root == STACK_NONE ? NO_EVENT : event;
+	uint32_t index = worker_groups_add(&worker->groups, &group);
+	uint32_t root = RADIX_NONE;
+	if (index != UINT32_MAX)
+		root = radix_root(&worker->chains.radix,
+				  (uint64_t)index << 32 | task->span.view);
+	task->last_event = root == RADIX_NONE ? SP_EVENT_NONE : event;
 	task->last_cpu = cpu;
 	task->root = root;
 	return root;
@@ -132,31 +145,104 @@ static struct sp_error *count_task(struct worker *worker, uint16_t event, uint32
 	return NULL;
 }
 
+/* The leaf's index; UINT32_MAX when out of memory. */
+static uint32_t leaf_of(struct worker *worker, uint32_t node, uint32_t answer)
+{
+	bool added;
+	if (worker->leaves.count == UINT32_MAX ||
+	    !vec_reserve(&worker->leaves, worker->leaves.count + 1))
+		return UINT32_MAX;
+	const uint32_t *index = u64map_put(&worker->leaf_of,
+					   (uint64_t)node << 32 | answer >> LOOKUP_SHIFT,
+					   (uint32_t)worker->leaves.count, &added);
+	if (!index)
+		return UINT32_MAX;
+	if (added)
+		*vec_push(&worker->leaves) = (struct leaf){.node = node, .answer = answer};
+	return *index;
+}
+
+/* The leaf under a chain; UINT32_MAX when out of memory. */
+static uint32_t chain_leaf(struct worker *worker, uint32_t root, const struct callers *callers,
+			   uint32_t answer)
+{
+	struct chain *chain = chains_add(&worker->chains, root, callers);
+	if (!chain)
+		return UINT32_MAX;
+	/* last_leaf is one more than the index: 0 is none. */
+	if (chain->last_leaf && chain->last_answer == answer)
+		return chain->last_leaf - 1;
+	uint32_t leaf = leaf_of(worker, chain->node, answer);
+	if (leaf != UINT32_MAX) {
+		chain->last_answer = answer;
+		chain->last_leaf = leaf + 1;
+	}
+	return leaf;
+}
+
+/* Counts how a chain ended of which nothing but its leaf is kept. */
+static bool count_end(struct worker *worker, uint16_t event, const struct callers *callers,
+		      uint32_t view, uint32_t answer)
+{
+	uint64_t ip;
+	uint16_t cpumode;
+	bool exact;
+	if (callers_outermost(callers, &ip, &cpumode, &exact))
+		answer = lookup_find(&worker->lookup, exact ? LOOKUP_EXACT : LOOKUP_CALLER, view,
+				     cpumode, ip);
+	if (answer == LOOKUP_FAILED)
+		return false;
+	enum stack_end end = stack_end_of(&worker->work->layout->events[event].attr,
+					  answer & LOOKUP_OUTERMOST, callers_depth(callers));
+	worker->events[event].ends[end]++;
+	return true;
+}
+
+/* The sample's leaf, which knows its chain; NULL when out of memory. */
+static struct leaf *place(struct worker *worker, struct task *task, uint32_t root, uint16_t event,
+			  const struct sp_record *record)
+{
+	struct callers callers = callers_of(record);
+	uint32_t view = task->span.view;
+	uint32_t answer = lookup_find(&worker->lookup, LOOKUP_SAMPLED, view, callers.leaf_cpumode,
+				      callers.leaf_ip);
+	if (answer == LOOKUP_FAILED)
+		return NULL;
+	bool has_chain = record->sample.ip_count > 0;
+	if (!has_chain)
+		worker->events[event].ends[STACK_NO_CHAIN]++;
+	else if (worker->work->only_leaves && !count_end(worker, event, &callers, view, answer))
+		return NULL;
+	uint32_t index = worker->work->only_leaves || !callers.count ?
+				 leaf_of(worker, root, answer) :
+				 chain_leaf(worker, root, &callers, answer);
+	if (index == UINT32_MAX)
+		return NULL;
+	worker->leaves.items[index].chains += has_chain;
+	return &worker->leaves.items[index];
+}
+
 /* Counts a sample of `weight` for one event. */
 static struct sp_error *count(struct worker *worker, const struct sp_record *record,
 			      uint16_t event, uint64_t weight)
 {
 	const struct work *work = worker->work;
 	const struct sp_sample *sample = &record->sample;
+	const struct sp_number_list *cpus = &work->options->cpus;
 	struct event_sums *sums = &worker->events[event];
 	uint64_t time_ns = work->sideband->by_offset ? record->file_offset : sample->time_ns;
 	uint32_t cpu = sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX;
-	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct task *task = task_of(worker, sample, time_ns);
-	uint32_t root = task ? root_of(worker, task, event, cpu) : STACK_NONE;
-	if (root == STACK_NONE)
-		return error_no_memory();
-	struct chain_place place = chains_add(&worker->chains, root, task->span.view, cpumode,
-					      sample, work->only_leaves);
-	if (place.node == STACK_NONE)
+	uint32_t root = task ? root_of(worker, task, event, cpu) : RADIX_NONE;
+	struct leaf *leaf = root == RADIX_NONE ? NULL : place(worker, task, root, event, record);
+	if (!leaf)
 		return error_no_memory();
 	weight_sums_add(&sums->all, weight);
-	sums->ends[stack_end_of(&work->layout->events[event].attr, record,
-				place.last_name & NAME_OUTERMOST)]++;
-	if (task->shown && place.leaf_name & NAME_SHOWN && in_time(work->options, sample->time_ns) &&
-	    filter_number(work->options->cpus.items, work->options->cpus.count, (int32_t)cpu)) {
+	if (task->shown && leaf->answer & LOOKUP_SHOWN && in_time(work->options, sample->time_ns) &&
+	    filter_number(cpus->items, cpus->count, (int32_t)cpu)) {
 		weight_sums_add(&sums->shown, weight);
-		stacks_add(&worker->chains.stacks, place.node, 1, weight);
+		leaf->samples++;
+		leaf->weight = weight_add(leaf->weight, weight);
 	}
 	return work->sum_tasks ? count_task(worker, event, sample->tid) : NULL;
 }

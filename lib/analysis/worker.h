@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pass two, as one thread does it: samples become stacks in groups. Workers know
- * nothing of one another; what they found is put together afterwards.
+ * Pass two, as one thread does it: samples become chains in groups, and those sums
+ * of rows. Workers know nothing of one another; what they found is put together
+ * afterwards.
  */
 #ifndef ANALYSIS_WORKER_H
 #define ANALYSIS_WORKER_H
 
 #include "analysis/chain.h"
+#include "analysis/lookup.h"
 #include "analysis/sideband.h"
 #include "analysis/stack_end.h"
 #include "profile/interval.h"
+#include "profile/tally.h"
 
 /* What all workers have in common and none changes. */
 struct work {
@@ -18,9 +21,10 @@ struct work {
 	const struct machine *machine;
 	const struct sideband *sideband;
 	const struct sp_analysis_options *options;
-	bool keys[SP_KEY_COUNT]; /* what groups are made by */
-	bool only_leaves;        /* nobody asked for what is above the sampled function */
-	bool sum_tasks;          /* count samples by thread: READ records want to be compared */
+	bool keys[SP_KEY_COUNT];       /* what rows are made by */
+	bool group_keys[SP_KEY_COUNT]; /* and groups: the tree's commands too */
+	bool only_leaves; /* nobody asked for what is above the sampled function */
+	bool sum_tasks;   /* count samples by thread: READ records want to be compared */
 };
 
 /* An event's samples with the same values of what was asked for. */
@@ -30,13 +34,26 @@ struct worker_group {
 	int32_t pid, tid, cpu;
 };
 
+struct worker_groups {
+	VEC(struct worker_group);
+	struct u64map index_of; /* hash of a group -> its index */
+};
+
 /* A thread, for as long as machine_span() says that nothing changes. */
 struct task {
 	uint32_t pid, tid;
 	struct machine_span span;
 	bool shown;               /* passes the filters by comm, pid and tid */
-	uint16_t last_event;      /* and the CPU: what `root` is for */
-	uint32_t last_cpu, root;  /* STACK_NONE: not known */
+	uint16_t last_event;      /* and the CPU: what `root` is for; SP_EVENT_NONE: nothing */
+	uint32_t last_cpu, root;
+};
+
+/* Samples of one place under one chain. */
+struct leaf {
+	uint32_t node;    /* of the caller; the root if there is none */
+	uint32_t answer;  /* lookup_find()'s of the sampled ip */
+	uint64_t chains;  /* samples with a call chain, shown or not */
+	uint64_t samples, weight; /* shown */
 };
 
 struct event_sums {
@@ -46,9 +63,11 @@ struct event_sums {
 
 struct worker {
 	const struct work *work;
-	struct chains chains;
-	VEC(struct worker_group) groups;  /* by a root's id */
-	struct u64map group_of;           /* hash of a group -> its index, or that of one like it */
+	struct lookup lookup;
+	struct chains chains;             /* roots are named group << 32 | view */
+	struct worker_groups groups;
+	VEC(struct leaf) leaves;
+	struct u64map leaf_of;            /* node, frame -> index in leaves */
 	VEC(struct task) tasks;
 	struct u64map task_of;            /* pid, tid -> index in tasks */
 	uint32_t last_task;
@@ -58,6 +77,12 @@ struct worker {
 	VEC(uint64_t) counters;           /* the last values of PERF_SAMPLE_READ */
 	uint64_t first_ns, last_ns;       /* 0, 0: no sample has a time */
 	uint64_t unknown_event;           /* samples that are of no event of the recording */
+
+	/* Made of the above by worker_resolve() and worker_sum(). */
+	uint32_t *order;     /* of the chains' nodes */
+	uint32_t *functions; /* of the chains' words; TALLY_NONE of marks */
+	struct worker_groups row_groups;  /* groups by the keys of rows alone */
+	struct tallies tallies;           /* groups are those of row_groups */
 };
 
 struct sp_error *worker_init(struct worker *worker, const struct work *work,
@@ -69,5 +94,14 @@ struct sp_error *worker_add(struct worker *worker, const struct sp_record *recor
 
 /* The samples that begin in `extent`, which begins at a record; damage goes to the reader. */
 struct sp_error *worker_read(struct worker *worker, struct reader_extent extent) SP_MUST_CHECK;
+
+/* The group's index in the list; UINT32_MAX when out of memory. */
+uint32_t worker_groups_add(struct worker_groups *groups, const struct worker_group *group);
+
+/* Names all calls of the chains, and counts how those ended; after the last sample. */
+struct sp_error *worker_resolve(struct worker *worker) SP_MUST_CHECK;
+
+/* Sums up rows; after all workers have resolved. */
+struct sp_error *worker_sum(struct worker *worker) SP_MUST_CHECK;
 
 #endif

@@ -141,7 +141,7 @@ static bool add_mapping(struct machine *machine, const struct sp_record *record,
 				  .module = module->index, .pid = mmap->pid};
 	if (__builtin_add_overflow(mmap->start, mmap->size, &mapping.end))
 		mapping.end = UINT64_MAX;
-	mapping.fixed = module->kind != MODULE_FILE && module->kind != MODULE_VDSO;
+	mapping.fixed = kind != EVENT_MAP || modules_is_memory(module);
 	if (module->kind == MODULE_VDSO)
 		mapping.file_offset = 0; /* no file, whatever the record says */
 	event->mapping = mapping;

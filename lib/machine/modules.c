@@ -14,6 +14,7 @@
 
 #define KERNEL_NAME "[kernel.kallsyms]"
 #define GUEST_KERNEL_NAME "[guest.kernel.kallsyms]"
+#define JIT "[JIT] tid "
 
 #ifndef MAP_HUGETLB
 #define MAP_HUGETLB 0x40000
@@ -119,13 +120,17 @@ static struct module from_mmap(struct modules *modules, const struct sp_mmap *mm
 	return module;
 }
 
-static bool is_anonymous(const struct sp_mmap *mmap)
+static bool is_memory(const char *name)
 {
-	const char *name = mmap->filename;
-	return mmap->flags & MAP_HUGETLB || strcmp(name, "//anon") == 0 ||
-	       starts_with(name, "/dev/zero") || starts_with(name, "/anon_hugepage") ||
-	       starts_with(name, "[stack") || starts_with(name, "/SYSV") ||
-	       strcmp(name, "[heap]") == 0;
+	return strcmp(name, "//anon") == 0 || starts_with(name, "/dev/zero") ||
+	       starts_with(name, "/anon_hugepage") || starts_with(name, "[stack") ||
+	       starts_with(name, "/SYSV") || strcmp(name, "[heap]") == 0;
+}
+
+bool modules_is_memory(const struct module *module)
+{
+	return module->kind == MODULE_ANONYMOUS &&
+	       (is_memory(module->path) || starts_with(module->name, JIT));
 }
 
 /* What no file stands behind, but perf shows by its name. */
@@ -149,10 +154,10 @@ struct module *modules_add_user(struct modules *modules, const struct sp_mmap *m
 	module.kind = MODULE_FILE;
 	if (is_vdso(mmap->filename)) {
 		module.kind = MODULE_VDSO;
-	} else if (is_anonymous(mmap)) {
+	} else if (is_memory(mmap->filename) || mmap->flags & MAP_HUGETLB) {
 		module.kind = MODULE_ANONYMOUS;
 		if (executable) {
-			snprintf(jit, sizeof(jit), "[JIT] tid %d", (int)mmap->pid);
+			snprintf(jit, sizeof(jit), JIT "%d", (int)mmap->pid);
 			name = jit;
 		}
 	} else if (is_nameless_file(mmap->filename)) {

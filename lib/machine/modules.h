@@ -28,6 +28,9 @@ void modules_deinit(struct modules *modules);
 struct module *modules_add_user(struct modules *modules, const struct sp_mmap *mmap,
 				bool executable);
 
+/* A module of user space that is plain memory: an ip in it stands for itself. */
+bool modules_is_memory(const struct module *module);
+
 /* For MMAP and MMAP2 of the kernel or (`guest`) of a guest's kernel. NULL when out of memory. */
 struct module *modules_add_kernel(struct modules *modules, const struct sp_mmap *mmap, bool guest);
 

@@ -4,11 +4,14 @@ lib_libsprof_core_la_SOURCES += \
 	lib/profile/function.c lib/profile/function.h \
 	lib/profile/interval.c lib/profile/interval.h \
 	lib/profile/key.c \
+	lib/profile/paths.c lib/profile/paths.h \
 	lib/profile/profile.h \
+	lib/profile/radix.c lib/profile/radix.h \
 	lib/profile/rows.c \
-	lib/profile/stacks.c lib/profile/stacks.h \
+	lib/profile/tally.c lib/profile/tally.h \
 	lib/profile/tree.c
 check_PROGRAMS += \
 	tests/unit/test_interval \
 	tests/unit/test_key \
-	tests/unit/test_profile
+	tests/unit/test_profile \
+	tests/unit/test_radix

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From interned call chains to the rows and the tree of a struct sp_profile. */
+/* From sums and interned call chains to the rows and the tree of a struct sp_profile. */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
 
@@ -7,24 +7,19 @@
 #include "base/arena.h"
 #include "profile/function.h"
 #include "profile/interval.h"
-#include "profile/stacks.h"
-
-/* Whose samples a root's are. What nothing asked for is NULL or 0. */
-struct group {
-	const char *comm; /* equal names are equal pointers */
-	int32_t pid, tid, cpu;
-};
+#include "profile/paths.h"
+#include "profile/tally.h"
 
 /* One event's samples, and what is wanted of them. */
 struct profile_source {
-	const struct stacks *stacks;       /* roots are groups, other nodes functions */
-	const struct group *groups;        /* by a root's id */
-	const struct functions *functions; /* by a node's id */
+	const struct tallies *tallies;     /* for rows */
+	const struct paths *paths;         /* for the tree */
+	const struct group *groups;        /* of tallies */
+	const struct functions *functions; /* of both */
+	const char *const *comms;          /* of the tree's commands */
 	const char *event;
-	bool keys[SP_KEY_COUNT];
 	bool children;
-	enum sp_tree_order tree;
-	bool tree_comms;
+	double tree_least; /* share of the lightest branch that is kept */
 	struct weight_sums whole; /* what shares are shares of */
 };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The call tree, as callers or as callees. First it is interned once more, with
- * the groups gone (or reduced to their commands) and, for callees, turned around;
- * then laid out so that the children of a node lie side by side.
+ * Lays a call tree out, so that the children of a node lie side by side, heaviest
+ * first. The runs of a radix tree become chains of only children.
  */
 #include "profile/profile.h"
 
@@ -10,90 +9,66 @@
 #include <string.h>
 #include "base/cleanup.h"
 
-/* A tree whose one root is node 0; below it commands, if asked for, then functions. */
-struct turned {
-	struct stacks stacks;
-	struct u64map comm_index; /* a comm's address -> its index */
-	VEC(const char *) comms;
+/* A node of the radix tree, with all below it. */
+struct branch {
+	uint64_t samples, weight;
+	uint32_t child, next;       /* RADIX_NONE: none */
+	struct sp_tree_node *last;  /* what its last word became */
 };
 
-static void turned_deinit(struct turned *turned)
+struct layout {
+	const struct profile_source *source;
+	struct arena *arena;
+	struct branch *branches;
+	const uint32_t *order; /* of the branches */
+	uint64_t least;     /* weight of a branch that is kept */
+	double n_eff;
+};
+
+static uint64_t word_of(const struct layout *layout, uint32_t branch, uint32_t at)
 {
-	stacks_deinit(&turned->stacks);
-	u64map_deinit(&turned->comm_index);
-	vec_deinit(&turned->comms);
+	const struct radix *radix = &layout->source->paths->radix;
+	return radix->words.items[radix->items[branch].run + at];
 }
 
-/* Where a group's chains begin; STACK_NONE when out of memory. */
-static uint32_t start_of(struct turned *turned, const struct profile_source *source,
-			 uint32_t group)
+/* Sums up from the ends, and hangs the branches on one another. */
+static void add_up(struct layout *layout)
 {
-	bool added;
-	if (!source->tree_comms)
-		return 0;
-	const char *comm = source->groups[group].comm;
-	if (!vec_reserve(&turned->comms, turned->comms.count + 1))
-		return STACK_NONE;
-	const uint32_t *index = u64map_put(&turned->comm_index, (uintptr_t)comm,
-					   (uint32_t)turned->comms.count, &added);
-	if (!index)
-		return STACK_NONE;
-	if (added)
-		*vec_push(&turned->comms) = comm;
-	return stacks_child(&turned->stacks, 0, *index);
-}
-
-static bool turn_callers(struct turned *turned, const struct profile_source *source)
-{
-	const struct stacks *from = source->stacks;
-	CLEANUP_FREE uint32_t *to = calloc(from->count + 1, sizeof(*to));
-	if (!to)
-		return false;
-	for (uint32_t i = 0; i < from->count; i++) {
-		const struct stack_node *node = &from->items[i];
-		to[i] = node->parent == STACK_NONE ?
-				start_of(turned, source, node->id) :
-				stacks_child(&turned->stacks, to[node->parent], node->id);
-		if (to[i] == STACK_NONE)
-			return false;
-		if (node->samples)
-			stacks_add(&turned->stacks, to[i], node->samples, node->weight);
-	}
-	return true;
-}
-
-static bool turn_callees(struct turned *turned, const struct profile_source *source)
-{
-	const struct stacks *from = source->stacks;
-	CLEANUP_FREE uint32_t *root = calloc(from->count + 1, sizeof(*root));
-	if (!root)
-		return false;
-	for (uint32_t i = 0; i < from->count; i++) {
-		const struct stack_node *node = &from->items[i];
-		root[i] = node->parent == STACK_NONE ? node->id : root[node->parent];
-		if (!node->samples)
+	const struct paths *paths = layout->source->paths;
+	struct branch *branches = layout->branches;
+	for (size_t i = 0; i < paths->radix.count; i++)
+		branches[i] = (struct branch){.samples = paths->sums.items[i].samples,
+					      .weight = paths->sums.items[i].weight,
+					      .child = RADIX_NONE, .next = RADIX_NONE};
+	for (size_t i = paths->radix.count; i-- > 0;) {
+		uint32_t at = layout->order[i], up = paths->radix.items[at].parent;
+		if (up == RADIX_NONE)
 			continue;
-		uint32_t at = start_of(turned, source, root[i]);
-		for (; at != STACK_NONE && node->parent != STACK_NONE;
-		     node = &from->items[node->parent])
-			at = stacks_child(&turned->stacks, at, node->id);
-		if (at == STACK_NONE)
-			return false;
-		stacks_add(&turned->stacks, at, from->items[i].samples, from->items[i].weight);
+		branches[up].samples = weight_add(branches[up].samples, branches[at].samples);
+		branches[up].weight = weight_add(branches[up].weight, branches[at].weight);
+		branches[at].next = branches[up].child;
+		branches[up].child = at;
 	}
-	return true;
 }
 
-static void name_node(const struct turned *turned, const struct profile_source *source,
-		      uint32_t index, struct sp_tree_node *node)
+static struct sp_weight weigh(const struct layout *layout, uint64_t samples, uint64_t weight)
 {
-	const struct stack_node *from = &turned->stacks.items[index];
-	if (source->tree_comms && from->parent == 0) {
-		node->symbol = turned->comms.items[from->id];
+	return (struct sp_weight){
+		.samples = samples,
+		.weight = weight,
+		.share = interval_share(weight, layout->source->whole.weight, layout->n_eff),
+	};
+}
+
+static void name_node(const struct profile_source *source, uint64_t word,
+		      struct sp_tree_node *node)
+{
+	if (word & PATHS_COMM) {
+		node->symbol = source->comms[(uint32_t)word];
 		node->symbol_known = true;
 		return;
 	}
-	const struct function *function = &source->functions->items[from->id];
+	const struct function *function = &source->functions->items[word];
 	node->symbol = function->symbol;
 	node->dso = function->dso;
 	node->symbol_known = function->known;
@@ -101,89 +76,142 @@ static void name_node(const struct turned *turned, const struct profile_source *
 	node->address = function->start;
 }
 
-static int compare_nodes(const void *a, const void *b)
-{
-	const struct sp_tree_node *x = a, *y = b;
-	if (x->total.weight != y->total.weight)
-		return x->total.weight > y->total.weight ? -1 : 1;
-	if (x->total.samples != y->total.samples)
-		return x->total.samples > y->total.samples ? -1 : 1;
-	int order = strcmp(x->symbol, y->symbol);
-	if (!order && x->dso && y->dso)
-		order = strcmp(x->dso, y->dso);
-	if (!order && x->address != y->address)
-		order = x->address < y->address ? -1 : 1;
-	return order ? order : (int)x->level - (int)y->level;
-}
-
-struct sums {
-	uint64_t samples, weight;
-	uint32_t child_count, first; /* place of the first child */
+/* qsort_r() is glibc's: what orders siblings is put beside them. */
+struct sibling {
+	uint64_t samples, weight, word;
+	uint32_t branch;
+	const struct profile_source *source;
 };
 
-/* Sums up from the leaves, and gives each node's children their places. */
-static void lay_out(const struct stacks *stacks, struct sums *sums)
+static int compare_words(const struct profile_source *source, uint64_t a, uint64_t b)
 {
-	for (size_t i = 0; i < stacks->count; i++)
-		sums[i] = (struct sums){stacks->items[i].samples, stacks->items[i].weight, 0, 0};
-	for (size_t i = stacks->count; i-- > 1;) {
-		struct sums *parent = &sums[stacks->items[i].parent];
-		parent->samples = weight_add(parent->samples, sums[i].samples);
-		parent->weight = weight_add(parent->weight, sums[i].weight);
-		parent->child_count++;
-	}
-	uint32_t place = 1;
-	for (size_t i = 0; i < stacks->count; i++) {
-		sums[i].first = place;
-		place += sums[i].child_count;
-	}
+	if (a & PATHS_COMM && b & PATHS_COMM)
+		return strcmp(source->comms[(uint32_t)a], source->comms[(uint32_t)b]);
+	return function_compare(&source->functions->items[a], &source->functions->items[b]);
 }
 
-static bool build(const struct turned *turned, const struct profile_source *source,
-		  struct arena *arena, struct sp_profile *profile)
+static int compare_siblings(const void *a, const void *b)
 {
-	const struct stacks *stacks = &turned->stacks;
-	double n_eff = weight_sums_effective(&source->whole);
-	CLEANUP_FREE struct sums *sums = calloc(stacks->count, sizeof(*sums));
-	CLEANUP_FREE uint32_t *filled = calloc(stacks->count, sizeof(*filled));
-	struct sp_tree_node *nodes = NULL;
-	if (stacks->count < SIZE_MAX / sizeof(*nodes))
-		nodes = arena_alloc(arena, stacks->count * sizeof(*nodes));
-	if (!sums || !filled || !nodes)
+	const struct sibling *x = a, *y = b;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return compare_words(x->source, x->word, y->word);
+}
+
+/* The children of a branch that are kept, heaviest first; false when out of memory. */
+static bool sort_children(const struct layout *layout, const struct branch *branch,
+			  struct sibling **ret, size_t *count_ret)
+{
+	size_t count = 0;
+	for (uint32_t at = branch->child; at != RADIX_NONE; at = layout->branches[at].next)
+		count += layout->branches[at].weight >= layout->least;
+	*count_ret = 0;
+	*ret = NULL;
+	if (!count)
+		return true;
+	struct sibling *siblings = malloc(count * sizeof(*siblings));
+	if (!siblings)
 		return false;
-	lay_out(stacks, sums);
-	for (uint32_t i = 0; i < stacks->count; i++) {
-		const struct stack_node *from = &stacks->items[i];
-		struct sp_tree_node *node = nodes;
-		if (i) {
-			node += sums[from->parent].first + filled[from->parent]++;
-			name_node(turned, source, i, node);
-		}
-		node->self = (struct sp_weight){from->samples, from->weight,
-			interval_share(from->weight, source->whole.weight, n_eff)};
-		node->total = (struct sp_weight){sums[i].samples, sums[i].weight,
-			interval_share(sums[i].weight, source->whole.weight, n_eff)};
-		node->child_count = sums[i].child_count;
-		node->children = node->child_count ? nodes + sums[i].first : NULL;
+	for (uint32_t at = branch->child; at != RADIX_NONE; at = layout->branches[at].next) {
+		const struct branch *child = &layout->branches[at];
+		if (child->weight < layout->least)
+			continue;
+		siblings[(*count_ret)++] = (struct sibling){
+			.samples = child->samples, .weight = child->weight,
+			.word = word_of(layout, at, 0), .branch = at, .source = layout->source,
+		};
 	}
-	for (uint32_t i = 0; i < stacks->count; i++)
-		if (sums[i].child_count > 1)
-			qsort(nodes + sums[i].first, sums[i].child_count, sizeof(*nodes),
-			      compare_nodes);
-	profile->tree = nodes;
+	qsort(siblings, count, sizeof(*siblings), compare_siblings);
+	*ret = siblings;
+	return true;
+}
+
+/* The words of a run behind the first, each the only child of the one before. */
+static bool lay_run(struct layout *layout, uint32_t index, struct sp_tree_node *first)
+{
+	struct branch *branch = &layout->branches[index];
+	const struct path_sums *sums = &layout->source->paths->sums.items[index];
+	uint32_t length = layout->source->paths->radix.items[index].length;
+	struct sp_tree_node *rest = NULL, *node = first;
+	if (length > 1) {
+		rest = arena_alloc(layout->arena, (length - 1) * sizeof(*rest));
+		if (!rest)
+			return false;
+	}
+	for (uint32_t i = 0; i < length; i++) {
+		name_node(layout->source, word_of(layout, index, i), node);
+		node->total = weigh(layout, branch->samples, branch->weight);
+		node->self = weigh(layout, 0, 0);
+		if (i + 1 < length) {
+			node->children = &rest[i];
+			node->child_count = 1;
+			node = &rest[i];
+		}
+	}
+	node->self = weigh(layout, sums->samples, sums->weight);
+	branch->last = node;
+	return true;
+}
+
+static bool lay_children(struct layout *layout, uint32_t index)
+{
+	CLEANUP_FREE struct sibling *siblings = NULL;
+	size_t count;
+	if (!sort_children(layout, &layout->branches[index], &siblings, &count))
+		return false;
+	if (!count)
+		return true;
+	struct sp_tree_node *nodes = arena_alloc(layout->arena, count * sizeof(*nodes));
+	if (!nodes)
+		return false;
+	layout->branches[index].last->children = nodes;
+	layout->branches[index].last->child_count = count;
+	for (size_t i = 0; i < count; i++)
+		if (!lay_run(layout, siblings[i].branch, &nodes[i]))
+			return false;
+	return true;
+}
+
+static bool lay_out(struct layout *layout, struct sp_profile *profile)
+{
+	const struct paths *paths = layout->source->paths;
+	struct sp_tree_node *root = arena_alloc(layout->arena, sizeof(*root));
+	if (!root)
+		return false;
+	profile->tree = root;
+	root->self = root->total = weigh(layout, 0, 0);
+	if (!paths->radix.count)
+		return true;
+	layout->branches[0].last = root;
+	root->self = weigh(layout, paths->sums.items[0].samples, paths->sums.items[0].weight);
+	root->total = weigh(layout, layout->branches[0].samples, layout->branches[0].weight);
+	for (size_t i = 0; i < paths->radix.count; i++) {
+		uint32_t at = layout->order[i];
+		/* A branch that was left out leaves out all below it. */
+		if (layout->branches[at].last && !lay_children(layout, at))
+			return false;
+	}
 	return true;
 }
 
 bool profile_tree(const struct profile_source *source, struct arena *arena,
 		  struct sp_profile *profile)
 {
-	struct turned turned = {0};
-	bool done = stacks_child(&turned.stacks, STACK_NONE, 0) != STACK_NONE;
-	if (done && source->tree == SP_TREE_CALLEE)
-		done = turn_callees(&turned, source);
-	else if (done)
-		done = turn_callers(&turned, source);
-	done = done && build(&turned, source, arena, profile);
-	turned_deinit(&turned);
-	return done;
+	const struct radix *radix = &source->paths->radix;
+	CLEANUP_FREE struct branch *branches = calloc(radix->count + 1, sizeof(*branches));
+	CLEANUP_FREE uint32_t *order = radix_order(radix);
+	struct layout layout = {
+		.source = source,
+		.arena = arena,
+		.branches = branches,
+		.order = order,
+		.least = (uint64_t)((double)source->whole.weight * source->tree_least),
+		.n_eff = weight_sums_effective(&source->whole),
+	};
+	if (!branches || !order)
+		return false;
+	add_up(&layout);
+	return lay_out(&layout, profile);
 }

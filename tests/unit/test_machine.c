@@ -408,6 +408,25 @@ TEST(names_are_those_that_perf_shows)
 	machine_free(machine);
 }
 
+TEST(an_ip_stands_for_itself_only_where_there_is_no_file)
+{
+	static const struct {
+		const char *filename;
+		uint64_t offset;
+	} cases[] = {
+		{"/bin/file", 0x5010}, {"/memfd:jit (deleted)", 0x5010}, {"[vsyscall]", 0x5010},
+		{"[vdso]", 0x10},      {"//anon", 0x7010},               {"[heap]", 0x7010},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct machine *machine = machine_or_fail();
+		map_offset(machine, 0, 1, 0x7000, 0x1000, 0x5000, cases[i].filename);
+		ok_or_fail(machine_seal(machine));
+		ck_assert_uint_eq(find(machine, 1, 0, 0x7010).offset, cases[i].offset);
+		ck_assert_uint_eq(find(machine, 1, 0, 0x7010).ip, 0x7010);
+		machine_free(machine);
+	}
+}
+
 static void build_id(struct machine *machine, uint16_t cpumode, const char *filename, int value)
 {
 	struct sp_record record = at(SP_RECORD_HEADER_BUILD_ID, 0);

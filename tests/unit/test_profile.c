@@ -2,6 +2,7 @@
 #include "profile/filter.h"
 #include "profile/profile.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "test.h"
 
@@ -10,12 +11,16 @@
  * samples of weight 10 ended there. A name is a function of dso "program".
  */
 struct fixture {
-	struct stacks stacks;
+	struct tallies tallies;
+	struct paths paths;
 	struct functions functions;
 	struct group groups[4];
+	const char *comms[4];
 	struct profile_source source;
 	struct arena arena;
 	struct sp_profile profile;
+	enum sp_tree_order tree_order;
+	bool tree_comms;
 };
 
 static uint32_t function(struct fixture *fixture, const char *name)
@@ -27,33 +32,61 @@ static uint32_t function(struct fixture *fixture, const char *name)
 	return functions_add(&fixture->functions, &source);
 }
 
+/* Tallies want a tree gone through once: here each chain is a tree of its own. */
+static void tally(struct fixture *fixture, uint32_t group, const uint64_t *chain, size_t count,
+		  uint64_t samples)
+{
+	uint32_t rows[100];
+	for (size_t i = 0; i < count; i++) {
+		uint32_t dso = fixture->functions.items[chain[i]].dso_index;
+		rows[i] = tallies_row(&fixture->tallies, group, (uint32_t)chain[i], dso);
+		ck_assert_uint_ne(rows[i], TALLY_NONE);
+		tallies_open(&fixture->tallies, rows[i], samples, samples * 10);
+	}
+	tallies_self(&fixture->tallies, rows[count - 1], samples, samples * 10);
+	for (size_t i = 0; i < count; i++)
+		tallies_close(&fixture->tallies, rows[i]);
+}
+
 static void chain(struct fixture *fixture, uint32_t group, const char *text)
 {
-	char *copy = strdup(text), *save = NULL, *count = strrchr(copy, ' ');
-	*count++ = 0;
-	uint32_t node = stacks_child(&fixture->stacks, STACK_NONE, group);
+	uint64_t words[101], *functions = words + 1;
+	size_t count = 0;
+	bool callees = fixture->tree_order == SP_TREE_CALLEE;
+	char *copy = strdup(text), *save = NULL, *samples_text = strrchr(copy, ' ');
+	uint64_t samples = (uint64_t)atoi(samples_text + 1);
+	*samples_text = 0;
 	for (char *name = strtok_r(copy, ";", &save); name; name = strtok_r(NULL, ";", &save))
-		node = stacks_child(&fixture->stacks, node, function(fixture, name));
-	for (int i = atoi(count); i > 0; i--) {
-		stacks_add(&fixture->stacks, node, 1, 10);
-		weight_sums_add(&fixture->source.whole, 10);
-	}
+		functions[count++] = function(fixture, name);
 	free(copy);
+	tally(fixture, group, functions, count, samples);
+	for (uint64_t i = 0; i < samples; i++)
+		weight_sums_add(&fixture->source.whole, 10);
+	for (size_t i = 0; callees && i < count / 2; i++) {
+		uint64_t other = functions[i];
+		functions[i] = functions[count - 1 - i];
+		functions[count - 1 - i] = other;
+	}
+	words[0] = PATHS_COMM | group;
+	ck_assert(paths_add(&fixture->paths, words + !fixture->tree_comms,
+			    count + fixture->tree_comms, samples, samples * 10));
 }
 
 static void finish(struct fixture *fixture)
 {
-	fixture->source.stacks = &fixture->stacks;
+	fixture->source.tallies = &fixture->tallies;
+	fixture->source.paths = &fixture->paths;
 	fixture->source.functions = &fixture->functions;
 	fixture->source.groups = fixture->groups;
+	fixture->source.comms = fixture->comms;
 	ck_assert(profile_rows(&fixture->source, &fixture->arena, &fixture->profile));
-	if (fixture->source.tree != SP_TREE_NONE)
-		ck_assert(profile_tree(&fixture->source, &fixture->arena, &fixture->profile));
+	ck_assert(profile_tree(&fixture->source, &fixture->arena, &fixture->profile));
 }
 
 static void fixture_deinit(struct fixture *fixture)
 {
-	stacks_deinit(&fixture->stacks);
+	tallies_deinit(&fixture->tallies);
+	paths_deinit(&fixture->paths);
 	functions_deinit(&fixture->functions);
 	arena_deinit(&fixture->arena);
 }
@@ -96,8 +129,10 @@ static void tree_is(const struct fixture *fixture, const char *wanted)
 static struct fixture by_symbol(void)
 {
 	return (struct fixture){
-		.source = {.keys = {[SP_KEY_SYMBOL] = true, [SP_KEY_DSO] = true}, .children = true},
+		.tallies = {.keys = {[SP_KEY_SYMBOL] = true, [SP_KEY_DSO] = true}},
+		.source = {.children = true},
 		.groups = {{.comm = "one"}, {.comm = "two"}},
+		.comms = {"one", "two"},
 	};
 }
 
@@ -127,7 +162,7 @@ TEST(recursion_is_counted_once)
 TEST(recursion_of_a_dso_is_counted_once_too)
 {
 	struct fixture fixture = by_symbol();
-	fixture.source.keys[SP_KEY_SYMBOL] = false;
+	fixture.tallies.keys[SP_KEY_SYMBOL] = false;
 	chain(&fixture, 0, "main;f;g 3");
 	chain(&fixture, 0, "main;f 2");
 	finish(&fixture);
@@ -148,35 +183,37 @@ TEST(without_children_rows_are_only_what_was_sampled)
 	fixture_deinit(&fixture);
 }
 
-TEST(groups_are_rows_of_their_own_if_asked_for)
+TEST(groups_are_rows_of_their_own)
 {
 	struct fixture fixture = by_symbol();
+	fixture.tallies.keys[SP_KEY_COMM] = true;
+	fixture.tallies.keys[SP_KEY_PID] = true;
+	fixture.groups[0].pid = 7;
 	chain(&fixture, 0, "main;f 3");
 	chain(&fixture, 1, "main;f 4");
-	struct fixture other = fixture;
 	finish(&fixture);
-	rows_are(&fixture, "f 7/7, main 0/7");
-	other.source.keys[SP_KEY_COMM] = true;
-	other.arena = fixture.arena;
-	finish(&other);
-	rows_are(&other, "twof 4/4, twomain 0/4, onef 3/3, onemain 0/3");
-	fixture_deinit(&other);
+	rows_are(&fixture, "twof 4/4, twomain 0/4, onef 3/3, onemain 0/3");
+	ck_assert_int_eq(fixture.profile.rows[2].pid, 7);
+	fixture_deinit(&fixture);
 }
 
-TEST(groups_that_look_the_same_are_one_row)
+TEST(lists_of_rows_add_up)
 {
-	struct fixture fixture = by_symbol();
-	fixture.source.keys[SP_KEY_PID] = true;
-	fixture.groups[0].pid = fixture.groups[2].pid = 7;
-	fixture.groups[2].comm = "three";
-	chain(&fixture, 0, "f 1");
-	chain(&fixture, 1, "f 1");
-	chain(&fixture, 2, "f 1");
-	finish(&fixture);
-	rows_are(&fixture, "f 2/2, f 1/1");
-	ck_assert_int_eq(fixture.profile.rows[0].pid, 7);
-	ck_assert_ptr_null(fixture.profile.rows[0].comm);
-	fixture_deinit(&fixture);
+	struct fixture one = by_symbol(), two = by_symbol();
+	chain(&one, 0, "main;f 3");
+	chain(&one, 0, "main;main 3");
+	/* As functions of the first. */
+	uint32_t f = function(&one, "f"), main_row = function(&one, "main");
+	uint64_t words[] = {main_row, f};
+	two.functions = one.functions;
+	tally(&two, 3, words, 2, 5);
+	for (size_t i = 0; i < two.tallies.count; i++)
+		ck_assert(tallies_merge(&one.tallies, 0, &two.tallies.items[i]));
+	finish(&one);
+	rows_are(&one, "main 3/11, f 8/8");
+	two.functions = (struct functions){0};
+	fixture_deinit(&one);
+	fixture_deinit(&two);
 }
 
 TEST(equal_rows_are_in_the_order_of_names)
@@ -194,7 +231,7 @@ TEST(equal_rows_are_in_the_order_of_names)
 TEST(a_tree_of_callers)
 {
 	struct fixture fixture = by_symbol();
-	fixture.source.tree = SP_TREE_CALLER;
+	fixture.tree_order = SP_TREE_CALLER;
 	chain(&fixture, 0, "main;f;g 3");
 	chain(&fixture, 1, "main;g 4");
 	chain(&fixture, 1, "main;f 2");
@@ -207,7 +244,7 @@ TEST(a_tree_of_callers)
 TEST(a_tree_of_callees)
 {
 	struct fixture fixture = by_symbol();
-	fixture.source.tree = SP_TREE_CALLEE;
+	fixture.tree_order = SP_TREE_CALLEE;
 	chain(&fixture, 0, "main;f;g 3");
 	chain(&fixture, 1, "main;g 4");
 	chain(&fixture, 1, "main;f 2");
@@ -220,22 +257,33 @@ TEST(a_tree_of_callees)
 TEST(trees_may_begin_with_commands)
 {
 	struct fixture fixture = by_symbol();
-	fixture.source.tree = SP_TREE_CALLER;
-	fixture.source.tree_comms = true;
-	fixture.groups[2].comm = fixture.groups[0].comm;
+	fixture.tree_comms = true;
 	chain(&fixture, 0, "main;f 3");
 	chain(&fixture, 1, "main;f 1");
-	chain(&fixture, 2, "main 1");
+	chain(&fixture, 0, "main 1");
 	finish(&fixture);
 	tree_is(&fixture, " 0/5 (one 0/4 (main 1/4 (f 3/3)), two 0/1 (main 0/1 (f 1/1)))");
 	ck_assert_ptr_null(fixture.profile.tree->children[0].dso);
 	fixture_deinit(&fixture);
 }
 
+TEST(light_branches_may_be_left_out)
+{
+	struct fixture fixture = by_symbol();
+	fixture.source.tree_least = 0.2;
+	chain(&fixture, 0, "main;f;g;h 3");
+	chain(&fixture, 0, "main;f;g;i 1");
+	chain(&fixture, 0, "main;k;l 1");
+	chain(&fixture, 0, "main;k;m 1");
+	chain(&fixture, 0, "n 4");
+	finish(&fixture);
+	tree_is(&fixture, " 0/10 (main 0/6 (f 0/4 (g 0/4 (h 3/3)), k 0/2), n 4/4)");
+	fixture_deinit(&fixture);
+}
+
 TEST(an_empty_profile_has_an_empty_tree)
 {
 	struct fixture fixture = by_symbol();
-	fixture.source.tree = SP_TREE_CALLEE;
 	finish(&fixture);
 	ck_assert_uint_eq(fixture.profile.row_count, 0);
 	tree_is(&fixture, " 0/0");
@@ -245,14 +293,23 @@ TEST(an_empty_profile_has_an_empty_tree)
 TEST(deep_chains_need_no_stack)
 {
 	struct fixture fixture = by_symbol();
-	uint32_t f = function(&fixture, "f"), g = function(&fixture, "g");
-	uint32_t node = stacks_child(&fixture.stacks, STACK_NONE, 0);
-	for (int i = 0; i < 1000000; i++)
-		node = stacks_child(&fixture.stacks, node, i % 2 ? f : g);
-	stacks_add(&fixture.stacks, node, 1, 10);
-	weight_sums_add(&fixture.source.whole, 10);
+	enum { DEPTH = 1000000 };
+	uint64_t *words = calloc(DEPTH, sizeof(*words));
+	words[1] = function(&fixture, "f");
+	for (size_t i = 2; i < DEPTH; i++)
+		words[i] = words[i - 2];
+	words[0] = words[2] = function(&fixture, "g");
+	ck_assert(paths_add(&fixture.paths, words, DEPTH, 1, 10));
+	ck_assert(paths_add(&fixture.paths, words, DEPTH / 2, 1, 10));
 	finish(&fixture);
-	rows_are(&fixture, "f 1/1, g 0/1");
+	const struct sp_tree_node *node = fixture.profile.tree;
+	size_t depth = 0, samples = 0;
+	for (; node->child_count; node = node->children, depth++)
+		samples += node->self.samples;
+	ck_assert_uint_eq(depth, DEPTH);
+	ck_assert_uint_eq(samples, 1);
+	ck_assert_uint_eq(node->self.samples, 1);
+	free(words);
 	fixture_deinit(&fixture);
 }
 

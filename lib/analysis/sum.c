@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a worker makes of its samples when it has them all: first each word of its
+ * chains becomes a function, then the chains are gone through as a tree.
+ */
+#include "analysis/worker.h"
+#include "base/cleanup.h"
+
+/* What the words up to a node's end say of those that follow. */
+struct node_state {
+	uint32_t view, group;
+	uint32_t depth;   /* calls */
+	uint16_t cpumode;
+	bool exact;       /* the next ip is */
+	bool outermost;   /* threads begin in the first call */
+};
+
+/* Names the words of one node. */
+static bool resolve_node(struct worker *worker, const struct radix_node *node,
+			 struct node_state *state)
+{
+	const uint64_t *words = worker->chains.radix.words.items;
+	for (uint32_t i = node->run; i < node->run + node->length; i++) {
+		worker->functions[i] = TALLY_NONE;
+		if (words[i] == CHAIN_EXACT) {
+			state->exact = true;
+			continue;
+		}
+		if (chain_is_mark(words[i])) {
+			state->cpumode = (uint16_t)(words[i] - CHAIN_MODE(0));
+			continue;
+		}
+		uint32_t answer = lookup_find(&worker->lookup,
+					      state->exact ? LOOKUP_EXACT : LOOKUP_CALLER,
+					      state->view, state->cpumode, words[i]);
+		if (answer == LOOKUP_FAILED)
+			return false;
+		if (!state->depth++)
+			state->outermost = answer & LOOKUP_OUTERMOST;
+		state->exact = false;
+		worker->functions[i] = answer >> LOOKUP_SHIFT;
+	}
+	return true;
+}
+
+static void count_ends(struct worker *worker, const struct node_state *states)
+{
+	for (size_t i = 0; i < worker->leaves.count; i++) {
+		const struct leaf *leaf = &worker->leaves.items[i];
+		const struct node_state *state = &states[leaf->node];
+		uint16_t event = worker->groups.items[state->group].event;
+		bool outermost = state->depth ? state->outermost :
+						leaf->answer & LOOKUP_OUTERMOST;
+		enum stack_end end = stack_end_of(&worker->work->layout->events[event].attr,
+						  outermost, state->depth + 1);
+		worker->events[event].ends[end] += leaf->chains;
+	}
+}
+
+struct sp_error *worker_resolve(struct worker *worker)
+{
+	const struct radix *radix = &worker->chains.radix;
+	CLEANUP_FREE struct node_state *states = calloc(radix->count + 1, sizeof(*states));
+	worker->order = radix_order(radix);
+	worker->functions = calloc(radix->words.count + 1, sizeof(*worker->functions));
+	if (!states || !worker->order || !worker->functions)
+		return error_no_memory();
+	for (size_t i = 0; i < radix->count; i++) {
+		uint32_t at = worker->order[i];
+		const struct radix_node *node = &radix->items[at];
+		if (node->parent == RADIX_NONE) {
+			states[at].view = (uint32_t)node->first;
+			states[at].group = (uint32_t)(node->first >> 32);
+			continue;
+		}
+		states[at] = states[node->parent];
+		if (!resolve_node(worker, node, &states[at]))
+			return error_no_memory();
+	}
+	/* Without chains their ends were counted one by one. */
+	if (!worker->work->only_leaves)
+		count_ends(worker, states);
+	return NULL;
+}
+
+/* A node with what hangs on it. */
+struct node_sums {
+	uint64_t samples, weight; /* of all leaves here and below */
+	uint32_t leaf;            /* the first of this node's, UINT32_MAX: none */
+	uint32_t group;           /* of rows */
+};
+
+struct summing {
+	struct worker *worker;
+	const struct functions *functions;
+	struct node_sums *nodes;
+	uint32_t *next_leaf;
+	VEC(uint32_t) open; /* nodes from the root down to where we are */
+	VEC(uint32_t) rows; /* those of the calls from there, to be closed again */
+};
+
+static void summing_deinit(struct summing *summing)
+{
+	free(summing->nodes);
+	free(summing->next_leaf);
+	vec_deinit(&summing->open);
+	vec_deinit(&summing->rows);
+}
+
+/* The group of a root's rows; UINT32_MAX when out of memory. */
+static uint32_t row_group(struct worker *worker, uint64_t root_name)
+{
+	const bool *keys = worker->work->keys;
+	struct worker_group group = worker->groups.items[root_name >> 32];
+	if (!keys[SP_KEY_COMM])
+		group.comm = NULL;
+	return worker_groups_add(&worker->row_groups, &group);
+}
+
+/* Hangs the leaves on their nodes, and adds up from the ends of the chains. */
+static bool sum_nodes(struct summing *summing)
+{
+	struct worker *worker = summing->worker;
+	const struct radix *radix = &worker->chains.radix;
+	for (size_t i = 0; i < radix->count; i++)
+		summing->nodes[i].leaf = UINT32_MAX;
+	for (uint32_t i = 0; i < worker->leaves.count; i++) {
+		const struct leaf *leaf = &worker->leaves.items[i];
+		struct node_sums *node = &summing->nodes[leaf->node];
+		summing->next_leaf[i] = node->leaf;
+		node->leaf = i;
+		node->samples += leaf->samples;
+		node->weight = weight_add(node->weight, leaf->weight);
+	}
+	for (size_t i = radix->count; i-- > 0;) {
+		uint32_t at = worker->order[i], parent = radix->items[at].parent;
+		if (parent == RADIX_NONE)
+			continue;
+		summing->nodes[parent].samples += summing->nodes[at].samples;
+		summing->nodes[parent].weight = weight_add(summing->nodes[parent].weight,
+							   summing->nodes[at].weight);
+	}
+	for (size_t i = 0; i < radix->count; i++) {
+		uint32_t at = worker->order[i];
+		const struct radix_node *node = &radix->items[at];
+		summing->nodes[at].group = node->parent == RADIX_NONE ?
+						   row_group(worker, node->first) :
+						   summing->nodes[node->parent].group;
+		if (summing->nodes[at].group == UINT32_MAX)
+			return false;
+	}
+	return true;
+}
+
+static uint32_t row_of(const struct summing *summing, uint32_t group, uint32_t function)
+{
+	return tallies_row(&summing->worker->tallies, group, function,
+			   summing->functions->items[function].dso_index);
+}
+
+/* Down the calls of a node. */
+static bool open_node(struct summing *summing, uint32_t at)
+{
+	struct worker *worker = summing->worker;
+	const struct radix_node *node = &worker->chains.radix.items[at];
+	struct node_sums *sums = &summing->nodes[at];
+	uint32_t *slot = vec_push(&summing->open);
+	if (!slot || !vec_reserve(&summing->rows, summing->rows.count + node->length))
+		return false;
+	*slot = at;
+	for (uint32_t i = node->run; i < node->run + node->length; i++) {
+		if (worker->functions[i] == TALLY_NONE)
+			continue;
+		uint32_t row = row_of(summing, sums->group, worker->functions[i]);
+		if (row == TALLY_NONE)
+			return false;
+		tallies_open(&worker->tallies, row, sums->samples, sums->weight);
+		*vec_push(&summing->rows) = row;
+	}
+	return true;
+}
+
+static void close_node(struct summing *summing)
+{
+	struct worker *worker = summing->worker;
+	const struct radix_node *node = &worker->chains.radix.items[*vec_last(&summing->open)];
+	for (uint32_t i = node->run; i < node->run + node->length; i++)
+		if (worker->functions[i] != TALLY_NONE)
+			tallies_close(&worker->tallies, summing->rows.items[--summing->rows.count]);
+	summing->open.count--;
+}
+
+static bool add_leaves(struct summing *summing, uint32_t at)
+{
+	struct worker *worker = summing->worker;
+	for (uint32_t i = summing->nodes[at].leaf; i != UINT32_MAX; i = summing->next_leaf[i]) {
+		const struct leaf *leaf = &worker->leaves.items[i];
+		const struct frame *frame =
+			&worker->lookup.names->frames.items[leaf->answer >> LOOKUP_SHIFT];
+		if (!leaf->samples)
+			continue;
+		uint32_t row = row_of(summing, summing->nodes[at].group, frame->function);
+		if (row == TALLY_NONE)
+			return false;
+		tallies_open(&worker->tallies, row, leaf->samples, leaf->weight);
+		tallies_self(&worker->tallies, row, leaf->samples, leaf->weight);
+		tallies_close(&worker->tallies, row);
+	}
+	return true;
+}
+
+static bool sum_rows(struct summing *summing)
+{
+	struct worker *worker = summing->worker;
+	const struct radix *radix = &worker->chains.radix;
+	for (size_t i = 0; i < radix->count; i++) {
+		uint32_t at = worker->order[i], parent = radix->items[at].parent;
+		while (summing->open.count && *vec_last(&summing->open) != parent)
+			close_node(summing);
+		if (!open_node(summing, at) || !add_leaves(summing, at))
+			return false;
+	}
+	while (summing->open.count)
+		close_node(summing);
+	return true;
+}
+
+struct sp_error *worker_sum(struct worker *worker)
+{
+	struct summing summing = {.worker = worker, .functions = worker->lookup.names->functions};
+	summing.nodes = calloc(worker->chains.radix.count + 1, sizeof(*summing.nodes));
+	summing.next_leaf = calloc(worker->leaves.count + 1, sizeof(*summing.next_leaf));
+	bool done = summing.nodes && summing.next_leaf && sum_nodes(&summing) &&
+		    sum_rows(&summing);
+	summing_deinit(&summing);
+	return done ? NULL : error_no_memory();
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "profile/paths.h"
+
+#include <string.h>
+#include "profile/interval.h"
+
+void paths_deinit(struct paths *paths)
+{
+	radix_deinit(&paths->radix);
+	vec_deinit(&paths->sums);
+	vec_deinit(&paths->words);
+	vec_deinit(&paths->path);
+}
+
+/* How much the way has in common with the one before, which is then forgotten for it. */
+static bool remember(struct paths *paths, const uint64_t *words, size_t count, size_t *same_ret)
+{
+	size_t same = 0;
+	if (!vec_reserve(&paths->words, count))
+		return false;
+	while (same < count && same < paths->words.count && paths->words.items[same] == words[same])
+		same++;
+	memcpy(paths->words.items + same, words + same, (count - same) * sizeof(*words));
+	paths->words.count = count;
+	*same_ret = same;
+	return true;
+}
+
+bool paths_add(struct paths *paths, const uint64_t *words, size_t count, uint64_t samples,
+	       uint64_t weight)
+{
+	size_t same;
+	uint32_t root = radix_root(&paths->radix, 0);
+	if (root == RADIX_NONE || !vec_reserve(&paths->words, count + 1) ||
+	    !remember(paths, words, count, &same))
+		return false;
+	uint32_t node = radix_add(&paths->radix, root, words, count, same, &paths->path);
+	if (node == RADIX_NONE || !vec_reserve(&paths->sums, paths->radix.count))
+		return false;
+	while (paths->sums.count < paths->radix.count)
+		*vec_push(&paths->sums) = (struct path_sums){0};
+	struct path_sums *sums = &paths->sums.items[node];
+	sums->samples = weight_add(sums->samples, samples);
+	sums->weight = weight_add(sums->weight, weight);
+	return true;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a call tree is made of: ways from its root to where samples are, with their sums. */
+#ifndef PROFILE_PATHS_H
+#define PROFILE_PATHS_H
+
+#include "profile/radix.h"
+
+/* The words of a way are indexes of functions; this one is the index of a command. */
+#define PATHS_COMM ((uint64_t)1 << 32)
+
+struct path_sums {
+	uint64_t samples, weight; /* of ways that end here; saturating */
+};
+
+struct paths {
+	struct radix radix;            /* the root is node 0 */
+	VEC(struct path_sums) sums;    /* by node */
+	VEC(uint64_t) words;           /* the way last added */
+	struct radix_path path;        /* and its nodes */
+};
+
+/* A zeroed struct paths is empty. */
+void paths_deinit(struct paths *paths);
+
+/* Adds samples at the end of a way, which may be empty; false when out of memory. */
+bool paths_add(struct paths *paths, const uint64_t *words, size_t count, uint64_t samples,
+	       uint64_t weight);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "profile/tally.h"
+
+#include "profile/interval.h"
+
+void tallies_deinit(struct tallies *tallies)
+{
+	vec_deinit(tallies);
+	u64map_deinit(&tallies->index_of);
+}
+
+static uint32_t find_row(struct tallies *tallies, uint32_t group, uint32_t function)
+{
+	bool added;
+	if (!vec_reserve(tallies, tallies->count + 1))
+		return TALLY_NONE;
+	const uint32_t *index = u64map_put(&tallies->index_of, (uint64_t)group << 32 | function,
+					   (uint32_t)tallies->count, &added);
+	if (!index)
+		return TALLY_NONE;
+	if (added)
+		*vec_push(tallies) = (struct tally){.group = group, .function = function};
+	return *index;
+}
+
+uint32_t tallies_row(struct tallies *tallies, uint32_t group, uint32_t function, uint32_t dso)
+{
+	if (!tallies->keys[SP_KEY_SYMBOL])
+		function = tallies->keys[SP_KEY_DSO] ? dso : TALLY_NONE;
+	return find_row(tallies, group, function);
+}
+
+void tallies_open(struct tallies *tallies, uint32_t row, uint64_t samples, uint64_t weight)
+{
+	struct tally *tally = &tallies->items[row];
+	if (tally->open++)
+		return;
+	tally->total_samples = weight_add(tally->total_samples, samples);
+	tally->total_weight = weight_add(tally->total_weight, weight);
+}
+
+void tallies_close(struct tallies *tallies, uint32_t row)
+{
+	tallies->items[row].open--;
+}
+
+void tallies_self(struct tallies *tallies, uint32_t row, uint64_t samples, uint64_t weight)
+{
+	struct tally *tally = &tallies->items[row];
+	tally->self_samples = weight_add(tally->self_samples, samples);
+	tally->self_weight = weight_add(tally->self_weight, weight);
+}
+
+bool tallies_merge(struct tallies *into, uint32_t group, const struct tally *from)
+{
+	uint32_t row = find_row(into, group, from->function);
+	if (row == TALLY_NONE)
+		return false;
+	struct tally *tally = &into->items[row];
+	tally->self_samples = weight_add(tally->self_samples, from->self_samples);
+	tally->self_weight = weight_add(tally->self_weight, from->self_weight);
+	tally->total_samples = weight_add(tally->total_samples, from->total_samples);
+	tally->total_weight = weight_add(tally->total_weight, from->total_weight);
+	return true;
+}
