@@ -117,6 +117,11 @@ struct sp_capture_stats {
 	uint64_t unattributed;  /* samples of ended tasks that nobody can tell whose they are */
 	uint64_t file_bytes;
 	uint64_t duration_ns;   /* from start to stop */
+	/*
+	 * CPU time that a command used, with what it waited for, and how much of it the
+	 * samples stand for; 0, 0 where that cannot be compared.
+	 */
+	uint64_t used_ns, sampled_ns;
 	bool cpu_wide;          /* how events were opened */
 };
 

@@ -263,38 +263,6 @@ static struct sp_error *add_last_losses(struct sp_capture *capture)
 	return record_encode(&capture->extra, &record, &plan->samples[0].attr);
 }
 
-static bool was_online(const struct sp_capture *capture, uint32_t cpu)
-{
-	for (size_t i = 0; i < capture->online.count; i++)
-		if (capture->online.items[i] == cpu)
-			return true;
-	return false;
-}
-
-static struct sp_error *say_new_cpus(struct sp_capture *capture)
-{
-	struct cpu_list online = {0};
-	struct sp_error *error = sysfs_cpus_online(capture->ctx, &online);
-	for (size_t i = 0; i < online.count && !error; i++)
-		if (!was_online(capture, online.items[i]))
-			error = capture_note(capture, "CPU %u came online meanwhile: what ran there is "
-					     "not in the recording", online.items[i]);
-	vec_deinit(&online);
-	return error;
-}
-
-/* What is said only at the end, for those who read the file. */
-static struct sp_error *say_end(struct sp_capture *capture)
-{
-	struct sp_error *error = say_new_cpus(capture);
-	const struct sp_capture_stats stats = sp_capture_stats(capture);
-	if (!error && capture->filter.membership && stats.lost)
-		error = capture_note(capture, "of the %llu samples lost, which are everyone's on these "
-				     "CPUs, probably %llu were of what was recorded",
-				     (unsigned long long)stats.lost, (unsigned long long)stats.lost_own);
-	return error;
-}
-
 static struct sp_error *close_file(struct sp_capture *capture)
 {
 	struct sp_error *error = dsos_complete(&capture->dsos);
@@ -329,7 +297,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!error)
 		error = add_last_losses(capture);
 	if (!error)
-		error = say_end(capture);
+		error = capture_say_end(capture);
 	if (!error)
 		error = capture_round(capture, true);
 	capture->file_bytes = writer_size(capture->writer);
@@ -400,29 +368,6 @@ struct sp_error *sp_capture_wait(struct sp_capture *capture, bool wait, bool *en
 	*ended_ret = capture->workload.ended;
 	*status_ret = capture->workload.status;
 	return NULL;
-}
-
-struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
-{
-	const struct filter_counts *counts = &capture->filter.counts;
-	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
-	uint64_t unwritten = capture->writer ? writer_unwritten_samples(capture->writer)
-					     : capture->unwritten;
-	/* Those of the end are shared as all samples are. */
-	double kept = (double)counts->samples, seen = kept + (double)counts->strangers;
-	double at_end = (double)capture->lost_at_end * (seen > 0 ? kept / seen : 1);
-	return (struct sp_capture_stats){
-		.samples = counts->samples - unwritten,
-		.unwritten = unwritten,
-		.lost = counts->lost + capture->lost_at_end,
-		.lost_own = (uint64_t)(counts->lost_own + at_end + 0.5),
-		.lost_sideband = capture->tracker.counts.lost,
-		.throttled = counts->throttled,
-		.unattributed = counts->ended,
-		.file_bytes = capture->writer ? writer_size(capture->writer) : capture->file_bytes,
-		.duration_ns = end_ns - capture->begin_ns,
-		.cpu_wide = capture->plan->cpu_wide,
-	};
 }
 
 size_t sp_capture_note_count(const struct sp_capture *capture)

@@ -16,6 +16,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/setup.c \
 	lib/capture/tracker.c lib/capture/tracker.h \
 	lib/capture/sink.c lib/capture/sink.h \
+	lib/capture/summary.c \
 	lib/capture/synth.c lib/capture/synth.h \
 	lib/capture/synth_bpf.c \
 	lib/capture/synth_internal.h \

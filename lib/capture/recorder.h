@@ -115,6 +115,9 @@ struct sp_error *capture_attach(struct sp_capture *capture) SP_MUST_CHECK;
 /* rescan.c: after side-band was lost, what there is now is looked at again. */
 struct sp_error *capture_rescan(struct sp_capture *capture) SP_MUST_CHECK;
 
+/* summary.c: what is said only when it is over. */
+struct sp_error *capture_say_end(struct sp_capture *capture) SP_MUST_CHECK;
+
 /* round.c */
 
 /* From the rings to the file; `last` commits in any case. */

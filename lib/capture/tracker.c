@@ -150,6 +150,9 @@ static bool see_fork(struct tracker *tracker, const struct ring *ring,
 	}
 	if (tracker->doubts && !doubts_fork(tracker->doubts, birth.parent_tid, birth.tid))
 		return false;
+	tracker->counts.followed_forks +=
+		tracker->membership && membership_has(tracker->membership, birth.parent_pid,
+						      birth.parent_tid, birth.time_ns);
 	return (!tracker->membership || membership_fork(tracker->membership, &birth)) &&
 	       (!has_spaces(tracker) || membership_fork(tracker->spaces, &birth));
 }

@@ -24,6 +24,7 @@ struct tracker_counts {
 	uint64_t kept, strangers, repeated; /* records */
 	uint64_t lost;    /* records, as LOST says */
 	uint64_t damaged; /* bytes */
+	uint64_t followed_forks; /* FORK records of the followed */
 };
 
 struct tracker {

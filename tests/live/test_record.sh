@@ -109,6 +109,37 @@ status=$?
 check "a signal to the recorder ends both (status $status)" test $status = 143
 check "and leaves a recording" test "$(samples "$file")" -gt 50
 
+# Children that live little longer than a period: on whole CPUs each has its share, by
+# inheritance they have not, and it is said. Samples of the children by their pids, against
+# what wait4 said of each.
+children() { # SCOPE: percent of their CPU time that is in the samples
+	"$SPROF" record -F 997 --scope "$1" -o "$file" -- "$workload/forks" 800 0.5 exec \
+		>"$tmp/truth" 2>"$tmp/err"
+	perf script -f -i "$file" -F tid 2>/dev/null |
+		awk 'FILENAME == ARGV[1] { used += $2; child[$1] = 1; next }
+			$1 in child { samples++ }
+			END { printf "%d\n", 100 * samples * 1e9 / 997 / used }' "$tmp/truth" -
+}
+if ! command -v perf >/dev/null; then
+	skip "short-lived children" "there is no perf to list the samples"
+else
+	if "$workload/probe" cpu >"$tmp/.probe"; then
+		percent=$(children cpu)
+		check "on whole CPUs, short-lived children have all their samples ($percent %)" \
+			test "$percent" -ge 87 -a "$percent" -le 113
+		check "and nothing is said" sh -c '! grep -q "CPU time of\|CPU time:" "$1"' sh "$tmp/err"
+	else
+		skip "short-lived children on whole CPUs" "$(cat "$tmp/.probe")"
+	fi
+	percent=$(children task)
+	if [ "$percent" -lt 90 ]; then
+		says "by inheritance, what is missing of them is said ($percent %)" \
+			"the samples stand for [0-9]* %\|are not in the samples"
+	else
+		skip "what is missing of short-lived children is said" "nothing is missing ($percent %)"
+	fi
+fi
+
 # The kernel's own build-ids, and the file's, are in the recording.
 "$SPROF" record -q -g -F 5000 -o "$file" -- "$workload/proportions" 0.5 >"$tmp/out"
 if command -v perf >/dev/null; then

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a recording comes to: how much there is, how much is missing, and why. */
+#include "capture/recorder.h"
+
+/* Where less of the CPU time than that is in the samples, it is said. */
+#define COVERED_ENOUGH 0.93
+#define MISSING_NS 30000000
+
+static bool is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static uint64_t to_ns(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
+}
+
+/*
+ * What the whole command used, where it is what a single clock has sampled. 0: not to be
+ * compared. User time alone is not: the kernel guesses it by its ticks, and takes all
+ * that short processes use for it.
+ */
+static uint64_t used_ns(const struct sp_capture *capture)
+{
+	const struct event_plan *plan = capture->plan;
+	const struct perf_event_attr *attr = &plan->samples[0].attr;
+	if (capture->target != CAPTURE_COMMAND || !capture->workload.ended || capture->delay_ns ||
+	    !capture->inherit || plan->sample_count != 1 || !is_clock(attr) ||
+	    attr->exclude_user || attr->exclude_kernel)
+		return 0;
+	const struct rusage *usage = &capture->workload.usage;
+	return to_ns(&usage->ru_utime) + to_ns(&usage->ru_stime);
+}
+
+/* Of all samples that were lost, how many were probably ours. */
+static uint64_t lost_own(const struct sp_capture *capture, uint64_t lost, uint64_t used)
+{
+	const struct filter_counts *counts = &capture->filter.counts;
+	if (!capture->filter.membership)
+		return lost;
+	if (used && counts->samples) {
+		/* As many as are missing to the CPU time. */
+		double period_ns = (double)counts->weight / (double)counts->samples;
+		double missing = ((double)used - (double)counts->weight) / period_ns;
+		return missing < 0 ? 0 : missing > (double)lost ? lost : (uint64_t)missing;
+	}
+	/* As many as of what lies beside them; those of the end, as of all. */
+	double kept = (double)counts->samples, seen = kept + (double)counts->strangers;
+	double at_end = (double)capture->lost_at_end * (seen > 0 ? kept / seen : 1);
+	return (uint64_t)(counts->lost_own + at_end + 0.5);
+}
+
+struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
+{
+	const struct filter_counts *counts = &capture->filter.counts;
+	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
+	uint64_t lost = counts->lost + capture->lost_at_end, used = used_ns(capture);
+	uint64_t unwritten = capture->writer ? writer_unwritten_samples(capture->writer)
+					     : capture->unwritten;
+	return (struct sp_capture_stats){
+		.samples = counts->samples - unwritten,
+		.unwritten = unwritten,
+		.lost = lost,
+		.lost_own = lost_own(capture, lost, used),
+		.lost_sideband = capture->tracker.counts.lost,
+		.throttled = counts->throttled,
+		.unattributed = counts->ended,
+		.file_bytes = capture->writer ? writer_size(capture->writer) : capture->file_bytes,
+		.duration_ns = end_ns - capture->begin_ns,
+		.used_ns = used,
+		.sampled_ns = used ? counts->weight : 0,
+		.cpu_wide = capture->plan->cpu_wide,
+	};
+}
+
+static bool was_online(const struct sp_capture *capture, uint32_t cpu)
+{
+	for (size_t i = 0; i < capture->online.count; i++)
+		if (capture->online.items[i] == cpu)
+			return true;
+	return false;
+}
+
+static struct sp_error *say_new_cpus(struct sp_capture *capture)
+{
+	struct cpu_list online = {0};
+	struct sp_error *error = sysfs_cpus_online(capture->ctx, &online);
+	for (size_t i = 0; i < online.count && !error; i++)
+		if (!was_online(capture, online.items[i]))
+			error = capture_note(capture, "CPU %u came online meanwhile: what ran there is "
+					     "not in the recording", online.items[i]);
+	vec_deinit(&online);
+	return error;
+}
+
+/*
+ * An inherited event begins with a whole period, so of each task that was made
+ * meanwhile up to a period is not in the samples.
+ */
+static uint64_t unsampled_most_ns(const struct sp_capture *capture)
+{
+	uint64_t period_ns = capture->plan->freq_hz ? 1000000000 / capture->plan->freq_hz : 0;
+	return capture->plan->cpu_wide ? 0 : capture->tracker.counts.followed_forks * period_ns;
+}
+
+/* Samples that never were, where they matter. */
+static struct sp_error *say_uncovered(struct sp_capture *capture,
+				      const struct sp_capture_stats *stats)
+{
+	static const char remedy[] = "a higher -F, or the right to sample whole CPUs: CAP_PERFMON";
+	uint64_t most_ns = unsampled_most_ns(capture), sampled_ns = capture->filter.counts.weight;
+	if (!stats->used_ns && is_clock(&capture->plan->samples[0].attr) && most_ns > MISSING_NS &&
+	    (double)most_ns > (1 - COVERED_ENOUGH) * (double)(most_ns + sampled_ns))
+		return capture_note(capture, "up to %.2f s of CPU time of the %llu threads and processes "
+				    "that were made meanwhile are not in the samples (%s)",
+				    (double)most_ns / 1e9,
+				    (unsigned long long)capture->tracker.counts.followed_forks, remedy);
+	double share = stats->used_ns ? (double)stats->sampled_ns / (double)stats->used_ns : 1;
+	if (share >= COVERED_ENOUGH || stats->used_ns - stats->sampled_ns < MISSING_NS)
+		return NULL;
+	const char *why = stats->lost ? "samples were lost" :
+			  stats->cpu_wide ? "sampling was paused, or the processor taken from this machine" :
+			  "of threads and processes that live shorter than a period, hardly any is taken";
+	return capture_note(capture, "the samples stand for %.0f %% of the command's %.2f s of CPU time: "
+			    "%s%s%s%s", 100 * share, (double)stats->used_ns / 1e9, why,
+			    stats->cpu_wide ? "" : " (", stats->cpu_wide ? "" : remedy,
+			    stats->cpu_wide ? "" : ")");
+}
+
+/* What is said only at the end, for those who read the file. */
+struct sp_error *capture_say_end(struct sp_capture *capture)
+{
+	struct sp_error *error = say_new_cpus(capture);
+	const struct sp_capture_stats stats = sp_capture_stats(capture);
+	if (!error && capture->filter.membership && stats.lost)
+		error = capture_note(capture, "of the %llu samples lost, which are everyone's on these "
+				     "CPUs, probably %llu were of what was recorded",
+				     (unsigned long long)stats.lost, (unsigned long long)stats.lost_own);
+	return error ? error : say_uncovered(capture, &stats);
+}
