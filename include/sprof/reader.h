@@ -13,12 +13,14 @@ extern "C" {
 struct sp_reader;
 
 /*
- * Opens a perf.data file, or a stream in perf's pipe format ("-" is standard
- * input); a pipe is spooled to an unlinked temporary file first. Either byte
- * order is read. A damaged or truncated file opens as long as its header and
- * events can be read: what is wrong is then in sp_reader_damage(). Fails with
- * SP_ERROR_NOT_FOUND, SP_ERROR_PERMISSION, SP_ERROR_FORMAT (naming the offset)
- * or SP_ERROR_UNSUPPORTED (naming what this build cannot read).
+ * Opens a perf.data file, a stream in perf's pipe format ("-" is standard input),
+ * or a directory of perf record --threads, in either byte order. What cannot be
+ * read where it lies (a pipe, compressed records, a directory's files) is copied to
+ * an unlinked file in $TMPDIR or /tmp. A damaged or truncated file opens as long as
+ * its events can be read: what is wrong is then in sp_reader_damage(). Fails with
+ * SP_ERROR_NOT_FOUND, SP_ERROR_PERMISSION, SP_ERROR_FORMAT (naming the offset),
+ * SP_ERROR_LIMIT (no room for the copy) or SP_ERROR_UNSUPPORTED (naming what this
+ * build cannot read).
  */
 SP_API struct sp_error *sp_reader_open(struct sp_ctx *ctx, const char *path,
 				       struct sp_reader **ret) SP_MUST_CHECK;
@@ -26,8 +28,9 @@ SP_API void sp_reader_free(struct sp_reader *reader);
 
 /*
  * The next record in file order; *ret is NULL at the end. It is valid until the
- * next call. Fails with SP_ERROR_FORMAT where the data is damaged; calling again
- * then resumes at the next readable record, if any.
+ * next call. Fails with SP_ERROR_FORMAT where the data is damaged, or SP_ERROR_OS
+ * where it cannot be read; calling again then resumes at the next readable record,
+ * if any.
  */
 SP_API struct sp_error *sp_reader_next(struct sp_reader *reader,
 				       const struct sp_record **ret) SP_MUST_CHECK;
@@ -60,7 +63,7 @@ enum sp_reader_mode { SP_READER_FILE, SP_READER_PIPE, SP_READER_DIRECTORY };
 
 /*
  * What the header says. Strings are NULL, numbers 0 where the file does not say.
- * In a pipe this grows as its records are read. Belongs to the reader.
+ * Complete once the reader is open, of a stream too. Belongs to the reader.
  */
 struct sp_file_info {
 	const char *path;

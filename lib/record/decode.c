@@ -507,6 +507,9 @@ static struct sp_error *decode_kernel_record(struct decoder *decoder, const stru
 	uint32_t event = trailer_event(decoder, raw);
 	const struct plan *plan = plan_of(decoder, event);
 	record->event = (uint16_t)event;
+	if (event == SP_EVENT_NONE && raw->type == PERF_RECORD_READ && !decoder->uniform)
+		return cursor_error(cursor,
+				    "a READ whose id is of no event: its fields cannot be known");
 	if (!decode_fields(decoder, plan, cursor, record))
 		return cursor_error(cursor, "%s of %zu bytes is cut short",
 				    sp_record_type_name(raw->type), raw->size);

@@ -137,5 +137,4 @@ void info_write_json(const struct info *info, FILE *out)
 	}
 	json_end_lines(&json, ']');
 	json_end_lines(&json, '}');
-	putc('\n', out);
 }

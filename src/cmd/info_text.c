@@ -121,7 +121,8 @@ static void put_events(const struct info *info, const struct term *term, FILE *o
 	if (info_any(&info->unknown))
 		put_event(term, "(of no event that the header describes)", &info->unknown, NULL, out);
 	if (info->throttled)
-		fprintf(out, "  The kernel throttled events %" PRIu64 " times.\n", info->throttled);
+		fprintf(out, "  The kernel throttled events %" PRIu64 " time%s.\n", info->throttled,
+			info->throttled == 1 ? "" : "s");
 	putc('\n', out);
 }
 

@@ -8,5 +8,5 @@ dist_check_SCRIPTS += \
 	tests/cli/test_report_oracle.sh
 noinst_PROGRAMS += tests/cli/decoded
 tests_cli_decoded_LDADD = lib/libsprof-core.la
-dist_check_SCRIPTS += tests/cli/test_corpus.sh
+dist_check_SCRIPTS += tests/cli/test_corpus.sh tests/cli/test_info.sh
 EXTRA_DIST += tests/cli/perf_dump.awk

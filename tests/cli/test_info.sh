@@ -1,0 +1,159 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# sprof info on recordings made to order: what it shows, as text and JSON, of what
+# is whole and of what is damaged.
+. "$top_srcdir/tests/cli/lib.sh"
+cd "$tmp" || exit 99
+export TZ=UTC
+
+info() {
+	"$SPROF" info "$@"
+}
+
+recording perf.data <<'END'
+event cpu-clock
+event page-faults
+hostname testhost
+osrelease 6.1.0-test
+arch x86_64
+cmdline ./demo --fast
+comm 7 7 demo
+mmap 7 0x400000 0x10000 0 /nowhere/demo
+fork 7 7 8 900000000
+sample 0 7 7 0 1000000000 1000000 0x400010
+sample 0 7 7 0 1001000000 1000000 0x400010
+sample 1 7 7 1 1002500000 1 0x400010
+lost 0 5
+lost 0 2
+throttle 0 1001500000
+unthrottle 0 1001600000
+END
+
+prints "a recording is described" info <<'END'
+perf.data: file, little-endian
+  host       testhost
+  kernel     6.1.0-test
+  arch       x86_64
+  command    ./demo --fast
+  time       0.002500 s, from 1000000000 to 1002500000 ns
+  features   HOSTNAME OSRELEASE ARCH CMDLINE EVENT_DESC SAMPLE_TIME
+
+Events
+       samples        lost
+             2           7  cpu-clock
+             1           0  page-faults
+  The kernel throttled events 1 time.
+
+Records
+             1  MMAP
+             1  COMM
+             1  THROTTLE
+             1  UNTHROTTLE
+             1  FORK
+             3  SAMPLE
+             2  LOST_SAMPLES
+             2  EVENT_UPDATE
+             4  HEADER_FEATURE
+END
+
+prints "JSON has what is promised" info --format json <<'END'
+{
+ "sprof": 1,
+ "path": "perf.data",
+ "byte_order": "little",
+ "mode": "file",
+ "compressed": false,
+ "records": {
+  "MMAP": 1,
+  "COMM": 1,
+  "THROTTLE": 1,
+  "UNTHROTTLE": 1,
+  "FORK": 1,
+  "SAMPLE": 3,
+  "LOST_SAMPLES": 2,
+  "EVENT_UPDATE": 2,
+  "HEADER_FEATURE": 4
+ },
+ "events": [
+  {"name": "cpu-clock", "samples": 2, "lost": 7},
+  {"name": "page-faults", "samples": 1, "lost": 0}
+ ],
+ "features": {
+  "hostname": "testhost",
+  "osrelease": "6.1.0-test",
+  "arch": "x86_64",
+  "cmdline": ["./demo", "--fast"],
+  "present": ["HOSTNAME", "OSRELEASE", "ARCH", "CMDLINE", "EVENT_DESC", "SAMPLE_TIME"]
+ },
+ "time": {"first_ns": 1000000000, "last_ns": 1002500000},
+ "damage": []
+}
+END
+
+cp perf.data sprof.data
+prints "sprof.data is taken before perf.data" sh -c '"$SPROF" info | head -n 1' <<'END'
+sprof.data: file, little-endian
+END
+rm sprof.data
+prints "-i - reads standard input" sh -c '"$SPROF" info -i - <perf.data | head -n 1' <<'END'
+-: file, little-endian
+END
+prints "-i - reads a pipe" sh -c 'cat perf.data | "$SPROF" info -i - | grep -c "cpu-clock"' <<'END'
+1
+END
+
+# A pipe's recording, and one that is damaged in its middle and at its end.
+recording whole <<'END'
+event cpu-clock
+sample 0 7 7 0 1000000000 1000000 0x400010
+sample 0 7 7 0 1001000000 1000000 0x400010
+bytes 0900000002000000
+sample 0 7 7 0 1002000000 1000000 0x400010
+sample 0 7 7 0 1003000000 1000000 0x400010
+sample 0 7 7 0 1004000000 1000000 0x400010
+sample 0 7 7 0 1005000000 1000000 0x400010
+END
+"$SPROF" info -i whole >out
+echo "status $?" >>out
+sed -n 's/0x[0-9a-f]*/0xN/; /Events/,/Records/p; /^Damage/,$p' out >got
+cat >wanted <<'END'
+Events
+       samples        lost
+             6           0  cpu-clock
+
+Records
+Damage
+  offset 0xN: a record of 0 bytes (its header alone takes 8); 8 bytes are skipped
+status 1
+END
+same "damage is shown, and is a status of 1" wanted got
+"$SPROF" info -i whole --format json >out
+[ $? = 1 ] && grep -q '{"offset": [0-9]*, "what": "a record of 0 bytes' out &&
+	ok "damage is in the JSON" || not_ok "damage is in the JSON" "$(cat out)"
+
+# Names are bytes: they must not reach the terminal as they are.
+recording names <<'END'
+event cpu-clock
+hostname e\x1b[31mvil
+comm 7 7 demo
+END
+"$SPROF" info -i names | grep -q "$(printf '\033')" &&
+	not_ok "control characters are not shown" || ok "control characters are not shown"
+
+fails "what is absent is said" 1 "$SPROF" info -i absent <<'END'
+sprof: cannot open absent: No such file or directory
+       'sprof record -o FILE -- COMMAND' makes a recording.
+END
+echo "this is text" >text
+fails "what is no recording is said" 1 "$SPROF" info -i text <<'END'
+sprof: text: offset 0x0: not a perf.data file: it does not begin with PERFILE2
+END
+fails "an unknown format is a mistake" 129 "$SPROF" info --format xml <<'END'
+sprof: --format: 'xml' is not text or json
+       'sprof info --help' lists the options.
+END
+fails "an operand is a mistake" 129 "$SPROF" info perf.data <<'END'
+sprof: info takes no operand ('perf.data'); the recording is given with -i
+END
+
+finish
