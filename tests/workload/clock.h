@@ -28,4 +28,10 @@ static inline __attribute__((always_inline)) uint64_t spin(uint64_t value, unsig
 	return value;
 }
 
+/*
+ * Has the function it stands in keep a frame pointer of its own: compilers leave it
+ * out of functions that call nothing, whose caller call chains then miss.
+ */
+#define KEEP_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
+
 #endif

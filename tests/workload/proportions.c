@@ -59,23 +59,27 @@ FUNCTION uint64_t checksum(uint64_t value);
 
 uint64_t compress(uint64_t value)
 {
+	KEEP_FRAME();
 	OWN_LOOP(value, STEPS);
 	return value;
 }
 
 uint64_t parse(uint64_t value)
 {
+	KEEP_FRAME();
 	OWN_LOOP(value, STEPS);
 	return value;
 }
 
 uint64_t render(uint64_t value)
 {
+	KEEP_FRAME();
 	return blend(value);
 }
 
 uint64_t checksum(uint64_t value)
 {
+	KEEP_FRAME();
 	OWN_LOOP(value, STEPS / 2);
 	return mix(value);
 }
