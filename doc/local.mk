@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += \
 	doc/DESIGN.md \
+	doc/FILE.md \
 	doc/GLOSSARY.md \
 	doc/HOWTO-add-command.md \
 	doc/HOWTO-add-event.md \
