@@ -3,11 +3,14 @@
 #
 #	compares NAME PERF FILE [OPTION]...    passes if sprof and that perf give the same
 #	                                       rows and counts of samples
+#	compares_totals NAME PERF FILE [OPTION]...
+#	                                       the same of rows and total shares
 #	sprof_table [OPTION]...                makes $tmp/sprof.rows
 #	perf_rows FILE                         the rows of perf report --stdio
 #	differences, verdict                   see there
 #
-# Rows are lines of EVENT, COMM, DSO, SYMBOL, SAMPLES and SHARE, with tabs between.
+# Rows are lines of EVENT, COMM, DSO, SYMBOL, SAMPLES and SHARE, with tabs between; the
+# share is of totals in tables of those.
 
 sprof_rows() {
 	awk '
@@ -47,8 +50,8 @@ sprof_rows() {
 			event = "event" in column ? f[column["event"]] : "-"
 			print event "\t" f[column["comm"]] "\t" f[column["dso"]] "\t" \
 				f[column["symbol"]] "\t" f[column["self_samples"]] "\t" \
-				f[column["self"]]
-		}' "$1"
+				f[column[share]]
+		}' share="$2" "$1"
 }
 
 # Columns are where the dots below the titles are, the last one goes on; with -t TAB
@@ -60,10 +63,10 @@ perf_rows() {
 			sub(/^[^\047]*\047/, "", event)
 			sub(/\047.*$/, "", event)
 		}
-		/^# Overhead/ {
-			title = $0
+		/^# (Overhead|Children)/ {
 			tabs = NF > 1
-			numbers = title ~ /Samples/
+			numbers = /Samples/
+			k = 1 + numbers + /Children/
 		}
 		/^# \.\.\.\./ {
 			n = 0
@@ -76,7 +79,6 @@ perf_rows() {
 		}
 		/^#/ || !NF || !(n || tabs) { next }
 		{
-			k = numbers ? 2 : 1
 			for (i = 1; i <= k + 3; i++) {
 				cell[i] = tabs ? $i : substr($0, begin[i], end[i] - begin[i])
 				gsub(/^ +| +$/, "", cell[i])
@@ -84,7 +86,7 @@ perf_rows() {
 			share = cell[1]
 			sub(/%/, "", share)
 			print event "\t" cell[k + 1] "\t" cell[k + 2] "\t" cell[k + 3] "\t" \
-				(numbers ? cell[2] : "-") "\t" share / 100
+				(numbers ? cell[k] : "-") "\t" share / 100
 		}' "$1"
 }
 
@@ -203,22 +205,40 @@ verdict() {
 sprof_table() {
 	"$SPROF" report --no-children -s comm,dso,symbol --format csv "$@" >"$tmp/.sprof" \
 		2>"$tmp/.sprof.err"
-	sprof_rows "$tmp/.sprof" >"$tmp/sprof.rows"
+	sprof_rows "$tmp/.sprof" self >"$tmp/sprof.rows"
 }
 
-# compares NAME PERF FILE [OPTION]...: the counts of samples.
+# perf_table PERF FILE [OPTION]...: makes $tmp/perf.rows; false if it is empty.
+perf_table() {
+	binary=$1 file=$2
+	shift 2
+	"$binary" report --stdio -g none -s comm,dso,sym -n -t '	' --no-branch-stack \
+		--no-group --no-demangle -f -i "$file" "$@" >"$tmp/.perf" 2>"$tmp/.perf.err"
+	perf_rows "$tmp/.perf" | c++filt -p >"$tmp/perf.rows"
+	test -s "$tmp/perf.rows"
+}
+
 compares() {
 	name=$1 binary=$2 file=$3
 	shift 3
-	"$binary" report --stdio --no-children -g none -s comm,dso,sym -n -t '	' \
-		--no-branch-stack --no-group --no-demangle -f -i "$file" "$@" >"$tmp/.perf" \
-		2>"$tmp/.perf.err"
-	perf_rows "$tmp/.perf" | c++filt -p >"$tmp/perf.rows"
-	if ! [ -s "$tmp/perf.rows" ]; then
+	if ! perf_table "$binary" "$file" --no-children "$@"; then
 		skip "$name" "perf shows no rows"
 		return
 	fi
 	sprof_table -i "$file" "$@"
 	differences "$tmp/perf.rows" "$tmp/sprof.rows" 5 "" >"$tmp/differences"
+	verdict "$name"
+}
+
+compares_totals() {
+	name=$1 binary=$2 file=$3
+	shift 3
+	if ! perf_table "$binary" "$file" --children "$@"; then
+		skip "$name" "perf shows no rows"
+		return
+	fi
+	"$SPROF" report -s comm,dso,symbol --format csv -i "$file" "$@" >"$tmp/.sprof" 2>"$tmp/.sprof.err"
+	sprof_rows "$tmp/.sprof" total >"$tmp/sprof.rows"
+	differences "$tmp/perf.rows" "$tmp/sprof.rows" 6 "" >"$tmp/differences"
 	verdict "$name"
 }

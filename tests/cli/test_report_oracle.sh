@@ -14,6 +14,9 @@ live() {
 	shift
 	if "$perf" record -q -e cpu-clock -F 1999 -o "$tmp/live.data" "$@" >"$tmp/.record" 2>&1; then
 		compares "perf record $name" "$perf" "$tmp/live.data"
+		case $name in
+		-g*) compares_totals "perf record $name, totals" "$perf" "$tmp/live.data" ;;
+		esac
 	else
 		skip "perf record $name" "perf: $(tail -n 1 "$tmp/.record")"
 	fi
@@ -54,8 +57,10 @@ corpus_file() {
 		verdict "$name: the shares are perf's"
 	fi
 	case $report in
-	*/p61/*) [ -z "$perf_is_61" ] ||
-		compares "$name: the samples are perf's" "$perf" "$1" --symfs "$empty" ;;
+	*/p61/*)
+		[ -z "$perf_is_61" ] ||
+			compares "$name: the samples are perf's" "$perf" "$1" --symfs "$empty"
+		;;
 	esac
 }
 
