@@ -41,7 +41,7 @@ void term_begin(const struct term *term, enum term_style style, FILE *out)
 {
 	static const char *const codes[] = {
 		[TERM_TITLE] = "1", [TERM_DIM] = "2",      [TERM_HOT] = "1;31",
-		[TERM_WARM] = "32", [TERM_WARNING] = "33", [TERM_KERNEL] = "36",
+		[TERM_WARM] = "32", [TERM_WARNING] = "1;33", [TERM_KERNEL] = "36",
 	};
 	if (term->colour && style != TERM_PLAIN)
 		fprintf(out, "\033[%sm", codes[style]);

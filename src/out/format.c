@@ -25,26 +25,30 @@ const char *format_count(uint64_t count, char buffer[FORMAT_SIZE])
 
 const char *format_share(double share, char buffer[FORMAT_SIZE])
 {
+	/* Only nothing is 0, and only all is 100. */
+	if (share > 0 && share < 0.00005)
+		return "<0.01%";
+	if (share < 1 && share >= 0.99995)
+		return ">99.99%";
 	snprintf(buffer, FORMAT_SIZE, "%.2f%%", share * 100);
 	return buffer;
 }
 
-/* A tenth of a percent is enough from 10 % on, and nothing behind 100. */
-static void format_bound(double bound, bool small, char *buffer, size_t size)
+static void format_bound(double bound, int decimals, char *buffer, size_t size)
 {
-	if (bound >= 0.9995)
-		snprintf(buffer, size, "100");
-	else
-		snprintf(buffer, size, "%.*f", small ? 2 : 1, bound * 100);
+	snprintf(buffer, size, "%.*f", decimals, (bound < 1 ? bound : 1) * 100);
+	if (!strncmp(buffer, "100.", 4))
+		buffer[3] = '\0';
 }
 
+/* A tenth of a percent is enough for what is neither small nor known better. */
 const char *format_range(const struct term *term, const struct sp_share *share,
 			 char buffer[FORMAT_SIZE])
 {
 	char low[16], high[16];
-	bool small = share->high < 0.1;
-	format_bound(share->low, small, low, sizeof(low));
-	format_bound(share->high, small, high, sizeof(high));
+	int decimals = share->high < 0.1 || share->high - share->low < 0.01 ? 2 : 1;
+	format_bound(share->low, decimals, low, sizeof(low));
+	format_bound(share->high, decimals, high, sizeof(high));
 	snprintf(buffer, FORMAT_SIZE, "%s%s%s", low, term_glyph(term, "–", "-"), high);
 	return buffer;
 }

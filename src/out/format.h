@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers and names as people read them. Each returns `buffer`, which it fills. */
+/* Numbers and names as people read them. Each returns `buffer`, which it fills, or a constant. */
 #ifndef OUT_FORMAT_H
 #define OUT_FORMAT_H
 
@@ -11,7 +11,7 @@ enum { FORMAT_SIZE = 64 };
 /* "4,996" */
 const char *format_count(uint64_t count, char buffer[FORMAT_SIZE]);
 
-/* "62.31%" */
+/* "62.31%"; what is neither 0 nor 1 is "<0.01%" to ">99.99%" */
 const char *format_share(double share, char buffer[FORMAT_SIZE]);
 
 /* "60.9–63.6", in percent. */

@@ -81,17 +81,22 @@ static void write_file(const struct report *report, FILE *out)
 	putc('\n', out);
 }
 
-/* "! what", and the remedy below it. */
+/* "! what", and the remedy below it. What the recorder only notes is no warning. */
 static void write_finding(const struct report *report, const struct sp_finding *finding, FILE *out)
 {
-	term_begin(&report->term, TERM_WARNING, out);
-	fprintf(out, "%*s! ", INDENT, "");
+	bool note = finding->kind == SP_FINDING_NOTE;
+	enum term_style style = note ? TERM_DIM : TERM_WARNING;
+	fprintf(out, "%*s", INDENT, "");
+	term_begin(&report->term, style, out);
+	fputs(note ? "- " : "! ", out);
+	term_end(&report->term, style, out);
 	write_words(report, INDENT + 2, finding->what, out);
-	term_end(&report->term, TERM_WARNING, out);
 	if (!finding->remedy)
 		return;
+	term_begin(&report->term, TERM_DIM, out);
 	fprintf(out, "%*s%s ", INDENT + 2, "", term_glyph(&report->term, "→", "->"));
 	write_words(report, INDENT + 5 - report->term.utf8, finding->remedy, out);
+	term_end(&report->term, TERM_DIM, out);
 }
 
 static void write_losses(const struct report *report, const struct sp_profile *profile, FILE *out)

@@ -2,12 +2,12 @@
 /*
  * The call tree as text:
  *
- *	 total  low–high    self  symbol
- *	98.20%  97.8–98.6   0.00%  _start [demo]
- *	                           __libc_start_main [libc.so.6]
- *	                    0.10%  main [demo]
- *	62.31%  60.9–63.6  62.31%  ├─ hash_words [demo]
- *	35.89%  34.6–37.2  34.00%  └─ fib [demo] (recursive, 23 deep)
+ *	  total     low–high     self  caller, then what it called
+ *	 98.20%    97.8–98.6    0.00%  _start [demo]
+ *	                               __libc_start_main [libc.so.6]
+ *	                        0.10%  main [demo]
+ *	 62.31%    60.9–63.6   62.31%  ├─ hash_words [demo]
+ *	 35.89%    34.6–37.2   34.00%  └─ fib [demo] (recursive, 23 deep)
  *
  * Two things are folded, so that what is deep but says little stays narrow: a
  * node that only passes all of its weight to one child is not indented against
@@ -116,7 +116,8 @@ static void write_share(const struct tree *tree, double share)
 	term_end(tree->term, share_style(share), tree->out);
 }
 
-#define TOTAL_WIDTH (7 + 2 + 9 + 2)
+#define RANGE_WIDTH 11
+#define TOTAL_WIDTH (7 + 2 + RANGE_WIDTH + 2)
 #define SELF_WIDTH (7 + 2)
 
 /* From a function up to its callers, all self is at the root: there is no column. */
@@ -136,7 +137,7 @@ static void write_total(const struct tree *tree, const struct sp_share *total)
 	const char *range = format_range(tree->term, total, buffer);
 	write_share(tree, total->value);
 	term_begin(tree->term, TERM_DIM, tree->out);
-	fprintf(tree->out, "  %*s%s  ", 9 - term_text_width(tree->term, range), "", range);
+	fprintf(tree->out, "  %*s%s  ", RANGE_WIDTH - term_text_width(tree->term, range), "", range);
 	term_end(tree->term, TERM_DIM, tree->out);
 }
 
@@ -299,7 +300,7 @@ static void write_titles(const struct tree *tree)
 {
 	const char *range = term_glyph(tree->term, "low–high", "low-high");
 	term_begin(tree->term, TERM_DIM, tree->out);
-	fprintf(tree->out, "%7s   %s  ", "total", range);
+	fprintf(tree->out, "%7s  %*s%s  ", "total", RANGE_WIDTH - 8, "", range);
 	if (has_self(tree))
 		fprintf(tree->out, "%7s  caller, then what it called", "self");
 	else

@@ -74,6 +74,22 @@ prints "-s + adds to the default" report -q -s +cpu --percent-limit 20 --kallsym
 ... 4 rows below 20.00%
 END
 
+prints "the head says what is missing, and what to do" sh -c \
+	'"$SPROF" report -s symbol --kallsyms kallsyms | sed "/^ *[a-z ]*low-high/,\$d"' <<'END'
+perf.data  9 ms on testhost (Linux 6.1.0-test, x86_64)
+  recorded by ./demo --fast
+  ! 60% of the samples are in demo, at addresses without a name: /nowhere/demo: No such file or
+    directory
+    -> give the directory with the recorded files as --symfs
+  ! 10% of the samples are in libother.so, at addresses without a name: /nowhere/libother.so: No
+    such file or directory
+    -> give the directory with the recorded files as --symfs
+Shares are of the event's whole weight; low-high is the 95% interval, in percent.
+
+cpu-clock  10 samples, 10 ms of processor time; none lost
+
+END
+
 # FILTER ROWS-SAMPLES: the sum of what passes.
 filter() {
 	wanted=$1
@@ -188,28 +204,28 @@ prints "a tree of callers" report -q -e cpu-clock -s comm -g -i chains.data --ka
   total  low-high     self  low-high  samples  comm
 100.00%  43.9-100  100.00%  43.9-100        4  de;mo
 
-  total   low-high     self  caller, then what it called
-100.00%   43.9-100    0.00%  0x31 [demo]
- 50.00%  12.5-87.5    0.00%  |- 0x50 [demo]
-                     50.00%  |  sys_read [kernel.kallsyms]
- 33.33%   6.1-79.2    0.00%  |- 0x21 [demo]
-                     33.33%  |  0x10 [demo]
- 16.67%   1.8-69.0   16.67%  `- 0x40 [demo]
+  total     low-high     self  caller, then what it called
+100.00%     43.9-100    0.00%  0x31 [demo]
+ 50.00%    12.5-87.5    0.00%  |- 0x50 [demo]
+                       50.00%  |  sys_read [kernel.kallsyms]
+ 33.33%     6.1-79.2    0.00%  |- 0x21 [demo]
+                       33.33%  |  0x10 [demo]
+ 16.67%     1.8-69.0   16.67%  `- 0x40 [demo]
 END
 prints "a tree of callees" report -q -e cpu-clock -s comm -g callee,10 -i chains.data \
 	--kallsyms kallsyms <<'END'
   total  low-high     self  low-high  samples  comm
 100.00%  43.9-100  100.00%  43.9-100        4  de;mo
 
-  total   low-high  function, then its callers
- 50.00%  12.5-87.5  sys_read [kernel.kallsyms]
-                    0x50 [demo]
-                    0x31 [demo]
- 33.33%   6.1-79.2  0x10 [demo]
-                    0x21 [demo]
-                    0x31 [demo]
- 16.67%   1.8-69.0  0x40 [demo]
-                    0x31 [demo]
+  total     low-high  function, then its callers
+ 50.00%    12.5-87.5  sys_read [kernel.kallsyms]
+                      0x50 [demo]
+                      0x31 [demo]
+ 33.33%     6.1-79.2  0x10 [demo]
+                      0x21 [demo]
+                      0x31 [demo]
+ 16.67%     1.8-69.0  0x40 [demo]
+                      0x31 [demo]
 END
 prints "csv of several events names them" sh -c \
 	'"$SPROF" report --format csv -s comm -i chains.data | cut -d , -f 1,4-6,9-' <<'END'

@@ -240,13 +240,13 @@ TEST(text_tree_folds_what_passes_on_and_what_calls_itself)
 	const char *tree = strstr(write_output(&output_text, &report), "\n\n");
 	ck_assert_ptr_nonnull(tree);
 	ck_assert_str_eq(tree + 2,
-		"  total   low-high     self  caller, then what it called\n"
-		" 95.00%   85.5-100    0.00%  _start [demo]\n"
-		"                      4.30%  main [demo]\n"
-		" 60.00%  54.0-66.0   60.00%  |- hash [demo]\n"
-		" 30.00%  27.0-33.0   30.00%  |- fib [demo] (recursive, 3 deep)\n"
-		"  0.70%                      `- ... 2 more, each below 0.50%\n"
-		"  5.00%  4.50-5.50    5.00%  do_idle;x [kernel.kallsyms]\n");
+		"  total     low-high     self  caller, then what it called\n"
+		" 95.00%     85.5-100    0.00%  _start [demo]\n"
+		"                        4.30%  main [demo]\n"
+		" 60.00%    54.0-66.0   60.00%  |- hash [demo]\n"
+		" 30.00%    27.0-33.0   30.00%  |- fib [demo] (recursive, 3 deep)\n"
+		"  0.70%                        `- ... 2 more, each below 0.50%\n"
+		"  5.00%    4.50-5.50    5.00%  do_idle;x [kernel.kallsyms]\n");
 }
 
 TEST(text_says_why_there_is_nothing)
@@ -272,6 +272,14 @@ TEST(numbers_are_written_as_people_read_them)
 	ck_assert_str_eq(format_count(999, buffer), "999");
 	ck_assert_str_eq(format_count(1234567, buffer), "1,234,567");
 	ck_assert_str_eq(format_count(UINT64_MAX, buffer), "18,446,744,073,709,551,615");
+	const struct sp_share exact = {0.984, 0.98391, 0.98412}, all = {1, 0.9999, 1};
+	ck_assert_str_eq(format_share(0, buffer), "0.00%");
+	ck_assert_str_eq(format_share(0.00004, buffer), "<0.01%");
+	ck_assert_str_eq(format_share(0.6231, buffer), "62.31%");
+	ck_assert_str_eq(format_share(0.99996, buffer), ">99.99%");
+	ck_assert_str_eq(format_share(1, buffer), "100.00%");
+	ck_assert_str_eq(format_range(&term, &exact, buffer), "98.39-98.41");
+	ck_assert_str_eq(format_range(&term, &all, buffer), "99.99-100");
 	ck_assert_str_eq(format_range(&term, &small, buffer), "0.00-0.11");
 	ck_assert_str_eq(format_range(&term, &large, buffer), "58.4-100");
 	ck_assert_str_eq(format_duration(&term, 0, buffer), "0 ns");
