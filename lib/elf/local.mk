@@ -4,9 +4,14 @@ lib_libsprof_core_la_SOURCES += \
 	lib/elf/image.c lib/elf/image.h \
 	lib/elf/plt.c lib/elf/plt.h \
 	lib/elf/symtab.c lib/elf/symtab.h \
-	lib/elf/xz.h
+	lib/elf/xz.h lib/elf/zst.h
 if HAVE_LZMA
 lib_libsprof_core_la_SOURCES += lib/elf/xz.c
 else
 lib_libsprof_core_la_SOURCES += lib/elf/xz_none.c
+endif
+if HAVE_ZSTD
+lib_libsprof_core_la_SOURCES += lib/elf/zst.c
+else
+lib_libsprof_core_la_SOURCES += lib/elf/zst_none.c
 endif

@@ -182,6 +182,7 @@ bool symtab_next(struct symtab *symtab, struct elf_symbol *ret)
 		.vaddr = entry.value,
 		.size = entry.size,
 		.name = name_of(symtab, &entry),
+		.section = entry.section,
 		.binding = GELF_ST_BIND(entry.info),
 		.type = GELF_ST_TYPE(entry.info),
 	};

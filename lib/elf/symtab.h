@@ -9,6 +9,7 @@
 struct elf_symbol {
 	uint64_t vaddr, size; /* size 0: the file does not say */
 	const char *name;     /* borrowed */
+	uint16_t section;     /* its index; vaddr counts from there in relocatable files */
 	uint8_t binding;      /* STB_* */
 	uint8_t type;         /* STT_* */
 };

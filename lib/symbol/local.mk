@@ -9,6 +9,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/source_code.c \
 	lib/symbol/source_elf.c \
 	lib/symbol/source_kallsyms.c \
+	lib/symbol/source_ko.c \
 	lib/symbol/source_perfmap.c \
 	lib/symbol/source_vmlinux.c \
 	lib/symbol/table.c lib/symbol/table.h \

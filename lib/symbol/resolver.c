@@ -19,9 +19,17 @@
 #include "symbol/kernel.h"
 #include "symbol/source.h"
 
+/* In this order, the first that can be opened serves a module. */
 static const struct source *const sources[] = {
-	&source_perfmap,       &source_elf,      &source_code,
-	&source_vmlinux_given, &source_kallsyms, &source_vmlinux_found,
+	/* Files and the vdso; code without a file; BPF. */
+	&source_elf,
+	&source_perfmap,
+	&source_code,
+	/* The kernel; its modules. */
+	&source_vmlinux_given,
+	&source_kallsyms,
+	&source_vmlinux_found,
+	&source_ko,
 };
 #define SOURCE_COUNT (sizeof(sources) / sizeof(*sources))
 

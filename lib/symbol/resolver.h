@@ -27,7 +27,7 @@ void resolver_free(struct resolver *resolver);
 
 /* A function; belongs to the resolver. One object for each (module, start). */
 struct symbol {
-	const char *name;     /* demangled, without parameters' defaults changed: as c++filt */
+	const char *name;     /* as perf shows it: demangled, without parameters (`c++filt -p -i`) */
 	const char *raw_name; /* as in the symbol table */
 	uint64_t start, size; /* in the module's own offsets */
 };

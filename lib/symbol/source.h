@@ -51,7 +51,7 @@ struct source {
 	void (*close)(void *opened);
 };
 
-extern const struct source source_code, source_elf, source_kallsyms, source_perfmap,
+extern const struct source source_code, source_elf, source_kallsyms, source_ko, source_perfmap,
 	source_vmlinux_found, source_vmlinux_given;
 
 #endif

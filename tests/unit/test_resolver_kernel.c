@@ -242,6 +242,67 @@ TEST(kernel_by_perfs_cache)
 	resolving_expect(&k.r, TEXT + 0x104, "do_work");
 }
 
+/* The module's file, in a symfs: its sections as the kernel would lay them out. */
+static void check_module_file(const char *suffix, const char *pack)
+{
+	KERNEL k;
+	char path[200];
+	kernel_init(&k, kallsyms);
+	files_run("cat >m.c <<'END'\n"
+		  "__attribute__((section(\".init.text\"))) int m_init(void) { return 3; }\n"
+		  "int m_first(void) { return 1; }\n"
+		  "__attribute__((section(\".text.hot\"), aligned(64))) int m_hot(int x)\n"
+		  "{ return x * 5; }\n"
+		  "END\n"
+		  "cat >note.s <<'END'\n"
+		  "	.section .note.gnu.build-id,\"a\",%%note\n"
+		  "	.long 4, 20, 3\n"
+		  "	.asciz \"GNU\"\n"
+		  "	.ascii \"" MODULE_ID "\"\n"
+		  "END\n"
+		  "mkdir -p symfs/lib/modules && $CC -O1 -fno-pic -c -o m.o m.c &&"
+		  "$CC -c -o note.o note.s && ld -r -o symfs/lib/modules/m.ko m.o note.o && %s",
+		  pack);
+	snprintf(path, sizeof(path), "/lib/modules/m.ko%s", suffix);
+	k.r.module = (struct module){
+		.kind = MODULE_KERNEL_MODULE, .name = "[m]", .path = path, .start = MODULE,
+		.end = MODULE + 0x2000, .build_id_size = 20,
+	};
+	memcpy(k.r.module.build_id, MODULE_ID, 20);
+	k.r.options.symfs = files_path("symfs");
+	again(&k);
+	resolving_expect(&k.r, MODULE, "m_first");
+	/* .text, and then .text.hot, which is aligned to 64 bytes. */
+	resolving_expect(&k.r, MODULE + 64, "m_hot");
+	ck_assert_uint_eq(resolving_find(&k.r, MODULE + 64)->start, MODULE + 64);
+	resolving_problem(&k.r, RESOLVER_OK, NULL);
+	k.r.module.build_id[0]++;
+	again(&k);
+	resolving_expect(&k.r, MODULE, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "m");
+}
+
+TEST(kernel_module_by_its_file)
+{
+	check_module_file("", ":");
+}
+
+#ifdef HAVE_LZMA
+TEST(kernel_module_by_its_xz_file)
+{
+	if (files_have("xz"))
+		check_module_file(".xz", "xz symfs/lib/modules/m.ko");
+}
+#endif
+
+#ifdef HAVE_ZSTD
+TEST(kernel_module_by_its_zstd_file)
+{
+	if (files_have("zstd"))
+		check_module_file(".zst", "zstd -q --rm symfs/lib/modules/m.ko");
+}
+#endif
+
 /* A small ELF file where a kernel would be. */
 static void link_vmlinux(const char *flags)
 {

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "elf/zst.h"
+
+#include <stdlib.h>
+#include <zstd.h>
+#include "base/cleanup.h"
+
+struct sp_error *zst_unpack(const void *bytes, size_t size, size_t limit, const char *path,
+			    uint8_t **ret, size_t *size_ret)
+{
+	unsigned long long wanted = ZSTD_getFrameContentSize(bytes, size);
+	if (wanted == ZSTD_CONTENTSIZE_ERROR || wanted == ZSTD_CONTENTSIZE_UNKNOWN)
+		return error_new(SP_ERROR_FORMAT, "%s: damaged zstd data, or of unknown size",
+				 path);
+	if (wanted > limit)
+		return error_new(SP_ERROR_FORMAT, "%s: zstd data unpacks to more than %zu bytes",
+				 path, limit);
+	CLEANUP_FREE uint8_t *output = malloc(wanted ? (size_t)wanted : 1);
+	if (!output)
+		return error_no_memory();
+	size_t got = ZSTD_decompress(output, (size_t)wanted, bytes, size);
+	if (ZSTD_isError(got))
+		return error_new(SP_ERROR_FORMAT, "%s: damaged zstd data: %s", path,
+				 ZSTD_getErrorName(got));
+	*ret = take_ptr(output);
+	*size_ret = got;
+	return NULL;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ELF_ZST_H
+#define ELF_ZST_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "base/error.h"
+
+/* As xz_unpack(), for a zstd frame that says its size. */
+struct sp_error *zst_unpack(const void *bytes, size_t size, size_t limit, const char *path,
+			    uint8_t **ret, size_t *size_ret) SP_MUST_CHECK;
+
+#endif
