@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Two side-band events on one CPU, as of two recorders, and a BPF program that is
+ * loaded there: the kernel may say too large a size for the second's records (see
+ * record/mend.h). What is kept of either must be whole and true.
+ */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "capture/tracker.h"
+#include "record/decode.h"
+
+#define RING_SIZE ((size_t)64 << 10)
+
+static int case_count;
+
+__attribute__((format(printf, 2, 3))) static void result(bool passed, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	printf("%sok %d - ", passed ? "" : "not ", ++case_count);
+	vprintf(format, args);
+	printf("\n");
+	va_end(args);
+}
+
+static int skip_all(const char *why)
+{
+	printf("1..0 # SKIP %s: %s\n", why, strerror(errno));
+	return 0;
+}
+
+static void need(struct sp_error *error)
+{
+	if (!error)
+		return;
+	printf("Bail out! %s\n", sp_error_message(error));
+	exit(1);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+struct recorder {
+	struct perf_event_attr attr;
+	int fd;
+	uint64_t id;
+	struct ring ring;
+	struct tracker tracker;
+};
+
+/* False, with errno, where it is refused. */
+static bool recorder_init(struct recorder *recorder, int cpu)
+{
+	*recorder = (struct recorder){.attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof(struct perf_event_attr), .sample_type = RECORD_FIELDS_NEEDED,
+		.sample_id_all = 1, .ksymbol = 1, .bpf_event = 1, .use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC, .watermark = 1,
+	}};
+	recorder->fd = (int)syscall(SYS_perf_event_open, &recorder->attr, -1, cpu, -1,
+				    PERF_FLAG_FD_CLOEXEC);
+	if (recorder->fd < 0 || ioctl(recorder->fd, PERF_EVENT_IOC_ID, &recorder->id) < 0)
+		return false;
+	need(ring_map(&recorder->ring, recorder->fd, RING_SIZE));
+	if (!record_fields_make(recorder->attr.sample_type, &recorder->tracker.fields))
+		return false;
+	return true;
+}
+
+static void recorder_deinit(struct recorder *recorder)
+{
+	tracker_deinit(&recorder->tracker);
+	ring_deinit(&recorder->ring);
+	close(recorder->fd);
+}
+
+static bool load_program(void)
+{
+	struct bpf_insn instructions[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	static const char licence[] = "GPL";
+	union bpf_attr attr = {
+		.prog_type = BPF_PROG_TYPE_SOCKET_FILTER,
+		.insns = (uintptr_t)instructions,
+		.insn_cnt = sizeof(instructions) / sizeof(*instructions),
+		.license = (uintptr_t)licence,
+	};
+	int fd = (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+/* Drains, and looks at each record that was kept: of this event, and of this time. */
+static void check_records(struct recorder *recorder, const char *which, uint64_t from_ns)
+{
+	struct sp_event event = {"dummy", recorder->attr, &recorder->id, 1};
+	struct record_layout layout = {&event, 1, false, "the ring"};
+	struct decoder *decoder;
+	size_t programs = 0, wrong = 0, at = 0;
+	uint64_t end_ns = now_ns();
+	need(decoder_new(&layout, &decoder));
+	need(tracker_drain(&recorder->tracker, &recorder->ring, 1));
+	const struct record_buffer *kept = &recorder->tracker.kept;
+	while (at < kept->count) {
+		struct perf_event_header header;
+		struct sp_record record;
+		memcpy(&header, kept->items + at, sizeof(header));
+		struct raw_record raw = {header.type, header.misc, header.size, kept->items + at, at};
+		need(decoder_decode(decoder, &raw, &record));
+		struct record_buffer again = {0};
+		need(record_encode(&again, &record, &recorder->attr));
+		wrong += record.id.id != recorder->id || record.id.time_ns < from_ns ||
+			 record.id.time_ns > end_ns || again.count != header.size ||
+			 memcmp(again.items, kept->items + at, again.count) != 0;
+		programs += header.type == PERF_RECORD_BPF_EVENT;
+		vec_deinit(&again);
+		at += header.size;
+	}
+	decoder_free(decoder);
+	result(programs > 0, "the %s recorder sees the programs (%zu records)", which, programs);
+	result(wrong == 0, "all of its records are whole and true (%zu are not)", wrong);
+	result(recorder->tracker.last_ns <= end_ns, "none is of a time to come");
+}
+
+int main(void)
+{
+	struct recorder first, second;
+	cpu_set_t cpus;
+	int cpu = sched_getcpu();
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus) < 0)
+		return skip_all("cannot stay on one CPU");
+	if (!recorder_init(&first, cpu) || !recorder_init(&second, cpu))
+		return skip_all("perf_event_open is refused");
+	uint64_t from_ns = now_ns();
+	for (int i = 0; i < 10; i++)
+		if (!load_program())
+			return skip_all("bpf(2) is refused");
+	check_records(&first, "first", from_ns);
+	check_records(&second, "second", from_ns);
+	printf("1..%d\n", case_count);
+	recorder_deinit(&first);
+	recorder_deinit(&second);
+	return 0;
+}
