@@ -71,6 +71,7 @@ struct sp_tree_node {
 	struct sp_weight self, total;
 	const struct sp_tree_node *children; /* heaviest total first */
 	size_t child_count;
+	size_t left_out; /* more children, lighter than tree_least */
 };
 
 /* Samples by how their call chain ended; all in `none` where none was recorded. */

@@ -244,23 +244,33 @@ static bool find_throttling(struct run *run)
 	return true;
 }
 
+/* Fewer than that are no more than a line in the profile's head. */
+#define TRUNCATED_TOLD 0.005
+
+static bool find_event_truncation(struct run *run, const struct sp_profile *profile)
+{
+	char text[FINDING_TEXT];
+	double all = (double)profile->samples;
+	double cut = (double)profile->stacks.truncated / all;
+	double deep = (double)profile->stacks.depth_limit / all;
+	if (cut >= TRUNCATED_TOLD &&
+	    !finding_add(run, SP_FINDING_TRUNCATED_STACKS, profile->stacks.truncated, cut,
+			 "compile with -fno-omit-frame-pointer: its totals and trees are short",
+			 "%s of the call chains of %s end before the function that began the "
+			 "thread", share_text(cut, text), profile->event))
+		return false;
+	return deep < TRUNCATED_TOLD ||
+	       finding_add(run, SP_FINDING_TRUNCATED_STACKS, profile->stacks.depth_limit, deep,
+			   "raise kernel.perf_event_max_stack before recording",
+			   "%s of the call chains of %s reached the kernel's limit: their outermost "
+			   "calls are missing", share_text(deep, text), profile->event);
+}
+
 static bool find_truncation(struct run *run)
 {
 	for (size_t i = 0; i < run->analysis->profile_count; i++) {
 		const struct sp_profile *profile = &run->analysis->profiles[i];
-		char share[FINDING_TEXT], count[FINDING_TEXT];
-		uint64_t cut = profile->stacks.truncated, deep = profile->stacks.depth_limit;
-		double all = (double)profile->samples;
-		if (cut && !finding_add(run, SP_FINDING_TRUNCATED_STACKS, cut, (double)cut / all,
-				"compile with -fno-omit-frame-pointer: its totals and trees are short",
-				"%s of the call chains of %s end before the function that began "
-				"the thread", share_text((double)cut / all, share), profile->event))
-			return false;
-		if (deep && !finding_add(run, SP_FINDING_TRUNCATED_STACKS, deep, (double)deep / all,
-				"raise kernel.perf_event_max_stack before recording",
-				"%s call chain%s of %s reached the kernel's limit: the outermost "
-				"calls are missing", count_text(deep, count), plural(deep),
-				profile->event))
+		if (profile->samples && !find_event_truncation(run, profile))
 			return false;
 	}
 	return true;

@@ -159,15 +159,20 @@ static bool lay_children(struct layout *layout, uint32_t index)
 {
 	CLEANUP_FREE struct sibling *siblings = NULL;
 	size_t count;
+	struct sp_tree_node *parent = layout->branches[index].last;
 	if (!sort_children(layout, &layout->branches[index], &siblings, &count))
 		return false;
+	for (uint32_t at = layout->branches[index].child; at != RADIX_NONE;
+	     at = layout->branches[at].next)
+		parent->left_out++;
+	parent->left_out -= count;
 	if (!count)
 		return true;
 	struct sp_tree_node *nodes = arena_alloc(layout->arena, count * sizeof(*nodes));
 	if (!nodes)
 		return false;
-	layout->branches[index].last->children = nodes;
-	layout->branches[index].last->child_count = count;
+	parent->children = nodes;
+	parent->child_count = count;
 	for (size_t i = 0; i < count; i++)
 		if (!lay_run(layout, siblings[i].branch, &nodes[i]))
 			return false;

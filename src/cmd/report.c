@@ -63,6 +63,15 @@ static struct sp_error *resolve_time(struct time_range *range, struct sp_reader 
 	return NULL;
 }
 
+/* The least share that is shown. */
+static double limit_of(const struct report_arguments *arguments)
+{
+	bool tree = arguments->output == &output_text && arguments->tree != SP_TREE_NONE;
+	if (arguments->limit >= 0)
+		return arguments->limit;
+	return tree ? TREE_LIMIT : 0;
+}
+
 static struct sp_analysis_options analysis_options(const struct report_arguments *arguments)
 {
 	bool folded = arguments->output == &output_folded;
@@ -71,6 +80,7 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 		.key_count = arguments->key_count,
 		.children = arguments->children != 0,
 		.tree = folded ? SP_TREE_CALLER : arguments->tree,
+		.tree_least = limit_of(arguments),
 		.tree_comms = folded,
 		.relative = arguments->relative,
 		.comms = option_strings_list(&arguments->comms),
@@ -172,13 +182,6 @@ static bool shows_children(const struct report_arguments *arguments, const struc
 	return arguments->children == 1;
 }
 
-static void set_limits(const struct report_arguments *arguments, struct report *report)
-{
-	bool tree = arguments->output == &output_text && arguments->tree != SP_TREE_NONE;
-	report->row_limit = report->tree_limit = tree ? TREE_LIMIT : 0;
-	if (arguments->limit >= 0)
-		report->row_limit = report->tree_limit = arguments->limit;
-}
 
 /* Folded stacks have no place for an event: only one can be written. */
 static void choose_one_event(struct report *report)
@@ -246,7 +249,7 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 		return status;
 	if (collect(arguments, reader, analysis, &report, &lists)) {
 		report.children = shows_children(arguments, &report);
-		set_limits(arguments, &report);
+		report.row_limit = report.tree_limit = limit_of(arguments);
 		status = write_report(arguments, &report);
 	} else {
 		diag_say("out of memory");

@@ -70,10 +70,18 @@ static bool same_function(const struct sp_tree_node *a, const struct sp_tree_nod
 
 static void hide_children(const struct tree *tree, struct line *line)
 {
-	for (size_t i = shown_children(tree, line->last); i < line->last->child_count; i++) {
-		line->hidden += line->last->children[i].total.share.value;
-		line->hidden_count++;
+	const struct sp_tree_node *node = line->last;
+	double rest = node->total.share.value - node->self.share.value;
+	size_t shown = shown_children(tree, node);
+	for (size_t i = 0; i < node->child_count; i++) {
+		rest -= node->children[i].total.share.value;
+		if (i >= shown)
+			line->hidden += node->children[i].total.share.value;
 	}
+	line->hidden_count += node->child_count - shown + node->left_out;
+	/* Those that the analysis left out already. */
+	if (node->left_out && rest > 0)
+		line->hidden += rest;
 }
 
 /* The line of `node`, and of the calls of itself that follow. */

@@ -278,6 +278,10 @@ TEST(light_branches_may_be_left_out)
 	chain(&fixture, 0, "n 4");
 	finish(&fixture);
 	tree_is(&fixture, " 0/10 (main 0/6 (f 0/4 (g 0/4 (h 3/3)), k 0/2), n 4/4)");
+	const struct sp_tree_node *main_node = &fixture.profile.tree->children[0];
+	ck_assert_uint_eq(main_node->left_out, 0);
+	ck_assert_uint_eq(main_node->children[1].left_out, 2);
+	ck_assert_uint_eq(main_node->children[0].children[0].left_out, 1);
 	fixture_deinit(&fixture);
 }
 
