@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/error.h"
 #include "file/format.h"
 #include "file/reader.h"
 #include "record/types.h"
@@ -446,6 +447,8 @@ static void *walk_range(void *arg)
 		memcpy(&ip, raw.bytes + 8, 8);
 		range->sum += ip;
 	}
+	reader_add_damage(range->reader, range->extent.begin,
+			  error_format("data", range->extent.begin, "noted by its thread"));
 	walker_free(walker);
 	return NULL;
 }
@@ -473,6 +476,9 @@ TEST(ranges_are_walked_at_the_same_time)
 		sum += ranges[i].sum;
 	}
 	ck_assert_uint_eq(sum, 4000 * 3999 / 2);
+	ck_assert_uint_eq(sp_reader_damage_count(reader), 4);
+	for (size_t i = 0; i < 4; i++)
+		ck_assert_uint_eq(sp_reader_damage(reader, i)->offset, ranges[i].extent.begin);
 	sp_reader_free(reader);
 }
 
