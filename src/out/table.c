@@ -28,7 +28,7 @@ enum column_kind {
 
 /* Widths that names are cut to, step by step. */
 #define GOOD_SYMBOL 44
-#define GOOD_NAME 16
+#define GOOD_NAME 18 /* "[kernel.kallsyms]" */
 #define LEAST_SYMBOL 24
 #define LEAST_NAME 8
 #define BARE_SYMBOL 12

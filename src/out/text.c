@@ -68,7 +68,8 @@ static void write_file(const struct report *report, FILE *out)
 	const struct sp_file_info *info = report->info;
 	char buffer[FORMAT_SIZE];
 	write_styled(report, TERM_TITLE, report->path, out);
-	fprintf(out, "  %s", format_duration(&report->term, report->duration_ns, buffer));
+	if (report->duration_ns)
+		fprintf(out, "  %s", format_duration(&report->term, report->duration_ns, buffer));
 	write_host(report, out);
 	putc('\n', out);
 	if (!info || !info->cmdline || !*info->cmdline)
@@ -183,6 +184,9 @@ static void write_empty(const struct report *report, const struct sp_profile *pr
 	if (profile->samples) {
 		what = "No sample passes the filters.";
 		remedy = "'sprof report' without them shows what there is.";
+	} else if (report->damaged) {
+		what = "No samples are in what could be read of the file.";
+		remedy = "A copy that is whole may have them: compare the sizes.";
 	} else if (profile->lost) {
 		what = "All samples of this event were lost.";
 		remedy = "Record again with larger rings (-m 4M) or a lower rate (-F 99).";

@@ -254,10 +254,13 @@ static void pop_level(struct tree *tree)
 	tree->guides[tree->levels[--tree->depth].guide_size] = '\0';
 }
 
-/* Worth a line of its own: together, they are not below the limit. */
+/*
+ * Worth a line of its own: together, they are not below the limit. Where nothing
+ * else is shown, the title has said it.
+ */
 static bool tells_hidden(const struct tree *tree, const struct level *level)
 {
-	return level->hidden_count && level->hidden >= tree->report->tree_limit;
+	return level->shown && level->hidden_count && level->hidden >= tree->report->tree_limit;
 }
 
 static void write_hidden(const struct tree *tree, const struct level *level)
@@ -307,12 +310,16 @@ static bool write_child(struct tree *tree)
 static void write_titles(const struct tree *tree)
 {
 	const char *range = term_glyph(tree->term, "low–high", "low-high");
+	char limit[FORMAT_SIZE];
 	term_begin(tree->term, TERM_DIM, tree->out);
 	fprintf(tree->out, "%7s  %*s%s  ", "total", RANGE_WIDTH - 8, "", range);
 	if (has_self(tree))
 		fprintf(tree->out, "%7s  caller, then what it called", "self");
 	else
 		fputs("function, then its callers", tree->out);
+	if (tree->report->tree_limit > 0)
+		fprintf(tree->out, "; below %s left out",
+			format_share(tree->report->tree_limit, limit));
 	term_end(tree->term, TERM_DIM, tree->out);
 	putc('\n', tree->out);
 }

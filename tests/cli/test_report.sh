@@ -204,7 +204,7 @@ prints "a tree of callers" report -q -e cpu-clock -s comm -g -i chains.data --ka
   total  low-high     self  low-high  samples  comm
 100.00%  43.9-100  100.00%  43.9-100        4  de;mo
 
-  total     low-high     self  caller, then what it called
+  total     low-high     self  caller, then what it called; below 0.50% left out
 100.00%     43.9-100    0.00%  0x31 [demo]
  50.00%    12.5-87.5    0.00%  |- 0x50 [demo]
                        50.00%  |  sys_read [kernel.kallsyms]
@@ -217,7 +217,7 @@ prints "a tree of callees" report -q -e cpu-clock -s comm -g callee,10 -i chains
   total  low-high     self  low-high  samples  comm
 100.00%  43.9-100  100.00%  43.9-100        4  de;mo
 
-  total     low-high  function, then its callers
+  total     low-high  function, then its callers; below 10.00% left out
  50.00%    12.5-87.5  sys_read [kernel.kallsyms]
                       0x50 [demo]
                       0x31 [demo]
@@ -281,7 +281,7 @@ event cpu-clock
 comm 7 7 demo
 END
 prints "an empty recording says why" report -i empty.data <<'END'
-empty.data  0 ns
+empty.data
 
 cpu-clock  0 samples; none lost
   No samples: while this was recorded, the event never counted as far as one period.
@@ -387,6 +387,13 @@ prints "damage shows what can be read" cat damaged.out <<'END'
 100.00%  34.2-100        2  demo
 (status 1)
 END
+recording broken.data <<'END'
+event cpu-clock
+comm 7 7 demo
+bytes 0900000001000000
+END
+check "no samples in a damaged file are no news of the workload" sh -c \
+	'"$SPROF" report -i broken.data 2>&1 | grep -q "^  No samples are in what could be read"'
 check "damage is said with its place" grep -q "^sprof: damaged.data: offset 0x" damaged.err
 check "json says that the file is damaged" \
 	sh -c '"$SPROF" report --format json -i damaged.data 2>/dev/null | grep -q "\"damaged\": true"'

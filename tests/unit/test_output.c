@@ -240,7 +240,7 @@ TEST(text_tree_folds_what_passes_on_and_what_calls_itself)
 	const char *tree = strstr(write_output(&output_text, &report), "\n\n");
 	ck_assert_ptr_nonnull(tree);
 	ck_assert_str_eq(tree + 2,
-		"  total     low-high     self  caller, then what it called\n"
+		"  total     low-high     self  caller, then what it called; below 0.50% left out\n"
 		" 95.00%     85.5-100    0.00%  _start [demo]\n"
 		"                        4.30%  main [demo]\n"
 		" 60.00%    54.0-66.0   60.00%  |- hash [demo]\n"
@@ -261,6 +261,8 @@ TEST(text_says_why_there_is_nothing)
 	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "No samples"));
 	profile.lost = 3;
 	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "were lost"));
+	report.damaged = true;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "could be read"));
 }
 
 TEST(numbers_are_written_as_people_read_them)
