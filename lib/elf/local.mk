@@ -15,3 +15,5 @@ lib_libsprof_core_la_SOURCES += lib/elf/zst.c
 else
 lib_libsprof_core_la_SOURCES += lib/elf/zst_none.c
 endif
+check_PROGRAMS += tests/unit/test_plt
+tests_unit_test_plt_LDADD = $(LDADD) $(ELFUTILS_LIBS)

@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/cursor.h"
 
 /* A relocation that fills a slot which PLT entries jump through. */
 struct slot {
@@ -154,44 +155,74 @@ static const char *name_at(const struct names *names, uint64_t index)
 	return *name && strnlen(name, left) < left ? name : NULL;
 }
 
-static bool get_relocation(Elf_Data *data, bool has_addend, size_t index, GElf_Rela *ret)
+/* A relocation, of either class, with or without an addend. */
+struct relocation {
+	uint64_t vaddr, addend;
+	uint32_t type, symbol;
+};
+
+static bool read_relocation64(struct cursor *cursor, bool has_addend, struct relocation *ret)
 {
-	if (has_addend)
-		return gelf_getrela(data, (int)index, ret);
-	GElf_Rel rel;
-	if (!gelf_getrel(data, (int)index, &rel))
+	uint64_t info;
+	ret->addend = 0;
+	if (!cursor_u64(cursor, &ret->vaddr) || !cursor_u64(cursor, &info) ||
+	    (has_addend && !cursor_u64(cursor, &ret->addend)))
 		return false;
-	*ret = (GElf_Rela){.r_offset = rel.r_offset, .r_info = rel.r_info};
+	ret->type = (uint32_t)ELF64_R_TYPE(info);
+	ret->symbol = (uint32_t)ELF64_R_SYM(info);
 	return true;
 }
 
-/* Adds what fills slots. */
+static bool read_relocation32(struct cursor *cursor, bool has_addend, struct relocation *ret)
+{
+	uint32_t vaddr, info, addend = 0;
+	if (!cursor_u32(cursor, &vaddr) || !cursor_u32(cursor, &info) ||
+	    (has_addend && !cursor_u32(cursor, &addend)))
+		return false;
+	ret->vaddr = vaddr;
+	ret->addend = addend;
+	ret->type = ELF32_R_TYPE(info);
+	ret->symbol = ELF32_R_SYM(info);
+	return true;
+}
+
+/* Adds what fills slots. Most of a large table does not: that is passed over at once. */
 static bool read_relocations(const struct image *image, const struct machine_plt *machine,
-			     Elf_Scn *section, const GElf_Shdr *header, struct slots *ret)
+			     struct cursor *cursor, const GElf_Shdr *header, struct slots *ret)
 {
 	bool has_addend = header->sh_type == SHT_RELA;
 	struct names names = find_names(image, header->sh_link);
-	Elf_Data *data = image_section_data(section);
-	GElf_Rela entry;
-	for (size_t i = 0; data && i < INT32_MAX && get_relocation(data, has_addend, i, &entry);
-	     i++) {
-		uint32_t type = GELF_R_TYPE(entry.r_info);
-		bool indirect = type == machine->irelative;
-		if (type != machine->jump_slot && type != machine->glob_dat && !indirect)
+	struct relocation entry;
+	while ((image->is_64bit ? read_relocation64 : read_relocation32)(cursor, has_addend,
+									 &entry)) {
+		bool indirect = entry.type == machine->irelative;
+		if (entry.type != machine->jump_slot && entry.type != machine->glob_dat &&
+		    !indirect)
 			continue;
-		const char *name = indirect ? NULL : name_at(&names, GELF_R_SYM(entry.r_info));
+		const char *name = indirect ? NULL : name_at(&names, entry.symbol);
 		if (!name && !indirect)
 			continue;
 		struct slot *slot = vec_push(ret);
 		if (!slot)
 			return false;
-		*slot = (struct slot){
-			.vaddr = entry.r_offset,
-			.name = name,
-			.target = (uint64_t)entry.r_addend,
-		};
+		*slot = (struct slot){.vaddr = entry.vaddr, .name = name, .target = entry.addend};
 	}
 	return true;
+}
+
+static struct sp_error *read_section(const struct image *image, const struct machine_plt *machine,
+				     Elf_Scn *section, const GElf_Shdr *header, struct slots *ret)
+{
+	CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
+	struct sp_error *error = image_section_bytes(image, section, &bytes);
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	sp_error_free(error);
+	if (error)
+		return NULL;
+	struct cursor cursor =
+		cursor_make(bytes.bytes, bytes.size, image->swap, image->path, header->sh_offset);
+	return read_relocations(image, machine, &cursor, header, ret) ? NULL : error_no_memory();
 }
 
 static int compare_slots(const void *a, const void *b)
@@ -201,20 +232,38 @@ static int compare_slots(const void *a, const void *b)
 	return vaddr_a < vaddr_b ? -1 : vaddr_a > vaddr_b;
 }
 
+static bool has_section(const struct image *image, const char *name)
+{
+	GElf_Shdr header;
+	return image_section(image, name, &header) != NULL;
+}
+
+/* Slots that are no .got.plt's are among all the other relocations, which may be many. */
+static bool needs_dynamic(const struct image *image)
+{
+	return has_section(image, ".plt.got") || has_section(image, ".iplt");
+}
+
 static struct sp_error *read_slots(const struct image *image, const struct machine_plt *machine,
 				   struct slots *ret)
 {
+	bool dynamic = needs_dynamic(image);
+	size_t names = 0;
+	elf_getshdrstrndx(image->elf, &names);
 	Elf_Scn *section = NULL;
-	while ((section = elf_nextscn(image->elf, section))) {
+	struct sp_error *error = NULL;
+	while (!error && (section = elf_nextscn(image->elf, section))) {
 		GElf_Shdr header;
-		if (gelf_getshdr(section, &header) && (header.sh_flags & SHF_ALLOC) &&
-		    (header.sh_type == SHT_RELA || header.sh_type == SHT_REL) &&
-		    !read_relocations(image, machine, section, &header, ret))
-			return error_no_memory();
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) ||
+		    (header.sh_type != SHT_RELA && header.sh_type != SHT_REL))
+			continue;
+		const char *name = elf_strptr(image->elf, names, header.sh_name);
+		if (dynamic || !name || !strstr(name, ".dyn"))
+			error = read_section(image, machine, section, &header, ret);
 	}
-	if (ret->count > 0)
+	if (!error && ret->count > 0)
 		qsort(ret->items, ret->count, sizeof(*ret->items), compare_slots);
-	return NULL;
+	return error;
 }
 
 /* One section of entries, as it is walked. */
@@ -275,15 +324,17 @@ static const struct slot *slot_of(const struct walk *walk, size_t at)
 }
 
 /* From one entry to the next: what the section says, unless one begins before that. */
-static size_t entry_size(const struct walk *walk, size_t at)
+static size_t entry_size(const struct walk *walk, size_t at, const struct slot *slot)
 {
 	size_t size = walk->section.sh_entsize, step = walk->machine->step;
 	size_t left = walk->section.sh_size - at;
 	if (size < 8 || size > 64)
 		size = walk->machine->entry_size;
-	for (size_t next = step; next < size && next < left; next += step)
-		if (slot_of(walk, at + next))
+	for (size_t next = step; next < size && next < left; next += step) {
+		const struct slot *other = slot_of(walk, at + next);
+		if (other && other != slot)
 			return next;
+	}
 	return size < left ? size : left;
 }
 
@@ -300,7 +351,7 @@ static struct sp_error *walk_section(struct walk *walk)
 		}
 		if (at > shared)
 			error = add(walk, shared, at - shared, ".plt");
-		size_t length = entry_size(walk, at);
+		size_t length = entry_size(walk, at, slot);
 		if (!error)
 			error = add_entry(walk, at, length, slot);
 		at = shared = at + length;
@@ -341,14 +392,12 @@ struct sp_error *plt_read(const struct image *image, plt_name_fn *name_of, void 
 {
 	const struct machine_plt *machine = machine_of(image);
 	GElf_Shdr header;
-	if (!machine ||
-	    (!image_section(image, ".plt", &header) && !image_section(image, ".plt.got", &header) &&
-	     !image_section(image, ".iplt", &header)))
+	if (!machine || (!has_section(image, ".plt") && !needs_dynamic(image)))
 		return NULL;
 	struct slots slots = {0};
 	struct sp_error *error = read_slots(image, machine, &slots);
 	CLEANUP_FREE struct slot *items = slots.items;
-	if (error)
+	if (error || !items)
 		return error;
 	struct walk walk = {
 		.image = image,
@@ -361,5 +410,5 @@ struct sp_error *plt_read(const struct image *image, plt_name_fn *name_of, void 
 	};
 	if (image_section(image, ".got.plt", &header) || image_section(image, ".got", &header))
 		walk.got = header.sh_addr;
-	return items ? walk_sections(&walk) : NULL;
+	return walk_sections(&walk);
 }
