@@ -31,7 +31,7 @@ struct sp_capture;
 
 /* What events are opened on. */
 enum sp_capture_scope {
-	SP_CAPTURE_SCOPE_AUTO, /* whole CPUs where that is allowed */
+	SP_CAPTURE_SCOPE_AUTO, /* whole CPUs where that is allowed, at up to 5,000 Hz */
 	SP_CAPTURE_SCOPE_CPU,  /* whole CPUs; what is not asked for is left out */
 	SP_CAPTURE_SCOPE_TASK, /* each task, and by inheritance what it makes */
 };

@@ -103,6 +103,8 @@ struct sp_error *capture_note(struct sp_capture *capture, const char *format, ..
 /* setup.c */
 struct sp_error *capture_plan(struct sp_capture *capture,
 			      const struct sp_capture_options *options) SP_MUST_CHECK;
+/* cpu-clock or task-clock: periods are nanoseconds of CPU time. */
+bool capture_is_clock(const struct perf_event_attr *attr);
 bool capture_samples_kernel(const struct event_plan *plan);
 struct sp_error *capture_map_rings(struct sp_capture *capture, uint64_t ring_bytes) SP_MUST_CHECK;
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;

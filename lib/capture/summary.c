@@ -6,12 +6,6 @@
 #define COVERED_ENOUGH 0.93
 #define MISSING_NS 30000000
 
-static bool is_clock(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
 static uint64_t to_ns(const struct timeval *time)
 {
 	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
@@ -27,7 +21,7 @@ static uint64_t used_ns(const struct sp_capture *capture)
 	const struct event_plan *plan = capture->plan;
 	const struct perf_event_attr *attr = &plan->samples[0].attr;
 	if (capture->target != CAPTURE_COMMAND || !capture->workload.ended || capture->delay_ns ||
-	    !capture->inherit || plan->sample_count != 1 || !is_clock(attr) ||
+	    !capture->inherit || plan->sample_count != 1 || !capture_is_clock(attr) ||
 	    attr->exclude_user || attr->exclude_kernel)
 		return 0;
 	const struct rusage *usage = &capture->workload.usage;
@@ -109,9 +103,11 @@ static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 static struct sp_error *say_uncovered(struct sp_capture *capture,
 				      const struct sp_capture_stats *stats)
 {
-	static const char remedy[] = "a higher -F, or the right to sample whole CPUs: CAP_PERFMON";
+	const char *remedy = rights_cpu_wide(&capture->rights)
+				     ? "--scope cpu would take them"
+				     : "a higher -F, or the right to sample whole CPUs: CAP_PERFMON";
 	uint64_t most_ns = unsampled_most_ns(capture), sampled_ns = capture->filter.counts.weight;
-	if (!stats->used_ns && is_clock(&capture->plan->samples[0].attr) && most_ns > MISSING_NS &&
+	if (!stats->used_ns && capture_is_clock(&capture->plan->samples[0].attr) && most_ns > MISSING_NS &&
 	    (double)most_ns > (1 - COVERED_ENOUGH) * (double)(most_ns + sampled_ns))
 		return capture_note(capture, "up to %.2f s of CPU time of the %llu threads and processes "
 				    "that were made meanwhile are not in the samples (%s)",

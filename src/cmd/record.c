@@ -139,7 +139,8 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv, i
 		OPTION_CALL(0, "scope", "WHERE", &options->scope, parse_scope,
 			    "how events are opened: cpu, on whole CPUs, where others'\n"
 			    "samples are left out; task, on each task and what it\n"
-			    "makes; auto (the default): cpu where that is allowed"),
+			    "makes; auto (the default): cpu where that is allowed\n"
+			    "and at most 5,000 samples a second are asked for"),
 		OPTION_GROUP("How samples are taken:"),
 		OPTION_CALL('e', "event", "EVENT,...", &arguments->events, parse_events,
 			    "what to sample by (default: cycles, or cpu-clock where\n"
