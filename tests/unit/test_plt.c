@@ -43,11 +43,12 @@ static Elf_Scn *add_section(Elf *elf, const char *name, GElf_Shdr header, void *
 
 static void add_symbols(Elf *elf)
 {
+	static Elf64_Sym bytes[3];
 	size_t size = gelf_fsize(elf, ELF_T_SYM, 3, EV_CURRENT);
 	Elf_Scn *section = add_section(elf, ".dynsym",
 				       (GElf_Shdr){.sh_type = SHT_DYNSYM, .sh_link = 2,
 						   .sh_entsize = size / 3},
-				       calloc(1, size), size, ELF_T_SYM);
+				       bytes, size, ELF_T_SYM);
 	Elf_Data *data = elf_getdata(section, NULL);
 	for (int i = 1; i < 3; i++) {
 		GElf_Sym symbol = {.st_name = i == 1 ? 1 : 6,
@@ -58,12 +59,13 @@ static void add_symbols(Elf *elf)
 
 static void add_relocations(Elf *elf, const struct file *file)
 {
+	static Elf64_Rela bytes[2];
 	bool has_addend = file->machine != EM_386;
 	size_t size = gelf_fsize(elf, has_addend ? ELF_T_RELA : ELF_T_REL, 2, EV_CURRENT);
 	Elf_Scn *section = add_section(elf, ".rela.plt",
 				       (GElf_Shdr){.sh_type = has_addend ? SHT_RELA : SHT_REL,
 						   .sh_link = 1, .sh_entsize = size / 2},
-				       calloc(1, size), size, has_addend ? ELF_T_RELA : ELF_T_REL);
+				       bytes, size, has_addend ? ELF_T_RELA : ELF_T_REL);
 	Elf_Data *data = elf_getdata(section, NULL);
 	for (int i = 0; i < 2; i++) {
 		/* The second slot first: order is not what counts. */
@@ -80,6 +82,7 @@ static void add_relocations(Elf *elf, const struct file *file)
 
 static struct image *make(const struct file *file)
 {
+	static uint64_t slots[2];
 	elf_version(EV_CURRENT);
 	int fd = open(files_path("plt"), O_RDWR | O_CREAT | O_TRUNC, 0600);
 	Elf *elf = elf_begin(fd, ELF_C_WRITE, NULL);
@@ -101,7 +104,7 @@ static struct image *make(const struct file *file)
 				.sh_addr = file->vaddr, .sh_entsize = file->entry_size},
 		    (void *)(uintptr_t)file->code, file->size, ELF_T_BYTE);
 	add_section(elf, ".got.plt", (GElf_Shdr){.sh_type = SHT_PROGBITS, .sh_addr = file->got},
-		    calloc(1, 16), 16, ELF_T_BYTE);
+		    slots, sizeof(slots), ELF_T_BYTE);
 	add_section(elf, ".shstrtab", (GElf_Shdr){.sh_type = SHT_STRTAB}, (void *)(uintptr_t)sections,
 		    sizeof(sections), ELF_T_BYTE);
 	ck_assert_msg(elf_update(elf, ELF_C_WRITE) > 0, "%s", elf_errmsg(-1));
