@@ -13,3 +13,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/sum.c \
 	lib/analysis/trouble.c \
 	lib/analysis/worker.c lib/analysis/worker.h
+check_PROGRAMS += tests/unit/test_analysis tests/unit/test_chain

@@ -1,0 +1,746 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From records to tables: each case writes a recording whose truth it knows. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sprof/sprof.h>
+#include "file/writer.h"
+#include "files.h"
+#include "record/encode.h"
+#include "record/note.h"
+#include "test.h"
+
+#define BASIC (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+#define KERNEL_START 0xffffffff81000000u
+
+/* A recording while it is made, and what is made of it. */
+struct made {
+	struct sp_event events[3];
+	uint64_t ids[3];
+	size_t event_count;
+	struct record_buffer buffer;
+	struct sp_ctx *ctx;
+	struct sp_reader *reader;
+	struct sp_analysis_options options;
+	struct sp_analysis *analysis;
+};
+
+static struct sp_event *add_event(struct made *made, const char *name, uint64_t sample_type)
+{
+	size_t index = made->event_count++;
+	made->ids[index] = 100 + index;
+	made->events[index] = (struct sp_event){
+		.name = name,
+		.attr = {.type = PERF_TYPE_SOFTWARE, .size = sizeof(struct perf_event_attr),
+			 .config = PERF_COUNT_SW_CPU_CLOCK, .sample_type = sample_type,
+			 .sample_id_all = 1},
+		.ids = &made->ids[index],
+		.id_count = 1,
+	};
+	return &made->events[index];
+}
+
+static void put(struct made *made, size_t event, struct sp_record *record)
+{
+	struct sp_error *error;
+	if (!record->id.id)
+		record->id.id = made->ids[event];
+	error = record_encode(&made->buffer, record, &made->events[event].attr);
+	if (error)
+		ck_abort_msg("%s", sp_error_message(error));
+}
+
+static void comm(struct made *made, uint64_t time_ns, uint32_t pid, uint32_t tid, const char *name,
+		 bool exec)
+{
+	struct sp_record record = {
+		.type = PERF_RECORD_COMM, .misc = exec ? PERF_RECORD_MISC_COMM_EXEC : 0,
+		.id = {.time_ns = time_ns}, .comm = {.pid = pid, .tid = tid, .comm = name},
+	};
+	put(made, 0, &record);
+}
+
+static void map(struct made *made, uint64_t time_ns, uint32_t pid, uint64_t start, const char *path)
+{
+	struct sp_record record = {
+		.type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER,
+		.id = {.time_ns = time_ns},
+		.mmap = {.pid = pid, .tid = pid, .start = start, .size = 0x10000, .filename = path,
+			 .prot = PROT_READ | PROT_EXEC},
+	};
+	put(made, 0, &record);
+}
+
+static void map_kernel(struct made *made)
+{
+	struct sp_record record = {
+		.type = PERF_RECORD_MMAP, .misc = PERF_RECORD_MISC_KERNEL,
+		.mmap = {.pid = UINT32_MAX, .start = KERNEL_START, .size = 0x100000,
+			 .file_offset = KERNEL_START, .filename = "[kernel.kallsyms]_text"},
+	};
+	put(made, 0, &record);
+}
+
+/* A sample as most cases want it: on CPU 0, of weight 10, in user space. */
+static struct sp_record sample_at(uint64_t time_ns, uint32_t pid, uint32_t tid, uint64_t ip)
+{
+	return (struct sp_record){
+		.type = PERF_RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER,
+		.sample = {.time_ns = time_ns, .pid = pid, .tid = tid, .ip = ip, .period = 10},
+	};
+}
+
+static void put_sample(struct made *made, size_t event, struct sp_record *record)
+{
+	if (!record->sample.id)
+		record->sample.id = made->ids[event];
+	put(made, event, record);
+}
+
+static void sample(struct made *made, uint64_t time_ns, uint32_t pid, uint32_t tid, uint64_t ip)
+{
+	struct sp_record record = sample_at(time_ns, pid, tid, ip);
+	put_sample(made, 0, &record);
+}
+
+/* In the file's own folder; `damage` is written over the bytes at that offset of the data. */
+static const char *write_file(struct made *made)
+{
+	const char *path = files_path("made.data");
+	struct writer *writer;
+	struct writer_info info = {.arch = "x86_64"};
+	struct writer_end end = {0};
+	struct iovec span = {made->buffer.items, made->buffer.count};
+	remove(path);
+	ok_or_fail(writer_open(NULL, path, made->events, made->event_count, &info, &writer));
+	ok_or_fail(writer_write(writer, &span, 1));
+	ok_or_fail(writer_close(writer, &end));
+	return path;
+}
+
+static void forget_analysis(struct made *made)
+{
+	sp_analysis_free(made->analysis);
+	sp_reader_free(made->reader);
+	sp_ctx_free(made->ctx);
+	made->analysis = NULL;
+}
+
+static void analyse(struct made *made, const char *path)
+{
+	ok_or_fail(sp_ctx_new(&made->ctx));
+	ok_or_fail(sp_reader_open(made->ctx, path, &made->reader));
+	ok_or_fail(sp_analysis_run(made->ctx, made->reader, &made->options, &made->analysis));
+	ck_assert_uint_eq(sp_analysis_profile_count(made->analysis), made->event_count);
+}
+
+static void finish(struct made *made)
+{
+	analyse(made, write_file(made));
+}
+
+static void made_deinit(struct made *made)
+{
+	forget_analysis(made);
+	vec_deinit(&made->buffer);
+}
+
+static const struct sp_profile *profile(const struct made *made, size_t event)
+{
+	return sp_analysis_profile(made->analysis, event);
+}
+
+/* "comm dso symbol samples, …", or with totals "…/…", of the keys that were asked for. */
+static void rows_are(const struct made *made, size_t event, const char *wanted)
+{
+	const struct sp_profile *of = profile(made, event);
+	char text[2000] = "";
+	for (size_t i = 0; i < of->row_count; i++) {
+		const struct sp_row *row = &of->rows[i];
+		size_t used = strlen(text);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s%s%s%s ",
+					 i ? ", " : "", row->comm ?: "", row->comm && row->dso ? " " : "",
+					 row->dso ?: "", row->symbol ? " " : "", row->symbol ?: "");
+		if (row->pid || row->tid || row->cpu)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "(%d %d %d) ",
+						 row->pid, row->tid, row->cpu);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%d",
+					 (int)row->self.samples);
+		if (made->options.children)
+			snprintf(text + used, sizeof(text) - used, "/%d", (int)row->total.samples);
+	}
+	ck_assert_str_eq(text, wanted);
+}
+
+/* The finding of that kind, which must be there. */
+static const struct sp_finding *finding(const struct made *made, enum sp_finding_kind kind)
+{
+	for (size_t i = 0; i < sp_analysis_finding_count(made->analysis); i++) {
+		const struct sp_finding *found = sp_analysis_finding(made->analysis, i);
+		if (i)
+			ck_assert_int_ge((int)found->kind,
+					 (int)sp_analysis_finding(made->analysis, i - 1)->kind);
+		if (found->kind == kind)
+			return found;
+	}
+	ck_abort_msg("no such finding");
+	return NULL;
+}
+
+static bool has_finding(const struct made *made, enum sp_finding_kind kind)
+{
+	for (size_t i = 0; i < sp_analysis_finding_count(made->analysis); i++)
+		if (sp_analysis_finding(made->analysis, i)->kind == kind)
+			return true;
+	return false;
+}
+
+static void says(const struct sp_finding *found, const char *text)
+{
+	ck_assert_msg(strstr(found->what, text) != NULL, "\"%s\" is not in \"%s\"", text,
+		      found->what);
+}
+
+TEST(samples_are_what_their_process_was_at_the_time)
+{
+	struct made made = {0};
+	add_event(&made, "cpu-clock", BASIC);
+	comm(&made, 0, 1, 1, "shell", false);
+	map(&made, 0, 1, 0x10000, "/bin/shell");
+	struct sp_record fork = {.type = PERF_RECORD_FORK, .id = {.time_ns = 100},
+				 .task = {.pid = 2, .tid = 2, .ppid = 1, .ptid = 1, .time_ns = 100}};
+	put(&made, 0, &fork);
+	comm(&made, 200, 2, 2, "child", true);
+	map(&made, 210, 2, 0x10000, "/bin/child");
+	/* Not in the order of time, as samples of several CPUs are. */
+	sample(&made, 250, 2, 2, 0x10010);
+	sample(&made, 150, 2, 2, 0x10010);
+	sample(&made, 260, 1, 1, 0x10020);
+	sample(&made, 50, 1, 1, 0x10020);
+	sample(&made, 215, 2, 2, 0x10010);
+	sample(&made, 260, 77, 78, 0x10010);
+	finish(&made);
+	rows_are(&made, 0, "child child 0x10 2, shell shell 0x20 2, :78 [unknown] 0x10010 1, "
+			   "shell shell 0x10 1");
+	ck_assert_uint_eq(profile(&made, 0)->samples, 6);
+	ck_assert_uint_eq(profile(&made, 0)->weight, 60);
+	ck_assert(profile(&made, 0)->weight_is_time && !profile(&made, 0)->has_callchains);
+	ck_assert_uint_eq(profile(&made, 0)->stacks.none, 6);
+	ck_assert_uint_eq(sp_analysis_first_ns(made.analysis), 50);
+	ck_assert_uint_eq(sp_analysis_last_ns(made.analysis), 260);
+	const struct sp_finding *unmapped = finding(&made, SP_FINDING_UNMAPPED);
+	ck_assert_uint_eq(unmapped->samples, 1);
+	ck_assert(fabs(unmapped->share - 1.0 / 6) < 1e-9);
+	made_deinit(&made);
+}
+
+TEST(without_times_the_order_in_the_file_is_that_of_time)
+{
+	struct made made = {0};
+	struct sp_event *event = add_event(&made, "cpu-clock", PERF_SAMPLE_IP | PERF_SAMPLE_TID);
+	event->attr.sample_id_all = 0;
+	event->attr.sample_period = 7;
+	map(&made, 0, 1, 0x10000, "/lib/one.so");
+	sample(&made, 0, 1, 1, 0x10010);
+	map(&made, 0, 1, 0x10000, "/lib/two.so");
+	sample(&made, 0, 1, 1, 0x10010);
+	sample(&made, 0, 1, 1, 0x10010);
+	finish(&made);
+	rows_are(&made, 0, ":1 two.so 0x10 2, :1 one.so 0x10 1");
+	ck_assert_uint_eq(profile(&made, 0)->weight, 21);
+	made_deinit(&made);
+}
+
+TEST(rows_are_made_by_the_keys_asked_for)
+{
+	static const struct {
+		enum sp_key keys[3];
+		size_t count;
+		const char *wanted;
+	} cases[] = {
+		{{SP_KEY_COMM}, 1, "a 3, b 2"},
+		{{SP_KEY_PID, SP_KEY_DSO}, 2, "one.so (1 0 0) 4, one.so (2 0 0) 1"},
+		{{SP_KEY_TID}, 1, " (0 1 0) 2,  (0 3 0) 2,  (0 2 0) 1"},
+		{{SP_KEY_CPU}, 1, " (0 0 5) 3,  2"},
+		{{SP_KEY_SYMBOL}, 1, " 0x10 4,  0x20 1"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct made made = {0};
+		add_event(&made, "cpu-clock", BASIC);
+		made.options.keys = cases[i].keys;
+		made.options.key_count = cases[i].count;
+		comm(&made, 0, 1, 1, "a", false);
+		comm(&made, 0, 1, 3, "b", false);
+		comm(&made, 0, 2, 2, "a", false);
+		map(&made, 0, 1, 0x10000, "/lib/one.so");
+		map(&made, 0, 2, 0x10000, "/lib/one.so");
+		for (int j = 0; j < 5; j++) {
+			uint32_t pid = j == 4 ? 2 : 1, tid = j == 4 ? 2 : j % 2 ? 3 : 1;
+			struct sp_record record = sample_at(10, pid, tid, j ? 0x10010 : 0x10020);
+			record.sample.cpu = j > 1 ? 5 : 0;
+			put_sample(&made, 0, &record);
+		}
+		finish(&made);
+		rows_are(&made, 0, cases[i].wanted);
+		made_deinit(&made);
+	}
+}
+
+static void put_chain(struct made *made, uint64_t time_ns, uint16_t cpumode, size_t count,
+		      const uint64_t *ips)
+{
+	struct sp_record record = sample_at(time_ns, 1, 1, ips[1]);
+	record.misc = cpumode;
+	record.sample.ips = ips;
+	record.sample.ip_count = count;
+	put_sample(made, 0, &record);
+}
+
+#define CHAIN(made, cpumode, ...)                                                                  \
+	put_chain((made), 10, (cpumode),                                                           \
+		  sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t),                      \
+		  (const uint64_t[]){__VA_ARGS__})
+
+static void chains_init(struct made *made)
+{
+	static const enum sp_key keys[] = {SP_KEY_SYMBOL};
+	const char *kallsyms = "ffffffff81000000 T _text\n"
+			       "ffffffff81000100 T caller\n"
+			       "ffffffff81000200 T behind\n"
+			       "ffffffff81000300 T leaf\n"
+			       "ffffffff81000400 T entry\n"
+			       "ffffffff81000500 T after\n";
+	files_write(files_path("kallsyms"), kallsyms, strlen(kallsyms));
+	add_event(made, "cpu-clock", BASIC | PERF_SAMPLE_CALLCHAIN);
+	made->options.kallsyms = files_path("kallsyms");
+	made->options.keys = keys;
+	made->options.key_count = 1;
+	made->options.children = true;
+	map_kernel(made);
+	map(made, 0, 1, 0x10000, "/bin/program");
+	map(made, 0, 1, 0x30000, "/lib/libc.so.6");
+}
+
+TEST(a_call_at_the_end_of_a_function_is_that_functions)
+{
+	struct made made = {0};
+	chains_init(&made);
+	/* The call returns to where the next function begins: it never does. */
+	CHAIN(&made, PERF_RECORD_MISC_KERNEL, (uint64_t)PERF_CONTEXT_KERNEL, KERNEL_START + 0x310,
+	      KERNEL_START + 0x200, KERNEL_START + 0x408);
+	finish(&made);
+	rows_are(&made, 0, " leaf 1/1,  caller 0/1,  entry 0/1");
+	made_deinit(&made);
+}
+
+TEST(the_users_part_of_a_kernel_sample_stands_where_it_was)
+{
+	struct made made = {0};
+	chains_init(&made);
+	/* 0x10000 is the first instruction of the mapping, and was interrupted there. */
+	CHAIN(&made, PERF_RECORD_MISC_KERNEL, (uint64_t)PERF_CONTEXT_KERNEL, KERNEL_START + 0x310,
+	      (uint64_t)PERF_CONTEXT_USER, 0x10000, 0x10020);
+	finish(&made);
+	rows_are(&made, 0, " leaf 1/1,  0x0 0/1,  0x20 0/1");
+	made_deinit(&made);
+}
+
+TEST(stacks_are_counted_by_their_ends)
+{
+	struct made made = {0};
+	chains_init(&made);
+	uint64_t deep[128] = {(uint64_t)PERF_CONTEXT_USER};
+	for (uint64_t i = 1; i < 128; i++)
+		deep[i] = 0x10000 + i * 16;
+	CHAIN(&made, PERF_RECORD_MISC_USER, (uint64_t)PERF_CONTEXT_USER, 0x10010, 0x30020);
+	CHAIN(&made, PERF_RECORD_MISC_USER, (uint64_t)PERF_CONTEXT_USER, 0x10010, 0x10020);
+	CHAIN(&made, PERF_RECORD_MISC_USER, (uint64_t)PERF_CONTEXT_USER, 0x30010);
+	CHAIN(&made, PERF_RECORD_MISC_KERNEL, (uint64_t)PERF_CONTEXT_KERNEL, KERNEL_START + 0x310);
+	put_chain(&made, 10, PERF_RECORD_MISC_USER, 128, deep);
+	put_chain(&made, 10, PERF_RECORD_MISC_USER, 127, deep);
+	sample(&made, 10, 1, 1, 0x10010);
+	for (int only_leaves = 0; only_leaves < 2; only_leaves++) {
+		made.options.children = !only_leaves;
+		finish(&made);
+		const struct sp_stack_ends *ends = &profile(&made, 0)->stacks;
+		ck_assert_uint_eq(ends->complete, 2);
+		ck_assert_uint_eq(ends->truncated, 3);
+		ck_assert_uint_eq(ends->depth_limit, 1);
+		ck_assert_uint_eq(ends->none, 1);
+		ck_assert(profile(&made, 0)->has_callchains);
+		says(finding(&made, SP_FINDING_TRUNCATED_STACKS), "call chains of cpu-clock");
+		forget_analysis(&made);
+	}
+	vec_deinit(&made.buffer);
+}
+
+TEST(the_machines_change_is_seen_in_chains_too)
+{
+	struct made made = {0};
+	chains_init(&made);
+	for (uint64_t i = 0; i < 100; i++) {
+		const uint64_t ips[] = {(uint64_t)PERF_CONTEXT_USER, 0x10010, 0x50010, 0x10020};
+		map(&made, 100 * i, 1, 0x50000, i % 2 ? "/lib/odd.so" : "/lib/even.so");
+		for (uint64_t j = 0; j < 3; j++)
+			put_chain(&made, 100 * i + 10 + j, PERF_RECORD_MISC_USER, 4, ips);
+	}
+	static const enum sp_key keys[] = {SP_KEY_DSO};
+	made.options.keys = keys;
+	finish(&made);
+	rows_are(&made, 0, "program 300/300, even.so 0/150, odd.so 0/150");
+	made_deinit(&made);
+}
+
+TEST(filters_change_rows_but_not_the_whole)
+{
+	static const int32_t two[] = {2}, five[] = {5};
+	static const char *const names[] = {"b"}, *const dsos[] = {"/lib/one.so", "nothing"};
+	static const char *const symbols[] = {"0x20"};
+	static const struct sp_analysis_options cases[] = {
+		{.pids = {two, 1}}, {.tids = {five, 1}}, {.cpus = {five, 1}}, {.comms = {names, 1}},
+		{.dsos = {dsos, 2}}, {.symbols = {symbols, 1}}, {.time_begin_ns = 200},
+		{.time_begin_ns = 100, .time_end_ns = 200},
+	};
+	static const int shown[] = {4, 3, 5, 4, 6, 7, 8, 10};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases) * 2; i++) {
+		struct made made = {0};
+		add_event(&made, "cpu-clock", BASIC);
+		made.options = cases[i / 2];
+		made.options.relative = i % 2;
+		comm(&made, 0, 1, 1, "a", false);
+		comm(&made, 0, 2, 2, "b", false);
+		map(&made, 0, 1, 0x10000, "/lib/one.so");
+		map(&made, 0, 1, 0x30000, "/lib/two.so");
+		map(&made, 0, 2, 0x30000, "/lib/two.so");
+		for (int j = 0; j < 18; j++) {
+			uint32_t pid = j < 4 ? 2 : 1, tid = j < 4 ? 2 : j < 7 ? 5 : 1;
+			uint64_t base = j >= 4 && j < 10 ? 0x10000 : 0x30000;
+			struct sp_record record = sample_at(j < 10 ? 199 : 200, pid, tid,
+							    base + (j > 10 ? 0x20 : 0x10));
+			record.sample.cpu = j < 5 ? 5 : 1;
+			put_sample(&made, 0, &record);
+		}
+		finish(&made);
+		const struct sp_profile *of = profile(&made, 0);
+		uint64_t samples = 0;
+		double share = 0;
+		for (size_t j = 0; j < of->row_count; j++) {
+			samples += of->rows[j].self.samples;
+			share += of->rows[j].self.share.value;
+		}
+		ck_assert_uint_eq(of->samples, 18);
+		ck_assert_uint_eq(of->weight, 180);
+		ck_assert_int_eq((int)of->shown_samples, shown[i / 2]);
+		ck_assert_uint_eq(of->shown_weight, of->shown_samples * 10);
+		ck_assert_uint_eq(samples, of->shown_samples);
+		ck_assert(fabs(share - (i % 2 ? 1 : shown[i / 2] / 18.0)) < 1e-9);
+		made_deinit(&made);
+	}
+}
+
+TEST(events_have_profiles_of_their_own)
+{
+	struct made made = {0};
+	add_event(&made, "cpu-clock", BASIC);
+	struct sp_event *faults = add_event(&made, "page-faults", BASIC);
+	faults->attr.config = PERF_COUNT_SW_PAGE_FAULTS;
+	map(&made, 0, 1, 0x10000, "/bin/program");
+	for (int i = 0; i < 5; i++) {
+		struct sp_record record = sample_at(10, 1, 1, 0x10010);
+		put_sample(&made, i < 3, &record);
+	}
+	struct sp_record stranger = sample_at(10, 1, 1, 0x10010);
+	stranger.sample.id = 4711;
+	put(&made, 0, &stranger);
+	finish(&made);
+	rows_are(&made, 0, ":1 program 0x10 2");
+	rows_are(&made, 1, ":1 program 0x10 3");
+	ck_assert_str_eq(profile(&made, 1)->event, "page-faults");
+	ck_assert(!profile(&made, 1)->weight_is_time);
+	says(finding(&made, SP_FINDING_DAMAGE), "1 sample is of no event");
+	made_deinit(&made);
+}
+
+/* With PERF_SAMPLE_READ a sample stands for what each counter of its group counted since. */
+TEST(counters_of_a_group_are_weights)
+{
+	struct made made = {0};
+	uint64_t type = BASIC | PERF_SAMPLE_READ;
+	for (int i = 0; i < 2; i++) {
+		struct sp_event *event = add_event(&made, i ? "member" : "leader", type);
+		event->attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	}
+	map(&made, 0, 1, 0x10000, "/bin/program");
+	for (uint64_t i = 1; i <= 4; i++) {
+		const struct sp_counter counters[] = {{.value = i * 100, .id = made.ids[0]},
+						      {.value = i / 2 * 7, .id = made.ids[1]}};
+		struct sp_record record = sample_at(i, 1, 1, 0x10000 + i * 16);
+		record.sample.counters = (struct sp_counters){
+			.read_format = made.events[0].attr.read_format, .values = counters,
+			.count = 2};
+		put_sample(&made, 0, &record);
+	}
+	finish(&made);
+	ck_assert_uint_eq(profile(&made, 0)->samples, 4);
+	ck_assert_uint_eq(profile(&made, 0)->weight, 400);
+	/* Where a counter stood still there is no sample of it. */
+	rows_are(&made, 1, ":1 program 0x20 1, :1 program 0x40 1");
+	ck_assert_uint_eq(profile(&made, 1)->weight, 14);
+	made_deinit(&made);
+}
+
+static void lose(struct made *made, uint32_t type, uint64_t time_ns, uint32_t cpu, uint64_t lost)
+{
+	struct sp_record record = {.type = type, .id = {.time_ns = time_ns, .cpu = cpu},
+				   .lost = {.id = made->ids[0], .lost = lost}};
+	put(made, 0, &record);
+}
+
+TEST(losses_are_told_with_their_place)
+{
+	struct made made = {0};
+	add_event(&made, "cpu-clock", BASIC);
+	for (uint64_t i = 0; i <= 100; i++)
+		sample(&made, 1000000000 + i * 100000000, 1, 1, 0x10010);
+	lose(&made, PERF_RECORD_LOST, 2000000000, 0, 1);
+	lose(&made, PERF_RECORD_LOST, 5000000000, 3, 60);
+	lose(&made, PERF_RECORD_LOST, 6000000000, 3, 38);
+	finish(&made);
+	ck_assert_uint_eq(profile(&made, 0)->lost, 99);
+	const struct sp_finding *lost = finding(&made, SP_FINDING_LOST);
+	ck_assert_uint_eq(lost->samples, 99);
+	ck_assert(fabs(lost->share - 99.0 / 200) < 1e-9);
+	says(lost, "99 samples of cpu-clock (50% of all) got lost, 99% of them on CPU 3");
+	says(lost, "most of them between 4.00 s and 5.00 s after the first sample");
+	forget_analysis(&made);
+	/* The same once more, as perf counts it at the end; and what the hardware lost. */
+	lose(&made, PERF_RECORD_LOST_SAMPLES, 0, 0, 97);
+	lose(&made, PERF_RECORD_LOST_SAMPLES, 7000000000, 0, 5);
+	finish(&made);
+	ck_assert_uint_eq(profile(&made, 0)->lost, 102);
+	made_deinit(&made);
+}
+
+TEST(throttling_is_summed_up_by_pairs)
+{
+	struct made made = {0};
+	add_event(&made, "cpu-clock", BASIC);
+	static const struct {
+		uint32_t type;
+		uint64_t time_ns;
+		uint32_t cpu;
+	} records[] = {
+		{PERF_RECORD_THROTTLE, 1000, 0},   {PERF_RECORD_THROTTLE, 2000, 1},
+		{PERF_RECORD_UNTHROTTLE, 5000, 0}, {PERF_RECORD_UNTHROTTLE, 5500, 0},
+		{PERF_RECORD_UNTHROTTLE, 9000, 1}, {PERF_RECORD_THROTTLE, 9500, 1},
+	};
+	sample(&made, 500, 1, 1, 0x10010);
+	for (size_t i = 0; i < sizeof(records) / sizeof(*records); i++) {
+		struct sp_record record = {
+			.type = records[i].type,
+			.id = {.time_ns = records[i].time_ns, .cpu = records[i].cpu},
+			.throttle = {.time_ns = records[i].time_ns, .id = made.ids[0]}};
+		put(&made, 0, &record);
+	}
+	finish(&made);
+	ck_assert_uint_eq(profile(&made, 0)->throttled_count, 3);
+	ck_assert_uint_eq(profile(&made, 0)->throttled_ns, 4000 + 7000);
+	says(finding(&made, SP_FINDING_THROTTLED), "3 times, for 11 us in all");
+	made_deinit(&made);
+}
+
+TEST(tasks_without_a_sample_are_missed)
+{
+	struct made made = {0};
+	struct sp_event *event = add_event(&made, "cpu-clock", BASIC);
+	event->attr.inherit_stat = 1;
+	for (uint32_t i = 0; i < 30; i++)
+		sample(&made, 100, 1, 1, 0x10010);
+	for (uint32_t tid = 1; tid <= 3; tid++) {
+		for (int cpu = 0; cpu < 2; cpu++) {
+			struct sp_counter counter = {.value = 50};
+			struct sp_record record = {
+				.type = PERF_RECORD_READ, .id = {.time_ns = 200},
+				.read = {.pid = 1, .tid = tid,
+					 .counters = {.values = &counter, .count = 1}}};
+			put(&made, 0, &record);
+		}
+	}
+	finish(&made);
+	const struct sp_finding *unsampled = finding(&made, SP_FINDING_UNSAMPLED);
+	says(unsampled, "2 threads ended before the first sample of cpu-clock: 40% of all");
+	ck_assert(fabs(unsampled->share - 200.0 / 500) < 1e-9);
+	made_deinit(&made);
+}
+
+TEST(notes_of_the_recorder_are_the_last_findings)
+{
+	struct made made = {0};
+	add_event(&made, "cpu-clock", BASIC);
+	sample(&made, 1000000000, 1, 1, 0x10010);
+	ok_or_fail(record_encode_note(&made.buffer, "the rate was lowered", 3500000000));
+	ok_or_fail(record_encode_note(&made.buffer, "another", 0));
+	finish(&made);
+	size_t count = sp_analysis_finding_count(made.analysis);
+	ck_assert_uint_ge(count, 2);
+	ck_assert_str_eq(sp_analysis_finding(made.analysis, count - 2)->what,
+			 "the rate was lowered — after 2.50 s");
+	ck_assert_str_eq(sp_analysis_finding(made.analysis, count - 1)->what, "another");
+	ck_assert(!has_finding(&made, SP_FINDING_LOST) && !has_finding(&made, SP_FINDING_DAMAGE));
+	made_deinit(&made);
+}
+
+TEST(what_is_behind_damage_is_read)
+{
+	struct made made = {0};
+	add_event(&made, "cpu-clock", BASIC);
+	map(&made, 0, 1, 0x10000, "/bin/program");
+	for (uint64_t i = 0; i < 100; i++)
+		sample(&made, 10 + i, 1, 1, 0x10010);
+	const char *path = write_file(&made);
+	/* In the middle of the samples, a header of zeros. */
+	size_t size = 56, from_end = 50 * size;
+	FILE *file = fopen(path, "r+");
+	uint64_t offset[2] = {0};
+	ck_assert_int_eq(fseek(file, 40, SEEK_SET), 0); /* the header's data.offset, data.size */
+	ck_assert_uint_eq(fread(offset, sizeof(*offset), 2, file), 2);
+	ck_assert_int_eq(fseek(file, (long)(offset[0] + offset[1] - from_end), SEEK_SET), 0);
+	ck_assert_uint_eq(fwrite("\0\0\0\0\0\0\0\0", 8, 1, file), 1);
+	fclose(file);
+	analyse(&made, path);
+	ck_assert_uint_eq(profile(&made, 0)->samples, 99);
+	says(finding(&made, SP_FINDING_DAMAGE), "damaged in 1 place");
+	made_deinit(&made);
+}
+
+static int random_below(int limit)
+{
+	return (int)(lrand48() % limit);
+}
+
+static void compare_trees(const struct sp_tree_node *a, const struct sp_tree_node *b)
+{
+	if (a->child_count != b->child_count || a->total.weight != b->total.weight ||
+	    a->self.weight != b->self.weight || a->left_out != b->left_out ||
+	    strcmp(a->symbol ?: "", b->symbol ?: "") || strcmp(a->dso ?: "", b->dso ?: ""))
+		ck_abort_msg("%s differs", a->symbol ?: "the root");
+	for (size_t i = 0; i < a->child_count; i++)
+		compare_trees(&a->children[i], &b->children[i]);
+}
+
+/* Enough for several ranges of the file. */
+static void put_much(struct made *made)
+{
+	char name[32];
+	srand48(5);
+	for (uint32_t pid = 1; pid <= 20; pid++) {
+		snprintf(name, sizeof(name), "p%d", (int)pid % 7);
+		comm(made, 0, pid, pid, name, false);
+		map(made, 0, pid, 0x10000, "/bin/program");
+		map(made, 0, pid, 0x30000, "/lib/libc.so.6");
+	}
+	for (uint64_t i = 0; i < 30000; i++) {
+		uint64_t ips[40] = {(uint64_t)PERF_CONTEXT_USER};
+		uint32_t pid = 1 + (uint32_t)random_below(20);
+		size_t count = 2 + (size_t)random_below(38);
+		for (size_t j = 1; j < count; j++)
+			ips[j] = (random_below(9) ? 0x10000u : 0x30000u) +
+				 (uint64_t)random_below(random_below(20) ? 4 : 40) * 16;
+		if (random_below(400) == 0)
+			map(made, i, pid, 0x10000, random_below(2) ? "/bin/other" : "/bin/program");
+		struct sp_record record = sample_at(i, pid, pid, ips[1]);
+		record.sample.ips = ips;
+		record.sample.ip_count = count;
+		record.sample.period = 1 + (uint64_t)random_below(5);
+		record.sample.cpu = (uint32_t)random_below(3);
+		put_sample(made, 0, &record);
+	}
+}
+
+TEST(results_do_not_depend_on_the_number_of_threads)
+{
+	static const enum sp_key keys[] = {SP_KEY_COMM, SP_KEY_CPU, SP_KEY_DSO, SP_KEY_SYMBOL};
+	static const enum sp_tree_order orders[] = {SP_TREE_CALLER, SP_TREE_CALLEE};
+	struct made one = {.options = {.keys = keys, .key_count = 4, .children = true,
+				       .threads = 1, .tree_comms = true}};
+	add_event(&one, "cpu-clock", BASIC | PERF_SAMPLE_CALLCHAIN);
+	put_much(&one);
+	for (int i = 0; i < 2; i++) {
+		one.options.tree = orders[i];
+		finish(&one);
+		struct made many = one;
+		many.options.threads = 5;
+		analyse(&many, files_path("made.data"));
+		const struct sp_profile *a = profile(&one, 0), *b = profile(&many, 0);
+		ck_assert_uint_gt(a->row_count, 500);
+		ck_assert_uint_eq(a->row_count, b->row_count);
+		for (size_t j = 0; j < a->row_count; j++) {
+			const struct sp_row *x = &a->rows[j], *y = &b->rows[j];
+			if (strcmp(x->comm, y->comm) || strcmp(x->dso, y->dso) ||
+			    strcmp(x->symbol, y->symbol) || x->cpu != y->cpu ||
+			    memcmp(&x->self, &y->self, sizeof(x->self)) ||
+			    memcmp(&x->total, &y->total, sizeof(x->total)))
+				ck_abort_msg("row %zu differs", j);
+		}
+		ck_assert(memcmp(&a->stacks, &b->stacks, sizeof(a->stacks)) == 0);
+		compare_trees(a->tree, b->tree);
+		forget_analysis(&many);
+		forget_analysis(&one);
+	}
+	vec_deinit(&one.buffer);
+}
+
+/* Totals and tree once more, in the plainest way: each sample by itself. */
+TEST(totals_agree_with_a_count_sample_by_sample)
+{
+	static const enum sp_key keys[] = {SP_KEY_SYMBOL};
+	enum { FUNCTIONS = 24, SAMPLES = 4000 };
+	static uint64_t selfs[FUNCTIONS], totals[FUNCTIONS];
+	struct made made = {.options = {.keys = keys, .key_count = 1, .children = true,
+					.tree = SP_TREE_CALLEE}};
+	add_event(&made, "cpu-clock", BASIC | PERF_SAMPLE_CALLCHAIN);
+	map(&made, 0, 1, 0x10000, "/bin/program");
+	srand48(11);
+	for (int i = 0; i < SAMPLES; i++) {
+		uint64_t ips[30] = {(uint64_t)PERF_CONTEXT_USER};
+		bool seen[FUNCTIONS] = {false};
+		size_t count = 2 + (size_t)random_below(28);
+		for (size_t j = 1; j < count; j++) {
+			int function = 1 + random_below(FUNCTIONS - 1);
+			ips[j] = 0x10000 + (uint64_t)function * 16;
+			totals[function] += !seen[function];
+			seen[function] = true;
+			selfs[function] += j == 1;
+		}
+		put_chain(&made, (uint64_t)i, PERF_RECORD_MISC_USER, count, ips);
+	}
+	finish(&made);
+	const struct sp_profile *of = profile(&made, 0);
+	ck_assert_uint_eq(of->row_count, FUNCTIONS - 1);
+	for (size_t i = 0; i < of->row_count; i++) {
+		size_t function = of->rows[i].address / 16;
+		ck_assert_uint_eq(of->rows[i].self.samples, selfs[function]);
+		ck_assert_uint_eq(of->rows[i].total.samples, totals[function]);
+	}
+	/* Of callees the outermost nodes are what was sampled. */
+	ck_assert_uint_eq(of->tree->total.samples, SAMPLES);
+	for (size_t i = 0; i < of->tree->child_count; i++)
+		ck_assert_uint_eq(of->tree->children[i].total.samples,
+				  selfs[of->tree->children[i].address / 16]);
+	made_deinit(&made);
+}
+
+TEST(a_recording_of_nothing_is_analysed)
+{
+	struct made made = {.options = {.children = true, .tree = SP_TREE_CALLER}};
+	add_event(&made, "cpu-clock", BASIC);
+	comm(&made, 0, 1, 1, "a", false);
+	finish(&made);
+	ck_assert_uint_eq(profile(&made, 0)->row_count, 0);
+	ck_assert_uint_eq(profile(&made, 0)->tree->child_count, 0);
+	ck_assert_uint_eq(sp_analysis_finding_count(made.analysis), 0);
+	made_deinit(&made);
+}

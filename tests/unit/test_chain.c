@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/chain.h"
+#include <stdlib.h>
+#include <string.h>
+#include "test.h"
+
+#define USER ((uint64_t)PERF_CONTEXT_USER)
+#define KERNEL ((uint64_t)PERF_CONTEXT_KERNEL)
+#define IN_USER CHAIN_MODE(PERF_RECORD_MISC_USER)
+#define IN_KERNEL CHAIN_MODE(PERF_RECORD_MISC_KERNEL)
+
+/* A sample of that mode and ip; the chain ends with 99. */
+static struct sp_record sample(uint16_t cpumode, uint64_t ip, const uint64_t *ips)
+{
+	size_t count = 0;
+	while (ips[count] != 99)
+		count++;
+	return (struct sp_record){
+		.type = PERF_RECORD_SAMPLE,
+		.misc = cpumode,
+		.sample = {.present = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN, .ip = ip, .ips = ips,
+			   .ip_count = count},
+	};
+}
+
+#define CHAIN(...) ((const uint64_t[]){__VA_ARGS__, 99})
+
+static size_t words_of(const struct radix *radix, uint32_t node, uint64_t *words)
+{
+	const struct radix_node *at = &radix->items[node];
+	if (at->parent == RADIX_NONE)
+		return 0;
+	size_t count = words_of(radix, at->parent, words);
+	memcpy(words + count, radix->words.items + at->run, at->length * sizeof(*words));
+	return count + at->length;
+}
+
+/* What is interned of a chain, the outermost call first. */
+static void becomes(const struct sp_record *record, uint64_t leaf, uint16_t leaf_cpumode,
+		    const uint64_t *wanted)
+{
+	struct chains chains = {0};
+	uint64_t words[100];
+	struct callers callers = callers_of(record);
+	ck_assert_uint_eq(callers.leaf_ip, leaf);
+	ck_assert_uint_eq(callers.leaf_cpumode, leaf_cpumode);
+	uint32_t root = radix_root(&chains.radix, 1), node = root;
+	if (callers.count) {
+		const struct chain *chain = chains_add(&chains, root, &callers);
+		ck_assert_ptr_nonnull(chain);
+		node = chain->node;
+	}
+	size_t count = words_of(&chains.radix, node, words);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_msg(words[i] == wanted[i], "word %zu: %llx", i, (unsigned long long)words[i]);
+	ck_assert_uint_eq(wanted[count], 99);
+	chains_deinit(&chains);
+}
+
+TEST(the_first_call_is_the_sampled_place)
+{
+	struct sp_record record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER, 10, 20, 30));
+	becomes(&record, 10, PERF_RECORD_MISC_USER, CHAIN(IN_USER, 30, 20));
+	/* What the hardware says more exactly counts. */
+	record.sample.ip = 11;
+	becomes(&record, 11, PERF_RECORD_MISC_USER, CHAIN(IN_USER, 30, 20));
+}
+
+TEST(the_kernel_was_called_from_where_the_user_was)
+{
+	struct sp_record record = sample(PERF_RECORD_MISC_KERNEL, 1,
+					 CHAIN(KERNEL, 1, 2, 3, USER, 10, 20));
+	/* 10 is where the user's code stood; 20, 3 and 2 are where calls return to. */
+	becomes(&record, 1, PERF_RECORD_MISC_KERNEL,
+		CHAIN(IN_USER, 20, CHAIN_EXACT, 10, IN_KERNEL, 3, 2));
+}
+
+TEST(a_chain_without_the_samples_mode_called_it)
+{
+	struct sp_record record = sample(PERF_RECORD_MISC_KERNEL, 1, CHAIN(USER, 10, 20));
+	becomes(&record, 1, PERF_RECORD_MISC_KERNEL, CHAIN(IN_USER, 20, CHAIN_EXACT, 10));
+}
+
+TEST(odd_chains_are_read_as_far_as_they_go)
+{
+	struct sp_record record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER));
+	becomes(&record, 10, PERF_RECORD_MISC_USER, CHAIN(99));
+	record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(99));
+	becomes(&record, 10, PERF_RECORD_MISC_USER, CHAIN(99));
+	/* Marks of which nothing follows, and no mark at all. */
+	record = sample(PERF_RECORD_MISC_KERNEL, 1, CHAIN(KERNEL, 1, 2, USER));
+	becomes(&record, 1, PERF_RECORD_MISC_KERNEL, CHAIN(IN_KERNEL, 2));
+	record = sample(PERF_RECORD_MISC_KERNEL, 1, CHAIN(1, 2));
+	becomes(&record, 1, PERF_RECORD_MISC_KERNEL, CHAIN(IN_KERNEL, 2));
+	/* Frame pointers end in 0. */
+	record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER, 10, 20, 0, 0));
+	becomes(&record, 10, PERF_RECORD_MISC_USER, CHAIN(IN_USER, 20));
+	/* The user's part is to follow, under a number. */
+	record = sample(PERF_RECORD_MISC_KERNEL, 1, CHAIN(KERNEL, 1, 2, (uint64_t)-640, 4711));
+	becomes(&record, 1, PERF_RECORD_MISC_KERNEL, CHAIN(IN_KERNEL, 2));
+	/* A mark that nobody knows. */
+	record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER, 10, 20, (uint64_t)-77, 30));
+	becomes(&record, 10, PERF_RECORD_MISC_USER,
+		CHAIN(CHAIN_MODE(0), CHAIN_EXACT, 30, IN_USER, 20));
+}
+
+TEST(without_an_ip_the_chain_has_it)
+{
+	struct sp_record record = sample(PERF_RECORD_MISC_KERNEL, 0, CHAIN(USER, 10, 20));
+	record.sample.present = PERF_SAMPLE_CALLCHAIN;
+	becomes(&record, 10, PERF_RECORD_MISC_USER, CHAIN(IN_USER, 20));
+}
+
+TEST(the_outermost_call_can_be_had_alone)
+{
+	const struct {
+		const uint64_t *ips;
+		uint64_t ip;
+		uint16_t cpumode;
+		bool exact;
+	} cases[] = {
+		{CHAIN(USER, 10, 20, 30), 30, PERF_RECORD_MISC_USER, false},
+		{CHAIN(USER, 10, 20, 30, USER), 30, PERF_RECORD_MISC_USER, false},
+		{CHAIN(KERNEL, 10, 2, USER, 30), 30, PERF_RECORD_MISC_USER, true},
+		{CHAIN(KERNEL, 10, 2, USER, 30, 40), 40, PERF_RECORD_MISC_USER, false},
+		{CHAIN(KERNEL, 10, 2), 2, PERF_RECORD_MISC_KERNEL, false},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct sp_record record = sample(PERF_RECORD_MISC_USER, 10, cases[i].ips);
+		struct callers callers = callers_of(&record);
+		uint64_t ip;
+		uint16_t cpumode;
+		bool exact;
+		ck_assert(callers_outermost(&callers, &ip, &cpumode, &exact));
+		ck_assert_uint_eq(ip, cases[i].ip);
+		ck_assert_uint_eq(cpumode, cases[i].cpumode);
+		ck_assert(exact == cases[i].exact);
+	}
+	struct sp_record record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER, 10));
+	struct callers callers = callers_of(&record);
+	uint64_t ip;
+	uint16_t cpumode;
+	bool exact;
+	ck_assert(!callers_outermost(&callers, &ip, &cpumode, &exact));
+	ck_assert_uint_eq(callers_depth(&callers), 1);
+}
+
+/* Two chains share a node only if they are the same, however many there are. */
+TEST(equal_chains_share_a_node_and_others_do_not)
+{
+	enum { CHAINS = 3000, DEPTH = 12 };
+	static uint64_t all[CHAINS][DEPTH];
+	static uint32_t nodes[CHAINS];
+	static size_t counts[CHAINS];
+	struct chains chains = {0};
+	uint32_t roots[2] = {radix_root(&chains.radix, 1), radix_root(&chains.radix, 2)};
+	srand(7);
+	for (int i = 0; i < CHAINS; i++) {
+		counts[i] = 2 + (size_t)rand() % (DEPTH - 2);
+		for (size_t j = 0; j < counts[i]; j++)
+			all[i][j] = rand() % 6 ? (uint64_t)rand() % 3 + 100 : rand() % 2 ? USER : KERNEL;
+	}
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < CHAINS; i++) {
+			struct callers callers = {.ips = all[i], .count = counts[i],
+						  .cpumode = PERF_RECORD_MISC_USER, .exact = i % 2};
+			const struct chain *chain = chains_add(&chains, roots[i / 2 % 2], &callers);
+			ck_assert(round == 0 || chain->node == nodes[i]);
+			nodes[i] = chain->node;
+		}
+	}
+	for (int i = 0; i < CHAINS; i++) {
+		uint64_t words[3 * DEPTH], others[3 * DEPTH];
+		size_t count = words_of(&chains.radix, nodes[i], words);
+		for (int j = i % 4; j < i; j += 4) {
+			bool same = words_of(&chains.radix, nodes[j], others) == count &&
+				    memcmp(words, others, count * sizeof(*words)) == 0;
+			if (same != (nodes[i] == nodes[j]))
+				ck_abort_msg("chains %d and %d", i, j);
+		}
+	}
+	chains_deinit(&chains);
+}
