@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The flat table is perf's: the same rows with the same sample counts, on live
-# recordings of each kind and on every recording of the corpus.
+# recordings of each kind (by the newest perf too, where SPROF_PEERS is a folder with
+# it) and on every recording of the corpus.
 . "$top_srcdir/tests/cli/lib.sh"
 . "$top_srcdir/tests/cli/tables.sh"
 
@@ -10,15 +11,16 @@ mkdir "$empty"
 perf=$(command -v perf)
 
 live() {
-	name=$1
+	kind=$1
 	shift
+	title="$("$perf" --version) record $kind"
 	if "$perf" record -q -e cpu-clock -F 1999 -o "$tmp/live.data" "$@" >"$tmp/.record" 2>&1; then
-		compares "perf record $name" "$perf" "$tmp/live.data"
-		case $name in
-		-g*) compares_totals "perf record $name, totals" "$perf" "$tmp/live.data" ;;
+		compares "$title" "$perf" "$tmp/live.data"
+		case $kind in
+		-g*) compares_totals "$title, totals" "$perf" "$tmp/live.data" ;;
 		esac
 	else
-		skip "perf record $name" "perf: $(tail -n 1 "$tmp/.record")"
+		skip "$title" "$(tail -n 1 "$tmp/.record")"
 	fi
 }
 
@@ -64,7 +66,7 @@ corpus_file() {
 	esac
 }
 
-if [ -n "$perf" ]; then
+all_live() {
 	live "of one process" "$workload/proportions" 0.5
 	live "-g of one process" -g "$workload/deep" 100 0.5 50
 	live "of threads that come and go" "$workload/threads" 4 0.5 20
@@ -74,12 +76,16 @@ if [ -n "$perf" ]; then
 	live "of a shell's commands" \
 		sh -c 'for i in 1 2 3 4 5 6 7 8; do ls -R /usr/share /usr/lib >/dev/null; done'
 	live "-a of the whole machine" -a "$workload/forks" 20 20 exec
-	case $("$perf" --version) in
-	*" 6.1."*) perf_is_61=yes ;;
-	esac
-else
-	skip "the table is perf's" "needs perf"
-fi
+}
+
+[ -z "$perf" ] && skip "the table is perf's" "needs perf"
+for perf in "$perf" ${SPROF_PEERS:+"$SPROF_PEERS/perf"}; do
+	[ ! -x "$perf" ] || all_live
+done
+perf=$(command -v perf)
+case $([ -z "$perf" ] || "$perf" --version) in
+*" 6.1."*) perf_is_61=yes ;;
+esac
 
 if [ -d "$SPROF_CORPUS" ]; then
 	for folder in "$SPROF_CORPUS"/*/*.oracle; do
