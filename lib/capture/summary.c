@@ -99,6 +99,17 @@ static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 	return capture->plan->cpu_wide ? 0 : capture->tracker.counts.followed_forks * period_ns;
 }
 
+static const char *why_uncovered(const struct sp_capture_stats *stats)
+{
+	if (stats->lost_sideband)
+		return "records of new processes were lost, and with them who they are";
+	if (stats->lost_own)
+		return "samples were lost";
+	if (stats->cpu_wide)
+		return "sampling was paused, or the processor taken from this machine";
+	return "of threads and processes that live shorter than a period, hardly any is taken";
+}
+
 /* Samples that never were, where they matter. */
 static struct sp_error *say_uncovered(struct sp_capture *capture,
 				      const struct sp_capture_stats *stats)
@@ -116,9 +127,7 @@ static struct sp_error *say_uncovered(struct sp_capture *capture,
 	double share = stats->used_ns ? (double)stats->sampled_ns / (double)stats->used_ns : 1;
 	if (share >= COVERED_ENOUGH || stats->used_ns - stats->sampled_ns < MISSING_NS)
 		return NULL;
-	const char *why = stats->lost ? "samples were lost" :
-			  stats->cpu_wide ? "sampling was paused, or the processor taken from this machine" :
-			  "of threads and processes that live shorter than a period, hardly any is taken";
+	const char *why = why_uncovered(stats);
 	return capture_note(capture, "the samples stand for %.0f %% of the command's %.2f s of CPU time: "
 			    "%s%s%s%s", 100 * share, (double)stats->used_ns / 1e9, why,
 			    stats->cpu_wide ? "" : " (", stats->cpu_wide ? "" : remedy,

@@ -148,6 +148,36 @@ else
 	fi
 fi
 
+# One thread among four: its samples alone, as many as its CPU time.
+thread_only() { # SCOPE
+	"$workload/threads" 4 30 >"$tmp/out" &
+	threads=$!
+	until grep -q ready "$tmp/out"; do sleep 0.05; done
+	for tid in /proc/$threads/task/*; do tid=${tid##*/}; done
+	read -r before rest <"/proc/$threads/task/$tid/schedstat"
+	"$SPROF" record -F 997 --scope "$1" --duration 1 -o "$file" -t "$tid" 2>"$tmp/err"
+	read -r after rest <"/proc/$threads/task/$tid/schedstat"
+	kill $threads
+	wait $threads 2>/dev/null
+	perf script -f -i "$file" -F tid 2>/dev/null | sort | uniq -c >"$tmp/tids"
+	check "-t, --scope $1: no other thread is recorded" \
+		sh -c 'test "$(wc -l <"$1")" = 1 && grep -qw "$2" "$1"' sh "$tmp/tids" "$tid"
+	count=$(samples "$file")
+	most=$(((after - before) / 1000000))
+	check "-t, --scope $1: the samples fit its CPU time ($count of $most ms)" \
+		test "$count" -le $((most * 11 / 10 + 3)) -a "$count" -ge $((most / 2))
+}
+if command -v perf >/dev/null; then
+	if "$workload/probe" cpu >"$tmp/.probe"; then
+		thread_only cpu
+	else
+		skip "-t on whole CPUs" "$(cat "$tmp/.probe")"
+	fi
+	thread_only task
+else
+	skip "-t" "there is no perf to list the samples"
+fi
+
 # The kernel's own build-ids, and the file's, are in the recording.
 "$SPROF" record -q -g -F 5000 -o "$file" -- "$workload/proportions" 0.5 >"$tmp/out"
 if command -v perf >/dev/null; then

@@ -74,6 +74,33 @@ fi
 check "a pipe that is closed: the status says so" test "$(cat "$tmp/status")" = 125
 check "a pipe that is closed: so does a message" grep -q 'Broken pipe' "$tmp/err"
 
+# A recorder that is stopped for a while loses the records of which tasks there are. A
+# process made then is found again in /proc.
+if ! "$workload/probe" cpu >"$tmp/.probe"; then
+	skip "lost records of tasks" "$(cat "$tmp/.probe")"
+else
+	cat >"$tmp/forks.sh" <<-END
+		sleep 1
+		i=0
+		while [ \$i -lt 1500 ]; do /bin/true; i=\$((i + 1)); done
+		$workload/proportions 2 >/dev/null &
+		sleep 0.2
+		: >"$tmp/made"
+		wait
+	END
+	"$SPROF" record --scope cpu -o "$file" -- sh "$tmp/forks.sh" 2>"$tmp/err" &
+	recorder=$!
+	sleep 0.5
+	kill -STOP $recorder
+	until [ -e "$tmp/made" ]; do sleep 0.1; done
+	kill -CONT $recorder
+	wait $recorder
+	check "lost records of tasks are said" \
+		grep -q '[0-9]* records of mappings and tasks were lost' "$tmp/err"
+	"$SPROF" report -i "$file" -s comm --format csv >"$tmp/csv" 2>"$tmp/err"
+	check "a process made meanwhile is recorded from then on" grep -q proportions "$tmp/csv"
+fi
+
 # Rings that are too small: what is lost is counted, and said with the remedy.
 "$SPROF" record --scope task -g -F 20000 -m 1 -o "$file" -- "$workload/proportions" 1 \
 	>"$tmp/out" 2>"$tmp/err"
