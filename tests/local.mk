@@ -6,7 +6,8 @@ LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver
 TEST_LOG_DRIVER = $(LOG_DRIVER)
 SH_LOG_DRIVER = $(LOG_DRIVER)
 TEST_EXTENSIONS = .sh
-SH_LOG_COMPILER = $(SHELL)
+LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run
+SH_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run $(SHELL)
 AM_TESTS_ENVIRONMENT = \
 	export CK_TAP_LOG_FILE_NAME=-; export CK_VERBOSITY=silent; \
 	export SPROF='$(abs_top_builddir)/src/sprof'; \
@@ -23,7 +24,8 @@ AM_DEFAULT_SOURCE_EXT = .c
 LDADD = tests/unit/libunit.la lib/libsprof-core.la $(CHECK_LIBS)
 
 # A test script is one word in dist_check_SCRIPTS; it sources tests/tap.sh.
-EXTRA_DIST += tests/tap.sh tests/summary
+EXTRA_DIST += tests/run tests/summary tests/tap.sh
+CLEANFILES += tests/sampling.lock
 UNIT_TESTS = $(check_PROGRAMS)
 TESTS += $(check_PROGRAMS) $(dist_check_SCRIPTS)
 

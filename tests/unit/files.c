@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "files.h"
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/cleanup.h"
 #include "test.h"
 
 static char folder[64];
@@ -126,4 +129,15 @@ bool files_have(const char *command)
 	bool have = system(line) == 0;
 	free(line);
 	return have;
+}
+
+void files_sample_alone(void)
+{
+	const char *build = getenv("top_builddir");
+	CLEANUP_FREE char *path = NULL;
+	ck_assert(asprintf(&path, "%s/tests/sampling.lock", build ? build : ".") > 0);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	ck_assert_msg(fd >= 0, "cannot open %s", path);
+	for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB) && tries < 600; tries++)
+		usleep(100000);
 }

@@ -20,6 +20,12 @@ void files_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* What a command prints, NUL-terminated; valid for the case. */
 char *files_output(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * Waits until no other test of this build samples (tests/run says why), a
+ * minute at most; until the case's process ends.
+ */
+void files_sample_alone(void);
+
 /* Whether there is such a command; where not, a case that needs it should end. */
 bool files_have(const char *command);
 

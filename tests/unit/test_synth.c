@@ -439,6 +439,7 @@ TEST(synth_says_what_perf_says)
 {
 	if (!files_have("perf"))
 		return;
+	files_sample_alone();
 	BENCH bench;
 	bench_init(&bench, true);
 	pid_t child = waiting_child();
