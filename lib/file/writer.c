@@ -52,6 +52,9 @@
 #define AHEAD_MIN ((uint64_t)256 << 10)
 #define AHEAD_MAX ((uint64_t)16 << 20)
 
+/* Less than this is not worth asking a full disk for. */
+#define BLOCK_SIZE ((uint64_t)4096)
+
 struct writer {
 	struct output output;
 	char *name; /* for messages */
@@ -137,6 +140,16 @@ static int allocate(struct writer *writer, uint64_t goal)
 	return 0;
 }
 
+/* The disk holds less than up to `goal`: makes ours what it does hold of it. */
+static void allocate_part(struct writer *writer, uint64_t goal)
+{
+	uint64_t step = goal > writer->allocated ? goal - writer->allocated : 0;
+	while (step >= BLOCK_SIZE) {
+		step /= 2;
+		(void)allocate(writer, writer->allocated + step);
+	}
+}
+
 /*
  * How many of `size` more bytes of data may be written; fewer than `size` only
  * together with an errno.
@@ -151,9 +164,12 @@ static uint64_t room_for(struct writer *writer, uint64_t size, int *errnum_ret)
 	ahead = ahead < AHEAD_MIN ? AHEAD_MIN : ahead > AHEAD_MAX ? AHEAD_MAX : ahead;
 	uint64_t limit = file_size_limit();
 	uint64_t goal = need + ahead < limit ? need + ahead : limit;
+	uint64_t most = need < limit ? need : limit;
 	int errnum = allocate(writer, goal);
-	if (errnum && need < goal)
-		errnum = allocate(writer, need);
+	if (errnum && most < goal)
+		errnum = allocate(writer, most);
+	if (errnum)
+		allocate_part(writer, most);
 	if (!errnum && need > limit)
 		errnum = EFBIG;
 	if (!errnum)
