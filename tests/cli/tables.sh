@@ -243,6 +243,9 @@ compares_totals() {
 	fi
 	"$SPROF" report -s comm,dso,symbol --format csv -i "$file" "$@" >"$tmp/.sprof" 2>"$tmp/.sprof.err"
 	sprof_rows "$tmp/.sprof" total >"$tmp/sprof.rows"
+	# Where frame pointers end there is a 0, which perf shows as a caller.
+	awk -F '\t' '!($3 == "[unknown]" && $4 ~ /0000000000000000$/)' "$tmp/perf.rows" >"$tmp/callers"
+	mv "$tmp/callers" "$tmp/perf.rows"
 	differences "$tmp/perf.rows" "$tmp/sprof.rows" 6 "" >"$tmp/differences"
 	verdict "$name"
 }

@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	uint8_t build_id[20];
 	assert(notes_build_id(bytes, size, build_id) <= sizeof(build_id));
 	struct cpu_list list = {0};
-	char *text = strndup((const char *)bytes, size);
+	char *text = calloc(1, size + 1);
+	memcpy(text, bytes, size);
 	error = cpu_list_parse(&list, text);
 	assert(error ? !list.count : list.count);
 	for (size_t i = 1; i < list.count; i++)
