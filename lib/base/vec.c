@@ -23,3 +23,20 @@ bool vec_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_si
 	*capacity = grown;
 	return true;
 }
+
+int u32_compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+size_t u32_sort_unique(uint32_t *items, size_t count)
+{
+	size_t kept = 0;
+	if (count)
+		qsort(items, count, sizeof(*items), u32_compare);
+	for (size_t i = 0; i < count; i++)
+		if (!kept || items[kept - 1] != items[i])
+			items[kept++] = items[i];
+	return kept;
+}

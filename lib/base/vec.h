@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #define VEC(type)                                                             \
@@ -41,5 +42,11 @@ bool vec_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_si
 		(vec)->items = NULL;                                          \
 		(vec)->count = (vec)->capacity = 0;                           \
 	} while (0)
+
+/* For qsort and bsearch over uint32_t. */
+int u32_compare(const void *a, const void *b);
+
+/* Sorts, drops what is there twice, and returns how many are left. */
+size_t u32_sort_unique(uint32_t *items, size_t count);
 
 #endif

@@ -71,12 +71,6 @@ static struct sp_error *add_process(struct sp_capture *capture, uint32_t pid)
 	return NULL;
 }
 
-static int compare_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* The processes that are there, or whose threads are asked for. */
 static struct sp_error *find_processes(struct sp_capture *capture,
 				       const struct sp_capture_options *options)
@@ -100,7 +94,7 @@ static struct sp_error *find_processes(struct sp_capture *capture,
 	}
 	if (capture->wanted_threads.count)
 		qsort(capture->wanted_threads.items, capture->wanted_threads.count, sizeof(uint32_t),
-		      compare_u32);
+		      u32_compare);
 	return error;
 }
 

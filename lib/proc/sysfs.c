@@ -38,23 +38,6 @@ struct sp_error *sysfs_read_i64(const struct sp_ctx *ctx, const char *path, int6
 	return NULL;
 }
 
-static int compare_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
-static void cpu_list_sort(struct cpu_list *list)
-{
-	size_t kept = 0;
-	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), compare_u32);
-	for (size_t i = 0; i < list->count; i++)
-		if (!kept || list->items[kept - 1] != list->items[i])
-			list->items[kept++] = list->items[i];
-	list->count = kept;
-}
-
 /* "3" or "0-3"; false if it is neither. */
 static bool parse_range(struct cursor *cursor, uint32_t *first, uint32_t *last)
 {
@@ -103,7 +86,7 @@ struct sp_error *cpu_list_parse(struct cpu_list *list, const char *text)
 		list->count = before;
 		return list_error(text, &cursor);
 	}
-	cpu_list_sort(list);
+	list->count = u32_sort_unique(list->items, list->count);
 	return NULL;
 }
 

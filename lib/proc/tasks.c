@@ -14,27 +14,10 @@
 /* A stat line: 52 numbers of up to 20 digits, and a name. */
 #define STAT_LIMIT 2048
 
-static int compare_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
-static void sort_unique(struct task_list *list)
-{
-	size_t kept = 0;
-	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), compare_u32);
-	for (size_t i = 0; i < list->count; i++)
-		if (!kept || list->items[kept - 1] != list->items[i])
-			list->items[kept++] = list->items[i];
-	list->count = kept;
-}
-
 bool task_list_has(const struct task_list *list, uint32_t tid)
 {
 	return list->count &&
-	       bsearch(&tid, list->items, list->count, sizeof(tid), compare_u32) != NULL;
+	       bsearch(&tid, list->items, list->count, sizeof(tid), u32_compare) != NULL;
 }
 
 /* The whole name is a number. */
@@ -70,7 +53,7 @@ static struct sp_error *list_numbers(const char *path, struct task_list *list)
 			return error_no_memory();
 		*slot = number;
 	}
-	sort_unique(list);
+	list->count = u32_sort_unique(list->items, list->count);
 	return NULL;
 }
 
@@ -115,7 +98,7 @@ struct sp_error *tasks_relist(const struct sp_ctx *ctx, uint32_t pid, struct tas
 		return error_no_memory();
 	memcpy(known->items + known->count, fresh->items, kept * sizeof(*fresh->items));
 	known->count += kept;
-	sort_unique(known);
+	known->count = u32_sort_unique(known->items, known->count);
 	return NULL;
 }
 
