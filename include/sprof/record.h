@@ -45,6 +45,27 @@ enum sp_user_record {
 /* "SAMPLE", "MMAP2", "FINISHED_ROUND", …, without PERF_RECORD_; NULL if unknown. */
 SP_API const char *sp_record_type_name(uint32_t type);
 
+/*
+ * What sprof says of a sample's call chain in header.misc, in bits that the kernel leaves
+ * 0 in SAMPLE records and other readers look past. How the user's part ended, and what was
+ * done to it:
+ */
+#define SP_MISC_END_SHIFT 3
+#define SP_MISC_END_MASK (7 << SP_MISC_END_SHIFT) /* enum sp_misc_end */
+#define SP_MISC_REPAIRED (1 << 6) /* its outer frames are those of another sample */
+#define SP_MISC_SHORTENED (1 << 7) /* frames in its middle were left out: too many for a record */
+#define SP_MISC_GUESSED (1 << 8)  /* a frame was left by frame pointer for want of anything better */
+
+enum sp_misc_end {
+	SP_MISC_END_UNKNOWN, /* it was not unwound, or by the kernel */
+	SP_MISC_END_COMPLETE,
+	SP_MISC_END_TRUNCATED, /* the copy of the stack was too short */
+	SP_MISC_END_NO_UNWIND_INFO,
+	SP_MISC_END_BAD_MEMORY,
+	SP_MISC_END_DEPTH_LIMIT,
+	SP_MISC_END_SKIPPED, /* under pressure: the user's part was left out */
+};
+
 /* When and where a record was made. Fields whose bit is not in `present` are 0. */
 struct sp_sample_id {
 	uint64_t present; /* PERF_SAMPLE_{TID,TIME,ID,STREAM_ID,CPU,IDENTIFIER} */

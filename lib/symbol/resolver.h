@@ -39,6 +39,33 @@ struct symbol {
  */
 const struct symbol *resolver_find(struct resolver *resolver, const struct location *location);
 
+/* A function at a place in the source; strings belong to the resolver. */
+struct source_frame {
+	const char *name;     /* demangled, as struct symbol's */
+	const char *raw_name; /* as in the debug information */
+	const char *file;     /* path as the compiler was given it, made absolute; NULL: not known */
+	uint32_t line;        /* of the code (of the next inner frame's call); 0: not known */
+	uint64_t start;       /* where the function's code begins, in the module's offsets */
+	bool inlined;         /* into the frame that follows */
+};
+
+/* The functions at one offset, the innermost first; the last is the one that has a symbol. */
+struct source_frames {
+	const struct source_frame *items;
+	size_t count; /* 0: nothing is known, but perhaps a symbol */
+};
+
+/*
+ * What the debug information says of `count` offsets of a module, ascending and distinct;
+ * of callers, each is that of the call (ip - 1). All of a module at once, so that only what
+ * they lie in is read; with up to `threads` threads. As with resolver_find(): different modules
+ * may be asked for at the same time. Missing or damaged debug information is no failure:
+ * then counts are 0, and resolver_problem() may say why.
+ */
+struct sp_error *resolver_sources(struct resolver *resolver, const struct module *module,
+				  uint32_t pid, const uint64_t *offsets, size_t count,
+				  unsigned int threads, struct source_frames *ret) SP_MUST_CHECK;
+
 /* Why a module has no names, or not all. */
 enum resolver_problem {
 	RESOLVER_OK,

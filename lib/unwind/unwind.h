@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From registers and a copy of the stack to the calls that led there. What was
+ * mapped where is the machine's to say; how a frame is left is read from each
+ * module's call frame information once, and kept as compact rows.
+ *
+ * An unwinder is shared by threads; each works through an unwind_thread of its own.
+ */
+#ifndef UNWIND_UNWIND_H
+#define UNWIND_UNWIND_H
+
+#include <sprof/ctx.h>
+#include <sprof/record.h>
+#include "elf/image.h"
+#include "machine/machine.h"
+
+/* How an unwound stack ended. */
+enum unwind_end {
+	UNWIND_COMPLETE,  /* where threads begin */
+	UNWIND_TRUNCATED, /* the copy does not reach as far as the next frame */
+	UNWIND_NO_INFO,   /* code of which nothing says how it is left, and no frame pointer helps */
+	UNWIND_BAD_MEMORY, /* what was read cannot be: an ip where no code is, a stack that goes down */
+	UNWIND_DEPTH_LIMIT,
+	UNWIND_END_COUNT,
+};
+
+/* Where an ip leads, at the time of the sample. */
+struct unwind_locator {
+	struct location (*locate)(void *arg, uint32_t view, uint64_t ip);
+	void *arg;
+};
+
+/*
+ * The module's file, or NULL in *ret where it is not at hand. Called once for a module, by
+ * whichever thread needs it first, never under a lock of the locator. The image
+ * becomes the unwinder's.
+ */
+struct unwind_files {
+	struct sp_error *(*open)(void *arg, const struct module *module, uint32_t pid,
+				 struct image **ret);
+	void *arg;
+};
+
+struct unwind_options {
+	const char *engine; /* a name of unwind_engines(); NULL: the first that can */
+	const char *arch;   /* of the recording, as in feature ARCH: "x86_64", "aarch64" */
+	struct unwind_locator locator;
+	struct unwind_files files;
+};
+
+struct unwinder;
+struct unwind_thread;
+
+/* SP_ERROR_UNSUPPORTED where no engine knows the architecture, or this build lacks the engine. */
+struct sp_error *unwinder_new(struct sp_ctx *ctx, const struct unwind_options *options,
+			      struct unwinder **ret) SP_MUST_CHECK;
+void unwinder_free(struct unwinder *unwinder);
+
+/* NULL when out of memory; to be freed before the unwinder. */
+struct unwind_thread *unwind_thread_new(struct unwinder *unwinder);
+void unwind_thread_free(struct unwind_thread *thread);
+
+/* What perf_event_open(2) gives of a user's stack. Borrowed during the call. */
+struct unwind_sample {
+	uint32_t view;   /* machine_view() */
+	struct sp_registers registers; /* by perf's numbers, as PERF_SAMPLE_REGS_USER */
+	struct sp_bytes stack;         /* from the stack pointer up; the bytes that are good */
+};
+
+/* A frame: where code is, and the stack pointer it has there. */
+struct unwind_frame {
+	uint64_t ip;
+	uint64_t sp;
+	bool exact; /* ip is where code ran (the first, and behind a signal's frame); else where a
+		     * call returns to */
+};
+
+struct unwind_result {
+	size_t count;        /* frames, the innermost first */
+	enum unwind_end end;
+	uint64_t missing;    /* TRUNCATED: the lowest address that was needed and is not in the copy */
+	uint32_t expressions;    /* frames that took a DWARF expression */
+	uint32_t frame_pointers; /* frames left by frame pointer, for want of anything better */
+	uint32_t signals;        /* signal frames; the frame behind each is exact */
+	const struct module *blind; /* NO_INFO: the module, if there is one */
+};
+
+/*
+ * Unwinds into frames[0..limit). The first frame is always there. Never fails: what
+ * goes wrong is how the stack ends.
+ */
+struct unwind_result unwind_stack(struct unwind_thread *thread, const struct unwind_sample *sample,
+				  struct unwind_frame *frames, size_t limit);
+
+/* What the unwinder has done, summed over its threads (which must be at rest). */
+struct unwind_stats {
+	uint64_t stacks, frames, expressions, frame_pointers, row_misses, rows, distinct_rows;
+	uint64_t ends[UNWIND_END_COUNT];
+};
+struct unwind_stats unwinder_stats(const struct unwinder *unwinder);
+
+#endif
