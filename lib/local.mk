@@ -26,6 +26,7 @@ include lib/event/local.mk
 include lib/ring/local.mk
 include lib/file/local.mk
 include lib/machine/local.mk
+include lib/binary/local.mk
 include lib/symbol/local.mk
 include lib/capture/local.mk
 include lib/profile/local.mk

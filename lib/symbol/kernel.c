@@ -169,11 +169,11 @@ static struct sp_error *load_perf_cache(struct origin_table *core, const struct 
 	size_t size = env->options.kernel_build_id_size;
 	char hex[2 * 20 + 1] = "";
 	CLEANUP_FREE char *path = NULL;
-	if (!env->build_id_cache || size < 2 || size > 20)
+	if (!env->binary.build_id_cache || size < 2 || size > 20)
 		return NULL;
 	for (size_t i = 0; i < size; i++)
 		sprintf(hex + 2 * i, "%02x", id[i]);
-	if (asprintf(&path, "%s/.build-id/%.2s/%s/kallsyms", env->build_id_cache, hex, hex + 2) <
+	if (asprintf(&path, "%s/.build-id/%.2s/%s/kallsyms", env->binary.build_id_cache, hex, hex + 2) <
 	    0) {
 		path = NULL;
 		return error_no_memory();

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/symbol/binary.c lib/symbol/binary.h \
 	lib/symbol/demangle.h \
 	lib/symbol/kernel.c lib/symbol/kernel.h \
 	lib/symbol/perfmap.c lib/symbol/perfmap.h \
@@ -12,8 +11,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/source_ko.c \
 	lib/symbol/source_perfmap.c \
 	lib/symbol/source_vmlinux.c \
-	lib/symbol/table.c lib/symbol/table.h \
-	lib/symbol/vdso.c lib/symbol/vdso.h
+	lib/symbol/table.c lib/symbol/table.h
 if HAVE_LIBIBERTY
 lib_libsprof_core_la_SOURCES += lib/symbol/demangle.c
 else

@@ -80,14 +80,10 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 	pthread_mutex_init(&resolver->lock, NULL);
 	resolver->env.ctx = ctx;
 	resolver->env.options = *options;
-	const char *home = getenv("HOME");
-	if (home && *home == '/' &&
-	    asprintf(&resolver->env.build_id_cache, "%s/.debug", home) < 0) {
-		resolver->env.build_id_cache = NULL;
-		return error_no_memory();
-	}
-	resolver->env.same_kernel = kernel_runs_here(ctx, options);
-	struct sp_error *error = kernel_names_new(&resolver->env.kernel);
+	struct sp_error *error = binary_env_init(&resolver->env.binary, ctx, options->symfs,
+						 kernel_runs_here(ctx, options));
+	if (!error)
+		error = kernel_names_new(&resolver->env.kernel);
 	if (error)
 		return error;
 	*ret = take_ptr(resolver);
@@ -115,7 +111,7 @@ void resolver_free(struct resolver *resolver)
 		module_names_free(resolver->modules.items[i]);
 	vec_deinit(&resolver->modules);
 	kernel_names_free(resolver->env.kernel);
-	free(resolver->env.build_id_cache);
+	binary_env_deinit(&resolver->env.binary);
 	pthread_mutex_destroy(&resolver->lock);
 	free(resolver);
 }

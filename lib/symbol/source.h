@@ -7,14 +7,14 @@
 #ifndef SYMBOL_SOURCE_H
 #define SYMBOL_SOURCE_H
 
+#include "binary/binary.h"
 #include "symbol/resolver.h"
 
 /* What every source may need; made by resolver_new(), constant after it. */
 struct source_env {
 	struct sp_ctx *ctx;
 	struct resolver_options options; /* strings and build-id are copies */
-	char *build_id_cache;            /* perf's: ~/.debug; NULL: there is no HOME */
-	bool same_kernel;                /* the recording's kernel is the one that runs here */
+	struct binary_env binary;        /* where files are found */
 	struct kernel_names *kernel;     /* shared by all kernel modules */
 };
 

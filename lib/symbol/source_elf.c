@@ -7,13 +7,10 @@
 #include "symbol/source.h"
 
 #include <string.h>
-#include "base/ctx.h"
 #include "elf/debugfile.h"
 #include "elf/plt.h"
 #include "elf/symtab.h"
-#include "symbol/binary.h"
 #include "symbol/table.h"
-#include "symbol/vdso.h"
 
 #define TABLES_MAX 2 /* a full one, and the dynamic one */
 
@@ -89,6 +86,25 @@ static struct sp_error *add_embedded(struct elf_names *names, struct diagnosis *
 	return names->embedded ? add_table(names, names->embedded, SYMTAB_FULL, diagnosis) : NULL;
 }
 
+static const enum resolver_problem problem_of[] = {
+	[BINARY_OK] = RESOLVER_OK,
+	[BINARY_MISSING] = RESOLVER_MISSING_FILE,
+	[BINARY_WRONG] = RESOLVER_WRONG_FILE,
+	[BINARY_DAMAGED] = RESOLVER_DAMAGED_FILE,
+	[BINARY_OTHER_KERNEL] = RESOLVER_KERNEL_OTHER,
+};
+
+static struct sp_error *find_runtime(const struct source_env *env, const struct module *module,
+				     uint32_t pid, struct diagnosis *diagnosis, struct image **ret)
+{
+	CLEANUP(binary_diagnosis_clear) struct binary_diagnosis found = {0};
+	struct sp_error *error = binary_open(&env->binary, module, pid, &found, ret);
+	if (!error && found.problem != BINARY_OK)
+		diagnosis_set(diagnosis, problem_of[found.problem], found.remedy, "%s",
+			      found.text ?: module->path);
+	return error;
+}
+
 /*
  * A debug file from eu-strip knows where the binary's bytes lay, and can stand for
  * it; in one from objcopy that is gone.
@@ -104,11 +120,7 @@ static bool stands_alone(const struct image *image)
 static struct sp_error *find_debug_alone(const struct source_env *env, const struct module *module,
 					 struct diagnosis *diagnosis, struct image **ret)
 {
-	struct debugfile_places places = {
-		.symfs = env->options.symfs,
-		.debug_path = ctx_debug_path(env->ctx),
-		.cache = env->build_id_cache,
-	};
+	struct debugfile_places places = binary_places(&env->binary);
 	struct sp_error *error = debugfile_by_build_id(&places, module->build_id,
 						       module->build_id_size, stands_alone, ret);
 	if (!error && *ret)
@@ -122,11 +134,7 @@ static struct sp_error *add_tables(const struct source_env *env, struct elf_name
 {
 	if (has_symtab(names->runtime))
 		return add_table(names, names->runtime, SYMTAB_FULL, diagnosis);
-	struct debugfile_places places = {
-		.symfs = env->options.symfs,
-		.debug_path = ctx_debug_path(env->ctx),
-		.cache = env->build_id_cache,
-	};
+	struct debugfile_places places = binary_places(&env->binary);
 	struct sp_error *error =
 		debugfile_find(&places, names->runtime, path, has_symtab, &names->debug);
 	if (!error && names->debug)
@@ -167,10 +175,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	struct elf_names *names = opened;
 	if (!names || !path)
 		return error_no_memory();
-	struct sp_error *error =
-		module->kind == MODULE_VDSO
-			? vdso_open(env, module, diagnosis, &names->runtime)
-			: binary_open(env, module, pid, diagnosis, &names->runtime);
+	struct sp_error *error = find_runtime(env, module, pid, diagnosis, &names->runtime);
 	if (!error && !names->runtime && module->kind == MODULE_FILE)
 		error = find_debug_alone(env, module, diagnosis, &names->runtime);
 	if (error || !names->runtime)

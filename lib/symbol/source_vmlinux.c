@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include "base/ctx.h"
 #include "elf/debugfile.h"
 #include "elf/symtab.h"
 #include "symbol/table.h"
@@ -153,11 +152,7 @@ static struct sp_error *try_place(const struct source_env *env, const struct pla
 
 static struct sp_error *search(const struct source_env *env, struct image **ret)
 {
-	struct debugfile_places debug = {
-		.symfs = env->options.symfs,
-		.debug_path = ctx_debug_path(env->ctx),
-		.cache = env->build_id_cache,
-	};
+	struct debugfile_places debug = binary_places(&env->binary);
 	struct sp_error *error =
 		debugfile_by_build_id(&debug, env->options.kernel_build_id,
 				      env->options.kernel_build_id_size, has_symtab, ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "symbol/binary.h"
+#include "binary/binary.h"
 
 #include <dirent.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include "base/ctx.h"
-#include "elf/debugfile.h"
+#include "binary/vdso.h"
 
 #define DELETED " (deleted)"
 
@@ -22,13 +22,73 @@ enum proof {
 };
 
 struct search {
-	const struct source_env *env;
+	const struct binary_env *env;
 	const struct module *module;
 	const char *path; /* as recorded, without DELETED */
 	bool was_deleted;
-	struct diagnosis *diagnosis;
+	struct binary_diagnosis *diagnosis;
 	struct image *found;
 };
+
+struct sp_error *binary_env_init(struct binary_env *env, struct sp_ctx *ctx, const char *symfs,
+				 bool same_kernel)
+{
+	struct binary_env made = {.ctx = ctx, .same_kernel = same_kernel};
+	made.symfs = symfs ? strdup(symfs) : NULL;
+	bool good = !symfs || made.symfs;
+	const char *home = getenv("HOME");
+	if (home && *home == '/' && asprintf(&made.build_id_cache, "%s/.debug", home) < 0) {
+		made.build_id_cache = NULL;
+		good = false;
+	}
+	if (!good) {
+		binary_env_deinit(&made);
+		return error_no_memory();
+	}
+	*env = made;
+	return NULL;
+}
+
+void binary_env_deinit(struct binary_env *env)
+{
+	free(env->symfs);
+	free(env->build_id_cache);
+	*env = (struct binary_env){0};
+}
+
+struct debugfile_places binary_places(const struct binary_env *env)
+{
+	return (struct debugfile_places){
+		.symfs = env->symfs,
+		.debug_path = ctx_debug_path(env->ctx),
+		.cache = env->build_id_cache,
+	};
+}
+
+void binary_diagnosis_clear(struct binary_diagnosis *diagnosis)
+{
+	free(diagnosis->text);
+	free(diagnosis->remedy);
+	*diagnosis = (struct binary_diagnosis){0};
+}
+
+static void diagnose(struct binary_diagnosis *diagnosis, enum binary_problem problem,
+		     const char *remedy, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Replaces what was said before. */
+static void diagnose(struct binary_diagnosis *diagnosis, enum binary_problem problem,
+		     const char *remedy, const char *format, ...)
+{
+	binary_diagnosis_clear(diagnosis);
+	diagnosis->problem = problem;
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&diagnosis->text, format, args) < 0)
+		diagnosis->text = NULL;
+	va_end(args);
+	diagnosis->remedy = remedy ? strdup(remedy) : NULL;
+}
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -65,12 +125,12 @@ static bool has_recorded_id(const struct search *search, const struct image *ima
 	    !memcmp(module->build_id, image->build_id, image->build_id_size))
 		return true;
 	if (proof == PROOF_INODE ||
-	    (proof == PROOF_VIEW && search->diagnosis->problem == RESOLVER_WRONG_FILE))
+	    (proof == PROOF_VIEW && search->diagnosis->problem == BINARY_WRONG))
 		return false;
 	char recorded[2 * SHOWN_ID + 1], here[2 * SHOWN_ID + 1];
 	show_id(module->build_id, module->build_id_size, recorded);
 	show_id(image->build_id, image->build_id_size, here);
-	diagnosis_set(search->diagnosis, RESOLVER_WRONG_FILE,
+	diagnose(search->diagnosis, BINARY_WRONG,
 		      "give the recorded files with --symfs, or report before they are replaced",
 		      image->build_id_size ? "%s is not the file that was recorded: build-id %s… "
 					     "was recorded, this one has %s…"
@@ -90,13 +150,13 @@ static bool is_recorded(const struct search *search, const struct image *image, 
 	if (proof != PROOF_PATH)
 		return module->ino != 0 && same_inode;
 	bool comparable = module->ino != 0 && search->env->same_kernel &&
-			  !(search->env->options.symfs && *search->env->options.symfs) &&
+			  !(search->env->symfs && *search->env->symfs) &&
 			  module->maj == major(image->device) &&
 			  module->min == minor(image->device);
 	if (!comparable || same_inode)
 		return true;
-	diagnosis_set(
-		search->diagnosis, RESOLVER_WRONG_FILE,
+	diagnose(
+		search->diagnosis, BINARY_WRONG,
 		"report before files are replaced, or link them with --build-id",
 		"%s was replaced after it was mapped: inode %llu was recorded, it is now %llu",
 		image->path, (unsigned long long)module->ino, (unsigned long long)image->inode);
@@ -119,13 +179,13 @@ static struct sp_error *consider(struct search *search, struct sp_error *error,
 	if (sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
 	CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
-	if (proof != PROOF_PATH || search->diagnosis->problem != RESOLVER_OK)
+	if (proof != PROOF_PATH || search->diagnosis->problem != BINARY_OK)
 		return NULL;
 	if (sp_error_code(why) == SP_ERROR_FORMAT)
-		diagnosis_set(search->diagnosis, RESOLVER_DAMAGED_FILE, NULL, "%s",
+		diagnose(search->diagnosis, BINARY_DAMAGED, NULL, "%s",
 			      sp_error_message(why));
 	else
-		diagnosis_set(search->diagnosis, RESOLVER_MISSING_FILE,
+		diagnose(search->diagnosis, BINARY_MISSING,
 			      search->was_deleted
 				      ? "report while the process still runs"
 				      : "give the directory with the recorded files as --symfs",
@@ -199,7 +259,7 @@ static struct sp_error *try_process(struct search *search, uint32_t pid)
 
 static struct sp_error *search_places(struct search *search, uint32_t pid)
 {
-	const char *symfs = search->env->options.symfs;
+	const char *symfs = search->env->symfs;
 	if (symfs && *symfs)
 		return try_format(search, PROOF_PATH, "%s%s%s", symfs,
 				  *search->path == '/' ? "" : "/", search->path);
@@ -214,8 +274,24 @@ static struct sp_error *search_places(struct search *search, uint32_t pid)
 	return error;
 }
 
-struct sp_error *binary_open(const struct source_env *env, const struct module *module,
-			     uint32_t pid, struct diagnosis *diagnosis, struct image **ret)
+static struct sp_error *open_vdso(const struct binary_env *env, const struct module *module,
+				  struct binary_diagnosis *diagnosis, struct image **ret)
+{
+	struct image *image = NULL;
+	struct sp_error *error = vdso_open(env, module, &image);
+	if (error)
+		return error;
+	if (!image)
+		diagnose(diagnosis, BINARY_OTHER_KERNEL, "report where the same kernel runs",
+			 "the %s of the recorded kernel is not at hand: another kernel runs here",
+			 module->path);
+	*ret = image;
+	return NULL;
+}
+
+static struct sp_error *open_file(const struct binary_env *env, const struct module *module,
+				  uint32_t pid, struct binary_diagnosis *diagnosis,
+				  struct image **ret)
 {
 	CLEANUP_FREE char *path = binary_recorded_path(module);
 	if (!path)
@@ -235,11 +311,18 @@ struct sp_error *binary_open(const struct source_env *env, const struct module *
 	if (error)
 		return error;
 	if (search.found)
-		diagnosis_clear(diagnosis);
-	else if (diagnosis->problem == RESOLVER_OK)
-		diagnosis_set(diagnosis, RESOLVER_MISSING_FILE,
+		binary_diagnosis_clear(diagnosis);
+	else if (diagnosis->problem == BINARY_OK)
+		diagnose(diagnosis, BINARY_MISSING,
 			      "report while the process still runs",
 			      "%s was deleted, and no process has it mapped any more", path);
 	*ret = search.found;
 	return NULL;
+}
+
+struct sp_error *binary_open(const struct binary_env *env, const struct module *module,
+			     uint32_t pid, struct binary_diagnosis *diagnosis, struct image **ret)
+{
+	return module->kind == MODULE_VDSO ? open_vdso(env, module, diagnosis, ret)
+					   : open_file(env, module, pid, diagnosis, ret);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "symbol/vdso.h"
+#include "binary/vdso.h"
 
 #include <elf.h>
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include "elf/debugfile.h"
 
 #define VDSO_SIZE_MAX ((size_t)1 << 20)
 
@@ -28,7 +27,7 @@ static struct sp_error *own_vdso(struct image **ret)
 	return image_open_memory(copy, size, "[vdso]", ret);
 }
 
-static bool is_recorded(const struct source_env *env, const struct module *module,
+static bool is_recorded(const struct binary_env *env, const struct module *module,
 			const struct image *image)
 {
 	/* A 32-bit process on a 64-bit kernel has another one. */
@@ -40,8 +39,8 @@ static bool is_recorded(const struct source_env *env, const struct module *modul
 	       !memcmp(module->build_id, image->build_id, image->build_id_size);
 }
 
-struct sp_error *vdso_open(const struct source_env *env, const struct module *module,
-			   struct diagnosis *diagnosis, struct image **ret)
+struct sp_error *vdso_open(const struct binary_env *env, const struct module *module,
+			   struct image **ret)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	struct sp_error *error = own_vdso(&image);
@@ -52,11 +51,5 @@ struct sp_error *vdso_open(const struct source_env *env, const struct module *mo
 		return NULL;
 	}
 	struct debugfile_places places = {.cache = env->build_id_cache};
-	error = debugfile_cached(&places, module->build_id, module->build_id_size, "vdso", ret);
-	if (!error && !*ret)
-		diagnosis_set(
-			diagnosis, RESOLVER_KERNEL_OTHER, "report where the same kernel runs",
-			"the %s of the recorded kernel is not at hand: another kernel runs here",
-			module->path);
-	return error;
+	return debugfile_cached(&places, module->build_id, module->build_id_size, "vdso", ret);
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The file that a module was mapped from, found again. Looked at, in order:
+ * with --symfs the path below it and nothing else of the host; else the path as
+ * it is, the process's own view of it while it lives (/proc/PID/root, for other
+ * mount namespaces and chroots; /proc/PID/exe and map_files, for deleted files),
+ * and perf's build-id cache. The vdso has no file: see vdso.h.
+ *
+ * What is found must be what was recorded:
+ * - by build-id where one was recorded;
+ * - else, for files reached through a living process, by inode, since a pid may
+ *   be another process by now;
+ * - else, where the recording's kernel runs here and the file lies on the device
+ *   that was recorded, by inode: a replaced file has another. On another machine
+ *   or file system inode numbers say nothing, and the file is taken as it is.
+ */
+#ifndef BINARY_BINARY_H
+#define BINARY_BINARY_H
+
+#include <sprof/ctx.h>
+#include "elf/debugfile.h"
+#include "elf/image.h"
+#include "machine/module.h"
+
+/* Where and how to look; constant once made, and shared by threads. */
+struct binary_env {
+	struct sp_ctx *ctx;
+	char *symfs;          /* NULL or "": the files of this machine */
+	char *build_id_cache; /* perf's: ~/.debug; NULL: there is no HOME */
+	bool same_kernel;     /* the recording's kernel is the one that runs here */
+};
+
+/* `symfs` (may be NULL) is copied. */
+struct sp_error *binary_env_init(struct binary_env *env, struct sp_ctx *ctx, const char *symfs,
+				 bool same_kernel) SP_MUST_CHECK;
+void binary_env_deinit(struct binary_env *env);
+
+/* Where debug files are looked for; borrows from the env. */
+struct debugfile_places binary_places(const struct binary_env *env);
+
+/* Why there is no file. */
+enum binary_problem {
+	BINARY_OK,
+	BINARY_MISSING,
+	BINARY_WRONG, /* another file than the recorded one: build-id or inode differs */
+	BINARY_DAMAGED,
+	BINARY_OTHER_KERNEL, /* the vdso of another kernel */
+};
+
+/* Zeroed: none. */
+struct binary_diagnosis {
+	enum binary_problem problem;
+	char *text, *remedy; /* malloc'ed; NULL while all is well; the remedy may be NULL */
+};
+
+void binary_diagnosis_clear(struct binary_diagnosis *diagnosis);
+
+/*
+ * Of MODULE_FILE and MODULE_VDSO. NULL where no file was found or none is the recorded
+ * one: *diagnosis (empty before) then says so. `pid` is of a process that had it mapped
+ * (0: the module's own). Fails only when out of memory.
+ */
+struct sp_error *binary_open(const struct binary_env *env, const struct module *module,
+			     uint32_t pid, struct binary_diagnosis *diagnosis,
+			     struct image **ret) SP_MUST_CHECK;
+
+/* Its path on the recorded machine, without " (deleted)"; malloc'ed, or NULL. */
+char *binary_recorded_path(const struct module *module);
+
+#endif

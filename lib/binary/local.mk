@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/binary/binary.c lib/binary/binary.h \
+	lib/binary/vdso.c lib/binary/vdso.h
