@@ -40,14 +40,15 @@ enum sp_capture_scope {
 
 /*
  * All zero is the default, but one of command, pids, tids, system_wide and cpus
- * must be there. Borrowed until sp_capture_new() returns.
+ * must be there. A command beside one of the others is not itself asked for: it
+ * only says how long. Borrowed until sp_capture_new() returns.
  */
 struct sp_capture_options {
 	/* Program and arguments, NULL-terminated. With path "-", it writes to standard error. */
 	const char *const *command;
 	struct sp_number_list pids; /* processes that run already */
 	struct sp_number_list tids; /* threads that run already */
-	bool system_wide;           /* all processes; a command then only says how long */
+	bool system_wide;           /* all processes */
 	const char *cpus;           /* "0-3,5": these alone; without pids and tids, all processes */
 	enum sp_capture_scope scope;
 	bool no_inherit;            /* leave out what is forked later */
@@ -81,7 +82,8 @@ SP_API int sp_capture_fd(const struct sp_capture *capture);
 
 /*
  * Writes what there is, without waiting for more. *running_ret is false once
- * the command, or all that is followed, has ended. Fails with SP_ERROR_LIMIT where the disk
+ * the command or all that is followed has ended; then a command that only said
+ * how long may still run. Fails with SP_ERROR_LIMIT where the disk
  * is full: what was written stays readable.
  */
 SP_API struct sp_error *sp_capture_step(struct sp_capture *capture,

@@ -42,8 +42,6 @@ static struct sp_error *choose_target(struct sp_capture *capture,
 	bool everyone = options->system_wide || (options->cpus && !tasks);
 	if ((options->pids.count && options->tids.count) || (tasks && options->system_wide))
 		return error_new(SP_ERROR_INVALID, "processes, threads, or everything: only one of them");
-	if (tasks && options->command)
-		return error_new(SP_ERROR_INVALID, "a command or running tasks: not both");
 	if (!tasks && !everyone && !options->command)
 		return error_new(SP_ERROR_INVALID, "nothing to record");
 	if (options->user_only && options->kernel_only)
@@ -114,7 +112,8 @@ static void connect_parts(struct sp_capture *capture)
 		return;
 	capture->tracker.membership = &capture->membership;
 	capture->tracker.spaces = by_thread ? &capture->spaces : &capture->membership;
-	capture->tracker.command_pid = (uint32_t)capture->workload.pid;
+	if (capture->target == CAPTURE_COMMAND)
+		capture->tracker.command_pid = (uint32_t)capture->workload.pid;
 	/* Events of tasks give only what is asked for. */
 	capture->tracker.strangers_too = !cpu_wide;
 	capture->filter.membership = cpu_wide ? &capture->membership : NULL;
@@ -171,7 +170,7 @@ struct sp_error *sp_capture_start(struct sp_capture *capture)
 		return NULL;
 	/* Whole CPUs cannot wait for an exec; what is before it will be left out. */
 	struct sp_error *error = NULL;
-	if (capture->plan->cpu_wide && !capture->delay_ns)
+	if (capture->plan->cpu_wide && !capture->delay_ns && capture_waits(capture))
 		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
 	capture->begin_ns = capture_now_ns();
 	return error ? error : workload_start(&capture->workload, capture->command_name);
@@ -205,9 +204,8 @@ static void drop_dead_fds(struct sp_capture *capture)
 
 static bool is_over(const struct sp_capture *capture)
 {
-	if (capture->command_name)
-		return capture->workload.ended;
-	return capture->target != CAPTURE_EVERYONE && !capture->membership.live.count;
+	bool nobody_left = capture->processes.count && !capture->membership.live.count;
+	return capture->workload.ended || nobody_left;
 }
 
 struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)

@@ -90,6 +90,12 @@ static inline struct ring *sample_rings(const struct sp_capture *capture)
 	return capture->rings + capture->cpus.count;
 }
 
+/* Whether sampling begins with the command; what runs already is sampled at once. */
+static inline bool capture_waits(const struct sp_capture *capture)
+{
+	return capture->workload.pid && !capture->processes.count;
+}
+
 /* CLOCK_MONOTONIC. */
 uint64_t capture_now_ns(void);
 

@@ -111,7 +111,7 @@ static enum event_start start_of(const struct sp_capture *capture)
 {
 	if (capture->delay_ns)
 		return EVENT_START_LATER;
-	return capture->workload.pid ? EVENT_START_ON_EXEC : EVENT_START_NOW;
+	return capture_waits(capture) ? EVENT_START_ON_EXEC : EVENT_START_NOW;
 }
 
 static struct sp_error *take_notes(struct sp_capture *capture, const struct event_notes *notes)

@@ -35,7 +35,7 @@ struct session {
 	int signal_fd;
 	sigset_t signals, old_signals;
 	bool stopped;      /* by a signal or by the duration, before the command's end */
-	bool by_duration;
+	bool as_asked;     /* the command was ended, as was asked, and is no failure by that */
 	bool told_to_wait; /* an interrupt that the command has got too */
 	bool failed;
 	size_t notes_said;
@@ -131,7 +131,7 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv, i
 		OPTION_NUMBERS('t', "tid", "TID,...", &arguments->tids,
 			       "threads that run already"),
 		OPTION_FLAG('a', "all-cpus", &options->system_wide,
-			    "everything; a COMMAND only says how long"),
+			    "everything that runs"),
 		OPTION_STRING('C', "cpu", "LIST", &options->cpus,
 			      "these CPUs alone, as 0-3,5; without -p and -t: everything\non them"),
 		OPTION_FLAG('i', "no-inherit", &options->no_inherit,
@@ -172,14 +172,15 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv, i
 	};
 	const char *const synopses[] = {
 		"sprof record [OPTION]... [--] COMMAND [ARG]...",
-		"sprof record [OPTION]... -p PID[,PID]...",
-		"sprof record [OPTION]... -t TID[,TID]...",
+		"sprof record [OPTION]... -p PID[,PID]... [[--] COMMAND [ARG]...]",
+		"sprof record [OPTION]... -t TID[,TID]... [[--] COMMAND [ARG]...]",
 		"sprof record [OPTION]... -a | -C CPUS [[--] COMMAND [ARG]...]",
 		NULL,
 	};
 	const struct option_usage usage = {
 		.synopses = synopses,
-		.about = "Samples a command, running processes or whole CPUs into a perf.data file.",
+		.about = "Samples a command, running processes or whole CPUs into a perf.data file.\n"
+			 "A COMMAND beside -p, -t, -a or -C only says how long.",
 		.options = table,
 		.footer = "The command's exit status is passed on, as is the signal that ended it. 125: the\n"
 			  "recorder itself failed; 126, 127: the command could not be run, was not found.",
@@ -198,8 +199,6 @@ static bool check_arguments(const struct arguments *arguments)
 		what = "-p and -t exclude each other";
 	else if (tasks && options->system_wide)
 		what = "-a does not go with -p or -t";
-	else if (tasks && options->command)
-		what = "-p and -t do not go with a command";
 	else if (!tasks && !options->command && !options->system_wide && !options->cpus)
 		what = "what shall be recorded? A command, -p PID, -t TID, -a or -C CPUS";
 	else if (options->user_only && options->kernel_only)
@@ -289,7 +288,7 @@ static void wait_for_work(struct session *session, int64_t deadline_ns)
 	if (deadline_ns) {
 		int64_t left_ns = deadline_ns - now_ns();
 		if (left_ns <= 0) {
-			session->stopped = session->by_duration = true;
+			session->stopped = session->as_asked = true;
 			return;
 		}
 		timeout = (struct timespec){left_ns / 1000000000, left_ns % 1000000000};
@@ -353,9 +352,18 @@ static void say_losses(const struct session *session, const struct sp_capture_st
 			 (unsigned long long)stats->throttled);
 }
 
+/* A command beside what runs already. */
+static bool only_says_how_long(const struct sp_capture_options *options)
+{
+	return options->command && (options->pids.count || options->tids.count ||
+				    options->system_wide || options->cpus);
+}
+
 static void say_emptiness(const struct session *session, const struct sp_capture_stats *stats)
 {
-	const char *who = session->arguments->options.command ? "the command" : "what was recorded";
+	const char *who = only_says_how_long(&session->arguments->options) ||
+					  !session->arguments->options.command
+				  ? "what was recorded" : "the command";
 	double seconds = (double)stats->duration_ns / NS_PER_SECOND;
 	if (seconds < 0.1)
 		diag_say("no sample: %s ran for %.1f ms only (a higher -F samples more often)", who,
@@ -393,7 +401,7 @@ static int pass_on(const struct session *session, int status)
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	int signal_number = WTERMSIG(status);
-	if (session->by_duration && signal_number == SIGTERM)
+	if (session->as_asked && signal_number == SIGTERM)
 		return 0; /* as was asked */
 	/* The command's core is not to be replaced by ours. */
 	const struct rlimit none = {0};
@@ -414,7 +422,11 @@ static int end_command(struct session *session)
 	bool ended = false;
 	int status = 0;
 	pid_t pid = sp_capture_pid(session->capture);
-	if (pid && session->stopped)
+	/* What was followed has ended: there is nothing to wait for. */
+	bool needless = only_says_how_long(&session->arguments->options);
+	if (pid && needless && !session->stopped)
+		session->as_asked = true;
+	if (pid && (session->stopped || needless))
 		kill(pid, SIGTERM);
 	struct sp_error *error = sp_capture_wait(session->capture, true, &ended, &status);
 	if (error) {

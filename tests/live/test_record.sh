@@ -178,6 +178,53 @@ else
 	skip "-t" "there is no perf to list the samples"
 fi
 
+# A command beside what runs already only says how long, by its end or by theirs.
+command_says_how_long() { # SCOPE
+	scope=$1
+	"$workload/threads" 2 30 >"$tmp/out" &
+	target=$!
+	until grep -q ready "$tmp/out"; do sleep 0.05; done
+	"$SPROF" record --scope "$scope" -F 997 -o "$file" -p $target -- \
+		sh -c "$workload/proportions 0.5; exit 7" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	check "-p with a command, --scope $scope: its status is passed on ($status)" test $status = 7
+	check "-p with a command, --scope $scope: the process goes on" kill -0 $target
+	"$SPROF" report -i "$file" --format csv -s comm,pid 2>/dev/null |
+		sed 1d | cut -d , -f 11-12 >"$tmp/who"
+	echo "threads,$target" >"$tmp/wanted"
+	same "-p with a command, --scope $scope: the process alone is sampled" "$tmp/wanted" "$tmp/who"
+	count=$(samples "$file")
+	check "-p with a command, --scope $scope: as long as it ran ($count)" \
+		test "$count" -gt 50 -a "$count" -lt 3000
+	tid=$(ls /proc/$target/task | tail -n 1)
+	status "-t with a command, --scope $scope" 3 \
+		"$SPROF" record --scope "$scope" -F 997 -o "$file" -t "$tid" -- sh -c 'sleep 0.3; exit 3'
+	"$SPROF" report -i "$file" --format csv -s comm,tid 2>/dev/null |
+		sed 1d | cut -d , -f 11-12 >"$tmp/who"
+	echo "threads,$tid" >"$tmp/wanted"
+	same "-t with a command, --scope $scope: the thread alone is sampled" "$tmp/wanted" "$tmp/who"
+	(sleep 0.5; kill $target) &
+	status "-p with a command that would go on, --scope $scope" 0 \
+		timeout -s KILL 20 "$SPROF" record --scope "$scope" -o "$file" -p $target -- \
+		sh -c 'echo $$ >"$1"; exec sleep 60' sh "$tmp/pid"
+	wait $target 2>/dev/null
+	check "it is ended with the process, --scope $scope" \
+		sh -c '! kill -0 "$(cat "$1")" 2>/dev/null' sh "$tmp/pid"
+	check "and there is a recording, --scope $scope" test "$(samples "$file")" -gt 20
+}
+if "$workload/probe" cpu >"$tmp/.probe"; then
+	command_says_how_long cpu
+else
+	skip "-p with a command on whole CPUs" "$(cat "$tmp/.probe")"
+fi
+command_says_how_long task
+"$workload/idle" 1 20 >"$tmp/out" &
+target=$!
+status "-p with a command that is not there" 127 \
+	"$SPROF" record -o "$file" -p $target -- /nonexistent/command
+kill $target
+wait $target 2>/dev/null
+
 # The kernel's own build-ids, and the file's, are in the recording.
 "$SPROF" record -q -g -F 5000 -o "$file" -- "$workload/proportions" 0.5 >"$tmp/out"
 if command -v perf >/dev/null; then
