@@ -73,7 +73,8 @@ SP_API struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_captu
 
 /*
  * Lets the command go; then it is that program. Fails with SP_ERROR_NOT_FOUND or
- * SP_ERROR_PERMISSION where it cannot be executed.
+ * SP_ERROR_PERMISSION where it cannot be executed: then there is no recording, and
+ * the file at its path is what it was before. Else that has been kept as PATH.old.
  */
 SP_API struct sp_error *sp_capture_start(struct sp_capture *capture) SP_MUST_CHECK;
 
@@ -95,7 +96,10 @@ SP_API struct sp_error *sp_capture_step(struct sp_capture *capture,
  */
 SP_API struct sp_error *sp_capture_stop(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* Closes all events; what was not written by sp_capture_stop() is lost. NULL is allowed. */
+/*
+ * Closes all events; what was not written by sp_capture_stop() is lost, as is the whole
+ * file where sp_capture_start() was not called. NULL is allowed.
+ */
 SP_API void sp_capture_free(struct sp_capture *capture);
 
 /* The command's process; 0 without one, or once it has been reaped. */

@@ -164,16 +164,28 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	return NULL;
 }
 
-struct sp_error *sp_capture_start(struct sp_capture *capture)
+static struct sp_error *start_command(struct sp_capture *capture)
 {
-	if (!capture->workload.pid)
-		return NULL;
 	/* Whole CPUs cannot wait for an exec; what is before it will be left out. */
 	struct sp_error *error = NULL;
 	if (capture->plan->cpu_wide && !capture->delay_ns && capture_waits(capture))
 		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
 	capture->begin_ns = capture_now_ns();
 	return error ? error : workload_start(&capture->workload, capture->command_name);
+}
+
+struct sp_error *sp_capture_start(struct sp_capture *capture)
+{
+	struct sp_error *error = capture->workload.pid ? start_command(capture) : NULL;
+	if (error) {
+		/* A recording of nothing is not to take the place of the last one. */
+		writer_free(take_ptr(capture->writer));
+		return error;
+	}
+	CLEANUP(cleanup_sp_error_free) struct sp_error *keep_error = writer_keep(capture->writer);
+	return keep_error ? capture_note(capture, "%s; %s", sp_error_message(keep_error),
+					 sp_error_remedy(keep_error))
+			  : NULL;
 }
 
 int sp_capture_fd(const struct sp_capture *capture)
@@ -285,6 +297,8 @@ static void keep_kernel_names(struct sp_capture *capture)
 struct sp_error *sp_capture_stop(struct sp_capture *capture)
 {
 	capture->end_ns = capture_now_ns();
+	if (!capture->writer)
+		return NULL; /* it never began */
 	struct sp_error *error = capture_round(capture, false);
 	if (!error)
 		error = add_last_losses(capture);

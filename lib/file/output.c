@@ -71,7 +71,7 @@ static struct sp_error *open_unborn(const char *path, struct output *ret)
 		return error_set_remedy(error_os(errno, "cannot create %s", path), ELSEWHERE);
 	ret->fd = take_fd(&fd);
 	ret->path = take_ptr(copy);
-	ret->unborn = take_ptr(unborn);
+	ret->other = take_ptr(unborn);
 	return NULL;
 }
 
@@ -102,57 +102,131 @@ struct sp_error *output_open(const char *path, struct output *ret)
 	return open_special(path, ret);
 }
 
-/* A regular file at the output's path becomes PATH.old. */
-static struct sp_error *keep_old(const struct output *output)
+static char *old_name(const struct output *output)
 {
-	struct stat st;
-	if (lstat(output->path, &st) < 0)
-		return errno == ENOENT ? NULL : error_os(errno, "cannot see %s", output->path);
-	if (!S_ISREG(st.st_mode))
-		return refuse(output->path, "changed while it was opened", ELSEWHERE);
-	CLEANUP_FREE char *old = NULL;
-	if (asprintf(&old, "%s.old", output->path) < 0) {
-		old = NULL;
+	char *old;
+	return asprintf(&old, "%s.old", output->path) < 0 ? NULL : old;
+}
+
+/* `other` is free to be the name of something else. */
+static void forget_other(struct output *output)
+{
+	free(take_ptr(output->other));
+	output->place = OUTPUT_ON_TRIAL;
+}
+
+/* Where names cannot be exchanged: PATH.old already before the trial. */
+static struct sp_error *publish_apart(struct output *output)
+{
+	CLEANUP_FREE char *old = old_name(output);
+	if (!old)
 		return error_no_memory();
-	}
 	if (rename(output->path, old) < 0)
 		return error_set_remedy(error_os(errno, "cannot keep %s as %s", output->path, old),
 					ELSEWHERE ", or remove the old one");
+	if (rename(output->other, output->path) < 0)
+		return error_set_remedy(error_os(errno, "cannot create %s", output->path), ELSEWHERE);
+	forget_other(output);
+	output->other = take_ptr(old);
 	return NULL;
+}
+
+/* The file at PATH gets our other name. *again_ret: it has vanished. */
+static struct sp_error *exchange(struct output *output, bool *again_ret)
+{
+	if (!renameat2(AT_FDCWD, output->other, AT_FDCWD, output->path, RENAME_EXCHANGE)) {
+		output->place = OUTPUT_ON_TRIAL;
+		return NULL;
+	}
+	if (errno == EINVAL || errno == ENOSYS)
+		return publish_apart(output);
+	*again_ret = errno == ENOENT;
+	return *again_ret ? NULL
+			  : error_set_remedy(error_os(errno, "cannot keep %s", output->path),
+					     ELSEWHERE ", or remove the old one");
+}
+
+static struct sp_error *publish_new(struct output *output, bool *again_ret)
+{
+	int failed = renameat2(AT_FDCWD, output->other, AT_FDCWD, output->path, RENAME_NOREPLACE);
+	if (failed && (errno == EINVAL || errno == ENOSYS))
+		failed = rename(output->other, output->path);
+	if (!failed)
+		forget_other(output);
+	*again_ret = failed && errno == EEXIST;
+	return !failed || *again_ret
+		       ? NULL
+		       : error_set_remedy(error_os(errno, "cannot create %s", output->path), ELSEWHERE);
 }
 
 struct sp_error *output_publish(struct output *output)
 {
-	if (!output->unborn)
+	if (output->place != OUTPUT_UNBORN || output->stream)
 		return NULL;
-	/* Whoever else records to the same name may be between these two steps. */
+	/* Whoever else records to the same name may be between two of the steps. */
 	for (int tries = 0; tries < 8; tries++) {
-		struct sp_error *error = keep_old(output);
-		if (error)
+		struct stat st;
+		bool again = false;
+		struct sp_error *error;
+		if (!lstat(output->path, &st))
+			error = S_ISREG(st.st_mode)
+					? exchange(output, &again)
+					: refuse(output->path, "changed while it was opened", ELSEWHERE);
+		else
+			error = errno == ENOENT ? publish_new(output, &again)
+						: error_os(errno, "cannot see %s", output->path);
+		if (error || !again)
 			return error;
-		int failed = renameat2(AT_FDCWD, output->unborn, AT_FDCWD, output->path,
-				       RENAME_NOREPLACE);
-		if (failed && errno == EINVAL) /* a file system without NOREPLACE */
-			failed = rename(output->unborn, output->path);
-		if (!failed) {
-			free(take_ptr(output->unborn));
-			return NULL;
-		}
-		if (errno != EEXIST)
-			break;
 	}
-	return error_set_remedy(error_os(errno, "cannot create %s", output->path), ELSEWHERE);
+	return refuse(output->path, "comes and goes", ELSEWHERE);
+}
+
+struct sp_error *output_keep(struct output *output)
+{
+	if (output->place != OUTPUT_ON_TRIAL)
+		return NULL;
+	output->place = OUTPUT_KEPT;
+	CLEANUP_FREE char *other = take_ptr(output->other);
+	CLEANUP_FREE char *old = old_name(output);
+	if (!old)
+		return error_no_memory();
+	if (!other || !rename(other, old))
+		return NULL;
+	return error_set_remedy(error_os(errno, "cannot name the old recording %s", old),
+				"it is %s now", other);
+}
+
+/* Whether the file at PATH is the one that we write. */
+static bool is_at_path(const struct output *output)
+{
+	struct stat at_path, ours;
+	return !lstat(output->path, &at_path) && !fstat(output->fd, &ours) &&
+	       at_path.st_dev == ours.st_dev && at_path.st_ino == ours.st_ino;
+}
+
+/* As if nothing had been. */
+static void take_back(struct output *output)
+{
+	/* Somebody else has put a file in the place of ours, and keeps that. */
+	if (!is_at_path(output))
+		sp_error_free(output_keep(output));
+	else if (!output->other)
+		unlink(output->path);
+	else if (rename(output->other, output->path))
+		sp_error_free(output_keep(output));
 }
 
 int output_close(struct output *output)
 {
 	int errnum = 0;
-	if (output->unborn)
-		unlink(output->unborn);
+	if (output->place == OUTPUT_UNBORN && output->other)
+		unlink(output->other);
+	else if (output->place == OUTPUT_ON_TRIAL)
+		take_back(output);
 	if (output->fd >= 0 && close(output->fd) < 0)
 		errnum = errno;
 	free(output->path);
-	free(output->unborn);
+	free(output->other);
 	*output = (struct output){.fd = -1};
 	return errnum;
 }

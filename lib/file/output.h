@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Where a recording is written to. A regular file is made under another name and
- * put in its place when it is valid, so that PATH never is half a file, and what
- * was there stays until then.
+ * put in its place when it is valid, so that PATH never is half a file. What was
+ * there has that other name then, until it is clear that there will be a recording:
+ * if not, all is as before.
  */
 #ifndef FILE_OUTPUT_H
 #define FILE_OUTPUT_H
@@ -10,11 +11,18 @@
 #include <stdbool.h>
 #include "base/error.h"
 
+enum output_place {
+	OUTPUT_UNBORN,   /* under another name */
+	OUTPUT_ON_TRIAL, /* in its place, until kept or taken back */
+	OUTPUT_KEPT,
+};
+
 struct output {
 	int fd;
 	bool stream;  /* cannot be patched: a pipe, a terminal, a device, standard output */
 	char *path;   /* of a file */
-	char *unborn; /* its name until it is put in its place, or NULL */
+	char *other;  /* its name while unborn; on trial, that of the old file, or NULL */
+	enum output_place place;
 };
 
 /*
@@ -24,10 +32,16 @@ struct output {
  */
 struct sp_error *output_open(const char *path, struct output *ret) SP_MUST_CHECK;
 
-/* Puts the file in its place; one already there is renamed to PATH.old. */
+/* Puts the file in its place, on trial: PATH. */
 struct sp_error *output_publish(struct output *output) SP_MUST_CHECK;
 
-/* Closes; a file not put in its place is removed. Returns close(2)'s errno. */
+/*
+ * The trial is over: what was at PATH becomes PATH.old. Fails where it cannot be
+ * called so; then it has another name, which the error says, and the file is kept.
+ */
+struct sp_error *output_keep(struct output *output) SP_MUST_CHECK;
+
+/* Closes; a file that is not kept is removed, and PATH what it was. Returns close(2)'s errno. */
 int output_close(struct output *output);
 
 #endif

@@ -586,10 +586,19 @@ static struct sp_error *finish(struct writer *writer, const struct writer_end *e
 	return error;
 }
 
+struct sp_error *writer_keep(struct writer *writer)
+{
+	return output_keep(&writer->output);
+}
+
 struct sp_error *writer_close(struct writer *writer, const struct writer_end *end)
 {
 	struct sp_error *error = writer_commit(writer);
 	struct sp_error *later = finish(writer, end);
+	struct sp_error *keep_error = output_keep(&writer->output);
+	if (!later)
+		later = take_ptr(keep_error);
+	sp_error_free(keep_error);
 	if (!error && !later)
 		later = check_present(writer);
 	int errnum = output_close(&writer->output);

@@ -36,8 +36,7 @@ struct writer_pmu {
 
 /*
  * Opens PATH ("-": standard output). A regular file gets mode 0600 and appears at
- * PATH when its header is written; a file already there is renamed to PATH.old at
- * that moment, so open the events first. Nothing is followed that another user
+ * PATH when its header is written. Nothing is followed that another user
  * could have planted. A pipe or device is written in perf's pipe format.
  *
  * attrs are written with the smallest attr.size that holds what is set in any of
@@ -46,6 +45,13 @@ struct writer_pmu {
 struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct sp_event *events,
 			     size_t event_count, const struct writer_info *info,
 			     struct writer **ret) SP_MUST_CHECK;
+
+/*
+ * There will be a recording: a file that was at PATH is PATH.old from here on. A file
+ * that is neither kept nor closed by writer_close() leaves PATH as it was. Fails where the
+ * old one cannot be called so, which is no harm to the new one.
+ */
+struct sp_error *writer_keep(struct writer *writer) SP_MUST_CHECK;
 
 /*
  * Appends whole records: the spans begin with a record's header and end with a
@@ -78,13 +84,13 @@ struct writer_end {
 };
 
 /*
- * Commits, writes the feature table and closes; the writer is freed in any case.
+ * Keeps the file, commits, writes the feature table and closes; the writer is freed in any case.
  * Space for the table was kept, so this works on a full disk too. Fails where a
  * write failed, now or earlier, and with SP_ERROR_NOT_FOUND if the file was removed.
  */
 struct sp_error *writer_close(struct writer *writer, const struct writer_end *end) SP_MUST_CHECK;
 
-/* Closes as SIGKILL would: what was committed stays readable. NULL is allowed. */
+/* Closes as SIGKILL would: of a file that is kept, what was committed. NULL is allowed. */
 void writer_free(struct writer *writer);
 
 #endif

@@ -38,8 +38,14 @@ status "the command's exit status is passed on" 7 \
 	"$SPROF" record -o "$file" -- sh -c 'exit 7'
 status "the signal that ended it is passed on" 137 \
 	sh -c '"$1" record -q -o "$2" -- sh -c "kill -9 \$\$"; exit $?' sh "$SPROF" "$file"
+rm -f "$file" "$file.old"
 status "a command that is not there" 127 "$SPROF" record -o "$file" -- /nonexistent/command
 says "it is said" "cannot run /nonexistent/command: No such file"
+check "and leaves no file" test ! -e "$file"
+echo old >"$file"
+status "nor does it take the place of one" 127 "$SPROF" record -o "$file" -- /nonexistent/command
+check "but leaves that" sh -c 'test "$(cat "$1")" = old && test "$(ls "$1"*)" = "$1"' sh "$file"
+rm "$file"
 : >"$tmp/text"
 status "a file that cannot be executed" 126 "$SPROF" record -o "$file" -- "$tmp/text"
 status "nothing to record" 129 "$SPROF" record

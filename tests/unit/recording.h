@@ -50,6 +50,13 @@ static inline struct writer *recording_open(const char *path)
 	return writer;
 }
 
+/* As SIGKILL would end it. */
+static inline void recording_kill(struct writer *writer)
+{
+	ok_or_fail(writer_keep(writer));
+	writer_free(writer);
+}
+
 /* One process with a mapping; the kernel's too, as perf wants to know where it lies. */
 static inline void recording_put_process(struct record_buffer *buffer)
 {

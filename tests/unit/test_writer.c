@@ -214,7 +214,7 @@ TEST(without_a_commit_nothing_new_is_part_of_the_file)
 		has_first_features(&image);
 		ck_assert_uint_gt(image.size, image.data_end + 5000 * RECORDING_SAMPLE_SIZE - 1);
 	}
-	writer_free(writer);
+	recording_kill(writer);
 	IMAGE image = image_read(path);
 	ck_assert_uint_eq(image_count(&image, PERF_RECORD_SAMPLE), 10);
 	vec_deinit(&buffer);
@@ -223,7 +223,7 @@ TEST(without_a_commit_nothing_new_is_part_of_the_file)
 TEST(the_data_begins_with_what_the_recording_is_of)
 {
 	const char *path = files_path("data");
-	writer_free(recording_open(path));
+	recording_kill(recording_open(path));
 	IMAGE image = image_read(path);
 	struct perf_event_header header;
 	uint64_t feature;
@@ -365,6 +365,46 @@ TEST(a_file_that_is_there_becomes_old)
 	free(text);
 	IMAGE image = image_read(path);
 	ck_assert_str_eq(files_output("ls"), "data\ndata.old\n");
+}
+
+TEST(a_file_that_is_not_kept_leaves_all_as_it_was)
+{
+	const char *path = files_path("data"), *old = files_path("data.old");
+	writer_free(recording_open(path));
+	ck_assert_str_eq(files_output("ls"), "");
+	files_write(path, "first", 5);
+	files_write(old, "older", 5);
+	struct writer *writer = recording_open(path);
+	{
+		IMAGE image = image_read(path); /* it is in its place all the time */
+	}
+	ck_assert_str_eq(files_output("cat data.old"), "older");
+	writer_free(writer);
+	ck_assert_str_eq(files_output("ls; cat data data.old"), "data\ndata.old\nfirstolder");
+}
+
+TEST(of_two_that_write_to_one_name_none_takes_the_others)
+{
+	const char *path = files_path("data");
+	files_write(path, "first", 5);
+	struct writer *one = recording_open(path), *other = recording_open(path);
+	writer_free(one);
+	ok_or_fail(writer_close(other, &(struct writer_end){0}));
+	IMAGE image = image_read(path);
+	ck_assert_str_eq(files_output("ls"), "data\ndata.old\n");
+}
+
+TEST(an_old_file_that_cannot_be_renamed_is_told_of)
+{
+	files_run("echo first >data; mkdir data.old; touch data.old/file");
+	struct writer *writer = recording_open(files_path("data"));
+	struct sp_error *error = writer_keep(writer);
+	ck_assert_ptr_nonnull(strstr(sp_error_message(error), "data.old"));
+	int size = (int)strcspn(sp_error_remedy(error) + strlen("it is "), " ");
+	ck_assert_str_eq(files_output("cat %.*s", size, sp_error_remedy(error) + strlen("it is ")),
+			 "first\n");
+	sp_error_free(error);
+	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
 }
 
 TEST(a_file_is_not_touched_where_none_can_be_written)
