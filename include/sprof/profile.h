@@ -63,6 +63,23 @@ struct sp_row {
 	const char *build_id;  /* of the dso, hex; NULL if unknown */
 };
 
+/* How a stack ended. */
+enum sp_stack_end {
+	SP_STACK_COMPLETE,       /* where threads begin */
+	SP_STACK_TRUNCATED,      /* before that; of an unwound one: what was copied was too short */
+	SP_STACK_NO_UNWIND_INFO,
+	SP_STACK_BAD_MEMORY,
+	SP_STACK_DEPTH_LIMIT,
+	SP_STACK_SKIPPED,        /* the recorder, under pressure, left the user's part out */
+	SP_STACK_NONE,           /* there was none */
+	SP_STACK_END_COUNT,
+};
+
+/*
+ * A node is a function, a command (tree_comms), or stands where callers are missing: then
+ * its name says why, `truncated` is true and `dso` is NULL. What is below it (in a tree of
+ * callees: above it) was called by what is not known.
+ */
 struct sp_tree_node {
 	const char *symbol, *dso;
 	bool symbol_known;
@@ -72,11 +89,12 @@ struct sp_tree_node {
 	const struct sp_tree_node *children; /* heaviest total first */
 	size_t child_count;
 	size_t left_out; /* more children, lighter than tree_least */
+	bool truncated;
 };
 
 /* Samples by how their call chain ended; all in `none` where none was recorded. */
 struct sp_stack_ends {
-	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit, none;
+	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit, skipped, none;
 };
 
 /* One event's profile; belongs to the analysis, as do all it points to. */
@@ -89,7 +107,9 @@ struct sp_profile {
 	bool weight_is_time;      /* periods are nanoseconds */
 	bool has_callchains;
 	struct sp_stack_ends stacks;
-	uint64_t repaired;
+	uint64_t repaired;  /* stacks whose outer frames are those of another sample */
+	uint64_t shortened; /* stacks of whose middle frames were left out */
+	uint64_t guessed;   /* stacks with a frame that was left by frame pointer, for want of better */
 	const struct sp_row *rows; /* heaviest self (or total, with children) first */
 	size_t row_count;
 	/*

@@ -53,8 +53,15 @@ SP_API const char *sp_record_type_name(uint32_t type);
 #define SP_MISC_END_SHIFT 3
 #define SP_MISC_END_MASK (7 << SP_MISC_END_SHIFT) /* enum sp_misc_end */
 #define SP_MISC_REPAIRED (1 << 6) /* its outer frames are those of another sample */
-#define SP_MISC_SHORTENED (1 << 7) /* frames in its middle were left out: too many for a record */
+/*
+ * Frames in its middle were left out, too many for a record: two PERF_CONTEXT_USER, one right
+ * after the other, stand where they were. (One by itself is behind a signal's frame: the next
+ * ip is where code ran.)
+ */
+#define SP_MISC_SHORTENED (1 << 7)
 #define SP_MISC_GUESSED (1 << 8)  /* a frame was left by frame pointer for want of anything better */
+
+#define SP_MISC_STACK (SP_MISC_END_MASK | SP_MISC_REPAIRED | SP_MISC_SHORTENED | SP_MISC_GUESSED)
 
 enum sp_misc_end {
 	SP_MISC_END_UNKNOWN, /* it was not unwound, or by the kernel */

@@ -50,6 +50,7 @@ struct callers callers_of(const struct sp_record *record)
 	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct callers callers = {.ips = sample->ips, .count = sample->ip_count,
 				  .cpumode = cpumode, .exact = true,
+				  .misc = record->misc & SP_MISC_STACK,
 				  .leaf_ip = sample->ip, .leaf_cpumode = cpumode};
 	/* The number behind this mark is no ip, and is the last of the chain. */
 	if (callers.count >= 2 && callers.ips[callers.count - 2] == CONTEXT_USER_DEFERRED)
@@ -79,6 +80,7 @@ struct part {
 	size_t begin, end;
 	uint16_t cpumode;
 	bool exact; /* of the first */
+	bool gap;   /* calls are missing before the first */
 };
 
 /* The outermost part of the first `count` ips. */
@@ -90,7 +92,10 @@ static struct part last_part(const struct callers *callers, size_t count)
 		part.begin--;
 	if (part.begin) {
 		part.cpumode = mark_cpumode(callers->ips[part.begin - 1]);
-		part.exact = true;
+		part.gap = callers->misc & SP_MISC_SHORTENED && part.begin >= 2 &&
+			   callers->ips[part.begin - 1] == (uint64_t)PERF_CONTEXT_USER &&
+			   callers->ips[part.begin - 2] == (uint64_t)PERF_CONTEXT_USER;
+		part.exact = !part.gap;
 	}
 	return part;
 }
@@ -121,14 +126,16 @@ size_t callers_depth(const struct callers *callers)
 /*
  * The form in which chains are interned: what an ip means follows from the words
  * before it alone. So a part's mode comes before it, and where an ip is exact that
- * is said before it too.
+ * is said before it too. How the chain ended is said where it did.
  */
 static bool arrange(struct chains *chains, const struct callers *callers)
 {
 	/* At worst, all parts are of one ip: mode, exact, ip for ip and mark. */
-	if (!vec_reserve(&chains->words, callers->count * 2 + 2))
+	if (!vec_reserve(&chains->words, callers->count * 2 + 3))
 		return false;
 	uint64_t *word = chains->words.items;
+	if (callers_end(callers) != SP_MISC_END_UNKNOWN)
+		*word++ = CHAIN_END(callers_end(callers));
 	for (size_t left = callers->count; left;) {
 		struct part part = last_part(callers, left);
 		if (part.begin < part.end)
@@ -138,6 +145,8 @@ static bool arrange(struct chains *chains, const struct callers *callers)
 				*word++ = CHAIN_EXACT;
 			*word++ = callers->ips[i - 1];
 		}
+		if (part.gap)
+			*word++ = CHAIN_GAP;
 		left = part.begin ? part.begin - 1 : 0;
 	}
 	chains->words.count = (size_t)(word - chains->words.items);
@@ -199,7 +208,8 @@ static inline uint64_t stir(uint64_t sum, uint64_t ip)
  */
 static uint64_t hash_callers(uint32_t root, const struct callers *callers)
 {
-	uint64_t a = root, b = callers->cpumode, c = callers->exact, d = callers->count;
+	uint64_t a = root, b = callers->cpumode | (uint64_t)callers->misc << 16;
+	uint64_t c = callers->exact, d = callers->count;
 	const uint64_t *ip = callers->ips, *end = ip + callers->count;
 	for (; end - ip >= 4; ip += 4) {
 		a = stir(a, ip[0]);
@@ -216,7 +226,8 @@ static bool is_same(const struct chain *chain, uint64_t hash, uint32_t root,
 		    const struct callers *callers)
 {
 	return chain->hash == hash && chain->root == root && chain->node != RADIX_NONE &&
-	       chain->cpumode == callers->cpumode && chain->exact == callers->exact &&
+	       chain->cpumode == callers->cpumode && chain->misc == callers->misc &&
+	       chain->exact == callers->exact &&
 	       chain->ips.count == callers->count &&
 	       memcmp(chain->ips.items, callers->ips, callers->count * sizeof(uint64_t)) == 0;
 }
@@ -245,6 +256,7 @@ struct chain *chains_add(struct chains *chains, uint32_t root, const struct call
 	chain->hash = hash;
 	chain->root = root;
 	chain->cpumode = callers->cpumode;
+	chain->misc = callers->misc;
 	chain->exact = callers->exact;
 	chain->last_answer = chain->last_leaf = 0;
 	chain->node = intern(chains, root, callers);

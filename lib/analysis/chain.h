@@ -17,10 +17,17 @@
  */
 #define CHAIN_MODE(cpumode) ((uint64_t)-16 + (cpumode)) /* of the ips that follow */
 #define CHAIN_EXACT ((uint64_t)-1) /* the next ip is where code ran, not where a call returns to */
+#define CHAIN_GAP ((uint64_t)-2)   /* calls were left out here */
+#define CHAIN_END(end) ((uint64_t)-32 + (end)) /* how it ended, enum sp_misc_end; the first word */
 
 static inline bool chain_is_mark(uint64_t word)
 {
 	return word >= (uint64_t)PERF_CONTEXT_MAX;
+}
+
+static inline bool chain_is_end(uint64_t word)
+{
+	return word > CHAIN_END(SP_MISC_END_UNKNOWN) && word <= CHAIN_END(SP_MISC_END_SKIPPED);
 }
 
 /* A chain as it was recorded, and where it lies. */
@@ -29,6 +36,7 @@ struct chain {
 	uint32_t root;
 	uint32_t node;    /* RADIX_NONE: the place is empty */
 	uint16_t cpumode; /* as in struct callers, as are these */
+	uint16_t misc;
 	bool exact;
 	VEC(uint64_t) ips;
 	uint32_t last_answer, last_leaf; /* for chains_add()'s caller to use; 0 in a new one */
@@ -61,12 +69,19 @@ struct callers {
 	const uint64_t *ips;
 	size_t count;
 	uint16_t cpumode; /* of the first */
+	uint16_t misc;    /* the SP_MISC_STACK of what was unwound; 0: the kernel's own chain */
 	bool exact;       /* the first is where code ran, not where a call returns to */
 	uint64_t leaf_ip;
 	uint16_t leaf_cpumode;
 };
 
 struct callers callers_of(const struct sp_record *record);
+
+static inline enum sp_misc_end callers_end(const struct callers *callers)
+{
+	int end = (callers->misc & SP_MISC_END_MASK) >> SP_MISC_END_SHIFT;
+	return end <= SP_MISC_END_SKIPPED ? (enum sp_misc_end)end : SP_MISC_END_UNKNOWN;
+}
 
 /* The outermost call, with its mode and whether it is exact; false if there is none. */
 bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t *cpumode_ret,
@@ -75,7 +90,7 @@ bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t
 /* How many ips a recorded chain has. */
 size_t callers_depth(const struct callers *callers);
 
-/* The chain, whose calls must not be none; NULL when out of memory. Valid until the next call. */
+/* The chain, of which calls or an end must be known; NULL when out of memory. Valid until the next call. */
 struct chain *chains_add(struct chains *chains, uint32_t root, const struct callers *callers);
 
 #endif

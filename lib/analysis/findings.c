@@ -247,32 +247,91 @@ static bool find_throttling(struct run *run)
 /* Fewer than that are no more than a line in the profile's head. */
 #define TRUNCATED_TOLD 0.005
 
-static bool find_event_truncation(struct run *run, const struct sp_profile *profile)
+/* The most that the kernel copies of a stack: its size is a u16, and a multiple of 8. */
+#define STACK_COPY_MAX 65528
+
+/* What to do about stacks that were longer than what was copied of them. */
+static const char *copy_remedy(const struct perf_event_attr *attr, char *text, size_t size)
 {
-	char text[FINDING_TEXT];
-	double all = (double)profile->samples;
-	double cut = (double)profile->stacks.truncated / all;
-	double deep = (double)profile->stacks.depth_limit / all;
-	if (cut >= TRUNCATED_TOLD &&
-	    !finding_add(run, SP_FINDING_TRUNCATED_STACKS, profile->stacks.truncated, cut,
-			 "compile with -fno-omit-frame-pointer: its totals and trees are short",
-			 "%s of the call chains of %s end before the function that began the "
-			 "thread", share_text(cut, text), profile->event))
-		return false;
-	return deep < TRUNCATED_TOLD ||
-	       finding_add(run, SP_FINDING_TRUNCATED_STACKS, profile->stacks.depth_limit, deep,
-			   "raise kernel.perf_event_max_stack before recording",
-			   "%s of the call chains of %s reached the kernel's limit: their outermost "
-			   "calls are missing", share_text(deep, text), profile->event);
+	uint32_t more = attr->sample_stack_user * 2;
+	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
+		return "copy more of them: --call-graph dwarf,SIZE";
+	if (attr->sample_stack_user >= STACK_COPY_MAX)
+		return "the kernel copies no more: compile with -fno-omit-frame-pointer, and record "
+		       "with --call-graph fp";
+	snprintf(text, size, "copy more of them: --call-graph dwarf,%u",
+		 more < STACK_COPY_MAX ? more : STACK_COPY_MAX);
+	return text;
+}
+
+/* Whether the recording says how most of an event's stacks ended. */
+static bool was_unwound(const struct run *run, uint16_t event)
+{
+	uint64_t said = 0;
+	for (size_t i = 0; i < run->worker_count; i++)
+		said += run->workers[i].events[event].said;
+	return said * 2 > run->analysis->profiles[event].samples;
+}
+
+/* Stacks that ended in one way, or had to be mended in one. */
+struct stack_trouble {
+	uint64_t samples;
+	const char *what;   /* "12% of the stacks of cpu-clock" … */
+	const char *remedy;
+};
+
+static bool tell_stacks(struct run *run, const struct sp_profile *profile,
+			const struct stack_trouble *trouble)
+{
+	char share[FINDING_TEXT];
+	double part = (double)trouble->samples / (double)profile->samples;
+	return part < TRUNCATED_TOLD ||
+	       finding_add(run, SP_FINDING_TRUNCATED_STACKS, trouble->samples, part,
+			   trouble->remedy, "%s of the stacks of %s %s", share_text(part, share),
+			   profile->event, trouble->what);
+}
+
+static bool find_event_truncation(struct run *run, uint16_t event)
+{
+	const struct sp_profile *profile = &run->analysis->profiles[event];
+	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	const struct sp_stack_ends *ends = &profile->stacks;
+	bool unwound = was_unwound(run, event);
+	char remedy[100];
+	const struct stack_trouble troubles[] = {
+		{ends->truncated,
+		 unwound ? "are longer than what was copied of them: their outermost calls are missing" :
+			   "end before the function that began the thread",
+		 unwound ? copy_remedy(attr, remedy, sizeof(remedy)) :
+			   "record with --call-graph dwarf, or compile with -fno-omit-frame-pointer"},
+		{ends->depth_limit,
+		 unwound ? "are deeper than the limit: their outermost calls are missing" :
+			   "reached the kernel's limit: their outermost calls are missing",
+		 unwound ? "record with a larger --max-stack" :
+			   "raise kernel.perf_event_max_stack before recording"},
+		{ends->no_unwind_info, "end in code of which nothing says how it is left",
+		 "compile it with -fasynchronous-unwind-tables; -g caller names it"},
+		{ends->bad_memory, "end where what should be the stack cannot be one",
+		 "-g caller shows in which code"},
+		{ends->skipped, "have no callers in the program: the recorder could not keep up",
+		 "record at a lower rate (-F), or unwind afterwards (--unwind later)"},
+		{profile->guessed, "pass code without unwind information, which was left by frame "
+		 "pointer: callers may be missing there",
+		 "compile it with -fasynchronous-unwind-tables"},
+		{profile->shortened, "are too deep for a record: frames in their middle were left out",
+		 NULL},
+	};
+	for (size_t i = 0; i < sizeof(troubles) / sizeof(*troubles); i++)
+		if (!tell_stacks(run, profile, &troubles[i]))
+			return false;
+	return true;
 }
 
 static bool find_truncation(struct run *run)
 {
-	for (size_t i = 0; i < run->analysis->profile_count; i++) {
-		const struct sp_profile *profile = &run->analysis->profiles[i];
-		if (profile->samples && !find_event_truncation(run, profile))
+	for (uint16_t i = 0; i < run->analysis->profile_count; i++)
+		if (run->analysis->profiles[i].samples && !find_event_truncation(run, i))
 			return false;
-	}
 	return true;
 }
 

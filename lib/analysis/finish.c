@@ -11,8 +11,8 @@ static void merged_free(struct merged *merged, size_t count)
 		vec_deinit(&merged[i]);
 		u64map_deinit(&merged[i].group_of);
 		paths_deinit(&merged[i].paths);
-		vec_deinit(&merged[i].comms);
-		u64map_deinit(&merged[i].comm_of);
+		vec_deinit(&merged[i].texts);
+		u64map_deinit(&merged[i].text_of);
 	}
 	free(merged);
 }
@@ -58,18 +58,18 @@ static bool merge_tallies(struct run *run, struct merged *merged, const struct w
 	return true;
 }
 
-uint32_t merged_comm(struct run *run, struct merged *merged, const char *comm)
+uint32_t merged_text(struct run *run, struct merged *merged, const char *text)
 {
 	bool added;
-	const char *copy = strtab_add(&run->analysis->strings, comm);
-	if (!copy || !vec_reserve(&merged->comms, merged->comms.count + 1))
+	const char *copy = strtab_add(&run->analysis->strings, text);
+	if (!copy || !vec_reserve(&merged->texts, merged->texts.count + 1))
 		return UINT32_MAX;
-	const uint32_t *index = u64map_put(&merged->comm_of, (uintptr_t)copy,
-					   (uint32_t)merged->comms.count, &added);
+	const uint32_t *index = u64map_put(&merged->text_of, (uintptr_t)copy,
+					   (uint32_t)merged->texts.count, &added);
 	if (!index)
 		return UINT32_MAX;
 	if (added)
-		*vec_push(&merged->comms) = copy;
+		*vec_push(&merged->texts) = copy;
 	return *index;
 }
 
@@ -79,14 +79,19 @@ static bool is_clock(const struct perf_event_attr *attr)
 						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-static void add_ends(struct sp_stack_ends *ends, const uint64_t counts[STACK_END_COUNT])
+static void add_ends(struct sp_profile *profile, const struct event_sums *sums)
 {
-	ends->complete += counts[STACK_COMPLETE];
-	ends->truncated += counts[STACK_TRUNCATED];
-	ends->no_unwind_info += counts[STACK_NO_UNWIND_INFO];
-	ends->bad_memory += counts[STACK_BAD_MEMORY];
-	ends->depth_limit += counts[STACK_DEPTH_LIMIT];
-	ends->none += counts[STACK_NO_CHAIN];
+	struct sp_stack_ends *ends = &profile->stacks;
+	ends->complete += sums->ends[SP_STACK_COMPLETE];
+	ends->truncated += sums->ends[SP_STACK_TRUNCATED];
+	ends->no_unwind_info += sums->ends[SP_STACK_NO_UNWIND_INFO];
+	ends->bad_memory += sums->ends[SP_STACK_BAD_MEMORY];
+	ends->depth_limit += sums->ends[SP_STACK_DEPTH_LIMIT];
+	ends->skipped += sums->ends[SP_STACK_SKIPPED];
+	ends->none += sums->ends[SP_STACK_NONE];
+	profile->repaired += sums->repaired;
+	profile->shortened += sums->shortened;
+	profile->guessed += sums->guessed;
 }
 
 /* What is known of an event as a whole; *shown_ret are the sums of what is shown. */
@@ -99,7 +104,7 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 		const struct event_sums *sums = &run->workers[i].events[event];
 		weight_sums_merge(all_ret, &sums->all);
 		weight_sums_merge(shown_ret, &sums->shown);
-		add_ends(&profile->stacks, sums->ends);
+		add_ends(profile, sums);
 	}
 	profile->samples = all_ret->samples;
 	profile->weight = all_ret->weight;
@@ -128,7 +133,7 @@ static struct sp_error *make_profile(struct run *run, uint16_t event, const stru
 		.functions = &analysis->functions,
 		.event = profile->event,
 		.children = run->options.children,
-		.comms = merged->comms.items,
+		.texts = merged->texts.items,
 		.tree_least = run->options.tree_least,
 		.whole = run->options.relative ? shown : all,
 	};

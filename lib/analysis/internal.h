@@ -42,12 +42,12 @@ struct merged {
 	VEC(struct group);        /* of the tallies */
 	struct u64map group_of;   /* hash -> index */
 	struct paths paths;
-	VEC(const char *) comms;  /* of the paths */
-	struct u64map comm_of;    /* its address -> index */
+	VEC(const char *) texts;  /* of the paths */
+	struct u64map text_of;    /* its address -> index */
 };
 
-/* The command's index in comms; UINT32_MAX when out of memory. */
-uint32_t merged_comm(struct run *run, struct merged *merged, const char *comm);
+/* The text's index in texts; UINT32_MAX when out of memory. */
+uint32_t merged_text(struct run *run, struct merged *merged, const char *text);
 
 /* Adds one worker's chains to the paths of their events; false when out of memory. */
 bool grow_trees(struct run *run, struct merged *merged, const struct worker *worker);

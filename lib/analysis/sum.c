@@ -6,14 +6,19 @@
 #include "analysis/worker.h"
 #include "base/cleanup.h"
 
-/* What the words up to a node's end say of those that follow. */
-struct node_state {
-	uint32_t view, group;
-	uint32_t depth;   /* calls */
-	uint16_t cpumode;
-	bool exact;       /* the next ip is */
-	bool outermost;   /* threads begin in the first call */
-};
+/* A mark changes what follows; returns what stands for it. */
+static uint32_t take_mark(uint64_t word, struct node_state *state)
+{
+	if (word == CHAIN_GAP)
+		return WORD_GAP;
+	if (word == CHAIN_EXACT)
+		state->exact = true;
+	else if (chain_is_end(word))
+		state->end = (uint8_t)(word - CHAIN_END(0));
+	else
+		state->cpumode = (uint16_t)(word - CHAIN_MODE(0));
+	return TALLY_NONE;
+}
 
 /* Names the words of one node. */
 static bool resolve_node(struct worker *worker, const struct radix_node *node,
@@ -21,13 +26,8 @@ static bool resolve_node(struct worker *worker, const struct radix_node *node,
 {
 	const uint64_t *words = worker->chains.radix.words.items;
 	for (uint32_t i = node->run; i < node->run + node->length; i++) {
-		worker->functions[i] = TALLY_NONE;
-		if (words[i] == CHAIN_EXACT) {
-			state->exact = true;
-			continue;
-		}
 		if (chain_is_mark(words[i])) {
-			state->cpumode = (uint16_t)(words[i] - CHAIN_MODE(0));
+			worker->functions[i] = take_mark(words[i], state);
 			continue;
 		}
 		uint32_t answer = lookup_find(&worker->lookup,
@@ -36,31 +36,36 @@ static bool resolve_node(struct worker *worker, const struct radix_node *node,
 		if (answer == LOOKUP_FAILED)
 			return false;
 		if (!state->depth++)
-			state->outermost = answer & LOOKUP_OUTERMOST;
+			state->first = answer;
 		state->exact = false;
 		worker->functions[i] = answer >> LOOKUP_SHIFT;
 	}
 	return true;
 }
 
-static void count_ends(struct worker *worker, const struct node_state *states)
+enum sp_stack_end worker_stack_end(const struct worker *worker, const struct leaf *leaf)
+{
+	const struct node_state *state = &worker->states[leaf->node];
+	uint16_t event = worker->groups.items[state->group].event;
+	uint32_t first = state->depth ? state->first : leaf->answer;
+	return stack_end_of(&worker->work->layout->events[event].attr, (enum sp_misc_end)state->end,
+			    first & LOOKUP_OUTERMOST, state->depth + 1);
+}
+
+static void count_ends(struct worker *worker)
 {
 	for (size_t i = 0; i < worker->leaves.count; i++) {
 		const struct leaf *leaf = &worker->leaves.items[i];
-		const struct node_state *state = &states[leaf->node];
-		uint16_t event = worker->groups.items[state->group].event;
-		bool outermost = state->depth ? state->outermost :
-						leaf->answer & LOOKUP_OUTERMOST;
-		enum stack_end end = stack_end_of(&worker->work->layout->events[event].attr,
-						  outermost, state->depth + 1);
-		worker->events[event].ends[end] += leaf->chains;
+		uint16_t event = worker->groups.items[worker->states[leaf->node].group].event;
+		worker->events[event].ends[worker_stack_end(worker, leaf)] += leaf->chains;
 	}
 }
 
 struct sp_error *worker_resolve(struct worker *worker)
 {
 	const struct radix *radix = &worker->chains.radix;
-	CLEANUP_FREE struct node_state *states = calloc(radix->count + 1, sizeof(*states));
+	struct node_state *states = calloc(radix->count + 1, sizeof(*states));
+	worker->states = states;
 	worker->order = radix_order(radix);
 	worker->functions = calloc(radix->words.count + 1, sizeof(*worker->functions));
 	if (!states || !worker->order || !worker->functions)
@@ -79,7 +84,7 @@ struct sp_error *worker_resolve(struct worker *worker)
 	}
 	/* Without chains their ends were counted one by one. */
 	if (!worker->work->only_leaves)
-		count_ends(worker, states);
+		count_ends(worker);
 	return NULL;
 }
 
@@ -169,7 +174,7 @@ static bool open_node(struct summing *summing, uint32_t at)
 		return false;
 	*slot = at;
 	for (uint32_t i = node->run; i < node->run + node->length; i++) {
-		if (worker->functions[i] == TALLY_NONE)
+		if (worker->functions[i] >= WORD_GAP)
 			continue;
 		uint32_t row = row_of(summing, sums->group, worker->functions[i]);
 		if (row == TALLY_NONE)
@@ -185,7 +190,7 @@ static void close_node(struct summing *summing)
 	struct worker *worker = summing->worker;
 	const struct radix_node *node = &worker->chains.radix.items[*vec_last(&summing->open)];
 	for (uint32_t i = node->run; i < node->run + node->length; i++)
-		if (worker->functions[i] != TALLY_NONE)
+		if (worker->functions[i] < WORD_GAP)
 			tallies_close(&worker->tallies, summing->rows.items[--summing->rows.count]);
 	summing->open.count--;
 }

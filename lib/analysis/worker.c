@@ -39,6 +39,7 @@ void worker_deinit(struct worker *worker)
 	vec_deinit(&worker->counters);
 	free(worker->order);
 	free(worker->functions);
+	free(worker->states);
 	worker_groups_deinit(&worker->row_groups);
 	tallies_deinit(&worker->tallies);
 }
@@ -192,10 +193,19 @@ static bool count_end(struct worker *worker, uint16_t event, const struct caller
 				     cpumode, ip);
 	if (answer == LOOKUP_FAILED)
 		return false;
-	enum stack_end end = stack_end_of(&worker->work->layout->events[event].attr,
-					  answer & LOOKUP_OUTERMOST, callers_depth(callers));
+	enum sp_stack_end end = stack_end_of(&worker->work->layout->events[event].attr,
+					     callers_end(callers), answer & LOOKUP_OUTERMOST,
+					     callers_depth(callers));
 	worker->events[event].ends[end]++;
 	return true;
+}
+
+static void count_mending(struct event_sums *sums, uint16_t misc)
+{
+	sums->said += (misc & SP_MISC_END_MASK) != 0;
+	sums->repaired += (misc & SP_MISC_REPAIRED) != 0;
+	sums->shortened += (misc & SP_MISC_SHORTENED) != 0;
+	sums->guessed += (misc & SP_MISC_GUESSED) != 0;
 }
 
 /* The sample's leaf, which knows its chain; NULL when out of memory. */
@@ -208,12 +218,15 @@ static struct leaf *place(struct worker *worker, struct task *task, uint32_t roo
 				      callers.leaf_ip);
 	if (answer == LOOKUP_FAILED)
 		return NULL;
-	bool has_chain = record->sample.ip_count > 0;
+	bool ended = callers_end(&callers) != SP_MISC_END_UNKNOWN;
+	bool has_chain = record->sample.ip_count > 0 || ended;
+	if (has_chain && callers.misc)
+		count_mending(&worker->events[event], callers.misc);
 	if (!has_chain)
-		worker->events[event].ends[STACK_NO_CHAIN]++;
+		worker->events[event].ends[SP_STACK_NONE]++;
 	else if (worker->work->only_leaves && !count_end(worker, event, &callers, view, answer))
 		return NULL;
-	uint32_t index = worker->work->only_leaves || !callers.count ?
+	uint32_t index = worker->work->only_leaves || (!callers.count && !ended) ?
 				 leaf_of(worker, root, answer) :
 				 chain_leaf(worker, root, &callers, answer);
 	if (index == UINT32_MAX)

@@ -27,6 +27,9 @@ struct work {
 	bool sum_tasks;   /* count samples by thread: READ records want to be compared */
 };
 
+/* Of a word: where calls were left out. */
+#define WORD_GAP (UINT32_MAX - 1)
+
 /* An event's samples with the same values of what was asked for. */
 struct worker_group {
 	uint16_t event;
@@ -58,7 +61,19 @@ struct leaf {
 
 struct event_sums {
 	struct weight_sums all, shown;
-	uint64_t ends[STACK_END_COUNT];
+	uint64_t ends[SP_STACK_END_COUNT];
+	uint64_t said;  /* stacks of which the recording says how they ended */
+	uint64_t repaired, shortened, guessed;
+};
+
+/* What the words up to a node's end say of those that follow. */
+struct node_state {
+	uint32_t view, group;
+	uint32_t depth;      /* calls */
+	uint32_t first;      /* lookup_find()'s answer of the outermost call, if depth is not 0 */
+	uint16_t cpumode;
+	bool exact;          /* the next ip is */
+	uint8_t end;         /* enum sp_misc_end */
 };
 
 struct worker {
@@ -80,7 +95,8 @@ struct worker {
 
 	/* Made of the above by worker_resolve() and worker_sum(). */
 	uint32_t *order;     /* of the chains' nodes */
-	uint32_t *functions; /* of the chains' words; TALLY_NONE of marks */
+	uint32_t *functions; /* of the chains' words; TALLY_NONE of marks, WORD_GAP of CHAIN_GAP */
+	struct node_state *states; /* of the chains' nodes */
 	struct worker_groups row_groups;  /* groups by the keys of rows alone */
 	struct tallies tallies;           /* groups are those of row_groups */
 };
@@ -100,6 +116,9 @@ uint32_t worker_groups_add(struct worker_groups *groups, const struct worker_gro
 
 /* Names all calls of the chains, and counts how those ended; after the last sample. */
 struct sp_error *worker_resolve(struct worker *worker) SP_MUST_CHECK;
+
+/* How the leaf's stacks ended, which must have chains; after worker_resolve(). */
+enum sp_stack_end worker_stack_end(const struct worker *worker, const struct leaf *leaf);
 
 /* Sums up rows; after all workers have resolved. */
 struct sp_error *worker_sum(struct worker *worker) SP_MUST_CHECK;

@@ -5,8 +5,13 @@
 
 #include "profile/radix.h"
 
-/* The words of a way are indexes of functions; this one is the index of a command. */
+/*
+ * The words of a way are indexes of functions; with one of these, of texts: a command, or
+ * why calls are missing here.
+ */
 #define PATHS_COMM ((uint64_t)1 << 32)
+#define PATHS_CUT ((uint64_t)1 << 33)
+#define PATHS_TEXT (PATHS_COMM | PATHS_CUT)
 
 struct path_sums {
 	uint64_t samples, weight; /* of ways that end here; saturating */

@@ -16,7 +16,7 @@ struct profile_source {
 	const struct paths *paths;         /* for the tree */
 	const struct group *groups;        /* of tallies */
 	const struct functions *functions; /* of both */
-	const char *const *comms;          /* of the tree's commands */
+	const char *const *texts;          /* of the tree's words that are no functions */
 	const char *event;
 	bool children;
 	double tree_least; /* share of the lightest branch that is kept */

@@ -63,9 +63,10 @@ static struct sp_weight weigh(const struct layout *layout, uint64_t samples, uin
 static void name_node(const struct profile_source *source, uint64_t word,
 		      struct sp_tree_node *node)
 {
-	if (word & PATHS_COMM) {
-		node->symbol = source->comms[(uint32_t)word];
+	if (word & PATHS_TEXT) {
+		node->symbol = source->texts[(uint32_t)word];
 		node->symbol_known = true;
+		node->truncated = word & PATHS_CUT;
 		return;
 	}
 	const struct function *function = &source->functions->items[word];
@@ -83,10 +84,18 @@ struct sibling {
 	const struct profile_source *source;
 };
 
+static const char *word_name(const struct profile_source *source, uint64_t word)
+{
+	return word & PATHS_TEXT ? source->texts[(uint32_t)word] :
+				   source->functions->items[word].symbol;
+}
+
 static int compare_words(const struct profile_source *source, uint64_t a, uint64_t b)
 {
-	if (a & PATHS_COMM && b & PATHS_COMM)
-		return strcmp(source->comms[(uint32_t)a], source->comms[(uint32_t)b]);
+	if ((a | b) & PATHS_TEXT) {
+		int order = strcmp(word_name(source, a), word_name(source, b));
+		return order ? order : (a > b) - (a < b);
+	}
 	return function_compare(&source->functions->items[a], &source->functions->items[b]);
 }
 

@@ -62,6 +62,8 @@ static void begin_node(struct json *json, const struct sp_tree_node *node)
 	json_begin(json, NULL, '{');
 	json_string(json, "symbol", node->symbol);
 	write_name(json, "dso", node->dso);
+	if (node->truncated)
+		json_bool(json, "truncated", true);
 	json_double(json, "self", node->self.share.value);
 	json_double(json, "total", node->total.share.value);
 	json_begin(json, "children", '[');
@@ -129,6 +131,7 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 	json_unsigned(json, "no_unwind_info", ends->no_unwind_info);
 	json_unsigned(json, "bad_memory", ends->bad_memory);
 	json_unsigned(json, "depth_limit", ends->depth_limit);
+	json_unsigned(json, "skipped", ends->skipped);
 	json_unsigned(json, "none", ends->none);
 	json_end(json, '}');
 	json_unsigned(json, "repaired", profile->repaired);

@@ -129,6 +129,7 @@ static void write_stacks(const struct sp_profile *profile, FILE *out)
 		{ends->no_unwind_info, "ended for lack of unwind information"},
 		{ends->bad_memory, "ended at unreadable memory"},
 		{ends->depth_limit, "cut at the depth limit"},
+		{ends->skipped, "left out under pressure"},
 		{ends->none, "without a stack"},
 	};
 	char count[FORMAT_SIZE], share[FORMAT_SIZE];

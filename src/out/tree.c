@@ -181,7 +181,8 @@ static bool write_name(const struct tree *tree, const struct sp_tree_node *node,
 		if (!name)
 			return false;
 	}
-	enum term_style style = !node->symbol_known              ? TERM_DIM
+	enum term_style style = node->truncated                  ? TERM_WARNING
+				: !node->symbol_known         ? TERM_DIM
 				: node->level == SP_LEVEL_USER ? TERM_PLAIN
 							       : TERM_KERNEL;
 	term_begin(term, style, tree->out);

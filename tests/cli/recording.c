@@ -12,6 +12,11 @@
  *	fork PID PPID TID TIME
  *	mmap PID START SIZE OFFSET PATH     PID -1: the kernel's
  *	sample EVENT PID TID CPU TIME PERIOD IP [CHAIN-IP]...
+ *	stacks END [repaired|shortened|guessed]...
+ *	                                    how the stacks of the samples that follow ended:
+ *	                                    unknown, complete, truncated, no_unwind_info,
+ *	                                    bad_memory, depth_limit or skipped; in a chain,
+ *	                                    "..." stands where frames were left out
  *	lost EVENT COUNT                    LOST_SAMPLES
  *	throttle EVENT TIME, unthrottle EVENT TIME
  *	bytes HEX                           the bytes as they are: damage
@@ -40,6 +45,7 @@ struct recording {
 	char *words_kept[MAX_WORDS + 1]; /* of cmdline */
 	struct writer *writer; /* NULL until the first record */
 	struct writer_end end;
+	uint16_t stack_misc;
 	size_t line;
 };
 
@@ -146,6 +152,24 @@ static void write_record(struct recording *recording, struct sp_record *record,
 	vec_deinit(&buffer);
 }
 
+/* Bit by bit, as the words say. */
+static void read_stacks(struct recording *recording, char **words)
+{
+	static const char *const ends[] = {"unknown", "complete", "truncated", "no_unwind_info",
+					   "bad_memory", "depth_limit", "skipped", NULL};
+	static const char *const mends[] = {"repaired", "shortened", "guessed", NULL};
+	unsigned int end = 0, misc = 0;
+	while (ends[end] && words[1] && strcmp(ends[end], words[1]) != 0)
+		end++;
+	if (!words[1] || !ends[end])
+		die(recording, "no such end of stacks");
+	for (char **word = words + 2; *word; word++)
+		for (unsigned int i = 0; mends[i]; i++)
+			if (!strcmp(mends[i], *word))
+				misc |= (unsigned int)SP_MISC_REPAIRED << i;
+	recording->stack_misc = (uint16_t)(misc | end << SP_MISC_END_SHIFT);
+}
+
 static void write_sample(struct recording *recording, char **words)
 {
 	static uint64_t ips[2 * MAX_WORDS];
@@ -160,7 +184,13 @@ static void write_sample(struct recording *recording, char **words)
 			   .cpu = (uint32_t)numbers[2], .time_ns = numbers[3],
 			   .period = numbers[4], .ip = numbers[5], .id = *event->ids, .ips = ips},
 	};
+	record.misc |= recording->stack_misc;
 	for (char **word = &words[8]; *word; word++) {
+		if (!strcmp(*word, "...")) {
+			ips[record.sample.ip_count++] = level;
+			ips[record.sample.ip_count++] = level;
+			continue;
+		}
 		uint64_t ip = number(recording, *word);
 		uint64_t mark = ip & KERNEL ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
 		if (mark != level)
@@ -275,6 +305,8 @@ static void read_record(struct recording *recording, char **words)
 	else if (!strcmp(words[0], "comm") || !strcmp(words[0], "exec") ||
 		 !strcmp(words[0], "fork"))
 		write_task(recording, words);
+	else if (!strcmp(words[0], "stacks"))
+		read_stacks(recording, words);
 	else if (!strcmp(words[0], "mmap"))
 		write_mmap(recording, words);
 	else if (!strcmp(words[0], "lost") || !strcmp(words[0], "throttle") ||

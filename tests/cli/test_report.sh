@@ -164,7 +164,7 @@ events file sprof
 damaged=0 duration_ns=9000000 path=perf.data
 lost name repaired rows samples stacks throttled tree weight
 cpu-clock 10 10000000 0 0
-bad_memory=0 complete=0 depth_limit=0 no_unwind_info=0 none=10 truncated=0; count=0 ns=0
+bad_memory=0 complete=0 depth_limit=0 no_unwind_info=0 none=10 skipped=0 truncated=0; count=0 ns=0
 6 rows, weight 10000000
 comm dso self self_high self_low self_samples self_weight symbol total total_high total_low total_samples total_weight
 depth 1
@@ -205,7 +205,8 @@ prints "a tree of callers" report -q -e cpu-clock -s comm -g -i chains.data --ka
 100.00%  43.9-100  100.00%  43.9-100        4  de;mo
 
   total     low-high     self  caller, then what it called; below 0.50% left out
-100.00%     43.9-100    0.00%  0x31 [demo]
+100.00%     43.9-100    0.00%  [truncated stacks]
+                               0x31 [demo]
  50.00%    12.5-87.5    0.00%  |- 0x50 [demo]
                        50.00%  |  sys_read [kernel.kallsyms]
  33.33%     6.1-79.2    0.00%  |- 0x21 [demo]
@@ -221,11 +222,14 @@ prints "a tree of callees" report -q -e cpu-clock -s comm -g callee,10 -i chains
  50.00%    12.5-87.5  sys_read [kernel.kallsyms]
                       0x50 [demo]
                       0x31 [demo]
+                      [truncated stacks]
  33.33%     6.1-79.2  0x10 [demo]
                       0x21 [demo]
                       0x31 [demo]
+                      [truncated stacks]
  16.67%     1.8-69.0  0x40 [demo]
                       0x31 [demo]
+                      [truncated stacks]
 END
 prints "csv of several events names them" sh -c \
 	'"$SPROF" report --format csv -s comm -i chains.data | cut -d , -f 1,4-6,9-' <<'END'
@@ -240,9 +244,9 @@ self,self_samples,self_weight,total,total_low,total_high,total_samples,total_wei
 1,1,1,1,0.2065493144,1,1,1,de;mo,page-faults
 END
 prints "folded is of one event" report --format folded -i chains.data --kallsyms kallsyms <<'END'
-de:mo;[demo];[demo] 1
-de:mo;[demo];[demo];[demo] 2
-de:mo;[demo];[demo];sys_read_[k] 1
+de:mo;[truncated stacks];[demo];[demo] 1
+de:mo;[truncated stacks];[demo];[demo];[demo] 2
+de:mo;[truncated stacks];[demo];[demo];sys_read_[k] 1
 (stderr) sprof: folded stacks are of one event: cpu-clock (--events chooses another)
 END
 prints "the head says what the data is worth" report -i chains.data -s comm <<'END'
@@ -259,8 +263,8 @@ chains.data  4 us
   ! 20% of the samples are in [kernel.kallsyms], at addresses without a name: another kernel runs
     here than was recorded
     -> give the recorded kernel's --vmlinux or --kallsyms, or report where it runs
-  ! 100% of the call chains of cpu-clock end before the function that began the thread
-    -> compile with -fno-omit-frame-pointer: its totals and trees are short
+  ! 100% of the stacks of cpu-clock end before the function that began the thread
+    -> record with --call-graph dwarf, or compile with -fno-omit-frame-pointer
 Shares are of the event's whole weight; low-high is the 95% interval, in percent.
 
 cpu-clock  4 samples, 600 ns of processor time; 2 lost (33.33% of all); throttled once, for 3 us in all
@@ -273,6 +277,57 @@ page-faults  1 sample, standing for 1 event; none lost
 
   total  low-high     self  low-high  samples  comm
 100.00%  20.7-100  100.00%  20.7-100        1  de;mo
+END
+
+# Stacks that say how they ended.
+recording unwound.data <<'END'
+event cpu-clock chain
+comm 7 7 demo
+mmap 7 0x400000 0x10000 0 /nowhere/demo
+stacks complete
+sample 0 7 7 0 1000 100 0x400010 0x400010 0x400021
+stacks complete repaired
+sample 0 7 7 0 2000 100 0x400010 0x400010 0x400021
+stacks truncated guessed
+sample 0 7 7 0 3000 100 0x400010 0x400010 0x400021
+stacks skipped
+sample 0 7 7 0 4000 100 0x400040 0x400040
+stacks complete shortened
+sample 0 7 7 0 5000 100 0x400040 0x400040 0x400041 ... 0x400021
+END
+prints "the head and the tree say how stacks ended" report -s dso -g -i unwound.data <<'END'
+unwound.data  4 us
+  ! 100% of the samples are in demo, at addresses without a name: /nowhere/demo: No such file or
+    directory
+    -> give the directory with the recorded files as --symfs
+  ! 20% of the stacks of cpu-clock are longer than what was copied of them: their outermost calls
+    are missing
+    -> copy more of them: --call-graph dwarf,SIZE
+  ! 20% of the stacks of cpu-clock are too deep for a record: frames in their middle were left out
+  ! 20% of the stacks of cpu-clock have no callers in the program: the recorder could not keep up
+    -> record at a lower rate (-F), or unwind afterwards (--unwind later)
+  ! 20% of the stacks of cpu-clock pass code without unwind information, which was left by frame
+    pointer: callers may be missing there
+    -> compile it with -fasynchronous-unwind-tables
+Shares are of the event's whole weight; low-high is the 95% interval, in percent.
+
+cpu-clock  5 samples, 500 ns of processor time; none lost
+  stacks: 3 complete (60.00%), 1 truncated (20.00%), 1 left out under pressure (20.00%); 1 repaired
+
+  total  low-high     self  low-high  samples  dso
+100.00%  56.6-100  100.00%  56.6-100        5  demo
+
+  total     low-high     self  caller, then what it called; below 0.50% left out
+ 60.00%    23.1-88.2    0.00%  0x21 [demo]
+ 40.00%    11.8-76.9   40.00%  |- 0x10 [demo]
+ 20.00%     3.6-62.4    0.00%  `- [frames left out]
+                                  0x41 [demo]
+                       20.00%     0x40 [demo]
+ 20.00%     3.6-62.4    0.00%  [stack left out under pressure]
+                       20.00%  0x40 [demo]
+ 20.00%     3.6-62.4    0.00%  [truncated stacks]
+                               0x21 [demo]
+                       20.00%  0x10 [demo]
 END
 
 # Nothing to show.

@@ -371,7 +371,92 @@ TEST(stacks_are_counted_by_their_ends)
 		ck_assert_uint_eq(ends->depth_limit, 1);
 		ck_assert_uint_eq(ends->none, 1);
 		ck_assert(profile(&made, 0)->has_callchains);
-		says(finding(&made, SP_FINDING_TRUNCATED_STACKS), "call chains of cpu-clock");
+		says(finding(&made, SP_FINDING_TRUNCATED_STACKS), "of the stacks of cpu-clock");
+		forget_analysis(&made);
+	}
+	vec_deinit(&made.buffer);
+}
+
+static void print_tree(const struct sp_tree_node *node, char *text, size_t size)
+{
+	for (size_t i = 0; i < node->child_count; i++) {
+		const struct sp_tree_node *child = &node->children[i];
+		snprintf(text + strlen(text), size - strlen(text), "%s%s%s %d", i ? ", " : "",
+			 child->truncated ? "!" : "", child->symbol, (int)child->total.samples);
+		if (!child->child_count)
+			continue;
+		snprintf(text + strlen(text), size - strlen(text), " (");
+		print_tree(child, text, size);
+		snprintf(text + strlen(text), size - strlen(text), ")");
+	}
+}
+
+static void tree_is(const struct made *made, const char *wanted)
+{
+	char text[2000] = "";
+	print_tree(profile(made, 0)->tree, text, sizeof(text));
+	ck_assert_str_eq(text, wanted);
+}
+
+/* A sample that says how its stack ended. */
+static void put_ended(struct made *made, unsigned int misc, size_t count, const uint64_t *ips)
+{
+	put_chain(made, 10, (uint16_t)(PERF_RECORD_MISC_USER | misc), count, ips);
+}
+
+#define ENDED(made, misc, ...)                                                                     \
+	put_ended((made), (misc), sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t),      \
+		  (const uint64_t[]){__VA_ARGS__})
+#define END(end) ((unsigned int)SP_MISC_END_##end << SP_MISC_END_SHIFT)
+
+TEST(stacks_end_as_the_recording_says)
+{
+	struct made made = {0};
+	chains_init(&made);
+	uint64_t user = (uint64_t)PERF_CONTEXT_USER;
+	/* What looks whole may be cut, and the other way round. */
+	ENDED(&made, END(COMPLETE), user, 0x10010, 0x10020);
+	ENDED(&made, END(COMPLETE) | SP_MISC_REPAIRED, user, 0x10010, 0x10020);
+	ENDED(&made, END(TRUNCATED), user, 0x10010, 0x30020);
+	ENDED(&made, END(TRUNCATED), user, 0x10010, 0x30020);
+	ENDED(&made, END(NO_UNWIND_INFO), user, 0x10010, 0x10020);
+	ENDED(&made, END(NO_UNWIND_INFO), user, 0x30010);
+	ENDED(&made, END(BAD_MEMORY) | SP_MISC_GUESSED, user, 0x10010, 0x10020);
+	ENDED(&made, END(DEPTH_LIMIT), user, 0x10010, 0x10020);
+	ENDED(&made, END(SKIPPED), user, 0x10010);
+	ENDED(&made, END(COMPLETE) | SP_MISC_SHORTENED, user, 0x10010, user, user, 0x10020);
+	static const char *const trees[] = {
+		[SP_TREE_CALLER] =
+			"0x20 3 (0x10 2, ![frames left out] 1 (0x10 1)), "
+			"![truncated stacks] 2 (0x20 2 (0x10 2)), "
+			"![stack cut: depth limit] 1 (0x20 1 (0x10 1)), "
+			"![stack cut: no unwind information for libc.so.6] 1 (0x10 1), "
+			"![stack cut: no unwind information for program] 1 (0x20 1 (0x10 1)), "
+			"![stack cut: unreadable memory] 1 (0x20 1 (0x10 1)), "
+			"![stack left out under pressure] 1 (0x10 1)",
+		[SP_TREE_CALLEE] =
+			"0x10 9 (0x20 5 (![stack cut: depth limit] 1, "
+			"![stack cut: no unwind information for program] 1, "
+			"![stack cut: unreadable memory] 1), 0x20 2 (![truncated stacks] 2), "
+			"![frames left out] 1 (0x20 1), ![stack left out under pressure] 1), "
+			"0x10 1 (![stack cut: no unwind information for libc.so.6] 1)",
+	};
+	for (int pass = SP_TREE_NONE; pass <= SP_TREE_CALLEE; pass++) {
+		made.options.tree = (enum sp_tree_order)pass;
+		made.options.children = pass != SP_TREE_NONE;
+		finish(&made);
+		const struct sp_profile *of = profile(&made, 0);
+		ck_assert_uint_eq(of->stacks.complete, 3);
+		ck_assert_uint_eq(of->stacks.truncated, 2);
+		ck_assert_uint_eq(of->stacks.no_unwind_info, 2);
+		ck_assert_uint_eq(of->stacks.bad_memory, 1);
+		ck_assert_uint_eq(of->stacks.depth_limit, 1);
+		ck_assert_uint_eq(of->stacks.skipped, 1);
+		ck_assert_uint_eq(of->repaired, 1);
+		ck_assert_uint_eq(of->guessed, 1);
+		ck_assert_uint_eq(of->shortened, 1);
+		if (trees[pass])
+			tree_is(&made, trees[pass]);
 		forget_analysis(&made);
 	}
 	vec_deinit(&made.buffer);

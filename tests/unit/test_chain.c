@@ -45,7 +45,7 @@ static void becomes(const struct sp_record *record, uint64_t leaf, uint16_t leaf
 	ck_assert_uint_eq(callers.leaf_ip, leaf);
 	ck_assert_uint_eq(callers.leaf_cpumode, leaf_cpumode);
 	uint32_t root = radix_root(&chains.radix, 1), node = root;
-	if (callers.count) {
+	if (callers.count || callers_end(&callers) != SP_MISC_END_UNKNOWN) {
 		const struct chain *chain = chains_add(&chains, root, &callers);
 		ck_assert_ptr_nonnull(chain);
 		node = chain->node;
@@ -102,6 +102,42 @@ TEST(odd_chains_are_read_as_far_as_they_go)
 	record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER, 10, 20, (uint64_t)-77, 30));
 	becomes(&record, 10, PERF_RECORD_MISC_USER,
 		CHAIN(CHAIN_MODE(0), CHAIN_EXACT, 30, IN_USER, 20));
+}
+
+TEST(how_a_stack_ended_is_part_of_its_chain)
+{
+	struct sp_record record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER, 10, 20));
+	record.misc |= SP_MISC_END_TRUNCATED << SP_MISC_END_SHIFT | SP_MISC_GUESSED;
+	becomes(&record, 10, PERF_RECORD_MISC_USER,
+		CHAIN(CHAIN_END(SP_MISC_END_TRUNCATED), IN_USER, 20));
+	record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER, 10));
+	record.misc |= SP_MISC_END_SKIPPED << SP_MISC_END_SHIFT;
+	becomes(&record, 10, PERF_RECORD_MISC_USER, CHAIN(CHAIN_END(SP_MISC_END_SKIPPED)));
+	/* An end that nobody knows. */
+	record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER, 10, 20));
+	record.misc |= SP_MISC_END_MASK;
+	becomes(&record, 10, PERF_RECORD_MISC_USER, CHAIN(IN_USER, 20));
+	for (int end = SP_MISC_END_UNKNOWN; end <= SP_MISC_END_SKIPPED; end++)
+		ck_assert(chain_is_mark(CHAIN_END(end)) &&
+			  chain_is_end(CHAIN_END(end)) == (end != SP_MISC_END_UNKNOWN));
+	ck_assert(!chain_is_end(CHAIN_GAP) && !chain_is_end(CHAIN_EXACT) && !chain_is_end(IN_USER));
+}
+
+TEST(where_frames_are_missing_is_kept)
+{
+	struct sp_record record = sample(PERF_RECORD_MISC_KERNEL, 1,
+					 CHAIN(KERNEL, 1, 2, USER, 10, 20, USER, USER, 30, 40));
+	/* Without the bit, marks are marks. */
+	becomes(&record, 1, PERF_RECORD_MISC_KERNEL,
+		CHAIN(IN_USER, 40, CHAIN_EXACT, 30, IN_USER, 20, CHAIN_EXACT, 10, IN_KERNEL, 2));
+	record.misc |= SP_MISC_SHORTENED;
+	becomes(&record, 1, PERF_RECORD_MISC_KERNEL,
+		CHAIN(IN_USER, 40, 30, CHAIN_GAP, IN_USER, 20, CHAIN_EXACT, 10, IN_KERNEL, 2));
+	/* One mark by itself stays what it is: code was interrupted there. */
+	record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER, 10, USER, 20, 30, USER, USER, 40));
+	record.misc |= SP_MISC_SHORTENED;
+	becomes(&record, 10, PERF_RECORD_MISC_USER,
+		CHAIN(IN_USER, 40, CHAIN_GAP, IN_USER, 30, CHAIN_EXACT, 20));
 }
 
 TEST(without_an_ip_the_chain_has_it)

@@ -150,7 +150,7 @@ TEST(json_is_as_the_contract_has_it)
 		"   \"lost\": 5,\n"
 		"   \"throttled\": {\"count\": 2, \"ns\": 77},\n"
 		"   \"stacks\": {\"complete\": 0, \"truncated\": 0, \"no_unwind_info\": 0, "
-		"\"bad_memory\": 0, \"depth_limit\": 0, \"none\": 1000},\n"
+		"\"bad_memory\": 0, \"depth_limit\": 0, \"skipped\": 0, \"none\": 1000},\n"
 		"   \"repaired\": 0,\n"
 		"   \"rows\": [\n"
 		"    {\"self\": 0.6, \"self_low\": 0.54, \"self_high\": 0.66, \"self_samples\": 600, "
@@ -177,6 +177,28 @@ TEST(json_is_as_the_contract_has_it)
 		"  }\n"
 		" ]\n"
 		"}\n");
+}
+
+TEST(truncated_stacks_are_shown_as_such)
+{
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	const struct sp_tree_node inner[] = {NODE("main", "demo", 400, 400)};
+	const struct sp_tree_node outer[] = {
+		NODE("[truncated stacks]", NULL, 0, 400, CHILDREN(inner), .truncated = true)};
+	const struct sp_tree_node comm[] = {NODE("demo", NULL, 0, 400, CHILDREN(outer))};
+	struct sp_tree_node root = {.total = WEIGHT(400), CHILDREN(outer)};
+	profile.tree = &root;
+	report.tree = SP_TREE_CALLER;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report),
+		" 40.00%    36.0-44.0    0.00%  [truncated stacks]\n"
+		"                       40.00%  main [demo]\n"));
+	ck_assert_ptr_nonnull(strstr(write_output(&output_json, &report),
+		"{\"symbol\": \"[truncated stacks]\", \"truncated\": true, \"self\": 0, "));
+	root.children = comm;
+	ck_assert_str_eq(write_output(&output_folded, &report),
+			 "demo;[truncated stacks];main 400\n");
 }
 
 TEST(folded_lines_have_the_command_first_and_each_stack_once)

@@ -78,7 +78,7 @@ static void finish(struct fixture *fixture)
 	fixture->source.paths = &fixture->paths;
 	fixture->source.functions = &fixture->functions;
 	fixture->source.groups = fixture->groups;
-	fixture->source.comms = fixture->comms;
+	fixture->source.texts = fixture->comms;
 	ck_assert(profile_rows(&fixture->source, &fixture->arena, &fixture->profile));
 	ck_assert(profile_tree(&fixture->source, &fixture->arena, &fixture->profile));
 }
