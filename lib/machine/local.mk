@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/machine/live.c lib/machine/live.h \
 	lib/machine/machine.c lib/machine/machine.h \
 	lib/machine/mapping.c lib/machine/mapping.h \
 	lib/machine/module.h \
 	lib/machine/modules.c lib/machine/modules.h \
 	lib/machine/process.c lib/machine/process.h
-check_PROGRAMS += tests/unit/test_machine tests/unit/test_mapping
+check_PROGRAMS += tests/unit/test_live tests/unit/test_machine tests/unit/test_mapping

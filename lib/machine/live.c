@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A space is a process's address space: a timeline of views. A view is never changed
+ * once it was given to somebody: who caches what an ip means in it stays right.
+ *
+ * Records that are not forgotten yet stay in a log, by time. One that comes late is
+ * put where it belongs: what came after it is taken back (timelines are cut, which is
+ * all it takes, since views do not change) and replayed. What leaves the log is final,
+ * and only then are the threads of processes counted: who has none is dropped.
+ *
+ * Trees are copied into a new arena now and then, when as much has happened as
+ * would fill it anew; the old one goes as a whole.
+ */
+#include "machine/live.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "machine/modules.h"
+#include "machine/process.h"
+
+#ifndef PERF_RECORD_MISC_FORK_EXEC
+#define PERF_RECORD_MISC_FORK_EXEC (1 << 13) /* perf's: the parent's mappings are not inherited */
+#endif
+
+/* Trees are not copied more often than after so many events. */
+#define COPY_AFTER 16384
+
+enum live_kind { LIVE_MAP, LIVE_START, LIVE_FORK, LIVE_THREAD, LIVE_EXIT, LIVE_END };
+
+struct live_event {
+	uint64_t time_ns, sequence;
+	enum live_kind kind;
+	bool late;
+	uint32_t pid, parent;   /* parent: of a process that is made; 0 where it was there */
+	struct mapping mapping; /* of MAP */
+};
+
+struct live_view {
+	uint32_t number; /* 0: free */
+	struct mapping_node *root;
+	bool shared; /* with a fork, or a later view: it must not be changed */
+	bool seen;   /* it was given to somebody: the same */
+	bool used, orphan; /* by a timeline, now; not so when that was last looked at */
+};
+
+struct space {
+	uint32_t pid;
+	struct timeline timeline;
+	/* Of what has left the log: */
+	uint32_t threads;  /* 0: nothing is known of them */
+	uint64_t ended_ns; /* 0: not yet */
+};
+
+struct live {
+	pthread_rwlock_t lock; /* of modules, and of views and their trees */
+	struct modules modules;
+	struct arena arena;
+	VEC(struct live_view) views;
+	VEC(uint32_t) free_views;  /* indexes */
+	struct u64map view_index;  /* number -> index in views */
+	uint32_t last_view;        /* number */
+	VEC(struct space) spaces;
+	struct u64map space_index; /* pid -> index in spaces */
+	VEC(struct live_event) log, fresh;
+	uint64_t sequence;
+	uint64_t floor_ns;         /* what is older has left the log */
+	uint64_t happened;         /* events since the trees were copied */
+	size_t kept;               /* views, then */
+	uint64_t late;
+};
+
+DEFINE_CLEANUP(struct live *, live_free)
+
+struct sp_error *live_new(bool is_64bit, struct live **ret)
+{
+	CLEANUP(cleanup_live_free) struct live *live = calloc(1, sizeof(*live));
+	if (!live)
+		return error_no_memory();
+	pthread_rwlockattr_t attr;
+	pthread_rwlockattr_init(&attr);
+	/* Who adds must not wait for a stream of questions to end. */
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&live->lock, &attr);
+	pthread_rwlockattr_destroy(&attr);
+	live->modules.is_64bit = is_64bit;
+	*ret = take_ptr(live);
+	return NULL;
+}
+
+void live_free(struct live *live)
+{
+	if (!live)
+		return;
+	for (size_t i = 0; i < live->spaces.count; i++)
+		vec_deinit(&live->spaces.items[i].timeline);
+	vec_deinit(&live->spaces);
+	u64map_deinit(&live->space_index);
+	vec_deinit(&live->views);
+	vec_deinit(&live->free_views);
+	u64map_deinit(&live->view_index);
+	vec_deinit(&live->log);
+	vec_deinit(&live->fresh);
+	arena_deinit(&live->arena);
+	modules_deinit(&live->modules);
+	pthread_rwlock_destroy(&live->lock);
+	free(live);
+}
+
+static struct live_event *event_new(struct live *live, uint64_t time_ns, enum live_kind kind,
+				    uint32_t pid)
+{
+	struct live_event *event = vec_push(&live->fresh);
+	if (event)
+		*event = (struct live_event){.time_ns = time_ns, .sequence = live->sequence++,
+					     .kind = kind, .pid = pid};
+	return event;
+}
+
+/* The module that is mapped; NULL when out of memory. */
+static const struct module *add_module(struct live *live, const struct sp_record *record)
+{
+	struct sp_mmap mmap = record->mmap;
+	bool executable = record->type == PERF_RECORD_MMAP2 ?
+				  mmap.prot & PROT_EXEC :
+				  !(record->misc & PERF_RECORD_MISC_MMAP_DATA);
+	/* Memory without a file is the same to who unwinds, whoever's it is. */
+	if (strncmp(mmap.filename, "//anon", 6) == 0)
+		mmap.pid = 0;
+	pthread_rwlock_wrlock(&live->lock);
+	struct module *module = modules_add_user(&live->modules, &mmap, executable);
+	if (module && module->is_64bit != live->modules.is_64bit)
+		module->is_64bit = live->modules.is_64bit;
+	pthread_rwlock_unlock(&live->lock);
+	return module;
+}
+
+static bool add_mapping(struct live *live, const struct sp_record *record)
+{
+	const struct sp_mmap *mmap = &record->mmap;
+	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	if (mmap->size == 0 || cpumode == PERF_RECORD_MISC_KERNEL ||
+	    cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER)
+		return true;
+	const struct module *module = add_module(live, record);
+	struct live_event *event =
+		module ? event_new(live, record->id.time_ns, LIVE_MAP, mmap->pid) : NULL;
+	if (!event)
+		return false;
+	struct mapping *mapping = &event->mapping;
+	*mapping = (struct mapping){.start = mmap->start, .file_offset = mmap->file_offset,
+				    .module = module->index, .pid = mmap->pid,
+				    .fixed = modules_is_memory(module)};
+	if (__builtin_add_overflow(mmap->start, mmap->size, &mapping->end))
+		mapping->end = UINT64_MAX;
+	if (module->kind == MODULE_VDSO)
+		mapping->file_offset = 0; /* no file, whatever the record says */
+	return true;
+}
+
+static bool add_fork(struct live *live, const struct sp_record *record)
+{
+	const struct sp_task *task = &record->task;
+	uint64_t time_ns = record->id.present & PERF_SAMPLE_TIME ? record->id.time_ns
+								 : task->time_ns;
+	enum live_kind kind = task->pid == task->ppid ? LIVE_THREAD
+			      : record->misc & PERF_RECORD_MISC_FORK_EXEC ? LIVE_START
+									  : LIVE_FORK;
+	struct live_event *event = event_new(live, time_ns, kind, task->pid);
+	if (!event)
+		return false;
+	event->parent = task->ppid;
+	return true;
+}
+
+struct sp_error *live_add(struct live *live, const struct sp_record *record)
+{
+	bool added = true;
+	switch (record->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		added = add_mapping(live, record);
+		break;
+	case PERF_RECORD_COMM:
+		if (record->misc & PERF_RECORD_MISC_COMM_EXEC)
+			added = event_new(live, record->id.time_ns, LIVE_START, record->comm.pid);
+		break;
+	case PERF_RECORD_FORK:
+		added = add_fork(live, record);
+		break;
+	case PERF_RECORD_EXIT:
+		added = event_new(live, record->id.time_ns, LIVE_EXIT, record->task.pid);
+		break;
+	default:
+		break;
+	}
+	return added ? NULL : error_no_memory();
+}
+
+static struct space *space_find(const struct live *live, uint32_t pid)
+{
+	const uint32_t *index = u64map_find(&live->space_index, pid);
+	return index ? &live->spaces.items[*index] : NULL;
+}
+
+/* Found or made; valid until the next call. NULL when out of memory. */
+static struct space *space_get(struct live *live, uint32_t pid)
+{
+	bool added;
+	if (!vec_reserve(&live->spaces, live->spaces.count + 1))
+		return NULL;
+	const uint32_t *index = u64map_put(&live->space_index, pid, (uint32_t)live->spaces.count,
+					   &added);
+	if (!index)
+		return NULL;
+	if (added)
+		*vec_push(&live->spaces) = (struct space){.pid = pid};
+	return &live->spaces.items[*index];
+}
+
+static struct live_view *view_find(const struct live *live, uint32_t number)
+{
+	const uint32_t *index = u64map_find(&live->view_index, number);
+	return index ? &live->views.items[*index] : NULL;
+}
+
+/* A new view with these mappings, as of then. NULL when out of memory. */
+static struct live_view *view_new(struct live *live, struct timeline *timeline, uint64_t time_ns,
+				  struct mapping_node *root)
+{
+	if (!vec_reserve(&live->views, live->views.count + 1) ||
+	    !vec_reserve(&live->free_views, live->views.count + 1))
+		return NULL;
+	struct moment *moment = timeline_add(timeline, time_ns);
+	uint32_t number = live->last_view + 1 ? live->last_view + 1 : 1;
+	uint32_t index = live->free_views.count ? *vec_last(&live->free_views)
+						: (uint32_t)live->views.count;
+	if (!moment || !u64map_put(&live->view_index, number, index, NULL))
+		return NULL;
+	if (live->free_views.count)
+		live->free_views.count--;
+	else
+		live->views.count++;
+	live->last_view = moment->view = number;
+	live->views.items[index] = (struct live_view){.number = number, .root = root};
+	return &live->views.items[index];
+}
+
+static bool replay_map(struct live *live, const struct live_event *event)
+{
+	struct space *space = space_get(live, event->pid);
+	if (!space)
+		return false;
+	struct timeline *timeline = &space->timeline;
+	const struct moment *moment = timeline->count ? vec_last(timeline) : NULL;
+	struct live_view *view = moment ? view_find(live, moment->view) : NULL;
+	struct mapping_node *root = view ? view->root : NULL;
+	if (mapping_overlap(root, &event->mapping) == MAPPING_COVERED)
+		return true;
+	/* What began at this same time, and was not asked for, may change. */
+	if (!view || view->shared || view->seen || moment->from_ns != event->time_ns) {
+		if (view)
+			view->shared = true;
+		view = view_new(live, timeline, event->time_ns, root);
+	}
+	return view && mapping_insert(&live->arena, &view->root, view->number, &event->mapping);
+}
+
+/* Late, and older than what is known of the space since. */
+static bool is_outdated(const struct space *space, const struct live_event *event)
+{
+	return event->late && space->timeline.count &&
+	       vec_last(&space->timeline)->from_ns >= event->time_ns;
+}
+
+static bool replay_start(struct live *live, const struct live_event *event)
+{
+	struct space *space = space_get(live, event->pid);
+	if (space && is_outdated(space, event))
+		return true;
+	return space && view_new(live, &space->timeline, event->time_ns, NULL);
+}
+
+static bool replay_fork(struct live *live, const struct live_event *event)
+{
+	struct space *child = space_get(live, event->pid);
+	const struct space *parent = space_find(live, event->parent);
+	if (!child || !parent || !parent->timeline.count)
+		return replay_start(live, event);
+	if (is_outdated(child, event))
+		return true;
+	uint32_t number = vec_last(&parent->timeline)->view;
+	struct moment *moment = timeline_add(&child->timeline, event->time_ns);
+	struct live_view *view = view_find(live, number);
+	if (!moment || !view)
+		return false;
+	moment->view = number;
+	view->shared = true;
+	return true;
+}
+
+static bool replay(struct live *live, const struct live_event *event)
+{
+	switch (event->kind) {
+	case LIVE_MAP:
+		return replay_map(live, event);
+	case LIVE_START:
+		return replay_start(live, event);
+	case LIVE_FORK:
+		return replay_fork(live, event);
+	case LIVE_THREAD:
+	case LIVE_EXIT:
+	case LIVE_END:
+		break; /* they count when they leave the log */
+	}
+	return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct live_event *x = a, *y = b;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+/* Takes back what the events of the log from `index` on did, which are newer than `time_ns`. */
+static void undo(struct live *live, size_t index, uint64_t time_ns)
+{
+	for (size_t i = index; i < live->log.count; i++) {
+		struct space *space = space_find(live, live->log.items[i].pid);
+		if (!space)
+			continue;
+		struct timeline *timeline = &space->timeline;
+		while (timeline->count && vec_last(timeline)->from_ns > time_ns)
+			timeline->count--;
+	}
+}
+
+/* Puts the new events into the log; the first one that is to be replayed. */
+static bool merge(struct live *live, size_t *index_ret)
+{
+	uint64_t first_ns = UINT64_MAX;
+	if (!vec_reserve(&live->log, live->log.count + live->fresh.count))
+		return false;
+	for (size_t i = 0; i < live->fresh.count; i++) {
+		struct live_event *event = &live->fresh.items[i];
+		event->late = event->time_ns < live->floor_ns;
+		live->late += event->late;
+		if (event->late)
+			event->time_ns = live->floor_ns;
+		if (event->time_ns < first_ns)
+			first_ns = event->time_ns;
+	}
+	size_t index = live->log.count;
+	while (index && live->log.items[index - 1].time_ns > first_ns)
+		index--;
+	undo(live, index, first_ns);
+	memcpy(live->log.items + live->log.count, live->fresh.items,
+	       live->fresh.count * sizeof(*live->fresh.items));
+	live->log.count += live->fresh.count;
+	qsort(live->log.items + index, live->log.count - index, sizeof(*live->log.items), by_time);
+	*index_ret = index;
+	return true;
+}
+
+struct sp_error *live_apply(struct live *live)
+{
+	size_t index;
+	bool good = true;
+	if (!live->fresh.count)
+		return NULL;
+	pthread_rwlock_wrlock(&live->lock);
+	good = merge(live, &index);
+	for (; good && index < live->log.count; index++)
+		good = replay(live, &live->log.items[index]);
+	pthread_rwlock_unlock(&live->lock);
+	live->happened += live->fresh.count;
+	live->fresh.count = 0;
+	return good ? NULL : error_no_memory();
+}
+
+uint32_t live_view(struct live *live, uint32_t pid, uint64_t time_ns)
+{
+	const struct space *space = space_find(live, pid);
+	const struct moment *moment = space ? timeline_find(&space->timeline, time_ns) : NULL;
+	if (!moment)
+		return 0;
+	/* Nobody else looks at `seen`: no lock is needed. */
+	view_find(live, moment->view)->seen = true;
+	return moment->view;
+}
+
+struct location live_locate(struct live *live, uint32_t view, uint64_t ip)
+{
+	struct location location = {.offset = ip, .ip = ip};
+	pthread_rwlock_rdlock(&live->lock);
+	const struct live_view *found = view_find(live, view);
+	const struct mapping *mapping = found ? mapping_find(found->root, ip) : NULL;
+	if (mapping) {
+		location.module = live->modules.list.items[mapping->module];
+		location.pid = mapping->pid;
+		if (!mapping->fixed)
+			location.offset = ip - mapping->start + mapping->file_offset;
+	}
+	pthread_rwlock_unlock(&live->lock);
+	return location;
+}
+
+/* An event leaves the log: threads are counted. False when out of memory. */
+static bool retire(struct live *live, const struct live_event *event)
+{
+	struct space *space = space_get(live, event->pid);
+	if (!space)
+		return false;
+	bool is_new = event->kind == LIVE_FORK || (event->kind == LIVE_START && event->parent);
+	if (event->kind == LIVE_EXIT || event->kind == LIVE_END) {
+		if (space->threads > 1 && event->kind == LIVE_EXIT)
+			space->threads--;
+		else
+			space->ended_ns = event->time_ns ? event->time_ns : 1;
+		return true;
+	}
+	space->ended_ns = 0;
+	if (is_new || !space->threads)
+		space->threads = 1;
+	if (event->kind == LIVE_THREAD)
+		space->threads++;
+	return true;
+}
+
+/* Cuts off what is behind, and marks the views that are still of some time. */
+static void prune_space(struct live *live, struct space *space)
+{
+	struct timeline *timeline = &space->timeline;
+	size_t keep = 0;
+	while (keep + 1 < timeline->count && timeline->items[keep + 1].from_ns <= live->floor_ns)
+		keep++;
+	timeline->count -= keep;
+	if (keep)
+		memmove(timeline->items, timeline->items + keep,
+			timeline->count * sizeof(*timeline->items));
+	for (size_t i = 0; i < timeline->count; i++)
+		view_find(live, timeline->items[i].view)->used = true;
+}
+
+static bool has_ended(const struct live *live, const struct space *space)
+{
+	const struct timeline *timeline = &space->timeline;
+	return space->ended_ns && space->ended_ns <= live->floor_ns &&
+	       (!timeline->count || vec_last(timeline)->from_ns <= space->ended_ns);
+}
+
+static void prune_spaces(struct live *live)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < live->spaces.count; i++) {
+		struct space *space = &live->spaces.items[i];
+		if (has_ended(live, space)) {
+			vec_deinit(&space->timeline);
+			u64map_remove(&live->space_index, space->pid);
+			continue;
+		}
+		prune_space(live, space);
+		*u64map_find(&live->space_index, space->pid) = (uint32_t)kept;
+		live->spaces.items[kept++] = *space;
+	}
+	live->spaces.count = kept;
+}
+
+/*
+ * Moves a tree. What has been copied already says so by a height of 0 and leads to the
+ * copy by `left`. False when out of memory.
+ */
+static bool move_tree(struct arena *arena, struct mapping_node **root)
+{
+	struct mapping_node *old = *root;
+	if (!old)
+		return true;
+	if (!old->height) {
+		*root = old->left;
+		return true;
+	}
+	struct mapping_node *node = arena_alloc(arena, sizeof(*node));
+	if (!node)
+		return false;
+	*node = *old;
+	old->height = 0;
+	old->left = node;
+	*root = node;
+	return move_tree(arena, &node->left) && move_tree(arena, &node->right);
+}
+
+/*
+ * A view that a late record has put out of its time may have been given to somebody
+ * just before: it stays until the time after this.
+ */
+static void drop_views(struct live *live)
+{
+	for (size_t i = 0; i < live->views.count; i++) {
+		struct live_view *view = &live->views.items[i];
+		if (!view->number)
+			continue;
+		if (!view->used && (view->orphan || !view->seen)) {
+			u64map_remove(&live->view_index, view->number);
+			*view = (struct live_view){0};
+			*vec_push(&live->free_views) = (uint32_t)i; /* view_new() made room */
+			continue;
+		}
+		view->orphan = !view->used;
+		view->used = false;
+	}
+}
+
+/* All trees that are left go to a new arena. Without memory for it, nothing is mapped any more. */
+static bool move_trees(struct live *live)
+{
+	struct arena old = live->arena;
+	bool good = true;
+	live->arena = (struct arena){0};
+	for (size_t i = 0; i < live->views.count; i++) {
+		struct live_view *view = &live->views.items[i];
+		good = good && move_tree(&live->arena, &view->root);
+		if (!good)
+			view->root = NULL;
+	}
+	arena_deinit(&old);
+	return good;
+}
+
+struct sp_error *live_forget(struct live *live, uint64_t before_ns)
+{
+	size_t count = 0;
+	bool good = true;
+	while (count < live->log.count && live->log.items[count].time_ns < before_ns && good)
+		good = retire(live, &live->log.items[count++]);
+	live->log.count -= count;
+	if (count)
+		memmove(live->log.items, live->log.items + count,
+			live->log.count * sizeof(*live->log.items));
+	if (before_ns > live->floor_ns)
+		live->floor_ns = before_ns;
+	if (!good || live->happened < COPY_AFTER || live->happened < 2 * live->kept)
+		return good ? NULL : error_no_memory();
+	pthread_rwlock_wrlock(&live->lock);
+	prune_spaces(live);
+	drop_views(live);
+	good = move_trees(live);
+	pthread_rwlock_unlock(&live->lock);
+	live->happened = 0;
+	live->kept = live->views.count - live->free_views.count;
+	return good ? NULL : error_no_memory();
+}
+
+struct sp_error *live_retain(struct live *live, const uint32_t *pids, size_t count,
+			     uint64_t time_ns)
+{
+	for (size_t i = 0; i < live->spaces.count; i++) {
+		uint32_t pid = live->spaces.items[i].pid;
+		if (!bsearch(&pid, pids, count, sizeof(*pids), u32_compare) &&
+		    !event_new(live, time_ns, LIVE_END, pid))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+struct live_counts live_counts(const struct live *live)
+{
+	return (struct live_counts){
+		.spaces = live->spaces.count,
+		.views = live->views.count - live->free_views.count,
+		.events = live->log.count,
+		.modules = live->modules.list.count,
+		.late = live->late,
+	};
+}
