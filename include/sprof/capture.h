@@ -38,6 +38,24 @@ enum sp_capture_scope {
 
 #define SP_CAPTURE_FREQ_MAX UINT64_MAX
 
+/* How the calls that lead to a sample are found. */
+enum sp_call_graph {
+	SP_CALL_GRAPH_NONE,
+	SP_CALL_GRAPH_AUTO, /* frame pointers where the binaries keep them, else DWARF; a note says which */
+	SP_CALL_GRAPH_FP,   /* by the kernel, which follows frame pointers */
+	/* By call frame information, from registers and a copy of the stack. */
+	SP_CALL_GRAPH_DWARF,
+};
+
+/* When copies of the stack are unwound. */
+enum sp_unwind {
+	SP_UNWIND_LIVE,  /* while recording: the file holds call chains that every reader shows */
+	SP_UNWIND_LATER, /* when reported: the file holds the copies, about 8 KB a sample */
+};
+
+#define SP_STACK_BYTES_MAX 65528
+
+
 /*
  * All zero is the default, but one of command, pids, tids, system_wide and cpus
  * must be there. A command beside one of the others is not itself asked for: it
@@ -56,7 +74,10 @@ struct sp_capture_options {
 	bool user_only, kernel_only; /* of events without modifiers that say so */
 	uint64_t freq_hz;           /* 0: 997, unless there is a period */
 	uint64_t period;            /* a sample each so many events; 0: by frequency */
-	bool call_graph;            /* by frame pointers, of kernel and user */
+	enum sp_call_graph call_graph;
+	enum sp_unwind unwind;
+	uint32_t stack_bytes;       /* copied of each stack: a multiple of 8, up to the above; 0: 8192 */
+	uint32_t max_stack;         /* frames of a chain; 0: as many as there can be */
 	uint64_t ring_bytes;        /* of each CPU; 0: 512 KiB */
 	uint64_t delay_ms;          /* before the first sample */
 	const char *path;           /* "-": standard output; NULL: "sprof.data" */

@@ -356,6 +356,7 @@ void sp_capture_free(struct sp_capture *capture)
 	tracker_deinit(&capture->tracker);
 	dsos_deinit(&capture->dsos);
 	free_lists(capture);
+	call_graph_deinit(&capture->graph);
 	free(capture->command_name);
 	free(capture);
 }

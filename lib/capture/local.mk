@@ -8,6 +8,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/dsos.c lib/capture/dsos.h \
 	lib/capture/fields.h \
 	lib/capture/filter.c lib/capture/filter.h \
+	lib/capture/graph.c lib/capture/graph.h \
+	lib/capture/graph_fp.c \
 	lib/capture/host.c lib/capture/host.h \
 	lib/capture/membership.c lib/capture/membership.h \
 	lib/capture/recorder.h \
@@ -26,6 +28,7 @@ check_PROGRAMS += \
 	tests/unit/test_coverage \
 	tests/unit/test_doubt \
 	tests/unit/test_filter \
+	tests/unit/test_graph \
 	tests/unit/test_membership \
 	tests/unit/test_tracker \
 	tests/unit/test_synth

@@ -10,6 +10,7 @@
 #include <sprof/capture.h>
 #include "capture/dsos.h"
 #include "capture/filter.h"
+#include "capture/graph.h"
 #include "capture/tracker.h"
 #include "capture/synth.h"
 #include "capture/workload.h"
@@ -45,6 +46,7 @@ struct sp_capture {
 	struct { VEC(struct capture_process); } processes;
 	struct task_list wanted_threads; /* CAPTURE_THREADS */
 
+	struct call_graph graph;
 	struct rights rights;
 	struct event_plan *plan;
 	struct event_set *set;

@@ -122,6 +122,28 @@ static struct sp_error *take_notes(struct sp_capture *capture, const struct even
 	return error;
 }
 
+static struct sp_error *choose_graph(struct sp_capture *capture,
+				     const struct sp_capture_options *options)
+{
+	struct sp_error *error = call_graph_choose(capture->ctx, options, &capture->graph);
+	if (!error && capture->graph.note)
+		error = capture_note(capture, "%s", capture->graph.note);
+	return error;
+}
+
+static void request_graph(const struct call_graph *graph, struct event_request *request)
+{
+	request->max_stack = graph->max_stack;
+	if (graph->kind == SP_CALL_GRAPH_FP)
+		request->callchain = EVENT_CALLCHAIN_ALL;
+	if (graph->kind != SP_CALL_GRAPH_DWARF)
+		return;
+	request->callchain = EVENT_CALLCHAIN_KERNEL;
+	request->extra_sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	request->user_registers = graph->registers;
+	request->user_stack_bytes = graph->stack_bytes;
+}
+
 struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_capture_options *options)
 {
 	CLEANUP(event_specs_deinit) struct event_specs specs = {0};
@@ -130,13 +152,14 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 		error = choose_cpus(capture, options->cpus);
 	if (!error)
 		error = rights_read(capture->ctx, &capture->rights);
+	if (!error)
+		error = choose_graph(capture, options);
 	if (error)
 		return error;
 	struct event_request request = {
 		.specs = &specs,
 		.scope = scope_of(capture, options, &specs),
 		.start = start_of(capture),
-		.callchain = options->call_graph ? EVENT_CALLCHAIN_ALL : EVENT_CALLCHAIN_NONE,
 		.cpu = capture->cpus.items[0],
 		.freq_hz = options->freq_hz ? options->freq_hz
 			   : options->period ? 0 : DEFAULT_FREQ_HZ,
@@ -152,6 +175,7 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 		.exclude_idle = capture->target != CAPTURE_EVERYONE,
 		.clock_id = CLOCK_MONOTONIC,
 	};
+	request_graph(&capture->graph, &request);
 	error = event_plan_make(event_kernel_real(), &capture->rights, &request, &capture->plan);
 	if (!error)
 		error = take_notes(capture, &capture->plan->notes);

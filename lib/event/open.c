@@ -20,12 +20,16 @@
 /* What is assumed where the kernel does not say; its own default. */
 #define DEFAULT_MAX_HZ 100000
 
+/* What a kernel follows that was told nothing else. */
+#define DEFAULT_MAX_STACK 127
+
 struct planner {
 	const struct event_kernel *kernel;
 	const struct event_request *request;
 	struct event_plan *plan;
 	struct perf_event_attr base; /* what all events have in common */
 	struct perf_event_attr sampling;
+	enum event_callchain callchain;
 };
 
 DEFINE_CLEANUP(struct event_plan *, event_plan_free)
@@ -51,6 +55,8 @@ static void set_base(struct planner *planner)
 	base->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 			    PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			    request->extra_sample_type;
+	base->sample_regs_user = request->user_registers;
+	base->sample_stack_user = request->user_stack_bytes;
 	for (size_t i = 0; i < request->specs->count; i++) {
 		const struct perf_event_attr *attr = &request->specs->items[i].attr;
 		/* What a BPF program puts out is the sample's raw data. */
@@ -74,8 +80,6 @@ static void set_dummy(const struct planner *planner, struct perf_event_attr *att
 	/* It counts nothing, in either mode; without rights only this is allowed. */
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
-	attr->sample_regs_user = planner->request->user_registers;
-	attr->sample_stack_user = planner->request->user_stack_bytes;
 }
 
 static void set_watermark(struct perf_event_attr *attr, uint32_t bytes)
@@ -159,8 +163,8 @@ static void set_callchain(const struct planner *planner, struct perf_event_attr 
 	if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
 		return;
 	attr->exclude_callchain_kernel =
-		planner->request->callchain == EVENT_CALLCHAIN_USER || attr->exclude_kernel;
-	attr->exclude_callchain_user = planner->request->callchain == EVENT_CALLCHAIN_KERNEL;
+		planner->callchain == EVENT_CALLCHAIN_USER || attr->exclude_kernel;
+	attr->exclude_callchain_user = planner->callchain == EVENT_CALLCHAIN_KERNEL;
 }
 
 static bool is_hardware(const struct perf_event_attr *attr)
@@ -359,6 +363,29 @@ static struct sp_error *plan_event(struct planner *planner, const struct event_s
 	}
 }
 
+#define DUMPS (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+
+/* Where the kernel does not copy registers and stacks, frame pointers are what is left. */
+static struct sp_error *check_dumps(struct planner *planner)
+{
+	struct perf_event_attr attr;
+	if (!(planner->base.sample_type & DUMPS))
+		return NULL;
+	set_dummy(planner, &attr);
+	attr.disabled = 1;
+	attr.use_clockid = 0; /* which has its own check */
+	attr.clockid = 0;
+	int errnum = try_open(planner, &attr);
+	if (errnum != EINVAL && errnum != EOPNOTSUPP && errnum != ENOSYS)
+		return NULL; /* all is well, or it is not about them */
+	planner->base.sample_type &= ~(uint64_t)DUMPS;
+	planner->base.sample_regs_user = planner->base.sample_stack_user = 0;
+	planner->callchain = EVENT_CALLCHAIN_ALL;
+	return event_notes_add(&planner->plan->notes, "--call-graph dwarf",
+			       "the kernel follows frame pointers",
+			       "this kernel does not copy user registers and stacks", NULL);
+}
+
 /* All events must have one clock: where there is none to choose, it is the kernel's own. */
 static struct sp_error *check_clock(struct planner *planner)
 {
@@ -379,6 +406,27 @@ static struct sp_error *check_clock(struct planner *planner)
 	return error_set_remedy(error,
 				"take CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME or "
 				"CLOCK_TAI");
+}
+
+/* How many frames the kernel follows; said in the file where it is not its default. */
+static struct sp_error *set_depth(struct planner *planner)
+{
+	const struct event_request *request = planner->request;
+	uint32_t most = planner->plan->rights.max_stack;
+	if (planner->callchain == EVENT_CALLCHAIN_NONE || planner->callchain == EVENT_CALLCHAIN_KERNEL ||
+	    (!request->max_stack && (!most || most == DEFAULT_MAX_STACK)))
+		return NULL;
+	uint32_t depth = request->max_stack && request->max_stack < most ? request->max_stack : most;
+	planner->base.sample_max_stack = (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX);
+	if (request->max_stack <= most)
+		return NULL;
+	char asked[48], done[48], remedy[80];
+	snprintf(asked, sizeof(asked), "--max-stack %u", request->max_stack);
+	snprintf(done, sizeof(done), "following %u frames", most);
+	snprintf(remedy, sizeof(remedy), "sudo sysctl kernel.perf_event_max_stack=%u",
+		 request->max_stack);
+	return event_notes_add(&planner->plan->notes, asked, done,
+			       "the kernel's limit for all users is lower", remedy);
 }
 
 /* Whether whole CPUs are sampled. */
@@ -410,8 +458,6 @@ static struct sp_error *plan_samples(struct planner *planner)
 	if (!plan->samples)
 		return error_no_memory();
 	planner->sampling = planner->base;
-	planner->sampling.sample_regs_user = planner->request->user_registers;
-	planner->sampling.sample_stack_user = planner->request->user_stack_bytes;
 	set_start(planner, &planner->sampling);
 	planner->sampling.inherit_stat =
 		planner->sampling.inherit && planner->request->inherit_stat;
@@ -437,12 +483,16 @@ struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct
 	int errnum = event_support_probe(kernel, &plan->support);
 	if (errnum)
 		return rights_explain(rights, RIGHTS_ANY_EVENT, "perf_event_open", errnum);
-	struct planner planner = {.kernel = kernel, .request = request, .plan = plan};
+	struct planner planner = {.kernel = kernel, .request = request, .plan = plan,
+				  .callchain = request->callchain};
 	set_base(&planner);
-	struct sp_error *error = check_clock(&planner);
-	if (error)
-		return error;
-	error = choose_scope(&planner);
+	struct sp_error *error = check_dumps(&planner);
+	if (!error)
+		error = check_clock(&planner);
+	if (!error)
+		error = choose_scope(&planner);
+	if (!error)
+		error = set_depth(&planner);
 	if (error)
 		return error;
 	set_holders(&planner);

@@ -55,6 +55,7 @@ struct event_request {
 	uint64_t extra_sample_type; /* PERF_SAMPLE_* besides those always taken */
 	uint64_t user_registers;    /* sample_regs_user; with PERF_SAMPLE_REGS_USER */
 	uint32_t user_stack_bytes;  /* sample_stack_user; with PERF_SAMPLE_STACK_USER */
+	uint32_t max_stack;         /* frames that the kernel follows; 0: all that it may */
 };
 
 /* An event as it will be opened. */
@@ -85,7 +86,8 @@ struct event_plan {
 /*
  * Fails with cause and remedy where an event cannot be had: cycles become cpu-clock where
  * there are no hardware counters, kernel mode is given up where it is not allowed, and precise
- * addresses that `P` asked for where they are not there; all else that was typed must work.
+ * addresses that `P` asked for where they are not there; where the kernel does not copy registers
+ * and stacks, it follows frame pointers instead. All else that was typed must work.
  */
 struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct rights *rights,
 				 const struct event_request *request,

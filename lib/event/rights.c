@@ -124,6 +124,7 @@ struct sp_error *rights_read(const struct sp_ctx *ctx, struct rights *ret)
 		.mlock_kb = (uint64_t)number_or(ctx, "/proc/sys/kernel/perf_event_mlock_kb", 516),
 		.max_sample_hz =
 			(uint64_t)number_or(ctx, "/proc/sys/kernel/perf_event_max_sample_rate", 0),
+		.max_stack = (uint32_t)number_or(ctx, "/proc/sys/kernel/perf_event_max_stack", 127),
 		.kptr_restrict = (int32_t)number_or(ctx, "/proc/sys/kernel/kptr_restrict", 0),
 		.container = in_container(ctx),
 		.page_size = (uint32_t)sysconf(_SC_PAGESIZE),

@@ -18,6 +18,7 @@ struct rights {
 	int32_t paranoid;       /* kernel.perf_event_paranoid; 2 where it cannot be read */
 	uint64_t mlock_kb;      /* kernel.perf_event_mlock_kb, for each CPU */
 	uint64_t max_sample_hz; /* kernel.perf_event_max_sample_rate; 0 unknown */
+	uint32_t max_stack;     /* kernel.perf_event_max_stack: frames of a chain */
 	int32_t kptr_restrict;
 	uint64_t capabilities;  /* effective, bit CAP_*; 0 in a foreign user namespace */
 	bool seccomp;           /* a seccomp filter is on */

@@ -72,9 +72,46 @@ static bool parse_count(const struct option *option, const char *text)
 
 static bool parse_call_graph(const struct option *option, const char *text)
 {
-	bool *call_graph = option->value;
-	*call_graph = !strcmp(text, "fp");
-	return *call_graph || !strcmp(text, "none") || option_reject(option, text, "fp or none");
+	struct sp_capture_options *options = option->value;
+	uint64_t size = 0;
+	if (!strcmp(text, "fp"))
+		options->call_graph = SP_CALL_GRAPH_FP;
+	else if (!strcmp(text, "none"))
+		options->call_graph = SP_CALL_GRAPH_NONE;
+	else if (!strncmp(text, "dwarf", 5) && (!text[5] || text[5] == ','))
+		options->call_graph = SP_CALL_GRAPH_DWARF;
+	else
+		return option_reject(option, text, "fp, dwarf, dwarf,SIZE or none");
+	if (options->call_graph == SP_CALL_GRAPH_DWARF && text[5] &&
+	    (!option_text_number(text + 6, 8, SP_STACK_BYTES_MAX, &size) || size % 8))
+		return option_reject(option, text, "dwarf,SIZE with a size in bytes, a multiple of 8 up to "
+						   "65528");
+	options->stack_bytes = (uint32_t)size;
+	return true;
+}
+
+/* -g takes no argument. */
+static bool parse_graph(const struct option *option, const char *text)
+{
+	(void)text;
+	*(enum sp_call_graph *)option->value = SP_CALL_GRAPH_FP;
+	return true;
+}
+
+static bool parse_unwind(const struct option *option, const char *text)
+{
+	bool later = !strcmp(text, "later");
+	*(enum sp_unwind *)option->value = later ? SP_UNWIND_LATER : SP_UNWIND_LIVE;
+	return later || !strcmp(text, "live") || option_reject(option, text, "live or later");
+}
+
+static bool parse_max_stack(const struct option *option, const char *text)
+{
+	uint64_t frames;
+	if (!option_text_number(text, 1, UINT16_MAX, &frames))
+		return option_reject(option, text, "a number of frames, 1 to 65535");
+	*(uint32_t *)option->value = (uint32_t)frames;
+	return true;
 }
 
 static bool parse_scope(const struct option *option, const char *text)
@@ -149,10 +186,16 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv, i
 			    "samples a second on each CPU (default: 997)"),
 		OPTION_CALL('c', "count", "N", &options->period, parse_count,
 			    "a sample each N events, instead of -F"),
-		OPTION_FLAG('g', NULL, &options->call_graph,
+		OPTION_CALL('g', NULL, NULL, &options->call_graph, parse_graph,
 			    "record call chains by frame pointers"),
-		OPTION_CALL(0, "call-graph", "fp|none", &options->call_graph, parse_call_graph,
-			    "the same, or not"),
+		OPTION_CALL(0, "call-graph", "HOW", options, parse_call_graph,
+			    "the same by fp (frame pointers), by dwarf[,SIZE] (of SIZE\n"
+			    "bytes of each stack; default: 8192), or none"),
+		OPTION_CALL(0, "unwind", "WHEN", &options->unwind, parse_unwind,
+			    "with dwarf: live (the default) writes call chains; later\n"
+			    "keeps the stacks in the file, for the report to unwind"),
+		OPTION_CALL(0, "max-stack", "N", &options->max_stack, parse_max_stack,
+			    "keep up to N frames of a call chain"),
 		OPTION_FLAG(0, "all-user", &options->user_only, "leave out the kernel"),
 		OPTION_FLAG(0, "all-kernel", &options->kernel_only, "leave out user space"),
 		OPTION_CALL('D', "delay", "MS", &options->delay_ms, parse_delay,

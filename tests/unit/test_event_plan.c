@@ -11,6 +11,9 @@ DEFINE_CLEANUP(struct event_plan *, event_plan_free)
 #define PLAN CLEANUP(cleanup_event_plan_free) struct event_plan
 #define SPECS CLEANUP(event_specs_deinit) struct event_specs
 
+#define DUMPS (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+#define MAX_STACK 127
+
 /* A kernel by what it refuses. All false: a new one, for root, with counters. */
 struct fake {
 	bool no_counters;      /* ENOENT for hardware events */
@@ -23,6 +26,7 @@ struct fake {
 	bool old;	    /* EINVAL for all flags of 4.1 and later */
 	bool no_lost;	    /* EINVAL for PERF_FORMAT_LOST alone */
 	clockid_t no_clock; /* EINVAL for it; 0: none */
+	bool no_dumps;	    /* EINVAL for registers and stacks of user space */
 	int error;	    /* whatever it is */
 	int task_error;	    /* for other tasks than ours */
 	int open, opens;
@@ -56,6 +60,11 @@ static int fake_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 		return -EINVAL;
 	if (fake->no_clock && attr->use_clockid && attr->clockid == fake->no_clock)
 		return -EINVAL;
+	if (fake->no_dumps && (attr->sample_type & DUMPS || attr->sample_regs_user ||
+			       attr->sample_stack_user))
+		return -EINVAL;
+	if (attr->sample_max_stack > MAX_STACK)
+		return -EOVERFLOW;
 	/* In the kernel's order: rights come before the event itself. */
 	if (!attr->exclude_kernel && fake->paranoid > 1 && !fake->capable)
 		return -EACCES;
@@ -91,6 +100,7 @@ static struct sp_error *make(struct fake *fake, const char *events,
 		.paranoid = fake->paranoid,
 		.capabilities = fake->capable ? (uint64_t)1 << 38 : 0,
 		.max_sample_hz = 50000,
+		.max_stack = MAX_STACK,
 		.online_cpus = 2,
 		.page_size = 4096,
 	};
@@ -322,6 +332,49 @@ TEST(plan_follows_callchain_and_period)
 	ok_or_fail(make(&fake, "cycles", &request, &user));
 	ck_assert_uint_eq(user->samples[0].attr.exclude_callchain_user, 0);
 	ck_assert_uint_eq(user->samples[0].attr.exclude_callchain_kernel, 1);
+}
+
+TEST(plan_asks_for_stacks)
+{
+	struct fake fake = {.capable = true};
+	struct event_request request = {.callchain = EVENT_CALLCHAIN_KERNEL, .freq_hz = 997,
+					.extra_sample_type = DUMPS, .user_registers = 0xff0fff,
+					.user_stack_bytes = 8192, .max_stack = 4000};
+	PLAN *dumps = NULL, *none = NULL;
+	ok_or_fail(make(&fake, "cycles,cs", &request, &dumps));
+	for (size_t i = 0; i < 3; i++) {
+		const struct perf_event_attr *attr =
+			i < 2 ? &dumps->samples[i].attr : &dumps->sideband.attr;
+		ck_assert_uint_eq(attr->sample_type & DUMPS, DUMPS);
+		ck_assert_uint_eq(attr->sample_regs_user, 0xff0fff);
+		ck_assert_uint_eq(attr->sample_stack_user, 8192);
+	}
+	ck_assert_uint_eq(dumps->samples[0].attr.exclude_callchain_user, 1);
+	ck_assert_uint_eq(dumps->notes.count, 0);
+	/* An architecture that has none. */
+	fake.no_dumps = true;
+	request.max_stack = 0;
+	ok_or_fail(make(&fake, "cycles", &request, &none));
+	ck_assert_uint_eq(none->samples[0].attr.sample_type & DUMPS, 0);
+	ck_assert_uint_eq(none->samples[0].attr.sample_type & PERF_SAMPLE_CALLCHAIN,
+			  PERF_SAMPLE_CALLCHAIN);
+	ck_assert_uint_eq(none->samples[0].attr.exclude_callchain_user, 0);
+	one_note(none, "frame pointers");
+}
+
+TEST(plan_follows_no_more_frames_than_the_kernel_allows)
+{
+	struct fake fake = {.capable = true};
+	struct event_request request = {.callchain = EVENT_CALLCHAIN_ALL, .freq_hz = 997,
+					.max_stack = 20};
+	PLAN *few = NULL, *many = NULL;
+	ok_or_fail(make(&fake, "cycles", &request, &few));
+	ck_assert_uint_eq(few->samples[0].attr.sample_max_stack, 20);
+	ck_assert_uint_eq(few->notes.count, 0);
+	request.max_stack = 1000;
+	ok_or_fail(make(&fake, "cycles", &request, &many));
+	ck_assert_uint_eq(many->samples[0].attr.sample_max_stack, MAX_STACK);
+	one_note(many, "perf_event_max_stack=1000");
 }
 
 TEST(plan_keeps_to_the_highest_rate)

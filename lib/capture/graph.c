@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/graph.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include "proc/maps.h"
+
+#define DEFAULT_STACK_BYTES 8192
+
+/* What a script's first line may be. */
+#define SCRIPT_LINE 256
+
+DEFINE_CLEANUP(struct maps *, maps_free)
+
+void call_graph_deinit(struct call_graph *graph)
+{
+	free(graph->note);
+	*graph = (struct call_graph){0};
+}
+
+uint64_t call_graph_registers(const char *machine)
+{
+	/* As perf's own: all but segments, which cannot be had; x0 to x30, sp, pc. */
+	if (!strcmp(machine, "x86_64"))
+		return 0xff0fff;
+	return !strcmp(machine, "aarch64") ? (UINT64_C(1) << 33) - 1 : 0;
+}
+
+/* Binaries that were looked at. */
+struct survey {
+	const struct sp_ctx *ctx;
+	size_t looked_at;
+	bool is_static;  /* has no C library besides */
+	char *keeps_not; /* the first of them that keeps no frame pointers; malloc'ed */
+};
+
+static void survey_deinit(struct survey *survey)
+{
+	free(survey->keeps_not);
+}
+
+/* `path` is opened, `name` is told. What cannot be read says nothing. */
+static struct sp_error *look_at(struct survey *survey, const char *path, const char *name)
+{
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	struct sp_error *error = image_open(path, &image);
+	if (error) {
+		if (sp_error_code(error) == SP_ERROR_NO_MEMORY)
+			return error;
+		sp_error_free(error);
+		return NULL;
+	}
+	GElf_Shdr header;
+	survey->looked_at++;
+	survey->is_static = !image_section(image, ".interp", &header);
+	if (survey->keeps_not || image_keeps_frame_pointers(image))
+		return NULL;
+	survey->keeps_not = strdup(name);
+	return survey->keeps_not ? NULL : error_no_memory();
+}
+
+static bool is_c_library(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && (!strncmp(slash, "/libc.so", 8) || !strncmp(slash, "/libc-2", 7) ||
+			 !strncmp(slash, "/ld-musl", 8) || !strncmp(slash, "/libc.musl", 10));
+}
+
+/* The C library that a process has mapped. */
+static struct sp_error *look_at_library(struct survey *survey, uint32_t pid)
+{
+	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
+	const struct maps_entry *entry = NULL;
+	struct sp_error *error = maps_open(survey->ctx, pid, 0, MAPS_EXECUTABLE, &maps);
+	while (!error) {
+		error = maps_next(maps, &entry);
+		if (error || !entry)
+			break;
+		if (is_c_library(entry->path))
+			return look_at(survey, entry->path, entry->path);
+	}
+	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
+		sp_error_free(take_ptr(error));
+	return error;
+}
+
+static struct sp_error *look_at_process(struct survey *survey, uint32_t pid)
+{
+	char path[64], name[4096];
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	ssize_t size = readlink(path, name, sizeof(name) - 1);
+	name[size < 0 ? 0 : size] = '\0';
+	struct sp_error *error = size > 0 ? look_at(survey, path, name) : NULL;
+	return error || survey->is_static ? error : look_at_library(survey, pid);
+}
+
+/* Where execvp(3) finds it; malloc'ed, NULL where it does not. */
+static char *find_command(const char *name)
+{
+	if (strchr(name, '/'))
+		return strdup(name);
+	const char *places = getenv("PATH");
+	if (!places)
+		places = "/bin:/usr/bin";
+	while (*places) {
+		size_t size = strcspn(places, ":");
+		char *path;
+		if (asprintf(&path, "%.*s%s%s", (int)size, places, size ? "/" : "", name) < 0)
+			return NULL;
+		if (!access(path, X_OK))
+			return path;
+		free(path);
+		places += size + (places[size] == ':');
+	}
+	return NULL;
+}
+
+/* A script's interpreter, in place of *path; false if it is none. */
+static bool follow_script(char **path)
+{
+	char line[SCRIPT_LINE + 1] = "";
+	FILE *file = fopen(*path, "re");
+	size_t size = file ? fread(line, 1, SCRIPT_LINE, file) : 0;
+	if (file)
+		fclose(file);
+	line[size] = '\0';
+	if (strncmp(line, "#!", 2))
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	char *rest = line + 2 + strspn(line + 2, " \t");
+	char *word = strsep(&rest, " \t");
+	/* "/usr/bin/env python3" */
+	const char *slash = strrchr(word, '/');
+	char *next = rest && slash && !strcmp(slash, "/env") ? find_command(strsep(&rest, " \t"))
+							     : strdup(word);
+	free(*path);
+	*path = next;
+	return next;
+}
+
+static struct sp_error *look_at_command(struct survey *survey, const char *name)
+{
+	CLEANUP_FREE char *path = find_command(name);
+	while (path && follow_script(&path))
+		if (survey->looked_at++ > 4)
+			break;
+	survey->looked_at = 0;
+	struct sp_error *error = path ? look_at(survey, path, path) : NULL;
+	return error || survey->is_static ? error : look_at_library(survey, (uint32_t)getpid());
+}
+
+static struct sp_error *survey_targets(struct survey *survey,
+				       const struct sp_capture_options *options)
+{
+	struct sp_error *error = NULL;
+	const struct sp_number_list *lists[] = {&options->pids, &options->tids};
+	for (size_t i = 0; i < 2 && !error; i++)
+		for (size_t j = 0; j < lists[i]->count && !survey->keeps_not && !error; j++)
+			error = look_at_process(survey, (uint32_t)lists[i]->items[j]);
+	if (error || survey->looked_at)
+		return error;
+	if (options->command && !options->system_wide && !options->cpus)
+		return look_at_command(survey, options->command[0]);
+	return look_at_library(survey, (uint32_t)getpid());
+}
+
+static struct sp_error *choose(const struct sp_ctx *ctx, const struct sp_capture_options *options,
+			       struct call_graph *graph)
+{
+	CLEANUP(survey_deinit) struct survey survey = {.ctx = ctx};
+	graph->kind = SP_CALL_GRAPH_FP;
+	if (!graph->registers) {
+		graph->note = strdup("call chains by frame pointers: stacks of this machine "
+				     "cannot be unwound otherwise");
+		return graph->note ? NULL : error_no_memory();
+	}
+	struct sp_error *error = survey_targets(&survey, options);
+	if (error)
+		return error;
+	int size;
+	if (survey.keeps_not || !survey.looked_at) {
+		graph->kind = SP_CALL_GRAPH_DWARF;
+		size = asprintf(&graph->note, "call chains by DWARF, since %s keeps no frame pointers "
+				"(--call-graph fp to follow them all the same)",
+				survey.keeps_not ? survey.keeps_not : "what runs probably");
+	} else {
+		size = asprintf(&graph->note, "call chains by frame pointers, which %s here "
+				"(--call-graph dwarf otherwise)",
+				survey.looked_at > 1 ? "the binaries keep" : "the binary keeps");
+	}
+	if (size >= 0)
+		return NULL;
+	graph->note = NULL;
+	return error_no_memory();
+}
+
+struct sp_error *call_graph_choose(const struct sp_ctx *ctx,
+				   const struct sp_capture_options *options, struct call_graph *ret)
+{
+	struct utsname name;
+	if (options->stack_bytes % 8 || options->stack_bytes > SP_STACK_BYTES_MAX)
+		return error_new(SP_ERROR_INVALID, "a stack of %u bytes: it is copied up to %u, in steps "
+				 "of 8", options->stack_bytes, SP_STACK_BYTES_MAX);
+	if (uname(&name) < 0)
+		return error_os(errno, "uname");
+	*ret = (struct call_graph){
+		.kind = options->call_graph,
+		.stack_bytes = options->stack_bytes ? options->stack_bytes : DEFAULT_STACK_BYTES,
+		.max_stack = options->max_stack,
+		.registers = call_graph_registers(name.machine),
+	};
+	struct sp_error *error = ret->kind == SP_CALL_GRAPH_AUTO ? choose(ctx, options, ret) : NULL;
+	if (!error && ret->kind == SP_CALL_GRAPH_DWARF && !ret->registers)
+		error = error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "stacks of this machine (%s) "
+						   "cannot be unwound by DWARF", name.machine),
+					 "take --call-graph fp");
+	ret->live = ret->kind == SP_CALL_GRAPH_DWARF && options->unwind == SP_UNWIND_LIVE;
+	return error;
+}
