@@ -5,6 +5,7 @@ pkginclude_HEADERS += \
 	include/sprof/ctx.h \
 	include/sprof/error.h \
 	include/sprof/list.h \
+	include/sprof/losses.h \
 	include/sprof/profile.h \
 	include/sprof/reader.h \
 	include/sprof/record.h \

@@ -293,6 +293,16 @@ struct sp_record {
 
 #define SP_EVENT_NONE UINT16_MAX
 
+/* What the recorder has to say about the recording. */
+struct sp_note {
+	const char *text; /* one sentence; no NUL behind it is promised */
+	size_t size;
+	uint64_t time_ns; /* in the recording's clock; 0: of it all */
+};
+
+/* Whether a record is a note of sprof record's; *ret is valid as long as the record. */
+SP_API bool sp_record_note(const struct sp_record *record, struct sp_note *ret);
+
 #ifdef __cplusplus
 }
 #endif

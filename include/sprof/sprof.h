@@ -8,6 +8,7 @@
 #include <sprof/ctx.h>
 #include <sprof/error.h>
 #include <sprof/list.h>
+#include <sprof/losses.h>
 #include <sprof/profile.h>
 #include <sprof/reader.h>
 #include <sprof/record.h>

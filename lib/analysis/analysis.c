@@ -71,7 +71,7 @@ static struct sp_error *read_sideband(struct run *run)
 {
 	struct sp_error *error = machine_new(&run->machine);
 	if (!error)
-		error = sideband_init(&run->sideband, reader_layout(run->reader), run->machine);
+		error = sideband_init(&run->sideband, run->reader, run->machine);
 	if (!error)
 		error = sideband_read(&run->sideband, run->reader);
 	if (!error)

@@ -99,7 +99,7 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 		   struct weight_sums *all_ret, struct weight_sums *shown_ret)
 {
 	const struct sp_event *of = &run->work.layout->events[event];
-	const struct event_losses *losses = &run->sideband.events[event];
+	const struct event_throttling *throttling = &run->sideband.events[event];
 	for (size_t i = 0; i < run->worker_count; i++) {
 		const struct event_sums *sums = &run->workers[i].events[event];
 		weight_sums_merge(all_ret, &sums->all);
@@ -110,9 +110,9 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 	profile->weight = all_ret->weight;
 	profile->shown_samples = shown_ret->samples;
 	profile->shown_weight = shown_ret->weight;
-	profile->lost = sideband_lost(&run->sideband, event);
-	profile->throttled_count = losses->throttled_count;
-	profile->throttled_ns = losses->throttled_ns;
+	profile->lost = sp_losses_count(run->sideband.told, event);
+	profile->throttled_count = throttling->count;
+	profile->throttled_ns = throttling->ns;
 	profile->weight_is_time = is_clock(&of->attr);
 	profile->has_callchains = of->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
 }

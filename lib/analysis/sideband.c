@@ -3,34 +3,30 @@
 
 #include <string.h>
 #include "base/cleanup.h"
+#include "file/losses.h"
 #include "file/walker.h"
-#include "record/note.h"
 #include "record/types.h"
 
 DEFINE_CLEANUP(struct walker *, walker_free)
 DEFINE_CLEANUP(struct decoder *, decoder_free)
 
-struct sp_error *sideband_init(struct sideband *sideband, const struct record_layout *layout,
+struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader *reader,
 			       struct machine *machine)
 {
+	const struct record_layout *layout = reader_layout(reader);
 	*sideband = (struct sideband){.layout = layout, .machine = machine};
 	sideband->events = calloc(layout->event_count + 1, sizeof(*sideband->events));
 	if (!sideband->events)
 		return error_no_memory();
-	for (size_t i = 0; i < layout->event_count; i++)
-		for (size_t j = 0; j < layout->events[i].id_count; j++)
-			if (!u64map_put(&sideband->event_of_id, layout->events[i].ids[j],
-					(uint32_t)i, NULL))
-				return error_no_memory();
 	const struct perf_event_attr *attr = layout->event_count ? &layout->events[0].attr : NULL;
 	sideband->by_offset = attr && !(attr->sample_id_all &&
 					attr->sample_type & PERF_SAMPLE_TIME);
-	return NULL;
+	return sp_losses_new(reader, &sideband->told);
 }
 
 void sideband_deinit(struct sideband *sideband)
 {
-	u64map_deinit(&sideband->event_of_id);
+	sp_losses_free(sideband->told);
 	free(sideband->events);
 	vec_deinit(&sideband->losses);
 	vec_deinit(&sideband->task_counts);
@@ -38,24 +34,12 @@ void sideband_deinit(struct sideband *sideband)
 	vec_deinit(&sideband->splits);
 	u64map_deinit(&sideband->throttled);
 	vec_deinit(&sideband->throttle_times);
-	u64map_deinit(&sideband->read_losses);
-	vec_deinit(&sideband->read_lost);
 	arena_deinit(&sideband->arena);
 }
 
-/* The event that a record is of: by its sample_id, else by the id in its fields. */
-static uint16_t event_of(const struct sideband *sideband, const struct sp_record *record,
-			 uint64_t id)
+static struct sp_error *add_loss(struct sideband *sideband, const struct sp_record *record)
 {
-	const uint32_t *event = u64map_find(&sideband->event_of_id, id);
-	if (record->event != SP_EVENT_NONE)
-		return record->event;
-	return event ? (uint16_t)*event : 0;
-}
-
-static struct sp_error *add_loss(struct sideband *sideband, const struct sp_record *record,
-				 uint16_t event)
-{
+	uint64_t id = record->type == PERF_RECORD_LOST ? record->lost.id : record->id.id;
 	struct loss *loss = vec_push(&sideband->losses);
 	if (!loss)
 		return error_no_memory();
@@ -63,35 +47,17 @@ static struct sp_error *add_loss(struct sideband *sideband, const struct sp_reco
 		.time_ns = record->id.time_ns,
 		.lost = record->lost.lost,
 		.cpu = record->id.present & PERF_SAMPLE_CPU ? record->id.cpu : UINT32_MAX,
-		.event = event,
+		.event = losses_event(sideband->told, record, id),
 	};
 	return NULL;
-}
-
-static struct sp_error *add_lost(struct sideband *sideband, const struct sp_record *record)
-{
-	bool ring = record->type == PERF_RECORD_LOST;
-	uint64_t id = ring ? record->lost.id : record->id.id;
-	uint16_t event = event_of(sideband, record, id);
-	struct event_losses *losses = &sideband->events[event];
-	/* perf writes its count at the end, with no time; it is no loss of that moment. */
-	if (!ring && !record->id.time_ns) {
-		losses->counted += record->lost.lost;
-		return NULL;
-	}
-	if (ring)
-		losses->ring += record->lost.lost;
-	else
-		losses->hardware += record->lost.lost;
-	return add_loss(sideband, record, event);
 }
 
 static struct sp_error *add_throttle(struct sideband *sideband, const struct sp_record *record)
 {
 	const struct sp_throttle *throttle = &record->throttle;
-	uint16_t event = event_of(sideband, record, throttle->id);
+	uint16_t event = losses_event(sideband->told, record, throttle->id);
 	uint64_t key = hash_pair(hash_pair(throttle->id, throttle->stream_id), record->id.cpu);
-	struct event_losses *losses = &sideband->events[event];
+	struct event_throttling *throttling = &sideband->events[event];
 	bool added;
 	if (record->type == PERF_RECORD_UNTHROTTLE) {
 		const uint32_t *index = u64map_find(&sideband->throttled, key);
@@ -100,10 +66,10 @@ static struct sp_error *add_throttle(struct sideband *sideband, const struct sp_
 		uint64_t since_ns = sideband->throttle_times.items[*index];
 		u64map_remove(&sideband->throttled, key);
 		if (throttle->time_ns > since_ns)
-			losses->throttled_ns += throttle->time_ns - since_ns;
+			throttling->ns += throttle->time_ns - since_ns;
 		return NULL;
 	}
-	losses->throttled_count++;
+	throttling->count++;
 	if (!vec_reserve(&sideband->throttle_times, sideband->throttle_times.count + 1))
 		return error_no_memory();
 	if (!u64map_put(&sideband->throttled, key, (uint32_t)sideband->throttle_times.count,
@@ -115,65 +81,41 @@ static struct sp_error *add_throttle(struct sideband *sideband, const struct sp_
 	return NULL;
 }
 
-/* The kernel's count of lost samples only grows: the last is the greatest. */
-static struct sp_error *add_read_lost(struct sideband *sideband, uint64_t id, uint16_t event,
-				      uint64_t lost)
-{
-	bool added;
-	if (!lost)
-		return NULL;
-	if (!vec_reserve(&sideband->read_lost, sideband->read_lost.count + 1))
-		return error_no_memory();
-	const uint32_t *index = u64map_put(&sideband->read_losses, id,
-					   (uint32_t)sideband->read_lost.count, &added);
-	if (!index)
-		return error_no_memory();
-	if (added)
-		*vec_push(&sideband->read_lost) = 0;
-	uint64_t *known = &sideband->read_lost.items[*index];
-	if (lost > *known) {
-		sideband->events[event].read += lost - *known;
-		*known = lost;
-	}
-	return NULL;
-}
-
 static struct sp_error *add_read(struct sideband *sideband, const struct sp_record *record)
 {
 	const struct sp_counters *counters = &record->read.counters;
 	for (size_t i = 0; i < counters->count; i++) {
 		const struct sp_counter *counter = &counters->values[i];
 		uint64_t id = counters->read_format & PERF_FORMAT_ID ? counter->id : record->id.id;
-		const uint32_t *known = u64map_find(&sideband->event_of_id, id);
-		uint16_t event = known ? (uint16_t)*known : event_of(sideband, record, id);
+		uint16_t event = losses_event_of_counter(sideband->told, record, id);
 		struct task_count *count = vec_push(&sideband->task_counts);
 		if (!count)
 			return error_no_memory();
 		*count = (struct task_count){counter->value, record->read.tid, event};
-		struct sp_error *error = add_read_lost(sideband, id, event, counter->lost);
-		if (error)
-			return error;
 	}
 	return NULL;
 }
 
 static struct sp_error *add_note(struct sideband *sideband, const struct sp_record *record)
 {
-	const char *text;
-	size_t size;
-	uint64_t time_ns;
-	if (!record_note(record, &text, &size, &time_ns))
+	struct sp_note said;
+	if (!sp_record_note(record, &said))
 		return NULL;
-	char *copy = arena_copy_string(&sideband->arena, text, size);
+	char *copy = arena_copy_string(&sideband->arena, said.text, said.size);
 	struct note *note = copy ? vec_push(&sideband->notes) : NULL;
 	if (!note)
 		return error_no_memory();
-	*note = (struct note){copy, time_ns};
+	*note = (struct note){copy, said.time_ns};
 	return NULL;
 }
 
 static struct sp_error *add_record(struct sideband *sideband, struct sp_record *record)
 {
+	struct sp_error *error = sp_losses_add(sideband->told, record);
+	if (!error && losses_is_moment(record))
+		error = add_loss(sideband, record);
+	if (error)
+		return error;
 	if (sideband->by_offset) {
 		record->id.time_ns = record->file_offset;
 		record->id.present |= PERF_SAMPLE_TIME;
@@ -181,7 +123,7 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 	switch (record->type) {
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		return add_lost(sideband, record);
+		return NULL;
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		return add_throttle(sideband, record);
@@ -272,19 +214,4 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 	if (!error && !add_split(sideband, extent.end))
 		return error_no_memory();
 	return error;
-}
-
-/*
- * One loss may be told three times. The kernel's own count of an event's lost
- * samples, written at the end, is the best; LOST counts records of all kinds, but
- * is there even if the recorder was killed. What the hardware lost is in neither.
- */
-uint64_t sideband_lost(const struct sideband *sideband, uint16_t event)
-{
-	const struct event_losses *losses = &sideband->events[event];
-	uint64_t ring = losses->ring > losses->read ? losses->ring : losses->read;
-	bool counted = false;
-	for (size_t i = 0; i < sideband->layout->event_count; i++)
-		counted |= sideband->events[i].counted > 0;
-	return losses->hardware + (counted ? losses->counted : ring);
 }

@@ -6,6 +6,7 @@
 #ifndef ANALYSIS_SIDEBAND_H
 #define ANALYSIS_SIDEBAND_H
 
+#include <sprof/losses.h>
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/vec.h"
@@ -20,13 +21,8 @@ struct loss {
 	uint16_t event;
 };
 
-/* Records tell of one loss in up to three ways, see sideband_lost(). */
-struct event_losses {
-	uint64_t ring;     /* LOST: records of any kind that found no room */
-	uint64_t hardware; /* LOST_SAMPLES by the kernel: samples lost before the ring */
-	uint64_t counted;  /* LOST_SAMPLES by perf at the end: the kernel's count of samples */
-	uint64_t read;     /* the same count, from READ */
-	uint64_t throttled_count, throttled_ns;
+struct event_throttling {
+	uint64_t count, ns;
 };
 
 /* READ of a task that ended: how much it counted. */
@@ -44,8 +40,8 @@ struct note {
 struct sideband {
 	const struct record_layout *layout; /* borrowed */
 	struct machine *machine;            /* borrowed */
-	struct u64map event_of_id;
-	struct event_losses *events; /* as many as the layout has */
+	struct sp_losses *told;      /* how many samples were lost */
+	struct event_throttling *events; /* as many as the layout has */
 	VEC(struct loss) losses;
 	VEC(struct task_count) task_counts;
 	VEC(struct note) notes;
@@ -54,21 +50,16 @@ struct sideband {
 	bool by_offset;              /* records have no times: their places in the file stand in */
 	struct u64map throttled;     /* (event id, CPU) -> index in throttle_times */
 	VEC(uint64_t) throttle_times;
-	struct u64map read_losses;   /* event id -> index in read_lost */
-	VEC(uint64_t) read_lost;
 	struct arena arena;
 };
 
 #define SPLIT_SIZE ((uint64_t)1 << 20)
 
-struct sp_error *sideband_init(struct sideband *sideband, const struct record_layout *layout,
+struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader *reader,
 			       struct machine *machine) SP_MUST_CHECK;
 void sideband_deinit(struct sideband *sideband);
 
 /* Reads the whole recording; damage goes to the reader. */
 struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *reader) SP_MUST_CHECK;
-
-/* How many samples of an event were lost. */
-uint64_t sideband_lost(const struct sideband *sideband, uint16_t event);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include "base/cleanup.h"
+#include "file/losses.h"
 #include "file/walker.h"
 #include "profile/filter.h"
 
@@ -291,13 +292,11 @@ static struct sp_error *count_counters(struct worker *worker, const struct sp_re
 		uint16_t event = record->event;
 		uint64_t delta = 0;
 		if (counters->read_format & PERF_FORMAT_ID) {
-			const uint32_t *known =
-				u64map_find(&worker->work->sideband->event_of_id, counter.id);
-			if (!known) {
+			event = losses_event_of_id(worker->work->sideband->told, counter.id);
+			if (event == SP_EVENT_NONE) {
 				worker->unknown_event++;
 				continue;
 			}
-			event = (uint16_t)*known;
 		} else {
 			counter.id = record->sample.id;
 		}

@@ -2,6 +2,7 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/file/features_write.c lib/file/features_write.h \
 	lib/file/format.h \
+	lib/file/losses.c lib/file/losses.h \
 	lib/file/output.c lib/file/output.h \
 	lib/file/spans.c lib/file/spans.h \
 	lib/file/start.c lib/file/start.h \

@@ -25,8 +25,7 @@ struct sp_error *record_encode_note(struct record_buffer *buffer, const char *te
 	return error;
 }
 
-bool record_note(const struct sp_record *record, const char **text_ret, size_t *size_ret,
-		 uint64_t *time_ns_ret)
+bool sp_record_note(const struct sp_record *record, struct sp_note *ret)
 {
 	if (record->type != SP_RECORD_EVENT_UPDATE || record->event_update.kind != NOTE_KIND)
 		return false;
@@ -35,8 +34,8 @@ bool record_note(const struct sp_record *record, const char **text_ret, size_t *
 	if (data->size < sizeof(time))
 		return false;
 	memcpy(&time, data->bytes, sizeof(time));
-	*text_ret = (const char *)data->bytes + sizeof(time);
-	*size_ret = strnlen(*text_ret, data->size - sizeof(time));
-	*time_ns_ret = le64toh(time);
+	ret->text = (const char *)data->bytes + sizeof(time);
+	ret->size = strnlen(ret->text, data->size - sizeof(time));
+	ret->time_ns = le64toh(time);
 	return true;
 }

@@ -10,7 +10,8 @@
  *	u64     time_ns, in the recording's clock, little-endian; 0: of it all
  *	char[]  text: UTF-8, one plain sentence, a NUL behind, zeros up to 8 bytes
  *
- * What follows the NUL is for later versions to use, and ignored.
+ * What follows the NUL is for later versions to use, and ignored. sp_record_note()
+ * reads it.
  */
 #ifndef RECORD_NOTE_H
 #define RECORD_NOTE_H
@@ -23,12 +24,5 @@
 /* Appends a note. Fails with SP_ERROR_LIMIT where the text does not fit a record. */
 struct sp_error *record_encode_note(struct record_buffer *buffer, const char *text,
 				    uint64_t time_ns) SP_MUST_CHECK;
-
-/*
- * Whether a decoded record is a note; its text then is *text_ret (no NUL behind
- * it is promised), valid as long as the record.
- */
-bool record_note(const struct sp_record *record, const char **text_ret, size_t *size_ret,
-		 uint64_t *time_ns_ret);
 
 #endif

@@ -12,12 +12,6 @@
 #include "options.h"
 #include "pager.h"
 
-/* linux/perf_event.h of older kernels lacks it. */
-#define FORMAT_LOST (1 << 4)
-
-/* perf's mark on LOST_SAMPLES that a BPF filter left out on purpose. */
-#define MISC_LOST_SAMPLES_BPF (1 << 15)
-
 enum info_format { INFO_TEXT, INFO_JSON };
 
 static const char *const feature_names[] = {
@@ -59,54 +53,50 @@ static void count_time(struct info *info, uint64_t time_ns)
 	info->timed = true;
 }
 
-static struct event_count *event_of(struct info *info, const struct sp_record *record)
+static void count_sample(struct info *info, const struct sp_record *record)
 {
-	return record->event < info->event_count ? &info->events[record->event] : &info->unknown;
+	if (record->event < info->event_count)
+		info->samples[record->event]++;
+	else
+		info->unknown++;
+	if (record->sample.present & PERF_SAMPLE_TIME)
+		count_time(info, record->sample.time_ns);
 }
 
-static void count_record(struct info *info, const struct sp_record *record)
+/* False if out of memory. */
+static bool keep_note(struct info *info, const struct sp_note *said)
 {
+	struct info_note *grown = realloc(info->notes, (info->note_count + 1) * sizeof(*grown));
+	if (!grown)
+		return false;
+	info->notes = grown;
+	char *text = strndup(said->text, said->size);
+	if (!text)
+		return false;
+	info->notes[info->note_count++] = (struct info_note){text, said->time_ns};
+	return true;
+}
+
+static bool count_record(struct info *info, const struct sp_record *record)
+{
+	struct sp_note said;
 	if (record->type < INFO_PLAIN_TYPES && sp_record_type_name(record->type))
 		info->plain[record->type]++;
 	else
 		count_other(info, record->type);
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
-		event_of(info, record)->samples++;
-		if (record->sample.present & PERF_SAMPLE_TIME)
-			count_time(info, record->sample.time_ns);
-		break;
-	case PERF_RECORD_LOST:
-		event_of(info, record)->lost_records += record->lost.lost;
-		break;
-	case PERF_RECORD_LOST_SAMPLES:
-		if (!(record->misc & MISC_LOST_SAMPLES_BPF))
-			event_of(info, record)->lost_samples += record->lost.lost;
+		count_sample(info, record);
 		break;
 	case PERF_RECORD_THROTTLE:
 		info->throttled++;
 		break;
+	case SP_RECORD_EVENT_UPDATE:
+		return !sp_record_note(record, &said) || keep_note(info, &said);
 	default:
 		break;
 	}
-}
-
-/*
- * Where the event counts its lost samples by itself (Linux 6.0), perf writes the
- * sum as LOST_SAMPLES at the end: the LOST records before it are the same samples
- * again, unless the recorder died before it could write the sum.
- */
-uint64_t info_lost(const struct event_count *count, const struct perf_event_attr *attr)
-{
-	if (!attr || !(attr->read_format & FORMAT_LOST))
-		return count->lost_records + count->lost_samples;
-	return count->lost_samples > count->lost_records ? count->lost_samples
-							 : count->lost_records;
-}
-
-bool info_any(const struct event_count *count)
-{
-	return count->samples || count->lost_records || count->lost_samples;
+	return true;
 }
 
 const char *info_mode(const struct info *info)
@@ -138,8 +128,39 @@ static bool count_records(struct info *info, struct sp_reader *reader)
 		}
 		if (!record)
 			return true;
-		count_record(info, record);
+		error = sp_losses_add(info->losses, record);
+		if (error) {
+			diag_error(error);
+			return false;
+		}
+		if (!count_record(info, record)) {
+			diag_say("out of memory");
+			return false;
+		}
 	}
+}
+
+/* False after saying why. */
+static bool info_read(struct info *info, struct sp_reader *reader)
+{
+	struct sp_error *error = sp_losses_new(reader, &info->losses);
+	info->samples = error ? NULL : calloc(info->event_count + 1, sizeof(*info->samples));
+	if (info->samples)
+		return count_records(info, reader);
+	if (error)
+		diag_error(error);
+	else
+		diag_say("out of memory");
+	return false;
+}
+
+static void info_deinit(struct info *info)
+{
+	for (size_t i = 0; i < info->note_count; i++)
+		free(info->notes[i].text);
+	free(info->notes);
+	free(info->samples);
+	sp_losses_free(info->losses);
 }
 
 static int show(struct sp_reader *reader, enum info_format format)
@@ -149,11 +170,8 @@ static int show(struct sp_reader *reader, enum info_format format)
 		.file = sp_reader_info(reader),
 		.event_count = sp_reader_event_count(reader),
 	};
-	info.events = calloc(info.event_count + 1, sizeof(*info.events));
-	if (!info.events || !count_records(&info, reader)) {
-		if (!info.events)
-			diag_say("out of memory");
-		free(info.events);
+	if (!info_read(&info, reader)) {
+		info_deinit(&info);
 		return 1;
 	}
 	struct pager pager = pager_open(format == INFO_TEXT);
@@ -161,7 +179,7 @@ static int show(struct sp_reader *reader, enum info_format format)
 		info_write_json(&info, pager.out);
 	else
 		info_write_text(&info, pager.out);
-	free(info.events);
+	info_deinit(&info);
 	return pager_close(&pager);
 }
 

@@ -12,23 +12,25 @@
 
 #define INFO_FEATURE_BITS 256
 
-struct event_count {
-	uint64_t samples;
-	uint64_t lost_records; /* of LOST: whatever did not fit the ring */
-	uint64_t lost_samples; /* of LOST_SAMPLES */
-};
-
 struct type_count {
 	uint32_t type;
 	uint64_t count;
 };
 
+struct info_note {
+	char *text;
+	uint64_t time_ns; /* 0: of the whole recording */
+};
+
 struct info {
 	const struct sp_reader *reader;
 	const struct sp_file_info *file;
-	struct event_count *events;
 	size_t event_count;
-	struct event_count unknown; /* of no event */
+	uint64_t *samples; /* of each event */
+	uint64_t unknown;  /* of no event */
+	struct sp_losses *losses;
+	struct info_note *notes;
+	size_t note_count;
 	uint64_t plain[INFO_PLAIN_TYPES];
 	struct type_count others[INFO_OTHER_TYPES]; /* by type */
 	size_t other_count;
@@ -37,11 +39,6 @@ struct info {
 	bool timed; /* some sample has a time */
 	uint64_t first_ns, last_ns;
 };
-
-bool info_any(const struct event_count *count);
-
-/* `attr` is NULL for what is of no event. */
-uint64_t info_lost(const struct event_count *count, const struct perf_event_attr *attr);
 
 /* "file", "pipe" or "directory" */
 const char *info_mode(const struct info *info);

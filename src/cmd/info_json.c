@@ -21,13 +21,12 @@ static void json_records(struct json *json, const struct info *info)
 	json_end_lines(json, '}');
 }
 
-static void json_event(struct json *json, const char *name, const struct event_count *count,
-		       const struct perf_event_attr *attr)
+static void json_event(struct json *json, const char *name, uint64_t samples, uint64_t lost)
 {
 	json_begin(json, NULL, '{');
 	json_string(json, "name", name);
-	json_unsigned(json, "samples", count->samples);
-	json_unsigned(json, "lost", info_lost(count, attr));
+	json_unsigned(json, "samples", samples);
+	json_unsigned(json, "lost", lost);
 	json_end(json, '}');
 }
 
@@ -36,10 +35,10 @@ static void json_events(struct json *json, const struct info *info)
 	json_begin_lines(json, "events", '[');
 	for (size_t i = 0; i < info->event_count; i++) {
 		const struct sp_event *event = sp_reader_event(info->reader, i);
-		json_event(json, event->name, &info->events[i], &event->attr);
+		json_event(json, event->name, info->samples[i], sp_losses_count(info->losses, i));
 	}
-	if (info_any(&info->unknown))
-		json_event(json, "unknown", &info->unknown, NULL);
+	if (info->unknown)
+		json_event(json, "unknown", info->unknown, 0);
 	json_end_lines(json, ']');
 }
 
@@ -127,6 +126,15 @@ void info_write_json(const struct info *info, FILE *out)
 	json_unsigned(&json, "first_ns", info->first_ns);
 	json_unsigned(&json, "last_ns", info->last_ns);
 	json_end(&json, '}');
+	json_begin_lines(&json, "notes", '[');
+	for (size_t i = 0; i < info->note_count; i++) {
+		json_begin(&json, NULL, '{');
+		json_string(&json, "text", info->notes[i].text);
+		if (info->notes[i].time_ns)
+			json_unsigned(&json, "time_ns", info->notes[i].time_ns);
+		json_end(&json, '}');
+	}
+	json_end_lines(&json, ']');
 	json_begin_lines(&json, "damage", '[');
 	for (size_t i = 0; i < sp_reader_damage_count(info->reader); i++) {
 		const struct sp_damage *damage = sp_reader_damage(info->reader, i);

@@ -95,11 +95,10 @@ static void put_features(const struct info *info, FILE *out)
 		putc('\n', out);
 }
 
-static void put_event(const struct term *term, const char *name, const struct event_count *count,
-		      const struct perf_event_attr *attr, FILE *out)
+static void put_event(const struct term *term, const char *name, uint64_t samples, uint64_t lost,
+		      FILE *out)
 {
-	uint64_t lost = info_lost(count, attr);
-	fprintf(out, "  %12" PRIu64 "  ", count->samples);
+	fprintf(out, "  %12" PRIu64 "  ", samples);
 	if (lost)
 		term_begin(term, TERM_WARNING, out);
 	fprintf(out, "%10" PRIu64, lost);
@@ -116,10 +115,10 @@ static void put_events(const struct info *info, const struct term *term, FILE *o
 	fprintf(out, "\n  %12s  %10s\n", "samples", "lost");
 	for (size_t i = 0; i < info->event_count; i++) {
 		const struct sp_event *event = sp_reader_event(info->reader, i);
-		put_event(term, event->name, &info->events[i], &event->attr, out);
+		put_event(term, event->name, info->samples[i], sp_losses_count(info->losses, i), out);
 	}
-	if (info_any(&info->unknown))
-		put_event(term, "(of no event that the header describes)", &info->unknown, NULL, out);
+	if (info->unknown)
+		put_event(term, "(of no event that the header describes)", info->unknown, 0, out);
 	if (info->throttled)
 		fprintf(out, "  The kernel throttled events %" PRIu64 " time%s.\n", info->throttled,
 			info->throttled == 1 ? "" : "s");
@@ -157,6 +156,24 @@ static void put_damage(const struct info *info, const struct term *term, FILE *o
 	}
 }
 
+/* What the recorder had to say, each line with how long after the first sample it was. */
+static void put_notes(const struct info *info, const struct term *term, FILE *out)
+{
+	if (!info->note_count)
+		return;
+	putc('\n', out);
+	put_title(term, "Notes of the recorder", out);
+	putc('\n', out);
+	for (size_t i = 0; i < info->note_count; i++) {
+		const struct info_note *note = &info->notes[i];
+		fputs("  ", out);
+		term_put(term, note->text, 0, out);
+		if (info->timed && note->time_ns >= info->first_ns)
+			fprintf(out, " (after %.3f s)", (double)(note->time_ns - info->first_ns) / 1e9);
+		putc('\n', out);
+	}
+}
+
 void info_write_text(const struct info *info, FILE *out)
 {
 	struct term term = term_of_stdout(TERM_COLOUR_AUTO);
@@ -170,5 +187,6 @@ void info_write_text(const struct info *info, FILE *out)
 	putc('\n', out);
 	put_events(info, &term, out);
 	put_records(info, &term, out);
+	put_notes(info, &term, out);
 	put_damage(info, &term, out);
 }

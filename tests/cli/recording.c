@@ -17,7 +17,9 @@
  *	                                    unknown, complete, truncated, no_unwind_info,
  *	                                    bad_memory, depth_limit or skipped; in a chain,
  *	                                    "..." stands where frames were left out
- *	lost EVENT COUNT                    LOST_SAMPLES
+ *	lost EVENT COUNT [TIME]             LOST_SAMPLES: of all, at the end; with TIME, then
+ *	full EVENT COUNT TIME               LOST: the ring was
+ *	note TIME WORD...                   the recorder's
  *	throttle EVENT TIME, unthrottle EVENT TIME
  *	bytes HEX                           the bytes as they are: damage
  *
@@ -30,6 +32,7 @@
 #include <sprof/sprof.h>
 #include "file/writer.h"
 #include "record/encode.h"
+#include "record/note.h"
 
 #define MAX_WORDS 300
 #define MAX_EVENTS 8
@@ -242,14 +245,29 @@ static void write_loss(struct recording *recording, char **words)
 {
 	const struct sp_event *event = event_of(recording, words[1]);
 	struct sp_record record = {.type = PERF_RECORD_LOST_SAMPLES};
-	if (!strcmp(words[0], "lost")) {
+	if (!strcmp(words[0], "lost") || !strcmp(words[0], "full")) {
+		record.type = words[0][0] == 'l' ? PERF_RECORD_LOST_SAMPLES : PERF_RECORD_LOST;
+		record.lost.id = *event->ids;
 		record.lost.lost = number(recording, words[2]);
+		record.id.time_ns = words[3] ? number(recording, words[3]) : 0;
 	} else {
 		record.type = words[0][0] == 't' ? PERF_RECORD_THROTTLE : PERF_RECORD_UNTHROTTLE;
 		record.throttle.time_ns = record.id.time_ns = number(recording, words[2]);
 		record.throttle.id = record.throttle.stream_id = *event->ids;
 	}
 	write_record(recording, &record, event);
+}
+
+static void write_note(struct recording *recording, char **words)
+{
+	struct record_buffer buffer = {0};
+	char text[4096] = "";
+	for (size_t i = 2; words[i]; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i > 2 ? " " : "",
+			 unescape(words[i]));
+	check(recording, record_encode_note(&buffer, text, number(recording, words[1])));
+	write_bytes(recording, buffer.items, buffer.count);
+	vec_deinit(&buffer);
 }
 
 static void write_raw(struct recording *recording, const char *hex)
@@ -309,9 +327,11 @@ static void read_record(struct recording *recording, char **words)
 		read_stacks(recording, words);
 	else if (!strcmp(words[0], "mmap"))
 		write_mmap(recording, words);
-	else if (!strcmp(words[0], "lost") || !strcmp(words[0], "throttle") ||
-		 !strcmp(words[0], "unthrottle"))
+	else if (!strcmp(words[0], "lost") || !strcmp(words[0], "full") ||
+		 !strcmp(words[0], "throttle") || !strcmp(words[0], "unthrottle"))
 		write_loss(recording, words);
+	else if (!strcmp(words[0], "note"))
+		write_note(recording, words);
 	else if (!strcmp(words[0], "bytes"))
 		write_raw(recording, words[1]);
 	else

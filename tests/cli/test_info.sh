@@ -86,6 +86,7 @@ prints "JSON has what is promised" info --format json <<'END'
   "present": ["HOSTNAME", "OSRELEASE", "ARCH", "CMDLINE", "EVENT_DESC", "SAMPLE_TIME"]
  },
  "time": {"first_ns": 1000000000, "last_ns": 1002500000},
+ "notes": [],
  "damage": []
 }
 END
@@ -130,6 +131,55 @@ same "damage is shown, and is a status of 1" wanted got
 "$SPROF" info -i whole --format json >out
 [ $? = 1 ] && grep -q '{"offset": [0-9]*, "what": "a record of 0 bytes' out &&
 	ok "damage is in the JSON" || not_ok "damage is in the JSON" "$(cat out)"
+
+# What the recorder had to say.
+recording noted <<'END'
+event cpu-clock
+note 0 cycles: no hardware counters; "cpu-clock" instead
+sample 0 7 7 0 1000000000 1000000 0x400010
+note 3500000000 records of\x1b[1m mappings were lost
+END
+prints "notes are shown, with their time" sh -c '"$SPROF" info -i noted | sed -n "/^Notes/,\$p"' <<'END'
+Notes of the recorder
+  cycles: no hardware counters; "cpu-clock" instead
+  records of?[1m mappings were lost (after 2.500 s)
+END
+prints "notes are in the JSON" sh -c '"$SPROF" info -i noted --format json | sed -n "/\"notes/,/]/p"' <<'END'
+ "notes": [
+  {"text": "cycles: no hardware counters; \"cpu-clock\" instead"},
+  {"text": "records of\u001b[1m mappings were lost", "time_ns": 3500000000}
+ ],
+END
+
+# The losses of info are those of report: LOST counts records of all kinds, the sum at the
+# end samples, and what the hardware lost is in neither.
+recording lossy <<'END'
+event cpu-clock
+event page-faults
+sample 0 7 7 0 1000000000 1000000 0x400010
+full 0 10 1000000500
+full 1 3 1000000600
+lost 1 2 1000000700
+sample 1 7 7 0 1000500000 1000000 0x400010
+END
+{ sed '/^#/d' | recording summed; } <<'END'
+event cpu-clock
+event page-faults
+sample 0 7 7 0 1000000000 1000000 0x400010
+full 0 10 1000000500
+full 1 3 1000000600
+lost 1 2 1000000700
+sample 1 7 7 0 1000500000 1000000 0x400010
+lost 0 8
+END
+lost_of() {
+	"$SPROF" info -i "$1" --format json | sed -n 's/.*"samples": 1, "lost": \([0-9]*\)}.*/\1/p'
+	"$SPROF" report -i "$1" --format json | sed -n 's/^   "lost": \([0-9]*\),$/\1/p'
+}
+lost_of lossy | tr '\n' ' ' >got
+lost_of summed | tr '\n' ' ' >>got
+printf '10 5 10 5 8 2 8 2 ' >wanted
+same "losses are those of report, by each way in which they are told" wanted got
 
 # Names are bytes: they must not reach the terminal as they are.
 recording names <<'END'

@@ -160,7 +160,7 @@ END
 if perl -MJSON::PP -e 1 2>/dev/null; then
 	prints "json is what the man page says" sh -c \
 		'"$SPROF" report --format json -g --kallsyms kallsyms | perl shape.pl' <<'END'
-events file sprof
+events file findings sprof
 damaged=0 duration_ns=9000000 path=perf.data
 lost name repaired rows samples stacks throttled tree weight
 cpu-clock 10 10000000 0 0
@@ -248,6 +248,12 @@ de:mo;[truncated stacks];[demo];[demo] 1
 de:mo;[truncated stacks];[demo];[demo];[demo] 2
 de:mo;[truncated stacks];[demo];[demo];sys_read_[k] 1
 (stderr) sprof: folded stacks are of one event: cpu-clock (--events chooses another)
+END
+prints "findings are in the JSON" \
+	sh -c '"$SPROF" report -i chains.data --format json | sed -n "/findings/,/throttled/p"' <<'END'
+ "findings": [
+  {"kind": "lost", "text": "2 samples of cpu-clock (33% of all) got lost", "remedy": "record with larger buffers (-m 2M) or a lower rate (-F)", "samples": 2, "share": 0.3333333333},
+  {"kind": "throttled", "text": "the kernel held cpu-clock back once, for 3 us in all, because it took too much time: what ran then is missing", "remedy": "record at a lower rate (-F), or raise kernel.perf_event_max_sample_rate and kernel.perf_cpu_time_max_percent"},
 END
 prints "the head says what the data is worth" report -i chains.data -s comm <<'END'
 chains.data  4 us

@@ -347,22 +347,20 @@ TEST(notes_are_records_that_others_pass_over)
 	memcpy(&record.event_update.kind, buffer.items + 8, 8);
 	memcpy(&record.event_update.id, buffer.items + 16, 8);
 	record.event_update.data = (struct sp_bytes){buffer.items + 24, buffer.count - 24};
-	const char *note = NULL;
-	size_t size = 0;
-	uint64_t time_ns = 0;
-	ck_assert(record_note(&record, &note, &size, &time_ns));
-	ck_assert_uint_eq(time_ns, 0x1122);
-	ck_assert_uint_eq(size, strlen("rate lowered"));
-	ck_assert_int_eq(memcmp(note, "rate lowered", size), 0);
+	struct sp_note note;
+	ck_assert(sp_record_note(&record, &note));
+	ck_assert_uint_eq(note.time_ns, 0x1122);
+	ck_assert_uint_eq(note.size, strlen("rate lowered"));
+	ck_assert_int_eq(memcmp(note.text, "rate lowered", note.size), 0);
 
 	/* A text that fills its record to the last byte has no NUL: none is read past it. */
 	record.event_update.data.size = 8 + 4;
-	ck_assert(record_note(&record, &note, &size, &time_ns));
-	ck_assert_uint_eq(size, 4);
+	ck_assert(sp_record_note(&record, &note));
+	ck_assert_uint_eq(note.size, 4);
 	record.event_update.data.size = 7;
-	ck_assert(!record_note(&record, &note, &size, &time_ns));
+	ck_assert(!sp_record_note(&record, &note));
 	record.event_update.kind = 2;
-	ck_assert(!record_note(&record, &note, &size, &time_ns));
+	ck_assert(!sp_record_note(&record, &note));
 
 	static char long_text[70000];
 	memset(long_text, 'x', sizeof(long_text) - 1);

@@ -138,6 +138,11 @@ TEST(json_is_as_the_contract_has_it)
 	report.row_limit = 0.01;
 	report.tree_limit = 0.5;
 	report.damaged = true;
+	static const struct sp_finding lost = {SP_FINDING_LOST, 5, 0.25, "5 got \"lost\"", "-m 2M"};
+	static const struct sp_finding note = {.kind = SP_FINDING_NOTE, .what = "was slow"};
+	static const struct sp_finding newer = {.kind = 4711, .what = "?"};
+	report.findings = (const struct sp_finding *const[]){&lost, &note, &newer};
+	report.finding_count = 3;
 	ck_assert_str_eq(write_output(&output_json, &report),
 		"{\n"
 		" \"sprof\": 1,\n"
@@ -175,6 +180,12 @@ TEST(json_is_as_the_contract_has_it)
 		"]}]}\n"
 		"   ]\n"
 		"  }\n"
+		" ],\n"
+		" \"findings\": [\n"
+		"  {\"kind\": \"lost\", \"text\": \"5 got \\\"lost\\\"\", \"remedy\": \"-m 2M\", "
+		"\"samples\": 5, \"share\": 0.25},\n"
+		"  {\"kind\": \"note\", \"text\": \"was slow\"},\n"
+		"  {\"kind\": \"other\", \"text\": \"?\"}\n"
 		" ]\n"
 		"}\n");
 }

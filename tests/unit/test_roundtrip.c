@@ -132,9 +132,9 @@ TEST(a_note_comes_back)
 	struct sp_reader *reader;
 	const struct sp_record *record;
 	struct record_buffer buffer = {0};
-	const char *path = files_path("data"), *text = NULL;
-	size_t size = 0, notes = 0;
-	uint64_t time_ns = 0;
+	const char *path = files_path("data");
+	size_t notes = 0;
+	struct sp_note note;
 	struct writer *writer = recording_open(path);
 	ok_or_fail(record_encode_note(&buffer, "rings were grown", 77));
 	ok_or_fail(recording_write(writer, &buffer));
@@ -145,12 +145,12 @@ TEST(a_note_comes_back)
 		ok_or_fail(sp_reader_next(reader, &record));
 		if (!record)
 			break;
-		if (!record_note(record, &text, &size, &time_ns))
+		if (!sp_record_note(record, &note))
 			continue;
 		notes++;
-		ck_assert_uint_eq(size, strlen("rings were grown"));
-		ck_assert_mem_eq(text, "rings were grown", size);
-		ck_assert_uint_eq(time_ns, 77);
+		ck_assert_uint_eq(note.size, strlen("rings were grown"));
+		ck_assert_mem_eq(note.text, "rings were grown", note.size);
+		ck_assert_uint_eq(note.time_ns, 77);
 	}
 	ck_assert_uint_eq(notes, 1);
 	ck_assert_uint_eq(sp_reader_damage_count(reader), 0);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What sp_losses is made of, for those who want to know of each loss. */
+#ifndef FILE_LOSSES_H
+#define FILE_LOSSES_H
+
+#include <sprof/losses.h>
+#include "record/decode.h"
+
+/* The event that a record is of: by its sample_id, else by the id in its fields, else 0. */
+uint16_t losses_event(const struct sp_losses *losses, const struct sp_record *record, uint64_t id);
+
+/* SP_EVENT_NONE where no event has that id. */
+uint16_t losses_event_of_id(const struct sp_losses *losses, uint64_t id);
+
+/* Of one of the counters that a READ has, which may be of several events. */
+uint16_t losses_event_of_counter(const struct sp_losses *losses, const struct sp_record *record,
+				 uint64_t id);
+
+/* Whether a record tells of a loss when it happened, and not of all at the end. */
+bool losses_is_moment(const struct sp_record *record);
+
+#endif
