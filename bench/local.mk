@@ -4,7 +4,7 @@ noinst_PROGRAMS += bench/measure
 bench_measure_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 bench_measure_LDFLAGS =
 bench_measure_LDADD =
-EXTRA_DIST += bench/run.sh
+EXTRA_DIST += bench/run.sh bench/fold.awk bench/big.sh bench/big/main.cc bench/big/part.cc bench/big/part.h
 
 .PHONY: bench
 bench: all
