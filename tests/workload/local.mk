@@ -3,6 +3,7 @@
 # (sanitizers, the tests' libraries) stays out.
 workload_cflags = -std=gnu11 -fno-omit-frame-pointer $(WARN_CFLAGS)
 noinst_PROGRAMS += \
+	tests/workload/chains \
 	tests/workload/deep \
 	tests/workload/forks \
 	tests/workload/idle \
@@ -11,6 +12,25 @@ noinst_PROGRAMS += \
 	tests/workload/storm \
 	tests/workload/threads
 EXTRA_DIST += tests/workload/clock.h
+# Made by tests and benchmarks themselves, in several ways: stacks/build.sh.
+EXTRA_DIST += \
+	tests/workload/stacks/bare.c \
+	tests/workload/stacks/build.sh \
+	tests/workload/stacks/cases.c \
+	tests/workload/stacks/cases_x86_64.S \
+	tests/workload/stacks/control.c \
+	tests/workload/stacks/deep.c \
+	tests/workload/stacks/frames.c \
+	tests/workload/stacks/jit.c \
+	tests/workload/stacks/libraries.c \
+	tests/workload/stacks/library.c \
+	tests/workload/stacks/library.h \
+	tests/workload/stacks/main.c \
+	tests/workload/stacks/stacks.h \
+	tests/workload/stacks/throws.cc
+tests_workload_chains_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
+tests_workload_chains_LDFLAGS =
+tests_workload_chains_LDADD =
 tests_workload_deep_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_deep_LDFLAGS =
 tests_workload_deep_LDADD = $(PTHREAD_LIBS)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the scenarios of `stacks` share. Each function is called from one known place, so
+ * that the names in a call chain say whether it is right; the truth of a scenario lists
+ * its chains, one a line, from the root on, as tests/workload/chains.c reads them:
+ *
+ *	main run_x outer leaf     leaf is called by outer, and that by run_x
+ *	main run_x * leaf         code that is not the program's may be between
+ *	main run_x! leaf          run_x calls nothing but the program's own functions
+ */
+#ifndef WORKLOAD_STACKS_H
+#define WORKLOAD_STACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "../clock.h"
+
+struct scenario {
+	const char *name;
+	void (*run)(void); /* until is_over() */
+	const char *truth;
+	void (*print_truth)(void); /* instead of truth */
+	bool honest; /* no unwinder can complete these from a copy of the stack: it may stop
+		      * early, but not be wrong */
+};
+
+extern const struct scenario deep_scenarios[], frame_scenarios[], control_scenarios[],
+	jit_scenarios[], bare_scenarios[], assembler_scenarios[], library_scenarios[];
+
+/* Whether the time given on the command line is used up. */
+bool is_over(void);
+
+/* Neither inlined, nor cloned, nor known to its callers. */
+#if __has_attribute(noipa)
+#define OWN __attribute__((noipa))
+#else
+#define OWN __attribute__((noinline))
+#endif
+
+/* Behind a call: keeps it from becoming a jump, and from being the function's last word. */
+#define STAY() __asm__ volatile("" : : : "memory")
+
+/* What a busy function does: about STEPS * 1.3 ns, as spin(), but without a name of its own. */
+#define BUSY(value, steps)                                                                         \
+	do {                                                                                       \
+		for (unsigned int busy_i = 0; busy_i < (steps); busy_i++) {                        \
+			(value) = (value)*6364136223846793005u + 1442695040888963407u;             \
+			__asm__ volatile("" : "+r"(value));                                        \
+		}                                                                                  \
+	} while (0)
+
+#endif
