@@ -27,6 +27,7 @@ include lib/ring/local.mk
 include lib/file/local.mk
 include lib/machine/local.mk
 include lib/binary/local.mk
+include lib/unwind/local.mk
 include lib/symbol/local.mk
 include lib/capture/local.mk
 include lib/profile/local.mk

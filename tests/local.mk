@@ -33,6 +33,7 @@ include tests/workload/local.mk
 include tests/fuzz/local.mk
 include tests/cli/local.mk
 include tests/live/local.mk
+include tests/unwind/local.mk
 include tests/style/local.mk
 
 # What recordings made by tests keep of the kernel.

@@ -325,34 +325,41 @@ static bool allocate(struct image_bytes *bytes, size_t size)
 	return bytes->owned != NULL;
 }
 
-struct sp_error *image_section_bytes(const struct image *image, Elf_Scn *section,
-				     struct image_bytes *ret)
+struct sp_error *image_range_bytes(const struct image *image, uint64_t file_offset, uint64_t size,
+				   struct image_bytes *ret)
 {
-	GElf_Shdr header;
-	if (!section || !gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
-	    header.sh_size == 0 || header.sh_size > SECTION_SIZE_MAX ||
-	    header.sh_offset > image->size || header.sh_size > image->size - header.sh_offset)
+	if (size == 0 || size > SECTION_SIZE_MAX || file_offset > image->size ||
+	    size > image->size - file_offset)
 		return error_new(SP_ERROR_FORMAT,
 				 "%s: a section is missing or reaches past the end", image->path);
 	if (image->memory) {
 		*ret = (struct image_bytes){
-			.bytes = (const uint8_t *)image->memory + header.sh_offset,
-			.size = header.sh_size,
+			.bytes = (const uint8_t *)image->memory + file_offset,
+			.size = size,
 		};
 		return NULL;
 	}
 	CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
-	if (!allocate(&bytes, header.sh_size))
+	if (!allocate(&bytes, size))
 		return error_no_memory();
-	int errnum = io_pread(image->fd, bytes.owned, header.sh_size, (off_t)header.sh_offset,
-			      &bytes.size);
+	int errnum = io_pread(image->fd, bytes.owned, size, (off_t)file_offset, &bytes.size);
 	if (errnum)
 		return error_os(errnum, "%s", image->path);
-	if (bytes.size < header.sh_size)
-		return error_format(image->path, header.sh_offset + bytes.size,
+	if (bytes.size < size)
+		return error_format(image->path, file_offset + bytes.size,
 				    "the file ends within a section");
 	bytes.bytes = bytes.owned;
 	*ret = bytes;
 	bytes = (struct image_bytes){0};
 	return NULL;
+}
+
+struct sp_error *image_section_bytes(const struct image *image, Elf_Scn *section,
+				     struct image_bytes *ret)
+{
+	GElf_Shdr header;
+	if (!section || !gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+		return error_new(SP_ERROR_FORMAT,
+				 "%s: a section is missing or reaches past the end", image->path);
+	return image_range_bytes(image, header.sh_offset, header.sh_size, ret);
 }

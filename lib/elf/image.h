@@ -99,6 +99,9 @@ struct image_bytes {
  */
 struct sp_error *image_section_bytes(const struct image *image, Elf_Scn *section,
 				     struct image_bytes *ret) SP_MUST_CHECK;
+/* The same of any bytes of the file. */
+struct sp_error *image_range_bytes(const struct image *image, uint64_t file_offset, uint64_t size,
+				   struct image_bytes *ret) SP_MUST_CHECK;
 void image_bytes_release(struct image_bytes *bytes);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include <sprof/ctx.h>
 #include <sprof/record.h>
+#include "elf/debugfile.h"
 #include "elf/image.h"
 #include "machine/machine.h"
 
@@ -31,13 +32,17 @@ struct unwind_locator {
 };
 
 /*
- * The module's file, or NULL in *ret where it is not at hand. Called once for a module, by
- * whichever thread needs it first, never under a lock of the locator. The image
- * becomes the unwinder's.
+ * Called by whichever thread needs a file first, never under a lock of the locator, a few
+ * times for a module at most. Images become the unwinder's.
  */
 struct unwind_files {
+	/* The module's file, or NULL in *ret where it is not at hand. */
 	struct sp_error *(*open)(void *arg, const struct module *module, uint32_t pid,
 				 struct image **ret);
+	/* A separate debug file of it for which `wanted`, or NULL. The function may be NULL. */
+	struct sp_error *(*debug)(void *arg, const struct module *module,
+				  const struct image *image, debugfile_wanted_fn *wanted,
+				  struct image **ret);
 	void *arg;
 };
 
@@ -78,7 +83,8 @@ struct unwind_frame {
 struct unwind_result {
 	size_t count;        /* frames, the innermost first */
 	enum unwind_end end;
-	uint64_t missing;    /* TRUNCATED: the lowest address that was needed and is not in the copy */
+	uint64_t missing;    /* TRUNCATED: the address that was needed and is not in the copy. Below
+			      * the sample's stack pointer: another stack, which no copy has */
 	uint32_t expressions;    /* frames that took a DWARF expression */
 	uint32_t frame_pointers; /* frames left by frame pointer, for want of anything better */
 	uint32_t signals;        /* signal frames; the frame behind each is exact */
@@ -86,11 +92,30 @@ struct unwind_result {
 };
 
 /*
- * Unwinds into frames[0..limit). The first frame is always there. Never fails: what
- * goes wrong is how the stack ends.
+ * Unwinds into frames[0..limit). The first frame is always there, unless the registers
+ * lack the instruction pointer (count 0, NO_INFO). Never fails: what goes wrong is how the
+ * stack ends.
  */
 struct unwind_result unwind_stack(struct unwind_thread *thread, const struct unwind_sample *sample,
 				  struct unwind_frame *frames, size_t limit);
+
+/* Touches the first lines of a stack that will be unwound soon, so that they are in the cache. */
+void unwind_prefetch(const struct unwind_sample *sample);
+
+/*
+ * Forgets what ips meant in views, for where the locator's views are numbered anew. What
+ * is known of modules stays.
+ */
+void unwind_thread_forget(struct unwind_thread *thread);
+
+/*
+ * Why a module's code cannot be left by call frame information: a sentence that names the
+ * file, the unwinder's. NULL where it can, or where it was never needed.
+ */
+const char *unwinder_problem(struct unwinder *unwinder, const struct module *module);
+
+/* The engines of this build, a NULL at the end; the first is the default. */
+const char *const *unwind_engines(void);
 
 /* What the unwinder has done, summed over its threads (which must be at rest). */
 struct unwind_stats {

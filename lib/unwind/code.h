@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the files of modules say of leaving their code. A module's is read when it is
+ * first asked for, by one thread, and constant from then on; what is seldom needed
+ * (.debug_frame, PLTs, instructions) is read at a second look.
+ */
+#ifndef UNWIND_CODE_H
+#define UNWIND_CODE_H
+
+#include "unwind/arch.h"
+#include "unwind/cfi.h"
+#include "unwind/unwind.h"
+
+struct code;
+
+/* Of all modules; for any thread. */
+struct codes;
+
+/* The arch is that of the recording's 64-bit programs. NULL when out of memory. */
+struct codes *codes_new(struct sp_ctx *ctx, const char *arch, const struct unwind_files *files);
+void codes_free(struct codes *codes);
+
+/* The module's; NULL when out of memory. Belongs to `codes`. */
+const struct code *codes_get(struct codes *codes, const struct module *module, uint32_t pid);
+
+/* As unwinder_problem(). */
+const char *codes_problem(struct codes *codes, const struct module *module);
+
+/* Where a byte of the file lies when loaded; false where that holds no code, or is unknown. */
+bool code_vaddr(const struct code *code, uint64_t file_offset, uint64_t *ret);
+
+/* The module's file is not at hand, or not one of this architecture: nothing is known of it. */
+bool code_is_blind(const struct code *code);
+
+/* The entry of the code at vaddr: .eh_frame's, else .debug_frame's (the second look). */
+bool code_find(const struct code *code, const struct unwind_arch *arch, uint64_t vaddr,
+	       struct cfi_entry *ret);
+
+/* Where programs begin (ELF's e_entry). */
+uint64_t code_entry(const struct code *code);
+
+/* Reads `size` bytes of instructions, from the file; false where they are not at hand. */
+bool code_text(const struct code *code, uint64_t vaddr, size_t size, uint8_t *ret);
+
+/* The PLT section at vaddr: its first address. */
+bool code_plt(const struct code *code, uint64_t vaddr, uint64_t *start_ret);
+
+/* For other engines: the module's image (file released), or NULL; its sections by vaddr. */
+const struct image *code_image(const struct code *code);
+const struct cfi_table *code_eh_frame(const struct code *code);
+
+#endif

@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The unwinder's own engine. A frame whose row is in the cache costs that look-up and the
+ * loads of what the frame has saved. Rows are kept by (view, ip), and behind that by
+ * (module, offset), which all processes share: both are a thread's own, so nothing is locked.
+ */
+#include "unwind/engine.h"
+
+#include <string.h>
+#include "base/hash.h"
+#include "unwind/guess.h"
+#include "unwind/row.h"
+
+/* In keys, above all addresses. */
+#define KEY_EXACT ((uint64_t)1 << 63)
+#define KEY_32BIT ((uint64_t)1 << 62)
+
+#define VSYSCALL 0xffffffffff600000
+
+/* How many frames of unknown code are followed to see whether they lead to known code. */
+#define CHAIN_MAX 256
+
+/* Distinct contents that are counted. */
+#define DISTINCT_MAX 100000
+
+struct cfi_thread {
+	const struct unwind_shared *shared;
+	struct row_cache by_ip, by_module;
+	struct full_rows full;
+	VEC(const struct code *) codes; /* by module->index; NULL: not asked for */
+	struct u64map distinct;
+	uint64_t misses, rows;
+	struct row spare; /* when there is no memory for a cache */
+};
+
+/* A stack on its way. */
+struct walk {
+	struct cfi_thread *thread;
+	const struct unwind_arch *arch;
+	uint32_t view;
+	struct stack_copy stack;
+	struct frame_registers registers;
+	uint64_t ip, sp;
+	bool exact;   /* as in struct unwind_frame */
+	bool guessed; /* the frame was come to by frame pointer */
+	bool switched; /* a signal came while another stack was in use: no copy of that is there */
+	struct unwind_result *result;
+};
+
+/* What became of an attempt to leave a frame. */
+enum step {
+	STEP_DONE,
+	STEP_TRUNCATED,
+	STEP_NO_INFO,
+	STEP_BAD,
+};
+
+static void *thread_new(const struct unwind_shared *shared)
+{
+	struct cfi_thread *thread = calloc(1, sizeof(*thread));
+	if (thread)
+		thread->shared = shared;
+	return thread;
+}
+
+static void thread_free(void *arg)
+{
+	struct cfi_thread *thread = arg;
+	if (!thread)
+		return;
+	row_cache_deinit(&thread->by_ip);
+	row_cache_deinit(&thread->by_module);
+	vec_deinit(&thread->full.items);
+	vec_deinit(&thread->codes);
+	u64map_deinit(&thread->distinct);
+	free(thread);
+}
+
+static void forget(void *arg)
+{
+	struct cfi_thread *thread = arg;
+	row_cache_clear(&thread->by_ip);
+}
+
+static const struct code *code_of(struct cfi_thread *thread, const struct location *location)
+{
+	while (thread->codes.count <= location->module->index) {
+		const struct code **slot = vec_push(&thread->codes);
+		if (!slot)
+			return NULL;
+		*slot = NULL;
+	}
+	const struct code **slot = &thread->codes.items[location->module->index];
+	if (!*slot)
+		*slot = codes_get(thread->shared->codes, location->module, location->pid);
+	return *slot;
+}
+
+static struct location locate(const struct walk *walk, uint64_t ip)
+{
+	const struct unwind_locator *locator = &walk->thread->shared->locator;
+	return locator->locate(locator->arg, walk->view, ip);
+}
+
+/* Keeps a row that does not fit; where there are too many, all rows are forgotten. */
+static void keep_full(struct cfi_thread *thread, const struct cfi_row *full, struct row *ret)
+{
+	uint32_t index = full_rows_add(&thread->full, full);
+	if (index == UINT32_MAX) {
+		thread->full.items.count = 0;
+		row_cache_clear(&thread->by_ip);
+		row_cache_clear(&thread->by_module);
+		index = full_rows_add(&thread->full, full);
+	}
+	ret->kind = index == UINT32_MAX ? ROW_FRAME_POINTER : ROW_FULL;
+	ret->full = index;
+}
+
+static void set_full(struct cfi_thread *thread, const struct unwind_arch *arch,
+		     const struct cfi_row *full, struct row *ret)
+{
+	if (full->rules[full->return_column].kind == RULE_UNDEFINED)
+		ret->kind = ROW_OUTERMOST;
+	else if (!row_pack(arch, full, ret))
+		keep_full(thread, full, ret);
+}
+
+static void make_unknown(struct cfi_thread *thread, const struct guess_place *place,
+			 struct row *ret)
+{
+	struct cfi_row full;
+	if (guess_is_start(place))
+		ret->kind = ROW_OUTERMOST;
+	else if (guess_sigreturn(place, &full) || guess_plt(place, &full))
+		set_full(thread, place->arch, &full, ret);
+	else
+		ret->kind = ROW_FRAME_POINTER;
+}
+
+static void make_row(struct cfi_thread *thread, const struct code *code,
+		     const struct unwind_arch *arch, const struct location *location, bool exact,
+		     struct row *ret)
+{
+	struct guess_place place = {.arch = arch, .code = code};
+	struct cfi_entry entry;
+	struct cfi_row full;
+	thread->rows++;
+	if (code_is_blind(code)) {
+		ret->kind = ROW_FRAME_POINTER;
+		return;
+	}
+	if (!code_vaddr(code, location->offset, &place.vaddr)) {
+		ret->kind = ROW_NO_CODE;
+		return;
+	}
+	place.ip = place.vaddr + !exact;
+	/* arm64's vdso says of its sigreturn what holds in some kernels only. */
+	bool trampoline = location->module->kind == MODULE_VDSO && !arch->calls_push &&
+			  guess_sigreturn(&place, &full);
+	if (trampoline || (code_find(code, arch, place.vaddr, &entry) &&
+			   cfi_row_make(arch, &entry, place.vaddr, &full)))
+		set_full(thread, arch, &full, ret);
+	else
+		make_unknown(thread, &place, ret);
+}
+
+/* For what has no file. */
+static enum row_kind kind_without_file(const struct location *location)
+{
+	if (!location->module)
+		return ROW_UNMAPPED;
+	switch (location->module->kind) {
+	case MODULE_ANONYMOUS:
+		return ROW_FRAME_POINTER;
+	case MODULE_FILE:
+	case MODULE_VDSO:
+		return ROW_EMPTY;
+	default:
+		return ROW_NO_CODE;
+	}
+}
+
+static void count_distinct(struct cfi_thread *thread, const struct row *row)
+{
+	if (thread->distinct.count < DISTINCT_MAX)
+		u64map_put(&thread->distinct,
+			   hash_bytes(&row->cfa_offset, sizeof(*row) - offsetof(struct row, cfa_offset)),
+			   0, NULL);
+}
+
+/* The content of the row at an ip: from another process, or made. */
+static struct row content_of(struct walk *walk, uint64_t pc, uint64_t flags)
+{
+	struct cfi_thread *thread = walk->thread;
+	struct row content = {0};
+	struct location location = locate(walk, pc);
+	content.kind = kind_without_file(&location);
+	/* Calls that have been the kernel's since before there was a vdso: they push nothing. */
+	if (!location.module && (pc & ~(uint64_t)0xfff) == VSYSCALL) {
+		content = (struct row){.kind = ROW_SIMPLE, .cfa_column = walk->arch->sp,
+				       .cfa_offset = 8, .saved = 1, .at = {-1}};
+	}
+	if (content.kind != ROW_EMPTY)
+		return content;
+	const struct code *code = code_of(thread, &location);
+	if (!code) {
+		content.kind = ROW_FRAME_POINTER;
+		return content;
+	}
+	uint64_t key = location.offset | flags;
+	const struct row *found = row_cache_find(&thread->by_module, location.module->index, key);
+	if (found)
+		return *found;
+	make_row(thread, code, walk->arch, &location, flags & KEY_EXACT, &content);
+	count_distinct(thread, &content);
+	struct row *kept = row_cache_add(&thread->by_module, location.module->index, key);
+	if (kept) {
+		uint64_t kept_key = kept->key;
+		uint32_t space = kept->space;
+		*kept = content;
+		kept->key = kept_key;
+		kept->space = space;
+	}
+	return content;
+}
+
+static const struct row *find_row(struct walk *walk, uint64_t pc, uint64_t flags)
+{
+	struct cfi_thread *thread = walk->thread;
+	thread->misses++;
+	struct row content = content_of(walk, pc, flags);
+	content.key = pc | flags;
+	content.space = walk->view;
+	struct row *row = row_cache_add(&thread->by_ip, walk->view, content.key);
+	if (!row)
+		row = &thread->spare;
+	*row = content;
+	return row;
+}
+
+static inline const struct row *row_of(struct walk *walk, uint64_t ip, bool exact)
+{
+	uint64_t pc = ip - !exact;
+	uint64_t flags = exact ? KEY_EXACT : 0;
+	if (walk->arch->word == 4)
+		flags |= KEY_32BIT;
+	/* Kernel addresses have the flags' bits set. */
+	if (__builtin_expect(pc & (KEY_EXACT | KEY_32BIT), 0))
+		return find_row(walk, pc, flags);
+	const struct row *row = row_cache_find(&walk->thread->by_ip, walk->view, pc | flags);
+	return __builtin_expect(row != NULL, 1) ? row : find_row(walk, pc, flags);
+}
+
+/* Of a load from the stack that failed. */
+static enum step missing(struct walk *walk, uint64_t address)
+{
+	if (!walk->switched && !stack_could_hold(&walk->stack, address))
+		return STEP_BAD;
+	walk->result->missing = address;
+	return STEP_TRUNCATED;
+}
+
+/* The frame that was come to; false where that is no progress, or the end of all. */
+static enum step arrive(struct walk *walk, uint64_t ip, uint64_t sp)
+{
+	ip &= walk->arch->ip_mask;
+	/* A leaf of arm64 need not have moved the stack pointer. */
+	bool still = walk->exact && !walk->arch->calls_push && sp == walk->sp && ip != walk->ip;
+	if (sp <= walk->sp && !still)
+		return STEP_BAD;
+	walk->ip = ip;
+	walk->sp = sp;
+	walk->exact = false;
+	walk->guessed = false;
+	return STEP_DONE;
+}
+
+static inline enum step step_simple(struct walk *walk, const struct row *row)
+{
+	const struct unwind_arch *arch = walk->arch;
+	struct frame_registers *registers = &walk->registers;
+	if (__builtin_expect(!(registers->known >> row->cfa_column & 1), 0))
+		return STEP_NO_INFO;
+	uint64_t cfa = registers->values[row->cfa_column] + (uint64_t)(int64_t)row->cfa_offset;
+	unsigned int saved = row->saved;
+	uint64_t known = registers->known & arch->preserved;
+	while (saved) {
+		unsigned int slot = (unsigned int)__builtin_ctz(saved);
+		unsigned int column = arch->slots[slot];
+		saved &= saved - 1;
+		uint64_t address = cfa + 8 * (uint64_t)(int64_t)row->at[slot];
+		known |= (uint64_t)1 << column;
+		if (__builtin_expect(!stack_load(&walk->stack, address, &registers->values[column]),
+				     0)) {
+			if (slot == 0)
+				return missing(walk, address);
+			known &= ~((uint64_t)1 << column);
+		}
+	}
+	/* On arm64 it may be in its register still. */
+	if (!(known >> arch->ra & 1))
+		return STEP_NO_INFO;
+	registers->values[arch->sp] = cfa;
+	registers->known = known | (uint64_t)1 << arch->sp;
+	return arrive(walk, registers->values[arch->ra], cfa);
+}
+
+/* A rule's value; STEP_NO_INFO also where it is said to be undefined. */
+static enum step rule_value(struct walk *walk, const struct cfi_rule *rule, unsigned int column,
+			    uint64_t cfa, uint64_t *ret)
+{
+	const struct frame_registers *registers = &walk->registers;
+	size_t word = walk->arch->word;
+	uint64_t address;
+	enum expression_end end;
+	switch (rule->kind) {
+	case RULE_AT:
+		address = cfa + (uint64_t)rule->offset;
+		return stack_load_sized(&walk->stack, address, word, ret)
+			       ? STEP_DONE
+			       : missing(walk, address);
+	case RULE_IS:
+		*ret = cfa + (uint64_t)rule->offset;
+		return STEP_DONE;
+	case RULE_SAME:
+	case RULE_REGISTER:
+		column = rule->kind == RULE_SAME ? column : rule->column;
+		if (!register_known(registers, column))
+			return STEP_NO_INFO;
+		*ret = registers->values[column];
+		return STEP_DONE;
+	case RULE_EXPRESSION_AT:
+	case RULE_EXPRESSION_IS:
+		end = expression_evaluate(walk->arch, rule->expression, rule->size, registers,
+					  &walk->stack, &cfa, ret, &address);
+		if (end == EXPRESSION_OK && rule->kind == RULE_EXPRESSION_AT) {
+			address = *ret;
+			end = stack_load_sized(&walk->stack, address, word, ret)
+				      ? EXPRESSION_OK
+				      : EXPRESSION_MISSING;
+		}
+		return end == EXPRESSION_OK	   ? STEP_DONE
+		       : end == EXPRESSION_MISSING ? missing(walk, address)
+						   : STEP_NO_INFO;
+	default:
+		return STEP_NO_INFO;
+	}
+}
+
+static enum step full_cfa(struct walk *walk, const struct cfi_rule *rule, uint64_t *ret)
+{
+	const struct frame_registers *registers = &walk->registers;
+	uint64_t address;
+	if (rule->kind == RULE_IS) {
+		if (!register_known(registers, rule->column))
+			return STEP_NO_INFO;
+		*ret = registers->values[rule->column] + (uint64_t)rule->offset;
+		return STEP_DONE;
+	}
+	switch (expression_evaluate(walk->arch, rule->expression, rule->size, registers,
+				    &walk->stack, NULL, ret, &address)) {
+	case EXPRESSION_OK:
+		return STEP_DONE;
+	case EXPRESSION_MISSING:
+		return missing(walk, address);
+	default:
+		return STEP_NO_INFO;
+	}
+}
+
+static bool has_expression(const struct cfi_row *row)
+{
+	if (row->cfa.kind == RULE_EXPRESSION_IS)
+		return true;
+	for (size_t i = 0; i < ARCH_COLUMNS; i++)
+		if (row->rules[i].kind >= RULE_EXPRESSION_AT)
+			return true;
+	return false;
+}
+
+/* The registers of the frame that a full row leads to, but for ip and sp. */
+static void full_registers(struct walk *walk, const struct cfi_row *row, uint64_t cfa,
+			   struct frame_registers *ret)
+{
+	const struct unwind_arch *arch = walk->arch;
+	ret->known = 0;
+	for (unsigned int column = 0; column < arch->columns; column++) {
+		struct cfi_rule rule = row->rules[column];
+		bool kept = row->is_signal || (arch->preserved >> column & 1);
+		if (rule.kind == RULE_NONE)
+			rule.kind = kept ? RULE_SAME : RULE_UNDEFINED;
+		if (column != arch->sp && column != row->return_column &&
+		    rule_value(walk, &rule, column, cfa, &ret->values[column]) == STEP_DONE)
+			ret->known |= (uint64_t)1 << column;
+	}
+}
+
+static enum step step_full(struct walk *walk, const struct cfi_row *row)
+{
+	const struct unwind_arch *arch = walk->arch;
+	struct frame_registers next;
+	uint64_t cfa, sp, ip;
+	walk->result->expressions += has_expression(row);
+	walk->result->signals += row->is_signal;
+	enum step step = full_cfa(walk, &row->cfa, &cfa);
+	if (step != STEP_DONE)
+		return step;
+	full_registers(walk, row, cfa, &next);
+	struct cfi_rule rule = row->rules[row->return_column];
+	/* Where nothing is said it is in its register still, where there is one. */
+	if (rule.kind == RULE_NONE && !arch->ra_is_ip)
+		rule.kind = RULE_SAME;
+	if (rule.kind == RULE_SAME && arch->ra_is_ip)
+		return STEP_NO_INFO;
+	step = rule_value(walk, &rule, row->return_column, cfa, &ip);
+	if (step != STEP_DONE)
+		return step;
+	sp = cfa;
+	if (row->rules[arch->sp].kind != RULE_NONE)
+		step = rule_value(walk, &row->rules[arch->sp], arch->sp, cfa, &sp);
+	if (step != STEP_DONE)
+		return step;
+	next.values[arch->sp] = sp;
+	next.values[row->return_column] = ip;
+	next.known |= (uint64_t)1 << arch->sp | (uint64_t)1 << row->return_column;
+	walk->registers = next;
+	if (!row->is_signal)
+		return arrive(walk, ip, sp);
+	/* A signal may come on a stack of its own. */
+	walk->switched = !stack_could_hold(&walk->stack, sp);
+	walk->ip = ip & arch->ip_mask;
+	walk->sp = sp;
+	walk->exact = true;
+	walk->guessed = false;
+	return STEP_DONE;
+}
+
+/* The frame record that a frame pointer points to. */
+struct record {
+	uint64_t fp, ip, sp;
+};
+
+/* STEP_NO_INFO where it cannot be one. */
+static enum step read_record(struct walk *walk, uint64_t fp, uint64_t sp, struct record *ret)
+{
+	uint64_t word = walk->arch->word;
+	if (fp < sp || fp % word != 0)
+		return STEP_NO_INFO;
+	if (!stack_load_sized(&walk->stack, fp, word, &ret->fp) ||
+	    !stack_load_sized(&walk->stack, fp + word, word, &ret->ip)) {
+		/* Whatever else it may hold: that far up it points to a frame or to nothing. */
+		bool near = fp - walk->stack.low < walk->stack.size + ((uint64_t)1 << 20);
+		return near ? missing(walk, fp) : STEP_NO_INFO;
+	}
+	ret->ip &= walk->arch->ip_mask;
+	ret->sp = fp + 2 * word;
+	return STEP_DONE;
+}
+
+/* Whether frame pointers lead from unknown code to known code. */
+static bool leads_to_code(struct walk *walk)
+{
+	uint64_t fp = walk->registers.values[walk->arch->fp], sp = walk->sp;
+	if (!register_known(&walk->registers, walk->arch->fp))
+		return false;
+	for (size_t i = 0; i < CHAIN_MAX; i++) {
+		struct record record;
+		if (read_record(walk, fp, sp, &record) != STEP_DONE)
+			return false;
+		enum row_kind kind = row_of(walk, record.ip, false)->kind;
+		if (kind != ROW_UNMAPPED)
+			return kind != ROW_NO_CODE;
+		fp = record.fp;
+		sp = record.sp;
+	}
+	return false;
+}
+
+/* The return address of a function that has made no frame, if it is seen to be one. */
+static bool leaf_return(struct walk *walk, uint64_t *ret)
+{
+	const struct unwind_arch *arch = walk->arch;
+	if (arch->calls_push) {
+		if (!stack_load_sized(&walk->stack, walk->sp, arch->word, ret))
+			return false;
+	} else if (register_known(&walk->registers, arch->ra)) {
+		*ret = walk->registers.values[arch->ra] & arch->ip_mask;
+	} else {
+		return false;
+	}
+	struct location here = locate(walk, walk->ip), caller = locate(walk, *ret - 1);
+	if (!here.module || here.module != caller.module || kind_without_file(&here) != ROW_EMPTY)
+		return false;
+	const struct code *code = code_of(walk->thread, &here);
+	struct guess_place place = {.arch = arch, .code = code};
+	uint64_t vaddr;
+	if (!code || !code_vaddr(code, here.offset, &vaddr) ||
+	    !code_vaddr(code, caller.offset, &place.vaddr))
+		return false;
+	place.ip = place.vaddr + 1;
+	return guess_is_call_to(&place, vaddr);
+}
+
+static enum step step_by_frame_pointer(struct walk *walk)
+{
+	const struct unwind_arch *arch = walk->arch;
+	struct frame_registers *registers = &walk->registers;
+	struct record record;
+	uint64_t ip;
+	if (walk->exact && leaf_return(walk, &ip)) {
+		registers->values[arch->sp] = walk->sp + (arch->calls_push ? arch->word : 0);
+		enum step step = arrive(walk, ip, registers->values[arch->sp]);
+		walk->guessed = true;
+		walk->result->frame_pointers++;
+		return step;
+	}
+	if (!register_known(registers, arch->fp))
+		return STEP_NO_INFO;
+	uint64_t fp = registers->values[arch->fp];
+	if (fp == 0) {
+		/* The ABI's mark of the outermost frame. */
+		walk->ip = 0;
+		walk->result->frame_pointers++;
+		return STEP_DONE;
+	}
+	enum step step = read_record(walk, fp, walk->sp, &record);
+	if (step == STEP_DONE)
+		step = arrive(walk, record.ip, record.sp);
+	if (step != STEP_DONE)
+		return step == STEP_BAD ? STEP_NO_INFO : step;
+	registers->values[arch->fp] = record.fp;
+	registers->values[arch->sp] = record.sp;
+	registers->values[arch->ra] = record.ip;
+	registers->known = (uint64_t)1 << arch->fp | (uint64_t)1 << arch->ra;
+	/* On arm64 the record is anywhere in its frame. */
+	if (arch->calls_push)
+		registers->known |= (uint64_t)1 << arch->sp;
+	walk->guessed = true;
+	walk->result->frame_pointers++;
+	return STEP_DONE;
+}
+
+static enum step step(struct walk *walk, const struct row *row)
+{
+	enum step step;
+	switch (row->kind) {
+	case ROW_SIMPLE:
+		step = step_simple(walk, row);
+		break;
+	case ROW_FULL:
+		step = step_full(walk, &walk->thread->full.items.items[row->full]);
+		break;
+	case ROW_OUTERMOST:
+		walk->ip = 0;
+		return STEP_DONE;
+	default:
+		return step_by_frame_pointer(walk);
+	}
+	/* Behind a frame that was left by frame pointer, arm64's stack pointer is not known. */
+	if (step == STEP_NO_INFO && !register_known(&walk->registers, walk->arch->sp))
+		return step_by_frame_pointer(walk);
+	return step;
+}
+
+static enum unwind_end end_of(enum step step)
+{
+	return step == STEP_TRUNCATED ? UNWIND_TRUNCATED
+	       : step == STEP_BAD     ? UNWIND_BAD_MEMORY
+				      : UNWIND_NO_INFO;
+}
+
+static const struct module *module_at(const struct walk *walk, const struct unwind_frame *frame)
+{
+	return locate(walk, frame->ip - !frame->exact).module;
+}
+
+static struct unwind_result walk_stack(void *arg, const struct unwind_start *start,
+				       struct unwind_frame *frames, size_t limit)
+{
+	struct unwind_result result = {.end = UNWIND_COMPLETE};
+	struct walk walk = {
+		.thread = arg,
+		.arch = start->arch,
+		.view = start->view,
+		.stack = start->stack,
+		.registers = start->registers,
+		.ip = start->ip,
+		.sp = start->sp,
+		.exact = true,
+		.result = &result,
+	};
+	enum step left = STEP_DONE;
+	while (left == STEP_DONE && walk.ip != 0) {
+		const struct row *row = row_of(&walk, walk.ip, walk.exact);
+		bool unmapped = row->kind == ROW_UNMAPPED;
+		/* From here on the row may be gone, where there is no module. */
+		bool unknown = row->kind == ROW_NO_CODE || (unmapped && !leads_to_code(&walk));
+		if (unknown && result.count > 0) {
+			left = walk.guessed ? STEP_NO_INFO : STEP_BAD;
+			break;
+		}
+		if (result.count == limit) {
+			result.end = UNWIND_DEPTH_LIMIT;
+			return result;
+		}
+		frames[result.count++] =
+			(struct unwind_frame){.ip = walk.ip, .sp = walk.sp, .exact = walk.exact};
+		left = unknown	  ? STEP_NO_INFO
+		       : unmapped ? step_by_frame_pointer(&walk)
+				  : step(&walk, row);
+	}
+	if (left != STEP_DONE)
+		result.end = end_of(left);
+	if (left == STEP_NO_INFO)
+		result.blind = module_at(&walk, &frames[result.count - 1]);
+	return result;
+}
+
+static void add_stats(const void *arg, struct unwind_stats *stats)
+{
+	const struct cfi_thread *thread = arg;
+	stats->row_misses += thread->misses;
+	stats->rows += thread->rows;
+	stats->distinct_rows += thread->distinct.count;
+}
+
+static const char *refuse(const char *arch)
+{
+	return arch_find(arch, PERF_SAMPLE_REGS_ABI_64) || arch_find(arch, PERF_SAMPLE_REGS_ABI_32)
+		       ? NULL
+		       : "its registers and calling convention are not known";
+}
+
+const struct unwind_engine engine_cfi = {
+	.name = "cfi",
+	.refuse = refuse,
+	.thread_new = thread_new,
+	.thread_free = thread_free,
+	.forget = forget,
+	.walk = walk_stack,
+	.add_stats = add_stats,
+};

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "unwind/guess.h"
+
+#include <elf.h>
+#include <endian.h>
+#include <string.h>
+
+/* _start of glibc's ld.so, which has no entry, is some 60 to 100 bytes. */
+#define START_SIZE 128
+/* A function written by hand without call frame information is no longer. */
+#define LEAF_SIZE 4096
+#define PLT_ENTRY 16
+
+bool guess_is_start(const struct guess_place *place)
+{
+	uint64_t entry = code_entry(place->code);
+	return entry != 0 && place->vaddr >= entry && place->vaddr - entry < START_SIZE;
+}
+
+static struct cfi_rule rule_at(int64_t offset)
+{
+	return (struct cfi_rule){.kind = RULE_AT, .offset = offset};
+}
+
+static struct cfi_rule cfa_at(uint8_t column, int64_t offset)
+{
+	return (struct cfi_rule){.kind = RULE_IS, .column = column, .offset = offset};
+}
+
+/* The kernel's struct rt_sigframe behind the return address: registers of its ucontext. */
+static bool sigreturn_x86_64(const struct guess_place *place, struct cfi_row *ret)
+{
+	/* mov $15, %rax; syscall: with a 64-bit or a 32-bit register. */
+	static const uint8_t wide[9] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	static const uint8_t narrow[7] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	static const uint8_t columns[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16};
+	uint8_t bytes[9];
+	if ((!code_text(place->code, place->ip, sizeof(wide), bytes) ||
+	     memcmp(bytes, wide, sizeof(wide))) &&
+	    (!code_text(place->code, place->ip, sizeof(narrow), bytes) ||
+	     memcmp(bytes, narrow, sizeof(narrow))))
+		return false;
+	*ret = (struct cfi_row){.cfa = cfa_at(7, 0), .return_column = 16, .is_signal = true};
+	for (size_t i = 0; i < sizeof(columns); i++)
+		ret->rules[columns[i]] = rule_at(40 + 8 * (int64_t)i);
+	return true;
+}
+
+static bool sigreturn_aarch64(const struct guess_place *place, struct cfi_row *ret)
+{
+	/* mov x8, #139; svc #0 */
+	static const uint8_t code[8] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
+	enum { SIGINFO = 128, MCONTEXT = 176, FIRST = SIGINFO + MCONTEXT + 8 };
+	uint8_t bytes[8];
+	if (!code_text(place->code, place->ip, sizeof(code), bytes) ||
+	    memcmp(bytes, code, sizeof(code)))
+		return false;
+	/* x0 to x30, sp, pc: by number. */
+	*ret = (struct cfi_row){.cfa = cfa_at(31, 0), .return_column = 32, .is_signal = true};
+	for (uint8_t column = 0; column < 33; column++)
+		ret->rules[column] = rule_at(FIRST + 8 * (int64_t)column);
+	return true;
+}
+
+bool guess_sigreturn(const struct guess_place *place, struct cfi_row *ret)
+{
+	switch (place->arch->machine) {
+	case EM_X86_64:
+		return sigreturn_x86_64(place, ret);
+	case EM_AARCH64:
+		return sigreturn_aarch64(place, ret);
+	default:
+		return false;
+	}
+}
+
+/*
+ * Entries push the number of their slot and jump to the first, which pushes the link
+ * map: how much has been pushed is seen from the instructions before.
+ */
+static int64_t pushed_x86(const uint8_t entry[PLT_ENTRY], size_t before)
+{
+	int64_t count = 0;
+	for (size_t i = 0; i < before;) {
+		if (entry[i] == 0x68) { /* push imm32 */
+			i += 5;
+			count += i <= before;
+		} else if (entry[i] == 0xff && entry[i + 1] == 0x35) { /* push mem: the first entry */
+			i += 6;
+			count += 1 + (i <= before);
+		} else if (entry[i] == 0xf3 && entry[i + 1] == 0x0f) { /* endbr */
+			i += 4;
+		} else if (entry[i] == 0xf2 || entry[i] == 0x4c) { /* bnd; mov to %r11 */
+			i += entry[i] == 0xf2 ? 1 : 7;
+		} else if (entry[i] == 0xff) { /* jmp mem */
+			i += 6;
+		} else if (entry[i] == 0xe9) {
+			i += 5;
+		} else {
+			i++;
+		}
+	}
+	return count;
+}
+
+static bool plt_x86(const struct guess_place *place, uint64_t entry, struct cfi_row *ret)
+{
+	uint8_t bytes[PLT_ENTRY + 1] = {0};
+	if (!code_text(place->code, entry, PLT_ENTRY, bytes))
+		return false;
+	int64_t word = place->arch->word;
+	int64_t pushed = pushed_x86(bytes, (size_t)(place->vaddr - entry));
+	/* At the start of the first entry, the slot's number has been pushed by another. */
+	if (pushed == 0 && bytes[0] == 0xff && bytes[1] == 0x35)
+		pushed = 1;
+	*ret = (struct cfi_row){
+		.cfa = cfa_at(place->arch->sp, word * (1 + pushed)),
+		.return_column = place->arch->ra,
+	};
+	ret->rules[place->arch->ra] = rule_at(-word);
+	return true;
+}
+
+/* The first entry saves x16 and x30, in its first instruction; the others nothing. */
+static bool plt_aarch64(const struct guess_place *place, uint64_t start, struct cfi_row *ret)
+{
+	bool saved = place->vaddr >= start + 4 && place->vaddr < start + 32;
+	*ret = (struct cfi_row){
+		.cfa = cfa_at(31, saved ? 16 : 0),
+		.return_column = 30,
+	};
+	if (saved)
+		ret->rules[30] = rule_at(-8);
+	return true;
+}
+
+bool guess_plt(const struct guess_place *place, struct cfi_row *ret)
+{
+	uint64_t start;
+	if (!code_plt(place->code, place->vaddr, &start))
+		return false;
+	uint64_t entry = place->vaddr - (place->vaddr - start) % PLT_ENTRY;
+	return place->arch->machine == EM_AARCH64 ? plt_aarch64(place, start, ret)
+						  : plt_x86(place, entry, ret);
+}
+
+/* Where a direct call that ends at `returned` goes. */
+static bool call_target(const struct guess_place *caller, uint64_t *ret)
+{
+	uint8_t bytes[5];
+	uint32_t word;
+	if (caller->arch->machine == EM_AARCH64) {
+		if (!code_text(caller->code, caller->ip - 4, 4, bytes))
+			return false;
+		memcpy(&word, bytes, sizeof(word));
+		word = le32toh(word);
+		if (word >> 26 != 0x25) /* bl */
+			return false;
+		*ret = caller->ip - 4 + (uint64_t)((int64_t)((uint64_t)word << 38) >> 36);
+		return true;
+	}
+	if (!code_text(caller->code, caller->ip - 5, 5, bytes) || bytes[0] != 0xe8)
+		return false;
+	memcpy(&word, bytes + 1, sizeof(word));
+	*ret = caller->ip + (uint64_t)(int64_t)(int32_t)le32toh(word);
+	return true;
+}
+
+bool guess_is_call_to(const struct guess_place *caller, uint64_t vaddr)
+{
+	uint64_t target;
+	return call_target(caller, &target) && target <= vaddr && vaddr - target < LEAF_SIZE;
+}

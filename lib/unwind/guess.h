@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What is known of code without call frame information, from its place and its instructions. */
+#ifndef UNWIND_GUESS_H
+#define UNWIND_GUESS_H
+
+#include "unwind/code.h"
+#include "unwind/row.h"
+
+/* Code at `vaddr`; `ip` is where it runs, or where it is returned to, as vaddr. */
+struct guess_place {
+	const struct unwind_arch *arch;
+	const struct code *code;
+	uint64_t vaddr, ip;
+};
+
+/* It is the start of the program or of ld.so, behind which there is nothing. */
+bool guess_is_start(const struct guess_place *place);
+
+/* It is what the C library's or the kernel's sigreturn looks like; then *ret leaves it. */
+bool guess_sigreturn(const struct guess_place *place, struct cfi_row *ret);
+
+/* It is an entry of a PLT; then *ret leaves it. */
+bool guess_plt(const struct guess_place *place, struct cfi_row *ret);
+
+/*
+ * The code before `returned` (a return address, of `caller`) calls the code at
+ * `vaddr` of the same module, or shortly before it: a function without a frame of its own.
+ */
+bool guess_is_call_to(const struct guess_place *caller, uint64_t vaddr);
+
+#endif

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/unwind/arch.c lib/unwind/arch.h \
+	lib/unwind/cfi.c lib/unwind/cfi.h \
+	lib/unwind/cfi_row.c lib/unwind/cfi_row.h \
+	lib/unwind/code.c lib/unwind/code.h \
+	lib/unwind/engine.h \
+	lib/unwind/engine_cfi.c \
+	lib/unwind/engine_libunwind_none.c \
+	lib/unwind/expression.c lib/unwind/expression.h \
+	lib/unwind/guess.c lib/unwind/guess.h \
+	lib/unwind/leb128.h \
+	lib/unwind/memory.h \
+	lib/unwind/row.c lib/unwind/row.h \
+	lib/unwind/unwind.c lib/unwind/unwind.h

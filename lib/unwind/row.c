@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "unwind/row.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SETS_MIN ((size_t)1 << 9)
+#define SETS_MAX ((size_t)1 << 16) /* 4 MB */
+#define LINE 64
+
+void row_cache_deinit(struct row_cache *cache)
+{
+	free(cache->rows);
+	*cache = (struct row_cache){0};
+}
+
+void row_cache_clear(struct row_cache *cache)
+{
+	if (cache->rows)
+		memset(cache->rows, 0, cache->set_count * LINE);
+	cache->added = 0;
+}
+
+static struct row *set_of(struct row *rows, size_t set_count, uint32_t space, uint64_t key)
+{
+	uint64_t hash = (key ^ (uint64_t)space << 40) * 0x9e3779b97f4a7c15;
+	return rows + 2 * ((hash >> 32) & (set_count - 1));
+}
+
+/* The newer of a set comes first, and the older one goes. */
+static struct row *put(struct row *set)
+{
+	set[1] = set[0];
+	return &set[0];
+}
+
+static bool resize(struct row_cache *cache, size_t set_count)
+{
+	struct row *rows = aligned_alloc(LINE, set_count * LINE);
+	if (!rows)
+		return false;
+	memset(rows, 0, set_count * LINE);
+	for (size_t i = 2 * cache->set_count; i-- > 0;) {
+		const struct row *old = &cache->rows[i];
+		if (old->kind != ROW_EMPTY)
+			*put(set_of(rows, set_count, old->space, old->key)) = *old;
+	}
+	free(cache->rows);
+	*cache = (struct row_cache){.rows = rows, .set_count = set_count};
+	return true;
+}
+
+struct row *row_cache_add(struct row_cache *cache, uint32_t space, uint64_t key)
+{
+	bool full = cache->added >= cache->set_count;
+	if (full && cache->set_count < SETS_MAX &&
+	    !resize(cache, cache->set_count ? 2 * cache->set_count : SETS_MIN) &&
+	    cache->set_count == 0)
+		return NULL;
+	cache->added++;
+	struct row *row = put(set_of(cache->rows, cache->set_count, space, key));
+	*row = (struct row){.key = key, .space = space};
+	return row;
+}
+
+static bool same_rule(const struct cfi_rule *a, const struct cfi_rule *b)
+{
+	return a->kind == b->kind && a->column == b->column && a->size == b->size &&
+	       a->offset == b->offset;
+}
+
+static bool same_row(const struct cfi_row *a, const struct cfi_row *b)
+{
+	if (a->return_column != b->return_column || a->is_signal != b->is_signal ||
+	    !same_rule(&a->cfa, &b->cfa))
+		return false;
+	for (size_t i = 0; i < ARCH_COLUMNS; i++)
+		if (!same_rule(&a->rules[i], &b->rules[i]))
+			return false;
+	return true;
+}
+
+uint32_t full_rows_add(struct full_rows *rows, const struct cfi_row *row)
+{
+	/* Some dozens in a real program: no hash. The newest are the likeliest. */
+	for (size_t i = rows->items.count; i-- > 0;)
+		if (same_row(&rows->items.items[i], row))
+			return (uint32_t)i;
+	if (rows->items.count == FULL_ROWS_MAX)
+		return UINT32_MAX;
+	struct cfi_row *added = vec_push(&rows->items);
+	if (!added)
+		return UINT32_MAX;
+	*added = *row;
+	return (uint32_t)(rows->items.count - 1);
+}
+
+static int slot_of(const struct unwind_arch *arch, unsigned int column)
+{
+	for (int i = 0; i < arch->slot_count; i++)
+		if (arch->slots[i] == column)
+			return i;
+	return -1;
+}
+
+static bool pack_rule(const struct unwind_arch *arch, unsigned int column,
+		      const struct cfi_rule *rule, struct row *ret)
+{
+	int slot = slot_of(arch, column);
+	bool preserved = slot >= 0 && arch->preserved >> column & 1;
+	switch (rule->kind) {
+	case RULE_NONE:
+		return true;
+	case RULE_SAME:
+		return preserved;
+	case RULE_UNDEFINED:
+		return slot < 0;
+	case RULE_IS: /* the stack pointer is the CFA anyway */
+		return column == arch->sp && rule->offset == 0;
+	case RULE_AT:
+		if (slot < 0 || rule->offset % arch->word != 0 ||
+		    rule->offset / arch->word != (int8_t)(rule->offset / arch->word))
+			return false;
+		ret->saved |= (uint16_t)(1 << slot);
+		ret->at[slot] = (int8_t)(rule->offset / arch->word);
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool row_pack(const struct unwind_arch *arch, const struct cfi_row *full, struct row *ret)
+{
+	if (arch->word != 8 || full->is_signal || full->cfa.kind != RULE_IS ||
+	    full->return_column != arch->ra || full->cfa.offset != (int32_t)full->cfa.offset)
+		return false;
+	struct row row = {
+		.key = ret->key,
+		.space = ret->space,
+		.kind = ROW_SIMPLE,
+		.cfa_column = full->cfa.column,
+		.cfa_offset = (int32_t)full->cfa.offset,
+	};
+	for (unsigned int column = 0; column < arch->columns; column++)
+		if (!pack_rule(arch, column, &full->rules[column], &row))
+			return false;
+	/* A call pushes the return address; where nothing says so it is not known. */
+	if (arch->calls_push && !(row.saved & 1))
+		return false;
+	*ret = row;
+	return true;
+}

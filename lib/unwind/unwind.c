@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "unwind/unwind.h"
+
+#include <pthread.h>
+#include <string.h>
+#include "base/vec.h"
+#include "unwind/engine.h"
+
+/* The first that can serve a recording is its default. */
+static const struct unwind_engine *const engines[] = {
+	&engine_cfi,
+	&engine_libunwind,
+};
+#define ENGINE_COUNT (sizeof(engines) / sizeof(*engines))
+
+/* How much of a stack is touched ahead: its inner frames, where most are. */
+#define PREFETCH_SIZE 1024
+#define LINE 64
+
+struct unwinder {
+	struct unwind_shared shared;
+	const struct unwind_engine *engine;
+	char *arch;
+	pthread_mutex_t lock;
+	VEC(struct unwind_thread *) threads;
+	struct unwind_stats gone; /* of threads that have been freed */
+};
+
+struct unwind_thread {
+	struct unwinder *unwinder;
+	void *state; /* the engine's */
+	const struct unwind_arch *arch; /* of `abi` */
+	uint64_t abi;
+	struct unwind_stats stats;
+};
+
+DEFINE_CLEANUP(struct unwinder *, unwinder_free)
+DEFINE_CLEANUP(struct unwind_thread *, unwind_thread_free)
+
+static struct sp_error *choose_engine(const struct unwind_options *options,
+				      const struct unwind_engine **ret)
+{
+	const char *why = NULL;
+	for (size_t i = 0; i < ENGINE_COUNT; i++) {
+		if (options->engine && strcmp(options->engine, engines[i]->name))
+			continue;
+		const char *refused = engines[i]->refuse(options->arch);
+		if (!refused) {
+			*ret = engines[i];
+			return NULL;
+		}
+		why = why ?: refused;
+	}
+	if (!why)
+		return error_new(SP_ERROR_UNSUPPORTED, "there is no unwinder '%s'",
+				 options->engine);
+	return error_new(SP_ERROR_UNSUPPORTED, "stacks of %s cannot be unwound%s%s: %s",
+			 options->arch, options->engine ? " by " : "", options->engine ?: "", why);
+}
+
+struct sp_error *unwinder_new(struct sp_ctx *ctx, const struct unwind_options *options,
+			      struct unwinder **ret)
+{
+	const struct unwind_engine *engine = NULL;
+	struct sp_error *error = choose_engine(options, &engine);
+	if (error)
+		return error;
+	CLEANUP(cleanup_unwinder_free) struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	if (!unwinder)
+		return error_no_memory();
+	pthread_mutex_init(&unwinder->lock, NULL);
+	unwinder->engine = engine;
+	unwinder->arch = strdup(options->arch);
+	unwinder->shared = (struct unwind_shared){
+		.ctx = ctx,
+		.arch = unwinder->arch,
+		.locator = options->locator,
+		.codes = codes_new(ctx, options->arch, &options->files),
+	};
+	if (!unwinder->arch || !unwinder->shared.codes)
+		return error_no_memory();
+	*ret = take_ptr(unwinder);
+	return NULL;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	vec_deinit(&unwinder->threads);
+	codes_free(unwinder->shared.codes);
+	pthread_mutex_destroy(&unwinder->lock);
+	free(unwinder->arch);
+	free(unwinder);
+}
+
+static bool enlist(struct unwind_thread *thread)
+{
+	struct unwinder *unwinder = thread->unwinder;
+	pthread_mutex_lock(&unwinder->lock);
+	struct unwind_thread **slot = vec_push(&unwinder->threads);
+	if (slot)
+		*slot = thread;
+	pthread_mutex_unlock(&unwinder->lock);
+	return slot;
+}
+
+static void add_stats(struct unwind_stats *sum, const struct unwind_thread *thread)
+{
+	const struct unwind_stats *stats = &thread->stats;
+	sum->stacks += stats->stacks;
+	sum->frames += stats->frames;
+	sum->expressions += stats->expressions;
+	sum->frame_pointers += stats->frame_pointers;
+	for (size_t i = 0; i < UNWIND_END_COUNT; i++)
+		sum->ends[i] += stats->ends[i];
+	if (thread->state)
+		thread->unwinder->engine->add_stats(thread->state, sum);
+}
+
+static void strike_off(struct unwind_thread *thread)
+{
+	struct unwinder *unwinder = thread->unwinder;
+	pthread_mutex_lock(&unwinder->lock);
+	for (size_t i = 0; i < unwinder->threads.count; i++) {
+		if (unwinder->threads.items[i] != thread)
+			continue;
+		unwinder->threads.items[i] = *vec_last(&unwinder->threads);
+		unwinder->threads.count--;
+		add_stats(&unwinder->gone, thread);
+		break;
+	}
+	pthread_mutex_unlock(&unwinder->lock);
+}
+
+struct unwind_thread *unwind_thread_new(struct unwinder *unwinder)
+{
+	CLEANUP(cleanup_unwind_thread_free) struct unwind_thread *thread =
+		calloc(1, sizeof(*thread));
+	if (!thread)
+		return NULL;
+	thread->unwinder = unwinder;
+	thread->state = unwinder->engine->thread_new(&unwinder->shared);
+	if (!thread->state || !enlist(thread))
+		return NULL;
+	return take_ptr(thread);
+}
+
+void unwind_thread_free(struct unwind_thread *thread)
+{
+	if (!thread)
+		return;
+	strike_off(thread);
+	if (thread->state)
+		thread->unwinder->engine->thread_free(thread->state);
+	free(thread);
+}
+
+void unwind_thread_forget(struct unwind_thread *thread)
+{
+	thread->unwinder->engine->forget(thread->state);
+}
+
+const char *unwinder_problem(struct unwinder *unwinder, const struct module *module)
+{
+	return codes_problem(unwinder->shared.codes, module);
+}
+
+const char *const *unwind_engines(void)
+{
+	static const char *const names[] = {"cfi", "libunwind", NULL};
+	return names;
+}
+
+/* Registers by column, from perf's list. False where sp or ip is not among them. */
+static bool take_registers(const struct sp_registers *from, struct unwind_start *ret)
+{
+	const struct unwind_arch *arch = ret->arch;
+	uint64_t mask = from->mask;
+	bool has_ip = false;
+	for (size_t i = 0; mask && i < from->count; i++, mask &= mask - 1) {
+		unsigned int number = (unsigned int)__builtin_ctzll(mask);
+		if (number >= ARCH_PERF_COUNT)
+			break;
+		if (number == arch->perf_ip) {
+			has_ip = true;
+			ret->ip = from->values[i] & arch->ip_mask;
+		}
+		uint8_t column = arch->column_of[number];
+		if (column == ARCH_NONE)
+			continue;
+		ret->registers.values[column] = from->values[i];
+		ret->registers.known |= (uint64_t)1 << column;
+	}
+	ret->sp = ret->registers.values[arch->sp];
+	return has_ip;
+}
+
+static const struct unwind_arch *arch_of(struct unwind_thread *thread, uint64_t abi)
+{
+	if (thread->abi != abi) {
+		thread->abi = abi;
+		thread->arch = arch_find(thread->unwinder->shared.arch, abi);
+	}
+	return thread->arch;
+}
+
+static struct unwind_result unwind(struct unwind_thread *thread, const struct unwind_sample *sample,
+				   struct unwind_frame *frames, size_t limit)
+{
+	struct unwind_result nothing = {.end = UNWIND_NO_INFO};
+	struct unwind_start start = {0};
+	start.arch = arch_of(thread, sample->registers.abi);
+	if (!start.arch || limit == 0 || !take_registers(&sample->registers, &start))
+		return nothing;
+	if (!register_known(&start.registers, start.arch->sp)) {
+		frames[0] = (struct unwind_frame){.ip = start.ip, .exact = true};
+		nothing.count = 1;
+		return nothing;
+	}
+	start.view = sample->view;
+	start.stack = (struct stack_copy){
+		.bytes = sample->stack.bytes,
+		.low = start.sp,
+		.size = sample->stack.size,
+	};
+	return thread->unwinder->engine->walk(thread->state, &start, frames, limit);
+}
+
+struct unwind_result unwind_stack(struct unwind_thread *thread, const struct unwind_sample *sample,
+				  struct unwind_frame *frames, size_t limit)
+{
+	struct unwind_result result = unwind(thread, sample, frames, limit);
+	thread->stats.stacks++;
+	thread->stats.frames += result.count;
+	thread->stats.expressions += result.expressions;
+	thread->stats.frame_pointers += result.frame_pointers;
+	thread->stats.ends[result.end]++;
+	return result;
+}
+
+void unwind_prefetch(const struct unwind_sample *sample)
+{
+	size_t size = sample->stack.size < PREFETCH_SIZE ? sample->stack.size : PREFETCH_SIZE;
+	for (size_t at = 0; at < size; at += LINE)
+		__builtin_prefetch(sample->stack.bytes + at);
+}
+
+struct unwind_stats unwinder_stats(const struct unwinder *unwinder)
+{
+	struct unwind_stats sum = unwinder->gone;
+	for (size_t i = 0; i < unwinder->threads.count; i++)
+		add_stats(&sum, unwinder->threads.items[i]);
+	return sum;
+}

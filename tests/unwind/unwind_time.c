@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * unwind_time FILE [ENGINE]: how long unwinding a recording's dumps takes, first and again,
+ * and how the stacks end. `unwind_time -v FILE` prints the stacks.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "dumps.h"
+
+#define FRAMES 8192
+
+static const char *const ends[] = {"complete", "truncated", "no_info", "bad_memory", "depth_limit"};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void must(struct sp_error *error)
+{
+	if (!error)
+		return;
+	fprintf(stderr, "unwind_time: %s\n", sp_error_message(error));
+	exit(1);
+}
+
+static void print_stack(struct dumps *dumps, const struct dump *dump,
+			const struct unwind_frame *frames, const struct unwind_result *result)
+{
+	printf("%u/%u %s missing %lx sp %lx size %zu expr %u fp %u sig %u\n", dump->pid, dump->tid,
+	       ends[result->end], (long)result->missing, result->count ? (long)frames[0].sp : 0,
+	       dump->sample.stack.size, result->expressions, result->frame_pointers,
+	       result->signals);
+	for (size_t i = 0; i < result->count; i++) {
+		struct location location = machine_locate(dumps->machine, dump->sample.view,
+							  PERF_RECORD_MISC_USER, frames[i].ip);
+		printf("\t%lx %s+0x%lx sp %lx\n", (long)frames[i].ip,
+		       location.module ? location.module->name : "?", (long)location.offset,
+		       (long)frames[i].sp);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	bool verbose = argc > 1 && !strcmp(argv[1], "-v");
+	argv += verbose;
+	argc -= verbose;
+	if (argc < 2)
+		return 2;
+	struct dumps dumps;
+	struct dump_list list = {0};
+	must(dumps_open(&dumps, argv[1]));
+	must(dumps_read(&dumps, SIZE_MAX, 1, &list));
+	struct unwinder *unwinder;
+	must(dumps_unwinder(&dumps, argc > 2 ? argv[2] : NULL, &unwinder));
+	struct unwind_thread *thread = unwind_thread_new(unwinder);
+	static struct unwind_frame frames[FRAMES];
+	for (int round = 0; round < (verbose ? 1 : 3); round++) {
+		uint64_t count = 0, start = now_ns();
+		for (size_t i = 0; i < list.count; i++) {
+			struct unwind_result result =
+				unwind_stack(thread, &list.items[i].sample, frames, FRAMES);
+			count += result.count;
+			if (verbose)
+				print_stack(&dumps, &list.items[i], frames, &result);
+		}
+		uint64_t ns = now_ns() - start;
+		fprintf(stderr, "round %d: %zu stacks, %lu frames, %.1f ms, %.1f ns a frame\n", round,
+			list.count, (long)count, (double)ns / 1e6, (double)ns / (double)count);
+	}
+	struct unwind_stats stats = unwinder_stats(unwinder);
+	for (size_t i = 0; i < UNWIND_END_COUNT; i++)
+		fprintf(stderr, "%s %lu (%.3f%%)  ", ends[i], (long)stats.ends[i],
+			100.0 * (double)stats.ends[i] / (double)stats.stacks);
+	fprintf(stderr, "\nexpressions %lu frame pointers %lu misses %lu rows %lu distinct %lu\n",
+		(long)stats.expressions, (long)stats.frame_pointers, (long)stats.row_misses,
+		(long)stats.rows, (long)stats.distinct_rows);
+	unwind_thread_free(thread);
+	unwinder_free(unwinder);
+	dump_list_free(&list);
+	dumps_close(&dumps);
+	return 0;
+}
