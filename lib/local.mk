@@ -21,6 +21,7 @@ EXTRA_DIST += lib/LAYERS lib/libsprof.map
 include lib/base/local.mk
 include lib/proc/local.mk
 include lib/elf/local.mk
+include lib/dwarf/local.mk
 include lib/record/local.mk
 include lib/event/local.mk
 include lib/ring/local.mk

@@ -320,3 +320,49 @@ struct sp_error *debugfile_embedded(const struct image *runtime, struct image **
 		return error;
 	return image_open_memory(bytes, size, runtime->path, ret);
 }
+
+/* .gnu_debugaltlink: a path, and behind its NUL the build-id of what must be there. */
+static bool read_alt_link(const struct image *image, const char **path_ret,
+			  const uint8_t **build_id_ret, size_t *size_ret)
+{
+	GElf_Shdr header;
+	Elf_Data *data = image_section_data(image_section(image, ".gnu_debugaltlink", &header));
+	if (!data)
+		return false;
+	size_t length = strnlen(data->d_buf, data->d_size);
+	if (length == 0 || length + 1 >= data->d_size ||
+	    data->d_size - length - 1 > IMAGE_BUILD_ID_MAX)
+		return false;
+	*path_ret = data->d_buf;
+	*build_id_ret = (const uint8_t *)data->d_buf + length + 1;
+	*size_ret = data->d_size - length - 1;
+	return true;
+}
+
+struct sp_error *debugfile_alt(const struct debugfile_places *places, const struct image *image,
+			       struct image **ret)
+{
+	const char *path;
+	struct search search = {.places = places, .runtime = image};
+	*ret = NULL;
+	if (!read_alt_link(image, &path, &search.build_id, &search.build_id_size))
+		return NULL;
+	const char *slash = strrchr(image->path, '/'), *symfs = places->symfs ?: "";
+	CLEANUP_FREE char *folder =
+		strndup(image->path, slash ? (size_t)(slash + 1 - image->path) : 0);
+	if (!folder)
+		return error_no_memory();
+	struct sp_error *error = NULL;
+	if (*path != '/')
+		error = TRY(&search, folder, path);
+	else if (*symfs)
+		error = TRY(&search, symfs, path);
+	if (!error && *path == '/')
+		error = TRY(&search, path);
+	if (!error && !search.found)
+		error = search_build_id(&search);
+	if (error)
+		return error;
+	*ret = search.found;
+	return NULL;
+}

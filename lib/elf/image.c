@@ -186,6 +186,20 @@ struct sp_error *image_open(const char *path, struct image **ret)
 	return image_open_fd(open(path, OPEN_FLAGS), path, ret);
 }
 
+struct sp_error *image_open_again(const struct image *image, struct image **ret)
+{
+	CLEANUP(cleanup_image_free) struct image *again = NULL;
+	struct sp_error *error = image_open(image->path, &again);
+	if (error)
+		return error;
+	if (again->device != image->device || again->inode != image->inode ||
+	    again->size != image->size)
+		return error_new(SP_ERROR_NOT_FOUND, "%s: replaced since it was first read",
+				 image->path);
+	*ret = take_ptr(again);
+	return NULL;
+}
+
 int image_open_within(const char *root, const char *path, int flags)
 {
 	CLEANUP_CLOSE int folder = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -267,6 +281,21 @@ bool image_vaddr(const struct image *image, uint64_t file_offset, uint64_t *ret)
 	if (!best)
 		return false;
 	*ret = file_offset - best->file_offset + best->vaddr;
+	return true;
+}
+
+bool image_file_offset(const struct image *image, uint64_t vaddr, uint64_t *ret)
+{
+	const struct image_load *best = NULL;
+	for (size_t i = 0; i < image->loads.count; i++) {
+		const struct image_load *load = &image->loads.items[i];
+		if (vaddr >= load->vaddr && vaddr - load->vaddr < load->file_size &&
+		    (!best || (load->executable && !best->executable)))
+			best = load;
+	}
+	if (!best)
+		return false;
+	*ret = vaddr - best->vaddr + best->file_offset;
 	return true;
 }
 

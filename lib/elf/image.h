@@ -53,6 +53,9 @@ struct sp_error *image_open(const char *path, struct image **ret) SP_MUST_CHECK;
 struct sp_error *image_open_in(const char *root, const char *path,
 			       struct image **ret) SP_MUST_CHECK;
 
+/* The file of an image once more: SP_ERROR_NOT_FOUND where another took its place. */
+struct sp_error *image_open_again(const struct image *image, struct image **ret) SP_MUST_CHECK;
+
 /* open(2) of a path below `root`, so that its links do not lead out of it; -1 and errno. */
 int image_open_within(const char *root, const char *path, int flags);
 
@@ -71,6 +74,9 @@ void image_release_file(struct image *image);
 
 /* Where a byte of the file lies when loaded; false if no segment has it. */
 bool image_vaddr(const struct image *image, uint64_t file_offset, uint64_t *ret);
+
+/* The reverse. */
+bool image_file_offset(const struct image *image, uint64_t vaddr, uint64_t *ret);
 
 /* The section of that name, or NULL; *header_ret is set with it. */
 Elf_Scn *image_section(const struct image *image, const char *name, GElf_Shdr *header_ret);

@@ -26,3 +26,17 @@ struct sp_error *zst_unpack(const void *bytes, size_t size, size_t limit, const 
 	*size_ret = got;
 	return NULL;
 }
+
+struct sp_error *zst_unpack_sized(const void *bytes, size_t size, size_t size_unpacked,
+				  const char *path, uint8_t **ret)
+{
+	CLEANUP_FREE uint8_t *output = malloc(size_unpacked ? size_unpacked : 1);
+	if (!output)
+		return error_no_memory();
+	size_t got = ZSTD_decompress(output, size_unpacked, bytes, size);
+	if (ZSTD_isError(got) || got != size_unpacked)
+		return error_new(SP_ERROR_FORMAT, "%s: damaged zstd data: %s", path,
+				 ZSTD_isError(got) ? ZSTD_getErrorName(got) : "too short");
+	*ret = take_ptr(output);
+	return NULL;
+}

@@ -10,4 +10,8 @@
 struct sp_error *zst_unpack(const void *bytes, size_t size, size_t limit, const char *path,
 			    uint8_t **ret, size_t *size_ret) SP_MUST_CHECK;
 
+/* The same of frames that together unpack to just `size_unpacked` bytes, said elsewhere. */
+struct sp_error *zst_unpack_sized(const void *bytes, size_t size, size_t size_unpacked,
+				  const char *path, uint8_t **ret) SP_MUST_CHECK;
+
 #endif

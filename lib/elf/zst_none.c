@@ -9,3 +9,10 @@ struct sp_error *zst_unpack(const void *bytes, size_t size, size_t limit, const 
 	return error_new(SP_ERROR_UNSUPPORTED, "%s is compressed, and this build has no libzstd",
 			 path);
 }
+
+struct sp_error *zst_unpack_sized(const void *bytes, size_t size, size_t size_unpacked,
+				  const char *path, uint8_t **ret)
+{
+	(void)bytes, (void)size, (void)size_unpacked, (void)ret;
+	return error_new(SP_ERROR_UNSUPPORTED, "%s: this build cannot read zstd", path);
+}

@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "symbol/demangle.h"
 #include "symbol/kernel.h"
+#include "symbol/lines.h"
 #include "symbol/source.h"
 
 /* In this order, the first that can be opened serves a module. */
@@ -36,7 +37,8 @@ static const struct source *const sources[] = {
 struct module_names {
 	const struct source *source; /* who serves it; NULL: nobody */
 	void *opened;
-	struct diagnosis diagnosis;
+	struct diagnosis diagnosis, lines_diagnosis;
+	struct lines lines;
 	bool asked; /* the sources have been tried */
 	struct arena arena;
 	struct u64map by_key; /* found.key -> index in symbols */
@@ -97,6 +99,8 @@ static void module_names_free(struct module_names *names)
 	if (names->opened)
 		names->source->close(names->opened);
 	diagnosis_clear(&names->diagnosis);
+	diagnosis_clear(&names->lines_diagnosis);
+	lines_deinit(&names->lines);
 	vec_deinit(&names->symbols);
 	u64map_deinit(&names->by_key);
 	arena_deinit(&names->arena);
@@ -140,16 +144,16 @@ static struct module_names *names_of(struct resolver *resolver, const struct mod
 }
 
 static void ask_sources(struct resolver *resolver, struct module_names *names,
-			const struct location *location)
+			const struct module *module, uint32_t pid)
 {
 	names->asked = true;
 	for (size_t i = 0; i < SOURCE_COUNT && !names->opened; i++) {
 		struct sp_error *error =
-			sources[i]->open(&resolver->env, location->module, location->pid,
-					 &names->diagnosis, &names->opened);
+			sources[i]->open(&resolver->env, module, pid, &names->diagnosis,
+					 &names->opened);
 		if (error)
 			diagnosis_set(&names->diagnosis, RESOLVER_NO_SYMBOLS, NULL, "%s: %s",
-				      location->module->path, sp_error_message(error));
+				      module->path, sp_error_message(error));
 		sp_error_free(error);
 		if (names->opened)
 			names->source = sources[i];
@@ -181,7 +185,7 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 	if (!names)
 		return NULL;
 	if (!names->asked)
-		ask_sources(resolver, names, location);
+		ask_sources(resolver, names, location->module, location->pid);
 	struct found found;
 	if (!names->opened ||
 	    !names->source->find(names->opened, location, &names->diagnosis, &found))
@@ -199,12 +203,51 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 	return symbol;
 }
 
+struct sp_error *resolver_sources(struct resolver *resolver, const struct module *module,
+				  uint32_t pid, const uint64_t *offsets, size_t count,
+				  unsigned int threads, struct source_frames *ret)
+{
+	for (size_t i = 0; i < count; i++)
+		ret[i] = (struct source_frames){0};
+	struct module_names *names = names_of(resolver, module);
+	if (!names)
+		return error_no_memory();
+	if (!names->asked)
+		ask_sources(resolver, names, module, pid);
+	if (!names->opened || !names->source->open_lines || count == 0)
+		return NULL;
+	CLEANUP(cleanup_dwarf_free) struct dwarf *dwarf = NULL;
+	const struct image *runtime;
+	struct sp_error *error =
+		names->source->open_lines(names->opened, &resolver->env, module,
+					  &names->lines_diagnosis, &dwarf, &runtime);
+	if (error || !dwarf)
+		return error;
+	return lines_resolve(&names->lines, dwarf, runtime, offsets, count, threads,
+			     &names->lines_diagnosis, ret);
+}
+
+static const struct module_names *known_names(const struct resolver *resolver,
+					      const struct module *module)
+{
+	return module->index < resolver->modules.count ? resolver->modules.items[module->index]
+						       : NULL;
+}
+
+enum resolver_problem resolver_sources_problem(const struct resolver *resolver,
+					       const struct module *module, const char **text_ret,
+					       const char **remedy_ret)
+{
+	const struct module_names *names = known_names(resolver, module);
+	*text_ret = names ? names->lines_diagnosis.text : NULL;
+	*remedy_ret = names ? names->lines_diagnosis.remedy : NULL;
+	return names ? names->lines_diagnosis.problem : RESOLVER_OK;
+}
+
 enum resolver_problem resolver_problem(const struct resolver *resolver, const struct module *module,
 				       const char **text_ret, const char **remedy_ret)
 {
-	const struct module_names *names = module->index < resolver->modules.count
-						   ? resolver->modules.items[module->index]
-						   : NULL;
+	const struct module_names *names = known_names(resolver, module);
 	*text_ret = names ? names->diagnosis.text : NULL;
 	*remedy_ret = names ? names->diagnosis.remedy : NULL;
 	return names ? names->diagnosis.problem : RESOLVER_OK;

@@ -39,19 +39,26 @@ struct symbol {
  */
 const struct symbol *resolver_find(struct resolver *resolver, const struct location *location);
 
+#define SOURCE_NO_START UINT64_MAX
+
 /* A function at a place in the source; strings belong to the resolver. */
 struct source_frame {
-	const char *name;     /* demangled, as struct symbol's */
-	const char *raw_name; /* as in the debug information */
+	const char *name;     /* demangled, as struct symbol's; NULL: only a symbol may know it */
+	const char *raw_name; /* as in the debug information; equal names are equal pointers */
 	const char *file;     /* path as the compiler was given it, made absolute; NULL: not known */
-	uint32_t line;        /* of the code (of the next inner frame's call); 0: not known */
-	uint64_t start;       /* where the function's code begins, in the module's offsets */
+	uint32_t line;        /* of the code (of the next inner frame's call); 0: not known, or the
+			       * compiler's own code */
+	uint64_t start;       /* where the function's code begins, in the module's offsets;
+			       * SOURCE_NO_START: not known */
 	bool inlined;         /* into the frame that follows */
 };
 
-/* The functions at one offset, the innermost first; the last is the one that has a symbol. */
+/*
+ * The functions at one offset, the innermost first; the last is the one that has a symbol. Code
+ * of which only the line is known (assembler) has one frame, without a name.
+ */
 struct source_frames {
-	const struct source_frame *items;
+	const struct source_frame *items; /* the resolver's */
 	size_t count; /* 0: nothing is known, but perhaps a symbol */
 };
 
@@ -60,7 +67,8 @@ struct source_frames {
  * of callers, each is that of the call (ip - 1). All of a module at once, so that only what
  * they lie in is read; with up to `threads` threads. As with resolver_find(): different modules
  * may be asked for at the same time. Missing or damaged debug information is no failure:
- * then counts are 0, and resolver_problem() may say why.
+ * then counts are 0, and resolver_sources_problem() says why. `pid` is as in struct location.
+ * Fails only when out of memory.
  */
 struct sp_error *resolver_sources(struct resolver *resolver, const struct module *module,
 				  uint32_t pid, const uint64_t *offsets, size_t count,
@@ -81,5 +89,14 @@ enum resolver_problem {
 /* Meaningful after a resolver_find() for it. *text_ret: one sentence, the resolver's. */
 enum resolver_problem resolver_problem(const struct resolver *resolver, const struct module *module,
 				       const char **text_ret, const char **remedy_ret);
+
+/*
+ * The same of source lines, after a resolver_sources(): RESOLVER_NO_SYMBOLS where there is no debug
+ * information, RESOLVER_DAMAGED_FILE where some of it cannot be read. RESOLVER_OK for modules
+ * that cannot have any, or of which resolver_problem() has said why nothing is known.
+ */
+enum resolver_problem resolver_sources_problem(const struct resolver *resolver,
+					       const struct module *module, const char **text_ret,
+					       const char **remedy_ret);
 
 #endif

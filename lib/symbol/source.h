@@ -8,6 +8,7 @@
 #define SYMBOL_SOURCE_H
 
 #include "binary/binary.h"
+#include "dwarf/dwarf.h"
 #include "symbol/resolver.h"
 
 /* What every source may need; made by resolver_new(), constant after it. */
@@ -49,6 +50,14 @@ struct source {
 	bool (*find)(void *opened, const struct location *location, struct diagnosis *diagnosis,
 		     struct found *ret);
 	void (*close)(void *opened);
+	/*
+	 * NULL: it knows no lines. Opens the module's debug information, which becomes the
+	 * caller's; NULL in *ret where there is none, and *diagnosis then says why. *runtime_ret
+	 * is what ran, and the source's. Fails only when out of memory.
+	 */
+	struct sp_error *(*open_lines)(void *opened, const struct source_env *env,
+				       const struct module *module, struct diagnosis *diagnosis,
+				       struct dwarf **ret, const struct image **runtime_ret);
 };
 
 extern const struct source source_code, source_elf, source_kallsyms, source_ko, source_perfmap,

@@ -225,9 +225,64 @@ static bool names_find(void *opened, const struct location *location, struct dia
 	return true;
 }
 
+static const char remedy_lines[] =
+	"install its debug symbols (its -dbgsym or -debuginfo package), or build it with -g";
+
+/* The file with the debug information, open; NULL where there is none. */
+static struct sp_error *find_lines(struct elf_names *names, const struct source_env *env,
+				   const struct module *module, struct image **ret)
+{
+	struct debugfile_places places = binary_places(&env->binary);
+	const struct image *known[] = {names->runtime, names->debug};
+	for (size_t i = 0; i < 2; i++)
+		if (known[i] && !known[i]->memory && dwarf_exists(known[i]))
+			return image_open_again(known[i], ret);
+	CLEANUP_FREE char *path = binary_recorded_path(module);
+	CLEANUP(cleanup_image_free) struct image *runtime = NULL;
+	if (!path)
+		return error_no_memory();
+	/* To search by its link it must be open. */
+	if (names->runtime->memory)
+		return NULL;
+	struct sp_error *error = image_open_again(names->runtime, &runtime);
+	return error ?: debugfile_find(&places, runtime, path, dwarf_exists, ret);
+}
+
+static struct sp_error *names_open_lines(void *opened, const struct source_env *env,
+					 const struct module *module, struct diagnosis *diagnosis,
+					 struct dwarf **ret, const struct image **runtime_ret)
+{
+	struct elf_names *names = opened;
+	struct image *image = NULL;
+	struct debugfile_places places = binary_places(&env->binary);
+	struct dwarf_options options = {
+		.symfs = places.symfs,
+		.debug_path = places.debug_path,
+		.runtime = names->runtime,
+	};
+	struct sp_error *error = find_lines(names, env, module, &image);
+	*ret = NULL;
+	*runtime_ret = names->runtime;
+	if (!error && !image) {
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, remedy_lines,
+			      "%s has no debug information, and no debug file for it was found",
+			      names->runtime->path);
+		return NULL;
+	}
+	if (!error)
+		error = dwarf_open(image, &options, ret);
+	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
+	diagnosis_set(diagnosis, RESOLVER_DAMAGED_FILE, sp_error_remedy(why), "%s",
+		      sp_error_message(why));
+	return NULL;
+}
+
 const struct source source_elf = {
 	.name = "elf",
 	.open = names_open,
 	.find = names_find,
 	.close = names_close,
+	.open_lines = names_open_lines,
 };

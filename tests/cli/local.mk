@@ -10,3 +10,5 @@ noinst_PROGRAMS += tests/cli/decoded
 tests_cli_decoded_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += tests/cli/test_corpus.sh tests/cli/test_info.sh
 EXTRA_DIST += tests/cli/perf_dump.awk
+noinst_PROGRAMS += tests/cli/sources
+tests_cli_sources_LDADD = lib/libsprof-core.la

@@ -62,9 +62,9 @@ command_includes() {
 		}'
 }
 
-# libelf and libdw are used by lib/elf (files) and lib/unwind (CFI) alone.
+# libelf and libdw are used by lib/elf (files), lib/dwarf and lib/unwind (CFI) alone.
 elf_users() {
-	find lib -name '*.[ch]' ! -path 'lib/elf/*' ! -path 'lib/unwind/*' | sort | xargs -r \
+	find lib -name '*.[ch]' ! -path 'lib/elf/*' ! -path 'lib/dwarf/*' ! -path 'lib/unwind/*' | sort | xargs -r \
 		grep -nE '#[ \t]*include[ \t]*<(libelf|gelf|dwarf|elfutils/[a-z]+)\.h>'
 }
 

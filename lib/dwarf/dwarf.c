@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "dwarf/dwarf.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/parallel.h"
+#include "dwarf/name.h"
+#include "dwarf/owners.h"
+#include "dwarf/split.h"
+#include "dwarf/walk.h"
+
+/* More hands than this cost more than they help. */
+#define UNITS_A_THREAD 4
+
+struct dwarf {
+	struct dwarf_options options;
+	struct dwarf_file *file, *alt, *package;
+	uint32_t next_number; /* of files */
+	uint64_t lowest;      /* where code begins */
+};
+
+bool dwarf_exists(const struct image *image)
+{
+	return section_exists(image, SECTION_INFO);
+}
+
+static uint64_t lowest_code(const struct image *image)
+{
+	uint64_t lowest = UINT64_MAX;
+	for (size_t i = 0; i < image->loads.count; i++)
+		if (image->loads.items[i].executable && image->loads.items[i].vaddr < lowest)
+			lowest = image->loads.items[i].vaddr;
+	return lowest == UINT64_MAX ? 0 : lowest;
+}
+
+void dwarf_free(struct dwarf *dwarf)
+{
+	if (!dwarf)
+		return;
+	dwarf_file_free(dwarf->file);
+	dwarf_file_free(dwarf->alt);
+	dwarf_file_free(dwarf->package);
+	free(dwarf);
+}
+
+static struct sp_error *open_alt(struct dwarf *dwarf)
+{
+	struct image *image = NULL;
+	struct debugfile_places places = {
+		.symfs = dwarf->options.symfs,
+		.debug_path = dwarf->options.debug_path,
+	};
+	struct sp_error *error = debugfile_alt(&places, dwarf->file->image, &image);
+	if (error || !image)
+		return error;
+	error = dwarf_file_new(image, false, ++dwarf->next_number, &dwarf->alt);
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	sp_error_free(error);
+	dwarf->file->alt = dwarf->alt;
+	return NULL;
+}
+
+/* "PATH.dwp", if it is there. */
+static struct sp_error *open_package(struct dwarf *dwarf, const char *path)
+{
+	CLEANUP_FREE char *name = NULL;
+	struct image *image = NULL;
+	if (dwarf->package)
+		return NULL;
+	if (asprintf(&name, "%s.dwp", path) < 0) {
+		name = NULL;
+		return error_no_memory();
+	}
+	struct sp_error *error = image_open(name, &image);
+	if (!error)
+		error = dwarf_file_new(image, true, ++dwarf->next_number, &dwarf->package);
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	sp_error_free(error);
+	return NULL;
+}
+
+struct sp_error *dwarf_open(struct image *image, const struct dwarf_options *options,
+			    struct dwarf **ret)
+{
+	CLEANUP(cleanup_image_free) struct image *taken = image;
+	CLEANUP(cleanup_dwarf_free) struct dwarf *dwarf = calloc(1, sizeof(*dwarf));
+	if (!dwarf)
+		return error_no_memory();
+	dwarf->options = *options;
+	dwarf->lowest = lowest_code(options->runtime ?: image);
+	struct sp_error *error =
+		dwarf_file_new(take_ptr(taken), false, ++dwarf->next_number, &dwarf->file);
+	if (!error)
+		error = open_alt(dwarf);
+	if (!error && !image->memory)
+		error = open_package(dwarf, image->path);
+	if (!error && options->runtime && !options->runtime->memory)
+		error = open_package(dwarf, options->runtime->path);
+	if (error)
+		return error;
+	*ret = take_ptr(dwarf);
+	return NULL;
+}
+
+/* The addresses of one unit: [first, end) of the order. */
+struct task {
+	uint64_t unit;
+	size_t first, end;
+};
+
+struct job {
+	struct dwarf *dwarf;
+	const uint64_t *vaddrs;
+	const uint64_t *owners;
+	uint32_t *order; /* indices of vaddrs, by unit */
+	VEC(struct task) tasks;
+	size_t next; /* the task to be taken next */
+	struct dwarf_answer *answer;
+	bool no_memory;
+};
+
+/* One unit at work. */
+struct work {
+	struct reader *reader;
+	const struct unit *unit; /* of the entries */
+	struct line_table lines;
+	struct line_query *queries;
+	struct node **nodes;
+	size_t count;
+};
+
+static struct sp_error *frame_of(struct work *work, struct node *node, uint64_t file,
+				 uint32_t line, bool has_line, struct dwarf_frame *ret)
+{
+	struct sp_error *error = NULL;
+	if (node && !node->named) {
+		error = name_of_entry(work->reader, work->unit, node->file, node->entry,
+				      &node->name);
+		node->named = true;
+	}
+	*ret = (struct dwarf_frame){
+		.name = node ? node->name : NULL,
+		.inlined = node && node->parent,
+		.start = node ? node->start : UINT64_MAX,
+	};
+	if (error || !has_line)
+		return error;
+	ret->line = line;
+	return line_table_path(work->reader, &work->lines, file, &ret->file);
+}
+
+/* The chain of one address, from the innermost function out. */
+static struct sp_error *frames_of(struct work *work, size_t i, struct dwarf_frames *ret)
+{
+	const struct line_query *query = &work->queries[i];
+	struct node *node = work->nodes[i];
+	uint64_t file = query->file;
+	uint32_t line = query->line;
+	bool has_line = query->found;
+	size_t count = 0;
+	for (const struct node *n = node; n; n = n->parent)
+		count++;
+	if (count == 0 && !has_line)
+		return NULL;
+	count += count == 0;
+	struct dwarf_frame *frames = arena_alloc(&work->reader->arena, count * sizeof(*frames));
+	if (!frames)
+		return error_no_memory();
+	for (size_t f = 0; f < count; f++) {
+		struct sp_error *error = frame_of(work, node, file, line, has_line, &frames[f]);
+		if (error)
+			return error;
+		if (!node)
+			break;
+		file = node->call_file;
+		line = node->call_line;
+		has_line = true;
+		node = node->parent;
+	}
+	*ret = (struct dwarf_frames){.items = frames, .count = count};
+	return NULL;
+}
+
+/* The frames of neighbours with one node and line are the same. */
+static bool same_as_before(const struct work *work, size_t i)
+{
+	const struct line_query *a = &work->queries[i - 1], *b = &work->queries[i];
+	return work->nodes[i] == work->nodes[i - 1] && a->found == b->found &&
+	       a->file == b->file && a->line == b->line;
+}
+
+static struct sp_error *answer_all(struct job *job, const struct task *task, struct work *work)
+{
+	struct dwarf_frames *frames = job->answer->frames;
+	for (size_t i = 0; i < work->count; i++) {
+		struct dwarf_frames *ret = &frames[job->order[task->first + i]];
+		if (i > 0 && same_as_before(work, i)) {
+			*ret = frames[job->order[task->first + i - 1]];
+			continue;
+		}
+		struct sp_error *error = frames_of(work, i, ret);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static struct sp_error *resolve_unit(struct job *job, const struct task *task, struct work *work,
+				     const struct unit *skeleton)
+{
+	CLEANUP(cleanup_dwarf_file_free) struct dwarf_file *object = NULL;
+	struct unit unit = *skeleton;
+	struct split_places places = {
+		.symfs = job->dwarf->options.symfs,
+		.package = job->dwarf->package,
+		.next_number = &job->dwarf->next_number,
+	};
+	struct sp_error *error = NULL;
+	if (split_is_skeleton(skeleton))
+		error = split_open(work->reader, &places, skeleton, &object, &unit);
+	if (error)
+		return error;
+	work->unit = &unit;
+	error = walk_unit(work->reader, &unit, work->queries, work->count, work->nodes);
+	if (!error)
+		error = line_table_open(work->reader, skeleton, &work->lines);
+	if (!error)
+		error = line_table_run(work->reader, &work->lines, job->dwarf->lowest,
+				       work->queries, work->count);
+	if (!error)
+		error = answer_all(job, task, work);
+	line_table_close(&work->lines);
+	return error;
+}
+
+static struct sp_error *do_task(struct job *job, const struct task *task, struct reader *reader)
+{
+	struct work work = {.reader = reader, .count = task->end - task->first};
+	CLEANUP_FREE struct line_query *queries = calloc(work.count, sizeof(*queries));
+	CLEANUP_FREE struct node **nodes = calloc(work.count, sizeof(*nodes));
+	struct unit skeleton;
+	if (!queries || !nodes)
+		return error_no_memory();
+	work.queries = queries;
+	work.nodes = nodes;
+	for (size_t i = 0; i < work.count; i++)
+		queries[i].vaddr = job->vaddrs[job->order[task->first + i]];
+	struct sp_error *error = unit_read_header(job->dwarf->file, task->unit, &skeleton);
+	if (error)
+		return reader_damage(reader, error);
+	error = unit_read_top(reader, &skeleton);
+	if (error || !skeleton.top_known)
+		return error;
+	return resolve_unit(job, task, &work, &skeleton);
+}
+
+static void hand(void *arg, unsigned int i)
+{
+	struct job *job = arg;
+	while (!__atomic_load_n(&job->no_memory, __ATOMIC_RELAXED)) {
+		size_t next = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
+		if (next >= job->tasks.count)
+			return;
+		struct sp_error *error =
+			do_task(job, &job->tasks.items[next], job->answer->readers[i]);
+		if (error)
+			__atomic_store_n(&job->no_memory, true, __ATOMIC_RELAXED);
+		sp_error_free(error);
+	}
+}
+
+/* By unit, then by address. */
+static int compare_order(const void *a, const void *b, void *arg)
+{
+	const struct job *job = arg;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	if (job->owners[i] != job->owners[j])
+		return job->owners[i] < job->owners[j] ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+static bool make_tasks(struct job *job, size_t count)
+{
+	size_t owned = 0;
+	job->order = calloc(count, sizeof(*job->order));
+	if (!job->order)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (job->owners[i] != NO_OWNER)
+			job->order[owned++] = (uint32_t)i;
+	qsort_r(job->order, owned, sizeof(*job->order), compare_order, job);
+	for (size_t i = 0; i < owned; i++) {
+		uint64_t unit = job->owners[job->order[i]];
+		struct task *task = job->tasks.count ? vec_last(&job->tasks) : NULL;
+		if (!task || task->unit != unit) {
+			task = vec_push(&job->tasks);
+			if (!task)
+				return false;
+			*task = (struct task){.unit = unit, .first = i};
+		}
+		task->end = i + 1;
+	}
+	return true;
+}
+
+static bool more_readers(struct job *job, unsigned int threads)
+{
+	struct dwarf_answer *answer = job->answer;
+	size_t useful = job->tasks.count / UNITS_A_THREAD + 1;
+	unsigned int wanted = useful < threads ? (unsigned int)useful : threads;
+	struct reader **readers = calloc(wanted ? wanted : 1, sizeof(struct reader *));
+	if (!readers)
+		return false;
+	readers[0] = answer->readers[0];
+	free(answer->readers);
+	answer->readers = readers;
+	while (answer->reader_count < wanted) {
+		struct reader *reader = reader_new(job->dwarf->file);
+		if (!reader)
+			return false;
+		answer->readers[answer->reader_count++] = reader;
+	}
+	return true;
+}
+
+void dwarf_answer_free(struct dwarf_answer *answer)
+{
+	if (!answer)
+		return;
+	for (unsigned int i = 0; i < answer->reader_count; i++)
+		reader_free(answer->readers[i]);
+	free(answer->readers);
+	free(answer->frames);
+	sp_error_free(answer->damage);
+	free(answer);
+}
+
+static struct dwarf_answer *new_answer(const struct dwarf *dwarf, size_t count)
+{
+	CLEANUP(cleanup_dwarf_answer_free) struct dwarf_answer *answer =
+		calloc(1, sizeof(*answer));
+	if (!answer)
+		return NULL;
+	answer->frames = calloc(count ? count : 1, sizeof(*answer->frames));
+	answer->readers = calloc(1, sizeof(struct reader *));
+	if (!answer->frames || !answer->readers)
+		return NULL;
+	answer->readers[0] = reader_new(dwarf->file);
+	if (!answer->readers[0])
+		return NULL;
+	answer->reader_count = 1;
+	return take_ptr(answer);
+}
+
+static void sum_damage(struct dwarf_answer *answer)
+{
+	for (unsigned int i = 0; i < answer->reader_count; i++) {
+		struct reader *reader = answer->readers[i];
+		answer->damages += reader->damages;
+		if (!answer->damage)
+			answer->damage = take_ptr(reader->damage);
+	}
+}
+
+struct sp_error *dwarf_resolve(struct dwarf *dwarf, const uint64_t *vaddrs, size_t count,
+			       unsigned int threads, struct dwarf_answer **ret)
+{
+	CLEANUP(cleanup_dwarf_answer_free) struct dwarf_answer *answer = new_answer(dwarf, count);
+	CLEANUP_FREE uint64_t *owners = calloc(count ? count : 1, sizeof(*owners));
+	if (!answer || !owners)
+		return error_no_memory();
+	struct job job = {.dwarf = dwarf, .vaddrs = vaddrs, .owners = owners, .answer = answer};
+	struct sp_error *error = owners_find(answer->readers[0], dwarf->file, dwarf->lowest, vaddrs,
+					     count, owners);
+	bool ok = !error && make_tasks(&job, count) && more_readers(&job, threads);
+	if (ok)
+		parallel_run(answer->reader_count, hand, &job);
+	free(job.order);
+	vec_deinit(&job.tasks);
+	if (error)
+		return error;
+	if (!ok || job.no_memory)
+		return error_no_memory();
+	sum_damage(answer);
+	*ret = take_ptr(answer);
+	return NULL;
+}

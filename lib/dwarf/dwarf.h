@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Functions, inlined functions, files and lines for addresses of one file, by its debug
+ * information (DWARF 2 to 5, split, shared by DWZ, compressed). Only what the addresses lie
+ * in is read. Damage makes answers incomplete, and is said.
+ */
+#ifndef DWARF_DWARF_H
+#define DWARF_DWARF_H
+
+#include "elf/debugfile.h"
+
+struct dwarf;
+
+/* Borrowed as long as the struct dwarf lives. */
+struct dwarf_options {
+	const char *symfs, *debug_path; /* as in struct debugfile_places */
+	const struct image *runtime; /* what ran: where its code begins is known by it */
+};
+
+/* Whether the image has any; only its section headers are looked at. */
+bool dwarf_exists(const struct image *image);
+
+/*
+ * `image` is the file that has the debug information; it becomes the struct dwarf's in any
+ * case. SP_ERROR_FORMAT where that is damaged.
+ */
+struct sp_error *dwarf_open(struct image *image, const struct dwarf_options *options,
+			    struct dwarf **ret) SP_MUST_CHECK;
+void dwarf_free(struct dwarf *dwarf);
+
+DEFINE_CLEANUP(struct dwarf *, dwarf_free)
+
+struct dwarf_frame {
+	const char *name; /* linkage name, or the source's; NULL: not known */
+	const char *file; /* NULL: not known */
+	uint32_t line;    /* 0: not known, or the compiler's own */
+	bool inlined;     /* into the next frame */
+	uint64_t start;   /* vaddr where its code begins; UINT64_MAX: not known */
+};
+
+struct dwarf_frames {
+	const struct dwarf_frame *items; /* the innermost first */
+	size_t count;
+};
+
+/* Belongs to the caller; lives without the struct dwarf. */
+struct dwarf_answer {
+	struct dwarf_frames *frames; /* one for each vaddr */
+	struct sp_error *damage;     /* the first that was met; NULL: none */
+	uint64_t damages;
+	struct reader **readers; /* whose memory the frames are in */
+	unsigned int reader_count;
+};
+
+/* For ascending vaddrs. Fails only when out of memory. */
+struct sp_error *dwarf_resolve(struct dwarf *dwarf, const uint64_t *vaddrs, size_t count,
+			       unsigned int threads, struct dwarf_answer **ret) SP_MUST_CHECK;
+void dwarf_answer_free(struct dwarf_answer *answer);
+
+DEFINE_CLEANUP(struct dwarf_answer *, dwarf_answer_free)
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "dwarf/file.h"
+
+#include "dwarf/leb.h"
+
+struct sp_error *dwarf_file_new(struct image *image, bool split, uint32_t number,
+				struct dwarf_file **ret)
+{
+	CLEANUP(cleanup_image_free) struct image *taken = image;
+	CLEANUP(cleanup_dwarf_file_free) struct dwarf_file *file = calloc(1, sizeof(*file));
+	if (!file)
+		return error_no_memory();
+	pthread_mutex_init(&file->image_lock, NULL);
+	pthread_mutex_init(&file->units_lock, NULL);
+	file->image = take_ptr(taken);
+	file->split = split;
+	file->number = number;
+	for (int i = 0; i < SECTION_COUNT; i++) {
+		struct sp_error *error =
+			section_open(&file->sections[i], image, &file->image_lock,
+				     (enum section_id)i, split);
+		if (error)
+			return error;
+	}
+	*ret = take_ptr(file);
+	return NULL;
+}
+
+void dwarf_file_free(struct dwarf_file *file)
+{
+	if (!file)
+		return;
+	for (int i = 0; i < SECTION_COUNT; i++)
+		section_close(&file->sections[i]);
+	vec_deinit(&file->units);
+	pthread_mutex_destroy(&file->units_lock);
+	pthread_mutex_destroy(&file->image_lock);
+	image_free(file->image);
+	free(file);
+}
+
+static bool add_units(struct dwarf_file *file, struct sp_error **error_ret)
+{
+	struct section *info = &file->sections[SECTION_INFO];
+	uint64_t size = section_size(info);
+	for (uint64_t at = 0; at < size;) {
+		struct cursor cursor;
+		uint64_t length, end = size - at < 12 ? size : at + 12;
+		uint8_t offset_size;
+		if (!section_cursor(info, at, end, file->image->swap, &cursor) ||
+		    !cursor_length(&cursor, &length, &offset_size) ||
+		    length > size - cursor_offset(&cursor)) {
+			*error_ret = section_error(info, at, "a unit of impossible length");
+			return true;
+		}
+		uint64_t *unit = length > 0 ? vec_push(&file->units) : NULL;
+		if (unit)
+			*unit = at;
+		else if (length > 0)
+			return false;
+		at = cursor_offset(&cursor) + length;
+	}
+	return true;
+}
+
+bool dwarf_file_index(struct dwarf_file *file, struct sp_error **error_ret)
+{
+	bool ok = true;
+	*error_ret = NULL;
+	pthread_mutex_lock(&file->units_lock);
+	if (!file->units_known) {
+		ok = add_units(file, error_ret);
+		file->units_known = ok;
+	}
+	pthread_mutex_unlock(&file->units_lock);
+	return ok;
+}
+
+bool dwarf_file_unit(const struct dwarf_file *file, uint64_t offset, uint64_t *ret)
+{
+	size_t low = 0, high = file->units.count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (file->units.items[middle] <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return false;
+	*ret = file->units.items[low - 1];
+	return true;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reading what DWARF is made of, with cursors: as there, a read that does not fit is false. */
+#ifndef DWARF_LEB_H
+#define DWARF_LEB_H
+
+#include "base/cursor.h"
+
+/* Seven bits a byte, lowest first; what is beyond 64 bits is dropped. */
+static inline bool cursor_uleb(struct cursor *cursor, uint64_t *ret)
+{
+	uint64_t value = 0;
+	for (const uint8_t *pos = cursor->pos; pos < cursor->end;) {
+		unsigned int shift = (unsigned int)(pos - cursor->pos) * 7;
+		uint8_t byte = *pos++;
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte & 0x80)
+			continue;
+		cursor->pos = pos;
+		*ret = value;
+		return true;
+	}
+	return false;
+}
+
+static inline bool cursor_sleb(struct cursor *cursor, int64_t *ret)
+{
+	uint64_t value;
+	const uint8_t *start = cursor->pos;
+	if (!cursor_uleb(cursor, &value))
+		return false;
+	unsigned int bits = (unsigned int)(cursor->pos - start) * 7;
+	if (bits < 64 && cursor->pos[-1] & 0x40)
+		value |= ~(uint64_t)0 << bits;
+	*ret = (int64_t)value;
+	return true;
+}
+
+static inline bool cursor_u24(struct cursor *cursor, uint32_t *ret)
+{
+	const uint8_t *b;
+	bool big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != cursor->swap;
+	if (!cursor_bytes(cursor, 3, &b))
+		return false;
+	*ret = big ? (uint32_t)b[0] << 16 | (uint32_t)b[1] << 8 | b[2]
+		   : (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
+	return true;
+}
+
+/* An unsigned integer of 1, 2, 3, 4 or 8 bytes. */
+static inline bool cursor_unsigned(struct cursor *cursor, unsigned int size, uint64_t *ret)
+{
+	uint8_t u8;
+	uint16_t u16;
+	uint32_t u32;
+	bool ok;
+	switch (size) {
+	case 1:
+		ok = cursor_u8(cursor, &u8);
+		*ret = ok ? u8 : 0;
+		return ok;
+	case 2:
+		ok = cursor_u16(cursor, &u16);
+		*ret = ok ? u16 : 0;
+		return ok;
+	case 3:
+		ok = cursor_u24(cursor, &u32);
+		*ret = ok ? u32 : 0;
+		return ok;
+	case 4:
+		ok = cursor_u32(cursor, &u32);
+		*ret = ok ? u32 : 0;
+		return ok;
+	case 8:
+		return cursor_u64(cursor, ret);
+	default:
+		return false;
+	}
+}
+
+/* Passes over a NUL-terminated string; *ret is where it begins. */
+static inline bool cursor_text(struct cursor *cursor, const char **ret)
+{
+	const uint8_t *end = memchr(cursor->pos, '\0', cursor_left(cursor));
+	if (!end)
+		return false;
+	*ret = (const char *)cursor->pos;
+	cursor->pos = end + 1;
+	return true;
+}
+
+/* The initial length of a unit or table: its size, and whether offsets have 8 bytes. */
+static inline bool cursor_length(struct cursor *cursor, uint64_t *ret, uint8_t *offset_size_ret)
+{
+	uint32_t first;
+	uint64_t length;
+	if (!cursor_u32(cursor, &first) || (first >= 0xfffffff0 && first != 0xffffffff))
+		return false;
+	length = first;
+	if (first == 0xffffffff && !cursor_u64(cursor, &length))
+		return false;
+	*offset_size_ret = first == 0xffffffff ? 8 : 4;
+	*ret = length;
+	return true;
+}
+
+#endif

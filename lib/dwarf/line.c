@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "dwarf/line.h"
+
+#include <dwarf.h>
+#include <stdio.h>
+#include <string.h>
+#include "dwarf/leb.h"
+
+#define FORMATS_MAX 255
+
+struct format {
+	struct attribute fields[FORMATS_MAX]; /* DW_LNCT_*, DW_FORM_* */
+	uint8_t count;
+};
+
+void line_table_close(struct line_table *table)
+{
+	vec_deinit(&table->directories);
+	vec_deinit(&table->files);
+	*table = (struct line_table){0};
+}
+
+static struct section *lines_of(const struct unit *unit)
+{
+	return &unit->main->sections[SECTION_LINE];
+}
+
+/* Directories, then files, each ended by an empty name: versions 2 to 4. False: out of memory. */
+static bool read_old_names(struct line_table *table, struct cursor *cursor, bool *ok_ret)
+{
+	const char *name;
+	*ok_ret = false;
+	while (cursor_text(cursor, &name) && *name) {
+		const char **slot = vec_push(&table->directories);
+		if (!slot)
+			return false;
+		*slot = name;
+	}
+	while (cursor_text(cursor, &name) && *name) {
+		uint64_t ignored;
+		struct line_file *file = vec_push(&table->files);
+		if (!file)
+			return false;
+		*file = (struct line_file){.name = name};
+		if (!cursor_uleb(cursor, &file->directory) || !cursor_uleb(cursor, &ignored) ||
+		    !cursor_uleb(cursor, &ignored))
+			return true;
+	}
+	*ok_ret = true;
+	return true;
+}
+
+static bool read_format(struct cursor *cursor, struct format *format)
+{
+	if (!cursor_u8(cursor, &format->count))
+		return false;
+	for (uint8_t i = 0; i < format->count; i++) {
+		uint64_t content, form;
+		if (!cursor_uleb(cursor, &content) || !cursor_uleb(cursor, &form) ||
+		    form > UINT16_MAX)
+			return false;
+		format->fields[i] = (struct attribute){
+			.name = content > UINT16_MAX ? 0 : (uint16_t)content,
+			.form = (uint16_t)form,
+		};
+	}
+	return true;
+}
+
+/* One entry of version 5; false where it does not fit. */
+static bool read_entry(const struct line_table *table, struct cursor *cursor,
+		       const struct format *format, const struct encoding *encoding,
+		       struct line_file *ret)
+{
+	*ret = (struct line_file){0};
+	for (uint8_t i = 0; i < format->count; i++) {
+		struct value value;
+		if (!value_read(cursor, &format->fields[i], encoding, &value))
+			return false;
+		if (format->fields[i].name == DW_LNCT_directory_index)
+			ret->directory = value.u;
+		else if (format->fields[i].name != DW_LNCT_path)
+			continue;
+		else if (value.form == DW_FORM_string)
+			ret->name = (const char *)lines_of(table->unit)->bytes + value.u;
+		else
+			ret->name = unit_string(table->unit, &value);
+	}
+	return true;
+}
+
+static bool add_entry(struct line_table *table, bool directories, const struct line_file *entry)
+{
+	if (directories) {
+		const char **slot = vec_push(&table->directories);
+		if (slot)
+			*slot = entry->name;
+		return slot != NULL;
+	}
+	struct line_file *slot = vec_push(&table->files);
+	if (slot)
+		*slot = *entry;
+	return slot != NULL;
+}
+
+static bool read_new_names(struct line_table *table, struct cursor *cursor,
+			   const struct encoding *encoding, bool directories, bool *ok_ret)
+{
+	struct format format;
+	uint64_t count;
+	*ok_ret = read_format(cursor, &format) && cursor_uleb(cursor, &count);
+	for (uint64_t i = 0; *ok_ret && i < count; i++) {
+		struct line_file entry;
+		const uint8_t *before = cursor->pos;
+		/* An entry without bytes could be there any number of times. */
+		*ok_ret = read_entry(table, cursor, &format, encoding, &entry) &&
+			  cursor->pos > before;
+		if (*ok_ret && !add_entry(table, directories, &entry))
+			return false;
+	}
+	return true;
+}
+
+static bool read_names(struct line_table *table, struct cursor *cursor,
+		       const struct encoding *encoding, bool *ok_ret)
+{
+	if (table->version < 5)
+		return read_old_names(table, cursor, ok_ret);
+	return read_new_names(table, cursor, encoding, true, ok_ret) &&
+	       (!*ok_ret || read_new_names(table, cursor, encoding, false, ok_ret));
+}
+
+/* Up to the names. `cursor` becomes what is left of the header. */
+static bool read_fixed(struct line_table *table, struct cursor *cursor, struct encoding *encoding)
+{
+	uint64_t header;
+	uint8_t ignored, base;
+	if (!cursor_u16(cursor, &table->version) || table->version < 2 || table->version > 5)
+		return false;
+	encoding->version = table->version;
+	if (table->version >= 5 &&
+	    !(cursor_u8(cursor, &encoding->address_size) && cursor_u8(cursor, &ignored)))
+		return false;
+	if (!cursor_unsigned(cursor, encoding->offset_size, &header) ||
+	    header > cursor_left(cursor))
+		return false;
+	table->program = *cursor;
+	table->program.pos += header;
+	cursor->end = cursor->pos + header;
+	if (!cursor_u8(cursor, &table->instruction_size) ||
+	    (table->version >= 4 && !cursor_u8(cursor, &ignored)) ||
+	    !cursor_u8(cursor, &ignored) || !cursor_u8(cursor, &base) ||
+	    !cursor_u8(cursor, &table->line_range) || !cursor_u8(cursor, &table->opcode_base))
+		return false;
+	table->line_base = (int8_t)base;
+	return table->line_range > 0 && table->opcode_base > 0 &&
+	       cursor_bytes(cursor, table->opcode_base - 1u, &table->opcode_lengths);
+}
+
+struct sp_error *line_table_open(struct reader *reader, const struct unit *unit,
+				 struct line_table *ret)
+{
+	struct section *section = lines_of(unit);
+	uint64_t at = unit->line_offset, size = section_size(section), length = 0;
+	struct encoding encoding = unit->encoding;
+	struct cursor cursor;
+	bool ok = false;
+	*ret = (struct line_table){.unit = unit, .offset = at};
+	if (!unit->has_lines)
+		return NULL;
+	uint64_t head = at < size && size - at > 12 ? at + 12 : size;
+	if (at >= size || !section_cursor(section, at, head, unit->main->image->swap, &cursor) ||
+	    !cursor_length(&cursor, &length, &encoding.offset_size) ||
+	    length > size - cursor_offset(&cursor))
+		return reader_damage(reader, section_error(section, at, "no such line table"));
+	uint64_t start = cursor_offset(&cursor);
+	if (!section_cursor(section, start, start + length, unit->main->image->swap, &cursor) ||
+	    !read_fixed(ret, &cursor, &encoding)) {
+		*ret = (struct line_table){.unit = unit, .offset = at};
+		return reader_damage(reader, section_error(section, at, "a damaged line table"));
+	}
+	if (!read_names(ret, &cursor, &encoding, &ok)) {
+		line_table_close(ret);
+		return error_no_memory();
+	}
+	return ok ? NULL
+		  : reader_damage(reader, section_error(section, cursor_offset(&cursor),
+							"damaged file names of a line table"));
+}
+
+/* The machine that runs a program. */
+struct machine_state {
+	uint64_t address, file;
+	uint32_t line;
+};
+
+struct run {
+	struct line_table *table;
+	struct machine_state now, row; /* `row` is the last one of the sequence */
+	bool in_sequence;              /* there is such a row */
+	uint64_t lowest;
+	/* Answering: */
+	struct line_query *queries;
+	size_t count, next; /* the first one not below the row */
+	int64_t work;       /* answers that may still be looked at: more is hostile */
+	/* Extents: */
+	void (*found)(void *arg, uint64_t low, uint64_t high);
+	void *arg;
+	uint64_t low;
+};
+
+static size_t first_not_below(const struct line_query *queries, size_t count, uint64_t vaddr)
+{
+	size_t low = 0, high = count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (queries[middle].vaddr < vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void answer(struct run *run, uint64_t end)
+{
+	while (run->next < run->count && run->queries[run->next].vaddr < end) {
+		struct line_query *query = &run->queries[run->next++];
+		run->work--;
+		if (query->found)
+			continue;
+		query->found = true;
+		query->file = run->row.file;
+		query->line = run->row.line;
+	}
+}
+
+static void add_row(struct run *run, bool ends)
+{
+	uint64_t address = run->now.address;
+	if (run->in_sequence && address >= run->row.address) {
+		if (run->queries && run->row.address >= run->lowest)
+			answer(run, address);
+	} else {
+		run->next = run->queries ? first_not_below(run->queries, run->count, address) : 0;
+		run->low = run->in_sequence && run->low < address ? run->low : address;
+	}
+	run->row = run->now;
+	run->in_sequence = !ends;
+	if (!ends)
+		return;
+	if (run->found && run->low < address)
+		run->found(run->arg, run->low, address);
+	run->now = (struct machine_state){.file = 1, .line = 1};
+}
+
+static bool extended(struct run *run, struct cursor *cursor)
+{
+	uint64_t size;
+	uint8_t opcode;
+	const uint8_t *bytes;
+	if (!cursor_uleb(cursor, &size) || !cursor_bytes(cursor, size, &bytes))
+		return false;
+	struct cursor operand = *cursor;
+	operand.pos = bytes;
+	operand.end = bytes + size;
+	if (!cursor_u8(&operand, &opcode))
+		return true;
+	if (opcode == DW_LNE_end_sequence)
+		add_row(run, true);
+	else if (opcode == DW_LNE_set_address)
+		return cursor_unsigned(&operand, (unsigned int)size - 1, &run->now.address);
+	return true;
+}
+
+static bool skip_operands(struct cursor *cursor, uint8_t count)
+{
+	uint64_t ignored;
+	while (count-- > 0)
+		if (!cursor_uleb(cursor, &ignored))
+			return false;
+	return true;
+}
+
+static bool standard(struct run *run, struct cursor *cursor, uint8_t opcode)
+{
+	const struct line_table *table = run->table;
+	uint64_t u;
+	int64_t s;
+	uint16_t u16;
+	switch (opcode) {
+	case DW_LNS_copy:
+		add_row(run, false);
+		return true;
+	case DW_LNS_advance_pc:
+		if (!cursor_uleb(cursor, &u))
+			return false;
+		run->now.address += u * table->instruction_size;
+		return true;
+	case DW_LNS_advance_line:
+		if (!cursor_sleb(cursor, &s))
+			return false;
+		run->now.line += (uint32_t)s;
+		return true;
+	case DW_LNS_set_file:
+		return cursor_uleb(cursor, &run->now.file);
+	case DW_LNS_const_add_pc:
+		run->now.address += (uint64_t)((255 - table->opcode_base) / table->line_range) *
+				    table->instruction_size;
+		return true;
+	case DW_LNS_fixed_advance_pc:
+		if (!cursor_u16(cursor, &u16))
+			return false;
+		run->now.address += u16;
+		return true;
+	default:
+		return skip_operands(cursor, table->opcode_lengths[opcode - 1]);
+	}
+}
+
+/* False where the program is damaged. */
+static bool run_program(struct run *run)
+{
+	const struct line_table *table = run->table;
+	struct cursor cursor = table->program;
+	uint8_t opcode;
+	while (run->work >= 0 && cursor_u8(&cursor, &opcode)) {
+		if (opcode >= table->opcode_base) {
+			uint8_t step = (uint8_t)(opcode - table->opcode_base);
+			run->now.address += (uint64_t)(step / table->line_range) *
+					    table->instruction_size;
+			run->now.line += (uint32_t)(table->line_base + step % table->line_range);
+			add_row(run, false);
+		} else if (opcode == 0 ? !extended(run, &cursor)
+				       : !standard(run, &cursor, opcode)) {
+			return false;
+		}
+	}
+	return run->work >= 0;
+}
+
+static struct sp_error *run_table(struct reader *reader, struct run *run)
+{
+	struct line_table *table = run->table;
+	size_t size = cursor_left(&table->program);
+	if (!table->line_range || size == 0)
+		return NULL;
+	run->now = (struct machine_state){.file = 1, .line = 1};
+	run->work = 65536 + 256 * (int64_t)run->count;
+	reader->line_bytes -= (int64_t)size;
+	if (reader->line_bytes < 0)
+		return reader_damage(reader, section_error(lines_of(table->unit), table->offset,
+							   "too many units share line tables"));
+	return run_program(run) ? NULL
+				: reader_damage(reader, section_error(lines_of(table->unit),
+								      table->offset,
+								      "a damaged line program"));
+}
+
+struct sp_error *line_table_run(struct reader *reader, struct line_table *table, uint64_t lowest,
+				struct line_query *queries, size_t count)
+{
+	struct run run = {.table = table, .lowest = lowest, .queries = queries, .count = count};
+	return run_table(reader, &run);
+}
+
+struct sp_error *line_table_extents(struct reader *reader, struct line_table *table,
+				    void (*found)(void *arg, uint64_t low, uint64_t high),
+				    void *arg)
+{
+	struct run run = {.table = table, .found = found, .arg = arg};
+	return run_table(reader, &run);
+}
+
+/* "DIRECTORY/NAME" as one of the reader's strings. */
+static const char *join(struct reader *reader, const char *directory, const char *name)
+{
+	CLEANUP_FREE char *path = NULL;
+	if (!directory || !*directory || *name == '/')
+		return strtab_add(&reader->strings, name);
+	size_t length = strlen(directory);
+	const char *slash = directory[length - 1] == '/' ? "" : "/";
+	if (asprintf(&path, "%s%s%s", directory, slash, name) < 0) {
+		path = NULL;
+		return NULL;
+	}
+	return strtab_add(&reader->strings, path);
+}
+
+/* The directory of a file; "" where there is none such. *ret is NULL when out of memory. */
+static const char *directory_of(struct reader *reader, const struct line_table *table,
+				const struct line_file *file)
+{
+	const char *unit = unit_string(table->unit, &table->unit->comp_dir) ?: "";
+	/* Before version 5, directory 0 is the unit's, and not in the table. */
+	uint64_t index = table->version < 5 ? file->directory - 1 : file->directory;
+	if (table->version < 5 && file->directory == 0)
+		return unit;
+	const char *directory =
+		index < table->directories.count ? table->directories.items[index] : NULL;
+	if (!directory)
+		return "";
+	return *directory == '/' ? directory : join(reader, unit, directory);
+}
+
+struct sp_error *line_table_path(struct reader *reader, struct line_table *table, uint64_t file,
+				 const char **ret)
+{
+	*ret = NULL;
+	uint64_t index = table->version < 5 ? file - 1 : file;
+	if (index >= table->files.count || !table->files.items[index].name)
+		return NULL;
+	struct line_file *found = &table->files.items[index];
+	if (!found->path) {
+		const char *directory = *found->name == '/' ? "" : directory_of(reader, table,
+										found);
+		found->path = directory ? join(reader, directory, found->name) : NULL;
+	}
+	*ret = found->path;
+	return found->path ? NULL : error_no_memory();
+}

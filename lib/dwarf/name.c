@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "dwarf/name.h"
+
+#include <dwarf.h>
+#include <stdio.h>
+#include <string.h>
+#include "dwarf/leb.h"
+
+/* From an inlined instance to its abstract one, to the declaration: with LTO, five or so. */
+#define LINKS_MAX 16
+#define SCOPES_MAX 64
+/* What is read of an entry: none with a name is longer. */
+#define ENTRY_WINDOW 4096
+
+/* An entry's names, and where more is said of it. */
+struct facts {
+	const char *linkage, *name; /* in the sections */
+	struct value origin, specification;
+};
+
+static void take(const struct unit *unit, uint16_t name, const struct value *value,
+		 struct facts *facts)
+{
+	switch (name) {
+	case DW_AT_linkage_name:
+	case DW_AT_MIPS_linkage_name:
+		facts->linkage = unit_string(unit, value);
+		break;
+	case DW_AT_name:
+		facts->name = unit_string(unit, value);
+		break;
+	case DW_AT_abstract_origin:
+		facts->origin = *value;
+		break;
+	case DW_AT_specification:
+		facts->specification = *value;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool read_facts(const struct unit *unit, const struct abbrev_table *table,
+		       struct cursor *cursor, const struct abbrev *abbrev, struct facts *facts)
+{
+	*facts = (struct facts){0};
+	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
+		const struct attribute *attribute =
+			&table->attributes.items[abbrev->first_attribute + i];
+		struct value value;
+		if (!value_read(cursor, attribute, &unit->encoding, &value))
+			return false;
+		take(unit, attribute->name, &value, facts);
+	}
+	return true;
+}
+
+static struct sp_error *facts_at(struct reader *reader, const struct unit *unit, uint64_t entry,
+				 struct facts *facts, bool *ok_ret)
+{
+	struct cursor cursor;
+	const struct abbrev_table *table;
+	uint64_t code, end = unit->end - entry > ENTRY_WINDOW ? entry + ENTRY_WINDOW : unit->end;
+	*ok_ret = false;
+	struct sp_error *error = reader_abbrevs(reader, unit, &table);
+	if (error || !table)
+		return error;
+	if (!section_cursor(unit_info(unit), entry, end, unit->file->image->swap, &cursor) ||
+	    !cursor_uleb(&cursor, &code))
+		return NULL;
+	const struct abbrev *abbrev = abbrev_find(table, code);
+	*ok_ret = abbrev && read_facts(unit, table, &cursor, abbrev, facts);
+	return NULL;
+}
+
+/* Whether functions of that language have the names of what they are in before their own. */
+static bool qualifies(const struct unit *unit, const char *name)
+{
+	if (!strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2))
+		return false; /* a linkage name, all that -gline-tables-only leaves */
+	switch (unit->language) {
+	case 0:
+	case DW_LANG_C89:
+	case DW_LANG_C:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_Fortran77:
+	case DW_LANG_Fortran90:
+	case DW_LANG_Fortran95:
+	case DW_LANG_Fortran03:
+	case DW_LANG_Fortran08:
+	case DW_LANG_Go:
+	case DW_LANG_Mips_Assembler:
+	case 0x2c: /* C17 */
+		return false;
+	default:
+		return true;
+	}
+}
+
+static bool is_scope(uint16_t tag)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_enumeration_type:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The entries around one, from the unit down to it. */
+struct scopes {
+	const struct unit *unit;
+	const struct abbrev_table *table;
+	struct cursor cursor;
+	const char *names[SCOPES_MAX]; /* NULL: names nothing */
+	size_t count;
+};
+
+/* Passes over one entry on the way to `target`, or goes into it. False: no way leads there. */
+static bool pass(struct scopes *scopes, uint64_t target)
+{
+	const struct unit *unit = scopes->unit;
+	struct cursor *cursor = &scopes->cursor;
+	uint64_t code, sibling = 0, at;
+	if (!cursor_uleb(cursor, &code))
+		return false;
+	if (code == 0)
+		return scopes->count > 0 && scopes->count--;
+	const struct abbrev *abbrev = abbrev_find(scopes->table, code);
+	struct cursor attributes = *cursor;
+	if (!abbrev || !entry_skip(cursor, scopes->table, abbrev, &unit->encoding, &sibling))
+		return false;
+	if (!abbrev->children)
+		return true;
+	if (sibling && !__builtin_add_overflow(sibling, unit->offset, &at) &&
+	    at > cursor_offset(cursor) && at <= target) {
+		cursor->pos = cursor->begin + (at - cursor->offset);
+		return true;
+	}
+	struct facts facts = {0};
+	if (scopes->count >= SCOPES_MAX)
+		return false;
+	bool named = is_scope(abbrev->tag);
+	if (named && !read_facts(unit, scopes->table, &attributes, abbrev, &facts))
+		return false;
+	if (named && !facts.name && abbrev->tag == DW_TAG_namespace)
+		facts.name = "(anonymous namespace)";
+	scopes->names[scopes->count++] = facts.name;
+	return true;
+}
+
+/* "SCOPE::…::name"; *ret is the name alone where the way there is not found. */
+static struct sp_error *qualify(struct reader *reader, const struct unit *unit, uint64_t entry,
+				const char *name, const char **ret)
+{
+	struct scopes scopes = {.unit = unit};
+	struct sp_error *error = reader_abbrevs(reader, unit, &scopes.table);
+	if (error)
+		return error;
+	bool ok = scopes.table && reader->search_bytes > 0 &&
+		  section_cursor(unit_info(unit), unit->entries, unit->end,
+				 unit->file->image->swap, &scopes.cursor);
+	const uint8_t *start = ok ? scopes.cursor.pos : NULL;
+	while (ok && cursor_offset(&scopes.cursor) < entry)
+		ok = pass(&scopes, entry);
+	if (start)
+		reader->search_bytes -= scopes.cursor.pos - start;
+	CLEANUP_FREE char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	if (!stream)
+		return error_no_memory();
+	for (size_t i = 0; ok && i < scopes.count; i++)
+		if (scopes.names[i])
+			fprintf(stream, "%s::", scopes.names[i]);
+	fputs(name, stream);
+	if (fclose(stream))
+		return error_no_memory();
+	*ret = strtab_add_sized(&reader->strings, text, size);
+	return *ret ? NULL : error_no_memory();
+}
+
+/* The name that was met first, and where. */
+struct plain {
+	const char *name;
+	struct unit unit;
+	uint64_t entry;
+};
+
+/* Follows the links; *linkage_ret is set where one has a linkage name. */
+static struct sp_error *follow(struct reader *reader, const struct unit *unit,
+			       struct dwarf_file *file, uint64_t entry, const char **linkage_ret,
+			       struct plain *plain)
+{
+	for (int links = 0; links < LINKS_MAX; links++) {
+		struct sp_error *error = NULL;
+		const struct unit *around = unit;
+		if (file != unit->file || entry < unit->entries || entry >= unit->end)
+			error = reader_unit(reader, file, entry, &around);
+		if (error || !around)
+			return error;
+		struct unit here = *around;
+		struct facts facts;
+		bool ok;
+		error = facts_at(reader, &here, entry, &facts, &ok);
+		if (error || !ok)
+			return error;
+		*linkage_ret = facts.linkage;
+		if (facts.linkage)
+			return NULL;
+		if (facts.name) {
+			/* The last link, the declaration, is where its scopes are. */
+			plain->name = plain->name ?: facts.name;
+			plain->unit = here;
+			plain->entry = entry;
+		}
+		const struct value *next = facts.specification.form ? &facts.specification
+								    : &facts.origin;
+		if (!next->form || !unit_reference(&here, next, &file, &entry))
+			return NULL;
+	}
+	return NULL;
+}
+
+static struct sp_error *find_name(struct reader *reader, const struct unit *unit,
+				  struct dwarf_file *file, uint64_t entry, const char **ret)
+{
+	const char *linkage = NULL;
+	struct plain plain = {0};
+	*ret = NULL;
+	struct sp_error *error = follow(reader, unit, file, entry, &linkage, &plain);
+	if (error || (!linkage && !plain.name))
+		return error;
+	if (!linkage && qualifies(&plain.unit, plain.name))
+		return qualify(reader, &plain.unit, plain.entry, plain.name, ret);
+	*ret = strtab_add(&reader->strings, linkage ?: plain.name);
+	return *ret ? NULL : error_no_memory();
+}
+
+struct sp_error *name_of_entry(struct reader *reader, const struct unit *unit,
+			       struct dwarf_file *file, uint64_t entry, const char **ret)
+{
+	bool added;
+	uint64_t key = hash_pair(file->number, entry);
+	const uint32_t *known = u64map_find(&reader->name_index, key);
+	if (known) {
+		*ret = reader->names.items[*known];
+		return NULL;
+	}
+	struct sp_error *error = find_name(reader, unit, file, entry, ret);
+	if (error)
+		return error;
+	const char **slot = vec_push(&reader->names);
+	if (!slot || !u64map_put(&reader->name_index, key, (uint32_t)reader->names.count - 1,
+				 &added))
+		return error_no_memory();
+	*slot = *ret;
+	return NULL;
+}

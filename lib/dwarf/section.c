@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "dwarf/section.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include "base/io.h"
+#include "elf/zst.h"
+
+#define PAGE ((uint64_t)4096)
+/* Address space is reserved for a section, not memory; what claims more than this is hostile. */
+#define RESERVED_MAX ((uint64_t)64 << 30)
+/* What a compressed section may become: it is inflated whole. */
+#define INFLATED_MAX ((size_t)4 << 30)
+
+/* ELFCOMPRESS_ZSTD is newer than some elf.h. */
+#define COMPRESSED_ZSTD 2
+
+static const char *const names[SECTION_COUNT][3] = {
+	[SECTION_INFO] = {".debug_info", ".zdebug_info", ".debug_info.dwo"},
+	[SECTION_ABBREV] = {".debug_abbrev", ".zdebug_abbrev", ".debug_abbrev.dwo"},
+	[SECTION_ADDR] = {".debug_addr", ".zdebug_addr", NULL},
+	[SECTION_ARANGES] = {".debug_aranges", ".zdebug_aranges", NULL},
+	[SECTION_LINE] = {".debug_line", ".zdebug_line", NULL},
+	[SECTION_LINE_STR] = {".debug_line_str", ".zdebug_line_str", NULL},
+	[SECTION_RANGES] = {".debug_ranges", ".zdebug_ranges", NULL},
+	[SECTION_RNGLISTS] = {".debug_rnglists", ".zdebug_rnglists", ".debug_rnglists.dwo"},
+	[SECTION_STR] = {".debug_str", ".zdebug_str", ".debug_str.dwo"},
+	[SECTION_STR_OFFSETS] = {".debug_str_offsets", ".zdebug_str_offsets",
+				 ".debug_str_offsets.dwo"},
+	[SECTION_CU_INDEX] = {NULL, NULL, ".debug_cu_index"},
+};
+
+static Elf_Scn *find(const struct image *image, enum section_id id, bool split, GElf_Shdr *header,
+		     bool *gnu_ret)
+{
+	*gnu_ret = false;
+	if (split)
+		return names[id][2] ? image_section(image, names[id][2], header) : NULL;
+	Elf_Scn *found = names[id][0] ? image_section(image, names[id][0], header) : NULL;
+	if (found || !names[id][1])
+		return found;
+	*gnu_ret = true;
+	return image_section(image, names[id][1], header);
+}
+
+bool section_exists(const struct image *image, enum section_id id)
+{
+	GElf_Shdr header;
+	bool gnu;
+	return find(image, id, false, &header, &gnu) && header.sh_type != SHT_NOBITS &&
+	       header.sh_size > 0;
+}
+
+struct sp_error *section_error(const struct section *section, uint64_t offset, const char *what)
+{
+	return error_new(SP_ERROR_FORMAT, "%s: %s: offset 0x%llx: %s", section->image->path,
+			 section->name, (unsigned long long)offset, what);
+}
+
+/* In memory it is there; else room for it, and nothing read yet. */
+static struct sp_error *reserve(struct section *section, const GElf_Shdr *header)
+{
+	if (section->image->memory) {
+		section->bytes = (const uint8_t *)section->image->memory + header->sh_offset;
+		return NULL;
+	}
+	uint64_t words = (section->size / PAGE + 64) / 64;
+	section->loaded = calloc(words, sizeof(*section->loaded));
+	void *memory = mmap(NULL, section->size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED || !section->loaded) {
+		if (memory != MAP_FAILED)
+			munmap(memory, section->size);
+		return error_no_memory();
+	}
+	section->reserved = memory;
+	section->bytes = memory;
+	return NULL;
+}
+
+struct sp_error *section_open(struct section *section, const struct image *image,
+			      pthread_mutex_t *image_lock, enum section_id id, bool split)
+{
+	GElf_Shdr header;
+	bool gnu;
+	*section = (struct section){
+		.image = image, .image_lock = image_lock, .name = names[id][split ? 2 : 0]};
+	pthread_mutex_init(&section->lock, NULL);
+	Elf_Scn *found = find(image, id, split, &header, &gnu);
+	if (!found || header.sh_type == SHT_NOBITS || header.sh_size == 0)
+		return NULL;
+	if (header.sh_offset > image->size || header.sh_size > image->size - header.sh_offset ||
+	    header.sh_size > RESERVED_MAX)
+		return section_error(section, 0, "the section reaches past the end of the file");
+	section->file_offset = header.sh_offset;
+	section->size = header.sh_size;
+	if (!gnu && !(header.sh_flags & SHF_COMPRESSED))
+		return reserve(section, &header);
+	section->packed = found;
+	if (gnu)
+		section->name = names[id][1];
+	return NULL;
+}
+
+void section_close(struct section *section)
+{
+	if (section->reserved)
+		munmap(section->reserved, section->size);
+	free(section->loaded);
+	image_bytes_release(&section->whole);
+	if (section->image)
+		pthread_mutex_destroy(&section->lock);
+	*section = (struct section){0};
+}
+
+/* What a packed section says of itself. */
+struct packing {
+	uint32_t type;
+	uint64_t size;        /* unpacked */
+	uint64_t header_size; /* before the packed bytes */
+};
+
+static bool read_packing(const struct section *section, const struct image_bytes *bytes,
+			 struct packing *ret)
+{
+	const struct image *image = section->image;
+	struct cursor cursor = cursor_make(bytes->bytes, bytes->size, image->swap, image->path,
+					   section->file_offset);
+	const uint8_t *magic;
+	if (bytes->size >= 12 && !memcmp(bytes->bytes, "ZLIB", 4) && section->name[1] == 'z') {
+		/* .zdebug: the size is big-endian in any file. */
+		cursor.swap = BYTE_ORDER == LITTLE_ENDIAN;
+		*ret = (struct packing){.type = ELFCOMPRESS_ZLIB, .header_size = 12};
+		return cursor_bytes(&cursor, 4, &magic) && cursor_u64(&cursor, &ret->size);
+	}
+	uint32_t size32;
+	*ret = (struct packing){.header_size = image->is_64bit ? 24 : 12};
+	if (!cursor_u32(&cursor, &ret->type))
+		return false;
+	if (image->is_64bit)
+		return cursor_skip(&cursor, 4) && cursor_u64(&cursor, &ret->size) &&
+		       cursor_skip(&cursor, 8);
+	bool ok = cursor_u32(&cursor, &size32) && cursor_skip(&cursor, 4);
+	ret->size = ok ? size32 : 0;
+	return ok;
+}
+
+static bool inflate_zstd(struct section *section, const struct image_bytes *bytes,
+			 const struct packing *packing)
+{
+	uint8_t *unpacked;
+	struct sp_error *error =
+		zst_unpack_sized(bytes->bytes + packing->header_size,
+				 bytes->size - packing->header_size, packing->size,
+				 section->image->path, &unpacked);
+	sp_error_free(error);
+	if (error)
+		return false;
+	section->whole = (struct image_bytes){
+		.bytes = unpacked, .size = packing->size, .owned = unpacked};
+	return true;
+}
+
+/* By libelf, whose copy lives as long as the image. */
+static bool inflate_zlib(struct section *section)
+{
+	int done = section->name[1] == 'z' ? elf_compress_gnu(section->packed, 0, 0)
+					   : elf_compress(section->packed, 0, 0);
+	Elf_Data *data = done >= 0 ? elf_getdata(section->packed, NULL) : NULL;
+	if (!data || !data->d_buf)
+		return false;
+	section->whole = (struct image_bytes){.bytes = data->d_buf, .size = data->d_size};
+	return true;
+}
+
+/* Under the image's lock. */
+static bool inflate(struct section *section)
+{
+	CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
+	struct packing packing;
+	struct sp_error *error = image_section_bytes(section->image, section->packed, &bytes);
+	sp_error_free(error);
+	if (error || !read_packing(section, &bytes, &packing) || packing.size > INFLATED_MAX)
+		return false;
+	bool done = packing.type == COMPRESSED_ZSTD ? inflate_zstd(section, &bytes, &packing)
+						    : inflate_zlib(section);
+	if (!done)
+		return false;
+	section->size = section->whole.size;
+	__atomic_store_n(&section->bytes, section->whole.bytes, __ATOMIC_RELEASE);
+	return true;
+}
+
+static bool need_packed(struct section *section)
+{
+	if (__atomic_load_n(&section->bytes, __ATOMIC_ACQUIRE))
+		return true;
+	pthread_mutex_lock(section->image_lock);
+	if (!section->bytes && !section->broken)
+		section->broken = !inflate(section);
+	bool ok = !section->broken;
+	pthread_mutex_unlock(section->image_lock);
+	return ok;
+}
+
+static bool is_loaded(const struct section *section, uint64_t page)
+{
+	uint64_t word = __atomic_load_n(&section->loaded[page / 64], __ATOMIC_ACQUIRE);
+	return word >> page % 64 & 1;
+}
+
+/* Reads the missing pages of [first, end), each run of them by one call; under the lock. */
+static bool load_pages(struct section *section, uint64_t first, uint64_t end)
+{
+	while (first < end) {
+		if (is_loaded(section, first)) {
+			first++;
+			continue;
+		}
+		uint64_t last = first + 1;
+		while (last < end && !is_loaded(section, last))
+			last++;
+		uint64_t from = first * PAGE;
+		uint64_t to = last * PAGE < section->size ? last * PAGE : section->size;
+		size_t done;
+		int errnum = io_pread(section->image->fd, section->reserved + from, to - from,
+				      (off_t)(section->file_offset + from), &done);
+		if (errnum || done < to - from)
+			return false;
+		for (; first < last; first++)
+			__atomic_fetch_or(&section->loaded[first / 64], (uint64_t)1 << first % 64,
+					  __ATOMIC_RELEASE);
+	}
+	return true;
+}
+
+bool section_need(struct section *section, uint64_t offset, uint64_t size)
+{
+	if (section->packed && !need_packed(section))
+		return false;
+	if (offset > section->size || size > section->size - offset)
+		return false;
+	if (!section->reserved || size == 0)
+		return true;
+	uint64_t first = offset / PAGE, end = (offset + size - 1) / PAGE + 1;
+	uint64_t page = first;
+	while (page < end && is_loaded(section, page))
+		page++;
+	if (page == end)
+		return true;
+	pthread_mutex_lock(&section->lock);
+	section->broken = section->broken || !load_pages(section, page, end);
+	bool ok = !section->broken;
+	pthread_mutex_unlock(&section->lock);
+	return ok;
+}
+
+uint64_t section_size(struct section *section)
+{
+	return section->packed && !need_packed(section) ? 0 : section->size;
+}
+
+bool section_cursor(struct section *section, uint64_t offset, uint64_t end, bool swap,
+		    struct cursor *ret)
+{
+	if (end < offset || !section_need(section, offset, end - offset))
+		return false;
+	*ret = cursor_make(section->bytes + offset, end - offset, swap, section->image->path,
+			   offset);
+	return true;
+}
+
+const char *section_string(struct section *section, uint64_t offset)
+{
+	if (section->packed && !need_packed(section))
+		return NULL;
+	for (uint64_t at = offset; at < section->size;) {
+		uint64_t step = PAGE - at % PAGE;
+		if (step > section->size - at)
+			step = section->size - at;
+		if (!section_need(section, at, step))
+			return NULL;
+		if (memchr(section->bytes + at, '\0', step))
+			return (const char *)section->bytes + offset;
+		at += step;
+	}
+	return NULL;
+}
+
+void section_expect(struct section *section, uint64_t bytes)
+{
+	/* Most of it: then a page fault for each 2 MB, and not for each 4 KB. */
+	if (section->reserved && bytes > section->size / 2)
+		madvise(section->reserved, section->size, MADV_HUGEPAGE);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Split debug information: units whose entries are in a .dwo, or in the .dwp that packs them. */
+#ifndef DWARF_SPLIT_H
+#define DWARF_SPLIT_H
+
+#include "dwarf/unit.h"
+
+/* Where the parts of one unit lie in a .dwp. */
+struct package_part {
+	uint64_t info, abbrev, str_offsets, rnglists;
+};
+
+struct split_places {
+	const char *symfs;           /* before every path; NULL or "": none */
+	struct dwarf_file *package;  /* the .dwp; NULL: none */
+	uint32_t *next_number;       /* of files, counted atomically */
+};
+
+/* Whether the unit's entries are elsewhere. */
+bool split_is_skeleton(const struct unit *unit);
+
+/*
+ * The unit that the skeleton stands for. *file_ret is the .dwo, which the caller frees, or NULL
+ * where it is in the package. Where it is not found, that is noted as damage, and
+ * *ret is the skeleton.
+ */
+struct sp_error *split_open(struct reader *reader, const struct split_places *places,
+			    const struct unit *skeleton, struct dwarf_file **file_ret,
+			    struct unit *ret) SP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "dwarf/unit.h"
+
+#include <dwarf.h>
+#include "dwarf/leb.h"
+
+/*
+ * Tables may be shared, and are read anew where they were forgotten. Real files come
+ * nowhere near this; a hostile one could have many units name one endless table.
+ */
+#define TABLE_BYTES_LEAST ((int64_t)64 << 20)
+#define TABLE_BYTES_TIMES 16
+#define LINE_BYTES_LEAST ((int64_t)64 << 20)
+#define LINE_BYTES_TIMES 4
+#define SEARCH_BYTES_LEAST ((int64_t)64 << 20)
+#define SEARCH_BYTES_TIMES 4
+
+struct reader *reader_new(const struct dwarf_file *file)
+{
+	struct reader *reader = calloc(1, sizeof(*reader));
+	if (!reader)
+		return NULL;
+	reader->table_bytes = TABLE_BYTES_LEAST +
+			      TABLE_BYTES_TIMES * (int64_t)file->sections[SECTION_ABBREV].size;
+	reader->line_bytes = LINE_BYTES_LEAST +
+			     LINE_BYTES_TIMES * (int64_t)file->sections[SECTION_LINE].size;
+	reader->search_bytes = SEARCH_BYTES_LEAST +
+			       SEARCH_BYTES_TIMES * (int64_t)file->sections[SECTION_INFO].size;
+	return reader;
+}
+
+void reader_free(struct reader *reader)
+{
+	if (!reader)
+		return;
+	for (size_t i = 0; i < TABLE_SLOTS; i++)
+		abbrev_table_deinit(&reader->tables[i].table);
+	u64map_deinit(&reader->name_index);
+	vec_deinit(&reader->names);
+	strtab_deinit(&reader->strings);
+	arena_deinit(&reader->arena);
+	sp_error_free(reader->damage);
+	free(reader);
+}
+
+struct sp_error *reader_damage(struct reader *reader, struct sp_error *error)
+{
+	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	reader->damages++;
+	if (reader->damage)
+		sp_error_free(error);
+	else
+		reader->damage = error;
+	return NULL;
+}
+
+static bool slot_has(const struct table_slot *slot, const struct unit *unit)
+{
+	return slot->file == unit->file->number && slot->offset == unit->abbrev_offset &&
+	       slot->encoding.address_size == unit->encoding.address_size &&
+	       slot->encoding.offset_size == unit->encoding.offset_size &&
+	       (slot->encoding.version <= 2) == (unit->encoding.version <= 2);
+}
+
+struct sp_error *reader_abbrevs(struct reader *reader, const struct unit *unit,
+				const struct abbrev_table **ret)
+{
+	uint64_t hash = hash_pair(unit->file->number, unit->abbrev_offset), size;
+	struct table_slot *slot = &reader->tables[hash % TABLE_SLOTS];
+	*ret = &slot->table;
+	if (slot_has(slot, unit))
+		return NULL;
+	abbrev_table_deinit(&slot->table);
+	slot->file = 0;
+	*ret = NULL;
+	struct section *section = &unit->file->sections[SECTION_ABBREV];
+	if (reader->table_bytes < 0)
+		return reader_damage(reader,
+				     section_error(section, unit->abbrev_offset,
+						   "too many units share abbreviation tables"));
+	struct sp_error *error =
+		abbrev_table_read(section, unit->abbrev_offset, unit->file->image->swap,
+				  &unit->encoding, 0, &slot->table, &size);
+	if (error)
+		return reader_damage(reader, error);
+	reader->table_bytes -= (int64_t)size;
+	slot->file = unit->file->number;
+	slot->offset = unit->abbrev_offset;
+	slot->encoding = unit->encoding;
+	*ret = &slot->table;
+	return NULL;
+}
+
+static bool header_behind_version(struct cursor *cursor, struct unit *unit)
+{
+	uint64_t ignored;
+	if (unit->encoding.version < 5) {
+		unit->type = DW_UT_compile;
+		return cursor_unsigned(cursor, unit->encoding.offset_size, &unit->abbrev_offset) &&
+		       cursor_u8(cursor, &unit->encoding.address_size);
+	}
+	if (!cursor_u8(cursor, &unit->type) || !cursor_u8(cursor, &unit->encoding.address_size) ||
+	    !cursor_unsigned(cursor, unit->encoding.offset_size, &unit->abbrev_offset))
+		return false;
+	switch (unit->type) {
+	case DW_UT_skeleton:
+	case DW_UT_split_compile:
+		unit->has_dwo_id = true;
+		return cursor_u64(cursor, &unit->dwo_id);
+	case DW_UT_type:
+	case DW_UT_split_type:
+		return cursor_skip(cursor, 8) &&
+		       cursor_unsigned(cursor, unit->encoding.offset_size, &ignored);
+	default:
+		return true;
+	}
+}
+
+/* The longest header: of a type unit with offsets of 8 bytes. */
+#define HEADER_MAX 40
+
+struct sp_error *unit_read_header(struct dwarf_file *file, uint64_t offset, struct unit *ret)
+{
+	struct section *info = &file->sections[SECTION_INFO];
+	uint64_t size = section_size(info), length = 0;
+	struct unit unit = {.file = file, .main = file, .offset = offset};
+	struct cursor cursor;
+	uint64_t head = offset < size && size - offset > HEADER_MAX ? offset + HEADER_MAX : size;
+	if (offset >= size || !section_cursor(info, offset, head, file->image->swap, &cursor) ||
+	    !cursor_length(&cursor, &length, &unit.encoding.offset_size) ||
+	    length > size - cursor_offset(&cursor))
+		return section_error(info, offset, "no unit, or one of impossible length");
+	unit.end = cursor_offset(&cursor) + length;
+	if (!cursor_u16(&cursor, &unit.encoding.version) || unit.encoding.version < 2 ||
+	    unit.encoding.version > 5)
+		return section_error(info, offset, "a unit of a version other than 2 to 5");
+	if (!header_behind_version(&cursor, &unit) || cursor_offset(&cursor) > unit.end ||
+	    (unit.encoding.address_size != 4 && unit.encoding.address_size != 8))
+		return section_error(info, offset, "a damaged unit header");
+	unit.entries = cursor_offset(&cursor);
+	*ret = unit;
+	return NULL;
+}
+
+static void take_attribute(struct unit *unit, uint16_t name, const struct value *value)
+{
+	switch (name) {
+	case DW_AT_low_pc:
+		unit->low_pc_value = *value;
+		break;
+	case DW_AT_high_pc:
+		unit->high_pc = *value;
+		break;
+	case DW_AT_ranges:
+		unit->ranges = *value;
+		break;
+	case DW_AT_name:
+		unit->name = *value;
+		break;
+	case DW_AT_comp_dir:
+		unit->comp_dir = *value;
+		break;
+	case DW_AT_dwo_name:
+	case DW_AT_GNU_dwo_name:
+		unit->dwo_name = *value;
+		break;
+	case DW_AT_GNU_dwo_id:
+		unit->dwo_id = value->u;
+		unit->has_dwo_id = true;
+		break;
+	case DW_AT_stmt_list:
+		unit->line_offset = value->u;
+		unit->has_lines = true;
+		break;
+	case DW_AT_addr_base:
+	case DW_AT_GNU_addr_base:
+		unit->addr_base = value->u;
+		break;
+	case DW_AT_str_offsets_base:
+		unit->str_offsets_base = value->u;
+		break;
+	case DW_AT_rnglists_base:
+		unit->rnglists_base = value->u;
+		break;
+	case DW_AT_GNU_ranges_base:
+		unit->ranges_base = value->u;
+		break;
+	case DW_AT_language:
+		unit->language = value->u;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Where the tables begin, for units that do not say: behind their headers. */
+static void default_bases(struct unit *unit)
+{
+	if (unit->encoding.version < 5)
+		return;
+	bool wide = unit->encoding.offset_size == 8;
+	unit->str_offsets_base += wide ? 16 : 8;
+	unit->addr_base = wide ? 16 : 8;
+	unit->rnglists_base = unit->rnglists_start + (wide ? 20 : 12);
+}
+
+/* The first entry is not longer than this in any real file. */
+#define TOP_MAX 4096
+
+static bool read_top(struct unit *unit, struct cursor *cursor, const struct abbrev_table *table,
+		     uint64_t code)
+{
+	const struct abbrev *abbrev = abbrev_find(table, code);
+	if (!abbrev)
+		return false;
+	if (abbrev->tag == DW_TAG_partial_unit)
+		unit->type = DW_UT_partial;
+	if (abbrev->tag == DW_TAG_type_unit)
+		unit->type = DW_UT_type;
+	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
+		const struct attribute *attribute =
+			&table->attributes.items[abbrev->first_attribute + i];
+		struct value value;
+		if (!value_read(cursor, attribute, &unit->encoding, &value))
+			return false;
+		take_attribute(unit, attribute->name, &value);
+	}
+	return true;
+}
+
+/*
+ * Of the abbreviations only those up to the first entry's are read, which is the first
+ * as a rule: in search of the unit that has an address, all are looked at.
+ */
+static struct sp_error *read_top_alone(struct reader *reader, struct unit *unit, bool *ok_ret)
+{
+	CLEANUP(abbrev_table_deinit) struct abbrev_table table = {0};
+	struct cursor cursor;
+	uint64_t code, size;
+	uint64_t end = unit->end - unit->entries > TOP_MAX ? unit->entries + TOP_MAX : unit->end;
+	*ok_ret = false;
+	if (!section_cursor(unit_info(unit), unit->entries, end, unit->file->image->swap,
+			    &cursor) || !cursor_uleb(&cursor, &code) || code == 0)
+		return NULL;
+	if (reader->table_bytes < 0)
+		return NULL;
+	struct sp_error *error = abbrev_table_read(
+		&unit->file->sections[SECTION_ABBREV], unit->abbrev_offset,
+		unit->file->image->swap, &unit->encoding, code, &table, &size);
+	if (error)
+		return reader_damage(reader, error);
+	reader->table_bytes -= (int64_t)size;
+	*ok_ret = read_top(unit, &cursor, &table, code);
+	return NULL;
+}
+
+struct sp_error *unit_read_top(struct reader *reader, struct unit *unit)
+{
+	bool ok;
+	if (unit->top_known)
+		return NULL;
+	default_bases(unit);
+	struct sp_error *error = read_top_alone(reader, unit, &ok);
+	if (error)
+		return error;
+	if (!ok)
+		return reader_damage(reader, section_error(unit_info(unit), unit->entries,
+							   "a damaged first entry of a unit"));
+	unit->has_low_pc = unit_address(unit, &unit->low_pc_value, &unit->low_pc);
+	unit->top_known = true;
+	return NULL;
+}
+
+struct sp_error *reader_unit(struct reader *reader, struct dwarf_file *file, uint64_t offset,
+			     const struct unit **ret)
+{
+	uint64_t start;
+	struct sp_error *damage;
+	*ret = NULL;
+	if (!dwarf_file_index(file, &damage))
+		return error_no_memory();
+	struct sp_error *error = reader_damage(reader, damage);
+	if (error || !dwarf_file_unit(file, offset, &start))
+		return error;
+	struct unit_slot *slot = &reader->units[hash_pair(file->number, start) % UNIT_SLOTS];
+	struct unit *unit = &slot->unit;
+	if (slot->file != file->number || unit->offset != start) {
+		slot->file = 0;
+		error = unit_read_header(file, start, unit);
+		if (error)
+			return reader_damage(reader, error);
+		slot->file = file->number;
+	}
+	error = unit_read_top(reader, unit);
+	if (!error && unit->top_known && offset >= unit->entries && offset < unit->end)
+		*ret = unit;
+	return error;
+}
+
+bool unit_indexed_address(const struct unit *unit, uint64_t index, uint64_t *ret)
+{
+	struct cursor cursor;
+	uint64_t at;
+	unsigned int size = unit->encoding.address_size;
+	return !__builtin_mul_overflow(index, size, &at) &&
+	       !__builtin_add_overflow(at, unit->addr_base, &at) && at <= UINT64_MAX - size &&
+	       section_cursor(&unit->main->sections[SECTION_ADDR], at, at + size,
+			      unit->main->image->swap, &cursor) &&
+	       cursor_unsigned(&cursor, size, ret);
+}
+
+bool unit_address(const struct unit *unit, const struct value *value, uint64_t *ret)
+{
+	switch (value->form) {
+	case DW_FORM_addr:
+		*ret = value->u;
+		return true;
+	case DW_FORM_addrx:
+	case DW_FORM_addrx1:
+	case DW_FORM_addrx2:
+	case DW_FORM_addrx3:
+	case DW_FORM_addrx4:
+	case DW_FORM_GNU_addr_index:
+		return unit_indexed_address(unit, value->u, ret);
+	default:
+		return false;
+	}
+}
+
+static const char *indexed_string(const struct unit *unit, uint64_t index)
+{
+	struct cursor cursor;
+	uint64_t at, offset;
+	unsigned int size = unit->encoding.offset_size;
+	if (__builtin_mul_overflow(index, size, &at) ||
+	    __builtin_add_overflow(at, unit->str_offsets_base, &at) || at > UINT64_MAX - size ||
+	    !section_cursor(&unit->file->sections[SECTION_STR_OFFSETS], at, at + size,
+			    unit->file->image->swap, &cursor) ||
+	    !cursor_unsigned(&cursor, size, &offset))
+		return NULL;
+	return section_string(&unit->file->sections[SECTION_STR], offset);
+}
+
+const char *unit_string(const struct unit *unit, const struct value *value)
+{
+	struct dwarf_file *file = unit->file;
+	switch (value->form) {
+	case DW_FORM_string:
+		return section_string(&file->sections[SECTION_INFO], value->u);
+	case DW_FORM_strp:
+		return section_string(&file->sections[SECTION_STR], value->u);
+	case DW_FORM_line_strp:
+		return section_string(&file->sections[SECTION_LINE_STR], value->u);
+	case DW_FORM_strx:
+	case DW_FORM_strx1:
+	case DW_FORM_strx2:
+	case DW_FORM_strx3:
+	case DW_FORM_strx4:
+	case DW_FORM_GNU_str_index:
+		return indexed_string(unit, value->u);
+	case DW_FORM_strp_sup:
+	case DW_FORM_GNU_strp_alt:
+		return file->alt ? section_string(&file->alt->sections[SECTION_STR], value->u)
+				 : NULL;
+	default:
+		return NULL;
+	}
+}
+
+bool unit_reference(const struct unit *unit, const struct value *value,
+		    struct dwarf_file **file_ret, uint64_t *ret)
+{
+	struct dwarf_file *file = unit->file;
+	uint64_t offset = value->u;
+	switch (value->form) {
+	case DW_FORM_ref1:
+	case DW_FORM_ref2:
+	case DW_FORM_ref4:
+	case DW_FORM_ref8:
+	case DW_FORM_ref_udata:
+		if (__builtin_add_overflow(offset, unit->offset, &offset) || offset >= unit->end)
+			return false;
+		break;
+	case DW_FORM_ref_addr:
+		break;
+	case DW_FORM_ref_sup4:
+	case DW_FORM_ref_sup8:
+	case DW_FORM_GNU_ref_alt:
+		file = file->alt;
+		break;
+	default:
+		return false;
+	}
+	if (!file)
+		return false;
+	*file_ret = file;
+	*ret = offset;
+	return true;
+}

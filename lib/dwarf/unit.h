@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A unit of debug information: its header, and what its first entry says of all others.
+ * Units are read by a struct reader, one for each thread, which keeps the abbreviation
+ * tables and units it has met.
+ */
+#ifndef DWARF_UNIT_H
+#define DWARF_UNIT_H
+
+#include "base/arena.h"
+#include "base/strtab.h"
+#include "dwarf/abbrev.h"
+#include "dwarf/file.h"
+#include "dwarf/form.h"
+
+struct unit {
+	struct dwarf_file *file; /* where its entries are */
+	struct dwarf_file *main; /* where its addresses and lines are; `file` unless that is split */
+	uint64_t offset, end, entries; /* in SECTION_INFO */
+	struct encoding encoding;
+	uint8_t type; /* DW_UT_*; of version 4 and older by its first entry */
+	uint64_t abbrev_offset;
+	uint64_t dwo_id;
+	bool has_dwo_id;
+	bool top_known; /* the following are read */
+	struct value low_pc_value, high_pc, ranges, name, comp_dir, dwo_name;
+	bool has_low_pc, has_lines;
+	uint64_t low_pc, line_offset;
+	uint64_t addr_base, str_offsets_base, rnglists_base, ranges_base;
+	uint64_t language; /* DW_LANG_*; 0: not known */
+	uint64_t rnglists_start; /* of a unit in a .dwp, its part of SECTION_RNGLISTS */
+};
+
+#define TABLE_SLOTS 256
+#define UNIT_SLOTS 256
+
+struct table_slot {
+	uint32_t file; /* its number; 0: the slot is empty */
+	uint64_t offset;
+	struct encoding encoding;
+	struct abbrev_table table;
+};
+
+struct unit_slot {
+	uint32_t file; /* its number; 0: the slot is empty */
+	struct unit unit;
+};
+
+struct reader {
+	struct table_slot tables[TABLE_SLOTS];
+	struct unit_slot units[UNIT_SLOTS];
+	int64_t table_bytes;  /* of abbreviations that may still be read: more is hostile */
+	int64_t line_bytes;   /* of line programs that may still be run */
+	int64_t search_bytes; /* of entries that may still be passed over in search of names */
+	struct u64map name_index; /* file and entry -> index in names */
+	VEC(const char *) names;  /* NULL: it has none */
+	struct strtab strings; /* names and paths */
+	struct arena arena;    /* of nodes */
+	struct sp_error *damage; /* the first that was met */
+	uint64_t damages;
+};
+
+/* Zeroed on the heap, with budgets for a file; NULL when out of memory. */
+struct reader *reader_new(const struct dwarf_file *file);
+void reader_free(struct reader *reader);
+
+/* Notes damage and goes on; what is out of memory is returned. */
+struct sp_error *reader_damage(struct reader *reader, struct sp_error *error) SP_MUST_CHECK;
+
+/* The table is valid until the next call. NULL in *ret: it is damaged, and noted. */
+struct sp_error *reader_abbrevs(struct reader *reader, const struct unit *unit,
+				const struct abbrev_table **ret) SP_MUST_CHECK;
+
+/* Only the header. Fails with SP_ERROR_FORMAT. */
+struct sp_error *unit_read_header(struct dwarf_file *file, uint64_t offset,
+				  struct unit *ret) SP_MUST_CHECK;
+
+/* The first entry; damage is noted, and top_known then stays false. */
+struct sp_error *unit_read_top(struct reader *reader, struct unit *unit) SP_MUST_CHECK;
+
+/* The unit around an entry, whole; NULL in *ret where there is none. Valid until the next call. */
+struct sp_error *reader_unit(struct reader *reader, struct dwarf_file *file, uint64_t offset,
+			     const struct unit **ret) SP_MUST_CHECK;
+
+/* What a value means. False, or NULL, where it means none. */
+bool unit_address(const struct unit *unit, const struct value *value, uint64_t *ret);
+const char *unit_string(const struct unit *unit, const struct value *value);
+bool unit_reference(const struct unit *unit, const struct value *value, struct dwarf_file **file_ret,
+		    uint64_t *ret);
+
+/* An address of the unit's part of .debug_addr. */
+bool unit_indexed_address(const struct unit *unit, uint64_t index, uint64_t *ret);
+
+static inline struct section *unit_info(const struct unit *unit)
+{
+	return &unit->file->sections[SECTION_INFO];
+}
+
+#endif

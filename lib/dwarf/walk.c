@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which code an entry covers is known only at the function, block and inlined function
+ * entries. Those within are nested by the program's structure: a function's inlined ones
+ * within it, to any depth, and the innermost one that covers an address is the last that
+ * says so. Nested functions (Fortran, Ada, GNU C, lambdas of some compilers) may lie in
+ * functions, or classes, that do not hold the address: where an address was found in none
+ * of the functions that the first sweep looks at, a second one looks at all.
+ */
+#include "dwarf/walk.h"
+
+#include <dwarf.h>
+#include <string.h>
+#include "dwarf/leb.h"
+#include "dwarf/ranges.h"
+
+/* Deeper than any program nests. */
+#define LEVELS_MAX 10000
+
+struct walk {
+	struct reader *reader;
+	const struct unit *unit;
+	const struct abbrev_table *table;
+	struct cursor cursor;
+	const struct line_query *queries;
+	size_t count;
+	struct node **nodes;
+	bool all; /* look into everything */
+	/* What may still be looked at: more is hostile. */
+	int64_t range_work, answer_work;
+	VEC(struct node *) levels; /* what the entries around this one are in; NULL: no function */
+};
+
+/* What an entry with code says. */
+struct code {
+	struct value low, high, ranges, entry, origin, call_file, call_line;
+	uint64_t sibling; /* as a distance from the unit; 0: not said */
+};
+
+static size_t first_not_below(const struct walk *walk, uint64_t vaddr)
+{
+	size_t low = 0, high = walk->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (walk->queries[middle].vaddr < vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool read_code(struct walk *walk, const struct abbrev *abbrev, struct code *code)
+{
+	const struct attribute *attribute =
+		walk->table->attributes.items + abbrev->first_attribute;
+	memset(code, 0, sizeof(*code));
+	for (uint32_t i = 0; i < abbrev->attribute_count; i++, attribute++) {
+		struct value value;
+		if (!value_read(&walk->cursor, attribute, &walk->unit->encoding, &value))
+			return false;
+		switch (attribute->name) {
+		case DW_AT_low_pc:
+			code->low = value;
+			break;
+		case DW_AT_high_pc:
+			code->high = value;
+			break;
+		case DW_AT_ranges:
+			code->ranges = value;
+			break;
+		case DW_AT_entry_pc:
+			code->entry = value;
+			break;
+		case DW_AT_abstract_origin:
+			code->origin = value;
+			break;
+		case DW_AT_call_file:
+			code->call_file = value;
+			break;
+		case DW_AT_call_line:
+			code->call_line = value;
+			break;
+		case DW_AT_sibling:
+			code->sibling = value.u;
+			break;
+		default:
+			break;
+		}
+	}
+	return true;
+}
+
+/* To the sibling, if it lies ahead in the unit. */
+static bool jump(struct walk *walk, uint64_t sibling)
+{
+	struct cursor *cursor = &walk->cursor;
+	uint64_t at;
+	if (sibling == 0 || __builtin_add_overflow(sibling, walk->unit->offset, &at) ||
+	    at <= cursor_offset(cursor) || at > walk->unit->end)
+		return false;
+	cursor->pos = cursor->begin + (at - cursor->offset);
+	return true;
+}
+
+/* Behind the children of an entry whose attributes have been passed over. */
+static bool skip_children(struct walk *walk, const struct abbrev *abbrev, uint64_t sibling)
+{
+	if (!abbrev->children || jump(walk, sibling))
+		return true;
+	for (uint64_t depth = 1; depth > 0;) {
+		uint64_t code, next = 0;
+		if (!cursor_uleb(&walk->cursor, &code))
+			return false;
+		if (code == 0) {
+			depth--;
+			continue;
+		}
+		const struct abbrev *child = abbrev_find(walk->table, code);
+		if (!child || !entry_skip(&walk->cursor, walk->table, child,
+					  &walk->unit->encoding, &next))
+			return false;
+		if (child->children && !jump(walk, next))
+			depth++;
+	}
+	return true;
+}
+
+static struct node *new_node(struct walk *walk, const struct code *code, struct node *parent,
+			     uint64_t entry, uint64_t low)
+{
+	struct node *node = arena_alloc(&walk->reader->arena, sizeof(*node));
+	if (!node)
+		return NULL;
+	*node = (struct node){
+		.parent = parent,
+		.root = parent ? parent->root : node,
+		.file = walk->unit->file,
+		.entry = entry,
+		.start = low,
+		.call_file = code->call_file.form ? code->call_file.u : UINT64_MAX,
+		.call_line = code->call_line.u > UINT32_MAX ? 0 : (uint32_t)code->call_line.u,
+	};
+	if (code->origin.form)
+		unit_reference(walk->unit, &code->origin, &node->file, &node->entry);
+	uint64_t start;
+	if (unit_address(walk->unit, &code->entry, &start))
+		node->start = start;
+	return node;
+}
+
+/* Whether an address may be given to what is in `parent` (NULL: a function). */
+static bool may_have(const struct walk *walk, size_t i, const struct node *parent)
+{
+	const struct node *known = walk->nodes[i];
+	return parent ? known && known->root == parent->root : !known;
+}
+
+/*
+ * Gives the addresses that the entry covers to a node, which is made where there are any.
+ * False when out of memory.
+ */
+static bool give(struct walk *walk, const struct code *code, struct node *parent,
+		 uint64_t entry, struct node **ret)
+{
+	struct ranges ranges;
+	uint64_t low, high, first = 0;
+	bool has_first = false;
+	*ret = NULL;
+	ranges_begin(walk->unit, &code->low, &code->high, &code->ranges, &ranges);
+	while (walk->range_work-- > 0 && ranges_next(&ranges, &low, &high)) {
+		if (!has_first)
+			first = low;
+		has_first = true;
+		for (size_t i = first_not_below(walk, low);
+		     i < walk->count && walk->queries[i].vaddr < high; i++) {
+			if (walk->answer_work-- <= 0)
+				return true;
+			if (!may_have(walk, i, parent))
+				continue;
+			if (!*ret)
+				*ret = new_node(walk, code, parent, entry, first);
+			if (!*ret)
+				return false;
+			walk->nodes[i] = *ret;
+		}
+	}
+	return true;
+}
+
+/* Whether the block may hold any address: it covers one, or does not say what it covers. */
+static bool holds_any(struct walk *walk, const struct code *code)
+{
+	struct ranges ranges;
+	uint64_t low, high;
+	if (!code->low.form && !code->ranges.form)
+		return true;
+	ranges_begin(walk->unit, &code->low, &code->high, &code->ranges, &ranges);
+	while (walk->range_work-- > 0 && ranges_next(&ranges, &low, &high)) {
+		size_t i = first_not_below(walk, low);
+		if (i < walk->count && walk->queries[i].vaddr < high)
+			return true;
+	}
+	return ranges.damaged;
+}
+
+static struct sp_error *damaged(struct walk *walk, const char *what)
+{
+	return section_error(unit_info(walk->unit), cursor_offset(&walk->cursor), what);
+}
+
+static struct sp_error *enter(struct walk *walk, const struct abbrev *abbrev, struct node *node)
+{
+	if (!abbrev->children)
+		return NULL;
+	if (walk->levels.count >= LEVELS_MAX)
+		return damaged(walk, "entries are nested too deeply");
+	struct node **level = vec_push(&walk->levels);
+	if (!level)
+		return error_no_memory();
+	*level = node;
+	return NULL;
+}
+
+static struct node *around(const struct walk *walk)
+{
+	return walk->levels.count ? *vec_last(&walk->levels) : NULL;
+}
+
+/* A function or an inlined one, or a block. */
+static struct sp_error *take_code(struct walk *walk, const struct abbrev *abbrev, uint64_t entry)
+{
+	struct code code;
+	if (!read_code(walk, abbrev, &code))
+		return damaged(walk, "an entry reaches past its unit");
+	struct node *node = around(walk);
+	bool inside;
+	if (abbrev->kind == ENTRY_BLOCK) {
+		inside = holds_any(walk, &code);
+	} else {
+		/* Inlined ones that are in no function: nothing can be said of them. */
+		bool inlined = abbrev->kind == ENTRY_INLINED;
+		struct node *own = NULL;
+		if ((!inlined || node) &&
+		    !give(walk, &code, inlined ? node : NULL, entry, &own))
+			return error_no_memory();
+		inside = own != NULL;
+		node = own;
+	}
+	if (inside || walk->all)
+		return enter(walk, abbrev, node);
+	return skip_children(walk, abbrev, code.sibling)
+		       ? NULL
+		       : damaged(walk, "an entry reaches past its unit");
+}
+
+static struct sp_error *take_entry(struct walk *walk, const struct abbrev *abbrev, uint64_t entry)
+{
+	uint64_t sibling = 0;
+	switch (abbrev->kind) {
+	case ENTRY_FUNCTION:
+	case ENTRY_INLINED:
+	case ENTRY_BLOCK:
+		return take_code(walk, abbrev, entry);
+	default:
+		break;
+	}
+	if (!entry_skip(&walk->cursor, walk->table, abbrev, &walk->unit->encoding, &sibling))
+		return damaged(walk, "an entry reaches past its unit");
+	if (abbrev->kind == ENTRY_SCOPE || walk->all)
+		return enter(walk, abbrev, around(walk));
+	return skip_children(walk, abbrev, sibling)
+		       ? NULL
+		       : damaged(walk, "an entry reaches past its unit");
+}
+
+static struct sp_error *sweep(struct walk *walk)
+{
+	struct cursor *cursor = &walk->cursor;
+	while (cursor_left(cursor) > 0) {
+		uint64_t code, entry = cursor_offset(cursor);
+		if (!cursor_uleb(cursor, &code))
+			return damaged(walk, "an entry reaches past its unit");
+		if (code == 0) {
+			if (walk->levels.count <= 1)
+				return NULL;
+			walk->levels.count--;
+			continue;
+		}
+		const struct abbrev *abbrev = abbrev_find(walk->table, code);
+		if (!abbrev)
+			return damaged(walk, "an entry without abbreviation");
+		struct sp_error *error = take_entry(walk, abbrev, entry);
+		if (error)
+			return error;
+		if (walk->range_work < 0 || walk->answer_work < 0)
+			return damaged(walk, "entries cover the same code too often");
+	}
+	return NULL;
+}
+
+/* One sweep over all of the unit. */
+static struct sp_error *walk_over(struct reader *reader, const struct unit *unit,
+				  const struct line_query *queries, size_t count,
+				  struct node **nodes, bool all)
+{
+	struct walk walk = {
+		.reader = reader,
+		.unit = unit,
+		.queries = queries,
+		.count = count,
+		.nodes = nodes,
+		.all = all,
+		.range_work = 65536 + 8 * (int64_t)(unit->end - unit->offset),
+		.answer_work = 65536 + 1024 * (int64_t)count,
+	};
+	struct sp_error *error = reader_abbrevs(reader, unit, &walk.table);
+	if (error || !walk.table)
+		return error;
+	if (!section_cursor(unit_info(unit), unit->entries, unit->end, unit->file->image->swap,
+			    &walk.cursor))
+		return reader_damage(reader, section_error(unit_info(unit), unit->entries,
+							   "cannot be read"));
+	error = sweep(&walk);
+	vec_deinit(&walk.levels);
+	return reader_damage(reader, error);
+}
+
+/* The addresses that no function has, asked again of everything. */
+static struct sp_error *walk_rest(struct reader *reader, const struct unit *unit,
+				  const struct line_query *queries, size_t count, size_t rest,
+				  struct node **nodes)
+{
+	CLEANUP_FREE struct line_query *left = calloc(rest, sizeof(*left));
+	CLEANUP_FREE struct node **found = calloc(rest, sizeof(*found));
+	if (!left || !found)
+		return error_no_memory();
+	for (size_t i = 0, j = 0; i < count; i++)
+		if (!nodes[i])
+			left[j++] = queries[i];
+	struct sp_error *error = walk_over(reader, unit, left, rest, found, true);
+	for (size_t i = 0, j = 0; i < count; i++)
+		if (!nodes[i])
+			nodes[i] = found[j++];
+	return error;
+}
+
+struct sp_error *walk_unit(struct reader *reader, const struct unit *unit,
+			   const struct line_query *queries, size_t count, struct node **nodes)
+{
+	for (size_t i = 0; i < count; i++)
+		nodes[i] = NULL;
+	struct sp_error *error = walk_over(reader, unit, queries, count, nodes, false);
+	size_t rest = 0;
+	for (size_t i = 0; i < count; i++)
+		rest += !nodes[i];
+	if (error || rest == 0)
+		return error;
+	return walk_rest(reader, unit, queries, count, rest, nodes);
+}

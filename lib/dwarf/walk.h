@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The functions of a unit that hold addresses which are asked for, and what was inlined
+ * into them there. Entries are passed over in one sweep; only those of functions that
+ * hold an address are looked into.
+ */
+#ifndef DWARF_WALK_H
+#define DWARF_WALK_H
+
+#include "dwarf/line.h"
+#include "dwarf/unit.h"
+
+/* A function, or one that was inlined into `parent`. */
+struct node {
+	struct node *parent; /* NULL: this is a function of its own */
+	const struct node *root;
+	struct dwarf_file *file; /* of the entry that names it */
+	uint64_t entry;          /* its offset */
+	uint64_t start;          /* where its code begins */
+	uint64_t call_file;      /* where it was called from, as the line table counts; UINT64_MAX:
+				  * not said */
+	uint32_t call_line;
+	bool named;
+	const char *name; /* the reader's; NULL: it has none. Once it is `named` */
+};
+
+/* Sets nodes[i] to the innermost one that covers queries[i] (by ascending vaddr), or NULL. */
+struct sp_error *walk_unit(struct reader *reader, const struct unit *unit,
+			   const struct line_query *queries, size_t count,
+			   struct node **nodes) SP_MUST_CHECK;
+
+#endif
