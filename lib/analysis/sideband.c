@@ -130,7 +130,8 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 	case PERF_RECORD_READ:
 		return add_read(sideband, record);
 	case SP_RECORD_EVENT_UPDATE:
-		return add_note(sideband, record);
+		error = add_note(sideband, record);
+		return error ? error : machine_add(sideband->machine, record);
 	default:
 		return machine_add(sideband->machine, record);
 	}

@@ -8,23 +8,44 @@
 
 #define VDSO_SIZE_MAX ((size_t)1 << 20)
 
-/* A copy of the one that is mapped here. Its section headers end it, as ld lays it out. */
-static struct sp_error *own_vdso(struct image **ret)
+static struct sp_error *open_copy(const void *bytes, size_t size, struct image **ret)
+{
+	void *copy = malloc(size);
+	if (!copy)
+		return error_no_memory();
+	memcpy(copy, bytes, size);
+	return image_open_memory(copy, size, "[vdso]", ret);
+}
+
+struct sp_error *vdso_own(struct image **ret)
 {
 	const uint8_t *mapped = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 	ElfW(Ehdr) header;
 	if (!mapped)
 		return NULL;
 	memcpy(&header, mapped, sizeof(header));
+	/* Its section headers end it, as ld lays it out. */
 	size_t size = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
 	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || size < sizeof(header) ||
 	    size > VDSO_SIZE_MAX)
 		return NULL;
-	void *copy = malloc(size);
-	if (!copy)
-		return error_no_memory();
-	memcpy(copy, mapped, size);
-	return image_open_memory(copy, size, "[vdso]", ret);
+	return open_copy(mapped, size, ret);
+}
+
+/* NULL where the recording has none, or a damaged one. */
+static struct sp_error *kept_vdso(const struct module *module, struct image **ret)
+{
+	struct sp_error *error = module->kept_size ? open_copy(module->kept, module->kept_size, ret)
+						   : NULL;
+	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
+		sp_error_free(take_ptr(error));
+	return error;
+}
+
+static bool has_build_id(const struct module *module, const struct image *image)
+{
+	return module->build_id_size == image->build_id_size &&
+	       !memcmp(module->build_id, image->build_id, image->build_id_size);
 }
 
 static bool is_recorded(const struct binary_env *env, const struct module *module,
@@ -35,15 +56,21 @@ static bool is_recorded(const struct binary_env *env, const struct module *modul
 		return false;
 	if (module->build_id_size == 0 || image->build_id_size == 0)
 		return env->same_kernel;
-	return module->build_id_size == image->build_id_size &&
-	       !memcmp(module->build_id, image->build_id, image->build_id_size);
+	return has_build_id(module, image);
 }
 
 struct sp_error *vdso_open(const struct binary_env *env, const struct module *module,
 			   struct image **ret)
 {
+	CLEANUP(cleanup_image_free) struct image *kept = NULL;
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	struct sp_error *error = own_vdso(&image);
+	struct sp_error *error = kept_vdso(module, &kept);
+	if (!error && kept && (!module->build_id_size || has_build_id(module, kept))) {
+		*ret = take_ptr(kept);
+		return NULL;
+	}
+	if (!error)
+		error = vdso_own(&image);
 	if (error)
 		return error;
 	if (image && is_recorded(env, module, image)) {

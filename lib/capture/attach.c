@@ -379,11 +379,21 @@ static struct sp_error *describe_everyone(struct sp_capture *capture)
 	return error;
 }
 
+static bool samples_user(const struct event_plan *plan)
+{
+	for (size_t i = 0; i < plan->sample_count; i++)
+		if (!plan->samples[i].attr.exclude_user)
+			return true;
+	return false;
+}
+
 static struct sp_error *describe(struct sp_capture *capture)
 {
 	struct sp_error *error = make_synth(capture);
 	if (!error)
 		error = describe_kernel(capture);
+	if (!error && samples_user(capture->plan))
+		error = synth_vdso(capture->synth);
 	if (error)
 		return error;
 	return capture->target == CAPTURE_EVERYONE ? describe_everyone(capture)

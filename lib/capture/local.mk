@@ -23,6 +23,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/synth_bpf.c \
 	lib/capture/synth_internal.h \
 	lib/capture/synth_kernel.c \
+	lib/capture/synth_vdso.c \
 	lib/capture/workload.c lib/capture/workload.h
 check_PROGRAMS += \
 	tests/unit/test_coverage \

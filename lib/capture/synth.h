@@ -31,6 +31,12 @@ void synth_free(struct synth *synth);
 struct sp_error *synth_kernel(struct synth *synth, bool *hidden_ret) SP_MUST_CHECK;
 
 /*
+ * The vdso: its build-id, and its image itself, which no other kernel has. Nothing, and
+ * no error, where this process has none.
+ */
+struct sp_error *synth_vdso(struct synth *synth) SP_MUST_CHECK;
+
+/*
  * BPF programs already loaded, as KSYMBOL records: from bpf(2) where that is allowed
  * (at once, with exact sizes), else from /proc/kallsyms (50 ms). None, or hidden: no error.
  */

@@ -17,6 +17,7 @@
 #include "base/strtab.h"
 #include "machine/modules.h"
 #include "machine/process.h"
+#include "record/kept.h"
 
 /* Set in FORK records of perf's own making: they hold no mappings of the parent. */
 #ifndef PERF_RECORD_MISC_FORK_EXEC
@@ -209,6 +210,8 @@ static bool add_fork(struct machine *machine, const struct sp_record *record)
 struct sp_error *machine_add(struct machine *machine, const struct sp_record *record)
 {
 	bool added = true;
+	char name[KEPT_NAME_SIZE];
+	struct sp_bytes kept;
 	if (machine->sealed)
 		return error_new(SP_ERROR_INVALID, "a record came after the machine was sealed");
 	switch (record->type) {
@@ -224,6 +227,10 @@ struct sp_error *machine_add(struct machine *machine, const struct sp_record *re
 		break;
 	case PERF_RECORD_KSYMBOL:
 		added = add_ksymbol(machine, record);
+		break;
+	case SP_RECORD_EVENT_UPDATE:
+		added = !record_kept(record, name, &kept) ||
+			modules_add_kept(&machine->modules, name, kept);
 		break;
 	case SP_RECORD_HEADER_BUILD_ID:
 		added = modules_add_build_id(&machine->modules, &record->build_id, record->misc);

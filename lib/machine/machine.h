@@ -21,7 +21,7 @@ void machine_free(struct machine *machine);
 struct sp_error *machine_set_arch(struct machine *machine, const char *arch) SP_MUST_CHECK;
 
 /*
- * MMAP, MMAP2, COMM, FORK, KSYMBOL, HEADER_BUILD_ID; others are ignored. Copied.
+ * MMAP, MMAP2, COMM, FORK, KSYMBOL, HEADER_BUILD_ID, kept files; others are ignored. Copied.
  * Records of one time (synthesised ones have time 0) are replayed as they came.
  */
 struct sp_error *machine_add(struct machine *machine, const struct sp_record *record) SP_MUST_CHECK;

@@ -31,6 +31,8 @@ struct module {
 	const char *reference_symbol; /* "_text" or "_stext": what KASLR is measured by; or NULL */
 	uint32_t pid;          /* of the first process that mapped it */
 	bool is_64bit;
+	const uint8_t *kept;   /* the file itself, where the recording has it; untrusted */
+	size_t kept_size;      /* 0: it has not */
 };
 
 #endif

@@ -16,6 +16,12 @@
 #define GUEST_KERNEL_NAME "[guest.kernel.kallsyms]"
 #define JIT "[JIT] tid "
 
+/* A recording has one vdso of each kind. */
+#define KEPT_MAX 8
+
+/* Where 32-bit programs end. */
+#define END_OF_32BIT (UINT64_C(1) << 32)
+
 #ifndef MAP_HUGETLB
 #define MAP_HUGETLB 0x40000
 #endif
@@ -26,6 +32,7 @@ void modules_deinit(struct modules *modules)
 	strtab_deinit(&modules->strings);
 	vec_deinit(&modules->list);
 	vec_deinit(&modules->build_ids);
+	vec_deinit(&modules->kept);
 	u64map_deinit(&modules->build_id_of);
 	free(modules->slots);
 	*modules = (struct modules){0};
@@ -145,16 +152,28 @@ static bool is_vdso(const char *name)
 	       strcmp(name, "[vdsox32]") == 0;
 }
 
+/* A 32-bit program on a 64-bit kernel has another one, of the same name. */
+static struct module *add_vdso(struct modules *modules, const struct sp_mmap *mmap)
+{
+	struct module module = from_mmap(modules, mmap);
+	bool is_low = mmap->start < END_OF_32BIT && mmap->size <= END_OF_32BIT - mmap->start;
+	if (modules->is_64bit && is_low && strcmp(mmap->filename, "[vdso]") == 0)
+		module.path = strtab_add(&modules->strings, "[vdso32]");
+	module.kind = MODULE_VDSO;
+	module.name = module.path;
+	return intern(modules, &module);
+}
+
 struct module *modules_add_user(struct modules *modules, const struct sp_mmap *mmap,
 				bool executable)
 {
 	char jit[32];
 	const char *name = base_name(mmap->filename);
+	if (is_vdso(mmap->filename))
+		return add_vdso(modules, mmap);
 	struct module module = from_mmap(modules, mmap);
 	module.kind = MODULE_FILE;
-	if (is_vdso(mmap->filename)) {
-		module.kind = MODULE_VDSO;
-	} else if (is_memory(mmap->filename) || mmap->flags & MAP_HUGETLB) {
+	if (is_memory(mmap->filename) || mmap->flags & MAP_HUGETLB) {
 		module.kind = MODULE_ANONYMOUS;
 		if (executable) {
 			snprintf(jit, sizeof(jit), JIT "%d", (int)mmap->pid);
@@ -272,11 +291,41 @@ bool modules_add_build_id(struct modules *modules, const struct sp_build_id *bui
 	return true;
 }
 
+bool modules_add_kept(struct modules *modules, const char *name, struct sp_bytes bytes)
+{
+	const char *key = strtab_add(&modules->strings, name);
+	if (!key)
+		return false;
+	for (size_t i = 0; i < modules->kept.count; i++)
+		if (modules->kept.items[i].name == key)
+			return true; /* said twice */
+	if (modules->kept.count == KEPT_MAX || !bytes.size)
+		return true;
+	uint8_t *copy = arena_alloc(&modules->arena, bytes.size);
+	struct kept_file *file = copy ? vec_push(&modules->kept) : NULL;
+	if (!file)
+		return false;
+	memcpy(copy, bytes.bytes, bytes.size);
+	*file = (struct kept_file){key, copy, bytes.size};
+	return true;
+}
+
+static void give_kept(const struct modules *modules, struct module *module)
+{
+	for (size_t i = 0; i < modules->kept.count; i++)
+		if (modules->kept.items[i].name == module->path) {
+			module->kept = modules->kept.items[i].bytes;
+			module->kept_size = modules->kept.items[i].size;
+		}
+}
+
 void modules_seal(struct modules *modules)
 {
 	for (size_t i = 0; i < modules->list.count; i++) {
 		struct module *module = modules->list.items[i];
 		module->is_64bit = modules->is_64bit;
+		if (module->kind == MODULE_VDSO)
+			give_kept(modules, module);
 		if (module->build_id_size || module->kind == MODULE_ANONYMOUS ||
 		    module->kind == MODULE_KERNEL_CODE)
 			continue;
@@ -290,5 +339,6 @@ void modules_seal(struct modules *modules)
 		}
 	}
 	vec_deinit(&modules->build_ids);
+	vec_deinit(&modules->kept);
 	u64map_deinit(&modules->build_id_of);
 }

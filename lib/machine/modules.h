@@ -10,6 +10,13 @@
 #include "base/vec.h"
 #include "machine/module.h"
 
+/* A file that the recording holds. */
+struct kept_file {
+	const char *name; /* interned in `strings` */
+	const uint8_t *bytes;
+	size_t size;
+};
+
 struct modules {
 	struct arena arena;
 	struct strtab strings;
@@ -18,6 +25,7 @@ struct modules {
 	size_t slot_count;
 	VEC(struct sp_build_id) build_ids; /* of HEADER_BUILD_ID, until modules_seal(); size 0: */
 	struct u64map build_id_of;         /* ambiguous. By name (its address in `strings`) */
+	VEC(struct kept_file) kept; /* until modules_seal(); their bytes are the arena's */
 	bool is_64bit; /* of those to come, and of all once sealed */
 };
 
@@ -41,7 +49,10 @@ struct module *modules_add_code(struct modules *modules, const struct sp_ksymbol
 bool modules_add_build_id(struct modules *modules, const struct sp_build_id *build_id,
 			  uint16_t misc);
 
-/* Gives out the build-ids: modules are immutable from here on. */
+/* A file that comes with the recording, for all modules of that path. Copied. */
+bool modules_add_kept(struct modules *modules, const char *name, struct sp_bytes bytes);
+
+/* Gives out build-ids and kept files: modules are immutable from here on. */
 void modules_seal(struct modules *modules);
 
 #endif

@@ -241,6 +241,8 @@ if command -v perf >/dev/null; then
 	fi
 	perf report -i "$file" --stats 2>/dev/null >"$tmp/stats"
 	check "perf finds as many samples" grep -q "SAMPLE events: *$(samples "$file")" "$tmp/stats"
+	check "so is that of the vdso, and the vdso itself" sh -c \
+		'perf buildid-list -i "$1" | grep -q "\[vdso\]" && grep -qa "sprofelf.*ELF" "$1"' sh "$file"
 	wanted=$(eu-readelf -n "$workload/proportions" | sed -n 's/.*Build ID: //p')
 	if [ -n "$wanted" ]; then
 		perf buildid-list -i "$file" >"$tmp/ids" 2>/dev/null

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "record/encode.h"
+#include "record/kept.h"
 #include "record/note.h"
 #include "test.h"
 
@@ -330,6 +331,45 @@ TEST(attrs_are_no_larger_than_they_need)
 	ck_assert_uint_eq(attr_size_needed(&attr), PERF_ATTR_SIZE_VER6);
 	attr.sig_data = UINT64_C(1) << 63;
 	ck_assert_uint_eq(attr_size_needed(&attr), PERF_ATTR_SIZE_VER7);
+}
+
+TEST(kept_files_are_records_that_others_pass_over)
+{
+	struct record_buffer buffer = {0};
+	char name[KEPT_NAME_SIZE];
+	struct sp_bytes bytes;
+	ok_or_fail(record_encode_kept(&buffer, "[vdso]", "\177ELF!", 5));
+	struct perf_event_header head;
+	memcpy(&head, buffer.items, sizeof(head));
+	ck_assert_uint_eq(head.type, SP_RECORD_EVENT_UPDATE);
+	ck_assert_uint_eq(head.size, 56);
+	ck_assert_uint_eq(buffer.count, 56);
+	struct sp_record record = {.type = SP_RECORD_EVENT_UPDATE};
+	memcpy(&record.event_update.kind, buffer.items + 8, 8);
+	record.event_update.data = (struct sp_bytes){buffer.items + 24, buffer.count - 24};
+	ck_assert(record_kept(&record, name, &bytes));
+	ck_assert_str_eq(name, "[vdso]");
+	ck_assert_uint_eq(bytes.size, 5);
+	ck_assert_mem_eq(bytes.bytes, "\177ELF!", 5);
+
+	/* Whatever the sizes say, nothing is read past the record. */
+	for (size_t size = 0; size < 29; size++) {
+		record.event_update.data.size = size;
+		ck_assert(!record_kept(&record, name, &bytes));
+	}
+	record.event_update.data.size = 29;
+	ck_assert(record_kept(&record, name, &bytes));
+	buffer.items[24 + 7] = 0xff;
+	ck_assert(!record_kept(&record, name, &bytes));
+	buffer.items[24 + 7] = 0;
+	memset(buffer.items + 24 + 8, 'x', KEPT_NAME_SIZE);
+	ck_assert(!record_kept(&record, name, &bytes));
+	record.event_update.kind = NOTE_KIND;
+	ck_assert(!record_kept(&record, name, &bytes));
+	static char large[70000];
+	fails_with(SP_ERROR_LIMIT, record_encode_kept(&buffer, "[vdso]", large, sizeof(large)));
+	ck_assert_uint_eq(buffer.count, 56);
+	vec_deinit(&buffer);
 }
 
 TEST(notes_are_records_that_others_pass_over)

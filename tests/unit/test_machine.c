@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "record/kept.h"
 #include "test.h"
 
 /* Builders: a case says what matters to it, in the order of a real recording. */
@@ -395,12 +396,13 @@ TEST(names_are_those_that_perf_shows)
 		{"/dev/zero (deleted)", "[JIT] tid 9", MODULE_ANONYMOUS},
 		{"/memfd:jit (deleted)", "memfd:jit (deleted)", MODULE_FILE},
 	};
+	const uint64_t base = 0x7fff00000000;
 	struct machine *machine = machine_or_fail();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		map(machine, 0, 9, 0x1000 + i * 0x1000, 0x1000, cases[i].filename);
+		map(machine, 0, 9, base + i * 0x1000, 0x1000, cases[i].filename);
 	ok_or_fail(machine_seal(machine));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		const struct module *module = find(machine, 9, 0, 0x1000 + i * 0x1000).module;
+		const struct module *module = find(machine, 9, 0, base + i * 0x1000).module;
 		ck_assert_str_eq(module->name, cases[i].name);
 		ck_assert_str_eq(module->path, cases[i].filename);
 		ck_assert_int_eq(module->kind, cases[i].kind);
@@ -425,6 +427,50 @@ TEST(an_ip_stands_for_itself_only_where_there_is_no_file)
 		ck_assert_uint_eq(find(machine, 1, 0, 0x7010).ip, 0x7010);
 		machine_free(machine);
 	}
+}
+
+static void vdso_is(const char *arch, uint64_t start, uint64_t size, const char *name)
+{
+	struct machine *machine = machine_or_fail();
+	ok_or_fail(machine_set_arch(machine, arch));
+	map(machine, 0, 1, start, size, "[vdso]");
+	ok_or_fail(machine_seal(machine));
+	ck_assert_str_eq(find(machine, 1, 0, start).module->path, name);
+	machine_free(machine);
+}
+
+TEST(the_vdso_of_32_bit_programs_is_another)
+{
+	vdso_is("x86_64", 0xf7fc8000, 0x2000, "[vdso32]");
+	vdso_is("x86_64", 0x7ffe12345000, 0x2000, "[vdso]");
+	vdso_is("x86_64", 0xfffff000, 0x2000, "[vdso]");
+	vdso_is("armv7l", 0xf7fc8000, 0x1000, "[vdso]");
+}
+
+TEST(kept_files_go_to_their_modules)
+{
+	struct machine *machine = machine_or_fail();
+	struct record_buffer buffer = {0};
+	static uint8_t bytes[5000];
+	memset(bytes, 0x5a, sizeof(bytes));
+	ok_or_fail(record_encode_kept(&buffer, "[vdso]", bytes, sizeof(bytes)));
+	struct sp_record record = at(SP_RECORD_EVENT_UPDATE, 0);
+	memcpy(&record.event_update.kind, buffer.items + 8, 8);
+	record.event_update.data = (struct sp_bytes){buffer.items + 24, buffer.count - 24};
+	ok_or_fail(machine_add(machine, &record));
+	memset(buffer.items + 24 + 24, 1, 100); /* said again: the first holds; and it was copied */
+	ok_or_fail(machine_add(machine, &record));
+	map(machine, 0, 1, 0x7fff00000000, 0x2000, "[vdso]");
+	map(machine, 0, 1, 0x7ffe00000000, 0x2000, "/bin/program");
+	map(machine, 0, 1, 0xf7fc8000, 0x2000, "[vdso]");
+	ok_or_fail(machine_seal(machine));
+	vec_deinit(&buffer);
+	const struct module *module = find(machine, 1, 0, 0x7fff00000000).module;
+	ck_assert_uint_eq(module->kept_size, sizeof(bytes));
+	ck_assert_mem_eq(module->kept, bytes, sizeof(bytes));
+	ck_assert_uint_eq(find(machine, 1, 0, 0x7ffe00000000).module->kept_size, 0);
+	ck_assert_uint_eq(find(machine, 1, 0, 0xf7fc8000).module->kept_size, 0);
+	machine_free(machine);
 }
 
 static void build_id(struct machine *machine, uint16_t cpumode, const char *filename, int value)

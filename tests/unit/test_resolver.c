@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "binary/vdso.h"
 #include "resolving.h"
 
 TEST(resolver_names_functions_of_a_program)
@@ -457,6 +458,63 @@ TEST(resolver_names_the_vdso)
 	resolving_start(&r);
 	resolving_expect(&r, 0x800, NULL);
 	resolving_problem(&r, RESOLVER_KERNEL_OTHER, "vdso");
+}
+
+/* Whether some function of the module has `part` in its name. */
+static bool names_any(struct resolving *r, const char *part)
+{
+	for (uint64_t offset = 0; offset < 0x4000; offset += 16) {
+		const struct symbol *symbol = resolving_find(r, offset);
+		if (symbol && strstr(symbol->name, part))
+			return true;
+	}
+	return false;
+}
+
+TEST(resolver_names_another_kernels_vdso_by_the_one_kept)
+{
+	RESOLVING r = {0};
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	ok_or_fail(vdso_own(&image));
+	if (!image || !image->build_id_size)
+		return;
+	/* Made another one: by its build-id, and by what its functions are called. */
+	CLEANUP_FREE char *kept = malloc(image->size);
+	memcpy(kept, image->memory, image->size);
+	char *id = memmem(kept, image->size, image->build_id, image->build_id_size), *name = kept;
+	ck_assert_ptr_nonnull(id);
+	id[3] ^= 1;
+	size_t renamed = 0;
+	while ((name = memmem(name, (size_t)(kept + image->size - name), "clock_gettime", 13))) {
+		memcpy(name, "cl0ck", 5);
+		renamed++;
+	}
+	ck_assert_uint_gt(renamed, 0);
+	r.options.osrelease = "another";
+	r.module = (struct module){.kind = MODULE_VDSO, .path = "[vdso]", .name = "[vdso]",
+				   .kept = (const uint8_t *)kept, .kept_size = image->size,
+				   .build_id_size = image->build_id_size};
+	memcpy(r.module.build_id, id, image->build_id_size);
+	resolving_start(&r);
+	ck_assert(names_any(&r, "cl0ck_gettime"));
+	resolving_problem(&r, RESOLVER_OK, NULL);
+	resolving_stop(&r);
+	/* Killed before the build-ids were written, or an old reader's copy of the file. */
+	r.module.build_id_size = 0;
+	resolving_start(&r);
+	ck_assert(names_any(&r, "cl0ck_gettime"));
+	resolving_stop(&r);
+	/* One that is not what was mapped, and a damaged one, are not taken. */
+	r.module.build_id_size = image->build_id_size;
+	r.module.build_id[5] ^= 1;
+	resolving_start(&r);
+	ck_assert(!names_any(&r, "clock"));
+	resolving_problem(&r, RESOLVER_KERNEL_OTHER, "vdso");
+	resolving_stop(&r);
+	memcpy(r.module.build_id, image->build_id, image->build_id_size);
+	r.module.kept_size = 40;
+	resolving_start(&r);
+	ck_assert(names_any(&r, "clock_gettime"));
 }
 
 struct work {

@@ -5,13 +5,16 @@
 #include <linux/bpf.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include "binary/vdso.h"
 #include "capture/btf.h"
 #include "proc/maps.h"
 #include "files.h"
 #include "record/decode.h"
+#include "record/kept.h"
 #include "root.h"
 
 DEFINE_CLEANUP(struct maps *, maps_free)
@@ -272,6 +275,30 @@ TEST(synth_process_once)
 		ck_assert_uint_eq(record->mmap.prot, PROT_READ | PROT_EXEC);
 		ck_assert_uint_eq(record->mmap.flags, MAP_PRIVATE);
 	}
+	ck_assert_ptr_null(next(&bench));
+}
+
+TEST(synth_vdso_is_this_processs_own)
+{
+	BENCH bench;
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	char name[KEPT_NAME_SIZE];
+	struct sp_bytes bytes;
+	bench_init(&bench, false);
+	ok_or_fail(vdso_own(&image));
+	ok_or_fail(synth_vdso(bench.synth));
+	if (!image) {
+		ck_assert_ptr_null(next(&bench));
+		return;
+	}
+	const struct sp_record *record = next_of(&bench, SP_RECORD_HEADER_BUILD_ID);
+	ck_assert_str_eq(record->build_id.filename, "[vdso]");
+	ck_assert_uint_eq(record->misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER);
+	ck_assert_mem_eq(record->build_id.build_id, image->build_id, image->build_id_size);
+	ck_assert(record_kept(next_of(&bench, SP_RECORD_EVENT_UPDATE), name, &bytes));
+	ck_assert_str_eq(name, "[vdso]");
+	ck_assert_uint_eq(bytes.size, image->size);
+	ck_assert_mem_eq(bytes.bytes, (const void *)getauxval(AT_SYSINFO_EHDR), bytes.size);
 	ck_assert_ptr_null(next(&bench));
 }
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Files kept in the recording, since nobody else has them: the vdso, which is part of a
+ * kernel that another machine, or this one after an update, does not run. Like a note
+ * (record/note.h) it is an EVENT_UPDATE record (78) of a kind of our own:
+ *
+ *	header  u32 78, u16 misc 0, u16 size
+ *	u64     kind: KEPT_KIND ("sprofelf" in ASCII)
+ *	u64     id: 0, the first event
+ *	u64     size of the file in bytes, little-endian
+ *	char[16] name, as in MMAP: "[vdso]", with a NUL behind
+ *	u8[]    the file, zeros up to a multiple of 8
+ */
+#ifndef RECORD_KEPT_H
+#define RECORD_KEPT_H
+
+#include <sprof/record.h>
+#include "record/encode.h"
+
+#define KEPT_KIND UINT64_C(0x666c65666f727073)
+#define KEPT_NAME_SIZE 16
+
+/* Appends it. Fails with SP_ERROR_LIMIT where the file does not fit a record (64 KB). */
+struct sp_error *record_encode_kept(struct record_buffer *buffer, const char *name,
+				    const void *bytes, size_t size) SP_MUST_CHECK;
+
+/*
+ * Whether a decoded record is such a file, and which; the bytes are the record's own. They
+ * are untrusted.
+ */
+bool record_kept(const struct sp_record *record, char name_ret[KEPT_NAME_SIZE],
+		 struct sp_bytes *ret);
+
+#endif
