@@ -133,6 +133,15 @@ SP_API pid_t sp_capture_pid(const struct sp_capture *capture);
 SP_API struct sp_error *sp_capture_wait(struct sp_capture *capture, bool wait, bool *ended_ret,
 					int *status_ret) SP_MUST_CHECK;
 
+/* How call chains ended that were unwound while recording (SP_MISC_END_*). */
+struct sp_capture_stacks {
+	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit;
+	uint64_t skipped;   /* for want of time */
+	uint64_t none;      /* tasks without user space */
+	uint64_t repaired;  /* of those that were truncated: they are complete by others */
+	uint64_t shortened; /* frames in the middle were left out */
+};
+
 /* What has been recorded so far. */
 struct sp_capture_stats {
 	uint64_t samples;       /* written */
@@ -150,6 +159,7 @@ struct sp_capture_stats {
 	 */
 	uint64_t used_ns, sampled_ns;
 	bool cpu_wide;          /* how events were opened */
+	struct sp_capture_stacks stacks; /* after sp_capture_stop() */
 };
 
 /* At any time; final after sp_capture_stop(). */

@@ -133,7 +133,9 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 	if (error)
 		return error;
 	connect_parts(capture);
-	error = capture_map_rings(capture, options->ring_bytes);
+	error = capture_start_unwinding(capture);
+	if (!error)
+		error = capture_map_rings(capture, options->ring_bytes);
 	if (!error)
 		error = capture_attach(capture);
 	if (!error)
@@ -300,6 +302,10 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!capture->writer)
 		return NULL; /* it never began */
 	struct sp_error *error = capture_round(capture, false);
+	if (capture->unwinding) {
+		unwinding_wait(capture->unwinding);
+		unwinding_counts(capture->unwinding, &capture->unwound);
+	}
 	if (!error)
 		error = add_last_losses(capture);
 	if (!error)
@@ -348,6 +354,7 @@ void sp_capture_free(struct sp_capture *capture)
 	cleanup_close(&capture->timer_fd);
 	cleanup_close(&capture->delay_fd);
 	synth_free(capture->synth);
+	unwinding_free(capture->unwinding);
 	writer_free(capture->writer);
 	batch_deinit(&capture->batch);
 	membership_deinit(&capture->membership);

@@ -83,12 +83,60 @@ static void share_losses(struct filter_counts *counts, const struct filter_count
 		counts->lost_own += (double)lost;
 }
 
+/* A sample that is not what it should be is as good as lost. */
+static struct sp_error *take_sample(struct filter *filter, struct ring *ring, uint64_t position,
+				    const struct perf_event_header *header)
+{
+	struct sp_error *error = filter->taker.take(filter->taker.arg, ring, position, header);
+	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
+		sp_error_free(error);
+		filter->counts.damaged += header->size;
+		filter->counts.samples--;
+		error = NULL;
+	}
+	return error;
+}
+
+/* A ring that is being read. */
+struct reading {
+	struct filter *filter;
+	struct ring *ring;
+	struct batch *batch;
+	uint64_t run; /* from here on, all is to be kept and not yet added */
+	struct answer last;
+};
+
+static struct sp_error *read_record(struct reading *reading, uint64_t position,
+				    const struct perf_event_header *header)
+{
+	struct filter *filter = reading->filter;
+	bool keep = true, take = false;
+	struct sp_error *error = NULL;
+	if (header->type == PERF_RECORD_SAMPLE) {
+		error = see_sample(filter, &reading->last, reading->ring, position, &keep);
+		take = filter->taker.take && keep;
+	} else {
+		see_other(filter, reading->ring, position, header->type);
+	}
+	if (!error && (!keep || take)) {
+		error = batch_add_ring(reading->batch, reading->ring, reading->run, position);
+		reading->run = position + header->size;
+	}
+	if (!error && take)
+		error = take_sample(filter, reading->ring, position, header);
+	/* Room for the next, as soon as can be. */
+	if (!error && filter->taker.take)
+		ring_release(reading->ring, reading->run);
+	return error;
+}
+
 struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t end,
 			     struct batch *batch)
 {
-	struct answer last = {.since_ns = UINT64_MAX};
 	const struct filter_counts before = filter->counts;
-	uint64_t run = ring->tail, position = run;
+	struct reading reading = {.filter = filter, .ring = ring, .batch = batch, .run = ring->tail,
+				  .last = {.since_ns = UINT64_MAX}};
+	uint64_t position = ring->tail;
 	struct sp_error *error = NULL;
 	if (position == end)
 		return NULL;
@@ -98,20 +146,11 @@ struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t 
 			filter->counts.damaged += end - position;
 			break;
 		}
-		bool keep = true;
-		if (header.type == PERF_RECORD_SAMPLE)
-			error = see_sample(filter, &last, ring, position, &keep);
-		else
-			see_other(filter, ring, position, header.type);
-		uint64_t next = position + header.size;
-		if (!keep && !error) {
-			error = batch_add_ring(batch, ring, run, position);
-			run = next;
-		}
-		position = next;
+		error = read_record(&reading, position, &header);
+		position += header.size;
 	}
 	if (!error)
-		error = batch_add_ring(batch, ring, run, position);
+		error = batch_add_ring(batch, ring, reading.run, position);
 	share_losses(&filter->counts, &before);
 	struct sp_error *release_error = batch_release(batch, ring, end);
 	if (error)

@@ -25,15 +25,25 @@ struct filter_counts {
 	uint64_t first_ns, last_ns; /* of the samples that were kept; 0: none */
 };
 
+/* Who takes the samples that are kept out of the ring, in place of the batch. */
+struct sample_taker {
+	/* May be released when it returns. SP_ERROR_FORMAT: it is damaged, and nobody's. */
+	struct sp_error *(*take)(void *arg, const struct ring *ring, uint64_t position,
+				 const struct perf_event_header *header);
+	void *arg;
+};
+
 struct filter {
 	const struct membership *membership; /* NULL: all are followed */
 	struct doubts *doubts;               /* NULL: none */
+	struct sample_taker taker;           /* with batch.copy_all; NULL: the batch takes all */
 	struct record_fields fields;
 	struct filter_counts counts;
 };
 
 /*
- * Adds the records of the ring before `end` to the batch, and their release.
+ * Adds the records of the ring before `end` to the batch, and their release; with a taker,
+ * they are released as soon as they are copied.
  * The membership must have seen all side-band up to then.
  */
 struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t end,

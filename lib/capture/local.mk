@@ -6,12 +6,14 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/coverage.c lib/capture/coverage.h \
 	lib/capture/doubt.c lib/capture/doubt.h \
 	lib/capture/dsos.c lib/capture/dsos.h \
+	lib/capture/dump.c lib/capture/dump.h \
 	lib/capture/fields.h \
 	lib/capture/filter.c lib/capture/filter.h \
 	lib/capture/graph.c lib/capture/graph.h \
 	lib/capture/graph_fp.c \
 	lib/capture/host.c lib/capture/host.h \
 	lib/capture/membership.c lib/capture/membership.h \
+	lib/capture/pool.c lib/capture/pool.h \
 	lib/capture/recorder.h \
 	lib/capture/rescan.c \
 	lib/capture/round.c \
@@ -24,6 +26,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/synth_internal.h \
 	lib/capture/synth_kernel.c \
 	lib/capture/synth_vdso.c \
+	lib/capture/stack_size.c lib/capture/stack_size.h \
+	lib/capture/touch.c lib/capture/touch.h \
+	lib/capture/unwinding.c lib/capture/unwinding.h \
 	lib/capture/workload.c lib/capture/workload.h
 check_PROGRAMS += \
 	tests/unit/test_coverage \

@@ -13,6 +13,7 @@
 #include "capture/graph.h"
 #include "capture/tracker.h"
 #include "capture/synth.h"
+#include "capture/unwinding.h"
 #include "capture/workload.h"
 #include "event/set.h"
 #include "file/writer.h"
@@ -61,6 +62,8 @@ struct sp_capture {
 	struct tracker tracker;
 	struct filter filter;
 	struct dsos dsos;
+	struct unwinding *unwinding;    /* NULL: samples go to the file as they are */
+	struct unwinding_counts unwound; /* when it is over */
 	struct synth *synth;
 	struct record_buffer synthesised; /* what `synth` appends to */
 
@@ -69,6 +72,7 @@ struct sp_capture {
 	struct batch batch;
 	struct record_buffer extra;     /* records of our own on their way to the file */
 	bool dirty;                     /* something was written since the last commit */
+	uint64_t marked_ns;             /* all taken before the last mark is older than that */
 	uint64_t commit_ns;             /* time of that */
 	bool was_full;                  /* a sample ring had no room for some record */
 	uint64_t round_ns;              /* when the last round began, by the recording's clock */
@@ -116,6 +120,7 @@ bool capture_is_clock(const struct perf_event_attr *attr);
 bool capture_samples_kernel(const struct event_plan *plan);
 struct sp_error *capture_map_rings(struct sp_capture *capture, uint64_t ring_bytes) SP_MUST_CHECK;
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct sp_capture_options *options) SP_MUST_CHECK;
 

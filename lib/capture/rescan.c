@@ -108,6 +108,8 @@ struct sp_error *capture_rescan(struct sp_capture *capture)
 		if (capture->target == CAPTURE_EVERYONE || descends(capture, pid, now_ns))
 			error = follow_process(capture, pid, capture->round_ns);
 	}
+	if (!error && capture->unwinding)
+		error = unwinding_retain(capture->unwinding, processes.items, processes.count, now_ns);
 	vec_deinit(&processes);
 	set_times(capture, capture->round_ns);
 	if (error || again)

@@ -64,15 +64,32 @@ static struct sp_error *flush_extra(struct sp_capture *capture)
 	return error;
 }
 
+/*
+ * Who reads the mark takes it that nothing follows which is older than what was there at
+ * the mark before: so samples that are still unwound since then have to come first.
+ */
+static struct sp_error *add_mark(struct sp_capture *capture, bool *added_ret)
+{
+	const struct sp_record mark = {.type = SP_RECORD_FINISHED_ROUND};
+	*added_ret = !capture->unwinding ||
+		     unwinding_oldest_ns(capture->unwinding) >= capture->marked_ns;
+	if (!*added_ret)
+		return NULL;
+	capture->marked_ns = capture->tracker.last_ns;
+	if (capture->filter.counts.last_ns > capture->marked_ns)
+		capture->marked_ns = capture->filter.counts.last_ns;
+	return record_encode(&capture->extra, &mark, NULL);
+}
+
 static struct sp_error *commit(struct sp_capture *capture)
 {
-	struct sp_record mark = {.type = SP_RECORD_FINISHED_ROUND};
-	struct sp_error *error = record_encode(&capture->extra, &mark, NULL);
+	bool marked;
+	struct sp_error *error = add_mark(capture, &marked);
 	if (!error)
 		error = flush_extra(capture);
 	if (!error)
 		error = writer_commit(capture->writer);
-	capture->dirty = false;
+	capture->dirty = !marked;
 	capture->commit_ns = capture_now_ns();
 	return error;
 }
@@ -86,6 +103,8 @@ static struct sp_error *write_sideband(struct sp_capture *capture)
 {
 	struct record_buffer *kept = &capture->tracker.kept;
 	struct sp_error *error = dsos_add_records(&capture->dsos, kept->items, kept->count);
+	if (!error && capture->unwinding)
+		error = unwinding_see(capture->unwinding, kept->items, kept->count);
 	if (!error)
 		error = batch_add_bytes(&capture->batch, kept->items, kept->count);
 	capture->dirty |= kept->count != 0;
@@ -100,6 +119,8 @@ static struct sp_error *write_samples(struct sp_capture *capture)
 		capture->dirty |= ring->tail != capture->heads[i];
 		error = filter_ring(&capture->filter, ring, capture->heads[i], &capture->batch);
 	}
+	if (!error && capture->unwinding)
+		error = unwinding_write(capture->unwinding, &capture->batch, &capture->dirty);
 	return error;
 }
 
@@ -107,6 +128,8 @@ struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 {
 	struct record_buffer *made = &capture->synthesised;
 	struct sp_error *error = dsos_add_records(&capture->dsos, made->items, made->count);
+	if (!error && capture->unwinding)
+		error = unwinding_see(capture->unwinding, made->items, made->count);
 	if (!error)
 		error = batch_add_bytes(&capture->batch, made->items, made->count);
 	if (!error)
@@ -142,13 +165,16 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 	return error ? error : flush_error;
 }
 
-static void forget(struct sp_capture *capture)
+static struct sp_error *forget(struct sp_capture *capture)
 {
 	doubts_forget_ended(&capture->doubts);
 	if (capture->tracker.last_ns <= LAG_NS)
-		return;
+		return NULL;
 	membership_forget(&capture->membership, capture->tracker.last_ns - LAG_NS);
 	membership_forget(&capture->spaces, capture->tracker.last_ns - LAG_NS);
+	return capture->unwinding ? unwinding_forget(capture->unwinding,
+						     capture->tracker.last_ns - LAG_NS)
+				  : NULL;
 }
 
 struct sp_error *capture_round(struct sp_capture *capture, bool last)
@@ -162,9 +188,10 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (!error)
 		error = write_round(capture, last);
+	if (!error)
+		error = forget(capture);
 	if (error)
 		return error;
-	forget(capture);
 	capture->round_ns = now_ns;
 	error = add_notes(capture);
 	capture->dirty |= capture->extra.count != 0;

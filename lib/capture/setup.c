@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include "base/cleanup.h"
+#include "capture/dump.h"
 #include "capture/host.h"
 #include "capture/recorder.h"
 
@@ -17,6 +18,12 @@
 
 /* Rings are drained that often at least: what a recorder that is killed loses at most. */
 #define TIMER_NS 500000000
+
+/* The same where a sample is written a round after it was taken. */
+#define UNWINDING_TIMER_NS 200000000
+
+/* Of samples that wait to be unwound. */
+#define UNWINDING_MEMORY ((size_t)64 << 20)
 
 /* --all-user and --all-kernel: events that say themselves what they want are left alone. */
 static struct sp_error *restrict_modes(struct event_specs *specs,
@@ -303,7 +310,8 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 	capture->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (capture->epoll_fd < 0)
 		return error_os(errno, "epoll_create1");
-	struct sp_error *error = make_timer(capture, TIMER_NS, true, &capture->timer_fd);
+	uint64_t timer_ns = capture->unwinding ? UNWINDING_TIMER_NS : TIMER_NS;
+	struct sp_error *error = make_timer(capture, timer_ns, true, &capture->timer_fd);
 	if (!error && capture->delay_ns)
 		error = make_timer(capture, capture->delay_ns, false, &capture->delay_fd);
 	if (!error)
@@ -323,6 +331,48 @@ static struct sp_error *write_spans(void *arg, struct iovec *spans, int count)
 	return writer_write(capture->writer, spans, count);
 }
 
+static struct sp_error *take_dump(void *arg, const struct ring *ring, uint64_t position,
+				  const struct perf_event_header *header)
+{
+	struct sp_capture *capture = arg;
+	return unwinding_take(capture->unwinding, ring, position, header);
+}
+
+/* Half of the CPUs unwind: the others are the workload's. */
+struct sp_error *capture_start_unwinding(struct sp_capture *capture)
+{
+	const struct perf_event_attr *attr = &capture->plan->samples[0].attr;
+	if (!capture->graph.live || !(attr->sample_type & PERF_SAMPLE_STACK_USER))
+		return NULL;
+	const struct unwinding_options options = {
+		.ctx = capture->ctx,
+		.attr = attr,
+		.max_stack = capture->graph.max_stack,
+		.workers = capture->online.count > 1 ? capture->online.count / 2 : 1,
+		.memory_bytes = UNWINDING_MEMORY,
+	};
+	capture->filter.taker = (struct sample_taker){take_dump, capture};
+	return unwinding_new(&options, &capture->unwinding);
+}
+
+/* The events as what is in the file was made by. Their arrays are the set's. */
+static struct sp_error *file_events(const struct sp_capture *capture, struct arena *arena,
+				    const struct sp_event **events, size_t *count_ret)
+{
+	struct sp_error *error = event_set_events(capture->set, events, count_ret);
+	if (error || !capture->unwinding)
+		return error;
+	struct sp_event *changed = arena_alloc(arena, *count_ret * sizeof(*changed));
+	if (!changed)
+		return error_no_memory();
+	for (size_t i = 0; i < *count_ret; i++) {
+		changed[i] = (*events)[i];
+		dump_file_attr(&changed[i].attr);
+	}
+	*events = changed;
+	return NULL;
+}
+
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct sp_capture_options *options)
 {
@@ -330,7 +380,7 @@ struct sp_error *capture_open_file(struct sp_capture *capture,
 	struct writer_info info;
 	const struct sp_event *events;
 	size_t count;
-	struct sp_error *error = event_set_events(capture->set, &events, &count);
+	struct sp_error *error = file_events(capture, &arena, &events, &count);
 	if (!error)
 		error = host_info(capture->ctx, options->cmdline, capture->plan->clock_id, &arena,
 				  &info);
@@ -338,5 +388,8 @@ struct sp_error *capture_open_file(struct sp_capture *capture,
 		error = writer_open(capture->ctx, options->path ? options->path : "sprof.data", events,
 				    count, &info, &capture->writer);
 	capture->sink = (struct sink){write_spans, capture};
-	return error ? error : batch_init(&capture->batch, &capture->sink);
+	if (!error)
+		error = batch_init(&capture->batch, &capture->sink);
+	capture->batch.copy_all = capture->unwinding;
+	return error;
 }

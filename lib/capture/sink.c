@@ -46,10 +46,16 @@ static void add_span(struct batch *batch, void *bytes, size_t size)
 struct sp_error *batch_add_ring(struct batch *batch, const struct ring *ring, uint64_t begin,
 				uint64_t end)
 {
+	while (batch->copy_all && end - begin > BATCH_COPY_SIZE) {
+		struct sp_error *error = batch_add_ring(batch, ring, begin, begin + BATCH_COPY_SIZE);
+		if (error)
+			return error;
+		begin += BATCH_COPY_SIZE;
+	}
 	size_t size = (size_t)(end - begin);
 	if (!size)
 		return NULL;
-	bool copy = size < COPY_BELOW;
+	bool copy = size < COPY_BELOW || batch->copy_all;
 	struct sp_error *error = make_room(batch, 2, copy ? size : 0);
 	if (error)
 		return error;

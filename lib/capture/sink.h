@@ -28,6 +28,7 @@ struct sink {
  */
 struct batch {
 	const struct sink *sink;
+	bool copy_all;
 	struct iovec spans[BATCH_SPANS];
 	int span_count;
 	size_t size; /* of all spans */
@@ -44,7 +45,10 @@ struct batch_release {
 struct sp_error *batch_init(struct batch *batch, const struct sink *sink) SP_MUST_CHECK;
 void batch_deinit(struct batch *batch);
 
-/* The ring's bytes [begin, end): as spans where they lie, or copied where there are few. */
+/*
+ * The ring's bytes [begin, end): as spans where they lie, or copied where there are few. With
+ * batch.copy_all they are always copied, and may be released at once.
+ */
 struct sp_error *batch_add_ring(struct batch *batch, const struct ring *ring, uint64_t begin,
 				uint64_t end) SP_MUST_CHECK;
 

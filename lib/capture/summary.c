@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a recording comes to: how much there is, how much is missing, and why. */
+#include <stdio.h>
 #include "capture/recorder.h"
 
 /* Where less of the CPU time than that is in the samples, it is said. */
@@ -66,6 +67,7 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 		.used_ns = used,
 		.sampled_ns = used ? counts->weight : 0,
 		.cpu_wide = capture->plan->cpu_wide,
+		.stacks = capture->unwound.stacks,
 	};
 }
 
@@ -134,11 +136,85 @@ static struct sp_error *say_uncovered(struct sp_capture *capture,
 			    stats->cpu_wide ? "" : ")");
 }
 
+static uint64_t unwound(const struct sp_capture_stacks *stacks)
+{
+	return stacks->complete + stacks->truncated + stacks->no_unwind_info + stacks->bad_memory +
+	       stacks->depth_limit;
+}
+
+static struct sp_error *say_skipped(struct sp_capture *capture)
+{
+	const struct sp_capture_stacks *stacks = &capture->unwound.stacks;
+	if (!stacks->skipped)
+		return NULL;
+	return capture_note(capture, "%llu of %llu stacks have no calls of user space: there was no time "
+			    "to unwind them (fewer samples by -F, or --unwind later)",
+			    (unsigned long long)stacks->skipped,
+			    (unsigned long long)(stacks->skipped + unwound(stacks)));
+}
+
+/* Fewer than one in so many cut stacks are no news. */
+#define CUT_SHARE 1000
+
+static struct sp_error *say_cut(struct sp_capture *capture)
+{
+	const struct stack_sizes *sizes = &capture->unwound.sizes;
+	uint64_t all = unwound(&capture->unwound.stacks);
+	uint32_t enough = stack_sizes_enough(sizes), size = capture->graph.stack_bytes;
+	char remedy[128] = "";
+	if (!sizes->cut || sizes->cut * CUT_SHARE < all)
+		return NULL;
+	if (enough == UINT32_MAX && size < SP_STACK_BYTES_MAX)
+		snprintf(remedy, sizeof(remedy), "; some are larger than what can be copied: "
+			 "--call-graph dwarf,%u", SP_STACK_BYTES_MAX);
+	else if (enough == UINT32_MAX)
+		snprintf(remedy, sizeof(remedy), ", which is all that can be copied");
+	else if (enough > size)
+		snprintf(remedy, sizeof(remedy), "; --call-graph dwarf,%u would hold 99 %% of them",
+			 enough);
+	return capture_note(capture, "%llu of %llu stacks were cut by the %u bytes that are copied%s",
+			    (unsigned long long)sizes->cut, (unsigned long long)all, size, remedy);
+}
+
+static struct sp_error *say_refused(struct sp_capture *capture)
+{
+	const struct unwinding_counts *counts = &capture->unwound;
+	if (!counts->refused)
+		return NULL;
+	return capture_note(capture, "%llu stacks end at memory that was never used, which the kernel does "
+			    "not copy, and that of process %u may not be read, to make it present "
+			    "(record as root, or sudo sysctl kernel.yama.ptrace_scope=0)",
+			    (unsigned long long)counts->refused, counts->refused_pid);
+}
+
+static struct sp_error *say_shortened(struct sp_capture *capture)
+{
+	const struct sp_capture_stacks *stacks = &capture->unwound.stacks;
+	if (!stacks->shortened)
+		return NULL;
+	return capture_note(capture, "%llu stacks are shown without calls in their middle: they have more "
+			    "than %s", (unsigned long long)stacks->shortened,
+			    capture->graph.max_stack ? "--max-stack allows" : "a record holds");
+}
+
+/* How unwinding went. */
+static struct sp_error *say_unwound(struct sp_capture *capture)
+{
+	struct sp_error *error = say_skipped(capture);
+	if (!error)
+		error = say_cut(capture);
+	if (!error)
+		error = say_refused(capture);
+	return error ? error : say_shortened(capture);
+}
+
 /* What is said only at the end, for those who read the file. */
 struct sp_error *capture_say_end(struct sp_capture *capture)
 {
 	struct sp_error *error = say_new_cpus(capture);
 	const struct sp_capture_stats stats = sp_capture_stats(capture);
+	if (!error)
+		error = say_unwound(capture);
 	if (!error && capture->filter.membership && stats.lost)
 		error = capture_note(capture, "of the %llu samples lost, which are everyone's on these "
 				     "CPUs, probably %llu were of what was recorded",

@@ -415,6 +415,30 @@ static void say_emptiness(const struct session *session, const struct sp_capture
 		diag_say("no sample: %s used no CPU time, or too little for a sample", who);
 }
 
+static void add_part(char *text, size_t size, uint64_t count, const char *name)
+{
+	size_t used = strlen(text);
+	if (count)
+		snprintf(text + used, size - used, ", %llu %s", (unsigned long long)count, name);
+}
+
+/* How the stacks ended that were unwound meanwhile. */
+static void say_stacks(const struct sp_capture_stacks *stacks)
+{
+	char rest[256] = "";
+	uint64_t all = stacks->complete + stacks->truncated + stacks->no_unwind_info +
+		       stacks->bad_memory + stacks->depth_limit + stacks->skipped;
+	add_part(rest, sizeof(rest), stacks->repaired, "repaired");
+	add_part(rest, sizeof(rest), stacks->truncated, "truncated");
+	add_part(rest, sizeof(rest), stacks->no_unwind_info, "without unwind information");
+	add_part(rest, sizeof(rest), stacks->bad_memory, "at bad memory");
+	add_part(rest, sizeof(rest), stacks->depth_limit, "too deep");
+	add_part(rest, sizeof(rest), stacks->skipped, "not unwound");
+	if (all)
+		diag_say("%llu stacks unwound: %.2f %% complete%s", (unsigned long long)all,
+			 100 * (double)stacks->complete / (double)all, rest);
+}
+
 static void say_summary(const struct session *session)
 {
 	const struct arguments *arguments = session->arguments;
@@ -431,6 +455,7 @@ static void say_summary(const struct session *session)
 		diag_say("%llu samples more had been taken and could not be written",
 			 (unsigned long long)stats.unwritten);
 	say_losses(session, &stats);
+	say_stacks(&stats.stacks);
 	diag_say("%llu samples, %llu lost, %s in %s; %.3f s, of which recording took %.1f ms of CPU time "
 		 "(%.2f %%)",
 		 (unsigned long long)stats.samples, (unsigned long long)stats.lost_own, size,

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/unwinding.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include "base/cleanup.h"
+#include "binary/binary.h"
+#include "capture/dump.h"
+#include "capture/pool.h"
+#include "capture/touch.h"
+#include "record/decode.h"
+
+/* Some dozen samples of the default size: enough to be worth a thread's waking. */
+#define CHUNK_BYTES ((size_t)256 << 10)
+
+/* More than there can be in the largest copy, with a return address in each 8 bytes. */
+#define FRAMES_MAX 8448
+
+struct worker {
+	struct unwind_thread *thread;
+	struct unwind_frame *frames; /* FRAMES_MAX */
+	uint64_t *ips;               /* FRAMES_MAX */
+	struct toucher toucher;
+	struct stack_sizes sizes;
+	struct sp_capture_stacks stacks;
+	/* So that two workers do not write to one line. */
+	uint8_t padding[64];
+};
+
+struct unwinding {
+	struct sp_ctx *ctx;
+	struct dump_layout layout;
+	struct record_fields fields;
+	size_t frame_limit;
+	struct live *live;
+	struct decoder *decoder;    /* of the side-band */
+	struct sp_event event;      /* what it decodes by */
+	struct binary_env binaries;
+	struct unwinder *unwinder;
+	struct worker *workers;
+	size_t worker_count;
+	struct pool *pool;
+	struct record_buffer simple; /* samples that need no unwinding, or get none */
+	struct dump *scratch;        /* one of these */
+	struct sp_capture_stacks stacks; /* of these */
+};
+
+DEFINE_CLEANUP(struct unwinding *, unwinding_free)
+
+static const enum sp_misc_end misc_ends[UNWIND_END_COUNT] = {
+	[UNWIND_COMPLETE] = SP_MISC_END_COMPLETE,
+	[UNWIND_TRUNCATED] = SP_MISC_END_TRUNCATED,
+	[UNWIND_NO_INFO] = SP_MISC_END_NO_UNWIND_INFO,
+	[UNWIND_BAD_MEMORY] = SP_MISC_END_BAD_MEMORY,
+	[UNWIND_DEPTH_LIMIT] = SP_MISC_END_DEPTH_LIMIT,
+};
+
+static void count_end(struct sp_capture_stacks *stacks, enum unwind_end end)
+{
+	uint64_t *const counts[UNWIND_END_COUNT] = {
+		[UNWIND_COMPLETE] = &stacks->complete,
+		[UNWIND_TRUNCATED] = &stacks->truncated,
+		[UNWIND_NO_INFO] = &stacks->no_unwind_info,
+		[UNWIND_BAD_MEMORY] = &stacks->bad_memory,
+		[UNWIND_DEPTH_LIMIT] = &stacks->depth_limit,
+	};
+	++*counts[end];
+}
+
+/* A fixed field of the sample, by its place from the header. */
+static uint64_t field(const struct dump *dump, uint32_t at)
+{
+	return dump->words[at / 8];
+}
+
+/* What there is no more of than the kernel found, or than was asked for. */
+static void see_truncated(const struct unwinding *unwinding, struct worker *worker,
+			  const struct dump *dump)
+{
+	uint64_t tid_word = field(dump, unwinding->fields.sample_tid);
+	uint64_t time_ns = field(dump, unwinding->fields.sample_time);
+	uint64_t sp = dump_registers(dump)[unwinding->layout.sp_index];
+	if (dump->stack_size < dump->stack_asked) {
+		struct touch_stack stack = {.pid = first_u32(tid_word), .sp = sp,
+					    .good = dump->stack_size, .asked = dump->stack_asked,
+					    .time_ns = time_ns};
+		toucher_touch(&worker->toucher, &stack);
+	} else {
+		stack_sizes_see(&worker->sizes, first_u32(tid_word), second_u32(tid_word), sp,
+				time_ns);
+	}
+}
+
+/*
+ * In a chain, all but the first are taken for addresses behind calls. Behind a signal's
+ * frame is the very place where code was interrupted: the one after it leads back there.
+ */
+static void take_ips(struct worker *worker, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		worker->ips[i] = worker->frames[i].ip + (i > 0 && worker->frames[i].exact);
+}
+
+static struct unwind_sample sample_of(const struct unwinding *unwinding, const struct dump *dump)
+{
+	return (struct unwind_sample){
+		.view = dump->view,
+		.registers = {.abi = dump->abi, .mask = unwinding->layout.register_mask,
+			      .values = dump_registers(dump), .count = dump->register_count},
+		.stack = {dump_stack(dump), dump->stack_size},
+	};
+}
+
+static struct sp_error *unwind_dump(const struct unwinding *unwinding, struct worker *worker,
+				    const struct dump *dump, struct record_buffer *output)
+{
+	const struct unwind_sample sample = sample_of(unwinding, dump);
+	struct unwind_result result =
+		unwind_stack(worker->thread, &sample, worker->frames, FRAMES_MAX);
+	count_end(&worker->stacks, result.end);
+	if (result.end == UNWIND_TRUNCATED)
+		see_truncated(unwinding, worker, dump);
+	take_ips(worker, result.count);
+	struct dump_chain chain = {
+		.ips = worker->ips, .count = result.count,
+		.misc = (uint16_t)(misc_ends[result.end] << SP_MISC_END_SHIFT |
+				   (result.frame_pointers ? SP_MISC_GUESSED : 0)),
+	};
+	bool shortened;
+	struct sp_error *error =
+		dump_encode(output, dump, &chain, unwinding->frame_limit, &shortened);
+	if (!error)
+		worker->stacks.shortened += shortened;
+	return error;
+}
+
+static const struct dump *dump_at(const struct chunk *chunk, size_t at)
+{
+	return (const struct dump *)(const void *)(chunk->bytes + at);
+}
+
+static void work_on(void *arg, size_t index, struct chunk *chunk)
+{
+	struct unwinding *unwinding = arg;
+	for (size_t at = 0; at < chunk->used && !chunk->error;) {
+		const struct dump *dump = dump_at(chunk, at);
+		at += dump->size;
+		if (at < chunk->used) {
+			const struct unwind_sample next = sample_of(unwinding, dump_at(chunk, at));
+			unwind_prefetch(&next);
+		}
+		chunk->error = unwind_dump(unwinding, &unwinding->workers[index], dump,
+					   &chunk->output);
+	}
+}
+
+static struct location locate(void *arg, uint32_t view, uint64_t ip)
+{
+	struct unwinding *unwinding = arg;
+	return live_locate(unwinding->live, view, ip);
+}
+
+/* That there is no file is no error: the code is left by guess, and that is counted. */
+static struct sp_error *open_file(void *arg, const struct module *module, uint32_t pid,
+				  struct image **ret)
+{
+	struct unwinding *unwinding = arg;
+	CLEANUP(binary_diagnosis_clear) struct binary_diagnosis diagnosis = {0};
+	*ret = NULL;
+	if (module->kind != MODULE_FILE && module->kind != MODULE_VDSO)
+		return NULL;
+	struct sp_error *error = binary_open(&unwinding->binaries, module, pid, &diagnosis, ret);
+	if (!error && !*ret && diagnosis.text)
+		ctx_log(unwinding->ctx, SP_LOG_DEBUG, "%s", diagnosis.text);
+	return error;
+}
+
+static struct sp_error *open_debug_file(void *arg, const struct module *module,
+					const struct image *image, debugfile_wanted_fn *wanted,
+					struct image **ret)
+{
+	const struct unwinding *unwinding = arg;
+	struct debugfile_places places = binary_places(&unwinding->binaries);
+	CLEANUP_FREE char *path = binary_recorded_path(module);
+	return path ? debugfile_find(&places, image, path, wanted, ret) : error_no_memory();
+}
+
+static struct sp_error *make_unwinder(struct unwinding *unwinding, const char *machine)
+{
+	struct unwind_options options = {
+		.arch = machine,
+		.locator = {locate, unwinding},
+		.files = {.open = open_file, .debug = open_debug_file, .arg = unwinding},
+	};
+	struct sp_error *error = binary_env_init(&unwinding->binaries, unwinding->ctx, NULL, true);
+	return error ? error : unwinder_new(unwinding->ctx, &options, &unwinding->unwinder);
+}
+
+static struct sp_error *make_workers(struct unwinding *unwinding, size_t count, size_t memory)
+{
+	unwinding->workers = calloc(count, sizeof(*unwinding->workers));
+	if (!unwinding->workers)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		struct worker *worker = &unwinding->workers[unwinding->worker_count++];
+		toucher_init(&worker->toucher);
+		worker->sizes.ctx = unwinding->ctx;
+		worker->thread = unwind_thread_new(unwinding->unwinder);
+		worker->frames = calloc(FRAMES_MAX, sizeof(*worker->frames));
+		worker->ips = calloc(FRAMES_MAX, sizeof(*worker->ips));
+		if (!worker->thread || !worker->frames || !worker->ips)
+			return error_no_memory();
+	}
+	const struct pool_options options = {
+		.workers = count, .chunk_bytes = CHUNK_BYTES,
+		.chunks = memory / CHUNK_BYTES > 2 * count ? memory / CHUNK_BYTES : 2 * count,
+		.work = work_on, .arg = unwinding,
+	};
+	return pool_new(&options, &unwinding->pool);
+}
+
+/* Records of the side-band have no fields of samples: one event will do for all. */
+static struct sp_error *make_decoder(struct unwinding *unwinding,
+				     const struct perf_event_attr *attr)
+{
+	unwinding->event = (struct sp_event){.name = "side-band", .attr = *attr};
+	/* A kernel that was not asked for build-ids does not set the bit that says one. */
+	unwinding->event.attr.build_id = 1;
+	unwinding->event.attr.mmap2 = 1;
+	const struct record_layout layout = {.events = &unwinding->event, .event_count = 1,
+					     .path = "side-band"};
+	return decoder_new(&layout, &unwinding->decoder);
+}
+
+struct sp_error *unwinding_new(const struct unwinding_options *options, struct unwinding **ret)
+{
+	CLEANUP(cleanup_unwinding_free) struct unwinding *unwinding = calloc(1, sizeof(*unwinding));
+	struct utsname name;
+	if (!unwinding)
+		return error_no_memory();
+	if (uname(&name) < 0)
+		return error_os(errno, "uname");
+	unwinding->ctx = options->ctx;
+	unwinding->frame_limit = options->max_stack ? options->max_stack : SIZE_MAX;
+	if (!dump_layout_make(options->attr, name.machine, &unwinding->layout) ||
+	    !record_fields_make(options->attr->sample_type, &unwinding->fields))
+		return error_new(SP_ERROR_INVALID, "samples without a copy of the stack");
+	unwinding->scratch = malloc(2 * RECORD_SIZE_MAX);
+	if (!unwinding->scratch)
+		return error_no_memory();
+	struct sp_error *error = make_decoder(unwinding, options->attr);
+	if (!error)
+		error = live_new(strstr(name.machine, "64"), &unwinding->live);
+	if (!error)
+		error = make_unwinder(unwinding, name.machine);
+	if (!error)
+		error = make_workers(unwinding, options->workers, options->memory_bytes);
+	if (!error)
+		*ret = take_ptr(unwinding);
+	return error;
+}
+
+void unwinding_free(struct unwinding *unwinding)
+{
+	if (!unwinding)
+		return;
+	pool_free(unwinding->pool);
+	for (size_t i = 0; i < unwinding->worker_count; i++) {
+		unwind_thread_free(unwinding->workers[i].thread);
+		free(unwinding->workers[i].frames);
+		free(unwinding->workers[i].ips);
+	}
+	free(unwinding->workers);
+	unwinder_free(unwinding->unwinder);
+	binary_env_deinit(&unwinding->binaries);
+	live_free(unwinding->live);
+	decoder_free(unwinding->decoder);
+	vec_deinit(&unwinding->simple);
+	free(unwinding->scratch);
+	free(unwinding);
+}
+
+struct sp_error *unwinding_see(struct unwinding *unwinding, const uint8_t *bytes, size_t size)
+{
+	struct sp_error *error = NULL;
+	for (size_t at = 0; at + sizeof(struct perf_event_header) <= size && !error;) {
+		struct perf_event_header header;
+		struct sp_record record;
+		memcpy(&header, bytes + at, sizeof(header));
+		if (header.size < sizeof(header) || header.size > size - at)
+			break;
+		const struct raw_record raw = {.type = header.type, .misc = header.misc,
+					       .size = header.size, .bytes = bytes + at, .offset = at};
+		error = decoder_decode(unwinding->decoder, &raw, &record);
+		if (!error)
+			error = live_add(unwinding->live, &record);
+		else if (sp_error_code(error) == SP_ERROR_FORMAT)
+			sp_error_free(take_ptr(error)); /* the file has it, and says so */
+		at += header.size;
+	}
+	return error ? error : live_apply(unwinding->live);
+}
+
+struct sp_error *unwinding_retain(struct unwinding *unwinding, const uint32_t *pids, size_t count,
+				  uint64_t time_ns)
+{
+	return live_retain(unwinding->live, pids, count, time_ns);
+}
+
+/* Without the user's calls: there are none, or nobody has the time to find them. */
+static struct sp_error *write_simply(struct unwinding *unwinding, const struct ring *ring,
+				     const struct dump_parts *parts)
+{
+	struct dump *dump = unwinding->scratch;
+	struct dump_chain chain = {0};
+	bool shortened;
+	dump_copy(&unwinding->layout, parts, ring, false, dump);
+	if (dump->register_count) {
+		chain = (struct dump_chain){
+			.ips = dump_registers(dump) + unwinding->layout.ip_index, .count = 1,
+			.misc = SP_MISC_END_SKIPPED << SP_MISC_END_SHIFT,
+		};
+		unwinding->stacks.skipped++;
+	} else {
+		unwinding->stacks.none++;
+	}
+	return dump_encode(&unwinding->simple, dump, &chain, SIZE_MAX, &shortened);
+}
+
+struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *ring,
+				uint64_t position, const struct perf_event_header *header)
+{
+	struct dump_parts parts;
+	struct chunk *chunk;
+	if (!dump_find(&unwinding->layout, ring, position, header, &parts))
+		return error_new(SP_ERROR_FORMAT, "a sample is not what its event says");
+	struct dump *dump = NULL;
+	if (parts.abi != PERF_SAMPLE_REGS_ABI_NONE)
+		dump = pool_reserve(unwinding->pool, dump_size(&unwinding->layout, &parts, true),
+				    &chunk);
+	if (!dump)
+		return write_simply(unwinding, ring, &parts);
+	dump_copy(&unwinding->layout, &parts, ring, true, dump);
+	uint64_t time_ns = field(dump, unwinding->fields.sample_time);
+	uint32_t pid = first_u32(field(dump, unwinding->fields.sample_tid));
+	dump->view = live_view(unwinding->live, pid, time_ns);
+	if (time_ns < chunk->oldest_ns)
+		chunk->oldest_ns = time_ns;
+	return NULL;
+}
+
+struct sp_error *unwinding_write(struct unwinding *unwinding, struct batch *batch,
+				 bool *wrote_ret)
+{
+	VEC(struct chunk *) chunks = {0};
+	struct chunk *chunk;
+	pool_submit(unwinding->pool);
+	struct sp_error *error = batch_add_bytes(batch, unwinding->simple.items,
+						 unwinding->simple.count);
+	*wrote_ret |= unwinding->simple.count != 0;
+	while (!error && (chunk = pool_collect(unwinding->pool))) {
+		struct chunk **slot = vec_push(&chunks);
+		*wrote_ret = true;
+		error = take_ptr(chunk->error);
+		if (!error && !slot)
+			error = error_no_memory();
+		if (!error)
+			error = batch_add_bytes(batch, chunk->output.items, chunk->output.count);
+		if (slot)
+			*slot = chunk;
+		else
+			pool_release(unwinding->pool, chunk);
+	}
+	struct sp_error *flush_error = batch_flush(batch);
+	unwinding->simple.count = 0;
+	for (size_t i = 0; i < chunks.count; i++)
+		pool_release(unwinding->pool, chunks.items[i]);
+	vec_deinit(&chunks);
+	if (error)
+		sp_error_free(flush_error);
+	return error ? error : flush_error;
+}
+
+void unwinding_wait(struct unwinding *unwinding)
+{
+	pool_wait(unwinding->pool);
+}
+
+uint64_t unwinding_oldest_ns(const struct unwinding *unwinding)
+{
+	return pool_oldest_ns(unwinding->pool);
+}
+
+struct sp_error *unwinding_forget(struct unwinding *unwinding, uint64_t before_ns)
+{
+	uint64_t oldest_ns = unwinding_oldest_ns(unwinding);
+	return live_forget(unwinding->live, oldest_ns < before_ns ? oldest_ns : before_ns);
+}
+
+static void add_stacks(struct sp_capture_stacks *sum, const struct sp_capture_stacks *stacks)
+{
+	sum->complete += stacks->complete;
+	sum->truncated += stacks->truncated;
+	sum->no_unwind_info += stacks->no_unwind_info;
+	sum->bad_memory += stacks->bad_memory;
+	sum->depth_limit += stacks->depth_limit;
+	sum->skipped += stacks->skipped;
+	sum->none += stacks->none;
+	sum->repaired += stacks->repaired;
+	sum->shortened += stacks->shortened;
+}
+
+void unwinding_counts(const struct unwinding *unwinding, struct unwinding_counts *ret)
+{
+	*ret = (struct unwinding_counts){
+		.stacks = unwinding->stacks,
+		.cpu_ns = pool_cpu_ns(unwinding->pool),
+		.unwinder = unwinder_stats(unwinding->unwinder),
+	};
+	for (size_t i = 0; i < unwinding->worker_count; i++) {
+		const struct worker *worker = &unwinding->workers[i];
+		add_stacks(&ret->stacks, &worker->stacks);
+		stack_sizes_add(&ret->sizes, &worker->sizes);
+		ret->touched += worker->toucher.touched;
+		ret->refused += worker->toucher.refused;
+		if (worker->toucher.refused)
+			ret->refused_pid = worker->toucher.refused_pid;
+	}
+}
