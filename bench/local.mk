@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make bench [BENCH='SECTION...'] [PERF=path]: compares with perf in the same run.
+# make bench [BENCH='SECTION...'] [PERF=path] [PERF_NEW=path]: compares with perf in the
+# same run.
 noinst_PROGRAMS += bench/measure
 bench_measure_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 bench_measure_LDFLAGS =
 bench_measure_LDADD =
-EXTRA_DIST += bench/run.sh bench/fold.awk bench/big.sh bench/big/main.cc bench/big/part.cc bench/big/part.h
+EXTRA_DIST += bench/run.sh bench/stacks.sh bench/fold.awk bench/big.sh \
+	bench/big/main.cc bench/big/part.cc bench/big/part.h
 
 .PHONY: bench
 bench: all
-	@top_builddir='$(abs_top_builddir)' PERF='$(PERF)' $(SHELL) $(srcdir)/bench/run.sh $(BENCH)
+	@top_builddir='$(abs_top_builddir)' PERF='$(PERF)' PERF_NEW='$(PERF_NEW)' CC='$(CC)' \
+		$(SHELL) $(srcdir)/bench/run.sh $(BENCH)

@@ -2,11 +2,11 @@
 /*
  * measure LOG COMMAND [ARG]...: runs COMMAND and appends one line to LOG:
  *
- *	WALL_MS CPU_MS MAXRSS_KB STATUS
+ *	WALL_MS CPU_MS MAXRSS_KB STATUS END_MS
  *
  * CPU is user and system time of it and of all children that it waited for;
- * STATUS is its exit status, or 128 and the signal. Ends with status 0 whatever
- * the command's was.
+ * STATUS is its exit status, or 128 and the signal; END_MS is CLOCK_MONOTONIC when
+ * it had ended. Ends with status 0 whatever the command's was.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,14 +49,14 @@ int main(int argc, char **argv)
 		perror("measure: wait4");
 		return 1;
 	}
-	double wall = seconds(CLOCK_MONOTONIC) - begin;
+	double end = seconds(CLOCK_MONOTONIC);
 	double cpu = of_timeval(usage.ru_utime) + of_timeval(usage.ru_stime);
 	FILE *log = fopen(argv[1], "a");
 	if (!log) {
 		perror(argv[1]);
 		return 1;
 	}
-	fprintf(log, "%.3f %.3f %ld %d\n", wall * 1e3, cpu * 1e3, usage.ru_maxrss,
-		WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+	fprintf(log, "%.3f %.3f %ld %d %.3f\n", (end - begin) * 1e3, cpu * 1e3, usage.ru_maxrss,
+		WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), end * 1e3);
 	return fclose(log) ? 1 : 0;
 }

@@ -1,15 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # run.sh [SECTION]...: measures sprof and perf by turns, prints medians and their
-# ratio (below 1: sprof needs less). Sections: startup overhead attach report.
+# ratio (below 1: sprof needs less). Sections: startup overhead attach report, and
+# those of bench/stacks.sh.
 #
-# Environment: top_builddir; PERF (perf); BENCH_RUNS (by turns, 7); BENCH_DATA
-# (a recording to report on, instead of making one of a million samples).
+# Environment: top_builddir; PERF (perf), PERF_NEW (another one to compare with as to
+# call graphs); BENCH_RUNS (by turns, 7); BENCH_DATA (a recording to report on, instead
+# of making one of a million samples), BENCH_DWARF_DATA (the same, of stacks);
+# BENCH_FULL=1 (also what perf takes minutes for).
 set -u
 : "${top_builddir:?}"
 : "${PERF:=}"
 : "${PERF:=perf}"
 : "${BENCH_RUNS:=7}"
+: "${PERF_NEW:=}"
+here=$(cd "$(dirname "$0")" && pwd)
 measure=$top_builddir/bench/measure
 workload=$top_builddir/tests/workload
 kept=$top_builddir/bench/data
@@ -299,14 +304,17 @@ report() {
 	echo "  reading the file by cat: $(column "$tmp/cat" 1) ms"
 }
 
+. "$here/stacks.sh"
+
 echo "sprof: $("$sprof" --version); perf: $("$PERF" --version)"
 echo "$(uname -srm), $(getconf _NPROCESSORS_ONLN) CPUs; medians of $BENCH_RUNS runs by turns"
-[ $# != 0 ] || set -- startup overhead attach report
+sections="startup overhead attach report dwarf-report inlines live end-to-end complete symbolize"
+[ $# != 0 ] || set -- $sections
 for section; do
-	case $section in
-	startup | overhead | attach | report) $section ;;
+	case " $sections " in
+	*" $section "*) $(echo "$section" | tr - _) ;;
 	*)
-		echo "there is no section '$section': startup overhead attach report" >&2
+		echo "there is no section '$section': $sections" >&2
 		exit 1
 		;;
 	esac

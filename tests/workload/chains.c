@@ -165,16 +165,21 @@ static bool is_inner_end(const struct chain *chain)
 	return false;
 }
 
-static bool is_gap(const char *frame)
+static bool begins(const char *text, const char *with)
 {
-	return frame[0] == '[' && strstr(frame, "frames");
+	return !strncmp(text, with, strlen(with));
 }
 
-/* Where a chain stops, as views mark it. */
+/* As sprof's views mark what is missing. */
+static bool is_gap(const char *frame)
+{
+	return begins(frame, "[frames left out]");
+}
+
 static bool is_mark(const char *frame)
 {
-	return frame[0] == '[' && (strstr(frame, "truncated") || strstr(frame, "no unwind") ||
-				   strstr(frame, "bad memory") || strstr(frame, "limit"));
+	return begins(frame, "[truncated stacks]") || begins(frame, "[stack cut: ") ||
+	       begins(frame, "[stack left out ");
 }
 
 static enum verdict judge(const struct node *root, struct chain chain)
