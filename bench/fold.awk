@@ -12,6 +12,8 @@ function flush(   line, i) {
 }
 /^$/ { flush(); depth = 0; next }
 /^[^ \t]/ { flush(); depth = 0; comm = $1; gsub(/;/, ":", comm); next }
+# Where perf 6.1 could not go on.
+$1 == "ffffffffffffffff" { next }
 {
 	dso = $NF
 	name = $0
