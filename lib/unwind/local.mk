@@ -6,10 +6,14 @@ lib_libsprof_core_la_SOURCES += \
 	lib/unwind/code.c lib/unwind/code.h \
 	lib/unwind/engine.h \
 	lib/unwind/engine_cfi.c \
-	lib/unwind/engine_libunwind_none.c \
 	lib/unwind/expression.c lib/unwind/expression.h \
 	lib/unwind/guess.c lib/unwind/guess.h \
 	lib/unwind/leb128.h \
 	lib/unwind/memory.h \
 	lib/unwind/row.c lib/unwind/row.h \
 	lib/unwind/unwind.c lib/unwind/unwind.h
+if HAVE_LIBUNWIND
+lib_libsprof_core_la_SOURCES += lib/unwind/engine_libunwind.c
+else
+lib_libsprof_core_la_SOURCES += lib/unwind/engine_libunwind_none.c
+endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libunwind, for recordings of this machine's architecture. It is given the stack's copy as
+ * memory, and around it the call frame information of the module at hand, at the
+ * addresses that it had when it ran. It caches what it found by address space, of
+ * which there is one for each thread here, emptied when the view changes.
+ */
+#include "unwind/engine.h"
+
+#include <libunwind.h>
+#include <string.h>
+
+/* Exported, and what perf uses, but in no header. */
+extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t ip,
+					      unw_dyn_info_t *table, unw_proc_info_t *info,
+					      int need_unwind_info, void *arg);
+#define search_unwind_table UNW_OBJ(dwarf_search_unwind_table)
+
+#define QUOTE(x) #x
+#define QUOTED(x) QUOTE(x)
+
+struct libunwind_thread {
+	const struct unwind_shared *shared;
+	unw_addr_space_t space;
+	uint32_t view; /* that the address space's cache is for */
+};
+
+/* The argument of the accessors. */
+struct stack_walk {
+	const struct unwind_shared *shared;
+	const struct unwind_start *start;
+	const struct cfi_table *table; /* of the module asked for last; or NULL */
+	uint64_t bias; /* of its addresses from its file's */
+	bool missed;   /* in this step a word was needed that is not in the copy */
+	uint64_t missing;
+};
+
+static bool in_bytes(const struct cfi_bytes *bytes, uint64_t vaddr, uint64_t *ret)
+{
+	if (vaddr < bytes->vaddr || bytes->size < sizeof(*ret) ||
+	    vaddr - bytes->vaddr > bytes->size - sizeof(*ret))
+		return false;
+	memcpy(ret, bytes->bytes + (vaddr - bytes->vaddr), sizeof(*ret));
+	return true;
+}
+
+static bool instructions(const struct stack_walk *walk, uint64_t address, uint64_t *ret)
+{
+	const struct unwind_shared *shared = walk->shared;
+	struct location location =
+		shared->locator.locate(shared->locator.arg, walk->start->view, address);
+	if (!location.module ||
+	    (location.module->kind != MODULE_FILE && location.module->kind != MODULE_VDSO))
+		return false;
+	const struct code *code = codes_get(shared->codes, location.module, location.pid);
+	uint64_t vaddr;
+	uint8_t bytes[sizeof(*ret)];
+	if (!code || !code_vaddr(code, location.offset, &vaddr) ||
+	    !code_text(code, vaddr, sizeof(bytes), bytes))
+		return false;
+	memcpy(ret, bytes, sizeof(bytes));
+	return true;
+}
+
+static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int write,
+			 void *arg)
+{
+	struct stack_walk *walk = arg;
+	(void)space;
+	if (write)
+		return -UNW_EINVAL;
+	uint64_t word;
+	bool found = stack_load(&walk->start->stack, address, &word) ||
+		     (walk->table &&
+		      (in_bytes(&walk->table->header, address - walk->bias, &word) ||
+		       in_bytes(&walk->table->section.bytes, address - walk->bias, &word)));
+	/* Instructions: it knows returns from signals and PLT entries by them. */
+	found = found || instructions(walk, address, &word);
+	if (found) {
+		*value = word;
+		return 0;
+	}
+	if (stack_could_hold(&walk->start->stack, address)) {
+		walk->missed = true;
+		walk->missing = address;
+	}
+	return -UNW_EINVAL;
+}
+
+/* libunwind's numbers are DWARF's, and arm64's pc follows sp. */
+static int access_register(unw_addr_space_t space, unw_regnum_t number, unw_word_t *value,
+			   int write, void *arg)
+{
+	const struct stack_walk *walk = arg;
+	(void)space;
+	if (write || number < 0 ||
+	    !register_known(&walk->start->registers, (unsigned int)number))
+		return -UNW_EBADREG;
+	*value = walk->start->registers.values[number];
+	return 0;
+}
+
+static int access_float(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t *value, int write,
+			void *arg)
+{
+	(void)space, (void)number, (void)value, (void)write, (void)arg;
+	return -UNW_EBADREG;
+}
+
+static int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *info, int need,
+			  void *arg)
+{
+	struct stack_walk *walk = arg;
+	const struct unwind_shared *shared = walk->shared;
+	struct location location =
+		shared->locator.locate(shared->locator.arg, walk->start->view, ip);
+	uint64_t vaddr;
+	walk->table = NULL;
+	if (!location.module ||
+	    (location.module->kind != MODULE_FILE && location.module->kind != MODULE_VDSO))
+		return -UNW_ENOINFO;
+	const struct code *code = codes_get(shared->codes, location.module, location.pid);
+	if (!code || !code_vaddr(code, location.offset, &vaddr))
+		return -UNW_ENOINFO;
+	const struct cfi_table *table = code_eh_frame(code);
+	if (table->sorted_count == 0 || table->section.word != sizeof(unw_word_t))
+		return -UNW_ENOINFO;
+	walk->table = table;
+	walk->bias = ip - vaddr;
+	unw_dyn_info_t described = {
+		.format = UNW_INFO_FORMAT_REMOTE_TABLE,
+		.start_ip = 0,
+		.end_ip = UINT64_MAX,
+		.u.rti.segbase = table->header.vaddr + walk->bias,
+		.u.rti.table_data = table->header.vaddr + table->sorted_at + walk->bias,
+		.u.rti.table_len = table->sorted_count * 8 / sizeof(unw_word_t),
+	};
+	return search_unwind_table(space, ip, &described, info, need, arg);
+}
+
+/* libunwind keeps what it made of a procedure in pools of its own. */
+static void put_unwind_info(unw_addr_space_t space, unw_proc_info_t *info, void *arg)
+{
+	(void)space, (void)info, (void)arg;
+}
+
+static int get_dynamic_list(unw_addr_space_t space, unw_word_t *address, void *arg)
+{
+	(void)space, (void)address, (void)arg;
+	return -UNW_ENOINFO;
+}
+
+static int resume(unw_addr_space_t space, unw_cursor_t *cursor, void *arg)
+{
+	(void)space, (void)cursor, (void)arg;
+	return -UNW_EINVAL;
+}
+
+static int get_name(unw_addr_space_t space, unw_word_t address, char *name, size_t size,
+		    unw_word_t *offset, void *arg)
+{
+	(void)space, (void)address, (void)name, (void)size, (void)offset, (void)arg;
+	return -UNW_EUNSPEC;
+}
+
+static void *thread_new(const struct unwind_shared *shared)
+{
+	struct libunwind_thread *thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return NULL;
+	unw_accessors_t accessors = {
+		.find_proc_info = find_procedure,
+		.put_unwind_info = put_unwind_info,
+		.get_dyn_info_list_addr = get_dynamic_list,
+		.access_mem = access_memory,
+		.access_reg = access_register,
+		.access_fpreg = access_float,
+		.resume = resume,
+		.get_proc_name = get_name,
+	};
+	thread->shared = shared;
+	thread->view = UINT32_MAX;
+	thread->space = unw_create_addr_space(&accessors, 0);
+	if (!thread->space) {
+		free(thread);
+		return NULL;
+	}
+	unw_set_caching_policy(thread->space, UNW_CACHE_GLOBAL);
+	return thread;
+}
+
+static void thread_free(void *arg)
+{
+	struct libunwind_thread *thread = arg;
+	if (!thread)
+		return;
+	unw_destroy_addr_space(thread->space);
+	free(thread);
+}
+
+static void forget(void *arg)
+{
+	struct libunwind_thread *thread = arg;
+	unw_flush_cache(thread->space, 0, 0);
+	thread->view = UINT32_MAX;
+}
+
+/* How the stack ended, by what the last step gave. */
+static enum unwind_end end_of(const struct stack_walk *walk, int step)
+{
+	if (walk->missed)
+		return UNWIND_TRUNCATED;
+	if (step == 0)
+		return UNWIND_COMPLETE;
+	return step == -UNW_EBADFRAME || step == -UNW_EINVALIDIP ? UNWIND_BAD_MEMORY
+								 : UNWIND_NO_INFO;
+}
+
+static struct unwind_result walk_frames(struct libunwind_thread *thread, struct stack_walk *walk,
+					struct unwind_frame *frames, size_t limit)
+{
+	struct unwind_result result = {.end = UNWIND_COMPLETE};
+	uint64_t ip_mask = walk->start->arch->ip_mask;
+	unw_cursor_t cursor;
+	int step = unw_init_remote(&cursor, thread->space, walk);
+	if (step < 0) {
+		frames[result.count++] = (struct unwind_frame){
+			.ip = walk->start->ip, .sp = walk->start->sp, .exact = true};
+		result.end = UNWIND_NO_INFO;
+		return result;
+	}
+	bool exact = true, signal;
+	do {
+		unw_word_t ip = 0, sp = 0;
+		unw_get_reg(&cursor, UNW_REG_IP, &ip);
+		unw_get_reg(&cursor, UNW_REG_SP, &sp);
+		ip &= ip_mask;
+		if (ip == 0)
+			return result;
+		if (result.count == limit) {
+			result.end = UNWIND_DEPTH_LIMIT;
+			return result;
+		}
+		frames[result.count++] = (struct unwind_frame){.ip = ip, .sp = sp, .exact = exact};
+		signal = unw_is_signal_frame(&cursor) > 0;
+		result.signals += signal;
+		walk->missed = false;
+		step = unw_step(&cursor);
+		exact = signal;
+	} while (step > 0);
+	result.end = end_of(walk, step);
+	result.missing = result.end == UNWIND_TRUNCATED ? walk->missing : 0;
+	return result;
+}
+
+static struct unwind_result walk_stack(void *arg, const struct unwind_start *start,
+				       struct unwind_frame *frames, size_t limit)
+{
+	struct libunwind_thread *thread = arg;
+	struct stack_walk walk = {.shared = thread->shared, .start = start};
+	if (start->arch->word != sizeof(unw_word_t)) {
+		frames[0] = (struct unwind_frame){.ip = start->ip, .sp = start->sp, .exact = true};
+		return (struct unwind_result){.count = 1, .end = UNWIND_NO_INFO};
+	}
+	if (thread->view != start->view)
+		unw_flush_cache(thread->space, 0, 0);
+	thread->view = start->view;
+	return walk_frames(thread, &walk, frames, limit);
+}
+
+/* It keeps no rows that could be counted. */
+static void add_stats(const void *thread, struct unwind_stats *stats)
+{
+	(void)thread, (void)stats;
+}
+
+static const char *refuse(const char *name)
+{
+	const struct unwind_arch *arch = arch_find(name, PERF_SAMPLE_REGS_ABI_64);
+	return arch && !strcmp(arch->name, QUOTED(UNW_TARGET))
+		       ? NULL
+		       : "libunwind is built for another architecture here";
+}
+
+const struct unwind_engine engine_libunwind = {
+	.name = "libunwind",
+	.refuse = refuse,
+	.thread_new = thread_new,
+	.thread_free = thread_free,
+	.forget = forget,
+	.walk = walk_stack,
+	.add_stats = add_stats,
+};
