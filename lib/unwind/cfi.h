@@ -28,6 +28,7 @@ struct cfi_section {
 
 /* An FDE with its CIE. */
 struct cfi_entry {
+	uint64_t offset;      /* in the section */
 	uint64_t start, size; /* of the code, as vaddr */
 	struct cfi_bytes initial, program; /* instructions: the CIE's, the FDE's */
 	uint64_t code_align;

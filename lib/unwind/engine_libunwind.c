@@ -29,19 +29,31 @@ struct libunwind_thread {
 struct stack_walk {
 	const struct unwind_shared *shared;
 	const struct unwind_start *start;
-	const struct cfi_table *table; /* of the module asked for last; or NULL */
+	const struct code *code;       /* of the module asked for last; or NULL */
+	const struct cfi_table *table; /* its */
 	uint64_t bias; /* of its addresses from its file's */
+	int32_t made[2]; /* where it has no sorted table: one of one entry */
 	bool missed;   /* in this step a word was needed that is not in the copy */
 	uint64_t missing;
 };
 
+/* Where libunwind finds `made`: nothing else can be there. */
+#define MADE_AT 16
+
+/* Words may begin before the bytes and end behind them: libunwind asks for aligned ones. */
 static bool in_bytes(const struct cfi_bytes *bytes, uint64_t vaddr, uint64_t *ret)
 {
-	if (vaddr < bytes->vaddr || bytes->size < sizeof(*ret) ||
-	    vaddr - bytes->vaddr > bytes->size - sizeof(*ret))
-		return false;
-	memcpy(ret, bytes->bytes + (vaddr - bytes->vaddr), sizeof(*ret));
-	return true;
+	uint8_t word[sizeof(*ret)] = {0};
+	bool found = false;
+	for (size_t i = 0; i < sizeof(word); i++) {
+		uint64_t at = vaddr + i - bytes->vaddr;
+		if (at >= bytes->size)
+			continue;
+		word[i] = bytes->bytes[at];
+		found = true;
+	}
+	memcpy(ret, word, sizeof(*ret));
+	return found;
 }
 
 static bool instructions(const struct stack_walk *walk, uint64_t address, uint64_t *ret)
@@ -62,6 +74,22 @@ static bool instructions(const struct stack_walk *walk, uint64_t address, uint64
 	return true;
 }
 
+/*
+ * Of a module's data libunwind reads the address of personality routines, and does nothing
+ * with it here.
+ */
+static bool in_data(const struct stack_walk *walk, uint64_t vaddr)
+{
+	const struct image *image = code_image(walk->code);
+	for (size_t i = 0; i < image->loads.count; i++) {
+		const struct image_load *load = &image->loads.items[i];
+		if (!load->executable && vaddr >= load->vaddr &&
+		    vaddr - load->vaddr < load->memory_size)
+			return true;
+	}
+	return false;
+}
+
 static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int write,
 			 void *arg)
 {
@@ -74,6 +102,14 @@ static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t 
 		     (walk->table &&
 		      (in_bytes(&walk->table->header, address - walk->bias, &word) ||
 		       in_bytes(&walk->table->section.bytes, address - walk->bias, &word)));
+	if (address == MADE_AT) {
+		memcpy(value, walk->made, sizeof(*value));
+		return 0;
+	}
+	if (!found && walk->table && in_data(walk, address - walk->bias)) {
+		*value = 0;
+		return 0;
+	}
 	/* Instructions: it knows returns from signals and PLT entries by them. */
 	found = found || instructions(walk, address, &word);
 	if (found) {
@@ -107,6 +143,20 @@ static int access_float(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t
 	return -UNW_EBADREG;
 }
 
+/* Of the entry that we find, relative to the section. */
+static bool make_table(struct stack_walk *walk, uint64_t vaddr, unw_dyn_info_t *ret)
+{
+	struct cfi_entry entry;
+	if (!cfi_find(walk->table, vaddr, &entry))
+		return false;
+	walk->made[0] = (int32_t)(entry.start - walk->table->section.bytes.vaddr);
+	walk->made[1] = (int32_t)entry.offset;
+	ret->u.rti.segbase = walk->table->section.bytes.vaddr + walk->bias;
+	ret->u.rti.table_data = MADE_AT;
+	ret->u.rti.table_len = 1;
+	return true;
+}
+
 static int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *info, int need,
 			  void *arg)
 {
@@ -123,9 +173,10 @@ static int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 	if (!code || !code_vaddr(code, location.offset, &vaddr))
 		return -UNW_ENOINFO;
 	const struct cfi_table *table = code_eh_frame(code);
-	if (table->sorted_count == 0 || table->section.word != sizeof(unw_word_t))
+	if (table->section.word != sizeof(unw_word_t))
 		return -UNW_ENOINFO;
 	walk->table = table;
+	walk->code = code;
 	walk->bias = ip - vaddr;
 	unw_dyn_info_t described = {
 		.format = UNW_INFO_FORMAT_REMOTE_TABLE,
@@ -135,6 +186,8 @@ static int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 		.u.rti.table_data = table->header.vaddr + table->sorted_at + walk->bias,
 		.u.rti.table_len = table->sorted_count * 8 / sizeof(unw_word_t),
 	};
+	if (table->sorted_count == 0 && !make_table(walk, vaddr, &described))
+		return -UNW_ENOINFO;
 	return search_unwind_table(space, ip, &described, info, need, arg);
 }
 
