@@ -78,8 +78,7 @@ static bool add_step(struct abbrev_table *table, uint32_t bytes, enum step_then 
 }
 
 /* False when out of memory; *known_ret is false where a form is not known. */
-static bool add_steps(struct abbrev_table *table, const struct abbrev *abbrev,
-		      const struct encoding *encoding, bool *known_ret)
+static bool add_steps(struct abbrev_table *table, const struct abbrev *abbrev, bool *known_ret)
 {
 	uint32_t bytes = 0;
 	const struct attribute *attributes = table->attributes.items + abbrev->first_attribute;
@@ -90,7 +89,7 @@ static bool add_steps(struct abbrev_table *table, const struct abbrev *abbrev,
 			bytes = 0;
 		}
 		enum step_then then = sibling_step(&attributes[i]);
-		int size = form_size(attributes[i].form, encoding);
+		int size = attributes[i].size;
 		if (then == STEP_END && size >= 0) {
 			bytes += (uint32_t)size;
 			continue;
@@ -118,7 +117,7 @@ static enum entry_kind kind_of(const struct abbrev_table *table, const struct ab
 	bool code = has(table, abbrev, DW_AT_low_pc) || has(table, abbrev, DW_AT_ranges);
 	switch (abbrev->tag) {
 	case DW_TAG_subprogram:
-		return code ? ENTRY_FUNCTION : ENTRY_OTHER;
+		return code ? ENTRY_FUNCTION : ENTRY_HOLDER;
 	case DW_TAG_inlined_subroutine:
 		return code ? ENTRY_INLINED : ENTRY_OTHER;
 	case DW_TAG_lexical_block:
@@ -132,6 +131,11 @@ static enum entry_kind kind_of(const struct abbrev_table *table, const struct ab
 	case DW_TAG_namespace:
 	case DW_TAG_module:
 		return ENTRY_SCOPE;
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+		return ENTRY_HOLDER;
 	default:
 		return ENTRY_OTHER;
 	}
@@ -139,7 +143,7 @@ static enum entry_kind kind_of(const struct abbrev_table *table, const struct ab
 
 /* Attributes up to the pair of zeros; *ok_ret is false where the table ends before it. */
 static bool read_attributes(struct abbrev_table *table, struct cursor *cursor,
-			    struct abbrev *abbrev, bool *ok_ret)
+			    const struct encoding *encoding, struct abbrev *abbrev, bool *ok_ret)
 {
 	while (true) {
 		uint64_t name, form;
@@ -155,6 +159,7 @@ static bool read_attributes(struct abbrev_table *table, struct cursor *cursor,
 		*attribute = (struct attribute){
 			.name = name > UINT16_MAX ? 0 : (uint16_t)name,
 			.form = (uint16_t)form,
+			.size = (int8_t)form_size((uint16_t)form, encoding),
 			.constant = constant,
 		};
 		abbrev->attribute_count++;
@@ -204,12 +209,12 @@ static bool read_abbrev(struct abbrev_table *table, struct cursor *cursor,
 		return true;
 	abbrev.tag = tag > UINT16_MAX ? 0 : (uint16_t)tag;
 	abbrev.children = children != 0;
-	if (!read_attributes(table, cursor, &abbrev, ok_ret))
+	if (!read_attributes(table, cursor, encoding, &abbrev, ok_ret))
 		return false;
 	if (!*ok_ret)
 		return true;
 	abbrev.kind = (uint8_t)kind_of(table, &abbrev);
-	return add_steps(table, &abbrev, encoding, ok_ret) && add_abbrev(table, &abbrev);
+	return add_steps(table, &abbrev, ok_ret) && add_abbrev(table, &abbrev);
 }
 
 /* How much of the section to look at first; a whole table has a few KB. */

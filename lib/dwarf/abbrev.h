@@ -18,11 +18,12 @@ enum entry_kind {
 	ENTRY_FUNCTION, /* with code */
 	ENTRY_INLINED,  /* a function inlined here, with code */
 	ENTRY_BLOCK,    /* may have both in it */
-	ENTRY_IMPORT,   /* DW_TAG_imported_unit */
+	ENTRY_HOLDER,   /* without code, but functions may be in it: a class, an abstract function */
 };
 
 struct attribute {
 	uint16_t name, form; /* DW_AT_*, DW_FORM_* */
+	int8_t size;         /* form_size() */
 	int64_t constant;    /* of DW_FORM_implicit_const */
 };
 

@@ -11,6 +11,8 @@
 
 /* More hands than this cost more than they help. */
 #define UNITS_A_THREAD 4
+/* What an address costs of .debug_str: a page. */
+#define NAME_BYTES 4096
 
 struct dwarf {
 	struct dwarf_options options;
@@ -118,6 +120,7 @@ struct job {
 	VEC(struct task) tasks;
 	size_t next; /* the task to be taken next */
 	struct dwarf_answer *answer;
+	size_t owned;  /* addresses in the order */
 	bool no_memory;
 };
 
@@ -290,6 +293,7 @@ static bool make_tasks(struct job *job, size_t count)
 	for (size_t i = 0; i < count; i++)
 		if (job->owners[i] != NO_OWNER)
 			job->order[owned++] = (uint32_t)i;
+	job->owned = owned;
 	qsort_r(job->order, owned, sizeof(*job->order), compare_order, job);
 	for (size_t i = 0; i < owned; i++) {
 		uint64_t unit = job->owners[job->order[i]];
@@ -303,6 +307,27 @@ static bool make_tasks(struct job *job, size_t count)
 		task->end = i + 1;
 	}
 	return true;
+}
+
+/*
+ * A profile that is spread over most units touches most of their sections, and each
+ * address asks for a name or two anywhere in .debug_str: then it is read as a whole.
+ */
+static void expect(struct job *job)
+{
+	struct section *sections = job->dwarf->file->sections;
+	uint64_t bytes = 0;
+	struct unit unit;
+	for (size_t i = 0; i < job->tasks.count; i++) {
+		struct sp_error *error =
+			unit_read_header(job->dwarf->file, job->tasks.items[i].unit, &unit);
+		bytes += error ? 0 : unit.end - unit.offset;
+		sp_error_free(error);
+	}
+	section_expect(&sections[SECTION_INFO], bytes);
+	uint64_t share = bytes * 16 / (sections[SECTION_INFO].size / 16 + 1);
+	section_expect(&sections[SECTION_LINE], sections[SECTION_LINE].size / 256 * share);
+	section_expect(&sections[SECTION_STR], job->owned * NAME_BYTES);
 }
 
 static bool more_readers(struct job *job, unsigned int threads)
@@ -375,6 +400,8 @@ struct sp_error *dwarf_resolve(struct dwarf *dwarf, const uint64_t *vaddrs, size
 	struct sp_error *error = owners_find(answer->readers[0], dwarf->file, dwarf->lowest, vaddrs,
 					     count, owners);
 	bool ok = !error && make_tasks(&job, count) && more_readers(&job, threads);
+	if (ok)
+		expect(&job);
 	if (ok)
 		parallel_run(answer->reader_count, hand, &job);
 	free(job.order);

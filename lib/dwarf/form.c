@@ -62,8 +62,7 @@ static bool skip_block(struct cursor *cursor, unsigned int size_bytes)
 }
 
 /* All but blocks, and what names another form. */
-static bool read_number(struct cursor *cursor, const struct attribute *attribute,
-			const struct encoding *encoding, uint64_t *ret)
+static bool read_number(struct cursor *cursor, const struct attribute *attribute, uint64_t *ret)
 {
 	int64_t s;
 	const char *text;
@@ -95,12 +94,11 @@ static bool read_number(struct cursor *cursor, const struct attribute *attribute
 	default:
 		break;
 	}
-	int size = form_size(attribute->form, encoding);
-	return size > 0 && cursor_unsigned(cursor, (unsigned int)size, ret);
+	return attribute->size > 0 && cursor_unsigned(cursor, (unsigned int)attribute->size, ret);
 }
 
-bool value_read(struct cursor *cursor, const struct attribute *attribute,
-		const struct encoding *encoding, struct value *ret)
+bool value_read_slowly(struct cursor *cursor, const struct attribute *attribute,
+		       const struct encoding *encoding, struct value *ret)
 {
 	ret->form = attribute->form;
 	ret->u = 0;
@@ -122,10 +120,11 @@ bool value_read(struct cursor *cursor, const struct attribute *attribute,
 		    form == DW_FORM_implicit_const || form > UINT16_MAX)
 			return false;
 		real.form = (uint16_t)form;
+		real.size = (int8_t)form_size(real.form, encoding);
 		return value_read(cursor, &real, encoding, ret);
 	}
 	default:
-		return read_number(cursor, attribute, encoding, &ret->u);
+		return read_number(cursor, attribute, &ret->u);
 	}
 }
 
@@ -142,7 +141,7 @@ static bool take_step(struct cursor *cursor, enum step_then then, const struct e
 {
 	const char *text;
 	struct value value;
-	static const struct attribute indirect = {.form = DW_FORM_indirect};
+	static const struct attribute indirect = {.form = DW_FORM_indirect, .size = -1};
 	switch (then) {
 	case STEP_END:
 	case STEP_MORE:

@@ -18,8 +18,20 @@ struct value {
  * Reads it, or passes over it (blocks have no value). False where it does not fit, or its
  * form is not known. The cursor's offset is that of its section.
  */
-bool value_read(struct cursor *cursor, const struct attribute *attribute,
-		const struct encoding *encoding, struct value *ret);
+bool value_read_slowly(struct cursor *cursor, const struct attribute *attribute,
+		       const struct encoding *encoding, struct value *ret);
+
+static inline bool value_read(struct cursor *cursor, const struct attribute *attribute,
+			      const struct encoding *encoding, struct value *ret)
+{
+	if (attribute->size != 4 || cursor_left(cursor) < 4 || cursor->swap)
+		return value_read_slowly(cursor, attribute, encoding, ret);
+	uint32_t u32;
+	memcpy(&u32, cursor->pos, sizeof(u32));
+	cursor->pos += sizeof(u32);
+	*ret = (struct value){.form = attribute->form, .u = u32};
+	return true;
+}
 
 /* Passes over an entry's attributes. *sibling_ret is its sibling's distance, or is left as it is. */
 bool entry_skip(struct cursor *cursor, const struct abbrev_table *table,

@@ -50,7 +50,8 @@ static bool read_old_names(struct line_table *table, struct cursor *cursor, bool
 	return true;
 }
 
-static bool read_format(struct cursor *cursor, struct format *format)
+static bool read_format(struct cursor *cursor, const struct encoding *encoding,
+			struct format *format)
 {
 	if (!cursor_u8(cursor, &format->count))
 		return false;
@@ -62,6 +63,7 @@ static bool read_format(struct cursor *cursor, struct format *format)
 		format->fields[i] = (struct attribute){
 			.name = content > UINT16_MAX ? 0 : (uint16_t)content,
 			.form = (uint16_t)form,
+			.size = (int8_t)form_size((uint16_t)form, encoding),
 		};
 	}
 	return true;
@@ -108,7 +110,7 @@ static bool read_new_names(struct line_table *table, struct cursor *cursor,
 {
 	struct format format;
 	uint64_t count;
-	*ok_ret = read_format(cursor, &format) && cursor_uleb(cursor, &count);
+	*ok_ret = read_format(cursor, encoding, &format) && cursor_uleb(cursor, &count);
 	for (uint64_t i = 0; *ok_ret && i < count; i++) {
 		struct line_file entry;
 		const uint8_t *before = cursor->pos;

@@ -8,6 +8,12 @@
 #include "elf/zst.h"
 
 #define PAGE ((uint64_t)4096)
+#define HUGE_PAGE ((uint64_t)2 << 20)
+/*
+ * What is read around a page that is missing grows by this with each miss: a few strings
+ * cost a page each, and a thousand do not cost a thousand calls.
+ */
+#define WINDOW_GROWTH (PAGE / 32)
 /* Address space is reserved for a section, not memory; what claims more than this is hostile. */
 #define RESERVED_MAX ((uint64_t)64 << 30)
 /* What a compressed section may become: it is inflated whole. */
@@ -67,15 +73,17 @@ static struct sp_error *reserve(struct section *section, const GElf_Shdr *header
 	}
 	uint64_t words = (section->size / PAGE + 64) / 64;
 	section->loaded = calloc(words, sizeof(*section->loaded));
-	void *memory = mmap(NULL, section->size, PROT_READ | PROT_WRITE,
+	void *memory = mmap(NULL, section->size + HUGE_PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED || !section->loaded) {
-		if (memory != MAP_FAILED)
-			munmap(memory, section->size);
+	if (memory == MAP_FAILED)
 		return error_no_memory();
-	}
-	section->reserved = memory;
-	section->bytes = memory;
+	section->mapping = memory;
+	if (!section->loaded)
+		return error_no_memory();
+	uintptr_t aligned = ((uintptr_t)memory + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+	section->reserved = (uint8_t *)memory + (aligned - (uintptr_t)memory);
+	section->bytes = section->reserved;
+	section->window = PAGE;
 	return NULL;
 }
 
@@ -105,8 +113,8 @@ struct sp_error *section_open(struct section *section, const struct image *image
 
 void section_close(struct section *section)
 {
-	if (section->reserved)
-		munmap(section->reserved, section->size);
+	if (section->mapping)
+		munmap(section->mapping, section->size + HUGE_PAGE);
 	free(section->loaded);
 	image_bytes_release(&section->whole);
 	if (section->image)
@@ -235,6 +243,17 @@ static bool load_pages(struct section *section, uint64_t first, uint64_t end)
 	return true;
 }
 
+/* From the pages that are needed to those that are read; under the lock. */
+static void widen(struct section *section, uint64_t *first, uint64_t *end)
+{
+	uint64_t pages = (section->size + PAGE - 1) / PAGE, around = section->window / PAGE;
+	section->window += section->window < HUGE_PAGE ? WINDOW_GROWTH : 0;
+	*first -= *first % around;
+	*end = (*end + around - 1) / around * around;
+	if (*end > pages)
+		*end = pages;
+}
+
 bool section_need(struct section *section, uint64_t offset, uint64_t size)
 {
 	if (section->packed && !need_packed(section))
@@ -250,7 +269,10 @@ bool section_need(struct section *section, uint64_t offset, uint64_t size)
 	if (page == end)
 		return true;
 	pthread_mutex_lock(&section->lock);
-	section->broken = section->broken || !load_pages(section, page, end);
+	if (!section->broken) {
+		widen(section, &page, &end);
+		section->broken = !load_pages(section, page, end);
+	}
 	bool ok = !section->broken;
 	pthread_mutex_unlock(&section->lock);
 	return ok;
@@ -290,7 +312,11 @@ const char *section_string(struct section *section, uint64_t offset)
 
 void section_expect(struct section *section, uint64_t bytes)
 {
-	/* Most of it: then a page fault for each 2 MB, and not for each 4 KB. */
-	if (section->reserved && bytes > section->size / 2)
-		madvise(section->reserved, section->size, MADV_HUGEPAGE);
+	if (!section->reserved || bytes <= section->size / 2)
+		return;
+	/* Most of it: then a page fault, and a read, for each 2 MB, and not for each 4 KB. */
+	madvise(section->reserved, section->size, MADV_HUGEPAGE);
+	pthread_mutex_lock(&section->lock);
+	section->window = HUGE_PAGE;
+	pthread_mutex_unlock(&section->lock);
 }

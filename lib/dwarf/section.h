@@ -35,7 +35,9 @@ struct section {
 	uint64_t size;          /* 0: there is none; section_size() where it may be compressed */
 	uint64_t file_offset;   /* of the section's first byte */
 	uint8_t *reserved;      /* what is read page by page; else NULL */
+	void *mapping;          /* that, before it was aligned */
 	uint64_t *loaded;       /* a bit for each page of it */
+	uint64_t window;        /* how much is read at once; under the lock */
 	struct image_bytes whole; /* what was inflated */
 	Elf_Scn *packed;        /* compressed, not inflated yet */
 	pthread_mutex_t *image_lock; /* for libelf, which is not for several threads */
@@ -68,7 +70,7 @@ bool section_cursor(struct section *section, uint64_t offset, uint64_t end, bool
 /* The string that begins there; NULL where there is none, or it does not end. */
 const char *section_string(struct section *section, uint64_t offset);
 
-/* All that is worth reading at once: a hint. */
+/* So much of it will be read, here and there: a hint, given before it is. */
 void section_expect(struct section *section, uint64_t bytes);
 
 /* Damage at an offset of it: names file, section, and place. */

@@ -3,9 +3,9 @@
  * Which code an entry covers is known only at the function, block and inlined function
  * entries. Those within are nested by the program's structure: a function's inlined ones
  * within it, to any depth, and the innermost one that covers an address is the last that
- * says so. Nested functions (Fortran, Ada, GNU C, lambdas of some compilers) may lie in
- * functions, or classes, that do not hold the address: where an address was found in none
- * of the functions that the first sweep looks at, a second one looks at all.
+ * says so. Functions may also be nested (Fortran, Ada, GNU C; g++ has lambdas in their
+ * function's entry) in entries that do not hold the address, which the first sweep jumps
+ * over: a second one looks into those, for addresses that were not found.
  */
 #include "dwarf/walk.h"
 
@@ -25,7 +25,8 @@ struct walk {
 	const struct line_query *queries;
 	size_t count;
 	struct node **nodes;
-	bool all; /* look into everything */
+	bool second; /* sweep */
+	bool jumped; /* over what functions may be nested in */
 	/* What may still be looked at: more is hostile. */
 	int64_t range_work, answer_work;
 	VEC(struct node *) levels; /* what the entries around this one are in; NULL: no function */
@@ -100,29 +101,6 @@ static bool jump(struct walk *walk, uint64_t sibling)
 	    at <= cursor_offset(cursor) || at > walk->unit->end)
 		return false;
 	cursor->pos = cursor->begin + (at - cursor->offset);
-	return true;
-}
-
-/* Behind the children of an entry whose attributes have been passed over. */
-static bool skip_children(struct walk *walk, const struct abbrev *abbrev, uint64_t sibling)
-{
-	if (!abbrev->children || jump(walk, sibling))
-		return true;
-	for (uint64_t depth = 1; depth > 0;) {
-		uint64_t code, next = 0;
-		if (!cursor_uleb(&walk->cursor, &code))
-			return false;
-		if (code == 0) {
-			depth--;
-			continue;
-		}
-		const struct abbrev *child = abbrev_find(walk->table, code);
-		if (!child || !entry_skip(&walk->cursor, walk->table, child,
-					  &walk->unit->encoding, &next))
-			return false;
-		if (child->children && !jump(walk, next))
-			depth++;
-	}
 	return true;
 }
 
@@ -227,6 +205,21 @@ static struct node *around(const struct walk *walk)
 	return walk->levels.count ? *vec_last(&walk->levels) : NULL;
 }
 
+/*
+ * Behind an entry that holds no address, if its sibling is known; else through what is in it,
+ * where there may still be functions.
+ */
+static struct sp_error *pass(struct walk *walk, const struct abbrev *abbrev, uint64_t sibling)
+{
+	if (!abbrev->children)
+		return NULL;
+	if (!jump(walk, sibling))
+		return enter(walk, abbrev, NULL);
+	walk->jumped = walk->jumped || (abbrev->kind != ENTRY_OTHER &&
+					abbrev->kind != ENTRY_INLINED);
+	return NULL;
+}
+
 /* A function or an inlined one, or a block. */
 static struct sp_error *take_code(struct walk *walk, const struct abbrev *abbrev, uint64_t entry)
 {
@@ -247,11 +240,10 @@ static struct sp_error *take_code(struct walk *walk, const struct abbrev *abbrev
 		inside = own != NULL;
 		node = own;
 	}
-	if (inside || walk->all)
+	if (inside)
 		return enter(walk, abbrev, node);
-	return skip_children(walk, abbrev, code.sibling)
-		       ? NULL
-		       : damaged(walk, "an entry reaches past its unit");
+	bool look = walk->second && abbrev->kind != ENTRY_INLINED;
+	return pass(walk, abbrev, look ? 0 : code.sibling);
 }
 
 static struct sp_error *take_entry(struct walk *walk, const struct abbrev *abbrev, uint64_t entry)
@@ -267,11 +259,10 @@ static struct sp_error *take_entry(struct walk *walk, const struct abbrev *abbre
 	}
 	if (!entry_skip(&walk->cursor, walk->table, abbrev, &walk->unit->encoding, &sibling))
 		return damaged(walk, "an entry reaches past its unit");
-	if (abbrev->kind == ENTRY_SCOPE || walk->all)
+	if (abbrev->kind == ENTRY_SCOPE)
 		return enter(walk, abbrev, around(walk));
-	return skip_children(walk, abbrev, sibling)
-		       ? NULL
-		       : damaged(walk, "an entry reaches past its unit");
+	bool look = walk->second && abbrev->kind == ENTRY_HOLDER;
+	return pass(walk, abbrev, look ? 0 : sibling);
 }
 
 static struct sp_error *sweep(struct walk *walk)
@@ -302,7 +293,7 @@ static struct sp_error *sweep(struct walk *walk)
 /* One sweep over all of the unit. */
 static struct sp_error *walk_over(struct reader *reader, const struct unit *unit,
 				  const struct line_query *queries, size_t count,
-				  struct node **nodes, bool all)
+				  struct node **nodes, bool second, bool *jumped_ret)
 {
 	struct walk walk = {
 		.reader = reader,
@@ -310,10 +301,11 @@ static struct sp_error *walk_over(struct reader *reader, const struct unit *unit
 		.queries = queries,
 		.count = count,
 		.nodes = nodes,
-		.all = all,
+		.second = second,
 		.range_work = 65536 + 8 * (int64_t)(unit->end - unit->offset),
 		.answer_work = 65536 + 1024 * (int64_t)count,
 	};
+	*jumped_ret = false;
 	struct sp_error *error = reader_abbrevs(reader, unit, &walk.table);
 	if (error || !walk.table)
 		return error;
@@ -323,6 +315,7 @@ static struct sp_error *walk_over(struct reader *reader, const struct unit *unit
 							   "cannot be read"));
 	error = sweep(&walk);
 	vec_deinit(&walk.levels);
+	*jumped_ret = walk.jumped;
 	return reader_damage(reader, error);
 }
 
@@ -338,7 +331,8 @@ static struct sp_error *walk_rest(struct reader *reader, const struct unit *unit
 	for (size_t i = 0, j = 0; i < count; i++)
 		if (!nodes[i])
 			left[j++] = queries[i];
-	struct sp_error *error = walk_over(reader, unit, left, rest, found, true);
+	bool jumped;
+	struct sp_error *error = walk_over(reader, unit, left, rest, found, true, &jumped);
 	for (size_t i = 0, j = 0; i < count; i++)
 		if (!nodes[i])
 			nodes[i] = found[j++];
@@ -350,11 +344,12 @@ struct sp_error *walk_unit(struct reader *reader, const struct unit *unit,
 {
 	for (size_t i = 0; i < count; i++)
 		nodes[i] = NULL;
-	struct sp_error *error = walk_over(reader, unit, queries, count, nodes, false);
+	bool jumped;
+	struct sp_error *error = walk_over(reader, unit, queries, count, nodes, false, &jumped);
 	size_t rest = 0;
 	for (size_t i = 0; i < count; i++)
 		rest += !nodes[i];
-	if (error || rest == 0)
+	if (error || rest == 0 || !jumped)
 		return error;
 	return walk_rest(reader, unit, queries, count, rest, nodes);
 }
