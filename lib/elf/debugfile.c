@@ -20,6 +20,7 @@ struct search {
 	const uint8_t *build_id; /* to be equal; NULL: compare by CRC */
 	size_t build_id_size;
 	const struct image *runtime; /* may be NULL */
+	const struct alt_link *checksum; /* to be equal to a DWZ file's; NULL: it is none */
 	uint32_t crc;                /* of the link; only where has_crc */
 	bool has_crc;
 	debugfile_wanted_fn *wanted;
@@ -86,8 +87,66 @@ static bool file_crc(const struct image *image, uint32_t *ret)
 	return true;
 }
 
+/* Which file DWZ moved things to, and what it is known by. */
+struct alt_link {
+	const char *path;
+	const uint8_t *id; /* its build-id; of DWARF 5, its checksum */
+	size_t size;
+	bool by_checksum;
+};
+
+/* .gnu_debugaltlink: a path, and behind its NUL the build-id of what must be there. */
+static bool read_gnu_alt(const struct image *image, struct alt_link *ret)
+{
+	GElf_Shdr header;
+	Elf_Data *data = image_section_data(image_section(image, ".gnu_debugaltlink", &header));
+	if (!data)
+		return false;
+	size_t length = strnlen(data->d_buf, data->d_size);
+	if (length == 0 || length + 1 >= data->d_size ||
+	    data->d_size - length - 1 > IMAGE_BUILD_ID_MAX)
+		return false;
+	*ret = (struct alt_link){
+		.path = data->d_buf,
+		.id = (const uint8_t *)data->d_buf + length + 1,
+		.size = data->d_size - length - 1,
+	};
+	return true;
+}
+
+/*
+ * .debug_sup of DWARF 5: version, whether this is the supplementary file, the path of that (empty
+ * in itself), and a checksum (sized by a LEB of one byte: it is that of SHA-1 or so) that
+ * both files have.
+ */
+static bool read_sup(const struct image *image, bool itself, struct alt_link *ret)
+{
+	GElf_Shdr header;
+	Elf_Data *data = image_section_data(image_section(image, ".debug_sup", &header));
+	if (!data)
+		return false;
+	struct cursor cursor = cursor_make(data->d_buf, data->d_size, image->swap, image->path,
+					   header.sh_offset);
+	uint16_t version;
+	uint8_t supplementary, size;
+	if (!cursor_u16(&cursor, &version) || version != 5 ||
+	    !cursor_u8(&cursor, &supplementary) || supplementary != itself)
+		return false;
+	size_t length = strnlen((const char *)cursor.pos, cursor_left(&cursor));
+	if (!cursor_string(&cursor, length + 1, &ret->path) || !cursor_u8(&cursor, &size) ||
+	    size == 0 || size >= 0x80 || !cursor_bytes(&cursor, size, &ret->id))
+		return false;
+	ret->size = size;
+	ret->by_checksum = true;
+	return itself || *ret->path;
+}
+
 static bool belongs(const struct search *search, const struct image *image)
 {
+	struct alt_link found;
+	if (search->checksum)
+		return read_sup(image, true, &found) && found.size == search->checksum->size &&
+		       !memcmp(found.id, search->checksum->id, found.size);
 	if (search->build_id_size && image->build_id_size)
 		return search->build_id_size == image->build_id_size &&
 		       !memcmp(search->build_id, image->build_id, image->build_id_size);
@@ -321,32 +380,21 @@ struct sp_error *debugfile_embedded(const struct image *runtime, struct image **
 	return image_open_memory(bytes, size, runtime->path, ret);
 }
 
-/* .gnu_debugaltlink: a path, and behind its NUL the build-id of what must be there. */
-static bool read_alt_link(const struct image *image, const char **path_ret,
-			  const uint8_t **build_id_ret, size_t *size_ret)
-{
-	GElf_Shdr header;
-	Elf_Data *data = image_section_data(image_section(image, ".gnu_debugaltlink", &header));
-	if (!data)
-		return false;
-	size_t length = strnlen(data->d_buf, data->d_size);
-	if (length == 0 || length + 1 >= data->d_size ||
-	    data->d_size - length - 1 > IMAGE_BUILD_ID_MAX)
-		return false;
-	*path_ret = data->d_buf;
-	*build_id_ret = (const uint8_t *)data->d_buf + length + 1;
-	*size_ret = data->d_size - length - 1;
-	return true;
-}
-
 struct sp_error *debugfile_alt(const struct debugfile_places *places, const struct image *image,
 			       struct image **ret)
 {
-	const char *path;
-	struct search search = {.places = places, .runtime = image};
+	struct alt_link link;
 	*ret = NULL;
-	if (!read_alt_link(image, &path, &search.build_id, &search.build_id_size))
+	if (!read_gnu_alt(image, &link) && !read_sup(image, false, &link))
 		return NULL;
+	const char *path = link.path;
+	struct search search = {.places = places, .runtime = image};
+	if (link.by_checksum) {
+		search.checksum = &link;
+	} else {
+		search.build_id = link.id;
+		search.build_id_size = link.size;
+	}
 	const char *slash = strrchr(image->path, '/'), *symfs = places->symfs ?: "";
 	CLEANUP_FREE char *folder =
 		strndup(image->path, slash ? (size_t)(slash + 1 - image->path) : 0);

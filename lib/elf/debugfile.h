@@ -46,8 +46,8 @@ struct sp_error *debugfile_by_build_id(const struct debugfile_places *places,
 struct sp_error *debugfile_embedded(const struct image *runtime, struct image **ret) SP_MUST_CHECK;
 
 /*
- * The file that DWZ moved to what `image` has in common with others (.gnu_debugaltlink): by
- * its path, or its build-id. NULL where there is none, or it is not found.
+ * The file that DWZ moved to what `image` has in common with others (.gnu_debugaltlink,
+ * .debug_sup): by its path, or its build-id. NULL where there is none, or it is not found.
  */
 struct sp_error *debugfile_alt(const struct debugfile_places *places, const struct image *image,
 			       struct image **ret) SP_MUST_CHECK;
