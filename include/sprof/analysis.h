@@ -20,7 +20,7 @@ enum sp_tree_order {
 
 /* All zero is the default. Borrowed until sp_analysis_run() returns. */
 struct sp_analysis_options {
-	const enum sp_key *keys; /* of the rows; none: comm, dso, symbol */
+	const enum sp_key *keys; /* of the rows; none: comm, dso, function */
 	size_t key_count;
 	bool children;           /* compute totals and sort by them (needs call chains);
 				  * without it a row's `total` is its `self` */
@@ -28,9 +28,17 @@ struct sp_analysis_options {
 	double tree_least;       /* share of the lightest branch to keep; 0: all are kept */
 	bool tree_comms;         /* the tree's outermost nodes are commands: `symbol` is the
 				  * comm, `dso` is NULL, and below are the call chains */
+	bool tree_lines;         /* its nodes are by source line, too */
+	bool collapse_recursion; /* of calls that repeat on the way, the tree has one round */
+	/*
+	 * Inlined functions are no functions: functions are symbols, as are the tree's nodes,
+	 * and debug information is read for nothing but source lines, if those are asked for.
+	 */
+	bool no_inlines;
+	bool whole_paths;        /* srcfile and srcline have the whole path of the file */
 	bool relative;           /* shares of what the filters let pass, not of all */
 	/* A sample passes if it fits one item of each list that is not empty. */
-	struct sp_string_list comms, dsos, symbols;
+	struct sp_string_list comms, dsos, symbols; /* symbols: or functions */
 	struct sp_number_list pids, tids, cpus;
 	/* In the recording's clock: from begin until just before end; end 0: no end. */
 	uint64_t time_begin_ns, time_end_ns;

@@ -19,7 +19,10 @@ enum sp_key {
 	SP_KEY_TID,
 	SP_KEY_CPU,
 	SP_KEY_DSO,
-	SP_KEY_SYMBOL,
+	SP_KEY_SYMBOL,   /* of the symbol table: what inlined functions are part of */
+	SP_KEY_FUNCTION, /* the innermost one: inlined functions are apart */
+	SP_KEY_SRCFILE,
+	SP_KEY_SRCLINE,
 	SP_KEY_EVENT,
 	SP_KEY_COUNT,
 };
@@ -56,9 +59,16 @@ struct sp_row {
 	const char *dso;       /* as perf shows it: the file's base name, "[kernel.kallsyms]", … */
 	const char *dso_path;  /* the whole path, or dso */
 	const char *symbol;    /* demangled; where there is none, "0x" and the address */
-	bool symbol_known;     /* false: `symbol` is an address */
-	uint64_t address;      /* that address, or where the symbol begins in its file */
+	const char *function;  /* as symbol */
+	bool symbol_known;     /* false: `symbol` and `function` are an address */
+	bool inlined;          /* the function, wherever it was sampled or called */
+	uint64_t address;      /* that address, or where the symbol or function begins in its file */
 	enum sp_level level;
+	const char *srcfile;   /* "file.c", or more of the path where that is of several; as all
+				* that follow NULL or 0 where it is not known */
+	const char *srcline;   /* "file.c:123" */
+	const char *srcpath;   /* the whole path, and the line */
+	uint32_t line;
 	const char *event;
 	const char *build_id;  /* of the dso, hex; NULL if unknown */
 };
@@ -81,8 +91,10 @@ enum sp_stack_end {
  * callees: above it) was called by what is not known.
  */
 struct sp_tree_node {
-	const char *symbol, *dso;
+	const char *symbol, *function; /* one of them (no_inlines says which), the other is NULL */
+	const char *dso;
 	bool symbol_known;
+	bool inlined; /* into what called it */
 	uint64_t address; /* as in struct sp_row */
 	enum sp_level level;
 	struct sp_weight self, total;
@@ -90,6 +102,13 @@ struct sp_tree_node {
 	size_t child_count;
 	size_t left_out; /* more children, lighter than tree_least */
 	bool truncated;
+	/*
+	 * With collapse_recursion: so many nodes, of which this is the first (from the function
+	 * up: the last to be called), were one round of calls that repeated, up to so often.
+	 */
+	uint32_t cycle_calls, cycle_rounds;
+	const char *srcfile, *srcline, *srcpath; /* with tree_lines, as in struct sp_row */
+	uint32_t line;
 };
 
 /* Samples by how their call chain ended; all in `none` where none was recorded. */

@@ -20,7 +20,7 @@
 #define RANGE_MAX ((uint64_t)16 << 20)
 #define RANGES_PER_THREAD 8
 
-static const enum sp_key default_keys[] = {SP_KEY_COMM, SP_KEY_DSO, SP_KEY_SYMBOL};
+static const enum sp_key default_keys[] = {SP_KEY_COMM, SP_KEY_DSO, SP_KEY_FUNCTION};
 
 DEFINE_CLEANUP(struct sp_analysis *, sp_analysis_free)
 
@@ -29,6 +29,7 @@ static void run_deinit(struct run *run)
 	for (size_t i = 0; i < run->worker_count; i++)
 		worker_deinit(&run->workers[i]);
 	free(run->workers);
+	labels_deinit(&run->labels);
 	names_deinit(&run->names);
 	sideband_deinit(&run->sideband);
 	resolver_free(run->resolver);
@@ -60,11 +61,47 @@ static struct sp_error *open_resolver(struct run *run)
 		.kernel_build_id = kernel ? kernel->build_id : NULL,
 		.kernel_build_id_size = kernel ? kernel->build_id_size : 0,
 	};
-	struct sp_error *error = resolver_new(run->ctx, &options, &run->resolver);
-	if (!error)
-		names_init(&run->names, run->machine, run->resolver, &run->options,
-			   &run->analysis->functions);
-	return error;
+	return resolver_new(run->ctx, &options, &run->resolver);
+}
+
+static struct label_options label_options(const struct run *run)
+{
+	return (struct label_options){
+		.keys = run->work.keys,
+		.tree = run->options.tree != SP_TREE_NONE,
+		.expand = !run->options.no_inlines,
+		.tree_lines = run->options.tree_lines,
+		.threads = run->threads,
+	};
+}
+
+static bool has_sources(void *resolver, const struct module *module, uint32_t pid)
+{
+	return resolver_has_sources(resolver, module, pid);
+}
+
+static struct sp_error *find_sources(void *resolver, const struct module *module, uint32_t pid,
+				     const uint64_t *offsets, size_t count, unsigned int threads,
+				     struct source_frames *ret)
+{
+	return resolver_sources(resolver, module, pid, offsets, count, threads, ret);
+}
+
+/* Where no key nor tree needs debug information, none is looked for. */
+static struct sp_error *open_names(struct run *run)
+{
+	const struct label_options options = label_options(run);
+	const struct name_sources sources = {has_sources, find_sources, run->resolver};
+	bool needed = labels_need_sources(&options);
+	return names_init(&run->names, run->machine, run->resolver, &run->options,
+			  needed ? &sources : NULL) ? NULL : error_no_memory();
+}
+
+static struct sp_error *make_labels(struct run *run)
+{
+	const struct label_options options = label_options(run);
+	return labels_make(&run->labels, &run->names, &options, &run->analysis->functions,
+			   &run->analysis->nodes);
 }
 
 static struct sp_error *read_sideband(struct run *run)
@@ -197,6 +234,7 @@ static void work_init(struct run *run)
 		.machine = run->machine,
 		.sideband = &run->sideband,
 		.options = options,
+		.labels = &run->labels,
 		.only_leaves = !options->children && options->tree == SP_TREE_NONE,
 		.sum_tasks = run->sideband.task_counts.count > 0,
 	};
@@ -207,13 +245,8 @@ static void work_init(struct run *run)
 
 static struct sp_error *read_samples(struct run *run)
 {
-	size_t threads = run->options.threads ? run->options.threads : processors();
+	size_t threads = has_counters(run->work.layout) ? 1 : run->threads;
 	struct ranges ranges = {0};
-	work_init(run);
-	if (has_counters(run->work.layout))
-		threads = 1;
-	if (threads > THREADS_MAX)
-		threads = THREADS_MAX;
 	struct sp_error *error = ranges_make(&ranges, &run->sideband, threads);
 	if (threads > ranges.count)
 		threads = ranges.count ? ranges.count : 1;
@@ -225,6 +258,8 @@ static struct sp_error *read_samples(struct run *run)
 	if (!error)
 		error = all_workers(run, &ranges, read_step);
 	if (!error)
+		error = make_labels(run);
+	if (!error)
 		error = all_workers(run, &ranges, sum_step);
 	vec_deinit(&ranges);
 	return error;
@@ -232,9 +267,15 @@ static struct sp_error *read_samples(struct run *run)
 
 static struct sp_error *run_all(struct run *run)
 {
+	size_t threads = run->options.threads ? run->options.threads : processors();
+	run->threads = (unsigned int)(threads < THREADS_MAX ? threads : THREADS_MAX);
 	struct sp_error *error = read_sideband(run);
 	if (!error)
 		error = open_resolver(run);
+	if (!error) {
+		work_init(run);
+		error = open_names(run);
+	}
 	if (!error)
 		error = read_samples(run);
 	if (!error)
@@ -267,6 +308,9 @@ void sp_analysis_free(struct sp_analysis *analysis)
 	if (!analysis)
 		return;
 	functions_deinit(&analysis->functions);
+	functions_deinit(&analysis->nodes);
+	srcfiles_deinit(&analysis->row_files);
+	srcfiles_deinit(&analysis->node_files);
 	strtab_deinit(&analysis->strings);
 	arena_deinit(&analysis->arena);
 	free(analysis->profiles);

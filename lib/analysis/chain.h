@@ -90,7 +90,10 @@ bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t
 /* How many ips a recorded chain has. */
 size_t callers_depth(const struct callers *callers);
 
-/* The chain, of which calls or an end must be known; NULL when out of memory. Valid until the next call. */
+/*
+ * The chain, of which calls or an end must be known; NULL when out of memory. Valid until
+ * the next call.
+ */
 struct chain *chains_add(struct chains *chains, uint32_t root, const struct callers *callers);
 
 #endif

@@ -131,6 +131,7 @@ static struct sp_error *make_profile(struct run *run, uint16_t event, const stru
 		.paths = &merged->paths,
 		.groups = merged->items,
 		.functions = &analysis->functions,
+		.files = &analysis->row_files,
 		.event = profile->event,
 		.children = run->options.children,
 		.texts = merged->texts.items,
@@ -139,6 +140,9 @@ static struct sp_error *make_profile(struct run *run, uint16_t event, const stru
 	};
 	if (!profile_rows(&source, &analysis->arena, profile))
 		return error_no_memory();
+	source.functions = &analysis->nodes;
+	source.files = &analysis->node_files;
+	source.by_symbol = run->options.no_inlines;
 	if (run->options.tree != SP_TREE_NONE && !profile_tree(&source, &analysis->arena, profile))
 		return error_no_memory();
 	return NULL;
@@ -186,6 +190,12 @@ struct sp_error *finish_profiles(struct run *run)
 		return error_no_memory();
 	}
 	find_time(run);
+	bool whole = run->options.whole_paths;
+	if (!srcfiles_make(&run->analysis->row_files, &run->analysis->functions, whole) ||
+	    !srcfiles_make(&run->analysis->node_files, &run->analysis->nodes, whole)) {
+		merged_free(merged, count);
+		return error_no_memory();
+	}
 	struct sp_error *error = make_profiles(run, merged, count);
 	merged_free(merged, count);
 	return error;

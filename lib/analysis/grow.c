@@ -5,11 +5,27 @@
  * not taken for a root of its own.
  */
 #include <stdio.h>
+#include <string.h>
 #include "analysis/internal.h"
 #include "base/cleanup.h"
 
 /* Room before the calls of a way: its command, and how its stack was cut. */
 #define PREFIX 2
+
+/* A node on the way to where we are, and how many words were before it. */
+struct open_run {
+	uint32_t node;
+	size_t words;
+};
+
+/* Why a stack was cut, in an event's tree, and the word for it. */
+struct cut {
+	bool known;
+	uint16_t event;
+	enum sp_stack_end end;
+	const char *module;
+	uint64_t word;
+};
 
 /* Goes through one worker's chains; the words are from the root to where it is. */
 struct growth {
@@ -17,20 +33,22 @@ struct growth {
 	const struct worker *worker;
 	struct merged *merged;      /* by event */
 	VEC(uint64_t) words;        /* behind PREFIX of them */
-	VEC(uint32_t) open;         /* nodes on the way */
-	VEC(uint64_t) turned;       /* scratch: a way for callees */
+	VEC(struct open_run) open;  /* nodes on the way */
+	VEC(uint64_t) way;          /* scratch: what is added to the tree */
+	VEC(struct cycle) cycles;   /* of its calls */
 	uint32_t *first_leaf, *next_leaf;
 	uint64_t comm;              /* the word of the command, where trees begin with those */
 	uint16_t event;
 	/* The word of the stack end last asked for: mostly it is the same. */
-	struct { bool known; uint16_t event; enum sp_stack_end end; const char *module; uint64_t word; } cut;
+	struct cut cut;
 };
 
 static void growth_deinit(struct growth *growth)
 {
 	vec_deinit(&growth->words);
 	vec_deinit(&growth->open);
-	vec_deinit(&growth->turned);
+	vec_deinit(&growth->way);
+	vec_deinit(&growth->cycles);
 	free(growth->first_leaf);
 	free(growth->next_leaf);
 }
@@ -102,10 +120,9 @@ static void describe_end(enum sp_stack_end end, const char *module, char *text, 
 static const char *outermost_dso(const struct growth *growth, const struct leaf *leaf)
 {
 	const struct node_state *state = &growth->worker->states[leaf->node];
-	uint32_t function = state->depth ?
-				    state->first >> LOOKUP_SHIFT :
-				    growth->run->names.frames.items[leaf->answer >> LOOKUP_SHIFT].function;
-	return growth->run->analysis->functions.items[function].dso;
+	uint32_t answer = state->depth ? state->first : leaf->answer;
+	const struct frame *frame = &growth->run->names.frames.items[answer >> LOOKUP_SHIFT];
+	return frame->module ? frame->module->name : NAMES_UNKNOWN;
 }
 
 /* UINT64_MAX when out of memory. */
@@ -122,84 +139,132 @@ static uint64_t cut_word(struct growth *growth, enum sp_stack_end end, const str
 	uint32_t index = merged_text(growth->run, &growth->merged[growth->event], text);
 	if (index == UINT32_MAX)
 		return UINT64_MAX;
-	growth->cut = (__typeof__(growth->cut)){true, growth->event, end, module, PATHS_CUT | index};
+	growth->cut = (struct cut){true, growth->event, end, module, PATHS_CUT | index};
 	return growth->cut.word;
+}
+
+/* The functions of a frame, the outermost first. */
+static bool push_frame(struct growth *growth, uint32_t frame)
+{
+	const struct labels *labels = &growth->run->labels;
+	const struct frame_labels *of = &labels->frames.items[frame];
+	if (!vec_reserve(&growth->words, growth->words.count + of->count))
+		return false;
+	for (uint32_t i = of->first; i < of->first + of->count; i++)
+		*vec_push(&growth->words) = labels->items.items[i].node;
+	return true;
+}
+
+static bool push_gap(struct growth *growth)
+{
+	uint64_t *word = vec_push(&growth->words);
+	if (word)
+		*word = gap_word(growth);
+	return word && *word != UINT64_MAX;
 }
 
 static bool push_run(struct growth *growth, uint32_t at)
 {
 	const struct worker *worker = growth->worker;
 	const struct radix_node *node = &worker->chains.radix.items[at];
-	uint32_t *open = vec_push(&growth->open);
-	if (!open || !vec_reserve(&growth->words, growth->words.count + node->length + 1))
+	struct open_run *open = vec_push(&growth->open);
+	if (!open)
 		return false;
-	*open = at;
+	*open = (struct open_run){at, growth->words.count};
 	for (uint32_t i = node->run; i < node->run + node->length; i++) {
-		if (worker->functions[i] == TALLY_NONE)
+		if (worker->frames[i] == WORD_NONE)
 			continue;
-		uint64_t word = worker->functions[i] == WORD_GAP ? gap_word(growth) :
-								   worker->functions[i];
-		if (word == UINT64_MAX)
+		if (!(worker->frames[i] == WORD_GAP ? push_gap(growth) :
+						      push_frame(growth, worker->frames[i])))
 			return false;
-		*vec_push(&growth->words) = word;
 	}
 	return true;
 }
 
 static void pop_run(struct growth *growth)
 {
-	const struct worker *worker = growth->worker;
-	const struct radix_node *node = &worker->chains.radix.items[*vec_last(&growth->open)];
-	for (uint32_t i = node->run; i < node->run + node->length; i++)
-		growth->words.count -= worker->functions[i] != TALLY_NONE;
+	growth->words.count = vec_last(&growth->open)->words;
 	growth->open.count--;
 }
 
-/*
- * Puts what comes before the calls in front of them; returns how much of the prefix is
- * left free, or PREFIX + 1 when out of memory.
- */
-static size_t put_prefix(struct growth *growth, const struct leaf *leaf)
+/* Puts what comes before the calls in front of them; false when out of memory. */
+static bool put_prefix(struct growth *growth, const struct leaf *leaf, uint64_t *way,
+		       size_t *begin_ret)
 {
 	enum sp_stack_end end = leaf->chains ? worker_stack_end(growth->worker, leaf) :
 					       SP_STACK_NONE;
 	size_t begin = PREFIX;
 	if (end != SP_STACK_COMPLETE && end != SP_STACK_NONE) {
-		growth->words.items[--begin] = cut_word(growth, end, leaf);
-		if (growth->words.items[begin] == UINT64_MAX)
-			return PREFIX + 1;
+		way[--begin] = cut_word(growth, end, leaf);
+		if (way[begin] == UINT64_MAX)
+			return false;
 	}
 	if (growth->run->options.tree_comms)
-		growth->words.items[--begin] = growth->comm;
-	return begin;
+		way[--begin] = growth->comm;
+	*begin_ret = begin;
+	return true;
+}
+
+static bool mark(struct growth *growth, struct paths *paths, size_t before, size_t calls)
+{
+	bool turned = growth->run->options.tree == SP_TREE_CALLEE;
+	size_t fixed = growth->run->options.tree_comms;
+	for (size_t i = 0; growth->run->options.collapse_recursion && i < calls; i++) {
+		struct cycle cycle = growth->cycles.items[i];
+		size_t at = turned ? fixed + calls - i - cycle.calls : before + i;
+		if (cycle.calls && !paths_mark(paths, at, cycle))
+			return false;
+	}
+	return true;
+}
+
+/* What is not fixed at its beginning comes the other way round. */
+static void turn(uint64_t *words, size_t count, size_t fixed)
+{
+	for (size_t i = fixed, j = count; i < j--; i++) {
+		uint64_t other = words[i];
+		words[i] = words[j];
+		words[j] = other;
+	}
+}
+
+/* The words with room for a prefix, to be changed at will; NULL when out of memory. */
+static uint64_t *copy_words(struct growth *growth)
+{
+	if (!vec_reserve(&growth->way, growth->words.count) ||
+	    !vec_reserve(&growth->cycles, growth->words.count))
+		return NULL;
+	return memcpy(growth->way.items, growth->words.items,
+		      growth->words.count * sizeof(uint64_t));
 }
 
 static bool add_way(struct growth *growth, const struct leaf *leaf)
 {
+	const struct sp_analysis_options *options = &growth->run->options;
 	struct paths *paths = &growth->merged[growth->event].paths;
-	const struct names *names = &growth->run->names;
-	size_t end = growth->words.count + 1;
-	if (!vec_reserve(&growth->words, end) || !vec_reserve(&growth->turned, end))
+	size_t above = growth->words.count;
+	if (!push_frame(growth, leaf->answer >> LOOKUP_SHIFT))
 		return false;
-	size_t begin = put_prefix(growth, leaf);
-	if (begin > PREFIX)
+	/* Most ways are added as they are: what comes before the calls has its room. */
+	bool as_is = options->tree == SP_TREE_CALLER && !options->collapse_recursion;
+	uint64_t *way = as_is ? growth->words.items : copy_words(growth);
+	size_t calls = growth->words.count - PREFIX, begin;
+	growth->words.count = above;
+	if (!way || !put_prefix(growth, leaf, way, &begin))
 		return false;
-	growth->words.items[end - 1] = names->frames.items[leaf->answer >> LOOKUP_SHIFT].function;
-	const uint64_t *words = growth->words.items + begin;
-	size_t count = end - begin, fixed = growth->run->options.tree_comms;
-	if (growth->run->options.tree == SP_TREE_CALLEE) {
-		uint64_t *turned = growth->turned.items;
-		for (size_t i = 0; i < count; i++)
-			turned[i] = i < fixed ? words[i] : words[count - 1 - (i - fixed)];
-		words = turned;
-	}
-	return paths_add(paths, words, count, leaf->samples, leaf->weight);
+	if (options->collapse_recursion)
+		calls = cycles_collapse(way + PREFIX, calls, growth->cycles.items);
+	size_t count = PREFIX - begin + calls;
+	if (options->tree == SP_TREE_CALLEE)
+		turn(way + begin, count, options->tree_comms);
+	return paths_add(paths, way + begin, count, leaf->samples, leaf->weight) &&
+	       mark(growth, paths, PREFIX - begin, calls);
 }
 
 static bool add_node(struct growth *growth, uint32_t at)
 {
 	const struct radix_node *node = &growth->worker->chains.radix.items[at];
-	while (growth->open.count && *vec_last(&growth->open) != node->parent)
+	while (growth->open.count && vec_last(&growth->open)->node != node->parent)
 		pop_run(growth);
 	if (node->parent == RADIX_NONE && !start(growth, node))
 		return false;

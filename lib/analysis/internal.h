@@ -12,7 +12,9 @@
 
 /* The result; owns all that it hands out. */
 struct sp_analysis {
-	struct functions functions;
+	struct functions functions; /* of rows, and all their texts */
+	struct functions nodes;     /* of trees */
+	struct srcfiles row_files, node_files;
 	struct strtab strings;
 	struct arena arena;
 	struct sp_profile *profiles;
@@ -30,6 +32,8 @@ struct run {
 	struct resolver *resolver;
 	struct sideband sideband;
 	struct names names;
+	struct labels labels;
+	unsigned int threads;
 	struct work work;
 	struct worker *workers;
 	size_t worker_count;

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/analysis/analysis.c \
+	lib/analysis/bodies.c lib/analysis/bodies.h \
 	lib/analysis/chain.c lib/analysis/chain.h \
 	lib/analysis/findings.c lib/analysis/findings.h \
 	lib/analysis/finish.c \
 	lib/analysis/grow.c \
 	lib/analysis/internal.h \
+	lib/analysis/labels.c lib/analysis/labels.h \
 	lib/analysis/lookup.c lib/analysis/lookup.h \
 	lib/analysis/names.c lib/analysis/names.h \
 	lib/analysis/sideband.c lib/analysis/sideband.h \
@@ -13,4 +15,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/sum.c \
 	lib/analysis/trouble.c \
 	lib/analysis/worker.c lib/analysis/worker.h
-check_PROGRAMS += tests/unit/test_analysis tests/unit/test_chain
+check_PROGRAMS += tests/unit/test_analysis tests/unit/test_chain tests/unit/test_labels

@@ -50,10 +50,9 @@ uint32_t lookup_find(struct lookup *lookup, enum lookup_kind kind, uint32_t view
 	struct name name;
 	if (!names_find(lookup->names, view, cpumode, ip, kind == LOOKUP_CALLER, &name))
 		return LOOKUP_FAILED;
-	uint32_t index = kind == LOOKUP_SAMPLED ? name.frame : name.function;
-	if (index >= UINT32_MAX >> LOOKUP_SHIFT)
+	if (name.frame >= UINT32_MAX >> LOOKUP_SHIFT)
 		return LOOKUP_FAILED;
-	uint32_t answer = index << LOOKUP_SHIFT | (name.outermost ? LOOKUP_OUTERMOST : 0) |
-			  (name.shown ? LOOKUP_SHOWN : 0);
+	uint32_t answer = name.frame << LOOKUP_SHIFT | (name.outermost ? LOOKUP_OUTERMOST : 0) |
+			  (name.shown ? LOOKUP_SHOWN : 0) | (name.pending ? LOOKUP_PENDING : 0);
 	return u64map_put(map, ip, answer, NULL) ? answer : LOOKUP_FAILED;
 }

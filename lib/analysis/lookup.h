@@ -8,15 +8,15 @@
 #include "base/vec.h"
 
 enum lookup_kind {
-	LOOKUP_SAMPLED, /* the ip of a sample: answers with the frame */
-	LOOKUP_EXACT,   /* an ip where code ran: answers with the function */
-	LOOKUP_CALLER,  /* an ip that a call returns to: answers with the function */
+	LOOKUP_EXACT,  /* an ip where code ran */
+	LOOKUP_CALLER, /* an ip that a call returns to */
 };
 
-/* An answer: the index of a frame or function, and flags below it. */
+/* An answer: the index of a frame, and flags below it (struct name). */
 #define LOOKUP_SHOWN 1u
 #define LOOKUP_OUTERMOST 2u
-#define LOOKUP_SHIFT 2
+#define LOOKUP_PENDING 4u
+#define LOOKUP_SHIFT 3
 #define LOOKUP_FAILED UINT32_MAX /* out of memory */
 
 struct lookup {

@@ -8,22 +8,26 @@
 #include "base/hash.h"
 #include "profile/filter.h"
 
-#define UNKNOWN "[unknown]"
-
-void names_init(struct names *names, const struct machine *machine, struct resolver *resolver,
-		const struct sp_analysis_options *options, struct functions *functions)
+bool names_init(struct names *names, const struct machine *machine, struct resolver *resolver,
+		const struct sp_analysis_options *options, const struct name_sources *sources)
 {
-	*names = (struct names){.machine = machine, .resolver = resolver, .options = options,
-				.functions = functions};
+	*names = (struct names){.machine = machine, .resolver = resolver, .options = options};
+	if (sources)
+		names->sources = *sources;
 	pthread_mutex_init(&names->lock, NULL);
 	for (size_t i = 0; i < NAME_LOCKS; i++)
 		pthread_mutex_init(&names->module_locks[i], NULL);
+	names->sourced = calloc(machine_module_count(machine) + 1, 1);
+	return names->sourced != NULL;
 }
 
 void names_deinit(struct names *names)
 {
+	if (!names->machine)
+		return;
 	vec_deinit(&names->frames);
 	free(names->slots);
+	free(names->sourced);
 	pthread_mutex_destroy(&names->lock);
 	for (size_t i = 0; i < NAME_LOCKS; i++)
 		pthread_mutex_destroy(&names->module_locks[i]);
@@ -76,19 +80,34 @@ static bool is_outermost(const struct frame *frame, bool caller)
 	return caller && frame->module && is_c_library(frame->module->name);
 }
 
-static bool is_shown(const struct sp_analysis_options *options, const struct frame *frame)
+static bool dso_is_shown(const struct sp_analysis_options *options, const struct frame *frame)
+{
+	const char *dso = frame->module ? frame->module->name : NAMES_UNKNOWN;
+	const char *path = frame->module ? frame->module->path : dso;
+	return filter_name(options->dsos.items, options->dsos.count, dso) ||
+	       filter_name(options->dsos.items, options->dsos.count, path);
+}
+
+bool names_symbol_shown(const struct sp_analysis_options *options, const struct frame *frame)
 {
 	char address[32];
-	const char *dso = frame->module ? frame->module->name : UNKNOWN;
-	const char *path = frame->module ? frame->module->path : dso;
-	if (!filter_name(options->dsos.items, options->dsos.count, dso) &&
-	    !filter_name(options->dsos.items, options->dsos.count, path))
-		return false;
 	if (frame->symbol)
 		return filter_symbol(options->symbols.items, options->symbols.count,
 				     frame->symbol->name, frame->symbol->raw_name);
 	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->address);
 	return filter_name(options->symbols.items, options->symbols.count, address);
+}
+
+/* Under the module's lock. */
+static bool is_sourced(struct names *names, const struct location *location)
+{
+	uint8_t *known = &names->sourced[location->module->index];
+	if (!names->sources.has)
+		return false;
+	if (!*known)
+		*known = 1 + names->sources.has(names->sources.arg, location->module,
+						location->pid);
+	return *known == 2;
 }
 
 static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip,
@@ -101,7 +120,12 @@ static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, u
 		pthread_mutex_t *lock = &names->module_locks[location.module->index % NAME_LOCKS];
 		pthread_mutex_lock(lock);
 		frame.symbol = resolver_find(names->resolver, &location);
+		frame.sourced = is_sourced(names, &location);
 		pthread_mutex_unlock(lock);
+	}
+	if (frame.sourced) {
+		frame.offset = location.offset;
+		frame.pid = location.pid;
 	}
 	if (!frame.symbol)
 		frame.address = shown_address(&location) + (ip - at);
@@ -111,13 +135,13 @@ static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, u
 static uint64_t identity(const struct frame *frame)
 {
 	uint64_t hash = hash_pair((uintptr_t)frame->module, (uintptr_t)frame->symbol);
-	return hash_pair(hash, frame->address) ^ frame->cpumode;
+	return hash_pair(hash, frame->address + frame->offset) ^ frame->cpumode;
 }
 
 static bool same_frame(const struct frame *a, const struct frame *b)
 {
 	return a->module == b->module && a->symbol == b->symbol && a->address == b->address &&
-	       a->cpumode == b->cpumode;
+	       a->offset == b->offset && a->cpumode == b->cpumode;
 }
 
 static bool grow(struct names *names)
@@ -138,54 +162,17 @@ static bool grow(struct names *names)
 	return true;
 }
 
-static enum sp_level level_of(uint16_t cpumode)
-{
-	switch (cpumode) {
-	case PERF_RECORD_MISC_USER:
-		return SP_LEVEL_USER;
-	case PERF_RECORD_MISC_KERNEL:
-		return SP_LEVEL_KERNEL;
-	case PERF_RECORD_MISC_GUEST_USER:
-		return SP_LEVEL_GUEST_USER;
-	case PERF_RECORD_MISC_GUEST_KERNEL:
-		return SP_LEVEL_GUEST_KERNEL;
-	default:
-		return SP_LEVEL_HYPERVISOR;
-	}
-}
-
-/* What people see of a frame; UINT32_MAX when out of memory. */
-static uint32_t add_function(struct functions *functions, const struct frame *frame)
-{
-	const struct module *module = frame->module;
-	const struct function_source source = {
-		.dso = module ? module->name : UNKNOWN,
-		.dso_path = module ? module->path : UNKNOWN,
-		.build_id = module ? module->build_id : NULL,
-		.build_id_size = module ? module->build_id_size : 0,
-		.symbol = frame->symbol ? frame->symbol->name : NULL,
-		.start = frame->symbol ? frame->symbol->start : frame->address,
-		.size = frame->symbol ? frame->symbol->size : 0,
-		.level = level_of(frame->cpumode),
-	};
-	return functions_add(functions, &source);
-}
-
 /* The frame's index, which is new if there was none such; UINT32_MAX when out of memory. */
-static uint32_t intern(struct names *names, struct frame *frame)
+static uint32_t intern(struct names *names, const struct frame *frame)
 {
 	if ((names->frames.count + 1) * 4 > names->slot_count * 3 && !grow(names))
 		return UINT32_MAX;
 	size_t mask = names->slot_count - 1, slot = identity(frame) & mask;
 	for (; names->slots[slot]; slot = (slot + 1) & mask) {
-		const struct frame *known = &names->frames.items[names->slots[slot] - 1];
-		if (same_frame(known, frame)) {
-			frame->function = known->function;
+		if (same_frame(&names->frames.items[names->slots[slot] - 1], frame))
 			return names->slots[slot] - 1;
-		}
 	}
-	frame->function = add_function(names->functions, frame);
-	struct frame *copy = frame->function == UINT32_MAX ? NULL : vec_push(&names->frames);
+	struct frame *copy = vec_push(&names->frames);
 	if (!copy)
 		return UINT32_MAX;
 	*copy = *frame;
@@ -202,11 +189,13 @@ bool names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t i
 	pthread_mutex_unlock(&names->lock);
 	if (index == UINT32_MAX)
 		return false;
+	bool shown = dso_is_shown(names->options, &frame);
+	bool pending = frame.sourced && names->options->symbols.count;
 	*ret = (struct name){
 		.frame = index,
-		.function = frame.function,
 		.outermost = is_outermost(&frame, caller),
-		.shown = is_shown(names->options, &frame),
+		.shown = shown && !pending && names_symbol_shown(names->options, &frame),
+		.pending = shown && pending,
 	};
 	return true;
 }

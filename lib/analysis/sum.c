@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a worker makes of its samples when it has them all: first each word of its
- * chains becomes a function, then the chains are gone through as a tree.
+ * chains becomes a frame; then, when frames have labels, the chains are gone through
+ * as a tree.
  */
 #include "analysis/worker.h"
 #include "base/cleanup.h"
@@ -17,7 +18,7 @@ static uint32_t take_mark(uint64_t word, struct node_state *state)
 		state->end = (uint8_t)(word - CHAIN_END(0));
 	else
 		state->cpumode = (uint16_t)(word - CHAIN_MODE(0));
-	return TALLY_NONE;
+	return WORD_NONE;
 }
 
 /* Names the words of one node. */
@@ -27,7 +28,7 @@ static bool resolve_node(struct worker *worker, const struct radix_node *node,
 	const uint64_t *words = worker->chains.radix.words.items;
 	for (uint32_t i = node->run; i < node->run + node->length; i++) {
 		if (chain_is_mark(words[i])) {
-			worker->functions[i] = take_mark(words[i], state);
+			worker->frames[i] = take_mark(words[i], state);
 			continue;
 		}
 		uint32_t answer = lookup_find(&worker->lookup,
@@ -38,7 +39,7 @@ static bool resolve_node(struct worker *worker, const struct radix_node *node,
 		if (!state->depth++)
 			state->first = answer;
 		state->exact = false;
-		worker->functions[i] = answer >> LOOKUP_SHIFT;
+		worker->frames[i] = answer >> LOOKUP_SHIFT;
 	}
 	return true;
 }
@@ -67,8 +68,8 @@ struct sp_error *worker_resolve(struct worker *worker)
 	struct node_state *states = calloc(radix->count + 1, sizeof(*states));
 	worker->states = states;
 	worker->order = radix_order(radix);
-	worker->functions = calloc(radix->words.count + 1, sizeof(*worker->functions));
-	if (!states || !worker->order || !worker->functions)
+	worker->frames = calloc(radix->words.count + 1, sizeof(*worker->frames));
+	if (!states || !worker->order || !worker->frames)
 		return error_no_memory();
 	for (size_t i = 0; i < radix->count; i++) {
 		uint32_t at = worker->order[i];
@@ -95,12 +96,18 @@ struct node_sums {
 	uint32_t group;           /* of rows */
 };
 
+/* A node on the way to where we are, and how many rows were open before it. */
+struct open_node {
+	uint32_t node;
+	size_t rows;
+};
+
 struct summing {
 	struct worker *worker;
-	const struct functions *functions;
+	const struct labels *labels;
 	struct node_sums *nodes;
 	uint32_t *next_leaf;
-	VEC(uint32_t) open; /* nodes from the root down to where we are */
+	VEC(struct open_node) open; /* from the root down to where we are */
 	VEC(uint32_t) rows; /* those of the calls from there, to be closed again */
 };
 
@@ -157,10 +164,28 @@ static bool sum_nodes(struct summing *summing)
 	return true;
 }
 
-static uint32_t row_of(const struct summing *summing, uint32_t group, uint32_t function)
+/* Down the functions of a frame, the outermost first. */
+static bool open_frame(struct summing *summing, const struct node_sums *sums, uint32_t frame)
 {
-	return tallies_row(&summing->worker->tallies, group, function,
-			   summing->functions->items[function].dso_index);
+	struct tallies *tallies = &summing->worker->tallies;
+	const struct frame_labels *of = &summing->labels->frames.items[frame];
+	if (!vec_reserve(&summing->rows, summing->rows.count + of->count))
+		return false;
+	for (uint32_t i = of->first; i < of->first + of->count; i++) {
+		uint32_t row = tallies_row(tallies, sums->group, summing->labels->items.items[i].row);
+		if (row == TALLY_NONE)
+			return false;
+		tallies_open(tallies, row, sums->samples, sums->weight);
+		*vec_push(&summing->rows) = row;
+	}
+	return true;
+}
+
+/* Up again, as far as where `count` rows are open. */
+static void close_rows(struct summing *summing, size_t count)
+{
+	while (summing->rows.count > count)
+		tallies_close(&summing->worker->tallies, summing->rows.items[--summing->rows.count]);
 }
 
 /* Down the calls of a node. */
@@ -168,48 +193,39 @@ static bool open_node(struct summing *summing, uint32_t at)
 {
 	struct worker *worker = summing->worker;
 	const struct radix_node *node = &worker->chains.radix.items[at];
-	struct node_sums *sums = &summing->nodes[at];
-	uint32_t *slot = vec_push(&summing->open);
-	if (!slot || !vec_reserve(&summing->rows, summing->rows.count + node->length))
+	struct open_node *slot = vec_push(&summing->open);
+	if (!slot)
 		return false;
-	*slot = at;
-	for (uint32_t i = node->run; i < node->run + node->length; i++) {
-		if (worker->functions[i] >= WORD_GAP)
-			continue;
-		uint32_t row = row_of(summing, sums->group, worker->functions[i]);
-		if (row == TALLY_NONE)
+	*slot = (struct open_node){at, summing->rows.count};
+	for (uint32_t i = node->run; i < node->run + node->length; i++)
+		if (worker->frames[i] < WORD_GAP &&
+		    !open_frame(summing, &summing->nodes[at], worker->frames[i]))
 			return false;
-		tallies_open(&worker->tallies, row, sums->samples, sums->weight);
-		*vec_push(&summing->rows) = row;
-	}
 	return true;
 }
 
 static void close_node(struct summing *summing)
 {
-	struct worker *worker = summing->worker;
-	const struct radix_node *node = &worker->chains.radix.items[*vec_last(&summing->open)];
-	for (uint32_t i = node->run; i < node->run + node->length; i++)
-		if (worker->functions[i] < WORD_GAP)
-			tallies_close(&worker->tallies, summing->rows.items[--summing->rows.count]);
+	close_rows(summing, vec_last(&summing->open)->rows);
 	summing->open.count--;
 }
 
+/* Of functions that are inlined in each other, the innermost has the samples itself. */
 static bool add_leaves(struct summing *summing, uint32_t at)
 {
 	struct worker *worker = summing->worker;
+	size_t rows = summing->rows.count;
 	for (uint32_t i = summing->nodes[at].leaf; i != UINT32_MAX; i = summing->next_leaf[i]) {
 		const struct leaf *leaf = &worker->leaves.items[i];
-		const struct frame *frame =
-			&worker->lookup.names->frames.items[leaf->answer >> LOOKUP_SHIFT];
+		const struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight,
+					       .group = summing->nodes[at].group};
 		if (!leaf->samples)
 			continue;
-		uint32_t row = row_of(summing, summing->nodes[at].group, frame->function);
-		if (row == TALLY_NONE)
+		if (!open_frame(summing, &sums, leaf->answer >> LOOKUP_SHIFT))
 			return false;
-		tallies_open(&worker->tallies, row, leaf->samples, leaf->weight);
-		tallies_self(&worker->tallies, row, leaf->samples, leaf->weight);
-		tallies_close(&worker->tallies, row);
+		tallies_self(&worker->tallies, *vec_last(&summing->rows), leaf->samples,
+			     leaf->weight);
+		close_rows(summing, rows);
 	}
 	return true;
 }
@@ -220,7 +236,7 @@ static bool sum_rows(struct summing *summing)
 	const struct radix *radix = &worker->chains.radix;
 	for (size_t i = 0; i < radix->count; i++) {
 		uint32_t at = worker->order[i], parent = radix->items[at].parent;
-		while (summing->open.count && *vec_last(&summing->open) != parent)
+		while (summing->open.count && vec_last(&summing->open)->node != parent)
 			close_node(summing);
 		if (!open_node(summing, at) || !add_leaves(summing, at))
 			return false;
@@ -230,9 +246,26 @@ static bool sum_rows(struct summing *summing)
 	return true;
 }
 
+/* What waited for the functions is shown, or forgotten. */
+static void settle_pending(struct worker *worker)
+{
+	const struct labels *labels = worker->work->labels;
+	for (size_t i = 0; i < worker->pending.count; i++) {
+		struct leaf *leaf = &worker->leaves.items[i];
+		uint16_t event = worker->groups.items[worker->states[leaf->node].group].event;
+		if (!worker->pending.items[i].samples)
+			continue;
+		if (labels->frames.items[leaf->answer >> LOOKUP_SHIFT].shown)
+			weight_sums_merge(&worker->events[event].shown, &worker->pending.items[i]);
+		else
+			leaf->samples = leaf->weight = 0;
+	}
+}
+
 struct sp_error *worker_sum(struct worker *worker)
 {
-	struct summing summing = {.worker = worker, .functions = worker->lookup.names->functions};
+	struct summing summing = {.worker = worker, .labels = worker->work->labels};
+	settle_pending(worker);
 	summing.nodes = calloc(worker->chains.radix.count + 1, sizeof(*summing.nodes));
 	summing.next_leaf = calloc(worker->leaves.count + 1, sizeof(*summing.next_leaf));
 	bool done = summing.nodes && summing.next_leaf && sum_nodes(&summing) &&

@@ -87,7 +87,7 @@ static void add_missing(const struct run *run, struct missing *missing, struct m
 			const struct leaf *leaf = &worker->leaves.items[j];
 			const struct frame *frame =
 				&run->names.frames.items[leaf->answer >> LOOKUP_SHIFT];
-			if (frame->symbol)
+			if (run->labels.frames.items[leaf->answer >> LOOKUP_SHIFT].named)
 				continue;
 			struct missing *sum = &missing[frame->module ? frame->module->index : modules];
 			if (!frame->module && frame->cpumode == PERF_RECORD_MISC_KERNEL)

@@ -34,12 +34,13 @@ void worker_deinit(struct worker *worker)
 	u64map_deinit(&worker->leaf_of);
 	vec_deinit(&worker->tasks);
 	u64map_deinit(&worker->task_of);
+	vec_deinit(&worker->pending);
 	free(worker->events);
 	u64map_deinit(&worker->task_samples);
 	u64map_deinit(&worker->counter_of);
 	vec_deinit(&worker->counters);
 	free(worker->order);
-	free(worker->functions);
+	free(worker->frames);
 	free(worker->states);
 	worker_groups_deinit(&worker->row_groups);
 	tallies_deinit(&worker->tallies);
@@ -215,7 +216,7 @@ static struct leaf *place(struct worker *worker, struct task *task, uint32_t roo
 {
 	struct callers callers = callers_of(record);
 	uint32_t view = task->span.view;
-	uint32_t answer = lookup_find(&worker->lookup, LOOKUP_SAMPLED, view, callers.leaf_cpumode,
+	uint32_t answer = lookup_find(&worker->lookup, LOOKUP_EXACT, view, callers.leaf_cpumode,
 				      callers.leaf_ip);
 	if (answer == LOOKUP_FAILED)
 		return NULL;
@@ -236,6 +237,18 @@ static struct leaf *place(struct worker *worker, struct task *task, uint32_t roo
 	return &worker->leaves.items[index];
 }
 
+/* Keeps a sample until it is known whether its function is shown; false when out of memory. */
+static bool add_pending(struct worker *worker, const struct leaf *leaf, uint64_t weight)
+{
+	size_t index = (size_t)(leaf - worker->leaves.items);
+	if (!vec_reserve(&worker->pending, index + 1))
+		return false;
+	while (worker->pending.count <= index)
+		*vec_push(&worker->pending) = (struct weight_sums){0};
+	weight_sums_add(&worker->pending.items[index], weight);
+	return true;
+}
+
 /* Counts a sample of `weight` for one event. */
 static struct sp_error *count(struct worker *worker, const struct sp_record *record,
 			      uint16_t event, uint64_t weight)
@@ -252,9 +265,13 @@ static struct sp_error *count(struct worker *worker, const struct sp_record *rec
 	if (!leaf)
 		return error_no_memory();
 	weight_sums_add(&sums->all, weight);
-	if (task->shown && leaf->answer & LOOKUP_SHOWN && in_time(work->options, sample->time_ns) &&
+	if (task->shown && leaf->answer & (LOOKUP_SHOWN | LOOKUP_PENDING) &&
+	    in_time(work->options, sample->time_ns) &&
 	    filter_number(cpus->items, cpus->count, (int32_t)cpu)) {
-		weight_sums_add(&sums->shown, weight);
+		if (!(leaf->answer & LOOKUP_PENDING))
+			weight_sums_add(&sums->shown, weight);
+		else if (!add_pending(worker, leaf, weight))
+			return error_no_memory();
 		leaf->samples++;
 		leaf->weight = weight_add(leaf->weight, weight);
 	}

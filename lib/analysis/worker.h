@@ -8,6 +8,7 @@
 #define ANALYSIS_WORKER_H
 
 #include "analysis/chain.h"
+#include "analysis/labels.h"
 #include "analysis/lookup.h"
 #include "analysis/sideband.h"
 #include "analysis/stack_end.h"
@@ -21,13 +22,15 @@ struct work {
 	const struct machine *machine;
 	const struct sideband *sideband;
 	const struct sp_analysis_options *options;
+	const struct labels *labels; /* of frames; made when all workers have resolved */
 	bool keys[SP_KEY_COUNT];       /* what rows are made by */
 	bool group_keys[SP_KEY_COUNT]; /* and groups: the tree's commands too */
 	bool only_leaves; /* nobody asked for what is above the sampled function */
 	bool sum_tasks;   /* count samples by thread: READ records want to be compared */
 };
 
-/* Of a word: where calls were left out. */
+/* What stands for words that are no calls: others, and where calls were left out. */
+#define WORD_NONE UINT32_MAX
 #define WORD_GAP (UINT32_MAX - 1)
 
 /* An event's samples with the same values of what was asked for. */
@@ -86,6 +89,7 @@ struct worker {
 	VEC(struct task) tasks;
 	struct u64map task_of;            /* pid, tid -> index in tasks */
 	uint32_t last_task;
+	VEC(struct weight_sums) pending;  /* by leaf: what is shown if the filter by symbol lets it */
 	struct event_sums *events;
 	struct u64map task_samples;       /* event, tid -> samples, where work->sum_tasks */
 	struct u64map counter_of;         /* event id, tid -> index in counters */
@@ -95,7 +99,7 @@ struct worker {
 
 	/* Made of the above by worker_resolve() and worker_sum(). */
 	uint32_t *order;     /* of the chains' nodes */
-	uint32_t *functions; /* of the chains' words; TALLY_NONE of marks, WORD_GAP of CHAIN_GAP */
+	uint32_t *frames;    /* of the chains' words; WORD_NONE of marks, WORD_GAP of CHAIN_GAP */
 	struct node_state *states; /* of the chains' nodes */
 	struct worker_groups row_groups;  /* groups by the keys of rows alone */
 	struct tallies tallies;           /* groups are those of row_groups */
@@ -120,7 +124,7 @@ struct sp_error *worker_resolve(struct worker *worker) SP_MUST_CHECK;
 /* How the leaf's stacks ended, which must have chains; after worker_resolve(). */
 enum sp_stack_end worker_stack_end(const struct worker *worker, const struct leaf *leaf);
 
-/* Sums up rows; after all workers have resolved. */
+/* Sums up rows; after all workers have resolved, and frames have labels. */
 struct sp_error *worker_sum(struct worker *worker) SP_MUST_CHECK;
 
 #endif

@@ -8,23 +8,60 @@
 void functions_deinit(struct functions *functions)
 {
 	vec_deinit(functions);
-	vec_deinit(&functions->dsos);
 	free(functions->slots);
 	strtab_deinit(&functions->strings);
-	u64map_deinit(&functions->dso_of);
 	*functions = (struct functions){0};
+}
+
+const char *functions_text(struct functions *functions, const char *text)
+{
+	return strtab_add(&functions->strings, text);
+}
+
+const char *functions_address(struct functions *functions, uint64_t address)
+{
+	char text[32];
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+	return strtab_add(&functions->strings, text);
+}
+
+const char *functions_hex(struct functions *functions, const uint8_t *bytes, size_t size)
+{
+	char text[41] = "";
+	for (size_t i = 0; i < size && i < 20; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	return strtab_add(&functions->strings, text);
+}
+
+/* A function with a home is the same wherever its code lies; a symbol is not. */
+static bool has_place(const struct function *function)
+{
+	return function->symbol || (function->function && !function->home);
 }
 
 static uint64_t identity(const struct function *function)
 {
 	uint64_t hash = hash_pair((uintptr_t)function->dso, (uintptr_t)function->symbol);
-	return hash_pair(hash_pair(hash, function->start), function->size) ^ function->level;
+	hash = hash_pair(hash, (uintptr_t)function->function);
+	if (function->srcfile)
+		hash = hash_pair(hash, (uintptr_t)function->srcfile ^ function->line);
+	if (function->home)
+		hash = hash_pair(hash, (uintptr_t)function->home);
+	if (has_place(function))
+		hash = hash_pair(hash_pair(hash, function->start), function->size);
+	return hash;
 }
 
-static bool same_function(const struct function *a, const struct function *b)
+static bool same_function(const struct function *a, const struct function *b, bool inlined_apart)
 {
-	return a->dso == b->dso && a->symbol == b->symbol && a->start == b->start &&
-	       a->size == b->size && a->known == b->known && a->level == b->level;
+	if (a->dso != b->dso || a->symbol != b->symbol || a->function != b->function ||
+	    a->srcfile != b->srcfile || a->line != b->line || a->home != b->home)
+		return false;
+	if (has_place(a) && (a->start != b->start || a->size != b->size || a->known != b->known))
+		return false;
+	if ((a->symbol || a->function) && a->level != b->level)
+		return false;
+	return !inlined_apart || a->inlined == b->inlined;
 }
 
 static bool grow(struct functions *functions)
@@ -45,96 +82,65 @@ static bool grow(struct functions *functions)
 	return true;
 }
 
-static const char *hex(struct strtab *strings, const uint8_t *bytes, size_t size)
-{
-	char text[41] = "";
-	for (size_t i = 0; i < size && i < 20; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-	return strtab_add(strings, text);
-}
-
 /* The same whichever comes first: the lesser path, and a build-id only if all have it. */
-static void merge_file(struct function *into, const struct function *from)
+static void merge(struct function *into, const struct function *from)
 {
-	if (strcmp(from->dso_path, into->dso_path) < 0)
+	if (into->dso_path && strcmp(from->dso_path, into->dso_path) < 0)
 		into->dso_path = from->dso_path;
 	if (from->build_id != into->build_id)
 		into->build_id = NULL;
 	if (from->level < into->level)
 		into->level = from->level;
-}
-
-static bool add_dso(struct functions *functions, struct function *function)
-{
-	bool added;
-	if (!vec_reserve(&functions->dsos, functions->dsos.count + 1))
-		return false;
-	const uint32_t *index = u64map_put(&functions->dso_of, (uintptr_t)function->dso,
-					   (uint32_t)functions->dsos.count, &added);
-	if (!index)
-		return false;
-	function->dso_index = *index;
-	if (added)
-		*vec_push(&functions->dsos) = *function;
-	else
-		merge_file(&functions->dsos.items[*index], function);
-	return true;
-}
-
-static bool fill(struct functions *functions, const struct function_source *source,
-		 struct function *function)
-{
-	char address[32];
-	const char *symbol = source->symbol;
-	if (!symbol) {
-		snprintf(address, sizeof(address), "0x%llx", (unsigned long long)source->start);
-		symbol = address;
+	if (from->start < into->start) {
+		into->start = from->start;
+		into->size = from->size;
 	}
-	*function = (struct function){
-		.dso = strtab_add(&functions->strings, source->dso),
-		.dso_path = strtab_add(&functions->strings, source->dso_path),
-		.symbol = strtab_add(&functions->strings, symbol),
-		.start = source->start,
-		.size = source->size,
-		.known = source->symbol != NULL,
-		.level = source->level,
-	};
-	if (source->build_id_size)
-		function->build_id = hex(&functions->strings, source->build_id,
-					 source->build_id_size);
-	return function->dso && function->dso_path && function->symbol &&
-	       (function->build_id || !source->build_id_size);
+	into->inlined &= from->inlined;
 }
 
-uint32_t functions_add(struct functions *functions, const struct function_source *source)
+uint32_t functions_add(struct functions *functions, const struct function *function)
 {
-	struct function function;
-	if ((functions->count + 1) * 4 > functions->slot_count * 3 && !grow(functions))
-		return UINT32_MAX;
-	if (!fill(functions, source, &function) || !add_dso(functions, &function) ||
+	if (((functions->count + 1) * 4 > functions->slot_count * 3 && !grow(functions)) ||
 	    !vec_reserve(functions, functions->count + 1))
 		return UINT32_MAX;
-	size_t slot = identity(&function) & (functions->slot_count - 1);
+	size_t slot = identity(function) & (functions->slot_count - 1);
 	for (; functions->slots[slot]; slot = (slot + 1) & (functions->slot_count - 1)) {
 		struct function *old = &functions->items[functions->slots[slot] - 1];
-		if (same_function(old, &function)) {
-			merge_file(old, &function);
+		if (same_function(old, function, functions->inlined_apart)) {
+			merge(old, function);
 			return functions->slots[slot] - 1;
 		}
 	}
-	*vec_push(functions) = function;
+	*vec_push(functions) = *function;
 	functions->slots[slot] = (uint32_t)functions->count;
 	return (uint32_t)functions->count - 1;
 }
 
+const char *function_name(const struct function *function)
+{
+	if (function->function)
+		return function->function;
+	if (function->symbol)
+		return function->symbol;
+	return function->srcfile ?: function->dso ?: "";
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	if (!a || !b || a == b)
+		return (a > b) - (a < b);
+	return strcmp(a, b);
+}
+
 int function_compare(const struct function *a, const struct function *b)
 {
-	int order = strcmp(a->symbol, b->symbol);
-	if (!order)
-		order = strcmp(a->dso, b->dso);
-	if (!order && a->start != b->start)
-		order = a->start < b->start ? -1 : 1;
-	if (!order && a->size != b->size)
-		order = a->size < b->size ? -1 : 1;
+	int order = strcmp(function_name(a), function_name(b));
+	order = order ? order : compare_text(a->dso, b->dso);
+	order = order ? order : (a->start > b->start) - (a->start < b->start);
+	order = order ? order : (a->size > b->size) - (a->size < b->size);
+	order = order ? order : compare_text(a->home, b->home);
+	order = order ? order : compare_text(a->srcfile, b->srcfile);
+	order = order ? order : (a->line > b->line) - (a->line < b->line);
+	order = order ? order : (int)a->inlined - (int)b->inlined;
 	return order ? order : (int)a->level - (int)b->level;
 }

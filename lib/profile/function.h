@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What rows and tree nodes are made of: a function as people see it, by the names
- * of its dso and of itself. Files of one name are one dso here, as they are one
- * to perf; functions of one name in them are apart where they lie at other places.
+ * What rows and tree nodes are made of: the place of some code as people see it, by as
+ * much of its dso, symbol, function and source line as was asked for. Files of one name
+ * are one dso here, as they are one to perf; functions of one name in them are apart
+ * where they lie at other places, or have other bodies.
  */
 #ifndef PROFILE_FUNCTION_H
 #define PROFILE_FUNCTION_H
@@ -13,41 +14,46 @@
 #include "base/strtab.h"
 #include "base/vec.h"
 
+/* Names are interned by functions_text(): equal names are equal pointers. */
 struct function {
-	const char *dso;      /* equal names are equal pointers */
+	const char *dso;      /* NULL, as all that follow: not asked for */
 	const char *dso_path; /* of several files of one name, the first by alphabet */
 	const char *build_id; /* hex; NULL: unknown, or not the same for all */
-	const char *symbol;   /* equal names are equal pointers */
-	uint64_t start, size; /* in its file; of what has no name, the address and 0 */
-	uint32_t dso_index;   /* functions of one dso have the same */
-	bool known;           /* false: `symbol` is an address */
+	const char *symbol;
+	const char *function;
+	const char *srcfile;  /* the whole path; NULL: or not known */
+	const char *home;     /* of the function's body; NULL: its place says which it is */
+	uint64_t start, size; /* in the file; of what has no name, the address and 0 */
+	uint32_t line;        /* 0: not asked for, or not known */
+	bool known;           /* false: `symbol` and `function` are an address */
+	bool inlined;         /* here, into its caller; of several, all are */
 	enum sp_level level;
 };
 
 struct functions {
 	VEC(struct function);
-	VEC(struct function) dsos;    /* by dso_index: what is common to all of a dso */
-	uint32_t *slots;              /* hash table of index + 1 */
+	bool inlined_apart;    /* a function that was inlined is another than where it was not */
+	uint32_t *slots;       /* hash table of index + 1 */
 	size_t slot_count;
 	struct strtab strings;
-	struct u64map dso_of;         /* name's address -> dso_index */
 };
 
-/* A zeroed struct functions is empty. */
+/* All zero but `inlined_apart` is empty. */
 void functions_deinit(struct functions *functions);
 
-/* What a function is made of; strings are copied. */
-struct function_source {
-	const char *dso, *dso_path;
-	const uint8_t *build_id;
-	size_t build_id_size;
-	const char *symbol; /* NULL: no name; `start` is the address */
-	uint64_t start, size;
-	enum sp_level level;
-};
+/* The one copy of a text, an address or a build-id; NULL when out of memory. */
+const char *functions_text(struct functions *functions, const char *text);
+const char *functions_address(struct functions *functions, uint64_t address);
+const char *functions_hex(struct functions *functions, const uint8_t *bytes, size_t size);
 
-/* Its index; UINT32_MAX when out of memory. */
-uint32_t functions_add(struct functions *functions, const struct function_source *source);
+/*
+ * The index of what has the same dso, symbol, function and source line (and, if it has a
+ * symbol or function, place or home, level); UINT32_MAX when out of memory.
+ */
+uint32_t functions_add(struct functions *functions, const struct function *function);
+
+/* The name it goes by: that of the function, else of the symbol, the line or the dso. */
+const char *function_name(const struct function *function);
 
 /* By name, then by place: an order that does not depend on who came first. */
 int function_compare(const struct function *a, const struct function *b);

@@ -6,7 +6,8 @@
 static const char *const names[SP_KEY_COUNT] = {
 	[SP_KEY_COMM] = "comm", [SP_KEY_PID] = "pid", [SP_KEY_TID] = "tid",
 	[SP_KEY_CPU] = "cpu",   [SP_KEY_DSO] = "dso", [SP_KEY_SYMBOL] = "symbol",
-	[SP_KEY_EVENT] = "event",
+	[SP_KEY_FUNCTION] = "function", [SP_KEY_SRCFILE] = "srcfile",
+	[SP_KEY_SRCLINE] = "srcline", [SP_KEY_EVENT] = "event",
 };
 
 const char *sp_key_name(enum sp_key key)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/profile/cycles.c lib/profile/cycles.h \
 	lib/profile/filter.c lib/profile/filter.h \
 	lib/profile/function.c lib/profile/function.h \
 	lib/profile/interval.c lib/profile/interval.h \
@@ -8,6 +9,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/profile/profile.h \
 	lib/profile/radix.c lib/profile/radix.h \
 	lib/profile/rows.c \
+	lib/profile/srcfile.c lib/profile/srcfile.h \
 	lib/profile/tally.c lib/profile/tally.h \
 	lib/profile/tree.c
 check_PROGRAMS += \

@@ -8,6 +8,7 @@ void paths_deinit(struct paths *paths)
 {
 	radix_deinit(&paths->radix);
 	vec_deinit(&paths->sums);
+	vec_deinit(&paths->cycles);
 	vec_deinit(&paths->words);
 	vec_deinit(&paths->path);
 }
@@ -42,5 +43,23 @@ bool paths_add(struct paths *paths, const uint64_t *words, size_t count, uint64_
 	struct path_sums *sums = &paths->sums.items[node];
 	sums->samples = weight_add(sums->samples, samples);
 	sums->weight = weight_add(sums->weight, weight);
+	return true;
+}
+
+/* Words of the tree stay where they are, however nodes are split. */
+bool paths_mark(struct paths *paths, size_t at, struct cycle cycle)
+{
+	const struct radix_step *step = paths->path.items;
+	while (step->end <= at)
+		step++;
+	const struct radix_node *node = &paths->radix.items[step->node];
+	size_t word = node->run + node->length - (step->end - at);
+	if (!vec_reserve(&paths->cycles, word + 1))
+		return false;
+	while (paths->cycles.count <= word)
+		*vec_push(&paths->cycles) = (struct cycle){0};
+	struct cycle *known = &paths->cycles.items[word];
+	if (cycle_is_more(&cycle, known))
+		*known = cycle;
 	return true;
 }

@@ -3,6 +3,7 @@
 #ifndef PROFILE_PATHS_H
 #define PROFILE_PATHS_H
 
+#include "profile/cycles.h"
 #include "profile/radix.h"
 
 /*
@@ -20,6 +21,7 @@ struct path_sums {
 struct paths {
 	struct radix radix;            /* the root is node 0 */
 	VEC(struct path_sums) sums;    /* by node */
+	VEC(struct cycle) cycles;      /* by word of the tree, as far as any were marked */
 	VEC(uint64_t) words;           /* the way last added */
 	struct radix_path path;        /* and its nodes */
 };
@@ -30,5 +32,17 @@ void paths_deinit(struct paths *paths);
 /* Adds samples at the end of a way, which may be empty; false when out of memory. */
 bool paths_add(struct paths *paths, const uint64_t *words, size_t count, uint64_t samples,
 	       uint64_t weight);
+
+/*
+ * Marks a word of the way last added as where rounds begin. Of several marks, the one with
+ * most rounds stays. False when out of memory.
+ */
+bool paths_mark(struct paths *paths, size_t at, struct cycle cycle);
+
+/* What was marked at that word of the tree. */
+static inline struct cycle paths_cycle(const struct paths *paths, size_t word)
+{
+	return word < paths->cycles.count ? paths->cycles.items[word] : (struct cycle){0};
+}
 
 #endif

@@ -8,6 +8,7 @@
 #include "profile/function.h"
 #include "profile/interval.h"
 #include "profile/paths.h"
+#include "profile/srcfile.h"
 #include "profile/tally.h"
 
 /* One event's samples, and what is wanted of them. */
@@ -16,9 +17,11 @@ struct profile_source {
 	const struct paths *paths;         /* for the tree */
 	const struct group *groups;        /* of tallies */
 	const struct functions *functions; /* of both */
+	const struct srcfiles *files;      /* of the functions */
 	const char *const *texts;          /* of the tree's words that are no functions */
 	const char *event;
 	bool children;
+	bool by_symbol;    /* tree nodes are symbols, not functions */
 	double tree_least; /* share of the lightest branch that is kept */
 	struct weight_sums whole; /* what shares are shares of */
 };

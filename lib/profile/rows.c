@@ -14,8 +14,9 @@ static struct sp_weight weigh(const struct profile_source *source, double n_eff,
 	};
 }
 
-static void name_row(const struct profile_source *source, const struct tally *tally,
-		     struct sp_row *row)
+/* False when out of memory. */
+static bool name_row(const struct profile_source *source, const struct tally *tally,
+		     struct arena *arena, struct sp_row *row)
 {
 	const bool *keys = source->tallies->keys;
 	const struct group *group = &source->groups[tally->group];
@@ -25,21 +26,28 @@ static void name_row(const struct profile_source *source, const struct tally *ta
 	row->cpu = keys[SP_KEY_CPU] ? group->cpu : 0;
 	row->event = keys[SP_KEY_EVENT] ? source->event : NULL;
 	if (tally->function == TALLY_NONE)
-		return;
-	const struct function *function = keys[SP_KEY_SYMBOL] ?
-						  &source->functions->items[tally->function] :
-						  &source->functions->dsos.items[tally->function];
+		return true;
+	const struct function *function = &source->functions->items[tally->function];
 	if (keys[SP_KEY_DSO]) {
 		row->dso = function->dso;
 		row->dso_path = function->dso_path;
 		row->build_id = function->build_id;
 	}
 	row->level = function->level;
-	if (keys[SP_KEY_SYMBOL]) {
-		row->symbol = function->symbol;
-		row->symbol_known = function->known;
+	row->symbol = function->symbol;
+	row->function = function->function;
+	row->inlined = function->function && function->inlined;
+	row->symbol_known = function->known;
+	if (function->symbol || function->function)
 		row->address = function->start;
-	}
+	row->srcpath = function->srcfile;
+	row->line = function->line;
+	if (keys[SP_KEY_SRCFILE])
+		row->srcfile = srcfiles_shown(source->files, function->srcfile);
+	if (!keys[SP_KEY_SRCLINE] || !function->srcfile || !function->line)
+		return true;
+	row->srcline = srcfiles_line(source->files, function->srcfile, function->line, arena);
+	return row->srcline != NULL;
 }
 
 static int compare_text(const char *a, const char *b)
@@ -54,6 +62,9 @@ static int compare_names(const struct sp_row *a, const struct sp_row *b)
 	int order = compare_text(a->comm, b->comm);
 	order = order ? order : compare_text(a->dso, b->dso);
 	order = order ? order : compare_text(a->symbol, b->symbol);
+	order = order ? order : compare_text(a->function, b->function);
+	order = order ? order : compare_text(a->srcpath, b->srcpath);
+	order = order ? order : (a->line > b->line) - (a->line < b->line);
 	order = order ? order : (a->pid > b->pid) - (a->pid < b->pid);
 	order = order ? order : (a->tid > b->tid) - (a->tid < b->tid);
 	order = order ? order : (a->cpu > b->cpu) - (a->cpu < b->cpu);
@@ -99,7 +110,8 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 		if (!tally->self_samples && !(source->children && tally->total_samples))
 			continue;
 		struct sp_row *row = &rows[count++];
-		name_row(source, tally, row);
+		if (!name_row(source, tally, arena, row))
+			return false;
 		row->self = weigh(source, n_eff, tally->self_samples, tally->self_weight);
 		row->total = row->self;
 		if (source->children)

@@ -9,7 +9,7 @@ void tallies_deinit(struct tallies *tallies)
 	u64map_deinit(&tallies->index_of);
 }
 
-static uint32_t find_row(struct tallies *tallies, uint32_t group, uint32_t function)
+uint32_t tallies_row(struct tallies *tallies, uint32_t group, uint32_t function)
 {
 	bool added;
 	if (!vec_reserve(tallies, tallies->count + 1))
@@ -21,13 +21,6 @@ static uint32_t find_row(struct tallies *tallies, uint32_t group, uint32_t funct
 	if (added)
 		*vec_push(tallies) = (struct tally){.group = group, .function = function};
 	return *index;
-}
-
-uint32_t tallies_row(struct tallies *tallies, uint32_t group, uint32_t function, uint32_t dso)
-{
-	if (!tallies->keys[SP_KEY_SYMBOL])
-		function = tallies->keys[SP_KEY_DSO] ? dso : TALLY_NONE;
-	return find_row(tallies, group, function);
 }
 
 void tallies_open(struct tallies *tallies, uint32_t row, uint64_t samples, uint64_t weight)
@@ -53,7 +46,7 @@ void tallies_self(struct tallies *tallies, uint32_t row, uint64_t samples, uint6
 
 bool tallies_merge(struct tallies *into, uint32_t group, const struct tally *from)
 {
-	uint32_t row = find_row(into, group, from->function);
+	uint32_t row = tallies_row(into, group, from->function);
 	if (row == TALLY_NONE)
 		return false;
 	struct tally *tally = &into->items[row];

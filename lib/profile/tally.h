@@ -22,7 +22,7 @@ struct group {
 
 struct tally {
 	uint32_t group;    /* as given */
-	uint32_t function; /* a function, or a dso_index; TALLY_NONE: rows have neither key */
+	uint32_t function; /* of functions; TALLY_NONE: rows have no key that tells code apart */
 	uint64_t self_samples, self_weight, total_samples, total_weight; /* saturating */
 	uint32_t open;     /* calls of this row on the way to where we are */
 };
@@ -37,10 +37,10 @@ struct tallies {
 void tallies_deinit(struct tallies *tallies);
 
 /*
- * The row of a function in a group, whose indexes are the caller's (of functions:
- * `dso`, where rows are by dso alone); TALLY_NONE when out of memory.
+ * The row of a function in a group, whose indexes are the caller's; TALLY_NONE when out of
+ * memory.
  */
-uint32_t tallies_row(struct tallies *tallies, uint32_t group, uint32_t function, uint32_t dso);
+uint32_t tallies_row(struct tallies *tallies, uint32_t group, uint32_t function);
 
 /* Goes down through a call of the row; all chains through here have these sums. */
 void tallies_open(struct tallies *tallies, uint32_t row, uint64_t samples, uint64_t weight);

@@ -60,21 +60,39 @@ static struct sp_weight weigh(const struct layout *layout, uint64_t samples, uin
 	};
 }
 
-static void name_node(const struct profile_source *source, uint64_t word,
-		      struct sp_tree_node *node)
+static void name_text(const struct profile_source *source, uint64_t word, struct sp_tree_node *node)
 {
+	const char *text = source->texts[(uint32_t)word];
+	node->symbol = source->by_symbol ? text : NULL;
+	node->function = source->by_symbol ? NULL : text;
+	node->symbol_known = true;
+	node->truncated = word & PATHS_CUT;
+}
+
+/* False when out of memory. */
+static bool name_node(const struct layout *layout, uint64_t word, struct sp_tree_node *node)
+{
+	const struct profile_source *source = layout->source;
 	if (word & PATHS_TEXT) {
-		node->symbol = source->texts[(uint32_t)word];
-		node->symbol_known = true;
-		node->truncated = word & PATHS_CUT;
-		return;
+		name_text(source, word, node);
+		return true;
 	}
 	const struct function *function = &source->functions->items[word];
 	node->symbol = function->symbol;
+	node->function = function->function;
 	node->dso = function->dso;
 	node->symbol_known = function->known;
+	node->inlined = function->inlined;
 	node->level = function->level;
 	node->address = function->start;
+	node->srcpath = function->srcfile;
+	node->line = function->line;
+	node->srcfile = srcfiles_shown(source->files, function->srcfile);
+	if (!function->srcfile || !function->line)
+		return true;
+	node->srcline = srcfiles_line(source->files, function->srcfile, function->line,
+				      layout->arena);
+	return node->srcline != NULL;
 }
 
 /* qsort_r() is glibc's: what orders siblings is put beside them. */
@@ -87,7 +105,7 @@ struct sibling {
 static const char *word_name(const struct profile_source *source, uint64_t word)
 {
 	return word & PATHS_TEXT ? source->texts[(uint32_t)word] :
-				   source->functions->items[word].symbol;
+				   function_name(&source->functions->items[word]);
 }
 
 static int compare_words(const struct profile_source *source, uint64_t a, uint64_t b)
@@ -143,6 +161,7 @@ static bool lay_run(struct layout *layout, uint32_t index, struct sp_tree_node *
 	struct branch *branch = &layout->branches[index];
 	const struct path_sums *sums = &layout->source->paths->sums.items[index];
 	uint32_t length = layout->source->paths->radix.items[index].length;
+	uint32_t run = layout->source->paths->radix.items[index].run;
 	struct sp_tree_node *rest = NULL, *node = first;
 	if (length > 1) {
 		rest = arena_alloc(layout->arena, (length - 1) * sizeof(*rest));
@@ -150,7 +169,11 @@ static bool lay_run(struct layout *layout, uint32_t index, struct sp_tree_node *
 			return false;
 	}
 	for (uint32_t i = 0; i < length; i++) {
-		name_node(layout->source, word_of(layout, index, i), node);
+		if (!name_node(layout, word_of(layout, index, i), node))
+			return false;
+		struct cycle cycle = paths_cycle(layout->source->paths, run + i);
+		node->cycle_calls = cycle.calls;
+		node->cycle_rounds = cycle.rounds;
 		node->total = weigh(layout, branch->samples, branch->weight);
 		node->self = weigh(layout, 0, 0);
 		if (i + 1 < length) {

@@ -203,6 +203,15 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 	return symbol;
 }
 
+bool resolver_has_sources(struct resolver *resolver, const struct module *module, uint32_t pid)
+{
+	struct module_names *names = names_of(resolver, module);
+	if (names && !names->asked)
+		ask_sources(resolver, names, module, pid);
+	return names && names->opened && names->source->has_lines &&
+	       names->source->has_lines(names->opened, &resolver->env, module);
+}
+
 struct sp_error *resolver_sources(struct resolver *resolver, const struct module *module,
 				  uint32_t pid, const uint64_t *offsets, size_t count,
 				  unsigned int threads, struct source_frames *ret)

@@ -63,6 +63,13 @@ struct source_frames {
 };
 
 /*
+ * Whether resolver_sources() may know anything of the module. No more than is needed to know
+ * that there is debug information is read. As with resolver_find(): different modules may be
+ * asked for at the same time.
+ */
+bool resolver_has_sources(struct resolver *resolver, const struct module *module, uint32_t pid);
+
+/*
  * What the debug information says of `count` offsets of a module, ascending and distinct;
  * of callers, each is that of the call (ip - 1). All of a module at once, so that only what
  * they lie in is read; with up to `threads` threads. As with resolver_find(): different modules

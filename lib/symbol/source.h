@@ -50,6 +50,8 @@ struct source {
 	bool (*find)(void *opened, const struct location *location, struct diagnosis *diagnosis,
 		     struct found *ret);
 	void (*close)(void *opened);
+	/* Whether open_lines would find any; NULL: never. */
+	bool (*has_lines)(void *opened, const struct source_env *env, const struct module *module);
 	/*
 	 * NULL: it knows no lines. Opens the module's debug information, which becomes the
 	 * caller's; NULL in *ret where there is none, and *diagnosis then says why. *runtime_ret

@@ -248,6 +248,16 @@ static struct sp_error *find_lines(struct elf_names *names, const struct source_
 	return error ?: debugfile_find(&places, runtime, path, dwarf_exists, ret);
 }
 
+static bool names_have_lines(void *opened, const struct source_env *env,
+			     const struct module *module)
+{
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
+		find_lines(opened, env, module, &image);
+	/* Why a file cannot be read is said by whoever opens it. */
+	return image || error;
+}
+
 static struct sp_error *names_open_lines(void *opened, const struct source_env *env,
 					 const struct module *module, struct diagnosis *diagnosis,
 					 struct dwarf **ret, const struct image **runtime_ret)
@@ -284,5 +294,6 @@ const struct source source_elf = {
 	.open = names_open,
 	.find = names_find,
 	.close = names_close,
+	.has_lines = names_have_lines,
 	.open_lines = names_open_lines,
 };

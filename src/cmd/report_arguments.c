@@ -45,14 +45,7 @@ static bool add_key(struct report_arguments *arguments, enum sp_key key)
 	return true;
 }
 
-static void add_default_keys(struct report_arguments *arguments)
-{
-	add_key(arguments, SP_KEY_COMM);
-	add_key(arguments, SP_KEY_DSO);
-	add_key(arguments, SP_KEY_SYMBOL);
-}
-
-/* "comm,symbol"; "+cpu" adds to the default. */
+/* "comm,symbol"; "+cpu" adds to the default, which other options have a say in. */
 static bool parse_keys(const struct option *option, const char *text)
 {
 	struct report_arguments *arguments = option->value;
@@ -60,15 +53,29 @@ static bool parse_keys(const struct option *option, const char *text)
 	bool fine = copy;
 	enum sp_key key;
 	arguments->key_count = 0;
-	if (fine && *rest == '+') {
-		add_default_keys(arguments);
-		rest++;
-	}
+	arguments->more_keys = fine && *rest == '+';
+	rest += arguments->more_keys;
 	while (fine && (word = strsep(&rest, ",")))
 		fine = sp_key_parse(word, &key) && add_key(arguments, key);
 	free(copy);
-	return fine || option_reject(option, text,
-				     "a list of comm, pid, tid, cpu, dso, symbol and event");
+	return fine || option_reject(option, text, "a list of comm, pid, tid, cpu, dso, symbol, "
+				     "function, srcfile, srcline and event");
+}
+
+/* Where inlined functions are none, functions are symbols, and said to be. */
+static void add_default_keys(struct report_arguments *arguments)
+{
+	enum sp_key keys[SP_KEY_COUNT];
+	size_t count = arguments->key_count;
+	if (count && !arguments->more_keys)
+		return;
+	memcpy(keys, arguments->keys, sizeof(keys));
+	arguments->key_count = 0;
+	add_key(arguments, SP_KEY_COMM);
+	add_key(arguments, SP_KEY_DSO);
+	add_key(arguments, arguments->inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL);
+	for (size_t i = 0; i < count; i++)
+		add_key(arguments, keys[i]);
 }
 
 static bool text_percent(const char *text, char **end, double *ret)
@@ -87,7 +94,10 @@ static bool parse_limit(const struct option *option, const char *text)
 	return true;
 }
 
-/* "caller", "callee", "none"; and of perf's forms "graph" and a threshold, by commas. */
+/*
+ * "caller", "callee", "none"; "function" and "srcline", what nodes are by; and of perf's
+ * forms "graph" and a threshold; by commas.
+ */
 static bool parse_tree(const struct option *option, const char *text)
 {
 	struct report_arguments *arguments = option->value;
@@ -102,6 +112,8 @@ static bool parse_tree(const struct option *option, const char *text)
 			arguments->tree = SP_TREE_CALLER;
 		else if (!strcmp(word, "callee"))
 			arguments->tree = SP_TREE_CALLEE;
+		else if (!strcmp(word, "function") || !strcmp(word, "srcline"))
+			arguments->tree_lines = !strcmp(word, "srcline");
 		else if (strcmp(word, "graph") != 0)
 			fine = text_percent(word, &end, &arguments->limit) && !*end;
 	}
@@ -217,14 +229,23 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 		OPTION_CALL(0, "stdio", NULL, &a->output, parse_stdio, "--format text"),
 		OPTION_CALL('s', "sort", "KEYS", a, parse_keys,
 			    "make rows by these: comm, pid, tid, cpu, dso, symbol (or sym),\n"
-			    "event; +KEY adds to the default, comm,dso,symbol"),
+			    "function, srcfile, srcline, event; +KEY adds to the default,\n"
+			    "comm,dso,function"),
+		OPTION_CHOICE(0, "inline", &a->inlines,
+			      "inlined functions are functions of their own (the default); or\n"
+			      "are part of their symbol, and no debug information is read"),
 		OPTION_CHOICE(0, "children", &a->children,
 			      "count a function's callees too, as its total, and order by\n"
 			      "that; the default where call chains were recorded"),
 		OPTION_CALL_OPTIONAL('g', "call-graph", "ORDER", a, parse_tree,
 				     "show the call tree: caller (from the outermost down, if\n"
-				     "not said), callee (from the function up), or none"),
+				     "not said), callee (from the function up), or none; with\n"
+				     ",srcline by source lines, too"),
 		OPTION_CALL('G', "inverted", NULL, a, parse_inverted, "--call-graph caller"),
+		OPTION_FLAG(0, "collapse-recursion", &a->collapse_recursion,
+			    "show one round of calls that repeat in the tree"),
+		OPTION_FLAG(0, "full-source-path", &a->whole_paths,
+			    "source files by their whole path"),
 		OPTION_CALL(0, "percent-limit", "PERCENT", &a->limit, parse_limit,
 			    "leave out smaller shares; as text, trees have 0.5"),
 		OPTION_CALL(0, "percentage", "OF", &a->relative, parse_percentage,
@@ -274,11 +295,11 @@ int report_arguments_parse(struct report_arguments *arguments, int argc, char **
 	*arguments = (struct report_arguments){
 		.output = outputs[0],
 		.children = -1,
+		.inlines = -1,
 		.limit = -1,
 		.pager = -1,
 	};
 	int status = parse_table(arguments, argc, argv);
-	if (!arguments->key_count)
-		add_default_keys(arguments);
+	add_default_keys(arguments);
 	return status;
 }

@@ -19,9 +19,12 @@ struct report_arguments {
 	const struct output *output;
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t key_count;
+	bool more_keys; /* they come behind the default's */
 	int children; /* -1: not said */
 	enum sp_tree_order tree;
 	double limit; /* a share; -1: not said */
+	int inlines;  /* -1: not said */
+	bool tree_lines, collapse_recursion, whole_paths;
 	bool relative, quiet, verbose, samples;
 	const char *symfs, *vmlinux, *kallsyms;
 	struct option_strings comms, dsos, symbols, events;

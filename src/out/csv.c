@@ -85,6 +85,12 @@ static void put_row(const struct report *report, const struct sp_profile *profil
 		put_name(row->dso, out);
 	if (report_has_key(report, SP_KEY_SYMBOL))
 		put_name(row->symbol, out);
+	if (report_has_key(report, SP_KEY_FUNCTION))
+		put_name(row->function, out);
+	if (report_has_key(report, SP_KEY_SRCFILE))
+		put_name(row->srcfile, out);
+	if (report_has_key(report, SP_KEY_SRCLINE))
+		put_name(row->srcline, out);
 	if (report_has_key(report, SP_KEY_DSO))
 		put_name(row->build_id, out);
 	if (has_events(report))

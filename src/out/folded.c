@@ -3,10 +3,10 @@
  * Folded stacks, as flamegraph.pl, inferno and speedscope take them: a line
  * "comm;root;...;leaf COUNT" for each distinct stack, where COUNT is samples.
  *
- * A frame of the kernel ends in "_[k]". One without a symbol is its "[dso]", so
- * that unnamed code does not fall apart into single addresses. By that, children
- * of one node, or of several, may become the same frame: `frames` are therefore
- * groups of nodes, and the walk goes down groups, not nodes. Lines come out in
+ * A frame of the kernel ends in "_[k]", an inlined function in "_[i]". One without a
+ * symbol is its "[dso]", so that unnamed code does not fall apart into single addresses.
+ * By that, children of one node, or of several, may become the same frame: `frames` are
+ * therefore groups of nodes, and the walk goes down groups, not nodes. Lines come out in
  * the order of the frames' names.
  */
 #include <inttypes.h>
@@ -41,11 +41,17 @@ static int compare(const void *a, const void *b)
 {
 	const struct sp_tree_node *x = *(const struct sp_tree_node *const *)a;
 	const struct sp_tree_node *y = *(const struct sp_tree_node *const *)b;
-	const char *x_name = x->symbol_known || !x->dso ? x->symbol : x->dso;
-	const char *y_name = y->symbol_known || !y->dso ? y->symbol : y->dso;
+	const char *x_name = x->symbol_known || !x->dso ? node_name(x) : x->dso;
+	const char *y_name = y->symbol_known || !y->dso ? node_name(y) : y->dso;
 	int order = strcmp(x_name, y_name);
 	if (!order)
 		order = x->symbol_known - y->symbol_known;
+	if (!order)
+		order = x->inlined - y->inlined;
+	if (!order)
+		order = (x->cycle_calls > 0) - (y->cycle_calls > 0);
+	if (!order)
+		order = strcmp(x->srcline ?: "", y->srcline ?: "");
 	return order ? order : (int)x->level - (int)y->level;
 }
 
@@ -69,19 +75,9 @@ static void line_put(struct folder *folder, const char *text)
 	folder->line_size += size;
 }
 
-/* Appends the frame, with nothing in it that a reader of lines would take for syntax. */
-static bool line_add(struct folder *folder, const struct sp_tree_node *node)
+/* With nothing in it that a reader of lines would take for syntax. */
+static void line_put_name(struct folder *folder, const char *name)
 {
-	bool module = is_module(folder, node);
-	const char *name = module && node->dso ? node->dso : node->symbol;
-	bool bracket = module && *name != '[';
-	/* A byte takes up to three: U+FFFD for each that is not UTF-8. */
-	if (!line_reserve(folder, 3 * strlen(name) + 16))
-		return false;
-	if (folder->line_size)
-		line_put(folder, ";");
-	if (bracket)
-		line_put(folder, "[");
 	for (uint32_t code; (code = text_next(&name));) {
 		if (code == ';')
 			code = ':';
@@ -91,10 +87,36 @@ static bool line_add(struct folder *folder, const struct sp_tree_node *node)
 			code = 0xfffd;
 		folder->line_size += text_put(code, folder->line + folder->line_size);
 	}
+}
+
+/* Appends the frame. */
+static bool line_add(struct folder *folder, const struct sp_tree_node *node)
+{
+	bool module = is_module(folder, node);
+	const char *name = module && node->dso ? node->dso : node_name(node);
+	bool bracket = module && *name != '[';
+	const char *srcline = node->srcline && !module ? node->srcline : "";
+	/* A byte takes up to three: U+FFFD for each that is not UTF-8. */
+	if (!line_reserve(folder, 3 * (strlen(name) + strlen(srcline)) + 32))
+		return false;
+	if (folder->line_size)
+		line_put(folder, ";");
+	if (bracket)
+		line_put(folder, "[");
+	line_put_name(folder, name);
 	if (bracket)
 		line_put(folder, "]");
+	if (*srcline) {
+		line_put(folder, " ");
+		line_put_name(folder, srcline);
+	}
+	if (node->cycle_calls)
+		line_put(folder, " (recursive)");
+	/* One suffix is all that readers take: that of the kernel comes first. */
 	if (node->level == SP_LEVEL_KERNEL || node->level == SP_LEVEL_GUEST_KERNEL)
 		line_put(folder, "_[k]");
+	else if (node->inlined)
+		line_put(folder, "_[i]");
 	return true;
 }
 

@@ -49,6 +49,12 @@ static void write_row(const struct report *report, struct json *json, const stru
 		write_name(json, "dso", row->dso);
 	if (report_has_key(report, SP_KEY_SYMBOL))
 		write_name(json, "symbol", row->symbol);
+	if (report_has_key(report, SP_KEY_FUNCTION))
+		write_name(json, "function", row->function);
+	if (report_has_key(report, SP_KEY_SRCFILE))
+		write_name(json, "srcfile", row->srcfile);
+	if (report_has_key(report, SP_KEY_SRCLINE))
+		write_name(json, "srcline", row->srcline);
 	if (report_has_key(report, SP_KEY_DSO))
 		write_name(json, "build_id", row->build_id);
 	if (report_has_key(report, SP_KEY_EVENT))
@@ -60,8 +66,15 @@ static void write_row(const struct report *report, struct json *json, const stru
 static void begin_node(struct json *json, const struct sp_tree_node *node)
 {
 	json_begin(json, NULL, '{');
-	json_string(json, "symbol", node->symbol);
+	json_string(json, node->function ? "function" : "symbol", node_name(node));
 	write_name(json, "dso", node->dso);
+	write_name(json, "srcline", node->srcline);
+	if (node->inlined)
+		json_bool(json, "inlined", true);
+	if (node->cycle_calls) {
+		json_unsigned(json, "cycle_calls", node->cycle_calls);
+		json_unsigned(json, "cycle_rounds", node->cycle_rounds);
+	}
 	if (node->truncated)
 		json_bool(json, "truncated", true);
 	json_double(json, "self", node->self.share.value);

@@ -42,6 +42,11 @@ size_t report_row_count(const struct report *report, const struct sp_profile *pr
 	return count;
 }
 
+const char *node_name(const struct sp_tree_node *node)
+{
+	return node->function ? node->function : node->symbol;
+}
+
 bool report_has_totals(const struct report *report, const struct sp_profile *profile)
 {
 	return report->children || !profile->has_callchains;

@@ -54,6 +54,9 @@ const struct sp_weight *row_main(const struct report *report, const struct sp_ro
 /* How many of the rows, which are ordered, are not below the limit. */
 size_t report_row_count(const struct report *report, const struct sp_profile *profile);
 
+/* The name of a node, which is a function, a symbol, or a command. */
+const char *node_name(const struct sp_tree_node *node);
+
 /* The total of a row is known: computed, or without call chains its self. */
 bool report_has_totals(const struct report *report, const struct sp_profile *profile);
 

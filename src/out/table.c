@@ -6,7 +6,7 @@
  *	62.31%  60.9–63.6   3,113  demo  demo       [.] hash_words
  *
  * Every cell is made twice, once to measure its column and once to print it. In
- * a file nothing is cut; on a terminal the symbol, then dso and comm give way.
+ * a file nothing is cut; on a terminal symbol and function, then dso and comm give way.
  */
 #include "out/table.h"
 
@@ -104,16 +104,41 @@ static const char *cell_text(const struct table *table, const struct sp_row *row
 		return row->dso;
 	case COLUMN_KEY + SP_KEY_SYMBOL:
 		return row->symbol;
+	case COLUMN_KEY + SP_KEY_FUNCTION:
+		return row->function;
+	case COLUMN_KEY + SP_KEY_SRCFILE:
+		return row->srcfile;
+	case COLUMN_KEY + SP_KEY_SRCLINE:
+		return row->srcline;
 	case COLUMN_KEY + SP_KEY_EVENT:
 		return row->event;
 	}
 	return NULL;
 }
 
-/* What stands before the cell's text: "[k] " of a symbol. */
-static int prefix_width(int kind)
+/* Symbols and functions. */
+static bool is_code(int kind)
 {
-	return kind == COLUMN_KEY + SP_KEY_SYMBOL ? 4 : 0;
+	return kind == COLUMN_KEY + SP_KEY_SYMBOL || kind == COLUMN_KEY + SP_KEY_FUNCTION;
+}
+
+/* What stands before the cell's text: "[k] " of the first that is code. */
+static int prefix_width(const struct table *table, size_t index)
+{
+	if (!is_code(table->columns[index].kind))
+		return 0;
+	for (size_t i = 0; i < index; i++)
+		if (is_code(table->columns[i].kind))
+			return 0;
+	return 4;
+}
+
+/* And behind it, of a function that is nowhere but in its callers. */
+#define INLINED " (inlined)"
+
+static int suffix_width(const struct sp_row *row, int kind)
+{
+	return kind == COLUMN_KEY + SP_KEY_FUNCTION && row->inlined ? (int)strlen(INLINED) : 0;
 }
 
 static void add_column(struct table *table, int kind)
@@ -146,8 +171,9 @@ static void measure(struct table *table, const struct sp_row *rows, size_t count
 		for (size_t j = 0; j < table->count; j++) {
 			struct column *column = &table->columns[j];
 			const char *text = cell_text(table, &rows[i], column->kind, buffer);
-			int width = prefix_width(column->kind) +
-				    (text ? term_text_width(table->term, text) : 1);
+			int width = prefix_width(table, j) +
+				    (text ? term_text_width(table->term, text) : 1) +
+				    suffix_width(&rows[i], column->kind);
 			if (width > column->width)
 				column->width = width;
 		}
@@ -176,13 +202,12 @@ static int table_excess(const struct table *table)
 
 static void cut_names(struct table *table, int least_symbol, int least_name)
 {
-	const int symbol = COLUMN_KEY + SP_KEY_SYMBOL;
 	int excess = table_excess(table);
 	for (size_t i = 0; i < table->count; i++)
-		if (table->columns[i].kind == symbol)
+		if (is_code(table->columns[i].kind))
 			excess = give_way(&table->columns[i], least_symbol, excess);
 	for (size_t i = table->count; i-- > 0;)
-		if (!is_number(table->columns[i].kind) && table->columns[i].kind != symbol)
+		if (!is_number(table->columns[i].kind) && !is_code(table->columns[i].kind))
 			excess = give_way(&table->columns[i], least_name, excess);
 }
 
@@ -218,6 +243,7 @@ static enum term_style cell_style(const struct sp_row *row, int kind)
 	case COLUMN_SELF_RANGE:
 		return TERM_DIM;
 	case COLUMN_KEY + SP_KEY_SYMBOL:
+	case COLUMN_KEY + SP_KEY_FUNCTION:
 		return row->symbol_known ? TERM_PLAIN : TERM_DIM;
 	default:
 		return TERM_PLAIN;
@@ -229,21 +255,32 @@ static void pad(int width, FILE *out)
 	fprintf(out, "%*s", width > 0 ? width : 0, "");
 }
 
+/* "[k] " */
+static void write_level(const struct term *term, enum sp_level level, FILE *out)
+{
+	enum term_style style = level == SP_LEVEL_USER ? TERM_DIM : TERM_KERNEL;
+	term_begin(term, style, out);
+	fprintf(out, "%s ", format_level(level));
+	term_end(term, style, out);
+}
+
 static bool write_cell(const struct table *table, const struct sp_row *row, size_t index, FILE *out)
 {
 	const struct column *column = &table->columns[index];
 	const struct term *term = table->term;
 	char buffer[FORMAT_SIZE], *made = NULL;
 	const char *text = cell_text(table, row, column->kind, buffer);
-	int width = column->width - prefix_width(column->kind);
+	int suffix = suffix_width(row, column->kind);
+	int width = column->width - prefix_width(table, index);
 	bool last = index + 1 == table->count;
 	if (!text)
 		text = "?";
-	if (column->kind == COLUMN_KEY + SP_KEY_SYMBOL) {
-		enum term_style style = row->level == SP_LEVEL_USER ? TERM_DIM : TERM_KERNEL;
-		term_begin(term, style, out);
-		fprintf(out, "%s ", format_level(row->level));
-		term_end(term, style, out);
+	if (suffix + LEAST_NAME > width)
+		suffix = 0;
+	width -= suffix;
+	if (prefix_width(table, index))
+		write_level(term, row->level, out);
+	if (is_code(column->kind)) {
 		text = name_shorten(term, text, term->width ? width : 0, &made);
 		if (!text)
 			return false;
@@ -254,6 +291,11 @@ static bool write_cell(const struct table *table, const struct sp_row *row, size
 	term_begin(term, style, out);
 	int used = term_put(term, text, term->width ? width : 0, out);
 	term_end(term, style, out);
+	if (suffix) {
+		term_begin(term, TERM_DIM, out);
+		fputs(INLINED, out);
+		term_end(term, TERM_DIM, out);
+	}
 	if (!last)
 		pad((is_number(column->kind) ? 0 : width - used) + GAP, out);
 	free(made);

@@ -64,7 +64,7 @@ static size_t shown_children(const struct tree *tree, const struct sp_tree_node 
 
 static bool same_function(const struct sp_tree_node *a, const struct sp_tree_node *b)
 {
-	return a->level == b->level && !strcmp(a->symbol, b->symbol) &&
+	return a->level == b->level && !strcmp(node_name(a), node_name(b)) &&
 	       (a->dso == b->dso || (a->dso && b->dso && !strcmp(a->dso, b->dso)));
 }
 
@@ -165,16 +165,20 @@ static void write_numbers(const struct tree *tree, const struct line *line, bool
 	fputs("  ", tree->out);
 }
 
-/* "name [dso]" in what the guides leave of the terminal's width. */
+#define INLINED_WIDTH 10
+
+/* "name file.c:123 (inlined) [dso]" in what the guides leave of the terminal's width. */
 static bool write_name(const struct tree *tree, const struct sp_tree_node *node, int guides)
 {
 	const struct term *term = tree->term;
-	const char *name = node->symbol;
+	const char *name = node_name(node);
 	char *made = NULL;
 	int width = 0;
 	if (term->width) {
 		int dso = node->dso ? term_text_width(term, node->dso) + 3 : 0;
-		width = term->width - numbers_width(tree) - guides - dso;
+		int line = node->srcline ? term_text_width(term, node->srcline) + 1 : 0;
+		width = term->width - numbers_width(tree) - guides - dso - line;
+		width -= node->inlined ? INLINED_WIDTH : 0;
 		if (width < LEAST_SYMBOL)
 			width = LEAST_SYMBOL;
 		name = name_shorten(term, name, width, &made);
@@ -189,14 +193,22 @@ static bool write_name(const struct tree *tree, const struct sp_tree_node *node,
 	term_put(term, name, width, tree->out);
 	term_end(term, style, tree->out);
 	free(made);
+	if (!node->srcline && !node->inlined && !node->dso)
+		return true;
+	term_begin(term, TERM_DIM, tree->out);
+	if (node->srcline) {
+		putc(' ', tree->out);
+		term_put(term, node->srcline, 0, tree->out);
+	}
+	if (node->inlined)
+		fputs(" (inlined)", tree->out);
 	if (node->dso) {
-		term_begin(term, TERM_DIM, tree->out);
 		bool bare = *node->dso != '['; /* "[kernel.kallsyms]" has its own */
 		fputs(bare ? " [" : " ", tree->out);
 		term_put(term, node->dso, 0, tree->out);
 		fputs(bare ? "]" : "", tree->out);
-		term_end(term, TERM_DIM, tree->out);
 	}
+	term_end(term, TERM_DIM, tree->out);
 	return true;
 }
 
@@ -277,6 +289,16 @@ static void write_hidden(const struct tree *tree, const struct level *level)
 	term_end(tree->term, TERM_DIM, tree->out);
 }
 
+/* What was collapsed to this node and those that follow. */
+static void write_cycle(const struct tree *tree, const struct sp_tree_node *node)
+{
+	if (node->cycle_calls == 1)
+		fprintf(tree->out, " (recursive, up to %u deep)", node->cycle_rounds);
+	else
+		fprintf(tree->out, " (begins %u calls that repeat, up to %u times)",
+			node->cycle_calls, node->cycle_rounds);
+}
+
 /* Writes the next child of the innermost level, and opens its own. */
 static bool write_child(struct tree *tree)
 {
@@ -294,7 +316,9 @@ static bool write_child(struct tree *tree)
 	for (;;) {
 		if (!write_name(tree, line.first, guides))
 			return false;
-		if (line.depth > 1)
+		if (line.first->cycle_calls)
+			write_cycle(tree, line.first);
+		else if (line.depth > 1)
 			fprintf(tree->out, " (recursive, %u deep)", line.depth);
 		else if (calls_itself(tree, line.first))
 			fputs(" (recursive)", tree->out);

@@ -41,8 +41,8 @@ sample 0 9 9 2 1008000000 1000000 0x500040
 sample 0 9 9 2 1009000000 1000000 0xffffffff81000210
 END
 
-prints "the default is rows by comm, dso and symbol" report -q --kallsyms kallsyms <<'END'
-  self   low-high  samples  comm   dso                symbol
+prints "the default is rows by comm, dso and function" report -q --kallsyms kallsyms <<'END'
+  self   low-high  samples  comm   dso                function
 30.00%  10.8-60.3        3  demo   demo               [.] 0x10
 20.00%   5.7-51.0        2  demo   [kernel.kallsyms]  [k] sys_read
 20.00%   5.7-51.0        2  demo   demo               [.] 0x20
@@ -67,7 +67,7 @@ prints "-s takes any keys in any order" report -q -s cpu,tid,pid <<'END'
 10.00%   1.8-40.4        1    1    7    7
 END
 prints "-s + adds to the default" report -q -s +cpu --percent-limit 20 --kallsyms kallsyms <<'END'
-  self  low-high  samples  comm  dso                symbol        cpu
+  self  low-high  samples  comm  dso                function      cpu
 20.00%  5.7-51.0        2  demo  [kernel.kallsyms]  [k] sys_read    0
 20.00%  5.7-51.0        2  demo  demo               [.] 0x10        0
 20.00%  5.7-51.0        2  demo  demo               [.] 0x20        1
@@ -166,7 +166,7 @@ lost name repaired rows samples stacks throttled tree weight
 cpu-clock 10 10000000 0 0
 bad_memory=0 complete=0 depth_limit=0 no_unwind_info=0 none=10 skipped=0 truncated=0; count=0 ns=0
 6 rows, weight 10000000
-comm dso self self_high self_low self_samples self_weight symbol total total_high total_low total_samples total_weight
+comm dso function self self_high self_low self_samples self_weight total total_high total_low total_samples total_weight
 depth 1
 (stderr) sprof: perf.data has no call chains; 'sprof record -g' records them
 END
@@ -359,7 +359,7 @@ cpu-clock  10 samples, 10 ms of processor time; none lost
   -> 'sprof report' without them shows what there is.
 END
 prints "an empty csv is said too" report -i empty.data --format csv <<'END'
-self,self_low,self_high,self_samples,self_weight,total,total_low,total_high,total_samples,total_weight,comm,dso,symbol,build_id
+self,self_low,self_high,self_samples,self_weight,total,total_low,total_high,total_samples,total_weight,comm,dso,function,build_id
 (stderr) sprof: empty.data: no samples; 'sprof report' without --format says why
 END
 
@@ -407,7 +407,7 @@ sprof: cannot open nothing/data: No such file or directory
        'sprof record -o FILE -- COMMAND' makes a recording.
 END
 fails "a wrong key" 129 report -s comm,name <<'END'
-sprof: -s, --sort: 'comm,name' is not a list of comm, pid, tid, cpu, dso, symbol and event
+sprof: -s, --sort: 'comm,name' is not a list of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline and event
        'sprof report --help' lists the options.
 END
 fails "a wrong format" 129 report --format xml <<'END'

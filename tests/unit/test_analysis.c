@@ -160,10 +160,11 @@ static void rows_are(const struct made *made, size_t event, const char *wanted)
 	char text[2000] = "";
 	for (size_t i = 0; i < of->row_count; i++) {
 		const struct sp_row *row = &of->rows[i];
+		const char *name = row->symbol ?: row->function;
 		size_t used = strlen(text);
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s%s%s%s ",
 					 i ? ", " : "", row->comm ?: "", row->comm && row->dso ? " " : "",
-					 row->dso ?: "", row->symbol ? " " : "", row->symbol ?: "");
+					 row->dso ?: "", name ? " " : "", name ?: "");
 		if (row->pid || row->tid || row->cpu)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "(%d %d %d) ",
 						 row->pid, row->tid, row->cpu);
@@ -382,7 +383,7 @@ static void print_tree(const struct sp_tree_node *node, char *text, size_t size)
 	for (size_t i = 0; i < node->child_count; i++) {
 		const struct sp_tree_node *child = &node->children[i];
 		snprintf(text + strlen(text), size - strlen(text), "%s%s%s %d", i ? ", " : "",
-			 child->truncated ? "!" : "", child->symbol, (int)child->total.samples);
+			 child->truncated ? "!" : "", child->function, (int)child->total.samples);
 		if (!child->child_count)
 			continue;
 		snprintf(text + strlen(text), size - strlen(text), " (");
@@ -710,8 +711,8 @@ static void compare_trees(const struct sp_tree_node *a, const struct sp_tree_nod
 {
 	if (a->child_count != b->child_count || a->total.weight != b->total.weight ||
 	    a->self.weight != b->self.weight || a->left_out != b->left_out ||
-	    strcmp(a->symbol ?: "", b->symbol ?: "") || strcmp(a->dso ?: "", b->dso ?: ""))
-		ck_abort_msg("%s differs", a->symbol ?: "the root");
+	    strcmp(a->function ?: "", b->function ?: "") || strcmp(a->dso ?: "", b->dso ?: ""))
+		ck_abort_msg("%s differs", a->function ?: "the root");
 	for (size_t i = 0; i < a->child_count; i++)
 		compare_trees(&a->children[i], &b->children[i]);
 }

@@ -14,22 +14,30 @@ struct fixture {
 	struct tallies tallies;
 	struct paths paths;
 	struct functions functions;
+	struct srcfiles files;
 	struct group groups[4];
 	const char *comms[4];
 	struct profile_source source;
 	struct arena arena;
 	struct sp_profile profile;
 	enum sp_tree_order tree_order;
-	bool tree_comms;
+	bool tree_comms, only_dso;
 };
 
 static uint32_t function(struct fixture *fixture, const char *name)
 {
-	struct function_source source = {
-		.dso = "program", .dso_path = "/bin/program", .symbol = name,
-		.start = hash_bytes(name, strlen(name)) & 0xffff0, .size = 16,
+	struct functions *functions = &fixture->functions;
+	struct function function = {
+		.dso = functions_text(functions, "program"),
+		.dso_path = functions_text(functions, "/bin/program"),
 	};
-	return functions_add(&fixture->functions, &source);
+	if (!fixture->only_dso) {
+		function.symbol = functions_text(functions, name);
+		function.start = hash_bytes(name, strlen(name)) & 0xffff0;
+		function.size = 16;
+		function.known = true;
+	}
+	return functions_add(functions, &function);
 }
 
 /* Tallies want a tree gone through once: here each chain is a tree of its own. */
@@ -38,8 +46,7 @@ static void tally(struct fixture *fixture, uint32_t group, const uint64_t *chain
 {
 	uint32_t rows[100];
 	for (size_t i = 0; i < count; i++) {
-		uint32_t dso = fixture->functions.items[chain[i]].dso_index;
-		rows[i] = tallies_row(&fixture->tallies, group, (uint32_t)chain[i], dso);
+		rows[i] = tallies_row(&fixture->tallies, group, (uint32_t)chain[i]);
 		ck_assert_uint_ne(rows[i], TALLY_NONE);
 		tallies_open(&fixture->tallies, rows[i], samples, samples * 10);
 	}
@@ -78,6 +85,9 @@ static void finish(struct fixture *fixture)
 	fixture->source.paths = &fixture->paths;
 	fixture->source.functions = &fixture->functions;
 	fixture->source.groups = fixture->groups;
+	fixture->source.by_symbol = true;
+	ck_assert(srcfiles_make(&fixture->files, &fixture->functions, false));
+	fixture->source.files = &fixture->files;
 	fixture->source.texts = fixture->comms;
 	ck_assert(profile_rows(&fixture->source, &fixture->arena, &fixture->profile));
 	ck_assert(profile_tree(&fixture->source, &fixture->arena, &fixture->profile));
@@ -88,6 +98,7 @@ static void fixture_deinit(struct fixture *fixture)
 	tallies_deinit(&fixture->tallies);
 	paths_deinit(&fixture->paths);
 	functions_deinit(&fixture->functions);
+	srcfiles_deinit(&fixture->files);
 	arena_deinit(&fixture->arena);
 }
 
@@ -163,6 +174,7 @@ TEST(recursion_of_a_dso_is_counted_once_too)
 {
 	struct fixture fixture = by_symbol();
 	fixture.tallies.keys[SP_KEY_SYMBOL] = false;
+	fixture.only_dso = true;
 	chain(&fixture, 0, "main;f;g 3");
 	chain(&fixture, 0, "main;f 2");
 	finish(&fixture);
@@ -321,11 +333,13 @@ TEST(functions_of_one_name_and_place_are_one)
 {
 	struct functions functions = {0};
 	static const uint8_t id_one[20] = {1}, id_two[20] = {2};
-	struct function_source source = {.dso = "libx.so", .dso_path = "/b/libx.so", .symbol = "f",
-					 .start = 0x10, .size = 4, .build_id = id_one,
-					 .build_id_size = 20};
+	struct function source = {.dso = functions_text(&functions, "libx.so"),
+				  .dso_path = functions_text(&functions, "/b/libx.so"),
+				  .build_id = functions_hex(&functions, id_one, 20),
+				  .symbol = functions_text(&functions, "f"),
+				  .start = 0x10, .size = 4, .known = true};
 	uint32_t first = functions_add(&functions, &source);
-	source.dso_path = "/a/libx.so";
+	source.dso_path = functions_text(&functions, "/a/libx.so");
 	ck_assert_uint_eq(functions_add(&functions, &source), first);
 	ck_assert_str_eq(functions.items[first].dso_path, "/a/libx.so");
 	ck_assert_str_eq(functions.items[first].build_id,
@@ -333,20 +347,76 @@ TEST(functions_of_one_name_and_place_are_one)
 	source.start = 0x20; /* another static function of that name */
 	ck_assert_uint_ne(functions_add(&functions, &source), first);
 	source.start = 0x10;
-	source.build_id = id_two;
+	source.build_id = functions_hex(&functions, id_two, 20);
 	ck_assert_uint_eq(functions_add(&functions, &source), first);
 	ck_assert_ptr_null(functions.items[first].build_id);
-	source.symbol = NULL;
+	source.symbol = functions_address(&functions, 0x10);
+	source.known = false;
 	uint32_t unknown = functions_add(&functions, &source);
 	ck_assert_str_eq(functions.items[unknown].symbol, "0x10");
-	ck_assert(!functions.items[unknown].known);
 	for (uint64_t i = 0; i < 5000; i++) {
 		source.start = i * 16;
 		ck_assert_uint_ne(functions_add(&functions, &source), UINT32_MAX);
 	}
 	ck_assert_uint_eq(functions.count, 5002);
-	ck_assert_uint_eq(functions.dsos.count, 1);
 	functions_deinit(&functions);
+}
+
+TEST(a_function_with_a_home_is_one_wherever_it_was_inlined)
+{
+	struct functions rows = {0}, nodes = {.inlined_apart = true};
+	struct function there = {.function = functions_text(&rows, "f"),
+				 .home = functions_text(&rows, "/src/f.c"), .start = 0x50,
+				 .known = true};
+	struct function inlined = there;
+	inlined.inlined = true;
+	uint32_t row = functions_add(&rows, &inlined);
+	ck_assert(rows.items[row].inlined);
+	ck_assert_uint_eq(functions_add(&rows, &there), row);
+	ck_assert(!rows.items[row].inlined);
+	uint32_t node = functions_add(&nodes, &inlined);
+	ck_assert_uint_ne(functions_add(&nodes, &there), node);
+	ck_assert(nodes.items[node].inlined);
+	there.line = 7;
+	there.srcfile = there.home;
+	ck_assert_uint_ne(functions_add(&rows, &there), row);
+	there.home = functions_text(&rows, "/src/other.c");
+	ck_assert_uint_ne(functions_add(&rows, &there), row + 1);
+	ck_assert_int_gt(function_compare(&there, &inlined), 0);
+	functions_deinit(&rows);
+	functions_deinit(&nodes);
+}
+
+TEST(source_files_are_shown_as_far_as_tells_them_apart)
+{
+	static const char *const paths[][2] = {
+		{"/src/a/main.c", "a/main.c"},     {"/src/b/main.c", "b/main.c"},
+		{"/src/b/domain.c", "domain.c"},   {"/x/one/lib/util.c", "one/lib/util.c"},
+		{"/x/two/lib/util.c", "two/lib/util.c"}, {"util.c", "util.c"},
+		{"/lib/util.c", "/lib/util.c"},    {"/src/alone.c", "alone.c"},
+	};
+	enum { COUNT = sizeof(paths) / sizeof(*paths) };
+	struct functions functions = {0};
+	struct srcfiles files;
+	struct arena arena = {0};
+	for (uint32_t i = 0; i < COUNT * 2; i++) {
+		struct function function = {.srcfile = functions_text(&functions, paths[i / 2][0]),
+					    .line = i};
+		ck_assert_uint_eq(functions_add(&functions, &function), i);
+	}
+	ck_assert(srcfiles_make(&files, &functions, false));
+	for (size_t i = 0; i < COUNT; i++)
+		ck_assert_str_eq(srcfiles_shown(&files, functions.items[2 * i].srcfile), paths[i][1]);
+	ck_assert_str_eq(srcfiles_line(&files, functions.items[0].srcfile, 12, &arena),
+			 "a/main.c:12");
+	ck_assert_ptr_null(srcfiles_line(&files, NULL, 12, &arena));
+	ck_assert_ptr_null(srcfiles_shown(&files, NULL));
+	srcfiles_deinit(&files);
+	ck_assert(srcfiles_make(&files, &functions, true));
+	ck_assert_str_eq(srcfiles_shown(&files, functions.items[0].srcfile), paths[0][0]);
+	srcfiles_deinit(&files);
+	functions_deinit(&functions);
+	arena_deinit(&arena);
 }
 
 TEST(filters_let_pass_what_fits)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Word by word: what is kept never repeats, so a word that is added can only complete a
+ * round that is right before it. Taking that off again leads back to where nothing
+ * repeats.
+ */
+#include "profile/cycles.h"
+
+#include <string.h>
+
+/* How many of the last words are a second round of those before; 0: they are none. */
+static size_t last_round(const uint64_t *words, size_t count)
+{
+	size_t most = count / 2 < CYCLE_CALLS_MAX ? count / 2 : CYCLE_CALLS_MAX;
+	uint64_t last = words[count - 1];
+	for (size_t calls = 1; calls <= most; calls++)
+		if (words[count - 1 - calls] == last &&
+		    !memcmp(words + count - calls, words + count - 2 * calls,
+			    calls * sizeof(*words)))
+			return calls;
+	return 0;
+}
+
+/* Takes the last round off: what repeated within it, repeated within the one before. */
+static void take_round(struct cycle *before, const struct cycle *last, uint32_t calls)
+{
+	bool known = before->last_calls == calls;
+	struct cycle round = {calls, known ? before->last_rounds + 1 : 2, 0, 0};
+	for (uint32_t i = 0; i < calls; i++) {
+		if (cycle_is_more(&last[i], &before[i]))
+			before[i] = last[i];
+		before[i].last_calls = last[i].last_calls;
+		before[i].last_rounds = last[i].last_rounds;
+	}
+	if (cycle_is_more(&round, before))
+		*before = round;
+	before->last_calls = round.calls;
+	before->last_rounds = round.rounds;
+}
+
+size_t cycles_collapse(uint64_t *words, size_t count, struct cycle *cycles)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < count; i++) {
+		words[kept] = words[i];
+		cycles[kept++] = (struct cycle){0};
+		size_t calls = last_round(words, kept);
+		kept -= calls;
+		if (calls)
+			take_round(&cycles[kept - calls], &cycles[kept], (uint32_t)calls);
+	}
+	return kept;
+}
