@@ -9,6 +9,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_event \
 	tests/fuzz/fuzz_file \
 	tests/fuzz/fuzz_kallsyms \
+	tests/fuzz/fuzz_machine \
 	tests/fuzz/fuzz_maps \
 	tests/fuzz/fuzz_perfmap \
 	tests/fuzz/fuzz_record \
@@ -19,6 +20,7 @@ tests_fuzz_fuzz_elf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_event_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_file_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_kallsyms_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_machine_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_maps_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_perfmap_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_record_LDADD = $(fuzz_ldadd)
