@@ -61,6 +61,24 @@ struct sp_damage {
 
 enum sp_reader_mode { SP_READER_FILE, SP_READER_PIPE, SP_READER_DIRECTORY };
 
+/* Where a CPU is; -1: not known, as of one that is offline. */
+struct sp_cpu_place {
+	int32_t core, package, die;
+};
+
+/* Lists of CPUs as "0-3,8", one text for each package, core, die; NULL-terminated, or NULL. */
+struct sp_cpu_topology {
+	const char *const *packages, *const *cores, *const *dies;
+	const struct sp_cpu_place *places; /* of CPU 0, 1, … */
+	size_t place_count;
+};
+
+struct sp_numa_node {
+	uint32_t node;
+	uint64_t total_kb, free_kb; /* memory */
+	const char *cpus;           /* "0-3" */
+};
+
 /*
  * What the header says. Strings are NULL, numbers 0 where the file does not say.
  * Complete once the reader is open, of a stream too. Belongs to the reader.
@@ -78,6 +96,9 @@ struct sp_file_info {
 	bool has_clock;
 	uint32_t clock_id;
 	uint64_t clock_wall_ns, clock_ns; /* of feature CLOCK_DATA: one moment on both clocks */
+	struct sp_cpu_topology topology;
+	const struct sp_numa_node *numa_nodes;
+	size_t numa_node_count;
 	const struct sp_build_id *build_ids; /* of feature BUILD_ID */
 	size_t build_id_count;
 };

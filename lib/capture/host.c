@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "proc/sysfs.h"
+#include "proc/topology.h"
 
 /* Linux's own list has a few dozen at most. */
 #define PMUS_MAX 1024
@@ -123,6 +124,16 @@ static struct sp_error *add_pmus(const struct sp_ctx *ctx, struct arena *arena,
 	return NULL;
 }
 
+static struct sp_error *add_nodes(const struct sp_ctx *ctx, struct arena *arena,
+				  struct writer_info *info)
+{
+	struct sp_numa_node *nodes;
+	struct sp_error *error = topology_read_nodes(ctx, arena, &nodes, &info->numa_node_count);
+	if (!error)
+		info->numa_nodes = nodes;
+	return error;
+}
+
 static uint64_t to_ns(const struct timespec *time)
 {
 	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
@@ -146,13 +157,20 @@ struct sp_error *host_info(const struct sp_ctx *ctx, const char *const *cmdline,
 {
 	struct writer_info info = {.cmdline = cmdline};
 	long available = sysconf(_SC_NPROCESSORS_CONF), online = sysconf(_SC_NPROCESSORS_ONLN);
-	info.cpus_available = available > 0 ? (uint32_t)available : 0;
+	/* Numbers of CPUs may have holes: what counts is how far they go. */
+	info.cpus_available = topology_cpu_limit(ctx);
+	if (!info.cpus_available && available > 0)
+		info.cpus_available = (uint32_t)available;
 	info.cpus_online = online > 0 ? (uint32_t)online : 0;
 	add_memory(ctx, &info);
 	add_clock(clock, &info);
 	struct sp_error *error = add_names(arena, &info);
 	if (!error)
 		error = add_cpu(ctx, arena, &info);
+	if (!error)
+		error = topology_read_cpus(ctx, info.cpus_available, arena, &info.topology);
+	if (!error)
+		error = add_nodes(ctx, arena, &info);
 	if (!error)
 		error = add_pmus(ctx, arena, &info);
 	if (!error)

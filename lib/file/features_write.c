@@ -122,6 +122,53 @@ static struct sp_error *add_event_desc(struct feature_set *set, const struct sp_
 	return feature_end(set, FEATURE_EVENT_DESC, &put);
 }
 
+static void put_list(struct put *put, const char *const *list)
+{
+	uint32_t count = 0;
+	while (list[count])
+		count++;
+	put_u32(put, count);
+	for (uint32_t i = 0; i < count; i++)
+		put_feature_string(put, list[i]);
+}
+
+/* Readers take the number of places from NRCPUS. */
+static struct sp_error *add_cpu_topology(struct feature_set *set, const struct writer_info *info)
+{
+	const struct sp_cpu_topology *topology = &info->topology;
+	if (!topology->packages || !topology->cores ||
+	    topology->place_count != info->cpus_available)
+		return NULL;
+	struct put put = feature_begin(set, FEATURE_CPU_TOPOLOGY);
+	put_list(&put, topology->packages);
+	put_list(&put, topology->cores);
+	for (size_t i = 0; i < topology->place_count; i++) {
+		put_u32(&put, (uint32_t)topology->places[i].core);
+		put_u32(&put, (uint32_t)topology->places[i].package);
+	}
+	if (topology->dies) {
+		put_list(&put, topology->dies);
+		for (size_t i = 0; i < topology->place_count; i++)
+			put_u32(&put, (uint32_t)topology->places[i].die);
+	}
+	return feature_end(set, FEATURE_CPU_TOPOLOGY, &put);
+}
+
+static struct sp_error *add_numa_topology(struct feature_set *set, const struct writer_info *info)
+{
+	if (!info->numa_node_count)
+		return NULL;
+	struct put put = feature_begin(set, FEATURE_NUMA_TOPOLOGY);
+	put_u32(&put, (uint32_t)info->numa_node_count);
+	for (size_t i = 0; i < info->numa_node_count; i++) {
+		put_u32(&put, info->numa_nodes[i].node);
+		put_u64(&put, info->numa_nodes[i].total_kb);
+		put_u64(&put, info->numa_nodes[i].free_kb);
+		put_feature_string(&put, info->numa_nodes[i].cpus);
+	}
+	return feature_end(set, FEATURE_NUMA_TOPOLOGY, &put);
+}
+
 static struct sp_error *add_pmus(struct feature_set *set, const struct writer_info *info)
 {
 	if (!info->pmu_count)
@@ -165,6 +212,10 @@ struct sp_error *feature_set_start(struct feature_set *set, const struct writer_
 		error = add_cmdline(set, info->cmdline);
 	if (!error)
 		error = add_event_desc(set, events, event_count, attr_size);
+	if (!error)
+		error = add_cpu_topology(set, info);
+	if (!error)
+		error = add_numa_topology(set, info);
 	if (!error)
 		error = add_pmus(set, info);
 	if (!error)

@@ -11,6 +11,7 @@ check_PROGRAMS += tests/unit/test_writer
 lib_libsprof_core_la_SOURCES += lib/file/reader.c lib/file/reader.h lib/file/reader_internal.h
 lib_libsprof_core_la_SOURCES += lib/file/reader_header.c
 lib_libsprof_core_la_SOURCES += lib/file/reader_features.c
+lib_libsprof_core_la_SOURCES += lib/file/reader_topology.c
 lib_libsprof_core_la_SOURCES += lib/file/event_name.c
 lib_libsprof_core_la_SOURCES += lib/file/walker.c lib/file/walker.h
 check_PROGRAMS += tests/unit/test_written

@@ -20,20 +20,20 @@
 #define EVENTS_MAX 32768
 #define BUILD_ID_HEADER_SIZE 36 /* header, pid, build-id with its size */
 
-static struct cursor feature_cursor(const struct sp_reader *reader, enum file_feature bit)
+struct cursor feature_cursor(const struct sp_reader *reader, enum file_feature bit)
 {
 	const struct feature_payload *feature = &reader->features[bit];
 	return reader_cursor(reader, feature->bytes.bytes, feature->bytes.size, feature->offset);
 }
 
 /* Old writers left empty sections behind for what they could not find out. */
-static bool has(const struct sp_reader *reader, enum file_feature bit)
+bool feature_is_there(const struct sp_reader *reader, enum file_feature bit)
 {
 	return reader->features[bit].present && reader->features[bit].bytes.size;
 }
 
 /* u32 size, then a text padded with NULs to it; copied. */
-static bool read_text(struct sp_reader *reader, struct cursor *cursor, const char **ret)
+bool feature_text(struct sp_reader *reader, struct cursor *cursor, const char **ret)
 {
 	uint32_t size;
 	const uint8_t *bytes;
@@ -52,7 +52,7 @@ static void interpret_text(struct sp_reader *reader, enum file_feature bit, cons
 			   const char **ret)
 {
 	struct cursor cursor = feature_cursor(reader, bit);
-	if (has(reader, bit) && !read_text(reader, &cursor, ret))
+	if (feature_is_there(reader, bit) && !feature_text(reader, &cursor, ret))
 		reader_note(reader, cursor_offset(&cursor), "feature %s is cut short", name);
 }
 
@@ -60,7 +60,7 @@ static void interpret_cmdline(struct sp_reader *reader)
 {
 	struct cursor cursor = feature_cursor(reader, FEATURE_CMDLINE);
 	uint32_t count;
-	if (!has(reader, FEATURE_CMDLINE))
+	if (!feature_is_there(reader, FEATURE_CMDLINE))
 		return;
 	if (!cursor_u32(&cursor, &count) || count > cursor_left(&cursor) / 4) {
 		reader_note(reader, cursor_offset(&cursor), "feature CMDLINE is cut short");
@@ -72,7 +72,7 @@ static void interpret_cmdline(struct sp_reader *reader)
 		return;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		if (!read_text(reader, &cursor, &words[i])) {
+		if (!feature_text(reader, &cursor, &words[i])) {
 			reader_note(reader, cursor_offset(&cursor), "feature CMDLINE is cut short");
 			break;
 		}
@@ -83,16 +83,16 @@ static void interpret_numbers(struct sp_reader *reader)
 {
 	struct sp_file_info *info = &reader->info;
 	struct cursor cursor = feature_cursor(reader, FEATURE_NRCPUS);
-	if (has(reader, FEATURE_NRCPUS) &&
+	if (feature_is_there(reader, FEATURE_NRCPUS) &&
 	    (!cursor_u32(&cursor, &info->cpus_available) ||
 	     !cursor_u32(&cursor, &info->cpus_online)))
 		reader_note(reader, cursor_offset(&cursor), "feature NRCPUS is cut short");
 	cursor = feature_cursor(reader, FEATURE_TOTAL_MEM);
-	if (has(reader, FEATURE_TOTAL_MEM) &&
+	if (feature_is_there(reader, FEATURE_TOTAL_MEM) &&
 	    !cursor_u64(&cursor, &info->total_memory_kb))
 		reader_note(reader, cursor_offset(&cursor), "feature TOTAL_MEM is cut short");
 	cursor = feature_cursor(reader, FEATURE_SAMPLE_TIME);
-	if (has(reader, FEATURE_SAMPLE_TIME) &&
+	if (feature_is_there(reader, FEATURE_SAMPLE_TIME) &&
 	    (!cursor_u64(&cursor, &info->first_sample_ns) ||
 	     !cursor_u64(&cursor, &info->last_sample_ns)))
 		reader_note(reader, cursor_offset(&cursor), "feature SAMPLE_TIME is cut short");
@@ -103,7 +103,7 @@ static void interpret_clock(struct sp_reader *reader)
 	struct sp_file_info *info = &reader->info;
 	struct cursor cursor = feature_cursor(reader, FEATURE_CLOCK_DATA);
 	uint32_t version;
-	if (!has(reader, FEATURE_CLOCK_DATA))
+	if (!feature_is_there(reader, FEATURE_CLOCK_DATA))
 		return;
 	if (!cursor_u32(&cursor, &version) || !cursor_u32(&cursor, &info->clock_id) ||
 	    !cursor_u64(&cursor, &info->clock_wall_ns) || !cursor_u64(&cursor, &info->clock_ns)) {
@@ -144,7 +144,7 @@ static struct sp_error *interpret_build_ids(struct sp_reader *reader)
 {
 	struct cursor cursor = feature_cursor(reader, FEATURE_BUILD_ID);
 	size_t room = cursor_left(&cursor) / BUILD_ID_HEADER_SIZE, count = 0;
-	if (!has(reader, FEATURE_BUILD_ID) || !room)
+	if (!feature_is_there(reader, FEATURE_BUILD_ID) || !room)
 		return NULL;
 	struct sp_build_id *build_ids = arena_alloc(&reader->arena, room * sizeof(*build_ids));
 	if (!build_ids)
@@ -173,7 +173,7 @@ static struct sp_error *read_event_desc(struct sp_reader *reader, struct cursor 
 	if (error)
 		return error;
 	if (!cursor_skip(cursor, attr_size) || !cursor_u32(cursor, &id_count) ||
-	    !read_text(reader, cursor, &event.name) || id_count > cursor_left(cursor) / 8)
+	    !feature_text(reader, cursor, &event.name) || id_count > cursor_left(cursor) / 8)
 		return cursor_error(cursor, "an event of feature EVENT_DESC is cut short");
 	uint64_t *ids = arena_alloc(&reader->arena, id_count * sizeof(*ids));
 	if (!ids)
@@ -195,7 +195,7 @@ static struct sp_error *interpret_event_desc(struct sp_reader *reader)
 {
 	struct cursor cursor = feature_cursor(reader, FEATURE_EVENT_DESC);
 	uint32_t count, attr_size;
-	if (!has(reader, FEATURE_EVENT_DESC))
+	if (!feature_is_there(reader, FEATURE_EVENT_DESC))
 		return NULL;
 	if (!cursor_u32(&cursor, &count) || !cursor_u32(&cursor, &attr_size)) {
 		reader_note(reader, cursor_offset(&cursor), "feature EVENT_DESC is cut short");
@@ -243,6 +243,7 @@ struct sp_error *features_interpret(struct sp_reader *reader)
 	interpret_cmdline(reader);
 	interpret_numbers(reader);
 	interpret_clock(reader);
+	topology_interpret(reader);
 	struct sp_error *error = interpret_build_ids(reader);
 	if (!error)
 		error = interpret_event_desc(reader);

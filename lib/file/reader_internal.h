@@ -108,6 +108,15 @@ void features_put(struct sp_reader *reader, uint64_t bit, struct sp_bytes payloa
 /* The same for a payload that must be copied. */
 struct sp_error *features_add(struct sp_reader *reader, uint64_t bit, struct sp_bytes payload,
 			      uint64_t offset) SP_MUST_CHECK;
+/* Over its payload; empty where it is absent. */
+struct cursor feature_cursor(const struct sp_reader *reader, enum file_feature bit);
+bool feature_is_there(const struct sp_reader *reader, enum file_feature bit);
+/* A text of a feature, copied; false where it is cut short, or out of memory. */
+bool feature_text(struct sp_reader *reader, struct cursor *cursor, const char **ret);
+
+/* reader_topology.c */
+void topology_interpret(struct sp_reader *reader);
+
 /* Fills the info and the events' names from the features that were added. */
 struct sp_error *features_interpret(struct sp_reader *reader) SP_MUST_CHECK;
 

@@ -22,6 +22,9 @@ struct writer_info {
 	const char *hostname, *osrelease, *version, *arch, *cpudesc, *cpuid;
 	uint32_t cpus_available, cpus_online;
 	uint64_t total_memory_kb;
+	struct sp_cpu_topology topology; /* of cpus_available CPUs, or zero */
+	const struct sp_numa_node *numa_nodes;
+	size_t numa_node_count;
 	const char *const *cmdline; /* NULL-terminated */
 	const struct writer_pmu *pmus; /* PMU_MAPPINGS */
 	size_t pmu_count;

@@ -71,6 +71,61 @@ static void json_build_ids(struct json *json, const struct sp_file_info *file)
 	json_end(json, ']');
 }
 
+static void json_list(struct json *json, const char *key, const char *const *list)
+{
+	if (!list)
+		return;
+	json_begin(json, key, '[');
+	for (; *list; list++)
+		json_string(json, NULL, *list);
+	json_end(json, ']');
+}
+
+static void json_place(struct json *json, const char *key, int32_t number)
+{
+	if (number >= 0)
+		json_signed(json, key, number);
+}
+
+static void json_topology(struct json *json, const struct sp_cpu_topology *topology)
+{
+	if (!topology->packages)
+		return;
+	json_begin(json, "topology", '{');
+	json_list(json, "packages", topology->packages);
+	json_list(json, "dies", topology->dies);
+	json_list(json, "cores", topology->cores);
+	if (topology->place_count) {
+		json_begin(json, "cpus", '[');
+		for (size_t i = 0; i < topology->place_count; i++) {
+			json_begin(json, NULL, '{');
+			json_place(json, "package", topology->places[i].package);
+			json_place(json, "die", topology->places[i].die);
+			json_place(json, "core", topology->places[i].core);
+			json_end(json, '}');
+		}
+		json_end(json, ']');
+	}
+	json_end(json, '}');
+}
+
+static void json_nodes(struct json *json, const struct sp_file_info *file)
+{
+	if (!file->numa_node_count)
+		return;
+	json_begin(json, "numa", '[');
+	for (size_t i = 0; i < file->numa_node_count; i++) {
+		const struct sp_numa_node *node = &file->numa_nodes[i];
+		json_begin(json, NULL, '{');
+		json_unsigned(json, "node", node->node);
+		json_unsigned(json, "total_kb", node->total_kb);
+		json_unsigned(json, "free_kb", node->free_kb);
+		json_string(json, "cpus", node->cpus);
+		json_end(json, '}');
+	}
+	json_end(json, ']');
+}
+
 static void json_features(struct json *json, const struct info *info)
 {
 	const struct sp_file_info *file = info->file;
@@ -88,12 +143,9 @@ static void json_features(struct json *json, const struct info *info)
 	}
 	if (file->total_memory_kb)
 		json_unsigned(json, "total_memory_kb", file->total_memory_kb);
-	if (file->cmdline) {
-		json_begin(json, "cmdline", '[');
-		for (const char *const *word = file->cmdline; *word; word++)
-			json_string(json, NULL, *word);
-		json_end(json, ']');
-	}
+	json_topology(json, &file->topology);
+	json_nodes(json, file);
+	json_list(json, "cmdline", file->cmdline);
 	if (file->has_clock) {
 		json_begin(json, "clock", '{');
 		json_unsigned(json, "id", file->clock_id);

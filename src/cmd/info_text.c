@@ -35,6 +35,36 @@ static void put_command(const struct term *term, const char *const *cmdline, FIL
 	putc('\n', out);
 }
 
+static void put_count(const char *const *list, const char *what, FILE *out)
+{
+	size_t count = 0;
+	while (list && list[count])
+		count++;
+	if (count)
+		fprintf(out, ", %zu %s%s", count, what, count == 1 ? "" : "s");
+}
+
+static void put_topology(const struct sp_file_info *file, const struct term *term, FILE *out)
+{
+	const struct sp_cpu_topology *topology = &file->topology;
+	if (topology->packages && topology->cores) {
+		fprintf(out, "  %-10s %" PRIu32 " CPUs", "topology", file->cpus_available);
+		put_count(topology->cores, "core", out);
+		put_count(topology->dies, "die", out);
+		put_count(topology->packages, "package", out);
+		putc('\n', out);
+	}
+	for (size_t i = 0; i < file->numa_node_count; i++) {
+		const struct sp_numa_node *node = &file->numa_nodes[i];
+		fprintf(out, "  %-10s node %" PRIu32 ": %.1f GiB", i ? "" : "numa", node->node,
+			(double)node->total_kb / (1 << 20));
+		if (*node->cpus)
+			fputs(", CPUs ", out);
+		term_put(term, node->cpus, 0, out);
+		putc('\n', out);
+	}
+}
+
 static void put_machine(const struct info *info, const struct term *term, FILE *out)
 {
 	const struct sp_file_info *file = info->file;
@@ -49,6 +79,7 @@ static void put_machine(const struct info *info, const struct term *term, FILE *
 	if (file->total_memory_kb)
 		fprintf(out, "  %-10s %.1f GiB\n", "memory",
 			(double)file->total_memory_kb / (1 << 20));
+	put_topology(file, term, out);
 	put_line(term, "version", file->version, out);
 	put_command(term, file->cmdline, out);
 }

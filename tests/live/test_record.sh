@@ -243,6 +243,19 @@ if command -v perf >/dev/null; then
 	check "perf finds as many samples" grep -q "SAMPLE events: *$(samples "$file")" "$tmp/stats"
 	check "so is that of the vdso, and the vdso itself" sh -c \
 		'perf buildid-list -i "$1" | grep -q "\[vdso\]" && grep -qa "sprofelf.*ELF" "$1"' sh "$file"
+	header() {
+		perf report -i "$1" --header-only -I 2>/dev/null |
+			grep -E '^# (sibling|CPU [0-9]|node|nrcpus|arch|hostname|cpuid)' |
+			sed 's/free = .*//' | sort -u
+	}
+	if perf record -q -e cpu-clock -o "$tmp/perf.data" true >"$tmp/out" 2>&1; then
+		header "$tmp/perf.data" >"$tmp/wanted"
+		header "$file" >"$tmp/got"
+		same "the machine is described as by perf ($(wc -l <"$tmp/wanted") lines)" \
+			"$tmp/wanted" "$tmp/got"
+	else
+		skip "the machine is described as by perf" "perf cannot record here"
+	fi
 	wanted=$(eu-readelf -n "$workload/proportions" | sed -n 's/.*Build ID: //p')
 	if [ -n "$wanted" ]; then
 		perf buildid-list -i "$file" >"$tmp/ids" 2>/dev/null

@@ -126,6 +126,58 @@ TEST(samples_of_each_field_and_of_all)
 	}
 }
 
+static void topology_comes_back(const struct writer_info *info, size_t places, bool dies)
+{
+	struct sp_ctx *ctx;
+	struct sp_reader *reader;
+	struct writer *writer;
+	const char *path = files_path("data");
+	ok_or_fail(writer_open(NULL, path, recording_events, 2, info, &writer));
+	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
+	ok_or_fail(sp_ctx_new(&ctx));
+	ok_or_fail(sp_reader_open(ctx, path, &reader));
+	const struct sp_file_info *got = sp_reader_info(reader);
+	ck_assert_uint_eq(sp_reader_damage_count(reader), 0);
+	ck_assert_uint_eq(got->topology.place_count, places);
+	for (size_t i = 0; i < places; i++) {
+		ck_assert_int_eq(got->topology.places[i].core, info->topology.places[i].core);
+		ck_assert_int_eq(got->topology.places[i].package, info->topology.places[i].package);
+		ck_assert_int_eq(got->topology.places[i].die,
+				 dies ? info->topology.places[i].die : -1);
+	}
+	ck_assert(!got->topology.packages == !places && !got->topology.dies == !dies);
+	if (places) {
+		ck_assert_pstr_eq(got->topology.packages[0], "0-1");
+		ck_assert_ptr_null(got->topology.packages[1]);
+		ck_assert_pstr_eq(got->topology.cores[1], "1");
+		ck_assert_ptr_null(got->topology.cores[2]);
+	}
+	ck_assert_uint_eq(got->numa_node_count, 1);
+	ck_assert_uint_eq(got->numa_nodes[0].node, 3);
+	ck_assert_uint_eq(got->numa_nodes[0].total_kb, 1000);
+	ck_assert_uint_eq(got->numa_nodes[0].free_kb, 10);
+	ck_assert_pstr_eq(got->numa_nodes[0].cpus, "0-1");
+	sp_reader_free(reader);
+	sp_ctx_free(ctx);
+}
+
+TEST(a_topology_comes_back)
+{
+	static const char *const packages[] = {"0-1", NULL}, *const cores[] = {"0", "1", NULL};
+	static const struct sp_cpu_place places[] = {{0, 5, 1}, {-1, -1, -1}};
+	static const struct sp_numa_node node = {3, 1000, 10, "0-1"};
+	struct writer_info info = recording_info;
+	info.cpus_available = info.cpus_online = 2;
+	info.topology = (struct sp_cpu_topology){packages, cores, packages, places, 2};
+	info.numa_nodes = &node;
+	info.numa_node_count = 1;
+	topology_comes_back(&info, 2, true);
+	info.topology.dies = NULL;
+	topology_comes_back(&info, 2, false);
+	info.cpus_available = 3; /* readers would take three places */
+	topology_comes_back(&info, 0, false);
+}
+
 TEST(a_note_comes_back)
 {
 	struct sp_ctx *ctx;

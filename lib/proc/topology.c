@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "proc/topology.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/vec.h"
+#include "proc/sysfs.h"
+
+#define CPU_PATH "/sys/devices/system/cpu"
+#define NODE_PATH "/sys/devices/system/node"
+
+/* More nodes than any kernel is built for. */
+#define NODES_MAX 1024
+
+/* Distinct lists of CPUs, as the kernel writes them. */
+struct lists {
+	VEC(const char *);
+};
+
+struct topology {
+	const struct sp_ctx *ctx;
+	struct arena *arena;
+	uint32_t cpu_count;
+	struct sp_cpu_place *places;
+	struct lists packages, cores, dies;
+};
+
+static void topology_deinit(struct topology *topology)
+{
+	vec_deinit(&topology->packages);
+	vec_deinit(&topology->cores);
+	vec_deinit(&topology->dies);
+}
+
+/* One line, without its end; NULL where it is not there, or empty. The caller's to free. */
+static char *read_line(const struct sp_ctx *ctx, const char *path)
+{
+	char *text = NULL;
+	if (sysfs_read(ctx, path, &text, NULL))
+		return NULL;
+	text[strcspn(text, "\n")] = '\0';
+	if (*text)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static char *read_of_cpu(const struct topology *topology, uint32_t cpu, const char *file)
+{
+	char path[128];
+	snprintf(path, sizeof(path), CPU_PATH "/cpu%u/topology/%s", cpu, file);
+	return read_line(topology->ctx, path);
+}
+
+static int32_t number_of_cpu(const struct topology *topology, uint32_t cpu, const char *file)
+{
+	CLEANUP_FREE char *text = read_of_cpu(topology, cpu, file);
+	char *end = NULL;
+	long number = text ? strtol(text, &end, 10) : -1;
+	return text && !*end && number >= 0 && number <= INT32_MAX ? (int32_t)number : -1;
+}
+
+/* Adds the list if it is a new one; false when out of memory. */
+static bool add_list(struct topology *topology, struct lists *lists, const char *text)
+{
+	for (size_t i = 0; i < lists->count; i++)
+		if (!strcmp(lists->items[i], text))
+			return true;
+	const char **slot = vec_push(lists);
+	if (slot)
+		*slot = arena_copy_string(topology->arena, text, strlen(text));
+	return slot && *slot;
+}
+
+/* The list that a file of the CPU holds; one of two names, the newer first. False: no memory. */
+static bool add_list_of_cpu(struct topology *topology, struct lists *lists, uint32_t cpu,
+			    const char *file, const char *old_file, char **text_ret)
+{
+	char *text = read_of_cpu(topology, cpu, file);
+	if (!text && old_file)
+		text = read_of_cpu(topology, cpu, old_file);
+	bool good = !text || add_list(topology, lists, text);
+	if (text_ret)
+		*text_ret = text;
+	else
+		free(text);
+	return good;
+}
+
+/* Gives all CPUs of the list that place. */
+static bool place_cpus(struct topology *topology, const char *text, struct sp_cpu_place place)
+{
+	struct cpu_list list = {0};
+	struct sp_error *error = cpu_list_parse(&list, text);
+	bool good = !error || sp_error_code(error) != SP_ERROR_NO_MEMORY;
+	for (size_t i = 0; !error && i < list.count; i++)
+		if (list.items[i] < topology->cpu_count)
+			topology->places[list.items[i]] = place;
+	sp_error_free(error);
+	vec_deinit(&list);
+	return good;
+}
+
+/* A core that has not been seen, by one of its CPUs. */
+static bool read_core(struct topology *topology, uint32_t cpu)
+{
+	CLEANUP_FREE char *core = NULL;
+	const struct sp_cpu_place place = {
+		.core = number_of_cpu(topology, cpu, "core_id"),
+		.package = number_of_cpu(topology, cpu, "physical_package_id"),
+		.die = number_of_cpu(topology, cpu, "die_id"),
+	};
+	bool is_new = true;
+	for (uint32_t i = 0; i < topology->cpu_count && is_new; i++)
+		is_new = topology->places[i].core < 0 ||
+			 topology->places[i].package != place.package ||
+			 topology->places[i].die != place.die;
+	if (is_new && (!add_list_of_cpu(topology, &topology->packages, cpu, "package_cpus_list",
+					"core_siblings_list", NULL) ||
+		       !add_list_of_cpu(topology, &topology->dies, cpu, "die_cpus_list", NULL, NULL)))
+		return false;
+	topology->places[cpu] = place;
+	if (!add_list_of_cpu(topology, &topology->cores, cpu, "core_cpus_list",
+			     "thread_siblings_list", &core))
+		return false;
+	return !core || place_cpus(topology, core, place);
+}
+
+/* A NULL-terminated copy; NULL where the list is empty. */
+static bool hand_over(struct topology *topology, const struct lists *lists,
+		      const char *const **ret)
+{
+	if (!lists->count)
+		return true;
+	const char **copy = arena_alloc(topology->arena, (lists->count + 1) * sizeof(*copy));
+	if (!copy)
+		return false;
+	memcpy(copy, lists->items, lists->count * sizeof(*copy));
+	copy[lists->count] = NULL;
+	*ret = copy;
+	return true;
+}
+
+struct sp_error *topology_read_cpus(const struct sp_ctx *ctx, uint32_t cpu_count,
+				    struct arena *arena, struct sp_cpu_topology *ret)
+{
+	CLEANUP(topology_deinit) struct topology topology = {
+		.ctx = ctx, .arena = arena, .cpu_count = cpu_count,
+		.places = arena_alloc(arena, (cpu_count + 1) * sizeof(struct sp_cpu_place)),
+	};
+	struct sp_cpu_topology made = {.places = topology.places, .place_count = cpu_count};
+	if (!topology.places)
+		return error_no_memory();
+	for (uint32_t i = 0; i < cpu_count; i++)
+		topology.places[i] = (struct sp_cpu_place){-1, -1, -1};
+	for (uint32_t i = 0; i < cpu_count; i++)
+		if (topology.places[i].core < 0 && !read_core(&topology, i))
+			return error_no_memory();
+	if (!hand_over(&topology, &topology.packages, &made.packages) ||
+	    !hand_over(&topology, &topology.cores, &made.cores) ||
+	    !hand_over(&topology, &topology.dies, &made.dies))
+		return error_no_memory();
+	*ret = made.packages && made.cores ? made : (struct sp_cpu_topology){0};
+	return NULL;
+}
+
+/* "Node 0 MemTotal:        8143240 kB" */
+static uint64_t memory_of(const char *text, const char *key)
+{
+	const char *at = strstr(text, key);
+	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+static struct sp_error *read_node(const struct sp_ctx *ctx, struct arena *arena, uint32_t number,
+				  struct sp_numa_node *ret)
+{
+	char path[128];
+	snprintf(path, sizeof(path), NODE_PATH "/node%u/cpulist", number);
+	CLEANUP_FREE char *cpus = read_line(ctx, path); /* NULL: memory alone */
+	CLEANUP_FREE char *memory = NULL;
+	snprintf(path, sizeof(path), NODE_PATH "/node%u/meminfo", number);
+	if (sysfs_read(ctx, path, &memory, NULL))
+		memory = NULL;
+	*ret = (struct sp_numa_node){
+		.node = number,
+		.total_kb = memory ? memory_of(memory, "MemTotal:") : 0,
+		.free_kb = memory ? memory_of(memory, "MemFree:") : 0,
+		.cpus = arena_copy_string(arena, cpus ? cpus : "", cpus ? strlen(cpus) : 0),
+	};
+	return ret->cpus ? NULL : error_no_memory();
+}
+
+struct sp_error *topology_read_nodes(const struct sp_ctx *ctx, struct arena *arena,
+				     struct sp_numa_node **ret, size_t *count_ret)
+{
+	CLEANUP_FREE char *online = read_line(ctx, NODE_PATH "/online");
+	struct cpu_list numbers = {0};
+	*ret = NULL;
+	*count_ret = 0;
+	/* The same syntax as for CPUs. */
+	struct sp_error *error = online ? cpu_list_parse(&numbers, online) : NULL;
+	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
+		sp_error_free(take_ptr(error));
+	size_t count = error || numbers.count > NODES_MAX ? 0 : numbers.count;
+	struct sp_numa_node *nodes = count ? arena_alloc(arena, count * sizeof(*nodes)) : NULL;
+	if (count && !nodes)
+		error = error_no_memory();
+	for (size_t i = 0; i < count && !error; i++)
+		error = read_node(ctx, arena, numbers.items[i], &nodes[i]);
+	vec_deinit(&numbers);
+	if (error)
+		return error;
+	*ret = nodes;
+	*count_ret = count;
+	return NULL;
+}
+
+uint32_t topology_cpu_limit(const struct sp_ctx *ctx)
+{
+	CLEANUP_FREE char *present = read_line(ctx, CPU_PATH "/present");
+	struct cpu_list list = {0};
+	struct sp_error *error = present ? cpu_list_parse(&list, present) : NULL;
+	uint32_t limit = !error && list.count ? *vec_last(&list) + 1 : 0;
+	sp_error_free(error);
+	vec_deinit(&list);
+	return limit;
+}
