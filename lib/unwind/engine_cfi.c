@@ -129,7 +129,7 @@ static void make_unknown(struct cfi_thread *thread, const struct guess_place *pl
 			 struct row *ret)
 {
 	struct cfi_row full;
-	if (guess_is_start(place))
+	if (guess_is_start(place) || guess_is_put_there(place))
 		ret->kind = ROW_OUTERMOST;
 	else if (guess_sigreturn(place, &full) || guess_plt(place, &full))
 		set_full(thread, place->arch, &full, ret);
@@ -261,11 +261,11 @@ static enum step missing(struct walk *walk, uint64_t address)
 }
 
 /* The frame that was come to; false where that is no progress, or the end of all. */
-static enum step arrive(struct walk *walk, uint64_t ip, uint64_t sp)
+static enum step arrive(struct walk *walk, uint64_t ip, uint64_t sp, bool pushed)
 {
 	ip &= walk->arch->ip_mask;
-	/* A leaf of arm64 need not have moved the stack pointer. */
-	bool still = walk->exact && !walk->arch->calls_push && sp == walk->sp && ip != walk->ip;
+	/* A leaf that was not called by a push need not have moved the stack pointer. */
+	bool still = walk->exact && !pushed && sp == walk->sp && ip != walk->ip;
 	if (sp <= walk->sp && !still)
 		return STEP_BAD;
 	walk->ip = ip;
@@ -302,7 +302,7 @@ static inline enum step step_simple(struct walk *walk, const struct row *row)
 		return STEP_NO_INFO;
 	registers->values[arch->sp] = cfa;
 	registers->known = known | (uint64_t)1 << arch->sp;
-	return arrive(walk, registers->values[arch->ra], cfa);
+	return arrive(walk, registers->values[arch->ra], cfa, arch->calls_push);
 }
 
 /* A rule's value; STEP_NO_INFO also where it is said to be undefined. */
@@ -425,7 +425,7 @@ static enum step step_full(struct walk *walk, const struct cfi_row *row)
 	next.known |= (uint64_t)1 << arch->sp | (uint64_t)1 << row->return_column;
 	walk->registers = next;
 	if (!row->is_signal)
-		return arrive(walk, ip, sp);
+		return arrive(walk, ip, sp, arch->calls_push && rule.kind != RULE_REGISTER);
 	/* A signal may come on a stack of its own. */
 	walk->switched = !stack_could_hold(&walk->stack, sp);
 	walk->ip = ip & arch->ip_mask;
@@ -509,7 +509,8 @@ static enum step step_by_frame_pointer(struct walk *walk)
 	uint64_t ip;
 	if (walk->exact && leaf_return(walk, &ip)) {
 		registers->values[arch->sp] = walk->sp + (arch->calls_push ? arch->word : 0);
-		enum step step = arrive(walk, ip, registers->values[arch->sp]);
+		enum step step = arrive(walk, ip, registers->values[arch->sp],
+					arch->calls_push);
 		walk->guessed = true;
 		walk->result->frame_pointers++;
 		return step;
@@ -525,7 +526,7 @@ static enum step step_by_frame_pointer(struct walk *walk)
 	}
 	enum step step = read_record(walk, fp, walk->sp, &record);
 	if (step == STEP_DONE)
-		step = arrive(walk, record.ip, record.sp);
+		step = arrive(walk, record.ip, record.sp, true);
 	if (step != STEP_DONE)
 		return step == STEP_BAD ? STEP_NO_INFO : step;
 	registers->values[arch->fp] = record.fp;

@@ -171,3 +171,17 @@ bool guess_is_call_to(const struct guess_place *caller, uint64_t vaddr)
 	uint64_t target;
 	return call_target(caller, &target) && target <= vaddr && vaddr - target < LEAF_SIZE;
 }
+
+bool guess_is_put_there(const struct guess_place *place)
+{
+	struct cfi_entry entry;
+	uint8_t bytes[2];
+	uint64_t target;
+	if (place->ip == place->vaddr || !code_find(place->code, place->arch, place->ip, &entry) ||
+	    entry.start != place->ip || call_target(place, &target))
+		return false;
+	/* call *%reg, by what has no entry either, and does not expect it to return */
+	return place->arch->machine == EM_AARCH64 ||
+	       !code_text(place->code, place->ip - 2, 2, bytes) || bytes[0] != 0xff ||
+	       (bytes[1] & 0xf8) != 0xd0;
+}

@@ -16,6 +16,12 @@ struct guess_place {
 /* It is the start of the program or of ld.so, behind which there is nothing. */
 bool guess_is_start(const struct guess_place *place);
 
+/*
+ * Nobody called from there: the return address is a function's first instruction, behind
+ * no call. makecontext(3) puts such on a stack that it makes: __start_context.
+ */
+bool guess_is_put_there(const struct guess_place *place);
+
 /* It is what the C library's or the kernel's sigreturn looks like; then *ret leaves it. */
 bool guess_sigreturn(const struct guess_place *place, struct cfi_row *ret);
 
