@@ -62,14 +62,15 @@ static bool is_c_library(const char *name)
 
 /*
  * The kernel finds the end of its own stack. What calls main() and thread
- * functions is often a static function of a stripped C library: any caller in a C
- * library counts, since what it calls back otherwise (qsort(), atexit()) is rare.
+ * functions is often a static function of a stripped C library: any caller without a
+ * name in a C library counts, since what it calls back otherwise (qsort(), atexit()) is rare.
  */
 static bool is_outermost(const struct frame *frame, bool caller)
 {
 	static const char *const functions[] = {
 		"_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone",
 		"clone3", "__clone", "__clone3", "thread_start", "_start_c", "_dl_start_user",
+		"__start_context", "libc_start_main_stage2",
 		"runtime.goexit.abi0", "runtime.goexit", "runtime.rt0_go.abi0", "runtime.mstart",
 		NULL,
 	};
@@ -77,7 +78,7 @@ static bool is_outermost(const struct frame *frame, bool caller)
 		return true;
 	if (frame->symbol && is_one_of(frame->symbol->raw_name ?: frame->symbol->name, functions))
 		return true;
-	return caller && frame->module && is_c_library(frame->module->name);
+	return caller && !frame->symbol && frame->module && is_c_library(frame->module->name);
 }
 
 static bool dso_is_shown(const struct sp_analysis_options *options, const struct frame *frame)
