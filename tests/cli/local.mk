@@ -3,6 +3,7 @@ noinst_PROGRAMS += tests/cli/recording
 tests_cli_recording_LDADD = lib/libsprof-core.la
 EXTRA_DIST += tests/cli/lib.sh tests/cli/tables.sh
 dist_check_SCRIPTS += \
+	tests/cli/test_chains.sh \
 	tests/cli/test_docs.sh \
 	tests/cli/test_report.sh \
 	tests/cli/test_report_oracle.sh

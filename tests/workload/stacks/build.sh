@@ -20,7 +20,7 @@ parts='main deep frames control jit cases'
 link=
 case $kind in
 omit) ;;
-fp) flags="$flags -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer" ;;
+fp) flags="$flags -DSTACKS_FP -fno-omit-frame-pointer" ;;
 static) flags="$flags -DSTACKS_STATIC" link=-static ;;
 static-pie) flags="$flags -DSTACKS_STATIC -fPIE" link=-static-pie ;;
 lld) link='-fuse-ld=lld -Wl,-z,separate-loadable-segments' ;;

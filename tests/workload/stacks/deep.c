@@ -38,10 +38,10 @@ static OWN void run_deep240(void)
 		level_000(i, i % 10 ? LEVELS - 1 : (unsigned int)(i * 7 % LEVELS));
 }
 
-static OWN void run_deep100(void)
+static OWN void run_deep60(void)
 {
 	while (!is_over())
-		level_000(1, 99);
+		level_000(1, 59);
 }
 
 static void levels_truth(const char *run, unsigned int count)
@@ -57,9 +57,9 @@ static void truth_240(void)
 	levels_truth("run_deep240", LEVELS);
 }
 
-static void truth_100(void)
+static void truth_60(void)
 {
-	levels_truth("run_deep100", 100);
+	levels_truth("run_deep60", 60);
 }
 
 typedef uint64_t bottom(uint64_t value);
@@ -137,7 +137,7 @@ static void truth_10000(void)
 }
 
 const struct scenario deep_scenarios[] = {
-	{.name = "deep100", .run = run_deep100, .print_truth = truth_100},
+	{.name = "deep60", .run = run_deep60, .print_truth = truth_60},
 	{.name = "deep240", .run = run_deep240, .print_truth = truth_240},
 	{.name = "deep1000", .run = run_deep1000, .print_truth = truth_1000},
 	{.name = "deep10000", .run = run_deep10000, .print_truth = truth_10000},

@@ -41,9 +41,17 @@ bool is_over(void);
 /* Behind a call: keeps it from becoming a jump, and from being the function's last word. */
 #define STAY() __asm__ volatile("" : : : "memory")
 
+/* Where stacks are followed by frame pointers, functions that call nothing need theirs, too. */
+#ifdef STACKS_FP
+#define KEEP_POINTER() KEEP_FRAME()
+#else
+#define KEEP_POINTER() STAY()
+#endif
+
 /* What a busy function does: about STEPS * 1.3 ns, as spin(), but without a name of its own. */
 #define BUSY(value, steps)                                                                         \
 	do {                                                                                       \
+		KEEP_POINTER();                                                                    \
 		for (unsigned int busy_i = 0; busy_i < (steps); busy_i++) {                        \
 			(value) = (value)*6364136223846793005u + 1442695040888963407u;             \
 			__asm__ volatile("" : "+r"(value));                                        \

@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Stacks of programs whose call chains are known: how many are whole, how many wrong.
+# tests/workload/stacks has the programs, tests/workload/chains.c the judge.
+#
+# STACKS_SECONDS: how long each is recorded (0.4); STACKS_ONLY: these scenarios alone.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+export XDG_CACHE_HOME="$tmp/cache"
+: "${STACKS_SECONDS:=0.4}"
+: "${CXX:=c++}"
+export CC CXX
+
+"$SPROF" record -q -F 999 --call-graph dwarf -o "$tmp/data" true 2>"$tmp/err" ||
+	skip_all "$(tail -n 1 "$tmp/err")"
+
+# made KIND: the program, made that way, or else a skipped test.
+made() {
+	[ ! -d "$tmp/$1" ] || return 0
+	sh "$top_srcdir/tests/workload/stacks/build.sh" "$tmp/$1" "$1" >"$tmp/err" 2>&1 && return 0
+	skip "programs made as $1" "$(tail -n 1 "$tmp/err")"
+	return 1
+}
+
+# The judgement's number of that name.
+number() {
+	sed -n "s/.*\\<$1 \\([0-9]*\\).*/\\1/p" "$tmp/judgement"
+}
+
+all_samples=0 all_wrong=0
+
+# judge NAME WHOLE: reports $tmp/data and holds it to $tmp/truth: of a thousand stacks that
+# many must be whole, and none wrong, or cut without saying so. One in a hundred may be
+# wrong in one scenario (its few samples outside its loop), one in a thousand in all.
+judge() {
+	"$SPROF" report -i "$tmp/data" --format folded -s symbol >"$tmp/folded" 2>"$tmp/err" || {
+		not_ok "$1" "$(cat "$tmp/err")"
+		return
+	}
+	"$workload/chains" "$tmp/truth" <"$tmp/folded" >"$tmp/judgement" 2>"$tmp/shown"
+	samples=$(number samples) whole=$(number complete) foreign=$(number foreign)
+	wrong=$(($(number wrong) + $(number unmarked)))
+	all_samples=$((all_samples + samples)) all_wrong=$((all_wrong + wrong))
+	# exec and ld.so are not the program's; of one that hardly starts there is little.
+	case $1 in
+	*vfork* | *lazy*) ours=$((samples - foreign)) ;;
+	*) ours=$samples ;;
+	esac
+	comment "$1: $(cat "$tmp/judgement")"
+	if [ "$ours" -lt 20 ]; then
+		not_ok "$1" "$ours samples of the program"
+	elif [ $((wrong * 100)) -gt "$samples" ]; then
+		not_ok "$1" "$(head -c 2000 "$tmp/shown")
+$(sort -k 2 "$tmp/folded" | cut -c 1-300 | grep -v '^[^;]*;\(_start\|\[\)' | head -n 5)"
+	elif [ $((whole * 1000)) -lt $((ours * $2)) ]; then
+		not_ok "$1" "$whole of $ours are whole, not $2 of 1,000
+$(cut -c 1-200 "$tmp/folded" | head -n 5)"
+	else
+		ok "$1"
+	fi
+}
+
+# recorded KIND SCENARIO OPTION...
+recorded() {
+	kind=$1 scenario=$2
+	shift 2
+	"$tmp/$kind/stacks" --truth "$scenario" >"$tmp/truth"
+	"$SPROF" record -q -F 1999 "$@" -o "$tmp/data" -- \
+		"$tmp/$kind/stacks" "$scenario" "$STACKS_SECONDS" >"$tmp/err" 2>&1 && return 0
+	not_ok "$kind $scenario $*" "$(cat "$tmp/err")"
+	return 1
+}
+
+# What of a thousand stacks must be whole. These need more than the kernel copies
+# at first, or more frames than it copies; what is honest may stop early.
+wanted_of() {
+	case $1 in
+	deep240 | large | untouched) echo "${deep:-0}" ;;
+	deep1000 | deep10000) echo 0 ;;
+	# Its caller is the C library, which has no frame pointers.
+	sort) [ "$kind_of" = fp ] && echo 0 || echo 985 ;;
+	*) [ "$2" = honest ] && echo 0 || echo 985 ;;
+	esac
+}
+
+# scenarios KIND OPTION...: all of them, or those of $some.
+scenarios() {
+	kind_of=$1
+	shift
+	made "$kind_of" || return
+	"$tmp/$kind_of/stacks" --list >"$tmp/list"
+	while read -r name class <&3; do
+		case " ${STACKS_ONLY:-${some:-$name}} " in
+		*" $name "*) ;;
+		*) continue ;;
+		esac
+		recorded "$kind_of" "$name" "$@" || continue
+		judge "$kind_of $name $*" "$(wanted_of "$name" "$class")"
+	done 3<"$tmp/list"
+}
+
+some=
+scenarios omit --call-graph dwarf
+some='deep60 alloca aligned noreturn tail split short signal sort threads jit pointed rbx expression push_pop'
+for kind in static static-pie lld; do
+	scenarios $kind --call-graph dwarf
+done
+some='deep60 alloca threads sort jit pointed'
+scenarios fp --call-graph fp
+
+if made throws; then
+	"$tmp/throws/throws" --truth >"$tmp/truth"
+	if "$SPROF" record -q -F 1999 --call-graph dwarf -o "$tmp/data" -- "$tmp/throws/throws" \
+		"$STACKS_SECONDS" >"$tmp/err" 2>&1; then
+		judge "C++ exceptions" 970
+	else
+		not_ok "C++ exceptions" "$(cat "$tmp/err")"
+	fi
+fi
+
+comment "$all_wrong wrong of $all_samples"
+check "one in a thousand is wrong at most" test $((all_wrong * 1000)) -le "$all_samples"
+finish
