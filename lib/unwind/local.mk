@@ -10,6 +10,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/unwind/guess.c lib/unwind/guess.h \
 	lib/unwind/leb128.h \
 	lib/unwind/memory.h \
+	lib/unwind/repair.c lib/unwind/repair.h lib/unwind/repair_internal.h \
+	lib/unwind/repair_settle.c \
 	lib/unwind/row.c lib/unwind/row.h \
 	lib/unwind/unwind.c lib/unwind/unwind.h
 if HAVE_LIBUNWIND
@@ -17,3 +19,4 @@ lib_libsprof_core_la_SOURCES += lib/unwind/engine_libunwind.c
 else
 lib_libsprof_core_la_SOURCES += lib/unwind/engine_libunwind_none.c
 endif
+check_PROGRAMS += tests/unit/test_repair

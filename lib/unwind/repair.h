@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Stacks that the copy was too short for, made whole with others of their thread. Two
+ * stacks of one thread that have a frame in common, the same ip at the same stack
+ * pointer, most likely have all of its callers in common, and what of those lies beyond
+ * the one's copy is known from the other: a shallower sample, or one that was joined
+ * itself. So overlapping parts make up a stack of any depth.
+ *
+ *	repair_add()     for each stack, whole or truncated
+ *	repair_settle()  when enough are there, best those after a truncated one, too
+ *	repair_outer()   for each truncated one, or repair_frames()
+ *	repair_forget()  where there is no end (live)
+ *
+ * Most likely is not surely: what called a frame may have changed in between. A stack is
+ * joined only if all that is known of the frame's callers speaks for one chain of them
+ * at that time, see repair.c, and else left as it is.
+ *
+ * Nothing can be joined where no sample of a thread shows the outer part of its stack. A
+ * recorder that copies little should therefore have a few samples that copy more.
+ *
+ * For one thread of the program at a time.
+ */
+#ifndef UNWIND_REPAIR_H
+#define UNWIND_REPAIR_H
+
+#include "unwind/unwind.h"
+
+struct repair;
+
+/* Uses about that many bytes at most. NULL when out of memory. */
+struct repair *repair_new(size_t bytes);
+void repair_free(struct repair *repair);
+
+#define REPAIR_NONE UINT32_MAX
+
+/*
+ * Remembers an unwound stack, and returns its number: 0, 1, 2, …; REPAIR_NONE if it is not
+ * remembered, since it ended neither COMPLETE nor TRUNCATED, or there is no more room.
+ * `thread` stands for a thread while its address space is the same (so, say, for tid and
+ * view together). Times may come in any order.
+ */
+uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
+		    const struct unwind_frame *frames, const struct unwind_result *result);
+
+/*
+ * Adds all that `from` remembers, which is not settled; the number of each of its stacks
+ * goes up by *offset_ret. False when out of memory or room: then some are not remembered,
+ * and repair_outer() finds nothing for them.
+ */
+bool repair_merge(struct repair *repair, const struct repair *from, uint32_t *offset_ret);
+
+/* Decides on all truncated stacks that were added since the last time. False: out of memory. */
+bool repair_settle(struct repair *repair);
+
+/*
+ * The whole stack, its own frames first, the innermost first of all: writes at most `limit` of
+ * them, and returns how many there are; 0: there is no such stack.
+ */
+size_t repair_frames(const struct repair *repair, uint32_t stack, struct unwind_frame *frames,
+		     size_t limit);
+
+/*
+ * The frames beyond the stack's own, the innermost first: writes at most `limit` of them,
+ * and returns how many there are. 0: the stack stays truncated.
+ */
+size_t repair_outer(const struct repair *repair, uint32_t stack, struct unwind_frame *frames,
+		    size_t limit);
+
+/*
+ * Makes room for those to come, if half of it is used: keeps the newest stacks alone. Takes
+ * back all numbers, so all must be settled. False when out of memory: then nothing is known.
+ */
+bool repair_forget(struct repair *repair);
+
+#endif

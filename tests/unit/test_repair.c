@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Truncated stacks made whole: small cases, and programs whose true stacks are known. */
+#include "unwind/repair.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "test.h"
+
+#define BASE UINT64_C(0x7ffffffff000)
+#define DEPTH_MAX 2048
+
+/* A stack, the outermost frame first: as a program has it. */
+struct program {
+	struct unwind_frame frames[DEPTH_MAX]; /* sp: of the frame while it calls */
+	size_t depth;
+};
+
+static void call(struct program *program, uint64_t ip, uint64_t size)
+{
+	uint64_t above = program->depth ? program->frames[program->depth - 1].sp : BASE;
+	ck_assert_uint_lt(program->depth, DEPTH_MAX);
+	program->frames[program->depth++] = (struct unwind_frame){.ip = ip, .sp = above - size};
+}
+
+/*
+ * What an unwinder sees of the program in a copy of `dump` bytes: the innermost frame, and
+ * each caller whose return address lies in the copy, right below the stack pointer it has.
+ */
+static struct unwind_result see(const struct program *program, uint64_t dump,
+				struct unwind_frame *frames)
+{
+	struct unwind_result result = {.end = UNWIND_COMPLETE};
+	uint64_t end = program->frames[program->depth - 1].sp + dump;
+	for (size_t i = program->depth; i-- > 0;) {
+		frames[result.count] = program->frames[i];
+		if (result.count && frames[result.count].sp > end) {
+			result.end = UNWIND_TRUNCATED;
+			result.missing = frames[result.count].sp - 8;
+			return result;
+		}
+		frames[result.count].exact = !result.count;
+		result.count++;
+	}
+	return result;
+}
+
+static uint32_t add(struct repair *repair, uint64_t thread, uint64_t time_ns,
+		    const struct program *program, uint64_t dump)
+{
+	struct unwind_frame frames[DEPTH_MAX];
+	struct unwind_result result = see(program, dump, frames);
+	return repair_add(repair, thread, time_ns, frames, &result);
+}
+
+/* How many frames were joined; each must be the program's. */
+static size_t joined(const struct repair *repair, uint32_t stack, const struct program *program,
+		     uint64_t dump)
+{
+	struct unwind_frame own[DEPTH_MAX], outer[DEPTH_MAX];
+	struct unwind_result result = see(program, dump, own);
+	size_t count = repair_outer(repair, stack, outer, DEPTH_MAX);
+	ck_assert(!count || result.count + count == program->depth);
+	for (size_t i = 0; i < count; i++) {
+		const struct unwind_frame *truth = &program->frames[count - 1 - i];
+		ck_assert_uint_eq(outer[i].ip, truth->ip);
+		ck_assert_uint_eq(outer[i].sp, truth->sp);
+	}
+	return count;
+}
+
+/* main, `run` and so many frames of 64 bytes below. */
+static struct program deep(uint64_t run, size_t frames)
+{
+	struct program program = {0};
+	call(&program, 0x1000, 64);
+	call(&program, run, 64);
+	while (frames--)
+		call(&program, 0x3000, 64);
+	return program;
+}
+
+static struct repair *new_repair(void)
+{
+	struct repair *repair = repair_new(1 << 24);
+	ck_assert_ptr_nonnull(repair);
+	return repair;
+}
+
+/* Whole stacks of a thread that is always the same: enough to believe one of them. */
+static void add_calm(struct repair *repair, uint64_t thread)
+{
+	for (uint64_t i = 0; i < 20; i++) {
+		struct program program = deep(0x2000, 3 + i % 4);
+		add(repair, thread, i, &program, 4096);
+	}
+}
+
+TEST(a_truncated_stack_takes_the_callers_of_a_whole_one)
+{
+	struct repair *repair = new_repair();
+	struct program shallow = deep(0x2000, 5), deeper = deep(0x2000, 9);
+	uint32_t whole = add(repair, 1, 10, &shallow, 4096);
+	ck_assert_uint_eq(whole, 0);
+	add_calm(repair, 1);
+	uint32_t cut = add(repair, 1, 20, &deeper, 6 * 64);
+	ck_assert_uint_eq(cut, 21);
+	ck_assert(repair_settle(repair));
+	ck_assert_uint_eq(joined(repair, whole, &shallow, 4096), 0);
+	ck_assert_uint_eq(joined(repair, cut, &deeper, 6 * 64), 4);
+	repair_free(repair);
+}
+
+TEST(parts_that_overlap_make_up_a_deep_stack)
+{
+	struct repair *repair = new_repair();
+	static struct program stacks[500];
+	uint32_t numbers[500];
+	/* 50 depths in turn, the deepest first: what one is joined with comes later, too. */
+	for (size_t i = 0; i < 500; i++) {
+		stacks[i] = deep(0x2000, 5 + (49 - i % 50) * 4);
+		numbers[i] = add(repair, 1, i, &stacks[i], 8 * 64);
+	}
+	ck_assert(repair_settle(repair));
+	for (size_t i = 0; i < 500; i++) {
+		size_t depth = stacks[i].depth;
+		ck_assert_uint_eq(joined(repair, numbers[i], &stacks[i], 8 * 64),
+				  depth > 9 ? depth - 9 : 0);
+	}
+	repair_free(repair);
+}
+
+TEST(one_stack_is_too_little_to_go_by)
+{
+	struct repair *repair = new_repair();
+	struct program shallow = deep(0x2000, 5), deeper = deep(0x2000, 9);
+	add(repair, 1, 10, &shallow, 4096);
+	uint32_t cut = add(repair, 1, 20, &deeper, 6 * 64);
+	ck_assert(repair_settle(repair));
+	ck_assert_uint_eq(joined(repair, cut, &deeper, 6 * 64), 0);
+	repair_free(repair);
+}
+
+/* 0x2000 runs at both ends of the time, and what it calls is seen whole; 0x2800, in the middle,
+ * goes as deep, and is always cut. */
+TEST(where_witnesses_stay_away_nothing_is_joined)
+{
+	struct repair *repair = new_repair();
+	static struct program stacks[900];
+	uint32_t numbers[900];
+	for (size_t i = 0; i < 900; i++) {
+		bool middle = i >= 300 && i < 700;
+		stacks[i] = deep(middle ? 0x2800 : 0x2000, 20);
+		numbers[i] = add(repair, 1, i, &stacks[i], middle || i % 2 ? 10 * 64 : 4096);
+	}
+	ck_assert(repair_settle(repair));
+	size_t whole = 0;
+	for (size_t i = 0; i < 900; i++)
+		whole += joined(repair, numbers[i], &stacks[i], 10 * 64) > 0;
+	ck_assert_uint_gt(whole, 200);
+	repair_free(repair);
+}
+
+TEST(without_a_common_frame_nothing_is_joined)
+{
+	struct repair *repair = new_repair();
+	struct program shallow = deep(0x2000, 2), deeper = deep(0x2000, 30);
+	add(repair, 1, 10, &shallow, 4096);
+	uint32_t cut = add(repair, 1, 20, &deeper, 6 * 64);
+	ck_assert(repair_settle(repair));
+	ck_assert_uint_eq(joined(repair, cut, &deeper, 6 * 64), 0);
+	ck_assert_uint_eq(repair_outer(repair, 7, NULL, 0), 0);
+	repair_free(repair);
+}
+
+TEST(other_threads_have_other_stacks)
+{
+	struct repair *repair = new_repair();
+	struct program shallow = deep(0x2000, 20), deeper = deep(0x2000, 22);
+	add(repair, 1, 10, &shallow, 4096);
+	uint32_t cut = add(repair, 2, 10, &deeper, 6 * 64);
+	ck_assert(repair_settle(repair));
+	ck_assert_uint_eq(joined(repair, cut, &deeper, 6 * 64), 0);
+	repair_free(repair);
+}
+
+TEST(where_code_ran_is_not_where_a_call_returns_to)
+{
+	struct repair *repair = new_repair();
+	struct program big = {0};
+	call(&big, 0x1000, 64);
+	call(&big, 0x2000, 30000); /* a frame larger than the copy */
+	struct program caller = big;
+	call(&caller, 0x3000, 64);
+	add(repair, 1, 10, &caller, 65000);
+	uint32_t cut = add(repair, 1, 20, &big, 8192);
+	ck_assert(repair_settle(repair));
+	ck_assert_uint_eq(joined(repair, cut, &big, 8192), 0);
+	add_calm(repair, 1);
+	for (uint64_t i = 0; i < 100; i++)
+		add(repair, 1, i, &big, 65000);
+	cut = add(repair, 1, 40, &big, 8192);
+	ck_assert(repair_settle(repair));
+	ck_assert_uint_eq(joined(repair, cut, &big, 8192), 1);
+	repair_free(repair);
+}
+
+TEST(callers_that_change_all_the_time_are_not_guessed)
+{
+	struct repair *repair = new_repair();
+	static struct program stacks[400];
+	uint32_t numbers[400];
+	for (size_t i = 0; i < 400; i++) {
+		stacks[i] = deep(i / 2 % 2 ? 0x2000 : 0x2800, 20);
+		numbers[i] = add(repair, 1, i, &stacks[i], i % 2 ? 10 * 64 : 4096);
+	}
+	ck_assert(repair_settle(repair));
+	for (size_t i = 1; i < 400; i += 2)
+		ck_assert_uint_eq(joined(repair, numbers[i], &stacks[i], 10 * 64), 0);
+	repair_free(repair);
+}
+
+TEST(callers_that_change_now_and_then_are_told_by_time)
+{
+	struct repair *repair = new_repair();
+	static struct program stacks[2000];
+	uint32_t numbers[2000];
+	size_t whole = 0;
+	for (size_t i = 0; i < 2000; i++) {
+		stacks[i] = deep(i / 300 % 2 ? 0x2000 : 0x2800, 20);
+		numbers[i] = add(repair, 1, i, &stacks[i], i % 2 ? 10 * 64 : 4096);
+	}
+	ck_assert(repair_settle(repair));
+	/* Not those between the last sample of one phase and the first of the next. */
+	for (size_t i = 1; i < 2000; i += 2)
+		whole += joined(repair, numbers[i], &stacks[i], 10 * 64) > 0;
+	ck_assert_uint_eq(whole, 1000 - 6 - 1);
+	repair_free(repair);
+}
+
+TEST(only_whole_and_truncated_stacks_are_remembered)
+{
+	struct repair *repair = new_repair();
+	struct unwind_frame frame = {.ip = 1, .sp = 2};
+	for (enum unwind_end end = 0; end < UNWIND_END_COUNT; end++) {
+		struct unwind_result result = {.count = 1, .end = end};
+		bool taken = repair_add(repair, 1, 1, &frame, &result) != REPAIR_NONE;
+		ck_assert(taken == (end == UNWIND_COMPLETE || end == UNWIND_TRUNCATED));
+	}
+	struct unwind_result none = {.count = 0, .end = UNWIND_TRUNCATED};
+	ck_assert_uint_eq(repair_add(repair, 1, 1, &frame, &none), REPAIR_NONE);
+	ck_assert(repair_settle(repair));
+	repair_free(repair);
+}
+
+/* Programs at random: xorshift64*. */
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+/*
+ * Calls and returns at random; a function at a depth has one of few sizes, and one of few
+ * places to call from. The outer part changes seldom, as in most programs.
+ */
+static void step(struct program *program, uint64_t *random, size_t *floor)
+{
+	if (next_random(random) % 2000 == 0)
+		*floor = next_random(random) % 100 + 1;
+	for (size_t i = 0; i < 40; i++) {
+		bool down = next_random(random) % 2 && program->depth < 300;
+		if (program->depth < *floor || down) {
+			uint64_t kind = next_random(random) % 3;
+			call(program, 0x1000 + kind * 16, 48 + 16 * kind);
+		} else if (program->depth > 1) {
+			program->depth--;
+		}
+	}
+}
+
+struct score {
+	size_t truncated, joined, wrong, frames, wrong_frames;
+};
+
+static void judge(const struct repair *repair, uint32_t stack, const struct program *program,
+		  uint64_t dump, struct score *score)
+{
+	struct unwind_frame own[DEPTH_MAX], outer[DEPTH_MAX];
+	struct unwind_result result = see(program, dump, own);
+	if (result.end == UNWIND_COMPLETE) {
+		score->frames += result.count;
+		return;
+	}
+	score->truncated++;
+	size_t count = repair_outer(repair, stack, outer, DEPTH_MAX), wrong = 0;
+	score->frames += result.count + count;
+	if (!count)
+		return;
+	score->joined++;
+	for (size_t i = 0; i < count; i++)
+		wrong += i >= program->depth || program->depth < count ||
+			 outer[i].ip != program->frames[count - 1 - i].ip ||
+			 outer[i].sp != program->frames[count - 1 - i].sp;
+	score->wrong += wrong > 0;
+	score->wrong_frames += wrong;
+}
+
+#define STEPS 6000
+
+TEST(programs_at_random_are_hardly_ever_joined_wrongly)
+{
+	static struct program stacks[STEPS];
+	static uint32_t numbers[STEPS];
+	struct score score = {0};
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct repair *repair = repair_new(1 << 28);
+		uint64_t random = seed * 7919;
+		size_t floor = 30;
+		struct program program = {0};
+		call(&program, 0x900, 64);
+		for (size_t i = 0; i < STEPS; i++) {
+			step(&program, &random, &floor);
+			stacks[i] = program;
+			numbers[i] = add(repair, 1, i, &program, 3000);
+		}
+		ck_assert(repair_settle(repair));
+		for (size_t i = 0; i < STEPS; i++)
+			judge(repair, numbers[i], &stacks[i], 3000, &score);
+		repair_free(repair);
+	}
+	printf("# %zu truncated, %zu joined, %zu of them wrong: %zu of %zu frames\n",
+	       score.truncated, score.joined, score.wrong, score.wrong_frames, score.frames);
+	fflush(stdout);
+	ck_assert_uint_gt(score.joined, score.truncated / 100);
+	ck_assert_uint_le(score.wrong_frames * 1000, score.frames);
+}
+
+TEST(merged_parts_decide_as_one)
+{
+	struct repair *one = new_repair(), *parts[2] = {new_repair(), new_repair()};
+	static struct program stacks[600];
+	uint32_t numbers[600], part_numbers[600], offset;
+	uint64_t random = 99;
+	for (size_t i = 0; i < 600; i++) {
+		stacks[i] = deep(i / 300 ? 0x2000 : 0x2800, next_random(&random) % 30);
+		numbers[i] = add(one, i % 2, i, &stacks[i], 20 * 64);
+		part_numbers[i] = add(parts[i / 50 % 2], i % 2, i, &stacks[i], 20 * 64);
+	}
+	ck_assert(repair_merge(parts[0], parts[1], &offset));
+	ck_assert(repair_settle(one));
+	ck_assert(repair_settle(parts[0]));
+	size_t whole = 0;
+	for (size_t i = 0; i < 600; i++) {
+		uint32_t number = part_numbers[i] + (i / 50 % 2 ? offset : 0);
+		size_t count = joined(parts[0], number, &stacks[i], 20 * 64);
+		ck_assert_uint_eq(count, joined(one, numbers[i], &stacks[i], 20 * 64));
+		whole += count > 0;
+	}
+	ck_assert_uint_gt(whole, 100);
+	for (int i = 0; i < 2; i++)
+		repair_free(parts[i]);
+	repair_free(one);
+}
+
+TEST(what_is_full_takes_no_more_until_it_forgets)
+{
+	struct repair *repair = repair_new(1 << 16);
+	struct program program;
+	uint64_t time_ns = 0;
+	while (time_ns < 1000000) {
+		program = deep(0x2000 + time_ns * 16, 20);
+		if (add(repair, 1, time_ns, &program, 4096) == REPAIR_NONE)
+			break;
+		time_ns++;
+	}
+	ck_assert_uint_lt(time_ns, 1000);
+	ck_assert_uint_gt(time_ns, 10);
+	ck_assert(repair_settle(repair));
+	ck_assert(repair_forget(repair));
+	/* The newest is still known; the oldest, at the same place, is not. */
+	struct program newest = deep(0x2000 + (time_ns - 1) * 16, 26), oldest = deep(0x2000, 26);
+	uint32_t cut = add(repair, 1, time_ns, &newest, 25 * 64);
+	uint32_t old = add(repair, 1, time_ns, &oldest, 27 * 64);
+	ck_assert_uint_ne(cut, REPAIR_NONE);
+	ck_assert(repair_settle(repair));
+	ck_assert_uint_eq(repair_outer(repair, old, NULL, 0), 0);
+	repair_free(repair);
+}
+
+TEST(forgetting_keeps_what_was_joined)
+{
+	struct repair *repair = repair_new(1 << 16);
+	struct program shallow = deep(0x2000, 20), middle = deep(0x2000, 40), deepest = deep(0x2000, 60);
+	for (uint64_t i = 0; i < 600; i++) {
+		add(repair, 1, i, &shallow, 4096);
+		add(repair, 1, i, &middle, 30 * 64);
+	}
+	ck_assert(repair_settle(repair));
+	ck_assert(repair_forget(repair));
+	uint32_t cut = add(repair, 1, 599, &deepest, 30 * 64);
+	ck_assert_uint_lt(cut, 600);
+	ck_assert(repair_settle(repair));
+	ck_assert_uint_eq(joined(repair, cut, &deepest, 30 * 64), 62 - 31);
+	repair_free(repair);
+}
