@@ -45,6 +45,7 @@ struct sp_analysis_options {
 	const char *symfs;   /* directory before every path of the recording; NULL: none */
 	const char *vmlinux; /* the kernel's ELF file; NULL: look for it */
 	const char *kallsyms; /* a file as /proc/kallsyms; NULL: what the recording says */
+	const char *unwinder; /* of copies of stacks: an engine's name, "none"; NULL: the best */
 	unsigned int threads; /* 0: as many as processors */
 };
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include "analysis/internal.h"
 #include "base/cleanup.h"
+#include "symbol/kernel.h"
 
 #define THREADS_MAX 256
 
@@ -30,6 +31,7 @@ static void run_deinit(struct run *run)
 		worker_deinit(&run->workers[i]);
 	free(run->workers);
 	labels_deinit(&run->labels);
+	unwinding_deinit(&run->unwinding);
 	names_deinit(&run->names);
 	sideband_deinit(&run->sideband);
 	resolver_free(run->resolver);
@@ -50,7 +52,8 @@ static struct sp_error *add_header(struct run *run)
 	return error;
 }
 
-static struct sp_error *open_resolver(struct run *run)
+/* What finds files by modules: for names, and for how frames are left. */
+static struct sp_error *open_files(struct run *run)
 {
 	const struct module *kernel = machine_kernel(run->machine);
 	const struct resolver_options options = {
@@ -61,7 +64,17 @@ static struct sp_error *open_resolver(struct run *run)
 		.kernel_build_id = kernel ? kernel->build_id : NULL,
 		.kernel_build_id_size = kernel ? kernel->build_id_size : 0,
 	};
-	return resolver_new(run->ctx, &options, &run->resolver);
+	struct sp_error *error = resolver_new(run->ctx, &options, &run->resolver);
+	if (error)
+		return error;
+	return unwinding_init(&run->unwinding, &(struct unwinding_source){
+		.ctx = run->ctx,
+		.layout = reader_layout(run->reader),
+		.machine = run->machine,
+		.options = &run->options,
+		.arch = sp_reader_info(run->reader)->arch,
+		.same_kernel = kernel_runs_here(run->ctx, &options),
+	});
 }
 
 static struct label_options label_options(const struct run *run)
@@ -169,18 +182,51 @@ struct hand {
 	bool started;
 };
 
-/* Takes ranges until there are none left, and names what was found. */
+/* Takes ranges until there are none left. */
 static struct sp_error *read_step(struct worker *worker, struct ranges *ranges)
 {
 	struct sp_error *error = NULL;
 	while (!error && !atomic_load(&ranges->stop)) {
 		size_t next = atomic_fetch_add(&ranges->next, 1);
 		if (next >= ranges->count)
-			return worker_resolve(worker);
+			return NULL;
 		error = worker_read(worker, ranges->items[next]);
 	}
 	atomic_store(&ranges->stop, true);
 	return error;
+}
+
+/* Stacks are repaired with those that all workers saw; the first one's repair has them. */
+static struct sp_error *repair_stacks(struct run *run)
+{
+	struct repair *all = run->worker_count ? run->workers[0].stacks.repair : NULL;
+	if (!all)
+		return NULL;
+	for (size_t i = 1; i < run->worker_count; i++) {
+		struct stacks *stacks = &run->workers[i].stacks;
+		/* Where there is no room some stacks stay truncated. */
+		(void)repair_merge(all, stacks->repair, &run->workers[i].repair_offset);
+		repair_free(stacks->repair);
+		stacks->repair = NULL;
+	}
+	for (size_t i = 0; i < run->worker_count; i++)
+		run->workers[i].repaired = all;
+	return repair_settle(all) ? NULL : error_no_memory();
+}
+
+static void forget_stacks(struct run *run)
+{
+	for (size_t i = 0; i < run->worker_count; i++) {
+		repair_free(run->workers[i].stacks.repair);
+		run->workers[i].stacks.repair = NULL;
+	}
+}
+
+static struct sp_error *resolve_step(struct worker *worker, struct ranges *ranges)
+{
+	(void)ranges;
+	struct sp_error *error = worker_count_cut(worker);
+	return error ? error : worker_resolve(worker);
 }
 
 static struct sp_error *sum_step(struct worker *worker, struct ranges *ranges)
@@ -233,6 +279,7 @@ static void work_init(struct run *run)
 		.layout = reader_layout(run->reader),
 		.machine = run->machine,
 		.sideband = &run->sideband,
+		.unwinding = &run->unwinding,
 		.options = options,
 		.labels = &run->labels,
 		.only_leaves = !options->children && options->tree == SP_TREE_NONE,
@@ -258,6 +305,11 @@ static struct sp_error *read_samples(struct run *run)
 	if (!error)
 		error = all_workers(run, &ranges, read_step);
 	if (!error)
+		error = repair_stacks(run);
+	if (!error)
+		error = all_workers(run, &ranges, resolve_step);
+	forget_stacks(run);
+	if (!error)
 		error = make_labels(run);
 	if (!error)
 		error = all_workers(run, &ranges, sum_step);
@@ -271,7 +323,7 @@ static struct sp_error *run_all(struct run *run)
 	run->threads = (unsigned int)(threads < THREADS_MAX ? threads : THREADS_MAX);
 	struct sp_error *error = read_sideband(run);
 	if (!error)
-		error = open_resolver(run);
+		error = open_files(run);
 	if (!error) {
 		work_init(run);
 		error = open_names(run);

@@ -40,18 +40,26 @@ static uint16_t mark_cpumode(uint64_t mark)
 	}
 }
 
+struct sampled sampled_of(const struct sp_record *record)
+{
+	return (struct sampled){
+		.ip = record->sample.ip,
+		.cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK,
+		.has_ip = record->sample.present & PERF_SAMPLE_IP,
+	};
+}
+
 /*
  * The first call of a chain is the sampled ip once more, unless it is of another
  * mode: then the chain has no part for the sample's mode, and all of it called.
  */
-struct callers callers_of(const struct sp_record *record)
+struct callers callers_of(const struct sampled *sampled, uint16_t misc, const uint64_t *ips,
+			  size_t count)
 {
-	const struct sp_sample *sample = &record->sample;
-	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	struct callers callers = {.ips = sample->ips, .count = sample->ip_count,
-				  .cpumode = cpumode, .exact = true,
-				  .misc = record->misc & SP_MISC_STACK,
-				  .leaf_ip = sample->ip, .leaf_cpumode = cpumode};
+	struct callers callers = {.ips = ips, .count = count,
+				  .cpumode = sampled->cpumode, .exact = true,
+				  .misc = misc & SP_MISC_STACK,
+				  .leaf_ip = sampled->ip, .leaf_cpumode = sampled->cpumode};
 	/* The number behind this mark is no ip, and is the last of the chain. */
 	if (callers.count >= 2 && callers.ips[callers.count - 2] == CONTEXT_USER_DEFERRED)
 		callers.count -= 2;
@@ -63,11 +71,12 @@ struct callers callers_of(const struct sp_record *record)
 		callers.ips++;
 		callers.count--;
 	}
-	if (callers.count && !(sample->present & PERF_SAMPLE_IP)) {
+	if (callers.count && !sampled->has_ip) {
 		callers.leaf_ip = *callers.ips;
 		callers.leaf_cpumode = callers.cpumode;
 	}
-	if (callers.count && (callers.cpumode == cpumode || *callers.ips == callers.leaf_ip)) {
+	if (callers.count &&
+	    (callers.cpumode == sampled->cpumode || *callers.ips == callers.leaf_ip)) {
 		callers.ips++;
 		callers.count--;
 		callers.exact = false;

@@ -75,7 +75,22 @@ struct callers {
 	uint16_t leaf_cpumode;
 };
 
-struct callers callers_of(const struct sp_record *record);
+/* Where a sample was taken. */
+struct sampled {
+	uint64_t ip;
+	uint16_t cpumode;
+	bool has_ip;
+};
+
+struct sampled sampled_of(const struct sp_record *record);
+
+/*
+ * Of a chain as it was recorded, or one made in its place: the innermost ip first, each part
+ * behind its PERF_CONTEXT_* mark. A part of the same mode as the one before it begins with an
+ * ip where code ran, or, where SP_MISC_SHORTENED calls are missing, behind two marks.
+ */
+struct callers callers_of(const struct sampled *sampled, uint16_t misc, const uint64_t *ips,
+			  size_t count);
 
 static inline enum sp_misc_end callers_end(const struct callers *callers)
 {

@@ -114,7 +114,8 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 	profile->throttled_count = throttling->count;
 	profile->throttled_ns = throttling->ns;
 	profile->weight_is_time = is_clock(&of->attr);
-	profile->has_callchains = of->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+	profile->has_callchains = of->attr.sample_type & PERF_SAMPLE_CALLCHAIN ||
+				  (run->unwinding.unwinder && unwinding_is_dump(&of->attr));
 }
 
 static struct sp_error *make_profile(struct run *run, uint16_t event, const struct merged *merged)

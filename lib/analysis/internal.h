@@ -6,6 +6,7 @@
 #include <sprof/analysis.h>
 #include "analysis/names.h"
 #include "analysis/sideband.h"
+#include "analysis/unwinding.h"
 #include "analysis/worker.h"
 #include "base/strtab.h"
 #include "profile/profile.h"
@@ -34,6 +35,7 @@ struct run {
 	struct names names;
 	struct labels labels;
 	unsigned int threads;
+	struct unwinding unwinding;
 	struct work work;
 	struct worker *workers;
 	size_t worker_count;

@@ -2,6 +2,7 @@
 #include "analysis/worker.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "base/cleanup.h"
 #include "file/losses.h"
 #include "file/walker.h"
@@ -16,7 +17,7 @@ struct sp_error *worker_init(struct worker *worker, const struct work *work, str
 	for (int i = 0; i < SP_KEY_COUNT; i++)
 		worker->tallies.keys[i] = work->keys[i];
 	worker->events = calloc(work->layout->event_count + 1, sizeof(*worker->events));
-	return worker->events ? NULL : error_no_memory();
+	return worker->events ? stacks_init(&worker->stacks, work->unwinding) : error_no_memory();
 }
 
 static void worker_groups_deinit(struct worker_groups *groups)
@@ -30,6 +31,9 @@ void worker_deinit(struct worker *worker)
 	lookup_deinit(&worker->lookup);
 	chains_deinit(&worker->chains);
 	worker_groups_deinit(&worker->groups);
+	stacks_deinit(&worker->stacks);
+	vec_deinit(&worker->cuts);
+	vec_deinit(&worker->cut_ips);
 	vec_deinit(&worker->leaves);
 	u64map_deinit(&worker->leaf_of);
 	vec_deinit(&worker->tasks);
@@ -210,31 +214,26 @@ static void count_mending(struct event_sums *sums, uint16_t misc)
 	sums->guessed += (misc & SP_MISC_GUESSED) != 0;
 }
 
-/* The sample's leaf, which knows its chain; NULL when out of memory. */
-static struct leaf *place(struct worker *worker, struct task *task, uint32_t root, uint16_t event,
-			  const struct sp_record *record)
+/* The leaf of a sampled place under its stack; UINT32_MAX when out of memory. */
+static uint32_t place(struct worker *worker, uint32_t root, uint16_t event,
+		      const struct stack *stack, uint32_t answer)
 {
-	struct callers callers = callers_of(record);
-	uint32_t view = task->span.view;
-	uint32_t answer = lookup_find(&worker->lookup, LOOKUP_EXACT, view, callers.leaf_cpumode,
-				      callers.leaf_ip);
-	if (answer == LOOKUP_FAILED)
-		return NULL;
-	bool ended = callers_end(&callers) != SP_MISC_END_UNKNOWN;
-	bool has_chain = record->sample.ip_count > 0 || ended;
-	if (has_chain && callers.misc)
-		count_mending(&worker->events[event], callers.misc);
-	if (!has_chain)
+	const struct callers *callers = &stack->callers;
+	bool only_leaves = worker->work->only_leaves;
+	bool ended = callers_end(callers) != SP_MISC_END_UNKNOWN;
+	uint32_t view = (uint32_t)worker->chains.radix.items[root].first;
+	if (stack->has_chain && callers->misc)
+		count_mending(&worker->events[event], callers->misc);
+	if (!stack->has_chain)
 		worker->events[event].ends[SP_STACK_NONE]++;
-	else if (worker->work->only_leaves && !count_end(worker, event, &callers, view, answer))
-		return NULL;
-	uint32_t index = worker->work->only_leaves || (!callers.count && !ended) ?
+	else if (only_leaves && !count_end(worker, event, callers, view, answer))
+		return UINT32_MAX;
+	uint32_t index = only_leaves || (!callers->count && !ended) ?
 				 leaf_of(worker, root, answer) :
-				 chain_leaf(worker, root, &callers, answer);
-	if (index == UINT32_MAX)
-		return NULL;
-	worker->leaves.items[index].chains += has_chain;
-	return &worker->leaves.items[index];
+				 chain_leaf(worker, root, callers, answer);
+	if (index != UINT32_MAX)
+		worker->leaves.items[index].chains += stack->has_chain;
+	return index;
 }
 
 /* Keeps a sample until it is known whether its function is shown; false when out of memory. */
@@ -249,6 +248,83 @@ static bool add_pending(struct worker *worker, const struct leaf *leaf, uint64_t
 	return true;
 }
 
+/* Counts a sample under its stack, if it is `shown`; false when out of memory. */
+static bool add_to_leaf(struct worker *worker, uint32_t root, uint16_t event,
+			const struct stack *stack, uint32_t answer, bool shown, uint64_t weight)
+{
+	uint32_t index = place(worker, root, event, stack, answer);
+	if (index == UINT32_MAX)
+		return false;
+	if (!shown)
+		return true;
+	struct leaf *leaf = &worker->leaves.items[index];
+	leaf->samples++;
+	leaf->weight = weight_add(leaf->weight, weight);
+	if (leaf->answer & LOOKUP_PENDING)
+		return add_pending(worker, leaf, weight);
+	weight_sums_add(&worker->events[event].shown, weight);
+	return true;
+}
+
+/* As add_to_leaf(), but later; false when out of memory. */
+static bool add_cut(struct worker *worker, const struct sp_record *record, uint32_t root,
+			uint16_t event, uint32_t answer, bool shown, uint64_t weight)
+{
+	const struct stack *stack = &worker->stack;
+	size_t begin = worker->cut_ips.count, count = stack->kernel_count;
+	if (begin + count > UINT32_MAX || !vec_reserve(&worker->cut_ips, begin + count))
+		return false;
+	struct cut_sample *cut = vec_push(&worker->cuts);
+	if (!cut)
+		return false;
+	if (count)
+		memcpy(worker->cut_ips.items + begin, record->sample.ips,
+		       count * sizeof(uint64_t));
+	worker->cut_ips.count += count;
+	*cut = (struct cut_sample){
+		.sampled = sampled_of(record),
+		.root = root,
+		.number = stack->number,
+		.answer = answer,
+		.kernel_begin = (uint32_t)begin,
+		.kernel_count = (uint32_t)count,
+		.event = event,
+		.shown = shown,
+		.guessed = stack->callers.misc & SP_MISC_GUESSED,
+		.weight = weight,
+	};
+	return true;
+}
+
+struct sp_error *worker_count_cut(struct worker *worker)
+{
+	for (size_t i = 0; i < worker->cuts.count; i++) {
+		const struct cut_sample *cut = &worker->cuts.items[i];
+		struct stack stack;
+		if (!stacks_later(&worker->stacks, worker->repaired,
+				  cut->number + worker->repair_offset, &cut->sampled,
+				  worker->cut_ips.items + cut->kernel_begin,
+				  cut->kernel_count, &stack))
+			return error_no_memory();
+		if (cut->guessed)
+			stack.callers.misc |= SP_MISC_GUESSED;
+		if (!add_to_leaf(worker, cut->root, cut->event, &stack, cut->answer,
+				 cut->shown, cut->weight))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+/* The record's stack, which is the same for all that it counts for; NULL when out of memory. */
+static const struct stack *stack_of(struct worker *worker, const struct sp_record *record,
+				    uint32_t view, uint64_t time_ns)
+{
+	if (!worker->has_stack)
+		worker->has_stack = stacks_find(&worker->stacks, record, view, time_ns,
+						&worker->stack);
+	return worker->has_stack ? &worker->stack : NULL;
+}
+
 /* Counts a sample of `weight` for one event. */
 static struct sp_error *count(struct worker *worker, const struct sp_record *record,
 			      uint16_t event, uint64_t weight)
@@ -256,25 +332,27 @@ static struct sp_error *count(struct worker *worker, const struct sp_record *rec
 	const struct work *work = worker->work;
 	const struct sp_sample *sample = &record->sample;
 	const struct sp_number_list *cpus = &work->options->cpus;
-	struct event_sums *sums = &worker->events[event];
 	uint64_t time_ns = work->sideband->by_offset ? record->file_offset : sample->time_ns;
 	uint32_t cpu = sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX;
 	struct task *task = task_of(worker, sample, time_ns);
 	uint32_t root = task ? root_of(worker, task, event, cpu) : RADIX_NONE;
-	struct leaf *leaf = root == RADIX_NONE ? NULL : place(worker, task, root, event, record);
-	if (!leaf)
+	if (root == RADIX_NONE)
 		return error_no_memory();
-	weight_sums_add(&sums->all, weight);
-	if (task->shown && leaf->answer & (LOOKUP_SHOWN | LOOKUP_PENDING) &&
-	    in_time(work->options, sample->time_ns) &&
-	    filter_number(cpus->items, cpus->count, (int32_t)cpu)) {
-		if (!(leaf->answer & LOOKUP_PENDING))
-			weight_sums_add(&sums->shown, weight);
-		else if (!add_pending(worker, leaf, weight))
-			return error_no_memory();
-		leaf->samples++;
-		leaf->weight = weight_add(leaf->weight, weight);
-	}
+	const struct stack *stack = stack_of(worker, record, task->span.view, time_ns);
+	uint32_t answer = !stack ? LOOKUP_FAILED :
+			  lookup_find(&worker->lookup, LOOKUP_EXACT, task->span.view,
+				      stack->callers.leaf_cpumode, stack->callers.leaf_ip);
+	if (answer == LOOKUP_FAILED)
+		return error_no_memory();
+	bool shown = task->shown && answer & (LOOKUP_SHOWN | LOOKUP_PENDING) &&
+		     in_time(work->options, sample->time_ns) &&
+		     filter_number(cpus->items, cpus->count, (int32_t)cpu);
+	bool added = stack->number == REPAIR_NONE ?
+			     add_to_leaf(worker, root, event, stack, answer, shown, weight) :
+			     add_cut(worker, record, root, event, answer, shown, weight);
+	if (!added)
+		return error_no_memory();
+	weight_sums_add(&worker->events[event].all, weight);
 	return work->sum_tasks ? count_task(worker, event, sample->tid) : NULL;
 }
 
@@ -330,6 +408,7 @@ static struct sp_error *count_counters(struct worker *worker, const struct sp_re
 struct sp_error *worker_add(struct worker *worker, const struct sp_record *record)
 {
 	const struct sp_sample *sample = &record->sample;
+	worker->has_stack = false;
 	if (record->event == SP_EVENT_NONE) {
 		worker->unknown_event++;
 		return NULL;

@@ -12,6 +12,7 @@
 #include "analysis/lookup.h"
 #include "analysis/sideband.h"
 #include "analysis/stack_end.h"
+#include "analysis/stacks.h"
 #include "profile/interval.h"
 #include "profile/tally.h"
 
@@ -21,6 +22,7 @@ struct work {
 	const struct record_layout *layout;
 	const struct machine *machine;
 	const struct sideband *sideband;
+	const struct unwinding *unwinding;
 	const struct sp_analysis_options *options;
 	const struct labels *labels; /* of frames; made when all workers have resolved */
 	bool keys[SP_KEY_COUNT];       /* what rows are made by */
@@ -69,6 +71,18 @@ struct event_sums {
 	uint64_t repaired, shortened, guessed;
 };
 
+/* A sample whose stack is truncated, and counted when it is known whether that can be repaired. */
+struct cut_sample {
+	struct sampled sampled;
+	uint32_t root, number;
+	uint32_t answer;       /* lookup_find()'s of the sampled ip */
+	uint32_t kernel_begin; /* of its ips in cut_ips */
+	uint32_t kernel_count;
+	uint16_t event;
+	bool shown, guessed;
+	uint64_t weight;
+};
+
 /* What the words up to a node's end say of those that follow. */
 struct node_state {
 	uint32_t view, group;
@@ -84,6 +98,13 @@ struct worker {
 	struct lookup lookup;
 	struct chains chains;             /* roots are named group << 32 | view */
 	struct worker_groups groups;
+	struct stacks stacks;
+	struct stack stack;               /* of the last sample, if it was asked for */
+	bool has_stack;
+	VEC(struct cut_sample) cuts;
+	VEC(uint64_t) cut_ips;
+	const struct repair *repaired;    /* of all workers; this one's stacks are behind others: */
+	uint32_t repair_offset;
 	VEC(struct leaf) leaves;
 	struct u64map leaf_of;            /* node, frame -> index in leaves */
 	VEC(struct task) tasks;
@@ -117,6 +138,9 @@ struct sp_error *worker_read(struct worker *worker, struct reader_extent extent)
 
 /* The group's index in the list; UINT32_MAX when out of memory. */
 uint32_t worker_groups_add(struct worker_groups *groups, const struct worker_group *group);
+
+/* Counts the samples with truncated stacks; after `repaired` is settled. */
+struct sp_error *worker_count_cut(struct worker *worker) SP_MUST_CHECK;
 
 /* Names all calls of the chains, and counts how those ended; after the last sample. */
 struct sp_error *worker_resolve(struct worker *worker) SP_MUST_CHECK;

@@ -35,13 +35,19 @@ static size_t words_of(const struct radix *radix, uint32_t node, uint64_t *words
 	return count + at->length;
 }
 
+static struct callers recorded(const struct sp_record *record)
+{
+	struct sampled sampled = sampled_of(record);
+	return callers_of(&sampled, record->misc, record->sample.ips, record->sample.ip_count);
+}
+
 /* What is interned of a chain, the outermost call first. */
 static void becomes(const struct sp_record *record, uint64_t leaf, uint16_t leaf_cpumode,
 		    const uint64_t *wanted)
 {
 	struct chains chains = {0};
 	uint64_t words[100];
-	struct callers callers = callers_of(record);
+	struct callers callers = recorded(record);
 	ck_assert_uint_eq(callers.leaf_ip, leaf);
 	ck_assert_uint_eq(callers.leaf_cpumode, leaf_cpumode);
 	uint32_t root = radix_root(&chains.radix, 1), node = root;
@@ -140,6 +146,15 @@ TEST(where_frames_are_missing_is_kept)
 		CHAIN(IN_USER, 40, CHAIN_GAP, IN_USER, 30, CHAIN_EXACT, 20));
 }
 
+TEST(a_part_of_the_same_mode_begins_where_code_ran)
+{
+	/* 10 is in a signal's handler, 20 its way back, and 30 what it interrupted. */
+	struct sp_record record = sample(PERF_RECORD_MISC_USER, 10,
+					 CHAIN(USER, 10, 20, USER, 30, 40));
+	becomes(&record, 10, PERF_RECORD_MISC_USER,
+		CHAIN(IN_USER, 40, CHAIN_EXACT, 30, IN_USER, 20));
+}
+
 TEST(without_an_ip_the_chain_has_it)
 {
 	struct sp_record record = sample(PERF_RECORD_MISC_KERNEL, 0, CHAIN(USER, 10, 20));
@@ -163,7 +178,7 @@ TEST(the_outermost_call_can_be_had_alone)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct sp_record record = sample(PERF_RECORD_MISC_USER, 10, cases[i].ips);
-		struct callers callers = callers_of(&record);
+		struct callers callers = recorded(&record);
 		uint64_t ip;
 		uint16_t cpumode;
 		bool exact;
@@ -173,7 +188,7 @@ TEST(the_outermost_call_can_be_had_alone)
 		ck_assert(exact == cases[i].exact);
 	}
 	struct sp_record record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER, 10));
-	struct callers callers = callers_of(&record);
+	struct callers callers = recorded(&record);
 	uint64_t ip;
 	uint16_t cpumode;
 	bool exact;

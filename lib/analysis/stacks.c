@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "analysis/stacks.h"
+
+#include <string.h>
+
+/* Since Linux 6.19: the user's part comes later, under the number that follows. */
+#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
+
+/* A copy of 64 KiB holds no more return addresses. */
+#define FRAMES_MOST 8192
+
+/* Of more calls than that the innermost and outermost are kept: as many as a record could hold. */
+#define CALLS_MOST 8000
+
+/* What a worker may remember of stacks to repair others with. */
+#define REPAIR_BYTES ((size_t)48 << 20)
+
+struct sp_error *stacks_init(struct stacks *stacks, const struct unwinding *unwinding)
+{
+	*stacks = (struct stacks){.unwinding = unwinding};
+	if (!unwinding->unwinder)
+		return NULL;
+	stacks->thread = unwind_thread_new(unwinding->unwinder);
+	stacks->repair = repair_new(REPAIR_BYTES);
+	if (!stacks->thread || !stacks->repair || !vec_reserve(&stacks->frames, FRAMES_MOST))
+		return error_no_memory();
+	return NULL;
+}
+
+void stacks_deinit(struct stacks *stacks)
+{
+	unwind_thread_free(stacks->thread);
+	repair_free(stacks->repair);
+	vec_deinit(&stacks->frames);
+	vec_deinit(&stacks->ips);
+	vec_deinit(&stacks->blinds);
+	u64map_deinit(&stacks->blind_of);
+}
+
+static enum sp_misc_end end_of(enum unwind_end end)
+{
+	switch (end) {
+	case UNWIND_COMPLETE:
+		return SP_MISC_END_COMPLETE;
+	case UNWIND_NO_INFO:
+		return SP_MISC_END_NO_UNWIND_INFO;
+	case UNWIND_BAD_MEMORY:
+		return SP_MISC_END_BAD_MEMORY;
+	case UNWIND_DEPTH_LIMIT:
+		return SP_MISC_END_DEPTH_LIMIT;
+	default:
+		return SP_MISC_END_TRUNCATED;
+	}
+}
+
+/* The chain as it was recorded. */
+static void take_recorded(const struct stacks *stacks, const struct sp_record *record,
+			  struct stack *stack)
+{
+	const struct sp_sample *sample = &record->sample;
+	struct sampled sampled = sampled_of(record);
+	stack->callers = callers_of(&sampled, record->misc, sample->ips, sample->ip_count);
+	stack->has_chain = sample->ip_count || callers_end(&stack->callers) != SP_MISC_END_UNKNOWN;
+	/* There is more to it, but nobody can tell what. */
+	if (stacks->unwinding->has_dumps && !stacks->thread && sample->stack.size &&
+	    sample->user_registers.abi != PERF_SAMPLE_REGS_ABI_NONE)
+		stack->has_chain = false;
+}
+
+/* How many ips of the recorded chain are not of the user's stack. */
+static size_t count_kernel(const struct sp_sample *sample)
+{
+	size_t count = 0;
+	while (count < sample->ip_count && sample->ips[count] != (uint64_t)PERF_CONTEXT_USER &&
+	       sample->ips[count] != CONTEXT_USER_DEFERRED)
+		count++;
+	return count;
+}
+
+/*
+ * The kernel's part and the frames, without the middle of too many; `misc` is what is known of
+ * the stack.
+ */
+static bool compose(struct stacks *stacks, const struct sampled *sampled, const uint64_t *kernel,
+		    size_t frame_count, uint16_t misc, struct stack *stack)
+{
+	const struct unwind_frame *frames = stacks->frames.items;
+	bool shorten = frame_count > CALLS_MOST;
+	if (!vec_reserve(&stacks->ips, stack->kernel_count + 2 * frame_count + 2))
+		return false;
+	uint64_t *ip = stacks->ips.items;
+	if (stack->kernel_count)
+		memcpy(ip, kernel, stack->kernel_count * sizeof(*ip));
+	ip += stack->kernel_count;
+	*ip++ = (uint64_t)PERF_CONTEXT_USER;
+	for (size_t i = 0; i < frame_count; i++) {
+		if (shorten && i == CALLS_MOST / 2) {
+			i = frame_count - CALLS_MOST / 2;
+			*ip++ = (uint64_t)PERF_CONTEXT_USER;
+			*ip++ = (uint64_t)PERF_CONTEXT_USER;
+		} else if (i && frames[i].exact) {
+			*ip++ = (uint64_t)PERF_CONTEXT_USER;
+		}
+		*ip++ = frames[i].ip;
+	}
+	stacks->ips.count = (size_t)(ip - stacks->ips.items);
+	if (shorten)
+		misc |= SP_MISC_SHORTENED;
+	stack->callers = callers_of(sampled, misc, stacks->ips.items, stacks->ips.count);
+	stack->has_chain = true;
+	return true;
+}
+
+static bool add_blind(struct stacks *stacks, const struct module *module)
+{
+	bool added;
+	if (!vec_reserve(&stacks->blinds, stacks->blinds.count + 1))
+		return false;
+	const uint32_t *index = u64map_put(&stacks->blind_of, (uintptr_t)module,
+					   (uint32_t)stacks->blinds.count, &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(&stacks->blinds) = (struct blind){.module = module};
+	stacks->blinds.items[*index].stacks++;
+	return true;
+}
+
+/* Notes how large a copy would have held the whole stack. */
+static void add_reach(struct stacks *stacks, const struct unwind_frame *frames, size_t count)
+{
+	uint64_t reach = (frames[count - 1].sp - frames[0].sp) >> 10;
+	stacks->reaches[reach < REACH_CLASSES ? reach : REACH_CLASSES - 1]++;
+}
+
+/* One number for a thread and what its code's addresses mean. */
+static uint64_t repair_name(const struct stacks *stacks, uint32_t tid, uint32_t view)
+{
+	uint32_t user = machine_view_of_mode(stacks->unwinding->machine, view,
+					     PERF_RECORD_MISC_USER);
+	return (uint64_t)tid << 32 | user;
+}
+
+static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32_t view,
+		   uint64_t time_ns, struct stack *stack)
+{
+	const struct sp_sample *sample = &record->sample;
+	const struct unwind_sample from = {
+		.view = view,
+		.registers = sample->user_registers,
+		.stack = {sample->stack.bytes, sample->stack_dyn_size},
+	};
+	struct sampled sampled = sampled_of(record);
+	struct unwind_result result =
+		unwind_stack(stacks->thread, &from, stacks->frames.items, FRAMES_MOST);
+	uint16_t misc = (uint16_t)(end_of(result.end) << SP_MISC_END_SHIFT);
+	if (result.frame_pointers)
+		misc |= SP_MISC_GUESSED;
+	stack->kernel_count = count_kernel(sample);
+	if (!compose(stacks, &sampled, sample->ips, result.count, misc, stack))
+		return false;
+	if (result.end == UNWIND_COMPLETE)
+		add_reach(stacks, stacks->frames.items, result.count);
+	if (result.end == UNWIND_NO_INFO && !add_blind(stacks, result.blind))
+		return false;
+	uint32_t number = repair_add(stacks->repair, repair_name(stacks, sample->tid, view),
+				     time_ns, stacks->frames.items, &result);
+	if (result.end == UNWIND_TRUNCATED)
+		stack->number = number;
+	return true;
+}
+
+bool stacks_find(struct stacks *stacks, const struct sp_record *record, uint32_t view,
+		 uint64_t time_ns, struct stack *ret)
+{
+	struct stack stack = {.number = REPAIR_NONE};
+	bool done = true;
+	if (stacks->thread && record->sample.user_registers.abi != PERF_SAMPLE_REGS_ABI_NONE &&
+	    record->sample.present & PERF_SAMPLE_STACK_USER)
+		done = unwind(stacks, record, view, time_ns, &stack);
+	else
+		take_recorded(stacks, record, &stack);
+	*ret = stack;
+	return done;
+}
+
+/* All frames of a stack, whatever their number; false when out of memory. */
+static bool take_frames(struct stacks *stacks, const struct repair *repair, uint32_t number)
+{
+	for (;;) {
+		size_t count = repair_frames(repair, number, stacks->frames.items,
+					     stacks->frames.capacity);
+		stacks->frames.count = count;
+		if (count <= stacks->frames.capacity)
+			return true;
+		if (!vec_reserve(&stacks->frames, count))
+			return false;
+	}
+}
+
+bool stacks_later(struct stacks *stacks, const struct repair *repair, uint32_t number,
+		  const struct sampled *sampled, const uint64_t *kernel, size_t kernel_count,
+		  struct stack *ret)
+{
+	struct stack stack = {.number = REPAIR_NONE, .kernel_count = kernel_count};
+	bool repaired = repair_outer(repair, number, NULL, 0) > 0;
+	uint16_t misc = repaired ? SP_MISC_REPAIRED | SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT :
+				   SP_MISC_END_TRUNCATED << SP_MISC_END_SHIFT;
+	if (!take_frames(stacks, repair, number) ||
+	    !compose(stacks, sampled, kernel, stacks->frames.count, misc, &stack))
+		return false;
+	if (repaired)
+		add_reach(stacks, stacks->frames.items, stacks->frames.count);
+	*ret = stack;
+	return true;
+}

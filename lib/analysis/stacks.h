@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From a sample to its call chain: the recorded one, or the kernel's part of it and what
+ * unwinding a copy of the user's stack gives. Each worker has its own.
+ */
+#ifndef ANALYSIS_STACKS_H
+#define ANALYSIS_STACKS_H
+
+#include "analysis/chain.h"
+#include "analysis/unwinding.h"
+#include "base/hash.h"
+#include "unwind/repair.h"
+
+/* A sample's stack; what it points to is valid until the next one is asked for. */
+struct stack {
+	struct callers callers;
+	bool has_chain;      /* there is one, if only of the sampled place */
+	uint32_t number;     /* truncated, but it may be repaired: of stacks_later(); or REPAIR_NONE */
+	size_t kernel_count; /* ips before the user's part */
+};
+
+/* Code of which nothing says how it is left. */
+struct blind {
+	const struct module *module; /* NULL: nothing was mapped there */
+	uint64_t stacks;
+};
+
+/* So much of a stack its outermost frame is away from the stack pointer, in KiB. */
+#define REACH_CLASSES 1024
+
+struct stacks {
+	const struct unwinding *unwinding;
+	struct unwind_thread *thread; /* NULL: nothing is unwound */
+	struct repair *repair;
+	VEC(struct unwind_frame) frames;
+	VEC(uint64_t) ips;
+	VEC(struct blind) blinds;
+	struct u64map blind_of;    /* the module's address -> its index */
+	uint64_t reaches[REACH_CLASSES]; /* of whole stacks: how many, by their KiB */
+	uint64_t dump_size;        /* the largest that was recorded */
+};
+
+struct sp_error *stacks_init(struct stacks *stacks, const struct unwinding *unwinding) SP_MUST_CHECK;
+void stacks_deinit(struct stacks *stacks);
+
+/* The sample's stack in a view, at `time_ns`; false when out of memory. */
+bool stacks_find(struct stacks *stacks, const struct sp_record *record, uint32_t view,
+		 uint64_t time_ns, struct stack *ret);
+
+/*
+ * The stack of that number once more, when `repair` has settled it: made whole or not. The
+ * `kernel` part is what it had.
+ */
+bool stacks_later(struct stacks *stacks, const struct repair *repair, uint32_t number,
+		  const struct sampled *sampled, const uint64_t *kernel, size_t kernel_count,
+		  struct stack *ret);
+
+#endif

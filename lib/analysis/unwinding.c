@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "analysis/unwinding.h"
+
+#include <string.h>
+#include "base/cleanup.h"
+
+/* Of arm64's register numbers the highest is 32, the pc; of x86's it is 23, r15. */
+#define ARM64_PC 32
+#define X86_LAST 23
+
+/* perf asks for no segment registers of x86, 12 to 15; other machines have registers there. */
+#define X86_SEGMENTS (UINT64_C(15) << 12)
+
+/* Where the recording does not say on which machine it was made, the registers do. */
+static const char *guess_arch(const struct record_layout *layout)
+{
+	uint64_t mask = 0;
+	for (size_t i = 0; i < layout->event_count; i++)
+		if (unwinding_is_dump(&layout->events[i].attr))
+			mask |= layout->events[i].attr.sample_regs_user;
+	if (mask >> ARM64_PC & 1)
+		return "aarch64";
+	return mask >> X86_LAST & 1 && !(mask & X86_SEGMENTS) ? "x86_64" : NULL;
+}
+
+static struct location locate(void *arg, uint32_t view, uint64_t ip)
+{
+	const struct unwinding *unwinding = arg;
+	return machine_locate(unwinding->machine, view, PERF_RECORD_MISC_USER, ip);
+}
+
+/* The resolver says what is wrong with files: it asks for the same ones. */
+static struct sp_error *open_file(void *arg, const struct module *module, uint32_t pid,
+				  struct image **ret)
+{
+	const struct unwinding *unwinding = arg;
+	CLEANUP(binary_diagnosis_clear) struct binary_diagnosis diagnosis = {0};
+	*ret = NULL;
+	if (module->kind != MODULE_FILE && module->kind != MODULE_VDSO)
+		return NULL;
+	return binary_open(&unwinding->files, module, pid, &diagnosis, ret);
+}
+
+static struct sp_error *open_debug(void *arg, const struct module *module,
+				   const struct image *image, debugfile_wanted_fn *wanted,
+				   struct image **ret)
+{
+	const struct unwinding *unwinding = arg;
+	struct debugfile_places places = binary_places(&unwinding->files);
+	CLEANUP_FREE char *path = binary_recorded_path(module);
+	return path ? debugfile_find(&places, image, path, wanted, ret) : error_no_memory();
+}
+
+static struct sp_error *make_unwinder(struct unwinding *unwinding,
+				      const struct unwinding_source *source)
+{
+	const struct unwind_options options = {
+		.engine = source->options->unwinder,
+		.arch = source->arch ?: guess_arch(source->layout),
+		.locator = {locate, unwinding},
+		.files = {open_file, open_debug, unwinding},
+	};
+	if (!options.arch)
+		return error_new(SP_ERROR_UNSUPPORTED,
+				 "the recording does not say on which architecture it was made");
+	if (source->layout->swap)
+		return error_new(SP_ERROR_UNSUPPORTED, "%s was recorded in the other byte order",
+				 options.arch);
+	return unwinder_new(source->ctx, &options, &unwinding->unwinder);
+}
+
+struct sp_error *unwinding_init(struct unwinding *unwinding, const struct unwinding_source *source)
+{
+	const struct record_layout *layout = source->layout;
+	const char *engine = source->options->unwinder;
+	*unwinding = (struct unwinding){.machine = source->machine};
+	for (size_t i = 0; i < layout->event_count; i++)
+		unwinding->has_dumps |= unwinding_is_dump(&layout->events[i].attr);
+	if (!unwinding->has_dumps || (engine && strcmp(engine, "none") == 0))
+		return NULL;
+	struct sp_error *error = binary_env_init(&unwinding->files, source->ctx,
+						 source->options->symfs, source->same_kernel);
+	unwinding->has_files = true;
+	if (!error)
+		error = make_unwinder(unwinding, source);
+	if (!error || sp_error_code(error) != SP_ERROR_UNSUPPORTED)
+		return error;
+	unwinding->refusal = error;
+	return NULL;
+}
+
+void unwinding_deinit(struct unwinding *unwinding)
+{
+	unwinder_free(unwinding->unwinder);
+	if (unwinding->has_files)
+		binary_env_deinit(&unwinding->files);
+	sp_error_free(unwinding->refusal);
+}
