@@ -80,6 +80,11 @@ struct sp_capture_options {
 	uint32_t max_stack;         /* frames of a chain; 0: as many as there can be */
 	uint64_t ring_bytes;        /* of each CPU; 0: 512 KiB */
 	uint64_t delay_ms;          /* before the first sample */
+	/*
+	 * SCHED_FIFO priority of the thread that records, from sp_capture_new() to sp_capture_stop();
+	 * 0: none, but where stacks are copied it asks to be run sooner.
+	 */
+	uint32_t realtime;
 	const char *path;           /* "-": standard output; NULL: "sprof.data" */
 	const char *const *cmdline; /* how the recorder was called, for the file; NULL-terminated */
 };
@@ -152,6 +157,7 @@ struct sp_capture_stats {
 	uint64_t throttled;     /* times that the kernel paused an event */
 	uint64_t unattributed;  /* samples of ended tasks that nobody can tell whose they are */
 	uint64_t file_bytes;
+	uint64_t ring_bytes;    /* of each CPU, for samples */
 	uint64_t duration_ns;   /* from start to stop */
 	/*
 	 * CPU time that a command used, with what it waited for, and how much of it the

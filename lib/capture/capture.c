@@ -134,8 +134,12 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 		return error;
 	connect_parts(capture);
 	error = capture_start_unwinding(capture);
-	if (!error)
-		error = capture_map_rings(capture, options->ring_bytes);
+	/* Not its workers, and not the command, which are there already. */
+	if (!error && (capture->realtime || capture->plan->samples[0].attr.sample_stack_user))
+		error = hurry_begin(&capture->hurry, capture->realtime);
+	if (error)
+		return error;
+	error = capture_map_rings(capture, options);
 	if (!error)
 		error = capture_attach(capture);
 	if (!error)
@@ -154,6 +158,7 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	capture->ctx = ctx;
 	capture->inherit = !options->no_inherit;
 	capture->delay_ns = options->delay_ms * 1000000;
+	capture->realtime = options->realtime;
 	capture->epoll_fd = capture->timer_fd = capture->delay_fd = -1;
 	workload_init(&capture->workload);
 	if (options->command && !(capture->command_name = strdup(options->command[0])))
@@ -315,6 +320,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	capture->file_bytes = writer_size(capture->writer);
 	capture->unwritten = writer_unwritten_samples(capture->writer);
 	struct sp_error *close_error = close_file(capture);
+	hurry_end(&capture->hurry);
 	keep_kernel_names(capture);
 	if (error)
 		sp_error_free(close_error);
@@ -343,6 +349,7 @@ void sp_capture_free(struct sp_capture *capture)
 {
 	if (!capture)
 		return;
+	hurry_end(&capture->hurry);
 	workload_deinit(&capture->workload);
 	for (size_t i = 0; capture->rings && i < capture->cpus.count * EVENT_ROLE_COUNT; i++)
 		ring_deinit(&capture->rings[i]);

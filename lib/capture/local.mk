@@ -12,6 +12,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/graph.c lib/capture/graph.h \
 	lib/capture/graph_fp.c \
 	lib/capture/host.c lib/capture/host.h \
+	lib/capture/hurry.c lib/capture/hurry.h \
 	lib/capture/membership.c lib/capture/membership.h \
 	lib/capture/pool.c lib/capture/pool.h \
 	lib/capture/recorder.h \
@@ -33,10 +34,14 @@ lib_libsprof_core_la_SOURCES += \
 check_PROGRAMS += \
 	tests/unit/test_coverage \
 	tests/unit/test_doubt \
+	tests/unit/test_dump \
 	tests/unit/test_filter \
 	tests/unit/test_graph \
 	tests/unit/test_membership \
+	tests/unit/test_pool \
 	tests/unit/test_tracker \
-	tests/unit/test_synth
+	tests/unit/test_synth \
+	tests/unit/test_touch
+tests_unit_test_dump_SOURCES = tests/unit/test_dump.c tests/unit/rings.h
 tests_unit_test_filter_SOURCES = tests/unit/test_filter.c tests/unit/rings.h
 tests_unit_test_tracker_SOURCES = tests/unit/test_tracker.c tests/unit/rings.h

@@ -12,6 +12,7 @@
 #include "capture/filter.h"
 #include "capture/graph.h"
 #include "capture/tracker.h"
+#include "capture/hurry.h"
 #include "capture/synth.h"
 #include "capture/unwinding.h"
 #include "capture/workload.h"
@@ -43,6 +44,8 @@ struct sp_capture {
 	enum capture_target target;
 	bool inherit;
 	uint64_t delay_ns;
+	uint32_t realtime;
+	struct hurry hurry;
 	char *command_name;
 	struct { VEC(struct capture_process); } processes;
 	struct task_list wanted_threads; /* CAPTURE_THREADS */
@@ -118,7 +121,8 @@ struct sp_error *capture_plan(struct sp_capture *capture,
 /* cpu-clock or task-clock: periods are nanoseconds of CPU time. */
 bool capture_is_clock(const struct perf_event_attr *attr);
 bool capture_samples_kernel(const struct event_plan *plan);
-struct sp_error *capture_map_rings(struct sp_capture *capture, uint64_t ring_bytes) SP_MUST_CHECK;
+struct sp_error *capture_map_rings(struct sp_capture *capture,
+				   const struct sp_capture_options *options) SP_MUST_CHECK;
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_open_file(struct sp_capture *capture,

@@ -11,6 +11,12 @@
 #define DEFAULT_FREQ_HZ 997
 #define DEFAULT_RING_BYTES (512 * 1024)
 #define SIDEBAND_BYTES (128 * 1024)
+
+/* With stacks, of 8 KB each: as long as that much may be locked. */
+#define DEFAULT_DUMP_RING_BYTES (2 * 1024 * 1024)
+
+/* Who is woken by a ring that is half full may find it full: it is woken by so much of it. */
+#define DUMP_WATERMARK_SHARE 4
 #define RING_BYTES_MAX (UINT64_C(1) << 31)
 
 /* See scope_of(). */
@@ -138,7 +144,16 @@ static struct sp_error *choose_graph(struct sp_capture *capture,
 	return error;
 }
 
-static void request_graph(const struct call_graph *graph, struct event_request *request)
+static uint64_t ring_bytes_of(const struct sp_capture_options *options,
+			      const struct call_graph *graph)
+{
+	if (options->ring_bytes)
+		return options->ring_bytes;
+	return graph->kind == SP_CALL_GRAPH_DWARF ? DEFAULT_DUMP_RING_BYTES : DEFAULT_RING_BYTES;
+}
+
+static void request_graph(const struct sp_capture_options *options,
+			  const struct call_graph *graph, struct event_request *request)
 {
 	request->max_stack = graph->max_stack;
 	if (graph->kind == SP_CALL_GRAPH_FP)
@@ -149,6 +164,8 @@ static void request_graph(const struct call_graph *graph, struct event_request *
 	request->extra_sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	request->user_registers = graph->registers;
 	request->user_stack_bytes = graph->stack_bytes;
+	request->sample_watermark_bytes =
+		(uint32_t)(ring_bytes_of(options, graph) / DUMP_WATERMARK_SHARE);
 }
 
 struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_capture_options *options)
@@ -182,7 +199,7 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 		.exclude_idle = capture->target != CAPTURE_EVERYONE,
 		.clock_id = CLOCK_MONOTONIC,
 	};
-	request_graph(&capture->graph, &request);
+	request_graph(options, &capture->graph, &request);
 	error = event_plan_make(event_kernel_real(), &capture->rights, &request, &capture->plan);
 	if (!error)
 		error = take_notes(capture, &capture->plan->notes);
@@ -260,8 +277,10 @@ static struct sp_error *map_what_fits(struct sp_capture *capture, struct ring_pa
 	}
 }
 
-struct sp_error *capture_map_rings(struct sp_capture *capture, uint64_t ring_bytes)
+struct sp_error *capture_map_rings(struct sp_capture *capture,
+				   const struct sp_capture_options *options)
 {
+	uint64_t ring_bytes = ring_bytes_of(options, &capture->graph);
 	size_t cpus = capture->cpus.count;
 	if (ring_bytes > RING_BYTES_MAX)
 		return error_new(SP_ERROR_INVALID, "rings of %llu bytes are larger than 2 GiB",
@@ -277,11 +296,11 @@ struct sp_error *capture_map_rings(struct sp_capture *capture, uint64_t ring_byt
 	CLEANUP(event_notes_deinit) struct event_notes notes = {0};
 	uint32_t page_size = capture->rights.page_size;
 	struct ring_pages pages = {
-		.samples = pages_of(ring_bytes ? ring_bytes : DEFAULT_RING_BYTES, page_size),
+		.samples = pages_of(ring_bytes, page_size),
 		.sideband = pages_of(SIDEBAND_BYTES, page_size),
 	};
 	error = rights_fit_rings(&capture->rights, (uint32_t)cpus, pages, &notes, &pages);
-	if (!error && ring_bytes) /* smaller than the default is no news */
+	if (!error && options->ring_bytes) /* smaller than the default is no news */
 		error = take_notes(capture, &notes);
 	return error ? error : map_what_fits(capture, pages);
 }

@@ -63,6 +63,7 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 		.throttled = counts->throttled,
 		.unattributed = counts->ended,
 		.file_bytes = capture->writer ? writer_size(capture->writer) : capture->file_bytes,
+		.ring_bytes = capture->rings ? sample_rings(capture)->size : 0,
 		.duration_ns = end_ns - capture->begin_ns,
 		.used_ns = used,
 		.sampled_ns = used ? counts->weight : 0,

@@ -275,6 +275,15 @@ static enum step arrive(struct walk *walk, uint64_t ip, uint64_t sp, bool pushed
 	return STEP_DONE;
 }
 
+/*
+ * What is said to be saved below the stack pointer has been restored already: of the end of
+ * a function, compilers only say where the frame is.
+ */
+static inline bool is_taken_back(const struct walk *walk, uint64_t address)
+{
+	return walk->exact && address < walk->sp;
+}
+
 static inline enum step step_simple(struct walk *walk, const struct row *row)
 {
 	const struct unwind_arch *arch = walk->arch;
@@ -289,13 +298,15 @@ static inline enum step step_simple(struct walk *walk, const struct row *row)
 		unsigned int column = arch->slots[slot];
 		saved &= saved - 1;
 		uint64_t address = cfa + 8 * (uint64_t)(int64_t)row->at[slot];
-		known |= (uint64_t)1 << column;
-		if (__builtin_expect(!stack_load(&walk->stack, address, &registers->values[column]),
-				     0)) {
-			if (slot == 0)
-				return missing(walk, address);
-			known &= ~((uint64_t)1 << column);
+		if (__builtin_expect(stack_load(&walk->stack, address, &registers->values[column]),
+				     1)) {
+			known |= (uint64_t)1 << column;
+			continue;
 		}
+		if (slot == 0)
+			return missing(walk, address);
+		if (!is_taken_back(walk, address))
+			known &= ~((uint64_t)1 << column);
 	}
 	/* On arm64 it may be in its register still. */
 	if (!(known >> arch->ra & 1))
@@ -389,6 +400,8 @@ static void full_registers(struct walk *walk, const struct cfi_row *row, uint64_
 		bool kept = row->is_signal || (arch->preserved >> column & 1);
 		if (rule.kind == RULE_NONE)
 			rule.kind = kept ? RULE_SAME : RULE_UNDEFINED;
+		if (rule.kind == RULE_AT && is_taken_back(walk, cfa + (uint64_t)rule.offset))
+			rule.kind = RULE_SAME;
 		if (column != arch->sp && column != row->return_column &&
 		    rule_value(walk, &rule, column, cfa, &ret->values[column]) == STEP_DONE)
 			ret->known |= (uint64_t)1 << column;

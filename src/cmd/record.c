@@ -114,6 +114,15 @@ static bool parse_max_stack(const struct option *option, const char *text)
 	return true;
 }
 
+static bool parse_realtime(const struct option *option, const char *text)
+{
+	uint64_t priority;
+	if (!option_text_number(text, 1, 99, &priority))
+		return option_reject(option, text, "a priority, 1 to 99");
+	*(uint32_t *)option->value = (uint32_t)priority;
+	return true;
+}
+
 static bool parse_scope(const struct option *option, const char *text)
 {
 	static const char *const names[] = {"auto", "cpu", "task"};
@@ -202,6 +211,8 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv, i
 			    "begin after so many milliseconds"),
 		OPTION_CALL(0, "duration", "SECONDS", &arguments->duration_ns, parse_duration,
 			    "end after so long (a COMMAND is ended with it)"),
+		OPTION_CALL('r', "realtime", "PRIORITY", &options->realtime, parse_realtime,
+			    "drain with real-time priority 1 to 99 (SCHED_FIFO)"),
 		OPTION_CALL('m', "mmap-pages", "SIZE", &options->ring_bytes, parse_ring_size,
 			    "buffer of each CPU: a number of pages, or a size such as\n"
 			    "4M (default: 512K)"),
@@ -377,16 +388,14 @@ static double own_seconds(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-static void say_losses(const struct session *session, const struct sp_capture_stats *stats)
+static void say_losses(const struct sp_capture_stats *stats)
 {
-	const struct sp_capture_options *options = &session->arguments->options;
-	unsigned long long ring = (options->ring_bytes ? options->ring_bytes : 512 * 1024) / 1024;
 	if (stats->lost_own)
 		diag_say("%llu samples (%.1f %%) were lost for want of room: larger buffers (-m %lluK) "
 			 "or fewer samples (a lower -F) would keep them",
 			 (unsigned long long)stats->lost_own,
 			 100.0 * (double)stats->lost_own / (double)(stats->lost_own + stats->samples),
-			 ring * 4);
+			 (unsigned long long)stats->ring_bytes / 1024 * 4);
 	if (stats->lost_sideband)
 		diag_say("%llu records of mappings and tasks were lost",
 			 (unsigned long long)stats->lost_sideband);
@@ -454,7 +463,7 @@ static void say_summary(const struct session *session)
 	if (stats.unwritten)
 		diag_say("%llu samples more had been taken and could not be written",
 			 (unsigned long long)stats.unwritten);
-	say_losses(session, &stats);
+	say_losses(&stats);
 	say_stacks(&stats.stacks);
 	diag_say("%llu samples, %llu lost, %s in %s; %.3f s, of which recording took %.1f ms of CPU time "
 		 "(%.2f %%)",
