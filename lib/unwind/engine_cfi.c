@@ -125,16 +125,28 @@ static void set_full(struct cfi_thread *thread, const struct unwind_arch *arch,
 		keep_full(thread, full, ret);
 }
 
+/* What a signal's handler returns to, where the entry begins only there and not before it. */
+static bool is_trampoline(const struct guess_place *place, struct cfi_row *ret)
+{
+	struct cfi_entry entry;
+	return place->ip != place->vaddr &&
+	       code_find(place->code, place->arch, place->ip, &entry) && entry.is_signal &&
+	       cfi_row_make(place->arch, &entry, place->ip, ret);
+}
+
 static void make_unknown(struct cfi_thread *thread, const struct guess_place *place,
 			 struct row *ret)
 {
 	struct cfi_row full;
-	if (guess_is_start(place) || guess_is_put_there(place))
+	if (guess_is_start(place))
 		ret->kind = ROW_OUTERMOST;
-	else if (guess_sigreturn(place, &full) || guess_plt(place, &full))
+	else if (is_trampoline(place, &full) || guess_sigreturn(place, &full) ||
+		 guess_plt(place, &full))
 		set_full(thread, place->arch, &full, ret);
+	else if (guess_is_put_there(place))
+		ret->kind = ROW_OUTERMOST;
 	else
-		ret->kind = ROW_FRAME_POINTER;
+		ret->kind = guess_keeps_frame_pointer(place) ? ROW_FRAME_POINTER : ROW_UNKNOWN;
 }
 
 static void make_row(struct cfi_thread *thread, const struct code *code,
@@ -514,7 +526,34 @@ static bool leaf_return(struct walk *walk, uint64_t *ret)
 	return guess_is_call_to(&place, vaddr);
 }
 
-static enum step step_by_frame_pointer(struct walk *walk)
+/*
+ * Whether the caller that a frame pointer leads to is seen to have called something else than
+ * the code here, which has no call frame information: then the frame pointer is that of
+ * another function, and this one keeps none.
+ */
+static bool is_anothers(struct walk *walk, uint64_t returned)
+{
+	struct location here = locate(walk, walk->ip - !walk->exact);
+	struct location caller = locate(walk, returned - 1);
+	if (!caller.module || caller.module->kind != MODULE_FILE)
+		return false;
+	const struct code *code = code_of(walk->thread, &caller);
+	struct guess_place place = {.arch = walk->arch, .code = code};
+	uint64_t vaddr, target, plt;
+	struct cfi_entry entry;
+	if (!code || !code_vaddr(code, caller.offset, &place.vaddr))
+		return false;
+	place.ip = place.vaddr + 1;
+	if (!guess_call_target(&place, &target) || code_plt(code, target, &plt))
+		return false;
+	if (code_find(code, walk->arch, target, &entry))
+		return true;
+	return here.module == caller.module && code_vaddr(code, here.offset, &vaddr) &&
+	       target > vaddr;
+}
+
+/* `pointed`: the code keeps one, as far as can be seen. */
+static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
 {
 	const struct unwind_arch *arch = walk->arch;
 	struct frame_registers *registers = &walk->registers;
@@ -528,7 +567,7 @@ static enum step step_by_frame_pointer(struct walk *walk)
 		walk->result->frame_pointers++;
 		return step;
 	}
-	if (!register_known(registers, arch->fp))
+	if (!pointed || !register_known(registers, arch->fp))
 		return STEP_NO_INFO;
 	uint64_t fp = registers->values[arch->fp];
 	if (fp == 0) {
@@ -538,6 +577,8 @@ static enum step step_by_frame_pointer(struct walk *walk)
 		return STEP_DONE;
 	}
 	enum step step = read_record(walk, fp, walk->sp, &record);
+	if (step == STEP_DONE && is_anothers(walk, record.ip))
+		return STEP_NO_INFO;
 	if (step == STEP_DONE)
 		step = arrive(walk, record.ip, record.sp, true);
 	if (step != STEP_DONE)
@@ -568,11 +609,11 @@ static enum step step(struct walk *walk, const struct row *row)
 		walk->ip = 0;
 		return STEP_DONE;
 	default:
-		return step_by_frame_pointer(walk);
+		return step_by_frame_pointer(walk, row->kind != ROW_UNKNOWN);
 	}
 	/* Behind a frame that was left by frame pointer, arm64's stack pointer is not known. */
 	if (step == STEP_NO_INFO && !register_known(&walk->registers, walk->arch->sp))
-		return step_by_frame_pointer(walk);
+		return step_by_frame_pointer(walk, true);
 	return step;
 }
 
@@ -620,7 +661,7 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 		frames[result.count++] =
 			(struct unwind_frame){.ip = walk.ip, .sp = walk.sp, .exact = walk.exact};
 		left = unknown	  ? STEP_NO_INFO
-		       : unmapped ? step_by_frame_pointer(&walk)
+		       : unmapped ? step_by_frame_pointer(&walk, true)
 				  : step(&walk, row);
 	}
 	if (left != STEP_DONE)

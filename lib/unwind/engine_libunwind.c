@@ -157,27 +157,35 @@ static bool make_table(struct stack_walk *walk, uint64_t vaddr, unw_dyn_info_t *
 	return true;
 }
 
+/* From here on reads are of the module at `ip`; false where there is none with a table. */
+static bool use_module(struct stack_walk *walk, uint64_t ip, uint64_t *vaddr_ret)
+{
+	const struct unwind_shared *shared = walk->shared;
+	struct location location =
+		shared->locator.locate(shared->locator.arg, walk->start->view, ip);
+	walk->table = NULL;
+	if (!location.module ||
+	    (location.module->kind != MODULE_FILE && location.module->kind != MODULE_VDSO))
+		return false;
+	walk->code = codes_get(shared->codes, location.module, location.pid);
+	if (!walk->code || !code_vaddr(walk->code, location.offset, vaddr_ret))
+		return false;
+	const struct cfi_table *table = code_eh_frame(walk->code);
+	if (table->section.word != sizeof(unw_word_t))
+		return false;
+	walk->table = table;
+	walk->bias = ip - *vaddr_ret;
+	return true;
+}
+
 static int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *info, int need,
 			  void *arg)
 {
 	struct stack_walk *walk = arg;
-	const struct unwind_shared *shared = walk->shared;
-	struct location location =
-		shared->locator.locate(shared->locator.arg, walk->start->view, ip);
 	uint64_t vaddr;
-	walk->table = NULL;
-	if (!location.module ||
-	    (location.module->kind != MODULE_FILE && location.module->kind != MODULE_VDSO))
+	if (!use_module(walk, ip, &vaddr))
 		return -UNW_ENOINFO;
-	const struct code *code = codes_get(shared->codes, location.module, location.pid);
-	if (!code || !code_vaddr(code, location.offset, &vaddr))
-		return -UNW_ENOINFO;
-	const struct cfi_table *table = code_eh_frame(code);
-	if (table->section.word != sizeof(unw_word_t))
-		return -UNW_ENOINFO;
-	walk->table = table;
-	walk->code = code;
-	walk->bias = ip - vaddr;
+	const struct cfi_table *table = walk->table;
 	unw_dyn_info_t described = {
 		.format = UNW_INFO_FORMAT_REMOTE_TABLE,
 		.start_ip = 0,
@@ -283,6 +291,7 @@ static struct unwind_result walk_frames(struct libunwind_thread *thread, struct 
 		return result;
 	}
 	bool exact = true, signal;
+	uint64_t vaddr;
 	do {
 		unw_word_t ip = 0, sp = 0;
 		unw_get_reg(&cursor, UNW_REG_IP, &ip);
@@ -298,6 +307,8 @@ static struct unwind_result walk_frames(struct libunwind_thread *thread, struct 
 		signal = unw_is_signal_frame(&cursor) > 0;
 		result.signals += signal;
 		walk->missed = false;
+		/* It may know the procedure, and yet read its expressions from the module. */
+		use_module(walk, ip - !exact, &vaddr);
 		step = unw_step(&cursor);
 		exact = signal;
 	} while (step > 0);

@@ -10,6 +10,10 @@
 /* A function written by hand without call frame information is no longer. */
 #define LEAF_SIZE 4096
 #define PLT_ENTRY 16
+/* Where a function's prologue is looked for before its code; most functions are smaller. */
+#define FUNCTION_SIZE 4096
+/* Between push and mov of a prologue. */
+#define PROLOGUE_SIZE 16
 
 bool guess_is_start(const struct guess_place *place)
 {
@@ -144,8 +148,51 @@ bool guess_plt(const struct guess_place *place, struct cfi_row *ret)
 						  : plt_x86(place, entry, ret);
 }
 
-/* Where a direct call that ends at `returned` goes. */
-static bool call_target(const struct guess_place *caller, uint64_t *ret)
+/* push %rbp and, within a few instructions, mov %rsp, %rbp in either encoding. */
+static bool sets_up_x86(const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i + 3 <= size; i++) {
+		bool moves = (bytes[i] == 0x48 && bytes[i + 1] == 0x89 && bytes[i + 2] == 0xe5) ||
+			     (bytes[i] == 0x48 && bytes[i + 1] == 0x8b && bytes[i + 2] == 0xec);
+		for (size_t j = i; moves && j > 0 && j + PROLOGUE_SIZE > i; j--)
+			if (bytes[j - 1] == 0x55)
+				return true;
+	}
+	return false;
+}
+
+/* add x29, sp, #n; mov x29, sp is that with 0. */
+static bool sets_up_aarch64(const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i + 4 <= size; i += 4) {
+		uint32_t word;
+		memcpy(&word, bytes + i, sizeof(word));
+		if ((le32toh(word) & 0xffc003ff) == 0x910003fd)
+			return true;
+	}
+	return false;
+}
+
+bool guess_keeps_frame_pointer(const struct guess_place *place)
+{
+	uint8_t bytes[FUNCTION_SIZE];
+	size_t size = sizeof(bytes);
+	/* Less at the beginning of the section. */
+	while (size >= 4 && !code_text(place->code, place->vaddr - size, size, bytes))
+		size /= 2;
+	if (size < 4)
+		return true;
+	switch (place->arch->machine) {
+	case EM_X86_64:
+		return sets_up_x86(bytes, size);
+	case EM_AARCH64:
+		return sets_up_aarch64(bytes, size);
+	default:
+		return true;
+	}
+}
+
+bool guess_call_target(const struct guess_place *caller, uint64_t *ret)
 {
 	uint8_t bytes[5];
 	uint32_t word;
@@ -169,7 +216,7 @@ static bool call_target(const struct guess_place *caller, uint64_t *ret)
 bool guess_is_call_to(const struct guess_place *caller, uint64_t vaddr)
 {
 	uint64_t target;
-	return call_target(caller, &target) && target <= vaddr && vaddr - target < LEAF_SIZE;
+	return guess_call_target(caller, &target) && target <= vaddr && vaddr - target < LEAF_SIZE;
 }
 
 bool guess_is_put_there(const struct guess_place *place)
@@ -178,7 +225,7 @@ bool guess_is_put_there(const struct guess_place *place)
 	uint8_t bytes[2];
 	uint64_t target;
 	if (place->ip == place->vaddr || !code_find(place->code, place->arch, place->ip, &entry) ||
-	    entry.start != place->ip || call_target(place, &target))
+	    entry.start != place->ip || guess_call_target(place, &target))
 		return false;
 	/* call *%reg, by what has no entry either, and does not expect it to return */
 	return place->arch->machine == EM_AARCH64 ||

@@ -29,8 +29,17 @@ bool guess_sigreturn(const struct guess_place *place, struct cfi_row *ret);
 bool guess_plt(const struct guess_place *place, struct cfi_row *ret);
 
 /*
- * The code before `returned` (a return address, of `caller`) calls the code at
- * `vaddr` of the same module, or shortly before it: a function without a frame of its own.
+ * Whether a function that begins shortly before sets up a frame pointer. True also where
+ * the instructions are not at hand.
+ */
+bool guess_keeps_frame_pointer(const struct guess_place *place);
+
+/* Where a direct call goes that returns to the place. */
+bool guess_call_target(const struct guess_place *caller, uint64_t *ret);
+
+/*
+ * Such a call goes to `vaddr` of the same module, or to shortly before it: a function without a
+ * frame of its own.
  */
 bool guess_is_call_to(const struct guess_place *caller, uint64_t vaddr);
 

@@ -16,6 +16,7 @@ enum row_kind {
 	ROW_FULL,    /* `full` has it: expressions, signal frames, far offsets */
 	ROW_OUTERMOST, /* nothing called this code: threads begin in it */
 	ROW_FRAME_POINTER, /* nothing is known of it but its frame pointer */
+	ROW_UNKNOWN, /* nor that: it keeps none */
 	ROW_UNMAPPED, /* no module is known there: JIT code, or no code at all */
 	ROW_NO_CODE, /* no code is there */
 };

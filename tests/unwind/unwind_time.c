@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * unwind_time FILE [ENGINE]: how long unwinding a recording's dumps takes, first and again,
- * and how the stacks end. `unwind_time -v FILE` prints the stacks.
+ * and how the stacks end. `unwind_time -v FILE` prints the stacks, `unwind_time -f FILE` those
+ * of user space folded, for tests/workload/chains.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "dumps.h"
+#include "symbol/resolver.h"
 
 #define FRAMES 8192
 
@@ -44,11 +46,32 @@ static void print_stack(struct dumps *dumps, const struct dump *dump,
 	}
 }
 
+static void print_folded(struct dumps *dumps, struct resolver *resolver, const struct dump *dump,
+			 const struct unwind_frame *frames, const struct unwind_result *result)
+{
+	printf("%s", machine_comm(dumps->machine, dump->pid, dump->tid, dump->time_ns));
+	if (result->end != UNWIND_COMPLETE)
+		printf(";[stack cut: %s]", ends[result->end]);
+	for (size_t i = result->count; i-- > 0;) {
+		const struct unwind_frame *frame = &frames[i];
+		struct location location =
+			machine_locate(dumps->machine, dump->sample.view, PERF_RECORD_MISC_USER,
+				       frame->ip - !frame->exact);
+		const struct symbol *symbol = resolver_find(resolver, &location);
+		if (symbol)
+			printf(";%s", symbol->name);
+		else
+			printf(";[%s]", location.module ? location.module->name : "unknown");
+	}
+	printf(" 1\n");
+}
+
 int main(int argc, char **argv)
 {
+	bool folded = argc > 1 && !strcmp(argv[1], "-f");
 	bool verbose = argc > 1 && !strcmp(argv[1], "-v");
-	argv += verbose;
-	argc -= verbose;
+	argv += verbose + folded;
+	argc -= verbose + folded;
 	if (argc < 2)
 		return 2;
 	struct dumps dumps;
@@ -59,7 +82,10 @@ int main(int argc, char **argv)
 	must(dumps_unwinder(&dumps, argc > 2 ? argv[2] : NULL, &unwinder));
 	struct unwind_thread *thread = unwind_thread_new(unwinder);
 	static struct unwind_frame frames[FRAMES];
-	for (int round = 0; round < (verbose ? 1 : 3); round++) {
+	struct resolver_options resolver_options = {0};
+	struct resolver *resolver;
+	must(resolver_new(dumps.ctx, &resolver_options, &resolver));
+	for (int round = 0; round < (verbose || folded ? 1 : 3); round++) {
 		uint64_t count = 0, start = now_ns();
 		for (size_t i = 0; i < list.count; i++) {
 			struct unwind_result result =
@@ -67,6 +93,8 @@ int main(int argc, char **argv)
 			count += result.count;
 			if (verbose)
 				print_stack(&dumps, &list.items[i], frames, &result);
+			if (folded)
+				print_folded(&dumps, resolver, &list.items[i], frames, &result);
 		}
 		uint64_t ns = now_ns() - start;
 		fprintf(stderr, "round %d: %zu stacks, %lu frames, %.1f ms, %.1f ns a frame\n", round,
@@ -79,6 +107,7 @@ int main(int argc, char **argv)
 	fprintf(stderr, "\nexpressions %lu frame pointers %lu misses %lu rows %lu distinct %lu\n",
 		(long)stats.expressions, (long)stats.frame_pointers, (long)stats.row_misses,
 		(long)stats.rows, (long)stats.distinct_rows);
+	resolver_free(resolver);
 	unwind_thread_free(thread);
 	unwinder_free(unwinder);
 	dump_list_free(&list);
