@@ -15,14 +15,14 @@ seconds=${SPROF_TRUTH_SECONDS-1}
 # compare KEY TRUTH CSV: one line a symbol, or function: KEY:NAME TRUTH SHARE LOW HIGH. What
 # was inlined is part of its symbol, and a function of its own.
 compare() {
-	awk -F '[ ,]' '
+	awk -F '[ ,]' -v key="$1" '
 		FILENAME == ARGV[1] { truth[key == "symbol" || $2 == "-" ? $1 : $2] += $3; next }
 		{ gsub(/"/, "") }
 		FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
 		$column[key] in truth && $column[key] != "total" {
 			print key ":" $column[key], truth[$column[key]], $column["self"],
 				$column["self_low"], $column["self_high"]
-		}' key="$1" "$2" "$3"
+		}' "$2" "$3"
 }
 keys=symbol wanted=4
 if ! command -v eu-readelf >/dev/null; then
