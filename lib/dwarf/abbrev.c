@@ -81,7 +81,7 @@ static bool add_step(struct abbrev_table *table, uint32_t bytes, enum step_then 
 static bool add_steps(struct abbrev_table *table, const struct abbrev *abbrev, bool *known_ret)
 {
 	uint32_t bytes = 0;
-	const struct attribute *attributes = table->attributes.items + abbrev->first_attribute;
+	const struct attribute *attributes = abbrev_attributes(table, abbrev);
 	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
 		if (bytes > UINT16_MAX - 16) {
 			if (!add_step(table, bytes, STEP_MORE))

@@ -82,6 +82,13 @@ struct sp_error *abbrev_table_read(struct section *section, uint64_t offset, boo
 				   struct abbrev_table *table, uint64_t *size_ret) SP_MUST_CHECK;
 void abbrev_table_deinit(struct abbrev_table *table);
 
+/* Its first attribute; NULL where it has none. */
+static inline const struct attribute *abbrev_attributes(const struct abbrev_table *table,
+							const struct abbrev *abbrev)
+{
+	return abbrev->attribute_count ? &table->attributes.items[abbrev->first_attribute] : NULL;
+}
+
 static inline const struct abbrev *abbrev_find(const struct abbrev_table *table, uint64_t code)
 {
 	if (code - 1 < table->abbrevs.count && table->dense)

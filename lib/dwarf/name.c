@@ -44,9 +44,8 @@ static bool read_facts(const struct unit *unit, const struct abbrev_table *table
 		       struct cursor *cursor, const struct abbrev *abbrev, struct facts *facts)
 {
 	*facts = (struct facts){0};
-	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
-		const struct attribute *attribute =
-			&table->attributes.items[abbrev->first_attribute + i];
+	const struct attribute *attribute = abbrev_attributes(table, abbrev);
+	for (uint32_t i = 0; i < abbrev->attribute_count; i++, attribute++) {
 		struct value value;
 		if (!value_read(cursor, attribute, &unit->encoding, &value))
 			return false;

@@ -218,9 +218,8 @@ static bool read_top(struct unit *unit, struct cursor *cursor, const struct abbr
 		unit->type = DW_UT_partial;
 	if (abbrev->tag == DW_TAG_type_unit)
 		unit->type = DW_UT_type;
-	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
-		const struct attribute *attribute =
-			&table->attributes.items[abbrev->first_attribute + i];
+	const struct attribute *attribute = abbrev_attributes(table, abbrev);
+	for (uint32_t i = 0; i < abbrev->attribute_count; i++, attribute++) {
 		struct value value;
 		if (!value_read(cursor, attribute, &unit->encoding, &value))
 			return false;

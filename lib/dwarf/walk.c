@@ -53,8 +53,7 @@ static size_t first_not_below(const struct walk *walk, uint64_t vaddr)
 
 static bool read_code(struct walk *walk, const struct abbrev *abbrev, struct code *code)
 {
-	const struct attribute *attribute =
-		walk->table->attributes.items + abbrev->first_attribute;
+	const struct attribute *attribute = abbrev_attributes(walk->table, abbrev);
 	memset(code, 0, sizeof(*code));
 	for (uint32_t i = 0; i < abbrev->attribute_count; i++, attribute++) {
 		struct value value;

@@ -5,6 +5,7 @@
 FUZZERS += \
 	tests/fuzz/fuzz_btf \
 	tests/fuzz/fuzz_demangle \
+	tests/fuzz/fuzz_dwarf \
 	tests/fuzz/fuzz_elf \
 	tests/fuzz/fuzz_event \
 	tests/fuzz/fuzz_file \
@@ -16,6 +17,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_stat
 tests_fuzz_fuzz_btf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_demangle_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_dwarf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_elf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_event_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_file_LDADD = $(fuzz_ldadd)

@@ -3,6 +3,8 @@
 #include <stdio.h>
 
 int assembled(int x);
+int part(int n), hot(int n), nesting(int n, const int *numbers);
+void rare(const char *text);
 
 static inline __attribute__((always_inline)) int square(int x)
 {

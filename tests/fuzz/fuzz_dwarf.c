@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Debug information of ELF files: the addresses asked for are spread over the code, and
+ * some that a hostile file may use.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include "dwarf/dwarf.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+#define ADDRESSES_MAX 256
+
+static size_t add_load(const struct image_load *load, uint64_t *vaddrs, size_t count)
+{
+	uint64_t step = load->memory_size / 64 + 1;
+	for (uint64_t at = 0; at < load->memory_size && count < ADDRESSES_MAX; at += step)
+		vaddrs[count++] = load->vaddr + at;
+	return count;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static size_t make_addresses(const struct image *image, uint64_t *vaddrs)
+{
+	static const uint64_t others[] = {0, 1, 0x1000, 0x401000, UINT32_MAX, UINT64_MAX - 1};
+	size_t count = 0, kept = 0;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		vaddrs[count++] = others[i];
+	for (size_t i = 0; i < image->loads.count; i++)
+		count = add_load(&image->loads.items[i], vaddrs, count);
+	qsort(vaddrs, count, sizeof(*vaddrs), compare);
+	for (size_t i = 0; i < count; i++)
+		if (i == 0 || vaddrs[i] != vaddrs[i - 1])
+			vaddrs[kept++] = vaddrs[i];
+	return kept;
+}
+
+static void check_answer(const struct dwarf_answer *answer, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct dwarf_frames *frames = &answer->frames[i];
+		for (size_t f = 0; f < frames->count; f++) {
+			const struct dwarf_frame *frame = &frames->items[f];
+			assert(frame->inlined == (f + 1 < frames->count));
+			assert(!frame->name || strlen(frame->name) < (size_t)1 << 24);
+			assert(!frame->file || strlen(frame->file) < (size_t)1 << 24);
+		}
+	}
+	/* It names the file. */
+	assert(!answer->damage || strstr(sp_error_message(answer->damage), "fuzz"));
+}
+
+static void resolve(struct image *image)
+{
+	uint64_t vaddrs[ADDRESSES_MAX + 8];
+	size_t count = make_addresses(image, vaddrs);
+	struct dwarf_options options = {.symfs = "/nowhere", .debug_path = ""};
+	struct dwarf *dwarf = NULL;
+	struct dwarf_answer *answer = NULL;
+	struct sp_error *error = dwarf_open(image, &options, &dwarf);
+	if (!error)
+		error = dwarf_resolve(dwarf, vaddrs, count, 1, &answer);
+	if (answer)
+		check_answer(answer, count);
+	assert(!error || strstr(sp_error_message(error), "fuzz"));
+	sp_error_free(error);
+	dwarf_answer_free(answer);
+	dwarf_free(dwarf);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	void *copy = malloc(size ? size : 1);
+	memcpy(copy, bytes, size);
+	struct image *image = NULL;
+	struct sp_error *error = image_open_memory(copy, size, "fuzz", &image);
+	sp_error_free(error);
+	if (error)
+		return 0;
+	if (dwarf_exists(image))
+		resolve(image);
+	else
+		image_free(image);
+	return 0;
+}
