@@ -82,6 +82,7 @@ enum sp_finding_kind {
 	SP_FINDING_KERNEL_HIDDEN, /* kernel symbols were hidden or are of another kernel */
 	SP_FINDING_TRUNCATED_STACKS,
 	SP_FINDING_UNSAMPLED,     /* tasks too short to be sampled */
+	SP_FINDING_GUEST,         /* samples of virtual machines, which only they can name */
 	SP_FINDING_NOTE,          /* the recorder's own notes */
 };
 

@@ -122,7 +122,7 @@ static const char *outermost_dso(const struct growth *growth, const struct leaf 
 	const struct node_state *state = &growth->worker->states[leaf->node];
 	uint32_t answer = state->depth ? state->first : leaf->answer;
 	const struct frame *frame = &growth->run->names.frames.items[answer >> LOOKUP_SHIFT];
-	return frame->module ? frame->module->name : NAMES_UNKNOWN;
+	return names_dso(frame);
 }
 
 /* UINT64_MAX when out of memory. */

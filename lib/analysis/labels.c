@@ -165,18 +165,20 @@ static struct sp_error *ask_sources(struct labelling *labelling)
 	return error;
 }
 
-/* The module's, made on first use; NULL when out of memory. */
-static const struct module_texts *texts_of(struct labelling *labelling, const struct module *module)
+/* Of the frame's module, made on first use; NULL when out of memory. */
+static const struct module_texts *texts_of(struct labelling *labelling, const struct frame *frame)
 {
 	struct functions *functions = labelling->labels->functions;
-	size_t index = module ? module->index : machine_module_count(labelling->names->machine);
+	const struct module *module = frame->module;
+	size_t index = module ? module->index : machine_module_count(labelling->names->machine) +
+						names_is_guest(frame);
 	struct module_texts *texts = &labelling->modules[index];
 	if (texts->dso)
 		return texts;
-	texts->dso_path = functions_text(functions, module ? module->path : NAMES_UNKNOWN);
+	texts->dso_path = functions_text(functions, module ? module->path : names_dso(frame));
 	if (module && module->build_id_size)
 		texts->build_id = functions_hex(functions, module->build_id, module->build_id_size);
-	texts->dso = functions_text(functions, module ? module->name : NAMES_UNKNOWN);
+	texts->dso = functions_text(functions, names_dso(frame));
 	bool fine = texts->dso && texts->dso_path &&
 		    (texts->build_id || !module || !module->build_id_size);
 	return fine ? texts : NULL;
@@ -215,7 +217,7 @@ static bool make_piece(struct labelling *labelling, const struct frame *frame,
 		       const struct source_frame *source, struct piece *ret)
 {
 	struct functions *functions = labelling->labels->functions;
-	const struct module_texts *texts = texts_of(labelling, frame->module);
+	const struct module_texts *texts = texts_of(labelling, frame);
 	if (!texts)
 		return false;
 	*ret = (struct piece){.dso = texts->dso, .start = UINT64_MAX};
@@ -395,7 +397,7 @@ static bool label_frame(struct labelling *labelling, size_t index)
 	const struct frame *frame = &labelling->names->frames.items[index];
 	const struct source_frames *found = &labelling->found[index];
 	struct frame_labels *of = vec_push(&labels->frames);
-	struct known known = {.frame = frame, .texts = texts_of(labelling, frame->module),
+	struct known known = {.frame = frame, .texts = texts_of(labelling, frame),
 			      .symbol = symbol_text(labelling, frame)};
 	if (!of || !known.texts || !known.symbol)
 		return false;
@@ -416,7 +418,7 @@ static struct sp_error *label_all(struct labelling *labelling)
 	const struct names *names = labelling->names;
 	size_t count = names->frames.count;
 	labelling->found = calloc(count + 1, sizeof(*labelling->found));
-	labelling->modules = calloc(machine_module_count(names->machine) + 1,
+	labelling->modules = calloc(machine_module_count(names->machine) + 2,
 				    sizeof(*labelling->modules));
 	if (!labelling->found || !labelling->modules)
 		return error_no_memory();

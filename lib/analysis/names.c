@@ -83,7 +83,7 @@ static bool is_outermost(const struct frame *frame, bool caller)
 
 static bool dso_is_shown(const struct sp_analysis_options *options, const struct frame *frame)
 {
-	const char *dso = frame->module ? frame->module->name : NAMES_UNKNOWN;
+	const char *dso = names_dso(frame);
 	const char *path = frame->module ? frame->module->path : dso;
 	return filter_name(options->dsos.items, options->dsos.count, dso) ||
 	       filter_name(options->dsos.items, options->dsos.count, path);

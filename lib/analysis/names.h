@@ -9,6 +9,7 @@
 #ifndef ANALYSIS_NAMES_H
 #define ANALYSIS_NAMES_H
 
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <sprof/analysis.h>
 #include "base/vec.h"
@@ -55,8 +56,24 @@ bool names_init(struct names *names, const struct machine *machine, struct resol
 		const struct sp_analysis_options *options, const struct name_sources *sources);
 void names_deinit(struct names *names);
 
-/* What stands for a module of which nothing is known. */
+/* What stands for a module of which nothing is known; and for all that a guest has mapped. */
 #define NAMES_UNKNOWN "[unknown]"
+#define NAMES_GUEST "[guest]"
+
+/* A virtual machine's code, of whose mappings a recording made outside of it knows nothing. */
+static inline bool names_is_guest(const struct frame *frame)
+{
+	return !frame->module && (frame->cpumode == PERF_RECORD_MISC_GUEST_USER ||
+				  frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL);
+}
+
+/* As people see it. */
+static inline const char *names_dso(const struct frame *frame)
+{
+	if (frame->module)
+		return frame->module->name;
+	return names_is_guest(frame) ? NAMES_GUEST : NAMES_UNKNOWN;
+}
 
 /* Whether a frame's symbol, or the address that stands for it, passes the filter by symbol. */
 bool names_symbol_shown(const struct sp_analysis_options *options, const struct frame *frame);

@@ -27,9 +27,13 @@ struct troubles {
 	struct u64map index_of; /* hash of kind and text -> index */
 };
 
-/* What is missing for each module, and where there is none. */
 struct missing {
 	uint64_t samples, weight;
+};
+
+/* What has no name where nothing is known to be mapped. */
+struct nowhere {
+	struct missing user, kernel, guest;
 };
 
 static enum sp_finding_kind kind_of(enum resolver_problem problem)
@@ -77,10 +81,16 @@ static bool add_trouble(struct troubles *troubles, const struct trouble *trouble
 	return true;
 }
 
-/* Adds up, for each module, the shown samples that have no name; the last are without module. */
-static void add_missing(const struct run *run, struct missing *missing, struct missing *kernel)
+static struct missing *where_nothing_is(struct nowhere *nowhere, const struct frame *frame)
 {
-	size_t modules = machine_module_count(run->machine);
+	if (names_is_guest(frame))
+		return &nowhere->guest;
+	return frame->cpumode == PERF_RECORD_MISC_KERNEL ? &nowhere->kernel : &nowhere->user;
+}
+
+/* Adds up the shown samples that have no name: for each module, and of none. */
+static void add_missing(const struct run *run, struct missing *missing, struct nowhere *nowhere)
+{
 	for (size_t i = 0; i < run->worker_count; i++) {
 		const struct worker *worker = &run->workers[i];
 		for (size_t j = 0; j < worker->leaves.count; j++) {
@@ -89,9 +99,8 @@ static void add_missing(const struct run *run, struct missing *missing, struct m
 				&run->names.frames.items[leaf->answer >> LOOKUP_SHIFT];
 			if (run->labels.frames.items[leaf->answer >> LOOKUP_SHIFT].named)
 				continue;
-			struct missing *sum = &missing[frame->module ? frame->module->index : modules];
-			if (!frame->module && frame->cpumode == PERF_RECORD_MISC_KERNEL)
-				sum = kernel;
+			struct missing *sum = frame->module ? &missing[frame->module->index]
+							    : where_nothing_is(nowhere, frame);
 			sum->samples += leaf->samples;
 			sum->weight = weight_add(sum->weight, leaf->weight);
 		}
@@ -182,10 +191,22 @@ static bool tell_all(struct run *run, const struct whole *whole, const struct tr
 			   share_text(share, part), count_text(rest.modules, count), rest.name);
 }
 
-static bool tell_unmapped(struct run *run, const struct whole *whole,
-			  const struct missing *unmapped, const struct missing *kernel)
+static bool tell_guest(struct run *run, const struct whole *whole, const struct missing *guest)
 {
 	char part[FINDING_TEXT];
+	double share = share_of(whole, guest->samples, guest->weight);
+	return !guest->samples ||
+	       finding_add(run, SP_FINDING_GUEST, guest->samples, share,
+			   "record within the virtual machine, or leave them out (-e EVENT:H)",
+			   "%s of the samples are of virtual machines that run here: what these have "
+			   "mapped is not in the recording", share_text(share, part));
+}
+
+static bool tell_unmapped(struct run *run, const struct whole *whole,
+			  const struct nowhere *nowhere)
+{
+	char part[FINDING_TEXT];
+	const struct missing *unmapped = &nowhere->user, *kernel = &nowhere->kernel;
 	double share = share_of(whole, unmapped->samples, unmapped->weight);
 	if (unmapped->samples &&
 	    !finding_add(run, SP_FINDING_UNMAPPED, unmapped->samples, share,
@@ -211,7 +232,7 @@ bool find_troubles(struct run *run)
 {
 	size_t modules = machine_module_count(run->machine);
 	CLEANUP_FREE struct missing *missing = calloc(modules + 1, sizeof(*missing));
-	struct missing kernel = {0};
+	struct nowhere nowhere = {0};
 	struct troubles troubles = {0};
 	struct whole whole = {0};
 	if (!missing)
@@ -222,11 +243,11 @@ bool find_troubles(struct run *run)
 		whole.weight = weight_add(whole.weight, profile->weight);
 		whole.events += profile->samples > 0;
 	}
-	add_missing(run, missing, &kernel);
+	add_missing(run, missing, &nowhere);
 	bool done = collect(run, missing, &troubles);
 	if (troubles.count)
 		qsort(troubles.items, troubles.count, sizeof(*troubles.items), compare_troubles);
-	done = done && tell_unmapped(run, &whole, &missing[modules], &kernel) &&
+	done = done && tell_unmapped(run, &whole, &nowhere) && tell_guest(run, &whole, &nowhere.guest) &&
 	       tell_all(run, &whole, &troubles);
 	vec_deinit(&troubles);
 	u64map_deinit(&troubles.index_of);

@@ -179,6 +179,7 @@ static const char *const finding_kinds[] = {
 	[SP_FINDING_KERNEL_HIDDEN] = "kernel_hidden",
 	[SP_FINDING_TRUNCATED_STACKS] = "truncated_stacks",
 	[SP_FINDING_UNSAMPLED] = "unsampled",
+	[SP_FINDING_GUEST] = "guest",
 	[SP_FINDING_NOTE] = "note",
 };
 

@@ -238,6 +238,39 @@ TEST(samples_are_what_their_process_was_at_the_time)
 	made_deinit(&made);
 }
 
+TEST(what_guests_run_is_told_apart)
+{
+	struct made made = {0};
+	add_event(&made, "cpu-clock", BASIC);
+	map(&made, 0, 1, 0x10000, "/usr/bin/qemu");
+	sample(&made, 10, 1, 1, 0x10010);
+	sample(&made, 20, 1, 1, 0x70010);
+	const uint16_t modes[] = {PERF_RECORD_MISC_GUEST_USER, PERF_RECORD_MISC_GUEST_USER,
+				  PERF_RECORD_MISC_GUEST_KERNEL};
+	for (size_t i = 0; i < 3; i++) {
+		/* What the hypervisor has there is not the guest's. */
+		struct sp_record record = sample_at(30, 1, 1, 0x10010);
+		record.misc = modes[i];
+		put_sample(&made, 0, &record);
+	}
+	finish(&made);
+	const struct sp_profile *all = profile(&made, 0);
+	ck_assert_uint_eq(all->row_count, 4);
+	size_t guests = 0;
+	for (size_t i = 0; i < all->row_count; i++) {
+		const struct sp_row *row = &all->rows[i];
+		bool guest = !strcmp(row->dso, "[guest]");
+		ck_assert(guest == (row->level == SP_LEVEL_GUEST_USER ||
+				    row->level == SP_LEVEL_GUEST_KERNEL));
+		ck_assert(!guest || (!row->symbol_known && !strcmp(row->dso_path, "[guest]")));
+		guests += guest ? row->self.samples : 0;
+	}
+	ck_assert_uint_eq(guests, 3);
+	ck_assert_uint_eq(finding(&made, SP_FINDING_UNMAPPED)->samples, 1);
+	says(finding(&made, SP_FINDING_GUEST), "60% of the samples are of virtual machines");
+	made_deinit(&made);
+}
+
 TEST(without_times_the_order_in_the_file_is_that_of_time)
 {
 	struct made made = {0};
