@@ -103,6 +103,24 @@ static inline uint64_t resolving_function(const char *program, const char *funct
 	return resolving_offset(program, strtoull(vaddr, NULL, 16));
 }
 
+/* A file offset in an executable segment, at random. */
+static inline uint64_t resolving_random_offset(const struct image *image)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < image->loads.count; i++)
+		total += image->loads.items[i].executable ? image->loads.items[i].file_size : 0;
+	uint64_t at = ((uint64_t)rand() << 16 ^ (uint64_t)rand()) % total;
+	for (size_t i = 0; i < image->loads.count; i++) {
+		const struct image_load *load = &image->loads.items[i];
+		if (!load->executable)
+			continue;
+		if (at < load->file_size)
+			return load->file_offset + at;
+		at -= load->file_size;
+	}
+	return 0;
+}
+
 /* The file as the recording would have it. */
 static inline void resolving_use(struct resolving *r, const char *name)
 {

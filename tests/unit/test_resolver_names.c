@@ -201,24 +201,6 @@ TEST(resolver_names_ifunc_plt_entries)
 #endif
 }
 
-/* A file offset in an executable segment, at random. */
-static uint64_t random_offset(const struct image *image)
-{
-	uint64_t total = 0;
-	for (size_t i = 0; i < image->loads.count; i++)
-		total += image->loads.items[i].executable ? image->loads.items[i].file_size : 0;
-	uint64_t at = ((uint64_t)rand() << 16 ^ (uint64_t)rand()) % total;
-	for (size_t i = 0; i < image->loads.count; i++) {
-		const struct image_load *load = &image->loads.items[i];
-		if (!load->executable)
-			continue;
-		if (at < load->file_size)
-			return load->file_offset + at;
-		at -= load->file_size;
-	}
-	return 0;
-}
-
 /*
  * The name must be one of those that nm gives to the symbol's start, and no symbol
  * of nm's may begin between that start and the address and reach over it.
@@ -240,7 +222,7 @@ static void check_against_nm(const char *path)
 	FILE *ours = fopen(files_path("ours"), "w");
 	srand(7);
 	for (int i = 0; i < 2000; i++) {
-		uint64_t offset = random_offset(image), vaddr;
+		uint64_t offset = resolving_random_offset(image), vaddr;
 		const struct symbol *symbol = resolving_find(&r, offset);
 		ck_assert(image_vaddr(image, offset, &vaddr));
 		if (symbol && !strstr(symbol->raw_name, "plt"))

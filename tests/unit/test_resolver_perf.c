@@ -14,24 +14,6 @@
 #define PAGE ((uint64_t)4096)
 
 
-/* A file offset in an executable segment, at random. */
-static uint64_t random_offset(const struct image *image)
-{
-	uint64_t total = 0;
-	for (size_t i = 0; i < image->loads.count; i++)
-		total += image->loads.items[i].executable ? image->loads.items[i].file_size : 0;
-	uint64_t at = ((uint64_t)rand() << 16 ^ (uint64_t)rand()) % total;
-	for (size_t i = 0; i < image->loads.count; i++) {
-		const struct image_load *load = &image->loads.items[i];
-		if (!load->executable)
-			continue;
-		if (at < load->file_size)
-			return load->file_offset + at;
-		at -= load->file_size;
-	}
-	return 0;
-}
-
 static void put_mappings(struct record_buffer *buffer, const struct image *image, const char *path)
 {
 	for (size_t i = 0; i < image->loads.count; i++) {
@@ -97,7 +79,7 @@ static void check_program(const char *path)
 	resolving_start(&r);
 	srand(11);
 	for (size_t i = 0; i < SAMPLES; i++)
-		offsets[i] = random_offset(image);
+		offsets[i] = resolving_random_offset(image);
 	record(files_path("samples.data"), path, image, offsets);
 	image_free(image);
 	char *text = files_output("perf script -i samples.data -F ip,sym,symoff 2>/dev/null || :");

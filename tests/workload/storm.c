@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "clock.h"
+#include "thread.h"
 
 struct life {
 	struct life *next;
@@ -34,7 +35,6 @@ static struct {
 	unsigned int running, wanted;
 	bool chain;
 	uint64_t end_ns, after_ns, life_ns;
-	pthread_attr_t attributes;
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static atomic_ullong mark_ns;
@@ -53,15 +53,6 @@ static bool is_over(void)
 
 void *worker(void *argument);
 
-static void start(void)
-{
-	pthread_t thread;
-	if (pthread_create(&thread, &shared.attributes, worker, NULL)) {
-		perror("storm: pthread_create");
-		exit(1);
-	}
-}
-
 __attribute__((noinline)) void *worker(void *argument)
 {
 	(void)argument;
@@ -78,7 +69,7 @@ __attribute__((noinline)) void *worker(void *argument)
 	}
 	bool over = is_over();
 	if (shared.chain && !over)
-		start();
+		thread_start(worker, NULL);
 	life->before_mark = !marked;
 	pthread_mutex_lock(&shared.lock);
 	life->next = shared.lives;
@@ -104,9 +95,6 @@ int main(int argc, char **argv)
 	shared.chain = argc > 4 && !strcmp(argv[4], "chain");
 	struct sigaction action = {.sa_handler = set_mark, .sa_flags = SA_RESTART};
 	sigaction(SIGUSR1, &action, NULL);
-	pthread_attr_init(&shared.attributes);
-	pthread_attr_setdetachstate(&shared.attributes, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&shared.attributes, 64 * 1024);
 	puts("ready");
 	fflush(stdout);
 
@@ -115,7 +103,7 @@ int main(int argc, char **argv)
 	while (!is_over() || shared.running) {
 		bool more = !is_over() && (first || !shared.chain);
 		for (; more && shared.running < shared.wanted; shared.running++)
-			start();
+			thread_start(worker, NULL);
 		first = false;
 		struct timespec soon;
 		clock_gettime(CLOCK_REALTIME, &soon);

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "clock.h"
+#include "thread.h"
 
 struct life {
 	struct life *next;
@@ -28,19 +29,9 @@ static struct {
 	unsigned int started, running;
 	unsigned int count;
 	uint64_t end_ns, life_ns;
-	pthread_attr_t attributes;
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 void *worker(void *argument);
-
-static void start(void)
-{
-	pthread_t thread;
-	if (pthread_create(&thread, &shared.attributes, worker, NULL)) {
-		perror("threads: pthread_create");
-		exit(1);
-	}
-}
 
 __attribute__((noinline)) void *worker(void *argument)
 {
@@ -60,7 +51,7 @@ __attribute__((noinline)) void *worker(void *argument)
 		over = clock_ns(CLOCK_MONOTONIC) >= shared.end_ns;
 	}
 	if (!over)
-		start();
+		thread_start(worker, NULL);
 
 	pthread_mutex_lock(&shared.lock);
 	life->next = shared.lives;
@@ -81,11 +72,8 @@ int main(int argc, char **argv)
 	shared.count = (unsigned int)atoi(argv[1]);
 	shared.end_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(atof(argv[2]) * 1e9);
 	shared.life_ns = argc > 3 ? (uint64_t)(atof(argv[3]) * 1e6) : 0;
-	pthread_attr_init(&shared.attributes);
-	pthread_attr_setdetachstate(&shared.attributes, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&shared.attributes, 64 * 1024);
 	for (unsigned int i = 0; i < shared.count; i++)
-		start();
+		thread_start(worker, NULL);
 
 	pthread_mutex_lock(&shared.lock);
 	while (shared.started < shared.count)
