@@ -182,12 +182,10 @@ static struct sp_error *choose(const struct sp_ctx *ctx, const struct sp_capture
 	int size;
 	if (survey.keeps_not || !survey.looked_at) {
 		graph->kind = SP_CALL_GRAPH_DWARF;
-		size = asprintf(&graph->note, "call chains by DWARF, since %s keeps no frame pointers "
-				"(--call-graph fp to follow them all the same)",
+		size = asprintf(&graph->note, "call chains by DWARF: %s keeps no frame pointers",
 				survey.keeps_not ? survey.keeps_not : "what runs probably");
 	} else {
-		size = asprintf(&graph->note, "call chains by frame pointers, which %s here "
-				"(--call-graph dwarf otherwise)",
+		size = asprintf(&graph->note, "call chains by frame pointers, which %s",
 				survey.looked_at > 1 ? "the binaries keep" : "the binary keeps");
 	}
 	if (size >= 0)

@@ -90,11 +90,11 @@ static bool parse_call_graph(const struct option *option, const char *text)
 	return true;
 }
 
-/* -g takes no argument. */
+/* -g, as if nothing had been said, takes no argument. */
 static bool parse_graph(const struct option *option, const char *text)
 {
 	(void)text;
-	*(enum sp_call_graph *)option->value = SP_CALL_GRAPH_FP;
+	*(enum sp_call_graph *)option->value = SP_CALL_GRAPH_AUTO;
 	return true;
 }
 
@@ -196,10 +196,11 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv, i
 		OPTION_CALL('c', "count", "N", &options->period, parse_count,
 			    "a sample each N events, instead of -F"),
 		OPTION_CALL('g', NULL, NULL, &options->call_graph, parse_graph,
-			    "record call chains by frame pointers"),
+			    "record call chains, by frame pointers where the binaries\n"
+			    "keep them, else by DWARF (the default)"),
 		OPTION_CALL(0, "call-graph", "HOW", options, parse_call_graph,
-			    "the same by fp (frame pointers), by dwarf[,SIZE] (of SIZE\n"
-			    "bytes of each stack; default: 8192), or none"),
+			    "by fp (frame pointers), by dwarf[,SIZE] (of SIZE bytes of\n"
+			    "each stack; default: 8192), or none"),
 		OPTION_CALL(0, "unwind", "WHEN", &options->unwind, parse_unwind,
 			    "with dwarf: live (the default) writes call chains; later\n"
 			    "keeps the stacks in the file, for the report to unwind"),
@@ -569,7 +570,7 @@ static int run_arguments(struct sp_ctx *ctx, const struct arguments *arguments)
 
 static int run(struct sp_ctx *ctx, int argc, char **argv)
 {
-	struct arguments arguments = {0};
+	struct arguments arguments = {.options.call_graph = SP_CALL_GRAPH_AUTO};
 	int operands = argc, status;
 	/* As it was typed, for the file: options_parse() moves words about. */
 	const char **cmdline = calloc((size_t)argc + 2, sizeof(*cmdline));

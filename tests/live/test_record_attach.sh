@@ -61,7 +61,7 @@ storm() {
 	$as "$workload/storm" "$@" >"$tmp/truth" &
 	storm=$!
 	sleep 0.4
-	$as "$SPROF" record -F $freq --scope "$scope" -o "$tmp/open/data" -p $storm \
+	$as "$SPROF" record --call-graph none -F $freq --scope "$scope" -o "$tmp/open/data" -p $storm \
 		2>"$tmp/err" &
 	recorder=$!
 	# The file is made when everything has been attached to.
@@ -89,7 +89,7 @@ many() {
 	$as "$workload/idle" 2000 20 >"$tmp/ready" &
 	idle=$!
 	while ! grep -q ready "$tmp/ready"; do sleep 0.05; done
-	$as "$SPROF" record --scope "$scope" --duration 0.1 -o "$tmp/open/data" -p $idle 2>"$tmp/err"
+	$as "$SPROF" record --call-graph none --scope "$scope" --duration 0.1 -o "$tmp/open/data" -p $idle 2>"$tmp/err"
 	status=$?
 	kill $idle
 	wait $idle 2>/dev/null

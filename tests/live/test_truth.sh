@@ -35,7 +35,7 @@ fi
 
 run=0
 while [ "$run" -lt "$runs" ]; do
-	if ! "$SPROF" record -F 997 -o "$tmp/data" -- "$workload/proportions" "$seconds" \
+	if ! "$SPROF" record --call-graph none -F 997 -o "$tmp/data" -- "$workload/proportions" "$seconds" \
 		>"$tmp/truth" 2>"$tmp/diagnostics"; then
 		not_ok "recording" "$(cat "$tmp/diagnostics")"
 		finish
