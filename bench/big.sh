@@ -8,7 +8,7 @@
 #	bench/data/big/big 5 2       5 s of CPU time in each of 2 threads
 #	bench/data/big/big x20000    20,000 runs of its parts, however long that takes
 #
-# Environment: CXX (g++), BIG_FLAGS (-O2 -g), BIG_PARTS (10), BIG_KINDS (2: instances of
+# Environment: CXX (g++), BIG_FLAGS (-O2 -g), BIG_PARTS (10), BIG_KINDS (8: instances of
 # everything in a part), JOBS (one per processor).
 set -eu
 source=$(cd "$(dirname "$0")" && pwd)/big
@@ -16,7 +16,7 @@ folder=${1:-${top_builddir:-.}/bench/data/big}
 : "${CXX:=g++}"
 : "${BIG_FLAGS:=-O2 -g}"
 : "${BIG_PARTS:=10}"
-: "${BIG_KINDS:=2}"
+: "${BIG_KINDS:=8}"
 : "${JOBS:=$(getconf _NPROCESSORS_ONLN)}"
 command -v "$CXX" >/dev/null || {
 	echo "there is no C++ compiler (CXX=$CXX)" >&2
@@ -40,8 +40,8 @@ rm -f "$folder/made" "$folder"/*.o
 echo "making a large C++ program in $folder (some minutes)" >&2
 flags="-std=c++20 $BIG_FLAGS -pthread -ffile-prefix-map=$source=bench/big -frandom-seed=big"
 parts=$(seq "$BIG_PARTS")
-printf '%s\n' $parts | (cd "$source" && xargs -P "$JOBS" -I N \
-	nice "$CXX" $flags -DPART=N -DKINDS="$BIG_KINDS" -c part.cc -o "$folder/part_N.o")
+printf '%s\n' $parts | (cd "$source" && xargs -P "$JOBS" -I {} \
+	nice "$CXX" $flags -DPART={} -DKINDS="$BIG_KINDS" -c part.cc -o "$folder/part_{}.o")
 table="-DPARTS(x)=$(for part in $parts; do printf 'x(%d) ' "$part"; done)"
 objects=$(for part in $parts; do echo "part_$part.o"; done)
 (cd "$source" && "$CXX" $flags "$table" -c main.cc -o "$folder/main.o")

@@ -7,7 +7,8 @@ EXTRA_DIST += \
 	doc/HOWTO-add-event.md \
 	doc/HOWTO-add-output.md \
 	doc/HOWTO-add-symbol-source.md \
-	doc/HOWTO-add-test.md
+	doc/HOWTO-add-test.md \
+	doc/HOWTO-stacks.md
 dist_man_MANS += \
 	doc/libsprof.3 \
 	doc/sprof.1 \
