@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include "base/cleanup.h"
 
-/* A node with its share of the tables. */
-#define NODE_BYTES (sizeof(struct node) + 24)
+/* A node with its share of the table. */
+#define NODE_BYTES (sizeof(struct node) + 2 * sizeof(struct slot))
 
 DEFINE_CLEANUP(struct repair *, repair_free)
 
@@ -22,7 +22,6 @@ struct repair *repair_new(size_t bytes)
 	if (!repair)
 		return NULL;
 	repair->limit = bytes;
-	repair->last.root = NONE;
 	return repair;
 }
 
@@ -41,12 +40,10 @@ static void deinit(struct repair *repair)
 {
 	vec_deinit(&repair->nodes);
 	free(repair->slots);
-	u64map_deinit(&repair->twin_of);
 	vec_deinit(&repair->stacks);
 	vec_deinit(&repair->threads);
 	u64map_deinit(&repair->thread_of);
-	u64map_deinit(&repair->moved);
-	vec_deinit(&repair->last.nodes);
+	vec_deinit(&repair->hashes);
 }
 
 void repair_free(struct repair *repair)
@@ -57,93 +54,70 @@ void repair_free(struct repair *repair)
 	free(repair);
 }
 
-static inline uint64_t node_hash(uint32_t parent, uint64_t ip, uint64_t sp)
+static void put_slot(struct slot *slots, size_t count, struct slot slot)
 {
-	return hash_pair(ip ^ (uint64_t)parent << 32, sp);
+	size_t at = slot.hash & (count - 1);
+	while (slots[at].node)
+		at = (at + 1) & (count - 1);
+	slots[at] = slot;
 }
 
 static bool grow_slots(struct repair *repair)
 {
 	size_t count = repair->slot_count ? repair->slot_count * 2 : 1024;
-	uint32_t *slots = calloc(count, sizeof(*slots));
+	struct slot *slots = calloc(count, sizeof(*slots));
 	if (!slots)
 		return false;
-	for (size_t i = 0; i < repair->nodes.count; i++) {
-		const struct node *node = &repair->nodes.items[i];
-		size_t slot = node_hash(node->parent, node->ip, node->sp) & (count - 1);
-		while (slots[slot])
-			slot = (slot + 1) & (count - 1);
-		slots[slot] = (uint32_t)i + 1;
-	}
+	for (size_t i = 0; i < repair->slot_count; i++)
+		if (repair->slots[i].node)
+			put_slot(slots, count, repair->slots[i]);
 	free(repair->slots);
 	repair->slots = slots;
 	repair->slot_count = count;
 	return true;
 }
 
-/* The node, made if there is none such; NONE when out of memory or room. */
-static uint32_t child_of(struct repair *repair, uint32_t parent, uint64_t ip, uint64_t sp,
-			 bool *added_ret)
+uint32_t repair_find(const struct repair *repair, uint64_t hash)
+{
+	size_t mask = repair->slot_count - 1;
+	if (!repair->slot_count)
+		return NONE;
+	for (size_t at = hash & mask; repair->slots[at].node; at = (at + 1) & mask)
+		if (repair->slots[at].hash == hash)
+			return repair->slots[at].node - 1;
+	return NONE;
+}
+
+uint32_t repair_add_node(struct repair *repair, const struct node *node)
 {
 	if ((repair->nodes.count + 1) * 4 > repair->slot_count * 3 && !grow_slots(repair))
 		return NONE;
-	size_t mask = repair->slot_count - 1, slot = node_hash(parent, ip, sp) & mask;
-	*added_ret = false;
-	for (; repair->slots[slot]; slot = (slot + 1) & mask) {
-		const struct node *node = &repair->nodes.items[repair->slots[slot] - 1];
-		if (node->ip == ip && node->sp == sp && node->parent == parent)
-			return repair->slots[slot] - 1;
-	}
-	struct node *node = has_room(repair) ? vec_push(&repair->nodes) : NULL;
-	if (!node)
+	struct node *slot = has_room(repair) ? vec_push(&repair->nodes) : NULL;
+	if (!slot)
 		return NONE;
-	*node = (struct node){.ip = ip, .sp = sp, .parent = parent, .twin = NONE,
-			      .thread = NO_THREAD};
-	repair->slots[slot] = (uint32_t)repair->nodes.count;
-	*added_ret = true;
-	return repair->slots[slot] - 1;
+	*slot = *node;
+	put_slot(repair->slots, repair->slot_count,
+		 (struct slot){node->hash, (uint32_t)repair->nodes.count});
+	return (uint32_t)repair->nodes.count - 1;
 }
 
-uint64_t repair_place_hash(uint32_t thread, uint64_t ip, uint64_t sp)
+/* One of a thread's two roots; NONE when out of memory or room. */
+static uint32_t root_of(struct repair *repair, uint64_t name, bool whole)
 {
-	return hash_pair(hash_pair(ip, sp), thread);
-}
-
-/* As child_of() in a thread's whole tree, where a new node is linked with its twins. */
-uint32_t repair_whole_child(struct repair *repair, uint32_t thread, uint32_t parent, uint64_t ip,
-			    uint64_t sp)
-{
-	bool added;
-	uint32_t index = child_of(repair, parent, ip, sp, &added);
-	if (index == NONE || !added)
-		return index;
-	uint32_t *newest = u64map_put(&repair->twin_of, repair_place_hash(thread, ip, sp), index,
-				      &added);
-	if (!newest)
-		return NONE;
-	struct node *node = &repair->nodes.items[index];
-	if (!added) {
-		repair->nodes.items[*newest].is_newest = false;
-		node->twin = *newest;
-		*newest = index;
-	}
-	node->thread = thread & NO_THREAD;
-	node->is_newest = true;
-	return index;
+	struct node root = {.hash = path_hash(0x7265706169720000 + whole, name, 0), .ip = name,
+			    .parent = NONE, .thread = NONE};
+	uint32_t known = repair_find(repair, root.hash);
+	return known == NONE ? repair_add_node(repair, &root) : known;
 }
 
 /* The thread's index; NONE when out of memory or room. */
 static uint32_t thread_of(struct repair *repair, uint64_t name)
 {
-	bool added;
 	const uint32_t *known = u64map_find(&repair->thread_of, name);
 	if (known)
 		return *known;
-	struct thread thread = {
-		.name = name,
-		.whole = child_of(repair, NONE, name, 0, &added),
-		.truncated = child_of(repair, NONE, name, 1, &added),
-	};
+	struct thread thread = {.name = name, .whole = root_of(repair, name, true),
+				.truncated = root_of(repair, name, false)};
 	if (thread.whole == NONE || thread.truncated == NONE ||
 	    !vec_reserve(&repair->threads, repair->threads.count + 1) ||
 	    !u64map_put(&repair->thread_of, name, (uint32_t)repair->threads.count, NULL))
@@ -157,47 +131,36 @@ static inline uint64_t packed_sp(const struct unwind_frame *frame)
 	return (frame->sp & ~EXACT) | (frame->exact ? EXACT : 0);
 }
 
-/* How many of the outermost frames are those of the last stack. */
-static size_t known_path(struct repair *repair, uint32_t root, const struct unwind_frame *frames,
-			 size_t count)
-{
-	struct last_path *last = &repair->last;
-	size_t known = 0, most = last->nodes.count < count ? last->nodes.count : count;
-	if (last->root != root)
-		return 0;
-	for (; known < most; known++) {
-		struct node *node = &repair->nodes.items[last->nodes.items[known]];
-		const struct unwind_frame *frame = &frames[count - 1 - known];
-		if (node->ip != frame->ip || node->sp != packed_sp(frame))
-			break;
-		node->stacks++;
-	}
-	return known;
-}
-
-/* The innermost node of a path below a root; NONE when out of memory or room. */
-static uint32_t add_path(struct repair *repair, uint32_t thread, bool whole,
+/*
+ * The innermost node of a path below a root; NONE when out of memory or room. It is looked for
+ * from the innermost frame on, since most of a path is known most of the time.
+ */
+static uint32_t add_path(struct repair *repair, uint32_t root, uint32_t thread,
 			 const struct unwind_frame *frames, size_t count)
 {
-	const struct thread *of = &repair->threads.items[thread];
-	uint32_t at = whole ? of->whole : of->truncated;
-	struct last_path *last = &repair->last;
-	size_t known = known_path(repair, at, frames, count);
-	last->root = at;
-	last->nodes.count = known;
-	if (!vec_reserve(&last->nodes, count))
+	uint64_t hash = repair->nodes.items[root].hash;
+	uint32_t at = NONE;
+	size_t known = count;
+	if (!vec_reserve(&repair->hashes, count))
 		return NONE;
-	if (known)
-		at = *vec_last(&last->nodes);
-	for (size_t i = known; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct unwind_frame *frame = &frames[count - 1 - i];
-		bool added;
-		at = whole ? repair_whole_child(repair, thread, at, frame->ip, packed_sp(frame)) :
-			     child_of(repair, at, frame->ip, packed_sp(frame), &added);
-		if (at == NONE)
-			return NONE;
-		repair->nodes.items[at].stacks++;
-		*vec_push(&last->nodes) = at;
+		hash = path_hash(hash, frame->ip, packed_sp(frame));
+		repair->hashes.items[i] = hash;
+	}
+	while (known && (at = repair_find(repair, repair->hashes.items[known - 1])) == NONE)
+		known--;
+	if (!known)
+		at = root;
+	for (; known < count && at != NONE; known++) {
+		const struct unwind_frame *frame = &frames[count - 1 - known];
+		at = repair_add_node(repair, &(struct node){
+			.hash = repair->hashes.items[known],
+			.ip = frame->ip,
+			.sp = packed_sp(frame),
+			.parent = at,
+			.thread = thread,
+		});
 	}
 	return at;
 }
@@ -212,64 +175,58 @@ uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
 	if (index == NONE || !has_room(repair) ||
 	    !vec_reserve(&repair->stacks, repair->stacks.count + 1))
 		return REPAIR_NONE;
-	uint32_t node = add_path(repair, index, whole, frames, result->count);
+	const struct thread *of = &repair->threads.items[index];
+	uint32_t node = add_path(repair, whole ? of->whole : of->truncated, whole ? index : NONE,
+				 frames, result->count);
 	if (node == NONE)
 		return REPAIR_NONE;
 	*vec_push(&repair->stacks) = (struct stack){
 		.time_ns = time_ns,
 		.thread = index,
-		.key = whole ? NONE : repair->last.nodes.items[0],
+		.key = whole ? NONE : repair_find(repair, repair->hashes.items[0]),
 		.node = node,
 		.whole = whole ? node : NONE,
 	};
 	return (uint32_t)repair->stacks.count - 1;
 }
 
-/* Where a node of another repair went. */
-struct merged {
-	uint32_t node;
-	uint32_t thread; /* of the whole tree; NONE: it is of a truncated one */
-};
-
 /* Both roots of a thread; false when out of memory or room. */
-static bool merge_roots(struct repair *repair, const struct thread *thread, struct merged *merged)
+static bool merge_roots(struct repair *repair, const struct thread *thread, uint32_t *merged)
 {
 	uint32_t index = thread_of(repair, thread->name);
 	if (index == NONE)
 		return false;
-	merged[thread->whole] = (struct merged){repair->threads.items[index].whole, index};
-	merged[thread->truncated] = (struct merged){repair->threads.items[index].truncated, NONE};
+	merged[thread->whole] = repair->threads.items[index].whole;
+	merged[thread->truncated] = repair->threads.items[index].truncated;
 	return true;
 }
 
-/* A node comes after its parent: that was merged, or found no room. */
-static void merge_node(struct repair *repair, const struct node *node, struct merged *merged,
-		       struct merged *ret)
+/* Where a node of `from` goes, whose caller was merged, or found no room. */
+static uint32_t merge_node(struct repair *repair, const struct repair *from,
+			   const struct node *node, const uint32_t *merged)
 {
-	bool added;
-	const struct merged *parent = &merged[node->parent];
-	*ret = (struct merged){NONE, parent->thread};
-	if (parent->node == NONE)
-		return;
-	if (parent->thread == NONE)
-		ret->node = child_of(repair, parent->node, node->ip, node->sp, &added);
-	else
-		ret->node = repair_whole_child(repair, parent->thread, parent->node, node->ip,
-					       node->sp);
-	if (ret->node != NONE)
-		repair->nodes.items[ret->node].stacks += node->stacks;
+	uint32_t at = repair_find(repair, node->hash);
+	if (at == NONE && merged[node->parent] != NONE) {
+		struct node copy = *node;
+		copy.parent = merged[node->parent];
+		if (node->thread != NONE)
+			copy.thread = *u64map_find(&repair->thread_of,
+						   from->threads.items[node->thread].name);
+		at = repair_add_node(repair, &copy);
+	}
+	return at;
 }
 
 static void merge_stack(struct repair *repair, const struct repair *from,
-			const struct stack *stack, const struct merged *merged)
+			const struct stack *stack, const uint32_t *merged)
 {
 	struct stack copy = *stack;
-	copy.node = stack->node == NONE ? NONE : merged[stack->node].node;
+	copy.node = stack->node == NONE ? NONE : merged[stack->node];
 	if (copy.node != NONE) {
 		const uint32_t *thread =
 			u64map_find(&repair->thread_of, from->threads.items[stack->thread].name);
 		copy.thread = *thread;
-		copy.key = stack->key == NONE ? NONE : merged[stack->key].node;
+		copy.key = stack->key == NONE ? NONE : merged[stack->key];
 		copy.whole = stack->whole == NONE ? NONE : copy.node;
 	} else {
 		copy.key = copy.whole = NONE;
@@ -283,19 +240,19 @@ bool repair_merge(struct repair *repair, const struct repair *from, uint32_t *of
 	*offset_ret = (uint32_t)repair->stacks.count;
 	if (!from->stacks.count)
 		return true;
-	CLEANUP_FREE struct merged *merged = calloc(from->nodes.count, sizeof(*merged));
+	CLEANUP_FREE uint32_t *merged = calloc(from->nodes.count, sizeof(*merged));
 	if (!merged || !vec_reserve(&repair->stacks, repair->stacks.count + from->stacks.count))
 		return false;
 	bool roots = true, room = true;
 	for (size_t i = 0; i < from->nodes.count; i++)
-		merged[i] = (struct merged){NONE, NONE};
+		merged[i] = NONE;
 	for (size_t i = 0; i < from->threads.count; i++)
 		roots &= merge_roots(repair, &from->threads.items[i], merged);
 	for (size_t i = 0; i < from->nodes.count; i++) {
 		if (from->nodes.items[i].parent == NONE)
 			continue;
-		merge_node(repair, &from->nodes.items[i], merged, &merged[i]);
-		room &= merged[i].node != NONE;
+		merged[i] = merge_node(repair, from, &from->nodes.items[i], merged);
+		room &= merged[i] != NONE;
 	}
 	for (size_t i = 0; i < from->stacks.count; i++)
 		merge_stack(repair, from, &from->stacks.items[i], merged);
@@ -369,7 +326,7 @@ bool repair_forget(struct repair *repair)
 		copy_newest(repair, copy);
 	size_t limit = repair->limit;
 	deinit(repair);
-	*repair = (struct repair){.limit = limit, .last = {.root = NONE}};
+	*repair = (struct repair){.limit = limit};
 	if (!copy)
 		return false;
 	*repair = *copy;

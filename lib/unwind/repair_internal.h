@@ -12,24 +12,27 @@
 /* Beside an ip: code ran there, it is none that a call returns to. Stacks lie below. */
 #define EXACT (UINT64_C(1) << 63)
 
+/* Callers have lower numbers than what they call. */
 struct node {
+	uint64_t hash;   /* of the whole path, which two nodes are told apart by */
 	uint64_t ip;     /* of a root: the thread */
 	uint64_t sp;     /* and EXACT */
 	uint32_t parent; /* the caller; NONE: a root */
-	uint32_t twin;   /* in the whole tree: another node for the place; NONE: the last */
-	uint32_t stacks; /* how many go through it */
-	uint32_t thread : 31; /* of the whole tree; NO_THREAD: it is a root, or of a truncated one */
-	uint32_t is_newest : 1; /* of its twins: their list begins with it */
+	uint32_t thread; /* of the whole tree; NONE: it is a root, or of a truncated one */
 };
 
-#define NO_THREAD (UINT32_MAX >> 1)
+struct slot {
+	uint64_t hash;
+	uint32_t node; /* its index + 1; 0: empty */
+};
 
 struct stack {
 	uint64_t time_ns;
 	uint32_t thread;
-	uint32_t key;   /* the outermost node; NONE: it is whole, or was settled */
+	uint32_t key;   /* the outermost node; NONE: it was whole from the start */
 	uint32_t node;  /* the innermost in the tree it was added to; NONE: not remembered */
 	uint32_t whole; /* the innermost in the whole tree; NONE: it is not whole */
+	bool by_visits; /* made whole by what other visits to its key say, and so less sure */
 };
 
 struct thread {
@@ -37,34 +40,28 @@ struct thread {
 	uint32_t whole, truncated; /* roots */
 };
 
-/* Where the last stack's path lies: the next may have its outer frames in common. */
-struct last_path {
-	uint32_t root;
-	VEC(uint32_t) nodes; /* the outermost first */
-};
-
 struct repair {
 	size_t limit; /* in bytes */
 	VEC(struct node) nodes;
-	uint32_t *slots; /* hash table of index + 1, by (parent, ip, sp) */
+	struct slot *slots; /* hash table */
 	size_t slot_count;
-	struct u64map twin_of; /* hash of thread and place -> the newest node for it */
 	VEC(struct stack) stacks;
 	VEC(struct thread) threads;
 	struct u64map thread_of; /* name -> index */
-	struct u64map moved;     /* (node of a truncated stack, candidate) -> node in the whole tree */
 	uint32_t settled;        /* stacks before this one are */
-	struct last_path last;
+	VEC(uint64_t) hashes;    /* scratch */
 };
 
-/* Of a place (ip and packed sp) of a thread. */
-uint64_t repair_place_hash(uint32_t thread, uint64_t ip, uint64_t sp);
+/* The hash of what is called from a path. */
+static inline uint64_t path_hash(uint64_t hash, uint64_t ip, uint64_t sp)
+{
+	return hash_pair(hash + ip, sp);
+}
 
-/*
- * The node below `parent` in a thread's whole tree, made if there is none such, and linked with
- * its twins; NONE when out of memory or room.
- */
-uint32_t repair_whole_child(struct repair *repair, uint32_t thread, uint32_t parent, uint64_t ip,
-			    uint64_t sp);
+/* The node with a path's hash; NONE if there is none. */
+uint32_t repair_find(const struct repair *repair, uint64_t hash);
+
+/* A new node, of which there must be none; NONE when out of memory or room. */
+uint32_t repair_add_node(struct repair *repair, const struct node *node);
 
 #endif

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The outermost frame of a truncated stack is its key. The nodes for the same place (ip and
- * sp) in the whole tree are the candidates: each has other callers.
+ * sp) in the whole tree are the candidates: each has other callers. There are two ways to know
+ * that one is right:
  *
- * If there is one candidate, so many whole stacks are witnesses that the place has these
- * callers. How much that is worth is measured on the whole stacks of the thread: of a place
- * that N stacks go through, shares q1, q2, … of them with different callers, n witnesses
- * agree with a chance of Σq^n, and the next one differs with Σ(q^n - q^(n+1)). Over all
- * places that is how often a join by n witnesses goes wrong. Places deep in the stack, which
- * change more, make it higher than it is where stacks are cut. The witnesses must also be
- * there at the time of the truncated stack: where they stay away for longer than usual, the
- * thread may be doing something else.
+ * - The whole stacks right before and after the truncated one both go through it: then the
+ *   thread has not left the frame.
  *
- * If there are several, time decides: the whole stacks before and after the truncated one
- * must agree, and where that is tried on the whole stacks through the place themselves, it
- * must hardly ever be wrong.
+ * - It left the frame, and came back to the place so often that it is known to have these
+ *   callers only. Stacks one after the other that go through a node are one visit. How much n
+ *   visits are worth is measured on all places of the thread: of N visits to a place, shares
+ *   q1, q2, … have different callers; n of them agree with a chance of Σq^n, and the next one
+ *   differs with Σ(q^n - q^(n+1)). Visits must also be there around the time of the truncated
+ *   stack: where they stay away for longer than usual, the thread may be doing something else.
  *
  * Stacks grow downwards. Keys are gone through from the highest down, so that what a key
  * can be joined with is whole by then: one pass makes whole what can be.
@@ -22,112 +20,123 @@
 #include "unwind/repair_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* At most that part of the joins of a kind may be wrong. */
-#define WRONG_MOST 0.005
+#define WRONG_MOST 0.002
 
-/* Numbers of witnesses: 1, 2 and 3, 4 to 7, … */
-#define WITNESS_CLASSES 16
+/* Numbers of visits: 1, 2 and 3, 4 to 7, … */
+#define VISIT_CLASSES 16
 
-/* A place counts as so many stacks at most: those of main say little of others. */
+/* A place counts as so many visits at most. */
 #define WEIGHT_MOST 10.0
 
 /* Those of all threads count as so many of a thread's own. */
 #define COMMON_TRIALS 50
 
-/* So many times longer than on average may witnesses stay away. */
+/* So many times longer than on average may visits stay away. */
 #define GAP_MOST 3
 
-/* So many steps may be spent on keys with several chains, for each stack that is remembered. */
-#define STEPS_PER_STACK 2000
+/* So many stacks away may the whole ones before and after be. */
+#define NEIGHBOUR_MOST 64
+
+/* Of more nodes than that, only the places of one in PLACE_PART are tried. */
+#define PLACES_ALL 65536
+#define PLACE_PART 16
 
 /* A truncated stack to settle. */
 struct job {
-	uint64_t sp; /* of its key */
-	uint32_t key, thread, stack;
+	uint64_t thread_name;
+	uint64_t sp, ip; /* of its key; sp without EXACT */
 	uint64_t time_ns;
+	uint32_t key, thread, stack;
 };
 
 /* By thread, from the highest key down, in order of time. */
 static int compare_jobs(const void *a, const void *b)
 {
 	const struct job *x = a, *y = b;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
+	if (x->thread_name != y->thread_name)
+		return x->thread_name < y->thread_name ? -1 : 1;
 	if (x->sp != y->sp)
 		return x->sp > y->sp ? -1 : 1;
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
+	if (x->ip != y->ip)
+		return x->ip < y->ip ? -1 : 1;
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
 	return (x->stack > y->stack) - (x->stack < y->stack);
 }
 
-/* One whole stack through a place of several chains of callers. */
-struct witness {
-	uint64_t time_ns;
-	uint32_t candidate;
+/* How often so many visits were followed by one like them, and by another. */
+struct trials {
+	double all[VISIT_CLASSES], wrong[VISIT_CLASSES];
 };
 
-static int compare_witnesses(const void *a, const void *b)
-{
-	const struct witness *x = a, *y = b;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return (x->candidate > y->candidate) - (x->candidate < y->candidate);
-}
+/* What is worked out of a node while settling. */
+struct notes {
+	uint64_t slices; /* the 64ths of the time in which whole stacks go through it */
+	uint32_t visits;
+	uint32_t twin;   /* another node for the place; NONE: the last */
+};
 
-/* How often so many witnesses were followed by one like them, and by another. */
-struct trials {
-	double all[WITNESS_CLASSES], wrong[WITNESS_CLASSES];
+/* A stack among those of its thread. */
+struct turn {
+	uint64_t thread_name, time_ns;
+	uint32_t stack;
 };
 
 struct settling {
 	struct repair *repair;
-	struct trials *trials; /* of each thread, and of all behind them */
-	uint64_t first_ns, last_ns;
-	VEC(uint64_t) slices; /* for each node, in which 64ths of the time stacks go through it */
 	VEC(struct job) jobs;
-	uint32_t *by_thread;    /* numbers of stacks, those of one thread together */
-	uint32_t *thread_begin; /* where in by_thread; one more than there are threads */
-	uint32_t *through;      /* node -> the candidate that it lies below, itself too; or NONE */
-	uint32_t *seen;         /* node -> the turn for which `through` holds */
-	uint32_t turn;
-	uint64_t steps;         /* that are left */
-	VEC(struct witness) witnesses;
+	VEC(struct notes) notes;
+	struct turn *turns;     /* by thread and time */
+	uint32_t *turn_of;      /* stack -> its index in turns */
+	struct u64map places;   /* hash of thread and place -> the newest node; of keys, and others */
+	struct trials *trials;  /* of each thread, and of all behind them */
+	uint64_t first_ns, last_ns;
 	VEC(uint32_t) path;
+	struct u64map moved;    /* (node of a truncated stack, candidate) -> node in the whole tree */
 };
 
 static void settling_deinit(struct settling *settling)
 {
 	vec_deinit(&settling->jobs);
+	vec_deinit(&settling->notes);
+	free(settling->turns);
+	free(settling->turn_of);
+	u64map_deinit(&settling->places);
 	free(settling->trials);
-	vec_deinit(&settling->slices);
-	free(settling->by_thread);
-	free(settling->thread_begin);
-	free(settling->through);
-	free(settling->seen);
-	vec_deinit(&settling->witnesses);
 	vec_deinit(&settling->path);
+	u64map_deinit(&settling->moved);
 }
 
-/* Puts the stacks of each thread together. */
-static bool sort_threads(struct settling *settling)
+static int compare_turns(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+	if (x->thread_name != y->thread_name)
+		return x->thread_name < y->thread_name ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+static bool make_turns(struct settling *settling)
 {
 	const struct repair *repair = settling->repair;
-	size_t threads = repair->threads.count;
-	uint32_t *begin = calloc(threads + 3, sizeof(*begin));
-	settling->thread_begin = begin;
-	settling->by_thread = calloc(repair->stacks.count + 1, sizeof(*settling->by_thread));
-	if (!begin || !settling->by_thread)
+	size_t count = repair->stacks.count;
+	struct turn *turns = calloc(count + 1, sizeof(*turns));
+	settling->turns = turns;
+	settling->turn_of = calloc(count + 1, sizeof(*settling->turn_of));
+	if (!turns || !settling->turn_of)
 		return false;
-	for (size_t i = 0; i < repair->stacks.count; i++)
-		begin[repair->stacks.items[i].thread + 2]++;
-	for (size_t i = 2; i < threads + 2; i++)
-		begin[i] += begin[i - 1];
-	for (size_t i = 0; i < repair->stacks.count; i++)
-		settling->by_thread[begin[repair->stacks.items[i].thread + 1]++] = (uint32_t)i;
+	for (size_t i = 0; i < count; i++)
+		turns[i] = (struct turn){
+			.thread_name = repair->threads.items[repair->stacks.items[i].thread].name,
+			.time_ns = repair->stacks.items[i].time_ns,
+			.stack = (uint32_t)i,
+		};
+	qsort(turns, count, sizeof(*turns), compare_turns);
+	for (size_t i = 0; i < count; i++)
+		settling->turn_of[turns[i].stack] = (uint32_t)i;
 	return true;
 }
 
@@ -142,37 +151,147 @@ static bool make_jobs(struct settling *settling)
 		if (!job)
 			return false;
 		*job = (struct job){
+			.thread_name = repair->threads.items[stack->thread].name,
 			.sp = repair->nodes.items[stack->key].sp & ~EXACT,
+			.ip = repair->nodes.items[stack->key].ip,
+			.time_ns = stack->time_ns,
 			.key = stack->key,
 			.thread = stack->thread,
 			.stack = i,
-			.time_ns = stack->time_ns,
 		};
 	}
 	repair->settled = (uint32_t)repair->stacks.count;
 	return true;
 }
 
-/* What the whole stacks through one place say; `newest` begins its list of nodes. */
-static void try_place(const struct repair *repair, const struct node *newest,
-		      struct trials *trials)
+static uint64_t place_hash(uint32_t thread, const struct node *node)
 {
-	double all = 0;
-	for (const struct node *at = newest;; at = &repair->nodes.items[at->twin]) {
-		all += at->stacks;
-		if (at->twin == NONE)
-			break;
+	return hash_pair(hash_pair(node->ip, node->sp), thread);
+}
+
+static unsigned int slice_of(const struct settling *settling, uint64_t time_ns)
+{
+	double part = (double)(time_ns - settling->first_ns) /
+		      ((double)(settling->last_ns - settling->first_ns) + 1);
+	return (unsigned int)(part * 64) & 63;
+}
+
+/* The innermost node that two paths of one thread have in common. */
+static uint32_t common_node(const struct repair *repair, uint32_t a, uint32_t b)
+{
+	while (a != b) {
+		if (a > b)
+			a = repair->nodes.items[a].parent;
+		else
+			b = repair->nodes.items[b].parent;
 	}
+	return a;
+}
+
+/*
+ * Notes for each node how often it was visited: once for each whole stack below it, but not
+ * where the one before is below it, too.
+ */
+static void count_visits(struct settling *settling)
+{
+	const struct repair *repair = settling->repair;
+	struct notes *notes = settling->notes.items;
+	uint32_t last = NONE;
+	for (size_t i = 0; i < repair->stacks.count; i++) {
+		const struct turn *turn = &settling->turns[i];
+		uint32_t whole = repair->stacks.items[turn->stack].whole;
+		if (i && turn->thread_name != settling->turns[i - 1].thread_name)
+			last = NONE;
+		if (whole == NONE)
+			continue;
+		notes[whole].visits++;
+		notes[whole].slices |= UINT64_C(1) << slice_of(settling, turn->time_ns);
+		if (last != NONE)
+			notes[common_node(repair, last, whole)].visits--;
+		last = whole;
+	}
+}
+
+/* Notes for each node how often it was visited, and when. */
+static bool make_notes(struct settling *settling)
+{
+	const struct repair *repair = settling->repair;
+	size_t count = repair->nodes.count;
+	settling->first_ns = UINT64_MAX;
+	if (!vec_reserve(&settling->notes, count))
+		return false;
+	struct notes *notes = settling->notes.items;
+	settling->notes.count = count;
+	for (size_t i = 0; i < count; i++)
+		notes[i] = (struct notes){.twin = NONE};
+	for (size_t i = 0; i < repair->stacks.count; i++) {
+		uint64_t time_ns = repair->stacks.items[i].time_ns;
+		settling->first_ns = time_ns < settling->first_ns ? time_ns : settling->first_ns;
+		settling->last_ns = time_ns > settling->last_ns ? time_ns : settling->last_ns;
+	}
+	count_visits(settling);
+	/* What was subtracted at a node wraps around until those below are added. */
+	for (size_t i = count; i-- > 0;) {
+		uint32_t parent = repair->nodes.items[i].parent;
+		if (parent == NONE)
+			continue;
+		notes[parent].slices |= notes[i].slices;
+		notes[parent].visits += notes[i].visits;
+	}
+	return true;
+}
+
+/* Links a node with the others for its place, if that is asked for. */
+static void link_node(struct settling *settling, uint32_t index, uint64_t hash)
+{
+	uint32_t *newest = u64map_find(&settling->places, hash);
+	if (!newest)
+		return;
+	settling->notes.items[index].twin = *newest;
+	*newest = index;
+}
+
+/* The places of keys, and those whose callers tell how much such places change. */
+static bool make_places(struct settling *settling)
+{
+	const struct repair *repair = settling->repair;
+	bool all = repair->nodes.count <= PLACES_ALL;
+	for (size_t i = 0; i < settling->jobs.count; i++) {
+		const struct job *job = &settling->jobs.items[i];
+		uint64_t hash = place_hash(job->thread, &repair->nodes.items[job->key]);
+		if (!u64map_put(&settling->places, hash, NONE, NULL))
+			return false;
+	}
+	for (uint32_t i = 0; i < repair->nodes.count; i++) {
+		const struct node *node = &repair->nodes.items[i];
+		if (node->thread == NONE)
+			continue;
+		uint64_t hash = place_hash(node->thread, node);
+		if ((all || hash % PLACE_PART == 0) &&
+		    !u64map_put(&settling->places, hash, NONE, NULL))
+			return false;
+		link_node(settling, i, hash);
+	}
+	return true;
+}
+
+/* What the visits to one place say; `newest` begins its list of nodes. */
+static void try_place(const struct settling *settling, uint32_t newest, struct trials *trials)
+{
+	const struct notes *notes = settling->notes.items;
+	double all = 0;
+	for (uint32_t at = newest; at != NONE; at = notes[at].twin)
+		all += notes[at].visits;
+	if (all < 2)
+		return;
 	double weight = all < WEIGHT_MOST ? all : WEIGHT_MOST;
-	for (const struct node *at = newest;; at = &repair->nodes.items[at->twin]) {
-		double share = at->stacks / all, power = share;
-		for (int i = 0; i < WITNESS_CLASSES && all > (double)(1u << i); i++) {
+	for (uint32_t at = newest; at != NONE; at = notes[at].twin) {
+		double share = notes[at].visits / all, power = share;
+		for (int i = 0; i < VISIT_CLASSES && all > (double)(1u << i); i++) {
 			trials->all[i] += weight * power;
 			trials->wrong[i] += weight * (power - power * share);
 			power *= power;
 		}
-		if (at->twin == NONE)
-			break;
 	}
 }
 
@@ -183,14 +302,15 @@ static bool try_all(struct settling *settling)
 	settling->trials = calloc(threads + 1, sizeof(*settling->trials));
 	if (!settling->trials)
 		return false;
-	for (size_t i = 0; i < repair->nodes.count; i++) {
-		const struct node *node = &repair->nodes.items[i];
-		if (node->is_newest && node->stacks)
-			try_place(repair, node, &settling->trials[node->thread]);
+	for (size_t i = 0; i < settling->places.capacity; i++) {
+		const struct u64map_entry *place = &settling->places.entries[i];
+		if (place->used && place->value != NONE)
+			try_place(settling, place->value,
+				  &settling->trials[repair->nodes.items[place->value].thread]);
 	}
 	struct trials *common = &settling->trials[threads];
 	for (size_t i = 0; i < threads; i++) {
-		for (int j = 0; j < WITNESS_CLASSES; j++) {
+		for (int j = 0; j < VISIT_CLASSES; j++) {
 			common->all[j] += settling->trials[i].all[j];
 			common->wrong[j] += settling->trials[i].wrong[j];
 		}
@@ -198,45 +318,10 @@ static bool try_all(struct settling *settling)
 	return true;
 }
 
-static unsigned int slice_of(const struct settling *settling, uint64_t time_ns)
-{
-	double part = (double)(time_ns - settling->first_ns) /
-		      ((double)(settling->last_ns - settling->first_ns) + 1);
-	return (unsigned int)(part * 64) & 63;
-}
-
-/* Notes when whole stacks go through each node. */
-static bool find_slices(struct settling *settling)
-{
-	const struct repair *repair = settling->repair;
-	settling->first_ns = UINT64_MAX;
-	if (!vec_reserve(&settling->slices, repair->nodes.count))
-		return false;
-	settling->slices.count = repair->nodes.count;
-	memset(settling->slices.items, 0, repair->nodes.count * sizeof(uint64_t));
-	for (size_t i = 0; i < repair->stacks.count; i++) {
-		uint64_t time_ns = repair->stacks.items[i].time_ns;
-		settling->first_ns = time_ns < settling->first_ns ? time_ns : settling->first_ns;
-		settling->last_ns = time_ns > settling->last_ns ? time_ns : settling->last_ns;
-	}
-	for (size_t i = 0; i < repair->stacks.count; i++) {
-		const struct stack *stack = &repair->stacks.items[i];
-		if (stack->whole != NONE)
-			settling->slices.items[stack->whole] |=
-				UINT64_C(1) << slice_of(settling, stack->time_ns);
-	}
-	/* Callers have lower numbers than what they call. */
-	for (size_t i = repair->nodes.count; i-- > 0;)
-		if (repair->nodes.items[i].parent != NONE)
-			settling->slices.items[repair->nodes.items[i].parent] |=
-				settling->slices.items[i];
-	return true;
-}
-
-/* Whether stacks go through the node around that time, before and after, as they do at others. */
+/* Whether there are visits around that time, before and after, as there are at others. */
 static bool is_near(const struct settling *settling, uint32_t node, uint64_t time_ns)
 {
-	uint64_t slices = settling->slices.items[node];
+	uint64_t slices = settling->notes.items[node].slices;
 	unsigned int at = slice_of(settling, time_ns);
 	uint64_t here = UINT64_C(1) << at, before = slices & (here - 1);
 	uint64_t after = slices & ~(here - 1) & ~here;
@@ -246,12 +331,12 @@ static bool is_near(const struct settling *settling, uint32_t node, uint64_t tim
 	return next - last <= (most > 2 ? most : 2);
 }
 
-/* Whether so many witnesses, who agree, are enough in the thread. */
-static bool is_enough(const struct settling *settling, uint32_t thread, uint32_t witnesses)
+/* Whether so many visits to a place, which agree, are enough in the thread. */
+static bool is_enough(const struct settling *settling, uint32_t thread, uint32_t visits)
 {
 	const struct trials *own = &settling->trials[thread];
 	const struct trials *common = &settling->trials[settling->repair->threads.count];
-	for (int i = 0; i < WITNESS_CLASSES && witnesses >> i; i++) {
+	for (int i = 0; i < VISIT_CLASSES && visits >> i; i++) {
 		double rate = (common->wrong[i] + 0.5) / (common->all[i] + 1);
 		if ((own->wrong[i] + rate * COMMON_TRIALS) / (own->all[i] + COMMON_TRIALS) <=
 		    WRONG_MOST)
@@ -260,27 +345,36 @@ static bool is_enough(const struct settling *settling, uint32_t thread, uint32_t
 	return false;
 }
 
-/* The newest node for the key's place among whole stacks; NONE if there is none. */
-static uint32_t first_candidate(const struct repair *repair, const struct job *job)
+/* What is called from `parent` in a thread's whole tree; NONE when out of memory or room. */
+static uint32_t child_of(struct settling *settling, uint32_t thread, uint32_t parent,
+			 const struct node *from)
 {
-	const struct node *key = &repair->nodes.items[job->key];
-	const uint32_t *first =
-		u64map_find(&repair->twin_of, repair_place_hash(job->thread, key->ip, key->sp));
-	if (!first || repair->nodes.items[*first].ip != key->ip ||
-	    repair->nodes.items[*first].sp != key->sp)
+	struct repair *repair = settling->repair;
+	struct node node = {
+		.hash = path_hash(repair->nodes.items[parent].hash, from->ip, from->sp),
+		.ip = from->ip, .sp = from->sp, .parent = parent, .thread = thread,
+	};
+	uint32_t at = repair_find(repair, node.hash);
+	if (at != NONE)
+		return at;
+	at = repair_add_node(repair, &node);
+	if (at == NONE || !vec_reserve(&settling->notes, at + 1))
 		return NONE;
-	return *first;
+	settling->notes.items[at] = (struct notes){.twin = NONE};
+	settling->notes.count = at + 1;
+	link_node(settling, at, place_hash(thread, &node));
+	return at;
 }
 
 /* `node`, which is of the truncated tree, as it lies below a candidate for its key. */
 static uint32_t move_node(struct settling *settling, const struct job *job, uint32_t node,
 			  uint32_t candidate)
 {
-	struct repair *repair = settling->repair;
+	const struct repair *repair = settling->repair;
 	uint32_t at = candidate;
 	settling->path.count = 0;
 	for (; node != job->key; node = repair->nodes.items[node].parent) {
-		const uint32_t *known = u64map_find(&repair->moved,
+		const uint32_t *known = u64map_find(&settling->moved,
 						    (uint64_t)node << 32 | candidate);
 		if (known) {
 			at = *known;
@@ -291,12 +385,12 @@ static uint32_t move_node(struct settling *settling, const struct job *job, uint
 			return NONE;
 		*slot = node;
 	}
-	while (settling->path.count) {
-		uint32_t from = settling->path.items[--settling->path.count];
-		at = repair_whole_child(repair, job->thread, at, repair->nodes.items[from].ip,
-				 repair->nodes.items[from].sp);
-		if (at == NONE || !u64map_put(&repair->moved, (uint64_t)from << 32 | candidate, at,
-					      NULL))
+	while (at != NONE && settling->path.count) {
+		uint32_t index = settling->path.items[--settling->path.count];
+		struct node from = repair->nodes.items[index];
+		at = child_of(settling, job->thread, at, &from);
+		if (at != NONE && !u64map_put(&settling->moved, (uint64_t)index << 32 | candidate,
+					      at, NULL))
 			return NONE;
 	}
 	return at;
@@ -305,167 +399,86 @@ static uint32_t move_node(struct settling *settling, const struct job *job, uint
 /* Joins a stack with a candidate's callers, if there is room. */
 static void join(struct settling *settling, const struct job *job, uint32_t candidate)
 {
+	const struct repair *repair = settling->repair;
+	uint32_t whole = move_node(settling, job, repair->stacks.items[job->stack].node, candidate);
+	repair->stacks.items[job->stack].whole = whole;
+	for (uint32_t at = whole; at != NONE && at != candidate;
+	     at = repair->nodes.items[at].parent) {
+		settling->notes.items[at].visits++;
+		settling->notes.items[at].slices |= UINT64_C(1) << slice_of(settling, job->time_ns);
+	}
+}
+
+/* The whole stack next to a job's, before (-1) or after it (1); its innermost node, or NONE. */
+static uint32_t neighbour(const struct settling *settling, const struct job *job, int step)
+{
+	const struct repair *repair = settling->repair;
+	size_t at = settling->turn_of[job->stack];
+	for (size_t away = 0; away < NEIGHBOUR_MOST; away++) {
+		at += (size_t)step; /* before the first: huge */
+		if (at >= repair->stacks.count ||
+		    settling->turns[at].thread_name != job->thread_name)
+			return NONE;
+		uint32_t whole = repair->stacks.items[settling->turns[at].stack].whole;
+		if (whole != NONE && !repair->stacks.items[settling->turns[at].stack].by_visits)
+			return whole;
+	}
+	return NONE;
+}
+
+/* The candidate that the whole stacks before and after go through; NONE if they do not. */
+static uint32_t candidate_around(const struct settling *settling, const struct job *job)
+{
+	const struct repair *repair = settling->repair;
+	const struct node *key = &repair->nodes.items[job->key];
+	uint32_t before = neighbour(settling, job, -1);
+	uint32_t after = before == NONE ? NONE : neighbour(settling, job, 1);
+	if (after == NONE)
+		return NONE;
+	for (uint32_t at = common_node(repair, before, after); at != NONE;
+	     at = repair->nodes.items[at].parent)
+		if (repair->nodes.items[at].ip == key->ip && repair->nodes.items[at].sp == key->sp)
+			return at;
+	return NONE;
+}
+
+/* All jobs are for one key. */
+static void settle_key(struct settling *settling, const struct job *jobs, size_t count)
+{
 	struct repair *repair = settling->repair;
-	struct stack *stack = &repair->stacks.items[job->stack];
-	stack->whole = move_node(settling, job, stack->node, candidate);
-	if (stack->whole == NONE || !vec_reserve(&settling->slices, repair->nodes.count))
+	const struct node *key = &repair->nodes.items[jobs->key];
+	const uint32_t *place = u64map_find(&settling->places, place_hash(jobs->thread, key));
+	uint32_t newest = place ? *place : NONE;
+	if (newest == NONE)
 		return;
-	while (settling->slices.count < repair->nodes.count)
-		settling->slices.items[settling->slices.count++] = 0;
-	for (uint32_t at = stack->whole; at != candidate; at = repair->nodes.items[at].parent) {
-		repair->nodes.items[at].stacks++;
-		settling->slices.items[at] |= UINT64_C(1) << slice_of(settling, job->time_ns);
-	}
-}
-
-/* The candidate that a node lies below, itself too; NONE if none. `lowest` is their lowest. */
-static uint32_t candidate_above(struct settling *settling, uint32_t node, uint32_t lowest)
-{
-	const struct repair *repair = settling->repair;
-	uint32_t at = node, found = NONE;
-	/* Callers have lower numbers than what they call. */
-	for (; at != NONE && at >= lowest; at = repair->nodes.items[at].parent) {
-		settling->steps -= settling->steps > 0;
-		if (settling->seen[at] == settling->turn) {
-			found = settling->through[at];
-			break;
-		}
-	}
-	for (; node != at && node != NONE; node = repair->nodes.items[node].parent) {
-		settling->seen[node] = settling->turn;
-		settling->through[node] = found;
-	}
-	return found;
-}
-
-/* Room for the notes of candidate_above() on all nodes that there are by now. */
-static bool next_turn(struct settling *settling, size_t *room)
-{
-	size_t count = settling->repair->nodes.count;
-	if (count > *room) {
-		size_t more = count + count / 2;
-		uint32_t *through = realloc(settling->through, more * sizeof(*through));
-		if (through)
-			settling->through = through;
-		uint32_t *seen = realloc(settling->seen, more * sizeof(*seen));
-		if (seen)
-			settling->seen = seen;
-		if (!through || !seen)
-			return false;
-		for (size_t i = *room; i < more; i++)
-			seen[i] = 0;
-		*room = more;
-	}
-	settling->turn++;
-	return true;
-}
-
-/* Who of the thread went through which candidate when, sorted. */
-static bool find_witnesses(struct settling *settling, const struct job *job, uint32_t first,
-			   size_t *room)
-{
-	const struct repair *repair = settling->repair;
-	uint32_t lowest = first;
-	if (!next_turn(settling, room))
-		return false;
-	for (uint32_t at = first; at != NONE; at = repair->nodes.items[at].twin) {
-		settling->seen[at] = settling->turn;
-		settling->through[at] = at;
-		lowest = at < lowest ? at : lowest;
-	}
-	settling->witnesses.count = 0;
-	for (uint32_t i = settling->thread_begin[job->thread];
-	     settling->steps && i < settling->thread_begin[job->thread + 1]; i++) {
-		const struct stack *stack = &repair->stacks.items[settling->by_thread[i]];
-		uint32_t candidate = stack->whole == NONE ? NONE :
-				     candidate_above(settling, stack->whole, lowest);
-		struct witness *witness = candidate == NONE ? NULL : vec_push(&settling->witnesses);
-		if (witness)
-			*witness = (struct witness){stack->time_ns, candidate};
-		else if (candidate != NONE)
-			return false;
-	}
-	if (settling->witnesses.count)
-		qsort(settling->witnesses.items, settling->witnesses.count,
-		      sizeof(*settling->witnesses.items), compare_witnesses);
-	return true;
-}
-
-/* Whether time tells: how often one of the witnesses differs from its neighbours that agree. */
-static bool is_steady(const struct settling *settling)
-{
-	const struct witness *witness = settling->witnesses.items;
-	size_t tried = 0, wrong = 0;
-	for (size_t i = 1; i + 1 < settling->witnesses.count; i++) {
-		if (witness[i - 1].candidate != witness[i + 1].candidate)
-			continue;
-		tried++;
-		wrong += witness[i].candidate != witness[i - 1].candidate;
-	}
-	return ((double)wrong + 0.5) / ((double)tried + 1) <= WRONG_MOST;
-}
-
-/* Joins those between two whole stacks that agree. All jobs are for one key. */
-static void join_by_time(struct settling *settling, const struct job *jobs, size_t count)
-{
-	size_t next = 0, witnesses = settling->witnesses.count;
-	const struct witness *witness = settling->witnesses.items;
-	if (!witnesses)
-		return;
-	uint64_t gap_ns = (witness[witnesses - 1].time_ns - witness[0].time_ns) / witnesses;
-	if (!is_steady(settling))
-		return;
+	const struct notes notes = settling->notes.items[newest];
+	bool only = notes.twin == NONE && is_enough(settling, jobs->thread, notes.visits);
 	for (size_t i = 0; i < count; i++) {
-		while (next < witnesses && witness[next].time_ns <= jobs[i].time_ns)
-			next++;
-		if (next && next < witnesses &&
-		    witness[next].candidate == witness[next - 1].candidate &&
-		    witness[next].time_ns - witness[next - 1].time_ns <= GAP_MOST * gap_ns)
-			join(settling, &jobs[i], witness[next].candidate);
+		uint32_t candidate = candidate_around(settling, &jobs[i]);
+		bool by_visits = candidate == NONE && only &&
+				 is_near(settling, newest, jobs[i].time_ns);
+		if (candidate != NONE || by_visits)
+			join(settling, &jobs[i], by_visits ? newest : candidate);
+		repair->stacks.items[jobs[i].stack].by_visits = by_visits;
 	}
-}
-
-static bool settle_key(struct settling *settling, const struct job *jobs, size_t count,
-		       size_t *room)
-{
-	const struct repair *repair = settling->repair;
-	uint32_t first = first_candidate(repair, jobs);
-	if (first == NONE)
-		return true;
-	if (repair->nodes.items[first].twin != NONE) {
-		if (!settling->steps)
-			return true;
-		if (!find_witnesses(settling, jobs, first, room))
-			return false;
-		if (settling->steps)
-			join_by_time(settling, jobs, count);
-		return true;
-	}
-	bool enough = is_enough(settling, jobs->thread, repair->nodes.items[first].stacks);
-	for (size_t i = 0; enough && i < count; i++)
-		if (is_near(settling, first, jobs[i].time_ns))
-			join(settling, &jobs[i], first);
-	return true;
 }
 
 static bool settle_all(struct settling *settling)
 {
-	size_t room = 0, count;
+	size_t count;
 	if (!make_jobs(settling))
 		return false;
 	if (!settling->jobs.count)
 		return true;
-	if (!sort_threads(settling) || !try_all(settling) || !find_slices(settling))
+	if (!make_turns(settling) || !make_notes(settling) || !make_places(settling) || !try_all(settling))
 		return false;
-	settling->steps = STEPS_PER_STACK * (uint64_t)settling->repair->stacks.count;
 	const struct job *jobs = settling->jobs.items;
 	qsort(settling->jobs.items, settling->jobs.count, sizeof(*jobs), compare_jobs);
 	for (size_t i = 0; i < settling->jobs.count; i += count) {
 		for (count = 1; i + count < settling->jobs.count &&
 				jobs[i + count].key == jobs[i].key; count++)
 			;
-		if (!settle_key(settling, jobs + i, count, &room))
-			return false;
+		settle_key(settling, jobs + i, count);
 	}
 	return true;
 }
@@ -475,7 +488,5 @@ bool repair_settle(struct repair *repair)
 	struct settling settling = {.repair = repair};
 	bool done = settle_all(&settling);
 	settling_deinit(&settling);
-	u64map_deinit(&repair->moved);
-	repair->last.root = NONE;
 	return done;
 }
