@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
@@ -149,6 +150,16 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 	return error ? error : capture_watch(capture);
 }
 
+/* Time since the machine was started, as /proc/PID/stat has it. */
+static uint64_t now_ticks(void)
+{
+	struct timespec now;
+	uint64_t second = (uint64_t)sysconf(_SC_CLK_TCK);
+	if (clock_gettime(CLOCK_BOOTTIME, &now))
+		return 0;
+	return (uint64_t)now.tv_sec * second + (uint64_t)now.tv_nsec / (1000000000 / second);
+}
+
 struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_options *options,
 				struct sp_capture **ret)
 {
@@ -164,6 +175,7 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	if (options->command && !(capture->command_name = strdup(options->command[0])))
 		return error_no_memory();
 	capture->begin_ns = capture_now_ns();
+	capture->begin_ticks = now_ticks();
 	struct sp_error *error = set_up(capture, options);
 	if (error)
 		return error;

@@ -36,23 +36,24 @@ static struct sp_error *forget_ended(struct sp_capture *capture)
 	return error;
 }
 
-/* The parent of a process, 0 if it has none or is gone. */
-static uint32_t parent_of(const struct sp_capture *capture, uint32_t pid)
+/* The parent of a process that was made meanwhile; 0 of others, and if it is gone. */
+static uint32_t parent_of_new(const struct sp_capture *capture, uint32_t pid)
 {
 	struct task_stat stat;
 	struct sp_error *error = tasks_stat(capture->ctx, pid, pid, &stat);
 	if (!error)
-		return stat.ppid;
+		return stat.start_ticks >= capture->begin_ticks ? stat.ppid : 0;
 	sp_error_free(error);
 	return 0;
 }
 
+/* Children that were there before are not followed, as they are not where nothing is lost. */
 static bool descends(const struct sp_capture *capture, uint32_t pid, uint64_t now_ns)
 {
 	for (int depth = 0; depth < DEPTH_MAX && pid > 1; depth++) {
 		if (membership_has(&capture->membership, pid, pid, now_ns))
 			return true;
-		pid = parent_of(capture, pid);
+		pid = parent_of_new(capture, pid);
 	}
 	return false;
 }

@@ -83,7 +83,7 @@ else
 		sleep 1
 		i=0
 		while [ \$i -lt 1500 ]; do /bin/true; i=\$((i + 1)); done
-		$workload/proportions 2 >/dev/null &
+		$workload/proportions 4 >/dev/null &
 		sleep 0.2
 		: >"$tmp/made"
 		wait
@@ -99,6 +99,33 @@ else
 		grep -q '[0-9]* records of mappings and tasks were lost' "$tmp/err"
 	"$SPROF" report -i "$file" -s comm --format csv >"$tmp/csv" 2>"$tmp/err"
 	check "a process made meanwhile is recorded from then on" grep -q proportions "$tmp/csv"
+
+	# Of a process that is attached to, what it had made before is not followed, then as ever.
+	cat >"$tmp/attached.sh" <<-END
+		$workload/threads 1 20 >/dev/null &
+		echo \$! >"$tmp/before"
+		until [ -e "$tmp/go" ]; do sleep 0.1; done
+		. "$tmp/forks.sh"
+		kill \$(cat "$tmp/before")
+	END
+	sed -i 's/^wait$/wait $!/' "$tmp/forks.sh"
+	rm -f "$tmp/made" "$tmp/go"
+	sh "$tmp/attached.sh" &
+	attached=$!
+	until [ -s "$tmp/before" ]; do sleep 0.1; done
+	"$SPROF" record --scope cpu -o "$file" -p $attached 2>"$tmp/err" &
+	recorder=$!
+	sleep 1
+	kill -STOP $recorder
+	: >"$tmp/go"
+	until [ -e "$tmp/made" ]; do sleep 0.1; done
+	kill -CONT $recorder
+	wait $attached
+	wait $recorder
+	"$SPROF" report -i "$file" -s comm --format csv >"$tmp/csv" 2>>"$tmp/err"
+	check "so it is where a process was attached to" grep -q proportions "$tmp/csv"
+	check "whose older children are not" sh -c 'grep -q "tasks were lost" "$1" && ! grep -q threads "$2"' \
+		sh "$tmp/err" "$tmp/csv"
 fi
 
 # Rings that are too small: what is lost is counted, and said with the remedy.
