@@ -22,6 +22,8 @@ struct labelling {
 	struct bodies bodies;
 	VEC(struct piece) pieces;    /* of all frames that have sources, one after the other */
 	size_t next_piece;
+	struct u64map kept_of;       /* a name of the resolver's, by its place -> index in kept */
+	VEC(const char *) kept;
 };
 
 static void labelling_deinit(struct labelling *labelling)
@@ -30,6 +32,8 @@ static void labelling_deinit(struct labelling *labelling)
 	free(labelling->modules);
 	bodies_deinit(&labelling->bodies);
 	vec_deinit(&labelling->pieces);
+	u64map_deinit(&labelling->kept_of);
+	vec_deinit(&labelling->kept);
 }
 
 static bool needs_lines(const struct label_options *options)
@@ -184,11 +188,24 @@ static const struct module_texts *texts_of(struct labelling *labelling, const st
 	return fine ? texts : NULL;
 }
 
+/* The resolver's texts outlive this, and come again and again: long ones are not hashed twice. */
+static const char *keep_text(struct labelling *labelling, const char *text)
+{
+	bool added;
+	if (!vec_reserve(&labelling->kept, labelling->kept.count + 1))
+		return NULL;
+	const uint32_t *index = u64map_put(&labelling->kept_of, (uintptr_t)text,
+					   (uint32_t)labelling->kept.count, &added);
+	if (index && added)
+		*vec_push(&labelling->kept) = functions_text(labelling->labels->functions, text);
+	return index ? labelling->kept.items[*index] : NULL;
+}
+
 /* Of what has no name: its address. */
 static const char *symbol_text(struct labelling *labelling, const struct frame *frame)
 {
 	struct functions *functions = labelling->labels->functions;
-	return frame->symbol ? functions_text(functions, frame->symbol->name) :
+	return frame->symbol ? keep_text(labelling, frame->symbol->name) :
 			       functions_address(functions, frame->address);
 }
 
@@ -216,15 +233,14 @@ static bool goes_by_symbol(const struct frame *frame, const struct source_frame 
 static bool make_piece(struct labelling *labelling, const struct frame *frame,
 		       const struct source_frame *source, struct piece *ret)
 {
-	struct functions *functions = labelling->labels->functions;
 	const struct module_texts *texts = texts_of(labelling, frame);
 	if (!texts)
 		return false;
 	*ret = (struct piece){.dso = texts->dso, .start = UINT64_MAX};
 	if (source) {
 		ret->name = goes_by_symbol(frame, source) ? symbol_text(labelling, frame) :
-							    functions_text(functions, source->name);
-		ret->file = source->file ? functions_text(functions, source->file) : NULL;
+							    keep_text(labelling, source->name);
+		ret->file = source->file ? keep_text(labelling, source->file) : NULL;
 		ret->start = source->inlined ? UINT64_MAX : source->start;
 		if (!source->name && frame->symbol)
 			ret->start = frame->symbol->start;
@@ -372,7 +388,7 @@ static bool add_symbol(struct labelling *labelling, const struct source_frames *
 	known->function = known->symbol;
 	known->function_known = known->frame->symbol != NULL;
 	if (found->count && found->items[0].file) {
-		known->file = functions_text(labelling->labels->functions, found->items[0].file);
+		known->file = keep_text(labelling, found->items[0].file);
 		known->line = found->items[0].line;
 		if (!known->file)
 			return false;
