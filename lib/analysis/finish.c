@@ -8,8 +8,7 @@ static void merged_free(struct merged *merged, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		tallies_deinit(&merged[i].tallies);
-		vec_deinit(&merged[i]);
-		u64map_deinit(&merged[i].group_of);
+		groups_deinit(&merged[i].groups);
 		paths_deinit(&merged[i].paths);
 		vec_deinit(&merged[i].texts);
 		u64map_deinit(&merged[i].text_of);
@@ -17,39 +16,20 @@ static void merged_free(struct merged *merged, size_t count)
 	free(merged);
 }
 
-/* The index of the group in its event's list; UINT32_MAX when out of memory. */
-static uint32_t add_group(struct run *run, struct merged *merged, const struct worker_group *from)
+/* The group in its event's list, whose names outlive the worker; UINT32_MAX when out of memory. */
+static uint32_t add_group(struct run *run, struct merged *merged, const struct group *from)
 {
-	struct group group = {.pid = from->pid, .tid = from->tid, .cpu = from->cpu};
-	if (from->comm) {
+	struct group group = *from;
+	if (from->comm)
 		group.comm = strtab_add(&run->analysis->strings, from->comm);
-		if (!group.comm)
-			return UINT32_MAX;
-	}
-	uint64_t hash = hash_pair((uintptr_t)group.comm, (uint32_t)group.cpu);
-	hash = hash_pair(hash, (uint64_t)(uint32_t)group.pid << 32 | (uint32_t)group.tid);
-	for (;; hash++) {
-		bool added;
-		if (!vec_reserve(merged, merged->count + 1))
-			return UINT32_MAX;
-		const uint32_t *index = u64map_put(&merged->group_of, hash,
-						   (uint32_t)merged->count, &added);
-		if (!index)
-			return UINT32_MAX;
-		if (added)
-			*vec_push(merged) = group;
-		const struct group *known = &merged->items[*index];
-		if (known->comm == group.comm && known->pid == group.pid &&
-		    known->tid == group.tid && known->cpu == group.cpu)
-			return *index;
-	}
+	return from->comm && !group.comm ? UINT32_MAX : groups_add(&merged->groups, &group);
 }
 
 static bool merge_tallies(struct run *run, struct merged *merged, const struct worker *worker)
 {
 	for (size_t i = 0; i < worker->tallies.count; i++) {
 		const struct tally *tally = &worker->tallies.items[i];
-		const struct worker_group *group = &worker->row_groups.items[tally->group];
+		const struct group *group = &worker->row_groups.items[tally->group];
 		uint32_t index = add_group(run, &merged[group->event], group);
 		if (index == UINT32_MAX ||
 		    !tallies_merge(&merged[group->event].tallies, index, tally))
@@ -130,7 +110,7 @@ static struct sp_error *make_profile(struct run *run, uint16_t event, const stru
 	struct profile_source source = {
 		.tallies = &merged->tallies,
 		.paths = &merged->paths,
-		.groups = merged->items,
+		.groups = merged->groups.items,
 		.functions = &analysis->functions,
 		.files = &analysis->row_files,
 		.event = profile->event,

@@ -74,7 +74,7 @@ static bool hang_leaves(struct growth *growth)
 /* A new root: its event's tree, and the command if trees begin with those. */
 static bool start(struct growth *growth, const struct radix_node *root)
 {
-	const struct worker_group *group = &growth->worker->groups.items[root->first >> 32];
+	const struct group *group = &growth->worker->groups.items[root->first >> 32];
 	growth->event = group->event;
 	if (!vec_reserve(&growth->words, PREFIX))
 		return false;

@@ -45,8 +45,7 @@ struct run {
 /* What all workers found of one event. */
 struct merged {
 	struct tallies tallies;
-	VEC(struct group);        /* of the tallies */
-	struct u64map group_of;   /* hash -> index */
+	struct groups groups;     /* of the tallies */
 	struct paths paths;
 	VEC(const char *) texts;  /* of the paths */
 	struct u64map text_of;    /* its address -> index */

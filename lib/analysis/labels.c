@@ -421,6 +421,7 @@ static bool label_frame(struct labelling *labelling, size_t index)
 		.first = (uint32_t)labels->items.count,
 		.shown = is_shown(labelling, frame, found),
 		.named = frame->symbol || (found->count && found->items[0].name),
+		.lined = found->count && found->items[0].file && found->items[0].line,
 	};
 	bool done = frame->sourced && labelling->options->expand ?
 			    expand(labelling, found, &known) :

@@ -19,6 +19,7 @@ struct frame_labels {
 	uint32_t first, count; /* in items; at least one */
 	bool shown; /* passes the filter by symbol, which also takes names of functions */
 	bool named; /* the innermost function has a name */
+	bool lined; /* and its line is known */
 };
 
 /* What is wanted. */

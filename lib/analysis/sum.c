@@ -123,10 +123,10 @@ static void summing_deinit(struct summing *summing)
 static uint32_t row_group(struct worker *worker, uint64_t root_name)
 {
 	const bool *keys = worker->work->keys;
-	struct worker_group group = worker->groups.items[root_name >> 32];
+	struct group group = worker->groups.items[root_name >> 32];
 	if (!keys[SP_KEY_COMM])
 		group.comm = NULL;
-	return worker_groups_add(&worker->row_groups, &group);
+	return groups_add(&worker->row_groups, &group);
 }
 
 /* Hangs the leaves on their nodes, and adds up from the ends of the chains. */

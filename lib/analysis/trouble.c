@@ -11,6 +11,7 @@
 /* So many are told one by one, if they are worth it; the rest in one sentence. */
 #define TROUBLES_TOLD 6
 #define SHARE_TOLD 0.001
+#define UNLINED_TOLD 0.01
 
 /* Samples where nothing was mapped, or whose module's names are missing. */
 struct trouble {
@@ -228,6 +229,86 @@ static bool tell_unmapped(struct run *run, const struct whole *whole,
 			   "of it", share_text(share, part));
 }
 
+/* Samples of programs by module: those without a source line, and all. */
+static void add_unlined(const struct run *run, struct missing *unlined, struct missing *all)
+{
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct worker *worker = &run->workers[i];
+		for (size_t j = 0; j < worker->leaves.count; j++) {
+			const struct leaf *leaf = &worker->leaves.items[j];
+			uint32_t index = leaf->answer >> LOOKUP_SHIFT;
+			const struct frame *frame = &run->names.frames.items[index];
+			if (!frame->module || frame->cpumode != PERF_RECORD_MISC_USER)
+				continue;
+			struct missing *sum = &all[frame->module->index];
+			sum->samples += leaf->samples;
+			sum->weight = weight_add(sum->weight, leaf->weight);
+			if (run->labels.frames.items[index].lined)
+				continue;
+			sum = &unlined[frame->module->index];
+			sum->samples += leaf->samples;
+			sum->weight = weight_add(sum->weight, leaf->weight);
+		}
+	}
+}
+
+/* Debug information that cannot be read leaves inlined functions out, too. */
+static bool tell_damaged(struct run *run, const struct whole *whole, const struct missing *all)
+{
+	char part[FINDING_TEXT];
+	for (size_t i = 0; i < machine_module_count(run->machine); i++) {
+		const struct module *module = machine_module(run->machine, i);
+		const char *text, *remedy;
+		if (!all[i].samples || resolver_sources_problem(run->resolver, module, &text,
+								&remedy) != RESOLVER_DAMAGED_FILE)
+			continue;
+		double share = share_of(whole, all[i].samples, all[i].weight);
+		if (!finding_add(run, SP_FINDING_NO_SYMBOLS, all[i].samples, share, remedy,
+				 "%s of the samples are in %s, where inlined functions and source "
+				 "lines may be missing: %s", share_text(share, part), module->name,
+				 text ?: "its debug information is damaged"))
+			return false;
+	}
+	return true;
+}
+
+/* Lines were asked for: what has none is told together, and where most of it is. */
+static bool tell_unlined(struct run *run, const struct whole *whole, const struct missing *unlined)
+{
+	const struct module *most = NULL;
+	struct missing sum = {0};
+	char part[FINDING_TEXT];
+	for (size_t i = 0; i < machine_module_count(run->machine); i++) {
+		sum.samples += unlined[i].samples;
+		sum.weight = weight_add(sum.weight, unlined[i].weight);
+		if (unlined[i].samples && (!most || unlined[i].samples > unlined[most->index].samples))
+			most = machine_module(run->machine, i);
+	}
+	double share = share_of(whole, sum.samples, sum.weight);
+	if (!most || share < UNLINED_TOLD)
+		return true;
+	return finding_add(run, SP_FINDING_NO_SYMBOLS, sum.samples, share,
+			   "install its debug symbols (its -dbgsym or -debuginfo package), or build "
+			   "it with -g",
+			   "%s of the samples have no source line, most of them in %s",
+			   share_text(share, part), most->name);
+}
+
+static bool find_source_troubles(struct run *run, const struct whole *whole)
+{
+	size_t modules = machine_module_count(run->machine);
+	const bool *keys = run->work.keys;
+	if (!run->names.sources.has)
+		return true;
+	CLEANUP_FREE struct missing *unlined = calloc(modules + 1, sizeof(*unlined));
+	CLEANUP_FREE struct missing *all = calloc(modules + 1, sizeof(*all));
+	if (!unlined || !all)
+		return false;
+	add_unlined(run, unlined, all);
+	bool lines = keys[SP_KEY_SRCFILE] || keys[SP_KEY_SRCLINE] || run->options.tree_lines;
+	return tell_damaged(run, whole, all) && (!lines || tell_unlined(run, whole, unlined));
+}
+
 bool find_troubles(struct run *run)
 {
 	size_t modules = machine_module_count(run->machine);
@@ -248,7 +329,7 @@ bool find_troubles(struct run *run)
 	if (troubles.count)
 		qsort(troubles.items, troubles.count, sizeof(*troubles.items), compare_troubles);
 	done = done && tell_unmapped(run, &whole, &nowhere) && tell_guest(run, &whole, &nowhere.guest) &&
-	       tell_all(run, &whole, &troubles);
+	       tell_all(run, &whole, &troubles) && find_source_troubles(run, &whole);
 	vec_deinit(&troubles);
 	u64map_deinit(&troubles.index_of);
 	return done;

@@ -20,17 +20,11 @@ struct sp_error *worker_init(struct worker *worker, const struct work *work, str
 	return worker->events ? stacks_init(&worker->stacks, work->unwinding) : error_no_memory();
 }
 
-static void worker_groups_deinit(struct worker_groups *groups)
-{
-	vec_deinit(groups);
-	u64map_deinit(&groups->index_of);
-}
-
 void worker_deinit(struct worker *worker)
 {
 	lookup_deinit(&worker->lookup);
 	chains_deinit(&worker->chains);
-	worker_groups_deinit(&worker->groups);
+	groups_deinit(&worker->groups);
 	stacks_deinit(&worker->stacks);
 	vec_deinit(&worker->cuts);
 	vec_deinit(&worker->cut_ips);
@@ -46,7 +40,7 @@ void worker_deinit(struct worker *worker)
 	free(worker->order);
 	free(worker->frames);
 	free(worker->states);
-	worker_groups_deinit(&worker->row_groups);
+	groups_deinit(&worker->row_groups);
 	tallies_deinit(&worker->tallies);
 }
 
@@ -85,32 +79,6 @@ static struct task *task_of(struct worker *worker, const struct sp_sample *sampl
 	return task;
 }
 
-static bool same_group(const struct worker_group *a, const struct worker_group *b)
-{
-	return a->event == b->event && a->comm == b->comm && a->pid == b->pid &&
-	       a->tid == b->tid && a->cpu == b->cpu;
-}
-
-uint32_t worker_groups_add(struct worker_groups *groups, const struct worker_group *group)
-{
-	bool added;
-	uint64_t hash = hash_pair((uintptr_t)group->comm, group->event);
-	hash = hash_pair(hash, (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
-	hash = hash_pair(hash, (uint32_t)group->cpu);
-	if (!vec_reserve(groups, groups->count + 1))
-		return UINT32_MAX;
-	for (;; hash++) { /* two that merely hash alike go to other keys */
-		const uint32_t *index = u64map_put(&groups->index_of, hash,
-						   (uint32_t)groups->count, &added);
-		if (!index)
-			return UINT32_MAX;
-		if (added)
-			*vec_push(groups) = *group;
-		if (same_group(&groups->items[*index], group))
-			return *index;
-	}
-}
-
 /* The root that the sample's chain is put under; RADIX_NONE when out of memory. */
 static uint32_t root_of(struct worker *worker, struct task *task, uint16_t event, uint32_t cpu)
 {
@@ -119,14 +87,14 @@ static uint32_t root_of(struct worker *worker, struct task *task, uint16_t event
 		cpu = 0;
 	if (task->last_event == event && task->last_cpu == cpu)
 		return task->root;
-	struct worker_group group = {
+	struct group group = {
 		.event = event,
 		.comm = keys[SP_KEY_COMM] ? task->span.comm : NULL,
 		.pid = keys[SP_KEY_PID] ? (int32_t)task->pid : 0,
 		.tid = keys[SP_KEY_TID] ? (int32_t)task->tid : 0,
 		.cpu = (int32_t)cpu,
 	};
-	uint32_t index = worker_groups_add(&worker->groups, &group);
+	uint32_t index = groups_add(&worker->groups, &group);
 	uint32_t root = RADIX_NONE;
 	if (index != UINT32_MAX)
 		root = radix_root(&worker->chains.radix,

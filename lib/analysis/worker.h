@@ -13,6 +13,7 @@
 #include "analysis/sideband.h"
 #include "analysis/stack_end.h"
 #include "analysis/stacks.h"
+#include "profile/group.h"
 #include "profile/interval.h"
 #include "profile/tally.h"
 
@@ -34,18 +35,6 @@ struct work {
 /* What stands for words that are no calls: others, and where calls were left out. */
 #define WORD_NONE UINT32_MAX
 #define WORD_GAP (UINT32_MAX - 1)
-
-/* An event's samples with the same values of what was asked for. */
-struct worker_group {
-	uint16_t event;
-	const char *comm; /* the machine's; NULL: not asked for */
-	int32_t pid, tid, cpu;
-};
-
-struct worker_groups {
-	VEC(struct worker_group);
-	struct u64map index_of; /* hash of a group -> its index */
-};
 
 /* A thread, for as long as machine_span() says that nothing changes. */
 struct task {
@@ -97,7 +86,7 @@ struct worker {
 	const struct work *work;
 	struct lookup lookup;
 	struct chains chains;             /* roots are named group << 32 | view */
-	struct worker_groups groups;
+	struct groups groups;
 	struct stacks stacks;
 	struct stack stack;               /* of the last sample, if it was asked for */
 	bool has_stack;
@@ -122,7 +111,7 @@ struct worker {
 	uint32_t *order;     /* of the chains' nodes */
 	uint32_t *frames;    /* of the chains' words; WORD_NONE of marks, WORD_GAP of CHAIN_GAP */
 	struct node_state *states; /* of the chains' nodes */
-	struct worker_groups row_groups;  /* groups by the keys of rows alone */
+	struct groups row_groups;  /* groups by the keys of rows alone */
 	struct tallies tallies;           /* groups are those of row_groups */
 };
 
@@ -135,9 +124,6 @@ struct sp_error *worker_add(struct worker *worker, const struct sp_record *recor
 
 /* The samples that begin in `extent`, which begins at a record; damage goes to the reader. */
 struct sp_error *worker_read(struct worker *worker, struct reader_extent extent) SP_MUST_CHECK;
-
-/* The group's index in the list; UINT32_MAX when out of memory. */
-uint32_t worker_groups_add(struct worker_groups *groups, const struct worker_group *group);
 
 /* Counts the samples with truncated stacks; after `repaired` is settled. */
 struct sp_error *worker_count_cut(struct worker *worker) SP_MUST_CHECK;

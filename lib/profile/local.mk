@@ -3,6 +3,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/profile/cycles.c lib/profile/cycles.h \
 	lib/profile/filter.c lib/profile/filter.h \
 	lib/profile/function.c lib/profile/function.h \
+	lib/profile/group.c lib/profile/group.h \
 	lib/profile/interval.c lib/profile/interval.h \
 	lib/profile/key.c \
 	lib/profile/paths.c lib/profile/paths.h \

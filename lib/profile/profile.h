@@ -6,6 +6,7 @@
 #include <sprof/analysis.h>
 #include "base/arena.h"
 #include "profile/function.h"
+#include "profile/group.h"
 #include "profile/interval.h"
 #include "profile/paths.h"
 #include "profile/srcfile.h"

@@ -14,12 +14,6 @@
 
 #define TALLY_NONE UINT32_MAX
 
-/* Whose samples they are; what nothing asked for is NULL or 0. Names are interned. */
-struct group {
-	const char *comm;
-	int32_t pid, tid, cpu;
-};
-
 struct tally {
 	uint32_t group;    /* as given */
 	uint32_t function; /* of functions; TALLY_NONE: rows have no key that tells code apart */

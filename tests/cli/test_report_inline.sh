@@ -196,10 +196,22 @@ for perf in "$perf" ${SPROF_PEERS:+"$SPROF_PEERS/perf"}; do
 	fi
 done
 
+# Whatever rows are by, they are all of the samples.
+for keys in function srcfile srcline dso,function comm,symbol,function,srcline event,srcfile; do
+	"$SPROF" report -i data --no-children --format csv -s $keys | awk -F , '
+		NR > 1 { samples += $4; share += $1 }
+		END { print samples, (share > 0.999999 && share < 1.000001) }'
+done | uniq >sums
+"$SPROF" report -i data --no-children --format csv -s comm | awk -F , 'NR > 1 { print $4, 1 }' >wanted
+same "rows by any keys are all of the samples" wanted sums
+
 # Nothing but symbols.
 strip -g prog -o stripped && mv stripped prog
 rows -s function | cut -d , -f 11 | sort -u >got
 rows -s symbol | cut -d , -f 11 | sort -u >wanted
 same "without debug information, functions are symbols" wanted got
+check "and it is said that lines are not known" sh -c \
+	'"$SPROF" report -i data -s srcline | tr -d "\n" |
+		grep -q "have no source line, most of them in prog *-> install its debug symbols"'
 check "and lines are not known" sh -c '"$SPROF" report -i data -q -s srcline | grep -q " ?$"'
 finish

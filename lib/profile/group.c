@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "profile/group.h"
+
+void groups_deinit(struct groups *groups)
+{
+	vec_deinit(groups);
+	u64map_deinit(&groups->index_of);
+}
+
+static bool same_group(const struct group *a, const struct group *b)
+{
+	return a->event == b->event && a->comm == b->comm && a->pid == b->pid &&
+	       a->tid == b->tid && a->cpu == b->cpu;
+}
+
+uint32_t groups_add(struct groups *groups, const struct group *group)
+{
+	bool added;
+	uint64_t hash = hash_pair((uintptr_t)group->comm, group->event);
+	hash = hash_pair(hash, (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
+	hash = hash_pair(hash, (uint32_t)group->cpu);
+	if (!vec_reserve(groups, groups->count + 1))
+		return UINT32_MAX;
+	for (;; hash++) { /* two that merely hash alike go to other keys */
+		const uint32_t *index = u64map_put(&groups->index_of, hash,
+						   (uint32_t)groups->count, &added);
+		if (!index)
+			return UINT32_MAX;
+		if (added)
+			*vec_push(groups) = *group;
+		if (same_group(&groups->items[*index], group))
+			return *index;
+	}
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Whose samples they are: samples with the same values of what was asked for, numbered. */
+#ifndef PROFILE_GROUP_H
+#define PROFILE_GROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/hash.h"
+#include "base/vec.h"
+
+/* What nothing asked for is NULL or 0. Names are interned: equal ones are equal pointers. */
+struct group {
+	uint16_t event;
+	const char *comm;
+	int32_t pid, tid, cpu; /* -1: not known */
+};
+
+struct groups {
+	VEC(struct group);
+	struct u64map index_of; /* hash -> index */
+};
+
+/* A zeroed struct groups is empty. */
+void groups_deinit(struct groups *groups);
+
+/* The group's index in the list; UINT32_MAX when out of memory. */
+uint32_t groups_add(struct groups *groups, const struct group *group);
+
+#endif
