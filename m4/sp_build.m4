@@ -80,6 +80,25 @@ AS_IF([test "x$have_$1" = xyes],
 AM_CONDITIONAL([HAVE_$2], [test "x$have_$1" = xyes])
 ])
 
+dnl --with-debuginfod: the library is loaded when it is asked for, so that nothing is
+dnl needed to build but dlopen().
+AC_DEFUN([SP_WITH_DEBUGINFOD], [
+AC_ARG_WITH([debuginfod], [AS_HELP_STRING([--with-debuginfod=auto|yes|no],
+	[load libdebuginfod when it is asked for; without it $1])],
+	[], [with_debuginfod=auto])
+AS_IF([test "x$with_debuginfod" != xno], [
+	AC_SEARCH_LIBS([dlopen], [dl], [with_debuginfod=yes], [
+		AS_IF([test "x$with_debuginfod" = xyes],
+			[AC_MSG_ERROR([--with-debuginfod=yes, but there is no dlopen()])])
+		with_debuginfod=no])])
+AS_IF([test "x$with_debuginfod" = xyes],
+	[SP_OPTIONAL="$SP_OPTIONAL
+  debuginfod: if it is there when asked for"],
+	[SP_OPTIONAL="$SP_OPTIONAL
+  debuginfod: no ($1)"])
+AM_CONDITIONAL([HAVE_DEBUGINFOD], [test "x$with_debuginfod" = xyes])
+])
+
 dnl check, for `make check` alone: users can build without it.
 AC_DEFUN([SP_CHECK], [
 PKG_CHECK_MODULES([CHECK], [check >= 0.15], [have_check=yes], [

@@ -41,6 +41,12 @@ SP_API struct sp_error *sp_ctx_set_root(struct sp_ctx *ctx, const char *path) SP
 SP_API struct sp_error *sp_ctx_set_debug_path(struct sp_ctx *ctx, const char *path) SP_MUST_CHECK;
 
 /*
+ * Whether debug files and binaries that are not here are asked for from the servers that
+ * $DEBUGINFOD_URLS names. The default is not to: nothing else in the library uses the network.
+ */
+SP_API void sp_ctx_set_debuginfod(struct sp_ctx *ctx, bool wanted);
+
+/*
  * Where the library may keep what is costly to find again (kernel symbols by
  * build-id). NULL: nowhere. The default is $XDG_CACHE_HOME/sprof or
  * ~/.cache/sprof. Copied.

@@ -11,6 +11,7 @@ struct sp_ctx {
 	void *log_arg;
 	enum sp_log_level log_level;
 	char *root, *debug_path, *cache_path;
+	bool debuginfod;
 };
 
 DEFINE_CLEANUP(struct sp_ctx *, sp_ctx_free)
@@ -83,6 +84,11 @@ struct sp_error *sp_ctx_set_debug_path(struct sp_ctx *ctx, const char *path)
 	return set_string(&ctx->debug_path, path ?: "");
 }
 
+void sp_ctx_set_debuginfod(struct sp_ctx *ctx, bool wanted)
+{
+	ctx->debuginfod = wanted;
+}
+
 struct sp_error *sp_ctx_set_cache_path(struct sp_ctx *ctx, const char *path)
 {
 	return set_string(&ctx->cache_path, path);
@@ -96,6 +102,11 @@ const char *ctx_root(const struct sp_ctx *ctx)
 const char *ctx_debug_path(const struct sp_ctx *ctx)
 {
 	return ctx->debug_path;
+}
+
+bool ctx_debuginfod(const struct sp_ctx *ctx)
+{
+	return ctx->debuginfod;
 }
 
 const char *ctx_cache_path(const struct sp_ctx *ctx)

@@ -7,6 +7,7 @@
 /* Before /proc and /sys; "" by default. Never NULL. */
 const char *ctx_root(const struct sp_ctx *ctx);
 const char *ctx_debug_path(const struct sp_ctx *ctx);
+bool ctx_debuginfod(const struct sp_ctx *ctx);
 /* NULL: keep nothing. */
 const char *ctx_cache_path(const struct sp_ctx *ctx);
 

@@ -62,6 +62,7 @@ struct debugfile_places binary_places(const struct binary_env *env)
 		.symfs = env->symfs,
 		.debug_path = ctx_debug_path(env->ctx),
 		.cache = env->build_id_cache,
+		.debuginfod = ctx_debuginfod(env->ctx),
 	};
 }
 
@@ -304,9 +305,12 @@ static struct sp_error *open_file(const struct binary_env *env, const struct mod
 		.was_deleted = ends_with(module->path, DELETED),
 	};
 	struct sp_error *error = search_places(&search, pid ?: module->pid);
-	struct debugfile_places places = {.cache = env->build_id_cache};
+	struct debugfile_places places = binary_places(env);
 	if (!error && !search.found)
 		error = debugfile_cached(&places, module->build_id, module->build_id_size, "elf",
+					 &search.found);
+	if (!error && !search.found)
+		error = debugfile_binary(&places, module->build_id, module->build_id_size,
 					 &search.found);
 	if (error)
 		return error;

@@ -48,11 +48,8 @@ void dwarf_free(struct dwarf *dwarf)
 static struct sp_error *open_alt(struct dwarf *dwarf)
 {
 	struct image *image = NULL;
-	struct debugfile_places places = {
-		.symfs = dwarf->options.symfs,
-		.debug_path = dwarf->options.debug_path,
-	};
-	struct sp_error *error = debugfile_alt(&places, dwarf->file->image, &image);
+	struct sp_error *error =
+		debugfile_alt(&dwarf->options.places, dwarf->file->image, &image);
 	if (error || !image)
 		return error;
 	error = dwarf_file_new(image, false, ++dwarf->next_number, &dwarf->alt);
@@ -216,7 +213,7 @@ static struct sp_error *resolve_unit(struct job *job, const struct task *task, s
 	CLEANUP(cleanup_dwarf_file_free) struct dwarf_file *object = NULL;
 	struct unit unit = *skeleton;
 	struct split_places places = {
-		.symfs = job->dwarf->options.symfs,
+		.symfs = job->dwarf->options.places.symfs,
 		.package = job->dwarf->package,
 		.next_number = &job->dwarf->next_number,
 	};

@@ -13,7 +13,7 @@ struct dwarf;
 
 /* Borrowed as long as the struct dwarf lives. */
 struct dwarf_options {
-	const char *symfs, *debug_path; /* as in struct debugfile_places */
+	struct debugfile_places places; /* for files of DWZ */
 	const struct image *runtime; /* what ran: where its code begins is known by it */
 };
 

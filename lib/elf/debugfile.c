@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/cursor.h"
 #include "base/io.h"
+#include "elf/debuginfod.h"
 #include "elf/xz.h"
 
 /* glibc's is 0.3 MB; a hostile one would unpack to anything. */
@@ -260,6 +261,18 @@ static struct sp_error *search_build_id(struct search *search)
 	return error;
 }
 
+/* What a server has, if servers may be asked. */
+static struct sp_error *search_servers(struct search *search, enum debuginfod_kind kind)
+{
+	char *found = NULL;
+	if (search->found || !search->places->debuginfod || search->build_id_size == 0)
+		return NULL;
+	struct sp_error *error = debuginfod_find(kind, search->build_id, search->build_id_size,
+						 &found);
+	CLEANUP_FREE char *path = found;
+	return error || !path ? error : try_path(search, path);
+}
+
 /* Reads .gnu_debuglink: a file name, and after padding to 4 bytes its CRC. */
 static bool read_link(const struct image *runtime, const char **name_ret, uint32_t *crc_ret)
 {
@@ -320,6 +333,8 @@ struct sp_error *debugfile_find(const struct debugfile_places *places, const str
 	struct sp_error *error = search_build_id(&search);
 	if (!error && !search.found)
 		error = search_link(&search, path);
+	if (!error)
+		error = search_servers(&search, DEBUGINFOD_DEBUG_FILE);
 	if (error)
 		return error;
 	*ret = search.found;
@@ -356,6 +371,23 @@ struct sp_error *debugfile_by_build_id(const struct debugfile_places *places,
 		.wanted = wanted,
 	};
 	struct sp_error *error = search_build_id(&search);
+	if (!error)
+		error = search_servers(&search, DEBUGINFOD_DEBUG_FILE);
+	if (error)
+		return error;
+	*ret = search.found;
+	return NULL;
+}
+
+struct sp_error *debugfile_binary(const struct debugfile_places *places, const uint8_t *build_id,
+				  size_t size, struct image **ret)
+{
+	struct search search = {
+		.places = places,
+		.build_id = build_id,
+		.build_id_size = size,
+	};
+	struct sp_error *error = search_servers(&search, DEBUGINFOD_BINARY);
 	if (error)
 		return error;
 	*ret = search.found;
@@ -409,6 +441,8 @@ struct sp_error *debugfile_alt(const struct debugfile_places *places, const stru
 		error = TRY(&search, path);
 	if (!error && !search.found)
 		error = search_build_id(&search);
+	if (!error)
+		error = search_servers(&search, DEBUGINFOD_DEBUG_FILE);
 	if (error)
 		return error;
 	*ret = search.found;

@@ -14,6 +14,7 @@ struct debugfile_places {
 	const char *symfs;      /* before every path; NULL or "": none */
 	const char *debug_path; /* colon-separated, as "/usr/lib/debug" */
 	const char *cache;      /* perf's build-id cache, as "/root/.debug"; NULL: none */
+	bool debuginfod;        /* ask servers for what is in none of them */
 };
 
 typedef bool debugfile_wanted_fn(const struct image *image);
@@ -37,6 +38,10 @@ struct sp_error *debugfile_by_build_id(const struct debugfile_places *places,
 				       const uint8_t *build_id, size_t size,
 				       debugfile_wanted_fn *wanted,
 				       struct image **ret) SP_MUST_CHECK;
+
+/* The binary itself, from a server, where places say so; NULL where there is none. */
+struct sp_error *debugfile_binary(const struct debugfile_places *places, const uint8_t *build_id,
+				  size_t size, struct image **ret) SP_MUST_CHECK;
 
 /*
  * The image inside .gnu_debugdata (xz): the functions a stripped binary's own

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/elf/debugfile.c lib/elf/debugfile.h \
+	lib/elf/debuginfod.h \
 	lib/elf/image.c lib/elf/image.h \
 	lib/elf/plt.c lib/elf/plt.h \
 	lib/elf/symtab.c lib/elf/symtab.h \
 	lib/elf/xz.h lib/elf/zst.h
+if HAVE_DEBUGINFOD
+lib_libsprof_core_la_SOURCES += lib/elf/debuginfod.c
+else
+lib_libsprof_core_la_SOURCES += lib/elf/debuginfod_none.c
+endif
 if HAVE_LZMA
 lib_libsprof_core_la_SOURCES += lib/elf/xz.c
 else

@@ -18,7 +18,9 @@ lib_libsprof_core_la_SOURCES += lib/symbol/demangle.c
 else
 lib_libsprof_core_la_SOURCES += lib/symbol/demangle_none.c
 endif
-check_PROGRAMS += tests/unit/test_perfmap tests/unit/test_resolver \
+check_PROGRAMS += tests/unit/test_lines tests/unit/test_perfmap tests/unit/test_resolver \
 	tests/unit/test_resolver_jit tests/unit/test_resolver_kernel \
 	tests/unit/test_resolver_names tests/unit/test_resolver_perf \
 	tests/unit/test_table
+tests_unit_test_lines_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)
+tests_unit_test_lines_LDADD = $(LDADD) $(ZSTD_LIBS)

@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include "elf/debugfile.h"
+#include "elf/debuginfod.h"
 #include "elf/plt.h"
 #include "elf/symtab.h"
 #include "symbol/table.h"
@@ -225,8 +226,15 @@ static bool names_find(void *opened, const struct location *location, struct dia
 	return true;
 }
 
-static const char remedy_lines[] =
-	"install its debug symbols (its -dbgsym or -debuginfo package), or build it with -g";
+static const char *remedy_of_lines(const struct source_env *env)
+{
+	if (!binary_places(&env->binary).debuginfod)
+		return "install its debug symbols (a -dbgsym or -debuginfo package), build it with "
+		       "-g, or ask servers for them with --debuginfod";
+	return debuginfod_obstacle()
+		       ?: "install its debug symbols (a -dbgsym or -debuginfo package), or build "
+			  "it with -g: no debuginfod server has them";
+}
 
 /* The file with the debug information, open; NULL where there is none. */
 static struct sp_error *find_lines(struct elf_names *names, const struct source_env *env,
@@ -264,17 +272,15 @@ static struct sp_error *names_open_lines(void *opened, const struct source_env *
 {
 	struct elf_names *names = opened;
 	struct image *image = NULL;
-	struct debugfile_places places = binary_places(&env->binary);
 	struct dwarf_options options = {
-		.symfs = places.symfs,
-		.debug_path = places.debug_path,
+		.places = binary_places(&env->binary),
 		.runtime = names->runtime,
 	};
 	struct sp_error *error = find_lines(names, env, module, &image);
 	*ret = NULL;
 	*runtime_ret = names->runtime;
 	if (!error && !image) {
-		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, remedy_lines,
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, remedy_of_lines(env),
 			      "%s has no debug information, and no debug file for it was found",
 			      names->runtime->path);
 		return NULL;

@@ -296,6 +296,7 @@ static int report_run(struct sp_ctx *ctx, int argc, char **argv)
 	if (status < 0) {
 		if (arguments.verbose)
 			sp_ctx_set_log(ctx, log_line, NULL, SP_LOG_DEBUG);
+		sp_ctx_set_debuginfod(ctx, arguments.debuginfod);
 		struct sp_reader *reader = input_open(ctx, arguments.input);
 		status = reader ? report_reader(ctx, &arguments, reader) : 1;
 		sp_reader_free(reader);

@@ -222,6 +222,9 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 		OPTION_STRING('k', "vmlinux", "FILE", &a->vmlinux, "the kernel's ELF file"),
 		OPTION_STRING(0, "kallsyms", "FILE", &a->kallsyms,
 			      "kernel symbols in the form of /proc/kallsyms"),
+		OPTION_FLAG(0, "debuginfod", &a->debuginfod,
+			    "ask the servers of $DEBUGINFOD_URLS for debug files and\n"
+			    "programs that are not here"),
 
 		OPTION_GROUP("What is shown:"),
 		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,

@@ -27,6 +27,7 @@ struct report_arguments {
 	bool tree_lines, collapse_recursion, whole_paths;
 	bool relative, quiet, verbose, samples;
 	const char *symfs, *vmlinux, *kallsyms;
+	bool debuginfod;
 	struct option_strings comms, dsos, symbols, events;
 	struct option_numbers pids, tids, cpus;
 	struct time_range time;

@@ -2,10 +2,11 @@
 /*
  * Prints what the resolver says of addresses, for comparison with other tools:
  *
- *	sources [-d DEBUG_PATH] [-t THREADS] [-T] FILE <vaddrs in hexadecimal
+ *	sources [-d DEBUG_PATH] [-D] [-t THREADS] [-T] FILE <vaddrs in hexadecimal
  *
  * For each: "0xVADDR", then of each function, the innermost first, its name as in the debug
- * information, and "FILE:LINE", each on a line of its own; an empty line. -T: only the time.
+ * information, and "FILE:LINE", each on a line of its own; an empty line. -D: servers may be
+ * asked. -T: only the time.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -90,9 +91,11 @@ int main(int argc, char **argv)
 	struct resolver_options options = {0};
 	struct image *image = NULL;
 	struct sp_error *error = sp_ctx_new(&ctx);
-	for (int option; !error && (option = getopt(argc, argv, "d:t:T")) != -1;) {
+	for (int option; !error && (option = getopt(argc, argv, "d:Dt:T")) != -1;) {
 		if (option == 'd')
 			error = sp_ctx_set_debug_path(ctx, optarg);
+		else if (option == 'D')
+			sp_ctx_set_debuginfod(ctx, true);
 		else if (option == 't')
 			threads = (unsigned int)atoi(optarg);
 		else if (option == 'T')

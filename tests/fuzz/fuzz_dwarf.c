@@ -60,7 +60,7 @@ static void resolve(struct image *image)
 {
 	uint64_t vaddrs[ADDRESSES_MAX + 8];
 	size_t count = make_addresses(image, vaddrs);
-	struct dwarf_options options = {.symfs = "/nowhere", .debug_path = ""};
+	struct dwarf_options options = {.places.symfs = "/nowhere"};
 	struct dwarf *dwarf = NULL;
 	struct dwarf_answer *answer = NULL;
 	struct sp_error *error = dwarf_open(image, &options, &dwarf);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libdebuginfod is loaded when it is first needed: linked, it would bring libcurl and thirty
+ * libraries more to every start of every program, for what few ever ask for.
+ */
+#include "elf/debuginfod.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+
+#define LIBRARY "libdebuginfod.so.1"
+
+/* <elfutils/debuginfod.h>, which need not be there to build. */
+typedef void *begin_fn(void);
+typedef void end_fn(void *client);
+typedef int find_fn(void *client, const unsigned char *build_id, int size, char **path);
+
+static struct sp_error *ask(void *library, enum debuginfod_kind kind, const uint8_t *build_id,
+			    size_t size, char **ret)
+{
+	begin_fn *begin = (begin_fn *)dlsym(library, "debuginfod_begin");
+	end_fn *end = (end_fn *)dlsym(library, "debuginfod_end");
+	find_fn *find = (find_fn *)dlsym(library, kind == DEBUGINFOD_BINARY
+							  ? "debuginfod_find_executable"
+							  : "debuginfod_find_debuginfo");
+	void *client = begin && end && find ? begin() : NULL;
+	if (!client)
+		return error_no_memory();
+	int fd = find(client, build_id, (int)size, ret);
+	end(client);
+	if (fd >= 0)
+		close(fd);
+	else
+		*ret = NULL;
+	return NULL;
+}
+
+static bool has_servers(void)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	return urls && *urls;
+}
+
+/* Never unloaded: libcurl may have threads and exit handlers. */
+static void *load(void)
+{
+	return dlopen(LIBRARY, RTLD_NOW | RTLD_NODELETE);
+}
+
+const char *debuginfod_obstacle(void)
+{
+	if (!has_servers())
+		return "name servers in DEBUGINFOD_URLS";
+	void *library = load();
+	if (!library)
+		return "install " LIBRARY " (elfutils' debuginfod client)";
+	dlclose(library);
+	return NULL;
+}
+
+struct sp_error *debuginfod_find(enum debuginfod_kind kind, const uint8_t *build_id, size_t size,
+				 char **ret)
+{
+	*ret = NULL;
+	void *library = has_servers() ? load() : NULL;
+	if (!library)
+		return NULL;
+	struct sp_error *error = ask(library, kind, build_id, size, ret);
+	dlclose(library);
+	return error;
+}

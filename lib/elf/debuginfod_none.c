@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* For a build without debuginfod. */
+#include "elf/debuginfod.h"
+
+#include <stddef.h>
+
+const char *debuginfod_obstacle(void)
+{
+	return "build sprof --with-debuginfod to ask servers";
+}
+
+struct sp_error *debuginfod_find(enum debuginfod_kind kind, const uint8_t *build_id, size_t size,
+				 char **ret)
+{
+	(void)kind, (void)build_id, (void)size;
+	*ret = NULL;
+	return NULL;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What resolver_sources() finds where, and says where it does not. That inlined functions and
+ * lines are right is for tests/cli/test_sources.sh to say.
+ */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+#include "resolving.h"
+
+static void compile(const char *output, const char *flags)
+{
+	files_run("cat >lines.c <<'END'\n"
+		  "static inline __attribute__((always_inline)) int inner(int x)\n"
+		  "{\n"
+		  "	int sum = 0;\n"
+		  "	for (int i = 0; i < x; i++)\n"
+		  "		sum += i ^ x;\n"
+		  "	return sum;\n"
+		  "}\n"
+		  "__attribute__((noinline)) int outer(int x)\n"
+		  "{\n"
+		  "	return inner(x) + 1;\n"
+		  "}\n"
+		  "int main(int argc, char **argv)\n"
+		  "{\n"
+		  "	return outer(argc) * !argv;\n"
+		  "}\n"
+		  "END\n"
+		  "$CC -O2 -g -fno-tree-vectorize -Wl,--build-id %s -o %s lines.c",
+		  flags, output);
+}
+
+#define OFFSETS_MAX 4096
+
+struct asked {
+	uint64_t offsets[OFFSETS_MAX];
+	struct source_frames frames[OFFSETS_MAX];
+	size_t count;
+};
+
+/* Each byte of outer(). */
+static void ask(struct resolving *r, struct asked *asked, const char *program,
+		unsigned int threads)
+{
+	uint64_t start = resolving_function(program, "outer");
+	char *text = files_output("nm -S %s | awk '$4 == \"outer\" { print $2 }'", program);
+	asked->count = strtoull(text, NULL, 16);
+	ck_assert(asked->count > 8 && asked->count < OFFSETS_MAX);
+	for (size_t i = 0; i < asked->count; i++)
+		asked->offsets[i] = start + i;
+	ok_or_fail(resolver_sources(r->resolver, &r->module, 0, asked->offsets, asked->count,
+				    threads, asked->frames));
+}
+
+/* All of it is in outer(), and some is inner() inlined at line 10. */
+static void expect_lines(const struct asked *asked)
+{
+	size_t inlined = 0;
+	for (size_t i = 0; i < asked->count; i++) {
+		const struct source_frames *frames = &asked->frames[i];
+		ck_assert_msg(frames->count > 0, "nothing known at byte %zu", i);
+		const struct source_frame *last = &frames->items[frames->count - 1];
+		ck_assert_str_eq(last->name, "outer");
+		ck_assert(!last->inlined);
+		ck_assert_uint_eq(last->start, asked->offsets[0]);
+		ck_assert(last->file && last->file[0] == '/' && strstr(last->file, "lines.c"));
+		if (frames->count < 2)
+			continue;
+		ck_assert_str_eq(frames->items[0].name, "inner");
+		ck_assert(frames->items[0].inlined);
+		ck_assert_uint_eq(last->line, 10);
+		inlined++;
+	}
+	ck_assert(inlined > 0);
+}
+
+static void expect_none(const struct asked *asked)
+{
+	for (size_t i = 0; i < asked->count; i++)
+		ck_assert_uint_eq(asked->frames[i].count, 0);
+}
+
+static void expect_problem(struct resolving *r, enum resolver_problem problem, const char *said,
+			   const char *remedy_said)
+{
+	const char *text, *remedy;
+	int found = resolver_sources_problem(r->resolver, &r->module, &text, &remedy);
+	ck_assert_msg(found == (int)problem, "problem %d: %s", found, text);
+	ck_assert_msg(!said || (text && strstr(text, said)), "'%s' not in '%s'", said, text);
+	ck_assert_msg(!remedy_said || (remedy && strstr(remedy, remedy_said)), "'%s' not in '%s'",
+		      remedy_said, remedy);
+	ck_assert((problem == RESOLVER_OK) == !text);
+}
+
+TEST(the_program_itself)
+{
+	RESOLVING r = {0};
+	static struct asked asked, again;
+	compile("program", "");
+	resolving_use(&r, "program");
+	resolving_start(&r);
+	ask(&r, &asked, "program", 1);
+	expect_lines(&asked);
+	expect_problem(&r, RESOLVER_OK, NULL, NULL);
+	/* What was said stays; names are the same pointers. */
+	ask(&r, &again, "program", 8);
+	expect_lines(&asked);
+	expect_lines(&again);
+	ck_assert_ptr_eq(asked.frames[0].items[0].raw_name, again.frames[0].items[0].raw_name);
+}
+
+TEST(offsets_that_nothing_is_known_of)
+{
+	RESOLVING r = {0};
+	compile("program", "");
+	resolving_use(&r, "program");
+	resolving_start(&r);
+	uint64_t offsets[] = {0, 1, 0x100000000, UINT64_MAX - 1, UINT64_MAX};
+	struct source_frames frames[5];
+	ok_or_fail(resolver_sources(r.resolver, &r.module, 0, offsets, 5, 2, frames));
+	for (int i = 0; i < 5; i++)
+		ck_assert_uint_eq(frames[i].count, 0);
+	ok_or_fail(resolver_sources(r.resolver, &r.module, 0, NULL, 0, 2, NULL));
+	expect_problem(&r, RESOLVER_OK, NULL, NULL);
+}
+
+TEST(a_debug_file_beside_a_program_with_symbols)
+{
+	RESOLVING r = {0};
+	static struct asked asked;
+	compile("program", "");
+	files_run("objcopy --only-keep-debug program lines.debug\n"
+		  "objcopy --strip-debug --add-gnu-debuglink=lines.debug program stripped");
+	resolving_use(&r, "stripped");
+	resolving_start(&r);
+	ask(&r, &asked, "program", 1);
+	expect_lines(&asked);
+	expect_problem(&r, RESOLVER_OK, NULL, NULL);
+}
+
+TEST(no_debug_information_is_said)
+{
+	RESOLVING r = {0};
+	static struct asked asked;
+	compile("program", "");
+	files_run("objcopy --strip-debug program stripped");
+	resolving_use(&r, "stripped");
+	resolving_start(&r);
+	ask(&r, &asked, "program", 1);
+	expect_none(&asked);
+	expect_problem(&r, RESOLVER_NO_SYMBOLS, "stripped has no debug information",
+		       "--debuginfod");
+	/* Its symbols are no problem. */
+	resolving_problem(&r, RESOLVER_OK, NULL);
+	resolving_expect(&r, asked.offsets[0], "outer");
+}
+
+/* A server in a folder, which has all of `program`. */
+static void serve(void)
+{
+	files_run("id=$(readelf -n program | awk '/Build ID/ { print $3 }')\n"
+		  "mkdir -p server/buildid/$id\n"
+		  "objcopy --only-keep-debug program server/buildid/$id/debuginfo\n"
+		  "cp program server/buildid/$id/executable\n"
+		  "strip -o stripped program");
+	char url[4096];
+	snprintf(url, sizeof(url), "file://%s/server/", files_folder());
+	setenv("DEBUGINFOD_URLS", url, 1);
+	setenv("DEBUGINFOD_CACHE_PATH", files_path("cache"), 1);
+}
+
+TEST(servers_are_asked_only_when_that_is_wanted)
+{
+	RESOLVING r = {0};
+	static struct asked asked;
+	compile("program", "");
+	serve();
+	resolving_use(&r, "stripped");
+	resolving_start(&r);
+	ask(&r, &asked, "program", 1);
+	expect_none(&asked);
+	ck_assert_msg(access(files_path("cache"), F_OK), "a server was asked");
+	resolving_stop(&r);
+
+	sp_ctx_set_debuginfod(r.ctx, true);
+	resolving_start(&r);
+	ask(&r, &asked, "program", 1);
+	const char *text, *remedy;
+	if (resolver_sources_problem(r.resolver, &r.module, &text, &remedy) != RESOLVER_OK &&
+	    (strstr(remedy, "libdebuginfod") || strstr(remedy, "--with-debuginfod")))
+		return; /* none here; that is what is said */
+	expect_lines(&asked);
+	resolving_stop(&r);
+
+	/* The program itself. */
+	files_run("rm stripped");
+	resolving_start(&r);
+	ask(&r, &asked, "program", 1);
+	expect_lines(&asked);
+}
+
+TEST(what_keeps_servers_from_being_asked_is_the_remedy)
+{
+	RESOLVING r = {0};
+	static struct asked asked;
+	compile("program", "");
+	files_run("strip -o stripped program");
+	unsetenv("DEBUGINFOD_URLS");
+	resolving_use(&r, "stripped");
+	ok_or_fail(sp_ctx_new(&r.ctx));
+	sp_ctx_set_debuginfod(r.ctx, true);
+	resolving_start(&r);
+	ask(&r, &asked, "program", 1);
+	expect_none(&asked);
+	const char *text, *remedy;
+	ck_assert_int_eq(resolver_sources_problem(r.resolver, &r.module, &text, &remedy),
+			 RESOLVER_NO_SYMBOLS);
+	ck_assert_msg(strstr(remedy, "DEBUGINFOD_URLS") || strstr(remedy, "--with-debuginfod"),
+		      "%s", remedy);
+}
+
+/* A section of a 64-bit file in memory, in host order; fails the case where there is none. */
+static Elf64_Shdr *find_section(uint8_t *bytes, const char *name)
+{
+	Elf64_Ehdr *header = (Elf64_Ehdr *)bytes;
+	Elf64_Shdr *sections = (Elf64_Shdr *)(bytes + header->e_shoff);
+	const char *names = (const char *)bytes + sections[header->e_shstrndx].sh_offset;
+	for (int i = 0; i < header->e_shnum; i++)
+		if (!strcmp(names + sections[i].sh_name, name))
+			return &sections[i];
+	ck_abort_msg("no section %s", name);
+	return NULL;
+}
+
+static uint8_t *load(const char *name, size_t *size_ret)
+{
+	FILE *file = fopen(files_path(name), "r");
+	ck_assert(file);
+	uint8_t *bytes = malloc(1 << 22);
+	*size_ret = fread(bytes, 1, 1 << 21, file);
+	fclose(file);
+	return bytes;
+}
+
+TEST(damage_is_said_and_the_rest_used)
+{
+	RESOLVING r = {0};
+	static struct asked asked;
+	size_t size;
+	compile("program", "-gdwarf-4");
+	uint8_t *bytes = load("program", &size);
+	Elf64_Shdr *info = find_section(bytes, ".debug_info");
+	/* All but the first entry, of the unit that is ours (the only one of this compiler). */
+	memset(bytes + info->sh_offset + info->sh_size / 2, 0x7f, info->sh_size / 2);
+	files_write(files_path("damaged"), bytes, size);
+	free(bytes);
+	resolving_use(&r, "damaged");
+	resolving_start(&r);
+	ask(&r, &asked, "program", 1);
+	expect_problem(&r, RESOLVER_DAMAGED_FILE, "damaged: .debug_info: offset 0x", NULL);
+	ck_assert_uint_gt(asked.frames[0].count, 0);
+	ck_assert_uint_gt(asked.frames[0].items[asked.frames[0].count - 1].line, 0);
+}
+
+TEST(a_file_that_is_cut_short_is_said)
+{
+	RESOLVING r = {0};
+	static struct asked asked;
+	size_t size;
+	compile("program", "");
+	uint8_t *bytes = load("program", &size);
+	find_section(bytes, ".debug_line")->sh_size = (uint64_t)1 << 40;
+	files_write(files_path("cut"), bytes, size);
+	free(bytes);
+	resolving_use(&r, "cut");
+	resolving_start(&r);
+	ask(&r, &asked, "program", 1);
+	expect_none(&asked);
+	expect_problem(&r, RESOLVER_DAMAGED_FILE, "cut: .debug_line: offset 0x0: the section reaches",
+		       NULL);
+}
+
+#ifdef HAVE_ZSTD
+/* Moves a section, compressed, to the end of the file. */
+static size_t compress_section(uint8_t *bytes, size_t size, const char *name)
+{
+	Elf64_Shdr *section = find_section(bytes, name);
+	Elf64_Chdr header = {.ch_type = 2, .ch_size = section->sh_size, .ch_addralign = 1};
+	size = (size + 7) / 8 * 8;
+	memcpy(bytes + size, &header, sizeof(header));
+	size_t packed = ZSTD_compress(bytes + size + sizeof(header), 1 << 20,
+				      bytes + section->sh_offset, section->sh_size, 3);
+	ck_assert(!ZSTD_isError(packed));
+	section->sh_offset = size;
+	section->sh_size = sizeof(header) + packed;
+	section->sh_flags |= SHF_COMPRESSED;
+	return size + section->sh_size;
+}
+
+TEST(sections_compressed_by_zstd)
+{
+	RESOLVING r = {0};
+	static struct asked asked;
+	size_t size;
+	compile("program", "");
+	uint8_t *bytes = load("program", &size);
+	const char *const names[] = {".debug_info", ".debug_abbrev", ".debug_line", ".debug_str"};
+	for (int i = 0; i < 4; i++)
+		size = compress_section(bytes, size, names[i]);
+	files_write(files_path("packed"), bytes, size);
+	resolving_use(&r, "packed");
+	resolving_start(&r);
+	ask(&r, &asked, "program", 2);
+	expect_lines(&asked);
+	expect_problem(&r, RESOLVER_OK, NULL, NULL);
+	resolving_stop(&r);
+
+	/* A byte wrong in the middle. */
+	Elf64_Shdr *section = find_section(bytes, ".debug_info");
+	bytes[section->sh_offset + section->sh_size / 2] ^= 0xff;
+	files_write(files_path("packed"), bytes, size);
+	free(bytes);
+	resolving_use(&r, "packed");
+	resolving_start(&r);
+	ask(&r, &asked, "program", 2);
+	const char *text, *remedy;
+	ck_assert_int_eq(resolver_sources_problem(r.resolver, &r.module, &text, &remedy),
+			 RESOLVER_DAMAGED_FILE);
+	ck_assert(strstr(text, "packed"));
+}
+#endif
+
+TEST(a_file_replaced_meanwhile_is_said)
+{
+	RESOLVING r = {0};
+	static struct asked asked;
+	compile("program", "");
+	files_run("cp program kept; cp program other; strip other");
+	resolving_use(&r, "program");
+	resolving_start(&r);
+	resolving_find(&r, resolving_function("kept", "outer"));
+	files_run("mv other program");
+	ask(&r, &asked, "kept", 1);
+	expect_none(&asked);
+	const char *text, *remedy;
+	ck_assert_int_ne(resolver_sources_problem(r.resolver, &r.module, &text, &remedy),
+			 RESOLVER_OK);
+	ck_assert_msg(strstr(text, "replaced"), "%s", text);
+}
