@@ -7,6 +7,9 @@
 #include "base/cursor.h"
 #include "unwind/leb128.h"
 
+/* An augmentation has at most six letters, of which each would come once. */
+#define LETTERS_MAX 32
+
 /* A CIE or an FDE: what the two begin with. */
 struct block {
 	struct cursor body; /* behind the CIE pointer */
@@ -182,7 +185,8 @@ static bool parse_cie(const struct cfi_section *section, uint64_t offset, struct
 	struct cursor *cursor = &block.body;
 	if (!cursor_u8(cursor, &version) || (version != 1 && version != 3 && version != 4))
 		return false;
-	const uint8_t *end = memchr(cursor->pos, 0, cursor_left(cursor));
+	size_t left = cursor_left(cursor);
+	const uint8_t *end = memchr(cursor->pos, 0, left < LETTERS_MAX ? left : LETTERS_MAX);
 	if (!end || !cursor_string(cursor, (size_t)(end - cursor->pos) + 1, &letters))
 		return false;
 	entry->word = section->word;

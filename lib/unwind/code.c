@@ -15,7 +15,7 @@
 #include "base/ctx.h"
 #include "base/io.h"
 
-/* More than any real .debug_frame. */
+/* More than any real .eh_frame or .debug_frame. */
 #define FRAMES_SIZE_MAX ((uint64_t)256 << 20)
 /* Files that stay open for their instructions; those of modules beyond are not read. */
 #define OPEN_MAX 64
@@ -226,6 +226,9 @@ static void look_for_eh_frame(struct code *code)
 	/* A damaged table costs an index, and no more. */
 	say(code, read_header(code, &header));
 	struct sp_error *error = read_eh_frame(code, &header, &section.bytes);
+	if (!error && section.bytes.size > FRAMES_SIZE_MAX)
+		error = error_new(SP_ERROR_FORMAT, "%s: .eh_frame is absurdly large",
+				  code->image->path);
 	if (!error && section.bytes.size > 0)
 		error = cfi_table_init(&code->eh, &section, &header);
 	say(code, error);
@@ -282,7 +285,7 @@ static void look_for_debug_frame(struct code *code)
 	struct cfi_section section = {.word = debug->is_64bit ? 8 : 4, .is_debug = true};
 	struct cfi_bytes none = {0};
 	error = read_debug_frame(code, debug, &section.bytes);
-	if (!error && section.bytes.size > 0)
+	if (!error && section.bytes.size > 0 && section.bytes.size <= FRAMES_SIZE_MAX)
 		error = cfi_table_init(&code->debug, &section, &none);
 	say(code, error);
 	image_release_file(debug);

@@ -18,7 +18,7 @@
 #define VSYSCALL 0xffffffffff600000
 
 /* How many frames of unknown code are followed to see whether they lead to known code. */
-#define CHAIN_MAX 256
+#define CHAIN_MAX 64
 
 /* Distinct contents that are counted. */
 #define DISTINCT_MAX 100000
@@ -539,17 +539,17 @@ static bool is_anothers(struct walk *walk, uint64_t returned)
 		return false;
 	const struct code *code = code_of(walk->thread, &caller);
 	struct guess_place place = {.arch = walk->arch, .code = code};
-	uint64_t vaddr, target, plt;
+	uint64_t vaddr = 0, target, plt;
 	struct cfi_entry entry;
 	if (!code || !code_vaddr(code, caller.offset, &place.vaddr))
 		return false;
 	place.ip = place.vaddr + 1;
 	if (!guess_call_target(&place, &target) || code_plt(code, target, &plt))
 		return false;
+	bool same = here.module == caller.module && code_vaddr(code, here.offset, &vaddr);
 	if (code_find(code, walk->arch, target, &entry))
-		return true;
-	return here.module == caller.module && code_vaddr(code, here.offset, &vaddr) &&
-	       target > vaddr;
+		return !same || vaddr < entry.start || vaddr - entry.start >= entry.size;
+	return same && target > vaddr;
 }
 
 /* `pointed`: the code keeps one, as far as can be seen. */
@@ -645,7 +645,8 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 		.result = &result,
 	};
 	enum step left = STEP_DONE;
-	while (left == STEP_DONE && walk.ip != 0) {
+	/* The first frame is there even where a call of NULL is. */
+	while (left == STEP_DONE && (walk.ip != 0 || result.count == 0)) {
 		const struct row *row = row_of(&walk, walk.ip, walk.exact);
 		bool unmapped = row->kind == ROW_UNMAPPED;
 		/* From here on the row may be gone, where there is no module. */

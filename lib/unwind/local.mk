@@ -19,4 +19,8 @@ lib_libsprof_core_la_SOURCES += lib/unwind/engine_libunwind.c
 else
 lib_libsprof_core_la_SOURCES += lib/unwind/engine_libunwind_none.c
 endif
-check_PROGRAMS += tests/unit/test_repair
+check_PROGRAMS += tests/unit/test_cfi tests/unit/test_expression tests/unit/test_repair \
+	tests/unit/test_unwind
+tests_unit_test_cfi_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_cfi_LDADD = $(LDADD) $(ELFUTILS_LIBS)
+EXTRA_DIST += tests/data/README tests/data/arm64

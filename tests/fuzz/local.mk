@@ -4,6 +4,7 @@
 # with --enable-fuzzing, `make fuzz [FUZZ_SECONDS=60]` runs libFuzzer on each.
 FUZZERS += \
 	tests/fuzz/fuzz_btf \
+	tests/fuzz/fuzz_cfi \
 	tests/fuzz/fuzz_demangle \
 	tests/fuzz/fuzz_dwarf \
 	tests/fuzz/fuzz_elf \
@@ -14,8 +15,10 @@ FUZZERS += \
 	tests/fuzz/fuzz_maps \
 	tests/fuzz/fuzz_perfmap \
 	tests/fuzz/fuzz_record \
-	tests/fuzz/fuzz_stat
+	tests/fuzz/fuzz_stat \
+	tests/fuzz/fuzz_unwind
 tests_fuzz_fuzz_btf_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_cfi_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_demangle_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_dwarf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_elf_LDADD = $(fuzz_ldadd)
@@ -27,6 +30,7 @@ tests_fuzz_fuzz_maps_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_perfmap_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_record_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_stat_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_unwind_LDADD = $(fuzz_ldadd)
 
 EXTRA_DIST += tests/fuzz/corpus
 if FUZZING

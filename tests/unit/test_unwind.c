@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Unwinding: of this process's own stack, held to what libgcc says in it; of made-up stacks of
+ * an arm64 program; and how stacks end.
+ */
+#include "test.h"
+
+#include <execinfo.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include "base/ctx.h"
+#include "unwind/unwind.h"
+
+#define FRAMES 400
+#define OBJECTS 32
+#define REGISTERS 33
+
+/* This process, or a file at a fixed place: what an unwinder is told of the world. */
+struct world {
+	struct sp_ctx *ctx;
+	struct unwinder *unwinder;
+	struct unwind_thread *thread;
+	struct module modules[OBJECTS];
+	struct {
+		uint64_t start, end, file_offset; /* executable segments */
+		unsigned int module;
+	} ranges[OBJECTS];
+	char paths[OBJECTS][512];
+	unsigned int module_count, range_count;
+	unsigned int opened;
+	bool blind; /* no file is at hand */
+};
+
+static struct location locate(void *arg, uint32_t view, uint64_t ip)
+{
+	const struct world *world = arg;
+	(void)view;
+	for (unsigned int i = 0; i < world->range_count; i++)
+		if (ip >= world->ranges[i].start && ip < world->ranges[i].end)
+			return (struct location){
+				.module = &world->modules[world->ranges[i].module],
+				.offset = ip - world->ranges[i].start +
+					  world->ranges[i].file_offset,
+				.ip = ip,
+			};
+	return (struct location){.ip = ip};
+}
+
+static struct sp_error *open_file(void *arg, const struct module *module, uint32_t pid,
+				  struct image **ret)
+{
+	struct world *world = arg;
+	(void)pid;
+	__atomic_fetch_add(&world->opened, 1, __ATOMIC_RELAXED);
+	return world->blind ? NULL : image_open(module->path, ret);
+}
+
+static struct module *add_module(struct world *world, const char *path)
+{
+	unsigned int index = world->module_count++;
+	ck_assert_uint_lt(index, OBJECTS);
+	snprintf(world->paths[index], sizeof(world->paths[index]), "%s", path);
+	world->modules[index] = (struct module){
+		.index = index,
+		.kind = MODULE_FILE,
+		.path = world->paths[index],
+		.name = world->paths[index],
+		.is_64bit = true,
+	};
+	return &world->modules[index];
+}
+
+static void add_range(struct world *world, const struct module *module, uint64_t start,
+		      uint64_t size, uint64_t file_offset)
+{
+	unsigned int index = world->range_count++;
+	ck_assert_uint_lt(index, OBJECTS);
+	world->ranges[index].start = start;
+	world->ranges[index].end = start + size;
+	world->ranges[index].file_offset = file_offset;
+	world->ranges[index].module = module->index;
+}
+
+static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	struct world *world = arg;
+	const char *path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
+	if (path[0] != '/')
+		return 0;
+	struct module *module = add_module(world, path);
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+		if (header->p_type == PT_LOAD && (header->p_flags & PF_X))
+			add_range(world, module, info->dlpi_addr + header->p_vaddr,
+				  header->p_filesz, header->p_offset);
+	}
+	return 0;
+}
+
+static void world_start(struct world *world, const char *arch, const char *engine)
+{
+	ok_or_fail(sp_ctx_new(&world->ctx));
+	struct unwind_options options = {
+		.engine = engine,
+		.arch = arch,
+		.locator = {.locate = locate, .arg = world},
+		.files = {.open = open_file, .arg = world},
+	};
+	ok_or_fail(unwinder_new(world->ctx, &options, &world->unwinder));
+	world->thread = unwind_thread_new(world->unwinder);
+	ck_assert(world->thread);
+}
+
+static void world_stop(struct world *world)
+{
+	unwind_thread_free(world->thread);
+	unwinder_free(world->unwinder);
+	sp_ctx_free(world->ctx);
+}
+
+/* A stack of this process, as perf would have dumped it, and libgcc's answer. */
+struct dump {
+	uint64_t values[REGISTERS];
+	struct unwind_sample sample;
+	uint8_t stack[1 << 16];
+	void *expected[FRAMES];
+	int expected_count;
+};
+
+#if defined(__x86_64__)
+#define HOST "x86_64"
+#define HOST_MASK 0xff01ff
+
+static void take_registers(struct dump *dump, const ucontext_t *context)
+{
+	static const int order[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI,
+				    REG_RBP, REG_RSP, REG_RIP, REG_R8,	REG_R9,	 REG_R10,
+				    REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
+		dump->values[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+	dump->sample.registers.count = sizeof(order) / sizeof(*order);
+}
+
+static uint64_t stack_pointer(const struct dump *dump)
+{
+	return dump->values[7];
+}
+
+static void set_ip(struct dump *dump, uint64_t ip)
+{
+	dump->values[8] = ip;
+}
+#elif defined(__aarch64__)
+#define HOST "aarch64"
+#define HOST_MASK 0x1ffffffff
+
+static void take_registers(struct dump *dump, const ucontext_t *context)
+{
+	for (size_t i = 0; i < 31; i++)
+		dump->values[i] = context->uc_mcontext.regs[i];
+	dump->values[31] = context->uc_mcontext.sp;
+	dump->values[32] = context->uc_mcontext.pc;
+	dump->sample.registers.count = 33;
+}
+
+static uint64_t stack_pointer(const struct dump *dump)
+{
+	return dump->values[31];
+}
+
+static void set_ip(struct dump *dump, uint64_t ip)
+{
+	dump->values[32] = ip;
+}
+#endif
+
+#ifdef HOST
+static struct dump *wanted;
+
+/* In a handler, so that the registers are those of the interrupted code. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)info;
+	struct dump *dump = wanted;
+	take_registers(dump, context);
+	dump->sample.registers.abi = PERF_SAMPLE_REGS_ABI_64;
+	dump->sample.registers.mask = HOST_MASK;
+	dump->sample.registers.values = dump->values;
+	uint64_t size = sizeof(dump->stack), at = stack_pointer(dump);
+	/* No farther than to where the environment is, near the stack's end. */
+	uint64_t top = (uint64_t)(uintptr_t)environ;
+	if (top > at && top - at < size)
+		size = top - at;
+	memcpy(dump->stack, (const void *)(uintptr_t)at, size);
+	dump->sample.stack = (struct sp_bytes){dump->stack, size};
+	dump->expected_count = backtrace(dump->expected, FRAMES);
+}
+
+__attribute__((noinline)) static int deepen(int depth, int (*last)(void))
+{
+	if (depth == 0)
+		return last();
+	int result = deepen(depth - 1, last);
+	__asm__ volatile("" : "+r"(result));
+	return result + 1;
+}
+
+__attribute__((noinline)) static int take(void)
+{
+	return raise(SIGUSR1);
+}
+
+__attribute__((noinline)) static int take_with_alloca(void)
+{
+	volatile int size = 300;
+	volatile char *grown = __builtin_alloca((size_t)size);
+	grown[0] = 1;
+	return raise(SIGUSR1) + grown[0];
+}
+
+static int compare(const void *a, const void *b)
+{
+	static int calls;
+	if (++calls == 50)
+		raise(SIGUSR1);
+	return *(const int *)a - *(const int *)b;
+}
+
+__attribute__((noinline)) static int take_in_qsort(void)
+{
+	int values[100];
+	for (int i = 0; i < 100; i++)
+		values[i] = i * 7919 % 101;
+	qsort(values, 100, sizeof(*values), compare);
+	return values[0];
+}
+
+static struct dump *dump_of(int depth, int (*last)(void))
+{
+	static struct dump dump;
+	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+	/* libgcc must be loaded before it is needed in a handler. */
+	backtrace(dump.expected, 1);
+	wanted = &dump;
+	sigaction(SIGUSR1, &action, NULL);
+	deepen(depth, last);
+	return &dump;
+}
+
+/* Ours begins where the signal came; libgcc's has the handler and the trampoline before that. */
+static void expect_backtrace(const struct dump *dump, const struct unwind_frame *frames,
+			     const struct unwind_result *result)
+{
+	int skipped = 0;
+	while (skipped < dump->expected_count &&
+	       (uint64_t)(uintptr_t)dump->expected[skipped] != frames[0].ip)
+		skipped++;
+	ck_assert_int_lt(skipped, dump->expected_count);
+	ck_assert_uint_eq(result->count, (size_t)(dump->expected_count - skipped));
+	ck_assert(frames[0].exact);
+	for (size_t i = 0; i < result->count; i++)
+		ck_assert_msg(frames[i].ip ==
+				      (uint64_t)(uintptr_t)dump->expected[(size_t)skipped + i],
+			      "frame %zu: 0x%lx, libgcc has %p", i, (long)frames[i].ip,
+			      dump->expected[(size_t)skipped + i]);
+	for (size_t i = 1; i < result->count; i++)
+		ck_assert(!frames[i].exact && frames[i].sp > frames[i - 1].sp);
+}
+
+static void expect_as_libgcc(const char *engine, int depth, int (*last)(void))
+{
+	struct world world = {0};
+	dl_iterate_phdr(add_object, &world);
+	world_start(&world, HOST, engine);
+	const struct dump *dump = dump_of(depth, last);
+	struct unwind_frame frames[FRAMES];
+	for (int again = 0; again < 2; again++) {
+		struct unwind_result result =
+			unwind_stack(world.thread, &dump->sample, frames, FRAMES);
+		ck_assert_int_eq(result.end, UNWIND_COMPLETE);
+		expect_backtrace(dump, frames, &result);
+	}
+	world_stop(&world);
+}
+
+TEST(unwind_own_stack_as_libgcc)
+{
+	expect_as_libgcc(NULL, 3, take);
+	expect_as_libgcc("cfi", 100, take);
+	expect_as_libgcc("cfi", 1, take_with_alloca);
+	expect_as_libgcc("cfi", 5, take_in_qsort);
+}
+
+TEST(unwind_own_stack_by_libunwind)
+{
+	struct world world = {0};
+	struct unwind_options options = {
+		.engine = "libunwind",
+		.arch = HOST,
+		.locator = {.locate = locate, .arg = &world},
+		.files = {.open = open_file, .arg = &world},
+	};
+	ok_or_fail(sp_ctx_new(&world.ctx));
+	struct sp_error *error = unwinder_new(world.ctx, &options, &world.unwinder);
+	bool have = !error;
+	sp_error_free(error);
+	unwinder_free(world.unwinder);
+	sp_ctx_free(world.ctx);
+	if (!have)
+		return;
+	expect_as_libgcc("libunwind", 3, take);
+	expect_as_libgcc("libunwind", 1, take_with_alloca);
+}
+
+TEST(unwind_says_what_is_missing)
+{
+	struct world world = {0};
+	dl_iterate_phdr(add_object, &world);
+	world_start(&world, HOST, NULL);
+	struct unwind_frame whole[FRAMES], frames[FRAMES];
+	struct dump *dump = dump_of(30, take);
+	struct unwind_result all = unwind_stack(world.thread, &dump->sample, whole, FRAMES);
+	size_t size = dump->sample.stack.size;
+	for (size_t cut = 0; cut < size; cut += 8) {
+		struct unwind_sample sample = dump->sample;
+		sample.stack.size = cut;
+		struct unwind_result result = unwind_stack(world.thread, &sample, frames, FRAMES);
+		ck_assert_uint_ge(result.count, 1);
+		ck_assert_uint_le(result.count, all.count);
+		for (size_t i = 0; i < result.count; i++)
+			ck_assert_uint_eq(frames[i].ip, whole[i].ip);
+		if (result.end == UNWIND_COMPLETE) {
+			ck_assert_uint_eq(result.count, all.count);
+			continue;
+		}
+		ck_assert_int_eq(result.end, UNWIND_TRUNCATED);
+		ck_assert_uint_ge(result.missing + 8, stack_pointer(dump) + cut);
+	}
+	struct unwind_stats stats = unwinder_stats(world.unwinder);
+	ck_assert_uint_eq(stats.stacks, 1 + (size + 7) / 8);
+	ck_assert_uint_gt(stats.ends[UNWIND_TRUNCATED], 10);
+	ck_assert_uint_gt(stats.ends[UNWIND_COMPLETE], 1);
+	ck_assert_uint_lt(stats.rows, stats.frames);
+	world_stop(&world);
+}
+
+TEST(unwind_stops_at_the_limit)
+{
+	struct world world = {0};
+	dl_iterate_phdr(add_object, &world);
+	world_start(&world, HOST, NULL);
+	struct unwind_frame frames[FRAMES];
+	struct dump *dump = dump_of(50, take);
+	struct unwind_result whole = unwind_stack(world.thread, &dump->sample, frames, FRAMES);
+	for (size_t limit = 1; limit <= whole.count + 1; limit++) {
+		struct unwind_result result =
+			unwind_stack(world.thread, &dump->sample, frames, limit);
+		ck_assert_uint_eq(result.count, limit < whole.count ? limit : whole.count);
+		ck_assert_int_eq(result.end, limit < whole.count ? UNWIND_DEPTH_LIMIT
+								  : UNWIND_COMPLETE);
+	}
+	world_stop(&world);
+}
+
+/* Where no file is at hand only frame pointers are left, and are counted as guesses. */
+TEST(unwind_without_files)
+{
+	struct world world = {.blind = true};
+	dl_iterate_phdr(add_object, &world);
+	world_start(&world, HOST, NULL);
+	struct unwind_frame frames[FRAMES];
+	struct dump *dump = dump_of(3, take);
+	struct unwind_result result = unwind_stack(world.thread, &dump->sample, frames, FRAMES);
+	ck_assert_uint_ge(result.count, 1);
+	ck_assert(result.count == 1 || result.frame_pointers > 0);
+	if (result.end == UNWIND_NO_INFO)
+		ck_assert(result.blind);
+	const struct module *module = locate(&world, 0, frames[0].ip).module;
+	const char *problem = unwinder_problem(world.unwinder, module);
+	ck_assert_msg(problem && strstr(problem, module->path), "%s", problem);
+	world_stop(&world);
+}
+
+TEST(unwind_calls_of_nowhere)
+{
+	struct world world = {0};
+	dl_iterate_phdr(add_object, &world);
+	world_start(&world, HOST, NULL);
+	struct unwind_frame frames[FRAMES];
+	struct dump *dump = dump_of(3, take);
+	const uint64_t nowhere[] = {0, 1, 0x1000, 0x7fffffffffff, 0xffffffffffffffff};
+	for (size_t i = 0; i < sizeof(nowhere) / sizeof(*nowhere); i++) {
+		set_ip(dump, nowhere[i]);
+		struct unwind_result result =
+			unwind_stack(world.thread, &dump->sample, frames, FRAMES);
+		ck_assert_uint_ge(result.count, 1);
+		ck_assert_int_ne(result.end, UNWIND_DEPTH_LIMIT);
+	}
+	world_stop(&world);
+}
+
+TEST(unwind_without_registers)
+{
+	struct world world = {0};
+	dl_iterate_phdr(add_object, &world);
+	world_start(&world, HOST, NULL);
+	struct unwind_frame frames[FRAMES];
+	struct unwind_sample sample = {0};
+	struct unwind_result result = unwind_stack(world.thread, &sample, frames, FRAMES);
+	ck_assert_uint_eq(result.count, 0);
+	ck_assert_int_eq(result.end, UNWIND_NO_INFO);
+	/* The instruction pointer alone, without a stack pointer. */
+	struct dump *dump = dump_of(1, take);
+	uint64_t ip = locate(&world, 0, (uint64_t)(uintptr_t)take).ip;
+	sample = dump->sample;
+	sample.registers.mask = strcmp(HOST, "x86_64") ? 1ull << 32 : 1 << 8;
+	sample.registers.values = &ip;
+	sample.registers.count = 1;
+	result = unwind_stack(world.thread, &sample, frames, FRAMES);
+	ck_assert_uint_eq(result.count, 1);
+	ck_assert_uint_eq(frames[0].ip, ip);
+	ck_assert_int_eq(result.end, UNWIND_NO_INFO);
+	world_stop(&world);
+}
+
+struct job {
+	struct world *world;
+	const struct dump *dump;
+	size_t count;
+};
+
+static void *unwind_often(void *arg)
+{
+	struct job *job = arg;
+	struct unwind_frame frames[FRAMES];
+	struct unwind_thread *thread = unwind_thread_new(job->world->unwinder);
+	for (int i = 0; thread && i < 200; i++) {
+		if (i % 50 == 0)
+			unwind_thread_forget(thread);
+		job->count += unwind_stack(thread, &job->dump->sample, frames, FRAMES).count;
+	}
+	unwind_thread_free(thread);
+	return NULL;
+}
+
+TEST(unwind_in_threads)
+{
+	struct world world = {0};
+	dl_iterate_phdr(add_object, &world);
+	world_start(&world, HOST, NULL);
+	const struct dump *dump = dump_of(20, take);
+	pthread_t threads[4];
+	struct job jobs[4];
+	for (size_t i = 0; i < 4; i++) {
+		jobs[i] = (struct job){.world = &world, .dump = dump};
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, unwind_often, &jobs[i]), 0);
+	}
+	for (size_t i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	for (size_t i = 0; i < 4; i++)
+		ck_assert_uint_eq(jobs[i].count, jobs[0].count);
+	ck_assert_uint_eq(unwinder_stats(world.unwinder).stacks, 800);
+	/* Each module once; its instructions perhaps. */
+	ck_assert_uint_le(world.opened, 3 * world.module_count);
+	world_stop(&world);
+}
+#endif /* HOST */
+
+TEST(unwind_refuses_what_it_cannot)
+{
+	struct sp_ctx *ctx;
+	struct unwinder *unwinder;
+	ok_or_fail(sp_ctx_new(&ctx));
+	struct unwind_options options = {.arch = "m68k"};
+	fails_with(SP_ERROR_UNSUPPORTED, unwinder_new(ctx, &options, &unwinder));
+	options = (struct unwind_options){.arch = "x86_64", .engine = "magic"};
+	fails_with(SP_ERROR_UNSUPPORTED, unwinder_new(ctx, &options, &unwinder));
+	options = (struct unwind_options){.arch = "s390x", .engine = "libunwind"};
+	fails_with(SP_ERROR_UNSUPPORTED, unwinder_new(ctx, &options, &unwinder));
+	ck_assert_str_eq(unwind_engines()[0], "cfi");
+	sp_ctx_free(ctx);
+}
+
+/*
+ * tests/data/arm64: _start calls saved, that grown, that leaf. Return addresses are signed:
+ * their upper bits are not part of the address.
+ */
+enum {
+	LEAF = 0x201304,
+	GROWN = 0x20130c,
+	IN_GROWN = 0x20133c, /* behind its call */
+	IN_SAVED = 0x20136c,
+	IN_START = 0x201390,
+	ARM_SP = 0x10000,
+};
+#define SIGNED(ip) ((ip) | 0x0023000000000000)
+
+struct arm {
+	struct world world;
+	uint64_t values[33], stack[64];
+	struct unwind_frame frames[FRAMES];
+};
+
+static void arm_start(struct arm *arm)
+{
+	char path[512];
+	const char *source = getenv("top_srcdir");
+	snprintf(path, sizeof(path), "%s/tests/data/arm64", source ? source : ".");
+	/* Text begins at 0x304 of the file. */
+	add_range(&arm->world, add_module(&arm->world, path), 0x201304, 0x90, 0x304);
+	world_start(&arm->world, "aarch64", NULL);
+	arm->values[31] = ARM_SP;
+}
+
+static struct unwind_result arm_unwind(struct arm *arm, uint64_t ip)
+{
+	arm->values[32] = ip;
+	struct unwind_sample sample = {
+		.registers = {
+			.abi = PERF_SAMPLE_REGS_ABI_64,
+			.mask = 0x1ffffffff,
+			.values = arm->values,
+			.count = 33,
+		},
+		.stack = {(const uint8_t *)arm->stack, sizeof(arm->stack)},
+	};
+	return unwind_stack(arm->world.thread, &sample, arm->frames, FRAMES);
+}
+
+static void arm_expect(const struct arm *arm, const struct unwind_result *result, size_t count,
+		       const uint64_t *ips)
+{
+	ck_assert_int_eq(result->end, UNWIND_COMPLETE);
+	ck_assert_uint_eq(result->count, count);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_msg(arm->frames[i].ip == ips[i], "frame %zu: 0x%lx, not 0x%lx", i,
+			      (long)arm->frames[i].ip, (long)ips[i]);
+}
+
+/* The frame of grown with x29 at word `at`; that of saved and of _start behind it. */
+static void arm_frames(struct arm *arm, size_t at)
+{
+	arm->stack[at + 0] = 0xf00; /* x29 */
+	arm->stack[at + 1] = SIGNED(IN_SAVED);
+	arm->stack[at + 2] = 21;
+	arm->stack[at + 4] = 20;
+	arm->stack[at + 5] = 19;
+	arm->stack[at + 6] = SIGNED(IN_START); /* saved: x30, x21, x20, x19 */
+	arm->stack[at + 10] = 0; /* _start */
+}
+
+TEST(unwind_arm64)
+{
+	static struct arm arm;
+	const uint64_t from_leaf[] = {LEAF, IN_GROWN, IN_SAVED, IN_START};
+	const uint64_t from_grown[] = {GROWN + 4, IN_SAVED, IN_START};
+	arm_start(&arm);
+	/* A leaf: the return address is in its register, and x29 leads on. */
+	arm.values[30] = IN_GROWN;
+	arm.values[29] = ARM_SP + 8 * 8;
+	arm_frames(&arm, 8);
+	struct unwind_result result = arm_unwind(&arm, LEAF);
+	arm_expect(&arm, &result, 4, from_leaf);
+	ck_assert_uint_eq(result.frame_pointers, 0);
+	ck_assert_uint_eq(arm.frames[1].sp, ARM_SP);
+	ck_assert_uint_eq(arm.frames[2].sp, ARM_SP + 8 * 14);
+	/* Behind paciasp, before anything is saved: signed, in its register. */
+	memset(arm.stack, 0, sizeof(arm.stack));
+	arm.values[30] = SIGNED(IN_SAVED);
+	arm.values[29] = 0xf00;
+	arm.stack[0] = SIGNED(IN_START);
+	result = arm_unwind(&arm, GROWN + 4);
+	arm_expect(&arm, &result, 3, from_grown);
+	world_stop(&arm.world);
+}
+
+/* What is read cannot be: a leaf that returns to itself, a stack that does not grow. */
+TEST(unwind_arm64_makes_progress_or_ends)
+{
+	static struct arm arm;
+	arm_start(&arm);
+	arm.values[30] = LEAF;
+	struct unwind_result result = arm_unwind(&arm, LEAF);
+	ck_assert_int_eq(result.end, UNWIND_BAD_MEMORY);
+	/* Not by a call: the caller would have had to save it. */
+	arm.values[30] = LEAF + 4;
+	result = arm_unwind(&arm, LEAF);
+	ck_assert_int_eq(result.end, UNWIND_BAD_MEMORY);
+	ck_assert_uint_le(result.count, 2);
+	/* No code. */
+	arm.values[30] = 0x500000;
+	result = arm_unwind(&arm, LEAF);
+	ck_assert_int_eq(result.end, UNWIND_BAD_MEMORY);
+	ck_assert_uint_eq(result.count, 1);
+	world_stop(&arm.world);
+}
+
+/* JIT code: frame records lead through it, marked as guesses. */
+TEST(unwind_arm64_jit)
+{
+	static struct arm arm;
+	static const struct module jit = {.index = 1, .kind = MODULE_ANONYMOUS, .path = "//anon",
+					  .name = "//anon"};
+	/* Not behind saved's call, of which it is seen that it goes elsewhere. */
+	const uint64_t ips[] = {0x900010, 0x900100, IN_SAVED + 4, IN_START};
+	arm_start(&arm);
+	arm.world.modules[1] = jit;
+	add_range(&arm.world, &arm.world.modules[1], 0x900000, 0x1000, 0x900000);
+	arm.values[29] = ARM_SP + 16;
+	arm.stack[2] = ARM_SP + 32; /* a record: x29, x30 */
+	arm.stack[3] = 0x900100;
+	arm.stack[4] = ARM_SP + 64;
+	arm.stack[5] = IN_SAVED + 4;
+	/* saved keeps no frame pointer, and its stack pointer is not known: x29 must help. */
+	arm.stack[8] = 0;
+	arm.stack[9] = IN_START;
+	struct unwind_result result = arm_unwind(&arm, 0x900010);
+	arm_expect(&arm, &result, 4, ips);
+	ck_assert_uint_ge(result.frame_pointers, 3);
+	/* There it is: the frame pointer is not the JIT code's. */
+	arm.stack[5] = IN_SAVED;
+	result = arm_unwind(&arm, 0x900010);
+	ck_assert_int_eq(result.end, UNWIND_NO_INFO);
+	ck_assert_uint_eq(result.count, 2);
+	ck_assert_ptr_eq(result.blind, &arm.world.modules[1]);
+	world_stop(&arm.world);
+}
