@@ -159,12 +159,16 @@ recorded() {
 		'{ print work, $2 - work }' >>"$log.cpu"
 }
 
-# samples FILE: "SAMPLES LOST", by perf's count of records.
+# samples FILE: "SAMPLES LOST", by the count of records of the first perf that can read it.
 samples() {
-	"$PERF" report --stats -i "$1" 2>/dev/null | awk '
-		$1 == "SAMPLE" && $2 == "events:" { samples = $3 }
-		$1 ~ /^LOST/ && $2 == "events:" { lost += $3 }
-		END { print samples + 0, lost + 0 }'
+	for reader in "$PERF" $PERF_NEW; do
+		counted=$("$reader" report -f --stats -i "$1" 2>/dev/null | awk '
+			$1 == "SAMPLE" && $2 == "events:" { samples = $3 }
+			$1 ~ /^LOST/ && $2 == "events:" { lost += $3 }
+			END { print samples + 0, lost + 0 }')
+		[ "${counted%% *}" = 0 ] || break
+	done
+	echo "$counted"
 }
 
 overhead() {

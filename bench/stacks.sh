@@ -219,57 +219,67 @@ live_work() {
 	"$big" x40000 8
 }
 
-# live_turn LOG FILE COMMAND...: records the work; appends
-# "WORK_WALL WORK_CPU RECORDER_CPU" in ms to LOG.cpu.
+# live_turn KEY COMMAND...: records the work; appends "WORK_WALL WORK_CPU OWN_CPU SAMPLES
+# LOST BYTES" to $out/KEY.live, times in ms.
 live_turn() {
-	log=$1 file=$2
-	shift 2
-	rm -f "$file"
-	$as "$measure" "$log" "$@" -o "$file" -- "$big" x40000 8 >"$out/work" 2>"$tmp/stderr" </dev/null
-	tail -n 1 "$log" | awk -v work="$(cat "$out/work")" '{
-		split(work, ns, " ")
-		print ns[2] / 1e6, ns[1] / 1e6, $2 - ns[1] / 1e6
-	}' >>"$log.cpu"
+	key=$1
+	shift
+	rm -f "$out/live.data"
+	$as "$measure" "$out/live.log" "$@" -F "$frequency" --call-graph dwarf -m "$ring" \
+		-o "$out/live.data" -- "$big" x40000 8 >"$out/work" 2>"$tmp/stderr" </dev/null
+	[ -f "$out/live.data" ] || return
+	tail -n 1 "$out/live.log" | awk -v work="$(cat "$out/work")" \
+		-v counts="$(samples "$out/live.data")" -v bytes="$(wc -c <"$out/live.data")" '{
+			split(work, ns, " ")
+			print ns[2] / 1e6, ns[1] / 1e6, $2 - ns[1] / 1e6, counts, bytes
+		}' >>"$out/$key.live"
+	rm -f "$out/live.data" "$out/live.log"
 }
 
-# live_line NAME LOG FILE: what a row of the table says.
+# live_line KEY NAME: medians of its turns.
 live_line() {
-	[ -f "$3" ] || {
-		echo "  $1: $(tail -n 1 "$tmp/stderr")"
+	[ -f "$out/$1.live" ] || {
+		echo "  $2: $(tail -n 1 "$tmp/stderr")"
 		return
 	}
-	set -- "$1" "$2" "$3" $(samples "$3")
-	awk -v name="$1" -v wall="$(column "$2.cpu" 1)" -v own="$(column "$2.cpu" 3)" -v base="$base" \
-		-v cpu="$(column "$2.cpu" 2)" -v hz="$frequency" -v bytes="$(wc -c <"$3")" \
-		-v samples="$4" -v lost="$5" 'BEGIN {
+	set -- "$out/$1.live" "$2"
+	awk -v name="$2" -v wall="$(column "$1" 1)" -v cpu="$(column "$1" 2)" -v own="$(column "$1" 3)" \
+		-v samples="$(column "$1" 4)" -v lost="$(column "$1" 5)" -v bytes="$(column "$1" 6)" \
+		-v hz="$frequency" -v base="$base" 'BEGIN {
 			printf "  %-34s %8d %8d %6.1f%% %9.0f %9.0f %7.1f%%\n", name, samples, lost,
-				samples * 100 / (cpu * hz / 1000), samples ? bytes / samples : 0, own, wall * 100 / base }'
+				samples * 100 / (cpu * hz / 1000), samples ? bytes / samples : 0, own,
+				wall * 100 / base
+		}'
+	rm -f "$1"
 }
 
 live_table() {
+	real=
+	[ "$as" != '' ] || [ "$(id -u)" != 0 ] || real=yes
+	for turn in 1 2 3; do
+		live_turn sprof "$sprof" record
+		[ -z "$real" ] || live_turn sprof-real chrt -R -f 1 "$sprof" record
+		number=0
+		for peer in $peers; do
+			number=$((number + 1))
+			live_turn "perf$number" "$peer" record
+			[ -z "$real" ] || live_turn "perf$number-real" "$peer" record --realtime=1
+		done
+	done
 	printf '  %-34s %8s %8s %7s %9s %9s %8s\n' '' samples lost 'of due' bytes/one 'own CPU' 'wall'
-	live_turn "$out/sprof" "$out/sprof.data" "$sprof" record -F "$frequency" --call-graph dwarf -m "$ring"
-	live_line "sprof" "$out/sprof" "$out/sprof.data"
+	live_line sprof sprof
+	number=0
 	for peer in $peers; do
-		live_turn "$out/perf" "$out/perf.data" "$peer" record -F "$frequency" --call-graph dwarf -m "$ring"
-		live_line "$(peer_name "$peer")" "$out/perf" "$out/perf.data"
-		rm -f "$out/perf" "$out/perf.cpu"
+		number=$((number + 1))
+		live_line "perf$number" "$(peer_name "$peer")"
 	done
-	[ "$as" = '' ] && [ "$(id -u)" = 0 ] || {
-		rm -f "$out"/sprof* "$out"/perf*
-		return
-	}
-	rm -f "$out"/sprof* "$out"/perf*
-	live_turn "$out/sprof" "$out/sprof.data" chrt -R -f 1 "$sprof" record -F "$frequency" \
-		--call-graph dwarf -m "$ring"
-	live_line "sprof, by chrt -R -f 1" "$out/sprof" "$out/sprof.data"
+	[ -n "$real" ] || return
+	live_line sprof-real "sprof, by chrt -R -f 1"
+	number=0
 	for peer in $peers; do
-		live_turn "$out/perf" "$out/perf.data" "$peer" record -F "$frequency" --call-graph dwarf \
-			-m "$ring" --realtime=1
-		live_line "$(peer_name "$peer") --realtime=1" "$out/perf" "$out/perf.data"
-		rm -f "$out/perf" "$out/perf.cpu"
+		number=$((number + 1))
+		live_line "perf$number-real" "$(peer_name "$peer") --realtime=1"
 	done
-	rm -f "$out"/sprof* "$out"/perf*
 }
 
 live() {
