@@ -76,6 +76,17 @@ repeat() {
 	failures "$log" "$what"
 }
 
+# quietly COMMAND...: as quiet; once more where it was killed: perf 6.1 may abort while
+# another recorder asks for build-ids (see tests/run).
+quietly() {
+	for try in 1 2 3; do
+		(quiet "$@") 2>/dev/null
+		status=$?
+		[ $status -ge 128 ] || break
+	done
+	return $status
+}
+
 # columns NAME OURS-LOG THEIRS-LOG: time and memory of both.
 columns() {
 	row "$1: wall" ms "$(column "$2" 1)" "$(column "$3" 1)"
@@ -312,10 +323,11 @@ live() {
 
 ### from the workload's end to its table
 
-# end_to_end_turn LOG TOOL: appends the ms between the two ends to LOG.
+# end_to_end_turn LOG TOOL: appends the ms between the two ends to LOG, and of them
+# report's CPU time and wall time.
 end_to_end_turn() {
 	rm -f "$tmp/work.log" "$tmp/report.log" "$tmp/ends.data"
-	quiet "$2" record -F 1999 --call-graph dwarf -o "$tmp/ends.data" -- \
+	quietly "$2" record -F 1999 --call-graph dwarf -o "$tmp/ends.data" -- \
 		"$measure" "$tmp/work.log" "$big" "${3:-2}" 2 || return
 	if [ "$2" = "$sprof" ]; then
 		quiet "$measure" "$tmp/report.log" "$sprof" report -i "$tmp/ends.data" --format text \
@@ -324,8 +336,8 @@ end_to_end_turn() {
 		quiet "$measure" "$tmp/report.log" $limited "$2" report -i "$tmp/ends.data" --stdio \
 			--children -g caller
 	fi
-	awk 'NR == FNR { begin = $5; next } { print $5 - begin, 0, 0, $4 }' \
-		"$tmp/work.log" "$tmp/report.log" >>"$1"
+	tail -q -n 1 "$tmp/work.log" "$tmp/report.log" |
+		awk 'NR == 1 { begin = $5; next } { print $5 - begin, $2, $1, $4 }' >>"$1"
 }
 
 end_to_end() {
@@ -411,12 +423,8 @@ complete_of() {
 	[ ! -f "$tmp/c.data" ] || alone=$(sprof_whole '') repaired=$(sprof_whole yes)
 	printf '  %-24s %14s %14s' "$name" "$alone" "$repaired"
 	for peer in $peers; do
-		# perf 6.1 may abort while others record: once more, then.
-		for try in 1 2 3; do
-			rm -f "$tmp/c.data"
-			(quiet "$peer" record -F 997 --call-graph dwarf -o "$tmp/c.data" -- "$@") 2>/dev/null
-			[ $? -ge 128 ] || break
-		done
+		rm -f "$tmp/c.data"
+		quietly "$peer" record -F 997 --call-graph dwarf -o "$tmp/c.data" -- "$@"
 		printf ' %12s' "$("$peer" script -i "$tmp/c.data" --no-inline --max-stack 20000 \
 			-F comm,ip,sym,dso 2>/dev/null | awk -f "$here/fold.awk" | whole)"
 	done
