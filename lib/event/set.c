@@ -7,22 +7,35 @@
 #include "event/set.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/parallel.h"
 #include "base/vec.h"
 
-/* So few are opened faster than the thread is moved about. */
+/* So few are opened faster than the thread is moved about, */
 #define FEW_PLACES 8
+/* and so few faster than other threads are made. */
+#define THREAD_PLACES 256
+
+/* More threads than that wait for each other's descriptors only. */
+#define THREADS_MAX 16
 
 struct opened {
 	int fd;
 	uint32_t event; /* as in event_set_events(): the side-band dummy is the last */
 	uint64_t id;
+};
+
+struct opened_list {
+	VEC(struct opened);
 };
 
 struct event_set {
@@ -31,7 +44,7 @@ struct event_set {
 	uint32_t *cpus;
 	size_t cpu_count;
 	VEC(int) holders; /* cpu_index * EVENT_ROLE_COUNT + role */
-	VEC(struct opened) opened;
+	struct opened_list opened;
 	/* What event_set_events() gave last. */
 	struct sp_event *events;
 	uint64_t *ids;
@@ -117,18 +130,18 @@ static const struct event_planned *role_events(const struct event_set *set, enum
 }
 
 /* 0, or the errno. */
-static int open_event(struct event_set *set, enum event_role role,
+static int open_event(const struct event_set *set, struct opened_list *list, enum event_role role,
 		      const struct event_planned *event, uint32_t index,
 		      const struct event_place *place)
 {
-	struct opened *slot = vec_push(&set->opened);
+	struct opened *slot = vec_push(list);
 	if (!slot)
 		return ENOMEM;
 	int output = event_set_ring_fd(set, place->cpu_index, role);
 	int fd = kernel_open(set, &event->attr, place->tid, set->cpus[place->cpu_index], output,
 			     PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
 	if (fd < 0) {
-		set->opened.count--;
+		list->count--;
 		return -fd;
 	}
 	*slot = (struct opened){.fd = fd, .event = index};
@@ -136,16 +149,17 @@ static int open_event(struct event_set *set, enum event_role role,
 }
 
 /* All events of the role, or none: 0, or the errno. */
-static int open_place(struct event_set *set, enum event_role role, const struct event_place *place)
+static int open_place(const struct event_set *set, struct opened_list *list, enum event_role role,
+		      const struct event_place *place)
 {
 	uint32_t first;
-	size_t count, before = set->opened.count;
+	size_t count, before = list->count;
 	const struct event_planned *events = role_events(set, role, &first, &count);
 	int errnum = 0;
 	for (size_t i = 0; i < count && !errnum; i++)
-		errnum = open_event(set, role, &events[i], first + (uint32_t)i, place);
-	while (errnum && set->opened.count > before)
-		set->kernel->close(set->kernel->arg, set->opened.items[--set->opened.count].fd);
+		errnum = open_event(set, list, role, &events[i], first + (uint32_t)i, place);
+	while (errnum && list->count > before)
+		set->kernel->close(set->kernel->arg, list->items[--list->count].fd);
 	return errnum;
 }
 
@@ -165,12 +179,12 @@ static struct sp_error *place_error(const struct event_set *set, enum event_role
 			      errnum);
 }
 
-static struct sp_error *open_one(struct event_set *set, enum event_role role,
-				 struct event_place *place)
+static struct sp_error *open_one(const struct event_set *set, struct opened_list *list,
+				 enum event_role role, struct event_place *place)
 {
 	if (place->status != EVENT_PLACE_NEW)
 		return NULL;
-	int errnum = open_place(set, role, place);
+	int errnum = open_place(set, list, role, place);
 	switch (errnum) {
 	case 0:
 		place->status = EVENT_PLACE_OPEN;
@@ -211,18 +225,124 @@ static void run_on(int32_t cpu)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
+/* Many places, by several threads, each of which takes those of one CPU at a time. */
+struct opening {
+	const struct event_set *set;
+	enum event_role role;
+	struct event_place *places;
+	const struct ordered *order;
+	struct { VEC(size_t); } groups; /* where in `order` each CPU's begin, and the end */
+	size_t next;                    /* group; atomic */
+	bool stop;                      /* atomic: some thread failed */
+	struct opening_hand {
+		struct opened_list opened;
+		struct sp_error *error;
+	} hands[THREADS_MAX];
+};
+
+static struct sp_error *open_group(struct opening *opening, struct opened_list *list, size_t group)
+{
+	size_t end = opening->groups.items[group + 1];
+	struct sp_error *error = NULL;
+	run_on(opening->order[opening->groups.items[group]].last_cpu);
+	for (size_t i = opening->groups.items[group]; i < end && !error; i++) {
+		if (__atomic_load_n(&opening->stop, __ATOMIC_RELAXED))
+			return NULL;
+		error = open_one(opening->set, list, opening->role,
+				 &opening->places[opening->order[i].index]);
+	}
+	return error;
+}
+
+static void open_groups(void *arg, unsigned int index)
+{
+	struct opening *opening = arg;
+	struct opening_hand *hand = &opening->hands[index];
+	while (!hand->error) {
+		size_t group = __atomic_fetch_add(&opening->next, 1, __ATOMIC_RELAXED);
+		if (group + 1 >= opening->groups.count)
+			return;
+		hand->error = open_group(opening, &hand->opened, group);
+	}
+	__atomic_store_n(&opening->stop, true, __ATOMIC_RELAXED);
+}
+
+static bool make_groups(struct opening *opening, size_t count)
+{
+	for (size_t i = 0; i <= count; i++) {
+		if (i && i < count && opening->order[i].last_cpu == opening->order[i - 1].last_cpu)
+			continue;
+		size_t *slot = vec_push(&opening->groups);
+		if (!slot)
+			return false;
+		*slot = i;
+	}
+	return true;
+}
+
+static void close_all(const struct event_set *set, struct opened_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		set->kernel->close(set->kernel->arg, list->items[i].fd);
+	vec_deinit(list);
+}
+
+/* Takes what the threads have opened; the first error is that of all. */
+static struct sp_error *gather_opened(struct event_set *set, struct opening *opening)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < THREADS_MAX; i++) {
+		struct opening_hand *hand = &opening->hands[i];
+		struct opened_list *all = &set->opened;
+		if (hand->opened.count && !vec_reserve(all, all->count + hand->opened.count)) {
+			close_all(set, &hand->opened);
+			error = error ?: error_no_memory();
+		} else if (hand->opened.count) {
+			memcpy(all->items + all->count, hand->opened.items,
+			       hand->opened.count * sizeof(*all->items));
+			all->count += hand->opened.count;
+		}
+		vec_deinit(&hand->opened);
+		if (error)
+			sp_error_free(hand->error);
+		else
+			error = hand->error;
+	}
+	return error;
+}
+
+/*
+ * The kernel's table of descriptors grows by doubling, and while threads share it each time
+ * costs a grace period of RCU: tens of milliseconds. So it is made large enough before.
+ */
+static void grow_descriptors(const struct event_set *set, enum event_role role, size_t places)
+{
+	uint32_t first;
+	size_t events;
+	role_events(set, role, &first, &events);
+	size_t highest = set->holders.count + set->opened.count + places * events;
+	int fd = highest < INT_MAX ? fcntl(set->holders.items[0], F_DUPFD_CLOEXEC, (int)highest) : -1;
+	if (fd >= 0) /* or there are limits, that opening tells better of */
+		close(fd);
+}
+
 static struct sp_error *open_ordered(struct event_set *set, enum event_role role,
 				     struct event_place *places, const struct ordered *order,
 				     size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (!i || order[i].last_cpu != order[i - 1].last_cpu)
-			run_on(order[i].last_cpu);
-		struct sp_error *error = open_one(set, role, &places[order[i].index]);
-		if (error)
-			return error;
-	}
-	return NULL;
+	struct opening opening = {.set = set, .role = role, .places = places, .order = order};
+	bool made = make_groups(&opening, count);
+	size_t threads = opening.groups.count ? opening.groups.count - 1 : 0;
+	if (threads > THREADS_MAX)
+		threads = THREADS_MAX;
+	if (count < THREAD_PLACES)
+		threads = 1;
+	if (threads > 1)
+		grow_descriptors(set, role, count);
+	if (made)
+		parallel_run((unsigned int)threads, open_groups, &opening);
+	vec_deinit(&opening.groups);
+	return made ? gather_opened(set, &opening) : error_no_memory();
 }
 
 struct sp_error *event_set_open(struct event_set *set, enum event_role role,
@@ -233,7 +353,7 @@ struct sp_error *event_set_open(struct event_set *set, enum event_role role,
 		     sched_getaffinity(0, sizeof(before), &before) == 0;
 	if (!moves) {
 		for (size_t i = 0; i < count; i++) {
-			struct sp_error *error = open_one(set, role, &places[i]);
+			struct sp_error *error = open_one(set, &set->opened, role, &places[i]);
 			if (error)
 				return error;
 		}

@@ -51,8 +51,8 @@ struct event_place {
 /*
  * Opens all events of a role at each place, and sets each place's status. Opening
  * an event of a task that runs on another CPU costs an interrupt there: places are
- * taken by last_cpu, the caller's thread being moved to that CPU meanwhile (its
- * affinity is restored), when there are many. Fails where an event cannot be opened for
+ * taken by last_cpu, by several threads that are moved to those CPUs, when there are
+ * many (of the caller's the affinity is restored). Fails where an event cannot be opened for
  * another reason than the task's or CPU's end: the places done so far stay open.
  */
 struct sp_error *event_set_open(struct event_set *set, enum event_role role,
