@@ -143,7 +143,7 @@ struct sp_capture_stacks {
 	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit;
 	uint64_t skipped;   /* for want of time */
 	uint64_t none;      /* tasks without user space */
-	uint64_t repaired;  /* of those that were truncated: they are complete by others */
+	uint64_t repaired;  /* those that were truncated, and are complete by others */
 	uint64_t shortened; /* frames in the middle were left out */
 };
 

@@ -320,7 +320,11 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		return NULL; /* it never began */
 	struct sp_error *error = capture_round(capture, false);
 	if (capture->unwinding) {
-		unwinding_wait(capture->unwinding);
+		struct sp_error *wait_error = unwinding_wait(capture->unwinding);
+		if (error)
+			sp_error_free(wait_error);
+		else
+			error = wait_error;
 		unwinding_counts(capture->unwinding, &capture->unwound);
 	}
 	if (!error)

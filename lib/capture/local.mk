@@ -13,6 +13,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/graph_fp.c \
 	lib/capture/host.c lib/capture/host.h \
 	lib/capture/hurry.c lib/capture/hurry.h \
+	lib/capture/joining.c lib/capture/joining.h \
 	lib/capture/membership.c lib/capture/membership.h \
 	lib/capture/pool.c lib/capture/pool.h \
 	lib/capture/recorder.h \
@@ -37,6 +38,7 @@ check_PROGRAMS += \
 	tests/unit/test_dump \
 	tests/unit/test_filter \
 	tests/unit/test_graph \
+	tests/unit/test_joining \
 	tests/unit/test_membership \
 	tests/unit/test_pool \
 	tests/unit/test_tracker \

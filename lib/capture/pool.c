@@ -174,14 +174,25 @@ void *pool_reserve(struct pool *pool, size_t size, struct chunk **chunk_ret)
 	return room;
 }
 
-void pool_submit(struct pool *pool)
+static void submit(struct pool *pool)
 {
-	if (!pool->open || !pool->open->used)
-		return;
 	pthread_mutex_lock(&pool->lock);
 	pool->circle[pool->submitted++ % pool->options.chunks] = take_ptr(pool->open);
 	pthread_cond_signal(&pool->more);
 	pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_submit(struct pool *pool)
+{
+	if (pool->open && pool->open->used)
+		submit(pool);
+}
+
+void pool_nudge(struct pool *pool)
+{
+	struct chunk *chunk;
+	if (pool_reserve(pool, 0, &chunk))
+		submit(pool);
 }
 
 struct chunk *pool_collect(struct pool *pool)
@@ -219,12 +230,13 @@ void pool_wait(struct pool *pool)
 
 uint64_t pool_oldest_ns(const struct pool *pool)
 {
-	/* Only the drain, whose function this is, changes what is looked at. */
+	/* Only the drain, whose function this is, moves what is looked at. */
 	uint64_t oldest_ns = pool->open && pool->open->used ? pool->open->oldest_ns : UINT64_MAX;
 	for (uint64_t i = pool->collected; i < pool->submitted; i++) {
 		const struct chunk *chunk = pool->circle[i % pool->options.chunks];
-		if (chunk->oldest_ns < oldest_ns)
-			oldest_ns = chunk->oldest_ns;
+		uint64_t chunk_ns = __atomic_load_n(&chunk->oldest_ns, __ATOMIC_SEQ_CST);
+		if (chunk_ns < oldest_ns)
+			oldest_ns = chunk_ns;
 	}
 	return oldest_ns;
 }

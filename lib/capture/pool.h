@@ -14,7 +14,8 @@
 struct chunk {
 	uint8_t *bytes;   /* aligned to 16 */
 	size_t used;
-	uint64_t oldest_ns; /* of what is in it; the drain's to keep */
+	/* Of what is in it, and comes out of it: the drain's to keep; the work lowers it atomically. */
+	uint64_t oldest_ns;
 	struct record_buffer output; /* what the work makes; empty before */
 	struct sp_error *error;      /* the work's, if any; owned */
 	bool done;
@@ -44,6 +45,9 @@ void *pool_reserve(struct pool *pool, size_t size, struct chunk **chunk_ret);
 
 /* What was filled may be worked on. */
 void pool_submit(struct pool *pool);
+
+/* The same, be there anything or not: the work is called with an empty chunk, if one is free. */
+void pool_nudge(struct pool *pool);
 
 /* The next chunk in order, if its work is done; NULL otherwise. It is the caller's until: */
 struct chunk *pool_collect(struct pool *pool);

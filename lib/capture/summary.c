@@ -139,7 +139,8 @@ static struct sp_error *say_uncovered(struct sp_capture *capture,
 
 static uint64_t unwound(const struct sp_capture_stacks *stacks)
 {
-	return stacks->complete + stacks->truncated + stacks->no_unwind_info + stacks->bad_memory +
+	return stacks->complete + stacks->repaired + stacks->truncated +
+	       stacks->no_unwind_info + stacks->bad_memory +
 	       stacks->depth_limit;
 }
 

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "binary/binary.h"
 #include "capture/dump.h"
+#include "capture/joining.h"
 #include "capture/pool.h"
 #include "capture/touch.h"
 #include "record/decode.h"
@@ -41,6 +42,7 @@ struct unwinding {
 	struct worker *workers;
 	size_t worker_count;
 	struct pool *pool;
+	struct joining *joining;
 	struct record_buffer simple; /* samples that need no unwinding, or get none */
 	struct dump *scratch;        /* one of these */
 	struct sp_capture_stacks stacks; /* of these */
@@ -118,20 +120,39 @@ static struct sp_error *unwind_dump(const struct unwinding *unwinding, struct wo
 	const struct unwind_sample sample = sample_of(unwinding, dump);
 	struct unwind_result result =
 		unwind_stack(worker->thread, &sample, worker->frames, FRAMES_MAX);
-	count_end(&worker->stacks, result.end);
 	if (result.end == UNWIND_TRUNCATED)
 		see_truncated(unwinding, worker, dump);
-	take_ips(worker, result.count);
-	struct dump_chain chain = {
-		.ips = worker->ips, .count = result.count,
-		.misc = (uint16_t)(misc_ends[result.end] << SP_MISC_END_SHIFT |
-				   (result.frame_pointers ? SP_MISC_GUESSED : 0)),
+	uint16_t misc = (uint16_t)(misc_ends[result.end] << SP_MISC_END_SHIFT |
+				   (result.frame_pointers ? SP_MISC_GUESSED : 0));
+	const struct joining_stack stack = {
+		.dump = dump, .frames = worker->frames, .result = &result, .misc = misc,
+		.thread = field(dump, unwinding->fields.sample_tid),
+		.time_ns = field(dump, unwinding->fields.sample_time),
 	};
-	bool shortened;
-	struct sp_error *error =
-		dump_encode(output, dump, &chain, unwinding->frame_limit, &shortened);
+	bool held, shortened;
+	struct sp_error *error = joining_add(unwinding->joining, &stack, &held);
+	if (error || held)
+		return error;
+	count_end(&worker->stacks, result.end);
+	take_ips(worker, result.count);
+	struct dump_chain chain = {.ips = worker->ips, .count = result.count, .misc = misc};
+	error = dump_encode(output, dump, &chain, unwinding->frame_limit, &shortened);
 	if (!error)
 		worker->stacks.shortened += shortened;
+	return error;
+}
+
+/* What was held back, if it is due. */
+static struct sp_error *settle(const struct unwinding *unwinding, bool now,
+			       struct record_buffer *output, uint64_t *oldest_ns,
+			       struct sp_capture_stacks *stacks)
+{
+	struct joining_counts counts = {0};
+	struct sp_error *error = joining_settle(unwinding->joining, now, output, oldest_ns,
+						&counts);
+	stacks->repaired += counts.repaired;
+	stacks->truncated += counts.truncated;
+	stacks->shortened += counts.shortened;
 	return error;
 }
 
@@ -143,6 +164,7 @@ static const struct dump *dump_at(const struct chunk *chunk, size_t at)
 static void work_on(void *arg, size_t index, struct chunk *chunk)
 {
 	struct unwinding *unwinding = arg;
+	struct worker *worker = &unwinding->workers[index];
 	for (size_t at = 0; at < chunk->used && !chunk->error;) {
 		const struct dump *dump = dump_at(chunk, at);
 		at += dump->size;
@@ -150,9 +172,11 @@ static void work_on(void *arg, size_t index, struct chunk *chunk)
 			const struct unwind_sample next = sample_of(unwinding, dump_at(chunk, at));
 			unwind_prefetch(&next);
 		}
-		chunk->error = unwind_dump(unwinding, &unwinding->workers[index], dump,
-					   &chunk->output);
+		chunk->error = unwind_dump(unwinding, worker, dump, &chunk->output);
 	}
+	if (!chunk->error)
+		chunk->error = settle(unwinding, false, &chunk->output, &chunk->oldest_ns,
+				      &worker->stacks);
 }
 
 static struct location locate(void *arg, uint32_t view, uint64_t ip)
@@ -247,7 +271,8 @@ struct sp_error *unwinding_new(const struct unwinding_options *options, struct u
 	    !record_fields_make(options->attr->sample_type, &unwinding->fields))
 		return error_new(SP_ERROR_INVALID, "samples without a copy of the stack");
 	unwinding->scratch = malloc(2 * RECORD_SIZE_MAX);
-	if (!unwinding->scratch)
+	unwinding->joining = joining_new(unwinding->frame_limit);
+	if (!unwinding->scratch || !unwinding->joining)
 		return error_no_memory();
 	struct sp_error *error = make_decoder(unwinding, options->attr);
 	if (!error)
@@ -276,6 +301,7 @@ void unwinding_free(struct unwinding *unwinding)
 	binary_env_deinit(&unwinding->binaries);
 	live_free(unwinding->live);
 	decoder_free(unwinding->decoder);
+	joining_free(unwinding->joining);
 	vec_deinit(&unwinding->simple);
 	free(unwinding->scratch);
 	free(unwinding);
@@ -355,7 +381,11 @@ struct sp_error *unwinding_write(struct unwinding *unwinding, struct batch *batc
 {
 	VEC(struct chunk *) chunks = {0};
 	struct chunk *chunk;
-	pool_submit(unwinding->pool);
+	/* Who is held back must not wait for the next sample. */
+	if (joining_oldest_ns(unwinding->joining) != UINT64_MAX)
+		pool_nudge(unwinding->pool);
+	else
+		pool_submit(unwinding->pool);
 	struct sp_error *error = batch_add_bytes(batch, unwinding->simple.items,
 						 unwinding->simple.count);
 	*wrote_ret |= unwinding->simple.count != 0;
@@ -382,14 +412,22 @@ struct sp_error *unwinding_write(struct unwinding *unwinding, struct batch *batc
 	return error ? error : flush_error;
 }
 
-void unwinding_wait(struct unwinding *unwinding)
+struct sp_error *unwinding_wait(struct unwinding *unwinding)
 {
+	uint64_t oldest_ns = 0; /* it is written before anything else */
 	pool_wait(unwinding->pool);
+	return settle(unwinding, true, &unwinding->simple, &oldest_ns, &unwinding->stacks);
 }
 
 uint64_t unwinding_oldest_ns(const struct unwinding *unwinding)
 {
-	return pool_oldest_ns(unwinding->pool);
+	/*
+	 * In that order: what is held back goes into a chunk before it counts as held no more, and
+	 * only the drain takes chunks away.
+	 */
+	uint64_t held_ns = joining_oldest_ns(unwinding->joining);
+	uint64_t pool_ns = pool_oldest_ns(unwinding->pool);
+	return pool_ns < held_ns ? pool_ns : held_ns;
 }
 
 struct sp_error *unwinding_forget(struct unwinding *unwinding, uint64_t before_ns)

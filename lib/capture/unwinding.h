@@ -51,7 +51,7 @@ struct sp_error *unwinding_write(struct unwinding *unwinding, struct batch *batc
 				 bool *wrote_ret) SP_MUST_CHECK;
 
 /* Waits until all that was taken is unwound; it is to be written then. */
-void unwinding_wait(struct unwinding *unwinding);
+struct sp_error *unwinding_wait(struct unwinding *unwinding) SP_MUST_CHECK;
 
 /* The time of the oldest sample that is not written; UINT64_MAX: there is none. */
 uint64_t unwinding_oldest_ns(const struct unwinding *unwinding);

@@ -436,7 +436,7 @@ static void add_part(char *text, size_t size, uint64_t count, const char *name)
 static void say_stacks(const struct sp_capture_stacks *stacks)
 {
 	char rest[256] = "";
-	uint64_t all = stacks->complete + stacks->truncated + stacks->no_unwind_info +
+	uint64_t all = stacks->complete + stacks->repaired + stacks->truncated + stacks->no_unwind_info +
 		       stacks->bad_memory + stacks->depth_limit + stacks->skipped;
 	add_part(rest, sizeof(rest), stacks->repaired, "repaired");
 	add_part(rest, sizeof(rest), stacks->truncated, "truncated");

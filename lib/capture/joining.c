@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/joining.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#include "base/cleanup.h"
+#include "unwind/repair.h"
+
+/* Stacks are remembered as long as one of them was truncated that lately. */
+#define ACTIVE_NS 2000000000
+
+/* So long are samples held back, or until they are so many bytes. */
+#define HOLD_NS 200000000
+#define HOLD_BYTES ((size_t)4 << 20)
+
+#define REPAIR_BYTES ((size_t)32 << 20)
+
+/* Deeper stacks are not made of others. */
+#define FRAMES_MAX ((size_t)1 << 20)
+
+struct held {
+	uint32_t stack;  /* of the repair */
+	uint16_t misc;
+	struct dump *dump; /* without its stack */
+};
+
+struct joining {
+	size_t limit;
+	pthread_mutex_t lock; /* of all but the two that are atomic */
+	struct repair *repair;
+	struct { VEC(struct held); } held;
+	size_t held_bytes;
+	VEC(struct unwind_frame) frames; /* scratch */
+	VEC(uint64_t) ips;
+	uint64_t settled_ns;   /* CLOCK_MONOTONIC */
+	uint64_t truncated_ns; /* atomic: time of the latest that was truncated; 0: none */
+	uint64_t oldest_ns;    /* atomic: of what is held; UINT64_MAX: none */
+};
+
+struct joining *joining_new(size_t limit)
+{
+	struct joining *joining = calloc(1, sizeof(*joining));
+	if (!joining)
+		return NULL;
+	pthread_mutex_init(&joining->lock, NULL);
+	joining->limit = limit;
+	joining->oldest_ns = UINT64_MAX;
+	joining->repair = repair_new(REPAIR_BYTES);
+	if (joining->repair)
+		return joining;
+	joining_free(joining);
+	return NULL;
+}
+
+static void drop_held(struct joining *joining)
+{
+	for (size_t i = 0; i < joining->held.count; i++)
+		free(joining->held.items[i].dump);
+	joining->held.count = 0;
+	joining->held_bytes = 0;
+	__atomic_store_n(&joining->oldest_ns, UINT64_MAX, __ATOMIC_SEQ_CST);
+}
+
+void joining_free(struct joining *joining)
+{
+	if (!joining)
+		return;
+	drop_held(joining);
+	vec_deinit(&joining->held);
+	vec_deinit(&joining->frames);
+	vec_deinit(&joining->ips);
+	repair_free(joining->repair);
+	pthread_mutex_destroy(&joining->lock);
+	free(joining);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Whether there is somebody to be helped by this stack. */
+static bool is_wanted(struct joining *joining, const struct joining_stack *stack)
+{
+	enum unwind_end end = stack->result->end;
+	uint64_t last_ns = __atomic_load_n(&joining->truncated_ns, __ATOMIC_RELAXED);
+	if (end == UNWIND_TRUNCATED) {
+		if (stack->time_ns > last_ns)
+			__atomic_store_n(&joining->truncated_ns, stack->time_ns, __ATOMIC_RELAXED);
+		return true;
+	}
+	return end == UNWIND_COMPLETE && last_ns && stack->time_ns < last_ns + ACTIVE_NS;
+}
+
+static struct sp_error *hold(struct joining *joining, const struct joining_stack *stack,
+			     uint32_t number)
+{
+	const struct dump *dump = stack->dump;
+	size_t size = dump->size - dump->stack_size;
+	struct held *held = vec_push(&joining->held);
+	if (!held)
+		return error_no_memory();
+	*held = (struct held){.stack = number, .misc = stack->misc, .dump = malloc(size)};
+	if (!held->dump) {
+		joining->held.count--;
+		return error_no_memory();
+	}
+	memcpy(held->dump, dump, size);
+	held->dump->size = (uint32_t)size;
+	held->dump->stack_size = 0;
+	joining->held_bytes += size;
+	if (joining->held.count == 1)
+		joining->settled_ns = now_ns();
+	if (stack->time_ns < joining->oldest_ns)
+		__atomic_store_n(&joining->oldest_ns, stack->time_ns, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+static uint32_t add(struct joining *joining, const struct joining_stack *stack)
+{
+	return repair_add(joining->repair, stack->thread, stack->time_ns, stack->frames,
+			  stack->result);
+}
+
+struct sp_error *joining_add(struct joining *joining, const struct joining_stack *stack,
+			     bool *held_ret)
+{
+	struct sp_error *error = NULL;
+	*held_ret = false;
+	if (!is_wanted(joining, stack))
+		return NULL;
+	pthread_mutex_lock(&joining->lock);
+	uint32_t number = add(joining, stack);
+	/* Where nobody waits, nothing makes room but this. */
+	if (number == REPAIR_NONE && !joining->held.count && repair_settle(joining->repair) &&
+	    repair_forget(joining->repair))
+		number = add(joining, stack);
+	if (stack->result->end == UNWIND_TRUNCATED && number != REPAIR_NONE) {
+		error = hold(joining, stack, number);
+		*held_ret = !error;
+	}
+	pthread_mutex_unlock(&joining->lock);
+	return error;
+}
+
+/* Whole stacks of as many frames as there are; false when out of memory. */
+static bool find_frames(struct joining *joining, uint32_t stack, size_t *count_ret)
+{
+	for (;;) {
+		size_t count = repair_frames(joining->repair, stack, joining->frames.items,
+					     joining->frames.capacity);
+		*count_ret = count;
+		if (count <= joining->frames.capacity)
+			return vec_reserve(&joining->ips, count);
+		if (count > FRAMES_MAX) {
+			*count_ret = joining->frames.capacity;
+			return vec_reserve(&joining->ips, *count_ret);
+		}
+		if (!vec_reserve(&joining->frames, count))
+			return false;
+	}
+}
+
+static struct sp_error *write_held(struct joining *joining, const struct held *held,
+				   struct record_buffer *output, struct joining_counts *counts)
+{
+	size_t count;
+	bool shortened, repaired = repair_outer(joining->repair, held->stack, NULL, 0) > 0;
+	struct dump_chain chain = {.misc = held->misc};
+	if (!find_frames(joining, held->stack, &count))
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		const struct unwind_frame *frame = &joining->frames.items[i];
+		joining->ips.items[i] = frame->ip + (i > 0 && frame->exact);
+	}
+	if (repaired)
+		chain.misc = (uint16_t)((held->misc & ~SP_MISC_END_MASK) | SP_MISC_REPAIRED |
+					SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT);
+	chain.ips = joining->ips.items;
+	chain.count = count;
+	counts->repaired += repaired;
+	counts->truncated += !repaired;
+	struct sp_error *error =
+		dump_encode(output, held->dump, &chain, joining->limit, &shortened);
+	counts->shortened += !error && shortened;
+	return error;
+}
+
+static struct sp_error *settle(struct joining *joining, struct record_buffer *output,
+			       struct joining_counts *counts)
+{
+	struct sp_error *error = NULL;
+	if (!repair_settle(joining->repair))
+		error = error_no_memory();
+	for (size_t i = 0; i < joining->held.count && !error; i++)
+		error = write_held(joining, &joining->held.items[i], output, counts);
+	drop_held(joining);
+	if (!error && !repair_forget(joining->repair))
+		error = error_no_memory();
+	return error;
+}
+
+struct sp_error *joining_settle(struct joining *joining, bool now, struct record_buffer *output,
+				uint64_t *oldest_ns, struct joining_counts *counts)
+{
+	struct sp_error *error = NULL;
+	if (joining_oldest_ns(joining) == UINT64_MAX)
+		return NULL;
+	pthread_mutex_lock(&joining->lock);
+	if (joining->held.count && (now || joining->held_bytes > HOLD_BYTES ||
+				    now_ns() - joining->settled_ns >= HOLD_NS)) {
+		uint64_t held_ns = joining_oldest_ns(joining);
+		if (held_ns < __atomic_load_n(oldest_ns, __ATOMIC_RELAXED))
+			__atomic_store_n(oldest_ns, held_ns, __ATOMIC_SEQ_CST);
+		error = settle(joining, output, counts);
+	}
+	pthread_mutex_unlock(&joining->lock);
+	return error;
+}
+
+uint64_t joining_oldest_ns(const struct joining *joining)
+{
+	return __atomic_load_n(&joining->oldest_ns, __ATOMIC_SEQ_CST);
+}

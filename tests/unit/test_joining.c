@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/joining.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "test.h"
+
+/* A sample whose head is a header and nothing else, of which the copy of the stack is empty. */
+static struct dump *dump_new(void)
+{
+	struct dump *dump = calloc(1, sizeof(*dump) + 8);
+	ck_assert_ptr_nonnull(dump);
+	*dump = (struct dump){.size = sizeof(*dump) + 8, .head_size = 8};
+	const struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = 8};
+	memcpy(dump->words, &header, 8);
+	return dump;
+}
+
+/* Frames of one place in the program, `from` to `until` calls deep, the innermost first. */
+static bool add(struct joining *joining, uint64_t time_ns, size_t from, size_t until, uint64_t leaf)
+{
+	struct unwind_frame frames[64];
+	struct unwind_result result = {.end = from ? UNWIND_TRUNCATED : UNWIND_COMPLETE,
+				       .missing = 0x10000};
+	frames[result.count++] = (struct unwind_frame){leaf, 0x10000 - 0x100 * until, true};
+	for (size_t depth = until; depth-- > from;)
+		frames[result.count++] =
+			(struct unwind_frame){0x400000 + depth, 0x10000 - 0x100 * depth, false};
+	struct dump *dump = dump_new();
+	const struct joining_stack stack = {
+		.dump = dump, .frames = frames, .result = &result, .thread = 7, .time_ns = time_ns,
+		.misc = (uint16_t)((from ? SP_MISC_END_TRUNCATED : SP_MISC_END_COMPLETE)
+				   << SP_MISC_END_SHIFT),
+	};
+	bool held;
+	ok_or_fail(joining_add(joining, &stack, &held));
+	free(dump);
+	return held;
+}
+
+TEST(what_was_cut_is_joined_with_what_was_not)
+{
+	struct joining *joining = joining_new(SIZE_MAX);
+	struct record_buffer output = {0};
+	struct joining_counts counts = {0};
+	uint64_t oldest_ns = 500;
+	ck_assert_ptr_nonnull(joining);
+	ck_assert_uint_eq(joining_oldest_ns(joining), UINT64_MAX);
+	ck_assert(add(joining, 100, 3, 12, 0x500001));
+	ck_assert_uint_eq(joining_oldest_ns(joining), 100);
+	/* One alone would not be believed. */
+	for (uint64_t i = 0; i < 20; i++)
+		ck_assert(!add(joining, 101 + i, 0, 6 + i % 4, 0x500002));
+	ck_assert(add(joining, 120, 4, 11, 0x500003));
+	/* It is not due yet. */
+	ok_or_fail(joining_settle(joining, false, &output, &oldest_ns, &counts));
+	ck_assert_uint_eq(output.count, 0);
+	ok_or_fail(joining_settle(joining, true, &output, &oldest_ns, &counts));
+	ck_assert_uint_eq(oldest_ns, 100);
+	ck_assert_uint_eq(joining_oldest_ns(joining), UINT64_MAX);
+	ck_assert_uint_eq(counts.repaired, 2);
+	ck_assert_uint_eq(counts.truncated, 0);
+	struct perf_event_header header;
+	uint64_t words[16];
+	memcpy(&header, output.items, sizeof(header));
+	ck_assert_uint_eq(header.size, 8 + 8 + 8 * 14);
+	ck_assert_uint_eq(header.misc, SP_MISC_REPAIRED | SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT);
+	memcpy(words, output.items + 8, 8 * 15);
+	ck_assert_uint_eq(words[0], 14);
+	ck_assert_uint_eq(words[1], (uint64_t)PERF_CONTEXT_USER);
+	ck_assert_uint_eq(words[2], 0x500001);
+	for (size_t i = 0; i < 12; i++)
+		ck_assert_uint_eq(words[3 + i], 0x400000 + 11 - i);
+	vec_deinit(&output);
+	joining_free(joining);
+}
+
+TEST(what_nobody_knows_more_of_stays_as_it_is)
+{
+	struct joining *joining = joining_new(SIZE_MAX);
+	struct record_buffer output = {0};
+	struct joining_counts counts = {0};
+	uint64_t oldest_ns = UINT64_MAX;
+	/* Nobody was truncated: nothing is remembered, nothing held. */
+	ck_assert(!add(joining, 50, 0, 2, 0x500002));
+	ck_assert(add(joining, 100, 3, 12, 0x500001));
+	ok_or_fail(joining_settle(joining, true, &output, &oldest_ns, &counts));
+	ck_assert_uint_eq(counts.repaired, 0);
+	ck_assert_uint_eq(counts.truncated, 1);
+	struct perf_event_header header;
+	memcpy(&header, output.items, sizeof(header));
+	ck_assert_uint_eq(header.misc, SP_MISC_END_TRUNCATED << SP_MISC_END_SHIFT);
+	ck_assert_uint_eq(header.size, output.count);
+	vec_deinit(&output);
+	joining_free(joining); /* with something held */
+}
