@@ -375,34 +375,37 @@ struct sp_error *line_table_extents(struct reader *reader, struct line_table *ta
 }
 
 /* "DIRECTORY/NAME" as one of the reader's strings. */
-static const char *join(struct reader *reader, const char *directory, const char *name)
+static struct sp_error *join(struct reader *reader, const char *directory, const char *name,
+			     const char **ret)
 {
 	CLEANUP_FREE char *path = NULL;
-	if (!directory || !*directory || *name == '/')
-		return strtab_add(&reader->strings, name);
+	if (!*directory || *name == '/')
+		return reader_string(reader, name, strlen(name), ret);
 	size_t length = strlen(directory);
 	const char *slash = directory[length - 1] == '/' ? "" : "/";
-	if (asprintf(&path, "%s%s%s", directory, slash, name) < 0) {
+	int size = asprintf(&path, "%s%s%s", directory, slash, name);
+	if (size < 0) {
 		path = NULL;
-		return NULL;
+		return error_no_memory();
 	}
-	return strtab_add(&reader->strings, path);
+	return reader_string(reader, path, (size_t)size, ret);
 }
 
-/* The directory of a file; "" where there is none such. *ret is NULL when out of memory. */
-static const char *directory_of(struct reader *reader, const struct line_table *table,
-				const struct line_file *file)
+/* The directory of a file; "" where there is none such. */
+static struct sp_error *directory_of(struct reader *reader, const struct line_table *table,
+				     const struct line_file *file, const char **ret)
 {
 	const char *unit = unit_string(table->unit, &table->unit->comp_dir) ?: "";
 	/* Before version 5, directory 0 is the unit's, and not in the table. */
 	uint64_t index = table->version < 5 ? file->directory - 1 : file->directory;
-	if (table->version < 5 && file->directory == 0)
-		return unit;
+	if (table->version < 5 && file->directory == 0) {
+		*ret = unit;
+		return NULL;
+	}
 	const char *directory =
 		index < table->directories.count ? table->directories.items[index] : NULL;
-	if (!directory)
-		return "";
-	return *directory == '/' ? directory : join(reader, unit, directory);
+	*ret = directory ?: "";
+	return !directory || *directory == '/' ? NULL : join(reader, unit, directory, ret);
 }
 
 struct sp_error *line_table_path(struct reader *reader, struct line_table *table, uint64_t file,
@@ -413,11 +416,14 @@ struct sp_error *line_table_path(struct reader *reader, struct line_table *table
 	if (index >= table->files.count || !table->files.items[index].name)
 		return NULL;
 	struct line_file *found = &table->files.items[index];
+	struct sp_error *error = NULL;
 	if (!found->path) {
-		const char *directory = *found->name == '/' ? "" : directory_of(reader, table,
-										found);
-		found->path = directory ? join(reader, directory, found->name) : NULL;
+		const char *directory = "";
+		if (*found->name != '/')
+			error = directory_of(reader, table, found, &directory);
+		if (!error)
+			error = join(reader, directory ?: "", found->name, &found->path);
 	}
 	*ret = found->path;
-	return found->path ? NULL : error_no_memory();
+	return error;
 }

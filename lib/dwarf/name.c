@@ -182,8 +182,7 @@ static struct sp_error *qualify(struct reader *reader, const struct unit *unit, 
 	fputs(name, stream);
 	if (fclose(stream))
 		return error_no_memory();
-	*ret = strtab_add_sized(&reader->strings, text, size);
-	return *ret ? NULL : error_no_memory();
+	return reader_string(reader, text, size, ret);
 }
 
 /* The name that was met first, and where. */
@@ -239,8 +238,8 @@ static struct sp_error *find_name(struct reader *reader, const struct unit *unit
 		return error;
 	if (!linkage && qualifies(&plain.unit, plain.name))
 		return qualify(reader, &plain.unit, plain.entry, plain.name, ret);
-	*ret = strtab_add(&reader->strings, linkage ?: plain.name);
-	return *ret ? NULL : error_no_memory();
+	const char *name = linkage ?: plain.name;
+	return reader_string(reader, name, strlen(name), ret);
 }
 
 struct sp_error *name_of_entry(struct reader *reader, const struct unit *unit,

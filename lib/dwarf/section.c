@@ -16,6 +16,8 @@
 #define WINDOW_GROWTH (PAGE / 32)
 /* Address space is reserved for a section, not memory; what claims more than this is hostile. */
 #define RESERVED_MAX ((uint64_t)64 << 30)
+/* No name or path comes near: what is longer counts as none. */
+#define STRING_MAX ((uint64_t)64 << 10)
 /* What a compressed section may become: it is inflated whole. */
 #define INFLATED_MAX ((size_t)4 << 30)
 
@@ -297,7 +299,7 @@ const char *section_string(struct section *section, uint64_t offset)
 {
 	if (section->packed && !need_packed(section))
 		return NULL;
-	for (uint64_t at = offset; at < section->size;) {
+	for (uint64_t at = offset; at < section->size && at - offset < STRING_MAX;) {
 		uint64_t step = PAGE - at % PAGE;
 		if (step > section->size - at)
 			step = section->size - at;

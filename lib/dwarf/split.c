@@ -189,7 +189,8 @@ static struct sp_error *search_object(struct reader *reader, struct dwarf_file *
 	uint64_t size = section_size(&file->sections[SECTION_INFO]), next;
 	struct sp_error *error = NULL;
 	*ok_ret = false;
-	for (uint64_t offset = 0; !error && !*ok_ret && offset < size; offset = next)
+	for (uint64_t offset = 0; !error && !*ok_ret && offset < size && reader->split_units-- > 0;
+	     offset = next)
 		error = try_unit(reader, file, offset, &whole, skeleton, ret, &next, ok_ret);
 	return error;
 }

@@ -12,6 +12,8 @@
 #define TABLE_BYTES_TIMES 16
 #define LINE_BYTES_LEAST ((int64_t)64 << 20)
 #define LINE_BYTES_TIMES 4
+#define STRING_BYTES ((int64_t)256 << 20)
+#define SPLIT_UNITS ((int64_t)16 << 20)
 #define SEARCH_BYTES_LEAST ((int64_t)64 << 20)
 #define SEARCH_BYTES_TIMES 4
 
@@ -24,6 +26,8 @@ struct reader *reader_new(const struct dwarf_file *file)
 			      TABLE_BYTES_TIMES * (int64_t)file->sections[SECTION_ABBREV].size;
 	reader->line_bytes = LINE_BYTES_LEAST +
 			     LINE_BYTES_TIMES * (int64_t)file->sections[SECTION_LINE].size;
+	reader->string_bytes = STRING_BYTES;
+	reader->split_units = SPLIT_UNITS;
 	reader->search_bytes = SEARCH_BYTES_LEAST +
 			       SEARCH_BYTES_TIMES * (int64_t)file->sections[SECTION_INFO].size;
 	return reader;
@@ -53,6 +57,19 @@ struct sp_error *reader_damage(struct reader *reader, struct sp_error *error)
 	else
 		reader->damage = error;
 	return NULL;
+}
+
+struct sp_error *reader_string(struct reader *reader, const char *text, size_t size,
+			       const char **ret)
+{
+	*ret = NULL;
+	if (reader->string_bytes < 0)
+		return NULL;
+	size_t count = reader->strings.count;
+	*ret = strtab_add_sized(&reader->strings, text, size);
+	if (reader->strings.count > count)
+		reader->string_bytes -= (int64_t)size;
+	return *ret ? NULL : error_no_memory();
 }
 
 static bool slot_has(const struct table_slot *slot, const struct unit *unit)

@@ -51,6 +51,8 @@ struct reader {
 	struct unit_slot units[UNIT_SLOTS];
 	int64_t table_bytes;  /* of abbreviations that may still be read: more is hostile */
 	int64_t line_bytes;   /* of line programs that may still be run */
+	int64_t string_bytes; /* of names and paths that may still be kept */
+	int64_t split_units;  /* of .dwo files that may still be tried */
 	int64_t search_bytes; /* of entries that may still be passed over in search of names */
 	struct u64map name_index; /* file and entry -> index in names */
 	VEC(const char *) names;  /* NULL: it has none */
@@ -66,6 +68,10 @@ void reader_free(struct reader *reader);
 
 /* Notes damage and goes on; what is out of memory is returned. */
 struct sp_error *reader_damage(struct reader *reader, struct sp_error *error) SP_MUST_CHECK;
+
+/* Keeps a string; NULL in *ret where too much of that is kept already. */
+struct sp_error *reader_string(struct reader *reader, const char *text, size_t size,
+			       const char **ret) SP_MUST_CHECK;
 
 /* The table is valid until the next call. NULL in *ret: it is damaged, and noted. */
 struct sp_error *reader_abbrevs(struct reader *reader, const struct unit *unit,
