@@ -238,7 +238,8 @@ static bool is_same(const struct chain *chain, uint64_t hash, uint32_t root,
 	       chain->cpumode == callers->cpumode && chain->misc == callers->misc &&
 	       chain->exact == callers->exact &&
 	       chain->ips.count == callers->count &&
-	       memcmp(chain->ips.items, callers->ips, callers->count * sizeof(uint64_t)) == 0;
+	       (!callers->count ||
+		memcmp(chain->ips.items, callers->ips, callers->count * sizeof(uint64_t)) == 0);
 }
 
 static bool start_memory(struct chains *chains)
@@ -260,7 +261,8 @@ struct chain *chains_add(struct chains *chains, uint32_t root, const struct call
 	chain->node = RADIX_NONE;
 	if (!vec_reserve(&chain->ips, callers->count))
 		return NULL;
-	memcpy(chain->ips.items, callers->ips, callers->count * sizeof(uint64_t));
+	if (callers->count)
+		memcpy(chain->ips.items, callers->ips, callers->count * sizeof(uint64_t));
 	chain->ips.count = callers->count;
 	chain->hash = hash;
 	chain->root = root;

@@ -186,8 +186,11 @@ struct sp_error *dump_encode(struct record_buffer *buffer, const struct dump *du
 	put_bytes(&put, kernel, 8 * (size_t)dump->chain_count);
 	if (user)
 		put_u64(&put, (uint64_t)PERF_CONTEXT_USER);
-	put_bytes(&put, chain->ips, 8 * inner);
-	put_bytes(&put, chain->ips + chain->count - outer, 8 * outer);
+	/* An empty chain has no place. */
+	if (inner)
+		put_bytes(&put, chain->ips, 8 * inner);
+	if (outer)
+		put_bytes(&put, chain->ips + chain->count - outer, 8 * outer);
 	put_bytes(&put, kernel + 8 * (size_t)dump->chain_count, dump->raw_size);
 	if (put.no_memory) {
 		buffer->count = start;
