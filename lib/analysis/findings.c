@@ -251,9 +251,12 @@ static bool find_throttling(struct run *run)
 #define STACK_COPY_MAX 65528
 
 /* What to do about stacks that were longer than what was copied of them. */
-static const char *copy_remedy(const struct perf_event_attr *attr, char *text, size_t size)
+static const char *copy_remedy(const struct run *run, const struct perf_event_attr *attr,
+			       uint64_t truncated, char *text, size_t size)
 {
-	uint32_t more = attr->sample_stack_user * 2;
+	uint32_t more = stack_size_enough(run, truncated);
+	if (more <= attr->sample_stack_user)
+		more = attr->sample_stack_user * 2;
 	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
 		return "copy more of them: --call-graph dwarf,SIZE";
 	if (attr->sample_stack_user >= STACK_COPY_MAX)
@@ -302,7 +305,7 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		{ends->truncated,
 		 unwound ? "are longer than what was copied of them: their outermost calls are missing" :
 			   "end before the function that began the thread",
-		 unwound ? copy_remedy(attr, remedy, sizeof(remedy)) :
+		 unwound ? copy_remedy(run, attr, ends->truncated, remedy, sizeof(remedy)) :
 			   "record with --call-graph dwarf, or compile with -fno-omit-frame-pointer"},
 		{ends->depth_limit,
 		 unwound ? "are deeper than the limit: their outermost calls are missing" :
@@ -414,7 +417,7 @@ static int compare_findings(const void *a, const void *b)
 struct sp_error *finish_findings(struct run *run)
 {
 	if (!find_damage(run) || !find_losses(run) || !find_throttling(run) ||
-	    !find_troubles(run) || !find_truncation(run) || !find_unsampled(run))
+	    !find_troubles(run) || !find_stack_troubles(run) || !find_truncation(run) || !find_unsampled(run))
 		return error_no_memory();
 	if (run->analysis->findings.count)
 		qsort(run->analysis->findings.items, run->analysis->findings.count,

@@ -19,4 +19,13 @@ const char *time_text(uint64_t time_ns, char *text);
 /* Samples that have no name, by what stands in the way. False when out of memory. */
 bool find_troubles(struct run *run);
 
+/* What kept stacks from being unwound. False when out of memory. */
+bool find_stack_troubles(struct run *run);
+
+/*
+ * How many bytes of each stack would have held nearly all of them whole; 0: not known, since too
+ * many are `truncated`, however far.
+ */
+uint32_t stack_size_enough(const struct run *run, uint64_t truncated);
+
 #endif

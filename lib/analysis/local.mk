@@ -13,6 +13,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/sideband.c lib/analysis/sideband.h \
 	lib/analysis/stack_end.h \
 	lib/analysis/sum.c \
+	lib/analysis/stack_troubles.c \
 	lib/analysis/stacks.c lib/analysis/stacks.h \
 	lib/analysis/trouble.c \
 	lib/analysis/unwinding.c lib/analysis/unwinding.h \

@@ -111,7 +111,7 @@ static bool compose(struct stacks *stacks, const struct sampled *sampled, const 
 	return true;
 }
 
-static bool add_blind(struct stacks *stacks, const struct module *module)
+bool stacks_add_blind(struct stacks *stacks, const struct module *module, uint64_t count)
 {
 	bool added;
 	if (!vec_reserve(&stacks->blinds, stacks->blinds.count + 1))
@@ -122,7 +122,7 @@ static bool add_blind(struct stacks *stacks, const struct module *module)
 		return false;
 	if (added)
 		*vec_push(&stacks->blinds) = (struct blind){.module = module};
-	stacks->blinds.items[*index].stacks++;
+	stacks->blinds.items[*index].stacks += count;
 	return true;
 }
 
@@ -161,7 +161,7 @@ static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32
 		return false;
 	if (result.end == UNWIND_COMPLETE)
 		add_reach(stacks, stacks->frames.items, result.count);
-	if (result.end == UNWIND_NO_INFO && !add_blind(stacks, result.blind))
+	if (result.end == UNWIND_NO_INFO && !stacks_add_blind(stacks, result.blind, 1))
 		return false;
 	uint32_t number = repair_add(stacks->repair, repair_name(stacks, sample->tid, view),
 				     time_ns, stacks->frames.items, &result);

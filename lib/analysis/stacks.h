@@ -37,7 +37,6 @@ struct stacks {
 	VEC(struct blind) blinds;
 	struct u64map blind_of;    /* the module's address -> its index */
 	uint64_t reaches[REACH_CLASSES]; /* of whole stacks: how many, by their KiB */
-	uint64_t dump_size;        /* the largest that was recorded */
 };
 
 struct sp_error *stacks_init(struct stacks *stacks, const struct unwinding *unwinding) SP_MUST_CHECK;
@@ -54,5 +53,8 @@ bool stacks_find(struct stacks *stacks, const struct sp_record *record, uint32_t
 bool stacks_later(struct stacks *stacks, const struct repair *repair, uint32_t number,
 		  const struct sampled *sampled, const uint64_t *kernel, size_t kernel_count,
 		  struct stack *ret);
+
+/* Counts stacks that end in a module, which may be NULL; false when out of memory. */
+bool stacks_add_blind(struct stacks *stacks, const struct module *module, uint64_t count);
 
 #endif

@@ -83,7 +83,7 @@ struct sp_error *unwinding_init(struct unwinding *unwinding, const struct unwind
 	unwinding->has_files = true;
 	if (!error)
 		error = make_unwinder(unwinding, source);
-	if (!error || sp_error_code(error) != SP_ERROR_UNSUPPORTED)
+	if (!error || engine || sp_error_code(error) != SP_ERROR_UNSUPPORTED)
 		return error;
 	unwinding->refusal = error;
 	return NULL;

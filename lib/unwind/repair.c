@@ -14,6 +14,9 @@
 /* A node with its share of the table. */
 #define NODE_BYTES (sizeof(struct node) + 2 * sizeof(struct slot))
 
+/* Hardly ever does a copy end inside of a smaller frame, if it begins there. */
+#define LARGE_FRAME 512
+
 DEFINE_CLEANUP(struct repair *, repair_free)
 
 struct repair *repair_new(size_t bytes)
@@ -165,6 +168,15 @@ static uint32_t add_path(struct repair *repair, uint32_t root, uint32_t thread,
 	return at;
 }
 
+/*
+ * Whether a stack can be truncated at its innermost frame. That runs at so many places that
+ * whole stacks are better remembered without it, if not.
+ */
+static bool can_be_key(const struct unwind_frame *frames)
+{
+	return !frames[0].exact || frames[1].sp - frames[0].sp >= LARGE_FRAME;
+}
+
 uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
 		    const struct unwind_frame *frames, const struct unwind_result *result)
 {
@@ -176,8 +188,9 @@ uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
 	    !vec_reserve(&repair->stacks, repair->stacks.count + 1))
 		return REPAIR_NONE;
 	const struct thread *of = &repair->threads.items[index];
+	size_t skip = whole && result->count > 1 && !can_be_key(frames);
 	uint32_t node = add_path(repair, whole ? of->whole : of->truncated, whole ? index : NONE,
-				 frames, result->count);
+				 frames + skip, result->count - skip);
 	if (node == NONE)
 		return REPAIR_NONE;
 	*vec_push(&repair->stacks) = (struct stack){

@@ -99,6 +99,7 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 		.symfs = arguments->symfs,
 		.vmlinux = arguments->vmlinux,
 		.kallsyms = arguments->kallsyms,
+		.unwinder = arguments->unwinder,
 		.threads = (unsigned int)arguments->jobs,
 	};
 }

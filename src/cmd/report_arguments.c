@@ -217,14 +217,15 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 		OPTION_STRING('i', "input", "FILE", &a->input,
 			      "the recording: sprof.data unless said, or perf.data where\n"
 			      "that is not there; - is standard input"),
-		OPTION_STRING(0, "symfs", "DIR", &a->symfs,
-			      "look for the recorded files below DIR"),
+		OPTION_STRING(0, "symfs", "DIR", &a->symfs, "look for recorded files below DIR"),
 		OPTION_STRING('k', "vmlinux", "FILE", &a->vmlinux, "the kernel's ELF file"),
 		OPTION_STRING(0, "kallsyms", "FILE", &a->kallsyms,
 			      "kernel symbols in the form of /proc/kallsyms"),
 		OPTION_FLAG(0, "debuginfod", &a->debuginfod,
 			    "ask the servers of $DEBUGINFOD_URLS for debug files and\n"
 			    "programs that are not here"),
+		OPTION_STRING(0, "unwinder", "NAME", &a->unwinder,
+			      "unwind copied stacks by cfi (the default), libunwind or none"),
 
 		OPTION_GROUP("What is shown:"),
 		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,
@@ -279,14 +280,12 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 		OPTION_NUMBER('j', "jobs", "N", &a->jobs, "use N threads (all processors)"),
 		OPTION_END,
 	};
-	const char *const synopses[] = {"sprof report [OPTION]...", NULL};
 	const struct option_usage usage = {
-		.synopses = synopses,
+		.synopses = (const char *const[]){"sprof report [OPTION]...", NULL},
 		.about = "Shows where a recording's samples are: its hot functions, its call tree.",
 		.options = options,
 	};
-	int operands;
-	int status = options_parse(&usage, argc, argv, &operands);
+	int operands, status = options_parse(&usage, argc, argv, &operands);
 	if (status >= 0 || operands == argc)
 		return status;
 	diag_say("report takes no operand: '%s' (-i FILE names the recording)", argv[operands]);

@@ -26,7 +26,7 @@ struct report_arguments {
 	int inlines;  /* -1: not said */
 	bool tree_lines, collapse_recursion, whole_paths;
 	bool relative, quiet, verbose, samples;
-	const char *symfs, *vmlinux, *kallsyms;
+	const char *symfs, *vmlinux, *kallsyms, *unwinder;
 	bool debuginfod;
 	struct option_strings comms, dsos, symbols, events;
 	struct option_numbers pids, tids, cpus;
