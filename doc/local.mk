@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	doc/HOWTO-add-output.md \
 	doc/HOWTO-add-symbol-source.md \
 	doc/HOWTO-add-test.md \
+	doc/HOWTO-add-unwinder.md \
 	doc/HOWTO-stacks.md
 dist_man_MANS += \
 	doc/libsprof.3 \

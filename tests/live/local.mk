@@ -5,6 +5,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_record_attach.sh \
 	tests/live/test_record_safety.sh \
 	tests/live/test_stacks.sh \
-	tests/live/test_truth.sh
+	tests/live/test_truth.sh \
+	tests/live/test_unwind.sh
 check_PROGRAMS += tests/live/test_two_recorders
 tests_live_test_two_recorders_LDADD = lib/libsprof-core.la

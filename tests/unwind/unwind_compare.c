@@ -4,9 +4,10 @@
  * libdw, frame by frame, and prints where they differ, by class:
  *
  *	ENGINE samples N equal N
- *	ENGINE CLASS COUNT at MODULE+OFFSET (of the last frame they agree on)
+ *	ENGINE CLASS COUNT at MODULE+OFFSET SECTION ours END theirs END sample INDEX
  *
- * CLASS: further (ours has more frames), shorter, other (another caller).
+ * where MODULE+OFFSET is the last frame that they agree on
+ * and CLASS: further (ours has more frames), shorter, other (another caller).
  */
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
@@ -285,17 +286,44 @@ static int by_count(const void *a, const void *b)
 	return x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
 }
 
-static void print(struct oracle *oracle)
+/* The name of the section that it differs in, "-" where there is none. */
+static const char *section_at(const struct dumps *dumps, const struct difference *item,
+			      char *buffer, size_t size)
 {
+	CLEANUP(binary_diagnosis_clear) struct binary_diagnosis diagnosis = {0};
+	struct image *image = NULL;
+	snprintf(buffer, size, "-");
+	if (!item->module || item->module->kind != MODULE_FILE)
+		return buffer;
+	must(binary_open(&dumps->binary, item->module, 0, &diagnosis, &image));
+	size_t names;
+	if (image && !elf_getshdrstrndx(image->elf, &names)) {
+		for (Elf_Scn *section = NULL; (section = elf_nextscn(image->elf, section));) {
+			GElf_Shdr header;
+			if (gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS &&
+			    item->offset >= header.sh_offset &&
+			    item->offset - header.sh_offset < header.sh_size)
+				snprintf(buffer, size, "%s",
+					 elf_strptr(image->elf, names, header.sh_name));
+		}
+	}
+	image_free(image);
+	return buffer;
+}
+
+static void print(const struct dumps *dumps, struct oracle *oracle)
+{
+	char section[64];
 	printf("%s samples %zu equal %zu\n", oracle->name, oracle->samples, oracle->equal);
 	if (oracle->differences.count > 1)
 		qsort(oracle->differences.items, oracle->differences.count,
 		      sizeof(*oracle->differences.items), by_count);
 	for (size_t i = 0; i < oracle->differences.count; i++) {
 		const struct difference *item = &oracle->differences.items[i];
-		printf("%s %s %zu at %s+0x%" PRIx64 " ours %s theirs %s sample %zu\n", oracle->name,
-		       class_names[item->class], item->count,
+		printf("%s %s %zu at %s+0x%" PRIx64 " %s ours %s theirs %s sample %zu\n",
+		       oracle->name, class_names[item->class], item->count,
 		       item->module ? item->module->path : "?", item->offset,
+		       section_at(dumps, item, section, sizeof(section)),
 		       end_names[item->our_end], end_names[item->their_end], item->example);
 	}
 }
@@ -359,7 +387,7 @@ int main(int argc, char **argv)
 		}
 	}
 	for (size_t j = first; j < 2; j++)
-		print(&oracles[j]);
+		print(&dumps, &oracles[j]);
 	for (size_t i = 0; i < state.by_view.count; i++)
 		dwfl_end(state.by_view.items[i]);
 	vec_deinit(&state.by_view);

@@ -88,6 +88,8 @@ int main(int argc, char **argv)
 	for (int round = 0; round < (verbose || folded ? 1 : 3); round++) {
 		uint64_t count = 0, start = now_ns();
 		for (size_t i = 0; i < list.count; i++) {
+			if (i + 1 < list.count)
+				unwind_prefetch(&list.items[i + 1].sample);
 			struct unwind_result result =
 				unwind_stack(thread, &list.items[i].sample, frames, FRAMES);
 			count += result.count;
