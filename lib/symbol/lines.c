@@ -30,15 +30,31 @@ static int compare_wanted(const void *a, const void *b)
 	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
 }
 
+static bool vaddr_of(const struct placement *placement, uint64_t offset, uint64_t *ret)
+{
+	if (placement->runtime)
+		return image_vaddr(placement->runtime, offset, ret);
+	*ret = offset - placement->shift;
+	return true;
+}
+
+static bool offset_of(const struct placement *placement, uint64_t vaddr, uint64_t *ret)
+{
+	if (placement->runtime)
+		return image_file_offset(placement->runtime, vaddr, ret);
+	*ret = vaddr + placement->shift;
+	return true;
+}
+
 /* By ascending vaddr; what lies in no segment is left out. */
-static size_t list_wanted(const struct image *runtime, const uint64_t *offsets, size_t count,
+static size_t list_wanted(const struct placement *placement, const uint64_t *offsets, size_t count,
 			  struct wanted *wanted)
 {
 	size_t found = 0;
 	bool sorted = true;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t vaddr;
-		if (!image_vaddr(runtime, offsets[i], &vaddr))
+		if (!vaddr_of(placement, offsets[i], &vaddr))
 			continue;
 		sorted = sorted && (found == 0 || wanted[found - 1].vaddr <= vaddr);
 		wanted[found++] = (struct wanted){.vaddr = vaddr, .index = i};
@@ -60,7 +76,7 @@ static bool add_raw(struct lines *lines, const char *raw)
 	return !added || slot;
 }
 
-static bool copy_frame(struct lines *lines, const struct image *runtime,
+static bool copy_frame(struct lines *lines, const struct placement *placement,
 		       const struct dwarf_frame *from, struct source_frame *to)
 {
 	*to = (struct source_frame){
@@ -71,7 +87,7 @@ static bool copy_frame(struct lines *lines, const struct image *runtime,
 		.start = SOURCE_NO_START,
 	};
 	uint64_t offset;
-	if (from->start != UINT64_MAX && image_file_offset(runtime, from->start, &offset))
+	if (from->start != UINT64_MAX && offset_of(placement, from->start, &offset))
 		to->start = offset;
 	if ((from->name && !to->raw_name) || (from->file && !to->file))
 		return false;
@@ -79,7 +95,7 @@ static bool copy_frame(struct lines *lines, const struct image *runtime,
 }
 
 /* All but the names for people. Addresses that share an answer share its copy. */
-static bool copy_frames(struct lines *lines, const struct image *runtime,
+static bool copy_frames(struct lines *lines, const struct placement *placement,
 			const struct dwarf_answer *answer, const struct wanted *wanted,
 			size_t count, struct source_frames *ret)
 {
@@ -97,7 +113,7 @@ static bool copy_frames(struct lines *lines, const struct image *runtime,
 		if (!items)
 			return false;
 		for (size_t f = 0; f < from->count; f++)
-			if (!copy_frame(lines, runtime, &from->items[f], &items[f]))
+			if (!copy_frame(lines, placement, &from->items[f], &items[f]))
 				return false;
 		*to = (struct source_frames){.items = items, .count = from->count};
 	}
@@ -198,7 +214,7 @@ static void say_damage(const struct dwarf_answer *answer, struct diagnosis *diag
 }
 
 struct sp_error *lines_resolve(struct lines *lines, struct dwarf *dwarf,
-			       const struct image *runtime, const uint64_t *offsets, size_t count,
+			       const struct placement *placement, const uint64_t *offsets, size_t count,
 			       unsigned int threads, struct diagnosis *diagnosis,
 			       struct source_frames *ret)
 {
@@ -207,14 +223,14 @@ struct sp_error *lines_resolve(struct lines *lines, struct dwarf *dwarf,
 	CLEANUP(cleanup_dwarf_answer_free) struct dwarf_answer *answer = NULL;
 	if (!wanted || !vaddrs)
 		return error_no_memory();
-	size_t found = list_wanted(runtime, offsets, count, wanted);
+	size_t found = list_wanted(placement, offsets, count, wanted);
 	for (size_t i = 0; i < found; i++)
 		vaddrs[i] = wanted[i].vaddr;
 	struct sp_error *error = dwarf_resolve(dwarf, vaddrs, found, threads, &answer);
 	if (error)
 		return error;
 	say_damage(answer, diagnosis);
-	if (!copy_frames(lines, runtime, answer, wanted, found, ret) ||
+	if (!copy_frames(lines, placement, answer, wanted, found, ret) ||
 	    !demangle_new(lines, threads))
 		return error_no_memory();
 	name_frames(lines, ret, count);

@@ -22,7 +22,7 @@ void lines_deinit(struct lines *lines);
 
 /* As resolver_sources(), by what is open. Damage is said in *diagnosis. */
 struct sp_error *lines_resolve(struct lines *lines, struct dwarf *dwarf,
-			       const struct image *runtime, const uint64_t *offsets, size_t count,
+			       const struct placement *placement, const uint64_t *offsets, size_t count,
 			       unsigned int threads, struct diagnosis *diagnosis,
 			       struct source_frames *ret) SP_MUST_CHECK;
 

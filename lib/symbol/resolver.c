@@ -226,13 +226,13 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct module
 	if (!names->opened || !names->source->open_lines || count == 0)
 		return NULL;
 	CLEANUP(cleanup_dwarf_free) struct dwarf *dwarf = NULL;
-	const struct image *runtime;
+	struct placement placement;
 	struct sp_error *error =
 		names->source->open_lines(names->opened, &resolver->env, module,
-					  &names->lines_diagnosis, &dwarf, &runtime);
+					  &names->lines_diagnosis, &dwarf, &placement);
 	if (error || !dwarf)
 		return error;
-	return lines_resolve(&names->lines, dwarf, runtime, offsets, count, threads,
+	return lines_resolve(&names->lines, dwarf, &placement, offsets, count, threads,
 			     &names->lines_diagnosis, ret);
 }
 

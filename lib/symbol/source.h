@@ -38,6 +38,15 @@ struct found {
 	bool mangled;         /* raw_name may be a mangled one */
 };
 
+/*
+ * How a module's offsets and the vaddrs of its debug information go together: by the
+ * segments of what ran, which is the source's; or, without that, by a distance.
+ */
+struct placement {
+	const struct image *runtime; /* NULL: none */
+	uint64_t shift;              /* of the offsets from the vaddrs */
+};
+
 struct source {
 	const char *name;
 	/*
@@ -54,12 +63,12 @@ struct source {
 	bool (*has_lines)(void *opened, const struct source_env *env, const struct module *module);
 	/*
 	 * NULL: it knows no lines. Opens the module's debug information, which becomes the
-	 * caller's; NULL in *ret where there is none, and *diagnosis then says why. *runtime_ret
-	 * is what ran, and the source's. Fails only when out of memory.
+	 * caller's; NULL in *ret where there is none, and *diagnosis then says why. *placement_ret
+	 * says where that is. Fails only when out of memory.
 	 */
 	struct sp_error *(*open_lines)(void *opened, const struct source_env *env,
 				       const struct module *module, struct diagnosis *diagnosis,
-				       struct dwarf **ret, const struct image **runtime_ret);
+				       struct dwarf **ret, struct placement *placement_ret);
 };
 
 extern const struct source source_code, source_elf, source_kallsyms, source_ko, source_perfmap,

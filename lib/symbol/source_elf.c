@@ -268,7 +268,7 @@ static bool names_have_lines(void *opened, const struct source_env *env,
 
 static struct sp_error *names_open_lines(void *opened, const struct source_env *env,
 					 const struct module *module, struct diagnosis *diagnosis,
-					 struct dwarf **ret, const struct image **runtime_ret)
+					 struct dwarf **ret, struct placement *placement_ret)
 {
 	struct elf_names *names = opened;
 	struct image *image = NULL;
@@ -278,7 +278,7 @@ static struct sp_error *names_open_lines(void *opened, const struct source_env *
 	};
 	struct sp_error *error = find_lines(names, env, module, &image);
 	*ret = NULL;
-	*runtime_ret = names->runtime;
+	*placement_ret = (struct placement){.runtime = names->runtime};
 	if (!error && !image) {
 		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, remedy_of_lines(env),
 			      "%s has no debug information, and no debug file for it was found",

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "dwarf/dwarf.h"
 #include "elf/debugfile.h"
 #include "elf/symtab.h"
 #include "symbol/table.h"
@@ -198,11 +199,48 @@ static bool vmlinux_find(void *opened, const struct location *location, struct d
 	return true;
 }
 
+static bool vmlinux_has_lines(void *opened, const struct source_env *env,
+			      const struct module *module)
+{
+	const struct vmlinux *vmlinux = opened;
+	(void)env, (void)module;
+	return dwarf_exists(vmlinux->image);
+}
+
+static struct sp_error *vmlinux_open_lines(void *opened, const struct source_env *env,
+					   const struct module *module, struct diagnosis *diagnosis,
+					   struct dwarf **ret, struct placement *placement_ret)
+{
+	const struct vmlinux *vmlinux = opened;
+	const struct dwarf_options options = {.places = binary_places(&env->binary)};
+	struct image *image = NULL;
+	(void)module;
+	*ret = NULL;
+	*placement_ret = (struct placement){.shift = vmlinux->shift};
+	if (!dwarf_exists(vmlinux->image)) {
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, "give one that was built with it",
+			      "%s has no debug information", vmlinux->image->path);
+		return NULL;
+	}
+	struct sp_error *error = image_open_again(vmlinux->image, &image);
+	if (!error)
+		error = dwarf_open(image, &options, ret);
+	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
+	diagnosis_set(diagnosis, RESOLVER_DAMAGED_FILE, sp_error_remedy(why), "%s",
+		      sp_error_message(why));
+	return NULL;
+}
+
+/* The kernel's debug information is large: it is read of a file that was asked for alone. */
 const struct source source_vmlinux_given = {
 	.name = "vmlinux",
 	.open = given_open,
 	.find = vmlinux_find,
 	.close = vmlinux_close,
+	.has_lines = vmlinux_has_lines,
+	.open_lines = vmlinux_open_lines,
 };
 
 const struct source source_vmlinux_found = {

@@ -364,6 +364,39 @@ TEST(kernel_by_a_given_vmlinux)
 #endif
 }
 
+/* Of a given vmlinux, lines are wherever the kernel was moved to. */
+TEST(kernel_lines_by_a_given_vmlinux)
+{
+#ifdef __x86_64__
+	KERNEL k;
+	uint8_t build_id[20];
+	kernel_init(&k, kallsyms);
+	link_vmlinux("-g");
+	use_vmlinux(&k, build_id);
+	again(&k);
+	ck_assert(!resolver_has_sources(k.r.resolver, &k.r.module, 0));
+	k.r.options.vmlinux = files_path("vmlinux");
+	again(&k);
+	uint64_t at = TEXT + offset_within("vm_work");
+	const uint64_t offsets[] = {TEXT, at};
+	struct source_frames frames[2];
+	resolving_find(&k.r, at);
+	ck_assert(resolver_has_sources(k.r.resolver, &k.r.module, 0));
+	ok_or_fail(resolver_sources(k.r.resolver, &k.r.module, 0, offsets, 2, 1, frames));
+	ck_assert_uint_eq(frames[0].count, 1);
+	ck_assert_str_eq(frames[0].items->name, "first");
+	ck_assert_uint_eq(frames[0].items->line, 2);
+	ck_assert_uint_eq(frames[1].count, 1);
+	ck_assert_str_eq(frames[1].items->name, "vm_work");
+	ck_assert_uint_eq(frames[1].items->line, 3);
+	ck_assert_uint_eq(frames[1].items->start, at);
+	link_vmlinux("");
+	use_vmlinux(&k, build_id);
+	again(&k);
+	ck_assert(!resolver_has_sources(k.r.resolver, &k.r.module, 0));
+#endif
+}
+
 TEST(kernel_by_a_vmlinux_that_was_found)
 {
 #ifdef __x86_64__
