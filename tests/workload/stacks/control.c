@@ -35,6 +35,7 @@ static OWN uint64_t interrupted_3(uint64_t value)
 		uint64_t a = value + n, b = value ^ n;                                             \
 		__asm__ volatile("" : "+r"(a), "+r"(b));                                           \
 		value = next(value);                                                               \
+		STAY();                                                                            \
 		return value + a + b;                                                              \
 	}
 INTERRUPTED(2, interrupted_3)

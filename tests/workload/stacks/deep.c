@@ -24,8 +24,9 @@ enum { LEVELS = 240 };
 	of(t##0) of(t##1) of(t##2) of(t##3) of(t##4) of(t##5) of(t##6) of(t##7) of(t##8) of(t##9)
 #define HUNDRED(of, h)                                                                             \
 	TEN(of, h##0)                                                                              \
-	TEN(of, h##1) TEN(of, h##2) TEN(of, h##3) TEN(of, h##4) TEN(of, h##5) TEN(of, h##6)        \
-		TEN(of, h##7) TEN(of, h##8) TEN(of, h##9)
+	TEN(of, h##1)                                                                              \
+	TEN(of, h##2) TEN(of, h##3) TEN(of, h##4) TEN(of, h##5) TEN(of, h##6) TEN(of, h##7)        \
+		TEN(of, h##8) TEN(of, h##9)
 #define ALL(of) HUNDRED(of, 0) HUNDRED(of, 1) TEN(of, 20) TEN(of, 21) TEN(of, 22) TEN(of, 23)
 
 ALL(LEVEL)
@@ -95,7 +96,8 @@ BOTTOM(10000)
 		return value + kept;                                                               \
 	}
 TURN(0)
-TURN(1) TURN(2) TURN(3) TURN(4) TURN(5) TURN(6) TURN(7) TURN(8) TURN(9) turn *const turns[] = {
+TURN(1)
+TURN(2) TURN(3) TURN(4) TURN(5) TURN(6) TURN(7) TURN(8) TURN(9) turn *const turns[] = {
 	turn_0, turn_1, turn_2, turn_3, turn_4, turn_5, turn_6, turn_7, turn_8, turn_9};
 
 static OWN void run_deep1000(void)

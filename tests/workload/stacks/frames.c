@@ -231,6 +231,7 @@ static OWN uint64_t short_4(uint64_t value)
 		uint64_t a = value + n, b = value ^ n, c = value << 1, d = value >> 1, e = ~value; \
 		__asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e));                \
 		value = next(value);                                                               \
+		STAY();                                                                            \
 		return value + a + b + c + d + e;                                                  \
 	}
 SHORT(3, short_4)
@@ -241,8 +242,10 @@ SHORT(0, short_1)
 static OWN void run_short(void)
 {
 	while (!is_over())
-		for (unsigned int i = 0; i < 100000; i++)
+		for (unsigned int i = 0; i < 100000; i++) {
 			short_0(i);
+			STAY();
+		}
 }
 
 const struct scenario frame_scenarios[] = {
