@@ -113,21 +113,31 @@ static bool is_scope(uint16_t tag)
 	}
 }
 
+/* An entry around another. */
+struct scope {
+	const char *name;  /* NULL: names nothing */
+	uint64_t function; /* where it begins; 0: it is none */
+};
+
 /* The entries around one, from the unit down to it. */
 struct scopes {
 	const struct unit *unit;
 	const struct abbrev_table *table;
 	struct cursor cursor;
-	const char *names[SCOPES_MAX]; /* NULL: names nothing */
+	const char *unnamed; /* what a class without a name is called */
+	struct scope items[SCOPES_MAX];
 	size_t count;
 };
+
+/* Functions around functions whose names are put before theirs. */
+#define FUNCTIONS_MAX 4
 
 /* Passes over one entry on the way to `target`, or goes into it. False: no way leads there. */
 static bool pass(struct scopes *scopes, uint64_t target)
 {
 	const struct unit *unit = scopes->unit;
 	struct cursor *cursor = &scopes->cursor;
-	uint64_t code, sibling = 0, at;
+	uint64_t code, sibling = 0, at, begin = cursor_offset(cursor);
 	if (!cursor_uleb(cursor, &code))
 		return false;
 	if (code == 0)
@@ -149,50 +159,45 @@ static bool pass(struct scopes *scopes, uint64_t target)
 	bool named = is_scope(abbrev->tag);
 	if (named && !read_facts(unit, scopes->table, &attributes, abbrev, &facts))
 		return false;
-	if (named && !facts.name && abbrev->tag == DW_TAG_namespace)
-		facts.name = "(anonymous namespace)";
-	scopes->names[scopes->count++] = facts.name;
+	if (named && !facts.name)
+		facts.name = abbrev->tag == DW_TAG_namespace ? "(anonymous namespace)"
+							     : scopes->unnamed;
+	scopes->items[scopes->count++] = (struct scope){
+		.name = facts.name,
+		.function = abbrev->tag == DW_TAG_subprogram ? begin : 0,
+	};
 	return true;
 }
 
-/* "SCOPE::…::name"; *ret is the name alone where the way there is not found. */
-static struct sp_error *qualify(struct reader *reader, const struct unit *unit, uint64_t entry,
-				const char *name, const char **ret)
+/* Goes down to the entry; *ok_ret is false where no way leads there. */
+static struct sp_error *find_scopes(struct reader *reader, uint64_t entry, struct scopes *scopes,
+				    bool *ok_ret)
 {
-	struct scopes scopes = {.unit = unit};
-	struct sp_error *error = reader_abbrevs(reader, unit, &scopes.table);
-	if (error)
-		return error;
-	bool ok = scopes.table && reader->search_bytes > 0 &&
+	const struct unit *unit = scopes->unit;
+	struct sp_error *error = reader_abbrevs(reader, unit, &scopes->table);
+	*ok_ret = !error && scopes->table && reader->search_bytes > 0 &&
 		  section_cursor(unit_info(unit), unit->entries, unit->end,
-				 unit->file->image->swap, &scopes.cursor);
-	const uint8_t *start = ok ? scopes.cursor.pos : NULL;
-	while (ok && cursor_offset(&scopes.cursor) < entry)
-		ok = pass(&scopes, entry);
-	if (start)
-		reader->search_bytes -= scopes.cursor.pos - start;
-	CLEANUP_FREE char *text = NULL;
-	size_t size = 0;
-	FILE *stream = open_memstream(&text, &size);
-	if (!stream)
-		return error_no_memory();
-	for (size_t i = 0; ok && i < scopes.count; i++)
-		if (scopes.names[i])
-			fprintf(stream, "%s::", scopes.names[i]);
-	fputs(name, stream);
-	if (fclose(stream))
-		return error_no_memory();
-	return reader_string(reader, text, size, ret);
+				 unit->file->image->swap, &scopes->cursor);
+	if (!*ok_ret)
+		return error;
+	const uint8_t *start = scopes->cursor.pos;
+	while (*ok_ret && cursor_offset(&scopes->cursor) < entry)
+		*ok_ret = pass(scopes, entry);
+	reader->search_bytes -= scopes->cursor.pos - start;
+	return NULL;
 }
 
-/* The name that was met first, and where. */
+/* The name that was met last, and where. */
 struct plain {
 	const char *name;
 	struct unit unit;
 	uint64_t entry;
 };
 
-/* Follows the links; *linkage_ret is set where one has a linkage name. */
+/*
+ * Follows the links; *linkage_ret is set where one has a linkage name. Where linkage_ret is NULL
+ * it is not asked for.
+ */
 static struct sp_error *follow(struct reader *reader, const struct unit *unit,
 			       struct dwarf_file *file, uint64_t entry, const char **linkage_ret,
 			       struct plain *plain)
@@ -210,8 +215,9 @@ static struct sp_error *follow(struct reader *reader, const struct unit *unit,
 		error = facts_at(reader, &here, entry, &facts, &ok);
 		if (error || !ok)
 			return error;
-		*linkage_ret = facts.linkage;
-		if (facts.linkage)
+		if (linkage_ret)
+			*linkage_ret = facts.linkage;
+		if (linkage_ret && facts.linkage)
 			return NULL;
 		if (facts.name) {
 			/* The last link, the declaration, is where its scopes are. */
@@ -227,6 +233,59 @@ static struct sp_error *follow(struct reader *reader, const struct unit *unit,
 	return NULL;
 }
 
+/*
+ * Writes "SCOPE::…::" of an entry: namespaces and classes; of a function, its name in the same
+ * way. Nothing where no way leads to the entry.
+ */
+static struct sp_error *write_scopes(struct reader *reader, const struct unit *unit,
+				     uint64_t entry, const char *name, unsigned int functions,
+				     FILE *stream)
+{
+	struct scopes scopes = {
+		.unit = unit,
+		.unnamed = strcmp(name, "operator()") ? NULL : "{lambda}",
+	};
+	bool ok;
+	struct sp_error *error = find_scopes(reader, entry, &scopes, &ok);
+	if (error || !ok)
+		return error;
+	size_t first = scopes.count;
+	while (first > 0 && !scopes.items[first - 1].function)
+		first--;
+	struct plain plain = {0};
+	if (first > 0 && functions > 0) {
+		error = follow(reader, unit, unit->file, scopes.items[first - 1].function, NULL,
+			       &plain);
+		if (!error && plain.name)
+			error = write_scopes(reader, &plain.unit, plain.entry, plain.name,
+					     functions - 1, stream);
+		if (error)
+			return error;
+		if (plain.name)
+			fprintf(stream, "%s::", plain.name);
+	}
+	for (size_t i = first; i < scopes.count; i++)
+		if (scopes.items[i].name)
+			fprintf(stream, "%s::", scopes.items[i].name);
+	return NULL;
+}
+
+static struct sp_error *qualify(struct reader *reader, const struct plain *plain,
+				const char **ret)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	if (!stream)
+		return error_no_memory();
+	struct sp_error *error = write_scopes(reader, &plain->unit, plain->entry, plain->name,
+					      FUNCTIONS_MAX, stream);
+	fputs(plain->name, stream);
+	if (fclose(stream) && !error)
+		error = error_no_memory();
+	return error ?: reader_string(reader, text, size, ret);
+}
+
 static struct sp_error *find_name(struct reader *reader, const struct unit *unit,
 				  struct dwarf_file *file, uint64_t entry, const char **ret)
 {
@@ -237,7 +296,7 @@ static struct sp_error *find_name(struct reader *reader, const struct unit *unit
 	if (error || (!linkage && !plain.name))
 		return error;
 	if (!linkage && qualifies(&plain.unit, plain.name))
-		return qualify(reader, &plain.unit, plain.entry, plain.name, ret);
+		return qualify(reader, &plain, ret);
 	const char *name = linkage ?: plain.name;
 	return reader_string(reader, name, strlen(name), ret);
 }

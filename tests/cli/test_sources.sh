@@ -195,6 +195,8 @@ if [ -x "$tmp/gcc-gdwarf-4/program" ]; then
 	check "functions are found" grep -q "squares@" "$tmp/reference"
 	check "lines of assembler are found" grep -q '@.*assembled.S:7$' "$tmp/reference"
 	check "nested functions are found" grep -q "nested@" "$tmp/reference"
+	check "lambdas are named by their function" \
+		grep -q "outer::counted::{lambda}::operator()@" "$tmp/reference"
 	for kind in zlib zlib-gnu; do
 		if objcopy --compress-debug-sections=$kind "$program" "$tmp/$kind" 2>/dev/null; then
 			stored $kind "$tmp/$kind"
