@@ -20,17 +20,14 @@
 /* How many frames of unknown code are followed to see whether they lead to known code. */
 #define CHAIN_MAX 64
 
-/* Distinct contents that are counted. */
-#define DISTINCT_MAX 100000
-
 struct cfi_thread {
 	const struct unwind_shared *shared;
 	struct row_cache by_ip, by_module;
+	struct row_store store;
 	struct full_rows full;
 	VEC(const struct code *) codes; /* by module->index; NULL: not asked for */
-	struct u64map distinct;
 	uint64_t misses, rows;
-	struct row spare; /* when there is no memory for a cache */
+	struct row spare; /* when there is no memory for the store */
 };
 
 /* A stack on its way. */
@@ -72,7 +69,7 @@ static void thread_free(void *arg)
 	row_cache_deinit(&thread->by_module);
 	vec_deinit(&thread->full.items);
 	vec_deinit(&thread->codes);
-	u64map_deinit(&thread->distinct);
+	row_store_deinit(&thread->store);
 	free(thread);
 }
 
@@ -102,14 +99,20 @@ static struct location locate(const struct walk *walk, uint64_t ip)
 	return locator->locate(locator->arg, walk->view, ip);
 }
 
+static void forget_rows(struct cfi_thread *thread)
+{
+	row_store_clear(&thread->store);
+	row_cache_clear(&thread->by_ip);
+	row_cache_clear(&thread->by_module);
+}
+
 /* Keeps a row that does not fit; where there are too many, all rows are forgotten. */
 static void keep_full(struct cfi_thread *thread, const struct cfi_row *full, struct row *ret)
 {
 	uint32_t index = full_rows_add(&thread->full, full);
 	if (index == UINT32_MAX) {
 		thread->full.items.count = 0;
-		row_cache_clear(&thread->by_ip);
-		row_cache_clear(&thread->by_module);
+		forget_rows(thread);
 		index = full_rows_add(&thread->full, full);
 	}
 	ret->kind = index == UINT32_MAX ? ROW_FRAME_POINTER : ROW_FULL;
@@ -186,18 +189,20 @@ static enum row_kind kind_without_file(const struct location *location)
 		return ROW_FRAME_POINTER;
 	case MODULE_FILE:
 	case MODULE_VDSO:
-		return ROW_EMPTY;
+		return ROW_NONE;
 	default:
 		return ROW_NO_CODE;
 	}
 }
 
-static void count_distinct(struct cfi_thread *thread, const struct row *row)
+/* Its index in the store; UINT32_MAX when out of memory. */
+static uint32_t keep_row(struct cfi_thread *thread, const struct row *row)
 {
-	if (thread->distinct.count < DISTINCT_MAX)
-		u64map_put(&thread->distinct,
-			   hash_bytes(&row->cfa_offset, sizeof(*row) - offsetof(struct row, cfa_offset)),
-			   0, NULL);
+	uint32_t index = row_store_add(&thread->store, row);
+	if (index != UINT32_MAX || thread->store.items.count < ROWS_MAX)
+		return index;
+	forget_rows(thread);
+	return row_store_add(&thread->store, row);
 }
 
 /* The content of the row at an ip: from another process, or made. */
@@ -212,7 +217,7 @@ static struct row content_of(struct walk *walk, uint64_t pc, uint64_t flags)
 		content = (struct row){.kind = ROW_SIMPLE, .cfa_column = walk->arch->sp,
 				       .cfa_offset = 8, .saved = 1, .at = {-1}};
 	}
-	if (content.kind != ROW_EMPTY)
+	if (content.kind != ROW_NONE)
 		return content;
 	const struct code *code = code_of(thread, &location);
 	if (!code) {
@@ -220,19 +225,13 @@ static struct row content_of(struct walk *walk, uint64_t pc, uint64_t flags)
 		return content;
 	}
 	uint64_t key = location.offset | flags;
-	const struct row *found = row_cache_find(&thread->by_module, location.module->index, key);
-	if (found)
-		return *found;
+	uint32_t index = row_cache_find(&thread->by_module, location.module->index, key);
+	if (index != UINT32_MAX)
+		return thread->store.items.items[index];
 	make_row(thread, code, walk->arch, &location, flags & KEY_EXACT, &content);
-	count_distinct(thread, &content);
-	struct row *kept = row_cache_add(&thread->by_module, location.module->index, key);
-	if (kept) {
-		uint64_t kept_key = kept->key;
-		uint32_t space = kept->space;
-		*kept = content;
-		kept->key = kept_key;
-		kept->space = space;
-	}
+	index = keep_row(thread, &content);
+	if (index != UINT32_MAX)
+		row_cache_add(&thread->by_module, location.module->index, key, index);
 	return content;
 }
 
@@ -240,14 +239,12 @@ static const struct row *find_row(struct walk *walk, uint64_t pc, uint64_t flags
 {
 	struct cfi_thread *thread = walk->thread;
 	thread->misses++;
-	struct row content = content_of(walk, pc, flags);
-	content.key = pc | flags;
-	content.space = walk->view;
-	struct row *row = row_cache_add(&thread->by_ip, walk->view, content.key);
-	if (!row)
-		row = &thread->spare;
-	*row = content;
-	return row;
+	thread->spare = content_of(walk, pc, flags);
+	uint32_t index = keep_row(thread, &thread->spare);
+	if (index == UINT32_MAX)
+		return &thread->spare;
+	row_cache_add(&thread->by_ip, walk->view, pc | flags, index);
+	return &thread->store.items.items[index];
 }
 
 static inline const struct row *row_of(struct walk *walk, uint64_t ip, bool exact)
@@ -259,8 +256,9 @@ static inline const struct row *row_of(struct walk *walk, uint64_t ip, bool exac
 	/* Kernel addresses have the flags' bits set. */
 	if (__builtin_expect(pc & (KEY_EXACT | KEY_32BIT), 0))
 		return find_row(walk, pc, flags);
-	const struct row *row = row_cache_find(&walk->thread->by_ip, walk->view, pc | flags);
-	return __builtin_expect(row != NULL, 1) ? row : find_row(walk, pc, flags);
+	uint32_t index = row_cache_find(&walk->thread->by_ip, walk->view, pc | flags);
+	return __builtin_expect(index != UINT32_MAX, 1) ? &walk->thread->store.items.items[index]
+							 : find_row(walk, pc, flags);
 }
 
 /* Of a load from the stack that failed. */
@@ -514,7 +512,7 @@ static bool leaf_return(struct walk *walk, uint64_t *ret)
 		return false;
 	}
 	struct location here = locate(walk, walk->ip), caller = locate(walk, *ret - 1);
-	if (!here.module || here.module != caller.module || kind_without_file(&here) != ROW_EMPTY)
+	if (!here.module || here.module != caller.module || kind_without_file(&here) != ROW_NONE)
 		return false;
 	const struct code *code = code_of(walk->thread, &here);
 	struct guess_place place = {.arch = arch, .code = code};
@@ -677,7 +675,7 @@ static void add_stats(const void *arg, struct unwind_stats *stats)
 	const struct cfi_thread *thread = arg;
 	stats->row_misses += thread->misses;
 	stats->rows += thread->rows;
-	stats->distinct_rows += thread->distinct.count;
+	stats->distinct_rows += thread->store.items.count;
 }
 
 static const char *refuse(const char *arch)

@@ -4,63 +4,88 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETS_MIN ((size_t)1 << 9)
+#define SETS_MIN ((size_t)1 << 8)
 #define SETS_MAX ((size_t)1 << 16) /* 4 MB */
 #define LINE 64
 
+void row_store_deinit(struct row_store *store)
+{
+	vec_deinit(&store->items);
+	u64map_deinit(&store->by_content);
+}
+
+void row_store_clear(struct row_store *store)
+{
+	row_store_deinit(store);
+}
+
+uint32_t row_store_add(struct row_store *store, const struct row *row)
+{
+	uint64_t hash = hash_bytes(row, sizeof(*row));
+	const uint32_t *known = u64map_find(&store->by_content, hash);
+	if (known && !memcmp(&store->items.items[*known], row, sizeof(*row)))
+		return *known;
+	struct row *added = store->items.count < ROWS_MAX ? vec_push(&store->items) : NULL;
+	if (!added)
+		return UINT32_MAX;
+	*added = *row;
+	uint32_t index = (uint32_t)(store->items.count - 1);
+	/* Where it cannot be found again it is only kept twice. */
+	u64map_put(&store->by_content, hash, index, NULL);
+	return index;
+}
+
 void row_cache_deinit(struct row_cache *cache)
 {
-	free(cache->rows);
+	free(cache->refs);
 	*cache = (struct row_cache){0};
 }
 
 void row_cache_clear(struct row_cache *cache)
 {
-	if (cache->rows)
-		memset(cache->rows, 0, cache->set_count * LINE);
+	if (cache->refs)
+		memset(cache->refs, 0, cache->set_count * LINE);
 	cache->added = 0;
 }
 
-static struct row *set_of(struct row *rows, size_t set_count, uint32_t space, uint64_t key)
+/* The newest of a set comes first, and the oldest one goes. */
+static void put(struct row_ref *set, const struct row_ref *ref)
 {
-	uint64_t hash = (key ^ (uint64_t)space << 40) * 0x9e3779b97f4a7c15;
-	return rows + 2 * ((hash >> 32) & (set_count - 1));
-}
-
-/* The newer of a set comes first, and the older one goes. */
-static struct row *put(struct row *set)
-{
-	set[1] = set[0];
-	return &set[0];
+	for (size_t i = SET_SIZE - 1; i > 0; i--)
+		set[i] = set[i - 1];
+	set[0] = *ref;
 }
 
 static bool resize(struct row_cache *cache, size_t set_count)
 {
-	struct row *rows = aligned_alloc(LINE, set_count * LINE);
-	if (!rows)
+	struct row_cache larger = {
+		.refs = aligned_alloc(LINE, set_count * LINE),
+		.set_count = set_count,
+	};
+	if (!larger.refs)
 		return false;
-	memset(rows, 0, set_count * LINE);
-	for (size_t i = 2 * cache->set_count; i-- > 0;) {
-		const struct row *old = &cache->rows[i];
-		if (old->kind != ROW_EMPTY)
-			*put(set_of(rows, set_count, old->space, old->key)) = *old;
+	memset(larger.refs, 0, set_count * LINE);
+	for (size_t i = SET_SIZE * cache->set_count; i-- > 0;) {
+		const struct row_ref *old = &cache->refs[i];
+		if (old->row != 0)
+			put(row_cache_set(&larger, old->space, old->key), old);
 	}
-	free(cache->rows);
-	*cache = (struct row_cache){.rows = rows, .set_count = set_count};
+	free(cache->refs);
+	*cache = larger;
 	return true;
 }
 
-struct row *row_cache_add(struct row_cache *cache, uint32_t space, uint64_t key)
+bool row_cache_add(struct row_cache *cache, uint32_t space, uint64_t key, uint32_t row)
 {
-	bool full = cache->added >= cache->set_count;
+	bool full = cache->added >= 2 * cache->set_count;
 	if (full && cache->set_count < SETS_MAX &&
 	    !resize(cache, cache->set_count ? 2 * cache->set_count : SETS_MIN) &&
 	    cache->set_count == 0)
-		return NULL;
+		return false;
 	cache->added++;
-	struct row *row = put(set_of(cache->rows, cache->set_count, space, key));
-	*row = (struct row){.key = key, .space = space};
-	return row;
+	struct row_ref ref = {.key = key, .space = space, .row = row + 1};
+	put(row_cache_set(cache, space, key), &ref);
+	return true;
 }
 
 static bool same_rule(const struct cfi_rule *a, const struct cfi_rule *b)
@@ -135,8 +160,6 @@ bool row_pack(const struct unwind_arch *arch, const struct cfi_row *full, struct
 	    full->return_column != arch->ra || full->cfa.offset != (int32_t)full->cfa.offset)
 		return false;
 	struct row row = {
-		.key = ret->key,
-		.space = ret->space,
 		.kind = ROW_SIMPLE,
 		.cfa_column = full->cfa.column,
 		.cfa_offset = (int32_t)full->cfa.offset,

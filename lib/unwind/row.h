@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How a frame is left, in 32 bytes: what nearly all code needs fits (CFA = register +
+ * How a frame is left, in 20 bytes: what nearly all code needs fits (CFA = register +
  * offset, registers saved at small multiples of a word from it); what does not is kept
- * beside, whole. Two of them are a cache line, and a set of the caches.
+ * beside, whole. Addresses share rows: what is kept for each is a reference of 16 bytes.
  */
 #ifndef UNWIND_ROW_H
 #define UNWIND_ROW_H
 
+#include "base/hash.h"
 #include "base/vec.h"
 #include "unwind/cfi_row.h"
 
 enum row_kind {
-	ROW_EMPTY,   /* of a cache: no row */
+	ROW_NONE,    /* not made yet */
 	ROW_SIMPLE,
 	ROW_FULL,    /* `full` has it: expressions, signal frames, far offsets */
 	ROW_OUTERMOST, /* nothing called this code: threads begin in it */
@@ -22,8 +23,6 @@ enum row_kind {
 };
 
 struct row {
-	uint64_t key;
-	uint32_t space;     /* view, or module */
 	union {
 		int32_t cfa_offset; /* SIMPLE */
 		uint32_t full;      /* FULL: index */
@@ -33,11 +32,34 @@ struct row {
 	int8_t at[ARCH_SLOTS]; /* words from the CFA to where that slot's column is saved */
 };
 
-_Static_assert(sizeof(struct row) == 32, "two rows are a cache line");
+/* Each distinct row once: some hundreds in a large program, which stay in the nearest cache. */
+struct row_store {
+	VEC(struct row) items;
+	struct u64map by_content;
+};
 
-/* Rows found before; grows to a limit, then forgets. A zeroed one is empty. */
+#define ROWS_MAX 65536
+
+void row_store_deinit(struct row_store *store);
+void row_store_clear(struct row_store *store);
+
+/* Its index; UINT32_MAX: out of memory, or ROWS_MAX is reached. */
+uint32_t row_store_add(struct row_store *store, const struct row *row);
+
+/* Which row an address has. Four are a cache line, and a set. */
+struct row_ref {
+	uint64_t key;
+	uint32_t space; /* view, or module */
+	uint32_t row;   /* index in the store + 1; 0: empty */
+};
+
+_Static_assert(sizeof(struct row_ref) == 16, "four references are a cache line");
+
+#define SET_SIZE 4
+
+/* References found before; grows to a limit, then forgets. A zeroed one is empty. */
 struct row_cache {
-	struct row *rows; /* sets of two */
+	struct row_ref *refs;
 	size_t set_count; /* 0 or a power of two */
 	size_t added;     /* since it last grew */
 };
@@ -45,22 +67,27 @@ struct row_cache {
 void row_cache_deinit(struct row_cache *cache);
 void row_cache_clear(struct row_cache *cache);
 
-/* The place of a new row, empty but for its key; valid until the next. NULL: out of memory. */
-struct row *row_cache_add(struct row_cache *cache, uint32_t space, uint64_t key);
+/* False when out of memory. */
+bool row_cache_add(struct row_cache *cache, uint32_t space, uint64_t key, uint32_t row);
 
-static inline struct row *row_cache_find(const struct row_cache *cache, uint32_t space,
-					 uint64_t key)
+static inline struct row_ref *row_cache_set(const struct row_cache *cache, uint32_t space,
+					    uint64_t key)
 {
-	if (cache->set_count == 0)
-		return NULL;
 	/* Fibonacci hashing: ips of one function differ in their low bits. */
 	uint64_t hash = (key ^ (uint64_t)space << 40) * 0x9e3779b97f4a7c15;
-	struct row *set = cache->rows + 2 * ((hash >> 32) & (cache->set_count - 1));
-	if (set[0].key == key && set[0].space == space && set[0].kind != ROW_EMPTY)
-		return &set[0];
-	if (set[1].key == key && set[1].space == space && set[1].kind != ROW_EMPTY)
-		return &set[1];
-	return NULL;
+	return cache->refs + SET_SIZE * ((hash >> 32) & (cache->set_count - 1));
+}
+
+/* An index in the store; UINT32_MAX: not known. */
+static inline uint32_t row_cache_find(const struct row_cache *cache, uint32_t space, uint64_t key)
+{
+	if (cache->set_count == 0)
+		return UINT32_MAX;
+	const struct row_ref *set = row_cache_set(cache, space, key);
+	for (size_t i = 0; i < SET_SIZE; i++)
+		if (set[i].key == key && set[i].space == space)
+			return set[i].row - 1;
+	return UINT32_MAX;
 }
 
 /*
@@ -76,7 +103,7 @@ struct full_rows {
 /* Its index; UINT32_MAX: out of memory, or FULL_ROWS_MAX is reached. */
 uint32_t full_rows_add(struct full_rows *rows, const struct cfi_row *row);
 
-/* Whether the row fits; then *ret (but for its key) is set. */
+/* Whether the row fits; then *ret is set. */
 bool row_pack(const struct unwind_arch *arch, const struct cfi_row *full, struct row *ret);
 
 #endif

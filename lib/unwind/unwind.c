@@ -241,6 +241,9 @@ struct unwind_result unwind_stack(struct unwind_thread *thread, const struct unw
 
 void unwind_prefetch(const struct unwind_sample *sample)
 {
+	__builtin_prefetch(sample->registers.values);
+	__builtin_prefetch(sample->registers.values + 8);
+	__builtin_prefetch(sample->registers.values + 16);
 	size_t size = sample->stack.size < PREFETCH_SIZE ? sample->stack.size : PREFETCH_SIZE;
 	for (size_t at = 0; at < size; at += LINE)
 		__builtin_prefetch(sample->stack.bytes + at);
