@@ -144,6 +144,8 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 	if (!error)
 		error = capture_attach(capture);
 	if (!error)
+		error = capture_open_help(capture);
+	if (!error)
 		error = capture_open_file(capture, options);
 	if (!error)
 		error = capture_write_synthesised(capture);
@@ -190,6 +192,8 @@ static struct sp_error *start_command(struct sp_capture *capture)
 	if (capture->plan->cpu_wide && !capture->delay_ns && capture_waits(capture))
 		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
 	capture->begin_ns = capture_now_ns();
+	if (!capture->delay_ns)
+		wide_start(&capture->wide, capture->begin_ns);
 	return error ? error : workload_start(&capture->workload, capture->command_name);
 }
 
@@ -243,8 +247,10 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 {
 	drop_dead_fds(capture);
 	struct sp_error *error = NULL;
-	if (read_timers(capture))
+	if (read_timers(capture)) {
 		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
+		wide_start(&capture->wide, capture_now_ns());
+	}
 	/* Before the round, so that it has the command's last records too. */
 	if (!error)
 		error = workload_reap(&capture->workload, false);
@@ -377,6 +383,7 @@ void sp_capture_free(struct sp_capture *capture)
 	cleanup_close(&capture->timer_fd);
 	cleanup_close(&capture->delay_fd);
 	synth_free(capture->synth);
+	wide_close(&capture->wide);
 	unwinding_free(capture->unwinding);
 	writer_free(capture->writer);
 	batch_deinit(&capture->batch);

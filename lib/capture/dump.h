@@ -48,6 +48,7 @@ struct dump {
 	uint32_t view;       /* machine/live.h */
 	uint32_t head_size, chain_count, raw_size, register_count;
 	uint32_t stack_size, stack_asked;
+	uint64_t helper;     /* it is not written: for the user to set */
 	uint64_t abi;
 	uint64_t words[];
 };

@@ -31,14 +31,25 @@ static struct sp_error *ask_doubts(struct filter *filter, const struct ring *rin
 									     : error_no_memory();
 }
 
+static bool is_helper(const struct filter *filter, const struct ring *ring, uint64_t position)
+{
+	const struct u64map *helpers = filter->taker.helpers;
+	return helpers && helpers->count &&
+	       u64map_find(helpers, ring_u64(ring, position + filter->fields.sample_id));
+}
+
 static struct sp_error *see_sample(struct filter *filter, struct answer *last,
-				   const struct ring *ring, uint64_t position, bool *keep_ret)
+				   const struct ring *ring, uint64_t position, bool *keep_ret,
+				   bool *helper_ret)
 {
 	const struct record_fields *fields = &filter->fields;
 	struct filter_counts *counts = &filter->counts;
 	uint64_t tid_word = ring_u64(ring, position + fields->sample_tid);
 	uint64_t time_ns = ring_u64(ring, position + fields->sample_time);
 	*keep_ret = !filter->membership || is_followed(filter, last, tid_word, time_ns);
+	*helper_ret = is_helper(filter, ring, position);
+	if (*helper_ret)
+		return NULL;
 	if (!*keep_ret) {
 		counts->ended += first_u32(tid_word) == UINT32_MAX;
 		counts->strangers += first_u32(tid_word) != UINT32_MAX;
@@ -85,13 +96,14 @@ static void share_losses(struct filter_counts *counts, const struct filter_count
 
 /* A sample that is not what it should be is as good as lost. */
 static struct sp_error *take_sample(struct filter *filter, struct ring *ring, uint64_t position,
-				    const struct perf_event_header *header)
+				    const struct perf_event_header *header, bool helper)
 {
-	struct sp_error *error = filter->taker.take(filter->taker.arg, ring, position, header);
+	struct sp_error *error =
+		filter->taker.take(filter->taker.arg, ring, position, header, helper);
 	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
 		sp_error_free(error);
 		filter->counts.damaged += header->size;
-		filter->counts.samples--;
+		filter->counts.samples -= !helper;
 		error = NULL;
 	}
 	return error;
@@ -110,10 +122,10 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 				    const struct perf_event_header *header)
 {
 	struct filter *filter = reading->filter;
-	bool keep = true, take = false;
+	bool keep = true, take = false, helper = false;
 	struct sp_error *error = NULL;
 	if (header->type == PERF_RECORD_SAMPLE) {
-		error = see_sample(filter, &reading->last, reading->ring, position, &keep);
+		error = see_sample(filter, &reading->last, reading->ring, position, &keep, &helper);
 		take = filter->taker.take && keep;
 	} else {
 		see_other(filter, reading->ring, position, header->type);
@@ -123,7 +135,7 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 		reading->run = position + header->size;
 	}
 	if (!error && take)
-		error = take_sample(filter, reading->ring, position, header);
+		error = take_sample(filter, reading->ring, position, header, helper);
 	/* Room for the next, as soon as can be. */
 	if (!error && filter->taker.take)
 		ring_release(reading->ring, reading->run);

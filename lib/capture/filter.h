@@ -29,8 +29,9 @@ struct filter_counts {
 struct sample_taker {
 	/* May be released when it returns. SP_ERROR_FORMAT: it is damaged, and nobody's. */
 	struct sp_error *(*take)(void *arg, const struct ring *ring, uint64_t position,
-				 const struct perf_event_header *header);
+				 const struct perf_event_header *header, bool helper);
 	void *arg;
+	const struct u64map *helpers; /* ids of events whose samples only help, and do not count */
 };
 
 struct filter {

@@ -19,17 +19,28 @@
 /* Deeper stacks are not made of others. */
 #define FRAMES_MAX ((size_t)1 << 20)
 
+/* What came so shortly before is asked for again: what comes after it has its say, too. */
+#define RECENT_NS 100000000
+
 struct held {
 	uint32_t stack;  /* of the repair */
 	uint16_t misc;
+	bool again;      /* it has been asked for */
+	uint64_t thread, time_ns, missing;
 	struct dump *dump; /* without its stack */
+	struct unwind_frame *frames; /* its own, of what is held again; else NULL */
+	size_t frame_count;
+};
+
+struct held_list {
+	VEC(struct held);
 };
 
 struct joining {
 	size_t limit;
 	pthread_mutex_t lock; /* of all but the two that are atomic */
 	struct repair *repair;
-	struct { VEC(struct held); } held;
+	struct held_list held, recent;
 	size_t held_bytes;
 	VEC(struct unwind_frame) frames; /* scratch */
 	VEC(uint64_t) ips;
@@ -53,11 +64,18 @@ struct joining *joining_new(size_t limit)
 	return NULL;
 }
 
+static void drop(struct held_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		free(list->items[i].dump);
+		free(list->items[i].frames);
+	}
+	list->count = 0;
+}
+
 static void drop_held(struct joining *joining)
 {
-	for (size_t i = 0; i < joining->held.count; i++)
-		free(joining->held.items[i].dump);
-	joining->held.count = 0;
+	drop(&joining->held);
 	joining->held_bytes = 0;
 	__atomic_store_n(&joining->oldest_ns, UINT64_MAX, __ATOMIC_SEQ_CST);
 }
@@ -67,7 +85,9 @@ void joining_free(struct joining *joining)
 	if (!joining)
 		return;
 	drop_held(joining);
+	drop(&joining->recent);
 	vec_deinit(&joining->held);
+	vec_deinit(&joining->recent);
 	vec_deinit(&joining->frames);
 	vec_deinit(&joining->ips);
 	repair_free(joining->repair);
@@ -103,7 +123,9 @@ static struct sp_error *hold(struct joining *joining, const struct joining_stack
 	struct held *held = vec_push(&joining->held);
 	if (!held)
 		return error_no_memory();
-	*held = (struct held){.stack = number, .misc = stack->misc, .dump = malloc(size)};
+	*held = (struct held){.stack = number, .misc = stack->misc, .thread = stack->thread,
+			      .time_ns = stack->time_ns, .missing = stack->result->missing,
+			      .dump = malloc(size)};
 	if (!held->dump) {
 		joining->held.count--;
 		return error_no_memory();
@@ -138,7 +160,7 @@ struct sp_error *joining_add(struct joining *joining, const struct joining_stack
 	if (number == REPAIR_NONE && !joining->held.count && repair_settle(joining->repair) &&
 	    repair_forget(joining->repair))
 		number = add(joining, stack);
-	if (stack->result->end == UNWIND_TRUNCATED && number != REPAIR_NONE) {
+	if (stack->result->end == UNWIND_TRUNCATED && number != REPAIR_NONE && !stack->helper) {
 		error = hold(joining, stack, number);
 		*held_ret = !error;
 	}
@@ -170,10 +192,17 @@ static struct sp_error *write_held(struct joining *joining, const struct held *h
 	size_t count;
 	bool shortened, repaired = repair_outer(joining->repair, held->stack, NULL, 0) > 0;
 	struct dump_chain chain = {.misc = held->misc};
-	if (!find_frames(joining, held->stack, &count))
+	const struct unwind_frame *frames = held->frames;
+	if (held->frames && !repaired)
+		count = held->frame_count;
+	else if (!find_frames(joining, held->stack, &count))
+		return error_no_memory();
+	if (!frames || repaired)
+		frames = joining->frames.items;
+	if (!vec_reserve(&joining->ips, count))
 		return error_no_memory();
 	for (size_t i = 0; i < count; i++) {
-		const struct unwind_frame *frame = &joining->frames.items[i];
+		const struct unwind_frame *frame = &frames[i];
 		joining->ips.items[i] = frame->ip + (i > 0 && frame->exact);
 	}
 	if (repaired)
@@ -189,17 +218,81 @@ static struct sp_error *write_held(struct joining *joining, const struct held *h
 	return error;
 }
 
-static struct sp_error *settle(struct joining *joining, struct record_buffer *output,
-			       struct joining_counts *counts)
+/* Moves it to `recent`, with its own frames, since the repair will forget their number. */
+static struct sp_error *keep(struct joining *joining, struct held *held)
+{
+	size_t count;
+	struct held *slot = vec_push(&joining->recent);
+	if (!slot)
+		return error_no_memory();
+	*slot = *held;
+	held->dump = NULL;
+	if (!find_frames(joining, slot->stack, &count))
+		return error_no_memory();
+	slot->frames = malloc((count + 1) * sizeof(*slot->frames));
+	if (!slot->frames)
+		return error_no_memory();
+	memcpy(slot->frames, joining->frames.items, count * sizeof(*slot->frames));
+	slot->frame_count = count;
+	slot->again = true;
+	return NULL;
+}
+
+static struct sp_error *write_or_keep(struct joining *joining, uint64_t recent_ns,
+				      struct record_buffer *output, struct joining_counts *counts)
 {
 	struct sp_error *error = NULL;
-	if (!repair_settle(joining->repair))
-		error = error_no_memory();
-	for (size_t i = 0; i < joining->held.count && !error; i++)
-		error = write_held(joining, &joining->held.items[i], output, counts);
+	for (size_t i = 0; i < joining->held.count && !error; i++) {
+		struct held *held = &joining->held.items[i];
+		bool recent = held->time_ns > recent_ns && !held->again &&
+			      !repair_outer(joining->repair, held->stack, NULL, 0);
+		error = recent ? keep(joining, held) : write_held(joining, held, output, counts);
+	}
+	return error;
+}
+
+/* The recent ones are held again. */
+static void ask_again(struct joining *joining)
+{
+	for (size_t i = 0; i < joining->recent.count; i++) {
+		struct held *held = &joining->recent.items[i];
+		const struct unwind_result result = {.count = held->frame_count,
+						     .end = UNWIND_TRUNCATED,
+						     .missing = held->missing};
+		held->stack = repair_add(joining->repair, held->thread, held->time_ns, held->frames,
+					 &result);
+		joining->held_bytes += held->dump->size;
+		if (held->time_ns < joining->oldest_ns)
+			__atomic_store_n(&joining->oldest_ns, held->time_ns, __ATOMIC_SEQ_CST);
+	}
+	struct held_list held = joining->held;
+	joining->held = joining->recent;
+	joining->recent = held;
+	joining->settled_ns = now_ns();
+}
+
+static uint64_t newest_ns(const struct joining *joining)
+{
+	uint64_t newest_ns = 0;
+	for (size_t i = 0; i < joining->held.count; i++)
+		if (joining->held.items[i].time_ns > newest_ns)
+			newest_ns = joining->held.items[i].time_ns;
+	return newest_ns;
+}
+
+static struct sp_error *settle(struct joining *joining, bool now, struct record_buffer *output,
+			       struct joining_counts *counts)
+{
+	uint64_t newest = newest_ns(joining);
+	uint64_t recent_ns = now || newest < RECENT_NS ? UINT64_MAX : newest - RECENT_NS;
+	struct sp_error *error = repair_settle(joining->repair) ? NULL : error_no_memory();
+	if (!error)
+		error = write_or_keep(joining, recent_ns, output, counts);
 	drop_held(joining);
 	if (!error && !repair_forget(joining->repair))
 		error = error_no_memory();
+	if (!error)
+		ask_again(joining);
 	return error;
 }
 
@@ -215,7 +308,7 @@ struct sp_error *joining_settle(struct joining *joining, bool now, struct record
 		uint64_t held_ns = joining_oldest_ns(joining);
 		if (held_ns < __atomic_load_n(oldest_ns, __ATOMIC_RELAXED))
 			__atomic_store_n(oldest_ns, held_ns, __ATOMIC_SEQ_CST);
-		error = settle(joining, output, counts);
+		error = settle(joining, now, output, counts);
 	}
 	pthread_mutex_unlock(&joining->lock);
 	return error;

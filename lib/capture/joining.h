@@ -23,6 +23,7 @@ struct joining_stack {
 	const struct unwind_result *result;
 	uint64_t thread, time_ns;
 	uint16_t misc; /* as of struct dump_chain, if it stays as it is */
+	bool helper;   /* it is only for others: never held back */
 };
 
 /*

@@ -31,6 +31,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/stack_size.c lib/capture/stack_size.h \
 	lib/capture/touch.c lib/capture/touch.h \
 	lib/capture/unwinding.c lib/capture/unwinding.h \
+	lib/capture/wide.c lib/capture/wide.h \
 	lib/capture/workload.c lib/capture/workload.h
 check_PROGRAMS += \
 	tests/unit/test_coverage \

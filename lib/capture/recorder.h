@@ -15,6 +15,7 @@
 #include "capture/hurry.h"
 #include "capture/synth.h"
 #include "capture/unwinding.h"
+#include "capture/wide.h"
 #include "capture/workload.h"
 #include "event/set.h"
 #include "file/writer.h"
@@ -66,6 +67,7 @@ struct sp_capture {
 	struct filter filter;
 	struct dsos dsos;
 	struct unwinding *unwinding;    /* NULL: samples go to the file as they are */
+	struct wide wide;               /* events that help it */
 	struct unwinding_counts unwound; /* when it is over */
 	struct synth *synth;
 	struct record_buffer synthesised; /* what `synth` appends to */
@@ -126,6 +128,7 @@ struct sp_error *capture_map_rings(struct sp_capture *capture,
 				   const struct sp_capture_options *options) SP_MUST_CHECK;
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_open_help(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct sp_capture_options *options) SP_MUST_CHECK;
 

@@ -121,6 +121,8 @@ static struct sp_error *write_samples(struct sp_capture *capture)
 	}
 	if (!error && capture->unwinding)
 		error = unwinding_write(capture->unwinding, &capture->batch, &capture->dirty);
+	if (capture->unwinding)
+		wide_update(&capture->wide, unwinding_cuts(capture->unwinding), capture_now_ns());
 	return error;
 }
 

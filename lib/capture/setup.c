@@ -351,10 +351,10 @@ static struct sp_error *write_spans(void *arg, struct iovec *spans, int count)
 }
 
 static struct sp_error *take_dump(void *arg, const struct ring *ring, uint64_t position,
-				  const struct perf_event_header *header)
+				  const struct perf_event_header *header, bool helper)
 {
 	struct sp_capture *capture = arg;
-	return unwinding_take(capture->unwinding, ring, position, header);
+	return unwinding_take(capture->unwinding, ring, position, header, helper);
 }
 
 /* Half of the CPUs unwind: the others are the workload's. */
@@ -370,8 +370,26 @@ struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 		.workers = capture->online.count > 1 ? capture->online.count / 2 : 1,
 		.memory_bytes = UNWINDING_MEMORY,
 	};
-	capture->filter.taker = (struct sample_taker){take_dump, capture};
+	capture->filter.taker = (struct sample_taker){take_dump, capture, &capture->wide.ids};
 	return unwinding_new(&options, &capture->unwinding);
+}
+
+/* Of running tasks, whose events are opened one by one, there is no help. */
+struct sp_error *capture_open_help(struct sp_capture *capture)
+{
+	bool cpu_wide = capture->plan->cpu_wide;
+	if (!capture->unwinding || (!cpu_wide && capture->target != CAPTURE_COMMAND))
+		return NULL;
+	const struct wide_options options = {
+		.plan = capture->plan, .set = capture->set, .cpus = capture->cpus.items,
+		.cpu_count = capture->cpus.count,
+		.tid = cpu_wide ? -1 : (int32_t)capture->workload.pid,
+		.ring_bytes = sample_rings(capture)->size,
+	};
+	struct sp_error *error = wide_open(&options, &capture->wide);
+	if (!error && !capture->workload.pid && !capture->delay_ns)
+		wide_start(&capture->wide, capture_now_ns());
+	return error;
 }
 
 /* The events as what is in the file was made by. Their arrays are the set's. */

@@ -43,6 +43,7 @@ struct unwinding {
 	size_t worker_count;
 	struct pool *pool;
 	struct joining *joining;
+	uint64_t cuts; /* atomic */
 	struct record_buffer simple; /* samples that need no unwinding, or get none */
 	struct dump *scratch;        /* one of these */
 	struct sp_capture_stacks stacks; /* of these */
@@ -77,7 +78,7 @@ static uint64_t field(const struct dump *dump, uint32_t at)
 }
 
 /* What there is no more of than the kernel found, or than was asked for. */
-static void see_truncated(const struct unwinding *unwinding, struct worker *worker,
+static void see_truncated(struct unwinding *unwinding, struct worker *worker,
 			  const struct dump *dump)
 {
 	uint64_t tid_word = field(dump, unwinding->fields.sample_tid);
@@ -88,7 +89,8 @@ static void see_truncated(const struct unwinding *unwinding, struct worker *work
 					    .good = dump->stack_size, .asked = dump->stack_asked,
 					    .time_ns = time_ns};
 		toucher_touch(&worker->toucher, &stack);
-	} else {
+	} else if (!dump->helper) {
+		__atomic_fetch_add(&unwinding->cuts, 1, __ATOMIC_RELAXED);
 		stack_sizes_see(&worker->sizes, first_u32(tid_word), second_u32(tid_word), sp,
 				time_ns);
 	}
@@ -114,7 +116,7 @@ static struct unwind_sample sample_of(const struct unwinding *unwinding, const s
 	};
 }
 
-static struct sp_error *unwind_dump(const struct unwinding *unwinding, struct worker *worker,
+static struct sp_error *unwind_dump(struct unwinding *unwinding, struct worker *worker,
 				    const struct dump *dump, struct record_buffer *output)
 {
 	const struct unwind_sample sample = sample_of(unwinding, dump);
@@ -128,10 +130,11 @@ static struct sp_error *unwind_dump(const struct unwinding *unwinding, struct wo
 		.dump = dump, .frames = worker->frames, .result = &result, .misc = misc,
 		.thread = field(dump, unwinding->fields.sample_tid),
 		.time_ns = field(dump, unwinding->fields.sample_time),
+		.helper = dump->helper,
 	};
 	bool held, shortened;
 	struct sp_error *error = joining_add(unwinding->joining, &stack, &held);
-	if (error || held)
+	if (error || held || dump->helper)
 		return error;
 	count_end(&worker->stacks, result.end);
 	take_ips(worker, result.count);
@@ -355,7 +358,8 @@ static struct sp_error *write_simply(struct unwinding *unwinding, const struct r
 }
 
 struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *ring,
-				uint64_t position, const struct perf_event_header *header)
+				uint64_t position, const struct perf_event_header *header,
+				bool helper)
 {
 	struct dump_parts parts;
 	struct chunk *chunk;
@@ -366,8 +370,9 @@ struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *
 		dump = pool_reserve(unwinding->pool, dump_size(&unwinding->layout, &parts, true),
 				    &chunk);
 	if (!dump)
-		return write_simply(unwinding, ring, &parts);
+		return helper ? NULL : write_simply(unwinding, ring, &parts);
 	dump_copy(&unwinding->layout, &parts, ring, true, dump);
+	dump->helper = helper;
 	uint64_t time_ns = field(dump, unwinding->fields.sample_time);
 	uint32_t pid = first_u32(field(dump, unwinding->fields.sample_tid));
 	dump->view = live_view(unwinding->live, pid, time_ns);
@@ -447,6 +452,11 @@ static void add_stacks(struct sp_capture_stacks *sum, const struct sp_capture_st
 	sum->none += stacks->none;
 	sum->repaired += stacks->repaired;
 	sum->shortened += stacks->shortened;
+}
+
+uint64_t unwinding_cuts(const struct unwinding *unwinding)
+{
+	return __atomic_load_n(&unwinding->cuts, __ATOMIC_RELAXED);
 }
 
 void unwinding_counts(const struct unwinding *unwinding, struct unwinding_counts *ret)

@@ -39,12 +39,15 @@ struct sp_error *unwinding_retain(struct unwinding *unwinding, const uint32_t *p
 				  uint64_t time_ns) SP_MUST_CHECK;
 
 /*
- * Takes a SAMPLE, which may be released then. SP_ERROR_FORMAT where it is not what the event
- * says: it is lost.
+ * Takes a SAMPLE, which may be released then. That of a helper is not written.
+ * SP_ERROR_FORMAT where it is not what the event says: it is lost.
  */
 struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *ring,
-				uint64_t position,
-				const struct perf_event_header *header) SP_MUST_CHECK;
+				uint64_t position, const struct perf_event_header *header,
+				bool helper) SP_MUST_CHECK;
+
+/* How many stacks were cut by the size of their copies so far: helpers are of use to them. */
+uint64_t unwinding_cuts(const struct unwinding *unwinding);
 
 /* Lets what was taken be unwound, and writes what has been. *wrote_ret: anything. */
 struct sp_error *unwinding_write(struct unwinding *unwinding, struct batch *batch,

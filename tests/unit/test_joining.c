@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "test.h"
 
 /* A sample whose head is a header and nothing else, of which the copy of the stack is empty. */
@@ -48,9 +49,9 @@ TEST(what_was_cut_is_joined_with_what_was_not)
 	ck_assert_uint_eq(joining_oldest_ns(joining), UINT64_MAX);
 	ck_assert(add(joining, 100, 3, 12, 0x500001));
 	ck_assert_uint_eq(joining_oldest_ns(joining), 100);
-	/* One alone would not be believed. */
-	for (uint64_t i = 0; i < 20; i++)
-		ck_assert(!add(joining, 101 + i, 0, 6 + i % 4, 0x500002));
+	/* Before, between and behind, whole ones say the same. */
+	for (uint64_t i = 0; i < 5; i++)
+		ck_assert(!add(joining, 90 + 10 * i + i % 2, 0, 6 + i % 4, 0x500002));
 	ck_assert(add(joining, 120, 4, 11, 0x500003));
 	/* It is not due yet. */
 	ok_or_fail(joining_settle(joining, false, &output, &oldest_ns, &counts));
@@ -93,4 +94,27 @@ TEST(what_nobody_knows_more_of_stays_as_it_is)
 	ck_assert_uint_eq(header.size, output.count);
 	vec_deinit(&output);
 	joining_free(joining); /* with something held */
+}
+
+/* It waits for those that come after it, but only once. */
+TEST(what_is_recent_is_asked_for_again)
+{
+	struct joining *joining = joining_new(SIZE_MAX);
+	struct record_buffer output = {0};
+	struct joining_counts counts = {0};
+	uint64_t oldest_ns = UINT64_MAX, time_ns = 1000000000;
+	ck_assert(add(joining, time_ns - 200000000, 3, 12, 0x500001));
+	ck_assert(add(joining, time_ns, 3, 12, 0x500001));
+	usleep(210000);
+	ok_or_fail(joining_settle(joining, false, &output, &oldest_ns, &counts));
+	ck_assert_uint_eq(counts.truncated, 1);
+	ck_assert_uint_eq(joining_oldest_ns(joining), time_ns);
+	ck_assert(!add(joining, time_ns - 10, 0, 8, 0x500002));
+	ck_assert(!add(joining, time_ns + 10, 0, 8, 0x500002));
+	ok_or_fail(joining_settle(joining, true, &output, &oldest_ns, &counts));
+	ck_assert_uint_eq(counts.truncated, 1);
+	ck_assert_uint_eq(counts.repaired, 1);
+	ck_assert_uint_eq(joining_oldest_ns(joining), UINT64_MAX);
+	vec_deinit(&output);
+	joining_free(joining);
 }
