@@ -161,6 +161,9 @@ void dump_copy(const struct dump_layout *layout, const struct dump_parts *parts,
 	ring_copy(ring, parts->stack_at, ret->stack_size, to);
 }
 
+/* What stands where frames were left out: SP_MISC_SHORTENED. */
+#define GAP_MARKS 2
+
 struct sp_error *dump_encode(struct record_buffer *buffer, const struct dump *dump,
 			     const struct dump_chain *chain, size_t limit, bool *shortened_ret)
 {
@@ -172,23 +175,28 @@ struct sp_error *dump_encode(struct record_buffer *buffer, const struct dump *du
 	if (limit > room)
 		limit = room;
 	bool shortened = chain->count > limit;
+	if (shortened && limit > room - GAP_MARKS)
+		limit = room - GAP_MARKS;
 	size_t outer = shortened ? limit / 2 : 0;
+	size_t marks = outer ? GAP_MARKS : 0;
 	size_t inner = shortened ? limit - outer : chain->count;
 	bool user = chain->count > 0;
 	struct perf_event_header header;
 	memcpy(&header, head, sizeof(header));
 	header.misc |= chain->misc | (shortened ? SP_MISC_SHORTENED : 0);
 	header.size = (uint16_t)(dump->head_size + 8 + 8 * (size_t)dump->chain_count +
-				 8 * (user + inner + outer) + dump->raw_size);
+				 8 * (user + inner + marks + outer) + dump->raw_size);
 	put_bytes(&put, &header, sizeof(header));
 	put_bytes(&put, head + sizeof(header), dump->head_size - sizeof(header));
-	put_u64(&put, dump->chain_count + user + inner + outer);
+	put_u64(&put, dump->chain_count + user + inner + marks + outer);
 	put_bytes(&put, kernel, 8 * (size_t)dump->chain_count);
 	if (user)
 		put_u64(&put, (uint64_t)PERF_CONTEXT_USER);
 	/* An empty chain has no place. */
 	if (inner)
 		put_bytes(&put, chain->ips, 8 * inner);
+	for (size_t i = 0; i < marks; i++)
+		put_u64(&put, (uint64_t)PERF_CONTEXT_USER);
 	if (outer)
 		put_bytes(&put, chain->ips + chain->count - outer, 8 * outer);
 	put_bytes(&put, kernel + 8 * (size_t)dump->chain_count, dump->raw_size);
