@@ -313,17 +313,19 @@ static bool make_tasks(struct job *job, size_t count)
 static void expect(struct job *job)
 {
 	struct section *sections = job->dwarf->file->sections;
-	uint64_t bytes = 0;
-	struct unit unit;
+	uint64_t bytes = 0, end;
 	for (size_t i = 0; i < job->tasks.count; i++) {
-		struct sp_error *error =
-			unit_read_header(job->dwarf->file, job->tasks.items[i].unit, &unit);
-		bytes += error ? 0 : unit.end - unit.offset;
-		sp_error_free(error);
+		uint64_t unit = job->tasks.items[i].unit;
+		bytes += dwarf_file_unit_end(job->dwarf->file, unit, &end) ? end - unit : 0;
 	}
 	section_expect(&sections[SECTION_INFO], bytes);
-	uint64_t share = bytes * 16 / (sections[SECTION_INFO].size / 16 + 1);
-	section_expect(&sections[SECTION_LINE], sections[SECTION_LINE].size / 256 * share);
+	/* Lines and ranges are read in the same proportion. */
+	double share = (double)bytes / ((double)sections[SECTION_INFO].size + 1);
+	const enum section_id others[] = {SECTION_LINE, SECTION_RANGES, SECTION_RNGLISTS,
+					  SECTION_ADDR};
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		section_expect(&sections[others[i]],
+			       (uint64_t)(share * (double)sections[others[i]].size));
 	section_expect(&sections[SECTION_STR], job->owned * NAME_BYTES);
 }
 

@@ -39,26 +39,34 @@ void dwarf_file_free(struct dwarf_file *file)
 	free(file);
 }
 
+bool dwarf_file_unit_end(struct dwarf_file *file, uint64_t offset, uint64_t *ret)
+{
+	struct section *info = &file->sections[SECTION_INFO];
+	uint8_t bytes[12], offset_size;
+	uint64_t length, size = section_size(info);
+	size_t done = section_peek(info, offset, bytes, sizeof(bytes));
+	struct cursor cursor = cursor_make(bytes, done, file->image->swap, file->image->path,
+					   offset);
+	if (!cursor_length(&cursor, &length, &offset_size) ||
+	    length > size - cursor_offset(&cursor))
+		return false;
+	*ret = cursor_offset(&cursor) + length;
+	return true;
+}
+
 static bool add_units(struct dwarf_file *file, struct sp_error **error_ret)
 {
 	struct section *info = &file->sections[SECTION_INFO];
 	uint64_t size = section_size(info);
-	for (uint64_t at = 0; at < size;) {
-		struct cursor cursor;
-		uint64_t length, end = size - at < 12 ? size : at + 12;
-		uint8_t offset_size;
-		if (!section_cursor(info, at, end, file->image->swap, &cursor) ||
-		    !cursor_length(&cursor, &length, &offset_size) ||
-		    length > size - cursor_offset(&cursor)) {
+	for (uint64_t at = 0, end; at < size; at = end) {
+		if (!dwarf_file_unit_end(file, at, &end)) {
 			*error_ret = section_error(info, at, "a unit of impossible length");
 			return true;
 		}
-		uint64_t *unit = length > 0 ? vec_push(&file->units) : NULL;
-		if (unit)
-			*unit = at;
-		else if (length > 0)
+		uint64_t *unit = vec_push(&file->units);
+		if (!unit)
 			return false;
-		at = cursor_offset(&cursor) + length;
+		*unit = at;
 	}
 	return true;
 }

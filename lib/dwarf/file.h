@@ -27,6 +27,9 @@ void dwarf_file_free(struct dwarf_file *file);
 
 DEFINE_CLEANUP(struct dwarf_file *, dwarf_file_free)
 
+/* Where the unit that begins there ends; false where none does. */
+bool dwarf_file_unit_end(struct dwarf_file *file, uint64_t offset, uint64_t *ret);
+
 /*
  * Finds where all units begin, once; their lengths are hopped along. Damage ends the list:
  * it is said by *error_ret of the call that found it (the caller's to free). False: out of memory.

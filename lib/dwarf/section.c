@@ -280,6 +280,22 @@ bool section_need(struct section *section, uint64_t offset, uint64_t size)
 	return ok;
 }
 
+size_t section_peek(struct section *section, uint64_t offset, void *ret, size_t size)
+{
+	uint64_t all = section_size(section);
+	size_t done = 0;
+	if (offset >= all)
+		return 0;
+	if (size > all - offset)
+		size = all - offset;
+	if (!section->reserved)
+		memcpy(ret, section->bytes + offset, size);
+	else if (io_pread(section->image->fd, ret, size, (off_t)(section->file_offset + offset),
+			  &done) || done < size)
+		return 0;
+	return size;
+}
+
 uint64_t section_size(struct section *section)
 {
 	return section->packed && !need_packed(section) ? 0 : section->size;

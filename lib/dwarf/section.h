@@ -63,6 +63,12 @@ uint64_t section_size(struct section *section);
  */
 bool section_need(struct section *section, uint64_t offset, uint64_t size);
 
+/*
+ * Copies a few bytes without keeping their page: of what is hopped over. Less than `size` at
+ * the end; 0 where it cannot be read.
+ */
+size_t section_peek(struct section *section, uint64_t offset, void *ret, size_t size);
+
 /* A cursor over [offset, end) of it. */
 bool section_cursor(struct section *section, uint64_t offset, uint64_t end, bool swap,
 		    struct cursor *ret);
