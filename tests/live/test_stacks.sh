@@ -77,7 +77,7 @@ recorded() {
 wanted_of() {
 	case $1 in
 	deep240) echo 200 ;;
-	large | untouched | deep1000 | deep10000) echo 0 ;;
+	large | untouched | either | deep1000 | deep10000) echo 0 ;;
 	# Its caller is the C library, which has no frame pointers.
 	sort) [ "$kind_of" = fp ] && echo 0 || echo 985 ;;
 	*) [ "$2" = honest ] && echo 0 || echo 985 ;;

@@ -25,8 +25,9 @@ enum { LEVELS = 240 };
 #define HUNDRED(of, h)                                                                             \
 	TEN(of, h##0)                                                                              \
 	TEN(of, h##1)                                                                              \
-	TEN(of, h##2) TEN(of, h##3) TEN(of, h##4) TEN(of, h##5) TEN(of, h##6) TEN(of, h##7)        \
-		TEN(of, h##8) TEN(of, h##9)
+	TEN(of, h##2)                                                                              \
+	TEN(of, h##3)                                                                              \
+	TEN(of, h##4) TEN(of, h##5) TEN(of, h##6) TEN(of, h##7) TEN(of, h##8) TEN(of, h##9)
 #define ALL(of) HUNDRED(of, 0) HUNDRED(of, 1) TEN(of, 20) TEN(of, 21) TEN(of, 22) TEN(of, 23)
 
 ALL(LEVEL)
@@ -97,7 +98,9 @@ BOTTOM(10000)
 	}
 TURN(0)
 TURN(1)
-TURN(2) TURN(3) TURN(4) TURN(5) TURN(6) TURN(7) TURN(8) TURN(9) turn *const turns[] = {
+TURN(2)
+TURN(3)
+TURN(4) TURN(5) TURN(6) TURN(7) TURN(8) TURN(9) turn *const turns[] = {
 	turn_0, turn_1, turn_2, turn_3, turn_4, turn_5, turn_6, turn_7, turn_8, turn_9};
 
 static OWN void run_deep1000(void)
@@ -138,9 +141,58 @@ static void truth_10000(void)
 	turns_truth("run_deep10000", 10000);
 }
 
+/*
+ * Two ways to one recursion, whose frames lie at the same addresses: what is missing of a
+ * copy that does not reach up to via_a or via_b cannot be told from where its frames are.
+ * The short turns show each way whole.
+ */
+BOTTOM(a)
+BOTTOM(b)
+enum { EITHER = 400 };
+
+#define VIA(name)                                                                                  \
+	static OWN uint64_t via_##name(unsigned int depth)                                         \
+	{                                                                                          \
+		uint64_t value = turn_0(depth, (struct way){depth, bottom_##name});                \
+		STAY();                                                                            \
+		return value;                                                                      \
+	}
+VIA(a)
+VIA(b)
+
+static OWN void run_either(void)
+{
+	for (unsigned int i = 0; !is_over(); i++) {
+		unsigned int depth = i % 4 ? EITHER : i * 7 % EITHER + 1;
+		/* Without a pattern that time alone would show. */
+		if (i * 2654435761u >> 31)
+			via_a(depth);
+		else
+			via_b(depth);
+		STAY();
+	}
+}
+
+static void either_truth(char way)
+{
+	for (unsigned int depth = 1; depth <= EITHER; depth++) {
+		printf("main run_either via_%c", way);
+		for (unsigned int i = 0; i < depth; i++)
+			printf(" turn_%u", i % 10);
+		printf(" bottom_%c\n", way);
+	}
+}
+
+static void truth_either(void)
+{
+	either_truth('a');
+	either_truth('b');
+}
+
 const struct scenario deep_scenarios[] = {
 	{.name = "deep60", .run = run_deep60, .print_truth = truth_60},
 	{.name = "deep240", .run = run_deep240, .print_truth = truth_240},
+	{.name = "either", .run = run_either, .print_truth = truth_either},
 	{.name = "deep1000", .run = run_deep1000, .print_truth = truth_1000},
 	{.name = "deep10000", .run = run_deep10000, .print_truth = truth_10000},
 	{0},
