@@ -36,8 +36,12 @@
 /* So many times longer than on average may visits stay away. */
 #define GAP_MOST 3
 
-/* So many stacks away may the whole ones before and after be. */
+/*
+ * So many stacks away may the whole ones before and after be; and where the place is known
+ * to have different callers, between which the thread may have gone to and fro.
+ */
 #define NEIGHBOUR_MOST 64
+#define NEIGHBOUR_MOST_OF_MANY 1
 
 /* Of more nodes than that, only the places of one in PLACE_PART are tried. */
 #define PLACES_ALL 65536
@@ -410,11 +414,12 @@ static void join(struct settling *settling, const struct job *job, uint32_t cand
 }
 
 /* The whole stack next to a job's, before (-1) or after it (1); its innermost node, or NONE. */
-static uint32_t neighbour(const struct settling *settling, const struct job *job, int step)
+static uint32_t neighbour(const struct settling *settling, const struct job *job, int step,
+			  size_t most)
 {
 	const struct repair *repair = settling->repair;
 	size_t at = settling->turn_of[job->stack];
-	for (size_t away = 0; away < NEIGHBOUR_MOST; away++) {
+	for (size_t away = 0; away < most; away++) {
 		at += (size_t)step; /* before the first: huge */
 		if (at >= repair->stacks.count ||
 		    settling->turns[at].thread_name != job->thread_name)
@@ -427,12 +432,13 @@ static uint32_t neighbour(const struct settling *settling, const struct job *job
 }
 
 /* The candidate that the whole stacks before and after go through; NONE if they do not. */
-static uint32_t candidate_around(const struct settling *settling, const struct job *job)
+static uint32_t candidate_around(const struct settling *settling, const struct job *job, bool only)
 {
 	const struct repair *repair = settling->repair;
 	const struct node *key = &repair->nodes.items[job->key];
-	uint32_t before = neighbour(settling, job, -1);
-	uint32_t after = before == NONE ? NONE : neighbour(settling, job, 1);
+	size_t most = only ? NEIGHBOUR_MOST : NEIGHBOUR_MOST_OF_MANY;
+	uint32_t before = neighbour(settling, job, -1, most);
+	uint32_t after = before == NONE ? NONE : neighbour(settling, job, 1, most);
 	if (after == NONE)
 		return NONE;
 	for (uint32_t at = common_node(repair, before, after); at != NONE;
@@ -454,7 +460,7 @@ static void settle_key(struct settling *settling, const struct job *jobs, size_t
 	const struct notes notes = settling->notes.items[newest];
 	bool only = notes.twin == NONE && is_enough(settling, jobs->thread, notes.visits);
 	for (size_t i = 0; i < count; i++) {
-		uint32_t candidate = candidate_around(settling, &jobs[i]);
+		uint32_t candidate = candidate_around(settling, &jobs[i], notes.twin == NONE);
 		bool by_visits = candidate == NONE && only &&
 				 is_near(settling, newest, jobs[i].time_ns);
 		if (candidate != NONE || by_visits)
