@@ -183,7 +183,7 @@ harmless() {
 	m67-* | m69-*) ;; # times 0, pids -1
 	m71-*) ;; # a process that is its own grandparent
 	m73-*) ;; # 8,000 empty rounds
-	m79-* | m83-* | m85-*) ;; # features of which info says only that they are there
+	m83-* | m85-*) ;; # features of which info says only that they are there
 	m87-*) ;; # empty features, which old perfs left behind for what they did not find
 	m89-*) ;; # TRACING_DATA: libtraceevent's
 	m95-*) ;; # a size that perf needs to inflate, and sprof does not
