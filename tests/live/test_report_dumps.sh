@@ -27,7 +27,7 @@ folded() {
 	"$SPROF" report --format folded --no-inline "$@" 2>"$tmp/err"
 }
 
-"$perf" record -q -e cpu-clock -F 1999 --call-graph dwarf,4096 -o "$data" -- \
+"$perf" record -q -B -e cpu-clock -F 1999 --call-graph dwarf,4096 -o "$data" -- \
 	"$workload/deep" 25 0.5 6 >"$tmp/out" 2>&1 || skip_all "$(cat "$tmp/out")"
 "$perf" script --no-inline -F comm,ip,sym -i "$data" 2>"$tmp/err" | awk '
 	function flush() {
@@ -54,7 +54,7 @@ cat "$data" | folded -i - | sort >"$tmp/got"
 same "and from a pipe" "$tmp/wanted" "$tmp/got"
 
 # 60 calls of this are more than 1 KB: all are cut, and say so.
-"$perf" record -q -e cpu-clock -F 1999 --call-graph dwarf,1024 -o "$data" -- \
+"$perf" record -q -B -e cpu-clock -F 1999 --call-graph dwarf,1024 -o "$data" -- \
 	"$workload/deep" 60 0.3 >"$tmp/out" 2>&1
 "$SPROF" report --format csv --no-inline -s symbol -i "$data" >"$tmp/table" 2>"$tmp/err"
 folded -i "$data" | awk -F ';' '
