@@ -3,6 +3,7 @@
 # corpus/NAME. `make check` runs seeds and some mutations of them; configured
 # with --enable-fuzzing, `make fuzz [FUZZ_SECONDS=60]` runs libFuzzer on each.
 FUZZERS += \
+	tests/fuzz/fuzz_analysis \
 	tests/fuzz/fuzz_btf \
 	tests/fuzz/fuzz_cfi \
 	tests/fuzz/fuzz_demangle \
@@ -17,6 +18,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_record \
 	tests/fuzz/fuzz_stat \
 	tests/fuzz/fuzz_unwind
+tests_fuzz_fuzz_analysis_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_btf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_cfi_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_demangle_LDADD = $(fuzz_ldadd)
