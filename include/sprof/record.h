@@ -55,8 +55,7 @@ SP_API const char *sp_record_type_name(uint32_t type);
 #define SP_MISC_REPAIRED (1 << 6) /* its outer frames are those of another sample */
 /*
  * Frames in its middle were left out, too many for a record: two PERF_CONTEXT_USER, one right
- * after the other, stand where they were. (One by itself is behind a signal's frame: the next
- * ip is where code ran.)
+ * after the other, stand where they were.
  */
 #define SP_MISC_SHORTENED (1 << 7)
 #define SP_MISC_GUESSED (1 << 8)  /* a frame was left by frame pointer for want of anything better */
