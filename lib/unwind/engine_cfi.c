@@ -172,8 +172,11 @@ static void make_row(struct cfi_thread *thread, const struct code *code,
 	/* arm64's vdso says of its sigreturn what holds in some kernels only. */
 	bool trampoline = location->module->kind == MODULE_VDSO && !arch->calls_push &&
 			  guess_sigreturn(&place, &full);
-	if (trampoline || (code_find(code, arch, place.vaddr, &entry) &&
-			   cfi_row_make(arch, &entry, place.vaddr, &full)))
+	bool found = !trampoline && code_find(code, arch, place.vaddr, &entry);
+	/* A program's first function may not say that nothing called it, where it is in C. */
+	if (found && entry.start != 0 && entry.start == code_entry(code))
+		ret->kind = ROW_OUTERMOST;
+	else if (trampoline || (found && cfi_row_make(arch, &entry, place.vaddr, &full)))
 		set_full(thread, arch, &full, ret);
 	else
 		make_unknown(thread, &place, ret);

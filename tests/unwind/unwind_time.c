@@ -33,8 +33,9 @@ static void must(struct sp_error *error)
 static void print_stack(struct dumps *dumps, const struct dump *dump,
 			const struct unwind_frame *frames, const struct unwind_result *result)
 {
-	printf("%u/%u %s missing %lx sp %lx size %zu expr %u fp %u sig %u\n", dump->pid, dump->tid,
-	       ends[result->end], (long)result->missing, result->count ? (long)frames[0].sp : 0,
+	printf("%u/%u at %lu %s missing %lx sp %lx size %zu expr %u fp %u sig %u\n", dump->pid, dump->tid,
+	       (long)dump->time_ns, ends[result->end], (long)result->missing,
+	       result->count ? (long)frames[0].sp : 0,
 	       dump->sample.stack.size, result->expressions, result->frame_pointers,
 	       result->signals);
 	for (size_t i = 0; i < result->count; i++) {
