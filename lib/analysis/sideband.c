@@ -187,8 +187,10 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 	struct reader_extent extent = reader_extent(reader);
 	uint64_t next_split = extent.begin;
 	struct sp_error *error = walker_new(reader, extent, &walker);
-	if (!error)
+	if (!error) {
+		walker_hop_samples(walker);
 		error = decoder_new(sideband->layout, &decoder);
+	}
 	while (!error) {
 		struct raw_record raw;
 		uint64_t at = walker_offset(walker);

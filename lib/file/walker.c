@@ -8,6 +8,9 @@
  * when it is decoded: a report of 566 MB takes 430 ms of CPU time with 256 KiB,
  * 510 with 1 MiB.
  *
+ * Where samples are not wanted, long ones are hopped over by their headers (1.19 GB of
+ * 8,440-byte records: 75 -> 30 ms).
+ *
  * A record is never split: where the buffer ends inside one it is filled again
  * from that record's start, so that records stay aligned as they are in the file.
  *
@@ -33,6 +36,10 @@
 #define BUFFER_SIZE ((size_t)1 << 18)
 #define RECORD_MAX ((size_t)UINT16_MAX)
 
+/* Longer samples are hopped over where nobody wants to see them: less costs more than it saves. */
+#define HOP_MIN 4096
+#define HOP_READ 512
+
 /* So many headers in a row must be plausible for reading to resume. */
 #define CHAIN 4
 
@@ -43,6 +50,7 @@ struct walker {
 	const uint8_t *stop; /* records that begin here or later are not ours */
 	const uint8_t *end;  /* of what is in the buffer */
 	bool swap;
+	bool hops;
 	bool finished;
 	unsigned int resync_step;
 	int fd;
@@ -126,11 +134,16 @@ uint64_t walker_offset(const struct walker *walker)
 	return walker->buffer_offset + (uint64_t)(walker->pos - walker->buffer);
 }
 
-/* Fills the buffer from `offset` on. The file may be shorter than it was. */
-static struct sp_error *fill(struct walker *walker, uint64_t offset)
+void walker_hop_samples(struct walker *walker)
+{
+	walker->hops = true;
+}
+
+/* Fills the buffer with `most` bytes from `offset` on. The file may be shorter than it was. */
+static struct sp_error *fill(struct walker *walker, uint64_t offset, size_t most)
 {
 	uint64_t left = walker->data_end - offset;
-	size_t size = left < walker->buffer_size ? (size_t)left : walker->buffer_size, got = 0;
+	size_t size = left < most ? (size_t)left : most, got = 0;
 	int errnum = io_pread(walker->fd, walker->buffer, size, (off_t)offset, &got);
 	walker->buffer_offset = offset;
 	walker->pos = walker->buffer;
@@ -159,7 +172,7 @@ static struct sp_error *ensure(struct walker *walker, size_t need)
 		need = (size_t)left;
 	if ((size_t)(walker->end - walker->pos) >= need)
 		return NULL;
-	return fill(walker, offset);
+	return fill(walker, offset, walker->buffer_size);
 }
 
 static bool plausible(const struct header *header)
@@ -329,6 +342,34 @@ static struct sp_error *skip_payload(struct walker *walker, const struct header 
 	return NULL;
 }
 
+/*
+ * A sample that is longer than what is left in the buffer is skipped unread: *raw has no more
+ * than its header. Gives NULL in *raw where the next record is none.
+ */
+static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
+{
+	uint64_t offset = walker_offset(walker);
+	raw->bytes = NULL;
+	if (walker->end - walker->pos < HEADER_SIZE) {
+		size_t most = walker->buffer_size < HOP_READ ? walker->buffer_size : HOP_READ;
+		struct sp_error *error = fill(walker, offset, most);
+		if (error)
+			return error;
+	}
+	if (walker->end - walker->pos < HEADER_SIZE)
+		return NULL;
+	struct header header = header_at(walker->pos, walker->swap);
+	size_t left = (size_t)(walker->end - walker->pos);
+	if (header.type != PERF_RECORD_SAMPLE || header.size < HOP_MIN || header.size & 7 ||
+	    header.size <= left || header.size > walker->data_end - offset)
+		return NULL;
+	*raw = (struct raw_record){.type = header.type, .misc = header.misc, .size = header.size,
+				   .bytes = walker->pos, .offset = offset};
+	walker->end = walker->stop = walker->pos;
+	walker->buffer_offset += header.size;
+	return NULL;
+}
+
 static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walker,
 							    struct raw_record *raw)
 {
@@ -338,7 +379,10 @@ static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walke
 		return NULL;
 	}
 	uint64_t left = walker->data_end - offset;
-	struct sp_error *error = ensure(walker, RECORD_MAX + 1);
+	struct sp_error *error = walker->hops ? hop(walker, raw) : NULL;
+	if (error || (walker->hops && raw->bytes))
+		return error;
+	error = ensure(walker, RECORD_MAX + 1);
 	if (error)
 		return error;
 	if (left < HEADER_SIZE) {

@@ -15,6 +15,9 @@ struct sp_error *walker_new_at(int fd, const char *path, bool swap, struct reade
 /* How finely resuming looks; 4 by default. 1 where records have odd sizes. */
 void walker_set_resync_step(struct walker *walker, unsigned int step);
 
+/* Of samples only the headers are wanted: long ones are given without more, and not read. */
+void walker_hop_samples(struct walker *walker);
+
 /* Of the next record: behind the one just given, and what belongs to it. */
 uint64_t walker_offset(const struct walker *walker);
 
