@@ -275,7 +275,8 @@ static bool write_cell(const struct table *table, const struct sp_row *row, size
 	bool last = index + 1 == table->count;
 	if (!text)
 		text = "?";
-	if (suffix + LEAST_NAME > width)
+	/* Where room is scarce the name needs it more. */
+	if (suffix + LEAST_NAME > width && suffix + term_text_width(term, text) > width)
 		suffix = 0;
 	width -= suffix;
 	if (prefix_width(table, index))

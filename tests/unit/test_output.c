@@ -242,6 +242,33 @@ TEST(text_table_is_aligned_and_cuts_nothing_in_a_file)
 		" 0.00%  0.00-0.00        0  demo     lib.so             [.] 0x1234\n");
 }
 
+TEST(text_table_marks_what_is_only_inlined)
+{
+	static const struct sp_row inlined[] = {
+		{.self = WEIGHT(600), .total = WEIGHT(600), .function = "f", .symbol_known = true,
+		 .inlined = true, .srcline = "f.c:7"},
+		{.self = WEIGHT(100), .total = WEIGHT(100), .function = "main", .symbol_known = true},
+	};
+	static const enum sp_key keys[] = {SP_KEY_FUNCTION, SP_KEY_SRCLINE};
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	profile.rows = inlined;
+	profile.row_count = 1;
+	report.keys = keys;
+	report.key_count = 2;
+	ck_assert_str_eq(write_output(&output_text, &report),
+			 "  self   low-high  samples  function         srcline\n"
+			 "60.00%  54.0-66.0      600  [.] f (inlined)  f.c:7\n");
+	profile.row_count = 2;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report),
+				     "100  [.] main         ?\n"));
+	ck_assert_ptr_nonnull(strstr(write_output(&output_csv, &report),
+				     ",total_weight,function,srcline\n"));
+	ck_assert_ptr_nonnull(strstr(write_output(&output_json, &report),
+				     "\"function\": \"f\", \"srcline\": \"f.c:7\"}"));
+}
+
 TEST(text_table_fits_the_terminal)
 {
 	setlocale(LC_CTYPE, "C.UTF-8");
