@@ -9,20 +9,21 @@
 #define RATE_HZ 249
 #define RATE_SHARE 4
 
-/* So many copies at least must find room in a ring. */
-#define RING_SHARE 8
+/* So many copies find room in a ring; and they are so much larger, or of no use. */
+#define RING_SHARE 16
+#define LARGER 2
 
 /* It stays on so long after the last stack that was cut. */
 #define ON_NS 1000000000
 
 /* As the others, but for the rate and the size. */
-static struct perf_event_attr wide_attr(const struct event_plan *plan)
+static struct perf_event_attr wide_attr(const struct event_plan *plan, uint32_t size)
 {
 	struct perf_event_attr attr = plan->samples[0].attr;
 	uint64_t most = plan->freq_hz ? plan->freq_hz / RATE_SHARE : RATE_HZ;
 	attr.freq = 1;
 	attr.sample_freq = most && most < RATE_HZ ? most : RATE_HZ;
-	attr.sample_stack_user = SP_STACK_BYTES_MAX;
+	attr.sample_stack_user = size;
 	attr.disabled = 1;
 	attr.enable_on_exec = 0;
 	attr.size = event_attr_size(&attr);
@@ -50,13 +51,14 @@ static struct sp_error *open_one(const struct wide_options *options,
 
 struct sp_error *wide_open(const struct wide_options *options, struct wide *ret)
 {
-	const struct perf_event_attr *sample = &options->plan->samples[0].attr;
-	if (options->ring_bytes < (uint64_t)RING_SHARE * SP_STACK_BYTES_MAX ||
-	    sample->sample_stack_user == SP_STACK_BYTES_MAX)
+	uint64_t size = options->ring_bytes / RING_SHARE & ~(uint64_t)7;
+	if (size > SP_STACK_BYTES_MAX)
+		size = SP_STACK_BYTES_MAX;
+	if (size < (uint64_t)LARGER * options->plan->samples[0].attr.sample_stack_user)
 		return NULL;
 	struct wide wide = {.fds = calloc(options->cpu_count, sizeof(*wide.fds))};
 	struct sp_error *error = wide.fds ? NULL : error_no_memory();
-	const struct perf_event_attr attr = wide_attr(options->plan);
+	const struct perf_event_attr attr = wide_attr(options->plan, (uint32_t)size);
 	for (size_t i = 0; i < options->cpu_count && !error; i++)
 		error = open_one(options, &attr, i, &wide);
 	if (error)

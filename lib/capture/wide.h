@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Samples for help: where stacks are cut by what is copied of them, a second event, of
- * a low rate, copies as much as it can. Its samples are not written: they say how the outer
- * parts of the others go on (capture/joining.h). It is off while no stack is cut.
+ * Samples for help: where stacks are cut by what is copied of them, a second event, of a
+ * low rate, copies as much as it can, and as rings have room for. Its samples are not
+ * written: they say how the outer parts of the others go on (capture/joining.h). It is off
+ * while no stack is cut.
  */
 #ifndef CAPTURE_WIDE_H
 #define CAPTURE_WIDE_H
