@@ -70,6 +70,28 @@ static struct sp_error *see_sample(struct filter *filter, struct answer *last,
 	return NULL;
 }
 
+/*
+ * Helpers are no events of the file: perf refuses one that has a record of theirs. Losses
+ * are the ring's, whoever is the first to find room again; the rest is left out.
+ */
+static bool adopt(const struct filter *filter, const struct ring *ring, uint64_t position,
+		  const struct perf_event_header *header)
+{
+	const struct u64map *helpers = filter->taker.helpers;
+	if (!helpers || !helpers->count ||
+	    header->size < sizeof(*header) + filter->fields.trailer_tid)
+		return true;
+	uint64_t id_at = position + header->size - filter->fields.trailer_id;
+	if (!u64map_find(helpers, ring_u64(ring, id_at)))
+		return true;
+	if (header->type != PERF_RECORD_LOST && header->type != PERF_RECORD_LOST_SAMPLES)
+		return false;
+	ring_change_u64(ring, id_at, filter->taker.own_id);
+	if (header->type == PERF_RECORD_LOST)
+		ring_change_u64(ring, position + sizeof(*header), filter->taker.own_id);
+	return true;
+}
+
 /* What is no sample is always kept. */
 static void see_other(struct filter *filter, const struct ring *ring, uint64_t position,
 		      uint32_t type)
@@ -128,7 +150,9 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 		error = see_sample(filter, &reading->last, reading->ring, position, &keep, &helper);
 		take = filter->taker.take && keep;
 	} else {
-		see_other(filter, reading->ring, position, header->type);
+		keep = adopt(filter, reading->ring, position, header);
+		if (keep)
+			see_other(filter, reading->ring, position, header->type);
 	}
 	if (!error && (!keep || take)) {
 		error = batch_add_ring(reading->batch, reading->ring, reading->run, position);

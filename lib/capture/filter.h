@@ -32,6 +32,7 @@ struct sample_taker {
 				 const struct perf_event_header *header, bool helper);
 	void *arg;
 	const struct u64map *helpers; /* ids of events whose samples only help, and do not count */
+	uint64_t own_id; /* of an event whose samples count: losses that a helper tells of are its */
 };
 
 struct filter {

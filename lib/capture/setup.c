@@ -386,7 +386,13 @@ struct sp_error *capture_open_help(struct sp_capture *capture)
 		.tid = cpu_wide ? -1 : (int32_t)capture->workload.pid,
 		.ring_bytes = sample_rings(capture)->size,
 	};
-	struct sp_error *error = wide_open(&options, &capture->wide);
+	const struct sp_event *events;
+	size_t count;
+	struct sp_error *error = event_set_events(capture->set, &events, &count);
+	if (error)
+		return error;
+	capture->filter.taker.own_id = events[0].id_count ? events[0].ids[0] : 0;
+	error = wide_open(&options, &capture->wide);
 	if (!error && !capture->workload.pid && !capture->delay_ns)
 		wide_start(&capture->wide, capture_now_ns());
 	return error;

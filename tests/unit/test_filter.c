@@ -272,3 +272,50 @@ TEST(fields_follow_the_sample_type)
 	ck_assert_uint_eq(fields.trailer_time, 32);
 	ck_assert_uint_eq(fields.trailer_tid, 40);
 }
+
+static struct sp_error *take_nothing(void *arg, const struct ring *ring, uint64_t position,
+				     const struct perf_event_header *header, bool helper)
+{
+	(void)arg, (void)ring, (void)position, (void)header, (void)helper;
+	return NULL;
+}
+
+/* perf refuses a file with an id that its header does not list. */
+TEST(filter_leaves_no_record_of_a_helper)
+{
+	struct fixture f;
+	struct u64map helpers = {0};
+	fixture_init(&f, 4096, 4096 - 40);
+	f.batch.copy_all = true;
+	f.filter.membership = NULL;
+	ck_assert(u64map_put(&helpers, 77, 0, NULL));
+	f.filter.taker = (struct sample_taker){take_nothing, NULL, &helpers, 5};
+	for (uint64_t id = 5; id <= 77; id += 72) {
+		struct sp_record lost = {.type = PERF_RECORD_LOST, .id = {.time_ns = id, .id = id},
+					 .lost = {.id = id, .lost = id}};
+		struct sp_record samples = {.type = PERF_RECORD_LOST_SAMPLES,
+					    .id = {.time_ns = id, .id = id}, .lost = {.lost = 1}};
+		struct sp_record throttle = {.type = PERF_RECORD_THROTTLE,
+					     .id = {.time_ns = id, .id = id},
+					     .throttle = {.id = id}};
+		put(&f, &lost, false);
+		put(&f, &samples, false);
+		put(&f, &throttle, id == 5);
+		f.wanted.count = id == 5 ? 0 : f.wanted.count;
+		if (id == 5) {
+			ok_or_fail(record_encode(&f.wanted, &lost, &attr));
+			ok_or_fail(record_encode(&f.wanted, &samples, &attr));
+			ok_or_fail(record_encode(&f.wanted, &throttle, &attr));
+			continue;
+		}
+		lost.id.id = samples.id.id = lost.lost.id = 5;
+		ok_or_fail(record_encode(&f.wanted, &lost, &attr));
+		ok_or_fail(record_encode(&f.wanted, &samples, &attr));
+	}
+	run(&f);
+	store_is_wanted(&f);
+	ck_assert_uint_eq(f.filter.counts.lost, 5 + 1 + 77 + 1);
+	ck_assert_uint_eq(f.filter.counts.throttled, 1);
+	u64map_deinit(&helpers);
+	fixture_deinit(&f);
+}
