@@ -378,8 +378,24 @@ static struct dwarf_answer *new_answer(const struct dwarf *dwarf, size_t count)
 	return take_ptr(answer);
 }
 
-static void sum_damage(struct dwarf_answer *answer)
+/* Sections that could not be read or inflated: whoever met one only saw that nothing is there. */
+static void sum_broken(const struct dwarf_file *file, struct dwarf_answer *answer)
 {
+	for (int i = 0; file && i < SECTION_COUNT; i++) {
+		if (!file->sections[i].broken)
+			continue;
+		answer->damages++;
+		if (!answer->damage)
+			answer->damage = section_error(&file->sections[i], 0,
+						       "cannot be read, or unpacked");
+	}
+}
+
+static void sum_damage(const struct dwarf *dwarf, struct dwarf_answer *answer)
+{
+	sum_broken(dwarf->file, answer);
+	sum_broken(dwarf->alt, answer);
+	sum_broken(dwarf->package, answer);
 	for (unsigned int i = 0; i < answer->reader_count; i++) {
 		struct reader *reader = answer->readers[i];
 		answer->damages += reader->damages;
@@ -409,7 +425,7 @@ struct sp_error *dwarf_resolve(struct dwarf *dwarf, const uint64_t *vaddrs, size
 		return error;
 	if (!ok || job.no_memory)
 		return error_no_memory();
-	sum_damage(answer);
+	sum_damage(dwarf, answer);
 	*ret = take_ptr(answer);
 	return NULL;
 }
