@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/filter.h"
 
+#include <string.h>
+
 /* The last answer of the membership: consecutive samples are mostly of one task. */
 struct answer {
 	uint64_t tid_word; /* {pid, tid} as in the ring */
@@ -70,26 +72,16 @@ static struct sp_error *see_sample(struct filter *filter, struct answer *last,
 	return NULL;
 }
 
-/*
- * Helpers are no events of the file: perf refuses one that has a record of theirs. Losses
- * are the ring's, whoever is the first to find room again; the rest is left out.
- */
-static bool adopt(const struct filter *filter, const struct ring *ring, uint64_t position,
-		  const struct perf_event_header *header)
+/* Of an event that only helps: perf refuses a file with a record of an id that it does not list. */
+static bool is_helpers(const struct filter *filter, const struct ring *ring, uint64_t position,
+		       const struct perf_event_header *header)
 {
 	const struct u64map *helpers = filter->taker.helpers;
 	if (!helpers || !helpers->count ||
 	    header->size < sizeof(*header) + filter->fields.trailer_tid)
-		return true;
-	uint64_t id_at = position + header->size - filter->fields.trailer_id;
-	if (!u64map_find(helpers, ring_u64(ring, id_at)))
-		return true;
-	if (header->type != PERF_RECORD_LOST && header->type != PERF_RECORD_LOST_SAMPLES)
 		return false;
-	ring_change_u64(ring, id_at, filter->taker.own_id);
-	if (header->type == PERF_RECORD_LOST)
-		ring_change_u64(ring, position + sizeof(*header), filter->taker.own_id);
-	return true;
+	uint64_t id_at = position + header->size - filter->fields.trailer_id;
+	return u64map_find(helpers, ring_u64(ring, id_at)) != NULL;
 }
 
 /* What is no sample is always kept. */
@@ -140,24 +132,52 @@ struct reading {
 	struct answer last;
 };
 
+/* The largest LOST or LOST_SAMPLES with all that may be behind it. */
+#define LOSS_MAX 96
+
+/*
+ * Losses are the ring's, whoever is the first to find room again: told as those of an event
+ * that counts. The ring itself is not to be written to.
+ */
+static struct sp_error *adopt_loss(struct filter *filter, struct ring *ring, uint64_t position,
+				   const struct perf_event_header *header, struct batch *batch)
+{
+	uint8_t copy[LOSS_MAX];
+	uint64_t id = filter->taker.own_id;
+	if (header->size > sizeof(copy)) {
+		filter->counts.damaged += header->size;
+		return NULL;
+	}
+	ring_copy(ring, position, header->size, copy);
+	memcpy(copy + header->size - filter->fields.trailer_id, &id, sizeof(id));
+	if (header->type == PERF_RECORD_LOST)
+		memcpy(copy + sizeof(*header), &id, sizeof(id));
+	return batch_add_copy(batch, copy, header->size);
+}
+
 static struct sp_error *read_record(struct reading *reading, uint64_t position,
 				    const struct perf_event_header *header)
 {
 	struct filter *filter = reading->filter;
-	bool keep = true, take = false, helper = false;
+	bool keep = true, take = false, helper = false, adopt = false;
 	struct sp_error *error = NULL;
 	if (header->type == PERF_RECORD_SAMPLE) {
 		error = see_sample(filter, &reading->last, reading->ring, position, &keep, &helper);
 		take = filter->taker.take && keep;
 	} else {
-		keep = adopt(filter, reading->ring, position, header);
-		if (keep)
+		bool loss = header->type == PERF_RECORD_LOST ||
+			    header->type == PERF_RECORD_LOST_SAMPLES;
+		keep = !is_helpers(filter, reading->ring, position, header);
+		adopt = !keep && loss;
+		if (keep || adopt)
 			see_other(filter, reading->ring, position, header->type);
 	}
 	if (!error && (!keep || take)) {
 		error = batch_add_ring(reading->batch, reading->ring, reading->run, position);
 		reading->run = position + header->size;
 	}
+	if (!error && adopt)
+		error = adopt_loss(filter, reading->ring, position, header, reading->batch);
 	if (!error && take)
 		error = take_sample(filter, reading->ring, position, header, helper);
 	/* Room for the next, as soon as can be. */

@@ -73,6 +73,18 @@ struct sp_error *batch_add_ring(struct batch *batch, const struct ring *ring, ui
 	return NULL;
 }
 
+struct sp_error *batch_add_copy(struct batch *batch, const void *bytes, size_t size)
+{
+	struct sp_error *error = make_room(batch, 1, size);
+	if (error)
+		return error;
+	uint8_t *copied = batch->copies + batch->copied;
+	memcpy(copied, bytes, size);
+	batch->copied += size;
+	add_span(batch, copied, size);
+	return NULL;
+}
+
 struct sp_error *batch_add_bytes(struct batch *batch, const void *bytes, size_t size)
 {
 	struct sp_error *error = size ? make_room(batch, 1, 0) : NULL;

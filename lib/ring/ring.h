@@ -56,14 +56,6 @@ static inline uint64_t ring_u64(const struct ring *ring, uint64_t position)
 	return value;
 }
 
-/* Puts another in its place, before it is released. */
-static inline void ring_change_u64(const struct ring *ring, uint64_t position, uint64_t value)
-{
-	/* Mapped for writing, and the kernel leaves alone what has not been released. */
-	uint8_t *data = (uint8_t *)(uintptr_t)ring->data;
-	memcpy(data + (position & (ring->size - 1)), &value, sizeof(value));
-}
-
 static inline struct perf_event_header ring_header(const struct ring *ring, uint64_t position)
 {
 	struct perf_event_header header;
