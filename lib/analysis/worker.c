@@ -271,7 +271,8 @@ struct sp_error *worker_count_cut(struct worker *worker)
 		struct stack stack;
 		if (!stacks_later(&worker->stacks, worker->repaired,
 				  cut->number + worker->repair_offset, &cut->sampled,
-				  worker->cut_ips.items + cut->kernel_begin,
+				  cut->kernel_count ? worker->cut_ips.items + cut->kernel_begin
+						    : NULL,
 				  cut->kernel_count, &stack))
 			return error_no_memory();
 		if (cut->guessed)

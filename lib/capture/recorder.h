@@ -81,6 +81,7 @@ struct sp_capture {
 	uint64_t commit_ns;             /* time of that */
 	bool was_full;                  /* a sample ring had no room for some record */
 	uint64_t round_ns;              /* when the last round began, by the recording's clock */
+	bool sideband_was_full;         /* what is there has not been read again since */
 	uint64_t sideband_lost_seen;    /* has been dealt with, */
 	uint64_t rescan_ns;             /* at that time */
 	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */

@@ -113,7 +113,7 @@ struct sp_error *capture_rescan(struct sp_capture *capture)
 		error = unwinding_retain(capture->unwinding, processes.items, processes.count, now_ns);
 	vec_deinit(&processes);
 	set_times(capture, capture->round_ns);
-	if (error || again)
+	if (error || again || !capture->sideband_lost_seen)
 		return error;
 	return capture_note(capture, "records of mappings and tasks were lost: what there is was read "
 			    "again, but code that came and went meanwhile may have no name");

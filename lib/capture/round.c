@@ -19,6 +19,9 @@
 /* A record is at most that large: with more room than that, none has been lost. */
 #define RECORD_MAX 65536
 
+/* Of the side-band: a mapping's, with the longest path. */
+#define PATH_RECORD_MAX 4352
+
 /* Samples of later rounds are not older than the side-band by more than this. */
 #define LAG_NS 2000000000
 
@@ -145,11 +148,13 @@ struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 static struct sp_error *make_good(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_now_ns();
-	if (capture->tracker.counts.lost == capture->sideband_lost_seen ||
+	if ((capture->tracker.counts.lost == capture->sideband_lost_seen &&
+	     !capture->sideband_was_full) ||
 	    (capture->rescan_ns && now_ns - capture->rescan_ns < RESCAN_NS && !last))
 		return NULL;
 	struct sp_error *error = capture_rescan(capture);
 	capture->rescan_ns = now_ns;
+	capture->sideband_was_full = false;
 	return error ? error : capture_write_synthesised(capture);
 }
 
@@ -179,6 +184,19 @@ static struct sp_error *forget(struct sp_capture *capture)
 				  : NULL;
 }
 
+/*
+ * A loss is told by the next record that finds room. Where nothing begins or ends on that
+ * CPU that may be never, while what was begun unseen runs on.
+ */
+static void look_at_sideband(struct sp_capture *capture)
+{
+	for (size_t i = 0; i < capture->cpus.count; i++) {
+		const struct ring *ring = &sideband_rings(capture)[i];
+		size_t room = ring->size / 2 < PATH_RECORD_MAX ? ring->size / 2 : PATH_RECORD_MAX;
+		capture->sideband_was_full |= ring_head(ring) - ring->tail + room > ring->size;
+	}
+}
+
 struct sp_error *capture_round(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_record_time_ns(capture);
@@ -187,6 +205,7 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 		capture->heads[i] = ring_head(ring);
 		capture->was_full |= capture->heads[i] - ring->tail + RECORD_MAX > ring->size;
 	}
+	look_at_sideband(capture);
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (!error)
 		error = write_round(capture, last);

@@ -53,6 +53,7 @@ samply_reads() {
 
 perf_reads() {
 	"$2" report -i "$data" --stdio >/dev/null 2>"$tmp/complaints"
+	unsurprising "$data" "$tmp/complaints"
 	same "$("$2" --version) reads $1 without complaint" /dev/null "$tmp/complaints"
 	compares "$("$2" --version) has the same table of $1" "$2" "$data"
 }

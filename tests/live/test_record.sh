@@ -236,6 +236,7 @@ wait $target 2>/dev/null
 if command -v perf >/dev/null; then
 	perf report -i "$file" --stdio --no-children -g none -s comm,dso,sym >"$tmp/report" 2>"$tmp/err"
 	check "perf reads it" grep -q proportions "$tmp/report"
+	unsurprising "$file" "$tmp/err"
 	if [ "$(id -u)" = 0 ]; then
 		check "without a warning" test ! -s "$tmp/err"
 	fi
