@@ -15,5 +15,4 @@ dist_man_MANS += \
 	doc/sprof.1 \
 	doc/sprof-info.1 \
 	doc/sprof-record.1 \
-	doc/sprof-record.1 \
 	doc/sprof-report.1
