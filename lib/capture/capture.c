@@ -261,22 +261,32 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	return error;
 }
 
-/* Losses that no record tells of: those since the last record that found room. */
+/*
+ * Losses that no record tells of: those since the last record that found room. The records
+ * tell of helping events' as well, for which each event's own count is less.
+ */
 static struct sp_error *add_last_losses(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
 	uint64_t lost = 0, told = capture->filter.counts.lost;
+	bool known = true;
 	const struct event_plan *plan = capture->plan;
 	if (!capture->was_full)
 		return NULL; /* asking thousands of events takes milliseconds */
 	for (size_t i = 0; i < plan->sample_count && !error; i++) {
 		struct event_total total;
 		error = event_set_read(capture->set, i, &total);
-		if (!error)
-			lost += total.lost;
+		if (error)
+			break;
+		lost += total.lost;
+		known &= total.lost_known;
 	}
-	if (error || lost <= told)
+	if (error)
 		return error;
+	if (lost <= told) {
+		capture->lost_helping = known && capture->filter.taker.helpers ? told - lost : 0;
+		return NULL;
+	}
 	const struct sp_event *events;
 	size_t count;
 	error = event_set_events(capture->set, &events, &count);

@@ -87,6 +87,7 @@ struct sp_capture {
 	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */
 	uint64_t begin_ticks;           /* as task_stat's start_ticks: nobody was attached to before */
 	uint64_t lost_at_end;           /* samples, beyond what LOST records say */
+	uint64_t lost_helping;          /* of what those say: of events that only help */
 	uint64_t file_bytes;            /* of a file that is closed */
 	uint64_t unwritten; /* samples taken that are not in the file, when it is closed */
 	struct { VEC(char *); } notes;

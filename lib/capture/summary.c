@@ -44,14 +44,17 @@ static uint64_t lost_own(const struct sp_capture *capture, uint64_t lost, uint64
 	/* As many as of what lies beside them; those of the end, as of all. */
 	double kept = (double)counts->samples, seen = kept + (double)counts->strangers;
 	double at_end = (double)capture->lost_at_end * (seen > 0 ? kept / seen : 1);
-	return (uint64_t)(counts->lost_own + at_end + 0.5);
+	double told = (double)counts->lost, helping = (double)capture->lost_helping;
+	double counting = told > 0 ? (told - helping) / told : 1;
+	return (uint64_t)(counts->lost_own * counting + at_end + 0.5);
 }
 
 struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 {
 	const struct filter_counts *counts = &capture->filter.counts;
 	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
-	uint64_t lost = counts->lost + capture->lost_at_end, used = used_ns(capture);
+	uint64_t lost = counts->lost - capture->lost_helping + capture->lost_at_end;
+	uint64_t used = used_ns(capture);
 	uint64_t unwritten = capture->writer ? writer_unwritten_samples(capture->writer)
 					     : capture->unwritten;
 	return (struct sp_capture_stats){
@@ -217,6 +220,11 @@ struct sp_error *capture_say_end(struct sp_capture *capture)
 	const struct sp_capture_stats stats = sp_capture_stats(capture);
 	if (!error)
 		error = say_unwound(capture);
+	if (!error && capture->lost_helping)
+		error = capture_note(capture, "of the %llu samples that records of losses tell of, %llu were "
+				     "larger copies, which only help to repair stacks",
+				     (unsigned long long)(capture->filter.counts.lost + capture->lost_at_end),
+				     (unsigned long long)capture->lost_helping);
 	if (!error && capture->filter.membership && stats.lost)
 		error = capture_note(capture, "of the %llu samples lost, which are everyone's on these "
 				     "CPUs, probably %llu were of what was recorded",
