@@ -247,7 +247,7 @@ compares_totals() {
 	# Callers without a name are run time addresses to perf (the C library's, if stripped).
 	for rows in perf sprof; do
 		awk -F '\t' '!($3 == "[unknown]" && $4 ~ /0000000000000000$/) &&
-			!($3 !~ /^\[/ && $4 ~ /^0x/)' "$tmp/$rows.rows" >"$tmp/callers"
+			!($3 !~ /^\[/ && $4 ~ /^(\[.\] *)?0x/)' "$tmp/$rows.rows" >"$tmp/callers"
 		mv "$tmp/callers" "$tmp/$rows.rows"
 	done
 	differences "$tmp/perf.rows" "$tmp/sprof.rows" 6 "" >"$tmp/differences"
