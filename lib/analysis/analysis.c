@@ -7,12 +7,12 @@
 #include <sprof/analysis.h>
 
 #include <assert.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include "analysis/internal.h"
 #include "base/cleanup.h"
+#include "base/parallel.h"
 #include "symbol/kernel.h"
 
 #define THREADS_MAX 256
@@ -172,14 +172,12 @@ static struct sp_error *ranges_make(struct ranges *ranges, const struct sideband
 	return NULL;
 }
 
-/* One worker's part in a step of the work, which all do at the same time. */
-struct hand {
-	struct sp_error *(*step)(struct worker *worker, struct ranges *ranges);
-	struct worker *worker;
+/* A step of the work, which all workers do at the same time, each its part. */
+struct step {
+	struct sp_error *(*work)(struct worker *worker, struct ranges *ranges);
+	struct worker *workers;
 	struct ranges *ranges;
-	struct sp_error *error;
-	pthread_t thread;
-	bool started;
+	struct sp_error **errors; /* of each worker */
 };
 
 /* Takes ranges until there are none left. */
@@ -235,37 +233,27 @@ static struct sp_error *sum_step(struct worker *worker, struct ranges *ranges)
 	return worker_sum(worker);
 }
 
-static void *hand_run(void *arg)
+static void do_part(void *arg, unsigned int i)
 {
-	struct hand *hand = arg;
-	hand->error = hand->step(hand->worker, hand->ranges);
-	return NULL;
+	const struct step *step = arg;
+	step->errors[i] = step->work(&step->workers[i], step->ranges);
 }
 
-/* The calling thread is one of them, and does what no thread could be made for. */
 static struct sp_error *all_workers(struct run *run, struct ranges *ranges,
-				    struct sp_error *(*step)(struct worker *, struct ranges *))
+				    struct sp_error *(*work)(struct worker *, struct ranges *))
 {
-	CLEANUP_FREE struct hand *hands = calloc(run->worker_count, sizeof(*hands));
+	CLEANUP_FREE struct sp_error **errors = calloc(run->worker_count, sizeof(*errors));
 	struct sp_error *error = NULL;
-	if (!hands)
+	if (!errors)
 		return error_no_memory();
+	struct step step = {.work = work, .workers = run->workers, .ranges = ranges,
+			    .errors = errors};
+	parallel_run((unsigned int)run->worker_count, do_part, &step);
 	for (size_t i = 0; i < run->worker_count; i++) {
-		hands[i] = (struct hand){.step = step, .worker = &run->workers[i], .ranges = ranges};
-		if (i)
-			hands[i].started = pthread_create(&hands[i].thread, NULL, hand_run,
-							  &hands[i]) == 0;
-	}
-	for (size_t i = 0; i < run->worker_count; i++)
-		if (!hands[i].started)
-			hand_run(&hands[i]);
-	for (size_t i = 0; i < run->worker_count; i++) {
-		if (hands[i].started)
-			pthread_join(hands[i].thread, NULL);
 		if (error)
-			sp_error_free(hands[i].error);
+			sp_error_free(errors[i]);
 		else
-			error = hands[i].error;
+			error = errors[i];
 	}
 	return error;
 }
