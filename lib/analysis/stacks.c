@@ -37,22 +37,6 @@ void stacks_deinit(struct stacks *stacks)
 	u64map_deinit(&stacks->blind_of);
 }
 
-static enum sp_misc_end end_of(enum unwind_end end)
-{
-	switch (end) {
-	case UNWIND_COMPLETE:
-		return SP_MISC_END_COMPLETE;
-	case UNWIND_NO_INFO:
-		return SP_MISC_END_NO_UNWIND_INFO;
-	case UNWIND_BAD_MEMORY:
-		return SP_MISC_END_BAD_MEMORY;
-	case UNWIND_DEPTH_LIMIT:
-		return SP_MISC_END_DEPTH_LIMIT;
-	default:
-		return SP_MISC_END_TRUNCATED;
-	}
-}
-
 /* The chain as it was recorded. */
 static void take_recorded(const struct stacks *stacks, const struct sp_record *record,
 			  struct stack *stack)
@@ -153,7 +137,7 @@ static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32
 	struct sampled sampled = sampled_of(record);
 	struct unwind_result result =
 		unwind_stack(stacks->thread, &from, stacks->frames.items, FRAMES_MOST);
-	uint16_t misc = (uint16_t)(end_of(result.end) << SP_MISC_END_SHIFT);
+	uint16_t misc = (uint16_t)(unwind_misc_end(result.end) << SP_MISC_END_SHIFT);
 	if (result.frame_pointers)
 		misc |= SP_MISC_GUESSED;
 	stack->kernel_count = count_kernel(sample);

@@ -29,28 +29,6 @@ static struct location locate(void *arg, uint32_t view, uint64_t ip)
 	return machine_locate(unwinding->machine, view, PERF_RECORD_MISC_USER, ip);
 }
 
-/* The resolver says what is wrong with files: it asks for the same ones. */
-static struct sp_error *open_file(void *arg, const struct module *module, uint32_t pid,
-				  struct image **ret)
-{
-	const struct unwinding *unwinding = arg;
-	CLEANUP(binary_diagnosis_clear) struct binary_diagnosis diagnosis = {0};
-	*ret = NULL;
-	if (module->kind != MODULE_FILE && module->kind != MODULE_VDSO)
-		return NULL;
-	return binary_open(&unwinding->files, module, pid, &diagnosis, ret);
-}
-
-static struct sp_error *open_debug(void *arg, const struct module *module,
-				   const struct image *image, debugfile_wanted_fn *wanted,
-				   struct image **ret)
-{
-	const struct unwinding *unwinding = arg;
-	struct debugfile_places places = binary_places(&unwinding->files);
-	CLEANUP_FREE char *path = binary_recorded_path(module);
-	return path ? debugfile_find(&places, image, path, wanted, ret) : error_no_memory();
-}
-
 static struct sp_error *make_unwinder(struct unwinding *unwinding,
 				      const struct unwinding_source *source)
 {
@@ -58,7 +36,7 @@ static struct sp_error *make_unwinder(struct unwinding *unwinding,
 		.engine = source->options->unwinder,
 		.arch = source->arch ?: guess_arch(source->layout),
 		.locator = {locate, unwinding},
-		.files = {open_file, open_debug, unwinding},
+		.files = {binary_open_code, binary_open_debug, &unwinding->files},
 	};
 	if (!options.arch)
 		return error_new(SP_ERROR_UNSUPPORTED,

@@ -330,3 +330,33 @@ struct sp_error *binary_open(const struct binary_env *env, const struct module *
 	return module->kind == MODULE_VDSO ? open_vdso(env, module, diagnosis, ret)
 					   : open_file(env, module, pid, diagnosis, ret);
 }
+
+struct sp_error *binary_find_debug(const struct binary_env *env, const struct module *module,
+				   const struct image *image, debugfile_wanted_fn *wanted,
+				   struct image **ret)
+{
+	struct debugfile_places places = binary_places(env);
+	CLEANUP_FREE char *path = binary_recorded_path(module);
+	return path ? debugfile_find(&places, image, path, wanted, ret) : error_no_memory();
+}
+
+struct sp_error *binary_open_code(void *arg, const struct module *module, uint32_t pid,
+				  struct image **ret)
+{
+	const struct binary_env *env = arg;
+	CLEANUP(binary_diagnosis_clear) struct binary_diagnosis diagnosis = {0};
+	*ret = NULL;
+	if (module->kind != MODULE_FILE && module->kind != MODULE_VDSO)
+		return NULL;
+	struct sp_error *error = binary_open(env, module, pid, &diagnosis, ret);
+	if (!error && !*ret && diagnosis.text)
+		ctx_log(env->ctx, SP_LOG_DEBUG, "%s", diagnosis.text);
+	return error;
+}
+
+struct sp_error *binary_open_debug(void *env, const struct module *module,
+				   const struct image *image, debugfile_wanted_fn *wanted,
+				   struct image **ret)
+{
+	return binary_find_debug(env, module, image, wanted, ret);
+}

@@ -64,6 +64,21 @@ struct sp_error *binary_open(const struct binary_env *env, const struct module *
 			     uint32_t pid, struct binary_diagnosis *diagnosis,
 			     struct image **ret) SP_MUST_CHECK;
 
+/* A separate debug file of a module's `image` for which `wanted`, or NULL. */
+struct sp_error *binary_find_debug(const struct binary_env *env, const struct module *module,
+				   const struct image *image, debugfile_wanted_fn *wanted,
+				   struct image **ret) SP_MUST_CHECK;
+
+/*
+ * The same two with `env` (a struct binary_env) for who only asks, as an unwinder does: why
+ * there is no file is logged, and no error.
+ */
+struct sp_error *binary_open_code(void *env, const struct module *module, uint32_t pid,
+				  struct image **ret) SP_MUST_CHECK;
+struct sp_error *binary_open_debug(void *env, const struct module *module,
+				   const struct image *image, debugfile_wanted_fn *wanted,
+				   struct image **ret) SP_MUST_CHECK;
+
 /* Its path on the recorded machine, without " (deleted)"; malloc'ed, or NULL. */
 char *binary_recorded_path(const struct module *module);
 

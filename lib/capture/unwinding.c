@@ -51,14 +51,6 @@ struct unwinding {
 
 DEFINE_CLEANUP(struct unwinding *, unwinding_free)
 
-static const enum sp_misc_end misc_ends[UNWIND_END_COUNT] = {
-	[UNWIND_COMPLETE] = SP_MISC_END_COMPLETE,
-	[UNWIND_TRUNCATED] = SP_MISC_END_TRUNCATED,
-	[UNWIND_NO_INFO] = SP_MISC_END_NO_UNWIND_INFO,
-	[UNWIND_BAD_MEMORY] = SP_MISC_END_BAD_MEMORY,
-	[UNWIND_DEPTH_LIMIT] = SP_MISC_END_DEPTH_LIMIT,
-};
-
 static void count_end(struct sp_capture_stacks *stacks, enum unwind_end end)
 {
 	uint64_t *const counts[UNWIND_END_COUNT] = {
@@ -124,7 +116,7 @@ static struct sp_error *unwind_dump(struct unwinding *unwinding, struct worker *
 		unwind_stack(worker->thread, &sample, worker->frames, FRAMES_MAX);
 	if (result.end == UNWIND_TRUNCATED)
 		see_truncated(unwinding, worker, dump);
-	uint16_t misc = (uint16_t)(misc_ends[result.end] << SP_MISC_END_SHIFT |
+	uint16_t misc = (uint16_t)(unwind_misc_end(result.end) << SP_MISC_END_SHIFT |
 				   (result.frame_pointers ? SP_MISC_GUESSED : 0));
 	const struct joining_stack stack = {
 		.dump = dump, .frames = worker->frames, .result = &result, .misc = misc,
@@ -188,37 +180,12 @@ static struct location locate(void *arg, uint32_t view, uint64_t ip)
 	return live_locate(unwinding->live, view, ip);
 }
 
-/* That there is no file is no error: the code is left by guess, and that is counted. */
-static struct sp_error *open_file(void *arg, const struct module *module, uint32_t pid,
-				  struct image **ret)
-{
-	struct unwinding *unwinding = arg;
-	CLEANUP(binary_diagnosis_clear) struct binary_diagnosis diagnosis = {0};
-	*ret = NULL;
-	if (module->kind != MODULE_FILE && module->kind != MODULE_VDSO)
-		return NULL;
-	struct sp_error *error = binary_open(&unwinding->binaries, module, pid, &diagnosis, ret);
-	if (!error && !*ret && diagnosis.text)
-		ctx_log(unwinding->ctx, SP_LOG_DEBUG, "%s", diagnosis.text);
-	return error;
-}
-
-static struct sp_error *open_debug_file(void *arg, const struct module *module,
-					const struct image *image, debugfile_wanted_fn *wanted,
-					struct image **ret)
-{
-	const struct unwinding *unwinding = arg;
-	struct debugfile_places places = binary_places(&unwinding->binaries);
-	CLEANUP_FREE char *path = binary_recorded_path(module);
-	return path ? debugfile_find(&places, image, path, wanted, ret) : error_no_memory();
-}
-
 static struct sp_error *make_unwinder(struct unwinding *unwinding, const char *machine)
 {
 	struct unwind_options options = {
 		.arch = machine,
 		.locator = {locate, unwinding},
-		.files = {.open = open_file, .debug = open_debug_file, .arg = unwinding},
+		.files = {binary_open_code, binary_open_debug, &unwinding->binaries},
 	};
 	struct sp_error *error = binary_env_init(&unwinding->binaries, unwinding->ctx, NULL, true);
 	return error ? error : unwinder_new(unwinding->ctx, &options, &unwinding->unwinder);

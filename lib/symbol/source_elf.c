@@ -240,20 +240,16 @@ static const char *remedy_of_lines(const struct source_env *env)
 static struct sp_error *find_lines(struct elf_names *names, const struct source_env *env,
 				   const struct module *module, struct image **ret)
 {
-	struct debugfile_places places = binary_places(&env->binary);
 	const struct image *known[] = {names->runtime, names->debug};
 	for (size_t i = 0; i < 2; i++)
 		if (known[i] && !known[i]->memory && dwarf_exists(known[i]))
 			return image_open_again(known[i], ret);
-	CLEANUP_FREE char *path = binary_recorded_path(module);
 	CLEANUP(cleanup_image_free) struct image *runtime = NULL;
-	if (!path)
-		return error_no_memory();
 	/* To search by its link it must be open. */
 	if (names->runtime->memory)
 		return NULL;
 	struct sp_error *error = image_open_again(names->runtime, &runtime);
-	return error ?: debugfile_find(&places, runtime, path, dwarf_exists, ret);
+	return error ?: binary_find_debug(&env->binary, module, runtime, dwarf_exists, ret);
 }
 
 static bool names_have_lines(void *opened, const struct source_env *env,

@@ -172,6 +172,18 @@ const char *const *unwind_engines(void)
 	return names;
 }
 
+enum sp_misc_end unwind_misc_end(enum unwind_end end)
+{
+	static const enum sp_misc_end ends[UNWIND_END_COUNT] = {
+		[UNWIND_COMPLETE] = SP_MISC_END_COMPLETE,
+		[UNWIND_TRUNCATED] = SP_MISC_END_TRUNCATED,
+		[UNWIND_NO_INFO] = SP_MISC_END_NO_UNWIND_INFO,
+		[UNWIND_BAD_MEMORY] = SP_MISC_END_BAD_MEMORY,
+		[UNWIND_DEPTH_LIMIT] = SP_MISC_END_DEPTH_LIMIT,
+	};
+	return ends[end];
+}
+
 /* Registers by column, from perf's list. False where sp or ip is not among them. */
 static bool take_registers(const struct sp_registers *from, struct unwind_start *ret)
 {

@@ -25,6 +25,9 @@ enum unwind_end {
 	UNWIND_END_COUNT,
 };
 
+/* As header.misc of a SAMPLE says it. */
+enum sp_misc_end unwind_misc_end(enum unwind_end end);
+
 /* Where an ip leads, at the time of the sample. */
 struct unwind_locator {
 	struct location (*locate)(void *arg, uint32_t view, uint64_t ip);

@@ -106,31 +106,13 @@ static struct location locate(void *arg, uint32_t view, uint64_t ip)
 	return machine_locate(dumps->machine, view, PERF_RECORD_MISC_USER, ip);
 }
 
-static struct sp_error *open_file(void *arg, const struct module *module, uint32_t pid,
-				  struct image **ret)
-{
-	const struct dumps *dumps = arg;
-	CLEANUP(binary_diagnosis_clear) struct binary_diagnosis diagnosis = {0};
-	return binary_open(&dumps->binary, module, pid, &diagnosis, ret);
-}
-
-static struct sp_error *open_debug(void *arg, const struct module *module,
-				   const struct image *image, debugfile_wanted_fn *wanted,
-				   struct image **ret)
-{
-	const struct dumps *dumps = arg;
-	struct debugfile_places places = binary_places(&dumps->binary);
-	CLEANUP_FREE char *path = binary_recorded_path(module);
-	return debugfile_find(&places, image, path, wanted, ret);
-}
-
 struct sp_error *dumps_unwinder(struct dumps *dumps, const char *engine, struct unwinder **ret)
 {
 	struct unwind_options options = {
 		.engine = engine,
 		.arch = dumps->arch,
 		.locator = {.locate = locate, .arg = dumps},
-		.files = {.open = open_file, .debug = open_debug, .arg = dumps},
+		.files = {binary_open_code, binary_open_debug, &dumps->binary},
 	};
 	return unwinder_new(dumps->ctx, &options, ret);
 }
