@@ -4,6 +4,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/base/cleanup.h \
 	lib/base/ctx.c lib/base/ctx.h \
 	lib/base/cursor.c lib/base/cursor.h \
+	lib/base/diagnosis.c lib/base/diagnosis.h \
 	lib/base/error.c lib/base/error.h \
 	lib/base/hash.c lib/base/hash.h \
 	lib/base/io.c lib/base/io.h \

@@ -26,7 +26,7 @@ struct search {
 	const struct module *module;
 	const char *path; /* as recorded, without DELETED */
 	bool was_deleted;
-	struct binary_diagnosis *diagnosis;
+	struct diagnosis *diagnosis;
 	struct image *found;
 };
 
@@ -64,31 +64,6 @@ struct debugfile_places binary_places(const struct binary_env *env)
 		.cache = env->build_id_cache,
 		.debuginfod = ctx_debuginfod(env->ctx),
 	};
-}
-
-void binary_diagnosis_clear(struct binary_diagnosis *diagnosis)
-{
-	free(diagnosis->text);
-	free(diagnosis->remedy);
-	*diagnosis = (struct binary_diagnosis){0};
-}
-
-static void diagnose(struct binary_diagnosis *diagnosis, enum binary_problem problem,
-		     const char *remedy, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-
-/* Replaces what was said before. */
-static void diagnose(struct binary_diagnosis *diagnosis, enum binary_problem problem,
-		     const char *remedy, const char *format, ...)
-{
-	binary_diagnosis_clear(diagnosis);
-	diagnosis->problem = problem;
-	va_list args;
-	va_start(args, format);
-	if (vasprintf(&diagnosis->text, format, args) < 0)
-		diagnosis->text = NULL;
-	va_end(args);
-	diagnosis->remedy = remedy ? strdup(remedy) : NULL;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -131,7 +106,7 @@ static bool has_recorded_id(const struct search *search, const struct image *ima
 	char recorded[2 * SHOWN_ID + 1], here[2 * SHOWN_ID + 1];
 	show_id(module->build_id, module->build_id_size, recorded);
 	show_id(image->build_id, image->build_id_size, here);
-	diagnose(search->diagnosis, BINARY_WRONG,
+	diagnosis_set(search->diagnosis, BINARY_WRONG,
 		      "give the recorded files with --symfs, or report before they are replaced",
 		      image->build_id_size ? "%s is not the file that was recorded: build-id %s… "
 					     "was recorded, this one has %s…"
@@ -156,7 +131,7 @@ static bool is_recorded(const struct search *search, const struct image *image, 
 			  module->min == minor(image->device);
 	if (!comparable || same_inode)
 		return true;
-	diagnose(
+	diagnosis_set(
 		search->diagnosis, BINARY_WRONG,
 		"report before files are replaced, or link them with --build-id",
 		"%s was replaced after it was mapped: inode %llu was recorded, it is now %llu",
@@ -183,10 +158,10 @@ static struct sp_error *consider(struct search *search, struct sp_error *error,
 	if (proof != PROOF_PATH || search->diagnosis->problem != BINARY_OK)
 		return NULL;
 	if (sp_error_code(why) == SP_ERROR_FORMAT)
-		diagnose(search->diagnosis, BINARY_DAMAGED, NULL, "%s",
+		diagnosis_set(search->diagnosis, BINARY_DAMAGED, NULL, "%s",
 			      sp_error_message(why));
 	else
-		diagnose(search->diagnosis, BINARY_MISSING,
+		diagnosis_set(search->diagnosis, BINARY_MISSING,
 			      search->was_deleted
 				      ? "report while the process still runs"
 				      : "give the directory with the recorded files as --symfs",
@@ -276,22 +251,22 @@ static struct sp_error *search_places(struct search *search, uint32_t pid)
 }
 
 static struct sp_error *open_vdso(const struct binary_env *env, const struct module *module,
-				  struct binary_diagnosis *diagnosis, struct image **ret)
+				  struct diagnosis *diagnosis, struct image **ret)
 {
 	struct image *image = NULL;
 	struct sp_error *error = vdso_open(env, module, &image);
 	if (error)
 		return error;
 	if (!image)
-		diagnose(diagnosis, BINARY_OTHER_KERNEL, "report where the same kernel runs",
-			 "the %s of the recorded kernel is not at hand: another kernel runs here",
+		diagnosis_set(diagnosis, BINARY_OTHER_KERNEL, "report where the same kernel runs",
+			      "the %s of the recorded kernel is not at hand: another kernel runs here",
 			 module->path);
 	*ret = image;
 	return NULL;
 }
 
 static struct sp_error *open_file(const struct binary_env *env, const struct module *module,
-				  uint32_t pid, struct binary_diagnosis *diagnosis,
+				  uint32_t pid, struct diagnosis *diagnosis,
 				  struct image **ret)
 {
 	CLEANUP_FREE char *path = binary_recorded_path(module);
@@ -315,9 +290,9 @@ static struct sp_error *open_file(const struct binary_env *env, const struct mod
 	if (error)
 		return error;
 	if (search.found)
-		binary_diagnosis_clear(diagnosis);
+		diagnosis_clear(diagnosis);
 	else if (diagnosis->problem == BINARY_OK)
-		diagnose(diagnosis, BINARY_MISSING,
+		diagnosis_set(diagnosis, BINARY_MISSING,
 			      "report while the process still runs",
 			      "%s was deleted, and no process has it mapped any more", path);
 	*ret = search.found;
@@ -325,7 +300,7 @@ static struct sp_error *open_file(const struct binary_env *env, const struct mod
 }
 
 struct sp_error *binary_open(const struct binary_env *env, const struct module *module,
-			     uint32_t pid, struct binary_diagnosis *diagnosis, struct image **ret)
+			     uint32_t pid, struct diagnosis *diagnosis, struct image **ret)
 {
 	return module->kind == MODULE_VDSO ? open_vdso(env, module, diagnosis, ret)
 					   : open_file(env, module, pid, diagnosis, ret);
@@ -344,7 +319,7 @@ struct sp_error *binary_open_code(void *arg, const struct module *module, uint32
 				  struct image **ret)
 {
 	const struct binary_env *env = arg;
-	CLEANUP(binary_diagnosis_clear) struct binary_diagnosis diagnosis = {0};
+	CLEANUP(diagnosis_clear) struct diagnosis diagnosis = {0};
 	*ret = NULL;
 	if (module->kind != MODULE_FILE && module->kind != MODULE_VDSO)
 		return NULL;

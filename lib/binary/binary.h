@@ -18,6 +18,7 @@
 #define BINARY_BINARY_H
 
 #include <sprof/ctx.h>
+#include "base/diagnosis.h"
 #include "elf/debugfile.h"
 #include "elf/image.h"
 #include "machine/module.h"
@@ -38,7 +39,7 @@ void binary_env_deinit(struct binary_env *env);
 /* Where debug files are looked for; borrows from the env. */
 struct debugfile_places binary_places(const struct binary_env *env);
 
-/* Why there is no file. */
+/* Why there is no file: what a diagnosis says. */
 enum binary_problem {
 	BINARY_OK,
 	BINARY_MISSING,
@@ -47,21 +48,13 @@ enum binary_problem {
 	BINARY_OTHER_KERNEL, /* the vdso of another kernel */
 };
 
-/* Zeroed: none. */
-struct binary_diagnosis {
-	enum binary_problem problem;
-	char *text, *remedy; /* malloc'ed; NULL while all is well; the remedy may be NULL */
-};
-
-void binary_diagnosis_clear(struct binary_diagnosis *diagnosis);
-
 /*
  * Of MODULE_FILE and MODULE_VDSO. NULL where no file was found or none is the recorded
  * one: *diagnosis (empty before) then says so. `pid` is of a process that had it mapped
  * (0: the module's own). Fails only when out of memory.
  */
 struct sp_error *binary_open(const struct binary_env *env, const struct module *module,
-			     uint32_t pid, struct binary_diagnosis *diagnosis,
+			     uint32_t pid, struct diagnosis *diagnosis,
 			     struct image **ret) SP_MUST_CHECK;
 
 /* A separate debug file of a module's `image` for which `wanted`, or NULL. */

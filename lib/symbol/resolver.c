@@ -7,9 +7,6 @@
 #include "symbol/resolver.h"
 
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
@@ -52,26 +49,6 @@ struct resolver {
 };
 
 DEFINE_CLEANUP(struct resolver *, resolver_free)
-
-void diagnosis_clear(struct diagnosis *diagnosis)
-{
-	free(diagnosis->text);
-	free(diagnosis->remedy);
-	*diagnosis = (struct diagnosis){0};
-}
-
-void diagnosis_set(struct diagnosis *diagnosis, enum resolver_problem problem, const char *remedy,
-		   const char *format, ...)
-{
-	diagnosis_clear(diagnosis);
-	diagnosis->problem = problem;
-	va_list args;
-	va_start(args, format);
-	if (vasprintf(&diagnosis->text, format, args) < 0)
-		diagnosis->text = NULL;
-	va_end(args);
-	diagnosis->remedy = remedy ? strdup(remedy) : NULL;
-}
 
 struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options *options,
 			      struct resolver **ret)
@@ -250,7 +227,7 @@ enum resolver_problem resolver_sources_problem(const struct resolver *resolver,
 	const struct module_names *names = known_names(resolver, module);
 	*text_ret = names ? names->lines_diagnosis.text : NULL;
 	*remedy_ret = names ? names->lines_diagnosis.remedy : NULL;
-	return names ? names->lines_diagnosis.problem : RESOLVER_OK;
+	return names ? (enum resolver_problem)names->lines_diagnosis.problem : RESOLVER_OK;
 }
 
 enum resolver_problem resolver_problem(const struct resolver *resolver, const struct module *module,
@@ -259,5 +236,5 @@ enum resolver_problem resolver_problem(const struct resolver *resolver, const st
 	const struct module_names *names = known_names(resolver, module);
 	*text_ret = names ? names->diagnosis.text : NULL;
 	*remedy_ret = names ? names->diagnosis.remedy : NULL;
-	return names ? names->diagnosis.problem : RESOLVER_OK;
+	return names ? (enum resolver_problem)names->diagnosis.problem : RESOLVER_OK;
 }

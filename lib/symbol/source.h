@@ -7,6 +7,7 @@
 #ifndef SYMBOL_SOURCE_H
 #define SYMBOL_SOURCE_H
 
+#include "base/diagnosis.h"
 #include "binary/binary.h"
 #include "dwarf/dwarf.h"
 #include "symbol/resolver.h"
@@ -18,17 +19,6 @@ struct source_env {
 	struct binary_env binary;        /* where files are found */
 	struct kernel_names *kernel;     /* shared by all kernel modules */
 };
-
-/* Why a module has no names; of several reasons the last and best known stays. */
-struct diagnosis {
-	enum resolver_problem problem;
-	char *text, *remedy; /* malloc'ed; NULL while all is well */
-};
-
-/* Replaces what was said before. */
-void diagnosis_set(struct diagnosis *diagnosis, enum resolver_problem problem, const char *remedy,
-		   const char *format, ...) __attribute__((format(printf, 4, 5)));
-void diagnosis_clear(struct diagnosis *diagnosis);
 
 /* A name that was found. */
 struct found {

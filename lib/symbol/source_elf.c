@@ -59,11 +59,8 @@ static struct sp_error *add_table(struct elf_names *names, const struct image *i
 {
 	struct symtab symtab;
 	struct sp_error *error = symtab_open(image, names->runtime, kind, &symtab);
-	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
-		CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
-		diagnosis_set(diagnosis, RESOLVER_DAMAGED_FILE, NULL, "%s", sp_error_message(why));
-		return NULL;
-	}
+	if (error && sp_error_code(error) == SP_ERROR_FORMAT)
+		return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE, error);
 	if (error)
 		return error;
 	struct elf_symbol symbol;
@@ -77,13 +74,8 @@ static struct sp_error *add_table(struct elf_names *names, const struct image *i
 static struct sp_error *add_embedded(struct elf_names *names, struct diagnosis *diagnosis)
 {
 	struct sp_error *error = debugfile_embedded(names->runtime, &names->embedded);
-	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	if (error) {
-		CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
-		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, NULL, "%s", sp_error_message(why));
-		return NULL;
-	}
+	if (error)
+		return diagnosis_take(diagnosis, RESOLVER_NO_SYMBOLS, error);
 	return names->embedded ? add_table(names, names->embedded, SYMTAB_FULL, diagnosis) : NULL;
 }
 
@@ -98,7 +90,7 @@ static const enum resolver_problem problem_of[] = {
 static struct sp_error *find_runtime(const struct source_env *env, const struct module *module,
 				     uint32_t pid, struct diagnosis *diagnosis, struct image **ret)
 {
-	CLEANUP(binary_diagnosis_clear) struct binary_diagnosis found = {0};
+	CLEANUP(diagnosis_clear) struct diagnosis found = {0};
 	struct sp_error *error = binary_open(&env->binary, module, pid, &found, ret);
 	if (!error && found.problem != BINARY_OK)
 		diagnosis_set(diagnosis, problem_of[found.problem], found.remedy, "%s",
@@ -283,12 +275,7 @@ static struct sp_error *names_open_lines(void *opened, const struct source_env *
 	}
 	if (!error)
 		error = dwarf_open(image, &options, ret);
-	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
-	diagnosis_set(diagnosis, RESOLVER_DAMAGED_FILE, sp_error_remedy(why), "%s",
-		      sp_error_message(why));
-	return NULL;
+	return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE, error);
 }
 
 const struct source source_elf = {

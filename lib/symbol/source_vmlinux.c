@@ -89,11 +89,8 @@ static struct sp_error *use_image(struct image **image, const struct module *mod
 		return error_no_memory();
 	vmlinux->image = take_ptr(*image);
 	struct sp_error *error = read_table(vmlinux, module);
-	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
-		CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
-		diagnosis_set(diagnosis, RESOLVER_DAMAGED_FILE, NULL, "%s", sp_error_message(why));
-		return NULL;
-	}
+	if (error && sp_error_code(error) == SP_ERROR_FORMAT)
+		return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE, error);
 	if (!error)
 		*ret = take_ptr(opened);
 	return error;
@@ -108,15 +105,11 @@ static struct sp_error *given_open(const struct source_env *env, const struct mo
 		return NULL;
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	struct sp_error *error = image_open(path, &image);
-	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	if (error) {
-		CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
-		bool damaged = sp_error_code(why) == SP_ERROR_FORMAT;
-		diagnosis_set(diagnosis, damaged ? RESOLVER_DAMAGED_FILE : RESOLVER_MISSING_FILE,
-			      NULL, "%s", sp_error_message(why));
-		return NULL;
-	}
+	if (error)
+		return diagnosis_take(diagnosis,
+				      sp_error_code(error) == SP_ERROR_FORMAT ?
+					      RESOLVER_DAMAGED_FILE : RESOLVER_MISSING_FILE,
+				      error);
 	if (env->options.kernel_build_id_size > 0 && !is_recorded(env, image)) {
 		diagnosis_set(diagnosis, RESOLVER_WRONG_FILE,
 			      "give the recorded kernel's --vmlinux",
@@ -225,12 +218,7 @@ static struct sp_error *vmlinux_open_lines(void *opened, const struct source_env
 	struct sp_error *error = image_open_again(vmlinux->image, &image);
 	if (!error)
 		error = dwarf_open(image, &options, ret);
-	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
-		return error;
-	CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
-	diagnosis_set(diagnosis, RESOLVER_DAMAGED_FILE, sp_error_remedy(why), "%s",
-		      sp_error_message(why));
-	return NULL;
+	return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE, error);
 }
 
 /* The kernel's debug information is large: it is read of a file that was asked for alone. */

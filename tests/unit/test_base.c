@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/arena.h"
 #include "base/cursor.h"
+#include "base/diagnosis.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/strtab.h"
 #include "base/vec.h"
@@ -91,6 +93,29 @@ TEST(an_error_says_what_without_where)
 	ck_assert_uint_eq(offset, 7);
 	sp_error_free(error);
 	ck_assert_str_eq(error_what(error_no_memory(), &offset), "out of memory");
+}
+
+TEST(a_diagnosis_takes_errors_but_no_lack_of_memory)
+{
+	struct diagnosis diagnosis = {0};
+	diagnosis_set(&diagnosis, 3, "do this", "%s is wrong", "it");
+	ck_assert_uint_eq(diagnosis.problem, 3);
+	ck_assert_str_eq(diagnosis.text, "it is wrong");
+	ck_assert_str_eq(diagnosis.remedy, "do this");
+	ck_assert_ptr_null(diagnosis_take(&diagnosis, 4, NULL));
+	ck_assert_ptr_eq(diagnosis_take(&diagnosis, 4, error_no_memory()), error_no_memory());
+	ck_assert_str_eq(diagnosis.text, "it is wrong");
+	struct sp_error *error = error_new(SP_ERROR_INVALID, "worse");
+	ck_assert_ptr_null(diagnosis_take(&diagnosis, 5, error));
+	ck_assert_uint_eq(diagnosis.problem, 5);
+	ck_assert_str_eq(diagnosis.text, "worse");
+	ck_assert_ptr_null(diagnosis.remedy);
+	error = error_set_remedy(error_new(SP_ERROR_INVALID, "worst"), "do that");
+	ck_assert_ptr_null(diagnosis_take(&diagnosis, 6, error));
+	ck_assert_str_eq(diagnosis.remedy, "do that");
+	diagnosis_clear(&diagnosis);
+	ck_assert_uint_eq(diagnosis.problem, 0);
+	ck_assert_ptr_null(diagnosis.text);
 }
 
 TEST(cursor_never_passes_its_end)

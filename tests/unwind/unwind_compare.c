@@ -110,7 +110,7 @@ static void report_module(struct dwfl_state *state, Dwfl *dwfl, uint32_t view,
 	    (location.module->kind != MODULE_FILE && location.module->kind != MODULE_VDSO))
 		return;
 	struct image *image = NULL;
-	CLEANUP(binary_diagnosis_clear) struct binary_diagnosis diagnosis = {0};
+	CLEANUP(diagnosis_clear) struct diagnosis diagnosis = {0};
 	must(binary_open(&dumps->binary, location.module, location.pid, &diagnosis, &image));
 	if (!image)
 		return;
@@ -290,7 +290,7 @@ static int by_count(const void *a, const void *b)
 static const char *section_at(const struct dumps *dumps, const struct difference *item,
 			      char *buffer, size_t size)
 {
-	CLEANUP(binary_diagnosis_clear) struct binary_diagnosis diagnosis = {0};
+	CLEANUP(diagnosis_clear) struct diagnosis diagnosis = {0};
 	struct image *image = NULL;
 	snprintf(buffer, size, "-");
 	if (!item->module || item->module->kind != MODULE_FILE)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/diagnosis.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+
+void diagnosis_clear(struct diagnosis *diagnosis)
+{
+	free(diagnosis->text);
+	free(diagnosis->remedy);
+	*diagnosis = (struct diagnosis){0};
+}
+
+void diagnosis_set(struct diagnosis *diagnosis, unsigned int problem, const char *remedy,
+		   const char *format, ...)
+{
+	diagnosis_clear(diagnosis);
+	diagnosis->problem = problem;
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&diagnosis->text, format, args) < 0)
+		diagnosis->text = NULL;
+	va_end(args);
+	diagnosis->remedy = remedy ? strdup(remedy) : NULL;
+}
+
+struct sp_error *diagnosis_take(struct diagnosis *diagnosis, unsigned int problem,
+				struct sp_error *error)
+{
+	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *why = error;
+	diagnosis_set(diagnosis, problem, sp_error_remedy(why), "%s", sp_error_message(why));
+	return NULL;
+}
