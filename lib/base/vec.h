@@ -43,6 +43,12 @@ bool vec_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_si
 		(vec)->count = (vec)->capacity = 0;                           \
 	} while (0)
 
+/* Negative, 0 or positive, as x is before, at or behind y. */
+static inline int u64_order(uint64_t x, uint64_t y)
+{
+	return (x > y) - (x < y);
+}
+
 /* For qsort and bsearch over uint32_t. */
 int u32_compare(const void *a, const void *b);
 

@@ -7,10 +7,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "proc/maps.h"
-
-#ifndef PERF_RECORD_MISC_FORK_EXEC
-#define PERF_RECORD_MISC_FORK_EXEC (1 << 13) /* perf's: the parent's mappings are not inherited */
-#endif
+#include "record/types.h"
 
 DEFINE_CLEANUP(struct maps *, maps_free)
 

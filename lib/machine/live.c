@@ -16,15 +16,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "machine/modules.h"
 #include "machine/process.h"
-
-#ifndef PERF_RECORD_MISC_FORK_EXEC
-#define PERF_RECORD_MISC_FORK_EXEC (1 << 13) /* perf's: the parent's mappings are not inherited */
-#endif
+#include "record/types.h"
 
 /* Trees are not copied more often than after so many events. */
 #define COPY_AFTER 16384
@@ -124,14 +120,11 @@ static struct live_event *event_new(struct live *live, uint64_t time_ns, enum li
 static const struct module *add_module(struct live *live, const struct sp_record *record)
 {
 	struct sp_mmap mmap = record->mmap;
-	bool executable = record->type == PERF_RECORD_MMAP2 ?
-				  mmap.prot & PROT_EXEC :
-				  !(record->misc & PERF_RECORD_MISC_MMAP_DATA);
 	/* Memory without a file is the same to who unwinds, whoever's it is. */
 	if (strncmp(mmap.filename, "//anon", 6) == 0)
 		mmap.pid = 0;
 	pthread_rwlock_wrlock(&live->lock);
-	struct module *module = modules_add_user(&live->modules, &mmap, executable);
+	struct module *module = modules_add_user(&live->modules, &mmap, modules_is_code(record));
 	if (module && module->is_64bit != live->modules.is_64bit)
 		module->is_64bit = live->modules.is_64bit;
 	pthread_rwlock_unlock(&live->lock);
@@ -150,14 +143,7 @@ static bool add_mapping(struct live *live, const struct sp_record *record)
 		module ? event_new(live, record->id.time_ns, LIVE_MAP, mmap->pid) : NULL;
 	if (!event)
 		return false;
-	struct mapping *mapping = &event->mapping;
-	*mapping = (struct mapping){.start = mmap->start, .file_offset = mmap->file_offset,
-				    .module = module->index, .pid = mmap->pid,
-				    .fixed = modules_is_memory(module)};
-	if (__builtin_add_overflow(mmap->start, mmap->size, &mapping->end))
-		mapping->end = UINT64_MAX;
-	if (module->kind == MODULE_VDSO)
-		mapping->file_offset = 0; /* no file, whatever the record says */
+	event->mapping = modules_mapping(module, mmap);
 	return true;
 }
 
@@ -322,9 +308,7 @@ static bool replay(struct live *live, const struct live_event *event)
 static int by_time(const void *a, const void *b)
 {
 	const struct live_event *x = a, *y = b;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+	return u64_order(x->time_ns, y->time_ns) ?: u64_order(x->sequence, y->sequence);
 }
 
 /* Takes back what the events of the log from `index` on did, which are newer than `time_ns`. */

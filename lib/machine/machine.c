@@ -11,18 +11,13 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/strtab.h"
 #include "machine/modules.h"
 #include "machine/process.h"
 #include "record/kept.h"
-
-/* Set in FORK records of perf's own making: they hold no mappings of the parent. */
-#ifndef PERF_RECORD_MISC_FORK_EXEC
-#define PERF_RECORD_MISC_FORK_EXEC (1 << 13)
-#endif
+#include "record/types.h"
 
 enum event_kind {
 	EVENT_MAP,
@@ -138,14 +133,7 @@ static bool add_mapping(struct machine *machine, const struct sp_record *record,
 	struct event *event = module ? event_new(machine, record, kind) : NULL;
 	if (!event)
 		return false;
-	struct mapping mapping = {.start = mmap->start, .file_offset = mmap->file_offset,
-				  .module = module->index, .pid = mmap->pid};
-	if (__builtin_add_overflow(mmap->start, mmap->size, &mapping.end))
-		mapping.end = UINT64_MAX;
-	mapping.fixed = kind != EVENT_MAP || modules_is_memory(module);
-	if (module->kind == MODULE_VDSO)
-		mapping.file_offset = 0; /* no file, whatever the record says */
-	event->mapping = mapping;
+	event->mapping = modules_mapping(module, mmap);
 	return true;
 }
 
@@ -164,11 +152,9 @@ static bool add_mmap(struct machine *machine, const struct sp_record *record)
 					   (image ? EVENT_MAP_IMAGE : EVENT_MAP_KERNEL),
 				   module, mmap);
 	}
-	bool executable = record->type == PERF_RECORD_MMAP2 ?
-				  mmap->prot & PROT_EXEC :
-				  !(record->misc & PERF_RECORD_MISC_MMAP_DATA);
 	return add_mapping(machine, record, EVENT_MAP,
-			   modules_add_user(&machine->modules, mmap, executable), mmap);
+			   modules_add_user(&machine->modules, mmap, modules_is_code(record)),
+			   mmap);
 }
 
 static bool add_ksymbol(struct machine *machine, const struct sp_record *record)
@@ -330,9 +316,7 @@ static bool replay(struct machine *machine, const struct event *event)
 static int compare_events(const void *a, const void *b)
 {
 	const struct event *x = a, *y = b;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+	return u64_order(x->time_ns, y->time_ns) ?: u64_order(x->sequence, y->sequence);
 }
 
 /* Makes the first version of a kernel, which holds from the start. */

@@ -207,6 +207,28 @@ static uint64_t mmap_end(const struct sp_mmap *mmap)
 	return __builtin_add_overflow(mmap->start, mmap->size, &end) ? UINT64_MAX : end;
 }
 
+bool modules_is_code(const struct sp_record *record)
+{
+	return record->type == PERF_RECORD_MMAP2 ?
+		       record->mmap.prot & PROT_EXEC :
+		       !(record->misc & PERF_RECORD_MISC_MMAP_DATA);
+}
+
+struct mapping modules_mapping(const struct module *module, const struct sp_mmap *mmap)
+{
+	bool is_kernel = module->kind == MODULE_KERNEL ||
+			 module->kind == MODULE_KERNEL_MODULE || module->kind == MODULE_KERNEL_CODE;
+	return (struct mapping){
+		.start = mmap->start,
+		.end = mmap_end(mmap),
+		/* The vdso is no file, whatever the record says. */
+		.file_offset = module->kind == MODULE_VDSO ? 0 : mmap->file_offset,
+		.module = module->index,
+		.pid = mmap->pid,
+		.fixed = is_kernel || modules_is_memory(module),
+	};
+}
+
 /* "[kernel.kallsyms]_text" holds the name of the symbol that lies at file_offset. */
 static struct module kernel_image(struct modules *modules, const struct sp_mmap *mmap,
 				  bool guest)

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/strtab.h"
 #include "base/vec.h"
+#include "machine/mapping.h"
 #include "machine/module.h"
 
 /* A file that the recording holds. */
@@ -41,6 +42,12 @@ bool modules_is_memory(const struct module *module);
 
 /* For MMAP and MMAP2 of the kernel or (`guest`) of a guest's kernel. NULL when out of memory. */
 struct module *modules_add_kernel(struct modules *modules, const struct sp_mmap *mmap, bool guest);
+
+/* Whether what an MMAP or MMAP2 of user space maps can be run. */
+bool modules_is_code(const struct sp_record *record);
+
+/* Of a module that was added for `mmap` (or for a KSYMBOL, of that range). */
+struct mapping modules_mapping(const struct module *module, const struct sp_mmap *mmap);
 
 /* For KSYMBOL. NULL when out of memory. */
 struct module *modules_add_code(struct modules *modules, const struct sp_ksymbol *ksymbol);

@@ -50,4 +50,9 @@
 #define PERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14)
 #endif
 
+/* In FORK records of perf's own making: the parent's mappings are not inherited. */
+#ifndef PERF_RECORD_MISC_FORK_EXEC
+#define PERF_RECORD_MISC_FORK_EXEC (1 << 13)
+#endif
+
 #endif

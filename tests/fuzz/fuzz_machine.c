@@ -19,12 +19,10 @@
 #include "machine/machine.h"
 #include "machine/modules.h"
 #include "record/decode.h"
+#include "record/types.h"
 
 #define RECORDS_MAX 200
 #define QUERIES_MAX 4000
-
-/* perf's: the parent's mappings are not inherited. */
-#define MISC_FORK_EXEC (1 << 13)
 
 #define need(condition) ((condition) ? (void)0 : abort())
 
@@ -119,7 +117,7 @@ static void model_add(struct model *model, const struct sp_record *record)
 		event.kind = MODEL_START;
 		event.pid = record->comm.pid;
 	} else if (record->type == PERF_RECORD_FORK && record->task.pid != record->task.ppid) {
-		event.kind = record->misc & MISC_FORK_EXEC ? MODEL_START : MODEL_FORK;
+		event.kind = record->misc & PERF_RECORD_MISC_FORK_EXEC ? MODEL_START : MODEL_FORK;
 		event.pid = record->task.pid;
 		event.parent = record->task.ppid;
 		if (!(record->id.present & PERF_SAMPLE_TIME))

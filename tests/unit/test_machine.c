@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "record/kept.h"
+#include "record/types.h"
 #include "test.h"
 
 /* Builders: a case says what matters to it, in the order of a real recording. */
@@ -218,7 +219,7 @@ TEST(a_synthesised_fork_brings_no_mappings)
 	struct machine *machine = machine_or_fail();
 	map(machine, 0, 1, 0x1000, 0x1000, "/bin/parent");
 	struct sp_record record = at(PERF_RECORD_FORK, 0);
-	record.misc = 1 << 13; /* PERF_RECORD_MISC_FORK_EXEC */
+	record.misc = PERF_RECORD_MISC_FORK_EXEC;
 	record.task = (struct sp_task){.pid = 2, .tid = 2, .ppid = 1, .ptid = 1};
 	ok_or_fail(machine_add(machine, &record));
 	map(machine, 0, 2, 0x5000, 0x1000, "/bin/child");
