@@ -11,6 +11,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/unwind/leb128.h \
 	lib/unwind/memory.h \
 	lib/unwind/repair.c lib/unwind/repair.h lib/unwind/repair_internal.h \
+	lib/unwind/repair_log.c \
 	lib/unwind/repair_settle.c \
 	lib/unwind/row.c lib/unwind/row.h \
 	lib/unwind/unwind.c lib/unwind/unwind.h

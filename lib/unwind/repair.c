@@ -2,7 +2,8 @@
 /*
  * Stacks are paths in trees, from the outermost frame to the innermost, so that what they
  * have in common is kept once. Each thread has two trees: of whole stacks, and of truncated
- * ones, whose outermost frames are not known:
+ * ones, whose outermost frames are not known. Before its first truncated one there is but a
+ * log of whole ones (repair_log.c).
  *
  *	whole      main ─ run ─ parse ─ expr ─ term          truncated     expr ─ term ─ expr
  */
@@ -30,7 +31,8 @@ struct repair *repair_new(size_t bytes)
 
 static size_t bytes_used(const struct repair *repair)
 {
-	return repair->nodes.count * NODE_BYTES + repair->stacks.count * sizeof(struct stack);
+	return repair->nodes.count * NODE_BYTES + repair->stacks.count * sizeof(struct stack) +
+	       repair->log_words * sizeof(uint64_t);
 }
 
 static bool has_room(const struct repair *repair)
@@ -44,6 +46,8 @@ static void deinit(struct repair *repair)
 	vec_deinit(&repair->nodes);
 	free(repair->slots);
 	vec_deinit(&repair->stacks);
+	for (size_t i = 0; i < repair->threads.count; i++)
+		log_deinit(&repair->threads.items[i].log);
 	vec_deinit(&repair->threads);
 	u64map_deinit(&repair->thread_of);
 	vec_deinit(&repair->hashes);
@@ -113,25 +117,29 @@ static uint32_t root_of(struct repair *repair, uint64_t name, bool whole)
 	return known == NONE ? repair_add_node(repair, &root) : known;
 }
 
-/* The thread's index; NONE when out of memory or room. */
+/* The thread's index; NONE when out of memory. */
 static uint32_t thread_of(struct repair *repair, uint64_t name)
 {
+	uint32_t last = repair->last_thread;
+	if (last < repair->threads.count && repair->threads.items[last].name == name)
+		return last;
 	const uint32_t *known = u64map_find(&repair->thread_of, name);
-	if (known)
+	if (known) {
+		repair->last_thread = *known;
 		return *known;
-	struct thread thread = {.name = name, .whole = root_of(repair, name, true),
-				.truncated = root_of(repair, name, false)};
-	if (thread.whole == NONE || thread.truncated == NONE ||
-	    !vec_reserve(&repair->threads, repair->threads.count + 1) ||
+	}
+	if (!vec_reserve(&repair->threads, repair->threads.count + 1) ||
 	    !u64map_put(&repair->thread_of, name, (uint32_t)repair->threads.count, NULL))
 		return NONE;
-	*vec_push(&repair->threads) = thread;
-	return (uint32_t)repair->threads.count - 1;
+	*vec_push(&repair->threads) =
+		(struct thread){.name = name, .whole = NONE, .truncated = NONE};
+	repair->last_thread = (uint32_t)repair->threads.count - 1;
+	return repair->last_thread;
 }
 
-static inline uint64_t packed_sp(const struct unwind_frame *frame)
+static bool has_trees(const struct repair *repair, uint32_t thread)
 {
-	return (frame->sp & ~EXACT) | (frame->exact ? EXACT : 0);
+	return repair->threads.items[thread].truncated != NONE;
 }
 
 /*
@@ -177,6 +185,104 @@ static bool can_be_key(const struct unwind_frame *frames)
 	return !frames[0].exact || frames[1].sp - frames[0].sp >= LARGE_FRAME;
 }
 
+static bool push_whole(struct repair *repair, uint32_t thread, uint64_t time_ns, uint32_t node)
+{
+	struct stack *stack = has_room(repair) ? vec_push(&repair->stacks) : NULL;
+	if (!stack)
+		return false;
+	*stack = (struct stack){.time_ns = time_ns, .thread = thread, .key = NONE, .node = node,
+				.whole = node};
+	return true;
+}
+
+/* A log's stacks become those of its thread's tree. False when out of memory or room. */
+static bool add_log(struct repair *repair, uint32_t thread, const struct log *log)
+{
+	VEC(uint32_t) path = {0}; /* the nodes of the stack before, the outermost first */
+	bool room = true;
+	for (size_t i = 0; i < log->words.count && room;) {
+		const uint64_t *words = log->words.items + i;
+		size_t shared = words[1] >> 32, count = shared + (uint32_t)words[1];
+		uint32_t at = shared ? path.items[shared - 1] : repair->threads.items[thread].whole;
+		room = vec_reserve(&path, count);
+		for (size_t j = shared; j < count && room; j++) {
+			const uint64_t *frame = words + 2 + 2 * (j - shared);
+			struct node node = {
+				.hash = path_hash(repair->nodes.items[at].hash, frame[0], frame[1]),
+				.ip = frame[0], .sp = frame[1], .parent = at, .thread = thread,
+			};
+			at = repair_find(repair, node.hash);
+			if (at == NONE)
+				at = repair_add_node(repair, &node);
+			room = at != NONE;
+			path.items[j] = at;
+		}
+		room = room && push_whole(repair, thread, words[0], at);
+		i += 2 + 2 * (count - shared);
+	}
+	vec_deinit(&path);
+	return room;
+}
+
+static void drop_log(struct repair *repair, struct thread *thread)
+{
+	repair->log_words -= thread->log.words.count;
+	log_deinit(&thread->log);
+}
+
+/* Where there is none, the logs of other threads are of less use than what asks for it. */
+static bool make_room(struct repair *repair, uint32_t thread)
+{
+	for (size_t i = 0; i < repair->threads.count && !has_room(repair); i++)
+		if (i != thread)
+			drop_log(repair, &repair->threads.items[i]);
+	return has_room(repair);
+}
+
+/* From now on a thread's stacks are kept in trees. False when out of memory or room. */
+static bool make_trees(struct repair *repair, uint32_t index)
+{
+	if (has_trees(repair, index))
+		return true;
+	struct thread *thread = &repair->threads.items[index];
+	(void)make_room(repair, index);
+	thread->whole = root_of(repair, thread->name, true);
+	thread->truncated = thread->whole == NONE ? NONE : root_of(repair, thread->name, false);
+	if (thread->truncated == NONE)
+		return false;
+	(void)add_log(repair, index, &thread->log); /* as much as there is room for */
+	drop_log(repair, thread);
+	return true;
+}
+
+/* Of what was whole there is too much for the memory: the newest is worth more. */
+static bool add_to_log(struct repair *repair, uint32_t index, uint64_t time_ns,
+		       const struct unwind_frame *frames, size_t count)
+{
+	struct thread *thread = &repair->threads.items[index];
+	if (!has_room(repair))
+		drop_log(repair, thread);
+	size_t before = thread->log.words.count;
+	if (!has_room(repair) || !log_add(&thread->log, time_ns, frames, count))
+		return false;
+	repair->log_words += thread->log.words.count - before;
+	return true;
+}
+
+static uint32_t add_whole(struct repair *repair, uint32_t thread, uint64_t time_ns,
+			  const struct unwind_frame *frames, size_t count)
+{
+	size_t skip = count > 1 && !can_be_key(frames);
+	frames += skip;
+	count -= skip;
+	if (!has_trees(repair, thread))
+		return add_to_log(repair, thread, time_ns, frames, count) ? REPAIR_WHOLE : REPAIR_NONE;
+	if (!make_room(repair, thread))
+		return REPAIR_NONE;
+	uint32_t node = add_path(repair, repair->threads.items[thread].whole, thread, frames, count);
+	return node != NONE && push_whole(repair, thread, time_ns, node) ? REPAIR_WHOLE : REPAIR_NONE;
+}
+
 uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
 		    const struct unwind_frame *frames, const struct unwind_result *result)
 {
@@ -184,33 +290,44 @@ uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
 	if (!result->count || (!whole && result->end != UNWIND_TRUNCATED))
 		return REPAIR_NONE;
 	uint32_t index = thread_of(repair, thread);
-	if (index == NONE || !has_room(repair) ||
+	if (index == NONE)
+		return REPAIR_NONE;
+	if (whole)
+		return add_whole(repair, index, time_ns, frames, result->count);
+	if (!make_trees(repair, index) || !make_room(repair, index) ||
 	    !vec_reserve(&repair->stacks, repair->stacks.count + 1))
 		return REPAIR_NONE;
-	const struct thread *of = &repair->threads.items[index];
-	size_t skip = whole && result->count > 1 && !can_be_key(frames);
-	uint32_t node = add_path(repair, whole ? of->whole : of->truncated, whole ? index : NONE,
-				 frames + skip, result->count - skip);
+	uint32_t node = add_path(repair, repair->threads.items[index].truncated, NONE, frames,
+				 result->count);
 	if (node == NONE)
 		return REPAIR_NONE;
 	*vec_push(&repair->stacks) = (struct stack){
 		.time_ns = time_ns,
 		.thread = index,
-		.key = whole ? NONE : repair_find(repair, repair->hashes.items[0]),
+		.key = repair_find(repair, repair->hashes.items[0]),
 		.node = node,
-		.whole = whole ? node : NONE,
+		.whole = NONE,
 	};
 	return (uint32_t)repair->stacks.count - 1;
 }
 
-/* Both roots of a thread; false when out of memory or room. */
-static bool merge_roots(struct repair *repair, const struct thread *thread, uint32_t *merged)
+/* Both roots of a thread, or its log; false when out of memory or room. */
+static bool merge_thread(struct repair *repair, const struct thread *thread, uint32_t *merged)
 {
 	uint32_t index = thread_of(repair, thread->name);
-	if (index == NONE)
+	if (index == NONE || (thread->truncated != NONE && !make_trees(repair, index)))
 		return false;
-	merged[thread->whole] = repair->threads.items[index].whole;
-	merged[thread->truncated] = repair->threads.items[index].truncated;
+	struct thread *to = &repair->threads.items[index];
+	if (thread->truncated != NONE) {
+		merged[thread->whole] = to->whole;
+		merged[thread->truncated] = to->truncated;
+		return true;
+	}
+	if (has_trees(repair, index))
+		return add_log(repair, index, &thread->log);
+	if (!has_room(repair) || !log_merge(&to->log, &thread->log))
+		return false;
+	repair->log_words += thread->log.words.count;
 	return true;
 }
 
@@ -250,17 +367,18 @@ static void merge_stack(struct repair *repair, const struct repair *from,
 
 bool repair_merge(struct repair *repair, const struct repair *from, uint32_t *offset_ret)
 {
+	CLEANUP_FREE uint32_t *merged = calloc(from->nodes.count + 1, sizeof(*merged));
+	bool threads = true, room = true;
 	*offset_ret = (uint32_t)repair->stacks.count;
-	if (!from->stacks.count)
-		return true;
-	CLEANUP_FREE uint32_t *merged = calloc(from->nodes.count, sizeof(*merged));
-	if (!merged || !vec_reserve(&repair->stacks, repair->stacks.count + from->stacks.count))
+	if (!merged)
 		return false;
-	bool roots = true, room = true;
 	for (size_t i = 0; i < from->nodes.count; i++)
 		merged[i] = NONE;
 	for (size_t i = 0; i < from->threads.count; i++)
-		roots &= merge_roots(repair, &from->threads.items[i], merged);
+		threads &= merge_thread(repair, &from->threads.items[i], merged);
+	*offset_ret = (uint32_t)repair->stacks.count;
+	if (!vec_reserve(&repair->stacks, repair->stacks.count + from->stacks.count))
+		return false;
 	for (size_t i = 0; i < from->nodes.count; i++) {
 		if (from->nodes.items[i].parent == NONE)
 			continue;
@@ -269,7 +387,7 @@ bool repair_merge(struct repair *repair, const struct repair *from, uint32_t *of
 	}
 	for (size_t i = 0; i < from->stacks.count; i++)
 		merge_stack(repair, from, &from->stacks.items[i], merged);
-	return roots && room;
+	return threads && room;
 }
 
 /* The frames from a node to the root, without the first `skip` of them: how many there are. */
@@ -311,7 +429,7 @@ size_t repair_outer(const struct repair *repair, uint32_t stack, struct unwind_f
 	return copy_path(repair, of->whole, own, frames, limit);
 }
 
-/* Copies the newest whole stacks, as many as fill a quarter of the room. */
+/* Copies the newest whole stacks of trees, as many as fill a quarter of the room. */
 static void copy_newest(const struct repair *repair, struct repair *copy)
 {
 	VEC(struct unwind_frame) frames = {0};
@@ -324,8 +442,10 @@ static void copy_newest(const struct repair *repair, struct repair *copy)
 		if (!vec_reserve(&frames, result.count))
 			break;
 		copy_path(repair, stack->whole, 0, frames.items, result.count);
-		repair_add(copy, repair->threads.items[stack->thread].name, stack->time_ns,
-			   frames.items, &result);
+		uint64_t name = repair->threads.items[stack->thread].name;
+		uint32_t thread = thread_of(copy, name);
+		if (thread != NONE && make_trees(copy, thread))
+			repair_add(copy, name, stack->time_ns, frames.items, &result);
 	}
 	vec_deinit(&frames);
 }

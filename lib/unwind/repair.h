@@ -32,12 +32,14 @@ struct repair *repair_new(size_t bytes);
 void repair_free(struct repair *repair);
 
 #define REPAIR_NONE UINT32_MAX
+#define REPAIR_WHOLE (UINT32_MAX - 1)
 
 /*
- * Remembers an unwound stack, and returns its number: 0, 1, 2, …; REPAIR_NONE if it is not
- * remembered, since it ended neither COMPLETE nor TRUNCATED, or there is no more room.
- * `thread` stands for a thread while its address space is the same (so, say, for tid and
- * view together). Times may come in any order.
+ * Remembers an unwound stack. Returns the number of a TRUNCATED one, REPAIR_WHOLE for a COMPLETE
+ * one, and REPAIR_NONE if it is not remembered, since it ended otherwise, or there is no more
+ * room. Where a thread's stacks are all whole they cost next to nothing. `thread` stands for a
+ * thread while its address space is the same (so, say, for tid and view together). Times may come
+ * in any order.
  */
 uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
 		    const struct unwind_frame *frames, const struct unwind_result *result);

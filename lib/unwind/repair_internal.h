@@ -35,9 +35,21 @@ struct stack {
 	bool by_visits; /* made whole by what other visits to its key say, and so less sure */
 };
 
+/*
+ * Whole stacks of a thread that none has asked for yet, in order: each is what its innermost
+ * frames differ by from the one before.
+ *
+ *	time_ns | frames it shares << 32 | frames that follow | their ip, sp, the outermost first
+ */
+struct log {
+	VEC(uint64_t) words;
+	VEC(struct unwind_frame) last; /* the latest, the outermost frame first */
+};
+
 struct thread {
 	uint64_t name;
-	uint32_t whole, truncated; /* roots */
+	uint32_t whole, truncated; /* roots; NONE: none was truncated, what is known is in the log */
+	struct log log;
 };
 
 struct repair {
@@ -49,6 +61,8 @@ struct repair {
 	VEC(struct thread) threads;
 	struct u64map thread_of; /* name -> index */
 	uint32_t settled;        /* stacks before this one are */
+	uint32_t last_thread;    /* that a stack was added to */
+	size_t log_words;        /* of all threads */
 	VEC(uint64_t) hashes;    /* scratch */
 };
 
@@ -60,6 +74,18 @@ static inline uint64_t path_hash(uint64_t hash, uint64_t ip, uint64_t sp)
 
 /* The node with a path's hash; NONE if there is none. */
 uint32_t repair_find(const struct repair *repair, uint64_t hash);
+
+/* Appends a whole stack, the innermost frame first. False when out of memory: it is not there. */
+bool log_add(struct log *log, uint64_t time_ns, const struct unwind_frame *frames, size_t count);
+
+/* Appends what is in `from`. False when out of memory: nothing was. */
+bool log_merge(struct log *log, const struct log *from);
+void log_deinit(struct log *log);
+
+static inline uint64_t packed_sp(const struct unwind_frame *frame)
+{
+	return (frame->sp & ~EXACT) | (frame->exact ? EXACT : 0);
+}
 
 /* A new node, of which there must be none; NONE when out of memory or room. */
 uint32_t repair_add_node(struct repair *repair, const struct node *node);
