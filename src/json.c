@@ -12,6 +12,8 @@ static void put_text(FILE *out, const char *text)
 	char buffer[4];
 	putc('"', out);
 	for (;;) {
+		while (*at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\')
+			at++;
 		const char *before = at;
 		uint32_t code = text_next(&at);
 		if (code >= 0x20 && code != '"' && code != '\\' && code != 0x7f &&

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -76,22 +77,33 @@ static pid_t pager_start(const char *command, int *input_ret)
 	return 0;
 }
 
+/* Results may have many megabytes. One is written at a time, by one thread. */
+static void write_much(FILE *out)
+{
+	static char buffer[64 << 10];
+	setvbuf(out, buffer, _IOFBF, sizeof(buffer));
+	__fsetlocking(out, FSETLOCKING_BYCALLER);
+}
+
 struct pager pager_open(bool wanted)
 {
 	struct pager pager = {.out = stdout};
 	const char *command = pager_command();
 	int input;
-	if (!wanted || !command || !isatty(STDOUT_FILENO))
-		return pager;
 	/* What a child writes, and what stdio holds, must not be mixed. */
 	fflush(stdout);
-	pager.pid = pager_start(command, &input);
-	if (!pager.pid)
+	if (wanted && command && isatty(STDOUT_FILENO))
+		pager.pid = pager_start(command, &input);
+	if (!pager.pid) {
+		write_much(stdout);
 		return pager;
+	}
 	signal(SIGPIPE, SIG_IGN); /* leaving the pager is no failure */
 	pager.out = fdopen(input, "w");
-	if (pager.out)
+	if (pager.out) {
+		write_much(pager.out);
 		return pager;
+	}
 	close(input);
 	waitpid(pager.pid, NULL, 0);
 	return (struct pager){.out = stdout};

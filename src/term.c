@@ -2,6 +2,7 @@
 #include "term.h"
 
 #include <langinfo.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -72,22 +73,44 @@ static int code_width(uint32_t code)
 	return width < 0 ? 1 : width;
 }
 
+void term_pad(int width, FILE *out)
+{
+	static const char blanks[] = "                                ";
+	const int most = (int)sizeof(blanks) - 1;
+	for (; width > 0; width -= most)
+		fwrite(blanks, 1, (size_t)(width < most ? width : most), out);
+}
+
 int term_text_width(const struct term *term, const char *text)
 {
 	int width = 0;
-	for (uint32_t code; (code = text_next(&text));)
+	while (true) {
+		size_t plain = text_plain_size(text);
+		width += (int)plain;
+		text += plain;
+		uint32_t code = text_next(&text);
+		if (!code)
+			return width;
 		width += code_width(shown_code(term, code));
-	return width;
+	}
 }
 
 int term_put(const struct term *term, const char *text, int width, FILE *out)
 {
 	bool cut = width && term_text_width(term, text) > width;
-	int used = 0;
+	int used = 0, room = cut ? width - 1 : INT_MAX;
 	char buffer[4];
-	for (uint32_t code; (code = text_next(&text));) {
-		code = shown_code(term, code);
-		if (cut && used + code_width(code) > width - 1)
+	while (true) {
+		size_t plain = text_plain_size(text);
+		if (plain > (size_t)(room - used))
+			plain = (size_t)(room - used);
+		fwrite(text, 1, plain, out);
+		used += (int)plain;
+		text += plain;
+		uint32_t code = text_next(&text);
+		if (code)
+			code = shown_code(term, code);
+		if (!code || used + code_width(code) > room)
 			break;
 		fwrite(buffer, 1, text_put(code, buffer), out);
 		used += code_width(code);

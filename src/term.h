@@ -38,6 +38,9 @@ void term_end(const struct term *term, enum term_style style, FILE *out);
 /* "…" and the like where the terminal has them, else the plain text. */
 const char *term_glyph(const struct term *term, const char *utf8, const char *plain);
 
+/* Blanks, if any. */
+void term_pad(int width, FILE *out);
+
 /* How many columns the text takes by term_put(). */
 int term_text_width(const struct term *term, const char *text);
 

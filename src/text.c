@@ -47,6 +47,14 @@ uint32_t text_next(const char **text)
 	return code;
 }
 
+size_t text_plain_size(const char *text)
+{
+	const char *at = text;
+	while (*at >= 0x20 && *at < 0x7f)
+		at++;
+	return (size_t)(at - text);
+}
+
 size_t text_put(uint32_t code, char *buffer)
 {
 	if (code < 0x80) {

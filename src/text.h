@@ -19,6 +19,9 @@
  */
 uint32_t text_next(const char **text);
 
+/* How many bytes at the start are printable ASCII, which is as wide as it is long: most names. */
+size_t text_plain_size(const char *text);
+
 /* Writes the code point as UTF-8; returns the number of bytes (1 to 4). */
 size_t text_put(uint32_t code, char *buffer);
 

@@ -6,19 +6,27 @@
  * have a last column that names theirs.
  */
 #include <inttypes.h>
+#include <string.h>
 #include "out/output.h"
 #include "text.h"
 
 /* Quoted where it must be; bytes that are not UTF-8 become U+FFFD. */
 static void put_text(const char *text, FILE *out)
 {
-	bool quote = false;
+	bool quote = text[strcspn(text, ",\"\n\r")] != '\0';
 	char buffer[4];
-	for (const char *at = text; *at && !quote; at++)
-		quote = *at == ',' || *at == '"' || *at == '\n' || *at == '\r';
 	if (quote)
 		putc('"', out);
-	for (uint32_t code; (code = text_next(&text));) {
+	while (true) {
+		size_t plain = text_plain_size(text);
+		const char *inner = memchr(text, '"', plain);
+		if (inner)
+			plain = (size_t)(inner - text);
+		fwrite(text, 1, plain, out);
+		text += plain;
+		uint32_t code = text_next(&text);
+		if (!code)
+			break;
 		if (code == '"')
 			putc('"', out);
 		fwrite(buffer, 1, text_put(code == TEXT_INVALID ? 0xfffd : code, buffer), out);

@@ -78,7 +78,17 @@ static void line_put(struct folder *folder, const char *text)
 /* With nothing in it that a reader of lines would take for syntax. */
 static void line_put_name(struct folder *folder, const char *name)
 {
-	for (uint32_t code; (code = text_next(&name));) {
+	while (true) {
+		size_t plain = text_plain_size(name);
+		const char *semicolon = memchr(name, ';', plain);
+		if (semicolon)
+			plain = (size_t)(semicolon - name);
+		memcpy(folder->line + folder->line_size, name, plain);
+		folder->line_size += plain;
+		name += plain;
+		uint32_t code = text_next(&name);
+		if (!code)
+			return;
 		if (code == ';')
 			code = ':';
 		else if (code < 0x20 || code == 0x7f)

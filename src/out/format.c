@@ -2,6 +2,7 @@
 #include "out/format.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,16 +12,36 @@
 
 const char *format_count(uint64_t count, char buffer[FORMAT_SIZE])
 {
-	char digits[FORMAT_SIZE];
-	int size = snprintf(digits, sizeof(digits), "%" PRIu64, count);
-	char *at = buffer;
-	for (int i = 0; i < size; i++) {
-		if (i && (size - i) % 3 == 0)
-			*at++ = ',';
-		*at++ = digits[i];
+	char *at = buffer + FORMAT_SIZE;
+	*--at = '\0';
+	for (int digits = 0; count || !digits; digits++, count /= 10) {
+		if (digits && digits % 3 == 0)
+			*--at = ',';
+		*--at = (char)('0' + count % 10);
 	}
-	*at = '\0';
-	return buffer;
+	return at;
+}
+
+/* What is a percentage, as "%.*f" has it; a table's time is in these. Decimals: 1 or 2. */
+static char *format_fixed(double value, int decimals, char *buffer, size_t size)
+{
+	double scaled = value * (decimals == 2 ? 100 : 10);
+	uint32_t number = scaled >= 0 && scaled < 1e6 ? (uint32_t)scaled : UINT32_MAX;
+	double rest = scaled - number;
+	/* `scaled` is rounded itself: near the middle, only printf knows to which side. */
+	if (number == UINT32_MAX || fabs(rest - 0.5) < 1e-6) {
+		snprintf(buffer, size, "%.*f", decimals, value);
+		return buffer;
+	}
+	number += rest > 0.5;
+	char *at = buffer + size;
+	*--at = '\0';
+	for (int digits = 0; number || digits <= decimals; digits++, number /= 10) {
+		if (digits == decimals)
+			*--at = '.';
+		*--at = (char)('0' + number % 10);
+	}
+	return at;
 }
 
 const char *format_share(double share, char buffer[FORMAT_SIZE])
@@ -30,15 +51,15 @@ const char *format_share(double share, char buffer[FORMAT_SIZE])
 		return "<0.01%";
 	if (share < 1 && share >= 0.99995)
 		return ">99.99%";
-	snprintf(buffer, FORMAT_SIZE, "%.2f%%", share * 100);
-	return buffer;
+	return strcat(format_fixed(share * 100, 2, buffer, FORMAT_SIZE - 1), "%");
 }
 
-static void format_bound(double bound, int decimals, char *buffer, size_t size)
+static const char *format_bound(double bound, int decimals, char *buffer, size_t size)
 {
-	snprintf(buffer, size, "%.*f", decimals, (bound < 1 ? bound : 1) * 100);
-	if (!strncmp(buffer, "100.", 4))
-		buffer[3] = '\0';
+	char *text = format_fixed((bound < 1 ? bound : 1) * 100, decimals, buffer, size);
+	if (!strncmp(text, "100.", 4))
+		text[3] = '\0';
+	return text;
 }
 
 /* A tenth of a percent is enough for what is neither small nor known better. */
@@ -47,9 +68,9 @@ const char *format_range(const struct term *term, const struct sp_share *share,
 {
 	char low[16], high[16];
 	int decimals = share->high < 0.1 || share->high - share->low < 0.01 ? 2 : 1;
-	format_bound(share->low, decimals, low, sizeof(low));
-	format_bound(share->high, decimals, high, sizeof(high));
-	snprintf(buffer, FORMAT_SIZE, "%s%s%s", low, term_glyph(term, "–", "-"), high);
+	char *end = stpcpy(buffer, format_bound(share->low, decimals, low, sizeof(low)));
+	end = stpcpy(end, term_glyph(term, "–", "-"));
+	stpcpy(end, format_bound(share->high, decimals, high, sizeof(high)));
 	return buffer;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers and names as people read them. Each returns `buffer`, which it fills, or a constant. */
+/* Numbers and names as people read them. Each returns text in `buffer`, or a constant. */
 #ifndef OUT_FORMAT_H
 #define OUT_FORMAT_H
 

@@ -164,11 +164,14 @@ static void choose_columns(struct table *table)
 		add_column(table, COLUMN_KEY + (int)report->keys[i]);
 }
 
+/* In a file names in the last column need no room, and most of the text is there. */
 static void measure(struct table *table, const struct sp_row *rows, size_t count)
 {
 	char buffer[FORMAT_SIZE];
+	bool all = table->term->width || is_number(table->columns[table->count - 1].kind);
+	size_t measured = table->count - !all;
 	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < table->count; j++) {
+		for (size_t j = 0; j < measured; j++) {
 			struct column *column = &table->columns[j];
 			const char *text = cell_text(table, &rows[i], column->kind, buffer);
 			int width = prefix_width(table, j) +
@@ -250,17 +253,13 @@ static enum term_style cell_style(const struct sp_row *row, int kind)
 	}
 }
 
-static void pad(int width, FILE *out)
-{
-	fprintf(out, "%*s", width > 0 ? width : 0, "");
-}
-
 /* "[k] " */
 static void write_level(const struct term *term, enum sp_level level, FILE *out)
 {
 	enum term_style style = level == SP_LEVEL_USER ? TERM_DIM : TERM_KERNEL;
 	term_begin(term, style, out);
-	fprintf(out, "%s ", format_level(level));
+	fputs(format_level(level), out);
+	putc(' ', out);
 	term_end(term, style, out);
 }
 
@@ -276,7 +275,8 @@ static bool write_cell(const struct table *table, const struct sp_row *row, size
 	if (!text)
 		text = "?";
 	/* Where room is scarce the name needs it more. */
-	if (suffix + LEAST_NAME > width && suffix + term_text_width(term, text) > width)
+	if (term->width && suffix + LEAST_NAME > width &&
+	    suffix + term_text_width(term, text) > width)
 		suffix = 0;
 	width -= suffix;
 	if (prefix_width(table, index))
@@ -287,7 +287,7 @@ static bool write_cell(const struct table *table, const struct sp_row *row, size
 			return false;
 	}
 	if (is_number(column->kind))
-		pad(width - term_text_width(term, text), out);
+		term_pad(width - term_text_width(term, text), out);
 	enum term_style style = cell_style(row, column->kind);
 	term_begin(term, style, out);
 	int used = term_put(term, text, term->width ? width : 0, out);
@@ -298,7 +298,7 @@ static bool write_cell(const struct table *table, const struct sp_row *row, size
 		term_end(term, TERM_DIM, out);
 	}
 	if (!last)
-		pad((is_number(column->kind) ? 0 : width - used) + GAP, out);
+		term_pad((is_number(column->kind) ? 0 : width - used) + GAP, out);
 	free(made);
 	return true;
 }
@@ -311,10 +311,10 @@ static void write_titles(const struct table *table, FILE *out)
 		const char *title = column_title(table, column->kind);
 		int room = column->width - term_text_width(table->term, title);
 		if (is_number(column->kind))
-			pad(room, out);
+			term_pad(room, out);
 		fputs(title, out);
 		if (i + 1 < table->count)
-			pad((is_number(column->kind) ? 0 : room) + GAP, out);
+			term_pad((is_number(column->kind) ? 0 : room) + GAP, out);
 	}
 	term_end(table->term, TERM_DIM, out);
 	putc('\n', out);

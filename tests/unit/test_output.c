@@ -353,6 +353,33 @@ TEST(numbers_are_written_as_people_read_them)
 	ck_assert_str_eq(format_duration(&term, UINT64_MAX, buffer), "5124095 h 34 min");
 }
 
+/* Halves, and numbers beside them, are where a digit can go wrong. */
+TEST(shares_are_rounded_as_by_printf)
+{
+	const struct term term = {0};
+	uint64_t seed = 1;
+	for (int i = 0; i < 200000; i++) {
+		char share[FORMAT_SIZE], range[FORMAT_SIZE], wanted[FORMAT_SIZE];
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		double value = (double)(seed >> 11) / 0x1p53;
+		if (i % 4 == 1)
+			value = (double)(seed >> 54) / 0x1p10;
+		else if (i % 4 == 2)
+			value = ((double)(seed >> 48) + 0.5) / 1e4 / 6.6;
+		else if (i % 4 == 3)
+			value = nextafter(round(value * 1e4) / 1e4 + 0.5e-4, seed & 1024 ? 0 : 1);
+		if (!(value >= 0.00005 && value < 0.99995))
+			continue;
+		snprintf(wanted, sizeof(wanted), "%.2f%%", value * 100);
+		ck_assert_str_eq(format_share(value, share), wanted);
+		/* With one decimal, as a wide interval has it. */
+		snprintf(wanted, sizeof(wanted), "0.0-%.1f", value * 100);
+		const struct sp_share wide = {value / 2, 0, value};
+		if (value >= 0.1 && value < 0.9995)
+			ck_assert_str_eq(format_range(&term, &wide, range), wanted);
+	}
+}
+
 static void shortens_to(const char *name, int width, const char *wanted)
 {
 	const struct term term = {0};
