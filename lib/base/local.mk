@@ -8,6 +8,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/base/error.c lib/base/error.h \
 	lib/base/hash.c lib/base/hash.h \
 	lib/base/io.c lib/base/io.h \
+	lib/base/leb128.h \
 	lib/base/parallel.c lib/base/parallel.h \
 	lib/base/strtab.c lib/base/strtab.h \
 	lib/base/vec.c lib/base/vec.h

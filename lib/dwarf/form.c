@@ -128,14 +128,6 @@ bool value_read_slowly(struct cursor *cursor, const struct attribute *attribute,
 	}
 }
 
-static bool skip_leb(struct cursor *cursor)
-{
-	while (cursor->pos < cursor->end)
-		if (!(*cursor->pos++ & 0x80))
-			return true;
-	return false;
-}
-
 static bool take_step(struct cursor *cursor, enum step_then then, const struct encoding *encoding,
 		      uint64_t *sibling_ret)
 {
@@ -147,7 +139,7 @@ static bool take_step(struct cursor *cursor, enum step_then then, const struct e
 	case STEP_MORE:
 		return true;
 	case STEP_LEB:
-		return skip_leb(cursor);
+		return cursor_skip_leb(cursor);
 	case STEP_STRING:
 		return cursor_text(cursor, &text);
 	case STEP_BLOCK:

@@ -3,38 +3,7 @@
 #ifndef DWARF_LEB_H
 #define DWARF_LEB_H
 
-#include "base/cursor.h"
-
-/* Seven bits a byte, lowest first; what is beyond 64 bits is dropped. */
-static inline bool cursor_uleb(struct cursor *cursor, uint64_t *ret)
-{
-	uint64_t value = 0;
-	for (const uint8_t *pos = cursor->pos; pos < cursor->end;) {
-		unsigned int shift = (unsigned int)(pos - cursor->pos) * 7;
-		uint8_t byte = *pos++;
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte & 0x80)
-			continue;
-		cursor->pos = pos;
-		*ret = value;
-		return true;
-	}
-	return false;
-}
-
-static inline bool cursor_sleb(struct cursor *cursor, int64_t *ret)
-{
-	uint64_t value;
-	const uint8_t *start = cursor->pos;
-	if (!cursor_uleb(cursor, &value))
-		return false;
-	unsigned int bits = (unsigned int)(cursor->pos - start) * 7;
-	if (bits < 64 && cursor->pos[-1] & 0x40)
-		value |= ~(uint64_t)0 << bits;
-	*ret = (int64_t)value;
-	return true;
-}
+#include "base/leb128.h"
 
 static inline bool cursor_u24(struct cursor *cursor, uint32_t *ret)
 {

@@ -5,7 +5,7 @@
 #include <endian.h>
 #include <stdlib.h>
 #include "base/cursor.h"
-#include "unwind/leb128.h"
+#include "base/leb128.h"
 
 /* An augmentation has at most six letters, of which each would come once. */
 #define LETTERS_MAX 32
@@ -79,9 +79,9 @@ static bool read_encoded(struct cursor *cursor, uint8_t encoding, uint8_t word, 
 		format = word == 4 ? DW_EH_PE_udata4 : DW_EH_PE_udata8;
 	switch (format) {
 	case DW_EH_PE_uleb128:
-		return cursor_uleb128(cursor, ret);
+		return cursor_uleb(cursor, ret);
 	case DW_EH_PE_sleb128:
-		if (!cursor_sleb128(cursor, &s64))
+		if (!cursor_sleb(cursor, &s64))
 			return false;
 		*ret = (uint64_t)s64;
 		return true;
@@ -142,7 +142,7 @@ static bool read_augmentation(const struct cfi_section *section, const char *let
 	uint64_t size, ignored;
 	if (letters[0] != 'z')
 		return letters[0] == '\0';
-	if (!cursor_uleb128(cursor, &size) || size > cursor_left(cursor))
+	if (!cursor_uleb(cursor, &size) || size > cursor_left(cursor))
 		return false;
 	const uint8_t *behind = cursor->pos + size;
 	uint8_t encoding;
@@ -200,14 +200,14 @@ static bool parse_cie(const struct cfi_section *section, uint64_t offset, struct
 	bool old = !strcmp(letters, "eh");
 	if (old && !read_encoded(cursor, DW_EH_PE_absptr, section->word, &ignored))
 		return false;
-	if (!cursor_uleb128(cursor, &entry->code_align) ||
-	    !cursor_sleb128(cursor, &entry->data_align))
+	if (!cursor_uleb(cursor, &entry->code_align) ||
+	    !cursor_sleb(cursor, &entry->data_align))
 		return false;
 	if (version == 1) {
 		if (!cursor_u8(cursor, &narrow))
 			return false;
 		entry->return_column = narrow;
-	} else if (!cursor_uleb128(cursor, &entry->return_column)) {
+	} else if (!cursor_uleb(cursor, &entry->return_column)) {
 		return false;
 	}
 	entry->encoding = DW_EH_PE_absptr;
@@ -231,7 +231,7 @@ bool cfi_parse(const struct cfi_section *section, uint64_t offset, struct cfi_en
 	if (!read_address(section, cursor, entry.encoding, &entry.start) ||
 	    !read_encoded(cursor, entry.encoding & 0x0f, section->word, &entry.size))
 		return false;
-	if (augmented && (!cursor_uleb128(cursor, &size) || size > cursor_left(cursor)))
+	if (augmented && (!cursor_uleb(cursor, &size) || size > cursor_left(cursor)))
 		return false;
 	if (augmented)
 		cursor->pos += size;

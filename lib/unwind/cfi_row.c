@@ -3,7 +3,7 @@
 
 #include <dwarf.h>
 #include <endian.h>
-#include "unwind/leb128.h"
+#include "base/leb128.h"
 
 /* Compilers nest 2. */
 #define REMEMBERED_MAX 8
@@ -58,7 +58,7 @@ static bool read_expression(struct program *program, uint8_t kind, struct cfi_ru
 {
 	uint64_t size;
 	const uint8_t *bytes;
-	if (!cursor_uleb128(&program->code, &size) || size > UINT32_MAX ||
+	if (!cursor_uleb(&program->code, &size) || size > UINT32_MAX ||
 	    !cursor_bytes(&program->code, size, &bytes))
 		return false;
 	*ret = (struct cfi_rule){.kind = kind, .size = (uint32_t)size, .expression = bytes};
@@ -144,22 +144,22 @@ static bool run_cfa(struct program *program, uint8_t op)
 	struct cfi_rule *cfa = &program->row->cfa;
 	switch (op) {
 	case DW_CFA_def_cfa:
-		return cursor_uleb128(&program->code, &column) &&
-		       cursor_uleb128(&program->code, &offset) &&
+		return cursor_uleb(&program->code, &column) &&
+		       cursor_uleb(&program->code, &offset) &&
 		       set_cfa(program, column, (int64_t)offset);
 	case DW_CFA_def_cfa_sf:
-		return cursor_uleb128(&program->code, &column) &&
-		       cursor_sleb128(&program->code, &factored) &&
+		return cursor_uleb(&program->code, &column) &&
+		       cursor_sleb(&program->code, &factored) &&
 		       !__builtin_mul_overflow(factored, program->entry->data_align, &factored) &&
 		       set_cfa(program, column, factored);
 	case DW_CFA_def_cfa_register:
-		return cfa->kind == RULE_IS && cursor_uleb128(&program->code, &column) &&
+		return cfa->kind == RULE_IS && cursor_uleb(&program->code, &column) &&
 		       set_cfa(program, column, cfa->offset);
 	case DW_CFA_def_cfa_offset:
-		return cfa->kind == RULE_IS && cursor_uleb128(&program->code, &offset) &&
+		return cfa->kind == RULE_IS && cursor_uleb(&program->code, &offset) &&
 		       set_cfa(program, cfa->column, (int64_t)offset);
 	case DW_CFA_def_cfa_offset_sf:
-		return cfa->kind == RULE_IS && cursor_sleb128(&program->code, &factored) &&
+		return cfa->kind == RULE_IS && cursor_sleb(&program->code, &factored) &&
 		       !__builtin_mul_overflow(factored, program->entry->data_align, &factored) &&
 		       set_cfa(program, cfa->column, factored);
 	default: /* DW_CFA_def_cfa_expression */
@@ -171,7 +171,7 @@ static bool run_column_expression(struct program *program, uint8_t op)
 {
 	uint64_t column;
 	struct cfi_rule rule;
-	return cursor_uleb128(&program->code, &column) &&
+	return cursor_uleb(&program->code, &column) &&
 	       read_expression(program,
 			       op == DW_CFA_expression ? RULE_EXPRESSION_AT : RULE_EXPRESSION_IS,
 			       &rule) &&
@@ -183,12 +183,12 @@ static bool run_offset(struct program *program, uint8_t op)
 	uint64_t column, offset;
 	int64_t factored;
 	uint8_t kind = op == DW_CFA_val_offset || op == DW_CFA_val_offset_sf ? RULE_IS : RULE_AT;
-	if (!cursor_uleb128(&program->code, &column))
+	if (!cursor_uleb(&program->code, &column))
 		return false;
 	if (op == DW_CFA_offset_extended_sf || op == DW_CFA_val_offset_sf)
-		return cursor_sleb128(&program->code, &factored) &&
+		return cursor_sleb(&program->code, &factored) &&
 		       set_offset(program, column, kind, factored);
-	if (!cursor_uleb128(&program->code, &offset) || offset > INT64_MAX)
+	if (!cursor_uleb(&program->code, &offset) || offset > INT64_MAX)
 		return false;
 	factored = op == DW_CFA_GNU_negative_offset_extended ? -(int64_t)offset : (int64_t)offset;
 	return set_offset(program, column, kind, factored);
@@ -197,7 +197,7 @@ static bool run_offset(struct program *program, uint8_t op)
 static bool run_register(struct program *program)
 {
 	uint64_t column, other;
-	if (!cursor_uleb128(&program->code, &column) || !cursor_uleb128(&program->code, &other))
+	if (!cursor_uleb(&program->code, &column) || !cursor_uleb(&program->code, &other))
 		return false;
 	if (other >= program->arch->columns)
 		return set_rule(program, column, (struct cfi_rule){.kind = RULE_UNDEFINED});
@@ -208,7 +208,7 @@ static bool run_register(struct program *program)
 static bool run_simple(struct program *program, uint8_t op)
 {
 	uint64_t column;
-	if (!cursor_uleb128(&program->code, &column))
+	if (!cursor_uleb(&program->code, &column))
 		return false;
 	switch (op) {
 	case DW_CFA_restore_extended:
@@ -279,7 +279,7 @@ static bool run_one(struct program *program, bool *done_ret)
 		*done_ret = !advance(program, operand);
 		return true;
 	case DW_CFA_offset:
-		return cursor_uleb128(&program->code, &offset) && offset <= INT64_MAX &&
+		return cursor_uleb(&program->code, &offset) && offset <= INT64_MAX &&
 		       set_offset(program, operand, RULE_AT, (int64_t)offset);
 	case DW_CFA_restore:
 		return restore(program, operand);

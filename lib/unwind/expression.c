@@ -2,7 +2,7 @@
 #include "unwind/expression.h"
 
 #include <dwarf.h>
-#include "unwind/leb128.h"
+#include "base/leb128.h"
 
 #define DEPTH 64
 /* Loops are allowed: compilers make none, but nothing forbids them. */
@@ -199,7 +199,7 @@ static enum expression_end binary(struct machine_state *state, uint8_t op)
 static enum expression_end unary(struct machine_state *state, uint8_t op)
 {
 	uint64_t value, addend = 0;
-	if (op == DW_OP_plus_uconst && !cursor_uleb128(&state->code, &addend))
+	if (op == DW_OP_plus_uconst && !cursor_uleb(&state->code, &addend))
 		return EXPRESSION_BAD;
 	if (!pop(state, &value))
 		return EXPRESSION_BAD;
@@ -252,9 +252,9 @@ static enum expression_end constant(struct machine_state *state, uint8_t op)
 	case DW_OP_const8s:
 		return push_constant(state, 8, false);
 	case DW_OP_constu:
-		return cursor_uleb128(&state->code, &value) ? push(state, value) : EXPRESSION_BAD;
+		return cursor_uleb(&state->code, &value) ? push(state, value) : EXPRESSION_BAD;
 	default: /* DW_OP_consts */
-		return cursor_sleb128(&state->code, &value_signed)
+		return cursor_sleb(&state->code, &value_signed)
 			       ? push(state, (uint64_t)value_signed)
 			       : EXPRESSION_BAD;
 	}
@@ -264,9 +264,9 @@ static enum expression_end registers(struct machine_state *state, uint8_t op)
 {
 	uint64_t column = op - DW_OP_breg0;
 	int64_t offset;
-	if (op == DW_OP_bregx && !cursor_uleb128(&state->code, &column))
+	if (op == DW_OP_bregx && !cursor_uleb(&state->code, &column))
 		return EXPRESSION_BAD;
-	if (!cursor_sleb128(&state->code, &offset))
+	if (!cursor_sleb(&state->code, &offset))
 		return EXPRESSION_BAD;
 	return push_register(state, column, offset);
 }

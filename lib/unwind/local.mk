@@ -8,7 +8,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/unwind/engine_cfi.c \
 	lib/unwind/expression.c lib/unwind/expression.h \
 	lib/unwind/guess.c lib/unwind/guess.h \
-	lib/unwind/leb128.h \
 	lib/unwind/memory.h \
 	lib/unwind/repair.c lib/unwind/repair.h lib/unwind/repair_internal.h \
 	lib/unwind/repair_log.c \

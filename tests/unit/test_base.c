@@ -4,6 +4,7 @@
 #include "base/diagnosis.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/leb128.h"
 #include "base/strtab.h"
 #include "base/vec.h"
 #include <errno.h>
@@ -138,4 +139,77 @@ TEST(cursor_never_passes_its_end)
 	struct sp_error *error = cursor_error(&cursor, "the %s", "end");
 	ck_assert_str_eq(sp_error_message(error), "file: offset 0x10d: the end (0 bytes are left)");
 	sp_error_free(error);
+}
+
+/* The bytes of a text literal, without its NUL; all of them must be taken. */
+#define LEB(text) text, sizeof(text) - 1
+
+static void check_uleb(const char *bytes, size_t size, uint64_t wanted)
+{
+	/* Something that goes on, which must be left alone. */
+	char more[LEB128_SIZE_MAX + 2];
+	uint64_t value = ~wanted;
+	memset(more, 0x80, sizeof(more));
+	memcpy(more, bytes, size);
+	struct cursor cursor = cursor_make(more, sizeof(more), false, NULL, 0);
+	ck_assert(cursor_uleb(&cursor, &value));
+	ck_assert_uint_eq(value, wanted);
+	ck_assert_uint_eq((size_t)(cursor.pos - cursor.begin), size);
+	cursor.pos = cursor.begin;
+	ck_assert(cursor_skip_leb(&cursor));
+	ck_assert_uint_eq((size_t)(cursor.pos - cursor.begin), size);
+}
+
+static void check_sleb(const char *bytes, size_t size, int64_t wanted)
+{
+	int64_t value = ~wanted;
+	struct cursor cursor = cursor_make(bytes, size, false, NULL, 0);
+	ck_assert(cursor_sleb(&cursor, &value));
+	ck_assert_int_eq(value, wanted);
+	ck_assert_uint_eq(cursor_left(&cursor), 0);
+}
+
+TEST(leb128_has_64_bits_however_it_is_padded)
+{
+	check_uleb(LEB("\x00"), 0);
+	check_uleb(LEB("\x7f"), 127);
+	check_uleb(LEB("\x80\x01"), 128);
+	check_uleb(LEB("\xe5\x8e\x26"), 624485);
+	check_uleb(LEB("\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), UINT64_MAX >> 1);
+	check_uleb(LEB("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), UINT64_MAX);
+	check_uleb(LEB("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"), UINT64_C(1) << 63);
+	/* The 65th bit and those above are dropped. */
+	check_uleb(LEB("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02"), 0);
+	check_uleb(LEB("\x85\x80\x80\x80\x80\x80\x80\x80\x80\xfe\xff\x7f"), 5);
+	check_uleb(LEB("\x81\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80"
+		       "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00"), 1);
+
+	check_sleb(LEB("\x00"), 0);
+	check_sleb(LEB("\x3f"), 63);
+	check_sleb(LEB("\x40"), -64);
+	check_sleb(LEB("\x7f"), -1);
+	check_sleb(LEB("\xc0\x00"), 64);
+	check_sleb(LEB("\xff\x7f"), -1);
+	check_sleb(LEB("\x80\x7f"), -128);
+	check_sleb(LEB("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00"), INT64_MAX);
+	check_sleb(LEB("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x7f"), INT64_MIN);
+	check_sleb(LEB("\x80\x80\x80\x80\x80\x80\x80\x80\x40"), -(INT64_C(1) << 62));
+	check_sleb(LEB("\xfe\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), -2);
+}
+
+TEST(leb128_ends_with_its_bytes_and_before_it_gets_absurd)
+{
+	uint8_t bytes[LEB128_SIZE_MAX + 1];
+	uint64_t value = 7;
+	int64_t signed_value = 7;
+	memset(bytes, 0x80, sizeof(bytes));
+	bytes[LEB128_SIZE_MAX] = 0;
+	for (size_t size = 0; size <= sizeof(bytes); size++) {
+		struct cursor cursor = cursor_make(bytes, size, false, NULL, 0);
+		ck_assert(!cursor_uleb(&cursor, &value));
+		ck_assert(!cursor_sleb(&cursor, &signed_value));
+		ck_assert(!cursor_skip_leb(&cursor));
+		ck_assert_uint_eq(cursor_left(&cursor), size);
+		ck_assert(value == 7 && signed_value == 7);
+	}
 }

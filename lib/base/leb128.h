@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * DWARF's numbers of variable length: seven bits a byte, lowest first, the last byte without
+ * its top bit. They may be padded, but not without end: reading one costs the same for everybody.
+ * As with all of a cursor, what does not fit is false and changes nothing.
+ */
+#ifndef BASE_LEB128_H
+#define BASE_LEB128_H
+
+#include "base/cursor.h"
+
+/* 64 bits take 10. */
+#define LEB128_SIZE_MAX 32
+
+static inline const uint8_t *leb128_end(const struct cursor *cursor)
+{
+	return cursor_left(cursor) > LEB128_SIZE_MAX ? cursor->pos + LEB128_SIZE_MAX : cursor->end;
+}
+
+/* Bits above the 64th are dropped. */
+static inline bool cursor_uleb(struct cursor *cursor, uint64_t *ret)
+{
+	const uint8_t *pos = cursor->pos, *end = leb128_end(cursor);
+	uint64_t value = 0;
+	for (unsigned int shift = 0; pos < end; shift += 7) {
+		uint8_t byte = *pos++;
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte & 0x80)
+			continue;
+		cursor->pos = pos;
+		*ret = value;
+		return true;
+	}
+	return false;
+}
+
+static inline bool cursor_sleb(struct cursor *cursor, int64_t *ret)
+{
+	const uint8_t *start = cursor->pos;
+	uint64_t value;
+	if (!cursor_uleb(cursor, &value))
+		return false;
+	unsigned int bits = (unsigned int)(cursor->pos - start) * 7;
+	if (bits < 64 && cursor->pos[-1] & 0x40)
+		value |= ~(uint64_t)0 << bits;
+	*ret = (int64_t)value;
+	return true;
+}
+
+/* Of either kind. */
+static inline bool cursor_skip_leb(struct cursor *cursor)
+{
+	const uint8_t *end = leb128_end(cursor);
+	for (const uint8_t *pos = cursor->pos; pos < end; pos++)
+		if (!(*pos & 0x80)) {
+			cursor->pos = pos + 1;
+			return true;
+		}
+	return false;
+}
+
+#endif
