@@ -86,3 +86,12 @@ const struct unwind_arch *arch_find(const char *name, uint64_t abi)
 							: NULL;
 	return is_arm64(name) && abi == PERF_SAMPLE_REGS_ABI_64 ? &aarch64 : NULL;
 }
+
+const struct unwind_arch *arch_of_machine(uint16_t machine)
+{
+	static const struct unwind_arch *const all[] = {&x86_64, &x86_32, &aarch64};
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i]->machine == machine)
+			return all[i];
+	return NULL;
+}

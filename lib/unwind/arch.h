@@ -36,4 +36,7 @@ struct unwind_arch {
  */
 const struct unwind_arch *arch_find(const char *name, uint64_t abi);
 
+/* For an ELF file's machine. NULL: not known. */
+const struct unwind_arch *arch_of_machine(uint16_t machine);
+
 #endif

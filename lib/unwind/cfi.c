@@ -240,6 +240,17 @@ bool cfi_parse(const struct cfi_section *section, uint64_t offset, struct cfi_en
 	return true;
 }
 
+bool cfi_next(const struct cfi_section *section, uint64_t *offset, struct cfi_entry *ret)
+{
+	struct block block;
+	for (uint64_t at = *offset; read_block(section, at, &block); at = block.next)
+		if (!block.is_cie && cfi_parse(section, at, ret)) {
+			*offset = block.next;
+			return true;
+		}
+	return false;
+}
+
 /* A table of two 4-byte numbers an entry, relative to the header: what all linkers make. */
 static bool take_sorted(struct cfi_table *table, const struct cfi_bytes *header)
 {
@@ -265,25 +276,21 @@ static bool take_sorted(struct cfi_table *table, const struct cfi_bytes *header)
 static int compare_places(const void *a, const void *b)
 {
 	const struct cfi_place *x = a, *y = b;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	return u64_order(x->start, y->start) ?: u64_order(x->offset, y->offset);
 }
 
 static struct sp_error *make_index(struct cfi_table *table)
 {
 	const struct cfi_section *section = &table->section;
-	struct block block;
-	for (uint64_t at = 0; read_block(section, at, &block); at = block.next) {
-		struct cfi_entry entry;
+	struct cfi_entry entry;
+	for (uint64_t at = 0; cfi_next(section, &at, &entry);) {
 		/* Code that the linker left out of the program stands at 0. */
-		if (block.is_cie || !cfi_parse(section, at, &entry) || entry.size == 0 ||
-		    (section->is_debug && entry.start == 0))
+		if (entry.size == 0 || (section->is_debug && entry.start == 0))
 			continue;
 		struct cfi_place *place = vec_push(&table->index);
 		if (!place)
 			return error_no_memory();
-		*place = (struct cfi_place){.start = entry.start, .offset = at};
+		*place = (struct cfi_place){.start = entry.start, .offset = entry.offset};
 	}
 	if (table->index.count > 1)
 		qsort(table->index.items, table->index.count, sizeof(*table->index.items),

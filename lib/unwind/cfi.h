@@ -42,6 +42,12 @@ struct cfi_entry {
 /* Parses the FDE at an offset; false where there is none that is whole. */
 bool cfi_parse(const struct cfi_section *section, uint64_t offset, struct cfi_entry *ret);
 
+/*
+ * The first FDE at *offset or behind it; *offset is what follows it then. Passes over what
+ * cfi_parse() does not take; false at the end.
+ */
+bool cfi_next(const struct cfi_section *section, uint64_t *offset, struct cfi_entry *ret);
+
 /* An address as DWARF's exception tables encode it, at *offset, which advances; DW_EH_PE_*. */
 bool cfi_read_address(const struct cfi_section *section, size_t *offset, uint8_t encoding,
 		      uint64_t *ret);

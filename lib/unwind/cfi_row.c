@@ -24,7 +24,17 @@ struct program {
 	const struct cfi_row *initial; /* what DW_CFA_restore goes back to; NULL in the CIE */
 	struct cfi_row remembered[REMEMBERED_MAX];
 	size_t remembered_count;
+	bool until_framed; /* ends when is_framed() */
 };
+
+/* A frame pointer is any register to x86 unless a frame is found by it; to arm64 it is no other. */
+static bool is_framed(const struct program *program)
+{
+	const struct cfi_row *row = program->row;
+	uint8_t fp = program->arch->fp;
+	return program->arch->calls_push ? row->cfa.kind == RULE_IS && row->cfa.column == fp
+					 : row->rules[fp].kind == RULE_AT;
+}
 
 /* Columns that are not followed (vectors, flags) may have any rule. */
 static bool set_rule(struct program *program, uint64_t column, struct cfi_rule rule)
@@ -296,10 +306,29 @@ static bool run(struct program *program, const struct cfi_bytes *instructions)
 		.bytes = *instructions,
 		.word = program->entry->word,
 	};
-	for (size_t n = 0; !done && cursor_left(&program->code) > 0; n++)
+	for (size_t n = 0; !done && cursor_left(&program->code) > 0; n++) {
 		if (n == INSTRUCTIONS_MAX || !run_one(program, &done))
 			return false;
+		if (program->until_framed && is_framed(program))
+			break;
+	}
 	return true;
+}
+
+/* The CIE's instructions, then the FDE's. */
+static bool run_both(struct program *program, struct cfi_row *initial)
+{
+	const struct cfi_entry *entry = program->entry;
+	memset(program->row, 0, sizeof(*program->row));
+	program->initial = NULL;
+	program->remembered_count = 0;
+	program->location = entry->start;
+	if (!run(program, &entry->initial))
+		return false;
+	*initial = *program->row;
+	program->initial = initial;
+	program->location = entry->start;
+	return run(program, &entry->program);
 }
 
 bool cfi_row_make(const struct unwind_arch *arch, const struct cfi_entry *entry, uint64_t vaddr,
@@ -307,22 +336,27 @@ bool cfi_row_make(const struct unwind_arch *arch, const struct cfi_entry *entry,
 {
 	/* Not zeroed whole: the rows it can remember are large. */
 	struct program program;
+	struct cfi_row initial;
 	program.arch = arch;
 	program.entry = entry;
-	program.location = entry->start;
 	program.wanted = vaddr;
 	program.row = ret;
-	program.initial = NULL;
-	program.remembered_count = 0;
-	memset(ret, 0, sizeof(*ret));
-	if (entry->return_column >= arch->columns || !run(&program, &entry->initial))
-		return false;
-	struct cfi_row initial = *ret;
-	program.initial = &initial;
-	program.location = entry->start;
-	if (!run(&program, &entry->program))
+	program.until_framed = false;
+	if (entry->return_column >= arch->columns || !run_both(&program, &initial))
 		return false;
 	ret->return_column = (uint8_t)entry->return_column;
 	ret->is_signal = entry->is_signal;
 	return ret->cfa.kind != RULE_NONE;
+}
+
+bool cfi_sets_frame_pointer(const struct unwind_arch *arch, const struct cfi_entry *entry)
+{
+	struct program program;
+	struct cfi_row row, initial;
+	program.arch = arch;
+	program.entry = entry;
+	program.wanted = UINT64_MAX;
+	program.row = &row;
+	program.until_framed = true;
+	return run_both(&program, &initial) && is_framed(&program);
 }

@@ -42,4 +42,10 @@ struct cfi_row {
 bool cfi_row_make(const struct unwind_arch *arch, const struct cfi_entry *entry, uint64_t vaddr,
 		  struct cfi_row *ret);
 
+/*
+ * Whether the entry's code sets up a frame pointer somewhere: its frame is found by that, or,
+ * where calls push nothing, it is saved. No where the instructions before are damaged.
+ */
+bool cfi_sets_frame_pointer(const struct unwind_arch *arch, const struct cfi_entry *entry);
+
 #endif

@@ -59,6 +59,13 @@ static void make_all(const struct unwind_arch *arch, const struct cfi_table *tab
 {
 	struct cfi_entry entry;
 	size_t made = 0;
+	uint64_t last = 0;
+	for (uint64_t at = 0; made < ENTRIES_MAX && cfi_next(&table->section, &at, &entry); made++) {
+		assert(entry.offset >= last && at > entry.offset);
+		last = at;
+		cfi_sets_frame_pointer(arch, &entry);
+	}
+	made = 0;
 	for (size_t at = 0; at < table->section.bytes.size && made < ENTRIES_MAX; at += 4) {
 		if (!cfi_parse(&table->section, at, &entry))
 			continue;

@@ -25,6 +25,8 @@ struct subject {
 	struct image_bytes bytes, header_bytes;
 	struct cfi_table table;
 	size_t entries, rows, packed, expressions;
+	size_t framed; /* entries, by their frame pointer in a row */
+	bool by_fp;    /* the entry at hand is one */
 };
 
 static bool section_bytes(struct subject *subject, const char *name, struct image_bytes *ret,
@@ -171,6 +173,9 @@ static uint64_t check_row(struct subject *subject, const struct cfi_entry *entry
 	struct row packed = {0};
 	subject->rows++;
 	subject->packed += row_pack(subject->arch, &row, &packed);
+	subject->by_fp |= subject->arch->calls_push
+				  ? row.cfa.kind == RULE_IS && row.cfa.column == subject->arch->fp
+				  : row.rules[subject->arch->fp].kind == RULE_AT;
 	free(frame);
 	return end;
 }
@@ -180,16 +185,16 @@ static void check_entries(struct subject *subject, size_t step)
 {
 	struct cfi_entry entry;
 	size_t seen = 0;
-	for (size_t at = 0; at < subject->table.section.bytes.size; at += 4) {
-		if (!cfi_parse(&subject->table.section, at, &entry) || entry.size == 0 ||
-		    seen++ % step != 0)
-			continue;
-		/* Bytes within an entry may look like one: what is not found there is none. */
+	for (uint64_t at = 0; cfi_next(&subject->table.section, &at, &entry);) {
 		struct cfi_entry found;
+		if (entry.size == 0 || seen++ % step != 0)
+			continue;
+		/* What the linker left out is in no table. */
 		if (!cfi_find(&subject->table, entry.start, &found) ||
 		    found.offset != entry.offset)
 			continue;
 		subject->entries++;
+		subject->by_fp = false;
 		uint64_t vaddr = entry.start;
 		while (vaddr < entry.start + entry.size) {
 			uint64_t next = check_row(subject, &entry, vaddr);
@@ -200,6 +205,10 @@ static void check_entries(struct subject *subject, size_t step)
 			ck_assert_uint_gt(next, vaddr);
 			vaddr = next;
 		}
+		ck_assert_msg(cfi_sets_frame_pointer(subject->arch, &entry) == subject->by_fp,
+			      "0x%lx: %s frame pointer", (long)entry.start,
+			      subject->by_fp ? "has a" : "has no");
+		subject->framed += subject->by_fp;
 	}
 }
 
@@ -233,6 +242,21 @@ TEST(cfi_rows_of_the_c_library)
 	subject_close(&subject);
 }
 
+/* The linker counted them, too. */
+TEST(cfi_entries_one_by_one_are_all)
+{
+	if (!libc_path())
+		return;
+	struct subject subject =
+		subject_open(libc_path(), host_arch(), PERF_SAMPLE_REGS_ABI_64, false, true);
+	struct cfi_entry entry;
+	size_t count = 0;
+	for (uint64_t at = 0; cfi_next(&subject.table.section, &at, &entry); count++)
+		ck_assert_uint_lt(entry.offset, at);
+	ck_assert_uint_eq(count, subject.table.sorted_count);
+	subject_close(&subject);
+}
+
 /* The same without the sorted table. */
 TEST(cfi_index_where_there_is_no_table)
 {
@@ -255,6 +279,7 @@ TEST(cfi_rows_of_arm64)
 		subject_open(path, "aarch64", PERF_SAMPLE_REGS_ABI_64, false, true);
 	check_entries(&subject, 1);
 	ck_assert_uint_eq(subject.entries, 4);
+	ck_assert_uint_eq(subject.framed, 1);
 	subject_close(&subject);
 }
 
