@@ -20,8 +20,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 #define SIZE_LIMIT (1 << 20)

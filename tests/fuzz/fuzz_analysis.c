@@ -5,29 +5,9 @@
  * ended, and the threads do not matter. Nothing of this machine is read.
  */
 #include <assert.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <sprof/sprof.h>
 #include "base/cleanup.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-/* A path that leads to the bytes. */
-static int file_of(const uint8_t *bytes, size_t size, char path[64])
-{
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-	assert(fd >= 0);
-	while (size) {
-		ssize_t written = write(fd, bytes, size);
-		assert(written > 0);
-		bytes += written;
-		size -= (size_t)written;
-	}
-	lseek(fd, 0, SEEK_SET);
-	snprintf(path, 64, "/proc/self/fd/%d", fd);
-	return fd;
-}
+#include "fuzz.h"
 
 static void check_profile(const struct sp_profile *profile)
 {
@@ -75,7 +55,7 @@ static uint64_t analyse(const char *path, unsigned int threads)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	char path[64];
-	CLEANUP_CLOSE int fd = file_of(bytes, size, path);
+	CLEANUP_CLOSE int fd = fuzz_file(bytes, size, path);
 	uint64_t one = analyse(path, 1);
 	assert(one == analyse(path, 2));
 	return 0;

@@ -3,8 +3,7 @@
 #include <assert.h>
 #include <string.h>
 #include "capture/btf.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

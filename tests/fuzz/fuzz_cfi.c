@@ -8,11 +8,10 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include "fuzz.h"
 #include "unwind/cfi_row.h"
 #include "unwind/expression.h"
 #include "unwind/row.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 #define SECTION_AT 0x1000
 #define HEADER_AT 0x800

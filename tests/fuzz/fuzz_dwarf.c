@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dwarf/dwarf.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+#include "fuzz.h"
 
 #define ADDRESSES_MAX 256
 

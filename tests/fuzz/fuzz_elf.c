@@ -6,9 +6,8 @@
 #include "elf/debugfile.h"
 #include "elf/plt.h"
 #include "elf/symtab.h"
+#include "fuzz.h"
 #include "symbol/table.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* Names no IFUNC, but uses the address. */
 static const char *name_of(void *arg, uint64_t vaddr)

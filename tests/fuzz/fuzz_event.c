@@ -4,8 +4,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "event/parse.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

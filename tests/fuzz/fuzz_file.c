@@ -5,30 +5,10 @@
  * what cannot be read is said.
  */
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <sprof/reader.h>
 #include "base/cleanup.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-/* A path that leads to the bytes. */
-static int file_of(const uint8_t *bytes, size_t size, char path[64])
-{
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-	assert(fd >= 0);
-	while (size) {
-		ssize_t written = write(fd, bytes, size);
-		assert(written > 0);
-		bytes += written;
-		size -= (size_t)written;
-	}
-	lseek(fd, 0, SEEK_SET);
-	snprintf(path, 64, "/proc/self/fd/%d", fd);
-	return fd;
-}
+#include "fuzz.h"
 
 /* Touches all that a record of the kinds with strings and arrays points to. */
 static size_t touch(const struct sp_record *record)
@@ -100,7 +80,7 @@ static size_t read_info(const struct sp_reader *reader)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	char path[64];
-	CLEANUP_CLOSE int fd = file_of(bytes, size, path);
+	CLEANUP_CLOSE int fd = fuzz_file(bytes, size, path);
 	struct sp_ctx *ctx;
 	struct sp_error *error = sp_ctx_new(&ctx);
 	assert(!error);

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "base/vec.h"
+#include "fuzz.h"
 #include "machine/live.h"
 #include "machine/machine.h"
 #include "machine/modules.h"
@@ -25,8 +26,6 @@
 #define QUERIES_MAX 4000
 
 #define need(condition) ((condition) ? (void)0 : abort())
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 DEFINE_CLEANUP(struct decoder *, decoder_free)
 

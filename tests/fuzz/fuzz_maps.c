@@ -2,9 +2,8 @@
 /* /proc/PID/maps. */
 #include <assert.h>
 #include <string.h>
+#include "fuzz.h"
 #include "proc/maps.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static size_t walk(const uint8_t *bytes, size_t size, enum maps_filter filter)
 {

@@ -2,9 +2,8 @@
 /* /tmp/perf-PID.map, which any process may write. */
 #include <assert.h>
 #include <string.h>
+#include "fuzz.h"
 #include "symbol/perfmap.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

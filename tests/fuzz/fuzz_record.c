@@ -10,11 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cursor.h"
+#include "fuzz.h"
 #include "record/decode.h"
 
 #define EVENTS_MAX 4
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static size_t read_events(struct cursor *cursor, struct sp_event *events, uint64_t *ids,
 			  bool *swap)

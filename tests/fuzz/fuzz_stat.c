@@ -3,10 +3,9 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include "fuzz.h"
 #include "proc/sysfs.h"
 #include "proc/tasks.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

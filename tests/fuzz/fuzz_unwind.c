@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "fuzz.h"
 #include "unwind/unwind.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 #define DUMP_SIZE 1024
 #define REGISTERS 24

@@ -34,7 +34,7 @@ tests_fuzz_fuzz_record_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_stat_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_unwind_LDADD = $(fuzz_ldadd)
 
-EXTRA_DIST += tests/fuzz/corpus
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzz.h
 if FUZZING
 noinst_PROGRAMS += $(FUZZERS)
 fuzz_ldadd = lib/libsprof-core.la $(FUZZING_LDFLAGS)

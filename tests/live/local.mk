@@ -8,5 +8,6 @@ dist_check_SCRIPTS += \
 	tests/live/test_stacks.sh \
 	tests/live/test_truth.sh \
 	tests/live/test_unwind.sh
+EXTRA_DIST += tests/live/tap.h
 check_PROGRAMS += tests/live/test_two_recorders
 tests_live_test_two_recorders_LDADD = lib/libsprof-core.la

@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,30 +14,10 @@
 #include "base/cleanup.h"
 #include "proc/sysfs.h"
 #include "ring/ring.h"
+#include "tap.h"
 
 #define CPU_LIMIT 64
 #define RING_SIZE ((size_t)64 << 10)
-
-static int case_count;
-
-__attribute__((format(printf, 2, 3))) static void result(bool passed, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	printf("%sok %d - ", passed ? "" : "not ", ++case_count);
-	vprintf(format, args);
-	printf("\n");
-	va_end(args);
-}
-
-/* The test cannot go on. */
-static void need(struct sp_error *error)
-{
-	if (!error)
-		return;
-	printf("Bail out! %s (%s)\n", sp_error_message(error), sp_error_remedy(error) ?: "");
-	exit(1);
-}
 
 struct recording {
 	struct event_plan *plan;
@@ -57,12 +36,12 @@ static void recording_init(struct recording *recording, const char *events, enum
 	CLEANUP(event_specs_deinit) struct event_specs specs = {0};
 	struct rights rights;
 	*recording = (struct recording){0};
-	need(sp_ctx_new(&ctx));
-	need(rights_read(ctx, &rights));
-	need(sysfs_cpus_online(ctx, &recording->cpus));
+	tap_need(sp_ctx_new(&ctx));
+	tap_need(rights_read(ctx, &rights));
+	tap_need(sysfs_cpus_online(ctx, &recording->cpus));
 	if (recording->cpus.count > CPU_LIMIT)
 		recording->cpus.count = CPU_LIMIT;
-	need(event_specs_parse(&specs, events));
+	tap_need(event_specs_parse(&specs, events));
 	struct event_request request = {
 		.specs = &specs,
 		.scope = scope,
@@ -71,13 +50,13 @@ static void recording_init(struct recording *recording, const char *events, enum
 		.inherit = true,
 		.clock_id = CLOCK_MONOTONIC,
 	};
-	need(event_plan_make(event_kernel_real(), &rights, &request, &recording->plan));
-	need(event_set_new(event_kernel_real(), recording->plan, recording->cpus.items,
-			   recording->cpus.count, &recording->set));
+	tap_need(event_plan_make(event_kernel_real(), &rights, &request, &recording->plan));
+	tap_need(event_set_new(event_kernel_real(), recording->plan, recording->cpus.items,
+			       recording->cpus.count, &recording->set));
 	for (size_t i = 0; i < recording->cpus.count; i++)
 		for (enum event_role role = 0; role < EVENT_ROLE_COUNT; role++)
-			need(ring_map(&recording->rings[i][role],
-				      event_set_ring_fd(recording->set, i, role), RING_SIZE));
+			tap_need(ring_map(&recording->rings[i][role],
+					  event_set_ring_fd(recording->set, i, role), RING_SIZE));
 }
 
 static void recording_deinit(struct recording *recording)
@@ -97,7 +76,7 @@ static void open_task(struct recording *recording, enum event_role role, int32_t
 	for (size_t i = 0; i < recording->cpus.count; i++)
 		recording->places[i] =
 			(struct event_place){.tid = tid, .cpu_index = (uint32_t)i, .last_cpu = -1};
-	need(event_set_open(recording->set, role, recording->places, recording->cpus.count));
+	tap_need(event_set_open(recording->set, role, recording->places, recording->cpus.count));
 }
 
 static uint64_t cpu_time_ns(void)
@@ -127,7 +106,7 @@ static void see(struct recording *recording, enum event_role role, struct seen *
 {
 	const struct sp_event *events;
 	size_t count;
-	need(event_set_events(recording->set, &events, &count));
+	tap_need(event_set_events(recording->set, &events, &count));
 	*seen = (struct seen){0};
 	for (size_t i = 0; i < recording->cpus.count; i++) {
 		struct ring *ring = &recording->rings[i][role];
@@ -157,19 +136,19 @@ static void samples_reach_the_ring(void)
 	open_task(&recording, EVENT_ROLE_SAMPLES, (int32_t)getpid());
 	work(300000000);
 	struct event_total total;
-	need(event_set_read(recording.set, 0, &total));
+	tap_need(event_set_read(recording.set, 0, &total));
 	uint64_t used = cpu_time_ns() - before;
 	struct seen seen, sideband;
 	see(&recording, EVENT_ROLE_SAMPLES, &seen);
 	see(&recording, EVENT_ROLE_SIDEBAND, &sideband);
-	result(seen.samples > 100 && seen.samples < 1000, "samples reach the holder's ring (%zu)",
-	       seen.samples);
-	result(!seen.foreign_ids, "samples have the ids of the set");
-	result(!sideband.samples, "no samples reach the side-band's ring");
-	result(total.value > used / 2 && total.value < used * 11 / 10,
-	       "the count is the CPU time (%llu of %llu ns)", (unsigned long long)total.value,
-	       (unsigned long long)used);
-	result(total.lost == 0, "nothing is lost");
+	tap_result(seen.samples > 100 && seen.samples < 1000, "samples reach the holder's ring (%zu)",
+		   seen.samples);
+	tap_result(!seen.foreign_ids, "samples have the ids of the set");
+	tap_result(!sideband.samples, "no samples reach the side-band's ring");
+	tap_result(total.value > used / 2 && total.value < used * 11 / 10,
+		   "the count is the CPU time (%llu of %llu ns)", (unsigned long long)total.value,
+		   (unsigned long long)used);
+	tap_result(total.lost == 0, "nothing is lost");
 }
 
 static void *work_in_thread(void *tid)
@@ -192,11 +171,11 @@ static void threads_are_followed(void)
 	pthread_create(&thread, NULL, work_in_thread, &tid);
 	pthread_join(thread, NULL);
 	see(&recording, EVENT_ROLE_SAMPLES, &seen);
-	result(seen.samples > 10 && seen.last_tid == tid, "a new thread is sampled (%zu)",
-	       seen.samples);
-	result(!seen.foreign_ids, "its samples have the ids of the set");
+	tap_result(seen.samples > 10 && seen.last_tid == tid, "a new thread is sampled (%zu)",
+		   seen.samples);
+	tap_result(!seen.foreign_ids, "its samples have the ids of the set");
 	see(&recording, EVENT_ROLE_SIDEBAND, &seen);
-	result(seen.forks == 1, "the side-band tells of it (%zu)", seen.forks);
+	tap_result(seen.forks == 1, "the side-band tells of it (%zu)", seen.forks);
 }
 
 static void nothing_before_the_start(void)
@@ -207,16 +186,16 @@ static void nothing_before_the_start(void)
 	struct seen seen;
 	work(20000000);
 	see(&recording, EVENT_ROLE_SAMPLES, &seen);
-	result(!seen.samples, "events that start later are silent");
-	need(event_set_enable(recording.set, EVENT_ROLE_SAMPLES));
+	tap_result(!seen.samples, "events that start later are silent");
+	tap_need(event_set_enable(recording.set, EVENT_ROLE_SAMPLES));
 	work(50000000);
 	see(&recording, EVENT_ROLE_SAMPLES, &seen);
-	result(seen.samples > 10, "until they are enabled (%zu)", seen.samples);
-	need(event_set_disable(recording.set, EVENT_ROLE_SAMPLES));
+	tap_result(seen.samples > 10, "until they are enabled (%zu)", seen.samples);
+	tap_need(event_set_disable(recording.set, EVENT_ROLE_SAMPLES));
 	see(&recording, EVENT_ROLE_SAMPLES, &seen);
 	work(20000000);
 	see(&recording, EVENT_ROLE_SAMPLES, &seen);
-	result(!seen.samples, "and silent when disabled again");
+	tap_result(!seen.samples, "and silent when disabled again");
 }
 
 /* Events of CPUs go into the rings of holders that are this thread's. */
@@ -225,7 +204,7 @@ static void whole_cpus(void)
 	RECORDING recording;
 	recording_init(&recording, "cpu-clock", EVENT_START_NOW, EVENT_SCOPE_CPUS_IF_ALLOWED);
 	if (!recording.plan->cpu_wide) {
-		printf("ok %d - whole CPUs # SKIP not allowed\n", ++case_count);
+		tap_skip("whole CPUs", "not allowed");
 		return;
 	}
 	open_task(&recording, EVENT_ROLE_SIDEBAND, -1);
@@ -238,10 +217,10 @@ static void whole_cpus(void)
 	}
 	waitpid(child, NULL, 0);
 	see(&recording, EVENT_ROLE_SAMPLES, &seen);
-	result(seen.samples > 100 && !seen.foreign_ids, "whole CPUs are sampled (%zu)",
-	       seen.samples);
+	tap_result(seen.samples > 100 && !seen.foreign_ids, "whole CPUs are sampled (%zu)",
+		   seen.samples);
 	see(&recording, EVENT_ROLE_SIDEBAND, &seen);
-	result(seen.forks >= 1, "and their side-band tells of processes (%zu)", seen.forks);
+	tap_result(seen.forks >= 1, "and their side-band tells of processes (%zu)", seen.forks);
 }
 
 static void places_of_tasks_that_are_gone(void)
@@ -258,35 +237,32 @@ static void places_of_tasks_that_are_gone(void)
 			.last_cpu = (int32_t)recording.cpus.items[i * 7 % recording.cpus.count],
 			.status = i == 3 ? EVENT_PLACE_GONE : EVENT_PLACE_NEW,
 		};
-	need(event_set_open(recording.set, EVENT_ROLE_SAMPLES, places, 20));
+	tap_need(event_set_open(recording.set, EVENT_ROLE_SAMPLES, places, 20));
 	bool right = true;
 	for (size_t i = 0; i < 20; i++)
 		right &=
 			places[i].status == (i % 2 && i != 3 ? EVENT_PLACE_OPEN : EVENT_PLACE_GONE);
-	result(right, "tasks that are gone are told apart");
+	tap_result(right, "tasks that are gone are told apart");
 	sched_getaffinity(0, sizeof(after), &after);
-	result(CPU_EQUAL(&before, &after), "the thread's affinity is restored");
+	tap_result(CPU_EQUAL(&before, &after), "the thread's affinity is restored");
 	const struct sp_event *events;
 	size_t count;
-	need(event_set_events(recording.set, &events, &count));
-	result(count == 2 && events[0].id_count == 9 && events[1].id_count == 0,
-	       "ids of what is open alone");
+	tap_need(event_set_events(recording.set, &events, &count));
+	tap_result(count == 2 && events[0].id_count == 9 && events[1].id_count == 0,
+		   "ids of what is open alone");
 }
 
 int main(void)
 {
 	struct event_support support;
 	int errnum = event_support_probe(event_kernel_real(), &support);
-	if (errnum) {
-		printf("1..0 # SKIP perf_event_open is refused: %s\n", strerror(errnum));
-		return 0;
-	}
+	if (errnum)
+		return tap_skip_all("perf_event_open is refused", errnum);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	samples_reach_the_ring();
 	threads_are_followed();
 	nothing_before_the_start();
 	whole_cpus();
 	places_of_tasks_that_are_gone();
-	printf("1..%d\n", case_count);
-	return 0;
+	return tap_end();
 }

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,34 +17,9 @@
 #include "base/cleanup.h"
 #include "capture/tracker.h"
 #include "record/decode.h"
+#include "tap.h"
 
 #define RING_SIZE ((size_t)64 << 10)
-
-static int case_count;
-
-__attribute__((format(printf, 2, 3))) static void result(bool passed, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	printf("%sok %d - ", passed ? "" : "not ", ++case_count);
-	vprintf(format, args);
-	printf("\n");
-	va_end(args);
-}
-
-static int skip_all(const char *why)
-{
-	printf("1..0 # SKIP %s: %s\n", why, strerror(errno));
-	return 0;
-}
-
-static void need(struct sp_error *error)
-{
-	if (!error)
-		return;
-	printf("Bail out! %s\n", sp_error_message(error));
-	exit(1);
-}
 
 static uint64_t now_ns(void)
 {
@@ -75,7 +49,7 @@ static bool recorder_init(struct recorder *recorder, int cpu)
 				    PERF_FLAG_FD_CLOEXEC);
 	if (recorder->fd < 0 || ioctl(recorder->fd, PERF_EVENT_IOC_ID, &recorder->id) < 0)
 		return false;
-	need(ring_map(&recorder->ring, recorder->fd, RING_SIZE));
+	tap_need(ring_map(&recorder->ring, recorder->fd, RING_SIZE));
 	if (!record_fields_make(recorder->attr.sample_type, &recorder->tracker.fields))
 		return false;
 	return true;
@@ -116,17 +90,17 @@ static void check_records(struct recorder *recorder, const char *which, uint64_t
 	struct decoder *decoder;
 	size_t programs = 0, wrong = 0, at = 0;
 	uint64_t end_ns = now_ns();
-	need(decoder_new(&layout, &decoder));
-	need(tracker_drain(&recorder->tracker, &recorder->ring, 1));
+	tap_need(decoder_new(&layout, &decoder));
+	tap_need(tracker_drain(&recorder->tracker, &recorder->ring, 1));
 	const struct record_buffer *kept = &recorder->tracker.kept;
 	while (at < kept->count) {
 		struct perf_event_header header;
 		struct sp_record record;
 		memcpy(&header, kept->items + at, sizeof(header));
 		struct raw_record raw = {header.type, header.misc, header.size, kept->items + at, at};
-		need(decoder_decode(decoder, &raw, &record));
+		tap_need(decoder_decode(decoder, &raw, &record));
 		struct record_buffer again = {0};
-		need(record_encode(&again, &record, &recorder->attr));
+		tap_need(record_encode(&again, &record, &recorder->attr));
 		wrong += record.id.id != recorder->id || record.id.time_ns < from_ns ||
 			 record.id.time_ns > end_ns || again.count != header.size ||
 			 memcmp(again.items, kept->items + at, again.count) != 0;
@@ -135,9 +109,9 @@ static void check_records(struct recorder *recorder, const char *which, uint64_t
 		at += header.size;
 	}
 	decoder_free(decoder);
-	result(programs > 0, "the %s recorder sees the programs (%zu records)", which, programs);
-	result(wrong == 0, "all of its records are whole and true (%zu are not)", wrong);
-	result(recorder->tracker.last_ns <= end_ns, "none is of a time to come");
+	tap_result(programs > 0, "the %s recorder sees the programs (%zu records)", which, programs);
+	tap_result(wrong == 0, "all of its records are whole and true (%zu are not)", wrong);
+	tap_result(recorder->tracker.last_ns <= end_ns, "none is of a time to come");
 }
 
 int main(void)
@@ -148,17 +122,16 @@ int main(void)
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu, &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus) < 0)
-		return skip_all("cannot stay on one CPU");
+		return tap_skip_all("cannot stay on one CPU", errno);
 	if (!recorder_init(&first, cpu) || !recorder_init(&second, cpu))
-		return skip_all("perf_event_open is refused");
+		return tap_skip_all("perf_event_open is refused", errno);
 	uint64_t from_ns = now_ns();
 	for (int i = 0; i < 10; i++)
 		if (!load_program())
-			return skip_all("bpf(2) is refused");
+			return tap_skip_all("bpf(2) is refused", errno);
 	check_records(&first, "first", from_ns);
 	check_records(&second, "second", from_ns);
-	printf("1..%d\n", case_count);
 	recorder_deinit(&first);
 	recorder_deinit(&second);
-	return 0;
+	return tap_end();
 }
