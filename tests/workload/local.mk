@@ -11,7 +11,7 @@ noinst_PROGRAMS += \
 	tests/workload/proportions \
 	tests/workload/storm \
 	tests/workload/threads
-EXTRA_DIST += tests/workload/clock.h tests/workload/thread.h
+EXTRA_DIST += tests/workload/clock.h tests/workload/lives.h tests/workload/thread.h
 # Made by tests and benchmarks themselves, in several ways: stacks/build.sh.
 EXTRA_DIST += \
 	tests/workload/stacks/bare.c \

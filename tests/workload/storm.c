@@ -10,32 +10,18 @@
  * tells what CPU time it used after the mark: "TID CPU_NS". A thread notes the
  * mark up to a step (about 20 us) late.
  */
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#include "clock.h"
-#include "thread.h"
-
-struct life {
-	struct life *next;
-	long tid;
-	uint64_t mark_cpu_ns, cpu_ns;
-	bool before_mark; /* ended before it */
-};
+#include "lives.h"
 
 static struct {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	struct life *lives;
-	unsigned int running, wanted;
+	unsigned int wanted;
 	bool chain;
 	uint64_t end_ns, after_ns, life_ns;
-} shared = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+} shared;
 
 static atomic_ullong mark_ns;
 
@@ -56,8 +42,7 @@ void *worker(void *argument);
 __attribute__((noinline)) void *worker(void *argument)
 {
 	(void)argument;
-	struct life *life = calloc(1, sizeof(*life));
-	life->tid = syscall(SYS_gettid);
+	struct life *life = life_begin();
 	bool marked = mark_ns;
 	uint64_t value = (uint64_t)life->tid;
 	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < shared.life_ns && !is_over()) {
@@ -71,14 +56,7 @@ __attribute__((noinline)) void *worker(void *argument)
 	if (shared.chain && !over)
 		thread_start(worker, NULL);
 	life->before_mark = !marked;
-	pthread_mutex_lock(&shared.lock);
-	life->next = shared.lives;
-	shared.lives = life;
-	if (!shared.chain || over)
-		shared.running--;
-	pthread_cond_signal(&shared.changed);
-	life->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + (value == 42);
-	pthread_mutex_unlock(&shared.lock);
+	life_end(life, value, shared.chain && !over);
 	return NULL;
 }
 
@@ -98,23 +76,20 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 
-	pthread_mutex_lock(&shared.lock);
+	pthread_mutex_lock(&lives.lock);
 	bool first = true;
-	while (!is_over() || shared.running) {
+	while (!is_over() || lives.running) {
 		bool more = !is_over() && (first || !shared.chain);
-		for (; more && shared.running < shared.wanted; shared.running++)
+		for (; more && lives.running < shared.wanted; lives.running++)
 			thread_start(worker, NULL);
 		first = false;
-		struct timespec soon;
-		clock_gettime(CLOCK_REALTIME, &soon);
-		soon.tv_sec++;
-		pthread_cond_timedwait(&shared.changed, &shared.lock, &soon);
+		lives_wait();
 	}
 	printf("mark %llu\n", mark_ns);
-	for (struct life *life = shared.lives; life; life = life->next)
+	for (struct life *life = lives.ended; life; life = life->next)
 		if (!life->before_mark)
 			printf("%ld %llu\n", life->tid,
 			       (unsigned long long)(life->cpu_ns - life->mark_cpu_ns));
-	pthread_mutex_unlock(&shared.lock);
+	pthread_mutex_unlock(&lives.lock);
 	return 0;
 }

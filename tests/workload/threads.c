@@ -8,41 +8,26 @@
  * thread there was, "TID CPU_NS", its CPU time by its own clock as its last act.
  * Each burns its time in worker(), which main never enters.
  */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#include "clock.h"
-#include "thread.h"
-
-struct life {
-	struct life *next;
-	long tid;
-	uint64_t cpu_ns;
-};
+#include "lives.h"
 
 static struct {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	struct life *lives;
-	unsigned int started, running;
-	unsigned int count;
+	unsigned int started, count;
 	uint64_t end_ns, life_ns;
-} shared = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+} shared;
 
 void *worker(void *argument);
 
 __attribute__((noinline)) void *worker(void *argument)
 {
 	(void)argument;
-	struct life *life = calloc(1, sizeof(*life));
-	life->tid = syscall(SYS_gettid);
-	pthread_mutex_lock(&shared.lock);
+	struct life *life = life_begin();
+	pthread_mutex_lock(&lives.lock);
 	if (++shared.started == shared.count)
-		pthread_cond_signal(&shared.changed);
-	shared.running++;
-	pthread_mutex_unlock(&shared.lock);
+		pthread_cond_signal(&lives.changed);
+	lives.running++;
+	pthread_mutex_unlock(&lives.lock);
 
 	uint64_t value = (uint64_t)life->tid;
 	bool over = false;
@@ -53,13 +38,7 @@ __attribute__((noinline)) void *worker(void *argument)
 	if (!over)
 		thread_start(worker, NULL);
 
-	pthread_mutex_lock(&shared.lock);
-	life->next = shared.lives;
-	shared.lives = life;
-	shared.running--;
-	pthread_cond_signal(&shared.changed);
-	life->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + (value == 42);
-	pthread_mutex_unlock(&shared.lock);
+	life_end(life, value, false);
 	return NULL;
 }
 
@@ -75,19 +54,16 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; i < shared.count; i++)
 		thread_start(worker, NULL);
 
-	pthread_mutex_lock(&shared.lock);
+	pthread_mutex_lock(&lives.lock);
 	while (shared.started < shared.count)
-		pthread_cond_wait(&shared.changed, &shared.lock);
+		pthread_cond_wait(&lives.changed, &lives.lock);
 	puts("ready");
 	fflush(stdout);
-	while (shared.running || clock_ns(CLOCK_MONOTONIC) < shared.end_ns) {
-		struct timespec soon;
-		clock_gettime(CLOCK_REALTIME, &soon);
-		soon.tv_sec++;
-		pthread_cond_timedwait(&shared.changed, &shared.lock, &soon);
+	while (lives.running || clock_ns(CLOCK_MONOTONIC) < shared.end_ns) {
+		lives_wait();
 	}
-	for (struct life *life = shared.lives; life; life = life->next)
+	for (struct life *life = lives.ended; life; life = life->next)
 		printf("%ld %llu\n", life->tid, (unsigned long long)life->cpu_ns);
-	pthread_mutex_unlock(&shared.lock);
+	pthread_mutex_unlock(&lives.lock);
 	return 0;
 }
