@@ -151,6 +151,7 @@ struct sp_capture_stacks {
 struct sp_capture_stats {
 	uint64_t samples;       /* written */
 	uint64_t unwritten;     /* taken, but the file could not be written: its error says why */
+	uint64_t shed;          /* taken, but left out: the file took too long to write */
 	uint64_t lost;          /* samples for which there was no room; on whole CPUs, of everyone */
 	uint64_t lost_own;      /* of these, probably of what is recorded */
 	uint64_t lost_sideband; /* records of mappings and tasks */

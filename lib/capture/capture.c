@@ -135,7 +135,9 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 		return error;
 	connect_parts(capture);
 	error = capture_start_unwinding(capture);
-	/* Not its workers, and not the command, which are there already. */
+	if (!error)
+		error = capture_start_writing(capture);
+	/* Not these threads, and not the command, which are there already. */
 	if (!error && (capture->realtime || capture->plan->samples[0].attr.sample_stack_user))
 		error = hurry_begin(&capture->hurry, capture->realtime);
 	if (error)
@@ -202,6 +204,7 @@ struct sp_error *sp_capture_start(struct sp_capture *capture)
 	struct sp_error *error = capture->workload.pid ? start_command(capture) : NULL;
 	if (error) {
 		/* A recording of nothing is not to take the place of the last one. */
+		sp_error_free(writing_end(capture->writing));
 		writer_free(take_ptr(capture->writer));
 		return error;
 	}
@@ -302,9 +305,17 @@ static struct sp_error *add_last_losses(struct sp_capture *capture)
 	return record_encode(&capture->extra, &record, &plan->samples[0].attr);
 }
 
+static struct sp_error *first_of(struct sp_error *error, struct sp_error *later)
+{
+	if (error)
+		sp_error_free(later);
+	return error ? error : later;
+}
+
 static struct sp_error *close_file(struct sp_capture *capture)
 {
-	struct sp_error *error = dsos_complete(&capture->dsos);
+	struct sp_error *error = writing_end(capture->writing);
+	struct sp_error *dsos_error = dsos_complete(&capture->dsos);
 	const struct writer_end end = {
 		.first_sample_ns = capture->filter.counts.first_ns,
 		.last_sample_ns = capture->filter.counts.last_ns,
@@ -313,9 +324,7 @@ static struct sp_error *close_file(struct sp_capture *capture)
 	};
 	struct sp_error *close_error = writer_close(capture->writer, &end);
 	capture->writer = NULL;
-	if (error)
-		sp_error_free(close_error);
-	return error ? error : close_error;
+	return first_of(first_of(error, dsos_error), close_error);
 }
 
 /* For reports after the next reboot. That it cannot be kept is no failure of the recording. */
@@ -336,11 +345,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		return NULL; /* it never began */
 	struct sp_error *error = capture_round(capture, false);
 	if (capture->unwinding) {
-		struct sp_error *wait_error = unwinding_wait(capture->unwinding);
-		if (error)
-			sp_error_free(wait_error);
-		else
-			error = wait_error;
+		error = first_of(error, unwinding_wait(capture->unwinding));
 		unwinding_counts(capture->unwinding, &capture->unwound);
 	}
 	if (!error)
@@ -349,14 +354,10 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		error = capture_say_end(capture);
 	if (!error)
 		error = capture_round(capture, true);
-	capture->file_bytes = writer_size(capture->writer);
-	capture->unwritten = writer_unwritten_samples(capture->writer);
-	struct sp_error *close_error = close_file(capture);
+	error = first_of(error, close_file(capture));
 	hurry_end(&capture->hurry);
 	keep_kernel_names(capture);
-	if (error)
-		sp_error_free(close_error);
-	return error ? error : close_error;
+	return error;
 }
 
 static void free_lists(struct sp_capture *capture)
@@ -395,6 +396,7 @@ void sp_capture_free(struct sp_capture *capture)
 	synth_free(capture->synth);
 	wide_close(&capture->wide);
 	unwinding_free(capture->unwinding);
+	writing_free(capture->writing);
 	writer_free(capture->writer);
 	batch_deinit(&capture->batch);
 	membership_deinit(&capture->membership);

@@ -32,7 +32,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/touch.c lib/capture/touch.h \
 	lib/capture/unwinding.c lib/capture/unwinding.h \
 	lib/capture/wide.c lib/capture/wide.h \
-	lib/capture/workload.c lib/capture/workload.h
+	lib/capture/workload.c lib/capture/workload.h \
+	lib/capture/writing.c lib/capture/writing.h
 check_PROGRAMS += \
 	tests/unit/test_coverage \
 	tests/unit/test_doubt \
@@ -44,7 +45,8 @@ check_PROGRAMS += \
 	tests/unit/test_pool \
 	tests/unit/test_tracker \
 	tests/unit/test_synth \
-	tests/unit/test_touch
+	tests/unit/test_touch \
+	tests/unit/test_writing
 tests_unit_test_dump_SOURCES = tests/unit/test_dump.c tests/unit/rings.h
 tests_unit_test_filter_SOURCES = tests/unit/test_filter.c tests/unit/rings.h
 tests_unit_test_tracker_SOURCES = tests/unit/test_tracker.c tests/unit/rings.h

@@ -17,10 +17,17 @@
 #include "capture/unwinding.h"
 #include "capture/wide.h"
 #include "capture/workload.h"
+#include "capture/writing.h"
 #include "event/set.h"
 #include "file/writer.h"
 #include "proc/sysfs.h"
 #include "proc/tasks.h"
+
+/*
+ * Of samples that wait to be written: 1.5 s of copies of 8 KB at 5,000 Hz, or minutes of
+ * call chains. Twice that with records that are no samples.
+ */
+#define CAPTURE_WRITING_MEMORY (64u << 20)
 
 /* Whose samples are wanted. */
 enum capture_target {
@@ -72,7 +79,8 @@ struct sp_capture {
 	struct synth *synth;
 	struct record_buffer synthesised; /* what `synth` appends to */
 
-	struct writer *writer;
+	struct writing *writing;        /* what `sink` hands on to */
+	struct writer *writer;          /* that one's, until it has ended */
 	struct sink sink;
 	struct batch batch;
 	struct record_buffer extra;     /* records of our own on their way to the file */
@@ -88,8 +96,6 @@ struct sp_capture {
 	uint64_t begin_ticks;           /* as task_stat's start_ticks: nobody was attached to before */
 	uint64_t lost_at_end;           /* samples, beyond what LOST records say */
 	uint64_t lost_helping;          /* of what those say: of events that only help */
-	uint64_t file_bytes;            /* of a file that is closed */
-	uint64_t unwritten; /* samples taken that are not in the file, when it is closed */
 	struct { VEC(char *); } notes;
 	size_t notes_written;
 };
@@ -130,6 +136,7 @@ struct sp_error *capture_map_rings(struct sp_capture *capture,
 				   const struct sp_capture_options *options) SP_MUST_CHECK;
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_start_writing(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_open_help(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct sp_capture_options *options) SP_MUST_CHECK;

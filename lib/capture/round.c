@@ -56,6 +56,22 @@ static struct sp_error *add_notes(struct sp_capture *capture)
 	return error;
 }
 
+/* Samples that were left out become records of losses, as the kernel has them. */
+static struct sp_error *add_shed(struct sp_capture *capture, bool last)
+{
+	struct writing_shed shed;
+	struct sp_error *error = NULL;
+	while (!error && writing_next_shed(capture->writing, last, &shed)) {
+		const struct sp_record record = {
+			.type = PERF_RECORD_LOST_SAMPLES,
+			.id = {.time_ns = capture_record_time_ns(capture), .id = shed.id},
+			.lost = {.lost = shed.samples},
+		};
+		error = record_encode(&capture->extra, &record, &capture->plan->samples[0].attr);
+	}
+	return error;
+}
+
 /* What is in `extra` goes out now. */
 static struct sp_error *flush_extra(struct sp_capture *capture)
 {
@@ -91,7 +107,7 @@ static struct sp_error *commit(struct sp_capture *capture)
 	if (!error)
 		error = flush_extra(capture);
 	if (!error)
-		error = writer_commit(capture->writer);
+		error = writing_commit(capture->writing);
 	capture->dirty = !marked;
 	capture->commit_ns = capture_now_ns();
 	return error;
@@ -215,9 +231,12 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 		return error;
 	capture->round_ns = now_ns;
 	error = add_notes(capture);
+	if (!error)
+		error = add_shed(capture, last);
 	capture->dirty |= capture->extra.count != 0;
 	if (!error && capture->dirty &&
 	    (last || capture_now_ns() - capture->commit_ns >= COMMIT_NS))
 		error = commit(capture);
+	writing_poke(capture->writing);
 	return error;
 }

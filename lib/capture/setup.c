@@ -347,7 +347,7 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 static struct sp_error *write_spans(void *arg, struct iovec *spans, int count)
 {
 	struct sp_capture *capture = arg;
-	return writer_write(capture->writer, spans, count);
+	return writing_write(capture->writing, spans, count);
 }
 
 static struct sp_error *take_dump(void *arg, const struct ring *ring, uint64_t position,
@@ -372,6 +372,15 @@ struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 	};
 	capture->filter.taker = (struct sample_taker){take_dump, capture, &capture->wide.ids};
 	return unwinding_new(&options, &capture->unwinding);
+}
+
+struct sp_error *capture_start_writing(struct sp_capture *capture)
+{
+	const struct writing_options options = {
+		.memory_bytes = CAPTURE_WRITING_MEMORY,
+		.sample_id_at = capture->filter.fields.sample_id,
+	};
+	return writing_new(&options, &capture->writing);
 }
 
 /* Of running tasks, whose events are opened one by one, there is no help. */
@@ -433,6 +442,8 @@ struct sp_error *capture_open_file(struct sp_capture *capture,
 	capture->sink = (struct sink){write_spans, capture};
 	if (!error)
 		error = batch_init(&capture->batch, &capture->sink);
+	if (!error)
+		writing_begin(capture->writing, capture->writer);
 	capture->batch.copy_all = capture->unwinding;
 	return error;
 }

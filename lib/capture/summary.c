@@ -49,27 +49,34 @@ static uint64_t lost_own(const struct sp_capture *capture, uint64_t lost, uint64
 	return (uint64_t)(counts->lost_own * counting + at_end + 0.5);
 }
 
+/* What the samples that were written stand for. */
+static uint64_t written_weight(const struct filter_counts *counts, uint64_t shed)
+{
+	double share = counts->samples ? 1 - (double)shed / (double)counts->samples : 1;
+	return (uint64_t)((double)counts->weight * share);
+}
+
 struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 {
 	const struct filter_counts *counts = &capture->filter.counts;
 	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
 	uint64_t lost = counts->lost - capture->lost_helping + capture->lost_at_end;
 	uint64_t used = used_ns(capture);
-	uint64_t unwritten = capture->writer ? writer_unwritten_samples(capture->writer)
-					     : capture->unwritten;
+	const struct writing_counts written = writing_counts(capture->writing);
 	return (struct sp_capture_stats){
-		.samples = counts->samples - unwritten,
-		.unwritten = unwritten,
+		.samples = counts->samples - written.unwritten - written.shed,
+		.unwritten = written.unwritten,
+		.shed = written.shed,
 		.lost = lost,
 		.lost_own = lost_own(capture, lost, used),
 		.lost_sideband = capture->tracker.counts.lost,
 		.throttled = counts->throttled,
 		.unattributed = counts->ended,
-		.file_bytes = capture->writer ? writer_size(capture->writer) : capture->file_bytes,
+		.file_bytes = written.file_bytes,
 		.ring_bytes = capture->rings ? sample_rings(capture)->size : 0,
 		.duration_ns = end_ns - capture->begin_ns,
 		.used_ns = used,
-		.sampled_ns = used ? counts->weight : 0,
+		.sampled_ns = used ? written_weight(counts, written.shed) : 0,
 		.cpu_wide = capture->plan->cpu_wide,
 		.stacks = capture->unwound.stacks,
 	};
@@ -109,6 +116,8 @@ static const char *why_uncovered(const struct sp_capture_stats *stats)
 {
 	if (stats->lost_sideband)
 		return "records of new processes were lost, and with them who they are";
+	if (stats->shed)
+		return "samples were left out";
 	if (stats->lost_own)
 		return "samples were lost";
 	if (stats->cpu_wide)
@@ -213,6 +222,24 @@ static struct sp_error *say_unwound(struct sp_capture *capture)
 	return error ? error : say_shortened(capture);
 }
 
+static struct sp_error *say_shed(struct sp_capture *capture)
+{
+	const struct writing_counts counts = writing_counts(capture->writing);
+	struct sp_error *error = NULL;
+	if (counts.shed)
+		error = capture_note(capture, "%llu of %llu samples were left out: writing took so long "
+				     "that %u MB waited for it (a faster disk by -o, or fewer "
+				     "samples by -F)",
+				     (unsigned long long)counts.shed,
+				     (unsigned long long)capture->filter.counts.samples,
+				     CAPTURE_WRITING_MEMORY >> 20);
+	if (!error && counts.waits)
+		error = capture_note(capture, "the recorder stood still %llu times: writing took so long "
+				     "that %u MB waited for it (a faster disk by -o)",
+				     (unsigned long long)counts.waits, CAPTURE_WRITING_MEMORY >> 19);
+	return error;
+}
+
 /* What is said only at the end, for those who read the file. */
 struct sp_error *capture_say_end(struct sp_capture *capture)
 {
@@ -220,6 +247,8 @@ struct sp_error *capture_say_end(struct sp_capture *capture)
 	const struct sp_capture_stats stats = sp_capture_stats(capture);
 	if (!error)
 		error = say_unwound(capture);
+	if (!error)
+		error = say_shed(capture);
 	if (!error && capture->lost_helping)
 		error = capture_note(capture, "of the %llu samples that records of losses tell of, %llu were "
 				     "larger copies, which only help to repair stacks",

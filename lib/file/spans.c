@@ -98,65 +98,67 @@ int spans_write(int fd, int64_t offset, const struct iovec *spans, int count, ui
 	return errnum;
 }
 
-/* Where in the spans a walk is. */
-struct place {
-	int span;
-	size_t at;
-};
-
-/* Moves on by `size` bytes, which must be there, and copies them if `to` is not NULL. */
-static struct place place_move(const struct iovec *spans, struct place place, void *to, size_t size)
+void spans_take(struct spans_place *place, void *to, size_t size)
 {
 	while (size) {
-		size_t length = spans[place.span].iov_len - place.at;
+		const struct iovec *span = &place->spans[place->span];
+		size_t length = span->iov_len - place->at;
 		if (length > size)
 			length = size;
-		if (to) {
-			memcpy(to, (char *)spans[place.span].iov_base + place.at, length);
+		if (to && length) {
+			memcpy(to, (char *)span->iov_base + place->at, length);
 			to = (char *)to + length;
 		}
 		size -= length;
-		place.at += length;
-		if (place.at == spans[place.span].iov_len)
-			place = (struct place){.span = place.span + 1};
+		place->at += length;
+		if (place->at == span->iov_len) {
+			place->span++;
+			place->at = 0;
+		}
 	}
-	return place;
 }
 
 void spans_copy(const struct iovec *spans, void *to, size_t size)
 {
-	place_move(spans, (struct place){0}, to, size);
+	struct spans_place place = {.spans = spans};
+	spans_take(&place, to, size);
 }
 
-/* Walks the records of the first `size` bytes; where the last whole one ends. */
-static uint64_t walk(const struct iovec *spans, int count, uint64_t size, uint64_t count_from,
-		     uint32_t type, uint64_t *counted)
+/* Walks the records of the next `size` bytes; where the last whole one ends. */
+static uint64_t walk(struct spans_place place, uint64_t size, uint64_t count_from, uint32_t type,
+		     uint64_t *counted)
 {
 	struct perf_event_header header;
-	struct place place = {0};
-	uint64_t whole = 0, all = spans_size(spans, count);
-	if (size > all)
-		size = all;
+	uint64_t whole = 0;
 	while (size - whole >= sizeof(header)) {
-		place_move(spans, place, &header, sizeof(header));
+		struct spans_place next = place;
+		spans_take(&next, &header, sizeof(header));
 		if (header.size < sizeof(header) || header.size > size - whole)
 			break;
 		*counted += whole >= count_from && header.type == type;
-		place = place_move(spans, place, NULL, header.size);
+		spans_take(&place, NULL, header.size);
 		whole += header.size;
 	}
 	return whole;
 }
 
-uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size)
+uint64_t spans_whole_at(const struct spans_place *place, uint64_t size)
 {
 	uint64_t counted = 0;
-	return walk(spans, count, size, 0, 0, &counted);
+	return walk(*place, size, 0, 0, &counted);
+}
+
+uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size)
+{
+	const struct spans_place place = {.spans = spans};
+	uint64_t all = spans_size(spans, count);
+	return spans_whole_at(&place, size < all ? size : all);
 }
 
 uint64_t spans_count_records(const struct iovec *spans, int count, uint64_t skip, uint32_t type)
 {
+	const struct spans_place place = {.spans = spans};
 	uint64_t counted = 0;
-	walk(spans, count, UINT64_MAX, skip, type, &counted);
+	walk(place, spans_size(spans, count), skip, type, &counted);
 	return counted;
 }

@@ -22,6 +22,18 @@ int spans_write(int fd, int64_t offset, const struct iovec *spans, int count, ui
 /* Copies the first `size` bytes, which must be there. */
 void spans_copy(const struct iovec *spans, void *to, size_t size);
 
+/* Where in the spans one is; of the beginning all but `spans` is 0. */
+struct spans_place {
+	const struct iovec *spans;
+	size_t span, at;
+};
+
+/* Copies the next `size` bytes, which must be there, and moves on; to NULL: only that. */
+void spans_take(struct spans_place *place, void *to, size_t size);
+
+/* How many of the next `size` bytes, which must be there, are whole records. */
+uint64_t spans_whole_at(const struct spans_place *place, uint64_t size);
+
 /* How many of the first `size` bytes of the spans are whole records. */
 uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size);
 

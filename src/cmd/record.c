@@ -468,7 +468,8 @@ static void say_summary(const struct session *session)
 	say_stacks(&stats.stacks);
 	diag_say("%llu samples, %llu lost, %s in %s; %.3f s, of which recording took %.1f ms of CPU time "
 		 "(%.2f %%)",
-		 (unsigned long long)stats.samples, (unsigned long long)stats.lost_own, size,
+		 (unsigned long long)stats.samples,
+		 (unsigned long long)(stats.lost_own + stats.shed), size,
 		 strcmp(path, "-") ? path : "standard output", seconds, 1000 * own,
 		 seconds > 0 ? 100 * own / seconds : 0.0);
 }

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Chunks stand in a circle:
+ *
+ *	written ... submitted, and behind them the one that is open
+ *
+ * The open one is submitted when it is full, and to be committed while the thread has
+ * little else to do: so a slow disk's queue holds chunks that are full, and a fast one's
+ * thread is woken no more often than the file is committed.
+ */
+#include "capture/writing.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "file/spans.h"
+
+/* A write worth a thread's waking, and larger than any record. */
+#define CHUNK_BYTES ((size_t)256 << 10)
+
+/* Chunks that are kept for the next. */
+#define SPARE_MAX 8
+
+/* With so many submitted, one that is not full can wait. */
+#define BACKLOG 2
+
+struct writing_chunk {
+	size_t used;
+	bool commit; /* when it is written */
+	uint8_t bytes[CHUNK_BYTES];
+};
+
+struct writing {
+	uint32_t sample_id_at;
+	pthread_t thread;
+	bool has_thread;
+	struct writing_chunk *open; /* being filled; NULL: none */
+	uint64_t limit;             /* chunks, as long as samples are taken; of others twice that */
+	struct u64map shed_index;   /* event id -> index in `shed` */
+	struct { VEC(struct writing_shed); } shed;
+	size_t shed_told;           /* of these, since the last time */
+	uint64_t shed_samples, waits;
+
+	pthread_mutex_t lock;       /* of all below */
+	pthread_cond_t more, less;
+	struct writer *writer;      /* the thread's, once it is set */
+	struct writing_chunk **circle; /* 2 * limit of them */
+	uint64_t submitted, written;   /* counted; places are modulo 2 * limit */
+	struct writing_chunk *spare[SPARE_MAX];
+	size_t spare_count;
+	struct sp_error *error;     /* atomic; not told yet */
+	uint64_t file_bytes, queued_bytes, unwritten;
+	bool over;                  /* the thread is to end */
+	bool at_once;               /* whatever is left */
+};
+
+DEFINE_CLEANUP(struct writing *, writing_free)
+
+/* -- The thread ------------------------------------------------------------ */
+
+static struct sp_error *put(struct writer *writer, const struct writing_chunk *chunk)
+{
+	struct iovec span = {(void *)(uintptr_t)chunk->bytes, chunk->used};
+	struct sp_error *error = chunk->used ? writer_write(writer, &span, 1) : NULL;
+	return !error && chunk->commit ? writer_commit(writer) : error;
+}
+
+/* The chunk is done with; the lock is held. */
+static void see_written(struct writing *writing, struct writing_chunk *chunk,
+			struct sp_error *error)
+{
+	writing->written++;
+	writing->queued_bytes -= chunk->used;
+	writing->file_bytes = writer_size(writing->writer);
+	writing->unwritten = writer_unwritten_samples(writing->writer);
+	if (writing->error)
+		sp_error_free(error);
+	else
+		__atomic_store_n(&writing->error, error, __ATOMIC_RELAXED);
+	if (writing->spare_count < SPARE_MAX)
+		writing->spare[writing->spare_count++] = chunk;
+	else
+		free(chunk);
+	pthread_cond_signal(&writing->less);
+}
+
+static void *work(void *arg)
+{
+	struct writing *writing = arg;
+	pthread_mutex_lock(&writing->lock);
+	for (;;) {
+		while (!writing->over && (!writing->writer || writing->written == writing->submitted))
+			pthread_cond_wait(&writing->more, &writing->lock);
+		if (writing->over && (writing->at_once || writing->written == writing->submitted))
+			break;
+		struct writing_chunk *chunk =
+			writing->circle[writing->written % (2 * writing->limit)];
+		pthread_mutex_unlock(&writing->lock);
+		struct sp_error *error = put(writing->writer, chunk);
+		pthread_mutex_lock(&writing->lock);
+		see_written(writing, chunk, error);
+	}
+	pthread_mutex_unlock(&writing->lock);
+	return NULL;
+}
+
+static struct sp_error *start_thread(struct writing *writing)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int errnum = pthread_create(&writing->thread, NULL, work, writing);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	writing->has_thread = !errnum;
+	return errnum ? error_os(errnum, "cannot make a thread") : NULL;
+}
+
+static void end_thread(struct writing *writing, bool at_once)
+{
+	if (!writing->has_thread)
+		return;
+	pthread_mutex_lock(&writing->lock);
+	writing->over = true;
+	writing->at_once = at_once;
+	pthread_cond_signal(&writing->more);
+	pthread_mutex_unlock(&writing->lock);
+	pthread_join(writing->thread, NULL);
+	writing->has_thread = false;
+}
+
+/* -- The queue ------------------------------------------------------------- */
+
+struct sp_error *writing_new(const struct writing_options *options, struct writing **ret)
+{
+	struct writing *made = calloc(1, sizeof(*made));
+	if (!made)
+		return error_no_memory();
+	pthread_mutex_init(&made->lock, NULL);
+	pthread_cond_init(&made->more, NULL);
+	pthread_cond_init(&made->less, NULL);
+	CLEANUP(cleanup_writing_free) struct writing *writing = made;
+	writing->sample_id_at = options->sample_id_at;
+	writing->limit = options->memory_bytes / CHUNK_BYTES;
+	if (writing->limit < BACKLOG + 1)
+		writing->limit = BACKLOG + 1;
+	writing->circle = calloc(2 * writing->limit, sizeof(*writing->circle));
+	if (!writing->circle)
+		return error_no_memory();
+	struct sp_error *error = start_thread(writing);
+	if (!error)
+		*ret = take_ptr(writing);
+	return error;
+}
+
+void writing_free(struct writing *writing)
+{
+	if (!writing)
+		return;
+	end_thread(writing, true);
+	for (; writing->written < writing->submitted; writing->written++)
+		free(writing->circle[writing->written % (2 * writing->limit)]);
+	for (size_t i = 0; i < writing->spare_count; i++)
+		free(writing->spare[i]);
+	free(writing->open);
+	free(writing->circle);
+	vec_deinit(&writing->shed);
+	u64map_deinit(&writing->shed_index);
+	sp_error_free(writing->error);
+	pthread_cond_destroy(&writing->more);
+	pthread_cond_destroy(&writing->less);
+	pthread_mutex_destroy(&writing->lock);
+	free(writing);
+}
+
+void writing_begin(struct writing *writing, struct writer *writer)
+{
+	pthread_mutex_lock(&writing->lock);
+	writing->writer = writer;
+	writing->file_bytes = writer_size(writer);
+	pthread_cond_signal(&writing->more);
+	pthread_mutex_unlock(&writing->lock);
+}
+
+/* What the thread has met since this was last asked. */
+static struct sp_error *take_error(struct writing *writing)
+{
+	if (!__atomic_load_n(&writing->error, __ATOMIC_RELAXED))
+		return NULL;
+	pthread_mutex_lock(&writing->lock);
+	struct sp_error *error = writing->error;
+	__atomic_store_n(&writing->error, NULL, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&writing->lock);
+	return error;
+}
+
+/* How many chunks are submitted and not written. */
+static uint64_t backlog(struct writing *writing)
+{
+	pthread_mutex_lock(&writing->lock);
+	uint64_t count = writing->submitted - writing->written;
+	pthread_mutex_unlock(&writing->lock);
+	return count;
+}
+
+/* Where the circle is full, this waits. */
+static void submit(struct writing *writing)
+{
+	pthread_mutex_lock(&writing->lock);
+	bool full = writing->submitted - writing->written == 2 * writing->limit;
+	writing->waits += full;
+	while (writing->submitted - writing->written == 2 * writing->limit)
+		pthread_cond_wait(&writing->less, &writing->lock);
+	writing->queued_bytes += writing->open->used;
+	writing->circle[writing->submitted++ % (2 * writing->limit)] = take_ptr(writing->open);
+	pthread_cond_signal(&writing->more);
+	pthread_mutex_unlock(&writing->lock);
+}
+
+/* A chunk with `size` bytes of room, or none at all of them; false when out of memory. */
+static bool make_room(struct writing *writing, size_t size)
+{
+	if (writing->open && CHUNK_BYTES - writing->open->used < size)
+		submit(writing);
+	if (writing->open)
+		return true;
+	pthread_mutex_lock(&writing->lock);
+	if (writing->spare_count)
+		writing->open = writing->spare[--writing->spare_count];
+	pthread_mutex_unlock(&writing->lock);
+	if (!writing->open)
+		writing->open = malloc(sizeof(*writing->open));
+	if (!writing->open)
+		return false;
+	writing->open->used = 0;
+	writing->open->commit = false;
+	return true;
+}
+
+/* How many bytes of samples there is room for. */
+static uint64_t room(struct writing *writing)
+{
+	uint64_t chunks = backlog(writing) + (writing->open != NULL);
+	uint64_t open = writing->open ? CHUNK_BYTES - writing->open->used : 0;
+	return chunks > writing->limit ? 0 : (writing->limit - chunks) * CHUNK_BYTES + open;
+}
+
+/* All of it, be there room or not. */
+static bool take_all(struct writing *writing, struct spans_place *place, uint64_t size)
+{
+	while (size) {
+		/* As many whole records as fit; for one that does not, there is a new chunk. */
+		uint64_t left = writing->open ? CHUNK_BYTES - writing->open->used : CHUNK_BYTES;
+		uint64_t fitting = size <= left ? size : spans_whole_at(place, left);
+		if (!fitting && left == CHUNK_BYTES)
+			fitting = left; /* no records at all: the file's reader will say so */
+		if (!make_room(writing, fitting ? fitting : CHUNK_BYTES))
+			return false;
+		spans_take(place, writing->open->bytes + writing->open->used, fitting);
+		writing->open->used += fitting;
+		size -= fitting;
+	}
+	return true;
+}
+
+/* A sample is left out. */
+static bool shed(struct writing *writing, struct spans_place *place,
+		 const struct perf_event_header *header)
+{
+	bool added;
+	struct spans_place at = *place;
+	uint64_t id = 0;
+	if (header->size >= writing->sample_id_at + sizeof(id)) {
+		spans_take(&at, NULL, writing->sample_id_at);
+		spans_take(&at, &id, sizeof(id));
+	}
+	spans_take(place, NULL, header->size);
+	writing->shed_samples++;
+	if (!vec_reserve(&writing->shed, writing->shed.count + 1))
+		return false;
+	const uint32_t *index = u64map_put(&writing->shed_index, id, (uint32_t)writing->shed.count,
+					   &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(&writing->shed) = (struct writing_shed){.id = id};
+	writing->shed.items[*index].samples++;
+	return true;
+}
+
+/* Record by record: there is not room for all. */
+static bool take_some(struct writing *writing, struct spans_place *place, uint64_t size)
+{
+	uint64_t left = room(writing);
+	while (size) {
+		struct perf_event_header header;
+		struct spans_place at = *place;
+		spans_take(&at, &header, sizeof(header));
+		if (header.size < sizeof(header) || header.size > size)
+			return take_all(writing, place, size);
+		bool sample = header.type == PERF_RECORD_SAMPLE;
+		bool good = sample && header.size > left ? shed(writing, place, &header)
+							 : take_all(writing, place, header.size);
+		if (!good)
+			return false;
+		size -= header.size;
+		left = left > header.size ? left - header.size : 0;
+	}
+	return true;
+}
+
+struct sp_error *writing_write(struct writing *writing, const struct iovec *spans, int count)
+{
+	struct spans_place place = {.spans = spans};
+	uint64_t size = spans_size(spans, count);
+	writing_poke(writing);
+	bool good = size <= room(writing) ? take_all(writing, &place, size)
+					  : take_some(writing, &place, size);
+	struct sp_error *error = take_error(writing);
+	if (good || error)
+		return error;
+	return error_no_memory();
+}
+
+void writing_poke(struct writing *writing)
+{
+	if (writing->open && writing->open->commit && backlog(writing) < BACKLOG)
+		submit(writing);
+}
+
+struct sp_error *writing_commit(struct writing *writing)
+{
+	if (!make_room(writing, 0))
+		return error_no_memory();
+	writing->open->commit = true;
+	writing_poke(writing);
+	return take_error(writing);
+}
+
+struct sp_error *writing_end(struct writing *writing)
+{
+	if (!writing->writer)
+		return NULL;
+	if (writing->open)
+		submit(writing);
+	end_thread(writing, false);
+	return take_error(writing);
+}
+
+/* -- What became of it ----------------------------------------------------- */
+
+struct writing_counts writing_counts(const struct writing *writing)
+{
+	struct writing *unlocked = (struct writing *)(uintptr_t)writing;
+	pthread_mutex_lock(&unlocked->lock);
+	struct writing_counts counts = {
+		.file_bytes = writing->file_bytes + writing->queued_bytes,
+		.unwritten = writing->unwritten,
+		.shed = writing->shed_samples,
+		.waits = writing->waits,
+	};
+	pthread_mutex_unlock(&unlocked->lock);
+	counts.file_bytes += writing->open ? writing->open->used : 0;
+	return counts;
+}
+
+bool writing_next_shed(struct writing *writing, bool last, struct writing_shed *ret)
+{
+	if (!writing->shed.count || (!last && !room(writing)))
+		return false;
+	for (; writing->shed_told < writing->shed.count; writing->shed_told++) {
+		struct writing_shed *shed = &writing->shed.items[writing->shed_told];
+		if (!shed->samples)
+			continue;
+		*ret = *shed;
+		shed->samples = 0;
+		return true;
+	}
+	writing->shed_told = 0;
+	return false;
+}

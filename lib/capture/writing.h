@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The file is written by a thread of its own, so that a disk, or the reader of a pipe, that
+ * takes its time is not what the drain waits for. What is to be written is copied, and stands
+ * in a queue of bounded size. When that is full, SAMPLE records are left out, the newest
+ * first, and counted by their events; records of mappings, tasks, losses and marks are kept,
+ * since samples that are written already need them. Only where these alone have filled as
+ * much again does the drain wait after all, and the kernel counts what is lost.
+ *
+ * All functions are the drain's.
+ */
+#ifndef CAPTURE_WRITING_H
+#define CAPTURE_WRITING_H
+
+#include "base/error.h"
+#include "file/writer.h"
+
+struct writing;
+
+struct writing_options {
+	size_t memory_bytes;   /* of what waits; for records that are no samples, twice that */
+	uint32_t sample_id_at; /* where in a SAMPLE the id of its event is */
+};
+
+/* The thread is made here, as this one is scheduled now. It takes no signals. */
+struct sp_error *writing_new(const struct writing_options *options,
+			     struct writing **ret) SP_MUST_CHECK;
+
+/* What is not written stays so; waits for one write that has begun. NULL is allowed. */
+void writing_free(struct writing *writing);
+
+/* From here on the writer is the thread's, but for writer_keep(). To be called once. */
+void writing_begin(struct writing *writing, struct writer *writer);
+
+/*
+ * Takes whole records, as writer_write() does; they are copied. What fails in the thread is an
+ * error of a later call, but all is taken in any case. After a failure each call may fail so.
+ */
+struct sp_error *writing_write(struct writing *writing, const struct iovec *spans,
+			       int count) SP_MUST_CHECK;
+
+/* What was taken so far is part of the file as soon as the thread has written it. */
+struct sp_error *writing_commit(struct writing *writing) SP_MUST_CHECK;
+
+/* To be called now and then: what waits for the thread's next turn may get it. */
+void writing_poke(struct writing *writing);
+
+/*
+ * Waits until all is written and committed, and ends the thread: the writer is the caller's
+ * again, also when this fails. Without a writing_begin() it does nothing.
+ */
+struct sp_error *writing_end(struct writing *writing) SP_MUST_CHECK;
+
+struct writing_counts {
+	uint64_t file_bytes; /* writer_size(), and what waits to be written */
+	uint64_t unwritten;  /* samples, after a failure */
+	uint64_t shed;       /* samples that were left out, since the queue was full */
+	uint64_t waits;      /* times that the drain had to wait */
+};
+struct writing_counts writing_counts(const struct writing *writing);
+
+/* Samples of one event that were left out and not yet told of. */
+struct writing_shed {
+	uint64_t id, samples;
+};
+
+/*
+ * The next event with any, which then has none; false when there are no more, or when it is
+ * too early to tell, as the queue is still full (unless `last`).
+ */
+bool writing_next_shed(struct writing *writing, bool last, struct writing_shed *ret);
+
+#endif

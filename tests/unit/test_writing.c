@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A queue before the file: what comes out, what does not, and who waits for whom. */
+#include "capture/writing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/io.h"
+#include "base/vec.h"
+#include "file/format.h"
+#include "files.h"
+#include "recording.h"
+
+#define MEMORY ((size_t)1 << 20)
+#define ID_AT 8 /* PERF_SAMPLE_IDENTIFIER comes first */
+
+/* What is in a recording, by its bytes. */
+struct found {
+	size_t samples, comms, bytes;
+	uint64_t last_ns;
+};
+
+static void see_records(const uint8_t *bytes, size_t size, struct found *found)
+{
+	struct perf_event_header header;
+	size_t at = 0;
+	for (; at + sizeof(header) <= size; at += header.size) {
+		memcpy(&header, bytes + at, sizeof(header));
+		if (header.size < sizeof(header) || header.size > size - at)
+			ck_abort_msg("a record of size %u at %zu", header.size, at);
+		found->comms += header.type == PERF_RECORD_COMM;
+		if (header.type != PERF_RECORD_SAMPLE)
+			continue;
+		uint64_t time_ns;
+		memcpy(&time_ns, bytes + at + 32, sizeof(time_ns));
+		if (time_ns <= found->last_ns)
+			ck_abort_msg("sample %zu is out of order", found->samples);
+		found->last_ns = time_ns;
+		found->samples++;
+	}
+	ck_assert_uint_eq(at, size);
+}
+
+static struct found found_in_file(const char *path)
+{
+	struct found found = {0};
+	struct file_header header;
+	char *bytes;
+	size_t size;
+	ck_assert_int_eq(io_read_file(path, &bytes, &size), 0);
+	memcpy(&header, bytes, sizeof(header));
+	ck_assert_uint_le(header.data.offset + header.data.size, size);
+	see_records((uint8_t *)bytes + header.data.offset, header.data.size, &found);
+	found.bytes = size;
+	free(bytes);
+	return found;
+}
+
+/* A pipe whose reader takes its time. */
+struct reader {
+	const char *path;
+	int fd;
+	pthread_t thread;
+	useconds_t wait_us;
+	struct { VEC(uint8_t); } bytes;
+};
+
+static void *read_all(void *arg)
+{
+	struct reader *reader = arg;
+	usleep(reader->wait_us);
+	fcntl(reader->fd, F_SETFL, 0);
+	for (;;) {
+		if (!vec_reserve(&reader->bytes, reader->bytes.count + 65536))
+			return NULL;
+		ssize_t size = read(reader->fd, reader->bytes.items + reader->bytes.count, 65536);
+		if (size <= 0)
+			return NULL;
+		reader->bytes.count += (size_t)size;
+	}
+}
+
+static struct writer *open_pipe(struct reader *reader)
+{
+	*reader = (struct reader){.path = files_path("fifo")};
+	ck_assert_int_eq(mkfifo(reader->path, 0600), 0);
+	reader->fd = open(reader->path, O_RDONLY | O_NONBLOCK);
+	ck_assert_int_ge(reader->fd, 0);
+	return recording_open(reader->path);
+}
+
+static void begin_reading(struct reader *reader, useconds_t wait_us)
+{
+	reader->wait_us = wait_us;
+	ck_assert_int_eq(pthread_create(&reader->thread, NULL, read_all, reader), 0);
+}
+
+static struct found end_reading(struct reader *reader)
+{
+	struct found found = {0};
+	pthread_join(reader->thread, NULL);
+	close(reader->fd);
+	ck_assert_uint_gt(reader->bytes.count, sizeof(struct perf_event_header) * 2);
+	see_records(reader->bytes.items + 16, reader->bytes.count - 16, &found);
+	vec_deinit(&reader->bytes);
+	return found;
+}
+
+static struct writing *writing_or_fail(struct writer *writer)
+{
+	const struct writing_options options = {.memory_bytes = MEMORY, .sample_id_at = ID_AT};
+	struct writing *writing;
+	ok_or_fail(writing_new(&options, &writing));
+	writing_begin(writing, writer);
+	return writing;
+}
+
+static struct sp_error *hand_over(struct writing *writing, struct record_buffer *buffer)
+{
+	/* In two pieces, of which the first ends within a record. */
+	size_t first = buffer->count / 2 / 8 * 8;
+	struct iovec spans[] = {{buffer->items, first},
+				{buffer->items + first, buffer->count - first}};
+	buffer->count = 0;
+	return writing_write(writing, spans, 2);
+}
+
+static void put_comm(struct record_buffer *buffer)
+{
+	const struct sp_record record = {.type = PERF_RECORD_COMM, .id = {.id = 21},
+					 .comm = {RECORDING_PID, RECORDING_PID, "prog"}};
+	ok_quietly(record_encode(buffer, &record, &recording_events[1].attr));
+}
+
+TEST(all_comes_out_in_order)
+{
+	const char *path = files_path("data");
+	struct writer *writer = recording_open(path);
+	struct writing *writing = writing_or_fail(writer);
+	struct record_buffer buffer = {0};
+	uint64_t time_ns = 0;
+	size_t comms = 0;
+	for (size_t round = 0; round < 400; round++) {
+		for (size_t i = 0; i < 1 + round * 7 % 300; i++)
+			recording_put_sample(&buffer, RECORDING_START, ++time_ns);
+		put_comm(&buffer);
+		comms++;
+		ok_quietly(hand_over(writing, &buffer));
+		if (round % 5 == 0)
+			ok_quietly(writing_commit(writing));
+	}
+	ok_or_fail(writing_end(writing));
+	struct writing_counts counts = writing_counts(writing);
+	ck_assert_uint_eq(counts.file_bytes, writer_size(writer));
+	ck_assert_uint_eq(counts.unwritten, 0);
+	writing_free(writing);
+	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
+	struct found found = found_in_file(path);
+	ck_assert_uint_eq(found.samples + counts.shed, time_ns);
+	ck_assert_uint_eq(found.comms, comms);
+	vec_deinit(&buffer);
+}
+
+TEST(what_is_committed_is_in_the_file_without_any_end)
+{
+	const char *path = files_path("data");
+	struct writer *writer = recording_open(path);
+	struct writing *writing = writing_or_fail(writer);
+	struct record_buffer buffer = {0};
+	for (uint64_t i = 1; i <= 100; i++)
+		recording_put_sample(&buffer, RECORDING_START, i);
+	ok_or_fail(hand_over(writing, &buffer));
+	ok_or_fail(writing_commit(writing));
+	for (int i = 0; i < 1000 && found_in_file(path).samples < 100; i++)
+		usleep(10000);
+	ck_assert_uint_eq(found_in_file(path).samples, 100);
+	recording_put_sample(&buffer, RECORDING_START, 101);
+	ok_or_fail(hand_over(writing, &buffer));
+	writing_free(writing);
+	recording_kill(writer);
+	ck_assert_uint_eq(found_in_file(path).samples, 100);
+	vec_deinit(&buffer);
+}
+
+TEST(a_reader_that_stands_still_costs_samples_alone)
+{
+	struct reader reader;
+	struct writer *writer = open_pipe(&reader);
+	struct writing *writing = writing_or_fail(writer);
+	struct record_buffer buffer = {0};
+	struct writing_shed shed;
+	uint64_t time_ns = 0;
+	size_t comms = 0;
+	/* Nobody reads: whoever waited would wait for good. */
+	while (time_ns < 3 * MEMORY / RECORDING_SAMPLE_SIZE) {
+		for (size_t i = 0; i < 100; i++)
+			recording_put_sample(&buffer, RECORDING_START, ++time_ns);
+		put_comm(&buffer);
+		comms++;
+		ok_quietly(hand_over(writing, &buffer));
+		if (comms % 10 == 0)
+			ok_quietly(writing_commit(writing));
+	}
+	struct writing_counts counts = writing_counts(writing);
+	ck_assert_uint_gt(counts.shed, 1000);
+	ck_assert_uint_eq(counts.waits, 0);
+	/* Neither more nor much less is left out than has no room. */
+	uint64_t kept = (time_ns - counts.shed) * RECORDING_SAMPLE_SIZE;
+	ck_assert_uint_le(kept, MEMORY + (256 << 10));
+	ck_assert_uint_ge(kept, MEMORY / 2);
+	ck_assert(!writing_next_shed(writing, false, &shed));
+
+	begin_reading(&reader, 0);
+	for (int i = 0; i < 1000 && !writing_next_shed(writing, false, &shed); i++)
+		usleep(10000);
+	ck_assert_uint_eq(shed.id, 11);
+	ck_assert_uint_eq(shed.samples, counts.shed);
+	ck_assert(!writing_next_shed(writing, true, &shed));
+	/* There is room again. */
+	recording_put_sample(&buffer, RECORDING_START, ++time_ns);
+	ok_or_fail(hand_over(writing, &buffer));
+	ok_or_fail(writing_end(writing));
+	ck_assert_uint_eq(writing_counts(writing).shed, counts.shed);
+	writing_free(writing);
+	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
+	struct found found = end_reading(&reader);
+	ck_assert_uint_eq(found.comms, comms);
+	ck_assert_uint_eq(found.samples, time_ns - counts.shed);
+	ck_assert_uint_eq(found.last_ns, time_ns);
+	vec_deinit(&buffer);
+}
+
+TEST(what_is_no_sample_is_waited_for)
+{
+	struct reader reader;
+	struct writer *writer = open_pipe(&reader);
+	struct writing *writing = writing_or_fail(writer);
+	struct record_buffer buffer = {0};
+	size_t comms = 0;
+	begin_reading(&reader, 200000);
+	for (uint64_t bytes = 0; bytes < 4 * MEMORY; bytes += 200 * 40) {
+		for (size_t i = 0; i < 200; i++, comms++)
+			put_comm(&buffer);
+		ok_quietly(hand_over(writing, &buffer));
+	}
+	ok_or_fail(writing_end(writing));
+	ck_assert_uint_gt(writing_counts(writing).waits, 0);
+	ck_assert_uint_eq(writing_counts(writing).shed, 0);
+	writing_free(writing);
+	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
+	ck_assert_uint_eq(end_reading(&reader).comms, comms);
+	vec_deinit(&buffer);
+}
+
+TEST(more_than_a_chunk_at_once)
+{
+	const char *path = files_path("data");
+	struct writer *writer = recording_open(path);
+	struct writing *writing = writing_or_fail(writer);
+	struct record_buffer buffer = {0};
+	uint64_t time_ns = 0;
+	while (buffer.count < MEMORY * 9 / 10)
+		recording_put_sample(&buffer, RECORDING_START, ++time_ns);
+	ok_or_fail(hand_over(writing, &buffer));
+	ok_or_fail(writing_end(writing));
+	ck_assert_uint_eq(writing_counts(writing).shed, 0);
+	writing_free(writing);
+	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
+	ck_assert_uint_eq(found_in_file(path).samples, time_ns);
+	vec_deinit(&buffer);
+}
+
+TEST(a_failure_is_an_error_of_a_later_call)
+{
+	struct reader reader;
+	struct writer *writer = open_pipe(&reader);
+	struct writing *writing = writing_or_fail(writer);
+	struct record_buffer buffer = {0};
+	struct sp_error *error = NULL;
+	close(reader.fd);
+	uint64_t time_ns = 0;
+	for (int i = 0; i < 1000 && !error; i++) {
+		recording_put_sample(&buffer, RECORDING_START, ++time_ns);
+		error = hand_over(writing, &buffer);
+		if (!error)
+			error = writing_commit(writing);
+		usleep(1000);
+	}
+	ck_assert_ptr_nonnull(error);
+	ck_assert_int_eq(sp_error_errno(error), EPIPE);
+	sp_error_free(error);
+	/* So is each after it, at the end at the latest. */
+	recording_put_sample(&buffer, RECORDING_START, ++time_ns);
+	sp_error_free(hand_over(writing, &buffer));
+	error = writing_end(writing);
+	ck_assert_int_eq(sp_error_errno(error), EPIPE);
+	sp_error_free(error);
+	ck_assert_uint_eq(writing_counts(writing).unwritten, time_ns);
+	writing_free(writing);
+	error = writer_close(writer, &(struct writer_end){0});
+	ck_assert_int_eq(sp_error_errno(error), EPIPE);
+	sp_error_free(error);
+	vec_deinit(&buffer);
+}
+
+TEST(what_never_began_can_be_freed)
+{
+	const struct writing_options options = {.memory_bytes = 0, .sample_id_at = ID_AT};
+	struct writing *writing;
+	struct record_buffer buffer = {0};
+	ok_or_fail(writing_new(&options, &writing));
+	recording_put_sample(&buffer, RECORDING_START, 1);
+	ok_or_fail(hand_over(writing, &buffer));
+	ok_or_fail(writing_commit(writing));
+	ok_or_fail(writing_end(writing));
+	writing_free(writing);
+	vec_deinit(&buffer);
+}
