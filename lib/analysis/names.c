@@ -26,7 +26,7 @@ void names_deinit(struct names *names)
 	if (!names->machine)
 		return;
 	vec_deinit(&names->frames);
-	free(names->slots);
+	index_set_deinit(&names->index_of);
 	free(names->sourced);
 	pthread_mutex_destroy(&names->lock);
 	for (size_t i = 0; i < NAME_LOCKS; i++)
@@ -145,40 +145,22 @@ static bool same_frame(const struct frame *a, const struct frame *b)
 	       a->offset == b->offset && a->cpumode == b->cpumode;
 }
 
-static bool grow(struct names *names)
-{
-	size_t count = names->slot_count ? names->slot_count * 2 : 1024;
-	uint32_t *slots = calloc(count, sizeof(*slots));
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < names->frames.count; i++) {
-		size_t slot = identity(&names->frames.items[i]) & (count - 1);
-		while (slots[slot])
-			slot = (slot + 1) & (count - 1);
-		slots[slot] = (uint32_t)i + 1;
-	}
-	free(names->slots);
-	names->slots = slots;
-	names->slot_count = count;
-	return true;
-}
-
 /* The frame's index, which is new if there was none such; UINT32_MAX when out of memory. */
 static uint32_t intern(struct names *names, const struct frame *frame)
 {
-	if ((names->frames.count + 1) * 4 > names->slot_count * 3 && !grow(names))
+	if (!index_set_reserve(&names->index_of))
 		return UINT32_MAX;
-	size_t mask = names->slot_count - 1, slot = identity(frame) & mask;
-	for (; names->slots[slot]; slot = (slot + 1) & mask) {
-		if (same_frame(&names->frames.items[names->slots[slot] - 1], frame))
-			return names->slots[slot] - 1;
-	}
+	struct index_probe probe = index_set_probe(&names->index_of, identity(frame));
+	for (uint32_t i; index_set_next(&names->index_of, &probe, &i);)
+		if (same_frame(&names->frames.items[i], frame))
+			return i;
 	struct frame *copy = vec_push(&names->frames);
 	if (!copy)
 		return UINT32_MAX;
 	*copy = *frame;
-	names->slots[slot] = (uint32_t)names->frames.count;
-	return names->slots[slot] - 1;
+	uint32_t index = (uint32_t)names->frames.count - 1;
+	index_set_add(&names->index_of, &probe, index);
+	return index;
 }
 
 bool names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip, bool caller,

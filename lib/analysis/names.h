@@ -12,6 +12,7 @@
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <sprof/analysis.h>
+#include "base/hash.h"
 #include "base/vec.h"
 #include "machine/machine.h"
 #include "symbol/resolver.h"
@@ -47,8 +48,7 @@ struct names {
 	uint8_t *sourced;              /* by module, under its lock: 0 not asked, 1 no, 2 yes */
 	pthread_mutex_t lock;          /* of all below */
 	VEC(struct frame) frames;
-	uint32_t *slots; /* hash table of index + 1 */
-	size_t slot_count;
+	struct index_set index_of;
 };
 
 /* False when out of memory; to be released either way. Without `sources`, none are asked. */

@@ -93,3 +93,31 @@ bool u64map_remove(struct u64map *map, uint64_t key)
 	map->count--;
 	return true;
 }
+
+void index_set_deinit(struct index_set *set)
+{
+	free(set->slots);
+	*set = (struct index_set){0};
+}
+
+bool index_set_reserve(struct index_set *set)
+{
+	if ((set->count + 1) * 4 <= set->capacity * 3)
+		return true;
+	struct index_set grown = {.count = set->count,
+				  .capacity = set->capacity ? set->capacity * 2 : 64};
+	grown.slots = calloc(grown.capacity, sizeof(*grown.slots));
+	if (!grown.slots)
+		return false;
+	for (size_t i = 0; i < set->capacity; i++) {
+		if (!set->slots[i].number)
+			continue;
+		size_t at = set->slots[i].hash & (grown.capacity - 1);
+		while (grown.slots[at].number)
+			at = (at + 1) & (grown.capacity - 1);
+		grown.slots[at] = set->slots[i];
+	}
+	free(set->slots);
+	*set = grown;
+	return true;
+}

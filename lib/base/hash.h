@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hash functions, and a map from u64 to u32 that needs no allocation per entry. */
+/* Hash functions, and tables that need no allocation per entry. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -49,5 +49,68 @@ uint32_t *u64map_put(struct u64map *map, uint64_t key, uint32_t value, bool *add
 
 /* Takes the key out; false if it was absent. */
 bool u64map_remove(struct u64map *map, uint64_t key);
+
+/*
+ * Which of the items in an array of the caller's, who knows what they are and when two are
+ * equal, is equal to one more. A zeroed one is empty.
+ *
+ *	if (!index_set_reserve(&set))
+ *		return out of memory;
+ *	struct index_probe probe = index_set_probe(&set, hash);
+ *	for (uint32_t i; index_set_next(&set, &probe, &i);)
+ *		if (equal(&items[i], wanted))
+ *			return i;
+ *	... append the item, then:
+ *	index_set_add(&set, &probe, index);
+ */
+struct index_set {
+	struct index_slot *slots;
+	size_t count, capacity; /* capacity: 0 or a power of two */
+};
+
+struct index_slot {
+	uint32_t hash;
+	uint32_t number; /* index + 1; 0: empty */
+};
+
+struct index_probe {
+	uint32_t hash;
+	size_t at;
+};
+
+void index_set_deinit(struct index_set *set);
+
+/* Room for one more; false when out of memory. */
+bool index_set_reserve(struct index_set *set);
+
+/* To be asked of a set with room. Good until the next index_set_reserve(). */
+static inline struct index_probe index_set_probe(const struct index_set *set, uint64_t hash)
+{
+	return (struct index_probe){.hash = (uint32_t)hash, .at = hash & (set->capacity - 1)};
+}
+
+/* The next index of that hash; false behind the last. */
+static inline bool index_set_next(const struct index_set *set, struct index_probe *probe,
+				  uint32_t *ret)
+{
+	const struct index_slot *slot;
+	while ((slot = &set->slots[probe->at])->number) {
+		if (slot->hash == probe->hash) {
+			*ret = slot->number - 1;
+			probe->at = (probe->at + 1) & (set->capacity - 1);
+			return true;
+		}
+		probe->at = (probe->at + 1) & (set->capacity - 1);
+	}
+	return false;
+}
+
+/* Behind a false index_set_next(). */
+static inline void index_set_add(struct index_set *set, const struct index_probe *probe,
+				 uint32_t index)
+{
+	set->slots[probe->at] = (struct index_slot){probe->hash, index + 1};
+	set->count++;
+}
 
 #endif

@@ -34,7 +34,7 @@ void modules_deinit(struct modules *modules)
 	vec_deinit(&modules->build_ids);
 	vec_deinit(&modules->kept);
 	u64map_deinit(&modules->build_id_of);
-	free(modules->slots);
+	index_set_deinit(&modules->index_of);
 	*modules = (struct modules){0};
 }
 
@@ -71,44 +71,24 @@ static bool same_module(const struct module *a, const struct module *b)
 	       (a->kind != MODULE_ANONYMOUS || a->pid == b->pid);
 }
 
-static bool grow(struct modules *modules)
-{
-	size_t count = modules->slot_count ? modules->slot_count * 2 : 64;
-	uint32_t *slots = calloc(count, sizeof(*slots));
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < modules->list.count; i++) {
-		size_t slot = identity(modules->list.items[i]) & (count - 1);
-		while (slots[slot])
-			slot = (slot + 1) & (count - 1);
-		slots[slot] = (uint32_t)i + 1;
-	}
-	free(modules->slots);
-	modules->slots = slots;
-	modules->slot_count = count;
-	return true;
-}
-
 /* The module like `wanted`, made if there is none; NULL when out of memory. */
 static struct module *intern(struct modules *modules, const struct module *wanted)
 {
 	if (!wanted->path || !wanted->name)
 		return NULL;
-	if ((modules->list.count + 1) * 4 > modules->slot_count * 3 && !grow(modules))
+	if (!index_set_reserve(&modules->index_of))
 		return NULL;
-	size_t slot = identity(wanted) & (modules->slot_count - 1);
-	for (; modules->slots[slot]; slot = (slot + 1) & (modules->slot_count - 1)) {
-		struct module *module = modules->list.items[modules->slots[slot] - 1];
-		if (same_module(module, wanted))
-			return module;
-	}
+	struct index_probe probe = index_set_probe(&modules->index_of, identity(wanted));
+	for (uint32_t i; index_set_next(&modules->index_of, &probe, &i);)
+		if (same_module(modules->list.items[i], wanted))
+			return modules->list.items[i];
 	struct module *module = arena_alloc(&modules->arena, sizeof(*module));
 	if (!module || !vec_reserve(&modules->list, modules->list.count + 1))
 		return NULL;
 	*module = *wanted;
 	module->index = (uint32_t)modules->list.count;
 	*vec_push(&modules->list) = module;
-	modules->slots[slot] = module->index + 1;
+	index_set_add(&modules->index_of, &probe, module->index);
 	return module;
 }
 

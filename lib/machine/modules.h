@@ -22,8 +22,7 @@ struct modules {
 	struct arena arena;
 	struct strtab strings;
 	VEC(struct module *) list; /* by index */
-	uint32_t *slots; /* hash table of index + 1; 0: empty */
-	size_t slot_count;
+	struct index_set index_of;
 	VEC(struct sp_build_id) build_ids; /* of HEADER_BUILD_ID, until modules_seal(); size 0: */
 	struct u64map build_id_of;         /* ambiguous. By name (its address in `strings`) */
 	VEC(struct kept_file) kept; /* until modules_seal(); their bytes are the arena's */

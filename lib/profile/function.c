@@ -8,7 +8,7 @@
 void functions_deinit(struct functions *functions)
 {
 	vec_deinit(functions);
-	free(functions->slots);
+	index_set_deinit(&functions->index_of);
 	strtab_deinit(&functions->strings);
 	*functions = (struct functions){0};
 }
@@ -64,24 +64,6 @@ static bool same_function(const struct function *a, const struct function *b, bo
 	return !inlined_apart || a->inlined == b->inlined;
 }
 
-static bool grow(struct functions *functions)
-{
-	size_t count = functions->slot_count ? functions->slot_count * 2 : 256;
-	uint32_t *slots = calloc(count, sizeof(*slots));
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < functions->count; i++) {
-		size_t slot = identity(&functions->items[i]) & (count - 1);
-		while (slots[slot])
-			slot = (slot + 1) & (count - 1);
-		slots[slot] = (uint32_t)i + 1;
-	}
-	free(functions->slots);
-	functions->slots = slots;
-	functions->slot_count = count;
-	return true;
-}
-
 /* The same whichever comes first: the lesser path, and a build-id only if all have it. */
 static void merge(struct function *into, const struct function *from)
 {
@@ -100,20 +82,19 @@ static void merge(struct function *into, const struct function *from)
 
 uint32_t functions_add(struct functions *functions, const struct function *function)
 {
-	if (((functions->count + 1) * 4 > functions->slot_count * 3 && !grow(functions)) ||
+	if (!index_set_reserve(&functions->index_of) ||
 	    !vec_reserve(functions, functions->count + 1))
 		return UINT32_MAX;
-	size_t slot = identity(function) & (functions->slot_count - 1);
-	for (; functions->slots[slot]; slot = (slot + 1) & (functions->slot_count - 1)) {
-		struct function *old = &functions->items[functions->slots[slot] - 1];
-		if (same_function(old, function, functions->inlined_apart)) {
-			merge(old, function);
-			return functions->slots[slot] - 1;
+	struct index_probe probe = index_set_probe(&functions->index_of, identity(function));
+	for (uint32_t i; index_set_next(&functions->index_of, &probe, &i);)
+		if (same_function(&functions->items[i], function, functions->inlined_apart)) {
+			merge(&functions->items[i], function);
+			return i;
 		}
-	}
+	uint32_t index = (uint32_t)functions->count;
 	*vec_push(functions) = *function;
-	functions->slots[slot] = (uint32_t)functions->count;
-	return (uint32_t)functions->count - 1;
+	index_set_add(&functions->index_of, &probe, index);
+	return index;
 }
 
 const char *function_name(const struct function *function)

@@ -33,8 +33,7 @@ struct function {
 struct functions {
 	VEC(struct function);
 	bool inlined_apart;    /* a function that was inlined is another than where it was not */
-	uint32_t *slots;       /* hash table of index + 1 */
-	size_t slot_count;
+	struct index_set index_of;
 	struct strtab strings;
 };
 

@@ -64,6 +64,34 @@ TEST(u64map_finds_what_was_put_and_not_what_was_removed)
 	u64map_deinit(&map);
 }
 
+/* Numbers that are equal modulo 1000, of which many have one hash. */
+TEST(index_set_knows_what_is_there)
+{
+	struct index_set set = {0};
+	VEC(uint32_t) items = {0};
+	for (uint32_t n = 0; n < 5000; n++) {
+		uint32_t wanted = n * 7 % 5000, found = UINT32_MAX;
+		ck_assert(index_set_reserve(&set));
+		struct index_probe probe = index_set_probe(&set, hash_u64(wanted % 50));
+		for (uint32_t i; found == UINT32_MAX && index_set_next(&set, &probe, &i);)
+			if (items.items[i] % 1000 == wanted % 1000)
+				found = i;
+		bool is_known = false;
+		for (size_t i = 0; i < items.count; i++)
+			is_known |= items.items[i] % 1000 == wanted % 1000;
+		ck_assert_int_eq(found != UINT32_MAX, is_known);
+		if (is_known)
+			continue;
+		index_set_add(&set, &probe, (uint32_t)items.count);
+		*vec_push(&items) = wanted;
+	}
+	ck_assert_uint_eq(items.count, 1000);
+	ck_assert_uint_eq(set.count, 1000);
+	ck_assert_uint_le(set.count * 4, set.capacity * 3);
+	index_set_deinit(&set);
+	vec_deinit(&items);
+}
+
 TEST(strtab_gives_one_pointer_for_equal_text)
 {
 	struct strtab table = {0};
