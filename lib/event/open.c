@@ -4,11 +4,12 @@
  * that the recording will have. What the kernel answers decides the next try:
  *
  *	ENOENT ENODEV EOPNOTSUPP   no such counter: cycles become cpu-clock
- *	EOPNOTSUPP EINVAL          first less precise, then guests not excluded
+ *	EOPNOTSUPP EINVAL          first idle times not excluded (arm64's counters cannot),
+ *	                           then less precise, then guests not excluded
  *	EACCES EPERM               without the kernel
  *
- * A step that nobody typed the opposite of (precision of `P`, exclude_guest) is
- * silent; the others are notes.
+ * A step that nobody typed the opposite of (precision of `P`, exclude_guest, exclude_idle)
+ * is silent; the others are notes.
  */
 #include "event/open.h"
 
@@ -178,6 +179,12 @@ static bool is_cycles(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES;
 }
 
+static bool wants_no_idle(const struct planner *planner, const struct event_spec *spec)
+{
+	return spec->attr.exclude_idle ||
+	       (planner->request->exclude_idle && planner->plan->cpu_wide);
+}
+
 /* The spec's attributes together with those of the recording. */
 static struct perf_event_attr whole_attr(const struct planner *planner,
 					 const struct event_spec *spec)
@@ -189,8 +196,7 @@ static struct perf_event_attr whole_attr(const struct planner *planner,
 	attr.exclude_kernel = spec->attr.exclude_kernel;
 	attr.exclude_hv = spec->attr.exclude_hv;
 	attr.exclude_host = spec->attr.exclude_host;
-	attr.exclude_idle = spec->attr.exclude_idle ||
-			    (planner->request->exclude_idle && planner->plan->cpu_wide);
+	attr.exclude_idle = wants_no_idle(planner, spec);
 	attr.precise_ip = spec->attr.precise_ip;
 	attr.pinned = spec->attr.pinned;
 	attr.exclusive = spec->attr.exclusive;
@@ -231,6 +237,7 @@ static struct sp_error *become_clock(struct planner *planner, const struct event
 	event->attr.config = PERF_COUNT_SW_CPU_CLOCK;
 	event->attr.precise_ip = 0;
 	event->attr.exclude_guest = spec->attr.exclude_guest;
+	event->attr.exclude_idle = wants_no_idle(planner, spec);
 	event->name = clock_name(planner->plan, spec, &event->attr);
 	if (!event->name)
 		return error_no_memory();
@@ -296,6 +303,11 @@ static bool step_quietly(const struct event_spec *spec, int errnum, struct perf_
 {
 	if (errnum != EINVAL && errnum != EOPNOTSUPP)
 		return false;
+	/* Who is idle is no part of a recording of some processes: their filter drops it. */
+	if (attr->exclude_idle && !spec->attr.exclude_idle && is_hardware(attr)) {
+		attr->exclude_idle = 0;
+		return true;
+	}
 	if (spec->precise_max && attr->precise_ip) {
 		attr->precise_ip--;
 		return true;

@@ -527,6 +527,17 @@ static bool leaf_return(struct walk *walk, uint64_t *ret)
 	return guess_is_call_to(&place, vaddr);
 }
 
+/* On arm64 a function that calls nothing may have a frame record of its own all the same. */
+static bool has_own_record(struct walk *walk, uint64_t returned)
+{
+	const struct unwind_arch *arch = walk->arch;
+	struct record record;
+	return !arch->calls_push && register_known(&walk->registers, arch->fp) &&
+	       read_record(walk, walk->registers.values[arch->fp], walk->sp, &record) ==
+		       STEP_DONE &&
+	       record.ip == returned;
+}
+
 /*
  * Whether the caller that a frame pointer leads to is seen to have called something else than
  * the code here, which has no call frame information: then the frame pointer is that of
@@ -560,7 +571,7 @@ static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
 	struct frame_registers *registers = &walk->registers;
 	struct record record;
 	uint64_t ip;
-	if (walk->exact && leaf_return(walk, &ip)) {
+	if (walk->exact && leaf_return(walk, &ip) && !has_own_record(walk, ip)) {
 		registers->values[arch->sp] = walk->sp + (arch->calls_push ? arch->word : 0);
 		enum step step = arrive(walk, ip, registers->values[arch->sp],
 					arch->calls_push);

@@ -177,8 +177,11 @@ bool guess_keeps_frame_pointer(const struct guess_place *place)
 {
 	uint8_t bytes[FUNCTION_SIZE];
 	size_t size = sizeof(bytes);
+	/* Instructions of arm64 are words; place->vaddr may be a byte before one. */
+	uint64_t end = place->arch->machine == EM_AARCH64 ? place->vaddr & ~(uint64_t)3
+							   : place->vaddr;
 	/* Less at the beginning of the section. */
-	while (size >= 4 && !code_text(place->code, place->vaddr - size, size, bytes))
+	while (size >= 4 && !code_text(place->code, end - size, size, bytes))
 		size /= 2;
 	if (size < 4)
 		return true;

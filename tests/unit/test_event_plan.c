@@ -20,6 +20,7 @@ struct fake {
 	bool no_precise;       /* EOPNOTSUPP */
 	uint32_t most_precise; /* EOPNOTSUPP above */
 	bool no_exclude_guest; /* EINVAL */
+	bool no_exclude_idle;  /* EOPNOTSUPP for hardware events, as on arm64 */
 	int32_t paranoid;
 	bool capable;
 	uint32_t attr_size; /* E2BIG above; 0: none */
@@ -77,6 +78,8 @@ static int fake_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 		return -EOPNOTSUPP;
 	if (hardware && attr->exclude_guest && fake->no_exclude_guest)
 		return -EINVAL;
+	if (hardware && attr->exclude_idle && fake->no_exclude_idle)
+		return -EOPNOTSUPP;
 	if (hardware && attr->use_clockid && attr->clockid == CLOCK_TAI)
 		return -EINVAL;
 	fake->open++;
@@ -149,6 +152,24 @@ TEST(plan_takes_cycles_as_precisely_as_there_is)
 	ck_assert_uint_eq(least->samples[0].attr.precise_ip, 0);
 	ck_assert_uint_eq(least->samples[0].attr.exclude_guest, 0);
 	ck_assert_uint_eq(least->notes.count, 0);
+}
+
+TEST(plan_counts_idle_times_where_they_cannot_be_left_out)
+{
+	struct fake fake = {.capable = true, .no_exclude_idle = true};
+	const struct event_request request = {
+		.freq_hz = 997, .scope = EVENT_SCOPE_CPUS, .exclude_idle = true};
+	PLAN *arm = NULL, *clock = NULL;
+	ok_or_fail(make(&fake, NULL, &request, &arm));
+	ck_assert_uint_eq(arm->samples[0].attr.type, PERF_TYPE_HARDWARE);
+	ck_assert_uint_eq(arm->samples[0].attr.exclude_idle, 0);
+	ck_assert_uint_eq(arm->samples[0].attr.exclude_guest, 1);
+	ck_assert_uint_eq(arm->notes.count, 0);
+	/* The clock that stands in can. */
+	fake.no_counters = true;
+	ok_or_fail(make(&fake, NULL, &request, &clock));
+	ck_assert_uint_eq(clock->samples[0].attr.type, PERF_TYPE_SOFTWARE);
+	ck_assert_uint_eq(clock->samples[0].attr.exclude_idle, 1);
 }
 
 TEST(plan_refuses_precision_that_was_typed_and_is_not_there)
