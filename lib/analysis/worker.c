@@ -8,6 +8,10 @@
 #include "file/walker.h"
 #include "profile/filter.h"
 
+/* Samples with copies of stacks: of those the inner frames are soon wanted, where most are. */
+#define LARGE 4096
+#define PREFETCH_SIZE 1024
+
 DEFINE_CLEANUP(struct walker *, walker_free)
 DEFINE_CLEANUP(struct decoder *, decoder_free)
 
@@ -414,6 +418,8 @@ struct sp_error *worker_read(struct worker *worker, struct reader_extent extent)
 			break;
 		if (!error && raw.type != PERF_RECORD_SAMPLE)
 			continue;
+		if (!error && raw.size >= LARGE)
+			walker_prefetch(walker, PREFETCH_SIZE);
 		if (!error)
 			error = decoder_decode(decoder, &raw, &record);
 		if (!error) {

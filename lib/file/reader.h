@@ -25,6 +25,14 @@ struct reader_extent reader_extent(const struct sp_reader *reader);
 /* For decoder_new(); complete once the reader is open. Belongs to the reader. */
 const struct record_layout *reader_layout(const struct sp_reader *reader);
 
+/*
+ * Lets walkers look at the data where it is instead of reading it, if that is safe (mapping.h),
+ * which pays where little of it is looked at. Who wants to write to the file may have to wait
+ * until the walkers are gone; so this is for those who go through the data without a pause.
+ */
+void reader_map(struct sp_reader *reader);
+void reader_unmap(struct sp_reader *reader);
+
 struct walker;
 
 /*

@@ -8,6 +8,7 @@
  *	reader_flatten.c   compressed data, directories -> one flat file
  *	reader_features.c  the feature table, and what the features say
  *	walker.c           the records
+ *	mapping.c          the bytes of the file where the kernel has them
  */
 #ifndef FILE_READER_INTERNAL_H
 #define FILE_READER_INTERNAL_H
@@ -17,6 +18,7 @@
 #include "base/cursor.h"
 #include "base/vec.h"
 #include "file/format.h"
+#include "file/mapping.h"
 #include "file/reader.h"
 
 #define FEATURE_BITS 256
@@ -51,6 +53,7 @@ struct sp_reader {
 	bool no_memory;   /* something of the above could not be kept */
 	struct sp_file_info info;
 	struct record_layout layout;
+	struct mapping mapping; /* of data_fd, for walkers */
 
 	pthread_mutex_t damage_lock;
 	VEC(struct sp_damage) damage; /* by offset */

@@ -11,6 +11,10 @@
  * Where samples are not wanted, long ones are hopped over by their headers (1.19 GB of
  * 8,440-byte records: 75 -> 30 ms).
  *
+ * Of copies of stacks, few bytes are ever looked at. Where that is safe (mapping.h) windows
+ * of the file take the buffer's place: 1.69 GB of 8,420-byte records are read in 35 ms, a
+ * page fault for each 64 KiB, where copying takes 125; hopped over in 27 instead of 135 ms.
+ *
  * A record is never split: where the buffer ends inside one it is filled again
  * from that record's start, so that records stay aligned as they are in the file.
  *
@@ -40,8 +44,13 @@
 #define HOP_MIN 4096
 #define HOP_READ 512
 
+/* Of a file that is mapped, what is looked at at a time: what was touched of it stays in memory. */
+#define WINDOW_SIZE ((uint64_t)4 << 20)
+
 /* So many headers in a row must be plausible for reading to resume. */
 #define CHAIN 4
+
+#define LINE 64 /* of the processor's cache */
 
 #define likely(x) __builtin_expect(!!(x), 1)
 
@@ -54,9 +63,13 @@ struct walker {
 	bool finished;
 	unsigned int resync_step;
 	int fd;
+	const uint8_t *base;    /* the buffer, or a window of the file */
+	uint64_t base_offset;   /* of base[0] in the file */
 	uint8_t *buffer;
 	size_t buffer_size;     /* BUFFER_SIZE, or less where there is less to read */
-	uint64_t buffer_offset; /* of buffer[0] in the file */
+	struct mapping *mapping; /* NULL: the file is read */
+	struct { uint64_t begin, size; bool is_open; } window;
+	uint64_t refused_end;    /* where no window could be opened, one may be from here on */
 	uint64_t begin_end;     /* records begin before this offset … */
 	uint64_t data_end;      /* … and end before this one */
 	const char *path;
@@ -91,7 +104,7 @@ struct sp_error *walker_new_at(int fd, const char *path, bool swap, struct reade
 		.swap = swap,
 		.resync_step = 4,
 		.fd = fd,
-		.buffer_offset = extent.begin,
+		.base_offset = extent.begin,
 		.begin_end = extent.end,
 		.data_end = data_end,
 		.path = path,
@@ -103,7 +116,7 @@ struct sp_error *walker_new_at(int fd, const char *path, bool swap, struct reade
 		free(walker);
 		return error_no_memory();
 	}
-	walker->pos = walker->stop = walker->end = walker->buffer;
+	walker->pos = walker->stop = walker->end = walker->base = walker->buffer;
 	*ret = walker;
 	return NULL;
 }
@@ -112,14 +125,25 @@ struct sp_error *walker_new(struct sp_reader *reader, struct reader_extent exten
 			    struct walker **ret)
 {
 	assert(extent.begin <= extent.end && extent.end <= reader->extent.end);
-	return walker_new_at(reader->data_fd, reader->data_path, reader->swap, extent,
-			     reader->extent.end, ret);
+	struct sp_error *error = walker_new_at(reader->data_fd, reader->data_path, reader->swap,
+					       extent, reader->extent.end, ret);
+	if (!error)
+		(*ret)->mapping = &reader->mapping;
+	return error;
+}
+
+static void close_window(struct walker *walker)
+{
+	if (walker->window.is_open)
+		mapping_close(walker->mapping, walker->window.begin, walker->window.size);
+	walker->window.is_open = false;
 }
 
 void walker_free(struct walker *walker)
 {
 	if (!walker)
 		return;
+	close_window(walker);
 	free(walker->buffer);
 	free(walker);
 }
@@ -131,7 +155,16 @@ void walker_set_resync_step(struct walker *walker, unsigned int step)
 
 uint64_t walker_offset(const struct walker *walker)
 {
-	return walker->buffer_offset + (uint64_t)(walker->pos - walker->buffer);
+	return walker->base_offset + (uint64_t)(walker->pos - walker->base);
+}
+
+void walker_prefetch(const struct walker *walker, size_t size)
+{
+	size_t left = (size_t)(walker->end - walker->pos);
+	if (size > left)
+		size = left;
+	for (size_t at = 0; at < size; at += LINE)
+		__builtin_prefetch(walker->pos + at);
 }
 
 void walker_hop_samples(struct walker *walker)
@@ -139,17 +172,50 @@ void walker_hop_samples(struct walker *walker)
 	walker->hops = true;
 }
 
-/* Fills the buffer with `most` bytes from `offset` on. The file may be shorter than it was. */
+/* `size` bytes of the file, from `offset` on, are at `bytes`. */
+static void show(struct walker *walker, uint64_t offset, const uint8_t *bytes, size_t size)
+{
+	uint64_t own = walker->begin_end > offset ? walker->begin_end - offset : 0;
+	walker->base_offset = offset;
+	walker->base = walker->pos = bytes;
+	walker->end = bytes + size;
+	walker->stop = own < size ? bytes + own : walker->end;
+}
+
+/* Opens the window that begins before `offset`; false where the file must be read. */
+static bool open_window(struct walker *walker, uint64_t offset)
+{
+	uint64_t begin = offset & ~(MAPPING_ALIGN - 1);
+	uint64_t size = walker->data_end - begin;
+	close_window(walker);
+	if (!walker->mapping || offset < walker->refused_end)
+		return false;
+	if (size > WINDOW_SIZE)
+		size = WINDOW_SIZE;
+	const uint8_t *bytes = mapping_open(walker->mapping, begin, size);
+	if (!bytes) {
+		walker->refused_end = begin + size;
+		return false;
+	}
+	walker->window.begin = begin;
+	walker->window.size = size;
+	walker->window.is_open = true;
+	show(walker, offset, bytes + (offset - begin), (size_t)(size - (offset - begin)));
+	return true;
+}
+
+/*
+ * Has a window of the file at `offset`, or `most` bytes of it in the buffer. The file may be
+ * shorter than it was.
+ */
 static struct sp_error *fill(struct walker *walker, uint64_t offset, size_t most)
 {
 	uint64_t left = walker->data_end - offset;
 	size_t size = left < most ? (size_t)left : most, got = 0;
+	if (open_window(walker, offset))
+		return NULL;
 	int errnum = io_pread(walker->fd, walker->buffer, size, (off_t)offset, &got);
-	walker->buffer_offset = offset;
-	walker->pos = walker->buffer;
-	walker->end = walker->buffer + got;
-	uint64_t own = walker->begin_end > offset ? walker->begin_end - offset : 0;
-	walker->stop = own < got ? walker->buffer + own : walker->end;
+	show(walker, offset, walker->buffer, got);
 	if (errnum) {
 		walker->finished = true;
 		return error_prefix(error_os(errnum, "cannot read at offset 0x%llx",
@@ -224,7 +290,7 @@ static uint64_t payload_size(const struct walker *walker, const struct header *h
 /* Whether CHAIN plausible headers, or fewer up to the very end, begin at `pos`. */
 static bool chain_begins(const struct walker *walker, const uint8_t *pos)
 {
-	uint64_t buffer_end = walker->buffer_offset + (uint64_t)(walker->end - walker->buffer);
+	uint64_t buffer_end = walker->base_offset + (uint64_t)(walker->end - walker->base);
 	for (int i = 0; i < CHAIN; i++) {
 		size_t left = (size_t)(walker->end - pos);
 		if (!left)
@@ -338,7 +404,7 @@ static struct sp_error *skip_payload(struct walker *walker, const struct header 
 	}
 	/* Nothing of the buffer is good behind this record: the next call fills it. */
 	walker->end = walker->stop = walker->pos;
-	walker->buffer_offset += payload;
+	walker->base_offset += payload;
 	return NULL;
 }
 
@@ -366,7 +432,7 @@ static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 	*raw = (struct raw_record){.type = header.type, .misc = header.misc, .size = header.size,
 				   .bytes = walker->pos, .offset = offset};
 	walker->end = walker->stop = walker->pos;
-	walker->buffer_offset += header.size;
+	walker->base_offset += header.size;
 	return NULL;
 }
 
@@ -424,7 +490,7 @@ struct sp_error *walker_next(struct walker *walker, struct raw_record *raw)
 			raw->misc = header.misc;
 			raw->size = header.size;
 			raw->bytes = pos;
-			raw->offset = walker->buffer_offset + (uint64_t)(pos - walker->buffer);
+			raw->offset = walker->base_offset + (uint64_t)(pos - walker->base);
 			return NULL;
 		}
 	}

@@ -18,6 +18,9 @@ void walker_set_resync_step(struct walker *walker, unsigned int step);
 /* Of samples only the headers are wanted: long ones are given without more, and not read. */
 void walker_hop_samples(struct walker *walker);
 
+/* Touches the next record's first `size` bytes, so that they are in the cache when it is given. */
+void walker_prefetch(const struct walker *walker, size_t size);
+
 /* Of the next record: behind the one just given, and what belongs to it. */
 uint64_t walker_offset(const struct walker *walker);
 

@@ -1,110 +1,225 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "machine/mapping.h"
-#include <stdlib.h>
-#include <string.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/error.h"
+#include "file/mapping.h"
+#include "file/reader.h"
+#include "file/walker.h"
+#include "files.h"
+#include "made_file.h"
 #include "test.h"
 
-enum { SPACE = 300, VERSIONS = 40 };
+#define SIZE (3 * MAPPING_ALIGN + 1000)
 
-/* What a version should hold: for each ip the module and the offset there. */
-struct flat {
-	struct { uint32_t module; uint64_t offset; } at[SPACE];
-};
-
-static void check_version(const struct mapping_node *root, const struct flat *flat)
+static uint8_t content(uint64_t offset)
 {
-	for (uint64_t ip = 0; ip < SPACE; ip++) {
-		const struct mapping *mapping = mapping_find(root, ip);
-		ck_assert_uint_eq(mapping ? mapping->module : 0, flat->at[ip].module);
-		if (mapping)
-			ck_assert_uint_eq(ip - mapping->start + mapping->file_offset,
-					  flat->at[ip].offset);
+	return (uint8_t)(offset * 7 + (offset >> 12));
+}
+
+static int make_file(const char *path)
+{
+	uint8_t *bytes = malloc(SIZE);
+	for (uint64_t i = 0; i < SIZE; i++)
+		bytes[i] = content(i);
+	files_write(path, bytes, SIZE);
+	free(bytes);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Whether the system gives leases where cases have their files; not every file system does. */
+static bool has_leases(void)
+{
+	struct statfs system;
+	int fd = make_file(files_path("try"));
+	bool known = fstatfs(fd, &system) == 0 && ((unsigned long)system.f_type == TMPFS_MAGIC ||
+						   system.f_type == EXT4_SUPER_MAGIC);
+	bool has = known && fcntl(fd, F_SETLEASE, F_RDLCK) == 0;
+	close(fd);
+	return has;
+}
+
+TEST(windows_show_the_file)
+{
+	struct mapping mapping;
+	int fd = make_file(files_path("data"));
+	mapping_init(&mapping);
+	ck_assert_ptr_null(mapping_open(&mapping, 0, SIZE));
+	mapping_begin(&mapping, fd);
+	const uint8_t *all = mapping_open(&mapping, 0, SIZE);
+	const uint8_t *end = mapping_open(&mapping, 2 * MAPPING_ALIGN, SIZE - 2 * MAPPING_ALIGN);
+	ck_assert_int_eq(all != NULL, has_leases());
+	ck_assert_int_eq(end != NULL, has_leases());
+	for (uint64_t i = 0; all && i < SIZE; i++)
+		ck_assert_uint_eq(all[i], content(i));
+	ck_assert_ptr_null(mapping_open(&mapping, 0, SIZE + 1));
+	ck_assert_ptr_null(mapping_open(&mapping, 1, 100));
+	ck_assert_ptr_null(mapping_open(&mapping, 1024 * MAPPING_ALIGN, 1));
+	if (all)
+		mapping_close(&mapping, 0, SIZE);
+	for (uint64_t i = 2 * MAPPING_ALIGN; end && i < SIZE; i++)
+		ck_assert_uint_eq(end[i - 2 * MAPPING_ALIGN], content(i));
+	mapping_end(&mapping);
+	ck_assert_ptr_null(mapping_open(&mapping, 0, SIZE));
+	if (end)
+		mapping_close(&mapping, 2 * MAPPING_ALIGN, SIZE - 2 * MAPPING_ALIGN);
+	ck_assert_ptr_null(mapping.bytes);
+	mapping_deinit(&mapping);
+	close(fd);
+}
+
+TEST(what_somebody_writes_to_is_read)
+{
+	struct mapping mapping;
+	int fd = make_file(files_path("data"));
+	int writer = open(files_path("data"), O_WRONLY | O_CLOEXEC);
+	mapping_init(&mapping);
+	mapping_begin(&mapping, fd);
+	ck_assert_ptr_null(mapping_open(&mapping, 0, SIZE));
+	close(writer);
+	mapping_begin(&mapping, fd);
+	ck_assert_int_eq(mapping_open(&mapping, 0, SIZE) != NULL, has_leases());
+	mapping_deinit(&mapping);
+	close(fd);
+}
+
+/* A process that truncates a file, and then closes the pipe it gives. */
+static int truncate_by_another(const char *path, off_t size)
+{
+	int ends[2];
+	ck_assert_int_eq(pipe(ends), 0);
+	if (fork() == 0) {
+		close(ends[0]);
+		_exit(truncate(path, size) != 0);
 	}
+	close(ends[1]);
+	return ends[0];
 }
 
-/* Heights are true and balanced, starts ascend; returns the height. */
-static uint32_t check_tree(const struct mapping_node *node, uint64_t low, uint64_t high)
+static bool is_done(int end, int timeout_ms)
 {
-	if (!node)
-		return 0;
-	ck_assert_uint_ge(node->mapping.start, low);
-	ck_assert_uint_le(node->mapping.end, high);
-	ck_assert_uint_lt(node->mapping.start, node->mapping.end);
-	uint32_t left = check_tree(node->left, low, node->mapping.start);
-	uint32_t right = check_tree(node->right, node->mapping.end, high);
-	ck_assert_uint_le(left, right + 1);
-	ck_assert_uint_le(right, left + 1);
-	ck_assert_uint_eq(node->height, 1 + (left > right ? left : right));
-	return node->height;
+	struct pollfd wait = {.fd = end, .events = POLLIN};
+	return poll(&wait, 1, timeout_ms) == 1;
 }
 
-static struct mapping random_mapping(uint32_t module)
+TEST(who_shortens_a_file_waits_for_its_windows)
 {
-	uint64_t start = (uint64_t)rand() % (SPACE - 1);
-	uint64_t size = 1 + (uint64_t)rand() % (rand() % 4 ? 12 : 120);
-	uint64_t end = start + size < SPACE ? start + size : SPACE;
-	return (struct mapping){.start = start, .end = end, .module = module,
-				.file_offset = (uint64_t)rand() % 3 * 1000 + start};
+	struct mapping mapping;
+	int fd = make_file(files_path("data"));
+	mapping_init(&mapping);
+	mapping_begin(&mapping, fd);
+	const uint8_t *all = mapping_open(&mapping, 0, SIZE);
+	if (!all)
+		return;
+	int end = truncate_by_another(files_path("data"), 1);
+	ck_assert(!is_done(end, 200));
+	for (uint64_t i = 0; i < SIZE; i++)
+		ck_assert_uint_eq(all[i], content(i));
+	ck_assert_ptr_null(mapping_open(&mapping, 0, SIZE));
+	ck_assert(!is_done(end, 50));
+	mapping_close(&mapping, 0, SIZE);
+	ck_assert(is_done(end, 20000));
+	int status;
+	wait(&status);
+	ck_assert_int_eq(status, 0);
+	ck_assert_ptr_null(mapping_open(&mapping, 0, 1));
+	mapping_deinit(&mapping);
+	close(fd);
 }
 
-static enum mapping_overlap expected_overlap(const struct flat *flat, const struct mapping *mapping)
+#define RECORDS 2000
+#define PAYLOAD 9000
+
+static struct bytes bytes;
+
+/* A recording of long samples, whose data ends with the file. */
+static struct sp_reader *open_long(const char *path)
 {
-	uint64_t same = 0;
-	for (uint64_t ip = mapping->start; ip < mapping->end; ip++) {
-		if (!flat->at[ip].module)
-			continue;
-		if (flat->at[ip].module != mapping->module ||
-		    flat->at[ip].offset != ip - mapping->start + mapping->file_offset)
-			return MAPPING_REPLACES;
-		same++;
+	struct sp_reader *reader;
+	made_begin(&bytes, false);
+	FILE *file = fopen(path, "w");
+	fwrite(bytes.at, 1, bytes.size, file);
+	for (uint64_t i = 0; i < RECORDS; i++) {
+		static const uint8_t payload[PAYLOAD];
+		bytes.size = 0;
+		record_begin(&bytes, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+		put_u64(&bytes, i);
+		put(&bytes, payload, i % 8 * 8 + PAYLOAD - 64);
+		record_end(&bytes);
+		fwrite(bytes.at, 1, bytes.size, file);
 	}
-	if (!same)
-		return MAPPING_FREE;
-	return same == mapping->end - mapping->start ? MAPPING_COVERED : MAPPING_SAME;
+	fclose(file);
+	ok_or_fail(sp_reader_open(NULL, path, &reader));
+	return reader;
 }
 
-TEST(versions_hold_what_a_plain_array_holds)
+/* The sum of `count` records from the walker's place on. */
+static uint64_t sum(struct walker *walker, size_t count, bool whole)
 {
-	static struct flat flats[VERSIONS];
-	for (unsigned int seed = 0; seed < 60; seed++) {
-		struct arena arena = {0};
-		struct mapping_node *roots[VERSIONS] = {0};
-		memset(flats, 0, sizeof(flats));
-		srand(seed);
-		for (uint32_t version = 0; version < VERSIONS; version++) {
-			uint32_t from = version ? (uint32_t)rand() % version : 0;
-			roots[version] = roots[from];
-			flats[version] = flats[from];
-			for (int i = rand() % 10; i >= 0; i--) {
-				struct mapping mapping = random_mapping(1 + (uint32_t)rand() % 4);
-				ck_assert_int_eq(mapping_overlap(roots[version], &mapping),
-						 expected_overlap(&flats[version], &mapping));
-				ck_assert(mapping_insert(&arena, &roots[version], version + 1,
-							 &mapping));
-				for (uint64_t ip = mapping.start; ip < mapping.end; ip++) {
-					flats[version].at[ip].module = mapping.module;
-					flats[version].at[ip].offset =
-						ip - mapping.start + mapping.file_offset;
-				}
-				check_tree(roots[version], 0, UINT64_MAX);
-			}
+	uint64_t sum = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct raw_record raw;
+		ok_or_fail(walker_next(walker, &raw));
+		ck_assert_ptr_nonnull(raw.bytes);
+		sum += raw.size + raw.offset;
+		for (size_t at = 8; whole && at < raw.size; at++)
+			sum += raw.bytes[at];
+		walker_prefetch(walker, 4096);
+	}
+	return sum;
+}
+
+TEST(records_are_the_same_read_and_mapped)
+{
+	struct sp_reader *reader = open_long(files_path("data"));
+	struct reader_extent extent = reader_extent(reader);
+	struct walker *walker;
+	uint64_t sums[2][2];
+	for (int mapped = 0; mapped < 2; mapped++) {
+		if (mapped)
+			reader_map(reader);
+		for (int hops = 0; hops < 2; hops++) {
+			struct raw_record raw;
+			ok_or_fail(walker_new(reader, extent, &walker));
+			if (hops)
+				walker_hop_samples(walker);
+			sums[mapped][hops] = sum(walker, RECORDS, !hops);
+			ok_or_fail(walker_next(walker, &raw));
+			ck_assert_ptr_null(raw.bytes);
+			walker_free(walker);
 		}
-		for (int version = 0; version < VERSIONS; version++)
-			check_version(roots[version], &flats[version]);
-		arena_deinit(&arena);
 	}
+	ck_assert_uint_eq(sums[0][0], sums[1][0]);
+	ck_assert_uint_eq(sums[0][1], sums[1][1]);
+	reader_unmap(reader);
+	sp_reader_free(reader);
 }
 
-TEST(a_tree_of_sorted_mappings_stays_low)
+/* Somebody shortens the file while it is looked at: an error, as where it is read. */
+TEST(a_mapped_file_that_shrinks_is_an_error)
 {
-	struct arena arena = {0};
-	struct mapping_node *root = NULL;
-	for (uint64_t i = 0; i < 100000; i++) {
-		struct mapping mapping = {.start = i * 16, .end = i * 16 + 8, .module = 1};
-		ck_assert(mapping_insert(&arena, &root, 1, &mapping));
+	struct sp_reader *reader = open_long(files_path("data"));
+	struct walker *walker;
+	struct raw_record raw;
+	reader_map(reader);
+	ok_or_fail(walker_new(reader, reader_extent(reader), &walker));
+	sum(walker, 10, true);
+	int end = truncate_by_another(files_path("data"), (off_t)PAYLOAD * RECORDS / 2);
+	ck_assert_int_eq(is_done(end, 100), !has_leases());
+	struct sp_error *error = NULL;
+	for (size_t i = 10; !error && i < RECORDS; i++) {
+		error = walker_next(walker, &raw);
+		for (size_t at = 0; !error && at < raw.size; at++)
+			ck_assert(at < 16 || !raw.bytes[at]);
 	}
-	ck_assert_uint_le(check_tree(root, 0, UINT64_MAX), 24); /* 1.44 log2(100000) */
-	ck_assert_ptr_nonnull(mapping_find(root, 16 * 777 + 7));
-	ck_assert_ptr_null(mapping_find(root, 16 * 777 + 8));
-	arena_deinit(&arena);
+	ck_assert_ptr_nonnull(error);
+	ck_assert_int_eq(sp_error_code(error), SP_ERROR_FORMAT);
+	ck_assert(is_done(end, 20000));
+	sp_error_free(error);
+	walker_free(walker);
+	sp_reader_free(reader);
 }
