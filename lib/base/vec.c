@@ -26,8 +26,7 @@ bool vec_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_si
 
 int u32_compare(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
+	return u64_order(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 size_t u32_sort_unique(uint32_t *items, size_t count)

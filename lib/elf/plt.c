@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/cursor.h"
+#include "base/vec.h"
 
 /* A relocation that fills a slot which PLT entries jump through. */
 struct slot {
@@ -227,9 +228,8 @@ static struct sp_error *read_section(const struct image *image, const struct mac
 
 static int compare_slots(const void *a, const void *b)
 {
-	uint64_t vaddr_a = ((const struct slot *)a)->vaddr,
-		 vaddr_b = ((const struct slot *)b)->vaddr;
-	return vaddr_a < vaddr_b ? -1 : vaddr_a > vaddr_b;
+	const struct slot *x = a, *y = b;
+	return u64_order(x->vaddr, y->vaddr);
 }
 
 static bool has_section(const struct image *image, const char *name)

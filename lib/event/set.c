@@ -211,7 +211,7 @@ static int compare_ordered(const void *a, const void *b)
 	const struct ordered *x = a, *y = b;
 	if (x->last_cpu != y->last_cpu)
 		return x->last_cpu < y->last_cpu ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	return u64_order(x->index, y->index);
 }
 
 /* Moves the calling thread; where that is not allowed it stays, which is only slower. */

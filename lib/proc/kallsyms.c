@@ -143,9 +143,7 @@ static struct sp_error *add_line(struct kallsyms *kallsyms, const struct line *l
 static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	return u64_order(x->address, y->address) ?: u64_order(x->name, y->name);
 }
 
 /* The kernel's own symbols come sorted; those of modules behind them do not. */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/vec.h"
 #include "proc/sysfs.h"
 #include "proc/text.h"
 
@@ -57,7 +58,7 @@ static struct sp_error *add_module(struct kernel_modules *modules, struct cursor
 static int compare_modules(const void *a, const void *b)
 {
 	const struct kernel_module *x = a, *y = b;
-	return x->start < y->start ? -1 : x->start > y->start;
+	return u64_order(x->start, y->start);
 }
 
 /*

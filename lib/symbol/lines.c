@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/parallel.h"
+#include "base/vec.h"
 #include "symbol/demangle.h"
 
 /* So many names are worth a thread. */
@@ -27,7 +28,7 @@ struct wanted {
 static int compare_wanted(const void *a, const void *b)
 {
 	const struct wanted *x = a, *y = b;
-	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
+	return u64_order(x->vaddr, y->vaddr);
 }
 
 static bool vaddr_of(const struct placement *placement, uint64_t offset, uint64_t *ret)

@@ -127,9 +127,8 @@ struct place {
 
 static int compare_places(const void *a, const void *b)
 {
-	uint64_t address_a = ((const struct place *)a)->address;
-	uint64_t address_b = ((const struct place *)b)->address;
-	return address_a < address_b ? -1 : address_a > address_b;
+	const struct place *x = a, *y = b;
+	return u64_order(x->address, y->address);
 }
 
 static bool add_piece(struct perfmap *map, uint64_t start, uint32_t entry)
