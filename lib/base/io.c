@@ -6,12 +6,15 @@
 #include "base/cleanup.h"
 #include "base/vec.h"
 
-int io_read(int fd, void *buffer, size_t size, size_t *done_ret)
+/* From where the file stands, if the offset is NULL. */
+static int read_from(int fd, void *buffer, size_t size, const off_t *offset, size_t *done_ret)
 {
 	size_t done = 0;
 	int errnum = 0;
 	while (done < size) {
-		ssize_t got = read(fd, (char *)buffer + done, size - done);
+		char *to = (char *)buffer + done;
+		ssize_t got = offset ? pread(fd, to, size - done, *offset + (off_t)done)
+				     : read(fd, to, size - done);
 		if (got == 0)
 			break;
 		if (got < 0 && errno == EINTR)
@@ -27,25 +30,14 @@ int io_read(int fd, void *buffer, size_t size, size_t *done_ret)
 	return errnum;
 }
 
+int io_read(int fd, void *buffer, size_t size, size_t *done_ret)
+{
+	return read_from(fd, buffer, size, NULL, done_ret);
+}
+
 int io_pread(int fd, void *buffer, size_t size, off_t offset, size_t *done_ret)
 {
-	size_t done = 0;
-	int errnum = 0;
-	while (done < size) {
-		ssize_t got = pread(fd, (char *)buffer + done, size - done, offset + (off_t)done);
-		if (got == 0)
-			break;
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			errnum = errno;
-			break;
-		}
-		done += (size_t)got;
-	}
-	if (done_ret)
-		*done_ret = done;
-	return errnum;
+	return read_from(fd, buffer, size, &offset, done_ret);
 }
 
 int io_write(int fd, const void *buffer, size_t size, size_t *done_ret)
