@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/base/arena.c lib/base/arena.h \
+	lib/base/bytes.h \
 	lib/base/cleanup.h \
 	lib/base/ctx.c lib/base/ctx.h \
 	lib/base/cursor.c lib/base/cursor.h \

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include "base/bytes.h"
 #include "base/ctx.h"
 #include "binary/vdso.h"
 
@@ -82,9 +83,7 @@ char *binary_recorded_path(const struct module *module)
 
 static void show_id(const uint8_t *id, size_t size, char ret[2 * SHOWN_ID + 1])
 {
-	ret[0] = '\0';
-	for (size_t i = 0; i < size && i < SHOWN_ID; i++)
-		sprintf(ret + 2 * i, "%02x", id[i]);
+	bytes_to_hex(id, size < SHOWN_ID ? size : SHOWN_ID, ret);
 }
 
 static bool has_recorded_inode(const struct module *module, const struct image *image)
@@ -97,8 +96,7 @@ static bool has_recorded_id(const struct search *search, const struct image *ima
 			    enum proof proof)
 {
 	const struct module *module = search->module;
-	if (module->build_id_size == image->build_id_size &&
-	    !memcmp(module->build_id, image->build_id, image->build_id_size))
+	if (image_has_build_id(image, module->build_id, module->build_id_size))
 		return true;
 	if (proof == PROOF_INODE ||
 	    (proof == PROOF_VIEW && search->diagnosis->problem == BINARY_WRONG))

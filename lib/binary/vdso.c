@@ -42,12 +42,6 @@ static struct sp_error *kept_vdso(const struct module *module, struct image **re
 	return error;
 }
 
-static bool has_build_id(const struct module *module, const struct image *image)
-{
-	return module->build_id_size == image->build_id_size &&
-	       !memcmp(module->build_id, image->build_id, image->build_id_size);
-}
-
 static bool is_recorded(const struct binary_env *env, const struct module *module,
 			const struct image *image)
 {
@@ -56,7 +50,7 @@ static bool is_recorded(const struct binary_env *env, const struct module *modul
 		return false;
 	if (module->build_id_size == 0 || image->build_id_size == 0)
 		return env->same_kernel;
-	return has_build_id(module, image);
+	return image_has_build_id(image, module->build_id, module->build_id_size);
 }
 
 struct sp_error *vdso_open(const struct binary_env *env, const struct module *module,
@@ -65,7 +59,8 @@ struct sp_error *vdso_open(const struct binary_env *env, const struct module *mo
 	CLEANUP(cleanup_image_free) struct image *kept = NULL;
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	struct sp_error *error = kept_vdso(module, &kept);
-	if (!error && kept && (!module->build_id_size || has_build_id(module, kept))) {
+	if (!error && kept && (!module->build_id_size ||
+			       image_has_build_id(kept, module->build_id, module->build_id_size))) {
 		*ret = take_ptr(kept);
 		return NULL;
 	}

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "capture/btf.h"
 #include "proc/kallsyms.h"
@@ -155,8 +156,7 @@ static struct sp_error *put_function(struct synth *synth, const struct program *
 	char tag[2 * TAG_SIZE + 1];
 	const uint8_t *bytes =
 		index < program->info.nr_prog_tags ? program->tags[index] : program->info.tag;
-	for (size_t i = 0; i < TAG_SIZE; i++)
-		snprintf(tag + 2 * i, 3, "%02x", bytes[i]);
+	bytes_to_hex(bytes, TAG_SIZE, tag);
 	const char *name = function_name(program, index);
 	CLEANUP_FREE char *whole = NULL;
 	if (asprintf(&whole, "bpf_prog_%s%s%s", tag, *name ? "_" : "", name) < 0) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/bytes.h"
 #include "base/cursor.h"
 #include "base/io.h"
 #include "elf/debuginfod.h"
@@ -146,11 +147,11 @@ static bool belongs(const struct search *search, const struct image *image)
 {
 	struct alt_link found;
 	if (search->checksum)
-		return read_sup(image, true, &found) && found.size == search->checksum->size &&
-		       !memcmp(found.id, search->checksum->id, found.size);
+		return read_sup(image, true, &found) &&
+		       bytes_equal(found.id, found.size, search->checksum->id,
+				   search->checksum->size);
 	if (search->build_id_size && image->build_id_size)
-		return search->build_id_size == image->build_id_size &&
-		       !memcmp(search->build_id, image->build_id, image->build_id_size);
+		return image_has_build_id(image, search->build_id, search->build_id_size);
 	uint32_t crc;
 	return search->has_crc && file_crc(image, &crc) && crc == search->crc;
 }
@@ -192,16 +193,6 @@ static struct sp_error *try_pieces(struct search *search, const char *const *pie
 
 #define TRY(search, ...) try_pieces((search), (const char *const[]){__VA_ARGS__, NULL})
 
-static void to_hex(const uint8_t *bytes, size_t size, char ret[HEX_MAX])
-{
-	static const char digits[] = "0123456789abcdef";
-	for (size_t i = 0; i < size; i++) {
-		ret[2 * i] = digits[bytes[i] >> 4];
-		ret[2 * i + 1] = digits[bytes[i] & 15];
-	}
-	ret[2 * size] = '\0';
-}
-
 /* Calls `place` for each directory of the debug path, below symfs and not. */
 static struct sp_error *each_place(struct search *search,
 				   struct sp_error *(*place)(struct search *search,
@@ -235,7 +226,7 @@ static bool split_build_id(const uint8_t *build_id, size_t size, struct split_id
 	char hex[HEX_MAX];
 	if (size < 2 || size > IMAGE_BUILD_ID_MAX)
 		return false;
-	to_hex(build_id, size, hex);
+	bytes_to_hex(build_id, size, hex);
 	memcpy(ret->folder, hex, 2);
 	ret->folder[2] = '\0';
 	strcpy(ret->rest, hex + 2);

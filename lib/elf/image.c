@@ -153,6 +153,17 @@ static struct image *image_new(const char *path)
 /* A recorded path may lead to a FIFO or a device by now: never wait for one. */
 #define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
+/* The image becomes the caller's if its headers can be read. */
+static struct sp_error *take_elf(struct image **image, Elf *elf, struct image **ret)
+{
+	(*image)->elf = elf;
+	struct sp_error *error = elf ? read_headers(*image)
+				     : elf_error(*image, "cannot be read as an ELF file");
+	if (!error)
+		*ret = take_ptr(*image);
+	return error;
+}
+
 /* Of what open(2) gave: -1 with its errno, too. `path` is for messages. */
 static struct sp_error *image_open_fd(int fd, const char *path, struct image **ret)
 {
@@ -171,14 +182,7 @@ static struct sp_error *image_open_fd(int fd, const char *path, struct image **r
 	image->size = (uint64_t)status.st_size;
 	image->device = status.st_dev;
 	image->inode = status.st_ino;
-	image->elf = elf_begin(image->fd, ELF_C_READ, NULL);
-	if (!image->elf)
-		return elf_error(image, "cannot be read as an ELF file");
-	struct sp_error *error = read_headers(image);
-	if (error)
-		return error;
-	*ret = take_ptr(image);
-	return NULL;
+	return take_elf(&image, elf_begin(image->fd, ELF_C_READ, NULL), ret);
 }
 
 struct sp_error *image_open(const char *path, struct image **ret)
@@ -234,14 +238,7 @@ struct sp_error *image_open_memory(void *bytes, size_t size, const char *name, s
 	}
 	image->memory = bytes;
 	image->size = size;
-	image->elf = elf_memory(bytes, size);
-	if (!image->elf)
-		return elf_error(image, "cannot be read as an ELF file");
-	struct sp_error *error = read_headers(image);
-	if (error)
-		return error;
-	*ret = take_ptr(image);
-	return NULL;
+	return take_elf(&image, elf_memory(bytes, size), ret);
 }
 
 void image_free(struct image *image)

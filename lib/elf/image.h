@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/vec.h"
@@ -65,6 +66,12 @@ struct sp_error *image_open_memory(void *bytes, size_t size, const char *name,
 void image_free(struct image *image);
 
 DEFINE_CLEANUP(struct image *, image_free)
+
+/* Two without a build-id have the same, which says nothing. */
+static inline bool image_has_build_id(const struct image *image, const uint8_t *id, size_t size)
+{
+	return bytes_equal(image->build_id, image->build_id_size, id, size);
+}
 
 /*
  * Closes the file; what has been read from it stays. For images that are kept:

@@ -19,10 +19,10 @@ static Elf_Scn *find_table(const struct image *image, enum symtab_kind kind, GEl
 	return NULL;
 }
 
-bool symtab_exists(const struct image *image, enum symtab_kind kind)
+bool symtab_exists(const struct image *image)
 {
 	GElf_Shdr header;
-	return find_table(image, kind, &header) && header.sh_size > header.sh_entsize;
+	return find_table(image, SYMTAB_FULL, &header) && header.sh_size > header.sh_entsize;
 }
 
 static bool is_text_or_data(const char *name)

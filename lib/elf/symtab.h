@@ -20,8 +20,8 @@ struct elf_symbols {
 
 enum symtab_kind { SYMTAB_FULL, SYMTAB_DYNAMIC }; /* .symtab, .dynsym */
 
-/* Whether the image has that table, with content. */
-bool symtab_exists(const struct image *image, enum symtab_kind kind);
+/* Whether the image has a .symtab, with content. */
+bool symtab_exists(const struct image *image);
 
 /*
  * Walks a table. What it yields, in table order: functions, data objects, and

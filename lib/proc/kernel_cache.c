@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/io.h"
@@ -41,9 +42,7 @@ struct key {
 
 static void to_hex(const struct key *key, char ret[2 * BUILD_ID_MAX + 1])
 {
-	ret[0] = '\0';
-	for (size_t i = 0; i < key->size && i < BUILD_ID_MAX; i++)
-		sprintf(ret + 2 * i, "%02x", key->build_id[i]);
+	bytes_to_hex(key->build_id, key->size < BUILD_ID_MAX ? key->size : BUILD_ID_MAX, ret);
 }
 
 /* NULL when out of memory. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
 
 void functions_deinit(struct functions *functions)
 {
@@ -27,9 +28,8 @@ const char *functions_address(struct functions *functions, uint64_t address)
 
 const char *functions_hex(struct functions *functions, const uint8_t *bytes, size_t size)
 {
-	char text[41] = "";
-	for (size_t i = 0; i < size && i < 20; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	char text[41];
+	bytes_to_hex(bytes, size < 20 ? size : 20, text);
 	return strtab_add(&functions->strings, text);
 }
 

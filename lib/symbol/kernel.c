@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "proc/kernel_cache.h"
@@ -77,8 +78,8 @@ static enum origin running_kernel(struct sp_ctx *ctx, const struct resolver_opti
 	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
 		sysfs_kernel_build_id(ctx, build_id, &size);
 	if (!error && size > 0 && options->kernel_build_id_size > 0)
-		return size == options->kernel_build_id_size &&
-				       !memcmp(build_id, options->kernel_build_id, size)
+		return bytes_equal(build_id, size, options->kernel_build_id,
+				   options->kernel_build_id_size)
 			       ? ORIGIN_LIVE
 			       : ORIGIN_NONE;
 	return same_release(ctx, options->osrelease) ? ORIGIN_ALIKE : ORIGIN_NONE;
@@ -167,12 +168,11 @@ static struct sp_error *load_perf_cache(struct origin_table *core, const struct 
 {
 	const uint8_t *id = env->options.kernel_build_id;
 	size_t size = env->options.kernel_build_id_size;
-	char hex[2 * 20 + 1] = "";
+	char hex[2 * 20 + 1];
 	CLEANUP_FREE char *path = NULL;
 	if (!env->binary.build_id_cache || size < 2 || size > 20)
 		return NULL;
-	for (size_t i = 0; i < size; i++)
-		sprintf(hex + 2 * i, "%02x", id[i]);
+	bytes_to_hex(id, size, hex);
 	if (asprintf(&path, "%s/.build-id/%.2s/%s/kallsyms", env->binary.build_id_cache, hex, hex + 2) <
 	    0) {
 		path = NULL;
@@ -262,8 +262,8 @@ static void find_core(const struct origin_table *table, const struct module *mod
 
 static bool same_id(const struct module *module, const struct kernel_module *live)
 {
-	return module->build_id_size > 0 && module->build_id_size == live->build_id_size &&
-	       !memcmp(module->build_id, live->build_id, live->build_id_size);
+	return module->build_id_size > 0 && bytes_equal(module->build_id, module->build_id_size,
+							live->build_id, live->build_id_size);
 }
 
 /* The loaded module of that name, if it is certainly the recorded one. */

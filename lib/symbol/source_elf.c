@@ -42,11 +42,6 @@ static void names_close(void *opened)
 
 DEFINE_CLEANUP(void *, names_close)
 
-static bool has_symtab(const struct image *image)
-{
-	return symtab_exists(image, SYMTAB_FULL);
-}
-
 static bool add_symbol(struct table *table, const struct elf_symbol *symbol)
 {
 	return table_add(table, symbol->vaddr, symbol->size, symbol->name, symbol->binding,
@@ -106,7 +101,7 @@ static bool stands_alone(const struct image *image)
 {
 	for (size_t i = 0; i < image->loads.count; i++)
 		if (image->loads.items[i].executable && image->loads.items[i].file_size > 0)
-			return has_symtab(image);
+			return symtab_exists(image);
 	return false;
 }
 
@@ -125,11 +120,11 @@ static struct sp_error *find_debug_alone(const struct source_env *env, const str
 static struct sp_error *add_tables(const struct source_env *env, struct elf_names *names,
 				   const char *path, struct diagnosis *diagnosis)
 {
-	if (has_symtab(names->runtime))
+	if (symtab_exists(names->runtime))
 		return add_table(names, names->runtime, SYMTAB_FULL, diagnosis);
 	struct debugfile_places places = binary_places(&env->binary);
 	struct sp_error *error =
-		debugfile_find(&places, names->runtime, path, has_symtab, &names->debug);
+		debugfile_find(&places, names->runtime, path, symtab_exists, &names->debug);
 	if (!error && names->debug)
 		error = add_table(names, names->debug, SYMTAB_FULL, diagnosis);
 	if (!error && !names->debug)
@@ -176,7 +171,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	error = add_tables(env, names, path, diagnosis);
 	if (error)
 		return error;
-	bool complete = module->kind == MODULE_VDSO || has_symtab(names->runtime) || names->debug ||
+	bool complete = module->kind == MODULE_VDSO || symtab_exists(names->runtime) || names->debug ||
 			names->embedded;
 	if (!complete && diagnosis->problem == RESOLVER_OK)
 		diagnosis_set(

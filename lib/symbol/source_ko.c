@@ -140,8 +140,8 @@ static struct sp_error *read_table(struct ko *ko)
 
 static bool is_recorded(const struct module *module, const struct image *image)
 {
-	return module->build_id_size > 0 && module->build_id_size == image->build_id_size &&
-	       !memcmp(module->build_id, image->build_id, image->build_id_size);
+	return module->build_id_size > 0 &&
+	       image_has_build_id(image, module->build_id, module->build_id_size);
 }
 
 static struct sp_error *use_file(const char *path, const struct module *module, void **ret)

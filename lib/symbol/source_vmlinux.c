@@ -46,15 +46,10 @@ static void vmlinux_close(void *opened)
 
 DEFINE_CLEANUP(void *, vmlinux_close)
 
-static bool has_symtab(const struct image *image)
-{
-	return symtab_exists(image, SYMTAB_FULL);
-}
-
 static bool is_recorded(const struct source_env *env, const struct image *image)
 {
-	return env->options.kernel_build_id_size == image->build_id_size &&
-	       !memcmp(env->options.kernel_build_id, image->build_id, image->build_id_size);
+	return image_has_build_id(image, env->options.kernel_build_id,
+				  env->options.kernel_build_id_size);
 }
 
 /* Reads the table; on the way, where the reference symbol lies. */
@@ -116,7 +111,7 @@ static struct sp_error *given_open(const struct source_env *env, const struct mo
 			      "%s is not the kernel that was recorded: its build-id differs", path);
 		return NULL;
 	}
-	if (!has_symtab(image)) {
+	if (!symtab_exists(image)) {
 		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, "give one that is not stripped",
 			      "%s has no symbols", path);
 		return NULL;
@@ -139,7 +134,7 @@ static struct sp_error *try_place(const struct source_env *env, const struct pla
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
 	sp_error_free(error);
-	if (!error && is_recorded(env, image) && has_symtab(image))
+	if (!error && is_recorded(env, image) && symtab_exists(image))
 		*ret = take_ptr(image);
 	return NULL;
 }
@@ -149,7 +144,7 @@ static struct sp_error *search(const struct source_env *env, struct image **ret)
 	struct debugfile_places debug = binary_places(&env->binary);
 	struct sp_error *error =
 		debugfile_by_build_id(&debug, env->options.kernel_build_id,
-				      env->options.kernel_build_id_size, has_symtab, ret);
+				      env->options.kernel_build_id_size, symtab_exists, ret);
 	const char *release = env->options.osrelease;
 	if (!release || strchr(release, '/'))
 		return error;
