@@ -208,10 +208,8 @@ struct sp_error *sp_capture_start(struct sp_capture *capture)
 		writer_free(take_ptr(capture->writer));
 		return error;
 	}
-	CLEANUP(cleanup_sp_error_free) struct sp_error *keep_error = writer_keep(capture->writer);
-	return keep_error ? capture_note(capture, "%s; %s", sp_error_message(keep_error),
-					 sp_error_remedy(keep_error))
-			  : NULL;
+	writing_keep(capture->writing);
+	return NULL;
 }
 
 int sp_capture_fd(const struct sp_capture *capture)
@@ -322,9 +320,10 @@ static struct sp_error *close_file(struct sp_capture *capture)
 		.build_ids = capture->dsos.known.items,
 		.build_id_count = capture->dsos.known.count,
 	};
+	struct sp_error *keep_error = writing_keep_error(capture->writing);
 	struct sp_error *close_error = writer_close(capture->writer, &end);
 	capture->writer = NULL;
-	return first_of(first_of(error, dsos_error), close_error);
+	return first_of(first_of(error, dsos_error), first_of(close_error, keep_error));
 }
 
 /* For reports after the next reboot. That it cannot be kept is no failure of the recording. */

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -32,6 +33,7 @@ struct pool {
 	size_t worker_count;    /* that run */
 	struct chunk *open;     /* being filled, or NULL */
 	size_t chunk_count;     /* that there are */
+	uint8_t *memory;        /* of all chunks: what was not used has no pages */
 	VEC(struct chunk *) free_chunks;
 	pthread_mutex_t lock;   /* of all below */
 	pthread_cond_t more, less;
@@ -84,6 +86,19 @@ static struct sp_error *start_workers(struct pool *pool)
 	return pool->worker_count ? NULL : error_os(errnum, "cannot make a thread");
 }
 
+/*
+ * In one piece: were chunks mapped one by one, as malloc() does, the drain would wait for
+ * workers that map files just then, and they for a CPU.
+ */
+static bool map_memory(struct pool *pool)
+{
+	void *memory = mmap(NULL, pool->options.chunks * pool->options.chunk_bytes,
+			    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory != MAP_FAILED)
+		pool->memory = memory;
+	return memory != MAP_FAILED;
+}
+
 struct sp_error *pool_new(const struct pool_options *options, struct pool **ret)
 {
 	struct pool *made = calloc(1, sizeof(*made));
@@ -96,7 +111,8 @@ struct sp_error *pool_new(const struct pool_options *options, struct pool **ret)
 	CLEANUP(cleanup_pool_free) struct pool *pool = made;
 	pool->workers = calloc(options->workers, sizeof(*pool->workers));
 	pool->circle = calloc(options->chunks, sizeof(*pool->circle));
-	if (!pool->workers || !pool->circle || !vec_reserve(&pool->free_chunks, options->chunks))
+	if (!pool->workers || !pool->circle || !vec_reserve(&pool->free_chunks, options->chunks) ||
+	    !map_memory(pool))
 		return error_no_memory();
 	struct sp_error *error = start_workers(pool);
 	if (!error)
@@ -110,7 +126,6 @@ static void chunk_free(struct chunk *chunk)
 		return;
 	vec_deinit(&chunk->output);
 	sp_error_free(chunk->error);
-	free(chunk->bytes);
 	free(chunk);
 }
 
@@ -129,6 +144,8 @@ void pool_free(struct pool *pool)
 	for (size_t i = 0; i < pool->free_chunks.count; i++)
 		chunk_free(pool->free_chunks.items[i]);
 	chunk_free(pool->open);
+	if (pool->memory)
+		munmap(pool->memory, pool->options.chunks * pool->options.chunk_bytes);
 	vec_deinit(&pool->free_chunks);
 	free(pool->circle);
 	free(pool->workers);
@@ -147,12 +164,7 @@ static struct chunk *chunk_get(struct pool *pool)
 		return NULL;
 	struct chunk *chunk = calloc(1, sizeof(*chunk));
 	if (chunk)
-		chunk->bytes = malloc(pool->options.chunk_bytes);
-	if (!chunk || !chunk->bytes) {
-		chunk_free(chunk);
-		return NULL;
-	}
-	pool->chunk_count++;
+		chunk->bytes = pool->memory + pool->chunk_count++ * pool->options.chunk_bytes;
 	return chunk;
 }
 

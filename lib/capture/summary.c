@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a recording comes to: how much there is, how much is missing, and why. */
 #include <stdio.h>
+#include "base/cleanup.h"
 #include "capture/recorder.h"
 
 /* Where less of the CPU time than that is in the samples, it is said. */
@@ -222,6 +223,14 @@ static struct sp_error *say_unwound(struct sp_capture *capture)
 	return error ? error : say_shortened(capture);
 }
 
+/* The name that an older recording should have got. */
+static struct sp_error *say_not_kept(struct sp_capture *capture)
+{
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error = writing_keep_error(capture->writing);
+	return error ? capture_note(capture, "%s; %s", sp_error_message(error), sp_error_remedy(error))
+		     : NULL;
+}
+
 static struct sp_error *say_shed(struct sp_capture *capture)
 {
 	const struct writing_counts counts = writing_counts(capture->writing);
@@ -244,6 +253,8 @@ static struct sp_error *say_shed(struct sp_capture *capture)
 struct sp_error *capture_say_end(struct sp_capture *capture)
 {
 	struct sp_error *error = say_new_cpus(capture);
+	if (!error)
+		error = say_not_kept(capture);
 	const struct sp_capture_stats stats = sp_capture_stats(capture);
 	if (!error)
 		error = say_unwound(capture);

@@ -15,25 +15,28 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "file/spans.h"
 
-/* A write worth a thread's waking, and larger than any record. */
-#define CHUNK_BYTES ((size_t)256 << 10)
+/* A write worth a thread's waking, and larger than any record; with its head, whole pages. */
+#define CHUNK_BYTES (((size_t)256 << 10) - 16)
 
-/* Chunks that are kept for the next. */
-#define SPARE_MAX 8
+/* Of chunks that are free, so many keep their memory. */
+#define WARM_MAX 8
 
 /* With so many submitted, one that is not full can wait. */
 #define BACKLOG 2
 
 struct writing_chunk {
-	size_t used;
+	uint64_t used;
 	bool commit; /* when it is written */
 	uint8_t bytes[CHUNK_BYTES];
 };
+
+_Static_assert(sizeof(struct writing_chunk) == (size_t)256 << 10, "whole pages");
 
 struct writing {
 	uint32_t sample_id_at;
@@ -51,9 +54,12 @@ struct writing {
 	struct writer *writer;      /* the thread's, once it is set */
 	struct writing_chunk **circle; /* 2 * limit of them */
 	uint64_t submitted, written;   /* counted; places are modulo 2 * limit */
-	struct writing_chunk *spare[SPARE_MAX];
-	size_t spare_count;
+	/* One more than the circle holds, in one mapping: of what was not used there is no page. */
+	struct writing_chunk *chunks;
+	struct { VEC(struct writing_chunk *); } spare; /* last in, first out */
 	struct sp_error *error;     /* atomic; not told yet */
+	struct sp_error *keep_error;
+	bool keep;                  /* as soon as can be */
 	uint64_t file_bytes, queued_bytes, unwritten;
 	bool over;                  /* the thread is to end */
 	bool at_once;               /* whatever is left */
@@ -71,22 +77,34 @@ static struct sp_error *put(struct writer *writer, const struct writing_chunk *c
 }
 
 /* The chunk is done with; the lock is held. */
-static void see_written(struct writing *writing, struct writing_chunk *chunk,
+static void see_written(struct writing *writing, struct writing_chunk *chunk, uint64_t used,
 			struct sp_error *error)
 {
 	writing->written++;
-	writing->queued_bytes -= chunk->used;
+	writing->queued_bytes -= used;
 	writing->file_bytes = writer_size(writing->writer);
 	writing->unwritten = writer_unwritten_samples(writing->writer);
 	if (writing->error)
 		sp_error_free(error);
 	else
 		__atomic_store_n(&writing->error, error, __ATOMIC_RELAXED);
-	if (writing->spare_count < SPARE_MAX)
-		writing->spare[writing->spare_count++] = chunk;
-	else
-		free(chunk);
+	*vec_push(&writing->spare) = chunk; /* there was made room for all */
 	pthread_cond_signal(&writing->less);
+}
+
+/* The lock is held. */
+static void keep(struct writing *writing)
+{
+	writing->keep = false;
+	pthread_mutex_unlock(&writing->lock);
+	struct sp_error *error = writer_keep(writing->writer);
+	pthread_mutex_lock(&writing->lock);
+	writing->keep_error = error;
+}
+
+static bool has_work(const struct writing *writing)
+{
+	return writing->writer && (writing->keep || writing->written < writing->submitted);
 }
 
 static void *work(void *arg)
@@ -94,16 +112,25 @@ static void *work(void *arg)
 	struct writing *writing = arg;
 	pthread_mutex_lock(&writing->lock);
 	for (;;) {
-		while (!writing->over && (!writing->writer || writing->written == writing->submitted))
+		while (!writing->over && !has_work(writing))
 			pthread_cond_wait(&writing->more, &writing->lock);
-		if (writing->over && (writing->at_once || writing->written == writing->submitted))
+		if (writing->over && (writing->at_once || !has_work(writing)))
 			break;
+		if (writing->keep) {
+			keep(writing);
+			continue;
+		}
 		struct writing_chunk *chunk =
 			writing->circle[writing->written % (2 * writing->limit)];
+		bool behind = writing->submitted - writing->written > WARM_MAX;
 		pthread_mutex_unlock(&writing->lock);
 		struct sp_error *error = put(writing->writer, chunk);
+		/* So that the memory that a slow disk took is not kept for good. */
+		uint64_t used = chunk->used;
+		if (behind)
+			madvise(chunk, sizeof(*chunk), MADV_DONTNEED);
 		pthread_mutex_lock(&writing->lock);
-		see_written(writing, chunk, error);
+		see_written(writing, chunk, used, error);
 	}
 	pthread_mutex_unlock(&writing->lock);
 	return NULL;
@@ -135,6 +162,19 @@ static void end_thread(struct writing *writing, bool at_once)
 
 /* -- The queue ------------------------------------------------------------- */
 
+static bool make_chunks(struct writing *writing, size_t count)
+{
+	size_t size = count * sizeof(*writing->chunks);
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return false;
+	writing->chunks = memory;
+	for (size_t i = count; i > 0; i--)
+		*vec_push(&writing->spare) = &writing->chunks[i - 1];
+	return true;
+}
+
 struct sp_error *writing_new(const struct writing_options *options, struct writing **ret)
 {
 	struct writing *made = calloc(1, sizeof(*made));
@@ -145,11 +185,12 @@ struct sp_error *writing_new(const struct writing_options *options, struct writi
 	pthread_cond_init(&made->less, NULL);
 	CLEANUP(cleanup_writing_free) struct writing *writing = made;
 	writing->sample_id_at = options->sample_id_at;
-	writing->limit = options->memory_bytes / CHUNK_BYTES;
+	writing->limit = options->memory_bytes / sizeof(struct writing_chunk);
 	if (writing->limit < BACKLOG + 1)
 		writing->limit = BACKLOG + 1;
-	writing->circle = calloc(2 * writing->limit, sizeof(*writing->circle));
-	if (!writing->circle)
+	size_t count = 2 * writing->limit + 1;
+	writing->circle = calloc(count, sizeof(*writing->circle));
+	if (!writing->circle || !vec_reserve(&writing->spare, count) || !make_chunks(writing, count))
 		return error_no_memory();
 	struct sp_error *error = start_thread(writing);
 	if (!error)
@@ -162,15 +203,14 @@ void writing_free(struct writing *writing)
 	if (!writing)
 		return;
 	end_thread(writing, true);
-	for (; writing->written < writing->submitted; writing->written++)
-		free(writing->circle[writing->written % (2 * writing->limit)]);
-	for (size_t i = 0; i < writing->spare_count; i++)
-		free(writing->spare[i]);
-	free(writing->open);
+	if (writing->chunks)
+		munmap(writing->chunks, (2 * writing->limit + 1) * sizeof(*writing->chunks));
+	vec_deinit(&writing->spare);
 	free(writing->circle);
 	vec_deinit(&writing->shed);
 	u64map_deinit(&writing->shed_index);
 	sp_error_free(writing->error);
+	sp_error_free(writing->keep_error);
 	pthread_cond_destroy(&writing->more);
 	pthread_cond_destroy(&writing->less);
 	pthread_mutex_destroy(&writing->lock);
@@ -184,6 +224,22 @@ void writing_begin(struct writing *writing, struct writer *writer)
 	writing->file_bytes = writer_size(writer);
 	pthread_cond_signal(&writing->more);
 	pthread_mutex_unlock(&writing->lock);
+}
+
+void writing_keep(struct writing *writing)
+{
+	pthread_mutex_lock(&writing->lock);
+	writing->keep = true;
+	pthread_cond_signal(&writing->more);
+	pthread_mutex_unlock(&writing->lock);
+}
+
+struct sp_error *writing_keep_error(struct writing *writing)
+{
+	pthread_mutex_lock(&writing->lock);
+	struct sp_error *error = take_ptr(writing->keep_error);
+	pthread_mutex_unlock(&writing->lock);
+	return error;
 }
 
 /* What the thread has met since this was last asked. */
@@ -221,24 +277,18 @@ static void submit(struct writing *writing)
 	pthread_mutex_unlock(&writing->lock);
 }
 
-/* A chunk with `size` bytes of room, or none at all of them; false when out of memory. */
-static bool make_room(struct writing *writing, size_t size)
+/* Makes `size` bytes of room in the open chunk; a submitted circle leaves one chunk at least. */
+static void make_room(struct writing *writing, size_t size)
 {
 	if (writing->open && CHUNK_BYTES - writing->open->used < size)
 		submit(writing);
 	if (writing->open)
-		return true;
+		return;
 	pthread_mutex_lock(&writing->lock);
-	if (writing->spare_count)
-		writing->open = writing->spare[--writing->spare_count];
+	writing->open = writing->spare.items[--writing->spare.count];
 	pthread_mutex_unlock(&writing->lock);
-	if (!writing->open)
-		writing->open = malloc(sizeof(*writing->open));
-	if (!writing->open)
-		return false;
 	writing->open->used = 0;
 	writing->open->commit = false;
-	return true;
 }
 
 /* How many bytes of samples there is room for. */
@@ -250,7 +300,7 @@ static uint64_t room(struct writing *writing)
 }
 
 /* All of it, be there room or not. */
-static bool take_all(struct writing *writing, struct spans_place *place, uint64_t size)
+static void take_all(struct writing *writing, struct spans_place *place, uint64_t size)
 {
 	while (size) {
 		/* As many whole records as fit; for one that does not, there is a new chunk. */
@@ -258,13 +308,11 @@ static bool take_all(struct writing *writing, struct spans_place *place, uint64_
 		uint64_t fitting = size <= left ? size : spans_whole_at(place, left);
 		if (!fitting && left == CHUNK_BYTES)
 			fitting = left; /* no records at all: the file's reader will say so */
-		if (!make_room(writing, fitting ? fitting : CHUNK_BYTES))
-			return false;
+		make_room(writing, fitting ? fitting : CHUNK_BYTES);
 		spans_take(place, writing->open->bytes + writing->open->used, fitting);
 		writing->open->used += fitting;
 		size -= fitting;
 	}
-	return true;
 }
 
 /* A sample is left out. */
@@ -301,11 +349,10 @@ static bool take_some(struct writing *writing, struct spans_place *place, uint64
 		struct spans_place at = *place;
 		spans_take(&at, &header, sizeof(header));
 		if (header.size < sizeof(header) || header.size > size)
-			return take_all(writing, place, size);
-		bool sample = header.type == PERF_RECORD_SAMPLE;
-		bool good = sample && header.size > left ? shed(writing, place, &header)
-							 : take_all(writing, place, header.size);
-		if (!good)
+			header = (struct perf_event_header){.size = (uint16_t)(size < 65528 ? size : 65528)};
+		if (header.type != PERF_RECORD_SAMPLE || header.size <= left)
+			take_all(writing, place, header.size);
+		else if (!shed(writing, place, &header))
 			return false;
 		size -= header.size;
 		left = left > header.size ? left - header.size : 0;
@@ -318,12 +365,13 @@ struct sp_error *writing_write(struct writing *writing, const struct iovec *span
 	struct spans_place place = {.spans = spans};
 	uint64_t size = spans_size(spans, count);
 	writing_poke(writing);
-	bool good = size <= room(writing) ? take_all(writing, &place, size)
-					  : take_some(writing, &place, size);
+	bool good = true;
+	if (size <= room(writing))
+		take_all(writing, &place, size);
+	else
+		good = take_some(writing, &place, size);
 	struct sp_error *error = take_error(writing);
-	if (good || error)
-		return error;
-	return error_no_memory();
+	return error || good ? error : error_no_memory();
 }
 
 void writing_poke(struct writing *writing)
@@ -334,8 +382,7 @@ void writing_poke(struct writing *writing)
 
 struct sp_error *writing_commit(struct writing *writing)
 {
-	if (!make_room(writing, 0))
-		return error_no_memory();
+	make_room(writing, 0);
 	writing->open->commit = true;
 	writing_poke(writing);
 	return take_error(writing);
@@ -370,7 +417,7 @@ struct writing_counts writing_counts(const struct writing *writing)
 
 bool writing_next_shed(struct writing *writing, bool last, struct writing_shed *ret)
 {
-	if (!writing->shed.count || (!last && !room(writing)))
+	if (!writing->shed.count || (!last && room(writing) < CHUNK_BYTES))
 		return false;
 	for (; writing->shed_told < writing->shed.count; writing->shed_told++) {
 		struct writing_shed *shed = &writing->shed.items[writing->shed_told];

@@ -29,8 +29,15 @@ struct sp_error *writing_new(const struct writing_options *options,
 /* What is not written stays so; waits for one write that has begun. NULL is allowed. */
 void writing_free(struct writing *writing);
 
-/* From here on the writer is the thread's, but for writer_keep(). To be called once. */
+/* From here on the writer is the thread's. To be called once. */
 void writing_begin(struct writing *writing, struct writer *writer);
+
+/*
+ * There will be a recording: writer_keep(), by the thread, since giving up an old file of a
+ * gigabyte takes the disk a while. Its error is to be had once it has happened, and once.
+ */
+void writing_keep(struct writing *writing);
+struct sp_error *writing_keep_error(struct writing *writing) SP_MUST_CHECK;
 
 /*
  * Takes whole records, as writer_write() does; they are copied. What fails in the thread is an
@@ -66,7 +73,7 @@ struct writing_shed {
 
 /*
  * The next event with any, which then has none; false when there are no more, or when it is
- * too early to tell, as the queue is still full (unless `last`).
+ * too early to tell, as the queue is as good as full (unless `last`).
  */
 bool writing_next_shed(struct writing *writing, bool last, struct writing_shed *ret);
 

@@ -52,8 +52,7 @@ struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct 
 /*
  * There will be a recording: a file that was at PATH is PATH.old from here on. A file
  * that is neither kept nor closed by writer_close() leaves PATH as it was. Fails where the
- * old one cannot be called so, which is no harm to the new one. Another thread may be using
- * the writer meanwhile.
+ * old one cannot be called so, which is no harm to the new one.
  */
 struct sp_error *writer_keep(struct writer *writer) SP_MUST_CHECK;
 
