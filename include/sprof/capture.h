@@ -76,9 +76,14 @@ struct sp_capture_options {
 	uint64_t period;            /* a sample each so many events; 0: by frequency */
 	enum sp_call_graph call_graph;
 	enum sp_unwind unwind;
-	uint32_t stack_bytes;       /* copied of each stack: a multiple of 8, up to the above; 0: 8192 */
+	/*
+	 * Copied of each stack: a multiple of 8, up to the above; 0: 8192. Unwound live, more is
+	 * copied while stacks need it, unless it is fixed.
+	 */
+	uint32_t stack_bytes;
+	bool fixed_stack_bytes;
 	uint32_t max_stack;         /* frames of a chain; 0: as many as there can be */
-	uint64_t ring_bytes;        /* of each CPU; 0: 512 KiB */
+	uint64_t ring_bytes;        /* of each CPU; 0: 512 KiB, or 2 to 8 MiB with copies of stacks */
 	uint64_t delay_ms;          /* before the first sample */
 	/*
 	 * SCHED_FIFO priority of the thread that records, from sp_capture_new() to sp_capture_stop();

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "record/note.h"
 
 bool finding_add(struct run *run, enum sp_finding_kind kind, uint64_t samples, double share,
 		 const char *remedy, const char *format, ...)
@@ -249,6 +250,26 @@ static bool find_throttling(struct run *run)
 
 /* The most that the kernel copies of a stack: its size is a u16, and a multiple of 8. */
 #define STACK_COPY_MAX 65528
+#define NO_MORE_STACK                                                                          \
+	"the kernel copies no more: compile with -fno-omit-frame-pointer, and record with "    \
+	"--call-graph fp"
+
+/* The recorder saw how large they were. */
+static const char *noted_remedy(const struct run *run, char *text, size_t size)
+{
+	for (size_t i = run->sideband.notes.count; i-- > 0;) {
+		const char *note = run->sideband.notes.items[i].text;
+		const char *number = strstr(note, NOTE_STACK_SIZE);
+		if (strstr(note, NOTE_NO_MORE_STACK))
+			return NO_MORE_STACK;
+		unsigned long bytes = number ? strtoul(number + strlen(NOTE_STACK_SIZE), NULL, 10) : 0;
+		if (!bytes || bytes > STACK_COPY_MAX)
+			continue;
+		snprintf(text, size, "copy more of them: --call-graph dwarf,%lu", bytes);
+		return text;
+	}
+	return "copy more of them: --call-graph dwarf,SIZE";
+}
 
 /* What to do about stacks that were longer than what was copied of them. */
 static const char *copy_remedy(const struct run *run, const struct perf_event_attr *attr,
@@ -258,10 +279,9 @@ static const char *copy_remedy(const struct run *run, const struct perf_event_at
 	if (more <= attr->sample_stack_user)
 		more = attr->sample_stack_user * 2;
 	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
-		return "copy more of them: --call-graph dwarf,SIZE";
+		return noted_remedy(run, text, size);
 	if (attr->sample_stack_user >= STACK_COPY_MAX)
-		return "the kernel copies no more: compile with -fno-omit-frame-pointer, and record "
-		       "with --call-graph fp";
+		return NO_MORE_STACK;
 	snprintf(text, size, "copy more of them: --call-graph dwarf,%u",
 		 more < STACK_COPY_MAX ? more : STACK_COPY_MAX);
 	return text;

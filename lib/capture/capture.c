@@ -194,8 +194,8 @@ static struct sp_error *start_command(struct sp_capture *capture)
 	if (capture->plan->cpu_wide && !capture->delay_ns && capture_waits(capture))
 		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
 	capture->begin_ns = capture_now_ns();
-	if (!capture->delay_ns)
-		wide_start(&capture->wide, capture->begin_ns);
+	if (!error && !capture->delay_ns)
+		error = wide_start(&capture->wide, !capture->plan->cpu_wide, capture->begin_ns);
 	return error ? error : workload_start(&capture->workload, capture->command_name);
 }
 
@@ -250,7 +250,8 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	struct sp_error *error = NULL;
 	if (read_timers(capture)) {
 		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
-		wide_start(&capture->wide, capture_now_ns());
+		if (!error)
+			error = wide_start(&capture->wide, false, capture_now_ns());
 	}
 	/* Before the round, so that it has the command's last records too. */
 	if (!error)
@@ -284,6 +285,7 @@ static struct sp_error *add_last_losses(struct sp_capture *capture)
 	}
 	if (error)
 		return error;
+	lost += wide_lost(&capture->wide, known);
 	if (lost <= told) {
 		capture->lost_helping = known && capture->filter.taker.helpers ? told - lost : 0;
 		return NULL;

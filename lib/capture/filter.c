@@ -33,24 +33,28 @@ static struct sp_error *ask_doubts(struct filter *filter, const struct ring *rin
 									     : error_no_memory();
 }
 
-static bool is_helper(const struct filter *filter, const struct ring *ring, uint64_t position)
+/* The id in the file of what has `id` in the ring; 0: it only helps. */
+static uint64_t file_id(const struct filter *filter, uint64_t id)
 {
-	const struct u64map *helpers = filter->taker.helpers;
-	return helpers && helpers->count &&
-	       u64map_find(helpers, ring_u64(ring, position + filter->fields.sample_id));
+	const struct sample_taker *taker = &filter->taker;
+	const uint32_t *own = taker->helpers && taker->helpers->count ?
+			      u64map_find(taker->helpers, id) : NULL;
+	if (!own)
+		return id;
+	return *own ? (*taker->own_ids)[*own - 1] : 0;
 }
 
 static struct sp_error *see_sample(struct filter *filter, struct answer *last,
 				   const struct ring *ring, uint64_t position, bool *keep_ret,
-				   bool *helper_ret)
+				   uint64_t *id_ret)
 {
 	const struct record_fields *fields = &filter->fields;
 	struct filter_counts *counts = &filter->counts;
 	uint64_t tid_word = ring_u64(ring, position + fields->sample_tid);
 	uint64_t time_ns = ring_u64(ring, position + fields->sample_time);
 	*keep_ret = !filter->membership || is_followed(filter, last, tid_word, time_ns);
-	*helper_ret = is_helper(filter, ring, position);
-	if (*helper_ret)
+	*id_ret = file_id(filter, ring_u64(ring, position + fields->sample_id));
+	if (!*id_ret)
 		return NULL;
 	if (!*keep_ret) {
 		counts->ended += first_u32(tid_word) == UINT32_MAX;
@@ -72,16 +76,25 @@ static struct sp_error *see_sample(struct filter *filter, struct answer *last,
 	return NULL;
 }
 
-/* Of an event that only helps: perf refuses a file with a record of an id that it does not list. */
-static bool is_helpers(const struct filter *filter, const struct ring *ring, uint64_t position,
-		       const struct perf_event_header *header)
+/*
+ * Of an event that the file does not list, for which perf would refuse it: *id_ret is what it is
+ * to have there, or 0.
+ */
+static bool is_unlisted(const struct filter *filter, const struct ring *ring, uint64_t position,
+			const struct perf_event_header *header, uint64_t *id_ret)
 {
 	const struct u64map *helpers = filter->taker.helpers;
 	if (!helpers || !helpers->count ||
 	    header->size < sizeof(*header) + filter->fields.trailer_tid)
 		return false;
-	uint64_t id_at = position + header->size - filter->fields.trailer_id;
-	return u64map_find(helpers, ring_u64(ring, id_at)) != NULL;
+	uint64_t id = ring_u64(ring, position + header->size - filter->fields.trailer_id);
+	*id_ret = file_id(filter, id);
+	return *id_ret != id;
+}
+
+static bool is_throttling(uint32_t type)
+{
+	return type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE;
 }
 
 /* What is no sample is always kept. */
@@ -110,14 +123,13 @@ static void share_losses(struct filter_counts *counts, const struct filter_count
 
 /* A sample that is not what it should be is as good as lost. */
 static struct sp_error *take_sample(struct filter *filter, struct ring *ring, uint64_t position,
-				    const struct perf_event_header *header, bool helper)
+				    const struct perf_event_header *header, uint64_t id)
 {
-	struct sp_error *error =
-		filter->taker.take(filter->taker.arg, ring, position, header, helper);
+	struct sp_error *error = filter->taker.take(filter->taker.arg, ring, position, header, id);
 	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
 		sp_error_free(error);
 		filter->counts.damaged += header->size;
-		filter->counts.samples -= !helper;
+		filter->counts.samples -= id != 0;
 		error = NULL;
 	}
 	return error;
@@ -132,18 +144,15 @@ struct reading {
 	struct answer last;
 };
 
-/* The largest LOST or LOST_SAMPLES with all that may be behind it. */
-#define LOSS_MAX 96
+/* The largest LOST, LOST_SAMPLES or THROTTLE with all that may be behind it. */
+#define ADOPTED_MAX 96
 
-/*
- * Losses are the ring's, whoever is the first to find room again: told as those of an event
- * that counts. The ring itself is not to be written to.
- */
-static struct sp_error *adopt_loss(struct filter *filter, struct ring *ring, uint64_t position,
-				   const struct perf_event_header *header, struct batch *batch)
+/* Told as of an event that the file lists. The ring itself is not to be written to. */
+static struct sp_error *adopt(struct filter *filter, struct ring *ring, uint64_t position,
+			      const struct perf_event_header *header, uint64_t id,
+			      struct batch *batch)
 {
-	uint8_t copy[LOSS_MAX];
-	uint64_t id = filter->taker.own_id;
+	uint8_t copy[ADOPTED_MAX];
 	if (header->size > sizeof(copy)) {
 		filter->counts.damaged += header->size;
 		return NULL;
@@ -152,6 +161,8 @@ static struct sp_error *adopt_loss(struct filter *filter, struct ring *ring, uin
 	memcpy(copy + header->size - filter->fields.trailer_id, &id, sizeof(id));
 	if (header->type == PERF_RECORD_LOST)
 		memcpy(copy + sizeof(*header), &id, sizeof(id));
+	for (size_t i = 0; i < 2 && is_throttling(header->type); i++)
+		memcpy(copy + sizeof(*header) + 8 + 8 * i, &id, sizeof(id)); /* behind the time */
 	return batch_add_copy(batch, copy, header->size);
 }
 
@@ -159,27 +170,31 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 				    const struct perf_event_header *header)
 {
 	struct filter *filter = reading->filter;
-	bool keep = true, take = false, helper = false, adopt = false;
+	bool keep = true, take = false, change = false;
+	uint64_t id = 0;
 	struct sp_error *error = NULL;
 	if (header->type == PERF_RECORD_SAMPLE) {
-		error = see_sample(filter, &reading->last, reading->ring, position, &keep, &helper);
+		error = see_sample(filter, &reading->last, reading->ring, position, &keep, &id);
 		take = filter->taker.take && keep;
 	} else {
 		bool loss = header->type == PERF_RECORD_LOST ||
 			    header->type == PERF_RECORD_LOST_SAMPLES;
-		keep = !is_helpers(filter, reading->ring, position, header);
-		adopt = !keep && loss;
-		if (keep || adopt)
+		keep = !is_unlisted(filter, reading->ring, position, header, &id);
+		/* Losses are the ring's, whoever is the first to find room again. */
+		if (!keep && !id && loss)
+			id = filter->taker.own_id;
+		change = !keep && id && (loss || is_throttling(header->type));
+		if (keep || change)
 			see_other(filter, reading->ring, position, header->type);
 	}
 	if (!error && (!keep || take)) {
 		error = batch_add_ring(reading->batch, reading->ring, reading->run, position);
 		reading->run = position + header->size;
 	}
-	if (!error && adopt)
-		error = adopt_loss(filter, reading->ring, position, header, reading->batch);
+	if (!error && change)
+		error = adopt(filter, reading->ring, position, header, id, reading->batch);
 	if (!error && take)
-		error = take_sample(filter, reading->ring, position, header, helper);
+		error = take_sample(filter, reading->ring, position, header, id);
 	/* Room for the next, as soon as can be. */
 	if (!error && filter->taker.take)
 		ring_release(reading->ring, reading->run);

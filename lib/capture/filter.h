@@ -27,11 +27,19 @@ struct filter_counts {
 
 /* Who takes the samples that are kept out of the ring, in place of the batch. */
 struct sample_taker {
-	/* May be released when it returns. SP_ERROR_FORMAT: it is damaged, and nobody's. */
+	/*
+	 * `id`: of the event that it counts for; 0: it only helps, and does not count. May be
+	 * released when it returns. SP_ERROR_FORMAT: it is damaged, and nobody's.
+	 */
 	struct sp_error *(*take)(void *arg, const struct ring *ring, uint64_t position,
-				 const struct perf_event_header *header, bool helper);
+				 const struct perf_event_header *header, uint64_t id);
 	void *arg;
-	const struct u64map *helpers; /* ids of events whose samples only help, and do not count */
+	/*
+	 * Ids of events that the file does not list. 0: their samples only help; else they count
+	 * for the event own_ids[value - 1].
+	 */
+	const struct u64map *helpers;
+	uint64_t *const *own_ids;
 	uint64_t own_id; /* of an event whose samples count: losses that a helper tells of are its */
 };
 

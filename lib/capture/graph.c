@@ -206,6 +206,7 @@ struct sp_error *call_graph_choose(const struct sp_ctx *ctx,
 	*ret = (struct call_graph){
 		.kind = options->call_graph,
 		.stack_bytes = options->stack_bytes ? options->stack_bytes : DEFAULT_STACK_BYTES,
+		.fixed_size = options->fixed_stack_bytes,
 		.max_stack = options->max_stack,
 		.registers = call_graph_registers(name.machine),
 	};

@@ -26,6 +26,7 @@ struct held {
 	uint32_t stack;  /* of the repair */
 	uint16_t misc;
 	bool again;      /* it has been asked for */
+	enum joining_cut cut;
 	uint64_t thread, time_ns, missing;
 	struct dump *dump; /* without its stack */
 	struct unwind_frame *frames; /* its own, of what is held again; else NULL */
@@ -125,6 +126,7 @@ static struct sp_error *hold(struct joining *joining, const struct joining_stack
 		return error_no_memory();
 	*held = (struct held){.stack = number, .misc = stack->misc, .thread = stack->thread,
 			      .time_ns = stack->time_ns, .missing = stack->result->missing,
+			      .cut = stack->cut,
 			      .dump = malloc(size)};
 	if (!held->dump) {
 		joining->held.count--;
@@ -212,6 +214,8 @@ static struct sp_error *write_held(struct joining *joining, const struct held *h
 	chain.count = count;
 	counts->repaired += repaired;
 	counts->truncated += !repaired;
+	counts->cuts[held->cut] += !repaired;
+	counts->alone += !repaired && !repair_is_known(joining->repair, held->stack);
 	struct sp_error *error =
 		dump_encode(output, held->dump, &chain, joining->limit, &shortened);
 	counts->shortened += !error && shortened;

@@ -12,6 +12,14 @@
 
 struct joining;
 
+/* Why a stack is truncated. */
+enum joining_cut {
+	JOINING_CUT_BY_SIZE,    /* it goes on behind what was asked for */
+	JOINING_CUT_BY_HOLE,    /* at memory that was never touched */
+	JOINING_CUT_ELSEWHERE,  /* its callers are not on the stack that was copied */
+	JOINING_CUTS
+};
+
 /* `limit`: as of dump_encode(). NULL when out of memory. */
 struct joining *joining_new(size_t limit);
 void joining_free(struct joining *joining);
@@ -23,6 +31,7 @@ struct joining_stack {
 	const struct unwind_result *result;
 	uint64_t thread, time_ns;
 	uint16_t misc; /* as of struct dump_chain, if it stays as it is */
+	enum joining_cut cut; /* if it is */
 	bool helper;   /* it is only for others: never held back */
 };
 
@@ -36,6 +45,8 @@ struct sp_error *joining_add(struct joining *joining, const struct joining_stack
 /* What became of those that were held back. */
 struct joining_counts {
 	uint64_t repaired, truncated, shortened;
+	uint64_t cuts[JOINING_CUTS]; /* of the truncated ones */
+	uint64_t alone; /* of these: no whole stack has their outermost frame */
 };
 
 /*

@@ -130,6 +130,14 @@ static struct sp_error *write_sideband(struct sp_capture *capture)
 	return error;
 }
 
+/* How much is copied of stacks from now on. */
+static struct sp_error *update_size(struct sp_capture *capture)
+{
+	struct wide_seen seen = unwinding_seen(capture->unwinding);
+	seen.need.lost = capture->filter.counts.lost;
+	return wide_update(&capture->wide, &seen, capture_now_ns());
+}
+
 static struct sp_error *write_samples(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
@@ -140,9 +148,7 @@ static struct sp_error *write_samples(struct sp_capture *capture)
 	}
 	if (!error && capture->unwinding)
 		error = unwinding_write(capture->unwinding, &capture->batch, &capture->dirty);
-	if (capture->unwinding)
-		wide_update(&capture->wide, unwinding_cuts(capture->unwinding), capture_now_ns());
-	return error;
+	return error || !capture->unwinding ? error : update_size(capture);
 }
 
 struct sp_error *capture_write_synthesised(struct sp_capture *capture)

@@ -12,11 +12,22 @@
 #define DEFAULT_RING_BYTES (512 * 1024)
 #define SIDEBAND_BYTES (128 * 1024)
 
-/* With stacks, of 8 KB each: as long as that much may be locked. */
-#define DEFAULT_DUMP_RING_BYTES (2 * 1024 * 1024)
+/*
+ * With stacks, of 8 to 64 KB each: as many of the largest as come in that time, as long as
+ * that much may be locked.
+ */
+#define DUMP_RING_MS 50
+#define DUMP_RING_LEAST ((uint64_t)2 << 20)
+#define DUMP_RING_MOST ((uint64_t)8 << 20)
+#define DUMP_RINGS_MOST ((uint64_t)128 << 20)
+#define FAST_HZ 20000
 
 /* Who is woken by a ring that is half full may find it full: it is woken by so much of it. */
 #define DUMP_WATERMARK_SHARE 4
+
+/* What stacks need is known only when they have been unwound: not to be late. */
+#define DUMP_WATERMARK_MOST (256 * 1024)
+
 #define RING_BYTES_MAX (UINT64_C(1) << 31)
 
 /* See scope_of(). */
@@ -144,16 +155,31 @@ static struct sp_error *choose_graph(struct sp_capture *capture,
 	return error;
 }
 
+static uint64_t dump_ring_bytes(uint64_t freq_hz, size_t cpus)
+{
+	uint64_t size = DUMP_RING_LEAST;
+	while (size < DUMP_RING_MOST && size * 2 * cpus <= DUMP_RINGS_MOST &&
+	       size < freq_hz * SP_STACK_BYTES_MAX / 1000 * DUMP_RING_MS)
+		size *= 2;
+	return size;
+}
+
 static uint64_t ring_bytes_of(const struct sp_capture_options *options,
-			      const struct call_graph *graph)
+			      const struct call_graph *graph, size_t cpus)
 {
 	if (options->ring_bytes)
 		return options->ring_bytes;
-	return graph->kind == SP_CALL_GRAPH_DWARF ? DEFAULT_DUMP_RING_BYTES : DEFAULT_RING_BYTES;
+	if (graph->kind != SP_CALL_GRAPH_DWARF)
+		return DEFAULT_RING_BYTES;
+	uint64_t freq_hz = options->freq_hz || options->period ? options->freq_hz : DEFAULT_FREQ_HZ;
+	if (freq_hz > FAST_HZ)
+		freq_hz = FAST_HZ; /* SP_CAPTURE_FREQ_MAX, too */
+	return dump_ring_bytes(freq_hz, cpus);
 }
 
 static void request_graph(const struct sp_capture_options *options,
-			  const struct call_graph *graph, struct event_request *request)
+			  const struct call_graph *graph, size_t cpus,
+			  struct event_request *request)
 {
 	request->max_stack = graph->max_stack;
 	if (graph->kind == SP_CALL_GRAPH_FP)
@@ -164,8 +190,9 @@ static void request_graph(const struct sp_capture_options *options,
 	request->extra_sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	request->user_registers = graph->registers;
 	request->user_stack_bytes = graph->stack_bytes;
+	uint64_t watermark = ring_bytes_of(options, graph, cpus) / DUMP_WATERMARK_SHARE;
 	request->sample_watermark_bytes =
-		(uint32_t)(ring_bytes_of(options, graph) / DUMP_WATERMARK_SHARE);
+		(uint32_t)(watermark < DUMP_WATERMARK_MOST ? watermark : DUMP_WATERMARK_MOST);
 }
 
 struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_capture_options *options)
@@ -199,7 +226,7 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 		.exclude_idle = capture->target != CAPTURE_EVERYONE,
 		.clock_id = CLOCK_MONOTONIC,
 	};
-	request_graph(options, &capture->graph, &request);
+	request_graph(options, &capture->graph, capture->cpus.count, &request);
 	error = event_plan_make(event_kernel_real(), &capture->rights, &request, &capture->plan);
 	if (!error)
 		error = take_notes(capture, &capture->plan->notes);
@@ -280,8 +307,8 @@ static struct sp_error *map_what_fits(struct sp_capture *capture, struct ring_pa
 struct sp_error *capture_map_rings(struct sp_capture *capture,
 				   const struct sp_capture_options *options)
 {
-	uint64_t ring_bytes = ring_bytes_of(options, &capture->graph);
 	size_t cpus = capture->cpus.count;
+	uint64_t ring_bytes = ring_bytes_of(options, &capture->graph, cpus);
 	if (ring_bytes > RING_BYTES_MAX)
 		return error_new(SP_ERROR_INVALID, "rings of %llu bytes are larger than 2 GiB",
 				 (unsigned long long)ring_bytes);
@@ -351,10 +378,10 @@ static struct sp_error *write_spans(void *arg, struct iovec *spans, int count)
 }
 
 static struct sp_error *take_dump(void *arg, const struct ring *ring, uint64_t position,
-				  const struct perf_event_header *header, bool helper)
+				  const struct perf_event_header *header, uint64_t id)
 {
 	struct sp_capture *capture = arg;
-	return unwinding_take(capture->unwinding, ring, position, header, helper);
+	return unwinding_take(capture->unwinding, ring, position, header, id);
 }
 
 /* Half of the CPUs unwind: the others are the workload's. */
@@ -370,7 +397,10 @@ struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 		.workers = capture->online.count > 1 ? capture->online.count / 2 : 1,
 		.memory_bytes = UNWINDING_MEMORY,
 	};
-	capture->filter.taker = (struct sample_taker){take_dump, capture, &capture->wide.ids};
+	capture->filter.taker = (struct sample_taker){
+		.take = take_dump, .arg = capture, .helpers = &capture->wide.ids,
+		.own_ids = &capture->wide.own_ids.items,
+	};
 	return unwinding_new(&options, &capture->unwinding);
 }
 
@@ -381,6 +411,15 @@ struct sp_error *capture_start_writing(struct sp_capture *capture)
 		.sample_id_at = capture->filter.fields.sample_id,
 	};
 	return writing_new(&options, &capture->writing);
+}
+
+/* Samples a second on a CPU that is busy; 0: it depends. */
+static uint64_t rate_of(const struct event_plan *plan)
+{
+	const struct perf_event_attr *attr = &plan->samples[0].attr;
+	if (plan->freq_hz || !capture_is_clock(attr) || !attr->sample_period)
+		return plan->freq_hz;
+	return 1000000000 / attr->sample_period;
 }
 
 /* Of running tasks, whose events are opened one by one, there is no help. */
@@ -394,6 +433,8 @@ struct sp_error *capture_open_help(struct sp_capture *capture)
 		.cpu_count = capture->cpus.count,
 		.tid = cpu_wide ? -1 : (int32_t)capture->workload.pid,
 		.ring_bytes = sample_rings(capture)->size,
+		.freq_hz = rate_of(capture->plan),
+		.fixed = capture->graph.fixed_size,
 	};
 	const struct sp_event *events;
 	size_t count;
@@ -403,7 +444,7 @@ struct sp_error *capture_open_help(struct sp_capture *capture)
 	capture->filter.taker.own_id = events[0].id_count ? events[0].ids[0] : 0;
 	error = wide_open(&options, &capture->wide);
 	if (!error && !capture->workload.pid && !capture->delay_ns)
-		wide_start(&capture->wide, capture_now_ns());
+		error = wide_start(&capture->wide, false, capture_now_ns());
 	return error;
 }
 

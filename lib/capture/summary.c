@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "base/cleanup.h"
 #include "capture/recorder.h"
+#include "record/note.h"
 
 /* Where less of the CPU time than that is in the samples, it is said. */
 #define COVERED_ENOUGH 0.93
@@ -171,24 +172,38 @@ static struct sp_error *say_skipped(struct sp_capture *capture)
 /* Fewer than one in so many cut stacks are no news. */
 #define CUT_SHARE 1000
 
+/* What would hold them, if it is known, and can be had. */
+static void size_remedy(const struct sp_capture *capture, char *text, size_t size)
+{
+	uint32_t enough = stack_sizes_enough(&capture->unwound.sizes);
+	uint32_t most = capture->wide.large.stack_bytes > capture->graph.stack_bytes ?
+			capture->wide.large.stack_bytes : capture->graph.stack_bytes;
+	if (enough == UINT32_MAX && most >= SP_STACK_BYTES_MAX)
+		snprintf(text, size, "; " NOTE_NO_MORE_STACK);
+	else if (enough == UINT32_MAX)
+		snprintf(text, size, "; some are larger than what can be copied: " NOTE_STACK_SIZE "%u",
+			 SP_STACK_BYTES_MAX);
+	else if (enough > most || (enough > capture->graph.stack_bytes && capture->graph.fixed_size))
+		snprintf(text, size, "; " NOTE_STACK_SIZE "%u would hold 99 %% of them", enough);
+}
+
 static struct sp_error *say_cut(struct sp_capture *capture)
 {
-	const struct stack_sizes *sizes = &capture->unwound.sizes;
-	uint64_t all = unwound(&capture->unwound.stacks);
-	uint32_t enough = stack_sizes_enough(sizes), size = capture->graph.stack_bytes;
+	const struct unwinding_counts *counts = &capture->unwound;
+	uint64_t all = unwound(&counts->stacks);
 	char remedy[128] = "";
-	if (!sizes->cut || sizes->cut * CUT_SHARE < all)
+	if (!counts->stacks.truncated || counts->stacks.truncated * CUT_SHARE < all)
 		return NULL;
-	if (enough == UINT32_MAX && size < SP_STACK_BYTES_MAX)
-		snprintf(remedy, sizeof(remedy), "; some are larger than what can be copied: "
-			 "--call-graph dwarf,%u", SP_STACK_BYTES_MAX);
-	else if (enough == UINT32_MAX)
-		snprintf(remedy, sizeof(remedy), ", which is all that can be copied");
-	else if (enough > size)
-		snprintf(remedy, sizeof(remedy), "; --call-graph dwarf,%u would hold 99 %% of them",
-			 enough);
-	return capture_note(capture, "%llu of %llu stacks were cut by the %u bytes that are copied%s",
-			    (unsigned long long)sizes->cut, (unsigned long long)all, size, remedy);
+	if (counts->cuts[JOINING_CUT_BY_SIZE])
+		size_remedy(capture, remedy, sizeof(remedy));
+	return capture_note(capture, "%llu of %llu stacks are cut: %llu are larger than what was copied of "
+			    "them, %llu end at memory that was never used, %llu go on elsewhere; no whole "
+			    "one shows the callers of %llu%s",
+			    (unsigned long long)counts->stacks.truncated, (unsigned long long)all,
+			    (unsigned long long)counts->cuts[JOINING_CUT_BY_SIZE],
+			    (unsigned long long)counts->cuts[JOINING_CUT_BY_HOLE],
+			    (unsigned long long)counts->cuts[JOINING_CUT_ELSEWHERE],
+			    (unsigned long long)counts->alone, remedy);
 }
 
 static struct sp_error *say_refused(struct sp_capture *capture)

@@ -12,7 +12,10 @@
 #define AGAIN_NS 50000000
 
 #define PAGES_MAX 40
-#define PAGES_BELOW 8
+#define PAGES_BELOW 32
+
+/* So far above, whatever was asked for: the next copies may be the largest there are. */
+#define ABOVE_BYTES 65536
 
 void toucher_init(struct toucher *toucher)
 {
@@ -54,7 +57,8 @@ bool toucher_touch(struct toucher *toucher, const struct touch_stack *stack)
 {
 	size_t page_size = toucher->page_size;
 	uint64_t mask = ~(uint64_t)(page_size - 1);
-	uint64_t page = (stack->sp + stack->good) & mask, last = (stack->sp + stack->asked) & mask;
+	uint32_t above = stack->asked > ABOVE_BYTES ? stack->asked : ABOVE_BYTES;
+	uint64_t page = (stack->sp + stack->good) & mask, last = (stack->sp + above) & mask;
 	if (stack->good >= stack->asked || last < page || !may_touch(toucher, stack, page))
 		return false;
 	size_t count = (size_t)((last - page) / page_size) + 1;

@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "binary/binary.h"
 #include "capture/dump.h"
-#include "capture/joining.h"
 #include "capture/pool.h"
 #include "capture/touch.h"
 #include "record/decode.h"
@@ -18,6 +17,9 @@
 /* More than there can be in the largest copy, with a return address in each 8 bytes. */
 #define FRAMES_MAX 8448
 
+/* Stacks are hardly ever larger; what is further away is another one. */
+#define STACK_MOST ((uint64_t)64 << 20)
+
 struct worker {
 	struct unwind_thread *thread;
 	struct unwind_frame *frames; /* FRAMES_MAX */
@@ -25,6 +27,8 @@ struct worker {
 	struct toucher toucher;
 	struct stack_sizes sizes;
 	struct sp_capture_stacks stacks;
+	uint64_t cuts[JOINING_CUTS], alone; /* of those that stay truncated */
+	struct wide_seen seen;              /* atomic, each for itself */
 	/* So that two workers do not write to one line. */
 	uint8_t padding[64];
 };
@@ -43,7 +47,7 @@ struct unwinding {
 	size_t worker_count;
 	struct pool *pool;
 	struct joining *joining;
-	uint64_t cuts; /* atomic */
+	uint32_t stack_bytes;       /* that were asked for */
 	struct record_buffer simple; /* samples that need no unwinding, or get none */
 	struct dump *scratch;        /* one of these */
 	struct sp_capture_stacks stacks; /* of these */
@@ -69,23 +73,50 @@ static uint64_t field(const struct dump *dump, uint32_t at)
 	return dump->words[at / 8];
 }
 
+/* Only its worker adds to it. */
+static void add_seen(uint64_t *sum, bool more)
+{
+	if (more)
+		__atomic_store_n(sum, *sum + 1, __ATOMIC_RELAXED);
+}
+
 /* What there is no more of than the kernel found, or than was asked for. */
-static void see_truncated(struct unwinding *unwinding, struct worker *worker,
-			  const struct dump *dump)
+static enum joining_cut see_truncated(struct unwinding *unwinding, struct worker *worker,
+				      const struct dump *dump, const struct unwind_result *result)
 {
 	uint64_t tid_word = field(dump, unwinding->fields.sample_tid);
 	uint64_t time_ns = field(dump, unwinding->fields.sample_time);
 	uint64_t sp = dump_registers(dump)[unwinding->layout.sp_index];
+	if (result->missing < sp)
+		return JOINING_CUT_ELSEWHERE;
 	if (dump->stack_size < dump->stack_asked) {
 		struct touch_stack stack = {.pid = first_u32(tid_word), .sp = sp,
 					    .good = dump->stack_size, .asked = dump->stack_asked,
 					    .time_ns = time_ns};
 		toucher_touch(&worker->toucher, &stack);
-	} else if (!dump->helper) {
-		__atomic_fetch_add(&unwinding->cuts, 1, __ATOMIC_RELAXED);
+		return JOINING_CUT_BY_HOLE;
+	}
+	if (!dump->helper) {
+		add_seen(&worker->seen.cuts, true);
 		stack_sizes_see(&worker->sizes, first_u32(tid_word), second_u32(tid_word), sp,
 				time_ns);
 	}
+	return JOINING_CUT_BY_SIZE;
+}
+
+/* How much of stacks is needed. */
+static void see_need(struct unwinding *unwinding, struct worker *worker, const struct dump *dump,
+		     const struct unwind_result *result)
+{
+	uint64_t sp = dump_registers(dump)[unwinding->layout.sp_index], end = sp;
+	if (result->end == UNWIND_COMPLETE)
+		end = worker->frames[result->count - 1].sp;
+	else if (result->end == UNWIND_TRUNCATED)
+		end = result->missing + 8;
+	/* Below, or far away: another stack. */
+	bool beyond = end - sp > unwinding->stack_bytes && end - sp <= STACK_MOST;
+	add_seen(&worker->seen.need.stacks, true);
+	add_seen(&worker->seen.need.beyond, beyond);
 }
 
 /*
@@ -114,14 +145,18 @@ static struct sp_error *unwind_dump(struct unwinding *unwinding, struct worker *
 	const struct unwind_sample sample = sample_of(unwinding, dump);
 	struct unwind_result result =
 		unwind_stack(worker->thread, &sample, worker->frames, FRAMES_MAX);
+	enum joining_cut cut = JOINING_CUT_ELSEWHERE;
 	if (result.end == UNWIND_TRUNCATED)
-		see_truncated(unwinding, worker, dump);
+		cut = see_truncated(unwinding, worker, dump, &result);
+	if (!dump->helper)
+		see_need(unwinding, worker, dump, &result);
 	uint16_t misc = (uint16_t)(unwind_misc_end(result.end) << SP_MISC_END_SHIFT |
 				   (result.frame_pointers ? SP_MISC_GUESSED : 0));
 	const struct joining_stack stack = {
 		.dump = dump, .frames = worker->frames, .result = &result, .misc = misc,
 		.thread = field(dump, unwinding->fields.sample_tid),
 		.time_ns = field(dump, unwinding->fields.sample_time),
+		.cut = cut,
 		.helper = dump->helper,
 	};
 	bool held, shortened;
@@ -129,6 +164,7 @@ static struct sp_error *unwind_dump(struct unwinding *unwinding, struct worker *
 	if (error || held || dump->helper)
 		return error;
 	count_end(&worker->stacks, result.end);
+	worker->cuts[cut] += result.end == UNWIND_TRUNCATED;
 	take_ips(worker, result.count);
 	struct dump_chain chain = {.ips = worker->ips, .count = result.count, .misc = misc};
 	error = dump_encode(output, dump, &chain, unwinding->frame_limit, &shortened);
@@ -137,17 +173,20 @@ static struct sp_error *unwind_dump(struct unwinding *unwinding, struct worker *
 	return error;
 }
 
-/* What was held back, if it is due. */
+/* What was held back, if it is due; `worker` counts it. */
 static struct sp_error *settle(const struct unwinding *unwinding, bool now,
 			       struct record_buffer *output, uint64_t *oldest_ns,
-			       struct sp_capture_stacks *stacks)
+			       struct worker *worker)
 {
 	struct joining_counts counts = {0};
 	struct sp_error *error = joining_settle(unwinding->joining, now, output, oldest_ns,
 						&counts);
-	stacks->repaired += counts.repaired;
-	stacks->truncated += counts.truncated;
-	stacks->shortened += counts.shortened;
+	worker->stacks.repaired += counts.repaired;
+	worker->stacks.truncated += counts.truncated;
+	worker->stacks.shortened += counts.shortened;
+	worker->alone += counts.alone;
+	for (size_t i = 0; i < JOINING_CUTS; i++)
+		worker->cuts[i] += counts.cuts[i];
 	return error;
 }
 
@@ -171,7 +210,7 @@ static void work_on(void *arg, size_t index, struct chunk *chunk)
 	}
 	if (!chunk->error)
 		chunk->error = settle(unwinding, false, &chunk->output, &chunk->oldest_ns,
-				      &worker->stacks);
+				      worker);
 }
 
 static struct location locate(void *arg, uint32_t view, uint64_t ip)
@@ -236,6 +275,7 @@ struct sp_error *unwinding_new(const struct unwinding_options *options, struct u
 	if (uname(&name) < 0)
 		return error_os(errno, "uname");
 	unwinding->ctx = options->ctx;
+	unwinding->stack_bytes = options->attr->sample_stack_user;
 	unwinding->frame_limit = options->max_stack ? options->max_stack : SIZE_MAX;
 	if (!dump_layout_make(options->attr, name.machine, &unwinding->layout) ||
 	    !record_fields_make(options->attr->sample_type, &unwinding->fields))
@@ -306,12 +346,13 @@ struct sp_error *unwinding_retain(struct unwinding *unwinding, const uint32_t *p
 
 /* Without the user's calls: there are none, or nobody has the time to find them. */
 static struct sp_error *write_simply(struct unwinding *unwinding, const struct ring *ring,
-				     const struct dump_parts *parts)
+				     const struct dump_parts *parts, uint64_t id)
 {
 	struct dump *dump = unwinding->scratch;
 	struct dump_chain chain = {0};
 	bool shortened;
 	dump_copy(&unwinding->layout, parts, ring, false, dump);
+	dump->words[unwinding->fields.sample_id / 8] = id;
 	if (dump->register_count) {
 		chain = (struct dump_chain){
 			.ips = dump_registers(dump) + unwinding->layout.ip_index, .count = 1,
@@ -326,7 +367,7 @@ static struct sp_error *write_simply(struct unwinding *unwinding, const struct r
 
 struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *ring,
 				uint64_t position, const struct perf_event_header *header,
-				bool helper)
+				uint64_t id)
 {
 	struct dump_parts parts;
 	struct chunk *chunk;
@@ -337,9 +378,10 @@ struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *
 		dump = pool_reserve(unwinding->pool, dump_size(&unwinding->layout, &parts, true),
 				    &chunk);
 	if (!dump)
-		return helper ? NULL : write_simply(unwinding, ring, &parts);
+		return id ? write_simply(unwinding, ring, &parts, id) : NULL;
 	dump_copy(&unwinding->layout, &parts, ring, true, dump);
-	dump->helper = helper;
+	dump->helper = !id;
+	dump->words[unwinding->fields.sample_id / 8] = id;
 	uint64_t time_ns = field(dump, unwinding->fields.sample_time);
 	uint32_t pid = first_u32(field(dump, unwinding->fields.sample_tid));
 	dump->view = live_view(unwinding->live, pid, time_ns);
@@ -388,7 +430,7 @@ struct sp_error *unwinding_wait(struct unwinding *unwinding)
 {
 	uint64_t oldest_ns = 0; /* it is written before anything else */
 	pool_wait(unwinding->pool);
-	return settle(unwinding, true, &unwinding->simple, &oldest_ns, &unwinding->stacks);
+	return settle(unwinding, true, &unwinding->simple, &oldest_ns, &unwinding->workers[0]);
 }
 
 uint64_t unwinding_oldest_ns(const struct unwinding *unwinding)
@@ -421,9 +463,16 @@ static void add_stacks(struct sp_capture_stacks *sum, const struct sp_capture_st
 	sum->shortened += stacks->shortened;
 }
 
-uint64_t unwinding_cuts(const struct unwinding *unwinding)
+struct wide_seen unwinding_seen(const struct unwinding *unwinding)
 {
-	return __atomic_load_n(&unwinding->cuts, __ATOMIC_RELAXED);
+	struct wide_seen sum = {0};
+	for (size_t i = 0; i < unwinding->worker_count; i++) {
+		const struct wide_seen *seen = &unwinding->workers[i].seen;
+		sum.need.stacks += __atomic_load_n(&seen->need.stacks, __ATOMIC_RELAXED);
+		sum.need.beyond += __atomic_load_n(&seen->need.beyond, __ATOMIC_RELAXED);
+		sum.cuts += __atomic_load_n(&seen->cuts, __ATOMIC_RELAXED);
+	}
+	return sum;
 }
 
 void unwinding_counts(const struct unwinding *unwinding, struct unwinding_counts *ret)
@@ -437,6 +486,9 @@ void unwinding_counts(const struct unwinding *unwinding, struct unwinding_counts
 		const struct worker *worker = &unwinding->workers[i];
 		add_stacks(&ret->stacks, &worker->stacks);
 		stack_sizes_add(&ret->sizes, &worker->sizes);
+		ret->alone += worker->alone;
+		for (size_t j = 0; j < JOINING_CUTS; j++)
+			ret->cuts[j] += worker->cuts[j];
 		ret->touched += worker->toucher.touched;
 		ret->refused += worker->toucher.refused;
 		if (worker->toucher.refused)

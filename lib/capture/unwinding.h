@@ -11,8 +11,10 @@
 
 #include <sprof/capture.h>
 #include "capture/graph.h"
+#include "capture/joining.h"
 #include "capture/sink.h"
 #include "capture/stack_size.h"
+#include "capture/wide.h"
 #include "machine/live.h"
 #include "unwind/unwind.h"
 
@@ -39,15 +41,15 @@ struct sp_error *unwinding_retain(struct unwinding *unwinding, const uint32_t *p
 				  uint64_t time_ns) SP_MUST_CHECK;
 
 /*
- * Takes a SAMPLE, which may be released then. That of a helper is not written.
+ * Takes a SAMPLE, which may be released then. It is written with `id`; 0: it only helps, and is not.
  * SP_ERROR_FORMAT where it is not what the event says: it is lost.
  */
 struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *ring,
 				uint64_t position, const struct perf_event_header *header,
-				bool helper) SP_MUST_CHECK;
+				uint64_t id) SP_MUST_CHECK;
 
-/* How many stacks were cut by the size of their copies so far: helpers are of use to them. */
-uint64_t unwinding_cuts(const struct unwinding *unwinding);
+/* What stacks were like so far; without losses, of which it does not know. */
+struct wide_seen unwinding_seen(const struct unwinding *unwinding);
 
 /* Lets what was taken be unwound, and writes what has been. *wrote_ret: anything. */
 struct sp_error *unwinding_write(struct unwinding *unwinding, struct batch *batch,
@@ -66,6 +68,8 @@ struct sp_error *unwinding_forget(struct unwinding *unwinding, uint64_t before_n
 struct unwinding_counts {
 	struct sp_capture_stacks stacks;
 	struct stack_sizes sizes;
+	uint64_t cuts[JOINING_CUTS]; /* of stacks that stay truncated: why */
+	uint64_t alone;              /* and how many of these share no frame with a whole one */
 	uint64_t touched, refused; /* stacks whose missing pages were, or could not be, touched */
 	uint32_t refused_pid;
 	uint64_t cpu_ns;

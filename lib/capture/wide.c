@@ -4,25 +4,22 @@
 #include <sprof/capture.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "base/io.h"
 
 /* A second on each CPU, and not more than so many of all others. */
 #define RATE_HZ 249
 #define RATE_SHARE 4
 
-/* So many copies find room in a ring; and they are so much larger, or of no use. */
+/* So many copies of helpers find room in a ring; and they are so much larger, or of no use. */
 #define RING_SHARE 16
 #define LARGER 2
 
-/* It stays on so long after the last stack that was cut. */
+/* They stay on so long after the last stack that was cut. */
 #define ON_NS 1000000000
 
-/* As the others, but for the rate and the size. */
-static struct perf_event_attr wide_attr(const struct event_plan *plan, uint32_t size)
+static struct perf_event_attr wide_attr(const struct perf_event_attr *planned, uint32_t size)
 {
-	struct perf_event_attr attr = plan->samples[0].attr;
-	uint64_t most = plan->freq_hz ? plan->freq_hz / RATE_SHARE : RATE_HZ;
-	attr.freq = 1;
-	attr.sample_freq = most && most < RATE_HZ ? most : RATE_HZ;
+	struct perf_event_attr attr = *planned;
 	attr.sample_stack_user = size;
 	attr.disabled = 1;
 	attr.enable_on_exec = 0;
@@ -30,13 +27,27 @@ static struct perf_event_attr wide_attr(const struct event_plan *plan, uint32_t 
 	return attr;
 }
 
+static struct perf_event_attr helper_attr(const struct wide_options *options, uint32_t size)
+{
+	const struct event_plan *plan = options->plan;
+	struct perf_event_attr attr = wide_attr(&plan->samples[0].attr, size);
+	uint64_t most = plan->freq_hz ? plan->freq_hz / RATE_SHARE : RATE_HZ;
+	attr.freq = 1;
+	attr.sample_freq = most && most < RATE_HZ ? most : RATE_HZ;
+	return attr;
+}
+
+/* *opened_ret: the kernel did. `own` is its place among own_ids, + 1. */
 static struct sp_error *open_one(const struct wide_options *options,
-				 const struct perf_event_attr *attr, size_t index,
-				 struct wide *wide)
+				 const struct perf_event_attr *attr, size_t index, uint32_t own,
+				 struct wide *wide, struct wide_events *events, bool *opened_ret)
 {
 	const struct event_kernel *kernel = event_kernel_real();
 	uint64_t id;
 	int output = event_set_ring_fd(options->set, index, EVENT_ROLE_SAMPLES);
+	*opened_ret = false;
+	if (!vec_reserve(&events->fds, events->fds.count + 1))
+		return error_no_memory();
 	int fd = kernel->open(kernel->arg, attr, options->tid, (int32_t)options->cpus[index], output,
 			      PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
 	if (fd < 0)
@@ -45,22 +56,76 @@ static struct sp_error *open_one(const struct wide_options *options,
 		close(fd);
 		return NULL;
 	}
-	wide->fds[wide->count++] = fd;
-	return u64map_put(&wide->ids, id, 0, NULL) ? NULL : error_no_memory();
+	*vec_push(&events->fds) = fd;
+	*opened_ret = true;
+	return u64map_put(&wide->ids, id, own, NULL) ? NULL : error_no_memory();
+}
+
+static void close_events(struct wide_events *events)
+{
+	for (size_t i = 0; i < events->fds.count; i++)
+		close(events->fds.items[i]);
+	vec_deinit(&events->fds);
+	*events = (struct wide_events){0};
+}
+
+/* One for each that was planned, on each CPU: all of them, or none. */
+static struct sp_error *open_large(const struct wide_options *options, struct wide *wide)
+{
+	const struct event_plan *plan = options->plan;
+	uint32_t small = plan->samples[0].attr.sample_stack_user;
+	uint32_t size = options->fixed || !options->freq_hz ? 0 :
+			stack_need_largest(options->ring_bytes, options->freq_hz, small);
+	const struct sp_event *planned;
+	size_t count;
+	if (!size)
+		return NULL;
+	struct sp_error *error = event_set_events(options->set, &planned, &count);
+	bool opened = true;
+	for (size_t i = 0; i < plan->sample_count && !error && opened; i++) {
+		const struct perf_event_attr attr = wide_attr(&plan->samples[i].attr, size);
+		for (size_t j = 0; j < options->cpu_count && !error && opened; j++) {
+			uint64_t *own = planned[i].id_count ? vec_push(&wide->own_ids) : NULL;
+			if (!own)
+				return planned[i].id_count ? error_no_memory() : NULL;
+			*own = planned[i].ids[j < planned[i].id_count ? j : 0];
+			error = open_one(options, &attr, j, (uint32_t)wide->own_ids.count, wide,
+					 &wide->large, &opened);
+		}
+	}
+	wide->large.stack_bytes = size;
+	wide->roomy = stack_need_is_roomy(options->ring_bytes, options->freq_hz, size);
+	if (!opened)
+		close_events(&wide->large);
+	return error;
+}
+
+static struct sp_error *open_helpers(const struct wide_options *options, struct wide *wide)
+{
+	uint64_t size = options->ring_bytes / RING_SHARE & ~(uint64_t)7;
+	uint32_t used = options->plan->samples[0].attr.sample_stack_user;
+	struct sp_error *error = NULL;
+	bool opened;
+	if (wide->large.stack_bytes > used)
+		used = wide->large.stack_bytes;
+	if (size > SP_STACK_BYTES_MAX)
+		size = SP_STACK_BYTES_MAX;
+	/* All that can be copied is worth while in any case. */
+	if (size < (uint64_t)LARGER * used && (size < SP_STACK_BYTES_MAX || used == size))
+		return NULL;
+	const struct perf_event_attr attr = helper_attr(options, (uint32_t)size);
+	wide->helper.stack_bytes = (uint32_t)size;
+	for (size_t i = 0; i < options->cpu_count && !error; i++)
+		error = open_one(options, &attr, i, 0, wide, &wide->helper, &opened);
+	return error;
 }
 
 struct sp_error *wide_open(const struct wide_options *options, struct wide *ret)
 {
-	uint64_t size = options->ring_bytes / RING_SHARE & ~(uint64_t)7;
-	if (size > SP_STACK_BYTES_MAX)
-		size = SP_STACK_BYTES_MAX;
-	if (size < (uint64_t)LARGER * options->plan->samples[0].attr.sample_stack_user)
-		return NULL;
-	struct wide wide = {.fds = calloc(options->cpu_count, sizeof(*wide.fds))};
-	struct sp_error *error = wide.fds ? NULL : error_no_memory();
-	const struct perf_event_attr attr = wide_attr(options->plan, (uint32_t)size);
-	for (size_t i = 0; i < options->cpu_count && !error; i++)
-		error = open_one(options, &attr, i, &wide);
+	struct wide wide = {.set = options->set};
+	struct sp_error *error = open_large(options, &wide);
+	if (!error)
+		error = open_helpers(options, &wide);
 	if (error)
 		wide_close(&wide);
 	else
@@ -70,34 +135,73 @@ struct sp_error *wide_open(const struct wide_options *options, struct wide *ret)
 
 void wide_close(struct wide *wide)
 {
-	for (size_t i = 0; i < wide->count; i++)
-		close(wide->fds[i]);
-	free(wide->fds);
+	close_events(&wide->large);
+	close_events(&wide->helper);
+	vec_deinit(&wide->own_ids);
 	u64map_deinit(&wide->ids);
 	*wide = (struct wide){0};
 }
 
-static void enable(struct wide *wide, bool on)
+static void enable(struct wide_events *events, bool on)
 {
-	if (wide->enabled == on)
+	if (events->enabled == on)
 		return;
-	wide->enabled = on;
+	events->enabled = on;
 	/* A task that has ended needs none: nothing else can be wrong. */
-	for (size_t i = 0; i < wide->count; i++)
-		(void)!ioctl(wide->fds[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	for (size_t i = 0; i < events->fds.count; i++)
+		(void)!ioctl(events->fds.items[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
+			     0);
 }
 
-void wide_start(struct wide *wide, uint64_t now_ns)
+/*
+ * Never both: that would count twice. Clocks go on where they stopped when they are enabled
+ * again, so that no time is missing but that of the call.
+ */
+static struct sp_error *change_size(struct wide *wide, bool large,
+				    const struct stack_need_seen *seen, uint64_t now_ns)
 {
+	struct sp_error *error = NULL;
+	if (large)
+		error = event_set_disable(wide->set, EVENT_ROLE_SAMPLES);
+	if (error)
+		return error;
+	enable(&wide->large, large);
+	if (!large)
+		error = event_set_enable(wide->set, EVENT_ROLE_SAMPLES);
+	stack_need_set(&wide->need, large, seen, now_ns);
+	return error;
+}
+
+struct sp_error *wide_start(struct wide *wide, bool wait, uint64_t now_ns)
+{
+	const struct stack_need_seen none = {0};
 	wide->until_ns = now_ns + ON_NS;
-	enable(wide, true);
+	enable(&wide->helper, true);
+	if (!wide->large.stack_bytes || !wide->roomy || wait)
+		return NULL;
+	return change_size(wide, true, &none, now_ns);
 }
 
-void wide_update(struct wide *wide, uint64_t cuts, uint64_t now_ns)
+struct sp_error *wide_update(struct wide *wide, const struct wide_seen *seen, uint64_t now_ns)
 {
-	if (cuts != wide->cuts)
+	if (seen->cuts != wide->cuts)
 		wide->until_ns = now_ns + ON_NS;
-	wide->cuts = cuts;
+	wide->cuts = seen->cuts;
 	if (wide->until_ns)
-		enable(wide, now_ns < wide->until_ns);
+		enable(&wide->helper, now_ns < wide->until_ns);
+	if (!wide->large.stack_bytes || !wide->until_ns ||
+	    !stack_need_changes(&wide->need, &seen->need, now_ns))
+		return NULL;
+	return change_size(wide, !wide->need.large, &seen->need, now_ns);
+}
+
+uint64_t wide_lost(const struct wide *wide, bool format_lost)
+{
+	uint64_t sum = 0, values[3]; /* value, id, lost: as event_set_read() */
+	size_t got;
+	for (size_t i = 0; i < wide->large.fds.count && format_lost; i++)
+		if (!io_read(wide->large.fds.items[i], values, sizeof(values), &got) &&
+		    got == sizeof(values))
+			sum += values[2];
+	return sum;
 }

@@ -1,32 +1,48 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Samples for help: where stacks are cut by what is copied of them, a second event, of a
- * low rate, copies as much as it can, and as rings have room for. Its samples are not
- * written: they say how the outer parts of the others go on (capture/joining.h). It is off
- * while no stack is cut.
+ * Where stacks are cut by what is copied of them, others copy more, in two ways:
+ *
+ * - Large events sample as those that were planned do, in their place: either these or
+ *   those are on (capture/stack_need.h says which). Their samples are written as the planned ones'.
+ *
+ * - Where rings are too small for that, or the rate too high, or the stacks still larger, a
+ *   second event, of a low rate, copies as much as it can. Its samples are not written: they say
+ *   how the outer parts of the others go on (capture/joining.h). It is off while no stack is cut.
  */
 #ifndef CAPTURE_WIDE_H
 #define CAPTURE_WIDE_H
 
 #include "base/hash.h"
+#include "base/vec.h"
+#include "capture/stack_need.h"
 #include "event/set.h"
 
-struct wide {
-	int *fds;
-	size_t count;
-	struct u64map ids; /* of its events */
+struct wide_events {
+	VEC(int) fds;
+	uint32_t stack_bytes; /* 0: there are none */
 	bool enabled;
-	uint64_t cuts, until_ns; /* stacks that had been cut, and how long it stays on for them */
+};
+
+struct wide {
+	struct event_set *set; /* the planned ones */
+	struct wide_events large, helper;
+	bool roomy;            /* it may begin with large ones */
+	struct u64map ids;     /* of all these events: 0 of helpers, else an index in own_ids + 1 */
+	VEC(uint64_t) own_ids; /* of a planned event for each large one */
+	struct stack_need need;
+	uint64_t cuts, until_ns; /* stacks that had been cut, and how long helpers stay on for them */
 };
 
 /* Where events are opened, and as what. */
 struct wide_options {
 	const struct event_plan *plan;
-	const struct event_set *set;
+	struct event_set *set; /* where all of `plan` are open; borrowed */
 	const uint32_t *cpus;
 	size_t cpu_count;
-	int32_t tid;          /* -1: all tasks of the CPUs */
+	int32_t tid;           /* -1: all tasks of the CPUs */
 	uint64_t ring_bytes;
+	uint64_t freq_hz;      /* of samples; 0: nobody knows */
+	bool fixed;            /* no large events */
 };
 
 /*
@@ -36,10 +52,23 @@ struct wide_options {
 struct sp_error *wide_open(const struct wide_options *options, struct wide *ret) SP_MUST_CHECK;
 void wide_close(struct wide *wide);
 
-/* From now on there are samples, until it is clear that no stack is cut. */
-void wide_start(struct wide *wide, uint64_t now_ns);
+/* What stacks were like so far: sums. */
+struct wide_seen {
+	struct stack_need_seen need;
+	uint64_t cuts; /* by the size of their copies */
+};
 
-/* On or off, by how many stacks have been cut so far. */
-void wide_update(struct wide *wide, uint64_t cuts, uint64_t now_ns);
+/*
+ * The planned events have been enabled; unless they wait for an exec, they may be changed
+ * for large ones at once. From now on there are helpers, until it is clear that no stack is cut.
+ */
+struct sp_error *wide_start(struct wide *wide, bool wait, uint64_t now_ns) SP_MUST_CHECK;
+
+/* On, off or in place of others, by what was seen. */
+struct sp_error *wide_update(struct wide *wide, const struct wide_seen *seen,
+			     uint64_t now_ns) SP_MUST_CHECK;
+
+/* Samples of large events that were lost, as far as the kernel says. */
+uint64_t wide_lost(const struct wide *wide, bool format_lost);
 
 #endif

@@ -21,6 +21,13 @@
 
 #define NOTE_KIND UINT64_C(0x666f727073)
 
+/*
+ * In the recorder's note on stacks that were cut, for who reads it: a size in bytes that would
+ * have held them follows; or there is none.
+ */
+#define NOTE_STACK_SIZE "--call-graph dwarf,"
+#define NOTE_NO_MORE_STACK "more cannot be copied of a stack"
+
 /* Appends a note. Fails with SP_ERROR_LIMIT where the text does not fit a record. */
 struct sp_error *record_encode_note(struct record_buffer *buffer, const char *text,
 				    uint64_t time_ns) SP_MUST_CHECK;

@@ -429,6 +429,11 @@ size_t repair_outer(const struct repair *repair, uint32_t stack, struct unwind_f
 	return copy_path(repair, of->whole, own, frames, limit);
 }
 
+bool repair_is_known(const struct repair *repair, uint32_t stack)
+{
+	return stack < repair->stacks.count && repair->stacks.items[stack].known;
+}
+
 /* Copies the newest whole stacks of trees, as many as fill a quarter of the room. */
 static void copy_newest(const struct repair *repair, struct repair *copy)
 {

@@ -68,6 +68,9 @@ size_t repair_frames(const struct repair *repair, uint32_t stack, struct unwind_
 size_t repair_outer(const struct repair *repair, uint32_t stack, struct unwind_frame *frames,
 		    size_t limit);
 
+/* Whether whole stacks of its thread have the outermost frame of a settled stack. */
+bool repair_is_known(const struct repair *repair, uint32_t stack);
+
 /*
  * Makes room for those to come, if half of it is used: keeps the newest stacks alone. Takes
  * back all numbers, so all must be settled. False when out of memory: then nothing is known.

@@ -32,6 +32,7 @@ struct stack {
 	uint32_t key;   /* the outermost node; NONE: it was whole from the start */
 	uint32_t node;  /* the innermost in the tree it was added to; NONE: not remembered */
 	uint32_t whole; /* the innermost in the whole tree; NONE: it is not whole */
+	bool known;     /* whole ones have its outermost frame */
 	bool by_visits; /* made whole by what other visits to its key say, and so less sure */
 };
 

@@ -460,6 +460,7 @@ static void settle_key(struct settling *settling, const struct job *jobs, size_t
 	const struct notes notes = settling->notes.items[newest];
 	bool only = notes.twin == NONE && is_enough(settling, jobs->thread, notes.visits);
 	for (size_t i = 0; i < count; i++) {
+		repair->stacks.items[jobs[i].stack].known = true;
 		uint32_t candidate = candidate_around(settling, &jobs[i], notes.twin == NONE);
 		bool by_visits = candidate == NONE && only &&
 				 is_near(settling, newest, jobs[i].time_ns);

@@ -70,9 +70,22 @@ static bool parse_count(const struct option *option, const char *text)
 	       option_reject(option, text, "a number of events");
 }
 
+/* "SIZE" or "SIZE,fixed" */
+static bool parse_stack_size(const char *text, bool fixed, uint64_t *size)
+{
+	char number[8];
+	size_t length = strlen(text) - (fixed ? strlen(",fixed") : 0);
+	if (length >= sizeof(number))
+		return false;
+	memcpy(number, text, length);
+	number[length] = 0;
+	return option_text_number(number, 8, SP_STACK_BYTES_MAX, size);
+}
+
 static bool parse_call_graph(const struct option *option, const char *text)
 {
 	struct sp_capture_options *options = option->value;
+	const char *fixed = strstr(text, ",fixed");
 	uint64_t size = 0;
 	if (!strcmp(text, "fp"))
 		options->call_graph = SP_CALL_GRAPH_FP;
@@ -81,9 +94,10 @@ static bool parse_call_graph(const struct option *option, const char *text)
 	else if (!strncmp(text, "dwarf", 5) && (!text[5] || text[5] == ','))
 		options->call_graph = SP_CALL_GRAPH_DWARF;
 	else
-		return option_reject(option, text, "fp, dwarf, dwarf,SIZE or none");
+		return option_reject(option, text, "fp, dwarf, dwarf,SIZE, dwarf,SIZE,fixed or none");
+	options->fixed_stack_bytes = fixed && !fixed[6];
 	if (options->call_graph == SP_CALL_GRAPH_DWARF && text[5] &&
-	    (!option_text_number(text + 6, 8, SP_STACK_BYTES_MAX, &size) || size % 8))
+	    (!parse_stack_size(text + 6, options->fixed_stack_bytes, &size) || size % 8))
 		return option_reject(option, text, "dwarf,SIZE with a size in bytes, a multiple of 8 up to "
 						   "65528");
 	options->stack_bytes = (uint32_t)size;
@@ -199,8 +213,9 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv, i
 			    "record call chains, by frame pointers where the binaries\n"
 			    "keep them, else by DWARF (the default)"),
 		OPTION_CALL(0, "call-graph", "HOW", options, parse_call_graph,
-			    "by fp (frame pointers), by dwarf[,SIZE] (of SIZE bytes of\n"
-			    "each stack; default: 8192), or none"),
+			    "by fp (frame pointers), by dwarf[,SIZE[,fixed]] (of SIZE\n"
+			    "bytes of each stack, or more while that is too little;\n"
+			    "default: 8192), or none"),
 		OPTION_CALL(0, "unwind", "WHEN", &options->unwind, parse_unwind,
 			    "with dwarf: live (the default) writes call chains; later\n"
 			    "keeps the stacks in the file, for the report to unwind"),

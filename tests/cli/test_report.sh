@@ -285,6 +285,22 @@ page-faults  1 sample, standing for 1 event; none lost
 100.00%  20.7-100  100.00%  20.7-100        1  de;mo
 END
 
+# How large stacks were is known to the recorder alone.
+remedy_of() {
+	{
+		printf 'event cpu-clock chain\ncomm 7 7 demo\nstacks truncated\n'
+		printf 'sample 0 7 7 0 1000 100 0x400010 0x400010 0x400021\n'
+		printf 'note 0 9 of 10 stacks are cut; %s\n' "$1"
+	} | recording cut.data
+	"$SPROF" report -i cut.data 2>&1 | sed -n 's/^    -> //p' | grep -e copy -e copies
+}
+check "the finding names the size that the recorder found" test \
+	"$(remedy_of '--call-graph dwarf,24576 would hold 99 % of them')" = \
+	"copy more of them: --call-graph dwarf,24576"
+check "the finding says that there is no such size" test \
+	"$(remedy_of 'more cannot be copied of a stack')" = \
+	"the kernel copies no more: compile with -fno-omit-frame-pointer, and record with --call-graph"
+
 # Stacks that say how they ended.
 recording unwound.data <<'END'
 event cpu-clock chain

@@ -274,9 +274,9 @@ TEST(fields_follow_the_sample_type)
 }
 
 static struct sp_error *take_nothing(void *arg, const struct ring *ring, uint64_t position,
-				     const struct perf_event_header *header, bool helper)
+				     const struct perf_event_header *header, uint64_t id)
 {
-	(void)arg, (void)ring, (void)position, (void)header, (void)helper;
+	(void)arg, (void)ring, (void)position, (void)header, (void)id;
 	return NULL;
 }
 
@@ -289,7 +289,8 @@ TEST(filter_leaves_no_record_of_a_helper)
 	f.batch.copy_all = true;
 	f.filter.membership = NULL;
 	ck_assert(u64map_put(&helpers, 77, 0, NULL));
-	f.filter.taker = (struct sample_taker){take_nothing, NULL, &helpers, 5};
+	f.filter.taker = (struct sample_taker){
+		.take = take_nothing, .helpers = &helpers, .own_id = 5};
 	for (uint64_t id = 5; id <= 77; id += 72) {
 		struct sp_record lost = {.type = PERF_RECORD_LOST, .id = {.time_ns = id, .id = id},
 					 .lost = {.id = id, .lost = id}};
@@ -315,6 +316,57 @@ TEST(filter_leaves_no_record_of_a_helper)
 	run(&f);
 	store_is_wanted(&f);
 	ck_assert_uint_eq(f.filter.counts.lost, 5 + 1 + 77 + 1);
+	ck_assert_uint_eq(f.filter.counts.throttled, 1);
+	u64map_deinit(&helpers);
+	fixture_deinit(&f);
+}
+
+static struct sp_error *take_id(void *arg, const struct ring *ring, uint64_t position,
+				const struct perf_event_header *header, uint64_t id)
+{
+	uint64_t *ids = arg;
+	(void)ring, (void)position, (void)header;
+	ids[ids[0]++] = id;
+	return NULL;
+}
+
+/* Events that take the place of others are these in the file. */
+TEST(filter_tells_of_a_stand_in_as_of_what_it_stands_for)
+{
+	struct fixture f;
+	struct u64map helpers = {0};
+	uint64_t own_ids[] = {6, 5}, *own = own_ids, taken[4] = {1};
+	fixture_init(&f, 4096, 4096 - 40);
+	f.batch.copy_all = true;
+	f.filter.membership = NULL;
+	ck_assert(u64map_put(&helpers, 77, 0, NULL) && u64map_put(&helpers, 78, 2, NULL));
+	f.filter.taker = (struct sample_taker){.take = take_id, .arg = taken, .helpers = &helpers,
+					       .own_ids = &own, .own_id = 6};
+	for (uint64_t id = 77; id <= 78; id++) {
+		struct sp_record sample = {.type = PERF_RECORD_SAMPLE,
+					   .sample = {.id = id, .tid = 1, .pid = 1, .period = 10}};
+		struct sp_record throttle = {.type = PERF_RECORD_THROTTLE,
+					     .id = {.time_ns = id, .id = id},
+					     .throttle = {.time_ns = 3, .id = id, .stream_id = id}};
+		struct sp_record lost = {.type = PERF_RECORD_LOST, .id = {.time_ns = id, .id = id},
+					 .lost = {.id = id, .lost = 1}};
+		put(&f, &sample, false);
+		put(&f, &throttle, false);
+		put(&f, &lost, false);
+		if (id == 78) {
+			throttle.id.id = throttle.throttle.id = throttle.throttle.stream_id = 5;
+			ok_or_fail(record_encode(&f.wanted, &throttle, &attr));
+		}
+		lost.id.id = lost.lost.id = id == 78 ? 5 : 6;
+		ok_or_fail(record_encode(&f.wanted, &lost, &attr));
+	}
+	run(&f);
+	store_is_wanted(&f);
+	ck_assert_uint_eq(taken[0], 3);
+	ck_assert_uint_eq(taken[1], 0);
+	ck_assert_uint_eq(taken[2], 5);
+	ck_assert_uint_eq(f.filter.counts.samples, 1);
+	ck_assert_uint_eq(f.filter.counts.weight, 10);
 	ck_assert_uint_eq(f.filter.counts.throttled, 1);
 	u64map_deinit(&helpers);
 	fixture_deinit(&f);
