@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/bodies.h"
-#include "base/cleanup.h"
-#include "base/parallel.h"
+#include "analysis/places.h"
+#include "base/error.h"
 #include "profile/filter.h"
 
 /* What is the same for all of a module. */
@@ -13,25 +13,34 @@ struct module_texts {
 	const char *dso, *dso_path, *build_id;
 };
 
+/* What became of a frame of sources, for places with one symbol and mode: mostly that is all. */
+struct source_known {
+	const struct symbol *symbol;
+	uint64_t address; /* of places without a symbol */
+	uint16_t cpumode;
+	bool has_piece, has_label;
+	struct piece piece;
+	struct label label;
+};
+
 struct labelling {
 	struct labels *labels;
 	const struct names *names;
 	const struct label_options *options;
-	struct source_frames *found; /* in debug information, by frame; count 0: nothing */
-	struct module_texts *modules; /* by index; the last is that of no module */
+	struct places places;
+	struct source_known *sources; /* of the frames that were found there, by number */
+	struct module_texts *modules; /* by index; the last are of no module */
 	struct bodies bodies;
-	VEC(struct piece) pieces;    /* of all frames that have sources, one after the other */
-	size_t next_piece;
 	struct u64map kept_of;       /* a name of the resolver's, by its place -> index in kept */
 	VEC(const char *) kept;
 };
 
 static void labelling_deinit(struct labelling *labelling)
 {
-	free(labelling->found);
+	places_deinit(&labelling->places);
 	free(labelling->modules);
 	bodies_deinit(&labelling->bodies);
-	vec_deinit(&labelling->pieces);
+	free(labelling->sources);
 	u64map_deinit(&labelling->kept_of);
 	vec_deinit(&labelling->kept);
 }
@@ -46,127 +55,6 @@ bool labels_need_sources(const struct label_options *options)
 {
 	bool functions = options->keys[SP_KEY_FUNCTION] || options->tree;
 	return needs_lines(options) || (options->expand && functions);
-}
-
-/* A place that debug information is asked about, and whose it is. */
-struct asked {
-	uint32_t module;
-	uint32_t frame;
-	uint64_t offset;
-};
-
-static int compare_asked(const void *a, const void *b)
-{
-	const struct asked *x = a, *y = b;
-	if (x->module != y->module)
-		return x->module < y->module ? -1 : 1;
-	return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
-/* The places of one module: [first, first + count) of all that are asked about. */
-struct batch {
-	const struct asked *asked;
-	size_t count;
-	unsigned int threads;
-	struct sp_error *error;
-};
-
-struct asking {
-	struct labelling *labelling;
-	VEC(struct batch);
-	size_t next; /* atomic */
-};
-
-static struct sp_error *ask(struct labelling *labelling, const struct batch *batch)
-{
-	const struct name_sources *sources = &labelling->names->sources;
-	const struct asked *asked = batch->asked;
-	const struct frame *first = &labelling->names->frames.items[asked->frame];
-	CLEANUP_FREE uint64_t *offsets = malloc(batch->count * sizeof(*offsets));
-	CLEANUP_FREE struct source_frames *found = calloc(batch->count, sizeof(*found));
-	size_t distinct = 0;
-	if (!offsets || !found)
-		return error_no_memory();
-	for (size_t i = 0; i < batch->count; i++)
-		if (!i || asked[i].offset != asked[i - 1].offset)
-			offsets[distinct++] = asked[i].offset;
-	struct sp_error *error = sources->find(sources->arg, first->module, first->pid, offsets,
-					       distinct, batch->threads, found);
-	for (size_t i = 0, at = 0; !error && i < batch->count; i++) {
-		at += i && asked[i].offset != asked[i - 1].offset;
-		labelling->found[asked[i].frame] = found[at];
-	}
-	return error;
-}
-
-static void ask_some(void *arg, unsigned int hand)
-{
-	struct asking *asking = arg;
-	(void)hand;
-	while (true) {
-		size_t next = __atomic_fetch_add(&asking->next, 1, __ATOMIC_RELAXED);
-		if (next >= asking->count)
-			return;
-		asking->items[next].error = ask(asking->labelling, &asking->items[next]);
-	}
-}
-
-static int compare_batches(const void *a, const void *b)
-{
-	const struct batch *x = a, *y = b;
-	return (x->count < y->count) - (x->count > y->count);
-}
-
-/* The largest module first, and with most of the threads. */
-static struct sp_error *ask_all(struct asking *asking, size_t places)
-{
-	unsigned int threads = asking->labelling->options->threads;
-	struct sp_error *error = NULL;
-	if (!asking->count)
-		return NULL;
-	qsort(asking->items, asking->count, sizeof(*asking->items), compare_batches);
-	for (size_t i = 0; i < asking->count; i++)
-		asking->items[i].threads =
-			1 + (unsigned int)((threads - 1) * asking->items[i].count / places);
-	parallel_run(asking->count < threads ? (unsigned int)asking->count : threads, ask_some,
-		     asking);
-	for (size_t i = 0; i < asking->count; i++) {
-		if (error)
-			sp_error_free(asking->items[i].error);
-		else
-			error = asking->items[i].error;
-	}
-	return error;
-}
-
-static struct sp_error *ask_sources(struct labelling *labelling)
-{
-	const struct names *names = labelling->names;
-	CLEANUP_FREE struct asked *asked = malloc((names->frames.count + 1) * sizeof(*asked));
-	struct asking asking = {.labelling = labelling};
-	size_t count = 0;
-	if (!asked)
-		return error_no_memory();
-	for (uint32_t i = 0; i < names->frames.count; i++) {
-		const struct frame *frame = &names->frames.items[i];
-		if (frame->sourced)
-			asked[count++] = (struct asked){frame->module->index, i, frame->offset};
-	}
-	qsort(asked, count, sizeof(*asked), compare_asked);
-	bool done = true;
-	for (size_t i = 0; done && i < count; i++) {
-		if (!i || asked[i].module != asked[i - 1].module) {
-			struct batch *batch = vec_push(&asking);
-			done = batch != NULL;
-			if (batch)
-				*batch = (struct batch){.asked = &asked[i]};
-		}
-		if (done)
-			vec_last(&asking)->count++;
-	}
-	struct sp_error *error = done ? ask_all(&asking, count) : error_no_memory();
-	vec_deinit(&asking);
-	return error;
 }
 
 /* Of the frame's module, made on first use; NULL when out of memory. */
@@ -223,7 +111,7 @@ static bool is_clone(const struct symbol *symbol, const struct source_frame *sou
  */
 static bool goes_by_symbol(const struct frame *frame, const struct source_frame *source)
 {
-	if (!frame->symbol || source->inlined)
+	if (!frame->symbol || source->caller)
 		return !source->name;
 	return !source->name ||
 	       (source->start == frame->symbol->start && !is_clone(frame->symbol, source));
@@ -241,7 +129,7 @@ static bool make_piece(struct labelling *labelling, const struct frame *frame,
 		ret->name = goes_by_symbol(frame, source) ? symbol_text(labelling, frame) :
 							    keep_text(labelling, source->name);
 		ret->file = source->file ? keep_text(labelling, source->file) : NULL;
-		ret->start = source->inlined ? UINT64_MAX : source->start;
+		ret->start = source->caller ? UINT64_MAX : source->start;
 		if (!source->name && frame->symbol)
 			ret->start = frame->symbol->start;
 		return ret->name && (ret->file || !source->file);
@@ -251,24 +139,60 @@ static bool make_piece(struct labelling *labelling, const struct frame *frame,
 	return ret->name != NULL;
 }
 
+/* What is known of a frame of sources at a frame's place; forgotten where that is another one. */
+static struct source_known *known_of(struct labelling *labelling, const struct frame *frame,
+				     const struct source_frame *source)
+{
+	size_t number = places_source(&labelling->places, frame->module, source);
+	struct source_known *known = &labelling->sources[number];
+	if (known->symbol != frame->symbol || known->address != frame->address ||
+	    known->cpumode != frame->cpumode)
+		*known = (struct source_known){.symbol = frame->symbol, .address = frame->address,
+					       .cpumode = frame->cpumode};
+	return known;
+}
+
+static const struct piece *piece_of(struct labelling *labelling, const struct frame *frame,
+				    const struct source_frame *source, struct source_known *known)
+{
+	if (!known->has_piece && !make_piece(labelling, frame, source, &known->piece))
+		return NULL;
+	known->has_piece = true;
+	return &known->piece;
+}
+
+/* Of all functions at a frame's place; false when out of memory. */
+static bool add_pieces(struct labelling *labelling, const struct frame *frame,
+		       const struct source_frame *source)
+{
+	struct piece piece;
+	if (!source)
+		return make_piece(labelling, frame, NULL, &piece) &&
+		       bodies_add(&labelling->bodies, &piece);
+	for (; source; source = source->caller) {
+		struct source_known *known = known_of(labelling, frame, source);
+		/* Then what is around it was added, too. */
+		if (known->has_piece)
+			return true;
+		if (!piece_of(labelling, frame, source, known) ||
+		    !bodies_add(&labelling->bodies, &known->piece))
+			return false;
+	}
+	return true;
+}
+
 /* All functions are known before the first is told from others. */
 static bool make_pieces(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;
-	for (size_t i = 0; i < names->frames.count; i++) {
-		const struct source_frames *found = &labelling->found[i];
-		size_t count = found->count ? found->count : 1;
-		if (!names->frames.items[i].sourced)
-			continue;
-		for (size_t j = 0; j < count; j++) {
-			struct piece *piece = vec_push(&labelling->pieces);
-			if (!piece || !make_piece(labelling, &names->frames.items[i],
-						  found->count ? &found->items[j] : NULL, piece) ||
-			    !bodies_add(&labelling->bodies, piece))
-				return false;
-		}
+	const struct places *places = &labelling->places;
+	labelling->sources = calloc(places->source_count + 1, sizeof(*labelling->sources));
+	for (size_t i = 0; labelling->sources && i < places->count; i++) {
+		const struct place *place = &places->items[i];
+		if (!add_pieces(labelling, &names->frames.items[place->frame], place->innermost))
+			return false;
 	}
-	return true;
+	return labelling->sources;
 }
 
 static enum sp_level level_of(uint16_t cpumode)
@@ -330,15 +254,12 @@ static struct function choose(const struct known *known, bool dso, bool symbol, 
 	return chosen;
 }
 
-static bool add_label(struct labelling *labelling, const struct known *known)
+static bool make_label(struct labelling *labelling, const struct known *known, struct label *label)
 {
 	struct labels *labels = labelling->labels;
 	const struct label_options *options = labelling->options;
 	const bool *keys = options->keys;
 	bool row_lines = keys[SP_KEY_SRCFILE] || keys[SP_KEY_SRCLINE];
-	struct label *label = vec_push(&labels->items);
-	if (!label)
-		return false;
 	*label = (struct label){UINT32_MAX, UINT32_MAX};
 	if (keys[SP_KEY_DSO] || keys[SP_KEY_SYMBOL] || keys[SP_KEY_FUNCTION] || row_lines) {
 		struct function row = choose(known, keys[SP_KEY_DSO], keys[SP_KEY_SYMBOL],
@@ -358,38 +279,74 @@ static bool add_label(struct labelling *labelling, const struct known *known)
 	return label->node != UINT32_MAX;
 }
 
+static bool add_label(struct labelling *labelling, const struct known *known)
+{
+	struct label *label = vec_push(&labelling->labels->items);
+	return label && make_label(labelling, known, label);
+}
+
+static void be_piece(struct labelling *labelling, const struct piece *piece, struct known *known)
+{
+	known->body = bodies_find(&labelling->bodies, piece);
+	known->function = piece->name;
+	known->file = piece->file;
+	known->function_known = known->frame->symbol != NULL;
+}
+
+/* The label of a function at a frame's place; NULL when out of memory. */
+static const struct label *label_of(struct labelling *labelling, const struct known *place,
+				    const struct source_frame *source)
+{
+	struct source_known *of = known_of(labelling, place->frame, source);
+	struct known known = *place;
+	if (of->has_label)
+		return &of->label;
+	if (!piece_of(labelling, place->frame, source, of))
+		return NULL;
+	be_piece(labelling, &of->piece, &known);
+	known.function_known |= source->name != NULL;
+	known.inlined = source->caller;
+	known.line = source->line;
+	of->has_label = make_label(labelling, &known, &of->label);
+	return of->has_label ? &of->label : NULL;
+}
+
 /* A label of a function of its own for each of the functions, the outermost first. */
-static bool expand(struct labelling *labelling, const struct source_frames *found,
+static bool expand(struct labelling *labelling, const struct source_frame *innermost,
 		   struct known *known)
 {
-	size_t count = found->count ? found->count : 1;
-	const struct piece *pieces = &labelling->pieces.items[labelling->next_piece];
-	labelling->next_piece += count;
-	for (size_t i = count; i-- > 0;) {
-		known->body = bodies_find(&labelling->bodies, &pieces[i]);
-		known->function = pieces[i].name;
-		known->file = pieces[i].file;
-		known->function_known = known->frame->symbol != NULL;
-		if (found->count) {
-			known->function_known |= found->items[i].name != NULL;
-			known->inlined = found->items[i].inlined;
-			known->line = found->items[i].line;
-		}
-		if (!add_label(labelling, known))
+	size_t count = 0, end;
+	struct piece piece;
+	if (!innermost) {
+		if (!make_piece(labelling, known->frame, NULL, &piece))
 			return false;
+		be_piece(labelling, &piece, known);
+		return add_label(labelling, known);
+	}
+	for (const struct source_frame *source = innermost; source; source = source->caller)
+		count++;
+	end = labelling->labels->items.count + count;
+	if (!vec_reserve(&labelling->labels->items, end))
+		return false;
+	labelling->labels->items.count = end;
+	for (const struct source_frame *source = innermost; source; source = source->caller) {
+		const struct label *label = label_of(labelling, known, source);
+		if (!label)
+			return false;
+		labelling->labels->items.items[--end] = *label;
 	}
 	return true;
 }
 
 /* The symbol, at the line of the innermost function. */
-static bool add_symbol(struct labelling *labelling, const struct source_frames *found,
+static bool add_symbol(struct labelling *labelling, const struct source_frame *innermost,
 		       struct known *known)
 {
 	known->function = known->symbol;
 	known->function_known = known->frame->symbol != NULL;
-	if (found->count && found->items[0].file) {
-		known->file = keep_text(labelling, found->items[0].file);
-		known->line = found->items[0].line;
+	if (innermost && innermost->file) {
+		known->file = keep_text(labelling, innermost->file);
+		known->line = innermost->line;
 		if (!known->file)
 			return false;
 	}
@@ -397,57 +354,69 @@ static bool add_symbol(struct labelling *labelling, const struct source_frames *
 }
 
 static bool is_shown(const struct labelling *labelling, const struct frame *frame,
-		     const struct source_frames *found)
+		     const struct source_frame *inner)
 {
 	const struct sp_string_list *symbols = &labelling->names->options->symbols;
-	const struct source_frame *inner = found->count ? &found->items[0] : NULL;
 	if (names_symbol_shown(labelling->names->options, frame))
 		return true;
 	return inner && inner->name && filter_symbol(symbols->items, symbols->count, inner->name,
 						     inner->raw_name);
 }
 
-static bool label_frame(struct labelling *labelling, size_t index)
+static bool label_frame(struct labelling *labelling, size_t index,
+			const struct source_frame *inner)
 {
 	struct labels *labels = labelling->labels;
 	const struct frame *frame = &labelling->names->frames.items[index];
-	const struct source_frames *found = &labelling->found[index];
-	struct frame_labels *of = vec_push(&labels->frames);
+	struct frame_labels *of = &labels->frames.items[index];
 	struct known known = {.frame = frame, .texts = texts_of(labelling, frame),
 			      .symbol = symbol_text(labelling, frame)};
-	if (!of || !known.texts || !known.symbol)
+	if (!known.texts || !known.symbol)
 		return false;
 	*of = (struct frame_labels){
 		.first = (uint32_t)labels->items.count,
-		.shown = is_shown(labelling, frame, found),
-		.named = frame->symbol || (found->count && found->items[0].name),
-		.lined = found->count && found->items[0].file && found->items[0].line,
+		.shown = is_shown(labelling, frame, inner),
+		.named = frame->symbol || (inner && inner->name),
+		.lined = inner && inner->file && inner->line,
 	};
 	bool done = frame->sourced && labelling->options->expand ?
-			    expand(labelling, found, &known) :
-			    add_symbol(labelling, found, &known);
+			    expand(labelling, inner, &known) :
+			    add_symbol(labelling, inner, &known);
 	of->count = (uint32_t)labels->items.count - of->first;
 	return done;
+}
+
+/* Those with sources place by place: neighbours have much in common, and it is near in memory. */
+static bool label_frames(struct labelling *labelling)
+{
+	const struct names *names = labelling->names;
+	const struct places *places = &labelling->places;
+	if (!vec_reserve(&labelling->labels->frames, names->frames.count + 1))
+		return false;
+	labelling->labels->frames.count = names->frames.count;
+	for (size_t i = 0; i < places->count; i++)
+		if (!label_frame(labelling, places->items[i].frame, places->items[i].innermost))
+			return false;
+	for (size_t i = 0; i < names->frames.count; i++)
+		if (!names->frames.items[i].sourced && !label_frame(labelling, i, NULL))
+			return false;
+	return true;
 }
 
 static struct sp_error *label_all(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;
-	size_t count = names->frames.count;
-	labelling->found = calloc(count + 1, sizeof(*labelling->found));
 	labelling->modules = calloc(machine_module_count(names->machine) + 2,
 				    sizeof(*labelling->modules));
-	if (!labelling->found || !labelling->modules)
+	if (!labelling->modules)
 		return error_no_memory();
-	struct sp_error *error = ask_sources(labelling);
+	struct sp_error *error = places_ask(&labelling->places, names,
+					    labelling->options->threads);
 	if (error)
 		return error;
 	if (labelling->options->expand && !make_pieces(labelling))
 		return error_no_memory();
-	for (size_t i = 0; i < count; i++)
-		if (!label_frame(labelling, i))
-			return error_no_memory();
-	return NULL;
+	return label_frames(labelling) ? NULL : error_no_memory();
 }
 
 struct sp_error *labels_make(struct labels *labels, const struct names *names,

@@ -10,6 +10,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/labels.c lib/analysis/labels.h \
 	lib/analysis/lookup.c lib/analysis/lookup.h \
 	lib/analysis/names.c lib/analysis/names.h \
+	lib/analysis/places.c lib/analysis/places.h \
 	lib/analysis/sideband.c lib/analysis/sideband.h \
 	lib/analysis/stack_end.h \
 	lib/analysis/sum.c \

@@ -55,9 +55,13 @@ const char *strtab_add(struct strtab *table, const char *text)
 
 const char *strtab_add_sized(struct strtab *table, const char *text, size_t size)
 {
+	return strtab_add_hashed(table, hash_bytes(text, size), text, size);
+}
+
+const char *strtab_add_hashed(struct strtab *table, uint64_t hash, const char *text, size_t size)
+{
 	if ((table->count + 1) * 4 > table->capacity * 3 && !grow(table))
 		return NULL;
-	uint64_t hash = hash_bytes(text, size);
 	struct strtab_entry *entry = probe(table, hash, text, size);
 	if (!entry->text) {
 		const char *copy = arena_copy_string(&table->arena, text, size);

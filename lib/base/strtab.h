@@ -23,4 +23,7 @@ void strtab_deinit(struct strtab *table);
 const char *strtab_add(struct strtab *table, const char *text);
 const char *strtab_add_sized(struct strtab *table, const char *text, size_t size);
 
+/* The same, for who knows hash_bytes() of it already. */
+const char *strtab_add_hashed(struct strtab *table, uint64_t hash, const char *text, size_t size);
+
 #endif

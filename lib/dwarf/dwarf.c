@@ -116,6 +116,7 @@ struct job {
 	uint32_t *order; /* indices of vaddrs, by unit */
 	VEC(struct task) tasks;
 	size_t next; /* the task to be taken next */
+	VEC(struct reader *) readers; /* one for each hand */
 	struct dwarf_answer *answer;
 	size_t owned;  /* addresses in the order */
 	bool no_memory;
@@ -131,56 +132,51 @@ struct work {
 	size_t count;
 };
 
-static struct sp_error *frame_of(struct work *work, struct node *node, uint64_t file,
-				 uint32_t line, bool has_line, struct dwarf_frame *ret)
+/* A frame of `node` (NULL: of no function) at a line; it has no caller yet. */
+static struct sp_error *new_frame(struct work *work, struct node *node, uint64_t file,
+				  uint32_t line, struct dwarf_frame **ret)
 {
-	struct sp_error *error = NULL;
-	if (node && !node->named) {
-		error = name_of_entry(work->reader, work->unit, node->file, node->entry,
-				      &node->name);
+	struct reader *reader = work->reader;
+	struct dwarf_frame *frame = arena_alloc(&reader->frames, sizeof(*frame));
+	struct dwarf_frame **slot = frame ? vec_push(&reader->list) : NULL;
+	struct sp_error *error = slot ? NULL : error_no_memory();
+	if (!error && node && !node->named) {
+		error = name_of_entry(reader, work->unit, node->file, node->entry, &node->name);
 		node->named = true;
 	}
-	*ret = (struct dwarf_frame){
-		.name = node ? node->name : NULL,
-		.inlined = node && node->parent,
-		.start = node ? node->start : UINT64_MAX,
-	};
-	if (error || !has_line)
+	if (error)
 		return error;
-	ret->line = line;
-	return line_table_path(work->reader, &work->lines, file, &ret->file);
+	*slot = *ret = frame;
+	*frame = (struct dwarf_frame){
+		.name = node ? node->name : NULL,
+		.start = node ? node->start : UINT64_MAX,
+		.line = line,
+	};
+	return line_table_path(reader, &work->lines, file, &frame->file);
 }
 
-/* The chain of one address, from the innermost function out. */
-static struct sp_error *frames_of(struct work *work, size_t i, struct dwarf_frames *ret)
+/* Of one address: the innermost function, and what it is inlined into as far as that is new. */
+static struct sp_error *frame_of(struct work *work, size_t i, const struct dwarf_frame **ret)
 {
 	const struct line_query *query = &work->queries[i];
 	struct node *node = work->nodes[i];
-	uint64_t file = query->file;
-	uint32_t line = query->line;
-	bool has_line = query->found;
-	size_t count = 0;
-	for (const struct node *n = node; n; n = n->parent)
-		count++;
-	if (count == 0 && !has_line)
+	struct dwarf_frame *frame;
+	if (!node && !query->found)
 		return NULL;
-	count += count == 0;
-	struct dwarf_frame *frames = arena_alloc(&work->reader->arena, count * sizeof(*frames));
-	if (!frames)
-		return error_no_memory();
-	for (size_t f = 0; f < count; f++) {
-		struct sp_error *error = frame_of(work, node, file, line, has_line, &frames[f]);
-		if (error)
-			return error;
-		if (!node)
+	struct sp_error *error = new_frame(work, node, query->found ? query->file : UINT64_MAX,
+					   query->found ? query->line : 0, &frame);
+	*ret = error ? NULL : frame;
+	for (; !error && node && node->parent; node = node->parent) {
+		bool known = node->caller;
+		if (!known)
+			error = new_frame(work, node->parent, node->call_file, node->call_line,
+					  &node->caller);
+		frame->caller = node->caller;
+		frame = node->caller;
+		if (known)
 			break;
-		file = node->call_file;
-		line = node->call_line;
-		has_line = true;
-		node = node->parent;
 	}
-	*ret = (struct dwarf_frames){.items = frames, .count = count};
-	return NULL;
+	return error;
 }
 
 /* The frames of neighbours with one node and line are the same. */
@@ -193,14 +189,14 @@ static bool same_as_before(const struct work *work, size_t i)
 
 static struct sp_error *answer_all(struct job *job, const struct task *task, struct work *work)
 {
-	struct dwarf_frames *frames = job->answer->frames;
+	const struct dwarf_frame **innermost = job->answer->innermost;
 	for (size_t i = 0; i < work->count; i++) {
-		struct dwarf_frames *ret = &frames[job->order[task->first + i]];
+		const struct dwarf_frame **ret = &innermost[job->order[task->first + i]];
 		if (i > 0 && same_as_before(work, i)) {
-			*ret = frames[job->order[task->first + i - 1]];
+			*ret = innermost[job->order[task->first + i - 1]];
 			continue;
 		}
-		struct sp_error *error = frames_of(work, i, ret);
+		struct sp_error *error = frame_of(work, i, ret);
 		if (error)
 			return error;
 	}
@@ -232,6 +228,7 @@ static struct sp_error *resolve_unit(struct job *job, const struct task *task, s
 	if (!error)
 		error = answer_all(job, task, work);
 	line_table_close(&work->lines);
+	arena_deinit(&work->reader->nodes);
 	return error;
 }
 
@@ -264,7 +261,7 @@ static void hand(void *arg, unsigned int i)
 		if (next >= job->tasks.count)
 			return;
 		struct sp_error *error =
-			do_task(job, &job->tasks.items[next], job->answer->readers[i]);
+			do_task(job, &job->tasks.items[next], job->readers.items[i]);
 		if (error)
 			__atomic_store_n(&job->no_memory, true, __ATOMIC_RELAXED);
 		sp_error_free(error);
@@ -329,53 +326,55 @@ static void expect(struct job *job)
 	section_expect(&sections[SECTION_STR], job->owned * NAME_BYTES);
 }
 
-static bool more_readers(struct job *job, unsigned int threads)
+static bool add_readers(struct job *job, size_t wanted)
 {
-	struct dwarf_answer *answer = job->answer;
-	size_t useful = job->tasks.count / UNITS_A_THREAD + 1;
-	unsigned int wanted = useful < threads ? (unsigned int)useful : threads;
-	struct reader **readers = calloc(wanted ? wanted : 1, sizeof(struct reader *));
-	if (!readers)
-		return false;
-	readers[0] = answer->readers[0];
-	free(answer->readers);
-	answer->readers = readers;
-	while (answer->reader_count < wanted) {
-		struct reader *reader = reader_new(job->dwarf->file);
-		if (!reader)
+	while (job->readers.count < wanted) {
+		struct reader *reader = reader_new(job->dwarf->file, job->answer->texts);
+		struct reader **slot = reader ? vec_push(&job->readers) : NULL;
+		if (!slot) {
+			reader_free(reader);
 			return false;
-		answer->readers[answer->reader_count++] = reader;
+		}
+		*slot = reader;
 	}
 	return true;
+}
+
+static void job_deinit(struct job *job)
+{
+	for (size_t i = 0; i < job->readers.count; i++)
+		reader_free(job->readers.items[i]);
+	vec_deinit(&job->readers);
+	free(job->order);
+	vec_deinit(&job->tasks);
 }
 
 void dwarf_answer_free(struct dwarf_answer *answer)
 {
 	if (!answer)
 		return;
-	for (unsigned int i = 0; i < answer->reader_count; i++)
-		reader_free(answer->readers[i]);
-	free(answer->readers);
-	free(answer->frames);
+	for (unsigned int i = 0; i < answer->arena_count; i++)
+		arena_deinit(&answer->arenas[i]);
+	if (answer->texts)
+		texts_deinit(answer->texts);
+	free(answer->texts);
+	free(answer->arenas);
+	free(answer->innermost);
 	sp_error_free(answer->damage);
 	free(answer);
 }
 
-static struct dwarf_answer *new_answer(const struct dwarf *dwarf, size_t count)
+static struct dwarf_answer *new_answer(size_t count)
 {
 	CLEANUP(cleanup_dwarf_answer_free) struct dwarf_answer *answer =
 		calloc(1, sizeof(*answer));
 	if (!answer)
 		return NULL;
-	answer->frames = calloc(count ? count : 1, sizeof(*answer->frames));
-	answer->readers = calloc(1, sizeof(struct reader *));
-	if (!answer->frames || !answer->readers)
-		return NULL;
-	answer->readers[0] = reader_new(dwarf->file);
-	if (!answer->readers[0])
-		return NULL;
-	answer->reader_count = 1;
-	return take_ptr(answer);
+	answer->innermost = calloc(count + 1, sizeof(struct dwarf_frame *));
+	answer->texts = malloc(sizeof(*answer->texts));
+	if (answer->texts)
+		texts_init(answer->texts);
+	return answer->innermost && answer->texts ? take_ptr(answer) : NULL;
 }
 
 /* Sections that could not be read or inflated: whoever met one only saw that nothing is there. */
@@ -391,41 +390,62 @@ static void sum_broken(const struct dwarf_file *file, struct dwarf_answer *answe
 	}
 }
 
-static void sum_damage(const struct dwarf *dwarf, struct dwarf_answer *answer)
+/* What the readers have becomes the answer's; false when out of memory. */
+static bool collect(const struct job *job)
 {
+	const struct dwarf *dwarf = job->dwarf;
+	struct dwarf_answer *answer = job->answer;
+	answer->arenas = calloc(job->readers.count, sizeof(*answer->arenas));
+	if (!answer->arenas)
+		return false;
 	sum_broken(dwarf->file, answer);
 	sum_broken(dwarf->alt, answer);
 	sum_broken(dwarf->package, answer);
-	for (unsigned int i = 0; i < answer->reader_count; i++) {
-		struct reader *reader = answer->readers[i];
+	for (size_t i = 0; i < job->readers.count; i++) {
+		struct reader *reader = job->readers.items[i];
 		answer->damages += reader->damages;
 		if (!answer->damage)
 			answer->damage = take_ptr(reader->damage);
+		for (size_t f = 0; f < reader->list.count; f++)
+			reader->list.items[f]->number = (uint32_t)answer->frame_count++;
+		answer->arenas[answer->arena_count++] = reader->frames;
+		reader->frames = (struct arena){0};
 	}
+	return true;
+}
+
+static struct sp_error *resolve(struct job *job, size_t count, unsigned int threads,
+				uint64_t *owners)
+{
+	struct dwarf *dwarf = job->dwarf;
+	/* The first finds the units, which say how many are useful. */
+	if (!add_readers(job, 1))
+		return error_no_memory();
+	struct sp_error *error = owners_find(job->readers.items[0], dwarf->file, dwarf->lowest,
+					     job->vaddrs, count, owners);
+	if (error)
+		return error;
+	if (!make_tasks(job, count))
+		return error_no_memory();
+	size_t useful = job->tasks.count / UNITS_A_THREAD + 1;
+	if (!add_readers(job, useful < threads ? useful : threads))
+		return error_no_memory();
+	expect(job);
+	parallel_run((unsigned int)job->readers.count, hand, job);
+	return !job->no_memory && collect(job) ? NULL : error_no_memory();
 }
 
 struct sp_error *dwarf_resolve(struct dwarf *dwarf, const uint64_t *vaddrs, size_t count,
 			       unsigned int threads, struct dwarf_answer **ret)
 {
-	CLEANUP(cleanup_dwarf_answer_free) struct dwarf_answer *answer = new_answer(dwarf, count);
-	CLEANUP_FREE uint64_t *owners = calloc(count ? count : 1, sizeof(*owners));
+	CLEANUP(cleanup_dwarf_answer_free) struct dwarf_answer *answer = new_answer(count);
+	CLEANUP_FREE uint64_t *owners = calloc(count + 1, sizeof(*owners));
 	if (!answer || !owners)
 		return error_no_memory();
 	struct job job = {.dwarf = dwarf, .vaddrs = vaddrs, .owners = owners, .answer = answer};
-	struct sp_error *error = owners_find(answer->readers[0], dwarf->file, dwarf->lowest, vaddrs,
-					     count, owners);
-	bool ok = !error && make_tasks(&job, count) && more_readers(&job, threads);
-	if (ok)
-		expect(&job);
-	if (ok)
-		parallel_run(answer->reader_count, hand, &job);
-	free(job.order);
-	vec_deinit(&job.tasks);
-	if (error)
-		return error;
-	if (!ok || job.no_memory)
-		return error_no_memory();
-	sum_damage(dwarf, answer);
-	*ret = take_ptr(answer);
-	return NULL;
+	struct sp_error *error = resolve(&job, count, threads, owners);
+	job_deinit(&job);
+	if (!error)
+		*ret = take_ptr(answer);
+	return error;
 }

@@ -7,6 +7,7 @@
 #ifndef DWARF_DWARF_H
 #define DWARF_DWARF_H
 
+#include "base/arena.h"
 #include "elf/debugfile.h"
 
 struct dwarf;
@@ -30,26 +31,25 @@ void dwarf_free(struct dwarf *dwarf);
 
 DEFINE_CLEANUP(struct dwarf *, dwarf_free)
 
+/* A function at a place in the source. What is around several places is one frame. */
 struct dwarf_frame {
 	const char *name; /* linkage name, or the source's; NULL: not known */
 	const char *file; /* NULL: not known */
-	uint32_t line;    /* 0: not known, or the compiler's own */
-	bool inlined;     /* into the next frame */
+	const struct dwarf_frame *caller; /* what it is inlined into here; NULL: it is not */
 	uint64_t start;   /* vaddr where its code begins; UINT64_MAX: not known */
-};
-
-struct dwarf_frames {
-	const struct dwarf_frame *items; /* the innermost first */
-	size_t count;
+	uint32_t line;    /* 0: not known, or the compiler's own */
+	uint32_t number;  /* among the frames of an answer */
 };
 
 /* Belongs to the caller; lives without the struct dwarf. */
 struct dwarf_answer {
-	struct dwarf_frames *frames; /* one for each vaddr */
-	struct sp_error *damage;     /* the first that was met; NULL: none */
+	const struct dwarf_frame **innermost; /* of each vaddr; NULL: nothing is known */
+	size_t frame_count;       /* their numbers are below this */
+	struct sp_error *damage;  /* the first that was met; NULL: none */
 	uint64_t damages;
-	struct reader **readers; /* whose memory the frames are in */
-	unsigned int reader_count;
+	struct texts *texts;      /* names and files; equal ones are one pointer */
+	struct arena *arenas;     /* of frames */
+	unsigned int arena_count;
 };
 
 /* For ascending vaddrs. Fails only when out of memory. */

@@ -11,5 +11,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/dwarf/ranges.c lib/dwarf/ranges.h \
 	lib/dwarf/section.c lib/dwarf/section.h \
 	lib/dwarf/split.c lib/dwarf/split.h \
+	lib/dwarf/texts.c lib/dwarf/texts.h \
 	lib/dwarf/unit.c lib/dwarf/unit.h \
 	lib/dwarf/walk.c lib/dwarf/walk.h

@@ -17,11 +17,12 @@
 #define SEARCH_BYTES_LEAST ((int64_t)64 << 20)
 #define SEARCH_BYTES_TIMES 4
 
-struct reader *reader_new(const struct dwarf_file *file)
+struct reader *reader_new(const struct dwarf_file *file, struct texts *texts)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
 	if (!reader)
 		return NULL;
+	reader->texts = texts;
 	reader->table_bytes = TABLE_BYTES_LEAST +
 			      TABLE_BYTES_TIMES * (int64_t)file->sections[SECTION_ABBREV].size;
 	reader->line_bytes = LINE_BYTES_LEAST +
@@ -41,8 +42,9 @@ void reader_free(struct reader *reader)
 		abbrev_table_deinit(&reader->tables[i].table);
 	u64map_deinit(&reader->name_index);
 	vec_deinit(&reader->names);
-	strtab_deinit(&reader->strings);
-	arena_deinit(&reader->arena);
+	arena_deinit(&reader->nodes);
+	arena_deinit(&reader->frames);
+	vec_deinit(&reader->list);
 	sp_error_free(reader->damage);
 	free(reader);
 }
@@ -65,9 +67,9 @@ struct sp_error *reader_string(struct reader *reader, const char *text, size_t s
 	*ret = NULL;
 	if (reader->string_bytes < 0)
 		return NULL;
-	size_t count = reader->strings.count;
-	*ret = strtab_add_sized(&reader->strings, text, size);
-	if (reader->strings.count > count)
+	bool is_new;
+	*ret = texts_add(reader->texts, text, size, &is_new);
+	if (*ret && is_new)
 		reader->string_bytes -= (int64_t)size;
 	return *ret ? NULL : error_no_memory();
 }

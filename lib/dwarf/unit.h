@@ -12,6 +12,7 @@
 #include "dwarf/abbrev.h"
 #include "dwarf/file.h"
 #include "dwarf/form.h"
+#include "dwarf/texts.h"
 
 struct unit {
 	struct dwarf_file *file; /* where its entries are */
@@ -46,6 +47,8 @@ struct unit_slot {
 	struct unit unit;
 };
 
+struct dwarf_frame;
+
 struct reader {
 	struct table_slot tables[TABLE_SLOTS];
 	struct unit_slot units[UNIT_SLOTS];
@@ -56,14 +59,16 @@ struct reader {
 	int64_t search_bytes; /* of entries that may still be passed over in search of names */
 	struct u64map name_index; /* file and entry -> index in names */
 	VEC(const char *) names;  /* NULL: it has none */
-	struct strtab strings; /* names and paths */
-	struct arena arena;    /* of nodes */
+	struct texts *texts;   /* names and paths; borrowed, as it is shared */
+	struct arena nodes;    /* of the unit at work */
+	struct arena frames;   /* of all units */
+	VEC(struct dwarf_frame *) list; /* each of those */
 	struct sp_error *damage; /* the first that was met */
 	uint64_t damages;
 };
 
-/* Zeroed on the heap, with budgets for a file; NULL when out of memory. */
-struct reader *reader_new(const struct dwarf_file *file);
+/* On the heap, with budgets for a file; NULL when out of memory. */
+struct reader *reader_new(const struct dwarf_file *file, struct texts *texts);
 void reader_free(struct reader *reader);
 
 /* Notes damage and goes on; what is out of memory is returned. */

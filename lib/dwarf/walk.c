@@ -106,7 +106,7 @@ static bool jump(struct walk *walk, uint64_t sibling)
 static struct node *new_node(struct walk *walk, const struct code *code, struct node *parent,
 			     uint64_t entry, uint64_t low)
 {
-	struct node *node = arena_alloc(&walk->reader->arena, sizeof(*node));
+	struct node *node = arena_alloc(&walk->reader->nodes, sizeof(*node));
 	if (!node)
 		return NULL;
 	*node = (struct node){

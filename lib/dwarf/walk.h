@@ -10,6 +10,8 @@
 #include "dwarf/line.h"
 #include "dwarf/unit.h"
 
+struct dwarf_frame;
+
 /* A function, or one that was inlined into `parent`. */
 struct node {
 	struct node *parent; /* NULL: this is a function of its own */
@@ -22,9 +24,13 @@ struct node {
 	uint32_t call_line;
 	bool named;
 	const char *name; /* the reader's; NULL: it has none. Once it is `named` */
+	struct dwarf_frame *caller; /* `parent` where this was called; NULL: not made yet */
 };
 
-/* Sets nodes[i] to the innermost one that covers queries[i] (by ascending vaddr), or NULL. */
+/*
+ * Sets nodes[i] to the innermost one that covers queries[i] (by ascending vaddr), or NULL. They
+ * are in the reader's arena for that.
+ */
 struct sp_error *walk_unit(struct reader *reader, const struct unit *unit,
 			   const struct line_query *queries, size_t count,
 			   struct node **nodes) SP_MUST_CHECK;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/parallel.h"
 #include "base/vec.h"
 #include "symbol/demangle.h"
@@ -12,10 +13,12 @@
 
 void lines_deinit(struct lines *lines)
 {
-	vec_deinit(&lines->raws);
-	vec_deinit(&lines->shown);
-	u64map_deinit(&lines->shown_of);
-	strtab_deinit(&lines->strings);
+	for (size_t i = 0; i < lines->answers.count; i++)
+		dwarf_answer_free(lines->answers.items[i]);
+	for (size_t i = 0; i < lines->names.count; i++)
+		arena_deinit(&lines->names.items[i]);
+	vec_deinit(&lines->answers);
+	vec_deinit(&lines->names);
 	arena_deinit(&lines->arena);
 }
 
@@ -65,136 +68,113 @@ static size_t list_wanted(const struct placement *placement, const uint64_t *off
 	return found;
 }
 
-/* Notes a name that is to be demangled, if it is new; false when out of memory. */
-static bool add_raw(struct lines *lines, const char *raw)
+/* Names that are to be demangled, each once, and what becomes of them. */
+struct naming {
+	struct u64map index_of;  /* a raw name, by its place -> index in both */
+	VEC(const char *) raws;
+	const char **shown;      /* as people read it */
+	size_t next;             /* to be demangled */
+	struct arena *arenas;    /* of each hand */
+};
+
+static void naming_deinit(struct naming *naming)
+{
+	u64map_deinit(&naming->index_of);
+	vec_deinit(&naming->raws);
+	free(naming->shown);
+}
+
+/* False when out of memory. */
+static bool add_raw(struct naming *naming, const char *raw)
 {
 	bool added;
-	if (!u64map_put(&lines->shown_of, (uintptr_t)raw, (uint32_t)lines->raws.count, &added))
+	if (!u64map_put(&naming->index_of, (uintptr_t)raw, (uint32_t)naming->raws.count, &added))
 		return false;
-	const char **slot = added ? vec_push(&lines->raws) : NULL;
+	const char **slot = added ? vec_push(&naming->raws) : NULL;
 	if (slot)
 		*slot = raw;
 	return !added || slot;
 }
 
-static bool copy_frame(struct lines *lines, const struct placement *placement,
-		       const struct dwarf_frame *from, struct source_frame *to)
+/* All but the names for people. */
+static void copy_frame(const struct placement *placement, const struct dwarf_frame *from,
+		       struct source_frame *all)
 {
-	*to = (struct source_frame){
-		.raw_name = from->name ? strtab_add(&lines->strings, from->name) : NULL,
-		.file = from->file ? strtab_add(&lines->strings, from->file) : NULL,
-		.line = from->line,
-		.inlined = from->inlined,
-		.start = SOURCE_NO_START,
-	};
+	struct source_frame *to = &all[from->number];
 	uint64_t offset;
+	*to = (struct source_frame){
+		.raw_name = from->name,
+		.file = from->file,
+		.caller = from->caller ? &all[from->caller->number] : NULL,
+		.start = SOURCE_NO_START,
+		.line = from->line,
+		.number = from->number,
+	};
 	if (from->start != UINT64_MAX && offset_of(placement, from->start, &offset))
 		to->start = offset;
-	if ((from->name && !to->raw_name) || (from->file && !to->file))
-		return false;
-	return !to->raw_name || add_raw(lines, to->raw_name);
 }
 
-/* All but the names for people. Addresses that share an answer share its copy. */
-static bool copy_frames(struct lines *lines, const struct placement *placement,
-			const struct dwarf_answer *answer, const struct wanted *wanted,
-			size_t count, struct source_frames *ret)
+/* Copies of all frames, by number; NULL when out of memory. */
+static struct source_frame *copy_frames(struct lines *lines, const struct placement *placement,
+					const struct dwarf_answer *answer, size_t count,
+					struct naming *naming)
 {
+	struct source_frame *all = arena_alloc(&lines->arena, answer->frame_count * sizeof(*all));
+	CLEANUP_FREE bool *done = calloc(answer->frame_count + 1, sizeof(*done));
+	if (!all || !done)
+		return NULL;
 	for (size_t i = 0; i < count; i++) {
-		const struct dwarf_frames *from = &answer->frames[i];
-		struct source_frames *to = &ret[wanted[i].index];
-		if (i > 0 && from->count && from->items == answer->frames[i - 1].items) {
-			*to = ret[wanted[i - 1].index];
-			continue;
+		const struct dwarf_frame *frame = answer->innermost[i];
+		for (; frame && !done[frame->number]; frame = frame->caller) {
+			done[frame->number] = true;
+			copy_frame(placement, frame, all);
+			if (frame->name && !add_raw(naming, frame->name))
+				return NULL;
 		}
-		if (from->count == 0)
-			continue;
-		struct source_frame *items =
-			arena_alloc(&lines->arena, from->count * sizeof(*items));
-		if (!items)
-			return false;
-		for (size_t f = 0; f < from->count; f++)
-			if (!copy_frame(lines, placement, &from->items[f], &items[f]))
-				return false;
-		*to = (struct source_frames){.items = items, .count = from->count};
 	}
-	return true;
+	return all;
 }
 
 /* Demangling is as costly as all else: it is done by several hands, each with its arena. */
-struct naming {
-	struct lines *lines;
-	size_t first;        /* of what is new */
-	size_t next;
-	unsigned int hands;
-	struct arena *arenas;
-	const char **shown;
-};
-
 static void demangle_some(void *arg, unsigned int i)
 {
 	struct naming *naming = arg;
-	size_t count = naming->lines->raws.count - naming->first;
+	size_t count = naming->raws.count;
 	while (true) {
 		size_t at = __atomic_fetch_add(&naming->next, 32, __ATOMIC_RELAXED);
 		if (at >= count)
 			return;
 		size_t end = at + 32 < count ? at + 32 : count;
 		for (; at < end; at++)
-			naming->shown[at] = demangle(
-				naming->lines->raws.items[naming->first + at], &naming->arenas[i]);
+			naming->shown[at] = demangle(naming->raws.items[at], &naming->arenas[i]) ?:
+					    naming->raws.items[at];
 	}
 }
 
-static bool keep_shown(struct naming *naming)
+/* False when out of memory. */
+static bool demangle_all(struct lines *lines, struct naming *naming, unsigned int threads)
 {
-	struct lines *lines = naming->lines;
-	for (size_t i = naming->first; i < lines->raws.count; i++) {
-		const char *shown = naming->shown[i - naming->first];
-		const char *kept = shown ? strtab_add(&lines->strings, shown)
-					 : lines->raws.items[i];
-		const char **slot = kept ? vec_push(&lines->shown) : NULL;
-		if (!slot)
-			return false;
-		*slot = kept;
-	}
+	size_t useful = naming->raws.count / NAMES_A_THREAD + 1;
+	unsigned int hands = useful < threads ? (unsigned int)useful : threads;
+	hands += hands == 0;
+	naming->shown = calloc(naming->raws.count + 1, sizeof(*naming->shown));
+	if (!naming->shown || !vec_reserve(&lines->names, lines->names.count + hands))
+		return false;
+	naming->arenas = &lines->names.items[lines->names.count];
+	for (unsigned int i = 0; i < hands; i++)
+		*vec_push(&lines->names) = (struct arena){0};
+	parallel_run(hands, demangle_some, naming);
 	return true;
 }
 
-static bool demangle_new(struct lines *lines, unsigned int threads)
-{
-	struct naming naming = {.lines = lines, .first = lines->shown.count};
-	size_t count = lines->raws.count - naming.first;
-	if (count == 0)
-		return true;
-	size_t useful = count / NAMES_A_THREAD + 1;
-	naming.hands = useful < threads ? (unsigned int)useful : threads;
-	naming.hands += naming.hands == 0;
-	CLEANUP_FREE struct arena *arenas = calloc(naming.hands, sizeof(*arenas));
-	CLEANUP_FREE const char **shown = calloc(count, sizeof(*shown));
-	if (!arenas || !shown)
-		return false;
-	naming.arenas = arenas;
-	naming.shown = shown;
-	parallel_run(naming.hands, demangle_some, &naming);
-	bool ok = keep_shown(&naming);
-	for (unsigned int i = 0; i < naming.hands; i++)
-		arena_deinit(&arenas[i]);
-	return ok;
-}
-
-static void name_frames(const struct lines *lines, struct source_frames *frames, size_t count)
+static void name_frames(const struct naming *naming, struct source_frame *all, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct source_frame *items = (struct source_frame *)(uintptr_t)frames[i].items;
-		for (size_t f = 0; f < frames[i].count; f++) {
-			const uint32_t *index =
-				items[f].raw_name && !items[f].name
-					? u64map_find(&lines->shown_of, (uintptr_t)items[f].raw_name)
+		const uint32_t *index =
+			all[i].raw_name ? u64map_find(&naming->index_of, (uintptr_t)all[i].raw_name)
 					: NULL;
-			if (index)
-				items[f].name = lines->shown.items[*index];
-		}
+		if (index)
+			all[i].name = naming->shown[*index];
 	}
 }
 
@@ -214,6 +194,22 @@ static void say_damage(const struct dwarf_answer *answer, struct diagnosis *diag
 		diagnosis_set(diagnosis, problem, remedy, "%s", sp_error_message(answer->damage));
 }
 
+static struct sp_error *answer_all(struct lines *lines, const struct placement *placement,
+				   const struct dwarf_answer *answer, const struct wanted *wanted,
+				   size_t count, struct naming *naming, unsigned int threads,
+				   struct source_frames *ret)
+{
+	struct source_frame *all = copy_frames(lines, placement, answer, count, naming);
+	if (!all || !demangle_all(lines, naming, threads))
+		return error_no_memory();
+	name_frames(naming, all, answer->frame_count);
+	for (size_t i = 0; i < count; i++)
+		if (answer->innermost[i])
+			ret->items[wanted[i].index] = &all[answer->innermost[i]->number];
+	ret->distinct = answer->frame_count;
+	return NULL;
+}
+
 struct sp_error *lines_resolve(struct lines *lines, struct dwarf *dwarf,
 			       const struct placement *placement, const uint64_t *offsets, size_t count,
 			       unsigned int threads, struct diagnosis *diagnosis,
@@ -231,9 +227,12 @@ struct sp_error *lines_resolve(struct lines *lines, struct dwarf *dwarf,
 	if (error)
 		return error;
 	say_damage(answer, diagnosis);
-	if (!copy_frames(lines, placement, answer, wanted, found, ret) ||
-	    !demangle_new(lines, threads))
+	struct dwarf_answer **kept = vec_push(&lines->answers);
+	if (!kept)
 		return error_no_memory();
-	name_frames(lines, ret, count);
-	return NULL;
+	*kept = take_ptr(answer);
+	struct naming naming = {0};
+	error = answer_all(lines, placement, *kept, wanted, found, &naming, threads, ret);
+	naming_deinit(&naming);
+	return error;
 }

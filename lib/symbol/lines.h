@@ -4,17 +4,13 @@
 #define SYMBOL_LINES_H
 
 #include "base/arena.h"
-#include "base/hash.h"
-#include "base/strtab.h"
 #include "base/vec.h"
 #include "symbol/source.h"
 
 struct lines {
+	VEC(struct dwarf_answer *) answers; /* which have raw names and files */
 	struct arena arena;      /* of frames */
-	struct strtab strings;   /* names and paths */
-	struct u64map shown_of;  /* raw name (by its place) -> index in shown */
-	VEC(const char *) raws;  /* distinct */
-	VEC(const char *) shown; /* for each: demangled, or the raw one */
+	VEC(struct arena) names; /* of demangled names */
 };
 
 /* A zeroed struct lines is ready. */

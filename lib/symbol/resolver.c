@@ -194,7 +194,8 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct module
 				  unsigned int threads, struct source_frames *ret)
 {
 	for (size_t i = 0; i < count; i++)
-		ret[i] = (struct source_frames){0};
+		ret->items[i] = NULL;
+	ret->distinct = 0;
 	struct module_names *names = names_of(resolver, module);
 	if (!names)
 		return error_no_memory();

@@ -41,25 +41,28 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 
 #define SOURCE_NO_START UINT64_MAX
 
-/* A function at a place in the source; strings belong to the resolver. */
+/* A function at a place in the source; all belongs to the resolver. */
 struct source_frame {
 	const char *name;     /* demangled, as struct symbol's; NULL: only a symbol may know it */
-	const char *raw_name; /* as in the debug information; equal names are equal pointers */
+	const char *raw_name; /* as in the debug information */
 	const char *file;     /* path as the compiler was given it, made absolute; NULL: not known */
-	uint32_t line;        /* of the code (of the next inner frame's call); 0: not known, or the
-			       * compiler's own code */
+	const struct source_frame *caller; /* what it is inlined into here; NULL: it is not inlined,
+			       * and the symbol's */
 	uint64_t start;       /* where the function's code begins, in the module's offsets;
 			       * SOURCE_NO_START: not known */
-	bool inlined;         /* into the frame that follows */
+	uint32_t line;        /* of the code (of the next inner frame's call); 0: not known, or the
+			       * compiler's own code */
+	uint32_t number;      /* among those of one resolver_sources() */
 };
 
 /*
- * The functions at one offset, the innermost first; the last is the one that has a symbol. Code
- * of which only the line is known (assembler) has one frame, without a name.
+ * The innermost function at each of some offsets; NULL: nothing is known, but perhaps a symbol.
+ * Code of which only the line is known (assembler) has a frame without a name. What is around
+ * several places is one frame.
  */
 struct source_frames {
-	const struct source_frame *items; /* the resolver's */
-	size_t count; /* 0: nothing is known, but perhaps a symbol */
+	const struct source_frame **items; /* the caller's array */
+	size_t distinct;                   /* numbers of frames are below this */
 };
 
 /*
@@ -74,7 +77,7 @@ bool resolver_has_sources(struct resolver *resolver, const struct module *module
  * of callers, each is that of the call (ip - 1). All of a module at once, so that only what
  * they lie in is read; with up to `threads` threads. As with resolver_find(): different modules
  * may be asked for at the same time. Missing or damaged debug information is no failure:
- * then counts are 0, and resolver_sources_problem() says why. `pid` is as in struct location.
+ * then all are NULL, and resolver_sources_problem() says why. `pid` is as in struct location.
  * Fails only when out of memory.
  */
 struct sp_error *resolver_sources(struct resolver *resolver, const struct module *module,

@@ -63,14 +63,12 @@ static size_t read_inputs(const struct image *image, struct input **ret)
 	return kept;
 }
 
-static void print(const struct input *input, const struct source_frames *frames)
+static void print(const struct input *input, const struct source_frame *innermost)
 {
 	printf("0x%llx\n", (unsigned long long)input->vaddr);
-	for (size_t i = 0; i < frames->count; i++) {
-		const struct source_frame *frame = &frames->items[i];
+	for (const struct source_frame *frame = innermost; frame; frame = frame->caller)
 		printf("%s\n%s:%u\n", frame->raw_name ?: "??", frame->file ?: "??", frame->line);
-	}
-	if (frames->count == 0)
+	if (!innermost)
 		printf("??\n??:0\n");
 	printf("\n");
 }
@@ -121,17 +119,17 @@ int main(int argc, char **argv)
 	struct input *inputs;
 	size_t count = read_inputs(image, &inputs);
 	uint64_t *offsets = calloc(count + 1, sizeof(*offsets));
-	struct source_frames *frames = calloc(count + 1, sizeof(*frames));
+	struct source_frames frames = {.items = calloc(count + 1, sizeof(*frames.items))};
 	for (size_t i = 0; i < count; i++)
 		offsets[i] = inputs[i].offset;
 	double start = now();
-	error = resolver_sources(resolver, &module, 0, offsets, count, threads, frames);
+	error = resolver_sources(resolver, &module, 0, offsets, count, threads, &frames);
 	if (error)
 		fail(error);
 	if (only_time)
 		printf("%zu addresses: %.1f ms\n", count, now() - start);
 	for (size_t i = 0; i < count && !only_time; i++)
-		print(&inputs[i], &frames[i]);
+		print(&inputs[i], frames.items[i]);
 	const char *text, *remedy;
 	if (resolver_sources_problem(resolver, &module, &text, &remedy) != RESOLVER_OK)
 		fprintf(stderr, "sources: %s\n", text);
@@ -140,6 +138,6 @@ int main(int argc, char **argv)
 	sp_ctx_free(ctx);
 	free(inputs);
 	free(offsets);
-	free(frames);
+	free(frames.items);
 	return 0;
 }

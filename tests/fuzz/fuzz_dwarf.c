@@ -43,10 +43,9 @@ static size_t make_addresses(const struct image *image, uint64_t *vaddrs)
 static void check_answer(const struct dwarf_answer *answer, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct dwarf_frames *frames = &answer->frames[i];
-		for (size_t f = 0; f < frames->count; f++) {
-			const struct dwarf_frame *frame = &frames->items[f];
-			assert(frame->inlined == (f + 1 < frames->count));
+		const struct dwarf_frame *frame = answer->innermost[i];
+		for (; frame; frame = frame->caller) {
+			assert(frame->number < answer->frame_count);
 			assert(!frame->name || strlen(frame->name) < (size_t)1 << 24);
 			assert(!frame->file || strlen(frame->file) < (size_t)1 << 24);
 		}

@@ -16,33 +16,31 @@
  * of its own; at 0x50 another helper(), of other.c; 0x60 is unknown; at 0x70 is run()
  * once more, by lines of run.y.
  */
-static const struct source_frame at_10[] = {
-	{.name = "helper", .raw_name = "helper", .file = "/s/help.h", .line = 3, .inlined = true,
-	 .start = 0x8},
-	{.name = "run", .raw_name = "run", .file = "/s/run.c", .line = 10, .start = 0},
+static const struct source_frame run_at_10 = {
+	.name = "run", .raw_name = "run", .file = "/s/run.c", .line = 10, .start = 0, .number = 0,
 };
-static const struct source_frame at_20[] = {
-	{.name = "run", .raw_name = "run", .file = "/s/run.c", .line = 11, .start = 0},
+static const struct source_frame run_at_12 = {
+	.name = "run", .raw_name = "run", .file = "/s/run.c", .line = 12, .start = 0, .number = 1,
 };
-static const struct source_frame at_30[] = {
-	{.name = "helper", .raw_name = "helper", .file = "/s/help.h", .line = 4, .inlined = true,
-	 .start = 0x28},
-	{.name = "middle", .raw_name = "middle", .file = "/s/run.c", .line = 7, .inlined = true,
-	 .start = 0x28},
-	{.name = "run", .raw_name = "run", .file = "/s/run.c", .line = 12, .start = 0},
+static const struct source_frame middle_at_7 = {
+	.name = "middle", .raw_name = "middle", .file = "/s/run.c", .line = 7, .start = 0x28,
+	.caller = &run_at_12, .number = 2,
 };
-static const struct source_frame at_40[] = {
-	{.name = "helper", .raw_name = "helper", .file = "/s/help.h", .line = 3, .start = 0x40},
-};
-static const struct source_frame at_50[] = {
-	{.name = "helper", .raw_name = "helper", .file = "/s/other.c", .line = 9, .start = 0x50},
-};
-static const struct source_frame at_70[] = {
-	{.name = "run", .raw_name = "run", .file = "/s/run.y", .line = 70, .start = 0},
+static const struct source_frame places[] = {
+	{.name = "helper", .raw_name = "helper", .file = "/s/help.h", .line = 3, .start = 0x8,
+	 .caller = &run_at_10, .number = 3},
+	{.name = "run", .raw_name = "run", .file = "/s/run.c", .line = 11, .start = 0, .number = 4},
+	{.name = "helper", .raw_name = "helper", .file = "/s/help.h", .line = 4, .start = 0x28,
+	 .caller = &middle_at_7, .number = 5},
+	{.name = "helper", .raw_name = "helper", .file = "/s/help.h", .line = 3, .start = 0x40,
+	 .number = 6},
+	{.name = "helper", .raw_name = "helper", .file = "/s/other.c", .line = 9, .start = 0x50,
+	 .number = 7},
+	{.name = "run", .raw_name = "run", .file = "/s/run.y", .line = 70, .start = 0, .number = 8},
 };
 
-static const struct source_frames known[] = {
-	{0}, {at_10, 2}, {at_20, 1}, {at_30, 3}, {at_40, 1}, {at_50, 1}, {0}, {at_70, 1},
+static const struct source_frame *const known[] = {
+	NULL, &places[0], &places[1], &places[2], &places[3], &places[4], NULL, &places[5],
 };
 
 struct fixture {
@@ -73,8 +71,9 @@ static struct sp_error *find(void *arg, const struct module *module, uint32_t pi
 	ck_assert_uint_ge(threads, 1);
 	for (size_t i = 0; i < count; i++) {
 		ck_assert(!i || offsets[i] > offsets[i - 1]);
-		ret[i] = known[offsets[i] / 0x10];
+		ret->items[i] = known[offsets[i] / 0x10];
 	}
+	ret->distinct = 9;
 	fixture->asked++;
 	return NULL;
 }
