@@ -2,9 +2,9 @@
 #include "base/ctx.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 
 struct sp_ctx {
 	sp_log_fn *log;
@@ -29,16 +29,13 @@ static struct sp_error *set_string(char **place, const char *text)
 static struct sp_error *set_default_cache(struct sp_ctx *ctx)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	int size = 0;
 	if (cache && *cache == '/')
-		size = asprintf(&ctx->cache_path, "%s/sprof", cache);
+		ctx->cache_path = format_text("%s/sprof", cache);
 	else if (home && *home == '/')
-		size = asprintf(&ctx->cache_path, "%s/.cache/sprof", home);
-	if (size < 0) {
-		ctx->cache_path = NULL;
-		return error_no_memory();
-	}
-	return NULL;
+		ctx->cache_path = format_text("%s/.cache/sprof", home);
+	else
+		return NULL;
+	return ctx->cache_path ? NULL : error_no_memory();
 }
 
 struct sp_error *sp_ctx_new(struct sp_ctx **ret)
@@ -121,13 +118,10 @@ bool ctx_logs(const struct sp_ctx *ctx, enum sp_log_level level)
 
 void ctx_log_(const struct sp_ctx *ctx, enum sp_log_level level, const char *format, ...)
 {
-	CLEANUP_FREE char *line = NULL;
 	va_list args;
 	va_start(args, format);
-	int size = vasprintf(&line, format, args);
+	CLEANUP_FREE char *line = format_text_va(format, args);
 	va_end(args);
-	if (size < 0)
-		line = NULL;
-	else
+	if (line)
 		ctx->log(ctx->log_arg, level, line);
 }

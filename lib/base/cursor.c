@@ -2,8 +2,8 @@
 #include "base/cursor.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 
 bool cursor_string(struct cursor *cursor, size_t size, const char **ret)
 {
@@ -28,15 +28,12 @@ bool cursor_line(struct cursor *cursor, const char **ret, size_t *size_ret)
 
 struct sp_error *cursor_error(const struct cursor *cursor, const char *format, ...)
 {
-	CLEANUP_FREE char *what = NULL;
 	va_list args;
 	va_start(args, format);
-	int size = vasprintf(&what, format, args);
+	CLEANUP_FREE char *what = format_text_va(format, args);
 	va_end(args);
-	if (size < 0) {
-		what = NULL;
+	if (!what)
 		return error_no_memory();
-	}
 	return error_format(cursor->path, cursor_offset(cursor), "%s (%zu bytes are left)", what,
 			    cursor_left(cursor));
 }

@@ -2,10 +2,10 @@
 #include "base/diagnosis.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 
 void diagnosis_clear(struct diagnosis *diagnosis)
 {
@@ -21,8 +21,7 @@ void diagnosis_set(struct diagnosis *diagnosis, unsigned int problem, const char
 	diagnosis->problem = problem;
 	va_list args;
 	va_start(args, format);
-	if (vasprintf(&diagnosis->text, format, args) < 0)
-		diagnosis->text = NULL;
+	diagnosis->text = format_text_va(format, args);
 	va_end(args);
 	diagnosis->remedy = remedy ? strdup(remedy) : NULL;
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/format.h"
 
 struct sp_error {
 	enum sp_error_code code;
@@ -43,19 +44,10 @@ static struct sp_error *error_take(enum sp_error_code code, int errnum, char *me
 	return error;
 }
 
-__attribute__((format(printf, 1, 0)))
-static char *format_message(const char *format, va_list args)
-{
-	char *text;
-	return vasprintf(&text, format, args) < 0 ? NULL : text;
-}
-
 /* `text` between `before` and `after`; frees `text`. */
 static char *surround(const char *before, char *text, const char *after)
 {
-	char *whole = NULL;
-	if (text && asprintf(&whole, "%s%s%s", before, text, after) < 0)
-		whole = NULL;
+	char *whole = text ? format_text("%s%s%s", before, text, after) : NULL;
 	free(text);
 	return whole;
 }
@@ -64,7 +56,7 @@ struct sp_error *error_new(enum sp_error_code code, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	char *message = format_message(format, args);
+	char *message = format_text_va(format, args);
 	va_end(args);
 	return error_take(code, 0, message);
 }
@@ -96,7 +88,7 @@ struct sp_error *error_os(int errnum, const char *format, ...)
 	char reason[128];
 	va_list args;
 	va_start(args, format);
-	char *message = format_message(format, args);
+	char *message = format_text_va(format, args);
 	va_end(args);
 	snprintf(reason, sizeof(reason), ": %s", strerrordesc_np(errnum) ?: "unknown error");
 	return error_take(code_of_errno(errnum), errnum, surround("", message, reason));
@@ -104,14 +96,12 @@ struct sp_error *error_os(int errnum, const char *format, ...)
 
 struct sp_error *error_format(const char *path, uint64_t offset, const char *format, ...)
 {
-	char *where;
 	va_list args;
 	va_start(args, format);
-	char *message = format_message(format, args);
+	char *message = format_text_va(format, args);
 	va_end(args);
-	if (asprintf(&where, "%s: offset 0x%llx: ", path ?: "(memory)",
-		     (unsigned long long)offset) < 0)
-		where = NULL;
+	char *where = format_text("%s: offset 0x%llx: ", path ?: "(memory)",
+				  (unsigned long long)offset);
 	if (where)
 		message = surround(where, message, "");
 	struct sp_error *error = error_take(SP_ERROR_FORMAT, 0, message);
@@ -129,10 +119,10 @@ struct sp_error *error_prefix(struct sp_error *error, const char *format, ...)
 		return error;
 	va_list args;
 	va_start(args, format);
-	char *prefix = format_message(format, args);
+	char *prefix = format_text_va(format, args);
 	va_end(args);
-	char *whole;
-	if (prefix && asprintf(&whole, "%s: %s", prefix, error->message) >= 0) {
+	char *whole = prefix ? format_text("%s: %s", prefix, error->message) : NULL;
+	if (whole) {
 		if (error->what_at)
 			error->what_at += strlen(prefix) + 2;
 		free(error->message);
@@ -149,7 +139,7 @@ struct sp_error *error_set_remedy(struct sp_error *error, const char *format, ..
 	va_list args;
 	va_start(args, format);
 	free(error->remedy);
-	error->remedy = format_message(format, args);
+	error->remedy = format_text_va(format, args);
 	va_end(args);
 	return error;
 }

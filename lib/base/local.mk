@@ -7,6 +7,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/base/cursor.c lib/base/cursor.h \
 	lib/base/diagnosis.c lib/base/diagnosis.h \
 	lib/base/error.c lib/base/error.h \
+	lib/base/format.c lib/base/format.h \
 	lib/base/hash.c lib/base/hash.h \
 	lib/base/io.c lib/base/io.h \
 	lib/base/leb128.h \

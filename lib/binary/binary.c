@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include "base/bytes.h"
 #include "base/ctx.h"
+#include "base/format.h"
 #include "binary/vdso.h"
 
 #define DELETED " (deleted)"
@@ -38,9 +39,9 @@ struct sp_error *binary_env_init(struct binary_env *env, struct sp_ctx *ctx, con
 	made.symfs = symfs ? strdup(symfs) : NULL;
 	bool good = !symfs || made.symfs;
 	const char *home = getenv("HOME");
-	if (home && *home == '/' && asprintf(&made.build_id_cache, "%s/.debug", home) < 0) {
-		made.build_id_cache = NULL;
-		good = false;
+	if (home && *home == '/') {
+		made.build_id_cache = format_text("%s/.debug", home);
+		good &= made.build_id_cache != NULL;
 	}
 	if (!good) {
 		binary_env_deinit(&made);
@@ -183,20 +184,17 @@ static struct sp_error *try_format(struct search *search, enum proof proof, cons
 {
 	va_list args;
 	va_start(args, format);
-	char *text = NULL;
-	int size = vasprintf(&text, format, args);
+	CLEANUP_FREE char *path = format_text_va(format, args);
 	va_end(args);
-	CLEANUP_FREE char *path = size < 0 ? NULL : text;
 	return path ? try_path(search, path, proof) : error_no_memory();
 }
 
 /* The first entry of map_files that is the recorded inode; readable as root alone. */
 static struct sp_error *try_map_files(struct search *search, uint32_t pid)
 {
-	char name[64];
-	snprintf(name, sizeof(name), "/proc/%u/map_files", pid);
-	CLEANUP_FREE char *folder = NULL;
-	if (asprintf(&folder, "%s%s", ctx_root(search->env->ctx), name) < 0)
+	CLEANUP_FREE char *folder =
+		format_text("%s/proc/%u/map_files", ctx_root(search->env->ctx), pid);
+	if (!folder)
 		return error_no_memory();
 	CLEANUP(cleanup_closedir) DIR *dir = opendir(folder);
 	struct dirent *entry;
@@ -216,11 +214,9 @@ static struct sp_error *try_map_files(struct search *search, uint32_t pid)
 static struct sp_error *try_process(struct search *search, uint32_t pid)
 {
 	const char *root = ctx_root(search->env->ctx);
-	CLEANUP_FREE char *view = NULL;
-	if (asprintf(&view, "%s/proc/%u/root", root, pid) < 0) {
-		view = NULL;
+	CLEANUP_FREE char *view = format_text("%s/proc/%u/root", root, pid);
+	if (!view)
 		return error_no_memory();
-	}
 	struct image *image = NULL;
 	struct sp_error *error = image_open_in(view, search->path, &image);
 	error = consider(search, error, image, PROOF_VIEW);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "dwarf/dwarf.h"
 
-#include <stdio.h>
 #include <string.h>
+#include "base/format.h"
 #include "base/parallel.h"
 #include "dwarf/name.h"
 #include "dwarf/owners.h"
@@ -63,14 +63,12 @@ static struct sp_error *open_alt(struct dwarf *dwarf)
 /* "PATH.dwp", if it is there. */
 static struct sp_error *open_package(struct dwarf *dwarf, const char *path)
 {
-	CLEANUP_FREE char *name = NULL;
 	struct image *image = NULL;
 	if (dwarf->package)
 		return NULL;
-	if (asprintf(&name, "%s.dwp", path) < 0) {
-		name = NULL;
+	CLEANUP_FREE char *name = format_text("%s.dwp", path);
+	if (!name)
 		return error_no_memory();
-	}
 	struct sp_error *error = image_open(name, &image);
 	if (!error)
 		error = dwarf_file_new(image, true, ++dwarf->next_number, &dwarf->package);

@@ -2,8 +2,8 @@
 #include "dwarf/line.h"
 
 #include <dwarf.h>
-#include <stdio.h>
 #include <string.h>
+#include "base/format.h"
 #include "dwarf/leb.h"
 
 #define FORMATS_MAX 255
@@ -378,17 +378,12 @@ struct sp_error *line_table_extents(struct reader *reader, struct line_table *ta
 static struct sp_error *join(struct reader *reader, const char *directory, const char *name,
 			     const char **ret)
 {
-	CLEANUP_FREE char *path = NULL;
 	if (!*directory || *name == '/')
 		return reader_string(reader, name, strlen(name), ret);
 	size_t length = strlen(directory);
 	const char *slash = directory[length - 1] == '/' ? "" : "/";
-	int size = asprintf(&path, "%s%s%s", directory, slash, name);
-	if (size < 0) {
-		path = NULL;
-		return error_no_memory();
-	}
-	return reader_string(reader, path, (size_t)size, ret);
+	CLEANUP_FREE char *path = format_text("%s%s%s", directory, slash, name);
+	return path ? reader_string(reader, path, strlen(path), ret) : error_no_memory();
 }
 
 /* The directory of a file; "" where there is none such. */

@@ -6,8 +6,8 @@
 #include "dwarf/split.h"
 
 #include <dwarf.h>
-#include <stdio.h>
 #include <string.h>
+#include "base/format.h"
 #include "dwarf/leb.h"
 
 #define COLUMNS_MAX 16
@@ -144,12 +144,10 @@ static struct sp_error *try_unit(struct reader *reader, struct dwarf_file *file,
 static struct sp_error *open_at(const char *symfs, const char *directory, const char *name,
 				struct image **ret)
 {
-	CLEANUP_FREE char *path = NULL;
 	const char *slash = directory[0] ? "/" : "";
-	if (asprintf(&path, "%s%s%s%s", symfs, directory, slash, name) < 0) {
-		path = NULL;
+	CLEANUP_FREE char *path = format_text("%s%s%s%s", symfs, directory, slash, name);
+	if (!path)
 		return error_no_memory();
-	}
 	struct sp_error *error = image_open(path, ret);
 	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY) {
 		sp_error_free(error);

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include "base/format.h"
 #include "base/io.h"
 
 /* No real section that is read here comes near; a hostile one may claim it of a sparse file. */
@@ -221,11 +221,9 @@ int image_open_within(const char *root, const char *path, int flags)
 
 struct sp_error *image_open_in(const char *root, const char *path, struct image **ret)
 {
-	CLEANUP_FREE char *whole = NULL;
-	if (asprintf(&whole, "%s/%s", root, path + strspn(path, "/")) < 0) {
-		whole = NULL;
+	CLEANUP_FREE char *whole = format_text("%s/%s", root, path + strspn(path, "/"));
+	if (!whole)
 		return error_no_memory();
-	}
 	return image_open_fd(image_open_within(root, path, OPEN_FLAGS), whole, ret);
 }
 

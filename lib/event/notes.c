@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <stdio.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "event/rights.h"
 
 /* Interns a copy; NULL stays NULL. False when out of memory. */
@@ -15,12 +15,10 @@ struct sp_error *event_notes_add(struct event_notes *notes, const char *asked, c
 				 const char *why, const char *remedy)
 {
 	struct event_note note;
-	CLEANUP_FREE char *line = NULL;
-	if (asprintf(&line, "%s: %s; %s%s%s%s", asked, why, done, remedy ? " (" : "", remedy ?: "",
-		     remedy ? ")" : "") < 0) {
-		line = NULL;
+	CLEANUP_FREE char *line = format_text("%s: %s; %s%s%s%s", asked, why, done,
+					      remedy ? " (" : "", remedy ?: "", remedy ? ")" : "");
+	if (!line)
 		return error_no_memory();
-	}
 	if (!keep(notes, asked, &note.asked) || !keep(notes, done, &note.done) ||
 	    !keep(notes, why, &note.why) || !keep(notes, remedy, &note.remedy) ||
 	    !keep(notes, line, &note.line))

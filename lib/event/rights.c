@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "proc/sysfs.h"
 #include "proc/text.h"
 
@@ -68,11 +69,9 @@ static bool in_first_user_namespace(const struct sp_ctx *ctx)
 
 static bool exists(const struct sp_ctx *ctx, const char *path)
 {
-	CLEANUP_FREE char *whole = NULL;
-	if (asprintf(&whole, "%s%s", ctx_root(ctx), path) < 0) {
-		whole = NULL;
+	CLEANUP_FREE char *whole = format_text("%s%s", ctx_root(ctx), path);
+	if (!whole)
 		return false;
-	}
 	return access(whole, F_OK) == 0;
 }
 

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/vec.h"
@@ -241,11 +242,8 @@ static struct sp_error *read_text(const char *path, char **ret, size_t *size_ret
 
 static struct sp_error *default_path(const struct sp_ctx *ctx, char **ret)
 {
-	if (asprintf(ret, "%s/proc/kallsyms", ctx_root(ctx)) < 0) {
-		*ret = NULL;
-		return error_no_memory();
-	}
-	return NULL;
+	*ret = format_text("%s/proc/kallsyms", ctx_root(ctx));
+	return *ret ? NULL : error_no_memory();
 }
 
 struct sp_error *kallsyms_read(const struct sp_ctx *ctx, const char *path, struct kallsyms **ret)
@@ -432,11 +430,9 @@ static void reference_scan(int fd, struct reference_search *search)
 
 bool kallsyms_reference(const struct sp_ctx *ctx, struct kernel_reference *ret)
 {
-	CLEANUP_FREE char *path = NULL;
-	if (asprintf(&path, "%s/proc/kallsyms", ctx_root(ctx)) < 0) {
-		path = NULL;
+	CLEANUP_FREE char *path = format_text("%s/proc/kallsyms", ctx_root(ctx));
+	if (!path)
 		return false;
-	}
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct reference_search search = {0};
 	if (fd >= 0)

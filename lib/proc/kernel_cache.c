@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "base/hash.h"
 #include "base/io.h"
 #include "proc/modules.h"
@@ -48,11 +49,9 @@ static void to_hex(const struct key *key, char ret[2 * BUILD_ID_MAX + 1])
 /* NULL when out of memory. */
 static char *path_of(struct sp_ctx *ctx, const struct key *key)
 {
-	char hex[2 * BUILD_ID_MAX + 1], *path;
+	char hex[2 * BUILD_ID_MAX + 1];
 	to_hex(key, hex);
-	if (asprintf(&path, "%s/%s/%s", ctx_cache_path(ctx), folders[key->kind], hex) < 0)
-		return NULL;
-	return path;
+	return format_text("%s/%s/%s", ctx_cache_path(ctx), folders[key->kind], hex);
 }
 
 static int write_header(char ret[HEADER_MAX], const struct key *key, size_t size, uint64_t hash)
@@ -127,11 +126,9 @@ static struct sp_error *make_folders(struct sp_ctx *ctx)
 {
 	struct sp_error *error = NULL;
 	for (size_t i = 0; !error && i < sizeof(folders) / sizeof(*folders); i++) {
-		CLEANUP_FREE char *path = NULL;
-		if (asprintf(&path, "%s/%s", ctx_cache_path(ctx), folders[i]) < 0) {
-			path = NULL;
+		CLEANUP_FREE char *path = format_text("%s/%s", ctx_cache_path(ctx), folders[i]);
+		if (!path)
 			return error_no_memory();
-		}
 		error = make_folder(path);
 	}
 	return error;
@@ -152,11 +149,9 @@ static struct sp_error *keep(struct sp_ctx *ctx, const struct key *key, const ch
 			     size_t size)
 {
 	CLEANUP_FREE char *path = path_of(ctx, key);
-	CLEANUP_FREE char *temporary = NULL;
-	if (!path || asprintf(&temporary, "%s.XXXXXX", path) < 0) {
-		temporary = NULL;
+	CLEANUP_FREE char *temporary = path ? format_text("%s.XXXXXX", path) : NULL;
+	if (!temporary)
 		return error_no_memory();
-	}
 	struct stat folder;
 	CLEANUP_CLOSE int fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)

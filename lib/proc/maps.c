@@ -10,11 +10,11 @@
 #include <fcntl.h>
 #include <linux/ioctl.h>
 #include <linux/limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "base/io.h"
 #include "base/vec.h"
 #include "proc/text.h"
@@ -219,12 +219,10 @@ struct sp_error *maps_open(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
 	CLEANUP(cleanup_maps_free) struct maps *maps = maps_new(filter);
 	if (!maps)
 		return error_no_memory();
-	int size = tid ? asprintf(&maps->file, "%s/proc/%u/task/%u/maps", ctx_root(ctx), pid, tid)
-		       : asprintf(&maps->file, "%s/proc/%u/maps", ctx_root(ctx), pid);
-	if (size < 0) {
-		maps->file = NULL;
+	maps->file = tid ? format_text("%s/proc/%u/task/%u/maps", ctx_root(ctx), pid, tid)
+			 : format_text("%s/proc/%u/maps", ctx_root(ctx), pid);
+	if (!maps->file)
 		return error_no_memory();
-	}
 	if (filter != MAPS_EXECUTABLE || !open_queries(maps)) {
 		struct sp_error *error = open_text(maps);
 		if (error)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "proc/sysfs.h"
@@ -128,12 +129,11 @@ static struct sp_error *set_path(struct arena *arena, struct kernel_module *modu
 static struct sp_error *find_files(const struct sp_ctx *ctx, const char *folder,
 				   const struct by_name *by_name, struct arena *arena)
 {
-	CLEANUP_FREE char *dep = NULL, *text = NULL;
+	CLEANUP_FREE char *text = NULL;
 	size_t size;
-	if (asprintf(&dep, "%smodules.dep", folder) < 0) {
-		dep = NULL;
+	CLEANUP_FREE char *dep = format_text("%smodules.dep", folder);
+	if (!dep)
 		return error_no_memory();
-	}
 	/* Without it modules keep their "[name]". */
 	int errnum = sysfs_read(ctx, dep, &text, &size);
 	if (errnum)
@@ -176,11 +176,8 @@ static struct sp_error *module_folder(const struct sp_ctx *ctx, const char *osre
 		running[strcspn(running, "\n")] = 0;
 		osrelease = running;
 	}
-	if (asprintf(ret, "/lib/modules/%s/", osrelease) < 0) {
-		*ret = NULL;
-		return error_no_memory();
-	}
-	return NULL;
+	*ret = format_text("/lib/modules/%s/", osrelease);
+	return *ret ? NULL : error_no_memory();
 }
 
 static struct sp_error *add_files(const struct sp_ctx *ctx, const char *osrelease,

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "base/io.h"
 #include "proc/text.h"
 
@@ -13,11 +14,9 @@
 
 int sysfs_read(const struct sp_ctx *ctx, const char *path, char **text_ret, size_t *size_ret)
 {
-	CLEANUP_FREE char *whole = NULL;
-	if (asprintf(&whole, "%s%s", ctx_root(ctx), path) < 0) {
-		whole = NULL;
+	CLEANUP_FREE char *whole = format_text("%s%s", ctx_root(ctx), path);
+	if (!whole)
 		return ENOMEM;
-	}
 	return io_read_file(whole, text_ret, size_ret);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "base/io.h"
 #include "proc/sysfs.h"
 #include "proc/text.h"
@@ -59,11 +60,9 @@ static struct sp_error *list_numbers(const char *path, struct task_list *list)
 
 struct sp_error *tasks_list(const struct sp_ctx *ctx, uint32_t pid, struct task_list *list)
 {
-	CLEANUP_FREE char *path = NULL;
-	if (asprintf(&path, "%s/proc/%u/task", ctx_root(ctx), pid) < 0) {
-		path = NULL;
+	CLEANUP_FREE char *path = format_text("%s/proc/%u/task", ctx_root(ctx), pid);
+	if (!path)
 		return error_no_memory();
-	}
 	struct sp_error *error = list_numbers(path, list);
 	if (error)
 		return error;
@@ -73,11 +72,9 @@ struct sp_error *tasks_list(const struct sp_ctx *ctx, uint32_t pid, struct task_
 
 struct sp_error *tasks_list_processes(const struct sp_ctx *ctx, struct task_list *list)
 {
-	CLEANUP_FREE char *path = NULL;
-	if (asprintf(&path, "%s/proc", ctx_root(ctx)) < 0) {
-		path = NULL;
+	CLEANUP_FREE char *path = format_text("%s/proc", ctx_root(ctx));
+	if (!path)
 		return error_no_memory();
-	}
 	return list_numbers(path, list);
 }
 
@@ -188,11 +185,9 @@ static struct sp_error *read_stat(int directory, const char *name, struct task_s
 struct sp_error *tasks_stat(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
 			    struct task_stat *ret)
 {
-	CLEANUP_FREE char *path = NULL;
-	if (asprintf(&path, "%s/proc/%u/task/%u/stat", ctx_root(ctx), pid, tid) < 0) {
-		path = NULL;
+	CLEANUP_FREE char *path = format_text("%s/proc/%u/task/%u/stat", ctx_root(ctx), pid, tid);
+	if (!path)
 		return error_no_memory();
-	}
 	return read_stat(AT_FDCWD, path, ret);
 }
 
@@ -200,13 +195,11 @@ struct sp_error *tasks_stat_all(const struct sp_ctx *ctx, uint32_t pid,
 				const struct task_list *list, struct task_stat **stats_ret,
 				size_t *count_ret)
 {
-	CLEANUP_FREE char *path = NULL;
+	CLEANUP_FREE char *path = format_text("%s/proc/%u/task", ctx_root(ctx), pid);
 	CLEANUP_FREE struct task_stat *stats = calloc(list->count + 1, sizeof(*stats));
 	size_t count = 0;
-	if (!stats || asprintf(&path, "%s/proc/%u/task", ctx_root(ctx), pid) < 0) {
-		path = NULL;
+	if (!stats || !path)
 		return error_no_memory();
-	}
 	CLEANUP_CLOSE int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
 		return error_os(errno, "%s", path);

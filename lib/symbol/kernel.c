@@ -2,11 +2,11 @@
 #include "symbol/kernel.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
+#include "base/format.h"
 #include "proc/kernel_cache.h"
 #include "proc/modules.h"
 #include "proc/sysfs.h"
@@ -169,15 +169,13 @@ static struct sp_error *load_perf_cache(struct origin_table *core, const struct 
 	const uint8_t *id = env->options.kernel_build_id;
 	size_t size = env->options.kernel_build_id_size;
 	char hex[2 * 20 + 1];
-	CLEANUP_FREE char *path = NULL;
 	if (!env->binary.build_id_cache || size < 2 || size > 20)
 		return NULL;
 	bytes_to_hex(id, size, hex);
-	if (asprintf(&path, "%s/.build-id/%.2s/%s/kallsyms", env->binary.build_id_cache, hex, hex + 2) <
-	    0) {
-		path = NULL;
+	CLEANUP_FREE char *path = format_text("%s/.build-id/%.2s/%s/kallsyms",
+					      env->binary.build_id_cache, hex, hex + 2);
+	if (!path)
 		return error_no_memory();
-	}
 	struct kallsyms *kallsyms = NULL;
 	struct sp_error *error = kallsyms_read(env->ctx, path, &kallsyms);
 	return take(core, error, kallsyms, ORIGIN_KEPT, NULL);

@@ -9,9 +9,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/format.h"
 #include "base/io.h"
 #include "elf/symtab.h"
 #include "elf/xz.h"
@@ -166,11 +166,9 @@ static struct sp_error *ko_open(const struct source_env *env, const struct modul
 	(void)pid;
 	if (module->kind != MODULE_KERNEL_MODULE || module->path[0] != '/')
 		return NULL;
-	CLEANUP_FREE char *path = NULL;
-	if (asprintf(&path, "%s%s", env->options.symfs ?: "", module->path) < 0) {
-		path = NULL;
+	CLEANUP_FREE char *path = format_text("%s%s", env->options.symfs ?: "", module->path);
+	if (!path)
 		return error_no_memory();
-	}
 	struct sp_error *error = use_file(path, module, ret);
 	if (*ret)
 		diagnosis_clear(diagnosis);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
+#include "base/format.h"
 #include "base/io.h"
 #include "elf/image.h"
 #include "symbol/perfmap.h"
@@ -88,16 +89,11 @@ static struct sp_error *use_fd(struct search *search, int opened, const char *pa
 /* The process's number in the innermost namespace: the last word of "NSpid:". */
 static uint32_t number_within(const struct search *search)
 {
-	char path[64];
-	CLEANUP_FREE char *whole = NULL;
 	CLEANUP_FREE char *text = NULL;
-	snprintf(path, sizeof(path), "/proc/%u/status", search->pid);
-	if (asprintf(&whole, "%s%s", ctx_root(search->env->ctx), path) < 0) {
-		whole = NULL;
-		return search->pid;
-	}
+	CLEANUP_FREE char *whole =
+		format_text("%s/proc/%u/status", ctx_root(search->env->ctx), search->pid);
 	size_t size;
-	if (io_read_file(whole, &text, &size))
+	if (!whole || io_read_file(whole, &text, &size))
 		return search->pid;
 	char *line = strstr(text, "\nNSpid:");
 	if (!line)
@@ -110,28 +106,21 @@ static uint32_t number_within(const struct search *search)
 
 static struct sp_error *try_process(struct search *search)
 {
-	CLEANUP_FREE char *root = NULL;
-	CLEANUP_FREE char *shown = NULL;
 	char name[48];
-	if (asprintf(&root, "%s/proc/%u/root", ctx_root(search->env->ctx), search->pid) < 0) {
-		root = NULL;
-		return error_no_memory();
-	}
 	snprintf(name, sizeof(name), "/tmp/perf-%u.map", number_within(search));
-	if (asprintf(&shown, "%s%s", root, name) < 0) {
-		shown = NULL;
+	CLEANUP_FREE char *root =
+		format_text("%s/proc/%u/root", ctx_root(search->env->ctx), search->pid);
+	CLEANUP_FREE char *shown = root ? format_text("%s%s", root, name) : NULL;
+	if (!shown)
 		return error_no_memory();
-	}
 	return use_fd(search, image_open_within(root, name, OPEN_FLAGS), shown);
 }
 
 static struct sp_error *try_here(struct search *search, const char *root)
 {
-	CLEANUP_FREE char *path = NULL;
-	if (asprintf(&path, "%s/tmp/perf-%u.map", root, search->pid) < 0) {
-		path = NULL;
+	CLEANUP_FREE char *path = format_text("%s/tmp/perf-%u.map", root, search->pid);
+	if (!path)
 		return error_no_memory();
-	}
 	return use_fd(search, open(path, OPEN_FLAGS), path);
 }
 
@@ -139,11 +128,10 @@ static struct sp_error *try_here(struct search *search, const char *root)
 static bool find_owner(struct search *search)
 {
 	struct stat status;
-	CLEANUP_FREE char *path = NULL;
-	if (asprintf(&path, "%s/proc/%u", ctx_root(search->env->ctx), search->pid) < 0) {
-		path = NULL;
+	CLEANUP_FREE char *path = format_text("%s/proc/%u", ctx_root(search->env->ctx),
+					      search->pid);
+	if (!path)
 		return false;
-	}
 	if (search->pid == 0 || stat(path, &status))
 		return false;
 	search->owner = status.st_uid;

@@ -6,8 +6,8 @@
  */
 #include "symbol/source.h"
 
-#include <stdio.h>
 #include <string.h>
+#include "base/format.h"
 #include "dwarf/dwarf.h"
 #include "elf/debugfile.h"
 #include "elf/symtab.h"
@@ -123,12 +123,10 @@ static struct sp_error *given_open(const struct source_env *env, const struct mo
 static struct sp_error *try_place(const struct source_env *env, const struct place *place,
 				  const char *release, struct image **ret)
 {
-	CLEANUP_FREE char *path = NULL;
-	if (asprintf(&path, "%s%s%s%s", env->options.symfs ?: "", place->before, release,
-		     place->behind) < 0) {
-		path = NULL;
+	CLEANUP_FREE char *path = format_text("%s%s%s%s", env->options.symfs ?: "", place->before,
+					      release, place->behind);
+	if (!path)
 		return error_no_memory();
-	}
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	struct sp_error *error = image_open(path, &image);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
