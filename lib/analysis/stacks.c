@@ -37,13 +37,37 @@ void stacks_deinit(struct stacks *stacks)
 	u64map_deinit(&stacks->blind_of);
 }
 
+static bool is_in_kernel(const struct sp_record *record)
+{
+	return (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+}
+
+/*
+ * Whether the user's part of the kernel's own chain is no more than where a program was that
+ * execve(2) is replacing (unwind.c has the same of copied stacks).
+ */
+static bool is_replaced(const struct stacks *stacks, const struct sp_record *record, uint32_t view)
+{
+	const uint64_t *ips = record->sample.ips;
+	size_t count = record->sample.ip_count;
+	return is_in_kernel(record) && !(record->misc & SP_MISC_END_MASK) && count > 2 &&
+	       ips[count - 2] == (uint64_t)PERF_CONTEXT_USER &&
+	       !machine_locate(stacks->unwinding->machine, view, PERF_RECORD_MISC_USER,
+			       ips[count - 1])
+			.module;
+}
+
 /* The chain as it was recorded. */
 static void take_recorded(const struct stacks *stacks, const struct sp_record *record,
-			  struct stack *stack)
+			  uint32_t view, struct stack *stack)
 {
 	const struct sp_sample *sample = &record->sample;
 	struct sampled sampled = sampled_of(record);
-	stack->callers = callers_of(&sampled, record->misc, sample->ips, sample->ip_count);
+	if (is_replaced(stacks, record, view))
+		stack->callers = callers_of(&sampled, SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT,
+					    sample->ips, sample->ip_count - 2);
+	else
+		stack->callers = callers_of(&sampled, record->misc, sample->ips, sample->ip_count);
 	stack->has_chain = sample->ip_count || callers_end(&stack->callers) != SP_MISC_END_UNKNOWN;
 	/* There is more to it, but nobody can tell what. */
 	if (stacks->unwinding->has_dumps && !stacks->thread && sample->stack.size &&
@@ -76,7 +100,8 @@ static bool compose(struct stacks *stacks, const struct sampled *sampled, const 
 	if (stack->kernel_count)
 		memcpy(ip, kernel, stack->kernel_count * sizeof(*ip));
 	ip += stack->kernel_count;
-	*ip++ = (uint64_t)PERF_CONTEXT_USER;
+	if (frame_count)
+		*ip++ = (uint64_t)PERF_CONTEXT_USER;
 	for (size_t i = 0; i < frame_count; i++) {
 		if (shorten && i == CALLS_MOST / 2) {
 			i = frame_count - CALLS_MOST / 2;
@@ -133,6 +158,7 @@ static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32
 		.view = view,
 		.registers = sample->user_registers,
 		.stack = {sample->stack.bytes, sample->stack_dyn_size},
+		.in_kernel = is_in_kernel(record),
 	};
 	struct sampled sampled = sampled_of(record);
 	struct unwind_result result =
@@ -143,6 +169,8 @@ static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32
 	stack->kernel_count = count_kernel(sample);
 	if (!compose(stacks, &sampled, sample->ips, result.count, misc, stack))
 		return false;
+	if (result.count == 0)
+		return true;
 	if (result.end == UNWIND_COMPLETE)
 		add_reach(stacks, stacks->frames.items, result.count);
 	if (result.end == UNWIND_NO_INFO && !stacks_add_blind(stacks, result.blind, 1))
@@ -163,7 +191,7 @@ bool stacks_find(struct stacks *stacks, const struct sp_record *record, uint32_t
 	    record->sample.present & PERF_SAMPLE_STACK_USER)
 		done = unwind(stacks, record, view, time_ns, &stack);
 	else
-		take_recorded(stacks, record, &stack);
+		take_recorded(stacks, record, view, &stack);
 	*ret = stack;
 	return done;
 }

@@ -107,6 +107,8 @@ static uint64_t now_ns(void)
 static bool is_wanted(struct joining *joining, const struct joining_stack *stack)
 {
 	enum unwind_end end = stack->result->end;
+	if (stack->result->count == 0)
+		return false;
 	uint64_t last_ns = __atomic_load_n(&joining->truncated_ns, __ATOMIC_RELAXED);
 	if (end == UNWIND_TRUNCATED) {
 		if (stack->time_ns > last_ns)

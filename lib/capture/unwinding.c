@@ -131,7 +131,11 @@ static void take_ips(struct worker *worker, size_t count)
 
 static struct unwind_sample sample_of(const struct unwinding *unwinding, const struct dump *dump)
 {
+	struct perf_event_header header;
+	memcpy(&header, dump->words, sizeof(header));
+	uint16_t mode = header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	return (struct unwind_sample){
+		.in_kernel = mode == PERF_RECORD_MISC_KERNEL,
 		.view = dump->view,
 		.registers = {.abi = dump->abi, .mask = unwinding->layout.register_mask,
 			      .values = dump_registers(dump), .count = dump->register_count},

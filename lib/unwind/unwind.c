@@ -217,6 +217,19 @@ static const struct unwind_arch *arch_of(struct unwind_thread *thread, uint64_t 
 	return thread->arch;
 }
 
+/*
+ * Until execve(2) starts the new program, a task's registers are the old one's, of which
+ * nothing is left: its code is not mapped, there is no stack where theirs was. The new one has no
+ * frames yet.
+ */
+static bool is_replaced(const struct unwind_thread *thread, const struct unwind_sample *sample,
+			uint64_t ip)
+{
+	const struct unwind_locator *locator = &thread->unwinder->shared.locator;
+	return sample->in_kernel && sample->stack.size == 0 &&
+	       !locator->locate(locator->arg, sample->view, ip).module;
+}
+
 static struct unwind_result unwind(struct unwind_thread *thread, const struct unwind_sample *sample,
 				   struct unwind_frame *frames, size_t limit)
 {
@@ -225,6 +238,8 @@ static struct unwind_result unwind(struct unwind_thread *thread, const struct un
 	start.arch = arch_of(thread, sample->registers.abi);
 	if (!start.arch || limit == 0 || !take_registers(&sample->registers, &start))
 		return nothing;
+	if (is_replaced(thread, sample, start.ip))
+		return (struct unwind_result){.end = UNWIND_COMPLETE};
 	if (!register_known(&start.registers, start.arch->sp)) {
 		frames[0] = (struct unwind_frame){.ip = start.ip, .exact = true};
 		nothing.count = 1;

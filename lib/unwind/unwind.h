@@ -73,6 +73,7 @@ struct unwind_sample {
 	uint32_t view;   /* machine_view() */
 	struct sp_registers registers; /* by perf's numbers, as PERF_SAMPLE_REGS_USER */
 	struct sp_bytes stack;         /* from the stack pointer up; the bytes that are good */
+	bool in_kernel; /* that is where it was taken: perhaps in execve(2) */
 };
 
 /* A frame: where code is, and the stack pointer it has there. */
@@ -84,7 +85,8 @@ struct unwind_frame {
 };
 
 struct unwind_result {
-	size_t count;        /* frames, the innermost first */
+	size_t count;        /* frames, the innermost first; COMPLETE with none: execve(2) is at work,
+			      * the registers are of a program that is gone with its stack */
 	enum unwind_end end;
 	uint64_t missing;    /* TRUNCATED: the address that was needed and is not in the copy. Below
 			      * the sample's stack pointer: another stack, which no copy has */
@@ -96,7 +98,7 @@ struct unwind_result {
 
 /*
  * Unwinds into frames[0..limit). The first frame is always there, unless the registers
- * lack the instruction pointer (count 0, NO_INFO). Never fails: what goes wrong is how the
+ * lack the instruction pointer (count 0, NO_INFO), or are of a program that was replaced. Never fails: what goes wrong is how the
  * stack ends.
  */
 struct unwind_result unwind_stack(struct unwind_thread *thread, const struct unwind_sample *sample,

@@ -134,6 +134,24 @@ if made throws; then
 	fi
 fi
 
+# Within execve(2) registers are of the old program, and the memory is the new one's.
+for how in dwarf fp; do
+	"$SPROF" record -q -F 4999 --call-graph $how -o "$tmp/data" -- sh -c \
+		'i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done' >"$tmp/err" 2>&1
+	"$SPROF" report -i "$tmp/data" --format folded --no-inline -s symbol 2>"$tmp/err" |
+		awk '
+		/execve_\[k\]/ { n = $NF; inside += n; unknown += /;\[unknown\];entry_/ ? n : 0 }
+		END { print inside + 0, unknown + 0 }' >"$tmp/counts"
+	read -r inside unknown <"$tmp/counts"
+	comment "$how: $inside samples in execve(2)"
+	if [ "$inside" -lt 10 ]; then
+		skip "what execve(2) replaces, $how" "$inside samples of it (are the kernel's names readable?)"
+	else
+		check "what execve(2) replaces is no part of the new program's stacks, $how" \
+			test $((unknown * 50)) -le "$inside"
+	fi
+done
+
 comment "$all_wrong wrong of $all_samples"
 check "one in a thousand is wrong at most" test $((all_wrong * 1000)) -le "$all_samples"
 finish
