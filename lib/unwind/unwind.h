@@ -98,8 +98,8 @@ struct unwind_result {
 
 /*
  * Unwinds into frames[0..limit). The first frame is always there, unless the registers
- * lack the instruction pointer (count 0, NO_INFO), or are of a program that was replaced. Never fails: what goes wrong is how the
- * stack ends.
+ * lack the instruction pointer (count 0, NO_INFO), or are of a program that was replaced.
+ * Never fails: what goes wrong is how the stack ends.
  */
 struct unwind_result unwind_stack(struct unwind_thread *thread, const struct unwind_sample *sample,
 				  struct unwind_frame *frames, size_t limit);

@@ -145,7 +145,8 @@ for how in dwarf fp; do
 	read -r inside unknown <"$tmp/counts"
 	comment "$how: $inside samples in execve(2)"
 	if [ "$inside" -lt 10 ]; then
-		skip "what execve(2) replaces, $how" "$inside samples of it (are the kernel's names readable?)"
+		skip "what execve(2) replaces, $how" \
+			"$inside samples of it (are the kernel's names readable?)"
 	else
 		check "what execve(2) replaces is no part of the new program's stacks, $how" \
 			test $((unknown * 50)) -le "$inside"
