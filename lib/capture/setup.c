@@ -36,8 +36,11 @@
 /* Rings are drained that often at least: what a recorder that is killed loses at most. */
 #define TIMER_NS 500000000
 
-/* The same where a sample is written a round after it was taken. */
-#define UNWINDING_TIMER_NS 200000000
+/*
+ * The same where a sample is written a round after it was taken, and what is copied of the
+ * next ones depends on it.
+ */
+#define UNWINDING_TIMER_NS 20000000
 
 /* Of samples that wait to be unwound. */
 #define UNWINDING_MEMORY ((size_t)64 << 20)
@@ -362,6 +365,8 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 		error = make_timer(capture, capture->delay_ns, false, &capture->delay_fd);
 	if (!error)
 		error = watch_fd(capture, capture->workload.pidfd);
+	if (!error && capture->unwinding)
+		error = watch_fd(capture, unwinding_alarm_fd(capture->unwinding));
 	for (size_t i = 0; i < capture->cpus.count && !error; i++) {
 		error = watch_fd(capture, event_set_ring_fd(capture->set, i, EVENT_ROLE_SAMPLES));
 		if (!error)

@@ -17,11 +17,12 @@
 #define SOON 10
 
 /*
- * Where rings fill up by large copies, and more is lost than one in so many, there are none
- * for so long, and then longer.
+ * Where rings fill up by large copies, not once but again and again, and more is lost than one
+ * in so many, there are none for so long, and then longer.
  */
 #define LOST_SHARE 200
-#define LOST_LEAST 16
+#define LOST_TIMES 3
+#define LOST_APART_NS 100000000
 #define BAR_NS 2000000000
 #define BAR_MOST_NS 256000000000
 
@@ -33,6 +34,13 @@
 /* And so much is copied on a CPU in a second at most. */
 #define BYTES_PER_S 200000000
 
+static void begin(struct stack_need *need, const struct stack_need_seen *seen, uint64_t now_ns)
+{
+	need->begin = *seen;
+	need->begin_ns = now_ns;
+	need->lost = need->lost_times = 0;
+}
+
 void stack_need_set(struct stack_need *need, bool large, const struct stack_need_seen *seen,
 		    uint64_t now_ns)
 {
@@ -42,15 +50,20 @@ void stack_need_set(struct stack_need *need, bool large, const struct stack_need
 		need->stay_ns = again ? longer : STAY_NS;
 	}
 	need->large = large;
-	need->begin = *seen;
-	need->begin_ns = need->since_ns = now_ns;
+	need->since_ns = now_ns;
+	begin(need, seen, now_ns);
 }
 
 static bool loses(struct stack_need *need, const struct stack_need_seen *seen, uint64_t now_ns)
 {
 	uint64_t lost = seen->lost - need->begin.lost;
 	uint64_t stacks = seen->stacks - need->begin.stacks;
-	if (lost < LOST_LEAST || lost * LOST_SHARE <= stacks)
+	if (lost > need->lost && now_ns - need->lost_ns >= LOST_APART_NS) {
+		need->lost = lost;
+		need->lost_ns = now_ns;
+		need->lost_times++;
+	}
+	if (need->lost_times < LOST_TIMES || lost * LOST_SHARE <= stacks)
 		return false;
 	need->bar_ns = !need->bar_ns ? BAR_NS : need->bar_ns * 2 < BAR_MOST_NS ? need->bar_ns * 2
 									      : BAR_MOST_NS;
@@ -70,8 +83,7 @@ bool stack_need_changes(struct stack_need *need, const struct stack_need_seen *s
 	if (now_ns - need->begin_ns < PERIOD_NS ||
 	    (need->large && (now_ns - need->since_ns < need->stay_ns || stacks < STACKS_LEAST)))
 		return false;
-	need->begin = *seen;
-	need->begin_ns = now_ns;
+	begin(need, seen, now_ns);
 	return need->large && beyond * BEYOND_SHARE < stacks;
 }
 

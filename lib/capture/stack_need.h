@@ -24,6 +24,7 @@ struct stack_need {
 	uint64_t begin_ns;
 	uint64_t since_ns; /* of this size */
 	uint64_t stay_ns;  /* with large ones at least */
+	uint64_t lost, lost_ns, lost_times; /* in it: samples so far, when last, and how often */
 	uint64_t barred_until_ns, bar_ns; /* from large ones, since samples were lost */
 };
 

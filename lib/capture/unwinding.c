@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/utsname.h>
 #include "base/cleanup.h"
 #include "binary/binary.h"
@@ -48,6 +49,8 @@ struct unwinding {
 	struct pool *pool;
 	struct joining *joining;
 	uint32_t stack_bytes;       /* that were asked for */
+	int alarm_fd;               /* eventfd */
+	bool alarmed;               /* atomic: it has been written to, or is about to be */
 	struct record_buffer simple; /* samples that need no unwinding, or get none */
 	struct dump *scratch;        /* one of these */
 	struct sp_capture_stacks stacks; /* of these */
@@ -117,6 +120,10 @@ static void see_need(struct unwinding *unwinding, struct worker *worker, const s
 	bool beyond = end - sp > unwinding->stack_bytes && end - sp <= STACK_MOST;
 	add_seen(&worker->seen.need.stacks, true);
 	add_seen(&worker->seen.need.beyond, beyond);
+	/* What is copied from now on had better be more: the next round may be far away. */
+	if (beyond && dump->stack_asked <= unwinding->stack_bytes &&
+	    !__atomic_exchange_n(&unwinding->alarmed, true, __ATOMIC_ACQ_REL))
+		(void)!eventfd_write(unwinding->alarm_fd, 1);
 }
 
 /*
@@ -276,6 +283,9 @@ struct sp_error *unwinding_new(const struct unwinding_options *options, struct u
 	struct utsname name;
 	if (!unwinding)
 		return error_no_memory();
+	unwinding->alarm_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (unwinding->alarm_fd < 0)
+		return error_os(errno, "eventfd");
 	if (uname(&name) < 0)
 		return error_os(errno, "uname");
 	unwinding->ctx = options->ctx;
@@ -316,6 +326,7 @@ void unwinding_free(struct unwinding *unwinding)
 	live_free(unwinding->live);
 	decoder_free(unwinding->decoder);
 	joining_free(unwinding->joining);
+	cleanup_close(&unwinding->alarm_fd);
 	vec_deinit(&unwinding->simple);
 	free(unwinding->scratch);
 	free(unwinding);
@@ -467,9 +478,19 @@ static void add_stacks(struct sp_capture_stacks *sum, const struct sp_capture_st
 	sum->shortened += stacks->shortened;
 }
 
-struct wide_seen unwinding_seen(const struct unwinding *unwinding)
+int unwinding_alarm_fd(const struct unwinding *unwinding)
+{
+	return unwinding->alarm_fd;
+}
+
+struct wide_seen unwinding_seen(struct unwinding *unwinding)
 {
 	struct wide_seen sum = {0};
+	eventfd_t count;
+	if (__atomic_load_n(&unwinding->alarmed, __ATOMIC_ACQUIRE)) {
+		(void)!eventfd_read(unwinding->alarm_fd, &count);
+		__atomic_store_n(&unwinding->alarmed, false, __ATOMIC_RELEASE);
+	}
 	for (size_t i = 0; i < unwinding->worker_count; i++) {
 		const struct wide_seen *seen = &unwinding->workers[i].seen;
 		sum.need.stacks += __atomic_load_n(&seen->need.stacks, __ATOMIC_RELAXED);

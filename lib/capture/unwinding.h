@@ -49,7 +49,10 @@ struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *
 				uint64_t id) SP_MUST_CHECK;
 
 /* What stacks were like so far; without losses, of which it does not know. */
-struct wide_seen unwinding_seen(const struct unwinding *unwinding);
+struct wide_seen unwinding_seen(struct unwinding *unwinding);
+
+/* Readable when some stack needed more than was asked for, until unwinding_seen(). */
+int unwinding_alarm_fd(const struct unwinding *unwinding);
 
 /* Lets what was taken be unwound, and writes what has been. *wrote_ret: anything. */
 struct sp_error *unwinding_write(struct unwinding *unwinding, struct batch *batch,

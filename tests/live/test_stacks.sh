@@ -41,10 +41,11 @@ judge() {
 	samples=$(number samples) whole=$(number complete) foreign=$(number foreign)
 	wrong=$(($(number wrong) + $(number unmarked)))
 	all_samples=$((all_samples + samples)) all_wrong=$((all_wrong + wrong))
-	# exec and ld.so are not the program's; of one that hardly starts there is little.
+	# exec and ld.so are not the program's; of one that hardly starts there is little, and on
+	# a busy machine of all of them.
 	case $1 in
 	*vfork* | *lazy*) ours=$((samples - foreign)) ;;
-	*) ours=$samples ;;
+	*) ours=$((samples - (foreign < 6 ? foreign : 6))) ;;
 	esac
 	comment "$1: $(cat "$tmp/judgement")"
 	if [ "$ours" -lt 20 ]; then
@@ -72,14 +73,13 @@ recorded() {
 }
 
 # wanted_of SCENARIO CLASS OPTION...: what of a thousand stacks must be whole. What does not
-# fit a copy of 8 KB is repaired, the longer it runs the more: live, the recorder copies more
-# of some; later, stacks of all depths must be there. What is honest may stop early.
+# fit a copy of 8 KB is repaired: live, the recorder soon copies more, and nothing is cut any
+# more; later, stacks of all depths must be there. What is honest may stop early.
 wanted_of() {
 	case "$*" in
-	deep240*) echo 500 ;;
-	large*later | untouched*later | either* | deep1000* | deep10000*) echo 0 ;;
-	large*) echo 600 ;;
-	untouched*) echo 200 ;;
+	deep240*later) echo 500 ;;
+	large*later | untouched*later | either*later | deep1000*later | deep10000*) echo 0 ;;
+	deep240* | deep1000* | either* | large* | untouched*) echo 900 ;;
 	# Its caller is the C library, which has no frame pointers.
 	sort*) [ "$kind_of" = fp ] && echo 0 || echo 985 ;;
 	*) [ "$2" = honest ] && echo 0 || echo 985 ;;

@@ -98,6 +98,18 @@ TEST(a_few_that_are_lost_are_no_reason)
 	ck_assert_uint_eq(recording.changes, 1);
 }
 
+TEST(one_hitch_is_no_reason)
+{
+	struct recording recording = {.now_ns = SECOND};
+	go_on(&recording, 500, 900, 0);
+	for (int i = 0; i < 5; i++) {
+		recording.seen.lost += 500;
+		go_on(&recording, 3000, 900, 0);
+	}
+	ck_assert(recording.need.large);
+	ck_assert_uint_eq(recording.changes, 1);
+}
+
 TEST(rings_and_rates_limit_the_size)
 {
 	ck_assert_uint_eq(stack_need_largest(4 << 20, 997, 8192), SP_STACK_BYTES_MAX);
