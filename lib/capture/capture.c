@@ -142,7 +142,7 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 		error = hurry_begin(&capture->hurry, capture->realtime);
 	if (error)
 		return error;
-	error = capture_map_rings(capture, options);
+	error = capture_map_rings(capture);
 	if (!error)
 		error = capture_attach(capture);
 	if (!error)

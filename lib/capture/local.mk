@@ -18,6 +18,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/pool.c lib/capture/pool.h \
 	lib/capture/recorder.h \
 	lib/capture/rescan.c \
+	lib/capture/ring_size.c lib/capture/ring_size.h \
 	lib/capture/round.c \
 	lib/capture/setup.c \
 	lib/capture/tracker.c lib/capture/tracker.h \
@@ -44,6 +45,7 @@ check_PROGRAMS += \
 	tests/unit/test_joining \
 	tests/unit/test_membership \
 	tests/unit/test_pool \
+	tests/unit/test_ring_size \
 	tests/unit/test_stack_need \
 	tests/unit/test_tracker \
 	tests/unit/test_synth \

@@ -63,6 +63,7 @@ struct sp_capture {
 	struct event_plan *plan;
 	struct event_set *set;
 	struct cpu_list cpus, online;   /* recorded; of the machine at the start */
+	struct ring_pages ring_pages;   /* of each CPU, as far as is known to be allowed */
 	struct ring *rings;             /* those of the side-band, then those of the samples */
 	uint64_t *heads;                /* of the sample rings, in a round */
 	struct workload workload;
@@ -132,8 +133,7 @@ struct sp_error *capture_plan(struct sp_capture *capture,
 /* cpu-clock or task-clock: periods are nanoseconds of CPU time. */
 bool capture_is_clock(const struct perf_event_attr *attr);
 bool capture_samples_kernel(const struct event_plan *plan);
-struct sp_error *capture_map_rings(struct sp_capture *capture,
-				   const struct sp_capture_options *options) SP_MUST_CHECK;
+struct sp_error *capture_map_rings(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_start_writing(struct sp_capture *capture) SP_MUST_CHECK;

@@ -7,27 +7,10 @@
 #include "capture/dump.h"
 #include "capture/host.h"
 #include "capture/recorder.h"
+#include "capture/ring_size.h"
 
 #define DEFAULT_FREQ_HZ 997
-#define DEFAULT_RING_BYTES (512 * 1024)
 #define SIDEBAND_BYTES (128 * 1024)
-
-/*
- * With stacks, of 8 to 64 KB each: as many of the largest as come in that time, as long as
- * that much may be locked.
- */
-#define DUMP_RING_MS 50
-#define DUMP_RING_LEAST ((uint64_t)2 << 20)
-#define DUMP_RING_MOST ((uint64_t)8 << 20)
-#define DUMP_RINGS_MOST ((uint64_t)128 << 20)
-#define FAST_HZ 20000
-
-/* Who is woken by a ring that is half full may find it full: it is woken by so much of it. */
-#define DUMP_WATERMARK_SHARE 4
-
-/* What stacks need is known only when they have been unwound: not to be late. */
-#define DUMP_WATERMARK_MOST (256 * 1024)
-
 #define RING_BYTES_MAX (UINT64_C(1) << 31)
 
 /* See scope_of(). */
@@ -158,32 +141,48 @@ static struct sp_error *choose_graph(struct sp_capture *capture,
 	return error;
 }
 
-static uint64_t dump_ring_bytes(uint64_t freq_hz, size_t cpus)
+static uint32_t pages_of(uint64_t bytes, uint32_t page_size)
 {
-	uint64_t size = DUMP_RING_LEAST;
-	while (size < DUMP_RING_MOST && size * 2 * cpus <= DUMP_RINGS_MOST &&
-	       size < freq_hz * SP_STACK_BYTES_MAX / 1000 * DUMP_RING_MS)
-		size *= 2;
-	return size;
+	return (uint32_t)((bytes + page_size - 1) / page_size);
 }
 
-static uint64_t ring_bytes_of(const struct sp_capture_options *options,
-			      const struct call_graph *graph, size_t cpus)
+static uint64_t ring_bytes_of(const struct sp_capture *capture,
+			      const struct sp_capture_options *options, uint64_t freq_hz)
 {
-	if (options->ring_bytes)
-		return options->ring_bytes;
-	if (graph->kind != SP_CALL_GRAPH_DWARF)
-		return DEFAULT_RING_BYTES;
-	uint64_t freq_hz = options->freq_hz || options->period ? options->freq_hz : DEFAULT_FREQ_HZ;
-	if (freq_hz > FAST_HZ)
-		freq_hz = FAST_HZ; /* SP_CAPTURE_FREQ_MAX, too */
-	return dump_ring_bytes(freq_hz, cpus);
+	bool dumps = capture->graph.kind == SP_CALL_GRAPH_DWARF;
+	const struct ring_demand demand = {
+		.stack_bytes = dumps ? capture->graph.stack_bytes : 0,
+		.stack_most = options->fixed_stack_bytes ? 0 : SP_STACK_BYTES_MAX,
+		.freq_hz = freq_hz == SP_CAPTURE_FREQ_MAX ? capture->rights.max_sample_hz : freq_hz,
+		.cpus = capture->cpus.count,
+	};
+	return options->ring_bytes ? options->ring_bytes : ring_size_default(&demand);
 }
 
-static void request_graph(const struct sp_capture_options *options,
-			  const struct call_graph *graph, size_t cpus,
-			  struct event_request *request)
+/* How large rings may be. */
+static struct sp_error *size_rings(struct sp_capture *capture,
+				   const struct sp_capture_options *options, uint64_t freq_hz)
 {
+	uint64_t ring_bytes = ring_bytes_of(capture, options, freq_hz);
+	if (ring_bytes > RING_BYTES_MAX)
+		return error_new(SP_ERROR_INVALID, "rings of %llu bytes are larger than 2 GiB",
+				 (unsigned long long)ring_bytes);
+	CLEANUP(event_notes_deinit) struct event_notes notes = {0};
+	uint32_t page_size = capture->rights.page_size;
+	const struct ring_pages wanted = {
+		.samples = pages_of(ring_bytes, page_size),
+		.sideband = pages_of(SIDEBAND_BYTES, page_size),
+	};
+	struct sp_error *error = rights_fit_rings(&capture->rights, (uint32_t)capture->cpus.count,
+						  wanted, &notes, &capture->ring_pages);
+	if (!error && options->ring_bytes) /* smaller than the default is no news */
+		error = take_notes(capture, &notes);
+	return error;
+}
+
+static void request_graph(const struct sp_capture *capture, struct event_request *request)
+{
+	const struct call_graph *graph = &capture->graph;
 	request->max_stack = graph->max_stack;
 	if (graph->kind == SP_CALL_GRAPH_FP)
 		request->callchain = EVENT_CALLCHAIN_ALL;
@@ -193,9 +192,8 @@ static void request_graph(const struct sp_capture_options *options,
 	request->extra_sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	request->user_registers = graph->registers;
 	request->user_stack_bytes = graph->stack_bytes;
-	uint64_t watermark = ring_bytes_of(options, graph, cpus) / DUMP_WATERMARK_SHARE;
-	request->sample_watermark_bytes =
-		(uint32_t)(watermark < DUMP_WATERMARK_MOST ? watermark : DUMP_WATERMARK_MOST);
+	request->sample_watermark_bytes = ring_size_watermark(
+		(uint64_t)capture->ring_pages.samples * capture->rights.page_size);
 }
 
 struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_capture_options *options)
@@ -229,7 +227,10 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 		.exclude_idle = capture->target != CAPTURE_EVERYONE,
 		.clock_id = CLOCK_MONOTONIC,
 	};
-	request_graph(options, &capture->graph, capture->cpus.count, &request);
+	error = size_rings(capture, options, request.freq_hz);
+	if (error)
+		return error;
+	request_graph(capture, &request);
 	error = event_plan_make(event_kernel_real(), &capture->rights, &request, &capture->plan);
 	if (!error)
 		error = take_notes(capture, &capture->plan->notes);
@@ -253,11 +254,6 @@ bool capture_samples_kernel(const struct event_plan *plan)
 		if (!plan->samples[i].attr.exclude_kernel)
 			return true;
 	return false;
-}
-
-static uint32_t pages_of(uint64_t bytes, uint32_t page_size)
-{
-	return (uint32_t)((bytes + page_size - 1) / page_size);
 }
 
 static void unmap_rings(struct sp_capture *capture)
@@ -284,13 +280,30 @@ static struct sp_error *note_shrunk(struct sp_capture *capture, struct ring_page
 			    pages.samples * kib, pages.sideband * kib);
 }
 
+/* Where not two samples have room, hardly any would be recorded. */
+static struct sp_error *check_room(const struct sp_capture *capture, struct ring_pages pages)
+{
+	bool dumps = capture->graph.kind == SP_CALL_GRAPH_DWARF;
+	uint32_t stack_bytes = dumps ? capture->graph.stack_bytes : 0;
+	uint64_t ring_bytes = (uint64_t)pages.samples * capture->rights.page_size;
+	if (ring_bytes >= ring_size_least(stack_bytes))
+		return NULL;
+	return error_set_remedy(error_new(SP_ERROR_LIMIT, "rings of %llu KiB are too small for copies "
+					  "of %u bytes of stacks",
+					  (unsigned long long)ring_bytes >> 10, stack_bytes),
+				"larger ones by -m, if as much may be locked (sudo sysctl "
+				"kernel.perf_event_mlock_kb=N), or --call-graph fp");
+}
+
 /* Smaller and smaller, until they fit. */
 static struct sp_error *map_what_fits(struct sp_capture *capture, struct ring_pages pages)
 {
 	bool shrunk = false;
 	for (;;) {
-		struct sp_error *error = map_role(capture, EVENT_ROLE_SIDEBAND,
-						  sideband_rings(capture), pages.sideband);
+		struct sp_error *error = check_room(capture, pages);
+		if (error)
+			return error;
+		error = map_role(capture, EVENT_ROLE_SIDEBAND, sideband_rings(capture), pages.sideband);
 		if (!error)
 			error = map_role(capture, EVENT_ROLE_SAMPLES, sample_rings(capture),
 					 pages.samples);
@@ -307,14 +320,9 @@ static struct sp_error *map_what_fits(struct sp_capture *capture, struct ring_pa
 	}
 }
 
-struct sp_error *capture_map_rings(struct sp_capture *capture,
-				   const struct sp_capture_options *options)
+struct sp_error *capture_map_rings(struct sp_capture *capture)
 {
 	size_t cpus = capture->cpus.count;
-	uint64_t ring_bytes = ring_bytes_of(options, &capture->graph, cpus);
-	if (ring_bytes > RING_BYTES_MAX)
-		return error_new(SP_ERROR_INVALID, "rings of %llu bytes are larger than 2 GiB",
-				 (unsigned long long)ring_bytes);
 	struct sp_error *error = event_set_new(event_kernel_real(), capture->plan,
 					       capture->cpus.items, cpus, &capture->set);
 	if (error)
@@ -323,16 +331,7 @@ struct sp_error *capture_map_rings(struct sp_capture *capture,
 	capture->heads = calloc(cpus, sizeof(*capture->heads));
 	if (!capture->rings || !capture->heads)
 		return error_no_memory();
-	CLEANUP(event_notes_deinit) struct event_notes notes = {0};
-	uint32_t page_size = capture->rights.page_size;
-	struct ring_pages pages = {
-		.samples = pages_of(ring_bytes, page_size),
-		.sideband = pages_of(SIDEBAND_BYTES, page_size),
-	};
-	error = rights_fit_rings(&capture->rights, (uint32_t)cpus, pages, &notes, &pages);
-	if (!error && options->ring_bytes) /* smaller than the default is no news */
-		error = take_notes(capture, &notes);
-	return error ? error : map_what_fits(capture, pages);
+	return map_what_fits(capture, capture->ring_pages);
 }
 
 static struct sp_error *watch_fd(struct sp_capture *capture, int fd)

@@ -231,7 +231,7 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv, i
 			    "drain with real-time priority 1 to 99 (SCHED_FIFO)"),
 		OPTION_CALL('m', "mmap-pages", "SIZE", &options->ring_bytes, parse_ring_size,
 			    "buffer of each CPU: a number of pages, or a size such as\n"
-			    "4M (default: 512K)"),
+			    "4M (default: 512K; with stacks 2M to 8M, by -F)"),
 		OPTION_GROUP("Output:"),
 		OPTION_STRING('o', "output", "FILE", &options->path,
 			      "the recording (default: sprof.data; the old one is kept\n"
