@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/dsos.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "elf/image.h"
 
 /* Layout of MMAP2 and HEADER_BUILD_ID records, as perf_event_open(2) has them. */
@@ -159,12 +159,11 @@ struct sp_error *dsos_complete(struct dsos *dsos)
 	for (size_t i = 0; i < dsos->unknown.count && !error; i++) {
 		const struct dso_unknown *unknown = &dsos->unknown.items[i];
 		CLEANUP(cleanup_image_free) struct image *image = open_mapped(unknown->path, unknown);
-		CLEANUP_FREE char *path = NULL;
 		/* In a mount namespace of its own, as long as its process lives. */
-		if (!image && asprintf(&path, "/proc/%u/root%s", unknown->pid, unknown->path) < 0) {
-			path = NULL;
+		CLEANUP_FREE char *path =
+			image ? NULL : format_text("/proc/%u/root%s", unknown->pid, unknown->path);
+		if (!image && !path)
 			return error_no_memory();
-		}
 		if (!image)
 			image = open_mapped(path, unknown);
 		if (image && image->build_id_size)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include "base/format.h"
 #include "proc/maps.h"
 
 #define DEFAULT_STACK_BYTES 8192
@@ -106,10 +107,8 @@ static char *find_command(const char *name)
 		places = "/bin:/usr/bin";
 	while (*places) {
 		size_t size = strcspn(places, ":");
-		char *path;
-		if (asprintf(&path, "%.*s%s%s", (int)size, places, size ? "/" : "", name) < 0)
-			return NULL;
-		if (!access(path, X_OK))
+		char *path = format_text("%.*s%s%s", (int)size, places, size ? "/" : "", name);
+		if (!path || !access(path, X_OK))
 			return path;
 		free(path);
 		places += size + (places[size] == ':');
@@ -179,19 +178,17 @@ static struct sp_error *choose(const struct sp_ctx *ctx, const struct sp_capture
 	struct sp_error *error = survey_targets(&survey, options);
 	if (error)
 		return error;
-	int size;
 	if (survey.keeps_not || !survey.looked_at) {
 		graph->kind = SP_CALL_GRAPH_DWARF;
-		size = asprintf(&graph->note, "call chains by DWARF: %s keeps no frame pointers",
-				survey.keeps_not ? survey.keeps_not : "what runs probably");
+		graph->note = format_text("call chains by DWARF: %s keeps no frame pointers",
+					  survey.keeps_not ? survey.keeps_not
+							   : "what runs probably");
 	} else {
-		size = asprintf(&graph->note, "call chains by frame pointers, which %s",
-				survey.looked_at > 1 ? "the binaries keep" : "the binary keeps");
+		graph->note = format_text("call chains by frame pointers, which %s",
+					  survey.looked_at > 1 ? "the binaries keep"
+							       : "the binary keeps");
 	}
-	if (size >= 0)
-		return NULL;
-	graph->note = NULL;
-	return error_no_memory();
+	return graph->note ? NULL : error_no_memory();
 }
 
 struct sp_error *call_graph_choose(const struct sp_ctx *ctx,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/cursor.h"
+#include "base/format.h"
 #include "proc/sysfs.h"
 #include "proc/topology.h"
 
@@ -93,11 +94,9 @@ static struct sp_error *add_pmus(const struct sp_ctx *ctx, struct arena *arena,
 				 struct writer_info *info)
 {
 	static const char folder[] = "/sys/bus/event_source/devices";
-	CLEANUP_FREE char *path = NULL;
-	if (asprintf(&path, "%s%s", ctx_root(ctx), folder) < 0) {
-		path = NULL;
+	CLEANUP_FREE char *path = format_text("%s%s", ctx_root(ctx), folder);
+	if (!path)
 		return error_no_memory();
-	}
 	CLEANUP(cleanup_closedir) DIR *dir = opendir(path);
 	struct writer_pmu *pmus = dir ? arena_alloc(arena, PMUS_MAX * sizeof(*pmus)) : NULL;
 	if (!dir)

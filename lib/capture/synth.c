@@ -2,10 +2,10 @@
 #include "capture/synth_internal.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "proc/maps.h"
 #include "record/types.h"
 
@@ -108,8 +108,7 @@ static const char *mapping_name(const struct maps_entry *entry, char **room)
 		return "//anon";
 	if (!entry->deleted)
 		return entry->path;
-	if (asprintf(room, "%s (deleted)", entry->path) < 0)
-		*room = NULL;
+	*room = format_text("%s (deleted)", entry->path);
 	return *room;
 }
 

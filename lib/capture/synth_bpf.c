@@ -8,12 +8,12 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "capture/btf.h"
 #include "proc/kallsyms.h"
 
@@ -158,11 +158,9 @@ static struct sp_error *put_function(struct synth *synth, const struct program *
 		index < program->info.nr_prog_tags ? program->tags[index] : program->info.tag;
 	bytes_to_hex(bytes, TAG_SIZE, tag);
 	const char *name = function_name(program, index);
-	CLEANUP_FREE char *whole = NULL;
-	if (asprintf(&whole, "bpf_prog_%s%s%s", tag, *name ? "_" : "", name) < 0) {
-		whole = NULL;
+	CLEANUP_FREE char *whole = format_text("bpf_prog_%s%s%s", tag, *name ? "_" : "", name);
+	if (!whole)
 		return error_no_memory();
-	}
 	return synth_put_ksymbol(synth, program->starts[index], program->sizes[index], whole);
 }
 

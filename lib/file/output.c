@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 
 #define ELSEWHERE "name another file with -o"
 
@@ -60,11 +61,9 @@ static struct sp_error *open_special(const char *path, struct output *ret)
 static struct sp_error *open_unborn(const char *path, struct output *ret)
 {
 	CLEANUP_FREE char *copy = strdup(path);
-	CLEANUP_FREE char *unborn = NULL;
-	if (!copy || asprintf(&unborn, "%s.XXXXXX", path) < 0) {
-		unborn = NULL;
+	CLEANUP_FREE char *unborn = format_text("%s.XXXXXX", path);
+	if (!copy || !unborn)
 		return error_no_memory();
-	}
 	/* Mode 0600, O_EXCL: never a file or link that was there before. */
 	CLEANUP_CLOSE int fd = mkostemp(unborn, O_CLOEXEC);
 	if (fd < 0)
@@ -104,8 +103,7 @@ struct sp_error *output_open(const char *path, struct output *ret)
 
 static char *old_name(const struct output *output)
 {
-	char *old;
-	return asprintf(&old, "%s.old", output->path) < 0 ? NULL : old;
+	return format_text("%s.old", output->path);
 }
 
 /* `other` is free to be the name of something else. */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "base/io.h"
 #include "file/spool.h"
 
@@ -122,11 +123,9 @@ static struct sp_error *add_part(struct sp_reader *reader, long number, struct s
 	char name[32];
 	struct stat status;
 	snprintf(name, sizeof(name), "data.%ld", number);
-	CLEANUP_FREE char *path = NULL;
-	if (asprintf(&path, "%s/%s", reader->path, name) < 0) {
-		path = NULL;
+	CLEANUP_FREE char *path = format_text("%s/%s", reader->path, name);
+	if (!path)
 		return error_no_memory();
-	}
 	CLEANUP_CLOSE int fd = openat(reader->directory_fd, name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &status))
 		return error_os(errno, "cannot open %s", path);

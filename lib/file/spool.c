@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "base/io.h"
 
 #define BUFFER_SIZE ((size_t)1 << 20)
@@ -14,9 +14,8 @@
 /* Where O_TMPFILE is not supported (NFS, old overlays): a name for a moment. */
 static int open_and_unlink(const char *directory)
 {
-	CLEANUP_FREE char *name = NULL;
-	if (asprintf(&name, "%s/sprof-XXXXXX", directory) < 0) {
-		name = NULL;
+	CLEANUP_FREE char *name = format_text("%s/sprof-XXXXXX", directory);
+	if (!name) {
 		errno = ENOMEM;
 		return -1;
 	}
