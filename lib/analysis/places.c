@@ -77,7 +77,10 @@ static int compare_batches(const void *a, const void *b)
 	return (x->count < y->count) - (x->count > y->count);
 }
 
-/* The largest module first, and with most of the threads. */
+/*
+ * The largest module first, and with most of the threads: by its share of the places, rounded
+ * up, since a thread too many costs less than a processor that has nothing to do.
+ */
 static void ask_all(struct asking *asking, size_t places, unsigned int threads)
 {
 	if (!asking->count)
@@ -85,7 +88,7 @@ static void ask_all(struct asking *asking, size_t places, unsigned int threads)
 	qsort(asking->items, asking->count, sizeof(*asking->items), compare_batches);
 	for (size_t i = 0; i < asking->count; i++)
 		asking->items[i].threads =
-			1 + (unsigned int)((threads - 1) * asking->items[i].count / places);
+			(unsigned int)((threads * asking->items[i].count + places - 1) / places);
 	parallel_run(asking->count < threads ? (unsigned int)asking->count : threads, ask_some,
 		     asking);
 }

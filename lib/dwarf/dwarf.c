@@ -9,8 +9,9 @@
 #include "dwarf/split.h"
 #include "dwarf/walk.h"
 
-/* More hands than this cost more than they help. */
-#define UNITS_A_THREAD 4
+/* So many bytes of entries are worth a thread, and a unit is worth a part of that at least. */
+#define BYTES_A_THREAD ((uint64_t)256 << 10)
+#define BYTES_A_UNIT (BYTES_A_THREAD / 4)
 /* What an address costs of .debug_str: a page. */
 #define NAME_BYTES 4096
 
@@ -117,6 +118,8 @@ struct job {
 	VEC(struct reader *) readers; /* one for each hand */
 	struct dwarf_answer *answer;
 	size_t owned;  /* addresses in the order */
+	uint64_t bytes; /* of the entries of all tasks */
+	uint64_t worth; /* the same, but of each BYTES_A_UNIT at least: they may be elsewhere */
 	bool no_memory;
 };
 
@@ -217,7 +220,9 @@ static struct sp_error *resolve_unit(struct job *job, const struct task *task, s
 	if (error)
 		return error;
 	work->unit = &unit;
-	error = walk_unit(work->reader, &unit, work->queries, work->count, work->nodes);
+	error = reader_hold(work->reader, &unit);
+	if (!error)
+		error = walk_unit(work->reader, &unit, work->queries, work->count, work->nodes);
 	if (!error)
 		error = line_table_open(work->reader, skeleton, &work->lines);
 	if (!error)
@@ -276,6 +281,15 @@ static int compare_order(const void *a, const void *b, void *arg)
 	return i < j ? -1 : i > j;
 }
 
+static void weigh(struct job *job, uint64_t unit)
+{
+	uint64_t end, size = 0;
+	if (dwarf_file_unit_end(job->dwarf->file, unit, &end))
+		size = end - unit;
+	job->bytes += size;
+	job->worth += size < BYTES_A_UNIT ? BYTES_A_UNIT : size;
+}
+
 static bool make_tasks(struct job *job, size_t count)
 {
 	size_t owned = 0;
@@ -295,6 +309,7 @@ static bool make_tasks(struct job *job, size_t count)
 			if (!task)
 				return false;
 			*task = (struct task){.unit = unit, .first = i};
+			weigh(job, unit);
 		}
 		task->end = i + 1;
 	}
@@ -308,14 +323,8 @@ static bool make_tasks(struct job *job, size_t count)
 static void expect(struct job *job)
 {
 	struct section *sections = job->dwarf->file->sections;
-	uint64_t bytes = 0, end;
-	for (size_t i = 0; i < job->tasks.count; i++) {
-		uint64_t unit = job->tasks.items[i].unit;
-		bytes += dwarf_file_unit_end(job->dwarf->file, unit, &end) ? end - unit : 0;
-	}
-	section_expect(&sections[SECTION_INFO], bytes);
-	/* Lines and ranges are read in the same proportion. */
-	double share = (double)bytes / ((double)sections[SECTION_INFO].size + 1);
+	/* Lines and ranges are read in the same proportion as entries. */
+	double share = (double)job->bytes / ((double)sections[SECTION_INFO].size + 1);
 	const enum section_id others[] = {SECTION_LINE, SECTION_RANGES, SECTION_RNGLISTS,
 					  SECTION_ADDR};
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
@@ -425,7 +434,9 @@ static struct sp_error *resolve(struct job *job, size_t count, unsigned int thre
 		return error;
 	if (!make_tasks(job, count))
 		return error_no_memory();
-	size_t useful = job->tasks.count / UNITS_A_THREAD + 1;
+	uint64_t useful = job->worth / BYTES_A_THREAD + 1;
+	if (useful > job->tasks.count)
+		useful = job->tasks.count;
 	if (!add_readers(job, useful < threads ? useful : threads))
 		return error_no_memory();
 	expect(job);

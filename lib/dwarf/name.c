@@ -64,7 +64,7 @@ static struct sp_error *facts_at(struct reader *reader, const struct unit *unit,
 	struct sp_error *error = reader_abbrevs(reader, unit, &table);
 	if (error || !table)
 		return error;
-	if (!section_cursor(unit_info(unit), entry, end, unit->file->image->swap, &cursor) ||
+	if (!reader_entries(reader, unit, entry, end, &cursor) ||
 	    !cursor_uleb(&cursor, &code))
 		return NULL;
 	const struct abbrev *abbrev = abbrev_find(table, code);
@@ -176,8 +176,7 @@ static struct sp_error *find_scopes(struct reader *reader, uint64_t entry, struc
 	const struct unit *unit = scopes->unit;
 	struct sp_error *error = reader_abbrevs(reader, unit, &scopes->table);
 	*ok_ret = !error && scopes->table && reader->search_bytes > 0 &&
-		  section_cursor(unit_info(unit), unit->entries, unit->end,
-				 unit->file->image->swap, &scopes->cursor);
+		  reader_entries(reader, unit, unit->entries, unit->end, &scopes->cursor);
 	if (!*ok_ret)
 		return error;
 	const uint8_t *start = scopes->cursor.pos;

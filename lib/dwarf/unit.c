@@ -42,6 +42,7 @@ void reader_free(struct reader *reader)
 		abbrev_table_deinit(&reader->tables[i].table);
 	u64map_deinit(&reader->name_index);
 	vec_deinit(&reader->names);
+	free(reader->held.bytes);
 	arena_deinit(&reader->nodes);
 	arena_deinit(&reader->frames);
 	vec_deinit(&reader->list);
@@ -72,6 +73,45 @@ struct sp_error *reader_string(struct reader *reader, const char *text, size_t s
 	if (*ret && is_new)
 		reader->string_bytes -= (int64_t)size;
 	return *ret ? NULL : error_no_memory();
+}
+
+struct sp_error *reader_hold(struct reader *reader, const struct unit *unit)
+{
+	struct section *info = unit_info(unit);
+	struct held_entries *held = &reader->held;
+	size_t size = unit->end - unit->entries;
+	held->file = 0;
+	/* What was inflated, or is in memory anyway, is read where it lies. */
+	if (!info->reserved)
+		return NULL;
+	if (size > held->capacity) {
+		free(held->bytes);
+		held->capacity = size + size / 4;
+		held->bytes = malloc(held->capacity);
+		if (!held->bytes)
+			held->capacity = 0;
+	}
+	if (size && !held->bytes)
+		return error_no_memory();
+	if (section_peek(info, unit->entries, held->bytes, size) < size)
+		return NULL;
+	held->file = unit->file->number;
+	held->begin = unit->entries;
+	held->end = unit->end;
+	return NULL;
+}
+
+bool reader_entries(struct reader *reader, const struct unit *unit, uint64_t offset, uint64_t end,
+		    struct cursor *ret)
+{
+	const struct held_entries *held = &reader->held;
+	const struct image *image = unit->file->image;
+	if (held->file != unit->file->number || offset < held->begin || end > held->end ||
+	    offset > end)
+		return section_cursor(unit_info(unit), offset, end, image->swap, ret);
+	*ret = cursor_make(held->bytes + (offset - held->begin), end - offset, image->swap,
+			   image->path, offset);
+	return true;
 }
 
 static bool slot_has(const struct table_slot *slot, const struct unit *unit)

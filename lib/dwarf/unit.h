@@ -47,6 +47,14 @@ struct unit_slot {
 	struct unit unit;
 };
 
+/* Entries of the unit at work. They are passed over once, so no memory of the file's keeps them. */
+struct held_entries {
+	uint32_t file; /* its number; 0: none are held */
+	uint64_t begin, end;
+	uint8_t *bytes;
+	size_t capacity;
+};
+
 struct dwarf_frame;
 
 struct reader {
@@ -60,6 +68,7 @@ struct reader {
 	struct u64map name_index; /* file and entry -> index in names */
 	VEC(const char *) names;  /* NULL: it has none */
 	struct texts *texts;   /* names and paths; borrowed, as it is shared */
+	struct held_entries held;
 	struct arena nodes;    /* of the unit at work */
 	struct arena frames;   /* of all units */
 	VEC(struct dwarf_frame *) list; /* each of those */
@@ -77,6 +86,13 @@ struct sp_error *reader_damage(struct reader *reader, struct sp_error *error) SP
 /* Keeps a string; NULL in *ret where too much of that is kept already. */
 struct sp_error *reader_string(struct reader *reader, const char *text, size_t size,
 			       const char **ret) SP_MUST_CHECK;
+
+/* Reads the entries of a unit at once; those held before are forgotten. */
+struct sp_error *reader_hold(struct reader *reader, const struct unit *unit) SP_MUST_CHECK;
+
+/* A cursor over [offset, end) of the unit's entries, held or not; false where it cannot be read. */
+bool reader_entries(struct reader *reader, const struct unit *unit, uint64_t offset, uint64_t end,
+		    struct cursor *ret);
 
 /* The table is valid until the next call. NULL in *ret: it is damaged, and noted. */
 struct sp_error *reader_abbrevs(struct reader *reader, const struct unit *unit,

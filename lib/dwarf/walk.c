@@ -308,8 +308,7 @@ static struct sp_error *walk_over(struct reader *reader, const struct unit *unit
 	struct sp_error *error = reader_abbrevs(reader, unit, &walk.table);
 	if (error || !walk.table)
 		return error;
-	if (!section_cursor(unit_info(unit), unit->entries, unit->end, unit->file->image->swap,
-			    &walk.cursor))
+	if (!reader_entries(reader, unit, unit->entries, unit->end, &walk.cursor))
 		return reader_damage(reader, section_error(unit_info(unit), unit->entries,
 							   "cannot be read"));
 	error = sweep(&walk);
