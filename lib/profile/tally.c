@@ -1,15 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "profile/tally.h"
 
+#include <string.h>
 #include "profile/interval.h"
 
 void tallies_deinit(struct tallies *tallies)
 {
 	vec_deinit(tallies);
 	u64map_deinit(&tallies->index_of);
+	vec_deinit(&tallies->recent);
 }
 
-uint32_t tallies_row(struct tallies *tallies, uint32_t group, uint32_t function)
+/* The place of a function in `recent`; NULL when out of memory. */
+static uint32_t *recent_of(struct tallies *tallies, uint32_t function)
+{
+	size_t count = tallies->recent.count;
+	if (function >= count) {
+		if (!vec_reserve(&tallies->recent, (size_t)function + 1))
+			return NULL;
+		tallies->recent.count = tallies->recent.capacity;
+		memset(tallies->recent.items + count, 0,
+		       (tallies->recent.count - count) * sizeof(uint32_t));
+	}
+	return &tallies->recent.items[function];
+}
+
+static uint32_t find_row(struct tallies *tallies, uint32_t group, uint32_t function)
 {
 	bool added;
 	if (!vec_reserve(tallies, tallies->count + 1))
@@ -21,6 +37,20 @@ uint32_t tallies_row(struct tallies *tallies, uint32_t group, uint32_t function)
 	if (added)
 		*vec_push(tallies) = (struct tally){.group = group, .function = function};
 	return *index;
+}
+
+uint32_t tallies_row(struct tallies *tallies, uint32_t group, uint32_t function)
+{
+	if (function == TALLY_NONE)
+		return find_row(tallies, group, function);
+	uint32_t *recent = recent_of(tallies, function);
+	if (!recent)
+		return TALLY_NONE;
+	if (*recent && tallies->items[*recent - 1].group == group)
+		return *recent - 1;
+	uint32_t row = find_row(tallies, group, function);
+	*recent = row == TALLY_NONE ? 0 : row + 1;
+	return row;
 }
 
 void tallies_open(struct tallies *tallies, uint32_t row, uint64_t samples, uint64_t weight)

@@ -25,6 +25,7 @@ struct tallies {
 	bool keys[SP_KEY_COUNT]; /* what rows are made by */
 	VEC(struct tally);
 	struct u64map index_of;  /* (group, function) -> index */
+	VEC(uint32_t) recent;    /* by function: the index of its row + 1 that was asked for last */
 };
 
 /* All zero but `keys` is empty. */
