@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* How many bytes follow a lead byte, and the least code point that needs them. */
 static bool lead_byte(unsigned char byte, int *follow, uint32_t *code, uint32_t *least)
@@ -49,10 +50,21 @@ uint32_t text_next(const char **text)
 
 size_t text_plain_size(const char *text)
 {
-	const char *at = text;
-	while (*at >= 0x20 && *at < 0x7f)
+	const uint64_t ones = 0x0101010101010101, highs = ones * 0x80;
+	size_t at = 0, size;
+	uint64_t word, odd = 0;
+	/* Eight at a time, while none has its high bit, is below 0x20 or is 0x7f. */
+	do {
+		size = at + strnlen(text + at, 256);
+		while (!odd && at + sizeof(word) <= size) {
+			memcpy(&word, text + at, sizeof(word));
+			odd = (word | (word - ones * 0x20) | (word + ones)) & highs;
+			at += odd ? 0 : sizeof(word);
+		}
+	} while (!odd && text[size]);
+	while (text[at] >= 0x20 && text[at] < 0x7f)
 		at++;
-	return (size_t)(at - text);
+	return at;
 }
 
 size_t text_put(uint32_t code, char *buffer)

@@ -53,6 +53,23 @@ static char *written; /* by the last OUTPUT() */
 		fclose(out);                                                  \
 	} while (0)
 
+TEST(text_plain_ends_at_the_first_byte_that_is_not)
+{
+	char text[600];
+	for (size_t size = 0; size < sizeof(text) - 1; size += size < 40 ? 1 : 37) {
+		memset(text, 'x', size);
+		text[size] = '\0';
+		ck_assert_uint_eq(text_plain_size(text), size);
+		for (int byte = 1; byte < 256 && size; byte++) {
+			size_t at = (size_t)byte * 7919 % size;
+			bool plain = byte >= 0x20 && byte < 0x7f;
+			text[at] = (char)byte;
+			ck_assert_uint_eq(text_plain_size(text), plain ? size : at);
+			text[at] = 'x';
+		}
+	}
+}
+
 TEST(json_is_valid_whatever_the_strings_hold)
 {
 	OUTPUT({
