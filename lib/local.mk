@@ -4,10 +4,10 @@
 # which links the shared library alone.
 noinst_LTLIBRARIES += lib/libsprof-core.la
 lib_libsprof_core_la_SOURCES =
-lib_libsprof_core_la_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS) $(ZSTD_CFLAGS) $(LZMA_CFLAGS) \
-	$(LIBUNWIND_CFLAGS)
-lib_libsprof_core_la_LIBADD = $(ELFUTILS_LIBS) $(ZSTD_LIBS) $(LZMA_LIBS) $(LIBIBERTY_LIBS) \
-	$(LIBUNWIND_LIBS) $(PTHREAD_LIBS)
+lib_libsprof_core_la_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS) \
+	$(LZMA_CFLAGS) $(LIBUNWIND_CFLAGS)
+lib_libsprof_core_la_LIBADD = $(ELFUTILS_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) $(LZMA_LIBS) \
+	$(LIBIBERTY_LIBS) $(LIBUNWIND_LIBS) $(PTHREAD_LIBS)
 
 lib_LTLIBRARIES += lib/libsprof.la
 lib_libsprof_la_SOURCES =

@@ -425,6 +425,8 @@ static struct sp_error *resolve(struct job *job, size_t count, unsigned int thre
 				uint64_t *owners)
 {
 	struct dwarf *dwarf = job->dwarf;
+	if (count)
+		dwarf_file_unpack(dwarf->file, threads);
 	/* The first finds the units, which say how many are useful. */
 	if (!add_readers(job, 1))
 		return error_no_memory();

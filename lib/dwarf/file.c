@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "dwarf/file.h"
 
+#include <stdlib.h>
+#include "base/parallel.h"
 #include "dwarf/leb.h"
 
 struct sp_error *dwarf_file_new(struct image *image, bool split, uint32_t number,
@@ -10,15 +12,13 @@ struct sp_error *dwarf_file_new(struct image *image, bool split, uint32_t number
 	CLEANUP(cleanup_dwarf_file_free) struct dwarf_file *file = calloc(1, sizeof(*file));
 	if (!file)
 		return error_no_memory();
-	pthread_mutex_init(&file->image_lock, NULL);
 	pthread_mutex_init(&file->units_lock, NULL);
 	file->image = take_ptr(taken);
 	file->split = split;
 	file->number = number;
 	for (int i = 0; i < SECTION_COUNT; i++) {
 		struct sp_error *error =
-			section_open(&file->sections[i], image, &file->image_lock,
-				     (enum section_id)i, split);
+			section_open(&file->sections[i], image, (enum section_id)i, split);
 		if (error)
 			return error;
 	}
@@ -34,9 +34,45 @@ void dwarf_file_free(struct dwarf_file *file)
 		section_close(&file->sections[i]);
 	vec_deinit(&file->units);
 	pthread_mutex_destroy(&file->units_lock);
-	pthread_mutex_destroy(&file->image_lock);
 	image_free(file->image);
 	free(file);
+}
+
+/* The largest first, so that none is left when the others are done. */
+struct unpacking {
+	struct section *sections[SECTION_COUNT];
+	unsigned int count, next;
+};
+
+static int compare_packed(const void *a, const void *b)
+{
+	const struct section *x = *(struct section *const *)a, *y = *(struct section *const *)b;
+	return (x->packed_size < y->packed_size) - (x->packed_size > y->packed_size);
+}
+
+static void unpack_some(void *arg, unsigned int hand)
+{
+	struct unpacking *unpacking = arg;
+	(void)hand;
+	while (true) {
+		unsigned int next = __atomic_fetch_add(&unpacking->next, 1, __ATOMIC_RELAXED);
+		if (next >= unpacking->count)
+			return;
+		section_size(unpacking->sections[next]);
+	}
+}
+
+void dwarf_file_unpack(struct dwarf_file *file, unsigned int threads)
+{
+	struct unpacking unpacking = {0};
+	for (int i = 0; i < SECTION_COUNT; i++)
+		if (file->sections[i].packed_size)
+			unpacking.sections[unpacking.count++] = &file->sections[i];
+	if (!unpacking.count)
+		return;
+	qsort(unpacking.sections, unpacking.count, sizeof(*unpacking.sections), compare_packed);
+	parallel_run(unpacking.count < threads ? unpacking.count : threads, unpack_some,
+		     &unpacking);
 }
 
 bool dwarf_file_unit_end(struct dwarf_file *file, uint64_t offset, uint64_t *ret)

@@ -12,7 +12,6 @@ struct dwarf_file {
 	struct image *image;
 	bool split;       /* a .dwo or .dwp */
 	uint32_t number;  /* not 0, and never that of another, open or closed, of one struct dwarf */
-	pthread_mutex_t image_lock;
 	struct section sections[SECTION_COUNT];
 	struct dwarf_file *alt; /* of DWZ; NULL: none, or not found; not this file's to free */
 	pthread_mutex_t units_lock;
@@ -26,6 +25,9 @@ struct sp_error *dwarf_file_new(struct image *image, bool split, uint32_t number
 void dwarf_file_free(struct dwarf_file *file);
 
 DEFINE_CLEANUP(struct dwarf_file *, dwarf_file_free)
+
+/* Inflates its compressed sections, if any, several at once. */
+void dwarf_file_unpack(struct dwarf_file *file, unsigned int threads);
 
 /* Where the unit that begins there ends; false where none does. */
 bool dwarf_file_unit_end(struct dwarf_file *file, uint64_t offset, uint64_t *ret);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include "base/io.h"
+#include "elf/zlib.h"
 #include "elf/zst.h"
 
 #define PAGE ((uint64_t)4096)
@@ -90,12 +91,11 @@ static struct sp_error *reserve(struct section *section, const GElf_Shdr *header
 }
 
 struct sp_error *section_open(struct section *section, const struct image *image,
-			      pthread_mutex_t *image_lock, enum section_id id, bool split)
+			      enum section_id id, bool split)
 {
 	GElf_Shdr header;
 	bool gnu;
-	*section = (struct section){
-		.image = image, .image_lock = image_lock, .name = names[id][split ? 2 : 0]};
+	*section = (struct section){.image = image, .name = names[id][split ? 2 : 0]};
 	pthread_mutex_init(&section->lock, NULL);
 	Elf_Scn *found = find(image, id, split, &header, &gnu);
 	if (!found || header.sh_type == SHT_NOBITS || header.sh_size == 0)
@@ -104,10 +104,11 @@ struct sp_error *section_open(struct section *section, const struct image *image
 	    header.sh_size > RESERVED_MAX)
 		return section_error(section, 0, "the section reaches past the end of the file");
 	section->file_offset = header.sh_offset;
-	section->size = header.sh_size;
-	if (!gnu && !(header.sh_flags & SHF_COMPRESSED))
+	if (!gnu && !(header.sh_flags & SHF_COMPRESSED)) {
+		section->size = header.sh_size;
 		return reserve(section, &header);
-	section->packed = found;
+	}
+	section->packed_size = header.sh_size;
 	if (gnu)
 		section->name = names[id][1];
 	return NULL;
@@ -156,49 +157,34 @@ static bool read_packing(const struct section *section, const struct image_bytes
 	return ok;
 }
 
-static bool inflate_zstd(struct section *section, const struct image_bytes *bytes,
-			 const struct packing *packing)
+/* Under the lock. */
+static bool inflate(struct section *section)
 {
-	uint8_t *unpacked;
+	CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
+	const struct image *image = section->image;
+	struct packing packing;
+	uint8_t *unpacked = NULL;
 	struct sp_error *error =
-		zst_unpack_sized(bytes->bytes + packing->header_size,
-				 bytes->size - packing->header_size, packing->size,
-				 section->image->path, &unpacked);
+		image_range_bytes(image, section->file_offset, section->packed_size, &bytes);
+	bool done = !error && read_packing(section, &bytes, &packing) &&
+		    packing.size <= INFLATED_MAX &&
+		    (packing.type == ELFCOMPRESS_ZLIB || packing.type == COMPRESSED_ZSTD);
+	sp_error_free(error);
+	if (!done)
+		return false;
+	const uint8_t *packed = bytes.bytes + packing.header_size;
+	size_t size = bytes.size - packing.header_size;
+	if (packing.type == COMPRESSED_ZSTD)
+		error = zst_unpack_sized(packed, size, packing.size, image->path, &unpacked);
+	else
+		error = zlib_unpack_sized(packed, size, packing.size, image->path, &unpacked);
 	sp_error_free(error);
 	if (error)
 		return false;
 	section->whole = (struct image_bytes){
-		.bytes = unpacked, .size = packing->size, .owned = unpacked};
-	return true;
-}
-
-/* By libelf, whose copy lives as long as the image. */
-static bool inflate_zlib(struct section *section)
-{
-	int done = section->name[1] == 'z' ? elf_compress_gnu(section->packed, 0, 0)
-					   : elf_compress(section->packed, 0, 0);
-	Elf_Data *data = done >= 0 ? elf_getdata(section->packed, NULL) : NULL;
-	if (!data || !data->d_buf)
-		return false;
-	section->whole = (struct image_bytes){.bytes = data->d_buf, .size = data->d_size};
-	return true;
-}
-
-/* Under the image's lock. */
-static bool inflate(struct section *section)
-{
-	CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
-	struct packing packing;
-	struct sp_error *error = image_section_bytes(section->image, section->packed, &bytes);
-	sp_error_free(error);
-	if (error || !read_packing(section, &bytes, &packing) || packing.size > INFLATED_MAX)
-		return false;
-	bool done = packing.type == COMPRESSED_ZSTD ? inflate_zstd(section, &bytes, &packing)
-						    : inflate_zlib(section);
-	if (!done)
-		return false;
-	section->size = section->whole.size;
-	__atomic_store_n(&section->bytes, section->whole.bytes, __ATOMIC_RELEASE);
+		.bytes = unpacked, .size = packing.size, .owned = unpacked};
+	section->size = packing.size;
+	__atomic_store_n(&section->bytes, unpacked, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -206,11 +192,11 @@ static bool need_packed(struct section *section)
 {
 	if (__atomic_load_n(&section->bytes, __ATOMIC_ACQUIRE))
 		return true;
-	pthread_mutex_lock(section->image_lock);
+	pthread_mutex_lock(&section->lock);
 	if (!section->bytes && !section->broken)
 		section->broken = !inflate(section);
 	bool ok = !section->broken;
-	pthread_mutex_unlock(section->image_lock);
+	pthread_mutex_unlock(&section->lock);
 	return ok;
 }
 
@@ -258,7 +244,7 @@ static void widen(struct section *section, uint64_t *first, uint64_t *end)
 
 bool section_need(struct section *section, uint64_t offset, uint64_t size)
 {
-	if (section->packed && !need_packed(section))
+	if (section->packed_size && !need_packed(section))
 		return false;
 	if (offset > section->size || size > section->size - offset)
 		return false;
@@ -298,7 +284,7 @@ size_t section_peek(struct section *section, uint64_t offset, void *ret, size_t 
 
 uint64_t section_size(struct section *section)
 {
-	return section->packed && !need_packed(section) ? 0 : section->size;
+	return section->packed_size && !need_packed(section) ? 0 : section->size;
 }
 
 bool section_cursor(struct section *section, uint64_t offset, uint64_t end, bool swap,
@@ -313,7 +299,7 @@ bool section_cursor(struct section *section, uint64_t offset, uint64_t end, bool
 
 const char *section_string(struct section *section, uint64_t offset)
 {
-	if (section->packed && !need_packed(section))
+	if (section->packed_size && !need_packed(section))
 		return NULL;
 	for (uint64_t at = offset; at < section->size && at - offset < STRING_MAX;) {
 		uint64_t step = PAGE - at % PAGE;

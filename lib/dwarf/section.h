@@ -32,23 +32,21 @@ struct section {
 	const struct image *image;
 	const char *name;       /* as a message gives it */
 	const uint8_t *bytes;   /* NULL: there is none */
-	uint64_t size;          /* 0: there is none; section_size() where it may be compressed */
+	uint64_t size;          /* 0: there is none, or not inflated yet: section_size() */
 	uint64_t file_offset;   /* of the section's first byte */
 	uint8_t *reserved;      /* what is read page by page; else NULL */
 	void *mapping;          /* that, before it was aligned */
 	uint64_t *loaded;       /* a bit for each page of it */
 	uint64_t window;        /* how much is read at once; under the lock */
 	struct image_bytes whole; /* what was inflated */
-	Elf_Scn *packed;        /* compressed, not inflated yet */
-	pthread_mutex_t *image_lock; /* for libelf, which is not for several threads */
-	pthread_mutex_t lock;   /* for loading pages */
+	uint64_t packed_size;   /* of what is in the file, if that is compressed; else 0 */
+	pthread_mutex_t lock;   /* for loading pages, and for inflating */
 	bool broken;            /* could not be read; under the lock that loads it */
 };
 
 /* Finds the section; absence is no error: its size is 0. `split`: that of a .dwo or .dwp. */
 struct sp_error *section_open(struct section *section, const struct image *image,
-			      pthread_mutex_t *image_lock, enum section_id id,
-			      bool split) SP_MUST_CHECK;
+			      enum section_id id, bool split) SP_MUST_CHECK;
 void section_close(struct section *section);
 
 /* Whether an image has a section of that kind; only its headers are looked at. */
