@@ -124,6 +124,13 @@ bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t
 	return true;
 }
 
+void callers_drop(struct callers *callers)
+{
+	while (callers->count && chain_is_mark(callers->ips[callers->count - 1]))
+		callers->count--;
+	callers->count--;
+}
+
 size_t callers_depth(const struct callers *callers)
 {
 	size_t depth = 1;

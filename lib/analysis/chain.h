@@ -102,6 +102,9 @@ static inline enum sp_misc_end callers_end(const struct callers *callers)
 bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t *cpumode_ret,
 		       bool *exact_ret);
 
+/* Leaves out the outermost call, which is there. */
+void callers_drop(struct callers *callers);
+
 /* How many ips a recorded chain has. */
 size_t callers_depth(const struct callers *callers);
 

@@ -120,7 +120,7 @@ static void describe_end(enum sp_stack_end end, const char *module, char *text, 
 static const char *outermost_dso(const struct growth *growth, const struct leaf *leaf)
 {
 	const struct node_state *state = &growth->worker->states[leaf->node];
-	uint32_t answer = state->depth ? state->first : leaf->answer;
+	uint32_t answer = state->begun ? state->first : leaf->answer;
 	const struct frame *frame = &growth->run->names.frames.items[answer >> LOOKUP_SHIFT];
 	return names_dso(frame);
 }
@@ -163,10 +163,18 @@ static bool push_gap(struct growth *growth)
 	return word && *word != UINT64_MAX;
 }
 
+/* Not of a call: a word that frame pointers led to, where nothing is mapped. */
+static bool is_nowhere(const struct growth *growth, const struct node_state *state, uint32_t frame)
+{
+	const struct frame *of = &growth->run->names.frames.items[frame];
+	return !state->end && !of->module && of->cpumode == PERF_RECORD_MISC_USER;
+}
+
 static bool push_run(struct growth *growth, uint32_t at)
 {
 	const struct worker *worker = growth->worker;
 	const struct radix_node *node = &worker->chains.radix.items[at];
+	bool begun = node->parent != RADIX_NONE && worker->states[node->parent].begun;
 	struct open_run *open = vec_push(&growth->open);
 	if (!open)
 		return false;
@@ -174,6 +182,11 @@ static bool push_run(struct growth *growth, uint32_t at)
 	for (uint32_t i = node->run; i < node->run + node->length; i++) {
 		if (worker->frames[i] == WORD_NONE)
 			continue;
+		if (!begun && worker->frames[i] != WORD_GAP) {
+			begun = !is_nowhere(growth, &worker->states[at], worker->frames[i]);
+			if (!begun)
+				continue;
+		}
 		if (!(worker->frames[i] == WORD_GAP ? push_gap(growth) :
 						      push_frame(growth, worker->frames[i])))
 			return false;

@@ -13,6 +13,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/places.c lib/analysis/places.h \
 	lib/analysis/sideband.c lib/analysis/sideband.h \
 	lib/analysis/stack_end.h \
+	lib/analysis/starts.c lib/analysis/starts.h \
 	lib/analysis/sum.c \
 	lib/analysis/stack_troubles.c \
 	lib/analysis/stacks.c lib/analysis/stacks.h \

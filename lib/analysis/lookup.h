@@ -16,7 +16,8 @@ enum lookup_kind {
 #define LOOKUP_SHOWN 1u
 #define LOOKUP_OUTERMOST 2u
 #define LOOKUP_PENDING 4u
-#define LOOKUP_SHIFT 3
+#define LOOKUP_NOWHERE 8u
+#define LOOKUP_SHIFT 4
 #define LOOKUP_FAILED UINT32_MAX /* out of memory */
 
 struct lookup {

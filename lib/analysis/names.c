@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/starts.h"
 #include "base/hash.h"
 #include "profile/filter.h"
 
@@ -60,12 +61,8 @@ static bool is_c_library(const char *name)
 	return false;
 }
 
-/*
- * The kernel finds the end of its own stack. What calls main() and thread
- * functions is often a static function of a stripped C library: any caller without a
- * name in a C library counts, since what it calls back otherwise (qsort(), atexit()) is rare.
- */
-static bool is_outermost(const struct frame *frame, bool caller)
+/* The kernel finds the end of its own stack. */
+static bool is_outermost(const struct frame *frame)
 {
 	static const char *const functions[] = {
 		"_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone",
@@ -74,11 +71,9 @@ static bool is_outermost(const struct frame *frame, bool caller)
 		"runtime.goexit.abi0", "runtime.goexit", "runtime.rt0_go.abi0", "runtime.mstart",
 		NULL,
 	};
-	if (frame->cpumode == PERF_RECORD_MISC_KERNEL)
-		return true;
-	if (frame->symbol && is_one_of(frame->symbol->raw_name ?: frame->symbol->name, functions))
-		return true;
-	return caller && !frame->symbol && frame->module && is_c_library(frame->module->name);
+	return frame->cpumode == PERF_RECORD_MISC_KERNEL ||
+	       (frame->symbol &&
+		is_one_of(frame->symbol->raw_name ?: frame->symbol->name, functions));
 }
 
 static bool dso_is_shown(const struct sp_analysis_options *options, const struct frame *frame)
@@ -112,7 +107,7 @@ static bool is_sourced(struct names *names, const struct location *location)
 }
 
 static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip,
-			 bool caller)
+			 bool caller, bool *outermost_ret)
 {
 	uint64_t at = caller && ip ? ip - 1 : ip;
 	struct location location = machine_locate(names->machine, view, cpumode, at);
@@ -122,7 +117,13 @@ static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, u
 		pthread_mutex_lock(lock);
 		frame.symbol = resolver_find(names->resolver, &location);
 		frame.sourced = is_sourced(names, &location);
+		/* What calls main() is a function without a name, if the C library is stripped. */
+		*outermost_ret = is_outermost(&frame) ||
+				 (caller && !frame.symbol && is_c_library(location.module->name) &&
+				  starts_threads(names->resolver, &location));
 		pthread_mutex_unlock(lock);
+	} else {
+		*outermost_ret = is_outermost(&frame);
 	}
 	if (frame.sourced) {
 		frame.offset = location.offset;
@@ -166,7 +167,8 @@ static uint32_t intern(struct names *names, const struct frame *frame)
 bool names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip, bool caller,
 		struct name *ret)
 {
-	struct frame frame = find(names, view, cpumode, ip, caller);
+	bool outermost;
+	struct frame frame = find(names, view, cpumode, ip, caller, &outermost);
 	pthread_mutex_lock(&names->lock);
 	uint32_t index = intern(names, &frame);
 	pthread_mutex_unlock(&names->lock);
@@ -176,7 +178,8 @@ bool names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t i
 	bool pending = frame.sourced && names->options->symbols.count;
 	*ret = (struct name){
 		.frame = index,
-		.outermost = is_outermost(&frame, caller),
+		.outermost = outermost,
+		.nowhere = !frame.module && cpumode == PERF_RECORD_MISC_USER,
 		.shown = shown && !pending && names_symbol_shown(names->options, &frame),
 		.pending = shown && pending,
 	};

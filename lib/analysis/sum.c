@@ -36,8 +36,12 @@ static bool resolve_node(struct worker *worker, const struct radix_node *node,
 					      state->view, state->cpumode, words[i]);
 		if (answer == LOOKUP_FAILED)
 			return false;
-		if (!state->depth++)
+		state->depth++;
+		/* By frame pointers, the last words before the end need not be of calls. */
+		if (!state->begun && (state->end || !(answer & LOOKUP_NOWHERE))) {
+			state->begun = true;
 			state->first = answer;
+		}
 		state->exact = false;
 		worker->frames[i] = answer >> LOOKUP_SHIFT;
 	}
@@ -48,7 +52,7 @@ enum sp_stack_end worker_stack_end(const struct worker *worker, const struct lea
 {
 	const struct node_state *state = &worker->states[leaf->node];
 	uint16_t event = worker->groups.items[state->group].event;
-	uint32_t first = state->depth ? state->first : leaf->answer;
+	uint32_t first = state->begun ? state->first : leaf->answer;
 	return stack_end_of(&worker->work->layout->events[event].attr, (enum sp_misc_end)state->end,
 			    first & LOOKUP_OUTERMOST, state->depth + 1);
 }

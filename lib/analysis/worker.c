@@ -163,14 +163,21 @@ static uint32_t chain_leaf(struct worker *worker, uint32_t root, const struct ca
 static bool count_end(struct worker *worker, uint16_t event, const struct callers *callers,
 		      uint32_t view, uint32_t answer)
 {
+	struct callers left = *callers;
 	uint64_t ip;
 	uint16_t cpumode;
 	bool exact;
-	if (callers_outermost(callers, &ip, &cpumode, &exact))
-		answer = lookup_find(&worker->lookup, exact ? LOOKUP_EXACT : LOOKUP_CALLER, view,
-				     cpumode, ip);
-	if (answer == LOOKUP_FAILED)
-		return false;
+	for (; callers_outermost(&left, &ip, &cpumode, &exact); callers_drop(&left)) {
+		uint32_t outer = lookup_find(&worker->lookup, exact ? LOOKUP_EXACT : LOOKUP_CALLER,
+					     view, cpumode, ip);
+		if (outer == LOOKUP_FAILED)
+			return false;
+		/* As in sum.c: the last words need not be of calls. */
+		if (callers_end(callers) == SP_MISC_END_UNKNOWN && outer & LOOKUP_NOWHERE)
+			continue;
+		answer = outer;
+		break;
+	}
 	enum sp_stack_end end = stack_end_of(&worker->work->layout->events[event].attr,
 					     callers_end(callers), answer & LOOKUP_OUTERMOST,
 					     callers_depth(callers));

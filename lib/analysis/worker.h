@@ -76,7 +76,8 @@ struct cut_sample {
 struct node_state {
 	uint32_t view, group;
 	uint32_t depth;      /* calls */
-	uint32_t first;      /* lookup_find()'s answer of the outermost call, if depth is not 0 */
+	bool begun;          /* one of them is a call: `first` is set */
+	uint32_t first;      /* lookup_find()'s answer of the outermost call */
 	uint16_t cpumode;
 	bool exact;          /* the next ip is */
 	uint8_t end;         /* enum sp_misc_end */

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/hash.h"
+#include "base/io.h"
 #include "base/vec.h"
 #include "symbol/demangle.h"
 #include "symbol/kernel.h"
@@ -37,6 +38,8 @@ struct module_names {
 	struct diagnosis diagnosis, lines_diagnosis;
 	struct lines lines;
 	bool asked; /* the sources have been tried */
+	struct image *code; /* for its instructions; NULL: not at hand, or not `code_asked` for */
+	bool code_asked;
 	struct arena arena;
 	struct u64map by_key; /* found.key -> index in symbols */
 	VEC(struct symbol *) symbols;
@@ -75,6 +78,7 @@ static void module_names_free(struct module_names *names)
 		return;
 	if (names->opened)
 		names->source->close(names->opened);
+	image_free(names->code);
 	diagnosis_clear(&names->diagnosis);
 	diagnosis_clear(&names->lines_diagnosis);
 	lines_deinit(&names->lines);
@@ -178,6 +182,31 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 	if (!symbol)
 		u64map_remove(&names->by_key, found.key);
 	return symbol;
+}
+
+static void open_code(struct resolver *resolver, struct module_names *names,
+		      const struct location *location)
+{
+	CLEANUP(diagnosis_clear) struct diagnosis why = {0};
+	names->code_asked = true;
+	sp_error_free(binary_open(&resolver->env.binary, location->module, location->pid, &why,
+				  &names->code));
+}
+
+bool resolver_read_code(struct resolver *resolver, const struct location *location,
+			int64_t distance, size_t size, uint8_t *ret, uint16_t *machine_ret)
+{
+	struct module_names *names = location->module ? names_of(resolver, location->module) : NULL;
+	uint64_t from = location->offset + (uint64_t)distance;
+	size_t done;
+	if (!names || location->module->kind != MODULE_FILE)
+		return false;
+	if (!names->code_asked)
+		open_code(resolver, names, location);
+	if (!names->code || names->code->fd < 0 || from > names->code->size)
+		return false;
+	*machine_ret = names->code->machine;
+	return io_pread(names->code->fd, ret, size, (off_t)from, &done) == 0 && done == size;
 }
 
 bool resolver_has_sources(struct resolver *resolver, const struct module *module, uint32_t pid)

@@ -39,6 +39,14 @@ struct symbol {
  */
 const struct symbol *resolver_find(struct resolver *resolver, const struct location *location);
 
+/*
+ * Reads `size` bytes of a module's code, from location->offset + distance on, from its file.
+ * False where that is not at hand or ends before. As with resolver_find(): different modules
+ * may be asked for at the same time.
+ */
+bool resolver_read_code(struct resolver *resolver, const struct location *location,
+			int64_t distance, size_t size, uint8_t *ret, uint16_t *machine_ret);
+
 #define SOURCE_NO_START UINT64_MAX
 
 /* A function at a place in the source; all belongs to the resolver. */
