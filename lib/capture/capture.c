@@ -143,8 +143,10 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 	if (error)
 		return error;
 	error = capture_map_rings(capture);
-	if (!error)
-		error = capture_attach(capture);
+	if (error)
+		return error;
+	capture_fit_size(capture);
+	error = capture_attach(capture);
 	if (!error)
 		error = capture_open_help(capture);
 	if (!error)

@@ -137,6 +137,7 @@ struct sp_error *capture_map_rings(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_start_writing(struct sp_capture *capture) SP_MUST_CHECK;
+void capture_fit_size(struct sp_capture *capture);
 struct sp_error *capture_open_help(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct sp_capture_options *options) SP_MUST_CHECK;

@@ -426,7 +426,24 @@ static uint64_t rate_of(const struct event_plan *plan)
 	return 1000000000 / attr->sample_period;
 }
 
-/* Of running tasks, whose events are opened one by one, there is no help. */
+/*
+ * Events of running tasks are opened one by one, and others beside them would cost as much
+ * again: so these copy more from the beginning, if rings have ample room for it.
+ */
+void capture_fit_size(struct sp_capture *capture)
+{
+	struct event_plan *plan = capture->plan;
+	bool one_by_one = !plan->cpu_wide && capture->target != CAPTURE_COMMAND;
+	uint64_t rate = rate_of(plan);
+	if (!capture->unwinding || !one_by_one || capture->graph.fixed_size || !rate)
+		return;
+	uint32_t size = stack_need_largest(sample_rings(capture)->size / 2, rate,
+					   capture->graph.stack_bytes);
+	for (size_t i = 0; i < plan->sample_count && size; i++)
+		plan->samples[i].attr.sample_stack_user = size;
+}
+
+/* Where events are opened one by one there is none. */
 struct sp_error *capture_open_help(struct sp_capture *capture)
 {
 	bool cpu_wide = capture->plan->cpu_wide;

@@ -176,8 +176,9 @@ static struct sp_error *say_skipped(struct sp_capture *capture)
 static void size_remedy(const struct sp_capture *capture, char *text, size_t size)
 {
 	uint32_t enough = stack_sizes_enough(&capture->unwound.sizes);
-	uint32_t most = capture->wide.large.stack_bytes > capture->graph.stack_bytes ?
-			capture->wide.large.stack_bytes : capture->graph.stack_bytes;
+	uint32_t most = capture->plan->samples[0].attr.sample_stack_user;
+	if (capture->wide.large.stack_bytes > most)
+		most = capture->wide.large.stack_bytes;
 	if (enough == UINT32_MAX && most >= SP_STACK_BYTES_MAX)
 		snprintf(text, size, "; " NOTE_NO_MORE_STACK);
 	else if (enough == UINT32_MAX)
