@@ -265,48 +265,6 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	return error;
 }
 
-/*
- * Losses that no record tells of: those since the last record that found room. The records
- * tell of helping events' as well, for which each event's own count is less.
- */
-static struct sp_error *add_last_losses(struct sp_capture *capture)
-{
-	struct sp_error *error = NULL;
-	uint64_t lost = 0, told = capture->filter.counts.lost;
-	bool known = true;
-	const struct event_plan *plan = capture->plan;
-	if (!capture->was_full)
-		return NULL; /* asking thousands of events takes milliseconds */
-	for (size_t i = 0; i < plan->sample_count && !error; i++) {
-		struct event_total total;
-		error = event_set_read(capture->set, i, &total);
-		if (error)
-			break;
-		lost += total.lost;
-		known &= total.lost_known;
-	}
-	if (error)
-		return error;
-	lost += wide_lost(&capture->wide, known);
-	if (lost <= told) {
-		capture->lost_helping = known && capture->filter.taker.helpers ? told - lost : 0;
-		return NULL;
-	}
-	const struct sp_event *events;
-	size_t count;
-	error = event_set_events(capture->set, &events, &count);
-	if (error)
-		return error;
-	capture->lost_at_end = lost - told;
-	struct sp_record record = {
-		.type = PERF_RECORD_LOST_SAMPLES,
-		.id = {.time_ns = capture_record_time_ns(capture),
-		       .id = events[0].id_count ? events[0].ids[0] : 0},
-		.lost = {.lost = capture->lost_at_end},
-	};
-	return record_encode(&capture->extra, &record, &plan->samples[0].attr);
-}
-
 static struct sp_error *first_of(struct sp_error *error, struct sp_error *later)
 {
 	if (error)
@@ -352,7 +310,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		unwinding_counts(capture->unwinding, &capture->unwound);
 	}
 	if (!error)
-		error = add_last_losses(capture);
+		error = capture_count_lost(capture);
 	if (!error)
 		error = capture_say_end(capture);
 	if (!error)

@@ -14,6 +14,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/host.c lib/capture/host.h \
 	lib/capture/hurry.c lib/capture/hurry.h \
 	lib/capture/joining.c lib/capture/joining.h \
+	lib/capture/lost.c \
 	lib/capture/membership.c lib/capture/membership.h \
 	lib/capture/pool.c lib/capture/pool.h \
 	lib/capture/recorder.h \

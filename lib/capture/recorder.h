@@ -96,7 +96,7 @@ struct sp_capture {
 	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */
 	uint64_t begin_ticks;           /* as task_stat's start_ticks: nobody was attached to before */
 	uint64_t lost_at_end;           /* samples, beyond what LOST records say */
-	uint64_t lost_helping;          /* of what those say: of events that only help */
+	uint64_t lost_helping;          /* of what those say: no samples that count */
 	struct { VEC(char *); } notes;
 	size_t notes_written;
 };
@@ -147,6 +147,9 @@ struct sp_error *capture_attach(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* rescan.c: after side-band was lost, what there is now is looked at again. */
 struct sp_error *capture_rescan(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* lost.c: at the end, what was lost in all. */
+struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* summary.c: what is said only when it is over. */
 struct sp_error *capture_say_end(struct sp_capture *capture) SP_MUST_CHECK;

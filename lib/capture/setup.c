@@ -159,7 +159,15 @@ static uint64_t ring_bytes_of(const struct sp_capture *capture,
 	return options->ring_bytes ? options->ring_bytes : ring_size_default(&demand);
 }
 
-/* How large rings may be. */
+/* Where not two samples have room, hardly any would be recorded. */
+static bool rings_have_room(const struct sp_capture *capture)
+{
+	bool dumps = capture->graph.kind == SP_CALL_GRAPH_DWARF;
+	uint64_t ring_bytes = (uint64_t)capture->ring_pages.samples * capture->rights.page_size;
+	return ring_bytes >= ring_size_least(dumps ? capture->graph.stack_bytes : 0);
+}
+
+/* How large rings may be, and whether that is enough. */
 static struct sp_error *size_rings(struct sp_capture *capture,
 				   const struct sp_capture_options *options, uint64_t freq_hz)
 {
@@ -177,7 +185,13 @@ static struct sp_error *size_rings(struct sp_capture *capture,
 						  wanted, &notes, &capture->ring_pages);
 	if (!error && options->ring_bytes) /* smaller than the default is no news */
 		error = take_notes(capture, &notes);
-	return error;
+	if (error || options->call_graph != SP_CALL_GRAPH_AUTO || rings_have_room(capture))
+		return error;
+	capture->graph.kind = SP_CALL_GRAPH_FP;
+	capture->graph.live = false;
+	return capture_note(capture, "call chains by frame pointers after all: rings of %u KiB are too "
+			    "small for copies of stacks (larger ones by -m, if that may be locked)",
+			    capture->ring_pages.samples * page_size / 1024);
 }
 
 static void request_graph(const struct sp_capture *capture, struct event_request *request)
@@ -280,40 +294,38 @@ static struct sp_error *note_shrunk(struct sp_capture *capture, struct ring_page
 			    pages.samples * kib, pages.sideband * kib);
 }
 
-/* Where not two samples have room, hardly any would be recorded. */
-static struct sp_error *check_room(const struct sp_capture *capture, struct ring_pages pages)
+static struct sp_error *check_room(const struct sp_capture *capture)
 {
-	bool dumps = capture->graph.kind == SP_CALL_GRAPH_DWARF;
-	uint32_t stack_bytes = dumps ? capture->graph.stack_bytes : 0;
-	uint64_t ring_bytes = (uint64_t)pages.samples * capture->rights.page_size;
-	if (ring_bytes >= ring_size_least(stack_bytes))
+	if (rings_have_room(capture))
 		return NULL;
-	return error_set_remedy(error_new(SP_ERROR_LIMIT, "rings of %llu KiB are too small for copies "
-					  "of %u bytes of stacks",
-					  (unsigned long long)ring_bytes >> 10, stack_bytes),
+	return error_set_remedy(error_new(SP_ERROR_LIMIT, "rings of %u KiB are too small for copies of "
+					  "%u bytes of stacks",
+					  capture->ring_pages.samples * capture->rights.page_size / 1024,
+					  capture->graph.stack_bytes),
 				"larger ones by -m, if as much may be locked (sudo sysctl "
 				"kernel.perf_event_mlock_kb=N), or --call-graph fp");
 }
 
 /* Smaller and smaller, until they fit. */
-static struct sp_error *map_what_fits(struct sp_capture *capture, struct ring_pages pages)
+static struct sp_error *map_what_fits(struct sp_capture *capture)
 {
+	struct ring_pages *pages = &capture->ring_pages;
 	bool shrunk = false;
 	for (;;) {
-		struct sp_error *error = check_room(capture, pages);
+		struct sp_error *error = check_room(capture);
 		if (error)
 			return error;
-		error = map_role(capture, EVENT_ROLE_SIDEBAND, sideband_rings(capture), pages.sideband);
+		error = map_role(capture, EVENT_ROLE_SIDEBAND, sideband_rings(capture), pages->sideband);
 		if (!error)
 			error = map_role(capture, EVENT_ROLE_SAMPLES, sample_rings(capture),
-					 pages.samples);
+					 pages->samples);
 		if (!error)
-			return shrunk ? note_shrunk(capture, pages) : NULL;
+			return shrunk ? note_shrunk(capture, *pages) : NULL;
 		if (sp_error_code(error) != SP_ERROR_LIMIT)
 			return error;
 		sp_error_free(error);
 		unmap_rings(capture);
-		error = rights_shrink_rings(&capture->rights, &pages);
+		error = rights_shrink_rings(&capture->rights, pages);
 		if (error)
 			return error;
 		shrunk = true;
@@ -331,7 +343,7 @@ struct sp_error *capture_map_rings(struct sp_capture *capture)
 	capture->heads = calloc(cpus, sizeof(*capture->heads));
 	if (!capture->rings || !capture->heads)
 		return error_no_memory();
-	return map_what_fits(capture, capture->ring_pages);
+	return map_what_fits(capture);
 }
 
 static struct sp_error *watch_fd(struct sp_capture *capture, int fd)

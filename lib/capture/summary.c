@@ -276,10 +276,10 @@ struct sp_error *capture_say_end(struct sp_capture *capture)
 		error = say_unwound(capture);
 	if (!error)
 		error = say_shed(capture);
-	if (!error && capture->lost_helping)
-		error = capture_note(capture, "of the %llu samples that records of losses tell of, %llu were "
-				     "larger copies, which only help to repair stacks",
-				     (unsigned long long)(capture->filter.counts.lost + capture->lost_at_end),
+	if (!error && capture->lost_helping && capture->wide.ids.count)
+		error = capture_note(capture, "of the %llu samples that LOST records tell of, %llu were "
+				     "copies which only help to repair stacks, and do not count",
+				     (unsigned long long)capture->filter.counts.lost,
 				     (unsigned long long)capture->lost_helping);
 	if (!error && capture->filter.membership && stats.lost)
 		error = capture_note(capture, "of the %llu samples lost, which are everyone's on these "

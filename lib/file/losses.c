@@ -93,7 +93,7 @@ static void add_lost(struct sp_losses *losses, const struct sp_record *record)
 	struct event_losses *event = &losses->events[losses_event(losses, record, id)];
 	if (!losses_is_moment(record)) {
 		event->counted += record->lost.lost;
-		losses->counted |= record->lost.lost != 0;
+		losses->counted = true; /* of other events, too: none, if nothing says so */
 	} else if (ring) {
 		event->ring += record->lost.lost;
 	} else {

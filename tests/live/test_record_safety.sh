@@ -129,15 +129,24 @@ else
 fi
 
 # Rings that are too small: what is lost is counted, and said with the remedy.
-"$SPROF" record --scope task -g -F 20000 -m 1 -o "$file" -- "$workload/proportions" 1 \
-	>"$tmp/out" 2>"$tmp/err"
-lost=$(sed -n 's/^sprof: \([0-9]*\) samples (.*were lost for want of room.*-m .*/\1/p' "$tmp/err")
-if [ -n "$lost" ]; then
-	ok "losses are said with the remedy ($lost)"
+losses() { # NAME, then record's arguments
+	name=$1
+	shift
+	"$SPROF" record --scope task -F 20000 -o "$file" "$@" >"$tmp/out" 2>"$tmp/err"
+	lost=$(sed -n 's/^sprof: \([0-9]*\) samples (.*were lost for want of room.*-m .*/\1/p' "$tmp/err")
+	if [ -z "$lost" ]; then
+		skip "$name: losses are said with the remedy" "this machine loses nothing"
+		return
+	fi
+	ok "$name: losses are said with the remedy ($lost)"
 	got=$("$SPROF" info -i "$file" --format json | tr '{' '\n' |
 		sed -n 's/.*"lost": *\([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
-	check "and are in the recording ($got)" test "$got" = "$lost"
-else
-	skip "losses are said with the remedy" "this machine loses nothing in a ring of one page"
-fi
+	check "$name: and are in the recording ($got)" test "$got" = "$lost"
+	got=$("$SPROF" report -i "$file" --format json |
+		sed -n 's/.*"lost": *\([0-9]*\).*/\1/p' | head -n 1)
+	check "$name: and in the report ($got)" test "$got" = "$lost"
+}
+losses "chains" --call-graph fp -m 1 -- "$workload/proportions" 1
+# Beside the samples there are copies that only help, which share the rings: they do not count.
+losses "copies of stacks" --call-graph dwarf -m 256K -- "$workload/deep" 200 1 1 8
 finish

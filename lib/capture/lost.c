@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * LOST records tell of losses as soon as there is room again: not of the last ones, and of
+ * all that share a ring together, be they samples that count or copies that only help. Since
+ * Linux 6.0 each event knows how many samples of its own were lost, all in all. That is written at
+ * the end, as perf does: LOST_SAMPLES without a time, in place of what LOST records add up to.
+ */
+#include "base/cleanup.h"
+#include "capture/recorder.h"
+
+static struct sp_error *add_record(struct sp_capture *capture, const struct sp_event *event,
+				   uint64_t time_ns, uint64_t lost)
+{
+	const struct sp_record record = {
+		.type = PERF_RECORD_LOST_SAMPLES,
+		.id = {.time_ns = time_ns, .id = event->id_count ? event->ids[0] : 0},
+		.lost = {.lost = lost},
+	};
+	return record_encode(&capture->extra, &record, &event->attr);
+}
+
+/* What each planned event has lost; *known_ret: by the kernel's own count. */
+static struct sp_error *read_events(const struct sp_capture *capture, uint64_t *lost,
+				    bool *known_ret)
+{
+	struct sp_error *error = NULL;
+	*known_ret = true;
+	for (size_t i = 0; i < capture->plan->sample_count && !error; i++) {
+		struct event_total total;
+		error = event_set_read(capture->set, i, &total);
+		if (error)
+			break;
+		lost[i] = total.lost;
+		*known_ret &= total.lost_known;
+	}
+	if (!error)
+		lost[0] += wide_lost(&capture->wide, *known_ret);
+	return error;
+}
+
+struct sp_error *capture_count_lost(struct sp_capture *capture)
+{
+	size_t planned = capture->plan->sample_count, count;
+	uint64_t told = capture->filter.counts.lost, lost = 0;
+	const struct sp_event *events;
+	bool known;
+	if (!capture->was_full && !told)
+		return NULL; /* asking thousands of events takes milliseconds */
+	CLEANUP_FREE uint64_t *of_event = calloc(planned, sizeof(*of_event));
+	if (!of_event)
+		return error_no_memory();
+	struct sp_error *error = read_events(capture, of_event, &known);
+	if (!error)
+		error = event_set_events(capture->set, &events, &count);
+	if (error)
+		return error;
+	for (size_t i = 0; i < planned; i++)
+		lost += of_event[i];
+	capture->lost_at_end = lost > told ? lost - told : 0;
+	capture->lost_helping = known && lost < told ? told - lost : 0;
+	if (!known)
+		return lost > told ? add_record(capture, &events[0], capture_record_time_ns(capture),
+						capture->lost_at_end)
+				   : NULL;
+	/* That there were none is news where LOST records tell of some. */
+	for (size_t i = 0; i < planned && !error; i++)
+		if (of_event[i] || told)
+			error = add_record(capture, &events[i], 0, of_event[i]);
+	return error;
+}
