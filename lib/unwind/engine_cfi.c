@@ -15,6 +15,12 @@
 #define KEY_EXACT ((uint64_t)1 << 63)
 #define KEY_32BIT ((uint64_t)1 << 62)
 
+/* Addresses of the kernel do, those in spoilt stacks may; no offset in a file does. */
+static inline bool has_key_bits(uint64_t address)
+{
+	return address & (KEY_EXACT | KEY_32BIT);
+}
+
 #define VSYSCALL 0xffffffffff600000
 
 /* How many frames of unknown code are followed to see whether they lead to known code. */
@@ -222,6 +228,10 @@ static struct row content_of(struct walk *walk, uint64_t pc, uint64_t flags)
 	}
 	if (content.kind != ROW_NONE)
 		return content;
+	if (has_key_bits(location.offset)) {
+		content.kind = ROW_NO_CODE;
+		return content;
+	}
 	const struct code *code = code_of(thread, &location);
 	if (!code) {
 		content.kind = ROW_FRAME_POINTER;
@@ -243,6 +253,9 @@ static const struct row *find_row(struct walk *walk, uint64_t pc, uint64_t flags
 	struct cfi_thread *thread = walk->thread;
 	thread->misses++;
 	thread->spare = content_of(walk, pc, flags);
+	/* Its key would be another address's. */
+	if (has_key_bits(pc))
+		return &thread->spare;
 	uint32_t index = keep_row(thread, &thread->spare);
 	if (index == UINT32_MAX)
 		return &thread->spare;
@@ -256,8 +269,7 @@ static inline const struct row *row_of(struct walk *walk, uint64_t ip, bool exac
 	uint64_t flags = exact ? KEY_EXACT : 0;
 	if (walk->arch->word == 4)
 		flags |= KEY_32BIT;
-	/* Kernel addresses have the flags' bits set. */
-	if (__builtin_expect(pc & (KEY_EXACT | KEY_32BIT), 0))
+	if (__builtin_expect(has_key_bits(pc), 0))
 		return find_row(walk, pc, flags);
 	uint32_t index = row_cache_find(&walk->thread->by_ip, walk->view, pc | flags);
 	return __builtin_expect(index != UINT32_MAX, 1) ? &walk->thread->store.items.items[index]

@@ -415,6 +415,45 @@ TEST(unwind_calls_of_nowhere)
 	world_stop(&world);
 }
 
+/* Puts another return address in the place of the first that is `old`. */
+static void replace_word(uint8_t *stack, uint64_t size, uint64_t old, uint64_t new)
+{
+	for (uint64_t at = 0; at + sizeof(old) <= size; at += sizeof(old)) {
+		if (memcmp(stack + at, &old, sizeof(old)))
+			continue;
+		memcpy(stack + at, &new, sizeof(new));
+		return;
+	}
+	ck_abort_msg("0x%lx is not in the stack", (long)old);
+}
+
+/* What a spoilt stack leads to is of no consequence to those after it. */
+TEST(unwind_beside_spoilt_stacks)
+{
+	struct world world = {0};
+	dl_iterate_phdr(add_object, &world);
+	world_start(&world, HOST, NULL);
+	static uint8_t spoilt[sizeof(((struct dump *)0)->stack)];
+	struct unwind_frame frames[FRAMES];
+	struct dump *dump = dump_of(3, take);
+	uint64_t size = dump->sample.stack.size;
+	struct unwind_sample bad = dump->sample;
+	bad.stack.bytes = spoilt;
+	unsigned int bits[] = {62, 63};
+	for (size_t i = 0; i < 2; i++) {
+		unwind_stack(world.thread, &dump->sample, frames, FRAMES);
+		uint64_t ip = frames[0].ip, caller = frames[1].ip;
+		memcpy(spoilt, dump->stack, size);
+		replace_word(spoilt, size, caller, (ip | UINT64_C(1) << bits[i]) + 1);
+		struct unwind_result result = unwind_stack(world.thread, &bad, frames, FRAMES);
+		ck_assert_int_ne(result.end, UNWIND_COMPLETE);
+		result = unwind_stack(world.thread, &dump->sample, frames, FRAMES);
+		ck_assert_int_eq(result.end, UNWIND_COMPLETE);
+		expect_backtrace(dump, frames, &result);
+	}
+	world_stop(&world);
+}
+
 TEST(unwind_without_registers)
 {
 	struct world world = {0};
