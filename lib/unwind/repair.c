@@ -111,8 +111,9 @@ uint32_t repair_add_node(struct repair *repair, const struct node *node)
 /* One of a thread's two roots; NONE when out of memory or room. */
 static uint32_t root_of(struct repair *repair, uint64_t name, bool whole)
 {
-	struct node root = {.hash = path_hash(0x7265706169720000 + whole, name, 0), .ip = name,
-			    .parent = NONE, .thread = NONE};
+	/* Names may differ by as little as `whole` does. */
+	struct node root = {.hash = hash_pair(hash_u64(name), 0x7265706169720000 + whole),
+			    .ip = name, .parent = NONE, .thread = NONE};
 	uint32_t known = repair_find(repair, root.hash);
 	return known == NONE ? repair_add_node(repair, &root) : known;
 }

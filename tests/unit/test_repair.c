@@ -192,6 +192,26 @@ TEST(other_threads_have_other_stacks)
 	repair_free(repair);
 }
 
+/* Threads are told apart whatever their names are, and where one's truncated stacks have the
+ * frames of another's whole ones. */
+TEST(threads_whose_names_are_next_to_each_other)
+{
+	for (uint64_t other = 0; other < 16; other++) {
+		struct repair *repair = new_repair();
+		struct program shallow = deep(0x2000, 5), deeper = deep(0x2000, 9);
+		struct unwind_frame frames[DEPTH_MAX];
+		struct unwind_result result = see(&shallow, 4096, frames);
+		result.end = UNWIND_TRUNCATED;
+		repair_add(repair, other == 7 ? 107 : other, 5, frames, &result);
+		for (uint64_t i = 0; i < 20; i++)
+			add(repair, 7, 10 + 2 * i, &shallow, 4096);
+		uint32_t cut = add(repair, 7, 21, &deeper, 6 * 64);
+		ck_assert(repair_settle(repair));
+		ck_assert_uint_eq(joined(repair, cut, &deeper, 6 * 64), 4);
+		repair_free(repair);
+	}
+}
+
 TEST(where_code_ran_is_not_where_a_call_returns_to)
 {
 	struct repair *repair = new_repair();
