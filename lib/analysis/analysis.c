@@ -197,11 +197,19 @@ static struct sp_error *read_step(struct worker *worker, struct ranges *ranges)
 	return error;
 }
 
+static bool has_cuts(const struct run *run)
+{
+	for (size_t i = 0; i < run->worker_count; i++)
+		if (run->workers[i].cuts.count)
+			return true;
+	return false;
+}
+
 /* Stacks are repaired with those that all workers saw; the first one's repair has them. */
 static struct sp_error *repair_stacks(struct run *run)
 {
 	struct repair *all = run->worker_count ? run->workers[0].stacks.repair : NULL;
-	if (!all)
+	if (!all || !has_cuts(run))
 		return NULL;
 	for (size_t i = 1; i < run->worker_count; i++) {
 		struct stacks *stacks = &run->workers[i].stacks;
