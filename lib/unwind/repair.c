@@ -196,38 +196,50 @@ static bool push_whole(struct repair *repair, uint32_t thread, uint64_t time_ns,
 	return true;
 }
 
+/* The nodes of the stack before, the outermost first. */
+struct path {
+	VEC(uint32_t);
+};
+
+/* A stack of a log, which differs from the one before as `words` say. */
+static bool add_logged(struct repair *repair, uint32_t thread, const uint64_t *words,
+		       struct path *path)
+{
+	size_t shared = words[1] >> 32, count = shared + (uint32_t)words[1];
+	uint32_t at = shared ? path->items[shared - 1] : repair->threads.items[thread].whole;
+	bool room = vec_reserve(path, count);
+	for (size_t i = shared; i < count && room; i++) {
+		const uint64_t *frame = words + 2 + 2 * (i - shared);
+		struct node node = {
+			.hash = path_hash(repair->nodes.items[at].hash, frame[0], frame[1]),
+			.ip = frame[0], .sp = frame[1], .parent = at, .thread = thread,
+		};
+		at = repair_find(repair, node.hash);
+		if (at == NONE)
+			at = repair_add_node(repair, &node);
+		room = at != NONE;
+		path->items[i] = at;
+	}
+	return room && push_whole(repair, thread, words[0], at);
+}
+
 /* A log's stacks become those of its thread's tree. False when out of memory or room. */
 static bool add_log(struct repair *repair, uint32_t thread, const struct log *log)
 {
-	VEC(uint32_t) path = {0}; /* the nodes of the stack before, the outermost first */
+	struct path path = {0};
 	bool room = true;
-	for (size_t i = 0; i < log->words.count && room;) {
-		const uint64_t *words = log->words.items + i;
-		size_t shared = words[1] >> 32, count = shared + (uint32_t)words[1];
-		uint32_t at = shared ? path.items[shared - 1] : repair->threads.items[thread].whole;
-		room = vec_reserve(&path, count);
-		for (size_t j = shared; j < count && room; j++) {
-			const uint64_t *frame = words + 2 + 2 * (j - shared);
-			struct node node = {
-				.hash = path_hash(repair->nodes.items[at].hash, frame[0], frame[1]),
-				.ip = frame[0], .sp = frame[1], .parent = at, .thread = thread,
-			};
-			at = repair_find(repair, node.hash);
-			if (at == NONE)
-				at = repair_add_node(repair, &node);
-			room = at != NONE;
-			path.items[j] = at;
+	for (const struct log_block *block = log->first; block && room; block = block->next)
+		for (size_t i = 0; i < block->count && room;) {
+			room = add_logged(repair, thread, block->words + i, &path);
+			i += 2 + 2 * (size_t)(uint32_t)block->words[i + 1];
 		}
-		room = room && push_whole(repair, thread, words[0], at);
-		i += 2 + 2 * (count - shared);
-	}
 	vec_deinit(&path);
 	return room;
 }
 
 static void drop_log(struct repair *repair, struct thread *thread)
 {
-	repair->log_words -= thread->log.words.count;
+	repair->log_words -= thread->log.word_count;
 	log_deinit(&thread->log);
 }
 
@@ -263,10 +275,10 @@ static bool add_to_log(struct repair *repair, uint32_t index, uint64_t time_ns,
 	struct thread *thread = &repair->threads.items[index];
 	if (!has_room(repair))
 		drop_log(repair, thread);
-	size_t before = thread->log.words.count;
+	size_t before = thread->log.word_count;
 	if (!has_room(repair) || !log_add(&thread->log, time_ns, frames, count))
 		return false;
-	repair->log_words += thread->log.words.count - before;
+	repair->log_words += thread->log.word_count - before;
 	return true;
 }
 
@@ -328,7 +340,7 @@ static bool merge_thread(struct repair *repair, const struct thread *thread, uin
 		return add_log(repair, index, &thread->log);
 	if (!has_room(repair) || !log_merge(&to->log, &thread->log))
 		return false;
-	repair->log_words += thread->log.words.count;
+	repair->log_words += thread->log.word_count;
 	return true;
 }
 

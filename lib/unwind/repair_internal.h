@@ -36,6 +36,13 @@ struct stack {
 	bool by_visits; /* made whole by what other visits to its key say, and so less sure */
 };
 
+/* A part of a log, which never moves: growing would cost more than what is written. */
+struct log_block {
+	struct log_block *next;
+	size_t count, capacity;
+	uint64_t words[];
+};
+
 /*
  * Whole stacks of a thread that none has asked for yet, in order: each is what its innermost
  * frames differ by from the one before.
@@ -43,7 +50,8 @@ struct stack {
  *	time_ns | frames it shares << 32 | frames that follow | their ip, sp, the outermost first
  */
 struct log {
-	VEC(uint64_t) words;
+	struct log_block *first, *newest;
+	size_t word_count;             /* of all blocks */
 	VEC(struct unwind_frame) last; /* the latest, the outermost frame first */
 };
 

@@ -3,12 +3,37 @@
  * Most threads have no truncated stack, and what their whole ones are is never asked. So
  * a stack costs no more than being held to the one before.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "unwind/repair_internal.h"
 
 static bool is_same(const struct unwind_frame *a, const struct unwind_frame *b)
 {
 	return a->ip == b->ip && a->sp == b->sp && a->exact == b->exact;
+}
+
+/* Blocks of a log become larger as it does: there may be thousands of threads. */
+#define BLOCK_MIN ((size_t)64)
+#define BLOCK_MAX ((size_t)1 << 16)
+
+/* Room for `count` words on end; NULL when out of memory. */
+static uint64_t *make_room(struct log *log, size_t count)
+{
+	struct log_block *block = log->newest;
+	if (block && block->capacity - block->count >= count)
+		return block->words + block->count;
+	size_t capacity = block ? 2 * block->capacity : BLOCK_MIN;
+	if (capacity > BLOCK_MAX)
+		capacity = BLOCK_MAX;
+	if (capacity < count)
+		capacity = count;
+	struct log_block *added = malloc(sizeof(*added) + capacity * sizeof(*added->words));
+	if (!added)
+		return NULL;
+	*added = (struct log_block){.capacity = capacity};
+	*(block ? &block->next : &log->first) = added;
+	log->newest = added;
+	return added->words;
 }
 
 bool log_add(struct log *log, uint64_t time_ns, const struct unwind_frame *frames, size_t count)
@@ -18,10 +43,9 @@ bool log_add(struct log *log, uint64_t time_ns, const struct unwind_frame *frame
 	       is_same(&frames[count - 1 - shared], &log->last.items[shared]))
 		shared++;
 	size_t others = count - shared;
-	if (!vec_reserve(&log->words, log->words.count + 2 + 2 * others) ||
-	    !vec_reserve(&log->last, count))
+	uint64_t *word = vec_reserve(&log->last, count) ? make_room(log, 2 + 2 * others) : NULL;
+	if (!word)
 		return false;
-	uint64_t *word = log->words.items + log->words.count;
 	*word++ = time_ns;
 	*word++ = (uint64_t)shared << 32 | others;
 	for (size_t i = shared; i < count; i++) {
@@ -31,28 +55,39 @@ bool log_add(struct log *log, uint64_t time_ns, const struct unwind_frame *frame
 		log->last.items[i] = *frame;
 	}
 	log->last.count = count;
-	log->words.count += 2 + 2 * others;
+	log->newest->count += 2 + 2 * others;
+	log->word_count += 2 + 2 * others;
 	return true;
 }
 
 bool log_merge(struct log *log, const struct log *from)
 {
-	size_t count = from->words.count;
-	if (!count)
+	if (!from->word_count)
 		return true;
-	if (!vec_reserve(&log->words, log->words.count + count) ||
-	    !vec_reserve(&log->last, from->last.count))
+	/* A stack does not lie across blocks, so all of them can be put into one. */
+	uint64_t *word = vec_reserve(&log->last, from->last.count) ?
+				 make_room(log, from->word_count) : NULL;
+	if (!word)
 		return false;
 	/* The first one shares nothing with any before it. */
-	memcpy(log->words.items + log->words.count, from->words.items, count * sizeof(uint64_t));
+	for (const struct log_block *block = from->first; block; block = block->next) {
+		memcpy(word, block->words, block->count * sizeof(*word));
+		word += block->count;
+	}
 	memcpy(log->last.items, from->last.items, from->last.count * sizeof(*from->last.items));
-	log->words.count += count;
+	log->newest->count += from->word_count;
+	log->word_count += from->word_count;
 	log->last.count = from->last.count;
 	return true;
 }
 
 void log_deinit(struct log *log)
 {
-	vec_deinit(&log->words);
+	for (struct log_block *block = log->first, *next; block; block = next) {
+		next = block->next;
+		free(block);
+	}
+	log->first = log->newest = NULL;
+	log->word_count = 0;
 	vec_deinit(&log->last);
 }
