@@ -4,6 +4,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/elf/debuginfod.h \
 	lib/elf/image.c lib/elf/image.h \
 	lib/elf/plt.c lib/elf/plt.h \
+	lib/elf/relocate.c lib/elf/relocate.h \
 	lib/elf/symtab.c lib/elf/symtab.h \
 	lib/elf/xz.h lib/elf/zlib.c lib/elf/zlib.h lib/elf/zst.h
 if HAVE_DEBUGINFOD

@@ -2,6 +2,7 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/symbol/demangle.h \
 	lib/symbol/kernel.c lib/symbol/kernel.h \
+	lib/symbol/ko.c lib/symbol/ko.h \
 	lib/symbol/lines.c lib/symbol/lines.h \
 	lib/symbol/perfmap.c lib/symbol/perfmap.h \
 	lib/symbol/resolver.c lib/symbol/resolver.h \

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "symbol/kernel.h"
+#include "symbol/ko.h"
 
 struct kallsyms_names {
 	struct kernel_symbols symbols;
@@ -75,9 +76,37 @@ static bool names_find(void *opened, const struct location *location, struct dia
 	return true;
 }
 
+static bool is_there(const void *arg, uint64_t address, const char *name)
+{
+	const struct kernel_symbols *symbols = arg;
+	struct kallsyms_symbol symbol;
+	return kallsyms_find(symbols->kallsyms, address - symbols->shift, &symbol) &&
+	       symbol.address == address - symbols->shift && symbol.module &&
+	       symbols->within && !strcmp(symbol.module, symbols->within) &&
+	       !strcmp(symbol.name, name);
+}
+
+/* Of modules. The kernel's own debug information is large: it is read if --vmlinux is given. */
+static bool names_have_lines(void *opened, const struct source_env *env,
+			     const struct module *module)
+{
+	(void)opened;
+	return ko_has_lines(env, module);
+}
+
+static struct sp_error *names_open_lines(void *opened, const struct source_env *env,
+					 const struct module *module, struct diagnosis *diagnosis,
+					 struct dwarf **ret, struct placement *placement_ret)
+{
+	const struct kallsyms_names *names = opened;
+	return ko_open_lines(env, module, is_there, &names->symbols, diagnosis, ret, placement_ret);
+}
+
 const struct source source_kallsyms = {
 	.name = "kallsyms",
 	.open = names_open,
 	.find = names_find,
 	.close = names_close,
+	.has_lines = names_have_lines,
+	.open_lines = names_open_lines,
 };

@@ -2,11 +2,12 @@
 /*
  * Prints what the resolver says of addresses, for comparison with other tools:
  *
- *	sources [-d DEBUG_PATH] [-D] [-t THREADS] [-T] FILE <vaddrs in hexadecimal
+ *	sources [-d DEBUG_PATH] [-D] [-t THREADS] [-T] [-k] [-s SYMFS] FILE <vaddrs in hexadecimal
  *
  * For each: "0xVADDR", then of each function, the innermost first, its name as in the debug
  * information, and "FILE:LINE", each on a line of its own; an empty line. -D: servers may be
- * asked. -T: only the time.
+ * asked. -T: only the time. -k: FILE is that of a kernel module below SYMFS; vaddrs are the
+ * distances from where its code begins.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 #include "elf/image.h"
+#include "base/format.h"
+#include "symbol/ko.h"
 #include "symbol/resolver.h"
+
+/* Where the kernel module lies. */
+#define START 0xffffffffc0100000
 
 struct input {
 	uint64_t vaddr, offset;
@@ -35,7 +41,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Ascending and distinct, as the resolver demands. */
-static size_t read_inputs(const struct image *image, struct input **ret)
+static size_t read_inputs(const struct image *image, bool is_ko, struct input **ret)
 {
 	struct input *inputs = NULL;
 	size_t count = 0, kept = 0;
@@ -43,7 +49,9 @@ static size_t read_inputs(const struct image *image, struct input **ret)
 	while (scanf("%llx", &vaddr) == 1) {
 		if (count % 4096 == 0)
 			inputs = realloc(inputs, (count + 4096) * sizeof(*inputs));
-		bool found = false;
+		bool found = is_ko;
+		if (is_ko)
+			inputs[count] = (struct input){vaddr, START + vaddr};
 		for (size_t i = 0; i < image->loads.count; i++) {
 			const struct image_load *load = &image->loads.items[i];
 			if (load->executable && vaddr >= load->vaddr &&
@@ -83,13 +91,13 @@ static double now(void)
 int main(int argc, char **argv)
 {
 	unsigned int threads = 1;
-	bool only_time = false;
+	bool only_time = false, is_ko = false;
 	struct sp_ctx *ctx;
 	struct resolver *resolver = NULL;
 	struct resolver_options options = {0};
 	struct image *image = NULL;
 	struct sp_error *error = sp_ctx_new(&ctx);
-	for (int option; !error && (option = getopt(argc, argv, "d:Dt:T")) != -1;) {
+	for (int option; !error && (option = getopt(argc, argv, "d:Dt:Tks:")) != -1;) {
 		if (option == 'd')
 			error = sp_ctx_set_debug_path(ctx, optarg);
 		else if (option == 'D')
@@ -98,11 +106,16 @@ int main(int argc, char **argv)
 			threads = (unsigned int)atoi(optarg);
 		else if (option == 'T')
 			only_time = true;
+		else if (option == 'k')
+			is_ko = true;
+		else if (option == 's')
+			options.symfs = optarg;
 		else
 			return 2;
 	}
+	char *path = format_text("%s%s", options.symfs ?: "", argv[optind]);
 	if (!error)
-		error = image_open(argv[optind], &image);
+		error = is_ko ? ko_open_file(path, &image) : image_open(path, &image);
 	if (!error)
 		error = resolver_new(ctx, &options, &resolver);
 	if (error)
@@ -116,8 +129,14 @@ int main(int argc, char **argv)
 		.maj = major(image->device),
 		.min = minor(image->device),
 	};
+	if (is_ko) {
+		module.kind = MODULE_KERNEL_MODULE;
+		module.start = START;
+		memcpy(module.build_id, image->build_id, image->build_id_size);
+		module.build_id_size = image->build_id_size;
+	}
 	struct input *inputs;
-	size_t count = read_inputs(image, &inputs);
+	size_t count = read_inputs(image, is_ko, &inputs);
 	uint64_t *offsets = calloc(count + 1, sizeof(*offsets));
 	struct source_frames frames = {.items = calloc(count + 1, sizeof(*frames.items))};
 	for (size_t i = 0; i < count; i++)
@@ -139,5 +158,6 @@ int main(int argc, char **argv)
 	free(inputs);
 	free(offsets);
 	free(frames.items);
+	free(path);
 	return 0;
 }

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "symbol/ko.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/format.h"
+#include "base/io.h"
+#include "elf/relocate.h"
+#include "elf/symtab.h"
+#include "elf/xz.h"
+#include "elf/zst.h"
+
+/* The largest drivers have 50 MB, with their debug information. */
+#define MODULE_SIZE_MAX ((size_t)1 << 30)
+/* So many symbols are looked up to see that a file's layout is the kernel's; most must be there. */
+#define CHECKED_MAX 256
+#define CHECKED_SHARE 0.9
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t size = strlen(text), end_size = strlen(end);
+	return size >= end_size && !strcmp(text + size - end_size, end);
+}
+
+static struct sp_error *read_whole(const char *path, uint8_t **ret, size_t *size_ret)
+{
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+	if (fd < 0 || fstat(fd, &status))
+		return error_os(errno, "%s", path);
+	if (!S_ISREG(status.st_mode) || status.st_size > (off_t)MODULE_SIZE_MAX)
+		return error_new(SP_ERROR_INVALID, "%s: not a regular file, or too large", path);
+	CLEANUP_FREE uint8_t *bytes = malloc((size_t)status.st_size + 1);
+	if (!bytes)
+		return error_no_memory();
+	int errnum = io_pread(fd, bytes, (size_t)status.st_size, 0, size_ret);
+	if (errnum)
+		return error_os(errnum, "%s", path);
+	*ret = take_ptr(bytes);
+	return NULL;
+}
+
+static struct sp_error *open_packed(const char *path, bool is_xz, struct image **ret)
+{
+	CLEANUP_FREE uint8_t *packed = NULL;
+	uint8_t *bytes;
+	size_t size, packed_size;
+	struct sp_error *error = read_whole(path, &packed, &packed_size);
+	if (!error)
+		error = (is_xz ? xz_unpack : zst_unpack)(packed, packed_size, MODULE_SIZE_MAX, path,
+							 &bytes, &size);
+	return error ?: image_open_memory(bytes, size, path, ret);
+}
+
+struct sp_error *ko_open_file(const char *path, struct image **ret)
+{
+	if (ends_with(path, ".xz"))
+		return open_packed(path, true, ret);
+	if (ends_with(path, ".zst"))
+		return open_packed(path, false, ret);
+	return image_open(path, ret);
+}
+
+static bool is_code(const struct image *image, const GElf_Shdr *header)
+{
+	size_t names;
+	if ((header->sh_flags & (SHF_ALLOC | SHF_EXECINSTR)) != (SHF_ALLOC | SHF_EXECINSTR) ||
+	    elf_getshdrstrndx(image->elf, &names))
+		return false;
+	const char *name = elf_strptr(image->elf, names, header->sh_name);
+	return name && strncmp(name, ".init", 5) != 0;
+}
+
+uint64_t *ko_lay_out(const struct image *image, size_t *count_ret)
+{
+	size_t count = 0;
+	elf_getshdrnum(image->elf, &count);
+	uint64_t *places = malloc((count ?: 1) * sizeof(*places));
+	uint64_t end = 0;
+	for (size_t i = 0; places && i < count; i++) {
+		GElf_Shdr header;
+		places[i] = UINT64_MAX;
+		if (!gelf_getshdr(elf_getscn(image->elf, i), &header) || !is_code(image, &header))
+			continue;
+		uint64_t align = header.sh_addralign ?: 1;
+		end = (end + align - 1) / align * align;
+		places[i] = end;
+		end += header.sh_size;
+	}
+	*count_ret = count;
+	return places;
+}
+
+bool ko_is_recorded(const struct module *module, const struct image *image)
+{
+	return image->type == ET_REL && module->build_id_size > 0 &&
+	       image_has_build_id(image, module->build_id, module->build_id_size);
+}
+
+/* Keeps the file if it is the module's, with debug information. */
+static struct sp_error *try_debug(const struct module *module, const char *path,
+				  struct image **ret)
+{
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	struct sp_error *error = ko_open_file(path, &image);
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	sp_error_free(error);
+	if (image && ko_is_recorded(module, image) && dwarf_exists(image))
+		*ret = take_ptr(image);
+	return NULL;
+}
+
+/*
+ * Where distributions put what belongs to PATH.ko.xz: /usr/lib/debug/PATH.ko (Debian) or
+ * .ko.debug (Fedora), without the /usr of merged systems or with it; or the module itself.
+ */
+static struct sp_error *try_places(const struct source_env *env, const struct module *module,
+				   struct image **ret)
+{
+	static const char *const places[][2] = {
+		{"/usr/lib/debug", ""}, {"/usr/lib/debug", ".debug"},
+		{"/usr/lib/debug/usr", ""}, {"/usr/lib/debug/usr", ".debug"},
+	};
+	const char *inner = module->path, *ko = strstr(inner, ".ko");
+	struct sp_error *error = NULL;
+	if (!strncmp(inner, "/usr/", 5))
+		inner += 4;
+	int size = ko ? (int)(ko + 3 - inner) : (int)strlen(inner);
+	for (size_t i = 0; i <= sizeof(places) / sizeof(*places) && !error && !*ret; i++) {
+		bool own = i == sizeof(places) / sizeof(*places);
+		CLEANUP_FREE char *path = NULL;
+		path = own ? format_text("%s%s", env->options.symfs ?: "", module->path)
+			   : format_text("%s%s%.*s%s", env->options.symfs ?: "", places[i][0],
+					 size, inner, places[i][1]);
+		if (!path)
+			return error_no_memory();
+		error = try_debug(module, path, ret);
+	}
+	return error;
+}
+
+static struct sp_error *find_debug(const struct source_env *env, const struct module *module,
+				   struct image **ret)
+{
+	struct debugfile_places places = binary_places(&env->binary);
+	if (module->kind != MODULE_KERNEL_MODULE || module->path[0] != '/' ||
+	    module->build_id_size == 0)
+		return NULL;
+	struct sp_error *error = debugfile_by_build_id(&places, module->build_id,
+						       module->build_id_size, dwarf_exists, ret);
+	if (!error && *ret && !ko_is_recorded(module, *ret)) {
+		image_free(*ret);
+		*ret = NULL;
+	}
+	return error || *ret ? error : try_places(env, module, ret);
+}
+
+bool ko_has_lines(const struct source_env *env, const struct module *module)
+{
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	sp_error_free(find_debug(env, module, &image));
+	return image;
+}
+
+/* Whether symbols lie where they should, by the addresses of sections. */
+static struct sp_error *check_layout(const struct image *image, const uint64_t *addresses,
+				     size_t count, ko_check_fn *check, const void *arg,
+				     bool *fits_ret)
+{
+	struct symtab symtab;
+	struct elf_symbol symbol;
+	CLEANUP(image_bytes_release) struct image_bytes strings = {0};
+	size_t checked = 0, found = 0;
+	struct sp_error *error = symtab_open(image, image, SYMTAB_FULL, &symtab);
+	if (error)
+		return error;
+	while (checked < CHECKED_MAX && symtab_next(&symtab, &symbol)) {
+		if (symbol.type != STT_FUNC || symbol.section >= count ||
+		    addresses[symbol.section] == RELOCATE_NOWHERE)
+			continue;
+		checked++;
+		found += check(arg, addresses[symbol.section] + symbol.vaddr, symbol.name);
+	}
+	symtab_close(&symtab, &strings);
+	*fits_ret = checked > 0 && (double)found >= CHECKED_SHARE * (double)checked;
+	return NULL;
+}
+
+/* The sections' places in the recording's kernel; NULL in *ret where those are not known. */
+static struct sp_error *find_addresses(const struct image *image, const struct module *module,
+				       ko_check_fn *check, const void *arg,
+				       uint64_t **ret, size_t *count_ret)
+{
+	bool fits = true;
+	CLEANUP_FREE uint64_t *addresses = ko_lay_out(image, count_ret);
+	if (!addresses)
+		return error_no_memory();
+	for (size_t i = 0; i < *count_ret; i++)
+		if (addresses[i] != UINT64_MAX)
+			addresses[i] += module->start;
+	struct sp_error *error =
+		check ? check_layout(image, addresses, *count_ret, check, arg, &fits) : NULL;
+	if (!error && fits)
+		*ret = take_ptr(addresses);
+	return error;
+}
+
+static struct sp_error *open_dwarf(const struct source_env *env, struct image *image,
+				   const uint64_t *addresses, size_t count, struct dwarf **ret)
+{
+	const struct dwarf_options options = {.places = binary_places(&env->binary)};
+	struct image *linked = NULL;
+	struct sp_error *error = relocate_debug(image, addresses, count, &linked);
+	return error ?: dwarf_open(linked, &options, ret);
+}
+
+struct sp_error *ko_open_lines(const struct source_env *env, const struct module *module,
+			       ko_check_fn *check, const void *arg, struct diagnosis *diagnosis,
+			       struct dwarf **ret, struct placement *placement_ret)
+{
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	CLEANUP_FREE uint64_t *addresses = NULL;
+	size_t count = 0;
+	*ret = NULL;
+	*placement_ret = (struct placement){0};
+	struct sp_error *error = find_debug(env, module, &image);
+	if (error || !image)
+		return error;
+	error = find_addresses(image, module, check, arg, &addresses, &count);
+	if (!error && !addresses) {
+		diagnosis_set(diagnosis, RESOLVER_WRONG_FILE, NULL,
+			      "%s: functions are not where the kernel has them", image->path);
+		return NULL;
+	}
+	if (!error)
+		error = open_dwarf(env, image, addresses, count, ret);
+	return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE, error);
+}
