@@ -94,6 +94,7 @@ struct settling {
 	VEC(struct notes) notes;
 	struct turn *turns;     /* by thread and time */
 	uint32_t *turn_of;      /* stack -> its index in turns */
+	uint64_t *whole_turns;  /* a bit per turn: whole, or joined by now */
 	struct u64map places;   /* hash of thread and place -> the newest node; of keys, and others */
 	struct trials *trials;  /* of each thread, and of all behind them */
 	uint64_t first_ns, last_ns;
@@ -107,6 +108,7 @@ static void settling_deinit(struct settling *settling)
 	vec_deinit(&settling->notes);
 	free(settling->turns);
 	free(settling->turn_of);
+	free(settling->whole_turns);
 	u64map_deinit(&settling->places);
 	free(settling->trials);
 	vec_deinit(&settling->path);
@@ -130,7 +132,8 @@ static bool make_turns(struct settling *settling)
 	struct turn *turns = calloc(count + 1, sizeof(*turns));
 	settling->turns = turns;
 	settling->turn_of = calloc(count + 1, sizeof(*settling->turn_of));
-	if (!turns || !settling->turn_of)
+	settling->whole_turns = calloc(count / 64 + 1, sizeof(*settling->whole_turns));
+	if (!turns || !settling->turn_of || !settling->whole_turns)
 		return false;
 	for (size_t i = 0; i < count; i++)
 		turns[i] = (struct turn){
@@ -139,8 +142,11 @@ static bool make_turns(struct settling *settling)
 			.stack = (uint32_t)i,
 		};
 	qsort(turns, count, sizeof(*turns), compare_turns);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		settling->turn_of[turns[i].stack] = (uint32_t)i;
+		if (repair->stacks.items[turns[i].stack].whole != NONE)
+			settling->whole_turns[i / 64] |= UINT64_C(1) << (i % 64);
+	}
 	return true;
 }
 
@@ -400,15 +406,58 @@ static uint32_t move_node(struct settling *settling, const struct job *job, uint
 	return at;
 }
 
-/* Joins a stack with a candidate's callers, if there is room. */
+/* The turn of a thread's nearest whole stack before (-1) or after (1) one; SIZE_MAX: none. */
+static size_t whole_turn(const struct settling *settling, size_t turn, int step)
+{
+	size_t at = turn + (size_t)step; /* before the first: huge */
+	while (at < settling->repair->stacks.count) {
+		uint64_t word = settling->whole_turns[at / 64];
+		word = step > 0 ? word >> (at % 64) << (at % 64)
+				: word << (63 - at % 64) >> (63 - at % 64);
+		if (!word) {
+			at = step > 0 ? (at | 63) + 1 : (at & ~(size_t)63) - 1;
+			continue;
+		}
+		at = (at & ~(size_t)63) + (size_t)(step > 0 ? __builtin_ctzll(word)
+							     : 63 - __builtin_clzll(word));
+		if (at >= settling->repair->stacks.count ||
+		    settling->turns[at].thread_name != settling->turns[turn].thread_name)
+			return SIZE_MAX;
+		return at;
+	}
+	return SIZE_MAX;
+}
+
+/* What a stack that was joined shares with the nearest whole one before or after it; or NONE. */
+static uint32_t shared_node(const struct settling *settling, size_t turn, uint32_t whole, int step)
+{
+	const struct repair *repair = settling->repair;
+	size_t other = whole_turn(settling, turn, step);
+	if (other == SIZE_MAX)
+		return NONE;
+	return common_node(repair, whole, repair->stacks.items[settling->turns[other].stack].whole);
+}
+
+/*
+ * Joins a stack with a candidate's callers, if there is room. It is a visit to nodes that
+ * neither the whole stack before it nor the one after it goes through; to others it is part of
+ * theirs.
+ */
 static void join(struct settling *settling, const struct job *job, uint32_t candidate)
 {
 	const struct repair *repair = settling->repair;
 	uint32_t whole = move_node(settling, job, repair->stacks.items[job->stack].node, candidate);
+	size_t turn = settling->turn_of[job->stack];
 	repair->stacks.items[job->stack].whole = whole;
-	for (uint32_t at = whole; at != NONE && at != candidate;
-	     at = repair->nodes.items[at].parent) {
-		settling->notes.items[at].visits++;
+	if (whole == NONE)
+		return;
+	settling->whole_turns[turn / 64] |= UINT64_C(1) << (turn % 64);
+	uint32_t before = shared_node(settling, turn, whole, -1);
+	uint32_t after = shared_node(settling, turn, whole, 1);
+	bool visited = true;
+	for (uint32_t at = whole; at != candidate; at = repair->nodes.items[at].parent) {
+		visited = visited && at != before && at != after;
+		settling->notes.items[at].visits += visited;
 		settling->notes.items[at].slices |= UINT64_C(1) << slice_of(settling, job->time_ns);
 	}
 }

@@ -330,6 +330,58 @@ static void judge(const struct repair *repair, uint32_t stack, const struct prog
 
 #define STEPS 6000
 
+static struct program chain(const uint64_t *ips, size_t count)
+{
+	struct program program = {0};
+	for (size_t i = 0; i < count; i++)
+		call(&program, ips[i], 64);
+	return program;
+}
+
+#define CHAIN(...) \
+	chain((const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / 8)
+
+/* Whole stacks, half of them at places whose callers differ from visit to visit. */
+static void add_unsteady(struct repair *repair, uint64_t *time_ns)
+{
+	for (uint64_t i = 0; i < 3000; i++) {
+		struct program steady = CHAIN(0x1000, 0x2000, 0x2100, 0x2200, 0x2300);
+		struct program unsteady = CHAIN(0x1000, 0x9000 + i / 2 % 40 * 16,
+						0x9900 + i / 2 % 7 * 16, 0x9a00);
+		add(repair, 1, *time_ns += 10, i % 2 ? &steady : &unsteady, 65000);
+	}
+}
+
+/* Cut stacks that are joined are no proof that the thread came back to what they go through. */
+TEST(a_stay_is_one_visit_however_many_stacks_are_of_it)
+{
+	struct program stay = CHAIN(0x1000, 0x4000, 0x5000, 0x5100);
+	struct program in_stay = CHAIN(0x1000, 0x4000, 0x5000, 0x6000, 0x6100, 0x6200);
+	struct program elsewhere = CHAIN(0x1000, 0x2000, 0x2100);
+	struct program other = CHAIN(0x1000, 0x7700, 0x7800, 0x6000, 0x6100, 0x6300, 0x6400);
+	for (size_t cuts = 1; cuts <= 64; cuts *= 2) {
+		struct repair *repair = new_repair();
+		uint32_t first = 0;
+		uint64_t time_ns = 0;
+		add_unsteady(repair, &time_ns);
+		add(repair, 1, ++time_ns, &stay, 65000);
+		for (size_t i = 0; i < cuts; i++) {
+			uint32_t cut = add(repair, 1, ++time_ns, &in_stay, 3 * 64 + 8);
+			first = i ? first : cut;
+		}
+		add(repair, 1, ++time_ns, &stay, 65000);
+		add(repair, 1, ++time_ns, &elsewhere, 65000);
+		uint32_t cut = add(repair, 1, ++time_ns, &other, 3 * 64 + 8);
+		add(repair, 1, ++time_ns, &elsewhere, 65000);
+		add_unsteady(repair, &time_ns);
+		ck_assert(repair_settle(repair));
+		for (uint32_t i = 0; i < cuts; i++)
+			ck_assert_uint_eq(joined(repair, first + i, &in_stay, 3 * 64 + 8), 2);
+		ck_assert_uint_eq(joined(repair, cut, &other, 3 * 64 + 8), 0);
+		repair_free(repair);
+	}
+}
+
 TEST(programs_at_random_are_hardly_ever_joined_wrongly)
 {
 	static struct program stacks[STEPS];
