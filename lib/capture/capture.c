@@ -308,6 +308,9 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (capture->unwinding) {
 		error = first_of(error, unwinding_wait(capture->unwinding));
 		unwinding_counts(capture->unwinding, &capture->unwound);
+		if (capture->unwound.files_forgotten)
+			ctx_log(capture->ctx, SP_LOG_DEBUG, "%llu files of modules were forgotten, as "
+				"there were many", (unsigned long long)capture->unwound.files_forgotten);
 	}
 	if (!error)
 		error = capture_count_lost(capture);

@@ -13,10 +13,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include "base/cleanup.h"
 #include "base/error.h"
+
+/* So many free chunks keep their memory. */
+#define FREE_KEPT 16
 
 /* An output that has grown beyond is not kept for the next. */
 #define OUTPUT_KEPT ((size_t)1 << 20)
@@ -222,9 +226,27 @@ struct chunk *pool_collect(struct pool *pool)
 	return chunk;
 }
 
+/*
+ * While many are free, more are not needed soon: the memory that a rush took is given back.
+ * They are put where they are taken last.
+ */
+static void put_away(struct pool *pool, struct chunk *chunk)
+{
+	madvise(chunk->bytes, pool->options.chunk_bytes, MADV_DONTNEED);
+	vec_deinit(&chunk->output);
+	size_t count = pool->free_chunks.count++;
+	memmove(pool->free_chunks.items + 1, pool->free_chunks.items,
+		count * sizeof(*pool->free_chunks.items));
+	pool->free_chunks.items[0] = chunk;
+}
+
 void pool_release(struct pool *pool, struct chunk *chunk)
 {
 	chunk->output.count = 0;
+	if (pool->free_chunks.count >= FREE_KEPT) {
+		put_away(pool, chunk);
+		return;
+	}
 	if (chunk->output.capacity > OUTPUT_KEPT)
 		vec_deinit(&chunk->output);
 	*vec_push(&pool->free_chunks) = chunk; /* there was made room for all */

@@ -2,6 +2,7 @@
 #include "capture/unwinding.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/utsname.h>
@@ -14,6 +15,9 @@
 
 /* Some dozen samples of the default size: enough to be worth a thread's waking. */
 #define CHUNK_BYTES ((size_t)256 << 10)
+
+/* Files are forgotten no more often. */
+#define FORGET_NS UINT64_C(10000000000)
 
 /* More than there can be in the largest copy, with a return address in each 8 bytes. */
 #define FRAMES_MAX 8448
@@ -44,6 +48,9 @@ struct unwinding {
 	struct sp_event event;      /* what it decodes by */
 	struct binary_env binaries;
 	struct unwinder *unwinder;
+	pthread_rwlock_t files;     /* of `unwinder`: to be written where they are forgotten */
+	uint64_t forgot_ns;         /* atomic; when that last was */
+	uint64_t forgotten;         /* how many, in all */
 	struct worker *workers;
 	size_t worker_count;
 	struct pool *pool;
@@ -206,10 +213,29 @@ static const struct dump *dump_at(const struct chunk *chunk, size_t at)
 	return (const struct dump *)(const void *)(chunk->bytes + at);
 }
 
+/* Of the files of all that ran in a day, some are enough. The others are not to wait often. */
+static void forget_files(struct unwinding *unwinding)
+{
+	if (!unwinder_keeps_much(unwinding->unwinder))
+		return;
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	if (now_ns - __atomic_load_n(&unwinding->forgot_ns, __ATOMIC_RELAXED) < FORGET_NS)
+		return;
+	pthread_rwlock_wrlock(&unwinding->files);
+	if (unwinder_keeps_much(unwinding->unwinder)) {
+		unwinding->forgotten += unwinder_forget_files(unwinding->unwinder);
+		__atomic_store_n(&unwinding->forgot_ns, now_ns, __ATOMIC_RELAXED);
+	}
+	pthread_rwlock_unlock(&unwinding->files);
+}
+
 static void work_on(void *arg, size_t index, struct chunk *chunk)
 {
 	struct unwinding *unwinding = arg;
 	struct worker *worker = &unwinding->workers[index];
+	pthread_rwlock_rdlock(&unwinding->files);
 	for (size_t at = 0; at < chunk->used && !chunk->error;) {
 		const struct dump *dump = dump_at(chunk, at);
 		at += dump->size;
@@ -219,6 +245,8 @@ static void work_on(void *arg, size_t index, struct chunk *chunk)
 		}
 		chunk->error = unwind_dump(unwinding, worker, dump, &chunk->output);
 	}
+	pthread_rwlock_unlock(&unwinding->files);
+	forget_files(unwinding);
 	if (!chunk->error)
 		chunk->error = settle(unwinding, false, &chunk->output, &chunk->oldest_ns,
 				      worker);
@@ -277,12 +305,23 @@ static struct sp_error *make_decoder(struct unwinding *unwinding,
 	return decoder_new(&layout, &unwinding->decoder);
 }
 
+/* Who forgets must not wait for a stream of others to end. */
+static void init_files_lock(pthread_rwlock_t *lock)
+{
+	pthread_rwlockattr_t attr;
+	pthread_rwlockattr_init(&attr);
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(lock, &attr);
+	pthread_rwlockattr_destroy(&attr);
+}
+
 struct sp_error *unwinding_new(const struct unwinding_options *options, struct unwinding **ret)
 {
 	CLEANUP(cleanup_unwinding_free) struct unwinding *unwinding = calloc(1, sizeof(*unwinding));
 	struct utsname name;
 	if (!unwinding)
 		return error_no_memory();
+	init_files_lock(&unwinding->files);
 	unwinding->alarm_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (unwinding->alarm_fd < 0)
 		return error_os(errno, "eventfd");
@@ -329,6 +368,7 @@ void unwinding_free(struct unwinding *unwinding)
 	cleanup_close(&unwinding->alarm_fd);
 	vec_deinit(&unwinding->simple);
 	free(unwinding->scratch);
+	pthread_rwlock_destroy(&unwinding->files);
 	free(unwinding);
 }
 
@@ -506,6 +546,7 @@ void unwinding_counts(const struct unwinding *unwinding, struct unwinding_counts
 		.stacks = unwinding->stacks,
 		.cpu_ns = pool_cpu_ns(unwinding->pool),
 		.unwinder = unwinder_stats(unwinding->unwinder),
+		.files_forgotten = unwinding->forgotten,
 	};
 	for (size_t i = 0; i < unwinding->worker_count; i++) {
 		const struct worker *worker = &unwinding->workers[i];

@@ -77,6 +77,7 @@ struct unwinding_counts {
 	uint32_t refused_pid;
 	uint64_t cpu_ns;
 	struct unwind_stats unwinder;
+	uint64_t files_forgotten;  /* of modules, to be read again if they are needed */
 };
 void unwinding_counts(const struct unwinding *unwinding, struct unwinding_counts *ret);
 

@@ -21,6 +21,11 @@
 #define OPEN_MAX 64
 #define PLTS_MAX 8
 
+/* More than that of all files together is worth reading again: see codes_are_many(). */
+#define KEPT_BYTES ((size_t)64 << 20)
+#define KEPT_FILES 2048
+#define KEPT_OPEN (OPEN_MAX * 3 / 4)
+
 enum look {
 	LOOK_EH_FRAME = 1,
 	LOOK_DEBUG_FRAME = 2,
@@ -53,6 +58,7 @@ struct codes {
 	struct unwind_files files;
 	uint16_t machine[2]; /* EM_* of 64-bit and 32-bit programs */
 	atomic_uint open_count;
+	atomic_size_t file_count, bytes;
 	pthread_mutex_t lock;
 	VEC(struct code *) items; /* by module->index; NULL: never asked for */
 };
@@ -87,6 +93,25 @@ static void code_free(struct code *code)
 	pthread_mutex_destroy(&code->lock);
 	free(code->problem);
 	free(code);
+}
+
+bool codes_are_many(const struct codes *codes)
+{
+	return atomic_load_explicit(&codes->bytes, memory_order_relaxed) > KEPT_BYTES ||
+	       atomic_load_explicit(&codes->file_count, memory_order_relaxed) > KEPT_FILES ||
+	       atomic_load_explicit(&codes->open_count, memory_order_relaxed) > KEPT_OPEN;
+}
+
+size_t codes_forget(struct codes *codes)
+{
+	pthread_mutex_lock(&codes->lock);
+	for (size_t i = 0; i < codes->items.count; i++)
+		code_free(take_ptr(codes->items.items[i]));
+	size_t count = atomic_exchange(&codes->file_count, 0);
+	atomic_store(&codes->bytes, 0);
+	atomic_store(&codes->open_count, 0);
+	pthread_mutex_unlock(&codes->lock);
+	return count;
 }
 
 void codes_free(struct codes *codes)
@@ -321,6 +346,11 @@ static void (*const look_functions[])(struct code *) = {
 	[LOOK_TEXT] = look_for_text,
 };
 
+static size_t bytes_of(const struct code *code)
+{
+	return code->header_bytes.size + code->eh_bytes.size + code->debug_bytes.size;
+}
+
 /* What is not there yet is changed, which none can see: hence const for all who call. */
 static void look(const struct code *constant, enum look wanted)
 {
@@ -330,7 +360,10 @@ static void look(const struct code *constant, enum look wanted)
 	pthread_mutex_lock(&code->lock);
 	unsigned int done = atomic_load_explicit(&code->looks, memory_order_relaxed);
 	if (!(done & wanted)) {
+		size_t before = bytes_of(code);
 		look_functions[wanted](code);
+		atomic_fetch_add_explicit(&code->codes->bytes, bytes_of(code) - before,
+					  memory_order_relaxed);
 		atomic_store_explicit(&code->looks, done | wanted, memory_order_release);
 	}
 	pthread_mutex_unlock(&code->lock);
@@ -354,6 +387,7 @@ static struct code *code_at(struct codes *codes, const struct module *module, ui
 	code->module = module;
 	code->pid = pid;
 	pthread_mutex_init(&code->lock, NULL);
+	atomic_fetch_add_explicit(&codes->file_count, 1, memory_order_relaxed);
 	return *slot = code;
 }
 

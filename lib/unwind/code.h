@@ -23,6 +23,12 @@ void codes_free(struct codes *codes);
 /* The module's; NULL when out of memory. Belongs to `codes`. */
 const struct code *codes_get(struct codes *codes, const struct module *module, uint32_t pid);
 
+/* Whether more is kept of files than a recording without an end should keep. Any thread. */
+bool codes_are_many(const struct codes *codes);
+
+/* Gives all up, and says of how many; none of them may be in use, nor used afterwards. */
+size_t codes_forget(struct codes *codes);
+
 /* As unwinder_problem(). */
 const char *codes_problem(struct codes *codes, const struct module *module);
 

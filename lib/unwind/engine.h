@@ -35,6 +35,7 @@ struct unwind_engine {
 	void *(*thread_new)(const struct unwind_shared *shared); /* NULL when out of memory */
 	void (*thread_free)(void *thread);
 	void (*forget)(void *thread);
+	void (*forget_codes)(void *thread); /* and all that was made of them */
 	/* limit > 0. */
 	struct unwind_result (*walk)(void *thread, const struct unwind_start *start,
 				     struct unwind_frame *frames, size_t limit);

@@ -112,6 +112,15 @@ static void forget_rows(struct cfi_thread *thread)
 	row_cache_clear(&thread->by_module);
 }
 
+static void forget_codes(void *arg)
+{
+	struct cfi_thread *thread = arg;
+	/* Rows with expressions point into them. */
+	forget_rows(thread);
+	thread->full.items.count = 0;
+	thread->codes.count = 0;
+}
+
 /* Keeps a row that does not fit; where there are too many, all rows are forgotten. */
 static void keep_full(struct cfi_thread *thread, const struct cfi_row *full, struct row *ret)
 {
@@ -717,6 +726,7 @@ const struct unwind_engine engine_cfi = {
 	.thread_new = thread_new,
 	.thread_free = thread_free,
 	.forget = forget,
+	.forget_codes = forget_codes,
 	.walk = walk_stack,
 	.add_stats = add_stats,
 };

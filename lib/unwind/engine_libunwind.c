@@ -352,6 +352,7 @@ const struct unwind_engine engine_libunwind = {
 	.thread_new = thread_new,
 	.thread_free = thread_free,
 	.forget = forget,
+	.forget_codes = forget,
 	.walk = walk_stack,
 	.add_stats = add_stats,
 };

@@ -161,6 +161,21 @@ void unwind_thread_forget(struct unwind_thread *thread)
 	thread->unwinder->engine->forget(thread->state);
 }
 
+bool unwinder_keeps_much(const struct unwinder *unwinder)
+{
+	return codes_are_many(unwinder->shared.codes);
+}
+
+size_t unwinder_forget_files(struct unwinder *unwinder)
+{
+	pthread_mutex_lock(&unwinder->lock);
+	for (size_t i = 0; i < unwinder->threads.count; i++)
+		unwinder->engine->forget_codes(unwinder->threads.items[i]->state);
+	size_t count = codes_forget(unwinder->shared.codes);
+	pthread_mutex_unlock(&unwinder->lock);
+	return count;
+}
+
 const char *unwinder_problem(struct unwinder *unwinder, const struct module *module)
 {
 	return codes_problem(unwinder->shared.codes, module);

@@ -114,6 +114,15 @@ void unwind_prefetch(const struct unwind_sample *sample);
 void unwind_thread_forget(struct unwind_thread *thread);
 
 /*
+ * Of a recording that goes on: whether more is kept of the files of modules than should be
+ * (any thread may ask), and giving it up. No thread of the unwinder may be at work meanwhile, and
+ * what unwinder_problem() returned is gone, as are rows. What is needed again is read again.
+ * How many files there were.
+ */
+bool unwinder_keeps_much(const struct unwinder *unwinder);
+size_t unwinder_forget_files(struct unwinder *unwinder);
+
+/*
  * Why a module's code cannot be left by call frame information: a sentence that names the
  * file, the unwinder's. NULL where it can, or where it was never needed.
  */

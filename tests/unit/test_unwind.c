@@ -478,6 +478,31 @@ TEST(unwind_without_registers)
 	world_stop(&world);
 }
 
+TEST(files_that_were_forgotten_are_read_again)
+{
+	struct world world = {0};
+	dl_iterate_phdr(add_object, &world);
+	world_start(&world, HOST, NULL);
+	const struct dump *dump = dump_of(20, take);
+	struct unwind_frame first[FRAMES], again[FRAMES];
+	struct unwind_result before = unwind_stack(world.thread, &dump->sample, first, FRAMES);
+	size_t opened = world.opened;
+	ck_assert(!unwinder_keeps_much(world.unwinder));
+	ck_assert_uint_gt(unwinder_forget_files(world.unwinder), 0);
+	struct unwind_result after = unwind_stack(world.thread, &dump->sample, again, FRAMES);
+	ck_assert_uint_eq(after.count, before.count);
+	unwind_thread_forget(world.thread);
+	struct unwind_thread *fresh = unwind_thread_new(world.unwinder);
+	after = unwind_stack(fresh, &dump->sample, again, FRAMES);
+	ck_assert_uint_eq(after.count, before.count);
+	ck_assert_int_eq(after.end, before.end);
+	for (size_t i = 0; i < after.count; i++)
+		ck_assert_uint_eq(again[i].ip, first[i].ip);
+	ck_assert_uint_gt(world.opened, opened);
+	unwind_thread_free(fresh);
+	world_stop(&world);
+}
+
 struct job {
 	struct world *world;
 	const struct dump *dump;
