@@ -39,7 +39,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 	if (size > SIZE_MAX - ALIGNMENT)
 		return NULL;
 	size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
-	if (size > arena->size - arena->used) {
+	if (!arena->blocks || size > arena->size - arena->used) {
 		/* A large object gets a block of its own, behind the current one. */
 		bool own = size > BLOCK_SIZE / 4 && arena->blocks;
 		struct arena_block *block = block_new(own || size > BLOCK_SIZE ? size : BLOCK_SIZE);

@@ -4,11 +4,15 @@
  * memory, and around it the call frame information of the module at hand, at the
  * addresses that it had when it ran. It caches what it found by address space, of
  * which there is one for each thread here, emptied when the view changes.
+ *
+ * What is in .debug_frame alone was never in the program's memory: such an entry is written
+ * as one of .eh_frame, and shown behind the module's end, with a table of its own.
  */
 #include "unwind/engine.h"
 
 #include <libunwind.h>
 #include <string.h>
+#include "base/vec.h"
 
 /* Exported, and what perf uses, but in no header. */
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t ip,
@@ -23,6 +27,7 @@ struct libunwind_thread {
 	const struct unwind_shared *shared;
 	unw_addr_space_t space;
 	uint32_t view; /* that the address space's cache is for */
+	VEC(uint8_t) made; /* see struct stack_walk */
 };
 
 /* The argument of the accessors. */
@@ -33,12 +38,16 @@ struct stack_walk {
 	const struct cfi_table *table; /* its */
 	uint64_t bias; /* of its addresses from its file's */
 	int32_t made[2]; /* where it has no sorted table: one of one entry */
+	struct libunwind_thread *thread;
+	struct cfi_bytes entry; /* table, CIE and FDE that were written; of size 0: none */
 	bool missed;   /* in this step a word was needed that is not in the copy */
 	uint64_t missing;
 };
 
 /* Where libunwind finds `made`: nothing else can be there. */
 #define MADE_AT 16
+/* Instructions of an entry: those of real functions have some thousand bytes. */
+#define MADE_MAX ((size_t)1 << 16)
 
 /* Words may begin before the bytes and end behind them: libunwind asks for aligned ones. */
 static bool in_bytes(const struct cfi_bytes *bytes, uint64_t vaddr, uint64_t *ret)
@@ -74,6 +83,110 @@ static bool instructions(const struct stack_walk *walk, uint64_t address, uint64
 	return true;
 }
 
+/* Bytes of an entry in the making. */
+static bool put(struct libunwind_thread *thread, const void *bytes, size_t size)
+{
+	if (!vec_reserve(&thread->made, thread->made.count + size))
+		return false;
+	if (size > 0)
+		memcpy(thread->made.items + thread->made.count, bytes, size);
+	thread->made.count += size;
+	return true;
+}
+
+static bool put_u32(struct libunwind_thread *thread, uint32_t value)
+{
+	return put(thread, &value, sizeof(value));
+}
+
+static bool put_u64(struct libunwind_thread *thread, uint64_t value)
+{
+	return put(thread, &value, sizeof(value));
+}
+
+/* Either kind of LEB128, ten bytes long: sign and zeroes fill it. */
+static bool put_leb128(struct libunwind_thread *thread, int64_t value, bool is_signed)
+{
+	uint8_t bytes[10];
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		bytes[i] = (uint8_t)((value & 0x7f) | (i + 1 < sizeof(bytes) ? 0x80 : 0));
+		value = is_signed ? value >> 7 : (int64_t)((uint64_t)value >> 7);
+	}
+	return put(thread, bytes, sizeof(bytes));
+}
+
+/* Writes a block's length where room for it was left. */
+static void end_block(struct libunwind_thread *thread, size_t begin)
+{
+	uint32_t size = (uint32_t)(thread->made.count - begin - sizeof(size));
+	memcpy(thread->made.items + begin, &size, sizeof(size));
+}
+
+/* Table, CIE, FDE; all addresses are those of the run. `at`: where they will be. */
+static bool write_entry(struct libunwind_thread *thread, const struct cfi_entry *entry,
+			uint64_t at, uint64_t bias)
+{
+	static const uint8_t version = 1, absolute = 0;
+	const char *letters = entry->is_signal ? "zRS" : "zR";
+	uint8_t column = (uint8_t)entry->return_column;
+	thread->made.count = 0;
+	/* The table's one pair: start and FDE, from the table on. */
+	if (!put_u64(thread, 0))
+		return false;
+	size_t cie = thread->made.count;
+	if (!put_u32(thread, 0) || !put_u32(thread, 0) || !put(thread, &version, 1) ||
+	    !put(thread, letters, strlen(letters) + 1) ||
+	    !put_leb128(thread, (int64_t)entry->code_align, false) ||
+	    !put_leb128(thread, entry->data_align, true) || !put(thread, &column, 1) ||
+	    !put_leb128(thread, 1, false) || !put(thread, &absolute, 1) ||
+	    !put(thread, entry->initial.bytes, entry->initial.size))
+		return false;
+	end_block(thread, cie);
+	size_t fde = thread->made.count;
+	if (!put_u32(thread, 0) || !put_u32(thread, (uint32_t)(fde + 4 - cie)) ||
+	    !put_u64(thread, entry->start + bias) || !put_u64(thread, entry->size) ||
+	    !put_leb128(thread, 0, false) ||
+	    !put(thread, entry->program.bytes, entry->program.size))
+		return false;
+	end_block(thread, fde);
+	int32_t pair[2] = {(int32_t)(entry->start + bias - at), (int32_t)fde};
+	memcpy(thread->made.items, pair, sizeof(pair));
+	return true;
+}
+
+/* Where nothing of the module is, and yet not far from it. */
+static uint64_t behind_module(const struct code *code)
+{
+	uint64_t end = 0;
+	const struct image *image = code_image(code);
+	for (size_t i = 0; i < image->loads.count; i++) {
+		const struct image_load *load = &image->loads.items[i];
+		if (load->vaddr + load->memory_size > end)
+			end = load->vaddr + load->memory_size;
+	}
+	return (end + 0x1fff) & ~(uint64_t)0xfff;
+}
+
+/* What .eh_frame has no entry for, .debug_frame may have. */
+static void use_debug_frame(struct stack_walk *walk, uint64_t vaddr)
+{
+	struct cfi_entry entry;
+	const struct unwind_arch *arch = walk->start->arch;
+	walk->entry.size = 0;
+	if (cfi_find(code_eh_frame(walk->code), vaddr, &entry) ||
+	    !code_find(walk->code, arch, vaddr, &entry) || entry.word != sizeof(unw_word_t) ||
+	    entry.return_column >= arch->columns || entry.initial.size > MADE_MAX ||
+	    entry.program.size > MADE_MAX)
+		return;
+	uint64_t at = behind_module(walk->code);
+	if (write_entry(walk->thread, &entry, at + walk->bias, walk->bias))
+		walk->entry = (struct cfi_bytes){
+			.bytes = walk->thread->made.items,
+			.size = walk->thread->made.count,
+			.vaddr = at,
+		};
+}
+
 /*
  * Of a module's data libunwind reads the address of personality routines, and does nothing
  * with it here.
@@ -99,6 +212,7 @@ static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t 
 		return -UNW_EINVAL;
 	uint64_t word;
 	bool found = stack_load(&walk->start->stack, address, &word) ||
+		     (walk->entry.size && in_bytes(&walk->entry, address - walk->bias, &word)) ||
 		     (walk->table &&
 		      (in_bytes(&walk->table->header, address - walk->bias, &word) ||
 		       in_bytes(&walk->table->section.bytes, address - walk->bias, &word)));
@@ -164,18 +278,33 @@ static bool use_module(struct stack_walk *walk, uint64_t ip, uint64_t *vaddr_ret
 	struct location location =
 		shared->locator.locate(shared->locator.arg, walk->start->view, ip);
 	walk->table = NULL;
+	walk->entry.size = 0;
 	if (!location.module ||
 	    (location.module->kind != MODULE_FILE && location.module->kind != MODULE_VDSO))
 		return false;
 	walk->code = codes_get(shared->codes, location.module, location.pid);
 	if (!walk->code || !code_vaddr(walk->code, location.offset, vaddr_ret))
 		return false;
-	const struct cfi_table *table = code_eh_frame(walk->code);
-	if (table->section.word != sizeof(unw_word_t))
-		return false;
-	walk->table = table;
 	walk->bias = ip - *vaddr_ret;
-	return true;
+	use_debug_frame(walk, *vaddr_ret);
+	const struct cfi_table *table = code_eh_frame(walk->code);
+	if (table->section.word == sizeof(unw_word_t))
+		walk->table = table;
+	return walk->table || walk->entry.size;
+}
+
+/* By the entry that was written. */
+static int search_made(struct stack_walk *walk, unw_word_t ip, unw_proc_info_t *info, int need)
+{
+	unw_dyn_info_t described = {
+		.format = UNW_INFO_FORMAT_REMOTE_TABLE,
+		.start_ip = 0,
+		.end_ip = UINT64_MAX,
+		.u.rti.segbase = walk->entry.vaddr + walk->bias,
+		.u.rti.table_data = walk->entry.vaddr + walk->bias,
+		.u.rti.table_len = 1,
+	};
+	return search_unwind_table(walk->thread->space, ip, &described, info, need, walk);
 }
 
 static int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *info, int need,
@@ -185,6 +314,8 @@ static int find_procedure(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 	uint64_t vaddr;
 	if (!use_module(walk, ip, &vaddr))
 		return -UNW_ENOINFO;
+	if (walk->entry.size)
+		return search_made(walk, ip, info, need);
 	const struct cfi_table *table = walk->table;
 	unw_dyn_info_t described = {
 		.format = UNW_INFO_FORMAT_REMOTE_TABLE,
@@ -256,6 +387,7 @@ static void thread_free(void *arg)
 	if (!thread)
 		return;
 	unw_destroy_addr_space(thread->space);
+	vec_deinit(&thread->made);
 	free(thread);
 }
 
@@ -321,7 +453,7 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 				       struct unwind_frame *frames, size_t limit)
 {
 	struct libunwind_thread *thread = arg;
-	struct stack_walk walk = {.shared = thread->shared, .start = start};
+	struct stack_walk walk = {.shared = thread->shared, .start = start, .thread = thread};
 	if (start->arch->word != sizeof(unw_word_t)) {
 		frames[0] = (struct unwind_frame){.ip = start->ip, .sp = start->sp, .exact = true};
 		return (struct unwind_result){.count = 1, .end = UNWIND_NO_INFO};

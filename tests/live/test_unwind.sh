@@ -240,6 +240,22 @@ for how in '' -static -static-pie '-fno-omit-frame-pointer -mno-omit-leaf-frame-
 		skip "the C library, $how" "$(tail -n 1 "$tmp/err")"
 	fi
 done
+# What is compiled so has its call frame information in .debug_frame, which is not loaded.
+if "$CC" -O2 -g -w -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables \
+	-o "$tmp/libc" "$tmp/libc.c" -lm -lpthread 2>"$tmp/err"; then
+	compares "code with .debug_frame alone" 100 "$tmp/libc"
+	"$SPROF" report -i "$tmp/data" --unwinder libunwind --format folded --no-inline \
+		>"$tmp/folded" 2>"$tmp/err"
+	if grep -q 'libunwind' "$tmp/err"; then
+		skip "libunwind has .debug_frame" "$(tail -n 1 "$tmp/err")"
+	else
+		check "libunwind has .debug_frame" awk '
+			/;work;/ { all += $NF; whole += /;(_start|clone|clone3|__clone3);/ ? $NF : 0 }
+			END { exit all < 100 || whole * 100 < all * 95 }' "$tmp/folded"
+	fi
+else
+	skip "code with .debug_frame alone" "$(tail -n 1 "$tmp/err")"
+fi
 if [ -x /usr/bin/python3 ]; then
 	compares "Python" 50 /usr/bin/python3 -c '
 import json, random, re
