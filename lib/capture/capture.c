@@ -195,6 +195,9 @@ static struct sp_error *start_command(struct sp_capture *capture)
 	struct sp_error *error = NULL;
 	if (capture->plan->cpu_wide && !capture->delay_ns && capture_waits(capture))
 		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
+	/* Others were to begin with the exec, and could not be opened. */
+	if (capture->begins_large && !capture->wide.on_exec)
+		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
 	capture->begin_ns = capture_now_ns();
 	if (!error && !capture->delay_ns)
 		error = wide_start(&capture->wide, !capture->plan->cpu_wide, capture->begin_ns);

@@ -207,7 +207,12 @@ void pool_submit(struct pool *pool)
 void pool_nudge(struct pool *pool)
 {
 	struct chunk *chunk;
-	if (pool_reserve(pool, 0, &chunk))
+	pthread_mutex_lock(&pool->lock);
+	bool comes = pool->taken < pool->submitted;
+	pthread_mutex_unlock(&pool->lock);
+	if (comes)
+		pool_submit(pool);
+	else if (pool_reserve(pool, 0, &chunk))
 		submit(pool);
 }
 

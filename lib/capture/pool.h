@@ -46,7 +46,10 @@ void *pool_reserve(struct pool *pool, size_t size, struct chunk **chunk_ret);
 /* What was filled may be worked on. */
 void pool_submit(struct pool *pool);
 
-/* The same, be there anything or not: the work is called with an empty chunk, if one is free. */
+/*
+ * The same, be there anything or not: the work is called with an empty chunk, if one is free
+ * and no other waits for it.
+ */
 void pool_nudge(struct pool *pool);
 
 /* The next chunk in order, if its work is done; NULL otherwise. It is the caller's until: */

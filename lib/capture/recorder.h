@@ -76,6 +76,7 @@ struct sp_capture {
 	struct dsos dsos;
 	struct unwinding *unwinding;    /* NULL: samples go to the file as they are */
 	struct wide wide;               /* events that help it */
+	bool begins_large;              /* they are to begin with the exec, not the planned ones */
 	struct unwinding_counts unwound; /* when it is over */
 	struct synth *synth;
 	struct record_buffer synthesised; /* what `synth` appends to */

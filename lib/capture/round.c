@@ -134,8 +134,11 @@ static struct sp_error *write_sideband(struct sp_capture *capture)
 static struct sp_error *update_size(struct sp_capture *capture)
 {
 	struct wide_seen seen = unwinding_seen(capture->unwinding);
+	uint64_t now_ns = capture_now_ns();
 	seen.need.lost = capture->filter.counts.lost;
-	return wide_update(&capture->wide, &seen, capture_now_ns());
+	struct sp_error *error = wide_update(&capture->wide, &seen, now_ns);
+	unwinding_alarm(capture->unwinding, wide_can_grow(&capture->wide, now_ns));
+	return error;
 }
 
 static struct sp_error *write_samples(struct sp_capture *capture)

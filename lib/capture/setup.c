@@ -440,17 +440,25 @@ static uint64_t rate_of(const struct event_plan *plan)
 
 /*
  * Events of running tasks are opened one by one, and others beside them would cost as much
- * again: so these copy more from the beginning, if rings have ample room for it.
+ * again: so these copy more from the beginning, if rings have ample room for it. Where
+ * they are to begin with an exec, larger ones do so instead.
  */
 void capture_fit_size(struct sp_capture *capture)
 {
 	struct event_plan *plan = capture->plan;
-	bool one_by_one = !plan->cpu_wide && capture->target != CAPTURE_COMMAND;
-	uint64_t rate = rate_of(plan);
-	if (!capture->unwinding || !one_by_one || capture->graph.fixed_size || !rate)
+	uint64_t rate = rate_of(plan), ring_bytes = sample_rings(capture)->size;
+	uint32_t small = capture->graph.stack_bytes;
+	if (!capture->unwinding || plan->cpu_wide || capture->graph.fixed_size || !rate)
 		return;
-	uint32_t size = stack_need_largest(sample_rings(capture)->size / 2, rate,
-					   capture->graph.stack_bytes);
+	if (capture->target == CAPTURE_COMMAND) {
+		uint32_t size = stack_need_largest(ring_bytes, rate, small);
+		capture->begins_large = size && plan->samples[0].attr.enable_on_exec &&
+					stack_need_is_roomy(ring_bytes, rate, size);
+		for (size_t i = 0; i < plan->sample_count && capture->begins_large; i++)
+			plan->samples[i].attr.enable_on_exec = 0;
+		return;
+	}
+	uint32_t size = stack_need_largest(ring_bytes / 2, rate, small);
 	for (size_t i = 0; i < plan->sample_count && size; i++)
 		plan->samples[i].attr.sample_stack_user = size;
 }
@@ -468,6 +476,7 @@ struct sp_error *capture_open_help(struct sp_capture *capture)
 		.ring_bytes = sample_rings(capture)->size,
 		.freq_hz = rate_of(capture->plan),
 		.fixed = capture->graph.fixed_size,
+		.on_exec = capture->begins_large,
 	};
 	const struct sp_event *events;
 	size_t count;

@@ -57,7 +57,7 @@ struct unwinding {
 	struct joining *joining;
 	uint32_t stack_bytes;       /* that were asked for */
 	int alarm_fd;               /* eventfd */
-	bool alarmed;               /* atomic: it has been written to, or is about to be */
+	bool alarm;                 /* atomic: it is to be written to */
 	struct record_buffer simple; /* samples that need no unwinding, or get none */
 	struct dump *scratch;        /* one of these */
 	struct sp_capture_stacks stacks; /* of these */
@@ -129,7 +129,7 @@ static void see_need(struct unwinding *unwinding, struct worker *worker, const s
 	add_seen(&worker->seen.need.beyond, beyond);
 	/* What is copied from now on had better be more: the next round may be far away. */
 	if (beyond && dump->stack_asked <= unwinding->stack_bytes &&
-	    !__atomic_exchange_n(&unwinding->alarmed, true, __ATOMIC_ACQ_REL))
+	    __atomic_exchange_n(&unwinding->alarm, false, __ATOMIC_ACQ_REL))
 		(void)!eventfd_write(unwinding->alarm_fd, 1);
 }
 
@@ -523,14 +523,17 @@ int unwinding_alarm_fd(const struct unwinding *unwinding)
 	return unwinding->alarm_fd;
 }
 
-struct wide_seen unwinding_seen(struct unwinding *unwinding)
+void unwinding_alarm(struct unwinding *unwinding, bool on)
+{
+	eventfd_t count;
+	/* In that order: what comes from now on is seen in the next round. */
+	(void)!eventfd_read(unwinding->alarm_fd, &count);
+	__atomic_store_n(&unwinding->alarm, on, __ATOMIC_RELEASE);
+}
+
+struct wide_seen unwinding_seen(const struct unwinding *unwinding)
 {
 	struct wide_seen sum = {0};
-	eventfd_t count;
-	if (__atomic_load_n(&unwinding->alarmed, __ATOMIC_ACQUIRE)) {
-		(void)!eventfd_read(unwinding->alarm_fd, &count);
-		__atomic_store_n(&unwinding->alarmed, false, __ATOMIC_RELEASE);
-	}
 	for (size_t i = 0; i < unwinding->worker_count; i++) {
 		const struct wide_seen *seen = &unwinding->workers[i].seen;
 		sum.need.stacks += __atomic_load_n(&seen->need.stacks, __ATOMIC_RELAXED);

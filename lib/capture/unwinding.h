@@ -41,7 +41,8 @@ struct sp_error *unwinding_retain(struct unwinding *unwinding, const uint32_t *p
 				  uint64_t time_ns) SP_MUST_CHECK;
 
 /*
- * Takes a SAMPLE, which may be released then. It is written with `id`; 0: it only helps, and is not.
+ * Takes a SAMPLE, which may be released then. It is written with `id`; 0: it only helps, and is
+ * not.
  * SP_ERROR_FORMAT where it is not what the event says: it is lost.
  */
 struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *ring,
@@ -49,10 +50,14 @@ struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *
 				uint64_t id) SP_MUST_CHECK;
 
 /* What stacks were like so far; without losses, of which it does not know. */
-struct wide_seen unwinding_seen(struct unwinding *unwinding);
+struct wide_seen unwinding_seen(const struct unwinding *unwinding);
 
-/* Readable when some stack needed more than was asked for, until unwinding_seen(). */
+/*
+ * Readable when some stack needed more than was asked for, once after each unwinding_alarm(),
+ * until the next, with `on`.
+ */
 int unwinding_alarm_fd(const struct unwinding *unwinding);
+void unwinding_alarm(struct unwinding *unwinding, bool on);
 
 /* Lets what was taken be unwound, and writes what has been. *wrote_ret: anything. */
 struct sp_error *unwinding_write(struct unwinding *unwinding, struct batch *batch,

@@ -83,7 +83,8 @@ static struct sp_error *open_large(const struct wide_options *options, struct wi
 	struct sp_error *error = event_set_events(options->set, &planned, &count);
 	bool opened = true;
 	for (size_t i = 0; i < plan->sample_count && !error && opened; i++) {
-		const struct perf_event_attr attr = wide_attr(&plan->samples[i].attr, size);
+		struct perf_event_attr attr = wide_attr(&plan->samples[i].attr, size);
+		attr.enable_on_exec = options->on_exec;
 		for (size_t j = 0; j < options->cpu_count && !error && opened; j++) {
 			uint64_t *own = planned[i].id_count ? vec_push(&wide->own_ids) : NULL;
 			if (!own)
@@ -95,6 +96,7 @@ static struct sp_error *open_large(const struct wide_options *options, struct wi
 	}
 	wide->large.stack_bytes = size;
 	wide->roomy = stack_need_is_roomy(options->ring_bytes, options->freq_hz, size);
+	wide->on_exec = options->on_exec && opened;
 	if (!opened)
 		close_events(&wide->large);
 	return error;
@@ -177,9 +179,13 @@ struct sp_error *wide_start(struct wide *wide, bool wait, uint64_t now_ns)
 	const struct stack_need_seen none = {0};
 	wide->until_ns = now_ns + ON_NS;
 	enable(&wide->helper, true);
-	if (!wide->large.stack_bytes || !wide->roomy || wait)
+	if (!wide->large.stack_bytes || !wide->roomy || (wait && !wide->on_exec))
 		return NULL;
-	return change_size(wide, true, &none, now_ns);
+	wide->large.enabled = wait;
+	if (!wait)
+		return change_size(wide, true, &none, now_ns);
+	stack_need_set(&wide->need, true, &none, now_ns);
+	return NULL;
 }
 
 struct sp_error *wide_update(struct wide *wide, const struct wide_seen *seen, uint64_t now_ns)
@@ -193,6 +199,11 @@ struct sp_error *wide_update(struct wide *wide, const struct wide_seen *seen, ui
 	    !stack_need_changes(&wide->need, &seen->need, now_ns))
 		return NULL;
 	return change_size(wide, !wide->need.large, &seen->need, now_ns);
+}
+
+bool wide_can_grow(const struct wide *wide, uint64_t now_ns)
+{
+	return wide->large.stack_bytes && !wide->need.large && now_ns >= wide->need.barred_until_ns;
 }
 
 uint64_t wide_lost(const struct wide *wide, bool format_lost)

@@ -26,7 +26,8 @@ struct wide_events {
 struct wide {
 	struct event_set *set; /* the planned ones */
 	struct wide_events large, helper;
-	bool roomy;            /* it may begin with large ones */
+	bool roomy;            /* it may begin with large ones, */
+	bool on_exec;          /* which then are enabled by the exec */
 	struct u64map ids;     /* of all these events: 0 of helpers, else an index in own_ids + 1 */
 	VEC(uint64_t) own_ids; /* of a planned event for each large one */
 	struct stack_need need;
@@ -43,6 +44,7 @@ struct wide_options {
 	uint64_t ring_bytes;
 	uint64_t freq_hz;      /* of samples; 0: nobody knows */
 	bool fixed;            /* no large events */
+	bool on_exec;          /* large ones begin with the exec, if there are any */
 };
 
 /*
@@ -59,14 +61,18 @@ struct wide_seen {
 };
 
 /*
- * The planned events have been enabled; unless they wait for an exec, they may be changed
- * for large ones at once. From now on there are helpers, until it is clear that no stack is cut.
+ * The planned events have been enabled, or one of both kinds will be by the exec (`wait`). What
+ * is enabled may be changed for large ones at once. From now on there are helpers, until it is
+ * clear that no stack is cut.
  */
 struct sp_error *wide_start(struct wide *wide, bool wait, uint64_t now_ns) SP_MUST_CHECK;
 
 /* On, off or in place of others, by what was seen. */
 struct sp_error *wide_update(struct wide *wide, const struct wide_seen *seen,
 			     uint64_t now_ns) SP_MUST_CHECK;
+
+/* Whether it may become large as soon as that is needed. */
+bool wide_can_grow(const struct wide *wide, uint64_t now_ns);
 
 /* Samples of large events that were lost, as far as the kernel says. */
 uint64_t wide_lost(const struct wide *wide, bool format_lost);

@@ -59,12 +59,14 @@ times >"$tmp/times"
 END
 if recorded "samples stand for the time" "$SPROF" record -F 997 --call-graph dwarf \
 	-o "$tmp/data" -- sh "$tmp/phases"; then
-	used=$(tail -n 1 "$tmp/times" | tr 'ms' '  ' | awk '{ printf "%.0f\n", (60 * ($1 + $3) + $2 + $4) * 1e9 }')
+	used=$(tail -n 1 "$tmp/times" | tr 'ms' '  ' |
+		awk '{ printf "%.0f\n", (60 * ($1 + $3) + $2 + $4) * 1e9 }')
 	weight=$(of weight)
 	comment "weight $weight ns of $used ns of CPU time, $(of alone) of 1,000 whole"
-	check "none counts twice" test "$((weight / 1000))" -le $((used / 1000 * 110 / 100))
-	check "none is missing" test "$((weight / 1000))" -ge $((used / 1000 * 90 / 100))
+	check "none counts twice" test "$((weight / 1000))" -le $((used / 1000 * 120 / 100))
+	check "none is missing" test "$((weight / 1000))" -ge $((used / 1000 * 88 / 100))
+	"$SPROF" info -i "$tmp/data" >"$tmp/info" 2>&1
 	check "all are of events that the file lists" sh -c \
-		"\"$SPROF\" info -i \"$tmp/data\" >\"$tmp/info\" 2>&1 && ! grep -qi 'unknown\|damage' \"$tmp/info\""
+		"! grep -i 'unknown\|damage\|cannot' \"$tmp/info\""
 fi
 finish
