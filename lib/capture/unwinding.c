@@ -97,7 +97,7 @@ static enum joining_cut see_truncated(struct unwinding *unwinding, struct worker
 	uint64_t tid_word = field(dump, unwinding->fields.sample_tid);
 	uint64_t time_ns = field(dump, unwinding->fields.sample_time);
 	uint64_t sp = dump_registers(dump)[unwinding->layout.sp_index];
-	if (result->missing < sp)
+	if (result->switched || result->missing < sp)
 		return JOINING_CUT_ELSEWHERE;
 	if (dump->stack_size < dump->stack_asked) {
 		struct touch_stack stack = {.pid = first_u32(tid_word), .sp = sp,
@@ -121,7 +121,7 @@ static void see_need(struct unwinding *unwinding, struct worker *worker, const s
 	uint64_t sp = dump_registers(dump)[unwinding->layout.sp_index], end = sp;
 	if (result->end == UNWIND_COMPLETE)
 		end = worker->frames[result->count - 1].sp;
-	else if (result->end == UNWIND_TRUNCATED)
+	else if (result->end == UNWIND_TRUNCATED && !result->switched)
 		end = result->missing + 8;
 	/* Below, or far away: another stack. */
 	bool beyond = end - sp > unwinding->stack_bytes && end - sp <= STACK_MOST;

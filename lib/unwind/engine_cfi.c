@@ -291,6 +291,7 @@ static enum step missing(struct walk *walk, uint64_t address)
 	if (!walk->switched && !stack_could_hold(&walk->stack, address))
 		return STEP_BAD;
 	walk->result->missing = address;
+	walk->result->switched = walk->switched;
 	return STEP_TRUNCATED;
 }
 
@@ -474,7 +475,7 @@ static enum step step_full(struct walk *walk, const struct cfi_row *row)
 	if (!row->is_signal)
 		return arrive(walk, ip, sp, arch->calls_push && rule.kind != RULE_REGISTER);
 	/* A signal may come on a stack of its own. */
-	walk->switched = !stack_could_hold(&walk->stack, sp);
+	walk->switched = stack_is_another(&walk->stack, sp);
 	walk->ip = ip & arch->ip_mask;
 	walk->sp = sp;
 	walk->exact = true;

@@ -42,6 +42,7 @@ struct stack_walk {
 	struct cfi_bytes entry; /* table, CIE and FDE that were written; of size 0: none */
 	bool missed;   /* in this step a word was needed that is not in the copy */
 	uint64_t missing;
+	bool switched; /* as in struct unwind_result */
 };
 
 /* Where libunwind finds `made`: nothing else can be there. */
@@ -230,7 +231,7 @@ static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t 
 		*value = word;
 		return 0;
 	}
-	if (stack_could_hold(&walk->start->stack, address)) {
+	if (walk->switched || stack_could_hold(&walk->start->stack, address)) {
 		walk->missed = true;
 		walk->missing = address;
 	}
@@ -443,9 +444,12 @@ static struct unwind_result walk_frames(struct libunwind_thread *thread, struct 
 		use_module(walk, ip - !exact, &vaddr);
 		step = unw_step(&cursor);
 		exact = signal;
+		if (signal && unw_get_reg(&cursor, UNW_REG_SP, &sp) == 0)
+			walk->switched = stack_is_another(&walk->start->stack, sp);
 	} while (step > 0);
 	result.end = end_of(walk, step);
 	result.missing = result.end == UNWIND_TRUNCATED ? walk->missing : 0;
+	result.switched = result.end == UNWIND_TRUNCATED && walk->switched;
 	return result;
 }
 

@@ -18,6 +18,9 @@ struct stack_copy {
 /* Farther above the copy no stack goes on: the address is wrong, and not the copy too short. */
 #define STACK_SPAN ((uint64_t)1 << 30)
 
+/* No kernel copies more of a stack (PERF_SAMPLE_STACK_USER). */
+#define STACK_COPY_MOST ((uint64_t)1 << 16)
+
 /* All dumps that can be unwound are little-endian. */
 static inline bool stack_load(const struct stack_copy *stack, uint64_t address, uint64_t *ret)
 {
@@ -47,6 +50,16 @@ static inline bool stack_load_sized(const struct stack_copy *stack, uint64_t add
 static inline bool stack_could_hold(const struct stack_copy *stack, uint64_t address)
 {
 	return address >= stack->low && address - stack->low < stack->size + STACK_SPAN;
+}
+
+/*
+ * Of the stack pointer behind a signal's frame, which was in the copy: whether that is of another
+ * stack (sigaltstack(2)). On the same one, the signal's frame and what was interrupted lie
+ * next to each other.
+ */
+static inline bool stack_is_another(const struct stack_copy *stack, uint64_t sp)
+{
+	return sp < stack->low || sp - stack->low > stack->size + STACK_COPY_MOST;
 }
 
 #endif

@@ -88,8 +88,9 @@ struct unwind_result {
 	size_t count;        /* frames, the innermost first; COMPLETE with none: execve(2) is at work,
 			      * the registers are of a program that is gone with its stack */
 	enum unwind_end end;
-	uint64_t missing;    /* TRUNCATED: the address that was needed and is not in the copy. Below
-			      * the sample's stack pointer: another stack, which no copy has */
+	uint64_t missing;    /* TRUNCATED: the address that was needed and is not in the copy */
+	bool switched;       /* TRUNCATED: that is of another stack, which a signal interrupted: no
+			      * copy of this one has it, however large */
 	uint32_t expressions;    /* frames that took a DWARF expression */
 	uint32_t frame_pointers; /* frames left by frame pointer, for want of anything better */
 	uint32_t signals;        /* signal frames; the frame behind each is exact */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include "base/ctx.h"
@@ -307,11 +308,12 @@ TEST(unwind_own_stack_as_libgcc)
 	expect_as_libgcc("cfi", 5, take_in_qsort);
 }
 
-TEST(unwind_own_stack_by_libunwind)
+/* Whether this build has it. */
+static bool has_engine(const char *engine)
 {
 	struct world world = {0};
 	struct unwind_options options = {
-		.engine = "libunwind",
+		.engine = engine,
 		.arch = HOST,
 		.locator = {.locate = locate, .arg = &world},
 		.files = {.open = open_file, .arg = &world},
@@ -322,7 +324,12 @@ TEST(unwind_own_stack_by_libunwind)
 	sp_error_free(error);
 	unwinder_free(world.unwinder);
 	sp_ctx_free(world.ctx);
-	if (!have)
+	return have;
+}
+
+TEST(unwind_own_stack_by_libunwind)
+{
+	if (!has_engine("libunwind"))
 		return;
 	expect_as_libgcc("libunwind", 3, take);
 	expect_as_libgcc("libunwind", 1, take_with_alloca);
@@ -395,6 +402,78 @@ TEST(unwind_without_files)
 	const char *problem = unwinder_problem(world.unwinder, module);
 	ck_assert_msg(problem && strstr(problem, module->path), "%s", problem);
 	world_stop(&world);
+}
+
+struct alternate {
+	struct dump dump;
+	uint64_t top; /* of the stack that signals are handled on */
+};
+
+static void on_alternate(int number)
+{
+	(void)number;
+	deepen(3, take);
+}
+
+/* A thread whose signals are handled on a stack of their own, which lies below its own one. */
+static void *take_on_alternate(void *arg)
+{
+	struct alternate *alternate = arg;
+	struct dump *dump = &alternate->dump;
+	stack_t stack = {.ss_size = 1 << 18};
+	/* More is copied than there is of it. */
+	stack.ss_sp = mmap(NULL, 2 * stack.ss_size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sigaction outer = {.sa_handler = on_alternate, .sa_flags = SA_ONSTACK};
+	struct sigaction inner = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	if (stack.ss_sp == MAP_FAILED || sigaltstack(&stack, NULL))
+		return NULL;
+	alternate->top = (uint64_t)(uintptr_t)stack.ss_sp + stack.ss_size;
+	backtrace(dump->expected, 1);
+	wanted = dump;
+	sigaction(SIGUSR2, &outer, NULL);
+	sigaction(SIGUSR1, &inner, NULL);
+	raise(SIGUSR2);
+	stack.ss_flags = SS_DISABLE;
+	sigaltstack(&stack, NULL);
+	munmap(stack.ss_sp, 2 * stack.ss_size);
+	return dump;
+}
+
+/* The thread's own stack is in no copy of the other, however large. */
+TEST(unwind_stops_where_a_signal_changed_stacks)
+{
+	static struct alternate alternate;
+	static const char *const engines[] = {"cfi", "libunwind"};
+	pthread_t thread;
+	void *taken;
+	ck_assert_int_eq(pthread_create(&thread, NULL, take_on_alternate, &alternate), 0);
+	ck_assert_int_eq(pthread_join(thread, &taken), 0);
+	ck_assert_ptr_nonnull(taken);
+	struct dump *dump = &alternate.dump;
+	uint64_t sp = stack_pointer(dump);
+	ck_assert_uint_lt(alternate.top - sp, sizeof(dump->stack));
+	dump->sample.stack.size = alternate.top - sp;
+	for (size_t i = 0; i < sizeof(engines) / sizeof(*engines); i++) {
+		struct world world = {0};
+		struct unwind_frame frames[FRAMES];
+		dl_iterate_phdr(add_object, &world);
+		if (!has_engine(engines[i]))
+			continue;
+		world_start(&world, HOST, engines[i]);
+		struct unwind_result result =
+			unwind_stack(world.thread, &dump->sample, frames, FRAMES);
+		ck_assert_int_eq(result.end, UNWIND_TRUNCATED);
+		ck_assert(result.switched);
+		ck_assert_uint_eq(result.signals, 1);
+		/* One that ends before the signal's frame may go on in a larger one. */
+		dump->sample.stack.size = 64;
+		result = unwind_stack(world.thread, &dump->sample, frames, FRAMES);
+		ck_assert_int_eq(result.end, UNWIND_TRUNCATED);
+		ck_assert(!result.switched);
+		dump->sample.stack.size = alternate.top - sp;
+		world_stop(&world);
+	}
 }
 
 TEST(unwind_calls_of_nowhere)
