@@ -64,14 +64,19 @@ struct reader {
 	const char *path;
 	int fd;
 	pthread_t thread;
-	useconds_t wait_us;
+	const uint64_t *progress; /* atomic; reads only once it stands still, unless NULL */
 	struct { VEC(uint8_t); } bytes;
 };
 
 static void *read_all(void *arg)
 {
 	struct reader *reader = arg;
-	usleep(reader->wait_us);
+	uint64_t seen = UINT64_MAX;
+	for (int still = 0; reader->progress && still < 10; usleep(20000)) {
+		uint64_t now = __atomic_load_n(reader->progress, __ATOMIC_RELAXED);
+		still = now == seen ? still + 1 : 0;
+		seen = now;
+	}
 	fcntl(reader->fd, F_SETFL, 0);
 	for (;;) {
 		if (!vec_reserve(&reader->bytes, reader->bytes.count + 65536))
@@ -92,9 +97,9 @@ static struct writer *open_pipe(struct reader *reader)
 	return recording_open(reader->path);
 }
 
-static void begin_reading(struct reader *reader, useconds_t wait_us)
+static void begin_reading(struct reader *reader, const uint64_t *progress)
 {
-	reader->wait_us = wait_us;
+	reader->progress = progress;
 	ck_assert_int_eq(pthread_create(&reader->thread, NULL, read_all, reader), 0);
 }
 
@@ -213,7 +218,7 @@ TEST(a_reader_that_stands_still_costs_samples_alone)
 	ck_assert_uint_ge(kept, MEMORY / 2);
 	ck_assert(!writing_next_shed(writing, false, &shed));
 
-	begin_reading(&reader, 0);
+	begin_reading(&reader, NULL);
 	for (int i = 0; i < 1000 && !writing_next_shed(writing, false, &shed); i++)
 		usleep(10000);
 	ck_assert_uint_eq(shed.id, 11);
@@ -240,10 +245,12 @@ TEST(what_is_no_sample_is_waited_for)
 	struct writing *writing = writing_or_fail(writer);
 	struct record_buffer buffer = {0};
 	size_t comms = 0;
-	begin_reading(&reader, 200000);
-	for (uint64_t bytes = 0; bytes < 4 * MEMORY; bytes += 200 * 40) {
+	uint64_t bytes = 0;
+	begin_reading(&reader, &bytes);
+	while (bytes < 4 * MEMORY) {
 		for (size_t i = 0; i < 200; i++, comms++)
 			put_comm(&buffer);
+		__atomic_add_fetch(&bytes, buffer.count, __ATOMIC_RELAXED);
 		ok_quietly(hand_over(writing, &buffer));
 	}
 	ok_or_fail(writing_end(writing));
