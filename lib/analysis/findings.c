@@ -331,7 +331,7 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		 unwound ? "are deeper than the limit: their outermost calls are missing" :
 			   "reached the kernel's limit: their outermost calls are missing",
 		 unwound ? "record with a larger --max-stack" :
-			   "raise kernel.perf_event_max_stack before recording"},
+			   "record with --max-stack 1000, as root, or with --call-graph dwarf"},
 		{ends->no_unwind_info, "end in code of which nothing says how it is left",
 		 "compile it with -fasynchronous-unwind-tables; -g caller names it"},
 		{ends->bad_memory, "end where what should be the stack cannot be one",

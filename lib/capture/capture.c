@@ -345,6 +345,14 @@ static void free_lists(struct sp_capture *capture)
 	vec_deinit(&capture->extra);
 }
 
+/* Now that nothing of ours follows call chains. */
+static void restore_stack_limit(struct sp_capture *capture)
+{
+	if (!stack_limit_restore(&capture->stack_limit))
+		ctx_log(capture->ctx, SP_LOG_WARNING, "kernel.perf_event_max_stack is put back as soon as "
+			"nobody records call chains");
+}
+
 void sp_capture_free(struct sp_capture *capture)
 {
 	if (!capture)
@@ -356,12 +364,13 @@ void sp_capture_free(struct sp_capture *capture)
 	free(capture->rings);
 	free(capture->heads);
 	event_set_free(capture->set);
+	wide_close(&capture->wide);
+	restore_stack_limit(capture);
 	event_plan_free(capture->plan);
 	cleanup_close(&capture->epoll_fd);
 	cleanup_close(&capture->timer_fd);
 	cleanup_close(&capture->delay_fd);
 	synth_free(capture->synth);
-	wide_close(&capture->wide);
 	unwinding_free(capture->unwinding);
 	writing_free(capture->writing);
 	writer_free(capture->writer);

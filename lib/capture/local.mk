@@ -31,6 +31,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/synth_kernel.c \
 	lib/capture/synth_vdso.c \
 	lib/capture/stack_need.c lib/capture/stack_need.h \
+	lib/capture/stack_limit.c lib/capture/stack_limit.h \
 	lib/capture/stack_size.c lib/capture/stack_size.h \
 	lib/capture/touch.c lib/capture/touch.h \
 	lib/capture/unwinding.c lib/capture/unwinding.h \
@@ -47,6 +48,7 @@ check_PROGRAMS += \
 	tests/unit/test_membership \
 	tests/unit/test_pool \
 	tests/unit/test_ring_size \
+	tests/unit/test_stack_limit \
 	tests/unit/test_stack_need \
 	tests/unit/test_tracker \
 	tests/unit/test_synth \

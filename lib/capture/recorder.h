@@ -13,6 +13,7 @@
 #include "capture/graph.h"
 #include "capture/tracker.h"
 #include "capture/hurry.h"
+#include "capture/stack_limit.h"
 #include "capture/synth.h"
 #include "capture/unwinding.h"
 #include "capture/wide.h"
@@ -54,6 +55,7 @@ struct sp_capture {
 	uint64_t delay_ns;
 	uint32_t realtime;
 	struct hurry hurry;
+	struct stack_limit stack_limit;
 	char *command_name;
 	struct { VEC(struct capture_process); } processes;
 	struct task_list wanted_threads; /* CAPTURE_THREADS */

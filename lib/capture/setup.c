@@ -210,6 +210,29 @@ static void request_graph(const struct sp_capture *capture, struct event_request
 		(uint64_t)capture->ring_pages.samples * capture->rights.page_size);
 }
 
+/* Deeper than the kernel follows anybody's frame pointers: where that may be changed, it is. */
+static struct sp_error *raise_stack_limit(struct sp_capture *capture)
+{
+	uint32_t most = capture->rights.max_stack, wanted = capture->graph.max_stack;
+	if (wanted > STACK_LIMIT_MOST)
+		wanted = STACK_LIMIT_MOST;
+	if (capture->graph.kind != SP_CALL_GRAPH_FP || !most || wanted <= most)
+		return NULL;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
+		stack_limit_raise(&capture->stack_limit, capture->ctx, most, wanted);
+	if (!error) {
+		capture->rights.max_stack = capture->graph.max_stack = wanted;
+		return capture_note(capture, "call chains of up to %u frames: kernel.perf_event_max_stack "
+				    "is raised from %u for as long as this records", wanted, most);
+	}
+	if (sp_error_errno(error) != EBUSY)
+		return NULL; /* the plan says so, with the remedy */
+	capture->graph.max_stack = most;
+	return capture_note(capture, "call chains of up to %u frames: kernel.perf_event_max_stack cannot "
+			    "be raised to %u while others record call chains (end them first)", most,
+			    wanted);
+}
+
 struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_capture_options *options)
 {
 	CLEANUP(event_specs_deinit) struct event_specs specs = {0};
@@ -242,6 +265,8 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 		.clock_id = CLOCK_MONOTONIC,
 	};
 	error = size_rings(capture, options, request.freq_hz);
+	if (!error)
+		error = raise_stack_limit(capture);
 	if (error)
 		return error;
 	request_graph(capture, &request);
