@@ -126,7 +126,7 @@ static struct sp_error *read_sideband(struct run *run)
 	if (!error)
 		error = sideband_init(&run->sideband, run->reader, run->machine);
 	if (!error)
-		error = sideband_read(&run->sideband, run->reader);
+		error = sideband_read(&run->sideband, run->reader, run->threads);
 	if (!error)
 		error = add_header(run);
 	return error ? error : machine_seal(run->machine);

@@ -11,6 +11,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/lookup.c lib/analysis/lookup.h \
 	lib/analysis/names.c lib/analysis/names.h \
 	lib/analysis/places.c lib/analysis/places.h \
+	lib/analysis/scout.c lib/analysis/scout.h \
 	lib/analysis/sideband.c lib/analysis/sideband.h \
 	lib/analysis/stack_end.h \
 	lib/analysis/starts.c lib/analysis/starts.h \
@@ -20,4 +21,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/trouble.c \
 	lib/analysis/unwinding.c lib/analysis/unwinding.h \
 	lib/analysis/worker.c lib/analysis/worker.h
-check_PROGRAMS += tests/unit/test_analysis tests/unit/test_chain tests/unit/test_labels
+check_PROGRAMS += tests/unit/test_analysis tests/unit/test_chain tests/unit/test_sideband tests/unit/test_labels

@@ -3,9 +3,13 @@
 
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/parallel.h"
 #include "file/losses.h"
 #include "file/walker.h"
 #include "record/types.h"
+
+/* More than this of a file is worth a thread. */
+#define PART_MIN ((uint64_t)8 << 20)
 
 DEFINE_CLEANUP(struct walker *, walker_free)
 DEFINE_CLEANUP(struct decoder *, decoder_free)
@@ -172,28 +176,18 @@ static struct sp_error *add_raw(struct sideband *sideband, struct sp_reader *rea
 	return NULL;
 }
 
-static bool add_split(struct sideband *sideband, uint64_t offset)
-{
-	uint64_t *split = vec_push(&sideband->splits);
-	if (split)
-		*split = offset;
-	return split != NULL;
-}
-
-struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *reader)
+/* The records that begin in `extent`, of which *offset_ret is the end. */
+static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader *reader,
+				    struct decoder *decoder, struct reader_extent extent,
+				    uint64_t *offset_ret)
 {
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
-	CLEANUP(cleanup_decoder_free) struct decoder *decoder = NULL;
-	struct reader_extent extent = reader_extent(reader);
-	uint64_t next_split = extent.begin;
 	struct sp_error *error = walker_new(reader, extent, &walker);
-	if (!error) {
+	if (!error)
 		walker_hop_samples(walker);
-		error = decoder_new(sideband->layout, &decoder);
-	}
 	while (!error) {
 		struct raw_record raw;
-		uint64_t at = walker_offset(walker);
+		uint64_t at = *offset_ret = walker_offset(walker);
 		error = walker_next(walker, &raw);
 		if (error) {
 			if (sp_error_code(error) != SP_ERROR_FORMAT)
@@ -203,18 +197,97 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 			continue;
 		}
 		if (!raw.bytes)
-			break;
-		if (raw.offset >= next_split) {
-			if (!add_split(sideband, raw.offset))
-				return error_no_memory();
-			next_split = raw.offset + SPLIT_SIZE;
-		}
+			return NULL;
+		if (!splits_pass(&sideband->splits, raw.offset))
+			return error_no_memory();
 		if (raw.type == PERF_RECORD_SAMPLE)
 			sideband->sample_count++;
 		else if (is_wanted(raw.type))
 			error = add_raw(sideband, reader, decoder, &raw);
 	}
-	if (!error && !add_split(sideband, extent.end))
-		return error_no_memory();
+	return error;
+}
+
+/* What a scout saw, if it began where a record does. */
+static struct sp_error *take_scout(struct sideband *sideband, struct sp_reader *reader,
+				   struct decoder *decoder, const struct scout *scout)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; !error && i < scout->splits.count; i++)
+		if (!splits_pass(&sideband->splits, scout->splits.items[i]))
+			return error_no_memory();
+	for (size_t i = 0; !error && i < scout->records.count; i++)
+		error = add_raw(sideband, reader, decoder, &scout->records.items[i]);
+	sideband->sample_count += scout->sample_count;
+	return error;
+}
+
+/* From the start to the end, by what scouts saw where that is true. */
+static struct sp_error *join(struct sideband *sideband, struct sp_reader *reader,
+			     const struct scout *scouts, size_t count)
+{
+	CLEANUP(cleanup_decoder_free) struct decoder *decoder = NULL;
+	struct reader_extent extent = reader_extent(reader);
+	struct sp_error *error = decoder_new(sideband->layout, &decoder);
+	uint64_t at = extent.begin;
+	for (size_t next = 0; !error && at < extent.end;) {
+		if (next < count && (scouts[next].begin < at ||
+				     scouts[next].begin == scouts[next].end)) {
+			next++;
+		} else if (next < count && scouts[next].begin == at) {
+			error = take_scout(sideband, reader, decoder, &scouts[next]);
+			at = scouts[next++].end;
+		} else {
+			uint64_t end = next < count ? scouts[next].begin : extent.end;
+			error = read_extent(sideband, reader, decoder,
+					    (struct reader_extent){at, end}, &at);
+			/* There are no more where nothing can be read. */
+			if (at < end)
+				break;
+		}
+	}
+	return error;
+}
+
+/* Scouts who go through parts of a file at the same time. */
+struct party {
+	struct sp_reader *reader;
+	struct scout *scouts;
+	unsigned int count;
+};
+
+static void scout_part(void *arg, unsigned int i)
+{
+	const struct party *party = arg;
+	struct reader_extent all = reader_extent(party->reader);
+	/* Records are at multiples of 8 from the first. */
+	uint64_t size = (all.end - all.begin) / party->count & ~(uint64_t)7;
+	struct reader_extent part = {all.begin + i * size, all.begin + (i + 1) * size};
+	if (i + 1 == party->count)
+		part.end = all.end;
+	scout_run(&party->scouts[i], party->reader, part, is_wanted);
+}
+
+struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *reader,
+			       unsigned int threads)
+{
+	struct reader_extent extent = reader_extent(reader);
+	uint64_t most = (extent.end - extent.begin) / PART_MIN;
+	struct party party = {.reader = reader, .count = most < threads ? (unsigned int)most : threads};
+	CLEANUP_FREE struct scout *scouts = NULL;
+	if (party.count > 1) {
+		scouts = party.scouts = calloc(party.count, sizeof(*scouts));
+		if (!scouts)
+			return error_no_memory();
+		parallel_run(party.count, scout_part, &party);
+	}
+	struct sp_error *error = join(sideband, reader, scouts, scouts ? party.count : 0);
+	for (size_t i = 0; scouts && i < party.count; i++)
+		scout_deinit(&scouts[i]);
+	uint64_t *end = error ? NULL : vec_push(&sideband->splits);
+	if (!error && !end)
+		error = error_no_memory();
+	if (!error)
+		*end = extent.end;
 	return error;
 }

@@ -7,6 +7,7 @@
 #define ANALYSIS_SIDEBAND_H
 
 #include <sprof/losses.h>
+#include "analysis/scout.h"
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/vec.h"
@@ -45,7 +46,7 @@ struct sideband {
 	VEC(struct loss) losses;
 	VEC(struct task_count) task_counts;
 	VEC(struct note) notes;
-	VEC(uint64_t) splits;        /* offsets of records, about SPLIT_SIZE apart, first and end */
+	struct splits splits;        /* the first record's and the end among them */
 	uint64_t sample_count;
 	bool by_offset;              /* records have no times: their places in the file stand in */
 	struct u64map throttled;     /* (event id, CPU) -> index in throttle_times */
@@ -53,13 +54,12 @@ struct sideband {
 	struct arena arena;
 };
 
-#define SPLIT_SIZE ((uint64_t)1 << 20)
-
 struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader *reader,
 			       struct machine *machine) SP_MUST_CHECK;
 void sideband_deinit(struct sideband *sideband);
 
-/* Reads the whole recording; damage goes to the reader. */
-struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *reader) SP_MUST_CHECK;
+/* Reads the whole recording, by so many threads; damage goes to the reader. */
+struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *reader,
+			       unsigned int threads) SP_MUST_CHECK;
 
 #endif

@@ -40,6 +40,9 @@
 #define BUFFER_SIZE ((size_t)1 << 18)
 #define RECORD_MAX ((size_t)UINT16_MAX)
 
+/* Where records are looked for: half of it is gone through before the other is read again. */
+#define SEARCH_SIZE (2 * BUFFER_SIZE)
+
 /* Longer samples are hopped over where nobody wants to see them: less costs more than it saves. */
 #define HOP_MIN 4096
 #define HOP_READ 512
@@ -66,7 +69,7 @@ struct walker {
 	const uint8_t *base;    /* the buffer, or a window of the file */
 	uint64_t base_offset;   /* of base[0] in the file */
 	uint8_t *buffer;
-	size_t buffer_size;     /* BUFFER_SIZE, or less where there is less to read */
+	size_t buffer_size;     /* SEARCH_SIZE, or less where there is less to read */
 	struct mapping *mapping; /* NULL: the file is read */
 	struct { uint64_t begin, size; bool is_open; } window;
 	uint64_t refused_end;    /* where no window could be opened, one may be from here on */
@@ -110,7 +113,7 @@ struct sp_error *walker_new_at(int fd, const char *path, bool swap, struct reade
 		.path = path,
 	};
 	uint64_t all = ((data_end - extent.begin) | 4095) + 1;
-	walker->buffer_size = all < BUFFER_SIZE ? (size_t)all : BUFFER_SIZE;
+	walker->buffer_size = all < SEARCH_SIZE ? (size_t)all : SEARCH_SIZE;
 	walker->buffer = aligned_alloc(4096, walker->buffer_size);
 	if (!walker->buffer) {
 		free(walker);
@@ -238,7 +241,10 @@ static struct sp_error *ensure(struct walker *walker, size_t need)
 		need = (size_t)left;
 	if ((size_t)(walker->end - walker->pos) >= need)
 		return NULL;
-	return fill(walker, offset, walker->buffer_size);
+	bool searching = need > RECORD_MAX + 1;
+	size_t most = searching || walker->buffer_size < BUFFER_SIZE ? walker->buffer_size
+								     : BUFFER_SIZE;
+	return fill(walker, offset, most);
 }
 
 static bool plausible(const struct header *header)
@@ -335,6 +341,11 @@ static struct sp_error *resync(struct walker *walker)
 			return NULL;
 		}
 	}
+}
+
+struct sp_error *walker_seek(struct walker *walker)
+{
+	return resync(walker);
 }
 
 /* Damage at the next record: says so, and moves to where reading may resume. */

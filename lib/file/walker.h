@@ -21,6 +21,12 @@ void walker_hop_samples(struct walker *walker);
 /* Touches the next record's first `size` bytes, so that they are in the cache when it is given. */
 void walker_prefetch(const struct walker *walker, size_t size);
 
+/*
+ * Moves on to the first place where records seem to begin, for extents that need not begin at
+ * one.
+ */
+struct sp_error *walker_seek(struct walker *walker) SP_MUST_CHECK;
+
 /* Of the next record: behind the one just given, and what belongs to it. */
 uint64_t walker_offset(const struct walker *walker);
 
