@@ -52,18 +52,18 @@ static uint32_t join(struct bodies *bodies, uint32_t a, uint32_t b)
 	return a;
 }
 
-bool bodies_add(struct bodies *bodies, const struct piece *piece)
+uint32_t bodies_add(struct bodies *bodies, const struct piece *piece)
 {
 	uint32_t index = UINT32_MAX;
 	if (piece->file) {
 		index = body_at(bodies, &bodies->by_file, hash_of(piece, (uintptr_t)piece->file));
 		if (index == UINT32_MAX)
-			return false;
+			return UINT32_MAX;
 	}
 	if (piece->start != UINT64_MAX || !piece->file) {
 		uint32_t other = body_at(bodies, &bodies->by_start, hash_of(piece, piece->start));
 		if (other == UINT32_MAX)
-			return false;
+			return UINT32_MAX;
 		index = index == UINT32_MAX ? other : join(bodies, index, other);
 	}
 	struct body *body = &bodies->items[index];
@@ -71,14 +71,10 @@ bool bodies_add(struct bodies *bodies, const struct piece *piece)
 		body->start = piece->start;
 	if (piece->file && (!body->home || strcmp(piece->file, body->home) < 0))
 		body->home = piece->file;
-	return true;
+	return index;
 }
 
-const struct body *bodies_find(struct bodies *bodies, const struct piece *piece)
+const struct body *bodies_body(struct bodies *bodies, uint32_t index)
 {
-	uint32_t *index = piece->file ? u64map_find(&bodies->by_file,
-						    hash_of(piece, (uintptr_t)piece->file)) :
-					u64map_find(&bodies->by_start,
-						    hash_of(piece, piece->start));
-	return index ? &bodies->items[root_of(bodies, *index)] : NULL;
+	return &bodies->items[root_of(bodies, index)];
 }

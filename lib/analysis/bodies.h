@@ -34,10 +34,10 @@ struct piece {
 /* A zeroed struct bodies is empty. */
 void bodies_deinit(struct bodies *bodies);
 
-/* False when out of memory. */
-bool bodies_add(struct bodies *bodies, const struct piece *piece);
+/* The piece's index in bodies, for bodies_body(); UINT32_MAX when out of memory. */
+uint32_t bodies_add(struct bodies *bodies, const struct piece *piece);
 
-/* The one that a piece is of, once all have been added. */
-const struct body *bodies_find(struct bodies *bodies, const struct piece *piece);
+/* The one that a piece is of, once all have been added. Valid until the next is added. */
+const struct body *bodies_body(struct bodies *bodies, uint32_t index);
 
 #endif

@@ -20,6 +20,7 @@ struct source_known {
 	uint16_t cpumode;
 	bool has_piece, has_label;
 	struct piece piece;
+	uint32_t body; /* of the piece, by bodies_add() */
 	struct label label;
 };
 
@@ -152,13 +153,17 @@ static struct source_known *known_of(struct labelling *labelling, const struct f
 	return known;
 }
 
-static const struct piece *piece_of(struct labelling *labelling, const struct frame *frame,
-				    const struct source_frame *source, struct source_known *known)
+/* The piece, and its body; false when out of memory. */
+static bool add_piece(struct labelling *labelling, const struct frame *frame,
+		      const struct source_frame *source, struct source_known *known)
 {
-	if (!known->has_piece && !make_piece(labelling, frame, source, &known->piece))
-		return NULL;
-	known->has_piece = true;
-	return &known->piece;
+	if (known->has_piece)
+		return true;
+	if (!make_piece(labelling, frame, source, &known->piece))
+		return false;
+	known->body = bodies_add(&labelling->bodies, &known->piece);
+	known->has_piece = known->body != UINT32_MAX;
+	return known->has_piece;
 }
 
 /* Of all functions at a frame's place; false when out of memory. */
@@ -168,14 +173,13 @@ static bool add_pieces(struct labelling *labelling, const struct frame *frame,
 	struct piece piece;
 	if (!source)
 		return make_piece(labelling, frame, NULL, &piece) &&
-		       bodies_add(&labelling->bodies, &piece);
+		       bodies_add(&labelling->bodies, &piece) != UINT32_MAX;
 	for (; source; source = source->caller) {
 		struct source_known *known = known_of(labelling, frame, source);
 		/* Then what is around it was added, too. */
 		if (known->has_piece)
 			return true;
-		if (!piece_of(labelling, frame, source, known) ||
-		    !bodies_add(&labelling->bodies, &known->piece))
+		if (!add_piece(labelling, frame, source, known))
 			return false;
 	}
 	return true;
@@ -285,9 +289,10 @@ static bool add_label(struct labelling *labelling, const struct known *known)
 	return label && make_label(labelling, known, label);
 }
 
-static void be_piece(struct labelling *labelling, const struct piece *piece, struct known *known)
+static void be_piece(struct labelling *labelling, const struct piece *piece, uint32_t body,
+		     struct known *known)
 {
-	known->body = bodies_find(&labelling->bodies, piece);
+	known->body = bodies_body(&labelling->bodies, body);
 	known->function = piece->name;
 	known->file = piece->file;
 	known->function_known = known->frame->symbol != NULL;
@@ -301,9 +306,9 @@ static const struct label *label_of(struct labelling *labelling, const struct kn
 	struct known known = *place;
 	if (of->has_label)
 		return &of->label;
-	if (!piece_of(labelling, place->frame, source, of))
+	if (!add_piece(labelling, place->frame, source, of))
 		return NULL;
-	be_piece(labelling, &of->piece, &known);
+	be_piece(labelling, &of->piece, of->body, &known);
 	known.function_known |= source->name != NULL;
 	known.inlined = source->caller;
 	known.line = source->line;
@@ -320,7 +325,10 @@ static bool expand(struct labelling *labelling, const struct source_frame *inner
 	if (!innermost) {
 		if (!make_piece(labelling, known->frame, NULL, &piece))
 			return false;
-		be_piece(labelling, &piece, known);
+		uint32_t body = bodies_add(&labelling->bodies, &piece);
+		if (body == UINT32_MAX)
+			return false;
+		be_piece(labelling, &piece, body, known);
 		return add_label(labelling, known);
 	}
 	for (const struct source_frame *source = innermost; source; source = source->caller)
@@ -410,11 +418,12 @@ static struct sp_error *label_all(struct labelling *labelling)
 				    sizeof(*labelling->modules));
 	if (!labelling->modules)
 		return error_no_memory();
-	struct sp_error *error = places_ask(&labelling->places, names,
-					    labelling->options->threads);
+	const struct label_options *options = labelling->options;
+	struct sp_error *error = places_ask(&labelling->places, names, needs_lines(options),
+					    options->threads);
 	if (error)
 		return error;
-	if (labelling->options->expand && !make_pieces(labelling))
+	if (options->expand && !make_pieces(labelling))
 		return error_no_memory();
 	return label_frames(labelling) ? NULL : error_no_memory();
 }

@@ -31,18 +31,20 @@ struct batch {
 
 struct asking {
 	const struct names *names;
+	bool lines;
 	VEC(struct batch);
 	size_t next; /* atomic */
 };
 
-static struct sp_error *ask(const struct names *names, struct batch *batch)
+static struct sp_error *ask(const struct asking *asking, struct batch *batch)
 {
+	const struct names *names = asking->names;
 	const struct name_sources *sources = &names->sources;
 	struct place *places = batch->places;
 	const struct frame *first = &names->frames.items[places->frame];
 	CLEANUP_FREE uint64_t *offsets = malloc(batch->count * sizeof(*offsets));
 	CLEANUP_FREE const struct source_frame **items = calloc(batch->count, sizeof(*items));
-	struct source_frames found = {.items = items};
+	struct source_frames found = {.items = items, .lines = asking->lines};
 	size_t distinct = 0;
 	if (!offsets || !items)
 		return error_no_memory();
@@ -67,7 +69,7 @@ static void ask_some(void *arg, unsigned int hand)
 		size_t next = __atomic_fetch_add(&asking->next, 1, __ATOMIC_RELAXED);
 		if (next >= asking->count)
 			return;
-		asking->items[next].error = ask(asking->names, &asking->items[next]);
+		asking->items[next].error = ask(asking, &asking->items[next]);
 	}
 }
 
@@ -127,10 +129,10 @@ static bool list_places(struct places *places, const struct names *names)
 	return true;
 }
 
-struct sp_error *places_ask(struct places *places, const struct names *names,
+struct sp_error *places_ask(struct places *places, const struct names *names, bool lines,
 			    unsigned int threads)
 {
-	struct asking asking = {.names = names};
+	struct asking asking = {.names = names, .lines = lines};
 	struct sp_error *error = NULL;
 	if (list_places(places, names) && make_batches(&asking, places))
 		ask_all(&asking, places->count, threads);

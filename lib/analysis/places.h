@@ -21,8 +21,11 @@ struct places {
 	size_t source_count;
 };
 
-/* Fails only when out of memory. A zeroed struct places, to be released either way. */
-struct sp_error *places_ask(struct places *places, const struct names *names,
+/*
+ * Fails only when out of memory. A zeroed struct places, to be released either way. Without
+ * `lines`, those of frames may be of other places in their functions.
+ */
+struct sp_error *places_ask(struct places *places, const struct names *names, bool lines,
 			    unsigned int threads) SP_MUST_CHECK;
 void places_deinit(struct places *places);
 

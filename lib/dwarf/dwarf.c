@@ -117,6 +117,7 @@ struct job {
 	size_t next; /* the task to be taken next */
 	VEC(struct reader *) readers; /* one for each hand */
 	struct dwarf_answer *answer;
+	bool lines;    /* are wanted */
 	size_t owned;  /* addresses in the order */
 	uint64_t bytes; /* of the entries of all tasks */
 	uint64_t worth; /* the same, but of each BYTES_A_UNIT at least: they may be elsewhere */
@@ -128,16 +129,24 @@ struct work {
 	struct reader *reader;
 	const struct unit *unit; /* of the entries */
 	struct line_table lines;
+	bool lines_wanted;
 	struct line_query *queries;
 	struct node **nodes;
 	size_t count;
 };
 
-/* A frame of `node` (NULL: of no function) at a line; it has no caller yet. */
-static struct sp_error *new_frame(struct work *work, struct node *node, uint64_t file,
+/*
+ * A frame of `node` (NULL: of no function) at a line: a new one, which has no caller yet, or,
+ * where lines do not matter, the last one of that file.
+ */
+static struct sp_error *frame_at(struct work *work, struct node *node, uint64_t file,
 				  uint32_t line, struct dwarf_frame **ret)
 {
 	struct reader *reader = work->reader;
+	if (!work->lines_wanted && node && node->recent && node->recent_file == file) {
+		*ret = node->recent;
+		return NULL;
+	}
 	struct dwarf_frame *frame = arena_alloc(&reader->frames, sizeof(*frame));
 	struct dwarf_frame **slot = frame ? vec_push(&reader->list) : NULL;
 	struct sp_error *error = slot ? NULL : error_no_memory();
@@ -148,6 +157,10 @@ static struct sp_error *new_frame(struct work *work, struct node *node, uint64_t
 	if (error)
 		return error;
 	*slot = *ret = frame;
+	if (node) {
+		node->recent = frame;
+		node->recent_file = file;
+	}
 	*frame = (struct dwarf_frame){
 		.name = node ? node->name : NULL,
 		.start = node ? node->start : UINT64_MAX,
@@ -164,13 +177,13 @@ static struct sp_error *frame_of(struct work *work, size_t i, const struct dwarf
 	struct dwarf_frame *frame;
 	if (!node && !query->found)
 		return NULL;
-	struct sp_error *error = new_frame(work, node, query->found ? query->file : UINT64_MAX,
+	struct sp_error *error = frame_at(work, node, query->found ? query->file : UINT64_MAX,
 					   query->found ? query->line : 0, &frame);
 	*ret = error ? NULL : frame;
 	for (; !error && node && node->parent; node = node->parent) {
 		bool known = node->caller;
 		if (!known)
-			error = new_frame(work, node->parent, node->call_file, node->call_line,
+			error = frame_at(work, node->parent, node->call_file, node->call_line,
 					  &node->caller);
 		frame->caller = node->caller;
 		frame = node->caller;
@@ -185,7 +198,7 @@ static bool same_as_before(const struct work *work, size_t i)
 {
 	const struct line_query *a = &work->queries[i - 1], *b = &work->queries[i];
 	return work->nodes[i] == work->nodes[i - 1] && a->found == b->found &&
-	       a->file == b->file && a->line == b->line;
+	       a->file == b->file && (a->line == b->line || !work->lines_wanted);
 }
 
 static struct sp_error *answer_all(struct job *job, const struct task *task, struct work *work)
@@ -237,7 +250,8 @@ static struct sp_error *resolve_unit(struct job *job, const struct task *task, s
 
 static struct sp_error *do_task(struct job *job, const struct task *task, struct reader *reader)
 {
-	struct work work = {.reader = reader, .count = task->end - task->first};
+	struct work work = {.reader = reader, .count = task->end - task->first,
+			    .lines_wanted = job->lines};
 	CLEANUP_FREE struct line_query *queries = calloc(work.count, sizeof(*queries));
 	CLEANUP_FREE struct node **nodes = calloc(work.count, sizeof(*nodes));
 	struct unit skeleton;
@@ -447,13 +461,14 @@ static struct sp_error *resolve(struct job *job, size_t count, unsigned int thre
 }
 
 struct sp_error *dwarf_resolve(struct dwarf *dwarf, const uint64_t *vaddrs, size_t count,
-			       unsigned int threads, struct dwarf_answer **ret)
+			       bool lines, unsigned int threads, struct dwarf_answer **ret)
 {
 	CLEANUP(cleanup_dwarf_answer_free) struct dwarf_answer *answer = new_answer(count);
 	CLEANUP_FREE uint64_t *owners = calloc(count + 1, sizeof(*owners));
 	if (!answer || !owners)
 		return error_no_memory();
-	struct job job = {.dwarf = dwarf, .vaddrs = vaddrs, .owners = owners, .answer = answer};
+	struct job job = {.dwarf = dwarf, .vaddrs = vaddrs, .owners = owners, .answer = answer,
+			  .lines = lines};
 	struct sp_error *error = resolve(&job, count, threads, owners);
 	job_deinit(&job);
 	if (!error)

@@ -52,9 +52,13 @@ struct dwarf_answer {
 	unsigned int arena_count;
 };
 
-/* For ascending vaddrs. Fails only when out of memory. */
+/*
+ * For ascending vaddrs. Without `lines`, frames that differ in their lines alone are one, of
+ * any of these. Fails only when out of memory.
+ */
 struct sp_error *dwarf_resolve(struct dwarf *dwarf, const uint64_t *vaddrs, size_t count,
-			       unsigned int threads, struct dwarf_answer **ret) SP_MUST_CHECK;
+			       bool lines, unsigned int threads,
+			       struct dwarf_answer **ret) SP_MUST_CHECK;
 void dwarf_answer_free(struct dwarf_answer *answer);
 
 DEFINE_CLEANUP(struct dwarf_answer *, dwarf_answer_free)

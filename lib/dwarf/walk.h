@@ -24,6 +24,8 @@ struct node {
 	uint32_t call_line;
 	bool named;
 	const char *name; /* the reader's; NULL: it has none. Once it is `named` */
+	struct dwarf_frame *recent; /* its frame that was made last; NULL: none was */
+	uint64_t recent_file;       /* the file of that, as the line table counts */
 	struct dwarf_frame *caller; /* `parent` where this was called; NULL: not made yet */
 };
 

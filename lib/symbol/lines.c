@@ -223,7 +223,7 @@ struct sp_error *lines_resolve(struct lines *lines, struct dwarf *dwarf,
 	size_t found = list_wanted(placement, offsets, count, wanted);
 	for (size_t i = 0; i < found; i++)
 		vaddrs[i] = wanted[i].vaddr;
-	struct sp_error *error = dwarf_resolve(dwarf, vaddrs, found, threads, &answer);
+	struct sp_error *error = dwarf_resolve(dwarf, vaddrs, found, ret->lines, threads, &answer);
 	if (error)
 		return error;
 	say_damage(answer, diagnosis);

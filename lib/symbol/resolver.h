@@ -70,7 +70,8 @@ struct source_frame {
  */
 struct source_frames {
 	const struct source_frame **items; /* the caller's array */
-	size_t distinct;                   /* numbers of frames are below this */
+	bool lines; /* set by the caller: they matter; else frames that differ in theirs alone are one */
+	size_t distinct; /* numbers of frames are below this */
 };
 
 /*

@@ -138,7 +138,8 @@ int main(int argc, char **argv)
 	struct input *inputs;
 	size_t count = read_inputs(image, is_ko, &inputs);
 	uint64_t *offsets = calloc(count + 1, sizeof(*offsets));
-	struct source_frames frames = {.items = calloc(count + 1, sizeof(*frames.items))};
+	struct source_frames frames = {.items = calloc(count + 1, sizeof(*frames.items)),
+				       .lines = true};
 	for (size_t i = 0; i < count; i++)
 		offsets[i] = inputs[i].offset;
 	double start = now();

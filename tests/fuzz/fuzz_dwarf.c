@@ -63,7 +63,7 @@ static void resolve(struct image *image)
 	struct dwarf_answer *answer = NULL;
 	struct sp_error *error = dwarf_open(image, &options, &dwarf);
 	if (!error)
-		error = dwarf_resolve(dwarf, vaddrs, count, 1, &answer);
+		error = dwarf_resolve(dwarf, vaddrs, count, count % 2, 1, &answer);
 	if (answer)
 		check_answer(answer, count);
 	assert(!error || strstr(sp_error_message(error), "fuzz"));

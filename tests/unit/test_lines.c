@@ -52,7 +52,7 @@ static void ask(struct resolving *r, struct asked *asked, const char *program,
 	ck_assert(asked->count > 8 && asked->count < OFFSETS_MAX);
 	for (size_t i = 0; i < asked->count; i++)
 		asked->offsets[i] = start + i;
-	struct source_frames found = {.items = asked->frames};
+	struct source_frames found = {.items = asked->frames, .lines = true};
 	ok_or_fail(resolver_sources(r->resolver, &r->module, 0, asked->offsets, asked->count,
 				    threads, &found));
 	for (size_t i = 0; i < asked->count; i++)

@@ -380,7 +380,7 @@ TEST(kernel_lines_by_a_given_vmlinux)
 	uint64_t at = TEXT + offset_within("vm_work");
 	const uint64_t offsets[] = {TEXT, at};
 	const struct source_frame *found[2];
-	struct source_frames frames = {.items = found};
+	struct source_frames frames = {.items = found, .lines = true};
 	resolving_find(&k.r, at);
 	ck_assert(resolver_has_sources(k.r.resolver, &k.r.module, 0));
 	ok_or_fail(resolver_sources(k.r.resolver, &k.r.module, 0, offsets, 2, 1, &frames));
