@@ -13,14 +13,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include "base/cleanup.h"
 #include "base/error.h"
 
-/* So many free chunks keep their memory. */
+/* So many free chunks keep their memory; and no more lose it at once: the drain is to go on. */
 #define FREE_KEPT 16
+#define TRIMMED_MOST 16
 
 /* An output that has grown beyond is not kept for the next. */
 #define OUTPUT_KEPT ((size_t)1 << 20)
@@ -39,6 +39,7 @@ struct pool {
 	size_t chunk_count;     /* that there are */
 	uint8_t *memory;        /* of all chunks: what was not used has no pages */
 	VEC(struct chunk *) free_chunks;
+	size_t least_free;      /* so many were never taken since the last trim: the first ones */
 	pthread_mutex_t lock;   /* of all below */
 	pthread_cond_t more, less;
 	struct chunk **circle;  /* options.chunks of them */
@@ -162,8 +163,11 @@ void pool_free(struct pool *pool)
 /* One that is free, or a new one; NULL where there are enough already, or no memory. */
 static struct chunk *chunk_get(struct pool *pool)
 {
-	if (pool->free_chunks.count)
-		return pool->free_chunks.items[--pool->free_chunks.count];
+	if (pool->free_chunks.count) {
+		size_t left = --pool->free_chunks.count;
+		pool->least_free = left < pool->least_free ? left : pool->least_free;
+		return pool->free_chunks.items[left];
+	}
 	if (pool->chunk_count == pool->options.chunks)
 		return NULL;
 	struct chunk *chunk = calloc(1, sizeof(*chunk));
@@ -183,6 +187,7 @@ void *pool_reserve(struct pool *pool, size_t size, struct chunk **chunk_ret)
 		pool->open->used = 0;
 		pool->open->oldest_ns = UINT64_MAX;
 		pool->open->done = false;
+		pool->open->touched = true;
 	}
 	void *room = pool->open->bytes + pool->open->used;
 	pool->open->used += size;
@@ -231,27 +236,26 @@ struct chunk *pool_collect(struct pool *pool)
 	return chunk;
 }
 
-/*
- * While many are free, more are not needed soon: the memory that a rush took is given back.
- * They are put where they are taken last.
- */
-static void put_away(struct pool *pool, struct chunk *chunk)
+void pool_trim(struct pool *pool)
 {
-	madvise(chunk->bytes, pool->options.chunk_bytes, MADV_DONTNEED);
-	vec_deinit(&chunk->output);
-	size_t count = pool->free_chunks.count++;
-	memmove(pool->free_chunks.items + 1, pool->free_chunks.items,
-		count * sizeof(*pool->free_chunks.items));
-	pool->free_chunks.items[0] = chunk;
+	size_t unused = pool->least_free < pool->free_chunks.count ? pool->least_free :
+								     pool->free_chunks.count;
+	size_t trimmed = 0;
+	for (size_t i = 0; i + FREE_KEPT < unused && trimmed < TRIMMED_MOST; i++) {
+		struct chunk *chunk = pool->free_chunks.items[i];
+		if (!chunk->touched)
+			continue;
+		madvise(chunk->bytes, pool->options.chunk_bytes, MADV_DONTNEED);
+		vec_deinit(&chunk->output);
+		chunk->touched = false;
+		trimmed++;
+	}
+	pool->least_free = pool->free_chunks.count;
 }
 
 void pool_release(struct pool *pool, struct chunk *chunk)
 {
 	chunk->output.count = 0;
-	if (pool->free_chunks.count >= FREE_KEPT) {
-		put_away(pool, chunk);
-		return;
-	}
 	if (chunk->output.capacity > OUTPUT_KEPT)
 		vec_deinit(&chunk->output);
 	*vec_push(&pool->free_chunks) = chunk; /* there was made room for all */

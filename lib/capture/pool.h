@@ -19,6 +19,7 @@ struct chunk {
 	struct record_buffer output; /* what the work makes; empty before */
 	struct sp_error *error;      /* the work's, if any; owned */
 	bool done;
+	bool touched; /* its bytes take memory */
 };
 
 struct pool_options {
@@ -55,6 +56,12 @@ void pool_nudge(struct pool *pool);
 /* The next chunk in order, if its work is done; NULL otherwise. It is the caller's until: */
 struct chunk *pool_collect(struct pool *pool);
 void pool_release(struct pool *pool, struct chunk *chunk);
+
+/*
+ * To be called now and then: gives back the memory of chunks that nobody has needed since the
+ * last time, some of them; a rush may have left many.
+ */
+void pool_trim(struct pool *pool);
 
 /* Until all that was submitted is done. */
 void pool_wait(struct pool *pool);

@@ -16,6 +16,9 @@
 /* Some dozen samples of the default size: enough to be worth a thread's waking. */
 #define CHUNK_BYTES ((size_t)256 << 10)
 
+/* The pool's memory is looked at so often. */
+#define TRIM_NS 500000000
+
 /* Files are forgotten no more often. */
 #define FORGET_NS UINT64_C(10000000000)
 
@@ -54,6 +57,7 @@ struct unwinding {
 	struct worker *workers;
 	size_t worker_count;
 	struct pool *pool;
+	uint64_t trimmed_ns;        /* when its memory was looked at */
 	struct joining *joining;
 	uint32_t stack_bytes;       /* that were asked for */
 	int alarm_fd;               /* eventfd */
@@ -502,6 +506,10 @@ uint64_t unwinding_oldest_ns(const struct unwinding *unwinding)
 struct sp_error *unwinding_forget(struct unwinding *unwinding, uint64_t before_ns)
 {
 	uint64_t oldest_ns = unwinding_oldest_ns(unwinding);
+	if (before_ns > unwinding->trimmed_ns + TRIM_NS) {
+		pool_trim(unwinding->pool);
+		unwinding->trimmed_ns = before_ns;
+	}
 	return live_forget(unwinding->live, oldest_ns < before_ns ? oldest_ns : before_ns);
 }
 

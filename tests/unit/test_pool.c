@@ -113,3 +113,33 @@ TEST(it_can_be_left_at_any_time)
 		pool_free(pool);
 	}
 }
+
+TEST(what_a_rush_took_is_given_back_when_it_is_over)
+{
+	struct job job = {0};
+	struct pool *pool = pool_or_fail(&job, 1, 40);
+	struct chunk *chunks[40];
+	size_t kept = 0;
+	for (uint64_t i = 0; i < 40; i++)
+		ck_assert(put(pool, CHUNK, i));
+	pool_submit(pool);
+	pool_wait(pool);
+	for (size_t i = 0; i < 40; i++) {
+		chunks[i] = pool_collect(pool);
+		pool_release(pool, chunks[i]);
+	}
+	/* Just now all were needed. */
+	pool_trim(pool);
+	for (size_t i = 0; i < 40; i++)
+		ck_assert(chunks[i]->touched);
+	for (int i = 0; i < 4; i++)
+		pool_trim(pool);
+	for (size_t i = 0; i < 40; i++)
+		kept += chunks[i]->touched;
+	ck_assert_uint_eq(kept, 16);
+	/* The next is one that has its memory. */
+	struct chunk *next;
+	ck_assert_ptr_nonnull(pool_reserve(pool, 8, &next));
+	ck_assert_ptr_eq(next, chunks[39]);
+	pool_free(pool);
+}
