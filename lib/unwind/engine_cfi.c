@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include "base/hash.h"
+#include "unwind/edge.h"
 #include "unwind/guess.h"
 #include "unwind/row.h"
 
@@ -167,6 +168,19 @@ static void make_unknown(struct cfi_thread *thread, const struct guess_place *pl
 		ret->kind = guess_keeps_frame_pointer(place) ? ROW_FRAME_POINTER : ROW_UNKNOWN;
 }
 
+/* How the code is left by its entry, but where what runs is seen to be ahead of that, or behind. */
+static bool row_of_entry(const struct guess_place *place, const struct cfi_entry *entry, bool exact,
+			 struct cfi_row *ret)
+{
+	struct cfi_row edge;
+	if (!cfi_row_make(place->arch, entry, place->vaddr, ret))
+		return false;
+	if (exact && !ret->is_signal && ret->rules[ret->return_column].kind != RULE_UNDEFINED &&
+	    edge_row(place, entry, &edge))
+		*ret = edge;
+	return true;
+}
+
 static void make_row(struct cfi_thread *thread, const struct code *code,
 		     const struct unwind_arch *arch, const struct location *location, bool exact,
 		     struct row *ret)
@@ -191,7 +205,7 @@ static void make_row(struct cfi_thread *thread, const struct code *code,
 	/* A program's first function may not say that nothing called it, where it is in C. */
 	if (found && entry.start != 0 && entry.start == code_entry(code))
 		ret->kind = ROW_OUTERMOST;
-	else if (trampoline || (found && cfi_row_make(arch, &entry, place.vaddr, &full)))
+	else if (trampoline || (found && row_of_entry(&place, &entry, exact, &full)))
 		set_full(thread, arch, &full, ret);
 	else
 		make_unknown(thread, &place, ret);

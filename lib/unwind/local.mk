@@ -4,6 +4,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/unwind/cfi.c lib/unwind/cfi.h \
 	lib/unwind/cfi_row.c lib/unwind/cfi_row.h \
 	lib/unwind/code.c lib/unwind/code.h \
+	lib/unwind/edge.c lib/unwind/edge.h \
 	lib/unwind/engine.h \
 	lib/unwind/engine_cfi.c \
 	lib/unwind/expression.c lib/unwind/expression.h \

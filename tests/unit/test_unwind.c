@@ -649,6 +649,7 @@ enum {
 	GROWN = 0x20130c,
 	IN_GROWN = 0x20133c, /* behind its call */
 	IN_SAVED = 0x20136c,
+	START = 0x201380,
 	IN_START = 0x201390,
 	ARM_SP = 0x10000,
 };
@@ -730,6 +731,137 @@ TEST(unwind_arm64)
 	arm.stack[0] = SIGNED(IN_START);
 	result = arm_unwind(&arm, GROWN + 4);
 	arm_expect(&arm, &result, 3, from_grown);
+	world_stop(&arm.world);
+}
+
+/* The few instructions that tests/data/arm64 is made of. */
+struct machine {
+	uint64_t x[32], pc; /* x[31]: sp */
+	uint8_t memory[1 << 12];
+	uint64_t calls[8]; /* return addresses */
+	size_t depth;
+};
+
+/* Only full words and bytes of the stack are accessed. */
+static uint8_t *memory_at(struct machine *machine, uint64_t address)
+{
+	ck_assert(address >= ARM_SP && address <= ARM_SP + sizeof(machine->memory) - 16);
+	return machine->memory + (address - ARM_SP);
+}
+
+static void run_access(struct machine *machine, uint32_t word, size_t count, bool load,
+		       int64_t offset, unsigned int mode)
+{
+	uint64_t *base = &machine->x[word >> 5 & 31];
+	uint8_t *at = memory_at(machine, *base + (mode == 1 ? 0 : (uint64_t)offset));
+	const unsigned int registers[] = {word & 31, word >> 10 & 31};
+	for (size_t i = 0; i < count; i++) {
+		uint64_t *value = &machine->x[registers[i]];
+		memcpy(load ? (void *)value : at + 8 * i, load ? at + 8 * i : (void *)value, 8);
+	}
+	*base += mode == 2 ? 0 : (uint64_t)offset;
+}
+
+static int64_t field_of(uint32_t word, unsigned int low, unsigned int count)
+{
+	return (int64_t)((uint64_t)word << (64 - low - count)) >> (64 - count);
+}
+
+static void run_branch(struct machine *machine, uint32_t word)
+{
+	if (word == 0xd65f03c0) { /* ret */
+		machine->pc = machine->x[30] - 4;
+		machine->depth--;
+		return;
+	}
+	if (word >> 31) { /* bl */
+		machine->x[30] = machine->pc + 4;
+		machine->calls[machine->depth++] = machine->pc + 4;
+	}
+	machine->pc += 4 * (uint64_t)field_of(word, 0, 26) - 4;
+}
+
+static void run(struct machine *machine, uint32_t word)
+{
+	uint64_t *to = &machine->x[word & 31], from = machine->x[word >> 5 & 31];
+	uint64_t other = machine->x[word >> 16 & 31];
+	if (word == 0xd503233f) /* paciasp */
+		machine->x[30] = SIGNED(machine->x[30]);
+	else if (word == 0xd50323bf) /* autiasp */
+		machine->x[30] &= (UINT64_C(1) << 48) - 1;
+	else if (word == 0xd65f03c0 || (word & 0x7c000000) == 0x14000000)
+		run_branch(machine, word);
+	else if ((word & 0xfe000000) == 0xa8000000) /* stp, ldp */
+		run_access(machine, word, 2, word >> 22 & 1, 8 * field_of(word, 15, 7),
+			   word >> 23 & 3);
+	else if ((word & 0xffe00c00) == 0xf8000c00) /* str, with a new sp */
+		run_access(machine, word, 1, false, field_of(word, 12, 9), 3);
+	else if ((word & 0xff800000) == 0xf9000000) /* str, ldr */
+		run_access(machine, word, 1, word >> 22 & 1, 8 * (word >> 10 & 0xfff), 2);
+	else if ((word & 0x7f800000) == 0x11000000) /* add of an immediate */
+		*to = from + (word >> 10 & 0xfff);
+	else if (word == 0x927c7108) /* and of one: the only */
+		*to = from & UINT64_C(0x1fffffff0);
+	else if ((word & 0x7fe00000) == 0x4b000000) /* sub */
+		*to = from - other;
+	else if ((word & 0x7fe00000) == 0x0b000000) /* add */
+		*to = from + (other << (word >> 10 & 63));
+	else if ((word & 0xffe0ffe0) == 0x2a0003e0) /* mov */
+		*to = other;
+	else if ((word & 0xffc00000) == 0x39400000) /* ldrb */
+		*to = *memory_at(machine, from + (word >> 10 & 0xfff));
+	else if ((word & 0xff800000) != 0x52800000) /* mov of an immediate */
+		ck_abort_msg("0x%x at 0x%lx", word, (long)machine->pc);
+	else
+		*to = word >> 5 & 0xffff;
+	machine->pc += 4;
+}
+
+static void expect_calls(struct arm *arm, const struct machine *machine)
+{
+	uint64_t values[33], sp = machine->x[31];
+	memcpy(values, machine->x, sizeof(machine->x));
+	values[32] = machine->pc;
+	struct unwind_sample sample = {
+		.registers = {.abi = PERF_SAMPLE_REGS_ABI_64, .mask = 0x1ffffffff,
+			      .values = values, .count = 33},
+		.stack = {machine->memory + (sp - ARM_SP), ARM_SP + sizeof(machine->memory) - sp},
+	};
+	struct unwind_result result =
+		unwind_stack(arm->world.thread, &sample, arm->frames, FRAMES);
+	ck_assert_msg(result.end == UNWIND_COMPLETE && result.count == machine->depth + 1,
+		      "at 0x%lx: %zu frames, end %d", (long)machine->pc, result.count, result.end);
+	for (size_t i = 0; i < machine->depth; i++)
+		ck_assert_msg(arm->frames[i + 1].ip == machine->calls[machine->depth - 1 - i],
+			      "at 0x%lx: frame %zu is 0x%lx", (long)machine->pc, i + 1,
+			      (long)arm->frames[i + 1].ip);
+}
+
+/* Wherever it is interrupted, though its tables describe no more than whole frames. */
+TEST(unwind_arm64_at_each_instruction)
+{
+	static struct arm arm;
+	static struct machine machine;
+	uint8_t text[0x90];
+	size_t steps = 0;
+	arm_start(&arm);
+	FILE *file = fopen(arm.world.modules[0].path, "rb");
+	ck_assert_ptr_nonnull(file);
+	ck_assert(!fseek(file, 0x304, SEEK_SET) && fread(text, sizeof(text), 1, file));
+	fclose(file);
+	/* What lies on the stack leads elsewhere, if it is taken for a frame. */
+	for (size_t at = 0; at < sizeof(machine.memory); at += 8)
+		memcpy(machine.memory + at, &(uint64_t){at % 16 ? IN_SAVED : IN_GROWN}, 8);
+	machine.x[31] = ARM_SP + sizeof(machine.memory) - 256;
+	machine.pc = START;
+	for (; machine.pc != IN_START; steps++) {
+		uint32_t word;
+		expect_calls(&arm, &machine);
+		memcpy(&word, text + (machine.pc - LEAF), sizeof(word));
+		run(&machine, le32toh(word));
+	}
+	ck_assert_uint_eq(steps, 35);
+	ck_assert_uint_eq(machine.depth, 0);
 	world_stop(&arm.world);
 }
 
