@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "file/losses.h"
 #include "record/note.h"
 
 bool finding_add(struct run *run, enum sp_finding_kind kind, uint64_t samples, double share,
@@ -184,6 +185,26 @@ static bool is_dummy(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
 }
 
+/* Whether the recording says how most of an event's stacks ended. */
+static bool was_unwound(const struct run *run, uint16_t event)
+{
+	uint64_t said = 0;
+	for (size_t i = 0; i < run->worker_count; i++)
+		said += run->workers[i].events[event].said;
+	return said * 2 > run->analysis->profiles[event].samples;
+}
+
+static const char *loss_remedy(const struct run *run, uint16_t event)
+{
+	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	if (losses_outside_rings(run->sideband.told, event) * 2 > run->analysis->profiles[event].lost)
+		return "record at a lower rate (-F), or to a faster disk (-o)";
+	/* With copies of stacks buffers are large to begin with. */
+	if (was_unwound(run, event) || attr->sample_type & PERF_SAMPLE_STACK_USER)
+		return "record with larger buffers (-m 32M) or a lower rate (-F)";
+	return "record with larger buffers (-m 2M) or a lower rate (-F)";
+}
+
 static bool find_event_losses(struct run *run, uint16_t event, const struct loss *losses,
 			      size_t count)
 {
@@ -199,8 +220,7 @@ static bool find_event_losses(struct run *run, uint16_t event, const struct loss
 				   "samples may lack names or have wrong ones",
 				   count_text(profile->lost, lost), plural(profile->lost), where);
 	double part = (double)profile->lost / ((double)profile->lost + (double)profile->samples);
-	return finding_add(run, SP_FINDING_LOST, profile->lost, part,
-			   "record with larger buffers (-m 2M) or a lower rate (-F)",
+	return finding_add(run, SP_FINDING_LOST, profile->lost, part, loss_remedy(run, event),
 			   "%s sample%s of %s (%s of all) got lost%s", count_text(profile->lost, lost),
 			   plural(profile->lost), profile->event, share_text(part, share), where);
 }
@@ -285,15 +305,6 @@ static const char *copy_remedy(const struct run *run, const struct perf_event_at
 	snprintf(text, size, "copy more of them: --call-graph dwarf,%u",
 		 more < STACK_COPY_MAX ? more : STACK_COPY_MAX);
 	return text;
-}
-
-/* Whether the recording says how most of an event's stacks ended. */
-static bool was_unwound(const struct run *run, uint16_t event)
-{
-	uint64_t said = 0;
-	for (size_t i = 0; i < run->worker_count; i++)
-		said += run->workers[i].events[event].said;
-	return said * 2 > run->analysis->profiles[event].samples;
 }
 
 /* Stacks that ended in one way, or had to be mended in one. */

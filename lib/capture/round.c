@@ -61,10 +61,13 @@ static struct sp_error *add_shed(struct sp_capture *capture, bool last)
 {
 	struct writing_shed shed;
 	struct sp_error *error = NULL;
-	while (!error && writing_next_shed(capture->writing, last, &shed)) {
+	/* As long as there is no room: often enough to show when that was. */
+	bool now = last || capture_now_ns() - capture->commit_ns >= COMMIT_NS;
+	while (!error && writing_next_shed(capture->writing, now, &shed)) {
 		const struct sp_record record = {
 			.type = PERF_RECORD_LOST_SAMPLES,
-			.id = {.time_ns = capture_record_time_ns(capture), .id = shed.id},
+			.id = {.time_ns = capture_record_time_ns(capture), .id = shed.id,
+			       .cpu = shed.cpu},
 			.lost = {.lost = shed.samples},
 		};
 		error = record_encode(&capture->extra, &record, &capture->plan->samples[0].attr);

@@ -450,6 +450,7 @@ struct sp_error *capture_start_writing(struct sp_capture *capture)
 	const struct writing_options options = {
 		.memory_bytes = CAPTURE_WRITING_MEMORY,
 		.sample_id_at = capture->filter.fields.sample_id,
+		.sample_cpu_at = capture->filter.fields.sample_cpu,
 	};
 	return writing_new(&options, &capture->writing);
 }

@@ -145,10 +145,10 @@ static struct sp_error *say_uncovered(struct sp_capture *capture,
 	if (share >= COVERED_ENOUGH || stats->used_ns - stats->sampled_ns < MISSING_NS)
 		return NULL;
 	const char *why = why_uncovered(stats);
+	bool inherits = !stats->cpu_wide && !stats->lost_sideband && !stats->shed && !stats->lost_own;
 	return capture_note(capture, "the samples stand for %.0f %% of the command's %.2f s of CPU time: "
 			    "%s%s%s%s", 100 * share, (double)stats->used_ns / 1e9, why,
-			    stats->cpu_wide ? "" : " (", stats->cpu_wide ? "" : remedy,
-			    stats->cpu_wide ? "" : ")");
+			    inherits ? " (" : "", inherits ? remedy : "", inherits ? ")" : "");
 }
 
 static uint64_t unwound(const struct sp_capture_stacks *stacks)

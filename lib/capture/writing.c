@@ -39,7 +39,7 @@ struct writing_chunk {
 _Static_assert(sizeof(struct writing_chunk) == (size_t)256 << 10, "whole pages");
 
 struct writing {
-	uint32_t sample_id_at;
+	uint32_t sample_id_at, sample_cpu_at;
 	pthread_t thread;
 	bool has_thread;
 	struct writing_chunk *open; /* being filled; NULL: none */
@@ -185,6 +185,7 @@ struct sp_error *writing_new(const struct writing_options *options, struct writi
 	pthread_cond_init(&made->less, NULL);
 	CLEANUP(cleanup_writing_free) struct writing *writing = made;
 	writing->sample_id_at = options->sample_id_at;
+	writing->sample_cpu_at = options->sample_cpu_at;
 	writing->limit = options->memory_bytes / sizeof(struct writing_chunk);
 	if (writing->limit < BACKLOG + 1)
 		writing->limit = BACKLOG + 1;
@@ -315,17 +316,24 @@ static void take_all(struct writing *writing, struct spans_place *place, uint64_
 	}
 }
 
+/* What is there at that offset of a record; 0 if it is too short. */
+static uint64_t word_at(struct spans_place place, const struct perf_event_header *header, uint32_t at)
+{
+	uint64_t word = 0;
+	if (header->size < at + sizeof(word))
+		return 0;
+	spans_take(&place, NULL, at);
+	spans_take(&place, &word, sizeof(word));
+	return word;
+}
+
 /* A sample is left out. */
 static bool shed(struct writing *writing, struct spans_place *place,
 		 const struct perf_event_header *header)
 {
 	bool added;
-	struct spans_place at = *place;
-	uint64_t id = 0;
-	if (header->size >= writing->sample_id_at + sizeof(id)) {
-		spans_take(&at, NULL, writing->sample_id_at);
-		spans_take(&at, &id, sizeof(id));
-	}
+	uint64_t id = word_at(*place, header, writing->sample_id_at);
+	uint64_t cpu = word_at(*place, header, writing->sample_cpu_at);
 	spans_take(place, NULL, header->size);
 	writing->shed_samples++;
 	if (!vec_reserve(&writing->shed, writing->shed.count + 1))
@@ -336,7 +344,9 @@ static bool shed(struct writing *writing, struct spans_place *place,
 		return false;
 	if (added)
 		*vec_push(&writing->shed) = (struct writing_shed){.id = id};
-	writing->shed.items[*index].samples++;
+	struct writing_shed *shed = &writing->shed.items[*index];
+	if (!shed->samples++)
+		memcpy(&shed->cpu, &cpu, sizeof(shed->cpu)); /* {cpu, 0} */
 	return true;
 }
 
@@ -415,9 +425,9 @@ struct writing_counts writing_counts(const struct writing *writing)
 	return counts;
 }
 
-bool writing_next_shed(struct writing *writing, bool last, struct writing_shed *ret)
+bool writing_next_shed(struct writing *writing, bool now, struct writing_shed *ret)
 {
-	if (!writing->shed.count || (!last && room(writing) < CHUNK_BYTES))
+	if (!writing->shed.count || (!now && room(writing) < CHUNK_BYTES))
 		return false;
 	for (; writing->shed_told < writing->shed.count; writing->shed_told++) {
 		struct writing_shed *shed = &writing->shed.items[writing->shed_told];

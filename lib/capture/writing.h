@@ -19,7 +19,7 @@ struct writing;
 
 struct writing_options {
 	size_t memory_bytes;   /* of what waits; for records that are no samples, twice that */
-	uint32_t sample_id_at; /* where in a SAMPLE the id of its event is */
+	uint32_t sample_id_at, sample_cpu_at; /* where in a SAMPLE its event's id is, and its CPU */
 };
 
 /* The thread is made here, as this one is scheduled now. It takes no signals. */
@@ -69,12 +69,13 @@ struct writing_counts writing_counts(const struct writing *writing);
 /* Samples of one event that were left out and not yet told of. */
 struct writing_shed {
 	uint64_t id, samples;
+	uint32_t cpu; /* of the first */
 };
 
 /*
  * The next event with any, which then has none; false when there are no more, or when it is
- * too early to tell, as the queue is as good as full (unless `last`).
+ * too early to tell, as the queue is as good as full (unless `now`).
  */
-bool writing_next_shed(struct writing *writing, bool last, struct writing_shed *ret);
+bool writing_next_shed(struct writing *writing, bool now, struct writing_shed *ret);
 
 #endif

@@ -12,7 +12,7 @@
 
 struct event_losses {
 	uint64_t ring;     /* LOST: records of any kind that found no room */
-	uint64_t hardware; /* LOST_SAMPLES by the kernel: samples lost before the ring */
+	uint64_t hardware; /* LOST_SAMPLES of a moment: lost before the ring, or taken and not written */
 	uint64_t counted;  /* LOST_SAMPLES by perf at the end: the kernel's count of samples */
 	uint64_t read;     /* the same count, from READ */
 };
@@ -146,6 +146,11 @@ struct sp_error *sp_losses_add(struct sp_losses *losses, const struct sp_record 
 		break;
 	}
 	return done ? NULL : error_no_memory();
+}
+
+uint64_t losses_outside_rings(const struct sp_losses *losses, size_t event)
+{
+	return losses->events[event].hardware;
 }
 
 /*

@@ -16,6 +16,9 @@ uint16_t losses_event_of_id(const struct sp_losses *losses, uint64_t id);
 uint16_t losses_event_of_counter(const struct sp_losses *losses, const struct sp_record *record,
 				 uint64_t id);
 
+/* Of sp_losses_count(): those for which larger rings would not have been of use. */
+uint64_t losses_outside_rings(const struct sp_losses *losses, size_t event);
+
 /* Whether a record tells of a loss when it happened, and not of all at the end. */
 bool losses_is_moment(const struct sp_record *record);
 

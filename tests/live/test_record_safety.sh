@@ -74,6 +74,24 @@ fi
 check "a pipe that is closed: the status says so" test "$(cat "$tmp/status")" = 125
 check "a pipe that is closed: so does a message" grep -q 'Broken pipe' "$tmp/err"
 
+# A reader that takes its time is not waited for: what has no room meanwhile is left out,
+# counted, and the rest is there.
+"$SPROF" record -F 20000 --call-graph dwarf --unwind later -o - -- "$workload/deep" 20 2 1 4 \
+	2>"$tmp/err" | (sleep 5 && cat) >"$file"
+shed=$(sed -n 's/^sprof: \([0-9]*\) of [0-9]* samples were left out: .*/\1/p' "$tmp/err")
+written=$(sed -n 's/^sprof: \([0-9]*\) samples, [0-9]* lost, .*/\1/p' "$tmp/err")
+if [ -n "$shed" ]; then
+	ok "a slow reader: what is left out is said ($shed)"
+	check "a slow reader: all else is there ($written)" test "$(field "$file" SAMPLE)" = "$written"
+	"$SPROF" report -i "$file" --format json >"$tmp/json" 2>"$tmp/out"
+	check "a slow reader: the report knows what is missing" sh -c \
+		'test "$(sed -n "s/.*\"lost\": *\([0-9]*\).*/\1/p" "$1" | head -n 1)" -ge "$2"' \
+		sh "$tmp/json" "$shed"
+	check "a slow reader: and what would help" grep -q 'faster disk' "$tmp/json"
+else
+	skip "a slow reader" "fewer than 64 MB were recorded ($written samples)"
+fi
+
 # A recorder that is stopped for a while loses the records of which tasks there are. A
 # process made then is found again in /proc.
 if ! "$workload/probe" cpu >"$tmp/.probe"; then

@@ -16,6 +16,7 @@
 
 #define MEMORY ((size_t)1 << 20)
 #define ID_AT 8 /* PERF_SAMPLE_IDENTIFIER comes first */
+#define CPU_AT 40
 
 /* What is in a recording, by its bytes. */
 struct found {
@@ -116,7 +117,8 @@ static struct found end_reading(struct reader *reader)
 
 static struct writing *writing_or_fail(struct writer *writer)
 {
-	const struct writing_options options = {.memory_bytes = MEMORY, .sample_id_at = ID_AT};
+	const struct writing_options options = {.memory_bytes = MEMORY, .sample_id_at = ID_AT,
+						.sample_cpu_at = CPU_AT};
 	struct writing *writing;
 	ok_or_fail(writing_new(&options, &writing));
 	writing_begin(writing, writer);
@@ -222,6 +224,7 @@ TEST(a_reader_that_stands_still_costs_samples_alone)
 	for (int i = 0; i < 1000 && !writing_next_shed(writing, false, &shed); i++)
 		usleep(10000);
 	ck_assert_uint_eq(shed.id, 11);
+	ck_assert_uint_eq(shed.cpu, 1);
 	ck_assert_uint_eq(shed.samples, counts.shed);
 	ck_assert(!writing_next_shed(writing, true, &shed));
 	/* There is room again. */
@@ -315,7 +318,8 @@ TEST(a_failure_is_an_error_of_a_later_call)
 
 TEST(what_never_began_can_be_freed)
 {
-	const struct writing_options options = {.memory_bytes = 0, .sample_id_at = ID_AT};
+	const struct writing_options options = {.memory_bytes = 0, .sample_id_at = ID_AT,
+						.sample_cpu_at = CPU_AT};
 	struct writing *writing;
 	struct record_buffer buffer = {0};
 	ok_or_fail(writing_new(&options, &writing));
