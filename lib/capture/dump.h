@@ -50,6 +50,7 @@ struct dump {
 	uint32_t stack_size, stack_asked;
 	uint64_t helper;     /* it is not written: for the user to set */
 	uint64_t abi;
+	uint64_t space;      /* of `view`: live_space(); for the user to set */
 	uint64_t words[];
 };
 

@@ -29,7 +29,8 @@ struct joining_stack {
 	const struct dump *dump;
 	const struct unwind_frame *frames;
 	const struct unwind_result *result;
-	uint64_t thread, time_ns;
+	uint64_t thread; /* as of repair_add() */
+	uint64_t time_ns;
 	uint16_t misc; /* as of struct dump_chain, if it stays as it is */
 	enum joining_cut cut; /* if it is */
 	bool helper;   /* it is only for others: never held back */

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <sys/utsname.h>
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "binary/binary.h"
 #include "capture/dump.h"
 #include "capture/pool.h"
@@ -176,7 +177,7 @@ static struct sp_error *unwind_dump(struct unwinding *unwinding, struct worker *
 				   (result.frame_pointers ? SP_MISC_GUESSED : 0));
 	const struct joining_stack stack = {
 		.dump = dump, .frames = worker->frames, .result = &result, .misc = misc,
-		.thread = field(dump, unwinding->fields.sample_tid),
+		.thread = hash_pair(field(dump, unwinding->fields.sample_tid), dump->space),
 		.time_ns = field(dump, unwinding->fields.sample_time),
 		.cut = cut,
 		.helper = dump->helper,
@@ -444,6 +445,7 @@ struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *
 	uint64_t time_ns = field(dump, unwinding->fields.sample_time);
 	uint32_t pid = first_u32(field(dump, unwinding->fields.sample_tid));
 	dump->view = live_view(unwinding->live, pid, time_ns);
+	dump->space = live_space(unwinding->live, dump->view);
 	if (time_ns < chunk->oldest_ns)
 		chunk->oldest_ns = time_ns;
 	return NULL;

@@ -28,7 +28,7 @@
 enum live_kind { LIVE_MAP, LIVE_START, LIVE_FORK, LIVE_THREAD, LIVE_EXIT, LIVE_END };
 
 struct live_event {
-	uint64_t time_ns, sequence;
+	uint64_t time_ns, sequence; /* from 1 */
 	enum live_kind kind;
 	bool late;
 	uint32_t pid, parent;   /* parent: of a process that is made; 0 where it was there */
@@ -41,6 +41,7 @@ struct live_view {
 	bool shared; /* with a fork, or a later view: it must not be changed */
 	bool seen;   /* it was given to somebody: the same */
 	bool used, orphan; /* by a timeline, now; not so when that was last looked at */
+	uint64_t space; /* live_space() */
 };
 
 struct space {
@@ -111,7 +112,7 @@ static struct live_event *event_new(struct live *live, uint64_t time_ns, enum li
 {
 	struct live_event *event = vec_push(&live->fresh);
 	if (event)
-		*event = (struct live_event){.time_ns = time_ns, .sequence = live->sequence++,
+		*event = (struct live_event){.time_ns = time_ns, .sequence = ++live->sequence,
 					     .kind = kind, .pid = pid};
 	return event;
 }
@@ -215,7 +216,7 @@ static struct live_view *view_find(const struct live *live, uint32_t number)
 
 /* A new view with these mappings, as of then. NULL when out of memory. */
 static struct live_view *view_new(struct live *live, struct timeline *timeline, uint64_t time_ns,
-				  struct mapping_node *root)
+				  uint64_t space, struct mapping_node *root)
 {
 	if (!vec_reserve(&live->views, live->views.count + 1) ||
 	    !vec_reserve(&live->free_views, live->views.count + 1))
@@ -231,7 +232,8 @@ static struct live_view *view_new(struct live *live, struct timeline *timeline, 
 	else
 		live->views.count++;
 	live->last_view = moment->view = number;
-	live->views.items[index] = (struct live_view){.number = number, .root = root};
+	live->views.items[index] =
+		(struct live_view){.number = number, .space = space, .root = root};
 	return &live->views.items[index];
 }
 
@@ -244,13 +246,14 @@ static bool replay_map(struct live *live, const struct live_event *event)
 	const struct moment *moment = timeline->count ? vec_last(timeline) : NULL;
 	struct live_view *view = moment ? view_find(live, moment->view) : NULL;
 	struct mapping_node *root = view ? view->root : NULL;
+	uint64_t number = view ? view->space : 0;
 	if (mapping_overlap(root, &event->mapping) == MAPPING_COVERED)
 		return true;
 	/* What began at this same time, and was not asked for, may change. */
 	if (!view || view->shared || view->seen || moment->from_ns != event->time_ns) {
 		if (view)
 			view->shared = true;
-		view = view_new(live, timeline, event->time_ns, root);
+		view = view_new(live, timeline, event->time_ns, number, root);
 	}
 	return view && mapping_insert(&live->arena, &view->root, view->number, &event->mapping);
 }
@@ -267,7 +270,8 @@ static bool replay_start(struct live *live, const struct live_event *event)
 	struct space *space = space_get(live, event->pid);
 	if (space && is_outdated(space, event))
 		return true;
-	return space && view_new(live, &space->timeline, event->time_ns, NULL);
+	/* The event's number: the same when it is replayed. */
+	return space && view_new(live, &space->timeline, event->time_ns, event->sequence, NULL);
 }
 
 static bool replay_fork(struct live *live, const struct live_event *event)
@@ -376,6 +380,12 @@ uint32_t live_view(struct live *live, uint32_t pid, uint64_t time_ns)
 	/* Nobody else looks at `seen`: no lock is needed. */
 	view_find(live, moment->view)->seen = true;
 	return moment->view;
+}
+
+uint64_t live_space(const struct live *live, uint32_t view)
+{
+	const struct live_view *found = view_find(live, view);
+	return found ? found->space : 0;
 }
 
 struct location live_locate(struct live *live, uint32_t view, uint64_t ip)

@@ -35,6 +35,13 @@ struct sp_error *live_apply(struct live *live) SP_MUST_CHECK;
 uint32_t live_view(struct live *live, uint32_t pid, uint64_t time_ns);
 
 /*
+ * The address space that a view is of: a number which the views of a process share until it
+ * begins another program (exec), and which no other program has. A fork has its parent's until
+ * then. 0: what ran before anything was known. As live_view().
+ */
+uint64_t live_space(const struct live *live, uint32_t view);
+
+/*
  * Where an ip of user space leads; from any thread. A view is good as long as its time has not
  * been forgotten: after that nothing is mapped in it. Modules live as long as `live`.
  */

@@ -100,6 +100,45 @@ TEST(a_view_that_was_given_out_never_changes)
 	live_free(live);
 }
 
+static uint64_t space_at(struct live *live, uint32_t pid, uint64_t time_ns)
+{
+	return live_space(live, live_view(live, pid, time_ns));
+}
+
+/* A program's stacks are told apart from those of the one before, in the same process. */
+TEST(each_program_of_a_process_has_a_space_of_its_own)
+{
+	struct live *live = live_or_fail();
+	add(live, mapping(1, 1, 0x1000, 0x1000, "/bin/shell"));
+	add(live, task(PERF_RECORD_FORK, 10, 1, 2, 2));
+	add(live, exec(20, 2));
+	add(live, mapping(21, 2, 0x1000, 0x1000, "/bin/program"));
+	ok_or_fail(live_apply(live));
+	uint64_t first = space_at(live, 2, 25);
+	ck_assert_uint_eq(space_at(live, 2, 15), space_at(live, 1, 15));
+	ck_assert_uint_ne(first, space_at(live, 1, 25));
+	/* The same program, at the same place, once more. */
+	add(live, mapping(30, 2, 0x5000, 0x1000, "/lib/loaded.so"));
+	add(live, exec(40, 2));
+	add(live, mapping(41, 2, 0x1000, 0x1000, "/bin/program"));
+	ok_or_fail(live_apply(live));
+	uint64_t second = space_at(live, 2, 45);
+	ck_assert_uint_ne(live_view(live, 2, 35), live_view(live, 2, 25));
+	ck_assert_uint_eq(space_at(live, 2, 35), first);
+	ck_assert_uint_ne(second, first);
+	ck_assert_uint_ne(second, space_at(live, 1, 45));
+	/* What comes late makes new views of it, but no new space. */
+	uint32_t view = live_view(live, 2, 45);
+	add(live, mapping(24, 2, 0x8000, 0x1000, "/lib/late.so"));
+	ok_or_fail(live_apply(live));
+	ck_assert_uint_ne(live_view(live, 2, 45), view);
+	ck_assert_uint_eq(space_at(live, 2, 25), first);
+	ck_assert_uint_eq(space_at(live, 2, 45), second);
+	ck_assert_uint_eq(live_space(live, view), second);
+	ck_assert_uint_eq(space_at(live, 3, 45), 0);
+	live_free(live);
+}
+
 TEST(what_comes_late_is_put_where_it_belongs)
 {
 	struct live *live = live_or_fail();
