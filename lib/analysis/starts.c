@@ -47,6 +47,8 @@ static bool exits_x86(struct resolver *resolver, const struct location *call,
 		      const uint8_t *behind)
 {
 	size_t at = behind[0] == 0x48; /* mov %rax, %rdi */
+	if (at && behind[1] == 0x63 && behind[2] == 0xf8 && behind[3] == 0xe8) /* movslq */
+		return is_exit(resolver, call, 8 + (int32_t)u32_at(behind + 4));
 	if (behind[at] != 0x89 || behind[at + 1] != 0xc7 || behind[at + 2] != 0xe8)
 		return false;
 	int64_t distance = (int64_t)at + 7 + (int32_t)u32_at(behind + at + 3);

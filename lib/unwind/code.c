@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A module's state goes through looks: the first reads .eh_frame and its table, the second
- * .debug_frame, the third is for instructions. Each is done once, under the module's lock,
+ * .debug_frame, the others are for instructions. Each is done once, under the module's lock,
  * and published by storing its bit; what it made is constant then. The file is closed behind
  * the first two, since a report may need more files than a process may have open.
  */
@@ -14,12 +14,14 @@
 #include <string.h>
 #include "base/ctx.h"
 #include "base/io.h"
+#include "elf/symtab.h"
 
 /* More than any real .eh_frame or .debug_frame. */
 #define FRAMES_SIZE_MAX ((uint64_t)256 << 20)
 /* Files that stay open for their instructions; those of modules beyond are not read. */
 #define OPEN_MAX 64
 #define PLTS_MAX 8
+#define EXITS_MAX 8
 
 /* More than that of all files together is worth reading again: see codes_are_many(). */
 #define KEPT_BYTES ((size_t)64 << 20)
@@ -30,6 +32,7 @@ enum look {
 	LOOK_EH_FRAME = 1,
 	LOOK_DEBUG_FRAME = 2,
 	LOOK_TEXT = 4,
+	LOOK_EXITS = 8, /* after LOOK_TEXT */
 };
 
 struct range {
@@ -50,6 +53,8 @@ struct code {
 	struct cfi_table eh, debug;
 	struct range plts[PLTS_MAX];
 	size_t plt_count;
+	uint64_t exits[EXITS_MAX]; /* functions by which programs and threads end */
+	size_t exit_count;
 	char *problem;
 };
 
@@ -340,10 +345,40 @@ static void look_for_text(struct code *code)
 		note_plts(code, code->text_image);
 }
 
+static bool is_exit_name(const char *name)
+{
+	static const char *const names[] = {"exit", "pthread_exit", "__pthread_exit", "thrd_exit"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static void look_for_exits(struct code *code)
+{
+	static const enum symtab_kind kinds[] = {SYMTAB_DYNAMIC, SYMTAB_FULL};
+	const struct image *image = code->text_image;
+	for (size_t i = 0; image && i < 2 && code->exit_count == 0; i++) {
+		CLEANUP(image_bytes_release) struct image_bytes strings = {0};
+		struct symtab symtab;
+		struct elf_symbol symbol;
+		struct sp_error *error = symtab_open(image, image, kinds[i], &symtab);
+		if (error) {
+			say(code, error);
+			continue;
+		}
+		while (code->exit_count < EXITS_MAX && symtab_next(&symtab, &symbol))
+			if (is_exit_name(symbol.name))
+				code->exits[code->exit_count++] = symbol.vaddr;
+		symtab_close(&symtab, &strings);
+	}
+}
+
 static void (*const look_functions[])(struct code *) = {
 	[LOOK_EH_FRAME] = look_for_eh_frame,
 	[LOOK_DEBUG_FRAME] = look_for_debug_frame,
 	[LOOK_TEXT] = look_for_text,
+	[LOOK_EXITS] = look_for_exits,
 };
 
 static size_t bytes_of(const struct code *code)
@@ -464,6 +499,16 @@ bool code_text(const struct code *code, uint64_t vaddr, size_t size, uint8_t *re
 	}
 	size_t done;
 	return io_pread(image->fd, ret, size, (off_t)offset, &done) == 0 && done == size;
+}
+
+bool code_is_exit(const struct code *code, uint64_t vaddr)
+{
+	look(code, LOOK_TEXT);
+	look(code, LOOK_EXITS);
+	for (size_t i = 0; i < code->exit_count; i++)
+		if (code->exits[i] == vaddr)
+			return true;
+	return false;
 }
 
 bool code_plt(const struct code *code, uint64_t vaddr, uint64_t *start_ret)

@@ -48,6 +48,9 @@ uint64_t code_entry(const struct code *code);
 /* Reads `size` bytes of instructions, from the file; false where they are not at hand. */
 bool code_text(const struct code *code, uint64_t vaddr, size_t size, uint8_t *ret);
 
+/* Whether exit() or pthread_exit() begins at vaddr, by the symbol tables. */
+bool code_is_exit(const struct code *code, uint64_t vaddr);
+
 /* The PLT section at vaddr: its first address. */
 bool code_plt(const struct code *code, uint64_t vaddr, uint64_t *start_ret);
 

@@ -157,7 +157,7 @@ static void make_unknown(struct cfi_thread *thread, const struct guess_place *pl
 			 struct row *ret)
 {
 	struct cfi_row full;
-	if (guess_is_start(place))
+	if (guess_is_start(place) || guess_starts_threads(place))
 		ret->kind = ROW_OUTERMOST;
 	else if (is_trampoline(place, &full) || guess_sigreturn(place, &full) ||
 		 guess_plt(place, &full))

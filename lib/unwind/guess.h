@@ -17,6 +17,12 @@ struct guess_place {
 bool guess_is_start(const struct guess_place *place);
 
 /*
+ * It is a call of main() or of a thread's function, whose result is what exit() or pthread_exit()
+ * is called with next. C libraries without call frame information (musl) begin with nothing else.
+ */
+bool guess_starts_threads(const struct guess_place *place);
+
+/*
  * Nobody called from there: the return address is a function's first instruction, behind
  * no call. makecontext(3) puts such on a stack that it makes: __start_context.
  */
