@@ -36,6 +36,7 @@ struct cfi_entry {
 	uint64_t return_column;
 	uint8_t encoding; /* of addresses */
 	uint8_t word;
+	bool is_debug; /* it is .debug_frame's */
 	bool is_signal;
 };
 

@@ -181,6 +181,17 @@ static bool row_of_entry(const struct guess_place *place, const struct cfi_entry
 	return true;
 }
 
+/* What is in .debug_frame alone is not tested by exceptions that are thrown through it. */
+static void set_row(struct cfi_thread *thread, const struct guess_place *place, bool is_debug,
+		    const struct cfi_row *full, struct row *ret)
+{
+	if (is_debug && full->cfa.kind == RULE_IS && full->cfa.column == place->arch->sp &&
+	    guess_switches_stack(place))
+		ret->kind = ROW_OUTERMOST;
+	else
+		set_full(thread, place->arch, full, ret);
+}
+
 static void make_row(struct cfi_thread *thread, const struct code *code,
 		     const struct unwind_arch *arch, const struct location *location, bool exact,
 		     struct row *ret)
@@ -206,7 +217,7 @@ static void make_row(struct cfi_thread *thread, const struct code *code,
 	if (found && entry.start != 0 && entry.start == code_entry(code))
 		ret->kind = ROW_OUTERMOST;
 	else if (trampoline || (found && row_of_entry(&place, &entry, exact, &full)))
-		set_full(thread, arch, &full, ret);
+		set_row(thread, &place, found && entry.is_debug, &full, ret);
 	else
 		make_unknown(thread, &place, ret);
 }

@@ -14,6 +14,8 @@
 #define FUNCTION_SIZE 4096
 /* Between push and mov of a prologue. */
 #define PROLOGUE_SIZE 16
+/* Between the load of a stack pointer and the call that follows it, with both. */
+#define SWITCH_SIZE 16
 
 bool guess_is_start(const struct guess_place *place)
 {
@@ -45,6 +47,27 @@ bool guess_starts_threads(const struct guess_place *place)
 		memcpy(&word, bytes + size, sizeof(word));
 		uint64_t distance = (uint64_t)(int64_t)(int32_t)le32toh(word);
 		return code_is_exit(place->code, place->ip + size + 4 + distance);
+	}
+	return false;
+}
+
+bool guess_switches_stack(const struct guess_place *place)
+{
+	uint8_t bytes[SWITCH_SIZE];
+	size_t size = sizeof(bytes);
+	if (place->arch->machine != EM_X86_64 || place->ip == place->vaddr ||
+	    !code_text(place->code, place->ip - size, size, bytes))
+		return false;
+	/* call *%reg, with or without a prefix */
+	if (bytes[size - 2] != 0xff || (bytes[size - 1] & 0xf8) != 0xd0)
+		return false;
+	/* mov disp8(%reg), %rsp; mov %rbx, %rsp: between them and the call, loads and pushes */
+	for (size_t i = 0; i + 5 < size; i++) {
+		bool loads = (bytes[i] & 0xfe) == 0x48 && bytes[i + 1] == 0x8b &&
+			     (bytes[i + 2] & 0xf8) == 0x60 && bytes[i + 2] != 0x64;
+		bool moves = bytes[i] == 0x48 && bytes[i + 1] == 0x89 && bytes[i + 2] == 0xdc;
+		if (loads || moves)
+			return true;
 	}
 	return false;
 }
@@ -176,6 +199,24 @@ bool guess_plt(const struct guess_place *place, struct cfi_row *ret)
 						  : plt_x86(place, entry, ret);
 }
 
+/*
+ * mov %rbp, disp(%rsp); lea disp(%rsp), %rbp: Go's before 1.21, with one byte of displacement
+ * or four.
+ */
+static bool sets_up_go(const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i + 10 <= size; i++) {
+		if (bytes[i] != 0x48 || bytes[i + 1] != 0x89 || bytes[i + 3] != 0x24)
+			continue;
+		size_t length = bytes[i + 2] == 0x6c ? 5 : bytes[i + 2] == 0xac ? 8 : 0;
+		const uint8_t *next = bytes + i + length;
+		if (length && i + 2 * length <= size && next[0] == 0x48 && next[1] == 0x8d &&
+		    !memcmp(next + 2, bytes + i + 2, length - 2))
+			return true;
+	}
+	return false;
+}
+
 /* push %rbp and, within a few instructions, mov %rsp, %rbp in either encoding. */
 static bool sets_up_x86(const uint8_t *bytes, size_t size)
 {
@@ -215,7 +256,7 @@ bool guess_keeps_frame_pointer(const struct guess_place *place)
 		return true;
 	switch (place->arch->machine) {
 	case EM_X86_64:
-		return sets_up_x86(bytes, size);
+		return sets_up_x86(bytes, size) || sets_up_go(bytes, size);
 	case EM_AARCH64:
 		return sets_up_aarch64(bytes, size);
 	default:

@@ -28,6 +28,12 @@ bool guess_starts_threads(const struct guess_place *place);
  */
 bool guess_is_put_there(const struct guess_place *place);
 
+/*
+ * Just before the call the stack pointer was loaded: behind it is another stack, whatever is said of
+ * the frame. Go's runtime.systemstack and runtime.mcall do so.
+ */
+bool guess_switches_stack(const struct guess_place *place);
+
 /* It is what the C library's or the kernel's sigreturn looks like; then *ret leaves it. */
 bool guess_sigreturn(const struct guess_place *place, struct cfi_row *ret);
 

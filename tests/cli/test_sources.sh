@@ -24,6 +24,7 @@ split? llvm-symbolizer 14 does not read all ranges in .dwo files of g++
 *split? addr2line 2.40 does not read .dwo files
 *split? eu-addr2line 0.188 finds no inlined functions in .dwo files
 clang-* eu-addr2line 0.188 finds units by .debug_aranges alone
+go eu-addr2line 0.188 finds units by .debug_aranges alone
 rust eu-addr2line 0.188 finds units by .debug_aranges alone
 gcc-fdebug-types-section addr2line 2.40 finds no inlined functions there
 gcc-gdwarf64 addr2line 2.40 does not read offsets of 8 bytes
@@ -263,6 +264,41 @@ if need gfortran fortran; then
 		compares_with fortran "$tmp/fortran/program"
 	else
 		skip fortran "$(sed 1q "$tmp/build.log")"
+	fi
+fi
+
+if need go Go; then
+	cat >"$tmp/program.go" <<'END'
+package main
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+type shape interface{ area() uint64 }
+type square struct{ side uint64 }
+
+func (s square) area() uint64 { return s.side * s.side }
+
+func main() {
+	var parts []string
+	for i := uint64(0); i < 20; i++ {
+		var s shape = square{i}
+		parts = append(parts, fmt.Sprint(s.area()))
+	}
+	sort.Strings(parts)
+	fmt.Println(strings.Join(parts, " "))
+}
+END
+	if GO111MODULE=off GOFLAGS= GOCACHE="$tmp/gocache" GOPATH="$tmp/gopath" \
+		go build -o "$tmp/go" "$tmp/program.go" >"$tmp/build.log" 2>&1; then
+		addresses "$tmp/go" 101 >"$tmp/addresses"
+		ours "$tmp/go" >"$tmp/ours"
+		compares_with go "$tmp/go"
+	else
+		skip Go "$(sed 1q "$tmp/build.log")"
 	fi
 fi
 

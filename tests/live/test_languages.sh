@@ -1,0 +1,294 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Stacks of what is not a C program of the GNU C library: musl, which has no call frame
+# information, Go, whose stacks move and are cut to its own liking, Rust, Fortran, and
+# stacks of many pieces. The call chains are known; each compiler is used where it is installed.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+export XDG_CACHE_HOME="$tmp/cache" GOCACHE="$tmp/go" GOPATH="$tmp/gopath" GO111MODULE=off GOFLAGS=
+
+"$SPROF" record -q -F 999 --call-graph dwarf -o "$tmp/data" true 2>"$tmp/err" ||
+	skip_all "$(tail -n 1 "$tmp/err")"
+
+number() {
+	sed -n "s/.*\\<$1 \\([0-9]*\\).*/\\1/p" "$tmp/judgement"
+}
+
+# Holds $tmp/folded to $tmp/truth: of a thousand stacks so many must be whole, and none wrong.
+judge() {
+	"$workload/chains" "$tmp/truth" <"$tmp/folded" >"$tmp/judgement" 2>"$tmp/shown"
+	comment "$1: $(cat "$tmp/judgement")"
+	ours=$(($(number samples) - $(number foreign)))
+	if [ "$ours" -lt 50 ]; then
+		not_ok "$1" "$ours samples of the program
+$(head -n 5 "$tmp/folded")"
+	elif [ $(($(number wrong) + $(number unmarked))) -gt $((ours / 100)) ]; then
+		not_ok "$1" "$(head -c 2000 "$tmp/shown")"
+	elif [ $(($(number complete) * 1000)) -lt $((ours * $2)) ]; then
+		not_ok "$1" "$(number complete) of $ours are whole, not $2 of 1,000
+$(cut -c 1-300 "$tmp/folded" | head -n 5)"
+	else
+		ok "$1"
+	fi
+}
+
+# records NAME WHOLE COMMAND...: unwound live, and later.
+records() {
+	name=$1 whole=$2
+	shift 2
+	for when in live later; do
+		"$SPROF" record -q -F 1999 --call-graph dwarf --unwind $when -o "$tmp/data" -- "$@" \
+			>"$tmp/out" 2>"$tmp/err" || {
+			not_ok "$name, $when" "$(cat "$tmp/err")"
+			continue
+		}
+		"$SPROF" report -i "$tmp/data" --format folded --no-inline \
+			>"$tmp/folded" 2>"$tmp/err"
+		judge "$name, $when" "$whole"
+	done
+}
+
+# shaped NAME LEAF CHAIN: of the samples of LEAF in $tmp/data 97 of a hundred have that chain
+# (an expression of awk's for a line of folded stacks), and of the others all say that they are cut.
+shaped() {
+	"$SPROF" report -i "$tmp/data" --format folded --no-inline 2>"$tmp/err" |
+		grep ";$2 [0-9]*\$" >"$tmp/folded"
+	awk -v chain="$3" '
+		{ all += $NF }
+		$0 ~ chain { whole += $NF; next }
+		!/^[^;]*;\[(truncated|stack)/ { wrong += $NF; if (shown++ < 3) print }
+		END {
+			print "# " all + 0 " samples, " whole + 0 " whole, " wrong + 0 " wrong"
+			exit all < 50 || whole * 100 < all * 97 || wrong * 100 > all
+		}' "$tmp/folded" >"$tmp/shown" && ok "$1" ||
+		not_ok "$1" "$(cat "$tmp/shown" "$tmp/err")
+$(head -n 3 "$tmp/folded" | cut -c 1-400)"
+	comment "$1: $(sed -n 's/^# //p' "$tmp/shown")"
+}
+
+cat >"$tmp/busy.c" <<'END'
+#include <pthread.h>
+#include <time.h>
+static double now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
+}
+__attribute__((noipa)) unsigned long leaf(unsigned long value)
+{
+	for (int i = 0; i < 100000; i++) {
+		value = value * 6364136223846793005ul + 1;
+		__asm__ volatile("" : "+r"(value));
+	}
+	return value;
+}
+__attribute__((noipa)) unsigned long mid(unsigned long value)
+{
+	value = leaf(value) + 1;
+	__asm__ volatile("" : : : "memory");
+	return value;
+}
+__attribute__((noipa)) void *outer(void *end)
+{
+	unsigned long value = 1;
+	while (now() < *(double *)end)
+		value = mid(value);
+	return (void *)value;
+}
+int main(void)
+{
+	double end = now() + 0.4;
+	pthread_t thread;
+	if (pthread_create(&thread, 0, outer, &end))
+		return 1;
+	outer(&end);
+	return pthread_join(thread, 0);
+}
+END
+echo 'main outer mid! leaf!
+outer mid! leaf!
+* outer' >"$tmp/truth"
+if command -v musl-gcc >/dev/null; then
+	for how in '' -static; do
+		if musl-gcc -O2 -g $how -o "$tmp/busy" "$tmp/busy.c" >"$tmp/err" 2>&1; then
+			records "musl${how:+, $how}" 970 "$tmp/busy"
+		else
+			skip "musl${how:+, $how}" "$(tail -n 1 "$tmp/err")"
+		fi
+	done
+else
+	skip "musl" "there is no musl-gcc (musl-tools)"
+fi
+if "$CC" -O2 -g -fsplit-stack -o "$tmp/busy" "$tmp/busy.c" -lpthread >"$tmp/err" 2>&1 &&
+	"$tmp/busy"; then
+	records "-fsplit-stack" 970 "$tmp/busy"
+else
+	skip "-fsplit-stack" "$(tail -n 1 "$tmp/err")"
+fi
+
+cat >"$tmp/busy.go" <<'END'
+package main
+
+import (
+	"os"
+	"sync"
+	"time"
+)
+
+var sink uint64
+
+//go:noinline
+func leaf(v uint64) uint64 {
+	for i := 0; i < 100000; i++ {
+		v = v*6364136223846793005 + 1
+	}
+	return v
+}
+
+//go:noinline
+func mid(v uint64) uint64 { return leaf(v) + 1 }
+
+//go:noinline
+func outer(end time.Time) {
+	for time.Now().Before(end) {
+		sink += mid(sink)
+	}
+}
+
+//go:noinline
+func grown(depth int, end time.Time) {
+	var kept [40]uint64
+	kept[depth%40] = sink
+	if depth == 0 {
+		outer(end)
+	} else {
+		grown(depth-1, end)
+	}
+	sink += kept[(depth+1)%40]
+}
+
+func main() {
+	end := time.Now().Add(400 * time.Millisecond)
+	var group sync.WaitGroup
+	for i := 0; i < 2; i++ {
+		group.Add(1)
+		go func() { defer group.Done(); grown(9, end) }()
+	}
+	group.Wait()
+	if sink == 1 {
+		os.Exit(1)
+	}
+}
+END
+if command -v go >/dev/null &&
+	go build -o "$tmp/busy-go" "$tmp/busy.go" >"$tmp/err" 2>&1; then
+	# (mawk knows no "{10}".)
+	grown='main.grown;main.grown;main.grown;main.grown;main.grown;'
+	way='main.outer;main.mid;main.leaf'
+	for when in live later; do
+		"$SPROF" record -q -F 1999 --call-graph dwarf --unwind $when -o "$tmp/data" -- \
+			"$tmp/busy-go" >"$tmp/out" 2>"$tmp/err"
+		shaped "Go, $when" 'main\.leaf' \
+			"^busy-go;runtime.goexit(.abi0)?;(main.main.[a-z0-9.]*;)+$grown$grown$way "
+	done
+	# Without symbols and call frame information: by frame pointers, and as deep.
+	go build -ldflags='-s -w' -o "$tmp/busy-go" "$tmp/busy.go" >"$tmp/err" 2>&1
+	"$SPROF" record -q -F 1999 --call-graph dwarf -o "$tmp/data" -- "$tmp/busy-go" \
+		>"$tmp/out" 2>"$tmp/err"
+	"$SPROF" report -i "$tmp/data" --format folded --no-inline >"$tmp/folded" 2>"$tmp/err"
+	comment "$(awk '{ print NF, $0 }' FS=';' "$tmp/folded" | cut -c 1-100 | sort -rn | head -n 2)"
+	# comm, goexit (or not, where the frame pointer is 0 before it), two closures or one, ten
+	# times grown, outer, mid, leaf.
+	check "Go, stripped: stacks are whole" awk -F ';' '
+		{
+			count = $0
+			sub(/.* /, "", count)
+			all += count
+			whole += $2 !~ /^\[stack|^\[trunc/ && NF >= 15 && NF <= 17 ? count : 0
+		}
+		END { exit all < 50 || whole * 100 < all * 90 }' "$tmp/folded"
+else
+	skip "Go" "there is no go, or it does not build: $(tail -n 1 "$tmp/err")"
+fi
+
+cat >"$tmp/busy.rs" <<'END'
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+#[inline(never)]
+fn leaf(mut v: u64) -> u64 {
+    for _ in 0..100000 {
+        v = black_box(v.wrapping_mul(6364136223846793005).wrapping_add(1));
+    }
+    v
+}
+#[inline(never)]
+fn mid(v: u64) -> u64 {
+    black_box(leaf(v)) + 1
+}
+#[inline(never)]
+fn outer(end: Instant) -> u64 {
+    let mut v = 1;
+    while Instant::now() < end {
+        v = mid(v);
+    }
+    black_box(v)
+}
+fn main() {
+    let end = Instant::now() + Duration::from_millis(300);
+    let thread = std::thread::spawn(move || outer(end));
+    black_box(outer(end));
+    black_box(thread.join().unwrap());
+}
+END
+if command -v rustc >/dev/null; then
+	for how in '' '-C symbol-mangling-version=v0'; do
+		if ! rustc -O -g $how -o "$tmp/busy-rs" "$tmp/busy.rs" >"$tmp/err" 2>&1; then
+			skip "Rust${how:+, $how}" "$(grep -m 1 error "$tmp/err")"
+			continue
+		fi
+		"$SPROF" record -q -F 1999 --call-graph dwarf -o "$tmp/data" -- "$tmp/busy-rs" \
+			>"$tmp/out" 2>"$tmp/err"
+		shaped "Rust${how:+, $how}" 'busy[^;]*::leaf' \
+			'^busy-rs;(_start|clone|__clone|clone3|__clone3|\[libc\.so\.6\]);.*;busy[^;]*::outer;busy[^;]*::mid;busy[^;]*::leaf '
+	done
+else
+	skip "Rust" "there is no rustc"
+fi
+
+cat >"$tmp/busy.f90" <<'END'
+module work
+contains
+  recursive subroutine leaf(v)
+    integer(8), intent(inout) :: v
+    integer :: i
+    do i = 1, 100000
+      v = ieor(v * 3_8 + 1_8, ishft(v, -3))
+    end do
+  end subroutine
+  recursive subroutine mid(v)
+    integer(8), intent(inout) :: v
+    call leaf(v)
+    v = v + 1
+  end subroutine
+end module
+program busy
+  use work
+  integer(8) :: v = 1
+  integer :: i
+  do i = 1, 3000
+    call mid(v)
+  end do
+  print *, v
+end program
+END
+if command -v gfortran >/dev/null &&
+	(cd "$tmp" && gfortran -O1 -g -fno-inline -o busy-f busy.f90) >"$tmp/err" 2>&1; then
+	"$SPROF" record -q -F 1999 --call-graph dwarf -o "$tmp/data" -- "$tmp/busy-f" \
+		>"$tmp/out" 2>"$tmp/err"
+	shaped "Fortran" __work_MOD_leaf \
+		'^busy-f;_start;.*;main;.*__work_MOD_mid;__work_MOD_leaf '
+else
+	skip "Fortran" "there is no gfortran, or it fails: $(tail -n 1 "$tmp/err")"
+fi
+finish
