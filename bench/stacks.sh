@@ -417,11 +417,14 @@ sprof_whole() {
 complete_of() {
 	name=$1
 	shift
-	alone=- repaired=-
-	rm -f "$tmp/c.data"
-	quiet "$sprof" record -F 997 --call-graph dwarf -o "$tmp/c.data" -- "$@"
-	[ ! -f "$tmp/c.data" ] || alone=$(sprof_whole '') repaired=$(sprof_whole yes)
-	printf '  %-24s %14s %14s' "$name" "$alone" "$repaired"
+	printf '  %-24s' "$name"
+	for size in dwarf,8192,fixed dwarf; do
+		alone=- repaired=-
+		rm -f "$tmp/c.data"
+		quiet "$sprof" record -F 997 --call-graph $size -o "$tmp/c.data" -- "$@"
+		[ ! -f "$tmp/c.data" ] || alone=$(sprof_whole '') repaired=$(sprof_whole yes)
+		printf ' %9s %9s' "$alone" "$repaired"
+	done
 	for peer in $peers; do
 		rm -f "$tmp/c.data"
 		quietly "$peer" record -F 997 --call-graph dwarf -o "$tmp/c.data" -- "$@"
@@ -433,7 +436,10 @@ complete_of() {
 }
 
 complete() {
-	printf '\n%s\n  %-24s %14s %14s' "Whole stacks, at 997 Hz and 8 KB" '' 'sprof, dump' 'repaired'
+	printf '\n%s\n  %-24s %19s %19s\n' \
+		"Whole stacks, at 997 Hz: of copies of 8 KB; sprof's default, 8 KB or more by need" \
+		'' 'sprof, 8 KB' 'sprof, by need'
+	printf '  %-24s %9s %9s %9s %9s' '' alone repaired alone repaired
 	for peer in $peers; do
 		printf ' %12s' "$(peer_name "$peer")"
 	done
