@@ -34,7 +34,7 @@ struct survey {
 	const struct sp_ctx *ctx;
 	size_t looked_at;
 	bool is_static;  /* has no C library besides */
-	char *keeps_not; /* the first of them that keeps no frame pointers; malloc'ed */
+	char *keeps_not; /* a sentence of the first that keeps no frame pointers; malloc'ed */
 };
 
 static void survey_deinit(struct survey *survey)
@@ -58,7 +58,10 @@ static struct sp_error *look_at(struct survey *survey, const char *path, const c
 	survey->is_static = !image_section(image, ".interp", &header);
 	if (survey->keeps_not || image_keeps_frame_pointers(image))
 		return NULL;
-	survey->keeps_not = strdup(name);
+	/* All but leaves do, of which frame pointers would skip the callers. */
+	bool is_go = image_section(image, ".note.go.buildid", &header);
+	survey->keeps_not = format_text(is_go ? "%s is of Go, whose leaves keep no frame pointers"
+					      : "%s keeps no frame pointers", name);
 	return survey->keeps_not ? NULL : error_no_memory();
 }
 
@@ -180,9 +183,9 @@ static struct sp_error *choose(const struct sp_ctx *ctx, const struct sp_capture
 		return error;
 	if (survey.keeps_not || !survey.looked_at) {
 		graph->kind = SP_CALL_GRAPH_DWARF;
-		graph->note = format_text("call chains by DWARF: %s keeps no frame pointers",
-					  survey.keeps_not ? survey.keeps_not
-							   : "what runs probably");
+		graph->note = format_text("call chains by DWARF: %s",
+					  survey.keeps_not ?: "what runs probably keeps no frame "
+							      "pointers");
 	} else {
 		graph->note = format_text("call chains by frame pointers, which %s",
 					  survey.looked_at > 1 ? "the binaries keep"
