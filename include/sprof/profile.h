@@ -81,6 +81,8 @@ enum sp_stack_end {
 	SP_STACK_BAD_MEMORY,
 	SP_STACK_DEPTH_LIMIT,
 	SP_STACK_SKIPPED,        /* the recorder, under pressure, left the user's part out */
+	SP_STACK_SWITCHED,       /* a signal is handled on another stack, and what it interrupted
+				  * was not copied */
 	SP_STACK_NONE,           /* there was none */
 	SP_STACK_END_COUNT,
 };
@@ -113,7 +115,8 @@ struct sp_tree_node {
 
 /* Samples by how their call chain ended; all in `none` where none was recorded. */
 struct sp_stack_ends {
-	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit, skipped, none;
+	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit, skipped, switched,
+		none;
 };
 
 /* One event's profile; belongs to the analysis, as do all it points to. */

@@ -70,6 +70,7 @@ enum sp_misc_end {
 	SP_MISC_END_BAD_MEMORY,
 	SP_MISC_END_DEPTH_LIMIT,
 	SP_MISC_END_SKIPPED, /* under pressure: the user's part was left out */
+	SP_MISC_END_SWITCHED, /* a signal is handled on another stack: the one before was not copied */
 };
 
 /* When and where a record was made. Fields whose bit is not in `present` are 0. */

@@ -27,7 +27,7 @@ static inline bool chain_is_mark(uint64_t word)
 
 static inline bool chain_is_end(uint64_t word)
 {
-	return word > CHAIN_END(SP_MISC_END_UNKNOWN) && word <= CHAIN_END(SP_MISC_END_SKIPPED);
+	return word > CHAIN_END(SP_MISC_END_UNKNOWN) && word <= CHAIN_END(SP_MISC_END_SWITCHED);
 }
 
 /* A chain as it was recorded, and where it lies. */
@@ -94,8 +94,7 @@ struct callers callers_of(const struct sampled *sampled, uint16_t misc, const ui
 
 static inline enum sp_misc_end callers_end(const struct callers *callers)
 {
-	int end = (callers->misc & SP_MISC_END_MASK) >> SP_MISC_END_SHIFT;
-	return end <= SP_MISC_END_SKIPPED ? (enum sp_misc_end)end : SP_MISC_END_UNKNOWN;
+	return (enum sp_misc_end)((callers->misc & SP_MISC_END_MASK) >> SP_MISC_END_SHIFT);
 }
 
 /* The outermost call, with its mode and whether it is exact; false if there is none. */

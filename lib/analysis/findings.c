@@ -349,6 +349,8 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		 "-g caller shows in which code"},
 		{ends->skipped, "have no callers in the program: the recorder could not keep up",
 		 "record at a lower rate (-F), or unwind afterwards (--unwind later)"},
+		{ends->switched, "are of signals that are handled on a stack of their own: what was "
+		 "interrupted is on another, which was not copied", NULL},
 		{profile->guessed, "pass code without unwind information, which was left by frame "
 		 "pointer: callers may be missing there",
 		 "compile it with -fasynchronous-unwind-tables"},

@@ -68,6 +68,7 @@ static void add_ends(struct sp_profile *profile, const struct event_sums *sums)
 	ends->bad_memory += sums->ends[SP_STACK_BAD_MEMORY];
 	ends->depth_limit += sums->ends[SP_STACK_DEPTH_LIMIT];
 	ends->skipped += sums->ends[SP_STACK_SKIPPED];
+	ends->switched += sums->ends[SP_STACK_SWITCHED];
 	ends->none += sums->ends[SP_STACK_NONE];
 	profile->repaired += sums->repaired;
 	profile->shortened += sums->shortened;

@@ -34,6 +34,8 @@ static inline enum sp_stack_end stack_end_of(const struct perf_event_attr *attr,
 		return SP_STACK_DEPTH_LIMIT;
 	case SP_MISC_END_SKIPPED:
 		return SP_STACK_SKIPPED;
+	case SP_MISC_END_SWITCHED:
+		return SP_STACK_SWITCHED;
 	case SP_MISC_END_UNKNOWN:
 		break;
 	}

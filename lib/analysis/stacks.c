@@ -163,7 +163,7 @@ static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32
 	struct sampled sampled = sampled_of(record);
 	struct unwind_result result =
 		unwind_stack(stacks->thread, &from, stacks->frames.items, FRAMES_MOST);
-	uint16_t misc = (uint16_t)(unwind_misc_end(result.end) << SP_MISC_END_SHIFT);
+	uint16_t misc = (uint16_t)(unwind_misc_end(&result) << SP_MISC_END_SHIFT);
 	if (result.frame_pointers)
 		misc |= SP_MISC_GUESSED;
 	stack->kernel_count = count_kernel(sample);
@@ -211,13 +211,14 @@ static bool take_frames(struct stacks *stacks, const struct repair *repair, uint
 }
 
 bool stacks_later(struct stacks *stacks, const struct repair *repair, uint32_t number,
-		  const struct sampled *sampled, const uint64_t *kernel, size_t kernel_count,
-		  struct stack *ret)
+		  const struct sampled *sampled, uint16_t misc, const uint64_t *kernel,
+		  size_t kernel_count, struct stack *ret)
 {
 	struct stack stack = {.number = REPAIR_NONE, .kernel_count = kernel_count};
 	bool repaired = repair_outer(repair, number, NULL, 0) > 0;
-	uint16_t misc = repaired ? SP_MISC_REPAIRED | SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT :
-				   SP_MISC_END_TRUNCATED << SP_MISC_END_SHIFT;
+	if (repaired)
+		misc = (uint16_t)((misc & ~SP_MISC_END_MASK) | SP_MISC_REPAIRED |
+				  SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT);
 	if (!take_frames(stacks, repair, number) ||
 	    !compose(stacks, sampled, kernel, stacks->frames.count, misc, &stack))
 		return false;

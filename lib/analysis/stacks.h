@@ -47,12 +47,12 @@ bool stacks_find(struct stacks *stacks, const struct sp_record *record, uint32_t
 		 uint64_t time_ns, struct stack *ret);
 
 /*
- * The stack of that number once more, when `repair` has settled it: made whole or not. The
- * `kernel` part is what it had.
+ * The stack of that number once more, when `repair` has settled it: made whole or not. Its
+ * misc and the `kernel` part are what it had.
  */
 bool stacks_later(struct stacks *stacks, const struct repair *repair, uint32_t number,
-		  const struct sampled *sampled, const uint64_t *kernel, size_t kernel_count,
-		  struct stack *ret);
+		  const struct sampled *sampled, uint16_t misc, const uint64_t *kernel,
+		  size_t kernel_count, struct stack *ret);
 
 /* Counts stacks that end in a module, which may be NULL; false when out of memory. */
 bool stacks_add_blind(struct stacks *stacks, const struct module *module, uint64_t count);

@@ -269,7 +269,7 @@ static bool add_cut(struct worker *worker, const struct sp_record *record, uint3
 		.kernel_count = (uint32_t)count,
 		.event = event,
 		.shown = shown,
-		.guessed = stack->callers.misc & SP_MISC_GUESSED,
+		.misc = stack->callers.misc,
 		.weight = weight,
 	};
 	return true;
@@ -281,13 +281,11 @@ struct sp_error *worker_count_cut(struct worker *worker)
 		const struct cut_sample *cut = &worker->cuts.items[i];
 		struct stack stack;
 		if (!stacks_later(&worker->stacks, worker->repaired,
-				  cut->number + worker->repair_offset, &cut->sampled,
+				  cut->number + worker->repair_offset, &cut->sampled, cut->misc,
 				  cut->kernel_count ? worker->cut_ips.items + cut->kernel_begin
 						    : NULL,
 				  cut->kernel_count, &stack))
 			return error_no_memory();
-		if (cut->guessed)
-			stack.callers.misc |= SP_MISC_GUESSED;
 		if (!add_to_leaf(worker, cut->root, cut->event, &stack, cut->answer,
 				 cut->shown, cut->weight))
 			return error_no_memory();

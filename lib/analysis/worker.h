@@ -68,7 +68,8 @@ struct cut_sample {
 	uint32_t kernel_begin; /* of its ips in cut_ips */
 	uint32_t kernel_count;
 	uint16_t event;
-	bool shown, guessed;
+	uint16_t misc;
+	bool shown;
 	uint64_t weight;
 };
 

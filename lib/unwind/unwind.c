@@ -187,7 +187,7 @@ const char *const *unwind_engines(void)
 	return names;
 }
 
-enum sp_misc_end unwind_misc_end(enum unwind_end end)
+enum sp_misc_end unwind_misc_end(const struct unwind_result *result)
 {
 	static const enum sp_misc_end ends[UNWIND_END_COUNT] = {
 		[UNWIND_COMPLETE] = SP_MISC_END_COMPLETE,
@@ -196,7 +196,7 @@ enum sp_misc_end unwind_misc_end(enum unwind_end end)
 		[UNWIND_BAD_MEMORY] = SP_MISC_END_BAD_MEMORY,
 		[UNWIND_DEPTH_LIMIT] = SP_MISC_END_DEPTH_LIMIT,
 	};
-	return ends[end];
+	return result->switched ? SP_MISC_END_SWITCHED : ends[result->end];
 }
 
 /* Registers by column, from perf's list. False where sp or ip is not among them. */

@@ -25,9 +25,6 @@ enum unwind_end {
 	UNWIND_END_COUNT,
 };
 
-/* As header.misc of a SAMPLE says it. */
-enum sp_misc_end unwind_misc_end(enum unwind_end end);
-
 /* Where an ip leads, at the time of the sample. */
 struct unwind_locator {
 	struct location (*locate)(void *arg, uint32_t view, uint64_t ip);
@@ -96,6 +93,9 @@ struct unwind_result {
 	uint32_t signals;        /* signal frames; the frame behind each is exact */
 	const struct module *blind; /* NO_INFO: the module, if there is one */
 };
+
+/* How it ended, as header.misc of a SAMPLE says it. */
+enum sp_misc_end unwind_misc_end(const struct unwind_result *result);
 
 /*
  * Unwinds into frames[0..limit). The first frame is always there, unless the registers

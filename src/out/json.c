@@ -145,6 +145,7 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 	json_unsigned(json, "bad_memory", ends->bad_memory);
 	json_unsigned(json, "depth_limit", ends->depth_limit);
 	json_unsigned(json, "skipped", ends->skipped);
+	json_unsigned(json, "switched", ends->switched);
 	json_unsigned(json, "none", ends->none);
 	json_end(json, '}');
 	json_unsigned(json, "repaired", profile->repaired);

@@ -130,6 +130,7 @@ static void write_stacks(const struct sp_profile *profile, FILE *out)
 		{ends->bad_memory, "ended at unreadable memory"},
 		{ends->depth_limit, "cut at the depth limit"},
 		{ends->skipped, "left out under pressure"},
+		{ends->switched, "cut where a signal changed stacks"},
 		{ends->none, "without a stack"},
 	};
 	char count[FORMAT_SIZE], share[FORMAT_SIZE];

@@ -15,7 +15,7 @@
  *	stacks END [repaired|shortened|guessed]...
  *	                                    how the stacks of the samples that follow ended:
  *	                                    unknown, complete, truncated, no_unwind_info,
- *	                                    bad_memory, depth_limit or skipped; in a chain,
+ *	                                    bad_memory, depth_limit, skipped or switched; in a chain,
  *	                                    "..." stands where frames were left out
  *	lost EVENT COUNT [TIME]             LOST_SAMPLES: of all, at the end; with TIME, then
  *	full EVENT COUNT TIME               LOST: the ring was
@@ -159,7 +159,8 @@ static void write_record(struct recording *recording, struct sp_record *record,
 static void read_stacks(struct recording *recording, char **words)
 {
 	static const char *const ends[] = {"unknown", "complete", "truncated", "no_unwind_info",
-					   "bad_memory", "depth_limit", "skipped", NULL};
+					   "bad_memory", "depth_limit", "skipped", "switched",
+					   NULL};
 	static const char *const mends[] = {"repaired", "shortened", "guessed", NULL};
 	unsigned int end = 0, misc = 0;
 	while (ends[end] && words[1] && strcmp(ends[end], words[1]) != 0)

@@ -164,7 +164,7 @@ events file findings sprof
 damaged=0 duration_ns=9000000 path=perf.data
 lost name repaired rows samples stacks throttled tree weight
 cpu-clock 10 10000000 0 0
-bad_memory=0 complete=0 depth_limit=0 no_unwind_info=0 none=10 skipped=0 truncated=0; count=0 ns=0
+bad_memory=0 complete=0 depth_limit=0 no_unwind_info=0 none=10 skipped=0 switched=0 truncated=0; count=0 ns=0
 6 rows, weight 10000000
 comm dso function self self_high self_low self_samples self_weight total total_high total_low total_samples total_weight
 depth 1

@@ -13,7 +13,8 @@ static void check_profile(const struct sp_profile *profile)
 {
 	const struct sp_stack_ends *ends = &profile->stacks;
 	uint64_t sum = ends->complete + ends->truncated + ends->no_unwind_info +
-		       ends->bad_memory + ends->depth_limit + ends->skipped + ends->none;
+		       ends->bad_memory + ends->depth_limit + ends->skipped + ends->switched +
+		       ends->none;
 	assert(sum == profile->samples);
 	assert(profile->shown_samples <= profile->samples);
 	for (size_t i = 0; i < profile->row_count; i++)

@@ -18,7 +18,7 @@ of() {
 		sed 's/"rows".*//; s/.*"name"/"name"/' | tr ',{}' '\n\n\n' | sed 's/"//g' |
 		awk -F : -v name="$1" '
 			{ value[$1] = $2 }
-			/^(complete|truncated|no_unwind_info|bad_memory|depth_limit|skipped|none):/ { all += $2 }
+			/^(complete|truncated|no_unwind_info|bad_memory|depth_limit|skipped|switched|none):/ { all += $2 }
 			END {
 				value["all"] = all
 				value["alone"] = all ? int((value["complete"] - value["repaired"]) * 1000 / all) : 0

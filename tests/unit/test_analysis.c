@@ -458,18 +458,21 @@ TEST(stacks_end_as_the_recording_says)
 	ENDED(&made, END(BAD_MEMORY) | SP_MISC_GUESSED, user, 0x10010, 0x10020);
 	ENDED(&made, END(DEPTH_LIMIT), user, 0x10010, 0x10020);
 	ENDED(&made, END(SKIPPED), user, 0x10010);
+	ENDED(&made, END(SWITCHED), user, 0x10010, 0x10020);
 	ENDED(&made, END(COMPLETE) | SP_MISC_SHORTENED, user, 0x10010, user, user, 0x10020);
 	static const char *const trees[] = {
 		[SP_TREE_CALLER] =
 			"0x20 3 (0x10 2, ![frames left out] 1 (0x10 1)), "
 			"![truncated stacks] 2 (0x20 2 (0x10 2)), "
+			"![stack cut: a signal changed stacks] 1 (0x20 1 (0x10 1)), "
 			"![stack cut: depth limit] 1 (0x20 1 (0x10 1)), "
 			"![stack cut: no unwind information for libc.so.6] 1 (0x10 1), "
 			"![stack cut: no unwind information for program] 1 (0x20 1 (0x10 1)), "
 			"![stack cut: unreadable memory] 1 (0x20 1 (0x10 1)), "
 			"![stack left out under pressure] 1 (0x10 1)",
 		[SP_TREE_CALLEE] =
-			"0x10 9 (0x20 5 (![stack cut: depth limit] 1, "
+			"0x10 10 (0x20 6 (![stack cut: a signal changed stacks] 1, "
+			"![stack cut: depth limit] 1, "
 			"![stack cut: no unwind information for program] 1, "
 			"![stack cut: unreadable memory] 1), 0x20 2 (![truncated stacks] 2), "
 			"![frames left out] 1 (0x20 1), ![stack left out under pressure] 1), "
@@ -486,6 +489,7 @@ TEST(stacks_end_as_the_recording_says)
 		ck_assert_uint_eq(of->stacks.bad_memory, 1);
 		ck_assert_uint_eq(of->stacks.depth_limit, 1);
 		ck_assert_uint_eq(of->stacks.skipped, 1);
+		ck_assert_uint_eq(of->stacks.switched, 1);
 		ck_assert_uint_eq(of->repaired, 1);
 		ck_assert_uint_eq(of->guessed, 1);
 		ck_assert_uint_eq(of->shortened, 1);

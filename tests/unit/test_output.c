@@ -155,7 +155,7 @@ TEST(json_is_as_the_contract_has_it)
 		"   \"lost\": 5,\n"
 		"   \"throttled\": {\"count\": 2, \"ns\": 77},\n"
 		"   \"stacks\": {\"complete\": 0, \"truncated\": 0, \"no_unwind_info\": 0, "
-		"\"bad_memory\": 0, \"depth_limit\": 0, \"skipped\": 0, \"none\": 1000},\n"
+		"\"bad_memory\": 0, \"depth_limit\": 0, \"skipped\": 0, \"switched\": 0, \"none\": 1000},\n"
 		"   \"repaired\": 0,\n"
 		"   \"rows\": [\n"
 		"    {\"self\": 0.6, \"self_low\": 0.54, \"self_high\": 0.66, \"self_samples\": 600, "
