@@ -176,10 +176,18 @@ static struct chunk *chunk_get(struct pool *pool)
 	return chunk;
 }
 
+static void submit(struct pool *pool)
+{
+	pthread_mutex_lock(&pool->lock);
+	pool->circle[pool->submitted++ % pool->options.chunks] = take_ptr(pool->open);
+	pthread_cond_signal(&pool->more);
+	pthread_mutex_unlock(&pool->lock);
+}
+
 void *pool_reserve(struct pool *pool, size_t size, struct chunk **chunk_ret)
 {
 	if (pool->open && pool->options.chunk_bytes - pool->open->used < size)
-		pool_submit(pool);
+		submit(pool);
 	if (!pool->open) {
 		pool->open = chunk_get(pool);
 		if (!pool->open)
@@ -195,29 +203,25 @@ void *pool_reserve(struct pool *pool, size_t size, struct chunk **chunk_ret)
 	return room;
 }
 
-static void submit(struct pool *pool)
+/* Whether a chunk waits for a worker. */
+static bool is_behind(struct pool *pool)
 {
 	pthread_mutex_lock(&pool->lock);
-	pool->circle[pool->submitted++ % pool->options.chunks] = take_ptr(pool->open);
-	pthread_cond_signal(&pool->more);
+	bool behind = pool->taken < pool->submitted;
 	pthread_mutex_unlock(&pool->lock);
+	return behind;
 }
 
 void pool_submit(struct pool *pool)
 {
-	if (pool->open && pool->open->used)
+	if (pool->open && pool->open->used && !is_behind(pool))
 		submit(pool);
 }
 
 void pool_nudge(struct pool *pool)
 {
 	struct chunk *chunk;
-	pthread_mutex_lock(&pool->lock);
-	bool comes = pool->taken < pool->submitted;
-	pthread_mutex_unlock(&pool->lock);
-	if (comes)
-		pool_submit(pool);
-	else if (pool_reserve(pool, 0, &chunk))
+	if (!is_behind(pool) && pool_reserve(pool, 0, &chunk))
 		submit(pool);
 }
 
@@ -263,6 +267,8 @@ void pool_release(struct pool *pool, struct chunk *chunk)
 
 void pool_wait(struct pool *pool)
 {
+	if (pool->open && pool->open->used)
+		submit(pool);
 	pthread_mutex_lock(&pool->lock);
 	pool->waiting = true;
 	while (pool->finished < pool->submitted)

@@ -44,7 +44,10 @@ void pool_free(struct pool *pool);
  */
 void *pool_reserve(struct pool *pool, size_t size, struct chunk **chunk_ret);
 
-/* What was filled may be worked on. */
+/*
+ * What was filled may be worked on. While other work waits for a worker it goes on being filled:
+ * memory is taken by whole chunks.
+ */
 void pool_submit(struct pool *pool);
 
 /*
@@ -63,7 +66,7 @@ void pool_release(struct pool *pool, struct chunk *chunk);
  */
 void pool_trim(struct pool *pool);
 
-/* Until all that was submitted is done. */
+/* Until all that was filled is done. */
 void pool_wait(struct pool *pool);
 
 /* The time of the oldest that has not been collected; UINT64_MAX: there is none. */

@@ -143,3 +143,28 @@ TEST(what_a_rush_took_is_given_back_when_it_is_over)
 	ck_assert_ptr_eq(next, chunks[39]);
 	pool_free(pool);
 }
+
+/* However small the pieces are in which it comes. */
+TEST(who_is_behind_gets_whole_chunks)
+{
+	struct job job = {0};
+	struct pool *pool = pool_or_fail(&job, 1, 8);
+	pthread_mutex_lock(&job.gate);
+	uint64_t count = 0;
+	while (count < 7 * (CHUNK / 1000) && put(pool, 1000, count)) {
+		pool_submit(pool);
+		pool_nudge(pool);
+		count++;
+	}
+	ck_assert_uint_ge(count, 5 * (CHUNK / 1000));
+	pthread_mutex_unlock(&job.gate);
+	pool_wait(pool);
+	struct chunk *chunk;
+	uint64_t done = 0;
+	while ((chunk = pool_collect(pool))) {
+		done += chunk->output.count / 1000;
+		pool_release(pool, chunk);
+	}
+	ck_assert_uint_eq(done, count);
+	pool_free(pool);
+}
