@@ -17,11 +17,11 @@ struct module_texts {
 struct source_known {
 	const struct symbol *symbol;
 	uint64_t address; /* of places without a symbol */
+	struct piece piece;
+	struct label label;
+	uint32_t body; /* of the piece, by bodies_add() */
 	uint16_t cpumode;
 	bool has_piece, has_label;
-	struct piece piece;
-	uint32_t body; /* of the piece, by bodies_add() */
-	struct label label;
 };
 
 struct labelling {

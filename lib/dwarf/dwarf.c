@@ -233,9 +233,8 @@ static struct sp_error *resolve_unit(struct job *job, const struct task *task, s
 	if (error)
 		return error;
 	work->unit = &unit;
-	error = reader_hold(work->reader, &unit);
-	if (!error)
-		error = walk_unit(work->reader, &unit, work->queries, work->count, work->nodes);
+	reader_hold(work->reader, &unit);
+	error = walk_unit(work->reader, &unit, work->queries, work->count, work->nodes);
 	if (!error)
 		error = line_table_open(work->reader, skeleton, &work->lines);
 	if (!error)

@@ -75,7 +75,7 @@ struct sp_error *reader_string(struct reader *reader, const char *text, size_t s
 	return *ret ? NULL : error_no_memory();
 }
 
-struct sp_error *reader_hold(struct reader *reader, const struct unit *unit)
+void reader_hold(struct reader *reader, const struct unit *unit)
 {
 	struct section *info = unit_info(unit);
 	struct held_entries *held = &reader->held;
@@ -83,7 +83,7 @@ struct sp_error *reader_hold(struct reader *reader, const struct unit *unit)
 	held->file = 0;
 	/* What was inflated, or is in memory anyway, is read where it lies. */
 	if (!info->reserved)
-		return NULL;
+		return;
 	if (size > held->capacity) {
 		free(held->bytes);
 		held->capacity = size + size / 4;
@@ -91,14 +91,11 @@ struct sp_error *reader_hold(struct reader *reader, const struct unit *unit)
 		if (!held->bytes)
 			held->capacity = 0;
 	}
-	if (size && !held->bytes)
-		return error_no_memory();
-	if (section_peek(info, unit->entries, held->bytes, size) < size)
-		return NULL;
+	if (!held->bytes || section_peek(info, unit->entries, held->bytes, size) < size)
+		return;
 	held->file = unit->file->number;
 	held->begin = unit->entries;
 	held->end = unit->end;
-	return NULL;
 }
 
 bool reader_entries(struct reader *reader, const struct unit *unit, uint64_t offset, uint64_t end,

@@ -87,8 +87,8 @@ struct sp_error *reader_damage(struct reader *reader, struct sp_error *error) SP
 struct sp_error *reader_string(struct reader *reader, const char *text, size_t size,
 			       const char **ret) SP_MUST_CHECK;
 
-/* Reads the entries of a unit at once; those held before are forgotten. */
-struct sp_error *reader_hold(struct reader *reader, const struct unit *unit) SP_MUST_CHECK;
+/* Reads the entries of a unit at once, if there is room; those held before are forgotten. */
+void reader_hold(struct reader *reader, const struct unit *unit);
 
 /* A cursor over [offset, end) of the unit's entries, held or not; false where it cannot be read. */
 bool reader_entries(struct reader *reader, const struct unit *unit, uint64_t offset, uint64_t end,
