@@ -404,9 +404,14 @@ TEST(unwind_without_files)
 	world_stop(&world);
 }
 
+/* What signals of a thread are handled on lies below its stack, as mmap(2) mostly has it. */
+#define ALTERNATE_SIZE ((size_t)1 << 18)
+#define THREAD_STACK ((size_t)1 << 23)
+#define BETWEEN_STACKS ((size_t)1 << 24)
+
 struct alternate {
 	struct dump dump;
-	uint64_t top; /* of the stack that signals are handled on */
+	uint8_t *memory;
 };
 
 static void on_alternate(int number)
@@ -415,29 +420,41 @@ static void on_alternate(int number)
 	deepen(3, take);
 }
 
-/* A thread whose signals are handled on a stack of their own, which lies below its own one. */
 static void *take_on_alternate(void *arg)
 {
 	struct alternate *alternate = arg;
 	struct dump *dump = &alternate->dump;
-	stack_t stack = {.ss_size = 1 << 18};
-	/* More is copied than there is of it. */
-	stack.ss_sp = mmap(NULL, 2 * stack.ss_size, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack_t stack = {.ss_sp = alternate->memory, .ss_size = ALTERNATE_SIZE};
 	struct sigaction outer = {.sa_handler = on_alternate, .sa_flags = SA_ONSTACK};
 	struct sigaction inner = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-	if (stack.ss_sp == MAP_FAILED || sigaltstack(&stack, NULL))
+	stack_t before;
+	if (sigaltstack(&stack, &before))
 		return NULL;
-	alternate->top = (uint64_t)(uintptr_t)stack.ss_sp + stack.ss_size;
 	backtrace(dump->expected, 1);
 	wanted = dump;
 	sigaction(SIGUSR2, &outer, NULL);
 	sigaction(SIGUSR1, &inner, NULL);
 	raise(SIGUSR2);
-	stack.ss_flags = SS_DISABLE;
-	sigaltstack(&stack, NULL);
-	munmap(stack.ss_sp, 2 * stack.ss_size);
+	sigaltstack(&before, NULL);
 	return dump;
+}
+
+static void take_in_thread(struct alternate *alternate)
+{
+	pthread_t thread;
+	pthread_attr_t attr;
+	void *taken;
+	size_t below = ALTERNATE_SIZE + BETWEEN_STACKS;
+	alternate->memory = mmap(NULL, below + THREAD_STACK, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ck_assert_ptr_ne(alternate->memory, MAP_FAILED);
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, alternate->memory + below, THREAD_STACK);
+	ck_assert_int_eq(pthread_create(&thread, &attr, take_on_alternate, alternate), 0);
+	ck_assert_int_eq(pthread_join(thread, &taken), 0);
+	ck_assert_ptr_nonnull(taken);
+	pthread_attr_destroy(&attr);
+	munmap(alternate->memory, below + THREAD_STACK);
 }
 
 /* The thread's own stack is in no copy of the other, however large. */
@@ -445,15 +462,11 @@ TEST(unwind_stops_where_a_signal_changed_stacks)
 {
 	static struct alternate alternate;
 	static const char *const engines[] = {"cfi", "libunwind"};
-	pthread_t thread;
-	void *taken;
-	ck_assert_int_eq(pthread_create(&thread, NULL, take_on_alternate, &alternate), 0);
-	ck_assert_int_eq(pthread_join(thread, &taken), 0);
-	ck_assert_ptr_nonnull(taken);
+	take_in_thread(&alternate);
 	struct dump *dump = &alternate.dump;
-	uint64_t sp = stack_pointer(dump);
-	ck_assert_uint_lt(alternate.top - sp, sizeof(dump->stack));
-	dump->sample.stack.size = alternate.top - sp;
+	/* More was copied than there is of it. */
+	uint64_t size = (uint64_t)(uintptr_t)alternate.memory + ALTERNATE_SIZE - stack_pointer(dump);
+	ck_assert_uint_lt(size, sizeof(dump->stack));
 	for (size_t i = 0; i < sizeof(engines) / sizeof(*engines); i++) {
 		struct world world = {0};
 		struct unwind_frame frames[FRAMES];
@@ -461,6 +474,7 @@ TEST(unwind_stops_where_a_signal_changed_stacks)
 		if (!has_engine(engines[i]))
 			continue;
 		world_start(&world, HOST, engines[i]);
+		dump->sample.stack.size = size;
 		struct unwind_result result =
 			unwind_stack(world.thread, &dump->sample, frames, FRAMES);
 		ck_assert_int_eq(result.end, UNWIND_TRUNCATED);
@@ -472,7 +486,6 @@ TEST(unwind_stops_where_a_signal_changed_stacks)
 		result = unwind_stack(world.thread, &dump->sample, frames, FRAMES);
 		ck_assert_int_eq(result.end, UNWIND_TRUNCATED);
 		ck_assert(!result.switched);
-		dump->sample.stack.size = alternate.top - sp;
 		world_stop(&world);
 	}
 }
@@ -495,16 +508,12 @@ TEST(unwind_calls_of_nowhere)
 	world_stop(&world);
 }
 
-/* Puts another return address in the place of the first that is `old`. */
-static void replace_word(uint8_t *stack, uint64_t size, uint64_t old, uint64_t new)
+/* Puts another return address in the place of one, wherever that is in a stack. */
+static void replace_words(uint8_t *stack, uint64_t size, uint64_t old, uint64_t new)
 {
-	for (uint64_t at = 0; at + sizeof(old) <= size; at += sizeof(old)) {
-		if (memcmp(stack + at, &old, sizeof(old)))
-			continue;
-		memcpy(stack + at, &new, sizeof(new));
-		return;
-	}
-	ck_abort_msg("0x%lx is not in the stack", (long)old);
+	for (uint64_t at = 0; at + sizeof(old) <= size; at += sizeof(old))
+		if (!memcmp(stack + at, &old, sizeof(old)))
+			memcpy(stack + at, &new, sizeof(new));
 }
 
 /* What a spoilt stack leads to is of no consequence to those after it. */
@@ -524,9 +533,9 @@ TEST(unwind_beside_spoilt_stacks)
 		unwind_stack(world.thread, &dump->sample, frames, FRAMES);
 		uint64_t ip = frames[0].ip, caller = frames[1].ip;
 		memcpy(spoilt, dump->stack, size);
-		replace_word(spoilt, size, caller, (ip | UINT64_C(1) << bits[i]) + 1);
+		replace_words(spoilt, size, caller, (ip | UINT64_C(1) << bits[i]) + 1);
 		struct unwind_result result = unwind_stack(world.thread, &bad, frames, FRAMES);
-		ck_assert_int_ne(result.end, UNWIND_COMPLETE);
+		ck_assert(result.count == 1 || frames[1].ip != caller);
 		result = unwind_stack(world.thread, &dump->sample, frames, FRAMES);
 		ck_assert_int_eq(result.end, UNWIND_COMPLETE);
 		expect_backtrace(dump, frames, &result);
