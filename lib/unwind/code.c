@@ -32,7 +32,7 @@ enum look {
 	LOOK_EH_FRAME = 1,
 	LOOK_DEBUG_FRAME = 2,
 	LOOK_TEXT = 4,
-	LOOK_EXITS = 8, /* after LOOK_TEXT */
+	LOOK_SYMBOLS = 8, /* after LOOK_TEXT */
 };
 
 struct range {
@@ -55,6 +55,7 @@ struct code {
 	size_t plt_count;
 	uint64_t exits[EXITS_MAX]; /* functions by which programs and threads end */
 	size_t exit_count;
+	VEC(uint64_t) starts; /* of all named functions, ascending */
 	char *problem;
 };
 
@@ -87,6 +88,7 @@ static void code_free(struct code *code)
 {
 	if (!code)
 		return;
+	vec_deinit(&code->starts);
 	cfi_table_deinit(&code->eh);
 	cfi_table_deinit(&code->debug);
 	image_bytes_release(&code->header_bytes);
@@ -354,11 +356,29 @@ static bool is_exit_name(const char *name)
 	return false;
 }
 
-static void look_for_exits(struct code *code)
+/* False when out of memory. */
+static bool take_symbol(struct code *code, const struct elf_symbol *symbol)
 {
-	static const enum symtab_kind kinds[] = {SYMTAB_DYNAMIC, SYMTAB_FULL};
+	if (symbol->type != STT_FUNC && symbol->type != STT_GNU_IFUNC)
+		return true;
+	if (code->exit_count < EXITS_MAX && is_exit_name(symbol->name))
+		code->exits[code->exit_count++] = symbol->vaddr;
+	uint64_t *start = vec_push(&code->starts);
+	if (start)
+		*start = symbol->vaddr;
+	return start;
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	return u64_order(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+static void look_for_symbols(struct code *code)
+{
+	static const enum symtab_kind kinds[] = {SYMTAB_FULL, SYMTAB_DYNAMIC};
 	const struct image *image = code->text_image;
-	for (size_t i = 0; image && i < 2 && code->exit_count == 0; i++) {
+	for (size_t i = 0; image && i < 2 && code->starts.count == 0; i++) {
 		CLEANUP(image_bytes_release) struct image_bytes strings = {0};
 		struct symtab symtab;
 		struct elf_symbol symbol;
@@ -367,18 +387,20 @@ static void look_for_exits(struct code *code)
 			say(code, error);
 			continue;
 		}
-		while (code->exit_count < EXITS_MAX && symtab_next(&symtab, &symbol))
-			if (is_exit_name(symbol.name))
-				code->exits[code->exit_count++] = symbol.vaddr;
+		while (symtab_next(&symtab, &symbol) && take_symbol(code, &symbol))
+			;
 		symtab_close(&symtab, &strings);
 	}
+	if (code->starts.count > 1)
+		qsort(code->starts.items, code->starts.count, sizeof(uint64_t),
+		      compare_starts);
 }
 
 static void (*const look_functions[])(struct code *) = {
 	[LOOK_EH_FRAME] = look_for_eh_frame,
 	[LOOK_DEBUG_FRAME] = look_for_debug_frame,
 	[LOOK_TEXT] = look_for_text,
-	[LOOK_EXITS] = look_for_exits,
+	[LOOK_SYMBOLS] = look_for_symbols,
 };
 
 static size_t bytes_of(const struct code *code)
@@ -504,11 +526,28 @@ bool code_text(const struct code *code, uint64_t vaddr, size_t size, uint8_t *re
 bool code_is_exit(const struct code *code, uint64_t vaddr)
 {
 	look(code, LOOK_TEXT);
-	look(code, LOOK_EXITS);
+	look(code, LOOK_SYMBOLS);
 	for (size_t i = 0; i < code->exit_count; i++)
 		if (code->exits[i] == vaddr)
 			return true;
 	return false;
+}
+
+bool code_function(const struct code *code, uint64_t vaddr, uint64_t *start_ret)
+{
+	look(code, LOOK_TEXT);
+	look(code, LOOK_SYMBOLS);
+	size_t low = 0, high = code->starts.count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (code->starts.items[middle] <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low > 0)
+		*start_ret = code->starts.items[low - 1];
+	return low > 0;
 }
 
 bool code_plt(const struct code *code, uint64_t vaddr, uint64_t *start_ret)

@@ -51,6 +51,9 @@ bool code_text(const struct code *code, uint64_t vaddr, size_t size, uint8_t *re
 /* Whether exit() or pthread_exit() begins at vaddr, by the symbol tables. */
 bool code_is_exit(const struct code *code, uint64_t vaddr);
 
+/* The start of the named function that is next before vaddr; what it lies in may be another. */
+bool code_function(const struct code *code, uint64_t vaddr, uint64_t *start_ret);
+
 /* The PLT section at vaddr: its first address. */
 bool code_plt(const struct code *code, uint64_t vaddr, uint64_t *start_ret);
 

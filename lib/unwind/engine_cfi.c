@@ -562,16 +562,21 @@ static bool leaf_return(struct walk *walk, uint64_t *ret)
 		return false;
 	}
 	struct location here = locate(walk, walk->ip), caller = locate(walk, *ret - 1);
-	if (!here.module || here.module != caller.module || kind_without_file(&here) != ROW_NONE)
+	if (!here.module || !caller.module || kind_without_file(&here) != ROW_NONE ||
+	    kind_without_file(&caller) != ROW_NONE)
 		return false;
 	const struct code *code = code_of(walk->thread, &here);
+	const struct code *caller_code = code_of(walk->thread, &caller);
 	struct guess_place place = {.arch = arch, .code = code};
-	uint64_t vaddr;
-	if (!code || !code_vaddr(code, here.offset, &vaddr) ||
-	    !code_vaddr(code, caller.offset, &place.vaddr))
+	struct guess_place call = {.arch = arch, .code = caller_code};
+	if (!code || !caller_code || !code_vaddr(code, here.offset, &place.vaddr) ||
+	    !code_vaddr(caller_code, caller.offset, &call.vaddr))
 		return false;
-	place.ip = place.vaddr + 1;
-	return guess_is_call_to(&place, vaddr);
+	place.ip = place.vaddr;
+	call.ip = call.vaddr + 1;
+	if (here.module != caller.module)
+		return guess_calls_out(&call) && guess_has_no_frame(&place);
+	return guess_is_call_to(&call, place.vaddr);
 }
 
 /* On arm64 a function that calls nothing may have a frame record of its own all the same. */

@@ -304,3 +304,42 @@ bool guess_is_put_there(const struct guess_place *place)
 	       !code_text(place->code, place->ip - 2, 2, bytes) || bytes[0] != 0xff ||
 	       (bytes[1] & 0xf8) != 0xd0;
 }
+
+bool guess_has_no_frame(const struct guess_place *place)
+{
+	uint8_t bytes[LEAF_SIZE];
+	uint64_t start;
+	if (place->arch->machine != EM_X86_64 || !code_function(place->code, place->vaddr, &start) ||
+	    place->vaddr - start > sizeof(bytes) - 4)
+		return false;
+	size_t size = (size_t)(place->vaddr - start);
+	if (!code_text(place->code, start, size + 4, bytes))
+		return false;
+	/* Bytes of operands are taken for instructions, too: then it is no. */
+	for (size_t i = 0; i < size; i++) {
+		uint8_t extension = bytes[i + 1] >> 3 & 7;
+		bool pushes = (bytes[i] & 0xf8) == 0x50;
+		bool calls = bytes[i] == 0xe8 ||
+			     (bytes[i] == 0xff && (extension == 2 || extension == 6));
+		/* add, sub, and, lea to %rsp */
+		bool moves = bytes[i] == 0x48 &&
+			     (((bytes[i + 1] == 0x83 || bytes[i + 1] == 0x81) &&
+			       (bytes[i + 2] & 7) == 4 && bytes[i + 2] >= 0xc0) ||
+			      (bytes[i + 1] == 0x8d && (bytes[i + 2] & 0x38) == 0x20));
+		if (pushes || calls || moves || bytes[i] == 0xc8)
+			return false;
+	}
+	return true;
+}
+
+bool guess_calls_out(const struct guess_place *caller)
+{
+	uint8_t bytes[2];
+	uint64_t target, plt;
+	if (guess_call_target(caller, &target))
+		return code_plt(caller->code, target, &plt);
+	/* call *disp(%rip) */
+	return caller->arch->machine == EM_X86_64 &&
+	       code_text(caller->code, caller->ip - 6, sizeof(bytes), bytes) &&
+	       bytes[0] == 0xff && bytes[1] == 0x15;
+}

@@ -55,4 +55,14 @@ bool guess_call_target(const struct guess_place *caller, uint64_t *ret);
  */
 bool guess_is_call_to(const struct guess_place *caller, uint64_t vaddr);
 
+/*
+ * Between the start of a named function and the place nothing is pushed, called, or made room for:
+ * what is on top of the stack is where it returns to. Only of x86-64 and where there are symbols;
+ * no where that cannot be seen.
+ */
+bool guess_has_no_frame(const struct guess_place *place);
+
+/* The call goes to another module: through the PLT, or a word that the linker filled in. */
+bool guess_calls_out(const struct guess_place *caller);
+
 #endif

@@ -117,6 +117,40 @@ if command -v musl-gcc >/dev/null; then
 			skip "musl${how:+, $how}" "$(tail -n 1 "$tmp/err")"
 		fi
 	done
+	cat >"$tmp/copies.c" <<'END'
+#include <string.h>
+#include <time.h>
+static char from[65536], to[65536];
+static double now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
+}
+__attribute__((noipa)) void copies(void)
+{
+	for (int i = 0; i < 100; i++) {
+		memcpy(to, from, sizeof(to) - 1 - i);
+		__asm__ volatile("" : : : "memory");
+	}
+}
+int main(void)
+{
+	double end = now() + 0.4;
+	while (now() < end)
+		copies();
+	return 0;
+}
+END
+	if [ "$(uname -m)" = x86_64 ] &&
+		musl-gcc -O2 -g -fno-builtin -o "$tmp/copies" "$tmp/copies.c" >"$tmp/err" 2>&1; then
+		"$SPROF" record -q -F 1999 --call-graph dwarf -o "$tmp/data" -- "$tmp/copies" \
+			>"$tmp/out" 2>"$tmp/err"
+		shaped "musl: its functions that have no frame" memcpy \
+			'^copies;([^;]*;)?main;copies;memcpy '
+	else
+		skip "musl: its functions that have no frame" "not of this machine"
+	fi
 else
 	skip "musl" "there is no musl-gcc (musl-tools)"
 fi
