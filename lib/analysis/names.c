@@ -16,8 +16,15 @@ bool names_init(struct names *names, const struct machine *machine, struct resol
 	if (sources)
 		names->sources = *sources;
 	pthread_mutex_init(&names->lock, NULL);
+	pthread_mutexattr_t short_waits;
+	pthread_mutexattr_init(&short_waits);
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+	/* Held for less than a microsecond, but for the first time. */
+	pthread_mutexattr_settype(&short_waits, PTHREAD_MUTEX_ADAPTIVE_NP);
+#endif
 	for (size_t i = 0; i < NAME_LOCKS; i++)
-		pthread_mutex_init(&names->module_locks[i], NULL);
+		pthread_mutex_init(&names->module_locks[i], &short_waits);
+	pthread_mutexattr_destroy(&short_waits);
 	names->sourced = calloc(machine_module_count(machine) + 1, 1);
 	return names->sourced != NULL;
 }
@@ -112,19 +119,18 @@ static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, u
 	uint64_t at = caller && ip ? ip - 1 : ip;
 	struct location location = machine_locate(names->machine, view, cpumode, at);
 	struct frame frame = {.module = location.module, .cpumode = cpumode};
+	*outermost_ret = false;
 	if (location.module) {
 		pthread_mutex_t *lock = &names->module_locks[location.module->index % NAME_LOCKS];
 		pthread_mutex_lock(lock);
 		frame.symbol = resolver_find(names->resolver, &location);
 		frame.sourced = is_sourced(names, &location);
 		/* What calls main() is a function without a name, if the C library is stripped. */
-		*outermost_ret = is_outermost(&frame) ||
-				 (caller && !frame.symbol && is_c_library(location.module->name) &&
-				  starts_threads(names->resolver, &location));
+		*outermost_ret = caller && !frame.symbol && is_c_library(location.module->name) &&
+				 starts_threads(names->resolver, &location);
 		pthread_mutex_unlock(lock);
-	} else {
-		*outermost_ret = is_outermost(&frame);
 	}
+	*outermost_ret |= is_outermost(&frame);
 	if (frame.sourced) {
 		frame.offset = location.offset;
 		frame.pid = location.pid;

@@ -45,10 +45,20 @@ uint32_t *u64map_find(const struct u64map *map, uint64_t key)
 	return entry->used ? &entry->value : NULL;
 }
 
+void *table_alloc(size_t count, size_t size)
+{
+	/* A power of two, as these are, is a multiple of any smaller alignment. */
+	size_t bytes;
+	if (__builtin_mul_overflow(count, size, &bytes))
+		return NULL;
+	void *table = aligned_alloc(16, (bytes + 15) & ~(size_t)15);
+	return table ? memset(table, 0, bytes) : NULL;
+}
+
 static bool grow(struct u64map *map)
 {
 	struct u64map grown = {.count = map->count, .capacity = map->capacity ? map->capacity * 2 : 16};
-	grown.entries = calloc(grown.capacity, sizeof(*grown.entries));
+	grown.entries = table_alloc(grown.capacity, sizeof(*grown.entries));
 	if (!grown.entries)
 		return false;
 	for (size_t i = 0; i < map->capacity; i++)
@@ -106,7 +116,7 @@ bool index_set_reserve(struct index_set *set)
 		return true;
 	struct index_set grown = {.count = set->count,
 				  .capacity = set->capacity ? set->capacity * 2 : 64};
-	grown.slots = calloc(grown.capacity, sizeof(*grown.slots));
+	grown.slots = table_alloc(grown.capacity, sizeof(*grown.slots));
 	if (!grown.slots)
 		return false;
 	for (size_t i = 0; i < set->capacity; i++) {

@@ -24,6 +24,13 @@ static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 
 uint64_t hash_bytes(const void *bytes, size_t size);
 
+/*
+ * Zeroed memory for a table, to be freed. Unlike that of calloc() its pages are there already:
+ * one that is first probed, then written, would be mapped twice, and the second time all
+ * processors that run the process are interrupted.
+ */
+void *table_alloc(size_t count, size_t size);
+
 /* Open addressing, linear probing, at most 3/4 full. A zeroed one is empty. */
 struct u64map {
 	struct u64map_entry *entries;

@@ -29,7 +29,7 @@ static size_t slot_of(const struct radix *radix, uint32_t parent, uint64_t first
 static bool grow(struct radix *radix)
 {
 	size_t count = radix->slot_count ? radix->slot_count * 2 : 1024;
-	uint32_t *slots = calloc(count, sizeof(*slots));
+	uint32_t *slots = table_alloc(count, sizeof(*slots));
 	if (!slots)
 		return false;
 	free(radix->slots);
