@@ -124,7 +124,7 @@ static void see_need(struct unwinding *unwinding, struct worker *worker, const s
 		     const struct unwind_result *result)
 {
 	uint64_t sp = dump_registers(dump)[unwinding->layout.sp_index], end = sp;
-	if (result->end == UNWIND_COMPLETE)
+	if (result->end == UNWIND_COMPLETE && result->count)
 		end = worker->frames[result->count - 1].sp;
 	else if (result->end == UNWIND_TRUNCATED && !result->switched)
 		end = result->missing + 8;

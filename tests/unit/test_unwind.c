@@ -404,6 +404,15 @@ TEST(unwind_without_files)
 	world_stop(&world);
 }
 
+#ifdef __has_feature
+#define DELAYS_SIGNALS __has_feature(thread_sanitizer)
+#elif defined(__SANITIZE_THREAD__)
+#define DELAYS_SIGNALS 1
+#else
+#define DELAYS_SIGNALS 0
+#endif
+
+#if !DELAYS_SIGNALS /* ThreadSanitizer handles them later, on the stack that is current then. */
 /* What signals of a thread are handled on lies below its stack, as mmap(2) mostly has it. */
 #define ALTERNATE_SIZE ((size_t)1 << 18)
 #define THREAD_STACK ((size_t)1 << 23)
@@ -489,6 +498,7 @@ TEST(unwind_stops_where_a_signal_changed_stacks)
 		world_stop(&world);
 	}
 }
+#endif
 
 TEST(unwind_calls_of_nowhere)
 {

@@ -41,6 +41,7 @@ static OWN uint64_t large_leaf(uint64_t value)
 	static OWN uint64_t large_##n(uint64_t value)                                              \
 	{                                                                                          \
 		volatile uint64_t locals[768];                                                     \
+		IN_MEMORY(locals);                                                                 \
 		for (size_t i = 0; i < 768; i += 64)                                               \
 			locals[i] = value + i;                                                     \
 		value = next(value);                                                               \
