@@ -249,6 +249,19 @@ static bool is_over(const struct sp_capture *capture)
 	return capture->workload.ended || nobody_left;
 }
 
+/*
+ * Once records of tasks were lost, one may be followed that was found in /proc although its end
+ * had been told before: it would be waited for forever.
+ */
+static struct sp_error *look_for_ended(struct sp_capture *capture)
+{
+	uint64_t now_ns = capture_now_ns();
+	if (!capture->sideband_lost_seen || now_ns - capture->ended_asked_ns < 1000000000)
+		return NULL;
+	capture->ended_asked_ns = now_ns;
+	return capture_forget_ended(capture);
+}
+
 struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 {
 	drop_dead_fds(capture);
@@ -263,6 +276,8 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 		error = workload_reap(&capture->workload, false);
 	if (!error)
 		error = capture_round(capture, false);
+	if (!error)
+		error = look_for_ended(capture);
 	if (!error)
 		*running_ret = !is_over(capture);
 	return error;

@@ -94,6 +94,7 @@ struct sp_capture {
 	bool was_full;                  /* a sample ring had no room for some record */
 	uint64_t round_ns;              /* when the last round began, by the recording's clock */
 	bool sideband_was_full;         /* what is there has not been read again since */
+	uint64_t ended_asked_ns;        /* when it was last looked for tasks that have ended */
 	uint64_t sideband_lost_seen;    /* has been dealt with, */
 	uint64_t rescan_ns;             /* at that time */
 	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */
@@ -150,6 +151,9 @@ struct sp_error *capture_attach(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* rescan.c: after side-band was lost, what there is now is looked at again. */
 struct sp_error *capture_rescan(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* Of those that are followed: tasks whose end was not told. */
+struct sp_error *capture_forget_ended(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* lost.c: at the end, what was lost in all. */
 struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;

@@ -13,8 +13,7 @@
 /* More generations than that between a task and the one it was followed for: no. */
 #define DEPTH_MAX 64
 
-/* Tasks whose end was not told. */
-static struct sp_error *forget_ended(struct sp_capture *capture)
+struct sp_error *capture_forget_ended(struct sp_capture *capture)
 {
 	struct membership *membership = &capture->membership;
 	VEC(uint32_t) ended = {0};
@@ -101,7 +100,7 @@ struct sp_error *capture_rescan(struct sp_capture *capture)
 	uint64_t now_ns = capture_record_time_ns(capture);
 	struct task_list processes = {0};
 	capture->sideband_lost_seen = capture->tracker.counts.lost;
-	struct sp_error *error = forget_ended(capture);
+	struct sp_error *error = capture_forget_ended(capture);
 	if (!error)
 		error = tasks_list_processes(capture->ctx, &processes);
 	for (size_t i = 0; i < processes.count && !error; i++) {

@@ -47,10 +47,13 @@ judge() {
 	*vfork* | *lazy*) ours=$((samples - foreign)) ;;
 	*) ours=$((samples - (foreign < 6 ? foreign : 6))) ;;
 	esac
+	# libgcc leaves its own unwinding by registers that its tables do not know: 0.2 to 1.2 %.
+	percent=1
+	[ "$1" != "C++ exceptions" ] || percent=3
 	comment "$1: $(cat "$tmp/judgement")"
 	if [ "$ours" -lt 20 ]; then
 		not_ok "$1" "$ours samples of the program"
-	elif [ $((wrong * 100)) -gt "$samples" ]; then
+	elif [ $((wrong * 100)) -gt $((samples * percent)) ]; then
 		not_ok "$1" "$(head -c 2000 "$tmp/shown")
 $(sort -k 2 "$tmp/folded" | cut -c 1-300 | grep -v '^[^;]*;\(_start\|\[\)' | head -n 5)"
 	elif [ $((whole * 1000)) -lt $((ours * $2)) ]; then
