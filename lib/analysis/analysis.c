@@ -260,12 +260,8 @@ static struct sp_error *all_workers(struct run *run, struct ranges *ranges,
 	struct step step = {.work = work, .workers = run->workers, .ranges = ranges,
 			    .errors = errors};
 	parallel_run((unsigned int)run->worker_count, do_part, &step);
-	for (size_t i = 0; i < run->worker_count; i++) {
-		if (error)
-			sp_error_free(errors[i]);
-		else
-			error = errors[i];
-	}
+	for (size_t i = 0; i < run->worker_count; i++)
+		error = error_first(error, errors[i]);
 	return error;
 }
 

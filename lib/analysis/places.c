@@ -142,10 +142,7 @@ struct sp_error *places_ask(struct places *places, const struct names *names, bo
 		struct batch *batch = &asking.items[i];
 		places->first_source[batch->places->module] = places->source_count;
 		places->source_count += batch->distinct;
-		if (error)
-			sp_error_free(batch->error);
-		else
-			error = batch->error;
+		error = error_first(error, batch->error);
 	}
 	vec_deinit(&asking);
 	return error;

@@ -39,4 +39,12 @@ struct sp_error *error_prefix(struct sp_error *error, const char *format, ...)
 struct sp_error *error_set_remedy(struct sp_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The first of two failures; the later one is freed. NULL: none. */
+static inline struct sp_error *error_first(struct sp_error *error, struct sp_error *later)
+{
+	if (error)
+		sp_error_free(later);
+	return error ? error : later;
+}
+
 #endif

@@ -283,13 +283,6 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	return error;
 }
 
-static struct sp_error *first_of(struct sp_error *error, struct sp_error *later)
-{
-	if (error)
-		sp_error_free(later);
-	return error ? error : later;
-}
-
 static struct sp_error *close_file(struct sp_capture *capture)
 {
 	struct sp_error *error = writing_end(capture->writing);
@@ -303,7 +296,7 @@ static struct sp_error *close_file(struct sp_capture *capture)
 	struct sp_error *keep_error = writing_keep_error(capture->writing);
 	struct sp_error *close_error = writer_close(capture->writer, &end);
 	capture->writer = NULL;
-	return first_of(first_of(error, dsos_error), first_of(close_error, keep_error));
+	return error_first(error_first(error, dsos_error), error_first(close_error, keep_error));
 }
 
 /* For reports after the next reboot. That it cannot be kept is no failure of the recording. */
@@ -324,7 +317,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		return NULL; /* it never began */
 	struct sp_error *error = capture_round(capture, false);
 	if (capture->unwinding) {
-		error = first_of(error, unwinding_wait(capture->unwinding));
+		error = error_first(error, unwinding_wait(capture->unwinding));
 		unwinding_counts(capture->unwinding, &capture->unwound);
 		if (capture->unwound.files_forgotten)
 			ctx_log(capture->ctx, SP_LOG_DEBUG, "%llu files of modules were forgotten, as "
@@ -336,7 +329,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		error = capture_say_end(capture);
 	if (!error)
 		error = capture_round(capture, true);
-	error = first_of(error, close_file(capture));
+	error = error_first(error, close_file(capture));
 	hurry_end(&capture->hurry);
 	keep_kernel_names(capture);
 	return error;

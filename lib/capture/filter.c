@@ -223,8 +223,5 @@ struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t 
 	if (!error)
 		error = batch_add_ring(batch, ring, reading.run, position);
 	share_losses(&filter->counts, &before);
-	struct sp_error *release_error = batch_release(batch, ring, end);
-	if (error)
-		sp_error_free(release_error);
-	return error ? error : release_error;
+	return error_first(error, batch_release(batch, ring, end));
 }

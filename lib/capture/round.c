@@ -195,9 +195,7 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 		error = write_samples(capture);
 	struct sp_error *flush_error = batch_flush(&capture->batch);
 	capture->tracker.kept.count = 0;
-	if (error)
-		sp_error_free(flush_error);
-	return error ? error : flush_error;
+	return error_first(error, flush_error);
 }
 
 static struct sp_error *forget(struct sp_capture *capture)

@@ -482,9 +482,7 @@ struct sp_error *unwinding_write(struct unwinding *unwinding, struct batch *batc
 	for (size_t i = 0; i < chunks.count; i++)
 		pool_release(unwinding->pool, chunks.items[i]);
 	vec_deinit(&chunks);
-	if (error)
-		sp_error_free(flush_error);
-	return error ? error : flush_error;
+	return error_first(error, flush_error);
 }
 
 struct sp_error *unwinding_wait(struct unwinding *unwinding)

@@ -303,10 +303,7 @@ static struct sp_error *gather_opened(struct event_set *set, struct opening *ope
 			all->count += hand->opened.count;
 		}
 		vec_deinit(&hand->opened);
-		if (error)
-			sp_error_free(hand->error);
-		else
-			error = hand->error;
+		error = error_first(error, hand->error);
 	}
 	return error;
 }

@@ -579,11 +579,7 @@ static struct sp_error *finish(struct writer *writer, const struct writer_end *e
 	if (writer->output.stream)
 		return writer->errnum ? NULL : finish_stream(writer, end);
 	struct sp_error *error = feature_set_end(&writer->features, end);
-	struct sp_error *file_error = finish_file(writer);
-	if (!error)
-		return file_error;
-	sp_error_free(file_error);
-	return error;
+	return error_first(error, finish_file(writer));
 }
 
 struct sp_error *writer_keep(struct writer *writer)
@@ -606,10 +602,7 @@ struct sp_error *writer_close(struct writer *writer, const struct writer_end *en
 		later = error_set_remedy(error_os(errnum, "cannot close %s", writer->name), "%s",
 					 remedy_of(errnum));
 	writer_free(writer);
-	if (!error)
-		return later;
-	sp_error_free(later);
-	return error;
+	return error_first(error, later);
 }
 
 void writer_free(struct writer *writer)
