@@ -243,10 +243,11 @@ compares_totals() {
 	fi
 	"$SPROF" report -s comm,dso,symbol --format csv -i "$file" "$@" >"$tmp/.sprof" 2>"$tmp/.sprof.err"
 	sprof_rows "$tmp/.sprof" total >"$tmp/sprof.rows"
-	# Where frame pointers end there is a 0, which perf shows as a caller.
+	# Where frame pointers end there is a 0, which perf shows as a caller; sprof does only
+	# where more follows (code that has another use for the register, as the loader).
 	# Callers without a name are run time addresses to perf (the C library's, if stripped).
 	for rows in perf sprof; do
-		awk -F '\t' '!($3 == "[unknown]" && $4 ~ /0000000000000000$/) &&
+		awk -F '\t' '!($3 == "[unknown]" && $4 ~ /(^|\] )0x0*$|0000000000000000$/) &&
 			!($3 !~ /^\[/ && $4 ~ /^(\[.\] *)?0x/)' "$tmp/$rows.rows" >"$tmp/callers"
 		mv "$tmp/callers" "$tmp/$rows.rows"
 	done
