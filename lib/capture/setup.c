@@ -54,11 +54,11 @@ static struct sp_error *restrict_modes(struct event_specs *specs,
 	return NULL;
 }
 
-static struct sp_error *parse_events(struct event_specs *specs,
+static struct sp_error *parse_events(struct event_specs *specs, const struct sp_ctx *ctx,
 				     const struct sp_capture_options *options)
 {
-	struct sp_error *error = options->events ? event_specs_parse(specs, options->events)
-						 : event_specs_add_default(specs);
+	struct sp_error *error = options->events ? event_specs_parse(specs, ctx, options->events)
+						 : event_specs_add_default(specs, ctx);
 	return error ? error : restrict_modes(specs, options);
 }
 
@@ -236,7 +236,7 @@ static struct sp_error *raise_stack_limit(struct sp_capture *capture)
 struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_capture_options *options)
 {
 	CLEANUP(event_specs_deinit) struct event_specs specs = {0};
-	struct sp_error *error = parse_events(&specs, options);
+	struct sp_error *error = parse_events(&specs, capture->ctx, options);
 	if (!error)
 		error = choose_cpus(capture, options->cpus);
 	if (!error)

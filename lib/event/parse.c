@@ -23,6 +23,7 @@ struct token {
 
 struct parser {
 	struct event_specs *specs;
+	const struct sp_ctx *ctx;
 	const char *text;
 	struct cursor cursor; /* behind `token` */
 	struct token token;
@@ -291,7 +292,7 @@ static struct sp_error *parse_name(struct parser *parser, struct event_spec *spe
 
 static struct sp_error *parse_event(struct parser *parser)
 {
-	struct event_spec spec = {0};
+	struct event_spec spec = {.leader = parser->specs->count, .scale = 1};
 	const char *start = parser->token.text;
 	struct sp_error *error = parse_name(parser, &spec);
 	if (error)
@@ -335,11 +336,13 @@ static struct sp_error *parse_list(struct parser *parser)
 	}
 }
 
-struct sp_error *event_specs_parse(struct event_specs *specs, const char *text)
+struct sp_error *event_specs_parse(struct event_specs *specs, const struct sp_ctx *ctx,
+				   const char *text)
 {
 	size_t before = specs->count;
 	struct parser parser = {
 		.specs = specs,
+		.ctx = ctx,
 		.text = text,
 		.cursor = cursor_make(text, strlen(text), false, NULL, 0),
 	};
@@ -350,9 +353,9 @@ struct sp_error *event_specs_parse(struct event_specs *specs, const char *text)
 	return error;
 }
 
-struct sp_error *event_specs_add_default(struct event_specs *specs)
+struct sp_error *event_specs_add_default(struct event_specs *specs, const struct sp_ctx *ctx)
 {
-	struct sp_error *error = event_specs_parse(specs, "cycles:P");
+	struct sp_error *error = event_specs_parse(specs, ctx, "cycles:P");
 	if (error)
 		return error;
 	vec_last(specs)->name = "cycles";

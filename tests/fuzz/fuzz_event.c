@@ -6,12 +6,18 @@
 #include "event/parse.h"
 #include "fuzz.h"
 
+DEFINE_CLEANUP(struct sp_ctx *, sp_ctx_free)
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	CLEANUP_FREE char *text = calloc(1, size + 1);
 	memcpy(text, bytes, size);
+	CLEANUP(cleanup_sp_ctx_free) struct sp_ctx *ctx = NULL;
+	assert(!sp_ctx_new(&ctx));
+	/* Where no PMU and no tracepoint is. */
+	assert(!sp_ctx_set_root(ctx, "/nonexistent"));
 	struct event_specs specs = {0};
-	struct sp_error *error = event_specs_parse(&specs, text);
+	struct sp_error *error = event_specs_parse(&specs, ctx, text);
 	assert(error ? sp_error_remedy(error) && !specs.count : specs.count);
 	for (size_t i = 0; i < specs.count; i++)
 		assert(strstr(text, specs.items[i].name));

@@ -41,7 +41,7 @@ static void recording_init(struct recording *recording, const char *events, enum
 	tap_need(sysfs_cpus_online(ctx, &recording->cpus));
 	if (recording->cpus.count > CPU_LIMIT)
 		recording->cpus.count = CPU_LIMIT;
-	tap_need(event_specs_parse(&specs, events));
+	tap_need(event_specs_parse(&specs, ctx, events));
 	struct event_request request = {
 		.specs = &specs,
 		.scope = scope,

@@ -11,9 +11,20 @@
 
 #define SPECS CLEANUP(event_specs_deinit) struct event_specs
 
+/* One for all, below which there is nothing. */
+static struct sp_ctx *made_ctx(void)
+{
+	static struct sp_ctx *ctx;
+	if (!ctx) {
+		ok_or_fail(sp_ctx_new(&ctx));
+		ok_or_fail(sp_ctx_set_root(ctx, "/nonexistent"));
+	}
+	return ctx;
+}
+
 static void parse(struct event_specs *specs, const char *text)
 {
-	ok_or_fail(event_specs_parse(specs, text));
+	ok_or_fail(event_specs_parse(specs, made_ctx(), text));
 }
 
 static void one_is(const char *text, uint32_t type, uint64_t config)
@@ -61,7 +72,7 @@ TEST(event_lists_keep_their_order)
 TEST(event_default_is_cycles)
 {
 	SPECS specs = {0};
-	ok_or_fail(event_specs_add_default(&specs));
+	ok_or_fail(event_specs_add_default(&specs, made_ctx()));
 	ck_assert_uint_eq(specs.count, 1);
 	ck_assert_str_eq(specs.items->name, "cycles");
 	ck_assert(specs.items->is_default && specs.items->precise_max);
@@ -100,7 +111,7 @@ static void refused(const char *text, enum sp_error_code code, const char *says,
 {
 	SPECS specs = {0};
 	parse(&specs, "cs");
-	CLEANUP(cleanup_sp_error_free) struct sp_error *error = event_specs_parse(&specs, text);
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error = event_specs_parse(&specs, made_ctx(), text);
 	ck_assert_msg(error != NULL, "\"%s\" was taken", text);
 	ck_assert_int_eq(sp_error_code(error), code);
 	ck_assert_msg(strstr(sp_error_message(error), says) != NULL, "\"%s\": %s", text,
@@ -155,7 +166,7 @@ TEST(event_specs_survive_a_refused_text)
 {
 	SPECS specs = {0};
 	parse(&specs, "cycles");
-	fails_with(SP_ERROR_INVALID, event_specs_parse(&specs, "cs,cs,nonsense"));
+	fails_with(SP_ERROR_INVALID, event_specs_parse(&specs, made_ctx(), "cs,cs,nonsense"));
 	ck_assert_uint_eq(specs.count, 1);
 	parse(&specs, "cs");
 	ck_assert_uint_eq(specs.count, 2);

@@ -11,6 +11,17 @@ DEFINE_CLEANUP(struct event_plan *, event_plan_free)
 #define PLAN CLEANUP(cleanup_event_plan_free) struct event_plan
 #define SPECS CLEANUP(event_specs_deinit) struct event_specs
 
+/* One for all, below which there is nothing. */
+static struct sp_ctx *made_ctx(void)
+{
+	static struct sp_ctx *ctx;
+	if (!ctx) {
+		ok_or_fail(sp_ctx_new(&ctx));
+		ok_or_fail(sp_ctx_set_root(ctx, "/nonexistent"));
+	}
+	return ctx;
+}
+
 #define DUMPS (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 #define MAX_STACK 127
 
@@ -110,9 +121,9 @@ static struct sp_error *make(struct fake *fake, const char *events,
 	struct event_request whole = request ? *request : (struct event_request){.freq_hz = 997};
 	SPECS specs = {0};
 	if (events)
-		ok_or_fail(event_specs_parse(&specs, events));
+		ok_or_fail(event_specs_parse(&specs, made_ctx(), events));
 	else
-		ok_or_fail(event_specs_add_default(&specs));
+		ok_or_fail(event_specs_add_default(&specs, made_ctx()));
 	whole.specs = &specs;
 	if (!whole.clock_id)
 		whole.clock_id = CLOCK_MONOTONIC;
