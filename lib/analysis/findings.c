@@ -6,18 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "file/losses.h"
 #include "record/note.h"
 
 bool finding_add(struct run *run, enum sp_finding_kind kind, uint64_t samples, double share,
 		 const char *remedy, const char *format, ...)
 {
-	CLEANUP_FREE char *what = NULL;
 	struct sp_analysis *analysis = run->analysis;
 	va_list args;
 	va_start(args, format);
-	if (vasprintf(&what, format, args) < 0)
-		what = NULL;
+	CLEANUP_FREE char *what = format_text_va(format, args);
 	va_end(args);
 	struct sp_finding finding = {.kind = kind, .samples = samples, .share = share};
 	finding.what = what ? arena_copy_string(&analysis->arena, what, strlen(what)) : NULL;

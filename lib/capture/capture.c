@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
+#include "base/format.h"
 #include "capture/recorder.h"
 #include "proc/kernel_cache.h"
 
@@ -20,14 +21,11 @@ DEFINE_CLEANUP(struct sp_capture *, sp_capture_free)
 
 struct sp_error *capture_note(struct sp_capture *capture, const char *format, ...)
 {
-	char *line;
 	va_list args;
 	va_start(args, format);
-	int size = vasprintf(&line, format, args);
+	char *line = format_text_va(format, args);
 	va_end(args);
-	if (size < 0)
-		return error_no_memory();
-	char **slot = vec_push(&capture->notes);
+	char **slot = line ? vec_push(&capture->notes) : NULL;
 	if (!slot) {
 		free(line);
 		return error_no_memory();

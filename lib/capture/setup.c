@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "capture/dump.h"
 #include "capture/host.h"
 #include "capture/recorder.h"
@@ -36,14 +37,13 @@ static struct sp_error *restrict_modes(struct event_specs *specs,
 		return NULL;
 	for (size_t i = 0; i < specs->count; i++) {
 		struct event_spec *spec = &specs->items[i];
-		CLEANUP_FREE char *name = NULL;
 		if (spec->modes_given)
 			continue;
-		if (asprintf(&name, "%s%s%s", spec->name, strchr(spec->name, ':') ? "" : ":",
-			     options->user_only ? "u" : "k") < 0) {
-			name = NULL;
+		CLEANUP_FREE char *name = format_text("%s%s%s", spec->name,
+						      strchr(spec->name, ':') ? "" : ":",
+						      options->user_only ? "u" : "k");
+		if (!name)
 			return error_no_memory();
-		}
 		spec->name = arena_copy_string(&specs->arena, name, strlen(name));
 		if (!spec->name)
 			return error_no_memory();

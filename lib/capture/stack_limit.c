@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 
 #define PATH "/proc/sys/kernel/perf_event_max_stack"
 
@@ -92,15 +93,13 @@ static pid_t fork_guard(int alive, const char *path, const char *before, const c
 struct sp_error *stack_limit_raise(struct stack_limit *limit, const struct sp_ctx *ctx,
 				   uint32_t before, uint32_t frames)
 {
-	CLEANUP_FREE char *path = NULL;
+	CLEANUP_FREE char *path = format_text("%s" PATH, ctx_root(ctx));
 	char before_text[16], raised_text[16];
 	int ends[2];
 	snprintf(before_text, sizeof(before_text), "%u", before);
 	snprintf(raised_text, sizeof(raised_text), "%u", frames);
-	if (asprintf(&path, "%s" PATH, ctx_root(ctx)) < 0) {
-		path = NULL;
+	if (!path)
 		return error_no_memory();
-	}
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_os(errno, "cannot make a pipe");
 	/* First, so that there is no moment at which it could not be put back. */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "base/io.h"
 #include "file/source.h"
 #include "file/walker.h"
@@ -118,10 +119,9 @@ static void damage_list(struct sp_reader *reader, uint64_t offset, const struct 
 {
 	CLEANUP_FREE char *longer = NULL;
 	const char *what = error_what(error, &offset);
-	if (of_data && reader->data_path != reader->path &&
-	    asprintf(&longer, "%s (in the %s data)", what, reader->info.compressed ? "inflated"
-									      : "joined") < 0)
-		longer = NULL;
+	if (of_data && reader->data_path != reader->path)
+		longer = format_text("%s (in the %s data)", what,
+				     reader->info.compressed ? "inflated" : "joined");
 	pthread_mutex_lock(&reader->damage_lock);
 	damage_insert(reader, offset, longer ?: what);
 	pthread_mutex_unlock(&reader->damage_lock);
@@ -141,11 +141,9 @@ void reader_add_file_damage(struct sp_reader *reader, uint64_t offset, struct sp
 
 void reader_note(struct sp_reader *reader, uint64_t offset, const char *format, ...)
 {
-	CLEANUP_FREE char *what = NULL;
 	va_list args;
 	va_start(args, format);
-	if (vasprintf(&what, format, args) < 0)
-		what = NULL;
+	CLEANUP_FREE char *what = format_text_va(format, args);
 	va_end(args);
 	struct sp_error *error = what ? error_format(reader->path, offset, "%s", what)
 				      : error_no_memory();
@@ -164,13 +162,11 @@ static struct sp_error *flatten(struct sp_reader *reader)
 	if (!error && needed)
 		error = reader_flatten(reader, &first, &parts);
 	source_parts_deinit(&parts);
-	CLEANUP_FREE char *name = NULL;
 	if (error || !needed)
 		return error;
 	/* Offsets are no longer those of the file: messages must say so. */
-	if (asprintf(&name, "%s (%s)", reader->path,
-		     reader->info.compressed ? "inflated" : "joined") < 0)
-		name = NULL;
+	CLEANUP_FREE char *name = format_text("%s (%s)", reader->path,
+					      reader->info.compressed ? "inflated" : "joined");
 	reader->data_path = name ? reader_copy_text(reader, name, strlen(name)) : NULL;
 	return reader->data_path ? NULL : error_no_memory();
 }

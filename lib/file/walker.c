@@ -29,6 +29,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "base/io.h"
 #include "file/reader_internal.h"
 #include "record/types.h"
@@ -355,12 +356,10 @@ static struct sp_error *damaged(struct walker *walker, const char *format, ...)
 
 static struct sp_error *damaged(struct walker *walker, const char *format, ...)
 {
-	CLEANUP_FREE char *what = NULL;
 	uint64_t offset = walker_offset(walker);
 	va_list args;
 	va_start(args, format);
-	if (vasprintf(&what, format, args) < 0)
-		what = NULL;
+	CLEANUP_FREE char *what = format_text_va(format, args);
 	va_end(args);
 	size_t left = (size_t)(walker->end - walker->pos);
 	walker->pos += left < walker->resync_step ? left : walker->resync_step;
