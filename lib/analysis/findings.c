@@ -92,7 +92,7 @@ static bool find_damage(struct run *run)
 static int compare_losses(const void *a, const void *b)
 {
 	const struct loss *x = a, *y = b;
-	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+	return u64_order(x->time_ns, y->time_ns);
 }
 
 /* When and where most of an event's losses were; sums are of one event. */

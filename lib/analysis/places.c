@@ -15,9 +15,7 @@ void places_deinit(struct places *places)
 static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
-	if (x->module != y->module)
-		return x->module < y->module ? -1 : 1;
-	return (x->offset > y->offset) - (x->offset < y->offset);
+	return u64_order(x->module, y->module) ?: u64_order(x->offset, y->offset);
 }
 
 /* The places of one module. */
@@ -76,7 +74,7 @@ static void ask_some(void *arg, unsigned int hand)
 static int compare_batches(const void *a, const void *b)
 {
 	const struct batch *x = a, *y = b;
-	return (x->count < y->count) - (x->count > y->count);
+	return u64_order(y->count, x->count);
 }
 
 /*

@@ -14,10 +14,11 @@
 #include <elf.h>
 #include <endian.h>
 #include <string.h>
+#include "unwind/guess.h"
 
 /* Before the place that the call returns to, and from there on. */
 #define BEFORE 32
-#define BEHIND 16
+#define BEHIND GUESS_PASSES_ON_BYTES
 /* struct pthread begins with what functions of threads lie far behind. */
 #define STRUCTURE_MIN 0x100
 
@@ -28,38 +29,18 @@ static uint32_t u32_at(const uint8_t *bytes)
 	return le32toh(value);
 }
 
-/* `distance` is from where the call returns to. */
-static bool is_exit(struct resolver *resolver, const struct location *call, int64_t distance)
+/* `behind`: the bytes that the call returns to. */
+static bool exits(struct resolver *resolver, const struct location *call, uint16_t machine,
+		  const uint8_t *behind)
 {
-	static const char *const names[] = {"exit", "__GI_exit", "pthread_exit", "__pthread_exit",
-					    "thrd_exit"};
+	int64_t distance;
+	if (!guess_passes_on(machine, behind, &distance))
+		return false;
 	struct location target = *call;
 	target.offset += 1 + (uint64_t)distance;
 	target.ip += 1 + (uint64_t)distance;
 	const struct symbol *symbol = resolver_find(resolver, &target);
-	for (size_t i = 0; symbol && i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(symbol->raw_name ?: symbol->name, names[i]))
-			return true;
-	return false;
-}
-
-static bool exits_x86(struct resolver *resolver, const struct location *call,
-		      const uint8_t *behind)
-{
-	size_t at = behind[0] == 0x48; /* mov %rax, %rdi */
-	if (at && behind[1] == 0x63 && behind[2] == 0xf8 && behind[3] == 0xe8) /* movslq */
-		return is_exit(resolver, call, 8 + (int32_t)u32_at(behind + 4));
-	if (behind[at] != 0x89 || behind[at + 1] != 0xc7 || behind[at + 2] != 0xe8)
-		return false;
-	int64_t distance = (int64_t)at + 7 + (int32_t)u32_at(behind + at + 3);
-	return is_exit(resolver, call, distance);
-}
-
-static bool exits_arm64(struct resolver *resolver, const struct location *call,
-			const uint8_t *behind)
-{
-	uint32_t word = u32_at(behind);
-	return word >> 26 == 0x25 && is_exit(resolver, call, (int64_t)((uint64_t)word << 38) >> 36);
+	return symbol && code_is_exit_name(symbol->raw_name ?: symbol->name);
 }
 
 /* `end`: behind the call. Looks for the load among the bytes before it. */
@@ -91,12 +72,6 @@ bool starts_threads(struct resolver *resolver, const struct location *call)
 	if (!resolver_read_code(resolver, call, 1 - BEFORE, sizeof(bytes), bytes, &machine))
 		return true;
 	const uint8_t *behind = bytes + BEFORE;
-	switch (machine) {
-	case EM_X86_64:
-		return exits_x86(resolver, call, behind) || calls_member(bytes, behind);
-	case EM_AARCH64:
-		return exits_arm64(resolver, call, behind);
-	default:
-		return false;
-	}
+	return exits(resolver, call, machine, behind) ||
+	       (machine == EM_X86_64 && calls_member(bytes, behind));
 }

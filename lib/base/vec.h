@@ -49,6 +49,12 @@ static inline int u64_order(uint64_t x, uint64_t y)
 	return (x > y) - (x < y);
 }
 
+/* For qsort and bsearch over uint64_t. */
+int u64_compare(const void *a, const void *b);
+
+/* Of the sorted `items`, the last that is not above `value`; NULL where there is none. */
+const uint64_t *u64_last_not_above(const uint64_t *items, size_t count, uint64_t value);
+
 /* For qsort and bsearch over uint32_t. */
 int u32_compare(const void *a, const void *b);
 

@@ -122,16 +122,8 @@ bool dwarf_file_index(struct dwarf_file *file, struct sp_error **error_ret)
 
 bool dwarf_file_unit(const struct dwarf_file *file, uint64_t offset, uint64_t *ret)
 {
-	size_t low = 0, high = file->units.count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (file->units.items[middle] <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
-		return false;
-	*ret = file->units.items[low - 1];
-	return true;
+	const uint64_t *unit = u64_last_not_above(file->units.items, file->units.count, offset);
+	if (unit)
+		*ret = *unit;
+	return unit;
 }

@@ -347,9 +347,10 @@ static void look_for_text(struct code *code)
 		note_plts(code, code->text_image);
 }
 
-static bool is_exit_name(const char *name)
+bool code_is_exit_name(const char *name)
 {
-	static const char *const names[] = {"exit", "pthread_exit", "__pthread_exit", "thrd_exit"};
+	static const char *const names[] = {"exit", "__GI_exit", "pthread_exit", "__pthread_exit",
+					    "thrd_exit"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(name, names[i]))
 			return true;
@@ -361,17 +362,12 @@ static bool take_symbol(struct code *code, const struct elf_symbol *symbol)
 {
 	if (symbol->type != STT_FUNC && symbol->type != STT_GNU_IFUNC)
 		return true;
-	if (code->exit_count < EXITS_MAX && is_exit_name(symbol->name))
+	if (code->exit_count < EXITS_MAX && code_is_exit_name(symbol->name))
 		code->exits[code->exit_count++] = symbol->vaddr;
 	uint64_t *start = vec_push(&code->starts);
 	if (start)
 		*start = symbol->vaddr;
 	return start;
-}
-
-static int compare_starts(const void *a, const void *b)
-{
-	return u64_order(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 static void look_for_symbols(struct code *code)
@@ -393,7 +389,7 @@ static void look_for_symbols(struct code *code)
 	}
 	if (code->starts.count > 1)
 		qsort(code->starts.items, code->starts.count, sizeof(uint64_t),
-		      compare_starts);
+		      u64_compare);
 }
 
 static void (*const look_functions[])(struct code *) = {
@@ -537,17 +533,10 @@ bool code_function(const struct code *code, uint64_t vaddr, uint64_t *start_ret)
 {
 	look(code, LOOK_TEXT);
 	look(code, LOOK_SYMBOLS);
-	size_t low = 0, high = code->starts.count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (code->starts.items[middle] <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low > 0)
-		*start_ret = code->starts.items[low - 1];
-	return low > 0;
+	const uint64_t *start = u64_last_not_above(code->starts.items, code->starts.count, vaddr);
+	if (start)
+		*start_ret = *start;
+	return start;
 }
 
 bool code_plt(const struct code *code, uint64_t vaddr, uint64_t *start_ret)

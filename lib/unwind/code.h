@@ -48,6 +48,9 @@ uint64_t code_entry(const struct code *code);
 /* Reads `size` bytes of instructions, from the file; false where they are not at hand. */
 bool code_text(const struct code *code, uint64_t vaddr, size_t size, uint8_t *ret);
 
+/* What C libraries leave a program or a thread by. */
+bool code_is_exit_name(const char *name);
+
 /* Whether exit() or pthread_exit() begins at vaddr, by the symbol tables. */
 bool code_is_exit(const struct code *code, uint64_t vaddr);
 

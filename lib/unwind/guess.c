@@ -17,38 +17,47 @@
 /* Between the load of a stack pointer and the call that follows it, with both. */
 #define SWITCH_SIZE 16
 
+static uint32_t u32_at(const uint8_t *bytes)
+{
+	uint32_t word;
+	memcpy(&word, bytes, sizeof(word));
+	return le32toh(word);
+}
+
 bool guess_is_start(const struct guess_place *place)
 {
 	uint64_t entry = code_entry(place->code);
 	return entry != 0 && place->vaddr >= entry && place->vaddr - entry < START_SIZE;
 }
 
-bool guess_starts_threads(const struct guess_place *place)
+bool guess_passes_on(uint16_t machine, const uint8_t *bytes, int64_t *distance_ret)
 {
-	uint8_t bytes[8];
-	uint32_t word;
-	if (place->ip == place->vaddr || !code_text(place->code, place->ip, sizeof(bytes), bytes))
-		return false;
-	if (place->arch->machine == EM_AARCH64) {
-		memcpy(&word, bytes, sizeof(word));
-		word = le32toh(word);
-		uint64_t distance = (uint64_t)((int64_t)((uint64_t)word << 38) >> 36);
-		return word >> 26 == 0x25 && code_is_exit(place->code, place->ip + distance);
-	}
-	if (place->arch->machine != EM_X86_64)
-		return false;
 	/* mov %eax, %edi; mov %rax, %rdi; movslq %eax, %rdi: each before a call */
 	static const uint8_t moves[][4] = {
 		{0x89, 0xc7, 0xe8}, {0x48, 0x89, 0xc7, 0xe8}, {0x48, 0x63, 0xf8, 0xe8}};
-	for (size_t i = 0; i < sizeof(moves) / sizeof(*moves); i++) {
+	uint32_t word = u32_at(bytes);
+	if (machine == EM_AARCH64) { /* bl */
+		*distance_ret = (int64_t)((uint64_t)word << 38) >> 36;
+		return word >> 26 == 0x25;
+	}
+	for (size_t i = 0; machine == EM_X86_64 && i < sizeof(moves) / sizeof(*moves); i++) {
 		size_t size = i ? 4 : 3;
 		if (memcmp(bytes, moves[i], size))
 			continue;
-		memcpy(&word, bytes + size, sizeof(word));
-		uint64_t distance = (uint64_t)(int64_t)(int32_t)le32toh(word);
-		return code_is_exit(place->code, place->ip + size + 4 + distance);
+		*distance_ret = (int64_t)size + 4 + (int32_t)u32_at(bytes + size);
+		return true;
 	}
 	return false;
+}
+
+bool guess_starts_threads(const struct guess_place *place)
+{
+	uint8_t bytes[GUESS_PASSES_ON_BYTES];
+	int64_t distance;
+	return place->ip != place->vaddr &&
+	       code_text(place->code, place->ip, sizeof(bytes), bytes) &&
+	       guess_passes_on(place->arch->machine, bytes, &distance) &&
+	       code_is_exit(place->code, place->ip + (uint64_t)distance);
 }
 
 bool guess_switches_stack(const struct guess_place *place)

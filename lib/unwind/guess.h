@@ -23,6 +23,13 @@ bool guess_is_start(const struct guess_place *place);
 bool guess_starts_threads(const struct guess_place *place);
 
 /*
+ * What a call returned is passed on to another call, as main()'s to exit(): `bytes` are where the
+ * first returns to, *distance_ret is from there to what the second calls.
+ */
+#define GUESS_PASSES_ON_BYTES 8
+bool guess_passes_on(uint16_t machine, const uint8_t *bytes, int64_t *distance_ret);
+
+/*
  * Nobody called from there: the return address is a function's first instruction, behind
  * no call. makecontext(3) puts such on a stack that it makes: __start_context.
  */

@@ -59,15 +59,9 @@ struct job {
 static int compare_jobs(const void *a, const void *b)
 {
 	const struct job *x = a, *y = b;
-	if (x->thread_name != y->thread_name)
-		return x->thread_name < y->thread_name ? -1 : 1;
-	if (x->sp != y->sp)
-		return x->sp > y->sp ? -1 : 1;
-	if (x->ip != y->ip)
-		return x->ip < y->ip ? -1 : 1;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return (x->stack > y->stack) - (x->stack < y->stack);
+	return u64_order(x->thread_name, y->thread_name) ?: u64_order(y->sp, x->sp)
+		?: u64_order(x->ip, y->ip) ?: u64_order(x->time_ns, y->time_ns)
+		?: u64_order(x->stack, y->stack);
 }
 
 /* How often so many visits were followed by one like them, and by another. */
@@ -118,11 +112,8 @@ static void settling_deinit(struct settling *settling)
 static int compare_turns(const void *a, const void *b)
 {
 	const struct turn *x = a, *y = b;
-	if (x->thread_name != y->thread_name)
-		return x->thread_name < y->thread_name ? -1 : 1;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return (x->stack > y->stack) - (x->stack < y->stack);
+	return u64_order(x->thread_name, y->thread_name) ?: u64_order(x->time_ns, y->time_ns)
+		?: u64_order(x->stack, y->stack);
 }
 
 static bool make_turns(struct settling *settling)

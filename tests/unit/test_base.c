@@ -41,6 +41,17 @@ TEST(vec_grows_and_keeps_items)
 	vec_deinit(&numbers);
 }
 
+TEST(the_last_number_not_above_is_found)
+{
+	static const uint64_t items[] = {3, 7, 7, UINT64_MAX};
+	ck_assert_ptr_null(u64_last_not_above(items, 0, 5));
+	ck_assert_ptr_null(u64_last_not_above(items, 4, 2));
+	ck_assert_ptr_eq(u64_last_not_above(items, 4, 3), &items[0]);
+	ck_assert_ptr_eq(u64_last_not_above(items, 4, 7), &items[2]);
+	ck_assert_ptr_eq(u64_last_not_above(items, 4, UINT64_MAX - 1), &items[2]);
+	ck_assert_ptr_eq(u64_last_not_above(items, 4, UINT64_MAX), &items[3]);
+}
+
 TEST(u64map_finds_what_was_put_and_not_what_was_removed)
 {
 	struct u64map map = {0};
