@@ -9,4 +9,5 @@ pkginclude_HEADERS += \
 	include/sprof/profile.h \
 	include/sprof/reader.h \
 	include/sprof/record.h \
-	include/sprof/sprof.h
+	include/sprof/sprof.h \
+	include/sprof/words.h

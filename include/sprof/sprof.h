@@ -12,5 +12,6 @@
 #include <sprof/profile.h>
 #include <sprof/reader.h>
 #include <sprof/record.h>
+#include <sprof/words.h>
 
 #endif

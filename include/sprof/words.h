@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the numbers in records mean, in perf's own words. Functions with a buffer work as
+ * snprintf: at most `size` bytes are written, a NUL among them unless size is 0, and what
+ * comes back is how long the whole text is. SP_WORDS_SIZE is room for any of them. Nothing is
+ * allocated; names that are returned are constant.
+ */
+#ifndef SPROF_WORDS_H
+#define SPROF_WORDS_H
+
+#include <sprof/record.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SP_WORDS_SIZE 512
+
+/* Bits of PERF_SAMPLE_DATA_SRC's word, of newer kernels than this build's, too. */
+struct sp_data_src {
+	unsigned int op, lvl, snoop, lock, tlb; /* sets of PERF_MEM_*_… bits */
+	unsigned int lvl_num;                   /* PERF_MEM_LVLNUM_* */
+	bool remote;
+	unsigned int snoopx, blk;               /* sets of bits */
+	unsigned int hops;                      /* PERF_MEM_HOPS_* */
+	unsigned int region;                    /* Linux 7.0: PERF_MEM_REGION_* */
+};
+
+/* The word taken apart. */
+SP_API struct sp_data_src sp_data_src_parts(uint64_t data_src);
+
+/* "LOAD", "STORE", "PFETCH", "EXEC", "N/A", or "No". */
+SP_API const char *sp_data_src_op_name(uint64_t data_src);
+/* "L1 or L1 hit", "Remote node, same socket or RAM hit", …: perf 6.1's text. */
+SP_API size_t sp_data_src_level_text(uint64_t data_src, char *text, size_t size);
+/*
+ * The one level where memory was found, as perf since 6.8 has it: "L1", "L2", "L3", "LFB/MAB",
+ * "RAM", "Remote RAM", …, "N/A": of lvl_num where it is set, else of the nearest bit of lvl.
+ */
+SP_API size_t sp_data_src_level_name(uint64_t data_src, char *text, size_t size);
+/* "None", "HitM", "Fwd", …, several with " or " between; "N/A". */
+SP_API size_t sp_data_src_snoop_text(uint64_t data_src, char *text, size_t size);
+/* "L1 or L2 hit", "Walker miss", …; "N/A". */
+SP_API size_t sp_data_src_tlb_text(uint64_t data_src, char *text, size_t size);
+/* "Yes", "No", "N/A". */
+SP_API const char *sp_data_src_lock_name(uint64_t data_src);
+/* Blocked by: "Data", "Addr", both with a space between; "N/A". */
+SP_API size_t sp_data_src_blocked_text(uint64_t data_src, char *text, size_t size);
+/* All, as perf script: "|OP LOAD|LVL L1 or L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A". */
+SP_API size_t sp_data_src_text(uint64_t data_src, char *text, size_t size);
+
+/* PERF_SAMPLE_TRANSACTION as perf report: "TX SYNC CON :2a", the number an abort's code; "". */
+SP_API size_t sp_transaction_text(uint64_t transaction, char *text, size_t size);
+
+/* An entry's flags, whatever byte order the file has. */
+struct sp_branch_flags {
+	bool mispredicted, predicted, in_transaction, aborted;
+	unsigned int cycles;
+	unsigned int type;     /* PERF_BR_*; 15: new_type has it */
+	unsigned int spec;     /* PERF_BR_SPEC_* */
+	unsigned int new_type; /* PERF_BR_NEW_* */
+	unsigned int priv;     /* PERF_BR_PRIV_* */
+	bool not_taken;        /* Linux 6.14 */
+};
+
+/* The word taken apart. */
+SP_API struct sp_branch_flags sp_branch_flags(uint64_t flags);
+/* "COND", "CALL", "RET", "FAULT_DATA", …; NULL where it does not say, or what is not known here. */
+SP_API const char *sp_branch_type_name(uint64_t flags);
+/* "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH", "SPEC_CORRECT_PATH"; NULL where it does not say. */
+SP_API const char *sp_branch_spec_name(uint64_t flags);
+/* "user", "kernel", "hv"; NULL where it does not say. */
+SP_API const char *sp_branch_priv_name(uint64_t flags);
+/* As perf script behind the two addresses: "/P/-/-/12/CALL". */
+SP_API size_t sp_branch_flags_text(uint64_t flags, char *text, size_t size);
+
+/* The parts of PERF_SAMPLE_WEIGHT_STRUCT. */
+struct sp_weights {
+	uint32_t latency;             /* of memory: cycles */
+	uint16_t instruction_latency; /* "ins_lat": cycles until retired */
+	uint16_t retire_latency;      /* "retire_lat": cycles since the one before retired */
+};
+
+/* A sample's weight by its sample_type: PERF_SAMPLE_WEIGHT is latency alone, cut to 32 bits. */
+SP_API struct sp_weights sp_weight_parts(uint64_t sample_type, uint64_t weight);
+
+/* Whose registers: the numbers of bits in a mask depend on it. */
+enum sp_architecture {
+	SP_ARCHITECTURE_UNKNOWN,
+	SP_ARCHITECTURE_X86,
+	SP_ARCHITECTURE_ARM64,
+	SP_ARCHITECTURE_ARM,
+	SP_ARCHITECTURE_S390,
+	SP_ARCHITECTURE_POWERPC,
+	SP_ARCHITECTURE_RISCV,
+	SP_ARCHITECTURE_LOONGARCH,
+	SP_ARCHITECTURE_MIPS,
+};
+
+/* Of uname -m's word ("x86_64", "aarch64", "armv7l", …), as feature ARCH has it; NULL: unknown. */
+SP_API enum sp_architecture sp_architecture_of(const char *machine);
+/*
+ * perf's name of the register at bit `bit` of a mask: "AX", "x0", "r0", …; NULL if there is
+ * none. Of x86's XMM registers both halves have the name.
+ */
+SP_API const char *sp_register_name(enum sp_architecture architecture, unsigned int bit);
+
+/* "4K", "2M", "1G", as perf has it; "N/A" of 0. */
+SP_API size_t sp_page_size_text(uint64_t bytes, char *text, size_t size);
+
+/* 'K', 'U', 'H', 'G' (guest's kernel), 'g' (guest's user), '?' of a record's misc. */
+SP_API char sp_cpumode_letter(uint16_t misc);
+/* perf script's misc field: cpumode, M, E, S and p, which depend on the record's type: "U", "KM". */
+SP_API size_t sp_misc_text(uint32_t type, uint16_t misc, char *text, size_t size);
+/* "TOPC": truncated, overwrite, partial, collision. */
+SP_API size_t sp_aux_flags_text(uint64_t flags, char *text, size_t size);
+/* "bpf", "ool"; "unknown". */
+SP_API const char *sp_ksymbol_type_name(unsigned int type);
+/* "prog load", "prog unload"; "unknown". */
+SP_API const char *sp_bpf_event_type_name(unsigned int type);
+/* "net", "uts", "ipc", "pid", "user", "mnt", "cgroup"; NULL behind those. */
+SP_API const char *sp_namespace_name(size_t index);
+/* "hardware", "software", "tracepoint", "hw-cache", "raw", "breakpoint"; NULL: a PMU of sysfs. */
+SP_API const char *sp_event_type_name(uint32_t type);
+/* perf's name of a bit of attr.sample_type, as perf evlist -v: "IP", "TID", …; NULL if unknown. */
+SP_API const char *sp_sample_bit_name(unsigned int bit);
+/* Of attr.read_format: "TOTAL_TIME_ENABLED", …. */
+SP_API const char *sp_read_format_bit_name(unsigned int bit);
+/* Of attr.branch_sample_type: "USER", "ANY", …. */
+SP_API const char *sp_branch_sample_bit_name(unsigned int bit);
+/* "realtime", "monotonic", "monotonic_raw", "boottime", "tai", …; NULL if unknown. */
+SP_API const char *sp_clock_name(int32_t clock_id);
+/* Names of header features: "TRACING_DATA", "BUILD_ID", …; NULL if unknown. */
+SP_API const char *sp_feature_name(unsigned int bit);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

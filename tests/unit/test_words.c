@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What perf 6.1's script and report -D print of the same numbers. */
+#include <sprof/words.h>
+
+#include <linux/perf_event.h>
+#include <string.h>
+#include "test.h"
+
+typedef size_t word_text(uint64_t word, char *text, size_t size);
+
+static void same_text(word_text *function, uint64_t word, const char *wanted)
+{
+	char text[SP_WORDS_SIZE], small[4];
+	ck_assert_uint_eq(function(word, text, sizeof(text)), strlen(wanted));
+	ck_assert_str_eq(text, wanted);
+	/* Cut short, the length is that of the whole. */
+	ck_assert_uint_eq(function(word, small, sizeof(small)), strlen(wanted));
+	ck_assert(!strncmp(small, wanted, sizeof(small) - 1));
+	ck_assert_uint_lt(strlen(small), sizeof(small));
+	ck_assert_uint_eq(function(word, NULL, 0), strlen(wanted));
+}
+
+TEST(data_src_has_perfs_text)
+{
+	same_text(sp_data_src_text, 0x68100142,
+		  "|OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A");
+	same_text(sp_data_src_text, 0, "|OP No|LVL N/A|SNP N/A|TLB N/A|LCK No|BLK  N/A");
+	same_text(sp_data_src_text, 0x0e68000001 | UINT64_C(6) << 40,
+		  "|OP N/A|LVL L0|SNP N/A|TLB L1 or L2 hit|LCK No|BLK  Data Addr");
+}
+
+TEST(data_src_levels)
+{
+	uint64_t hit = 1 << 6, miss = 1 << 7;
+	same_text(sp_data_src_level_text, hit | UINT64_C(0x28) << 5 | UINT64_C(13) << 33,
+		  "L1 or L2 or RAM hit");
+	same_text(sp_data_src_level_text, miss | UINT64_C(1) << 37 | UINT64_C(3) << 43,
+		  "Remote socket, same board  miss");
+	same_text(sp_data_src_level_name, hit | UINT64_C(1) << 37 | UINT64_C(13) << 33,
+		  "Remote RAM");
+	same_text(sp_data_src_level_name, miss | UINT64_C(0x40) << 5, "L3");
+	same_text(sp_data_src_level_name, 0, "N/A");
+}
+
+TEST(data_src_parts_are_taken_apart)
+{
+	struct sp_data_src parts = sp_data_src_parts(UINT64_MAX);
+	ck_assert_uint_eq(parts.op, 0x1f);
+	ck_assert_uint_eq(parts.lvl, 0x3fff);
+	ck_assert_uint_eq(parts.tlb, 0x7f);
+	ck_assert_uint_eq(parts.hops, 7);
+	/* As the compiler has the kernel's union. */
+	union perf_mem_data_src made = {.mem_op = PERF_MEM_OP_STORE,
+					.mem_lvl = PERF_MEM_LVL_L3,
+					.mem_snoop = PERF_MEM_SNOOP_HITM,
+					.mem_lock = PERF_MEM_LOCK_LOCKED,
+					.mem_dtlb = PERF_MEM_TLB_WK,
+					.mem_lvl_num = 9,
+					.mem_remote = 1,
+					.mem_snoopx = 1,
+					.mem_blk = 4,
+					.mem_hops = 2};
+	parts = sp_data_src_parts(made.val);
+	ck_assert_uint_eq(parts.op, PERF_MEM_OP_STORE);
+	ck_assert_uint_eq(parts.lvl, PERF_MEM_LVL_L3);
+	ck_assert_uint_eq(parts.snoop, PERF_MEM_SNOOP_HITM);
+	ck_assert_uint_eq(parts.lock, PERF_MEM_LOCK_LOCKED);
+	ck_assert_uint_eq(parts.tlb, PERF_MEM_TLB_WK);
+	ck_assert_uint_eq(parts.lvl_num, 9);
+	ck_assert(parts.remote);
+	ck_assert_uint_eq(parts.snoopx, 1);
+	ck_assert_uint_eq(parts.blk, 4);
+	ck_assert_uint_eq(parts.hops, 2);
+	ck_assert_str_eq(sp_data_src_lock_name(made.val), "Yes");
+	same_text(sp_data_src_snoop_text, made.val, "HitM or Fwd");
+}
+
+TEST(transactions)
+{
+	same_text(sp_transaction_text, 0, "");
+	same_text(sp_transaction_text, PERF_TXN_TRANSACTION | PERF_TXN_SYNC | PERF_TXN_CONFLICT,
+		  "TX SYNC CON ");
+	same_text(sp_transaction_text, PERF_TXN_ELISION | UINT64_C(0x2a) << PERF_TXN_ABORT_SHIFT,
+		  "EL NEITHER :2a");
+}
+
+static uint64_t branch(struct perf_branch_entry entry)
+{
+	uint64_t words[3];
+	_Static_assert(sizeof(entry) == sizeof(words), "three words");
+	memcpy(words, &entry, sizeof(words));
+	return words[2];
+}
+
+TEST(branch_flags)
+{
+	uint64_t call = branch((struct perf_branch_entry){
+		.predicted = 1, .cycles = 12, .type = PERF_BR_CALL, .spec = 3, .priv = 2});
+	same_text(sp_branch_flags_text, call, "/P/-/-/12/CALL");
+	ck_assert_str_eq(sp_branch_spec_name(call), "SPEC_CORRECT_PATH");
+	ck_assert_str_eq(sp_branch_priv_name(call), "kernel");
+	same_text(sp_branch_flags_text,
+		  branch((struct perf_branch_entry){
+			  .mispred = 1, .in_tx = 1, .abort = 1, .cycles = 65535}),
+		  "/M/X/A/65535/-");
+	same_text(sp_branch_flags_text, branch((struct perf_branch_entry){.cycles = 0}),
+		  "/-/-/-/0/-");
+	ck_assert_str_eq(sp_branch_type_name(branch(
+				 (struct perf_branch_entry){.type = 15, .new_type = 1})),
+			 "FAULT_DATA");
+	ck_assert_ptr_null(sp_branch_type_name(0));
+	ck_assert_ptr_null(sp_branch_priv_name(0));
+}
+
+TEST(weights)
+{
+	struct sp_weights parts =
+		sp_weight_parts(PERF_SAMPLE_WEIGHT_STRUCT, UINT64_C(0x0003000200000001));
+	ck_assert_uint_eq(parts.latency, 1);
+	ck_assert_uint_eq(parts.instruction_latency, 2);
+	ck_assert_uint_eq(parts.retire_latency, 3);
+	parts = sp_weight_parts(PERF_SAMPLE_WEIGHT, UINT64_C(0x0003000200000001));
+	ck_assert_uint_eq(parts.instruction_latency, 0);
+}
+
+TEST(registers)
+{
+	static const struct {
+		const char *machine;
+		unsigned int bit;
+		const char *name;
+	} known[] = {
+		{"x86_64", 0, "AX"},       {"x86_64", 23, "R15"},   {"x86_64", 63, "XMM15"},
+		{"i686", 8, "IP"},         {"aarch64", 30, "lr"},   {"aarch64", 46, "vg"},
+		{"armv7l", 11, "fp"},      {"s390x", 33, "PC"},     {"ppc64le", 44, "mmcra"},
+		{"ppc64", 58, "siar"},     {"riscv64", 31, "t6"},   {"loongarch64", 31, "%r31"},
+		{"mips64", 26, "$28"},     {"x86_64", 24, NULL},    {"aarch64", 47, NULL},
+		{"armv7l", 16, NULL},      {"s390x", 34, NULL},     {"mips", 30, NULL},
+		{"x86_64", 64, NULL},      {"vax", 0, NULL},
+	};
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		enum sp_architecture architecture = sp_architecture_of(known[i].machine);
+		const char *name = sp_register_name(architecture, known[i].bit);
+		ck_assert_msg(!name == !known[i].name && (!name || !strcmp(name, known[i].name)),
+			      "%s %u", known[i].machine, known[i].bit);
+	}
+	ck_assert_int_eq(sp_architecture_of(NULL), SP_ARCHITECTURE_UNKNOWN);
+}
+
+TEST(page_sizes)
+{
+	same_text(sp_page_size_text, 0, "N/A");
+	same_text(sp_page_size_text, 4096, "4K");
+	same_text(sp_page_size_text, 65536, "64K");
+	same_text(sp_page_size_text, 2 << 20, "2M");
+	same_text(sp_page_size_text, 1 << 30, "1024M");
+	same_text(sp_page_size_text, UINT64_C(16) << 30, "16G");
+}
+
+TEST(misc_and_flags)
+{
+	char text[SP_WORDS_SIZE];
+	ck_assert_int_eq(sp_cpumode_letter(PERF_RECORD_MISC_GUEST_USER), 'g');
+	ck_assert_int_eq(sp_cpumode_letter(0), '?');
+	sp_misc_text(PERF_RECORD_MMAP, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA, text,
+		     sizeof(text));
+	ck_assert_str_eq(text, "UM");
+	sp_misc_text(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, text, sizeof(text));
+	ck_assert_str_eq(text, "E");
+	sp_misc_text(PERF_RECORD_SWITCH,
+		     PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, text,
+		     sizeof(text));
+	ck_assert_str_eq(text, "Sp");
+	same_text(sp_aux_flags_text, PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_COLLISION, "TC");
+}
+
+TEST(names_of_numbers)
+{
+	ck_assert_str_eq(sp_ksymbol_type_name(PERF_RECORD_KSYMBOL_TYPE_BPF), "bpf");
+	ck_assert_str_eq(sp_ksymbol_type_name(77), "unknown");
+	ck_assert_str_eq(sp_bpf_event_type_name(PERF_BPF_EVENT_PROG_UNLOAD), "prog unload");
+	ck_assert_str_eq(sp_namespace_name(CGROUP_NS_INDEX), "cgroup");
+	ck_assert_ptr_null(sp_namespace_name(NR_NAMESPACES));
+	ck_assert_str_eq(sp_event_type_name(PERF_TYPE_BREAKPOINT), "breakpoint");
+	ck_assert_ptr_null(sp_event_type_name(PERF_TYPE_MAX));
+	ck_assert_str_eq(sp_sample_bit_name(24), "WEIGHT_STRUCT");
+	ck_assert_ptr_null(sp_sample_bit_name(25));
+	ck_assert_str_eq(sp_branch_sample_bit_name(19), "COUNTERS");
+	ck_assert_str_eq(sp_read_format_bit_name(4), "LOST");
+	ck_assert_str_eq(sp_clock_name(1), "monotonic");
+	ck_assert_ptr_null(sp_clock_name(-1));
+	ck_assert_str_eq(sp_feature_name(1), "TRACING_DATA");
+	ck_assert_str_eq(sp_feature_name(32), "CPU_DOMAIN_INFO");
+	ck_assert_str_eq(sp_feature_name(132), "SIMPLEPERF_FILE2");
+	ck_assert_ptr_null(sp_feature_name(0));
+}
