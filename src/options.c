@@ -239,6 +239,7 @@ static void help_option(FILE *out, const struct option *option)
 					 option->both ? "[no-]" : "", option->name);
 	if (option->argument)
 		used += (size_t)snprintf(title + used, sizeof(title) - used,
+					 option->attached ? "[=%s]" :
 					 option->optional ? " [%s]" : " %s", option->argument);
 	fputs(title, out);
 	help_description(out, (int)used, option->help);
@@ -334,7 +335,7 @@ static bool take_argument(struct scan *scan, const struct option *option, const 
 	const char *text = attached;
 	char title[64];
 	if (!text && scan->at < scan->argc &&
-	    !(option->optional && is_option_word(scan->argv[scan->at])))
+	    !(option->optional && (option->attached || is_option_word(scan->argv[scan->at]))))
 		text = scan->argv[scan->at++];
 	if (!text && !option->optional) {
 		diag_say("%s needs a value: %s", option_title(option, title, sizeof(title)),

@@ -30,6 +30,7 @@ struct option {
 	void *value;
 	option_parse_fn *parse;
 	bool optional;        /* the argument may be left out at the end or before another option */
+	bool attached;        /* an optional one must be attached: -zN, --name=N */
 	bool negatable;       /* --no-NAME calls `negate` */
 	bool both;            /* the help shows --[no-]NAME */
 };
@@ -77,6 +78,11 @@ struct option {
 #define OPTION_CALL_OPTIONAL(letter_, name_, argument_, value_, parse_, help_)              \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = (value_), .parse = (parse_), .optional = true}
+
+/* As OPTION_CALL, where the argument may be left out, and is never the next word. */
+#define OPTION_CALL_ATTACHED(letter_, name_, argument_, value_, parse_, help_)              \
+	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
+	 .value = (value_), .parse = (parse_), .optional = true, .attached = true}
 
 /* A heading in the help. */
 #define OPTION_GROUP(heading_) {.help = (heading_)}

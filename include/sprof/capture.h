@@ -90,6 +90,8 @@ struct sp_capture_options {
 	 * 0: none, but where stacks are copied it asks to be run sooner.
 	 */
 	uint32_t realtime;
+	/* Of zstd, 1 (fast) to 22 (small); more is the highest there is. 0: not compressed. */
+	uint32_t compression_level;
 	const char *path;           /* "-": standard output; NULL: "sprof.data" */
 	const char *const *cmdline; /* how the recorder was called, for the file; NULL-terminated */
 };

@@ -545,9 +545,11 @@ struct sp_error *capture_open_file(struct sp_capture *capture,
 	if (!error)
 		error = host_info(capture->ctx, options->cmdline, capture->plan->clock_id, &arena,
 				  &info);
-	if (!error)
+	if (!error) {
+		info.compression_level = (int)options->compression_level;
 		error = writer_open(capture->ctx, options->path ? options->path : "sprof.data", events,
 				    count, &info, &capture->writer);
+	}
 	capture->sink = (struct sink){write_spans, capture};
 	if (!error)
 		error = batch_init(&capture->batch, &capture->sink);

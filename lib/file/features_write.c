@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include "base/error.h"
+#include "file/deflate.h"
 #include "record/put.h"
 
 #define STRING_ALIGN 64
@@ -201,6 +202,32 @@ static struct sp_error *add_clock(struct feature_set *set, const struct writer_i
 	return error;
 }
 
+/* What readers inflate a record into: more than it holds with one that began in it before. */
+#define INFLATED_MAX ((uint32_t)(2 * DEFLATE_SIZE))
+
+#define COMPRESSED_VERSION 1
+#define COMPRESSED_ZSTD 1
+#define COMPRESSED_RATIO_AT 12
+
+static struct sp_error *add_compressed(struct feature_set *set, int level)
+{
+	if (!level)
+		return NULL;
+	struct put put = feature_begin(set, FEATURE_COMPRESSED);
+	put_u32(&put, COMPRESSED_VERSION);
+	put_u32(&put, COMPRESSED_ZSTD);
+	put_u32(&put, (uint32_t)level);
+	put_u32(&put, 1);
+	put_u32(&put, INFLATED_MAX);
+	return feature_end(set, FEATURE_COMPRESSED, &put);
+}
+
+void feature_set_ratio(struct feature_set *set, uint32_t ratio)
+{
+	memcpy(set->bytes.items + set->at[FEATURE_COMPRESSED].begin + COMPRESSED_RATIO_AT, &ratio,
+	       sizeof(ratio));
+}
+
 struct sp_error *feature_set_start(struct feature_set *set, const struct writer_info *info,
 				   const struct sp_event *events, size_t event_count,
 				   uint32_t attr_size)
@@ -220,6 +247,8 @@ struct sp_error *feature_set_start(struct feature_set *set, const struct writer_
 		error = add_pmus(set, info);
 	if (!error)
 		error = add_clock(set, info);
+	if (!error)
+		error = add_compressed(set, info->compression_level);
 	return error;
 }
 

@@ -26,6 +26,9 @@ struct sp_error *feature_set_start(struct feature_set *set, const struct writer_
 struct sp_error *feature_set_end(struct feature_set *set, const struct writer_end *end)
 	SP_MUST_CHECK;
 
+/* Of a set with COMPRESSED: how well it went, which only the end knows. */
+void feature_set_ratio(struct feature_set *set, uint32_t ratio);
+
 /* Valid until the set changes; size 0 where absent. */
 struct sp_bytes feature_set_get(const struct feature_set *set, enum file_feature feature);
 

@@ -4,6 +4,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/file/format.h \
 	lib/file/losses.c lib/file/losses.h \
 	lib/file/output.c lib/file/output.h \
+	lib/file/packing.c lib/file/packing.h \
 	lib/file/spans.c lib/file/spans.h \
 	lib/file/start.c lib/file/start.h \
 	lib/file/writer.c lib/file/writer.h
@@ -22,13 +23,13 @@ lib_libsprof_core_la_SOURCES += lib/file/reader_flatten.c
 lib_libsprof_core_la_SOURCES += lib/file/reader_scan.c
 lib_libsprof_core_la_SOURCES += lib/file/reader_source.c lib/file/source.h
 lib_libsprof_core_la_SOURCES += lib/file/spool.c lib/file/spool.h
-lib_libsprof_core_la_SOURCES += lib/file/inflate.h
+lib_libsprof_core_la_SOURCES += lib/file/inflate.h lib/file/deflate.h
 if HAVE_ZSTD
-check_PROGRAMS += tests/unit/test_flatten
+check_PROGRAMS += tests/unit/test_flatten tests/unit/test_packing
 tests_unit_test_flatten_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(ZSTD_CFLAGS)
 tests_unit_test_flatten_LDADD = $(LDADD) $(ZSTD_LIBS)
-lib_libsprof_core_la_SOURCES += lib/file/inflate.c
+lib_libsprof_core_la_SOURCES += lib/file/inflate.c lib/file/deflate.c
 else
-lib_libsprof_core_la_SOURCES += lib/file/inflate_none.c
+lib_libsprof_core_la_SOURCES += lib/file/inflate_none.c lib/file/deflate_none.c
 endif
 check_PROGRAMS += tests/unit/test_reader

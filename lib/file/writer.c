@@ -25,6 +25,9 @@
  *
  * A stream (pipe, device, standard output) is perf's pipe format: a header of 16
  * bytes, then HEADER_ATTR, HEADER_FEATURE and EVENT_UPDATE records, then the data.
+ *
+ * Compressed, what the recorder writes is COMPRESSED records, each round a frame or more of
+ * their own: a killed recording can be read up to its last round. The start stays as it is.
  */
 #include "file/writer.h"
 
@@ -38,6 +41,7 @@
 #include <sys/stat.h>
 #include "base/cleanup.h"
 #include "file/output.h"
+#include "file/packing.h"
 #include "file/spans.h"
 #include "file/start.h"
 
@@ -61,6 +65,7 @@ struct writer {
 	struct feature_set features;
 	struct file_start start;      /* its bytes only until they are written */
 	struct record_buffer pending; /* of PENDING_SIZE bytes */
+	struct packing packing;       /* then nothing is pending */
 	uint64_t end;         /* of the last whole record that is in the file */
 	uint64_t committed;   /* up to where data.size reaches */
 	bool bits_set;        /* the header's, of a table at `committed` */
@@ -309,15 +314,24 @@ static void refuse(struct writer *writer, const struct iovec *spans, int count, 
 	writer->unwritten += spans_count_records(spans, count, written, PERF_RECORD_SAMPLE);
 }
 
-static struct sp_error *append(struct writer *writer, const struct iovec *spans, int count)
+/* What may stay of spans that are not in the file to their end. */
+static uint64_t whole_of(const struct iovec *spans, int count, uint64_t size, bool undivided)
+{
+	return undivided ? 0 : spans_whole_records(spans, count, size);
+}
+
+/* As many of the records as fit, or all of them or none; *whole_ret is how many bytes. */
+static struct sp_error *append_some(struct writer *writer, const struct iovec *spans, int count,
+				    bool undivided, uint64_t *whole_ret)
 {
 	int no_room;
 	uint64_t size = spans_size(spans, count), done;
 	uint64_t room = room_for(writer, size, &no_room);
 	if (room < size)
-		room = spans_whole_records(spans, count, room);
+		room = whole_of(spans, count, room, undivided);
 	int errnum = put_data(writer, spans, count, room, &done);
-	uint64_t whole = errnum ? spans_whole_records(spans, count, done) : done;
+	uint64_t whole = errnum ? whole_of(spans, count, done, undivided) : done;
+	*whole_ret = whole;
 	writer->end += whole;
 	writer->errnum = errnum ?: no_room;
 	if (!writer->errnum)
@@ -327,12 +341,40 @@ static struct sp_error *append(struct writer *writer, const struct iovec *spans,
 	/* What of a record is in the file would not be read: no error if it stays. */
 	if (seal(writer) == 0 && whole < done)
 		cut(writer, done - whole);
-	refuse(writer, spans, count, whole);
 	return failed(writer);
+}
+
+static struct sp_error *append(struct writer *writer, const struct iovec *spans, int count)
+{
+	uint64_t whole;
+	struct sp_error *error = append_some(writer, spans, count, false, &whole);
+	if (error)
+		refuse(writer, spans, count, whole);
+	return error;
+}
+
+/* What is gathered goes out compressed until less than `most` bytes are left of it. */
+static struct sp_error *pack(struct writer *writer, size_t most)
+{
+	struct packing *packing = &writer->packing;
+	struct sp_error *error = NULL;
+	while (!error && packing->raw.count >= most && packing->raw.count) {
+		uint64_t samples, whole;
+		error = packing_next(packing, &samples);
+		struct iovec span = {packing->packed.items, packing->packed.count};
+		if (!error)
+			error = append_some(writer, &span, 1, true, &whole);
+		writer->unwritten += error ? samples : 0;
+	}
+	if (error)
+		writer->unwritten += packing_drop(packing);
+	return error;
 }
 
 static struct sp_error *flush(struct writer *writer)
 {
+	if (writer->packing.deflater)
+		return pack(writer, 0);
 	if (!writer->pending.count)
 		return NULL;
 	struct iovec span = {writer->pending.items, writer->pending.count};
@@ -358,6 +400,10 @@ struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, 
 	struct sp_error *error = NULL;
 	int no_room;
 	assert(size % 8 == 0);
+	if (writer->packing.deflater && !writer->errnum) {
+		error = packing_add(&writer->packing, spans, count);
+		return error ?: pack(writer, DEFLATE_SIZE);
+	}
 	/* What is gathered has its space already: it is not lost to a full disk. */
 	bool small = !writer->errnum && size <= SMALL_SIZE &&
 		     room_for(writer, gathered, &no_room) == gathered;
@@ -457,6 +503,9 @@ static struct sp_error *start(struct writer *writer, const struct sp_event *even
 		return error;
 	if (!vec_reserve(&writer->pending, PENDING_SIZE))
 		return error_no_memory();
+	error = packing_init(&writer->packing, info->compression_level);
+	if (error)
+		return error;
 	if (writer->output.stream)
 		return start_stream(writer, events, count, attr_size);
 	writer->reserve = BUILD_ID_RESERVE + writer->features.bytes.count +
@@ -579,6 +628,8 @@ static struct sp_error *finish(struct writer *writer, const struct writer_end *e
 	if (writer->output.stream)
 		return writer->errnum ? NULL : finish_stream(writer, end);
 	struct sp_error *error = feature_set_end(&writer->features, end);
+	if (writer->packing.deflater)
+		feature_set_ratio(&writer->features, packing_ratio(&writer->packing));
 	return error_first(error, finish_file(writer));
 }
 
@@ -615,6 +666,7 @@ void writer_free(struct writer *writer)
 	file_start_deinit(&writer->start);
 	feature_set_deinit(&writer->features);
 	vec_deinit(&writer->pending);
+	packing_deinit(&writer->packing);
 	free(writer->name);
 	free(writer);
 }

@@ -30,6 +30,7 @@ struct writer_info {
 	size_t pmu_count;
 	uint32_t clock_id;
 	uint64_t clock_resolution_ns, clock_wall_ns, clock_ns;
+	int compression_level; /* of zstd; 0: nothing is compressed */
 };
 
 struct writer_pmu {
@@ -41,6 +42,8 @@ struct writer_pmu {
  * Opens PATH ("-": standard output). A regular file gets mode 0600 and appears at
  * PATH when its header is written. Nothing is followed that another user
  * could have planted. A pipe or device is written in perf's pipe format.
+ *
+ * Fails with SP_ERROR_UNSUPPORTED where it is to be compressed, and the build has no zstd.
  *
  * attrs are written with the smallest attr.size that holds what is set in any of
  * them (112 at least), whatever theirs says, since older readers refuse more.
@@ -59,8 +62,8 @@ struct sp_error *writer_keep(struct writer *writer) SP_MUST_CHECK;
 /*
  * Appends whole records: the spans begin with a record's header and end with a
  * record's end; between spans a record may be split. They are not changed, and
- * not needed afterwards. Small writes are gathered and reach the file with the
- * next commit at the latest.
+ * not needed afterwards. Small writes, and what is to be compressed, are gathered and reach
+ * the file with the next commit at the latest.
  *
  * Fails with SP_ERROR_LIMIT (disk full, file size limit, quota) or SP_ERROR_OS;
  * the file then ends on the last whole record that fitted, further writes fail at

@@ -137,6 +137,16 @@ static bool parse_realtime(const struct option *option, const char *text)
 	return true;
 }
 
+/* perf's: -z is level 1. */
+static bool parse_compression(const struct option *option, const char *text)
+{
+	uint64_t level = 1;
+	if (text && !option_text_number(text, 1, 22, &level))
+		return option_reject(option, text, "a level, 1 to 22");
+	*(uint32_t *)option->value = (uint32_t)level;
+	return true;
+}
+
 static bool parse_scope(const struct option *option, const char *text)
 {
 	static const char *const names[] = {"auto", "cpu", "task"};
@@ -236,6 +246,10 @@ static int parse_arguments(struct arguments *arguments, int argc, char **argv, i
 		OPTION_STRING('o', "output", "FILE", &options->path,
 			      "the recording (default: sprof.data; the old one is kept\n"
 			      "as FILE.old; -: standard output)"),
+		OPTION_CALL_ATTACHED('z', "compression-level", "LEVEL",
+				     &options->compression_level, parse_compression,
+				     "compress the recording with zstd (LEVEL: 1, the\n"
+				     "default, to 22), by the thread that writes"),
 		OPTION_FLAG('q', "quiet", &arguments->quiet, "say nothing but errors"),
 		OPTION_FLAG('v', "verbose", &arguments->verbose, "say what is done"),
 		OPTION_END,

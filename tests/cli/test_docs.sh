@@ -11,7 +11,7 @@ commands=$("$SPROF" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 help_options() {
 	"$SPROF" "$1" --help | sed -n 's/^  \(-.\), \(--.*\)/\1\n\2/p;s/^  \(-.\)\( .*\)*$/\1/p;
 		s/^      \(--.*\)/\1/p' |
-		sed 's/ .*//;s/^--\[no-\]\(.*\)/--\1\n--no-\1/' | sort
+		sed 's/ .*//;s/\[=.*//;s/^--\[no-\]\(.*\)/--\1\n--no-\1/' | sort
 }
 
 # Of a man page: what stands in bold at the beginning of a paragraph.

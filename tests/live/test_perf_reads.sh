@@ -75,6 +75,8 @@ reads "one process" -- "$workload/proportions" 0.5
 reads "call chains" -g -- "$workload/deep" 100 0.5 50
 reads "copies of stacks" --call-graph dwarf --unwind later -- "$workload/deep" 20 0.5 50
 reads "unwound stacks" --call-graph dwarf -- "$workload/deep" 20 0.5 50
+reads "compressed copies of stacks" -z --call-graph dwarf --unwind later -- "$workload/deep" 20 0.5 50
+reads "compressed call chains" -z9 -g -- "$workload/deep" 100 0.5 50
 reads "threads that come and go" -- "$workload/threads" 4 0.5 20
 reads "processes that exec" -g -- "$workload/forks" 20 20 exec
 reads "tasks, not CPUs" --scope task -- "$workload/forks" 20 20 exec

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A frame is
+ *
+ *	header  blocks  empty raw blocks, 3 bytes each  the last block, empty as well  checksum
+ *
+ * and is cut into records of 65,528 bytes at most. The empty blocks are there so that its
+ * length is a multiple of 8, and with it that of its last record: of records of any other
+ * size perf says that they make all that follows unaligned, and other readers stop at them.
+ * Nothing but whole frames ends a call, since perf's loop around ZSTD_decompressStream()
+ * goes wrong where a frame ends inside a record.
+ */
+#include "file/deflate.h"
+
+#include <string.h>
+#include <zstd.h>
+#include "base/error.h"
+#include "record/put.h"
+
+#define HEADER_SIZE sizeof(struct perf_event_header)
+#define PAYLOAD_MAX (RECORD_SIZE_MAX - HEADER_SIZE)
+
+/* An empty block: its header, 3 bytes of 0, says "raw, of size 0, not the last". */
+#define EMPTY_BLOCK 3
+
+/* More than enough to align anything: 3 is prime to 8. */
+#define EMPTY_BLOCKS_MAX 7
+
+struct deflater {
+	ZSTD_CCtx *context;
+	uint8_t *frame;
+	size_t room;
+};
+
+int deflate_level_most(void)
+{
+	return ZSTD_maxCLevel();
+}
+
+struct sp_error *deflater_new(int level, struct deflater **ret)
+{
+	struct deflater *deflater = calloc(1, sizeof(*deflater));
+	if (!deflater)
+		return error_no_memory();
+	deflater->room = ZSTD_compressBound(DEFLATE_SIZE) + EMPTY_BLOCKS_MAX * EMPTY_BLOCK + 64;
+	deflater->frame = malloc(deflater->room);
+	deflater->context = ZSTD_createCCtx();
+	if (level > ZSTD_maxCLevel())
+		level = ZSTD_maxCLevel();
+	if (!deflater->frame || !deflater->context ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(deflater->context, ZSTD_c_compressionLevel, level)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(deflater->context, ZSTD_c_checksumFlag, 1))) {
+		deflater_free(deflater);
+		return error_no_memory();
+	}
+	*ret = deflater;
+	return NULL;
+}
+
+void deflater_free(struct deflater *deflater)
+{
+	if (!deflater)
+		return;
+	ZSTD_freeCCtx(deflater->context);
+	free(deflater->frame);
+	free(deflater);
+}
+
+static struct sp_error *failed(size_t status)
+{
+	return error_new(SP_ERROR_INVALID, "zstd: %s", ZSTD_getErrorName(status));
+}
+
+/* One step of the compressor; all it gives fits, since there is room for the worst case. */
+static struct sp_error *step(struct deflater *deflater, ZSTD_inBuffer *input,
+			     ZSTD_EndDirective directive, size_t *size)
+{
+	ZSTD_outBuffer output = {deflater->frame, deflater->room, *size};
+	size_t left = ZSTD_compressStream2(deflater->context, &output, input, directive);
+	if (ZSTD_isError(left))
+		return failed(left);
+	if (left || input->pos < input->size)
+		return error_new(SP_ERROR_INVALID, "zstd: more than it said is the worst case");
+	*size = output.pos;
+	return NULL;
+}
+
+/* A frame whose size is a multiple of 8. */
+static struct sp_error *make_frame(struct deflater *deflater, const void *bytes, size_t size,
+				   size_t *frame_size)
+{
+	ZSTD_inBuffer input = {bytes, size, 0}, none = {NULL, 0, 0};
+	size_t used = 0, end;
+	size_t status = ZSTD_CCtx_setPledgedSrcSize(deflater->context, size);
+	if (ZSTD_isError(status))
+		return failed(status);
+	struct sp_error *error = step(deflater, &input, ZSTD_e_flush, &used);
+	end = used;
+	if (!error)
+		error = step(deflater, &none, ZSTD_e_end, &end);
+	if (error)
+		return error;
+	size_t last = end - used, blocks = 0;
+	while ((end + blocks * EMPTY_BLOCK) % 8)
+		blocks++;
+	memmove(deflater->frame + used + blocks * EMPTY_BLOCK, deflater->frame + used, last);
+	memset(deflater->frame + used, 0, blocks * EMPTY_BLOCK);
+	*frame_size = end + blocks * EMPTY_BLOCK;
+	return NULL;
+}
+
+struct sp_error *deflater_put(struct deflater *deflater, const void *bytes, size_t size,
+			      struct record_buffer *records)
+{
+	struct put put = {.buffer = records};
+	size_t frame_size = 0;
+	struct sp_error *error = make_frame(deflater, bytes, size, &frame_size);
+	if (error) {
+		ZSTD_CCtx_reset(deflater->context, ZSTD_reset_session_only);
+		return error;
+	}
+	for (size_t at = 0; at < frame_size;) {
+		size_t piece = frame_size - at < PAYLOAD_MAX ? frame_size - at : PAYLOAD_MAX;
+		put_u32(&put, SP_RECORD_COMPRESSED);
+		put_u16(&put, 0);
+		put_u16(&put, (uint16_t)(HEADER_SIZE + piece));
+		put_bytes(&put, deflater->frame + at, piece);
+		at += piece;
+	}
+	return put.no_memory ? error_no_memory() : NULL;
+}
