@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/proc/cgroup.c lib/proc/cgroup.h \
 	lib/proc/kallsyms.c lib/proc/kallsyms.h \
 	lib/proc/kernel_cache.c lib/proc/kernel_cache.h \
 	lib/proc/maps.c lib/proc/maps.h \
@@ -8,5 +9,5 @@ lib_libsprof_core_la_SOURCES += \
 	lib/proc/tasks.c lib/proc/tasks.h \
 	lib/proc/text.h \
 	lib/proc/topology.c lib/proc/topology.h
-check_PROGRAMS += tests/unit/test_kallsyms tests/unit/test_kernel_cache \
+check_PROGRAMS += tests/unit/test_cgroup tests/unit/test_kallsyms tests/unit/test_kernel_cache \
 	tests/unit/test_proc tests/unit/test_topology

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "proc/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "proc/sysfs.h"
+#include "proc/text.h"
+
+/* Deeper than any hierarchy: Linux's own limit is a path's length. */
+#define DEPTH_MAX 256
+
+/* A line of /proc/self/mounts: "DEVICE PATH TYPE OPTIONS 0 0". */
+struct mount {
+	const char *path, *type, *options;
+	size_t path_size, type_size, options_size;
+};
+
+static bool parse_mount(struct cursor *line, struct mount *ret)
+{
+	const char *device;
+	size_t size;
+	struct mount mount;
+	if (!text_word(line, &device, &size))
+		return false;
+	text_blanks(line);
+	if (!text_word(line, &mount.path, &mount.path_size))
+		return false;
+	text_blanks(line);
+	if (!text_word(line, &mount.type, &mount.type_size))
+		return false;
+	text_blanks(line);
+	if (!text_word(line, &mount.options, &mount.options_size))
+		return false;
+	*ret = mount;
+	return true;
+}
+
+/* Whether `word` is one of a list with commas. */
+static bool list_has(const char *list, size_t size, const char *word)
+{
+	size_t length = strlen(word);
+	for (size_t at = 0; at < size;) {
+		const char *comma = memchr(list + at, ',', size - at);
+		size_t end = comma ? (size_t)(comma - list) : size;
+		if (end - at == length && !memcmp(list + at, word, length))
+			return true;
+		at = end + 1;
+	}
+	return false;
+}
+
+static bool is_type(const struct mount *mount, const char *type)
+{
+	return mount->type_size == strlen(type) && !memcmp(mount->type, type, mount->type_size);
+}
+
+/* Blanks in paths are \040 there. */
+static char *unescape(const char *text, size_t size)
+{
+	char *path = malloc(size + 1), *to = path;
+	for (size_t i = 0; path && i < size; i++) {
+		bool octal = text[i] == '\\' && i + 3 < size;
+		for (size_t j = 1; j < 4 && octal; j++)
+			octal = text[i + j] >= '0' && text[i + j] <= '7';
+		if (octal) {
+			*to++ = (char)((text[i + 1] - '0') << 6 | (text[i + 2] - '0') << 3 |
+				       (text[i + 3] - '0'));
+			i += 3;
+		} else {
+			*to++ = text[i];
+		}
+	}
+	if (path)
+		*to = '\0';
+	return path;
+}
+
+struct sp_error *cgroup_hierarchy_find(const struct sp_ctx *ctx, struct cgroup_hierarchy *ret)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	struct mount found = {0};
+	int version = 0;
+	int errnum = sysfs_read(ctx, "/proc/self/mounts", &text, &size);
+	if (errnum)
+		return error_os(errnum, "/proc/self/mounts");
+	struct cursor cursor = cursor_make(text, size, false, NULL, 0), line;
+	while (version != 1 && text_line(&cursor, &line)) {
+		struct mount mount;
+		if (!parse_mount(&line, &mount))
+			continue;
+		bool is_v1 = is_type(&mount, "cgroup") &&
+			     list_has(mount.options, mount.options_size, "perf_event");
+		if (!is_v1 && (version || !is_type(&mount, "cgroup2")))
+			continue;
+		found = mount;
+		version = is_v1 ? 1 : 2;
+	}
+	if (!version)
+		return error_set_remedy(error_new(SP_ERROR_NOT_FOUND,
+						  "no hierarchy of control groups is mounted that "
+						  "perf events know"),
+					"sudo mount -t cgroup2 none /sys/fs/cgroup");
+	char *path = unescape(found.path, found.path_size);
+	if (!path)
+		return error_no_memory();
+	*ret = (struct cgroup_hierarchy){.path = path, .version = version};
+	return NULL;
+}
+
+void cgroup_hierarchy_deinit(struct cgroup_hierarchy *hierarchy)
+{
+	free((void *)(uintptr_t)hierarchy->path);
+	*hierarchy = (struct cgroup_hierarchy){0};
+}
+
+/* Whether ".." is a part of the path. */
+static bool leads_up(const char *name)
+{
+	for (const char *part = name; part; part = strchr(part, '/')) {
+		part += *part == '/';
+		if (part[0] == '.' && part[1] == '.' && (!part[2] || part[2] == '/'))
+			return true;
+	}
+	return false;
+}
+
+struct sp_error *cgroup_open(const struct sp_ctx *ctx, const struct cgroup_hierarchy *hierarchy,
+			     const char *name, int *fd_ret)
+{
+	if (leads_up(name))
+		return error_new(SP_ERROR_INVALID, "control group %s: \"..\" leads out of %s", name,
+				 hierarchy->path);
+	CLEANUP_FREE char *path =
+		format_text("%s%s/%s", ctx_root(ctx), hierarchy->path, name + (*name == '/'));
+	if (!path)
+		return error_no_memory();
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		int errnum = errno;
+		return error_set_remedy(error_os(errnum, "control group %s", name),
+					errnum == EACCES
+						? "run as root, or as who may read %s"
+						: "names are paths below %s: `find` shows them",
+					hierarchy->path);
+	}
+	*fd_ret = fd;
+	return NULL;
+}
+
+int cgroup_id(int fd, uint64_t *ret)
+{
+	union {
+		struct file_handle handle;
+		uint8_t room[sizeof(struct file_handle) + sizeof(uint64_t)];
+	} storage = {.handle.handle_bytes = sizeof(uint64_t)};
+	int mount_id;
+	struct stat stat;
+	/* The kernel's own number; where files have others, as in tests, the inode is one, too. */
+	if (!name_to_handle_at(fd, "", &storage.handle, &mount_id, AT_EMPTY_PATH) &&
+	    storage.handle.handle_bytes == sizeof(uint64_t)) {
+		memcpy(ret, storage.handle.f_handle, sizeof(*ret));
+		return 0;
+	}
+	if (fstat(fd, &stat))
+		return errno;
+	*ret = stat.st_ino;
+	return 0;
+}
+
+void cgroup_list_deinit(struct cgroup_list *list)
+{
+	vec_deinit(list);
+	arena_deinit(&list->arena);
+}
+
+/* The group itself; false only when out of memory. */
+static bool add_group(struct cgroup_list *list, int fd, const char *path)
+{
+	struct cgroup group;
+	if (cgroup_id(fd, &group.id))
+		return true;
+	group.path = arena_copy_string(&list->arena, path, strlen(path));
+	struct cgroup *slot = group.path ? vec_push(list) : NULL;
+	if (slot)
+		*slot = group;
+	return slot;
+}
+
+/* Adds the group and those below; takes the descriptor. */
+static struct sp_error *add_tree(struct cgroup_list *list, int fd, const char *path, int depth)
+{
+	CLEANUP(cleanup_closedir) DIR *directory = fdopendir(fd);
+	if (!directory) {
+		close(fd);
+		return NULL;
+	}
+	if (!add_group(list, fd, *path ? path : "/"))
+		return error_no_memory();
+	struct sp_error *error = NULL;
+	const struct dirent *entry;
+	while (!error && depth < DEPTH_MAX && (entry = readdir(directory))) {
+		/* Hidden ones cannot be told from "." and ".." more cheaply; cgroups have none. */
+		if (entry->d_name[0] == '.' || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
+			continue;
+		int child = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (child < 0)
+			continue;
+		CLEANUP_FREE char *below = format_text("%s/%s", path, entry->d_name);
+		if (!below) {
+			close(child);
+			return error_no_memory();
+		}
+		error = add_tree(list, child, below, depth + 1);
+	}
+	return error;
+}
+
+struct sp_error *cgroup_list_all(const struct sp_ctx *ctx,
+				 const struct cgroup_hierarchy *hierarchy, struct cgroup_list *list)
+{
+	int fd;
+	struct sp_error *error = cgroup_open(ctx, hierarchy, "/", &fd);
+	if (error) {
+		bool memory = sp_error_code(error) == SP_ERROR_NO_MEMORY;
+		if (memory)
+			return error;
+		sp_error_free(error);
+		return NULL;
+	}
+	return add_tree(list, fd, "", 0);
+}
