@@ -7,6 +7,7 @@
 #include <sprof/capture.h>
 #include <sprof/ctx.h>
 #include <sprof/error.h>
+#include <sprof/fields.h>
 #include <sprof/list.h>
 #include <sprof/losses.h>
 #include <sprof/profile.h>

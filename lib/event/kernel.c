@@ -103,6 +103,16 @@ static void ask_bpf_event(struct perf_event_attr *attr)
 	attr->bpf_event = 1;
 }
 
+static void ask_text_poke(struct perf_event_attr *attr)
+{
+	attr->text_poke = 1;
+}
+
+static void ask_weight_struct(struct perf_event_attr *attr)
+{
+	attr->sample_type |= PERF_SAMPLE_WEIGHT_STRUCT;
+}
+
 static const struct feature {
 	size_t offset; /* of its bool in struct event_support */
 	void (*ask)(struct perf_event_attr *attr);
@@ -114,6 +124,8 @@ static const struct feature {
 	{offsetof(struct event_support, build_id), ask_build_id},
 	{offsetof(struct event_support, ksymbol), ask_ksymbol},
 	{offsetof(struct event_support, bpf_event), ask_bpf_event},
+	{offsetof(struct event_support, text_poke), ask_text_poke},
+	{offsetof(struct event_support, weight_struct), ask_weight_struct},
 };
 #define FEATURE_COUNT (sizeof(features) / sizeof(*features))
 

@@ -34,6 +34,8 @@ struct event_support {
 	bool bpf_event;   /* 5.1 */
 	bool build_id;    /* 5.12: build-ids in MMAP2 */
 	bool format_lost; /* 6.0: PERF_FORMAT_LOST */
+	bool text_poke;   /* 5.8 */
+	bool weight_struct; /* 5.12: PERF_SAMPLE_WEIGHT_STRUCT */
 };
 
 /*

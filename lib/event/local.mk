@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/event/ask.c lib/event/ask.h \
+	lib/event/fields.c lib/event/fields.h \
 	lib/event/kernel.c lib/event/kernel.h \
 	lib/event/names.c lib/event/names.h \
 	lib/event/notes.c \
@@ -7,7 +9,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/parse.c lib/event/parse.h \
 	lib/event/rights.c lib/event/rights.h \
 	lib/event/set.c lib/event/set.h
-check_PROGRAMS += tests/unit/test_event_parse tests/unit/test_event_plan \
+check_PROGRAMS += tests/unit/test_event_fields tests/unit/test_event_parse tests/unit/test_event_plan \
 	tests/unit/test_rights
 check_PROGRAMS += tests/live/test_event_set
 tests_live_test_event_set_LDADD = lib/libsprof-core.la

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "event/fields.h"
 
 /* What is assumed where the kernel does not say; its own default. */
 #define DEFAULT_MAX_HZ 100000
@@ -58,6 +59,7 @@ static void set_base(struct planner *planner)
 			    request->extra_sample_type;
 	base->sample_regs_user = request->user_registers;
 	base->sample_stack_user = request->user_stack_bytes;
+	event_ask_all(&request->asked, support, base);
 	for (size_t i = 0; i < request->specs->count; i++) {
 		const struct perf_event_attr *attr = &request->specs->items[i].attr;
 		/* What a BPF program puts out is the sample's raw data. */
@@ -78,6 +80,9 @@ static void set_dummy(const struct planner *planner, struct perf_event_attr *att
 	*attr = planner->base;
 	attr->type = PERF_TYPE_SOFTWARE;
 	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->sample_type &= EVENT_DUMMY_SAMPLE_TYPE;
+	attr->branch_sample_type = attr->sample_regs_user = attr->sample_regs_intr = 0;
+	attr->sample_stack_user = 0;
 	/* It counts nothing, in either mode; without rights only this is allowed. */
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
@@ -110,6 +115,14 @@ static void set_start(const struct planner *planner, struct perf_event_attr *att
 	attr->inherit = planner->request->inherit && !planner->plan->cpu_wide;
 }
 
+static bool samples_kernel(const struct event_plan *plan)
+{
+	for (size_t i = 0; i < plan->sample_count; i++)
+		if (!plan->samples[i].attr.exclude_kernel)
+			return true;
+	return false;
+}
+
 static void set_sideband(struct planner *planner)
 {
 	const struct event_support *support = &planner->plan->support;
@@ -125,6 +138,7 @@ static void set_sideband(struct planner *planner)
 	attr->bpf_event = support->bpf_event;
 	attr->sample_period = 1;
 	attr->inherit = planner->request->inherit && !planner->plan->cpu_wide;
+	event_ask_sideband(&planner->request->asked, support, samples_kernel(planner->plan), attr);
 	attr->size = event_attr_size(attr);
 	planner->plan->sideband.name = "dummy:u";
 }
@@ -134,6 +148,15 @@ static const char *keep(struct event_plan *plan, const char *text)
 	return arena_copy_string(&plan->arena, text, strlen(text));
 }
 
+static struct sp_error *too_fast(uint64_t freq_hz, uint64_t most)
+{
+	return error_set_remedy(
+		error_new(SP_ERROR_LIMIT, "--strict-freq: %llu Hz are more than the %llu that the kernel "
+			  "allows", (unsigned long long)freq_hz, (unsigned long long)most),
+		"a lower -F, or sudo sysctl kernel.perf_event_max_sample_rate=%llu",
+		(unsigned long long)freq_hz);
+}
+
 /* The rate that is allowed, and a note where it is less than was asked. */
 static struct sp_error *set_rate(struct planner *planner)
 {
@@ -141,6 +164,8 @@ static struct sp_error *set_rate(struct planner *planner)
 	struct event_plan *plan = planner->plan;
 	uint64_t most = plan->rights.max_sample_hz ? plan->rights.max_sample_hz : DEFAULT_MAX_HZ;
 	plan->freq_hz = request->freq_hz;
+	if (request->asked.no_samples)
+		return NULL;
 	if (!request->freq_hz) {
 		planner->sampling.sample_period = request->period;
 		return NULL;
@@ -151,6 +176,8 @@ static struct sp_error *set_rate(struct planner *planner)
 	planner->sampling.sample_freq = plan->freq_hz;
 	if (request->freq_hz <= most || request->freq_hz == EVENT_FREQ_MAX)
 		return NULL;
+	if (request->asked.strict_freq)
+		return too_fast(request->freq_hz, most);
 	char asked[32], done[64], remedy[96];
 	snprintf(asked, sizeof(asked), "%llu Hz", (unsigned long long)request->freq_hz);
 	snprintf(remedy, sizeof(remedy), "sudo sysctl kernel.perf_event_max_sample_rate=%llu",
@@ -325,16 +352,42 @@ static bool is_nmi_clock(clockid_t clock_id)
 	return clock_id == CLOCK_MONOTONIC || clock_id == CLOCK_MONOTONIC_RAW;
 }
 
-static struct sp_error *refused(const struct planner *planner, const struct event_spec *spec,
-				const struct perf_event_attr *attr, int errnum)
+static struct event_refusal refusal_of(const struct planner *planner, const char *name,
+				       const struct perf_event_attr *attr, int errnum)
 {
-	if (attr->precise_ip && !spec->precise_max && (errnum == EINVAL || errnum == EOPNOTSUPP))
+	bool cpu_wide = planner->plan->cpu_wide;
+	return (struct event_refusal){
+		.kernel = planner->kernel,
+		.rights = &planner->plan->rights,
+		.event = name,
+		.attr = attr,
+		.pid = cpu_wide ? -1 : 0,
+		.cpu = cpu_wide ? (int32_t)planner->request->cpu : -1,
+		.errnum = errnum,
+	};
+}
+
+/* What the kernel refuses is not the event, but a field of its attr. NULL: it is. */
+static struct sp_error *refused_field(const struct planner *planner, const char *name,
+				      const struct perf_event_attr *attr, int errnum)
+{
+	const struct event_refusal refusal = refusal_of(planner, name, attr, errnum);
+	const struct event_field *field = event_field_blame(&refusal);
+	if (!field)
+		return NULL;
+	if (!strcmp(field->name, "precise_ip"))
 		return error_set_remedy(
 			error_new(SP_ERROR_UNSUPPORTED,
 				  "%s: this machine cannot give instruction addresses "
 				  "that precisely",
-				  spec->name),
+				  name),
 			"leave out p, or take P: as precise as there is");
+	return event_field_error(&refusal, field);
+}
+
+static struct sp_error *refused(const struct planner *planner, const struct event_spec *spec,
+				const struct perf_event_attr *attr, int errnum)
+{
 	if (errnum == EINVAL && attr->use_clockid && is_hardware(attr) &&
 	    !is_nmi_clock(planner->request->clock_id))
 		return error_set_remedy(
@@ -342,10 +395,24 @@ static struct sp_error *refused(const struct planner *planner, const struct even
 				  "%s: hardware counters cannot be timed by clock %d", spec->name,
 				  (int)planner->request->clock_id),
 			"take CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW, or cpu-clock");
+	struct sp_error *error = refused_field(planner, spec->name, attr, errnum);
+	if (error)
+		return error;
 	enum rights_action action = !is_refusal(errnum) || attr->exclude_kernel ? RIGHTS_ANY_EVENT
 				    : planner->plan->cpu_wide			? RIGHTS_CPU_WIDE
 										: RIGHTS_KERNEL;
 	return rights_explain(&planner->plan->rights, action, spec->name, errnum);
+}
+
+/* Cycles there may be, but not with all that was asked for beside them. */
+static bool cycles_are_missing(const struct planner *planner, const struct event_spec *spec,
+			       const struct perf_event_attr *attr, int errnum)
+{
+	if (!is_missing(errnum) || !is_cycles(attr) ||
+	    (attr->precise_ip && !spec->precise_max && errnum != ENOENT))
+		return false;
+	const struct event_refusal refusal = refusal_of(planner, spec->name, attr, errnum);
+	return errnum == ENOENT || !event_field_blame(&refusal);
 }
 
 static struct sp_error *plan_event(struct planner *planner, const struct event_spec *spec,
@@ -362,8 +429,7 @@ static struct sp_error *plan_event(struct planner *planner, const struct event_s
 			return NULL;
 		if (step_quietly(spec, errnum, &event->attr))
 			continue;
-		if (is_missing(errnum) && is_cycles(&event->attr) &&
-		    (!event->attr.precise_ip || spec->precise_max || errnum == ENOENT))
+		if (cycles_are_missing(planner, spec, &event->attr, errnum))
 			error = become_clock(planner, spec, event);
 		else if (is_refusal(errnum) && !event->attr.exclude_kernel &&
 			 !event->attr.exclude_user)
@@ -381,9 +447,12 @@ static struct sp_error *plan_event(struct planner *planner, const struct event_s
 static struct sp_error *check_dumps(struct planner *planner)
 {
 	struct perf_event_attr attr;
-	if (!(planner->base.sample_type & DUMPS))
+	if (!(planner->base.sample_type & PERF_SAMPLE_STACK_USER))
 		return NULL;
 	set_dummy(planner, &attr);
+	attr.sample_type |= DUMPS;
+	attr.sample_regs_user = planner->base.sample_regs_user;
+	attr.sample_stack_user = planner->base.sample_stack_user;
 	attr.disabled = 1;
 	attr.use_clockid = 0; /* which has its own check */
 	attr.clockid = 0;
@@ -392,6 +461,8 @@ static struct sp_error *check_dumps(struct planner *planner)
 		return NULL; /* all is well, or it is not about them */
 	planner->base.sample_type &= ~(uint64_t)DUMPS;
 	planner->base.sample_regs_user = planner->base.sample_stack_user = 0;
+	/* What was typed is refused, not left out. */
+	event_ask_all(&planner->request->asked, &planner->plan->support, &planner->base);
 	planner->callchain = EVENT_CALLCHAIN_ALL;
 	return event_notes_add(&planner->plan->notes, "--call-graph dwarf",
 			       "the kernel follows frame pointers",
@@ -476,6 +547,7 @@ static struct sp_error *plan_samples(struct planner *planner)
 	struct sp_error *error = set_rate(planner);
 	if (error)
 		return error;
+	event_ask_sampling(&planner->request->asked, &planner->sampling);
 	for (size_t i = 0; i < specs->count; i++) {
 		error = plan_event(planner, &specs->items[i], &plan->samples[i]);
 		if (error)
@@ -483,6 +555,16 @@ static struct sp_error *plan_samples(struct planner *planner)
 		plan->sample_count++;
 	}
 	return NULL;
+}
+
+/* What the side-band was asked for may be refused, too. */
+static struct sp_error *plan_sideband(struct planner *planner)
+{
+	set_sideband(planner);
+	struct perf_event_attr attr = planner->plan->sideband.attr;
+	int errnum = try_open(planner, &attr);
+	/* What is not about a field is told where it is opened. */
+	return errnum ? refused_field(planner, "side-band", &attr, errnum) : NULL;
 }
 
 struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct rights *rights,
@@ -508,8 +590,9 @@ struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct
 	if (error)
 		return error;
 	set_holders(&planner);
-	set_sideband(&planner);
 	error = plan_samples(&planner);
+	if (!error)
+		error = plan_sideband(&planner);
 	if (error)
 		return error;
 	*ret = take_ptr(plan);

@@ -8,6 +8,7 @@
 #define EVENT_OPEN_H
 
 #include <time.h>
+#include "event/ask.h"
 #include "event/kernel.h"
 #include "event/parse.h"
 #include "event/rights.h"
@@ -56,6 +57,7 @@ struct event_request {
 	uint64_t user_registers;    /* sample_regs_user; with PERF_SAMPLE_REGS_USER */
 	uint32_t user_stack_bytes;  /* sample_stack_user; with PERF_SAMPLE_STACK_USER */
 	uint32_t max_stack;         /* frames that the kernel follows; 0: all that it may */
+	struct event_asked asked;   /* what else samples and side-band shall hold */
 };
 
 /* An event as it will be opened. */
@@ -66,7 +68,8 @@ struct event_planned {
 
 /*
  * What to open. Attributes of all events agree in sample_type, sample_id_all,
- * read_format and clock: IDENTIFIER | IP | TID | TIME | CPU | PERIOD (| CALLCHAIN …).
+ * read_format and clock: IDENTIFIER | IP | TID | TIME | CPU | PERIOD (| CALLCHAIN …); of
+ * dummies, in what EVENT_DUMMY_SAMPLE_TYPE has of it.
  */
 struct event_plan {
 	struct event_planned *samples;

@@ -100,6 +100,15 @@ static void read_status(const struct sp_ctx *ctx, struct rights *rights)
 	rights->seccomp = status_field(text, size, "Seccomp", false) != 0;
 }
 
+static void read_release(const struct sp_ctx *ctx, struct rights *rights)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	if (!sysfs_read(ctx, "/proc/sys/kernel/osrelease", &text, &size))
+		snprintf(rights->release, sizeof(rights->release), "%.*s",
+			 (int)strcspn(text, "\n"), text);
+}
+
 static void read_limits(struct rights *rights)
 {
 	struct rlimit limit;
@@ -137,6 +146,7 @@ struct sp_error *rights_read(const struct sp_ctx *ctx, struct rights *ret)
 		rights.online_cpus = (uint32_t)cpus.count;
 	vec_deinit(&cpus);
 	read_status(ctx, &rights);
+	read_release(ctx, &rights);
 	read_limits(&rights);
 	*ret = rights;
 	return NULL;
@@ -235,6 +245,41 @@ static struct sp_error *explain_refusal(const struct rights *rights, enum rights
 		"`dmesg` or the audit log names it");
 }
 
+/* What seldom happens: the manual page's other errors. */
+static struct sp_error *explain_rest(const struct rights *rights, const char *name, int errnum)
+{
+	switch (errnum) {
+	case ENOSPC:
+		return error_set_remedy(
+			error_os(ENOSPC, "%s: all of the processor's breakpoints, or counters of "
+				 "this kind, are taken", name),
+			"fewer of them, or end the debuggers and profilers that use them");
+	case EOVERFLOW:
+		return error_set_remedy(
+			error_os(EOVERFLOW, "%s: call chains may be %u frames long at most", name,
+				 rights->max_stack),
+			"a lower --max-stack, or sudo sysctl kernel.perf_event_max_stack=N");
+	case EINTR:
+		return error_set_remedy(
+			error_os(EINTR, "%s: the probe is in use by ftrace, which does not share it",
+				 name),
+			"remove it there first (tracefs: uprobe_events, kprobe_events)");
+	case EBADF:
+		return error_set_remedy(
+			error_os(EBADF, "%s: its control group or group leader is gone", name),
+			"name one that lasts as long as the recording");
+	case EINVAL:
+	case E2BIG:
+		return error_set_remedy(
+			error_os(errnum, "%s: Linux %s does not take this event as it was asked for",
+				 name, *rights->release ? rights->release : "of this machine"),
+			"leave out modifiers and options one by one: `sprof list --limits` says "
+			"what this kernel knows");
+	default:
+		return error_os(errnum, "%s: cannot be opened", name);
+	}
+}
+
 struct sp_error *rights_explain(const struct rights *rights, enum rights_action action,
 				const char *name, int errnum)
 {
@@ -265,7 +310,7 @@ struct sp_error *rights_explain(const struct rights *rights, enum rights_action 
 			"-e cpu-clock works everywhere; a virtual machine has hardware "
 			"counters only where its host passes them on");
 	default:
-		return error_os(errnum, "%s: cannot be opened", name);
+		return explain_rest(rights, name, errnum);
 	}
 }
 

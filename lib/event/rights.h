@@ -27,6 +27,7 @@ struct rights {
 	uint32_t page_size;
 	uint64_t memlock_bytes; /* RLIMIT_MEMLOCK, soft; UINT64_MAX: none */
 	uint64_t files, files_max; /* RLIMIT_NOFILE, soft and hard */
+	char release[64];       /* "6.1.0-18-amd64"; "" unknown */
 };
 
 /* Facts from below the ctx root and from the process itself. Missing files have defaults. */

@@ -164,7 +164,13 @@ TEST(rights_explain_the_rest)
 	explains(&plain, RIGHTS_ANY_EVENT, EBUSY, SP_ERROR_OS, "taken", "nmi_watchdog");
 	explains(&plain, RIGHTS_ANY_EVENT, EOPNOTSUPP, SP_ERROR_UNSUPPORTED, "cannot count",
 		 "cpu-clock");
-	explains(&plain, RIGHTS_ANY_EVENT, EINVAL, SP_ERROR_OS, "cannot be opened", "");
+	explains(&plain, RIGHTS_ANY_EVENT, EINVAL, SP_ERROR_OS, "does not take", "list --limits");
+	explains(&plain, RIGHTS_ANY_EVENT, E2BIG, SP_ERROR_OS, "does not take", "list --limits");
+	explains(&plain, RIGHTS_ANY_EVENT, ENOSPC, SP_ERROR_LIMIT, "breakpoints", "fewer");
+	explains(&plain, RIGHTS_ANY_EVENT, EOVERFLOW, SP_ERROR_OS, "frames long", "--max-stack");
+	explains(&plain, RIGHTS_ANY_EVENT, EINTR, SP_ERROR_OS, "ftrace", "uprobe_events");
+	explains(&plain, RIGHTS_ANY_EVENT, EBADF, SP_ERROR_OS, "control group", "name one");
+	explains(&plain, RIGHTS_ANY_EVENT, EIO, SP_ERROR_OS, "cannot be opened", "");
 }
 
 static struct ring_pages fit(const struct rights *rights, uint32_t cpus, uint32_t samples,

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a recording's samples and side-band shall hold besides what they always do, and how
+ * that is put into attributes.
+ */
+#ifndef EVENT_ASK_H
+#define EVENT_ASK_H
+
+#include "event/kernel.h"
+
+/* All zero: nothing. */
+struct event_asked {
+	uint64_t sample_type;    /* PERF_SAMPLE_*, as far as it needs nothing of the below */
+	bool weight;             /* WEIGHT_STRUCT, or WEIGHT of kernels before 5.12 */
+	uint64_t branch_type;    /* PERF_SAMPLE_BRANCH_*: with it, branch stacks are recorded */
+	uint64_t user_registers; /* bits of perf's numbers: registers of user space, kept as they are */
+	uint64_t interrupt_registers;
+	uint64_t read_format;    /* PERF_FORMAT_TOTAL_TIME_* */
+	uint32_t wakeup_events;  /* wake the reader after so many samples; 0: by a watermark */
+	bool no_samples;         /* events count, and the side-band alone is recorded */
+	bool strict_freq;        /* more than is allowed is an error, not a note */
+	bool inherit_thread;     /* of what is inherited: by threads alone */
+	bool remove_on_exec;
+	bool defer_callchain;    /* user frames come later, when they can be read */
+	/* Of the side-band: */
+	bool mmap_data;          /* mappings that are not executable, too */
+	bool context_switch, namespaces, cgroup;
+	bool no_bpf_event;
+};
+
+/* What all events of the recording have in common. */
+void event_ask_all(const struct event_asked *asked, const struct event_support *support,
+		   struct perf_event_attr *attr);
+
+/* Those that sample, with `inherit` set already if it is to be. */
+void event_ask_sampling(const struct event_asked *asked, struct perf_event_attr *attr);
+
+/* The one that tells of tasks and mappings; `kernel`: samples are of kernel mode, too. */
+void event_ask_sideband(const struct event_asked *asked, const struct event_support *support,
+			bool kernel, struct perf_event_attr *attr);
+
+/* Of sample_type: what a dummy needs, which never samples. */
+#define EVENT_DUMMY_SAMPLE_TYPE                                                          \
+	((uint64_t)(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |          \
+		    PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |          \
+		    PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD))
+
+/*
+ * What was asked for and says nothing about these attributes, all software's: "-W" of weights
+ * that only hardware tells. NULL: all is well.
+ */
+const char *event_ask_in_vain(const struct event_asked *asked, bool all_software);
+
+#endif
