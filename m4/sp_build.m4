@@ -99,6 +99,26 @@ AS_IF([test "x$with_debuginfod" = xyes],
 AM_CONDITIONAL([HAVE_DEBUGINFOD], [test "x$with_debuginfod" = xyes])
 ])
 
+dnl --with-libpfm: its header is needed to build; the library is loaded when a vendor's name is
+dnl asked for, since its tables would take longer to link than most commands run.
+AC_DEFUN([SP_WITH_LIBPFM], [
+AC_ARG_WITH([libpfm], [AS_HELP_STRING([--with-libpfm=auto|yes|no],
+	[load libpfm when a vendor's event is asked for; without it $1])],
+	[], [with_libpfm=auto])
+have_libpfm=no
+AS_IF([test "x$with_libpfm" != xno], [
+	AC_CHECK_HEADER([perfmon/pfmlib_perf_event.h], [have_libpfm=yes])
+	AC_SEARCH_LIBS([dlopen], [dl], [], [have_libpfm=no])
+	AS_IF([test "x$with_libpfm$have_libpfm" = xyesno],
+		[AC_MSG_ERROR([--with-libpfm=yes, but perfmon/pfmlib_perf_event.h was not found])])])
+AS_IF([test "x$have_libpfm" = xyes],
+	[SP_OPTIONAL="$SP_OPTIONAL
+  libpfm: if it is there when asked for"],
+	[SP_OPTIONAL="$SP_OPTIONAL
+  libpfm: no ($1)"])
+AM_CONDITIONAL([HAVE_LIBPFM], [test "x$have_libpfm" = xyes])
+])
+
 dnl check, for `make check` alone: users can build without it.
 AC_DEFUN([SP_CHECK], [
 PKG_CHECK_MODULES([CHECK], [check >= 0.15], [have_check=yes], [

@@ -2,14 +2,29 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/event/ask.c lib/event/ask.h \
 	lib/event/fields.c lib/event/fields.h \
+	lib/event/branch.c lib/event/branch.h \
+	lib/event/breakpoint.c \
 	lib/event/kernel.c lib/event/kernel.h \
+	lib/event/modifiers.c \
 	lib/event/names.c lib/event/names.h \
 	lib/event/notes.c \
 	lib/event/open.c lib/event/open.h \
-	lib/event/parse.c lib/event/parse.h \
+	lib/event/parse.c lib/event/parse.h lib/event/parser.h \
+	lib/event/pmu.c lib/event/pmu.h \
+	lib/event/pmu_terms.c \
+	lib/event/probe.c \
 	lib/event/rights.c lib/event/rights.h \
-	lib/event/set.c lib/event/set.h
-check_PROGRAMS += tests/unit/test_event_fields tests/unit/test_event_parse tests/unit/test_event_plan \
+	lib/event/set.c lib/event/set.h \
+	lib/event/symbols.c lib/event/symbols.h \
+	lib/event/terms.c \
+	lib/event/tracepoint.c lib/event/vendor.h
+if HAVE_LIBPFM
+lib_libsprof_core_la_SOURCES += lib/event/vendor.c
+else
+lib_libsprof_core_la_SOURCES += lib/event/vendor_none.c
+endif
+check_PROGRAMS += tests/unit/test_event_fields tests/unit/test_event_parse \
+	tests/unit/test_event_plan \
 	tests/unit/test_rights
 check_PROGRAMS += tests/live/test_event_set
 tests_live_test_event_set_LDADD = lib/libsprof-core.la

@@ -14,8 +14,8 @@
 #include "base/vec.h"
 
 #define SPELLINGS 6
-/* Longer than any name. */
-#define NAME_LIMIT 64
+/* Longer than any cache event's name. */
+#define CACHE_NAME_LIMIT 64
 
 static const struct {
 	const char *name;
@@ -160,6 +160,17 @@ bool event_name_find(const char *name, size_t size, struct event_code *ret)
 	return find_plain(name, size, ret) || find_cache(name, size, ret);
 }
 
+size_t event_plain_count(void)
+{
+	return PLAIN_COUNT;
+}
+
+struct event_plain_name event_plain_name(size_t index)
+{
+	return (struct event_plain_name){plain_names[index].name,
+					 {plain_names[index].type, plain_names[index].config}};
+}
+
 bool event_cache_name(uint64_t config, char *buffer, size_t size)
 {
 	uint64_t cache = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16;
@@ -184,7 +195,7 @@ static unsigned char lower(char c)
 /* Edits (insert, delete, replace, swap two) from one to the other, case aside. */
 static unsigned int edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
-	unsigned int rows[3][NAME_LIMIT + 1];
+	unsigned int rows[3][NEAR_LIMIT + 1];
 	for (size_t j = 0; j <= b_size; j++)
 		rows[0][j] = (unsigned int)j;
 	for (size_t i = 1; i <= a_size; i++) {
@@ -207,33 +218,46 @@ static unsigned int edit_distance(const char *a, size_t a_size, const char *b, s
 	return rows[a_size % 3][b_size];
 }
 
-/* The best so far of the names that were considered. */
-struct near_search {
-	const char *typed;
-	size_t typed_size;
-	unsigned int distance;
-	char name[NAME_LIMIT + 1];
-};
-
-static void consider(struct near_search *search, const char *name)
+struct near_search near_begin(const char *typed, size_t size)
 {
-	unsigned int distance =
-		edit_distance(search->typed, search->typed_size, name, strlen(name));
+	return (struct near_search){.typed = typed, .typed_size = size,
+				    .distance = (unsigned int)(size / 3 + 2)};
+}
+
+void near_consider(struct near_search *search, const char *name)
+{
+	size_t size = strlen(name), typed = search->typed_size;
+	if (size > NEAR_LIMIT || typed > NEAR_LIMIT || !typed)
+		return;
+	/* At least so many have to be put in or taken out. */
+	if ((size > typed ? size - typed : typed - size) >= search->distance)
+		return;
+	unsigned int distance = edit_distance(search->typed, typed, name, size);
 	if (distance >= search->distance)
 		return;
 	search->distance = distance;
-	snprintf(search->name, sizeof(search->name), "%s", name);
+	memcpy(search->name, name, size + 1);
+}
+
+static struct sp_error *near_result(const struct near_search *search, char **ret)
+{
+	*ret = *search->name ? strdup(search->name) : NULL;
+	return *ret || !*search->name ? NULL : error_no_memory();
+}
+
+struct sp_error *names_near(const char *typed, const struct name_list *names, char **ret)
+{
+	struct near_search search = near_begin(typed, strlen(typed));
+	for (size_t i = 0; i < names->count; i++)
+		near_consider(&search, names->items[i]);
+	return near_result(&search, ret);
 }
 
 struct sp_error *event_name_near(const char *name, size_t size, char **ret)
 {
-	/* A third of it wrong, at most: "cycels", "l1_dcache_loads", but not anything. */
-	struct near_search search = {name, size, (unsigned int)(size / 3 + 2), ""};
-	*ret = NULL;
-	if (!size || size > NAME_LIMIT)
-		return NULL;
+	struct near_search search = near_begin(name, size);
 	for (size_t i = 0; i < PLAIN_COUNT; i++)
-		consider(&search, plain_names[i].name);
+		near_consider(&search, plain_names[i].name);
 	/* Cache, operation and result in mixed radix. */
 	for (uint32_t i = 0; i < PERF_COUNT_HW_CACHE_MAX * PERF_COUNT_HW_CACHE_OP_MAX *
 					 PERF_COUNT_HW_CACHE_RESULT_MAX;
@@ -241,12 +265,9 @@ struct sp_error *event_name_near(const char *name, size_t size, char **ret)
 		uint32_t cache = i % PERF_COUNT_HW_CACHE_MAX, rest = i / PERF_COUNT_HW_CACHE_MAX;
 		uint64_t config = cache | (rest % PERF_COUNT_HW_CACHE_OP_MAX) << 8 |
 				  (rest / PERF_COUNT_HW_CACHE_OP_MAX) << 16;
-		char cache_name[NAME_LIMIT + 1];
+		char cache_name[CACHE_NAME_LIMIT + 1];
 		if (event_cache_name(config, cache_name, sizeof(cache_name)))
-			consider(&search, cache_name);
+			near_consider(&search, cache_name);
 	}
-	if (!*search.name)
-		return NULL;
-	*ret = strdup(search.name);
-	return *ret ? NULL : error_no_memory();
+	return near_result(&search, ret);
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/error.h"
+#include "proc/tracefs.h"
 
 struct event_code {
 	uint32_t type;   /* PERF_TYPE_* */
@@ -16,8 +17,33 @@ struct event_code {
 /* What a name (not terminated) means; false where it means nothing. */
 bool event_name_find(const char *name, size_t size, struct event_code *ret);
 
+/* The names of a table, each once: hardware, then software events, aliases behind their name. */
+struct event_plain_name {
+	const char *name;
+	struct event_code code;
+};
+size_t event_plain_count(void);
+struct event_plain_name event_plain_name(size_t index);
+
 /* The name that somebody who typed this may have meant, by edit distance; the caller's to free. */
 struct sp_error *event_name_near(const char *name, size_t size, char **ret) SP_MUST_CHECK;
+
+/* Names near to one that was typed: the nearest of those that were considered. */
+#define NEAR_LIMIT 128
+struct near_search {
+	const char *typed;
+	size_t typed_size;
+	unsigned int distance;
+	char name[NEAR_LIMIT + 1]; /* "" where none is near enough */
+};
+
+/* A third of it may be wrong: "cycels", "l1_dcache_loads", but not anything. */
+struct near_search near_begin(const char *typed, size_t size);
+void near_consider(struct near_search *search, const char *name);
+
+/* The nearest of a list, or NULL; the caller's to free. */
+struct sp_error *names_near(const char *typed, const struct name_list *names,
+			    char **ret) SP_MUST_CHECK;
 
 /* "L1-dcache-load-misses", as perf list has it, for PERF_TYPE_HW_CACHE; false where there is none. */
 bool event_cache_name(uint64_t config, char *buffer, size_t size);

@@ -1,70 +1,65 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A tokenizer and a recursive-descent parser. Tokens are words and single
- * punctuation characters; the parser knows the grammar, and the tables of names
- * and modifiers say what words mean. To add a kind of event: one more
- * alternative in parse_event().
+ * Recursive descent over characters, since what a character means depends on what stands before:
+ * a '/' begins terms, is part of a path, or says how much a breakpoint watches. Each kind of
+ * event is a function of its own (parser.h); to add one: a line in parse_what().
  */
 #include "event/parse.h"
 
+#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "event/names.h"
+#include "event/parser.h"
+#include "event/vendor.h"
 #include "proc/text.h"
 
-enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_PUNCTUATION };
-
-struct token {
-	enum token_kind kind;
-	const char *text; /* into the parser's */
-	size_t size;
-};
-
-struct parser {
-	struct event_specs *specs;
-	const struct sp_ctx *ctx;
-	const char *text;
-	struct cursor cursor; /* behind `token` */
-	struct token token;
-};
-
-/* What a modifier does to an event. */
-struct modifier_state {
-	struct event_spec *spec;
-	unsigned int precise;
-};
-
-typedef void modifier_fn(struct modifier_state *state);
-
-static bool is_word(uint8_t c)
+static bool is_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       strchr("_-.*?!", c);
+	       (c && strchr("_-.*?![]+", c));
 }
 
-/* To the next token. */
-static void advance(struct parser *parser)
+void parser_blanks(struct parser *parser)
 {
-	struct cursor *cursor = &parser->cursor;
-	text_blanks(cursor);
-	const uint8_t *start = cursor->pos;
-	parser->token = (struct token){TOKEN_END, (const char *)start, 0};
-	if (!cursor_left(cursor))
-		return;
-	while (cursor_left(cursor) && *cursor->pos && is_word(*cursor->pos))
-		cursor->pos++;
-	parser->token.kind = TOKEN_WORD;
-	if (cursor->pos == start) {
-		cursor->pos++;
-		parser->token.kind = TOKEN_PUNCTUATION;
+	while (parser_at(parser) == ' ' || parser_at(parser) == '\t')
+		parser->pos++;
+}
+
+struct slice parser_word(struct parser *parser)
+{
+	const char *begin = parser->pos;
+	while (is_word(parser_at(parser)))
+		parser->pos++;
+	return slice_between(begin, parser->pos);
+}
+
+struct slice parser_until(struct parser *parser, const char *stops)
+{
+	const char *begin = parser->pos;
+	while (parser_at(parser) && !strchr(stops, *parser->pos))
+		parser->pos += parser->pos[0] == '\\' && parser->pos + 1 < parser->end ? 2 : 1;
+	return slice_between(begin, parser->pos);
+}
+
+char *parser_keep(struct parser *parser, struct slice slice)
+{
+	return arena_copy_string(&parser->specs->arena, slice.text, slice.size);
+}
+
+char *parser_keep_plain(struct parser *parser, struct slice slice)
+{
+	char *copy = parser_keep(parser, slice), *out = copy;
+	for (char *in = copy; copy && *in; in++) {
+		if (*in == '\\' && in[1])
+			in++;
+		*out++ = *in;
 	}
-	parser->token.size = (size_t)(cursor->pos - start);
-}
-
-static bool at(const struct parser *parser, char punctuation)
-{
-	return parser->token.kind == TOKEN_PUNCTUATION && *parser->token.text == punctuation;
+	if (copy)
+		*out = 0;
+	return copy;
 }
 
 /* Human beings count from 1. */
@@ -73,170 +68,77 @@ static size_t column(const struct parser *parser, const char *place)
 	return (size_t)(place - parser->text) + 1;
 }
 
-static struct sp_error *unknown_event(const struct parser *parser, const struct token *name)
+struct sp_error *parser_error(const struct parser *parser, const char *place, const char *format, ...)
 {
-	CLEANUP_FREE char *near = NULL;
-	struct sp_error *error = event_name_near(name->text, name->size, &near);
-	if (error)
-		return error;
-	error = error_new(SP_ERROR_INVALID, "event \"%s\": unknown event '%.*s' at character %zu",
-			  parser->text, (int)name->size, name->text, column(parser, name->text));
-	if (near)
-		return error_set_remedy(error, "did you mean %s?", near);
-	return error_set_remedy(error, "names are those of `perf list hw sw cache`, as cycles, "
-				       "cpu-clock or L1-dcache-load-misses; or rHEX");
+	va_list args;
+	va_start(args, format);
+	CLEANUP_FREE char *what = format_text_va(format, args);
+	va_end(args);
+	if (!what)
+		return error_no_memory();
+	return error_new(SP_ERROR_INVALID, "event \"%s\": %s at character %zu", parser->text, what,
+			 column(parser, place));
 }
 
-/* What perf takes and this parser does not. */
-static struct sp_error *unsupported(const struct parser *parser, const char *place,
-				    const char *what)
+struct sp_error *parser_prefix(const struct parser *parser, const char *place,
+			       struct sp_error *error)
 {
-	struct sp_error *error = error_new(SP_ERROR_UNSUPPORTED,
-					   "event \"%s\": %s at character %zu is not supported",
-					   parser->text, what, column(parser, place));
-	return error_set_remedy(error, "take hardware, software, cache or raw (rHEX) events");
+	if (!sp_error_remedy(error))
+		error = error_set_remedy(error, "look at character %zu of the event, and at what it "
+					 "names", column(parser, place));
+	return error_prefix(error, "event \"%s\"", parser->text);
 }
 
-static void only_modes(struct modifier_state *state)
+struct event_spec event_spec_make(const struct parser *parser)
 {
-	if (state->spec->modes_given)
-		return;
-	state->spec->modes_given = true;
-	state->spec->attr.exclude_user = 1;
-	state->spec->attr.exclude_kernel = 1;
-	state->spec->attr.exclude_hv = 1;
+	return (struct event_spec){.leader = parser->specs->count, .scale = 1};
 }
 
-static void modify_user(struct modifier_state *state)
+struct sp_error *parser_add(struct parser *parser, const struct event_spec *spec)
 {
-	only_modes(state);
-	state->spec->attr.exclude_user = 0;
-}
-
-static void modify_kernel(struct modifier_state *state)
-{
-	only_modes(state);
-	state->spec->attr.exclude_kernel = 0;
-}
-
-static void modify_hypervisor(struct modifier_state *state)
-{
-	only_modes(state);
-	state->spec->attr.exclude_hv = 0;
-}
-
-static void only_guest_or_host(struct modifier_state *state)
-{
-	if (state->spec->guest_given)
-		return;
-	state->spec->guest_given = true;
-	state->spec->attr.exclude_guest = 1;
-	state->spec->attr.exclude_host = 1;
-}
-
-static void modify_guest(struct modifier_state *state)
-{
-	only_guest_or_host(state);
-	state->spec->attr.exclude_guest = 0;
-}
-
-static void modify_host(struct modifier_state *state)
-{
-	only_guest_or_host(state);
-	state->spec->attr.exclude_host = 0;
-}
-
-static void modify_idle(struct modifier_state *state)
-{
-	state->spec->attr.exclude_idle = 1;
-}
-
-static void modify_precise(struct modifier_state *state)
-{
-	state->precise++;
-}
-
-static void modify_precise_max(struct modifier_state *state)
-{
-	state->spec->precise_max = true;
-}
-
-static void modify_pinned(struct modifier_state *state)
-{
-	state->spec->attr.pinned = 1;
-}
-
-static void modify_exclusive(struct modifier_state *state)
-{
-	state->spec->attr.exclusive = 1;
-}
-
-static const struct modifier {
-	char letter;
-	unsigned char times; /* that it may be given */
-	modifier_fn *apply;
-} modifiers[] = {
-	{'u', 1, modify_user},	    {'k', 1, modify_kernel},	  {'h', 1, modify_hypervisor},
-	{'G', 1, modify_guest},	    {'H', 1, modify_host},	  {'I', 1, modify_idle},
-	{'p', 3, modify_precise},   {'P', 1, modify_precise_max}, {'D', 1, modify_pinned},
-	{'e', 1, modify_exclusive},
-};
-#define MODIFIER_COUNT (sizeof(modifiers) / sizeof(*modifiers))
-
-static struct sp_error *modifier_error(const struct parser *parser, const char *place,
-				       const char *what)
-{
-	struct sp_error *error =
-		error_new(SP_ERROR_INVALID, "event \"%s\": %s modifier '%c' at character %zu",
-			  parser->text, what, *place, column(parser, place));
-	return error_set_remedy(error,
-				"modifiers are u k h (user, kernel, hypervisor), G H (guest, "
-				"host), I (not idle), p pp ppp P (precise), D e");
-}
-
-static struct sp_error *apply_modifier(const struct parser *parser, const char *place,
-				       struct modifier_state *state, unsigned char *times)
-{
-	/* Sample-read, weak groups, BPF counters: of groups, which are not there. */
-	if (strchr("SWb", *place))
-		return unsupported(parser, place, "a modifier of groups");
-	for (size_t i = 0; i < MODIFIER_COUNT; i++) {
-		if (modifiers[i].letter != *place)
-			continue;
-		if (times[i]++ == modifiers[i].times)
-			return modifier_error(parser, place, "too many of");
-		modifiers[i].apply(state);
-		return NULL;
-	}
-	return modifier_error(parser, place, "unknown");
-}
-
-/* modifiers, behind the ':'. */
-static struct sp_error *parse_modifiers(struct parser *parser, struct event_spec *spec)
-{
-	unsigned char times[MODIFIER_COUNT] = {0};
-	struct modifier_state state = {.spec = spec};
-	struct token token = parser->token;
-	if (token.kind != TOKEN_WORD) {
-		struct sp_error *error =
-			error_new(SP_ERROR_INVALID, "event \"%s\": no modifier at character %zu",
-				  parser->text, column(parser, token.text));
-		return error_set_remedy(error, "put u, k or another modifier behind the ':'");
-	}
-	for (size_t i = 0; i < token.size; i++) {
-		struct sp_error *error = apply_modifier(parser, token.text + i, &state, times);
-		if (error)
-			return error;
-	}
-	spec->attr.precise_ip = (spec->precise_max ? 3 : state.precise) & 3;
-	advance(parser);
+	struct event_spec *slot = vec_push(parser->specs);
+	if (!slot)
+		return error_no_memory();
+	*slot = *spec;
 	return NULL;
 }
 
-/* rHEX, r0xHEX: the number that the processor's manual gives the event. */
-static bool parse_raw(const struct token *name, struct event_code *ret)
+struct sp_error *parser_pmus(struct parser *parser)
 {
-	struct cursor cursor = cursor_make(name->text, name->size, false, NULL, 0);
+	if (parser->pmus_there)
+		return NULL;
+	parser->pmus_there = true;
+	struct sp_error *error = pmus_read(&parser->pmus, parser->ctx);
+	return error ? error_set_remedy(error, "take events that need no PMU's description") : NULL;
+}
+
+struct sp_error *parser_tracefs(struct parser *parser)
+{
+	if (parser->tracefs_there)
+		return NULL;
+	parser->tracefs_there = true;
+	return tracefs_init(&parser->tracefs, parser->ctx);
+}
+
+bool slice_number(struct slice slice, uint64_t *ret)
+{
+	struct cursor cursor = cursor_make(slice.text, slice.size, false, NULL, 0);
+	struct cursor prefixed = cursor;
+	uint64_t value;
+	if (text_char(&prefixed, '0') && (text_char(&prefixed, 'x') || text_char(&prefixed, 'X'))) {
+		if (!text_hex(&prefixed, &value) || cursor_left(&prefixed))
+			return false;
+	} else if (!text_decimal(&cursor, &value) || cursor_left(&cursor)) {
+		return false;
+	}
+	*ret = value;
+	return true;
+}
+
+/* rHEX, r0xHEX: the number that the processor's manual gives the event. */
+static bool parse_raw(struct slice name, struct event_code *ret)
+{
+	struct cursor cursor = cursor_make(name.text, name.size, false, NULL, 0);
 	if (!text_char(&cursor, 'r'))
 		return false;
 	struct cursor prefixed = cursor;
@@ -246,94 +148,349 @@ static bool parse_raw(const struct token *name, struct event_code *ret)
 	return text_hex(&cursor, &ret->config) && !cursor_left(&cursor);
 }
 
-/* A kind of event that has a place in perf's grammar and none in ours; NULL: none of them. */
-static const char *foreign_kind(const struct parser *parser, const struct token *name)
+/* What is measured without the kernel's events. */
+static enum event_tool find_tool(struct slice name)
 {
-	if (at(parser, '/'))
-		return "a PMU's event";
-	if (at(parser, '@'))
-		return "an event of that kind";
-	if (!at(parser, ':'))
-		return NULL;
-	if (name->size == 3 && memcmp(name->text, "mem", 3) == 0)
-		return "a breakpoint";
-	/* "sched:sched_switch", but not "cycels:u". */
-	struct parser ahead = *parser;
-	advance(&ahead);
-	for (size_t i = 0; i < ahead.token.size; i++)
-		if (!strchr("ukhpPGHSDIWeb", ahead.token.text[i]))
-			return "a tracepoint";
-	return NULL;
+	static const char *const tools[] = {
+		[EVENT_TOOL_DURATION_TIME] = "duration_time",
+		[EVENT_TOOL_USER_TIME] = "user_time",
+		[EVENT_TOOL_SYSTEM_TIME] = "system_time",
+	};
+	for (size_t i = 1; i < sizeof(tools) / sizeof(*tools); i++)
+		if (slice_is(name, tools[i]))
+			return (enum event_tool)i;
+	return EVENT_TOOL_NONE;
 }
 
-static struct sp_error *parse_name(struct parser *parser, struct event_spec *spec)
+static struct sp_error *unknown_event(const struct parser *parser, struct slice name)
 {
-	struct token name = parser->token;
+	CLEANUP_FREE char *near = NULL;
+	struct sp_error *error = event_name_near(name.text, name.size, &near);
+	if (error)
+		return error;
+	error = parser_error(parser, name.text, "unknown event '%.*s'", (int)name.size, name.text);
+	if (near)
+		return error_set_remedy(error, "did you mean %s?", near);
+	return error_set_remedy(error, "names are those of `sprof list`, as cycles, "
+				       "cpu-clock or L1-dcache-load-misses; or rHEX");
+}
+
+static struct sp_error *bad_vendor_event(struct parser *parser, struct slice text, const char *why)
+{
+	struct sp_error *error = parser_error(parser, text.text, "libpfm does not take '%.*s': %s",
+					      (int)text.size, text.text, why);
+	return error_set_remedy(error, "`sprof list pfm` shows its events");
+}
+
+struct sp_error *parse_vendor_event(struct parser *parser, struct slice text, bool *found_ret)
+{
+	struct event_spec spec = event_spec_make(parser);
+	const char *name = parser_keep(parser, text), *why = NULL;
+	*found_ret = false;
+	if (!name)
+		return error_no_memory();
+	switch (vendor_event_find(name, &spec.attr, &why)) {
+	case VENDOR_FOUND:
+		spec.name = name;
+		spec.modes_given = spec.attr.exclude_user || spec.attr.exclude_kernel;
+		*found_ret = true;
+		return parser_add(parser, &spec);
+	case VENDOR_BAD_ATTRIBUTE:
+		return bad_vendor_event(parser, text, why);
+	default:
+		return NULL;
+	}
+}
+
+/* What one event is made of, beside its specs. */
+struct event_text {
+	struct slice name;
+	bool hybrid; /* its specs have names already, but for the modifiers */
+};
+
+/* An event of the kernel's own tables: generic, raw, or a tool's; with terms, if there are any. */
+static struct sp_error *parse_generic(struct parser *parser, struct event_text *event,
+				      const struct event_code *code, enum event_tool tool)
+{
+	struct event_spec spec = event_spec_make(parser);
+	CLEANUP(cleanup_terms) struct terms terms = {0};
+	spec.attr.type = code->type;
+	spec.attr.config = code->config;
+	spec.tool = tool;
+	struct sp_error *error = NULL;
+	if (parser_take(parser, '/')) {
+		error = terms_read(parser, &terms);
+		if (!error)
+			error = terms_apply_general(parser, &terms, &spec);
+		if (!error)
+			error = terms_check_used(parser, &terms, NULL);
+	}
+	if (!error && code->type != PERF_TYPE_SOFTWARE)
+		error = parse_hybrid_event(parser, event->name, &spec, &event->hybrid);
+	if (error || event->hybrid)
+		return error;
+	return parser_add(parser, &spec);
+}
+
+static bool find_generic(struct slice name, struct event_code *code, enum event_tool *tool)
+{
+	*tool = find_tool(name);
+	if (*tool)
+		*code = (struct event_code){PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY};
+	return *tool || event_name_find(name.text, name.size, code) || parse_raw(name, code);
+}
+
+/* "sched:sched_switch", but not "cycels:u". */
+static bool is_tracepoint(const struct parser *parser)
+{
+	struct parser ahead = *parser;
+	ahead.pos++;
+	struct slice word = parser_word(&ahead);
+	return parser_at(parser) == ':' && (!modifiers_only(word) || !word.size);
+}
+
+/* The name is of no table: of a PMU's events, a tracepoint's system, or of libpfm's. */
+static struct sp_error *parse_other(struct parser *parser, struct slice name)
+{
+	bool found = false;
+	bool tracepoint = is_tracepoint(parser);
+	struct sp_error *error;
+	if (tracepoint)
+		error = tracepoint_system_exists(parser, name, &found);
+	else
+		error = parse_plain_pmu_event(parser, name, &found);
+	if (error || (found && !tracepoint))
+		return error;
+	struct parser ahead = *parser;
+	struct slice whole = parser_until(&ahead, ",{}");
+	whole = slice_between(name.text, whole.text + whole.size);
+	if (!found) {
+		error = parse_vendor_event(parser, whole, &found);
+		if (error || found) {
+			parser->pos = whole.text + whole.size;
+			return error;
+		}
+	}
+	if (!tracepoint)
+		return unknown_event(parser, name);
+	parser->pos++;
+	return parse_tracepoint(parser, name);
+}
+
+/* Terms behind a tracepoint, breakpoint or probe. */
+static struct sp_error *parse_terms_behind(struct parser *parser, size_t first)
+{
+	if (!parser_take(parser, '/'))
+		return NULL;
+	CLEANUP(cleanup_terms) struct terms terms = {0};
+	struct sp_error *error = terms_read(parser, &terms);
+	for (size_t i = first; i < parser->specs->count && !error; i++)
+		error = terms_apply_general(parser, &terms, &parser->specs->items[i]);
+	return error ? error : terms_check_used(parser, &terms, NULL);
+}
+
+static bool is_probe(struct slice name)
+{
+	return slice_is(name, "kprobe") || slice_is(name, "kretprobe") ||
+	       slice_is(name, "uprobe") || slice_is(name, "uretprobe");
+}
+
+static bool is_letters(struct slice name)
+{
+	for (size_t i = 0; i < name.size; i++)
+		if (name.text[i] < 'a' || name.text[i] > 'z')
+			return false;
+	return true;
+}
+
+static struct sp_error *parse_what(struct parser *parser, struct event_text *event)
+{
 	struct event_code code;
-	if (name.kind == TOKEN_END || at(parser, ',')) {
-		struct sp_error *error =
-			error_new(SP_ERROR_INVALID, "event \"%s\": no event at character %zu",
-				  parser->text, column(parser, name.text));
-		return error_set_remedy(error, "put an event's name there, as cycles");
+	enum event_tool tool;
+	size_t first = parser->specs->count;
+	struct sp_error *error;
+	const char *place = parser->pos;
+	event->name = parser_word(parser);
+	struct slice name = event->name;
+	if (!name.size && (!parser_at(parser) || strchr(",}", parser_at(parser))))
+		return error_set_remedy(parser_error(parser, place, "no event"),
+					"put an event's name there, as cycles");
+	if (!name.size && parser_at(parser) == '{')
+		return error_set_remedy(parser_error(parser, place, "a group within a group"),
+					"close the first one before");
+	if (!name.size)
+		return unknown_event(parser, (struct slice){place, 1});
+	if (parser_at(parser) == ':' && (slice_is(name, "mem") || is_probe(name))) {
+		parser->pos++;
+		error = slice_is(name, "mem") ? parse_breakpoint(parser) : parse_probe(parser, name);
+		return error ? error : parse_terms_behind(parser, first);
 	}
-	if (at(parser, '{'))
-		return unsupported(parser, name.text, "a group");
-	if (name.kind != TOKEN_WORD)
-		return unknown_event(parser, &name);
-	advance(parser);
-	if (!event_name_find(name.text, name.size, &code) && !parse_raw(&name, &code)) {
-		const char *kind = foreign_kind(parser, &name);
-		return kind ? unsupported(parser, name.text, kind) : unknown_event(parser, &name);
+	/* "rbd:…" begins like rHEX, and is a system of tracepoints. */
+	if (find_generic(name, &code, &tool) &&
+	    !(code.type == PERF_TYPE_RAW && parser_at(parser) == ':' && is_tracepoint(parser) &&
+	      is_letters(name)))
+		return parse_generic(parser, event, &code, tool);
+	if (parser_take(parser, '/'))
+		return parse_pmu_event(parser, name);
+	error = parse_other(parser, name);
+	return error ? error : parse_terms_behind(parser, first);
+}
+
+/* modifiers, behind a ':' or straight behind the terms' last '/'. */
+static struct sp_error *parse_event_modifiers(struct parser *parser, size_t first,
+					      struct slice *modifiers)
+{
+	bool colon = parser_take(parser, ':');
+	*modifiers = slice_between(parser->pos, parser->pos);
+	if (!colon && (parser->pos[-1] != '/' || !is_word(parser_at(parser))))
+		return NULL;
+	struct sp_error *error = modifiers_read(parser, modifiers);
+	return error ? error : modifiers_apply(parser, *modifiers, first, false);
+}
+
+/* Names are what was typed, where they are not a tracepoint's or what name= says. */
+static struct sp_error *set_names(struct parser *parser, size_t first, struct slice typed,
+				  struct slice modifiers, bool hybrid)
+{
+	while (typed.size && strchr(" \t", typed.text[typed.size - 1]))
+		typed.size--;
+	for (size_t i = first; i < parser->specs->count; i++) {
+		struct event_spec *spec = &parser->specs->items[i];
+		CLEANUP_FREE char *longer = NULL;
+		if (spec->name && !(hybrid && modifiers.size && !(spec->terms.given & EVENT_TERM_NAME)))
+			continue;
+		if (spec->name) {
+			longer = format_text("%s%.*s", spec->name, (int)modifiers.size,
+					     modifiers.text);
+			spec->name = longer ? parser_keep(parser, (struct slice){longer,
+								  strlen(longer)}) : NULL;
+		} else {
+			spec->name = parser_keep(parser, typed);
+		}
+		if (!spec->name)
+			return error_no_memory();
 	}
-	spec->attr.type = code.type;
-	spec->attr.config = code.config;
 	return NULL;
 }
 
 static struct sp_error *parse_event(struct parser *parser)
 {
-	struct event_spec spec = {.leader = parser->specs->count, .scale = 1};
-	const char *start = parser->token.text;
-	struct sp_error *error = parse_name(parser, &spec);
+	struct event_text event = {0};
+	struct slice modifiers;
+	size_t first = parser->specs->count;
+	parser_blanks(parser);
+	const char *begin = parser->pos;
+	struct sp_error *error = parse_what(parser, &event);
+	if (!error) {
+		const char *behind = parser->pos;
+		parser_blanks(parser);
+		if (parser_at(parser) != ':')
+			parser->pos = behind;
+		error = parse_event_modifiers(parser, first, &modifiers);
+	}
 	if (error)
 		return error;
-	const char *end = parser->token.text;
-	if (at(parser, ':')) {
-		advance(parser);
-		end = parser->token.text + parser->token.size;
-		error = parse_modifiers(parser, &spec);
-		if (error)
+	error = set_names(parser, first, slice_between(begin, parser->pos), modifiers, event.hybrid);
+	parser_blanks(parser);
+	return error;
+}
+
+static struct sp_error *misplaced(const struct parser *parser)
+{
+	struct sp_error *error =
+		error_new(SP_ERROR_INVALID, "event \"%s\": '%c' at character %zu does not belong there",
+			  parser->text, parser_at(parser), column(parser, parser->pos));
+	return error_set_remedy(error, "events are separated by commas, modifiers follow one ':'");
+}
+
+/* Members, behind the '{'; the '}' included. */
+static struct sp_error *parse_members(struct parser *parser, const char *begin)
+{
+	for (;;) {
+		struct sp_error *error = parse_event(parser);
+		if (error || parser_take(parser, '}'))
 			return error;
+		if (!parser_at(parser))
+			return error_set_remedy(
+				parser_error(parser, begin, "the group is not closed that begins"),
+				"put } behind its last event");
+		if (!parser_take(parser, ','))
+			return misplaced(parser);
 	}
-	while (end > start && (end[-1] == ' ' || end[-1] == '\t'))
-		end--;
-	spec.name = arena_copy_string(&parser->specs->arena, start, (size_t)(end - start));
-	struct event_spec *slot = spec.name ? vec_push(parser->specs) : NULL;
-	if (!slot)
-		return error_no_memory();
-	*slot = spec;
-	return NULL;
+}
+
+static struct sp_error *parse_group(struct parser *parser, struct slice name)
+{
+	struct event_specs *specs = parser->specs;
+	struct slice modifiers;
+	size_t first = specs->count;
+	struct sp_error *error = parse_members(parser, parser->pos - 1);
+	if (error)
+		return error;
+	for (size_t i = first; i < specs->count; i++) {
+		struct event_spec *spec = &specs->items[i];
+		spec->leader = first;
+		if (i > first && (spec->attr.pinned || spec->attr.exclusive))
+			return error_set_remedy(
+				parser_error(parser, parser->pos, "%s: D and e are of a whole group",
+					     spec->name), "put them behind the '}': {a,b}:D");
+	}
+	if (name.size) {
+		specs->items[first].group_name = parser_keep(parser, name);
+		if (!specs->items[first].group_name)
+			return error_no_memory();
+	}
+	parser_blanks(parser);
+	if (!parser_take(parser, ':'))
+		return NULL;
+	error = modifiers_read(parser, &modifiers);
+	if (!error)
+		error = modifiers_apply(parser, modifiers, first, true);
+	parser_blanks(parser);
+	return error;
+}
+
+static struct sp_error *parse_item(struct parser *parser)
+{
+	parser_blanks(parser);
+	struct parser ahead = *parser;
+	struct slice name = parser_word(&ahead);
+	if (parser_at(&ahead) != '{')
+		return parse_event(parser);
+	parser->pos = ahead.pos + 1;
+	return parse_group(parser, name);
 }
 
 static struct sp_error *parse_list(struct parser *parser)
 {
 	for (;;) {
-		struct sp_error *error = parse_event(parser);
-		if (error || parser->token.kind == TOKEN_END)
+		struct sp_error *error = parse_item(parser);
+		if (error || parser->pos == parser->end)
 			return error;
-		const char *place = parser->token.text;
-		if (at(parser, '/'))
-			return unsupported(parser, place, "a PMU's event");
-		if (!at(parser, ',')) {
-			error = error_new(
-				SP_ERROR_INVALID,
-				"event \"%s\": '%c' at character %zu does not belong there",
-				parser->text, *place, column(parser, place));
-			return error_set_remedy(error, "events are separated by commas, modifiers "
-						       "follow one ':'");
-		}
-		advance(parser);
+		if (!parser_take(parser, ','))
+			return misplaced(parser);
 	}
+}
+
+/* What specs say of their PMUs outlives the PMUs. */
+static struct sp_error *keep_pmus(struct parser *parser, size_t first)
+{
+	struct arena *arena = &parser->specs->arena;
+	for (size_t i = first; i < parser->specs->count; i++) {
+		struct event_spec *spec = &parser->specs->items[i];
+		const char *pmu = spec->pmu, *unit = spec->unit;
+		uint32_t *cpus = spec->cpus ? arena_alloc(arena, spec->cpu_count * sizeof(*cpus)) : NULL;
+		if (cpus)
+			memcpy(cpus, spec->cpus, spec->cpu_count * sizeof(*cpus));
+		if (pmu)
+			spec->pmu = arena_copy_string(arena, pmu, strlen(pmu));
+		if (unit)
+			spec->unit = arena_copy_string(arena, unit, strlen(unit));
+		if ((pmu && !spec->pmu) || (unit && !spec->unit) || (spec->cpus && !cpus))
+			return error_no_memory();
+		spec->cpus = cpus;
+	}
+	return NULL;
 }
 
 struct sp_error *event_specs_parse(struct event_specs *specs, const struct sp_ctx *ctx,
@@ -344,10 +501,53 @@ struct sp_error *event_specs_parse(struct event_specs *specs, const struct sp_ct
 		.specs = specs,
 		.ctx = ctx,
 		.text = text,
-		.cursor = cursor_make(text, strlen(text), false, NULL, 0),
+		.end = text + strlen(text),
+		.pos = text,
 	};
-	advance(&parser);
 	struct sp_error *error = parse_list(&parser);
+	if (!error)
+		error = keep_pmus(&parser, before);
+	if (error)
+		specs->count = before;
+	pmus_deinit(&parser.pmus);
+	if (parser.tracefs_there)
+		tracefs_deinit(&parser.tracefs);
+	return error;
+}
+
+static struct sp_error *parse_vendor_list(struct parser *parser)
+{
+	for (;;) {
+		parser_blanks(parser);
+		const char *why = NULL;
+		struct event_spec ignored = {0};
+		struct slice text = parser_until(parser, ",{}");
+		bool found = false;
+		struct sp_error *error = text.size ? parse_vendor_event(parser, text, &found) : NULL;
+		if (error)
+			return error;
+		if (!found && text.size &&
+		    vendor_event_find("", &ignored.attr, &why) == VENDOR_NO_LIBRARY)
+			return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "--pfm-events: libpfm is "
+							  "not there"),
+						"install libpfm4 (and build with --with-libpfm=yes)");
+		if (!found)
+			return bad_vendor_event(parser, text, "event not found");
+		if (parser->pos == parser->end)
+			return NULL;
+		if (!parser_take(parser, ','))
+			return misplaced(parser);
+	}
+}
+
+struct sp_error *event_specs_parse_pfm(struct event_specs *specs, const struct sp_ctx *ctx,
+				       const char *text)
+{
+	size_t before = specs->count;
+	struct parser parser = {
+		.specs = specs, .ctx = ctx, .text = text, .end = text + strlen(text), .pos = text,
+	};
+	struct sp_error *error = parse_vendor_list(&parser);
 	if (error)
 		specs->count = before;
 	return error;
@@ -355,11 +555,15 @@ struct sp_error *event_specs_parse(struct event_specs *specs, const struct sp_ct
 
 struct sp_error *event_specs_add_default(struct event_specs *specs, const struct sp_ctx *ctx)
 {
+	size_t before = specs->count;
 	struct sp_error *error = event_specs_parse(specs, ctx, "cycles:P");
 	if (error)
 		return error;
-	vec_last(specs)->name = "cycles";
-	vec_last(specs)->is_default = true;
+	for (size_t i = before; i < specs->count; i++) {
+		if (!specs->items[i].pmu)
+			specs->items[i].name = "cycles";
+		specs->items[i].is_default = true;
+	}
 	return NULL;
 }
 

@@ -2,13 +2,21 @@
 /*
  * Event strings, as `-e` takes them and perf spells them:
  *
- *	list     = event { ',' event }
- *	event    = name [ ':' modifiers ] | 'r' HEX [ ':' modifiers ]
- *	modifiers: u k h (count user, kernel, hypervisor only), I (not when idle),
- *	           G H (guest, host only), p pp ppp P (precise instruction addresses),
- *	           D (pinned), e (exclusive)
+ *	list      = item { ',' item }
+ *	item      = event | [ NAME ] '{' event { ',' event } '}' [ ':' modifiers ]
+ *	event     = what [ '/' terms '/' [ modifiers ] ] [ ':' modifiers ]
+ *	what      = NAME (hardware, software, cache; of a PMU; of libpfm) | 'r' HEX
+ *	          | PMU '/' terms '/'
+ *	          | SYSTEM ':' TRACEPOINT (globs)
+ *	          | 'mem:' ADDRESS [ '/' LENGTH ] [ ':' rwx ]
+ *	          | 'kprobe:' FUNCTION [ '+' OFFSET ] | 'uprobe:' PATH ':' SYMBOL [ '+' OFFSET ]
+ *	          | 'kretprobe:' … | 'uretprobe:' …
+ *	terms     = NAME [ '=' VALUE ] { ',' NAME [ '=' VALUE ] }
+ *	modifiers = u k h (count user, kernel, hypervisor only), I (not when idle),
+ *	            G H (guest, host only), p pp ppp P (precise instruction addresses),
+ *	            D (pinned), e (exclusive), S (read together), W (weak group), b (by BPF)
  *
- * Names: generalized hardware events, software events, hardware-cache events.
+ * doc/sprof-events.7 explains them.
  */
 #ifndef EVENT_PARSE_H
 #define EVENT_PARSE_H
@@ -108,6 +116,7 @@ struct event_spec {
 struct event_specs {
 	VEC(struct event_spec);
 	struct arena arena;
+	int32_t pid; /* the process that mem:PATH:SYMBOL is of; 0: none runs yet */
 };
 
 void event_specs_deinit(struct event_specs *specs);
@@ -121,6 +130,13 @@ void event_specs_deinit(struct event_specs *specs);
  */
 struct sp_error *event_specs_parse(struct event_specs *specs, const struct sp_ctx *ctx,
 				   const char *text) SP_MUST_CHECK;
+
+/*
+ * Appends the events of `text` as libpfm names them (--pfm-events): "NAME[:ATTRIBUTE]…", commas
+ * between. SP_ERROR_UNSUPPORTED where libpfm is not there; else as above.
+ */
+struct sp_error *event_specs_parse_pfm(struct event_specs *specs, const struct sp_ctx *ctx,
+				       const char *text) SP_MUST_CHECK;
 
 /* Appends what is sampled when nothing was asked for: cycles, as precisely as there is. */
 struct sp_error *event_specs_add_default(struct event_specs *specs,

@@ -135,7 +135,7 @@ TEST(event_errors_point_at_the_character)
 	refused("cs,cycles u", SP_ERROR_INVALID, "'u' at character 11", "commas");
 	refused("cycles:u:k", SP_ERROR_INVALID, "':' at character 9", "one ':'");
 	refused("cs,\tcycels", SP_ERROR_INVALID, "'cycels' at character 5", "cycles?");
-	refused("$", SP_ERROR_INVALID, "'$' at character 1", "perf list");
+	refused("$", SP_ERROR_INVALID, "'$' at character 1", "sprof list");
 	refused("rfffffffffffffffff", SP_ERROR_INVALID, "unknown event", "");
 	refused("rx", SP_ERROR_INVALID, "unknown event", "");
 	/* Caches do not have all operations. */
@@ -149,17 +149,111 @@ TEST(event_errors_suggest_near_names)
 	refused("instrcutions", SP_ERROR_INVALID, "unknown", "mean instructions?");
 	refused("l1-dcache-loads-missess", SP_ERROR_INVALID, "unknown",
 		"mean L1-dcache-load-misses?");
-	refused("something-else-entirely", SP_ERROR_INVALID, "unknown", "perf list");
+	refused("something-else-entirely", SP_ERROR_INVALID, "unknown", "sprof list");
 }
 
-TEST(event_errors_say_what_is_not_there_yet)
+TEST(event_groups_have_leaders)
 {
-	refused("{cycles,cs}", SP_ERROR_UNSUPPORTED, "a group at character 1", "raw");
-	refused("sched:sched_switch", SP_ERROR_UNSUPPORTED, "a tracepoint at character 1", "raw");
-	refused("cpu/event=1/", SP_ERROR_UNSUPPORTED, "a PMU's event at character 1", "raw");
-	refused("cycles/period=1/", SP_ERROR_UNSUPPORTED, "a PMU's event at character 7", "raw");
-	refused("mem:0x1000:w", SP_ERROR_UNSUPPORTED, "a breakpoint at character 1", "raw");
-	refused("cycles:S", SP_ERROR_UNSUPPORTED, "groups at character 8", "raw");
+	SPECS specs = {0};
+	parse(&specs, "cs,{cycles:u,faults,cpu-clock}:k,main{dummy,cs}:SD,cs");
+	ck_assert_uint_eq(specs.count, 7);
+	const size_t leaders[7] = {0, 1, 1, 1, 4, 4, 6};
+	for (size_t i = 0; i < 7; i++) {
+		ck_assert_uint_eq(specs.items[i].leader, leaders[i]);
+		ck_assert_int_eq(specs.items[i].group_read, i == 4 || i == 5);
+		ck_assert_uint_eq(specs.items[i].attr.pinned, i == 4);
+	}
+	ck_assert_str_eq(specs.items[1].name, "cycles:u");
+	ck_assert_str_eq(specs.items[2].name, "faults");
+	ck_assert_str_eq(specs.items[4].group_name, "main");
+	/* A group's modifiers are added to its members'. */
+	ck_assert(!specs.items[1].attr.exclude_user && !specs.items[1].attr.exclude_kernel);
+	ck_assert(specs.items[2].attr.exclude_user && !specs.items[2].attr.exclude_kernel);
+}
+
+TEST(event_groups_are_refused_where_they_are_wrong)
+{
+	refused("{cycles,cs", SP_ERROR_INVALID, "closed that begins at character 1", "put }");
+	refused("{}", SP_ERROR_INVALID, "no event at character 2", "name");
+	refused("{cs,{cs}}", SP_ERROR_INVALID, "within a group at character 5", "close");
+	refused("{cs}x", SP_ERROR_INVALID, "'x' at character 5", "commas");
+	refused("{cs,cs:D}", SP_ERROR_INVALID, "D and e are of a whole group", "'}'");
+	refused("cs:W", SP_ERROR_INVALID, "'W' is a modifier of groups at character 4", "{a,b}:W");
+	refused("cs}", SP_ERROR_INVALID, "'}' at character 3", "commas");
+}
+
+TEST(event_terms_are_of_one_event)
+{
+	SPECS specs = {0};
+	parse(&specs, "cycles/period=0x100,name=some,call-graph=dwarf,stack-size=1021/uk,"
+		      "cpu-clock/freq=99,no-inherit,max-stack=7,time=0/,"
+		      "r1a8/config1=3,config3=4,branch_type=any+u,name='a/b,c'/");
+	ck_assert_uint_eq(specs.count, 3);
+	const struct event_spec *some = &specs.items[0], *clock = &specs.items[1];
+	ck_assert_str_eq(some->name, "some");
+	ck_assert_uint_eq(some->terms.given, EVENT_TERM_PERIOD | EVENT_TERM_NAME |
+			  EVENT_TERM_CALL_GRAPH | EVENT_TERM_STACK_SIZE);
+	ck_assert_uint_eq(some->terms.period, 0x100);
+	ck_assert_uint_eq(some->terms.call_graph, EVENT_TERMS_CALL_GRAPH_DWARF);
+	ck_assert_uint_eq(some->terms.stack_bytes, 1016);
+	ck_assert(some->modes_given && !some->attr.exclude_user && some->attr.exclude_hv);
+	ck_assert_str_eq(clock->name, "cpu-clock/freq=99,no-inherit,max-stack=7,time=0/");
+	ck_assert_uint_eq(clock->terms.freq_hz, 99);
+	ck_assert(clock->terms.given & EVENT_TERM_INHERIT && !clock->terms.inherit);
+	ck_assert(clock->terms.given & EVENT_TERM_TIME && !clock->terms.time);
+	ck_assert_uint_eq(clock->terms.max_stack, 7);
+	ck_assert_uint_eq(specs.items[2].attr.config1, 3);
+	ck_assert_uint_eq(specs.items[2].config3, 4);
+	ck_assert_uint_eq(specs.items[2].terms.branch_type,
+			  PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER);
+	ck_assert_str_eq(specs.items[2].name, "a/b,c");
+}
+
+TEST(event_terms_are_refused_where_they_are_wrong)
+{
+	refused("cs/bogus/", SP_ERROR_INVALID, "unknown term 'bogus' at character 4", "period");
+	refused("cs/period=x/", SP_ERROR_INVALID, "'x' is no value of period at character 11",
+		"number");
+	refused("cs/period=0/", SP_ERROR_INVALID, "'0' is no value", "1 or more");
+	refused("cs/call-graph=x/", SP_ERROR_INVALID, "at character 15", "fp, dwarf, lbr or no");
+	refused("cs/time=2/", SP_ERROR_INVALID, "at character 9", "0 or 1");
+	refused("cs/period=1", SP_ERROR_INVALID, "not closed that begin at character 4", "put /");
+	refused("cs/period=/", SP_ERROR_INVALID, "no value at character 11", "'='");
+	refused("cs/,/", SP_ERROR_INVALID, "no term at character 4", "NAME=VALUE");
+	refused("cs/max-stack=65536/", SP_ERROR_INVALID, "at character 14", "65535");
+	refused("cs/name='a/", SP_ERROR_INVALID, "quote is not closed at character 9", "'");
+}
+
+static struct event_spec breakpoint(const char *text)
+{
+	SPECS specs = {0};
+	parse(&specs, text);
+	ck_assert_uint_eq(specs.count, 1);
+	ck_assert_uint_eq(specs.items->attr.type, PERF_TYPE_BREAKPOINT);
+	ck_assert_str_eq(specs.items->name, text);
+	return *specs.items;
+}
+
+TEST(event_breakpoints_have_addresses)
+{
+	struct event_spec plain = breakpoint("mem:0x1000");
+	ck_assert_uint_eq(plain.attr.bp_addr, 0x1000);
+	ck_assert_uint_eq(plain.attr.bp_len, 4);
+	ck_assert_uint_eq(plain.attr.bp_type, 3);
+	struct event_spec both = breakpoint("mem:0x1000/8:rw:u");
+	ck_assert_uint_eq(both.attr.bp_len, 8);
+	ck_assert(both.modes_given && both.attr.exclude_kernel);
+	ck_assert_uint_eq(breakpoint("mem:4096:u").attr.bp_type, 3);
+	ck_assert_uint_eq(breakpoint("mem:4096:u").attr.exclude_kernel, 1);
+	struct event_spec code = breakpoint("mem:0x1000:x");
+	ck_assert_uint_eq(code.attr.bp_type, 4);
+	ck_assert_uint_eq(code.attr.bp_len, sizeof(long));
+	ck_assert_uint_eq(breakpoint("mem:0x10/2/period=3/").terms.period, 3);
+	ck_assert_uint_eq(breakpoint("mem:0x10/period=3/u").terms.period, 3);
+	refused("mem:", SP_ERROR_INVALID, "no address at character 5", "mem:ADDRESS");
+	refused("mem:0x10/9", SP_ERROR_INVALID, "'9' is no length at character 10", "8 bytes");
+	refused("mem:0x10:rq", SP_ERROR_INVALID, "'q' is no kind of access at character 11", "r, w");
+	refused("mem:/nonexistent:x", SP_ERROR_NOT_FOUND, "/nonexistent", "");
 }
 
 TEST(event_specs_survive_a_refused_text)

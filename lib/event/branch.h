@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which branches the processor's record of them keeps: names as perf's -j has them. */
+#ifndef EVENT_BRANCH_H
+#define EVENT_BRANCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BRANCH_TYPE_NAMES                                                                     \
+	"any, any_call, any_ret, ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, u, k, hv, " \
+	"stack, no_flags, no_cycles, save_type, hw_index, priv, counter"
+
+/* "any,u" -> PERF_SAMPLE_BRANCH_*; `separator` stands between names. False where one is unknown. */
+bool branch_types_parse(const char *text, size_t size, char separator, uint64_t *ret);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mem:ADDRESS[/LENGTH][:rwx]. ADDRESS is a number, a symbol of the kernel, or PATH:SYMBOL of a
+ * program: of one that is loaded where its file says, or of the process that is recorded.
+ */
+#include "event/parser.h"
+
+#include <linux/hw_breakpoint.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "elf/image.h"
+#include "event/symbols.h"
+#include "proc/kallsyms.h"
+#include "proc/maps.h"
+
+DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
+DEFINE_CLEANUP(struct maps *, maps_free)
+
+#define MAX_LENGTH 8
+
+/* Where something is, and how large, as far as its name says. */
+struct place {
+	uint64_t address, size; /* size 0: not known */
+	bool of_code;
+};
+
+static struct sp_error *kernel_place(struct parser *parser, struct slice name, struct place *ret)
+{
+	CLEANUP(cleanup_kallsyms_free) struct kallsyms *kallsyms = NULL;
+	CLEANUP_FREE char *text = strndup(name.text, name.size);
+	struct kallsyms_symbol symbol;
+	if (!text)
+		return error_no_memory();
+	struct sp_error *error = kallsyms_read(parser->ctx, NULL, &kallsyms);
+	if (error)
+		return parser_prefix(parser, name.text, error);
+	if (kallsyms_hidden(kallsyms))
+		return error_set_remedy(
+			parser_error(parser, name.text,
+				     "the kernel's addresses are hidden, and so is that of '%s'", text),
+			"sudo sysctl kernel.kptr_restrict=0, or run as root");
+	if (!kallsyms_find_name(kallsyms, text, &symbol))
+		return error_set_remedy(
+			parser_error(parser, name.text, "the kernel has no symbol '%s'", text),
+			"look in /proc/kallsyms (which names data only with "
+			"CONFIG_KALLSYMS_ALL); a program's symbol is mem:PATH:SYMBOL");
+	*ret = (struct place){symbol.address, 0, symbol.type == 'T' || symbol.type == 't'};
+	return NULL;
+}
+
+/* Where a file's address lies in the process that is recorded. */
+static struct sp_error *mapped_place(struct parser *parser, const struct image *image,
+				     uint64_t vaddr, uint64_t *ret, bool *found)
+{
+	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
+	const struct maps_entry *entry;
+	uint64_t file_offset;
+	*found = false;
+	struct sp_error *error = maps_open(parser->ctx, (uint32_t)parser->specs->pid, 0, MAPS_ALL,
+					   &maps);
+	for (size_t i = 0; i < image->loads.count && !error; i++) {
+		const struct image_load *load = &image->loads.items[i];
+		if (vaddr < load->vaddr || vaddr - load->vaddr >= load->memory_size)
+			continue;
+		/* Memory behind the file's bytes (.bss) is mapped where its page begins. */
+		file_offset = load->file_offset & ~(uint64_t)0xfff;
+		while (!*found && !(error = maps_next(maps, &entry)) && entry) {
+			if (entry->ino != image->inode || entry->file_offset != file_offset)
+				continue;
+			*ret = entry->start + (vaddr - (load->vaddr & ~(uint64_t)0xfff));
+			*found = true;
+		}
+		return error;
+	}
+	return error;
+}
+
+static struct sp_error *not_mapped(const struct parser *parser, const char *place, const char *path)
+{
+	struct sp_error *error;
+	if (!parser->specs->pid) {
+		error = parser_error(parser, place, "where %s will be loaded is not known before it runs",
+				     path);
+		return error_set_remedy(error, "record a running process (-p), or a program that is "
+					       "linked with -no-pie");
+	}
+	error = parser_error(parser, place, "process %d has not mapped %s", parser->specs->pid, path);
+	return error_set_remedy(error, "/proc/%d/maps names the files that it has",
+				parser->specs->pid);
+}
+
+static struct sp_error *program_place(struct parser *parser, struct slice path, struct slice name,
+				      struct place *ret)
+{
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	const char *plain = parser_keep_plain(parser, path);
+	struct file_symbol symbol;
+	bool found = false;
+	if (!plain)
+		return error_no_memory();
+	struct sp_error *error = image_open(plain, &image);
+	if (!error)
+		error = file_symbol_find(image, name.text, name.size, true, &symbol);
+	if (error)
+		return parser_prefix(parser, name.text, error);
+	*ret = (struct place){symbol.vaddr, symbol.size, symbol.is_code};
+	if (parser->specs->pid)
+		error = mapped_place(parser, image, symbol.vaddr, &ret->address, &found);
+	if (error)
+		return parser_prefix(parser, name.text, error);
+	return found || image->type == ET_EXEC ? NULL : not_mapped(parser, name.text, plain);
+}
+
+/* ADDRESS: what is before '/LENGTH' and ':rwx'. */
+static struct sp_error *read_place(struct parser *parser, struct place *ret)
+{
+	const char *begin = parser->pos;
+	bool is_path = parser_at(parser) == '/' || parser_at(parser) == '.';
+	struct slice first = parser_until(parser, is_path ? ":,}" : "/:,}");
+	uint64_t number, offset = 0;
+	*ret = (struct place){0};
+	if (!first.size)
+		return error_set_remedy(parser_error(parser, begin, "no address"),
+					"give mem:ADDRESS[/LENGTH][:rwx], as mem:0x1000/8:w, "
+					"or a symbol");
+	if (slice_number(first, &number)) {
+		ret->address = number;
+		return NULL;
+	}
+	if (is_path && !parser_take(parser, ':'))
+		return error_set_remedy(parser_error(parser, parser->pos, "no symbol"),
+					"give mem:PATH:SYMBOL");
+	struct slice name = is_path ? parser_until(parser, "/:,}") : first;
+	const char *plus = memrchr(name.text, '+', name.size);
+	if (plus && slice_number(slice_between(plus + 1, name.text + name.size), &offset))
+		name.size = (size_t)(plus - name.text);
+	struct sp_error *error = is_path ? program_place(parser, first, name, ret) :
+				 kernel_place(parser, name, ret);
+	ret->address += offset;
+	if (offset)
+		ret->size = 0;
+	return error;
+}
+
+static struct sp_error *read_length(struct parser *parser, uint64_t *ret)
+{
+	struct slice text;
+	if (!parser_take(parser, '/'))
+		return NULL;
+	const char *before = parser->pos - 1;
+	text = parser_until(parser, ":,}/");
+	if (slice_number(text, ret) && *ret && *ret <= MAX_LENGTH)
+		return NULL;
+	/* As "mem:0x1000/period=1/": the terms are the caller's. */
+	if (memchr(text.text, '=', text.size) || parser_at(parser) == '/') {
+		parser->pos = before;
+		return NULL;
+	}
+	return error_set_remedy(parser_error(parser, text.text, "'%.*s' is no length",
+					     (int)text.size, text.text),
+				"give 1, 2, 4 or 8 bytes: what processors watch");
+}
+
+/* ":rw"; behind it, and in its place, may come modifiers. */
+static struct sp_error *read_access(struct parser *parser, uint32_t *ret)
+{
+	if (parser_at(parser) != ':')
+		return NULL;
+	const char *before = parser->pos++;
+	struct slice word = parser_word(parser);
+	uint32_t access = 0;
+	for (size_t i = 0; i < word.size; i++) {
+		uint32_t bit = word.text[i] == 'r' ? HW_BREAKPOINT_R :
+			       word.text[i] == 'w' ? HW_BREAKPOINT_W :
+			       word.text[i] == 'x' ? HW_BREAKPOINT_X : 0;
+		if (bit && !(access & bit)) {
+			access |= bit;
+			continue;
+		}
+		if (!access && !bit && i == 0) {
+			parser->pos = before;
+			return NULL;
+		}
+		return error_set_remedy(parser_error(parser, word.text + i,
+						     "'%c' is no kind of access", word.text[i]),
+					"it is r, w, rw or x; modifiers follow one more ':'");
+	}
+	*ret = access;
+	return NULL;
+}
+
+/* What is watched where no length is said: as perf has it, or as large as the symbol is. */
+static uint64_t default_length(const struct place *place, uint32_t access)
+{
+	if (access == HW_BREAKPOINT_X)
+		return sizeof(long);
+	if (place->size == 1 || place->size == 2 || place->size == 8)
+		return place->size;
+	return HW_BREAKPOINT_LEN_4;
+}
+
+struct sp_error *parse_breakpoint(struct parser *parser)
+{
+	struct event_spec spec = event_spec_make(parser);
+	struct place place;
+	uint64_t length = 0;
+	uint32_t access = 0;
+	struct sp_error *error = read_place(parser, &place);
+	if (!error)
+		error = read_length(parser, &length);
+	if (!error)
+		error = read_access(parser, &access);
+	if (error)
+		return error;
+	if (!access)
+		access = place.of_code ? HW_BREAKPOINT_X : HW_BREAKPOINT_RW;
+	spec.attr.type = PERF_TYPE_BREAKPOINT;
+	spec.attr.bp_type = access;
+	spec.attr.bp_addr = place.address;
+	spec.attr.bp_len = length ? length : default_length(&place, access);
+	return parser_add(parser, &spec);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "event/pmu.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <locale.h>
+#include <string.h>
+#include <strings.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "proc/sysfs.h"
+#include "proc/text.h"
+
+#define DEVICES "/sys/bus/event_source/devices"
+
+/* Longer than any name of a PMU or an event. */
+#define NAME_LIMIT 256
+
+static char *keep(struct pmus *pmus, const char *text)
+{
+	return arena_copy_string(&pmus->arena, text, strlen(text));
+}
+
+/* A small file of a PMU without what is behind its first line; 0, or the errno. */
+static int read_file(const struct pmus *pmus, const struct pmu *pmu, const char *folder,
+		     const char *name, const char *suffix, char **ret)
+{
+	CLEANUP_FREE char *path =
+		format_text(DEVICES "/%s%s/%s%s", pmu->name, folder, name, suffix);
+	int errnum = path ? sysfs_read(pmus->ctx, path, ret, NULL) : ENOMEM;
+	if (!errnum)
+		(*ret)[strcspn(*ret, "\n")] = 0;
+	return errnum;
+}
+
+static struct sp_error *damaged(const struct pmu *pmu, const char *folder, const char *name,
+				const char *text)
+{
+	struct sp_error *error = error_new(SP_ERROR_FORMAT, DEVICES "/%s%s/%s: \"%s\" is not understood",
+					   pmu->name, folder, name, text);
+	return error_set_remedy(error, "the kernel describes its PMU in a way that is not known here");
+}
+
+static struct sp_error *read_type(struct pmus *pmus, struct pmu *pmu, bool *there)
+{
+	CLEANUP_FREE char *text = NULL;
+	int errnum = read_file(pmus, pmu, "", "type", "", &text);
+	*there = !errnum;
+	if (errnum == ENOMEM)
+		return error_no_memory();
+	if (errnum)
+		return NULL;
+	struct cursor cursor = cursor_make(text, strlen(text), false, NULL, 0);
+	if (!text_decimal_u32(&cursor, &pmu->type) || cursor_left(&cursor))
+		return damaged(pmu, "", "type", text);
+	return NULL;
+}
+
+static bool has_file(const struct pmus *pmus, const struct pmu *pmu, const char *name)
+{
+	CLEANUP_FREE char *path =
+		format_text("%s" DEVICES "/%s/%s", ctx_root(pmus->ctx), pmu->name, name);
+	return path && access(path, F_OK) == 0;
+}
+
+static struct sp_error *read_pmu(struct pmus *pmus, const char *name)
+{
+	struct pmu pmu = {.name = keep(pmus, name), .max_precise = -1};
+	bool there = false;
+	if (!pmu.name)
+		return error_no_memory();
+	struct sp_error *error = read_type(pmus, &pmu, &there);
+	if (error || !there)
+		return error;
+	/* A hybrid's kinds of processors have "cpus", the one kind of all others is "cpu". */
+	pmu.is_core = strcmp(name, "cpu") == 0 || has_file(pmus, &pmu, "cpus");
+	struct pmu *slot = vec_push(pmus);
+	if (!slot)
+		return error_no_memory();
+	*slot = pmu;
+	return NULL;
+}
+
+struct sp_error *pmus_read(struct pmus *pmus, const struct sp_ctx *ctx)
+{
+	CLEANUP(name_list_deinit) struct name_list names = {0};
+	CLEANUP_FREE char *path = format_text("%s" DEVICES, ctx_root(ctx));
+	*pmus = (struct pmus){.ctx = ctx};
+	int errnum = path ? directory_names(path, false, &names) : ENOMEM;
+	struct sp_error *error = errnum == ENOMEM ? error_no_memory() : NULL;
+	for (size_t i = 0; i < names.count && !error; i++)
+		error = read_pmu(pmus, names.items[i]);
+	return error;
+}
+
+void pmus_deinit(struct pmus *pmus)
+{
+	vec_deinit(pmus);
+	arena_deinit(&pmus->arena);
+}
+
+struct pmu *pmus_find(const struct pmus *pmus, const char *name, size_t size)
+{
+	for (size_t i = 0; i < pmus->count; i++)
+		if (strlen(pmus->items[i].name) == size &&
+		    memcmp(pmus->items[i].name, name, size) == 0)
+			return &pmus->items[i];
+	return NULL;
+}
+
+/* "", "_0", "12": which of several PMUs of a kind. */
+static bool is_instance(const char *text)
+{
+	if (*text == '_')
+		text++;
+	return !text[strspn(text, "0123456789")];
+}
+
+bool pmu_matches(const struct pmu *pmu, const char *typed, size_t size)
+{
+	static const char uncore[] = "uncore_";
+	char pattern[NAME_LIMIT];
+	const char *name = pmu->name;
+	if (size >= sizeof(pattern))
+		return false;
+	memcpy(pattern, typed, size);
+	pattern[size] = 0;
+	if (strncmp(name, uncore, sizeof(uncore) - 1) == 0 &&
+	    strncmp(pattern, uncore, sizeof(uncore) - 1) != 0)
+		name += sizeof(uncore) - 1;
+	if (strpbrk(pattern, "*?["))
+		return fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, pmu->name, 0) == 0;
+	return strncmp(name, pattern, size) == 0 && is_instance(name + size);
+}
+
+/* "config1:0-7,21": false where it is something else. */
+static bool parse_format(const char *text, struct pmu_format *ret)
+{
+	struct cursor cursor = cursor_make(text, strlen(text), false, NULL, 0);
+	const uint8_t *bytes;
+	uint32_t first, last;
+	if (!cursor_bytes(&cursor, 6, &bytes) || memcmp(bytes, "config", 6) != 0)
+		return false;
+	ret->config = 0;
+	ret->bits = 0;
+	if (!text_char(&cursor, ':') && (!text_decimal_u32(&cursor, &ret->config) ||
+					 ret->config >= PMU_CONFIG_COUNT || !text_char(&cursor, ':')))
+		return false;
+	do {
+		if (!text_decimal_u32(&cursor, &first))
+			return false;
+		last = first;
+		if (text_char(&cursor, '-') && !text_decimal_u32(&cursor, &last))
+			return false;
+		if (first > last || last > 63)
+			return false;
+		ret->bits |= (~UINT64_C(0) >> (63 - (last - first))) << first;
+	} while (text_char(&cursor, ','));
+	return !cursor_left(&cursor);
+}
+
+static struct sp_error *load_formats(struct pmus *pmus, struct pmu *pmu)
+{
+	CLEANUP(name_list_deinit) struct name_list names = {0};
+	CLEANUP_FREE char *path = format_text("%s" DEVICES "/%s/format", ctx_root(pmus->ctx), pmu->name);
+	int errnum = path ? directory_names(path, true, &names) : ENOMEM;
+	if (errnum == ENOMEM)
+		return error_no_memory();
+	pmu->formats = arena_alloc(&pmus->arena, (names.count + 1) * sizeof(*pmu->formats));
+	if (!pmu->formats)
+		return error_no_memory();
+	for (size_t i = 0; i < names.count; i++) {
+		CLEANUP_FREE char *text = NULL;
+		struct pmu_format *format = &pmu->formats[pmu->format_count];
+		if (read_file(pmus, pmu, "/format", names.items[i], "", &text))
+			continue;
+		if (!parse_format(text, format))
+			return damaged(pmu, "/format", names.items[i], text);
+		format->name = keep(pmus, names.items[i]);
+		if (!format->name)
+			return error_no_memory();
+		pmu->format_count++;
+	}
+	return NULL;
+}
+
+/* An empty mask is none: a PMU whose CPUs are all offline says so when it is opened. */
+static struct sp_error *load_cpus(struct pmus *pmus, struct pmu *pmu)
+{
+	CLEANUP_FREE char *text = NULL;
+	struct cpu_list cpus = {0};
+	const char *file = "cpumask";
+	int errnum = read_file(pmus, pmu, "", file, "", &text);
+	pmu->is_uncore = !errnum;
+	if (errnum && errnum != ENOMEM) {
+		file = "cpus";
+		errnum = read_file(pmus, pmu, "", file, "", &text);
+	}
+	if (errnum == ENOMEM)
+		return error_no_memory();
+	if (errnum || !*text)
+		return NULL;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error = cpu_list_parse(&cpus, text);
+	if (error)
+		return damaged(pmu, "", file, text);
+	uint32_t *copy = arena_alloc(&pmus->arena, cpus.count * sizeof(*copy));
+	if (copy)
+		memcpy(copy, cpus.items, cpus.count * sizeof(*copy));
+	pmu->cpus = copy;
+	pmu->cpu_count = cpus.count;
+	vec_deinit(&cpus);
+	return copy ? NULL : error_no_memory();
+}
+
+static void load_caps(struct pmus *pmus, struct pmu *pmu)
+{
+	CLEANUP_FREE char *text = NULL;
+	uint32_t precise;
+	if (read_file(pmus, pmu, "/caps", "max_precise", "", &text))
+		return;
+	struct cursor cursor = cursor_make(text, strlen(text), false, NULL, 0);
+	if (text_decimal_u32(&cursor, &precise) && precise <= 3)
+		pmu->max_precise = (int32_t)precise;
+}
+
+struct sp_error *pmu_load(struct pmus *pmus, struct pmu *pmu)
+{
+	if (pmu->loaded)
+		return NULL;
+	struct sp_error *error = load_formats(pmus, pmu);
+	if (!error)
+		error = load_cpus(pmus, pmu);
+	if (error)
+		return error;
+	load_caps(pmus, pmu);
+	pmu->loaded = true;
+	return NULL;
+}
+
+const struct pmu_format *pmu_format_find(const struct pmu *pmu, const char *name, size_t size)
+{
+	for (size_t i = 0; i < pmu->format_count; i++)
+		if (strlen(pmu->formats[i].name) == size &&
+		    memcmp(pmu->formats[i].name, name, size) == 0)
+			return &pmu->formats[i];
+	return NULL;
+}
+
+uint64_t pmu_format_max(const struct pmu_format *format)
+{
+	int width = __builtin_popcountll(format->bits);
+	return width ? ~UINT64_C(0) >> (64 - width) : 0;
+}
+
+uint64_t pmu_format_place(const struct pmu_format *format, uint64_t value)
+{
+	uint64_t placed = 0, left = format->bits;
+	for (; left; left &= left - 1, value >>= 1)
+		if (value & 1)
+			placed |= left & -left;
+	return placed;
+}
+
+static bool is_about_event(const char *name)
+{
+	static const char *const suffixes[] = {".unit", ".scale", ".per-pkg", ".snapshot"};
+	const char *dot = strrchr(name, '.');
+	for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		if (strcmp(dot, suffixes[i]) == 0)
+			return true;
+	return false;
+}
+
+struct sp_error *pmu_event_names(const struct pmus *pmus, const struct pmu *pmu,
+				 struct name_list *list)
+{
+	CLEANUP(name_list_deinit) struct name_list files = {0};
+	CLEANUP_FREE char *path = format_text("%s" DEVICES "/%s/events", ctx_root(pmus->ctx), pmu->name);
+	int errnum = path ? directory_names(path, true, &files) : ENOMEM;
+	bool stored = errnum != ENOMEM;
+	for (size_t i = 0; i < files.count && stored; i++)
+		if (!is_about_event(files.items[i]))
+			stored = name_list_add(list, files.items[i]);
+	return stored ? NULL : error_no_memory();
+}
+
+/* strtod() of the C locale, where there is a number. */
+static double parse_scale(const char *text)
+{
+	char *end;
+	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	double scale = c_locale ? strtod_l(text, &end, c_locale) : strtod(text, &end);
+	if (c_locale)
+		freelocale(c_locale);
+	return end == text ? 1 : scale;
+}
+
+static struct sp_error *read_event(struct pmus *pmus, const struct pmu *pmu, const char *name,
+				   struct pmu_event *ret)
+{
+	CLEANUP_FREE char *terms = NULL;
+	CLEANUP_FREE char *unit = NULL;
+	CLEANUP_FREE char *scale = NULL;
+	CLEANUP_FREE char *flag = NULL;
+	CLEANUP_FREE char *snapshot = NULL;
+	int errnum = read_file(pmus, pmu, "/events", name, "", &terms);
+	if (errnum)
+		return errnum == ENOMEM ? error_no_memory() :
+		       error_os(errnum, DEVICES "/%s/events/%s", pmu->name, name);
+	struct pmu_event event = {.scale = 1};
+	event.name = keep(pmus, name);
+	event.terms = keep(pmus, terms);
+	if (!read_file(pmus, pmu, "/events", name, ".unit", &unit) && *unit) {
+		event.unit = keep(pmus, unit);
+		if (!event.unit)
+			return error_no_memory();
+	}
+	if (!read_file(pmus, pmu, "/events", name, ".scale", &scale))
+		event.scale = parse_scale(scale);
+	event.per_package = !read_file(pmus, pmu, "/events", name, ".per-pkg", &flag) &&
+			    strcmp(flag, "1") == 0;
+	event.snapshot = !read_file(pmus, pmu, "/events", name, ".snapshot", &snapshot) &&
+			 strcmp(snapshot, "1") == 0;
+	if (!event.name || !event.terms)
+		return error_no_memory();
+	*ret = event;
+	return NULL;
+}
+
+struct sp_error *pmu_event_find(struct pmus *pmus, const struct pmu *pmu, const char *name,
+				size_t size, struct pmu_event *ret)
+{
+	CLEANUP(name_list_deinit) struct name_list names = {0};
+	*ret = (struct pmu_event){0};
+	struct sp_error *error = pmu_event_names(pmus, pmu, &names);
+	for (size_t i = 0; i < names.count && !error; i++)
+		if (strlen(names.items[i]) == size && strncasecmp(names.items[i], name, size) == 0)
+			return read_event(pmus, pmu, names.items[i], ret);
+	return error;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What stands between slashes. A term is applied by the first who knows it: the table below, then
+ * (pmu_terms.c) the PMU's events and fields.
+ */
+#include "event/parser.h"
+
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "event/branch.h"
+
+/* How a term is given, and what becomes of its number or text. */
+enum term_kind {
+	TERM_NUMBER, /* a number; without one it is 1 */
+	TERM_TEXT,
+	TERM_FLAG,   /* nothing, 0 or 1 */
+};
+
+struct applying {
+	struct parser *parser;
+	struct event_spec *spec;
+	const struct term *term;
+	uint64_t number;
+};
+
+static struct sp_error *bad_value(const struct applying *applying, const char *valid)
+{
+	const struct term *term = applying->term;
+	struct sp_error *error =
+		parser_error(applying->parser, term->value.text ? term->value.text : term->name.text,
+			     "'%.*s' is no value of %.*s", (int)term->value.size,
+			     term->value.text ? term->value.text : "", (int)term->name.size,
+			     term->name.text);
+	return error_set_remedy(error, "%s", valid);
+}
+
+static struct sp_error *fits_u32(const struct applying *applying, uint32_t most, uint32_t *ret)
+{
+	char valid[64];
+	snprintf(valid, sizeof(valid), "it goes up to %u", most);
+	if (applying->number > most)
+		return bad_value(applying, valid);
+	*ret = (uint32_t)applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_config(struct applying *applying)
+{
+	applying->spec->attr.config = applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_config1(struct applying *applying)
+{
+	applying->spec->attr.config1 = applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_config2(struct applying *applying)
+{
+	applying->spec->attr.config2 = applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_config3(struct applying *applying)
+{
+	applying->spec->config3 = applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_config4(struct applying *applying)
+{
+	applying->spec->config4 = applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_period(struct applying *applying)
+{
+	if (!applying->number)
+		return bad_value(applying, "a sample each so many events: 1 or more");
+	applying->spec->terms.period = applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_freq(struct applying *applying)
+{
+	if (!applying->number)
+		return bad_value(applying, "so many samples a second: 1 or more");
+	applying->spec->terms.freq_hz = applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_time(struct applying *applying)
+{
+	applying->spec->terms.time = applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_call_graph(struct applying *applying)
+{
+	static const char *const names[] = {"no", "fp", "dwarf", "lbr"};
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (slice_is(applying->term->value, names[i])) {
+			applying->spec->terms.call_graph = (enum event_terms_call_graph)i;
+			return NULL;
+		}
+	return bad_value(applying, "it is fp, dwarf, lbr or no");
+}
+
+static struct sp_error *apply_stack_size(struct applying *applying)
+{
+	struct sp_error *error = fits_u32(applying, 65528, &applying->spec->terms.stack_bytes);
+	applying->spec->terms.stack_bytes &= ~7u;
+	return error;
+}
+
+static struct sp_error *apply_max_stack(struct applying *applying)
+{
+	return fits_u32(applying, UINT16_MAX, &applying->spec->terms.max_stack);
+}
+
+static struct sp_error *apply_max_events(struct applying *applying)
+{
+	applying->spec->terms.max_events = applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_inherit(struct applying *applying)
+{
+	applying->spec->terms.inherit = applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_no_inherit(struct applying *applying)
+{
+	applying->spec->terms.inherit = !applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_overwrite(struct applying *applying)
+{
+	applying->spec->terms.overwrite = applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_no_overwrite(struct applying *applying)
+{
+	applying->spec->terms.overwrite = !applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_branch_type(struct applying *applying)
+{
+	const struct slice value = applying->term->value;
+	if (branch_types_parse(value.text, value.size, '+', &applying->spec->terms.branch_type))
+		return NULL;
+	return bad_value(applying, "it is one or more, with + between, of " BRANCH_TYPE_NAMES);
+}
+
+static struct sp_error *apply_name(struct applying *applying)
+{
+	applying->spec->name = parser_keep(applying->parser, applying->term->value);
+	return applying->spec->name ? NULL : error_no_memory();
+}
+
+static struct sp_error *apply_driver_config(struct applying *applying)
+{
+	const char *before = applying->spec->terms.driver_config;
+	const struct slice value = applying->term->value;
+	CLEANUP_FREE char *both = format_text("%s%s%.*s", before ? before : "", before ? "," : "",
+					      (int)value.size, value.text);
+	if (both)
+		applying->spec->terms.driver_config =
+			parser_keep(applying->parser, (struct slice){both, strlen(both)});
+	return both && applying->spec->terms.driver_config ? NULL : error_no_memory();
+}
+
+static struct sp_error *apply_percore(struct applying *applying)
+{
+	applying->spec->terms.percore = applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_aux_output(struct applying *applying)
+{
+	applying->spec->terms.aux_output = applying->number;
+	return NULL;
+}
+
+static struct sp_error *apply_aux_action(struct applying *applying)
+{
+	static const struct {
+		const char *name;
+		uint32_t bit;
+	} actions[] = {{"start-paused", 1}, {"pause", 2}, {"resume", 4}};
+	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
+		if (slice_is(applying->term->value, actions[i].name)) {
+			applying->spec->terms.aux_action |= actions[i].bit;
+			return NULL;
+		}
+	return bad_value(applying, "it is start-paused, pause or resume");
+}
+
+static struct sp_error *apply_aux_sample_size(struct applying *applying)
+{
+	return fits_u32(applying, UINT16_MAX & ~7u, &applying->spec->terms.aux_sample_bytes);
+}
+
+/* Which metric of perf stat it is part of: a word for its author's own use. */
+static struct sp_error *apply_metric_id(struct applying *applying)
+{
+	(void)applying;
+	return NULL;
+}
+
+static struct sp_error *apply_cpu(struct applying *applying)
+{
+	uint32_t cpu = 0;
+	struct sp_error *error = fits_u32(applying, UINT16_MAX, &cpu);
+	uint32_t *cpus = arena_alloc(&applying->parser->specs->arena, sizeof(*cpus));
+	if (error)
+		return error;
+	if (!cpus)
+		return error_no_memory();
+	*cpus = cpu;
+	applying->spec->cpus = cpus;
+	applying->spec->cpu_count = 1;
+	return NULL;
+}
+
+static const struct general_term {
+	const char *name;
+	enum term_kind kind;
+	uint32_t given; /* enum event_term; 0: it is of the attr */
+	struct sp_error *(*apply)(struct applying *applying);
+} general_terms[] = {
+	{"config", TERM_NUMBER, 0, apply_config},
+	{"config1", TERM_NUMBER, 0, apply_config1},
+	{"config2", TERM_NUMBER, 0, apply_config2},
+	{"config3", TERM_NUMBER, 0, apply_config3},
+	{"config4", TERM_NUMBER, 0, apply_config4},
+	{"name", TERM_TEXT, EVENT_TERM_NAME, apply_name},
+	{"period", TERM_NUMBER, EVENT_TERM_PERIOD, apply_period},
+	{"freq", TERM_NUMBER, EVENT_TERM_FREQ, apply_freq},
+	{"branch_type", TERM_TEXT, EVENT_TERM_BRANCH_TYPE, apply_branch_type},
+	{"time", TERM_FLAG, EVENT_TERM_TIME, apply_time},
+	{"call-graph", TERM_TEXT, EVENT_TERM_CALL_GRAPH, apply_call_graph},
+	{"stack-size", TERM_NUMBER, EVENT_TERM_STACK_SIZE, apply_stack_size},
+	{"max-stack", TERM_NUMBER, EVENT_TERM_MAX_STACK, apply_max_stack},
+	{"nr", TERM_NUMBER, EVENT_TERM_MAX_EVENTS, apply_max_events},
+	{"inherit", TERM_FLAG, EVENT_TERM_INHERIT, apply_inherit},
+	{"no-inherit", TERM_FLAG, EVENT_TERM_INHERIT, apply_no_inherit},
+	{"overwrite", TERM_FLAG, EVENT_TERM_OVERWRITE, apply_overwrite},
+	{"no-overwrite", TERM_FLAG, EVENT_TERM_OVERWRITE, apply_no_overwrite},
+	{"driver-config", TERM_TEXT, EVENT_TERM_DRIVER_CONFIG, apply_driver_config},
+	{"percore", TERM_FLAG, EVENT_TERM_PERCORE, apply_percore},
+	{"aux-output", TERM_FLAG, EVENT_TERM_AUX_OUTPUT, apply_aux_output},
+	{"aux-action", TERM_TEXT, EVENT_TERM_AUX_ACTION, apply_aux_action},
+	{"aux-sample-size", TERM_NUMBER, EVENT_TERM_AUX_SAMPLE_SIZE, apply_aux_sample_size},
+	{"metric-id", TERM_TEXT, 0, apply_metric_id},
+	{"cpu", TERM_NUMBER, EVENT_TERM_CPU, apply_cpu},
+};
+#define GENERAL_COUNT (sizeof(general_terms) / sizeof(*general_terms))
+
+/* 'quoted', where commas and slashes mean nothing. */
+static struct sp_error *read_quoted(struct parser *parser, struct slice *ret)
+{
+	const char *begin = parser->pos++;
+	const char *close = strchr(parser->pos, '\'');
+	if (!close)
+		return error_set_remedy(parser_error(parser, begin, "the quote is not closed"),
+					"put ' behind the name");
+	*ret = slice_between(parser->pos, close);
+	parser->pos = close + 1;
+	return NULL;
+}
+
+static struct sp_error *read_term(struct parser *parser, struct term *term)
+{
+	const char *begin = parser->pos;
+	*term = (struct term){.name = parser_until(parser, "=,/'")};
+	if (!term->name.size)
+		return error_set_remedy(parser_error(parser, begin, "no term"),
+					"terms are NAME or NAME=VALUE, with commas between");
+	/* cs_etm/@tmc_etr0/: a setting of the driver's. */
+	if (*term->name.text == '@') {
+		parser->pos = begin;
+		term->value = parser_until(parser, ",/");
+		term->name = (struct slice){"driver-config", 13};
+		return NULL;
+	}
+	if (!parser_take(parser, '='))
+		return NULL;
+	if (parser_at(parser) == '\'')
+		return read_quoted(parser, &term->value);
+	term->value = parser_until(parser, ",/");
+	if (term->value.size)
+		return NULL;
+	return error_set_remedy(parser_error(parser, parser->pos, "no value"),
+				"put a value behind the '='");
+}
+
+struct sp_error *terms_read(struct parser *parser, struct terms *terms)
+{
+	const char *begin = parser->pos;
+	if (parser_take(parser, '/'))
+		return NULL;
+	for (;;) {
+		struct term *term = vec_push(terms);
+		if (!term)
+			return error_no_memory();
+		struct sp_error *error = read_term(parser, term);
+		if (error)
+			return error;
+		if (parser_take(parser, '/'))
+			return NULL;
+		if (!parser_take(parser, ','))
+			break;
+	}
+	return error_set_remedy(parser_error(parser, begin, "the terms are not closed that begin"),
+				"put / behind the last one");
+}
+
+static struct sp_error *apply_one(struct applying *applying, const struct general_term *general)
+{
+	const struct slice value = applying->term->value;
+	applying->number = 1;
+	if (general->kind == TERM_TEXT && !value.text)
+		return bad_value(applying, "it takes a word: NAME=WORD");
+	if (general->kind != TERM_TEXT && value.text && !slice_number(value, &applying->number))
+		return bad_value(applying, "it takes a number, as 10 or 0xa");
+	if (general->kind == TERM_FLAG && applying->number > 1)
+		return bad_value(applying, "it is 0 or 1");
+	applying->spec->terms.given |= general->given;
+	return general->apply(applying);
+}
+
+struct sp_error *terms_apply_general(struct parser *parser, struct terms *terms,
+				     struct event_spec *spec)
+{
+	for (size_t i = 0; i < terms->count; i++) {
+		struct applying applying = {parser, spec, &terms->items[i], 0};
+		for (size_t j = 0; j < GENERAL_COUNT; j++) {
+			if (!slice_is(terms->items[i].name, general_terms[j].name))
+				continue;
+			struct sp_error *error = apply_one(&applying, &general_terms[j]);
+			if (error)
+				return error;
+			terms->items[i].used = true;
+		}
+	}
+	return NULL;
+}
+
+/* "event, umask, config, config1, …": the PMU's own first. */
+static char *valid_terms(struct parser *parser, const struct pmu *pmu)
+{
+	char *list = strdup("");
+	for (size_t i = 0; pmu && i < pmu->format_count && list; i++) {
+		char *longer = format_text("%s%s%s", list, i ? ", " : "", pmu->formats[i].name);
+		free(list);
+		list = longer;
+	}
+	for (size_t i = 0; i < GENERAL_COUNT && list; i++) {
+		char *longer = format_text("%s%s%s", list, *list ? ", " : "", general_terms[i].name);
+		free(list);
+		list = longer;
+	}
+	(void)parser;
+	return list;
+}
+
+struct sp_error *terms_check_used(struct parser *parser, const struct terms *terms,
+				  const struct pmu *pmu)
+{
+	for (size_t i = 0; i < terms->count; i++) {
+		const struct term *term = &terms->items[i];
+		if (term->used)
+			continue;
+		CLEANUP_FREE char *valid = valid_terms(parser, pmu);
+		if (!valid)
+			return error_no_memory();
+		struct sp_error *error =
+			parser_error(parser, term->name.text, "unknown term '%.*s'%s%s",
+				     (int)term->name.size, term->name.text, pmu ? " of PMU " : "",
+				     pmu ? pmu->name : "");
+		return error_set_remedy(error, "valid are %s%s", valid,
+					pmu ? ", and the PMU's events (sprof list pmu)" : "");
+	}
+	return NULL;
+}

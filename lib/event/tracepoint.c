@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SYSTEM:NAME, where both may be globs: each tracepoint is one event, named so. */
+#include "event/parser.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "event/names.h"
+
+/* A pattern that matches everything stands for some 2,000; nobody may open more. */
+#define TRACEPOINTS_MOST 4096
+
+static bool is_glob(const char *text)
+{
+	return strpbrk(text, "*?[") != NULL;
+}
+
+struct tracepoints {
+	struct parser *parser;
+	const char *system, *name; /* as typed */
+};
+
+static struct sp_error *add(struct tracepoints *tracepoints, const char *system, const char *name,
+			    uint64_t id)
+{
+	struct event_spec spec = event_spec_make(tracepoints->parser);
+	CLEANUP_FREE char *whole = format_text("%s:%s", system, name);
+	if (tracepoints->parser->specs->count > TRACEPOINTS_MOST)
+		return error_set_remedy(error_new(SP_ERROR_INVALID,
+						  "\"%s:%s\" are more than %d tracepoints",
+						  tracepoints->system, tracepoints->name,
+						  TRACEPOINTS_MOST), "take some of them");
+	spec.attr.type = PERF_TYPE_TRACEPOINT;
+	spec.attr.config = id;
+	spec.name = whole ? parser_keep(tracepoints->parser, (struct slice){whole, strlen(whole)}) : NULL;
+	return spec.name ? parser_add(tracepoints->parser, &spec) : error_no_memory();
+}
+
+static struct sp_error *add_system(struct tracepoints *tracepoints, const char *system)
+{
+	const struct tracefs *tracefs = &tracepoints->parser->tracefs;
+	CLEANUP(name_list_deinit) struct name_list names = {0};
+	uint64_t id;
+	if (!is_glob(tracepoints->name)) {
+		int errnum = tracefs_id(tracefs, system, tracepoints->name, &id);
+		return errnum ? NULL : add(tracepoints, system, tracepoints->name, id);
+	}
+	if (tracefs_names(tracefs, system, &names) == ENOMEM)
+		return error_no_memory();
+	for (size_t i = 0; i < names.count; i++) {
+		if (fnmatch(tracepoints->name, names.items[i], 0) != 0 ||
+		    tracefs_id(tracefs, system, names.items[i], &id) != 0)
+			continue;
+		struct sp_error *error = add(tracepoints, system, names.items[i], id);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static struct sp_error *add_all(struct tracepoints *tracepoints)
+{
+	CLEANUP(name_list_deinit) struct name_list systems = {0};
+	if (!is_glob(tracepoints->system))
+		return add_system(tracepoints, tracepoints->system);
+	if (tracefs_names(&tracepoints->parser->tracefs, NULL, &systems) == ENOMEM)
+		return error_no_memory();
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < systems.count && !error; i++)
+		/* "ftrace" holds the formats of the tracers' own records. */
+		if (fnmatch(tracepoints->system, systems.items[i], 0) == 0 &&
+		    strcmp(systems.items[i], "ftrace") != 0)
+			error = add_system(tracepoints, systems.items[i]);
+	return error;
+}
+
+/* What may be meant: of the system's names, else of the systems'. */
+static struct sp_error *unknown(struct tracepoints *tracepoints, const char *place,
+				const char *name_place)
+{
+	struct parser *parser = tracepoints->parser;
+	CLEANUP(name_list_deinit) struct name_list names = {0};
+	CLEANUP_FREE char *near = NULL;
+	bool globs = is_glob(tracepoints->system) || is_glob(tracepoints->name);
+	bool has_system = !is_glob(tracepoints->system) &&
+			  tracefs_names(&parser->tracefs, tracepoints->system, &names) == 0;
+	if (!has_system && tracefs_names(&parser->tracefs, NULL, &names) == ENOMEM)
+		return error_no_memory();
+	struct sp_error *error =
+		names_near(has_system ? tracepoints->name : tracepoints->system, &names, &near);
+	if (error)
+		return error;
+	if (globs || has_system)
+		error = parser_error(parser, has_system ? name_place : place,
+				     globs ? "no tracepoint is like '%s:%s'" :
+				     "unknown tracepoint '%s:%s'", tracepoints->system,
+				     tracepoints->name);
+	else
+		error = parser_error(parser, place, "unknown event '%s:%s', and no tracepoint",
+				     tracepoints->system, tracepoints->name);
+	if (near && has_system)
+		return error_set_remedy(error, "did you mean %s:%s?", tracepoints->system, near);
+	if (near)
+		return error_set_remedy(error, "did you mean %s:%s?", near, tracepoints->name);
+	if (has_system)
+		return error_set_remedy(error, "`sprof list '%s:*'` shows those of %s",
+					tracepoints->system, tracepoints->system);
+	return error_set_remedy(error, "`sprof list tracepoint` shows them");
+}
+
+struct sp_error *tracepoint_system_exists(struct parser *parser, struct slice system, bool *ret)
+{
+	struct sp_error *error = parser_tracefs(parser);
+	*ret = false;
+	if (error || !parser->tracefs.path)
+		return error;
+	CLEANUP_FREE char *path = format_text("%s/events/%.*s", parser->tracefs.path,
+					      (int)system.size, system.text);
+	if (!path)
+		return error_no_memory();
+	*ret = memchr(system.text, '*', system.size) || access(path, F_OK) == 0;
+	return NULL;
+}
+
+struct sp_error *parse_tracepoint(struct parser *parser, struct slice system)
+{
+	struct slice name = parser_word(parser);
+	size_t before = parser->specs->count;
+	struct tracepoints tracepoints = {
+		.parser = parser,
+		.system = parser_keep(parser, system),
+		.name = parser_keep(parser, name),
+	};
+	if (!tracepoints.system || !tracepoints.name)
+		return error_no_memory();
+	if (!name.size)
+		return error_set_remedy(parser_error(parser, name.text, "no tracepoint's name"),
+					"`sprof list '%s:*'` shows them", tracepoints.system);
+	struct sp_error *error = parser_tracefs(parser);
+	if (error)
+		return error;
+	if (!parser->tracefs.path)
+		return parser_prefix(parser, system.text,
+				     tracefs_error(&parser->tracefs, "a tracepoint"));
+	error = add_all(&tracepoints);
+	if (error || parser->specs->count > before)
+		return error;
+	return unknown(&tracepoints, system.text, name.text);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Events by the names that processors' vendors give them, through libpfm. */
+#ifndef EVENT_VENDOR_H
+#define EVENT_VENDOR_H
+
+#include <linux/perf_event.h>
+
+enum vendor_answer {
+	VENDOR_FOUND,
+	VENDOR_UNKNOWN,
+	VENDOR_BAD_ATTRIBUTE, /* the event is known, what stands behind it is not */
+	VENDOR_NO_LIBRARY,    /* libpfm is not installed, or this build is without it */
+};
+
+/*
+ * "skl::INST_RETIRED:ANY_P:u" with modifiers as libpfm has them. The attr has type, config*,
+ * exclude_*, precise_ip and the like; all else is 0. *why_ret, libpfm's words, is static.
+ * To be called by one thread at a time: libpfm has state of its own.
+ */
+enum vendor_answer vendor_event_find(const char *name, struct perf_event_attr *ret,
+				     const char **why_ret);
+
+#endif
