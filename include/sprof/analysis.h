@@ -36,6 +36,12 @@ struct sp_analysis_options {
 	 */
 	bool no_inlines;
 	bool whole_paths;        /* srcfile and srcline have the whole path of the file */
+	/*
+	 * Count branches: each entry of a sample's branch stack is one, of weight 1, and is
+	 * where it went to (keys of code, filters). There are no call chains then.
+	 */
+	bool branches;
+	uint64_t time_quantum_ns; /* of SP_KEY_TIME; 0: 100 ms */
 	bool relative;           /* shares of what the filters let pass, not of all */
 	/* A sample passes if it fits one item of each list that is not empty. */
 	struct sp_string_list comms, dsos, symbols; /* symbols: or functions */
@@ -84,6 +90,7 @@ enum sp_finding_kind {
 	SP_FINDING_UNSAMPLED,     /* tasks too short to be sampled */
 	SP_FINDING_GUEST,         /* samples of virtual machines, which only they can name */
 	SP_FINDING_NOTE,          /* the recorder's own notes */
+	SP_FINDING_NO_BRANCHES,   /* samples without what rows are by: branch stacks */
 };
 
 struct sp_finding {

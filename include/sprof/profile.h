@@ -24,12 +24,60 @@ enum sp_key {
 	SP_KEY_SRCFILE,
 	SP_KEY_SRCLINE,
 	SP_KEY_EVENT,
+
+	/* Values of the sample itself: in struct sp_value, by sp_row_value(). Names are perf's. */
+	SP_KEY_SYMBOL_FROM, /* where a branch was, and where it went */
+	SP_KEY_SYMBOL_TO,
+	SP_KEY_DSO_FROM,
+	SP_KEY_DSO_TO,
+	SP_KEY_SRCLINE_FROM,
+	SP_KEY_SRCLINE_TO,
+	SP_KEY_ADDR_FROM,
+	SP_KEY_ADDR_TO,
+	SP_KEY_MISPREDICT,  /* "Y", "N" */
+	SP_KEY_CYCLES,      /* since the branch before */
+	SP_KEY_IN_TX,       /* "T", "." */
+	SP_KEY_ABORT,       /* "A", "." */
+	SP_KEY_BRANCH_TYPE, /* "CALL", "COND", … */
+	SP_KEY_SYMBOL_DADDR, /* what was read or written */
+	SP_KEY_DSO_DADDR,
+	SP_KEY_DADDR,
+	SP_KEY_PHYS_DADDR,
+	SP_KEY_DCACHELINE,  /* the data address without its lowest 6 bits */
+	SP_KEY_MEM,         /* "L1 hit", "RAM hit", … */
+	SP_KEY_SNOOP,
+	SP_KEY_TLB,
+	SP_KEY_LOCKED,
+	SP_KEY_BLOCKED,
+	SP_KEY_LOCAL_WEIGHT, /* of one sample; and of all of the row */
+	SP_KEY_WEIGHT,
+	SP_KEY_LOCAL_INS_LAT,
+	SP_KEY_INS_LAT,
+	SP_KEY_LOCAL_P_STAGE_CYC,
+	SP_KEY_P_STAGE_CYC,
+	SP_KEY_DATA_PAGE_SIZE,
+	SP_KEY_CODE_PAGE_SIZE,
+	SP_KEY_TRANSACTION,
+	SP_KEY_CGROUP,      /* its path */
+	SP_KEY_CGROUP_ID,   /* the cgroup namespace, "DEV/0xINODE" */
+	SP_KEY_SOCKET,
+	SP_KEY_TIME,        /* seconds, in steps of sp_analysis_options.time_quantum_ns */
+	SP_KEY_ADDR,        /* of the code */
 	SP_KEY_COUNT,
 };
+
+/* The first of those that are values. */
+#define SP_KEY_FIRST_VALUE SP_KEY_SYMBOL_FROM
 
 /* "comm", "symbol", …; and back ("sym" too). False if there is none such. */
 SP_API const char *sp_key_name(enum sp_key key);
 SP_API bool sp_key_parse(const char *name, enum sp_key *ret);
+
+/* Whether rows by this key are of branches: struct sp_analysis_options.branches. */
+SP_API bool sp_key_is_of_branches(enum sp_key key);
+
+/* Whether the value is a number for people and machines; others are texts. */
+SP_API bool sp_key_is_number(enum sp_key key);
 
 /* A share of the event's whole weight, 0 to 1, with its 95 % interval. */
 struct sp_share {
@@ -49,6 +97,15 @@ enum sp_level {
 	SP_LEVEL_HYPERVISOR,
 	SP_LEVEL_GUEST_USER,
 	SP_LEVEL_GUEST_KERNEL,
+};
+
+/* What a row is by, of the keys from SP_KEY_FIRST_VALUE on. */
+struct sp_value {
+	enum sp_key key;
+	const char *text; /* as people see it; NULL: the samples do not say */
+	uint64_t number;  /* of numbers, addresses and symbols (where it begins in its file) */
+	bool known;       /* of symbols: it has a name */
+	enum sp_level level; /* of symbols */
 };
 
 /* Fields whose key was not asked for are NULL or 0. Strings belong to the analysis. */
@@ -71,7 +128,12 @@ struct sp_row {
 	uint32_t line;
 	const char *event;
 	const char *build_id;  /* of the dso, hex; NULL if unknown */
+	const struct sp_value *values; /* in the order of their keys */
+	size_t value_count;
 };
+
+/* The row's value of a key from SP_KEY_FIRST_VALUE on; NULL if that was not asked for. */
+SP_API const struct sp_value *sp_row_value(const struct sp_row *row, enum sp_key key);
 
 /* How a stack ended. */
 enum sp_stack_end {
@@ -128,6 +190,8 @@ struct sp_profile {
 	uint64_t throttled_count, throttled_ns;
 	bool weight_is_time;      /* periods are nanoseconds */
 	bool has_callchains;
+	bool of_branches;  /* all that is called samples here are branches, of so many stacks: */
+	uint64_t branch_stacks;
 	struct sp_stack_ends stacks;
 	uint64_t repaired;  /* stacks whose outer frames are those of another sample */
 	uint64_t shortened; /* stacks of whose middle frames were left out */

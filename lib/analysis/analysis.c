@@ -277,11 +277,15 @@ static void work_init(struct run *run)
 		.unwinding = &run->unwinding,
 		.options = options,
 		.labels = &run->labels,
-		.only_leaves = !options->children && options->tree == SP_TREE_NONE,
+		.only_leaves = options->branches ||
+			       (!options->children && options->tree == SP_TREE_NONE),
 		.sum_tasks = run->sideband.task_counts.count > 0,
 	};
 	for (size_t i = 0; i < options->key_count; i++)
 		work->keys[options->keys[i]] = work->group_keys[options->keys[i]] = true;
+	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_COUNT; key++)
+		if (work->keys[key])
+			work->detail_keys[work->detail_count++] = key;
 	work->group_keys[SP_KEY_COMM] |= options->tree_comms;
 }
 

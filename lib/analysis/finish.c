@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Puts together, for each event, what the workers found, and makes profiles of it. */
 #include <string.h>
-#include "analysis/internal.h"
+#include "analysis/detail.h"
 #include "base/cleanup.h"
 
 static void merged_free(struct merged *merged, size_t count)
@@ -9,6 +9,7 @@ static void merged_free(struct merged *merged, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		tallies_deinit(&merged[i].tallies);
 		groups_deinit(&merged[i].groups);
+		details_deinit(&merged[i].details);
 		paths_deinit(&merged[i].paths);
 		vec_deinit(&merged[i].texts);
 		u64map_deinit(&merged[i].text_of);
@@ -17,9 +18,16 @@ static void merged_free(struct merged *merged, size_t count)
 }
 
 /* The group in its event's list, whose names outlive the worker; UINT32_MAX when out of memory. */
-static uint32_t add_group(struct run *run, struct merged *merged, const struct group *from)
+static uint32_t add_group(struct run *run, struct merged *merged, const struct worker *worker,
+			  const struct group *from)
 {
 	struct group group = *from;
+	if (run->work.detail_count) {
+		group.detail = details_add(&merged->details,
+					   details_words(&worker->row_details, from->detail));
+		if (group.detail == UINT32_MAX)
+			return UINT32_MAX;
+	}
 	if (from->comm)
 		group.comm = strtab_add(&run->analysis->strings, from->comm);
 	return from->comm && !group.comm ? UINT32_MAX : groups_add(&merged->groups, &group);
@@ -30,7 +38,7 @@ static bool merge_tallies(struct run *run, struct merged *merged, const struct w
 	for (size_t i = 0; i < worker->tallies.count; i++) {
 		const struct tally *tally = &worker->tallies.items[i];
 		const struct group *group = &worker->row_groups.items[tally->group];
-		uint32_t index = add_group(run, &merged[group->event], group);
+		uint32_t index = add_group(run, &merged[group->event], worker, group);
 		if (index == UINT32_MAX ||
 		    !tallies_merge(&merged[group->event].tallies, index, tally))
 			return false;
@@ -86,6 +94,7 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 		weight_sums_merge(all_ret, &sums->all);
 		weight_sums_merge(shown_ret, &sums->shown);
 		add_ends(profile, sums);
+		profile->branch_stacks += sums->branch_stacks;
 	}
 	profile->samples = all_ret->samples;
 	profile->weight = all_ret->weight;
@@ -95,7 +104,8 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 	profile->throttled_count = throttling->count;
 	profile->throttled_ns = throttling->ns;
 	profile->weight_is_time = is_clock(&of->attr);
-	profile->has_callchains = of->attr.sample_type & PERF_SAMPLE_CALLCHAIN ||
+	profile->of_branches = run->options.branches;
+	profile->has_callchains = run->options.branches ? false : of->attr.sample_type & PERF_SAMPLE_CALLCHAIN ||
 				  (run->unwinding.unwinder && unwinding_is_dump(&of->attr));
 }
 
@@ -112,6 +122,8 @@ static struct sp_error *make_profile(struct run *run, uint16_t event, const stru
 		.tallies = &merged->tallies,
 		.paths = &merged->paths,
 		.groups = merged->groups.items,
+		.details = &merged->details,
+		.values = {run->work.detail_keys, run->work.detail_count, describe_value, run},
 		.functions = &analysis->functions,
 		.files = &analysis->row_files,
 		.event = profile->event,
@@ -146,8 +158,10 @@ static void find_time(struct run *run)
 
 static struct sp_error *make_profiles(struct run *run, struct merged *merged, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		memcpy(merged[i].tallies.keys, run->work.keys, sizeof(run->work.keys));
+		merged[i].details.width = run->work.detail_count;
+	}
 	for (size_t i = 0; i < run->worker_count; i++)
 		if (!merge_tallies(run, merged, &run->workers[i]) ||
 		    (run->options.tree != SP_TREE_NONE &&

@@ -46,6 +46,7 @@ struct run {
 struct merged {
 	struct tallies tallies;
 	struct groups groups;     /* of the tallies */
+	struct details details;   /* of the groups */
 	struct paths paths;
 	VEC(const char *) texts;  /* of the paths */
 	struct u64map text_of;    /* its address -> index */

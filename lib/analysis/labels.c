@@ -46,10 +46,25 @@ static void labelling_deinit(struct labelling *labelling)
 	vec_deinit(&labelling->kept);
 }
 
+static bool side_symbols(const bool *keys)
+{
+	return keys[SP_KEY_SYMBOL_FROM] || keys[SP_KEY_SYMBOL_TO] || keys[SP_KEY_SYMBOL_DADDR];
+}
+
+static bool side_dsos(const bool *keys)
+{
+	return keys[SP_KEY_DSO_FROM] || keys[SP_KEY_DSO_TO] || keys[SP_KEY_DSO_DADDR];
+}
+
+static bool side_lines(const bool *keys)
+{
+	return keys[SP_KEY_SRCLINE_FROM] || keys[SP_KEY_SRCLINE_TO];
+}
+
 static bool needs_lines(const struct label_options *options)
 {
 	return options->keys[SP_KEY_SRCFILE] || options->keys[SP_KEY_SRCLINE] ||
-	       (options->tree && options->tree_lines);
+	       side_lines(options->keys) || (options->tree && options->tree_lines);
 }
 
 bool labels_need_sources(const struct label_options *options)
@@ -371,6 +386,35 @@ static bool is_shown(const struct labelling *labelling, const struct frame *fram
 						     inner->raw_name);
 }
 
+/* False when out of memory. */
+static bool add_side(struct functions *functions, const struct function *function, uint32_t *ret)
+{
+	*ret = functions_add(functions, function);
+	return *ret != UINT32_MAX;
+}
+
+/* The symbol, and the line of the innermost function. False when out of memory. */
+static bool label_side(struct labelling *labelling, size_t index, const struct known *known,
+		       const struct source_frame *inner)
+{
+	const bool *keys = labelling->options->keys;
+	struct labels *labels = labelling->labels;
+	if (!labels->sides.count)
+		return true;
+	struct side_labels *side = &labels->sides.items[index];
+	*side = (struct side_labels){UINT32_MAX, UINT32_MAX, UINT32_MAX};
+	struct function symbol = choose(known, false, true, false);
+	if (side_symbols(keys) && !add_side(labels->functions, &symbol, &side->symbol))
+		return false;
+	struct function dso = choose(known, true, false, false);
+	if (side_dsos(keys) && !add_side(labels->functions, &dso, &side->dso))
+		return false;
+	if (!side_lines(keys) || !inner || !inner->file || !inner->line)
+		return true;
+	struct function line = {.srcfile = keep_text(labelling, inner->file), .line = inner->line};
+	return line.srcfile && add_side(labels->functions, &line, &side->line);
+}
+
 static bool label_frame(struct labelling *labelling, size_t index,
 			const struct source_frame *inner)
 {
@@ -391,7 +435,7 @@ static bool label_frame(struct labelling *labelling, size_t index,
 			    expand(labelling, inner, &known) :
 			    add_symbol(labelling, inner, &known);
 	of->count = (uint32_t)labels->items.count - of->first;
-	return done;
+	return done && label_side(labelling, index, &known, inner);
 }
 
 /* Those with sources place by place: neighbours have much in common, and it is near in memory. */
@@ -402,6 +446,12 @@ static bool label_frames(struct labelling *labelling)
 	if (!vec_reserve(&labelling->labels->frames, names->frames.count + 1))
 		return false;
 	labelling->labels->frames.count = names->frames.count;
+	const bool *keys = labelling->options->keys;
+	if (side_symbols(keys) || side_dsos(keys) || side_lines(keys)) {
+		if (!vec_reserve(&labelling->labels->sides, names->frames.count + 1))
+			return false;
+		labelling->labels->sides.count = names->frames.count;
+	}
 	for (size_t i = 0; i < places->count; i++)
 		if (!label_frame(labelling, places->items[i].frame, places->items[i].innermost))
 			return false;
@@ -444,4 +494,5 @@ void labels_deinit(struct labels *labels)
 {
 	vec_deinit(&labels->frames);
 	vec_deinit(&labels->items);
+	vec_deinit(&labels->sides);
 }

@@ -22,6 +22,11 @@ struct frame_labels {
 	bool lined; /* and its line is known */
 };
 
+/* What a frame is as the end of a branch, or as data: in functions; UINT32_MAX: not wanted. */
+struct side_labels {
+	uint32_t symbol, dso, line; /* line: or not known */
+};
+
 /* What is wanted. */
 struct label_options {
 	const bool *keys; /* of rows, by enum sp_key */
@@ -34,6 +39,7 @@ struct label_options {
 struct labels {
 	VEC(struct frame_labels) frames; /* by index in struct names */
 	VEC(struct label) items;
+	VEC(struct side_labels) sides; /* as frames, where rows have a key that wants them */
 	struct functions *functions;     /* of rows; borrowed. All texts live there */
 	struct functions *nodes;         /* of nodes; borrowed */
 };

@@ -2,7 +2,9 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/analysis/analysis.c \
 	lib/analysis/bodies.c lib/analysis/bodies.h \
+	lib/analysis/branches.c \
 	lib/analysis/chain.c lib/analysis/chain.h \
+	lib/analysis/detail.c lib/analysis/detail.h \
 	lib/analysis/findings.c lib/analysis/findings.h \
 	lib/analysis/finish.c \
 	lib/analysis/grow.c \
@@ -19,6 +21,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/stack_troubles.c \
 	lib/analysis/stacks.c lib/analysis/stacks.h \
 	lib/analysis/trouble.c \
+	lib/analysis/value.c \
 	lib/analysis/unwinding.c lib/analysis/unwinding.h \
 	lib/analysis/worker.c lib/analysis/worker.h
 check_PROGRAMS += tests/unit/test_analysis tests/unit/test_chain tests/unit/test_sideband tests/unit/test_labels

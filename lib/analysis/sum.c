@@ -5,6 +5,7 @@
  * as a tree.
  */
 #include "analysis/worker.h"
+#include "analysis/detail.h"
 #include "base/cleanup.h"
 
 /* A mark changes what follows; returns what stands for it. */
@@ -130,6 +131,9 @@ static uint32_t row_group(struct worker *worker, uint64_t root_name)
 	struct group group = worker->groups.items[root_name >> 32];
 	if (!keys[SP_KEY_COMM])
 		group.comm = NULL;
+	group.detail = worker_row_detail(worker, group.detail);
+	if (group.detail == UINT32_MAX)
+		return UINT32_MAX;
 	return groups_add(&worker->row_groups, &group);
 }
 

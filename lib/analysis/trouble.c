@@ -151,14 +151,20 @@ static double share_of(const struct whole *whole, uint64_t samples, uint64_t wei
 	return whole->samples ? (double)samples / (double)whole->samples : 0;
 }
 
+/* What shares are of. */
+static const char *counted(const struct run *run)
+{
+	return run->options.branches ? "branches" : "samples";
+}
+
 static bool tell(struct run *run, const struct trouble *trouble, double share)
 {
 	char part[FINDING_TEXT], more[FINDING_TEXT], also[64] = "";
 	if (trouble->modules > 1)
 		snprintf(also, sizeof(also), " and %s more", count_text(trouble->modules - 1, more));
 	return finding_add(run, trouble->kind, trouble->samples, share, trouble->remedy,
-			   "%s of the samples are in %s%s, at addresses without a name%s%s",
-			   share_text(share, part), trouble->name, also, trouble->text ? ": " : "",
+			   "%s of the %s are in %s%s, at addresses without a name%s%s",
+			   share_text(share, part), counted(run), trouble->name, also, trouble->text ? ": " : "",
 			   trouble->text ?: "");
 }
 
@@ -185,11 +191,11 @@ static bool tell_all(struct run *run, const struct whole *whole, const struct tr
 	double share = share_of(whole, rest.samples, rest.weight);
 	if (rest.modules == 1)
 		return finding_add(run, SP_FINDING_NO_SYMBOLS, rest.samples, share, NULL,
-				   "%s of the samples are in %s, at addresses without a name",
-				   share_text(share, part), rest.name);
+				   "%s of the %s are in %s, at addresses without a name",
+				   share_text(share, part), counted(run), rest.name);
 	return finding_add(run, SP_FINDING_NO_SYMBOLS, rest.samples, share, NULL,
-			   "%s of the samples are in %s files such as %s, at addresses without a name",
-			   share_text(share, part), count_text(rest.modules, count), rest.name);
+			   "%s of the %s are in %s files such as %s, at addresses without a name",
+			   share_text(share, part), counted(run), count_text(rest.modules, count), rest.name);
 }
 
 static bool tell_guest(struct run *run, const struct whole *whole, const struct missing *guest)
@@ -199,8 +205,8 @@ static bool tell_guest(struct run *run, const struct whole *whole, const struct 
 	return !guest->samples ||
 	       finding_add(run, SP_FINDING_GUEST, guest->samples, share,
 			   "record within the virtual machine, or leave them out (-e EVENT:H)",
-			   "%s of the samples are of virtual machines that run here: what these have "
-			   "mapped is not in the recording", share_text(share, part));
+			   "%s of the %s are of virtual machines that run here: what these have "
+			   "mapped is not in the recording", share_text(share, part), counted(run));
 }
 
 static bool tell_unmapped(struct run *run, const struct whole *whole,
@@ -212,8 +218,8 @@ static bool tell_unmapped(struct run *run, const struct whole *whole,
 	if (unmapped->samples &&
 	    !finding_add(run, SP_FINDING_UNMAPPED, unmapped->samples, share,
 			 "attach before the code is mapped, or record the start of the program",
-			 "%s of the samples are at addresses where nothing is known to be mapped",
-			 share_text(share, part)))
+			 "%s of the %s are at addresses where nothing is known to be mapped",
+			 share_text(share, part), counted(run)))
 		return false;
 	if (!kernel->samples)
 		return true;
@@ -221,12 +227,12 @@ static bool tell_unmapped(struct run *run, const struct whole *whole,
 	if (!machine_kernel(run->machine))
 		return finding_add(run, SP_FINDING_KERNEL_HIDDEN, kernel->samples, share,
 				   "record as root, or set kernel.kptr_restrict to 0",
-				   "%s of the samples are in the kernel, of which the recording does not "
+				   "%s of the %s are in the kernel, of which the recording does not "
 				   "say where it was: its addresses were hidden",
-				   share_text(share, part));
+				   share_text(share, part), counted(run));
 	return finding_add(run, SP_FINDING_UNMAPPED, kernel->samples, share, NULL,
-			   "%s of the samples are in the kernel outside of what the recording knows "
-			   "of it", share_text(share, part));
+			   "%s of the %s are in the kernel outside of what the recording knows "
+			   "of it", share_text(share, part), counted(run));
 }
 
 /* Samples of programs by module: those without a source line, and all. */
@@ -264,8 +270,8 @@ static bool tell_damaged(struct run *run, const struct whole *whole, const struc
 			continue;
 		double share = share_of(whole, all[i].samples, all[i].weight);
 		if (!finding_add(run, SP_FINDING_NO_SYMBOLS, all[i].samples, share, remedy,
-				 "%s of the samples are in %s, where inlined functions and source "
-				 "lines may be missing: %s", share_text(share, part), module->name,
+				 "%s of the %s are in %s, where inlined functions and source "
+				 "lines may be missing: %s", share_text(share, part), counted(run), module->name,
 				 text ?: "its debug information is damaged"))
 			return false;
 	}
@@ -290,8 +296,8 @@ static bool tell_unlined(struct run *run, const struct whole *whole, const struc
 	return finding_add(run, SP_FINDING_NO_SYMBOLS, sum.samples, share,
 			   "install its debug symbols (its -dbgsym or -debuginfo package), or build "
 			   "it with -g",
-			   "%s of the samples have no source line, most of them in %s",
-			   share_text(share, part), most->name);
+			   "%s of the %s have no source line, most of them in %s",
+			   share_text(share, part), counted(run), most->name);
 }
 
 static bool find_source_troubles(struct run *run, const struct whole *whole)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/detail.h"
 #include "base/cleanup.h"
 #include "file/losses.h"
 #include "file/walker.h"
@@ -20,6 +21,7 @@ struct sp_error *worker_init(struct worker *worker, const struct work *work, str
 	*worker = (struct worker){.work = work, .lookup = {.names = names}};
 	for (int i = 0; i < SP_KEY_COUNT; i++)
 		worker->tallies.keys[i] = work->keys[i];
+	worker->details.width = worker->row_details.width = work->detail_count;
 	worker->events = calloc(work->layout->event_count + 1, sizeof(*worker->events));
 	return worker->events ? stacks_init(&worker->stacks, work->unwinding) : error_no_memory();
 }
@@ -29,6 +31,8 @@ void worker_deinit(struct worker *worker)
 	lookup_deinit(&worker->lookup);
 	chains_deinit(&worker->chains);
 	groups_deinit(&worker->groups);
+	details_deinit(&worker->details);
+	details_deinit(&worker->row_details);
 	stacks_deinit(&worker->stacks);
 	vec_deinit(&worker->cuts);
 	vec_deinit(&worker->cut_ips);
@@ -83,13 +87,16 @@ static struct task *task_of(struct worker *worker, const struct sp_sample *sampl
 	return task;
 }
 
-/* The root that the sample's chain is put under; RADIX_NONE when out of memory. */
-static uint32_t root_of(struct worker *worker, struct task *task, uint16_t event, uint32_t cpu)
+uint32_t worker_root(struct worker *worker, const struct place_of_sample *place, uint16_t event,
+		     const uint64_t *words)
 {
 	const bool *keys = worker->work->group_keys;
-	if (!keys[SP_KEY_CPU])
-		cpu = 0;
-	if (task->last_event == event && task->last_cpu == cpu)
+	struct task *task = place->task;
+	uint32_t cpu = keys[SP_KEY_CPU] ? place->cpu : 0;
+	uint32_t detail = words ? details_add(&worker->details, words) : 0;
+	if (detail == UINT32_MAX)
+		return RADIX_NONE;
+	if (task->last_event == event && task->last_cpu == cpu && task->last_detail == detail)
 		return task->root;
 	struct group group = {
 		.event = event,
@@ -97,6 +104,7 @@ static uint32_t root_of(struct worker *worker, struct task *task, uint16_t event
 		.pid = keys[SP_KEY_PID] ? (int32_t)task->pid : 0,
 		.tid = keys[SP_KEY_TID] ? (int32_t)task->tid : 0,
 		.cpu = (int32_t)cpu,
+		.detail = detail,
 	};
 	uint32_t index = groups_add(&worker->groups, &group);
 	uint32_t root = RADIX_NONE;
@@ -105,6 +113,7 @@ static uint32_t root_of(struct worker *worker, struct task *task, uint16_t event
 				  (uint64_t)index << 32 | task->span.view);
 	task->last_event = root == RADIX_NONE ? SP_EVENT_NONE : event;
 	task->last_cpu = cpu;
+	task->last_detail = detail;
 	task->root = root;
 	return root;
 }
@@ -113,6 +122,25 @@ static bool in_time(const struct sp_analysis_options *options, uint64_t time_ns)
 {
 	return time_ns >= options->time_begin_ns &&
 	       (!options->time_end_ns || time_ns < options->time_end_ns);
+}
+
+bool worker_place(struct worker *worker, const struct sp_record *record,
+		  struct place_of_sample *ret)
+{
+	const struct work *work = worker->work;
+	const struct sp_sample *sample = &record->sample;
+	const struct sp_number_list *cpus = &work->options->cpus;
+	uint64_t time_ns = work->sideband->by_offset ? record->file_offset : sample->time_ns;
+	struct task *task = task_of(worker, sample, time_ns);
+	uint32_t cpu = sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX;
+	*ret = (struct place_of_sample){
+		.task = task,
+		.time_ns = time_ns,
+		.cpu = cpu,
+		.shown = task && task->shown && in_time(work->options, sample->time_ns) &&
+			 filter_number(cpus->items, cpus->count, (int32_t)cpu),
+	};
+	return task != NULL;
 }
 
 static struct sp_error *count_task(struct worker *worker, uint16_t event, uint32_t tid)
@@ -124,8 +152,7 @@ static struct sp_error *count_task(struct worker *worker, uint16_t event, uint32
 	return NULL;
 }
 
-/* The leaf's index; UINT32_MAX when out of memory. */
-static uint32_t leaf_of(struct worker *worker, uint32_t node, uint32_t answer)
+uint32_t worker_leaf(struct worker *worker, uint32_t node, uint32_t answer)
 {
 	bool added;
 	if (worker->leaves.count == UINT32_MAX ||
@@ -151,7 +178,7 @@ static uint32_t chain_leaf(struct worker *worker, uint32_t root, const struct ca
 	/* last_leaf is one more than the index: 0 is none. */
 	if (chain->last_leaf && chain->last_answer == answer)
 		return chain->last_leaf - 1;
-	uint32_t leaf = leaf_of(worker, chain->node, answer);
+	uint32_t leaf = worker_leaf(worker, chain->node, answer);
 	if (leaf != UINT32_MAX) {
 		chain->last_answer = answer;
 		chain->last_leaf = leaf + 1;
@@ -208,22 +235,20 @@ static uint32_t place(struct worker *worker, uint32_t root, uint16_t event,
 	else if (only_leaves && !count_end(worker, event, callers, view, answer))
 		return UINT32_MAX;
 	uint32_t index = only_leaves || (!callers->count && !ended) ?
-				 leaf_of(worker, root, answer) :
+				 worker_leaf(worker, root, answer) :
 				 chain_leaf(worker, root, callers, answer);
 	if (index != UINT32_MAX)
 		worker->leaves.items[index].chains += stack->has_chain;
 	return index;
 }
 
-/* Keeps a sample until it is known whether its function is shown; false when out of memory. */
-static bool add_pending(struct worker *worker, const struct leaf *leaf, uint64_t weight)
+bool worker_add_pending(struct worker *worker, uint32_t leaf, const struct weight_sums *sums)
 {
-	size_t index = (size_t)(leaf - worker->leaves.items);
-	if (!vec_reserve(&worker->pending, index + 1))
+	if (!vec_reserve(&worker->pending, (size_t)leaf + 1))
 		return false;
-	while (worker->pending.count <= index)
+	while (worker->pending.count <= leaf)
 		*vec_push(&worker->pending) = (struct weight_sums){0};
-	weight_sums_add(&worker->pending.items[index], weight);
+	weight_sums_merge(&worker->pending.items[leaf], sums);
 	return true;
 }
 
@@ -239,8 +264,11 @@ static bool add_to_leaf(struct worker *worker, uint32_t root, uint16_t event,
 	struct leaf *leaf = &worker->leaves.items[index];
 	leaf->samples++;
 	leaf->weight = weight_add(leaf->weight, weight);
-	if (leaf->answer & LOOKUP_PENDING)
-		return add_pending(worker, leaf, weight);
+	if (leaf->answer & LOOKUP_PENDING) {
+		struct weight_sums one = {0};
+		weight_sums_add(&one, weight);
+		return worker_add_pending(worker, index, &one);
+	}
 	weight_sums_add(&worker->events[event].shown, weight);
 	return true;
 }
@@ -308,30 +336,30 @@ static struct sp_error *count(struct worker *worker, const struct sp_record *rec
 			      uint16_t event, uint64_t weight)
 {
 	const struct work *work = worker->work;
-	const struct sp_sample *sample = &record->sample;
-	const struct sp_number_list *cpus = &work->options->cpus;
-	uint64_t time_ns = work->sideband->by_offset ? record->file_offset : sample->time_ns;
-	uint32_t cpu = sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX;
-	struct task *task = task_of(worker, sample, time_ns);
-	uint32_t root = task ? root_of(worker, task, event, cpu) : RADIX_NONE;
+	struct place_of_sample place;
+	uint64_t words[SP_KEY_COUNT];
+	if (!worker_place(worker, record, &place))
+		return error_no_memory();
+	uint32_t view = place.task->span.view;
+	if (work->detail_count && !worker_details(worker, record, NULL, view, words))
+		return error_no_memory();
+	uint32_t root = worker_root(worker, &place, event, work->detail_count ? words : NULL);
 	if (root == RADIX_NONE)
 		return error_no_memory();
-	const struct stack *stack = stack_of(worker, record, task->span.view, time_ns);
+	const struct stack *stack = stack_of(worker, record, view, place.time_ns);
 	uint32_t answer = !stack ? LOOKUP_FAILED :
-			  lookup_find(&worker->lookup, LOOKUP_EXACT, task->span.view,
+			  lookup_find(&worker->lookup, LOOKUP_EXACT, view,
 				      stack->callers.leaf_cpumode, stack->callers.leaf_ip);
 	if (answer == LOOKUP_FAILED)
 		return error_no_memory();
-	bool shown = task->shown && answer & (LOOKUP_SHOWN | LOOKUP_PENDING) &&
-		     in_time(work->options, sample->time_ns) &&
-		     filter_number(cpus->items, cpus->count, (int32_t)cpu);
+	bool shown = place.shown && answer & (LOOKUP_SHOWN | LOOKUP_PENDING);
 	bool added = stack->number == REPAIR_NONE ?
 			     add_to_leaf(worker, root, event, stack, answer, shown, weight) :
 			     add_cut(worker, record, root, event, answer, shown, weight);
 	if (!added)
 		return error_no_memory();
 	weight_sums_add(&worker->events[event].all, weight);
-	return work->sum_tasks ? count_task(worker, event, sample->tid) : NULL;
+	return work->sum_tasks ? count_task(worker, event, record->sample.tid) : NULL;
 }
 
 /* How far a counter has come since the sample before; it counts for one fd (and task) in order. */
@@ -398,6 +426,8 @@ struct sp_error *worker_add(struct worker *worker, const struct sp_record *recor
 		if (sample->time_ns > worker->last_ns)
 			worker->last_ns = sample->time_ns;
 	}
+	if (worker->work->options->branches)
+		return worker_count_branches(worker, record);
 	if (sample->present & PERF_SAMPLE_READ)
 		return count_counters(worker, record, attr);
 	uint64_t weight = sample->period;

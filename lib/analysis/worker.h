@@ -13,6 +13,7 @@
 #include "analysis/sideband.h"
 #include "analysis/stack_end.h"
 #include "analysis/stacks.h"
+#include "profile/detail.h"
 #include "profile/group.h"
 #include "profile/interval.h"
 #include "profile/tally.h"
@@ -28,6 +29,8 @@ struct work {
 	const struct labels *labels; /* of frames; made when all workers have resolved */
 	bool keys[SP_KEY_COUNT];       /* what rows are made by */
 	bool group_keys[SP_KEY_COUNT]; /* and groups: the tree's commands too */
+	enum sp_key detail_keys[SP_KEY_COUNT]; /* those that are values */
+	size_t detail_count;
 	bool only_leaves; /* nobody asked for what is above the sampled function */
 	bool sum_tasks;   /* count samples by thread: READ records want to be compared */
 };
@@ -41,8 +44,8 @@ struct task {
 	uint32_t pid, tid;
 	struct machine_span span;
 	bool shown;               /* passes the filters by comm, pid and tid */
-	uint16_t last_event;      /* and the CPU: what `root` is for; SP_EVENT_NONE: nothing */
-	uint32_t last_cpu, root;
+	uint16_t last_event;      /* and CPU and detail: what `root` is for; SP_EVENT_NONE: nothing */
+	uint32_t last_cpu, last_detail, root;
 };
 
 /* Samples of one place under one chain. */
@@ -58,6 +61,8 @@ struct event_sums {
 	uint64_t ends[SP_STACK_END_COUNT];
 	uint64_t said;  /* stacks of which the recording says how they ended */
 	uint64_t repaired, shortened, guessed;
+	uint64_t branch_stacks;   /* that are not empty, of samples whose branches are counted */
+	uint64_t branchless;      /* samples without, which count for nothing then */
 };
 
 /* A sample whose stack is truncated, and counted when it is known whether that can be repaired. */
@@ -89,6 +94,7 @@ struct worker {
 	struct lookup lookup;
 	struct chains chains;             /* roots are named group << 32 | view */
 	struct groups groups;
+	struct details details;           /* of the groups: frames stand for what is at addresses */
 	struct stacks stacks;
 	struct stack stack;               /* of the last sample, if it was asked for */
 	bool has_stack;
@@ -114,7 +120,16 @@ struct worker {
 	uint32_t *frames;    /* of the chains' words; WORD_NONE of marks, WORD_GAP of CHAIN_GAP */
 	struct node_state *states; /* of the chains' nodes */
 	struct groups row_groups;  /* groups by the keys of rows alone */
+	struct details row_details; /* of those: functions stand for what is at addresses */
 	struct tallies tallies;           /* groups are those of row_groups */
+};
+
+/* A sample's thread, its address space, and what the filters say of both. */
+struct place_of_sample {
+	struct task *task;
+	uint64_t time_ns; /* as the machine has it */
+	uint32_t cpu;     /* UINT32_MAX: not known */
+	bool shown;       /* but for where its code is */
 };
 
 struct sp_error *worker_init(struct worker *worker, const struct work *work,
@@ -123,6 +138,27 @@ void worker_deinit(struct worker *worker);
 
 /* One SAMPLE record. */
 struct sp_error *worker_add(struct worker *worker, const struct sp_record *record) SP_MUST_CHECK;
+
+/* The sample's; false when out of memory. The task is valid until the next call. */
+bool worker_place(struct worker *worker, const struct sp_record *record,
+		  struct place_of_sample *ret);
+
+/*
+ * The root that chains and leaves are put under: of the task, event, and what rows are by. NULL
+ * as `words`: nothing is by details. RADIX_NONE when out of memory.
+ */
+uint32_t worker_root(struct worker *worker, const struct place_of_sample *place, uint16_t event,
+		     const uint64_t *words);
+
+/* The leaf of an answer of lookup_find() under a node; UINT32_MAX when out of memory. */
+uint32_t worker_leaf(struct worker *worker, uint32_t node, uint32_t answer);
+
+/* Adds to what the leaf has if its function is shown; false when out of memory. */
+bool worker_add_pending(struct worker *worker, uint32_t leaf, const struct weight_sums *sums);
+
+/* Counts the branches of a sample's branch stack for its event. */
+struct sp_error *worker_count_branches(struct worker *worker,
+				       const struct sp_record *record) SP_MUST_CHECK;
 
 /* The samples that begin in `extent`, which begins at a record; damage goes to the reader. */
 struct sp_error *worker_read(struct worker *worker, struct reader_extent extent) SP_MUST_CHECK;

@@ -10,7 +10,7 @@ void groups_deinit(struct groups *groups)
 static bool same_group(const struct group *a, const struct group *b)
 {
 	return a->event == b->event && a->comm == b->comm && a->pid == b->pid &&
-	       a->tid == b->tid && a->cpu == b->cpu;
+	       a->tid == b->tid && a->cpu == b->cpu && a->detail == b->detail;
 }
 
 uint32_t groups_add(struct groups *groups, const struct group *group)
@@ -18,7 +18,7 @@ uint32_t groups_add(struct groups *groups, const struct group *group)
 	bool added;
 	uint64_t hash = hash_pair((uintptr_t)group->comm, group->event);
 	hash = hash_pair(hash, (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
-	hash = hash_pair(hash, (uint32_t)group->cpu);
+	hash = hash_pair(hash, (uint64_t)group->detail << 32 | (uint32_t)group->cpu);
 	if (!vec_reserve(groups, groups->count + 1))
 		return UINT32_MAX;
 	for (;; hash++) { /* two that merely hash alike go to other keys */

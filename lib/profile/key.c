@@ -3,27 +3,91 @@
 
 #include <string.h>
 
-static const char *const names[SP_KEY_COUNT] = {
-	[SP_KEY_COMM] = "comm", [SP_KEY_PID] = "pid", [SP_KEY_TID] = "tid",
-	[SP_KEY_CPU] = "cpu",   [SP_KEY_DSO] = "dso", [SP_KEY_SYMBOL] = "symbol",
-	[SP_KEY_FUNCTION] = "function", [SP_KEY_SRCFILE] = "srcfile",
-	[SP_KEY_SRCLINE] = "srcline", [SP_KEY_EVENT] = "event",
+static const struct {
+	const char *name;
+	bool number;
+} keys[SP_KEY_COUNT] = {
+	[SP_KEY_COMM] = {"comm", false},
+	[SP_KEY_PID] = {"pid", true},
+	[SP_KEY_TID] = {"tid", true},
+	[SP_KEY_CPU] = {"cpu", true},
+	[SP_KEY_DSO] = {"dso", false},
+	[SP_KEY_SYMBOL] = {"symbol", false},
+	[SP_KEY_FUNCTION] = {"function", false},
+	[SP_KEY_SRCFILE] = {"srcfile", false},
+	[SP_KEY_SRCLINE] = {"srcline", false},
+	[SP_KEY_EVENT] = {"event", false},
+	[SP_KEY_SYMBOL_FROM] = {"symbol_from", false},
+	[SP_KEY_SYMBOL_TO] = {"symbol_to", false},
+	[SP_KEY_DSO_FROM] = {"dso_from", false},
+	[SP_KEY_DSO_TO] = {"dso_to", false},
+	[SP_KEY_SRCLINE_FROM] = {"srcline_from", false},
+	[SP_KEY_SRCLINE_TO] = {"srcline_to", false},
+	[SP_KEY_ADDR_FROM] = {"addr_from", false},
+	[SP_KEY_ADDR_TO] = {"addr_to", false},
+	[SP_KEY_MISPREDICT] = {"mispredict", false},
+	[SP_KEY_CYCLES] = {"cycles", true},
+	[SP_KEY_IN_TX] = {"in_tx", false},
+	[SP_KEY_ABORT] = {"abort", false},
+	[SP_KEY_BRANCH_TYPE] = {"branch_type", false},
+	[SP_KEY_SYMBOL_DADDR] = {"symbol_daddr", false},
+	[SP_KEY_DSO_DADDR] = {"dso_daddr", false},
+	[SP_KEY_DADDR] = {"daddr", false},
+	[SP_KEY_PHYS_DADDR] = {"phys_daddr", false},
+	[SP_KEY_DCACHELINE] = {"dcacheline", false},
+	[SP_KEY_MEM] = {"mem", false},
+	[SP_KEY_SNOOP] = {"snoop", false},
+	[SP_KEY_TLB] = {"tlb", false},
+	[SP_KEY_LOCKED] = {"locked", false},
+	[SP_KEY_BLOCKED] = {"blocked", false},
+	[SP_KEY_LOCAL_WEIGHT] = {"local_weight", true},
+	[SP_KEY_WEIGHT] = {"weight", true},
+	[SP_KEY_LOCAL_INS_LAT] = {"local_ins_lat", true},
+	[SP_KEY_INS_LAT] = {"ins_lat", true},
+	[SP_KEY_LOCAL_P_STAGE_CYC] = {"local_p_stage_cyc", true},
+	[SP_KEY_P_STAGE_CYC] = {"p_stage_cyc", true},
+	[SP_KEY_DATA_PAGE_SIZE] = {"data_page_size", false},
+	[SP_KEY_CODE_PAGE_SIZE] = {"code_page_size", false},
+	[SP_KEY_TRANSACTION] = {"transaction", false},
+	[SP_KEY_CGROUP] = {"cgroup", false},
+	[SP_KEY_CGROUP_ID] = {"cgroup_id", false},
+	[SP_KEY_SOCKET] = {"socket", true},
+	[SP_KEY_TIME] = {"time", false},
+	[SP_KEY_ADDR] = {"addr", false},
 };
 
 const char *sp_key_name(enum sp_key key)
 {
-	return names[key];
+	return keys[key].name;
+}
+
+bool sp_key_is_number(enum sp_key key)
+{
+	return keys[key].number;
+}
+
+bool sp_key_is_of_branches(enum sp_key key)
+{
+	return key >= SP_KEY_SYMBOL_FROM && key <= SP_KEY_BRANCH_TYPE;
 }
 
 bool sp_key_parse(const char *name, enum sp_key *ret)
 {
 	if (!strcmp(name, "sym"))
-		name = names[SP_KEY_SYMBOL];
+		name = keys[SP_KEY_SYMBOL].name;
 	for (enum sp_key key = 0; key < SP_KEY_COUNT; key++) {
-		if (!strcmp(name, names[key])) {
+		if (!strcmp(name, keys[key].name)) {
 			*ret = key;
 			return true;
 		}
 	}
 	return false;
+}
+
+const struct sp_value *sp_row_value(const struct sp_row *row, enum sp_key key)
+{
+	for (size_t i = 0; i < row->value_count; i++)
+		if (row->values[i].key == key)
+			return &row->values[i];
+	return NULL;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/profile/cycles.c lib/profile/cycles.h \
+	lib/profile/detail.c lib/profile/detail.h \
 	lib/profile/filter.c lib/profile/filter.h \
 	lib/profile/function.c lib/profile/function.h \
 	lib/profile/group.c lib/profile/group.h \

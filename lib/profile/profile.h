@@ -5,6 +5,7 @@
 
 #include <sprof/analysis.h>
 #include "base/arena.h"
+#include "profile/detail.h"
 #include "profile/function.h"
 #include "profile/group.h"
 #include "profile/interval.h"
@@ -12,11 +13,23 @@
 #include "profile/srcfile.h"
 #include "profile/tally.h"
 
+/* What the words of details mean. */
+struct profile_values {
+	const enum sp_key *keys; /* of the words, in their order */
+	size_t count;
+	/* Fills in all but the key; `samples` are the row's. False when out of memory. */
+	bool (*describe)(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
+			 struct sp_value *ret);
+	void *arg;
+};
+
 /* One event's samples, and what is wanted of them. */
 struct profile_source {
 	const struct tallies *tallies;     /* for rows */
 	const struct paths *paths;         /* for the tree */
 	const struct group *groups;        /* of tallies */
+	const struct details *details;     /* of the groups */
+	struct profile_values values;      /* of the details */
 	const struct functions *functions; /* of both */
 	const struct srcfiles *files;      /* of the functions */
 	const char *const *texts;          /* of the tree's words that are no functions */

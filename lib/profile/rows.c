@@ -15,6 +15,28 @@ static struct sp_weight weigh(const struct profile_source *source, double n_eff,
 }
 
 /* False when out of memory. */
+static bool add_values(const struct profile_source *source, uint32_t detail, struct arena *arena,
+		       struct sp_row *row)
+{
+	const struct profile_values *from = &source->values;
+	if (!from->count)
+		return true;
+	struct sp_value *values = arena_alloc(arena, from->count * sizeof(*values));
+	if (!values)
+		return false;
+	const uint64_t *words = details_words(source->details, detail);
+	for (size_t i = 0; i < from->count; i++) {
+		values[i] = (struct sp_value){.key = from->keys[i]};
+		if (!from->describe(from->arg, from->keys[i], words[i], row->self.samples,
+				    &values[i]))
+			return false;
+	}
+	row->values = values;
+	row->value_count = from->count;
+	return true;
+}
+
+/* False when out of memory. */
 static bool name_row(const struct profile_source *source, const struct tally *tally,
 		     struct arena *arena, struct sp_row *row)
 {
@@ -25,6 +47,8 @@ static bool name_row(const struct profile_source *source, const struct tally *ta
 	row->tid = keys[SP_KEY_TID] ? group->tid : 0;
 	row->cpu = keys[SP_KEY_CPU] ? group->cpu : 0;
 	row->event = keys[SP_KEY_EVENT] ? source->event : NULL;
+	if (!add_values(source, group->detail, arena, row))
+		return false;
 	if (tally->function == TALLY_NONE)
 		return true;
 	const struct function *function = &source->functions->items[tally->function];
@@ -57,6 +81,18 @@ static int compare_text(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
+static int compare_values(const struct sp_row *a, const struct sp_row *b)
+{
+	int order = 0;
+	for (size_t i = 0; !order && i < a->value_count; i++) {
+		const struct sp_value *x = &a->values[i], *y = &b->values[i];
+		order = sp_key_is_number(x->key) ? 0 : compare_text(x->text, y->text);
+		order = order ? order : (x->number > y->number) - (x->number < y->number);
+		order = order ? order : (int)x->level - (int)y->level;
+	}
+	return order;
+}
+
 static int compare_names(const struct sp_row *a, const struct sp_row *b)
 {
 	int order = compare_text(a->comm, b->comm);
@@ -69,7 +105,8 @@ static int compare_names(const struct sp_row *a, const struct sp_row *b)
 	order = order ? order : (a->tid > b->tid) - (a->tid < b->tid);
 	order = order ? order : (a->cpu > b->cpu) - (a->cpu < b->cpu);
 	order = order ? order : (a->address > b->address) - (a->address < b->address);
-	return order ? order : (int)a->level - (int)b->level;
+	order = order ? order : (int)a->level - (int)b->level;
+	return order ? order : compare_values(a, b);
 }
 
 static int compare_weights(const struct sp_weight *a, const struct sp_weight *b)
@@ -110,13 +147,13 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 		if (!tally->self_samples && !(source->children && tally->total_samples))
 			continue;
 		struct sp_row *row = &rows[count++];
-		if (!name_row(source, tally, arena, row))
-			return false;
 		row->self = weigh(source, n_eff, tally->self_samples, tally->self_weight);
 		row->total = row->self;
 		if (source->children)
 			row->total = weigh(source, n_eff, tally->total_samples,
 					   tally->total_weight);
+		if (!name_row(source, tally, arena, row))
+			return false;
 	}
 	qsort(rows, count, sizeof(*rows), source->children ? compare_total : compare_self);
 	profile->rows = rows;

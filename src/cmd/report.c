@@ -87,6 +87,8 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 		.no_inlines = !arguments->inlines,
 		.whole_paths = arguments->whole_paths,
 		.relative = arguments->relative,
+		.branches = arguments->branches == 1,
+		.time_quantum_ns = arguments->time_quantum_ns,
 		.comms = option_strings_list(&arguments->comms),
 		.dsos = option_strings_list(&arguments->dsos),
 		.symbols = option_strings_list(&arguments->symbols),
@@ -268,6 +270,8 @@ static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
 			 struct sp_reader *reader)
 {
 	struct sp_analysis *analysis = NULL;
+	if (!report_arguments_settle(arguments, reader))
+		return 1;
 	struct sp_error *error = resolve_time(&arguments->time, reader);
 	if (!error) {
 		struct sp_analysis_options options = analysis_options(arguments);

@@ -3,6 +3,7 @@
 #include "cmd/report_arguments.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "command.h"
@@ -36,13 +37,24 @@ static bool parse_stdio(const struct option *option, const char *text)
 	return true;
 }
 
-static bool add_key(struct report_arguments *arguments, enum sp_key key)
+static void add_key(struct report_arguments *arguments, enum sp_key key)
 {
 	for (size_t i = 0; i < arguments->key_count; i++)
 		if (arguments->keys[i] == key)
-			return true;
+			return;
 	arguments->keys[arguments->key_count++] = key;
-	return true;
+}
+
+/* Says which keys there are. */
+static void reject_key(const char *word)
+{
+	char list[1024] = "";
+	for (enum sp_key key = 0; key < SP_KEY_COUNT; key++) {
+		size_t size = strlen(list);
+		snprintf(list + size, sizeof(list) - size, "%s%s", key ? ", " : "",
+			 sp_key_name(key));
+	}
+	diag_say("--sort: '%s' is not one of %s", word, list);
 }
 
 /* "comm,symbol"; "+cpu" adds to the default, which other options have a say in. */
@@ -55,27 +67,103 @@ static bool parse_keys(const struct option *option, const char *text)
 	arguments->key_count = 0;
 	arguments->more_keys = fine && *rest == '+';
 	rest += arguments->more_keys;
-	while (fine && (word = strsep(&rest, ",")))
-		fine = sp_key_parse(word, &key) && add_key(arguments, key);
+	while (fine && (word = strsep(&rest, ","))) {
+		fine = sp_key_parse(word, &key);
+		if (fine)
+			add_key(arguments, key);
+		else
+			reject_key(word);
+	}
 	free(copy);
-	return fine || option_reject(option, text, "a list of comm, pid, tid, cpu, dso, symbol, "
-				     "function, srcfile, srcline and event");
+	return fine;
+}
+
+static void add_keys(struct report_arguments *arguments, const enum sp_key *keys, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		add_key(arguments, keys[i]);
 }
 
 /* Where inlined functions are none, functions are symbols, and said to be. */
 static void add_default_keys(struct report_arguments *arguments)
 {
+	const enum sp_key usual[] = {SP_KEY_COMM, SP_KEY_DSO,
+				     arguments->inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL};
+	static const enum sp_key branches[] = {SP_KEY_COMM, SP_KEY_DSO_FROM, SP_KEY_SYMBOL_FROM,
+					       SP_KEY_SYMBOL_TO};
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t count = arguments->key_count;
 	if (count && !arguments->more_keys)
 		return;
 	memcpy(keys, arguments->keys, sizeof(keys));
 	arguments->key_count = 0;
-	add_key(arguments, SP_KEY_COMM);
-	add_key(arguments, SP_KEY_DSO);
-	add_key(arguments, arguments->inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL);
-	for (size_t i = 0; i < count; i++)
-		add_key(arguments, keys[i]);
+	if (arguments->branches)
+		add_keys(arguments, branches, sizeof(branches) / sizeof(*branches));
+	else
+		add_keys(arguments, usual, sizeof(usual) / sizeof(*usual));
+	add_keys(arguments, keys, count);
+}
+
+/*
+ * Branches, not stacks of calls that the processor keeps as branches (--call-graph lbr): as
+ * perf has it, not where stacks were copied besides.
+ */
+static bool has_branches(const struct sp_reader *reader)
+{
+	bool any = false;
+	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
+		const struct perf_event_attr *attr = &sp_reader_event(reader, i)->attr;
+		if (attr->sample_type & PERF_SAMPLE_STACK_USER)
+			return false;
+		any |= attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
+		       !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
+	}
+	return any;
+}
+
+static bool has_branch_stacks(const struct sp_reader *reader)
+{
+	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
+		if (sp_reader_event(reader, i)->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
+			return true;
+	return false;
+}
+
+static const char *first_branch_key(const struct report_arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->key_count; i++)
+		if (sp_key_is_of_branches(arguments->keys[i]))
+			return sp_key_name(arguments->keys[i]);
+	return NULL;
+}
+
+/* Whoever asks for calls has them, if there are any. */
+static bool wants_calls(const struct report_arguments *arguments)
+{
+	return arguments->tree != SP_TREE_NONE || arguments->output == &output_folded ||
+	       arguments->children == 1;
+}
+
+bool report_arguments_settle(struct report_arguments *arguments, const struct sp_reader *reader)
+{
+	const char *key = first_branch_key(arguments), *path = sp_reader_info(reader)->path;
+	if (key && arguments->branches == 0) {
+		diag_say("--no-branch-stack leaves nothing to make rows by %s of", key);
+		return false;
+	}
+	if ((key || arguments->branches == 1) && !has_branch_stacks(reader)) {
+		diag_say("%s has no branch stacks; 'record -b' records them, where the processor has "
+			 "them", path);
+		return false;
+	}
+	if (arguments->branches == 1 && wants_calls(arguments)) {
+		diag_say("branches (-b) have no call chains to show");
+		return false;
+	}
+	if (arguments->branches < 0)
+		arguments->branches = key || (has_branches(reader) && !wants_calls(arguments));
+	add_default_keys(arguments);
+	return true;
 }
 
 static bool text_percent(const char *text, char **end, double *ret)
@@ -209,6 +297,25 @@ static bool parse_time(const struct option *option, const char *text)
 	return option_reject(option, text, "START,END in seconds, or PERCENT%-PERCENT%");
 }
 
+/* "10ms"; a number alone is in nanoseconds, as perf's. */
+static bool parse_quantum(const struct option *option, const char *text)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"", 1}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	char *end;
+	double number = strtod(text, &end);
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		double ns = number * units[i].ns;
+		if (end == text || strcmp(end, units[i].name) != 0 || !(ns >= 1 && ns < 1e18))
+			continue;
+		*(uint64_t *)option->value = (uint64_t)ns;
+		return true;
+	}
+	return option_reject(option, text, "a time such as 100ms (ns, us, ms or s)");
+}
+
 /* The table is all that there is of the options: their names, values and help. */
 static int parse_table(struct report_arguments *a, int argc, char **argv)
 {
@@ -233,8 +340,14 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 		OPTION_CALL(0, "stdio", NULL, &a->output, parse_stdio, "--format text"),
 		OPTION_CALL('s', "sort", "KEYS", a, parse_keys,
 			    "make rows by these: comm, pid, tid, cpu, dso, symbol (or sym),\n"
-			    "function, srcfile, srcline, event; +KEY adds to the default,\n"
+			    "function, srcfile, srcline, event, and those of branches, memory\n"
+			    "and others that the manual page lists; +KEY adds to the default,\n"
 			    "comm,dso,function"),
+		OPTION_CHOICE('b', "branch-stack", &a->branches,
+			      "count the branches of branch stacks: the default where these\n"
+			      "were recorded; or samples"),
+		OPTION_CALL(0, "time-quantum", "TIME", &a->time_quantum_ns, parse_quantum,
+			    "steps of the key time, such as 1s, 10ms (the default is 100ms)"),
 		OPTION_CHOICE(0, "inline", &a->inlines,
 			      "inlined functions are functions of their own (the default); or\n"
 			      "are part of their symbol, and no debug information is read"),
@@ -297,11 +410,10 @@ int report_arguments_parse(struct report_arguments *arguments, int argc, char **
 	*arguments = (struct report_arguments){
 		.output = outputs[0],
 		.children = -1,
+		.branches = -1,
 		.inlines = -1,
 		.limit = -1,
 		.pager = -1,
 	};
-	int status = parse_table(arguments, argc, argv);
-	add_default_keys(arguments);
-	return status;
+	return parse_table(arguments, argc, argv);
 }

@@ -21,6 +21,8 @@ struct report_arguments {
 	size_t key_count;
 	bool more_keys; /* they come behind the default's */
 	int children; /* -1: not said */
+	int branches; /* -1: not said; settled to 0 or 1 */
+	uint64_t time_quantum_ns;
 	enum sp_tree_order tree;
 	double limit; /* a share; -1: not said */
 	int inlines;  /* -1: not said */
@@ -41,6 +43,13 @@ struct report_arguments {
  * report_arguments_deinit() in either case.
  */
 int report_arguments_parse(struct report_arguments *arguments, int argc, char **argv);
+
+/*
+ * What depends on the recording: whether branches are counted, and by which keys. False after
+ * having said what cannot be done.
+ */
+bool report_arguments_settle(struct report_arguments *arguments, const struct sp_reader *reader);
+
 void report_arguments_deinit(struct report_arguments *arguments);
 
 #endif

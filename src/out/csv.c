@@ -40,16 +40,22 @@ static bool has_events(const struct report *report)
 	return report->profile_count > 1 || report_has_key(report, SP_KEY_EVENT);
 }
 
-static void put_header(const struct report *report, FILE *out)
+/* What every row needs to know. */
+struct columns {
+	enum sp_key keys[SP_KEY_COUNT];
+	size_t count;
+	bool build_id, events;
+};
+
+static void put_header(const struct columns *columns, FILE *out)
 {
 	fputs("self,self_low,self_high,self_samples,self_weight,"
 	      "total,total_low,total_high,total_samples,total_weight", out);
-	for (enum sp_key key = 0; key < SP_KEY_COUNT; key++)
-		if (report_has_key(report, key) && key != SP_KEY_EVENT)
-			fprintf(out, ",%s", sp_key_name(key));
-	if (report_has_key(report, SP_KEY_DSO))
+	for (size_t i = 0; i < columns->count; i++)
+		fprintf(out, ",%s", sp_key_name(columns->keys[i]));
+	if (columns->build_id)
 		fputs(",build_id", out);
-	fputs(has_events(report) ? ",event\n" : "\n", out);
+	fputs(columns->events ? ",event\n" : "\n", out);
 }
 
 static void put_weight(const struct sp_weight *weight, FILE *out)
@@ -65,55 +71,48 @@ static void put_name(const char *name, FILE *out)
 		put_text(name, out);
 }
 
-static void put_number(int32_t number, FILE *out)
+static void put_key(const struct sp_row *row, enum sp_key key, FILE *out)
 {
+	int64_t number;
+	if (!sp_key_is_number(key)) {
+		put_name(row_text(row, key), out);
+		return;
+	}
 	putc(',', out);
-	if (number >= 0)
-		fprintf(out, "%" PRId32, number);
+	if (row_number(row, key, &number))
+		fprintf(out, "%" PRId64, number);
 }
 
-static void put_row(const struct report *report, const struct sp_profile *profile,
+static void put_row(const struct columns *columns, const struct sp_profile *profile, bool totals,
 		    const struct sp_row *row, FILE *out)
 {
 	put_weight(&row->self, out);
 	putc(',', out);
-	if (report_has_totals(report, profile))
+	if (totals)
 		put_weight(&row->total, out);
 	else
 		fputs(",,,,", out);
-	if (report_has_key(report, SP_KEY_COMM))
-		put_name(row->comm, out);
-	if (report_has_key(report, SP_KEY_PID))
-		put_number(row->pid, out);
-	if (report_has_key(report, SP_KEY_TID))
-		put_number(row->tid, out);
-	if (report_has_key(report, SP_KEY_CPU))
-		put_number(row->cpu, out);
-	if (report_has_key(report, SP_KEY_DSO))
-		put_name(row->dso, out);
-	if (report_has_key(report, SP_KEY_SYMBOL))
-		put_name(row->symbol, out);
-	if (report_has_key(report, SP_KEY_FUNCTION))
-		put_name(row->function, out);
-	if (report_has_key(report, SP_KEY_SRCFILE))
-		put_name(row->srcfile, out);
-	if (report_has_key(report, SP_KEY_SRCLINE))
-		put_name(row->srcline, out);
-	if (report_has_key(report, SP_KEY_DSO))
+	for (size_t i = 0; i < columns->count; i++)
+		put_key(row, columns->keys[i], out);
+	if (columns->build_id)
 		put_name(row->build_id, out);
-	if (has_events(report))
+	if (columns->events)
 		put_name(profile->event, out);
 	putc('\n', out);
 }
 
 static bool write_csv(const struct report *report, FILE *out)
 {
-	put_header(report, out);
+	struct columns columns = {.build_id = report_has_key(report, SP_KEY_DSO),
+				  .events = has_events(report)};
+	columns.count = report_ordered_keys(report, columns.keys);
+	put_header(&columns, out);
 	for (size_t i = 0; i < report->profile_count; i++) {
 		const struct sp_profile *profile = report->profiles[i];
 		size_t count = report_row_count(report, profile);
+		bool totals = report_has_totals(report, profile);
 		for (size_t j = 0; j < count; j++)
-			put_row(report, profile, &profile->rows[j], out);
+			put_row(&columns, profile, totals, &profile->rows[j], out);
 	}
 	return true;
 }

@@ -24,41 +24,38 @@ static void write_name(struct json *json, const char *key, const char *name)
 		json_string(json, key, name);
 }
 
-static void write_number(struct json *json, const char *key, int32_t number)
+/* What every row needs to know. */
+struct row_keys {
+	enum sp_key keys[SP_KEY_COUNT];
+	size_t count;
+	bool totals, build_id, event;
+};
+
+static void write_key(struct json *json, const struct sp_row *row, enum sp_key key)
 {
-	if (number >= 0)
-		json_signed(json, key, number);
+	int64_t number;
+	if (!sp_key_is_number(key))
+		write_name(json, sp_key_name(key), row_text(row, key));
+	else if (row_number(row, key, &number))
+		json_signed(json, sp_key_name(key), number);
 }
 
-static void write_row(const struct report *report, struct json *json, const struct sp_row *row,
-		      bool totals)
+/* What came later is behind what was promised first. */
+static void write_row(const struct row_keys *of, struct json *json, const struct sp_row *row)
 {
+	size_t i = 0;
 	json_begin(json, NULL, '{');
 	write_weight(json, &row->self, false);
-	if (totals)
+	if (of->totals)
 		write_weight(json, &row->total, true);
-	if (report_has_key(report, SP_KEY_COMM))
-		write_name(json, "comm", row->comm);
-	if (report_has_key(report, SP_KEY_PID))
-		write_number(json, "pid", row->pid);
-	if (report_has_key(report, SP_KEY_TID))
-		write_number(json, "tid", row->tid);
-	if (report_has_key(report, SP_KEY_CPU))
-		write_number(json, "cpu", row->cpu);
-	if (report_has_key(report, SP_KEY_DSO))
-		write_name(json, "dso", row->dso);
-	if (report_has_key(report, SP_KEY_SYMBOL))
-		write_name(json, "symbol", row->symbol);
-	if (report_has_key(report, SP_KEY_FUNCTION))
-		write_name(json, "function", row->function);
-	if (report_has_key(report, SP_KEY_SRCFILE))
-		write_name(json, "srcfile", row->srcfile);
-	if (report_has_key(report, SP_KEY_SRCLINE))
-		write_name(json, "srcline", row->srcline);
-	if (report_has_key(report, SP_KEY_DSO))
+	for (; i < of->count && of->keys[i] < SP_KEY_FIRST_VALUE; i++)
+		write_key(json, row, of->keys[i]);
+	if (of->build_id)
 		write_name(json, "build_id", row->build_id);
-	if (report_has_key(report, SP_KEY_EVENT))
+	if (of->event)
 		write_name(json, "event", row->event);
+	for (; i < of->count; i++)
+		write_key(json, row, of->keys[i]);
 	json_end(json, '}');
 }
 
@@ -149,18 +146,24 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 	json_unsigned(json, "none", ends->none);
 	json_end(json, '}');
 	json_unsigned(json, "repaired", profile->repaired);
+	if (profile->of_branches)
+		json_unsigned(json, "branch_stacks", profile->branch_stacks);
 }
 
 static bool write_profile(const struct report *report, struct json *json,
 			  const struct sp_profile *profile)
 {
 	size_t count = report_row_count(report, profile);
-	bool totals = report_has_totals(report, profile), done = true;
+	struct row_keys of = {.totals = report_has_totals(report, profile),
+			      .build_id = report_has_key(report, SP_KEY_DSO),
+			      .event = report_has_key(report, SP_KEY_EVENT)};
+	bool done = true;
+	of.count = report_ordered_keys(report, of.keys);
 	json_begin_lines(json, NULL, '{');
 	write_head(json, profile);
 	json_begin_lines(json, "rows", '[');
 	for (size_t i = 0; i < count; i++)
-		write_row(report, json, &profile->rows[i], totals);
+		write_row(&of, json, &profile->rows[i]);
 	json_end_lines(json, ']');
 	if (profile->tree)
 		done = write_tree(report, json, profile->tree);
@@ -182,6 +185,7 @@ static const char *const finding_kinds[] = {
 	[SP_FINDING_UNSAMPLED] = "unsampled",
 	[SP_FINDING_GUEST] = "guest",
 	[SP_FINDING_NOTE] = "note",
+	[SP_FINDING_NO_BRANCHES] = "no_branches",
 };
 
 static void write_findings(const struct report *report, struct json *json)

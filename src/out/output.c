@@ -28,6 +28,60 @@ bool report_has_key(const struct report *report, enum sp_key key)
 	return false;
 }
 
+size_t report_ordered_keys(const struct report *report, enum sp_key ret[SP_KEY_COUNT])
+{
+	size_t count = 0;
+	for (enum sp_key key = 0; key < SP_KEY_COUNT; key++)
+		if (key != SP_KEY_EVENT && report_has_key(report, key))
+			ret[count++] = key;
+	return count;
+}
+
+const char *row_text(const struct sp_row *row, enum sp_key key)
+{
+	const struct sp_value *value;
+	switch (key) {
+	case SP_KEY_COMM:
+		return row->comm;
+	case SP_KEY_DSO:
+		return row->dso;
+	case SP_KEY_SYMBOL:
+		return row->symbol;
+	case SP_KEY_FUNCTION:
+		return row->function;
+	case SP_KEY_SRCFILE:
+		return row->srcfile;
+	case SP_KEY_SRCLINE:
+		return row->srcline;
+	case SP_KEY_EVENT:
+		return row->event;
+	default:
+		value = sp_row_value(row, key);
+		return value ? value->text : NULL;
+	}
+}
+
+bool row_number(const struct sp_row *row, enum sp_key key, int64_t *ret)
+{
+	const struct sp_value *value;
+	switch (key) {
+	case SP_KEY_PID:
+		*ret = row->pid;
+		break;
+	case SP_KEY_TID:
+		*ret = row->tid;
+		break;
+	case SP_KEY_CPU:
+		*ret = row->cpu;
+		break;
+	default:
+		value = sp_row_value(row, key);
+		*ret = value && value->text ? (int64_t)value->number : -1;
+		break;
+	}
+	return *ret >= 0;
+}
+
 const struct sp_weight *row_main(const struct report *report, const struct sp_row *row)
 {
 	return report->children ? &row->total : &row->self;

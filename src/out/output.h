@@ -48,6 +48,15 @@ const struct output *output_find(const char *name);
 
 bool report_has_key(const struct report *report, enum sp_key key);
 
+/* The keys but the event's, in the order that machines are promised; returns how many. */
+size_t report_ordered_keys(const struct report *report, enum sp_key ret[SP_KEY_COUNT]);
+
+/* A text of the row by its key, which is no number; NULL where that is not known. */
+const char *row_text(const struct sp_row *row, enum sp_key key);
+
+/* A number of the row by its key; false where it is not known. */
+bool row_number(const struct sp_row *row, enum sp_key key, int64_t *ret);
+
 /* What rows and nodes are ordered and limited by. */
 const struct sp_weight *row_main(const struct report *report, const struct sp_row *row);
 

@@ -42,14 +42,14 @@ struct column {
 struct table {
 	const struct report *report;
 	const struct term *term;
+	bool branches; /* are what is counted */
 	struct column columns[MAX_COLUMNS];
 	size_t count;
 };
 
 static bool is_number(int kind)
 {
-	return kind < COLUMN_KEY || kind == COLUMN_KEY + SP_KEY_PID ||
-	       kind == COLUMN_KEY + SP_KEY_TID || kind == COLUMN_KEY + SP_KEY_CPU;
+	return kind < COLUMN_KEY || sp_key_is_number((enum sp_key)(kind - COLUMN_KEY));
 }
 
 static const char *column_title(const struct table *table, int kind)
@@ -63,17 +63,20 @@ static const char *column_title(const struct table *table, int kind)
 	case COLUMN_SELF_RANGE:
 		return term_glyph(table->term, "low–high", "low-high");
 	case COLUMN_SAMPLES:
-		return "samples";
+		return table->branches ? "branches" : "samples";
 	default:
 		return sp_key_name((enum sp_key)(kind - COLUMN_KEY));
 	}
 }
 
-static const char *number_or_unknown(int32_t number, char buffer[FORMAT_SIZE])
+static const char *key_text(const struct sp_row *row, enum sp_key key, char buffer[FORMAT_SIZE])
 {
-	if (number < 0)
-		return "?";
-	snprintf(buffer, FORMAT_SIZE, "%d", number);
+	int64_t number;
+	if (!sp_key_is_number(key))
+		return row_text(row, key);
+	if (!row_number(row, key, &number))
+		return NULL;
+	snprintf(buffer, FORMAT_SIZE, "%lld", (long long)number);
 	return buffer;
 }
 
@@ -92,43 +95,32 @@ static const char *cell_text(const struct table *table, const struct sp_row *row
 		return format_range(table->term, &row->self.share, buffer);
 	case COLUMN_SAMPLES:
 		return format_count(row->self.samples, buffer);
-	case COLUMN_KEY + SP_KEY_PID:
-		return number_or_unknown(row->pid, buffer);
-	case COLUMN_KEY + SP_KEY_TID:
-		return number_or_unknown(row->tid, buffer);
-	case COLUMN_KEY + SP_KEY_CPU:
-		return number_or_unknown(row->cpu, buffer);
-	case COLUMN_KEY + SP_KEY_COMM:
-		return row->comm;
-	case COLUMN_KEY + SP_KEY_DSO:
-		return row->dso;
-	case COLUMN_KEY + SP_KEY_SYMBOL:
-		return row->symbol;
-	case COLUMN_KEY + SP_KEY_FUNCTION:
-		return row->function;
-	case COLUMN_KEY + SP_KEY_SRCFILE:
-		return row->srcfile;
-	case COLUMN_KEY + SP_KEY_SRCLINE:
-		return row->srcline;
-	case COLUMN_KEY + SP_KEY_EVENT:
-		return row->event;
+	default:
+		return key_text(row, (enum sp_key)(kind - COLUMN_KEY), buffer);
 	}
-	return NULL;
+}
+
+/* Symbols that are values: each has a level of its own. */
+static bool is_side(int kind)
+{
+	return kind == COLUMN_KEY + SP_KEY_SYMBOL_FROM || kind == COLUMN_KEY + SP_KEY_SYMBOL_TO ||
+	       kind == COLUMN_KEY + SP_KEY_SYMBOL_DADDR;
 }
 
 /* Symbols and functions. */
 static bool is_code(int kind)
 {
-	return kind == COLUMN_KEY + SP_KEY_SYMBOL || kind == COLUMN_KEY + SP_KEY_FUNCTION;
+	return kind == COLUMN_KEY + SP_KEY_SYMBOL || kind == COLUMN_KEY + SP_KEY_FUNCTION ||
+	       is_side(kind);
 }
 
-/* What stands before the cell's text: "[k] " of the first that is code. */
+/* What stands before the cell's text: "[k] " of the first that is the row's code, and of sides. */
 static int prefix_width(const struct table *table, size_t index)
 {
 	if (!is_code(table->columns[index].kind))
 		return 0;
-	for (size_t i = 0; i < index; i++)
-		if (is_code(table->columns[i].kind))
+	for (size_t i = 0; i < index && !is_side(table->columns[index].kind); i++)
+		if (is_code(table->columns[i].kind) && !is_side(table->columns[i].kind))
 			return 0;
 	return 4;
 }
@@ -248,6 +240,11 @@ static enum term_style cell_style(const struct sp_row *row, int kind)
 	case COLUMN_KEY + SP_KEY_SYMBOL:
 	case COLUMN_KEY + SP_KEY_FUNCTION:
 		return row->symbol_known ? TERM_PLAIN : TERM_DIM;
+	case COLUMN_KEY + SP_KEY_SYMBOL_FROM:
+	case COLUMN_KEY + SP_KEY_SYMBOL_TO:
+	case COLUMN_KEY + SP_KEY_SYMBOL_DADDR:
+		return sp_row_value(row, (enum sp_key)(kind - COLUMN_KEY))->known ? TERM_PLAIN
+										    : TERM_DIM;
 	default:
 		return TERM_PLAIN;
 	}
@@ -261,6 +258,11 @@ static void write_level(const struct term *term, enum sp_level level, FILE *out)
 	fputs(format_level(level), out);
 	putc(' ', out);
 	term_end(term, style, out);
+}
+
+static enum sp_level level_of(const struct sp_row *row, int kind)
+{
+	return is_side(kind) ? sp_row_value(row, (enum sp_key)(kind - COLUMN_KEY))->level : row->level;
 }
 
 static bool write_cell(const struct table *table, const struct sp_row *row, size_t index, FILE *out)
@@ -280,7 +282,7 @@ static bool write_cell(const struct table *table, const struct sp_row *row, size
 		suffix = 0;
 	width -= suffix;
 	if (prefix_width(table, index))
-		write_level(term, row->level, out);
+		write_level(term, level_of(row, column->kind), out);
 	if (is_code(column->kind)) {
 		text = name_shorten(term, text, term->width ? width : 0, &made);
 		if (!text)
@@ -322,7 +324,8 @@ static void write_titles(const struct table *table, FILE *out)
 
 bool table_write(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
-	struct table table = {.report = report, .term = &report->term};
+	struct table table = {.report = report, .term = &report->term,
+			      .branches = profile->of_branches};
 	size_t count = report_row_count(report, profile);
 	choose_columns(&table);
 	measure(&table, profile->rows, count);

@@ -166,6 +166,13 @@ static void write_event(const struct report *report, const struct sp_profile *pr
 {
 	char count[FORMAT_SIZE], weight[FORMAT_SIZE];
 	write_styled(report, TERM_TITLE, profile->event, out);
+	if (profile->of_branches) {
+		fprintf(out, "  %s branches of %s samples", format_count(profile->samples, count),
+			format_count(profile->branch_stacks, weight));
+		write_losses(report, profile, out);
+		write_shown(report, profile, out);
+		return;
+	}
 	fprintf(out, "  %s sample%s", format_count(profile->samples, count),
 		profile->samples == 1 ? "" : "s");
 	if (profile->samples && profile->weight_is_time)

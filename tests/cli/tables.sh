@@ -5,6 +5,9 @@
 #	                                       rows and counts of samples
 #	compares_totals NAME PERF FILE [OPTION]...
 #	                                       the same of rows and total shares
+#	compares_keys NAME PERF FILE KEYS [OPTION]...
+#	                                       the same of rows by other keys, which both know;
+#	                                       $perf_only are options of perf's alone
 #	sprof_table [OPTION]...                makes $tmp/sprof.rows
 #	perf_rows FILE                         the rows of perf report --stdio
 #	differences, verdict                   see there
@@ -12,9 +15,8 @@
 # Rows are lines of EVENT, COMM, DSO, SYMBOL, SAMPLES and SHARE, with tabs between; the
 # share is of totals in tables of those.
 
-sprof_rows() {
-	awk '
-		# The fields of a CSV line into f[1..n].
+# The fields of a CSV line into f[1..n].
+split_csv='
 		function split_csv(line,    n, i, c, field, quoted) {
 			n = 0
 			field = ""
@@ -46,6 +48,10 @@ sprof_rows() {
 				column[f[i]] = i
 			next
 		}
+'
+
+sprof_rows() {
+	awk "$split_csv"'
 		{
 			event = "event" in column ? f[column["event"]] : "-"
 			print event "\t" f[column["comm"]] "\t" f[column["dso"]] "\t" \
@@ -207,8 +213,8 @@ verdict() {
 }
 
 sprof_table() {
-	"$SPROF" report --no-children -s comm,dso,symbol --format csv "$@" >"$tmp/.sprof" \
-		2>"$tmp/.sprof.err"
+	"$SPROF" report --no-children --no-branch-stack -s comm,dso,symbol --format csv "$@" \
+		>"$tmp/.sprof" 2>"$tmp/.sprof.err"
 	sprof_rows "$tmp/.sprof" self >"$tmp/sprof.rows"
 }
 
@@ -231,6 +237,84 @@ compares() {
 	fi
 	sprof_table -i "$file" "$@"
 	differences "$tmp/perf.rows" "$tmp/sprof.rows" 5 "" >"$tmp/differences"
+	verdict "$name"
+}
+
+# Cells as both can have them: without levels, zeros before addresses, words for nothing.
+plain_cells='
+		function plain(text) {
+			gsub(/^ +| +$/, "", text)
+			sub(/^\[[.kuHg]\] +/, "", text)
+			if (text ~ /^[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]+$/ &&
+			    length(text) == 16)
+				text = "0x" text
+			if (text ~ /^0x/)
+				sub(/^0x0*/, "0x", text)
+			return text == "-" || text == "N/A" ? "" : text == "0x" ? "0x0" : text
+		}
+'
+
+# Rows of EVENT, the cells, and SAMPLES. Those that look alike are one: perf tells a place without
+# a name apart where its file is mapped at other addresses.
+sum_rows() {
+	c++filt -p | awk -F '\t' '
+		{
+			row = $0
+			sub(/\t[^\t]*$/, "", row)
+			sum[row] += $NF
+		}
+		END {
+			for (row in sum)
+				print row "\t" sum[row]
+		}' | sort
+}
+
+keyed_rows_of_perf() {
+	awk -F '\t' "$plain_cells"'
+		/^# Samples: .* of event/ {
+			event = $0
+			sub(/^[^\047]*\047/, "", event)
+			sub(/(:[a-zA-Z]*)?\047.*$/, "", event)
+		}
+		/^#/ || NF < 3 { next }
+		{
+			line = event
+			count = split(keys, key, ",")
+			for (i = 1; i <= count; i++)
+				line = line "\t" plain($(i + 2))
+			print line "\t" plain($2)
+		}' keys="$2" "$1" | sum_rows
+}
+
+keyed_rows_of_sprof() {
+	awk "$split_csv$plain_cells"'
+		NR > 1 {
+			event = "event" in column ? f[column["event"]] : alone
+			sub(/:[a-zA-Z]*$/, "", event)
+			line = event
+			count = split(keys, key, ",")
+			for (i = 1; i <= count; i++)
+				line = line "\t" plain(f[column[key[i]]])
+			print line "\t" f[column["self_samples"]]
+		}' keys="$2" alone="$3" "$1" | sum_rows
+}
+
+compares_keys() {
+	name=$1 binary=$2 file=$3 keys=$4
+	shift 4
+	# shellcheck disable=SC2086 # words
+	"$binary" report --stdio -g none --no-children --no-group --no-demangle -f -n -t '	' \
+		-w 200,200,200,200,200,200,200,200,200,200,200 -s "$keys" -i "$file" $perf_only "$@" >"$tmp/.perf" 2>"$tmp/.perf.err"
+	keyed_rows_of_perf "$tmp/.perf" "$keys" >"$tmp/perf.rows"
+	if ! test -s "$tmp/perf.rows"; then
+		skip "$name" "perf shows no rows: $(head -n 1 "$tmp/.perf.err")"
+		return
+	fi
+	"$SPROF" report --no-children --format csv -s "$keys" -i "$file" "$@" >"$tmp/.sprof" \
+		2>"$tmp/.sprof.err"
+	keyed_rows_of_sprof "$tmp/.sprof" "$keys" "$(cut -f 1 "$tmp/perf.rows" | tail -n 1)" \
+		>"$tmp/sprof.rows"
+	diff "$tmp/perf.rows" "$tmp/sprof.rows" >"$tmp/differences"
 	verdict "$name"
 }
 

@@ -24,13 +24,33 @@ live() {
 	fi
 }
 
+has_branches() {
+	zcat "$1.oracle"/p*/evlist.txt.gz 2>/dev/null | grep -q 'BRANCH_STACK'
+}
+
 # Where perf's stored table is not to be compared, and why.
 other_table() {
-	if zcat "$1.oracle"/p*/evlist.txt.gz 2>/dev/null | grep -q 'BRANCH_STACK'; then
-		echo "perf lists branches"
-	elif zcat "$2" | grep -q "^# Samples: .* of events* 'anon group"; then
+	if zcat "$2" | grep -q "^# Samples: .* of events* 'anon group"; then
 		echo "perf lists a group's events side by side"
 	fi
+}
+
+# perf counts branches where they went; of what has no name it shows the run time address.
+branch_table() {
+	"$SPROF" report -b -s comm,dso,symbol,addr_to --format csv "$@" >"$tmp/.branches" \
+		2>"$tmp/.sprof.err"
+	awk "$split_csv"'
+		NR == 1 { next }
+		{
+			event = "event" in column ? f[column["event"]] : "-"
+			symbol = f[column["symbol"]]
+			if (symbol ~ /^0x/)
+				symbol = f[column["addr_to"]]
+			if (symbol == "0x0")
+				symbol = "0000000000000000"
+			print event "\t" f[column["comm"]] "\t" f[column["dso"]] "\t" symbol "\t" \
+				f[column["self_samples"]] "\t" f[column["self"]]
+		}' "$tmp/.branches" >"$tmp/sprof.rows"
 }
 
 # The newest of the stored tables that has rows: perf 6.1 refuses what is newer.
@@ -54,7 +74,11 @@ corpus_file() {
 		cut=$(sed -n 's/.* report .* lines=\([0-9]*\) kept=\([0-9]*\) .*/\1 \2/p' \
 			"$1.oracle/rc.txt" | awk '$1 > $2 { print "cut"; exit }')
 		zcat "$report" | perf_rows /dev/stdin >"$tmp/perf.rows"
-		sprof_table -i "$1" --symfs "$empty"
+		if has_branches "$1"; then
+			branch_table -i "$1" --symfs "$empty"
+		else
+			sprof_table -i "$1" --symfs "$empty"
+		fi
 		differences "$tmp/perf.rows" "$tmp/sprof.rows" 6 "$cut" >"$tmp/differences"
 		verdict "$name: the shares are perf's"
 	fi
@@ -62,6 +86,11 @@ corpus_file() {
 	*/p61/*)
 		[ -z "$perf_is_61" ] ||
 			compares "$name: the samples are perf's" "$perf" "$1" --symfs "$empty"
+		if [ -n "$perf_is_61" ] && has_branches "$1"; then
+			compares_keys "${1#"$SPROF_CORPUS"/}: the branches are perf's" "$perf" "$1" \
+				dso_from,symbol_from,dso_to,symbol_to,cycles,mispredict,in_tx,abort \
+				-b --symfs "$empty"
+		fi
 		;;
 	esac
 }
