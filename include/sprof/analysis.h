@@ -41,6 +41,7 @@ struct sp_analysis_options {
 	 * where it went to (keys of code, filters). There are no call chains then.
 	 */
 	bool branches;
+	bool memory;             /* the weight of a sample is its latency (SP_KEY_LOCAL_WEIGHT) */
 	uint64_t time_quantum_ns; /* of SP_KEY_TIME; 0: 100 ms */
 	bool relative;           /* shares of what the filters let pass, not of all */
 	/* A sample passes if it fits one item of each list that is not empty. */

@@ -189,6 +189,7 @@ struct sp_profile {
 	uint64_t lost;            /* samples that were lost */
 	uint64_t throttled_count, throttled_ns;
 	bool weight_is_time;      /* periods are nanoseconds */
+	bool weight_is_latency;   /* weights are cycles that memory took */
 	bool has_callchains;
 	bool of_branches;  /* all that is called samples here are branches, of so many stacks: */
 	uint64_t branch_stacks;

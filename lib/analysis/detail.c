@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "analysis/detail.h"
 
+#include <sprof/words.h>
 #include <string.h>
-
-/* Of perf_branch_entry's flags; the decoder gives them as this host has them. */
-#define BRANCH_MISPREDICTED 1u
-#define BRANCH_PREDICTED 2u
-#define BRANCH_IN_TX 4u
-#define BRANCH_ABORT 8u
-#define BRANCH_CYCLES(flags) ((flags) >> 4 & 0xffff)
-#define BRANCH_TYPE(flags) ((flags) >> 20 & 0xf)
-#define BRANCH_NEW_TYPE(flags) ((flags) >> 26 & 0xf)
-
-/* Types of branches that have no room in four bits are behind PERF_BR_EXTEND_ABI. */
-#define BRANCH_TYPE_EXTENDED 15
-#define BRANCH_TYPES 16
 
 #define TIME_QUANTUM_NS 100000000
 
@@ -36,25 +24,22 @@ static bool find_frame(struct worker *worker, uint32_t view, uint64_t address, u
 
 static uint64_t branch_word(const struct sp_branch *branch, enum sp_key key)
 {
-	uint64_t flags = branch->flags;
+	struct sp_branch_flags flags = sp_branch_flags(branch->flags);
 	switch (key) {
 	case SP_KEY_ADDR_FROM:
 		return branch->from;
 	case SP_KEY_ADDR_TO:
 		return branch->to;
 	case SP_KEY_MISPREDICT:
-		return flags & (BRANCH_MISPREDICTED | BRANCH_PREDICTED) ?
-			       !(flags & BRANCH_PREDICTED) : DETAIL_NONE;
+		return flags.predicted || flags.mispredicted ? !flags.predicted : DETAIL_NONE;
 	case SP_KEY_CYCLES:
-		return BRANCH_CYCLES(flags) ?: DETAIL_NONE;
+		return flags.cycles ?: DETAIL_NONE;
 	case SP_KEY_IN_TX:
-		return (flags & BRANCH_IN_TX) != 0;
+		return flags.in_transaction;
 	case SP_KEY_ABORT:
-		return (flags & BRANCH_ABORT) != 0;
+		return flags.aborted;
 	case SP_KEY_BRANCH_TYPE:
-		if (BRANCH_TYPE(flags) == BRANCH_TYPE_EXTENDED)
-			return BRANCH_TYPES + BRANCH_NEW_TYPE(flags);
-		return BRANCH_TYPE(flags) ?: DETAIL_NONE;
+		return flags.type ? flags.type << 4 | flags.new_type : DETAIL_NONE;
 	default:
 		return DETAIL_NONE;
 	}
@@ -104,10 +89,84 @@ static uint64_t if_present(const struct sp_sample *sample, uint64_t bit, uint64_
 	return sample->present & bit ? value : DETAIL_NONE;
 }
 
-static uint64_t sample_word(const struct work *work, const struct sp_sample *sample,
-			    enum sp_key key)
+/* What matters of PERF_SAMPLE_DATA_SRC's word for a key: its bits. */
+static uint64_t data_source_mask(enum sp_key key)
 {
 	switch (key) {
+	case SP_KEY_MEM:
+		return (uint64_t)0x3fff << 5 | (uint64_t)0xf << 33 | (uint64_t)1 << 37 |
+		       (uint64_t)7 << 43; /* lvl, lvl_num, remote, hops */
+	case SP_KEY_SNOOP:
+		return (uint64_t)0x1f << 19 | (uint64_t)3 << 38; /* snoop, snoopx */
+	case SP_KEY_LOCKED:
+		return (uint64_t)3 << 24;
+	case SP_KEY_TLB:
+		return (uint64_t)0x7f << 26;
+	default:
+		return (uint64_t)7 << 40; /* blk */
+	}
+}
+
+static uint64_t weight_word(const struct sp_sample *sample, enum sp_key key)
+{
+	uint64_t bits = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT;
+	struct sp_weights weights = sp_weight_parts(sample->present, sample->weight);
+	if (!(sample->present & bits))
+		return DETAIL_NONE;
+	switch (key) {
+	case SP_KEY_LOCAL_INS_LAT:
+	case SP_KEY_INS_LAT:
+		return weights.instruction_latency;
+	case SP_KEY_LOCAL_P_STAGE_CYC:
+	case SP_KEY_P_STAGE_CYC:
+		return weights.retire_latency;
+	default:
+		return weights.latency;
+	}
+}
+
+static uint64_t namespace_word(const struct work *work, const struct sp_record *record)
+{
+	uint64_t time_ns = work->sideband->by_offset ? record->file_offset : record->sample.time_ns;
+	size_t index = sideband_namespace(work->sideband, record->sample.tid, time_ns);
+	return index == SIZE_MAX ? DETAIL_NONE : index;
+}
+
+static uint64_t sample_word(const struct work *work, const struct sp_record *record,
+			    enum sp_key key)
+{
+	const struct sp_sample *sample = &record->sample;
+	switch (key) {
+	case SP_KEY_DADDR:
+		return if_present(sample, PERF_SAMPLE_ADDR, sample->addr);
+	case SP_KEY_DCACHELINE:
+		return if_present(sample, PERF_SAMPLE_ADDR, sample->addr & ~(uint64_t)63);
+	case SP_KEY_PHYS_DADDR:
+		return if_present(sample, PERF_SAMPLE_PHYS_ADDR, sample->phys_addr);
+	case SP_KEY_MEM:
+	case SP_KEY_SNOOP:
+	case SP_KEY_LOCKED:
+	case SP_KEY_TLB:
+	case SP_KEY_BLOCKED:
+		return if_present(sample, PERF_SAMPLE_DATA_SRC,
+				  sample->data_src & data_source_mask(key));
+	case SP_KEY_LOCAL_WEIGHT:
+	case SP_KEY_WEIGHT:
+	case SP_KEY_LOCAL_INS_LAT:
+	case SP_KEY_INS_LAT:
+	case SP_KEY_LOCAL_P_STAGE_CYC:
+	case SP_KEY_P_STAGE_CYC:
+		return weight_word(sample, key);
+	case SP_KEY_DATA_PAGE_SIZE:
+		return if_present(sample, PERF_SAMPLE_DATA_PAGE_SIZE, sample->data_page_size);
+	case SP_KEY_CODE_PAGE_SIZE:
+		return if_present(sample, PERF_SAMPLE_CODE_PAGE_SIZE, sample->code_page_size);
+	case SP_KEY_TRANSACTION:
+		return if_present(sample, PERF_SAMPLE_TRANSACTION, sample->transaction);
+	case SP_KEY_CGROUP:
+		return sample->cgroup ?: DETAIL_NONE;
+	case SP_KEY_CGROUP_ID:
+		return namespace_word(work, record);
 	case SP_KEY_SOCKET:
 		return socket_of(work, sample);
 	case SP_KEY_TIME:
@@ -119,18 +178,42 @@ static uint64_t sample_word(const struct work *work, const struct sp_sample *sam
 	}
 }
 
+/*
+ * Data is in the address space that the sample's code is in, but the kernel reads and writes the
+ * program's, too: that is the lower half of addresses where both share one space.
+ */
+static bool take_data(struct worker *worker, const struct sp_record *record, uint32_t view,
+		      uint64_t *word)
+{
+	const char *arch = sp_reader_info(worker->work->reader)->arch;
+	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	uint64_t address = record->sample.addr;
+	*word = DETAIL_NONE;
+	if (!(record->sample.present & PERF_SAMPLE_ADDR))
+		return true;
+	if (cpumode == PERF_RECORD_MISC_KERNEL && address < (uint64_t)1 << 63 && arch &&
+	    (!strcmp(arch, "x86_64") || !strcmp(arch, "aarch64") || !strncmp(arch, "riscv", 5)))
+		cpumode = PERF_RECORD_MISC_USER;
+	uint32_t answer = lookup_find(&worker->lookup, LOOKUP_EXACT, view, cpumode, address);
+	*word = answer >> LOOKUP_SHIFT;
+	return answer != LOOKUP_FAILED;
+}
+
 bool worker_details(struct worker *worker, const struct sp_record *record,
 		    const struct sp_branch *branch, uint32_t view, uint64_t *words)
 {
 	const struct work *work = worker->work;
-	for (size_t i = 0; i < work->detail_count; i++) {
+	bool done = true;
+	for (size_t i = 0; done && i < work->detail_count; i++) {
 		enum sp_key key = work->detail_keys[i];
-		if (!sp_key_is_of_branches(key))
-			words[i] = sample_word(work, &record->sample, key);
-		else if (!take_branch(worker, branch, key, view, &words[i]))
-			return false;
+		if (sp_key_is_of_branches(key))
+			done = take_branch(worker, branch, key, view, &words[i]);
+		else if (key == SP_KEY_SYMBOL_DADDR || key == SP_KEY_DSO_DADDR)
+			done = take_data(worker, record, view, &words[i]);
+		else
+			words[i] = sample_word(work, record, key);
 	}
-	return true;
+	return done;
 }
 
 /* What a frame is by this key; a word itself of all others. */
@@ -142,10 +225,12 @@ static uint64_t row_word(const struct labels *labels, enum sp_key key, uint64_t 
 	switch (key) {
 	case SP_KEY_SYMBOL_FROM:
 	case SP_KEY_SYMBOL_TO:
+	case SP_KEY_SYMBOL_DADDR:
 		function = labels->sides.items[word].symbol;
 		break;
 	case SP_KEY_DSO_FROM:
 	case SP_KEY_DSO_TO:
+	case SP_KEY_DSO_DADDR:
 		function = labels->sides.items[word].dso;
 		break;
 	case SP_KEY_SRCLINE_FROM:

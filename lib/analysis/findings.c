@@ -469,8 +469,8 @@ static bool find_branchless(struct run *run)
 struct sp_error *finish_findings(struct run *run)
 {
 	if (!find_damage(run) || !find_losses(run) || !find_throttling(run) ||
-	    !find_troubles(run) || !find_stack_troubles(run) || !find_truncation(run) || !find_unsampled(run) ||
-	    !find_branchless(run))
+	    !find_troubles(run) || !find_stack_troubles(run) || !find_truncation(run) ||
+	    !find_unsampled(run) || !find_branchless(run))
 		return error_no_memory();
 	if (run->analysis->findings.count)
 		qsort(run->analysis->findings.items, run->analysis->findings.count,

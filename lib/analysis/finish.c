@@ -103,10 +103,14 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 	profile->lost = sp_losses_count(run->sideband.told, event);
 	profile->throttled_count = throttling->count;
 	profile->throttled_ns = throttling->ns;
-	profile->weight_is_time = is_clock(&of->attr);
+	profile->weight_is_latency = run->options.memory && of->attr.sample_type &
+				     (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT);
+	profile->weight_is_time = !run->options.memory && !run->options.branches &&
+				  is_clock(&of->attr);
 	profile->of_branches = run->options.branches;
-	profile->has_callchains = run->options.branches ? false : of->attr.sample_type & PERF_SAMPLE_CALLCHAIN ||
-				  (run->unwinding.unwinder && unwinding_is_dump(&of->attr));
+	profile->has_callchains = !run->options.branches &&
+				  (of->attr.sample_type & PERF_SAMPLE_CALLCHAIN ||
+				   (run->unwinding.unwinder && unwinding_is_dump(&of->attr)));
 }
 
 static struct sp_error *make_profile(struct run *run, uint16_t event, const struct merged *merged)

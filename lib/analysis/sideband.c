@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "analysis/sideband.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/parallel.h"
@@ -35,6 +36,9 @@ void sideband_deinit(struct sideband *sideband)
 	vec_deinit(&sideband->losses);
 	vec_deinit(&sideband->task_counts);
 	vec_deinit(&sideband->notes);
+	vec_deinit(&sideband->cgroups);
+	u64map_deinit(&sideband->cgroup_of);
+	vec_deinit(&sideband->namespaces);
 	vec_deinit(&sideband->splits);
 	u64map_deinit(&sideband->throttled);
 	vec_deinit(&sideband->throttle_times);
@@ -113,6 +117,94 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 	return NULL;
 }
 
+static struct sp_error *add_cgroup(struct sideband *sideband, const struct sp_cgroup *cgroup)
+{
+	bool added;
+	if (!vec_reserve(&sideband->cgroups, sideband->cgroups.count + 1))
+		return error_no_memory();
+	const uint32_t *index = u64map_put(&sideband->cgroup_of, cgroup->id,
+					   (uint32_t)sideband->cgroups.count, &added);
+	char *path = index ? arena_copy_string(&sideband->arena, cgroup->path,
+					       strlen(cgroup->path)) : NULL;
+	if (!path)
+		return error_no_memory();
+	if (added)
+		*vec_push(&sideband->cgroups) = path;
+	else
+		sideband->cgroups.items[*index] = path;
+	return NULL;
+}
+
+const char *sideband_cgroup(const struct sideband *sideband, uint64_t id)
+{
+	const uint32_t *index = u64map_find(&sideband->cgroup_of, id);
+	return index ? sideband->cgroups.items[*index] : NULL;
+}
+
+/* The kernel's order of namespaces in the record. */
+#define CGROUP_NAMESPACE 6
+
+static struct sp_error *add_namespaces(struct sideband *sideband, const struct sp_record *record)
+{
+	const struct sp_namespaces *namespaces = &record->namespaces;
+	if (namespaces->count <= CGROUP_NAMESPACE)
+		return NULL;
+	struct cgroup_namespace *slot = vec_push(&sideband->namespaces);
+	if (!slot)
+		return error_no_memory();
+	*slot = (struct cgroup_namespace){
+		.tid = namespaces->tid,
+		.time_ns = record->id.time_ns,
+		.dev = namespaces->namespaces[CGROUP_NAMESPACE].dev,
+		.ino = namespaces->namespaces[CGROUP_NAMESPACE].ino,
+	};
+	return NULL;
+}
+
+static int compare_namespaces(const void *a, const void *b)
+{
+	const struct cgroup_namespace *x = a, *y = b;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+/* All are there. */
+static struct sp_error *number_namespaces(struct sideband *sideband)
+{
+	struct u64map first_of = {0};
+	bool done = true;
+	if (!sideband->namespaces.count)
+		return NULL;
+	qsort(sideband->namespaces.items, sideband->namespaces.count,
+	      sizeof(*sideband->namespaces.items), compare_namespaces);
+	for (size_t i = 0; done && i < sideband->namespaces.count; i++) {
+		struct cgroup_namespace *of = &sideband->namespaces.items[i];
+		const uint32_t *first = u64map_put(&first_of, hash_pair(of->dev, of->ino),
+						   (uint32_t)i, NULL);
+		done = first != NULL;
+		of->first = done ? *first : 0;
+	}
+	u64map_deinit(&first_of);
+	return done ? NULL : error_no_memory();
+}
+
+size_t sideband_namespace(const struct sideband *sideband, uint32_t tid, uint64_t time_ns)
+{
+	const struct cgroup_namespace wanted = {.tid = tid, .time_ns = time_ns};
+	size_t low = 0, high = sideband->namespaces.count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (compare_namespaces(&sideband->namespaces.items[middle], &wanted) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || sideband->namespaces.items[low - 1].tid != tid)
+		return SIZE_MAX;
+	return sideband->namespaces.items[low - 1].first;
+}
+
 static struct sp_error *add_record(struct sideband *sideband, struct sp_record *record)
 {
 	struct sp_error *error = sp_losses_add(sideband->told, record);
@@ -133,6 +225,10 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 		return add_throttle(sideband, record);
 	case PERF_RECORD_READ:
 		return add_read(sideband, record);
+	case PERF_RECORD_CGROUP:
+		return add_cgroup(sideband, &record->cgroup);
+	case PERF_RECORD_NAMESPACES:
+		return add_namespaces(sideband, record);
 	case SP_RECORD_EVENT_UPDATE:
 		error = add_note(sideband, record);
 		return error ? error : machine_add(sideband->machine, record);
@@ -155,6 +251,8 @@ static bool is_wanted(uint32_t type)
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 	case PERF_RECORD_READ:
+	case PERF_RECORD_CGROUP:
+	case PERF_RECORD_NAMESPACES:
 	case SP_RECORD_HEADER_BUILD_ID:
 	case SP_RECORD_EVENT_UPDATE:
 		return true;
@@ -289,5 +387,5 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 		error = error_no_memory();
 	if (!error)
 		*end = extent.end;
-	return error;
+	return error ? error : number_namespaces(sideband);
 }

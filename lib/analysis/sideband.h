@@ -38,6 +38,14 @@ struct note {
 	uint64_t time_ns;
 };
 
+/* The cgroup namespace that a thread was in from then on. */
+struct cgroup_namespace {
+	uint32_t tid;
+	uint64_t time_ns;
+	uint64_t dev, ino;
+	uint32_t first; /* of those that are the same: its index */
+};
+
 struct sideband {
 	const struct record_layout *layout; /* borrowed */
 	struct machine *machine;            /* borrowed */
@@ -46,6 +54,9 @@ struct sideband {
 	VEC(struct loss) losses;
 	VEC(struct task_count) task_counts;
 	VEC(struct note) notes;
+	VEC(const char *) cgroups;   /* paths; of one id, the last one told of */
+	struct u64map cgroup_of;     /* id -> index in cgroups */
+	VEC(struct cgroup_namespace) namespaces; /* once all are read: by thread and time */
 	struct splits splits;        /* the first record's and the end among them */
 	uint64_t sample_count;
 	bool by_offset;              /* records have no times: their places in the file stand in */
@@ -57,6 +68,12 @@ struct sideband {
 struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader *reader,
 			       struct machine *machine) SP_MUST_CHECK;
 void sideband_deinit(struct sideband *sideband);
+
+/* The path of a cgroup; NULL: the recording does not say. */
+const char *sideband_cgroup(const struct sideband *sideband, uint64_t id);
+
+/* The cgroup namespace of a thread, by the first such in `namespaces`; SIZE_MAX: not known. */
+size_t sideband_namespace(const struct sideband *sideband, uint32_t tid, uint64_t time_ns);
 
 /* Reads the whole recording, by so many threads; damage goes to the reader. */
 struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *reader,

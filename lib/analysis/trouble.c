@@ -164,7 +164,8 @@ static bool tell(struct run *run, const struct trouble *trouble, double share)
 		snprintf(also, sizeof(also), " and %s more", count_text(trouble->modules - 1, more));
 	return finding_add(run, trouble->kind, trouble->samples, share, trouble->remedy,
 			   "%s of the %s are in %s%s, at addresses without a name%s%s",
-			   share_text(share, part), counted(run), trouble->name, also, trouble->text ? ": " : "",
+			   share_text(share, part), counted(run), trouble->name, also,
+			   trouble->text ? ": " : "",
 			   trouble->text ?: "");
 }
 
@@ -271,8 +272,8 @@ static bool tell_damaged(struct run *run, const struct whole *whole, const struc
 		double share = share_of(whole, all[i].samples, all[i].weight);
 		if (!finding_add(run, SP_FINDING_NO_SYMBOLS, all[i].samples, share, remedy,
 				 "%s of the %s are in %s, where inlined functions and source "
-				 "lines may be missing: %s", share_text(share, part), counted(run), module->name,
-				 text ?: "its debug information is damaged"))
+				 "lines may be missing: %s", share_text(share, part), counted(run),
+				 module->name, text ?: "its debug information is damaged"))
 			return false;
 	}
 	return true;

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What people see of the values that rows are made by. */
+#include <sprof/words.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "analysis/detail.h"
-
-/* PERF_BR_*, and behind them PERF_BR_NEW_*, as perf has them. */
-static const char *const branch_types[] = {
-	"N/A", "COND", "UNCOND", "IND", "CALL", "IND_CALL", "RET", "SYSCALL", "SYSRET",
-	"COND_CALL", "COND_RET", "ERET", "IRQ", "SERROR", "NO_TX", NULL,
-	"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1", "ARCH_2", "ARCH_3", "ARCH_4", "ARCH_5",
-};
 
 /* The arena's; NULL when out of memory. */
 __attribute__((format(printf, 2, 3)))
@@ -43,17 +37,64 @@ static bool describe_line(struct run *run, const struct function *function, stru
 	return ret->text != NULL;
 }
 
-static const char *branch_type(uint64_t type)
+static bool describe_cgroup(struct run *run, uint64_t id, struct sp_value *ret)
 {
-	const char *name = NULL;
-	if (type < sizeof(branch_types) / sizeof(*branch_types))
-		name = branch_types[type];
-	return name ?: "N/A";
+	const char *path = sideband_cgroup(&run->sideband, id);
+	ret->number = id;
+	ret->text = path ? arena_copy_string(&run->analysis->arena, path, strlen(path))
+			 : say(run, "cgroup %llu", (unsigned long long)id);
+	return ret->text != NULL;
 }
 
-/* Of words that are numbers for all to see. */
+static bool describe_namespace(struct run *run, size_t index, struct sp_value *ret)
+{
+	const struct cgroup_namespace *of = &run->sideband.namespaces.items[index];
+	ret->number = of->ino;
+	ret->text = say(run, "%llu/0x%llx", (unsigned long long)of->dev,
+			(unsigned long long)of->ino);
+	return ret->text != NULL;
+}
+
+/* Of words for which there are words; false: there are none. */
+static bool word_text(enum sp_key key, uint64_t word, char *text, size_t size)
+{
+	switch (key) {
+	case SP_KEY_MEM:
+		sp_data_src_level_text(word, text, size);
+		if (!strcmp(text, "N/A or N/A")) /* it is said twice */
+			text[3] = '\0';
+		break;
+	case SP_KEY_SNOOP:
+		sp_data_src_snoop_text(word, text, size);
+		break;
+	case SP_KEY_TLB:
+		sp_data_src_tlb_text(word, text, size);
+		break;
+	case SP_KEY_LOCKED:
+		snprintf(text, size, "%s", sp_data_src_lock_name(word));
+		break;
+	case SP_KEY_BLOCKED:
+		sp_data_src_blocked_text(word, text, size);
+		break;
+	case SP_KEY_DATA_PAGE_SIZE:
+	case SP_KEY_CODE_PAGE_SIZE:
+		sp_page_size_text(word, text, size);
+		break;
+	case SP_KEY_TRANSACTION:
+		sp_transaction_text(word, text, size);
+		for (size_t end = strlen(text); end && text[end - 1] == ' '; end--)
+			text[end - 1] = '\0';
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* Of numbers for all to see. */
 static bool describe_number(struct run *run, enum sp_key key, uint64_t number, struct sp_value *ret)
 {
+	char text[SP_WORDS_SIZE];
 	ret->number = number;
 	switch (key) {
 	case SP_KEY_TIME:
@@ -63,13 +104,28 @@ static bool describe_number(struct run *run, enum sp_key key, uint64_t number, s
 	case SP_KEY_ADDR:
 	case SP_KEY_ADDR_FROM:
 	case SP_KEY_ADDR_TO:
+	case SP_KEY_DADDR:
+	case SP_KEY_PHYS_DADDR:
+	case SP_KEY_DCACHELINE:
 		ret->text = say(run, "0x%llx", (unsigned long long)number);
 		break;
 	default:
-		ret->text = say(run, "%llu", (unsigned long long)number);
+		if (word_text(key, number, text, sizeof(text)))
+			ret->text = arena_copy_string(&run->analysis->arena, text, strlen(text));
+		else
+			ret->text = say(run, "%llu", (unsigned long long)number);
 		break;
 	}
 	return ret->text != NULL;
+}
+
+/* The sum over the row's samples, of keys that are such sums. */
+static uint64_t sum_of(enum sp_key key, uint64_t word, uint64_t samples)
+{
+	uint64_t sum;
+	if (key != SP_KEY_WEIGHT && key != SP_KEY_INS_LAT && key != SP_KEY_P_STAGE_CYC)
+		return word;
+	return __builtin_mul_overflow(word, samples, &sum) ? UINT64_MAX : sum;
 }
 
 bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
@@ -77,15 +133,16 @@ bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
 {
 	struct run *run = arg;
 	const struct function *functions = run->analysis->functions.items;
-	(void)samples;
 	if (word == DETAIL_NONE)
 		return true;
 	switch (key) {
 	case SP_KEY_SYMBOL_FROM:
 	case SP_KEY_SYMBOL_TO:
+	case SP_KEY_SYMBOL_DADDR:
 		return describe_symbol(&functions[word], ret);
 	case SP_KEY_DSO_FROM:
 	case SP_KEY_DSO_TO:
+	case SP_KEY_DSO_DADDR:
 		ret->text = functions[word].dso;
 		return true;
 	case SP_KEY_SRCLINE_FROM:
@@ -101,9 +158,13 @@ bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
 		ret->text = word ? "A" : ".";
 		return true;
 	case SP_KEY_BRANCH_TYPE:
-		ret->text = branch_type(word);
+		ret->text = sp_branch_type_name((word >> 4) << 20 | (word & 15) << 26);
 		return true;
+	case SP_KEY_CGROUP:
+		return describe_cgroup(run, word, ret);
+	case SP_KEY_CGROUP_ID:
+		return describe_namespace(run, word, ret);
 	default:
-		return describe_number(run, key, word, ret);
+		return describe_number(run, key, sum_of(key, word, samples), ret);
 	}
 }

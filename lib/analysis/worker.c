@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "analysis/worker.h"
 
+#include <sprof/words.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/detail.h"
@@ -411,6 +412,15 @@ static struct sp_error *count_counters(struct worker *worker, const struct sp_re
 	return NULL;
 }
 
+/* The cycles that it took; 1 where that is not known, as perf has it. */
+static uint64_t cost_of(const struct sp_sample *sample)
+{
+	uint64_t bits = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT, cost = 0;
+	if (sample->present & bits)
+		cost = sp_weight_parts(sample->present, sample->weight).latency;
+	return cost ?: 1;
+}
+
 struct sp_error *worker_add(struct worker *worker, const struct sp_record *record)
 {
 	const struct sp_sample *sample = &record->sample;
@@ -428,6 +438,8 @@ struct sp_error *worker_add(struct worker *worker, const struct sp_record *recor
 	}
 	if (worker->work->options->branches)
 		return worker_count_branches(worker, record);
+	if (worker->work->options->memory)
+		return count(worker, record, record->event, cost_of(sample));
 	if (sample->present & PERF_SAMPLE_READ)
 		return count_counters(worker, record, attr);
 	uint64_t weight = sample->period;

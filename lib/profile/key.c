@@ -71,10 +71,21 @@ bool sp_key_is_of_branches(enum sp_key key)
 	return key >= SP_KEY_SYMBOL_FROM && key <= SP_KEY_BRANCH_TYPE;
 }
 
+/* Other names that perf has: x86's of what it has other ones for elsewhere. */
+static const struct {
+	const char *name;
+	enum sp_key key;
+} aliases[] = {
+	{"sym", SP_KEY_SYMBOL},
+	{"retire_lat", SP_KEY_P_STAGE_CYC},
+	{"local_retire_lat", SP_KEY_LOCAL_P_STAGE_CYC},
+};
+
 bool sp_key_parse(const char *name, enum sp_key *ret)
 {
-	if (!strcmp(name, "sym"))
-		name = keys[SP_KEY_SYMBOL].name;
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
+		if (!strcmp(name, aliases[i].name))
+			name = keys[aliases[i].key].name;
 	for (enum sp_key key = 0; key < SP_KEY_COUNT; key++) {
 		if (!strcmp(name, keys[key].name)) {
 			*ret = key;

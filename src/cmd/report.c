@@ -88,6 +88,7 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 		.whole_paths = arguments->whole_paths,
 		.relative = arguments->relative,
 		.branches = arguments->branches == 1,
+		.memory = arguments->memory,
 		.time_quantum_ns = arguments->time_quantum_ns,
 		.comms = option_strings_list(&arguments->comms),
 		.dsos = option_strings_list(&arguments->dsos),

@@ -37,135 +37,6 @@ static bool parse_stdio(const struct option *option, const char *text)
 	return true;
 }
 
-static void add_key(struct report_arguments *arguments, enum sp_key key)
-{
-	for (size_t i = 0; i < arguments->key_count; i++)
-		if (arguments->keys[i] == key)
-			return;
-	arguments->keys[arguments->key_count++] = key;
-}
-
-/* Says which keys there are. */
-static void reject_key(const char *word)
-{
-	char list[1024] = "";
-	for (enum sp_key key = 0; key < SP_KEY_COUNT; key++) {
-		size_t size = strlen(list);
-		snprintf(list + size, sizeof(list) - size, "%s%s", key ? ", " : "",
-			 sp_key_name(key));
-	}
-	diag_say("--sort: '%s' is not one of %s", word, list);
-}
-
-/* "comm,symbol"; "+cpu" adds to the default, which other options have a say in. */
-static bool parse_keys(const struct option *option, const char *text)
-{
-	struct report_arguments *arguments = option->value;
-	char *copy = strdup(text), *rest = copy, *word;
-	bool fine = copy;
-	enum sp_key key;
-	arguments->key_count = 0;
-	arguments->more_keys = fine && *rest == '+';
-	rest += arguments->more_keys;
-	while (fine && (word = strsep(&rest, ","))) {
-		fine = sp_key_parse(word, &key);
-		if (fine)
-			add_key(arguments, key);
-		else
-			reject_key(word);
-	}
-	free(copy);
-	return fine;
-}
-
-static void add_keys(struct report_arguments *arguments, const enum sp_key *keys, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		add_key(arguments, keys[i]);
-}
-
-/* Where inlined functions are none, functions are symbols, and said to be. */
-static void add_default_keys(struct report_arguments *arguments)
-{
-	const enum sp_key usual[] = {SP_KEY_COMM, SP_KEY_DSO,
-				     arguments->inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL};
-	static const enum sp_key branches[] = {SP_KEY_COMM, SP_KEY_DSO_FROM, SP_KEY_SYMBOL_FROM,
-					       SP_KEY_SYMBOL_TO};
-	enum sp_key keys[SP_KEY_COUNT];
-	size_t count = arguments->key_count;
-	if (count && !arguments->more_keys)
-		return;
-	memcpy(keys, arguments->keys, sizeof(keys));
-	arguments->key_count = 0;
-	if (arguments->branches)
-		add_keys(arguments, branches, sizeof(branches) / sizeof(*branches));
-	else
-		add_keys(arguments, usual, sizeof(usual) / sizeof(*usual));
-	add_keys(arguments, keys, count);
-}
-
-/*
- * Branches, not stacks of calls that the processor keeps as branches (--call-graph lbr): as
- * perf has it, not where stacks were copied besides.
- */
-static bool has_branches(const struct sp_reader *reader)
-{
-	bool any = false;
-	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
-		const struct perf_event_attr *attr = &sp_reader_event(reader, i)->attr;
-		if (attr->sample_type & PERF_SAMPLE_STACK_USER)
-			return false;
-		any |= attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
-		       !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
-	}
-	return any;
-}
-
-static bool has_branch_stacks(const struct sp_reader *reader)
-{
-	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
-		if (sp_reader_event(reader, i)->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
-			return true;
-	return false;
-}
-
-static const char *first_branch_key(const struct report_arguments *arguments)
-{
-	for (size_t i = 0; i < arguments->key_count; i++)
-		if (sp_key_is_of_branches(arguments->keys[i]))
-			return sp_key_name(arguments->keys[i]);
-	return NULL;
-}
-
-/* Whoever asks for calls has them, if there are any. */
-static bool wants_calls(const struct report_arguments *arguments)
-{
-	return arguments->tree != SP_TREE_NONE || arguments->output == &output_folded ||
-	       arguments->children == 1;
-}
-
-bool report_arguments_settle(struct report_arguments *arguments, const struct sp_reader *reader)
-{
-	const char *key = first_branch_key(arguments), *path = sp_reader_info(reader)->path;
-	if (key && arguments->branches == 0) {
-		diag_say("--no-branch-stack leaves nothing to make rows by %s of", key);
-		return false;
-	}
-	if ((key || arguments->branches == 1) && !has_branch_stacks(reader)) {
-		diag_say("%s has no branch stacks; 'record -b' records them, where the processor has "
-			 "them", path);
-		return false;
-	}
-	if (arguments->branches == 1 && wants_calls(arguments)) {
-		diag_say("branches (-b) have no call chains to show");
-		return false;
-	}
-	if (arguments->branches < 0)
-		arguments->branches = key || (has_branches(reader) && !wants_calls(arguments));
-	add_default_keys(arguments);
-	return true;
-}
-
 static bool text_percent(const char *text, char **end, double *ret)
 {
 	*ret = strtod(text, end) / 100;
@@ -316,8 +187,16 @@ static bool parse_quantum(const struct option *option, const char *text)
 	return option_reject(option, text, "a time such as 100ms (ns, us, ms or s)");
 }
 
-/* The table is all that there is of the options: their names, values and help. */
-static int parse_table(struct report_arguments *a, int argc, char **argv)
+/* Tables are all that there is of the options: their names, values and help. */
+#define MAX_OPTIONS 60
+
+static size_t put_options(struct option *to, const struct option *from, size_t size)
+{
+	memcpy(to, from, size);
+	return size / sizeof(*from);
+}
+
+static size_t read_options(struct report_arguments *a, struct option *to)
 {
 	const struct option options[] = {
 		OPTION_GROUP("What is read:"),
@@ -333,12 +212,18 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 			    "programs that are not here"),
 		OPTION_STRING(0, "unwinder", "NAME", &a->unwinder,
 			      "unwind copied stacks by cfi (the default), libunwind or none"),
+	};
+	return put_options(to, options, sizeof(options));
+}
 
+static size_t shown_options(struct report_arguments *a, struct option *to)
+{
+	const struct option options[] = {
 		OPTION_GROUP("What is shown:"),
 		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,
 			    "text (for people), json, csv, or folded (for flame graphs)"),
 		OPTION_CALL(0, "stdio", NULL, &a->output, parse_stdio, "--format text"),
-		OPTION_CALL('s', "sort", "KEYS", a, parse_keys,
+		OPTION_CALL('s', "sort", "KEYS", a, report_keys_parse,
 			    "make rows by these: comm, pid, tid, cpu, dso, symbol (or sym),\n"
 			    "function, srcfile, srcline, event, and those of branches, memory\n"
 			    "and others that the manual page lists; +KEY adds to the default,\n"
@@ -346,6 +231,9 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 		OPTION_CHOICE('b', "branch-stack", &a->branches,
 			      "count the branches of branch stacks: the default where these\n"
 			      "were recorded; or samples"),
+		OPTION_FLAG(0, "mem-mode", &a->memory,
+			    "weigh samples by the latency of their memory access, and make\n"
+			    "rows by what is known of that"),
 		OPTION_CALL(0, "time-quantum", "TIME", &a->time_quantum_ns, parse_quantum,
 			    "steps of the key time, such as 1s, 10ms (the default is 100ms)"),
 		OPTION_CHOICE(0, "inline", &a->inlines,
@@ -370,7 +258,13 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 			    "(relative)"),
 		OPTION_FLAG('n', "show-nr-samples", &a->samples,
 			    "as perf's; samples are always shown"),
+	};
+	return put_options(to, options, sizeof(options));
+}
 
+static size_t filter_options(struct report_arguments *a, struct option *to)
+{
+	const struct option options[] = {
 		OPTION_GROUP("Only samples of:"),
 		OPTION_STRINGS('c', "comms", "NAMES", &a->comms, "these commands"),
 		OPTION_STRINGS('d', "dsos", "NAMES", &a->dsos, "these programs and libraries"),
@@ -382,7 +276,13 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 		OPTION_CALL(0, "time", "START,END", &a->time, parse_time,
 			    "this time, in seconds of the recording's clock; either may be\n"
 			    "left out; or a part, such as 10%-20%"),
+	};
+	return put_options(to, options, sizeof(options));
+}
 
+static size_t how_options(struct report_arguments *a, struct option *to)
+{
+	const struct option options[] = {
 		OPTION_GROUP("How:"),
 		OPTION_CALL(0, "color", "WHEN", &a->colour, parse_colour,
 			    "auto (on a terminal), always or never"),
@@ -391,8 +291,18 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 		OPTION_FLAG('q', "quiet", &a->quiet, "only the tables"),
 		OPTION_FLAG('v', "verbose", &a->verbose, "say on standard error what is done"),
 		OPTION_NUMBER('j', "jobs", "N", &a->jobs, "use N threads (all processors)"),
-		OPTION_END,
 	};
+	return put_options(to, options, sizeof(options));
+}
+
+static int parse_table(struct report_arguments *a, int argc, char **argv)
+{
+	struct option options[MAX_OPTIONS + 1] = {{0}};
+	size_t count = read_options(a, options);
+	count += shown_options(a, options + count);
+	count += filter_options(a, options + count);
+	count += how_options(a, options + count);
+	options[count] = (struct option){0}; /* OPTION_END */
 	const struct option_usage usage = {
 		.synopses = (const char *const[]){"sprof report [OPTION]...", NULL},
 		.about = "Shows where a recording's samples are: its hot functions, its call tree.",

@@ -22,6 +22,7 @@ struct report_arguments {
 	bool more_keys; /* they come behind the default's */
 	int children; /* -1: not said */
 	int branches; /* -1: not said; settled to 0 or 1 */
+	bool memory;
 	uint64_t time_quantum_ns;
 	enum sp_tree_order tree;
 	double limit; /* a share; -1: not said */
@@ -43,6 +44,9 @@ struct report_arguments {
  * report_arguments_deinit() in either case.
  */
 int report_arguments_parse(struct report_arguments *arguments, int argc, char **argv);
+
+/* Of --sort. */
+bool report_keys_parse(const struct option *option, const char *text);
 
 /*
  * What depends on the recording: whether branches are counted, and by which keys. False after

@@ -178,6 +178,8 @@ static void write_event(const struct report *report, const struct sp_profile *pr
 	if (profile->samples && profile->weight_is_time)
 		fprintf(out, ", %s of processor time",
 			format_duration(&report->term, profile->weight, weight));
+	else if (profile->samples && profile->weight_is_latency)
+		fprintf(out, ", %s cycles of latency", format_count(profile->weight, weight));
 	else if (profile->samples)
 		fprintf(out, ", standing for %s event%s", format_count(profile->weight, weight),
 			profile->weight == 1 ? "" : "s");

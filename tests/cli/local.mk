@@ -7,6 +7,7 @@ dist_check_SCRIPTS += \
 	tests/cli/test_docs.sh \
 	tests/cli/test_report.sh \
 	tests/cli/test_report_inline.sh \
+	tests/cli/test_report_keys.sh \
 	tests/cli/test_report_oracle.sh
 noinst_PROGRAMS += tests/cli/decoded
 tests_cli_decoded_LDADD = lib/libsprof-core.la

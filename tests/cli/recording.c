@@ -3,8 +3,10 @@
  * recording FILE: writes a perf.data file of the records that standard input
  * names, one a line, so that a test says what it is about and knows the truth:
  *
- *	event NAME [chain]                  cpu-clock, task-clock, page-faults or cycles;
- *	                                    before all else
+ *	event NAME [FIELD]...               cpu-clock, task-clock, page-faults, cycles, …, which
+ *	                                    has chain, branches, addr, weight, weights, data_src,
+ *	                                    transaction, phys_addr, cgroup, data_page_size,
+ *	                                    code_page_size; before all else
  *	hostname NAME, osrelease RELEASE, arch NAME, cmdline WORD...
  *	                                    likewise
  *	comm PID TID NAME                   in NAME, \xHH is a byte
@@ -17,6 +19,11 @@
  *	                                    unknown, complete, truncated, no_unwind_info,
  *	                                    bad_memory, depth_limit, skipped or switched; in a chain,
  *	                                    "..." stands where frames were left out
+ *	with [FIELD VALUE]...               these fields of the samples that follow, until the
+ *	                                    next such line; branch FROM TO FLAGS is one of them,
+ *	                                    any number of times
+ *	cgroup ID PATH
+ *	namespaces PID TID TIME DEV INODE   of all kinds
  *	lost EVENT COUNT [TIME]             LOST_SAMPLES: of all, at the end; with TIME, then
  *	full EVENT COUNT TIME               LOST: the ring was
  *	note TIME WORD...                   the recorder's
@@ -36,6 +43,8 @@
 
 #define MAX_WORDS 300
 #define MAX_EVENTS 8
+#define MAX_BRANCHES 32
+#define CGROUP_NAMESPACE 6
 #define KERNEL (UINT64_C(1) << 63)
 
 struct recording {
@@ -49,6 +58,8 @@ struct recording {
 	struct writer *writer; /* NULL until the first record */
 	struct writer_end end;
 	uint16_t stack_misc;
+	struct sp_sample with;
+	struct sp_branch branches[MAX_BRANCHES];
 	size_t line;
 };
 
@@ -92,6 +103,34 @@ static char *unescape(char *text)
 	return text;
 }
 
+/* Fields that an event may have. */
+static const struct field {
+	const char *name;
+	uint64_t bit;
+	size_t offset; /* in struct sp_sample; 0: it is no number */
+} fields[] = {
+	{"chain", PERF_SAMPLE_CALLCHAIN, 0},
+	{"branches", PERF_SAMPLE_BRANCH_STACK, 0},
+	{"addr", PERF_SAMPLE_ADDR, offsetof(struct sp_sample, addr)},
+	{"weight", PERF_SAMPLE_WEIGHT, offsetof(struct sp_sample, weight)},
+	{"weights", PERF_SAMPLE_WEIGHT_STRUCT, offsetof(struct sp_sample, weight)},
+	{"data_src", PERF_SAMPLE_DATA_SRC, offsetof(struct sp_sample, data_src)},
+	{"transaction", PERF_SAMPLE_TRANSACTION, offsetof(struct sp_sample, transaction)},
+	{"phys_addr", PERF_SAMPLE_PHYS_ADDR, offsetof(struct sp_sample, phys_addr)},
+	{"cgroup", PERF_SAMPLE_CGROUP, offsetof(struct sp_sample, cgroup)},
+	{"data_page_size", PERF_SAMPLE_DATA_PAGE_SIZE, offsetof(struct sp_sample, data_page_size)},
+	{"code_page_size", PERF_SAMPLE_CODE_PAGE_SIZE, offsetof(struct sp_sample, code_page_size)},
+};
+
+static const struct field *field_of(const struct recording *recording, const char *name)
+{
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (!strcmp(fields[i].name, name))
+			return &fields[i];
+	die(recording, "no such field");
+	return NULL;
+}
+
 static void add_event(struct recording *recording, char **words)
 {
 	static const struct {
@@ -103,6 +142,9 @@ static void add_event(struct recording *recording, char **words)
 		{"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
 		{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
 		{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+		{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+		{"cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES},
+		{"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
 	};
 	size_t index = recording->event_count++;
 	struct sp_event *event = &recording->events[index];
@@ -126,8 +168,10 @@ static void add_event(struct recording *recording, char **words)
 	event->attr.sample_id_all = 1;
 	event->attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				  PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER;
-	if (words[2] && !strcmp(words[2], "chain"))
-		event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	for (char **word = words + 2; words[1] && *word; word++)
+		event->attr.sample_type |= field_of(recording, *word)->bit;
+	if (event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
+		event->attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
 }
 
 static const struct sp_event *event_of(const struct recording *recording, const char *word)
@@ -174,6 +218,49 @@ static void read_stacks(struct recording *recording, char **words)
 	recording->stack_misc = (uint16_t)(misc | end << SP_MISC_END_SHIFT);
 }
 
+/* What samples have beside what their own lines say. */
+static void read_with(struct recording *recording, char **words)
+{
+	recording->with = (struct sp_sample){.branches = recording->branches};
+	for (char **word = words + 1; *word; word += 2) {
+		if (strcmp(*word, "branch") != 0) {
+			size_t offset = field_of(recording, *word)->offset;
+			*(uint64_t *)((char *)&recording->with + offset) = number(recording, word[1]);
+			continue;
+		}
+		if (recording->with.branch_count == MAX_BRANCHES)
+			die(recording, "too many branches");
+		struct sp_branch *branch = &recording->branches[recording->with.branch_count++];
+		branch->from = number(recording, word[1]);
+		branch->to = number(recording, word[2]);
+		branch->flags = number(recording, word[3]);
+		word += 2;
+	}
+}
+
+static void write_cgroup(struct recording *recording, char **words)
+{
+	struct sp_record record = {.type = PERF_RECORD_CGROUP};
+	record.cgroup.id = number(recording, words[1]);
+	record.cgroup.path = words[2] ? unescape(words[2]) : "";
+	write_record(recording, &record, &recording->events[0]);
+}
+
+static void write_namespaces(struct recording *recording, char **words)
+{
+	struct sp_namespace all[CGROUP_NAMESPACE + 1];
+	struct sp_record record = {.type = PERF_RECORD_NAMESPACES};
+	record.namespaces.pid = record.id.pid = (uint32_t)number(recording, words[1]);
+	record.namespaces.tid = record.id.tid = (uint32_t)number(recording, words[2]);
+	record.id.time_ns = number(recording, words[3]);
+	for (size_t i = 0; i <= CGROUP_NAMESPACE; i++)
+		all[i] = (struct sp_namespace){number(recording, words[4]),
+					       number(recording, words[5])};
+	record.namespaces.namespaces = all;
+	record.namespaces.count = CGROUP_NAMESPACE + 1;
+	write_record(recording, &record, &recording->events[0]);
+}
+
 static void write_sample(struct recording *recording, char **words)
 {
 	static uint64_t ips[2 * MAX_WORDS];
@@ -184,10 +271,17 @@ static void write_sample(struct recording *recording, char **words)
 	struct sp_record record = {
 		.type = PERF_RECORD_SAMPLE,
 		.misc = numbers[5] & KERNEL ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
-		.sample = {.pid = (uint32_t)numbers[0], .tid = (uint32_t)numbers[1],
-			   .cpu = (uint32_t)numbers[2], .time_ns = numbers[3],
-			   .period = numbers[4], .ip = numbers[5], .id = *event->ids, .ips = ips},
+		.sample = recording->with,
 	};
+	struct sp_sample *sample = &record.sample;
+	sample->pid = (uint32_t)numbers[0];
+	sample->tid = (uint32_t)numbers[1];
+	sample->cpu = (uint32_t)numbers[2];
+	sample->time_ns = numbers[3];
+	sample->period = numbers[4];
+	sample->ip = numbers[5];
+	sample->id = *event->ids;
+	sample->ips = ips;
 	record.misc |= recording->stack_misc;
 	for (char **word = &words[8]; *word; word++) {
 		if (!strcmp(*word, "...")) {
@@ -326,6 +420,12 @@ static void read_record(struct recording *recording, char **words)
 		write_task(recording, words);
 	else if (!strcmp(words[0], "stacks"))
 		read_stacks(recording, words);
+	else if (!strcmp(words[0], "with"))
+		read_with(recording, words);
+	else if (!strcmp(words[0], "cgroup"))
+		write_cgroup(recording, words);
+	else if (!strcmp(words[0], "namespaces"))
+		write_namespaces(recording, words);
 	else if (!strcmp(words[0], "mmap"))
 		write_mmap(recording, words);
 	else if (!strcmp(words[0], "lost") || !strcmp(words[0], "full") ||

@@ -7,7 +7,8 @@
 #	                                       the same of rows and total shares
 #	compares_keys NAME PERF FILE KEYS [OPTION]...
 #	                                       the same of rows by other keys, which both know;
-#	                                       $perf_only are options of perf's alone
+#	                                       $perf_only are options of perf's alone, and
+#	                                       $normalise is for sed, before rows are compared
 #	sprof_table [OPTION]...                makes $tmp/sprof.rows
 #	perf_rows FILE                         the rows of perf report --stdio
 #	differences, verdict                   see there
@@ -257,7 +258,7 @@ plain_cells='
 # Rows of EVENT, the cells, and SAMPLES. Those that look alike are one: perf tells a place without
 # a name apart where its file is mapped at other addresses.
 sum_rows() {
-	c++filt -p | awk -F '\t' '
+	c++filt -p | sed "$normalise" | awk -F '\t' '
 		{
 			row = $0
 			sub(/\t[^\t]*$/, "", row)

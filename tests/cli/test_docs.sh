@@ -49,8 +49,8 @@ if command -v bash >/dev/null; then
 	same "completion knows formats" "$tmp/wanted" "$tmp/completed"
 	completes sprof report --format = c >"$tmp/completed"
 	same "completion knows formats behind a =" "$tmp/wanted" "$tmp/completed"
-	printf 'comm,symbol\n' >"$tmp/wanted"
-	completes sprof report -s comm,sy >"$tmp/completed"
+	printf 'comm,srcfile\n' >"$tmp/wanted"
+	completes sprof report -s comm,srcf >"$tmp/completed"
 	same "completion knows lists" "$tmp/wanted" "$tmp/completed"
 else
 	skip "completion lists the options" "needs bash"

@@ -107,9 +107,25 @@ all_live() {
 	live "-a of the whole machine" -a "$workload/forks" 20 20 exec
 }
 
+# What was touched. Of what has no name perf shows run time addresses, and it has a row for each
+# address of a variable.
+data_live() {
+	title="$("$perf" --version) record -d, memory"
+	if "$perf" record -q -d -B -N -e page-faults:u -c 1 -o "$tmp/live.data" \
+		ls -R /usr/lib/python3 \
+		>"$tmp/.record" 2>&1; then
+		normalise='s/	0x[0-9a-f]*	/	*	/; s/+0x[0-9a-f]*	/	/; s/	[^	]*@plt	/	@plt	/'
+		compares_keys "$title" "$perf" "$tmp/live.data" dso,symbol_daddr,dso_daddr --mem-mode
+		normalise=
+	else
+		skip "$title" "$(tail -n 1 "$tmp/.record")"
+	fi
+}
+
 [ -z "$perf" ] && skip "the table is perf's" "needs perf"
 for perf in "$perf" ${SPROF_PEERS:+"$SPROF_PEERS/perf"}; do
 	[ ! -x "$perf" ] || all_live
+	[ ! -x "$perf" ] || data_live
 done
 perf=$(command -v perf)
 case $([ -z "$perf" ] || "$perf" --version) in

@@ -1,0 +1,200 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Rows by what samples say beside whose and where they are: branches, memory, cgroups, page
+# sizes, time. What is said of them here is known, and must be what perf says, too.
+. "$top_srcdir/tests/cli/lib.sh"
+. "$top_srcdir/tests/cli/tables.sh"
+
+empty=$tmp/empty
+mkdir "$empty"
+
+report() {
+	"$SPROF" report -q --symfs "$empty" "$@"
+}
+
+# Four branches of two samples: two from a.so to b.so, of which one is mispredicted (bit 0; else
+# predicted, bit 1), a call in a.so (type 4) after 9 cycles, and a transaction's abort into the
+# kernel.
+recording "$tmp/branches" <<END
+event cycles branches
+arch x86_64
+comm 1 1 one
+mmap -1 0xffffffff80000000 0x1000000 0xffffffff80000000 [kernel.kallsyms]_text
+mmap 1 0x10000 0x1000 0 /a.so
+mmap 1 0x20000 0x1000 0 /b.so
+with branch 0x10010 0x20020 1 branch 0x10010 0x20020 2 branch 0x10100 0x10200 0x400092
+sample 0 1 1 0 1000 1 0x10200
+with branch 0x10300 0xffffffff80000100 0xe
+sample 0 1 1 0 2000 1 0xffffffff80000100
+END
+
+prints "branches are counted where they were recorded" report -i "$tmp/branches" <<END
+  self  low-high  branches  comm  dso_from  symbol_from  symbol_to
+50.00%  8.0-92.0         2  one   a.so      [.] 0x10     [.] 0x20
+25.00%  2.2-83.1         1  one   a.so      [.] 0x100    [.] 0x200
+25.00%  2.2-83.1         1  one   a.so      [.] 0x300    [k] 0xffffffff80000100
+END
+
+prints "each key of branches" report -i "$tmp/branches" \
+	-s dso_to,mispredict,cycles,in_tx,abort,branch_type,addr_from <<END
+  self  low-high  branches  dso_to             mispredict  cycles  in_tx  abort  branch_type  addr_from
+25.00%  2.2-83.1         1  [kernel.kallsyms]  N                ?  T      A      ?            0x10300
+25.00%  2.2-83.1         1  a.so               N                9  .      .      CALL         0x10100
+25.00%  2.2-83.1         1  b.so               N                ?  .      .      ?            0x10010
+25.00%  2.2-83.1         1  b.so               Y                ?  .      .      ?            0x10010
+END
+
+prints "code is where branches went" report -i "$tmp/branches" -b -s dso <<END
+  self  low-high  branches  dso
+50.00%  8.0-92.0         2  b.so
+25.00%  2.2-83.1         1  [kernel.kallsyms]
+25.00%  2.2-83.1         1  a.so
+END
+
+prints "without branches it is where samples were" report -i "$tmp/branches" --no-branch-stack <<END
+  self  low-high  samples  comm  dso                function
+50.00%  9.5-90.5        1  one   [kernel.kallsyms]  [k] 0xffffffff80000100
+50.00%  9.5-90.5        1  one   a.so               [.] 0x200
+END
+
+prints "whoever wants calls has no branches" report -i "$tmp/branches" -g <<END
+  self  low-high  samples  comm  dso                function
+50.00%  9.5-90.5        1  one   [kernel.kallsyms]  [k] 0xffffffff80000100
+50.00%  9.5-90.5        1  one   a.so               [.] 0x200
+
+  total     low-high     self  caller, then what it called; below 0.50% left out
+ 50.00%     9.5-90.5   50.00%  0x200 [a.so]
+ 50.00%     9.5-90.5   50.00%  0xffffffff80000100 [kernel.kallsyms]
+(stderr) sprof: $tmp/branches has no call chains; 'sprof record -g' records them
+END
+
+"$SPROF" report -i "$tmp/branches" --format json -s symbol_from,cycles,mispredict |
+	sed -n '/"rows"/,/]/p' >"$tmp/json"
+prints "branches in json" cat "$tmp/json" <<END
+   "rows": [
+    {"self": 0.25, "self_low": 0.02211850166, "self_high": 0.8308621003, "self_samples": 1, "self_weight": 1, "total": 0.25, "total_low": 0.02211850166, "total_high": 0.8308621003, "total_samples": 1, "total_weight": 1, "symbol_from": "0x10", "mispredict": "N"},
+    {"self": 0.25, "self_low": 0.02211850166, "self_high": 0.8308621003, "self_samples": 1, "self_weight": 1, "total": 0.25, "total_low": 0.02211850166, "total_high": 0.8308621003, "total_samples": 1, "total_weight": 1, "symbol_from": "0x10", "mispredict": "Y"},
+    {"self": 0.25, "self_low": 0.02211850166, "self_high": 0.8308621003, "self_samples": 1, "self_weight": 1, "total": 0.25, "total_low": 0.02211850166, "total_high": 0.8308621003, "total_samples": 1, "total_weight": 1, "symbol_from": "0x100", "mispredict": "N", "cycles": 9},
+    {"self": 0.25, "self_low": 0.02211850166, "self_high": 0.8308621003, "self_samples": 1, "self_weight": 1, "total": 0.25, "total_low": 0.02211850166, "total_high": 0.8308621003, "total_samples": 1, "total_weight": 1, "symbol_from": "0x300", "mispredict": "N"}
+   ]
+END
+
+recording "$tmp/plain" <<END
+event cycles
+sample 0 1 1 0 1000 1 0x10200
+END
+
+fails "no branches where there are none" 1 "$SPROF" report -b -i "$tmp/plain" <<END
+sprof: $tmp/plain has no branch stacks; 'record -b' records them, where the processor has them
+END
+fails "no key of branches either" 1 "$SPROF" report -s symbol_to -i "$tmp/plain" <<END
+sprof: $tmp/plain has no branch stacks; 'record -b' records them, where the processor has them
+END
+fails "a key of branches without branches" 1 \
+	"$SPROF" report --no-branch-stack -s symbol_to -i "$tmp/branches" <<END
+sprof: --no-branch-stack leaves nothing to make rows by symbol_to of
+END
+fails "branches or calls" 1 "$SPROF" report -b -g -i "$tmp/branches" <<END
+sprof: branches (-b) have no call chains to show
+END
+fails "branches or memory" 1 "$SPROF" report -b --mem-mode -i "$tmp/branches" <<END
+sprof: --mem-mode and branches do not go together
+END
+
+# Two loads that L1 has, a locked store to the same line that missed the L3 and another's caches
+# had modified, and a sample of which nothing is known.
+recording "$tmp/memory" <<END
+event cycles addr weight data_src phys_addr data_page_size code_page_size transaction cgroup
+arch x86_64
+comm 1 1 one
+mmap -1 0xffffffff80000000 0x1000000 0xffffffff80000000 [kernel.kallsyms]_text
+mmap 1 0x10000 0x1000 0 /a.so
+mmap 1 0x20000 0x1000 0 /b.so
+cgroup 7 /user.slice/one
+namespaces 1 1 0 4 0xeffffffb
+with addr 0x20040 weight 5 data_src 0x29100142 phys_addr 0x9040 data_page_size 4096 code_page_size 0x200000 cgroup 7
+sample 0 1 1 0 1000 1 0x10200
+sample 0 1 1 0 150000000 1 0x10200
+with addr 0x20048 weight 300 data_src 0x92800884 phys_addr 0x9048 data_page_size 0x200000 code_page_size 4096 transaction 0xc1 cgroup 8
+sample 0 1 1 0 250000000 1 0x10210
+with
+sample 0 1 1 0 250000001 1 0xffffffff80000200
+END
+
+prints "shares are of latency" report -i "$tmp/memory" --mem-mode <<END
+  self  low-high  samples  local_weight  mem      symbol                  dso                symbol_daddr  dso_daddr  snoop  tlb          locked  blocked  local_ins_lat  local_p_stage_cyc
+96.46%  20.3-100        1           300  L3 miss  [.] 0x210               a.so               [.] 0x48      b.so       HitM   Walker miss  Yes     N/A                  0                  0
+ 3.22%  0.0-79.5        2             5  L1 hit   [.] 0x200               a.so               [.] 0x40      b.so       None   L1 hit       N/A     N/A                  0                  0
+ 0.32%  0.0-78.3        1             0  N/A      [k] 0xffffffff80000200  [kernel.kallsyms]  [.] 0x0       [unknown]  N/A    N/A          No      N/A                  0                  0
+END
+
+prints "each key of memory" report -i "$tmp/memory" \
+	-s mem,snoop,tlb,locked,blocked,daddr,phys_daddr,dcacheline,weight <<END
+  self   low-high  samples  mem      snoop  tlb          locked  blocked  daddr    phys_daddr  dcacheline  weight
+50.00%  15.0-85.0        2  L1 hit   None   L1 hit       N/A     N/A      0x20040  0x9040      0x20040         10
+25.00%   4.6-69.9        1  N/A      N/A    N/A          No      N/A      0x0      0x0         0x0              0
+25.00%   4.6-69.9        1  L3 miss  HitM   Walker miss  Yes     N/A      0x20048  0x9048      0x20040        300
+END
+
+prints "pages, cgroups, transactions, times" report -i "$tmp/memory" \
+	-s data_page_size,code_page_size,transaction,cgroup,cgroup_id,time,socket <<END
+  self  low-high  samples  data_page_size  code_page_size  transaction                    cgroup           cgroup_id     time      socket
+25.00%  4.6-69.9        1  2M              4K              EL CAP-WRITE CAP-READ NEITHER  cgroup 8         4/0xeffffffb  0.200000       ?
+25.00%  4.6-69.9        1  4K              2M                                             /user.slice/one  4/0xeffffffb  0.000000       ?
+25.00%  4.6-69.9        1  4K              2M                                             /user.slice/one  4/0xeffffffb  0.100000       ?
+25.00%  4.6-69.9        1  N/A             N/A                                            ?                4/0xeffffffb  0.200000       ?
+END
+
+prints "times in other steps" report -i "$tmp/memory" -s time --time-quantum 200ms <<END
+  self   low-high  samples  time
+50.00%  15.0-85.0        2  0.000000
+50.00%  15.0-85.0        2  0.200000
+END
+
+prints "memory in csv" report -i "$tmp/memory" -s mem,local_weight,cgroup,time --format csv <<END
+self,self_low,self_high,self_samples,self_weight,total,total_low,total_high,total_samples,total_weight,mem,local_weight,cgroup,time
+0.25,0.04558726081,0.6993581574,1,1,0.25,0.04558726081,0.6993581574,1,1,L1 hit,5,/user.slice/one,0.000000
+0.25,0.04558726081,0.6993581574,1,1,0.25,0.04558726081,0.6993581574,1,1,L1 hit,5,/user.slice/one,0.100000
+0.25,0.04558726081,0.6993581574,1,1,0.25,0.04558726081,0.6993581574,1,1,L3 miss,300,cgroup 8,0.200000
+0.25,0.04558726081,0.6993581574,1,1,0.25,0.04558726081,0.6993581574,1,1,N/A,0,,0.200000
+END
+
+# The weights of a struct: 40 cycles of latency, 3 of the instruction, 2 until retired.
+recording "$tmp/weights" <<END
+event cycles weights
+with weights 0x0002000300000028
+sample 0 1 1 0 1000 1 0x10200
+sample 0 1 1 0 1000 1 0x10200
+END
+
+prints "parts of weights" report -i "$tmp/weights" \
+	-s local_weight,weight,local_ins_lat,ins_lat,local_p_stage_cyc,retire_lat <<END
+   self  low-high  samples  local_weight  weight  local_ins_lat  ins_lat  local_p_stage_cyc  p_stage_cyc
+100.00%  34.2-100        2            40      80              3        6                  2            4
+END
+
+fails "times need a unit that is one" 129 "$SPROF" report --time-quantum 3h <<END
+sprof: --time-quantum: '3h' is not a time such as 100ms (ns, us, ms or s)
+       'sprof report --help' lists the options.
+END
+
+perf=$(command -v perf)
+case $([ -z "$perf" ] || "$perf" --version) in
+*" 6.1."*)
+	compares_keys "branches are perf's" "$perf" "$tmp/branches" \
+		dso_from,symbol_from,dso_to,symbol_to,cycles,mispredict,in_tx,abort -b --symfs "$empty"
+	compares_keys "memory is perf's" "$perf" "$tmp/memory" \
+		dso_daddr,mem,snoop,tlb,locked,blocked,local_weight,phys_daddr,data_page_size \
+		--mem-mode --symfs "$empty"
+	# Of a cgroup without a name perf does not say its number.
+	normalise='s/cgroup 8/unknown/'
+	compares_keys "pages, cgroups and transactions are perf's" "$perf" "$tmp/memory" \
+		dso,code_page_size,transaction,cgroup,cgroup_id,weight --symfs "$empty"
+	normalise=
+	compares_keys "weights are perf's" "$perf" "$tmp/weights" \
+		dso,local_weight,weight,local_ins_lat,ins_lat
+	;;
+*) skip "keys are perf's" "needs perf 6.1" ;;
+esac
+
+finish
