@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/capture/attach.c \
+	lib/capture/bpf.c lib/capture/bpf.h \
 	lib/capture/btf.c lib/capture/btf.h \
 	lib/capture/capture.c \
 	lib/capture/coverage.c lib/capture/coverage.h \
@@ -12,6 +13,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/graph.c lib/capture/graph.h \
 	lib/capture/graph_fp.c \
 	lib/capture/host.c lib/capture/host.h \
+	lib/capture/host_bpf.c \
+	lib/capture/host_features.c lib/capture/host_features.h \
 	lib/capture/hurry.c lib/capture/hurry.h \
 	lib/capture/joining.c lib/capture/joining.h \
 	lib/capture/lost.c \
@@ -22,6 +25,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/ring_size.c lib/capture/ring_size.h \
 	lib/capture/round.c \
 	lib/capture/setup.c \
+	lib/capture/setup_file.c \
 	lib/capture/tracker.c lib/capture/tracker.h \
 	lib/capture/sink.c lib/capture/sink.h \
 	lib/capture/summary.c \
@@ -34,6 +38,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/stack_limit.c lib/capture/stack_limit.h \
 	lib/capture/stack_size.c lib/capture/stack_size.h \
 	lib/capture/touch.c lib/capture/touch.h \
+	lib/capture/tracing.c lib/capture/tracing.h \
 	lib/capture/unwinding.c lib/capture/unwinding.h \
 	lib/capture/wide.c lib/capture/wide.h \
 	lib/capture/workload.c lib/capture/workload.h \
@@ -57,3 +62,4 @@ check_PROGRAMS += \
 tests_unit_test_dump_SOURCES = tests/unit/test_dump.c tests/unit/rings.h
 tests_unit_test_filter_SOURCES = tests/unit/test_filter.c tests/unit/rings.h
 tests_unit_test_tracker_SOURCES = tests/unit/test_tracker.c tests/unit/rings.h
+check_PROGRAMS += tests/unit/test_tracing

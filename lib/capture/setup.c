@@ -6,7 +6,6 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "capture/dump.h"
-#include "capture/host.h"
 #include "capture/recorder.h"
 #include "capture/ring_size.h"
 
@@ -412,12 +411,6 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 	return error;
 }
 
-static struct sp_error *write_spans(void *arg, struct iovec *spans, int count)
-{
-	struct sp_capture *capture = arg;
-	return writing_write(capture->writing, spans, count);
-}
-
 static struct sp_error *take_dump(void *arg, const struct ring *ring, uint64_t position,
 				  const struct perf_event_header *header, uint64_t id)
 {
@@ -513,48 +506,5 @@ struct sp_error *capture_open_help(struct sp_capture *capture)
 	error = wide_open(&options, &capture->wide);
 	if (!error && !capture->workload.pid && !capture->delay_ns)
 		error = wide_start(&capture->wide, false, capture_now_ns());
-	return error;
-}
-
-/* The events as what is in the file was made by. Their arrays are the set's. */
-static struct sp_error *file_events(const struct sp_capture *capture, struct arena *arena,
-				    const struct sp_event **events, size_t *count_ret)
-{
-	struct sp_error *error = event_set_events(capture->set, events, count_ret);
-	if (error || !capture->unwinding)
-		return error;
-	struct sp_event *changed = arena_alloc(arena, *count_ret * sizeof(*changed));
-	if (!changed)
-		return error_no_memory();
-	for (size_t i = 0; i < *count_ret; i++) {
-		changed[i] = (*events)[i];
-		dump_file_attr(&changed[i].attr);
-	}
-	*events = changed;
-	return NULL;
-}
-
-struct sp_error *capture_open_file(struct sp_capture *capture,
-				   const struct sp_capture_options *options)
-{
-	CLEANUP(arena_deinit) struct arena arena = {0};
-	struct writer_info info;
-	const struct sp_event *events;
-	size_t count;
-	struct sp_error *error = file_events(capture, &arena, &events, &count);
-	if (!error)
-		error = host_info(capture->ctx, options->cmdline, capture->plan->clock_id, &arena,
-				  &info);
-	if (!error) {
-		info.compression_level = (int)options->compression_level;
-		error = writer_open(capture->ctx, options->path ? options->path : "sprof.data", events,
-				    count, &info, &capture->writer);
-	}
-	capture->sink = (struct sink){write_spans, capture};
-	if (!error)
-		error = batch_init(&capture->batch, &capture->sink);
-	if (!error)
-		writing_begin(capture->writing, capture->writer);
-	capture->batch.copy_all = capture->unwinding;
 	return error;
 }

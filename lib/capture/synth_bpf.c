@@ -10,10 +10,10 @@
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "capture/bpf.h"
 #include "capture/btf.h"
 #include "proc/kallsyms.h"
 
@@ -23,30 +23,6 @@
 #define TAG_SIZE 8
 
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
-
-/* A descriptor or 0; -errno. */
-static int bpf(enum bpf_cmd command, union bpf_attr *attr)
-{
-	long status = syscall(SYS_bpf, command, attr, sizeof(*attr));
-	return status < 0 ? -errno : (int)status;
-}
-
-static int object_info(int fd, void *info, uint32_t size)
-{
-	union bpf_attr attr = {0};
-	attr.info.bpf_fd = (uint32_t)fd;
-	attr.info.info_len = size;
-	attr.info.info = (uint64_t)(uintptr_t)info;
-	return bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
-}
-
-static int object_by_id(enum bpf_cmd command, uint32_t id)
-{
-	union bpf_attr attr = {0};
-	/* prog_id and btf_id are the same word. */
-	attr.prog_id = id;
-	return bpf(command, &attr);
-}
 
 /* A program's functions, as far as they could be had. */
 struct program {
@@ -85,7 +61,7 @@ static bool make_room(struct program *program)
 static struct sp_error *read_functions(int fd, struct program *program, bool *ret)
 {
 	*ret = false;
-	if (object_info(fd, &program->info, sizeof(program->info)) < 0)
+	if (bpf_object_info(fd, &program->info, sizeof(program->info)) < 0)
 		return NULL;
 	const struct bpf_prog_info counts = program->info;
 	if (!counts.nr_jited_ksyms || counts.nr_jited_ksyms > FUNCTION_LIMIT ||
@@ -106,7 +82,7 @@ static struct sp_error *read_functions(int fd, struct program *program, bool *re
 		.func_info_rec_size = counts.func_info_rec_size,
 		.func_info = (uint64_t)(uintptr_t)program->function_info,
 	};
-	*ret = object_info(fd, info, sizeof(*info)) >= 0 && info->nr_jited_ksyms >= count &&
+	*ret = bpf_object_info(fd, info, sizeof(*info)) >= 0 && info->nr_jited_ksyms >= count &&
 	       info->nr_jited_func_lens >= count;
 	return NULL;
 }
@@ -115,10 +91,10 @@ static struct sp_error *read_functions(int fd, struct program *program, bool *re
 static struct sp_error *read_btf(struct program *program)
 {
 	CLEANUP_CLOSE int fd = program->info.btf_id
-				       ? object_by_id(BPF_BTF_GET_FD_BY_ID, program->info.btf_id)
+				       ? bpf_open_types(program->info.btf_id)
 				       : -1;
 	struct bpf_btf_info info = {0};
-	if (fd < 0 || object_info(fd, &info, sizeof(info)) < 0 || !info.btf_size ||
+	if (fd < 0 || bpf_object_info(fd, &info, sizeof(info)) < 0 || !info.btf_size ||
 	    info.btf_size > BTF_LIMIT)
 		return NULL;
 	uint32_t size = info.btf_size;
@@ -126,7 +102,7 @@ static struct sp_error *read_btf(struct program *program)
 	if (!program->btf)
 		return error_no_memory();
 	info = (struct bpf_btf_info){.btf = (uint64_t)(uintptr_t)program->btf, .btf_size = size};
-	if (object_info(fd, &info, sizeof(info)) >= 0 && info.btf_size == size)
+	if (bpf_object_info(fd, &info, sizeof(info)) >= 0 && info.btf_size == size)
 		program->btf_size = size;
 	return NULL;
 }
@@ -168,7 +144,7 @@ static struct sp_error *put_program(struct synth *synth, uint32_t id)
 {
 	CLEANUP(program_deinit) struct program program = {0};
 	/* It may have been unloaded meanwhile. */
-	CLEANUP_CLOSE int fd = object_by_id(BPF_PROG_GET_FD_BY_ID, id);
+	CLEANUP_CLOSE int fd = bpf_open_program(id);
 	bool readable = false;
 	struct sp_error *error = fd < 0 ? NULL : read_functions(fd, &program, &readable);
 	if (error || !readable)
@@ -183,16 +159,15 @@ static struct sp_error *put_program(struct synth *synth, uint32_t id)
 /* *allowed_ret: whether bpf(2) told all there is. */
 static struct sp_error *put_programs(struct synth *synth, bool *allowed_ret)
 {
-	union bpf_attr attr = {0};
+	uint32_t id = 0;
 	for (;;) {
-		int status = bpf(BPF_PROG_GET_NEXT_ID, &attr);
+		int status = bpf_next_program(&id);
 		*allowed_ret = status >= 0 || status == -ENOENT || status == -ENOSYS;
 		if (status < 0)
 			return NULL;
-		struct sp_error *error = put_program(synth, attr.next_id);
+		struct sp_error *error = put_program(synth, id);
 		if (error)
 			return error;
-		attr.start_id = attr.next_id;
 	}
 }
 

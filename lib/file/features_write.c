@@ -8,7 +8,6 @@
 #include <string.h>
 #include "base/error.h"
 #include "file/deflate.h"
-#include "record/put.h"
 
 #define STRING_ALIGN 64
 /* What a record has room for behind its header and the feature's number. */
@@ -34,6 +33,7 @@ static struct sp_error *feature_end(struct feature_set *set, enum file_feature f
 				    const struct put *put)
 {
 	set->at[feature].end = set->bytes.count;
+	set->at[feature].present = true;
 	return put->no_memory ? error_no_memory() : NULL;
 }
 
@@ -44,7 +44,7 @@ static void put_padded_name(struct put *put, const char *text)
 	put_zeros(put, -size & (STRING_ALIGN - 1));
 }
 
-static void put_feature_string(struct put *put, const char *text)
+void feature_put_string(struct put *put, const char *text)
 {
 	size_t size = strlen(text) + 1;
 	put_u32(put, (uint32_t)((size + STRING_ALIGN - 1) & ~(size_t)(STRING_ALIGN - 1)));
@@ -57,8 +57,23 @@ static struct sp_error *add_string(struct feature_set *set, enum file_feature fe
 	if (!text)
 		return NULL;
 	struct put put = feature_begin(set, feature);
-	put_feature_string(&put, text);
+	feature_put_string(&put, text);
 	return feature_end(set, feature, &put);
+}
+
+static struct sp_error *add_payloads(struct feature_set *set, const struct writer_feature *features,
+				     size_t count)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; !error && i < count; i++) {
+		const struct writer_feature *feature = &features[i];
+		if (set->at[feature->bit].present)
+			continue;
+		struct put put = feature_begin(set, feature->bit);
+		put_bytes(&put, feature->payload.bytes, feature->payload.size);
+		error = feature_end(set, feature->bit, &put);
+	}
+	return error;
 }
 
 static struct sp_error *add_strings(struct feature_set *set, const struct writer_info *info)
@@ -104,7 +119,7 @@ static struct sp_error *add_cmdline(struct feature_set *set, const char *const *
 	struct put put = feature_begin(set, FEATURE_CMDLINE);
 	put_u32(&put, count);
 	for (uint32_t i = 0; i < count; i++)
-		put_feature_string(&put, cmdline[i]);
+		feature_put_string(&put, cmdline[i]);
 	return feature_end(set, FEATURE_CMDLINE, &put);
 }
 
@@ -117,7 +132,7 @@ static struct sp_error *add_event_desc(struct feature_set *set, const struct sp_
 	for (size_t i = 0; i < count; i++) {
 		put_attr(&put, &events[i].attr, attr_size);
 		put_u32(&put, (uint32_t)events[i].id_count);
-		put_feature_string(&put, events[i].name ?: "");
+		feature_put_string(&put, events[i].name ?: "");
 		put_bytes(&put, events[i].ids, 8 * events[i].id_count);
 	}
 	return feature_end(set, FEATURE_EVENT_DESC, &put);
@@ -130,7 +145,7 @@ static void put_list(struct put *put, const char *const *list)
 		count++;
 	put_u32(put, count);
 	for (uint32_t i = 0; i < count; i++)
-		put_feature_string(put, list[i]);
+		feature_put_string(put, list[i]);
 }
 
 /* Readers take the number of places from NRCPUS. */
@@ -165,7 +180,7 @@ static struct sp_error *add_numa_topology(struct feature_set *set, const struct 
 		put_u32(&put, info->numa_nodes[i].node);
 		put_u64(&put, info->numa_nodes[i].total_kb);
 		put_u64(&put, info->numa_nodes[i].free_kb);
-		put_feature_string(&put, info->numa_nodes[i].cpus);
+		feature_put_string(&put, info->numa_nodes[i].cpus);
 	}
 	return feature_end(set, FEATURE_NUMA_TOPOLOGY, &put);
 }
@@ -178,7 +193,7 @@ static struct sp_error *add_pmus(struct feature_set *set, const struct writer_in
 	put_u32(&put, (uint32_t)info->pmu_count);
 	for (size_t i = 0; i < info->pmu_count; i++) {
 		put_u32(&put, info->pmus[i].type);
-		put_feature_string(&put, info->pmus[i].name);
+		feature_put_string(&put, info->pmus[i].name);
 	}
 	return feature_end(set, FEATURE_PMU_MAPPINGS, &put);
 }
@@ -249,6 +264,8 @@ struct sp_error *feature_set_start(struct feature_set *set, const struct writer_
 		error = add_clock(set, info);
 	if (!error)
 		error = add_compressed(set, info->compression_level);
+	if (!error)
+		error = add_payloads(set, info->features, info->feature_count);
 	return error;
 }
 
@@ -296,6 +313,8 @@ struct sp_error *feature_set_end(struct feature_set *set, const struct writer_en
 		put_u64(&put, end->last_sample_ns);
 		error = feature_end(set, FEATURE_SAMPLE_TIME, &put);
 	}
+	if (!error)
+		error = add_payloads(set, end->features, end->feature_count);
 	return error;
 }
 
@@ -308,7 +327,29 @@ struct sp_bytes feature_set_get(const struct feature_set *set, enum file_feature
 	};
 }
 
-struct sp_error *feature_set_records(const struct feature_set *set, uint64_t without,
+/*
+ * perf cannot print EVENT_DESC from a record of a file; groups and BPF programs it would have
+ * twice; and TRACING_DATA has a record of its own. Unknown bits make it complain.
+ */
+static bool has_record(enum file_feature feature, enum feature_place place)
+{
+	switch (feature) {
+	case FEATURE_TRACING_DATA:
+	case FEATURE_BUILD_ID:
+	case FEATURE_AUXTRACE:
+	case FEATURE_DIR_FORMAT:
+		return false;
+	case FEATURE_EVENT_DESC:
+	case FEATURE_GROUP_DESC:
+	case FEATURE_BPF_PROG_INFO:
+	case FEATURE_BPF_BTF:
+		return place == FEATURES_OF_STREAM;
+	default:
+		return true;
+	}
+}
+
+struct sp_error *feature_set_records(const struct feature_set *set, enum feature_place place,
 				     struct record_buffer *buffer)
 {
 	for (unsigned int feature = 0; feature < FEATURE_COUNT; feature++) {
@@ -317,7 +358,7 @@ struct sp_error *feature_set_records(const struct feature_set *set, uint64_t wit
 			.feature = {.feature = feature, .payload = feature_set_get(set, feature)},
 		};
 		size_t size = record.feature.payload.size;
-		if (!size || size > FEATURE_RECORD_MAX || (without >> feature & 1))
+		if (!size || size > FEATURE_RECORD_MAX || !has_record(feature, place))
 			continue;
 		struct sp_error *error = record_encode(buffer, &record, NULL);
 		if (error)
@@ -326,19 +367,35 @@ struct sp_error *feature_set_records(const struct feature_set *set, uint64_t wit
 	return NULL;
 }
 
+/* perf's record has 12 bytes, so that what follows is at odd words; it takes 16 as well. */
+struct sp_error *feature_set_tracing(const struct feature_set *set, struct record_buffer *buffer)
+{
+	struct sp_bytes payload = feature_set_get(set, FEATURE_TRACING_DATA);
+	struct put put = {.buffer = buffer};
+	if (!payload.size)
+		return NULL;
+	put_u32(&put, SP_RECORD_HEADER_TRACING_DATA);
+	put_u16(&put, 0);
+	put_u16(&put, 16);
+	put_u32(&put, (uint32_t)((payload.size + 7) & ~(size_t)7));
+	put_u32(&put, 0);
+	size_t begin = buffer->count;
+	put_bytes(&put, payload.bytes, payload.size);
+	put_align(&put, begin);
+	return put.no_memory ? error_no_memory() : NULL;
+}
+
 struct sp_error *feature_set_sections(const struct feature_set *set, uint64_t payloads_offset,
-				      uint64_t without, struct record_buffer *buffer,
-				      uint64_t *bits_ret)
+				      struct record_buffer *buffer, struct feature_bits *bits_ret)
 {
 	struct put put = {.buffer = buffer};
-	uint64_t bits = 0;
-	for (unsigned int feature = 0; feature < FEATURE_COUNT; feature++) {
-		size_t size = set->at[feature].end - set->at[feature].begin;
-		if (!size || (without >> feature & 1))
+	struct feature_bits bits = {0};
+	for (unsigned int feature = 0; feature < FILE_FEATURE_BITS; feature++) {
+		if (!set->at[feature].present)
 			continue;
-		bits |= UINT64_C(1) << feature;
+		feature_bits_add(&bits, feature);
 		put_u64(&put, payloads_offset + set->at[feature].begin);
-		put_u64(&put, size);
+		put_u64(&put, set->at[feature].end - set->at[feature].begin);
 	}
 	*bits_ret = bits;
 	return put.no_memory ? error_no_memory() : NULL;

@@ -5,15 +5,19 @@
 
 #include "file/format.h"
 #include "file/writer.h"
-#include "record/encode.h"
+#include "record/put.h"
 
-/* Payloads in the order they were added; absent ones have no size. Zeroed: empty. */
+/* Payloads in the order they were added. Zeroed: empty. */
 struct feature_set {
 	struct record_buffer bytes;
 	struct {
 		size_t begin, end;
-	} at[FEATURE_COUNT];
+		bool present;
+	} at[FILE_FEATURE_BITS];
 };
+
+/* A text as features have it: u32 size, and so many bytes, padded to 64. */
+void feature_put_string(struct put *put, const char *text);
 
 void feature_set_deinit(struct feature_set *set);
 
@@ -22,7 +26,7 @@ struct sp_error *feature_set_start(struct feature_set *set, const struct writer_
 				   const struct sp_event *events, size_t event_count,
 				   uint32_t attr_size) SP_MUST_CHECK;
 
-/* Adds what is known at the end: BUILD_ID and SAMPLE_TIME. */
+/* Adds what is known at the end: BUILD_ID, SAMPLE_TIME and further payloads. */
 struct sp_error *feature_set_end(struct feature_set *set, const struct writer_end *end)
 	SP_MUST_CHECK;
 
@@ -32,21 +36,27 @@ void feature_set_ratio(struct feature_set *set, uint32_t ratio);
 /* Valid until the set changes; size 0 where absent. */
 struct sp_bytes feature_set_get(const struct feature_set *set, enum file_feature feature);
 
+/* Which features go into records: those that perf can take from there, of the file or stream. */
+enum feature_place { FEATURES_OF_FILE, FEATURES_OF_STREAM };
+
 /*
- * Appends a HEADER_FEATURE record for each feature but those of `without` (a
- * mask of bits) and those that are larger than a record.
+ * Appends a HEADER_FEATURE record for each feature that has its place there, but for those that
+ * are larger than a record.
  */
-struct sp_error *feature_set_records(const struct feature_set *set, uint64_t without,
+struct sp_error *feature_set_records(const struct feature_set *set, enum feature_place place,
+				     struct record_buffer *buffer) SP_MUST_CHECK;
+
+/* Appends a HEADER_TRACING_DATA record, and the payload behind it, if there is that feature. */
+struct sp_error *feature_set_tracing(const struct feature_set *set,
 				     struct record_buffer *buffer) SP_MUST_CHECK;
 
 /*
- * Appends the sections of a table, ascending, of all features but those of
- * `without`; set->bytes lies (or will) at `payloads_offset` of the file.
- * *bits_ret is for the header.
+ * Appends the sections of a table, ascending; set->bytes lies (or will) at `payloads_offset`
+ * of the file. *bits_ret is for the header.
  */
 struct sp_error *feature_set_sections(const struct feature_set *set, uint64_t payloads_offset,
-				      uint64_t without, struct record_buffer *buffer,
-				      uint64_t *bits_ret) SP_MUST_CHECK;
+				      struct record_buffer *buffer,
+				      struct feature_bits *bits_ret) SP_MUST_CHECK;
 
 /* Appends the HEADER_BUILD_ID record that says the same as an entry of BUILD_ID. */
 struct sp_error *feature_build_id_record(const struct sp_build_id *build_id,

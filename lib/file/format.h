@@ -3,6 +3,7 @@
 #ifndef FILE_FORMAT_H
 #define FILE_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* "PERFILE2" as a u64 in the file's byte order. */
@@ -25,6 +26,23 @@ struct file_header {
 _Static_assert(sizeof(struct file_header) == 104, "the header has no padding");
 
 #define FILE_PIPE_HEADER_SIZE 16
+
+/* Bits of features, as the header has them. */
+#define FILE_FEATURE_BITS 256
+
+struct feature_bits {
+	uint64_t words[FILE_FEATURE_BITS / 64];
+};
+
+static inline bool feature_bits_have(const struct feature_bits *bits, unsigned int bit)
+{
+	return bits->words[bit / 64] >> bit % 64 & 1;
+}
+
+static inline void feature_bits_add(struct feature_bits *bits, unsigned int bit)
+{
+	bits->words[bit / 64] |= UINT64_C(1) << bit % 64;
+}
 
 enum file_feature {
 	FEATURE_TRACING_DATA = 1,

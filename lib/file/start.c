@@ -65,13 +65,11 @@ struct sp_error *file_start_make(struct file_start *start, const struct sp_event
 		return error_no_memory();
 	start->data_offset = start->bytes.count;
 
-	/* EVENT_DESC is left out: perf cannot print it from a record of a file. */
-	struct sp_error *error = feature_set_records(
-		features, UINT64_C(1) << FEATURE_EVENT_DESC, &start->bytes);
+	struct sp_error *error = feature_set_records(features, FEATURES_OF_FILE, &start->bytes);
 	if (!error)
 		error = put_names(&start->bytes, events, count);
 	if (!error)
-		error = feature_set_sections(features, payloads_offset, 0, &start->table,
+		error = feature_set_sections(features, payloads_offset, &start->table,
 					     &start->bits);
 	if (error)
 		return error;
@@ -81,8 +79,8 @@ struct sp_error *file_start_make(struct file_start *start, const struct sp_event
 		.attr_size = attr_size + sizeof(struct file_section),
 		.attrs = attrs,
 		.data = {start->data_offset, start->bytes.count - start->data_offset},
-		.features = {start->bits},
 	};
+	memcpy(header.features, start->bits.words, sizeof(header.features));
 	memcpy(start->bytes.items, &header, sizeof(header));
 	return NULL;
 }
@@ -134,6 +132,8 @@ struct sp_error *stream_start_make(struct record_buffer *bytes, const struct sp_
 	for (size_t i = 0; !error && i < count; i++)
 		error = put_attr_records(bytes, &events[i], count == 1, attr_size);
 	if (!error)
-		error = feature_set_records(features, 0, bytes);
-	return error ?: put_names(bytes, events, count);
+		error = feature_set_records(features, FEATURES_OF_STREAM, bytes);
+	if (!error)
+		error = put_names(bytes, events, count);
+	return error ?: feature_set_tracing(features, bytes);
 }

@@ -70,7 +70,7 @@ struct writer {
 	uint64_t committed;   /* up to where data.size reaches */
 	bool bits_set;        /* the header's, of a table at `committed` */
 	uint64_t held_size;   /* of the data from there on, which is not in the file */
-	uint8_t held[FEATURE_COUNT * sizeof(struct file_section)];
+	uint8_t held[FILE_FEATURE_BITS * sizeof(struct file_section)];
 	uint64_t allocated;   /* space up to here is ours */
 	uint64_t reserve;     /* of that, behind the data */
 	bool cannot_allocate; /* the file system has no fallocate */
@@ -217,18 +217,19 @@ static int clear_bits(struct writer *writer)
 }
 
 /* Size and bits together: whoever sees the bits sees the size they stand behind. */
-static int patch_header(struct writer *writer, uint64_t bits)
+static int patch_header(struct writer *writer, const struct feature_bits *bits)
 {
 	struct file_header header = {
 		.data.size = writer->end - writer->start.data_offset,
-		.features = {bits},
 	};
+	if (bits)
+		memcpy(header.features, bits->words, sizeof(header.features));
 	size_t from = offsetof(struct file_header, data.size);
 	int errnum = put_bytes_at(writer, from, (const char *)&header + from,
 				  sizeof(header) - from);
 	if (!errnum) {
 		writer->committed = writer->end;
-		writer->bits_set = bits != 0;
+		writer->bits_set = bits != NULL;
 	}
 	return errnum;
 }
@@ -257,7 +258,7 @@ static int seal(struct writer *writer)
 		return errnum;
 	if (!apart)
 		has_table = !put_bytes_at(writer, writer->end, table->items, table->count);
-	return patch_header(writer, has_table ? writer->start.bits : 0);
+	return patch_header(writer, has_table ? &writer->start.bits : NULL);
 }
 
 /* -- Data ------------------------------------------------------------------ */
@@ -509,7 +510,7 @@ static struct sp_error *start(struct writer *writer, const struct sp_event *even
 	if (writer->output.stream)
 		return start_stream(writer, events, count, attr_size);
 	writer->reserve = BUILD_ID_RESERVE + writer->features.bytes.count +
-			  FEATURE_COUNT * sizeof(struct file_section);
+			  FILE_FEATURE_BITS * sizeof(struct file_section);
 	error = start_file(writer, events, count, attr_size);
 	return error ?: output_publish(&writer->output);
 }
@@ -539,15 +540,16 @@ struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct 
 
 /* The sections of a table at `end` with all payloads behind it. */
 static struct sp_error *make_last_table(const struct writer *writer,
-					struct record_buffer *sections, uint64_t *bits_ret)
+					struct record_buffer *sections,
+					struct feature_bits *bits_ret)
 {
 	/* Their number gives their size, which says where the payloads will be. */
-	struct sp_error *error = feature_set_sections(&writer->features, 0, 0, sections, bits_ret);
+	struct sp_error *error = feature_set_sections(&writer->features, 0, sections, bits_ret);
 	if (error)
 		return error;
 	uint64_t payloads = writer->end + sections->count;
 	sections->count = 0;
-	return feature_set_sections(&writer->features, payloads, 0, sections, bits_ret);
+	return feature_set_sections(&writer->features, payloads, sections, bits_ret);
 }
 
 /* Writes it, and says where the file ends then; 0 or the errno. */
@@ -555,7 +557,7 @@ static int put_last_table(struct writer *writer, uint64_t *file_end_ret)
 {
 	const struct record_buffer *payloads = &writer->features.bytes;
 	struct record_buffer sections = {0};
-	uint64_t bits;
+	struct feature_bits bits;
 	struct sp_error *error = make_last_table(writer, &sections, &bits);
 	int errnum = error ? ENOMEM : 0;
 	if (!errnum)
@@ -566,7 +568,7 @@ static int put_last_table(struct writer *writer, uint64_t *file_end_ret)
 	if (!errnum)
 		errnum = put_bytes_at(writer, writer->end, sections.items, sections.count);
 	if (!errnum)
-		errnum = patch_header(writer, bits);
+		errnum = patch_header(writer, &bits);
 	*file_end_ret = writer->end + sections.count + payloads->count;
 	vec_deinit(&sections);
 	sp_error_free(error);

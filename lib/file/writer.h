@@ -31,6 +31,14 @@ struct writer_info {
 	uint32_t clock_id;
 	uint64_t clock_resolution_ns, clock_wall_ns, clock_ns;
 	int compression_level; /* of zstd; 0: nothing is compressed */
+	/* Payloads as they are; a bit that something above says as well is that one's. */
+	const struct writer_feature *features;
+	size_t feature_count;
+};
+
+struct writer_feature {
+	unsigned int bit; /* enum file_feature, below FILE_FEATURE_BITS */
+	struct sp_bytes payload; /* of size 0: the bit says it all */
 };
 
 struct writer_pmu {
@@ -87,6 +95,8 @@ struct writer_end {
 	uint64_t first_sample_ns, last_sample_ns; /* 0, 0: none */
 	const struct sp_build_id *build_ids;
 	size_t build_id_count;
+	const struct writer_feature *features; /* as above; in a stream, of no use */
+	size_t feature_count;
 };
 
 /*

@@ -3,6 +3,7 @@
 # (sanitizers, the tests' libraries) stays out.
 workload_cflags = -std=gnu11 -fno-omit-frame-pointer $(WARN_CFLAGS)
 noinst_PROGRAMS += \
+	tests/workload/bpf_program \
 	tests/workload/chains \
 	tests/workload/deep \
 	tests/workload/forks \
@@ -28,6 +29,9 @@ EXTRA_DIST += \
 	tests/workload/stacks/main.c \
 	tests/workload/stacks/stacks.h \
 	tests/workload/stacks/throws.cc
+tests_workload_bpf_program_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
+tests_workload_bpf_program_LDFLAGS =
+tests_workload_bpf_program_LDADD =
 tests_workload_chains_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 tests_workload_chains_LDFLAGS =
 tests_workload_chains_LDADD =

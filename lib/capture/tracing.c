@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * As trace-cmd and perf have it (version 0.6), numbers in the machine's byte order:
+ *
+ *	23 8 68 "tracing" "0.6\0"  u8 big-endian  u8 size of long  u32 size of page
+ *	"header_page\0"   u64 size, text
+ *	"header_event\0"  u64 size, text
+ *	u32 count of ftrace's own events, of each u64 size, text
+ *	u32 count of systems, of each: name, NUL, u32 count of events, of each u64 size, text
+ *	u32 size of kallsyms: 0, which perf never looks at
+ *	u32 size, text of printk_formats
+ *	u64 size, text of saved_cmdlines
+ */
+#include "capture/tracing.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "proc/sysfs.h"
+#include "record/put.h"
+
+#define NAME_MAX_ 128
+
+struct tracepoint {
+	char system[NAME_MAX_], name[NAME_MAX_];
+};
+
+struct tracing {
+	const struct sp_ctx *ctx;
+	const char *folder; /* where tracefs is mounted, below the root */
+	struct { VEC(struct tracepoint); } points;
+	struct put put;
+};
+
+static const char *find_folder(const struct sp_ctx *ctx)
+{
+	static const char *const folders[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		CLEANUP_FREE char *path = format_text("%s%s/events", ctx_root(ctx), folders[i]);
+		if (path && access(path, R_OK | X_OK) == 0)
+			return folders[i];
+	}
+	return NULL;
+}
+
+/* -- Which they are -------------------------------------------------------- */
+
+static bool has_id(const struct tracing *tracing, const char *system, const char *name,
+		   uint64_t id)
+{
+	CLEANUP_FREE char *path = format_text("%s/events/%s/%s/id", tracing->folder, system, name);
+	int64_t found = -1;
+	struct sp_error *error = path ? sysfs_read_i64(tracing->ctx, path, &found) : NULL;
+	sp_error_free(error);
+	return !error && found >= 0 && (uint64_t)found == id;
+}
+
+static bool add_point(struct tracing *tracing, const char *system, const char *name)
+{
+	struct tracepoint point;
+	snprintf(point.system, sizeof(point.system), "%s", system);
+	snprintf(point.name, sizeof(point.name), "%s", name);
+	for (size_t i = 0; i < tracing->points.count; i++)
+		if (!strcmp(tracing->points.items[i].system, point.system) &&
+		    !strcmp(tracing->points.items[i].name, point.name))
+			return true;
+	struct tracepoint *slot = vec_push(&tracing->points);
+	if (slot)
+		*slot = point;
+	return slot;
+}
+
+/* "SYSTEM:NAME" and perhaps modifiers, if it is that one. */
+static bool point_of_name(const struct tracing *tracing, const struct sp_event *event,
+			  struct tracepoint *ret)
+{
+	return event->name && sscanf(event->name, "%127[^:/]:%127[^:/]", ret->system, ret->name) == 2 &&
+	       has_id(tracing, ret->system, ret->name, event->attr.config);
+}
+
+static DIR *open_folder(const struct tracing *tracing, const char *below)
+{
+	CLEANUP_FREE char *path = format_text("%s%s/events%s%s", ctx_root(tracing->ctx),
+					      tracing->folder, *below ? "/" : "", below);
+	return path ? opendir(path) : NULL;
+}
+
+/* Whoever has that id: looked for in all there are. */
+static bool point_of_id(const struct tracing *tracing, uint64_t id, struct tracepoint *ret)
+{
+	CLEANUP(cleanup_closedir) DIR *systems = open_folder(tracing, "");
+	const struct dirent *system, *event;
+	while (systems && (system = readdir(systems))) {
+		if (system->d_name[0] == '.')
+			continue;
+		CLEANUP(cleanup_closedir) DIR *events = open_folder(tracing, system->d_name);
+		while (events && (event = readdir(events))) {
+			if (event->d_name[0] == '.' ||
+			    !has_id(tracing, system->d_name, event->d_name, id))
+				continue;
+			snprintf(ret->system, sizeof(ret->system), "%.127s", system->d_name);
+			snprintf(ret->name, sizeof(ret->name), "%.127s", event->d_name);
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct sp_error *find_points(struct tracing *tracing, const struct sp_event *events,
+				    size_t count, size_t *missing_ret)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct tracepoint point;
+		if (events[i].attr.type != PERF_TYPE_TRACEPOINT)
+			continue;
+		if (!tracing->folder || (!point_of_name(tracing, &events[i], &point) &&
+					 !point_of_id(tracing, events[i].attr.config, &point)))
+			++*missing_ret;
+		else if (!add_point(tracing, point.system, point.name))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+/* -- What is said of them -------------------------------------------------- */
+
+/* The file's size, in so many bytes, and its text; what cannot be read is empty. */
+static void put_file(struct tracing *tracing, size_t size_bytes, const char *file)
+{
+	CLEANUP_FREE char *path = format_text("%s/%s", tracing->folder, file);
+	CLEANUP_FREE char *text = NULL;
+	size_t size = 0;
+	if (!path || sysfs_read(tracing->ctx, path, &text, &size))
+		size = 0;
+	uint64_t wide = size;
+	uint32_t narrow = (uint32_t)size;
+	put_bytes(&tracing->put, size_bytes == 8 ? (void *)&wide : &narrow, size_bytes);
+	put_bytes(&tracing->put, text, size);
+}
+
+static void put_format(struct tracing *tracing, const struct tracepoint *point)
+{
+	char file[2 * NAME_MAX_ + 32];
+	snprintf(file, sizeof(file), "events/%s/%s/format", point->system, point->name);
+	put_file(tracing, 8, file);
+}
+
+/* How many are of that system; they are put behind it. */
+static void put_events(struct tracing *tracing, const char *system)
+{
+	uint32_t count = 0;
+	for (size_t i = 0; i < tracing->points.count; i++)
+		count += !strcmp(tracing->points.items[i].system, system);
+	put_u32(&tracing->put, count);
+	for (size_t i = 0; i < tracing->points.count; i++)
+		if (!strcmp(tracing->points.items[i].system, system))
+			put_format(tracing, &tracing->points.items[i]);
+}
+
+/* Whether no one before is of the same system; ftrace's own have a place of their own. */
+static bool begins_system(const struct tracing *tracing, size_t index)
+{
+	const struct tracepoint *points = tracing->points.items;
+	for (size_t i = 0; i < index; i++)
+		if (!strcmp(points[i].system, points[index].system))
+			return false;
+	return strcmp(points[index].system, "ftrace") != 0;
+}
+
+static void put_systems(struct tracing *tracing)
+{
+	uint32_t count = 0;
+	for (size_t i = 0; i < tracing->points.count; i++)
+		count += begins_system(tracing, i);
+	put_u32(&tracing->put, count);
+	for (size_t i = 0; i < tracing->points.count; i++) {
+		const char *system = tracing->points.items[i].system;
+		if (!begins_system(tracing, i))
+			continue;
+		put_bytes(&tracing->put, system, strlen(system) + 1);
+		put_events(tracing, system);
+	}
+}
+
+static void put_all(struct tracing *tracing)
+{
+	static const char magic[] = "\x17\x08\x44tracing0.6";
+	static const char page[] = "header_page", event[] = "header_event";
+	struct put *put = &tracing->put;
+	put_bytes(put, magic, sizeof(magic));
+	put_u8(put, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	put_u8(put, sizeof(long));
+	put_u32(put, (uint32_t)sysconf(_SC_PAGESIZE));
+	put_bytes(put, page, sizeof(page));
+	put_file(tracing, 8, "events/header_page");
+	put_bytes(put, event, sizeof(event));
+	put_file(tracing, 8, "events/header_event");
+	put_events(tracing, "ftrace");
+	put_systems(tracing);
+	put_u32(put, 0);
+	put_file(tracing, 4, "printk_formats");
+	put_file(tracing, 8, "saved_cmdlines");
+}
+
+struct sp_error *tracing_describe(const struct sp_ctx *ctx, const struct sp_event *events,
+				  size_t count, struct record_buffer *ret, size_t *missing_ret)
+{
+	struct tracing tracing = {.ctx = ctx, .put = {.buffer = ret}};
+	*missing_ret = 0;
+	bool any = false;
+	for (size_t i = 0; i < count; i++)
+		any |= events[i].attr.type == PERF_TYPE_TRACEPOINT;
+	if (!any)
+		return NULL;
+	tracing.folder = find_folder(ctx);
+	struct sp_error *error = find_points(&tracing, events, count, missing_ret);
+	if (!error && tracing.points.count)
+		put_all(&tracing);
+	vec_deinit(&tracing.points);
+	return error ?: tracing.put.no_memory ? error_no_memory() : NULL;
+}
