@@ -62,8 +62,9 @@ static void set_base(struct planner *planner)
 	event_ask_all(&request->asked, support, base);
 	for (size_t i = 0; i < request->specs->count; i++) {
 		const struct perf_event_attr *attr = &request->specs->items[i].attr;
-		/* What a BPF program puts out is the sample's raw data. */
-		if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT)
+		/* A tracepoint's fields, and what a BPF program puts out, are the raw data. */
+		if (attr->type == PERF_TYPE_TRACEPOINT ||
+		    (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT))
 			base->sample_type |= PERF_SAMPLE_RAW;
 	}
 	if (request->callchain != EVENT_CALLCHAIN_NONE)

@@ -48,4 +48,22 @@ else
 		skip "perf finds a BPF program" "it does not in its own recording: $(cat "$tmp/id")"
 	fi
 fi
+
+# Fields of tracepoints, by perf: from a file, a stream, and compressed.
+tracepoint=sched:sched_process_exec
+described() {
+	grep -c "$tracepoint: filename=.*/true pid=" "$1"
+}
+if "$SPROF" record -q -e $tracepoint -c 1 -o "$tmp/tp.data" -- true >"$tmp/out" 2>&1; then
+	"$perf" script -i "$tmp/tp.data" >"$tmp/script" 2>/dev/null
+	check "perf knows the fields of a tracepoint" test "$(described "$tmp/script")" = 1
+	"$SPROF" record -q -e $tracepoint -c 1 -o - -- true 2>/dev/null | "$perf" script -i - \
+		>"$tmp/script" 2>/dev/null
+	check "so it does from a stream" test "$(described "$tmp/script")" = 1
+	"$SPROF" record -q -z -e $tracepoint -c 1 -o - -- true 2>/dev/null | "$perf" script -i - \
+		>"$tmp/script" 2>/dev/null
+	check "and from a compressed one" test "$(described "$tmp/script")" = 1
+else
+	skip "perf knows the fields of a tracepoint" "$(cat "$tmp/out")"
+fi
 finish
