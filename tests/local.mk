@@ -35,6 +35,7 @@ include tests/cli/local.mk
 include tests/live/local.mk
 include tests/unwind/local.mk
 include tests/style/local.mk
+include tests/vm/local.mk
 
 # What recordings made by tests keep of the kernel.
 .PHONY: clean-cache

@@ -219,12 +219,13 @@ sprof_table() {
 	sprof_rows "$tmp/.sprof" self >"$tmp/sprof.rows"
 }
 
-# perf_table PERF FILE [OPTION]...: makes $tmp/perf.rows; false if it is empty.
+# perf_table PERF FILE [OPTION]...: makes $tmp/perf.rows; false if it is empty. Perf gets
+# $perf_options, too.
 perf_table() {
 	binary=$1 file=$2
 	shift 2
 	"$binary" report --stdio -g none -s comm,dso,sym -n -t '	' --no-branch-stack \
-		--no-group --no-demangle -f -i "$file" "$@" >"$tmp/.perf" 2>"$tmp/.perf.err"
+		--no-group --no-demangle -f -i "$file" ${perf_options-} "$@" >"$tmp/.perf" 2>"$tmp/.perf.err"
 	perf_rows "$tmp/.perf" | c++filt -p >"$tmp/perf.rows"
 	test -s "$tmp/perf.rows"
 }

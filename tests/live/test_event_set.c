@@ -95,10 +95,10 @@ static void work(uint64_t ns)
 			;
 }
 
-/* What the rings of a role hold. */
+/* What the rings of a role hold, and of it what is of the thread that tid names. */
 struct seen {
-	size_t samples, forks, foreign_ids;
-	uint32_t last_tid;
+	uint32_t tid;
+	size_t samples, samples_of_tid, forks, foreign_ids;
 };
 
 /* SAMPLEs begin {id, ip, pid, tid}: all events of a plan have one layout. */
@@ -107,7 +107,7 @@ static void see(struct recording *recording, enum event_role role, struct seen *
 	const struct sp_event *events;
 	size_t count;
 	tap_need(event_set_events(recording->set, &events, &count));
-	*seen = (struct seen){0};
+	*seen = (struct seen){.tid = seen->tid};
 	for (size_t i = 0; i < recording->cpus.count; i++) {
 		struct ring *ring = &recording->rings[i][role];
 		uint64_t head = ring_head(ring), at = ring->tail;
@@ -121,7 +121,8 @@ static void see(struct recording *recording, enum event_role role, struct seen *
 				ours |= events[0].ids[j] == ring_u64(ring, at + 8);
 			seen->samples++;
 			seen->foreign_ids += !ours;
-			seen->last_tid = (uint32_t)(ring_u64(ring, at + 24) >> 32);
+			seen->samples_of_tid +=
+				(uint32_t)(ring_u64(ring, at + 24) >> 32) == seen->tid;
 		}
 		ring_release(ring, at);
 	}
@@ -166,13 +167,14 @@ static void threads_are_followed(void)
 	open_task(&recording, EVENT_ROLE_SAMPLES, (int32_t)getpid());
 	uint32_t tid = 0;
 	pthread_t thread;
-	struct seen seen;
+	struct seen seen = {0};
 	see(&recording, EVENT_ROLE_SAMPLES, &seen);
 	pthread_create(&thread, NULL, work_in_thread, &tid);
 	pthread_join(thread, NULL);
+	seen.tid = tid;
 	see(&recording, EVENT_ROLE_SAMPLES, &seen);
-	tap_result(seen.samples > 10 && seen.last_tid == tid, "a new thread is sampled (%zu)",
-		   seen.samples);
+	tap_result(seen.samples_of_tid > 10, "a new thread is sampled (%zu of %zu)",
+		   seen.samples_of_tid, seen.samples);
 	tap_result(!seen.foreign_ids, "its samples have the ids of the set");
 	see(&recording, EVENT_ROLE_SIDEBAND, &seen);
 	tap_result(seen.forks == 1, "the side-band tells of it (%zu)", seen.forks);
@@ -183,7 +185,7 @@ static void nothing_before_the_start(void)
 	RECORDING recording;
 	recording_init(&recording, "cpu-clock:u", EVENT_START_LATER, EVENT_SCOPE_TASKS);
 	open_task(&recording, EVENT_ROLE_SAMPLES, (int32_t)getpid());
-	struct seen seen;
+	struct seen seen = {0};
 	work(20000000);
 	see(&recording, EVENT_ROLE_SAMPLES, &seen);
 	tap_result(!seen.samples, "events that start later are silent");
@@ -209,7 +211,7 @@ static void whole_cpus(void)
 	}
 	open_task(&recording, EVENT_ROLE_SIDEBAND, -1);
 	open_task(&recording, EVENT_ROLE_SAMPLES, -1);
-	struct seen seen;
+	struct seen seen = {0};
 	pid_t child = fork();
 	if (!child) {
 		work(100000000);

@@ -51,6 +51,10 @@ samply_reads() {
 	same "samply counts the samples of $1 as sprof does" "$tmp/wanted" "$tmp/got"
 }
 
+# Beside kallsyms perf finds kcore, where modules are one with the kernel: its copy has none.
+perf_options=
+cp /proc/kallsyms "$tmp/kallsyms" 2>/dev/null && perf_options="--kallsyms=$tmp/kallsyms"
+
 perf_reads() {
 	"$2" report -i "$data" --stdio >/dev/null 2>"$tmp/complaints"
 	unsurprising "$data" "$tmp/complaints"
