@@ -15,4 +15,5 @@ dist_man_MANS += \
 	doc/sprof.1 \
 	doc/sprof-info.1 \
 	doc/sprof-record.1 \
-	doc/sprof-report.1
+	doc/sprof-report.1 \
+	doc/sprof-stat.1

@@ -32,5 +32,6 @@ include lib/binary/local.mk
 include lib/unwind/local.mk
 include lib/symbol/local.mk
 include lib/capture/local.mk
+include lib/count/local.mk
 include lib/profile/local.mk
 include lib/analysis/local.mk

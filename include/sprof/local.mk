@@ -11,4 +11,5 @@ pkginclude_HEADERS += \
 	include/sprof/reader.h \
 	include/sprof/record.h \
 	include/sprof/sprof.h \
+	include/sprof/stat.h \
 	include/sprof/words.h

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Counting events of a command, of running tasks, or of whole CPUs.
+ *
+ *	struct sp_stat *stat;
+ *	error = sp_stat_new(ctx, &options, &stat);
+ *	error = sp_stat_start(stat);
+ *	until the command has ended, each sp_stat_period_ms(): error = sp_stat_read(stat);
+ *	error = sp_stat_stop(stat);
+ *	error = sp_stat_rows(stat, SP_STAT_SINCE_START, &rows);
+ *	sp_stat_free(stat);
+ */
+#ifndef SPROF_STAT_H
+#define SPROF_STAT_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sprof/ctx.h>
+#include <sprof/list.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sp_stat;
+
+/* What counts are summed by. All but GLOBAL and THREAD need whole CPUs. */
+enum sp_stat_aggregate {
+	SP_STAT_GLOBAL,
+	SP_STAT_CPU,
+	SP_STAT_CORE,
+	SP_STAT_CLUSTER,
+	SP_STAT_CACHE, /* CPUs that share a cache of `cache_level` */
+	SP_STAT_DIE,
+	SP_STAT_SOCKET,
+	SP_STAT_NODE,   /* of memory */
+	SP_STAT_THREAD,
+};
+
+/*
+ * All zero is the default, but one of command, pids, tids, system_wide and cpus must be there.
+ * A command beside one of the others is not itself counted: it only says how long. Borrowed
+ * until sp_stat_new() returns.
+ */
+struct sp_stat_options {
+	const char *const *command; /* program and arguments, NULL-terminated */
+	struct sp_number_list pids, tids;
+	bool system_wide;
+	const char *cpus;           /* "0-3,5": these alone */
+	const char *events;         /* as `-e`; NULL: perf stat's default events */
+	unsigned int detail;        /* 0 to 3: events of caches besides, as -d, -dd, -ddd */
+	bool no_events;             /* nothing is counted, only time is taken */
+	/* Control groups, on whole CPUs: the n-th event counts the n-th group (the last: the rest). */
+	struct sp_string_list cgroups;
+	bool each_cgroup;           /* instead: all events for each group */
+	bool user_only, kernel_only; /* of events without modifiers that say so */
+	bool no_inherit;            /* leave out what is forked later */
+	bool no_scale;              /* values as counted, where events took turns */
+	bool disabled;              /* nothing is counted before sp_stat_enable() */
+	enum sp_stat_aggregate aggregate;
+	uint32_t cache_level;       /* 0: the last */
+};
+
+/*
+ * Opens the events, and makes the command's process, which waits. Events that this machine or
+ * kernel does not have are no failure: they are rows that are not supported. Without the right
+ * to count the kernel, user space alone is counted, and the names end in ":u". Fails with cause
+ * and remedy.
+ */
+SP_API struct sp_error *sp_stat_new(struct sp_ctx *ctx, const struct sp_stat_options *options,
+				    struct sp_stat **ret) SP_MUST_CHECK;
+
+/* Closes all events. A command that waits still is killed. NULL is allowed. */
+SP_API void sp_stat_free(struct sp_stat *stat);
+
+/*
+ * Begins: counts from here on (unless `disabled`), and lets the command go. Fails with
+ * SP_ERROR_NOT_FOUND or SP_ERROR_PERMISSION where that cannot be executed.
+ */
+SP_API struct sp_error *sp_stat_start(struct sp_stat *stat) SP_MUST_CHECK;
+
+/* Counts, or counts no more: of all events at once. May be repeated. */
+SP_API struct sp_error *sp_stat_enable(struct sp_stat *stat) SP_MUST_CHECK;
+SP_API struct sp_error *sp_stat_disable(struct sp_stat *stat) SP_MUST_CHECK;
+
+/* Readable once the command has ended; -1: there is none, or this kernel cannot tell (5.3). */
+SP_API int sp_stat_fd(const struct sp_stat *stat);
+
+/* The command's process; 0 without one, or once it has been reaped. */
+SP_API pid_t sp_stat_pid(const struct sp_stat *stat);
+
+/* Whether all that is counted has ended; of CPUs: never. */
+SP_API bool sp_stat_targets_gone(const struct sp_stat *stat);
+
+/*
+ * How often sp_stat_read() is of use between: where events may take turns on the hardware, how
+ * much their rate varies from reading to reading is how sure a scaled count can be. 0: not at all.
+ */
+SP_API uint32_t sp_stat_period_ms(const struct sp_stat *stat);
+
+/* Reads all counters. */
+SP_API struct sp_error *sp_stat_read(struct sp_stat *stat) SP_MUST_CHECK;
+
+/* What was read last is where SP_STAT_SINCE_MARK begins. */
+SP_API void sp_stat_mark(struct sp_stat *stat);
+
+/* Reads for the last time and counts no more; whether or not the command has ended. */
+SP_API struct sp_error *sp_stat_stop(struct sp_stat *stat) SP_MUST_CHECK;
+
+/*
+ * Waits for the command's end and gives its status as waitpid(2) does. With `wait` false, and
+ * it still running: *ended_ret is false.
+ */
+SP_API struct sp_error *sp_stat_wait(struct sp_stat *stat, bool wait, bool *ended_ret,
+				     int *status_ret) SP_MUST_CHECK;
+
+/*
+ * Time from the start (the first sp_stat_enable(), if it was to wait for that) to now, or to the
+ * command's end or the stop, whichever came first.
+ */
+SP_API uint64_t sp_stat_elapsed_ns(const struct sp_stat *stat);
+
+/* What the command used, with what it waited for; false before it is reaped. */
+SP_API bool sp_stat_times(const struct sp_stat *stat, uint64_t *user_ns_ret,
+			  uint64_t *system_ns_ret);
+
+/* An event that is counted; strings belong to the stat. */
+struct sp_stat_event {
+	const char *name;   /* "cycles", "cycles:u" */
+	const char *unit;   /* of `scale` times the count: "msec"; "" for plain counts */
+	double scale;
+	const char *cgroup; /* or NULL */
+	size_t leader;      /* index of its group's first event; its own if it is alone */
+	uint32_t type;      /* PERF_TYPE_* */
+	uint64_t config;
+	uint32_t modes;     /* SP_STAT_NO_*: what is left out */
+	bool supported;     /* false: this machine or kernel does not have it, see `why` */
+	const char *why;    /* or NULL */
+};
+
+#define SP_STAT_NO_USER 1u
+#define SP_STAT_NO_KERNEL 2u
+#define SP_STAT_NO_HV 4u
+#define SP_STAT_NO_IDLE 8u
+#define SP_STAT_NO_HOST 16u
+#define SP_STAT_NO_GUEST 32u
+
+/* The events, in their order; belongs to the stat. */
+SP_API const struct sp_stat_event *sp_stat_events(const struct sp_stat *stat, size_t *count_ret);
+
+/* What rows are of, by the aggregate; -1 for what it does not say. */
+struct sp_stat_place {
+	int32_t cpu, core, cluster, cache, cache_level, die, socket, node;
+	int32_t tid;
+	const char *comm; /* of SP_STAT_THREAD; NULL otherwise */
+};
+
+/* The places, ascending; one for SP_STAT_GLOBAL. Belongs to the stat. */
+SP_API const struct sp_stat_place *sp_stat_places(const struct sp_stat *stat, size_t *count_ret);
+
+enum sp_stat_span { SP_STAT_SINCE_START, SP_STAT_SINCE_MARK };
+
+/* The count of one event at one place. */
+struct sp_stat_row {
+	bool counted;     /* false: it never ran, all below is 0 */
+	uint32_t members; /* CPUs that belong to the place */
+	double value;     /* the count, scaled up where the event ran part of the time */
+	uint64_t raw;     /* as counted */
+	uint64_t enabled_ns, running_ns; /* of all members together */
+	/*
+	 * Where it was scaled: the 95 % interval of the whole count, if `interval_known`. That
+	 * takes several readings: the variance between them is the model (doc/sprof-stat.1).
+	 */
+	bool interval_known;
+	double low, high;
+	uint32_t observations; /* readings the interval is made of */
+	double error;          /* standard error of value, 0 unless interval_known */
+};
+
+/*
+ * As read last: *ret has rows[place * event_count + event], and belongs to the stat until the
+ * next call.
+ */
+SP_API struct sp_error *sp_stat_rows(struct sp_stat *stat, enum sp_stat_span span,
+				     const struct sp_stat_row **ret) SP_MUST_CHECK;
+
+/* What is to be said, a line each: steps down from what was asked. Belongs to the stat. */
+SP_API size_t sp_stat_note_count(const struct sp_stat *stat);
+SP_API const char *sp_stat_note(const struct sp_stat *stat, size_t index);
+
+/* What counts say together. */
+enum sp_stat_derived_kind {
+	SP_STAT_CPUS_UTILIZED,       /* CPU time a time */
+	SP_STAT_GHZ,                 /* cycles a ns of CPU time */
+	SP_STAT_INSN_PER_CYCLE,
+	SP_STAT_STALLED_PER_INSN,    /* stalled cycles an instruction */
+	SP_STAT_FRONTEND_IDLE,       /* from here on per cent: of cycles */
+	SP_STAT_BACKEND_IDLE,
+	SP_STAT_BRANCH_MISSES,       /* of all branches */
+	SP_STAT_CACHE_MISSES,        /* of all cache references */
+	SP_STAT_L1D_MISSES,          /* of all accesses of that cache */
+	SP_STAT_L1I_MISSES,
+	SP_STAT_DTLB_MISSES,
+	SP_STAT_ITLB_MISSES,
+	SP_STAT_LLC_MISSES,
+	SP_STAT_RATE,                /* the count a second of CPU time */
+};
+
+struct sp_stat_derived {
+	enum sp_stat_derived_kind kind;
+	bool known; /* false: the other part of it was not counted */
+	double value;
+};
+
+/*
+ * What is derived for the event `index` from all rows of one place. Returns how many of ret[]
+ * are set: 0 to 2.
+ */
+SP_API size_t sp_stat_derive(const struct sp_stat_event *events, const struct sp_stat_row *rows,
+			     size_t count, size_t index, double elapsed_ns,
+			     struct sp_stat_derived ret[2]);
+
+/* Mean and spread of what is measured repeatedly. Zeroed: nothing yet. */
+struct sp_stat_mean {
+	uint64_t count;
+	double mean, squares; /* squares: summed, of the differences to the mean */
+};
+
+/* One more measurement. */
+SP_API void sp_stat_mean_add(struct sp_stat_mean *mean, double value);
+
+/* The standard error of the mean; 0 with less than two measurements. */
+SP_API double sp_stat_mean_error(const struct sp_stat_mean *mean);
+
+/*
+ * Half the width of the 95 % interval of the mean, by Student's t: what was measured is taken
+ * for independent and roughly normal. 0 with less than two.
+ */
+SP_API double sp_stat_mean_interval(const struct sp_stat_mean *mean);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Counting from beginning to end. Events of a command are opened on its process while that
+ * waits, and begin with its exec; those of CPUs and running tasks are enabled right before it is
+ * let go.
+ */
+#include "count/stat.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "proc/tasks.h"
+
+DEFINE_CLEANUP(struct sp_stat *, sp_stat_free)
+
+uint64_t stat_now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static struct sp_error *add_target(struct sp_stat *stat, int32_t tid, int32_t cpu, uint32_t place)
+{
+	struct target *target = vec_push(&stat->targets);
+	if (!target)
+		return error_no_memory();
+	*target = (struct target){tid, cpu, place};
+	return NULL;
+}
+
+/* The thread on any CPU, or on each of those that were asked for. */
+static struct sp_error *add_thread(struct sp_stat *stat, int32_t tid, uint32_t place)
+{
+	struct sp_error *error = NULL;
+	if (!stat->options.cpus)
+		return add_target(stat, tid, -1, place);
+	for (size_t i = 0; i < stat->cpus.count && !error; i++)
+		error = add_target(stat, tid, (int32_t)stat->cpus.items[i], place);
+	return error;
+}
+
+static struct sp_error *add_task(struct sp_stat *stat, uint32_t pid, uint32_t tid)
+{
+	if (stat->options.aggregate != SP_STAT_THREAD)
+		return add_thread(stat, (int32_t)tid, 0);
+	struct task_stat task;
+	struct sp_error *error = tasks_stat(stat->ctx, pid, tid, &task);
+	if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND) {
+		sp_error_free(error);
+		return NULL; /* gone meanwhile */
+	}
+	struct sp_stat_place *place = error ? NULL : vec_push(&stat->places);
+	if (error || !place)
+		return error ? error : error_no_memory();
+	*place = place_nowhere();
+	place->tid = (int32_t)tid;
+	place->comm = arena_copy_string(&stat->arena, task.comm, strlen(task.comm));
+	return place->comm ? add_thread(stat, (int32_t)tid, (uint32_t)stat->places.count - 1)
+			   : error_no_memory();
+}
+
+static struct sp_error *add_process(struct sp_stat *stat, uint32_t pid)
+{
+	struct task_list threads = {0};
+	struct sp_error *error = tasks_list(stat->ctx, pid, &threads);
+	for (size_t i = 0; i < threads.count && !error; i++)
+		error = add_task(stat, pid, threads.items[i]);
+	vec_deinit(&threads);
+	return error;
+}
+
+/* All threads of the machine; of processes that end meanwhile, those that are left. */
+static struct sp_error *add_everyone(struct sp_stat *stat)
+{
+	struct task_list processes = {0};
+	struct sp_error *error = tasks_list_processes(stat->ctx, &processes);
+	for (size_t i = 0; i < processes.count && !error; i++) {
+		error = add_process(stat, processes.items[i]);
+		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
+			sp_error_free(take_ptr(error));
+	}
+	vec_deinit(&processes);
+	return error;
+}
+
+static struct sp_error *add_running(struct sp_stat *stat)
+{
+	const struct sp_stat_options *options = &stat->options;
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < options->pids.count && !error; i++)
+		error = add_process(stat, (uint32_t)options->pids.items[i]);
+	for (size_t i = 0; i < options->tids.count && !error; i++) {
+		uint32_t tid = (uint32_t)options->tids.items[i], pid;
+		error = tasks_process_of(stat->ctx, tid, &pid);
+		if (!error)
+			error = add_task(stat, pid, tid);
+	}
+	return error;
+}
+
+/* Threads that were made between listing and opening, of which nobody can tell whether they
+ * inherited the events. */
+static struct sp_error *note_newcomers(struct sp_stat *stat)
+{
+	size_t listed = stat->targets.count, count = 0;
+	for (size_t i = 0; i < stat->options.pids.count; i++) {
+		struct task_list threads = {0};
+		struct sp_error *error =
+			tasks_list(stat->ctx, (uint32_t)stat->options.pids.items[i], &threads);
+		for (size_t t = 0; t < threads.count; t++) {
+			bool known = false;
+			for (size_t k = 0; k < listed && !known; k++)
+				known = stat->targets.items[k].tid == (int32_t)threads.items[t];
+			count += !known;
+		}
+		vec_deinit(&threads);
+		sp_error_free(error); /* ended meanwhile */
+	}
+	if (!count)
+		return NULL;
+	CLEANUP_FREE char *asked = format_text("%zu threads", count);
+	if (!asked)
+		return error_no_memory();
+	return event_notes_add(&stat->notes, asked,
+			       "those whose creator was not counted yet are missing",
+			       "they were made while events were opened", "count whole CPUs (-a)");
+}
+
+static struct sp_error *choose_cpus(struct sp_stat *stat)
+{
+	const char *text = stat->options.cpus;
+	struct cpu_list online = {0};
+	struct sp_error *error = sysfs_cpus_online(stat->ctx, &online);
+	if (error || !text) {
+		stat->cpus = online;
+		return error;
+	}
+	error = cpu_list_parse(&stat->cpus, text);
+	for (size_t i = 0; i < stat->cpus.count && !error; i++) {
+		bool found = false;
+		for (size_t j = 0; j < online.count && !found; j++)
+			found = online.items[j] == stat->cpus.items[i];
+		if (!found)
+			error = error_set_remedy(error_new(SP_ERROR_NOT_FOUND, "there is no CPU %u, or it is "
+							   "offline", stat->cpus.items[i]),
+						 "/sys/devices/system/cpu/online lists those that are there");
+	}
+	vec_deinit(&online);
+	return error;
+}
+
+static struct sp_error *target_cpus(struct sp_stat *stat)
+{
+	CLEANUP_FREE uint32_t *place_of = calloc(stat->cpus.count + 1, sizeof(*place_of));
+	if (!place_of)
+		return error_no_memory();
+	struct sp_error *error =
+		stat_places_of_cpus(&stat->places, stat->ctx, stat->options.aggregate,
+			       stat->options.cache_level, stat->cpus.items, stat->cpus.count, place_of);
+	for (size_t i = 0; i < stat->cpus.count && !error; i++)
+		error = add_target(stat, -1, (int32_t)stat->cpus.items[i], place_of[i]);
+	return error;
+}
+
+static struct sp_error *choose_targets(struct sp_stat *stat)
+{
+	const struct sp_stat_options *options = &stat->options;
+	bool by_thread = options->aggregate == SP_STAT_THREAD;
+	bool tasks = options->pids.count || options->tids.count;
+	struct sp_error *error = NULL;
+	if (stat->cpu_wide || options->cpus)
+		error = choose_cpus(stat);
+	if (!error && stat->cpu_wide)
+		return target_cpus(stat);
+	if (!error && !by_thread) {
+		struct sp_stat_place *place = vec_push(&stat->places);
+		if (!place)
+			return error_no_memory();
+		*place = place_nowhere();
+	}
+	if (error)
+		return error;
+	if (tasks)
+		return add_running(stat);
+	if (by_thread)
+		return add_everyone(stat);
+	return add_thread(stat, stat->workload.pid, 0);
+}
+
+static struct sp_error *check_options(const struct sp_stat *stat)
+{
+	const struct sp_stat_options *options = &stat->options;
+	bool by_cpu = options->aggregate != SP_STAT_GLOBAL && options->aggregate != SP_STAT_THREAD;
+	if (by_cpu && !stat->cpu_wide)
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "counts of single CPUs, cores and the "
+						  "like are those of whole CPUs"), "add -a, or -C CPUS");
+	if (options->cgroups.count && !stat->cpu_wide)
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "control groups are counted on whole "
+						  "CPUs"), "add -a, or -C CPUS");
+	if (options->aggregate == SP_STAT_THREAD && stat->has_command && !stat->only_says_how_long)
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "a command's threads are not there yet"),
+					"count those of everything meanwhile (-a --per-thread), or of a "
+					"running process (-p PID)");
+	return NULL;
+}
+
+static struct sp_error *set_up(struct sp_stat *stat)
+{
+	const struct sp_stat_options *options = &stat->options;
+	bool by_thread = options->aggregate == SP_STAT_THREAD;
+	bool tasks = options->pids.count || options->tids.count;
+	stat->has_command = options->command != NULL;
+	stat->only_says_how_long = tasks || options->system_wide || options->cpus;
+	stat->cpu_wide = !tasks && !by_thread && (options->system_wide || options->cpus);
+	struct sp_error *error = check_options(stat);
+	if (!error && stat->has_command)
+		error = workload_fork(&stat->workload, options->command, false);
+	if (!error && stat->has_command) {
+		stat->command_name = arena_copy_string(&stat->arena, options->command[0],
+						       strlen(options->command[0]));
+		error = stat->command_name ? NULL : error_no_memory();
+	}
+	error = error ? error : choose_targets(stat);
+	error = error ? error : stat_make_counters(stat);
+	error = error ? error : stat_open(stat);
+	if (!error && options->pids.count && options->aggregate != SP_STAT_THREAD)
+		error = note_newcomers(stat);
+	return error;
+}
+
+struct sp_error *sp_stat_new(struct sp_ctx *ctx, const struct sp_stat_options *options,
+			     struct sp_stat **ret)
+{
+	CLEANUP(cleanup_sp_stat_free) struct sp_stat *stat = calloc(1, sizeof(*stat));
+	if (!stat)
+		return error_no_memory();
+	stat->ctx = ctx;
+	stat->kernel = event_kernel_real();
+	stat->options = *options;
+	workload_init(&stat->workload);
+	struct sp_error *error = set_up(stat);
+	if (error)
+		return error;
+	/* What tells of tasks that have ended is kept; the rest was borrowed. */
+	size_t count = options->pids.count + options->tids.count;
+	int32_t *kept = arena_alloc(&stat->arena, (count + 1) * sizeof(int32_t));
+	if (!kept)
+		return error_no_memory();
+	if (options->pids.count)
+		memcpy(kept, options->pids.items, options->pids.count * sizeof(*kept));
+	if (options->tids.count)
+		memcpy(kept + options->pids.count, options->tids.items,
+		       options->tids.count * sizeof(*kept));
+	stat->options.pids = (struct sp_number_list){kept, options->pids.count};
+	stat->options.tids = (struct sp_number_list){kept + options->pids.count, options->tids.count};
+	stat->options.command = NULL;
+	stat->options.events = NULL;
+	stat->options.cgroups = (struct sp_string_list){0};
+	*ret = take_ptr(stat);
+	return NULL;
+}
+
+void sp_stat_free(struct sp_stat *stat)
+{
+	if (!stat)
+		return;
+	for (size_t i = 0; i < stat->counter_count; i++) {
+		for (size_t u = 0; u < stat->counters[i].unit_count; u++)
+			if (stat->counters[i].units[u].fd >= 0)
+				stat->kernel->close(stat->kernel->arg, stat->counters[i].units[u].fd);
+		free(stat->counters[i].units);
+	}
+	for (size_t i = 0; i < stat->cgroups.count; i++)
+		close(stat->cgroups.items[i]);
+	vec_deinit(&stat->cgroups);
+	vec_deinit(&stat->targets);
+	vec_deinit(&stat->cpus);
+	stat_places_deinit(&stat->places);
+	workload_deinit(&stat->workload);
+	event_specs_deinit(&stat->specs);
+	event_notes_deinit(&stat->notes);
+	arena_deinit(&stat->arena);
+	free(stat->counters);
+	free(stat->events);
+	free(stat->rows);
+	free(stat->buffer);
+	free(stat);
+}
+
+/* A task that ended is no error. */
+static struct sp_error *switch_all(struct sp_stat *stat, unsigned long request)
+{
+	for (size_t i = 0; i < stat->counter_count; i++) {
+		const struct counter *counter = &stat->counters[i];
+		for (size_t u = 0; u < counter->unit_count && counter_is_leader(stat, i); u++)
+			if (counter->units[u].fd >= 0 && ioctl(counter->units[u].fd, request, 0) < 0 &&
+			    errno != ESRCH)
+				return error_os(errno, "cannot switch %s", stat->events[i].name);
+	}
+	return NULL;
+}
+
+struct sp_error *sp_stat_enable(struct sp_stat *stat)
+{
+	/* Time is that of counting: before, there was none. */
+	if (!stat->enabled_once)
+		stat->start_ns = stat->mark_ns = stat_now_ns();
+	stat->enabled_once = true;
+	return switch_all(stat, PERF_EVENT_IOC_ENABLE);
+}
+
+struct sp_error *sp_stat_disable(struct sp_stat *stat)
+{
+	return switch_all(stat, PERF_EVENT_IOC_DISABLE);
+}
+
+/* Those of a command begin by themselves, but for the ones that follow no task. */
+static struct sp_error *begin(struct sp_stat *stat)
+{
+	bool own = stat->has_command && !stat->only_says_how_long;
+	if (stat->options.disabled)
+		return NULL;
+	if (!own)
+		return sp_stat_enable(stat);
+	stat->enabled_once = true;
+	for (size_t i = 0; i < stat->counter_count; i++) {
+		const struct counter *counter = &stat->counters[i];
+		bool of_cpus = counter->spec->cpus_only && counter_is_leader(stat, i);
+		for (size_t u = 0; u < counter->unit_count && of_cpus; u++)
+			if (counter->units[u].fd >= 0 &&
+			    ioctl(counter->units[u].fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+				return error_os(errno, "cannot enable %s", stat->events[i].name);
+	}
+	return NULL;
+}
+
+struct sp_error *sp_stat_start(struct sp_stat *stat)
+{
+	stat->start_ns = stat->mark_ns = stat_now_ns();
+	struct sp_error *error = begin(stat);
+	if (!error && stat->has_command)
+		error = workload_start(&stat->workload, stat->command_name);
+	return error;
+}
+
+int sp_stat_fd(const struct sp_stat *stat)
+{
+	return stat->workload.pidfd;
+}
+
+pid_t sp_stat_pid(const struct sp_stat *stat)
+{
+	return stat->workload.pid;
+}
+
+bool sp_stat_targets_gone(const struct sp_stat *stat)
+{
+	const struct sp_number_list *pids = &stat->options.pids, *tids = &stat->options.tids;
+	if (!pids->count && !tids->count)
+		return false;
+	for (size_t i = 0; i < pids->count; i++)
+		if (kill(pids->items[i], 0) == 0 || errno != ESRCH)
+			return false;
+	for (size_t i = 0; i < tids->count; i++)
+		if (kill(tids->items[i], 0) == 0 || errno != ESRCH)
+			return false;
+	return true;
+}
+
+static void set_end(struct sp_stat *stat)
+{
+	if (!stat->end_ns)
+		stat->end_ns = stat_now_ns();
+}
+
+struct sp_error *sp_stat_stop(struct sp_stat *stat)
+{
+	if (stat->stopped)
+		return NULL;
+	stat->stopped = true;
+	set_end(stat);
+	/* Of a command that has ended there is nothing to switch off. */
+	struct sp_error *error = stat->workload.ended && !stat->only_says_how_long
+					 ? NULL : switch_all(stat, PERF_EVENT_IOC_DISABLE);
+	return error_first(sp_stat_read(stat), error);
+}
+
+struct sp_error *sp_stat_wait(struct sp_stat *stat, bool wait, bool *ended_ret, int *status_ret)
+{
+	struct sp_error *error = workload_reap(&stat->workload, wait);
+	if (error)
+		return error;
+	if (stat->workload.ended)
+		set_end(stat);
+	*ended_ret = stat->workload.ended;
+	*status_ret = stat->workload.status;
+	return NULL;
+}
+
+uint64_t sp_stat_elapsed_ns(const struct sp_stat *stat)
+{
+	if (!stat->start_ns)
+		return 0;
+	return (stat->end_ns ? stat->end_ns : stat_now_ns()) - stat->start_ns;
+}
+
+static uint64_t timeval_ns(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
+}
+
+bool sp_stat_times(const struct sp_stat *stat, uint64_t *user_ns_ret, uint64_t *system_ns_ret)
+{
+	if (!stat->workload.ended)
+		return false;
+	*user_ns_ret = timeval_ns(stat->workload.usage.ru_utime);
+	*system_ns_ret = timeval_ns(stat->workload.usage.ru_stime);
+	return true;
+}
+
+const struct sp_stat_event *sp_stat_events(const struct sp_stat *stat, size_t *count_ret)
+{
+	*count_ret = stat->counter_count;
+	return stat->events;
+}
+
+const struct sp_stat_place *sp_stat_places(const struct sp_stat *stat, size_t *count_ret)
+{
+	*count_ret = stat->places.count;
+	return stat->places.items;
+}
+
+size_t sp_stat_note_count(const struct sp_stat *stat)
+{
+	return stat->notes.count;
+}
+
+const char *sp_stat_note(const struct sp_stat *stat, size_t index)
+{
+	return stat->notes.items[index].line;
+}

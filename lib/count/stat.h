@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The inside of struct sp_stat. A counter is one event; it has a unit for each thread, or each
+ * CPU (or both), in the order of the stat's targets:
+ *
+ *	            thread 7 on any CPU   thread 8 on any CPU      or: CPU 0   CPU 1
+ *	cycles          fd                    fd
+ *	instructions    fd                    fd
+ *
+ * Members of a group have the units that their leader has, and are read by its descriptor.
+ */
+#ifndef COUNT_STAT_H
+#define COUNT_STAT_H
+
+#include <sprof/stat.h>
+#include "base/vec.h"
+#include "capture/workload.h"
+#include "count/estimate.h"
+#include "count/stat_places.h"
+#include "event/kernel.h"
+#include "event/parse.h"
+#include "event/rights.h"
+#include "proc/sysfs.h"
+
+/* What one descriptor has counted. */
+struct reading {
+	uint64_t value, enabled_ns, running_ns;
+};
+
+struct unit {
+	int fd;              /* -1: not open: the task was gone, or the CPU offline */
+	uint32_t place;      /* index into places */
+	struct reading now, mark;
+	struct observations since_start, since_mark;
+};
+
+struct counter {
+	const struct event_spec *spec;
+	struct perf_event_attr attr;
+	size_t leader;       /* index of counters; its own if it is alone */
+	bool group_read;     /* of leaders: members are read with it */
+	int cgroup_fd;       /* -1: none; belongs to the stat */
+	struct unit *units;
+	size_t unit_count;
+};
+
+/* What all events are opened on; -1: any. */
+struct target {
+	int32_t tid, cpu;
+	uint32_t place;
+};
+
+struct sp_stat {
+	struct sp_ctx *ctx;
+	const struct event_kernel *kernel;
+	struct arena arena;
+	struct event_specs specs;
+	struct event_notes notes;
+	struct rights rights;
+	struct sp_stat_options options; /* what it points to is gone after sp_stat_new() */
+	bool cpu_wide;
+	struct cpu_list cpus;
+	VEC(struct target) targets;
+	VEC(int) cgroups;               /* descriptors */
+	struct stat_places places;
+	struct counter *counters;
+	struct sp_stat_event *events;   /* one for each counter */
+	size_t counter_count;
+	struct sp_stat_row *rows;
+	uint64_t *buffer;               /* for the largest group's read */
+	struct workload workload;
+	const char *command_name;
+	bool has_command, stopped, enabled_once;
+	bool only_says_how_long;
+	uint64_t start_ns, end_ns, mark_ns, read_ns; /* CLOCK_MONOTONIC */
+	uint32_t readings;
+	bool multiplexed, may_multiplex;
+};
+
+/* Makes events and counters of what was asked. */
+struct sp_error *stat_make_counters(struct sp_stat *stat) SP_MUST_CHECK;
+
+/* Opens all counters on all targets. */
+struct sp_error *stat_open(struct sp_stat *stat) SP_MUST_CHECK;
+
+/* Adds to names that the kernel is left out: "cycles:u". */
+struct sp_error *stat_name_user_only(struct sp_stat *stat, size_t index) SP_MUST_CHECK;
+
+uint64_t stat_now_ns(void);
+
+static inline bool counter_is_leader(const struct sp_stat *stat, size_t index)
+{
+	return stat->counters[index].leader == index;
+}
+
+#endif

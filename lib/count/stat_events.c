@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What is counted: from what was asked to a list of counters, one for each event and control group. */
+#include "count/stat.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "proc/cgroup.h"
+
+#define CPU_EVENTS "/sys/bus/event_source/devices/cpu/events/"
+
+/* Besides, for -d, -dd and -ddd. */
+static const char *const details[] = {
+	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
+	("L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,"
+	 "iTLB-load-misses"),
+	"L1-dcache-prefetches,L1-dcache-prefetch-misses",
+};
+#define DETAIL_COUNT (sizeof(details) / sizeof(*details))
+
+static bool cpu_has(const struct sp_ctx *ctx, const char *event)
+{
+	CLEANUP_FREE char *path = format_text(CPU_EVENTS "%s", event);
+	CLEANUP_FREE char *text = NULL;
+	return path && !sysfs_read(ctx, path, &text, NULL);
+}
+
+static struct sp_error *parse_defaults(struct sp_stat *stat)
+{
+	CLEANUP_FREE char *text = format_text(
+		"%s,context-switches,cpu-migrations,page-faults,cycles,%s%sinstructions,branches,"
+		"branch-misses",
+		stat->cpu_wide ? "cpu-clock" : "task-clock",
+		cpu_has(stat->ctx, "stalled-cycles-frontend") ? "stalled-cycles-frontend," : "",
+		cpu_has(stat->ctx, "stalled-cycles-backend") ? "stalled-cycles-backend," : "");
+	if (!text)
+		return error_no_memory();
+	return event_specs_parse(&stat->specs, stat->ctx, text);
+}
+
+static struct sp_error *parse_all(struct sp_stat *stat)
+{
+	const struct sp_stat_options *options = &stat->options;
+	struct sp_error *error = options->events
+					 ? event_specs_parse(&stat->specs, stat->ctx, options->events)
+					 : parse_defaults(stat);
+	for (unsigned int i = 0; i < options->detail && i < DETAIL_COUNT && !error; i++)
+		error = event_specs_parse(&stat->specs, stat->ctx, details[i]);
+	return error;
+}
+
+/* "cycles:u" for "cycles". */
+static const char *name_with(struct sp_stat *stat, const char *name, char mode)
+{
+	CLEANUP_FREE char *text = format_text("%s:%c", name, mode);
+	return text ? arena_copy_string(&stat->arena, text, strlen(text)) : NULL;
+}
+
+struct sp_error *stat_name_user_only(struct sp_stat *stat, size_t index)
+{
+	struct sp_stat_event *event = &stat->events[index];
+	event->name = name_with(stat, event->name, 'u');
+	event->modes |= SP_STAT_NO_KERNEL | SP_STAT_NO_HV;
+	return event->name ? NULL : error_no_memory();
+}
+
+static uint32_t modes_of(const struct perf_event_attr *attr)
+{
+	return (attr->exclude_user ? SP_STAT_NO_USER : 0) |
+	       (attr->exclude_kernel ? SP_STAT_NO_KERNEL : 0) |
+	       (attr->exclude_hv ? SP_STAT_NO_HV : 0) | (attr->exclude_idle ? SP_STAT_NO_IDLE : 0) |
+	       (attr->exclude_host ? SP_STAT_NO_HOST : 0) |
+	       (attr->exclude_guest ? SP_STAT_NO_GUEST : 0);
+}
+
+static bool is_clock(const struct event_spec *spec)
+{
+	return spec->attr.type == PERF_TYPE_SOFTWARE && !spec->tool &&
+	       (spec->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+		spec->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static struct sp_stat_event event_of(struct sp_stat *stat, const struct counter *counter,
+				     const char *cgroup)
+{
+	const struct event_spec *spec = counter->spec;
+	struct sp_stat_event event = {
+		.name = spec->name,
+		.unit = spec->unit ? spec->unit : "",
+		.scale = spec->scale > 0 ? spec->scale : 1,
+		.cgroup = cgroup,
+		.leader = counter->leader,
+		.type = counter->attr.type,
+		.config = counter->attr.config,
+		.modes = modes_of(&counter->attr),
+		.supported = true,
+	};
+	if (is_clock(spec)) {
+		event.unit = "msec";
+		event.scale = 1e-6;
+	} else if (spec->tool) {
+		event.unit = "ns";
+	}
+	if (!spec->modes_given && (stat->options.user_only || stat->options.kernel_only))
+		event.name = name_with(stat, event.name, stat->options.user_only ? 'u' : 'k');
+	return event;
+}
+
+static void set_modes(const struct sp_stat *stat, const struct event_spec *spec,
+		      struct perf_event_attr *attr)
+{
+	if (!spec->modes_given && stat->options.user_only)
+		attr->exclude_kernel = attr->exclude_hv = 1;
+	if (!spec->modes_given && stat->options.kernel_only)
+		attr->exclude_user = 1;
+	/* As perf: guests are counted where that is asked for. */
+	if (!spec->guest_given && attr->type != PERF_TYPE_SOFTWARE &&
+	    attr->type != PERF_TYPE_TRACEPOINT && attr->type != PERF_TYPE_BREAKPOINT && !spec->pmu)
+		attr->exclude_guest = 1;
+}
+
+static void set_attr(const struct sp_stat *stat, struct counter *counter, bool is_leader,
+		     bool has_members)
+{
+	const struct event_spec *spec = counter->spec;
+	struct perf_event_attr *attr = &counter->attr;
+	*attr = spec->attr;
+	set_modes(stat, spec, attr);
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+			    (has_members ? PERF_FORMAT_GROUP : 0);
+	/* Members run when their leader does. */
+	attr->disabled = is_leader;
+	attr->enable_on_exec = is_leader && stat->has_command && !stat->only_says_how_long &&
+			       !stat->cpu_wide && !stat->options.disabled;
+	attr->inherit = !stat->cpu_wide && !stat->options.no_inherit;
+	if (spec->terms.given & EVENT_TERM_INHERIT)
+		attr->inherit = spec->terms.inherit && !stat->cpu_wide;
+}
+
+/* One round over the specs, all of them or the one that is at `only`. */
+static struct sp_error *add_counters(struct sp_stat *stat, const char *cgroup, int cgroup_fd,
+				     size_t only)
+{
+	size_t base = stat->counter_count;
+	for (size_t i = 0; i < stat->specs.count; i++) {
+		const struct event_spec *spec = &stat->specs.items[i];
+		if (only != SIZE_MAX && only != i)
+			continue;
+		struct counter *counter = &stat->counters[stat->counter_count];
+		size_t leader = only == SIZE_MAX ? base + spec->leader : spec->leader;
+		bool has_members = i + 1 < stat->specs.count && spec->leader == i &&
+				   stat->specs.items[i + 1].leader == i;
+		*counter = (struct counter){
+			.spec = spec, .leader = leader, .group_read = has_members, .cgroup_fd = cgroup_fd};
+		set_attr(stat, counter, leader == stat->counter_count, has_members);
+		stat->events[stat->counter_count] = event_of(stat, counter, cgroup);
+		if (!stat->events[stat->counter_count++].name)
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+static struct sp_error *open_cgroup(struct sp_stat *stat, const struct cgroup_hierarchy *hierarchy,
+				    const char *name, const char **name_ret, int *fd_ret)
+{
+	int fd = -1;
+	*name_ret = NULL;
+	*fd_ret = -1;
+	if (!*name)
+		return NULL;
+	struct sp_error *error = cgroup_open(stat->ctx, hierarchy, name, &fd);
+	if (error)
+		return error;
+	int *slot = vec_push(&stat->cgroups);
+	if (!slot) {
+		close(fd);
+		return error_no_memory();
+	}
+	*slot = *fd_ret = fd;
+	*name_ret = arena_copy_string(&stat->arena, name, strlen(name));
+	return *name_ret ? NULL : error_no_memory();
+}
+
+static struct sp_error *add_of_cgroups(struct sp_stat *stat)
+{
+	const struct sp_string_list *names = &stat->options.cgroups;
+	CLEANUP(cgroup_hierarchy_deinit) struct cgroup_hierarchy hierarchy = {0};
+	const char *name = NULL;
+	int fd = -1;
+	struct sp_error *error = cgroup_hierarchy_find(stat->ctx, &hierarchy);
+	if (!stat->options.each_cgroup && names->count > stat->specs.count && !error)
+		error = error_set_remedy(
+			error_new(SP_ERROR_INVALID, "there are %zu control groups for %zu events",
+				  names->count, stat->specs.count),
+			"the first group is of the first event and so on; --for-each-cgroup counts "
+			"all events for each");
+	for (size_t i = 0; stat->options.each_cgroup && i < names->count && !error; i++) {
+		error = open_cgroup(stat, &hierarchy, names->items[i], &name, &fd);
+		if (!error)
+			error = add_counters(stat, name, fd, SIZE_MAX);
+	}
+	for (size_t i = 0; !stat->options.each_cgroup && i < stat->specs.count && !error; i++) {
+		if (i < names->count)
+			error = open_cgroup(stat, &hierarchy, names->items[i], &name, &fd);
+		if (!error)
+			error = add_counters(stat, name, fd, i);
+	}
+	return error;
+}
+
+struct sp_error *stat_make_counters(struct sp_stat *stat)
+{
+	if (stat->options.no_events)
+		return NULL;
+	struct sp_error *error = parse_all(stat);
+	if (error)
+		return error;
+	size_t rounds = stat->options.each_cgroup ? stat->options.cgroups.count : 1;
+	size_t most;
+	if (__builtin_mul_overflow(stat->specs.count, rounds, &most))
+		return error_no_memory();
+	stat->counters = calloc(most + 1, sizeof(*stat->counters));
+	stat->events = calloc(most + 1, sizeof(*stat->events));
+	/* A group's read: how many, two times, then the values. */
+	stat->buffer = calloc(most + 3, sizeof(*stat->buffer));
+	if (!stat->counters || !stat->events || !stat->buffer)
+		return error_no_memory();
+	return stat->options.cgroups.count ? add_of_cgroups(stat)
+					   : add_counters(stat, NULL, -1, SIZE_MAX);
+}

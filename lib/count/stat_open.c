@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Opening the counters. What the kernel answers decides what becomes of one, as with perf stat:
+ *
+ *	ENOENT ENOSYS EOPNOTSUPP ENXIO EINVAL   it does not have this event: a row says so; but
+ *	                                        first less precisely, and with guests
+ *	EACCES EPERM                            without the kernel
+ *	ESRCH                                   the task has ended meanwhile
+ *	ENODEV                                  the CPU has gone offline meanwhile
+ *
+ * A group that is refused is taken apart where it is weak (W). Facts about rights are read only
+ * when something is refused: most of the time nothing is, and to begin at once is the aim.
+ */
+#include "count/stat.h"
+
+#include <errno.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+
+/* The soft limit of descriptors is hardly ever less than four times this. */
+#define FEW_FILES 256
+
+enum outcome {
+	OUTCOME_RETRY,       /* the counter has stepped down */
+	OUTCOME_NO_UNIT,     /* of this target only */
+	OUTCOME_UNSUPPORTED, /* of the counter */
+	OUTCOME_APART,       /* its group has been taken apart: all over again */
+	OUTCOME_ERROR,
+};
+
+static bool is_hardware(const struct counter *counter)
+{
+	uint32_t type = counter->attr.type;
+	return !counter->spec->tool && type != PERF_TYPE_SOFTWARE && type != PERF_TYPE_TRACEPOINT &&
+	       type != PERF_TYPE_BREAKPOINT;
+}
+
+static void close_units(const struct sp_stat *stat, struct counter *counter)
+{
+	for (size_t i = 0; i < counter->unit_count; i++)
+		if (counter->units[i].fd >= 0)
+			stat->kernel->close(stat->kernel->arg, counter->units[i].fd);
+	free(counter->units);
+	counter->units = NULL;
+	counter->unit_count = 0;
+}
+
+static bool cpu_among(const struct event_spec *spec, int32_t cpu)
+{
+	for (size_t i = 0; i < spec->cpu_count; i++)
+		if (spec->cpus[i] == (uint32_t)cpu)
+			return true;
+	return !spec->cpus || cpu < 0;
+}
+
+static bool add_unit(struct counter *counter, uint32_t place)
+{
+	struct unit *units = realloc(counter->units, (counter->unit_count + 1) * sizeof(*units));
+	if (!units)
+		return false;
+	counter->units = units;
+	units[counter->unit_count++] = (struct unit){.fd = -1, .place = place};
+	return true;
+}
+
+/* The targets of one counter: all, those on its CPUs, or, if it cannot follow tasks, its CPUs. */
+static struct sp_error *targets_of(const struct sp_stat *stat, const struct counter *counter,
+				   struct target **ret, size_t *count_ret)
+{
+	const struct event_spec *spec = counter->spec;
+	size_t count = 0, most = stat->targets.count + spec->cpu_count + 1;
+	struct target *targets = calloc(most, sizeof(*targets));
+	if (!targets)
+		return error_no_memory();
+	if (spec->cpus_only && !stat->cpu_wide) {
+		for (size_t i = 0; i < spec->cpu_count; i++)
+			targets[count++] = (struct target){-1, (int32_t)spec->cpus[i], 0};
+		if (!spec->cpu_count)
+			targets[count++] = (struct target){-1, 0, 0};
+	} else {
+		for (size_t i = 0; i < stat->targets.count; i++)
+			if (cpu_among(spec, stat->targets.items[i].cpu))
+				targets[count++] = stat->targets.items[i];
+	}
+	*ret = targets;
+	*count_ret = count;
+	return NULL;
+}
+
+static struct sp_error *explain(struct sp_stat *stat, size_t index, const struct target *target,
+				int errnum)
+{
+	struct sp_error *error =
+		stat->rights.page_size ? NULL : rights_read(stat->ctx, &stat->rights);
+	if (error)
+		return error;
+	const struct counter *counter = &stat->counters[index];
+	enum rights_action action = RIGHTS_ANY_EVENT;
+	if (target->tid < 0)
+		action = RIGHTS_CPU_WIDE;
+	else if (target->tid > 0 && !stat->has_command)
+		action = RIGHTS_TASK;
+	else if (!counter->attr.exclude_kernel)
+		action = RIGHTS_KERNEL;
+	return rights_explain(&stat->rights, action, stat->events[index].name, errnum);
+}
+
+/* Whether the plainest event is refused, too: then nothing is missing, all is forbidden. */
+static bool all_is_refused(const struct sp_stat *stat)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .disabled = 1,
+		.exclude_kernel = 1, .exclude_hv = 1};
+	attr.size = event_attr_size(&attr);
+	int fd = stat->kernel->open(stat->kernel->arg, &attr, 0, -1, -1, 0);
+	if (fd >= 0)
+		stat->kernel->close(stat->kernel->arg, fd);
+	return fd < 0;
+}
+
+static struct sp_error *note_user_only(struct sp_stat *stat, size_t index)
+{
+	struct sp_error *error = stat->rights.page_size ? NULL : rights_read(stat->ctx, &stat->rights);
+	if (error || stat->notes.count)
+		return error;
+	CLEANUP_FREE char *why = format_text("kernel.perf_event_paranoid is %d", stat->rights.paranoid);
+	if (!why)
+		return error_no_memory();
+	return event_notes_add(&stat->notes, stat->events[index].name, "user space alone is counted (:u)",
+			       why, "sudo sysctl kernel.perf_event_paranoid=1");
+}
+
+/* Makes each member of the group a counter of its own, none of which is open yet. */
+static void take_apart(struct sp_stat *stat, size_t leader)
+{
+	for (size_t i = leader; i < stat->counter_count; i++) {
+		struct counter *counter = &stat->counters[i];
+		if (counter->leader != leader)
+			break;
+		close_units(stat, counter);
+		counter->attr.enable_on_exec = stat->counters[leader].attr.enable_on_exec;
+		counter->attr.disabled = 1;
+		counter->attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
+		counter->group_read = false;
+		counter->leader = stat->events[i].leader = i;
+	}
+}
+
+static const char *why_not(int errnum)
+{
+	switch (errnum) {
+	case EINVAL:
+		return "the kernel refuses it as it was asked for";
+	case ENOSPC:
+		return "all of this CPU's breakpoint registers are taken";
+	default:
+		return "this machine or kernel does not have it";
+	}
+}
+
+/* A step that nobody typed the opposite of; false: there is none left. */
+static bool step_down(struct counter *counter)
+{
+	struct perf_event_attr *attr = &counter->attr;
+	if (counter->spec->precise_max && attr->precise_ip)
+		attr->precise_ip--;
+	else if (attr->exclude_guest && !counter->spec->guest_given)
+		attr->exclude_guest = 0;
+	else
+		return false;
+	return true;
+}
+
+static enum outcome refused_right(struct sp_stat *stat, size_t index, const struct target *target,
+				  int errnum, struct sp_error **error_ret)
+{
+	struct counter *counter = &stat->counters[index];
+	if (counter->attr.exclude_kernel || counter->spec->modes_given || target->tid < 0) {
+		*error_ret = explain(stat, index, target, errnum);
+		return OUTCOME_ERROR;
+	}
+	*error_ret = note_user_only(stat, index);
+	if (!*error_ret)
+		*error_ret = stat_name_user_only(stat, index);
+	counter->attr.exclude_kernel = counter->attr.exclude_hv = 1;
+	return *error_ret ? OUTCOME_ERROR : OUTCOME_RETRY;
+}
+
+static enum outcome refused(struct sp_stat *stat, size_t index, const struct target *target,
+			    int errnum, struct sp_error **error_ret)
+{
+	struct counter *counter = &stat->counters[index];
+	size_t leader = counter->leader;
+	switch (errnum) {
+	case EACCES:
+	case EPERM:
+		return refused_right(stat, index, target, errnum, error_ret);
+	case ESRCH:
+	case ENODEV:
+		return OUTCOME_NO_UNIT;
+	case EINVAL:
+	case EOPNOTSUPP:
+		if (step_down(counter))
+			return OUTCOME_RETRY;
+		if (leader != index && stat->counters[leader].spec->weak) {
+			take_apart(stat, leader);
+			return OUTCOME_APART;
+		}
+		break;
+	case ENOSYS:
+		if (!all_is_refused(stat))
+			break;
+		*error_ret = explain(stat, index, target, errnum);
+		return OUTCOME_ERROR;
+	case ENOENT:
+	case ENXIO:
+	case ENOSPC:
+		break;
+	default:
+		*error_ret = explain(stat, index, target, errnum);
+		return OUTCOME_ERROR;
+	}
+	stat->events[index].supported = false;
+	stat->events[index].why = why_not(errnum);
+	return OUTCOME_UNSUPPORTED;
+}
+
+static int try_open(const struct sp_stat *stat, struct counter *counter, const struct target *target,
+		    int group_fd)
+{
+	bool of_cgroup = counter->cgroup_fd >= 0;
+	struct perf_event_attr attr = counter->attr;
+	/* What follows no task cannot begin with one. */
+	if (target->tid < 0)
+		attr.inherit = attr.enable_on_exec = 0;
+	attr.size = event_attr_size(&attr);
+	return stat->kernel->open(stat->kernel->arg, &attr,
+				  of_cgroup ? counter->cgroup_fd : target->tid, target->cpu, group_fd,
+				  of_cgroup ? PERF_FLAG_PID_CGROUP : 0);
+}
+
+static enum outcome open_unit(struct sp_stat *stat, size_t index, const struct target *target,
+			      size_t unit_index, struct sp_error **error_ret)
+{
+	struct counter *counter = &stat->counters[index];
+	const struct counter *leader = &stat->counters[counter->leader];
+	int group_fd = -1;
+	if (leader != counter) {
+		if (unit_index >= leader->unit_count || leader->units[unit_index].fd < 0)
+			return OUTCOME_NO_UNIT;
+		group_fd = leader->units[unit_index].fd;
+	}
+	for (;;) {
+		int fd = try_open(stat, counter, target, group_fd);
+		if (fd >= 0) {
+			counter->units[unit_index].fd = fd;
+			return OUTCOME_NO_UNIT;
+		}
+		enum outcome outcome = refused(stat, index, target, -fd, error_ret);
+		if (outcome != OUTCOME_RETRY)
+			return outcome;
+	}
+}
+
+static enum outcome open_counter(struct sp_stat *stat, size_t index, struct sp_error **error_ret)
+{
+	struct counter *counter = &stat->counters[index];
+	CLEANUP_FREE struct target *targets = NULL;
+	size_t count = 0;
+	enum outcome outcome = OUTCOME_NO_UNIT;
+	*error_ret = targets_of(stat, counter, &targets, &count);
+	for (size_t i = 0; i < count && !*error_ret; i++)
+		if (!add_unit(counter, targets[i].place))
+			*error_ret = error_no_memory();
+	if (*error_ret)
+		return OUTCOME_ERROR;
+	/* What wait4() and the clock say is not opened. */
+	for (size_t i = 0; i < count && !counter->spec->tool && outcome == OUTCOME_NO_UNIT; i++)
+		outcome = open_unit(stat, index, &targets[i], i, error_ret);
+	if (outcome == OUTCOME_UNSUPPORTED)
+		close_units(stat, counter);
+	return outcome;
+}
+
+/* Of a leader that is not there, members are not either. */
+static bool leader_missing(struct sp_stat *stat, size_t index)
+{
+	size_t leader = stat->counters[index].leader;
+	if (leader == index || stat->events[leader].supported)
+		return false;
+	stat->events[index].supported = false;
+	stat->events[index].why = "the first event of its group is not there";
+	return true;
+}
+
+static struct sp_error *make_room(struct sp_stat *stat)
+{
+	uint64_t need = (uint64_t)stat->counter_count * stat->targets.count, old_soft;
+	if (need < FEW_FILES)
+		return NULL;
+	struct sp_error *error = stat->rights.page_size ? NULL : rights_read(stat->ctx, &stat->rights);
+	return error ? error : rights_raise_files(&stat->rights, need, &old_soft);
+}
+
+static bool any_open(const struct sp_stat *stat, bool *supported_ret)
+{
+	bool open = false;
+	*supported_ret = false;
+	for (size_t i = 0; i < stat->counter_count; i++) {
+		*supported_ret |= stat->events[i].supported && !stat->counters[i].spec->tool;
+		for (size_t u = 0; u < stat->counters[i].unit_count; u++)
+			open |= stat->counters[i].units[u].fd >= 0;
+	}
+	return open;
+}
+
+struct sp_error *stat_open(struct sp_stat *stat)
+{
+	struct sp_error *error = make_room(stat);
+	if (error)
+		return error;
+	for (size_t i = 0; i < stat->counter_count; i++) {
+		if (leader_missing(stat, i))
+			continue;
+		size_t leader = stat->counters[i].leader;
+		enum outcome outcome = open_counter(stat, i, &error);
+		if (outcome == OUTCOME_ERROR)
+			return error;
+		if (outcome == OUTCOME_APART)
+			i = leader - 1; /* its members, one by one */
+		else if (outcome != OUTCOME_UNSUPPORTED)
+			stat->may_multiplex |= is_hardware(&stat->counters[i]);
+	}
+	bool supported;
+	if (!any_open(stat, &supported) && supported)
+		return error_set_remedy(
+			error_new(SP_ERROR_NOT_FOUND, "nothing to count: what was to be followed has ended"),
+			"`ps -eL` lists threads that run");
+	return NULL;
+}

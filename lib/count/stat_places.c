@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "count/stat_places.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/cleanup.h"
+#include "proc/sysfs.h"
+#include "proc/topology.h"
+
+#define CPU_PATH "/sys/devices/system/cpu"
+
+/* More levels than processors have. */
+#define CACHES_MAX 16
+
+void stat_places_deinit(struct stat_places *places)
+{
+	vec_deinit(places);
+}
+
+struct sp_stat_place place_nowhere(void)
+{
+	return (struct sp_stat_place){-1, -1, -1, -1, -1, -1, -1, -1, -1, NULL};
+}
+
+static int32_t number_of_cpu(const struct sp_ctx *ctx, uint32_t cpu, const char *file, int32_t none)
+{
+	char path[128];
+	int64_t number = none;
+	snprintf(path, sizeof(path), CPU_PATH "/cpu%u/%s", cpu, file);
+	struct sp_error *error = sysfs_read_i64(ctx, path, &number);
+	bool good = !error && number >= 0 && number <= INT32_MAX;
+	sp_error_free(error);
+	return good ? (int32_t)number : none;
+}
+
+/* The first CPU of a list in sysfs, which names what shares something; -1: it cannot be read. */
+static int32_t first_of_list(const struct sp_ctx *ctx, const char *path)
+{
+	CLEANUP_FREE char *text = NULL;
+	struct cpu_list list = {0};
+	struct sp_error *error =
+		sysfs_read(ctx, path, &text, NULL) ? NULL : cpu_list_parse(&list, text);
+	int32_t first = !error && list.count ? (int32_t)list.items[0] : -1;
+	sp_error_free(error);
+	vec_deinit(&list);
+	return first;
+}
+
+/* The cache of `level` (0: the last) that the CPU uses for data. */
+static void find_cache(const struct sp_ctx *ctx, uint32_t cpu, uint32_t level,
+		       struct sp_stat_place *place)
+{
+	for (unsigned int i = 0; i < CACHES_MAX; i++) {
+		char file[64], path[128];
+		snprintf(file, sizeof(file), "cache/index%u/level", i);
+		int32_t found = number_of_cpu(ctx, cpu, file, -1);
+		if (found < 0)
+			return;
+		if (level ? (uint32_t)found != level : found <= place->cache_level)
+			continue;
+		place->cache_level = found;
+		/* As perf numbers them: by their first CPU. */
+		snprintf(path, sizeof(path), CPU_PATH "/cpu%u/cache/index%u/shared_cpu_list", cpu, i);
+		place->cache = first_of_list(ctx, path);
+		if (level)
+			return;
+	}
+}
+
+static struct sp_error *find_node(const struct sp_numa_node *nodes, size_t count, uint32_t cpu,
+				  struct sp_stat_place *place)
+{
+	place->node = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct cpu_list list = {0};
+		struct sp_error *error = cpu_list_parse(&list, nodes[i].cpus);
+		bool lost = error && sp_error_code(error) == SP_ERROR_NO_MEMORY;
+		for (size_t j = 0; !error && j < list.count; j++)
+			if (list.items[j] == cpu)
+				place->node = (int32_t)nodes[i].node;
+		vec_deinit(&list);
+		if (lost)
+			return error;
+		sp_error_free(error); /* a node without CPUs */
+	}
+	return NULL;
+}
+
+/* All that is known of the CPU, then what the aggregate does not tell apart is left out. */
+static struct sp_error *place_of_cpu(const struct sp_ctx *ctx, enum sp_stat_aggregate aggregate,
+				     uint32_t cache_level, uint32_t cpu,
+				     const struct sp_numa_node *nodes, size_t node_count,
+				     struct sp_stat_place *ret)
+{
+	struct sp_stat_place place = place_nowhere();
+	bool in_core = aggregate == SP_STAT_CORE;
+	bool in_die = in_core || aggregate == SP_STAT_DIE || aggregate == SP_STAT_CLUSTER ||
+		      aggregate == SP_STAT_CACHE;
+	struct sp_error *error = NULL;
+	if (in_die || aggregate == SP_STAT_SOCKET)
+		place.socket = number_of_cpu(ctx, cpu, "topology/physical_package_id", 0);
+	if (in_die)
+		place.die = number_of_cpu(ctx, cpu, "topology/die_id", 0);
+	if (in_core)
+		place.core = number_of_cpu(ctx, cpu, "topology/core_id", (int32_t)cpu);
+	if (aggregate == SP_STAT_CLUSTER)
+		place.cluster = number_of_cpu(ctx, cpu, "topology/cluster_id", 0);
+	if (aggregate == SP_STAT_CACHE)
+		find_cache(ctx, cpu, cache_level, &place);
+	if (aggregate == SP_STAT_CPU)
+		place.cpu = (int32_t)cpu;
+	if (aggregate == SP_STAT_NODE)
+		error = find_node(nodes, node_count, cpu, &place);
+	*ret = place;
+	return error;
+}
+
+static int order_i32(int32_t a, int32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int place_compare(const void *a, const void *b)
+{
+	const struct sp_stat_place *x = a, *y = b;
+	int order = order_i32(x->node, y->node);
+	order = order ? order : order_i32(x->socket, y->socket);
+	order = order ? order : order_i32(x->die, y->die);
+	order = order ? order : order_i32(x->cluster, y->cluster);
+	order = order ? order : order_i32(x->cache_level, y->cache_level);
+	order = order ? order : order_i32(x->cache, y->cache);
+	order = order ? order : order_i32(x->core, y->core);
+	return order ? order : order_i32(x->cpu, y->cpu);
+}
+
+/* Sorts them, and drops what is there twice. */
+static void settle(struct stat_places *places)
+{
+	size_t kept = 0;
+	qsort(places->items, places->count, sizeof(*places->items), place_compare);
+	for (size_t i = 0; i < places->count; i++)
+		if (!kept || place_compare(&places->items[kept - 1], &places->items[i]))
+			places->items[kept++] = places->items[i];
+	places->count = kept;
+}
+
+struct sp_error *stat_places_of_cpus(struct stat_places *places, const struct sp_ctx *ctx,
+				enum sp_stat_aggregate aggregate, uint32_t cache_level,
+				const uint32_t *cpus, size_t cpu_count, uint32_t *place_of)
+{
+	CLEANUP(arena_deinit) struct arena arena = {0};
+	struct sp_numa_node *nodes = NULL;
+	size_t node_count = 0;
+	struct sp_error *error = NULL;
+	CLEANUP_FREE struct sp_stat_place *of = calloc(cpu_count + 1, sizeof(*of));
+	if (!of || !vec_reserve(places, cpu_count + 1))
+		return error_no_memory();
+	if (aggregate == SP_STAT_NODE)
+		error = topology_read_nodes(ctx, &arena, &nodes, &node_count);
+	for (size_t i = 0; i < cpu_count && !error; i++) {
+		error = place_of_cpu(ctx, aggregate, cache_level, cpus[i], nodes, node_count, &of[i]);
+		*vec_push(places) = of[i];
+	}
+	if (error)
+		return error;
+	settle(places);
+	for (size_t i = 0; i < cpu_count; i++) {
+		const struct sp_stat_place *found =
+			bsearch(&of[i], places->items, places->count, sizeof(*places->items),
+				place_compare);
+		place_of[i] = (uint32_t)(found - places->items);
+	}
+	return NULL;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reading the counters, and summing what was read by places. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "count/stat.h"
+
+/* As far as a reading interval goes: rotation takes 4 ms by default (perf_event_mux_interval_ms). */
+#define PERIOD_MS 20
+
+/* So many descriptors are read without anybody's noticing. */
+#define EASILY_READ 64
+
+/* Then, if nothing has taken turns yet, it is looked at less often. */
+#define FIRST_READINGS 3
+
+/* A sum while it is made. */
+struct sum {
+	double known_enabled, value, variance;
+	uint64_t observations, units, scaled, without_interval;
+};
+
+static void observe(struct sp_stat *stat, struct unit *unit, struct reading now)
+{
+	uint64_t n = now.value - unit->now.value, run_ns = now.running_ns - unit->now.running_ns;
+	observations_add(&unit->since_start, n, run_ns);
+	observations_add(&unit->since_mark, n, run_ns);
+	stat->multiplexed |= now.running_ns < now.enabled_ns;
+	unit->now = now;
+}
+
+/* The group whose leader it is: how many, enabled, running, then values in the order of opening. */
+static struct sp_error *read_group(struct sp_stat *stat, size_t leader, size_t unit)
+{
+	struct counter *counters = stat->counters;
+	size_t last = leader, want = 3, i;
+	for (i = leader; i < stat->counter_count && counters[i].leader == leader; i++) {
+		last = i;
+		want += unit < counters[i].unit_count && counters[i].units[unit].fd >= 0;
+	}
+	ssize_t size = read(counters[leader].units[unit].fd, stat->buffer, want * sizeof(uint64_t));
+	/* A group in an error state (one that was pinned and did not fit) reads nothing. */
+	if (size == 0)
+		return NULL;
+	if (size < 0 || (size_t)size < 3 * sizeof(uint64_t))
+		return error_os(size < 0 ? errno : EIO, "cannot read %s", stat->events[leader].name);
+	size_t at = 3;
+	for (i = leader; i <= last && at < (size_t)size / sizeof(uint64_t); i++)
+		if (unit < counters[i].unit_count && counters[i].units[unit].fd >= 0)
+			observe(stat, &counters[i].units[unit],
+				(struct reading){stat->buffer[at++], stat->buffer[1], stat->buffer[2]});
+	return NULL;
+}
+
+static struct sp_error *read_alone(struct sp_stat *stat, size_t index, size_t unit)
+{
+	struct unit *at = &stat->counters[index].units[unit];
+	struct reading now;
+	ssize_t size = read(at->fd, &now, sizeof(now));
+	if (size == 0) /* as above */
+		return NULL;
+	if (size != sizeof(now))
+		return error_os(size < 0 ? errno : EIO, "cannot read %s", stat->events[index].name);
+	observe(stat, at, now);
+	return NULL;
+}
+
+/* What no descriptor says. */
+static void read_tool(struct sp_stat *stat, struct counter *counter)
+{
+	uint64_t user_ns = 0, system_ns = 0, elapsed_ns = sp_stat_elapsed_ns(stat);
+	bool have = sp_stat_times(stat, &user_ns, &system_ns);
+	uint64_t value = counter->spec->tool == EVENT_TOOL_DURATION_TIME ? elapsed_ns
+			 : counter->spec->tool == EVENT_TOOL_USER_TIME   ? user_ns
+									 : system_ns;
+	have |= counter->spec->tool == EVENT_TOOL_DURATION_TIME;
+	if (counter->unit_count && have)
+		counter->units[0].now = (struct reading){value, elapsed_ns, elapsed_ns};
+}
+
+struct sp_error *sp_stat_read(struct sp_stat *stat)
+{
+	struct sp_error *error = NULL;
+	stat->read_ns = stat_now_ns();
+	stat->readings++;
+	for (size_t i = 0; i < stat->counter_count && !error; i++) {
+		struct counter *counter = &stat->counters[i];
+		if (counter->spec->tool)
+			read_tool(stat, counter);
+		if (!counter_is_leader(stat, i) && stat->counters[counter->leader].group_read)
+			continue; /* by its leader */
+		for (size_t u = 0; u < counter->unit_count && !error; u++)
+			if (counter->units[u].fd >= 0)
+				error = counter->group_read ? read_group(stat, i, u)
+							    : read_alone(stat, i, u);
+	}
+	return error;
+}
+
+void sp_stat_mark(struct sp_stat *stat)
+{
+	stat->mark_ns = stat->read_ns;
+	for (size_t i = 0; i < stat->counter_count; i++)
+		for (size_t u = 0; u < stat->counters[i].unit_count; u++) {
+			struct unit *unit = &stat->counters[i].units[u];
+			unit->mark = unit->now;
+			unit->since_mark = (struct observations){0};
+		}
+}
+
+uint32_t sp_stat_period_ms(const struct sp_stat *stat)
+{
+	if (!stat->may_multiplex)
+		return 0;
+	size_t descriptors = stat->counter_count * (stat->targets.count + 1);
+	uint32_t period = PERIOD_MS * (uint32_t)(1 + descriptors / EASILY_READ);
+	return stat->multiplexed || stat->readings < FIRST_READINGS ? period : 10 * period;
+}
+
+static void add_unit(const struct sp_stat *stat, const struct unit *unit, enum sp_stat_span span,
+		     struct sp_stat_row *row, struct sum *sum)
+{
+	struct reading from = span == SP_STAT_SINCE_MARK ? unit->mark : (struct reading){0};
+	uint64_t n = unit->now.value - from.value;
+	uint64_t enabled_ns = unit->now.enabled_ns - from.enabled_ns;
+	uint64_t running_ns = unit->now.running_ns - from.running_ns;
+	const struct observations *observations =
+		span == SP_STAT_SINCE_MARK ? &unit->since_mark : &unit->since_start;
+	double variance = 0;
+	row->members++;
+	row->raw += n;
+	row->enabled_ns += enabled_ns;
+	row->running_ns += running_ns;
+	if (!enabled_ns)
+		return;
+	bool scaled = running_ns < enabled_ns;
+	sum->scaled += scaled;
+	if (running_ns) {
+		sum->known_enabled += (double)enabled_ns;
+		sum->value += stat->options.no_scale || !scaled
+				      ? (double)n
+				      : (double)n * ((double)enabled_ns / (double)running_ns);
+	}
+	if (!scaled)
+		return;
+	if (observations_variance(observations, n, enabled_ns, running_ns, &variance)) {
+		sum->variance += variance;
+		sum->observations += observations->count;
+		sum->units++;
+	} else {
+		sum->without_interval++;
+	}
+}
+
+static void finish_row(const struct sp_stat *stat, struct sp_stat_row *row, const struct sum *sum)
+{
+	row->counted = row->enabled_ns && row->running_ns;
+	if (!row->counted)
+		return;
+	row->value = sum->value;
+	/* CPUs on which it never had its turn: taken for as busy as the others. */
+	if (sum->known_enabled < (double)row->enabled_ns && !stat->options.no_scale)
+		row->value *= (double)row->enabled_ns / sum->known_enabled;
+	row->low = row->high = row->value;
+	if (!sum->scaled || sum->without_interval || stat->options.no_scale)
+		return;
+	row->interval_known = true;
+	row->observations = (uint32_t)sum->observations;
+	row->error = sqrt(sum->variance);
+	double half = row->error *
+		      student_975(observations_freedom(sum->observations - sum->units + 1));
+	/* What was counted is certain. */
+	row->low = row->value - half < (double)row->raw ? (double)row->raw : row->value - half;
+	row->high = row->value + half;
+}
+
+struct sp_error *sp_stat_rows(struct sp_stat *stat, enum sp_stat_span span,
+			      const struct sp_stat_row **ret)
+{
+	size_t count = stat->counter_count * stat->places.count;
+	if (!stat->rows)
+		stat->rows = calloc(count + 1, sizeof(*stat->rows));
+	struct sum *sums = calloc(count + 1, sizeof(*sums));
+	if (!stat->rows || !sums) {
+		free(sums);
+		return error_no_memory();
+	}
+	memset(stat->rows, 0, count * sizeof(*stat->rows));
+	for (size_t i = 0; i < stat->counter_count; i++)
+		for (size_t u = 0; u < stat->counters[i].unit_count; u++) {
+			const struct unit *unit = &stat->counters[i].units[u];
+			size_t at = unit->place * stat->counter_count + i;
+			if (unit->fd >= 0 || stat->counters[i].spec->tool)
+				add_unit(stat, unit, span, &stat->rows[at], &sums[at]);
+		}
+	for (size_t i = 0; i < count; i++)
+		finish_row(stat, &stat->rows[i], &sums[i]);
+	free(sums);
+	*ret = stat->rows;
+	return NULL;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd/stat.h"
+#include "command.h"
+#include "diag.h"
+
+/* Longer than anybody waits for. */
+#define MS_MAX (365ull * 24 * 3600 * 1000)
+
+static bool parse_events(const struct option *option, const char *text)
+{
+	char **events = option->value, *joined;
+	if (asprintf(&joined, "%s%s%s", *events ? *events : "", *events ? "," : "", text) < 0) {
+		diag_say("out of memory");
+		return false;
+	}
+	free(*events);
+	*events = joined;
+	return true;
+}
+
+static bool parse_ms(const struct option *option, const char *text)
+{
+	return option_text_number(text, 1, MS_MAX, option->value) ||
+	       option_reject(option, text, "a number of milliseconds above 0");
+}
+
+static bool parse_delay(const struct option *option, const char *text)
+{
+	uint64_t ms;
+	if (!strcmp(text, "-1")) {
+		*(int64_t *)option->value = -1;
+		return true;
+	}
+	if (!option_text_number(text, 0, MS_MAX, &ms))
+		return option_reject(option, text, "a number of milliseconds, or -1");
+	*(int64_t *)option->value = (int64_t)ms;
+	return true;
+}
+
+static bool parse_detail(const struct option *option, const char *text)
+{
+	(void)text;
+	++*(unsigned int *)option->value;
+	return true;
+}
+
+static bool parse_cache(const struct option *option, const char *text)
+{
+	struct sp_stat_options *options = option->value;
+	uint64_t level = 0;
+	const char *digits = text && (*text == 'L' || *text == 'l') ? text + 1 : text;
+	if (digits && !option_text_number(digits, 1, 9, &level))
+		return option_reject(option, text, "a cache's level such as L2");
+	options->aggregate = SP_STAT_CACHE;
+	options->cache_level = (uint32_t)level;
+	return true;
+}
+
+static bool set_aggregate(const struct option *option, enum sp_stat_aggregate aggregate)
+{
+	*(enum sp_stat_aggregate *)option->value = aggregate;
+	return true;
+}
+
+static bool by_cpu(const struct option *option, const char *text)
+{
+	(void)text;
+	return set_aggregate(option, SP_STAT_CPU);
+}
+
+static bool by_core(const struct option *option, const char *text)
+{
+	(void)text;
+	return set_aggregate(option, SP_STAT_CORE);
+}
+
+static bool by_cluster(const struct option *option, const char *text)
+{
+	(void)text;
+	return set_aggregate(option, SP_STAT_CLUSTER);
+}
+
+static bool by_die(const struct option *option, const char *text)
+{
+	(void)text;
+	return set_aggregate(option, SP_STAT_DIE);
+}
+
+static bool by_socket(const struct option *option, const char *text)
+{
+	(void)text;
+	return set_aggregate(option, SP_STAT_SOCKET);
+}
+
+static bool by_node(const struct option *option, const char *text)
+{
+	(void)text;
+	return set_aggregate(option, SP_STAT_NODE);
+}
+
+static bool by_thread(const struct option *option, const char *text)
+{
+	(void)text;
+	return set_aggregate(option, SP_STAT_THREAD);
+}
+
+/* "a,,b": names may be left out. */
+static bool parse_cgroups(const struct option *option, const char *text)
+{
+	struct option_strings *strings = option->value;
+	for (;;) {
+		size_t size = strcspn(text, ",");
+		char **items = realloc(strings->items, (strings->count + 1) * sizeof(*items));
+		char *copy = items ? strndup(text, size) : NULL;
+		strings->items = items ? items : strings->items;
+		if (!copy) {
+			diag_say("out of memory");
+			return false;
+		}
+		strings->items[strings->count++] = copy;
+		if (!text[size])
+			return true;
+		text += size + 1;
+	}
+}
+
+static bool parse_separator(const struct option *option, const char *text)
+{
+	*(const char **)option->value = strcmp(text, "\\t") ? text : "\t";
+	return true;
+}
+
+/* What goes wrong with options taken together. Returns false after saying it. */
+static bool check(const struct stat_arguments *arguments)
+{
+	const struct sp_stat_options *options = &arguments->options;
+	bool tasks = arguments->pids.count || arguments->tids.count;
+	const char *what = NULL;
+	if (arguments->pids.count && arguments->tids.count)
+		what = "-p and -t exclude each other";
+	else if (tasks && options->system_wide)
+		what = "-a does not go with -p or -t";
+	else if (!tasks && !options->command && !options->system_wide && !options->cpus &&
+		 options->aggregate != SP_STAT_THREAD)
+		what = "what shall be counted? A command, -p PID, -t TID, -a or -C CPUS";
+	else if (options->user_only && options->kernel_only)
+		what = "--all-user and --all-kernel exclude each other";
+	else if (arguments->separator && arguments->json)
+		what = "-x and -j exclude each other";
+	else if (arguments->output && arguments->log_fd)
+		what = "-o and --log-fd exclude each other";
+	else if (arguments->cgroups.count && arguments->each_cgroup.count)
+		what = "-G and --for-each-cgroup exclude each other";
+	else if (arguments->runs != 1 && options->aggregate == SP_STAT_THREAD)
+		what = "-r does not go with --per-thread: threads differ from run to run";
+	else if (arguments->runs != 1 && !options->command)
+		what = "-r repeats a command, and there is none";
+	else if ((arguments->interval_count || arguments->interval_clear || arguments->summary) &&
+		 !arguments->interval_ms)
+		what = "--interval-count, --interval-clear and --summary are of -I";
+	else if (arguments->table && !arguments->repeated)
+		what = "--table is of -r with more than one run";
+	else if (arguments->delay_ms < 0 && !arguments->control)
+		what = "-D -1 waits for --control to enable events";
+	if (!what)
+		return true;
+	diag_say("%s", what);
+	fputs("       'sprof stat --help' lists the options.\n", stderr);
+	return false;
+}
+
+static const char *const synopses[] = {
+	"sprof stat [OPTION]... [--] COMMAND [ARG]...",
+	"sprof stat [OPTION]... -p PID[,PID]... | -t TID[,TID]... [[--] COMMAND [ARG]...]",
+	"sprof stat [OPTION]... -a | -C CPUS [[--] COMMAND [ARG]...]",
+	NULL,
+};
+
+static int parse_table(const struct option *table, int argc, char **argv, int *operands)
+{
+	const struct option_usage usage = {
+		.synopses = synopses,
+		.about = "Counts events of a command, of running processes or of whole CPUs.\n"
+			 "A COMMAND beside -p, -t, -a or -C only says how long.",
+		.options = table,
+		.footer = "The command's exit status is passed on, as is the signal that ended it. 125:\n"
+			  "counting itself failed; 126, 127: the command could not be run, was not found.\n"
+			  "There is no -M: metrics are a database of perf's own, of each processor's events.",
+		.stop_at_operand = true,
+	};
+	return options_parse(&usage, argc, argv, operands);
+}
+
+static int parse(struct stat_arguments *arguments, int argc, char **argv, int *operands)
+{
+	struct sp_stat_options *options = &arguments->options;
+	const struct option table[] = {
+		OPTION_GROUP("What is counted:"),
+		OPTION_CALL('e', "event", "EVENT,...", &arguments->events, parse_events,
+			    "these events, {a,b} together; default: CPU time, context\n"
+			    "switches, migrations, page faults, cycles, instructions,\n"
+			    "branches, branch misses"),
+		OPTION_CALL('d', "detailed", NULL, &options->detail, parse_detail,
+			    "events of caches too; -dd and -ddd: of more of them"),
+		OPTION_FLAG('n', "null", &options->no_events, "nothing: take the time only"),
+		OPTION_NUMBERS('p', "pid", "PID,...", &arguments->pids, "of processes that run already"),
+		OPTION_NUMBERS('t', "tid", "TID,...", &arguments->tids, "of threads that run already"),
+		OPTION_FLAG('a', "all-cpus", &options->system_wide, "of everything that runs"),
+		OPTION_STRING('C', "cpu", "LIST", &options->cpus, "on these CPUs alone, as 0-3,5"),
+		OPTION_CALL('G', "cgroup", "NAME,...", &arguments->cgroups, parse_cgroups,
+			    "the first event in the first control group, and so on;\n"
+			    "the last group has the rest; with -a or -C"),
+		OPTION_CALL(0, "for-each-cgroup", "NAME,...", &arguments->each_cgroup, parse_cgroups,
+			    "all events in each of these control groups"),
+		OPTION_FLAG('i', "no-inherit", &options->no_inherit,
+			    "leave out threads and children made later"),
+		OPTION_FLAG(0, "all-user", &options->user_only, "leave out the kernel"),
+		OPTION_FLAG(0, "all-kernel", &options->kernel_only, "leave out user space"),
+		OPTION_CHOICE(0, "scale", &arguments->scale,
+			      "scale counts of events that took turns (the default)"),
+		OPTION_GROUP("How often, and how long:"),
+		OPTION_NUMBER('r', "repeat", "N", &arguments->runs,
+			      "run the command N times: mean and noise; 0: for ever"),
+		OPTION_FLAG(0, "table", &arguments->table, "with -r: each run's time too"),
+		OPTION_CALL('I', "interval-print", "MS", &arguments->interval_ms, parse_ms,
+			    "print what was counted each so many milliseconds"),
+		OPTION_NUMBER(0, "interval-count", "N", &arguments->interval_count,
+			      "with -I: so often"),
+		OPTION_FLAG(0, "interval-clear", &arguments->interval_clear,
+			    "with -I: clear the screen before each"),
+		OPTION_FLAG(0, "summary", &arguments->summary, "with -I: the whole at the end"),
+		OPTION_FLAG(0, "no-csv-summary", &arguments->no_csv_summary,
+			    "with -I, --summary and -x: do not write \"summary\" before it"),
+		OPTION_CALL(0, "timeout", "MS", &arguments->timeout_ms, parse_ms,
+			    "end after so many milliseconds, and the command with it"),
+		OPTION_CALL('D', "delay", "MS", &arguments->delay_ms, parse_delay,
+			    "begin after so many milliseconds; -1: by --control"),
+		OPTION_STRING(0, "control", "HOW", &arguments->control,
+			      "fd:N[,M] or fifo:PATH[,PATH]: read enable, disable, ping\n"
+			      "and stop from there, answer \"ack\" to the second"),
+		OPTION_STRING(0, "pre", "COMMAND", &arguments->before,
+			      "run this by the shell before each run"),
+		OPTION_STRING(0, "post", "COMMAND", &arguments->after, "and this after it"),
+		OPTION_FLAG('S', "sync", &arguments->sync, "call sync(2) before each run"),
+		OPTION_GROUP("What it is summed by:"),
+		OPTION_CALL('A', "no-aggr", NULL, &options->aggregate, by_cpu, "each CPU"),
+		OPTION_CALL(0, "per-core", NULL, &options->aggregate, by_core, "cores"),
+		OPTION_CALL(0, "per-cluster", NULL, &options->aggregate, by_cluster, "clusters of cores"),
+		OPTION_CALL_ATTACHED(0, "per-cache", "LEVEL", options, parse_cache,
+				     "CPUs that share a cache: =L2; default: the last one"),
+		OPTION_CALL(0, "per-die", NULL, &options->aggregate, by_die, "dies"),
+		OPTION_CALL(0, "per-socket", NULL, &options->aggregate, by_socket, "sockets"),
+		OPTION_CALL(0, "per-node", NULL, &options->aggregate, by_node, "nodes of memory"),
+		OPTION_CALL(0, "per-thread", NULL, &options->aggregate, by_thread,
+			    "threads, of -p, -t, or of everything"),
+		OPTION_GROUP("Output:"),
+		OPTION_CALL('x', "field-separator", "SEP", &arguments->separator, parse_separator,
+			    "perf's CSV, with SEP between columns"),
+		OPTION_FLAG('j', "json-output", &arguments->json, "perf's JSON, an object a line"),
+		OPTION_STRING('o', "output", "FILE", &arguments->output,
+			      "write to FILE (default: standard error)"),
+		OPTION_FLAG(0, "append", &arguments->append, "with -o: to its end"),
+		OPTION_STRING(0, "log-fd", "N", &arguments->log_fd, "write to this descriptor"),
+		OPTION_CHOICE('B', "big-num", &arguments->big_numbers,
+			      "separate thousands as the locale does (the default)"),
+		OPTION_FLAG('q', "quiet", &arguments->quiet, "say nothing but errors"),
+		OPTION_FLAG('v', "verbose", &arguments->verbose, "say why events are not there"),
+		OPTION_END,
+	};
+	return parse_table(table, argc, argv, operands);
+}
+
+int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv, int *operands)
+{
+	struct sp_stat_options *options = &arguments->options;
+	arguments->runs = 1;
+	arguments->big_numbers = arguments->scale = -1;
+	int status = parse(arguments, argc, argv, operands);
+	if (status >= 0)
+		return status;
+	if (*operands < argc)
+		options->command = (const char *const *)&argv[*operands];
+	options->events = arguments->events;
+	options->pids = option_numbers_list(&arguments->pids);
+	options->tids = option_numbers_list(&arguments->tids);
+	options->each_cgroup = arguments->each_cgroup.count > 0;
+	options->cgroups = option_strings_list(options->each_cgroup ? &arguments->each_cgroup
+								    : &arguments->cgroups);
+	options->no_scale = arguments->scale == 0;
+	options->disabled = arguments->delay_ms != 0;
+	arguments->repeated = arguments->runs > 1;
+	return check(arguments) ? -1 : EXIT_USAGE;
+}
+
+void stat_arguments_deinit(struct stat_arguments *arguments)
+{
+	option_numbers_deinit(&arguments->pids);
+	option_numbers_deinit(&arguments->tids);
+	option_strings_deinit(&arguments->cgroups);
+	option_strings_deinit(&arguments->each_cgroup);
+	free(arguments->events);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "diag.h"
+#include "options.h"
+
+static const struct {
+	const char *name;
+	enum control_command command;
+} commands[] = {
+	{"enable", CONTROL_ENABLE}, {"disable", CONTROL_DISABLE}, {"snapshot", CONTROL_SNAPSHOT},
+	{"ping", CONTROL_PING},	    {"stop", CONTROL_STOP},
+};
+
+void control_init(struct control *control)
+{
+	*control = (struct control){.in = -1, .ack = -1};
+}
+
+/* "N" as a descriptor that is open; -1 after saying why not. */
+static int descriptor_of(const char *text)
+{
+	uint64_t number;
+	if (option_text_number(text, 0, INT32_MAX, &number) && fcntl((int)number, F_GETFD) >= 0)
+		return (int)number;
+	diag_say("--control: there is no open descriptor '%s'", text);
+	return -1;
+}
+
+/* Both ways, so that it neither waits for the other side nor ends with it. */
+static int fifo_of(const char *path)
+{
+	struct stat stat;
+	int fd = mkfifo(path, 0600) == 0 || errno == EEXIST
+			 ? open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW) : -1;
+	if (fd >= 0 && fstat(fd, &stat) == 0 && S_ISFIFO(stat.st_mode))
+		return fd;
+	diag_say("--control: %s: %s", path, fd < 0 ? strerror(errno) : "it is no fifo");
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+bool control_open(struct control *control, const char *text)
+{
+	bool fifo = !strncmp(text, "fifo:", 5);
+	char *copy = strdup(text), *rest = copy;
+	if (!copy || (!fifo && strncmp(text, "fd:", 3))) {
+		diag_say("--control: '%s' is neither fd:N[,M] nor fifo:PATH[,PATH]", text);
+		free(copy);
+		return false;
+	}
+	rest += fifo ? 5 : 3;
+	char *in = strsep(&rest, ",");
+	control->close_them = fifo;
+	control->in = fifo ? fifo_of(in) : descriptor_of(in);
+	bool good = control->in >= 0;
+	if (good && rest) {
+		control->ack = fifo ? fifo_of(rest) : descriptor_of(rest);
+		good = control->ack >= 0;
+	}
+	free(copy);
+	int flags = good ? fcntl(control->in, F_GETFL) : -1;
+	if (flags >= 0)
+		fcntl(control->in, F_SETFL, flags | O_NONBLOCK);
+	return good;
+}
+
+void control_close(struct control *control)
+{
+	if (control->close_them && control->in >= 0)
+		close(control->in);
+	if (control->close_them && control->ack >= 0)
+		close(control->ack);
+	control_init(control);
+}
+
+static enum control_command command_of(struct control *control)
+{
+	bool overlong = control->overlong;
+	control->line[control->used] = '\0';
+	control->used = 0;
+	control->overlong = false;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands) && !overlong; i++)
+		if (!strcmp(control->line, commands[i].name))
+			return commands[i].command;
+	diag_say("--control: '%s%s' is none of enable, disable, snapshot, ping and stop", control->line,
+		 overlong ? "..." : "");
+	return CONTROL_UNKNOWN;
+}
+
+enum control_command control_next(struct control *control)
+{
+	char c;
+	while (control->in >= 0) {
+		ssize_t size = read(control->in, &c, 1);
+		if (size < 0 && errno == EINTR)
+			continue;
+		if (size < 0)
+			return CONTROL_NONE;
+		if (size == 0) {
+			if (control->close_them)
+				close(control->in);
+			control->in = -1;
+			return CONTROL_END;
+		}
+		if (c == '\n' || c == '\0') {
+			if (control->used)
+				return command_of(control);
+		} else if (control->used + 1 < sizeof(control->line)) {
+			control->line[control->used++] = c;
+		} else {
+			control->overlong = true;
+		}
+	}
+	return CONTROL_NONE;
+}
+
+void control_ack(const struct control *control)
+{
+	static const char answer[] = "ack\n";
+	if (control->ack >= 0 && write(control->ack, answer, sizeof(answer)) < 0)
+		diag_say("--control: cannot answer: %s", strerror(errno));
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The columns of perf stat -x: [time,] [place, [members,]] count, unit, event, [control group,]
+ * [noise of runs,] ns that it ran, per cent of the time, figure, its unit. As there, nothing is
+ * quoted.
+ */
+#include <math.h>
+#include "out/stat_internal.h"
+
+static void put_place(const struct stat_line *line)
+{
+	FILE *out = line->style->out;
+	const char *sep = line->style->separator;
+	const struct sp_stat_place *place = line->place;
+	unsigned int members = line->row->members;
+	switch (line->style->aggregate) {
+	case SP_STAT_GLOBAL:
+		return;
+	case SP_STAT_CPU:
+		fprintf(out, "CPU%d%s", place->cpu, sep);
+		return;
+	case SP_STAT_THREAD:
+		fprintf(out, "%s-%d%s", place->comm, place->tid, sep);
+		return;
+	case SP_STAT_CORE:
+		fprintf(out, "S%d-D%d-C%d%s%u%s", place->socket, place->die, place->core, sep, members, sep);
+		return;
+	case SP_STAT_CLUSTER:
+		fprintf(out, "S%d-D%d-CLS%d%s%u%s", place->socket, place->die, place->cluster, sep, members,
+			sep);
+		return;
+	case SP_STAT_CACHE:
+		fprintf(out, "S%d-D%d-L%d-ID%d%s%u%s", place->socket, place->die, place->cache_level,
+			place->cache, sep, members, sep);
+		return;
+	case SP_STAT_DIE:
+		fprintf(out, "S%d-D%d%s%u%s", place->socket, place->die, sep, members, sep);
+		return;
+	case SP_STAT_SOCKET:
+		fprintf(out, "S%d%s%u%s", place->socket, sep, members, sep);
+		return;
+	case SP_STAT_NODE:
+		fprintf(out, "N%d%s%u%s", place->node, sep, members, sep);
+		return;
+	}
+}
+
+static void put_prefix(const struct stat_line *line)
+{
+	FILE *out = line->style->out;
+	if (line->table->has_time) {
+		uint64_t ns = (uint64_t)line->table->time_ns;
+		fprintf(out, "%6llu.%09llu%s", (unsigned long long)(ns / 1000000000),
+			(unsigned long long)(ns % 1000000000), line->style->separator);
+	} else if (line->table->summary) {
+		fprintf(out, "%16s%s", "summary", line->style->separator);
+	}
+	put_place(line);
+}
+
+static void put_figure(const struct stat_line *line, size_t index)
+{
+	const char *sep = line->style->separator;
+	if (index >= line->derived_count || !line->derived[index].known) {
+		fprintf(line->style->out, "%s%s", sep, sep);
+		return;
+	}
+	struct stat_figure figure = stat_figure_of(&line->derived[index]);
+	fprintf(line->style->out, "%s%s%s%s", sep, figure.text, sep, figure.unit);
+}
+
+void stat_put_csv_line(const struct stat_line *line)
+{
+	FILE *out = line->style->out;
+	const char *sep = line->style->separator;
+	double value = line->row->value * line->event->scale;
+	put_prefix(line);
+	if (line->row->counted)
+		fprintf(out, "%.*f", floor(value) != value ? 2 : 0, value);
+	else
+		fputs(stat_why_none(line), out);
+	fprintf(out, "%s%s%s%s", sep, line->event->unit, sep, line->event->name);
+	if (line->event->cgroup)
+		fprintf(out, "%s%s", sep, line->event->cgroup);
+	if (line->style->repeated)
+		fprintf(out, "%s%.2f%%", sep, line->mean ? stat_noise_percent(line->mean) : 0);
+	fprintf(out, "%s%llu%s%.2f", sep, (unsigned long long)line->row->running_ns, sep,
+		stat_running_percent(line->row));
+	put_figure(line, 0);
+	fputc('\n', out);
+	if (line->derived_count < 2)
+		return;
+	/* The same columns, with nothing but the figure in them. */
+	put_prefix(line);
+	fprintf(out, "%s%s%s%s", sep, sep, line->event->cgroup ? sep : "", line->style->repeated ? sep : "");
+	fprintf(out, "%s%s", sep, sep);
+	put_figure(line, 1);
+	fputc('\n', out);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the three forms of counts share. */
+#ifndef OUT_STAT_INTERNAL_H
+#define OUT_STAT_INTERNAL_H
+
+#include "out/stat.h"
+
+/* One row, with all that is said of it. */
+struct stat_line {
+	const struct stat_style *style;
+	const struct stat_table *table;
+	const struct sp_stat_event *event;
+	const struct sp_stat_place *place;
+	const struct sp_stat_row *row;
+	const struct sp_stat_mean *mean; /* NULL: one run */
+	struct sp_stat_derived derived[2];
+	size_t derived_count;
+	int unit_width;
+};
+
+/* How a derived figure is shown. */
+struct stat_figure {
+	char number[32];  /* "   0.540"; "" if it is not known */
+	char text[32];    /* the same without blanks and per cent signs */
+	char unit[32];    /* "CPUs utilized", "K/sec" */
+	double value;     /* in that unit */
+};
+
+struct stat_figure stat_figure_of(const struct sp_stat_derived *derived);
+
+/* "<not supported>", "<not counted>". */
+const char *stat_why_none(const struct stat_line *line);
+
+/* Of the mean's error, in per cent. */
+double stat_noise_percent(const struct sp_stat_mean *mean);
+
+/* Of the time that it was enabled, in per cent. */
+double stat_running_percent(const struct sp_stat_row *row);
+
+/* The 95 % interval in the event's unit, by the runs or by the turns it took; false: none. */
+bool stat_interval_of(const struct stat_line *line, double *low_ret, double *high_ret);
+
+void stat_put_text_line(const struct stat_line *line);
+void stat_put_csv_line(const struct stat_line *line);
+void stat_put_json_line(const struct stat_line *line);
+
+#endif

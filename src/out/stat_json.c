@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An object a line, with the keys of perf stat -j. Besides, where they are known: "interval-low"
+ * and "interval-high", the 95 % interval of counter-value, and for what is not counted "why".
+ */
+#include <stdint.h>
+#include "out/stat_internal.h"
+#include "text.h"
+
+/* A JSON string; bytes that are not UTF-8 become U+FFFD. */
+static void put_string(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (uint32_t code = text_next(&text); code; code = text_next(&text)) {
+		char utf8[4];
+		if (code == TEXT_INVALID)
+			code = 0xfffd;
+		if (code == '"' || code == '\\')
+			fprintf(out, "\\%c", (char)code);
+		else if (code < 0x20)
+			fprintf(out, "\\u%04x", code);
+		else
+			fwrite(utf8, 1, text_put(code, utf8), out);
+	}
+	fputc('"', out);
+}
+
+static void put_place(const struct stat_line *line)
+{
+	FILE *out = line->style->out;
+	const struct sp_stat_place *place = line->place;
+	switch (line->style->aggregate) {
+	case SP_STAT_GLOBAL:
+		return;
+	case SP_STAT_CPU:
+		fprintf(out, "\"cpu\" : \"%d\", ", place->cpu);
+		return;
+	case SP_STAT_THREAD:
+		fprintf(out, "\"thread\" : ");
+		char name[128];
+		snprintf(name, sizeof(name), "%s-%d", place->comm, place->tid);
+		put_string(out, name);
+		fputs(", ", out);
+		return;
+	case SP_STAT_CORE:
+		fprintf(out, "\"core\" : \"S%d-D%d-C%d\", ", place->socket, place->die, place->core);
+		break;
+	case SP_STAT_CLUSTER:
+		fprintf(out, "\"cluster\" : \"S%d-D%d-CLS%d\", ", place->socket, place->die, place->cluster);
+		break;
+	case SP_STAT_CACHE:
+		fprintf(out, "\"cache\" : \"S%d-D%d-L%d-ID%d\", ", place->socket, place->die,
+			place->cache_level, place->cache);
+		break;
+	case SP_STAT_DIE:
+		fprintf(out, "\"die\" : \"S%d-D%d\", ", place->socket, place->die);
+		break;
+	case SP_STAT_SOCKET:
+		fprintf(out, "\"socket\" : \"S%d\", ", place->socket);
+		break;
+	case SP_STAT_NODE:
+		fprintf(out, "\"node\" : \"N%d\", ", place->node);
+		break;
+	}
+	fprintf(out, "\"aggregate-number\" : %u, ", line->row->members);
+}
+
+static void begin(const struct stat_line *line)
+{
+	FILE *out = line->style->out;
+	fputc('{', out);
+	if (line->table->has_time)
+		fprintf(out, "\"interval\" : %.9f, ", line->table->time_ns / 1e9);
+	put_place(line);
+}
+
+static void put_figure(const struct stat_line *line, size_t index)
+{
+	struct stat_figure figure = {0};
+	if (index < line->derived_count && line->derived[index].known)
+		figure = stat_figure_of(&line->derived[index]);
+	fprintf(line->style->out, "\"metric-value\" : %f, \"metric-unit\" : \"%s\"", figure.value,
+		figure.unit);
+}
+
+void stat_put_json_line(const struct stat_line *line)
+{
+	FILE *out = line->style->out;
+	double low, high;
+	begin(line);
+	if (line->row->counted)
+		fprintf(out, "\"counter-value\" : \"%f\", ", line->row->value * line->event->scale);
+	else
+		fprintf(out, "\"counter-value\" : \"%s\", ", stat_why_none(line));
+	fputs("\"unit\" : ", out);
+	put_string(out, line->event->unit);
+	fputs(", \"event\" : ", out);
+	put_string(out, line->event->name);
+	if (line->event->cgroup) {
+		fputs(", \"cgroup\" : ", out);
+		put_string(out, line->event->cgroup);
+	}
+	if (line->style->repeated)
+		fprintf(out, ", \"variance\" : %.2f",
+			line->mean ? stat_noise_percent(line->mean) : 0);
+	fprintf(out, ", \"event-runtime\" : %llu, \"pcnt-running\" : %.2f, ",
+		(unsigned long long)line->row->running_ns, stat_running_percent(line->row));
+	put_figure(line, 0);
+	if (line->row->counted && stat_interval_of(line, &low, &high))
+		fprintf(out, ", \"interval-low\" : %f, \"interval-high\" : %f", low, high);
+	if (!line->event->supported && line->event->why) {
+		fputs(", \"why\" : ", out);
+		put_string(out, line->event->why);
+	}
+	fputs("}\n", out);
+	if (line->derived_count < 2)
+		return;
+	begin(line);
+	put_figure(line, 1);
+	fputs("}\n", out);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* perf stat's text, column by column, so that what reads that reads this. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "out/stat_internal.h"
+#include "term.h"
+
+/* Columns of what is derived, with " # " before it. */
+#define METRIC_WIDTH 35
+
+/* Of the number, and of the event's name, without the unit between. */
+#define NUMBER_WIDTH 18
+#define NAME_WIDTH 32
+#define NAME_WIDTH_NONE 25 /* where nothing was counted */
+
+/* The longest bar of --table. */
+#define BAR_MAX 50
+
+static void put_place(const struct stat_line *line)
+{
+	FILE *out = line->style->out;
+	const struct sp_stat_place *place = line->place;
+	int members = line->row->members > 0 ? (int)line->row->members : 0;
+	const struct term plain = {.utf8 = true};
+	char name[64];
+	switch (line->style->aggregate) {
+	case SP_STAT_GLOBAL:
+		return;
+	case SP_STAT_CPU:
+		fprintf(out, "CPU%-7d ", place->cpu);
+		return;
+	case SP_STAT_THREAD:
+		term_pad(16 - term_text_width(&plain, place->comm), out);
+		/* A program calls itself what it likes. */
+		term_put(&plain, place->comm, 0, out);
+		fprintf(out, "-%-8d ", place->tid);
+		return;
+	case SP_STAT_CORE:
+		fprintf(out, "S%d-D%d-C%-8d %4d ", place->socket, place->die, place->core, members);
+		return;
+	case SP_STAT_CLUSTER:
+		fprintf(out, "S%d-D%d-CLS%-5d %4d ", place->socket, place->die, place->cluster, members);
+		return;
+	case SP_STAT_CACHE:
+		snprintf(name, sizeof(name), "S%d-D%d-L%d-ID%d", place->socket, place->die,
+			 place->cache_level, place->cache);
+		fprintf(out, "%-19s %7d ", name, members);
+		return;
+	case SP_STAT_DIE:
+		fprintf(out, "S%d-D%-8d %4d ", place->socket, place->die, members);
+		return;
+	case SP_STAT_SOCKET:
+		fprintf(out, "S%-5d %4d ", place->socket, members);
+		return;
+	case SP_STAT_NODE:
+		fprintf(out, "N%-5d %4d ", place->node, members);
+		return;
+	}
+}
+
+static void put_prefix(const struct stat_line *line)
+{
+	if (line->table->has_time) {
+		uint64_t ns = (uint64_t)line->table->time_ns;
+		fprintf(line->style->out, "%6llu.%09llu ", (unsigned long long)(ns / 1000000000),
+			(unsigned long long)(ns % 1000000000));
+	}
+	put_place(line);
+}
+
+static void put_number(const struct stat_line *line, double number, int width)
+{
+	int digits = floor(number) != number ? 2 : 0;
+	if (line->style->big_numbers)
+		fprintf(line->style->out, "%'*.*f", width, digits, number);
+	else
+		fprintf(line->style->out, "%*.*f", width, digits, number);
+}
+
+static void put_figure(const struct stat_line *line, const struct sp_stat_derived *derived)
+{
+	FILE *out = line->style->out;
+	struct stat_figure figure = stat_figure_of(derived);
+	if (!*figure.number) {
+		fprintf(out, "%-*s", METRIC_WIDTH, "");
+		return;
+	}
+	int used = fprintf(out, " # %s", figure.number);
+	fprintf(out, " %-*s", METRIC_WIDTH - used - 1, figure.unit);
+}
+
+static void put_second_figure(const struct stat_line *line)
+{
+	fputc('\n', line->style->out);
+	if (line->table->has_time)
+		fprintf(line->style->out, "%16s ", "");
+	put_place(line);
+	fprintf(line->style->out, "%*s", NUMBER_WIDTH + 1 + line->unit_width + 1 + NAME_WIDTH, "");
+	put_figure(line, &line->derived[1]);
+}
+
+static void put_certainty(const struct stat_line *line)
+{
+	FILE *out = line->style->out;
+	double low, high;
+	if (line->mean && stat_noise_percent(line->mean) != 0)
+		fprintf(out, "  ( +-%6.2f%% )", stat_noise_percent(line->mean));
+	if (line->row->running_ns != line->row->enabled_ns)
+		fprintf(out, "  (%.2f%%)", stat_running_percent(line->row));
+	if (!line->row->counted || !stat_interval_of(line, &low, &high))
+		return;
+	fputs("  [95%: ", out);
+	put_number(line, low, 0);
+	fputs(" .. ", out);
+	put_number(line, high, 0);
+	fputs("]", out);
+}
+
+void stat_put_text_line(const struct stat_line *line)
+{
+	FILE *out = line->style->out;
+	put_prefix(line);
+	if (line->row->counted)
+		put_number(line, line->row->value * line->event->scale, NUMBER_WIDTH);
+	else
+		fprintf(out, "%*s", NUMBER_WIDTH, stat_why_none(line));
+	fprintf(out, " %-*s ", line->unit_width, line->event->unit);
+	fprintf(out, "%-*s", line->row->counted ? NAME_WIDTH : NAME_WIDTH_NONE, line->event->name);
+	if (line->event->cgroup)
+		fprintf(out, " %s", line->event->cgroup);
+	if (line->derived_count)
+		put_figure(line, &line->derived[0]);
+	else
+		fprintf(out, "%-*s", METRIC_WIDTH, "");
+	if (line->derived_count > 1)
+		put_second_figure(line);
+	put_certainty(line);
+	fputc('\n', out);
+}
+
+void stat_put_columns(const struct stat_style *style, const struct stat_table *table)
+{
+	static const char *const titles[] = {
+		[SP_STAT_GLOBAL] = "#           time             counts ",
+		[SP_STAT_CPU] = "#           time CPU                    counts ",
+		[SP_STAT_CORE] = "#           time core            cpus             counts ",
+		[SP_STAT_CLUSTER] = "#           time cluster          cpus             counts ",
+		[SP_STAT_CACHE] = "#           time cache                cpus             counts ",
+		[SP_STAT_DIE] = "#           time die          cpus             counts ",
+		[SP_STAT_SOCKET] = "#           time socket cpus             counts ",
+		[SP_STAT_NODE] = "#           time node   cpus             counts ",
+		[SP_STAT_THREAD] = "#           time             comm-pid                  counts ",
+	};
+	int width = 4;
+	for (size_t i = 0; i < table->event_count; i++)
+		if ((int)strlen(table->events[i].unit) > width)
+			width = (int)strlen(table->events[i].unit);
+	fprintf(style->out, "%s%*s events\n", titles[style->aggregate], width, "unit");
+}
+
+void stat_put_header(const struct stat_style *style, const char *what, uint64_t runs)
+{
+	fprintf(style->out, "\n Performance counter stats for %s", what);
+	if (runs > 1)
+		fprintf(style->out, " (%llu runs)", (unsigned long long)runs);
+	fputs(":\n\n", style->out);
+}
+
+/* Digits that tell two standard errors apart. */
+static int precision_of(double seconds)
+{
+	return seconds > 0 && seconds <= 1 ? (int)lround(ceil(-log10(seconds))) + 2 : 2;
+}
+
+static void put_runs(const struct stat_style *style, const struct stat_times *times, int precision)
+{
+	double mean = times->elapsed->mean / 1e9;
+	char number[64];
+	snprintf(number, sizeof(number), " %17.*f", precision, mean);
+	int indent = (int)strspn(number, " ");
+	fprintf(style->out, "%*s# Table of individual measurements:\n", indent, "");
+	for (uint64_t i = 0; i < times->elapsed->count; i++) {
+		double run = times->runs_ns[i] / 1e9;
+		int bar = run > 0 ? 1 + abs((int)(100 * (run - mean) / run) / 5) : 1;
+		fprintf(style->out, " %17.*f (%+.*f) ", precision, run, precision, run - mean);
+		for (int j = 0; j < bar && j < BAR_MAX; j++)
+			fputc('#', style->out);
+		fputc('\n', style->out);
+	}
+	fprintf(style->out, "\n%*s# Final result:\n", indent, "");
+}
+
+void stat_put_footer(const struct stat_style *style, const struct stat_times *times)
+{
+	FILE *out = style->out;
+	double mean = times->elapsed->mean / 1e9, error = sp_stat_mean_error(times->elapsed) / 1e9;
+	if (!times->null_run)
+		fputc('\n', out);
+	if (!style->repeated) {
+		fprintf(out, " %17.9f seconds time elapsed", mean);
+		if (times->has_usage)
+			fprintf(out, "\n\n %17.9f seconds user\n %17.9f seconds sys\n",
+				(double)times->user_ns / 1e9, (double)times->system_ns / 1e9);
+	} else {
+		int precision = precision_of(error);
+		double half = sp_stat_mean_interval(times->elapsed) / 1e9;
+		if (times->runs_ns)
+			put_runs(style, times, precision);
+		fprintf(out, " %17.*f +- %.*f seconds time elapsed", precision, mean, precision, error);
+		if (stat_noise_percent(times->elapsed) != 0)
+			fprintf(out, "  ( +-%6.2f%% )", stat_noise_percent(times->elapsed));
+		if (half > 0)
+			fprintf(out, "  [95%%: %.*f .. %.*f]", precision, mean > half ? mean - half : 0,
+				precision, mean + half);
+	}
+	fputs("\n\n", out);
+}

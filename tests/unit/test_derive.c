@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <sprof/stat.h>
+
+#include "test.h"
+
+#define HARDWARE(name_, config_) {.name = (name_), .type = PERF_TYPE_HARDWARE, \
+	.config = PERF_COUNT_HW_##config_, .supported = true, .scale = 1, .unit = ""}
+#define SOFTWARE(name_, config_) {.name = (name_), .type = PERF_TYPE_SOFTWARE, \
+	.config = PERF_COUNT_SW_##config_, .supported = true, .scale = 1, .unit = ""}
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static struct sp_stat_row row(double value)
+{
+	return (struct sp_stat_row){.counted = true, .value = value};
+}
+
+TEST(figures_are_of_the_parts_that_are_there)
+{
+	const struct sp_stat_event events[] = {
+		SOFTWARE("task-clock", TASK_CLOCK), HARDWARE("cycles", CPU_CYCLES),
+		HARDWARE("instructions", INSTRUCTIONS), HARDWARE("branches", BRANCH_INSTRUCTIONS),
+		HARDWARE("branch-misses", BRANCH_MISSES), SOFTWARE("faults", PAGE_FAULTS),
+		HARDWARE("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND),
+	};
+	const struct sp_stat_row rows[] = {row(2e9), row(6e9), row(3e9), row(1000),
+					row(25), row(500), row(1.5e9)};
+	struct sp_stat_derived ret[2];
+#define derive(index) sp_stat_derive(events, rows, COUNT(events), index, 4e9, ret)
+	ck_assert_uint_eq(derive(0), 1);
+	ck_assert(ret[0].kind == SP_STAT_CPUS_UTILIZED && ret[0].known && ret[0].value == 0.5);
+	ck_assert_uint_eq(derive(1), 1);
+	ck_assert(ret[0].kind == SP_STAT_GHZ && ret[0].value == 3);
+	ck_assert_uint_eq(derive(2), 2);
+	ck_assert(ret[0].kind == SP_STAT_INSN_PER_CYCLE && ret[0].value == 0.5);
+	ck_assert(ret[1].kind == SP_STAT_STALLED_PER_INSN && ret[1].value == 0.5);
+	ck_assert_uint_eq(derive(4), 1);
+	ck_assert(ret[0].kind == SP_STAT_BRANCH_MISSES && ret[0].value == 2.5);
+	ck_assert_uint_eq(derive(5), 1);
+	ck_assert(ret[0].kind == SP_STAT_RATE && ret[0].value == 250);
+	ck_assert_uint_eq(derive(6), 1);
+	ck_assert(ret[0].kind == SP_STAT_FRONTEND_IDLE && ret[0].value == 25);
+#undef derive
+}
+
+TEST(figures_need_their_other_part)
+{
+	const struct sp_stat_event events[] = {HARDWARE("instructions", INSTRUCTIONS),
+					       HARDWARE("cycles", CPU_CYCLES)};
+	struct sp_stat_row rows[] = {row(10), {0}};
+	struct sp_stat_derived ret[2];
+	ck_assert_uint_eq(sp_stat_derive(events, rows, 2, 0, 1e9, ret), 1);
+	ck_assert(!ret[0].known);
+	/* What was not counted has none. */
+	ck_assert_uint_eq(sp_stat_derive(events, rows, 2, 1, 1e9, ret), 0);
+}
+
+TEST(figures_are_of_one_mode_and_group)
+{
+	struct sp_stat_event events[] = {HARDWARE("instructions:u", INSTRUCTIONS),
+					 HARDWARE("cycles", CPU_CYCLES),
+					 HARDWARE("cycles:u", CPU_CYCLES),
+					 HARDWARE("cycles:u", CPU_CYCLES)};
+	const struct sp_stat_row rows[] = {row(100), row(400), row(300), row(200)};
+	struct sp_stat_derived ret[2];
+	events[0].modes = events[2].modes = events[3].modes = SP_STAT_NO_KERNEL;
+	events[0].cgroup = events[3].cgroup = "/a";
+	ck_assert_uint_eq(sp_stat_derive(events, rows, 4, 0, 1e9, ret), 1);
+	ck_assert(ret[0].known && ret[0].value == 0.5);
+}
