@@ -2,7 +2,7 @@
 /*
  * In a ring, all of a SAMPLE are aligned u64s:
  *
- *	header, fixed fields | nr, ips[nr] | (raw) | abi, registers[] | size, stack[size], dyn_size
+ *	header, fixed fields | (read) | nr, ips[nr] | (raw) | abi, registers[] | size, stack[size], dyn_size
  *
  * Without user space there is no stack but for its size, 0. Of the stack, dyn_size bytes are good.
  */
@@ -10,6 +10,9 @@
 
 #include <string.h>
 #include "record/put.h"
+
+/* PERF_FORMAT_LOST, Linux 6.0. */
+#define FORMAT_LOST (UINT64_C(1) << 4)
 
 /* perf's numbers (asm/perf_regs.h of each machine). */
 enum { X86_SP = 7, X86_IP = 8, ARM64_SP = 31, ARM64_PC = 32 };
@@ -25,7 +28,7 @@ bool dump_layout_make(const struct perf_event_attr *attr, const char *machine,
 	const uint64_t needed = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
 				PERF_SAMPLE_STACK_USER;
 	const uint64_t known = RECORD_FIELDS_NEEDED | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
-			       PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_RAW | needed;
+			       PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_RAW | PERF_SAMPLE_READ | needed;
 	struct record_fields fields;
 	bool arm64 = !strcmp(machine, "aarch64");
 	uint32_t sp = arm64 ? ARM64_SP : X86_SP, ip = arm64 ? ARM64_PC : X86_IP;
@@ -36,6 +39,8 @@ bool dump_layout_make(const struct perf_event_attr *attr, const char *machine,
 		return false;
 	*ret = (struct dump_layout){
 		.chain_at = fields.sample_period + 8,
+		.has_read = attr->sample_type & PERF_SAMPLE_READ,
+		.read_format = attr->read_format,
 		.has_raw = attr->sample_type & PERF_SAMPLE_RAW,
 		.registers = (uint32_t)__builtin_popcountll(mask),
 		.register_mask = mask,
@@ -76,6 +81,19 @@ static bool skip_words(struct walk *walk, uint64_t count)
 	return true;
 }
 
+/* Counts of a group: nr, (times), nr times value, (id), (lost); of one event without nr. */
+static bool skip_read(struct walk *walk, uint64_t format)
+{
+	uint64_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+			 !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	uint64_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & FORMAT_LOST);
+	uint64_t count = 1;
+	if (format & PERF_FORMAT_GROUP && !take_word(walk, &count))
+		return false;
+	return skip_words(walk, times) && count <= (walk->end - walk->position) / 8 &&
+	       skip_words(walk, count * each);
+}
+
 static bool find_raw(struct walk *walk, struct dump_parts *parts)
 {
 	uint64_t first;
@@ -109,8 +127,11 @@ bool dump_find(const struct dump_layout *layout, const struct ring *ring, uint64
 	struct walk walk = {ring, position + layout->chain_at, position + header->size};
 	struct dump_parts parts = {.position = position, .head_size = layout->chain_at};
 	uint64_t count;
-	if (header->size < layout->chain_at || !take_word(&walk, &count) ||
-	    !skip_words(&walk, count))
+	if (header->size < layout->chain_at ||
+	    (layout->has_read && !skip_read(&walk, layout->read_format)))
+		return false;
+	parts.head_size = (uint32_t)(walk.position - position);
+	if (!take_word(&walk, &count) || !skip_words(&walk, count))
 		return false;
 	parts.chain_count = (uint32_t)count;
 	if ((layout->has_raw && !find_raw(&walk, &parts)) || !take_word(&walk, &parts.abi))

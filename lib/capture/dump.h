@@ -13,7 +13,8 @@
 /* What an event's samples hold. */
 struct dump_layout {
 	uint32_t chain_at;   /* from the record's beginning: where the kernel's chain is */
-	bool has_raw;
+	bool has_read, has_raw;
+	uint64_t read_format; /* with has_read */
 	uint32_t registers;  /* how many, where there are any */
 	uint64_t register_mask;
 	uint32_t ip_index, sp_index; /* of those two among them; by perf's numbers of this machine */

@@ -8,6 +8,7 @@
 #include "capture/dump.h"
 #include "capture/recorder.h"
 #include "capture/ring_size.h"
+#include "event/kind.h"
 
 #define DEFAULT_FREQ_HZ 997
 #define SIDEBAND_BYTES (128 * 1024)
@@ -38,12 +39,8 @@ static struct sp_error *restrict_modes(struct event_specs *specs,
 		struct event_spec *spec = &specs->items[i];
 		if (spec->modes_given)
 			continue;
-		CLEANUP_FREE char *name = format_text("%s%s%s", spec->name,
-						      strchr(spec->name, ':') ? "" : ":",
-						      options->user_only ? "u" : "k");
-		if (!name)
-			return error_no_memory();
-		spec->name = arena_copy_string(&specs->arena, name, strlen(name));
+		spec->name = event_name_with_mode(&specs->arena, spec->name,
+						  options->user_only ? 'u' : 'k');
 		if (!spec->name)
 			return error_no_memory();
 		spec->modes_given = true;
@@ -109,7 +106,14 @@ static enum event_scope scope_of(const struct sp_capture *capture,
 {
 	if (capture->target == CAPTURE_EVERYONE || options->scope == SP_CAPTURE_SCOPE_CPU)
 		return EVENT_SCOPE_CPUS;
-	if (options->scope == SP_CAPTURE_SCOPE_TASK || options->freq_hz > WHOLE_CPUS_HZ_MAX ||
+	bool not_inherited = false, for_tasks = false;
+	for (size_t i = 0; i < specs->count; i++) {
+		not_inherited |= event_is_not_inherited(&specs->items[i]);
+		for_tasks |= event_is_for_tasks(&specs->items[i]);
+	}
+	if (not_inherited && options->scope != SP_CAPTURE_SCOPE_TASK)
+		return EVENT_SCOPE_CPUS;
+	if (for_tasks || options->scope == SP_CAPTURE_SCOPE_TASK || options->freq_hz > WHOLE_CPUS_HZ_MAX ||
 	    (options->period &&
 	     (!all_clocks(specs) || options->period < 1000000000 / WHOLE_CPUS_HZ_MAX)))
 		return EVENT_SCOPE_TASKS;
@@ -138,6 +142,45 @@ static struct sp_error *choose_graph(struct sp_capture *capture,
 	if (!error && capture->graph.note)
 		error = capture_note(capture, "%s", capture->graph.note);
 	return error;
+}
+
+/* call-graph= of all events alike is that of the recording. */
+static void take_common_graph(struct event_specs *specs, struct sp_capture_options *options)
+{
+	static const enum sp_call_graph kinds[] = {
+		[EVENT_TERMS_CALL_GRAPH_NO] = SP_CALL_GRAPH_NONE,
+		[EVENT_TERMS_CALL_GRAPH_FP] = SP_CALL_GRAPH_FP,
+		[EVENT_TERMS_CALL_GRAPH_DWARF] = SP_CALL_GRAPH_DWARF,
+	};
+	const struct event_terms *first = &specs->items[0].terms;
+	for (size_t i = 0; i < specs->count; i++) {
+		const struct event_terms *terms = &specs->items[i].terms;
+		if (!(terms->given & EVENT_TERM_CALL_GRAPH) || terms->call_graph != first->call_graph ||
+		    terms->stack_bytes != first->stack_bytes ||
+		    terms->call_graph == EVENT_TERMS_CALL_GRAPH_LBR)
+			return;
+	}
+	options->call_graph = kinds[first->call_graph];
+	if (first->given & EVENT_TERM_STACK_SIZE) {
+		options->stack_bytes = first->stack_bytes;
+		options->fixed_stack_bytes = true;
+	}
+	for (size_t i = 0; i < specs->count; i++)
+		specs->items[i].terms.given &= ~(uint32_t)(EVENT_TERM_CALL_GRAPH |
+							   EVENT_TERM_STACK_SIZE);
+}
+
+/* Copies of stacks are unwound at once where all events have them. */
+static struct sp_error *check_graph_terms(struct sp_capture *capture, const struct event_specs *specs)
+{
+	bool differs = false;
+	for (size_t i = 0; i < specs->count; i++)
+		differs |= specs->items[i].terms.given & EVENT_TERM_CALL_GRAPH;
+	if (!differs || !capture->graph.live)
+		return NULL;
+	capture->graph.live = false;
+	return capture_note(capture, "copies of stacks are kept, to be unwound when this is reported: "
+			    "events differ in their call-graph=");
 }
 
 static uint32_t pages_of(uint64_t bytes, uint32_t page_size)
@@ -197,6 +240,9 @@ static void request_graph(const struct sp_capture *capture, struct event_request
 {
 	const struct call_graph *graph = &capture->graph;
 	request->max_stack = graph->max_stack;
+	request->dump_registers = graph->registers;
+	request->dump_stack_bytes = graph->stack_bytes;
+	request->uniform = graph->live;
 	if (graph->kind == SP_CALL_GRAPH_FP)
 		request->callchain = EVENT_CALLCHAIN_ALL;
 	if (graph->kind != SP_CALL_GRAPH_DWARF)
@@ -232,16 +278,24 @@ static struct sp_error *raise_stack_limit(struct sp_capture *capture)
 			    wanted);
 }
 
-struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_capture_options *options)
+struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_capture_options *asked)
 {
 	CLEANUP(event_specs_deinit) struct event_specs specs = {0};
+	/* What all events say of themselves is as if the options said it. */
+	struct sp_capture_options own = *asked;
+	const struct sp_capture_options *options = &own;
+	specs.pid = options->pids.count ? options->pids.items[0] : 0;
 	struct sp_error *error = parse_events(&specs, capture->ctx, options);
+	if (!error)
+		take_common_graph(&specs, &own);
 	if (!error)
 		error = choose_cpus(capture, options->cpus);
 	if (!error)
 		error = rights_read(capture->ctx, &capture->rights);
 	if (!error)
 		error = choose_graph(capture, options);
+	if (!error)
+		error = check_graph_terms(capture, &specs);
 	if (error)
 		return error;
 	struct event_request request = {
@@ -252,6 +306,7 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 		.freq_hz = options->freq_hz ? options->freq_hz
 			   : options->period ? 0 : DEFAULT_FREQ_HZ,
 		.period = options->period,
+		.rate_given = options->freq_hz || options->period,
 		.inherit = capture->inherit,
 		/*
 		 * Never inherit_stat: a task that ends on one CPU writes its READ records
@@ -467,7 +522,8 @@ void capture_fit_size(struct sp_capture *capture)
 	struct event_plan *plan = capture->plan;
 	uint64_t rate = rate_of(plan), ring_bytes = sample_rings(capture)->size;
 	uint32_t small = capture->graph.stack_bytes;
-	if (!capture->unwinding || plan->cpu_wide || capture->graph.fixed_size || !rate)
+	if (!capture->unwinding || plan->cpu_wide || capture->graph.fixed_size || !rate ||
+	    event_plan_has_groups(plan))
 		return;
 	if (capture->target == CAPTURE_COMMAND) {
 		uint32_t size = stack_need_largest(ring_bytes, rate, small);
@@ -494,7 +550,7 @@ struct sp_error *capture_open_help(struct sp_capture *capture)
 		.tid = cpu_wide ? -1 : (int32_t)capture->workload.pid,
 		.ring_bytes = sample_rings(capture)->size,
 		.freq_hz = rate_of(capture->plan),
-		.fixed = capture->graph.fixed_size,
+		.fixed = capture->graph.fixed_size || event_plan_has_groups(capture->plan),
 		.on_exec = capture->begins_large,
 	};
 	const struct sp_event *events;

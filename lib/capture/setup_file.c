@@ -6,6 +6,7 @@
 #include "capture/host_features.h"
 #include "capture/recorder.h"
 #include "capture/tracing.h"
+#include "file/features_write.h"
 #include "file/format.h"
 
 static struct sp_error *write_spans(void *arg, struct iovec *spans, int count)
@@ -53,6 +54,28 @@ static struct sp_error *describe_tracepoints(struct sp_capture *capture,
 				      missing, missing == 1 ? " is" : "s are");
 }
 
+/* GROUP_DESC: u32 n, {text name, u32 index of the leader, u32 members}. */
+static struct sp_error *describe_groups(struct host_features *features,
+					const struct event_plan *plan)
+{
+	uint32_t groups = 0;
+	for (size_t i = 0; i < plan->sample_count; i++)
+		groups += plan->samples[i].member_count > 1;
+	if (!groups)
+		return NULL;
+	struct put put = host_feature_begin(features, FEATURE_GROUP_DESC);
+	put_u32(&put, groups);
+	for (size_t i = 0; i < plan->sample_count; i++) {
+		const struct event_planned *event = &plan->samples[i];
+		if (event->member_count <= 1)
+			continue;
+		feature_put_string(&put, event->group_name ? event->group_name : "{anon_group}");
+		put_u32(&put, (uint32_t)i);
+		put_u32(&put, (uint32_t)event->member_count);
+	}
+	return host_feature_end(features, &put);
+}
+
 static struct sp_error *add_flag(struct host_features *features, enum file_feature feature)
 {
 	struct put put = host_feature_begin(features, feature);
@@ -72,6 +95,8 @@ static struct sp_error *add_features(struct sp_capture *capture, struct host_fea
 		error = host_features_bpf(features, capture->ctx);
 	if (!error && branches)
 		error = add_flag(features, FEATURE_BRANCH_STACK);
+	if (!error)
+		error = describe_groups(features, capture->plan);
 	if (!error)
 		error = describe_tracepoints(capture, features, events, count);
 	host_features_done(features);

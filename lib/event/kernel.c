@@ -17,7 +17,12 @@ static int real_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 {
 	(void)arg;
 	/* The kernel writes its own size into the attr where it refuses ours. */
-	struct perf_event_attr copy = *attr;
+	struct {
+		struct perf_event_attr attr;
+		uint64_t tail[2];
+	} copy = {.attr = *attr};
+	if (attr->size > sizeof(*attr) && attr->size <= sizeof(copy))
+		memcpy((char *)&copy, (const char *)attr, attr->size);
 	long fd = syscall(SYS_perf_event_open, &copy, pid, cpu, group_fd,
 			  flags | PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : (int)fd;

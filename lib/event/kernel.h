@@ -15,7 +15,10 @@
 #define EVENT_FORMAT_LOST (1U << 4)
 
 struct event_kernel {
-	/* As perf_event_open(2): a file descriptor, or -errno. attr is only read. */
+	/*
+	 * As perf_event_open(2): a file descriptor, or -errno. attr is only read; where its size is
+	 * that of newer kernels, as many bytes are there.
+	 */
 	int (*open)(void *arg, const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
 		    int group_fd, unsigned long flags);
 	void (*close)(void *arg, int fd);

@@ -4,7 +4,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/fields.c lib/event/fields.h \
 	lib/event/branch.c lib/event/branch.h \
 	lib/event/breakpoint.c \
+	lib/event/group.c lib/event/group.h \
 	lib/event/kernel.c lib/event/kernel.h \
+	lib/event/kind.c lib/event/kind.h \
 	lib/event/modifiers.c \
 	lib/event/names.c lib/event/names.h \
 	lib/event/notes.c \
@@ -15,6 +17,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/probe.c \
 	lib/event/rights.c lib/event/rights.h \
 	lib/event/set.c lib/event/set.h \
+	lib/event/shape.c lib/event/shape.h \
 	lib/event/symbols.c lib/event/symbols.h \
 	lib/event/terms.c \
 	lib/event/tracepoint.c lib/event/vendor.h

@@ -18,6 +18,9 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "event/fields.h"
+#include "event/group.h"
+#include "event/kind.h"
+#include "event/shape.h"
 
 /* What is assumed where the kernel does not say; its own default. */
 #define DEFAULT_MAX_HZ 100000
@@ -49,6 +52,28 @@ static int try_open(const struct planner *planner, struct perf_event_attr *attr)
 	return 0;
 }
 
+/* Where an event is tried on whole CPUs: some are not of all. */
+static uint32_t place_cpu(const struct planner *planner, const struct event_planned *event)
+{
+	for (size_t i = 0; i < event->cpu_count; i++)
+		if (event->cpus[i] == planner->request->cpu)
+			return planner->request->cpu;
+	return event->cpu_count ? event->cpus[0] : planner->request->cpu;
+}
+
+/* The same of an event, with what its attr has no room for. */
+static int try_planned(const struct planner *planner, struct event_planned *event)
+{
+	bool cpu_wide = planner->plan->cpu_wide;
+	event->attr.size = event_attr_size(&event->attr);
+	int fd = event_open_planned(planner->kernel, event, &event->attr, cpu_wide ? -1 : 0,
+				    cpu_wide ? (int32_t)place_cpu(planner, event) : -1, -1, 0);
+	if (fd < 0)
+		return -fd;
+	planner->kernel->close(planner->kernel->arg, fd);
+	return 0;
+}
+
 static void set_base(struct planner *planner)
 {
 	const struct event_support *support = &planner->plan->support;
@@ -60,13 +85,6 @@ static void set_base(struct planner *planner)
 	base->sample_regs_user = request->user_registers;
 	base->sample_stack_user = request->user_stack_bytes;
 	event_ask_all(&request->asked, support, base);
-	for (size_t i = 0; i < request->specs->count; i++) {
-		const struct perf_event_attr *attr = &request->specs->items[i].attr;
-		/* A tracepoint's fields, and what a BPF program puts out, are the raw data. */
-		if (attr->type == PERF_TYPE_TRACEPOINT ||
-		    (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT))
-			base->sample_type |= PERF_SAMPLE_RAW;
-	}
 	if (request->callchain != EVENT_CALLCHAIN_NONE)
 		base->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	base->sample_id_all = 1;
@@ -149,6 +167,11 @@ static const char *keep(struct event_plan *plan, const char *text)
 	return arena_copy_string(&plan->arena, text, strlen(text));
 }
 
+static uint64_t most_hz(const struct event_plan *plan)
+{
+	return plan->rights.max_sample_hz ? plan->rights.max_sample_hz : DEFAULT_MAX_HZ;
+}
+
 static struct sp_error *too_fast(uint64_t freq_hz, uint64_t most)
 {
 	return error_set_remedy(
@@ -163,7 +186,7 @@ static struct sp_error *set_rate(struct planner *planner)
 {
 	const struct event_request *request = planner->request;
 	struct event_plan *plan = planner->plan;
-	uint64_t most = plan->rights.max_sample_hz ? plan->rights.max_sample_hz : DEFAULT_MAX_HZ;
+	uint64_t most = most_hz(plan);
 	plan->freq_hz = request->freq_hz;
 	if (request->asked.no_samples)
 		return NULL;
@@ -187,12 +210,16 @@ static struct sp_error *set_rate(struct planner *planner)
 	return event_notes_add(&plan->notes, asked, done, "more than the kernel allows", remedy);
 }
 
-static void set_callchain(const struct planner *planner, struct perf_event_attr *attr)
+static void set_callchain(const struct planner *planner, const struct event_spec *spec,
+			  struct perf_event_attr *attr)
 {
+	bool own = spec->terms.given & EVENT_TERM_CALL_GRAPH;
 	if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
 		return;
 	attr->exclude_callchain_kernel =
-		planner->callchain == EVENT_CALLCHAIN_USER || attr->exclude_kernel;
+		(planner->callchain == EVENT_CALLCHAIN_USER && !own) || attr->exclude_kernel;
+	if (own)
+		return;
 	attr->exclude_callchain_user = planner->callchain == EVENT_CALLCHAIN_KERNEL;
 }
 
@@ -214,12 +241,22 @@ static bool wants_no_idle(const struct planner *planner, const struct event_spec
 }
 
 /* The spec's attributes together with those of the recording. */
-static struct perf_event_attr whole_attr(const struct planner *planner,
-					 const struct event_spec *spec)
+static struct sp_error *whole_attr(const struct planner *planner, const struct event_spec *spec,
+				   struct perf_event_attr *ret)
 {
+	const struct event_specs *specs = planner->request->specs;
+	size_t index = (size_t)(spec - specs->items);
+	const struct event_shape shape = {
+		.request = planner->request, .spec = spec, .most_hz = most_hz(planner->plan),
+		.cpu_wide = planner->plan->cpu_wide, .is_member = spec->leader != index,
+		.group_is_large = index + 1 < specs->count && specs->items[index + 1].leader == index,
+	};
 	struct perf_event_attr attr = planner->sampling;
 	attr.type = spec->attr.type;
 	attr.config = spec->attr.config;
+	attr.config1 = spec->attr.config1; /* or an address, or a name */
+	attr.config2 = spec->attr.config2;
+	attr.bp_type = spec->attr.bp_type;
 	attr.exclude_user = spec->attr.exclude_user;
 	attr.exclude_kernel = spec->attr.exclude_kernel;
 	attr.exclude_hv = spec->attr.exclude_hv;
@@ -230,12 +267,11 @@ static struct perf_event_attr whole_attr(const struct planner *planner,
 	attr.exclusive = spec->attr.exclusive;
 	/* Guests' cycles have addresses that mean nothing here. */
 	attr.exclude_guest = spec->guest_given ? spec->attr.exclude_guest : is_hardware(&attr);
-	if (attr.type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_BPF_OUTPUT) {
-		attr.freq = 0;
-		attr.sample_period = 1;
-	}
-	set_callchain(planner, &attr);
-	return attr;
+	set_callchain(planner, spec, &attr);
+	struct sp_error *error = event_shape_attr(&shape, &planner->plan->notes, &attr);
+	if (!error)
+		*ret = attr;
+	return error;
 }
 
 /*
@@ -278,32 +314,15 @@ static struct sp_error *become_clock(struct planner *planner, const struct event
 			       "this machine has no hardware counters", NULL);
 }
 
-/* "cycles" -> "cycles:u", "cycles:ukpp" -> "cycles:upp": user code is what is left. */
-static const char *user_name(struct event_plan *plan, const char *name)
-{
-	const char *colon = strchr(name, ':');
-	char *user = arena_alloc(&plan->arena, strlen(name) + 3);
-	if (!user)
-		return NULL;
-	size_t size = colon ? (size_t)(colon - name) : strlen(name);
-	memcpy(user, name, size);
-	user[size++] = ':';
-	user[size++] = 'u';
-	for (const char *p = colon ? colon + 1 : ""; *p; p++)
-		if (!strchr("ukh", *p))
-			user[size++] = *p;
-	return user;
-}
-
-static struct sp_error *give_up_kernel(struct planner *planner, int errnum,
-				       struct event_planned *event)
+static struct sp_error *give_up_kernel(struct planner *planner, const struct event_spec *spec,
+				       int errnum, struct event_planned *event)
 {
 	struct event_plan *plan = planner->plan;
 	CLEANUP(cleanup_sp_error_free)
 	struct sp_error *why = rights_explain(&plan->rights, RIGHTS_KERNEL, event->name, errnum);
 	event->attr.exclude_kernel = 1;
 	event->attr.exclude_hv = 1;
-	set_callchain(planner, &event->attr);
+	set_callchain(planner, spec, &event->attr);
 	struct sp_error *error =
 		event_notes_add(&plan->notes, event->name, "sampling user code only",
 				rights_kernel_mode(&plan->rights)
@@ -312,7 +331,7 @@ static struct sp_error *give_up_kernel(struct planner *planner, int errnum,
 				sp_error_remedy(why));
 	if (error)
 		return error;
-	event->name = user_name(plan, event->name);
+	event->name = event_name_with_mode(&plan->arena, event->name, 'u');
 	return event->name ? NULL : error_no_memory();
 }
 
@@ -416,30 +435,77 @@ static bool cycles_are_missing(const struct planner *planner, const struct event
 	return errnum == ENOENT || !event_field_blame(&refusal);
 }
 
+/* What the plan keeps of a spec besides its attributes. */
+static struct sp_error *keep_spec(struct event_plan *plan, const struct event_spec *spec,
+				  struct event_planned *event)
+{
+	event->name = keep(plan, spec->name);
+	event->config3 = spec->config3;
+	event->config4 = spec->config4;
+	event->leader = spec->leader;
+	if (spec->group_name)
+		event->group_name = keep(plan, spec->group_name);
+	event->cpu_count = spec->cpus ? spec->cpu_count : 0;
+	uint32_t *cpus = spec->cpus ? arena_alloc(&plan->arena, spec->cpu_count * sizeof(*cpus)) : NULL;
+	if (cpus)
+		memcpy(cpus, spec->cpus, spec->cpu_count * sizeof(*cpus));
+	event->cpus = cpus;
+	/* Names of functions and files for the kernel, which the attr points to. */
+	if (event_is_probe(spec) && spec->attr.config1) {
+		event->has_pointer = true;
+		event->attr.config1 = (uint64_t)(uintptr_t)keep(
+			plan, (const char *)(uintptr_t)spec->attr.config1);
+		if (!event->attr.config1)
+			return error_no_memory();
+	}
+	return event->name && (cpus || !spec->cpus) && (event->group_name || !spec->group_name)
+		       ? NULL
+		       : error_no_memory();
+}
+
+/* Before Linux 6.12 what is read with samples is of one task. */
+static bool step_down_inheritance(int errnum, struct perf_event_attr *attr)
+{
+	if (errnum != EINVAL || !attr->inherit || !(attr->sample_type & PERF_SAMPLE_READ))
+		return false;
+	attr->inherit = 0;
+	attr->inherit_stat = 0;
+	return true;
+}
+
+static struct sp_error *note_no_inheritance(struct planner *planner, const struct event_spec *spec)
+{
+	return event_notes_add(&planner->plan->notes, spec->name,
+			       "its threads and children are not sampled",
+			       "before Linux 6.12 the counts of a group (S) are of one task alone",
+			       "-a, or leave S out");
+}
+
 static struct sp_error *plan_event(struct planner *planner, const struct event_spec *spec,
 				   struct event_planned *event)
 {
-	event->attr = whole_attr(planner, spec);
-	event->name = keep(planner->plan, spec->name);
-	if (!event->name)
-		return error_no_memory();
-	for (;;) {
-		struct sp_error *error = NULL;
-		int errnum = try_open(planner, &event->attr);
+	struct sp_error *error = event_kind_check(planner->request, spec);
+	if (!error)
+		error = whole_attr(planner, spec, &event->attr);
+	if (!error)
+		error = keep_spec(planner->plan, spec, event);
+	while (!error) {
+		int errnum = try_planned(planner, event);
 		if (!errnum)
 			return NULL;
 		if (step_quietly(spec, errnum, &event->attr))
 			continue;
 		if (cycles_are_missing(planner, spec, &event->attr, errnum))
 			error = become_clock(planner, spec, event);
+		else if (step_down_inheritance(errnum, &event->attr))
+			error = note_no_inheritance(planner, spec);
 		else if (is_refusal(errnum) && !event->attr.exclude_kernel &&
-			 !event->attr.exclude_user)
-			error = give_up_kernel(planner, errnum, event);
+			 !event->attr.exclude_user && !event_is_occurrence(spec))
+			error = give_up_kernel(planner, spec, errnum, event);
 		else
 			error = refused(planner, spec, &event->attr, errnum);
-		if (error)
-			return error;
 	}
+	return error;
 }
 
 #define DUMPS (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
@@ -534,6 +600,29 @@ static struct sp_error *choose_scope(struct planner *planner)
 	return rights_explain(&plan->rights, RIGHTS_CPU_WIDE, "-a", errnum);
 }
 
+/* Fields that one event has, and others could do without. */
+static void make_uniform(struct planner *planner)
+{
+	const struct event_specs *specs = planner->request->specs;
+	for (size_t i = 0; i < specs->count; i++) {
+		const struct event_spec *spec = &specs->items[i];
+		if (event_is_bpf_output(spec) || spec->attr.type == PERF_TYPE_TRACEPOINT)
+			planner->sampling.sample_type |= PERF_SAMPLE_RAW;
+		if (!spec->group_read)
+			continue;
+		planner->sampling.sample_type |= PERF_SAMPLE_READ;
+		planner->sampling.read_format |= PERF_FORMAT_GROUP;
+	}
+}
+
+static bool samples_by_rate(const struct event_plan *plan)
+{
+	for (size_t i = 0; i < plan->sample_count; i++)
+		if (plan->samples[i].attr.freq)
+			return true;
+	return false;
+}
+
 static struct sp_error *plan_samples(struct planner *planner)
 {
 	const struct event_specs *specs = planner->request->specs;
@@ -549,13 +638,22 @@ static struct sp_error *plan_samples(struct planner *planner)
 	if (error)
 		return error;
 	event_ask_sampling(&planner->request->asked, &planner->sampling);
+	if (planner->request->uniform)
+		make_uniform(planner);
 	for (size_t i = 0; i < specs->count; i++) {
 		error = plan_event(planner, &specs->items[i], &plan->samples[i]);
 		if (error)
 			return error;
 		plan->sample_count++;
 	}
-	return NULL;
+	if (!samples_by_rate(plan))
+		plan->freq_hz = 0;
+	const struct event_grouping grouping = {
+		.kernel = planner->kernel, .plan = plan, .specs = specs,
+		.pid = plan->cpu_wide ? -1 : 0,
+		.cpu = plan->cpu_wide ? (int32_t)planner->request->cpu : -1,
+	};
+	return event_groups_plan(&grouping);
 }
 
 /* What the side-band was asked for may be refused, too. */

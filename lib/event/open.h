@@ -47,6 +47,7 @@ struct event_request {
 	uint32_t cpu;           /* CPU scopes: where to try */
 	uint64_t freq_hz;       /* 0: `period`; EVENT_FREQ_MAX: all that is allowed */
 	uint64_t period;        /* fixed; used if freq_hz is 0 */
+	bool rate_given;        /* somebody asked for that rate; else some kinds sample each time */
 	bool inherit;           /* follow children and threads; tasks only */
 	bool inherit_stat;      /* a READ record for each task that ends; with inherit */
 	bool exclude_idle;      /* CPU scopes */
@@ -56,6 +57,10 @@ struct event_request {
 	uint64_t extra_sample_type; /* PERF_SAMPLE_* besides those always taken */
 	uint64_t user_registers;    /* sample_regs_user; with PERF_SAMPLE_REGS_USER */
 	uint32_t user_stack_bytes;  /* sample_stack_user; with PERF_SAMPLE_STACK_USER */
+	/* The same for single events that have call-graph=dwarf; 0: there is no unwinding. */
+	uint64_t dump_registers;
+	uint32_t dump_stack_bytes;
+	bool uniform;               /* all samples have all fields that one of them has */
 	uint32_t max_stack;         /* frames that the kernel follows; 0: all that it may */
 	struct event_asked asked;   /* what else samples and side-band shall hold */
 };
@@ -64,12 +69,31 @@ struct event_request {
 struct event_planned {
 	const char *name;            /* of the plan: "cycles:u" where that is what is left */
 	struct perf_event_attr attr; /* complete, size included */
+	uint64_t config3, config4;   /* the attr's, where the header that this is built with has none */
+	size_t leader;               /* index of its group's leader; its own: alone, or the leader */
+	size_t member_count;         /* of the group that it leads, itself included; else 0 */
+	const char *group_name;      /* of leaders, or NULL */
+	bool has_pointer;            /* config1 is an address of ours: of a name, for the kernel */
+	const uint32_t *cpus;        /* where it is opened; NULL: everywhere */
+	size_t cpu_count;
 };
 
 /*
- * What to open. Attributes of all events agree in sample_type, sample_id_all,
- * read_format and clock: IDENTIFIER | IP | TID | TIME | CPU | PERIOD (| CALLCHAIN …); of
- * dummies, in what EVENT_DUMMY_SAMPLE_TYPE has of it.
+ * Opens one as the kernel's open() does: with `attr`, a variant of the event's own, and with
+ * config3 and config4 behind it.
+ */
+int event_open_planned(const struct event_kernel *kernel, const struct event_planned *event,
+		       const struct perf_event_attr *attr, int32_t pid, int32_t cpu, int group_fd,
+		       unsigned long flags);
+
+/* Whether it is opened on that CPU. */
+bool event_planned_on(const struct event_planned *event, uint32_t cpu);
+
+/*
+ * What to open. Attributes of all events agree in sample_id_all and clock, and in what sample_type
+ * has of the fields before READ: IDENTIFIER | IP | TID | TIME | CPU | PERIOD (| ADDR …). What lies
+ * behind (READ, CALLCHAIN, RAW, …) may be each event's own, unless the request says `uniform`.
+ * Dummies have of it what EVENT_DUMMY_SAMPLE_TYPE has.
  */
 struct event_plan {
 	struct event_planned *samples;
@@ -80,7 +104,7 @@ struct event_plan {
 	struct event_support support;
 	struct rights rights;
 	bool cpu_wide;                 /* the scope that came out */
-	uint64_t freq_hz;              /* what came out of freq_hz; 0: a period */
+	uint64_t freq_hz;              /* what came out of freq_hz; 0: no event samples by it */
 	clockid_t clock_id;            /* or EVENT_CLOCK_KERNEL */
 	struct event_notes notes;
 	struct arena arena;
@@ -96,5 +120,8 @@ struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct
 				 const struct event_request *request,
 				 struct event_plan **ret) SP_MUST_CHECK;
 void event_plan_free(struct event_plan *plan);
+
+/* Whether some of its events are counted together. */
+bool event_plan_has_groups(const struct event_plan *plan);
 
 #endif

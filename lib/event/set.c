@@ -129,23 +129,55 @@ static const struct event_planned *role_events(const struct event_set *set, enum
 	return role == EVENT_ROLE_SAMPLES ? set->plan->samples : &set->plan->sideband;
 }
 
+/* Straight to its ring; a member of a group has another use for the parameter, so it comes later. */
+static int open_to_ring(const struct event_set *set, enum event_role role,
+			const struct event_planned *event, const struct event_place *place,
+			int leader_fd)
+{
+	struct perf_event_attr attr = event->attr;
+	uint32_t cpu = set->cpus[place->cpu_index];
+	int output = event_set_ring_fd(set, place->cpu_index, role);
+	/* Not before all of its members are there. */
+	if (event->member_count > 1)
+		attr.disabled = 1;
+	if (leader_fd < 0)
+		return event_open_planned(set->kernel, event, &attr, place->tid, (int32_t)cpu, output,
+					  PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
+	int fd = event_open_planned(set->kernel, event, &attr, place->tid, (int32_t)cpu, leader_fd, 0);
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, output) == 0)
+		return fd;
+	int errnum = errno;
+	set->kernel->close(set->kernel->arg, fd);
+	return -errnum;
+}
+
 /* 0, or the errno. */
 static int open_event(const struct event_set *set, struct opened_list *list, enum event_role role,
 		      const struct event_planned *event, uint32_t index,
-		      const struct event_place *place)
+		      const struct event_place *place, int leader_fd)
 {
 	struct opened *slot = vec_push(list);
 	if (!slot)
 		return ENOMEM;
-	int output = event_set_ring_fd(set, place->cpu_index, role);
-	int fd = kernel_open(set, &event->attr, place->tid, set->cpus[place->cpu_index], output,
-			     PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
+	int fd = open_to_ring(set, role, event, place, leader_fd);
 	if (fd < 0) {
 		list->count--;
 		return -fd;
 	}
 	*slot = (struct opened){.fd = fd, .event = index};
 	return ioctl(fd, PERF_EVENT_IOC_ID, &slot->id) < 0 ? errno : 0;
+}
+
+/* Groups begin when all of their members are there. */
+static int start_groups(const struct opened_list *list, size_t from, const struct event_set *set)
+{
+	for (size_t i = from; i < list->count; i++) {
+		const struct event_planned *event = &set->plan->samples[list->items[i].event];
+		if (event->member_count > 1 && !event->attr.disabled &&
+		    ioctl(list->items[i].fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+			return errno;
+	}
+	return 0;
 }
 
 /* All events of the role, or none: 0, or the errno. */
@@ -155,9 +187,18 @@ static int open_place(const struct event_set *set, struct opened_list *list, enu
 	uint32_t first;
 	size_t count, before = list->count;
 	const struct event_planned *events = role_events(set, role, &first, &count);
-	int errnum = 0;
-	for (size_t i = 0; i < count && !errnum; i++)
-		errnum = open_event(set, list, role, &events[i], first + (uint32_t)i, place);
+	int errnum = 0, leader_fd = -1;
+	for (size_t i = 0; i < count && !errnum; i++) {
+		bool member = role == EVENT_ROLE_SAMPLES && events[i].leader != i;
+		if (!event_planned_on(&events[i], set->cpus[place->cpu_index]))
+			continue;
+		errnum = open_event(set, list, role, &events[i], first + (uint32_t)i, place,
+				    member ? leader_fd : -1);
+		if (!errnum && !member)
+			leader_fd = list->items[list->count - 1].fd;
+	}
+	if (!errnum && role == EVENT_ROLE_SAMPLES)
+		errnum = start_groups(list, before, set);
 	while (errnum && list->count > before)
 		set->kernel->close(set->kernel->arg, list->items[--list->count].fd);
 	return errnum;
@@ -424,6 +465,9 @@ struct sp_error *event_set_events(struct event_set *set, const struct sp_event *
 			i < plan->sample_count ? &plan->samples[i] : &plan->sideband;
 		set->events[i].name = planned->name;
 		set->events[i].attr = planned->attr;
+		/* An address of this process says nothing to who reads the file. */
+		if (planned->has_pointer)
+			set->events[i].attr.config1 = 0;
 	}
 	fill_ids(set, event_count);
 	*ret = set->events;
@@ -431,24 +475,47 @@ struct sp_error *event_set_events(struct event_set *set, const struct sp_event *
 	return NULL;
 }
 
+/* Where in what read(2) gives the value and the losses of the event itself are, and how much it is. */
+struct read_words {
+	size_t value, lost, count;
+};
+
+static struct read_words read_words_of(const struct event_planned *event)
+{
+	uint64_t format = event->attr.read_format;
+	bool group = format & PERF_FORMAT_GROUP;
+	size_t members = event->member_count > 1 ? event->member_count : 1;
+	size_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+		       !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	size_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & EVENT_FORMAT_LOST);
+	struct read_words words = {.value = group ? 1 + times : 0};
+	words.lost = times + each - 1 + group;
+	words.count = group ? 1 + times + members * each : times + each;
+	return words;
+}
+
 struct sp_error *event_set_read(const struct event_set *set, size_t index, struct event_total *ret)
 {
 	struct event_total total = {.lost_known = set->plan->support.format_lost};
-	/* value, id and, where asked for, lost: as read_format has it. */
-	size_t size = total.lost_known ? 24 : 16;
+	const struct event_planned *event =
+		index < set->plan->sample_count ? &set->plan->samples[index] : &set->plan->sideband;
+	const struct read_words words = read_words_of(event);
+	CLEANUP_FREE uint64_t *values = calloc(words.count, sizeof(*values));
+	if (!values)
+		return error_no_memory();
 	for (size_t i = 0; i < set->opened.count; i++) {
-		uint64_t values[3] = {0};
 		size_t got;
 		if (set->opened.items[i].event != index)
 			continue;
-		int errnum = io_read(set->opened.items[i].fd, values, size, &got);
+		int errnum = io_read(set->opened.items[i].fd, values, words.count * sizeof(*values),
+				     &got);
 		if (errnum)
 			return error_os(errnum, "an event's count cannot be read");
 		/* Nothing comes from an event in error state (pinned, and never scheduled). */
-		if (got < size)
+		if (got < words.count * sizeof(*values))
 			continue;
-		total.value += values[0];
-		total.lost += total.lost_known ? values[2] : 0;
+		total.value += values[words.value];
+		total.lost += total.lost_known ? values[words.lost] : 0;
 	}
 	*ret = total;
 	return NULL;

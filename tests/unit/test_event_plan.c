@@ -323,7 +323,7 @@ TEST(plan_events_have_one_layout)
 {
 	struct fake fake = {.capable = true};
 	struct event_request request = {
-		.callchain = EVENT_CALLCHAIN_ALL, .freq_hz = 997, .inherit = true};
+		.callchain = EVENT_CALLCHAIN_ALL, .freq_hz = 997, .inherit = true, .uniform = true};
 	PLAN *many = NULL;
 	ok_or_fail(make(&fake, "cycles,cs:u,bpf-output", &request, &many));
 	ck_assert_uint_eq(many->sample_count, 3);

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "event/group.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "event/kind.h"
+
+#define MEMBERS_MOST 64
+
+static int open_one(const struct event_grouping *grouping, const struct event_planned *event,
+		    int leader_fd)
+{
+	struct perf_event_attr attr = event->attr;
+	attr.disabled = 1;
+	attr.enable_on_exec = 0;
+	return event_open_planned(grouping->kernel, event, &attr, grouping->pid, grouping->cpu,
+				  leader_fd, 0);
+}
+
+/* Opens and closes a group: 0, or the errno, and which event it was. */
+static int try_group(const struct event_grouping *grouping, size_t first, size_t count,
+		     size_t *refused_ret)
+{
+	int fds[MEMBERS_MOST];
+	size_t opened = 0;
+	int errnum = count > MEMBERS_MOST ? E2BIG : 0;
+	while (opened < count && !errnum) {
+		*refused_ret = first + opened;
+		int fd = open_one(grouping, &grouping->plan->samples[first + opened],
+				  opened ? fds[0] : -1);
+		if (fd < 0)
+			errnum = -fd;
+		else
+			fds[opened++] = fd;
+	}
+	while (opened)
+		grouping->kernel->close(grouping->kernel->arg, fds[--opened]);
+	return errnum;
+}
+
+/* "{cycles,instructions}" */
+static char *group_text(const struct event_plan *plan, size_t first, size_t count)
+{
+	char *text = strdup("{");
+	for (size_t i = first; i < first + count && text; i++) {
+		char *longer = format_text("%s%s%s", text, i > first ? "," : "",
+					   plan->samples[i].name);
+		free(text);
+		text = longer;
+	}
+	char *closed = text ? format_text("%s}", text) : NULL;
+	free(text);
+	return closed;
+}
+
+static struct sp_error *group_error(const struct event_grouping *grouping, const char *text,
+				    size_t refused, int errnum)
+{
+	struct sp_error *error;
+	if (errnum == E2BIG)
+		error = error_new(SP_ERROR_LIMIT, "%s: more than %d events in a group", text,
+				  MEMBERS_MOST);
+	else
+		error = error_new(SP_ERROR_UNSUPPORTED, "%s: the kernel does not count %s together with "
+				  "its leader: %s", text, grouping->plan->samples[refused].name,
+				  strerrordesc_np(errnum));
+	return error_set_remedy(error, "events of a group are of one PMU (software may join), and not "
+				"more than it has counters; %s:W takes apart what does not fit", text);
+}
+
+static struct sp_error *plan_group(const struct event_grouping *grouping, size_t first, size_t count)
+{
+	struct event_plan *plan = grouping->plan;
+	size_t refused = first;
+	int errnum = try_group(grouping, first, count, &refused);
+	plan->samples[first].member_count = count;
+	if (!errnum)
+		return NULL;
+	CLEANUP_FREE char *text = group_text(plan, first, count);
+	if (!text)
+		return error_no_memory();
+	const struct event_spec *spec = &grouping->specs->items[first];
+	if (!spec->weak || spec->group_read)
+		return group_error(grouping, text, refused, errnum);
+	for (size_t i = first; i < first + count; i++) {
+		struct event_planned *event = &plan->samples[i];
+		event->leader = i;
+		event->attr.disabled = plan->samples[first].attr.disabled;
+		event->attr.enable_on_exec = plan->samples[first].attr.enable_on_exec;
+	}
+	plan->samples[first].member_count = 0;
+	plan->samples[first].group_name = NULL;
+	return event_notes_add(&plan->notes, text, "each is recorded for itself",
+			       "the kernel does not count them together", NULL);
+}
+
+struct sp_error *event_groups_plan(const struct event_grouping *grouping)
+{
+	const struct event_plan *plan = grouping->plan;
+	struct sp_error *error = NULL;
+	size_t count;
+	for (size_t first = 0; first < plan->sample_count && !error; first += count) {
+		count = 1;
+		while (first + count < plan->sample_count &&
+		       plan->samples[first + count].leader == first)
+			count++;
+		if (count > 1)
+			error = plan_group(grouping, first, count);
+	}
+	return error;
+}
+
+bool event_plan_has_groups(const struct event_plan *plan)
+{
+	for (size_t i = 0; i < plan->sample_count; i++)
+		if (plan->samples[i].member_count > 1)
+			return true;
+	return false;
+}
+
+static struct sp_error *unsupported(const struct event_spec *spec, const char *what,
+				    const char *remedy)
+{
+	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "%s: %s", spec->name, what), "%s",
+				remedy);
+}
+
+struct sp_error *event_kind_check(const struct event_request *request, const struct event_spec *spec)
+{
+	if (spec->tool)
+		return unsupported(spec, "is measured, not sampled", "`sprof stat` has it");
+	if (spec->by_bpf)
+		return unsupported(spec, "BPF counts, and does not sample",
+				   "leave out b, which is of perf stat");
+	if (spec->cpus_only && request->scope != EVENT_SCOPE_CPUS)
+		return unsupported(spec, "counts for whole CPUs, whoever runs", "take -a");
+	return NULL;
+}
+
+/* The fields behind those of the oldest header: config3 of Linux 6.3, config4 of 6.18. */
+struct long_attr {
+	struct perf_event_attr attr;
+	uint64_t tail[2];
+};
+
+#define CONFIG3_AT 128
+#define CONFIG4_AT 136
+
+int event_open_planned(const struct event_kernel *kernel, const struct event_planned *event,
+		       const struct perf_event_attr *attr, int32_t pid, int32_t cpu, int group_fd,
+		       unsigned long flags)
+{
+	struct long_attr whole = {.attr = *attr};
+	if (event->config3 || event->config4) {
+		memcpy((char *)&whole + CONFIG3_AT, &event->config3, sizeof(event->config3));
+		memcpy((char *)&whole + CONFIG4_AT, &event->config4, sizeof(event->config4));
+		whole.attr.size = event->config4 ? CONFIG4_AT + 8 : CONFIG3_AT + 8;
+	}
+	return kernel->open(kernel->arg, &whole.attr, pid, cpu, group_fd, flags);
+}
+
+bool event_planned_on(const struct event_planned *event, uint32_t cpu)
+{
+	for (size_t i = 0; i < event->cpu_count; i++)
+		if (event->cpus[i] == cpu)
+			return true;
+	return !event->cpus;
+}
