@@ -16,4 +16,5 @@ dist_man_MANS += \
 	doc/sprof-info.1 \
 	doc/sprof-record.1 \
 	doc/sprof-report.1 \
+	doc/sprof-script.1 \
 	doc/sprof-stat.1

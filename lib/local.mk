@@ -35,3 +35,4 @@ include lib/capture/local.mk
 include lib/count/local.mk
 include lib/profile/local.mk
 include lib/analysis/local.mk
+include lib/script/local.mk

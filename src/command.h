@@ -15,6 +15,7 @@ struct command {
 extern const struct command command_info;
 extern const struct command command_record;
 extern const struct command command_report;
+extern const struct command command_script;
 extern const struct command command_stat;
 
 /* Exit statuses beside the workload's own. */

@@ -6,6 +6,7 @@ command_cppflags = -include $(top_builddir)/config.h -I$(top_srcdir)/include -I$
 noinst_LTLIBRARIES += src/libcommand.la
 src_libcommand_la_CPPFLAGS = $(command_cppflags)
 src_libcommand_la_SOURCES = \
+	src/buffer.c src/buffer.h \
 	src/child.c src/child.h \
 	src/control.c src/control.h \
 	src/diag.c src/diag.h \

@@ -10,6 +10,7 @@ static const struct command *const commands[] = {
 	&command_info,
 	&command_record,
 	&command_report,
+	&command_script,
 	&command_stat,
 	NULL,
 };

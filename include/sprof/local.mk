@@ -10,6 +10,7 @@ pkginclude_HEADERS += \
 	include/sprof/profile.h \
 	include/sprof/reader.h \
 	include/sprof/record.h \
+	include/sprof/script.h \
 	include/sprof/sprof.h \
 	include/sprof/stat.h \
 	include/sprof/words.h

@@ -13,6 +13,7 @@
 #include <sprof/profile.h>
 #include <sprof/reader.h>
 #include <sprof/record.h>
+#include <sprof/script.h>
 #include <sprof/stat.h>
 #include <sprof/words.h>
 

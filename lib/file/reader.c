@@ -127,6 +127,19 @@ static void damage_list(struct sp_reader *reader, uint64_t offset, const struct 
 	pthread_mutex_unlock(&reader->damage_lock);
 }
 
+struct sp_error *reader_read(const struct sp_reader *reader, uint64_t offset, void *to,
+			     size_t size)
+{
+	size_t got;
+	int errnum = io_pread(reader->data_fd, to, size, (off_t)offset, &got);
+	if (errnum)
+		return error_os(errnum, "cannot read %s", reader->data_path);
+	if (got < size)
+		return error_format(reader->data_path, offset + got,
+				    "the file ends here; it has become shorter");
+	return NULL;
+}
+
 void reader_add_damage(struct sp_reader *reader, uint64_t offset, struct sp_error *error)
 {
 	damage_list(reader, offset, error, true);

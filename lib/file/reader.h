@@ -49,6 +49,13 @@ void walker_free(struct walker *walker);
  */
 struct sp_error *walker_next(struct walker *walker, struct raw_record *raw) SP_MUST_CHECK;
 
+/*
+ * Bytes of the data, which must lie in the extent, into `to`. Thread-safe. Fails with
+ * SP_ERROR_OS, or SP_ERROR_FORMAT where the file has become shorter.
+ */
+struct sp_error *reader_read(const struct sp_reader *reader, uint64_t offset, void *to,
+			     size_t size) SP_MUST_CHECK;
+
 /* Adds to sp_reader_damage() (thread-safe); takes the error. */
 void reader_add_damage(struct sp_reader *reader, uint64_t offset, struct sp_error *error);
 

@@ -196,7 +196,8 @@ const char *sp_feature_name(unsigned int bit)
 	static const char *const simpleperf_names[] = {"SIMPLEPERF_FILE", "SIMPLEPERF_META_INFO",
 						       "SIMPLEPERF_DEBUG_UNWIND",
 						       "SIMPLEPERF_DEBUG_UNWIND_FILE",
-						       "SIMPLEPERF_FILE2", "SIMPLEPERF_ETM_BRANCH_LIST",
+						       "SIMPLEPERF_FILE2",
+						       "SIMPLEPERF_ETM_BRANCH_LIST",
 						       "SIMPLEPERF_INIT_MAP"};
 	if (bit >= 128)
 		return NAME_AT(simpleperf_names, bit - 128);

@@ -5,3 +5,8 @@ src_sprof_SOURCES += \
 	src/cmd/report.c src/cmd/report_arguments.c src/cmd/report_arguments.h \
 	src/cmd/report_keys.c \
 	src/cmd/stat.c src/cmd/stat.h src/cmd/stat_arguments.c
+src_sprof_SOURCES += \
+	src/cmd/script.c src/cmd/script.h src/cmd/script_arguments.c \
+	src/cmd/script_dump.c \
+	src/cmd/script_fields.c src/cmd/script_fields.h \
+	src/cmd/script_json.c src/cmd/script_records.c src/cmd/script_text.c

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A recording as a story: its records in the order of their times, each with what it means
+ * (whose it is, and which code its addresses are of). The story is cut into batches, so that
+ * several threads can read it at once, each with a teller of its own:
+ *
+ *	sp_script_open(ctx, reader, &options, &script);
+ *	sp_teller_new(script, &teller);
+ *	for (size_t i = 0; i < sp_script_batch_count(script); i++) {
+ *		sp_teller_begin(teller, i);
+ *		while (!sp_teller_next(teller, &item) && item)
+ *			printf("%s\n", item->comm);
+ *	}
+ */
+#ifndef SPROF_SCRIPT_H
+#define SPROF_SCRIPT_H
+
+#include <sprof/ctx.h>
+#include <sprof/list.h>
+#include <sprof/reader.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* From begin until just before end, in the recording's clock; end 0: no end. */
+struct sp_time_span {
+	uint64_t begin_ns, end_ns;
+};
+
+/* All zero: samples alone, with call chains, by time. Borrowed until the script is freed. */
+struct sp_script_options {
+	uint64_t kernel_types; /* what else is wanted: sets of 1 << PERF_RECORD_* … */
+	uint64_t user_types;   /* … and of 1 << (enum sp_user_record - 64) */
+	bool no_samples;
+	bool in_file_order;    /* not by time */
+	bool no_chains;        /* samples have no call chains but their place */
+	unsigned int max_stack; /* no more ips of a chain; 0: all */
+	bool no_inlines;       /* functions are symbols: debug information is not read for them */
+	bool lines;            /* source lines are wanted */
+	/* A sample passes if it fits one item of each list that is not empty. */
+	struct sp_string_list comms, dsos, symbols, events;
+	struct sp_number_list pids, tids;
+	struct sp_number_list cpus; /* which other records must pass, too */
+	const struct sp_time_span *times; /* likewise: one of them */
+	size_t time_count;
+	const char *symfs, *vmlinux, *kallsyms, *unwinder; /* as in struct sp_analysis_options */
+	unsigned int threads; /* to prepare with; 0: as many as processors */
+};
+
+struct sp_script;
+
+/*
+ * Reads the recording once to know its mappings and its order (16 bytes of memory a record),
+ * and, where inlined functions or lines are wanted and there is debug information, once more.
+ * The reader is used and must outlive the script; damage is in sp_reader_damage(). Fails when
+ * out of memory, when the file cannot be read, or when asked for an engine that is none.
+ */
+SP_API struct sp_error *sp_script_open(struct sp_ctx *ctx, struct sp_reader *reader,
+				       const struct sp_script_options *options,
+				       struct sp_script **ret) SP_MUST_CHECK;
+SP_API void sp_script_free(struct sp_script *script);
+
+/* Batches tell the story when read one after the other. */
+SP_API size_t sp_script_batch_count(const struct sp_script *script);
+
+/* How many records the story has, before filters by comm, dso and symbol. */
+SP_API uint64_t sp_script_record_count(const struct sp_script *script);
+
+/* Why copies of stacks are not unwound; NULL: they are, or there are none. */
+SP_API const struct sp_error *sp_script_unwinding_refusal(const struct sp_script *script);
+
+/* How many samples were lost while it was recorded, as far as is known. */
+SP_API uint64_t sp_script_lost(const struct sp_script *script);
+
+/* A function at a place. */
+struct sp_place_frame {
+	const char *name;   /* as perf shows it; NULL: not known */
+	uint64_t offset;    /* from the begin of the symbol that holds the place */
+	const char *file;   /* whole path; NULL: not known, or lines are not wanted */
+	uint32_t line;      /* 0: not known */
+	bool inlined;       /* into the next frame's */
+};
+
+/* What is at an address. */
+struct sp_place {
+	uint64_t ip;      /* as perf shows it */
+	uint32_t number;  /* among those of its teller, from 0: to keep texts by */
+	uint16_t cpumode;
+	bool is_mapped;   /* something is known to be there */
+	const char *dso;  /* as perf script shows it: a path, "[kernel.kallsyms]", "[unknown]" */
+	const char *dso_name; /* as reports show it: "libc.so.6" */
+	uint64_t address; /* in the module: where in its file; kernel: the ip */
+	const struct sp_place_frame *frames; /* innermost first; the last one is not inlined */
+	size_t frame_count; /* at least 1 */
+};
+
+/* One record of the story. */
+struct sp_script_item {
+	const struct sp_record *record;
+	uint64_t time_ns;     /* of its sample_id or sample; 0: none */
+	uint32_t pid, tid;    /* whose it is; UINT32_MAX: nobody's */
+	const char *comm;     /* of that thread then; ":-1" of nobody */
+	/* Samples only: */
+	const struct sp_place *place; /* NULL: it has no ip */
+	bool has_chain;       /* there is a call chain, which may be empty */
+	const struct sp_place *const *chain; /* innermost first */
+	size_t chain_count;
+};
+
+/* Reads batches; one for each thread. All it hands out lives as long as it does, but for items. */
+struct sp_teller;
+
+/* Fails only when out of memory. The script must outlive it. NULL may be freed. */
+SP_API struct sp_error *sp_teller_new(struct sp_script *script,
+				      struct sp_teller **ret) SP_MUST_CHECK;
+SP_API void sp_teller_free(struct sp_teller *teller);
+
+/* Goes to the begin of a batch. */
+SP_API struct sp_error *sp_teller_begin(struct sp_teller *teller, size_t batch) SP_MUST_CHECK;
+
+/* The next record; *ret is NULL behind the batch's last. Valid until the next call. */
+SP_API struct sp_error *sp_teller_next(struct sp_teller *teller,
+				       const struct sp_script_item **ret) SP_MUST_CHECK;
+
+/*
+ * What is at an address of the item last given, as its data address or a branch's end.
+ * NULL only when out of memory.
+ */
+SP_API const struct sp_place *sp_teller_place(struct sp_teller *teller, uint64_t ip);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a script and its tellers share. */
+#ifndef SCRIPT_INTERNAL_H
+#define SCRIPT_INTERNAL_H
+
+#include <sprof/script.h>
+#include "analysis/sideband.h"
+#include "analysis/stacks.h"
+#include "analysis/unwinding.h"
+#include "script/order.h"
+#include "script/places.h"
+
+struct sp_script {
+	struct sp_ctx *ctx;
+	struct sp_reader *reader;
+	struct sp_script_options options;
+	struct machine *machine;
+	struct sideband sideband;
+	struct resolver *resolver;
+	struct unwinding unwinding;
+	struct atlas atlas;
+	struct order order;
+	VEC(size_t) batches; /* where each begins in `order`, and the end */
+	unsigned int threads;
+};
+
+/* As sp_teller_new(); the caller has the places of one that only collects. */
+struct places *teller_places(struct sp_teller *teller);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Recordings are nearly sorted: rings are drained one after the other, so that a run of
+ * records of one CPU follows that of another, of about the same time. Runs that ascend are
+ * merged by pairs, and of each pair only where they overlap.
+ */
+#include "script/order.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "file/walker.h"
+#include "profile/filter.h"
+#include "record/types.h"
+
+#define RANGE_SIZE ((uint64_t)16 << 20)
+
+DEFINE_CLEANUP(struct walker *, walker_free)
+DEFINE_CLEANUP(struct decoder *, decoder_free)
+
+/* In place of a time: it has none; and what is no record to be told, but ends a round. */
+#define TIME_NONE UINT64_MAX
+#define TIME_ROUND (UINT64_MAX - 1)
+
+/* A part of the file. */
+struct part {
+	struct reader_extent extent;
+	struct order found;
+	struct sp_error *error;
+};
+
+struct reading {
+	const struct order_request *request;
+	struct part *parts;
+	size_t count;
+	atomic_size_t next;
+	bool by_offset; /* nothing has a time */
+};
+
+void order_deinit(struct order *order)
+{
+	vec_deinit(order);
+}
+
+static bool in_times(const struct sp_script_options *options, uint64_t time_ns)
+{
+	for (size_t i = 0; i < options->time_count; i++)
+		if (time_ns >= options->times[i].begin_ns &&
+		    (!options->times[i].end_ns || time_ns < options->times[i].end_ns))
+			return true;
+	return !options->time_count;
+}
+
+static bool type_is_wanted(const struct sp_script_options *options, uint32_t type)
+{
+	if (type == PERF_RECORD_SAMPLE)
+		return !options->no_samples;
+	if (type < RECORD_USER_TYPES)
+		return options->kernel_types >> type & 1;
+	return type < 2 * RECORD_USER_TYPES && options->user_types >> (type - RECORD_USER_TYPES) & 1;
+}
+
+/* Whether a sample passes the filters for which nothing need be known but itself. */
+static bool sample_passes(const struct reading *reading, const struct sp_record *record)
+{
+	const struct sp_script_options *options = reading->request->options;
+	const struct sp_sample *sample = &record->sample;
+	if (options->events.count) {
+		const struct record_layout *layout = reader_layout(reading->request->reader);
+		if (record->event == SP_EVENT_NONE ||
+		    !filter_name(options->events.items, options->events.count,
+				 layout->events[record->event].name))
+			return false;
+	}
+	return filter_number(options->pids.items, options->pids.count, (int32_t)sample->pid) &&
+	       filter_number(options->tids.items, options->tids.count, (int32_t)sample->tid);
+}
+
+/* Whether a record is told. *time_ret is its time, or TIME_NONE. */
+static bool is_told(const struct reading *reading, const struct sp_record *record,
+		    uint64_t *time_ret)
+{
+	const struct sp_script_options *options = reading->request->options;
+	bool sample = record->type == PERF_RECORD_SAMPLE;
+	uint64_t present = sample ? record->sample.present : record->id.present;
+	uint64_t time_ns = sample ? record->sample.time_ns : record->id.time_ns;
+	uint32_t cpu = sample ? record->sample.cpu : record->id.cpu;
+	bool timed = present & PERF_SAMPLE_TIME && time_ns && time_ns != UINT64_MAX;
+	*time_ret = timed && !reading->by_offset ? time_ns : TIME_NONE;
+	if (sample && !sample_passes(reading, record))
+		return false;
+	if (present & PERF_SAMPLE_CPU &&
+	    !filter_number(options->cpus.items, options->cpus.count, (int32_t)cpu))
+		return false;
+	return !sample || in_times(options, time_ns);
+}
+
+static bool add(struct order *order, const struct raw_record *raw, uint64_t time_ns)
+{
+	struct told *told = vec_push(order);
+	if (told)
+		*told = (struct told){.time_ns = time_ns, .offset = raw->offset & (UINT64_MAX >> 16),
+				      .size = raw->size & UINT16_MAX};
+	return told;
+}
+
+static struct sp_error *look_at(const struct reading *reading, struct decoder *decoder,
+				const struct raw_record *raw, struct order *found)
+{
+	struct sp_record record;
+	uint64_t time_ns;
+	if (raw->type == SP_RECORD_FINISHED_ROUND && !add(found, raw, TIME_ROUND))
+		return error_no_memory();
+	if (!type_is_wanted(reading->request->options, raw->type))
+		return NULL;
+	struct sp_error *error = decoder_decode(decoder, raw, &record);
+	if (error || !is_told(reading, &record, &time_ns))
+		return error;
+	return add(found, raw, time_ns) ? NULL : error_no_memory();
+}
+
+static struct sp_error *read_part(const struct reading *reading, struct part *part)
+{
+	struct sp_reader *reader = reading->request->reader;
+	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
+	CLEANUP(cleanup_decoder_free) struct decoder *decoder = NULL;
+	struct sp_error *error = walker_new(reader, part->extent, &walker);
+	if (!error)
+		error = decoder_new(reader_layout(reader), &decoder);
+	while (!error) {
+		struct raw_record raw;
+		uint64_t at = walker_offset(walker);
+		error = walker_next(walker, &raw);
+		if (!error && !raw.bytes)
+			break;
+		if (!error)
+			error = look_at(reading, decoder, &raw, &part->found);
+		if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
+			reader_add_damage(reader, at, error);
+			error = NULL;
+		}
+	}
+	return error;
+}
+
+static void read_parts(void *arg, unsigned int hand)
+{
+	struct reading *reading = arg;
+	(void)hand;
+	for (size_t i; (i = atomic_fetch_add(&reading->next, 1)) < reading->count;)
+		reading->parts[i].error = read_part(reading, &reading->parts[i]);
+}
+
+/* Parts of some size, each from where a record begins. */
+static struct part *make_parts(const struct order_request *request, size_t *count_ret)
+{
+	struct part *parts = calloc(request->split_count, sizeof(*parts));
+	size_t count = 0;
+	for (size_t i = 0, begin = 0; parts && i + 1 < request->split_count; i++) {
+		const uint64_t *splits = request->splits;
+		if (splits[i + 1] - splits[begin] < RANGE_SIZE && i + 2 < request->split_count)
+			continue;
+		parts[count++].extent = (struct reader_extent){splits[begin], splits[i + 1]};
+		begin = i + 1;
+	}
+	*count_ret = count;
+	return parts;
+}
+
+/*
+ * Gives those that have no time that of what was handed on before them: at the end of a round
+ * all that was written up to the end of the round before it.
+ */
+static void date(struct told *items, size_t *count)
+{
+	uint64_t due = 0, last_round = 0, latest = 0;
+	size_t kept = 0;
+	for (size_t i = 0; i < *count; i++) {
+		struct told told = items[i];
+		if (told.time_ns == TIME_ROUND) {
+			if (last_round > due)
+				due = last_round;
+			last_round = latest;
+			continue;
+		}
+		if (told.time_ns == TIME_NONE)
+			told.time_ns = due;
+		else if (told.time_ns > latest)
+			latest = told.time_ns;
+		items[kept++] = told;
+	}
+	*count = kept;
+}
+
+/* Where the run that begins at `begin` ends. */
+static size_t run_end(const struct told *items, size_t begin, size_t count)
+{
+	size_t end = begin + 1;
+	while (end < count && items[end].time_ns >= items[end - 1].time_ns)
+		end++;
+	return end;
+}
+
+/* The first of [begin, end) that is later than `time_ns`, or, if `same`, not before it. */
+static size_t first_later(const struct told *items, size_t begin, size_t end, uint64_t time_ns,
+			  bool same)
+{
+	while (begin < end) {
+		size_t middle = begin + (end - begin) / 2;
+		uint64_t at = items[middle].time_ns;
+		if (at < time_ns || (at == time_ns && !same))
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	return begin;
+}
+
+/* Merges the runs [begin, middle) and [middle, end); false when out of memory. */
+static bool merge(struct told *items, size_t begin, size_t middle, size_t end, struct order *spare)
+{
+	begin = first_later(items, begin, middle, items[middle].time_ns, false);
+	if (begin == middle)
+		return true;
+	end = first_later(items, middle, end, items[middle - 1].time_ns, true);
+	size_t left = middle - begin;
+	if (!vec_reserve(spare, left))
+		return false;
+	memcpy(spare->items, items + begin, left * sizeof(*items));
+	size_t a = 0, b = middle, to = begin;
+	while (a < left && b < end)
+		items[to++] = items[b].time_ns < spare->items[a].time_ns ? items[b++] :
+									   spare->items[a++];
+	memcpy(items + to, spare->items + a, (left - a) * sizeof(*items));
+	return true;
+}
+
+bool order_sort(struct told *items, size_t count)
+{
+	VEC(size_t) ends = {0};
+	struct order spare = {0};
+	bool good = true;
+	for (size_t at = 0; good && at < count;) {
+		at = run_end(items, at, count);
+		size_t *end = vec_push(&ends);
+		good = end;
+		if (end)
+			*end = at;
+	}
+	while (good && ends.count > 1) {
+		size_t kept = 0, begin = 0;
+		for (size_t i = 0; good && i < ends.count; i += 2) {
+			size_t last = i + 1 < ends.count ? i + 1 : i;
+			if (last > i)
+				good = merge(items, begin, ends.items[i], ends.items[last], &spare);
+			begin = ends.items[kept++] = ends.items[last];
+		}
+		ends.count = kept;
+	}
+	vec_deinit(&ends);
+	vec_deinit(&spare);
+	return good;
+}
+
+/* All parts' records, one part behind the other. */
+static struct sp_error *join(struct order *order, struct part *parts, size_t count)
+{
+	struct sp_error *error = NULL;
+	size_t all = 0;
+	for (size_t i = 0; i < count; i++) {
+		error = error_first(error, parts[i].error);
+		all += parts[i].found.count;
+	}
+	if (!error && !vec_reserve(order, all))
+		error = error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		struct order *found = &parts[i].found;
+		if (!error && found->count)
+			memcpy(order->items + order->count, found->items,
+			       found->count * sizeof(*found->items));
+		if (!error)
+			order->count += found->count;
+		order_deinit(found);
+	}
+	return error;
+}
+
+struct sp_error *order_make(struct order *order, const struct order_request *request)
+{
+	const struct record_layout *layout = reader_layout(request->reader);
+	struct reading reading = {
+		.request = request,
+		/* perf goes by the first event, too. */
+		.by_offset = request->options->in_file_order || !layout->event_count ||
+			     !layout->events[0].attr.sample_id_all,
+	};
+	CLEANUP_FREE struct part *parts = make_parts(request, &reading.count);
+	if (!parts)
+		return error_no_memory();
+	reading.parts = parts;
+	if (reading.count)
+		parallel_run(reading.count < request->threads ? (unsigned int)reading.count :
+								request->threads,
+			     read_parts, &reading);
+	struct sp_error *error = join(order, parts, reading.count);
+	if (error)
+		return error;
+	date(order->items, &order->count);
+	return order_sort(order->items, order->count) ? NULL : error_no_memory();
+}

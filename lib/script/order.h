@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The records of a recording, in the order in which they are told. */
+#ifndef SCRIPT_ORDER_H
+#define SCRIPT_ORDER_H
+
+#include <sprof/script.h>
+#include "base/vec.h"
+#include "file/reader.h"
+
+/* A record, and when it is told. */
+struct told {
+	uint64_t time_ns;
+	uint64_t size : 16;
+	uint64_t offset : 48;
+};
+
+struct order {
+	VEC(struct told);
+};
+
+/* What is to be told; all is borrowed. */
+struct order_request {
+	struct sp_reader *reader;
+	const struct sp_script_options *options;
+	const uint64_t *splits; /* where records begin, the first and the end among them */
+	size_t split_count;
+	unsigned int threads;
+};
+
+/*
+ * By time as perf has it: records of one time as they lie in the file, those without a time
+ * before all that were not yet due when they were written (perf hands them on as it meets
+ * them). Damage goes to the reader. A zeroed struct order, to be deinitialised either way.
+ */
+struct sp_error *order_make(struct order *order, const struct order_request *request) SP_MUST_CHECK;
+void order_deinit(struct order *order);
+
+/* Sorts by time; what is of one time stays as it is. False when out of memory. */
+bool order_sort(struct told *items, size_t count);
+
+#endif

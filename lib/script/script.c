@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The first pass over a recording is that of an analysis: the side-band makes a machine, of
+ * which any moment can be asked. So tellers need no state, and can tell any part.
+ */
+#include "script/internal.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "symbol/kernel.h"
+
+#define THREADS_MAX 256
+
+/* So much a teller takes at once: enough for threads not to meet often, and little to hold. */
+#define BATCH_RECORDS 1024
+#define BATCH_BYTES ((size_t)2 << 20)
+
+DEFINE_CLEANUP(struct sp_script *, sp_script_free)
+
+static unsigned int processors(void)
+{
+	cpu_set_t set;
+	int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+	return count > 0 ? (unsigned int)count : 1;
+}
+
+/* What the header knows beyond the records. */
+static struct sp_error *add_header(struct sp_script *script)
+{
+	const struct sp_file_info *info = sp_reader_info(script->reader);
+	struct sp_error *error = machine_set_arch(script->machine, info->arch);
+	for (size_t i = 0; !error && i < info->build_id_count; i++) {
+		struct sp_record record = {.type = SP_RECORD_HEADER_BUILD_ID,
+					   .misc = info->build_ids[i].cpumode,
+					   .build_id = info->build_ids[i]};
+		error = machine_add(script->machine, &record);
+	}
+	return error;
+}
+
+static struct sp_error *read_sideband(struct sp_script *script)
+{
+	struct sp_error *error = machine_new(&script->machine);
+	if (!error)
+		error = sideband_init(&script->sideband, script->reader, script->machine);
+	if (!error)
+		error = sideband_read(&script->sideband, script->reader, script->threads);
+	if (!error)
+		error = add_header(script);
+	return error ? error : machine_seal(script->machine);
+}
+
+static struct sp_error *open_files(struct sp_script *script)
+{
+	const struct module *kernel = machine_kernel(script->machine);
+	const struct sp_script_options *given = &script->options;
+	const struct resolver_options options = {
+		.symfs = given->symfs,
+		.vmlinux = given->vmlinux,
+		.kallsyms = given->kallsyms,
+		.osrelease = sp_reader_info(script->reader)->osrelease,
+		.kernel_build_id = kernel ? kernel->build_id : NULL,
+		.kernel_build_id_size = kernel ? kernel->build_id_size : 0,
+	};
+	const struct sp_analysis_options unwinding = {
+		.symfs = given->symfs,
+		/* Without chains nothing is unwound. */
+		.unwinder = given->no_chains ? "none" : given->unwinder,
+	};
+	struct sp_error *error = resolver_new(script->ctx, &options, &script->resolver);
+	if (!error)
+		error = unwinding_init(&script->unwinding, &(struct unwinding_source){
+			.ctx = script->ctx,
+			.layout = reader_layout(script->reader),
+			.machine = script->machine,
+			.options = &unwinding,
+			.arch = sp_reader_info(script->reader)->arch,
+			.same_kernel = kernel_runs_here(script->ctx, &options),
+		});
+	return error ? error :
+		       atlas_init(&script->atlas, sp_reader_info(script->reader), script->machine,
+				  script->resolver, given);
+}
+
+static struct sp_error *make_batches(struct sp_script *script)
+{
+	size_t bytes = 0, records = 0;
+	for (size_t i = 0; i <= script->order.count; i++) {
+		bool end = i == script->order.count;
+		bool full = i && (records == BATCH_RECORDS ||
+				  bytes + (end ? 0 : script->order.items[i].size) > BATCH_BYTES);
+		if (!i || end || full) {
+			size_t *batch = vec_push(&script->batches);
+			if (!batch)
+				return error_no_memory();
+			*batch = i;
+			bytes = records = 0;
+		}
+		if (!end) {
+			bytes += script->order.items[i].size;
+			records++;
+		}
+	}
+	return NULL;
+}
+
+/* Tellers who only look where samples are. */
+struct survey {
+	struct sp_script *script;
+	struct sp_teller **tellers;
+	struct sp_error **errors;
+	atomic_size_t next;
+};
+
+static struct sp_error *survey_batch(struct sp_teller *teller, size_t batch)
+{
+	const struct sp_script_item *item;
+	struct sp_error *error = sp_teller_begin(teller, batch);
+	do {
+		if (!error)
+			error = sp_teller_next(teller, &item);
+	} while (!error && item);
+	return error;
+}
+
+static void survey_some(void *arg, unsigned int hand)
+{
+	struct survey *survey = arg;
+	size_t count = sp_script_batch_count(survey->script);
+	struct sp_error *error = sp_teller_new(survey->script, &survey->tellers[hand]);
+	for (size_t i; !error && (i = atomic_fetch_add(&survey->next, 1)) < count;)
+		error = survey_batch(survey->tellers[hand], i);
+	survey->errors[hand] = error;
+}
+
+/* Asks debug information about all places at once, which is how it can be quick. */
+static struct sp_error *find_sources(struct sp_script *script)
+{
+	unsigned int count = script->threads;
+	CLEANUP_FREE struct sp_teller **tellers = calloc(count, sizeof(struct sp_teller *));
+	CLEANUP_FREE struct sp_error **errors = calloc(count, sizeof(struct sp_error *));
+	CLEANUP_FREE struct places *places = calloc(count, sizeof(*places));
+	struct survey survey = {.script = script, .tellers = tellers, .errors = errors};
+	struct sp_error *error = NULL;
+	if (!tellers || !errors || !places)
+		return error_no_memory();
+	script->atlas.collecting = true;
+	parallel_run(count, survey_some, &survey);
+	for (unsigned int i = 0; i < count; i++) {
+		error = error_first(error, errors[i]);
+		if (tellers[i])
+			places[i] = *teller_places(tellers[i]);
+	}
+	if (!error)
+		error = atlas_ask(&script->atlas, places, count, count);
+	for (unsigned int i = 0; i < count; i++)
+		sp_teller_free(tellers[i]);
+	return error;
+}
+
+static struct sp_error *prepare(struct sp_script *script)
+{
+	struct sp_error *error = read_sideband(script);
+	if (!error)
+		error = open_files(script);
+	if (error)
+		return error;
+	error = order_make(&script->order, &(struct order_request){
+		.reader = script->reader,
+		.options = &script->options,
+		.splits = script->sideband.splits.items,
+		.split_count = script->sideband.splits.count,
+		.threads = script->threads,
+	});
+	if (!error)
+		error = make_batches(script);
+	if (!error && script->order.count && atlas_needs_sources(&script->atlas))
+		error = find_sources(script);
+	return error;
+}
+
+struct sp_error *sp_script_open(struct sp_ctx *ctx, struct sp_reader *reader,
+				const struct sp_script_options *options, struct sp_script **ret)
+{
+	CLEANUP(cleanup_sp_script_free) struct sp_script *script = calloc(1, sizeof(*script));
+	if (!script)
+		return error_no_memory();
+	script->ctx = ctx;
+	script->reader = reader;
+	script->options = *options;
+	script->threads = options->threads ? options->threads : processors();
+	if (script->threads > THREADS_MAX)
+		script->threads = THREADS_MAX;
+	struct sp_error *error = prepare(script);
+	if (!error)
+		*ret = take_ptr(script);
+	return error;
+}
+
+void sp_script_free(struct sp_script *script)
+{
+	if (!script)
+		return;
+	vec_deinit(&script->batches);
+	order_deinit(&script->order);
+	atlas_deinit(&script->atlas);
+	unwinding_deinit(&script->unwinding);
+	resolver_free(script->resolver);
+	sideband_deinit(&script->sideband);
+	machine_free(script->machine);
+	free(script);
+}
+
+size_t sp_script_batch_count(const struct sp_script *script)
+{
+	return script->batches.count - 1;
+}
+
+uint64_t sp_script_record_count(const struct sp_script *script)
+{
+	return script->order.count;
+}
+
+const struct sp_error *sp_script_unwinding_refusal(const struct sp_script *script)
+{
+	return script->unwinding.refusal;
+}
+
+uint64_t sp_script_lost(const struct sp_script *script)
+{
+	const struct sideband *sideband = &script->sideband;
+	uint64_t lost = 0;
+	for (size_t i = 0; i < sideband->layout->event_count; i++)
+		lost += sp_losses_count(sideband->told, i);
+	return lost;
+}

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The records of a batch lie in a few runs of the file, one of each ring: they are read run
+ * by run, and then looked at in their order.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/chain.h"
+#include "base/cleanup.h"
+#include "profile/filter.h"
+#include "record/types.h"
+#include "script/internal.h"
+
+/* Records are read together where no more than this lies between them. */
+#define GAP_MAX 4096
+
+/* Since Linux 6.19: the user's part comes later, under the number that follows. */
+#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
+
+#define NOBODY ":-1"
+
+/* A thread, for as long as machine_span() says that nothing changes. */
+struct task {
+	uint32_t pid, tid;
+	struct machine_span span;
+};
+
+struct sp_teller {
+	struct sp_script *script;
+	struct decoder *decoder;
+	struct stacks stacks;
+	struct places places;
+	VEC(struct task) tasks;
+	struct u64map task_of; /* pid, tid -> index in tasks */
+	uint32_t last_task;
+	const struct told *items; /* of the batch */
+	size_t count, next;
+	VEC(struct told) by_offset;
+	VEC(uint8_t) bytes;
+	VEC(uint32_t) at;         /* of each record: where in bytes */
+	VEC(const struct sp_place *) chain;
+	VEC(uint64_t) ips;        /* a chain put together of branches */
+	struct sp_record record;
+	struct sp_script_item item;
+	uint32_t view;            /* of the item */
+};
+
+DEFINE_CLEANUP(struct sp_teller *, sp_teller_free)
+
+struct places *teller_places(struct sp_teller *teller)
+{
+	return &teller->places;
+}
+
+struct sp_error *sp_teller_new(struct sp_script *script, struct sp_teller **ret)
+{
+	CLEANUP(cleanup_sp_teller_free) struct sp_teller *teller = calloc(1, sizeof(*teller));
+	if (!teller)
+		return error_no_memory();
+	teller->script = script;
+	teller->places.atlas = &script->atlas;
+	struct sp_error *error = stacks_init(&teller->stacks, &script->unwinding);
+	if (!error)
+		error = decoder_new(reader_layout(script->reader), &teller->decoder);
+	if (!error)
+		*ret = take_ptr(teller);
+	return error;
+}
+
+void sp_teller_free(struct sp_teller *teller)
+{
+	if (!teller)
+		return;
+	decoder_free(teller->decoder);
+	stacks_deinit(&teller->stacks);
+	places_free(&teller->places);
+	vec_deinit(&teller->tasks);
+	u64map_deinit(&teller->task_of);
+	vec_deinit(&teller->by_offset);
+	vec_deinit(&teller->bytes);
+	vec_deinit(&teller->at);
+	vec_deinit(&teller->chain);
+	vec_deinit(&teller->ips);
+	free(teller);
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+	return u64_order(x->offset, y->offset);
+}
+
+/* `time_ns` of the copies is the record's index in the batch: they come back by it. */
+static struct sp_error *read_runs(struct sp_teller *teller)
+{
+	struct told *items = teller->by_offset.items;
+	size_t count = teller->by_offset.count, filled = 0;
+	for (size_t begin = 0, end; begin < count; begin = end) {
+		uint64_t from = items[begin].offset, to = from + items[begin].size;
+		for (end = begin + 1; end < count && items[end].offset <= to + GAP_MAX; end++)
+			to = items[end].offset + items[end].size;
+		/* As aligned as in the file, so that arrays need not be copied. */
+		size_t room = (filled + 7) & ~(size_t)7;
+		room += from & 7;
+		size_t size = (size_t)(to - from);
+		if (room + size > UINT32_MAX || !vec_reserve(&teller->bytes, room + size + 8))
+			return error_no_memory();
+		struct sp_error *error = reader_read(teller->script->reader, from,
+						     teller->bytes.items + room, size);
+		if (error)
+			return error;
+		for (size_t i = begin; i < end; i++)
+			teller->at.items[items[i].time_ns] =
+				(uint32_t)(room + (items[i].offset - from));
+		filled = room + size;
+	}
+	return NULL;
+}
+
+struct sp_error *sp_teller_begin(struct sp_teller *teller, size_t batch)
+{
+	const size_t *batches = teller->script->batches.items;
+	size_t count = batches[batch + 1] - batches[batch];
+	bool sorted = true;
+	teller->items = teller->script->order.items + batches[batch];
+	teller->count = teller->next = 0;
+	if (!vec_reserve(&teller->by_offset, count) || !vec_reserve(&teller->at, count))
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		teller->by_offset.items[i] = teller->items[i];
+		teller->by_offset.items[i].time_ns = i;
+		sorted &= !i || teller->items[i].offset > teller->items[i - 1].offset;
+	}
+	teller->by_offset.count = count;
+	if (!sorted)
+		qsort(teller->by_offset.items, count, sizeof(struct told), compare_offsets);
+	struct sp_error *error = read_runs(teller);
+	if (!error)
+		teller->count = count;
+	return error;
+}
+
+/* The thread at that time; NULL when out of memory. Valid until the next call. */
+static const struct task *task_at(struct sp_teller *teller, uint32_t pid, uint32_t tid,
+				  uint64_t time_ns)
+{
+	bool added = false;
+	struct task *task = teller->tasks.count ? &teller->tasks.items[teller->last_task] : NULL;
+	if (!task || task->pid != pid || task->tid != tid) {
+		if (!vec_reserve(&teller->tasks, teller->tasks.count + 1))
+			return NULL;
+		const uint32_t *index = u64map_put(&teller->task_of, (uint64_t)pid << 32 | tid,
+						   (uint32_t)teller->tasks.count, &added);
+		if (!index)
+			return NULL;
+		if (added)
+			*vec_push(&teller->tasks) = (struct task){.pid = pid, .tid = tid};
+		teller->last_task = *index;
+		task = &teller->tasks.items[*index];
+	}
+	if (added || time_ns < task->span.from_ns || time_ns >= task->span.until_ns)
+		task->span = machine_span(teller->script->machine, pid, tid, time_ns);
+	return task;
+}
+
+/* Whose a record is that is no sample: of what it tells, or else who was running. */
+static void find_owner(const struct sp_record *record, uint32_t *pid, uint32_t *tid)
+{
+	*pid = record->id.present & PERF_SAMPLE_TID ? record->id.pid : UINT32_MAX;
+	*tid = record->id.present & PERF_SAMPLE_TID ? record->id.tid : UINT32_MAX;
+	switch (record->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		*pid = record->mmap.pid;
+		*tid = record->mmap.tid;
+		break;
+	case PERF_RECORD_COMM:
+		*pid = record->comm.pid;
+		*tid = record->comm.tid;
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		*pid = record->task.pid;
+		*tid = record->task.tid;
+		break;
+	case PERF_RECORD_NAMESPACES:
+		*pid = record->namespaces.pid;
+		*tid = record->namespaces.tid;
+		break;
+	case PERF_RECORD_READ:
+		*pid = record->read.pid;
+		*tid = record->read.tid;
+		break;
+	default:
+		break;
+	}
+}
+
+static struct sp_error *find_task(struct sp_teller *teller)
+{
+	struct sp_script_item *item = &teller->item;
+	const struct sp_record *record = item->record;
+	const struct sp_sample *sample = &record->sample;
+	if (record->type == PERF_RECORD_SAMPLE) {
+		bool known = sample->present & PERF_SAMPLE_TID;
+		item->pid = known ? sample->pid : UINT32_MAX;
+		item->tid = known ? sample->tid : UINT32_MAX;
+		item->time_ns = sample->time_ns;
+	} else {
+		find_owner(record, &item->pid, &item->tid);
+		item->time_ns = record->id.time_ns;
+	}
+	item->comm = NOBODY;
+	uint64_t time_ns = teller->script->sideband.by_offset ? record->file_offset :
+								item->time_ns;
+	const struct task *task = task_at(teller, item->pid, item->tid, time_ns);
+	if (!task)
+		return error_no_memory();
+	if (item->tid != UINT32_MAX)
+		item->comm = task->span.comm;
+	teller->view = task->span.view;
+	return NULL;
+}
+
+static bool add_place(struct sp_teller *teller, uint16_t cpumode, uint64_t ip, bool caller)
+{
+	struct place *place = places_find(&teller->places, teller->view, cpumode, ip, caller);
+	const struct sp_place **item = place ? vec_push(&teller->chain) : NULL;
+	if (item)
+		*item = &place->shown;
+	return item;
+}
+
+/* Of what was unwound, callers are shown by the call itself, as perf does it. */
+static bool add_caller(struct sp_teller *teller, uint16_t cpumode, uint64_t ip, bool unwound)
+{
+	bool before = unwound && ip;
+	return add_place(teller, cpumode, before ? ip - 1 : ip, !before);
+}
+
+/* PERF_CONTEXT_*; PERF_RECORD_MISC_CPUMODE_UNKNOWN: no mark that is known. */
+static uint16_t mark_cpumode(uint64_t mark)
+{
+	switch (mark) {
+	case (uint64_t)PERF_CONTEXT_HV:
+		return PERF_RECORD_MISC_HYPERVISOR;
+	case (uint64_t)PERF_CONTEXT_KERNEL:
+		return PERF_RECORD_MISC_KERNEL;
+	case (uint64_t)PERF_CONTEXT_USER:
+		return PERF_RECORD_MISC_USER;
+	case (uint64_t)PERF_CONTEXT_GUEST_KERNEL:
+		return PERF_RECORD_MISC_GUEST_KERNEL;
+	case (uint64_t)PERF_CONTEXT_GUEST:
+	case (uint64_t)PERF_CONTEXT_GUEST_USER:
+		return PERF_RECORD_MISC_GUEST_USER;
+	default:
+		return PERF_RECORD_MISC_CPUMODE_UNKNOWN;
+	}
+}
+
+/* The calls of a chain, marks and all; false when out of memory. */
+static bool add_chain(struct sp_teller *teller, const uint64_t *ips, size_t count, size_t unwound)
+{
+	uint16_t cpumode = teller->record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	unsigned int most = teller->script->options.max_stack ?: UINT32_MAX;
+	bool exact = true, marked = false;
+	for (size_t i = 0; i < count && teller->chain.count < most; i++) {
+		if (!chain_is_mark(ips[i])) {
+			bool in_dump = i >= unwound;
+			if (exact ? !add_place(teller, cpumode, ips[i], false) :
+				    !add_caller(teller, cpumode, ips[i], in_dump))
+				return false;
+			exact = marked = false;
+			continue;
+		}
+		if (ips[i] == CONTEXT_USER_DEFERRED)
+			break;
+		cpumode = mark_cpumode(ips[i]);
+		if (cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN) {
+			/* As perf: nothing can be known of such a chain. */
+			teller->chain.count = 0;
+			break;
+		}
+		/* Behind two marks calls were left out. */
+		exact = !(marked && teller->record.misc & SP_MISC_SHORTENED);
+		marked = true;
+	}
+	return true;
+}
+
+/* Where last branches are the call stack, they are the user's part of the chain. */
+static bool branches_are_calls(const struct sp_teller *teller)
+{
+	const struct record_layout *layout = reader_layout(teller->script->reader);
+	const struct sp_record *record = &teller->record;
+	return record->event != SP_EVENT_NONE && record->sample.branch_count &&
+	       layout->events[record->event].attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
+}
+
+/* False when out of memory; *ret is whether there is such a chain. */
+static bool take_branches(struct sp_teller *teller, bool *ret)
+{
+	const struct sp_sample *sample = &teller->record.sample;
+	size_t user = 0;
+	while (user < sample->ip_count && sample->ips[user] != (uint64_t)PERF_CONTEXT_USER)
+		user++;
+	*ret = user < sample->ip_count;
+	if (!*ret)
+		return true;
+	size_t count = user + 2 + sample->branch_count;
+	if (!vec_reserve(&teller->ips, count))
+		return false;
+	memcpy(teller->ips.items, sample->ips, (user + 1) * sizeof(uint64_t));
+	teller->ips.items[user + 1] = sample->branches[0].to;
+	for (size_t i = 0; i < sample->branch_count; i++)
+		teller->ips.items[user + 2 + i] = sample->branches[i].from;
+	/* Branches are from where calls are, not from where they return to. */
+	bool exact_rest = add_chain(teller, teller->ips.items, user + 2, SIZE_MAX);
+	unsigned int most = teller->script->options.max_stack ?: UINT32_MAX;
+	for (size_t i = user + 2; exact_rest && i < count && teller->chain.count < most; i++)
+		exact_rest = add_place(teller, PERF_RECORD_MISC_USER, teller->ips.items[i], false);
+	return exact_rest;
+}
+
+static struct sp_error *find_chain(struct sp_teller *teller)
+{
+	const struct sp_sample *sample = &teller->record.sample;
+	struct sp_script_item *item = &teller->item;
+	bool unwinds = teller->stacks.thread && sample->present & PERF_SAMPLE_STACK_USER &&
+		       sample->user_registers.abi != PERF_SAMPLE_REGS_ABI_NONE;
+	bool done = false, good = true;
+	struct stack stack;
+	if (branches_are_calls(teller))
+		good = take_branches(teller, &done);
+	if (good && !done && unwinds) {
+		good = stacks_find(&teller->stacks, &teller->record, teller->view, item->time_ns,
+				   &stack);
+		good = good && add_chain(teller, teller->stacks.ips.items,
+					 teller->stacks.ips.count, stack.kernel_count);
+	} else if (good && !done) {
+		good = add_chain(teller, sample->ips, sample->ip_count, SIZE_MAX);
+	}
+	item->has_chain = unwinds || sample->present & PERF_SAMPLE_CALLCHAIN;
+	item->chain = teller->chain.items;
+	item->chain_count = teller->chain.count;
+	return good ? NULL : error_no_memory();
+}
+
+static bool place_passes(const struct sp_script_options *options, const struct place *place)
+{
+	const struct symbol *symbol = place ? place->symbol : NULL;
+	if (!options->dsos.count && !options->symbols.count)
+		return true;
+	if (!place)
+		return false;
+	if (!filter_name(options->dsos.items, options->dsos.count, place->shown.dso) &&
+	    !filter_name(options->dsos.items, options->dsos.count, place->shown.dso_name))
+		return false;
+	return !options->symbols.count ||
+	       (symbol && filter_symbol(options->symbols.items, options->symbols.count,
+					symbol->name, symbol->raw_name));
+}
+
+/* All that is known of a sample; *shown_ret is whether it passes the filters. */
+static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
+{
+	const struct sp_script_options *options = &teller->script->options;
+	const struct sp_sample *sample = &teller->record.sample;
+	struct sp_script_item *item = &teller->item;
+	uint16_t cpumode = teller->record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	struct place *place = NULL;
+	*shown_ret = filter_name(options->comms.items, options->comms.count, item->comm);
+	if (!*shown_ret)
+		return NULL;
+	if (sample->present & PERF_SAMPLE_IP) {
+		place = places_find(&teller->places, teller->view, cpumode, sample->ip, false);
+		if (!place)
+			return error_no_memory();
+		item->place = &place->shown;
+	}
+	/* What only looks for places has no symbols. */
+	*shown_ret = teller->script->atlas.collecting || place_passes(options, place);
+	return *shown_ret && !options->no_chains ? find_chain(teller) : NULL;
+}
+
+static struct raw_record raw_at(const struct sp_teller *teller, size_t index)
+{
+	const struct told *told = &teller->items[index];
+	const uint8_t *bytes = teller->bytes.items + teller->at.items[index];
+	bool swap = reader_layout(teller->script->reader)->swap;
+	struct raw_record raw = {.size = told->size, .bytes = bytes, .offset = told->offset};
+	memcpy(&raw.type, bytes, sizeof(raw.type));
+	memcpy(&raw.misc, bytes + 4, sizeof(raw.misc));
+	if (swap) {
+		raw.type = __builtin_bswap32(raw.type);
+		raw.misc = __builtin_bswap16(raw.misc);
+	}
+	return raw;
+}
+
+/* *shown_ret: it passes the filters. */
+static struct sp_error *tell(struct sp_teller *teller, size_t index, bool *shown_ret)
+{
+	struct raw_record raw = raw_at(teller, index);
+	struct sp_error *error = decoder_decode(teller->decoder, &raw, &teller->record);
+	if (error)
+		return error;
+	teller->item = (struct sp_script_item){.record = &teller->record};
+	teller->chain.count = 0;
+	*shown_ret = true;
+	error = find_task(teller);
+	if (!error && teller->record.type == PERF_RECORD_SAMPLE)
+		error = tell_sample(teller, shown_ret);
+	return error;
+}
+
+struct sp_error *sp_teller_next(struct sp_teller *teller, const struct sp_script_item **ret)
+{
+	while (teller->next < teller->count) {
+		bool shown;
+		struct sp_error *error = tell(teller, teller->next++, &shown);
+		if (error && sp_error_code(error) != SP_ERROR_FORMAT)
+			return error;
+		if (error) {
+			/* It could be read before: somebody writes to the file. */
+			reader_add_damage(teller->script->reader,
+					  teller->items[teller->next - 1].offset, error);
+			continue;
+		}
+		if (!shown)
+			continue;
+		*ret = &teller->item;
+		return NULL;
+	}
+	*ret = NULL;
+	return NULL;
+}
+
+const struct sp_place *sp_teller_place(struct sp_teller *teller, uint64_t ip)
+{
+	uint16_t cpumode = teller->record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	struct place *place = places_find(&teller->places, teller->view, cpumode, ip, false);
+	/* Data addresses and branches need not be of the mode that the sample is of. */
+	uint16_t other = cpumode == PERF_RECORD_MISC_USER ? PERF_RECORD_MISC_KERNEL :
+							    PERF_RECORD_MISC_USER;
+	if (place && !place->module)
+		place = places_find(&teller->places, teller->view, other, ip, false);
+	return place ? &place->shown : NULL;
+}

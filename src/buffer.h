@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Text that is made in memory and written at once, where printf() would be what takes the
+ * time. When memory runs out what is put is left out, and `failed` says so.
+ */
+#ifndef BUFFER_H
+#define BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct buffer {
+	char *text;
+	size_t count, capacity;
+	bool failed;
+};
+
+void buffer_deinit(struct buffer *buffer);
+
+/* Room for more; false when out of memory. */
+bool buffer_grow(struct buffer *buffer, size_t more);
+
+static inline bool buffer_reserve(struct buffer *buffer, size_t more)
+{
+	return more <= buffer->capacity - buffer->count || buffer_grow(buffer, more);
+}
+
+static inline void buffer_put(struct buffer *buffer, const char *text, size_t size)
+{
+	if (!buffer_reserve(buffer, size))
+		return;
+	memcpy(buffer->text + buffer->count, text, size);
+	buffer->count += size;
+}
+
+static inline void buffer_string(struct buffer *buffer, const char *text)
+{
+	buffer_put(buffer, text, strlen(text));
+}
+
+static inline void buffer_char(struct buffer *buffer, char c)
+{
+	if (buffer_reserve(buffer, 1))
+		buffer->text[buffer->count++] = c;
+}
+
+/* Blanks until what was put since `begin` is `width` long. */
+void buffer_pad(struct buffer *buffer, size_t begin, size_t width);
+
+/* As printf's %*s. */
+void buffer_right(struct buffer *buffer, const char *text, size_t width);
+
+/* As printf's %*lu and %*ld, with blanks or zeros before the number. */
+void buffer_decimal(struct buffer *buffer, uint64_t number, unsigned int width, char fill);
+void buffer_signed(struct buffer *buffer, int64_t number, unsigned int width);
+
+/* As printf's %*lx. */
+void buffer_hex(struct buffer *buffer, uint64_t number, unsigned int width);
+
+void buffer_format(struct buffer *buffer, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of sprof script share. */
+#ifndef CMD_SCRIPT_H
+#define CMD_SCRIPT_H
+
+#include <sprof/sprof.h>
+#include "buffer.h"
+#include "cmd/script_fields.h"
+#include "options.h"
+
+enum script_format { SCRIPT_TEXT, SCRIPT_JSON, SCRIPT_DUMP };
+
+/* More parts of the time than these are a slip of the pen, not a wish. */
+#define SCRIPT_TIMES 64
+
+struct script_arguments {
+	const char *input; /* NULL: not said, as the others */
+	enum script_format format;
+	struct script_fields fields;
+	bool show_tasks, show_mmaps, show_switches, show_namespaces, show_losses, show_bpf,
+		show_cgroups, show_text_pokes, show_rounds;
+	bool ns, delta_time, relative_time;
+	bool no_chains, quiet, verbose, whole_paths;
+	int inlines, pager; /* -1: not said */
+	uint64_t max_stack, jobs;
+	const char *symfs, *vmlinux, *kallsyms, *unwinder;
+	bool debuginfod;
+	struct option_strings comms, dsos, symbols, events;
+	struct option_numbers pids, tids, cpus;
+	const char *time; /* as it was given */
+	struct sp_time_span times[SCRIPT_TIMES];
+	size_t time_count;
+};
+
+/* As report_arguments_parse(). */
+int script_arguments_parse(struct script_arguments *arguments, int argc, char **argv);
+void script_arguments_deinit(struct script_arguments *arguments);
+
+/* Reads --time, of which parts in percent are of the recording; false after saying why not. */
+bool script_times(struct script_arguments *arguments, struct sp_reader *reader);
+
+/* A cgroup's name by its number. */
+struct script_cgroup {
+	uint64_t id;
+	char *path;
+};
+
+/* What all threads look at and none changes. */
+struct script_view {
+	const struct script_arguments *arguments;
+	const struct sp_reader *reader;
+	const struct sp_file_info *info;
+	enum sp_architecture architecture;
+	int name_width;                   /* of the longest event's */
+	bool chains;                      /* call chains are shown, where there are any */
+	struct script_cgroup *cgroups;    /* by id */
+	size_t cgroup_count;
+};
+
+const char *view_cgroup(const struct script_view *view, uint64_t id);
+
+/* Text of a place, made once. */
+struct place_text {
+	char *text;
+	uint32_t size;
+	uint32_t fields; /* that it was made with: of FIELD_IP, SYM, … */
+};
+
+/* One thread's. */
+struct printer {
+	const struct script_view *view;
+	struct sp_teller *teller;
+	struct buffer out;
+	struct buffer scratch;
+	struct place_text *places; /* by number */
+	size_t place_count;
+	uint64_t previous_ns;      /* of the line before; 0: there is none */
+	uint64_t first_ns;
+	size_t widest_source;      /* of data_src's texts so far */
+};
+
+void printer_deinit(struct printer *printer);
+
+/* Appends an item's text to printer->out. */
+void script_put_text(struct printer *printer, const struct sp_script_item *item);
+void script_put_json(struct printer *printer, const struct sp_script_item *item);
+void script_put_dump(struct printer *printer, const struct sp_script_item *item);
+
+/* A record that is no sample, from "PERF_RECORD_…" to the line's end, as perf has it. */
+void script_put_record(struct printer *printer, const struct sp_record *record);
+
+#endif
