@@ -18,6 +18,13 @@ enum sp_tree_order {
 	SP_TREE_CALLEE, /* from the sampled function up to its callers */
 };
 
+/* Which events' rows are put side by side. */
+enum sp_grouping {
+	SP_GROUPS_NONE,
+	SP_GROUPS_RECORDED, /* those that were recorded as groups */
+	SP_GROUPS_ALL,      /* all events of the recording are one */
+};
+
 /* All zero is the default. Borrowed until sp_analysis_run() returns. */
 struct sp_analysis_options {
 	const enum sp_key *keys; /* of the rows; none: comm, dso, function */
@@ -41,6 +48,7 @@ struct sp_analysis_options {
 	 * where it went to (keys of code, filters). There are no call chains then.
 	 */
 	bool branches;
+	enum sp_grouping groups;
 	bool memory;             /* the weight of a sample is its latency (SP_KEY_LOCAL_WEIGHT) */
 	uint64_t time_quantum_ns; /* of SP_KEY_TIME; 0: 100 ms */
 	bool relative;           /* shares of what the filters let pass, not of all */
@@ -73,6 +81,10 @@ SP_API size_t sp_analysis_profile_count(const struct sp_analysis *analysis);
 SP_API const struct sp_profile *sp_analysis_profile(const struct sp_analysis *analysis,
 						    size_t index);
 
+/* Groups, if they were asked for and are there. */
+SP_API size_t sp_analysis_group_count(const struct sp_analysis *analysis);
+SP_API const struct sp_group *sp_analysis_group(const struct sp_analysis *analysis, size_t index);
+
 /* From the first to the last sample. */
 SP_API uint64_t sp_analysis_first_ns(const struct sp_analysis *analysis);
 SP_API uint64_t sp_analysis_last_ns(const struct sp_analysis *analysis);
@@ -91,6 +103,7 @@ enum sp_finding_kind {
 	SP_FINDING_UNSAMPLED,     /* tasks too short to be sampled */
 	SP_FINDING_GUEST,         /* samples of virtual machines, which only they can name */
 	SP_FINDING_NOTE,          /* the recorder's own notes */
+	SP_FINDING_MULTIPLEXED,   /* counters took turns: what was counted is a part */
 	SP_FINDING_NO_BRANCHES,   /* samples without what rows are by: branch stacks */
 };
 

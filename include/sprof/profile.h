@@ -135,6 +135,38 @@ struct sp_row {
 /* The row's value of a key from SP_KEY_FIRST_VALUE on; NULL if that was not asked for. */
 SP_API const struct sp_value *sp_row_value(const struct sp_row *row, enum sp_key key);
 
+/* One event's weight by another's, as instructions by cycles; with its 95 % interval. */
+struct sp_ratio {
+	double value, low, high;
+	bool known;   /* there is something to divide by */
+	bool bounded; /* low and high are known: there are samples enough to see how it varies */
+};
+
+/* What a ratio is: of events of a group, by their places in it. */
+struct sp_ratio_kind {
+	const char *name;     /* "IPC", "cache-miss-rate", … */
+	bool percent;         /* a part of a whole */
+	size_t numerator, denominator;
+};
+
+/* A row of a group's events side by side. Arrays have one for each event, or ratio. */
+struct sp_joint_row {
+	struct sp_row row; /* what it is by; self and total are those of the first event */
+	const struct sp_weight *self, *total;
+	const struct sp_ratio *ratios, *total_ratios; /* of selves, and of totals */
+};
+
+/* Events that were counted at the same time. */
+struct sp_group {
+	const char *name;       /* as the recording has it; may be empty */
+	const size_t *profiles; /* their numbers, for sp_analysis_profile(); the leader's first */
+	size_t profile_count;
+	const struct sp_ratio_kind *ratios;
+	size_t ratio_count;
+	const struct sp_joint_row *rows; /* ordered as the leader's, then by the others' */
+	size_t row_count;
+};
+
 /* How a stack ended. */
 enum sp_stack_end {
 	SP_STACK_COMPLETE,       /* where threads begin */

@@ -265,6 +265,14 @@ static struct sp_error *all_workers(struct run *run, struct ranges *ranges,
 	return error;
 }
 
+static bool has_ratios(const struct run *run)
+{
+	for (size_t i = 0; i < run->analysis->groups.count; i++)
+		if (run->analysis->groups.items[i].ratio_count)
+			return true;
+	return false;
+}
+
 static void work_init(struct run *run)
 {
 	const struct sp_analysis_options *options = &run->options;
@@ -279,6 +287,7 @@ static void work_init(struct run *run)
 		.labels = &run->labels,
 		.only_leaves = options->branches ||
 			       (!options->children && options->tree == SP_TREE_NONE),
+		.replicates = has_ratios(run),
 		.sum_tasks = run->sideband.task_counts.count > 0,
 	};
 	for (size_t i = 0; i < options->key_count; i++)
@@ -332,7 +341,10 @@ static struct sp_error *run_all(struct run *run)
 	run->threads = (unsigned int)(threads < THREADS_MAX ? threads : THREADS_MAX);
 	if (has_large_dumps(reader_layout(run->reader)))
 		reader_map(run->reader);
-	struct sp_error *error = read_sideband(run);
+	struct sp_error *error = event_groups_find(run->reader, run->options.groups,
+						   &run->analysis->arena, &run->analysis->groups);
+	if (!error)
+		error = read_sideband(run);
 	if (!error)
 		error = open_files(run);
 	if (!error) {
@@ -378,6 +390,7 @@ void sp_analysis_free(struct sp_analysis *analysis)
 	strtab_deinit(&analysis->strings);
 	arena_deinit(&analysis->arena);
 	free(analysis->profiles);
+	event_groups_deinit(&analysis->groups);
 	vec_deinit(&analysis->findings);
 	free(analysis);
 }
@@ -391,6 +404,17 @@ const struct sp_profile *sp_analysis_profile(const struct sp_analysis *analysis,
 {
 	assert(index < analysis->profile_count);
 	return &analysis->profiles[index];
+}
+
+size_t sp_analysis_group_count(const struct sp_analysis *analysis)
+{
+	return analysis->groups.count;
+}
+
+const struct sp_group *sp_analysis_group(const struct sp_analysis *analysis, size_t index)
+{
+	assert(index < analysis->groups.count);
+	return &analysis->groups.items[index];
 }
 
 uint64_t sp_analysis_first_ns(const struct sp_analysis *analysis)

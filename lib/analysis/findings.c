@@ -66,7 +66,7 @@ const char *time_text(uint64_t time_ns, char *text)
 	return text;
 }
 
-static const char *plural(uint64_t count)
+const char *plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
@@ -446,31 +446,11 @@ static int compare_findings(const void *a, const void *b)
 	return strcmp(x->what, y->what);
 }
 
-/* Where branches are counted, samples without any are not shown. */
-static bool find_branchless(struct run *run)
-{
-	for (size_t event = 0; event < run->analysis->profile_count; event++) {
-		const struct sp_profile *profile = &run->analysis->profiles[event];
-		uint64_t without = 0;
-		char count[FINDING_TEXT];
-		for (size_t i = 0; i < run->worker_count; i++)
-			without += run->workers[i].events[event].branchless;
-		double part = (double)without / ((double)without + (double)profile->branch_stacks);
-		if (without && !finding_add(run, SP_FINDING_NO_BRANCHES, without, part,
-					    "--no-branch-stack counts samples instead",
-					    "%s sample%s of %s %s no branch stack: what is counted are "
-					    "branches", count_text(without, count), plural(without),
-					    profile->event, without == 1 ? "has" : "have"))
-			return false;
-	}
-	return true;
-}
-
 struct sp_error *finish_findings(struct run *run)
 {
 	if (!find_damage(run) || !find_losses(run) || !find_throttling(run) ||
 	    !find_troubles(run) || !find_stack_troubles(run) || !find_truncation(run) ||
-	    !find_unsampled(run) || !find_branchless(run))
+	    !find_unsampled(run) || !find_branchless(run) || !find_counting(run))
 		return error_no_memory();
 	if (run->analysis->findings.count)
 		qsort(run->analysis->findings.items, run->analysis->findings.count,

@@ -16,6 +16,13 @@ const char *count_text(uint64_t count, char *text);
 const char *share_text(double share, char *text);
 const char *time_text(uint64_t time_ns, char *text);
 
+/* "s", but of 1 "". */
+const char *plural(uint64_t count);
+
+/* Counters that took turns; samples without branches. False when out of memory. */
+bool find_counting(struct run *run);
+bool find_branchless(struct run *run);
+
 /* Samples that have no name, by what stands in the way. False when out of memory. */
 bool find_troubles(struct run *run);
 

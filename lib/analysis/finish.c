@@ -10,6 +10,7 @@ static void merged_free(struct merged *merged, size_t count)
 		tallies_deinit(&merged[i].tallies);
 		groups_deinit(&merged[i].groups);
 		details_deinit(&merged[i].details);
+		vec_deinit(&merged[i].replicates);
 		paths_deinit(&merged[i].paths);
 		vec_deinit(&merged[i].texts);
 		u64map_deinit(&merged[i].text_of);
@@ -22,6 +23,7 @@ static uint32_t add_group(struct run *run, struct merged *merged, const struct w
 			  const struct group *from)
 {
 	struct group group = *from;
+	group.replicate = 0;
 	if (run->work.detail_count) {
 		group.detail = details_add(&merged->details,
 					   details_words(&worker->row_details, from->detail));
@@ -33,6 +35,20 @@ static uint32_t add_group(struct run *run, struct merged *merged, const struct w
 	return from->comm && !group.comm ? UINT32_MAX : groups_add(&merged->groups, &group);
 }
 
+/* Keeps the hands apart that the tally's row is the sum of. */
+static bool merge_replicate(struct merged *merged, uint32_t row, uint8_t replicate,
+			    const struct tally *tally)
+{
+	if (!vec_reserve(&merged->replicates, (size_t)row + 1))
+		return false;
+	while (merged->replicates.count <= row)
+		*vec_push(&merged->replicates) = (struct replicate_sums){0};
+	struct replicate_sums *sums = &merged->replicates.items[row];
+	sums->self[replicate] = weight_add(sums->self[replicate], tally->self_weight);
+	sums->total[replicate] = weight_add(sums->total[replicate], tally->total_weight);
+	return true;
+}
+
 static bool merge_tallies(struct run *run, struct merged *merged, const struct worker *worker)
 {
 	for (size_t i = 0; i < worker->tallies.count; i++) {
@@ -41,6 +57,10 @@ static bool merge_tallies(struct run *run, struct merged *merged, const struct w
 		uint32_t index = add_group(run, &merged[group->event], worker, group);
 		if (index == UINT32_MAX ||
 		    !tallies_merge(&merged[group->event].tallies, index, tally))
+			return false;
+		uint32_t row = tallies_row(&merged[group->event].tallies, index, tally->function);
+		if (run->work.replicates &&
+		    !merge_replicate(&merged[group->event], row, group->replicate, tally))
 			return false;
 	}
 	return true;
@@ -113,7 +133,30 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 				   (run->unwinding.unwinder && unwinding_is_dump(&of->attr)));
 }
 
-static struct sp_error *make_profile(struct run *run, uint16_t event, const struct merged *merged)
+/* What an event's rows are made of; `profile` is summed up. */
+static struct profile_source source_of(struct run *run, uint16_t event,
+				       const struct merged *merged, struct weight_sums whole)
+{
+	const struct sp_analysis *analysis = run->analysis;
+	return (struct profile_source){
+		.tallies = &merged->tallies,
+		.paths = &merged->paths,
+		.groups = merged->groups.items,
+		.details = &merged->details,
+		.values = {run->work.detail_keys, run->work.detail_count, describe_value, run},
+		.functions = &analysis->functions,
+		.files = &analysis->row_files,
+		.event = analysis->profiles[event].event,
+		.children = run->options.children,
+		.texts = merged->texts.items,
+		.tree_least = run->options.tree_least,
+		.replicates = merged->replicates.items,
+		.whole = whole,
+	};
+}
+
+static struct sp_error *make_profile(struct run *run, uint16_t event, const struct merged *merged,
+				     struct profile_source *source)
 {
 	struct sp_analysis *analysis = run->analysis;
 	struct sp_profile *profile = &analysis->profiles[event];
@@ -122,27 +165,33 @@ static struct sp_error *make_profile(struct run *run, uint16_t event, const stru
 	if (!profile->event)
 		return error_no_memory();
 	sum_up(run, event, profile, &all, &shown);
-	struct profile_source source = {
-		.tallies = &merged->tallies,
-		.paths = &merged->paths,
-		.groups = merged->groups.items,
-		.details = &merged->details,
-		.values = {run->work.detail_keys, run->work.detail_count, describe_value, run},
-		.functions = &analysis->functions,
-		.files = &analysis->row_files,
-		.event = profile->event,
-		.children = run->options.children,
-		.texts = merged->texts.items,
-		.tree_least = run->options.tree_least,
-		.whole = run->options.relative ? shown : all,
-	};
-	if (!profile_rows(&source, &analysis->arena, profile))
+	*source = source_of(run, event, merged, run->options.relative ? shown : all);
+	if (!profile_rows(source, &analysis->arena, profile))
 		return error_no_memory();
-	source.functions = &analysis->nodes;
-	source.files = &analysis->node_files;
-	source.by_symbol = run->options.no_inlines;
-	if (run->options.tree != SP_TREE_NONE && !profile_tree(&source, &analysis->arena, profile))
+	struct profile_source tree = *source;
+	tree.functions = &analysis->nodes;
+	tree.files = &analysis->node_files;
+	tree.by_symbol = run->options.no_inlines;
+	if (run->options.tree != SP_TREE_NONE && !profile_tree(&tree, &analysis->arena, profile))
 		return error_no_memory();
+	return NULL;
+}
+
+/* Puts the rows of the groups' events side by side. */
+static struct sp_error *join_groups(struct run *run, const struct profile_source *all)
+{
+	struct sp_analysis *analysis = run->analysis;
+	for (size_t i = 0; i < analysis->groups.count; i++) {
+		struct sp_group *group = &analysis->groups.items[i];
+		CLEANUP_FREE struct profile_source *sources =
+			calloc(group->profile_count, sizeof(*sources));
+		if (!sources)
+			return error_no_memory();
+		for (size_t j = 0; j < group->profile_count; j++)
+			sources[j] = all[group->profiles[j]];
+		if (!profile_join(sources, group->profile_count, &analysis->arena, group))
+			return error_no_memory();
+	}
 	return NULL;
 }
 
@@ -171,13 +220,16 @@ static struct sp_error *make_profiles(struct run *run, struct merged *merged, si
 		    (run->options.tree != SP_TREE_NONE &&
 		     !grow_trees(run, merged, &run->workers[i])))
 			return error_no_memory();
+	CLEANUP_FREE struct profile_source *sources = calloc(count + 1, sizeof(*sources));
+	if (!sources)
+		return error_no_memory();
 	for (size_t i = 0; i < count; i++) {
-		struct sp_error *error = make_profile(run, (uint16_t)i, &merged[i]);
+		struct sp_error *error = make_profile(run, (uint16_t)i, &merged[i], &sources[i]);
 		if (error)
 			return error;
 		run->analysis->profile_count++;
 	}
-	return NULL;
+	return join_groups(run, sources);
 }
 
 struct sp_error *finish_profiles(struct run *run)

@@ -4,6 +4,7 @@
 #define ANALYSIS_INTERNAL_H
 
 #include <sprof/analysis.h>
+#include "analysis/groups.h"
 #include "analysis/names.h"
 #include "analysis/sideband.h"
 #include "analysis/unwinding.h"
@@ -20,6 +21,7 @@ struct sp_analysis {
 	struct arena arena;
 	struct sp_profile *profiles;
 	size_t profile_count;
+	struct event_groups groups;
 	VEC(struct sp_finding) findings;
 	uint64_t first_ns, last_ns;
 };
@@ -47,6 +49,7 @@ struct merged {
 	struct tallies tallies;
 	struct groups groups;     /* of the tallies */
 	struct details details;   /* of the groups */
+	VEC(struct replicate_sums) replicates; /* as the tallies, where ratios are wanted */
 	struct paths paths;
 	VEC(const char *) texts;  /* of the paths */
 	struct u64map text_of;    /* its address -> index */

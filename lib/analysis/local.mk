@@ -4,10 +4,13 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/bodies.c lib/analysis/bodies.h \
 	lib/analysis/branches.c \
 	lib/analysis/chain.c lib/analysis/chain.h \
+	lib/analysis/count_troubles.c \
+	lib/analysis/counters.c \
 	lib/analysis/detail.c lib/analysis/detail.h \
 	lib/analysis/findings.c lib/analysis/findings.h \
 	lib/analysis/finish.c \
 	lib/analysis/grow.c \
+	lib/analysis/groups.c lib/analysis/groups.h \
 	lib/analysis/internal.h \
 	lib/analysis/labels.c lib/analysis/labels.h \
 	lib/analysis/lookup.c lib/analysis/lookup.h \

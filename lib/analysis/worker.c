@@ -97,7 +97,8 @@ uint32_t worker_root(struct worker *worker, const struct place_of_sample *place,
 	uint32_t detail = words ? details_add(&worker->details, words) : 0;
 	if (detail == UINT32_MAX)
 		return RADIX_NONE;
-	if (task->last_event == event && task->last_cpu == cpu && task->last_detail == detail)
+	if (task->last_event == event && task->last_cpu == cpu && task->last_detail == detail &&
+	    task->last_replicate == place->replicate)
 		return task->root;
 	struct group group = {
 		.event = event,
@@ -106,6 +107,7 @@ uint32_t worker_root(struct worker *worker, const struct place_of_sample *place,
 		.tid = keys[SP_KEY_TID] ? (int32_t)task->tid : 0,
 		.cpu = (int32_t)cpu,
 		.detail = detail,
+		.replicate = place->replicate,
 	};
 	uint32_t index = groups_add(&worker->groups, &group);
 	uint32_t root = RADIX_NONE;
@@ -115,6 +117,7 @@ uint32_t worker_root(struct worker *worker, const struct place_of_sample *place,
 	task->last_event = root == RADIX_NONE ? SP_EVENT_NONE : event;
 	task->last_cpu = cpu;
 	task->last_detail = detail;
+	task->last_replicate = place->replicate;
 	task->root = root;
 	return root;
 }
@@ -138,6 +141,7 @@ bool worker_place(struct worker *worker, const struct sp_record *record,
 		.task = task,
 		.time_ns = time_ns,
 		.cpu = cpu,
+		.replicate = work->replicates ? hash_u64(record->file_offset) % REPLICATES : 0,
 		.shown = task && task->shown && in_time(work->options, sample->time_ns) &&
 			 filter_number(cpus->items, cpus->count, (int32_t)cpu),
 	};
@@ -332,8 +336,7 @@ static const struct stack *stack_of(struct worker *worker, const struct sp_recor
 	return worker->has_stack ? &worker->stack : NULL;
 }
 
-/* Counts a sample of `weight` for one event. */
-static struct sp_error *count(struct worker *worker, const struct sp_record *record,
+struct sp_error *worker_count(struct worker *worker, const struct sp_record *record,
 			      uint16_t event, uint64_t weight)
 {
 	const struct work *work = worker->work;
@@ -363,55 +366,6 @@ static struct sp_error *count(struct worker *worker, const struct sp_record *rec
 	return work->sum_tasks ? count_task(worker, event, record->sample.tid) : NULL;
 }
 
-/* How far a counter has come since the sample before; it counts for one fd (and task) in order. */
-static struct sp_error *counter_delta(struct worker *worker, const struct perf_event_attr *attr,
-				      const struct sp_counter *counter, uint32_t tid,
-				      uint64_t *delta_ret)
-{
-	bool added;
-	uint64_t key = attr->inherit ? hash_pair(counter->id, tid) : counter->id;
-	if (!vec_reserve(&worker->counters, worker->counters.count + 1))
-		return error_no_memory();
-	const uint32_t *index = u64map_put(&worker->counter_of, key,
-					   (uint32_t)worker->counters.count, &added);
-	if (!index)
-		return error_no_memory();
-	if (added)
-		*vec_push(&worker->counters) = 0;
-	uint64_t *last = &worker->counters.items[*index];
-	*delta_ret = counter->value - *last;
-	*last = counter->value;
-	return NULL;
-}
-
-/* A sample with counters' values stands for what each of them counted since the last one. */
-static struct sp_error *count_counters(struct worker *worker, const struct sp_record *record,
-				       const struct perf_event_attr *attr)
-{
-	const struct sp_counters *counters = &record->sample.counters;
-	for (size_t i = 0; i < counters->count; i++) {
-		struct sp_counter counter = counters->values[i];
-		uint16_t event = record->event;
-		uint64_t delta = 0;
-		if (counters->read_format & PERF_FORMAT_ID) {
-			event = losses_event_of_id(worker->work->sideband->told, counter.id);
-			if (event == SP_EVENT_NONE) {
-				worker->unknown_event++;
-				continue;
-			}
-		} else {
-			counter.id = record->sample.id;
-		}
-		struct sp_error *error = counter_delta(worker, attr, &counter, record->sample.tid,
-						       &delta);
-		if (!error && delta)
-			error = count(worker, record, event, delta);
-		if (error)
-			return error;
-	}
-	return NULL;
-}
-
 /* The cycles that it took; 1 where that is not known, as perf has it. */
 static uint64_t cost_of(const struct sp_sample *sample)
 {
@@ -439,13 +393,13 @@ struct sp_error *worker_add(struct worker *worker, const struct sp_record *recor
 	if (worker->work->options->branches)
 		return worker_count_branches(worker, record);
 	if (worker->work->options->memory)
-		return count(worker, record, record->event, cost_of(sample));
+		return worker_count(worker, record, record->event, cost_of(sample));
 	if (sample->present & PERF_SAMPLE_READ)
-		return count_counters(worker, record, attr);
+		return worker_count_counters(worker, record);
 	uint64_t weight = sample->period;
 	if (!(sample->present & PERF_SAMPLE_PERIOD))
 		weight = attr->freq ? 1 : attr->sample_period;
-	return count(worker, record, record->event, weight);
+	return worker_count(worker, record, record->event, weight);
 }
 
 struct sp_error *worker_read(struct worker *worker, struct reader_extent extent)

@@ -16,6 +16,7 @@
 #include "profile/detail.h"
 #include "profile/group.h"
 #include "profile/interval.h"
+#include "profile/ratio.h"
 #include "profile/tally.h"
 
 /* What all workers have in common and none changes. */
@@ -32,6 +33,7 @@ struct work {
 	enum sp_key detail_keys[SP_KEY_COUNT]; /* those that are values */
 	size_t detail_count;
 	bool only_leaves; /* nobody asked for what is above the sampled function */
+	bool replicates;  /* deal samples into hands, for ratios */
 	bool sum_tasks;   /* count samples by thread: READ records want to be compared */
 };
 
@@ -46,6 +48,7 @@ struct task {
 	bool shown;               /* passes the filters by comm, pid and tid */
 	uint16_t last_event;      /* and CPU and detail: what `root` is for; SP_EVENT_NONE: nothing */
 	uint32_t last_cpu, last_detail, root;
+	uint8_t last_replicate;
 };
 
 /* Samples of one place under one chain. */
@@ -62,6 +65,8 @@ struct event_sums {
 	uint64_t said;  /* stacks of which the recording says how they ended */
 	uint64_t repaired, shortened, guessed;
 	uint64_t branch_stacks;   /* that are not empty, of samples whose branches are counted */
+	uint64_t enabled_ns, running_ns; /* between samples with counters' values */
+	uint64_t unattributed;    /* values of which is not known since when they count */
 	uint64_t branchless;      /* samples without, which count for nothing then */
 };
 
@@ -89,6 +94,11 @@ struct node_state {
 	uint8_t end;         /* enum sp_misc_end */
 };
 
+/* A counter's last value. */
+struct counter_state {
+	uint64_t value, enabled_ns, running_ns;
+};
+
 struct worker {
 	const struct work *work;
 	struct lookup lookup;
@@ -111,7 +121,7 @@ struct worker {
 	struct event_sums *events;
 	struct u64map task_samples;       /* event, tid -> samples, where work->sum_tasks */
 	struct u64map counter_of;         /* event id, tid -> index in counters */
-	VEC(uint64_t) counters;           /* the last values of PERF_SAMPLE_READ */
+	VEC(struct counter_state) counters; /* of PERF_SAMPLE_READ */
 	uint64_t first_ns, last_ns;       /* 0, 0: no sample has a time */
 	uint64_t unknown_event;           /* samples that are of no event of the recording */
 
@@ -129,6 +139,7 @@ struct place_of_sample {
 	struct task *task;
 	uint64_t time_ns; /* as the machine has it */
 	uint32_t cpu;     /* UINT32_MAX: not known */
+	uint8_t replicate; /* of struct group */
 	bool shown;       /* but for where its code is */
 };
 
@@ -155,6 +166,14 @@ uint32_t worker_leaf(struct worker *worker, uint32_t node, uint32_t answer);
 
 /* Adds to what the leaf has if its function is shown; false when out of memory. */
 bool worker_add_pending(struct worker *worker, uint32_t leaf, const struct weight_sums *sums);
+
+/* Counts a sample of `weight` for one event. */
+struct sp_error *worker_count(struct worker *worker, const struct sp_record *record,
+			      uint16_t event, uint64_t weight) SP_MUST_CHECK;
+
+/* Counts what the counters of a sample's group counted, each for its event. */
+struct sp_error *worker_count_counters(struct worker *worker,
+				       const struct sp_record *record) SP_MUST_CHECK;
 
 /* Counts the branches of a sample's branch stack for its event. */
 struct sp_error *worker_count_branches(struct worker *worker,

@@ -10,13 +10,15 @@ void groups_deinit(struct groups *groups)
 static bool same_group(const struct group *a, const struct group *b)
 {
 	return a->event == b->event && a->comm == b->comm && a->pid == b->pid &&
-	       a->tid == b->tid && a->cpu == b->cpu && a->detail == b->detail;
+	       a->tid == b->tid && a->cpu == b->cpu && a->detail == b->detail &&
+	       a->replicate == b->replicate;
 }
 
 uint32_t groups_add(struct groups *groups, const struct group *group)
 {
 	bool added;
-	uint64_t hash = hash_pair((uintptr_t)group->comm, group->event);
+	uint64_t hash = hash_pair((uintptr_t)group->comm,
+				  (uint32_t)group->event << 8 | group->replicate);
 	hash = hash_pair(hash, (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
 	hash = hash_pair(hash, (uint64_t)group->detail << 32 | (uint32_t)group->cpu);
 	if (!vec_reserve(groups, groups->count + 1))

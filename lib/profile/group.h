@@ -13,6 +13,7 @@ struct group {
 	uint16_t event;
 	const char *comm;
 	int32_t pid, tid, cpu; /* -1: not known */
+	uint8_t replicate;     /* the hand of samples that ratios are judged by (ratio.h) */
 	uint32_t detail;       /* a number of struct details */
 };
 

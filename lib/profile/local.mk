@@ -6,10 +6,12 @@ lib_libsprof_core_la_SOURCES += \
 	lib/profile/function.c lib/profile/function.h \
 	lib/profile/group.c lib/profile/group.h \
 	lib/profile/interval.c lib/profile/interval.h \
+	lib/profile/joint.c \
 	lib/profile/key.c \
 	lib/profile/paths.c lib/profile/paths.h \
 	lib/profile/profile.h \
 	lib/profile/radix.c lib/profile/radix.h \
+	lib/profile/ratio.c lib/profile/ratio.h \
 	lib/profile/rows.c \
 	lib/profile/srcfile.c lib/profile/srcfile.h \
 	lib/profile/tally.c lib/profile/tally.h \
@@ -18,4 +20,5 @@ check_PROGRAMS += \
 	tests/unit/test_interval \
 	tests/unit/test_key \
 	tests/unit/test_profile \
-	tests/unit/test_radix
+	tests/unit/test_radix \
+	tests/unit/test_ratio

@@ -10,6 +10,7 @@
 #include "profile/group.h"
 #include "profile/interval.h"
 #include "profile/paths.h"
+#include "profile/ratio.h"
 #include "profile/srcfile.h"
 #include "profile/tally.h"
 
@@ -36,6 +37,7 @@ struct profile_source {
 	const char *event;
 	bool children;
 	bool by_symbol;    /* tree nodes are symbols, not functions */
+	const struct replicate_sums *replicates; /* of tallies; NULL: none were asked for */
 	double tree_least; /* share of the lightest branch that is kept */
 	struct weight_sums whole; /* what shares are shares of */
 };
@@ -46,6 +48,22 @@ struct profile_source {
  */
 bool profile_rows(const struct profile_source *source, struct arena *arena,
 		  struct sp_profile *profile);
+
+/*
+ * The rows of several events side by side, for which all of `sources` must be by the same, with
+ * names of one table, and have replicates. Fills in group->rows from what it says of ratios. As
+ * the rows.
+ */
+bool profile_join(const struct profile_source *sources, size_t count, struct arena *arena,
+		  struct sp_group *group);
+
+/* The parts of which rows are made: a tally's weights, its names, and their order. */
+void profile_weigh(const struct profile_source *source, const struct tally *tally,
+		   struct sp_weight *self, struct sp_weight *total);
+bool profile_name_row(const struct profile_source *source, const struct tally *tally,
+		      struct arena *arena, struct sp_row *row);
+int profile_compare_weights(const struct sp_weight *a, const struct sp_weight *b);
+int profile_compare_names(const struct sp_row *a, const struct sp_row *b);
 
 /* The tree; as the rows. */
 bool profile_tree(const struct profile_source *source, struct arena *arena,

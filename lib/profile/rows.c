@@ -14,6 +14,21 @@ static struct sp_weight weigh(const struct profile_source *source, double n_eff,
 	};
 }
 
+static void weigh_tally(const struct profile_source *source, double n_eff,
+			const struct tally *tally, struct sp_weight *self, struct sp_weight *total)
+{
+	*self = weigh(source, n_eff, tally->self_samples, tally->self_weight);
+	*total = *self;
+	if (source->children)
+		*total = weigh(source, n_eff, tally->total_samples, tally->total_weight);
+}
+
+void profile_weigh(const struct profile_source *source, const struct tally *tally,
+		   struct sp_weight *self, struct sp_weight *total)
+{
+	weigh_tally(source, weight_sums_effective(&source->whole), tally, self, total);
+}
+
 /* False when out of memory. */
 static bool add_values(const struct profile_source *source, uint32_t detail, struct arena *arena,
 		       struct sp_row *row)
@@ -36,9 +51,8 @@ static bool add_values(const struct profile_source *source, uint32_t detail, str
 	return true;
 }
 
-/* False when out of memory. */
-static bool name_row(const struct profile_source *source, const struct tally *tally,
-		     struct arena *arena, struct sp_row *row)
+bool profile_name_row(const struct profile_source *source, const struct tally *tally,
+		      struct arena *arena, struct sp_row *row)
 {
 	const bool *keys = source->tallies->keys;
 	const struct group *group = &source->groups[tally->group];
@@ -93,7 +107,7 @@ static int compare_values(const struct sp_row *a, const struct sp_row *b)
 	return order;
 }
 
-static int compare_names(const struct sp_row *a, const struct sp_row *b)
+int profile_compare_names(const struct sp_row *a, const struct sp_row *b)
 {
 	int order = compare_text(a->comm, b->comm);
 	order = order ? order : compare_text(a->dso, b->dso);
@@ -109,7 +123,7 @@ static int compare_names(const struct sp_row *a, const struct sp_row *b)
 	return order ? order : compare_values(a, b);
 }
 
-static int compare_weights(const struct sp_weight *a, const struct sp_weight *b)
+int profile_compare_weights(const struct sp_weight *a, const struct sp_weight *b)
 {
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
@@ -119,17 +133,17 @@ static int compare_weights(const struct sp_weight *a, const struct sp_weight *b)
 static int compare_self(const void *a, const void *b)
 {
 	const struct sp_row *x = a, *y = b;
-	int order = compare_weights(&x->self, &y->self);
-	order = order ? order : compare_weights(&x->total, &y->total);
-	return order ? order : compare_names(x, y);
+	int order = profile_compare_weights(&x->self, &y->self);
+	order = order ? order : profile_compare_weights(&x->total, &y->total);
+	return order ? order : profile_compare_names(x, y);
 }
 
 static int compare_total(const void *a, const void *b)
 {
 	const struct sp_row *x = a, *y = b;
-	int order = compare_weights(&x->total, &y->total);
-	order = order ? order : compare_weights(&x->self, &y->self);
-	return order ? order : compare_names(x, y);
+	int order = profile_compare_weights(&x->total, &y->total);
+	order = order ? order : profile_compare_weights(&x->self, &y->self);
+	return order ? order : profile_compare_names(x, y);
 }
 
 bool profile_rows(const struct profile_source *source, struct arena *arena,
@@ -147,12 +161,8 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 		if (!tally->self_samples && !(source->children && tally->total_samples))
 			continue;
 		struct sp_row *row = &rows[count++];
-		row->self = weigh(source, n_eff, tally->self_samples, tally->self_weight);
-		row->total = row->self;
-		if (source->children)
-			row->total = weigh(source, n_eff, tally->total_samples,
-					   tally->total_weight);
-		if (!name_row(source, tally, arena, row))
+		weigh_tally(source, n_eff, tally, &row->self, &row->total);
+		if (!profile_name_row(source, tally, arena, row))
 			return false;
 	}
 	qsort(rows, count, sizeof(*rows), source->children ? compare_total : compare_self);

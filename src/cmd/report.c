@@ -14,6 +14,9 @@
 /* What a call tree for people leaves out unless told otherwise; perf's own. */
 #define TREE_LIMIT 0.005
 
+/* perf's header feature: which events are groups. */
+#define GROUP_DESC 17
+
 /* Widens first to last to hold the record's time. */
 static void include_time(const struct sp_record *record, uint64_t *first_ns, uint64_t *last_ns)
 {
@@ -72,7 +75,21 @@ static double limit_of(const struct report_arguments *arguments)
 	return tree ? TREE_LIMIT : 0;
 }
 
-static struct sp_analysis_options analysis_options(const struct report_arguments *arguments)
+/* Recorded groups, without being asked; all events as one, if there are none. */
+static enum sp_grouping grouping(const struct report_arguments *arguments,
+				 const struct sp_reader *reader)
+{
+	bool never = arguments->output == &output_folded ||
+		     (arguments->output == &output_csv && arguments->group < 0);
+	if (!arguments->group || never)
+		return SP_GROUPS_NONE;
+	if (arguments->group < 0 || sp_reader_has_feature(reader, GROUP_DESC))
+		return SP_GROUPS_RECORDED;
+	return SP_GROUPS_ALL;
+}
+
+static struct sp_analysis_options analysis_options(const struct report_arguments *arguments,
+						   const struct sp_reader *reader)
 {
 	bool folded = arguments->output == &output_folded;
 	return (struct sp_analysis_options){
@@ -88,6 +105,7 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 		.whole_paths = arguments->whole_paths,
 		.relative = arguments->relative,
 		.branches = arguments->branches == 1,
+		.groups = grouping(arguments, reader),
 		.memory = arguments->memory,
 		.time_quantum_ns = arguments->time_quantum_ns,
 		.comms = option_strings_list(&arguments->comms),
@@ -118,7 +136,17 @@ static bool is_filtered(const struct report_arguments *arguments)
 struct lists {
 	const struct sp_profile **profiles;
 	const struct sp_finding **findings;
+	struct joint_view *groups;
+	const struct sp_profile **members; /* of the groups */
 };
+
+static void lists_deinit(struct lists *lists)
+{
+	free(lists->profiles);
+	free(lists->findings);
+	free(lists->groups);
+	free(lists->members);
+}
 
 /* Each event of --events must be one of the recording's. */
 static bool check_events(const struct report_arguments *arguments,
@@ -157,6 +185,35 @@ static bool is_side_band(const struct report_arguments *arguments, const struct 
 	       !arguments->events.count;
 }
 
+/* Groups all of whose events are shown. False when out of memory. */
+static bool collect_groups(const struct sp_analysis *analysis,
+			   const struct report_arguments *arguments, struct report *report,
+			   struct lists *lists)
+{
+	size_t groups = sp_analysis_group_count(analysis), members = 0, next = 0;
+	for (size_t i = 0; i < groups; i++)
+		members += sp_analysis_group(analysis, i)->profile_count;
+	lists->groups = calloc(groups + 1, sizeof(*lists->groups));
+	lists->members = calloc(members + 1, sizeof(*lists->members));
+	if (!lists->groups || !lists->members)
+		return false;
+	for (size_t i = 0; i < groups; i++) {
+		const struct sp_group *group = sp_analysis_group(analysis, i);
+		struct joint_view view = {group, lists->members + next};
+		bool all = true;
+		for (size_t j = 0; j < group->profile_count; j++) {
+			const struct sp_profile *profile =
+				sp_analysis_profile(analysis, group->profiles[j]);
+			lists->members[next++] = profile;
+			all &= has_event(arguments, profile->event);
+		}
+		if (all)
+			lists->groups[report->group_count++] = view;
+	}
+	report->groups = lists->groups;
+	return true;
+}
+
 /* False when out of memory. */
 static bool collect(const struct report_arguments *arguments, struct sp_reader *reader,
 		    const struct sp_analysis *analysis, struct report *report, struct lists *lists)
@@ -178,7 +235,7 @@ static bool collect(const struct report_arguments *arguments, struct sp_reader *
 	report->finding_count = findings;
 	report->profiles = lists->profiles;
 	report->findings = lists->findings;
-	return true;
+	return collect_groups(analysis, arguments, report, lists);
 }
 
 /* Totals are worth a column where some call chain is. */
@@ -262,8 +319,7 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 	} else {
 		diag_say("out of memory");
 	}
-	free(lists.profiles);
-	free(lists.findings);
+	lists_deinit(&lists);
 	return status;
 }
 
@@ -275,7 +331,7 @@ static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
 		return 1;
 	struct sp_error *error = resolve_time(&arguments->time, reader);
 	if (!error) {
-		struct sp_analysis_options options = analysis_options(arguments);
+		struct sp_analysis_options options = analysis_options(arguments, reader);
 		error = sp_analysis_run(ctx, reader, &options, &analysis);
 	}
 	if (error) {

@@ -231,6 +231,9 @@ static size_t shown_options(struct report_arguments *a, struct option *to)
 		OPTION_CHOICE('b', "branch-stack", &a->branches,
 			      "count the branches of branch stacks: the default where these\n"
 			      "were recorded; or samples"),
+		OPTION_CHOICE(0, "group", &a->group,
+			      "show events side by side, and their ratios: the default for\n"
+			      "those that were recorded as a group; with --group, for all"),
 		OPTION_FLAG(0, "mem-mode", &a->memory,
 			    "weigh samples by the latency of their memory access, and make\n"
 			    "rows by what is known of that"),
@@ -321,6 +324,7 @@ int report_arguments_parse(struct report_arguments *arguments, int argc, char **
 		.output = outputs[0],
 		.children = -1,
 		.branches = -1,
+		.group = -1,
 		.inlines = -1,
 		.limit = -1,
 		.pager = -1,

@@ -23,6 +23,7 @@ struct report_arguments {
 	int children; /* -1: not said */
 	int branches; /* -1: not said; settled to 0 or 1 */
 	bool memory;
+	int group; /* -1: not said */
 	uint64_t time_quantum_ns;
 	enum sp_tree_order tree;
 	double limit; /* a share; -1: not said */

@@ -4,6 +4,9 @@
  * The columns are the keys of a row in JSON, in their order; those of totals are
  * always there, and empty where totals are not known. Rows of several events
  * have a last column that names theirs.
+ *
+ * Groups have a table each: the columns of numbers are there for each event, behind its name and a
+ * dot, and for each ratio, before those of the keys.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -47,15 +50,20 @@ struct columns {
 	bool build_id, events;
 };
 
-static void put_header(const struct columns *columns, FILE *out)
+static void put_key_names(const struct columns *columns, FILE *out)
 {
-	fputs("self,self_low,self_high,self_samples,self_weight,"
-	      "total,total_low,total_high,total_samples,total_weight", out);
 	for (size_t i = 0; i < columns->count; i++)
 		fprintf(out, ",%s", sp_key_name(columns->keys[i]));
 	if (columns->build_id)
 		fputs(",build_id", out);
 	fputs(columns->events ? ",event\n" : "\n", out);
+}
+
+static void put_header(const struct columns *columns, FILE *out)
+{
+	fputs("self,self_low,self_high,self_samples,self_weight,"
+	      "total,total_low,total_high,total_samples,total_weight", out);
+	put_key_names(columns, out);
 }
 
 static void put_weight(const struct sp_weight *weight, FILE *out)
@@ -83,22 +91,106 @@ static void put_key(const struct sp_row *row, enum sp_key key, FILE *out)
 		fprintf(out, "%" PRId64, number);
 }
 
-static void put_row(const struct columns *columns, const struct sp_profile *profile, bool totals,
-		    const struct sp_row *row, FILE *out)
+static void put_keys(const struct columns *columns, const struct sp_row *row, const char *event,
+		     FILE *out)
 {
-	put_weight(&row->self, out);
-	putc(',', out);
-	if (totals)
-		put_weight(&row->total, out);
-	else
-		fputs(",,,,", out);
 	for (size_t i = 0; i < columns->count; i++)
 		put_key(row, columns->keys[i], out);
 	if (columns->build_id)
 		put_name(row->build_id, out);
 	if (columns->events)
-		put_name(profile->event, out);
+		put_name(event, out);
 	putc('\n', out);
+}
+
+static void put_weights(const struct sp_weight *self, const struct sp_weight *total, FILE *out)
+{
+	put_weight(self, out);
+	putc(',', out);
+	if (total)
+		put_weight(total, out);
+	else
+		fputs(",,,,", out);
+}
+
+static void put_row(const struct columns *columns, const struct sp_profile *profile, bool totals,
+		    const struct sp_row *row, FILE *out)
+{
+	put_weights(&row->self, totals ? &row->total : NULL, out);
+	put_keys(columns, row, profile->event, out);
+}
+
+/* "EVENT.NUMBER"; names of events may have commas. */
+static void put_event_column(const char *event, const char *number, FILE *out)
+{
+	char title[512];
+	snprintf(title, sizeof(title), "%s.%s", event, number);
+	put_text(title, out);
+}
+
+static void put_group_header(const struct columns *columns, const struct joint_view *view,
+			     FILE *out)
+{
+	static const char *const numbers[] = {
+		"self", "self_low", "self_high", "self_samples", "self_weight",
+		"total", "total_low", "total_high", "total_samples", "total_weight",
+	};
+	for (size_t i = 0; i < view->group->profile_count; i++)
+		for (size_t j = 0; j < sizeof(numbers) / sizeof(*numbers); j++) {
+			if (i || j)
+				putc(',', out);
+			put_event_column(view->profiles[i]->event, numbers[j], out);
+		}
+	for (size_t i = 0; i < view->group->ratio_count; i++) {
+		const char *name = view->group->ratios[i].name;
+		fprintf(out, ",%s,%s_low,%s_high,total_%s,total_%s_low,total_%s_high", name, name, name,
+			name, name, name);
+	}
+	put_key_names(columns, out);
+}
+
+static void put_ratio(const struct sp_ratio *ratio, FILE *out)
+{
+	putc(',', out);
+	if (ratio && ratio->known)
+		fprintf(out, "%.10g", ratio->value);
+	if (ratio && ratio->bounded)
+		fprintf(out, ",%.10g,%.10g", ratio->low, ratio->high);
+	else
+		fputs(",,", out);
+}
+
+static void put_joint_row(const struct columns *columns, const struct joint_view *view, bool totals,
+			  const struct sp_joint_row *row, FILE *out)
+{
+	for (size_t i = 0; i < view->group->profile_count; i++) {
+		if (i)
+			putc(',', out);
+		put_weights(&row->self[i], totals ? &row->total[i] : NULL, out);
+	}
+	for (size_t i = 0; i < view->group->ratio_count; i++) {
+		put_ratio(&row->ratios[i], out);
+		put_ratio(totals ? &row->total_ratios[i] : NULL, out);
+	}
+	put_keys(columns, &row->row, "", out);
+}
+
+static void put_group(const struct report *report, const struct columns *columns,
+		      const struct joint_view *view, FILE *out)
+{
+	bool totals = report_has_totals(report, view->profiles[0]);
+	put_group_header(columns, view, out);
+	for (size_t i = 0; i < view->group->row_count; i++)
+		if (report_shows(report, view->group, &view->group->rows[i]))
+			put_joint_row(columns, view, totals, &view->group->rows[i], out);
+}
+
+static bool is_grouped(const struct report *report, const struct sp_profile *profile)
+{
+	for (size_t i = 0; i < report->group_count; i++)
+		if (view_has(&report->groups[i], profile))
+			return true;
+	return false;
 }
 
 static bool write_csv(const struct report *report, FILE *out)
@@ -106,9 +198,20 @@ static bool write_csv(const struct report *report, FILE *out)
 	struct columns columns = {.build_id = report_has_key(report, SP_KEY_DSO),
 				  .events = has_events(report)};
 	columns.count = report_ordered_keys(report, columns.keys);
-	put_header(&columns, out);
+	struct columns joint = columns;
+	joint.events = false;
+	for (size_t i = 0; i < report->group_count; i++)
+		put_group(report, &joint, &report->groups[i], out);
+	bool head = report->group_count > 0; /* there are events by themselves, too */
+	if (!head)
+		put_header(&columns, out);
 	for (size_t i = 0; i < report->profile_count; i++) {
 		const struct sp_profile *profile = report->profiles[i];
+		if (is_grouped(report, profile))
+			continue;
+		if (head)
+			put_header(&columns, out);
+		head = false;
 		size_t count = report_row_count(report, profile);
 		bool totals = report_has_totals(report, profile);
 		for (size_t j = 0; j < count; j++)

@@ -74,6 +74,28 @@ const char *format_range(const struct term *term, const struct sp_share *share,
 	return buffer;
 }
 
+const char *format_ratio(double ratio, bool percent, char buffer[FORMAT_SIZE])
+{
+	if (percent && ratio <= 1)
+		return format_share(ratio, buffer);
+	/* Three digits that count. */
+	double shown = percent ? ratio * 100 : ratio;
+	int decimals = shown >= 100 ? 0 : shown >= 10 ? 1 : shown >= 0.1 ? 2 : 3;
+	snprintf(buffer, FORMAT_SIZE, "%.*f%s", decimals, shown, percent ? "%" : "");
+	return buffer;
+}
+
+const char *format_ratio_range(const struct term *term, const struct sp_ratio *ratio, bool percent,
+			       char buffer[FORMAT_SIZE])
+{
+	double unit = percent ? 100 : 1;
+	double low = ratio->low * unit, high = ratio->high * unit;
+	int decimals = high >= 100 ? 0 : high >= 10 ? 1 : high >= 0.1 ? 2 : 3;
+	snprintf(buffer, FORMAT_SIZE, "%.*f%s%.*f", decimals, low, term_glyph(term, "–", "-"),
+		 decimals, high);
+	return buffer;
+}
+
 const char *format_duration(const struct term *term, uint64_t ns, char buffer[FORMAT_SIZE])
 {
 	double seconds = (double)ns / 1e9;

@@ -18,6 +18,13 @@ const char *format_share(double share, char buffer[FORMAT_SIZE]);
 const char *format_range(const struct term *term, const struct sp_share *share,
 			 char buffer[FORMAT_SIZE]);
 
+/* "1.24", or of a part of a whole "3.41%". */
+const char *format_ratio(double ratio, bool percent, char buffer[FORMAT_SIZE]);
+
+/* "1.20–1.28", "3.1–3.7" of percents. */
+const char *format_ratio_range(const struct term *term, const struct sp_ratio *ratio, bool percent,
+			       char buffer[FORMAT_SIZE]);
+
 /* "5.02 s", "12.3 ms", "1 h 02 min" */
 const char *format_duration(const struct term *term, uint64_t ns, char buffer[FORMAT_SIZE]);
 

@@ -41,13 +41,9 @@ static void write_key(struct json *json, const struct sp_row *row, enum sp_key k
 }
 
 /* What came later is behind what was promised first. */
-static void write_row(const struct row_keys *of, struct json *json, const struct sp_row *row)
+static void write_keys(const struct row_keys *of, struct json *json, const struct sp_row *row)
 {
 	size_t i = 0;
-	json_begin(json, NULL, '{');
-	write_weight(json, &row->self, false);
-	if (of->totals)
-		write_weight(json, &row->total, true);
 	for (; i < of->count && of->keys[i] < SP_KEY_FIRST_VALUE; i++)
 		write_key(json, row, of->keys[i]);
 	if (of->build_id)
@@ -56,7 +52,87 @@ static void write_row(const struct row_keys *of, struct json *json, const struct
 		write_name(json, "event", row->event);
 	for (; i < of->count; i++)
 		write_key(json, row, of->keys[i]);
+}
+
+static void write_row(const struct row_keys *of, struct json *json, const struct sp_row *row)
+{
+	json_begin(json, NULL, '{');
+	write_weight(json, &row->self, false);
+	if (of->totals)
+		write_weight(json, &row->total, true);
+	write_keys(of, json, row);
 	json_end(json, '}');
+}
+
+static void write_ratios(struct json *json, const struct sp_group *group, const char *key,
+			 const struct sp_ratio *ratios)
+{
+	json_begin(json, key, '[');
+	for (size_t i = 0; i < group->ratio_count; i++) {
+		json_begin(json, NULL, '{');
+		json_string(json, "name", group->ratios[i].name);
+		if (ratios[i].known)
+			json_double(json, "value", ratios[i].value);
+		if (ratios[i].bounded) {
+			json_double(json, "low", ratios[i].low);
+			json_double(json, "high", ratios[i].high);
+		}
+		json_end(json, '}');
+	}
+	json_end(json, ']');
+}
+
+static void write_joint_row(const struct row_keys *of, struct json *json,
+			    const struct sp_group *group, const struct sp_joint_row *row)
+{
+	json_begin(json, NULL, '{');
+	json_begin(json, "events", '[');
+	for (size_t i = 0; i < group->profile_count; i++) {
+		json_begin(json, NULL, '{');
+		write_weight(json, &row->self[i], false);
+		if (of->totals)
+			write_weight(json, &row->total[i], true);
+		json_end(json, '}');
+	}
+	json_end(json, ']');
+	if (group->ratio_count)
+		write_ratios(json, group, "ratios", row->ratios);
+	if (group->ratio_count && of->totals)
+		write_ratios(json, group, "total_ratios", row->total_ratios);
+	write_keys(of, json, &row->row);
+	json_end(json, '}');
+}
+
+static void write_group(const struct report *report, struct json *json,
+			const struct joint_view *view)
+{
+	const struct sp_group *group = view->group;
+	struct row_keys of = {.totals = report_has_totals(report, view->profiles[0]),
+			      .build_id = report_has_key(report, SP_KEY_DSO)};
+	of.count = report_ordered_keys(report, of.keys);
+	json_begin_lines(json, NULL, '{');
+	json_string(json, "name", group->name);
+	json_begin(json, "events", '[');
+	for (size_t i = 0; i < group->profile_count; i++)
+		json_string(json, NULL, view->profiles[i]->event);
+	json_end(json, ']');
+	json_begin_lines(json, "rows", '[');
+	for (size_t i = 0; i < group->row_count; i++)
+		if (report_shows(report, group, &group->rows[i]))
+			write_joint_row(&of, json, group, &group->rows[i]);
+	json_end_lines(json, ']');
+	json_end_lines(json, '}');
+}
+
+/* Where events were recorded as groups. */
+static void write_groups(const struct report *report, struct json *json)
+{
+	if (!report->group_count)
+		return;
+	json_begin_lines(json, "groups", '[');
+	for (size_t i = 0; i < report->group_count; i++)
+		write_group(report, json, &report->groups[i]);
+	json_end_lines(json, ']');
 }
 
 /* Begins the node's object, up to and with "children": [. */
@@ -185,6 +261,7 @@ static const char *const finding_kinds[] = {
 	[SP_FINDING_UNSAMPLED] = "unsampled",
 	[SP_FINDING_GUEST] = "guest",
 	[SP_FINDING_NOTE] = "note",
+	[SP_FINDING_MULTIPLEXED] = "multiplexed",
 	[SP_FINDING_NO_BRANCHES] = "no_branches",
 };
 
@@ -223,6 +300,7 @@ static bool write_json(const struct report *report, FILE *out)
 	for (size_t i = 0; i < report->profile_count && done; i++)
 		done = write_profile(report, &json, report->profiles[i]);
 	json_end_lines(&json, ']');
+	write_groups(report, &json);
 	write_findings(report, &json);
 	json_end_lines(&json, '}');
 	return done;

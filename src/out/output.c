@@ -87,6 +87,23 @@ const struct sp_weight *row_main(const struct report *report, const struct sp_ro
 	return report->children ? &row->total : &row->self;
 }
 
+bool report_shows(const struct report *report, const struct sp_group *group,
+		  const struct sp_joint_row *row)
+{
+	for (size_t i = 0; i < group->profile_count; i++)
+		if ((report->children ? row->total : row->self)[i].share.value >= report->row_limit)
+			return true;
+	return false;
+}
+
+bool view_has(const struct joint_view *view, const struct sp_profile *profile)
+{
+	for (size_t i = 0; i < view->group->profile_count; i++)
+		if (view->profiles[i] == profile)
+			return true;
+	return false;
+}
+
 size_t report_row_count(const struct report *report, const struct sp_profile *profile)
 {
 	size_t count = 0;

@@ -7,6 +7,12 @@
 #include <stdio.h>
 #include "term.h"
 
+/* Events side by side. */
+struct joint_view {
+	const struct sp_group *group;
+	const struct sp_profile *const *profiles; /* as the group's, first of them the leader's */
+};
+
 /* What is to be written. All of it is borrowed. */
 struct report {
 	const char *path;
@@ -15,6 +21,8 @@ struct report {
 	bool damaged;
 	const struct sp_profile *const *profiles;
 	size_t profile_count;
+	const struct joint_view *groups; /* instead of whose profiles' tables one is shown */
+	size_t group_count;
 	const struct sp_finding *const *findings;
 	size_t finding_count;
 	const enum sp_key *keys; /* in the order that the user gave */
@@ -59,6 +67,13 @@ bool row_number(const struct sp_row *row, enum sp_key key, int64_t *ret);
 
 /* What rows and nodes are ordered and limited by. */
 const struct sp_weight *row_main(const struct report *report, const struct sp_row *row);
+
+/* Of a group: those of which some event's share is not below the limit, whatever their order. */
+bool report_shows(const struct report *report, const struct sp_group *group,
+		  const struct sp_joint_row *row);
+
+/* Whether a group has the profile. */
+bool view_has(const struct joint_view *view, const struct sp_profile *profile);
 
 /* How many of the rows, which are ordered, are not below the limit. */
 size_t report_row_count(const struct report *report, const struct sp_profile *profile);

@@ -20,10 +20,13 @@ enum column_kind {
 	COLUMN_SELF,
 	COLUMN_SELF_RANGE,
 	COLUMN_SAMPLES,
+	COLUMN_EVENT, /* of a group, by its index: its share of what rows are ordered by */
+	COLUMN_EVENT_RANGE,
+	COLUMN_RATIO,
+	COLUMN_RATIO_RANGE,
 	COLUMN_KEY, /* and behind it, one for each enum sp_key */
 };
 
-#define MAX_COLUMNS (COLUMN_KEY + 2 * SP_KEY_COUNT)
 #define GAP 2
 
 /* Widths that names are cut to, step by step. */
@@ -36,14 +39,22 @@ enum column_kind {
 
 struct column {
 	int kind; /* of enum column_kind */
+	size_t index; /* of the event or ratio */
 	int width;
+};
+
+/* A row of one event, or of a group's: then `joint` is not NULL. */
+struct cells {
+	const struct sp_row *row;
+	const struct sp_joint_row *joint;
 };
 
 struct table {
 	const struct report *report;
 	const struct term *term;
 	bool branches; /* are what is counted */
-	struct column columns[MAX_COLUMNS];
+	const struct joint_view *view; /* NULL: of one event */
+	struct column *columns;
 	size_t count;
 };
 
@@ -52,20 +63,26 @@ static bool is_number(int kind)
 	return kind < COLUMN_KEY || sp_key_is_number((enum sp_key)(kind - COLUMN_KEY));
 }
 
-static const char *column_title(const struct table *table, int kind)
+static const char *column_title(const struct table *table, const struct column *column)
 {
-	switch (kind) {
+	switch (column->kind) {
+	case COLUMN_EVENT:
+		return table->view->profiles[column->index]->event;
+	case COLUMN_RATIO:
+		return table->view->group->ratios[column->index].name;
 	case COLUMN_TOTAL:
 		return "total";
 	case COLUMN_SELF:
 		return "self";
 	case COLUMN_TOTAL_RANGE:
 	case COLUMN_SELF_RANGE:
+	case COLUMN_EVENT_RANGE:
+	case COLUMN_RATIO_RANGE:
 		return term_glyph(table->term, "low–high", "low-high");
 	case COLUMN_SAMPLES:
 		return table->branches ? "branches" : "samples";
 	default:
-		return sp_key_name((enum sp_key)(kind - COLUMN_KEY));
+		return sp_key_name((enum sp_key)(column->kind - COLUMN_KEY));
 	}
 }
 
@@ -80,11 +97,39 @@ static const char *key_text(const struct sp_row *row, enum sp_key key, char buff
 	return buffer;
 }
 
-/* The cell's text: in `buffer`, or a string of the row's. */
-static const char *cell_text(const struct table *table, const struct sp_row *row, int kind,
-			     char buffer[FORMAT_SIZE])
+/* What a group's column is of. */
+static const struct sp_share *event_share(const struct table *table, const struct cells *cells,
+					  size_t index)
 {
-	switch (kind) {
+	const struct sp_joint_row *joint = cells->joint;
+	return &(table->report->children ? joint->total : joint->self)[index].share;
+}
+
+static const char *ratio_text(const struct table *table, const struct cells *cells,
+			      const struct column *column, char buffer[FORMAT_SIZE])
+{
+	const struct sp_joint_row *joint = cells->joint;
+	const struct sp_ratio *ratio =
+		&(table->report->children ? joint->total_ratios : joint->ratios)[column->index];
+	bool percent = table->view->group->ratios[column->index].percent;
+	if (column->kind == COLUMN_RATIO_RANGE)
+		return ratio->bounded ? format_ratio_range(table->term, ratio, percent, buffer) : NULL;
+	return ratio->known ? format_ratio(ratio->value, percent, buffer) : NULL;
+}
+
+/* The cell's text: in `buffer`, or a string of the row's. */
+static const char *cell_text(const struct table *table, const struct cells *cells,
+			     const struct column *column, char buffer[FORMAT_SIZE])
+{
+	const struct sp_row *row = cells->row;
+	switch (column->kind) {
+	case COLUMN_EVENT:
+		return format_share(event_share(table, cells, column->index)->value, buffer);
+	case COLUMN_EVENT_RANGE:
+		return format_range(table->term, event_share(table, cells, column->index), buffer);
+	case COLUMN_RATIO:
+	case COLUMN_RATIO_RANGE:
+		return ratio_text(table, cells, column, buffer);
 	case COLUMN_TOTAL:
 		return format_share(row->total.share.value, buffer);
 	case COLUMN_TOTAL_RANGE:
@@ -96,7 +141,7 @@ static const char *cell_text(const struct table *table, const struct sp_row *row
 	case COLUMN_SAMPLES:
 		return format_count(row->self.samples, buffer);
 	default:
-		return key_text(row, (enum sp_key)(kind - COLUMN_KEY), buffer);
+		return key_text(row, (enum sp_key)(column->kind - COLUMN_KEY), buffer);
 	}
 }
 
@@ -133,31 +178,57 @@ static int suffix_width(const struct sp_row *row, int kind)
 	return kind == COLUMN_KEY + SP_KEY_FUNCTION && row->inlined ? (int)strlen(INLINED) : 0;
 }
 
-static void add_column(struct table *table, int kind)
+static void add_column(struct table *table, int kind, size_t index)
 {
+	struct column *column = &table->columns[table->count];
 	for (size_t i = 0; i < table->count; i++)
-		if (table->columns[i].kind == kind)
+		if (table->columns[i].kind == kind && table->columns[i].index == index)
 			return;
-	int title = term_text_width(table->term, column_title(table, kind));
-	table->columns[table->count++] = (struct column){kind, title};
+	*column = (struct column){.kind = kind, .index = index};
+	column->width = term_text_width(table->term, column_title(table, column));
+	table->count++;
+}
+
+static void choose_group_columns(struct table *table)
+{
+	const struct sp_group *group = table->view->group;
+	for (size_t i = 0; i < group->profile_count; i++) {
+		add_column(table, COLUMN_EVENT, i);
+		add_column(table, COLUMN_EVENT_RANGE, i);
+	}
+	for (size_t i = 0; i < group->ratio_count; i++) {
+		add_column(table, COLUMN_RATIO, i);
+		add_column(table, COLUMN_RATIO_RANGE, i);
+	}
 }
 
 static void choose_columns(struct table *table)
 {
 	const struct report *report = table->report;
-	if (report->children) {
-		add_column(table, COLUMN_TOTAL);
-		add_column(table, COLUMN_TOTAL_RANGE);
+	if (table->view) {
+		choose_group_columns(table);
+	} else {
+		if (report->children) {
+			add_column(table, COLUMN_TOTAL, 0);
+			add_column(table, COLUMN_TOTAL_RANGE, 0);
+		}
+		add_column(table, COLUMN_SELF, 0);
+		add_column(table, COLUMN_SELF_RANGE, 0);
 	}
-	add_column(table, COLUMN_SELF);
-	add_column(table, COLUMN_SELF_RANGE);
-	add_column(table, COLUMN_SAMPLES);
+	add_column(table, COLUMN_SAMPLES, 0);
 	for (size_t i = 0; i < report->key_count; i++)
-		add_column(table, COLUMN_KEY + (int)report->keys[i]);
+		add_column(table, COLUMN_KEY + (int)report->keys[i], 0);
+}
+
+/* How many columns there may be. */
+static size_t columns_most(const struct joint_view *view)
+{
+	size_t numbers = view ? 2 * (view->group->profile_count + view->group->ratio_count) : 0;
+	return COLUMN_KEY + numbers + SP_KEY_COUNT;
 }
 
 /* In a file names in the last column need no room, and most of the text is there. */
-static void measure(struct table *table, const struct sp_row *rows, size_t count)
+static void measure(struct table *table, const struct cells *rows, size_t count)
 {
 	char buffer[FORMAT_SIZE];
 	bool all = table->term->width || is_number(table->columns[table->count - 1].kind);
@@ -165,10 +236,10 @@ static void measure(struct table *table, const struct sp_row *rows, size_t count
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < measured; j++) {
 			struct column *column = &table->columns[j];
-			const char *text = cell_text(table, &rows[i], column->kind, buffer);
+			const char *text = cell_text(table, &rows[i], column, buffer);
 			int width = prefix_width(table, j) +
 				    (text ? term_text_width(table->term, text) : 1) +
-				    suffix_width(&rows[i], column->kind);
+				    suffix_width(rows[i].row, column->kind);
 			if (width > column->width)
 				column->width = width;
 		}
@@ -224,18 +295,27 @@ static void fit(struct table *table)
 	cut_names(table, LEAST_SYMBOL, LEAST_NAME);
 	if (table->report->children && table_excess(table) > 0)
 		drop_column(table, COLUMN_SELF_RANGE);
+	if (table_excess(table) > 0)
+		drop_column(table, COLUMN_EVENT_RANGE);
 	cut_names(table, BARE_SYMBOL, BARE_NAME);
 }
 
-static enum term_style cell_style(const struct sp_row *row, int kind)
+static enum term_style cell_style(const struct table *table, const struct cells *cells,
+				  const struct column *column)
 {
+	const struct sp_row *row = cells->row;
+	int kind = column->kind;
 	switch (kind) {
+	case COLUMN_EVENT:
+		return share_style(event_share(table, cells, column->index)->value);
 	case COLUMN_TOTAL:
 		return share_style(row->total.share.value);
 	case COLUMN_SELF:
 		return row->self.samples ? share_style(row->self.share.value) : TERM_DIM;
 	case COLUMN_TOTAL_RANGE:
 	case COLUMN_SELF_RANGE:
+	case COLUMN_EVENT_RANGE:
+	case COLUMN_RATIO_RANGE:
 		return TERM_DIM;
 	case COLUMN_KEY + SP_KEY_SYMBOL:
 	case COLUMN_KEY + SP_KEY_FUNCTION:
@@ -265,12 +345,14 @@ static enum sp_level level_of(const struct sp_row *row, int kind)
 	return is_side(kind) ? sp_row_value(row, (enum sp_key)(kind - COLUMN_KEY))->level : row->level;
 }
 
-static bool write_cell(const struct table *table, const struct sp_row *row, size_t index, FILE *out)
+static bool write_cell(const struct table *table, const struct cells *cells, size_t index,
+		       FILE *out)
 {
+	const struct sp_row *row = cells->row;
 	const struct column *column = &table->columns[index];
 	const struct term *term = table->term;
 	char buffer[FORMAT_SIZE], *made = NULL;
-	const char *text = cell_text(table, row, column->kind, buffer);
+	const char *text = cell_text(table, cells, column, buffer);
 	int suffix = suffix_width(row, column->kind);
 	int width = column->width - prefix_width(table, index);
 	bool last = index + 1 == table->count;
@@ -290,7 +372,7 @@ static bool write_cell(const struct table *table, const struct sp_row *row, size
 	}
 	if (is_number(column->kind))
 		term_pad(width - term_text_width(term, text), out);
-	enum term_style style = cell_style(row, column->kind);
+	enum term_style style = cell_style(table, cells, column);
 	term_begin(term, style, out);
 	int used = term_put(term, text, term->width ? width : 0, out);
 	term_end(term, style, out);
@@ -310,7 +392,7 @@ static void write_titles(const struct table *table, FILE *out)
 	term_begin(table->term, TERM_DIM, out);
 	for (size_t i = 0; i < table->count; i++) {
 		const struct column *column = &table->columns[i];
-		const char *title = column_title(table, column->kind);
+		const char *title = column_title(table, column);
 		int room = column->width - term_text_width(table->term, title);
 		if (is_number(column->kind))
 			term_pad(room, out);
@@ -322,20 +404,49 @@ static void write_titles(const struct table *table, FILE *out)
 	putc('\n', out);
 }
 
+static bool write_rows(struct table *table, const struct cells *rows, size_t count, FILE *out)
+{
+	table->columns = calloc(columns_most(table->view), sizeof(*table->columns));
+	bool done = table->columns != NULL;
+	if (done) {
+		choose_columns(table);
+		measure(table, rows, count);
+		fit(table);
+		write_titles(table, out);
+	}
+	for (size_t i = 0; done && i < count; i++) {
+		for (size_t j = 0; done && j < table->count; j++)
+			done = write_cell(table, &rows[i], j, out);
+		putc('\n', out);
+	}
+	free(table->columns);
+	return done;
+}
+
 bool table_write(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	struct table table = {.report = report, .term = &report->term,
 			      .branches = profile->of_branches};
 	size_t count = report_row_count(report, profile);
-	choose_columns(&table);
-	measure(&table, profile->rows, count);
-	fit(&table);
-	write_titles(&table, out);
-	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < table.count; j++)
-			if (!write_cell(&table, &profile->rows[i], j, out))
-				return false;
-		putc('\n', out);
-	}
-	return true;
+	struct cells *rows = calloc(count + 1, sizeof(*rows));
+	for (size_t i = 0; rows && i < count; i++)
+		rows[i].row = &profile->rows[i];
+	bool done = rows && write_rows(&table, rows, count, out);
+	free(rows);
+	return done;
+}
+
+bool table_write_group(const struct report *report, const struct joint_view *view, FILE *out)
+{
+	struct table table = {.report = report, .term = &report->term, .view = view,
+			      .branches = view->profiles[0]->of_branches};
+	const struct sp_group *group = view->group;
+	struct cells *rows = calloc(group->row_count + 1, sizeof(*rows));
+	size_t count = 0;
+	for (size_t i = 0; rows && i < group->row_count; i++)
+		if (report_shows(report, group, &group->rows[i]))
+			rows[count++] = (struct cells){&group->rows[i].row, &group->rows[i]};
+	bool done = rows && write_rows(&table, rows, count, out);
+	free(rows);
+	return done;
 }

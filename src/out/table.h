@@ -8,6 +8,9 @@
 /* One line a row, under a line of titles. False when out of memory. */
 bool table_write(const struct report *report, const struct sp_profile *profile, FILE *out);
 
+/* The same of a group, with columns for each of its events, and ratios of them. */
+bool table_write_group(const struct report *report, const struct joint_view *view, FILE *out);
+
 /* The call tree; the profile has one. False when out of memory. */
 bool tree_write(const struct report *report, const struct sp_profile *profile, FILE *out);
 

@@ -258,6 +258,48 @@ static bool write_profile(const struct report *report, const struct sp_profile *
 	return tree_write(report, profile, out);
 }
 
+/* What events count together, and then of each what its head and tree say. */
+static bool write_group(const struct report *report, const struct joint_view *view, FILE *out)
+{
+	const struct sp_group *group = view->group;
+	bool done = true;
+	if (!report->quiet || report->profile_count > group->profile_count)
+		putc('\n', out);
+	for (size_t i = 0; i < group->profile_count && !report->quiet; i++)
+		write_event(report, view->profiles[i], out);
+	if (!group->row_count) {
+		write_empty(report, view->profiles[0], out);
+		return true;
+	}
+	if (!report->quiet)
+		putc('\n', out);
+	done = table_write_group(report, view, out);
+	for (size_t i = 0; i < group->profile_count && done; i++) {
+		const struct sp_profile *profile = view->profiles[i];
+		if (!profile->tree || !profile->tree->child_count)
+			continue;
+		putc('\n', out);
+		write_styled(report, TERM_TITLE, profile->event, out);
+		putc('\n', out);
+		done = tree_write(report, profile, out);
+	}
+	return done;
+}
+
+/* At the place of its first event; NULL: the profile is by itself. *ret: it is in one. */
+static const struct joint_view *group_of(const struct report *report,
+					 const struct sp_profile *profile, bool *ret)
+{
+	*ret = false;
+	for (size_t i = 0; i < report->group_count; i++) {
+		if (!view_has(&report->groups[i], profile))
+			continue;
+		*ret = true;
+		return report->groups[i].profiles[0] == profile ? &report->groups[i] : NULL;
+	}
+	return NULL;
+}
+
 static bool write_text(const struct report *report, FILE *out)
 {
 	bool any = false;
@@ -270,9 +312,14 @@ static bool write_text(const struct report *report, FILE *out)
 		if (any)
 			write_legend(report, out);
 	}
-	for (size_t i = 0; i < report->profile_count; i++)
-		if (!write_profile(report, report->profiles[i], out))
+	for (size_t i = 0; i < report->profile_count; i++) {
+		bool grouped;
+		const struct joint_view *view = group_of(report, report->profiles[i], &grouped);
+		if (view && !write_group(report, view, out))
 			return false;
+		if (!grouped && !write_profile(report, report->profiles[i], out))
+			return false;
+	}
 	return true;
 }
 

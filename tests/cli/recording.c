@@ -6,7 +6,8 @@
  *	event NAME [FIELD]...               cpu-clock, task-clock, page-faults, cycles, …, which
  *	                                    has chain, branches, addr, weight, weights, data_src,
  *	                                    transaction, phys_addr, cgroup, data_page_size,
- *	                                    code_page_size; before all else
+ *	                                    code_page_size; or counters, the values of all events
+ *	                                    that have it; before all else
  *	hostname NAME, osrelease RELEASE, arch NAME, cmdline WORD...
  *	                                    likewise
  *	comm PID TID NAME                   in NAME, \xHH is a byte
@@ -21,7 +22,8 @@
  *	                                    "..." stands where frames were left out
  *	with [FIELD VALUE]...               these fields of the samples that follow, until the
  *	                                    next such line; branch FROM TO FLAGS is one of them,
- *	                                    any number of times
+ *	                                    any number of times, and so is count VALUE, one for each
+ *	                                    event in turn; times ENABLED RUNNING go with those
  *	cgroup ID PATH
  *	namespaces PID TID TIME DEV INODE   of all kinds
  *	lost EVENT COUNT [TIME]             LOST_SAMPLES: of all, at the end; with TIME, then
@@ -60,6 +62,7 @@ struct recording {
 	uint16_t stack_misc;
 	struct sp_sample with;
 	struct sp_branch branches[MAX_BRANCHES];
+	struct sp_counter counters[MAX_EVENTS];
 	size_t line;
 };
 
@@ -111,6 +114,7 @@ static const struct field {
 } fields[] = {
 	{"chain", PERF_SAMPLE_CALLCHAIN, 0},
 	{"branches", PERF_SAMPLE_BRANCH_STACK, 0},
+	{"counters", PERF_SAMPLE_READ, 0},
 	{"addr", PERF_SAMPLE_ADDR, offsetof(struct sp_sample, addr)},
 	{"weight", PERF_SAMPLE_WEIGHT, offsetof(struct sp_sample, weight)},
 	{"weights", PERF_SAMPLE_WEIGHT_STRUCT, offsetof(struct sp_sample, weight)},
@@ -172,6 +176,10 @@ static void add_event(struct recording *recording, char **words)
 		event->attr.sample_type |= field_of(recording, *word)->bit;
 	if (event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
 		event->attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+	if (event->attr.sample_type & PERF_SAMPLE_READ)
+		event->attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID |
+					  PERF_FORMAT_TOTAL_TIME_ENABLED |
+					  PERF_FORMAT_TOTAL_TIME_RUNNING;
 }
 
 static const struct sp_event *event_of(const struct recording *recording, const char *word)
@@ -222,7 +230,23 @@ static void read_stacks(struct recording *recording, char **words)
 static void read_with(struct recording *recording, char **words)
 {
 	recording->with = (struct sp_sample){.branches = recording->branches};
+	struct sp_counters *counters = &recording->with.counters;
+	counters->values = recording->counters;
 	for (char **word = words + 1; *word; word += 2) {
+		if (!strcmp(*word, "count")) {
+			if (counters->count == recording->event_count)
+				die(recording, "too many counters");
+			recording->counters[counters->count] = (struct sp_counter){
+				number(recording, word[1]), recording->ids[counters->count], 0};
+			counters->count++;
+			continue;
+		}
+		if (!strcmp(*word, "times")) {
+			counters->time_enabled_ns = number(recording, word[1]);
+			counters->time_running_ns = number(recording, word[2]);
+			word++;
+			continue;
+		}
 		if (strcmp(*word, "branch") != 0) {
 			size_t offset = field_of(recording, *word)->offset;
 			*(uint64_t *)((char *)&recording->with + offset) = number(recording, word[1]);

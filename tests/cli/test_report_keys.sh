@@ -178,6 +178,107 @@ sprof: --time-quantum: '3h' is not a time such as 100ms (ns, us, ms or s)
        'sprof report --help' lists the options.
 END
 
+# Leader sampling: 1,000 cycles a sample; 2,000 instructions, more or less, in one function, 500 in
+# the other, one sample of which has none. The counters ran for half of the time. It begins when
+# much had been counted already.
+{
+	echo "event cycles counters"
+	echo "event instructions counters"
+	echo "mmap 1 0x10000 0x1000 0 /a.so"
+	awk 'BEGIN {
+		cycles = 5000000000
+		instructions = 7000000000
+		for (i = 0; i < 40; i++) {
+			cycles += 1000
+			if (i % 2)
+				instructions += 1800 + i * 10
+			else if (i != 20)
+				instructions += 500
+			printf "with count %.0f count %.0f times %d %d\n", cycles, instructions,
+				i * 2000, i * 1000
+			print "sample 0 1 1 0", 1000 + i, 1000, i % 2 ? "0x10100" : "0x10200"
+		}
+	}'
+} | "$top_builddir/tests/cli/recording" "$tmp/group"
+
+prints "events side by side" report --group -s symbol -i "$tmp/group" <<END
+cycles   low-high  instructions   low-high   IPC   low-high  samples  symbol
+51.28%  36.2-66.1        81.63%  64.0-91.8  2.00  1.92-2.08       20  [.] 0x100
+48.72%  33.9-63.8        18.37%   8.2-36.0  0.47  0.42-0.53       19  [.] 0x200
+END
+
+"$SPROF" report --group -s symbol -i "$tmp/group" | grep -A 1 'cannot be told\|of the time' >"$tmp/found"
+prints "what counters did not see" cat "$tmp/found" <<END
+  ! cycles was counted for 50% of the time: it shared its counter with others, and what is shown is
+    that part
+--
+  ! instructions was counted for 50% of the time: it shared its counter with others, and what is
+    shown is that part
+--
+  ! 1 value of cycles cannot be told to any code, and is left out: the recording does not say since
+    when it had been counted
+  ! 1 value of instructions cannot be told to any code, and is left out: the recording does not say
+    since when it had been counted
+END
+
+prints "one by one" report --no-group -s symbol -i "$tmp/group" <<END
+
+cycles
+  self   low-high  samples  symbol
+51.28%  36.2-66.1       20  [.] 0x100
+48.72%  33.9-63.8       19  [.] 0x200
+
+instructions
+  self   low-high  samples  symbol
+81.63%  64.0-91.8       20  [.] 0x100
+18.37%   8.2-36.0       18  [.] 0x200
+END
+
+prints "a group in csv" report --group -s symbol --format csv -i "$tmp/group" <<END
+cycles.self,cycles.self_low,cycles.self_high,cycles.self_samples,cycles.self_weight,cycles.total,cycles.total_low,cycles.total_high,cycles.total_samples,cycles.total_weight,instructions.self,instructions.self_low,instructions.self_high,instructions.self_samples,instructions.self_weight,instructions.total,instructions.total_low,instructions.total_high,instructions.total_samples,instructions.total_weight,IPC,IPC_low,IPC_high,total_IPC,total_IPC_low,total_IPC_high,symbol
+0.5128205128,0.3619936288,0.6613482467,20,20000,0.5128205128,0.3619936288,0.6613482467,20,20000,0.8163265306,0.6395053168,0.9175936408,20,40000,0.8163265306,0.6395053168,0.9175936408,20,40000,2,1.923531896,2.079508017,2,1.923531896,2.079508017,0x100
+0.4871794872,0.3386517533,0.6380063712,19,19000,0.4871794872,0.3386517533,0.6380063712,19,19000,0.1836734694,0.08240635919,0.3604946832,18,9000,0.1836734694,0.08240635919,0.3604946832,18,9000,0.4736842105,0.4195114117,0.5348525094,0.4736842105,0.4195114117,0.5348525094,0x200
+END
+
+"$SPROF" report --group -s symbol --format json -i "$tmp/group" | sed -n '/"groups"/,/]$/p' >"$tmp/json"
+prints "a group in json" cat "$tmp/json" <<END
+ "groups": [
+  {
+   "name": "",
+   "events": ["cycles", "instructions"],
+   "rows": [
+    {"events": [{"self": 0.5128205128, "self_low": 0.3619936288, "self_high": 0.6613482467, "self_samples": 20, "self_weight": 20000, "total": 0.5128205128, "total_low": 0.3619936288, "total_high": 0.6613482467, "total_samples": 20, "total_weight": 20000}, {"self": 0.8163265306, "self_low": 0.6395053168, "self_high": 0.9175936408, "self_samples": 20, "self_weight": 40000, "total": 0.8163265306, "total_low": 0.6395053168, "total_high": 0.9175936408, "total_samples": 20, "total_weight": 40000}], "ratios": [{"name": "IPC", "value": 2, "low": 1.923531896, "high": 2.079508017}], "total_ratios": [{"name": "IPC", "value": 2, "low": 1.923531896, "high": 2.079508017}], "symbol": "0x100"},
+    {"events": [{"self": 0.4871794872, "self_low": 0.3386517533, "self_high": 0.6380063712, "self_samples": 19, "self_weight": 19000, "total": 0.4871794872, "total_low": 0.3386517533, "total_high": 0.6380063712, "total_samples": 19, "total_weight": 19000}, {"self": 0.1836734694, "self_low": 0.08240635919, "self_high": 0.3604946832, "self_samples": 18, "self_weight": 9000, "total": 0.1836734694, "total_low": 0.08240635919, "total_high": 0.3604946832, "total_samples": 18, "total_weight": 9000}], "ratios": [{"name": "IPC", "value": 0.4736842105, "low": 0.4195114117, "high": 0.5348525094}], "total_ratios": [{"name": "IPC", "value": 0.4736842105, "low": 0.4195114117, "high": 0.5348525094}], "symbol": "0x200"}
+   ]
+END
+
+# Events that were sampled each by itself.
+recording "$tmp/apart" <<END
+event cache-references
+event cache-misses
+mmap 1 0x10000 0x1000 0 /a.so
+sample 0 1 1 0 1000 1000 0x10100
+sample 0 1 1 0 1001 1000 0x10100
+sample 0 1 1 0 1002 1000 0x10100
+sample 1 1 1 0 1003 100 0x10100
+sample 1 1 1 0 1004 100 0x10100
+sample 0 1 1 0 1005 1000 0x10200
+sample 1 1 1 0 1006 100 0x10300
+END
+
+prints "a rate of misses" report --group -s symbol -i "$tmp/apart" <<END
+cache-references   low-high  cache-misses   low-high  cache-miss-rate  low-high  samples  symbol
+          75.00%  30.1-95.4        66.67%  20.8-93.9            6.67%     0-132        3  [.] 0x100
+          25.00%   4.6-69.9         0.00%   0.0-56.1            0.00%         ?        1  [.] 0x200
+           0.00%   0.0-49.0        33.33%   6.1-79.2                ?         ?        0  [.] 0x300
+END
+
+prints "of some events only" report --group -e cache-misses -s symbol -i "$tmp/apart" <<END
+  self   low-high  samples  symbol
+66.67%  20.8-93.9        2  [.] 0x100
+33.33%   6.1-79.2        1  [.] 0x300
+END
+
 perf=$(command -v perf)
 case $([ -z "$perf" ] || "$perf" --version) in
 *" 6.1."*)

@@ -28,11 +28,57 @@ has_branches() {
 	zcat "$1.oracle"/p*/evlist.txt.gz 2>/dev/null | grep -q 'BRANCH_STACK'
 }
 
-# Where perf's stored table is not to be compared, and why.
-other_table() {
-	if zcat "$2" | grep -q "^# Samples: .* of events* 'anon group"; then
-		echo "perf lists a group's events side by side"
-	fi
+is_grouped() {
+	zcat "$1" | grep -q "^# Samples: .* of events* 'anon group"
+}
+
+# Of a group's events side by side: lines of EVENT, COMM, DSO, SYMBOL, "-" and SHARE, as of events by
+# themselves.
+group_rows_of_perf() {
+	awk '
+		/^# Samples: .* of event/ {
+			names = $0
+			sub(/^[^\047]*\047(anon group)? *[{]? */, "", names)
+			sub(/ *[}]?\047.*$/, "", names)
+			count = split(names, name, / *, */)
+		}
+		/^# \.\.\.\./ {
+			n = 0
+			for (i = 3; i <= length($0); i++)
+				if (substr($0, i, 1) == "." && substr($0, i - 1, 1) != ".")
+					begin[++n] = i
+				else if (substr($0, i, 1) != "." && substr($0, i - 1, 1) == ".")
+					end[n] = i
+			end[n] = 100000
+		}
+		/^#/ || !NF || !n { next }
+		{
+			split(substr($0, begin[1], end[1] - begin[1]), share, " ")
+			for (i = 2; i <= 4; i++) {
+				cell[i] = substr($0, begin[i], end[i] - begin[i])
+				gsub(/^ +| +$/, "", cell[i])
+			}
+			for (i = 1; i <= count; i++) {
+				sub(/%/, "", share[i])
+				print name[i] "\t" cell[2] "\t" cell[3] "\t" cell[4] "\t-\t" \
+					share[i] / 100
+			}
+		}' "$1"
+}
+
+# The same of the joint rows of --group.
+group_rows_of_sprof() {
+	"$SPROF" report --group --no-children -s comm,dso,symbol --format csv "$@" >"$tmp/.group" \
+		2>"$tmp/.sprof.err"
+	awk "$split_csv"'
+		{
+			for (name in column) {
+				event = name
+				if (sub(/\.self$/, "", event))
+					print event "\t" f[column["comm"]] "\t" f[column["dso"]] "\t" \
+						f[column["symbol"]] "\t-\t" f[column[name]]
+			}
+		}' "$tmp/.group" >"$tmp/sprof.rows"
 }
 
 # perf counts branches where they went; of what has no name it shows the run time address.
@@ -67,21 +113,21 @@ corpus_file() {
 	name=${1#"$SPROF_CORPUS"/}
 	report=$(stored_report "$1.oracle")
 	[ -n "$report" ] || return # no perf shows anything
-	reason=$(other_table "$1" "$report")
-	if [ -n "$reason" ]; then
-		skip "$name: the shares are perf's" "$reason"
+	cut=$(sed -n 's/.* report .* lines=\([0-9]*\) kept=\([0-9]*\) .*/\1 \2/p' \
+		"$1.oracle/rc.txt" | awk '$1 > $2 { print "cut"; exit }')
+	zcat "$report" >"$tmp/stored"
+	if is_grouped "$report"; then
+		group_rows_of_perf "$tmp/stored" >"$tmp/perf.rows"
+		group_rows_of_sprof -i "$1" --symfs "$empty"
+	elif has_branches "$1"; then
+		perf_rows "$tmp/stored" >"$tmp/perf.rows"
+		branch_table -i "$1" --symfs "$empty"
 	else
-		cut=$(sed -n 's/.* report .* lines=\([0-9]*\) kept=\([0-9]*\) .*/\1 \2/p' \
-			"$1.oracle/rc.txt" | awk '$1 > $2 { print "cut"; exit }')
-		zcat "$report" | perf_rows /dev/stdin >"$tmp/perf.rows"
-		if has_branches "$1"; then
-			branch_table -i "$1" --symfs "$empty"
-		else
-			sprof_table -i "$1" --symfs "$empty"
-		fi
-		differences "$tmp/perf.rows" "$tmp/sprof.rows" 6 "$cut" >"$tmp/differences"
-		verdict "$name: the shares are perf's"
+		perf_rows "$tmp/stored" >"$tmp/perf.rows"
+		sprof_table -i "$1" --symfs "$empty"
 	fi
+	differences "$tmp/perf.rows" "$tmp/sprof.rows" 6 "$cut" >"$tmp/differences"
+	verdict "$name: the shares are perf's"
 	case $report in
 	*/p61/*)
 		[ -z "$perf_is_61" ] ||
