@@ -265,8 +265,6 @@ static struct sp_error *flatten_source(struct flattener *flattener,
 					       source->extent, end, &walker);
 	if (error)
 		return error;
-	/* COMPRESSED records have sizes of any number of bytes. */
-	walker_set_resync_step(walker, 1);
 	error = flatten_walk(flattener, walker);
 	walker_free(walker);
 	say_lost(flattener);

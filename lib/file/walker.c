@@ -20,8 +20,8 @@
  * from that record's start, so that records stay aligned as they are in the file.
  *
  * Where a header makes no sense, the next place is looked for at which a chain of
- * plausible headers begins, at steps of 4 bytes: nothing wider, since a
- * HEADER_TRACING_DATA of 12 bytes shifts all that follow it.
+ * plausible headers begins, byte by byte: COMPRESSED records, and those of types that nobody
+ * knows, have sizes of any number of bytes.
  */
 #include "file/walker.h"
 
@@ -55,6 +55,12 @@
 /* So many headers in a row must be plausible for reading to resume. */
 #define CHAIN 4
 
+/* HEADER_TRACING_DATA of 12 bytes shifts all that follow it. */
+#define SEEK_STEP 4
+
+/* At least the highest that has a name. */
+#define TYPES_LAST 127
+
 #define LINE 64 /* of the processor's cache */
 
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -66,7 +72,6 @@ struct walker {
 	bool swap;
 	bool hops;
 	bool finished;
-	unsigned int resync_step;
 	int fd;
 	const uint8_t *base;    /* the buffer, or a window of the file */
 	uint64_t base_offset;   /* of base[0] in the file */
@@ -107,7 +112,6 @@ struct sp_error *walker_new_at(int fd, const char *path, bool swap, struct reade
 		return error_no_memory();
 	*walker = (struct walker){
 		.swap = swap,
-		.resync_step = 4,
 		.fd = fd,
 		.base_offset = extent.begin,
 		.begin_end = extent.end,
@@ -151,11 +155,6 @@ void walker_free(struct walker *walker)
 	close_window(walker);
 	free(walker->buffer);
 	free(walker);
-}
-
-void walker_set_resync_step(struct walker *walker, unsigned int step)
-{
-	walker->resync_step = step;
 }
 
 uint64_t walker_offset(const struct walker *walker)
@@ -295,9 +294,16 @@ static uint64_t payload_size(const struct walker *walker, const struct header *h
 	return good ? size : 0;
 }
 
-/* Whether CHAIN plausible headers, or fewer up to the very end, begin at `pos`. */
+/*
+ * Whether CHAIN plausible headers, or fewer up to the very end, begin at `pos`. Nearly all places
+ * that are none are known by their first bytes.
+ */
 static bool chain_begins(const struct walker *walker, const uint8_t *pos)
 {
+	struct header first = header_at(pos, walker->swap);
+	if (likely(first.type - 1 >= TYPES_LAST && first.type - RECORD_SIMPLEPERF_FIRST >
+							RECORD_SIMPLEPERF_LAST - RECORD_SIMPLEPERF_FIRST))
+		return false;
 	uint64_t buffer_end = walker->base_offset + (uint64_t)(walker->end - walker->base);
 	for (int i = 0; i < CHAIN; i++) {
 		size_t left = (size_t)(walker->end - pos);
@@ -318,8 +324,11 @@ static bool chain_begins(const struct walker *walker, const uint8_t *pos)
 	return true;
 }
 
-/* Moves to the next place where reading may resume; to the end if there is none. */
-static struct sp_error *resync(struct walker *walker)
+/*
+ * Moves to the next place where reading may resume, of those that many bytes apart; to the end
+ * if there is none.
+ */
+static struct sp_error *resync(struct walker *walker, unsigned int step)
 {
 	for (;;) {
 		struct sp_error *error = ensure(walker, CHAIN * RECORD_MAX);
@@ -334,7 +343,7 @@ static struct sp_error *resync(struct walker *walker)
 			return NULL;
 		}
 		for (; (size_t)(walker->end - walker->pos) >= room;
-		     walker->pos += walker->resync_step)
+		     walker->pos += step)
 			if (chain_begins(walker, walker->pos))
 				return NULL;
 		if (last) {
@@ -347,7 +356,8 @@ static struct sp_error *resync(struct walker *walker)
 
 struct sp_error *walker_seek(struct walker *walker)
 {
-	return resync(walker);
+	/* Who guesses where records begin is right nearly always. */
+	return resync(walker, SEEK_STEP);
 }
 
 /* Damage at the next record: says so, and moves to where reading may resume. */
@@ -362,8 +372,9 @@ static struct sp_error *damaged(struct walker *walker, const char *format, ...)
 	CLEANUP_FREE char *what = format_text_va(format, args);
 	va_end(args);
 	size_t left = (size_t)(walker->end - walker->pos);
-	walker->pos += left < walker->resync_step ? left : walker->resync_step;
-	struct sp_error *error = resync(walker);
+	/* The record that is damaged may have been of any size, if it was a user's. */
+	walker->pos += left < 1 ? left : 1;
+	struct sp_error *error = resync(walker, 1);
 	if (error)
 		return error;
 	uint64_t resumed = walker_offset(walker);

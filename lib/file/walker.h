@@ -12,9 +12,6 @@
 struct sp_error *walker_new_at(int fd, const char *path, bool swap, struct reader_extent extent,
 			       uint64_t data_end, struct walker **ret) SP_MUST_CHECK;
 
-/* How finely resuming looks; 4 by default. 1 where records have odd sizes. */
-void walker_set_resync_step(struct walker *walker, unsigned int step);
-
 /* Of samples only the headers are wanted: long ones are given without more, and not read. */
 void walker_hop_samples(struct walker *walker);
 

@@ -318,6 +318,33 @@ TEST(reading_resumes_behind_a_bad_record)
 	}
 }
 
+/* A user record of a type that nobody knows may have any size: what follows begins anywhere. */
+TEST(reading_resumes_behind_a_bad_record_of_odd_size)
+{
+	for (size_t size = 16; size < 48; size++) {
+		made_begin(&bytes, false);
+		for (uint64_t ip = 0; ip < 10; ip++)
+			made_sample(&bytes, ip);
+		size_t bad = bytes.size;
+		put_u32(&bytes, 250);
+		put_u16(&bytes, 0);
+		put_u16(&bytes, 3);
+		for (size_t i = 8; i < size; i++)
+			put_u8(&bytes, 0xff);
+		for (uint64_t ip = 10; ip < 30; ip++)
+			made_sample(&bytes, ip);
+		made_end_data(&bytes);
+		struct sp_reader *reader = open_bytes(&bytes);
+		struct counts counts = read_all(reader);
+		ck_assert_uint_eq(counts.samples, 30);
+		ck_assert_uint_eq(counts.errors, 1);
+		char what[64];
+		snprintf(what, sizeof(what), "%zu bytes are skipped", size);
+		ck_assert(is_damaged(reader, bad, what));
+		sp_reader_free(reader);
+	}
+}
+
 TEST(a_run_of_garbage_is_passed_over)
 {
 	made_begin(&bytes, false);
