@@ -243,6 +243,14 @@ void feature_set_ratio(struct feature_set *set, uint32_t ratio)
 	       sizeof(ratio));
 }
 
+struct sp_error *feature_set_auxtrace(struct feature_set *set, const void *places, size_t count)
+{
+	struct put put = feature_begin(set, FEATURE_AUXTRACE);
+	put_u64(&put, count);
+	put_bytes(&put, places, 16 * count);
+	return feature_end(set, FEATURE_AUXTRACE, &put);
+}
+
 struct sp_error *feature_set_start(struct feature_set *set, const struct writer_info *info,
 				   const struct sp_event *events, size_t event_count,
 				   uint32_t attr_size)
@@ -301,13 +309,14 @@ static void put_build_id(struct put *put, const struct sp_build_id *build_id)
 struct sp_error *feature_set_end(struct feature_set *set, const struct writer_end *end)
 {
 	struct sp_error *error = NULL;
-	if (end->build_id_count) {
+	if (end->build_id_count && !set->at[FEATURE_BUILD_ID].present) {
 		struct put put = feature_begin(set, FEATURE_BUILD_ID);
 		for (size_t i = 0; i < end->build_id_count; i++)
 			put_build_id(&put, &end->build_ids[i]);
 		error = feature_end(set, FEATURE_BUILD_ID, &put);
 	}
-	if (!error && (end->first_sample_ns || end->last_sample_ns)) {
+	if (!error && (end->first_sample_ns || end->last_sample_ns) &&
+	    !set->at[FEATURE_SAMPLE_TIME].present) {
 		struct put put = feature_begin(set, FEATURE_SAMPLE_TIME);
 		put_u64(&put, end->first_sample_ns);
 		put_u64(&put, end->last_sample_ns);
@@ -359,6 +368,9 @@ struct sp_error *feature_set_records(const struct feature_set *set, enum feature
 		};
 		size_t size = record.feature.payload.size;
 		if (!size || size > FEATURE_RECORD_MAX || !has_record(feature, place))
+			continue;
+		/* perf takes padding behind the places of CPUs for a list of dies, and gives up. */
+		if (feature == FEATURE_CPU_TOPOLOGY && size % 8)
 			continue;
 		struct sp_error *error = record_encode(buffer, &record, NULL);
 		if (error)

@@ -30,6 +30,10 @@ struct sp_error *feature_set_start(struct feature_set *set, const struct writer_
 struct sp_error *feature_set_end(struct feature_set *set, const struct writer_end *end)
 	SP_MUST_CHECK;
 
+/* AUXTRACE: `count` pairs of u64, where a record is in the file, and its size. */
+struct sp_error *feature_set_auxtrace(struct feature_set *set, const void *places,
+				      size_t count) SP_MUST_CHECK;
+
 /* Of a set with COMPRESSED: how well it went, which only the end knows. */
 void feature_set_ratio(struct feature_set *set, uint32_t ratio);
 

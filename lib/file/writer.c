@@ -31,7 +31,6 @@
  */
 #include "file/writer.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -59,6 +58,11 @@
 /* Less than this is not worth asking a full disk for. */
 #define BLOCK_SIZE ((uint64_t)4096)
 
+/* As the feature has it: where the record begins, and its size without the trace. */
+struct auxtrace_place {
+	uint64_t offset, size;
+};
+
 struct writer {
 	struct output output;
 	char *name; /* for messages */
@@ -66,6 +70,7 @@ struct writer {
 	struct file_start start;      /* its bytes only until they are written */
 	struct record_buffer pending; /* of PENDING_SIZE bytes */
 	struct packing packing;       /* then nothing is pending */
+	struct { VEC(struct auxtrace_place); } traces; /* AUXTRACE records that are in the file */
 	uint64_t end;         /* of the last whole record that is in the file */
 	uint64_t committed;   /* up to where data.size reaches */
 	bool bits_set;        /* the header's, of a table at `committed` */
@@ -400,7 +405,6 @@ struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, 
 	uint64_t size = spans_size(spans, count), gathered = writer->pending.count + size;
 	struct sp_error *error = NULL;
 	int no_room;
-	assert(size % 8 == 0);
 	if (writer->packing.deflater && !writer->errnum) {
 		error = packing_add(&writer->packing, spans, count);
 		return error ?: pack(writer, DEFLATE_SIZE);
@@ -417,6 +421,26 @@ struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, 
 	if (!small)
 		return append(writer, spans, count);
 	gather(writer, spans, count);
+	return NULL;
+}
+
+struct sp_error *writer_write_auxtrace(struct writer *writer, const struct iovec *spans,
+				       int count)
+{
+	struct perf_event_header header;
+	uint64_t whole;
+	struct sp_error *error = writer->errnum ? failed(writer) : flush(writer);
+	if (error)
+		return error;
+	if (!vec_reserve(&writer->traces, writer->traces.count + 1))
+		return error_no_memory();
+	spans_copy(spans, &header, sizeof(header));
+	uint64_t offset = writer->end;
+	error = append_some(writer, spans, count, true, &whole);
+	if (error)
+		return error;
+	*vec_push(&writer->traces) = (struct auxtrace_place){offset, header.size};
+	writer->reserve += sizeof(struct auxtrace_place);
 	return NULL;
 }
 
@@ -630,6 +654,9 @@ static struct sp_error *finish(struct writer *writer, const struct writer_end *e
 	if (writer->output.stream)
 		return writer->errnum ? NULL : finish_stream(writer, end);
 	struct sp_error *error = feature_set_end(&writer->features, end);
+	if (!error && writer->traces.count)
+		error = feature_set_auxtrace(&writer->features, writer->traces.items,
+					     writer->traces.count);
 	if (writer->packing.deflater)
 		feature_set_ratio(&writer->features, packing_ratio(&writer->packing));
 	return error_first(error, finish_file(writer));
@@ -669,6 +696,7 @@ void writer_free(struct writer *writer)
 	feature_set_deinit(&writer->features);
 	vec_deinit(&writer->pending);
 	packing_deinit(&writer->packing);
+	vec_deinit(&writer->traces);
 	free(writer->name);
 	free(writer);
 }

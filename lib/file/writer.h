@@ -70,8 +70,8 @@ struct sp_error *writer_keep(struct writer *writer) SP_MUST_CHECK;
 /*
  * Appends whole records: the spans begin with a record's header and end with a
  * record's end; between spans a record may be split. They are not changed, and
- * not needed afterwards. Small writes, and what is to be compressed, are gathered and reach
- * the file with the next commit at the latest.
+ * not needed afterwards. All sizes should be multiples of 8. Small writes, and what is to be
+ * compressed, are gathered and reach the file with the next commit at the latest.
  *
  * Fails with SP_ERROR_LIMIT (disk full, file size limit, quota) or SP_ERROR_OS;
  * the file then ends on the last whole record that fitted, further writes fail at
@@ -80,6 +80,13 @@ struct sp_error *writer_keep(struct writer *writer) SP_MUST_CHECK;
  */
 struct sp_error *writer_write(struct writer *writer, const struct iovec *spans,
 			      int count) SP_MUST_CHECK;
+
+/*
+ * Appends an AUXTRACE record and the trace behind it, which is not part of its size: all of it or
+ * nothing. It is never compressed, and feature AUXTRACE will say where it is.
+ */
+struct sp_error *writer_write_auxtrace(struct writer *writer, const struct iovec *spans,
+				       int count) SP_MUST_CHECK;
 
 /* Makes all that was written part of the file (patches data.size). */
 struct sp_error *writer_commit(struct writer *writer) SP_MUST_CHECK;

@@ -9,7 +9,9 @@ dist_check_SCRIPTS += \
 	tests/cli/test_report_inline.sh \
 	tests/cli/test_report_keys.sh \
 	tests/cli/test_report_oracle.sh
-noinst_PROGRAMS += tests/cli/decoded
+noinst_PROGRAMS += tests/cli/decoded tests/cli/rewrite
+tests_cli_rewrite_LDADD = lib/libsprof-core.la
+dist_check_SCRIPTS += tests/cli/test_rewrite.sh
 tests_cli_decoded_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += tests/cli/test_corpus.sh tests/cli/test_info.sh
 EXTRA_DIST += tests/cli/perf_dump.awk
