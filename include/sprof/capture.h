@@ -16,10 +16,12 @@
 #ifndef SPROF_CAPTURE_H
 #define SPROF_CAPTURE_H
 
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 #include <sprof/ctx.h>
 #include <sprof/list.h>
 
@@ -45,6 +47,8 @@ enum sp_call_graph {
 	SP_CALL_GRAPH_FP,   /* by the kernel, which follows frame pointers */
 	/* By call frame information, from registers and a copy of the stack. */
 	SP_CALL_GRAPH_DWARF,
+	/* The user's by the processor, which records calls (LBR); the kernel's as by FP. */
+	SP_CALL_GRAPH_LBR,
 };
 
 /* When copies of the stack are unwound. */
@@ -54,6 +58,38 @@ enum sp_unwind {
 };
 
 #define SP_STACK_BYTES_MAX 65528
+
+/* What samples and side-band hold besides what they always do. All zero: nothing. */
+struct sp_capture_fields {
+	/*
+	 * Of PERF_SAMPLE_*: ADDR, ID, STREAM_ID, RAW, DATA_SRC, TRANSACTION, PHYS_ADDR, CGROUP,
+	 * DATA_PAGE_SIZE and CODE_PAGE_SIZE. The others go without saying, or by what is below.
+	 */
+	uint64_t sample_type;
+	bool weight;
+	uint64_t branch_type;    /* PERF_SAMPLE_BRANCH_*: with any, branch stacks */
+	uint64_t user_registers, interrupt_registers; /* bits by perf's numbers */
+	bool running_time;       /* how long each event was enabled, and counted */
+	bool thread_counts;      /* what each thread or process counted, when it ends */
+	bool data_mappings;      /* mappings of data, too */
+	bool switches, namespaces, cgroups; /* records of them */
+	bool no_bpf_programs;    /* leave out which are loaded meanwhile */
+};
+
+/* When samples are taken, in ms from the start; end 0: until it ends. */
+struct sp_capture_span {
+	uint64_t begin_ms, end_ms;
+};
+
+/* Events as `-e` has them, and what is asked of their fields. */
+struct sp_event_list {
+	const char *events; /* NULL: the default */
+	/*
+	 * Of tracepoints, as the kernel takes it ("prev_pid != 0"); of PMUs that trace code,
+	 * addresses ("filter main @ /bin/ls"). NULL: none.
+	 */
+	const char *filter;
+};
 
 
 /*
@@ -70,7 +106,29 @@ struct sp_capture_options {
 	const char *cpus;           /* "0-3,5": these alone; without pids and tids, all processes */
 	enum sp_capture_scope scope;
 	bool no_inherit;            /* leave out what is forked later */
+	bool inherit_threads;       /* of what is forked later, take threads alone */
+	bool remove_on_exec;        /* what runs already is left alone after its next exec */
+	/*
+	 * Control groups, a name for each event ("a,,b": none for the second), or one for all;
+	 * then everything that runs in them is recorded. NULL: none.
+	 */
+	const char *cgroups;
+	bool by_user;               /* all processes that `uid` has now */
+	uid_t uid;
+	bool exclude_self;          /* leave out the recorder's own samples */
 	const char *events;         /* as `-e`; NULL: cycles, or cpu-clock where there are none */
+	const struct sp_event_list *event_lists; /* in place of `events`: several, with filters */
+	size_t event_list_count;
+	struct sp_capture_fields fields;
+	bool no_samples;            /* count, and record the side-band alone */
+	bool strict_freq;           /* more than is allowed fails, and is no note */
+	bool use_clock;
+	clockid_t clock;            /* of all times, with use_clock; else CLOCK_MONOTONIC */
+	uint32_t wakeup_samples;    /* drain after so many; 0: by how full the rings are */
+	uint64_t wakeup_bytes;      /* drain when so much is in a ring; 0: as above */
+	bool kernel_chains, user_chains; /* of call chains, the kernel's or the user's part alone */
+	/* With FP: the user's part is read when the thread goes back to it (Linux 6.19). */
+	bool deferred_chains;
 	bool user_only, kernel_only; /* of events without modifiers that say so */
 	uint64_t freq_hz;           /* 0: 997, unless there is a period */
 	uint64_t period;            /* a sample each so many events; 0: by frequency */
@@ -85,6 +143,9 @@ struct sp_capture_options {
 	uint32_t max_stack;         /* frames of a chain; 0: as many as there can be */
 	uint64_t ring_bytes;        /* of each CPU; 0: 512 KiB, or 2 to 8 MiB with copies of stacks */
 	uint64_t delay_ms;          /* before the first sample */
+	const struct sp_capture_span *spans; /* ascending; in place of the delay */
+	size_t span_count;
+	bool start_disabled;        /* no sample before sp_capture_enable() */
 	/*
 	 * SCHED_FIFO priority of the thread that records, from sp_capture_new() to sp_capture_stop();
 	 * 0: none, but where stacks are copied it asks to be run sooner.
@@ -144,6 +205,23 @@ SP_API pid_t sp_capture_pid(const struct sp_capture *capture);
  */
 SP_API struct sp_error *sp_capture_wait(struct sp_capture *capture, bool wait, bool *ended_ret,
 					int *status_ret) SP_MUST_CHECK;
+
+/*
+ * Takes samples, or takes none; of one event, by its name, or (NULL) of all. Fails with
+ * SP_ERROR_NOT_FOUND where there is none of that name.
+ */
+SP_API struct sp_error *sp_capture_enable(struct sp_capture *capture,
+					  const char *event) SP_MUST_CHECK;
+SP_API struct sp_error *sp_capture_disable(struct sp_capture *capture,
+					   const char *event) SP_MUST_CHECK;
+
+/* What is sampled by. Names belong to the capture. */
+SP_API size_t sp_capture_event_count(const struct sp_capture *capture);
+SP_API const char *sp_capture_event_name(const struct sp_capture *capture, size_t index);
+/* As it was opened; valid as long as the capture. */
+SP_API const struct perf_event_attr *sp_capture_event_attr(const struct sp_capture *capture,
+							   size_t index);
+SP_API bool sp_capture_event_enabled(const struct sp_capture *capture, size_t index);
 
 /* How call chains ended that were unwound while recording (SP_MISC_END_*). */
 struct sp_capture_stacks {

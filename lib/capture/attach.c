@@ -242,9 +242,14 @@ static struct sp_error *look_again(struct sp_capture *capture, struct coverage *
 	vec_deinit(&fresh);
 	if (!error)
 		error = capture_drain_sideband(capture);
-	for (size_t i = 0; i < capture->tracker.births.count && !error; i++)
-		if (!coverage_fork(coverage, &capture->tracker.births.items[i]))
+	for (size_t i = 0; i < capture->tracker.births.count && !error; i++) {
+		const struct task_birth *birth = &capture->tracker.births.items[i];
+		/* What shall not inherit events is not to get any of its own. */
+		if (capture->threads_only && birth->pid != birth->parent_pid)
+			continue;
+		if (!coverage_fork(coverage, birth))
 			error = error_no_memory();
+	}
 	capture->tracker.births.count = 0;
 	return error;
 }
@@ -394,6 +399,8 @@ static struct sp_error *describe(struct sp_capture *capture)
 		error = describe_kernel(capture);
 	if (!error && samples_user(capture->plan))
 		error = synth_vdso(capture->synth);
+	if (!error)
+		error = synth_cgroups(capture->synth);
 	if (error)
 		return error;
 	return capture->target == CAPTURE_EVERYONE ? describe_everyone(capture)

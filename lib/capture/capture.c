@@ -37,9 +37,11 @@ struct sp_error *capture_note(struct sp_capture *capture, const char *format, ..
 static struct sp_error *choose_target(struct sp_capture *capture,
 				      const struct sp_capture_options *options)
 {
-	bool tasks = options->pids.count || options->tids.count;
-	bool everyone = options->system_wide || (options->cpus && !tasks);
-	if ((options->pids.count && options->tids.count) || (tasks && options->system_wide))
+	bool tasks = options->pids.count || options->tids.count || options->by_user;
+	bool everyone = options->system_wide || (options->cpus && !tasks) || options->cgroups;
+	if ((options->pids.count && options->tids.count) || (tasks && options->system_wide) ||
+	    (options->by_user && (options->pids.count || options->tids.count)) ||
+	    (tasks && options->cgroups))
 		return error_new(SP_ERROR_INVALID, "processes, threads, or everything: only one of them");
 	if (!tasks && !everyone && !options->command)
 		return error_new(SP_ERROR_INVALID, "nothing to record");
@@ -48,7 +50,7 @@ static struct sp_error *choose_target(struct sp_capture *capture,
 	if (options->freq_hz && options->period)
 		return error_new(SP_ERROR_INVALID, "a frequency or a period: not both");
 	capture->target = everyone		? CAPTURE_EVERYONE
-			  : options->pids.count ? CAPTURE_PROCESSES
+			  : options->pids.count || options->by_user ? CAPTURE_PROCESSES
 			  : options->tids.count ? CAPTURE_THREADS
 						: CAPTURE_COMMAND;
 	if (everyone && options->scope == SP_CAPTURE_SCOPE_TASK)
@@ -68,11 +70,30 @@ static struct sp_error *add_process(struct sp_capture *capture, uint32_t pid)
 	return NULL;
 }
 
+/* All that a user has now, but this one and the command's, which waits. */
+static struct sp_error *find_users(struct sp_capture *capture, uid_t uid)
+{
+	struct task_list processes = {0};
+	struct sp_error *error = tasks_list_processes(capture->ctx, &processes);
+	for (size_t i = 0; i < processes.count && !error; i++) {
+		uint32_t pid = processes.items[i], owner;
+		bool ours = pid == (uint32_t)getpid();
+		if (!ours && tasks_owner(capture->ctx, pid, &owner) && owner == uid)
+			error = add_process(capture, pid);
+	}
+	vec_deinit(&processes);
+	if (!error && !capture->processes.count)
+		error = error_set_remedy(error_new(SP_ERROR_NOT_FOUND, "user %u has no processes",
+						   (unsigned int)uid),
+					 "`ps -eo uid,pid,comm` shows whose there are");
+	return error;
+}
+
 /* The processes that are there, or whose threads are asked for. */
 static struct sp_error *find_processes(struct sp_capture *capture,
 				       const struct sp_capture_options *options)
 {
-	struct sp_error *error = NULL;
+	struct sp_error *error = options->by_user ? find_users(capture, options->uid) : NULL;
 	for (size_t i = 0; i < options->pids.count && !error; i++)
 		error = add_process(capture, (uint32_t)options->pids.items[i]);
 	for (size_t i = 0; i < options->tids.count && !error; i++) {
@@ -103,8 +124,10 @@ static void connect_parts(struct sp_capture *capture)
 	bool by_thread = capture->target == CAPTURE_THREADS || !capture->inherit;
 	capture->membership.by = by_thread ? MEMBERSHIP_BY_THREAD : MEMBERSHIP_BY_PROCESS;
 	capture->membership.follow = capture->inherit;
+	capture->membership.threads_only = capture->threads_only;
 	capture->spaces.by = MEMBERSHIP_BY_PROCESS;
 	capture->spaces.follow = capture->inherit;
+	capture->spaces.threads_only = capture->threads_only;
 	capture->tracker.doubts = &capture->doubts;
 	capture->filter.doubts = &capture->doubts;
 	if (capture->target == CAPTURE_EVERYONE)
@@ -120,7 +143,9 @@ static void connect_parts(struct sp_capture *capture)
 
 static struct sp_error *set_up(struct sp_capture *capture, const struct sp_capture_options *options)
 {
-	struct sp_error *error = choose_target(capture, options);
+	struct sp_error *error = turns_init(&capture->turns, options);
+	if (!error)
+		error = choose_target(capture, options);
 	if (!error)
 		error = find_processes(capture, options);
 	/* Before limits are raised: the command shall have those of the caller. */
@@ -172,9 +197,10 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 		return error_no_memory();
 	capture->ctx = ctx;
 	capture->inherit = !options->no_inherit;
-	capture->delay_ns = options->delay_ms * 1000000;
+	capture->threads_only = options->inherit_threads;
+	capture->filter.own_pid = options->exclude_self ? (uint32_t)getpid() : 0;
 	capture->realtime = options->realtime;
-	capture->epoll_fd = capture->timer_fd = capture->delay_fd = -1;
+	capture->epoll_fd = capture->timer_fd = capture->turns.fd = -1;
 	workload_init(&capture->workload);
 	if (options->command && !(capture->command_name = strdup(options->command[0])))
 		return error_no_memory();
@@ -191,20 +217,22 @@ static struct sp_error *start_command(struct sp_capture *capture)
 {
 	/* Whole CPUs cannot wait for an exec; what is before it will be left out. */
 	struct sp_error *error = NULL;
-	if (capture->plan->cpu_wide && !capture->delay_ns && capture_waits(capture))
+	if (capture->plan->cpu_wide && !capture->turns.later && capture_waits(capture))
 		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
 	/* Others were to begin with the exec, and could not be opened. */
 	if (capture->begins_large && !capture->wide.on_exec)
 		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
 	capture->begin_ns = capture_now_ns();
-	if (!error && !capture->delay_ns)
+	if (!error && !capture->turns.later)
 		error = wide_start(&capture->wide, !capture->plan->cpu_wide, capture->begin_ns);
 	return error ? error : workload_start(&capture->workload, capture->command_name);
 }
 
 struct sp_error *sp_capture_start(struct sp_capture *capture)
 {
-	struct sp_error *error = capture->workload.pid ? start_command(capture) : NULL;
+	struct sp_error *error = capture_begin_turns(capture);
+	if (!error && capture->workload.pid)
+		error = start_command(capture);
 	if (error) {
 		/* A recording of nothing is not to take the place of the last one. */
 		sp_error_free(writing_end(capture->writing));
@@ -220,13 +248,10 @@ int sp_capture_fd(const struct sp_capture *capture)
 	return capture->epoll_fd;
 }
 
-/* Empties the timers and tells whether the delay is over. */
-static bool read_timers(struct sp_capture *capture)
+static void empty_timer(struct sp_capture *capture)
 {
 	uint64_t times;
-	if (read(capture->timer_fd, &times, sizeof(times)) < 0)
-		times = 0;
-	return capture->delay_fd >= 0 && read(capture->delay_fd, &times, sizeof(times)) > 0;
+	(void)!read(capture->timer_fd, &times, sizeof(times));
 }
 
 static void drop_dead_fds(struct sp_capture *capture)
@@ -263,12 +288,8 @@ static struct sp_error *look_for_ended(struct sp_capture *capture)
 struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 {
 	drop_dead_fds(capture);
-	struct sp_error *error = NULL;
-	if (read_timers(capture)) {
-		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
-		if (!error)
-			error = wide_start(&capture->wide, false, capture_now_ns());
-	}
+	empty_timer(capture);
+	struct sp_error *error = capture_take_turn(capture);
 	/* Before the round, so that it has the command's last records too. */
 	if (!error)
 		error = workload_reap(&capture->workload, false);
@@ -375,7 +396,8 @@ void sp_capture_free(struct sp_capture *capture)
 	event_plan_free(capture->plan);
 	cleanup_close(&capture->epoll_fd);
 	cleanup_close(&capture->timer_fd);
-	cleanup_close(&capture->delay_fd);
+	turns_deinit(&capture->turns);
+	capture_events_deinit(&capture->events);
 	synth_free(capture->synth);
 	unwinding_free(capture->unwinding);
 	writing_free(capture->writing);

@@ -12,28 +12,34 @@
 
 /* What an event's samples hold. */
 struct dump_layout {
-	uint32_t chain_at;   /* from the record's beginning: where the kernel's chain is */
-	bool has_read, has_raw;
-	uint64_t read_format; /* with has_read */
+	uint32_t head_size;  /* of the fields of fixed size, from the record's beginning */
+	bool has_read, has_raw, has_branches, has_interrupt, has_aux;
+	uint64_t read_format;
+	bool branch_index, branch_counters;
+	uint32_t words_behind;      /* the stack: weight, data_src, transaction */
+	uint32_t words_last;        /* behind the interrupt's registers */
+	uint32_t interrupt_registers;
+	uint64_t kept_mask;         /* of the user's registers, those that go to the file */
 	uint32_t registers;  /* how many, where there are any */
 	uint64_t register_mask;
 	uint32_t ip_index, sp_index; /* of those two among them; by perf's numbers of this machine */
 };
 
-/* False if samples of this event are not of that kind. */
-bool dump_layout_make(const struct perf_event_attr *attr, const char *machine,
+/* False if samples of this event are not of that kind. `kept`: registers for the file. */
+bool dump_layout_make(const struct perf_event_attr *attr, uint64_t kept, const char *machine,
 		      struct dump_layout *ret);
 
 /* The attribute of what dump_encode() makes. */
-void dump_file_attr(struct perf_event_attr *attr);
+void dump_file_attr(struct perf_event_attr *attr, uint64_t kept);
 
 /* The parts of a sample, by their places in the ring. */
 struct dump_parts {
 	uint64_t position;      /* of the header */
 	uint32_t head_size;     /* up to the chain's count */
 	uint32_t chain_count;
-	uint32_t raw_size;      /* with its size field; 0: none */
-	uint64_t raw_at, registers_at, stack_at; /* positions */
+	uint32_t middle_size;   /* raw data and branches, with their sizes; 0: none */
+	uint32_t tail_size;     /* what is behind the stack */
+	uint64_t middle_at, registers_at, stack_at, tail_at; /* positions */
 	uint64_t abi;           /* PERF_SAMPLE_REGS_ABI_*: NONE: the task has no user space */
 	uint32_t stack_size;    /* good bytes */
 	uint32_t stack_asked;   /* 0: the kernel did not even try */
@@ -43,11 +49,11 @@ struct dump_parts {
 bool dump_find(const struct dump_layout *layout, const struct ring *ring, uint64_t position,
 	       const struct perf_event_header *header, struct dump_parts *ret);
 
-/* A sample in memory of ours. What `words` holds: head, kernel chain, raw, registers, stack. */
+/* A sample in memory of ours. What `words` holds: head, kernel chain, middle, tail, registers, stack. */
 struct dump {
 	uint32_t size;       /* of all, a multiple of 8 */
 	uint32_t view;       /* machine/live.h */
-	uint32_t head_size, chain_count, raw_size, register_count;
+	uint32_t head_size, chain_count, middle_size, tail_size, register_count;
 	uint32_t stack_size, stack_asked;
 	uint64_t helper;     /* it is not written: for the user to set */
 	uint64_t abi;
@@ -64,7 +70,8 @@ void dump_copy(const struct dump_layout *layout, const struct dump_parts *parts,
 
 static inline const uint64_t *dump_registers(const struct dump *dump)
 {
-	return dump->words + (dump->head_size + dump->raw_size) / 8 + dump->chain_count;
+	return dump->words + (dump->head_size + dump->middle_size + dump->tail_size) / 8 +
+	       dump->chain_count;
 }
 
 static inline const uint8_t *dump_stack(const struct dump *dump)
@@ -84,7 +91,8 @@ struct dump_chain {
  * are left out, and SP_MISC_SHORTENED set, where there are more than `limit` or a record holds;
  * *shortened_ret says so. Fails only for want of memory.
  */
-struct sp_error *dump_encode(struct record_buffer *buffer, const struct dump *dump,
+struct sp_error *dump_encode(const struct dump_layout *layout, struct record_buffer *buffer,
+			     const struct dump *dump,
 			     const struct dump_chain *chain, size_t limit,
 			     bool *shortened_ret) SP_MUST_CHECK;
 

@@ -53,6 +53,10 @@ static struct sp_error *see_sample(struct filter *filter, struct answer *last,
 	uint64_t tid_word = ring_u64(ring, position + fields->sample_tid);
 	uint64_t time_ns = ring_u64(ring, position + fields->sample_time);
 	*keep_ret = !filter->membership || is_followed(filter, last, tid_word, time_ns);
+	if (filter->own_pid && first_u32(tid_word) == filter->own_pid) {
+		*keep_ret = false;
+		return NULL;
+	}
 	*id_ret = file_id(filter, ring_u64(ring, position + fields->sample_id));
 	if (!*id_ret)
 		return NULL;

@@ -46,6 +46,7 @@ struct sample_taker {
 struct filter {
 	const struct membership *membership; /* NULL: all are followed */
 	struct doubts *doubts;               /* NULL: none */
+	uint32_t own_pid;                    /* whose samples are left out; 0: nobody's */
 	struct sample_taker taker;           /* with batch.copy_all; NULL: the batch takes all */
 	struct record_fields fields;
 	struct filter_counts counts;

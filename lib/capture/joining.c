@@ -38,6 +38,7 @@ struct held_list {
 };
 
 struct joining {
+	const struct dump_layout *layout; /* borrowed */
 	size_t limit;
 	pthread_mutex_t lock; /* of all but the two that are atomic */
 	struct repair *repair;
@@ -50,12 +51,13 @@ struct joining {
 	uint64_t oldest_ns;    /* atomic: of what is held; UINT64_MAX: none */
 };
 
-struct joining *joining_new(size_t limit)
+struct joining *joining_new(const struct dump_layout *layout, size_t limit)
 {
 	struct joining *joining = calloc(1, sizeof(*joining));
 	if (!joining)
 		return NULL;
 	pthread_mutex_init(&joining->lock, NULL);
+	joining->layout = layout;
 	joining->limit = limit;
 	joining->oldest_ns = UINT64_MAX;
 	joining->repair = repair_new(REPAIR_BYTES);
@@ -219,7 +221,7 @@ static struct sp_error *write_held(struct joining *joining, const struct held *h
 	counts->cuts[held->cut] += !repaired;
 	counts->alone += !repaired && !repair_is_known(joining->repair, held->stack);
 	struct sp_error *error =
-		dump_encode(output, held->dump, &chain, joining->limit, &shortened);
+		dump_encode(joining->layout, output, held->dump, &chain, joining->limit, &shortened);
 	counts->shortened += !error && shortened;
 	return error;
 }

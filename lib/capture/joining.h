@@ -20,8 +20,8 @@ enum joining_cut {
 	JOINING_CUTS
 };
 
-/* `limit`: as of dump_encode(). NULL when out of memory. */
-struct joining *joining_new(size_t limit);
+/* `layout` (borrowed) and `limit`: as of dump_encode(). NULL when out of memory. */
+struct joining *joining_new(const struct dump_layout *layout, size_t limit);
 void joining_free(struct joining *joining);
 
 /* An unwound stack of a sample. */

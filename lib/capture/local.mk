@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/capture/asking.c \
 	lib/capture/attach.c \
 	lib/capture/bpf.c lib/capture/bpf.h \
 	lib/capture/btf.c lib/capture/btf.h \
@@ -31,6 +32,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/summary.c \
 	lib/capture/synth.c lib/capture/synth.h \
 	lib/capture/synth_bpf.c \
+	lib/capture/synth_groups.c \
 	lib/capture/synth_internal.h \
 	lib/capture/synth_kernel.c \
 	lib/capture/synth_vdso.c \
@@ -39,6 +41,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/stack_size.c lib/capture/stack_size.h \
 	lib/capture/touch.c lib/capture/touch.h \
 	lib/capture/tracing.c lib/capture/tracing.h \
+	lib/capture/turns.c lib/capture/turns.h \
 	lib/capture/unwinding.c lib/capture/unwinding.h \
 	lib/capture/wide.c lib/capture/wide.h \
 	lib/capture/workload.c lib/capture/workload.h \

@@ -64,7 +64,8 @@ bool membership_add(struct membership *membership, uint32_t pid, uint32_t tid, u
 bool membership_fork(struct membership *membership, const struct task_birth *birth)
 {
 	bool is_thread = birth->pid == birth->parent_pid;
-	bool in = membership_has(membership, birth->parent_pid, birth->parent_tid, birth->time_ns);
+	bool in = membership_has(membership, birth->parent_pid, birth->parent_tid, birth->time_ns) &&
+		  (is_thread || !membership->threads_only);
 	if (!is_thread || membership->by == MEMBERSHIP_BY_THREAD) {
 		uint32_t number = number_of(membership, birth->pid, birth->tid);
 		in = in && membership->follow;

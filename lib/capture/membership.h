@@ -27,7 +27,8 @@ struct membership_span {
 
 struct membership {
 	enum membership_by by;
-	bool follow;         /* children too */
+	bool follow;         /* children too, */
+	bool threads_only;   /* but of these, no processes */
 	struct u64map newest; /* number -> index in `spans` */
 	VEC(struct membership_span) spans;
 	uint32_t free_list;  /* index + 1, linked by `older` */

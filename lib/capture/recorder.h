@@ -12,6 +12,7 @@
 #include "capture/filter.h"
 #include "capture/graph.h"
 #include "capture/tracker.h"
+#include "capture/turns.h"
 #include "capture/hurry.h"
 #include "capture/stack_limit.h"
 #include "capture/synth.h"
@@ -21,6 +22,7 @@
 #include "capture/writing.h"
 #include "event/set.h"
 #include "file/writer.h"
+#include "proc/cgroup.h"
 #include "proc/sysfs.h"
 #include "proc/tasks.h"
 
@@ -48,11 +50,18 @@ struct capture_process {
 	struct task_list later;
 };
 
+/* What is sampled by, and of what. */
+struct capture_events {
+	struct event_specs specs;
+	struct { VEC(const char *); } filters; /* of each of the specs; NULL: none. Borrowed */
+	struct { VEC(int); } cgroups;          /* the same; -1: none */
+};
+
 struct sp_capture {
 	struct sp_ctx *ctx;
 	enum capture_target target;
-	bool inherit;
-	uint64_t delay_ns;
+	bool inherit, threads_only;
+	struct turns turns;
 	uint32_t realtime;
 	struct hurry hurry;
 	struct stack_limit stack_limit;
@@ -62,6 +71,7 @@ struct sp_capture {
 
 	struct call_graph graph;
 	struct rights rights;
+	struct capture_events events;
 	struct event_plan *plan;
 	struct event_set *set;
 	struct cpu_list cpus, online;   /* recorded; of the machine at the start */
@@ -69,13 +79,14 @@ struct sp_capture {
 	struct ring *rings;             /* those of the side-band, then those of the samples */
 	uint64_t *heads;                /* of the sample rings, in a round */
 	struct workload workload;
-	int epoll_fd, timer_fd, delay_fd;
+	int epoll_fd, timer_fd;
 
 	struct membership membership, spaces;
 	struct doubts doubts;
 	struct tracker tracker;
 	struct filter filter;
 	struct dsos dsos;
+	uint64_t kept_registers;        /* user_registers that somebody asked for */
 	struct unwinding *unwinding;    /* NULL: samples go to the file as they are */
 	struct wide wide;               /* events that help it */
 	bool begins_large;              /* they are to begin with the exec, not the planned ones */
@@ -145,6 +156,25 @@ void capture_fit_size(struct sp_capture *capture);
 struct sp_error *capture_open_help(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct sp_capture_options *options) SP_MUST_CHECK;
+
+struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd) SP_MUST_CHECK;
+
+/* asking.c */
+struct sp_error *capture_parse_events(struct capture_events *events, const struct sp_ctx *ctx,
+				      const struct sp_capture_options *options) SP_MUST_CHECK;
+struct sp_error *capture_open_cgroups(struct capture_events *events, const struct sp_ctx *ctx,
+				      const struct sp_capture_options *options) SP_MUST_CHECK;
+void capture_events_deinit(struct capture_events *events);
+/* All of the request that follows from the options alone. */
+void capture_ask(const struct sp_capture_options *options, const struct capture_events *events,
+		 struct event_request *request);
+
+/* turns.c: */
+struct sp_error *capture_watch_turns(struct sp_capture *capture) SP_MUST_CHECK;
+/* Times count from now on. */
+struct sp_error *capture_begin_turns(struct sp_capture *capture) SP_MUST_CHECK;
+/* If its time has come. */
+struct sp_error *capture_take_turn(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* attach.c: opens all events, and learns what runs already. */
 struct sp_error *capture_attach(struct sp_capture *capture) SP_MUST_CHECK;

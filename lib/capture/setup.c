@@ -29,35 +29,6 @@
 /* Of samples that wait to be unwound. */
 #define UNWINDING_MEMORY ((size_t)64 << 20)
 
-/* --all-user and --all-kernel: events that say themselves what they want are left alone. */
-static struct sp_error *restrict_modes(struct event_specs *specs,
-				       const struct sp_capture_options *options)
-{
-	if (!options->user_only && !options->kernel_only)
-		return NULL;
-	for (size_t i = 0; i < specs->count; i++) {
-		struct event_spec *spec = &specs->items[i];
-		if (spec->modes_given)
-			continue;
-		spec->name = event_name_with_mode(&specs->arena, spec->name,
-						  options->user_only ? 'u' : 'k');
-		if (!spec->name)
-			return error_no_memory();
-		spec->modes_given = true;
-		spec->attr.exclude_kernel = spec->attr.exclude_hv = options->user_only;
-		spec->attr.exclude_user = !options->user_only;
-	}
-	return NULL;
-}
-
-static struct sp_error *parse_events(struct event_specs *specs, const struct sp_ctx *ctx,
-				     const struct sp_capture_options *options)
-{
-	struct sp_error *error = options->events ? event_specs_parse(specs, ctx, options->events)
-						 : event_specs_add_default(specs, ctx);
-	return error ? error : restrict_modes(specs, options);
-}
-
 /* The CPUs that were asked for, as far as they are online. */
 static struct sp_error *choose_cpus(struct sp_capture *capture, const char *text)
 {
@@ -113,6 +84,8 @@ static enum event_scope scope_of(const struct sp_capture *capture,
 	}
 	if (not_inherited && options->scope != SP_CAPTURE_SCOPE_TASK)
 		return EVENT_SCOPE_CPUS;
+	/* These are matters of tasks. */
+	for_tasks |= options->remove_on_exec || (options->fields.thread_counts && capture->inherit);
 	if (for_tasks || options->scope == SP_CAPTURE_SCOPE_TASK || options->freq_hz > WHOLE_CPUS_HZ_MAX ||
 	    (options->period &&
 	     (!all_clocks(specs) || options->period < 1000000000 / WHOLE_CPUS_HZ_MAX)))
@@ -122,7 +95,7 @@ static enum event_scope scope_of(const struct sp_capture *capture,
 
 static enum event_start start_of(const struct sp_capture *capture)
 {
-	if (capture->delay_ns)
+	if (capture->turns.later)
 		return EVENT_START_LATER;
 	return capture_waits(capture) ? EVENT_START_ON_EXEC : EVENT_START_NOW;
 }
@@ -135,13 +108,38 @@ static struct sp_error *take_notes(struct sp_capture *capture, const struct even
 	return error;
 }
 
+/*
+ * Linux fits the copy of the stack into what a record's u16 size leaves, and only then adds the
+ * interrupt's registers: where both are large the size overflows, and the ring is garbage (6.18;
+ * perf record is killed by it). So there is room for them, and for call chains of the kernel.
+ */
+#define STACK_BESIDE_REGISTERS 49152
+
+static struct sp_error *bound_stacks(struct sp_capture *capture,
+				     const struct sp_capture_options *options)
+{
+	struct call_graph *graph = &capture->graph;
+	if (graph->kind != SP_CALL_GRAPH_DWARF || !options->fields.interrupt_registers)
+		return NULL;
+	graph->fixed_size = true;
+	if (graph->stack_bytes <= STACK_BESIDE_REGISTERS)
+		return NULL;
+	graph->stack_bytes = STACK_BESIDE_REGISTERS;
+	return capture_note(capture, "copies of %d bytes of stacks: with --intr-regs, larger ones do not "
+			    "fit the kernel's records", STACK_BESIDE_REGISTERS);
+}
+
 static struct sp_error *choose_graph(struct sp_capture *capture,
 				     const struct sp_capture_options *options)
 {
 	struct sp_error *error = call_graph_choose(capture->ctx, options, &capture->graph);
-	if (!error && capture->graph.note)
+	/* Nothing is sampled: there is nothing to find calls of. */
+	if (!error && options->no_samples)
+		capture->graph.kind = SP_CALL_GRAPH_NONE;
+	else if (!error && capture->graph.note)
 		error = capture_note(capture, "%s", capture->graph.note);
-	return error;
+	capture->graph.live &= capture->graph.kind == SP_CALL_GRAPH_DWARF;
+	return error ? error : bound_stacks(capture, options);
 }
 
 /* call-graph= of all events alike is that of the recording. */
@@ -194,7 +192,7 @@ static uint64_t ring_bytes_of(const struct sp_capture *capture,
 	bool dumps = capture->graph.kind == SP_CALL_GRAPH_DWARF;
 	const struct ring_demand demand = {
 		.stack_bytes = dumps ? capture->graph.stack_bytes : 0,
-		.stack_most = options->fixed_stack_bytes ? 0 : SP_STACK_BYTES_MAX,
+		.stack_most = capture->graph.fixed_size ? 0 : SP_STACK_BYTES_MAX,
 		.freq_hz = freq_hz == SP_CAPTURE_FREQ_MAX ? capture->rights.max_sample_hz : freq_hz,
 		.cpus = capture->cpus.count,
 	};
@@ -236,23 +234,52 @@ static struct sp_error *size_rings(struct sp_capture *capture,
 			    capture->ring_pages.samples * page_size / 1024);
 }
 
-static void request_graph(const struct sp_capture *capture, struct event_request *request)
+/* The processor's own record of calls; as perf asks for it. */
+#define CALL_STACK_BRANCHES                                                     \
+	((uint64_t)(PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |   \
+		    PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES))
+
+static void request_graph(const struct sp_capture *capture,
+			  const struct sp_capture_options *options, struct event_request *request)
 {
 	const struct call_graph *graph = &capture->graph;
 	request->max_stack = graph->max_stack;
 	request->dump_registers = graph->registers;
 	request->dump_stack_bytes = graph->stack_bytes;
 	request->uniform = graph->live;
-	if (graph->kind == SP_CALL_GRAPH_FP)
-		request->callchain = EVENT_CALLCHAIN_ALL;
+	if (graph->kind == SP_CALL_GRAPH_FP || graph->kind == SP_CALL_GRAPH_LBR)
+		request->callchain = options->kernel_chains ? EVENT_CALLCHAIN_KERNEL
+				     : options->user_chains ? EVENT_CALLCHAIN_USER
+							    : EVENT_CALLCHAIN_ALL;
+	if (graph->kind == SP_CALL_GRAPH_LBR)
+		request->asked.branch_type = CALL_STACK_BRANCHES;
 	if (graph->kind != SP_CALL_GRAPH_DWARF)
 		return;
-	request->callchain = EVENT_CALLCHAIN_KERNEL;
+	request->callchain = options->user_chains ? EVENT_CALLCHAIN_NOTHING : EVENT_CALLCHAIN_KERNEL;
 	request->extra_sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	request->user_registers = graph->registers;
 	request->user_stack_bytes = graph->stack_bytes;
-	request->sample_watermark_bytes = ring_size_watermark(
-		(uint64_t)capture->ring_pages.samples * capture->rights.page_size);
+	if (!request->sample_watermark_bytes)
+		request->sample_watermark_bytes = ring_size_watermark(
+			(uint64_t)capture->ring_pages.samples * capture->rights.page_size);
+}
+
+/*
+ * READ records are not asked for without need: a task that ends on one CPU writes them into the
+ * rings of all the others, which the kernel does not guard against. With many threads ending,
+ * rings stop for good (6.18, and perf record -s loses nearly everything).
+ */
+static struct sp_error *say_about_counts(struct sp_capture *capture,
+					 const struct sp_capture_options *options)
+{
+	if (!options->fields.thread_counts)
+		return NULL;
+	if (capture->target == CAPTURE_EVERYONE || !capture->inherit)
+		return capture_note(capture, "-s: no counts of threads: whole CPUs have none, nor has what "
+				    "is not inherited (record a command or processes)");
+	return capture_note(capture, "-s: the kernel writes a thread's counts into the buffers of all CPUs, "
+			    "and where many threads end, they can stop for good: compare with a "
+			    "recording without it");
 }
 
 /* Deeper than the kernel follows anybody's frame pointers: where that may be changed, it is. */
@@ -280,14 +307,15 @@ static struct sp_error *raise_stack_limit(struct sp_capture *capture)
 
 struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_capture_options *asked)
 {
-	CLEANUP(event_specs_deinit) struct event_specs specs = {0};
 	/* What all events say of themselves is as if the options said it. */
 	struct sp_capture_options own = *asked;
 	const struct sp_capture_options *options = &own;
-	specs.pid = options->pids.count ? options->pids.items[0] : 0;
-	struct sp_error *error = parse_events(&specs, capture->ctx, options);
+	struct event_specs *specs = &capture->events.specs;
+	struct sp_error *error = capture_parse_events(&capture->events, capture->ctx, options);
 	if (!error)
-		take_common_graph(&specs, &own);
+		error = capture_open_cgroups(&capture->events, capture->ctx, options);
+	if (!error)
+		take_common_graph(specs, &own);
 	if (!error)
 		error = choose_cpus(capture, options->cpus);
 	if (!error)
@@ -295,12 +323,11 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 	if (!error)
 		error = choose_graph(capture, options);
 	if (!error)
-		error = check_graph_terms(capture, &specs);
+		error = check_graph_terms(capture, specs);
 	if (error)
 		return error;
 	struct event_request request = {
-		.specs = &specs,
-		.scope = scope_of(capture, options, &specs),
+		.scope = scope_of(capture, options, &capture->events.specs),
 		.start = start_of(capture),
 		.cpu = capture->cpus.items[0],
 		.freq_hz = options->freq_hz ? options->freq_hz
@@ -308,28 +335,25 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 		.period = options->period,
 		.rate_given = options->freq_hz || options->period,
 		.inherit = capture->inherit,
-		/*
-		 * Never inherit_stat: a task that ends on one CPU writes its READ records
-		 * into the rings of all the others, which the kernel does not guard
-		 * against; with many threads ending, rings stop for good (6.18, and perf
-		 * record -s loses nearly everything).
-		 */
-		.inherit_stat = false,
 		.exclude_idle = capture->target != CAPTURE_EVERYONE,
-		.clock_id = CLOCK_MONOTONIC,
 	};
+	capture_ask(options, &capture->events, &request);
+	capture->kept_registers = options->fields.user_registers;
 	error = size_rings(capture, options, request.freq_hz);
 	if (!error)
 		error = raise_stack_limit(capture);
 	if (error)
 		return error;
-	request_graph(capture, &request);
+	request_graph(capture, options, &request);
+	error = say_about_counts(capture, options);
+	if (error)
+		return error;
 	error = event_plan_make(event_kernel_real(), &capture->rights, &request, &capture->plan);
 	if (!error)
 		error = take_notes(capture, &capture->plan->notes);
 	const struct event_plan *plan = capture->plan;
-	if (!error && (!record_fields_make(plan->sideband.attr.sample_type, &capture->filter.fields) ||
-		       !plan->sample_count))
+	if (!error && (!plan->sample_count || !record_fields_make(plan->samples[0].attr.sample_type,
+								  &capture->filter.fields)))
 		error = error_new(SP_ERROR_INVALID, "no event to sample");
 	capture->tracker.fields = capture->filter.fields;
 	return error;
@@ -425,7 +449,7 @@ struct sp_error *capture_map_rings(struct sp_capture *capture)
 	return map_what_fits(capture);
 }
 
-static struct sp_error *watch_fd(struct sp_capture *capture, int fd)
+struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
 	if (fd >= 0 && epoll_ctl(capture->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
@@ -433,15 +457,15 @@ static struct sp_error *watch_fd(struct sp_capture *capture, int fd)
 	return NULL;
 }
 
-static struct sp_error *make_timer(struct sp_capture *capture, uint64_t ns, bool again, int *ret)
+/* Again and again. */
+static struct sp_error *make_timer(struct sp_capture *capture, uint64_t ns, int *ret)
 {
 	struct itimerspec when = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
-	if (again)
-		when.it_interval = when.it_value;
+	when.it_interval = when.it_value;
 	*ret = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (*ret < 0 || timerfd_settime(*ret, 0, &when, NULL) < 0)
 		return error_os(errno, "cannot make a timer");
-	return watch_fd(capture, *ret);
+	return capture_watch_fd(capture, *ret);
 }
 
 struct sp_error *capture_watch(struct sp_capture *capture)
@@ -450,17 +474,17 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 	if (capture->epoll_fd < 0)
 		return error_os(errno, "epoll_create1");
 	uint64_t timer_ns = capture->unwinding ? UNWINDING_TIMER_NS : TIMER_NS;
-	struct sp_error *error = make_timer(capture, timer_ns, true, &capture->timer_fd);
-	if (!error && capture->delay_ns)
-		error = make_timer(capture, capture->delay_ns, false, &capture->delay_fd);
+	struct sp_error *error = make_timer(capture, timer_ns, &capture->timer_fd);
 	if (!error)
-		error = watch_fd(capture, capture->workload.pidfd);
+		error = capture_watch_turns(capture);
+	if (!error)
+		error = capture_watch_fd(capture, capture->workload.pidfd);
 	if (!error && capture->unwinding)
-		error = watch_fd(capture, unwinding_alarm_fd(capture->unwinding));
+		error = capture_watch_fd(capture, unwinding_alarm_fd(capture->unwinding));
 	for (size_t i = 0; i < capture->cpus.count && !error; i++) {
-		error = watch_fd(capture, event_set_ring_fd(capture->set, i, EVENT_ROLE_SAMPLES));
+		error = capture_watch_fd(capture, event_set_ring_fd(capture->set, i, EVENT_ROLE_SAMPLES));
 		if (!error)
-			error = watch_fd(capture,
+			error = capture_watch_fd(capture,
 					 event_set_ring_fd(capture->set, i, EVENT_ROLE_SIDEBAND));
 	}
 	return error;
@@ -482,6 +506,7 @@ struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 	const struct unwinding_options options = {
 		.ctx = capture->ctx,
 		.attr = attr,
+		.kept_registers = capture->kept_registers,
 		.max_stack = capture->graph.max_stack,
 		.workers = capture->online.count > 1 ? capture->online.count / 2 : 1,
 		.memory_bytes = UNWINDING_MEMORY,
@@ -542,7 +567,8 @@ void capture_fit_size(struct sp_capture *capture)
 struct sp_error *capture_open_help(struct sp_capture *capture)
 {
 	bool cpu_wide = capture->plan->cpu_wide;
-	if (!capture->unwinding || (!cpu_wide && capture->target != CAPTURE_COMMAND))
+	if (!capture->unwinding || (!cpu_wide && capture->target != CAPTURE_COMMAND) ||
+	    capture->plan->samples[0].attr.sample_regs_intr)
 		return NULL;
 	const struct wide_options options = {
 		.plan = capture->plan, .set = capture->set, .cpus = capture->cpus.items,
@@ -560,7 +586,7 @@ struct sp_error *capture_open_help(struct sp_capture *capture)
 		return error;
 	capture->filter.taker.own_id = events[0].id_count ? events[0].ids[0] : 0;
 	error = wide_open(&options, &capture->wide);
-	if (!error && !capture->workload.pid && !capture->delay_ns)
+	if (!error && !capture->workload.pid && !capture->turns.later)
 		error = wide_start(&capture->wide, false, capture_now_ns());
 	return error;
 }

@@ -27,7 +27,7 @@ static struct sp_error *file_events(const struct sp_capture *capture, struct are
 		return error_no_memory();
 	for (size_t i = 0; i < *count_ret; i++) {
 		changed[i] = (*events)[i];
-		dump_file_attr(&changed[i].attr);
+		dump_file_attr(&changed[i].attr, capture->kept_registers);
 	}
 	*events = changed;
 	return NULL;

@@ -23,7 +23,7 @@ static uint64_t used_ns(const struct sp_capture *capture)
 {
 	const struct event_plan *plan = capture->plan;
 	const struct perf_event_attr *attr = &plan->samples[0].attr;
-	if (capture->target != CAPTURE_COMMAND || !capture->workload.ended || capture->delay_ns ||
+	if (capture->target != CAPTURE_COMMAND || !capture->workload.ended || capture->turns.turned ||
 	    !capture->inherit || plan->sample_count != 1 || !capture_is_clock(attr) ||
 	    attr->exclude_user || attr->exclude_kernel)
 		return 0;

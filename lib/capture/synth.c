@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "proc/maps.h"
@@ -67,6 +68,8 @@ static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const stru
 		.comm = {.pid = pid, .tid = stat->tid, .comm = stat->comm},
 	};
 	struct sp_error *error = synth_put(synth, &fork, pid, stat->tid);
+	if (!error)
+		error = synth_namespaces(synth, pid, stat->tid);
 	return error ? error : synth_put(synth, &comm, pid, stat->tid);
 }
 
@@ -118,7 +121,8 @@ static struct sp_error *put_mapping(struct synth *synth, uint32_t pid,
 	CLEANUP_FREE char *room = NULL;
 	struct sp_record record = {
 		.type = PERF_RECORD_MMAP2,
-		.misc = PERF_RECORD_MISC_USER,
+		.misc = PERF_RECORD_MISC_USER |
+			(entry->prot & PROT_EXEC ? 0 : PERF_RECORD_MISC_MMAP_DATA),
 		.mmap = {
 			.pid = pid,
 			.tid = pid,
@@ -149,26 +153,40 @@ static bool is_everywhere(const struct maps_entry *entry)
 	return strcmp(entry->path, "[vsyscall]") == 0;
 }
 
-static struct sp_error *put_mappings(struct synth *synth, uint32_t pid, struct maps *maps)
+/* Those that are executable; or, of all that were read, the others that hold data. */
+static struct sp_error *put_mappings(struct synth *synth, uint32_t pid, struct maps *maps,
+				     bool data)
 {
 	for (;;) {
 		const struct maps_entry *entry;
 		struct sp_error *error = maps_next(maps, &entry);
 		if (error || !entry)
 			return error;
-		error = is_everywhere(entry) ? NULL : put_mapping(synth, pid, entry);
+		bool wanted = data ? !(entry->prot & PROT_EXEC) && entry->prot & PROT_READ
+				   : !is_everywhere(entry);
+		error = wanted ? put_mapping(synth, pid, entry) : NULL;
 		if (error)
 			return error;
 	}
 }
 
+/* Of the process, or as one of its threads (not 0) sees it. */
+static struct sp_error *read_mappings(struct synth *synth, uint32_t pid, uint32_t tid)
+{
+	CLEANUP(cleanup_maps_free) struct maps *maps = NULL, *all = NULL;
+	struct sp_error *error = maps_open(synth->ctx, pid, tid, MAPS_EXECUTABLE, &maps);
+	if (!error)
+		error = put_mappings(synth, pid, maps, false);
+	/* Apart: who asks for executable ones alone is told their build-ids. */
+	if (!error && synth->attr.mmap_data)
+		error = maps_open(synth->ctx, pid, tid, MAPS_ALL, &all);
+	return error || !all ? error : put_mappings(synth, pid, all, true);
+}
+
 struct sp_error *synth_mappings(struct synth *synth, uint32_t pid, bool *complete_ret)
 {
-	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
 	*complete_ret = true;
-	struct sp_error *error = maps_open(synth->ctx, pid, 0, MAPS_EXECUTABLE, &maps);
-	if (!error)
-		error = put_mappings(synth, pid, maps);
+	struct sp_error *error = read_mappings(synth, pid, 0);
 	if (is_gone(&error))
 		return NULL;
 	if (error && sp_error_code(error) == SP_ERROR_PERMISSION) {
@@ -183,14 +201,12 @@ static struct sp_error *mappings_by_thread(struct synth *synth, uint32_t pid,
 					   const struct task_stat *threads, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
 		if (threads[i].state == 'Z' || threads[i].state == 'X')
 			continue;
-		struct sp_error *error =
-			maps_open(synth->ctx, pid, threads[i].tid, MAPS_EXECUTABLE, &maps);
+		struct sp_error *error = read_mappings(synth, pid, threads[i].tid);
 		if (is_gone(&error))
 			continue;
-		return error ? error : put_mappings(synth, pid, maps);
+		return error;
 	}
 	return NULL;
 }

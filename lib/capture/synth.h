@@ -44,7 +44,8 @@ struct sp_error *synth_bpf(struct synth *synth) SP_MUST_CHECK;
 
 /*
  * A process: a FORK and a COMM for each of `threads`, and its executable
- * mappings, once (MMAP2, with build-id where the kernel says it). What is gone
+ * mappings, once (MMAP2, with build-id where the kernel says it); of what the attr asks for,
+ * NAMESPACES of each thread, and mappings of data. What is gone
  * meanwhile is left out. *complete_ret is false where its mappings could not be read
  * for want of rights.
  */
@@ -67,6 +68,12 @@ struct sp_error *synth_threads_known(struct synth *synth, uint32_t pid,
 /* Mappings alone, as in synth_process(): after side-band was lost. */
 struct sp_error *synth_mappings(struct synth *synth, uint32_t pid,
 				bool *complete_ret) SP_MUST_CHECK;
+
+/*
+ * CGROUP records of all control groups there are, where the attr asks for such records. No
+ * hierarchy: none, and no error.
+ */
+struct sp_error *synth_cgroups(struct synth *synth) SP_MUST_CHECK;
 
 /* All processes and threads there are; of *unreadable_ret processes mappings could not be read. */
 struct sp_error *synth_all(struct synth *synth, size_t *unreadable_ret) SP_MUST_CHECK;

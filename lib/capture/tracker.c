@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "record/mend.h"
+#include "record/types.h"
 
 /* The longest that the two can be apart: the kernel writes them in one go. */
 #define REPEAT_NS 1000000
@@ -38,7 +39,7 @@ static bool is_task_record(uint32_t type)
 static bool can_repeat(uint32_t type)
 {
 	return is_task_record(type) || type == PERF_RECORD_COMM || type == PERF_RECORD_MMAP ||
-	       type == PERF_RECORD_MMAP2;
+	       type == PERF_RECORD_MMAP2 || type == PERF_RECORD_NAMESPACES;
 }
 
 /* Whether `item` says what `before`, the one kept last in its ring, said. */
@@ -194,9 +195,21 @@ static bool see(struct tracker *tracker, const struct ring *ring,
 	return true;
 }
 
+/* Without a body that says whose they are: the task that ran is in the trailer. */
+static bool is_of_who_ran(uint32_t type)
+{
+	return type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE ||
+	       type == RECORD_CALLCHAIN_DEFERRED;
+}
+
 static bool is_wanted(const struct tracker *tracker, const struct ring *ring,
 		      const struct tracker_item *item, uint32_t type)
 {
+	if (tracker->spaces && !tracker->strangers_too && is_of_who_ran(type)) {
+		uint64_t tids = trailer_u64(ring, item, tracker->fields.trailer_tid);
+		return membership_has(tracker->membership, first_u32(tids), second_u32(tids),
+				      item->time_ns);
+	}
 	if (!tracker->spaces || tracker->strangers_too || !can_repeat(type))
 		return true; /* the others are of the kernel itself, or about the ring */
 	/* All begin with the pid: of a FORK, the child's. */

@@ -190,7 +190,7 @@ static struct sp_error *unwind_dump(struct unwinding *unwinding, struct worker *
 	worker->cuts[cut] += result.end == UNWIND_TRUNCATED;
 	take_ips(worker, result.count);
 	struct dump_chain chain = {.ips = worker->ips, .count = result.count, .misc = misc};
-	error = dump_encode(output, dump, &chain, unwinding->frame_limit, &shortened);
+	error = dump_encode(&unwinding->layout, output, dump, &chain, unwinding->frame_limit, &shortened);
 	if (!error)
 		worker->stacks.shortened += shortened;
 	return error;
@@ -335,11 +335,12 @@ struct sp_error *unwinding_new(const struct unwinding_options *options, struct u
 	unwinding->ctx = options->ctx;
 	unwinding->stack_bytes = options->attr->sample_stack_user;
 	unwinding->frame_limit = options->max_stack ? options->max_stack : SIZE_MAX;
-	if (!dump_layout_make(options->attr, name.machine, &unwinding->layout) ||
+	if (!dump_layout_make(options->attr, options->kept_registers, name.machine,
+			      &unwinding->layout) ||
 	    !record_fields_make(options->attr->sample_type, &unwinding->fields))
 		return error_new(SP_ERROR_INVALID, "samples without a copy of the stack");
 	unwinding->scratch = malloc(2 * RECORD_SIZE_MAX);
-	unwinding->joining = joining_new(unwinding->frame_limit);
+	unwinding->joining = joining_new(&unwinding->layout, unwinding->frame_limit);
 	if (!unwinding->scratch || !unwinding->joining)
 		return error_no_memory();
 	struct sp_error *error = make_decoder(unwinding, options->attr);
@@ -422,7 +423,7 @@ static struct sp_error *write_simply(struct unwinding *unwinding, const struct r
 	} else {
 		unwinding->stacks.none++;
 	}
-	return dump_encode(&unwinding->simple, dump, &chain, SIZE_MAX, &shortened);
+	return dump_encode(&unwinding->layout, &unwinding->simple, dump, &chain, SIZE_MAX, &shortened);
 }
 
 struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *ring,

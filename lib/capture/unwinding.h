@@ -23,6 +23,7 @@ struct unwinding;
 struct unwinding_options {
 	struct sp_ctx *ctx;
 	const struct perf_event_attr *attr; /* of all samples, as the kernel has it; copied */
+	uint64_t kept_registers; /* of the user's, those that the file shall have */
 	uint32_t max_stack;  /* frames; 0: as many as a record holds */
 	size_t workers;
 	size_t memory_bytes; /* of samples that wait to be unwound */

@@ -37,10 +37,14 @@ static struct perf_event_attr helper_attr(const struct wide_options *options, ui
 	return attr;
 }
 
-/* *opened_ret: the kernel did. `own` is its place among own_ids, + 1. */
+/*
+ * *opened_ret: the kernel did. It stands in for the `planned` event, or helps it; `own` is its
+ * place among own_ids, + 1.
+ */
 static struct sp_error *open_one(const struct wide_options *options,
-				 const struct perf_event_attr *attr, size_t index, uint32_t own,
-				 struct wide *wide, struct wide_events *events, bool *opened_ret)
+				 const struct perf_event_attr *attr, size_t planned, size_t index,
+				 uint32_t own, struct wide *wide, struct wide_events *events,
+				 bool *opened_ret)
 {
 	const struct event_kernel *kernel = event_kernel_real();
 	uint64_t id;
@@ -48,10 +52,18 @@ static struct sp_error *open_one(const struct wide_options *options,
 	*opened_ret = false;
 	if (!vec_reserve(&events->fds, events->fds.count + 1))
 		return error_no_memory();
-	int fd = kernel->open(kernel->arg, attr, options->tid, (int32_t)options->cpus[index], output,
-			      PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
+	const struct event_planned *event = &options->plan->samples[planned];
+	bool in_cgroup = event->in_cgroup && options->tid < 0;
+	int fd = kernel->open(kernel->arg, attr, in_cgroup ? event->cgroup_fd : options->tid,
+			      (int32_t)options->cpus[index], output,
+			      PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP |
+				      (in_cgroup ? PERF_FLAG_PID_CGROUP : 0));
 	if (fd < 0)
 		return NULL;
+	if (event->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0) {
+		close(fd);
+		return NULL;
+	}
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0) {
 		close(fd);
 		return NULL;
@@ -90,7 +102,7 @@ static struct sp_error *open_large(const struct wide_options *options, struct wi
 			if (!own)
 				return planned[i].id_count ? error_no_memory() : NULL;
 			*own = planned[i].ids[j < planned[i].id_count ? j : 0];
-			error = open_one(options, &attr, j, (uint32_t)wide->own_ids.count, wide,
+			error = open_one(options, &attr, i, j, (uint32_t)wide->own_ids.count, wide,
 					 &wide->large, &opened);
 		}
 	}
@@ -118,7 +130,7 @@ static struct sp_error *open_helpers(const struct wide_options *options, struct 
 	const struct perf_event_attr attr = helper_attr(options, (uint32_t)size);
 	wide->helper.stack_bytes = (uint32_t)size;
 	for (size_t i = 0; i < options->cpu_count && !error; i++)
-		error = open_one(options, &attr, i, 0, wide, &wide->helper, &opened);
+		error = open_one(options, &attr, 0, i, 0, wide, &wide->helper, &opened);
 	return error;
 }
 
@@ -188,6 +200,15 @@ struct sp_error *wide_start(struct wide *wide, bool wait, uint64_t now_ns)
 	return NULL;
 }
 
+void wide_stop(struct wide *wide)
+{
+	const struct stack_need_seen none = {0};
+	enable(&wide->large, false);
+	enable(&wide->helper, false);
+	stack_need_set(&wide->need, false, &none, 0);
+	wide->until_ns = 0;
+}
+
 struct sp_error *wide_update(struct wide *wide, const struct wide_seen *seen, uint64_t now_ns)
 {
 	if (seen->cuts != wide->cuts)
@@ -208,11 +229,10 @@ bool wide_can_grow(const struct wide *wide, uint64_t now_ns)
 
 uint64_t wide_lost(const struct wide *wide, bool format_lost)
 {
-	uint64_t sum = 0, values[3]; /* value, id, lost: as event_set_read() */
+	uint64_t sum = 0, values[6]; /* value, (times,) id, lost: the last is what is wanted */
 	size_t got;
 	for (size_t i = 0; i < wide->large.fds.count && format_lost; i++)
-		if (!io_read(wide->large.fds.items[i], values, sizeof(values), &got) &&
-		    got == sizeof(values))
-			sum += values[2];
+		if (!io_read(wide->large.fds.items[i], values, sizeof(values), &got) && got >= 24)
+			sum += values[got / 8 - 1];
 	return sum;
 }

@@ -54,6 +54,9 @@ struct wide_options {
 struct sp_error *wide_open(const struct wide_options *options, struct wide *ret) SP_MUST_CHECK;
 void wide_close(struct wide *wide);
 
+/* No sample at all from now on, nor helpers; wide_start() begins anew, with the planned ones. */
+void wide_stop(struct wide *wide);
+
 /* What stacks were like so far: sums. */
 struct wide_seen {
 	struct stack_need_seen need;

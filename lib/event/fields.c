@@ -388,6 +388,14 @@ static const char *title(const struct event_field *field)
 	return field->option ? field->option : field->name;
 }
 
+/* What asked for branches: which of their kinds makes no difference. */
+static const char *branch_title(const struct perf_event_attr *attr)
+{
+	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+		return "--call-graph lbr";
+	return attr->branch_sample_type == PERF_SAMPLE_BRANCH_ANY ? "-b" : "-j";
+}
+
 /* A machine without a PMU for its CPUs: most virtual ones. */
 static bool has_counters(const struct event_refusal *refusal)
 {
@@ -419,23 +427,25 @@ static struct sp_error *unknown_field(const struct event_refusal *refusal,
 static struct sp_error *missing_hardware(const struct event_refusal *refusal,
 					 const struct event_field *field)
 {
-	const char *needs = field->needs;
+	const char *needs = field->needs, *name = title(field);
 	bool branches = field->place == EVENT_FIELD_BRANCH ||
 			!strcmp(field->name, "PERF_SAMPLE_BRANCH_STACK");
+	if (branches)
+		name = branch_title(refusal->attr);
 	if (!has_counters(refusal))
 		return error_set_remedy(
 			error_new(SP_ERROR_UNSUPPORTED,
-				  "%s: it needs %s; this machine has no hardware PMU", title(field),
+				  "%s: it needs %s; this machine has no hardware PMU", name,
 				  needs ? needs : "a hardware PMU"),
 			"leave it out, or record where there is one: a virtual machine has what its "
 			"host passes on");
 	if (branches && refusal->attr->type == PERF_TYPE_SOFTWARE)
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
 						  "%s: software events (%s) have no branch stacks: they "
-						  "need %s", title(field), refusal->event, needs),
+						  "need %s", name, refusal->event, needs),
 					"take -e cycles");
 	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "%s: the PMU of %s does not have it%s%s",
-					  title(field), refusal->event, needs ? ": it needs " : "",
+					  name, refusal->event, needs ? ": it needs " : "",
 					  needs ? needs : ""),
 				"leave it out, or take another event or machine");
 }

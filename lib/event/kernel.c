@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,11 +35,23 @@ static void real_close(void *arg, int fd)
 	close(fd);
 }
 
-static const struct event_kernel real_kernel = {.open = real_open, .close = real_close};
+static int real_set_filter(void *arg, int fd, const char *filter)
+{
+	(void)arg;
+	return ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0 ? errno : 0;
+}
+
+static const struct event_kernel real_kernel = {
+	.open = real_open, .close = real_close, .set_filter = real_set_filter};
 
 const struct event_kernel *event_kernel_real(void)
 {
 	return &real_kernel;
+}
+
+int event_set_filter(const struct event_kernel *kernel, int fd, const char *filter)
+{
+	return kernel->set_filter ? kernel->set_filter(kernel->arg, fd, filter) : EINVAL;
 }
 
 uint32_t event_attr_size(const struct perf_event_attr *attr)

@@ -22,11 +22,16 @@ struct event_kernel {
 	int (*open)(void *arg, const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
 		    int group_fd, unsigned long flags);
 	void (*close)(void *arg, int fd);
+	/* PERF_EVENT_IOC_SET_FILTER: 0, or the errno. NULL: this kernel has no filters. */
+	int (*set_filter)(void *arg, int fd, const char *filter);
 	void *arg;
 };
 
 /* The real one. */
 const struct event_kernel *event_kernel_real(void);
+
+/* 0, or the errno. */
+int event_set_filter(const struct event_kernel *kernel, int fd, const char *filter);
 
 /* What attributes a kernel accepts. All false: Linux 3.12. */
 struct event_support {

@@ -34,6 +34,7 @@ struct planner {
 	struct event_plan *plan;
 	struct perf_event_attr base; /* what all events have in common */
 	struct perf_event_attr sampling;
+	struct event_asked asked; /* the request's, as far as this kernel has it */
 	enum event_callchain callchain;
 };
 
@@ -84,11 +85,11 @@ static void set_base(struct planner *planner)
 			    request->extra_sample_type;
 	base->sample_regs_user = request->user_registers;
 	base->sample_stack_user = request->user_stack_bytes;
-	event_ask_all(&request->asked, support, base);
 	if (request->callchain != EVENT_CALLCHAIN_NONE)
 		base->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	base->sample_id_all = 1;
 	base->read_format = PERF_FORMAT_ID | (support->format_lost ? EVENT_FORMAT_LOST : 0);
+	event_ask_all(&planner->asked, support, base);
 	base->use_clockid = support->clock_id;
 	if (base->use_clockid)
 		base->clockid = request->clock_id;
@@ -157,7 +158,7 @@ static void set_sideband(struct planner *planner)
 	attr->bpf_event = support->bpf_event;
 	attr->sample_period = 1;
 	attr->inherit = planner->request->inherit && !planner->plan->cpu_wide;
-	event_ask_sideband(&planner->request->asked, support, samples_kernel(planner->plan), attr);
+	event_ask_sideband(&planner->asked, support, samples_kernel(planner->plan), attr);
 	attr->size = event_attr_size(attr);
 	planner->plan->sideband.name = "dummy:u";
 }
@@ -188,7 +189,7 @@ static struct sp_error *set_rate(struct planner *planner)
 	struct event_plan *plan = planner->plan;
 	uint64_t most = most_hz(plan);
 	plan->freq_hz = request->freq_hz;
-	if (request->asked.no_samples)
+	if (planner->asked.no_samples)
 		return NULL;
 	if (!request->freq_hz) {
 		planner->sampling.sample_period = request->period;
@@ -200,7 +201,7 @@ static struct sp_error *set_rate(struct planner *planner)
 	planner->sampling.sample_freq = plan->freq_hz;
 	if (request->freq_hz <= most || request->freq_hz == EVENT_FREQ_MAX)
 		return NULL;
-	if (request->asked.strict_freq)
+	if (planner->asked.strict_freq)
 		return too_fast(request->freq_hz, most);
 	char asked[32], done[64], remedy[96];
 	snprintf(asked, sizeof(asked), "%llu Hz", (unsigned long long)request->freq_hz);
@@ -217,10 +218,12 @@ static void set_callchain(const struct planner *planner, const struct event_spec
 	if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
 		return;
 	attr->exclude_callchain_kernel =
-		(planner->callchain == EVENT_CALLCHAIN_USER && !own) || attr->exclude_kernel;
+		(planner->callchain == EVENT_CALLCHAIN_USER && !own) ||
+		(planner->callchain == EVENT_CALLCHAIN_NOTHING && !own) || attr->exclude_kernel;
 	if (own)
 		return;
-	attr->exclude_callchain_user = planner->callchain == EVENT_CALLCHAIN_KERNEL;
+	attr->exclude_callchain_user = planner->callchain == EVENT_CALLCHAIN_KERNEL ||
+				       planner->callchain == EVENT_CALLCHAIN_NOTHING;
 }
 
 static bool is_hardware(const struct perf_event_attr *attr)
@@ -508,6 +511,24 @@ static struct sp_error *plan_event(struct planner *planner, const struct event_s
 	return error;
 }
 
+/* What has no other result where this kernel does not know it: said, or not even that. */
+static struct sp_error *check_asked(struct planner *planner)
+{
+	struct event_plan *plan = planner->plan;
+	struct event_asked *asked = &planner->asked;
+	const struct event_field *deferring = event_field_find("defer_callchain");
+	const struct event_field *index = event_field_find("PERF_SAMPLE_BRANCH_HW_INDEX");
+	if (asked->branch_type & PERF_SAMPLE_BRANCH_CALL_STACK &&
+	    event_field_known(planner->kernel, &plan->rights, index))
+		asked->branch_type |= PERF_SAMPLE_BRANCH_HW_INDEX;
+	if (!asked->defer_callchain ||
+	    event_field_known(planner->kernel, &plan->rights, deferring))
+		return NULL;
+	asked->defer_callchain = false;
+	return event_notes_add(&plan->notes, deferring->option, "user frames are read at once",
+			       "Linux 6.19 and later have this", NULL);
+}
+
 #define DUMPS (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
 /* Where the kernel does not copy registers and stacks, frame pointers are what is left. */
@@ -529,7 +550,7 @@ static struct sp_error *check_dumps(struct planner *planner)
 	planner->base.sample_type &= ~(uint64_t)DUMPS;
 	planner->base.sample_regs_user = planner->base.sample_stack_user = 0;
 	/* What was typed is refused, not left out. */
-	event_ask_all(&planner->request->asked, &planner->plan->support, &planner->base);
+	event_ask_all(&planner->asked, &planner->plan->support, &planner->base);
 	planner->callchain = EVENT_CALLCHAIN_ALL;
 	return event_notes_add(&planner->plan->notes, "--call-graph dwarf",
 			       "the kernel follows frame pointers",
@@ -623,6 +644,21 @@ static bool samples_by_rate(const struct event_plan *plan)
 	return false;
 }
 
+/* What it counts of, besides. */
+static struct sp_error *set_bounds(struct planner *planner, size_t index,
+				   struct event_planned *event)
+{
+	const struct event_request *request = planner->request;
+	const char *filter = request->filters ? request->filters[index] : NULL;
+	if (filter && !(event->filter = keep(planner->plan, filter)))
+		return error_no_memory();
+	if (index < request->cgroup_count && request->cgroups[index] >= 0) {
+		event->in_cgroup = true;
+		event->cgroup_fd = request->cgroups[index];
+	}
+	return NULL;
+}
+
 static struct sp_error *plan_samples(struct planner *planner)
 {
 	const struct event_specs *specs = planner->request->specs;
@@ -637,11 +673,13 @@ static struct sp_error *plan_samples(struct planner *planner)
 	struct sp_error *error = set_rate(planner);
 	if (error)
 		return error;
-	event_ask_sampling(&planner->request->asked, &planner->sampling);
+	event_ask_sampling(&planner->asked, &planner->sampling);
 	if (planner->request->uniform)
 		make_uniform(planner);
 	for (size_t i = 0; i < specs->count; i++) {
 		error = plan_event(planner, &specs->items[i], &plan->samples[i]);
+		if (!error)
+			error = set_bounds(planner, i, &plan->samples[i]);
 		if (error)
 			return error;
 		plan->sample_count++;
@@ -677,9 +715,12 @@ struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct
 	if (errnum)
 		return rights_explain(rights, RIGHTS_ANY_EVENT, "perf_event_open", errnum);
 	struct planner planner = {.kernel = kernel, .request = request, .plan = plan,
-				  .callchain = request->callchain};
+				  .callchain = request->callchain, .asked = request->asked};
+	struct sp_error *error = check_asked(&planner);
+	if (error)
+		return error;
 	set_base(&planner);
-	struct sp_error *error = check_dumps(&planner);
+	error = check_dumps(&planner);
 	if (!error)
 		error = check_clock(&planner);
 	if (!error)

@@ -33,6 +33,7 @@ enum event_callchain {
 	EVENT_CALLCHAIN_ALL,    /* kernel and user, by frame pointers */
 	EVENT_CALLCHAIN_USER,   /* exclude_callchain_kernel */
 	EVENT_CALLCHAIN_KERNEL, /* exclude_callchain_user */
+	EVENT_CALLCHAIN_NOTHING, /* both: the place alone, for what is put there later */
 };
 
 #define EVENT_FREQ_MAX UINT64_MAX
@@ -62,6 +63,10 @@ struct event_request {
 	uint32_t dump_stack_bytes;
 	bool uniform;               /* all samples have all fields that one of them has */
 	uint32_t max_stack;         /* frames that the kernel follows; 0: all that it may */
+	/* For each of the specs; NULL: none. */
+	const char *const *filters; /* tracepoints' and addresses' */
+	const int *cgroups;         /* directories of control groups, open; -1: none */
+	size_t cgroup_count;
 	struct event_asked asked;   /* what else samples and side-band shall hold */
 };
 
@@ -76,6 +81,9 @@ struct event_planned {
 	bool has_pointer;            /* config1 is an address of ours: of a name, for the kernel */
 	const uint32_t *cpus;        /* where it is opened; NULL: everywhere */
 	size_t cpu_count;
+	const char *filter;          /* of the plan: for PERF_EVENT_IOC_SET_FILTER; or NULL */
+	bool in_cgroup;              /* of whole CPUs, what runs in that group: */
+	int cgroup_fd;               /* the request's */
 };
 
 /*

@@ -137,13 +137,16 @@ static int open_to_ring(const struct event_set *set, enum event_role role,
 	struct perf_event_attr attr = event->attr;
 	uint32_t cpu = set->cpus[place->cpu_index];
 	int output = event_set_ring_fd(set, place->cpu_index, role);
+	bool in_cgroup = event->in_cgroup && place->tid < 0;
+	int32_t pid = in_cgroup ? event->cgroup_fd : place->tid;
+	unsigned long flags = in_cgroup ? PERF_FLAG_PID_CGROUP : 0;
 	/* Not before all of its members are there. */
 	if (event->member_count > 1)
 		attr.disabled = 1;
 	if (leader_fd < 0)
-		return event_open_planned(set->kernel, event, &attr, place->tid, (int32_t)cpu, output,
-					  PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
-	int fd = event_open_planned(set->kernel, event, &attr, place->tid, (int32_t)cpu, leader_fd, 0);
+		return event_open_planned(set->kernel, event, &attr, pid, (int32_t)cpu, output,
+					  flags | PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
+	int fd = event_open_planned(set->kernel, event, &attr, pid, (int32_t)cpu, leader_fd, flags);
 	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, output) == 0)
 		return fd;
 	int errnum = errno;
@@ -163,6 +166,12 @@ static int open_event(const struct event_set *set, struct opened_list *list, enu
 	if (fd < 0) {
 		list->count--;
 		return -fd;
+	}
+	int errnum = event->filter ? event_set_filter(set->kernel, fd, event->filter) : 0;
+	if (errnum) {
+		set->kernel->close(set->kernel->arg, fd);
+		list->count--;
+		return errnum;
 	}
 	*slot = (struct opened){.fd = fd, .event = index};
 	return ioctl(fd, PERF_EVENT_IOC_ID, &slot->id) < 0 ? errno : 0;
@@ -408,11 +417,10 @@ struct sp_error *event_set_open(struct event_set *set, enum event_role role,
 	return error;
 }
 
-static struct sp_error *control(struct event_set *set, enum event_role role, unsigned long request)
+/* Of the events from `first` on, that many. */
+static struct sp_error *control(struct event_set *set, uint32_t first, size_t count,
+				unsigned long request)
 {
-	uint32_t first;
-	size_t count;
-	role_events(set, role, &first, &count);
 	for (size_t i = 0; i < set->opened.count; i++) {
 		const struct opened *opened = &set->opened.items[i];
 		if (opened->event - first < count && ioctl(opened->fd, request, 0) < 0)
@@ -421,14 +429,28 @@ static struct sp_error *control(struct event_set *set, enum event_role role, uns
 	return NULL;
 }
 
+static struct sp_error *control_role(struct event_set *set, enum event_role role,
+				     unsigned long request)
+{
+	uint32_t first;
+	size_t count;
+	role_events(set, role, &first, &count);
+	return control(set, first, count, request);
+}
+
 struct sp_error *event_set_enable(struct event_set *set, enum event_role role)
 {
-	return control(set, role, PERF_EVENT_IOC_ENABLE);
+	return control_role(set, role, PERF_EVENT_IOC_ENABLE);
 }
 
 struct sp_error *event_set_disable(struct event_set *set, enum event_role role)
 {
-	return control(set, role, PERF_EVENT_IOC_DISABLE);
+	return control_role(set, role, PERF_EVENT_IOC_DISABLE);
+}
+
+struct sp_error *event_set_switch(struct event_set *set, size_t index, bool on)
+{
+	return control(set, (uint32_t)index, 1, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 }
 
 /* Counts each event's ids, then lays them out one event behind the other. */

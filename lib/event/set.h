@@ -65,6 +65,9 @@ uint64_t event_set_fds_needed(const struct event_plan *plan, size_t cpu_count, s
 struct sp_error *event_set_enable(struct event_set *set, enum event_role role) SP_MUST_CHECK;
 struct sp_error *event_set_disable(struct event_set *set, enum event_role role) SP_MUST_CHECK;
 
+/* One of the plan's samples. */
+struct sp_error *event_set_switch(struct event_set *set, size_t index, bool on) SP_MUST_CHECK;
+
 /*
  * The events as the file's header wants them: the samples in the plan's order,
  * then the side-band dummy; with the ids of all that was opened so far. Valid until the next

@@ -218,23 +218,37 @@ struct sp_error *tasks_stat_all(const struct sp_ctx *ctx, uint32_t pid,
 	return NULL;
 }
 
-struct sp_error *tasks_process_of(const struct sp_ctx *ctx, uint32_t tid, uint32_t *pid_ret)
+/* The number behind "NAME:" of a process's status file. 0, or the errno; EINVAL: no such line. */
+static int status_number(const struct sp_ctx *ctx, uint32_t tid, const char *name, uint32_t *ret)
 {
 	char path[32];
 	CLEANUP_FREE char *text = NULL;
-	size_t size;
+	size_t size, length = strlen(name);
 	snprintf(path, sizeof(path), "/proc/%u/status", tid);
 	int errnum = sysfs_read(ctx, path, &text, &size);
 	if (errnum)
-		return error_os(errnum, "%s", path);
+		return errnum;
 	struct cursor cursor = cursor_make(text, size, false, path, 0), line;
 	while (text_line(&cursor, &line)) {
-		if (cursor_left(&line) < 5 || memcmp(line.pos, "Tgid:", 5) != 0)
+		if (cursor_left(&line) < length || memcmp(line.pos, name, length) != 0)
 			continue;
-		line.pos += 5;
+		line.pos += length;
 		text_blanks(&line);
-		if (text_decimal_u32(&line, pid_ret))
-			return NULL;
+		if (text_decimal_u32(&line, ret))
+			return 0;
 	}
-	return cursor_error(&cursor, "no line Tgid");
+	return EINVAL;
+}
+
+struct sp_error *tasks_process_of(const struct sp_ctx *ctx, uint32_t tid, uint32_t *pid_ret)
+{
+	int errnum = status_number(ctx, tid, "Tgid:", pid_ret);
+	if (errnum == EINVAL)
+		return error_new(SP_ERROR_FORMAT, "/proc/%u/status: no line Tgid", tid);
+	return errnum ? error_os(errnum, "/proc/%u/status", tid) : NULL;
+}
+
+bool tasks_owner(const struct sp_ctx *ctx, uint32_t pid, uint32_t *uid_ret)
+{
+	return !status_number(ctx, pid, "Uid:", uid_ret);
 }

@@ -63,6 +63,9 @@ struct sp_error *tasks_stat_all(const struct sp_ctx *ctx, uint32_t pid,
 struct sp_error *tasks_process_of(const struct sp_ctx *ctx, uint32_t tid,
 				  uint32_t *pid_ret) SP_MUST_CHECK;
 
+/* The (real) user of a process; false where it is gone. */
+bool tasks_owner(const struct sp_ctx *ctx, uint32_t pid, uint32_t *uid_ret);
+
 /* The text of a stat file. Fails with SP_ERROR_FORMAT. */
 struct sp_error *task_stat_parse(const void *text, size_t size, const char *path,
 				 struct task_stat *ret) SP_MUST_CHECK;

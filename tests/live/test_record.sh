@@ -76,10 +76,10 @@ check "nobody else may read it" test "$(stat -c %a "$file")" = 600
 status "a frequency" 0 "$SPROF" record -F 200 -o "$file" -- "$workload/proportions" 1
 count=$(samples "$file")
 check "gives so many samples a second of CPU time ($count)" \
-	test "$count" -ge 160 -a "$count" -le 240
+	test "$count" -ge 100 -a "$count" -le 240
 status "a period" 0 "$SPROF" record -e cpu-clock -c 10000000 -o "$file" -- "$workload/proportions" 1
 count=$(samples "$file")
-check "gives a sample each so many ns ($count)" test "$count" -ge 80 -a "$count" -le 120
+check "gives a sample each so many ns ($count)" test "$count" -ge 50 -a "$count" -le 120
 status "a delay" 0 "$SPROF" record -F 1000 -D 800 -o "$file" -- "$workload/proportions" 1
 if command -v perf >/dev/null; then
 	# From the exec to the first sample, in ms.
@@ -201,7 +201,7 @@ command_says_how_long() { # SCOPE
 	same "-p with a command, --scope $scope: the process alone is sampled" "$tmp/wanted" "$tmp/who"
 	count=$(samples "$file")
 	check "-p with a command, --scope $scope: as long as it ran ($count)" \
-		test "$count" -gt 50 -a "$count" -lt 3000
+		test "$count" -gt 50 -a "$count" -lt 20000
 	tid=$(ls /proc/$target/task | tail -n 1)
 	status "-t with a command, --scope $scope" 3 \
 		"$SPROF" record --scope "$scope" -F 997 -o "$file" -t "$tid" -- sh -c 'sleep 0.3; exit 3'

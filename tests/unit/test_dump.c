@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "record/decode.h"
+#include "record/types.h"
 #include "rings.h"
 
 #define MASK UINT64_C(0xff0fff)
@@ -69,7 +70,7 @@ static void fill(struct filled *filled, const struct sp_record *record, uint64_t
 static struct dump_layout layout_or_fail(void)
 {
 	struct dump_layout layout;
-	ck_assert(dump_layout_make(&kernel_attr, "x86_64", &layout));
+	ck_assert(dump_layout_make(&kernel_attr, 0, "x86_64", &layout));
 	return layout;
 }
 
@@ -90,10 +91,11 @@ static void round_trip(const struct dump *dump, const struct dump_chain *chain, 
 {
 	static struct sp_event event;
 	event = (struct sp_event){.name = "clock", .attr = kernel_attr};
-	dump_file_attr(&event.attr);
+	dump_file_attr(&event.attr, 0);
 	const struct record_layout layout = {.events = &event, .event_count = 1, .path = "made"};
 	bool shortened;
-	ok_or_fail(dump_encode(buffer, dump, chain, limit, &shortened));
+	const struct dump_layout shape = layout_or_fail();
+	ok_or_fail(dump_encode(&shape, buffer, dump, chain, limit, &shortened));
 	struct perf_event_header header;
 	memcpy(&header, buffer->items, sizeof(header));
 	ck_assert_uint_eq(header.size, buffer->count);
@@ -243,15 +245,159 @@ TEST(other_events_are_not_of_that_kind)
 {
 	struct dump_layout layout;
 	struct perf_event_attr attr = kernel_attr;
-	attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
-	ck_assert(!dump_layout_make(&attr, "x86_64", &layout));
+	attr.sample_type |= UINT64_C(1) << 40; /* a field that nobody knows the place of */
+	ck_assert(!dump_layout_make(&attr, 0, "x86_64", &layout));
 	attr = kernel_attr;
 	attr.sample_regs_user = 1;
-	ck_assert(!dump_layout_make(&attr, "x86_64", &layout));
+	ck_assert(!dump_layout_make(&attr, 0, "x86_64", &layout));
 	attr = kernel_attr;
-	dump_file_attr(&attr);
-	ck_assert(!dump_layout_make(&attr, "x86_64", &layout));
+	dump_file_attr(&attr, 0);
+	ck_assert(!dump_layout_make(&attr, 0, "x86_64", &layout));
 	ck_assert_uint_eq(attr.exclude_callchain_user, 0);
 	ck_assert_uint_eq(attr.sample_regs_user, 0);
 	ck_assert_uint_eq(attr.sample_stack_user, 0);
+}
+
+/* Every field that there is, and what of it the file shall have. */
+static const struct perf_event_attr full_attr = {
+	.type = PERF_TYPE_SOFTWARE, .size = sizeof(full_attr), .sample_id_all = 1,
+	.sample_type = RECORD_SAMPLE_KNOWN & ~(uint64_t)PERF_SAMPLE_WEIGHT,
+	.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED,
+	.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HW_INDEX |
+			      RECORD_BRANCH_COUNTERS,
+	.sample_regs_user = MASK, .sample_stack_user = 1024, .sample_regs_intr = 0x181,
+	.exclude_callchain_user = 1,
+};
+#define KEPT UINT64_C(0x183) /* AX, BX, SP, IP */
+
+static void make_full(struct made *made)
+{
+	static const struct sp_counter counters[] = {{.value = 5, .id = 77}, {.value = 6, .id = 78}};
+	static const struct sp_branch branches[] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+	static const uint64_t branch_counters[] = {10, 11, 12}, interrupt[] = {21, 22, 23};
+	static const uint8_t aux[16] = {1, 2, 3};
+	make(made);
+	struct sp_sample *sample = &made->record.sample;
+	sample->addr = 30, sample->stream_id = 31;
+	sample->counters = (struct sp_counters){.time_enabled_ns = 32, .values = counters, .count = 2};
+	sample->branches = branches, sample->branch_count = 3, sample->branch_hw_index = 33;
+	sample->branch_counters = branch_counters;
+	sample->interrupt_registers =
+		(struct sp_registers){PERF_SAMPLE_REGS_ABI_64, 0x181, interrupt, 3};
+	sample->weight = 34, sample->data_src = 35, sample->transaction = 36;
+	sample->phys_addr = 37, sample->cgroup = 38;
+	sample->data_page_size = 4096, sample->code_page_size = 1 << 21;
+	sample->aux = (struct sp_bytes){aux, sizeof(aux)};
+}
+
+/* Through the ring, with its chain, to the file's record. */
+static void through(const struct made *made, uint64_t kept, struct decoder **decoder,
+		    struct record_buffer *output, struct sp_record *ret)
+{
+	static struct sp_event event;
+	struct record_buffer buffer = {0};
+	struct memory_ring memory;
+	struct dump_layout layout;
+	struct dump_parts parts;
+	bool shortened;
+	const uint64_t ips[] = {0x400010, 0x400020};
+	const struct dump_chain chain = {ips, 2, 0};
+	ck_assert(dump_layout_make(&full_attr, kept, "x86_64", &layout));
+	ok_or_fail(record_encode(&buffer, &made->record, &full_attr));
+	struct ring ring = memory_ring_init(&memory, 8192, 4096);
+	ck_assert(memory_ring_put(&memory, buffer.items, buffer.count));
+	struct perf_event_header header = ring_header(&ring, 4096);
+	ck_assert(dump_find(&layout, &ring, 4096, &header, &parts));
+	struct dump *dump = malloc(dump_size(&layout, &parts, true));
+	dump_copy(&layout, &parts, &ring, true, dump);
+	ck_assert_uint_eq(dump->stack_size, 1000);
+	ck_assert_mem_eq(dump_stack(dump), made->stack, 1000);
+	ok_or_fail(dump_encode(&layout, output, dump, &chain, SIZE_MAX, &shortened));
+	/* Whatever is missing at its end, it is not that. */
+	for (header.size = 8; header.size < buffer.count; header.size += 8)
+		ck_assert(!dump_find(&layout, &ring, 4096, &header, &parts));
+	event = (struct sp_event){.name = "full", .attr = full_attr};
+	dump_file_attr(&event.attr, kept);
+	const struct record_layout shape = {.events = &event, .event_count = 1, .path = "made"};
+	memcpy(&header, output->items, sizeof(header));
+	ck_assert_uint_eq(header.size, output->count);
+	const struct raw_record raw = {.type = header.type, .misc = header.misc, .size = header.size,
+				       .bytes = output->items};
+	ok_or_fail(decoder_new(&shape, decoder));
+	ok_or_fail(decoder_decode(*decoder, &raw, ret));
+	free(dump);
+	vec_deinit(&buffer);
+	memory_ring_deinit(&memory);
+}
+
+TEST(every_field_goes_through)
+{
+	struct made made;
+	struct decoder *decoder;
+	struct record_buffer output = {0};
+	struct sp_record record;
+	make_full(&made);
+	through(&made, KEPT, &decoder, &output, &record);
+	const struct sp_sample *sample = &record.sample;
+	ck_assert_uint_eq(sample->ip_count, 6);
+	ck_assert(sample->addr == 30 && sample->stream_id == 31 && sample->period == 1000);
+	ck_assert(sample->counters.count == 2 && sample->counters.time_enabled_ns == 32);
+	ck_assert(sample->counters.values[1].value == 6 && sample->counters.values[1].id == 78);
+	ck_assert_uint_eq(sample->raw.size, 12);
+	ck_assert(sample->branch_count == 3 && sample->branch_hw_index == 33);
+	ck_assert(sample->branches[2].to == 8 && sample->branch_counters[2] == 12);
+	ck_assert_uint_eq(sample->user_registers.abi, PERF_SAMPLE_REGS_ABI_64);
+	ck_assert_uint_eq(sample->user_registers.mask, KEPT);
+	ck_assert_uint_eq(sample->user_registers.count, 4);
+	static const size_t indexes[] = {0, 1, SP_INDEX, IP_INDEX};
+	for (size_t i = 0; i < 4; i++)
+		ck_assert_uint_eq(sample->user_registers.values[i], made.registers[indexes[i]]);
+	ck_assert_uint_eq(sample->stack.size, 0);
+	ck_assert(sample->weight == 34 && sample->data_src == 35 && sample->transaction == 36);
+	ck_assert_uint_eq(sample->interrupt_registers.values[2], 23);
+	ck_assert(sample->phys_addr == 37 && sample->cgroup == 38 && sample->data_page_size == 4096);
+	ck_assert(sample->code_page_size == 1 << 21 && sample->aux.size == 16);
+	decoder_free(decoder);
+	vec_deinit(&output);
+}
+
+TEST(a_task_without_user_space_keeps_what_else_there_is)
+{
+	struct made made;
+	struct decoder *decoder;
+	struct record_buffer buffer = {0}, output = {0};
+	struct memory_ring memory;
+	struct dump_layout layout;
+	struct dump_parts parts;
+	struct sp_record record;
+	bool shortened;
+	make_full(&made);
+	struct sp_sample *sample = &made.record.sample;
+	sample->user_registers = sample->interrupt_registers = (struct sp_registers){0};
+	sample->stack = (struct sp_bytes){0};
+	ck_assert(dump_layout_make(&full_attr, KEPT, "x86_64", &layout));
+	ok_or_fail(record_encode(&buffer, &made.record, &full_attr));
+	struct ring ring = memory_ring_init(&memory, 8192, 0);
+	ck_assert(memory_ring_put(&memory, buffer.items, buffer.count));
+	struct perf_event_header header = ring_header(&ring, 0);
+	ck_assert(dump_find(&layout, &ring, 0, &header, &parts));
+	struct dump *dump = malloc(dump_size(&layout, &parts, false));
+	dump_copy(&layout, &parts, &ring, false, dump);
+	const struct dump_chain none = {0};
+	ok_or_fail(dump_encode(&layout, &output, dump, &none, SIZE_MAX, &shortened));
+	struct sp_event event = {.name = "full", .attr = full_attr};
+	dump_file_attr(&event.attr, KEPT);
+	const struct record_layout shape = {.events = &event, .event_count = 1, .path = "made"};
+	memcpy(&header, output.items, sizeof(header));
+	const struct raw_record raw = {.type = header.type, .size = header.size, .bytes = output.items};
+	ok_or_fail(decoder_new(&shape, &decoder));
+	ok_or_fail(decoder_decode(decoder, &raw, &record));
+	ck_assert_uint_eq(record.sample.ip_count, 3);
+	ck_assert_uint_eq(record.sample.user_registers.abi, PERF_SAMPLE_REGS_ABI_NONE);
+	ck_assert(record.sample.phys_addr == 37 && record.sample.branch_count == 3);
+	free(dump);
+	decoder_free(decoder);
+	vec_deinit(&output);
+	vec_deinit(&buffer);
+	memory_ring_deinit(&memory);
 }

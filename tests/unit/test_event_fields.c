@@ -77,7 +77,7 @@ static struct perf_event_attr clock_attr(void)
 /* What is said of an attr; NULL if it opens. */
 static struct sp_error *judge(struct fake *fake, struct perf_event_attr *attr)
 {
-	const struct event_kernel kernel = {fake_open, fake_close, fake};
+	const struct event_kernel kernel = {.open = fake_open, .close = fake_close, .arg = fake};
 	const struct rights rights = rights_of(fake);
 	int fd = fake_open(fake, attr, 0, -1, -1, 0);
 	if (fd > 0)

@@ -6,6 +6,9 @@
 #include <unistd.h>
 #include "test.h"
 
+/* Nothing is kept but the chain. */
+static const struct dump_layout plain;
+
 /* A sample whose head is a header and nothing else, of which the copy of the stack is empty. */
 static struct dump *dump_new(void)
 {
@@ -41,7 +44,7 @@ static bool add(struct joining *joining, uint64_t time_ns, size_t from, size_t u
 
 TEST(what_was_cut_is_joined_with_what_was_not)
 {
-	struct joining *joining = joining_new(SIZE_MAX);
+	struct joining *joining = joining_new(&plain, SIZE_MAX);
 	struct record_buffer output = {0};
 	struct joining_counts counts = {0};
 	uint64_t oldest_ns = 500;
@@ -78,7 +81,7 @@ TEST(what_was_cut_is_joined_with_what_was_not)
 
 TEST(what_nobody_knows_more_of_stays_as_it_is)
 {
-	struct joining *joining = joining_new(SIZE_MAX);
+	struct joining *joining = joining_new(&plain, SIZE_MAX);
 	struct record_buffer output = {0};
 	struct joining_counts counts = {0};
 	uint64_t oldest_ns = UINT64_MAX;
@@ -99,7 +102,7 @@ TEST(what_nobody_knows_more_of_stays_as_it_is)
 /* It waits for those that come after it, but only once. */
 TEST(what_is_recent_is_asked_for_again)
 {
-	struct joining *joining = joining_new(SIZE_MAX);
+	struct joining *joining = joining_new(&plain, SIZE_MAX);
 	struct record_buffer output = {0};
 	struct joining_counts counts = {0};
 	uint64_t oldest_ns = UINT64_MAX, time_ns = 1000000000;

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From the recording's options to what events are asked for. */
+#include <string.h>
+#include "base/cleanup.h"
+#include "capture/recorder.h"
+#include "event/kind.h"
+
+/* --all-user and --all-kernel: events that say themselves what they want are left alone. */
+static struct sp_error *restrict_modes(struct event_specs *specs,
+				       const struct sp_capture_options *options)
+{
+	if (!options->user_only && !options->kernel_only)
+		return NULL;
+	for (size_t i = 0; i < specs->count; i++) {
+		struct event_spec *spec = &specs->items[i];
+		if (spec->modes_given)
+			continue;
+		spec->name = event_name_with_mode(&specs->arena, spec->name,
+						  options->user_only ? 'u' : 'k');
+		if (!spec->name)
+			return error_no_memory();
+		spec->modes_given = true;
+		spec->attr.exclude_kernel = spec->attr.exclude_hv = options->user_only;
+		spec->attr.exclude_user = !options->user_only;
+	}
+	return NULL;
+}
+
+static struct sp_error *parse_list(struct capture_events *events, const struct sp_ctx *ctx,
+				   const struct sp_event_list *list)
+{
+	struct event_specs *specs = &events->specs;
+	size_t before = specs->count;
+	struct sp_error *error = list->events ? event_specs_parse(specs, ctx, list->events)
+					      : event_specs_add_default(specs, ctx);
+	if (error)
+		return error;
+	if (!vec_reserve(&events->filters, specs->count))
+		return error_no_memory();
+	for (size_t i = before; i < specs->count; i++)
+		*vec_push(&events->filters) = list->filter;
+	return NULL;
+}
+
+struct sp_error *capture_parse_events(struct capture_events *events, const struct sp_ctx *ctx,
+				      const struct sp_capture_options *options)
+{
+	const struct sp_event_list one = {.events = options->events};
+	const struct sp_event_list *lists = options->event_list_count ? options->event_lists : &one;
+	size_t count = options->event_list_count ? options->event_list_count : 1;
+	struct sp_error *error = NULL;
+	events->specs.pid = options->pids.count ? options->pids.items[0] : 0;
+	for (size_t i = 0; i < count && !error; i++)
+		error = parse_list(events, ctx, &lists[i]);
+	return error ? error : restrict_modes(&events->specs, options);
+}
+
+void capture_events_deinit(struct capture_events *events)
+{
+	event_specs_deinit(&events->specs);
+	vec_deinit(&events->filters);
+	for (size_t i = 0; i < events->cgroups.count; i++)
+		if (events->cgroups.items[i] >= 0)
+			close(events->cgroups.items[i]);
+	vec_deinit(&events->cgroups);
+}
+
+/* Opens the group of that name for the next event; "": none. */
+static struct sp_error *open_group(struct capture_events *events, const struct sp_ctx *ctx,
+				   const struct cgroup_hierarchy *hierarchy, const char *name)
+{
+	int *slot = vec_push(&events->cgroups);
+	if (!slot)
+		return error_no_memory();
+	*slot = -1;
+	return *name ? cgroup_open(ctx, hierarchy, name, slot) : NULL;
+}
+
+static struct sp_error *too_many_groups(const char *names, size_t events)
+{
+	return error_set_remedy(error_new(SP_ERROR_INVALID, "control groups %s: there %s %zu event%s",
+					  names, events == 1 ? "is" : "are", events,
+					  events == 1 ? "" : "s"),
+				"give one group for each event of -e, or one for all");
+}
+
+static struct sp_error *open_groups(struct capture_events *events, const struct sp_ctx *ctx,
+				    const struct cgroup_hierarchy *hierarchy, const char *names)
+{
+	size_t count = events->specs.count;
+	bool one = !strchr(names, ',');
+	CLEANUP_FREE char *copy = strdup(names);
+	char *rest = copy;
+	if (!copy)
+		return error_no_memory();
+	for (const char *name; (name = strsep(&rest, ","));) {
+		if (events->cgroups.count == count)
+			return too_many_groups(names, count);
+		struct sp_error *error = open_group(events, ctx, hierarchy, name);
+		if (error)
+			return error;
+	}
+	while (one && events->cgroups.count < count) {
+		struct sp_error *error = open_group(events, ctx, hierarchy, names);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+struct sp_error *capture_open_cgroups(struct capture_events *events, const struct sp_ctx *ctx,
+				      const struct sp_capture_options *options)
+{
+	struct cgroup_hierarchy hierarchy;
+	if (!options->cgroups)
+		return NULL;
+	struct sp_error *error = cgroup_hierarchy_find(ctx, &hierarchy);
+	if (error)
+		return error;
+	error = open_groups(events, ctx, &hierarchy, options->cgroups);
+	cgroup_hierarchy_deinit(&hierarchy);
+	return error;
+}
+
+static struct event_asked asked_of(const struct sp_capture_options *options)
+{
+	const struct sp_capture_fields *fields = &options->fields;
+	return (struct event_asked){
+		.sample_type = fields->sample_type,
+		.weight = fields->weight,
+		.branch_type = fields->branch_type,
+		.user_registers = fields->user_registers,
+		.interrupt_registers = fields->interrupt_registers,
+		.read_format = fields->running_time || fields->thread_counts
+				       ? PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING
+				       : 0,
+		.wakeup_events = options->wakeup_samples,
+		.no_samples = options->no_samples,
+		.strict_freq = options->strict_freq,
+		.inherit_thread = options->inherit_threads,
+		.remove_on_exec = options->remove_on_exec,
+		.defer_callchain = options->deferred_chains,
+		.mmap_data = fields->data_mappings,
+		.context_switch = fields->switches,
+		.namespaces = fields->namespaces,
+		.cgroup = fields->cgroups,
+		.no_bpf_event = fields->no_bpf_programs,
+	};
+}
+
+void capture_ask(const struct sp_capture_options *options, const struct capture_events *events,
+		 struct event_request *request)
+{
+	request->specs = &events->specs;
+	request->filters = events->filters.items;
+	request->cgroups = events->cgroups.items;
+	request->cgroup_count = events->cgroups.count;
+	request->asked = asked_of(options);
+	request->inherit_stat = options->fields.thread_counts;
+	request->clock_id = options->use_clock ? options->clock : CLOCK_MONOTONIC;
+	if (options->wakeup_bytes)
+		request->sample_watermark_bytes =
+			options->wakeup_bytes < UINT32_MAX ? (uint32_t)options->wakeup_bytes : UINT32_MAX;
+}

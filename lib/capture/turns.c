@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/turns.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include "base/cleanup.h"
+#include "capture/recorder.h"
+
+#define NS_PER_MS 1000000
+
+static bool in_order(const struct sp_capture_options *options)
+{
+	for (size_t i = 0; i < options->span_count; i++) {
+		const struct sp_capture_span *span = &options->spans[i];
+		bool last = i + 1 == options->span_count;
+		if ((span->end_ms || !last) && span->end_ms <= span->begin_ms)
+			return false;
+		if (i && span->begin_ms <= span[-1].end_ms)
+			return false;
+	}
+	return true;
+}
+
+struct sp_error *turns_init(struct turns *turns, const struct sp_capture_options *options)
+{
+	const struct sp_capture_span delay = {.begin_ms = options->delay_ms};
+	const struct sp_capture_span *spans = options->span_count ? options->spans : &delay;
+	size_t count = options->span_count ? options->span_count : options->delay_ms != 0;
+	*turns = (struct turns){.fd = -1, .later = count || options->start_disabled};
+	turns->turned = turns->later;
+	if (!in_order(options))
+		return error_new(SP_ERROR_INVALID, "times to record at that are not one behind the other");
+	if (!count)
+		return NULL;
+	turns->spans = malloc(count * sizeof(*spans));
+	if (!turns->spans)
+		return error_no_memory();
+	memcpy(turns->spans, spans, count * sizeof(*spans));
+	turns->span_count = count;
+	return NULL;
+}
+
+void turns_deinit(struct turns *turns)
+{
+	cleanup_close(&turns->fd);
+	free(turns->spans);
+	free(turns->on);
+	*turns = (struct turns){.fd = -1};
+}
+
+/* When the next turn is, by CLOCK_MONOTONIC; 0: there is none. */
+static uint64_t next_ns(const struct turns *turns)
+{
+	if (turns->next / 2 >= turns->span_count)
+		return 0;
+	const struct sp_capture_span *span = &turns->spans[turns->next / 2];
+	uint64_t ms = turns->next & 1 ? span->end_ms : span->begin_ms;
+	if (turns->next & 1 && !ms)
+		return 0; /* it has no end */
+	return turns->begin_ns + ms * NS_PER_MS + !ms;
+}
+
+static struct sp_error *set_timer(const struct turns *turns)
+{
+	uint64_t ns = next_ns(turns);
+	const struct itimerspec when = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+	if (ns && timerfd_settime(turns->fd, TFD_TIMER_ABSTIME, &when, NULL) < 0)
+		return error_os(errno, "cannot set a timer");
+	return NULL;
+}
+
+struct sp_error *capture_watch_turns(struct sp_capture *capture)
+{
+	struct turns *turns = &capture->turns;
+	if (!turns->span_count)
+		return NULL;
+	turns->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (turns->fd < 0)
+		return error_os(errno, "cannot make a timer");
+	turns->begin_ns = capture_now_ns();
+	struct sp_error *error = set_timer(turns);
+	return error ? error : capture_watch_fd(capture, turns->fd);
+}
+
+struct sp_error *capture_begin_turns(struct sp_capture *capture)
+{
+	struct turns *turns = &capture->turns;
+	if (turns->fd < 0 || turns->next)
+		return NULL; /* none, or the first has been */
+	turns->begin_ns = capture_now_ns();
+	return set_timer(turns);
+}
+
+static bool all_are(const struct sp_capture *capture, bool on)
+{
+	for (size_t i = 0; i < capture->plan->sample_count; i++)
+		if (capture->turns.on[i] != on)
+			return false;
+	return true;
+}
+
+static struct sp_error *remember(struct sp_capture *capture)
+{
+	size_t count = capture->plan->sample_count;
+	if (capture->turns.on)
+		return NULL;
+	capture->turns.on = malloc(count * sizeof(*capture->turns.on));
+	if (!capture->turns.on)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++)
+		capture->turns.on[i] = !capture->turns.later;
+	return NULL;
+}
+
+/* Each as it shall be; those that stand in for all of them are off then. */
+static struct sp_error *apply(struct sp_capture *capture)
+{
+	struct sp_error *error = NULL;
+	wide_stop(&capture->wide);
+	for (size_t i = 0; i < capture->plan->sample_count && !error; i++)
+		error = event_set_switch(capture->set, i, capture->turns.on[i]);
+	return error;
+}
+
+/* `index` SIZE_MAX: all of them. */
+static struct sp_error *turn(struct sp_capture *capture, size_t index, bool on)
+{
+	struct sp_error *error = remember(capture);
+	if (error)
+		return error;
+	bool was_on = all_are(capture, true);
+	for (size_t i = 0; i < capture->plan->sample_count; i++)
+		if (index == SIZE_MAX || index == i)
+			capture->turns.on[i] = on;
+	bool is_on = all_are(capture, true);
+	capture->turns.turned = true;
+	if (was_on && is_on)
+		return NULL;
+	error = apply(capture);
+	return error || !is_on ? error : wide_start(&capture->wide, false, capture_now_ns());
+}
+
+struct sp_error *capture_take_turn(struct sp_capture *capture)
+{
+	struct turns *turns = &capture->turns;
+	uint64_t times;
+	if (turns->fd < 0 || read(turns->fd, &times, sizeof(times)) <= 0)
+		return NULL;
+	struct sp_error *error = turn(capture, SIZE_MAX, !(turns->next & 1));
+	turns->next++;
+	return error ? error : set_timer(turns);
+}
+
+static struct sp_error *turn_named(struct sp_capture *capture, const char *event, bool on)
+{
+	if (!event)
+		return turn(capture, SIZE_MAX, on);
+	for (size_t i = 0; i < capture->plan->sample_count; i++)
+		if (!strcmp(capture->plan->samples[i].name, event))
+			return turn(capture, i, on);
+	return error_new(SP_ERROR_NOT_FOUND, "no event %s is recorded", event);
+}
+
+struct sp_error *sp_capture_enable(struct sp_capture *capture, const char *event)
+{
+	return turn_named(capture, event, true);
+}
+
+struct sp_error *sp_capture_disable(struct sp_capture *capture, const char *event)
+{
+	return turn_named(capture, event, false);
+}
+
+size_t sp_capture_event_count(const struct sp_capture *capture)
+{
+	return capture->plan->sample_count;
+}
+
+const char *sp_capture_event_name(const struct sp_capture *capture, size_t index)
+{
+	return capture->plan->samples[index].name;
+}
+
+const struct perf_event_attr *sp_capture_event_attr(const struct sp_capture *capture, size_t index)
+{
+	return &capture->plan->samples[index].attr;
+}
+
+bool sp_capture_event_enabled(const struct sp_capture *capture, size_t index)
+{
+	return capture->turns.on ? capture->turns.on[index] : !capture->turns.later;
+}

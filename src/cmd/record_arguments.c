@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading the command line of sprof record. */
+#include "cmd/record_arguments.h"
+
+#include <assert.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cmd/record_fields.h"
+#include "command.h"
+#include "diag.h"
+
+#define NS_PER_SECOND 1000000000.0
+
+/* Longer than anybody waits for. */
+#define SECONDS_MAX (365 * 24 * 3600)
+
+void record_arguments_deinit(struct record_arguments *arguments)
+{
+	option_numbers_deinit(&arguments->pids);
+	option_numbers_deinit(&arguments->tids);
+	free(arguments->lists);
+	free(arguments->spans);
+}
+
+static struct sp_event_list *add_list(struct record_arguments *arguments)
+{
+	size_t size = (arguments->list_count + 1) * sizeof(*arguments->lists);
+	struct sp_event_list *lists = realloc(arguments->lists, size);
+	if (!lists) {
+		diag_say("out of memory");
+		return NULL;
+	}
+	arguments->lists = lists;
+	lists[arguments->list_count] = (struct sp_event_list){0};
+	return &lists[arguments->list_count++];
+}
+
+static bool parse_events(const struct option *option, const char *text)
+{
+	struct sp_event_list *list = add_list(option->value);
+	if (list)
+		list->events = text;
+	return list;
+}
+
+/* Of the -e before it; of two they must both hold, as perf has it. */
+static bool parse_filter(const struct option *option, const char *text)
+{
+	struct record_arguments *arguments = option->value;
+	if (!arguments->list_count) {
+		diag_say("--filter belongs behind the -e whose events it is for");
+		return false;
+	}
+	struct sp_event_list *list = &arguments->lists[arguments->list_count - 1];
+	if (list->filter) {
+		diag_say("--filter: -e %s has one already (join them by &&)", list->events);
+		return false;
+	}
+	list->filter = text;
+	return true;
+}
+
+static bool parse_frequency(const struct option *option, const char *text)
+{
+	uint64_t *hz = option->value;
+	if (!strcmp(text, "max")) {
+		*hz = SP_CAPTURE_FREQ_MAX;
+		return true;
+	}
+	return option_text_number(text, 1, SP_CAPTURE_FREQ_MAX - 1, hz) ||
+	       option_reject(option, text, "a number of samples a second, or max");
+}
+
+static bool parse_count(const struct option *option, const char *text)
+{
+	return option_text_number(text, 1, UINT64_MAX, option->value) ||
+	       option_reject(option, text, "a number of events");
+}
+
+/* "SIZE" or "SIZE,fixed" */
+static bool parse_stack_size(const char *text, bool fixed, uint64_t *size)
+{
+	char number[8];
+	size_t length = strlen(text) - (fixed ? strlen(",fixed") : 0);
+	if (length >= sizeof(number))
+		return false;
+	memcpy(number, text, length);
+	number[length] = 0;
+	return option_text_number(number, 8, SP_STACK_BYTES_MAX, size);
+}
+
+static bool parse_call_graph(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	const char *fixed = strstr(text, ",fixed");
+	uint64_t size = 0;
+	options->deferred_chains = !strcmp(text, "fp,defer");
+	if (!strcmp(text, "fp") || options->deferred_chains)
+		options->call_graph = SP_CALL_GRAPH_FP;
+	else if (!strcmp(text, "lbr"))
+		options->call_graph = SP_CALL_GRAPH_LBR;
+	else if (!strcmp(text, "none"))
+		options->call_graph = SP_CALL_GRAPH_NONE;
+	else if (!strncmp(text, "dwarf", 5) && (!text[5] || text[5] == ','))
+		options->call_graph = SP_CALL_GRAPH_DWARF;
+	else
+		return option_reject(option, text, "fp, fp,defer, dwarf, dwarf,SIZE, dwarf,SIZE,fixed, lbr "
+						   "or none");
+	options->fixed_stack_bytes = fixed && !fixed[6];
+	if (options->call_graph == SP_CALL_GRAPH_DWARF && text[5] &&
+	    (!parse_stack_size(text + 6, options->fixed_stack_bytes, &size) || size % 8))
+		return option_reject(option, text, "dwarf,SIZE with a size in bytes, a multiple of 8 up to "
+						   "65528");
+	options->stack_bytes = (uint32_t)size;
+	return true;
+}
+
+/* -g, as if nothing had been said, takes no argument. */
+static bool parse_graph(const struct option *option, const char *text)
+{
+	(void)text;
+	*(enum sp_call_graph *)option->value = SP_CALL_GRAPH_AUTO;
+	return true;
+}
+
+static bool parse_unwind(const struct option *option, const char *text)
+{
+	bool later = !strcmp(text, "later");
+	*(enum sp_unwind *)option->value = later ? SP_UNWIND_LATER : SP_UNWIND_LIVE;
+	return later || !strcmp(text, "live") || option_reject(option, text, "live or later");
+}
+
+static bool parse_max_stack(const struct option *option, const char *text)
+{
+	uint64_t frames;
+	if (!option_text_number(text, 1, UINT16_MAX, &frames))
+		return option_reject(option, text, "a number of frames, 1 to 65535");
+	*(uint32_t *)option->value = (uint32_t)frames;
+	return true;
+}
+
+static bool parse_realtime(const struct option *option, const char *text)
+{
+	uint64_t priority;
+	if (!option_text_number(text, 1, 99, &priority))
+		return option_reject(option, text, "a priority, 1 to 99");
+	*(uint32_t *)option->value = (uint32_t)priority;
+	return true;
+}
+
+/* perf's: -z is level 1. */
+static bool parse_compression(const struct option *option, const char *text)
+{
+	uint64_t level = 1;
+	if (text && !option_text_number(text, 1, 22, &level))
+		return option_reject(option, text, "a level, 1 to 22");
+	*(uint32_t *)option->value = (uint32_t)level;
+	return true;
+}
+
+static bool parse_scope(const struct option *option, const char *text)
+{
+	static const char *const names[] = {"auto", "cpu", "task"};
+	for (unsigned int i = 0; i < 3; i++)
+		if (!strcmp(text, names[i])) {
+			*(enum sp_capture_scope *)option->value = (enum sp_capture_scope)i;
+			return true;
+		}
+	return option_reject(option, text, "auto, cpu or task");
+}
+
+/* "512K", "4M", "1G"; without a unit, so many `scale`. */
+static bool parse_size(const char *text, uint64_t scale, uint64_t *bytes)
+{
+	static const char units[] = "BKMG";
+	uint64_t number;
+	size_t size = strlen(text);
+	const char *unit = size ? strchr(units, text[size - 1] & ~0x20) : NULL;
+	if (unit)
+		scale = UINT64_C(1) << 10 * (unit - units);
+	char *digits = strndup(text, unit ? size - 1 : size);
+	bool fine = digits && option_text_number(digits, 1, UINT64_MAX / scale, &number);
+	free(digits);
+	if (fine)
+		*bytes = number * scale;
+	return fine;
+}
+
+static bool parse_ring_size(const struct option *option, const char *text)
+{
+	return parse_size(text, (uint64_t)sysconf(_SC_PAGESIZE), option->value) ||
+	       option_reject(option, text, "a number of pages, or a size such as 512K or 4M");
+}
+
+static bool parse_flush(const struct option *option, const char *text)
+{
+	return parse_size(text, 1, option->value) ||
+	       option_reject(option, text, "a number of bytes, or a size such as 64K");
+}
+
+/* "10-20,30-40": in ms from the start, one behind the other. */
+static bool parse_spans(struct record_arguments *arguments, const char *text)
+{
+	size_t count = 1, used = 0;
+	for (const char *at = text; (at = strchr(at, ',')); at++)
+		count++;
+	free(arguments->spans);
+	arguments->spans = calloc(count, sizeof(*arguments->spans));
+	if (!arguments->spans)
+		return false;
+	for (const char *at = text; at; at = strchr(at, ',')) {
+		struct sp_capture_span *span = &arguments->spans[used];
+		unsigned long long begin, end;
+		int size = 0;
+		at += at != text;
+		if (sscanf(at, "%llu-%llu%n", &begin, &end, &size) != 2 || strchr("+-", *at) ||
+		    (at[size] && at[size] != ',') || begin >= end ||
+		    end > (unsigned long long)SECONDS_MAX * 1000 ||
+		    (used && begin <= arguments->spans[used - 1].end_ms))
+			return false;
+		*span = (struct sp_capture_span){begin, end};
+		used++;
+	}
+	arguments->options.spans = arguments->spans;
+	arguments->options.span_count = used;
+	return true;
+}
+
+static bool parse_delay(const struct option *option, const char *text)
+{
+	struct record_arguments *arguments = option->value;
+	struct sp_capture_options *options = &arguments->options;
+	options->start_disabled = !strcmp(text, "-1");
+	options->delay_ms = options->span_count = 0;
+	return options->start_disabled ||
+	       option_text_number(text, 0, (uint64_t)SECONDS_MAX * 1000, &options->delay_ms) ||
+	       parse_spans(arguments, text) ||
+	       option_reject(option, text, "a number of milliseconds, -1, or ranges such as "
+					   "10-20,30-40");
+}
+
+static bool parse_inherit(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	options->no_inherit = !strcmp(text, "none");
+	options->inherit_threads = !strcmp(text, "thread");
+	return options->no_inherit || options->inherit_threads || !strcmp(text, "all") ||
+	       option_reject(option, text, "all, thread or none");
+}
+
+static bool parse_cgroups(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	if (!*text)
+		return option_reject(option, text, "a list of control groups");
+	options->cgroups = text;
+	/* Everything that runs in them: who is in one is not known by its pid. */
+	options->system_wide = true;
+	return true;
+}
+
+static bool parse_all_cgroups(const struct option *option, const char *text)
+{
+	struct sp_capture_fields *fields = option->value;
+	(void)text;
+	fields->cgroups = true;
+	fields->sample_type |= PERF_SAMPLE_CGROUP;
+	return true;
+}
+
+static bool parse_user(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	const struct passwd *user = getpwnam(text);
+	uint64_t uid = user ? user->pw_uid : 0;
+	if (!user && !option_text_number(text, 0, UINT32_MAX - 1, &uid))
+		return option_reject(option, text, "a user's name or number");
+	options->by_user = true;
+	options->uid = (uid_t)uid;
+	return true;
+}
+
+static bool parse_no_buffering(const struct option *option, const char *text)
+{
+	(void)text;
+	*(uint32_t *)option->value = 1;
+	return true;
+}
+
+static bool parse_wakeup(const struct option *option, const char *text)
+{
+	uint64_t samples;
+	if (!option_text_number(text, 1, UINT32_MAX, &samples))
+		return option_reject(option, text, "a number of samples");
+	*(uint32_t *)option->value = (uint32_t)samples;
+	return true;
+}
+
+static bool parse_duration(const struct option *option, const char *text)
+{
+	char *end;
+	double seconds = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
+	if (!(seconds > 0) || *end || seconds > SECONDS_MAX)
+		return option_reject(option, text, "a number of seconds above 0");
+	*(uint64_t *)option->value = (uint64_t)(seconds * NS_PER_SECOND);
+	return true;
+}
+
+/* The options, put together from groups. */
+struct table {
+	struct option items[96];
+	size_t count;
+};
+
+static void append(struct table *table, const struct option *options, size_t count)
+{
+	assert(table->count + count < sizeof(table->items) / sizeof(*table->items));
+	memcpy(table->items + table->count, options, count * sizeof(*options));
+	table->count += count;
+}
+
+#define APPEND(table, options) append(table, options, sizeof(options) / sizeof(*(options)))
+
+static void add_targets(struct table *table, struct record_arguments *arguments)
+{
+	struct sp_capture_options *options = &arguments->options;
+	const struct option group[] = {
+		OPTION_GROUP("What is recorded:"),
+		OPTION_NUMBERS('p', "pid", "PID,...", &arguments->pids,
+			       "processes that run already, with their threads"),
+		OPTION_NUMBERS('t', "tid", "TID,...", &arguments->tids,
+			       "threads that run already"),
+		OPTION_FLAG('a', "all-cpus", &options->system_wide,
+			    "everything that runs"),
+		OPTION_STRING('C', "cpu", "LIST", &options->cpus,
+			      "these CPUs alone, as 0-3,5; without -p and -t: everything\non them"),
+		OPTION_CALL('u', "uid", "USER", options, parse_user,
+			    "the processes that a user (name or number) has now"),
+		OPTION_CALL('G', "cgroup", "NAME,...", options, parse_cgroups,
+			    "what runs in control groups: one for each event of -e, in\n"
+			    "their order (a,,b leaves one out), or one for all"),
+		OPTION_FLAG('i', "no-inherit", &options->no_inherit,
+			    "leave out threads and children made later"),
+		OPTION_CALL(0, "inherit", "WHAT", options, parse_inherit,
+			    "of what is made later take all (the default), thread:\n"
+			    "threads, but no children, or none"),
+		OPTION_FLAG(0, "remove-on-exec", &options->remove_on_exec,
+			    "leave processes alone once they run another program"),
+		OPTION_FLAG(0, "exclude-perf", &options->exclude_self,
+			    "leave out the recorder itself"),
+		OPTION_CALL(0, "scope", "WHERE", &options->scope, parse_scope,
+			    "how events are opened: cpu, on whole CPUs, where others'\n"
+			    "samples are left out; task, on each task and what it\n"
+			    "makes; auto (the default): cpu where that is allowed\n"
+			    "and at most 5,000 samples a second are asked for"),
+	};
+	APPEND(table, group);
+}
+
+static void add_events(struct table *table, struct record_arguments *arguments)
+{
+	struct sp_capture_options *options = &arguments->options;
+	const struct option group[] = {
+		OPTION_GROUP("How samples are taken:"),
+		OPTION_CALL('e', "event", "EVENT,...", arguments, parse_events,
+			    "what to sample by (default: cycles, or cpu-clock where\n"
+			    "there are no hardware counters)"),
+		OPTION_CALL(0, "filter", "FILTER", arguments, parse_filter,
+			    "of the events of the -e before it: the kernel's filter of\n"
+			    "a tracepoint's fields, or the addresses that are traced"),
+		OPTION_CALL('F', "freq", "HZ|max", &options->freq_hz, parse_frequency,
+			    "samples a second on each CPU (default: 997)"),
+		OPTION_FLAG(0, "strict-freq", &options->strict_freq,
+			    "fail where the kernel does not allow that frequency"),
+		OPTION_CALL('c', "count", "N", &options->period, parse_count,
+			    "a sample each N events, instead of -F"),
+		OPTION_FLAG('n', "no-samples", &options->no_samples,
+			    "take no samples: only records of tasks and mappings"),
+	};
+	APPEND(table, group);
+}
+
+static void add_calls(struct table *table, struct record_arguments *arguments)
+{
+	struct sp_capture_options *options = &arguments->options;
+	const struct option group[] = {
+		OPTION_CALL('g', NULL, NULL, &options->call_graph, parse_graph,
+			    "record call chains, by frame pointers where the binaries\n"
+			    "keep them, else by DWARF (the default)"),
+		OPTION_CALL(0, "call-graph", "HOW", options, parse_call_graph,
+			    "by fp (frame pointers), by dwarf[,SIZE[,fixed]] (of SIZE\n"
+			    "bytes of each stack, or more while that is too little;\n"
+			    "default: 8192), by fp,defer (user frames are read when a\n"
+			    "thread returns to them), by lbr (the processor's record of\n"
+			    "calls), or none"),
+		OPTION_CALL(0, "unwind", "WHEN", &options->unwind, parse_unwind,
+			    "with dwarf: live (the default) writes call chains; later\n"
+			    "keeps the stacks in the file, for the report to unwind"),
+		OPTION_CALL(0, "max-stack", "N", &options->max_stack, parse_max_stack,
+			    "keep up to N frames of a call chain"),
+		OPTION_FLAG(0, "all-user", &options->user_only, "leave out the kernel"),
+		OPTION_FLAG(0, "all-kernel", &options->kernel_only, "leave out user space"),
+		OPTION_FLAG(0, "kernel-callchains", &options->kernel_chains,
+			    "of call chains, only the kernel's part"),
+		OPTION_FLAG(0, "user-callchains", &options->user_chains,
+			    "of call chains, only the user's part"),
+	};
+	APPEND(table, group);
+}
+
+static void add_course(struct table *table, struct record_arguments *arguments)
+{
+	struct sp_capture_options *options = &arguments->options;
+	const struct option group[] = {
+		OPTION_CALL('k', "clockid", "CLOCK", options, record_parse_clock,
+			    "of all times: monotonic (the default), monotonic_raw,\n"
+			    "realtime, boottime, tai or a number"),
+		OPTION_CALL('D', "delay", "MS", arguments, parse_delay,
+			    "begin after so many milliseconds; -1: not before --control\n"
+			    "says so; 10-20,30-40: only within these ranges"),
+		OPTION_STRING(0, "control", "HOW", &arguments->control,
+			      "take commands (enable, disable, ping, evlist, stop, …) from\n"
+			      "fd:CTL[,ACK], open files, or fifo:CTL[,ACK], their names"),
+		OPTION_CALL(0, "duration", "SECONDS", &arguments->duration_ns, parse_duration,
+			    "end after so long (a COMMAND is ended with it)"),
+		OPTION_CALL('r', "realtime", "PRIORITY", &options->realtime, parse_realtime,
+			    "drain with real-time priority 1 to 99 (SCHED_FIFO)"),
+		OPTION_CALL('m', "mmap-pages", "SIZE", &options->ring_bytes, parse_ring_size,
+			    "buffer of each CPU: a number of pages, or a size such as\n"
+			    "4M (default: 512K; with stacks 2M to 8M, by -F)"),
+		OPTION_CALL(0, "mmap-flush", "SIZE", &options->wakeup_bytes, parse_flush,
+			    "drain a buffer when so many bytes are in it"),
+		OPTION_CALL(0, "wakeup-events", "N", &options->wakeup_samples, parse_wakeup,
+			    "drain after each N samples"),
+		OPTION_CALL(0, "no-buffering", NULL, &options->wakeup_samples, parse_no_buffering,
+			    "drain after each sample"),
+	};
+	APPEND(table, group);
+}
+
+static void add_sample_fields(struct table *table, struct record_arguments *arguments)
+{
+	struct sp_capture_fields *fields = &arguments->options.fields;
+	const struct option group[] = {
+		OPTION_GROUP("What samples hold besides:"),
+		OPTION_CALL('d', "data", NULL, fields, record_parse_data,
+			    "the address of data, how it was accessed, and mappings of\n"
+			    "data"),
+		OPTION_CALL(0, "phys-data", NULL, &fields->sample_type, record_parse_sample,
+			    "the physical address of data"),
+		OPTION_CALL(0, "data-page-size", NULL, &fields->sample_type, record_parse_sample,
+			    "the size of the page that data lie in"),
+		OPTION_CALL(0, "code-page-size", NULL, &fields->sample_type, record_parse_sample,
+			    "the size of the page that code lies in"),
+		OPTION_CALL(0, "sample-mem-info", NULL, &fields->sample_type, record_parse_sample,
+			    "how memory was accessed: level, snoop, TLB"),
+		OPTION_FLAG('W', "weight", &fields->weight,
+			    "what an access or instruction cost, of events that say so"),
+		OPTION_CALL(0, "transaction", NULL, &fields->sample_type, record_parse_sample,
+			    "how transactions ended"),
+		OPTION_CALL('b', "branch-any", NULL, fields, record_parse_branch_any,
+			    "the branches taken before"),
+		OPTION_CALL('j', "branch-filter", "WHICH,...", fields, record_parse_branch_filter,
+			    "branches of these kinds: any, any_call, any_ret, ind_call,\n"
+			    "call, cond, ind_jmp, in_tx, no_tx, abort_tx, stack; u, k,\n"
+			    "hv: there; with save_type, priv, hw_index, counter;\n"
+			    "no_flags, no_cycles"),
+		OPTION_CALL_ATTACHED('I', "intr-regs", "REGISTER,...", fields,
+				     record_parse_interrupt_registers,
+				     "registers as they were when the sample was taken\n"
+				     "(--intr-regs=? lists them)"),
+		OPTION_CALL_ATTACHED(0, "user-regs", "REGISTER,...", fields,
+				     record_parse_user_registers,
+				     "registers of user space (--user-regs=? lists them)"),
+		OPTION_CALL('R', "raw-samples", NULL, &fields->sample_type, record_parse_sample,
+			    "raw data, of all events"),
+		OPTION_CALL(0, "all-cgroups", NULL, fields, parse_all_cgroups,
+			    "the control group, and records of all there are"),
+		OPTION_CALL(0, "sample-id", NULL, &fields->sample_type, record_parse_sample,
+			    "the event's id once more, where old readers look for it"),
+		OPTION_CALL(0, "sample-stream-id", NULL, &fields->sample_type,
+			    record_parse_sample,
+			    "the id of the very event, of those that were inherited"),
+		OPTION_CALL('T', "timestamp", NULL, &fields->sample_type, record_parse_sample,
+			    "the time (it always is there, as are the next ones)"),
+		OPTION_CALL('P', "period", NULL, &fields->sample_type, record_parse_sample,
+			    "the period"),
+		OPTION_CALL(0, "sample-cpu", NULL, &fields->sample_type, record_parse_sample,
+			    "the CPU"),
+		OPTION_CALL(0, "sample-identifier", NULL, &fields->sample_type,
+			    record_parse_sample, "the event's id"),
+	};
+	APPEND(table, group);
+}
+
+static void add_side_band(struct table *table, struct record_arguments *arguments)
+{
+	struct sp_capture_fields *fields = &arguments->options.fields;
+	const struct option group[] = {
+		OPTION_GROUP("What is recorded beside samples:"),
+		OPTION_FLAG(0, "switch-events", &fields->switches, "context switches"),
+		OPTION_FLAG(0, "namespaces", &fields->namespaces, "which namespaces tasks are in"),
+		OPTION_FLAG(0, "data-mmap", &fields->data_mappings, "mappings of data, too"),
+		OPTION_FLAG(0, "no-bpf-event", &fields->no_bpf_programs,
+			    "leave out which BPF programs are loaded meanwhile"),
+		OPTION_FLAG('s', "stat", &fields->thread_counts,
+			    "what each thread and process counted, when it ends"),
+		OPTION_FLAG(0, "running-time", &fields->running_time,
+			    "with counts, how long they were counted"),
+	};
+	APPEND(table, group);
+}
+
+static void add_output(struct table *table, struct record_arguments *arguments)
+{
+	struct sp_capture_options *options = &arguments->options;
+	const struct option group[] = {
+		OPTION_GROUP("Output:"),
+		OPTION_STRING('o', "output", "FILE", &options->path,
+			      "the recording (default: sprof.data; the old one is kept\n"
+			      "as FILE.old; -: standard output)"),
+		OPTION_CALL_ATTACHED('z', "compression-level", "LEVEL",
+				     &options->compression_level, parse_compression,
+				     "compress the recording with zstd (LEVEL: 1, the\n"
+				     "default, to 22), by the thread that writes"),
+		OPTION_FLAG('q', "quiet", &arguments->quiet, "say nothing but errors"),
+		OPTION_FLAG('v', "verbose", &arguments->verbose, "say what is done"),
+	};
+	APPEND(table, group);
+}
+
+static int parse_arguments(struct record_arguments *arguments, int argc, char **argv, int *operands)
+{
+	struct table table = {0};
+	add_targets(&table, arguments);
+	add_events(&table, arguments);
+	add_calls(&table, arguments);
+	add_course(&table, arguments);
+	add_sample_fields(&table, arguments);
+	add_side_band(&table, arguments);
+	add_output(&table, arguments);
+	const char *const synopses[] = {
+		"sprof record [OPTION]... [--] COMMAND [ARG]...",
+		"sprof record [OPTION]... -p PID[,PID]... [[--] COMMAND [ARG]...]",
+		"sprof record [OPTION]... -t TID[,TID]... [[--] COMMAND [ARG]...]",
+		"sprof record [OPTION]... -a | -C CPUS [[--] COMMAND [ARG]...]",
+		NULL,
+	};
+	const struct option_usage usage = {
+		.synopses = synopses,
+		.about = "Samples a command, running processes or whole CPUs into a perf.data file.\n"
+			 "A COMMAND beside -p, -t, -a or -C only says how long.",
+		.options = table.items, /* the last is zero */
+		.footer = "The command's exit status is passed on, as is the signal that ended it. 125: the\n"
+			  "recorder itself failed; 126, 127: the command could not be run, was not found.",
+		.stop_at_operand = true,
+	};
+	return options_parse(&usage, argc, argv, operands);
+}
+
+/* What goes wrong with options taken together. Returns false after saying it. */
+static bool check_arguments(const struct record_arguments *arguments)
+{
+	const struct sp_capture_options *options = &arguments->options;
+	bool tasks = options->pids.count || options->tids.count || options->by_user;
+	const char *what = NULL;
+	if ((options->pids.count != 0) + (options->tids.count != 0) + options->by_user > 1)
+		what = "of -p, -t and -u only one can be";
+	else if (tasks && options->cgroups)
+		what = "-G does not go with -p, -t or -u";
+	else if (tasks && options->system_wide)
+		what = "-a does not go with -p, -t or -u";
+	else if (!tasks && !options->command && !options->system_wide && !options->cpus)
+		what = "what shall be recorded? A command, -p PID, -t TID, -u USER, -a, -C CPUS or -G "
+		       "CGROUP";
+	else if (options->user_only && options->kernel_only)
+		what = "--all-user and --all-kernel exclude each other";
+	else if (options->freq_hz && options->period)
+		what = "-F and -c exclude each other";
+	else if (options->kernel_chains && options->user_chains)
+		what = "--kernel-callchains and --user-callchains exclude each other";
+	else if (options->remove_on_exec && !tasks)
+		what = "--remove-on-exec is for what runs already: with -p, -t or -u";
+	else if (options->scope == SP_CAPTURE_SCOPE_TASK &&
+		 (options->system_wide || (options->cpus && !tasks)))
+		what = "--scope task does not go with -a, nor with -C alone";
+	if (!what)
+		return true;
+	diag_say("%s", what);
+	fputs("       'sprof record --help' lists the options.\n", stderr);
+	return false;
+}
+
+int record_arguments_parse(struct record_arguments *arguments, int argc, char **argv)
+{
+	struct sp_capture_options *options = &arguments->options;
+	int operands = argc;
+	int status = parse_arguments(arguments, argc, argv, &operands);
+	if (status >= 0)
+		return status;
+	options->event_lists = arguments->lists;
+	options->event_list_count = arguments->list_count;
+	options->pids = option_numbers_list(&arguments->pids);
+	options->tids = option_numbers_list(&arguments->tids);
+	if (operands < argc)
+		options->command = (const char *const *)&argv[operands];
+	return check_arguments(arguments) ? -1 : EXIT_USAGE;
+}
