@@ -5,9 +5,9 @@
 noinst_LTLIBRARIES += lib/libsprof-core.la
 lib_libsprof_core_la_SOURCES =
 lib_libsprof_core_la_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS) \
-	$(LZMA_CFLAGS) $(LIBUNWIND_CFLAGS)
+	$(LZMA_CFLAGS) $(LIBUNWIND_CFLAGS) $(LIBTRACEEVENT_CFLAGS)
 lib_libsprof_core_la_LIBADD = $(ELFUTILS_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) $(LZMA_LIBS) \
-	$(LIBIBERTY_LIBS) $(LIBUNWIND_LIBS) $(PTHREAD_LIBS)
+	$(LIBIBERTY_LIBS) $(LIBUNWIND_LIBS) $(LIBTRACEEVENT_LIBS) $(PTHREAD_LIBS)
 
 lib_LTLIBRARIES += lib/libsprof.la
 lib_libsprof_la_SOURCES =
@@ -36,3 +36,4 @@ include lib/count/local.mk
 include lib/profile/local.mk
 include lib/analysis/local.mk
 include lib/script/local.mk
+include lib/trace/local.mk

@@ -13,4 +13,5 @@ pkginclude_HEADERS += \
 	include/sprof/script.h \
 	include/sprof/sprof.h \
 	include/sprof/stat.h \
+	include/sprof/trace.h \
 	include/sprof/words.h

@@ -15,6 +15,7 @@
 #include <sprof/record.h>
 #include <sprof/script.h>
 #include <sprof/stat.h>
+#include <sprof/trace.h>
 #include <sprof/words.h>
 
 #endif

@@ -166,6 +166,9 @@ static void *tell(void *arg)
 	size_t count = sp_script_batch_count(relay->script);
 	struct printer printer = {.view = relay->view};
 	struct sp_error *error = sp_teller_new(relay->script, &printer.teller);
+	/* What stands in the way was said before. */
+	if (!error && relay->view->traces)
+		sp_error_free(sp_trace_new(relay->view->ctx, relay->view->reader, &printer.trace));
 	bool going = !error;
 	while (going) {
 		pthread_mutex_lock(&relay->lock);
@@ -260,12 +263,34 @@ static bool read_cgroups(struct script_view *view, struct sp_reader *reader)
 	return good;
 }
 
-static bool view_init(struct script_view *view, const struct script_arguments *arguments,
-		      struct sp_reader *reader)
+/* Whether there is something that formats of tracepoints are needed for, and they are there. */
+static bool has_traces(const struct script_view *view)
+{
+	bool wanted = false;
+	struct sp_trace *trace;
+	if (view->arguments->format == SCRIPT_TEXT && !any_has(view->arguments, FIELD(TRACE)))
+		return false;
+	for (size_t i = 0; i < sp_reader_event_count(view->reader); i++)
+		wanted |= sp_reader_event(view->reader, i)->attr.type == PERF_TYPE_TRACEPOINT;
+	if (!wanted || view->arguments->format == SCRIPT_DUMP)
+		return false;
+	struct sp_error *error = sp_trace_new(view->ctx, view->reader, &trace);
+	if (error) {
+		diag_error(error);
+		return false;
+	}
+	sp_trace_free(trace);
+	return true;
+}
+
+static bool view_init(struct script_view *view, struct sp_ctx *ctx,
+		      const struct script_arguments *arguments, struct sp_reader *reader)
 {
 	struct utsname here;
 	const struct sp_file_info *info = sp_reader_info(reader);
-	*view = (struct script_view){.arguments = arguments, .reader = reader, .info = info};
+	*view = (struct script_view){.arguments = arguments, .ctx = ctx, .reader = reader,
+				     .info = info};
+	view->traces = has_traces(view);
 	/* As perf: what does not say where it is from is from here. */
 	const char *machine = info->arch ? info->arch : uname(&here) ? NULL : here.machine;
 	view->architecture = sp_architecture_of(machine);
@@ -333,7 +358,7 @@ static int script_reader(struct sp_ctx *ctx, struct script_arguments *arguments,
 		return 1;
 	}
 	int status = 1;
-	if (view_init(&view, arguments, reader))
+	if (view_init(&view, ctx, arguments, reader))
 		status = tell_script(ctx, &view, reader);
 	else
 		diag_say("out of memory");

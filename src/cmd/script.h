@@ -48,10 +48,12 @@ struct script_cgroup {
 /* What all threads look at and none changes. */
 struct script_view {
 	const struct script_arguments *arguments;
+	struct sp_ctx *ctx;
 	const struct sp_reader *reader;
 	const struct sp_file_info *info;
 	enum sp_architecture architecture;
 	int name_width;                   /* of the longest event's */
+	bool traces;                      /* what tracepoints' samples hold can be shown */
 	bool chains;                      /* call chains are shown, where there are any */
 	struct script_cgroup *cgroups;    /* by id */
 	size_t cgroup_count;
@@ -70,6 +72,7 @@ struct place_text {
 struct printer {
 	const struct script_view *view;
 	struct sp_teller *teller;
+	struct sp_trace *trace; /* formats of tracepoints; NULL: none are wanted, or known */
 	struct buffer out;
 	struct buffer scratch;
 	struct place_text *places; /* by number */

@@ -204,8 +204,15 @@ static void put_sample(struct printer *printer, struct json *json,
 	}
 	if (present & PERF_SAMPLE_READ)
 		put_counters(json, &sample->counters);
-	if (present & PERF_SAMPLE_RAW)
+	if (present & PERF_SAMPLE_RAW) {
+		const struct sp_event *event = item->record->event == SP_EVENT_NONE ? NULL :
+			sp_reader_event(printer->view->reader, item->record->event);
+		const char *text = event && printer->trace ?
+					   sp_trace_text(printer->trace, event, sample) : NULL;
 		put_bytes(json, "raw", sample->raw.bytes, sample->raw.size);
+		if (text)
+			json_string(json, "trace", text);
+	}
 	if (present & PERF_SAMPLE_BRANCH_STACK)
 		put_branches(printer, json, sample);
 	put_registers(printer, json, "user_registers", &sample->user_registers);

@@ -17,6 +17,7 @@ void printer_deinit(struct printer *printer)
 	free(printer->places);
 	buffer_deinit(&printer->out);
 	buffer_deinit(&printer->scratch);
+	sp_trace_free(printer->trace);
 	sp_teller_free(printer->teller);
 }
 
@@ -432,6 +433,10 @@ static void put_values(struct printer *printer, const struct sp_script_item *ite
 	const struct sp_sample *sample = &item->record->sample;
 	struct sp_weights weights = sp_weight_parts(sample->present, sample->weight);
 	struct buffer *out = &printer->out;
+	if (fields & FIELD(TRACE) && printer->trace) {
+		const char *text = sp_trace_text(printer->trace, event, sample);
+		buffer_string(out, text ? text : "");
+	}
 	if (fields & FIELD(ADDR))
 		put_address(printer, sample, &event->attr, fields);
 	if (fields & FIELD(DATA_SRC))

@@ -17,6 +17,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_perfmap \
 	tests/fuzz/fuzz_record \
 	tests/fuzz/fuzz_stat \
+	tests/fuzz/fuzz_trace \
 	tests/fuzz/fuzz_unwind
 tests_fuzz_fuzz_analysis_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_btf_LDADD = $(fuzz_ldadd)
@@ -32,6 +33,7 @@ tests_fuzz_fuzz_maps_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_perfmap_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_record_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_stat_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_trace_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_unwind_LDADD = $(fuzz_ldadd)
 
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzz.h

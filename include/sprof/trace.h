@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What tracepoints' samples hold: their raw bytes as text, by the formats of the kernel. */
+#ifndef SPROF_TRACE_H
+#define SPROF_TRACE_H
+
+#include <sprof/ctx.h>
+#include <sprof/reader.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sp_trace;
+
+/*
+ * The formats of a recording's tracepoints: those that the recording holds (TRACING_DATA),
+ * and, where it was made on this machine under the kernel that runs, of those that it lacks
+ * what tracefs says. Not thread-safe: each thread has one of its own. Fails with
+ * SP_ERROR_UNSUPPORTED where libsprof was built without libtraceevent, SP_ERROR_FORMAT where
+ * the recording's formats are damaged, SP_ERROR_NO_MEMORY.
+ */
+SP_API struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader *reader,
+				     struct sp_trace **ret) SP_MUST_CHECK;
+/* NULL may be freed. */
+SP_API void sp_trace_free(struct sp_trace *trace);
+
+/*
+ * A sample's raw bytes as perf script has them: "prev_comm=wl prev_pid=109 …". NULL where
+ * the event's format is not known, or the bytes are not of that format. Valid until the next
+ * call.
+ */
+SP_API const char *sp_trace_text(struct sp_trace *trace, const struct sp_event *event,
+				 const struct sp_sample *sample);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

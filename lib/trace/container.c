@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "trace/container.h"
+
+#include <string.h>
+#include "base/cursor.h"
+
+struct reading {
+	struct cursor cursor;
+	const struct trace_visitor *visitor;
+};
+
+static struct sp_error *damaged(const struct reading *reading, const char *what)
+{
+	return cursor_error(&reading->cursor, "tracing data: %s does not fit", what);
+}
+
+/* A string that ends within the blob. */
+static bool read_string(struct cursor *cursor, const char **ret)
+{
+	size_t left = cursor_left(cursor);
+	const uint8_t *nul = left ? memchr(cursor->pos, 0, left) : NULL;
+	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
+}
+
+static struct sp_error *read_text(struct reading *reading, enum trace_file kind,
+				  const char *system, uint64_t size, const char *what)
+{
+	const uint8_t *text;
+	if (size > cursor_left(&reading->cursor) ||
+	    !cursor_bytes(&reading->cursor, (size_t)size, &text))
+		return damaged(reading, what);
+	return reading->visitor->file(reading->visitor->arg, kind, system, (const char *)text,
+				      (size_t)size) ? NULL : error_no_memory();
+}
+
+/* u64 size, text */
+static struct sp_error *read_file(struct reading *reading, enum trace_file kind,
+				  const char *system, const char *what)
+{
+	uint64_t size;
+	if (!cursor_u64(&reading->cursor, &size))
+		return damaged(reading, what);
+	return read_text(reading, kind, system, size, what);
+}
+
+/* u32 size, text */
+static struct sp_error *read_short_file(struct reading *reading, enum trace_file kind,
+					const char *what)
+{
+	uint32_t size;
+	if (!cursor_u32(&reading->cursor, &size))
+		return damaged(reading, what);
+	return read_text(reading, kind, NULL, size, what);
+}
+
+/* NAME\0 u64 size, text */
+static struct sp_error *read_named(struct reading *reading, const char *name)
+{
+	const char *found;
+	if (!read_string(&reading->cursor, &found) || strcmp(found, name) != 0)
+		return damaged(reading, name);
+	bool page = !strcmp(name, "header_page");
+	return read_file(reading, page ? TRACE_HEADER_PAGE : TRACE_HEADER_EVENT, NULL, name);
+}
+
+static struct sp_error *read_formats(struct reading *reading, enum trace_file kind,
+				     const char *system)
+{
+	uint32_t count;
+	struct sp_error *error = NULL;
+	if (!cursor_u32(&reading->cursor, &count))
+		return damaged(reading, "the number of formats");
+	for (uint32_t i = 0; !error && i < count; i++)
+		error = read_file(reading, kind, system, "a format");
+	return error;
+}
+
+static struct sp_error *read_systems(struct reading *reading)
+{
+	uint32_t count;
+	struct sp_error *error = NULL;
+	if (!cursor_u32(&reading->cursor, &count))
+		return damaged(reading, "the number of systems");
+	for (uint32_t i = 0; !error && i < count; i++) {
+		const char *system;
+		if (!read_string(&reading->cursor, &system))
+			return damaged(reading, "a system's name");
+		error = read_formats(reading, TRACE_FORMAT, system);
+	}
+	return error;
+}
+
+static struct sp_error *read_header(struct reading *reading, bool *has_tasks_ret)
+{
+	static const uint8_t magic[10] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
+	struct cursor *cursor = &reading->cursor;
+	struct trace_header header;
+	const uint8_t *found;
+	const char *version;
+	uint8_t big_endian;
+	if (!cursor_bytes(cursor, sizeof(magic), &found) || memcmp(found, magic, sizeof(magic)))
+		return cursor_error(cursor, "tracing data does not begin as such does");
+	if (!read_string(cursor, &version) || !cursor_u8(cursor, &big_endian) ||
+	    !cursor_u8(cursor, &header.long_size))
+		return damaged(reading, "the header");
+	*has_tasks_ret = strcmp(version, "0.6") >= 0;
+	header.big_endian = big_endian;
+	cursor->swap = header.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	if (!cursor_u32(cursor, &header.page_size))
+		return damaged(reading, "the header");
+	if (header.long_size != 4 && header.long_size != 8)
+		return cursor_error(cursor, "tracing data of a machine with longs of %u bytes",
+				    header.long_size);
+	return reading->visitor->header(reading->visitor->arg, &header) ? NULL : error_no_memory();
+}
+
+struct sp_error *trace_container_read(const struct sp_bytes *blob, const char *path,
+				      const struct trace_visitor *visitor)
+{
+	struct reading reading = {
+		.cursor = cursor_make(blob->bytes, blob->size, false, path, 0),
+		.visitor = visitor,
+	};
+	bool has_tasks = false;
+	struct sp_error *error = read_header(&reading, &has_tasks);
+	if (!error)
+		error = read_named(&reading, "header_page");
+	if (!error)
+		error = read_named(&reading, "header_event");
+	if (!error)
+		error = read_formats(&reading, TRACE_FTRACE_FORMAT, NULL);
+	if (!error)
+		error = read_systems(&reading);
+	if (!error)
+		error = read_short_file(&reading, TRACE_KALLSYMS, "kallsyms");
+	if (!error)
+		error = read_short_file(&reading, TRACE_PRINTK_FORMATS, "printk_formats");
+	if (!error && has_tasks && cursor_left(&reading.cursor))
+		error = read_file(&reading, TRACE_TASKS, NULL, "names of tasks");
+	return error;
+}

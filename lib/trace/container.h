@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Feature TRACING_DATA, and what follows a record of type 66 in a pipe: text files of
+ * tracefs, one behind the other (trace-cmd's format, versions 0.5 and 0.6):
+ *
+ *	u8[3]   0x17 0x08 0x44
+ *	"tracing", then the version as a string with its NUL
+ *	u8      1: big-endian
+ *	u8      the size of a long
+ *	u32     the size of a page
+ *	"header_page\0"  u64 size, text
+ *	"header_event\0" u64 size, text
+ *	u32     count of ftrace's formats, each u64 size, text
+ *	u32     count of systems, each name\0, u32 count, each u64 size, text
+ *	u32     size, kallsyms
+ *	u32     size, printk_formats
+ *	u64     size, names of tasks (0.6)
+ */
+#ifndef TRACE_CONTAINER_H
+#define TRACE_CONTAINER_H
+
+#include <sprof/record.h>
+#include "base/error.h"
+
+enum trace_file {
+	TRACE_HEADER_PAGE,
+	TRACE_HEADER_EVENT,
+	TRACE_FTRACE_FORMAT,
+	TRACE_FORMAT,   /* of a system's event */
+	TRACE_KALLSYMS,
+	TRACE_PRINTK_FORMATS,
+	TRACE_TASKS,
+};
+
+struct trace_header {
+	bool big_endian;
+	uint8_t long_size; /* 4 or 8 */
+	uint32_t page_size;
+};
+
+/* Who is told of the files; false: out of memory. */
+struct trace_visitor {
+	bool (*header)(void *arg, const struct trace_header *header);
+	/* `system` is NULL but for TRACE_FORMAT. The text has no NUL behind it. */
+	bool (*file)(void *arg, enum trace_file kind, const char *system, const char *text,
+		     size_t size);
+	void *arg;
+};
+
+/*
+ * Goes through it. Fails with SP_ERROR_FORMAT, naming `path` and the offset in the blob, where
+ * it is damaged: what came before has been told of.
+ */
+struct sp_error *trace_container_read(const struct sp_bytes *blob, const char *path,
+				      const struct trace_visitor *visitor) SP_MUST_CHECK;
+
+#endif
