@@ -8,6 +8,7 @@
 #include "capture/dump.h"
 #include "capture/recorder.h"
 #include "capture/ring_size.h"
+#include "event/filter.h"
 #include "event/kind.h"
 
 #define DEFAULT_FREQ_HZ 997
@@ -349,6 +350,8 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 	if (error)
 		return error;
 	error = event_plan_make(event_kernel_real(), &capture->rights, &request, &capture->plan);
+	if (!error)
+		error = event_filters_check(event_kernel_real(), capture->ctx, capture->plan, request.cpu);
 	if (!error)
 		error = take_notes(capture, &capture->plan->notes);
 	const struct event_plan *plan = capture->plan;

@@ -2,6 +2,7 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/event/ask.c lib/event/ask.h \
 	lib/event/fields.c lib/event/fields.h \
+	lib/event/filter.c lib/event/filter.h \
 	lib/event/branch.c lib/event/branch.h \
 	lib/event/breakpoint.c \
 	lib/event/group.c lib/event/group.h \

@@ -694,6 +694,20 @@ static struct sp_error *plan_samples(struct planner *planner)
 	return event_groups_plan(&grouping);
 }
 
+/* Fields that nobody will fill. */
+static struct sp_error *say_in_vain(struct planner *planner)
+{
+	struct event_plan *plan = planner->plan;
+	bool all_software = true;
+	for (size_t i = 0; i < plan->sample_count; i++)
+		all_software &= plan->samples[i].attr.type == PERF_TYPE_SOFTWARE;
+	const char *asked = event_ask_in_vain(&planner->asked, all_software);
+	if (!asked)
+		return NULL;
+	return event_notes_add(&plan->notes, asked, "all will be 0", "software events do not tell it",
+			       NULL);
+}
+
 /* What the side-band was asked for may be refused, too. */
 static struct sp_error *plan_sideband(struct planner *planner)
 {
@@ -731,6 +745,8 @@ struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct
 		return error;
 	set_holders(&planner);
 	error = plan_samples(&planner);
+	if (!error)
+		error = say_in_vain(&planner);
 	if (!error)
 		error = plan_sideband(&planner);
 	if (error)
