@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += \
+	doc/example-meter.c \
 	doc/DESIGN.md \
 	doc/FILE.md \
 	doc/GLOSSARY.md \

@@ -7,6 +7,7 @@ pkginclude_HEADERS += \
 	include/sprof/fields.h \
 	include/sprof/list.h \
 	include/sprof/losses.h \
+	include/sprof/meter.h \
 	include/sprof/profile.h \
 	include/sprof/reader.h \
 	include/sprof/record.h \

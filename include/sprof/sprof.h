@@ -10,6 +10,7 @@
 #include <sprof/fields.h>
 #include <sprof/list.h>
 #include <sprof/losses.h>
+#include <sprof/meter.h>
 #include <sprof/profile.h>
 #include <sprof/reader.h>
 #include <sprof/record.h>

@@ -66,6 +66,11 @@ double student_975(double freedom)
 	       (79 * z9 + 776 * z7 + 1482 * z5 - 1920 * z3 - 945 * z) / (92160 * f * f * f * f);
 }
 
+double interval_half(uint64_t observations, double variance)
+{
+	return variance > 0 ? student_975(observations_freedom(observations)) * sqrt(variance) : 0;
+}
+
 void sp_stat_mean_add(struct sp_stat_mean *mean, double value)
 {
 	/* Welford's, which does not lose digits. */

@@ -169,8 +169,7 @@ static void finish_row(const struct sp_stat *stat, struct sp_stat_row *row, cons
 	row->interval_known = true;
 	row->observations = (uint32_t)sum->observations;
 	row->error = sqrt(sum->variance);
-	double half = row->error *
-		      student_975(observations_freedom(sum->observations - sum->units + 1));
+	double half = interval_half(sum->observations - sum->units + 1, sum->variance);
 	/* What was counted is certain. */
 	row->low = row->value - half < (double)row->raw ? (double)row->raw : row->value - half;
 	row->high = row->value + half;

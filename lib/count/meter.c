@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Opening meters, and reading them. Each event of the caller's own has its page mapped, by which
+ * it can be read in user space where the processor and the kernel allow that; that costs a page
+ * of locked memory, and is done without where there is none.
+ */
+#include "count/meter.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "count/page.h"
+#include "event/rights.h"
+#include "proc/cgroup.h"
+
+/* All that kernels have had since the beginning. */
+#define FORMAT_ALL                                                                        \
+	((uint64_t)(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |     \
+		    PERF_FORMAT_ID))
+
+/* "rdpmc" in /sys/bus/event_source/devices/armv8_…/format: config1:1. */
+#if defined(__aarch64__)
+#define USER_ACCESS UINT64_C(2)
+#else
+#define USER_ACCESS UINT64_C(0)
+#endif
+
+DEFINE_CLEANUP(struct sp_meter *, sp_meter_free)
+
+/* What is the same for all events of a meter while they are opened. */
+struct opening {
+	struct sp_ctx *ctx;
+	const struct sp_meter_options *options;
+	struct sp_meter *meter;
+	int32_t pid, cpu;
+	unsigned long flags;
+	bool sampling;
+};
+
+const struct metered *meter_at(const struct sp_meter *meter, size_t index)
+{
+	assert(index == SP_METER_GROUP || index < meter->count);
+	return &meter->events[index == SP_METER_GROUP ? 0 : index];
+}
+
+static bool has(const struct opening *opening, enum sp_meter_flag flag)
+{
+	return opening->options->flags & flag;
+}
+
+static struct sp_error *find_events(struct opening *opening)
+{
+	struct sp_meter *meter = opening->meter;
+	const struct sp_meter_options *options = opening->options;
+	struct sp_error *error =
+		options->attr ? NULL : event_specs_parse(&meter->specs, opening->ctx, options->events);
+	if (error)
+		return error;
+	meter->count = options->attr ? 1 : meter->specs.count;
+	meter->events = calloc(meter->count + 1, sizeof(*meter->events));
+	meter->before = calloc(meter->count + 1, sizeof(*meter->before));
+	meter->scratch = calloc(meter->count + 1, sizeof(*meter->scratch));
+	/* How many, two times, and of each value, id, lost. */
+	meter->buffer = calloc(3 + 3 * meter->count, sizeof(*meter->buffer));
+	if (!meter->events || !meter->before || !meter->scratch || !meter->buffer)
+		return error_no_memory();
+	for (size_t i = 0; i < meter->count; i++) {
+		struct metered *event = &meter->events[i];
+		event->fd = -1;
+		event->name = options->attr ? "event" : meter->specs.items[i].name;
+		event->attr = options->attr ? *options->attr : meter->specs.items[i].attr;
+		if (!options->attr && meter->specs.items[i].tool)
+			return error_set_remedy(
+				error_new(SP_ERROR_INVALID, "%s is no event of the kernel", event->name),
+				"clock_gettime(2) and getrusage(2) tell of these");
+	}
+	return NULL;
+}
+
+static bool waits(const struct opening *opening)
+{
+	return opening->options->flags & (SP_METER_DISABLED | SP_METER_ENABLE_ON_EXEC);
+}
+
+/*
+ * A group begins when all of it is there: what joins one that runs, and belongs to another PMU (as
+ * task-clock does), is not scheduled before the next switch, though its times say so (Linux 6.18).
+ */
+static struct sp_error *begin_group(const struct opening *opening)
+{
+	struct sp_meter *meter = opening->meter;
+	if (meter->count < 2 || meter->apart || waits(opening) || opening->options->leader)
+		return NULL;
+	return sp_meter_enable(meter, 0);
+}
+
+/* As options say; of an attr that was given nothing is changed but what they do say. */
+static void set_attr(const struct opening *opening, size_t index, struct perf_event_attr *attr)
+{
+	const struct sp_meter_options *options = opening->options;
+	bool leads = index == 0 || has(opening, SP_METER_APART);
+	bool grouped = opening->meter->count > 1 && !has(opening, SP_METER_APART);
+	/* Members run when their leader does. */
+	attr->disabled |= leads && (grouped || waits(opening));
+	attr->enable_on_exec |= leads && has(opening, SP_METER_ENABLE_ON_EXEC);
+	attr->inherit |= has(opening, SP_METER_INHERIT) || has(opening, SP_METER_INHERIT_THREAD);
+	attr->inherit_thread |= has(opening, SP_METER_INHERIT_THREAD);
+	attr->remove_on_exec |= has(opening, SP_METER_REMOVE_ON_EXEC);
+	attr->sigtrap |= has(opening, SP_METER_SIGTRAP);
+	if (has(opening, SP_METER_SIGTRAP))
+		attr->sig_data = options->sig_data;
+	if (options->period)
+		attr->sample_period = options->period;
+	if (options->freq_hz) {
+		attr->freq = 1;
+		attr->sample_freq = options->freq_hz;
+	}
+	attr->sample_type |= options->sample_type;
+	if (options->wakeup_bytes) {
+		attr->watermark = 1;
+		attr->wakeup_watermark = options->wakeup_bytes;
+	} else if (!attr->wakeup_events && attr->sample_period) {
+		attr->wakeup_events = options->wakeup_events ? options->wakeup_events : 1;
+	}
+	if (options->attr && !options->read_format)
+		return;
+	attr->read_format = options->read_format ? options->read_format : FORMAT_ALL | EVENT_FORMAT_LOST;
+	if (grouped && !options->read_format)
+		attr->read_format |= PERF_FORMAT_GROUP;
+}
+
+/* Records of a ring are told apart by an id that is at the same place in all of them. */
+static void set_sampling(struct opening *opening)
+{
+	struct sp_meter *meter = opening->meter;
+	for (size_t i = 0; i < meter->count; i++)
+		opening->sampling |= meter->events[i].attr.sample_period != 0;
+	for (size_t i = 0; i < meter->count && opening->sampling && !opening->options->attr; i++) {
+		meter->events[i].attr.sample_type |= PERF_SAMPLE_IDENTIFIER;
+		meter->events[i].attr.sample_id_all = 1;
+	}
+}
+
+static struct sp_error *refusal(const struct opening *opening, size_t index, int errnum)
+{
+	static const enum rights_action actions[] = {
+		[SP_METER_SELF] = RIGHTS_KERNEL, [SP_METER_TASK] = RIGHTS_TASK,
+		[SP_METER_CPU] = RIGHTS_CPU_WIDE, [SP_METER_CGROUP] = RIGHTS_CPU_WIDE};
+	const struct metered *event = &opening->meter->events[index];
+	struct rights rights;
+	if (errnum == ESRCH)
+		return error_new(SP_ERROR_NOT_FOUND, "there is no thread %d", (int)opening->pid);
+	if (errnum == EINVAL)
+		return error_set_remedy(
+			error_new(SP_ERROR_INVALID, "%s: the kernel refuses it as it was asked for",
+				  event->name),
+			"`sprof list --limits`, and perf_event_open(2), say what goes together");
+	struct sp_error *error = rights_read(opening->ctx, &rights);
+	return error ? error
+		     : rights_explain(&rights, actions[opening->options->target], event->name, errnum);
+}
+
+/* The descriptor, or -errno: newer bits of the read format are given up, if nobody asked for them. */
+static int try_open(const struct opening *opening, struct metered *event, int group_fd)
+{
+	const struct event_kernel *kernel = event_kernel_real();
+	bool keep = has(opening, SP_METER_KEEP_ON_EXEC);
+	for (;;) {
+		event->attr.size = event_attr_size(&event->attr);
+		int fd = kernel->open(kernel->arg, &event->attr, opening->pid, opening->cpu, group_fd,
+				      opening->flags);
+		if (fd == -EINVAL && !opening->options->read_format &&
+		    (event->attr.read_format & EVENT_FORMAT_LOST)) {
+			event->attr.read_format &= ~(uint64_t)EVENT_FORMAT_LOST;
+			continue;
+		}
+		/* The kernel's function sets PERF_FLAG_FD_CLOEXEC, which is the same. */
+		if (fd >= 0 && keep)
+			fcntl(fd, F_SETFD, 0);
+		return fd;
+	}
+}
+
+static struct sp_error *open_event(const struct opening *opening, size_t index)
+{
+	struct sp_meter *meter = opening->meter;
+	struct metered *event = &meter->events[index];
+	int group_fd = opening->options->leader ? opening->options->leader->events[0].fd : -1;
+	if (index && !has(opening, SP_METER_APART))
+		group_fd = meter->events[0].fd;
+	int fd = try_open(opening, event, group_fd);
+	if (fd < 0)
+		return refusal(opening, index, -fd);
+	event->fd = fd;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &event->id) < 0)
+		return error_os(errno, "%s: it has no id", event->name);
+	return NULL;
+}
+
+/* The ring is the leader's; the others of its meter use it. */
+static struct sp_error *map_ring(const struct opening *opening)
+{
+	struct sp_meter *meter = opening->meter;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = opening->options->ring_bytes;
+	/* Someone else's is used. */
+	if (has(opening, SP_METER_FD_OUTPUT) || (!opening->sampling && !size))
+		return NULL;
+	size = size ? size : page;
+	if (size < page || (size & (size - 1)))
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "a ring of %zu bytes", size),
+					"pages of %zu bytes, 2^n of them", page);
+	struct sp_error *error = ring_map(&meter->ring, meter->events[0].fd, size);
+	if (error)
+		return error;
+	meter->events[0].page = meter->ring.page;
+	for (size_t i = 1; i < meter->count; i++)
+		if (ioctl(meter->events[i].fd, PERF_EVENT_IOC_SET_OUTPUT, meter->events[0].fd) < 0)
+			return error_os(errno, "%s: its samples cannot go to the ring of %s",
+					meter->events[i].name, meter->events[0].name);
+	return NULL;
+}
+
+static struct sp_error *make_decoder(struct sp_meter *meter)
+{
+	if (!meter->ring.page)
+		return NULL;
+	meter->layout = calloc(meter->count, sizeof(*meter->layout));
+	meter->bounce = malloc(UINT16_MAX + 1);
+	if (!meter->layout || !meter->bounce)
+		return error_no_memory();
+	for (size_t i = 0; i < meter->count; i++)
+		meter->layout[i] = (struct sp_event){.name = meter->events[i].name,
+						     .attr = meter->events[i].attr,
+						     .ids = &meter->events[i].id,
+						     .id_count = 1};
+	const struct record_layout layout = {
+		.events = meter->layout, .event_count = meter->count, .path = "ring"};
+	return decoder_new(&layout, &meter->decoder);
+}
+
+static void map_pages(const struct opening *opening)
+{
+	struct sp_meter *meter = opening->meter;
+	meter->map_size = (size_t)sysconf(_SC_PAGESIZE);
+	for (size_t i = 0; i < meter->count; i++) {
+		struct metered *event = &meter->events[i];
+		bool directed = (opening->sampling && i) || has(opening, SP_METER_FD_OUTPUT);
+		if (event->page || directed)
+			continue;
+		void *page = mmap(NULL, meter->map_size, PROT_READ, MAP_SHARED, event->fd, 0);
+		event->page = page == MAP_FAILED ? NULL : page;
+	}
+}
+
+/* arm64 lets only events be read in user space that ask for it; x86 has no such bit. */
+static void ask_user_access(const struct opening *opening, struct perf_event_attr *attr)
+{
+	bool counter = attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
+		       attr->type == PERF_TYPE_RAW;
+	if (counter && !opening->meter->syscalls && !opening->options->attr)
+		attr->config1 |= USER_ACCESS;
+}
+
+static struct sp_error *find_target(struct opening *opening, int *cgroup_fd)
+{
+	const struct sp_meter_options *options = opening->options;
+	CLEANUP(cgroup_hierarchy_deinit) struct cgroup_hierarchy hierarchy = {0};
+	bool on_cpu = has(opening, SP_METER_ON_CPU);
+	opening->flags = (has(opening, SP_METER_NO_GROUP) ? PERF_FLAG_FD_NO_GROUP : 0) |
+			 (has(opening, SP_METER_FD_OUTPUT) ? PERF_FLAG_FD_OUTPUT : 0);
+	opening->cpu = on_cpu || options->target >= SP_METER_CPU ? options->cpu : -1;
+	opening->pid = options->target == SP_METER_TASK ? options->tid
+		       : options->target == SP_METER_SELF ? 0 : -1;
+	if (options->target != SP_METER_CGROUP)
+		return NULL;
+	struct sp_error *error = cgroup_hierarchy_find(opening->ctx, &hierarchy);
+	if (!error)
+		error = cgroup_open(opening->ctx, &hierarchy, options->cgroup, cgroup_fd);
+	opening->pid = *cgroup_fd;
+	opening->flags |= PERF_FLAG_PID_CGROUP;
+	return error;
+}
+
+struct sp_error *sp_meter_open(struct sp_ctx *ctx, const struct sp_meter_options *options,
+			       struct sp_meter **ret)
+{
+	CLEANUP(cleanup_sp_meter_free) struct sp_meter *meter = calloc(1, sizeof(*meter));
+	CLEANUP_CLOSE int cgroup_fd = -1;
+	if (!meter)
+		return error_no_memory();
+	struct opening opening = {.ctx = ctx, .options = options, .meter = meter};
+	meter->apart = has(&opening, SP_METER_APART);
+	/* Only the thread itself may read its counters; of what is inherited they are only a part. */
+	meter->syscalls = options->target != SP_METER_SELF ||
+			  (options->flags & (SP_METER_SYSCALLS | SP_METER_INHERIT | SP_METER_INHERIT_THREAD));
+	struct sp_error *error = find_events(&opening);
+	if (!error)
+		error = find_target(&opening, &cgroup_fd);
+	for (size_t i = 0; i < meter->count && !error; i++) {
+		set_attr(&opening, i, &meter->events[i].attr);
+		ask_user_access(&opening, &meter->events[i].attr);
+	}
+	set_sampling(&opening);
+	for (size_t i = 0; i < meter->count && !error; i++)
+		error = open_event(&opening, i);
+	error = error ? error : map_ring(&opening);
+	error = error ? error : make_decoder(meter);
+	if (error)
+		return error;
+	map_pages(&opening);
+	error = begin_group(&opening);
+	if (error)
+		return error;
+	*ret = take_ptr(meter);
+	return NULL;
+}
+
+void sp_meter_free(struct sp_meter *meter)
+{
+	if (!meter)
+		return;
+	for (size_t i = 0; i < meter->count && meter->events; i++) {
+		struct metered *event = &meter->events[i];
+		if (event->page && event->page != meter->ring.page)
+			munmap(event->page, meter->map_size);
+	}
+	ring_deinit(&meter->ring);
+	/* Members before their leader. */
+	for (size_t i = meter->events ? meter->count : 0; i-- > 0;)
+		cleanup_close(&meter->events[i].fd);
+	decoder_free(meter->decoder);
+	event_specs_deinit(&meter->specs);
+	free(meter->layout);
+	free(meter->bounce);
+	free(meter->events);
+	free(meter->before);
+	free(meter->scratch);
+	free(meter->buffer);
+	free(meter);
+}
+
+size_t sp_meter_count(const struct sp_meter *meter)
+{
+	return meter->count;
+}
+
+const char *sp_meter_name(const struct sp_meter *meter, size_t index)
+{
+	return meter_at(meter, index)->name;
+}
+
+const struct perf_event_attr *sp_meter_attr(const struct sp_meter *meter, size_t index)
+{
+	return &meter_at(meter, index)->attr;
+}
+
+int sp_meter_fd(const struct sp_meter *meter, size_t index)
+{
+	return meter_at(meter, index)->fd;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The inside of struct sp_meter. */
+#ifndef COUNT_METER_H
+#define COUNT_METER_H
+
+#include <sprof/meter.h>
+#include "event/kernel.h"
+#include "event/parse.h"
+#include "record/decode.h"
+#include "ring/ring.h"
+
+struct metered {
+	const char *name;
+	struct perf_event_attr attr;
+	int fd;
+	struct perf_event_mmap_page *page; /* for reading in user space; NULL: not mapped */
+	uint64_t id;
+};
+
+struct sp_meter {
+	struct event_specs specs;
+	char *attr_name;           /* of an event given by its attr */
+	struct metered *events;
+	size_t count;
+	bool apart;                /* each is read alone */
+	bool syscalls;             /* never read in user space */
+	size_t map_size;           /* of the pages */
+	struct sp_count *before;   /* of sp_meter_begin() */
+	struct sp_count *scratch;
+	uint64_t *buffer;          /* for a group's read */
+	/* Samples: */
+	struct ring ring;          /* of the leader, or zeroed */
+	uint64_t position;         /* of the next record */
+	struct decoder *decoder;
+	struct sp_event *layout;   /* what the decoder knows of the events */
+	void *bounce;              /* a record that wraps */
+	struct sp_record record;
+};
+
+/* A group's members of other meters count there: `index` is SP_METER_GROUP or below the count. */
+const struct metered *meter_at(const struct sp_meter *meter, size_t index);
+
+#endif
