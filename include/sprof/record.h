@@ -208,11 +208,147 @@ struct sp_header_feature {
 	struct sp_bytes payload;
 };
 
+/* CPU_MAP, and EVENT_UPDATE's: a list, a mask or a range, as one list. */
+struct sp_cpu_map {
+	uint16_t kind;        /* how it is written: 0 list, 1 mask, 2 range */
+	bool any;             /* -1, "any CPU", is among them, and not in the list */
+	const uint32_t *cpus; /* as they come: masks and ranges ascend */
+	size_t count;
+};
+
+enum sp_event_update_kind {
+	SP_EVENT_UPDATE_UNIT,
+	SP_EVENT_UPDATE_SCALE,
+	SP_EVENT_UPDATE_NAME,
+	SP_EVENT_UPDATE_CPUS,
+};
+
 /* EVENT_UPDATE */
 struct sp_event_update {
-	uint64_t kind; /* 0 unit, 1 scale, 2 name, 3 cpus; others are private */
+	uint64_t kind; /* enum sp_event_update_kind; others are private */
 	uint64_t id;   /* of the event; 0: the first */
 	struct sp_bytes data;
+	const char *text;       /* of UNIT and NAME; else NULL */
+	double scale;           /* of SCALE */
+	struct sp_cpu_map cpus; /* of CPUS */
+};
+
+/* ITRACE_START */
+struct sp_itrace_start {
+	uint32_t pid, tid;
+};
+
+/* AUX_OUTPUT_HW_ID */
+struct sp_aux_output_hw_id {
+	uint64_t hw_id;
+};
+
+/* HEADER_EVENT_TYPE, which nobody writes any more. */
+struct sp_header_event_type {
+	uint64_t id;
+	const char *name;
+};
+
+/* ID_INDEX: of each id, which event's (by its place), and which CPU and thread it counts on. */
+struct sp_id_index_entry {
+	uint64_t id, idx, cpu, tid; /* cpu, tid: UINT64_MAX is "any" */
+};
+
+struct sp_id_machine {
+	uint64_t machine_pid, vcpu; /* a guest's; 0: of no guest */
+};
+
+struct sp_id_index {
+	const struct sp_id_index_entry *entries;
+	const struct sp_id_machine *machines; /* as many, or NULL */
+	size_t count;
+};
+
+/* AUXTRACE_INFO: what kind of trace (1 PT, 2 BTS, 3 CoreSight, 4 SPE, 5 s390, …), and its own words. */
+struct sp_auxtrace_info {
+	uint32_t type;
+	const uint64_t *priv;
+	size_t count;
+};
+
+/* AUXTRACE: `size` bytes of trace follow the record in the file. */
+struct sp_auxtrace {
+	uint64_t size, offset, reference;
+	uint32_t idx, tid, cpu;
+};
+
+struct sp_auxtrace_error {
+	uint32_t type, code, cpu, pid, tid, fmt;
+	uint64_t ip, time_ns;
+	const char *msg;
+	uint32_t machine_pid, vcpu;
+};
+
+struct sp_thread_map_entry {
+	uint64_t pid;
+	char comm[16]; /* ends within */
+};
+
+struct sp_thread_map {
+	const struct sp_thread_map_entry *entries;
+	size_t count;
+};
+
+/* STAT_CONFIG: tags 0 aggregation mode, 1 interval, 2 scale, 3 aggregation level. */
+struct sp_stat_config_entry {
+	uint64_t tag, value;
+};
+
+struct sp_stat_config {
+	const struct sp_stat_config_entry *entries;
+	size_t count;
+};
+
+/* STAT: a count of perf stat record. */
+struct sp_stat_count {
+	uint64_t id;
+	uint32_t cpu, thread;
+	uint64_t value, enabled_ns, running_ns;
+};
+
+struct sp_stat_round {
+	uint64_t type; /* 0 interval, 1 final */
+	uint64_t time_ns;
+};
+
+/* TIME_CONV: from cycles to the recording's clock. */
+struct sp_time_conv {
+	uint64_t shift, mult, zero;
+	uint64_t cycles, mask; /* 0 in recordings before Linux 5.11 */
+	bool cap_user_time_zero, cap_user_time_short;
+};
+
+struct sp_bpf_metadata_entry {
+	const char *key, *value;
+};
+
+struct sp_bpf_metadata {
+	const char *prog_name;
+	const struct sp_bpf_metadata_entry *entries;
+	size_t count;
+};
+
+/* SCHEDSTAT_CPU: a line of /proc/schedstat. */
+struct sp_schedstat_cpu {
+	uint64_t timestamp;
+	uint32_t cpu;
+	uint16_t version; /* 15, 16, 17 */
+	uint32_t yld_count, array_exp, sched_count, sched_goidle, ttwu_count, ttwu_local;
+	uint64_t rq_cpu_time, run_delay, pcount;
+};
+
+/* SCHEDSTAT_DOMAIN: the numbers as they come; what they are depends on the version. */
+struct sp_schedstat_domain {
+	uint64_t timestamp;
+	uint32_t cpu;
+	uint16_t version, domain;
+	const uint32_t *counts;
+	size_t count;
 };
 
 struct sp_branch {
@@ -288,6 +424,22 @@ struct sp_record {
 		struct sp_header_attr attr;    /* HEADER_ATTR */
 		struct sp_header_feature feature; /* HEADER_FEATURE */
 		struct sp_event_update event_update;
+		struct sp_itrace_start itrace_start;
+		struct sp_aux_output_hw_id aux_output_hw_id;
+		struct sp_header_event_type event_type;   /* HEADER_EVENT_TYPE */
+		struct sp_id_index id_index;
+		struct sp_auxtrace_info auxtrace_info;
+		struct sp_auxtrace auxtrace;
+		struct sp_auxtrace_error auxtrace_error;
+		struct sp_thread_map thread_map;
+		struct sp_cpu_map cpu_map;
+		struct sp_stat_config stat_config;
+		struct sp_stat_count stat;
+		struct sp_stat_round stat_round;
+		struct sp_time_conv time_conv;
+		struct sp_bpf_metadata bpf_metadata;
+		struct sp_schedstat_cpu schedstat_cpu;
+		struct sp_schedstat_domain schedstat_domain;
 	};
 };
 

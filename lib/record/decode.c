@@ -235,14 +235,6 @@ static void decode_trailer(const struct plan *plan, const struct cursor *cursor,
 		*ret = id;
 }
 
-/* A string that ends within the record; the cursor moves behind its NUL. */
-static bool read_string(struct cursor *cursor, const char **ret)
-{
-	size_t left = cursor_left(cursor);
-	const uint8_t *nul = left ? memchr(cursor->pos, 0, left) : NULL;
-	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
-}
-
 /*
  * Whether the 24 bytes behind file_offset are a build-id. The record's bit alone
  * does not say: up to 6.18 at least, the kernel leaves the bit set that it set for
@@ -396,63 +388,15 @@ static bool decode_fields(struct decoder *decoder, const struct plan *plan, stru
 		       read_string(cursor, &record->cgroup.path);
 	case PERF_RECORD_TEXT_POKE:
 		return decode_text_poke(cursor, &record->text_poke);
+	case PERF_RECORD_ITRACE_START:
+		return cursor_u32(cursor, &record->itrace_start.pid) &&
+		       cursor_u32(cursor, &record->itrace_start.tid);
+	case RECORD_AUX_OUTPUT_HW_ID:
+		return cursor_u64(cursor, &record->aux_output_hw_id.hw_id);
 	case RECORD_CALLCHAIN_DEFERRED:
 		return decode_deferred(decoder, cursor, &record->deferred);
 	default:
 		return true;
-	}
-}
-
-/* pid, id[20], size, 3 bytes, name. Before Linux 5.12 the size was not said: it is 20. */
-static bool decode_build_id(struct cursor *cursor, struct sp_record *record)
-{
-	struct sp_build_id *build_id = &record->build_id;
-	const uint8_t *bytes;
-	uint8_t size;
-	if (!cursor_u32(cursor, &build_id->pid) ||
-	    !cursor_bytes(cursor, sizeof(build_id->build_id), &bytes) ||
-	    !cursor_u8(cursor, &size) || !cursor_skip(cursor, 3) ||
-	    !read_string(cursor, &build_id->filename))
-		return false;
-	if (!(record->misc & RECORD_MISC_BUILD_ID_SIZE) || size > sizeof(build_id->build_id))
-		size = sizeof(build_id->build_id);
-	memcpy(build_id->build_id, bytes, size);
-	build_id->build_id_size = size;
-	build_id->cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	return true;
-}
-
-static struct sp_error *decode_user_record(struct decoder *decoder, struct cursor *cursor,
-					   struct sp_record *record)
-{
-	struct sp_header_attr *attr = &record->attr;
-	switch (record->type) {
-	case SP_RECORD_HEADER_ATTR: {
-		struct sp_error *error = attr_decode(cursor, cursor_left(cursor), &attr->attr);
-		if (error)
-			return error;
-		size_t count = cursor_left(cursor) / 8;
-		if (read_words(decoder, cursor, count, &attr->ids))
-			attr->id_count = count;
-		return NULL;
-	}
-	case SP_RECORD_HEADER_BUILD_ID:
-		if (!decode_build_id(cursor, record))
-			return cursor_error(cursor, "HEADER_BUILD_ID is cut short");
-		return NULL;
-	case SP_RECORD_HEADER_FEATURE:
-		if (!cursor_u64(cursor, &record->feature.feature))
-			return cursor_error(cursor, "HEADER_FEATURE is cut short");
-		record->feature.payload = (struct sp_bytes){cursor->pos, cursor_left(cursor)};
-		return NULL;
-	case SP_RECORD_EVENT_UPDATE:
-		if (!cursor_u64(cursor, &record->event_update.kind) ||
-		    !cursor_u64(cursor, &record->event_update.id))
-			return cursor_error(cursor, "EVENT_UPDATE is cut short");
-		record->event_update.data = (struct sp_bytes){cursor->pos, cursor_left(cursor)};
-		return NULL;
-	default:
-		return NULL;
 	}
 }
 

@@ -67,4 +67,16 @@ bool read_counters(struct decoder *decoder, struct cursor *cursor, uint64_t read
 const char *decode_sample(struct decoder *decoder, const struct plan *plan, struct cursor *cursor,
 			  struct sp_sample *sample);
 
+/* A string that ends within the record; the cursor moves behind its NUL. */
+static inline bool read_string(struct cursor *cursor, const char **ret)
+{
+	size_t left = cursor_left(cursor);
+	const uint8_t *nul = left ? memchr(cursor->pos, 0, left) : NULL;
+	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
+}
+
+/* A record of perf's own (64 and up); the cursor stands behind the header. */
+struct sp_error *decode_user_record(struct decoder *decoder, struct cursor *cursor,
+				    struct sp_record *record) SP_MUST_CHECK;
+
 #endif

@@ -16,6 +16,9 @@
 #define RECORD_SIMPLEPERF_FIRST 32768
 #define RECORD_SIMPLEPERF_LAST (32768 + 16)
 
+/* Linux 5.16: which hardware event writes to the AUX area. */
+#define RECORD_AUX_OUTPUT_HW_ID 21
+
 /* Linux 6.19: user frames of an earlier sample, sent when they could be read. */
 #define RECORD_CALLCHAIN_DEFERRED 22
 

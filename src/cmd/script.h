@@ -92,4 +92,9 @@ void script_put_dump(struct printer *printer, const struct sp_script_item *item)
 /* A record that is no sample, from "PERF_RECORD_…" to the line's end, as perf has it. */
 void script_put_record(struct printer *printer, const struct sp_record *record);
 
+struct json;
+
+/* The fields of a record of perf's own making (64 and up). */
+void script_put_user_fields(struct json *json, const struct sp_record *record);
+
 #endif

@@ -27,6 +27,14 @@ static void put_bytes(struct json *json, const char *key, const uint8_t *bytes, 
 	free(text);
 }
 
+static void put_words(struct json *json, const char *key, const uint64_t *words, size_t count)
+{
+	json_begin(json, key, '[');
+	for (size_t i = 0; i < count; i++)
+		put_hex(json, NULL, words[i]);
+	json_end(json, ']');
+}
+
 static void put_place(struct json *json, const char *key, const struct sp_place *place)
 {
 	json_begin(json, key, '{');
@@ -281,6 +289,17 @@ static void put_code_records(struct json *json, const struct sp_record *record)
 		put_bytes(json, "after", record->text_poke.after.bytes,
 			  record->text_poke.after.size);
 		break;
+	case PERF_RECORD_ITRACE_START:
+		json_signed(json, "trace_pid", (int32_t)record->itrace_start.pid);
+		json_signed(json, "trace_tid", (int32_t)record->itrace_start.tid);
+		break;
+	case 21: /* AUX_OUTPUT_HW_ID, Linux 5.16 */
+		put_hex(json, "hw_id", record->aux_output_hw_id.hw_id);
+		break;
+	case 22: /* CALLCHAIN_DEFERRED, Linux 6.19 */
+		put_hex(json, "cookie", record->deferred.cookie);
+		put_words(json, "ips", record->deferred.ips, record->deferred.count);
+		break;
 	default:
 		break;
 	}
@@ -352,6 +371,15 @@ static void put_kernel_record(struct json *json, const struct sp_record *record)
 	}
 }
 
+/* Of a record that is no sample. */
+static void put_fields(struct json *json, const struct sp_record *record)
+{
+	if (record->type < 64)
+		put_kernel_record(json, record);
+	else
+		script_put_user_fields(json, record);
+}
+
 static void put_head(struct printer *printer, struct json *json, const struct sp_script_item *item)
 {
 	const struct sp_record *record = item->record;
@@ -396,7 +424,7 @@ void script_put_json(struct printer *printer, const struct sp_script_item *item)
 	if (item->record->type == PERF_RECORD_SAMPLE)
 		put_sample(printer, &json, item);
 	else
-		put_kernel_record(&json, item->record);
+		put_fields(&json, item->record);
 	json_end(&json, '}');
 	printer->out.failed |= fclose(stream) != 0;
 	if (text)
