@@ -142,6 +142,8 @@ struct sp_capture_options {
 	bool fixed_stack_bytes;
 	uint32_t max_stack;         /* frames of a chain; 0: as many as there can be */
 	uint64_t ring_bytes;        /* of each CPU; 0: 512 KiB, or 2 to 8 MiB with copies of stacks */
+	uint64_t aux_bytes;         /* of each CPU's AUX area; 0: 4 MiB, or 128 KiB without rights */
+	bool snapshot;              /* AUX areas go round, and are written by sp_capture_snapshot() */
 	uint64_t delay_ms;          /* before the first sample */
 	const struct sp_capture_span *spans; /* ascending; in place of the delay */
 	size_t span_count;
@@ -183,6 +185,12 @@ SP_API int sp_capture_fd(const struct sp_capture *capture);
  */
 SP_API struct sp_error *sp_capture_step(struct sp_capture *capture,
 					bool *running_ret) SP_MUST_CHECK;
+
+/*
+ * Writes what is in the AUX areas, which are stopped meanwhile. Fails with SP_ERROR_INVALID
+ * unless the options said so.
+ */
+SP_API struct sp_error *sp_capture_snapshot(struct sp_capture *capture) SP_MUST_CHECK;
 
 /*
  * Writes the rest and closes the file, whether or not the command has ended. To

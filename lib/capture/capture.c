@@ -171,6 +171,8 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 	capture_fit_size(capture);
 	error = capture_attach(capture);
 	if (!error)
+		error = capture_map_traces(capture);
+	if (!error)
 		error = capture_open_help(capture);
 	if (!error)
 		error = capture_open_file(capture, options);
@@ -386,6 +388,7 @@ void sp_capture_free(struct sp_capture *capture)
 		return;
 	hurry_end(&capture->hurry);
 	workload_deinit(&capture->workload);
+	capture_unmap_traces(capture);
 	for (size_t i = 0; capture->rings && i < capture->cpus.count * EVENT_ROLE_COUNT; i++)
 		ring_deinit(&capture->rings[i]);
 	free(capture->rings);

@@ -2,6 +2,8 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/capture/asking.c \
 	lib/capture/attach.c \
+	lib/capture/auxtrace.c lib/capture/auxtrace.h \
+	lib/capture/auxtrace_info.c \
 	lib/capture/bpf.c lib/capture/bpf.h \
 	lib/capture/btf.c lib/capture/btf.h \
 	lib/capture/capture.c \
@@ -27,6 +29,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/round.c \
 	lib/capture/setup.c \
 	lib/capture/setup_file.c \
+	lib/capture/traces.c \
 	lib/capture/tracker.c lib/capture/tracker.h \
 	lib/capture/sink.c lib/capture/sink.h \
 	lib/capture/summary.c \
@@ -66,3 +69,4 @@ tests_unit_test_dump_SOURCES = tests/unit/test_dump.c tests/unit/rings.h
 tests_unit_test_filter_SOURCES = tests/unit/test_filter.c tests/unit/rings.h
 tests_unit_test_tracker_SOURCES = tests/unit/test_tracker.c tests/unit/rings.h
 check_PROGRAMS += tests/unit/test_tracing
+check_PROGRAMS += tests/unit/test_auxtrace

@@ -8,6 +8,7 @@
 #define CAPTURE_RECORDER_H
 
 #include <sprof/capture.h>
+#include "capture/auxtrace.h"
 #include "capture/dsos.h"
 #include "capture/filter.h"
 #include "capture/graph.h"
@@ -57,6 +58,17 @@ struct capture_events {
 	struct { VEC(int); } cgroups;          /* the same; -1: none */
 };
 
+/* What a tracing PMU writes into AUX areas; zeroed: there is none. */
+struct capture_traces {
+	struct auxtrace_pmu pmu;
+	size_t event;        /* of the plan's samples */
+	uint64_t area_bytes; /* of each CPU */
+	bool snapshot;       /* areas are overwritten, and taken only when that is asked for */
+	struct auxtrace_area *areas;
+	size_t count;
+	uint64_t bytes;      /* taken */
+};
+
 struct sp_capture {
 	struct sp_ctx *ctx;
 	enum capture_target target;
@@ -98,6 +110,7 @@ struct sp_capture {
 	struct writer *writer;          /* that one's, until it has ended */
 	struct sink sink;
 	struct batch batch;
+	struct capture_traces traces;
 	struct record_buffer extra;     /* records of our own on their way to the file */
 	bool dirty;                     /* something was written since the last commit */
 	uint64_t marked_ns;             /* all taken before the last mark is older than that */
@@ -175,6 +188,19 @@ struct sp_error *capture_watch_turns(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_begin_turns(struct sp_capture *capture) SP_MUST_CHECK;
 /* If its time has come. */
 struct sp_error *capture_take_turn(struct sp_capture *capture) SP_MUST_CHECK;
+/*
+ * traces.c, in this order: the event with an AUX area among those asked for, and an error where
+ * one is wanted and there is none; what it makes of the request, and of the plan; the areas, once
+ * events are open, and what tells of them; what is in them.
+ */
+struct sp_error *capture_find_traces(struct sp_capture *capture,
+				     const struct sp_capture_options *options,
+				     struct event_specs *specs) SP_MUST_CHECK;
+void capture_request_traces(const struct sp_capture *capture, struct event_request *request);
+void capture_plan_traces(struct sp_capture *capture);
+struct sp_error *capture_map_traces(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_take_traces(struct sp_capture *capture) SP_MUST_CHECK;
+void capture_unmap_traces(struct sp_capture *capture);
 
 /* attach.c: opens all events, and learns what runs already. */
 struct sp_error *capture_attach(struct sp_capture *capture) SP_MUST_CHECK;

@@ -195,7 +195,8 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 		error = write_samples(capture);
 	struct sp_error *flush_error = batch_flush(&capture->batch);
 	capture->tracker.kept.count = 0;
-	return error_first(error, flush_error);
+	error = error_first(error, flush_error);
+	return error ?: capture_take_traces(capture);
 }
 
 static struct sp_error *forget(struct sp_capture *capture)

@@ -322,6 +322,8 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 	if (!error)
 		error = rights_read(capture->ctx, &capture->rights);
 	if (!error)
+		error = capture_find_traces(capture, options, specs);
+	if (!error)
 		error = choose_graph(capture, options);
 	if (!error)
 		error = check_graph_terms(capture, specs);
@@ -349,12 +351,15 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 	error = say_about_counts(capture, options);
 	if (error)
 		return error;
+	capture_request_traces(capture, &request);
 	error = event_plan_make(event_kernel_real(), &capture->rights, &request, &capture->plan);
 	if (!error)
 		error = event_filters_check(event_kernel_real(), capture->ctx, capture->plan, request.cpu);
 	if (!error)
 		error = take_notes(capture, &capture->plan->notes);
 	const struct event_plan *plan = capture->plan;
+	if (!error)
+		capture_plan_traces(capture);
 	if (!error && (!plan->sample_count || !record_fields_make(plan->samples[0].attr.sample_type,
 								  &capture->filter.fields)))
 		error = error_new(SP_ERROR_INVALID, "no event to sample");

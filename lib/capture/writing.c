@@ -22,7 +22,7 @@
 #include "file/spans.h"
 
 /* A write worth a thread's waking, and larger than any record; with its head, whole pages. */
-#define CHUNK_BYTES (((size_t)256 << 10) - 16)
+#define CHUNK_BYTES (((size_t)256 << 10) - 24)
 
 /* Of chunks that are free, so many keep their memory. */
 #define WARM_MAX 8
@@ -32,6 +32,7 @@
 
 struct writing_chunk {
 	uint64_t used;
+	uint8_t *trace; /* an AUXTRACE record and its trace instead of `bytes`, `used` of them */
 	bool commit; /* when it is written */
 	uint8_t bytes[CHUNK_BYTES];
 };
@@ -72,7 +73,13 @@ DEFINE_CLEANUP(struct writing *, writing_free)
 static struct sp_error *put(struct writer *writer, const struct writing_chunk *chunk)
 {
 	struct iovec span = {(void *)(uintptr_t)chunk->bytes, chunk->used};
-	struct sp_error *error = chunk->used ? writer_write(writer, &span, 1) : NULL;
+	struct sp_error *error = NULL;
+	if (chunk->trace) {
+		span.iov_base = chunk->trace;
+		error = writer_write_auxtrace(writer, &span, 1);
+	} else if (chunk->used) {
+		error = writer_write(writer, &span, 1);
+	}
 	return !error && chunk->commit ? writer_commit(writer) : error;
 }
 
@@ -127,6 +134,7 @@ static void *work(void *arg)
 		struct sp_error *error = put(writing->writer, chunk);
 		/* So that the memory that a slow disk took is not kept for good. */
 		uint64_t used = chunk->used;
+		free(take_ptr(chunk->trace));
 		if (behind)
 			madvise(chunk, sizeof(*chunk), MADV_DONTNEED);
 		pthread_mutex_lock(&writing->lock);
@@ -204,6 +212,8 @@ void writing_free(struct writing *writing)
 	if (!writing)
 		return;
 	end_thread(writing, true);
+	for (; writing->circle && writing->written < writing->submitted; writing->written++)
+		free(writing->circle[writing->written % (2 * writing->limit)]->trace);
 	if (writing->chunks)
 		munmap(writing->chunks, (2 * writing->limit + 1) * sizeof(*writing->chunks));
 	vec_deinit(&writing->spare);
@@ -290,6 +300,7 @@ static void make_room(struct writing *writing, size_t size)
 	pthread_mutex_unlock(&writing->lock);
 	writing->open->used = 0;
 	writing->open->commit = false;
+	writing->open->trace = NULL;
 }
 
 /* How many bytes of samples there is room for. */
@@ -382,6 +393,34 @@ struct sp_error *writing_write(struct writing *writing, const struct iovec *span
 		good = take_some(writing, &place, size);
 	struct sp_error *error = take_error(writing);
 	return error || good ? error : error_no_memory();
+}
+
+struct sp_error *writing_trace(struct writing *writing, const struct iovec *spans, int count,
+			       bool *taken_ret)
+{
+	uint64_t size = spans_size(spans, count);
+	*taken_ret = false;
+	pthread_mutex_lock(&writing->lock);
+	bool full = writing->queued_bytes + size > writing->limit * CHUNK_BYTES &&
+		    writing->queued_bytes;
+	pthread_mutex_unlock(&writing->lock);
+	uint8_t *trace = full ? NULL : malloc(size);
+	if (full)
+		return take_error(writing);
+	if (!trace)
+		return error_no_memory();
+	spans_copy(spans, trace, size);
+	/* What was taken before comes before it. */
+	bool commit = writing->open && writing->open->commit;
+	if (writing->open)
+		submit(writing);
+	make_room(writing, 0);
+	writing->open->trace = trace;
+	writing->open->used = size;
+	writing->open->commit = commit;
+	submit(writing);
+	*taken_ret = true;
+	return take_error(writing);
 }
 
 void writing_poke(struct writing *writing)

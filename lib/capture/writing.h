@@ -46,6 +46,13 @@ struct sp_error *writing_keep_error(struct writing *writing) SP_MUST_CHECK;
 struct sp_error *writing_write(struct writing *writing, const struct iovec *spans,
 			       int count) SP_MUST_CHECK;
 
+/*
+ * An AUXTRACE record with its trace behind it, which is copied; it is never compressed. Where as
+ * much is queued already as samples may take, nothing happens, and *taken_ret is false. As above.
+ */
+struct sp_error *writing_trace(struct writing *writing, const struct iovec *spans, int count,
+			       bool *taken_ret) SP_MUST_CHECK;
+
 /* What was taken so far is part of the file as soon as the thread has written it. */
 struct sp_error *writing_commit(struct writing *writing) SP_MUST_CHECK;
 

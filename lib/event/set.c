@@ -32,6 +32,7 @@ struct opened {
 	int fd;
 	uint32_t event; /* as in event_set_events(): the side-band dummy is the last */
 	uint64_t id;
+	uint32_t cpu_index;
 };
 
 struct opened_list {
@@ -173,7 +174,7 @@ static int open_event(const struct event_set *set, struct opened_list *list, enu
 		list->count--;
 		return errnum;
 	}
-	*slot = (struct opened){.fd = fd, .event = index};
+	*slot = (struct opened){.fd = fd, .event = index, .cpu_index = place->cpu_index};
 	return ioctl(fd, PERF_EVENT_IOC_ID, &slot->id) < 0 ? errno : 0;
 }
 
@@ -427,6 +428,16 @@ static struct sp_error *control(struct event_set *set, uint32_t first, size_t co
 			return error_os(errno, "an event cannot be switched on or off");
 	}
 	return NULL;
+}
+
+int event_set_fd(const struct event_set *set, size_t event, size_t cpu_index)
+{
+	for (size_t i = 0; i < set->opened.count; i++) {
+		const struct opened *opened = &set->opened.items[i];
+		if (opened->event == event && opened->cpu_index == cpu_index)
+			return opened->fd;
+	}
+	return -1;
 }
 
 static struct sp_error *control_role(struct event_set *set, enum event_role role,

@@ -33,6 +33,12 @@ void event_set_free(struct event_set *set);
 /* What the ring of a CPU (index in `cpus`) and role is mapped from and polled by. */
 int event_set_ring_fd(const struct event_set *set, size_t cpu_index, enum event_role role);
 
+/*
+ * A descriptor of that sample event (as in event_set_events()) that is open on that CPU, whose
+ * records go to the CPU's ring; -1 if there is none.
+ */
+int event_set_fd(const struct event_set *set, size_t event, size_t cpu_index);
+
 enum event_place_status {
 	EVENT_PLACE_NEW,
 	EVENT_PLACE_OPEN,

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += lib/ring/aux.c lib/ring/aux.h
+check_PROGRAMS += tests/unit/test_aux
 lib_libsprof_core_la_SOURCES += lib/ring/ring.c lib/ring/ring.h
 check_PROGRAMS += tests/unit/test_ring
 tests_unit_test_ring_SOURCES = tests/unit/test_ring.c tests/unit/rings.h

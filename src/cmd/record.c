@@ -54,11 +54,14 @@ static void say_notes(struct session *session)
  */
 static bool take_signals(struct session *session)
 {
-	static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE, SIGXFSZ};
+	static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE, SIGXFSZ,
+				    SIGUSR2};
 	sigset_t wanted;
 	sigemptyset(&session->signals);
 	sigemptyset(&wanted);
 	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
+		if (taken[i] == SIGUSR2 && !session->arguments->options.snapshot)
+			continue;
 		sigaddset(&session->signals, taken[i]);
 		if (taken[i] != SIGPIPE && taken[i] != SIGXFSZ)
 			sigaddset(&wanted, taken[i]);
@@ -86,10 +89,22 @@ static void pause_or_go_on(struct session *session)
 		diag_say(any ? "sampling is paused (SIGUSR1 again: it goes on)" : "sampling goes on");
 }
 
+/* SIGUSR2 */
+static void take_snapshot(struct session *session)
+{
+	struct sp_error *error = sp_capture_snapshot(session->capture);
+	if (error)
+		diag_error(error);
+}
+
 static void read_signals(struct session *session)
 {
 	struct signalfd_siginfo info;
 	while (read(session->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR2) {
+			take_snapshot(session);
+			continue;
+		}
 		if (info.ssi_signo == SIGUSR1) {
 			pause_or_go_on(session);
 			continue;

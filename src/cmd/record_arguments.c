@@ -189,10 +189,27 @@ static bool parse_size(const char *text, uint64_t scale, uint64_t *bytes)
 	return fine;
 }
 
+/* "RING", "RING,AUX" or ",AUX" */
 static bool parse_ring_size(const struct option *option, const char *text)
 {
-	return parse_size(text, (uint64_t)sysconf(_SC_PAGESIZE), option->value) ||
-	       option_reject(option, text, "a number of pages, or a size such as 512K or 4M");
+	struct sp_capture_options *options = option->value;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	const char *comma = strchr(text, ',');
+	char *ring = strndup(text, comma ? (size_t)(comma - text) : strlen(text));
+	bool fine = ring && (parse_size(ring, page, &options->ring_bytes) || (comma == text && comma)) &&
+		    (!comma || parse_size(comma + 1, page, &options->aux_bytes));
+	free(ring);
+	return fine || option_reject(option, text, "a number of pages, or a size such as 512K or 4M, "
+						   "and perhaps another behind a comma");
+}
+
+/* -S[SIZE]: of the AUX areas. */
+static bool parse_snapshot(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	options->snapshot = true;
+	return !text || parse_size(text, 1, &options->aux_bytes) ||
+	       option_reject(option, text, "a size such as 512K or 4M");
 }
 
 static bool parse_flush(const struct option *option, const char *text)
@@ -428,9 +445,13 @@ static void add_course(struct table *table, struct record_arguments *arguments)
 			    "end after so long (a COMMAND is ended with it)"),
 		OPTION_CALL('r', "realtime", "PRIORITY", &options->realtime, parse_realtime,
 			    "drain with real-time priority 1 to 99 (SCHED_FIFO)"),
-		OPTION_CALL('m', "mmap-pages", "SIZE", &options->ring_bytes, parse_ring_size,
+		OPTION_CALL('m', "mmap-pages", "SIZE[,AUX]", options, parse_ring_size,
 			    "buffer of each CPU: a number of pages, or a size such as\n"
-			    "4M (default: 512K; with stacks 2M to 8M, by -F)"),
+			    "4M (default: 512K; with stacks 2M to 8M, by -F); AUX: of\n"
+			    "the area of a tracing event (intel_pt//)"),
+		OPTION_CALL_ATTACHED('S', "snapshot", "SIZE", options, parse_snapshot,
+				     "of a tracing event: overwrite its areas, of SIZE each, and\n"
+				     "write what is in them whenever SIGUSR2 comes"),
 		OPTION_CALL(0, "mmap-flush", "SIZE", &options->wakeup_bytes, parse_flush,
 			    "drain a buffer when so many bytes are in it"),
 		OPTION_CALL(0, "wakeup-events", "N", &options->wakeup_samples, parse_wakeup,

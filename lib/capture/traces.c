@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The tracing event of a recording. It is opened switched off, like all others of the recording
+ * then; each CPU's area is mapped behind the ring that its records go to; and only then it is
+ * switched on, since it cannot begin without an area.
+ *
+ * Decoders bring its time stamps and the times of records together by the conversion that is in
+ * the ring's control page, which is that of the kernel's own clock: so all events have that one.
+ */
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "capture/recorder.h"
+
+/* perf's, for who may lock as much, and for others. */
+#define AREA_BYTES ((uint64_t)4 << 20)
+#define AREA_BYTES_USER ((uint64_t)128 << 10)
+
+static bool wants_area(const struct sp_capture_options *options)
+{
+	return options->aux_bytes || options->snapshot;
+}
+
+/* An area is asked for, and no event has one. */
+static struct sp_error *say_none(const struct sp_ctx *ctx)
+{
+	CLEANUP_FREE char *here = auxtrace_pmus_here(ctx);
+	if (here)
+		return error_set_remedy(
+			error_new(SP_ERROR_INVALID, "none of the events is of a PMU with an AUX area"),
+			"name one of this machine's (%s): -e %.*s//", here, (int)strcspn(here, ","), here);
+	return error_set_remedy(
+		error_new(SP_ERROR_UNSUPPORTED, "no PMU with an AUX area: /sys/bus/event_source/devices "
+			  "has neither intel_pt, intel_bts, cs_etm, arm_spe, hisi_ptt nor cpum_sf"),
+		"trace on a machine whose processor does that; most virtual machines hide it");
+}
+
+static uint64_t area_bytes(const struct sp_capture *capture, uint64_t asked)
+{
+	uint64_t least = asked ? asked : geteuid() ? AREA_BYTES_USER : AREA_BYTES;
+	uint64_t size = capture->rights.page_size;
+	while (size < least)
+		size *= 2;
+	return size;
+}
+
+struct sp_error *capture_find_traces(struct sp_capture *capture,
+				     const struct sp_capture_options *options,
+				     struct event_specs *specs)
+{
+	struct capture_traces *traces = &capture->traces;
+	for (size_t i = 0; i < specs->count; i++) {
+		struct auxtrace_pmu pmu = auxtrace_pmu_of(capture->ctx, &specs->items[i].attr);
+		if (pmu.type == AUXTRACE_NONE)
+			continue;
+		if (traces->pmu.type != AUXTRACE_NONE)
+			return error_new(SP_ERROR_INVALID, "%s and %s: one event alone can have the AUX area",
+					 traces->pmu.name, specs->items[i].name);
+		if (pmu.type == AUXTRACE_CS_ETM)
+			return auxtrace_put_info(capture->ctx, &pmu, NULL, NULL, &capture->extra);
+		traces->pmu = pmu;
+		/* It traces all, and samples nothing: as perf has it. */
+		specs->items[i].terms.given |= EVENT_TERM_PERIOD;
+		specs->items[i].terms.given &= ~(uint32_t)EVENT_TERM_FREQ;
+		specs->items[i].terms.period = 1;
+	}
+	if (traces->pmu.type == AUXTRACE_NONE)
+		return wants_area(options) ? say_none(capture->ctx) : NULL;
+	traces->snapshot = options->snapshot;
+	traces->area_bytes = area_bytes(capture, options->aux_bytes);
+	return NULL;
+}
+
+void capture_request_traces(const struct sp_capture *capture, struct event_request *request)
+{
+	if (capture->traces.pmu.type == AUXTRACE_NONE)
+		return;
+	request->clock_id = EVENT_CLOCK_KERNEL;
+	/* A trace does not say whose it is. */
+	request->asked.context_switch = true;
+	if (request->start == EVENT_START_NOW)
+		request->start = EVENT_START_LATER;
+}
+
+void capture_plan_traces(struct sp_capture *capture)
+{
+	struct capture_traces *traces = &capture->traces;
+	struct event_plan *plan = capture->plan;
+	if (traces->pmu.type == AUXTRACE_NONE)
+		return;
+	for (size_t i = 0; i < plan->sample_count; i++)
+		if (plan->samples[i].attr.type == traces->pmu.number)
+			traces->event = i;
+	/* So often that what is taken at a time is not all of it. */
+	if (!traces->snapshot)
+		plan->samples[traces->event].attr.aux_watermark =
+			(uint32_t)(traces->area_bytes / 4 < UINT32_MAX ? traces->area_bytes / 4
+								      : UINT32_MAX);
+	plan->samples[traces->event].attr.size = sizeof(struct perf_event_attr);
+}
+
+static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)
+{
+	struct capture_traces *traces = &capture->traces;
+	struct auxtrace_area *area = &traces->areas[traces->count];
+	int fd = event_set_fd(capture->set, traces->event, cpu_index);
+	if (fd < 0)
+		return NULL; /* the CPU went away */
+	struct sp_error *error = aux_map(&area->aux, &sample_rings(capture)[cpu_index], fd,
+					 traces->area_bytes, traces->snapshot);
+	if (error && sp_error_code(error) == SP_ERROR_LIMIT)
+		return error_set_remedy(error, "take a smaller one (-m ,PAGES), or allow more: "
+					"sudo sysctl kernel.perf_event_mlock_kb=N");
+	if (error)
+		return error_prefix(error, "%s", traces->pmu.name);
+	area->index = (uint32_t)cpu_index;
+	area->cpu = capture->cpus.items[cpu_index];
+	area->tid = capture->plan->cpu_wide ? -1 : (int32_t)capture->workload.pid ?: -1;
+	traces->count++;
+	return NULL;
+}
+
+/* Those that were to begin at once, if it were not for the areas. */
+static bool begins_now(const struct sp_capture *capture)
+{
+	return !capture->turns.later && !capture_waits(capture);
+}
+
+struct sp_error *capture_map_traces(struct sp_capture *capture)
+{
+	struct capture_traces *traces = &capture->traces;
+	if (traces->pmu.type == AUXTRACE_NONE)
+		return NULL;
+	traces->areas = calloc(capture->cpus.count, sizeof(*traces->areas));
+	struct sp_error *error = traces->areas ? NULL : error_no_memory();
+	for (size_t i = 0; !error && i < capture->cpus.count; i++)
+		error = map_area(capture, i);
+	bool cpu_wide = capture->plan->cpu_wide;
+	const struct auxtrace_settings settings = {
+		.snapshot = traces->snapshot,
+		.per_cpu = true,
+		.switches = !capture->plan->sideband.attr.context_switch ? 0 : cpu_wide ? 3 : 2,
+	};
+	if (!error)
+		error = auxtrace_put_info(capture->ctx, &traces->pmu, sample_rings(capture)[0].page,
+					  &settings, &capture->synthesised);
+	if (!error && begins_now(capture))
+		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
+	return error;
+}
+
+static struct sp_error *take_all(struct sp_capture *capture)
+{
+	struct capture_traces *traces = &capture->traces;
+	struct sp_error *error = NULL;
+	for (size_t i = 0; !error && i < traces->count; i++) {
+		uint64_t taken;
+		error = auxtrace_take(&traces->areas[i], capture->writing, &taken);
+		traces->bytes += taken;
+		capture->dirty |= taken != 0;
+	}
+	return error;
+}
+
+struct sp_error *capture_take_traces(struct sp_capture *capture)
+{
+	/* AUX records of the same bytes come first: they are handed on already, or wait. */
+	return capture->traces.snapshot || !capture->traces.count ? NULL : take_all(capture);
+}
+
+struct sp_error *sp_capture_snapshot(struct sp_capture *capture)
+{
+	if (!capture->traces.snapshot)
+		return error_new(SP_ERROR_INVALID, "there is no AUX area to take a snapshot of");
+	struct sp_error *error = event_set_disable(capture->set, EVENT_ROLE_SAMPLES);
+	/* The AUX records that say how far each area was written. */
+	if (!error)
+		error = capture_round(capture, false);
+	if (!error)
+		error = take_all(capture);
+	struct sp_error *enable_error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
+	return error_first(error, enable_error);
+}
+
+void capture_unmap_traces(struct sp_capture *capture)
+{
+	for (size_t i = 0; i < capture->traces.count; i++)
+		aux_deinit(&capture->traces.areas[i].aux);
+	free(capture->traces.areas);
+	capture->traces.areas = NULL;
+	capture->traces.count = 0;
+}
