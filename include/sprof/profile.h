@@ -178,6 +178,7 @@ enum sp_stack_end {
 	SP_STACK_SWITCHED,       /* a signal is handled on another stack, and what it interrupted
 				  * was not copied */
 	SP_STACK_NONE,           /* there was none */
+	SP_STACK_DEFERRED,       /* the user's part was to come in a record that is not there */
 	SP_STACK_END_COUNT,
 };
 
@@ -210,7 +211,7 @@ struct sp_tree_node {
 /* Samples by how their call chain ended; all in `none` where none was recorded. */
 struct sp_stack_ends {
 	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit, skipped, switched,
-		none;
+		none, deferred;
 };
 
 /* One event's profile; belongs to the analysis, as do all it points to. */

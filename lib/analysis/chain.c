@@ -3,10 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/deferred.h"
 #include "base/hash.h"
-
-/* Since Linux 6.19: the user's part comes later, under the number that follows. */
-#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
 
 void chains_deinit(struct chains *chains)
 {
@@ -60,9 +58,12 @@ struct callers callers_of(const struct sampled *sampled, uint16_t misc, const ui
 				  .cpumode = sampled->cpumode, .exact = true,
 				  .misc = misc & SP_MISC_STACK,
 				  .leaf_ip = sampled->ip, .leaf_cpumode = sampled->cpumode};
-	/* The number behind this mark is no ip, and is the last of the chain. */
-	if (callers.count >= 2 && callers.ips[callers.count - 2] == CONTEXT_USER_DEFERRED)
+	uint64_t cookie;
+	/* The number is no ip; what it stands for is not there, or was put in its place. */
+	if (deferred_cookie(callers.ips, callers.count, &cookie)) {
 		callers.count -= 2;
+		callers.misc |= CALLERS_DEFERRED;
+	}
 	/* Where frame pointers end, so does a chain of them: nothing runs at 0. */
 	while (callers.count && callers.ips[callers.count - 1] == 0)
 		callers.count--;

@@ -8,6 +8,7 @@
 #define ANALYSIS_CHAIN_H
 
 #include <sprof/record.h>
+#include "analysis/stack_end.h"
 #include "profile/radix.h"
 #include "base/vec.h"
 
@@ -18,7 +19,11 @@
 #define CHAIN_MODE(cpumode) ((uint64_t)-16 + (cpumode)) /* of the ips that follow */
 #define CHAIN_EXACT ((uint64_t)-1) /* the next ip is where code ran, not where a call returns to */
 #define CHAIN_GAP ((uint64_t)-2)   /* calls were left out here */
-#define CHAIN_END(end) ((uint64_t)-32 + (end)) /* how it ended, enum sp_misc_end; the first word */
+/* How it ended, enum sp_misc_end or END_DEFERRED; the first word. */
+#define CHAIN_END(end) ((uint64_t)-32 + (end))
+
+/* In callers.misc, of bits that SP_MISC_STACK has not: the user's part never came. */
+#define CALLERS_DEFERRED 1
 
 static inline bool chain_is_mark(uint64_t word)
 {
@@ -27,7 +32,7 @@ static inline bool chain_is_mark(uint64_t word)
 
 static inline bool chain_is_end(uint64_t word)
 {
-	return word > CHAIN_END(SP_MISC_END_UNKNOWN) && word <= CHAIN_END(SP_MISC_END_SWITCHED);
+	return word > CHAIN_END(SP_MISC_END_UNKNOWN) && word <= CHAIN_END(END_DEFERRED);
 }
 
 /* A chain as it was recorded, and where it lies. */
@@ -94,6 +99,8 @@ struct callers callers_of(const struct sampled *sampled, uint16_t misc, const ui
 
 static inline enum sp_misc_end callers_end(const struct callers *callers)
 {
+	if (callers->misc & CALLERS_DEFERRED)
+		return END_DEFERRED;
 	return (enum sp_misc_end)((callers->misc & SP_MISC_END_MASK) >> SP_MISC_END_SHIFT);
 }
 

@@ -350,6 +350,10 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		 "record at a lower rate (-F), or unwind afterwards (--unwind later)"},
 		{ends->switched, "are of signals that are handled on a stack of their own: what was "
 		 "interrupted is on another, which was not copied", NULL},
+		{ends->deferred,
+		 "have no callers in the program: they were to come when the kernel returned "
+		 "there, but are not in the recording",
+		 "record with larger buffers (-m 2M), or do not defer them (--call-graph fp)"},
 		{profile->guessed, "pass code without unwind information, which was left by frame "
 		 "pointer: callers may be missing there",
 		 "compile it with -fasynchronous-unwind-tables"},

@@ -97,6 +97,7 @@ static void add_ends(struct sp_profile *profile, const struct event_sums *sums)
 	ends->depth_limit += sums->ends[SP_STACK_DEPTH_LIMIT];
 	ends->skipped += sums->ends[SP_STACK_SKIPPED];
 	ends->switched += sums->ends[SP_STACK_SWITCHED];
+	ends->deferred += sums->ends[SP_STACK_DEFERRED];
 	ends->none += sums->ends[SP_STACK_NONE];
 	profile->repaired += sums->repaired;
 	profile->shortened += sums->shortened;

@@ -38,6 +38,7 @@ struct run {
 	struct labels labels;
 	unsigned int threads;
 	struct unwinding unwinding;
+	struct deferred deferred;
 	struct work work;
 	struct worker *workers;
 	size_t worker_count;

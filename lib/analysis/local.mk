@@ -6,6 +6,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/chain.c lib/analysis/chain.h \
 	lib/analysis/count_troubles.c \
 	lib/analysis/counters.c \
+	lib/analysis/deferred.c lib/analysis/deferred.h \
 	lib/analysis/detail.c lib/analysis/detail.h \
 	lib/analysis/findings.c lib/analysis/findings.h \
 	lib/analysis/finish.c \

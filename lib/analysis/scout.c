@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "file/walker.h"
+#include "record/types.h"
 
 #define KEPT_MAX ((size_t)16 << 20)
 
@@ -49,6 +50,7 @@ static bool see(struct scout *scout, const struct raw_record *raw, bool is_wante
 	    (is_wanted && !keep(scout, raw)))
 		return false;
 	scout->sample_count += raw->type == PERF_RECORD_SAMPLE;
+	scout->deferred_count += raw->type == RECORD_CALLCHAIN_DEFERRED;
 	return true;
 }
 

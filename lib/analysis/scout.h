@@ -26,7 +26,7 @@ bool splits_pass(struct splits *splits, uint64_t offset);
 /* What was seen of [begin, end), until the first damage, if there is any. */
 struct scout {
 	uint64_t begin, end;         /* the same: nothing */
-	uint64_t sample_count;
+	uint64_t sample_count, deferred_count;
 	VEC(struct raw_record) records; /* that are wanted; their bytes are in the arena */
 	struct splits splits;
 	struct arena arena;

@@ -300,6 +300,8 @@ static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader 
 			return error_no_memory();
 		if (raw.type == PERF_RECORD_SAMPLE)
 			sideband->sample_count++;
+		else if (raw.type == RECORD_CALLCHAIN_DEFERRED)
+			sideband->deferred_count++;
 		else if (is_wanted(raw.type))
 			error = add_raw(sideband, reader, decoder, &raw);
 	}
@@ -317,6 +319,7 @@ static struct sp_error *take_scout(struct sideband *sideband, struct sp_reader *
 	for (size_t i = 0; !error && i < scout->records.count; i++)
 		error = add_raw(sideband, reader, decoder, &scout->records.items[i]);
 	sideband->sample_count += scout->sample_count;
+	sideband->deferred_count += scout->deferred_count;
 	return error;
 }
 

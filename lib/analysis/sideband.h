@@ -58,7 +58,7 @@ struct sideband {
 	struct u64map cgroup_of;     /* id -> index in cgroups */
 	VEC(struct cgroup_namespace) namespaces; /* once all are read: by thread and time */
 	struct splits splits;        /* the first record's and the end among them */
-	uint64_t sample_count;
+	uint64_t sample_count, deferred_count; /* deferred: call chains */
 	bool by_offset;              /* records have no times: their places in the file stand in */
 	struct u64map throttled;     /* (event id, CPU) -> index in throttle_times */
 	VEC(uint64_t) throttle_times;

@@ -16,11 +16,16 @@
 /* /proc/sys/kernel/perf_event_max_stack, if nobody changed it; the file does not say. */
 #define STACK_DEPTH_DEFAULT 127
 
+/* Besides what a recording says: the user's part was to come in a record that is not there. */
+#define END_DEFERRED ((enum sp_misc_end)(SP_MISC_END_SWITCHED + 1))
+
 /* `said`: by the recording; `outermost`: threads begin in the chain's last call. */
 static inline enum sp_stack_end stack_end_of(const struct perf_event_attr *attr,
 					     enum sp_misc_end said, bool outermost, size_t depth)
 {
 	size_t limit = attr->sample_max_stack ? attr->sample_max_stack : STACK_DEPTH_DEFAULT;
+	if (said == END_DEFERRED)
+		return SP_STACK_DEFERRED;
 	switch (said) {
 	case SP_MISC_END_COMPLETE:
 		return SP_STACK_COMPLETE;

@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* Since Linux 6.19: the user's part comes later, under the number that follows. */
-#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
-
 /* A copy of 64 KiB holds no more return addresses. */
 #define FRAMES_MOST 8192
 
@@ -57,13 +54,35 @@ static bool is_replaced(const struct stacks *stacks, const struct sp_record *rec
 			.module;
 }
 
-/* The chain as it was recorded. */
-static void take_recorded(const struct stacks *stacks, const struct sp_record *record,
-			  uint32_t view, struct stack *stack)
+/* What was recorded at once, and then what came later; *ret: that did. */
+static bool join_deferred(struct stacks *stacks, const struct sp_sample *sample, bool *ret)
+{
+	uint64_t cookie;
+	*ret = false;
+	if (!stacks->deferred || !deferred_cookie(sample->ips, sample->ip_count, &cookie))
+		return true;
+	size_t count = sample->ip_count - 2;
+	stacks->ips.count = 0;
+	if (!vec_reserve(&stacks->ips, count + 1))
+		return false;
+	memcpy(stacks->ips.items, sample->ips, count * sizeof(*sample->ips));
+	stacks->ips.count = count;
+	return deferred_append(stacks->deferred, sample->tid, cookie, &stacks->ips, ret);
+}
+
+/* The chain as it was recorded; false when out of memory. */
+static bool take_recorded(struct stacks *stacks, const struct sp_record *record, uint32_t view,
+			  struct stack *stack)
 {
 	const struct sp_sample *sample = &record->sample;
 	struct sampled sampled = sampled_of(record);
-	if (is_replaced(stacks, record, view))
+	bool joined;
+	if (!join_deferred(stacks, sample, &joined))
+		return false;
+	if (joined)
+		stack->callers = callers_of(&sampled, record->misc, stacks->ips.items,
+					    stacks->ips.count);
+	else if (is_replaced(stacks, record, view))
 		stack->callers = callers_of(&sampled, SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT,
 					    sample->ips, sample->ip_count - 2);
 	else
@@ -73,6 +92,7 @@ static void take_recorded(const struct stacks *stacks, const struct sp_record *r
 	if (stacks->unwinding->has_dumps && !stacks->thread && sample->stack.size &&
 	    sample->user_registers.abi != PERF_SAMPLE_REGS_ABI_NONE)
 		stack->has_chain = false;
+	return true;
 }
 
 /* How many ips of the recorded chain are not of the user's stack. */
@@ -191,7 +211,7 @@ bool stacks_find(struct stacks *stacks, const struct sp_record *record, uint32_t
 	    record->sample.present & PERF_SAMPLE_STACK_USER)
 		done = unwind(stacks, record, view, time_ns, &stack);
 	else
-		take_recorded(stacks, record, view, &stack);
+		done = take_recorded(stacks, record, view, &stack);
 	*ret = stack;
 	return done;
 }

@@ -7,6 +7,7 @@
 #define ANALYSIS_STACKS_H
 
 #include "analysis/chain.h"
+#include "analysis/deferred.h"
 #include "analysis/unwinding.h"
 #include "base/hash.h"
 #include "unwind/repair.h"
@@ -30,15 +31,17 @@ struct blind {
 
 struct stacks {
 	const struct unwinding *unwinding;
+	const struct deferred *deferred; /* NULL: there are none */
 	struct unwind_thread *thread; /* NULL: nothing is unwound */
 	struct repair *repair;
 	VEC(struct unwind_frame) frames;
-	VEC(uint64_t) ips;
+	struct deferred_ips ips;
 	VEC(struct blind) blinds;
 	struct u64map blind_of;    /* the module's address -> its index */
 	uint64_t reaches[REACH_CLASSES]; /* of whole stacks: how many, by their KiB */
 };
 
+/* Without `deferred`, which may be set then. */
 struct sp_error *stacks_init(struct stacks *stacks, const struct unwinding *unwinding) SP_MUST_CHECK;
 void stacks_deinit(struct stacks *stacks);
 

@@ -24,7 +24,11 @@ struct sp_error *worker_init(struct worker *worker, const struct work *work, str
 		worker->tallies.keys[i] = work->keys[i];
 	worker->details.width = worker->row_details.width = work->detail_count;
 	worker->events = calloc(work->layout->event_count + 1, sizeof(*worker->events));
-	return worker->events ? stacks_init(&worker->stacks, work->unwinding) : error_no_memory();
+	if (!worker->events)
+		return error_no_memory();
+	struct sp_error *error = stacks_init(&worker->stacks, work->unwinding);
+	worker->stacks.deferred = work->deferred;
+	return error;
 }
 
 void worker_deinit(struct worker *worker)

@@ -220,6 +220,8 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 	json_unsigned(json, "skipped", ends->skipped);
 	json_unsigned(json, "switched", ends->switched);
 	json_unsigned(json, "none", ends->none);
+	if (ends->deferred)
+		json_unsigned(json, "deferred", ends->deferred);
 	json_end(json, '}');
 	json_unsigned(json, "repaired", profile->repaired);
 	if (profile->of_branches)

@@ -131,6 +131,7 @@ static void write_stacks(const struct sp_profile *profile, FILE *out)
 		{ends->depth_limit, "cut at the depth limit"},
 		{ends->skipped, "left out under pressure"},
 		{ends->switched, "cut where a signal changed stacks"},
+		{ends->deferred, "without the program's part"},
 		{ends->none, "without a stack"},
 	};
 	char count[FORMAT_SIZE], share[FORMAT_SIZE];

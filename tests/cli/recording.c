@@ -6,8 +6,8 @@
  *	event NAME [FIELD]...               cpu-clock, task-clock, page-faults, cycles, …, which
  *	                                    has chain, branches, addr, weight, weights, data_src,
  *	                                    transaction, phys_addr, cgroup, data_page_size,
- *	                                    code_page_size; or counters, the values of all events
- *	                                    that have it; before all else
+ *	                                    code_page_size, deferred (chains); or counters, the
+ *	                                    values of all events that have it; before all else
  *	hostname NAME, osrelease RELEASE, arch NAME, cmdline WORD...
  *	                                    likewise
  *	comm PID TID NAME                   in NAME, \xHH is a byte
@@ -28,6 +28,8 @@
  *	namespaces PID TID TIME DEV INODE   of all kinds
  *	lost EVENT COUNT [TIME]             LOST_SAMPLES: of all, at the end; with TIME, then
  *	full EVENT COUNT TIME               LOST: the ring was
+ *	deferred PID TID TIME NUMBER IP...  what a task called in the program: in chains of samples,
+ *	                                    @NUMBER stands for it
  *	note TIME WORD...                   the recorder's
  *	throttle EVENT TIME, unthrottle EVENT TIME
  *	bytes HEX                           the bytes as they are: damage
@@ -42,11 +44,16 @@
 #include "file/writer.h"
 #include "record/encode.h"
 #include "record/note.h"
+#include "record/types.h"
 
 #define MAX_WORDS 300
 #define MAX_EVENTS 8
 #define MAX_BRANCHES 32
 #define CGROUP_NAMESPACE 6
+
+/* Of the attr's flags, which newer headers know. */
+#define DEFER_CALLCHAIN (UINT64_C(1) << 38)
+#define DEFER_OUTPUT (UINT64_C(1) << 39)
 #define KERNEL (UINT64_C(1) << 63)
 
 struct recording {
@@ -115,6 +122,7 @@ static const struct field {
 	{"chain", PERF_SAMPLE_CALLCHAIN, 0},
 	{"branches", PERF_SAMPLE_BRANCH_STACK, 0},
 	{"counters", PERF_SAMPLE_READ, 0},
+	{"deferred", 0, 0},
 	{"addr", PERF_SAMPLE_ADDR, offsetof(struct sp_sample, addr)},
 	{"weight", PERF_SAMPLE_WEIGHT, offsetof(struct sp_sample, weight)},
 	{"weights", PERF_SAMPLE_WEIGHT_STRUCT, offsetof(struct sp_sample, weight)},
@@ -172,8 +180,11 @@ static void add_event(struct recording *recording, char **words)
 	event->attr.sample_id_all = 1;
 	event->attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				  PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER;
-	for (char **word = words + 2; words[1] && *word; word++)
+	for (char **word = words + 2; words[1] && *word; word++) {
 		event->attr.sample_type |= field_of(recording, *word)->bit;
+		if (!strcmp(*word, "deferred"))
+			((uint64_t *)&event->attr)[5] |= DEFER_CALLCHAIN | DEFER_OUTPUT;
+	}
 	if (event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
 		event->attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
 	if (event->attr.sample_type & PERF_SAMPLE_READ)
@@ -313,6 +324,11 @@ static void write_sample(struct recording *recording, char **words)
 			ips[record.sample.ip_count++] = level;
 			continue;
 		}
+		if (**word == '@') {
+			ips[record.sample.ip_count++] = (uint64_t)-640; /* _USER_DEFERRED */
+			ips[record.sample.ip_count++] = number(recording, *word + 1);
+			continue;
+		}
 		uint64_t ip = number(recording, *word);
 		uint64_t mark = ip & KERNEL ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
 		if (mark != level)
@@ -323,6 +339,22 @@ static void write_sample(struct recording *recording, char **words)
 		recording->end.first_sample_ns = numbers[3];
 	recording->end.last_sample_ns = numbers[3];
 	write_record(recording, &record, event);
+}
+
+static void write_deferred(struct recording *recording, char **words)
+{
+	static uint64_t ips[MAX_WORDS];
+	struct sp_record record = {.type = RECORD_CALLCHAIN_DEFERRED,
+				   .misc = PERF_RECORD_MISC_USER};
+	record.id.pid = (uint32_t)number(recording, words[1]);
+	record.id.tid = (uint32_t)number(recording, words[2]);
+	record.id.time_ns = number(recording, words[3]);
+	record.deferred.cookie = number(recording, words[4]);
+	record.deferred.ips = ips;
+	ips[record.deferred.count++] = (uint64_t)PERF_CONTEXT_USER;
+	for (char **word = words + 5; *word; word++)
+		ips[record.deferred.count++] = number(recording, *word);
+	write_record(recording, &record, &recording->events[0]);
 }
 
 static void write_task(struct recording *recording, char **words)
@@ -446,6 +478,8 @@ static void read_record(struct recording *recording, char **words)
 		read_stacks(recording, words);
 	else if (!strcmp(words[0], "with"))
 		read_with(recording, words);
+	else if (!strcmp(words[0], "deferred"))
+		write_deferred(recording, words);
 	else if (!strcmp(words[0], "cgroup"))
 		write_cgroup(recording, words);
 	else if (!strcmp(words[0], "namespaces"))

@@ -1,0 +1,174 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Call chains whose part in the program comes in records of its own: joined wherever those are, by
+# task and number; what never comes is said. And as perf has them, where SPROF_PEERS is a folder
+# with one that knows them.
+. "$top_srcdir/tests/cli/lib.sh"
+
+report() {
+	"$SPROF" report -q "$@"
+}
+
+# Two samples of one system call, one of another task under the same number, one in the program
+# itself, and one whose record is lost.
+deferred() {
+	cat <<END
+event cycles chain deferred
+arch x86_64
+comm 1 1 one
+comm 2 2 two
+mmap -1 0xffffffff80000000 0x1000000 0xffffffff80000000 [kernel.kallsyms]_text
+mmap 1 0x10000 0x1000 0 /a.so
+mmap 2 0x20000 0x1000 0 /b.so
+$1
+sample 0 1 1 0 1000 1 0xffffffff80000200 0xffffffff80000200 0xffffffff80000300 @7
+sample 0 1 1 0 1010 1 0xffffffff80000200 0xffffffff80000200 @7
+sample 0 2 2 0 1020 1 0xffffffff80000400 0xffffffff80000400 @7
+sample 0 1 1 0 1030 1 0x10100 @8
+$2
+sample 0 2 2 0 1300 1 0xffffffff80000200 0xffffffff80000200 @9
+END
+}
+chains="deferred 1 1 1100 7 0x10100 0x10200 0x10300
+deferred 1 1 1200 8 0x10100 0x10400
+deferred 2 2 1210 7 0x20100
+deferred 2 2 1220 7 0x20200"
+
+deferred "" "$chains" | recording "$tmp/behind"
+deferred "$chains" "" | recording "$tmp/before"
+
+prints "chains that come later" report -g -s comm,dso,symbol -i "$tmp/behind" <<'END'
+ total   low-high    self   low-high  samples  comm  dso                symbol
+60.00%  23.1-88.2  20.00%   3.6-62.4        1  one   a.so               [.] 0x100
+40.00%  11.8-76.9  40.00%  11.8-76.9        2  one   [kernel.kallsyms]  [k] 0xffffffff80000200
+40.00%  11.8-76.9   0.00%   0.0-43.4        0  one   a.so               [.] 0x200
+40.00%  11.8-76.9   0.00%   0.0-43.4        0  one   a.so               [.] 0x300
+20.00%   3.6-62.4  20.00%   3.6-62.4        1  two   [kernel.kallsyms]  [k] 0xffffffff80000200
+20.00%   3.6-62.4  20.00%   3.6-62.4        1  two   [kernel.kallsyms]  [k] 0xffffffff80000400
+20.00%   3.6-62.4   0.00%   0.0-43.4        0  one   [kernel.kallsyms]  [k] 0xffffffff80000300
+20.00%   3.6-62.4   0.00%   0.0-43.4        0  one   a.so               [.] 0x400
+20.00%   3.6-62.4   0.00%   0.0-43.4        0  two   b.so               [.] 0x100
+
+  total     low-high     self  caller, then what it called; below 0.50% left out
+ 80.00%    37.6-96.4    0.00%  [truncated stacks]
+ 40.00%    11.8-76.9    0.00%  |- 0x300 [a.so]
+                               |  0x200 [a.so]
+                               |  0x100 [a.so]
+ 20.00%     3.6-62.4   20.00%  |  |- 0xffffffff80000200 [kernel.kallsyms]
+ 20.00%     3.6-62.4    0.00%  |  `- 0xffffffff80000300 [kernel.kallsyms]
+                       20.00%  |     0xffffffff80000200 [kernel.kallsyms]
+ 20.00%     3.6-62.4    0.00%  |- 0x100 [b.so]
+                       20.00%  |  0xffffffff80000400 [kernel.kallsyms]
+ 20.00%     3.6-62.4    0.00%  `- 0x400 [a.so]
+                       20.00%     0x100 [a.so]
+ 20.00%     3.6-62.4    0.00%  [stack cut: the program's part is missing]
+                       20.00%  0xffffffff80000200 [kernel.kallsyms]
+END
+
+report -g -s comm,dso,symbol -i "$tmp/behind" >"$tmp/wanted"
+report -g -s comm,dso,symbol -i "$tmp/before" >"$tmp/got"
+same "or come before" "$tmp/wanted" "$tmp/got"
+
+"$SPROF" report -i "$tmp/behind" | grep -A 3 'no callers in\|^  stacks' >"$tmp/found"
+prints "what never comes is said" cat "$tmp/found" <<END
+  ! 20% of the stacks of cycles have no callers in the program: they were to come when the kernel
+    returned there, but are not in the recording
+    -> record with larger buffers (-m 2M), or do not defer them (--call-graph fp)
+Shares are of the event's whole weight; low-high is the 95% interval, in percent.
+--
+  stacks: 4 truncated (80.00%), 1 without the program's part (20.00%)
+
+ total   low-high    self   low-high  samples  comm  dso                function
+60.00%  23.1-88.2  20.00%   3.6-62.4        1  one   a.so               [.] 0x100
+END
+
+"$SPROF" report -i "$tmp/behind" --no-children --format json | grep -o '"stacks": {[^}]*}' >"$tmp/json"
+prints "and counted without a tree" cat "$tmp/json" <<END
+"stacks": {"complete": 0, "truncated": 4, "no_unwind_info": 0, "bad_memory": 0, "depth_limit": 0, "skipped": 0, "switched": 0, "none": 0, "deferred": 1}
+END
+
+deferred "" "" | recording "$tmp/none"
+"$SPROF" report -i "$tmp/none" --format json | grep -o '"stacks": {[^}]*}' >"$tmp/json"
+prints "none comes" cat "$tmp/json" <<END
+"stacks": {"complete": 0, "truncated": 0, "no_unwind_info": 0, "bad_memory": 0, "depth_limit": 0, "skipped": 0, "switched": 0, "none": 0, "deferred": 5}
+END
+
+# A record that is damaged: its chain is longer than it.
+deferred "bytes 16000000020020000700000000000000ff00000000000000000001000000000000000000000000000000" \
+	"$chains" | recording "$tmp/damaged"
+"$SPROF" report -q -g -s comm,dso,symbol -i "$tmp/damaged" >"$tmp/got" 2>"$tmp/said"
+same "a damaged one is left out" "$tmp/wanted" "$tmp/got"
+if grep -q "damaged" "$tmp/said"; then
+	ok "and said"
+else
+	not_ok "and said" "$(cat "$tmp/said")"
+fi
+
+# So many that threads read parts of the file: each number is asked for far from where it is.
+awk 'BEGIN {
+	print "event cycles chain deferred"
+	print "comm 1 1 one"
+	print "mmap 1 0x10000 0x1000 0 /a.so"
+	for (i = 0; i < 60000; i++) {
+		printf "sample 0 1 1 0 %d 1 0xffffffff80000200 0xffffffff80000200 @%d\n", 1000 + i, i
+		k = 59999 - i
+		printf "deferred 1 1 %d %d 0x101%02x 0x10200 0x10%x00\n", 1000 + i, k, k % 90, \
+			3 + k % 5
+	}
+}' | recording "$tmp/many"
+for threads in 1 3; do
+	report -g -j $threads -s symbol --format json -i "$tmp/many" >"$tmp/many.$threads"
+done
+same "joined by several threads as by one" "$tmp/many.1" "$tmp/many.3"
+grep -o '"stacks": {[^}]*}' "$tmp/many.3" >"$tmp/json"
+prints "all of them" cat "$tmp/json" <<END
+"stacks": {"complete": 0, "truncated": 60000, "no_unwind_info": 0, "bad_memory": 0, "depth_limit": 0, "skipped": 0, "switched": 0, "none": 0}
+END
+
+# The dso of each call, innermost first. perf 7.2 shows numbers of what never comes as calls, and
+# so does it with chains that are of the program alone.
+stacks_of_perf() {
+	"$1" script -i "$2" -F comm,ip,dso 2>/dev/null | awk '
+		NF && !/^[ \t]/ { stack = $1; next }
+		NF {
+			sub(/^.*\(/, "")
+			sub(/\)$/, "")
+			sub(/^.*\//, "")
+			stack = stack ";" $0
+			next
+		}
+		stack != "" {
+			if (stack !~ /unknown/)
+				print stack
+			stack = ""
+		}' | sort
+}
+
+stacks_of_sprof() {
+	"$SPROF" report --format folded -i "$1" | awk '
+		/program.s part/ { next }
+		{
+			times = $NF
+			sub(/ [0-9]*$/, "")
+			n = split($0, call, ";")
+			stack = call[1]
+			for (i = n; i > 2; i--) {
+				if (call[i] ~ /^\[kernel/)
+					sub(/_\[k\]$/, "", call[i])
+				else
+					gsub(/^\[|\]$/, "", call[i])
+				stack = stack ";" call[i]
+			}
+			while (times--)
+				print stack
+		}' | sort
+}
+
+if [ -x "${SPROF_PEERS:-}/perf" ] && stacks_of_perf "$SPROF_PEERS/perf" "$tmp/behind" | grep -q a.so; then
+	stacks_of_perf "$SPROF_PEERS/perf" "$tmp/behind" >"$tmp/wanted"
+	stacks_of_sprof "$tmp/behind" | grep -v '^one;a.so;a.so$' >"$tmp/got"
+	same "as $("$SPROF_PEERS/perf" --version) has them" "$tmp/wanted" "$tmp/got"
+else
+	skip "as perf has them" "needs a perf that joins them in SPROF_PEERS"
+fi
+finish
