@@ -70,6 +70,45 @@ static bool join_deferred(struct stacks *stacks, const struct sp_sample *sample,
 	return deferred_append(stacks->deferred, sample->tid, cookie, &stacks->ips, ret);
 }
 
+/* Where the processor keeps the call stack as branches, newest first. */
+static bool has_call_stack(const struct stacks *stacks, const struct sp_record *record)
+{
+	return record->sample.branch_count && stacks->layout && record->event != SP_EVENT_NONE &&
+	       stacks->layout->events[record->event].attr.branch_sample_type &
+		       PERF_SAMPLE_BRANCH_CALL_STACK;
+}
+
+/*
+ * The user's part by the calls that the processor kept (--call-graph lbr), as perf has it: where
+ * there is such a part. The newest went to the function that runs, and each is where a call is,
+ * not where it returns to: exact. *ret: that was so. False when out of memory.
+ */
+static bool join_branches(struct stacks *stacks, const struct sp_sample *sample, bool *ret)
+{
+	const uint64_t mark = (uint64_t)PERF_CONTEXT_USER;
+	size_t user = 0;
+	*ret = false;
+	while (user < sample->ip_count && sample->ips[user] != mark)
+		user++;
+	if (user == sample->ip_count)
+		return true;
+	if (!vec_reserve(&stacks->ips, user + 2 + 2 * sample->branch_count))
+		return false;
+	uint64_t *ip = stacks->ips.items;
+	if (user)
+		memcpy(ip, sample->ips, user * sizeof(*ip));
+	ip += user;
+	*ip++ = mark;
+	*ip++ = sample->branches[0].to;
+	for (size_t i = 0; i < sample->branch_count; i++) {
+		*ip++ = mark;
+		*ip++ = sample->branches[i].from;
+	}
+	stacks->ips.count = (size_t)(ip - stacks->ips.items);
+	*ret = true;
+	return true;
+}
+
 /* The chain as it was recorded; false when out of memory. */
 static bool take_recorded(struct stacks *stacks, const struct sp_record *record, uint32_t view,
 			  struct stack *stack)
@@ -77,7 +116,8 @@ static bool take_recorded(struct stacks *stacks, const struct sp_record *record,
 	const struct sp_sample *sample = &record->sample;
 	struct sampled sampled = sampled_of(record);
 	bool joined;
-	if (!join_deferred(stacks, sample, &joined))
+	if (!(has_call_stack(stacks, record) ? join_branches(stacks, sample, &joined)
+					      : join_deferred(stacks, sample, &joined)))
 		return false;
 	if (joined)
 		stack->callers = callers_of(&sampled, record->misc, stacks->ips.items,

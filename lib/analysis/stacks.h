@@ -32,6 +32,7 @@ struct blind {
 struct stacks {
 	const struct unwinding *unwinding;
 	const struct deferred *deferred; /* NULL: there are none */
+	const struct record_layout *layout; /* says which branch stacks are call stacks; NULL: none */
 	struct unwind_thread *thread; /* NULL: nothing is unwound */
 	struct repair *repair;
 	VEC(struct unwind_frame) frames;
@@ -41,8 +42,9 @@ struct stacks {
 	uint64_t reaches[REACH_CLASSES]; /* of whole stacks: how many, by their KiB */
 };
 
-/* Without `deferred`, which may be set then. */
-struct sp_error *stacks_init(struct stacks *stacks, const struct unwinding *unwinding) SP_MUST_CHECK;
+/* Without `deferred` and `layout`, which may be set then. */
+struct sp_error *stacks_init(struct stacks *stacks,
+			     const struct unwinding *unwinding) SP_MUST_CHECK;
 void stacks_deinit(struct stacks *stacks);
 
 /* The sample's stack in a view, at `time_ns`; false when out of memory. */

@@ -28,6 +28,7 @@ struct sp_error *worker_init(struct worker *worker, const struct work *work, str
 		return error_no_memory();
 	struct sp_error *error = stacks_init(&worker->stacks, work->unwinding);
 	worker->stacks.deferred = work->deferred;
+	worker->stacks.layout = work->layout;
 	return error;
 }
 

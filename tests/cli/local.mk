@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 noinst_PROGRAMS += tests/cli/recording
 tests_cli_recording_LDADD = lib/libsprof-core.la
-EXTRA_DIST += tests/cli/lib.sh tests/cli/tables.sh
+EXTRA_DIST += tests/cli/lib.sh tests/cli/stacks.sh tests/cli/tables.sh
 dist_check_SCRIPTS += \
 	tests/cli/test_chains.sh \
 	tests/cli/test_docs.sh \
 	tests/cli/test_report.sh \
 	tests/cli/test_report_deferred.sh \
 	tests/cli/test_report_inline.sh \
+	tests/cli/test_report_lbr.sh \
 	tests/cli/test_report_keys.sh \
 	tests/cli/test_report_oracle.sh
 noinst_PROGRAMS += tests/cli/decoded tests/cli/rewrite

@@ -6,8 +6,9 @@
  *	event NAME [FIELD]...               cpu-clock, task-clock, page-faults, cycles, …, which
  *	                                    has chain, branches, addr, weight, weights, data_src,
  *	                                    transaction, phys_addr, cgroup, data_page_size,
- *	                                    code_page_size, deferred (chains); or counters, the
- *	                                    values of all events that have it; before all else
+ *	                                    code_page_size, deferred (chains), calls (branches that
+ *	                                    are the call stack); or counters, the values of all
+ *	                                    events that have it; before all else
  *	hostname NAME, osrelease RELEASE, arch NAME, cmdline WORD...
  *	                                    likewise
  *	comm PID TID NAME                   in NAME, \xHH is a byte
@@ -123,6 +124,7 @@ static const struct field {
 	{"branches", PERF_SAMPLE_BRANCH_STACK, 0},
 	{"counters", PERF_SAMPLE_READ, 0},
 	{"deferred", 0, 0},
+	{"calls", PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_CALLCHAIN, 0},
 	{"addr", PERF_SAMPLE_ADDR, offsetof(struct sp_sample, addr)},
 	{"weight", PERF_SAMPLE_WEIGHT, offsetof(struct sp_sample, weight)},
 	{"weights", PERF_SAMPLE_WEIGHT_STRUCT, offsetof(struct sp_sample, weight)},
@@ -182,10 +184,13 @@ static void add_event(struct recording *recording, char **words)
 				  PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER;
 	for (char **word = words + 2; words[1] && *word; word++) {
 		event->attr.sample_type |= field_of(recording, *word)->bit;
+		if (!strcmp(*word, "calls"))
+			event->attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER |
+							 PERF_SAMPLE_BRANCH_CALL_STACK;
 		if (!strcmp(*word, "deferred"))
 			((uint64_t *)&event->attr)[5] |= DEFER_CALLCHAIN | DEFER_OUTPUT;
 	}
-	if (event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
+	if (event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK && !event->attr.branch_sample_type)
 		event->attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
 	if (event->attr.sample_type & PERF_SAMPLE_READ)
 		event->attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID |

@@ -4,6 +4,7 @@
 # task and number; what never comes is said. And as perf has them, where SPROF_PEERS is a folder
 # with one that knows them.
 . "$top_srcdir/tests/cli/lib.sh"
+. "$top_srcdir/tests/cli/stacks.sh"
 
 report() {
 	"$SPROF" report -q "$@"
@@ -125,45 +126,8 @@ prints "all of them" cat "$tmp/json" <<END
 "stacks": {"complete": 0, "truncated": 60000, "no_unwind_info": 0, "bad_memory": 0, "depth_limit": 0, "skipped": 0, "switched": 0, "none": 0}
 END
 
-# The dso of each call, innermost first. perf 7.2 shows numbers of what never comes as calls, and
-# so does it with chains that are of the program alone.
-stacks_of_perf() {
-	"$1" script -i "$2" -F comm,ip,dso 2>/dev/null | awk '
-		NF && !/^[ \t]/ { stack = $1; next }
-		NF {
-			sub(/^.*\(/, "")
-			sub(/\)$/, "")
-			sub(/^.*\//, "")
-			stack = stack ";" $0
-			next
-		}
-		stack != "" {
-			if (stack !~ /unknown/)
-				print stack
-			stack = ""
-		}' | sort
-}
-
-stacks_of_sprof() {
-	"$SPROF" report --format folded -i "$1" | awk '
-		/program.s part/ { next }
-		{
-			times = $NF
-			sub(/ [0-9]*$/, "")
-			n = split($0, call, ";")
-			stack = call[1]
-			for (i = n; i > 2; i--) {
-				if (call[i] ~ /^\[kernel/)
-					sub(/_\[k\]$/, "", call[i])
-				else
-					gsub(/^\[|\]$/, "", call[i])
-				stack = stack ";" call[i]
-			}
-			while (times--)
-				print stack
-		}' | sort
-}
-
+# perf 7.2 shows numbers of what never comes as calls, and those of chains that are of the program
+# alone.
 if [ -x "${SPROF_PEERS:-}/perf" ] && stacks_of_perf "$SPROF_PEERS/perf" "$tmp/behind" | grep -q a.so; then
 	stacks_of_perf "$SPROF_PEERS/perf" "$tmp/behind" >"$tmp/wanted"
 	stacks_of_sprof "$tmp/behind" | grep -v '^one;a.so;a.so$' >"$tmp/got"
