@@ -13,9 +13,11 @@
 static const struct {
 	const char *name;
 	enum control_command command;
+	bool argument; /* it may have one, where events have names */
 } commands[] = {
-	{"enable", CONTROL_ENABLE}, {"disable", CONTROL_DISABLE}, {"snapshot", CONTROL_SNAPSHOT},
-	{"ping", CONTROL_PING},	    {"stop", CONTROL_STOP},
+	{"enable", CONTROL_ENABLE, true}, {"disable", CONTROL_DISABLE, true},
+	{"snapshot", CONTROL_SNAPSHOT, false}, {"ping", CONTROL_PING, false},
+	{"stop", CONTROL_STOP, false}, {"evlist", CONTROL_EVLIST, true},
 };
 
 void control_init(struct control *control)
@@ -81,6 +83,24 @@ void control_close(struct control *control)
 	control_init(control);
 }
 
+/* Whether the line is that command; what is behind it is the argument. */
+static bool is_command(struct control *control, size_t index)
+{
+	size_t size = strlen(commands[index].name);
+	char *rest = control->line + size;
+	control->argument = NULL;
+	if (strncmp(control->line, commands[index].name, size) ||
+	    (commands[index].command == CONTROL_EVLIST && !control->named))
+		return false;
+	if (!*rest)
+		return true;
+	if (*rest != ' ' || !commands[index].argument || !control->named)
+		return false;
+	rest += strspn(rest, " ");
+	control->argument = *rest ? rest : NULL;
+	return true;
+}
+
 static enum control_command command_of(struct control *control)
 {
 	bool overlong = control->overlong;
@@ -88,10 +108,10 @@ static enum control_command command_of(struct control *control)
 	control->used = 0;
 	control->overlong = false;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands) && !overlong; i++)
-		if (!strcmp(control->line, commands[i].name))
+		if (is_command(control, i))
 			return commands[i].command;
-	diag_say("--control: '%s%s' is none of enable, disable, snapshot, ping and stop", control->line,
-		 overlong ? "..." : "");
+	diag_say("--control: '%s%s' is none of enable, disable, %ssnapshot, ping and stop", control->line,
+		 overlong ? "..." : "", control->named ? "evlist, " : "");
 	return CONTROL_UNKNOWN;
 }
 

@@ -13,7 +13,9 @@
 struct control {
 	int in, ack;     /* -1: none */
 	bool close_them; /* they were opened here */
-	char line[64];
+	bool named;      /* events have names here: enable and disable take one, and there is evlist */
+	char line[256];
+	const char *argument; /* behind the command that came last; NULL: none. Of `line` */
 	size_t used;
 	bool overlong;   /* the line that is being read does not fit: it is nothing that we know */
 };
@@ -25,6 +27,7 @@ enum control_command {
 	CONTROL_SNAPSHOT,
 	CONTROL_PING,
 	CONTROL_STOP,
+	CONTROL_EVLIST,  /* with `named`: lists the events */
 	CONTROL_UNKNOWN, /* said already */
 	CONTROL_END,     /* the other side has closed it: `in` is -1 */
 };

@@ -306,6 +306,17 @@ static struct sp_error *raise_stack_limit(struct sp_capture *capture)
 			    wanted);
 }
 
+/* Which event is of which control group is nowhere else in the file. */
+static struct sp_error *say_groups(struct sp_capture *capture, const struct sp_capture_options *options)
+{
+	if (!options->cgroups)
+		return NULL;
+	if (!strchr(options->cgroups, ','))
+		return capture_note(capture, "of control group %s alone", options->cgroups);
+	return capture_note(capture, "of control groups, an event each in their order: %s",
+			    options->cgroups);
+}
+
 struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_capture_options *asked)
 {
 	/* What all events say of themselves is as if the options said it. */
@@ -353,6 +364,8 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 		return error;
 	capture_request_traces(capture, &request);
 	error = event_plan_make(event_kernel_real(), &capture->rights, &request, &capture->plan);
+	if (!error)
+		error = say_groups(capture, options);
 	if (!error)
 		error = event_filters_check(event_kernel_real(), capture->ctx, capture->plan, request.cpu);
 	if (!error)

@@ -83,11 +83,15 @@ struct sp_error *cgroup_hierarchy_find(const struct sp_ctx *ctx, struct cgroup_h
 {
 	CLEANUP_FREE char *text = NULL;
 	size_t size;
+	int errnum = sysfs_read(ctx, "/proc/self/mounts", &text, &size);
+	return errnum ? error_os(errnum, "/proc/self/mounts")
+		      : cgroup_hierarchy_parse(text, size, ret);
+}
+
+struct sp_error *cgroup_hierarchy_parse(const void *text, size_t size, struct cgroup_hierarchy *ret)
+{
 	struct mount found = {0};
 	int version = 0;
-	int errnum = sysfs_read(ctx, "/proc/self/mounts", &text, &size);
-	if (errnum)
-		return error_os(errnum, "/proc/self/mounts");
 	struct cursor cursor = cursor_make(text, size, false, NULL, 0), line;
 	while (version != 1 && text_line(&cursor, &line)) {
 		struct mount mount;

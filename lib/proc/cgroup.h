@@ -22,6 +22,9 @@ struct cgroup_hierarchy {
  */
 struct sp_error *cgroup_hierarchy_find(const struct sp_ctx *ctx,
 				       struct cgroup_hierarchy *ret) SP_MUST_CHECK;
+/* The same by the text of such a file. */
+struct sp_error *cgroup_hierarchy_parse(const void *text, size_t size,
+					struct cgroup_hierarchy *ret) SP_MUST_CHECK;
 void cgroup_hierarchy_deinit(struct cgroup_hierarchy *hierarchy);
 
 /* One group. */

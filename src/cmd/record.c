@@ -22,7 +22,7 @@
 struct session {
 	const struct record_arguments *arguments;
 	struct sp_capture *capture;
-	struct record_control control;
+	struct control control;
 	int signal_fd;
 	sigset_t signals, old_signals;
 	bool stopped;      /* by a signal or by the duration, before the command's end */
@@ -131,8 +131,7 @@ static int64_t now_ns(void)
 static void read_control(struct session *session)
 {
 	bool stop = false;
-	/* What was wrong has been said, and is no reason to end. */
-	(void)record_control_read(&session->control, session->capture, &stop);
+	record_control_run(&session->control, session->capture, &stop);
 	if (stop)
 		session->stopped = session->as_asked = true;
 }
@@ -143,7 +142,7 @@ static void wait_for_work(struct session *session, int64_t deadline_ns)
 	struct pollfd fds[] = {
 		{.fd = sp_capture_fd(session->capture), .events = POLLIN},
 		{.fd = session->signal_fd, .events = POLLIN},
-		{.fd = session->control.fd, .events = POLLIN}, /* none: negative */
+		{.fd = session->control.in, .events = POLLIN}, /* none: negative */
 	};
 	struct timespec timeout, *limit = NULL;
 	if (deadline_ns) {
@@ -364,18 +363,20 @@ static int run_arguments(struct sp_ctx *ctx, const struct record_arguments *argu
 	struct session session = {.arguments = arguments, .signal_fd = -1};
 	if (arguments->verbose)
 		sp_ctx_set_log(ctx, log_line, NULL, SP_LOG_DEBUG);
-	if (!record_control_open(&session.control, arguments->control))
+	control_init(&session.control);
+	if (arguments->control && !control_open(&session.control, arguments->control))
 		return EXIT_USAGE;
+	session.control.named = true;
 	struct sp_error *error = sp_capture_new(ctx, &arguments->options, &session.capture);
 	if (error) {
 		bool wrong = sp_error_code(error) == SP_ERROR_INVALID;
 		diag_error(error);
-		record_control_close(&session.control);
+		control_close(&session.control);
 		return wrong ? EXIT_USAGE : EXIT_RECORDER;
 	}
 	int status = run_session(&session);
 	sp_capture_free(session.capture);
-	record_control_close(&session.control);
+	control_close(&session.control);
 	if (session.signal_fd >= 0)
 		close(session.signal_fd);
 	return status;

@@ -14,6 +14,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_kallsyms \
 	tests/fuzz/fuzz_machine \
 	tests/fuzz/fuzz_maps \
+	tests/fuzz/fuzz_mounts \
 	tests/fuzz/fuzz_perfmap \
 	tests/fuzz/fuzz_record \
 	tests/fuzz/fuzz_stat \
@@ -30,6 +31,7 @@ tests_fuzz_fuzz_file_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_kallsyms_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_machine_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_maps_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_mounts_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_perfmap_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_record_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_stat_LDADD = $(fuzz_ldadd)
