@@ -3,6 +3,7 @@ pkginclude_HEADERS += \
 	include/sprof/analysis.h \
 	include/sprof/capture.h \
 	include/sprof/ctx.h \
+	include/sprof/describe.h \
 	include/sprof/error.h \
 	include/sprof/fields.h \
 	include/sprof/list.h \

@@ -6,6 +6,7 @@
 #include <sprof/analysis.h>
 #include <sprof/capture.h>
 #include <sprof/ctx.h>
+#include <sprof/describe.h>
 #include <sprof/error.h>
 #include <sprof/fields.h>
 #include <sprof/list.h>

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += lib/file/describe.c
 lib_libsprof_core_la_SOURCES += \
 	lib/file/copy.c lib/file/copy.h \
 	lib/file/features_write.c lib/file/features_write.h \

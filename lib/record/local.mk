@@ -6,6 +6,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/record/mend.c lib/record/mend.h \
 	lib/record/note.c lib/record/note.h
 lib_libsprof_core_la_SOURCES += lib/record/raw.h
+lib_libsprof_core_la_SOURCES += lib/record/attr_words.c
 lib_libsprof_core_la_SOURCES += lib/record/names.c lib/record/words.c
 lib_libsprof_core_la_SOURCES += lib/record/types.c lib/record/types.h
 lib_libsprof_core_la_SOURCES += lib/record/attr.c lib/record/attr.h

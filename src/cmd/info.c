@@ -14,14 +14,6 @@
 
 enum info_format { INFO_TEXT, INFO_JSON };
 
-static const char *const feature_names[] = {
-	[1] = "TRACING_DATA", "BUILD_ID", "HOSTNAME", "OSRELEASE", "VERSION", "ARCH", "NRCPUS",
-	"CPUDESC", "CPUID", "TOTAL_MEM", "CMDLINE", "EVENT_DESC", "CPU_TOPOLOGY", "NUMA_TOPOLOGY",
-	"BRANCH_STACK", "PMU_MAPPINGS", "GROUP_DESC", "AUXTRACE", "STAT", "CACHE", "SAMPLE_TIME",
-	"MEM_TOPOLOGY", "CLOCKID", "DIR_FORMAT", "BPF_PROG_INFO", "BPF_BTF", "COMPRESSED",
-	"CPU_PMU_CAPS", "CLOCK_DATA", "HYBRID_TOPOLOGY", "PMU_CAPS", "CPU_DOMAIN_INFO",
-};
-
 static const char *const mode_names[] = {
 	[SP_READER_FILE] = "file", [SP_READER_PIPE] = "pipe", [SP_READER_DIRECTORY] = "directory",
 };
@@ -106,8 +98,9 @@ const char *info_mode(const struct info *info)
 
 const char *info_feature(unsigned int bit, char *buffer, size_t size)
 {
-	if (bit < sizeof(feature_names) / sizeof(*feature_names) && feature_names[bit])
-		return feature_names[bit];
+	const char *name = sp_feature_name(bit);
+	if (name)
+		return name;
 	snprintf(buffer, size, "%u", bit);
 	return buffer;
 }
@@ -163,11 +156,12 @@ static void info_deinit(struct info *info)
 	sp_losses_free(info->losses);
 }
 
-static int show(struct sp_reader *reader, enum info_format format)
+static int show(struct sp_reader *reader, enum info_format format, bool verbose)
 {
 	struct info info = {
 		.reader = reader,
 		.file = sp_reader_info(reader),
+		.verbose = verbose,
 		.event_count = sp_reader_event_count(reader),
 	};
 	if (!info_read(&info, reader)) {
@@ -196,10 +190,13 @@ static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	const char *path = NULL;
 	enum info_format format = INFO_TEXT;
+	bool verbose = false;
 	const struct option options[] = {
 		OPTION_STRING('i', "input", "FILE", &path,
 			      "the recording (default: sprof.data, else perf.data; -: standard input)"),
 		OPTION_CALL(0, "format", "FORMAT", &format, parse_format, "text or json"),
+		OPTION_FLAG('v', "verbose", &verbose,
+			    "all attributes of events and all features of the header, too"),
 		OPTION_END,
 	};
 	static const char *const synopses[] = {"sprof info [OPTION]...", NULL};
@@ -221,7 +218,7 @@ static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 	struct sp_reader *reader = input_open(ctx, path);
 	if (!reader)
 		return 1;
-	status = show(reader, format);
+	status = show(reader, format, verbose);
 	/* The damage is part of what was shown. */
 	if (sp_reader_damage_count(reader))
 		status = 1;

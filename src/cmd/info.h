@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <sprof/sprof.h>
+#include "term.h"
 
 /* Types that have names are below; others are listed up to so many, then summed. */
 #define INFO_PLAIN_TYPES 128
@@ -25,6 +26,7 @@ struct info_note {
 struct info {
 	const struct sp_reader *reader;
 	const struct sp_file_info *file;
+	bool verbose;
 	size_t event_count;
 	uint64_t *samples; /* of each event */
 	uint64_t unknown;  /* of no event */
@@ -45,6 +47,15 @@ const char *info_mode(const struct info *info);
 
 /* perf's name of a feature, or its number, in the buffer. */
 const char *info_feature(unsigned int bit, char *buffer, size_t size);
+
+struct json;
+
+/* All attrs and features, as text and as members of an object. */
+void info_put_details(const struct info *info, const struct term *term, FILE *out);
+void info_json_details(const struct info *info, struct json *json);
+
+/* The header in lines that begin with #, as perf script --header has it. */
+void info_put_header(const struct sp_reader *reader, FILE *out);
 
 void info_write_json(const struct info *info, FILE *out);
 void info_write_text(const struct info *info, FILE *out);

@@ -178,6 +178,8 @@ void info_write_json(const struct info *info, FILE *out)
 	json_unsigned(&json, "first_ns", info->first_ns);
 	json_unsigned(&json, "last_ns", info->last_ns);
 	json_end(&json, '}');
+	if (info->verbose)
+		info_json_details(info, &json);
 	json_begin_lines(&json, "notes", '[');
 	for (size_t i = 0; i < info->note_count; i++) {
 		json_begin(&json, NULL, '{');

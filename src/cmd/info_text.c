@@ -218,6 +218,8 @@ void info_write_text(const struct info *info, FILE *out)
 	putc('\n', out);
 	put_events(info, &term, out);
 	put_records(info, &term, out);
+	if (info->verbose)
+		info_put_details(info, &term, out);
 	put_notes(info, &term, out);
 	put_damage(info, &term, out);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include "cmd/info.h"
 #include "command.h"
 #include "diag.h"
 #include "input.h"
@@ -337,6 +338,8 @@ static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_r
 		return 1;
 	}
 	struct pager pager = pager_open(arguments->pager != 0);
+	if (arguments->header && arguments->format == SCRIPT_TEXT)
+		info_put_header(reader, pager.out);
 	struct relay relay = {.view = view, .script = script, .out = pager.out};
 	int status = run_threads(&relay, thread_count(arguments, sp_script_batch_count(script)));
 	status |= pager_close(&pager);
@@ -349,6 +352,11 @@ static int script_reader(struct sp_ctx *ctx, struct script_arguments *arguments,
 			 struct sp_reader *reader)
 {
 	struct script_view view;
+	if (arguments->header_only) {
+		struct pager pager = pager_open(arguments->pager != 0);
+		info_put_header(reader, pager.out);
+		return pager_close(&pager);
+	}
 	if (!script_times(arguments, reader) ||
 	    !fields_fit(&arguments->fields, reader, !arguments->no_chains))
 		return 1;

@@ -20,7 +20,7 @@ struct script_arguments {
 	bool show_tasks, show_mmaps, show_switches, show_namespaces, show_losses, show_bpf,
 		show_cgroups, show_text_pokes, show_rounds;
 	bool ns, delta_time, relative_time;
-	bool no_chains, quiet, verbose, whole_paths;
+	bool header, header_only, no_chains, quiet, verbose, whole_paths;
 	int inlines, pager; /* -1: not said */
 	uint64_t max_stack, jobs;
 	const char *symfs, *vmlinux, *kallsyms, *unwinder;

@@ -115,6 +115,8 @@ static int parse_table(struct script_arguments *a, int argc, char **argv)
 		OPTION_FLAG(0, "ns", &a->ns, "times to the nanosecond"),
 		OPTION_FLAG(0, "deltatime", &a->delta_time, "times since the line before"),
 		OPTION_FLAG(0, "reltime", &a->relative_time, "times since the first line"),
+		OPTION_FLAG(0, "header", &a->header, "what the header says, before all else"),
+		OPTION_FLAG(0, "header-only", &a->header_only, "what the header says alone"),
 
 		OPTION_GROUP("Only samples of:"),
 		OPTION_STRINGS('c', "comms", "NAMES", &a->comms, "these commands"),

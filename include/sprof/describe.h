@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a recording's header holds, in words: events' attrs, and all features. */
+#ifndef SPROF_DESCRIBE_H
+#define SPROF_DESCRIBE_H
+
+#include <sprof/reader.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The next field of an attr that is not 0, in perf's order and words ("sample_type",
+ * "IP|TID|TIME"); *at is 0 for the first. False behind the last. `value` holds SP_WORDS_SIZE.
+ */
+SP_API bool sp_attr_next(const struct perf_event_attr *attr, unsigned int *at,
+			 const char **name_ret, char *value);
+
+/* A name and what is said of it; names may repeat, and are "" where there is one value alone. */
+struct sp_description_row {
+	const char *name, *value;
+};
+
+struct sp_description;
+
+/*
+ * The feature `bit` in words; *ret is NULL where it is absent. Fails with SP_ERROR_FORMAT where
+ * it is damaged: *ret is then what comes before, or NULL. Features that are not known say how
+ * large they are.
+ */
+SP_API struct sp_error *sp_describe_feature(const struct sp_reader *reader, unsigned int bit,
+					    struct sp_description **ret) SP_MUST_CHECK;
+
+/* The rows; they belong to the description. */
+SP_API size_t sp_description_count(const struct sp_description *description);
+SP_API const struct sp_description_row *sp_description_row(
+	const struct sp_description *description, size_t index);
+
+/* NULL may be freed. */
+SP_API void sp_description_free(struct sp_description *description);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
