@@ -198,21 +198,6 @@ static struct sp_error *read_step(struct worker *worker, struct ranges *ranges)
 	return error;
 }
 
-/* The same of deferred call chains. */
-static struct sp_error *deferred_step(struct worker *worker, struct ranges *ranges)
-{
-	struct deferred_part *part = &worker->work->deferred->parts[worker->number];
-	struct sp_error *error = NULL;
-	while (!error && !atomic_load(&ranges->stop)) {
-		size_t next = atomic_fetch_add(&ranges->next, 1);
-		if (next >= ranges->count)
-			return NULL;
-		error = deferred_read(part, worker->work->reader, ranges->items[next]);
-	}
-	atomic_store(&ranges->stop, true);
-	return error;
-}
-
 static bool has_cuts(const struct run *run)
 {
 	for (size_t i = 0; i < run->worker_count; i++)
@@ -326,16 +311,11 @@ static struct sp_error *read_samples(struct run *run)
 		error = error_no_memory();
 	if (!error && run->sideband.deferred_count) {
 		run->work.deferred = &run->deferred;
-		error = deferred_init(&run->deferred, threads) ? NULL : error_no_memory();
+		error = deferred_read(&run->deferred, run->reader, &run->sideband.splits,
+				      run->threads);
 	}
-	while (!error && run->worker_count < threads) {
-		struct worker *worker = &run->workers[run->worker_count];
-		error = worker_init(worker, &run->work, &run->names);
-		worker->number = run->worker_count++;
-	}
-	if (!error && run->work.deferred)
-		error = all_workers(run, &ranges, deferred_step);
-	atomic_store(&ranges.next, 0);
+	while (!error && run->worker_count < threads)
+		error = worker_init(&run->workers[run->worker_count++], &run->work, &run->names);
 	if (!error)
 		error = all_workers(run, &ranges, read_step);
 	reader_unmap(run->reader);

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "analysis/deferred.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include "base/cleanup.h"
+#include "base/parallel.h"
 #include "file/walker.h"
 #include "record/decode.h"
 #include "record/types.h"
 
 DEFINE_CLEANUP(struct walker *, walker_free)
 DEFINE_CLEANUP(struct decoder *, decoder_free)
-
-bool deferred_init(struct deferred *deferred, size_t threads)
-{
-	deferred->parts = calloc(threads ? threads : 1, sizeof(*deferred->parts));
-	deferred->count = deferred->parts ? threads : 0;
-	return deferred->parts != NULL;
-}
 
 void deferred_deinit(struct deferred *deferred)
 {
@@ -68,7 +63,12 @@ static struct sp_error *add_chain(struct deferred_part *part, const struct sp_re
 	if (node == RADIX_NONE)
 		return error_no_memory();
 	index_set_add(&part->index_of, &probe, (uint32_t)part->count);
-	*vec_push(part) = (struct deferred_chain){chain->cookie, record->id.tid, node};
+	*vec_push(part) = (struct deferred_chain){
+		.cookie = chain->cookie,
+		.offset = record->file_offset,
+		.tid = record->id.tid,
+		.node = node,
+	};
 	return NULL;
 }
 
@@ -85,8 +85,9 @@ static struct sp_error *read_chain(struct deferred_part *part, struct sp_reader 
 	return NULL;
 }
 
-struct sp_error *deferred_read(struct deferred_part *part, struct sp_reader *reader,
-			       struct reader_extent extent)
+/* The chains that begin in `extent`. */
+static struct sp_error *read_extent(struct deferred_part *part, struct sp_reader *reader,
+				    struct reader_extent extent)
 {
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
 	CLEANUP(cleanup_decoder_free) struct decoder *decoder = NULL;
@@ -108,6 +109,49 @@ struct sp_error *deferred_read(struct deferred_part *part, struct sp_reader *rea
 	return error;
 }
 
+/* Parts of the file, which threads take one by one. */
+struct reading {
+	struct deferred *deferred;
+	struct sp_reader *reader;
+	const struct splits *splits;
+	atomic_size_t next;
+	struct sp_error **errors; /* of each thread */
+};
+
+static void read_part(void *arg, unsigned int hand)
+{
+	struct reading *reading = arg;
+	struct sp_error *error = NULL;
+	while (!error) {
+		size_t next = atomic_fetch_add(&reading->next, 1);
+		if (next + 1 >= reading->splits->count)
+			break;
+		const uint64_t *split = &reading->splits->items[next];
+		error = read_extent(&reading->deferred->parts[hand], reading->reader,
+				    (struct reader_extent){split[0], split[1]});
+	}
+	reading->errors[hand] = error;
+}
+
+struct sp_error *deferred_read(struct deferred *deferred, struct sp_reader *reader,
+			       const struct splits *splits, unsigned int threads)
+{
+	if (threads >= splits->count)
+		threads = splits->count > 1 ? (unsigned int)splits->count - 1 : 1;
+	CLEANUP_FREE struct sp_error **errors = calloc(threads, sizeof(*errors));
+	struct reading reading = {.deferred = deferred, .reader = reader, .splits = splits,
+				  .errors = errors};
+	struct sp_error *error = NULL;
+	deferred->parts = calloc(threads, sizeof(*deferred->parts));
+	if (!errors || !deferred->parts)
+		return error_no_memory();
+	deferred->count = threads;
+	parallel_run(threads, read_part, &reading);
+	for (unsigned int i = 0; i < threads; i++)
+		error = error_first(error, errors[i]);
+	return error;
+}
+
 static const struct deferred_chain *find(const struct deferred_part *part, uint32_t tid,
 					 uint64_t cookie)
 {
@@ -125,8 +169,12 @@ bool deferred_append(const struct deferred *deferred, uint32_t tid, uint64_t coo
 {
 	const struct deferred_chain *chain = NULL;
 	const struct radix *radix = NULL;
-	for (size_t i = 0; !chain && i < deferred->count; i++) {
-		chain = find(&deferred->parts[i], tid, cookie);
+	/* The first in the file, whoever read it: threads do not matter. */
+	for (size_t i = 0; i < deferred->count; i++) {
+		const struct deferred_chain *other = find(&deferred->parts[i], tid, cookie);
+		if (!other || (chain && chain->offset < other->offset))
+			continue;
+		chain = other;
 		radix = &deferred->parts[i].radix;
 	}
 	*found_ret = chain != NULL;

@@ -8,6 +8,7 @@
 #ifndef ANALYSIS_DEFERRED_H
 #define ANALYSIS_DEFERRED_H
 
+#include "analysis/scout.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "file/reader.h"
@@ -27,6 +28,7 @@ static inline bool deferred_cookie(const uint64_t *ips, size_t count, uint64_t *
 
 struct deferred_chain {
 	uint64_t cookie;
+	uint64_t offset; /* of the record */
 	uint32_t tid;
 	uint32_t node; /* of its outermost-first words */
 };
@@ -49,16 +51,16 @@ struct deferred {
 	size_t count;
 };
 
-/* Room for so many threads; false when out of memory. */
-bool deferred_init(struct deferred *deferred, size_t threads);
+/* A zeroed struct deferred is empty. */
 void deferred_deinit(struct deferred *deferred);
 
 /*
- * The deferred chains that begin in `extent`, which begins at a record; damage in them goes to the
- * reader, but not that between records, which whoever reads samples meets, too.
+ * Reads all deferred chains, by so many threads; `splits` are of records, and the last is the end.
+ * Damage in them goes to the reader, but not that between records, which whoever reads samples
+ * meets, too.
  */
-struct sp_error *deferred_read(struct deferred_part *part, struct sp_reader *reader,
-			       struct reader_extent extent) SP_MUST_CHECK;
+struct sp_error *deferred_read(struct deferred *deferred, struct sp_reader *reader,
+			       const struct splits *splits, unsigned int threads) SP_MUST_CHECK;
 
 /*
  * Appends the chain of a thread under a number, as it was recorded: its mark, and the innermost

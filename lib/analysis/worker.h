@@ -26,7 +26,7 @@ struct work {
 	const struct machine *machine;
 	const struct sideband *sideband;
 	const struct unwinding *unwinding;
-	struct deferred *deferred;   /* NULL: there are none */
+	const struct deferred *deferred; /* NULL: there are none */
 	const struct sp_analysis_options *options;
 	const struct labels *labels; /* of frames; made when all workers have resolved */
 	bool keys[SP_KEY_COUNT];       /* what rows are made by */
@@ -102,7 +102,6 @@ struct counter_state {
 
 struct worker {
 	const struct work *work;
-	size_t number;                    /* among the workers */
 	struct lookup lookup;
 	struct chains chains;             /* roots are named group << 32 | view */
 	struct groups groups;

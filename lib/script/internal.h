@@ -4,6 +4,7 @@
 #define SCRIPT_INTERNAL_H
 
 #include <sprof/script.h>
+#include "analysis/deferred.h"
 #include "analysis/sideband.h"
 #include "analysis/stacks.h"
 #include "analysis/unwinding.h"
@@ -18,6 +19,7 @@ struct sp_script {
 	struct sideband sideband;
 	struct resolver *resolver;
 	struct unwinding unwinding;
+	struct deferred deferred; /* empty: there are none, or chains are not wanted */
 	struct atlas atlas;
 	struct order order;
 	VEC(size_t) batches; /* where each begins in `order`, and the end */

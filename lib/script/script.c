@@ -48,6 +48,9 @@ static struct sp_error *read_sideband(struct sp_script *script)
 		error = sideband_init(&script->sideband, script->reader, script->machine);
 	if (!error)
 		error = sideband_read(&script->sideband, script->reader, script->threads);
+	if (!error && script->sideband.deferred_count && !script->options.no_chains)
+		error = deferred_read(&script->deferred, script->reader, &script->sideband.splits,
+				      script->threads);
 	if (!error)
 		error = add_header(script);
 	return error ? error : machine_seal(script->machine);
@@ -209,6 +212,7 @@ void sp_script_free(struct sp_script *script)
 	atlas_deinit(&script->atlas);
 	unwinding_deinit(&script->unwinding);
 	resolver_free(script->resolver);
+	deferred_deinit(&script->deferred);
 	sideband_deinit(&script->sideband);
 	machine_free(script->machine);
 	free(script);

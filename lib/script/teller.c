@@ -14,9 +14,6 @@
 /* Records are read together where no more than this lies between them. */
 #define GAP_MAX 4096
 
-/* Since Linux 6.19: the user's part comes later, under the number that follows. */
-#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
-
 #define NOBODY ":-1"
 
 /* A thread, for as long as machine_span() says that nothing changes. */
@@ -39,7 +36,7 @@ struct sp_teller {
 	VEC(uint8_t) bytes;
 	VEC(uint32_t) at;         /* of each record: where in bytes */
 	VEC(const struct sp_place *) chain;
-	VEC(uint64_t) ips;        /* a chain put together of branches */
+	struct deferred_ips ips;        /* a chain put together of branches */
 	struct sp_record record;
 	struct sp_script_item item;
 	uint32_t view;            /* of the item */
@@ -322,6 +319,26 @@ static bool take_branches(struct sp_teller *teller, bool *ret)
 	return exact_rest;
 }
 
+/* As it was recorded, with what came later where the kernel deferred that. False as add_chain(). */
+static bool take_recorded(struct sp_teller *teller)
+{
+	const struct sp_sample *sample = &teller->record.sample;
+	uint64_t cookie;
+	bool found;
+	if (!teller->script->deferred.count ||
+	    !deferred_cookie(sample->ips, sample->ip_count, &cookie))
+		return add_chain(teller, sample->ips, sample->ip_count, SIZE_MAX);
+	size_t count = sample->ip_count - 2;
+	if (!vec_reserve(&teller->ips, count + 1))
+		return false;
+	if (count)
+		memcpy(teller->ips.items, sample->ips, count * sizeof(*sample->ips));
+	teller->ips.count = count;
+	return deferred_append(&teller->script->deferred, sample->tid, cookie, &teller->ips,
+			       &found) &&
+	       add_chain(teller, teller->ips.items, teller->ips.count, SIZE_MAX);
+}
+
 static struct sp_error *find_chain(struct sp_teller *teller)
 {
 	const struct sp_sample *sample = &teller->record.sample;
@@ -338,7 +355,7 @@ static struct sp_error *find_chain(struct sp_teller *teller)
 		good = good && add_chain(teller, teller->stacks.ips.items,
 					 teller->stacks.ips.count, stack.kernel_count);
 	} else if (good && !done) {
-		good = add_chain(teller, sample->ips, sample->ip_count, SIZE_MAX);
+		good = take_recorded(teller);
 	}
 	item->has_chain = unwinds || sample->present & PERF_SAMPLE_CALLCHAIN;
 	item->chain = teller->chain.items;

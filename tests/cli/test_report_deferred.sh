@@ -126,6 +126,34 @@ prints "all of them" cat "$tmp/json" <<END
 "stacks": {"complete": 0, "truncated": 60000, "no_unwind_info": 0, "bad_memory": 0, "depth_limit": 0, "skipped": 0, "switched": 0, "none": 0}
 END
 
+"$SPROF" script -i "$tmp/behind" -F comm,ip,dso 2>&1 | sed 's/ *$//' >"$tmp/script"
+prints "script joins them, too" cat "$tmp/script" <<'END'
+one
+	ffffffff80000200 ([kernel.kallsyms])
+	ffffffff80000300 ([kernel.kallsyms])
+	           10100 (/a.so)
+	           10200 (/a.so)
+	           10300 (/a.so)
+
+one
+	ffffffff80000200 ([kernel.kallsyms])
+	           10100 (/a.so)
+	           10200 (/a.so)
+	           10300 (/a.so)
+
+two
+	ffffffff80000400 ([kernel.kallsyms])
+	           20100 (/b.so)
+
+one
+	           10100 (/a.so)
+	           10400 (/a.so)
+
+two
+	ffffffff80000200 ([kernel.kallsyms])
+
+END
+
 # perf 7.2 shows numbers of what never comes as calls, and those of chains that are of the program
 # alone.
 if [ -x "${SPROF_PEERS:-}/perf" ] && stacks_of_perf "$SPROF_PEERS/perf" "$tmp/behind" | grep -q a.so; then

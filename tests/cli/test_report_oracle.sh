@@ -32,8 +32,8 @@ is_grouped() {
 	zcat "$1" | grep -q "^# Samples: .* of events* 'anon group"
 }
 
-# Of a group's events side by side: lines of EVENT, COMM, DSO, SYMBOL, "-" and SHARE, as of events by
-# themselves.
+# Of a group's events side by side: lines of EVENT, COMM, DSO, SYMBOL, "-" and SHARE, as of events
+# by themselves.
 group_rows_of_perf() {
 	awk '
 		/^# Samples: .* of event/ {
@@ -168,10 +168,27 @@ data_live() {
 	fi
 }
 
+# A group by the samples of its leader, side by side.
+group_live() {
+	title="$("$perf" --version) record of a group"
+	if "$perf" record -q -B -N -e '{cpu-clock,task-clock,page-faults}:S' -F 999 -o "$tmp/live.data" \
+		"$workload/proportions" 0.3 >"$tmp/.record" 2>&1; then
+		"$perf" report --stdio --no-children -g none --no-demangle -f -s comm,dso,sym \
+			-i "$tmp/live.data" >"$tmp/.perf" 2>&1
+		group_rows_of_perf "$tmp/.perf" | c++filt -p >"$tmp/perf.rows"
+		group_rows_of_sprof -i "$tmp/live.data"
+		differences "$tmp/perf.rows" "$tmp/sprof.rows" 6 "" >"$tmp/differences"
+		verdict "$title"
+	else
+		skip "$title" "$(tail -n 1 "$tmp/.record")"
+	fi
+}
+
 [ -z "$perf" ] && skip "the table is perf's" "needs perf"
 for perf in "$perf" ${SPROF_PEERS:+"$SPROF_PEERS/perf"}; do
 	[ ! -x "$perf" ] || all_live
 	[ ! -x "$perf" ] || data_live
+	[ ! -x "$perf" ] || group_live
 done
 perf=$(command -v perf)
 case $([ -z "$perf" ] || "$perf" --version) in

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A whole report of whatever the bytes are: machine, unwinding of copied stacks and their
- * repair, rows and tree. No crash, no hang; each sample is counted once, by how its stack
- * ended, and the threads do not matter. Nothing of this machine is read.
+ * repair, rows and tree; then by what samples say of themselves, in groups, and of branches. No
+ * crash, no hang; each sample is counted once, by how its stack ended, and the threads do not
+ * matter. Nothing of this machine is read.
  */
 #include <assert.h>
 #include <sprof/sprof.h>
@@ -14,16 +15,44 @@ static void check_profile(const struct sp_profile *profile)
 	const struct sp_stack_ends *ends = &profile->stacks;
 	uint64_t sum = ends->complete + ends->truncated + ends->no_unwind_info +
 		       ends->bad_memory + ends->depth_limit + ends->skipped + ends->switched +
-		       ends->none;
-	assert(sum == profile->samples);
+		       ends->none + ends->deferred;
+	/* Branches are no stacks. */
+	assert(profile->of_branches ? sum == 0 : sum == profile->samples);
 	assert(profile->shown_samples <= profile->samples);
 	for (size_t i = 0; i < profile->row_count; i++)
 		assert(profile->rows[i].self.samples <= profile->rows[i].total.samples);
 }
 
-/* Adds up what must not depend on the number of threads. */
-static uint64_t analyse(const char *path, unsigned int threads)
+static uint64_t sum_groups(const struct sp_analysis *analysis)
 {
+	uint64_t sum = 0;
+	for (size_t i = 0; i < sp_analysis_group_count(analysis); i++) {
+		const struct sp_group *group = sp_analysis_group(analysis, i);
+		assert(group->profile_count >= 2);
+		for (size_t j = 0; j < group->row_count; j++)
+			for (size_t k = 0; k < group->ratio_count; k++) {
+				const struct sp_ratio *ratio = &group->rows[j].ratios[k];
+				assert(ratio->known || !ratio->bounded);
+				assert(!ratio->bounded || (ratio->low <= ratio->value &&
+							   ratio->value <= ratio->high));
+				sum += ratio->bounded;
+			}
+		sum = sum * 31 + group->row_count;
+	}
+	return sum;
+}
+
+enum mode { MODE_CALLS, MODE_VALUES, MODE_BRANCHES, MODE_COUNT };
+
+/* Adds up what must not depend on the number of threads. */
+static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
+{
+	enum sp_key keys[SP_KEY_COUNT];
+	size_t key_count = 0;
+	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_COUNT; key++)
+		if (mode != MODE_CALLS && sp_key_is_of_branches(key) == (mode == MODE_BRANCHES))
+			keys[key_count++] = key;
+
 	struct sp_ctx *ctx;
 	struct sp_reader *reader = NULL;
 	struct sp_analysis *analysis = NULL;
@@ -31,8 +60,12 @@ static uint64_t analyse(const char *path, unsigned int threads)
 	struct sp_error *error = sp_ctx_new(&ctx);
 	assert(!error);
 	const struct sp_analysis_options options = {
-		.children = true,
-		.tree = SP_TREE_CALLER,
+		.keys = keys,
+		.key_count = key_count,
+		.children = mode != MODE_BRANCHES,
+		.tree = mode == MODE_CALLS ? SP_TREE_CALLER : SP_TREE_NONE,
+		.branches = mode == MODE_BRANCHES,
+		.groups = mode == MODE_VALUES ? SP_GROUPS_ALL : SP_GROUPS_RECORDED,
 		.symfs = "/nonexistent",
 		.threads = threads,
 	};
@@ -45,6 +78,8 @@ static uint64_t analyse(const char *path, unsigned int threads)
 		sum = sum * 31 + profile->samples + profile->stacks.complete * 3 +
 		      profile->stacks.truncated * 5 + profile->repaired * 7 + profile->row_count;
 	}
+	if (analysis)
+		sum = sum * 31 + sum_groups(analysis);
 	assert(!error || sp_error_message(error)[0]);
 	sp_error_free(error);
 	sp_analysis_free(analysis);
@@ -57,7 +92,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	char path[64];
 	CLEANUP_CLOSE int fd = fuzz_file(bytes, size, path);
-	uint64_t one = analyse(path, 1);
-	assert(one == analyse(path, 2));
+	for (enum mode mode = 0; mode < MODE_COUNT; mode++) {
+		uint64_t one = analyse(path, 1, mode);
+		assert(one == analyse(path, 2, mode));
+	}
 	return 0;
 }
