@@ -34,7 +34,7 @@ struct writing_chunk {
 	uint64_t used;
 	uint8_t *trace; /* an AUXTRACE record and its trace instead of `bytes`, `used` of them */
 	bool commit; /* when it is written */
-	uint8_t bytes[CHUNK_BYTES];
+	_Alignas(16) uint8_t bytes[CHUNK_BYTES]; /* i386 would begin it earlier */
 };
 
 _Static_assert(sizeof(struct writing_chunk) == (size_t)256 << 10, "whole pages");

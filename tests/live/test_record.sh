@@ -114,8 +114,10 @@ if [ "$(id -u)" = 0 ]; then
 fi
 
 # The interrupt of a terminal goes to the command too, which is let come to its end.
+rm -f "$file"
 "$SPROF" record -q -o "$file" -- "$workload/proportions" 30 >"$tmp/out" 2>"$tmp/err" &
 recorder=$!
+until [ -s "$file" ] || ! kill -0 $recorder; do sleep 0.1; done
 sleep 0.5
 kill -INT $recorder
 wait $recorder
@@ -209,9 +211,10 @@ command_says_how_long() { # SCOPE
 		sed 1d | cut -d , -f 11-12 >"$tmp/who"
 	echo "threads,$tid" >"$tmp/wanted"
 	same "-t with a command, --scope $scope: the thread alone is sampled" "$tmp/wanted" "$tmp/who"
-	(sleep 0.5; kill $target) &
+	rm -f "$tmp/pid"
+	(until [ -s "$tmp/pid" ]; do sleep 0.1; done; sleep 0.5; kill $target) &
 	status "-p with a command that would go on, --scope $scope" 0 \
-		timeout -s KILL 20 "$SPROF" record --scope "$scope" -o "$file" -p $target -- \
+		timeout -s KILL 25 "$SPROF" record --scope "$scope" -o "$file" -p $target -- \
 		sh -c 'echo $$ >"$1"; exec sleep 60' sh "$tmp/pid"
 	wait $target 2>/dev/null
 	check "it is ended with the process, --scope $scope" \

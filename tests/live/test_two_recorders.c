@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,6 +126,9 @@ int main(void)
 		return tap_skip_all("cannot stay on one CPU", errno);
 	if (!recorder_init(&first, cpu) || !recorder_init(&second, cpu))
 		return tap_skip_all("perf_event_open is refused", errno);
+	/* Before Linux 5.11 the programs count as locked memory. */
+	const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	uint64_t from_ns = now_ns();
 	for (int i = 0; i < 10; i++)
 		if (!load_program())

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is not to be of this machine's order, or of any machine's in particular. */
+#define HOST_IS_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
 struct bytes {
 	_Alignas(16) uint8_t at[1 << 18];
 	size_t size;
@@ -82,7 +85,7 @@ static inline void record_end(struct bytes *bytes)
 	bytes->size = size;
 }
 
-/* The flags as a compiler of the other order lays bit-fields: from the high bit. */
+/* The flags; mirrored, as big-endian compilers lay bit-fields: from the high bit. */
 static inline uint64_t bits_of_attr(const struct perf_event_attr *attr, bool mirrored)
 {
 	const unsigned int widths[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1,
@@ -114,7 +117,7 @@ static inline void put_attr(struct bytes *bytes, const struct perf_event_attr *a
 	put_u64(bytes, attr->sample_period);
 	put_u64(bytes, attr->sample_type);
 	put_u64(bytes, attr->read_format);
-	put_u64(bytes, bits_of_attr(attr, bytes->swap));
+	put_u64(bytes, bits_of_attr(attr, bytes->swap != HOST_IS_BIG));
 	put_u32(bytes, attr->wakeup_events);
 	put_u32(bytes, attr->bp_type);
 	put_u64(bytes, attr->config1);

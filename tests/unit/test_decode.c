@@ -259,7 +259,7 @@ static void put_full_sample(struct bytes *bytes)
 		put_u64(bytes, 120 + i);
 		put_u64(bytes, 122 + i);
 		/* predicted, 5 cycles, type 3 */
-		put_u64(bytes, bytes->swap ? UINT64_C(1) << 62 | UINT64_C(5) << 44 | UINT64_C(3) << 40
+		put_u64(bytes, bytes->swap != HOST_IS_BIG ? UINT64_C(1) << 62 | UINT64_C(5) << 44 | UINT64_C(3) << 40
 					   : UINT64_C(2) | 5 << 4 | 3 << 20);
 	}
 	put_u64(bytes, 124);
@@ -378,7 +378,7 @@ static void mapped_by(struct bytes *bytes, uint8_t first, uint8_t second, bool a
 
 TEST(a_build_id_is_not_believed_where_another_recorder_asked_for_it)
 {
-	struct bytes bytes = {0};
+	struct bytes bytes = {.swap = HOST_IS_BIG}; /* of a little-endian machine */
 	struct sp_mmap mmap;
 	mapped_by(&bytes, 254, 0, false, &mmap);
 	ck_assert_uint_eq(mmap.build_id_size, 0);
@@ -497,7 +497,7 @@ TEST(counts_too_large_are_refused)
 		{PERF_SAMPLE_BRANCH_STACK, UINT64_MAX / 24 + 2},
 		{PERF_SAMPLE_STACK_USER, UINT64_MAX - 7},
 		{PERF_SAMPLE_AUX, UINT64_MAX},
-		{PERF_SAMPLE_RAW, UINT32_MAX},
+		{PERF_SAMPLE_RAW, UINT64_MAX},
 		{PERF_SAMPLE_READ, UINT64_C(1) << 61},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -795,7 +795,7 @@ TEST(an_attrs_bits_are_right_in_both_orders)
 	struct perf_event_attr got, wanted;
 	for (unsigned int bit = 0; bit < 27; bit++) {
 		/* Bits 15 and 16 are precise_ip, a number of two bits. */
-		uint64_t flags = UINT64_C(1) << bit;
+		uint64_t flags = UINT64_C(1) << (HOST_IS_BIG ? 63 - bit : bit);
 		memset(&wanted, 0, sizeof(wanted));
 		memcpy((uint8_t *)&wanted + 40, &flags, sizeof(flags));
 		wanted.config = 0x0102030405060708;

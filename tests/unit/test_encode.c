@@ -30,6 +30,15 @@ static uint64_t pair(uint32_t first, uint32_t second)
 	return word;
 }
 
+/* Two u16. */
+static uint32_t halves(uint16_t first, uint16_t second)
+{
+	uint16_t bytes[] = {first, second};
+	uint32_t word;
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
 static uint64_t text(const char *bytes)
 {
 	uint64_t word = 0;
@@ -150,7 +159,8 @@ TEST(the_rest_of_the_kernels_records)
 	ENCODES_AS(&record, NULL, header(17, 0, 40), 0xffff, pair(16, 0x10001), text("bpf_prog"), 0);
 	record = (struct sp_record){.type = PERF_RECORD_BPF_EVENT,
 				    .bpf_event = {1, 0, 9, {1, 0, 0, 0, 0, 0, 0, 0}}};
-	ENCODES_AS(&record, NULL, header(18, 0, 24), pair(1, 9), pair(1, 0));
+	ENCODES_AS(&record, NULL, header(18, 0, 24), pair(halves(1, 0), 9),
+		   text("\1"));
 	record = (struct sp_record){.type = PERF_RECORD_CGROUP, .cgroup = {5, "/user"}};
 	ENCODES_AS(&record, NULL, header(19, 0, 24), 5, text("/user"));
 	record = (struct sp_record){.type = PERF_RECORD_AUX, .aux = {1, 2, 3}};

@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	tests/vm/init \
 	tests/vm/judge.awk \
 	tests/vm/kernels \
+	tests/vm/readers \
 	tests/vm/tests
 
 # VM='5.10-amd64 6.1-arm64': these alone.
