@@ -9,7 +9,7 @@
 /* The weight of `count` branches of a stack of `size`. */
 static struct weight_sums sums_of(uint64_t count, uint64_t size)
 {
-	return (struct weight_sums){count, count, (unsigned __int128)count * size};
+	return (struct weight_sums){count, count, wide_product(count, size)};
 }
 
 /* *shown_ret: it is shown, and that does not wait for names. False when out of memory. */

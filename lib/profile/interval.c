@@ -8,7 +8,7 @@
 
 void weight_sums_add(struct weight_sums *sums, uint64_t weight)
 {
-	const struct weight_sums one = {1, weight, (unsigned __int128)weight * weight};
+	const struct weight_sums one = {1, weight, wide_product(weight, weight)};
 	weight_sums_merge(sums, &one);
 }
 
@@ -16,14 +16,14 @@ void weight_sums_merge(struct weight_sums *sums, const struct weight_sums *other
 {
 	sums->samples = weight_add(sums->samples, other->samples);
 	sums->weight = weight_add(sums->weight, other->weight);
-	if (__builtin_add_overflow(sums->squares, other->squares, &sums->squares))
-		sums->squares = ~(unsigned __int128)0;
+	sums->squares = wide_add(sums->squares, other->squares);
 }
 
 double weight_sums_effective(const struct weight_sums *sums)
 {
 	double weight = (double)sums->weight;
-	return sums->squares ? weight * weight / (double)sums->squares : 0;
+	double squares = wide_double(sums->squares);
+	return squares > 0 ? weight * weight / squares : 0;
 }
 
 struct sp_share interval_share(uint64_t weight, uint64_t total, double n_eff)

@@ -15,11 +15,12 @@
 #define PROFILE_INTERVAL_H
 
 #include <sprof/profile.h>
+#include "base/wide.h"
 
 /* The sums of which n_eff is made; exact, so that no order of adding matters. */
 struct weight_sums {
 	uint64_t samples, weight;    /* saturating */
-	unsigned __int128 squares;   /* saturating */
+	struct wide squares;         /* saturating */
 };
 
 void weight_sums_add(struct weight_sums *sums, uint64_t weight);

@@ -7,6 +7,7 @@
 #include "base/leb128.h"
 #include "base/strtab.h"
 #include "base/vec.h"
+#include "base/wide.h"
 #include <errno.h>
 #include <stdio.h>
 #include "test.h"
@@ -251,4 +252,19 @@ TEST(leb128_ends_with_its_bytes_and_before_it_gets_absurd)
 		ck_assert_uint_eq(cursor_left(&cursor), size);
 		ck_assert(value == 7 && signed_value == 7);
 	}
+}
+
+TEST(wide_numbers_are_exact_and_saturate)
+{
+	struct wide most = wide_product(UINT64_MAX, UINT64_MAX);
+	ck_assert(most.high == UINT64_MAX - 1 && most.low == 1);
+	struct wide wide = wide_product(0x123456789abcdef0, 0xfedcba9876543210);
+	ck_assert(wide.high == 0x121fa00ad77d7422 && wide.low == 0x236d88fe5618cf00);
+	wide = wide_add((struct wide){1, UINT64_MAX}, (struct wide){2, 1});
+	ck_assert(wide.high == 4 && wide.low == 0);
+	wide = wide_add(most, most);
+	ck_assert(wide.high == UINT64_MAX && wide.low == UINT64_MAX);
+	wide = wide_add((struct wide){UINT64_MAX, UINT64_MAX}, (struct wide){0, 1});
+	ck_assert(wide.high == UINT64_MAX && wide.low == UINT64_MAX);
+	ck_assert(wide_double((struct wide){1, 0}) == 0x1p64);
 }

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Unsigned numbers of 128 bits, for sums of products: 32-bit compilers have none of their own.
+ */
+#ifndef BASE_WIDE_H
+#define BASE_WIDE_H
+
+#include <stdint.h>
+
+struct wide {
+	uint64_t high, low;
+};
+
+#ifdef __SIZEOF_INT128__
+static inline struct wide wide_product(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+	return (struct wide){(uint64_t)(product >> 64), (uint64_t)product};
+}
+#else
+static inline struct wide wide_product(uint64_t a, uint64_t b)
+{
+	uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+	uint64_t low = a_low * b_low, cross = a_high * b_low, middle = a_low * b_high;
+	/* At most (2^32 - 1)^2 + 2 * (2^32 - 1), which is 2^64 - 1. */
+	middle += (low >> 32) + (uint32_t)cross;
+	return (struct wide){a_high * b_high + (cross >> 32) + (middle >> 32),
+			     middle << 32 | (uint32_t)low};
+}
+#endif
+
+/* Saturating: a sum that does not fit stays at the greatest number. */
+static inline struct wide wide_add(struct wide a, struct wide b)
+{
+	struct wide sum;
+	uint64_t carry = __builtin_add_overflow(a.low, b.low, &sum.low);
+	if (__builtin_add_overflow(a.high, b.high, &sum.high) ||
+	    __builtin_add_overflow(sum.high, carry, &sum.high))
+		return (struct wide){UINT64_MAX, UINT64_MAX};
+	return sum;
+}
+
+static inline double wide_double(struct wide wide)
+{
+	return (double)wide.high * 0x1p64 + (double)wide.low;
+}
+
+#endif
