@@ -22,7 +22,7 @@
 #include "file/spans.h"
 
 /* A write worth a thread's waking, and larger than any record; with its head, whole pages. */
-#define CHUNK_BYTES (((size_t)256 << 10) - 24)
+#define CHUNK_BYTES (((size_t)256 << 10) - 32)
 
 /* Of chunks that are free, so many keep their memory. */
 #define WARM_MAX 8
@@ -34,7 +34,7 @@ struct writing_chunk {
 	uint64_t used;
 	uint8_t *trace; /* an AUXTRACE record and its trace instead of `bytes`, `used` of them */
 	bool commit; /* when it is written */
-	_Alignas(16) uint8_t bytes[CHUNK_BYTES]; /* i386 would begin it earlier */
+	_Alignas(32) uint8_t bytes[CHUNK_BYTES]; /* there, whatever the size of a pointer */
 };
 
 _Static_assert(sizeof(struct writing_chunk) == (size_t)256 << 10, "whole pages");
