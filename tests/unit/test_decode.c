@@ -259,8 +259,9 @@ static void put_full_sample(struct bytes *bytes)
 		put_u64(bytes, 120 + i);
 		put_u64(bytes, 122 + i);
 		/* predicted, 5 cycles, type 3 */
-		put_u64(bytes, bytes->swap != HOST_IS_BIG ? UINT64_C(1) << 62 | UINT64_C(5) << 44 | UINT64_C(3) << 40
-					   : UINT64_C(2) | 5 << 4 | 3 << 20);
+		bool is_big = bytes->swap != HOST_IS_BIG;
+		put_u64(bytes, is_big ? UINT64_C(1) << 62 | UINT64_C(5) << 44 | UINT64_C(3) << 40
+				      : UINT64_C(2) | 5 << 4 | 3 << 20);
 	}
 	put_u64(bytes, 124);
 	put_u64(bytes, 125);
