@@ -2,7 +2,9 @@
 /* From the recording's options to what events are asked for. */
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "capture/recorder.h"
+#include "event/address_filter.h"
 #include "event/kind.h"
 
 /* --all-user and --all-kernel: events that say themselves what they want are left alone. */
@@ -26,6 +28,34 @@ static struct sp_error *restrict_modes(struct event_specs *specs,
 	return NULL;
 }
 
+/* As the kernel takes it: of a PMU that traces code it is addresses. *ret is the specs'. */
+static struct sp_error *translate_filter(struct event_specs *specs, const struct sp_ctx *ctx,
+					 const struct event_spec *spec, const char *filter,
+					 const char **ret)
+{
+	*ret = filter;
+	if (!filter || !spec->pmu || !strcmp(spec->pmu, "kprobe") || !strcmp(spec->pmu, "uprobe"))
+		return NULL;
+	CLEANUP_FREE char *path = format_text("/sys/bus/event_source/devices/%s/nr_addr_filters",
+					      spec->pmu);
+	CLEANUP_FREE char *made = NULL;
+	int64_t count = 0;
+	if (!path)
+		return error_no_memory();
+	CLEANUP(cleanup_sp_error_free) struct sp_error *none = sysfs_read_i64(ctx, path, &count);
+	if (none || count <= 0)
+		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
+						  "--filter: the PMU %s of %s filters no addresses",
+						  spec->pmu, spec->name),
+					"put --filter behind the -e of a tracepoint or probe, or of a "
+					"PMU that traces code (Intel PT, CoreSight)");
+	struct sp_error *error = address_filter_translate(ctx, filter, &made);
+	if (error)
+		return error;
+	*ret = arena_copy_string(&specs->arena, made, strlen(made));
+	return *ret ? NULL : error_no_memory();
+}
+
 static struct sp_error *parse_list(struct capture_events *events, const struct sp_ctx *ctx,
 				   const struct sp_event_list *list)
 {
@@ -37,9 +67,10 @@ static struct sp_error *parse_list(struct capture_events *events, const struct s
 		return error;
 	if (!vec_reserve(&events->filters, specs->count))
 		return error_no_memory();
-	for (size_t i = before; i < specs->count; i++)
-		*vec_push(&events->filters) = list->filter;
-	return NULL;
+	for (size_t i = before; i < specs->count && !error; i++)
+		error = translate_filter(specs, ctx, &specs->items[i], list->filter,
+					 vec_push(&events->filters));
+	return error;
 }
 
 struct sp_error *capture_parse_events(struct capture_events *events, const struct sp_ctx *ctx,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/event/address_filter.c lib/event/address_filter.h \
 	lib/event/ask.c lib/event/ask.h \
 	lib/event/fields.c lib/event/fields.h \
 	lib/event/filter.c lib/event/filter.h \
@@ -27,7 +28,7 @@ lib_libsprof_core_la_SOURCES += lib/event/vendor.c
 else
 lib_libsprof_core_la_SOURCES += lib/event/vendor_none.c
 endif
-check_PROGRAMS += tests/unit/test_event_fields tests/unit/test_event_parse \
+check_PROGRAMS += tests/unit/test_address_filter tests/unit/test_event_fields tests/unit/test_event_parse \
 	tests/unit/test_event_plan \
 	tests/unit/test_rights
 check_PROGRAMS += tests/live/test_event_set

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "event/address_filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "event/symbols.h"
+#include "proc/kallsyms.h"
+
+DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
+
+static const struct action {
+	const char *name, *kernel; /* as the user and the kernel call it */
+	bool range;
+} actions[] = {
+	{"filter", "filter", true},
+	{"start", "start", false},
+	{"stop", "stop", false},
+	{"tracestop", "stop", true},
+};
+
+/* A part of the text. */
+struct word {
+	const char *text;
+	size_t size;
+};
+
+struct filter_text {
+	const struct action *action;
+	struct word place, end, file; /* size 0: not there */
+};
+
+struct reader {
+	const char *whole, *at;
+};
+
+static struct sp_error *wrong(const struct reader *reader, const char *what)
+{
+	return error_set_remedy(
+		error_new(SP_ERROR_INVALID, "--filter '%s': %s at character %zu", reader->whole, what,
+			  (size_t)(reader->at - reader->whole) + 1),
+		"as in 'filter main @ /bin/ls', 'start 0x1000 @ FILE', 'filter A / B @ FILE', "
+		"'filter * @ FILE'");
+}
+
+static void skip_blanks(struct reader *reader)
+{
+	reader->at += strspn(reader->at, " \t");
+}
+
+/* Up to a blank or one of `ends`. */
+static struct word take_word(struct reader *reader, const char *ends)
+{
+	skip_blanks(reader);
+	struct word word = {.text = reader->at};
+	while (reader->at[0] && !strchr(" \t", reader->at[0]) && !strchr(ends, reader->at[0]))
+		reader->at++;
+	word.size = (size_t)(reader->at - word.text);
+	skip_blanks(reader);
+	return word;
+}
+
+static struct sp_error *parse_one(struct reader *reader, struct filter_text *ret)
+{
+	const char *start = reader->at;
+	struct word action = take_word(reader, ",/@");
+	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
+		if (strlen(actions[i].name) == action.size &&
+		    !memcmp(actions[i].name, action.text, action.size))
+			ret->action = &actions[i];
+	if (!ret->action) {
+		reader->at = start + strspn(start, " \t");
+		return wrong(reader, "neither filter, start, stop nor tracestop");
+	}
+	ret->place = take_word(reader, ",/@");
+	if (!ret->place.size)
+		return wrong(reader, "no address or symbol");
+	if (*reader->at == '/') {
+		reader->at++;
+		ret->end = take_word(reader, ",@");
+		if (!ret->end.size)
+			return wrong(reader, "no size or symbol");
+		if (!ret->action->range)
+			return wrong(reader, "a size, where only the place counts,");
+	}
+	if (*reader->at == '@') {
+		reader->at++;
+		ret->file = take_word(reader, ",");
+		if (!ret->file.size)
+			return wrong(reader, "no file");
+	}
+	if (*reader->at && *reader->at != ',')
+		return wrong(reader, "something that does not belong there");
+	return NULL;
+}
+
+static bool is_number(struct word word, uint64_t *ret)
+{
+	char digits[32], *end;
+	if (!word.size || word.size >= sizeof(digits) || *word.text < '0' || *word.text > '9')
+		return false;
+	memcpy(digits, word.text, word.size);
+	digits[word.size] = '\0';
+	*ret = strtoull(digits, &end, 0);
+	return !*end;
+}
+
+/* What names are looked up in: a file, or (NULL) the kernel. */
+struct names {
+	struct image *image;
+	struct kallsyms *kallsyms;
+};
+
+static struct sp_error *find_kernel(const struct names *names, struct word name, uint64_t *at,
+				    uint64_t *size)
+{
+	CLEANUP_FREE char *text = format_text("%.*s", (int)name.size, name.text);
+	struct kallsyms_symbol symbol;
+	if (!text)
+		return error_no_memory();
+	if (!kallsyms_find_name(names->kallsyms, text, &symbol))
+		return error_new(SP_ERROR_NOT_FOUND, "--filter: the kernel has no symbol %s", text);
+	*at = symbol.address;
+	*size = symbol.end - symbol.address;
+	return NULL;
+}
+
+/* Where a symbol is, in the file or the kernel. */
+static struct sp_error *find_symbol(const struct names *names, struct word name, uint64_t *at,
+				    uint64_t *size)
+{
+	struct file_symbol symbol;
+	if (!names->image)
+		return find_kernel(names, name, at, size);
+	struct sp_error *error = file_symbol_find(names->image, name.text, name.size, false, &symbol);
+	if (error)
+		return error_prefix(error, "--filter");
+	if (!image_file_offset(names->image, symbol.vaddr, at))
+		return error_new(SP_ERROR_FORMAT, "--filter: %.*s is in no segment of %s",
+				 (int)name.size, name.text, names->image->path);
+	*size = symbol.size;
+	return NULL;
+}
+
+/* From where to where; size 0: none is known. */
+static struct sp_error *find_range(const struct names *names, const struct filter_text *filter,
+				   uint64_t *at, uint64_t *size)
+{
+	struct sp_error *error = NULL;
+	uint64_t end, end_size;
+	*size = 0;
+	if (filter->place.size == 1 && *filter->place.text == '*') {
+		*at = 0;
+		*size = names->image ? names->image->size : 0;
+		return NULL;
+	}
+	if (!is_number(filter->place, at))
+		error = find_symbol(names, filter->place, at, size);
+	if (error || !filter->end.size || is_number(filter->end, size))
+		return error;
+	error = find_symbol(names, filter->end, &end, &end_size);
+	if (error)
+		return error;
+	if (end + end_size <= *at)
+		return error_new(SP_ERROR_INVALID, "--filter: %.*s is before %.*s",
+				 (int)filter->end.size, filter->end.text, (int)filter->place.size,
+				 filter->place.text);
+	*size = end + end_size - *at;
+	return NULL;
+}
+
+static bool needs_names(const struct filter_text *filter)
+{
+	uint64_t number;
+	return !is_number(filter->place, &number) ||
+	       (filter->end.size && !is_number(filter->end, &number));
+}
+
+/* As the kernel has it, appended to *text. */
+static struct sp_error *put_one(const struct sp_ctx *ctx, const struct filter_text *filter,
+				char **text)
+{
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	CLEANUP(cleanup_kallsyms_free) struct kallsyms *kallsyms = NULL;
+	CLEANUP_FREE char *file = format_text("%.*s", (int)filter->file.size, filter->file.text ?: "");
+	uint64_t at = 0, size = 0;
+	if (!file)
+		return error_no_memory();
+	struct sp_error *error = NULL;
+	if (*file)
+		error = image_open(file, &image);
+	else if (needs_names(filter))
+		error = kallsyms_read(ctx, NULL, &kallsyms);
+	const struct names names = {image, kallsyms};
+	if (!error)
+		error = find_range(&names, filter, &at, &size);
+	if (error)
+		return error;
+	if (filter->action->range && !size)
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "--filter: how long is %.*s?",
+						  (int)filter->place.size, filter->place.text),
+					"put a size behind it: / 0x40");
+	CLEANUP_FREE char *before = *text;
+	CLEANUP_FREE char *range = format_text("/0x%llx", (unsigned long long)size);
+	*text = format_text("%s%s%s 0x%llx%s%s%s", before ?: "", before ? " " : "",
+			    filter->action->kernel, (unsigned long long)at,
+			    filter->action->range && range ? range : "", *file ? "@" : "", file);
+	return *text && range ? NULL : error_no_memory();
+}
+
+struct sp_error *address_filter_translate(const struct sp_ctx *ctx, const char *text, char **ret)
+{
+	CLEANUP_FREE char *made = NULL;
+	struct reader reader = {text, text};
+	for (;;) {
+		struct filter_text filter = {0};
+		struct sp_error *error = parse_one(&reader, &filter);
+		if (!error)
+			error = put_one(ctx, &filter, &made);
+		if (error)
+			return error;
+		if (!*reader.at)
+			break;
+		reader.at++; /* the comma */
+	}
+	*ret = take_ptr(made);
+	return NULL;
+}

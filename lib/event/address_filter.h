@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Address filters of PMUs that trace code, as perf spells them:
+ *
+ *	filters = filter { ',' filter }
+ *	filter  = action place [ '/' ( SIZE | SYMBOL ) ] [ '@' FILE ]
+ *	action  = "filter" | "start" | "stop" | "tracestop"
+ *	place   = ADDRESS | SYMBOL | '*'
+ *
+ * "filter" and "tracestop" are about ranges: a symbol's own, or from the one to the end of the other,
+ * or ('*') all of a file. Without a file, addresses and symbols are the kernel's.
+ */
+#ifndef EVENT_ADDRESS_FILTER_H
+#define EVENT_ADDRESS_FILTER_H
+
+#include "base/ctx.h"
+
+/*
+ * As PERF_EVENT_IOC_SET_FILTER takes it, "filter 0x1139/0x20@/bin/true", with offsets in the
+ * file; *ret is the caller's to free. Fails with SP_ERROR_INVALID, naming the character, or
+ * SP_ERROR_NOT_FOUND where there is no such file or symbol.
+ */
+struct sp_error *address_filter_translate(const struct sp_ctx *ctx, const char *text,
+					  char **ret) SP_MUST_CHECK;
+
+#endif
