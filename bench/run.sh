@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # run.sh [SECTION]...: measures sprof and perf by turns, prints medians and their
-# ratio (below 1: sprof needs less). Sections: startup overhead attach report, and
+# ratio (below 1: sprof needs less). Sections: startup stat overhead attach report, and
 # those of bench/stacks.sh.
 #
 # Environment: top_builddir; PERF (perf), PERF_NEW (another one to compare with as to
@@ -140,6 +140,25 @@ user_turns() {
 		return 1
 	}
 	failures "$out/user.sprof" "sprof as a user" && failures "$out/user.perf" "perf as a user"
+}
+
+### start-up: stat true
+
+sprof_stat_true() {
+	quiet "$measure" "$1" "$sprof" stat true
+}
+
+perf_stat_true() {
+	quiet "$measure" "$1" "$PERF" stat true
+}
+
+stat() {
+	heading "Start-up: stat true"
+	if turns stat sprof_stat_true perf_stat_true; then
+		row "wall" ms "$(column "$tmp/stat.sprof" 1)" "$(column "$tmp/stat.perf" 1)"
+		row "CPU" ms "$(column "$tmp/stat.sprof" 2)" "$(column "$tmp/stat.perf" 2)"
+		row "peak memory" KiB "$(column "$tmp/stat.sprof" 3)" "$(column "$tmp/stat.perf" 3)"
+	fi
 }
 
 ### what recording costs the workload, and the recorder itself
@@ -312,7 +331,7 @@ report() {
 
 echo "sprof: $("$sprof" --version); perf: $("$PERF" --version)"
 echo "$(uname -srm), $(getconf _NPROCESSORS_ONLN) CPUs; medians of $BENCH_RUNS runs by turns"
-sections="startup overhead attach report dwarf-report inlines live end-to-end complete symbolize"
+sections="startup stat overhead attach report dwarf-report inlines live end-to-end complete symbolize"
 [ $# != 0 ] || set -- $sections
 for section; do
 	case " $sections " in

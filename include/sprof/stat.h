@@ -20,6 +20,7 @@
 #include <sys/types.h>
 #include <sprof/ctx.h>
 #include <sprof/list.h>
+#include <sprof/reader.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -123,6 +124,9 @@ SP_API struct sp_error *sp_stat_wait(struct sp_stat *stat, bool wait, bool *ende
  */
 SP_API uint64_t sp_stat_elapsed_ns(const struct sp_stat *stat);
 
+/* The same of when the counters were read last: when an interval ended. */
+SP_API uint64_t sp_stat_read_ns(const struct sp_stat *stat);
+
 /* What the command used, with what it waited for; false before it is reaped. */
 SP_API bool sp_stat_times(const struct sp_stat *stat, uint64_t *user_ns_ret,
 			  uint64_t *system_ns_ret);
@@ -186,6 +190,38 @@ struct sp_stat_row {
  */
 SP_API struct sp_error *sp_stat_rows(struct sp_stat *stat, enum sp_stat_span span,
 				     const struct sp_stat_row **ret) SP_MUST_CHECK;
+
+/*
+ * Counts in a file, as `perf stat record` writes them: beginning one ("-": standard output) after
+ * sp_stat_new(), then each round, after sp_stat_read() or sp_stat_stop(). The last one closes it.
+ */
+SP_API struct sp_error *sp_stat_record(struct sp_stat *stat, const char *path, uint64_t interval_ms,
+				       const char *const *cmdline) SP_MUST_CHECK;
+SP_API struct sp_error *sp_stat_record_round(struct sp_stat *stat, bool last) SP_MUST_CHECK;
+
+/*
+ * The counts of a file, to be had by sp_stat_rows() and the like as if they were counted now. The
+ * reader must outlive it. `aggregate` NULL: as the file says. Fails with SP_ERROR_FORMAT, and with
+ * SP_ERROR_INVALID where the file holds no counts, or not what they shall be summed by.
+ */
+SP_API struct sp_error *sp_stat_load(struct sp_ctx *ctx, struct sp_reader *reader,
+				     const enum sp_stat_aggregate *aggregate,
+				     struct sp_stat **ret) SP_MUST_CHECK;
+
+/* What reading came to. */
+enum sp_stat_step {
+	SP_STAT_STEP_NONE,     /* there are no more */
+	SP_STAT_STEP_INTERVAL,
+	SP_STAT_STEP_LAST,
+};
+
+/* Reads to the end of the next round, in the place of sp_stat_read(). */
+SP_API struct sp_error *sp_stat_next_round(struct sp_stat *stat,
+					   enum sp_stat_step *ret) SP_MUST_CHECK;
+
+/* What counts are summed by; 0 or the intervals that were asked for. */
+SP_API enum sp_stat_aggregate sp_stat_aggregate_of(const struct sp_stat *stat);
+SP_API uint64_t sp_stat_interval_ms(const struct sp_stat *stat);
 
 /* What is to be said, a line each: steps down from what was asked. Belongs to the stat. */
 SP_API size_t sp_stat_note_count(const struct sp_stat *stat);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "file/writer.h"
 #include "proc/tasks.h"
 
 DEFINE_CLEANUP(struct sp_stat *, sp_stat_free)
@@ -276,6 +277,8 @@ void sp_stat_free(struct sp_stat *stat)
 				stat->kernel->close(stat->kernel->arg, stat->counters[i].units[u].fd);
 		free(stat->counters[i].units);
 	}
+	loaded_free(stat->loaded);
+	writer_free(stat->writer);
 	for (size_t i = 0; i < stat->cgroups.count; i++)
 		close(stat->cgroups.items[i]);
 	vec_deinit(&stat->cgroups);
@@ -408,6 +411,12 @@ uint64_t sp_stat_elapsed_ns(const struct sp_stat *stat)
 	if (!stat->start_ns)
 		return 0;
 	return (stat->end_ns ? stat->end_ns : stat_now_ns()) - stat->start_ns;
+}
+
+uint64_t sp_stat_read_ns(const struct sp_stat *stat)
+{
+	uint64_t end_ns = stat->end_ns ? stat->end_ns : stat->read_ns;
+	return end_ns > stat->start_ns ? end_ns - stat->start_ns : 0;
 }
 
 static uint64_t timeval_ns(struct timeval time)

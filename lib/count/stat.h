@@ -29,6 +29,9 @@ struct reading {
 
 struct unit {
 	int fd;              /* -1: not open: the task was gone, or the CPU offline */
+	bool present;        /* it is open, or needs no descriptor, or is of a file */
+	int32_t cpu;         /* -1: any */
+	uint32_t thread;     /* of a file: index of its threads */
 	uint32_t place;      /* index into places */
 	struct reading now, mark;
 	struct observations since_start, since_mark;
@@ -49,6 +52,9 @@ struct target {
 	int32_t tid, cpu;
 	uint32_t place;
 };
+
+struct writer;
+struct loaded;
 
 struct sp_stat {
 	struct sp_ctx *ctx;
@@ -75,13 +81,23 @@ struct sp_stat {
 	uint64_t start_ns, end_ns, mark_ns, read_ns; /* CLOCK_MONOTONIC */
 	uint32_t readings;
 	bool multiplexed, may_multiplex;
+	struct writer *writer; /* of sp_stat_record(); NULL: none */
+	struct loaded *loaded; /* of sp_stat_load(); NULL: it is counted here */
 };
 
 /* Makes events and counters of what was asked. */
 struct sp_error *stat_make_counters(struct sp_stat *stat) SP_MUST_CHECK;
 
+/* Takes what was read of a unit: differences are observed. */
+void stat_observe(struct sp_stat *stat, struct unit *unit, struct reading now);
+
+void loaded_free(struct loaded *loaded);
+
 /* Opens all counters on all targets. */
 struct sp_error *stat_open(struct sp_stat *stat) SP_MUST_CHECK;
+
+/* SP_STAT_NO_* of an attr. */
+uint32_t stat_modes_of(const struct perf_event_attr *attr);
 
 /* Adds to names that the kernel is left out: "cycles:u". */
 struct sp_error *stat_name_user_only(struct sp_stat *stat, size_t index) SP_MUST_CHECK;

@@ -66,7 +66,7 @@ struct sp_error *stat_name_user_only(struct sp_stat *stat, size_t index)
 	return event->name ? NULL : error_no_memory();
 }
 
-static uint32_t modes_of(const struct perf_event_attr *attr)
+uint32_t stat_modes_of(const struct perf_event_attr *attr)
 {
 	return (attr->exclude_user ? SP_STAT_NO_USER : 0) |
 	       (attr->exclude_kernel ? SP_STAT_NO_KERNEL : 0) |
@@ -94,7 +94,7 @@ static struct sp_stat_event event_of(struct sp_stat *stat, const struct counter 
 		.leader = counter->leader,
 		.type = counter->attr.type,
 		.config = counter->attr.config,
-		.modes = modes_of(&counter->attr),
+		.modes = stat_modes_of(&counter->attr),
 		.supported = true,
 	};
 	if (is_clock(spec)) {

@@ -54,13 +54,14 @@ static bool cpu_among(const struct event_spec *spec, int32_t cpu)
 	return !spec->cpus || cpu < 0;
 }
 
-static bool add_unit(struct counter *counter, uint32_t place)
+static bool add_unit(struct counter *counter, const struct target *target)
 {
 	struct unit *units = realloc(counter->units, (counter->unit_count + 1) * sizeof(*units));
 	if (!units)
 		return false;
 	counter->units = units;
-	units[counter->unit_count++] = (struct unit){.fd = -1, .place = place};
+	units[counter->unit_count++] = (struct unit){
+		.fd = -1, .cpu = target->cpu, .place = target->place, .present = counter->spec->tool};
 	return true;
 }
 
@@ -255,6 +256,7 @@ static enum outcome open_unit(struct sp_stat *stat, size_t index, const struct t
 		int fd = try_open(stat, counter, target, group_fd);
 		if (fd >= 0) {
 			counter->units[unit_index].fd = fd;
+			counter->units[unit_index].present = true;
 			return OUTCOME_NO_UNIT;
 		}
 		enum outcome outcome = refused(stat, index, target, -fd, error_ret);
@@ -271,7 +273,7 @@ static enum outcome open_counter(struct sp_stat *stat, size_t index, struct sp_e
 	enum outcome outcome = OUTCOME_NO_UNIT;
 	*error_ret = targets_of(stat, counter, &targets, &count);
 	for (size_t i = 0; i < count && !*error_ret; i++)
-		if (!add_unit(counter, targets[i].place))
+		if (!add_unit(counter, &targets[i]))
 			*error_ret = error_no_memory();
 	if (*error_ret)
 		return OUTCOME_ERROR;

@@ -22,7 +22,7 @@ struct sum {
 	uint64_t observations, units, scaled, without_interval;
 };
 
-static void observe(struct sp_stat *stat, struct unit *unit, struct reading now)
+void stat_observe(struct sp_stat *stat, struct unit *unit, struct reading now)
 {
 	uint64_t n = now.value - unit->now.value, run_ns = now.running_ns - unit->now.running_ns;
 	observations_add(&unit->since_start, n, run_ns);
@@ -49,7 +49,7 @@ static struct sp_error *read_group(struct sp_stat *stat, size_t leader, size_t u
 	size_t at = 3;
 	for (i = leader; i <= last && at < (size_t)size / sizeof(uint64_t); i++)
 		if (unit < counters[i].unit_count && counters[i].units[unit].fd >= 0)
-			observe(stat, &counters[i].units[unit],
+			stat_observe(stat, &counters[i].units[unit],
 				(struct reading){stat->buffer[at++], stat->buffer[1], stat->buffer[2]});
 	return NULL;
 }
@@ -63,7 +63,7 @@ static struct sp_error *read_alone(struct sp_stat *stat, size_t index, size_t un
 		return NULL;
 	if (size != sizeof(now))
 		return error_os(size < 0 ? errno : EIO, "cannot read %s", stat->events[index].name);
-	observe(stat, at, now);
+	stat_observe(stat, at, now);
 	return NULL;
 }
 
@@ -191,7 +191,7 @@ struct sp_error *sp_stat_rows(struct sp_stat *stat, enum sp_stat_span span,
 		for (size_t u = 0; u < stat->counters[i].unit_count; u++) {
 			const struct unit *unit = &stat->counters[i].units[u];
 			size_t at = unit->place * stat->counter_count + i;
-			if (unit->fd >= 0 || stat->counters[i].spec->tool)
+			if (unit->present)
 				add_unit(stat, unit, span, &stat->rows[at], &sums[at]);
 		}
 	for (size_t i = 0; i < count; i++)

@@ -7,7 +7,7 @@ src_sprof_SOURCES += \
 	src/cmd/record_fields.c src/cmd/record_fields.h \
 	src/cmd/report.c src/cmd/report_arguments.c src/cmd/report_arguments.h \
 	src/cmd/report_keys.c \
-	src/cmd/stat.c src/cmd/stat.h src/cmd/stat_arguments.c
+	src/cmd/stat.c src/cmd/stat.h src/cmd/stat_arguments.c src/cmd/stat_report.c
 src_sprof_SOURCES += \
 	src/cmd/script.c src/cmd/script.h src/cmd/script_arguments.c \
 	src/cmd/script_dump.c \

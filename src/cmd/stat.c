@@ -154,7 +154,7 @@ static void print_interval(struct run *run)
 	const struct stat_style *style = &session->style;
 	struct stat_table table;
 	see_error(session, sp_stat_read(run->stat));
-	uint64_t elapsed_ns = sp_stat_elapsed_ns(run->stat);
+	uint64_t elapsed_ns = sp_stat_read_ns(run->stat);
 	fill_table(run, SP_STAT_SINCE_MARK, &table);
 	table.has_time = true;
 	table.time_ns = (double)elapsed_ns;
@@ -167,6 +167,8 @@ static void print_interval(struct run *run)
 		stat_put_columns(style, &table);
 	stat_put_table(style, &table);
 	fflush(style->out);
+	if (session->arguments->record)
+		see_error(session, sp_stat_record_round(run->stat, false));
 	sp_stat_mark(run->stat);
 	run->intervals++;
 	if (session->arguments->interval_count && run->intervals >= session->arguments->interval_count)
@@ -479,6 +481,9 @@ static void run_once(struct session *session, uint64_t index)
 	if (!run_shell(session, "--pre", arguments->before))
 		return;
 	struct sp_error *error = sp_stat_new(session->ctx, &arguments->options, &run.stat);
+	if (!error && arguments->record)
+		error = sp_stat_record(run.stat, arguments->path, arguments->interval_ms,
+				       arguments->cmdline);
 	if (!error) {
 		/* Not before: the command was to have the signals as they were. */
 		sigprocmask(SIG_BLOCK, &session->signals, &session->old_signals);
@@ -497,6 +502,8 @@ static void run_once(struct session *session, uint64_t index)
 		diag_error(error);
 	} else {
 		count(&run);
+		if (arguments->record)
+			see_error(session, sp_stat_record_round(run.stat, true));
 		bool last = index + 1 == arguments->runs || session->stopped;
 		if (!session->failed)
 			finish_run(&run, last);
@@ -575,9 +582,29 @@ static void log_line(void *arg, enum sp_log_level level, const char *line)
 	diag_say("%s", line);
 }
 
+/* As it was typed, for the file; NULL-terminated, the caller's to free. */
+static const char **whole_cmdline(int argc, char **argv)
+{
+	const char **words = calloc((size_t)argc + 2, sizeof(*words));
+	if (words) {
+		words[0] = "sprof";
+		memcpy(words + 1, argv, (size_t)argc * sizeof(*argv));
+	}
+	return words;
+}
+
 static int run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	struct stat_arguments arguments = {0};
+	if (argc > 1 && !strcmp(argv[1], "report"))
+		return stat_report(ctx, argc - 1, argv + 1);
+	const char **cmdline = whole_cmdline(argc, argv);
+	arguments.cmdline = cmdline;
+	if (argc > 1 && !strcmp(argv[1], "record")) {
+		arguments.record = true;
+		argc--;
+		argv++;
+	}
 	int operands = argc;
 	int status = stat_arguments_parse(&arguments, argc, argv, &operands);
 	struct session session = {.ctx = ctx, .arguments = &arguments, .signal_fd = -1,
@@ -599,6 +626,7 @@ static int run(struct sp_ctx *ctx, int argc, char **argv)
 	free(session.enabled);
 	free(session.running);
 	stat_arguments_deinit(&arguments);
+	free(cmdline);
 	return status;
 }
 

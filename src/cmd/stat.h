@@ -20,7 +20,9 @@ struct stat_arguments {
 	bool repeated;         /* -r was given, with more than one run */
 	int big_numbers, scale; /* 0, 1; -1: not said */
 	const char *separator, *output, *log_fd, *control, *before, *after;
-	/* Of the options that exclude each other, the aggregate given last. */
+	bool record;           /* sprof stat record: counts go to `path` too */
+	const char *path;
+	const char *const *cmdline;
 };
 
 /*
@@ -28,6 +30,9 @@ struct stat_arguments {
  * the index of the command in argv.
  */
 int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv, int *operands);
+
+/* sprof stat report; argv[0] is "report". Returns the exit status. */
+int stat_report(struct sp_ctx *ctx, int argc, char **argv);
 
 void stat_arguments_deinit(struct stat_arguments *arguments);
 

@@ -163,6 +163,8 @@ static bool check(const struct stat_arguments *arguments)
 		what = "--interval-count, --interval-clear and --summary are of -I";
 	else if (arguments->table && !arguments->repeated)
 		what = "--table is of -r with more than one run";
+	else if (arguments->record && arguments->runs != 1)
+		what = "a recording is of one run: no -r";
 	else if (arguments->delay_ms < 0 && !arguments->control)
 		what = "-D -1 waits for --control to enable events";
 	if (!what)
@@ -176,6 +178,8 @@ static const char *const synopses[] = {
 	"sprof stat [OPTION]... [--] COMMAND [ARG]...",
 	"sprof stat [OPTION]... -p PID[,PID]... | -t TID[,TID]... [[--] COMMAND [ARG]...]",
 	"sprof stat [OPTION]... -a | -C CPUS [[--] COMMAND [ARG]...]",
+	"sprof stat record [-o FILE] [OPTION]... [[--] COMMAND [ARG]...]",
+	"sprof stat report [-i FILE] [OPTION]...",
 	NULL,
 };
 
@@ -261,7 +265,8 @@ static int parse(struct stat_arguments *arguments, int argc, char **argv, int *o
 			    "perf's CSV, with SEP between columns"),
 		OPTION_FLAG('j', "json-output", &arguments->json, "perf's JSON, an object a line"),
 		OPTION_STRING('o', "output", "FILE", &arguments->output,
-			      "write to FILE (default: standard error)"),
+			      "write to FILE (default: standard error); of record:\n"
+			      "the recording (default: sprof.data)"),
 		OPTION_FLAG(0, "append", &arguments->append, "with -o: to its end"),
 		OPTION_STRING(0, "log-fd", "N", &arguments->log_fd, "write to this descriptor"),
 		OPTION_CHOICE('B', "big-num", &arguments->big_numbers,
@@ -284,6 +289,11 @@ int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv
 	if (*operands < argc)
 		options->command = (const char *const *)&argv[*operands];
 	options->events = arguments->events;
+	/* Then -o is the recording, and text goes where it always does. */
+	if (arguments->record) {
+		arguments->path = arguments->output ? arguments->output : "sprof.data";
+		arguments->output = NULL;
+	}
 	options->pids = option_numbers_list(&arguments->pids);
 	options->tids = option_numbers_list(&arguments->tids);
 	options->each_cgroup = arguments->each_cgroup.count > 0;

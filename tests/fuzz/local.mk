@@ -6,6 +6,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_analysis \
 	tests/fuzz/fuzz_btf \
 	tests/fuzz/fuzz_cfi \
+	tests/fuzz/fuzz_counts \
 	tests/fuzz/fuzz_demangle \
 	tests/fuzz/fuzz_dwarf \
 	tests/fuzz/fuzz_elf \
@@ -23,6 +24,7 @@ FUZZERS += \
 tests_fuzz_fuzz_analysis_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_btf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_cfi_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_counts_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_demangle_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_dwarf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_elf_LDADD = $(fuzz_ldadd)

@@ -138,6 +138,19 @@ keys() {
 		s/S[0-9]+(-D[0-9]+(-C[0-9]+)?)?/S/; s/[KM]\/sec/\/sec/' "$@"
 }
 
+# How many intervals fit a busy machine's time is not ours to say.
+shape_once() {
+	shape "$@" | uniq
+}
+
+columns_once() {
+	columns "$@" | uniq
+}
+
+keys_once() {
+	keys "$@" | uniq
+}
+
 # alike NAME FILTER ARG...: both commands with the same arguments.
 alike() {
 	alike_name=$1
@@ -174,16 +187,16 @@ if [ -n "$wide" ]; then
 	alike "of cores" shape -a --per-core -e cs,cpu-clock sleep 0.02
 	alike "of nodes" shape -a --per-node -e cs sleep 0.02
 	alike "of some CPUs" shape -C 0 -e cs sleep 0.02
-	alike "of intervals" shape -a -I 100 -e cs sleep 0.25
+	alike "of intervals" shape_once -a -I 100 -e cs sleep 0.25
 	alike "the columns of CPUs are perf's" columns -a -A -x, -e cs,cycles sleep 0.02
 	alike "of sockets" columns -a --per-socket -x, -e cs sleep 0.02
 	alike "of dies" columns -a --per-die -x, -e cs sleep 0.02
 	alike "of cores" columns -a --per-core -x, -e cs,cpu-clock sleep 0.02
-	alike "of intervals and their sum" columns -a -I 100 -x, --summary -e cs sleep 0.25
+	alike "of intervals and their sum" columns_once -a -I 100 -x, --summary -e cs sleep 0.25
 	alike "the keys of CPUs are perf's" keys -a -A -j -e cs,cycles sleep 0.02
 	alike "of sockets" keys -a --per-socket -j -e cs sleep 0.02
 	alike "of cores" keys -a --per-core -j -e cs sleep 0.02
-	alike "of intervals" keys -a -I 100 -j -e cs sleep 0.25
+	alike "of intervals" keys_once -a -I 100 -j -e cs sleep 0.25
 	"$SPROF" stat -a --per-thread -x, -e task-clock "$workload/proportions" 0.2 2>"$tmp/err" >/dev/null
 	check "threads of everything have rows" grep -qE '^[^,]+-[0-9]+,[0-9.]+,msec,task-clock' "$tmp/err"
 	"$SPROF" stat -a --per-cache -j -e cs true 2>"$tmp/err"
@@ -207,6 +220,54 @@ if [ -n "$perf" ]; then
 else
 	skip "page faults are as many as by perf" "needs perf 6.1"
 fi
+
+### files
+
+"$SPROF" stat record -o "$tmp/data" -x, -e cs,faults,task-clock,cycles "$workload/proportions" 0.05 \
+	2>"$tmp/wanted" >/dev/null
+check "counts are recorded" test -s "$tmp/data"
+"$SPROF" stat report -i "$tmp/data" -x, >"$tmp/got"
+same "and reported again" "$tmp/wanted" "$tmp/got"
+"$SPROF" stat record -o "$tmp/intervals" -x, -I 30 -e faults,task-clock "$workload/proportions" 0.1 \
+	2>"$tmp/wanted" >/dev/null
+"$SPROF" stat report -i "$tmp/intervals" -x, >"$tmp/got"
+same "as are intervals" "$tmp/wanted" "$tmp/got"
+status "a recording of samples holds no counts" 1 sh -c '
+	"$1" record -q -o "$2" true && "$1" stat report -i "$2"' sh "$SPROF" "$tmp/samples"
+says "which is said" "it holds no counts"
+if [ -n "$perf" ]; then
+	# Not what perf calls the whole: its header names the command otherwise.
+	counts() {
+		grep -v 'Performance counter' | sed 's/ *$//'
+	}
+	$perf stat report -i "$tmp/data" 2>&1 | counts >"$tmp/theirs"
+	"$SPROF" stat report -i "$tmp/data" | counts >"$tmp/got"
+	same "perf reads our counts" "$tmp/got" "$tmp/theirs"
+	$perf stat record -o "$tmp/perf.data" -e cs,faults,task-clock,cycles true 2>"$tmp/err"
+	$perf stat report -i "$tmp/perf.data" 2>&1 | counts >"$tmp/wanted"
+	"$SPROF" stat report -i "$tmp/perf.data" | counts >"$tmp/got"
+	same "and we perf's" "$tmp/wanted" "$tmp/got"
+else
+	skip "perf reads our counts" "needs perf 6.1"
+fi
+if [ -n "$wide" ]; then
+	"$SPROF" stat record -o "$tmp/cpus" -x, -a -A -e cs,cpu-clock sleep 0.03 2>"$tmp/wanted"
+	"$SPROF" stat report -i "$tmp/cpus" -x, >"$tmp/got"
+	same "CPUs are reported apart" "$tmp/wanted" "$tmp/got"
+	"$SPROF" stat report -i "$tmp/cpus" --per-core -x, >"$tmp/got"
+	check "or by cores" grep -qE '^S[0-9]+-D[0-9]+-C[0-9]+,[0-9]+,[0-9]+,,cs,' "$tmp/got"
+else
+	skip "CPUs are reported apart" "whole CPUs may not be counted here"
+fi
+# Damage is told of, anywhere.
+size=$(wc -c <"$tmp/data")
+bad=
+for cut in 1 8 16 40 64; do
+	head -c $((size - size / 2 - cut)) "$tmp/data" >"$tmp/damaged"
+	"$SPROF" stat report -i "$tmp/damaged" >"$tmp/out" 2>"$tmp/err"
+	[ $? -le 1 ] || bad="$bad $cut"
+done
+[ -z "$bad" ] && ok "damaged files are no harm" || not_ok "damaged files are no harm" "$bad"
 
 ### without rights
 
