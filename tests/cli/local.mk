@@ -20,6 +20,7 @@ EXTRA_DIST += tests/cli/perf_dump.awk
 noinst_PROGRAMS += tests/cli/sources
 tests_cli_sources_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += tests/cli/test_kernel_modules.sh tests/cli/test_sources.sh
+dist_check_SCRIPTS += tests/cli/test_script.sh
 EXTRA_DIST += tests/cli/sources.awk \
 	tests/data/lines/assembled.S tests/data/lines/main.cc tests/data/lines/part.c \
 	tests/data/lines/part.f90

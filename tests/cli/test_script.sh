@@ -1,0 +1,168 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# sprof script against the outputs of perf script that the corpus keeps, and its options.
+#
+# FILE.oracle/VERSION/script.txt.gz is `perf script --show-mmap-events --symfs EMPTY`, the first
+# 2,000 lines, of perf 6.1 where it could read the file, else of a newer one.
+. "$top_srcdir/tests/cli/lib.sh"
+
+export LC_ALL=C TZ=UTC
+mkdir "$tmp/empty"
+
+# A recording of its own.
+recording "$tmp/perf.data" <<'END'
+event cpu-clock chain
+event page-faults
+arch x86_64
+comm 7 7 demo
+comm 7 8 demo
+mmap 7 0x1000 0x1000 0 /nowhere/demo
+mmap -1 0xffffffff81000000 0x100000 0xffffffff81000000 [kernel.kallsyms]_text
+sample 0 7 7 1 2000000000 250000 0x1234 0x1234 0x1334
+sample 1 7 7 0 1000001000 1 0x1235
+sample 0 7 8 0 3500000001 250000 0xffffffff81000010 0xffffffff81000010 0x1334
+END
+
+# perf 6.1 has 234 and 334: places in the file.
+prints "samples by time, as perf script" "$SPROF" script -i "$tmp/perf.data" <<END
+            demo     7 [000]     1.000001:          1 page-faults:              1235 [unknown] (/nowhere/demo)
+demo     7 [001]     2.000000:     250000   cpu-clock: 
+	            1234 [unknown] (/nowhere/demo)
+	            1334 [unknown] (/nowhere/demo)
+
+demo     8 [000]     3.500000:     250000   cpu-clock: 
+	ffffffff81000010 [unknown] ([kernel.kallsyms])
+	            1334 [unknown] (/nowhere/demo)
+
+END
+prints "chosen fields" "$SPROF" script -i "$tmp/perf.data" -G --ns -F comm,pid,tid,time,ip,dso,dsoff <<END
+            demo     7/7         1.000001000:              1235 (/nowhere/demo+0x235)
+            demo     7/7         2.000000000:              1234 (/nowhere/demo+0x234)
+            demo     7/8         3.500000001:  ffffffff81000010 ([kernel.kallsyms]+0xffffffff81000010)
+END
+prints "fields added and taken away" "$SPROF" script -i "$tmp/perf.data" -G -F +misc,-cpu,-sym,-symoff,-dso \
+	-e page-faults <<END
+            demo     7 U         1.000001:          1 page-faults:              1235
+END
+prints "fields of one kind of events, times since the first" \
+	"$SPROF" script -i "$tmp/perf.data" -F sw:tid,time --reltime <<END
+    7     0.000000: 
+    7     0.999999: 
+    8     2.499999: 
+END
+prints "times since the line before" "$SPROF" script -i "$tmp/perf.data" -F time --deltatime <<END
+    0.000000: 
+    0.999999: 
+    1.500000: 
+END
+prints "filters" "$SPROF" script -i "$tmp/perf.data" -F tid --tid 7 --time 1.5,3 <<END
+    7 
+END
+prints "parts of the time" "$SPROF" script -i "$tmp/perf.data" -F tid --time 0%-10%,90%-100% <<END
+    7 
+    8 
+END
+prints "other records, too" "$SPROF" script -i "$tmp/perf.data" -F comm,tid --show-task-events -e page-faults <<END
+            demo     7 PERF_RECORD_COMM: demo:7/7
+            demo     8 PERF_RECORD_COMM: demo:7/8
+            demo     7 
+END
+fails "a field that the samples do not have" 1 "$SPROF" script -i "$tmp/perf.data" -F weight <<END
+sprof: samples of cpu-clock have no WEIGHT: 'weight' cannot be shown
+END
+fails "a field that takes decoded traces" 129 "$SPROF" script -i "$tmp/perf.data" -F +flags <<END
+sprof: -F, --fields: flags is of what a decoder of processor traces (AUX) makes of them, and there is none
+       'sprof script --help' lists the options.
+END
+"$SPROF" script -i "$tmp/perf.data" --format json >"$tmp/json"
+check "a line of JSON for each record" test "$(grep -c '^{"type":' "$tmp/json")" = "$(wc -l <"$tmp/json")"
+check "samples are among them" test "$(grep -c '"type": *"SAMPLE"' "$tmp/json")" = 3
+"$SPROF" script -D -i "$tmp/perf.data" >"$tmp/dump"
+check "a dump has all records" test "$(grep -c 'raw event: size' "$tmp/dump")" = "$(wc -l <"$tmp/json")"
+"$SPROF" script --header-only -i "$tmp/perf.data" >"$tmp/header"
+check "the header has the architecture" grep -qx '# arch : x86_64' "$tmp/header"
+for jobs in 1 3; do
+	"$SPROF" script -j $jobs -i "$tmp/perf.data" >"$tmp/jobs$jobs"
+done
+same "threads do not change the order" "$tmp/jobs1" "$tmp/jobs3"
+
+[ -d "$SPROF_CORPUS" ] || {
+	skip "recordings of many perfs" "no corpus of recordings at $SPROF_CORPUS (SPROF_CORPUS)"
+	finish
+	exit 0
+}
+
+# Where sprof is to differ from perf, and why.
+differs() {
+	case $1 in
+	guest-armhf/group.data | simpleperf/perf_with_add_counter.data)
+		echo "perf has a line for each member of a sampled group, which is one sample" ;;
+	guest-s390x/pipe.data)
+		echo "of samples of one time perf has those first that it read first, from other rounds" ;;
+	local/dwarf-6.1.data | perfparser/contentsize.data | perfparser/vector_static_gcc__perf.data*)
+		echo "where a dump cannot be unwound for want of files, its first frame is known yet" ;;
+	local/statrec-6.1.data)
+		echo "counts of perf stat record are no samples" ;;
+	lpd/sleep.compressed2.pipe.data | quipper/perf.data.piped.intel_pt-4.14)
+		echo "perf 6.1 ends in the middle" ;;
+	quipper/perf.data.piped.corrupted.zero_size_sample-3.2 | \
+	simpleperf/perf_with_callchain_record.data)
+		echo "perf ends at the first damage" ;;
+	simpleperf/perf_merge1.data | simpleperf/perf_need_proguard_mapping.data)
+		echo "perf has JIT code of another process's mapping" ;;
+	simpleperf/perf_with_ip_zero_in_callchain.data)
+		echo "perf drops what follows a 0 in a chain" ;;
+	*) return 1 ;;
+	esac
+}
+
+# What is left of lines when differences that are meant are taken out: modifiers of names that
+# the file does not have; addresses in chains, which perf 6.1 has within the file; names of
+# threads before their COMM record; widths, which perf 6.2 changed; protections, which perf does
+# not turn around; and names of symbols, which may be found by build-id.
+alike() {
+	sed -E 's/:[ukhpPHG]+: ( |$)/: \1/
+		s/([0-9a-f]{4,}) .+\+0x[0-9a-f]+ \(/\1 [unknown] (/
+		s/^(	) *[0-9a-f]+ (.*\(([^[]|\[v))/\1X \2/
+		s/^ *:?[^ ]+ +0 (\[[0-9]+\] +)?0\.000000: /WHO 0.000000: /
+		s/: [r-][w-][x-]([ps]) /: ---\1 /
+		s/ +/ /g'
+}
+
+exact=0
+for oracle in "$SPROF_CORPUS"/*/*.oracle; do
+	file=${oracle%.oracle}
+	name=${file#"$SPROF_CORPUS"/}
+	for version in p61 p612 pnew; do
+		gzip -dc "$oracle/$version/script.txt.gz" 2>/dev/null | head -2000 >"$tmp/wanted"
+		[ ! -s "$tmp/wanted" ] || break
+	done
+	[ -s "$tmp/wanted" ] || continue
+	"$SPROF" script -q --no-inline --show-mmap-events --symfs "$tmp/empty" -i "$file" \
+		2>"$tmp/err" | head -2000 >"$tmp/got"
+	if cmp -s "$tmp/wanted" "$tmp/got"; then
+		exact=$((exact + 1))
+		ok "$name: byte for byte"
+	elif why=$(differs "$name"); then
+		check "$name differs: $why" test -s "$tmp/got"
+	else
+		alike <"$tmp/wanted" >"$tmp/wanted.alike"
+		alike <"$tmp/got" >"$tmp/got.alike"
+		same "$name: as perf" "$tmp/wanted.alike" "$tmp/got.alike"
+	fi
+done
+check "most are equal byte for byte ($exact)" test "$exact" -ge 25
+
+# perf reads more of an attr in a pipe than there is, and calls a type of another machine unknown.
+for oracle in "$SPROF_CORPUS"/*/*.oracle; do
+	file=${oracle%.oracle}
+	name=${file#"$SPROF_CORPUS"/}
+	gzip -dc "$oracle/p61/evlist.txt.gz" 2>/dev/null | grep -v '^#' |
+		sed -E 's/^([^:]*:?[^: ]*):[ukhpPHG]+: /\1: /' >"$tmp/wanted"
+	case $name in *pipe* | perfparser/contentsize.data | simpleperf/perf_etm.data) continue ;; esac
+	[ -s "$tmp/wanted" ] || continue
+	"$SPROF" info -v -i "$file" 2>/dev/null | sed -n '/^Attributes/,/^Features/p' |
+		sed -n '/^  [^ ]/s/^  //p' | sed -E 's/^([^:]*:?[^: ]*):[ukhpPHG]+: /\1: /' >"$tmp/got"
+	same "$name: attrs as perf evlist -v" "$tmp/wanted" "$tmp/got"
+done
+finish
