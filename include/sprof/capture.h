@@ -143,6 +143,11 @@ struct sp_capture_options {
 	uint32_t max_stack;         /* frames of a chain; 0: as many as there can be */
 	uint64_t ring_bytes;        /* of each CPU; 0: 512 KiB, or 2 to 8 MiB with copies of stacks */
 	uint64_t aux_bytes;         /* of each CPU's AUX area; 0: 4 MiB, or 128 KiB without rights */
+	/*
+	 * Samples of all other events hold so many of the last bytes of the AUX area of the first,
+	 * which is written to the file no other way; 0: none. Below 64 KiB, a multiple of 8.
+	 */
+	uint32_t aux_sample_bytes;
 	bool snapshot;              /* AUX areas go round, and are written by sp_capture_snapshot() */
 	uint64_t delay_ms;          /* before the first sample */
 	const struct sp_capture_span *spans; /* ascending; in place of the delay */

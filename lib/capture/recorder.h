@@ -64,6 +64,7 @@ struct capture_traces {
 	size_t event;        /* of the plan's samples */
 	uint64_t area_bytes; /* of each CPU */
 	bool snapshot;       /* areas are overwritten, and taken only when that is asked for */
+	bool sampled;        /* areas are overwritten, and what is needed of them is in samples */
 	struct auxtrace_area *areas;
 	size_t count;
 	uint64_t bytes;      /* taken */

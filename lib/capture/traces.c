@@ -18,7 +18,7 @@
 
 static bool wants_area(const struct sp_capture_options *options)
 {
-	return options->aux_bytes || options->snapshot;
+	return options->aux_bytes || options->snapshot || options->aux_sample_bytes;
 }
 
 /* An area is asked for, and no event has one. */
@@ -44,11 +44,34 @@ static uint64_t area_bytes(const struct sp_capture *capture, uint64_t asked)
 	return size;
 }
 
+/* The kernel takes what samples hold from the area of their group's leader. */
+static struct sp_error *sample_area(struct event_specs *specs, const struct auxtrace_pmu *pmu,
+				    uint32_t bytes, size_t index)
+{
+	if (specs->count < 2)
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "--aux-sample: nothing is sampled"),
+					"name another event behind %s", specs->items[index].name);
+	if (index)
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "--aux-sample: the tracing event has "
+						  "to be the first"), "name it first: -e %s//,%s",
+					pmu->name, specs->items[0].name);
+	for (size_t i = 1; i < specs->count; i++) {
+		struct event_spec *spec = &specs->items[i];
+		spec->leader = index;
+		if (spec->terms.given & EVENT_TERM_AUX_SAMPLE_SIZE)
+			continue;
+		spec->terms.given |= EVENT_TERM_AUX_SAMPLE_SIZE;
+		spec->terms.aux_sample_bytes = bytes;
+	}
+	return NULL;
+}
+
 struct sp_error *capture_find_traces(struct sp_capture *capture,
 				     const struct sp_capture_options *options,
 				     struct event_specs *specs)
 {
 	struct capture_traces *traces = &capture->traces;
+	size_t index = 0;
 	for (size_t i = 0; i < specs->count; i++) {
 		struct auxtrace_pmu pmu = auxtrace_pmu_of(capture->ctx, &specs->items[i].attr);
 		if (pmu.type == AUXTRACE_NONE)
@@ -59,6 +82,7 @@ struct sp_error *capture_find_traces(struct sp_capture *capture,
 		if (pmu.type == AUXTRACE_CS_ETM)
 			return auxtrace_put_info(capture->ctx, &pmu, NULL, NULL, &capture->extra);
 		traces->pmu = pmu;
+		index = i;
 		/* It traces all, and samples nothing: as perf has it. */
 		specs->items[i].terms.given |= EVENT_TERM_PERIOD;
 		specs->items[i].terms.given &= ~(uint32_t)EVENT_TERM_FREQ;
@@ -67,8 +91,13 @@ struct sp_error *capture_find_traces(struct sp_capture *capture,
 	if (traces->pmu.type == AUXTRACE_NONE)
 		return wants_area(options) ? say_none(capture->ctx) : NULL;
 	traces->snapshot = options->snapshot;
+	traces->sampled = options->aux_sample_bytes;
 	traces->area_bytes = area_bytes(capture, options->aux_bytes);
-	return NULL;
+	if (traces->sampled && traces->snapshot)
+		return error_new(SP_ERROR_INVALID, "--aux-sample and --snapshot exclude each other");
+	return traces->sampled
+		       ? sample_area(specs, &traces->pmu, options->aux_sample_bytes, index)
+		       : NULL;
 }
 
 void capture_request_traces(const struct sp_capture *capture, struct event_request *request)
@@ -92,7 +121,7 @@ void capture_plan_traces(struct sp_capture *capture)
 		if (plan->samples[i].attr.type == traces->pmu.number)
 			traces->event = i;
 	/* So often that what is taken at a time is not all of it. */
-	if (!traces->snapshot)
+	if (!traces->snapshot && !traces->sampled)
 		plan->samples[traces->event].attr.aux_watermark =
 			(uint32_t)(traces->area_bytes / 4 < UINT32_MAX ? traces->area_bytes / 4
 								      : UINT32_MAX);
@@ -107,7 +136,7 @@ static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)
 	if (fd < 0)
 		return NULL; /* the CPU went away */
 	struct sp_error *error = aux_map(&area->aux, &sample_rings(capture)[cpu_index], fd,
-					 traces->area_bytes, traces->snapshot);
+					 traces->area_bytes, traces->snapshot || traces->sampled);
 	if (error && sp_error_code(error) == SP_ERROR_LIMIT)
 		return error_set_remedy(error, "take a smaller one (-m ,PAGES), or allow more: "
 					"sudo sysctl kernel.perf_event_mlock_kb=N");
@@ -165,7 +194,8 @@ static struct sp_error *take_all(struct sp_capture *capture)
 struct sp_error *capture_take_traces(struct sp_capture *capture)
 {
 	/* AUX records of the same bytes come first: they are handed on already, or wait. */
-	return capture->traces.snapshot || !capture->traces.count ? NULL : take_all(capture);
+	const struct capture_traces *traces = &capture->traces;
+	return traces->snapshot || traces->sampled ? NULL : take_all(capture);
 }
 
 struct sp_error *sp_capture_snapshot(struct sp_capture *capture)

@@ -212,6 +212,16 @@ static bool parse_snapshot(const struct option *option, const char *text)
 	       option_reject(option, text, "a size such as 512K or 4M");
 }
 
+/* perf's: 4 KiB, without an argument. */
+static bool parse_aux_sample(const struct option *option, const char *text)
+{
+	uint64_t bytes = 4096;
+	if (text && (!parse_size(text, 1, &bytes) || bytes % 8 || bytes > UINT16_MAX))
+		return option_reject(option, text, "a size in bytes, a multiple of 8 up to 65528");
+	*(uint32_t *)option->value = (uint32_t)bytes;
+	return true;
+}
+
 static bool parse_flush(const struct option *option, const char *text)
 {
 	return parse_size(text, 1, option->value) ||
@@ -449,6 +459,10 @@ static void add_course(struct table *table, struct record_arguments *arguments)
 			    "buffer of each CPU: a number of pages, or a size such as\n"
 			    "4M (default: 512K; with stacks 2M to 8M, by -F); AUX: of\n"
 			    "the area of a tracing event (intel_pt//)"),
+		OPTION_CALL_ATTACHED(0, "aux-sample", "SIZE", &options->aux_sample_bytes,
+				     parse_aux_sample,
+				     "of a tracing event, the first: put its last SIZE bytes\n"
+				     "(default: 4096) into the samples of the others"),
 		OPTION_CALL_ATTACHED('S', "snapshot", "SIZE", options, parse_snapshot,
 				     "of a tracing event: overwrite its areas, of SIZE each, and\n"
 				     "write what is in them whenever SIGUSR2 comes"),
