@@ -35,3 +35,4 @@ else
 lib_libsprof_core_la_SOURCES += lib/file/inflate_none.c lib/file/deflate_none.c
 endif
 check_PROGRAMS += tests/unit/test_reader
+check_PROGRAMS += tests/unit/test_reader_layout
