@@ -13,6 +13,7 @@
 #include "analysis/internal.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
+#include "file/format.h"
 #include "symbol/kernel.h"
 
 #define THREADS_MAX 256
@@ -61,6 +62,11 @@ static struct sp_error *open_files(struct run *run)
 {
 	const struct module *kernel = machine_kernel(run->machine);
 	const struct resolver_options options = {
+		.recorded = {
+			.file = sp_reader_feature(run->reader, FEATURE_SIMPLEPERF_FILE),
+			.file2 = sp_reader_feature(run->reader, FEATURE_SIMPLEPERF_FILE2),
+			.swap = reader_layout(run->reader)->swap,
+		},
 		.symfs = run->options.symfs,
 		.vmlinux = run->options.vmlinux,
 		.kallsyms = run->options.kallsyms,

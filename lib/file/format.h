@@ -80,4 +80,8 @@ enum file_feature {
 	FEATURE_COUNT,
 };
 
+/* simpleperf's own, of which some are used. */
+#define FEATURE_SIMPLEPERF_FILE 128
+#define FEATURE_SIMPLEPERF_FILE2 132
+
 #endif

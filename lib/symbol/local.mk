@@ -11,7 +11,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/source_elf.c \
 	lib/symbol/source_kallsyms.c \
 	lib/symbol/source_ko.c \
+	lib/symbol/recorded.h \
 	lib/symbol/source_perfmap.c \
+	lib/symbol/source_recorded.c \
 	lib/symbol/source_vmlinux.c \
 	lib/symbol/table.c lib/symbol/table.h
 if HAVE_LIBIBERTY
@@ -25,3 +27,4 @@ check_PROGRAMS += tests/unit/test_lines tests/unit/test_perfmap tests/unit/test_
 	tests/unit/test_table
 tests_unit_test_lines_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)
 tests_unit_test_lines_LDADD = $(LDADD) $(ZSTD_LIBS)
+check_PROGRAMS += tests/unit/test_recorded

@@ -16,6 +16,7 @@
 #include "symbol/demangle.h"
 #include "symbol/kernel.h"
 #include "symbol/lines.h"
+#include "symbol/recorded.h"
 #include "symbol/source.h"
 
 /* In this order, the first that can be opened serves a module. */
@@ -29,6 +30,8 @@ static const struct source *const sources[] = {
 	&source_kallsyms,
 	&source_vmlinux_found,
 	&source_ko,
+	/* Where no file has any: what the recording itself says. */
+	&source_recorded,
 };
 #define SOURCE_COUNT (sizeof(sources) / sizeof(*sources))
 
@@ -65,6 +68,8 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 	struct sp_error *error = binary_env_init(&resolver->env.binary, ctx, options->symfs,
 						 kernel_runs_here(ctx, options));
 	if (!error)
+		error = recorded_index_new(&options->recorded, &resolver->env.recorded);
+	if (!error)
 		error = kernel_names_new(&resolver->env.kernel);
 	if (error)
 		return error;
@@ -95,6 +100,7 @@ void resolver_free(struct resolver *resolver)
 	for (size_t i = 0; i < resolver->modules.count; i++)
 		module_names_free(resolver->modules.items[i]);
 	vec_deinit(&resolver->modules);
+	recorded_index_free(resolver->env.recorded);
 	kernel_names_free(resolver->env.kernel);
 	binary_env_deinit(&resolver->env.binary);
 	pthread_mutex_destroy(&resolver->lock);

@@ -13,8 +13,15 @@
 
 struct resolver;
 
+/* What the recording has of symbols: payloads of simpleperf's features, in their byte order. */
+struct recorded_symbols {
+	struct sp_bytes file, file2; /* 128, 132 */
+	bool swap;
+};
+
 /* Borrowed until resolver_free(). */
 struct resolver_options {
+	struct recorded_symbols recorded;
 	const char *symfs, *vmlinux, *kallsyms; /* as in struct sp_analysis_options */
 	const char *osrelease;                  /* of the recording; NULL: unknown */
 	const uint8_t *kernel_build_id;         /* of the recording */

@@ -18,6 +18,7 @@ struct source_env {
 	struct resolver_options options; /* strings and build-id are copies */
 	struct binary_env binary;        /* where files are found */
 	struct kernel_names *kernel;     /* shared by all kernel modules */
+	struct recorded_index *recorded; /* NULL: the recording has no symbols */
 };
 
 /* A name that was found. */
@@ -62,6 +63,7 @@ struct source {
 };
 
 extern const struct source source_code, source_elf, source_kallsyms, source_ko, source_perfmap,
+	source_recorded,
 	source_vmlinux_found, source_vmlinux_given;
 
 #endif

@@ -18,6 +18,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_mounts \
 	tests/fuzz/fuzz_perfmap \
 	tests/fuzz/fuzz_record \
+	tests/fuzz/fuzz_recorded \
 	tests/fuzz/fuzz_stat \
 	tests/fuzz/fuzz_trace \
 	tests/fuzz/fuzz_unwind
@@ -36,6 +37,7 @@ tests_fuzz_fuzz_maps_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_mounts_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_perfmap_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_record_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_recorded_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_stat_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_trace_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_unwind_LDADD = $(fuzz_ldadd)

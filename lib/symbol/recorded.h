@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Names that a recording has of its own: simpleperf's features FILE and FILE2. */
+#ifndef SYMBOL_RECORDED_H
+#define SYMBOL_RECORDED_H
+
+#include "base/error.h"
+#include "symbol/resolver.h"
+
+struct recorded_index;
+
+/*
+ * Where in them each file's symbols are; *ret is NULL where there are none. The payloads are
+ * borrowed, and untrusted: what is damaged is left out. Fails only when out of memory.
+ */
+struct sp_error *recorded_index_new(const struct recorded_symbols *recorded,
+				    struct recorded_index **ret) SP_MUST_CHECK;
+void recorded_index_free(struct recorded_index *index);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Names that the recording itself has: simpleperf, which records on telephones and reports
+ * elsewhere, keeps the symbols of each file that was sampled, in one of two features. Both are
+ * entries of {u32 size, so many bytes}; of FILE (128), in the file's byte order:
+ *
+ *	path, NUL  u32 type  u64 lowest vaddr  u32 n  {u64 vaddr, u32 size, name, NUL}
+ *	of DEX files: u32 n, u64 offsets;  of ELF files, since 2020: u64 file offset of that vaddr
+ *
+ * of FILE2 (132), a message of protocol buffers: 1 path, 2 type, 3 lowest vaddr,
+ * 4 {1 vaddr, 2 size, 3 name} for each symbol, 6 {1 file offset of that vaddr} of ELF files.
+ */
+#include "symbol/recorded.h"
+
+#include <elf.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "symbol/source.h"
+#include "symbol/table.h"
+
+enum file_type { TYPE_KERNEL, TYPE_KERNEL_MODULE, TYPE_ELF, TYPE_DEX };
+
+/* Below this, what is at the lowest vaddr is at the start of the file. */
+#define PAGE 4096
+
+struct recorded_names {
+	struct arena arena;
+	struct table table;
+	uint64_t shift; /* of the module's offsets from the vaddrs */
+};
+
+/* One file's entry. */
+struct entry {
+	const char *path;
+	uint64_t type, lowest, file_offset;
+	bool has_offset;
+	struct recorded_names *names; /* NULL: only what comes before the symbols is wanted */
+	bool no_memory;
+};
+
+static void names_close(void *opened)
+{
+	struct recorded_names *names = opened;
+	if (!names)
+		return;
+	table_deinit(&names->table);
+	arena_deinit(&names->arena);
+	free(names);
+}
+
+DEFINE_CLEANUP(void *, names_close)
+
+static void add(struct entry *entry, uint64_t vaddr, uint64_t size, const void *name, size_t length)
+{
+	if (!entry->names)
+		return;
+	const char *copy = arena_copy_string(&entry->names->arena, name,
+					     strnlen(name, length));
+	if (!copy || !table_add(&entry->names->table, vaddr, size, copy, STB_GLOBAL, STT_FUNC))
+		entry->no_memory = true;
+}
+
+/* -- FILE ------------------------------------------------------------------ */
+
+static bool read_text(struct cursor *cursor, const char **ret)
+{
+	size_t left = cursor_left(cursor);
+	const uint8_t *nul = left ? memchr(cursor->pos, 0, left) : NULL;
+	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
+}
+
+/* As far as it goes: what is cut short has the names before. */
+static bool read_plain(struct cursor *cursor, struct entry *entry)
+{
+	uint32_t type, count;
+	if (!read_text(cursor, &entry->path) || !cursor_u32(cursor, &type) ||
+	    !cursor_u64(cursor, &entry->lowest) || !cursor_u32(cursor, &count))
+		return false;
+	entry->type = type;
+	for (uint32_t i = 0; entry->names && i < count; i++) {
+		uint64_t vaddr;
+		uint32_t size;
+		const char *name;
+		if (!cursor_u64(cursor, &vaddr) || !cursor_u32(cursor, &size) ||
+		    !read_text(cursor, &name))
+			return true;
+		add(entry, vaddr, size, name, strlen(name));
+	}
+	if (entry->names && type == TYPE_ELF)
+		entry->has_offset = cursor_u64(cursor, &entry->file_offset);
+	return true;
+}
+
+/* -- FILE2 ----------------------------------------------------------------- */
+
+static bool read_varint(struct cursor *cursor, uint64_t *ret)
+{
+	uint8_t byte = 0x80;
+	*ret = 0;
+	for (unsigned int shift = 0; byte & 0x80; shift += 7) {
+		if (shift > 63 || !cursor_u8(cursor, &byte))
+			return false;
+		*ret |= (uint64_t)(byte & 0x7f) << shift;
+	}
+	return true;
+}
+
+/* A field of a message: a number, or bytes. False at the end, or where it is damaged. */
+struct field {
+	uint64_t number, value;
+	struct cursor bytes;
+};
+
+static bool read_field(struct cursor *cursor, struct field *ret)
+{
+	uint64_t key, size;
+	const uint8_t *bytes = NULL;
+	if (!cursor_left(cursor) || !read_varint(cursor, &key))
+		return false;
+	*ret = (struct field){.number = key >> 3};
+	switch (key & 7) {
+	case 0:
+		return read_varint(cursor, &ret->value);
+	case 1:
+		return cursor_skip(cursor, 8);
+	case 2:
+		if (!read_varint(cursor, &size) || size > cursor_left(cursor) ||
+		    !cursor_bytes(cursor, (size_t)size, &bytes))
+			return false;
+		ret->bytes = cursor_make(bytes, (size_t)size, false, cursor->path, 0);
+		return true;
+	case 5:
+		return cursor_skip(cursor, 4);
+	default:
+		return false;
+	}
+}
+
+static void read_symbol(struct cursor cursor, struct entry *entry)
+{
+	struct field field, name = {0};
+	uint64_t vaddr = 0, size = 0;
+	while (read_field(&cursor, &field)) {
+		if (field.number == 1)
+			vaddr = field.value;
+		else if (field.number == 2)
+			size = field.value;
+		else if (field.number == 3)
+			name = field;
+	}
+	if (cursor_left(&name.bytes))
+		add(entry, vaddr, size, name.bytes.pos, cursor_left(&name.bytes));
+}
+
+/* `path` is copied to the arena. */
+static bool read_message(struct cursor *cursor, struct entry *entry, struct arena *arena)
+{
+	struct field field;
+	while (read_field(cursor, &field)) {
+		struct cursor inner = field.bytes;
+		if (field.number == 1 && cursor_left(&inner))
+			entry->path = arena_copy_string(arena, (const char *)inner.pos,
+							cursor_left(&inner));
+		else if (field.number == 2)
+			entry->type = field.value;
+		else if (field.number == 3)
+			entry->lowest = field.value;
+		else if (field.number == 4 && entry->names)
+			read_symbol(inner, entry);
+		else if (field.number == 6 && read_field(&inner, &field) && field.number == 1) {
+			entry->file_offset = field.value;
+			entry->has_offset = true;
+		}
+	}
+	return entry->path != NULL;
+}
+
+/* -- Which entry ----------------------------------------------------------- */
+
+static bool is_of(const struct entry *entry, const struct module *module)
+{
+	if (module->kind == MODULE_KERNEL)
+		return entry->type == TYPE_KERNEL;
+	return module->kind == MODULE_FILE && !strcmp(entry->path, module->path) &&
+	       (entry->type == TYPE_ELF || entry->type == TYPE_DEX);
+}
+
+static uint64_t shift_of(const struct entry *entry)
+{
+	if (entry->type != TYPE_ELF)
+		return 0;
+	if (entry->has_offset)
+		return entry->file_offset - entry->lowest;
+	/* Older recordings do not say: nearly always the two are the same. */
+	return entry->lowest < PAGE ? -entry->lowest : 0;
+}
+
+typedef bool read_entry_fn(struct cursor *cursor, struct entry *entry, struct arena *arena);
+
+static bool read_plain_entry(struct cursor *cursor, struct entry *entry, struct arena *arena)
+{
+	(void)arena;
+	return read_plain(cursor, entry);
+}
+
+/* Where an entry is, and how it is read. */
+struct place {
+	const uint8_t *bytes;
+	uint32_t size;
+	read_entry_fn *read;
+};
+
+struct recorded_index {
+	bool swap;
+	struct u64map by_path; /* hash -> index in places; the kernel's is KERNEL_KEY */
+	struct { VEC(struct place); } places;
+};
+
+#define KERNEL_KEY 1
+
+static uint64_t key_of(const char *path)
+{
+	uint64_t key = hash_bytes(path, strlen(path));
+	return key > KERNEL_KEY ? key : key + KERNEL_KEY + 1;
+}
+
+/* Of entries of one path the first counts. */
+static bool index_entry(struct recorded_index *index, const struct place *place,
+			const struct entry *entry)
+{
+	bool added;
+	if (entry->type > TYPE_DEX || entry->type == TYPE_KERNEL_MODULE)
+		return true;
+	uint64_t key = entry->type == TYPE_KERNEL ? KERNEL_KEY : key_of(entry->path);
+	if (!vec_reserve(&index->places, index->places.count + 1) ||
+	    !u64map_put(&index->by_path, key, (uint32_t)index->places.count, &added))
+		return false;
+	if (added)
+		*vec_push(&index->places) = *place;
+	return true;
+}
+
+static bool index_payload(struct recorded_index *index, struct sp_bytes payload,
+			  read_entry_fn *read)
+{
+	struct cursor cursor = cursor_make(payload.bytes, payload.size, index->swap, NULL, 0);
+	struct place place = {.read = read};
+	bool good = true;
+	while (good && cursor_u32(&cursor, &place.size) &&
+	       cursor_bytes(&cursor, place.size, &place.bytes)) {
+		CLEANUP(arena_deinit) struct arena arena = {0};
+		struct cursor at = cursor_make(place.bytes, place.size, index->swap, NULL, 0);
+		struct entry entry = {0};
+		if (read(&at, &entry, &arena))
+			good = index_entry(index, &place, &entry);
+	}
+	return good;
+}
+
+struct sp_error *recorded_index_new(const struct recorded_symbols *recorded,
+				    struct recorded_index **ret)
+{
+	*ret = NULL;
+	if (!recorded->file.size && !recorded->file2.size)
+		return NULL;
+	struct recorded_index *index = calloc(1, sizeof(*index));
+	if (!index)
+		return error_no_memory();
+	index->swap = recorded->swap;
+	if (!index_payload(index, recorded->file, read_plain_entry) ||
+	    !index_payload(index, recorded->file2, read_message)) {
+		recorded_index_free(index);
+		return error_no_memory();
+	}
+	*ret = index;
+	return NULL;
+}
+
+void recorded_index_free(struct recorded_index *index)
+{
+	if (!index)
+		return;
+	u64map_deinit(&index->by_path);
+	vec_deinit(&index->places);
+	free(index);
+}
+
+static struct sp_error *names_open(const struct source_env *env, const struct module *module,
+				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
+{
+	const struct recorded_index *index = env->recorded;
+	(void)pid;
+	if (!index || (module->kind != MODULE_KERNEL && module->kind != MODULE_FILE))
+		return NULL;
+	uint64_t key = module->kind == MODULE_KERNEL ? KERNEL_KEY : key_of(module->path);
+	const uint32_t *found = u64map_find(&index->by_path, key);
+	if (!found)
+		return NULL;
+	CLEANUP(cleanup_names_close) void *opened = calloc(1, sizeof(struct recorded_names));
+	struct recorded_names *names = opened;
+	if (!names)
+		return error_no_memory();
+	const struct place *place = &index->places.items[*found];
+	struct cursor at = cursor_make(place->bytes, place->size, index->swap, NULL, 0);
+	struct entry entry = {.names = names};
+	if (!place->read(&at, &entry, &names->arena) || !is_of(&entry, module) ||
+	    !names->table.symbols.count)
+		return entry.no_memory ? error_no_memory() : NULL;
+	names->shift = shift_of(&entry);
+	struct sp_error *error = table_seal(&names->table, NULL);
+	if (error)
+		return error;
+	diagnosis_clear(diagnosis);
+	*ret = take_ptr(opened);
+	return NULL;
+}
+
+static bool names_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
+		       struct found *ret)
+{
+	struct recorded_names *names = opened;
+	(void)diagnosis;
+	const struct table_symbol *symbol = table_find(&names->table,
+						       location->offset - names->shift);
+	if (!symbol)
+		return false;
+	*ret = (struct found){
+		.key = symbol->start,
+		.raw_name = symbol->name,
+		.start = symbol->start + names->shift,
+		.size = symbol->end - symbol->start,
+		.mangled = true,
+	};
+	return true;
+}
+
+const struct source source_recorded = {
+	.name = "recorded",
+	.open = names_open,
+	.find = names_find,
+	.close = names_close,
+};
