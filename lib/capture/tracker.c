@@ -169,14 +169,21 @@ static bool see_exit(struct tracker *tracker, const struct ring *ring,
 	return !tracker->doubts || doubts_exit(tracker->doubts, tid);
 }
 
+static bool add_leader(struct membership *membership, uint32_t pid, uint64_t time_ns)
+{
+	return membership_add(membership, pid, pid, time_ns);
+}
+
 static bool see_exec(struct tracker *tracker, uint32_t pid, uint64_t time_ns)
 {
 	struct membership *membership = tracker->membership;
 	bool starts = pid == tracker->command_pid && !tracker->command_started;
 	tracker->command_started |= starts;
-	if (membership && starts)
-		return membership_add(membership, pid, pid, time_ns);
-	return !membership || membership_exec(membership, pid, time_ns);
+	if (!membership)
+		return true;
+	bool (*tell)(struct membership *, uint32_t, uint64_t) = starts ? add_leader : membership_exec;
+	return tell(membership, pid, time_ns) &&
+	       (!has_spaces(tracker) || tell(tracker->spaces, pid, time_ns));
 }
 
 /* Tells whoever keeps count of tasks. */

@@ -207,6 +207,24 @@ TEST(tracker_starts_the_command_at_its_exec)
 	fixture_deinit(&f);
 }
 
+TEST(tracker_keeps_what_a_command_by_thread_maps)
+{
+	struct fixture f;
+	fixture_init(&f, MEMBERSHIP_BY_THREAD);
+	struct membership spaces = {.by = MEMBERSHIP_BY_PROCESS};
+	f.membership.follow = false;
+	f.tracker.spaces = &spaces;
+	f.tracker.command_pid = 10;
+	put(&f, 0, 90, 1, mapped(10, 10, 0x1000), false);
+	put(&f, 0, 100, 1, named(10, "cmd", true), true);
+	put(&f, 0, 110, 1, mapped(10, 10, 0x1000), true);
+	put(&f, 0, 120, 1, mapped(11, 11, 0x1000), false);
+	drain(&f);
+	kept_is_wanted(&f);
+	membership_deinit(&spaces);
+	fixture_deinit(&f);
+}
+
 TEST(tracker_leaves_out_what_two_events_say_twice)
 {
 	struct fixture f;
