@@ -508,23 +508,35 @@ struct sp_error *event_set_events(struct event_set *set, const struct sp_event *
 	return NULL;
 }
 
-/* Where in what read(2) gives the value and the losses of the event itself are, and how much it is. */
+/* What read(2) gives of an event: the words of each of its group, and where the first begins. */
 struct read_words {
-	size_t value, lost, count;
+	size_t first, each, count;
+	bool group;
 };
 
-static struct read_words read_words_of(const struct event_planned *event)
+static struct read_words read_words_of(const struct event_plan *plan,
+				       const struct event_planned *event)
 {
 	uint64_t format = event->attr.read_format;
 	bool group = format & PERF_FORMAT_GROUP;
-	size_t members = event->member_count > 1 ? event->member_count : 1;
+	/* Of any member the kernel gives the whole group. */
+	size_t members = group ? plan->samples[event->leader].member_count : 1;
 	size_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
 		       !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
 	size_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & EVENT_FORMAT_LOST);
-	struct read_words words = {.value = group ? 1 + times : 0};
-	words.lost = times + each - 1 + group;
-	words.count = group ? 1 + times + members * each : times + each;
+	struct read_words words = {.first = group ? 1 + times : 0, .each = each, .group = group};
+	words.count = group ? 1 + times + (members ? members : 1) * each : each + times;
 	return words;
+}
+
+/* Where in `values` the words of that event are; `got` where they are not. */
+static size_t find_words(const struct read_words *words, const uint64_t *values, size_t got,
+			 uint64_t id)
+{
+	size_t at = words->first;
+	while (words->group && at + words->each <= got && values[at + 1] != id)
+		at += words->each;
+	return at + words->each <= got ? at : got;
 }
 
 struct sp_error *event_set_read(const struct event_set *set, size_t index, struct event_total *ret)
@@ -532,23 +544,27 @@ struct sp_error *event_set_read(const struct event_set *set, size_t index, struc
 	struct event_total total = {.lost_known = set->plan->support.format_lost};
 	const struct event_planned *event =
 		index < set->plan->sample_count ? &set->plan->samples[index] : &set->plan->sideband;
-	const struct read_words words = read_words_of(event);
+	const struct read_words words = read_words_of(set->plan, event);
 	CLEANUP_FREE uint64_t *values = calloc(words.count, sizeof(*values));
 	if (!values)
 		return error_no_memory();
 	for (size_t i = 0; i < set->opened.count; i++) {
-		size_t got;
 		if (set->opened.items[i].event != index)
 			continue;
-		int errnum = io_read(set->opened.items[i].fd, values, words.count * sizeof(*values),
-				     &got);
-		if (errnum)
-			return error_os(errnum, "an event's count cannot be read");
+		/* Once: each read gives all anew, less where members were not opened. */
+		ssize_t bytes = read(set->opened.items[i].fd, values,
+				     words.count * sizeof(*values));
+		if (bytes < 0)
+			return error_os(errno, "an event's count cannot be read");
+		size_t got = (size_t)bytes / sizeof(*values);
+		size_t at = find_words(&words, values, got, set->opened.items[i].id);
 		/* Nothing comes from an event in error state (pinned, and never scheduled). */
-		if (got < words.count * sizeof(*values))
+		if (at == got)
 			continue;
-		total.value += values[words.value];
-		total.lost += total.lost_known ? values[words.lost] : 0;
+		total.value += values[at];
+		/* The last of its words; of a single event, behind the times. */
+		size_t last = words.group ? at + words.each : words.count;
+		total.lost += total.lost_known ? values[last - 1] : 0;
 	}
 	*ret = total;
 	return NULL;

@@ -152,6 +152,25 @@ static void samples_reach_the_ring(void)
 	tap_result(total.lost == 0, "nothing is lost");
 }
 
+/* The kernel gives the whole group, whichever member is read. */
+static void members_of_groups_are_read(void)
+{
+	RECORDING recording;
+	recording_init(&recording, "{cpu-clock:u,task-clock:u,context-switches:u}:S", EVENT_START_NOW,
+		       EVENT_SCOPE_TASKS);
+	open_task(&recording, EVENT_ROLE_SAMPLES, (int32_t)getpid());
+	work(50000000);
+	struct event_total leader, member, last;
+	tap_need(event_set_read(recording.set, 0, &leader));
+	tap_need(event_set_read(recording.set, 1, &member));
+	tap_need(event_set_read(recording.set, 2, &last));
+	tap_result(member.value > leader.value / 2 && member.value < leader.value * 2 &&
+		   leader.value > 1000000 && last.value < 100000,
+		   "members of groups have counts of their own (%llu, %llu, %llu)",
+		   (unsigned long long)leader.value, (unsigned long long)member.value,
+		   (unsigned long long)last.value);
+}
+
 static void *work_in_thread(void *tid)
 {
 	*(uint32_t *)tid = (uint32_t)syscall(SYS_gettid);
@@ -262,6 +281,7 @@ int main(void)
 		return tap_skip_all("perf_event_open is refused", errnum);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	samples_reach_the_ring();
+	members_of_groups_are_read();
 	threads_are_followed();
 	nothing_before_the_start();
 	whole_cpus();
