@@ -23,49 +23,55 @@ sample 1 7 7 0 1000001000 1 0x1235
 sample 0 7 8 0 3500000001 250000 0xffffffff81000010 0xffffffff81000010 0x1334
 END
 
+# Lines with their ends, where blanks may be.
+shown() {
+	"$@" >"$tmp/.shown" || return
+	sed 's/$/|/' "$tmp/.shown"
+}
+
 # perf 6.1 has 234 and 334: places in the file.
-prints "samples by time, as perf script" "$SPROF" script -i "$tmp/perf.data" <<END
-            demo     7 [000]     1.000001:          1 page-faults:              1235 [unknown] (/nowhere/demo)
-demo     7 [001]     2.000000:     250000   cpu-clock: 
-	            1234 [unknown] (/nowhere/demo)
-	            1334 [unknown] (/nowhere/demo)
-
-demo     8 [000]     3.500000:     250000   cpu-clock: 
-	ffffffff81000010 [unknown] ([kernel.kallsyms])
-	            1334 [unknown] (/nowhere/demo)
-
+prints "samples by time, as perf script" shown "$SPROF" script -i "$tmp/perf.data" <<END
+            demo     7 [000]     1.000001:          1 page-faults:              1235 [unknown] (/nowhere/demo)|
+demo     7 [001]     2.000000:     250000   cpu-clock: |
+	            1234 [unknown] (/nowhere/demo)|
+	            1334 [unknown] (/nowhere/demo)|
+|
+demo     8 [000]     3.500000:     250000   cpu-clock: |
+	ffffffff81000010 [unknown] ([kernel.kallsyms])|
+	            1334 [unknown] (/nowhere/demo)|
+|
 END
-prints "chosen fields" "$SPROF" script -i "$tmp/perf.data" -G --ns -F comm,pid,tid,time,ip,dso,dsoff <<END
-            demo     7/7         1.000001000:              1235 (/nowhere/demo+0x235)
-            demo     7/7         2.000000000:              1234 (/nowhere/demo+0x234)
-            demo     7/8         3.500000001:  ffffffff81000010 ([kernel.kallsyms]+0xffffffff81000010)
+prints "chosen fields" shown "$SPROF" script -i "$tmp/perf.data" -G --ns -F comm,pid,tid,time,ip,dso,dsoff <<END
+            demo     7/7         1.000001000:              1235 (/nowhere/demo+0x235)|
+            demo     7/7         2.000000000:              1234 (/nowhere/demo+0x234)|
+            demo     7/8         3.500000001:  ffffffff81000010 ([kernel.kallsyms]+0xffffffff81000010)|
 END
-prints "fields added and taken away" "$SPROF" script -i "$tmp/perf.data" -G -F +misc,-cpu,-sym,-symoff,-dso \
+prints "fields added and taken away" shown "$SPROF" script -i "$tmp/perf.data" -G -F +misc,-cpu,-sym,-symoff,-dso \
 	-e page-faults <<END
-            demo     7 U         1.000001:          1 page-faults:              1235
+            demo     7 U         1.000001:          1 page-faults:              1235|
 END
 prints "fields of one kind of events, times since the first" \
-	"$SPROF" script -i "$tmp/perf.data" -F sw:tid,time --reltime <<END
-    7     0.000000: 
-    7     0.999999: 
-    8     2.499999: 
+	shown "$SPROF" script -i "$tmp/perf.data" -F sw:tid,time --reltime <<END
+    7     0.000000: |
+    7     0.999999: |
+    8     2.499999: |
 END
-prints "times since the line before" "$SPROF" script -i "$tmp/perf.data" -F time --deltatime <<END
-    0.000000: 
-    0.999999: 
-    1.500000: 
+prints "times since the line before" shown "$SPROF" script -i "$tmp/perf.data" -F time --deltatime <<END
+    0.000000: |
+    0.999999: |
+    1.500000: |
 END
-prints "filters" "$SPROF" script -i "$tmp/perf.data" -F tid --tid 7 --time 1.5,3 <<END
-    7 
+prints "filters" shown "$SPROF" script -i "$tmp/perf.data" -F tid --tid 7 --time 1.5,3 <<END
+    7 |
 END
-prints "parts of the time" "$SPROF" script -i "$tmp/perf.data" -F tid --time 0%-10%,90%-100% <<END
-    7 
-    8 
+prints "parts of the time" shown "$SPROF" script -i "$tmp/perf.data" -F tid --time 0%-10%,90%-100% <<END
+    7 |
+    8 |
 END
-prints "other records, too" "$SPROF" script -i "$tmp/perf.data" -F comm,tid --show-task-events -e page-faults <<END
-            demo     7 PERF_RECORD_COMM: demo:7/7
-            demo     8 PERF_RECORD_COMM: demo:7/8
-            demo     7 
+prints "other records, too" shown "$SPROF" script -i "$tmp/perf.data" -F comm,tid --show-task-events -e page-faults <<END
+            demo     7 PERF_RECORD_COMM: demo:7/7|
+            demo     8 PERF_RECORD_COMM: demo:7/8|
+            demo     7 |
 END
 fails "a field that the samples do not have" 1 "$SPROF" script -i "$tmp/perf.data" -F weight <<END
 sprof: samples of cpu-clock have no WEIGHT: 'weight' cannot be shown
@@ -122,7 +128,7 @@ differs() {
 # not turn around; and names of symbols, which may be found by build-id.
 alike() {
 	sed -E 's/:[ukhpPHG]+: ( |$)/: \1/
-		s/([0-9a-f]{4,}) .+\+0x[0-9a-f]+ \(/\1 [unknown] (/
+		s/^(.*: +[0-9a-f]{6,16}|	 *[0-9a-f]+) .+\+0x[0-9a-f]+ \(/\1 [unknown] (/
 		s/^(	) *[0-9a-f]+ (.*\(([^[]|\[v))/\1X \2/
 		s/^ *:?[^ ]+ +0 (\[[0-9]+\] +)?0\.000000: /WHO 0.000000: /
 		s/: [r-][w-][x-]([ps]) /: ---\1 /
