@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # run.sh [SECTION]...: measures sprof and perf by turns, prints medians and their
-# ratio (below 1: sprof needs less). Sections: startup stat overhead attach report, and
+# ratio (below 1: sprof needs less). Sections: startup stat overhead attach report script, and
 # those of bench/stacks.sh.
 #
 # Environment: top_builddir; PERF (perf), PERF_NEW (another one to compare with as to
@@ -327,11 +327,36 @@ report() {
 	echo "  reading the file by cat: $(column "$tmp/cat" 1) ms"
 }
 
+### printing a million samples
+
+sprof_script() {
+	quiet "$measure" "$1" "$sprof" script -i "$data"
+}
+
+perf_script() {
+	quiet "$measure" "$1" "${PERF_NEW:-$PERF}" script -i "$data"
+}
+
+script() {
+	million || return
+	set -- $(samples "$data")
+	heading "Printing $1 samples, with perf ${PERF_NEW:-$PERF}"
+	wanted=$BENCH_RUNS
+	[ "$BENCH_RUNS" -le 3 ] || BENCH_RUNS=3
+	if turns script sprof_script perf_script; then
+		row "script: wall" ms "$(column "$tmp/script.sprof" 1)" "$(column "$tmp/script.perf" 1)"
+		row "script: CPU" ms "$(column "$tmp/script.sprof" 2)" "$(column "$tmp/script.perf" 2)"
+		row "script: peak memory" KiB "$(column "$tmp/script.sprof" 3)" \
+			"$(column "$tmp/script.perf" 3)"
+	fi
+	BENCH_RUNS=$wanted
+}
+
 . "$here/stacks.sh"
 
 echo "sprof: $("$sprof" --version); perf: $("$PERF" --version)"
 echo "$(uname -srm), $(getconf _NPROCESSORS_ONLN) CPUs; medians of $BENCH_RUNS runs by turns"
-sections="startup stat overhead attach report dwarf-report inlines live end-to-end complete symbolize"
+sections="startup stat overhead attach report script dwarf-report inlines live end-to-end complete symbolize"
 [ $# != 0 ] || set -- $sections
 for section; do
 	case " $sections " in

@@ -71,7 +71,7 @@ SP_API const char *sp_branch_type_name(uint64_t flags);
 SP_API const char *sp_branch_spec_name(uint64_t flags);
 /* "user", "kernel", "hv"; NULL where it does not say. */
 SP_API const char *sp_branch_priv_name(uint64_t flags);
-/* As perf script behind the two addresses: "/P/-/-/12/CALL". */
+/* As perf script behind the two addresses: "/P/-/-/12/CALL"; "/-/-/-/0/" where nothing is said. */
 SP_API size_t sp_branch_flags_text(uint64_t flags, char *text, size_t size);
 
 /* The parts of PERF_SAMPLE_WEIGHT_STRUCT. */

@@ -288,7 +288,7 @@ size_t sp_branch_flags_text(uint64_t flags, char *out, size_t size)
 	struct text text = text_begin(out, size);
 	char predicted = parts.predicted ? 'P' : parts.mispredicted ? 'M' : '-';
 	text_add(&text, "/%c/%c/%c/%u/%s", predicted, parts.in_transaction ? 'X' : '-',
-		 parts.aborted ? 'A' : '-', parts.cycles, type ? type : "-");
+		 parts.aborted ? 'A' : '-', parts.cycles, type ? type : "");
 	return text.length;
 }
 

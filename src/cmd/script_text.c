@@ -386,7 +386,9 @@ static void put_branches(struct printer *printer, const struct sp_sample *sample
 {
 	char flags[SP_WORDS_SIZE];
 	for (size_t i = 0; i < sample->branch_count; i++) {
-		buffer_char(&printer->out, ' ');
+		/* perf 6.1 has blanks before addresses, not before names. */
+		if (fields & (FIELD(BRSTACK) | FIELD(BRSTACKOFF)))
+			buffer_char(&printer->out, ' ');
 		put_branch_end(printer, sample->branches[i].from, fields);
 		buffer_char(&printer->out, '/');
 		put_branch_end(printer, sample->branches[i].to, fields);

@@ -171,4 +171,35 @@ for oracle in "$SPROF_CORPUS"/*/*.oracle; do
 		sed -n '/^  [^ ]/s/^  //p' | sed -E 's/^([^:]*:?[^: ]*):[ukhpPHG]+: /\1: /' >"$tmp/got"
 	same "$name: attrs as perf evlist -v" "$tmp/wanted" "$tmp/got"
 done
+
+# fields FILE ARG...: the same arguments to perf and to sprof.
+fields() {
+	fields_of=$1
+	shift
+	perf script -f --symfs "$tmp/empty" -i "$SPROF_CORPUS/$fields_of" "$@" 2>"$tmp/err" |
+		head -500 >"$tmp/wanted"
+	"$SPROF" script -q --symfs "$tmp/empty" -i "$SPROF_CORPUS/$fields_of" "$@" 2>"$tmp/err" |
+		head -500 >"$tmp/got"
+	check "perf has lines of $fields_of $*" test -s "$tmp/wanted"
+	same "$fields_of $*" "$tmp/wanted" "$tmp/got"
+}
+
+if perf --version 2>/dev/null | grep -q ' 6\.1\.'; then
+	for list in brstack brstacksym sym,dso,brstack sym,dso,brstacksym; do
+		fields quipper/perf.data.branch_stack_spec -F ip,$list
+		fields quipper/perf.data.branch-4.14 -F comm,misc,ip,$list --ns
+	done
+	fields perfparser/contentsize.data -G -F comm,ip,data_src,addr
+	fields perfparser/contentsize.data -G -F ip,uregs
+	fields guest-armhf/dwarf.data -G -F ip,uregs
+	fields quipper/perf.data.forkexit-3.8 --show-task-events
+	fields quipper/perf.data.ctx_switch_namespaces-4.14 --show-switch-events \
+		--show-namespace-events --show-mmap-events -F +misc
+	fields quipper/perf.data.branch_stack_spec --show-bpf-events
+	fields quipper/perf.data.hw_and_sw-3.4 --deltatime
+	fields quipper/perf.data.hw_and_sw-3.4 --reltime
+	fields quipper/perf.data.raw-3.4 -F +pid,-period
+else
+	skip "fields as perf has them" "needs perf 6.1, whose text this is"
+fi
 finish

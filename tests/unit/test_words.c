@@ -102,9 +102,9 @@ TEST(branch_flags)
 	same_text(sp_branch_flags_text,
 		  branch((struct perf_branch_entry){
 			  .mispred = 1, .in_tx = 1, .abort = 1, .cycles = 65535}),
-		  "/M/X/A/65535/-");
+		  "/M/X/A/65535/");
 	same_text(sp_branch_flags_text, branch((struct perf_branch_entry){.cycles = 0}),
-		  "/-/-/-/0/-");
+		  "/-/-/-/0/");
 	ck_assert_str_eq(sp_branch_type_name(branch(
 				 (struct perf_branch_entry){.type = 15, .new_type = 1})),
 			 "FAULT_DATA");
