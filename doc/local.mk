@@ -10,7 +10,8 @@ EXTRA_DIST += \
 	doc/HOWTO-add-symbol-source.md \
 	doc/HOWTO-add-test.md \
 	doc/HOWTO-add-unwinder.md \
-	doc/HOWTO-stacks.md
+	doc/HOWTO-stacks.md \
+	doc/KERNELS.md
 dist_man_MANS += \
 	doc/libsprof.3 \
 	doc/sprof.1 \

@@ -3,6 +3,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_features.sh \
 	tests/live/test_max_stack.sh \
 	tests/live/test_perf_reads.sh \
+	tests/live/test_pmu.sh \
 	tests/live/test_record.sh \
 	tests/live/test_record_attach.sh \
 	tests/live/test_record_fields.sh \
