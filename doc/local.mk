@@ -15,7 +15,9 @@ EXTRA_DIST += \
 dist_man_MANS += \
 	doc/libsprof.3 \
 	doc/sprof.1 \
+	doc/sprof-events.7 \
 	doc/sprof-info.1 \
+	doc/sprof-list.1 \
 	doc/sprof-record.1 \
 	doc/sprof-report.1 \
 	doc/sprof-script.1 \

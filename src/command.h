@@ -13,6 +13,7 @@ struct command {
 };
 
 extern const struct command command_info;
+extern const struct command command_list;
 extern const struct command command_record;
 extern const struct command command_report;
 extern const struct command command_script;

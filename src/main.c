@@ -8,6 +8,7 @@
 /* Adding a command is its file in cmd/ and its line here. */
 static const struct command *const commands[] = {
 	&command_info,
+	&command_list,
 	&command_record,
 	&command_report,
 	&command_script,

@@ -5,6 +5,7 @@
 
 #include <sprof/analysis.h>
 #include <sprof/capture.h>
+#include <sprof/catalog.h>
 #include <sprof/ctx.h>
 #include <sprof/describe.h>
 #include <sprof/error.h>

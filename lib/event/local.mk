@@ -6,17 +6,22 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/filter.c lib/event/filter.h \
 	lib/event/branch.c lib/event/branch.h \
 	lib/event/breakpoint.c \
+	lib/event/catalog.c \
+	lib/event/describe.c lib/event/describe.h \
 	lib/event/group.c lib/event/group.h \
 	lib/event/kernel.c lib/event/kernel.h \
 	lib/event/kind.c lib/event/kind.h \
+	lib/event/limits.c \
 	lib/event/modifiers.c \
 	lib/event/names.c lib/event/names.h \
 	lib/event/notes.c \
 	lib/event/open.c lib/event/open.h \
 	lib/event/parse.c lib/event/parse.h lib/event/parser.h \
+	lib/event/planner.h \
 	lib/event/pmu.c lib/event/pmu.h \
 	lib/event/pmu_terms.c \
 	lib/event/probe.c \
+	lib/event/refused.c \
 	lib/event/rights.c lib/event/rights.h \
 	lib/event/set.c lib/event/set.h \
 	lib/event/shape.c lib/event/shape.h \
@@ -28,7 +33,8 @@ lib_libsprof_core_la_SOURCES += lib/event/vendor.c
 else
 lib_libsprof_core_la_SOURCES += lib/event/vendor_none.c
 endif
-check_PROGRAMS += tests/unit/test_address_filter tests/unit/test_event_fields tests/unit/test_event_parse \
+check_PROGRAMS += tests/unit/test_address_filter tests/unit/test_event_fields \
+	tests/unit/test_event_parse tests/unit/test_pmu \
 	tests/unit/test_event_plan \
 	tests/unit/test_rights
 check_PROGRAMS += tests/live/test_event_set

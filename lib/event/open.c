@@ -20,6 +20,7 @@
 #include "event/fields.h"
 #include "event/group.h"
 #include "event/kind.h"
+#include "event/planner.h"
 #include "event/shape.h"
 
 /* What is assumed where the kernel does not say; its own default. */
@@ -27,16 +28,6 @@
 
 /* What a kernel follows that was told nothing else. */
 #define DEFAULT_MAX_STACK 127
-
-struct planner {
-	const struct event_kernel *kernel;
-	const struct event_request *request;
-	struct event_plan *plan;
-	struct perf_event_attr base; /* what all events have in common */
-	struct perf_event_attr sampling;
-	struct event_asked asked; /* the request's, as far as this kernel has it */
-	enum event_callchain callchain;
-};
 
 DEFINE_CLEANUP(struct event_plan *, event_plan_free)
 
@@ -226,12 +217,6 @@ static void set_callchain(const struct planner *planner, const struct event_spec
 				       planner->callchain == EVENT_CALLCHAIN_NOTHING;
 }
 
-static bool is_hardware(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
-	       attr->type == PERF_TYPE_RAW;
-}
-
 static bool is_cycles(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES;
@@ -343,18 +328,14 @@ static bool is_missing(int errnum)
 	return errnum == ENOENT || errnum == ENODEV || errnum == EOPNOTSUPP;
 }
 
-static bool is_refusal(int errnum)
-{
-	return errnum == EACCES || errnum == EPERM;
-}
-
 /* A step that needs no word; false if there is none left. */
 static bool step_quietly(const struct event_spec *spec, int errnum, struct perf_event_attr *attr)
 {
 	if (errnum != EINVAL && errnum != EOPNOTSUPP)
 		return false;
 	/* Who is idle is no part of a recording of some processes: their filter drops it. */
-	if (attr->exclude_idle && !spec->attr.exclude_idle && is_hardware(attr)) {
+	if (attr->exclude_idle && !spec->attr.exclude_idle &&
+	    (is_hardware(attr) || spec->pmu)) {
 		attr->exclude_idle = 0;
 		return true;
 	}
@@ -369,64 +350,6 @@ static bool step_quietly(const struct event_spec *spec, int errnum, struct perf_
 	return false;
 }
 
-/* Hardware counters interrupt where only these clocks can be read. */
-static bool is_nmi_clock(clockid_t clock_id)
-{
-	return clock_id == CLOCK_MONOTONIC || clock_id == CLOCK_MONOTONIC_RAW;
-}
-
-static struct event_refusal refusal_of(const struct planner *planner, const char *name,
-				       const struct perf_event_attr *attr, int errnum)
-{
-	bool cpu_wide = planner->plan->cpu_wide;
-	return (struct event_refusal){
-		.kernel = planner->kernel,
-		.rights = &planner->plan->rights,
-		.event = name,
-		.attr = attr,
-		.pid = cpu_wide ? -1 : 0,
-		.cpu = cpu_wide ? (int32_t)planner->request->cpu : -1,
-		.errnum = errnum,
-	};
-}
-
-/* What the kernel refuses is not the event, but a field of its attr. NULL: it is. */
-static struct sp_error *refused_field(const struct planner *planner, const char *name,
-				      const struct perf_event_attr *attr, int errnum)
-{
-	const struct event_refusal refusal = refusal_of(planner, name, attr, errnum);
-	const struct event_field *field = event_field_blame(&refusal);
-	if (!field)
-		return NULL;
-	if (!strcmp(field->name, "precise_ip"))
-		return error_set_remedy(
-			error_new(SP_ERROR_UNSUPPORTED,
-				  "%s: this machine cannot give instruction addresses "
-				  "that precisely",
-				  name),
-			"leave out p, or take P: as precise as there is");
-	return event_field_error(&refusal, field);
-}
-
-static struct sp_error *refused(const struct planner *planner, const struct event_spec *spec,
-				const struct perf_event_attr *attr, int errnum)
-{
-	if (errnum == EINVAL && attr->use_clockid && is_hardware(attr) &&
-	    !is_nmi_clock(planner->request->clock_id))
-		return error_set_remedy(
-			error_new(SP_ERROR_UNSUPPORTED,
-				  "%s: hardware counters cannot be timed by clock %d", spec->name,
-				  (int)planner->request->clock_id),
-			"take CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW, or cpu-clock");
-	struct sp_error *error = refused_field(planner, spec->name, attr, errnum);
-	if (error)
-		return error;
-	enum rights_action action = !is_refusal(errnum) || attr->exclude_kernel ? RIGHTS_ANY_EVENT
-				    : planner->plan->cpu_wide			? RIGHTS_CPU_WIDE
-										: RIGHTS_KERNEL;
-	return rights_explain(&planner->plan->rights, action, spec->name, errnum);
-}
-
 /* Cycles there may be, but not with all that was asked for beside them. */
 static bool cycles_are_missing(const struct planner *planner, const struct event_spec *spec,
 			       const struct perf_event_attr *attr, int errnum)
@@ -434,7 +357,7 @@ static bool cycles_are_missing(const struct planner *planner, const struct event
 	if (!is_missing(errnum) || !is_cycles(attr) ||
 	    (attr->precise_ip && !spec->precise_max && errnum != ENOENT))
 		return false;
-	const struct event_refusal refusal = refusal_of(planner, spec->name, attr, errnum);
+	const struct event_refusal refusal = planner_refusal(planner, spec->name, attr, errnum);
 	return errnum == ENOENT || !event_field_blame(&refusal);
 }
 
@@ -506,7 +429,7 @@ static struct sp_error *plan_event(struct planner *planner, const struct event_s
 			 !event->attr.exclude_user && !event_is_occurrence(spec))
 			error = give_up_kernel(planner, spec, errnum, event);
 		else
-			error = refused(planner, spec, &event->attr, errnum);
+			error = planner_refused(planner, spec, &event->attr, errnum);
 	}
 	return error;
 }
@@ -715,7 +638,7 @@ static struct sp_error *plan_sideband(struct planner *planner)
 	struct perf_event_attr attr = planner->plan->sideband.attr;
 	int errnum = try_open(planner, &attr);
 	/* What is not about a field is told where it is opened. */
-	return errnum ? refused_field(planner, "side-band", &attr, errnum) : NULL;
+	return errnum ? planner_refused_field(planner, "side-band", &attr, errnum) : NULL;
 }
 
 struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct rights *rights,

@@ -7,6 +7,8 @@
 
 #include <dlfcn.h>
 #include <perfmon/pfmlib_perf_event.h>
+#include <stdio.h>
+#include <string.h>
 #include "base/cleanup.h"
 
 #define LIBRARY "libpfm.so.4"
@@ -16,6 +18,10 @@ struct library {
 	pfm_err_t (*initialize)(void);
 	pfm_err_t (*encode)(const char *str, int dfl_plm, pfm_os_t os, void *args);
 	const char *(*strerror)(int code);
+	pfm_err_t (*pmu_info)(pfm_pmu_t pmu, pfm_pmu_info_t *info);
+	pfm_err_t (*event_info)(int index, pfm_os_t os, pfm_event_info_t *info);
+	pfm_err_t (*attr_info)(int event, int attr, pfm_os_t os, pfm_event_attr_info_t *info);
+	int (*event_next)(int index);
 };
 
 /* The library stays loaded: its state is its own. False where it is not there. */
@@ -27,8 +33,13 @@ static bool load(struct library *ret)
 	*(void **)&ret->initialize = dlsym(handle, "pfm_initialize");
 	*(void **)&ret->encode = dlsym(handle, "pfm_get_os_event_encoding");
 	*(void **)&ret->strerror = dlsym(handle, "pfm_strerror");
+	*(void **)&ret->pmu_info = dlsym(handle, "pfm_get_pmu_info");
+	*(void **)&ret->event_info = dlsym(handle, "pfm_get_event_info");
+	*(void **)&ret->attr_info = dlsym(handle, "pfm_get_event_attr_info");
+	*(void **)&ret->event_next = dlsym(handle, "pfm_get_event_next");
 	dlclose(handle);
-	return ret->initialize && ret->encode && ret->strerror &&
+	return ret->initialize && ret->encode && ret->strerror && ret->pmu_info &&
+	       ret->event_info && ret->attr_info && ret->event_next &&
 	       ret->initialize() == PFM_SUCCESS;
 }
 
@@ -50,4 +61,46 @@ enum vendor_answer vendor_event_find(const char *name, struct perf_event_attr *r
 	return answer == PFM_ERR_ATTR || answer == PFM_ERR_ATTR_VAL || answer == PFM_ERR_ATTR_SET ||
 	       answer == PFM_ERR_UMASK ||
 	       answer == PFM_ERR_FEATCOMB ? VENDOR_BAD_ATTRIBUTE : VENDOR_UNKNOWN;
+}
+
+#define NAME_LIMIT 256
+
+/* An event with each of its unit masks; by itself where it has none. */
+static bool list_event(const struct library *library, const pfm_pmu_info_t *pmu,
+		       const pfm_event_info_t *info, vendor_event_fn *event, void *arg)
+{
+	char name[NAME_LIMIT];
+	bool has_masks = false;
+	for (int i = 0; i < info->nattrs; i++) {
+		pfm_event_attr_info_t attr = {.size = sizeof(attr)};
+		if (library->attr_info(info->idx, i, PFM_OS_PERF_EVENT_EXT, &attr) != PFM_SUCCESS ||
+		    attr.type != PFM_ATTR_UMASK)
+			continue;
+		has_masks = true;
+		snprintf(name, sizeof(name), "%s::%s:%s", pmu->name, info->name, attr.name);
+		if (!event(arg, name, attr.desc))
+			return false;
+	}
+	snprintf(name, sizeof(name), "%s::%s", pmu->name, info->name);
+	return has_masks || event(arg, name, info->desc);
+}
+
+enum vendor_answer vendor_events_list(vendor_event_fn *event, void *arg)
+{
+	struct library library;
+	if (!load(&library))
+		return VENDOR_NO_LIBRARY;
+	for (int pmu = PFM_PMU_NONE; pmu < PFM_PMU_MAX; pmu++) {
+		pfm_pmu_info_t info = {.size = sizeof(info)};
+		if (library.pmu_info((pfm_pmu_t)pmu, &info) != PFM_SUCCESS || !info.is_present ||
+		    info.type == PFM_PMU_TYPE_OS_GENERIC || !strncmp(info.name, "perf", 4))
+			continue; /* the kernel's own events have names already */
+		for (int i = info.first_event; i != -1; i = library.event_next(i)) {
+			pfm_event_info_t one = {.size = sizeof(one)};
+			if (library.event_info(i, PFM_OS_PERF_EVENT_EXT, &one) == PFM_SUCCESS &&
+			    !list_event(&library, &info, &one, event, arg))
+				return VENDOR_BAD_ATTRIBUTE;
+		}
+	}
+	return VENDOR_FOUND;
 }

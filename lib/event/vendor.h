@@ -4,6 +4,7 @@
 #define EVENT_VENDOR_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 
 enum vendor_answer {
 	VENDOR_FOUND,
@@ -19,5 +20,14 @@ enum vendor_answer {
  */
 enum vendor_answer vendor_event_find(const char *name, struct perf_event_attr *ret,
 				     const char **why_ret);
+
+/* One event, "pmu::NAME" or "pmu::NAME:UMASK", and what it counts; false ends the list. */
+typedef bool vendor_event_fn(void *arg, const char *name, const char *description);
+
+/*
+ * All events that libpfm knows of this processor. VENDOR_BAD_ATTRIBUTE where the list was ended by
+ * `event`.
+ */
+enum vendor_answer vendor_events_list(vendor_event_fn *event, void *arg);
 
 #endif

@@ -8,3 +8,9 @@ enum vendor_answer vendor_event_find(const char *name, struct perf_event_attr *r
 	(void)name, (void)ret, (void)why_ret;
 	return VENDOR_NO_LIBRARY;
 }
+
+enum vendor_answer vendor_events_list(vendor_event_fn *event, void *arg)
+{
+	(void)event, (void)arg;
+	return VENDOR_NO_LIBRARY;
+}

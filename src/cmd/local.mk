@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 src_sprof_SOURCES += \
 	src/cmd/info.c src/cmd/info.h src/cmd/info_details.c src/cmd/info_json.c src/cmd/info_text.c \
+	src/cmd/list.c \
 	src/cmd/record.c \
 	src/cmd/record_arguments.c src/cmd/record_arguments.h \
 	src/cmd/record_control.c src/cmd/record_control.h \

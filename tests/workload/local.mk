@@ -8,6 +8,7 @@ noinst_PROGRAMS += \
 	tests/workload/deep \
 	tests/workload/forks \
 	tests/workload/idle \
+	tests/workload/occurrences \
 	tests/workload/probe \
 	tests/workload/proportions \
 	tests/workload/storm \
@@ -44,6 +45,9 @@ tests_workload_forks_LDADD =
 tests_workload_idle_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_idle_LDFLAGS =
 tests_workload_idle_LDADD = $(PTHREAD_LIBS)
+tests_workload_occurrences_CFLAGS = $(workload_cflags) -fno-pie
+tests_workload_occurrences_LDFLAGS = -no-pie
+
 tests_workload_probe_CFLAGS = $(workload_cflags)
 tests_workload_probe_LDFLAGS =
 tests_workload_probe_LDADD =

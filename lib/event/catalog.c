@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Generic events are opened to see whether there are such; a PMU's and tracepoints are those that
+ * sysfs and tracefs name. Entries are sorted at the end, since sources come in their own order.
+ */
+#include <sprof/catalog.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "base/io.h"
+#include "base/vec.h"
+#include "event/describe.h"
+#include "event/kernel.h"
+#include "event/names.h"
+#include "event/pmu.h"
+#include "event/vendor.h"
+#include "proc/text.h"
+#include "proc/tracefs.h"
+
+struct sp_catalog {
+	VEC(struct sp_catalog_entry) entries;
+	VEC(const char *) notes;
+	struct arena arena;
+	const struct sp_catalog_options *options;
+	const struct event_kernel *kernel;
+	struct sp_ctx *ctx;
+	bool has_hardware;
+};
+
+DEFINE_CLEANUP(struct sp_catalog *, sp_catalog_free)
+
+/* What a kind is called, and how perf calls its events. */
+static const struct {
+	const char *names[4], *type;
+	bool only_when_asked;
+} kinds[] = {
+	[SP_CATALOG_HARDWARE] = {{"hw", "hardware"}, "Hardware event", false},
+	[SP_CATALOG_SOFTWARE] = {{"sw", "software"}, "Software event", false},
+	[SP_CATALOG_TOOL] = {{"tool"}, "Tool event", false},
+	[SP_CATALOG_CACHE] = {{"cache", "hwcache"}, "Hardware cache event", false},
+	[SP_CATALOG_PMU] = {{"pmu"}, "Kernel PMU event", false},
+	[SP_CATALOG_RAW] = {{"raw"}, "Raw hardware event descriptor", false},
+	[SP_CATALOG_BREAKPOINT] = {{"mem", "breakpoint"}, "Hardware breakpoint", false},
+	[SP_CATALOG_PROBE] = {{"probe"}, "Probe", false},
+	[SP_CATALOG_TRACEPOINT] = {{"tracepoint"}, "Tracepoint event", false},
+	[SP_CATALOG_VENDOR] = {{"pfm"}, "Vendor's event (libpfm)", true},
+};
+#define KIND_COUNT (sizeof(kinds) / sizeof(*kinds))
+
+static bool names_kind(const char *pattern, enum sp_catalog_kind kind)
+{
+	for (size_t i = 0; i < 4 && kinds[kind].names[i]; i++)
+		if (!strcmp(pattern, kinds[kind].names[i]))
+			return true;
+	return false;
+}
+
+static bool is_kind(const char *pattern)
+{
+	for (size_t i = 0; i < KIND_COUNT; i++)
+		if (names_kind(pattern, (enum sp_catalog_kind)i))
+			return true;
+	return false;
+}
+
+/* A glob, or part of the name. */
+static bool like(const char *pattern, const char *name)
+{
+	return strpbrk(pattern, "*?[") ? fnmatch(pattern, name, FNM_CASEFOLD) == 0 :
+	       strcasestr(name, pattern) != NULL;
+}
+
+/* Whether something of that kind may be listed at all. */
+static bool wants_kind(const struct sp_catalog *catalog, enum sp_catalog_kind kind)
+{
+	const struct sp_string_list *patterns = &catalog->options->patterns;
+	for (size_t i = 0; i < patterns->count; i++)
+		if (names_kind(patterns->items[i], kind) ||
+		    (!is_kind(patterns->items[i]) && !kinds[kind].only_when_asked))
+			return true;
+	return !patterns->count && !kinds[kind].only_when_asked;
+}
+
+static bool wants(const struct sp_catalog *catalog, const struct sp_catalog_entry *entry)
+{
+	const struct sp_string_list *patterns = &catalog->options->patterns;
+	bool kind_named = false;
+	if (catalog->options->pmu && (!entry->pmu || strcmp(entry->pmu, catalog->options->pmu)))
+		return false;
+	for (size_t i = 0; i < patterns->count; i++)
+		kind_named |= names_kind(patterns->items[i], entry->kind);
+	for (size_t i = 0; i < patterns->count && !kind_named; i++)
+		if (!is_kind(patterns->items[i]) &&
+		    (like(patterns->items[i], entry->name) ||
+		     (entry->alias && like(patterns->items[i], entry->alias))))
+			return true;
+	return kind_named || !patterns->count;
+}
+
+static struct sp_error *add(struct sp_catalog *catalog, struct sp_catalog_entry entry)
+{
+	if (!entry.name)
+		return error_no_memory();
+	if (!entry.type)
+		entry.type = kinds[entry.kind].type;
+	if (!wants(catalog, &entry))
+		return NULL;
+	struct sp_catalog_entry *slot = vec_push(&catalog->entries);
+	if (!slot)
+		return error_no_memory();
+	*slot = entry;
+	return NULL;
+}
+
+static char *keep(struct sp_catalog *catalog, const char *text)
+{
+	return text ? arena_copy_string(&catalog->arena, text, strlen(text)) : NULL;
+}
+
+/* Takes what format_text() gave. */
+static char *keep_owned(struct sp_catalog *catalog, char *text)
+{
+	char *kept = keep(catalog, text);
+	free(text);
+	return kept;
+}
+
+static struct sp_error *note(struct sp_catalog *catalog, struct sp_error *error)
+{
+	const char *remedy = sp_error_remedy(error);
+	char *line = keep_owned(catalog, format_text("%s%s%s%s", sp_error_message(error),
+						     remedy ? " (" : "", remedy ?: "",
+						     remedy ? ")" : ""));
+	const char **slot = line ? vec_push(&catalog->notes) : NULL;
+	sp_error_free(error);
+	if (!slot)
+		return error_no_memory();
+	*slot = line;
+	return NULL;
+}
+
+/* Whether the kernel opens it, of us, in one way or another. */
+static bool opens(const struct sp_catalog *catalog, const struct event_code *code)
+{
+	struct perf_event_attr attr = {
+		.type = code->type, .config = code->config, .disabled = 1,
+	};
+	attr.size = event_attr_size(&attr);
+	for (int user_only = 0; user_only < 2; user_only++) {
+		attr.exclude_kernel = attr.exclude_hv = user_only ? 1 : 0;
+		int fd = catalog->kernel->open(catalog->kernel->arg, &attr, 0, -1, -1, 0);
+		if (fd >= 0) {
+			catalog->kernel->close(catalog->kernel->arg, fd);
+			return true;
+		}
+		if (fd != -EACCES && fd != -EPERM)
+			return false;
+	}
+	return false;
+}
+
+static bool is_same(const struct event_code *a, const struct event_code *b)
+{
+	return a->type == b->type && a->config == b->config;
+}
+
+static struct sp_error *add_plain(struct sp_catalog *catalog)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < event_plain_count() && !error; i++) {
+		const struct event_plain_name plain = event_plain_name(i);
+		/* An alias is listed beside the name before it. */
+		const struct event_plain_name before = event_plain_name(i ? i - 1 : 0);
+		if (i && is_same(&before.code, &plain.code))
+			continue;
+		bool is_software = plain.code.type == PERF_TYPE_SOFTWARE;
+		struct sp_catalog_entry entry = {
+			.kind = is_software ? SP_CATALOG_SOFTWARE : SP_CATALOG_HARDWARE,
+			.name = plain.name,
+			.description = event_description(plain.name),
+		};
+		if (i + 1 < event_plain_count()) {
+			const struct event_plain_name next = event_plain_name(i + 1);
+			if (is_same(&next.code, &plain.code))
+				entry.alias = next.name;
+		}
+		if (!wants_kind(catalog, entry.kind) || !opens(catalog, &plain.code))
+			continue;
+		error = add(catalog, entry);
+	}
+	return error;
+}
+
+static struct sp_error *add_tools(struct sp_catalog *catalog)
+{
+	static const char *const names[] = {"duration_time", "system_time", "user_time"};
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !error; i++)
+		error = add(catalog, (struct sp_catalog_entry){
+			.kind = SP_CATALOG_TOOL, .name = names[i],
+			.description = event_description(names[i])});
+	return error;
+}
+
+static struct sp_error *add_caches(struct sp_catalog *catalog)
+{
+	struct sp_error *error = NULL;
+	for (uint64_t config = 0; config < 0x20000 && !error; config++) {
+		char name[64];
+		const struct event_code code = {PERF_TYPE_HW_CACHE, config};
+		if ((config & 0xff) >= PERF_COUNT_HW_CACHE_MAX)
+			config |= 0xff;
+		if (!event_cache_name(config, name, sizeof(name)) || !opens(catalog, &code))
+			continue;
+		error = add(catalog, (struct sp_catalog_entry){
+			.kind = SP_CATALOG_CACHE, .name = keep(catalog, name)});
+	}
+	return error;
+}
+
+static struct sp_error *add_pmu_events(struct sp_catalog *catalog, struct pmus *pmus,
+				       const struct pmu *pmu)
+{
+	CLEANUP(name_list_deinit) struct name_list names = {0};
+	struct sp_error *error = pmu_event_names(pmus, pmu, &names);
+	for (size_t i = 0; i < names.count && !error; i++) {
+		struct pmu_event event;
+		error = pmu_event_find(pmus, pmu, names.items[i], strlen(names.items[i]), &event);
+		if (error || !event.name)
+			continue;
+		char *whole = format_text("%s/%s/", pmu->name, event.name);
+		error = add(catalog, (struct sp_catalog_entry){
+			.kind = SP_CATALOG_PMU, .name = keep_owned(catalog, whole),
+			.alias = pmu->is_core ? keep(catalog, event.name) : NULL,
+			.encoding = keep(catalog, event.terms), .pmu = keep(catalog, pmu->name),
+			.unit = keep(catalog, event.unit)});
+	}
+	return error;
+}
+
+/* "cpu/event=0..0xff,inv/": the fields of a PMU, with what they hold. */
+static struct sp_error *add_pmu_form(struct sp_catalog *catalog, const struct pmu *pmu)
+{
+	char *text = format_text("%s/", pmu->name);
+	if (!pmu->format_count) {
+		free(text);
+		return NULL;
+	}
+	for (size_t i = 0; i < pmu->format_count && text; i++) {
+		uint64_t most = pmu_format_max(&pmu->formats[i]);
+		char *longer = most > 1 ? format_text("%s%s%s=0..0x%llx", text, i ? "," : "",
+						      pmu->formats[i].name,
+						      (unsigned long long)most)
+					: format_text("%s%s%s", text, i ? "," : "",
+						      pmu->formats[i].name);
+		free(text);
+		text = longer;
+	}
+	char *whole = text ? format_text("%s/modifier", text) : NULL;
+	free(text);
+	return add(catalog, (struct sp_catalog_entry){
+		.kind = SP_CATALOG_RAW, .name = keep_owned(catalog, whole),
+		.type = "Raw event descriptor", .pmu = keep(catalog, pmu->name)});
+}
+
+static struct sp_error *add_pmus(struct sp_catalog *catalog, bool *probes)
+{
+	CLEANUP(pmus_deinit) struct pmus pmus = {0};
+	struct sp_error *error = pmus_read(&pmus, catalog->ctx);
+	for (size_t i = 0; i < pmus.count && !error; i++) {
+		struct pmu *pmu = &pmus.items[i];
+		struct sp_error *damage = pmu_load(&pmus, pmu);
+		probes[0] |= !strcmp(pmu->name, "kprobe");
+		probes[1] |= !strcmp(pmu->name, "uprobe");
+		if (damage) {
+			error = note(catalog, damage);
+			continue;
+		}
+		error = add_pmu_events(catalog, &pmus, pmu);
+		if (!error)
+			error = add_pmu_form(catalog, pmu);
+	}
+	return error;
+}
+
+static struct sp_error *add_forms(struct sp_catalog *catalog, const bool *probes)
+{
+	const struct {
+		enum sp_catalog_kind kind;
+		const char *name, *type;
+		bool there;
+	} forms[] = {
+		{SP_CATALOG_RAW, "rNNN", NULL, catalog->has_hardware},
+		{SP_CATALOG_BREAKPOINT, "mem:<addr>[/len][:access]", NULL, true},
+		{SP_CATALOG_BREAKPOINT, "mem:<symbol>[/len][:access]", NULL, true},
+		{SP_CATALOG_BREAKPOINT, "mem:<path>:<symbol>[/len][:access]", NULL, true},
+		{SP_CATALOG_PROBE, "kprobe:<function>[+offset]", "Kernel probe", probes[0]},
+		{SP_CATALOG_PROBE, "kretprobe:<function>", "Kernel probe of returns", probes[0]},
+		{SP_CATALOG_PROBE, "uprobe:<path>:<symbol>[+offset]", "Probe of a program", probes[1]},
+		{SP_CATALOG_PROBE, "uretprobe:<path>:<symbol>", "Probe of a program's returns",
+		 probes[1]},
+	};
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms) && !error; i++)
+		if (forms[i].there)
+			error = add(catalog, (struct sp_catalog_entry){
+				.kind = forms[i].kind, .name = forms[i].name, .type = forms[i].type});
+	return error;
+}
+
+/* "prev_comm, prev_pid, …": the fields of its own, which stand behind an empty line. */
+static char *tracepoint_fields(struct sp_catalog *catalog, const struct tracefs *tracefs,
+			       const char *system, const char *name)
+{
+	CLEANUP_FREE char *path =
+		format_text("%s/events/%s/%s/format", tracefs->path, system, name);
+	CLEANUP_FREE char *text = NULL;
+	if (!path || io_read_file(path, &text, NULL))
+		return NULL;
+	char *line = strstr(text, "\n\n"), *list = strdup("");
+	while (line && list && (line = strstr(line, "\tfield:"))) {
+		line += sizeof("\tfield:") - 1;
+		size_t size = strcspn(line, ";\n");
+		char *longer = format_text("%s%s%.*s", list, *list ? "; " : "", (int)size, line);
+		free(list);
+		list = longer;
+		line += size;
+	}
+	return keep_owned(catalog, list);
+}
+
+static struct sp_error *add_system(struct sp_catalog *catalog, const struct tracefs *tracefs,
+				   const char *system)
+{
+	CLEANUP(name_list_deinit) struct name_list names = {0};
+	if (tracefs_names(tracefs, system, &names) == ENOMEM)
+		return error_no_memory();
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < names.count && !error; i++) {
+		uint64_t id;
+		struct sp_catalog_entry entry = {
+			.kind = SP_CATALOG_TRACEPOINT,
+			.name = keep_owned(catalog, format_text("%s:%s", system, names.items[i])),
+		};
+		if (entry.name && !wants(catalog, &entry))
+			continue;
+		if (tracefs_id(tracefs, system, names.items[i], &id))
+			continue;
+		if (catalog->options->details)
+			entry.details = tracepoint_fields(catalog, tracefs, system, names.items[i]);
+		error = add(catalog, entry);
+	}
+	return error;
+}
+
+static struct sp_error *add_tracepoints(struct sp_catalog *catalog)
+{
+	CLEANUP(name_list_deinit) struct name_list systems = {0};
+	struct tracefs tracefs;
+	struct sp_error *error = tracefs_init(&tracefs, catalog->ctx);
+	if (!error && !tracefs.path)
+		error = note(catalog, tracefs_error(&tracefs, "tracepoints are not listed"));
+	else if (!error && tracefs_names(&tracefs, NULL, &systems) == ENOMEM)
+		error = error_no_memory();
+	for (size_t i = 0; i < systems.count && !error; i++)
+		error = add_system(catalog, &tracefs, systems.items[i]);
+	tracefs_deinit(&tracefs);
+	return error;
+}
+
+static bool add_vendor_event(void *arg, const char *name, const char *description)
+{
+	struct sp_catalog *catalog = arg;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
+		add(catalog, (struct sp_catalog_entry){
+			.kind = SP_CATALOG_VENDOR, .name = keep(catalog, name),
+			.description = keep(catalog, description)});
+	return !error;
+}
+
+static struct sp_error *add_vendors(struct sp_catalog *catalog)
+{
+	struct sp_error *error;
+	if (!catalog->has_hardware)
+		return note(catalog, error_new(SP_ERROR_UNSUPPORTED, "vendors' events are not listed: "
+					       "this machine has no hardware counters"));
+	switch (vendor_events_list(add_vendor_event, catalog)) {
+	case VENDOR_FOUND:
+		return NULL;
+	case VENDOR_NO_LIBRARY:
+		error = error_new(SP_ERROR_UNSUPPORTED,
+				  "vendors' events are not listed: libpfm is not there");
+		return note(catalog, error_set_remedy(error, "install libpfm4"));
+	default:
+		return error_no_memory();
+	}
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct sp_catalog_entry *x = a, *y = b;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static struct sp_error *fill(struct sp_catalog *catalog)
+{
+	const struct event_code cycles = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES};
+	bool probes[2] = {false, false};
+	catalog->has_hardware = opens(catalog, &cycles);
+	struct sp_error *error = add_plain(catalog);
+	if (!error)
+		error = add_tools(catalog);
+	if (!error && catalog->has_hardware && wants_kind(catalog, SP_CATALOG_CACHE))
+		error = add_caches(catalog);
+	if (!error)
+		error = add_pmus(catalog, probes);
+	if (!error)
+		error = add_forms(catalog, probes);
+	if (!error && wants_kind(catalog, SP_CATALOG_TRACEPOINT) && !catalog->options->pmu)
+		error = add_tracepoints(catalog);
+	if (!error && wants_kind(catalog, SP_CATALOG_VENDOR))
+		error = add_vendors(catalog);
+	if (!error && catalog->entries.count)
+		qsort(catalog->entries.items, catalog->entries.count,
+		      sizeof(*catalog->entries.items), compare_entries);
+	return error;
+}
+
+struct sp_error *sp_catalog_new(struct sp_ctx *ctx, const struct sp_catalog_options *options,
+				struct sp_catalog **ret)
+{
+	CLEANUP(cleanup_sp_catalog_free) struct sp_catalog *catalog = calloc(1, sizeof(*catalog));
+	if (!catalog)
+		return error_no_memory();
+	catalog->ctx = ctx;
+	catalog->options = options;
+	catalog->kernel = event_kernel_real();
+	struct sp_error *error = fill(catalog);
+	catalog->options = NULL;
+	if (!error)
+		*ret = take_ptr(catalog);
+	return error;
+}
+
+void sp_catalog_free(struct sp_catalog *catalog)
+{
+	if (!catalog)
+		return;
+	vec_deinit(&catalog->entries);
+	vec_deinit(&catalog->notes);
+	arena_deinit(&catalog->arena);
+	free(catalog);
+}
+
+size_t sp_catalog_count(const struct sp_catalog *catalog)
+{
+	return catalog->entries.count;
+}
+
+const struct sp_catalog_entry *sp_catalog_entry(const struct sp_catalog *catalog, size_t index)
+{
+	return &catalog->entries.items[index];
+}
+
+const char *sp_catalog_note(const struct sp_catalog *catalog, size_t index)
+{
+	return index < catalog->notes.count ? catalog->notes.items[index] : NULL;
+}

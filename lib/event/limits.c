@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The sysctls, limits and files of perf_event_open(2), and what they come to for this user. */
+#include <sprof/catalog.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <linux/capability.h>
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "base/vec.h"
+#include "event/pmu.h"
+#include "event/rights.h"
+#include "proc/sysfs.h"
+#include "proc/tracefs.h"
+
+#define SYSCTL "/proc/sys/kernel/"
+
+/* Linux 5.8; the header that this is built with may be older. */
+#define PERFMON 38
+
+struct sp_limits {
+	VEC(struct sp_limit);
+	struct arena arena;
+	struct rights rights;
+	struct sp_ctx *ctx;
+};
+
+DEFINE_CLEANUP(struct sp_limits *, sp_limits_free)
+
+/* A copy of what format_text() gave, which is freed. NULL stays NULL. */
+static const char *keep(struct sp_limits *limits, char *text)
+{
+	const char *kept = text ? arena_copy_string(&limits->arena, text, strlen(text)) : NULL;
+	free(text);
+	return kept;
+}
+
+static struct sp_error *add(struct sp_limits *limits, const struct sp_limit *limit)
+{
+	struct sp_limit *slot = limit->meaning ? vec_push(limits) : NULL;
+	if (!slot)
+		return error_no_memory();
+	*slot = *limit;
+	return NULL;
+}
+
+/* Without its newline; NULL where it cannot be read. */
+static const char *read_line(struct sp_limits *limits, const char *path)
+{
+	char *text = NULL;
+	if (sysfs_read(limits->ctx, path, &text, NULL))
+		return NULL;
+	text[strcspn(text, "\n")] = 0;
+	return keep(limits, text);
+}
+
+static bool has_capability(const struct rights *rights, int capability)
+{
+	return rights->capabilities >> capability & 1;
+}
+
+static const char *paranoid_meaning(const struct rights *rights)
+{
+	if (rights_perfmon(rights))
+		return "not obeyed: this user has CAP_PERFMON or CAP_SYS_ADMIN";
+	switch (rights->paranoid) {
+	case -1:
+		return "everyone may record everything, raw tracepoints included";
+	case 0:
+		return "whole CPUs and the kernel may be recorded, raw tracepoints may not";
+	case 1:
+		return "own processes may be recorded, in the kernel, too; whole CPUs may not";
+	case 2:
+		return "own processes may be recorded, in user mode alone";
+	default:
+		return rights->paranoid < -1 ? "everyone may record everything"
+					     : "nothing may be recorded";
+	}
+}
+
+static struct sp_error *add_paranoid(struct sp_limits *limits)
+{
+	const struct rights *rights = &limits->rights;
+	const char *path = SYSCTL "perf_event_paranoid";
+	bool limited = !rights_perfmon(rights) && rights->paranoid > -1;
+	return add(limits, &(struct sp_limit){
+		.name = "kernel.perf_event_paranoid", .path = path, .value = read_line(limits, path),
+		.meaning = rights->has_perf ? paranoid_meaning(rights) :
+			   "this kernel has no perf events, or /proc is not there",
+		.remedy = limited ? "sudo sysctl kernel.perf_event_paranoid=-1, or "
+				    "sudo setcap cap_perfmon+ep $(command -v sprof)" : NULL});
+}
+
+/* A sysctl whose meaning is a text with its number in it. */
+struct number_limit {
+	const char *name, *format, *remedy;
+	const char *enough; /* what the remedy sets */
+};
+
+static const struct number_limit numbers[] = {
+	{"perf_event_max_sample_rate",
+	 "at most %lld samples a second of each CPU; the kernel lowers it where its interrupts take too "
+	 "long", "sudo sysctl kernel.perf_event_max_sample_rate=100000", "100000"},
+	{"perf_cpu_time_max_percent",
+	 "where sampling takes more than %lld %% of a CPU, the kernel lowers the rate (0, 100: never)",
+	 "sudo sysctl kernel.perf_cpu_time_max_percent=100", "100"},
+	{"perf_event_max_stack", "call chains by frame pointers have up to %lld frames",
+	 "sudo sysctl kernel.perf_event_max_stack=1024, while nobody records call chains",
+	 "1024"},
+	{"perf_event_max_contexts_per_stack", "of a chain, up to %lld are marks of where code of "
+	 "another mode begins", NULL, ""},
+	{"perf_event_mlock_kb",
+	 "rings of all of a user's recordings together: %lld KiB for each CPU, and RLIMIT_MEMLOCK",
+	 "sudo sysctl kernel.perf_event_mlock_kb=16384", "16384"},
+};
+
+static struct sp_error *add_numbers(struct sp_limits *limits)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers) && !error; i++) {
+		const struct number_limit *number = &numbers[i];
+		const char *path = keep(limits, format_text(SYSCTL "%s", number->name));
+		struct sp_limit limit = {
+			.name = keep(limits, format_text("kernel.%s", number->name)), .path = path,
+		};
+		if (!path || !limit.name)
+			return error_no_memory();
+		limit.value = read_line(limits, path);
+		if (limit.value) {
+			CLEANUP_FREE char *before = strndup(number->format,
+				(size_t)(strstr(number->format, "%lld") - number->format));
+			const char *behind = strstr(number->format, "%lld") + 4;
+			char *text = before ? format_text("%s%s%s", before, limit.value, behind) : NULL;
+			char *percent = text ? strstr(text, "%%") : NULL;
+			if (percent)
+				memmove(percent, percent + 1, strlen(percent));
+			limit.meaning = keep(limits, text);
+			limit.remedy = strcmp(limit.value, number->enough) ? number->remedy : NULL;
+		} else {
+			limit.meaning = "this kernel has no such limit, or does not show it";
+		}
+		error = add(limits, &limit);
+	}
+	return error;
+}
+
+static struct sp_error *add_kptr(struct sp_limits *limits)
+{
+	const char *path = SYSCTL "kptr_restrict";
+	const struct rights *rights = &limits->rights;
+	const char *value = read_line(limits, path);
+	bool hidden = value && (rights->kptr_restrict > 1 ||
+				(rights->kptr_restrict == 1 && !has_capability(rights, CAP_SYSLOG)));
+	if (!hidden && value && !rights->kptr_restrict)
+		hidden = rights->paranoid > 1 && !has_capability(rights, CAP_SYSLOG);
+	return add(limits, &(struct sp_limit){
+		.name = "kernel.kptr_restrict", .path = path, .value = value,
+		.meaning = hidden ? "the kernel's addresses are hidden: its functions have no names" :
+			   "the kernel's functions have names (/proc/kallsyms)",
+		.remedy = hidden ? "sudo sysctl kernel.kptr_restrict=0 (and kernel.perf_event_paranoid=1 "
+				   "or less), or run as root" : NULL});
+}
+
+static const char *size_text(struct sp_limits *limits, uint64_t bytes)
+{
+	return bytes == UINT64_MAX ? "unlimited" :
+	       keep(limits, format_text("%llu KiB", (unsigned long long)(bytes / 1024)));
+}
+
+static struct sp_error *add_process(struct sp_limits *limits)
+{
+	const struct rights *rights = &limits->rights;
+	bool free_lock = has_capability(rights, CAP_IPC_LOCK) || rights->paranoid < 0;
+	struct sp_limit memlock = {
+		.name = "RLIMIT_MEMLOCK", .value = size_text(limits, rights->memlock_bytes),
+		.meaning = free_lock ? "not obeyed for rings: this user has CAP_IPC_LOCK, or "
+				       "perf_event_paranoid is -1" :
+			   "rings may take so much beside kernel.perf_event_mlock_kb",
+		.remedy = free_lock || rights->memlock_bytes == UINT64_MAX ? NULL :
+			  "ulimit -l unlimited, or memlock in /etc/security/limits.conf",
+	};
+	struct sp_limit files = {
+		.name = "RLIMIT_NOFILE",
+		.value = keep(limits, format_text("%llu (%llu)", (unsigned long long)rights->files,
+						  (unsigned long long)rights->files_max)),
+		.meaning = "events that may be open: one for each event, CPU and task that is attached to; "
+			   "raised to the number in brackets where it is needed",
+		.remedy = rights->files_max < 65536 ? "ulimit -n 1048576, or nofile in "
+						      "/etc/security/limits.conf" : NULL,
+	};
+	struct sp_error *error = memlock.value ? add(limits, &memlock) : error_no_memory();
+	if (error)
+		return error;
+	return files.value ? add(limits, &files) : error_no_memory();
+}
+
+static struct sp_error *add_capabilities(struct sp_limits *limits)
+{
+	static const struct {
+		int number;
+		const char *name, *with, *without;
+	} wanted[] = {
+		{PERFMON, "CAP_PERFMON", "everything may be recorded (Linux 5.8)", NULL},
+		{CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "everything may be recorded",
+		 "no breakpoints in the kernel, and before Linux 5.8 nothing beyond perf_event_paranoid"},
+		{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "processes of others may be recorded",
+		 "processes of this user alone may be recorded"},
+		{CAP_IPC_LOCK, "CAP_IPC_LOCK", "rings may be of any size", "rings are limited"},
+		{CAP_SYSLOG, "CAP_SYSLOG", "the kernel's addresses are seen",
+		 "they are seen if kernel.kptr_restrict is 0"},
+	};
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted) && !error; i++) {
+		bool has = has_capability(&limits->rights, wanted[i].number);
+		const char *without = wanted[i].without ?: "kernel.perf_event_paranoid is obeyed";
+		error = add(limits, &(struct sp_limit){
+			.name = wanted[i].name, .value = has ? "yes" : "no",
+			.meaning = has ? wanted[i].with : without,
+			.remedy = has ? NULL : "run as root, or setcap(8) it to sprof"});
+	}
+	return error;
+}
+
+/* rdpmc and perf_user_access: whether a program may read its counters without a system call. */
+static struct sp_error *add_user_access(struct sp_limits *limits)
+{
+	CLEANUP(pmus_deinit) struct pmus pmus = {0};
+	const char *arm = SYSCTL "perf_user_access";
+	const char *value = read_line(limits, arm);
+	struct sp_error *error = pmus_read(&pmus, limits->ctx);
+	for (size_t i = 0; i < pmus.count && !error; i++) {
+		const char *path = keep(limits, format_text("/sys/bus/event_source/devices/%s/rdpmc",
+							    pmus.items[i].name));
+		const char *rdpmc = path ? read_line(limits, path) : NULL;
+		if (!rdpmc)
+			continue;
+		error = add(limits, &(struct sp_limit){
+			.name = keep(limits, format_text("%s/rdpmc", pmus.items[i].name)),
+			.path = path, .value = rdpmc,
+			.meaning = *rdpmc == '0' ? "programs read counters by system calls alone" :
+				   *rdpmc == '1' ? "programs may read counters of theirs that are mapped" :
+				   "programs may read all counters at any time",
+			.remedy = *rdpmc == '0' ? "echo 1 | sudo tee that file" : NULL});
+	}
+	if (error || !value)
+		return error;
+	return add(limits, &(struct sp_limit){
+		.name = "kernel.perf_user_access", .path = arm, .value = value,
+		.meaning = *value == '0' ? "programs read counters by system calls alone" :
+			   "programs may read counters of theirs",
+		.remedy = *value == '0' ? "sudo sysctl kernel.perf_user_access=1" : NULL});
+}
+
+static struct sp_error *add_tracefs(struct sp_limits *limits)
+{
+	struct tracefs tracefs;
+	struct sp_error *error = tracefs_init(&tracefs, limits->ctx);
+	if (error)
+		return error;
+	struct sp_limit limit = {.name = "tracefs", .path = "/sys/kernel/tracing"};
+	CLEANUP(cleanup_sp_error_free) struct sp_error *why =
+		tracefs.path ? NULL : tracefs_error(&tracefs, "tracepoints");
+	if (tracefs.path) {
+		limit.value = tracefs.mount_fd >= 0 ? "not mounted" : "readable";
+		limit.meaning = tracefs.mount_fd >= 0 ? "tracepoints can be named: it is mounted for sprof "
+							"alone" : "tracepoints can be named";
+	} else {
+		limit.value = tracefs.state == TRACEFS_FORBIDDEN ? "not readable" :
+			      tracefs.state == TRACEFS_UNMOUNTED ? "not mounted" : "absent";
+		limit.meaning = keep(limits, format_text("%s", sp_error_message(why)));
+		limit.remedy = keep(limits, format_text("%s", sp_error_remedy(why)));
+	}
+	error = add(limits, &limit);
+	tracefs_deinit(&tracefs);
+	return error;
+}
+
+static struct sp_error *add_confinement(struct sp_limits *limits)
+{
+	const struct rights *rights = &limits->rights;
+	if (!rights->seccomp && !rights->container)
+		return NULL;
+	return add(limits, &(struct sp_limit){
+		.name = "seccomp", .value = rights->seccomp ? "on" : "off",
+		.meaning = rights->container ? "this is a container: its filter may refuse "
+					       "perf_event_open(2)" :
+			   "a filter of system calls is on, which may refuse perf_event_open(2)",
+		.remedy = rights->container ? "start it with --cap-add PERFMON --security-opt "
+					      "seccomp=unconfined" : NULL});
+}
+
+struct sp_error *sp_limits_new(struct sp_ctx *ctx, struct sp_limits **ret)
+{
+	static struct sp_error *(*const parts[])(struct sp_limits *) = {
+		add_paranoid, add_numbers, add_kptr, add_process, add_capabilities, add_user_access,
+		add_tracefs, add_confinement,
+	};
+	CLEANUP(cleanup_sp_limits_free) struct sp_limits *limits = calloc(1, sizeof(*limits));
+	if (!limits)
+		return error_no_memory();
+	limits->ctx = ctx;
+	struct sp_error *error = rights_read(ctx, &limits->rights);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && !error; i++)
+		error = parts[i](limits);
+	if (!error)
+		*ret = take_ptr(limits);
+	return error;
+}
+
+void sp_limits_free(struct sp_limits *limits)
+{
+	if (!limits)
+		return;
+	vec_deinit(limits);
+	arena_deinit(&limits->arena);
+	free(limits);
+}
+
+size_t sp_limits_count(const struct sp_limits *limits)
+{
+	return limits->count;
+}
+
+const struct sp_limit *sp_limits_get(const struct sp_limits *limits, size_t index)
+{
+	return &limits->items[index];
+}

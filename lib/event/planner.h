@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A plan while it is made. Private to lib/event. */
+#ifndef EVENT_PLANNER_H
+#define EVENT_PLANNER_H
+
+#include <errno.h>
+#include "event/fields.h"
+#include "event/open.h"
+
+struct planner {
+	const struct event_kernel *kernel;
+	const struct event_request *request;
+	struct event_plan *plan;
+	struct perf_event_attr base; /* what all events have in common */
+	struct perf_event_attr sampling;
+	struct event_asked asked; /* the request's, as far as this kernel has it */
+	enum event_callchain callchain;
+};
+
+static inline bool is_hardware(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
+	       attr->type == PERF_TYPE_RAW;
+}
+
+static inline bool is_refusal(int errnum)
+{
+	return errnum == EACCES || errnum == EPERM;
+}
+
+/* What was tried and refused, for event_field_blame(). */
+struct event_refusal planner_refusal(const struct planner *planner, const char *name,
+				     const struct perf_event_attr *attr, int errnum);
+
+/* What the kernel refuses is not the event, but a field of its attr. NULL: it is. */
+struct sp_error *planner_refused_field(const struct planner *planner, const char *name,
+				       const struct perf_event_attr *attr,
+				       int errnum) SP_MUST_CHECK;
+
+/* Why the event is refused as it is. */
+struct sp_error *planner_refused(const struct planner *planner, const struct event_spec *spec,
+				 const struct perf_event_attr *attr, int errnum) SP_MUST_CHECK;
+
+#endif

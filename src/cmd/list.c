@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sprof list: the events of this machine, and what limits their use. */
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "diag.h"
+#include "json.h"
+#include "options.h"
+#include "pager.h"
+
+#define NAME_WIDTH 50
+
+enum list_format { LIST_TEXT, LIST_JSON };
+
+struct list {
+	enum list_format format;
+	bool json; /* --json, which is --format json */
+	bool limits, long_desc, details, desc;
+	const char *pmu;
+};
+
+static bool parse_format(const struct option *option, const char *text)
+{
+	enum list_format *format = option->value;
+	if (strcmp(text, "text") && strcmp(text, "json"))
+		return option_reject(option, text, "text or json");
+	*format = strcmp(text, "json") ? LIST_TEXT : LIST_JSON;
+	return true;
+}
+
+static void entry_text(FILE *out, const struct list *list, const struct sp_catalog_entry *entry)
+{
+	int width = fprintf(out, "  %s%s%s", entry->name, entry->alias ? " OR " : "",
+			    entry->alias ? entry->alias : "") - 2;
+	if (width < NAME_WIDTH)
+		fprintf(out, "%*s", NAME_WIDTH - width, "");
+	fprintf(out, " [%s]\n", entry->type);
+	if (list->desc && entry->description)
+		fprintf(out, "       [%s]\n", entry->description);
+	if (list->details && entry->encoding)
+		fprintf(out, "        %s/%s/%s%s\n", entry->pmu, entry->encoding,
+			entry->unit ? " in " : "", entry->unit ? entry->unit : "");
+	if (list->long_desc && entry->details)
+		fprintf(out, "       [%s]\n", entry->details);
+}
+
+/* What is not there is left out. */
+static void put_string(struct json *json, const char *key, const char *text)
+{
+	if (text)
+		json_string(json, key, text);
+}
+
+/* Names as `perf list --json` has them. */
+static void entry_json(struct json *json, const struct sp_catalog_entry *entry)
+{
+	json_begin(json, NULL, '{');
+	put_string(json, "Unit", entry->pmu);
+	json_string(json, "EventName", entry->name);
+	put_string(json, "EventAlias", entry->alias);
+	json_string(json, "EventType", entry->type);
+	put_string(json, "BriefDescription", entry->description);
+	put_string(json, "PublicDescription", entry->details);
+	put_string(json, "Encoding", entry->encoding);
+	put_string(json, "ScaleUnit", entry->unit);
+	json_end(json, '}');
+}
+
+static int show_events(struct sp_ctx *ctx, const struct list *list,
+		       const struct sp_catalog_options *options)
+{
+	struct sp_catalog *catalog;
+	struct sp_error *error = sp_catalog_new(ctx, options, &catalog);
+	if (error) {
+		diag_error(error);
+		return 1;
+	}
+	struct pager pager = pager_open(list->format == LIST_TEXT);
+	struct json json = {.out = pager.out};
+	size_t count = sp_catalog_count(catalog);
+	if (list->format == LIST_JSON)
+		json_begin_lines(&json, NULL, '[');
+	for (size_t i = 0; i < count; i++) {
+		const struct sp_catalog_entry *entry = sp_catalog_entry(catalog, i);
+		if (list->format == LIST_JSON)
+			entry_json(&json, entry);
+		else
+			entry_text(pager.out, list, entry);
+	}
+	if (list->format == LIST_JSON)
+		json_end_lines(&json, ']');
+	int status = pager_close(&pager);
+	const char *note;
+	for (size_t i = 0; (note = sp_catalog_note(catalog, i)); i++)
+		diag_say("%s", note);
+	if (!count)
+		diag_say("no event of this machine is like that ('sprof list' shows all)");
+	sp_catalog_free(catalog);
+	return status ? status : !count;
+}
+
+static void limit_text(FILE *out, const struct sp_limit *limit)
+{
+	fprintf(out, "%s: %s\n", limit->name, limit->value ? limit->value : "not there");
+	fprintf(out, "    %s\n", limit->meaning);
+	if (limit->remedy)
+		fprintf(out, "    more by: %s\n", limit->remedy);
+}
+
+static void limits_text(FILE *out, const struct sp_limits *limits,
+			const struct sp_attr_field *fields, size_t field_count)
+{
+	for (size_t i = 0; i < sp_limits_count(limits); i++)
+		limit_text(out, sp_limits_get(limits, i));
+	fputs("\nperf_event_attr, as this kernel says when it is asked:\n", out);
+	for (size_t i = 0; i < field_count; i++) {
+		const struct sp_attr_field *field = &fields[i];
+		fprintf(out, "  %-3s  %-34s Linux %-6s", field->known ? "yes" : "no", field->name,
+			field->since);
+		if (field->option)
+			fprintf(out, " %s", field->option);
+		if (field->needs)
+			fprintf(out, " (needs %s)", field->needs);
+		fputc('\n', out);
+	}
+}
+
+static void limits_json(FILE *out, const struct sp_limits *limits,
+			const struct sp_attr_field *fields, size_t field_count)
+{
+	struct json json = {.out = out};
+	json_begin_lines(&json, NULL, '{');
+	json_unsigned(&json, "sprof", 1);
+	json_begin_lines(&json, "limits", '[');
+	for (size_t i = 0; i < sp_limits_count(limits); i++) {
+		const struct sp_limit *limit = sp_limits_get(limits, i);
+		json_begin(&json, NULL, '{');
+		json_string(&json, "name", limit->name);
+		put_string(&json, "path", limit->path);
+		put_string(&json, "value", limit->value);
+		json_string(&json, "meaning", limit->meaning);
+		put_string(&json, "remedy", limit->remedy);
+		json_end(&json, '}');
+	}
+	json_end_lines(&json, ']');
+	json_begin_lines(&json, "attr", '[');
+	for (size_t i = 0; i < field_count; i++) {
+		json_begin(&json, NULL, '{');
+		json_string(&json, "name", fields[i].name);
+		json_bool(&json, "known", fields[i].known);
+		json_string(&json, "since", fields[i].since);
+		put_string(&json, "option", fields[i].option);
+		put_string(&json, "needs", fields[i].needs);
+		json_end(&json, '}');
+	}
+	json_end_lines(&json, ']');
+	json_end_lines(&json, '}');
+}
+
+static int show_limits(struct sp_ctx *ctx, const struct list *list)
+{
+	struct sp_limits *limits = NULL;
+	struct sp_attr_field *fields = NULL;
+	size_t field_count = 0;
+	struct sp_error *error = sp_limits_new(ctx, &limits);
+	if (error) {
+		diag_error(error);
+		return 1;
+	}
+	/* Where there are no events at all, the limits say why. */
+	error = sp_attr_fields(ctx, &fields, &field_count);
+	struct pager pager = pager_open(list->format == LIST_TEXT);
+	if (list->format == LIST_JSON)
+		limits_json(pager.out, limits, fields, field_count);
+	else
+		limits_text(pager.out, limits, fields, field_count);
+	int status = pager_close(&pager);
+	if (error)
+		diag_error(error);
+	free(fields);
+	sp_limits_free(limits);
+	return status;
+}
+
+static int list_run(struct sp_ctx *ctx, int argc, char **argv)
+{
+	struct list list = {.desc = true};
+	const struct option options[] = {
+		OPTION_FLAG('d', "desc", &list.desc, "say what events count (default; --no-desc)"),
+		OPTION_FLAG('v', "long-desc", &list.long_desc, "with tracepoints' fields"),
+		OPTION_FLAG(0, "details", &list.details, "with what PMUs' events stand for"),
+		OPTION_STRING(0, "unit", "PMU", &list.pmu, "events of this PMU alone"),
+		OPTION_FLAG(0, "limits", &list.limits,
+			    "instead: what limits what may be recorded, and what this kernel knows"),
+		OPTION_FLAG('j', "json", &list.json, "the same as --format json"),
+		OPTION_CALL(0, "format", "FORMAT", &list.format, parse_format, "text or json"),
+		OPTION_END,
+	};
+	static const char *const synopses[] = {"sprof list [OPTION]... [PATTERN]...",
+					       "sprof list --limits", NULL};
+	const struct option_usage usage = {
+		.synopses = synopses,
+		.about = "Lists the events of this machine, as -e takes them.",
+		.options = options,
+		.footer = "PATTERN is a kind (hw, sw, cache, pmu, tracepoint, mem, probe, raw, tool, pfm),\n"
+			  "a glob, or part of a name.",
+	};
+	int operand;
+	int status = options_parse(&usage, argc, argv, &operand);
+	if (status >= 0)
+		return status;
+	if (list.json)
+		list.format = LIST_JSON;
+	setlocale(LC_CTYPE, "");
+	if (list.limits && operand < argc) {
+		diag_say("--limits takes no pattern ('%s')", argv[operand]);
+		return EXIT_USAGE;
+	}
+	if (list.limits)
+		return show_limits(ctx, &list);
+	const struct sp_catalog_options wanted = {
+		.patterns = {(const char *const *)argv + operand, (size_t)(argc - operand)},
+		.pmu = list.pmu,
+		.details = list.long_desc || list.format == LIST_JSON,
+	};
+	return show_events(ctx, &list, &wanted);
+}
+
+const struct command command_list = {
+	.name = "list",
+	.summary = "list the events of this machine, and what limits them",
+	.run = list_run,
+};

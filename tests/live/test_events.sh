@@ -1,0 +1,170 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Events of all kinds, recorded: attributes are those that perf records with for the same string,
+# and what happens a known number of times is sampled so many times.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+file=$tmp/sprof.data
+occurrences=$workload/occurrences
+
+# Samples of each event, by perf: "COUNT NAME" a line.
+counts() {
+	perf script -i "$1" -F event 2>/dev/null | sed 's/^ *//;s/: *$//' | sort | uniq -c |
+		sed 's/^ *//'
+}
+
+records() {
+	check "$1 is recorded" "$SPROF" record -q --call-graph none -o "$file" -e "$@"
+}
+
+# What of the attributes has to agree; perf asks for no more, nor less, of what is counted.
+attributes() {
+	perf evlist -v -i "$1" 2>/dev/null | grep -v '^dummy:u:\|^#' |
+		sed 's/{ \([a-z_]*\), *\([a-z_]*\) }/\1/g;s/sample_period: \([0-9]*\)/sample_period: \1/' |
+		awk -F ', *' -v keep='^ *(type|config|config1|config2|bp_type|bp_addr|bp_len|exclude_user|exclude_kernel|exclude_hv|exclude_idle|exclude_host|pinned|exclusive|precise_ip|sample_period|freq): ' '{
+			name = $0
+			sub(/: type:.*/, "", name)
+			sub(/^.*: type:/, "type:")
+			out = name
+			n = split($0, part, /, */)
+			for (i = 1; i <= n; i++) {
+				sub(/\(.*\)/, "", part[i])
+				gsub(/ +$/, "", part[i])
+				if (part[i] ~ keep)
+					out = out " | " part[i]
+			}
+			print out
+		}'
+}
+
+compares() {
+	# What happens at a place is sampled each time, if nobody says otherwise.
+	case $1 in
+	sched:* | syscalls:* | mem:*) rate= ;;
+	*) rate='-F 997' ;;
+	esac
+	# Where it ends badly it has not written the names.
+	if ! perf record -q -N $rate -o "$tmp/perf.data" -e "$1" -- true >"$tmp/perf.err" 2>&1 ||
+		! perf evlist -i "$tmp/perf.data" >/dev/null 2>&1; then
+		skip "$1 is as perf has it" "perf does not record it here"
+		rm -f "$tmp/perf.data"
+		return
+	fi
+	if "$SPROF" record -q $rate --call-graph none --scope task -o "$file" -e "$1" -- true \
+		>"$tmp/err" 2>&1; then
+		attributes "$tmp/perf.data" | sort >"$tmp/wanted"
+		attributes "$file" | sort >"$tmp/got"
+		same "$1 is as perf has it" "$tmp/wanted" "$tmp/got"
+	else
+		not_ok "$1 is as perf has it" "$(cat "$tmp/err")"
+	fi
+	rm -f "$tmp/perf.data"
+}
+
+tracefs=/sys/kernel/tracing/events
+[ -d "$tracefs" ] || tracefs=/sys/kernel/debug/tracing/events
+[ -d "$tracefs" ] && has_tracepoints=yes || has_tracepoints=
+may=$(awk '/^CapEff:/ { print substr($2, 6, 1) ~ /[4-7c-f]/ }' /proc/self/status)
+[ "$(id -u)" = 0 ] && may=1
+
+if command -v perf >/dev/null; then
+	for event in cpu-clock cpu-clock:u cpu-clock:k cpu-clock:uI task-clock:D page-faults cs \
+		dummy 'cpu-clock/period=100000/' 'cpu-clock/freq=500/u' 'page-faults/name=some/k' \
+		'{cpu-clock,page-faults}' '{cpu-clock:u,cs}:k' '{cpu-clock,page-faults}:S' \
+		'{cpu-clock,cs}:D' 'named{cpu-clock,cs},page-faults' 'software/config=2/u' \
+		mem:0x1000 mem:0x1000:w mem:0x1000:rw:u mem:4096:u \
+		${has_tracepoints:+sched:sched_switch sched:sched_switch:u 'sched:sched_wak*' \
+			'syscalls:sys_enter_open*' 'cpu-clock,sched:sched_switch'}; do
+		if [ "$may" != 1 ]; then
+			case $event in
+			*:sys_* | sched:* | *,sched:* | *:k | mem:*) continue ;;
+			esac
+		fi
+		compares "$event"
+	done
+else
+	skip "attributes are perf's" "needs perf"
+fi
+
+if ! command -v perf >/dev/null; then
+	skip "occurrences are counted" "needs perf to read them"
+	finish
+	exit 0
+fi
+
+records "mem:$occurrences:touched:w:u" -- "$occurrences" 37
+printf '37 mem:%s:touched:w:u\n' "$occurrences" >"$tmp/wanted"
+if [ -s "$file" ]; then
+	counts "$file" >"$tmp/got"
+	same "each write is a sample" "$tmp/wanted" "$tmp/got"
+fi
+
+if [ -n "$has_tracepoints" ] && [ "$may" = 1 ]; then
+	records syscalls:sys_enter_openat -- "$occurrences" 0 0 41
+	opens=$(perf script -i "$file" -F event,trace 2>/dev/null | grep -c '/dev/null\|filename')
+	strace_like=$(counts "$file" | cut -d ' ' -f 1)
+	"$SPROF" record -q --call-graph none -o "$tmp/none" -e syscalls:sys_enter_openat -- \
+		"$occurrences" 0 0 0
+	base=$(counts "$tmp/none" | cut -d ' ' -f 1)
+	check "each call is a sample ($strace_like, $base of them the loader's)" \
+		test $((strace_like - base)) = 41
+	check "perf prints their fields ($opens)" test "$opens" -ge 41
+	records 'sched:sched_process_e*' -- sh -c 'true; /bin/true; :'
+	check "a glob is several events" \
+		test "$(perf evlist -i "$file" 2>/dev/null | grep -c sched_process_e)" -ge 2
+	"$SPROF" record -q -o "$file" -e sched:sched_process_exit -- sh -c '/bin/true; /bin/true; :' \
+		2>/dev/null
+	counts "$file" >"$tmp/got"
+	echo "3 sched:sched_process_exit" >"$tmp/wanted"
+	same "children are followed, with call chains by default" "$tmp/wanted" "$tmp/got"
+else
+	skip "tracepoints are recorded" "needs rights, and tracefs"
+fi
+
+if [ -d /sys/bus/event_source/devices/uprobe ] && [ "$may" = 1 ]; then
+	for kind in uprobe uretprobe; do
+		records "$kind:$occurrences:called" -- sh -c "'$occurrences' 0 29; /bin/true"
+		echo "29 $kind:$occurrences:called" >"$tmp/wanted"
+		counts "$file" >"$tmp/got"
+		same "each call is a sample of $kind, in children, too" "$tmp/wanted" "$tmp/got"
+	done
+else
+	skip "uprobes are recorded" "needs rights, and CONFIG_UPROBE_EVENTS"
+fi
+if [ -d /sys/bus/event_source/devices/kprobe ] && [ "$may" = 1 ]; then
+	records kprobe:do_sys_openat2 -- "$occurrences" 0 0 23
+	check "each call of the kernel's function is a sample" \
+		test "$(counts "$file" | cut -d ' ' -f 1)" -ge 23
+else
+	skip "kprobes are recorded" "needs rights, and CONFIG_KPROBE_EVENTS"
+fi
+
+# The leader's samples hold what the others have counted: perf makes samples of it.
+records '{cpu-clock,page-faults}:S' -- "$workload/proportions" 0.3
+perf evlist -g -i "$file" 2>/dev/null | head -1 >"$tmp/got"
+echo '{cpu-clock,page-faults}' >"$tmp/wanted"
+same "the group is named" "$tmp/wanted" "$tmp/got"
+check "the leader is sampled" test "$(counts "$file" | sed -n 's/ cpu-clock$//p')" -gt 50
+check "samples hold the members' counts" grep -q '^[0-9]* page-faults$' <<END
+$(counts "$file")
+END
+
+# A group that the kernel refuses, taken apart where it is weak.
+if ! "$SPROF" record -q -o "$file" -e '{mem:0x1000:w:u,mem:0x2000:w:u,mem:0x3000:w:u,mem:0x4000:w:u,mem:0x5000:w:u}' \
+	-- true 2>"$tmp/err"; then
+	check "a group that does not fit is refused, with W as the remedy" grep -q ':W' "$tmp/err"
+else
+	skip "a group that does not fit is refused" "this machine has five breakpoints"
+fi
+
+says() {
+	"$SPROF" record -q -o "$file" -e "$2" -- true >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	grep -q -- "$3" "$tmp/err" && [ $status = 125 ] && ok "$1" ||
+		not_ok "$1" "status $status: $(cat "$tmp/err")"
+}
+if [ -d /sys/bus/event_source/devices/msr ] && [ "$may" = 1 ]; then
+	says "a PMU that cannot sample says so" msr/tsc/ "sprof stat -a"
+fi
+says "a tool's event is sprof stat's" duration_time "sprof stat"
+finish
