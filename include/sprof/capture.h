@@ -84,6 +84,7 @@ struct sp_capture_span {
 /* Events as `-e` has them, and what is asked of their fields. */
 struct sp_event_list {
 	const char *events; /* NULL: the default */
+	bool pfm;           /* they are named as libpfm does, as `--pfm-events` */
 	/*
 	 * Of tracepoints, as the kernel takes it ("prev_pid != 0"); of PMUs that trace code,
 	 * addresses ("filter main @ /bin/ls"). NULL: none.

@@ -61,8 +61,9 @@ static struct sp_error *parse_list(struct capture_events *events, const struct s
 {
 	struct event_specs *specs = &events->specs;
 	size_t before = specs->count;
-	struct sp_error *error = list->events ? event_specs_parse(specs, ctx, list->events)
-					      : event_specs_add_default(specs, ctx);
+	struct sp_error *error = !list->events ? event_specs_add_default(specs, ctx)
+				 : list->pfm ? event_specs_parse_pfm(specs, ctx, list->events)
+					     : event_specs_parse(specs, ctx, list->events);
 	if (error)
 		return error;
 	if (!vec_reserve(&events->filters, specs->count))

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "proc/cgroup.h"
+#include "event/kind.h"
 
 #define CPU_EVENTS "/sys/bus/event_source/devices/cpu/events/"
 
@@ -137,6 +138,9 @@ static void set_attr(const struct sp_stat *stat, struct counter *counter, bool i
 	attr->inherit = !stat->cpu_wide && !stat->options.no_inherit;
 	if (spec->terms.given & EVENT_TERM_INHERIT)
 		attr->inherit = spec->terms.inherit && !stat->cpu_wide;
+	/* Else fork(2) of what is counted fails. */
+	if (event_is_not_inherited(spec))
+		attr->inherit = 0;
 }
 
 /* One round over the specs, all of them or the one that is at `only`. */

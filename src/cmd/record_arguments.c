@@ -46,6 +46,16 @@ static bool parse_events(const struct option *option, const char *text)
 	return list;
 }
 
+static bool parse_pfm_events(const struct option *option, const char *text)
+{
+	struct sp_event_list *list = add_list(option->value);
+	if (list) {
+		list->events = text;
+		list->pfm = true;
+	}
+	return list;
+}
+
 /* Of the -e before it; of two they must both hold, as perf has it. */
 static bool parse_filter(const struct option *option, const char *text)
 {
@@ -395,6 +405,8 @@ static void add_events(struct table *table, struct record_arguments *arguments)
 		OPTION_CALL('e', "event", "EVENT,...", arguments, parse_events,
 			    "what to sample by (default: cycles, or cpu-clock where\n"
 			    "there are no hardware counters)"),
+		OPTION_CALL(0, "pfm-events", "EVENT,...", arguments, parse_pfm_events,
+			    "the same by the names that libpfm has for them"),
 		OPTION_CALL(0, "filter", "FILTER", arguments, parse_filter,
 			    "of the events of the -e before it: the kernel's filter of\n"
 			    "a tracepoint's fields, or the addresses that are traced"),
