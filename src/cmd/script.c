@@ -91,12 +91,13 @@ static struct sp_script_options script_options(const struct script_arguments *a)
 }
 
 /* Lines that depend on those before them are made one after the other. */
-static unsigned int thread_count(const struct script_arguments *arguments, size_t batches)
+static unsigned int thread_count(const struct script_view *view, size_t batches)
 {
+	const struct script_arguments *arguments = view->arguments;
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t count = arguments->jobs ? arguments->jobs : processors > 0 ? (uint64_t)processors : 1;
 	bool chained = arguments->format == SCRIPT_TEXT &&
-		       (arguments->delta_time || arguments->relative_time ||
+		       (arguments->delta_time || arguments->relative_time || view->counters ||
 			any_has(arguments, FIELD(DATA_SRC)));
 	if (chained || count > THREADS_MAX)
 		count = chained ? 1 : THREADS_MAX;
@@ -303,6 +304,7 @@ static bool view_init(struct script_view *view, struct sp_ctx *ctx,
 		view->chains |= !arguments->no_chains &&
 				event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
 	}
+	view->counters = script_has_counters(arguments, reader);
 	return !has_cgroups(reader) || read_cgroups(view, reader);
 }
 
@@ -341,7 +343,7 @@ static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_r
 	if (arguments->header && arguments->format == SCRIPT_TEXT)
 		info_put_header(reader, pager.out);
 	struct relay relay = {.view = view, .script = script, .out = pager.out};
-	int status = run_threads(&relay, thread_count(arguments, sp_script_batch_count(script)));
+	int status = run_threads(&relay, thread_count(view, sp_script_batch_count(script)));
 	status |= pager_close(&pager);
 	say_limits(view, script);
 	sp_script_free(script);

@@ -55,6 +55,7 @@ struct script_view {
 	int name_width;                   /* of the longest event's */
 	bool traces;                      /* what tracepoints' samples hold can be shown */
 	bool chains;                      /* call chains are shown, where there are any */
+	bool counters;                    /* samples with counters are told as one of each */
 	struct script_cgroup *cgroups;    /* by id */
 	size_t cgroup_count;
 };
@@ -66,6 +67,12 @@ struct place_text {
 	char *text;
 	uint32_t size;
 	uint32_t fields; /* that it was made with: of FIELD_IP, SYM, … */
+};
+
+/* What counters in samples had come to; zero: none were seen. */
+struct script_counters {
+	struct script_counter *slots;
+	size_t capacity, count;
 };
 
 /* One thread's. */
@@ -80,9 +87,22 @@ struct printer {
 	uint64_t previous_ns;      /* of the line before; 0: there is none */
 	uint64_t first_ns;
 	size_t widest_source;      /* of data_src's texts so far */
+	struct script_counters counters;
 };
 
 void printer_deinit(struct printer *printer);
+
+/* Whether samples are told counter by counter: in the file's order, by one thread. */
+bool script_has_counters(const struct script_arguments *arguments, const struct sp_reader *reader);
+
+/*
+ * What a counter in a sample of `event` counted since the sample before, and the event that it is
+ * of; NULL: it counted nothing, or is of none, or there is no memory (printer->out.failed).
+ */
+const struct sp_event *script_take_counter(struct printer *printer, const struct sp_event *event,
+					   const struct sp_sample *sample, size_t index,
+					   uint64_t *period_ret);
+void script_counters_deinit(struct script_counters *counters);
 
 /* Appends an item's text to printer->out. */
 void script_put_text(struct printer *printer, const struct sp_script_item *item);

@@ -12,6 +12,7 @@
 
 void printer_deinit(struct printer *printer)
 {
+	script_counters_deinit(&printer->counters);
 	for (size_t i = 0; i < printer->place_count; i++)
 		free(printer->places[i].text);
 	free(printer->places);
@@ -490,18 +491,20 @@ static void put_more(struct printer *printer, const struct sp_script_item *item,
 	}
 }
 
-static void put_sample(struct printer *printer, const struct sp_script_item *item)
+/* `own` is the sample's event; `event` the one that this line is of. */
+static void tell_sample(struct printer *printer, const struct sp_script_item *item,
+			const struct sp_event *own, const struct sp_event *event, uint64_t period)
 {
-	const struct sp_event *event = event_of(printer, item);
-	const struct sp_sample *sample = &item->record->sample;
 	struct buffer *out = &printer->out;
-	uint64_t fields = event ? fields_of(printer, event) : 0;
+	uint64_t fields = fields_of(printer, event);
 	if (!fields)
 		return;
+	/* Raw data are of the event that wrote them. */
+	if (event != own)
+		fields &= ~(uint64_t)(FIELD(TRACE) | FIELD(BPF_OUTPUT));
 	put_start(printer, item, event, fields);
 	if (fields & FIELD(PERIOD)) {
-		buffer_decimal(out, sample->present & PERF_SAMPLE_PERIOD ?
-			       sample->period : event->attr.sample_period, 10, ' ');
+		buffer_decimal(out, period, 10, ' ');
 		buffer_char(out, ' ');
 	}
 	if (fields & FIELD(EVENT)) {
@@ -519,6 +522,25 @@ static void put_sample(struct printer *printer, const struct sp_script_item *ite
 	}
 	put_more(printer, item, event, fields);
 	buffer_char(out, '\n');
+}
+
+static void put_sample(struct printer *printer, const struct sp_script_item *item)
+{
+	const struct sp_event *own = event_of(printer, item);
+	const struct sp_sample *sample = &item->record->sample;
+	if (!own)
+		return;
+	if (!printer->view->counters || !(sample->present & PERF_SAMPLE_READ)) {
+		tell_sample(printer, item, own, own, sample->present & PERF_SAMPLE_PERIOD ?
+			    sample->period : own->attr.sample_period);
+		return;
+	}
+	for (size_t i = 0; i < sample->counters.count; i++) {
+		uint64_t period;
+		const struct sp_event *event = script_take_counter(printer, own, sample, i, &period);
+		if (event)
+			tell_sample(printer, item, own, event, period);
+	}
 }
 
 void script_put_text(struct printer *printer, const struct sp_script_item *item)

@@ -101,8 +101,6 @@ same "threads do not change the order" "$tmp/jobs1" "$tmp/jobs3"
 # Where sprof is to differ from perf, and why.
 differs() {
 	case $1 in
-	guest-armhf/group.data | simpleperf/perf_with_add_counter.data)
-		echo "perf has a line for each member of a sampled group, which is one sample" ;;
 	guest-s390x/pipe.data)
 		echo "of samples of one time perf has those first that it read first, from other rounds" ;;
 	local/dwarf-6.1.data | perfparser/contentsize.data | perfparser/vector_static_gcc__perf.data*)
