@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sprof/capture.h>
 #include <sprof/ctx.h>
 #include <sprof/list.h>
 #include <sprof/reader.h>
@@ -52,6 +53,8 @@ struct sp_stat_options {
 	bool system_wide;
 	const char *cpus;           /* "0-3,5": these alone */
 	const char *events;         /* as `-e`; NULL: perf stat's default events */
+	const struct sp_event_list *event_lists; /* in place of `events`: several, with filters */
+	size_t event_list_count;
 	unsigned int detail;        /* 0 to 3: events of caches besides, as -d, -dd, -ddd */
 	bool no_events;             /* nothing is counted, only time is taken */
 	/* Control groups, on whole CPUs: the n-th event counts the n-th group (the last: the rest). */

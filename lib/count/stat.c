@@ -262,6 +262,7 @@ struct sp_error *sp_stat_new(struct sp_ctx *ctx, const struct sp_stat_options *o
 	stat->options.tids = (struct sp_number_list){kept + options->pids.count, options->tids.count};
 	stat->options.command = NULL;
 	stat->options.events = NULL;
+	stat->options.event_lists = NULL;
 	stat->options.cgroups = (struct sp_string_list){0};
 	*ret = take_ptr(stat);
 	return NULL;
@@ -289,6 +290,7 @@ void sp_stat_free(struct sp_stat *stat)
 	event_specs_deinit(&stat->specs);
 	event_notes_deinit(&stat->notes);
 	arena_deinit(&stat->arena);
+	free(stat->filters);
 	free(stat->counters);
 	free(stat->events);
 	free(stat->rows);

@@ -40,6 +40,7 @@ struct unit {
 struct counter {
 	const struct event_spec *spec;
 	struct perf_event_attr attr;
+	const char *filter;  /* of the stat's arena; NULL: none */
 	size_t leader;       /* index of counters; its own if it is alone */
 	bool group_read;     /* of leaders: members are read with it */
 	int cgroup_fd;       /* -1: none; belongs to the stat */
@@ -61,6 +62,7 @@ struct sp_stat {
 	const struct event_kernel *kernel;
 	struct arena arena;
 	struct event_specs specs;
+	const char **filters;           /* one for each spec; NULL: none */
 	struct event_notes notes;
 	struct rights rights;
 	struct sp_stat_options options; /* what it points to is gone after sp_stat_new() */

@@ -10,6 +10,10 @@
 #include "proc/cgroup.h"
 #include "event/kind.h"
 
+/* In struct perf_event_attr, since Linux 6.3 and 6.18. */
+#define CONFIG3_OFFSET 128
+#define CONFIG4_OFFSET 136
+
 #define CPU_EVENTS "/sys/bus/event_source/devices/cpu/events/"
 
 /* Besides, for -d, -dd and -ddd. */
@@ -41,15 +45,47 @@ static struct sp_error *parse_defaults(struct sp_stat *stat)
 	return event_specs_parse(&stat->specs, stat->ctx, text);
 }
 
+/* Specs from `first` on have that filter. */
+static struct sp_error *set_filters(struct sp_stat *stat, size_t first, const char *filter)
+{
+	const char **filters = realloc(stat->filters, (stat->specs.count + 1) * sizeof(*filters));
+	if (!filters)
+		return error_no_memory();
+	stat->filters = filters;
+	const char *copy = filter ? arena_copy_string(&stat->arena, filter, strlen(filter)) : NULL;
+	for (size_t i = first; i < stat->specs.count; i++)
+		filters[i] = copy;
+	return filter && !copy ? error_no_memory() : NULL;
+}
+
+static struct sp_error *parse_lists(struct sp_stat *stat)
+{
+	const struct sp_stat_options *options = &stat->options;
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < options->event_list_count && !error; i++) {
+		size_t first = stat->specs.count;
+		error = event_specs_parse(&stat->specs, stat->ctx, options->event_lists[i].events);
+		if (!error)
+			error = set_filters(stat, first, options->event_lists[i].filter);
+	}
+	return error;
+}
+
 static struct sp_error *parse_all(struct sp_stat *stat)
 {
 	const struct sp_stat_options *options = &stat->options;
-	struct sp_error *error = options->events
-					 ? event_specs_parse(&stat->specs, stat->ctx, options->events)
-					 : parse_defaults(stat);
+	struct sp_error *error = NULL;
+	if (options->event_list_count)
+		error = parse_lists(stat);
+	else if (options->events)
+		error = event_specs_parse(&stat->specs, stat->ctx, options->events);
+	else
+		error = parse_defaults(stat);
+	size_t listed = options->event_list_count ? stat->specs.count : 0;
 	for (unsigned int i = 0; i < options->detail && i < DETAIL_COUNT && !error; i++)
 		error = event_specs_parse(&stat->specs, stat->ctx, details[i]);
-	return error;
+	/* Those that nobody asked for have no filter. */
+	return error ? error : set_filters(stat, listed, NULL);
 }
 
 /* "cycles:u" for "cycles". */
@@ -122,6 +158,23 @@ static void set_modes(const struct sp_stat *stat, const struct event_spec *spec,
 		attr->exclude_guest = 1;
 }
 
+/* config3 and config4, which older headers have no fields for; false where they do not fit. */
+static bool put_configs(const struct event_spec *spec, struct perf_event_attr *attr)
+{
+	const struct {
+		size_t offset;
+		uint64_t value;
+	} configs[] = {{CONFIG3_OFFSET, spec->config3}, {CONFIG4_OFFSET, spec->config4}};
+	for (size_t i = 0; i < 2; i++) {
+		if (!configs[i].value)
+			continue;
+		if (configs[i].offset + sizeof(uint64_t) > sizeof(*attr))
+			return false;
+		memcpy((char *)attr + configs[i].offset, &configs[i].value, sizeof(uint64_t));
+	}
+	return true;
+}
+
 static void set_attr(const struct sp_stat *stat, struct counter *counter, bool is_leader,
 		     bool has_members)
 {
@@ -157,9 +210,15 @@ static struct sp_error *add_counters(struct sp_stat *stat, const char *cgroup, i
 		bool has_members = i + 1 < stat->specs.count && spec->leader == i &&
 				   stat->specs.items[i + 1].leader == i;
 		*counter = (struct counter){
-			.spec = spec, .leader = leader, .group_read = has_members, .cgroup_fd = cgroup_fd};
+			.spec = spec, .filter = stat->filters[i], .leader = leader,
+			.group_read = has_members, .cgroup_fd = cgroup_fd};
 		set_attr(stat, counter, leader == stat->counter_count, has_members);
 		stat->events[stat->counter_count] = event_of(stat, counter, cgroup);
+		if (!put_configs(spec, &counter->attr)) {
+			stat->events[stat->counter_count].supported = false;
+			stat->events[stat->counter_count].why =
+				"sprof was built with headers of a kernel without config3 and config4";
+		}
 		if (!stat->events[stat->counter_count++].name)
 			return error_no_memory();
 	}

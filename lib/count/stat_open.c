@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include "base/cleanup.h"
 #include "base/format.h"
 
@@ -241,6 +242,18 @@ static int try_open(const struct sp_stat *stat, struct counter *counter, const s
 				  of_cgroup ? PERF_FLAG_PID_CGROUP : 0);
 }
 
+static struct sp_error *set_filter(const struct sp_stat *stat, size_t index, int fd)
+{
+	const char *filter = stat->counters[index].filter, *name = stat->events[index].name;
+	if (!filter || ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) == 0)
+		return NULL;
+	if (errno != EINVAL)
+		return error_os(errno, "%s: it cannot be filtered", name);
+	return error_set_remedy(error_new(SP_ERROR_INVALID, "%s: the filter \"%s\" is not taken", name,
+					  filter),
+				"filters are of tracepoints, by the fields of their format file");
+}
+
 static enum outcome open_unit(struct sp_stat *stat, size_t index, const struct target *target,
 			      size_t unit_index, struct sp_error **error_ret)
 {
@@ -257,7 +270,8 @@ static enum outcome open_unit(struct sp_stat *stat, size_t index, const struct t
 		if (fd >= 0) {
 			counter->units[unit_index].fd = fd;
 			counter->units[unit_index].present = true;
-			return OUTCOME_NO_UNIT;
+			*error_ret = set_filter(stat, index, fd);
+			return *error_ret ? OUTCOME_ERROR : OUTCOME_NO_UNIT;
 		}
 		enum outcome outcome = refused(stat, index, target, -fd, error_ret);
 		if (outcome != OUTCOME_RETRY)
@@ -323,7 +337,7 @@ struct sp_error *stat_open(struct sp_stat *stat)
 	if (error)
 		return error;
 	for (size_t i = 0; i < stat->counter_count; i++) {
-		if (leader_missing(stat, i))
+		if (!stat->events[i].supported || leader_missing(stat, i))
 			continue;
 		size_t leader = stat->counters[i].leader;
 		enum outcome outcome = open_counter(stat, i, &error);

@@ -12,7 +12,8 @@ struct stat_arguments {
 	struct sp_stat_options options;
 	struct option_numbers pids, tids;
 	struct option_strings cgroups, each_cgroup;
-	char *events;          /* all -e, with commas between */
+	struct sp_event_list *lists; /* each -e, with its filter */
+	size_t list_count;
 	uint64_t runs;         /* 1 by default; 0: until it is interrupted */
 	uint64_t interval_ms, interval_count, timeout_ms;
 	int64_t delay_ms;      /* -1: nothing is enabled before --control says so */

@@ -11,13 +11,32 @@
 
 static bool parse_events(const struct option *option, const char *text)
 {
-	char **events = option->value, *joined;
-	if (asprintf(&joined, "%s%s%s", *events ? *events : "", *events ? "," : "", text) < 0) {
+	struct stat_arguments *arguments = option->value;
+	struct sp_event_list *lists =
+		realloc(arguments->lists, (arguments->list_count + 1) * sizeof(*lists));
+	if (!lists) {
 		diag_say("out of memory");
 		return false;
 	}
-	free(*events);
-	*events = joined;
+	arguments->lists = lists;
+	lists[arguments->list_count++] = (struct sp_event_list){.events = text};
+	return true;
+}
+
+/* Of the -e before it. */
+static bool parse_filter(const struct option *option, const char *text)
+{
+	struct stat_arguments *arguments = option->value;
+	if (!arguments->list_count) {
+		diag_say("--filter belongs behind the -e whose events it is for");
+		return false;
+	}
+	struct sp_event_list *list = &arguments->lists[arguments->list_count - 1];
+	if (list->filter) {
+		diag_say("--filter: -e %s has one already (join them by &&)", list->events);
+		return false;
+	}
+	list->filter = text;
 	return true;
 }
 
@@ -203,10 +222,13 @@ static int parse(struct stat_arguments *arguments, int argc, char **argv, int *o
 	struct sp_stat_options *options = &arguments->options;
 	const struct option table[] = {
 		OPTION_GROUP("What is counted:"),
-		OPTION_CALL('e', "event", "EVENT,...", &arguments->events, parse_events,
+		OPTION_CALL('e', "event", "EVENT,...", arguments, parse_events,
 			    "these events, {a,b} together; default: CPU time, context\n"
 			    "switches, migrations, page faults, cycles, instructions,\n"
 			    "branches, branch misses"),
+		OPTION_CALL(0, "filter", "FILTER", arguments, parse_filter,
+			    "of the events of the -e before it: the kernel's filter of\n"
+			    "tracepoints, as \"count > 100\""),
 		OPTION_CALL('d', "detailed", NULL, &options->detail, parse_detail,
 			    "events of caches too; -dd and -ddd: of more of them"),
 		OPTION_FLAG('n', "null", &options->no_events, "nothing: take the time only"),
@@ -288,7 +310,8 @@ int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv
 		return status;
 	if (*operands < argc)
 		options->command = (const char *const *)&argv[*operands];
-	options->events = arguments->events;
+	options->event_lists = arguments->lists;
+	options->event_list_count = arguments->list_count;
 	/* Then -o is the recording, and text goes where it always does. */
 	if (arguments->record) {
 		arguments->path = arguments->output ? arguments->output : "sprof.data";
@@ -311,5 +334,5 @@ void stat_arguments_deinit(struct stat_arguments *arguments)
 	option_numbers_deinit(&arguments->tids);
 	option_strings_deinit(&arguments->cgroups);
 	option_strings_deinit(&arguments->each_cgroup);
-	free(arguments->events);
+	free(arguments->lists);
 }

@@ -72,6 +72,14 @@ if "$SPROF" stat -x, -e $event true 2>"$tmp/err" && ! grep -q '^<' "$tmp/err"; t
 	"$SPROF" stat -i -x, -e $event sh -c 'dd if=/dev/zero of=/dev/null bs=1 count=1000 status=none; :' \
 		2>"$tmp/err"
 	between "but not with -i" "$(counted "$tmp/err" $event)" 0 0
+	"$SPROF" stat -x, -e $event --filter 'count == 7' dd if=/dev/zero of=/dev/null bs=7 count=300 \
+		status=none 2>"$tmp/err"
+	between "a filter lets them through" "$(counted "$tmp/err" $event)" 300 300
+	"$SPROF" stat -x, -e $event --filter 'count == 8' dd if=/dev/zero of=/dev/null bs=7 count=300 \
+		status=none 2>"$tmp/err"
+	between "or keeps them away" "$(counted "$tmp/err" $event)" 0 0
+	status "one that is wrong is refused" 129 "$SPROF" stat -e $event --filter 'nonsense == 1' true
+	says "and said" 'the filter "nonsense == 1" is not taken'
 	"$SPROF" stat -x, -e "{$event,$event}" -I 20 --summary \
 		dd if=/dev/zero of=/dev/null bs=1 count=400000 status=none 2>"$tmp/err"
 	awk -F, '/summary/ { all += $2; next } $2 ~ /^[0-9]/ { sum += $2 } END { print sum, all }' \
@@ -86,19 +94,19 @@ else
 fi
 
 "$SPROF" stat -x, -e task-clock "$workload/proportions" 0.3 2>"$tmp/err" >/dev/null
-between "0.3 s of CPU time are counted" "$(counted "$tmp/err" task-clock)" 300 360
+between "0.3 s of CPU time are counted" "$(counted "$tmp/err" task-clock)" 290 400
 "$SPROF" stat -x, -e duration_time sleep 0.2 2>"$tmp/err"
 between "so is the time" "$(counted "$tmp/err" duration_time)" 200000000 2000000000
 "$SPROF" stat -x, -D 300 -e task-clock "$workload/proportions" 0.5 2>"$tmp/err" >/dev/null
 between "what comes before the delay is not" "$(counted "$tmp/err" task-clock)" 1 495
 
-"$workload/proportions" 20 >/dev/null &
+"$workload/proportions" 60 >/dev/null &
 busy=$!
 "$SPROF" stat -x, -e task-clock -p $busy sleep 0.3 2>"$tmp/err"
 between "a process that runs is counted" "$(counted "$tmp/err" task-clock)" 20 400
 "$SPROF" stat --per-thread -x, -e task-clock -p $busy sleep 0.1 2>"$tmp/err"
 check "by its threads, too" grep -q "^proportions-$busy,[0-9.]*,msec,task-clock," "$tmp/err"
-(sleep 0.2; kill $busy) &
+(sleep 2; kill $busy) &
 status "counting ends with the process" 0 "$SPROF" stat -e task-clock -p $busy
 wait $busy 2>"$tmp/out"
 
