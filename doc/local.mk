@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	doc/GLOSSARY.md \
 	doc/HOWTO-add-command.md \
 	doc/HOWTO-add-event.md \
+	doc/HOWTO-add-key.md \
 	doc/HOWTO-add-output.md \
 	doc/HOWTO-add-symbol-source.md \
 	doc/HOWTO-add-test.md \
