@@ -188,7 +188,6 @@ harmless() {
 	m89-*) ;; # TRACING_DATA: libtraceevent's
 	m95-*) ;; # a size that perf needs to inflate, and sprof does not
 	m103-*) ;; # a HEADER_FEATURE without contents
-	m107-* | m109-*) ;; # THREAD_MAP, CPU_MAP
 	*) return 1 ;;
 	esac
 }
