@@ -221,6 +221,13 @@ static struct sp_error *add_counters(struct sp_stat *stat, const char *cgroup, i
 		}
 		if (!stat->events[stat->counter_count++].name)
 			return error_no_memory();
+		if (stat->cpu_wide || stat->options.no_inherit || !event_is_not_inherited(spec))
+			continue;
+		struct sp_error *error = event_notes_add(
+			&stat->notes, spec->name, "its threads and children are not counted",
+			"the kernel cannot inherit probes", "-a counts those of everyone");
+		if (error)
+			return error;
 	}
 	return NULL;
 }
