@@ -16,6 +16,8 @@ struct record_fields {
 	uint32_t sample_id, sample_tid, sample_time, sample_cpu, sample_period;
 	/* From the end of every other record backwards. */
 	uint32_t trailer_tid, trailer_time, trailer_id;
+	/* PERF_SAMPLE_ID: the id once more, in both; 0: it is not there. */
+	uint32_t sample_id_again, trailer_id_again;
 };
 
 /* What sample_type must have for that. */
@@ -32,7 +34,10 @@ static inline bool record_fields_make(uint64_t sample_type, struct record_fields
 	uint32_t cpu = 40 + 8 * (uint32_t)__builtin_popcountll(sample_type & between);
 	uint32_t ids = 8 * (uint32_t)__builtin_popcountll(sample_type & (PERF_SAMPLE_ID |
 									   PERF_SAMPLE_STREAM_ID));
+	bool again = sample_type & PERF_SAMPLE_ID;
 	*ret = (struct record_fields){
+		.sample_id_again = !again ? 0 : sample_type & PERF_SAMPLE_ADDR ? 48 : 40,
+		.trailer_id_again = !again ? 0 : sample_type & PERF_SAMPLE_STREAM_ID ? 32 : 24,
 		.sample_id = 8, .sample_tid = 24, .sample_time = 32,
 		.sample_cpu = cpu, .sample_period = cpu + 8,
 		.trailer_id = 8, .trailer_time = 24 + ids, .trailer_tid = 32 + ids,

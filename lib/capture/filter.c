@@ -163,6 +163,8 @@ static struct sp_error *adopt(struct filter *filter, struct ring *ring, uint64_t
 	}
 	ring_copy(ring, position, header->size, copy);
 	memcpy(copy + header->size - filter->fields.trailer_id, &id, sizeof(id));
+	if (filter->fields.trailer_id_again)
+		memcpy(copy + header->size - filter->fields.trailer_id_again, &id, sizeof(id));
 	if (header->type == PERF_RECORD_LOST)
 		memcpy(copy + sizeof(*header), &id, sizeof(id));
 	for (size_t i = 0; i < 2 && is_throttling(header->type); i++)

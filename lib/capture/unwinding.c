@@ -405,6 +405,13 @@ struct sp_error *unwinding_retain(struct unwinding *unwinding, const uint32_t *p
 	return live_retain(unwinding->live, pids, count, time_ns);
 }
 
+static void put_id(const struct unwinding *unwinding, struct dump *dump, uint64_t id)
+{
+	dump->words[unwinding->fields.sample_id / 8] = id;
+	if (unwinding->fields.sample_id_again)
+		dump->words[unwinding->fields.sample_id_again / 8] = id;
+}
+
 /* Without the user's calls: there are none, or nobody has the time to find them. */
 static struct sp_error *write_simply(struct unwinding *unwinding, const struct ring *ring,
 				     const struct dump_parts *parts, uint64_t id)
@@ -413,7 +420,7 @@ static struct sp_error *write_simply(struct unwinding *unwinding, const struct r
 	struct dump_chain chain = {0};
 	bool shortened;
 	dump_copy(&unwinding->layout, parts, ring, false, dump);
-	dump->words[unwinding->fields.sample_id / 8] = id;
+	put_id(unwinding, dump, id);
 	if (dump->register_count) {
 		chain = (struct dump_chain){
 			.ips = dump_registers(dump) + unwinding->layout.ip_index, .count = 1,
@@ -442,7 +449,7 @@ struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *
 		return id ? write_simply(unwinding, ring, &parts, id) : NULL;
 	dump_copy(&unwinding->layout, &parts, ring, true, dump);
 	dump->helper = !id;
-	dump->words[unwinding->fields.sample_id / 8] = id;
+	put_id(unwinding, dump, id);
 	uint64_t time_ns = field(dump, unwinding->fields.sample_time);
 	uint32_t pid = first_u32(field(dump, unwinding->fields.sample_tid));
 	dump->view = live_view(unwinding->live, pid, time_ns);

@@ -271,6 +271,14 @@ TEST(fields_follow_the_sample_type)
 	ck_assert_uint_eq(fields.sample_period, 64);
 	ck_assert_uint_eq(fields.trailer_time, 32);
 	ck_assert_uint_eq(fields.trailer_tid, 40);
+	ck_assert_uint_eq(fields.sample_id_again, 48);
+	ck_assert_uint_eq(fields.trailer_id_again, 24);
+	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID,
+				     &fields));
+	ck_assert_uint_eq(fields.sample_id_again, 40);
+	ck_assert_uint_eq(fields.trailer_id_again, 32);
+	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED, &fields));
+	ck_assert_uint_eq(fields.sample_id_again, 0);
 }
 
 static struct sp_error *take_nothing(void *arg, const struct ring *ring, uint64_t position,
