@@ -537,7 +537,8 @@ static void put_sample(struct printer *printer, const struct sp_script_item *ite
 	}
 	for (size_t i = 0; i < sample->counters.count; i++) {
 		uint64_t period;
-		const struct sp_event *event = script_take_counter(printer, own, sample, i, &period);
+		const struct sp_event *event;
+		event = script_take_counter(printer, own, sample, i, &period);
 		if (event)
 			tell_sample(printer, item, own, event, period);
 	}
