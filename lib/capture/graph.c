@@ -210,6 +210,11 @@ struct sp_error *call_graph_choose(const struct sp_ctx *ctx,
 		.max_stack = options->max_stack,
 		.registers = call_graph_registers(name.machine),
 	};
+	/* Copies of users' stacks have nothing of the kernel's part. */
+	bool kernel_only = options->kernel_chains && (ret->kind == SP_CALL_GRAPH_AUTO ||
+						      ret->kind == SP_CALL_GRAPH_DWARF);
+	if (kernel_only)
+		ret->kind = SP_CALL_GRAPH_FP;
 	struct sp_error *error = ret->kind == SP_CALL_GRAPH_AUTO ? choose(ctx, options, ret) : NULL;
 	if (!error && ret->kind == SP_CALL_GRAPH_DWARF && !ret->registers)
 		error = error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "stacks of this machine (%s) "

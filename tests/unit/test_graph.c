@@ -67,6 +67,12 @@ TEST(what_was_asked_for_is_taken)
 	ck_assert_int_eq(graph.kind, SP_CALL_GRAPH_FP);
 	ck_assert_uint_eq(graph.max_stack, 50);
 	ck_assert(!graph.live && !graph.note);
+	options.kernel_chains = true;
+	options.call_graph = SP_CALL_GRAPH_DWARF;
+	ok_or_fail(call_graph_choose(NULL, &options, &graph));
+	ck_assert_int_eq(graph.kind, SP_CALL_GRAPH_FP);
+	ck_assert(!graph.live && !graph.note);
+	options.kernel_chains = false;
 	struct utsname name;
 	ck_assert_int_eq(uname(&name), 0);
 	options.call_graph = SP_CALL_GRAPH_DWARF;
