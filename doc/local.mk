@@ -12,7 +12,8 @@ EXTRA_DIST += \
 	doc/HOWTO-add-test.md \
 	doc/HOWTO-add-unwinder.md \
 	doc/HOWTO-stacks.md \
-	doc/KERNELS.md
+	doc/KERNELS.md \
+	doc/PERF_EVENT_OPEN.md
 dist_man_MANS += \
 	doc/libsprof.3 \
 	doc/sprof.1 \

@@ -5,4 +5,5 @@ dist_check_SCRIPTS += \
 	tests/style/test_api.sh \
 	tests/style/test_headers.sh \
 	tests/style/test_layers.sh \
+	tests/style/test_perf_event_open.sh \
 	tests/style/test_rules.sh

@@ -507,3 +507,20 @@ TEST(attr_sizes_are_those_of_kernels)
 	attr.sig_data = 1;
 	ck_assert_uint_eq(event_attr_size(&attr), 128);
 }
+
+TEST(terms_of_aux_areas_reach_the_attr)
+{
+	struct fake fake = {.capable = true};
+	PLAN *plan = NULL;
+	uint32_t action;
+	ok_or_fail(make(&fake, "cpu-clock/aux-output,aux-sample-size=4096,aux-action=start-paused/",
+			NULL, &plan));
+	const struct perf_event_attr *attr = &plan->samples[0].attr;
+	ck_assert(attr->aux_output);
+	ck_assert_uint_eq(attr->aux_sample_size, 4096);
+	ck_assert(attr->sample_type & PERF_SAMPLE_AUX);
+	/* aux_action; the header may call it __reserved_3. */
+	memcpy(&action, &attr->aux_sample_size + 1, sizeof(action));
+	ck_assert_uint_eq(action, 1);
+	ck_assert_uint_eq(attr->size, PERF_ATTR_SIZE_VER6);
+}
