@@ -17,4 +17,10 @@ struct sp_reader *input_open(struct sp_ctx *ctx, const char *given);
 /* Says what of the file could not be read. Returns the exit status: 1 if anything. */
 int input_damage(const struct sp_reader *reader);
 
+/*
+ * The time of the first and last sample: what the header says, else by reading all, and then from
+ * the beginning again. 0, 0 where there are no samples.
+ */
+struct sp_error *input_time(struct sp_reader *reader, uint64_t *first_ns, uint64_t *last_ns);
+
 #endif

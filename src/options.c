@@ -62,6 +62,23 @@ bool option_text_number(const char *text, uint64_t low, uint64_t high, uint64_t 
 	return true;
 }
 
+bool option_text_seconds(const char *text, const char *end, uint64_t *ret)
+{
+	uint64_t seconds = 0, ns = 0, unit = 100000000;
+	const char *at = text;
+	for (; at < end && *at >= '0' && *at <= '9'; at++)
+		if (__builtin_mul_overflow(seconds, 10, &seconds) ||
+		    __builtin_add_overflow(seconds, (uint64_t)(*at - '0'), &seconds))
+			return false;
+	if (at == text)
+		return false;
+	if (at < end && *at == '.')
+		for (at++; at < end && *at >= '0' && *at <= '9'; at++, unit /= 10)
+			ns += (uint64_t)(*at - '0') * unit;
+	return at == end && !__builtin_mul_overflow(seconds, 1000000000, &seconds) &&
+	       !__builtin_add_overflow(seconds, ns, ret);
+}
+
 bool option_parse_flag(const struct option *option, const char *text)
 {
 	(void)text;

@@ -119,6 +119,9 @@ bool option_strings_add(struct option_strings *strings, const char *text);
 /* The whole of `text` as a number between the two; false if it is not. */
 bool option_text_number(const char *text, uint64_t low, uint64_t high, uint64_t *ret);
 
+/* "12", "12.5" or "12.000000001" seconds, up to `end`, as nanoseconds; exact. */
+bool option_text_seconds(const char *text, const char *end, uint64_t *ret);
+
 /* Says "-x, --name: 'TEXT' is not WANTED" and returns false. */
 bool option_reject(const struct option *option, const char *text, const char *wanted);
 

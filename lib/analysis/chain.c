@@ -19,7 +19,7 @@ void chains_deinit(struct chains *chains)
 	vec_deinit(&chains->words);
 }
 
-static uint16_t mark_cpumode(uint64_t mark)
+uint16_t chain_mark_cpumode(uint64_t mark)
 {
 	switch (mark) {
 	case (uint64_t)PERF_CONTEXT_HV:
@@ -68,7 +68,7 @@ struct callers callers_of(const struct sampled *sampled, uint16_t misc, const ui
 	while (callers.count && callers.ips[callers.count - 1] == 0)
 		callers.count--;
 	while (callers.count && chain_is_mark(*callers.ips)) {
-		callers.cpumode = mark_cpumode(*callers.ips);
+		callers.cpumode = chain_mark_cpumode(*callers.ips);
 		callers.ips++;
 		callers.count--;
 	}
@@ -101,7 +101,7 @@ static struct part last_part(const struct callers *callers, size_t count)
 	while (part.begin && !chain_is_mark(callers->ips[part.begin - 1]))
 		part.begin--;
 	if (part.begin) {
-		part.cpumode = mark_cpumode(callers->ips[part.begin - 1]);
+		part.cpumode = chain_mark_cpumode(callers->ips[part.begin - 1]);
 		part.gap = callers->misc & SP_MISC_SHORTENED && part.begin >= 2 &&
 			   callers->ips[part.begin - 1] == (uint64_t)PERF_CONTEXT_USER &&
 			   callers->ips[part.begin - 2] == (uint64_t)PERF_CONTEXT_USER;

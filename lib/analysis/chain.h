@@ -30,6 +30,9 @@ static inline bool chain_is_mark(uint64_t word)
 	return word >= (uint64_t)PERF_CONTEXT_MAX;
 }
 
+/* Whose code follows a mark, as PERF_RECORD_MISC_*; CPUMODE_UNKNOWN of marks that are not known. */
+uint16_t chain_mark_cpumode(uint64_t mark);
+
 static inline bool chain_is_end(uint64_t word)
 {
 	return word > CHAIN_END(SP_MISC_END_UNKNOWN) && word <= CHAIN_END(END_DEFERRED);

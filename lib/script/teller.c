@@ -235,26 +235,6 @@ static bool add_caller(struct sp_teller *teller, uint16_t cpumode, uint64_t ip, 
 	return add_place(teller, cpumode, before ? ip - 1 : ip, !before);
 }
 
-/* PERF_CONTEXT_*; PERF_RECORD_MISC_CPUMODE_UNKNOWN: no mark that is known. */
-static uint16_t mark_cpumode(uint64_t mark)
-{
-	switch (mark) {
-	case (uint64_t)PERF_CONTEXT_HV:
-		return PERF_RECORD_MISC_HYPERVISOR;
-	case (uint64_t)PERF_CONTEXT_KERNEL:
-		return PERF_RECORD_MISC_KERNEL;
-	case (uint64_t)PERF_CONTEXT_USER:
-		return PERF_RECORD_MISC_USER;
-	case (uint64_t)PERF_CONTEXT_GUEST_KERNEL:
-		return PERF_RECORD_MISC_GUEST_KERNEL;
-	case (uint64_t)PERF_CONTEXT_GUEST:
-	case (uint64_t)PERF_CONTEXT_GUEST_USER:
-		return PERF_RECORD_MISC_GUEST_USER;
-	default:
-		return PERF_RECORD_MISC_CPUMODE_UNKNOWN;
-	}
-}
-
 /* The calls of a chain, marks and all; false when out of memory. */
 static bool add_chain(struct sp_teller *teller, const uint64_t *ips, size_t count, size_t unwound)
 {
@@ -272,7 +252,7 @@ static bool add_chain(struct sp_teller *teller, const uint64_t *ips, size_t coun
 		}
 		if (ips[i] == CONTEXT_USER_DEFERRED)
 			break;
-		cpumode = mark_cpumode(ips[i]);
+		cpumode = chain_mark_cpumode(ips[i]);
 		if (cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN) {
 			/* As perf: nothing can be known of such a chain. */
 			teller->chain.count = 0;

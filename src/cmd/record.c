@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "child.h"
 #include "cmd/record_arguments.h"
 #include "cmd/record_control.h"
 #include "command.h"
@@ -284,22 +285,9 @@ static void say_summary(const struct session *session)
 /* Ends as the command did: by its status or by its signal. */
 static int pass_on(const struct session *session, int status)
 {
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	int signal_number = WTERMSIG(status);
-	if (session->as_asked && signal_number == SIGTERM)
-		return 0; /* as was asked */
-	/* The command's core is not to be replaced by ours. */
-	const struct rlimit none = {0};
-	setrlimit(RLIMIT_CORE, &none);
-	signal(signal_number, SIG_DFL);
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, signal_number);
-	fflush(NULL);
-	raise(signal_number);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	return 128 + signal_number; /* a signal that does not end a process */
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM && session->as_asked)
+		return 0;
+	return child_pass_on(status);
 }
 
 /* What was recorded is safe; now the command's end is waited for. */

@@ -17,46 +17,13 @@
 /* perf's header feature: which events are groups. */
 #define GROUP_DESC 17
 
-/* Widens first to last to hold the record's time. */
-static void include_time(const struct sp_record *record, uint64_t *first_ns, uint64_t *last_ns)
-{
-	if (record->type != PERF_RECORD_SAMPLE)
-		return;
-	uint64_t time_ns = record->sample.time_ns;
-	if (!*last_ns || time_ns < *first_ns)
-		*first_ns = time_ns;
-	if (time_ns > *last_ns)
-		*last_ns = time_ns;
-}
-
-/* First and last sample's time: what the header says, else by reading all. */
-static struct sp_error *find_time(struct sp_reader *reader, uint64_t *first_ns, uint64_t *last_ns)
-{
-	const struct sp_file_info *info = sp_reader_info(reader);
-	*first_ns = info->first_sample_ns;
-	*last_ns = info->last_sample_ns;
-	while (!info->last_sample_ns) {
-		const struct sp_record *record = NULL;
-		struct sp_error *error = sp_reader_next(reader, &record);
-		if (error && sp_error_code(error) != SP_ERROR_FORMAT)
-			return error;
-		if (!error && !record)
-			break;
-		if (record)
-			include_time(record, first_ns, last_ns);
-		sp_error_free(error); /* damage: reading goes on behind it */
-	}
-	sp_reader_rewind(reader);
-	return NULL;
-}
-
 /* Turns "10%-20%" into times. */
 static struct sp_error *resolve_time(struct time_range *range, struct sp_reader *reader)
 {
 	uint64_t first_ns, last_ns;
 	if (!range->percent)
 		return NULL;
-	struct sp_error *error = find_time(reader, &first_ns, &last_ns);
+	struct sp_error *error = input_time(reader, &first_ns, &last_ns);
 	if (error)
 		return error;
 	double span = (double)(last_ns - first_ns);

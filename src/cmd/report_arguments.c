@@ -107,24 +107,6 @@ static bool parse_colour(const struct option *option, const char *text)
 	return option_reject(option, text, "auto, always or never");
 }
 
-/* "12", "12.5" or "12.000000001" seconds, up to `stop`, as nanoseconds; exact. */
-static bool text_seconds(const char *text, const char *stop, uint64_t *ret)
-{
-	uint64_t seconds = 0, ns = 0, unit = 100000000;
-	const char *at = text;
-	for (; at < stop && *at >= '0' && *at <= '9'; at++)
-		if (__builtin_mul_overflow(seconds, 10, &seconds) ||
-		    __builtin_add_overflow(seconds, (uint64_t)(*at - '0'), &seconds))
-			return false;
-	if (at == text)
-		return false;
-	if (at < stop && *at == '.')
-		for (at++; at < stop && *at >= '0' && *at <= '9'; at++, unit /= 10)
-			ns += (uint64_t)(*at - '0') * unit;
-	return at == stop && !__builtin_mul_overflow(seconds, 1000000000, &seconds) &&
-	       !__builtin_add_overflow(seconds, ns, ret);
-}
-
 /* "10%-20%", or perf's "10%/2": the second tenth. */
 static bool parse_time_percent(struct time_range *range, const char *text)
 {
@@ -151,11 +133,11 @@ static bool parse_time_seconds(struct time_range *range, const char *text)
 	const char *comma = strchr(text, ','), *end = text + strlen(text);
 	if (!comma || end == text + 1)
 		return false;
-	if (comma > text && !text_seconds(text, comma, &range->begin_ns))
+	if (comma > text && !option_text_seconds(text, comma, &range->begin_ns))
 		return false;
 	if (comma + 1 == end)
 		return true;
-	return text_seconds(comma + 1, end, &range->end_ns) && range->end_ns &&
+	return option_text_seconds(comma + 1, end, &range->end_ns) && range->end_ns &&
 	       range->begin_ns <= range->end_ns;
 }
 

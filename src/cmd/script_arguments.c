@@ -6,6 +6,7 @@
 #include "cmd/script.h"
 #include "command.h"
 #include "diag.h"
+#include "input.h"
 
 /* perf's: what a call chain may have by the kernel's default. */
 #define MAX_STACK 127
@@ -150,24 +151,6 @@ int script_arguments_parse(struct script_arguments *arguments, int argc, char **
 	return parse_table(arguments, argc, argv);
 }
 
-/* "12", "12.5" or "12.000000001" seconds, all of the text, as nanoseconds; exact. */
-static bool text_seconds(const char *text, const char *end, uint64_t *ret)
-{
-	uint64_t seconds = 0, ns = 0, unit = 100000000;
-	const char *at = text;
-	for (; at < end && *at >= '0' && *at <= '9'; at++)
-		if (__builtin_mul_overflow(seconds, 10, &seconds) ||
-		    __builtin_add_overflow(seconds, (uint64_t)(*at - '0'), &seconds))
-			return false;
-	if (at == text)
-		return false;
-	if (at < end && *at == '.')
-		for (at++; at < end && *at >= '0' && *at <= '9'; at++, unit /= 10)
-			ns += (uint64_t)(*at - '0') * unit;
-	return at == end && !__builtin_mul_overflow(seconds, 1000000000, &seconds) &&
-	       !__builtin_add_overflow(seconds, ns, ret);
-}
-
 /* "START,END"; either may be left out, but not both. The last nanosecond belongs to it. */
 static bool parse_seconds(const char *word, struct sp_time_span *ret)
 {
@@ -175,11 +158,11 @@ static bool parse_seconds(const char *word, struct sp_time_span *ret)
 	*ret = (struct sp_time_span){0};
 	if (!comma || end == word + 1)
 		return false;
-	if (comma > word && !text_seconds(word, comma, &ret->begin_ns))
+	if (comma > word && !option_text_seconds(word, comma, &ret->begin_ns))
 		return false;
 	if (comma + 1 == end)
 		return true;
-	if (!text_seconds(comma + 1, end, &ret->end_ns) || ret->end_ns < ret->begin_ns)
+	if (!option_text_seconds(comma + 1, end, &ret->end_ns) || ret->end_ns < ret->begin_ns)
 		return false;
 	ret->end_ns += ret->end_ns < UINT64_MAX;
 	return true;
@@ -213,32 +196,6 @@ static bool parse_percent(const char *word, double *begin, double *end)
 	return rest != second && !strcmp(rest, "%") && *end <= 1 && *end > *begin;
 }
 
-/* The first and last sample's time: what the header says, else by reading all. */
-static struct sp_error *find_span(struct sp_reader *reader, uint64_t *first, uint64_t *last)
-{
-	const struct sp_file_info *info = sp_reader_info(reader);
-	*first = info->first_sample_ns;
-	*last = info->last_sample_ns;
-	while (!info->last_sample_ns) {
-		const struct sp_record *record = NULL;
-		struct sp_error *error = sp_reader_next(reader, &record);
-		if (error && sp_error_code(error) != SP_ERROR_FORMAT)
-			return error;
-		if (!error && !record)
-			break;
-		if (record && record->type == PERF_RECORD_SAMPLE) {
-			uint64_t time_ns = record->sample.time_ns;
-			if (!*last || time_ns < *first)
-				*first = time_ns;
-			if (time_ns > *last)
-				*last = time_ns;
-		}
-		sp_error_free(error); /* damage: reading goes on behind it */
-	}
-	sp_reader_rewind(reader);
-	return NULL;
-}
-
 static bool add_part(struct sp_time_span *span, const char *word, uint64_t first, uint64_t last)
 {
 	double begin, end, length = (double)(last - first);
@@ -257,7 +214,7 @@ bool script_times(struct script_arguments *arguments, struct sp_reader *reader)
 	bool parts = text && strchr(text, '%'), fine = true;
 	if (!text)
 		return true;
-	struct sp_error *error = parts ? find_span(reader, &first, &last) : NULL;
+	struct sp_error *error = parts ? input_time(reader, &first, &last) : NULL;
 	if (error) {
 		diag_error(error);
 		return false;
