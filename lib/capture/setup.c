@@ -94,6 +94,23 @@ static enum event_scope scope_of(const struct sp_capture *capture,
 	return EVENT_SCOPE_CPUS_IF_ALLOWED;
 }
 
+/* For messages: why it is EVENT_SCOPE_CPUS. */
+static const char *cpus_are_for(const struct sp_capture *capture,
+				const struct sp_capture_options *options,
+				const struct event_specs *specs)
+{
+	if (options->cgroups)
+		return "-G";
+	if (capture->target == CAPTURE_EVERYONE)
+		return options->cpus ? "-C" : "-a";
+	if (options->scope == SP_CAPTURE_SCOPE_CPU)
+		return "--scope cpu";
+	for (size_t i = 0; i < specs->count; i++)
+		if (event_is_not_inherited(&specs->items[i]))
+			return specs->items[i].name;
+	return NULL;
+}
+
 static enum event_start start_of(const struct sp_capture *capture)
 {
 	if (capture->turns.later)
@@ -342,6 +359,7 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 		return error;
 	struct event_request request = {
 		.scope = scope_of(capture, options, &capture->events.specs),
+		.cpus_for = cpus_are_for(capture, options, &capture->events.specs),
 		.start = start_of(capture),
 		.cpu = capture->cpus.items[0],
 		.freq_hz = options->freq_hz ? options->freq_hz

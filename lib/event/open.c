@@ -426,7 +426,8 @@ static struct sp_error *plan_event(struct planner *planner, const struct event_s
 		else if (step_down_inheritance(errnum, &event->attr))
 			error = note_no_inheritance(planner, spec);
 		else if (is_refusal(errnum) && !event->attr.exclude_kernel &&
-			 !event->attr.exclude_user && !event_is_occurrence(spec))
+			 !event->attr.exclude_user &&
+			 (!event_is_occurrence(spec) || event->attr.type == PERF_TYPE_BREAKPOINT))
 			error = give_up_kernel(planner, spec, errnum, event);
 		else
 			error = planner_refused(planner, spec, &event->attr, errnum);
@@ -541,7 +542,8 @@ static struct sp_error *choose_scope(struct planner *planner)
 		return NULL;
 	if (errnum == ENODEV || errnum == EINVAL)
 		return error_new(SP_ERROR_INVALID, "CPU %u is not online", planner->request->cpu);
-	return rights_explain(&plan->rights, RIGHTS_CPU_WIDE, "-a", errnum);
+	return rights_explain(&plan->rights, RIGHTS_CPU_WIDE,
+			      planner->request->cpus_for ?: "-a", errnum);
 }
 
 /* Fields that one event has, and others could do without. */

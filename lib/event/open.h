@@ -43,6 +43,7 @@ enum event_callchain {
 struct event_request {
 	const struct event_specs *specs;
 	enum event_scope scope;
+	const char *cpus_for;   /* what asks for whole CPUs, for messages; NULL: -a */
 	enum event_start start;
 	enum event_callchain callchain;
 	uint32_t cpu;           /* CPU scopes: where to try */

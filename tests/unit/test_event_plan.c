@@ -524,3 +524,25 @@ TEST(terms_of_aux_areas_reach_the_attr)
 	ck_assert_uint_eq(action, 1);
 	ck_assert_uint_eq(attr->size, PERF_ATTR_SIZE_VER6);
 }
+
+TEST(a_user_watches_memory_in_user_space)
+{
+	struct fake fake = {.paranoid = 2};
+	PLAN *watch = plan(&fake, "mem:0x1000:w");
+	ck_assert(watch->samples[0].attr.exclude_kernel);
+	ck_assert_str_eq(watch->samples[0].name, "mem:0x1000:w");
+	one_note(watch, "sampling user code only");
+}
+
+TEST(who_asked_for_whole_cpus_is_named)
+{
+	struct fake fake = {.paranoid = 2};
+	PLAN *plan = NULL;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
+		make(&fake, "cpu-clock",
+		     &(struct event_request){
+			     .scope = EVENT_SCOPE_CPUS, .cpus_for = "-G", .freq_hz = 997},
+		     &plan);
+	ck_assert_int_eq(sp_error_code(error), SP_ERROR_PERMISSION);
+	ck_assert_ptr_nonnull(strstr(sp_error_message(error), "-G: "));
+}
