@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #include "diag.h"
 
@@ -79,4 +80,19 @@ struct sp_error *input_time(struct sp_reader *reader, uint64_t *first_ns, uint64
 	}
 	sp_reader_rewind(reader);
 	return NULL;
+}
+
+bool input_has_events(const struct sp_reader *reader, const struct option_strings *names)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		size_t j = 0, count = sp_reader_event_count(reader);
+		while (j < count && strcmp(sp_reader_event(reader, j)->name, names->items[i]) != 0)
+			j++;
+		if (j < count)
+			continue;
+		diag_say("%s has no event '%s'; 'sprof info' lists those it has",
+			 sp_reader_info(reader)->path, names->items[i]);
+		return false;
+	}
+	return true;
 }

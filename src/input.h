@@ -4,6 +4,7 @@
 #define INPUT_H
 
 #include <sprof/sprof.h>
+#include "options.h"
 
 /* "sprof.data", or "perf.data" where only that is there; else what -i said. */
 const char *input_path(const char *given);
@@ -22,5 +23,8 @@ int input_damage(const struct sp_reader *reader);
  * the beginning again. 0, 0 where there are no samples.
  */
 struct sp_error *input_time(struct sp_reader *reader, uint64_t *first_ns, uint64_t *last_ns);
+
+/* Whether the recording has each of these events (-e); says which it has not. */
+bool input_has_events(const struct sp_reader *reader, const struct option_strings *names);
 
 #endif

@@ -70,6 +70,10 @@ static struct sp_error *add_process(struct sp_stat *stat, uint32_t pid)
 {
 	struct task_list threads = {0};
 	struct sp_error *error = tasks_list(stat->ctx, pid, &threads);
+	if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND) {
+		sp_error_free(error);
+		error = error_new(SP_ERROR_NOT_FOUND, "there is no process %u", pid);
+	}
 	for (size_t i = 0; i < threads.count && !error; i++)
 		error = add_task(stat, pid, threads.items[i]);
 	vec_deinit(&threads);

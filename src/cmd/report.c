@@ -115,23 +115,6 @@ static void lists_deinit(struct lists *lists)
 	free(lists->members);
 }
 
-/* Each event of --events must be one of the recording's. */
-static bool check_events(const struct report_arguments *arguments,
-			 const struct sp_analysis *analysis, const char *path)
-{
-	for (size_t i = 0; i < arguments->events.count; i++) {
-		const char *name = arguments->events.items[i];
-		size_t j = 0, count = sp_analysis_profile_count(analysis);
-		while (j < count && strcmp(sp_analysis_profile(analysis, j)->event, name) != 0)
-			j++;
-		if (j < count)
-			continue;
-		diag_say("%s has no event '%s'; 'sprof info' lists those it has", path, name);
-		return false;
-	}
-	return true;
-}
-
 static bool has_event(const struct report_arguments *arguments, const char *name)
 {
 	for (size_t i = 0; i < arguments->events.count; i++)
@@ -277,7 +260,7 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 		.term = term_of_stdout(arguments->colour),
 	};
 	int status = 1;
-	if (!check_events(arguments, analysis, report.path))
+	if (!input_has_events(reader, &arguments->events))
 		return status;
 	if (collect(arguments, reader, analysis, &report, &lists)) {
 		report.children = shows_children(arguments, &report);

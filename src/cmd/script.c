@@ -359,7 +359,7 @@ static int script_reader(struct sp_ctx *ctx, struct script_arguments *arguments,
 		info_put_header(reader, pager.out);
 		return pager_close(&pager);
 	}
-	if (!script_times(arguments, reader) ||
+	if (!input_has_events(reader, &arguments->events) || !script_times(arguments, reader) ||
 	    !fields_fit(&arguments->fields, reader, !arguments->no_chains))
 		return 1;
 	if (any_has(arguments, FIELD(TOD)) && !sp_reader_info(reader)->has_clock) {

@@ -29,6 +29,10 @@ shown() {
 	sed 's/$/|/' "$tmp/.shown"
 }
 
+fails "an event that is not there" 1 "$SPROF" script -i "$tmp/perf.data" -e cycles <<END
+sprof: $tmp/perf.data has no event 'cycles'; 'sprof info' lists those it has
+END
+
 # perf 6.1 has 234 and 334: places in the file.
 prints "samples by time, as perf script" shown "$SPROF" script -i "$tmp/perf.data" <<END
             demo     7 [000]     1.000001:          1 page-faults:              1235 [unknown] (/nowhere/demo)|
