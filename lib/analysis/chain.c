@@ -227,15 +227,16 @@ static uint64_t hash_callers(uint32_t root, const struct callers *callers)
 {
 	uint64_t a = root, b = callers->cpumode | (uint64_t)callers->misc << 16;
 	uint64_t c = callers->exact, d = callers->count;
-	const uint64_t *ip = callers->ips, *end = ip + callers->count;
-	for (; end - ip >= 4; ip += 4) {
-		a = stir(a, ip[0]);
-		b = stir(b, ip[1]);
-		c = stir(c, ip[2]);
-		d = stir(d, ip[3]);
+	const uint64_t *ips = callers->ips; /* NULL where there are none */
+	size_t i = 0;
+	for (; callers->count - i >= 4; i += 4) {
+		a = stir(a, ips[i]);
+		b = stir(b, ips[i + 1]);
+		c = stir(c, ips[i + 2]);
+		d = stir(d, ips[i + 3]);
 	}
-	for (; ip < end; ip++)
-		a = stir(a, *ip);
+	for (; i < callers->count; i++)
+		a = stir(a, ips[i]);
 	return hash_pair(hash_pair(a, b), hash_pair(c, d));
 }
 

@@ -115,6 +115,7 @@ TEST(other_pmus_have_fewer_words)
 	fails_with(SP_ERROR_UNSUPPORTED,
 		   auxtrace_put_info(root.ctx, &etm, &clock_page, NULL, &buffer));
 	ck_assert_uint_eq(buffer.count, 0);
+	vec_deinit(&buffer);
 }
 
 /* -- From an area to the file ---------------------------------------------- */
