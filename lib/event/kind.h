@@ -19,6 +19,16 @@ static inline bool event_is_bpf_output(const struct event_spec *spec)
 	       spec->attr.config == PERF_COUNT_SW_BPF_OUTPUT && !spec->pmu;
 }
 
+/*
+ * Its samples have fields of their own (PERF_SAMPLE_RAW). A member that its leader's samples speak
+ * for has none: perf would look for them in those of its leader.
+ */
+static inline bool event_takes_raw(const struct event_spec *spec, bool is_member)
+{
+	return !(is_member && spec->group_read) &&
+	       (event_is_bpf_output(spec) || spec->attr.type == PERF_TYPE_TRACEPOINT);
+}
+
 /* Something that happens at a place in code or data: each time is a sample, not one in many. */
 static inline bool event_is_occurrence(const struct event_spec *spec)
 {

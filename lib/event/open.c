@@ -570,7 +570,7 @@ static void make_uniform(struct planner *planner)
 	const struct event_specs *specs = planner->request->specs;
 	for (size_t i = 0; i < specs->count; i++) {
 		const struct event_spec *spec = &specs->items[i];
-		if (event_is_bpf_output(spec) || spec->attr.type == PERF_TYPE_TRACEPOINT)
+		if (event_takes_raw(spec, spec->leader != i))
 			planner->sampling.sample_type |= PERF_SAMPLE_RAW;
 		if (!spec->group_read)
 			continue;

@@ -17,7 +17,7 @@ static void set_period(struct perf_event_attr *attr, uint64_t period)
 static void set_habits(const struct event_shape *shape, struct perf_event_attr *attr)
 {
 	const struct event_spec *spec = shape->spec;
-	if (event_is_bpf_output(spec) || spec->attr.type == PERF_TYPE_TRACEPOINT)
+	if (event_takes_raw(spec, shape->is_member))
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	if (event_is_bpf_output(spec) ||
 	    (event_is_occurrence(spec) && !shape->request->rate_given &&

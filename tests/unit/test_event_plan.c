@@ -546,3 +546,17 @@ TEST(who_asked_for_whole_cpus_is_named)
 	ck_assert_int_eq(sp_error_code(error), SP_ERROR_PERMISSION);
 	ck_assert_ptr_nonnull(strstr(sp_error_message(error), "-G: "));
 }
+
+/* perf takes the leader's samples for its members', and looks for their fields in them. */
+TEST(members_that_are_not_sampled_have_no_fields)
+{
+	struct fake fake = {.capable = true};
+	struct event_request request = {.freq_hz = 997, .uniform = true};
+	PLAN *together = NULL, *apart = NULL;
+	ok_or_fail(make(&fake, "{cpu-clock,bpf-output}:S", &request, &together));
+	for (size_t i = 0; i < together->sample_count; i++)
+		ck_assert_uint_eq(together->samples[i].attr.sample_type &
+				  (PERF_SAMPLE_RAW | PERF_SAMPLE_READ), PERF_SAMPLE_READ);
+	ok_or_fail(make(&fake, "{cpu-clock,bpf-output}", &request, &apart));
+	ck_assert(apart->samples[1].attr.sample_type & PERF_SAMPLE_RAW);
+}
