@@ -7,6 +7,10 @@
 #	skip_all REASON              nothing of this script can run; ends it
 #	check NAME COMMAND [ARG]...  passed if the command's status is 0
 #	same NAME WANTED GOT         passed if the two files are equal
+#	status NAME WANTED COMMAND [ARG]...
+#	                             passed if that is the exit status; its output is then in
+#	                             $tmp/out, its messages in $tmp/err
+#	says NAME PATTERN            passed if the messages of that have it
 #	comment TEXT                 for whoever reads the log
 #	need_sampling [cpu]          skips all where perf_event_open is refused
 #	finish                       last line of every script
@@ -45,6 +49,27 @@ skip() {
 skip_all() {
 	echo "1..0 # SKIP $1"
 	exit 0
+}
+
+status() {
+	status_name=$1
+	status_wanted=$2
+	shift 2
+	"$@" >"$tmp/out" 2>"$tmp/err"
+	status_got=$?
+	if [ $status_got = "$status_wanted" ]; then
+		ok "$status_name"
+	else
+		not_ok "$status_name" "status $status_got, not $status_wanted: $(cat "$tmp/err")"
+	fi
+}
+
+says() {
+	if grep -q -- "$2" "$tmp/err"; then
+		ok "$1"
+	else
+		not_ok "$1" "$(cat "$tmp/err")"
+	fi
 }
 
 comment() {

@@ -21,56 +21,8 @@ void record_arguments_deinit(struct record_arguments *arguments)
 {
 	option_numbers_deinit(&arguments->pids);
 	option_numbers_deinit(&arguments->tids);
-	free(arguments->lists);
+	event_lists_deinit(&arguments->events);
 	free(arguments->spans);
-}
-
-static struct sp_event_list *add_list(struct record_arguments *arguments)
-{
-	size_t size = (arguments->list_count + 1) * sizeof(*arguments->lists);
-	struct sp_event_list *lists = realloc(arguments->lists, size);
-	if (!lists) {
-		diag_say("out of memory");
-		return NULL;
-	}
-	arguments->lists = lists;
-	lists[arguments->list_count] = (struct sp_event_list){0};
-	return &lists[arguments->list_count++];
-}
-
-static bool parse_events(const struct option *option, const char *text)
-{
-	struct sp_event_list *list = add_list(option->value);
-	if (list)
-		list->events = text;
-	return list;
-}
-
-static bool parse_pfm_events(const struct option *option, const char *text)
-{
-	struct sp_event_list *list = add_list(option->value);
-	if (list) {
-		list->events = text;
-		list->pfm = true;
-	}
-	return list;
-}
-
-/* Of the -e before it; of two they must both hold, as perf has it. */
-static bool parse_filter(const struct option *option, const char *text)
-{
-	struct record_arguments *arguments = option->value;
-	if (!arguments->list_count) {
-		diag_say("--filter belongs behind the -e whose events it is for");
-		return false;
-	}
-	struct sp_event_list *list = &arguments->lists[arguments->list_count - 1];
-	if (list->filter) {
-		diag_say("--filter: -e %s has one already (join them by &&)", list->events);
-		return false;
-	}
-	list->filter = text;
-	return true;
 }
 
 static bool parse_frequency(const struct option *option, const char *text)
@@ -402,12 +354,13 @@ static void add_events(struct table *table, struct record_arguments *arguments)
 	struct sp_capture_options *options = &arguments->options;
 	const struct option group[] = {
 		OPTION_GROUP("How samples are taken:"),
-		OPTION_CALL('e', "event", "EVENT,...", arguments, parse_events,
+		OPTION_CALL('e', "event", "EVENT,...", &arguments->events, event_lists_parse,
 			    "what to sample by (default: cycles, or cpu-clock where\n"
 			    "there are no hardware counters)"),
-		OPTION_CALL(0, "pfm-events", "EVENT,...", arguments, parse_pfm_events,
+		OPTION_CALL(0, "pfm-events", "EVENT,...", &arguments->events,
+			    event_lists_parse_pfm,
 			    "the same by the names that libpfm has for them"),
-		OPTION_CALL(0, "filter", "FILTER", arguments, parse_filter,
+		OPTION_CALL(0, "filter", "FILTER", &arguments->events, event_lists_parse_filter,
 			    "of the events of the -e before it: the kernel's filter of\n"
 			    "a tracepoint's fields, or the addresses that are traced"),
 		OPTION_CALL('F', "freq", "HZ|max", &options->freq_hz, parse_frequency,
@@ -648,8 +601,8 @@ int record_arguments_parse(struct record_arguments *arguments, int argc, char **
 	int status = parse_arguments(arguments, argc, argv, &operands);
 	if (status >= 0)
 		return status;
-	options->event_lists = arguments->lists;
-	options->event_list_count = arguments->list_count;
+	options->event_lists = arguments->events.items;
+	options->event_list_count = arguments->events.count;
 	options->pids = option_numbers_list(&arguments->pids);
 	options->tids = option_numbers_list(&arguments->tids);
 	if (operands < argc)

@@ -4,14 +4,13 @@
 #define CMD_RECORD_ARGUMENTS_H
 
 #include <sprof/capture.h>
+#include "event_lists.h"
 #include "options.h"
 
 struct record_arguments {
 	struct sp_capture_options options;
 	struct option_numbers pids, tids;
-	/* Each -e, with the --filter behind it; of the first `events` may be NULL: the default. */
-	struct sp_event_list *lists;
-	size_t list_count;
+	struct event_lists events;
 	struct sp_capture_span *spans;
 	const char *control;  /* --control, as it was typed */
 	uint64_t duration_ns; /* 0: until it ends */

@@ -407,7 +407,7 @@ static void say_notes(const struct run *run)
 	for (size_t i = 0; i < sp_stat_note_count(run->stat) && !arguments->quiet; i++)
 		diag_say("%s", sp_stat_note(run->stat, i));
 	/* What was typed is missed; of the default events, rows say enough. */
-	bool explain = arguments->verbose || (arguments->list_count && !arguments->quiet &&
+	bool explain = arguments->verbose || (arguments->events.count && !arguments->quiet &&
 					      run->session->style.kind == STAT_TEXT);
 	for (size_t i = 0; i < count && explain; i++)
 		if (events[i].why)

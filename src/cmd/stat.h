@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "event_lists.h"
 #include "options.h"
 #include "out/stat.h"
 
@@ -12,8 +13,7 @@ struct stat_arguments {
 	struct sp_stat_options options;
 	struct option_numbers pids, tids;
 	struct option_strings cgroups, each_cgroup;
-	struct sp_event_list *lists; /* each -e, with its filter */
-	size_t list_count;
+	struct event_lists events;
 	uint64_t runs;         /* 1 by default; 0: until it is interrupted */
 	uint64_t interval_ms, interval_count, timeout_ms;
 	int64_t delay_ms;      /* -1: nothing is enabled before --control says so */

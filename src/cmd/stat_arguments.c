@@ -9,37 +9,6 @@
 /* Longer than anybody waits for. */
 #define MS_MAX (365ull * 24 * 3600 * 1000)
 
-static bool parse_events(const struct option *option, const char *text)
-{
-	struct stat_arguments *arguments = option->value;
-	struct sp_event_list *lists =
-		realloc(arguments->lists, (arguments->list_count + 1) * sizeof(*lists));
-	if (!lists) {
-		diag_say("out of memory");
-		return false;
-	}
-	arguments->lists = lists;
-	lists[arguments->list_count++] = (struct sp_event_list){.events = text};
-	return true;
-}
-
-/* Of the -e before it. */
-static bool parse_filter(const struct option *option, const char *text)
-{
-	struct stat_arguments *arguments = option->value;
-	if (!arguments->list_count) {
-		diag_say("--filter belongs behind the -e whose events it is for");
-		return false;
-	}
-	struct sp_event_list *list = &arguments->lists[arguments->list_count - 1];
-	if (list->filter) {
-		diag_say("--filter: -e %s has one already (join them by &&)", list->events);
-		return false;
-	}
-	list->filter = text;
-	return true;
-}
-
 static bool parse_ms(const struct option *option, const char *text)
 {
 	return option_text_number(text, 1, MS_MAX, option->value) ||
@@ -222,11 +191,11 @@ static int parse(struct stat_arguments *arguments, int argc, char **argv, int *o
 	struct sp_stat_options *options = &arguments->options;
 	const struct option table[] = {
 		OPTION_GROUP("What is counted:"),
-		OPTION_CALL('e', "event", "EVENT,...", arguments, parse_events,
+		OPTION_CALL('e', "event", "EVENT,...", &arguments->events, event_lists_parse,
 			    "these events, {a,b} together; default: CPU time, context\n"
 			    "switches, migrations, page faults, cycles, instructions,\n"
 			    "branches, branch misses"),
-		OPTION_CALL(0, "filter", "FILTER", arguments, parse_filter,
+		OPTION_CALL(0, "filter", "FILTER", &arguments->events, event_lists_parse_filter,
 			    "of the events of the -e before it: the kernel's filter of\n"
 			    "tracepoints, as \"count > 100\""),
 		OPTION_CALL('d', "detailed", NULL, &options->detail, parse_detail,
@@ -310,8 +279,8 @@ int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv
 		return status;
 	if (*operands < argc)
 		options->command = (const char *const *)&argv[*operands];
-	options->event_lists = arguments->lists;
-	options->event_list_count = arguments->list_count;
+	options->event_lists = arguments->events.items;
+	options->event_list_count = arguments->events.count;
 	/* Then -o is the recording, and text goes where it always does. */
 	if (arguments->record) {
 		arguments->path = arguments->output ? arguments->output : "sprof.data";
@@ -334,5 +303,5 @@ void stat_arguments_deinit(struct stat_arguments *arguments)
 	option_numbers_deinit(&arguments->tids);
 	option_strings_deinit(&arguments->cgroups);
 	option_strings_deinit(&arguments->each_cgroup);
-	free(arguments->lists);
+	event_lists_deinit(&arguments->events);
 }

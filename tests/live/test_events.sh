@@ -157,14 +157,14 @@ else
 	skip "a group that does not fit is refused" "this machine has five breakpoints"
 fi
 
-says() {
+refuses() {
 	"$SPROF" record -q -o "$file" -e "$2" -- true >"$tmp/out" 2>"$tmp/err"
 	status=$?
 	grep -q -- "$3" "$tmp/err" && [ $status = 125 ] && ok "$1" ||
 		not_ok "$1" "status $status: $(cat "$tmp/err")"
 }
 if [ -d /sys/bus/event_source/devices/msr ] && [ "$may" = 1 ]; then
-	says "a PMU that cannot sample says so" msr/tsc/ "sprof stat -a"
+	refuses "a PMU that cannot sample says so" msr/tsc/ "sprof stat -a"
 fi
-says "a tool's event is sprof stat's" duration_time "sprof stat"
+refuses "a tool's event is sprof stat's" duration_time "sprof stat"
 finish

@@ -7,28 +7,6 @@ need_sampling
 export XDG_CACHE_HOME="$tmp/cache"
 file=$tmp/data
 
-# status NAME WANTED COMMAND [ARG]...: passed if that is the exit status.
-status() {
-	status_name=$1
-	status_wanted=$2
-	shift 2
-	"$@" >"$tmp/out" 2>"$tmp/err"
-	status_got=$?
-	if [ $status_got = "$status_wanted" ]; then
-		ok "$status_name"
-	else
-		not_ok "$status_name" "status $status_got, not $status_wanted: $(cat "$tmp/err")"
-	fi
-}
-
-says() {
-	if grep -q -- "$2" "$tmp/err"; then
-		ok "$1"
-	else
-		not_ok "$1" "$(cat "$tmp/err")"
-	fi
-}
-
 # samples FILE: how many there are, by sprof itself.
 samples() {
 	"$SPROF" info -i "$1" --format json | sed -n 's/.*"SAMPLE": *\([0-9]*\).*/\1/p'

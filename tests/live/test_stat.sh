@@ -4,28 +4,6 @@
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 
-# status NAME WANTED COMMAND [ARG]...: passed if that is the exit status.
-status() {
-	status_name=$1
-	status_wanted=$2
-	shift 2
-	"$@" >"$tmp/out" 2>"$tmp/err"
-	status_got=$?
-	if [ $status_got = "$status_wanted" ]; then
-		ok "$status_name"
-	else
-		not_ok "$status_name" "status $status_got, not $status_wanted: $(cat "$tmp/err")"
-	fi
-}
-
-says() {
-	if grep -q -- "$2" "$tmp/err"; then
-		ok "$1"
-	else
-		not_ok "$1" "$(cat "$tmp/err")"
-	fi
-}
-
 # counted FILE EVENT: the count in CSV.
 counted() {
 	awk -F, -v event="$2" '$3 == event { print $1 }' "$1"

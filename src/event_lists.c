@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "event_lists.h"
+
+#include <stdlib.h>
+#include <sprof/capture.h>
+#include "diag.h"
+
+void event_lists_deinit(struct event_lists *lists)
+{
+	free(lists->items);
+	*lists = (struct event_lists){0};
+}
+
+static struct sp_event_list *add(struct event_lists *lists)
+{
+	struct sp_event_list *items = realloc(lists->items, (lists->count + 1) * sizeof(*items));
+	if (!items) {
+		diag_say("out of memory");
+		return NULL;
+	}
+	lists->items = items;
+	items[lists->count] = (struct sp_event_list){0};
+	return &items[lists->count++];
+}
+
+bool event_lists_parse(const struct option *option, const char *text)
+{
+	struct sp_event_list *list = add(option->value);
+	if (list)
+		list->events = text;
+	return list;
+}
+
+bool event_lists_parse_pfm(const struct option *option, const char *text)
+{
+	struct sp_event_list *list = add(option->value);
+	if (list) {
+		list->events = text;
+		list->pfm = true;
+	}
+	return list;
+}
+
+/* Of the -e before it; of two they must both hold, as perf has it. */
+bool event_lists_parse_filter(const struct option *option, const char *text)
+{
+	struct event_lists *lists = option->value;
+	if (!lists->count) {
+		diag_say("--filter belongs behind the -e whose events it is for");
+		return false;
+	}
+	struct sp_event_list *list = &lists->items[lists->count - 1];
+	if (list->filter) {
+		diag_say("--filter: -e %s has one already (join them by &&)", list->events);
+		return false;
+	}
+	list->filter = text;
+	return true;
+}
