@@ -353,27 +353,17 @@ static int try_refused(const struct event_refusal *refusal, const struct perf_ev
 	return try(refusal->kernel, &copy, refusal->pid, refusal->cpu, refusal->flags);
 }
 
-/* The newest without which the kernel says something else. */
-static const struct event_field *find_one(const struct event_refusal *refusal)
-{
-	for (size_t i = FIELD_COUNT; i > 0; i--) {
-		struct perf_event_attr attr = *refusal->attr;
-		const struct event_field *field = &fields[i - 1];
-		if (!event_field_is_set(field, &attr) || !is_removable(field))
-			continue;
-		event_field_clear(field, &attr);
-		if (try_refused(refusal, &attr) != refusal->errnum)
-			return field;
-	}
-	return NULL;
-}
-
-/* Where several are refused, the oldest: all newer ones are taken away as well. */
-static const struct event_field *find_among(const struct event_refusal *refusal)
+/*
+ * The newest without which the kernel says something else. Where several are refused, the oldest of
+ * them: with `together` all newer ones are taken away as well.
+ */
+static const struct event_field *find_refused(const struct event_refusal *refusal, bool together)
 {
 	struct perf_event_attr attr = *refusal->attr;
 	for (size_t i = FIELD_COUNT; i > 0; i--) {
 		const struct event_field *field = &fields[i - 1];
+		if (!together)
+			attr = *refusal->attr;
 		if (!event_field_is_set(field, &attr) || !is_removable(field))
 			continue;
 		event_field_clear(field, &attr);
@@ -473,8 +463,8 @@ const struct event_field *event_field_blame(const struct event_refusal *refusal)
 	if (!is_refusal(errnum) && errnum != EINVAL && errnum != E2BIG && errnum != EOPNOTSUPP &&
 	    errnum != ENOSYS && errnum != ENODEV)
 		return NULL;
-	const struct event_field *field = find_one(refusal);
-	return field ? field : find_among(refusal);
+	const struct event_field *field = find_refused(refusal, false);
+	return field ? field : find_refused(refusal, true);
 }
 
 struct sp_error *event_field_error(const struct event_refusal *refusal,
