@@ -3,19 +3,13 @@
 #include "cmd/record_arguments.h"
 
 #include <assert.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "cmd/record_fields.h"
+#include "cmd/record_values.h"
 #include "command.h"
 #include "diag.h"
-
-#define NS_PER_SECOND 1000000000.0
-
-/* Longer than anybody waits for. */
-#define SECONDS_MAX (365 * 24 * 3600)
 
 void record_arguments_deinit(struct record_arguments *arguments)
 {
@@ -23,279 +17,6 @@ void record_arguments_deinit(struct record_arguments *arguments)
 	option_numbers_deinit(&arguments->tids);
 	event_lists_deinit(&arguments->events);
 	free(arguments->spans);
-}
-
-static bool parse_frequency(const struct option *option, const char *text)
-{
-	uint64_t *hz = option->value;
-	if (!strcmp(text, "max")) {
-		*hz = SP_CAPTURE_FREQ_MAX;
-		return true;
-	}
-	return option_text_number(text, 1, SP_CAPTURE_FREQ_MAX - 1, hz) ||
-	       option_reject(option, text, "a number of samples a second, or max");
-}
-
-static bool parse_count(const struct option *option, const char *text)
-{
-	return option_text_number(text, 1, UINT64_MAX, option->value) ||
-	       option_reject(option, text, "a number of events");
-}
-
-/* "SIZE" or "SIZE,fixed" */
-static bool parse_stack_size(const char *text, bool fixed, uint64_t *size)
-{
-	char number[8];
-	size_t length = strlen(text) - (fixed ? strlen(",fixed") : 0);
-	if (length >= sizeof(number))
-		return false;
-	memcpy(number, text, length);
-	number[length] = 0;
-	return option_text_number(number, 8, SP_STACK_BYTES_MAX, size);
-}
-
-static bool parse_call_graph(const struct option *option, const char *text)
-{
-	struct sp_capture_options *options = option->value;
-	const char *fixed = strstr(text, ",fixed");
-	uint64_t size = 0;
-	options->deferred_chains = !strcmp(text, "fp,defer");
-	if (!strcmp(text, "fp") || options->deferred_chains)
-		options->call_graph = SP_CALL_GRAPH_FP;
-	else if (!strcmp(text, "lbr"))
-		options->call_graph = SP_CALL_GRAPH_LBR;
-	else if (!strcmp(text, "none"))
-		options->call_graph = SP_CALL_GRAPH_NONE;
-	else if (!strncmp(text, "dwarf", 5) && (!text[5] || text[5] == ','))
-		options->call_graph = SP_CALL_GRAPH_DWARF;
-	else
-		return option_reject(option, text, "fp, fp,defer, dwarf, dwarf,SIZE, dwarf,SIZE,fixed, lbr "
-						   "or none");
-	options->fixed_stack_bytes = fixed && !fixed[6];
-	if (options->call_graph == SP_CALL_GRAPH_DWARF && text[5] &&
-	    (!parse_stack_size(text + 6, options->fixed_stack_bytes, &size) || size % 8))
-		return option_reject(option, text, "dwarf,SIZE with a size in bytes, a multiple of 8 up to "
-						   "65528");
-	options->stack_bytes = (uint32_t)size;
-	return true;
-}
-
-/* -g, as if nothing had been said, takes no argument. */
-static bool parse_graph(const struct option *option, const char *text)
-{
-	(void)text;
-	*(enum sp_call_graph *)option->value = SP_CALL_GRAPH_AUTO;
-	return true;
-}
-
-static bool parse_unwind(const struct option *option, const char *text)
-{
-	bool later = !strcmp(text, "later");
-	*(enum sp_unwind *)option->value = later ? SP_UNWIND_LATER : SP_UNWIND_LIVE;
-	return later || !strcmp(text, "live") || option_reject(option, text, "live or later");
-}
-
-static bool parse_max_stack(const struct option *option, const char *text)
-{
-	uint64_t frames;
-	if (!option_text_number(text, 1, UINT16_MAX, &frames))
-		return option_reject(option, text, "a number of frames, 1 to 65535");
-	*(uint32_t *)option->value = (uint32_t)frames;
-	return true;
-}
-
-static bool parse_realtime(const struct option *option, const char *text)
-{
-	uint64_t priority;
-	if (!option_text_number(text, 1, 99, &priority))
-		return option_reject(option, text, "a priority, 1 to 99");
-	*(uint32_t *)option->value = (uint32_t)priority;
-	return true;
-}
-
-/* perf's: -z is level 1. */
-static bool parse_compression(const struct option *option, const char *text)
-{
-	uint64_t level = 1;
-	if (text && !option_text_number(text, 1, 22, &level))
-		return option_reject(option, text, "a level, 1 to 22");
-	*(uint32_t *)option->value = (uint32_t)level;
-	return true;
-}
-
-static bool parse_scope(const struct option *option, const char *text)
-{
-	static const char *const names[] = {"auto", "cpu", "task"};
-	for (unsigned int i = 0; i < 3; i++)
-		if (!strcmp(text, names[i])) {
-			*(enum sp_capture_scope *)option->value = (enum sp_capture_scope)i;
-			return true;
-		}
-	return option_reject(option, text, "auto, cpu or task");
-}
-
-/* "512K", "4M", "1G"; without a unit, so many `scale`. */
-static bool parse_size(const char *text, uint64_t scale, uint64_t *bytes)
-{
-	static const char units[] = "BKMG";
-	uint64_t number;
-	size_t size = strlen(text);
-	const char *unit = size ? strchr(units, text[size - 1] & ~0x20) : NULL;
-	if (unit)
-		scale = UINT64_C(1) << 10 * (unit - units);
-	char *digits = strndup(text, unit ? size - 1 : size);
-	bool fine = digits && option_text_number(digits, 1, UINT64_MAX / scale, &number);
-	free(digits);
-	if (fine)
-		*bytes = number * scale;
-	return fine;
-}
-
-/* "RING", "RING,AUX" or ",AUX" */
-static bool parse_ring_size(const struct option *option, const char *text)
-{
-	struct sp_capture_options *options = option->value;
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	const char *comma = strchr(text, ',');
-	char *ring = strndup(text, comma ? (size_t)(comma - text) : strlen(text));
-	bool fine = ring && (parse_size(ring, page, &options->ring_bytes) || (comma == text && comma)) &&
-		    (!comma || parse_size(comma + 1, page, &options->aux_bytes));
-	free(ring);
-	return fine || option_reject(option, text, "a number of pages, or a size such as 512K or 4M, "
-						   "and perhaps another behind a comma");
-}
-
-/* -S[SIZE]: of the AUX areas. */
-static bool parse_snapshot(const struct option *option, const char *text)
-{
-	struct sp_capture_options *options = option->value;
-	options->snapshot = true;
-	return !text || parse_size(text, 1, &options->aux_bytes) ||
-	       option_reject(option, text, "a size such as 512K or 4M");
-}
-
-/* perf's: 4 KiB, without an argument. */
-static bool parse_aux_sample(const struct option *option, const char *text)
-{
-	uint64_t bytes = 4096;
-	if (text && (!parse_size(text, 1, &bytes) || bytes % 8 || bytes > UINT16_MAX))
-		return option_reject(option, text, "a size in bytes, a multiple of 8 up to 65528");
-	*(uint32_t *)option->value = (uint32_t)bytes;
-	return true;
-}
-
-static bool parse_flush(const struct option *option, const char *text)
-{
-	return parse_size(text, 1, option->value) ||
-	       option_reject(option, text, "a number of bytes, or a size such as 64K");
-}
-
-/* "10-20,30-40": in ms from the start, one behind the other. */
-static bool parse_spans(struct record_arguments *arguments, const char *text)
-{
-	size_t count = 1, used = 0;
-	for (const char *at = text; (at = strchr(at, ',')); at++)
-		count++;
-	free(arguments->spans);
-	arguments->spans = calloc(count, sizeof(*arguments->spans));
-	if (!arguments->spans)
-		return false;
-	for (const char *at = text; at; at = strchr(at, ',')) {
-		struct sp_capture_span *span = &arguments->spans[used];
-		unsigned long long begin, end;
-		int size = 0;
-		at += at != text;
-		if (sscanf(at, "%llu-%llu%n", &begin, &end, &size) != 2 || strchr("+-", *at) ||
-		    (at[size] && at[size] != ',') || begin >= end ||
-		    end > (unsigned long long)SECONDS_MAX * 1000 ||
-		    (used && begin <= arguments->spans[used - 1].end_ms))
-			return false;
-		*span = (struct sp_capture_span){begin, end};
-		used++;
-	}
-	arguments->options.spans = arguments->spans;
-	arguments->options.span_count = used;
-	return true;
-}
-
-static bool parse_delay(const struct option *option, const char *text)
-{
-	struct record_arguments *arguments = option->value;
-	struct sp_capture_options *options = &arguments->options;
-	options->start_disabled = !strcmp(text, "-1");
-	options->delay_ms = options->span_count = 0;
-	return options->start_disabled ||
-	       option_text_number(text, 0, (uint64_t)SECONDS_MAX * 1000, &options->delay_ms) ||
-	       parse_spans(arguments, text) ||
-	       option_reject(option, text, "a number of milliseconds, -1, or ranges such as "
-					   "10-20,30-40");
-}
-
-static bool parse_inherit(const struct option *option, const char *text)
-{
-	struct sp_capture_options *options = option->value;
-	options->no_inherit = !strcmp(text, "none");
-	options->inherit_threads = !strcmp(text, "thread");
-	return options->no_inherit || options->inherit_threads || !strcmp(text, "all") ||
-	       option_reject(option, text, "all, thread or none");
-}
-
-static bool parse_cgroups(const struct option *option, const char *text)
-{
-	struct sp_capture_options *options = option->value;
-	if (!*text)
-		return option_reject(option, text, "a list of control groups");
-	options->cgroups = text;
-	/* Everything that runs in them: who is in one is not known by its pid. */
-	options->system_wide = true;
-	return true;
-}
-
-static bool parse_all_cgroups(const struct option *option, const char *text)
-{
-	struct sp_capture_fields *fields = option->value;
-	(void)text;
-	fields->cgroups = true;
-	fields->sample_type |= PERF_SAMPLE_CGROUP;
-	return true;
-}
-
-static bool parse_user(const struct option *option, const char *text)
-{
-	struct sp_capture_options *options = option->value;
-	const struct passwd *user = getpwnam(text);
-	uint64_t uid = user ? user->pw_uid : 0;
-	if (!user && !option_text_number(text, 0, UINT32_MAX - 1, &uid))
-		return option_reject(option, text, "a user's name or number");
-	options->by_user = true;
-	options->uid = (uid_t)uid;
-	return true;
-}
-
-static bool parse_no_buffering(const struct option *option, const char *text)
-{
-	(void)text;
-	*(uint32_t *)option->value = 1;
-	return true;
-}
-
-static bool parse_wakeup(const struct option *option, const char *text)
-{
-	uint64_t samples;
-	if (!option_text_number(text, 1, UINT32_MAX, &samples))
-		return option_reject(option, text, "a number of samples");
-	*(uint32_t *)option->value = (uint32_t)samples;
-	return true;
-}
-
-static bool parse_duration(const struct option *option, const char *text)
-{
-	char *end;
-	double seconds = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
-	if (!(seconds > 0) || *end || seconds > SECONDS_MAX)
-		return option_reject(option, text, "a number of seconds above 0");
-	*(uint64_t *)option->value = (uint64_t)(seconds * NS_PER_SECOND);
-	return true;
 }
 
 /* The options, put together from groups. */
@@ -326,21 +47,21 @@ static void add_targets(struct table *table, struct record_arguments *arguments)
 			    "everything that runs"),
 		OPTION_STRING('C', "cpu", "LIST", &options->cpus,
 			      "these CPUs alone, as 0-3,5; without -p and -t: everything\non them"),
-		OPTION_CALL('u', "uid", "USER", options, parse_user,
+		OPTION_CALL('u', "uid", "USER", options, record_parse_user,
 			    "the processes that a user (name or number) has now"),
-		OPTION_CALL('G', "cgroup", "NAME,...", options, parse_cgroups,
+		OPTION_CALL('G', "cgroup", "NAME,...", options, record_parse_cgroups,
 			    "what runs in control groups: one for each event of -e, in\n"
 			    "their order (a,,b leaves one out), or one for all"),
 		OPTION_FLAG('i', "no-inherit", &options->no_inherit,
 			    "leave out threads and children made later"),
-		OPTION_CALL(0, "inherit", "WHAT", options, parse_inherit,
+		OPTION_CALL(0, "inherit", "WHAT", options, record_parse_inherit,
 			    "of what is made later take all (the default), thread:\n"
 			    "threads, but no children, or none"),
 		OPTION_FLAG(0, "remove-on-exec", &options->remove_on_exec,
 			    "leave processes alone once they run another program"),
 		OPTION_FLAG(0, "exclude-perf", &options->exclude_self,
 			    "leave out the recorder itself"),
-		OPTION_CALL(0, "scope", "WHERE", &options->scope, parse_scope,
+		OPTION_CALL(0, "scope", "WHERE", &options->scope, record_parse_scope,
 			    "how events are opened: cpu, on whole CPUs, where others'\n"
 			    "samples are left out; task, on each task and what it\n"
 			    "makes; auto (the default): cpu where that is allowed\n"
@@ -363,11 +84,11 @@ static void add_events(struct table *table, struct record_arguments *arguments)
 		OPTION_CALL(0, "filter", "FILTER", &arguments->events, event_lists_parse_filter,
 			    "of the events of the -e before it: the kernel's filter of\n"
 			    "a tracepoint's fields, or the addresses that are traced"),
-		OPTION_CALL('F', "freq", "HZ|max", &options->freq_hz, parse_frequency,
+		OPTION_CALL('F', "freq", "HZ|max", &options->freq_hz, record_parse_frequency,
 			    "samples a second on each CPU (default: 997)"),
 		OPTION_FLAG(0, "strict-freq", &options->strict_freq,
 			    "fail where the kernel does not allow that frequency"),
-		OPTION_CALL('c', "count", "N", &options->period, parse_count,
+		OPTION_CALL('c', "count", "N", &options->period, record_parse_count,
 			    "a sample each N events, instead of -F"),
 		OPTION_FLAG('n', "no-samples", &options->no_samples,
 			    "take no samples: only records of tasks and mappings"),
@@ -379,19 +100,19 @@ static void add_calls(struct table *table, struct record_arguments *arguments)
 {
 	struct sp_capture_options *options = &arguments->options;
 	const struct option group[] = {
-		OPTION_CALL('g', NULL, NULL, &options->call_graph, parse_graph,
+		OPTION_CALL('g', NULL, NULL, &options->call_graph, record_parse_graph,
 			    "record call chains, by frame pointers where the binaries\n"
 			    "keep them, else by DWARF (the default)"),
-		OPTION_CALL(0, "call-graph", "HOW", options, parse_call_graph,
+		OPTION_CALL(0, "call-graph", "HOW", options, record_parse_call_graph,
 			    "by fp (frame pointers), by dwarf[,SIZE[,fixed]] (of SIZE\n"
 			    "bytes of each stack, or more while that is too little;\n"
 			    "default: 8192), by fp,defer (user frames are read when a\n"
 			    "thread returns to them), by lbr (the processor's record of\n"
 			    "calls), or none"),
-		OPTION_CALL(0, "unwind", "WHEN", &options->unwind, parse_unwind,
+		OPTION_CALL(0, "unwind", "WHEN", &options->unwind, record_parse_unwind,
 			    "with dwarf: live (the default) writes call chains; later\n"
 			    "keeps the stacks in the file, for the report to unwind"),
-		OPTION_CALL(0, "max-stack", "N", &options->max_stack, parse_max_stack,
+		OPTION_CALL(0, "max-stack", "N", &options->max_stack, record_parse_max_stack,
 			    "keep up to N frames of a call chain"),
 		OPTION_FLAG(0, "all-user", &options->user_only, "leave out the kernel"),
 		OPTION_FLAG(0, "all-kernel", &options->kernel_only, "leave out user space"),
@@ -410,32 +131,32 @@ static void add_course(struct table *table, struct record_arguments *arguments)
 		OPTION_CALL('k', "clockid", "CLOCK", options, record_parse_clock,
 			    "of all times: monotonic (the default), monotonic_raw,\n"
 			    "realtime, boottime, tai or a number"),
-		OPTION_CALL('D', "delay", "MS", arguments, parse_delay,
+		OPTION_CALL('D', "delay", "MS", arguments, record_parse_delay,
 			    "begin after so many milliseconds; -1: not before --control\n"
 			    "says so; 10-20,30-40: only within these ranges"),
 		OPTION_STRING(0, "control", "HOW", &arguments->control,
 			      "take commands (enable, disable, ping, evlist, stop, …) from\n"
 			      "fd:CTL[,ACK], open files, or fifo:CTL[,ACK], their names"),
-		OPTION_CALL(0, "duration", "SECONDS", &arguments->duration_ns, parse_duration,
+		OPTION_CALL(0, "duration", "SECONDS", &arguments->duration_ns, record_parse_duration,
 			    "end after so long (a COMMAND is ended with it)"),
-		OPTION_CALL('r', "realtime", "PRIORITY", &options->realtime, parse_realtime,
+		OPTION_CALL('r', "realtime", "PRIORITY", &options->realtime, record_parse_realtime,
 			    "drain with real-time priority 1 to 99 (SCHED_FIFO)"),
-		OPTION_CALL('m', "mmap-pages", "SIZE[,AUX]", options, parse_ring_size,
+		OPTION_CALL('m', "mmap-pages", "SIZE[,AUX]", options, record_parse_ring_size,
 			    "buffer of each CPU: a number of pages, or a size such as\n"
 			    "4M (default: 512K; with stacks 2M to 8M, by -F); AUX: of\n"
 			    "the area of a tracing event (intel_pt//)"),
 		OPTION_CALL_ATTACHED(0, "aux-sample", "SIZE", &options->aux_sample_bytes,
-				     parse_aux_sample,
+				     record_parse_aux_sample,
 				     "of a tracing event, the first: put its last SIZE bytes\n"
 				     "(default: 4096) into the samples of the others"),
-		OPTION_CALL_ATTACHED('S', "snapshot", "SIZE", options, parse_snapshot,
+		OPTION_CALL_ATTACHED('S', "snapshot", "SIZE", options, record_parse_snapshot,
 				     "of a tracing event: overwrite its areas, of SIZE each, and\n"
 				     "write what is in them whenever SIGUSR2 comes"),
-		OPTION_CALL(0, "mmap-flush", "SIZE", &options->wakeup_bytes, parse_flush,
+		OPTION_CALL(0, "mmap-flush", "SIZE", &options->wakeup_bytes, record_parse_flush,
 			    "drain a buffer when so many bytes are in it"),
-		OPTION_CALL(0, "wakeup-events", "N", &options->wakeup_samples, parse_wakeup,
+		OPTION_CALL(0, "wakeup-events", "N", &options->wakeup_samples, record_parse_wakeup,
 			    "drain after each N samples"),
-		OPTION_CALL(0, "no-buffering", NULL, &options->wakeup_samples, parse_no_buffering,
+		OPTION_CALL(0, "no-buffering", NULL, &options->wakeup_samples, record_parse_no_buffering,
 			    "drain after each sample"),
 	};
 	APPEND(table, group);
@@ -477,7 +198,7 @@ static void add_sample_fields(struct table *table, struct record_arguments *argu
 				     "registers of user space (--user-regs=? lists them)"),
 		OPTION_CALL('R', "raw-samples", NULL, &fields->sample_type, record_parse_sample,
 			    "raw data, of all events"),
-		OPTION_CALL(0, "all-cgroups", NULL, fields, parse_all_cgroups,
+		OPTION_CALL(0, "all-cgroups", NULL, fields, record_parse_all_cgroups,
 			    "the control group, and records of all there are"),
 		OPTION_CALL(0, "sample-id", NULL, &fields->sample_type, record_parse_sample,
 			    "the event's id once more, where old readers look for it"),
@@ -523,7 +244,7 @@ static void add_output(struct table *table, struct record_arguments *arguments)
 			      "the recording (default: sprof.data; the old one is kept\n"
 			      "as FILE.old; -: standard output)"),
 		OPTION_CALL_ATTACHED('z', "compression-level", "LEVEL",
-				     &options->compression_level, parse_compression,
+				     &options->compression_level, record_parse_compression,
 				     "compress the recording with zstd (LEVEL: 1, the\n"
 				     "default, to 22), by the thread that writes"),
 		OPTION_FLAG('q', "quiet", &arguments->quiet, "say nothing but errors"),
