@@ -15,4 +15,4 @@ src_sprof_SOURCES += \
 	src/cmd/script_dump.c \
 	src/cmd/script_fields.c src/cmd/script_fields.h \
 	src/cmd/script_counters.c src/cmd/script_json.c src/cmd/script_json_user.c \
-	src/cmd/script_records.c src/cmd/script_text.c
+	src/cmd/script_records.c src/cmd/script_stat.c src/cmd/script_text.c

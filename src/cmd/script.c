@@ -342,8 +342,11 @@ static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_r
 	struct pager pager = pager_open(arguments->pager != 0);
 	if (arguments->header && arguments->format == SCRIPT_TEXT)
 		info_put_header(reader, pager.out);
+	int status = 0;
+	if (arguments->format == SCRIPT_TEXT && script_has_counts(reader))
+		status = script_put_counts(view, reader, pager.out);
 	struct relay relay = {.view = view, .script = script, .out = pager.out};
-	int status = run_threads(&relay, thread_count(view, sp_script_batch_count(script)));
+	status |= run_threads(&relay, thread_count(view, sp_script_batch_count(script)));
 	status |= pager_close(&pager);
 	say_limits(view, script);
 	sp_script_free(script);

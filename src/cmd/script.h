@@ -3,6 +3,7 @@
 #ifndef CMD_SCRIPT_H
 #define CMD_SCRIPT_H
 
+#include <stdio.h>
 #include <sprof/sprof.h>
 #include "buffer.h"
 #include "cmd/script_fields.h"
@@ -91,6 +92,15 @@ struct printer {
 };
 
 void printer_deinit(struct printer *printer);
+
+/* The index of the event that has it; SIZE_MAX: none. */
+size_t view_event_of_id(const struct sp_reader *reader, uint64_t id);
+
+/* Whether the file has counts of `stat record`. */
+bool script_has_counts(struct sp_reader *reader);
+
+/* All of them as a table; the reader is at its begin before and behind. The exit status. */
+int script_put_counts(const struct script_view *view, struct sp_reader *reader, FILE *out);
 
 /* Whether samples are told counter by counter: in the file's order, by one thread. */
 bool script_has_counters(const struct script_arguments *arguments, const struct sp_reader *reader);
