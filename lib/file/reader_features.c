@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/io.h"
 #include "record/attr.h"
 #include "record/types.h"
 
@@ -300,22 +301,23 @@ static struct sp_error *read_section(struct sp_reader *reader, unsigned int bit,
 }
 
 /*
- * Whether bytes that no header points to look like the table: sections inside
- * the file, behind the table, one behind the other.
+ * How many entries of a table cannot be: their sections lie beyond the file, in the table, or
+ * in the data (from `begin` on).
  */
-static bool table_plausible(const struct sp_reader *reader, struct cursor cursor, size_t count)
+static size_t count_impossible(const struct sp_reader *reader, struct cursor cursor, size_t count,
+			       uint64_t begin)
 {
-	uint64_t least = cursor_offset(&cursor) + count * SECTION_ENTRY_SIZE;
+	uint64_t behind = cursor_offset(&cursor) + count * SECTION_ENTRY_SIZE;
 	struct file_section section;
+	size_t impossible = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (!cursor_u64(&cursor, &section.offset) || !cursor_u64(&cursor, &section.size))
-			return false;
-		if (section.offset < least || section.offset > reader->file_size ||
-		    section.size > reader->file_size - section.offset)
-			return false;
-		least = section.offset + section.size;
+			return impossible + (count - i);
+		bool in_file = section.offset <= reader->file_size &&
+			       section.size <= reader->file_size - section.offset;
+		impossible += !in_file || (section.offset >= begin && section.offset < behind);
 	}
-	return count > 0;
+	return impossible;
 }
 
 static size_t count_bits(const uint64_t *bits)
@@ -346,7 +348,7 @@ static struct sp_error *load_table(struct sp_reader *reader, const struct header
 	*ret = reader_cursor(reader, bytes, there * SECTION_ENTRY_SIZE, table);
 	*count_ret = there;
 	if (header->data_ends_unknown &&
-	    (there < count || !table_plausible(reader, *ret, count))) {
+	    (there < count || count_impossible(reader, *ret, count, header->data.offset))) {
 		*count_ret = 0;
 		if (reader->file_size > table)
 			reader_note(reader, table,
@@ -354,6 +356,18 @@ static struct sp_error *load_table(struct sp_reader *reader, const struct header
 				    (unsigned long long)(reader->file_size - table));
 	}
 	return NULL;
+}
+
+bool features_table_misplaced(const struct sp_reader *reader, const struct header_info *header)
+{
+	uint8_t bytes[FEATURE_BITS * SECTION_ENTRY_SIZE];
+	uint64_t table = header->data.offset + header->data.size;
+	size_t count = count_bits(header->features), got;
+	if (io_pread(reader->fd, bytes, count * SECTION_ENTRY_SIZE, (off_t)table, &got))
+		return false;
+	size_t there = got / SECTION_ENTRY_SIZE;
+	struct cursor cursor = reader_cursor(reader, bytes, got, table);
+	return count_impossible(reader, cursor, there, header->data.offset) * 2 > there;
 }
 
 struct sp_error *features_read_table(struct sp_reader *reader, const struct header_info *header)

@@ -118,26 +118,52 @@ static struct sp_error *bound_data(struct sp_reader *reader, struct header_info 
 	return NULL;
 }
 
-/* Walks data of unknown end as far as it makes sense. */
-static struct sp_error *find_data_end(struct sp_reader *reader, struct header_info *header)
+/* Walks data of unknown end as far as it makes sense, past what is damaged in it. */
+static struct sp_error *find_data_end(struct sp_reader *reader, struct header_info *header,
+				      uint64_t *size_ret)
 {
-	struct reader_extent extent = {header->data.offset,
-					header->data.offset + header->data.size};
+	struct reader_extent extent = {header->data.offset, reader->file_size};
 	struct walker *walker;
-	struct raw_record raw = {0};
+	if (header->data_ends_unknown)
+		extent.end = header->data.offset + header->data.size;
 	struct sp_error *error = walker_new_at(reader->fd, reader->path, reader->swap, extent,
 					       extent.end, &walker);
 	if (error)
 		return error;
 	uint64_t end = extent.begin;
-	while (!(error = walker_next(walker, &raw)) && raw.bytes &&
-	       (sp_record_type_name(raw.type) || raw.type >= RECORD_SIMPLEPERF_FIRST))
-		end = walker_offset(walker);
+	for (;;) {
+		struct raw_record raw = {0};
+		error = walker_next(walker, &raw);
+		if (error && sp_error_code(error) != SP_ERROR_FORMAT)
+			break;
+		bool known = sp_record_type_name(raw.type) || raw.type >= RECORD_SIMPLEPERF_FIRST;
+		if (!error && (!raw.bytes || !known))
+			break;
+		if (!error)
+			end = walker_offset(walker);
+		/* Damage is met again by whoever reads the records. */
+		sp_error_free(error);
+	}
 	walker_free(walker);
-	if (error && sp_error_code(error) != SP_ERROR_FORMAT)
+	if (!error)
+		*size_ret = end - extent.begin;
+	return error;
+}
+
+/* A size that is too small, or ends within a record, leaves no table where one should be. */
+static struct sp_error *mend_data_size(struct sp_reader *reader, struct header_info *header)
+{
+	uint64_t size;
+	if (header->data_ends_unknown || !features_table_misplaced(reader, header))
+		return NULL;
+	struct sp_error *error = find_data_end(reader, header, &size);
+	if (error || size <= header->data.size)
 		return error;
-	sp_error_free(error);
-	header->data.size = end - extent.begin;
+	reader_note(reader, 48,
+		    "the data should end after %llu bytes, where no table of features is: reading "
+		    "records as far as they go", (unsigned long long)header->data.size);
+	header->data.size = size;
+	header->data_ends_unknown = true;
 	return NULL;
 }
 
@@ -156,7 +182,9 @@ struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret)
 	if (!error)
 		error = bound_data(reader, &header);
 	if (!error && header.data_ends_unknown)
-		error = find_data_end(reader, &header);
+		error = find_data_end(reader, &header, &header.data.size);
+	if (!error)
+		error = mend_data_size(reader, &header);
 	if (!error)
 		*ret = header;
 	return error;

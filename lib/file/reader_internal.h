@@ -105,6 +105,8 @@ struct sp_error *reader_add_event(struct sp_reader *reader, const struct perf_ev
 /* reader_features.c */
 struct sp_error *features_read_table(struct sp_reader *reader, const struct header_info *header)
 	SP_MUST_CHECK;
+/* Whether most of what lies where the table should be cannot be one: data.size is wrong. */
+bool features_table_misplaced(const struct sp_reader *reader, const struct header_info *header);
 /* The payload is in the arena. A feature that is there already stays. */
 void features_put(struct sp_reader *reader, uint64_t bit, struct sp_bytes payload,
 		  uint64_t offset);

@@ -248,15 +248,18 @@ static struct sp_error *ensure(struct walker *walker, size_t need)
 	return fill(walker, offset, most);
 }
 
+static bool is_simpleperf(const struct header *header)
+{
+	return header->type >= RECORD_SIMPLEPERF_FIRST && header->type <= RECORD_SIMPLEPERF_LAST;
+}
+
 static bool plausible(const struct header *header)
 {
 	bool kernel = header->type && header->type <= RECORD_CALLCHAIN_DEFERRED;
 	bool user = header->type >= RECORD_USER_TYPES && sp_record_type_name(header->type);
-	bool simpleperf = header->type >= RECORD_SIMPLEPERF_FIRST &&
-			  header->type <= RECORD_SIMPLEPERF_LAST;
 	if (kernel)
 		return header->size >= HEADER_SIZE && !(header->size & 7);
-	return (user || simpleperf) && header->size >= HEADER_SIZE;
+	return (user || is_simpleperf(header)) && header->size >= HEADER_SIZE;
 }
 
 /*
@@ -401,6 +404,9 @@ static struct sp_error *check(struct walker *walker, const struct header *header
 			       "a record (%s, type %u) of %u bytes, but the data ends after %llu",
 			       name ?: "unknown", header->type, header->size,
 			       (unsigned long long)left);
+	/* Newer kernels and perfs have more types, but not these. */
+	if (header->type > TYPES_LAST && !is_simpleperf(header))
+		return damaged(walker, "a record of type %u, which nobody writes", header->type);
 	if (header->type < RECORD_USER_TYPES && (header->size & 7))
 		return damaged(walker,
 			       "a record (%s, type %u) of %u bytes, which is not a multiple of 8",

@@ -55,7 +55,7 @@ strike_mode() { # MODE
 	later) struck "$random_number" -- --call-graph dwarf --unwind later -o "$file" -- "$workload/deep" 40 30 2 ;;
 	later-zip) struck "$random_number" -- -z --call-graph dwarf --unwind later -o "$file" -- "$workload/deep" 40 30 2 ;;
 	task) struck "$random_number" -- --scope task -F 4000 -g -o "$file" -- "$workload/proportions" 30 ;;
-	threads) struck "$random_number" -- -g -o "$file" -- "$workload/threads" 4 30 5 ;;
+	threads) struck "$random_number" -- -g -o "$file" -- "$workload/threads" 4 30 5 >"$tmp/out" ;;
 	ending) ending -g -o "$file" -- "$workload/proportions" 30 ;;
 	ending-zip) ending -z -g -o "$file" -- "$workload/proportions" 30 ;;
 	ending-later) ending --call-graph dwarf --unwind later -F 4000 -o "$file" -- "$workload/deep" 40 30 2 ;;
