@@ -13,8 +13,8 @@ extern "C" {
  * The next field of an attr that is not 0, in perf's order and words ("sample_type",
  * "IP|TID|TIME"); *at is 0 for the first. False behind the last. `value` holds SP_WORDS_SIZE.
  */
-SP_API bool sp_attr_next(const struct perf_event_attr *attr, unsigned int *at,
-			 const char **name_ret, char *value);
+SP_API bool sp_attr_next(const struct perf_event_attr *attr, const struct sp_attr_tail *tail,
+			 unsigned int *at, const char **name_ret, char *value);
 
 /* A name and what is said of it; names may repeat, and are "" where there is one value alone. */
 struct sp_description_row {

@@ -58,6 +58,7 @@ enum sp_meter_flag {
 struct sp_meter_options {
 	const char *events;       /* as `-e`; several are one group, with or without {} */
 	const struct perf_event_attr *attr; /* instead of `events`: one event, as it is; size is set */
+	struct sp_attr_tail attr_tail;      /* with `attr`: what headers may have no fields for */
 	enum sp_meter_target target;
 	pid_t tid;
 	int32_t cpu;

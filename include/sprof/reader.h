@@ -44,6 +44,7 @@ struct sp_event {
 	struct perf_event_attr attr; /* in host order; what is behind the file's attr.size is 0 */
 	const uint64_t *ids;
 	size_t id_count;
+	struct sp_attr_tail tail;
 };
 
 /* The events, in the file's order. In a pipe they are all known once it is open. */

@@ -195,11 +195,20 @@ struct sp_build_id {
 	uint16_t cpumode; /* PERF_RECORD_MISC_{USER,KERNEL,…}: whose file it is */
 };
 
+/*
+ * What newer kernels have in a perf_event_attr behind the 128 bytes of Linux 6.1, of whose age the
+ * header may be that a program is built with. It holds here; in the attr only where there is room.
+ */
+struct sp_attr_tail {
+	uint64_t config3, config4; /* Linux 6.3 and 7.0 */
+};
+
 /* HEADER_ATTR: the file's events become known by it in a pipe. */
 struct sp_header_attr {
 	struct perf_event_attr attr;
 	const uint64_t *ids;
 	size_t id_count;
+	struct sp_attr_tail tail;
 };
 
 /* HEADER_FEATURE */

@@ -54,10 +54,10 @@ static struct sp_error *open_one(const struct wide_options *options,
 		return error_no_memory();
 	const struct event_planned *event = &options->plan->samples[planned];
 	bool in_cgroup = event->in_cgroup && options->tid < 0;
-	int fd = kernel->open(kernel->arg, attr, in_cgroup ? event->cgroup_fd : options->tid,
-			      (int32_t)options->cpus[index], output,
-			      PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP |
-				      (in_cgroup ? PERF_FLAG_PID_CGROUP : 0));
+	int fd = event_open_planned(kernel, event, attr, in_cgroup ? event->cgroup_fd : options->tid,
+				    (int32_t)options->cpus[index], output,
+				    PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP |
+					    (in_cgroup ? PERF_FLAG_PID_CGROUP : 0));
 	if (fd < 0)
 		return NULL;
 	if (event->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0) {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "count/page.h"
+#include "event/fields.h"
 #include "event/rights.h"
 #include "proc/cgroup.h"
 
@@ -74,6 +75,7 @@ static struct sp_error *find_events(struct opening *opening)
 		event->fd = -1;
 		event->name = options->attr ? "event" : meter->specs.items[i].name;
 		event->attr = options->attr ? *options->attr : meter->specs.items[i].attr;
+		event->tail = options->attr ? options->attr_tail : meter->specs.items[i].tail;
 		if (!options->attr && meter->specs.items[i].tool)
 			return error_set_remedy(
 				error_new(SP_ERROR_INVALID, "%s is no event of the kernel", event->name),
@@ -155,12 +157,22 @@ static struct sp_error *refusal(const struct opening *opening, size_t index, int
 	struct rights rights;
 	if (errnum == ESRCH)
 		return error_new(SP_ERROR_NOT_FOUND, "there is no thread %d", (int)opening->pid);
-	if (errnum == EINVAL)
+	struct sp_error *error = rights_read(opening->ctx, &rights);
+	const struct event_refusal refused = {
+		.kernel = event_kernel_real(), .rights = &rights, .event = event->name,
+		.whole = attr_whole(&event->attr, &event->tail),
+		.pid = opening->pid, .cpu = opening->cpu, .flags = opening->flags, .errnum = errnum,
+	};
+	const struct event_field *field = error ? NULL : event_field_blame(&refused);
+	if (field && errnum != EACCES && errnum != EPERM)
+		return event_field_error(&refused, field);
+	if (!error && (error = event_misfit(&refused)))
+		return error;
+	if (errnum == EINVAL && !error)
 		return error_set_remedy(
 			error_new(SP_ERROR_INVALID, "%s: the kernel refuses it as it was asked for",
 				  event->name),
 			"`sprof list --limits`, and perf_event_open(2), say what goes together");
-	struct sp_error *error = rights_read(opening->ctx, &rights);
 	return error ? error
 		     : rights_explain(&rights, actions[opening->options->target], event->name, errnum);
 }
@@ -172,8 +184,8 @@ static int try_open(const struct opening *opening, struct metered *event, int gr
 	bool keep = has(opening, SP_METER_KEEP_ON_EXEC);
 	for (;;) {
 		event->attr.size = event_attr_size(&event->attr);
-		int fd = kernel->open(kernel->arg, &event->attr, opening->pid, opening->cpu, group_fd,
-				      opening->flags);
+		int fd = event_open_attr(kernel, &event->attr, &event->tail, opening->pid, opening->cpu,
+					 group_fd, opening->flags);
 		if (fd == -EINVAL && !opening->options->read_format &&
 		    (event->attr.read_format & EVENT_FORMAT_LOST)) {
 			event->attr.read_format &= ~(uint64_t)EVENT_FORMAT_LOST;

@@ -12,6 +12,7 @@
 struct metered {
 	const char *name;
 	struct perf_event_attr attr;
+	struct sp_attr_tail tail;
 	int fd;
 	struct perf_event_mmap_page *page; /* for reading in user space; NULL: not mapped */
 	uint64_t id;

@@ -10,10 +10,6 @@
 #include "proc/cgroup.h"
 #include "event/kind.h"
 
-/* In struct perf_event_attr, since Linux 6.3 and 6.18. */
-#define CONFIG3_OFFSET 128
-#define CONFIG4_OFFSET 136
-
 #define CPU_EVENTS "/sys/bus/event_source/devices/cpu/events/"
 
 /* Besides, for -d, -dd and -ddd. */
@@ -158,23 +154,6 @@ static void set_modes(const struct sp_stat *stat, const struct event_spec *spec,
 		attr->exclude_guest = 1;
 }
 
-/* config3 and config4, which older headers have no fields for; false where they do not fit. */
-static bool put_configs(const struct event_spec *spec, struct perf_event_attr *attr)
-{
-	const struct {
-		size_t offset;
-		uint64_t value;
-	} configs[] = {{CONFIG3_OFFSET, spec->config3}, {CONFIG4_OFFSET, spec->config4}};
-	for (size_t i = 0; i < 2; i++) {
-		if (!configs[i].value)
-			continue;
-		if (configs[i].offset + sizeof(uint64_t) > sizeof(*attr))
-			return false;
-		memcpy((char *)attr + configs[i].offset, &configs[i].value, sizeof(uint64_t));
-	}
-	return true;
-}
-
 static void set_attr(const struct sp_stat *stat, struct counter *counter, bool is_leader,
 		     bool has_members)
 {
@@ -214,11 +193,6 @@ static struct sp_error *add_counters(struct sp_stat *stat, const char *cgroup, i
 			.group_read = has_members, .cgroup_fd = cgroup_fd};
 		set_attr(stat, counter, leader == stat->counter_count, has_members);
 		stat->events[stat->counter_count] = event_of(stat, counter, cgroup);
-		if (!put_configs(spec, &counter->attr)) {
-			stat->events[stat->counter_count].supported = false;
-			stat->events[stat->counter_count].why =
-				"sprof was built with headers of a kernel without config3 and config4";
-		}
 		if (!stat->events[stat->counter_count++].name)
 			return error_no_memory();
 		if (stat->cpu_wide || stat->options.no_inherit || !event_is_not_inherited(spec))

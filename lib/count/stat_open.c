@@ -18,6 +18,7 @@
 #include <sys/ioctl.h>
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "event/fields.h"
 
 /* The soft limit of descriptors is hardly ever less than four times this. */
 #define FEW_FILES 256
@@ -90,11 +91,40 @@ static struct sp_error *targets_of(const struct sp_stat *stat, const struct coun
 	return NULL;
 }
 
+/* As the kernel gets it for that target. */
+static struct perf_event_attr attr_for(const struct counter *counter, const struct target *target)
+{
+	struct perf_event_attr attr = counter->attr;
+	/* What follows no task cannot begin with one. */
+	if (target->tid < 0)
+		attr.inherit = attr.enable_on_exec = 0;
+	return attr;
+}
+
+/* That a field of the attr, or what it says, is not to be had; NULL: it is none of them. */
+static struct sp_error *explain_field(const struct sp_stat *stat, size_t index,
+				      const struct target *target, int errnum)
+{
+	const struct counter *counter = &stat->counters[index];
+	const struct perf_event_attr attr = attr_for(counter, target);
+	bool of_cgroup = counter->cgroup_fd >= 0;
+	const struct event_refusal refusal = {
+		.kernel = stat->kernel, .rights = &stat->rights, .event = stat->events[index].name,
+		.whole = attr_whole(&attr, &counter->spec->tail),
+		.pid = of_cgroup ? counter->cgroup_fd : target->tid, .cpu = target->cpu,
+		.flags = of_cgroup ? PERF_FLAG_PID_CGROUP : 0, .errnum = errnum,
+	};
+	const struct event_field *field = event_field_blame(&refusal);
+	return field ? event_field_error(&refusal, field) : event_misfit(&refusal);
+}
+
 static struct sp_error *explain(struct sp_stat *stat, size_t index, const struct target *target,
 				int errnum)
 {
 	struct sp_error *error =
 		stat->rights.page_size ? NULL : rights_read(stat->ctx, &stat->rights);
+	if (!error && errnum != EACCES && errnum != EPERM)
+		error = explain_field(stat, index, target, errnum);
 	if (error)
 		return error;
 	const struct counter *counter = &stat->counters[index];
@@ -149,16 +179,34 @@ static void take_apart(struct sp_stat *stat, size_t leader)
 	}
 }
 
-static const char *why_not(int errnum)
+/* A row says so, and this is why. */
+static struct sp_error *set_why(struct sp_stat *stat, size_t index, const struct target *target,
+				int errnum)
 {
-	switch (errnum) {
-	case EINVAL:
-		return "the kernel refuses it as it was asked for";
-	case ENOSPC:
-		return "all of this CPU's breakpoint registers are taken";
-	default:
-		return "this machine or kernel does not have it";
-	}
+	struct sp_stat_event *event = &stat->events[index];
+	bool joins = stat->counters[index].leader != index;
+	event->supported = false;
+	event->why = errnum == ENOSPC ? "all of this CPU's breakpoint registers are taken"
+		     : errnum != EINVAL && errnum != EOPNOTSUPP
+			     ? "this machine or kernel does not have it"
+		     : joins ? "the kernel does not count it together with its group's first event"
+			     : "the kernel refuses it as it was asked for";
+	if (errnum != EINVAL && errnum != EOPNOTSUPP)
+		return NULL;
+	struct sp_error *error = stat->rights.page_size ? NULL : rights_read(stat->ctx, &stat->rights);
+	if (error)
+		return error;
+	CLEANUP(cleanup_sp_error_free)
+	struct sp_error *why = explain_field(stat, index, target, errnum);
+	if (!why)
+		return NULL;
+	const char *message = sp_error_message(why);
+	size_t name = strlen(event->name);
+	/* Who says it says of what. */
+	if (!strncmp(message, event->name, name) && !strncmp(message + name, ": ", 2))
+		message += name + 2;
+	event->why = arena_copy_string(&stat->arena, message, strlen(message));
+	return event->why ? NULL : error_no_memory();
 }
 
 /* A step that nobody typed the opposite of; false: there is none left. */
@@ -223,23 +271,18 @@ static enum outcome refused(struct sp_stat *stat, size_t index, const struct tar
 		*error_ret = explain(stat, index, target, errnum);
 		return OUTCOME_ERROR;
 	}
-	stat->events[index].supported = false;
-	stat->events[index].why = why_not(errnum);
-	return OUTCOME_UNSUPPORTED;
+	*error_ret = set_why(stat, index, target, errnum);
+	return *error_ret ? OUTCOME_ERROR : OUTCOME_UNSUPPORTED;
 }
 
 static int try_open(const struct sp_stat *stat, struct counter *counter, const struct target *target,
 		    int group_fd)
 {
 	bool of_cgroup = counter->cgroup_fd >= 0;
-	struct perf_event_attr attr = counter->attr;
-	/* What follows no task cannot begin with one. */
-	if (target->tid < 0)
-		attr.inherit = attr.enable_on_exec = 0;
-	attr.size = event_attr_size(&attr);
-	return stat->kernel->open(stat->kernel->arg, &attr,
-				  of_cgroup ? counter->cgroup_fd : target->tid, target->cpu, group_fd,
-				  of_cgroup ? PERF_FLAG_PID_CGROUP : 0);
+	const struct perf_event_attr attr = attr_for(counter, target);
+	return event_open_attr(stat->kernel, &attr, &counter->spec->tail,
+			       of_cgroup ? counter->cgroup_fd : target->tid, target->cpu, group_fd,
+			       of_cgroup ? PERF_FLAG_PID_CGROUP : 0);
 }
 
 static struct sp_error *set_filter(const struct sp_stat *stat, size_t index, int fd)

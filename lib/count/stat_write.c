@@ -148,7 +148,8 @@ static struct sp_error *open_writer(struct sp_stat *stat, const char *path, cons
 	for (size_t i = 0; i < stat->counter_count; i++) {
 		ids[i] = i + 1;
 		events[i] = (struct sp_event){.name = stat->events[i].name, .ids = &ids[i], .id_count = 1,
-					      .attr = stat->counters[i].attr};
+					      .attr = stat->counters[i].attr,
+					      .tail = stat->counters[i].spec->tail};
 		/* Readers find STAT records' events by their ids, which only these bits make known. */
 		events[i].attr.sample_type = PERF_SAMPLE_IDENTIFIER;
 		events[i].attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;

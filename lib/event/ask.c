@@ -27,7 +27,10 @@ void event_ask_all(const struct event_asked *asked, const struct event_support *
 
 static void set_flag(const char *name, struct perf_event_attr *attr)
 {
-	event_field_set(event_field_find(name), attr);
+	const struct sp_attr_tail none = {0};
+	struct long_attr whole = attr_whole(attr, &none);
+	event_field_set(event_field_find(name), &whole);
+	*attr = whole.attr;
 }
 
 void event_ask_sampling(const struct event_asked *asked, struct perf_event_attr *attr)

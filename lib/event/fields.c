@@ -130,9 +130,9 @@ static const struct event_field fields[] = {
 	VALUE(config3, 128, 8, "6.3", "-e PMU/config3=N/", NULL),
 	BRANCH(COUNTERS, 19, "6.8", "-j counter"),
 	VALUE(aux_action, 116, 4, "6.13", "-e EVENT/aux-action=ACTION/", AUX_AREA),
-	VALUE(config4, 136, 8, "6.18", "-e PMU/config4=N/", NULL),
 	FLAG(defer_callchain, EVENT_FLAG_DEFER_CALLCHAIN, 1, "6.19", "--call-graph fp,defer", NULL),
 	FLAG(defer_output, EVENT_FLAG_DEFER_OUTPUT, 1, "6.19", "--call-graph fp,defer", NULL),
+	VALUE(config4, 136, 8, "7.0", "-e PMU/config4=N/", NULL),
 };
 #define FIELD_COUNT (sizeof(fields) / sizeof(*fields))
 
@@ -175,45 +175,39 @@ static bool bits_of(const struct event_field *field, size_t *at_ret, uint64_t *m
 	return true;
 }
 
-static bool is_beyond(const struct event_field *field)
+bool event_field_is_set(const struct event_field *field, const struct long_attr *attr)
 {
-	return field->place == EVENT_FIELD_VALUE &&
-	       field->at + (size_t)field->size > sizeof(struct perf_event_attr);
-}
-
-bool event_field_is_set(const struct event_field *field, const struct perf_event_attr *attr)
-{
-	const uint8_t *bytes = (const uint8_t *)attr;
+	const uint8_t *bytes = attr->bytes;
 	uint64_t mask, word;
 	size_t at;
 	if (bits_of(field, &at, &mask)) {
 		memcpy(&word, bytes + at, sizeof(word));
 		return word & mask;
 	}
-	for (size_t i = 0; i < field->size && !is_beyond(field); i++)
+	for (size_t i = 0; i < field->size; i++)
 		if (bytes[field->at + i])
 			return true;
 	return false;
 }
 
 /* `on`: its lowest bit is set; else all are cleared. */
-static void change(const struct event_field *field, struct perf_event_attr *attr, bool on)
+static void change(const struct event_field *field, struct long_attr *attr, bool on)
 {
-	uint8_t *bytes = (uint8_t *)attr;
+	uint8_t *bytes = attr->bytes;
 	uint64_t mask, word;
 	size_t at;
 	if (bits_of(field, &at, &mask)) {
 		memcpy(&word, bytes + at, sizeof(word));
 		word = on ? word | mask : word & ~mask;
 		memcpy(bytes + at, &word, sizeof(word));
-	} else if (!is_beyond(field)) {
+	} else {
 		memset(bytes + field->at, 0, field->size);
 		size_t low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : field->size - 1u;
 		bytes[field->at + low] = on;
 	}
 }
 
-void event_field_set(const struct event_field *field, struct perf_event_attr *attr)
+void event_field_set(const struct event_field *field, struct long_attr *attr)
 {
 	change(field, attr, true);
 }
@@ -233,7 +227,7 @@ static const struct pair {
 	{"defer_callchain", "defer_output"},
 };
 
-void event_field_clear(const struct event_field *field, struct perf_event_attr *attr)
+void event_field_clear(const struct event_field *field, struct long_attr *attr)
 {
 	change(field, attr, false);
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
@@ -247,11 +241,11 @@ void event_field_clear(const struct event_field *field, struct perf_event_attr *
 /* -- Asking ---------------------------------------------------------------- */
 
 /* 0, or the errno. */
-static int try(const struct event_kernel *kernel, struct perf_event_attr *attr, int32_t pid,
+static int try(const struct event_kernel *kernel, const struct long_attr *whole, int32_t pid,
 	       int32_t cpu, unsigned long flags)
 {
-	attr->size = event_attr_size(attr);
-	int fd = kernel->open(kernel->arg, attr, pid, cpu, -1, flags);
+	const struct sp_attr_tail tail = attr_tail_of(whole);
+	int fd = event_open_attr(kernel, &whole->attr, &tail, pid, cpu, -1, flags);
 	if (fd < 0)
 		return -fd;
 	kernel->close(kernel->arg, fd);
@@ -259,8 +253,9 @@ static int try(const struct event_kernel *kernel, struct perf_event_attr *attr, 
 }
 
 /* What else a kernel wants to see with it, or finds it wrong. */
-static void add_company(const struct event_field *field, struct perf_event_attr *attr)
+static void add_company(const struct event_field *field, struct long_attr *whole)
 {
+	struct perf_event_attr *attr = &whole->attr;
 	static const struct pair company[] = {
 		{"inherit_thread", "inherit"}, {"inherit_stat", "inherit"},
 		{"sigtrap", "remove_on_exec"}, {"mmap2", "mmap"}, {"mmap_data", "mmap"},
@@ -277,7 +272,7 @@ static void add_company(const struct event_field *field, struct perf_event_attr 
 	};
 	for (size_t i = 0; i < sizeof(company) / sizeof(*company); i++)
 		if (!strcmp(field->name, company[i].name))
-			event_field_set(event_field_find(company[i].with), attr);
+			event_field_set(event_field_find(company[i].with), whole);
 	if (field->place == EVENT_FIELD_BRANCH) {
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		attr->branch_sample_type |= PERF_SAMPLE_BRANCH_ANY;
@@ -308,14 +303,14 @@ static bool is_older(const char *release, const char *since)
 /* What a dummy cannot be asked with: it is in place only with an AUX area. */
 static bool cannot_be_asked(const struct event_field *field)
 {
-	return is_beyond(field) || !strncmp(field->name, "aux_", 4) ||
+	return !strncmp(field->name, "aux_", 4) ||
 	       !strcmp(field->name, "PERF_SAMPLE_AUX");
 }
 
 bool event_field_known(const struct event_kernel *kernel, const struct rights *rights,
 		       const struct event_field *field)
 {
-	struct perf_event_attr attr = {
+	struct long_attr whole = {.attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
@@ -323,34 +318,34 @@ bool event_field_known(const struct event_kernel *kernel, const struct rights *r
 		.disabled = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
-	};
+	}};
 	if (cannot_be_asked(field))
 		return !is_older(rights->release, field->since);
-	event_field_set(field, &attr);
-	add_company(field, &attr);
+	event_field_set(field, &whole);
+	add_company(field, &whole);
 	/* Both modes left out at once is no event. */
-	int errnum = try(kernel, &attr, 0, -1, 0);
+	int errnum = try(kernel, &whole, 0, -1, 0);
 	return errnum != EINVAL && errnum != E2BIG && errnum != ENOSYS;
 }
 
 /* -- Explaining ------------------------------------------------------------ */
 
 /* What else an error could be about: taken away, these make another event of it. */
-static bool is_removable(const struct event_field *field)
+static bool is_removable(const struct event_field *field, int errnum)
 {
 	static const char *const kept[] = {"disabled", "inherit", "freq", "exclude_user",
-					   "exclude_kernel", "exclude_hv", "bp_type", "config3",
-					   "config4", "sample_id_all"};
+					   "exclude_kernel", "exclude_hv", "bp_type",
+					   "sample_id_all"};
 	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
 		if (!strcmp(field->name, kept[i]))
 			return false;
-	return true;
+	/* config3 and config4 are the event, unless there is no room for them. */
+	return strncmp(field->name, "config", 6) || errnum == E2BIG;
 }
 
-static int try_refused(const struct event_refusal *refusal, const struct perf_event_attr *attr)
+static int try_refused(const struct event_refusal *refusal, const struct long_attr *whole)
 {
-	struct perf_event_attr copy = *attr;
-	return try(refusal->kernel, &copy, refusal->pid, refusal->cpu, refusal->flags);
+	return try(refusal->kernel, whole, refusal->pid, refusal->cpu, refusal->flags);
 }
 
 /*
@@ -359,15 +354,15 @@ static int try_refused(const struct event_refusal *refusal, const struct perf_ev
  */
 static const struct event_field *find_refused(const struct event_refusal *refusal, bool together)
 {
-	struct perf_event_attr attr = *refusal->attr;
+	struct long_attr whole = refusal->whole;
 	for (size_t i = FIELD_COUNT; i > 0; i--) {
 		const struct event_field *field = &fields[i - 1];
 		if (!together)
-			attr = *refusal->attr;
-		if (!event_field_is_set(field, &attr) || !is_removable(field))
+			whole = refusal->whole;
+		if (!event_field_is_set(field, &whole) || !is_removable(field, refusal->errnum))
 			continue;
-		event_field_clear(field, &attr);
-		if (try_refused(refusal, &attr) != refusal->errnum)
+		event_field_clear(field, &whole);
+		if (try_refused(refusal, &whole) != refusal->errnum)
 			return field;
 	}
 	return NULL;
@@ -389,14 +384,14 @@ static const char *branch_title(const struct perf_event_attr *attr)
 /* A machine without a PMU for its CPUs: most virtual ones. */
 static bool has_counters(const struct event_refusal *refusal)
 {
-	struct perf_event_attr attr = {
+	const struct long_attr whole = {.attr = {
 		.type = PERF_TYPE_HARDWARE,
 		.config = PERF_COUNT_HW_CPU_CYCLES,
 		.disabled = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
-	};
-	return try(refusal->kernel, &attr, 0, -1, 0) != ENOENT;
+	}};
+	return try(refusal->kernel, &whole, 0, -1, 0) != ENOENT;
 }
 
 static struct sp_error *unknown_field(const struct event_refusal *refusal,
@@ -407,11 +402,11 @@ static struct sp_error *unknown_field(const struct event_refusal *refusal,
 		return error_set_remedy(
 			error_new(SP_ERROR_UNSUPPORTED, "%s: Linux %s and later have this (%s); this is %s",
 				  title(field), field->since, field->name, release),
-			"leave it out, or record on a newer kernel");
+			"leave it out, or take a newer kernel");
 	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
 					  "%s: this kernel (%s) does not take %s, which needs %s",
 					  title(field), release, field->name, field->needs),
-				"leave it out, or record on another kernel");
+				"leave it out, or take another kernel");
 }
 
 static struct sp_error *missing_hardware(const struct event_refusal *refusal,
@@ -421,15 +416,15 @@ static struct sp_error *missing_hardware(const struct event_refusal *refusal,
 	bool branches = field->place == EVENT_FIELD_BRANCH ||
 			!strcmp(field->name, "PERF_SAMPLE_BRANCH_STACK");
 	if (branches)
-		name = branch_title(refusal->attr);
+		name = branch_title(&refusal->whole.attr);
 	if (!has_counters(refusal))
 		return error_set_remedy(
 			error_new(SP_ERROR_UNSUPPORTED,
 				  "%s: it needs %s; this machine has no hardware PMU", name,
 				  needs ? needs : "a hardware PMU"),
-			"leave it out, or record where there is one: a virtual machine has what its "
+			"leave it out, or go where there is one: a virtual machine has what its "
 			"host passes on");
-	if (branches && refusal->attr->type == PERF_TYPE_SOFTWARE)
+	if (branches && refusal->whole.attr.type == PERF_TYPE_SOFTWARE)
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
 						  "%s: software events (%s) have no branch stacks: they "
 						  "need %s", name, refusal->event, needs),
@@ -462,6 +457,9 @@ const struct event_field *event_field_blame(const struct event_refusal *refusal)
 	int errnum = refusal->errnum;
 	if (!is_refusal(errnum) && errnum != EINVAL && errnum != E2BIG && errnum != EOPNOTSUPP &&
 	    errnum != ENOSYS && errnum != ENODEV)
+		return NULL;
+	/* Outside of its group, say, it opens: then it is none of them. */
+	if (try_refused(refusal, &refusal->whole) != errnum)
 		return NULL;
 	const struct event_field *field = find_refused(refusal, false);
 	return field ? field : find_refused(refusal, true);

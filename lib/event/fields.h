@@ -9,6 +9,7 @@
 
 #include "event/kernel.h"
 #include "event/rights.h"
+#include "record/attr.h"
 
 /* Flags by their bit, as a 64-bit word with the first flag in bit 0. */
 #define EVENT_FLAG_DEFER_CALLCHAIN 38 /* Linux 6.19; no header that this is built with has them */
@@ -37,14 +38,11 @@ const struct event_field *event_fields(size_t *count_ret);
 /* "PERF_SAMPLE_ADDR"; NULL if there is none of that name. */
 const struct event_field *event_field_find(const char *name);
 
-/*
- * Of those that lie beyond the attr that this is built with, none is ever set, and setting
- * does nothing. event_field_set() sets single bits, and values to 1.
- */
-bool event_field_is_set(const struct event_field *field, const struct perf_event_attr *attr);
-void event_field_set(const struct event_field *field, struct perf_event_attr *attr);
+/* event_field_set() sets single bits, and values to 1. */
+bool event_field_is_set(const struct event_field *field, const struct long_attr *attr);
+void event_field_set(const struct event_field *field, struct long_attr *attr);
 /* With what means nothing without it: registers' masks without registers. */
-void event_field_clear(const struct event_field *field, struct perf_event_attr *attr);
+void event_field_clear(const struct event_field *field, struct long_attr *attr);
 
 /* Whether the kernel knows it, by asking with a dummy event; hardware is not asked for. */
 bool event_field_known(const struct event_kernel *kernel, const struct rights *rights,
@@ -55,8 +53,8 @@ struct event_refusal {
 	const struct event_kernel *kernel;
 	const struct rights *rights;
 	const char *event;                   /* its name */
-	const struct perf_event_attr *attr;  /* complete */
-	int32_t pid, cpu;
+	struct long_attr whole;              /* its attr */
+	int32_t pid, cpu;                    /* it is tried there, for itself */
 	unsigned long flags;                 /* PERF_FLAG_* */
 	int errnum;
 };
@@ -70,5 +68,11 @@ const struct event_field *event_field_blame(const struct event_refusal *refusal)
  */
 struct sp_error *event_field_error(const struct event_refusal *refusal,
 				   const struct event_field *field);
+
+/*
+ * What is wrong is the event itself: a breakpoint's size or place, modes of a PMU that knows
+ * none. NULL: it is not known to be.
+ */
+struct sp_error *event_misfit(const struct event_refusal *refusal);
 
 #endif

@@ -139,26 +139,11 @@ struct sp_error *event_kind_check(const struct event_request *request, const str
 	return NULL;
 }
 
-/* The fields behind those of the oldest header: config3 of Linux 6.3, config4 of 6.18. */
-struct long_attr {
-	struct perf_event_attr attr;
-	uint64_t tail[2];
-};
-
-#define CONFIG3_AT 128
-#define CONFIG4_AT 136
-
 int event_open_planned(const struct event_kernel *kernel, const struct event_planned *event,
 		       const struct perf_event_attr *attr, int32_t pid, int32_t cpu, int group_fd,
 		       unsigned long flags)
 {
-	struct long_attr whole = {.attr = *attr};
-	if (event->config3 || event->config4) {
-		memcpy((char *)&whole + CONFIG3_AT, &event->config3, sizeof(event->config3));
-		memcpy((char *)&whole + CONFIG4_AT, &event->config4, sizeof(event->config4));
-		whole.attr.size = event->config4 ? CONFIG4_AT + 8 : CONFIG3_AT + 8;
-	}
-	return kernel->open(kernel->arg, &whole.attr, pid, cpu, group_fd, flags);
+	return event_open_attr(kernel, attr, &event->tail, pid, cpu, group_fd, flags);
 }
 
 bool event_planned_on(const struct event_planned *event, uint32_t cpu)

@@ -12,18 +12,17 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "record/attr.h"
 
 static int real_open(void *arg, const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
 		     int group_fd, unsigned long flags)
 {
 	(void)arg;
 	/* The kernel writes its own size into the attr where it refuses ours. */
-	struct {
-		struct perf_event_attr attr;
-		uint64_t tail[2];
-	} copy = {.attr = *attr};
+	const struct sp_attr_tail none = {0};
+	struct long_attr copy = attr_whole(attr, &none);
 	if (attr->size > sizeof(*attr) && attr->size <= sizeof(copy))
-		memcpy((char *)&copy, (const char *)attr, attr->size);
+		memcpy(copy.bytes, (const char *)attr, attr->size);
 	long fd = syscall(SYS_perf_event_open, &copy, pid, cpu, group_fd,
 			  flags | PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : (int)fd;
@@ -54,18 +53,33 @@ int event_set_filter(const struct event_kernel *kernel, int fd, const char *filt
 	return kernel->set_filter ? kernel->set_filter(kernel->arg, fd, filter) : EINVAL;
 }
 
-uint32_t event_attr_size(const struct perf_event_attr *attr)
+static uint32_t size_of(const struct long_attr *whole)
 {
 	/* The sizes that kernels have had: a smaller one stands for zeros behind it. */
 	static const uint32_t sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144};
-	size_t used = sizeof(*attr);
-	const unsigned char *bytes = (const unsigned char *)attr;
-	while (used > sizes[0] && !bytes[used - 1])
+	size_t used = sizeof(*whole);
+	while (used > sizes[0] && !whole->bytes[used - 1])
 		used--;
 	size_t i = 0;
 	while (sizes[i] < used && i + 1 < sizeof(sizes) / sizeof(*sizes))
 		i++;
 	return sizes[i];
+}
+
+uint32_t event_attr_size(const struct perf_event_attr *attr)
+{
+	const struct sp_attr_tail none = {0};
+	const struct long_attr whole = attr_whole(attr, &none);
+	return size_of(&whole);
+}
+
+int event_open_attr(const struct event_kernel *kernel, const struct perf_event_attr *attr,
+		    const struct sp_attr_tail *tail, int32_t pid, int32_t cpu, int group_fd,
+		    unsigned long flags)
+{
+	struct long_attr whole = attr_whole(attr, tail);
+	whole.attr.size = size_of(&whole);
+	return kernel->open(kernel->arg, &whole.attr, pid, cpu, group_fd, flags);
 }
 
 /* An event that counts nothing, of our own task: the least that can be asked for. */

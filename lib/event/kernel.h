@@ -9,6 +9,7 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sprof/record.h>
 #include "base/error.h"
 
 /* PERF_FORMAT_LOST (Linux 6.0); the header that the build finds may be older. */
@@ -29,6 +30,11 @@ struct event_kernel {
 
 /* The real one. */
 const struct event_kernel *event_kernel_real(void);
+
+/* As its open(), with a tail; attr->size does not matter. */
+int event_open_attr(const struct event_kernel *kernel, const struct perf_event_attr *attr,
+		    const struct sp_attr_tail *tail, int32_t pid, int32_t cpu, int group_fd,
+		    unsigned long flags);
 
 /* 0, or the errno. */
 int event_set_filter(const struct event_kernel *kernel, int fd, const char *filter);

@@ -11,7 +11,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/group.c lib/event/group.h \
 	lib/event/kernel.c lib/event/kernel.h \
 	lib/event/kind.c lib/event/kind.h \
-	lib/event/limits.c \
+	lib/event/limits.c lib/event/misfit.c \
 	lib/event/modifiers.c \
 	lib/event/names.c lib/event/names.h \
 	lib/event/notes.c \

@@ -357,7 +357,8 @@ static bool cycles_are_missing(const struct planner *planner, const struct event
 	if (!is_missing(errnum) || !is_cycles(attr) ||
 	    (attr->precise_ip && !spec->precise_max && errnum != ENOENT))
 		return false;
-	const struct event_refusal refusal = planner_refusal(planner, spec->name, attr, errnum);
+	const struct event_refusal refusal = planner_refusal(planner, spec->name, attr,
+							     &spec->tail, errnum);
 	return errnum == ENOENT || !event_field_blame(&refusal);
 }
 
@@ -366,8 +367,7 @@ static struct sp_error *keep_spec(struct event_plan *plan, const struct event_sp
 				  struct event_planned *event)
 {
 	event->name = keep(plan, spec->name);
-	event->config3 = spec->config3;
-	event->config4 = spec->config4;
+	event->tail = spec->tail;
 	event->leader = spec->leader;
 	if (spec->group_name)
 		event->group_name = keep(plan, spec->group_name);
@@ -658,7 +658,8 @@ static struct sp_error *plan_sideband(struct planner *planner)
 	struct perf_event_attr attr = planner->plan->sideband.attr;
 	int errnum = try_open(planner, &attr);
 	/* What is not about a field is told where it is opened. */
-	return errnum ? planner_refused_field(planner, "side-band", &attr, errnum) : NULL;
+	const struct sp_attr_tail none = {0};
+	return errnum ? planner_refused_field(planner, "side-band", &attr, &none, errnum) : NULL;
 }
 
 struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct rights *rights,

@@ -75,7 +75,7 @@ struct event_request {
 struct event_planned {
 	const char *name;            /* of the plan: "cycles:u" where that is what is left */
 	struct perf_event_attr attr; /* complete, size included */
-	uint64_t config3, config4;   /* the attr's, where the header that this is built with has none */
+	struct sp_attr_tail tail;    /* what belongs behind the attr */
 	size_t leader;               /* index of its group's leader; its own: alone, or the leader */
 	size_t member_count;         /* of the group that it leads, itself included; else 0 */
 	const char *group_name;      /* of leaders, or NULL */
@@ -87,10 +87,7 @@ struct event_planned {
 	int cgroup_fd;               /* the request's */
 };
 
-/*
- * Opens one as the kernel's open() does: with `attr`, a variant of the event's own, and with
- * config3 and config4 behind it.
- */
+/* Opens one as the kernel's open() does: with `attr`, a variant of the event's own. */
 int event_open_planned(const struct event_kernel *kernel, const struct event_planned *event,
 		       const struct perf_event_attr *attr, int32_t pid, int32_t cpu, int group_fd,
 		       unsigned long flags);

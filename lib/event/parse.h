@@ -23,6 +23,7 @@
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
+#include <sprof/record.h>
 #include "base/arena.h"
 #include "base/ctx.h"
 #include "base/error.h"
@@ -88,7 +89,7 @@ struct event_spec {
 	 * precise_ip, pinned, exclusive; all else 0. `pinned` and `exclusive` are of leaders alone.
 	 */
 	struct perf_event_attr attr;
-	uint64_t config3, config4; /* attr's, of Linux 6.3 and 6.18: headers may lack them */
+	struct sp_attr_tail tail; /* config3, config4 */
 	bool modes_given; /* u, k or h was typed */
 	bool guest_given; /* G or H was typed */
 	bool precise_max; /* P: as precise as there is, precise_ip is 3 */

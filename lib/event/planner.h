@@ -30,11 +30,13 @@ static inline bool is_refusal(int errnum)
 
 /* What was tried and refused, for event_field_blame(). */
 struct event_refusal planner_refusal(const struct planner *planner, const char *name,
-				     const struct perf_event_attr *attr, int errnum);
+				     const struct perf_event_attr *attr,
+				     const struct sp_attr_tail *tail, int errnum);
 
 /* What the kernel refuses is not the event, but a field of its attr. NULL: it is. */
 struct sp_error *planner_refused_field(const struct planner *planner, const char *name,
 				       const struct perf_event_attr *attr,
+				       const struct sp_attr_tail *tail,
 				       int errnum) SP_MUST_CHECK;
 
 /* Why the event is refused as it is. */

@@ -32,10 +32,10 @@ static void set_field(struct event_spec *spec, const struct pmu_format *format, 
 		spec->attr.config2 |= bits;
 		break;
 	case 3:
-		spec->config3 |= bits;
+		spec->tail.config3 |= bits;
 		break;
 	default:
-		spec->config4 |= bits;
+		spec->tail.config4 |= bits;
 	}
 }
 

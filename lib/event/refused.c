@@ -10,14 +10,15 @@ static bool is_nmi_clock(clockid_t clock_id)
 }
 
 struct event_refusal planner_refusal(const struct planner *planner, const char *name,
-				       const struct perf_event_attr *attr, int errnum)
+				     const struct perf_event_attr *attr,
+				     const struct sp_attr_tail *tail, int errnum)
 {
 	bool cpu_wide = planner->plan->cpu_wide;
 	return (struct event_refusal){
 		.kernel = planner->kernel,
 		.rights = &planner->plan->rights,
 		.event = name,
-		.attr = attr,
+		.whole = attr_whole(attr, tail),
 		.pid = cpu_wide ? -1 : 0,
 		.cpu = cpu_wide ? (int32_t)planner->request->cpu : -1,
 		.errnum = errnum,
@@ -26,9 +27,10 @@ struct event_refusal planner_refusal(const struct planner *planner, const char *
 
 /* What the kernel refuses is not the event, but a field of its attr. NULL: it is. */
 struct sp_error *planner_refused_field(const struct planner *planner, const char *name,
-				      const struct perf_event_attr *attr, int errnum)
+				       const struct perf_event_attr *attr,
+				       const struct sp_attr_tail *tail, int errnum)
 {
-	const struct event_refusal refusal = planner_refusal(planner, name, attr, errnum);
+	const struct event_refusal refusal = planner_refusal(planner, name, attr, tail, errnum);
 	const struct event_field *field = event_field_blame(&refusal);
 	if (!field)
 		return NULL;
@@ -43,12 +45,13 @@ struct sp_error *planner_refused_field(const struct planner *planner, const char
 }
 
 /* Whether it opens on whole CPUs. */
-static bool opens_on_cpu(const struct planner *planner, struct perf_event_attr attr)
+static bool opens_on_cpu(const struct planner *planner, struct perf_event_attr attr,
+			 const struct sp_attr_tail *tail)
 {
 	attr.inherit = attr.inherit_stat = attr.enable_on_exec = 0;
 	attr.disabled = 1;
-	int fd = planner->kernel->open(planner->kernel->arg, &attr, -1,
-				       (int32_t)planner->request->cpu, -1, 0);
+	int fd = event_open_attr(planner->kernel, &attr, tail, -1, (int32_t)planner->request->cpu, -1,
+				 0);
 	if (fd >= 0)
 		planner->kernel->close(planner->kernel->arg, fd);
 	return fd >= 0;
@@ -61,11 +64,11 @@ static struct sp_error *refused_pmu(const struct planner *planner, const struct 
 	struct perf_event_attr counting = *attr;
 	counting.freq = 0;
 	counting.sample_period = 0;
-	if (!planner->plan->cpu_wide && opens_on_cpu(planner, *attr))
+	if (!planner->plan->cpu_wide && opens_on_cpu(planner, *attr, &spec->tail))
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
 						  "%s: counts for whole CPUs, whoever runs", spec->name),
 					"take -a");
-	if (!opens_on_cpu(planner, counting))
+	if (!opens_on_cpu(planner, counting, &spec->tail))
 		return NULL;
 	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
 					  "%s: this PMU counts, but cannot sample", spec->name),
@@ -83,10 +86,14 @@ struct sp_error *planner_refused(const struct planner *planner, const struct eve
 				  "%s: hardware counters cannot be timed by clock %d", spec->name,
 				  (int)planner->request->clock_id),
 			"take CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW, or cpu-clock");
-	struct sp_error *error = planner_refused_field(planner, spec->name, attr, errnum);
+	struct sp_error *error = planner_refused_field(planner, spec->name, attr, &spec->tail,
+						       errnum);
 	if (error)
 		return error;
-	if (errnum == EINVAL && spec->pmu)
+	const struct event_refusal refusal =
+		planner_refusal(planner, spec->name, attr, &spec->tail, errnum);
+	error = event_misfit(&refusal);
+	if (!error && errnum == EINVAL && spec->pmu)
 		error = refused_pmu(planner, spec, attr);
 	if (error)
 		return error;

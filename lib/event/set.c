@@ -498,6 +498,7 @@ struct sp_error *event_set_events(struct event_set *set, const struct sp_event *
 			i < plan->sample_count ? &plan->samples[i] : &plan->sideband;
 		set->events[i].name = planned->name;
 		set->events[i].attr = planned->attr;
+		set->events[i].tail = planned->tail;
 		/* An address of this process says nothing to who reads the file. */
 		if (planned->has_pointer)
 			set->events[i].attr.config1 = 0;

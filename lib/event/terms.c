@@ -64,13 +64,13 @@ static struct sp_error *apply_config2(struct applying *applying)
 
 static struct sp_error *apply_config3(struct applying *applying)
 {
-	applying->spec->config3 = applying->number;
+	applying->spec->tail.config3 = applying->number;
 	return NULL;
 }
 
 static struct sp_error *apply_config4(struct applying *applying)
 {
-	applying->spec->config4 = applying->number;
+	applying->spec->tail.config4 = applying->number;
 	return NULL;
 }
 

@@ -130,7 +130,7 @@ static struct sp_error *add_event_desc(struct feature_set *set, const struct sp_
 	put_u32(&put, (uint32_t)count);
 	put_u32(&put, attr_size);
 	for (size_t i = 0; i < count; i++) {
-		put_attr(&put, &events[i].attr, attr_size);
+		put_attr(&put, &events[i].attr, &events[i].tail, attr_size);
 		put_u32(&put, (uint32_t)events[i].id_count);
 		feature_put_string(&put, events[i].name ?: "");
 		put_bytes(&put, events[i].ids, 8 * events[i].id_count);

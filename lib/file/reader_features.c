@@ -170,7 +170,7 @@ static struct sp_error *read_event_desc(struct sp_reader *reader, struct cursor 
 	struct cursor attr_at = *cursor;
 	struct sp_event event = {0};
 	uint32_t id_count;
-	struct sp_error *error = attr_decode(&attr_at, attr_size, &event.attr);
+	struct sp_error *error = attr_decode(&attr_at, attr_size, &event.attr, &event.tail);
 	if (error)
 		return error;
 	if (!cursor_skip(cursor, attr_size) || !cursor_u32(cursor, &id_count) ||
@@ -211,7 +211,8 @@ static struct sp_error *interpret_event_desc(struct sp_reader *reader)
 			return NULL;
 		}
 		if (!error && adopt)
-			error = reader_add_event(reader, &event.attr, event.ids, event.id_count);
+			error = reader_add_event(reader, &event.attr, &event.tail, event.ids,
+						 event.id_count);
 		if (error)
 			return error;
 		if (i < reader->events.count && *event.name)

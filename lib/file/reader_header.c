@@ -191,7 +191,8 @@ struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret)
 }
 
 struct sp_error *reader_add_event(struct sp_reader *reader, const struct perf_event_attr *attr,
-				  const uint64_t *ids, size_t id_count)
+				  const struct sp_attr_tail *tail, const uint64_t *ids,
+				  size_t id_count)
 {
 	if (reader->events.count >= EVENTS_MAX)
 		return error_new(SP_ERROR_LIMIT, "%s: more than %d events",
@@ -199,7 +200,7 @@ struct sp_error *reader_add_event(struct sp_reader *reader, const struct perf_ev
 	struct sp_event *event = vec_push(&reader->events);
 	if (!event)
 		return error_no_memory();
-	*event = (struct sp_event){.attr = *attr, .ids = ids, .id_count = id_count};
+	*event = (struct sp_event){.attr = *attr, .tail = *tail, .ids = ids, .id_count = id_count};
 	return NULL;
 }
 
@@ -235,19 +236,20 @@ static struct sp_error *read_ids(struct sp_reader *reader, const struct file_sec
 static struct sp_error *read_entry(struct sp_reader *reader, struct cursor cursor, size_t room)
 {
 	struct perf_event_attr attr;
+	struct sp_attr_tail tail;
 	struct file_section ids_section = {0};
 	const uint64_t *ids = NULL;
 	size_t id_count = 0;
 	uint64_t offset = cursor_offset(&cursor);
 	struct cursor at = cursor;
-	struct sp_error *error = attr_decode(&at, room, &attr);
+	struct sp_error *error = attr_decode(&at, room, &attr, &tail);
 	if (error)
 		return error;
 	if (!cursor_skip(&cursor, room) || !read_section(&cursor, &ids_section))
 		return cursor_error(&cursor, "an event's entry is cut short");
 	error = read_ids(reader, &ids_section, offset, &ids, &id_count);
 	if (!error)
-		error = reader_add_event(reader, &attr, ids, id_count);
+		error = reader_add_event(reader, &attr, &tail, ids, id_count);
 	return error;
 }
 
@@ -264,8 +266,9 @@ static struct sp_error *entry_size(struct sp_reader *reader, const struct header
 		return NULL;
 	}
 	struct perf_event_attr attr;
+	struct sp_attr_tail tail;
 	struct cursor cursor = reader_cursor(reader, bytes, size, header->attrs.offset);
-	struct sp_error *error = attr_decode(&cursor, size, &attr);
+	struct sp_error *error = attr_decode(&cursor, size, &attr, &tail);
 	uint64_t own = error ? 0 : (uint64_t)attr.size + IDS_SECTION_SIZE;
 	if (error || own > size || size % own) {
 		sp_error_free(error);

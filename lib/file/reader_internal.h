@@ -100,7 +100,8 @@ struct sp_error *header_read_events(struct sp_reader *reader, const struct heade
 
 /* Adds an event; takes nothing: ids and name must be in the arena. */
 struct sp_error *reader_add_event(struct sp_reader *reader, const struct perf_event_attr *attr,
-				  const uint64_t *ids, size_t id_count) SP_MUST_CHECK;
+				  const struct sp_attr_tail *tail, const uint64_t *ids,
+				  size_t id_count) SP_MUST_CHECK;
 
 /* reader_features.c */
 struct sp_error *features_read_table(struct sp_reader *reader, const struct header_info *header)

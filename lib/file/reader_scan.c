@@ -75,7 +75,7 @@ static struct sp_error *scan_attr(struct sp_reader *reader, const struct sp_head
 		return error_no_memory();
 	if (attr->id_count)
 		memcpy(ids, attr->ids, attr->id_count * sizeof(*ids));
-	return reader_add_event(reader, &attr->attr, ids, attr->id_count);
+	return reader_add_event(reader, &attr->attr, &attr->tail, ids, attr->id_count);
 }
 
 struct scan {

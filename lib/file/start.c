@@ -43,7 +43,7 @@ static struct file_section put_attrs(struct put *put, const struct sp_event *eve
 		put_bytes(put, events[i].ids, 8 * events[i].id_count);
 	uint64_t attrs_offset = put->buffer->count;
 	for (size_t i = 0; i < count; i++) {
-		put_attr(put, &events[i].attr, attr_size);
+		put_attr(put, &events[i].attr, &events[i].tail, attr_size);
 		put_u64(put, ids_offset);
 		put_u64(put, 8 * events[i].id_count);
 		ids_offset += 8 * events[i].id_count;
@@ -107,6 +107,7 @@ static struct sp_error *put_attr_records(struct record_buffer *buffer,
 		struct sp_record record = {
 			.type = SP_RECORD_HEADER_ATTR,
 			.attr = {.attr = event->attr,
+				 .tail = event->tail,
 				 .ids = count ? event->ids + done : NULL,
 				 .id_count = count},
 		};

@@ -519,7 +519,7 @@ static struct sp_error *start(struct writer *writer, const struct sp_event *even
 {
 	uint32_t attr_size = 0;
 	for (size_t i = 0; i < count; i++) {
-		uint32_t needed = attr_size_needed(&events[i].attr);
+		uint32_t needed = attr_size_needed(&events[i].attr, &events[i].tail);
 		attr_size = needed > attr_size ? needed : attr_size;
 	}
 	struct sp_error *error =

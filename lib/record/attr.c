@@ -24,6 +24,8 @@ static const struct attr_field {
 	{108, 2}, {110, 2}, {112, 4}, {116, 4}, {120, 8}, {128, 8},  {136, 8},
 };
 
+static_assert(sizeof(struct perf_event_attr) <= PERF_ATTR_SIZE_VER9, "the tail has all fields");
+
 static uint8_t mirror(uint8_t byte)
 {
 	byte = (uint8_t)((byte & 0xf0) >> 4 | (byte & 0x0f) << 4);
@@ -40,21 +42,38 @@ static void reverse(uint8_t *bytes, size_t size)
 	}
 }
 
-static void attr_swap(struct perf_event_attr *attr)
+static void attr_swap(struct long_attr *whole)
 {
-	uint8_t *bytes = (uint8_t *)attr;
+	struct perf_event_attr *attr = &whole->attr;
+	uint8_t *bytes = whole->bytes;
 	for (size_t i = 0; i < sizeof(attr_fields) / sizeof(*attr_fields); i++)
-		if (attr_fields[i].at + (size_t)attr_fields[i].size <= sizeof(*attr))
-			reverse(bytes + attr_fields[i].at, attr_fields[i].size);
+		reverse(bytes + attr_fields[i].at, attr_fields[i].size);
 	for (size_t i = 0; i < 8; i++)
 		bytes[ATTR_FLAGS_AT + i] = mirror(bytes[ATTR_FLAGS_AT + i]);
 	unsigned int precise = attr->precise_ip;
 	attr->precise_ip = ((precise & 1) << 1 | precise >> 1) & 3;
 }
 
-struct sp_error *attr_decode(struct cursor *cursor, size_t room, struct perf_event_attr *ret)
+struct sp_attr_tail attr_tail_of(const struct long_attr *whole)
 {
-	struct perf_event_attr attr = {0};
+	struct sp_attr_tail tail;
+	memcpy(&tail, whole->bytes + PERF_ATTR_SIZE_VER7, sizeof(tail));
+	return tail;
+}
+
+struct long_attr attr_whole(const struct perf_event_attr *attr, const struct sp_attr_tail *tail)
+{
+	struct long_attr whole = {.bytes = {0}};
+	memcpy(whole.bytes, attr, sizeof(*attr));
+	if (tail->config3 || tail->config4)
+		memcpy(whole.bytes + PERF_ATTR_SIZE_VER7, tail, sizeof(*tail));
+	return whole;
+}
+
+struct sp_error *attr_decode(struct cursor *cursor, size_t room, struct perf_event_attr *ret,
+			     struct sp_attr_tail *tail_ret)
+{
+	struct long_attr whole = {.bytes = {0}};
 	struct cursor peek = *cursor;
 	uint32_t size;
 	if (room > cursor_left(cursor))
@@ -71,10 +90,11 @@ struct sp_error *attr_decode(struct cursor *cursor, size_t room, struct perf_eve
 	const uint8_t *bytes = NULL;
 	bool fits = cursor_bytes(cursor, size, &bytes);
 	assert(fits);
-	memcpy(&attr, bytes, size < sizeof(attr) ? size : sizeof(attr));
+	memcpy(whole.bytes, bytes, size < sizeof(whole.bytes) ? size : sizeof(whole.bytes));
 	if (cursor->swap)
-		attr_swap(&attr);
-	attr.size = size;
-	*ret = attr;
+		attr_swap(&whole);
+	whole.attr.size = size;
+	*ret = whole.attr;
+	*tail_ret = attr_tail_of(&whole);
 	return NULL;
 }

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "record/types.h"
 
 enum kind { UNSIGNED, SIGNED, HEX, SAMPLE_BITS, READ_BITS, BRANCH_BITS, BIT, TWO_BITS };
 
@@ -95,7 +96,8 @@ static uint64_t flags_of(const struct perf_event_attr *attr)
 	return word;
 }
 
-static uint64_t number_of(const struct perf_event_attr *attr, const struct field *field)
+static uint64_t number_of(const struct perf_event_attr *attr, const struct sp_attr_tail *tail,
+			  const struct field *field)
 {
 	const uint8_t *bytes = (const uint8_t *)attr + field->at;
 	uint64_t word = 0;
@@ -109,8 +111,8 @@ static uint64_t number_of(const struct perf_event_attr *attr, const struct field
 	default:
 		break;
 	}
-	if (field->at + (size_t)field->size > sizeof(*attr))
-		return 0;
+	if (field->at >= PERF_ATTR_SIZE_VER7)
+		return field->at == PERF_ATTR_SIZE_VER7 ? tail->config3 : tail->config4;
 	switch (field->size) {
 	case 2:
 		memcpy(&quarter, bytes, sizeof(quarter));
@@ -141,12 +143,12 @@ static void put_bits(uint64_t bits, const char *(*name)(unsigned int bit), char 
 	}
 }
 
-bool sp_attr_next(const struct perf_event_attr *attr, unsigned int *at, const char **name_ret,
-		  char *value)
+bool sp_attr_next(const struct perf_event_attr *attr, const struct sp_attr_tail *tail,
+		  unsigned int *at, const char **name_ret, char *value)
 {
 	for (; *at < sizeof(fields) / sizeof(*fields); ++*at) {
 		const struct field *field = &fields[*at];
-		uint64_t number = number_of(attr, field);
+		uint64_t number = number_of(attr, tail, field);
 		if (!number)
 			continue;
 		if (field->kind == HEX)

@@ -12,11 +12,11 @@
 /* Newer than the oldest uapi header this builds with. */
 #define RECORD_CALLCHAIN_DEFERRED 22
 
-uint32_t attr_size_needed(const struct perf_event_attr *attr)
+uint32_t attr_size_needed(const struct perf_event_attr *attr, const struct sp_attr_tail *tail)
 {
-	const uint8_t *bytes = (const uint8_t *)attr;
-	size_t used = sizeof(*attr);
-	while (used > PERF_ATTR_SIZE_VER5 && !bytes[used - 1])
+	const struct long_attr whole = attr_whole(attr, tail);
+	size_t used = sizeof(whole);
+	while (used > PERF_ATTR_SIZE_VER5 && !whole.bytes[used - 1])
 		used--;
 	return (uint32_t)((used + 7) & ~(size_t)7);
 }
@@ -119,7 +119,8 @@ static void put_build_id(struct put *put, const struct sp_build_id *build_id, si
 
 static void put_header_attr(struct put *put, const struct sp_header_attr *header)
 {
-	put_attr(put, &header->attr, header->attr.size ?: attr_size_needed(&header->attr));
+	put_attr(put, &header->attr, &header->tail,
+		 header->attr.size ?: attr_size_needed(&header->attr, &header->tail));
 	put_bytes(put, header->ids, 8 * header->id_count);
 }
 

@@ -36,10 +36,10 @@ struct sp_error *record_encode(struct record_buffer *buffer, const struct sp_rec
 #define RECORD_SIZE_MAX ((size_t)65528)
 
 /*
- * The smallest size of perf_event_attr that holds all that is set in `attr`, of
+ * The smallest size of perf_event_attr that holds all that is set in both, of
  * those a reader may know (112, 120, 128, …): older readers refuse a size larger
  * than their own.
  */
-uint32_t attr_size_needed(const struct perf_event_attr *attr);
+uint32_t attr_size_needed(const struct perf_event_attr *attr, const struct sp_attr_tail *tail);
 
 #endif

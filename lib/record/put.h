@@ -7,6 +7,7 @@
 #define RECORD_PUT_H
 
 #include <string.h>
+#include "record/attr.h"
 #include "record/encode.h"
 
 struct put {
@@ -69,11 +70,12 @@ static inline void put_align(struct put *put, size_t start)
 }
 
 /* The first `size` bytes of an attr, its size field set to that; zeros where it is shorter. */
-static inline void put_attr(struct put *put, const struct perf_event_attr *attr, uint32_t size)
+static inline void put_attr(struct put *put, const struct perf_event_attr *attr,
+			    const struct sp_attr_tail *tail, uint32_t size)
 {
-	struct perf_event_attr copy = *attr;
+	struct long_attr copy = attr_whole(attr, tail);
 	size_t known = size < sizeof(copy) ? size : sizeof(copy);
-	copy.size = size;
+	copy.attr.size = size;
 	put_bytes(put, &copy, known);
 	put_zeros(put, size - known);
 }

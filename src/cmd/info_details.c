@@ -17,7 +17,7 @@ static void put_attr(const struct sp_event *event, const struct term *term, FILE
 	fputs("  ", out);
 	term_put(term, event->name, 0, out);
 	fputs(": ", out);
-	for (bool first = true; sp_attr_next(&event->attr, &at, &name, value); first = false)
+	for (bool first = true; sp_attr_next(&event->attr, &event->tail, &at, &name, value); first = false)
 		fprintf(out, "%s%s: %s", first ? "" : ", ", name, value);
 	putc('\n', out);
 	for (size_t i = 0; i < event->id_count; i++)
@@ -77,7 +77,7 @@ static void json_attr(struct json *json, const struct sp_event *event)
 		json_unsigned(json, NULL, event->ids[i]);
 	json_end(json, ']');
 	json_begin(json, "attr", '{');
-	while (sp_attr_next(&event->attr, &at, &name, value))
+	while (sp_attr_next(&event->attr, &event->tail, &at, &name, value))
 		json_string(json, name, value);
 	json_end(json, '}');
 	json_end(json, '}');
@@ -141,7 +141,7 @@ static void put_header_event(const struct sp_event *event, FILE *out)
 	for (size_t i = 0; i < event->id_count; i++)
 		fprintf(out, "%s%" PRIu64 "%s", i ? ", " : ", id = { ", event->ids[i],
 			i + 1 == event->id_count ? " }" : "");
-	while (sp_attr_next(&event->attr, &at, &name, value))
+	while (sp_attr_next(&event->attr, &event->tail, &at, &name, value))
 		fprintf(out, ", %s = %s", name, value);
 	putc('\n', out);
 }

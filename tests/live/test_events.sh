@@ -167,4 +167,41 @@ if [ -d /sys/bus/event_source/devices/msr ] && [ "$may" = 1 ]; then
 	refuses "a PMU that cannot sample says so" msr/tsc/ "sprof stat -a"
 fi
 refuses "a tool's event is sprof stat's" duration_time "sprof stat"
+
+# Reasons: what kinds of events cannot do, and what kernels do not know yet.
+says() {
+	want=$1
+	shift
+	"$@" >"$tmp/out" 2>&1
+	check "$want" grep -q -F -- "$want" "$tmp/out"
+}
+says '8 bytes can be watched at a multiple of 8, which 0x1001 is not' \
+	"$SPROF" record -q -o "$file" -e mem:0x1001/8:w true
+says 'mem:0x1000/3:w: the processor watches 1, 2, 4 or 8 bytes, not 3' \
+	"$SPROF" stat -e mem:0x1000/3:w true
+if [ -d /sys/bus/event_source/devices/msr ]; then
+	for command in "record -q -o $file" stat; do
+		# shellcheck disable=SC2086
+		says 'msr/tsc/u: its PMU counts all modes together' "$SPROF" $command -e msr/tsc/u true
+	done
+else
+	skip 'its PMU counts all modes together' 'there is no msr PMU here'
+fi
+# config3 is in the attr and in the file, whatever header this was built with.
+if "$SPROF" list --limits | grep -q '^  yes  config3 '; then
+	"$SPROF" record -q -o "$file" -e cpu-clock/config3=5/ true
+	says 'config3: 0x5' "$SPROF" info -v -i "$file"
+	check "config3 is counted with" "$SPROF" stat -e cpu-clock/config3=5/ true
+else
+	says 'Linux 6.3 and later have this (config3)' \
+		"$SPROF" record -q -o "$file" -e cpu-clock/config3=5/ true
+	says 'Linux 6.3 and later have this (config3)' "$SPROF" stat -e cpu-clock/config3=5/ true
+fi
+if ! "$SPROF" list --limits | grep -q '^  yes  config4 '; then
+	for command in "record -q -o $file" stat; do
+		# shellcheck disable=SC2086
+		says 'Linux 7.0 and later have this (config4)' \
+			"$SPROF" $command -e cpu-clock/config4=5/ true
+	done
+fi
 finish

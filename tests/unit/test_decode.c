@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/attr.h"
 #include "record/decode.h"
+#include "record/encode.h"
 #include "record/types.h"
+#include <sprof/describe.h>
+#include <sprof/words.h>
 #include "base/cleanup.h"
 #include "bytes.h"
 #include "test.h"
@@ -794,6 +797,7 @@ TEST(an_attrs_bits_are_right_in_both_orders)
 {
 	static struct bytes bytes;
 	struct perf_event_attr got, wanted;
+	struct sp_attr_tail tail;
 	for (unsigned int bit = 0; bit < 27; bit++) {
 		/* Bits 15 and 16 are precise_ip, a number of two bits. */
 		uint64_t flags = UINT64_C(1) << (HOST_IS_BIG ? 63 - bit : bit);
@@ -806,7 +810,7 @@ TEST(an_attrs_bits_are_right_in_both_orders)
 			bytes = (struct bytes){.swap = swap};
 			put_attr(&bytes, &wanted, 128);
 			struct cursor cursor = cursor_make(bytes.at, bytes.size, swap, "x", 0);
-			ok_or_fail(attr_decode(&cursor, 128, &got));
+			ok_or_fail(attr_decode(&cursor, 128, &got, &tail));
 			ck_assert_uint_eq(got.size, 128);
 			got.size = 0;
 			ck_assert_mem_eq(&got, &wanted, sizeof(got));
@@ -818,13 +822,14 @@ TEST(an_attr_of_any_age_is_read)
 {
 	static struct bytes bytes;
 	struct perf_event_attr attr, wanted = {.type = 1, .config2 = 5, .sig_data = 6};
+	struct sp_attr_tail tail;
 	static const uint32_t sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144, 4096};
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		bytes = (struct bytes){0};
 		put_attr(&bytes, &wanted, sizes[i]);
 		put_u64(&bytes, 0xdead);
 		struct cursor cursor = cursor_make(bytes.at, bytes.size, false, "x", 0);
-		ok_or_fail(attr_decode(&cursor, sizes[i], &attr));
+		ok_or_fail(attr_decode(&cursor, sizes[i], &attr, &tail));
 		ck_assert_uint_eq(cursor_offset(&cursor), sizes[i]);
 		ck_assert_uint_eq(attr.size, sizes[i]);
 		ck_assert_uint_eq(attr.config2, sizes[i] > 64 ? 5 : 0);
@@ -835,16 +840,54 @@ TEST(an_attr_of_any_age_is_read)
 	put_attr(&bytes, &wanted, 64);
 	memset(bytes.at + 4, 0, 4);
 	struct cursor cursor = cursor_make(bytes.at, bytes.size, false, "x", 0);
-	ok_or_fail(attr_decode(&cursor, 64, &attr));
+	ok_or_fail(attr_decode(&cursor, 64, &attr, &tail));
 	ck_assert_uint_eq(attr.size, 64);
 	/* Larger than its room, or smaller than any: refused, the cursor unmoved. */
 	static const uint32_t bad[] = {1, 63, 65, UINT32_MAX};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		memcpy(bytes.at + 4, &bad[i], 4);
 		cursor = cursor_make(bytes.at, bytes.size, false, "x", 0);
-		fails_with(SP_ERROR_FORMAT, attr_decode(&cursor, 64, &attr));
+		fails_with(SP_ERROR_FORMAT, attr_decode(&cursor, 64, &attr, &tail));
 		ck_assert_uint_eq(cursor_offset(&cursor), 0);
 	}
+}
+
+/* Whatever header this is built with: config3 and config4 are read, and written again. */
+TEST(the_tail_of_an_attr_is_kept)
+{
+	static struct bytes bytes;
+	const struct perf_event_attr attr = {.type = 1};
+	const struct sp_attr_tail wanted = {UINT64_C(0x0102030405060708), 9};
+	for (int swap = 0; swap < 2; swap++) {
+		bytes = (struct bytes){.swap = swap};
+		put_u32(&bytes, 1);
+		put_u32(&bytes, 144);
+		while (bytes.size < 128)
+			put_u64(&bytes, 0);
+		put_u64(&bytes, wanted.config3);
+		put_u64(&bytes, wanted.config4);
+		struct cursor cursor = cursor_make(bytes.at, bytes.size, swap, "x", 0);
+		struct perf_event_attr got;
+		struct sp_attr_tail tail;
+		ok_or_fail(attr_decode(&cursor, 144, &got, &tail));
+		ck_assert_mem_eq(&tail, &wanted, sizeof(tail));
+		ck_assert_uint_eq(got.type, 1);
+	}
+	struct long_attr whole = attr_whole(&attr, &wanted);
+	struct sp_attr_tail again = attr_tail_of(&whole);
+	ck_assert_mem_eq(&again, &wanted, sizeof(again));
+	ck_assert_uint_eq(attr_size_needed(&attr, &wanted), 144);
+	ck_assert_uint_eq(attr_size_needed(&attr, &(struct sp_attr_tail){.config3 = 1}), 136);
+	unsigned int at = 0;
+	char value[SP_WORDS_SIZE];
+	const char *name;
+	ck_assert(sp_attr_next(&attr, &wanted, &at, &name, value)); /* type */
+	ck_assert(sp_attr_next(&attr, &wanted, &at, &name, value));
+	ck_assert_str_eq(name, "config3");
+	ck_assert_str_eq(value, "0x102030405060708");
+	ck_assert(sp_attr_next(&attr, &wanted, &at, &name, value));
+	ck_assert_str_eq(name, "config4");
+	ck_assert(!sp_attr_next(&attr, &wanted, &at, &name, value));
 }
 
 TEST(record_types_have_perfs_names)

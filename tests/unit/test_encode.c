@@ -336,11 +336,12 @@ TEST(what_does_not_fit_is_refused)
 TEST(attrs_are_no_larger_than_they_need)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr), .sample_type = 1};
-	ck_assert_uint_eq(attr_size_needed(&attr), PERF_ATTR_SIZE_VER5);
+	const struct sp_attr_tail none = {0};
+	ck_assert_uint_eq(attr_size_needed(&attr, &none), PERF_ATTR_SIZE_VER5);
 	attr.aux_sample_size = 1;
-	ck_assert_uint_eq(attr_size_needed(&attr), PERF_ATTR_SIZE_VER6);
+	ck_assert_uint_eq(attr_size_needed(&attr, &none), PERF_ATTR_SIZE_VER6);
 	attr.sig_data = UINT64_C(1) << 63;
-	ck_assert_uint_eq(attr_size_needed(&attr), PERF_ATTR_SIZE_VER7);
+	ck_assert_uint_eq(attr_size_needed(&attr, &none), PERF_ATTR_SIZE_VER7);
 }
 
 TEST(kept_files_are_records_that_others_pass_over)

@@ -32,10 +32,12 @@ static int fake_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 	struct fake *fake = arg;
 	size_t count;
 	const struct event_field *fields = event_fields(&count);
+	struct long_attr whole = {.bytes = {0}};
 	(void)pid, (void)cpu, (void)group_fd, (void)flags;
 	ck_assert_int_lt(fake->opens++, 1000);
+	memcpy(whole.bytes, (const char *)attr, attr->size);
 	for (size_t i = 0; i < count; i++) {
-		if (!event_field_is_set(&fields[i], attr) || knows(fake, &fields[i]))
+		if (!event_field_is_set(&fields[i], &whole) || knows(fake, &fields[i]))
 			continue;
 		return fields[i].place == EVENT_FIELD_VALUE && fields[i].at >= 64 ? -E2BIG : -EINVAL;
 	}
@@ -43,7 +45,7 @@ static int fake_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 		return -EINVAL;
 	if (attr->sigtrap && !attr->remove_on_exec)
 		return -EINVAL;
-	if (fake->forbids && event_field_is_set(event_field_find(fake->forbids), attr))
+	if (fake->forbids && event_field_is_set(event_field_find(fake->forbids), &whole))
 		return -EACCES;
 	if (attr->type == PERF_TYPE_HARDWARE && fake->no_counters)
 		return -ENOENT;
@@ -66,24 +68,25 @@ static struct rights rights_of(const struct fake *fake)
 	return rights;
 }
 
-static struct perf_event_attr clock_attr(void)
+static struct long_attr clock_attr(void)
 {
-	return (struct perf_event_attr){
+	return (struct long_attr){.attr = {
 		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .sample_period = 1,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID, .sample_id_all = 1, .freq = 1,
-	};
+	}};
 }
 
 /* What is said of an attr; NULL if it opens. */
-static struct sp_error *judge(struct fake *fake, struct perf_event_attr *attr)
+static struct sp_error *judge(struct fake *fake, const struct long_attr *whole)
 {
 	const struct event_kernel kernel = {.open = fake_open, .close = fake_close, .arg = fake};
 	const struct rights rights = rights_of(fake);
-	int fd = fake_open(fake, attr, 0, -1, -1, 0);
+	const struct sp_attr_tail tail = attr_tail_of(whole);
+	int fd = event_open_attr(&kernel, &whole->attr, &tail, 0, -1, -1, 0);
 	if (fd > 0)
 		return NULL;
 	const struct event_refusal refusal = {
-		.kernel = &kernel, .rights = &rights, .event = "cpu-clock", .attr = attr, .cpu = -1,
+		.kernel = &kernel, .rights = &rights, .event = "cpu-clock", .whole = *whole, .cpu = -1,
 		.errnum = -fd,
 	};
 	const struct event_field *field = event_field_blame(&refusal);
@@ -93,9 +96,9 @@ static struct sp_error *judge(struct fake *fake, struct perf_event_attr *attr)
 
 static struct sp_error *judge_field(struct fake *fake, const char *name)
 {
-	struct perf_event_attr attr = clock_attr();
-	event_field_set(event_field_find(name), &attr);
-	return judge(fake, &attr);
+	struct long_attr whole = clock_attr();
+	event_field_set(event_field_find(name), &whole);
+	return judge(fake, &whole);
 }
 
 /* The release before each, and that release. */
@@ -132,43 +135,45 @@ TEST(each_field_is_refused_by_the_release_before_it)
 	begins("PERF_SAMPLE_WEIGHT_STRUCT", 5, 12, "-W", "5.12");
 	begins("remove_on_exec", 5, 13, "--remove-on-exec", "5.13");
 	begins("PERF_FORMAT_LOST", 6, 0, "PERF_FORMAT_LOST", "6.0");
+	begins("config3", 6, 3, "-e PMU/config3=N/", "6.3");
 	begins("defer_callchain", 6, 19, "--call-graph fp,defer", "6.19");
+	begins("config4", 7, 0, "-e PMU/config4=N/", "7.0");
 }
 
 TEST(of_several_the_newest_that_is_refused_alone_is_named)
 {
 	struct fake old = {.major = 5, .minor = 6};
-	struct perf_event_attr attr = clock_attr();
-	attr.sample_type |= PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE;
-	attr.context_switch = 1;
-	CLEANUP(cleanup_sp_error_free) struct sp_error *one = judge(&old, &attr);
+	struct long_attr whole = clock_attr();
+	whole.attr.sample_type |= PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE;
+	whole.attr.context_switch = 1;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *one = judge(&old, &whole);
 	ck_assert_ptr_nonnull(strstr(sp_error_message(one), "--data-page-size: Linux 5.11"));
 	/* Two: neither is enough to leave out alone, and one of them is named. */
-	attr.cgroup = 1;
-	CLEANUP(cleanup_sp_error_free) struct sp_error *two = judge(&old, &attr);
+	whole.attr.cgroup = 1;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *two = judge(&old, &whole);
 	ck_assert_ptr_nonnull(strstr(sp_error_message(two), "--all-cgroups: Linux 5.7"));
 }
 
 TEST(branch_stacks_are_a_matter_of_hardware)
 {
-	struct perf_event_attr attr = clock_attr();
-	attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
-	attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
+	struct long_attr whole = clock_attr();
+	whole.attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	whole.attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
 	struct fake none = {.major = 6, .minor = 1, .no_counters = true};
-	CLEANUP(cleanup_sp_error_free) struct sp_error *virtual = judge(&none, &attr);
+	CLEANUP(cleanup_sp_error_free) struct sp_error *virtual = judge(&none, &whole);
 	ck_assert_ptr_nonnull(strstr(sp_error_message(virtual), "records branches (LBR"));
 	ck_assert_ptr_nonnull(strstr(sp_error_message(virtual), "no hardware PMU"));
 	struct fake there = {.major = 6, .minor = 1};
-	CLEANUP(cleanup_sp_error_free) struct sp_error *software = judge(&there, &attr);
+	CLEANUP(cleanup_sp_error_free) struct sp_error *software = judge(&there, &whole);
 	ck_assert_ptr_nonnull(strstr(sp_error_message(software), "software events (cpu-clock)"));
 	ck_assert_str_eq(sp_error_remedy(software), "take -e cycles");
-	attr.type = PERF_TYPE_HARDWARE;
+	whole.attr.type = PERF_TYPE_HARDWARE;
 	struct fake without = {.major = 6, .minor = 1, .no_branches = true};
-	CLEANUP(cleanup_sp_error_free) struct sp_error *pmu = judge(&without, &attr);
+	CLEANUP(cleanup_sp_error_free) struct sp_error *pmu = judge(&without, &whole);
 	ck_assert_ptr_nonnull(strstr(sp_error_message(pmu), "the PMU of cpu-clock"));
 	/* A kind of branches that the kernel does not know is the kernel's matter. */
-	attr.branch_sample_type |= EVENT_BRANCH_COUNTERS;
-	CLEANUP(cleanup_sp_error_free) struct sp_error *kernel = judge(&there, &attr);
+	whole.attr.branch_sample_type |= EVENT_BRANCH_COUNTERS;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *kernel = judge(&there, &whole);
 	ck_assert_ptr_nonnull(strstr(sp_error_message(kernel), "-j counter: Linux 6.8"));
 }
 
@@ -197,25 +202,25 @@ TEST(what_is_forbidden_has_its_own_remedy)
 /* By the real attr: the table's places are those of the header. */
 TEST(the_table_is_the_headers)
 {
-	struct perf_event_attr attr = {.precise_ip = 2, .exclude_guest = 1, .remove_on_exec = 1,
-				       .sample_regs_intr = 1, .clockid = 3, .wakeup_events = 1};
+	struct long_attr whole = {.attr = {.precise_ip = 2, .exclude_guest = 1, .remove_on_exec = 1,
+					   .sample_regs_intr = 1, .clockid = 3, .wakeup_events = 1}};
 	static const char *const names[] = {"precise_ip", "exclude_guest", "remove_on_exec",
 					    "sample_regs_intr", "clockid", "wakeup_events"};
 	size_t count, set = 0;
 	const struct event_field *fields = event_fields(&count);
 	for (size_t i = 0; i < count; i++)
-		set += event_field_is_set(&fields[i], &attr);
+		set += event_field_is_set(&fields[i], &whole);
 	ck_assert_uint_eq(set, 6);
 	for (size_t i = 0; i < 6; i++) {
-		ck_assert(event_field_is_set(event_field_find(names[i]), &attr));
-		event_field_clear(event_field_find(names[i]), &attr);
+		ck_assert(event_field_is_set(event_field_find(names[i]), &whole));
+		event_field_clear(event_field_find(names[i]), &whole);
 	}
-	static const struct perf_event_attr zero;
-	ck_assert_mem_eq(&attr, &zero, sizeof(attr));
-	attr.sample_type = PERF_SAMPLE_REGS_INTR;
-	attr.sample_regs_intr = 7;
-	event_field_clear(event_field_find("PERF_SAMPLE_REGS_INTR"), &attr);
-	ck_assert_mem_eq(&attr, &zero, sizeof(attr));
+	static const struct long_attr zero;
+	ck_assert_mem_eq(&whole, &zero, sizeof(whole));
+	whole.attr.sample_type = PERF_SAMPLE_REGS_INTR;
+	whole.attr.sample_regs_intr = 7;
+	event_field_clear(event_field_find("PERF_SAMPLE_REGS_INTR"), &whole);
+	ck_assert_mem_eq(&whole, &zero, sizeof(whole));
 }
 
 TEST(the_table_is_by_age)

@@ -203,7 +203,7 @@ TEST(event_terms_are_of_one_event)
 	ck_assert(clock->terms.given & EVENT_TERM_TIME && !clock->terms.time);
 	ck_assert_uint_eq(clock->terms.max_stack, 7);
 	ck_assert_uint_eq(specs.items[2].attr.config1, 3);
-	ck_assert_uint_eq(specs.items[2].config3, 4);
+	ck_assert_uint_eq(specs.items[2].tail.config3, 4);
 	ck_assert_uint_eq(specs.items[2].terms.branch_type,
 			  PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER);
 	ck_assert_str_eq(specs.items[2].name, "a/b,c");

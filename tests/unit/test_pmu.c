@@ -173,7 +173,7 @@ TEST(pmu_kinds_of_processors_have_an_event_each)
 	ck_assert_uint_eq(specs.items[3].attr.type, 8);
 	ck_assert_uint_eq(specs.items[4].attr.type, 9);
 	ck_assert_uint_eq(specs.items[4].attr.config, 4);
-	ck_assert_uint_eq(specs.items[5].config3, 5);
+	ck_assert_uint_eq(specs.items[5].tail.config3, 5);
 	ck_assert_uint_eq(specs.items[6].attr.config, UINT64_C(1) << 32 | 3);
 	ck_assert_uint_eq(specs.items[7].attr.type, PERF_TYPE_SOFTWARE);
 	SPECS own = {0};
