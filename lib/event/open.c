@@ -396,7 +396,19 @@ static bool step_down_inheritance(int errnum, struct perf_event_attr *attr)
 		return false;
 	attr->inherit = 0;
 	attr->inherit_stat = 0;
+	attr->inherit_thread = 0;
 	return true;
+}
+
+/* Linux has groups only of events that are all inherited, or none. */
+static void follow_leader(const struct planner *planner, struct event_planned *event)
+{
+	const struct event_plan *plan = planner->plan;
+	if (event->leader >= plan->sample_count || plan->samples[event->leader].attr.inherit)
+		return;
+	event->attr.inherit = 0;
+	event->attr.inherit_stat = 0;
+	event->attr.inherit_thread = 0;
 }
 
 static struct sp_error *note_no_inheritance(struct planner *planner, const struct event_spec *spec)
@@ -432,6 +444,7 @@ static struct sp_error *plan_event(struct planner *planner, const struct event_s
 		error = whole_attr(planner, spec, &event->attr);
 	if (!error)
 		error = keep_spec(planner->plan, spec, event);
+	follow_leader(planner, event);
 	event->attr.size = event_attr_size(&event->attr);
 	while (!error) {
 		int errnum = is_tried(planner, event) ? 0 : try_planned(planner, event);

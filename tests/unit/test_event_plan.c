@@ -39,10 +39,12 @@ struct fake {
 	bool no_lost;	    /* EINVAL for PERF_FORMAT_LOST alone */
 	clockid_t no_clock; /* EINVAL for it; 0: none */
 	bool no_dumps;	    /* EINVAL for registers and stacks of user space */
+	bool before_6_12;   /* EINVAL for counts of what is inherited, read with samples */
 	int error;	    /* whatever it is */
 	int task_error;	    /* for other tasks than ours */
 	int open, opens;
 	struct perf_event_attr last;
+	bool inherited[100]; /* by descriptor */
 };
 
 static bool has_new_flags(const struct perf_event_attr *attr)
@@ -55,7 +57,7 @@ static int fake_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 		     int group_fd, unsigned long flags)
 {
 	struct fake *fake = arg;
-	(void)group_fd, (void)flags;
+	(void)flags;
 	bool hardware = attr->type == PERF_TYPE_HARDWARE;
 	fake->opens++;
 	fake->last = *attr;
@@ -77,6 +79,10 @@ static int fake_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 		return -EINVAL;
 	if (attr->sample_max_stack > MAX_STACK)
 		return -EOVERFLOW;
+	if (fake->before_6_12 && attr->inherit && attr->sample_type & PERF_SAMPLE_READ)
+		return -EINVAL;
+	if (group_fd > 1000 && fake->inherited[group_fd - 1001] != attr->inherit)
+		return -EINVAL;
 	/* In the kernel's order: rights come before the event itself. */
 	if (!attr->exclude_kernel && fake->paranoid > 1 && !fake->capable)
 		return -EACCES;
@@ -93,7 +99,7 @@ static int fake_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 		return -EOPNOTSUPP;
 	if (hardware && attr->use_clockid && attr->clockid == CLOCK_TAI)
 		return -EINVAL;
-	fake->open++;
+	fake->inherited[fake->open++] = attr->inherit;
 	return 1000 + fake->open;
 }
 
@@ -559,4 +565,19 @@ TEST(members_that_are_not_sampled_have_no_fields)
 				  (PERF_SAMPLE_RAW | PERF_SAMPLE_READ), PERF_SAMPLE_READ);
 	ok_or_fail(make(&fake, "{cpu-clock,bpf-output}", &request, &apart));
 	ck_assert(apart->samples[1].attr.sample_type & PERF_SAMPLE_RAW);
+}
+
+/* What the leader cannot have on an old kernel, its members have not either. */
+TEST(members_are_inherited_as_their_leader_is)
+{
+	struct fake fake = {.capable = true, .before_6_12 = true};
+	struct event_request request = {.freq_hz = 997, .uniform = true, .inherit = true};
+	PLAN *old = NULL, *new = NULL;
+	ok_or_fail(make(&fake, "{cpu-clock,task-clock}:S", &request, &old));
+	ck_assert(!old->samples[0].attr.inherit && !old->samples[1].attr.inherit);
+	ck_assert_uint_eq(old->notes.count, 1);
+	ck_assert_ptr_nonnull(strstr(old->notes.items[0].line, "before Linux 6.12"));
+	fake.before_6_12 = false;
+	ok_or_fail(make(&fake, "{cpu-clock,task-clock}:S", &request, &new));
+	ck_assert(new->samples[0].attr.inherit && new->samples[1].attr.inherit);
 }
