@@ -192,7 +192,8 @@ static void test_targets(struct sp_ctx *ctx)
 	}
 	if (group) {
 		tap_need(sp_meter_read(group, &count));
-		tap_result(count.enabled_ns > 0, "a control group is counted");
+		tap_result(count.enabled_ns > 0, "a control group is counted: %llu in %llu ns",
+			   (unsigned long long)count.value, (unsigned long long)count.enabled_ns);
 	}
 	struct sp_meter *none = NULL;
 	struct sp_error *error = sp_meter_open(
@@ -617,8 +618,9 @@ static void test_clock(struct sp_ctx *ctx)
 	tap_need(sp_meter_next(meter, &record));
 	uint64_t at = record ? record->sample.time_ns : 0;
 	/* Rounding of another kind, and processors that differ a little. */
-	tap_result(at + 2000 >= sp_clock_ns(&clock, before) &&
-			   at <= sp_clock_ns(&clock, after) + 2000, what);
+	uint64_t first = sp_clock_ns(&clock, before), last = sp_clock_ns(&clock, after);
+	tap_result(at + 2000 >= first && at <= last + 2000, "%s: %lld ns behind one, %lld before another",
+		   what, (long long)(at - first), (long long)(last - at));
 	uint64_t back = sp_clock_cycles(&clock, sp_clock_ns(&clock, after));
 	tap_result(after - back <= 1 + (UINT64_C(1) << clock.shift) / clock.mult, "and back");
 }
