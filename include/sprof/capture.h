@@ -40,6 +40,20 @@ enum sp_capture_scope {
 
 #define SP_CAPTURE_FREQ_MAX UINT64_MAX
 
+/*
+ * Who keeps the kernel's buffers empty: the thread that records, or threads that move what is in
+ * them into memory which is not locked.
+ */
+enum sp_capture_threads {
+	SP_CAPTURE_THREADS_AUTO,    /* where many CPUs, or copies of stacks, make it worth while */
+	SP_CAPTURE_THREADS_NONE,
+	SP_CAPTURE_THREADS_CPU,     /* one for each CPU, */
+	SP_CAPTURE_THREADS_CORE,    /* core, */
+	SP_CAPTURE_THREADS_PACKAGE, /* socket, */
+	SP_CAPTURE_THREADS_NUMA,    /* or memory node */
+	SP_CAPTURE_THREADS_COUNT,   /* `thread_count` of them, CPUs side by side */
+};
+
 /* How the calls that lead to a sample are found. */
 enum sp_call_graph {
 	SP_CALL_GRAPH_NONE,
@@ -159,6 +173,8 @@ struct sp_capture_options {
 	 * 0: none, but where stacks are copied it asks to be run sooner.
 	 */
 	uint32_t realtime;
+	enum sp_capture_threads threads;
+	uint32_t thread_count;
 	/* Of zstd, 1 (fast) to 22 (small); more is the highest there is. 0: not compressed. */
 	uint32_t compression_level;
 	const char *path;           /* "-": standard output; NULL: "sprof.data" */

@@ -178,6 +178,8 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 		error = capture_open_file(capture, options);
 	if (!error)
 		error = capture_write_synthesised(capture);
+	if (!error)
+		error = capture_start_drains(capture, options);
 	return error ? error : capture_watch(capture);
 }
 
@@ -331,6 +333,15 @@ static void keep_kernel_names(struct sp_capture *capture)
 	sp_error_free(error);
 }
 
+static void log_drains(const struct sp_capture *capture)
+{
+	if (!capture->drains)
+		return;
+	const struct drains_counts counts = drains_counts(capture->drains);
+	ctx_log(capture->ctx, SP_LOG_DEBUG, "%zu threads drained: %llu wake-ups, %.1f ms of CPU time",
+		counts.threads, (unsigned long long)counts.wakeups, (double)counts.cpu_ns / 1e6);
+}
+
 struct sp_error *sp_capture_stop(struct sp_capture *capture)
 {
 	capture->end_ns = capture_now_ns();
@@ -344,6 +355,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 			ctx_log(capture->ctx, SP_LOG_DEBUG, "%llu files of modules were forgotten, as "
 				"there were many", (unsigned long long)capture->unwound.files_forgotten);
 	}
+	log_drains(capture);
 	if (!error)
 		error = capture_count_lost(capture);
 	if (!error)
@@ -389,6 +401,7 @@ void sp_capture_free(struct sp_capture *capture)
 	hurry_end(&capture->hurry);
 	workload_deinit(&capture->workload);
 	capture_unmap_traces(capture);
+	drains_free(capture->drains);
 	for (size_t i = 0; capture->rings && i < capture->cpus.count * EVENT_ROLE_COUNT; i++)
 		ring_deinit(&capture->rings[i]);
 	free(capture->rings);

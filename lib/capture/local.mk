@@ -9,6 +9,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/capture.c \
 	lib/capture/coverage.c lib/capture/coverage.h \
 	lib/capture/doubt.c lib/capture/doubt.h \
+	lib/capture/drains.c lib/capture/drains.h \
 	lib/capture/dsos.c lib/capture/dsos.h \
 	lib/capture/dump.c lib/capture/dump.h \
 	lib/capture/fields.h \
@@ -29,6 +30,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/round.c \
 	lib/capture/setup.c \
 	lib/capture/setup_file.c \
+	lib/capture/threads.c \
 	lib/capture/traces.c \
 	lib/capture/tracker.c lib/capture/tracker.h \
 	lib/capture/sink.c lib/capture/sink.h \
@@ -52,6 +54,7 @@ lib_libsprof_core_la_SOURCES += \
 check_PROGRAMS += \
 	tests/unit/test_coverage \
 	tests/unit/test_doubt \
+	tests/unit/test_drains \
 	tests/unit/test_dump \
 	tests/unit/test_filter \
 	tests/unit/test_graph \
@@ -65,6 +68,7 @@ check_PROGRAMS += \
 	tests/unit/test_synth \
 	tests/unit/test_touch \
 	tests/unit/test_writing
+tests_unit_test_drains_SOURCES = tests/unit/test_drains.c tests/unit/simulated_cpus.h tests/unit/rings.h
 tests_unit_test_dump_SOURCES = tests/unit/test_dump.c tests/unit/rings.h
 tests_unit_test_filter_SOURCES = tests/unit/test_filter.c tests/unit/rings.h
 tests_unit_test_tracker_SOURCES = tests/unit/test_tracker.c tests/unit/rings.h

@@ -9,6 +9,7 @@
 
 #include <sprof/capture.h>
 #include "capture/auxtrace.h"
+#include "capture/drains.h"
 #include "capture/dsos.h"
 #include "capture/filter.h"
 #include "capture/graph.h"
@@ -32,6 +33,9 @@
  * call chains. Twice that with records that are no samples.
  */
 #define CAPTURE_WRITING_MEMORY (64u << 20)
+
+/* A record is at most that large: with more room than that in a ring, none has been lost. */
+#define CAPTURE_RECORD_MAX 65536
 
 /* Whose samples are wanted. */
 enum capture_target {
@@ -91,6 +95,7 @@ struct sp_capture {
 	struct ring_pages ring_pages;   /* of each CPU, as far as is known to be allowed */
 	struct ring *rings;             /* those of the side-band, then those of the samples */
 	uint64_t *heads;                /* of the sample rings, in a round */
+	struct drains *drains;          /* who keeps these empty; NULL: the round itself */
 	struct workload workload;
 	int epoll_fd, timer_fd;
 
@@ -140,6 +145,13 @@ static inline struct ring *sample_rings(const struct sp_capture *capture)
 	return capture->rings + capture->cpus.count;
 }
 
+/* Where a round reads the samples of a CPU (index in `cpus`). */
+static inline struct ring *round_ring(const struct sp_capture *capture, size_t index)
+{
+	return capture->drains ? drains_ring(capture->drains, index)
+			       : &sample_rings(capture)[index];
+}
+
 /* Whether sampling begins with the command; what runs already is sampled at once. */
 static inline bool capture_waits(const struct sp_capture *capture)
 {
@@ -164,6 +176,9 @@ bool capture_is_clock(const struct perf_event_attr *attr);
 bool capture_samples_kernel(const struct event_plan *plan);
 struct sp_error *capture_map_rings(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
+/* threads.c: who drains, if that is not left to the round. */
+struct sp_error *capture_start_drains(struct sp_capture *capture,
+				      const struct sp_capture_options *options) SP_MUST_CHECK;
 struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_start_writing(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_fit_size(struct sp_capture *capture);

@@ -16,9 +16,6 @@
 /* /proc is read again at most that often. */
 #define RESCAN_NS 1000000000
 
-/* A record is at most that large: with more room than that, none has been lost. */
-#define RECORD_MAX 65536
-
 /* Of the side-band: a mapping's, with the longest path. */
 #define PATH_RECORD_MAX 4352
 
@@ -148,7 +145,7 @@ static struct sp_error *write_samples(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < capture->cpus.count && !error; i++) {
-		struct ring *ring = &sample_rings(capture)[i];
+		struct ring *ring = round_ring(capture, i);
 		capture->dirty |= ring->tail != capture->heads[i];
 		error = filter_ring(&capture->filter, ring, capture->heads[i], &capture->batch);
 	}
@@ -224,14 +221,25 @@ static void look_at_sideband(struct sp_capture *capture)
 	}
 }
 
+static void snapshot_heads(struct sp_capture *capture)
+{
+	if (capture->drains) {
+		drains_move(capture->drains);
+		capture->was_full |= drains_were_full(capture->drains);
+	}
+	for (size_t i = 0; i < capture->cpus.count; i++) {
+		const struct ring *ring = round_ring(capture, i);
+		capture->heads[i] = ring_head(ring);
+		if (!capture->drains)
+			capture->was_full |= capture->heads[i] - ring->tail + CAPTURE_RECORD_MAX >
+					     ring->size;
+	}
+}
+
 struct sp_error *capture_round(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_record_time_ns(capture);
-	for (size_t i = 0; i < capture->cpus.count; i++) {
-		const struct ring *ring = &sample_rings(capture)[i];
-		capture->heads[i] = ring_head(ring);
-		capture->was_full |= capture->heads[i] - ring->tail + RECORD_MAX > ring->size;
-	}
+	snapshot_heads(capture);
 	look_at_sideband(capture);
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (!error)

@@ -520,8 +520,12 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 		error = capture_watch_fd(capture, capture->workload.pidfd);
 	if (!error && capture->unwinding)
 		error = capture_watch_fd(capture, unwinding_alarm_fd(capture->unwinding));
+	if (!error && capture->drains)
+		error = capture_watch_fd(capture, drains_fd(capture->drains));
 	for (size_t i = 0; i < capture->cpus.count && !error; i++) {
-		error = capture_watch_fd(capture, event_set_ring_fd(capture->set, i, EVENT_ROLE_SAMPLES));
+		if (!capture->drains)
+			error = capture_watch_fd(capture, event_set_ring_fd(capture->set, i,
+									    EVENT_ROLE_SAMPLES));
 		if (!error)
 			error = capture_watch_fd(capture,
 					 event_set_ring_fd(capture->set, i, EVENT_ROLE_SIDEBAND));

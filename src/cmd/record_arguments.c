@@ -141,6 +141,11 @@ static void add_course(struct table *table, struct record_arguments *arguments)
 			    "end after so long (a COMMAND is ended with it)"),
 		OPTION_CALL('r', "realtime", "PRIORITY", &options->realtime, record_parse_realtime,
 			    "drain with real-time priority 1 to 99 (SCHED_FIFO)"),
+		OPTION_CALL_ATTACHED(0, "threads", "HOW", options, record_parse_threads,
+				     "who keeps the buffers empty: threads, one for each cpu\n"
+				     "(without HOW), core, package or numa node, or so many;\n"
+				     "none: the one that writes; auto (the default): threads\n"
+				     "with copies of stacks, and from 64 CPUs on"),
 		OPTION_CALL('m', "mmap-pages", "SIZE[,AUX]", options, record_parse_ring_size,
 			    "buffer of each CPU: a number of pages, or a size such as\n"
 			    "4M (default: 512K; with stacks 2M to 8M, by -F); AUX: of\n"

@@ -92,6 +92,29 @@ bool record_parse_max_stack(const struct option *option, const char *text)
 	return true;
 }
 
+bool record_parse_threads(const struct option *option, const char *text)
+{
+	static const char *const names[] = {
+		[SP_CAPTURE_THREADS_AUTO] = "auto", [SP_CAPTURE_THREADS_NONE] = "none",
+		[SP_CAPTURE_THREADS_CPU] = "cpu",   [SP_CAPTURE_THREADS_CORE] = "core",
+		[SP_CAPTURE_THREADS_PACKAGE] = "package", [SP_CAPTURE_THREADS_NUMA] = "numa",
+	};
+	struct sp_capture_options *options = option->value;
+	uint64_t count;
+	text = text ? text : "cpu";
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(text, names[i])) {
+			options->threads = (enum sp_capture_threads)i;
+			return true;
+		}
+	if (!option_text_number(text, 1, UINT32_MAX, &count))
+		return option_reject(option, text, "auto, none, cpu, core, package, numa or a number of "
+						   "threads");
+	options->threads = SP_CAPTURE_THREADS_COUNT;
+	options->thread_count = (uint32_t)count;
+	return true;
+}
+
 bool record_parse_realtime(const struct option *option, const char *text)
 {
 	uint64_t priority;

@@ -4,6 +4,7 @@
 workload_cflags = -std=gnu11 -fno-omit-frame-pointer $(WARN_CFLAGS)
 noinst_PROGRAMS += \
 	tests/workload/bpf_program \
+	tests/workload/busy \
 	tests/workload/chains \
 	tests/workload/deep \
 	tests/workload/forks \
@@ -54,6 +55,9 @@ tests_workload_probe_LDADD =
 tests_workload_proportions_CFLAGS = $(workload_cflags)
 tests_workload_proportions_LDFLAGS =
 tests_workload_proportions_LDADD =
+tests_workload_busy_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
+tests_workload_busy_LDFLAGS =
+tests_workload_busy_LDADD = $(PTHREAD_LIBS)
 tests_workload_threads_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_threads_LDFLAGS =
 tests_workload_threads_LDADD = $(PTHREAD_LIBS)

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# More samples than can be kept: what is recorded and what is said to be lost make up all.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+busy=$workload/busy
+
+hz=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+[ "$hz" -gt 20000 ] && hz=20000
+"$SPROF" record -q -F "$hz" --call-graph dwarf -o "$tmp/data" true 2>"$tmp/err" ||
+	skip_all "$(tail -n 1 "$tmp/err")"
+
+# Of the first event of the recording: that number.
+of() {
+	"$SPROF" info -i "$tmp/data" --format json | tr -d ' \n' | sed 's/.*"events":\[{//; s/}.*//' |
+		tr ',' '\n' | sed -n "s/\"$1\"://p"
+}
+
+# adds_up NAME OPTION...: samples and losses are CPU time times rate, within 2 %. A machine that is
+# itself put aside misses what it should have sampled then, so that not each try need be one.
+adds_up() {
+	name=$1
+	shift
+	for try in 1 2 3 4 5 6; do
+		"$SPROF" record -F "$hz" -m 32 --call-graph dwarf,8192,fixed "$@" -o "$tmp/data" -- \
+			"$busy" 8 0.3 >"$tmp/out" 2>"$tmp/err" || {
+			not_ok "$name" "$(cat "$tmp/err")"
+			return
+		}
+		samples=$(of samples) lost=$(of lost)
+		cpu=$(sed -n 's/^cpu //p' "$tmp/err")
+		got=$(awk -v s="$samples" -v l="$lost" -v c="$cpu" -v hz="$hz" \
+			'BEGIN { printf "%.2f", 100 * (s + l) / (c * hz) }')
+		comment "$name: $samples samples, $lost lost, $cpu s: $got %"
+		awk -v got="$got" 'BEGIN { exit !(got >= 98 && got <= 102) }' && {
+			ok "$name"
+			return
+		}
+	done
+	not_ok "$name" "$got % of what $cpu s at $hz Hz should give"
+}
+
+# Without rights the kernel is left out of it, which has its part of the CPU time.
+if [ "$(id -u)" = 0 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]; then
+	adds_up "an overload adds up" --unwind live
+	adds_up "so it does where copies are kept" --unwind later
+	adds_up "and where one thread does all" --threads=none
+else
+	skip "an overload adds up" "the kernel may not be sampled"
+fi
+
+# All the same, whoever drains: nothing twice, nothing left behind.
+for how in cpu core package numa 1 none auto; do
+	"$SPROF" record -q -F 997 "--threads=$how" --call-graph fp -o "$tmp/data" -- \
+		"$busy" 2 0.2 >"$tmp/out" 2>"$tmp/err"
+	cpu=$(sed -n 's/^cpu //p' "$tmp/err")
+	check "drained by: $how" awk -v s="$(of samples)" -v l="$(of lost)" -v c="$cpu" 'BEGIN {
+		print s " samples and " l " lost of " c " s"
+		exit !(l == 0 && s > 0.85 * c * 997 - 5 && s < 1.1 * c * 997 + 5) }'
+done
+
+finish

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/drains.h"
+#include "simulated_cpus.h"
+
+static void all_adds_up(const struct simulation *simulation)
+{
+	for (size_t i = 0; i < simulation->cpus; i++) {
+		const struct simulated_cpu *cpu = &simulation->cpu[i];
+		ck_assert_uint_eq(cpu->wrong, 0);
+		ck_assert_uint_eq(cpu->seen, cpu->made);
+		ck_assert_uint_eq(cpu->made + cpu->dropped, simulation->records);
+	}
+}
+
+TEST(drains_bring_all_of_many_cpus)
+{
+	struct simulation simulation = {
+		.cpus = 256, .threads = 8, .ring_bytes = 16384, .record_bytes = 104,
+		.records = 400, .burst = 50, .pause_us = 500,
+	};
+	struct drains_counts counts = simulation_run(&simulation);
+	all_adds_up(&simulation);
+	ck_assert_uint_eq(counts.threads, 8);
+	/* 40 KB each in rings of 16: nobody but the threads was in time for all that. */
+	ck_assert_uint_gt(counts.wakeups, 0);
+	simulation_deinit(&simulation);
+}
+
+TEST(drains_count_with_what_the_producers_drop)
+{
+	/* No pause: rings of eight records overflow. */
+	struct simulation simulation = {
+		.cpus = 8, .threads = 3, .ring_bytes = 65536, .record_bytes = 8192,
+		.records = 2000,
+	};
+	simulation_run(&simulation);
+	all_adds_up(&simulation);
+	simulation_deinit(&simulation);
+}
+
+TEST(drains_are_as_many_as_is_worthwhile)
+{
+	ck_assert_uint_eq(drains_worthwhile(2, 0), 0);
+	ck_assert_uint_eq(drains_worthwhile(64, 0), 0);
+	ck_assert_uint_eq(drains_worthwhile(256, 0), 8);
+	ck_assert_uint_eq(drains_worthwhile(2, 8192), 2);
+	ck_assert_uint_eq(drains_worthwhile(16, 8192), 16);
+	ck_assert_uint_eq(drains_worthwhile(64, 8192), 16);
+	ck_assert_uint_eq(drains_worthwhile(256, 8192), 32);
+}
+
+TEST(drains_bound_their_memory)
+{
+	ck_assert_uint_eq(drains_relay_bytes(131072, 2, 8192), 16 << 20);
+	ck_assert_uint_eq(drains_relay_bytes(524288, 2, 0), 2 << 20);
+	ck_assert_uint_eq(drains_relay_bytes(524288, 256, 8192), 2 << 20);
+	/* Never less than two of what is behind it. */
+	ck_assert_uint_eq(drains_relay_bytes(64 << 20, 4, 8192), 128 << 20);
+}
