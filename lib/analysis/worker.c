@@ -63,7 +63,7 @@ static void task_refresh(struct worker *worker, struct task *task, uint64_t time
 {
 	const struct sp_analysis_options *options = worker->work->options;
 	task->span = machine_span(worker->work->machine, task->pid, task->tid, time_ns);
-	task->shown = filter_name(options->comms.items, options->comms.count, task->span.comm) &&
+	task->shown = filter_name(options->comms.items, options->comms.count, task->span.name) &&
 		      filter_number(options->pids.items, options->pids.count, (int32_t)task->pid) &&
 		      filter_number(options->tids.items, options->tids.count, (int32_t)task->tid);
 	task->last_event = SP_EVENT_NONE;
@@ -107,7 +107,7 @@ uint32_t worker_root(struct worker *worker, const struct place_of_sample *place,
 		return task->root;
 	struct group group = {
 		.event = event,
-		.comm = keys[SP_KEY_COMM] ? task->span.comm : NULL,
+		.comm = keys[SP_KEY_COMM] ? task->span.name : NULL,
 		.pid = keys[SP_KEY_PID] ? (int32_t)task->pid : 0,
 		.tid = keys[SP_KEY_TID] ? (int32_t)task->tid : 0,
 		.cpu = (int32_t)cpu,

@@ -142,7 +142,7 @@ static bool add_mmap(struct machine *machine, const struct sp_record *record)
 	const struct sp_mmap *mmap = &record->mmap;
 	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	bool guest = cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
-	if (mmap->size == 0 || cpumode == PERF_RECORD_MISC_GUEST_USER)
+	if (mmap->size == 0)
 		return true;
 	if (cpumode == PERF_RECORD_MISC_KERNEL || guest) {
 		const struct module *module = modules_add_kernel(&machine->modules, mmap, guest);
@@ -152,6 +152,7 @@ static bool add_mmap(struct machine *machine, const struct sp_record *record)
 					   (image ? EVENT_MAP_IMAGE : EVENT_MAP_KERNEL),
 				   module, mmap);
 	}
+	/* perf inject -B gives a mapping the mode of a sample, which may be a guest's. */
 	return add_mapping(machine, record, EVENT_MAP,
 			   modules_add_user(&machine->modules, mmap, modules_is_code(record)),
 			   mmap);
@@ -268,6 +269,7 @@ static bool replay_fork(struct machine *machine, const struct event *event)
 	if (!moment)
 		return false;
 	moment->comm = comm;
+	moment->born = true;
 	if (task->pid == task->ppid)
 		return true;
 	struct timeline *child = timelines_get(&machine->spaces, task->pid);
@@ -384,12 +386,26 @@ static uint32_t view_at(const struct machine *machine, uint32_t pid, uint64_t ti
 	return view;
 }
 
-static const char *comm_at(const struct machine *machine, uint32_t tid, uint64_t time_ns,
-			   struct machine_span *span)
+/* What a thread that had no name in `moment` (NULL: before the first) was named first. */
+static const char *later_comm(const struct timeline *thread, const struct moment *moment)
+{
+	if (!thread)
+		return NULL;
+	const struct moment *next = moment ? moment + 1 : thread->items;
+	for (; next < thread->items + thread->count && !next->born; next++)
+		if (next->comm)
+			return next->comm;
+	return NULL;
+}
+
+static void name_at(const struct machine *machine, uint32_t tid, uint64_t time_ns,
+		    struct machine_span *span)
 {
 	const struct timeline *thread = timelines_find(&machine->threads, tid);
 	const struct moment *moment = moment_at(thread, time_ns, span);
-	return moment && moment->comm ? moment->comm : unknown_comm(machine, tid);
+	const char *comm = moment ? moment->comm : NULL;
+	span->comm = comm ?: unknown_comm(machine, tid);
+	span->name = comm ?: later_comm(thread, moment) ?: span->comm;
 }
 
 uint32_t machine_view(const struct machine *machine, uint32_t pid, uint64_t time_ns)
@@ -421,7 +437,8 @@ const char *machine_comm(const struct machine *machine, uint32_t pid, uint32_t t
 {
 	struct machine_span span = {.until_ns = UINT64_MAX};
 	(void)pid; /* no two threads have one tid at the same time */
-	return comm_at(machine, tid, time_ns, &span);
+	name_at(machine, tid, time_ns, &span);
+	return span.comm;
 }
 
 struct machine_span machine_span(const struct machine *machine, uint32_t pid, uint32_t tid,
@@ -429,7 +446,7 @@ struct machine_span machine_span(const struct machine *machine, uint32_t pid, ui
 {
 	struct machine_span span = {.until_ns = UINT64_MAX};
 	span.view = view_at(machine, pid, time_ns, &span);
-	span.comm = comm_at(machine, tid, time_ns, &span);
+	name_at(machine, tid, time_ns, &span);
 	return span;
 }
 

@@ -53,6 +53,7 @@ struct machine_span {
 	uint64_t from_ns, until_ns;
 	uint32_t view;
 	const char *comm; /* as machine_comm() */
+	const char *name; /* the same; of a thread not yet named, its first name: as perf report */
 };
 
 /* The span that holds `time_ns`: many samples share one, and need not ask again. */

@@ -15,6 +15,7 @@ struct moment {
 		uint32_t view;
 		const char *comm; /* NULL: not known */
 	};
+	bool born; /* a thread's: forked here; an earlier one of that number was another */
 };
 
 struct timeline {

@@ -141,6 +141,46 @@ TEST(a_fork_has_its_parents_past_and_no_more)
 	machine_free(machine);
 }
 
+static void is_named(struct machine *machine, uint32_t tid, uint64_t time_ns, const char *comm,
+		     const char *name)
+{
+	struct machine_span span = machine_span(machine, tid, tid, time_ns);
+	ck_assert_str_eq(span.comm, comm);
+	ck_assert_str_eq(span.name, name);
+}
+
+TEST(a_thread_not_yet_named_has_its_first_name_in_tables)
+{
+	struct machine *machine = machine_or_fail();
+	comm(machine, 10, 2, 2, "first", true);
+	comm(machine, 20, 2, 2, "second", true);
+	fork_task(machine, 30, 1, 2, 2);
+	fork_task(machine, 40, 1, 3, 3);
+	comm(machine, 50, 3, 3, "third", true);
+	ok_or_fail(machine_seal(machine));
+	is_named(machine, 2, 9, ":2", "first");
+	is_named(machine, 2, 10, "first", "first");
+	is_named(machine, 2, 30, ":2", ":2");
+	is_named(machine, 3, 39, ":3", ":3");
+	is_named(machine, 3, 45, ":3", "third");
+	is_named(machine, 4, 45, ":4", ":4");
+	machine_free(machine);
+}
+
+/* As perf inject -B leaves them behind. */
+TEST(a_mapping_with_a_guests_mode_is_the_processs)
+{
+	struct machine *machine = machine_or_fail();
+	struct sp_record record = at(PERF_RECORD_MMAP2, 10);
+	record.misc = PERF_RECORD_MISC_GUEST_USER;
+	record.mmap = (struct sp_mmap){.pid = 2, .tid = 2, .start = 0x1000, .size = 0x1000,
+				       .filename = "/lib/of-host.so", .prot = PROT_READ | PROT_EXEC};
+	ok_or_fail(machine_add(machine, &record));
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 2, 10, 0x1000, "of-host.so", 0);
+	machine_free(machine);
+}
+
 TEST(a_fork_that_changes_nothing_shares_its_parents_view)
 {
 	struct machine *machine = machine_or_fail();
