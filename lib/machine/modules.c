@@ -107,9 +107,20 @@ static struct module from_mmap(struct modules *modules, const struct sp_mmap *mm
 	return module;
 }
 
+/* What perf inject -B calls memory without a file: the file that would have its names. */
+static bool is_perf_map(const char *name)
+{
+	const char *prefix = "/tmp/perf-";
+	if (!starts_with(name, prefix))
+		return false;
+	name += strlen(prefix);
+	size_t digits = strspn(name, "0123456789");
+	return digits && strcmp(name + digits, ".map") == 0;
+}
+
 static bool is_memory(const char *name)
 {
-	return strcmp(name, "//anon") == 0 || starts_with(name, "/dev/zero") ||
+	return is_perf_map(name) || strcmp(name, "//anon") == 0 || starts_with(name, "/dev/zero") ||
 	       starts_with(name, "/anon_hugepage") || starts_with(name, "[stack") ||
 	       starts_with(name, "/SYSV") || strcmp(name, "[heap]") == 0;
 }

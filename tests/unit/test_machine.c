@@ -433,6 +433,8 @@ TEST(names_are_those_that_perf_shows)
 		{"[vsyscall]", "[vsyscall]", MODULE_ANONYMOUS},
 		{"[heap]", "[JIT] tid 9", MODULE_ANONYMOUS},
 		{"[stack]", "[JIT] tid 9", MODULE_ANONYMOUS},
+		{"/tmp/perf-9.map", "[JIT] tid 9", MODULE_ANONYMOUS},
+		{"/tmp/perf-.map", "perf-.map", MODULE_FILE},
 		{"//anon", "[JIT] tid 9", MODULE_ANONYMOUS},
 		{"/dev/zero (deleted)", "[JIT] tid 9", MODULE_ANONYMOUS},
 		{"/memfd:jit (deleted)", "memfd:jit (deleted)", MODULE_FILE},
