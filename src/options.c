@@ -294,16 +294,33 @@ static int usage_mistake(const struct option_usage *usage)
 	return EXIT_USAGE;
 }
 
+/* False after saying why there is none of that letter or name, if that is known. */
+static bool is_new(const struct option_usage *usage, char letter, const char *name, size_t size)
+{
+	const struct option_refusal *refusal = usage->refusals;
+	for (; refusal && refusal->name; refusal++) {
+		if (letter ? letter != refusal->letter
+			   : strncmp(refusal->name, name, size) || refusal->name[size])
+			continue;
+		const struct option title = {.letter = refusal->letter, .name = refusal->name};
+		char buffer[64];
+		diag_say("%s is not here: %s", option_title(&title, buffer, sizeof(buffer)),
+			 refusal->why);
+		return false;
+	}
+	return true;
+}
+
 /*
  * The option called by the `size` bytes of `name`, in full or by a beginning
  * that no other has. *negated: by --no-NAME.
  */
-static const struct option *find_long(const struct option *options, const char *name, size_t size,
-				      bool *negated)
+static const struct option *find_long(const struct option_usage *usage, const char *name,
+				      size_t size, bool *negated)
 {
 	const struct option *found = NULL;
 	size_t hits = 0;
-	for (const struct option *option = options; !is_end(option); option++) {
+	for (const struct option *option = usage->options; !is_end(option); option++) {
 		for (int no = 0; option->name && no <= option->negatable; no++) {
 			char full[64];
 			snprintf(full, sizeof(full), "%s%s", no ? "no-" : "", option->name);
@@ -316,6 +333,9 @@ static const struct option *find_long(const struct option *options, const char *
 				return found;
 		}
 	}
+	/* In full, it is not the beginning of another one. */
+	if (!is_new(usage, 0, name, size))
+		return NULL;
 	if (hits == 1)
 		return found;
 	if (hits)
@@ -325,12 +345,13 @@ static const struct option *find_long(const struct option *options, const char *
 	return NULL;
 }
 
-static const struct option *find_letter(const struct option *options, char letter)
+static const struct option *find_letter(const struct option_usage *usage, char letter)
 {
-	for (const struct option *option = options; !is_end(option); option++)
+	for (const struct option *option = usage->options; !is_end(option); option++)
 		if (option->letter == letter)
 			return option;
-	diag_say("there is no option -%c", letter);
+	if (is_new(usage, letter, NULL, 0))
+		diag_say("there is no option -%c", letter);
 	return NULL;
 }
 
@@ -367,7 +388,7 @@ static bool parse_long(struct scan *scan, const char *word)
 	const char *equals = strchr(word, '=');
 	size_t size = equals ? (size_t)(equals - word) : strlen(word);
 	bool negated = false;
-	const struct option *option = find_long(scan->usage->options, word, size, &negated);
+	const struct option *option = find_long(scan->usage, word, size, &negated);
 	if (!option)
 		return false;
 	if (option->argument)
@@ -386,7 +407,7 @@ static bool parse_long(struct scan *scan, const char *word)
 static bool parse_short(struct scan *scan, const char *letters)
 {
 	for (; *letters; letters++) {
-		const struct option *option = find_letter(scan->usage->options, *letters);
+		const struct option *option = find_letter(scan->usage, *letters);
 		if (!option)
 			return false;
 		if (option->argument)

@@ -125,12 +125,20 @@ bool option_text_seconds(const char *text, const char *end, uint64_t *ret);
 /* Says "-x, --name: 'TEXT' is not WANTED" and returns false. */
 bool option_reject(const struct option *option, const char *text, const char *wanted);
 
+/* An option of perf's that is not here, and why, or what does the same: "take --x". Not in the help. */
+struct option_refusal {
+	char letter;      /* 0: none */
+	const char *name; /* NULL: the end */
+	const char *why;
+};
+
 /* What a command takes. */
 struct option_usage {
 	const char *const *synopses; /* "sprof record [OPTION]... [--] COMMAND"; NULL-terminated */
 	const char *about;           /* a sentence or two below them */
 	const struct option *options; /* until OPTION_END */
 	const char *footer;          /* text below the options, or NULL */
+	const struct option_refusal *refusals; /* or NULL */
 	bool stop_at_operand;        /* what follows the first operand is not looked at */
 };
 

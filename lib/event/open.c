@@ -293,7 +293,9 @@ static struct sp_error *become_clock(struct planner *planner, const struct event
 	event->name = clock_name(planner->plan, spec, &event->attr);
 	if (!event->name)
 		return error_no_memory();
-	if (event->attr.freq)
+	if (planner->asked.no_samples)
+		snprintf(done, sizeof(done), "%s counts instead", event->name);
+	else if (event->attr.freq)
 		snprintf(done, sizeof(done), "sampling %s instead", event->name);
 	else
 		snprintf(done, sizeof(done), "sampling %s instead, each %llu ns", event->name,

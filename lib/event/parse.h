@@ -42,7 +42,6 @@ enum event_term {
 	EVENT_TERM_OVERWRITE = 1 << 8, /* overwrite or no-overwrite */
 	EVENT_TERM_BRANCH_TYPE = 1 << 9,
 	EVENT_TERM_NAME = 1 << 10,
-	EVENT_TERM_DRIVER_CONFIG = 1 << 11,
 	EVENT_TERM_PERCORE = 1 << 12,
 	EVENT_TERM_AUX_OUTPUT = 1 << 13,
 	EVENT_TERM_AUX_ACTION = 1 << 14,
@@ -69,7 +68,6 @@ struct event_terms {
 	uint64_t branch_type;     /* PERF_SAMPLE_BRANCH_* */
 	uint32_t aux_action;      /* bits of attr.aux_action: 1 start paused, 2 pause, 4 resume */
 	uint32_t aux_sample_bytes;
-	const char *driver_config; /* "@NAME[=VALUE]", comma-separated, for coresight; or NULL */
 };
 
 /* What `perf stat` counts without the kernel's events. */

@@ -11,8 +11,6 @@
 #include "proc/sysfs.h"
 #include "proc/text.h"
 
-#define DEVICES "/sys/bus/event_source/devices"
-
 /* Longer than any name of a PMU or an event. */
 #define NAME_LIMIT 256
 
@@ -26,7 +24,7 @@ static int read_file(const struct pmus *pmus, const struct pmu *pmu, const char 
 		     const char *name, const char *suffix, char **ret)
 {
 	CLEANUP_FREE char *path =
-		format_text(DEVICES "/%s%s/%s%s", pmu->name, folder, name, suffix);
+		format_text(PMU_DEVICES "/%s%s/%s%s", pmu->name, folder, name, suffix);
 	int errnum = path ? sysfs_read(pmus->ctx, path, ret, NULL) : ENOMEM;
 	if (!errnum)
 		(*ret)[strcspn(*ret, "\n")] = 0;
@@ -36,7 +34,7 @@ static int read_file(const struct pmus *pmus, const struct pmu *pmu, const char 
 static struct sp_error *damaged(const struct pmu *pmu, const char *folder, const char *name,
 				const char *text)
 {
-	struct sp_error *error = error_new(SP_ERROR_FORMAT, DEVICES "/%s%s/%s: \"%s\" is not understood",
+	struct sp_error *error = error_new(SP_ERROR_FORMAT, PMU_DEVICES "/%s%s/%s: \"%s\" is not understood",
 					   pmu->name, folder, name, text);
 	return error_set_remedy(error, "the kernel describes its PMU in a way that is not known here");
 }
@@ -59,7 +57,7 @@ static struct sp_error *read_type(struct pmus *pmus, struct pmu *pmu, bool *ther
 static bool has_file(const struct pmus *pmus, const struct pmu *pmu, const char *name)
 {
 	CLEANUP_FREE char *path =
-		format_text("%s" DEVICES "/%s/%s", ctx_root(pmus->ctx), pmu->name, name);
+		format_text("%s" PMU_DEVICES "/%s/%s", ctx_root(pmus->ctx), pmu->name, name);
 	return path && access(path, F_OK) == 0;
 }
 
@@ -84,7 +82,7 @@ static struct sp_error *read_pmu(struct pmus *pmus, const char *name)
 struct sp_error *pmus_read(struct pmus *pmus, const struct sp_ctx *ctx)
 {
 	CLEANUP(name_list_deinit) struct name_list names = {0};
-	CLEANUP_FREE char *path = format_text("%s" DEVICES, ctx_root(ctx));
+	CLEANUP_FREE char *path = format_text("%s" PMU_DEVICES, ctx_root(ctx));
 	*pmus = (struct pmus){.ctx = ctx};
 	int errnum = path ? directory_names(path, false, &names) : ENOMEM;
 	struct sp_error *error = errnum == ENOMEM ? error_no_memory() : NULL;
@@ -162,7 +160,7 @@ static bool parse_format(const char *text, struct pmu_format *ret)
 static struct sp_error *load_formats(struct pmus *pmus, struct pmu *pmu)
 {
 	CLEANUP(name_list_deinit) struct name_list names = {0};
-	CLEANUP_FREE char *path = format_text("%s" DEVICES "/%s/format", ctx_root(pmus->ctx), pmu->name);
+	CLEANUP_FREE char *path = format_text("%s" PMU_DEVICES "/%s/format", ctx_root(pmus->ctx), pmu->name);
 	int errnum = path ? directory_names(path, true, &names) : ENOMEM;
 	if (errnum == ENOMEM)
 		return error_no_memory();
@@ -275,7 +273,7 @@ struct sp_error *pmu_event_names(const struct pmus *pmus, const struct pmu *pmu,
 				 struct name_list *list)
 {
 	CLEANUP(name_list_deinit) struct name_list files = {0};
-	CLEANUP_FREE char *path = format_text("%s" DEVICES "/%s/events", ctx_root(pmus->ctx), pmu->name);
+	CLEANUP_FREE char *path = format_text("%s" PMU_DEVICES "/%s/events", ctx_root(pmus->ctx), pmu->name);
 	int errnum = path ? directory_names(path, true, &files) : ENOMEM;
 	bool stored = errnum != ENOMEM;
 	for (size_t i = 0; i < files.count && stored; i++)
@@ -306,7 +304,7 @@ static struct sp_error *read_event(struct pmus *pmus, const struct pmu *pmu, con
 	int errnum = read_file(pmus, pmu, "/events", name, "", &terms);
 	if (errnum)
 		return errnum == ENOMEM ? error_no_memory() :
-		       error_os(errnum, DEVICES "/%s/events/%s", pmu->name, name);
+		       error_os(errnum, PMU_DEVICES "/%s/events/%s", pmu->name, name);
 	struct pmu_event event = {.scale = 1};
 	event.name = keep(pmus, name);
 	event.terms = keep(pmus, terms);

@@ -15,6 +15,9 @@
 #include "base/vec.h"
 #include "proc/tracefs.h"
 
+/* A directory of each. */
+#define PMU_DEVICES "/sys/bus/event_source/devices"
+
 #define PMU_CONFIG_COUNT 5 /* config, config1 to config4 */
 
 /* A field: "umask" is "config:8-15". Its value's bits go to the bits that are set, from below. */

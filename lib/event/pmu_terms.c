@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "event/names.h"
+#include "proc/sysfs.h"
 #include "proc/text.h"
 
 struct pmu_event_parser {
@@ -73,7 +74,7 @@ static struct term *find_term(const struct terms *terms, struct slice name)
 static struct sp_error *bad_event_file(const struct pmu_event_parser *event,
 				       const struct pmu_event *named)
 {
-	struct sp_error *error = error_new(SP_ERROR_FORMAT, "/sys/bus/event_source/devices/%s/events/%s: "
+	struct sp_error *error = error_new(SP_ERROR_FORMAT, PMU_DEVICES "/%s/events/%s: "
 					   "\"%s\" is not understood", event->pmu->name, named->name,
 					   named->terms);
 	return error_set_remedy(error, "give the event by its fields: %s/FIELD=NUMBER,…/",
@@ -174,6 +175,37 @@ static bool try_generic(const struct pmu_event_parser *event, struct term *term)
 	return term->used = true;
 }
 
+/*
+ * "@tmc_etr0", of CoreSight: which sink the trace goes to. The driver knows sinks by hashes, which
+ * it has files of, and looks for in the lower half of config2 (drivers/hwtracing/coresight).
+ */
+static struct sp_error *apply_sink(const struct pmu_event_parser *event, struct term *term)
+{
+	const struct slice name = {term->name.text + 1, term->name.size - 1};
+	CLEANUP_FREE char *path = format_text(PMU_DEVICES "/%s/sinks/%.*s", event->pmu->name,
+					      (int)name.size, name.text);
+	CLEANUP_FREE char *text = NULL;
+	unsigned int hash;
+	if (!path)
+		return error_no_memory();
+	if (!name.size || memchr(name.text, '/', name.size) ||
+	    sysfs_read(event->parser->ctx, path, &text, NULL) || sscanf(text, "%x", &hash) != 1)
+		return error_set_remedy(parser_error(event->parser, term->name.text,
+						     "%s has no sink '%.*s'", event->pmu->name,
+						     (int)name.size, name.text),
+					"its sinks are the files of " PMU_DEVICES "/%s/sinks",
+					event->pmu->name);
+	event->spec->attr.config2 |= hash;
+	term->used = true;
+	return NULL;
+}
+
+/* Whether a PMU's driver has settings that are no fields. */
+static bool has_sinks(const struct pmu *pmu)
+{
+	return !strcmp(pmu->name, "cs_etm");
+}
+
 static struct sp_error *apply_terms(const struct pmu_event_parser *event)
 {
 	struct sp_error *error = terms_apply_general(event->parser, event->terms, event->spec);
@@ -181,6 +213,10 @@ static struct sp_error *apply_terms(const struct pmu_event_parser *event)
 		struct term *term = &event->terms->items[i];
 		if (term->used)
 			continue;
+		if (*term->name.text == '@' && has_sinks(event->pmu)) {
+			error = apply_sink(event, term);
+			continue;
+		}
 		error = try_named(event, term);
 		if (error || term->used)
 			continue;

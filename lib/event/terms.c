@@ -163,18 +163,6 @@ static struct sp_error *apply_name(struct applying *applying)
 	return applying->spec->name ? NULL : error_no_memory();
 }
 
-static struct sp_error *apply_driver_config(struct applying *applying)
-{
-	const char *before = applying->spec->terms.driver_config;
-	const struct slice value = applying->term->value;
-	CLEANUP_FREE char *both = format_text("%s%s%.*s", before ? before : "", before ? "," : "",
-					      (int)value.size, value.text);
-	if (both)
-		applying->spec->terms.driver_config =
-			parser_keep(applying->parser, (struct slice){both, strlen(both)});
-	return both && applying->spec->terms.driver_config ? NULL : error_no_memory();
-}
-
 static struct sp_error *apply_percore(struct applying *applying)
 {
 	applying->spec->terms.percore = applying->number;
@@ -252,7 +240,6 @@ static const struct general_term {
 	{"no-inherit", TERM_FLAG, EVENT_TERM_INHERIT, apply_no_inherit},
 	{"overwrite", TERM_FLAG, EVENT_TERM_OVERWRITE, apply_overwrite},
 	{"no-overwrite", TERM_FLAG, EVENT_TERM_OVERWRITE, apply_no_overwrite},
-	{"driver-config", TERM_TEXT, EVENT_TERM_DRIVER_CONFIG, apply_driver_config},
 	{"percore", TERM_FLAG, EVENT_TERM_PERCORE, apply_percore},
 	{"aux-output", TERM_FLAG, EVENT_TERM_AUX_OUTPUT, apply_aux_output},
 	{"aux-action", TERM_TEXT, EVENT_TERM_AUX_ACTION, apply_aux_action},
@@ -285,8 +272,7 @@ static struct sp_error *read_term(struct parser *parser, struct term *term)
 	/* cs_etm/@tmc_etr0/: a setting of the driver's. */
 	if (*term->name.text == '@') {
 		parser->pos = begin;
-		term->value = parser_until(parser, ",/");
-		term->name = (struct slice){"driver-config", 13};
+		term->name = parser_until(parser, ",/");
 		return NULL;
 	}
 	if (!parser_take(parser, '='))
@@ -377,6 +363,12 @@ struct sp_error *terms_check_used(struct parser *parser, const struct terms *ter
 		const struct term *term = &terms->items[i];
 		if (term->used)
 			continue;
+		if (*term->name.text == '@')
+			return error_set_remedy(
+				parser_error(parser, term->name.text, "'%.*s' is a setting of a driver",
+					     (int)term->name.size, term->name.text),
+				"CoreSight's cs_etm has them: where its trace goes to, as "
+				"cs_etm/@tmc_etr0/");
 		CLEANUP_FREE char *valid = valid_terms(parser, pmu);
 		if (!valid)
 			return error_no_memory();

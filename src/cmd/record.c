@@ -362,7 +362,11 @@ static int run_arguments(struct sp_ctx *ctx, const struct record_arguments *argu
 		control_close(&session.control);
 		return wrong ? EXIT_USAGE : EXIT_RECORDER;
 	}
-	int status = run_session(&session);
+	int status = 0;
+	if (arguments->dry_run)
+		say_notes(&session);
+	else
+		status = run_session(&session);
 	sp_capture_free(session.capture);
 	control_close(&session.control);
 	if (session.signal_fd >= 0)

@@ -66,6 +66,8 @@ static void add_targets(struct table *table, struct record_arguments *arguments)
 			    "samples are left out; task, on each task and what it\n"
 			    "makes; auto (the default): cpu where that is allowed\n"
 			    "and at most 5,000 samples a second are asked for"),
+		OPTION_CALL(0, "per-thread", NULL, options, record_parse_per_thread,
+			    "these threads and none that they make: --scope task -i"),
 	};
 	APPEND(table, group);
 }
@@ -228,6 +230,8 @@ static void add_side_band(struct table *table, struct record_arguments *argument
 	const struct option group[] = {
 		OPTION_GROUP("What is recorded beside samples:"),
 		OPTION_FLAG(0, "switch-events", &fields->switches, "context switches"),
+		OPTION_FLAG(0, "latency", &fields->switches,
+			    "the same: of them perf report --latency tells how parallel it was"),
 		OPTION_FLAG(0, "namespaces", &fields->namespaces, "which namespaces tasks are in"),
 		OPTION_FLAG(0, "data-mmap", &fields->data_mappings, "mappings of data, too"),
 		OPTION_FLAG(0, "no-bpf-event", &fields->no_bpf_programs,
@@ -258,6 +262,43 @@ static void add_output(struct table *table, struct record_arguments *arguments)
 	APPEND(table, group);
 }
 
+/* What perf has to be told, and is always so here. */
+static void add_habits(struct table *table, struct record_arguments *arguments)
+{
+	bool *habit = &arguments->habit;
+	const struct option group[] = {
+		OPTION_FLAG('N', "no-buildid-cache", habit, "keep no copies of files (always so)"),
+		OPTION_FLAG(0, "buildid-all", habit,
+			    "build-ids of all that was mapped (always so)"),
+		OPTION_FLAG(0, "buildid-mmap", habit,
+			    "build-ids with mappings, where the kernel says them (always so)"),
+		OPTION_CALL_ATTACHED(0, "aio", "N", habit, record_parse_habit,
+				     "write while more is recorded (always so)"),
+		OPTION_FLAG(0, "dry-run", &arguments->dry_run,
+			    "open all events, say what would be done otherwise, and end"),
+	};
+	APPEND(table, group);
+}
+
+static const struct option_refusal refusals[] = {
+	{'B', "no-buildid", "the kernel says build-ids with each mapping, which costs nothing, and reports "
+			    "find files by them"},
+	{0, "affinity", "one thread drains all buffers, wherever it runs: `taskset` or `numactl` place it"},
+	{0, "debuginfod", "nothing is fetched while recording: sprof report has --debuginfod"},
+	{0, "kcore", "the kernel's code is for decoding processor traces, which is perf's: `perf "
+		     "buildid-cache --kcore /proc/kcore` keeps a copy for it"},
+	{0, "num-thread-synthesize", "what runs already is looked up by one thread, some 20 us a task"},
+	{0, "off-cpu", "it needs a BPF program; -e sched:sched_switch -g takes a sample wherever a thread "
+		       "stops to wait, and --switch-events notes for how long"},
+	{0, "off-cpu-thresh", "it is of --off-cpu, which needs a BPF program: take -e sched:sched_switch -g"},
+	{0, "proc-map-timeout", "mappings are read whole, however long that takes"},
+	{0, "setup-filter", "it is for perf's BPF filters of samples: --filter takes the kernel's own, of "
+			    "tracepoints and traced addresses"},
+	{0, "synth", "without what runs already samples would have no names, so it is always looked up"},
+	{0, "vmlinux", "recording needs none: sprof report and sprof script take it"},
+	{0, NULL, NULL},
+};
+
 static int parse_arguments(struct record_arguments *arguments, int argc, char **argv, int *operands)
 {
 	struct table table = {0};
@@ -267,6 +308,7 @@ static int parse_arguments(struct record_arguments *arguments, int argc, char **
 	add_course(&table, arguments);
 	add_sample_fields(&table, arguments);
 	add_side_band(&table, arguments);
+	add_habits(&table, arguments);
 	add_output(&table, arguments);
 	const char *const synopses[] = {
 		"sprof record [OPTION]... [--] COMMAND [ARG]...",
@@ -282,6 +324,7 @@ static int parse_arguments(struct record_arguments *arguments, int argc, char **
 		.options = table.items, /* the last is zero */
 		.footer = "The command's exit status is passed on, as is the signal that ended it. 125: the\n"
 			  "recorder itself failed; 126, 127: the command could not be run, was not found.",
+		.refusals = refusals,
 		.stop_at_operand = true,
 	};
 	return options_parse(&usage, argc, argv, operands);

@@ -15,6 +15,8 @@ struct record_arguments {
 	const char *control;  /* --control, as it was typed */
 	uint64_t duration_ns; /* 0: until it ends */
 	bool quiet, verbose;
+	bool dry_run;
+	bool habit;           /* what is said is always so */
 };
 
 /*

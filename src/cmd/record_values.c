@@ -308,3 +308,20 @@ bool record_parse_duration(const struct option *option, const char *text)
 	*(uint64_t *)option->value = (uint64_t)(seconds * NS_PER_SECOND);
 	return true;
 }
+
+bool record_parse_per_thread(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	(void)text;
+	options->scope = SP_CAPTURE_SCOPE_TASK;
+	options->no_inherit = true;
+	return true;
+}
+
+bool record_parse_habit(const struct option *option, const char *text)
+{
+	uint64_t number;
+	*(bool *)option->value = true;
+	return !text || option_text_number(text, 1, INT32_MAX, &number) ||
+	       option_reject(option, text, "a number");
+}

@@ -17,12 +17,16 @@ option_parse_fn record_parse_graph, record_parse_unwind, record_parse_scope;
 
 /* A struct sp_capture_options *. */
 option_parse_fn record_parse_call_graph, record_parse_ring_size, record_parse_snapshot,
-	record_parse_inherit, record_parse_cgroups, record_parse_user, record_parse_threads;
+	record_parse_inherit, record_parse_cgroups, record_parse_user, record_parse_threads,
+	record_parse_per_thread;
 
 /* A struct sp_capture_fields *. */
 option_parse_fn record_parse_all_cgroups;
 
 /* A struct record_arguments *, whose `spans` it may fill. */
 option_parse_fn record_parse_delay;
+
+/* A bool *, which says that something was said; a number may be behind it. */
+option_parse_fn record_parse_habit;
 
 #endif

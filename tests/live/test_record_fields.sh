@@ -381,4 +381,18 @@ else
 	skip "refusals without rights" "needs root, to give up its rights, and paranoid 2"
 fi
 
+
+# --dry-run: all is opened, nothing is run or written.
+rm -f "$tmp/dry" "$tmp/ran"
+check "--dry-run opens what it is asked for" \
+	"$SPROF" record -q --dry-run -e page-faults -o "$tmp/dry" touch "$tmp/ran"
+check "--dry-run writes no file, and runs no command" \
+	test ! -e "$tmp/dry" -a ! -e "$tmp/ran"
+"$SPROF" record --dry-run -e cpu-clock -F 1000000 -o "$tmp/dry" true 2>"$tmp/err"
+check "--dry-run says what would be done otherwise" grep -q "sampling at" "$tmp/err"
+"$SPROF" record -n -o "$tmp/none" true 2>"$tmp/err"
+check "-n samples at no interval" sh -c "! grep -q 'each 0' '$tmp/err'"
+"$SPROF" record --kcore true 2>"$tmp/err"
+[ $? = 129 ] && grep -q -- '--kcore is not here: ' "$tmp/err" && ok "--kcore is refused by the reason" ||
+	not_ok "--kcore is refused by the reason" "$(cat "$tmp/err")"
 finish

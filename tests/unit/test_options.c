@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "options.h"
 
+#include <stdio.h>
 #include <string.h>
 #include "command.h"
 #include "test.h"
@@ -135,6 +136,34 @@ TEST(options_commas_within_brackets_belong_to_the_name)
 	ck_assert_str_eq(names.items[2], "g");
 	ck_assert_str_eq(names.items[3], "operator<(A, B)");
 	option_strings_deinit(&names);
+}
+
+TEST(options_that_are_perfs_alone_are_refused_by_the_reason)
+{
+	static const struct option_refusal refusals[] = {
+		{'B', "nu", "take -n"}, {0, "n", "short"}, {0, NULL, NULL}};
+	static const char *const synopses[] = {"sprof test [OPTION]...", NULL};
+	uint64_t number = 0;
+	const struct option table[] = {
+		OPTION_NUMBER(0, "number", "N", &number, "a number"), OPTION_END};
+	const struct option_usage usage = {
+		.synopses = synopses, .about = "Tests.", .options = table, .refusals = refusals};
+	static const struct {
+		const char *word;
+		int status;
+	} cases[] = {
+		{"--nu", EXIT_USAGE},    /* and not the beginning of --number */
+		{"--nu=3", EXIT_USAGE}, {"-B", EXIT_USAGE},
+		{"--num=3", -1},         /* which is one still */
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char program[] = "test", word[16];
+		snprintf(word, sizeof(word), "%s", cases[i].word);
+		char *argv[] = {program, word, NULL};
+		int operands;
+		ck_assert_msg(options_parse(&usage, 2, argv, &operands) == cases[i].status, "%s", word);
+	}
+	ck_assert_uint_eq(number, 3);
 }
 
 TEST(options_mistakes_end_with_129)

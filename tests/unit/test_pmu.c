@@ -212,6 +212,29 @@ TEST(pmu_errors_say_what_would_be_valid)
 	refused(&root, "cpu/event=1/", "cpu/format/broken: \"config9:0-70\" is not understood", "");
 }
 
+/* Where CoreSight's trace goes to is told the driver by the sink's hash. */
+TEST(pmu_sinks_are_found_by_name)
+{
+	ROOT root;
+	root_init(&root);
+	put_intel(&root);
+	root_put(&root, PMUS "cs_etm/type", "12\n");
+	root_put(&root, PMUS "cs_etm/format/cycacc", "config:12\n");
+	root_put(&root, PMUS "cs_etm/format/sinkid", "config2:0-31\n");
+	root_put(&root, PMUS "cs_etm/sinks/tmc_etr0", "0x9a1b2c3d\n");
+	SPECS specs = {0};
+	parse(&specs, &root, "cs_etm/@tmc_etr0,cycacc/u");
+	ck_assert_uint_eq(specs.count, 1);
+	ck_assert_str_eq(specs.items[0].name, "cs_etm/@tmc_etr0,cycacc/u");
+	ck_assert_uint_eq(specs.items[0].attr.config, 1 << 12);
+	ck_assert_uint_eq(specs.items[0].attr.config2, 0x9a1b2c3d);
+	refused(&root, "cs_etm/@tmc_etb9/", "cs_etm has no sink 'tmc_etb9' at character 8",
+		"cs_etm/sinks");
+	refused(&root, "cs_etm/@../", "cs_etm has no sink '..' at character 8", "");
+	refused(&root, "cpu/@tmc_etr0/", "'@tmc_etr0' is a setting of a driver", "CoreSight");
+	refused(&root, "cycles/@tmc_etr0/", "'@tmc_etr0' is a setting of a driver", "CoreSight");
+}
+
 static void put_tracefs(struct root *root, const char *place)
 {
 	static const char *const names[] = {"sched/sched_switch", "sched/sched_wakeup",
