@@ -109,6 +109,76 @@ static bool join_branches(struct stacks *stacks, const struct sp_sample *sample,
 	return true;
 }
 
+#define CONTEXT_USER ((uint64_t)PERF_CONTEXT_USER)
+
+/* Where a user's code was, in the chain; ip_count: nowhere. */
+static size_t user_place(const struct sp_sample *sample)
+{
+	size_t place = 0;
+	while (place < sample->ip_count && sample->ips[place] != CONTEXT_USER)
+		place++;
+	return place + 1 < sample->ip_count ? place + 1 : sample->ip_count;
+}
+
+/*
+ * The return address of arm64's code that keeps it in its register still (functions that call
+ * nothing, and the first instructions of others), which frame pointers leave out: where
+ * call frame information says that it is there. False: it is not.
+ */
+static bool find_leaf_caller(struct stacks *stacks, const struct sp_record *record, uint32_t view,
+			     size_t place, uint64_t *ret)
+{
+	enum { LR = UNWINDING_LINK_REGISTER, SP, PC };
+	const struct sp_sample *sample = &record->sample;
+	const struct sp_registers *recorded = &sample->user_registers;
+	const uint64_t below = (UINT64_C(1) << LR) - 1;
+	if (!(recorded->mask >> LR & 1) || recorded->abi != PERF_SAMPLE_REGS_ABI_64)
+		return false;
+	size_t index = (size_t)__builtin_popcountll(recorded->mask & below);
+	if (index >= recorded->count)
+		return false;
+	/* Where the stack is does not matter: nothing is read from it. */
+	const uint64_t values[] = {recorded->values[index], 0, sample->ips[place]};
+	const struct unwind_sample from = {
+		.view = view,
+		.registers = {.abi = recorded->abi, .values = values, .count = 3,
+			      .mask = UINT64_C(1) << LR | UINT64_C(1) << SP | UINT64_C(1) << PC},
+		.in_kernel = is_in_kernel(record),
+	};
+	const struct unwind_result result =
+		unwind_stack(stacks->thread, &from, stacks->frames.items, 2);
+	if (result.count != 2)
+		return false;
+	*ret = stacks->frames.items[1].ip;
+	/* What was guessed may have a record of its own, which the kernel followed. */
+	return !result.frame_pointers || place + 1 >= sample->ip_count ||
+	       sample->ips[place + 1] != *ret;
+}
+
+bool stacks_join_leaf(struct stacks *stacks, const struct sp_record *record, uint32_t view,
+		      bool *ret)
+{
+	const struct sp_sample *sample = &record->sample;
+	uint64_t caller;
+	*ret = false;
+	/* What is known of its end was unwound already. */
+	if (!stacks->unwinding->has_leaves || !stacks->thread || record->misc & SP_MISC_END_MASK)
+		return true;
+	size_t place = user_place(sample);
+	if (place == sample->ip_count || !find_leaf_caller(stacks, record, view, place, &caller))
+		return true;
+	if (!vec_reserve(&stacks->ips, sample->ip_count + 1))
+		return false;
+	uint64_t *ips = stacks->ips.items;
+	memcpy(ips, sample->ips, (place + 1) * sizeof(*ips));
+	ips[place + 1] = caller;
+	memcpy(ips + place + 2, sample->ips + place + 1,
+	       (sample->ip_count - place - 1) * sizeof(*ips));
+	stacks->ips.count = sample->ip_count + 1;
+	*ret = true;
+	return true;
+}
+
 /* The chain as it was recorded; false when out of memory. */
 static bool take_recorded(struct stacks *stacks, const struct sp_record *record, uint32_t view,
 			  struct stack *stack)
@@ -118,6 +188,8 @@ static bool take_recorded(struct stacks *stacks, const struct sp_record *record,
 	bool joined;
 	if (!(has_call_stack(stacks, record) ? join_branches(stacks, sample, &joined)
 					      : join_deferred(stacks, sample, &joined)))
+		return false;
+	if (!joined && !stacks_join_leaf(stacks, record, view, &joined))
 		return false;
 	if (joined)
 		stack->callers = callers_of(&sampled, record->misc, stacks->ips.items,

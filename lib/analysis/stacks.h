@@ -52,6 +52,13 @@ bool stacks_find(struct stacks *stacks, const struct sp_record *record, uint32_t
 		 uint64_t time_ns, struct stack *ret);
 
 /*
+ * The recorded chain with the caller that arm64 keeps in a register, in stacks->ips; *ret: that was
+ * so. False when out of memory.
+ */
+bool stacks_join_leaf(struct stacks *stacks, const struct sp_record *record, uint32_t view,
+		      bool *ret);
+
+/*
  * The stack of that number once more, when `repair` has settled it: made whole or not. Its
  * misc and the `kernel` part are what it had.
  */

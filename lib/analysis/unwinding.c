@@ -23,6 +23,12 @@ static const char *guess_arch(const struct record_layout *layout)
 	return mask >> X86_LAST & 1 && !(mask & X86_SEGMENTS) ? "x86_64" : NULL;
 }
 
+/* Only there have functions no record of their caller while it is in a register. */
+static bool is_arm64(const char *arch)
+{
+	return arch && (!strncmp(arch, "aarch64", 7) || !strcmp(arch, "arm64"));
+}
+
 static struct location locate(void *arg, uint32_t view, uint64_t ip)
 {
 	const struct unwinding *unwinding = arg;
@@ -52,9 +58,13 @@ struct sp_error *unwinding_init(struct unwinding *unwinding, const struct unwind
 	const struct record_layout *layout = source->layout;
 	const char *engine = source->options->unwinder;
 	*unwinding = (struct unwinding){.machine = source->machine};
-	for (size_t i = 0; i < layout->event_count; i++)
+	for (size_t i = 0; i < layout->event_count; i++) {
 		unwinding->has_dumps |= unwinding_is_dump(&layout->events[i].attr);
-	if (!unwinding->has_dumps || (engine && strcmp(engine, "none") == 0))
+		unwinding->has_leaves |= unwinding_is_leaf(&layout->events[i].attr);
+	}
+	unwinding->has_leaves &= is_arm64(source->arch);
+	if ((!unwinding->has_dumps && !unwinding->has_leaves) ||
+	    (engine && strcmp(engine, "none") == 0))
 		return NULL;
 	struct sp_error *error = binary_env_init(&unwinding->files, source->ctx,
 						 source->options->symfs, source->same_kernel);
@@ -63,7 +73,11 @@ struct sp_error *unwinding_init(struct unwinding *unwinding, const struct unwind
 		error = make_unwinder(unwinding, source);
 	if (!error || engine || sp_error_code(error) != SP_ERROR_UNSUPPORTED)
 		return error;
-	unwinding->refusal = error;
+	/* Without it, a chain lacks a caller here and there, as it does where nobody recorded it. */
+	if (unwinding->has_dumps)
+		unwinding->refusal = error;
+	else
+		sp_error_free(error);
 	return NULL;
 }
 

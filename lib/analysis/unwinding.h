@@ -10,6 +10,7 @@
 
 struct unwinding {
 	bool has_dumps;            /* samples of some event hold registers and stack */
+	bool has_leaves;           /* or arm64's return address beside chains of frame pointers */
 	struct unwinder *unwinder; /* NULL: nothing can be unwound */
 	struct sp_error *refusal;  /* why, if there is something to unwind */
 	const struct machine *machine;
@@ -36,6 +37,17 @@ static inline bool unwinding_is_dump(const struct perf_event_attr *attr)
 {
 	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	return (attr->sample_type & both) == both;
+}
+
+/* x30, by perf's numbers of arm64's registers. */
+#define UNWINDING_LINK_REGISTER 30
+
+/* Whether the event's samples have what is needed to tell the caller of a leaf from frame pointers. */
+static inline bool unwinding_is_leaf(const struct perf_event_attr *attr)
+{
+	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN;
+	return (attr->sample_type & both) == both && !(attr->sample_type & PERF_SAMPLE_STACK_USER) &&
+	       attr->sample_regs_user >> UNWINDING_LINK_REGISTER & 1;
 }
 
 #endif

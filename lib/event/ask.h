@@ -39,6 +39,25 @@ void event_ask_sampling(const struct event_asked *asked, struct perf_event_attr 
 void event_ask_sideband(const struct event_asked *asked, const struct event_support *support,
 			bool kernel, struct perf_event_attr *attr);
 
+/*
+ * arm64's functions that call nothing keep their return address in a register (x30), which no
+ * frame pointer leads to: it is recorded beside chains of them, as perf does. 0 elsewhere.
+ */
+#if defined(__aarch64__)
+#define EVENT_LEAF_REGISTERS (UINT64_C(1) << 30)
+#else
+#define EVENT_LEAF_REGISTERS UINT64_C(0)
+#endif
+
+/* Of an attr whose user's frames the kernel follows. */
+static inline void event_ask_leaf(struct perf_event_attr *attr)
+{
+	if (!EVENT_LEAF_REGISTERS)
+		return;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER;
+	attr->sample_regs_user |= EVENT_LEAF_REGISTERS;
+}
+
 /* Of sample_type: what a dummy needs, which never samples. */
 #define EVENT_DUMMY_SAMPLE_TYPE                                                          \
 	((uint64_t)(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |          \

@@ -81,6 +81,8 @@ static void set_base(struct planner *planner)
 	base->sample_id_all = 1;
 	base->read_format = PERF_FORMAT_ID | (support->format_lost ? EVENT_FORMAT_LOST : 0);
 	event_ask_all(&planner->asked, support, base);
+	if (request->callchain == EVENT_CALLCHAIN_ALL || request->callchain == EVENT_CALLCHAIN_USER)
+		event_ask_leaf(base);
 	base->use_clockid = support->clock_id && request->clock_id != EVENT_CLOCK_KERNEL;
 	if (base->use_clockid)
 		base->clockid = request->clock_id;

@@ -87,6 +87,7 @@ static struct sp_error *set_call_graph(const struct event_shape *shape, struct e
 		return NULL;
 	case EVENT_TERMS_CALL_GRAPH_FP:
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		event_ask_leaf(attr);
 		return NULL;
 	case EVENT_TERMS_CALL_GRAPH_LBR:
 		set_lbr(attr);

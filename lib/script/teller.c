@@ -305,6 +305,10 @@ static bool take_recorded(struct sp_teller *teller)
 	const struct sp_sample *sample = &teller->record.sample;
 	uint64_t cookie;
 	bool found;
+	if (!stacks_join_leaf(&teller->stacks, &teller->record, teller->view, &found))
+		return false;
+	if (found)
+		return add_chain(teller, teller->stacks.ips.items, teller->stacks.ips.count, SIZE_MAX);
 	if (!teller->script->deferred.count ||
 	    !deferred_cookie(sample->ips, sample->ip_count, &cookie))
 		return add_chain(teller, sample->ips, sample->ip_count, SIZE_MAX);

@@ -3,6 +3,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_deferred.sh \
 	tests/live/test_events.sh \
 	tests/live/test_features.sh \
+	tests/live/test_leaf.sh \
 	tests/live/test_losses.sh \
 	tests/live/test_max_stack.sh \
 	tests/live/test_perf_reads.sh \
@@ -16,7 +17,8 @@ dist_check_SCRIPTS += \
 	tests/live/test_stat.sh \
 	tests/live/test_languages.sh tests/live/test_stacks.sh \
 	tests/live/test_truth.sh \
-	tests/live/test_unwind.sh
+	tests/live/test_unwind.sh \
+	tests/live/test_user_access.sh
 EXTRA_DIST += tests/live/tap.h
 check_PROGRAMS += tests/live/test_two_recorders
 tests_live_test_two_recorders_LDADD = lib/libsprof-core.la

@@ -9,6 +9,8 @@ noinst_PROGRAMS += \
 	tests/workload/deep \
 	tests/workload/forks \
 	tests/workload/idle \
+	tests/workload/leaf \
+	tests/workload/leaf_signed \
 	tests/workload/occurrences \
 	tests/workload/probe \
 	tests/workload/proportions \
@@ -46,6 +48,13 @@ tests_workload_forks_LDADD =
 tests_workload_idle_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_idle_LDFLAGS =
 tests_workload_idle_LDADD = $(PTHREAD_LIBS)
+tests_workload_leaf_CFLAGS = $(workload_cflags)
+tests_workload_leaf_LDFLAGS =
+tests_workload_leaf_LDADD =
+tests_workload_leaf_signed_SOURCES = tests/workload/leaf.c
+tests_workload_leaf_signed_CFLAGS = $(workload_cflags) -DSIGNED
+tests_workload_leaf_signed_LDFLAGS =
+tests_workload_leaf_signed_LDADD =
 tests_workload_occurrences_CFLAGS = $(workload_cflags) -fno-pie
 tests_workload_occurrences_LDFLAGS = -no-pie
 
