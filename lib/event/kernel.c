@@ -14,10 +14,30 @@
 #include <unistd.h>
 #include "record/attr.h"
 
+/*
+ * Drivers of ARM's counters do not look at precise_ip, and none of the counters is precise: what
+ * they would take for as good as is asked is refused here, as others refuse it.
+ */
+#if defined(__aarch64__) || defined(__arm__)
+static bool is_precise_counter(const struct perf_event_attr *attr)
+{
+	return attr->precise_ip && attr->type != PERF_TYPE_SOFTWARE &&
+	       attr->type != PERF_TYPE_TRACEPOINT && attr->type != PERF_TYPE_BREAKPOINT;
+}
+#else
+static bool is_precise_counter(const struct perf_event_attr *attr)
+{
+	(void)attr;
+	return false;
+}
+#endif
+
 static int real_open(void *arg, const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
 		     int group_fd, unsigned long flags)
 {
 	(void)arg;
+	if (is_precise_counter(attr))
+		return -EOPNOTSUPP;
 	/* The kernel writes its own size into the attr where it refuses ours. */
 	const struct sp_attr_tail none = {0};
 	struct long_attr copy = attr_whole(attr, &none);
