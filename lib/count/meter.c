@@ -270,11 +270,15 @@ static void map_pages(const struct opening *opening)
 }
 
 /* arm64 lets only events be read in user space that ask for it; x86 has no such bit. */
-static void ask_user_access(const struct opening *opening, struct perf_event_attr *attr)
+static void ask_user_access(const struct opening *opening, size_t index)
 {
-	bool counter = attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
-		       attr->type == PERF_TYPE_RAW;
-	if (counter && !opening->meter->syscalls && !opening->options->attr)
+	struct perf_event_attr *attr = &opening->meter->events[index].attr;
+	if (opening->meter->syscalls || opening->options->attr)
+		return;
+	/* Where processors differ, those of generic types cannot be read so, and a PMU is named. */
+	const char *pmu = opening->meter->specs.items[index].pmu;
+	if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
+	    attr->type == PERF_TYPE_RAW || (pmu && !strncmp(pmu, "armv8_", 6)))
 		attr->config1 |= USER_ACCESS;
 }
 
@@ -315,7 +319,7 @@ struct sp_error *sp_meter_open(struct sp_ctx *ctx, const struct sp_meter_options
 		error = find_target(&opening, &cgroup_fd);
 	for (size_t i = 0; i < meter->count && !error; i++) {
 		set_attr(&opening, i, &meter->events[i].attr);
-		ask_user_access(&opening, &meter->events[i].attr);
+		ask_user_access(&opening, i);
 	}
 	set_sampling(&opening);
 	for (size_t i = 0; i < meter->count && !error; i++)

@@ -662,7 +662,52 @@ static void test_hardware(struct sp_ctx *ctx)
 	METER *slow = open_meter(ctx, &(struct sp_meter_options){.events = "instructions:u",
 								 .flags = SP_METER_SYSCALLS});
 	tap_result(!sp_meter_read_user(slow, 0, &after), "or not, if asked");
+	/* A count that a negative or 32-bit counter begins, and one of times. */
+	METER *alone = open_meter(ctx, &(struct sp_meter_options){.events = "cycles:u"});
+	bool apart = true;
+	for (int i = 0; i < 50; i++) {
+		struct sp_count user, system, later;
+		work();
+		read = sp_meter_read_user(alone, 0, &user);
+		tap_need(sp_meter_read(alone, &system));
+		read = read && sp_meter_read_user(alone, 0, &later);
+		apart &= read && user.value <= system.value && system.value <= later.value &&
+			 user.enabled_ns <= later.enabled_ns && user.running_ns == user.enabled_ns;
+	}
+	tap_result(apart, "between two readings of user space is that of a system call");
 }
+
+#if defined(__aarch64__)
+/* By the name of a PMU, as programs must where processors differ; with 64 bits or without. */
+static void test_named_pmu(struct sp_ctx *ctx)
+{
+	static const char *const events[] = {"armv8_pmuv3/inst_retired/u",
+					     "armv8_pmuv3/cpu_cycles,long/u", "r8:u"};
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		METER *meter = try_meter(ctx, &(struct sp_meter_options){.events = events[i]},
+					 events[i]);
+		struct sp_meter_page page;
+		struct sp_count before, between, after;
+		if (!meter)
+			continue;
+		if (!sp_meter_read_user(meter, 0, &before)) {
+			tap_skip(events[i], "kernel.perf_user_access says no");
+			continue;
+		}
+		work();
+		tap_need(sp_meter_read(meter, &between));
+		bool read = sp_meter_read_user(meter, 0, &after);
+		bool known = sp_meter_page_of(meter, 0, &page);
+		unsigned int width = strstr(events[i], "long") ? 64 : 32;
+		tap_result(read && known && page.pmc_width == width && before.value <= between.value &&
+				   between.value <= after.value &&
+				   after.value - before.value > 300000,
+			   "%s: %u bits, %llu, %llu, %llu", events[i], page.pmc_width,
+			   (unsigned long long)before.value, (unsigned long long)between.value,
+			   (unsigned long long)after.value);
+	}
+}
+#endif
 
 int main(void)
 {
@@ -691,5 +736,8 @@ int main(void)
 	test_bpf(ctx);
 	test_clock(ctx);
 	test_hardware(ctx);
+#if defined(__aarch64__)
+	test_named_pmu(ctx);
+#endif
 	return tap_end();
 }
