@@ -3,6 +3,7 @@
 EXTRA_DIST += \
 	tests/vm/boot \
 	tests/vm/check-vm \
+	tests/vm/corpus \
 	tests/vm/cross \
 	tests/vm/expected \
 	tests/vm/fetch \
