@@ -713,6 +713,8 @@ int main(void)
 {
 	CLEANUP(cleanup_sp_ctx_free) struct sp_ctx *ctx = NULL;
 	struct sp_meter *probe = NULL;
+	/* Where a machine is slow, and time is up, the log tells how far it came. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	tap_need(sp_ctx_new(&ctx));
 	struct sp_error *error = sp_meter_open(ctx, &(struct sp_meter_options){.events = FAULTS}, &probe);
 	if (error) {
