@@ -207,10 +207,11 @@ static bool describe_groups(const struct sp_reader *reader, struct cursor *curso
 	return true;
 }
 
+/* A count and pairs; simpleperf writes the pairs alone. */
 static bool describe_auxtrace(struct cursor *cursor, struct sp_description *to)
 {
-	uint64_t count, offset, size;
-	if (!cursor_u64(cursor, &count))
+	uint64_t count = cursor_left(cursor) / 16, offset, size;
+	if (cursor_left(cursor) % 16 && !cursor_u64(cursor, &count))
 		return false;
 	for (uint64_t i = 0; i < count; i++) {
 		if (!cursor_u64(cursor, &offset) || !cursor_u64(cursor, &size))
@@ -434,6 +435,26 @@ static bool describe_domains(struct cursor *cursor, struct sp_description *to)
 	return true;
 }
 
+/* Of the program that was recorded, by its ELF header. */
+static bool describe_machine(struct cursor *cursor, struct sp_description *to)
+{
+	uint32_t machine, flags;
+	if (!cursor_u32(cursor, &machine) || !cursor_u32(cursor, &flags))
+		return false;
+	add(to, "e_machine", "%u", machine);
+	add(to, "e_flags", "%u", flags);
+	return true;
+}
+
+static bool describe_cache_line(struct cursor *cursor, struct sp_description *to)
+{
+	uint32_t size;
+	if (!cursor_u32(cursor, &size))
+		return false;
+	add(to, "cacheline size", "%u", size);
+	return true;
+}
+
 static bool describe_meta_info(struct cursor *cursor, struct sp_description *to)
 {
 	const char *name, *value;
@@ -504,6 +525,8 @@ static bool describe(const struct sp_reader *reader, unsigned int bit, struct cu
 	case 30: return describe_hybrid(cursor, to);
 	case 31: return describe_pmu_caps(cursor, to);
 	case 32: return describe_domains(cursor, to);
+	case 33: return describe_machine(cursor, to);
+	case 34: return describe_cache_line(cursor, to);
 	case 128: return describe_files(cursor, to);
 	case 129: return describe_meta_info(cursor, to);
 	default:
@@ -527,14 +550,15 @@ struct sp_error *sp_describe_feature(const struct sp_reader *reader, unsigned in
 	struct sp_bytes payload = sp_reader_feature(reader, bit);
 	const char *name = sp_feature_name(bit);
 	struct cursor cursor = cursor_make(payload.bytes, payload.size,
-					   reader_layout(reader)->swap, info->path, 0);
+					   reader_layout(reader)->swap, info->path,
+					   reader_feature_offset(reader, bit));
 	/* Pipes end their features by an empty one of a kind that perf then had not. */
 	bool whole = !payload.size || describe(reader, bit, &cursor, to);
 	if (to->no_memory)
 		return error_no_memory();
 	struct sp_error *error = whole ? NULL :
-		error_new(SP_ERROR_FORMAT, "%s: feature %s is damaged %" PRIu64 " bytes into it",
-			  info->path, name ? name : "(unknown)", cursor_offset(&cursor));
+		error_format(info->path, cursor_offset(&cursor), "feature %s is damaged here",
+			     name ? name : "(unknown)");
 	*ret = take_ptr(to);
 	return error;
 }

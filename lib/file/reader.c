@@ -420,6 +420,11 @@ struct sp_bytes sp_reader_feature(const struct sp_reader *reader, unsigned int b
 	return bit < FEATURE_BITS ? reader->features[bit].bytes : (struct sp_bytes){0};
 }
 
+uint64_t reader_feature_offset(const struct sp_reader *reader, unsigned int bit)
+{
+	return bit < FEATURE_BITS ? reader->features[bit].offset : 0;
+}
+
 bool sp_reader_has_feature(const struct sp_reader *reader, unsigned int bit)
 {
 	return bit < FEATURE_BITS && reader->features[bit].present;

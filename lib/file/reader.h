@@ -25,6 +25,9 @@ struct reader_extent reader_extent(const struct sp_reader *reader);
 /* For decoder_new(); complete once the reader is open. Belongs to the reader. */
 const struct record_layout *reader_layout(const struct sp_reader *reader);
 
+/* Where the payload of a feature that is there begins in the file. */
+uint64_t reader_feature_offset(const struct sp_reader *reader, unsigned int bit);
+
 /*
  * Lets walkers look at the data where it is instead of reading it, if that is safe (mapping.h),
  * which pays where little of it is looked at. Who wants to write to the file may have to wait

@@ -54,8 +54,14 @@ struct json;
 void info_put_details(const struct info *info, const struct term *term, FILE *out);
 void info_json_details(const struct info *info, struct json *json);
 
-/* The header in lines that begin with #, as perf script --header has it. */
-void info_put_header(const struct sp_reader *reader, FILE *out);
+/* 1 where a feature is damaged; `say`: after telling of each. */
+int info_feature_damage(const struct sp_reader *reader, bool say);
+
+/*
+ * The header in lines that begin with #, as perf script --header has it. Returns 1 after telling
+ * of features that are damaged, else 0.
+ */
+int info_put_header(const struct sp_reader *reader, FILE *out);
 
 void info_write_json(const struct info *info, FILE *out);
 void info_write_text(const struct info *info, FILE *out);

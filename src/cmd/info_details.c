@@ -110,6 +110,22 @@ static void json_feature(struct json *json, const struct sp_reader *reader, unsi
 	sp_description_free(description);
 }
 
+int info_feature_damage(const struct sp_reader *reader, bool say)
+{
+	int status = 0;
+	for (unsigned int bit = 0; bit < FEATURES; bit++) {
+		struct sp_description *description;
+		struct sp_error *error = sp_describe_feature(reader, bit, &description);
+		status |= error != NULL;
+		if (error && say)
+			diag_error(error);
+		else
+			sp_error_free(error);
+		sp_description_free(description);
+	}
+	return status;
+}
+
 void info_json_details(const struct info *info, struct json *json)
 {
 	json_begin_lines(json, "attrs", '[');
@@ -146,17 +162,18 @@ static void put_header_event(const struct sp_event *event, FILE *out)
 	putc('\n', out);
 }
 
-static void put_header_feature(const struct sp_reader *reader, unsigned int bit, FILE *out)
+static int put_header_feature(const struct sp_reader *reader, unsigned int bit, FILE *out)
 {
 	char number[16];
 	struct sp_description *description;
 	struct sp_error *error = sp_describe_feature(reader, bit, &description);
 	size_t count = description ? sp_description_count(description) : 0;
 	const char *plain = plain_name(bit);
+	int status = error != NULL;
 	if (error)
 		diag_error(error);
 	if (!description)
-		return;
+		return status;
 	if (bit == 11)
 		fputs("# cmdline :", out);
 	else if (!plain)
@@ -172,11 +189,13 @@ static void put_header_feature(const struct sp_reader *reader, unsigned int bit,
 	}
 	putc('\n', out);
 	sp_description_free(description);
+	return status;
 }
 
-void info_put_header(const struct sp_reader *reader, FILE *out)
+int info_put_header(const struct sp_reader *reader, FILE *out)
 {
 	const struct sp_file_info *info = sp_reader_info(reader);
+	int status = 0;
 	fputs("# ========\n", out);
 	for (unsigned int bit = 3; bit < FEATURES; bit++) {
 		if (bit == 7 && info->cpus_available) {
@@ -186,8 +205,9 @@ void info_put_header(const struct sp_reader *reader, FILE *out)
 			for (size_t i = 0; i < sp_reader_event_count(reader); i++)
 				put_header_event(sp_reader_event(reader, i), out);
 		} else if (bit != 7) {
-			put_header_feature(reader, bit, out);
+			status |= put_header_feature(reader, bit, out);
 		}
 	}
 	fputs("# ========\n#\n", out);
+	return status;
 }

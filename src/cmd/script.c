@@ -340,11 +340,11 @@ static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_r
 		return 1;
 	}
 	struct pager pager = pager_open(arguments->pager != 0);
-	if (arguments->header && arguments->format == SCRIPT_TEXT)
-		info_put_header(reader, pager.out);
 	int status = 0;
+	if (arguments->header && arguments->format == SCRIPT_TEXT)
+		status = info_put_header(reader, pager.out);
 	if (arguments->format == SCRIPT_TEXT && script_has_counts(reader))
-		status = script_put_counts(view, reader, pager.out);
+		status |= script_put_counts(view, reader, pager.out);
 	struct relay relay = {.view = view, .script = script, .out = pager.out};
 	status |= run_threads(&relay, thread_count(view, sp_script_batch_count(script)));
 	status |= pager_close(&pager);
@@ -359,8 +359,9 @@ static int script_reader(struct sp_ctx *ctx, struct script_arguments *arguments,
 	struct script_view view;
 	if (arguments->header_only) {
 		struct pager pager = pager_open(arguments->pager != 0);
-		info_put_header(reader, pager.out);
-		return pager_close(&pager);
+		int status = info_put_header(reader, pager.out);
+		status |= pager_close(&pager);
+		return input_damage(reader) | status;
 	}
 	if (!input_has_events(reader, &arguments->events) || !script_times(arguments, reader) ||
 	    !fields_fit(&arguments->fields, reader, !arguments->no_chains))
