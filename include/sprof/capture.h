@@ -178,6 +178,31 @@ struct sp_capture_options {
 	/* Of zstd, 1 (fast) to 22 (small); more is the highest there is. 0: not compressed. */
 	uint32_t compression_level;
 	const char *path;           /* "-": standard output; NULL: "sprof.data" */
+	/*
+	 * Recording ends before the file is larger than that, with what is at its end; 0: never.
+	 * Compressed bytes are counted as such.
+	 */
+	uint64_t max_bytes;
+	/*
+	 * A file ends before it is larger, or after so long (0: never), or by sp_capture_switch(); it
+	 * is renamed to PATH.YYYYMMDDhhmmsscc, and the recording goes on in a new file at PATH. Each
+	 * stands alone. With any of the three, the last one gets such a name, too.
+	 */
+	uint64_t switch_bytes, switch_ns;
+	bool switch_on_demand;
+	/* Not recorded, in the grammar of `events`: each time is a sp_capture_switch(). NULL: none. */
+	const char *switch_event;
+	uint32_t keep_files;        /* of those that ended, the newest; 0: all */
+	bool timestamp_name;        /* rename the file so when it ends, even if it is the only one */
+	/*
+	 * Samples are not written: buffers go round, and the newest overwrite the oldest. What is in
+	 * them (with a time: of so long) is written by sp_capture_switch(), to a file of its own, and
+	 * when recording stops.
+	 */
+	bool overwrite;
+	uint64_t overwrite_ns;
+	/* What runs already is looked up when a recording ends and not when it begins. */
+	bool tail_synthesize;
 	const char *const *cmdline; /* how the recorder was called, for the file; NULL-terminated */
 };
 
@@ -209,10 +234,29 @@ SP_API struct sp_error *sp_capture_step(struct sp_capture *capture,
 					bool *running_ret) SP_MUST_CHECK;
 
 /*
- * Writes what is in the AUX areas, which are stopped meanwhile. Fails with SP_ERROR_INVALID
- * unless the options said so.
+ * Writes what is in the AUX areas, which are stopped meanwhile; of a recording that overwrites, as
+ * sp_capture_switch(). Fails with SP_ERROR_INVALID unless the options said so.
  */
 SP_API struct sp_error *sp_capture_snapshot(struct sp_capture *capture) SP_MUST_CHECK;
+
+/*
+ * Ends the file and goes on in the next; of a recording that overwrites, what is in its buffers is
+ * a file. It is there when sp_capture_next_file() says so. Fails with SP_ERROR_INVALID unless the
+ * options said that there may be several files.
+ */
+SP_API struct sp_error *sp_capture_switch(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* A file that got its name. */
+struct sp_capture_file {
+	const char *path; /* valid until the next call */
+	uint64_t bytes, samples;
+};
+
+/* The next one that is complete; false: there is none now. */
+SP_API bool sp_capture_next_file(struct sp_capture *capture, struct sp_capture_file *ret);
+
+/* How large a file will be at most; 0: as large as there is room. */
+SP_API uint64_t sp_capture_most_bytes(const struct sp_capture *capture);
 
 /*
  * Writes the rest and closes the file, whether or not the command has ended. To
@@ -280,6 +324,8 @@ struct sp_capture_stats {
 	 * samples stand for; 0, 0 where that cannot be compared.
 	 */
 	uint64_t used_ns, sampled_ns;
+	uint64_t all_file_bytes; /* of all files together */
+	bool full;              /* the file has the size that was allowed: nothing more is recorded */
 	bool cpu_wide;          /* how events were opened */
 	struct sp_capture_stacks stacks; /* after sp_capture_stop() */
 };

@@ -392,6 +392,31 @@ static bool samples_user(const struct event_plan *plan)
 	return false;
 }
 
+/* Who unwinds needs mappings at once. */
+static bool at_the_end(const struct sp_capture *capture)
+{
+	return capture->tail_synthesize && !capture->unwinding;
+}
+
+struct sp_error *capture_describe_tail(struct sp_capture *capture)
+{
+	struct sp_error *error = NULL;
+	if (!at_the_end(capture))
+		return NULL;
+	if (capture->target == CAPTURE_EVERYONE)
+		error = describe_everyone(capture);
+	for (size_t i = 0; i < capture->processes.count && !error; i++) {
+		struct capture_process *process = &capture->processes.items[i];
+		free(take_ptr(process->stats));
+		error = tasks_list(capture->ctx, process->pid, &process->threads);
+		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
+			sp_error_free(take_ptr(error)); /* it has ended */
+		else if (!error)
+			error = describe_process(capture, process);
+	}
+	return error ? error : capture_write_synthesised(capture);
+}
+
 static struct sp_error *describe(struct sp_capture *capture)
 {
 	struct sp_error *error = make_synth(capture);
@@ -401,7 +426,7 @@ static struct sp_error *describe(struct sp_capture *capture)
 		error = synth_vdso(capture->synth);
 	if (!error)
 		error = synth_cgroups(capture->synth);
-	if (error)
+	if (error || at_the_end(capture))
 		return error;
 	return capture->target == CAPTURE_EVERYONE ? describe_everyone(capture)
 						   : describe_processes(capture);
@@ -421,7 +446,7 @@ struct sp_error *capture_attach(struct sp_capture *capture)
 	/* By now no fork that began before the events were opened is still under way. */
 	error = attach_passes(capture, &coverage, false);
 	capture->tracker.collect_births = false;
-	if (!error)
+	if (!error && !at_the_end(capture))
 		error = describe_later(capture);
 	return error ? error : settle_doubts(capture);
 }

@@ -145,6 +145,8 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 {
 	struct sp_error *error = turns_init(&capture->turns, options);
 	if (!error)
+		error = switching_init(&capture->switching, options);
+	if (!error)
 		error = choose_target(capture, options);
 	if (!error)
 		error = find_processes(capture, options);
@@ -157,6 +159,7 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 	if (error)
 		return error;
 	connect_parts(capture);
+	capture->switching.roster.fields = capture->filter.fields;
 	error = capture_start_unwinding(capture);
 	if (!error)
 		error = capture_start_writing(capture);
@@ -166,6 +169,11 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 	if (error)
 		return error;
 	error = capture_map_rings(capture);
+	if (error)
+		return error;
+	/* Where there is more than one file, each begins with what lives. */
+	capture->tail_synthesize = options->tail_synthesize && !capture->switching.tracks;
+	error = capture_start_flight(capture);
 	if (error)
 		return error;
 	capture_fit_size(capture);
@@ -204,6 +212,9 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	capture->threads_only = options->inherit_threads;
 	capture->filter.own_pid = options->exclude_self ? (uint32_t)getpid() : 0;
 	capture->realtime = options->realtime;
+	capture->flight.on = options->overwrite;
+	capture->flight.window_ns = options->overwrite_ns;
+	trigger_init(&capture->trigger);
 	capture->epoll_fd = capture->timer_fd = capture->turns.fd = -1;
 	workload_init(&capture->workload);
 	if (options->command && !(capture->command_name = strdup(options->command[0])))
@@ -240,7 +251,8 @@ struct sp_error *sp_capture_start(struct sp_capture *capture)
 	if (error) {
 		/* A recording of nothing is not to take the place of the last one. */
 		sp_error_free(writing_end(capture->writing));
-		writer_free(take_ptr(capture->writer));
+		writer_free(writing_take_writer(capture->writing));
+		capture->closed = true;
 		return error;
 	}
 	writing_keep(capture->writing);
@@ -273,7 +285,7 @@ static void drop_dead_fds(struct sp_capture *capture)
 static bool is_over(const struct sp_capture *capture)
 {
 	bool nobody_left = capture->processes.count && !capture->membership.live.count;
-	return capture->workload.ended || nobody_left;
+	return capture->workload.ended || nobody_left || capture->switching.full;
 }
 
 /*
@@ -299,6 +311,8 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 		error = workload_reap(&capture->workload, false);
 	if (!error)
 		error = capture_round(capture, false);
+	if (!error && trigger_take(&capture->trigger))
+		error = sp_capture_switch(capture);
 	if (!error)
 		error = look_for_ended(capture);
 	if (!error)
@@ -309,17 +323,12 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 static struct sp_error *close_file(struct sp_capture *capture)
 {
 	struct sp_error *error = writing_end(capture->writing);
-	struct sp_error *dsos_error = dsos_complete(&capture->dsos);
-	const struct writer_end end = {
-		.first_sample_ns = capture->filter.counts.first_ns,
-		.last_sample_ns = capture->filter.counts.last_ns,
-		.build_ids = capture->dsos.known.items,
-		.build_id_count = capture->dsos.known.count,
-	};
+	struct file_end end = capture_file_end(capture, capture->switching.dated);
 	struct sp_error *keep_error = writing_keep_error(capture->writing);
-	struct sp_error *close_error = writer_close(capture->writer, &end);
-	capture->writer = NULL;
-	return error_first(error_first(error, dsos_error), error_first(close_error, keep_error));
+	struct sp_error *close_error = file_maker_close(capture->switching.maker,
+							writing_take_writer(capture->writing), &end);
+	capture->closed = true;
+	return error_first(error, error_first(close_error, keep_error));
 }
 
 /* For reports after the next reboot. That it cannot be kept is no failure of the recording. */
@@ -345,9 +354,13 @@ static void log_drains(const struct sp_capture *capture)
 struct sp_error *sp_capture_stop(struct sp_capture *capture)
 {
 	capture->end_ns = capture_now_ns();
-	if (!capture->writer)
+	if (!capture->switching.maker || capture->closed)
 		return NULL; /* it never began */
 	struct sp_error *error = capture_round(capture, false);
+	if (!error && capture->flight.on)
+		error = capture_dump(capture, true);
+	if (!error && capture->tail_synthesize)
+		error = capture_describe_tail(capture);
 	if (capture->unwinding) {
 		error = error_first(error, unwinding_wait(capture->unwinding));
 		unwinding_counts(capture->unwinding, &capture->unwound);
@@ -416,8 +429,12 @@ void sp_capture_free(struct sp_capture *capture)
 	capture_events_deinit(&capture->events);
 	synth_free(capture->synth);
 	unwinding_free(capture->unwinding);
+	if (capture->writing)
+		writer_free(writing_take_writer(capture->writing));
 	writing_free(capture->writing);
-	writer_free(capture->writer);
+	switching_deinit(&capture->switching);
+	flight_deinit(&capture->flight);
+	trigger_deinit(&capture->trigger);
 	batch_deinit(&capture->batch);
 	membership_deinit(&capture->membership);
 	membership_deinit(&capture->spaces);

@@ -46,6 +46,12 @@ static uint64_t get_u64(const uint8_t *bytes)
 	return value;
 }
 
+/* As perf has them: a record with the name behind it, padded to 64. */
+static uint64_t table_bytes(const char *name)
+{
+	return BUILD_ID_FILENAME + ((strlen(name) + 64) & ~(uint64_t)63);
+}
+
 static struct sp_error *add_known(struct dsos *dsos, const uint8_t *build_id, uint8_t size,
 				  const char *name)
 {
@@ -59,6 +65,7 @@ static struct sp_error *add_known(struct dsos *dsos, const uint8_t *build_id, ui
 	if (!slot)
 		return error_no_memory();
 	*slot = (struct sp_build_id){.build_id_size = size, .filename = name};
+	dsos->table_bytes += table_bytes(name);
 	memcpy(slot->build_id, build_id, size);
 	return NULL;
 }
@@ -82,6 +89,7 @@ static struct sp_error *add_unknown(struct dsos *dsos, const uint8_t *record, co
 	if (!slot)
 		return error_no_memory();
 	*slot = unknown;
+	dsos->table_bytes += table_bytes(name);
 	return NULL;
 }
 
@@ -127,6 +135,10 @@ struct sp_error *dsos_add_records(struct dsos *dsos, const uint8_t *bytes, size_
 		struct perf_event_header header;
 		memcpy(&header, bytes + at, sizeof(header));
 		if (header.size < sizeof(header) || header.size > size - at)
+			break;
+		/* Names are kept for good, so before they are. */
+		dsos->full |= dsos->index.count >= DSOS_MAX;
+		if (dsos->full)
 			break;
 		if (header.type == PERF_RECORD_MMAP2)
 			error = add_mmap2(dsos, &header, bytes + at);

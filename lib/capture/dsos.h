@@ -6,6 +6,7 @@
 #ifndef CAPTURE_DSOS_H
 #define CAPTURE_DSOS_H
 
+#include <stdbool.h>
 #include <sprof/record.h>
 #include "base/hash.h"
 #include "base/strtab.h"
@@ -23,7 +24,12 @@ struct dsos {
 	struct u64map index; /* hash of build-id and name, or of file and name -> anything */
 	struct { VEC(struct sp_build_id); } known;
 	struct { VEC(struct dso_unknown); } unknown;
+	uint64_t table_bytes; /* at most, of all of them in the file's table */
+	bool full;            /* there were more than are kept */
 };
+
+/* So many are kept: some 20 MB. The mappings of the others have their build-ids all the same. */
+#define DSOS_MAX 65536
 
 /* Zeroed, it is empty. */
 void dsos_deinit(struct dsos *dsos);

@@ -13,7 +13,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/dsos.c lib/capture/dsos.h \
 	lib/capture/dump.c lib/capture/dump.h \
 	lib/capture/fields.h \
+	lib/capture/files.c lib/capture/files.h \
 	lib/capture/filter.c lib/capture/filter.h \
+	lib/capture/flight.c lib/capture/flight.h \
 	lib/capture/graph.c lib/capture/graph.h \
 	lib/capture/graph_fp.c \
 	lib/capture/host.c lib/capture/host.h \
@@ -27,6 +29,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/recorder.h \
 	lib/capture/rescan.c \
 	lib/capture/ring_size.c lib/capture/ring_size.h \
+	lib/capture/roster.c lib/capture/roster.h \
 	lib/capture/round.c \
 	lib/capture/setup.c \
 	lib/capture/setup_file.c \
@@ -45,7 +48,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/stack_limit.c lib/capture/stack_limit.h \
 	lib/capture/stack_size.c lib/capture/stack_size.h \
 	lib/capture/touch.c lib/capture/touch.h \
+	lib/capture/switching.c lib/capture/switching.h \
 	lib/capture/tracing.c lib/capture/tracing.h \
+	lib/capture/trigger.c lib/capture/trigger.h \
 	lib/capture/turns.c lib/capture/turns.h \
 	lib/capture/unwinding.c lib/capture/unwinding.h \
 	lib/capture/wide.c lib/capture/wide.h \
@@ -62,6 +67,7 @@ check_PROGRAMS += \
 	tests/unit/test_membership \
 	tests/unit/test_pool \
 	tests/unit/test_ring_size \
+	tests/unit/test_roster \
 	tests/unit/test_stack_limit \
 	tests/unit/test_stack_need \
 	tests/unit/test_tracker \

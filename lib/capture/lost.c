@@ -38,10 +38,29 @@ static struct sp_error *read_events(const struct sp_capture *capture, uint64_t *
 	return error;
 }
 
+/* What earlier files have told of is not told again. */
+static struct sp_error *less_earlier(struct sp_capture *capture, uint64_t *lost, size_t count)
+{
+	struct switching *switching = &capture->switching;
+	if (!switching->tracks)
+		return NULL;
+	if (!switching->lost_before)
+		switching->lost_before = calloc(count, sizeof(*switching->lost_before));
+	if (!switching->lost_before)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		uint64_t all = lost[i];
+		lost[i] -= switching->lost_before[i];
+		switching->lost_before[i] = all;
+	}
+	return NULL;
+}
+
 struct sp_error *capture_count_lost(struct sp_capture *capture)
 {
 	size_t planned = capture->plan->sample_count, count;
-	uint64_t told = capture->filter.counts.lost, lost = 0;
+	struct switching *switching = &capture->switching;
+	uint64_t told = capture->filter.counts.lost - switching->told_before, lost = 0;
 	const struct sp_event *events;
 	bool known;
 	if (!capture->was_full && !told)
@@ -54,14 +73,18 @@ struct sp_error *capture_count_lost(struct sp_capture *capture)
 		error = event_set_events(capture->set, &events, &count);
 	if (error)
 		return error;
+	error = less_earlier(capture, of_event, planned);
+	if (error)
+		return error;
 	for (size_t i = 0; i < planned; i++)
 		lost += of_event[i];
-	capture->lost_at_end = lost > told ? lost - told : 0;
-	capture->lost_helping = known && lost < told ? told - lost : 0;
+	uint64_t at_end = lost > told ? lost - told : 0;
+	capture->lost_at_end += at_end;
+	capture->lost_helping += known && lost < told ? told - lost : 0;
+	switching->told_before = capture->filter.counts.lost;
 	if (!known)
-		return lost > told ? add_record(capture, &events[0], capture_record_time_ns(capture),
-						capture->lost_at_end)
-				   : NULL;
+		return at_end ? add_record(capture, &events[0], capture_record_time_ns(capture), at_end)
+			      : NULL;
 	/* That there were none is news where LOST records tell of some. */
 	for (size_t i = 0; i < planned && !error; i++)
 		if (of_event[i] || told)

@@ -12,11 +12,14 @@
 #include "capture/drains.h"
 #include "capture/dsos.h"
 #include "capture/filter.h"
+#include "capture/flight.h"
 #include "capture/graph.h"
 #include "capture/tracker.h"
+#include "capture/trigger.h"
 #include "capture/turns.h"
 #include "capture/hurry.h"
 #include "capture/stack_limit.h"
+#include "capture/switching.h"
 #include "capture/synth.h"
 #include "capture/unwinding.h"
 #include "capture/wide.h"
@@ -112,8 +115,12 @@ struct sp_capture {
 	struct synth *synth;
 	struct record_buffer synthesised; /* what `synth` appends to */
 
+	struct switching switching;
+	struct flight flight;
+	struct trigger trigger;
+	bool tail_synthesize;
+	bool closed;                    /* there is no file any more */
 	struct writing *writing;        /* what `sink` hands on to */
-	struct writer *writer;          /* that one's, until it has ended */
 	struct sink sink;
 	struct batch batch;
 	struct capture_traces traces;
@@ -221,6 +228,9 @@ void capture_unmap_traces(struct sp_capture *capture);
 /* attach.c: opens all events, and learns what runs already. */
 struct sp_error *capture_attach(struct sp_capture *capture) SP_MUST_CHECK;
 
+/* The same of what runs at the end; what is synthesised is to be written then. */
+struct sp_error *capture_describe_tail(struct sp_capture *capture) SP_MUST_CHECK;
+
 /* rescan.c: after side-band was lost, what there is now is looked at again. */
 struct sp_error *capture_rescan(struct sp_capture *capture) SP_MUST_CHECK;
 
@@ -237,6 +247,9 @@ struct sp_error *capture_say_end(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* From the rings to the file; `last` commits in any case. */
 struct sp_error *capture_round(struct sp_capture *capture, bool last) SP_MUST_CHECK;
+
+/* Marks that all before has been written, and commits it. */
+struct sp_error *capture_commit(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Drains the side-band while there is no file yet. */
 struct sp_error *capture_drain_sideband(struct sp_capture *capture) SP_MUST_CHECK;

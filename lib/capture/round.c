@@ -100,7 +100,7 @@ static struct sp_error *add_mark(struct sp_capture *capture, bool *added_ret)
 	return record_encode(&capture->extra, &mark, NULL);
 }
 
-static struct sp_error *commit(struct sp_capture *capture)
+struct sp_error *capture_commit(struct sp_capture *capture)
 {
 	bool marked;
 	struct sp_error *error = add_mark(capture, &marked);
@@ -121,7 +121,10 @@ struct sp_error *capture_drain_sideband(struct sp_capture *capture)
 static struct sp_error *write_sideband(struct sp_capture *capture)
 {
 	struct record_buffer *kept = &capture->tracker.kept;
-	struct sp_error *error = dsos_add_records(&capture->dsos, kept->items, kept->count);
+	struct sp_error *error = capture_remember(capture, kept->items, kept->count);
+	if (error || capture->flight.on)
+		return error;
+	error = dsos_add_records(&capture->dsos, kept->items, kept->count);
 	if (!error && capture->unwinding)
 		error = unwinding_see(capture->unwinding, kept->items, kept->count);
 	if (!error)
@@ -157,7 +160,12 @@ static struct sp_error *write_samples(struct sp_capture *capture)
 struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 {
 	struct record_buffer *made = &capture->synthesised;
-	struct sp_error *error = dsos_add_records(&capture->dsos, made->items, made->count);
+	struct sp_error *error = capture_remember(capture, made->items, made->count);
+	if (error || capture->flight.on) {
+		made->count = 0;
+		return error;
+	}
+	error = dsos_add_records(&capture->dsos, made->items, made->count);
 	if (!error && capture->unwinding)
 		error = unwinding_see(capture->unwinding, made->items, made->count);
 	if (!error)
@@ -183,6 +191,21 @@ static struct sp_error *make_good(struct sp_capture *capture, bool last)
 	return error ? error : capture_write_synthesised(capture);
 }
 
+/* Where only a part of the round fitted: more of it, as long as any does. */
+static struct sp_error *fill_up(struct sp_capture *capture)
+{
+	bool more = true;
+	struct sp_error *error = NULL;
+	while (!error) {
+		error = capture_take_more(capture, &more);
+		if (error || !more)
+			break;
+		error = write_samples(capture);
+		error = error_first(error, batch_flush(&capture->batch));
+	}
+	return error ? error : capture_end_cut(capture);
+}
+
 static struct sp_error *write_round(struct sp_capture *capture, bool last)
 {
 	struct sp_error *error = write_sideband(capture);
@@ -193,19 +216,37 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 	struct sp_error *flush_error = batch_flush(&capture->batch);
 	capture->tracker.kept.count = 0;
 	error = error_first(error, flush_error);
+	if (!error)
+		error = fill_up(capture);
 	return error ?: capture_take_traces(capture);
+}
+
+static struct sp_error *forget_roster(struct sp_capture *capture, uint64_t before_ns)
+{
+	struct switching *switching = &capture->switching;
+	if (!switching->tracks)
+		return NULL;
+	if (capture->flight.on)
+		return capture_forget_flight(capture);
+	uint64_t oldest_ns = capture->unwinding ? unwinding_oldest_ns(capture->unwinding) : before_ns;
+	return roster_forget(&switching->roster, oldest_ns < before_ns ? oldest_ns : before_ns);
 }
 
 static struct sp_error *forget(struct sp_capture *capture)
 {
-	doubts_forget_ended(&capture->doubts);
+	if (!capture->flight.on)
+		doubts_forget_ended(&capture->doubts);
 	if (capture->tracker.last_ns <= LAG_NS)
 		return NULL;
-	membership_forget(&capture->membership, capture->tracker.last_ns - LAG_NS);
-	membership_forget(&capture->spaces, capture->tracker.last_ns - LAG_NS);
-	return capture->unwinding ? unwinding_forget(capture->unwinding,
-						     capture->tracker.last_ns - LAG_NS)
-				  : NULL;
+	uint64_t before_ns = capture->tracker.last_ns - LAG_NS;
+	struct sp_error *error = forget_roster(capture, before_ns);
+	if (error)
+		return error;
+	if (capture->flight.on && capture->switching.roster.base_ns < before_ns)
+		before_ns = capture->switching.roster.base_ns;
+	membership_forget(&capture->membership, before_ns);
+	membership_forget(&capture->spaces, before_ns);
+	return capture->unwinding ? unwinding_forget(capture->unwinding, before_ns) : NULL;
 }
 
 /*
@@ -223,13 +264,15 @@ static void look_at_sideband(struct sp_capture *capture)
 
 static void snapshot_heads(struct sp_capture *capture)
 {
+	/* Rings that go round are read by capture_dump(). */
+	bool wanted = !capture->flight.on && !capture->switching.full;
 	if (capture->drains) {
 		drains_move(capture->drains);
 		capture->was_full |= drains_were_full(capture->drains);
 	}
 	for (size_t i = 0; i < capture->cpus.count; i++) {
 		const struct ring *ring = round_ring(capture, i);
-		capture->heads[i] = ring_head(ring);
+		capture->heads[i] = wanted ? ring_head(ring) : ring->tail;
 		if (!capture->drains)
 			capture->was_full |= capture->heads[i] - ring->tail + CAPTURE_RECORD_MAX >
 					     ring->size;
@@ -242,6 +285,10 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 	snapshot_heads(capture);
 	look_at_sideband(capture);
 	struct sp_error *error = capture_drain_sideband(capture);
+	if (capture->switching.full)
+		capture->tracker.kept.count = 0;
+	if (!error)
+		error = capture_keep_limits(capture);
 	if (!error)
 		error = write_round(capture, last);
 	if (!error)
@@ -255,7 +302,7 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 	capture->dirty |= capture->extra.count != 0;
 	if (!error && capture->dirty &&
 	    (last || capture_now_ns() - capture->commit_ns >= COMMIT_NS))
-		error = commit(capture);
+		error = capture_commit(capture);
 	writing_poke(capture->writing);
 	return error;
 }

@@ -156,7 +156,8 @@ static struct sp_error *choose_graph(struct sp_capture *capture,
 		capture->graph.kind = SP_CALL_GRAPH_NONE;
 	else if (!error && capture->graph.note)
 		error = capture_note(capture, "%s", capture->graph.note);
-	capture->graph.live &= capture->graph.kind == SP_CALL_GRAPH_DWARF;
+	/* Of what may never be written, nothing is unwound. */
+	capture->graph.live &= capture->graph.kind == SP_CALL_GRAPH_DWARF && !options->overwrite;
 	return error ? error : bound_stacks(capture, options);
 }
 
@@ -214,7 +215,9 @@ static uint64_t ring_bytes_of(const struct sp_capture *capture,
 		.freq_hz = freq_hz == SP_CAPTURE_FREQ_MAX ? capture->rights.max_sample_hz : freq_hz,
 		.cpus = capture->cpus.count,
 	};
-	return options->ring_bytes ? options->ring_bytes : ring_size_default(&demand);
+	uint64_t window = flight_ring_bytes(&capture->flight, demand.freq_hz,
+					    capture->graph.kind == SP_CALL_GRAPH_FP);
+	return options->ring_bytes ?: window ?: ring_size_default(&demand);
 }
 
 /* Where not two samples have room, hardly any would be recorded. */
@@ -377,10 +380,13 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 	if (error)
 		return error;
 	request_graph(capture, options, &request);
-	error = say_about_counts(capture, options);
+	error = trigger_plan(&capture->trigger, capture, options);
+	if (!error)
+		error = say_about_counts(capture, options);
 	if (error)
 		return error;
 	capture_request_traces(capture, &request);
+	request.asked.write_backward = options->overwrite;
 	error = event_plan_make(event_kernel_real(), &capture->rights, &request, &capture->plan);
 	if (!error)
 		error = say_groups(capture, options);
@@ -422,9 +428,11 @@ static struct sp_error *map_role(struct sp_capture *capture, enum event_role rol
 				 struct ring *rings, uint32_t pages)
 {
 	struct sp_error *error = NULL;
+	bool backward = capture->flight.on && role == EVENT_ROLE_SAMPLES;
+	struct sp_error *(*map)(struct ring *, int, size_t) = backward ? backward_map : ring_map;
 	for (size_t i = 0; i < capture->cpus.count && !error; i++)
-		error = ring_map(&rings[i], event_set_ring_fd(capture->set, i, role),
-				 (size_t)pages * capture->rights.page_size);
+		error = map(&rings[i], event_set_ring_fd(capture->set, i, role),
+			    (size_t)pages * capture->rights.page_size);
 	return error;
 }
 
@@ -517,13 +525,15 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 	if (!error)
 		error = capture_watch_turns(capture);
 	if (!error)
+		error = capture_watch_trigger(capture);
+	if (!error)
 		error = capture_watch_fd(capture, capture->workload.pidfd);
 	if (!error && capture->unwinding)
 		error = capture_watch_fd(capture, unwinding_alarm_fd(capture->unwinding));
 	if (!error && capture->drains)
 		error = capture_watch_fd(capture, drains_fd(capture->drains));
 	for (size_t i = 0; i < capture->cpus.count && !error; i++) {
-		if (!capture->drains)
+		if (!capture->drains && !capture->flight.on)
 			error = capture_watch_fd(capture, event_set_ring_fd(capture->set, i,
 									    EVENT_ROLE_SAMPLES));
 		if (!error)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The file that is recorded to: what its header says, and the way to it. */
+#include <string.h>
 #include "base/cleanup.h"
 #include "capture/dump.h"
 #include "capture/host.h"
@@ -105,30 +106,117 @@ static struct sp_error *add_features(struct sp_capture *capture, struct host_fea
 	return error;
 }
 
+/* Of all that the maker keeps, the arena's copies: options and the set's lists do not last. */
+static struct sp_error *copy_events(struct file_maker *maker, const struct sp_event *events)
+{
+	size_t count = maker->event_count;
+	maker->events = arena_alloc(&maker->arena, count * sizeof(*events));
+	if (!maker->events)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		struct sp_event *event = &maker->events[i];
+		size_t size = events[i].id_count * sizeof(*events[i].ids);
+		uint64_t *ids = arena_alloc(&maker->arena, size ?: 1);
+		*event = events[i];
+		if (event->name && !(event->name = arena_copy_string(&maker->arena, event->name,
+								     strlen(event->name))))
+			return error_no_memory();
+		if (!ids)
+			return error_no_memory();
+		if (size)
+			memcpy(ids, events[i].ids, size);
+		event->ids = ids;
+	}
+	return NULL;
+}
+
+static struct sp_error *copy_cmdline(struct file_maker *maker, const char *const *cmdline)
+{
+	size_t count = 0;
+	while (cmdline && cmdline[count])
+		count++;
+	const char **copy = arena_alloc(&maker->arena, (count + 1) * sizeof(*copy));
+	if (!copy)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++)
+		if (!(copy[i] = arena_copy_string(&maker->arena, cmdline[i], strlen(cmdline[i]))))
+			return error_no_memory();
+	maker->info.cmdline = cmdline ? copy : NULL;
+	return NULL;
+}
+
+static struct sp_error *new_maker(struct sp_capture *capture, const struct sp_capture_options *options)
+{
+	struct file_maker *maker = calloc(1, sizeof(*maker));
+	if (!maker)
+		return error_no_memory();
+	capture->switching.maker = maker;
+	pthread_mutex_init(&maker->lock, NULL);
+	maker->ctx = capture->ctx;
+	maker->keep = options->keep_files;
+	maker->path = strdup(options->path ? options->path : "sprof.data");
+	return maker->path ? NULL : error_no_memory();
+}
+
+static struct sp_error *fill_maker(struct sp_capture *capture, const struct sp_capture_options *options)
+{
+	struct file_maker *maker = capture->switching.maker;
+	const struct sp_event *events;
+	struct sp_error *error = file_events(capture, &maker->arena, &events, &maker->event_count);
+	if (!error)
+		error = copy_events(maker, events);
+	if (!error)
+		error = host_info(capture->ctx, NULL, capture->plan->clock_id, &maker->arena,
+				  &maker->info);
+	if (!error)
+		error = copy_cmdline(maker, options->cmdline);
+	if (!error)
+		error = add_features(capture, &maker->features, maker->events, maker->event_count,
+				     &maker->info);
+	maker->info.compression_level = (int)options->compression_level;
+	return error;
+}
+
+/* What there may be of it has to be worth a file. */
+static struct sp_error *check_limits(const struct sp_capture *capture, const struct writer *writer)
+{
+	const struct switching *switching = &capture->switching;
+	uint64_t least = switching->begin_bytes + switching->maker->closing_bytes;
+	uint64_t most = switching->max_bytes ?: switching->switch_bytes;
+	if (switching->switch_bytes && switching->switch_bytes < most)
+		most = switching->switch_bytes;
+	if (switching->dated && writer_is_stream(writer))
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "%s is no file that could be renamed",
+						  switching->maker->path), "name a file with -o");
+	if (!most || most > least)
+		return NULL;
+	return error_new(SP_ERROR_INVALID, "a file of %llu bytes has no room for samples: what it begins "
+			 "and ends with takes %llu", (unsigned long long)most,
+			 (unsigned long long)least);
+}
+
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct sp_capture_options *options)
 {
-	CLEANUP(arena_deinit) struct arena arena = {0};
-	CLEANUP(host_features_deinit) struct host_features features = {0};
-	struct writer_info info;
-	const struct sp_event *events;
-	size_t count;
-	struct sp_error *error = file_events(capture, &arena, &events, &count);
+	struct switching *switching = &capture->switching;
+	struct writer *writer = NULL;
+	struct sp_error *error = new_maker(capture, options);
 	if (!error)
-		error = host_info(capture->ctx, options->cmdline, capture->plan->clock_id, &arena,
-				  &info);
+		error = fill_maker(capture, options);
 	if (!error)
-		error = add_features(capture, &features, events, count, &info);
-	if (!error) {
-		info.compression_level = (int)options->compression_level;
-		error = writer_open(capture->ctx, options->path ? options->path : "sprof.data", events,
-				    count, &info, &capture->writer);
-	}
+		error = file_maker_open(switching->maker, &writer);
 	capture->sink = (struct sink){write_spans, capture};
 	if (!error)
 		error = batch_init(&capture->batch, &capture->sink);
+	if (!writer)
+		return error;
+	switching->begin_bytes = writer_size(writer);
+	switching->maker->closing_bytes = writer_closing_bytes(writer);
+	switching->begun_ns = capture_now_ns();
 	if (!error)
-		writing_begin(capture->writing, capture->writer);
+		error = check_limits(capture, writer);
+	/* From here on it is the thread's, which gives it back. */
+	writing_begin(capture->writing, writer);
 	capture->batch.copy_all = capture->unwinding;
 	return error;
 }

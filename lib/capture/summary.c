@@ -75,6 +75,8 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 		.throttled = counts->throttled,
 		.unattributed = counts->ended,
 		.file_bytes = written.file_bytes,
+		.all_file_bytes = written.all_bytes,
+		.full = capture->switching.full,
 		.ring_bytes = capture->rings ? sample_rings(capture)->size : 0,
 		.duration_ns = end_ns - capture->begin_ns,
 		.used_ns = used,

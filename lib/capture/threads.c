@@ -106,6 +106,9 @@ static size_t threads_wanted(const struct sp_capture *capture,
 	size_t cpus = capture->cpus.count;
 	const struct perf_event_attr *attr = &capture->plan->samples[0].attr;
 	bool dumps = attr->sample_type & PERF_SAMPLE_STACK_USER;
+	/* Rings that go round are not drained. */
+	if (options->overwrite)
+		return 0;
 	switch (options->threads) {
 	case SP_CAPTURE_THREADS_AUTO:
 		/* Who wants to be woken for each sample has it written at once. */

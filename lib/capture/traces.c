@@ -200,8 +200,12 @@ struct sp_error *capture_take_traces(struct sp_capture *capture)
 
 struct sp_error *sp_capture_snapshot(struct sp_capture *capture)
 {
+	if (capture->flight.on)
+		return sp_capture_switch(capture);
 	if (!capture->traces.snapshot)
-		return error_new(SP_ERROR_INVALID, "there is no AUX area to take a snapshot of");
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "there is nothing to take a snapshot "
+						  "of"), "record with --overwrite, or a tracing event "
+					"with --snapshot");
 	struct sp_error *error = event_set_disable(capture->set, EVENT_ROLE_SAMPLES);
 	/* The AUX records that say how far each area was written. */
 	if (!error)

@@ -33,6 +33,8 @@
 struct writing_chunk {
 	uint64_t used;
 	uint8_t *trace; /* an AUXTRACE record and its trace instead of `bytes`, `used` of them */
+	struct writing_change *change; /* before which all goes to one file, behind it to another */
+	uint32_t file;  /* counts changes */
 	bool commit; /* when it is written */
 	_Alignas(32) uint8_t bytes[CHUNK_BYTES]; /* there, whatever the size of a pointer */
 };
@@ -60,8 +62,14 @@ struct writing {
 	struct { VEC(struct writing_chunk *); } spare; /* last in, first out */
 	struct sp_error *error;     /* atomic; not told yet */
 	struct sp_error *keep_error;
+	bool begun;                 /* by writing_begin() */
 	bool keep;                  /* as soon as can be */
-	uint64_t file_bytes, queued_bytes, unwritten;
+	/* Of the file that is written to; of what is queued, for the last file, and for others. */
+	uint64_t file_bytes, queued_bytes, queued_before;
+	uint64_t begin_bytes;       /* of the last file, as long as it does not exist */
+	uint64_t bytes_before;      /* of files that are complete */
+	uint64_t unwritten, unwritten_before;
+	uint32_t changes, changed;  /* asked for, made */
 	bool over;                  /* the thread is to end */
 	bool at_once;               /* whatever is left */
 };
@@ -70,10 +78,41 @@ DEFINE_CLEANUP(struct writing *, writing_free)
 
 /* -- The thread ------------------------------------------------------------ */
 
-static struct sp_error *put(struct writer *writer, const struct writing_chunk *chunk)
+/* There is no file: of what would be in it, samples are counted. */
+static struct sp_error *refuse(struct writing *writing, const struct iovec *span)
+{
+	uint64_t samples = spans_count_records(span, 1, 0, PERF_RECORD_SAMPLE);
+	pthread_mutex_lock(&writing->lock);
+	writing->unwritten_before += samples;
+	pthread_mutex_unlock(&writing->lock);
+	return NULL;
+}
+
+static struct sp_error *make_change(struct writing *writing, struct writing_change *change)
+{
+	struct writer *old = writing->writer, *next = NULL;
+	uint64_t bytes = old ? writer_size(old) : 0;
+	uint64_t unwritten = old ? writer_unwritten_samples(old) : 0;
+	struct sp_error *error = change->make(change, old, &next);
+	pthread_mutex_lock(&writing->lock);
+	writing->writer = next;
+	writing->changed++;
+	writing->bytes_before += bytes;
+	writing->unwritten_before += unwritten;
+	pthread_mutex_unlock(&writing->lock);
+	change->free(change);
+	return error;
+}
+
+static struct sp_error *put(struct writing *writing, struct writing_chunk *chunk)
 {
 	struct iovec span = {(void *)(uintptr_t)chunk->bytes, chunk->used};
 	struct sp_error *error = NULL;
+	if (chunk->change)
+		return make_change(writing, take_ptr(chunk->change));
+	struct writer *writer = writing->writer;
+	if (!writer)
+		return refuse(writing, &span);
 	if (chunk->trace) {
 		span.iov_base = chunk->trace;
 		error = writer_write_auxtrace(writer, &span, 1);
@@ -88,9 +127,9 @@ static void see_written(struct writing *writing, struct writing_chunk *chunk, ui
 			struct sp_error *error)
 {
 	writing->written++;
-	writing->queued_bytes -= used;
-	writing->file_bytes = writer_size(writing->writer);
-	writing->unwritten = writer_unwritten_samples(writing->writer);
+	*(chunk->file == writing->changes ? &writing->queued_bytes : &writing->queued_before) -= used;
+	writing->file_bytes = writing->writer ? writer_size(writing->writer) : 0;
+	writing->unwritten = writing->writer ? writer_unwritten_samples(writing->writer) : 0;
 	if (writing->error)
 		sp_error_free(error);
 	else
@@ -104,14 +143,14 @@ static void keep(struct writing *writing)
 {
 	writing->keep = false;
 	pthread_mutex_unlock(&writing->lock);
-	struct sp_error *error = writer_keep(writing->writer);
+	struct sp_error *error = writing->writer ? writer_keep(writing->writer) : NULL;
 	pthread_mutex_lock(&writing->lock);
 	writing->keep_error = error;
 }
 
 static bool has_work(const struct writing *writing)
 {
-	return writing->writer && (writing->keep || writing->written < writing->submitted);
+	return writing->begun && (writing->keep || writing->written < writing->submitted);
 }
 
 static void *work(void *arg)
@@ -131,7 +170,7 @@ static void *work(void *arg)
 			writing->circle[writing->written % (2 * writing->limit)];
 		bool behind = writing->submitted - writing->written > WARM_MAX;
 		pthread_mutex_unlock(&writing->lock);
-		struct sp_error *error = put(writing->writer, chunk);
+		struct sp_error *error = put(writing, chunk);
 		/* So that the memory that a slow disk took is not kept for good. */
 		uint64_t used = chunk->used;
 		free(take_ptr(chunk->trace));
@@ -207,13 +246,20 @@ struct sp_error *writing_new(const struct writing_options *options, struct writi
 	return error;
 }
 
+static void drop(struct writing_chunk *chunk)
+{
+	free(chunk->trace);
+	if (chunk->change)
+		chunk->change->free(chunk->change);
+}
+
 void writing_free(struct writing *writing)
 {
 	if (!writing)
 		return;
 	end_thread(writing, true);
 	for (; writing->circle && writing->written < writing->submitted; writing->written++)
-		free(writing->circle[writing->written % (2 * writing->limit)]->trace);
+		drop(writing->circle[writing->written % (2 * writing->limit)]);
 	if (writing->chunks)
 		munmap(writing->chunks, (2 * writing->limit + 1) * sizeof(*writing->chunks));
 	vec_deinit(&writing->spare);
@@ -232,6 +278,7 @@ void writing_begin(struct writing *writing, struct writer *writer)
 {
 	pthread_mutex_lock(&writing->lock);
 	writing->writer = writer;
+	writing->begun = true;
 	writing->file_bytes = writer_size(writer);
 	pthread_cond_signal(&writing->more);
 	pthread_mutex_unlock(&writing->lock);
@@ -283,6 +330,7 @@ static void submit(struct writing *writing)
 	while (writing->submitted - writing->written == 2 * writing->limit)
 		pthread_cond_wait(&writing->less, &writing->lock);
 	writing->queued_bytes += writing->open->used;
+	writing->open->file = writing->changes;
 	writing->circle[writing->submitted++ % (2 * writing->limit)] = take_ptr(writing->open);
 	pthread_cond_signal(&writing->more);
 	pthread_mutex_unlock(&writing->lock);
@@ -301,6 +349,7 @@ static void make_room(struct writing *writing, size_t size)
 	writing->open->used = 0;
 	writing->open->commit = false;
 	writing->open->trace = NULL;
+	writing->open->change = NULL;
 }
 
 /* How many bytes of samples there is room for. */
@@ -437,9 +486,45 @@ struct sp_error *writing_commit(struct writing *writing)
 	return take_error(writing);
 }
 
+struct sp_error *writing_change(struct writing *writing, struct writing_change *change,
+				uint64_t begin_bytes)
+{
+	/* What was taken before belongs to the file that ends. */
+	if (writing->open)
+		submit(writing);
+	make_room(writing, 0);
+	writing->open->change = change;
+	submit(writing);
+	pthread_mutex_lock(&writing->lock);
+	writing->changes++;
+	writing->queued_before += writing->queued_bytes;
+	writing->queued_bytes = 0;
+	writing->begin_bytes = begin_bytes;
+	pthread_mutex_unlock(&writing->lock);
+	return take_error(writing);
+}
+
+struct sp_error *writing_settle(struct writing *writing)
+{
+	struct sp_error *error = writing_commit(writing);
+	if (writing->open)
+		submit(writing);
+	pthread_mutex_lock(&writing->lock);
+	while (writing->written < writing->submitted)
+		pthread_cond_wait(&writing->less, &writing->lock);
+	pthread_mutex_unlock(&writing->lock);
+	return error_first(error, take_error(writing));
+}
+
+struct writer *writing_take_writer(struct writing *writing)
+{
+	end_thread(writing, true);
+	return take_ptr(writing->writer);
+}
+
 struct sp_error *writing_end(struct writing *writing)
 {
-	if (!writing->writer)
+	if (!writing->begun)
 		return NULL;
 	if (writing->open)
 		submit(writing);
@@ -454,13 +539,19 @@ struct writing_counts writing_counts(const struct writing *writing)
 	struct writing *unlocked = (struct writing *)(uintptr_t)writing;
 	pthread_mutex_lock(&unlocked->lock);
 	struct writing_counts counts = {
-		.file_bytes = writing->file_bytes + writing->queued_bytes,
-		.unwritten = writing->unwritten,
+		.file_bytes = (writing->changed == writing->changes ? writing->file_bytes
+								    : writing->begin_bytes) +
+			      writing->queued_bytes,
+		.unwritten = writing->unwritten_before + writing->unwritten,
 		.shed = writing->shed_samples,
 		.waits = writing->waits,
 	};
+	counts.all_bytes = writing->bytes_before + writing->queued_before;
+	if (writing->changed != writing->changes)
+		counts.all_bytes += writing->file_bytes;
 	pthread_mutex_unlock(&unlocked->lock);
 	counts.file_bytes += writing->open ? writing->open->used : 0;
+	counts.all_bytes += counts.file_bytes;
 	return counts;
 }
 

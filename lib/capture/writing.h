@@ -60,13 +60,42 @@ struct sp_error *writing_commit(struct writing *writing) SP_MUST_CHECK;
 void writing_poke(struct writing *writing);
 
 /*
+ * One file ends and another begins. Both are done by the thread, once all that was taken before
+ * is written: closing waits for the disk, and so does opening.
+ */
+struct writing_change {
+	/*
+	 * Takes `old` over (NULL where the last change has failed), and gives the writer of what
+	 * follows. Without one (NULL) what follows is counted as unwritten.
+	 */
+	struct sp_error *(*make)(struct writing_change *change, struct writer *old,
+				 struct writer **next_ret);
+	void (*free)(struct writing_change *change); /* whether or not it was made */
+};
+
+/* Takes the change over. `begin_bytes`: how large the next file is from the first. */
+struct sp_error *writing_change(struct writing *writing, struct writing_change *change,
+				uint64_t begin_bytes) SP_MUST_CHECK;
+
+/* Waits until all that was taken is written and committed. */
+struct sp_error *writing_settle(struct writing *writing) SP_MUST_CHECK;
+
+/*
+ * Ends the thread, at once where writing_end() was not called before. The writer is the caller's
+ * from here on; NULL where there is none.
+ */
+struct writer *writing_take_writer(struct writing *writing);
+
+/*
  * Waits until all is written and committed, and ends the thread: the writer is the caller's
- * again, also when this fails. Without a writing_begin() it does nothing.
+ * again (writing_take_writer() says which, after changes), also when this fails. Without a
+ * writing_begin() it does nothing.
  */
 struct sp_error *writing_end(struct writing *writing) SP_MUST_CHECK;
 
 struct writing_counts {
-	uint64_t file_bytes; /* writer_size(), and what waits to be written */
+	uint64_t file_bytes; /* writer_size() of the last file, and what waits to be written to it */
+	uint64_t all_bytes;  /* the same of all files so far */
 	uint64_t unwritten;  /* samples, after a failure */
 	uint64_t shed;       /* samples that were left out, since the queue was full */
 	uint64_t waits;      /* times that the drain had to wait */

@@ -38,6 +38,7 @@ void event_ask_sampling(const struct event_asked *asked, struct perf_event_attr 
 	attr->wakeup_events = asked->wakeup_events;
 	attr->inherit_thread = attr->inherit && asked->inherit_thread;
 	attr->remove_on_exec = asked->remove_on_exec;
+	attr->write_backward = asked->write_backward;
 	if (asked->defer_callchain)
 		set_flag("defer_callchain", attr);
 	if (!asked->no_samples)

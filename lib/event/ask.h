@@ -21,6 +21,7 @@ struct event_asked {
 	bool strict_freq;        /* more than is allowed is an error, not a note */
 	bool inherit_thread;     /* of what is inherited: by threads alone */
 	bool remove_on_exec;
+	bool write_backward;     /* rings go round: the newest samples overwrite the oldest */
 	bool defer_callchain;    /* user frames come later, when they can be read */
 	/* Of the side-band: */
 	bool mmap_data;          /* mappings that are not executable, too */

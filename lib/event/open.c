@@ -116,6 +116,8 @@ static void set_holders(struct planner *planner)
 	}
 	set_watermark(&holders[EVENT_ROLE_SAMPLES], planner->request->sample_watermark_bytes);
 	set_watermark(&holders[EVENT_ROLE_SIDEBAND], planner->request->sideband_watermark_bytes);
+	/* Events and the one whose ring they share agree in this. */
+	holders[EVENT_ROLE_SAMPLES].write_backward = planner->request->asked.write_backward;
 	for (size_t role = 0; role < EVENT_ROLE_COUNT; role++)
 		holders[role].size = event_attr_size(&holders[role]);
 }

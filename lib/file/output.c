@@ -12,6 +12,10 @@
 
 #define ELSEWHERE "name another file with -o"
 
+/* Of names with a date: their resolution, and how many in a row may be there already. */
+#define HUNDREDTH_NS 10000000
+#define DATED_TRIES 1000
+
 /*
  * Whether `st`, in the directory of `path`, could be another user's trap: the
  * kernel's own rule where fs.protected_symlinks and _fifos are set.
@@ -200,6 +204,52 @@ static bool is_at_path(const struct output *output)
 	struct stat at_path, ours;
 	return !lstat(output->path, &at_path) && !fstat(output->fd, &ours) &&
 	       at_path.st_dev == ours.st_dev && at_path.st_ino == ours.st_ino;
+}
+
+static char *dated_name(const struct output *output, struct timespec when)
+{
+	struct tm fields;
+	char text[32];
+	if (!localtime_r(&when.tv_sec, &fields) ||
+	    !strftime(text, sizeof(text), "%Y%m%d%H%M%S", &fields))
+		return NULL;
+	return format_text("%s.%s%02ld", output->path, text, when.tv_nsec / HUNDREDTH_NS);
+}
+
+static int rename_new(const char *from, const char *to)
+{
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return errno;
+	/* A file system without that: who looks first does well enough among files of one recorder. */
+	struct stat st;
+	if (!lstat(to, &st))
+		return EEXIST;
+	return rename(from, to) ? errno : 0;
+}
+
+struct sp_error *output_date(struct output *output, struct timespec when, char **name_ret)
+{
+	if (!is_at_path(output))
+		return error_new(SP_ERROR_NOT_FOUND, "%s was removed while it was written", output->path);
+	for (int tries = 0; tries < DATED_TRIES; tries++) {
+		CLEANUP_FREE char *name = dated_name(output, when);
+		if (!name)
+			return error_no_memory();
+		int errnum = rename_new(output->path, name);
+		if (!errnum) {
+			*name_ret = take_ptr(name);
+			return NULL;
+		}
+		if (errnum != EEXIST)
+			return error_set_remedy(error_os(errnum, "cannot name %s %s", output->path, name),
+						"it stays %s", output->path);
+		when.tv_nsec += HUNDREDTH_NS;
+		when.tv_sec += when.tv_nsec / 1000000000;
+		when.tv_nsec %= 1000000000;
+	}
+	return error_new(SP_ERROR_LIMIT, "there are too many files named %s.DATE", output->path);
 }
 
 /* As if nothing had been. */

@@ -9,6 +9,7 @@
 #define FILE_OUTPUT_H
 
 #include <stdbool.h>
+#include <time.h>
 #include "base/error.h"
 
 enum output_place {
@@ -40,6 +41,15 @@ struct sp_error *output_publish(struct output *output) SP_MUST_CHECK;
  * called so; then it has another name, which the error says, and the file is kept.
  */
 struct sp_error *output_keep(struct output *output) SP_MUST_CHECK;
+
+/*
+ * Gives a file that is kept the name PATH.YYYYMMDDhhmmsscc, of local time with hundredths of a
+ * second, as perf does; where there is such a file already, that of the next hundredth. *name_ret
+ * is to be freed. Fails with SP_ERROR_NOT_FOUND where it is not at PATH any more; then, and where
+ * it cannot be named so, it stays what it is.
+ */
+struct sp_error *output_date(struct output *output, struct timespec when,
+			     char **name_ret) SP_MUST_CHECK;
 
 /* Closes; a file that is not kept is removed, and PATH what it was. Returns close(2)'s errno. */
 int output_close(struct output *output);

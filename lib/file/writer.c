@@ -459,6 +459,16 @@ uint64_t writer_size(const struct writer *writer)
 	return writer->end + writer->pending.count;
 }
 
+uint64_t writer_closing_bytes(const struct writer *writer)
+{
+	return writer->features.bytes.count + FILE_FEATURE_BITS * sizeof(struct file_section) + 64;
+}
+
+bool writer_is_stream(const struct writer *writer)
+{
+	return writer->output.stream;
+}
+
 uint64_t writer_unwritten_samples(const struct writer *writer)
 {
 	return writer->unwritten;
@@ -667,7 +677,9 @@ struct sp_error *writer_keep(struct writer *writer)
 	return output_keep(&writer->output);
 }
 
-struct sp_error *writer_close(struct writer *writer, const struct writer_end *end)
+/* A place that is no name has none: `when` is NULL. */
+static struct sp_error *close_as(struct writer *writer, const struct writer_end *end,
+				 const struct timespec *when, char **name_ret)
 {
 	struct sp_error *error = writer_commit(writer);
 	struct sp_error *later = finish(writer, end);
@@ -675,7 +687,9 @@ struct sp_error *writer_close(struct writer *writer, const struct writer_end *en
 	if (!later)
 		later = take_ptr(keep_error);
 	sp_error_free(keep_error);
-	if (!error && !later)
+	if (when)
+		later = error_first(later, output_date(&writer->output, *when, name_ret));
+	else if (!error && !later)
 		later = check_present(writer);
 	int errnum = output_close(&writer->output);
 	if (!error && !later && errnum)
@@ -683,6 +697,18 @@ struct sp_error *writer_close(struct writer *writer, const struct writer_end *en
 					 remedy_of(errnum));
 	writer_free(writer);
 	return error_first(error, later);
+}
+
+struct sp_error *writer_close(struct writer *writer, const struct writer_end *end)
+{
+	return close_as(writer, end, NULL, NULL);
+}
+
+struct sp_error *writer_close_dated(struct writer *writer, const struct writer_end *end,
+				    struct timespec when, char **name_ret)
+{
+	*name_ret = NULL;
+	return close_as(writer, end, &when, name_ret);
 }
 
 void writer_free(struct writer *writer)

@@ -11,6 +11,7 @@
 #include <sprof/ctx.h>
 #include <sprof/reader.h>
 #include <sys/uio.h>
+#include <time.h>
 
 struct writer;
 
@@ -94,6 +95,12 @@ struct sp_error *writer_commit(struct writer *writer) SP_MUST_CHECK;
 /* Bytes written, header and features included. */
 uint64_t writer_size(const struct writer *writer);
 
+/* How much closing adds, beside build-ids and what AUXTRACE records need. */
+uint64_t writer_closing_bytes(const struct writer *writer);
+
+/* Whether it is a pipe or the like, which has no end that could be patched, and no name. */
+bool writer_is_stream(const struct writer *writer);
+
 /* How many SAMPLE records were handed over and are not in the file, as a write failed. */
 uint64_t writer_unwritten_samples(const struct writer *writer);
 
@@ -112,6 +119,13 @@ struct writer_end {
  * write failed, now or earlier, and with SP_ERROR_NOT_FOUND if the file was removed.
  */
 struct sp_error *writer_close(struct writer *writer, const struct writer_end *end) SP_MUST_CHECK;
+
+/*
+ * The same, and the file is PATH.YYYYMMDDhhmmsscc afterwards (output_date()): *name_ret, to be
+ * freed; NULL where it could not be called so. Not of streams.
+ */
+struct sp_error *writer_close_dated(struct writer *writer, const struct writer_end *end,
+				    struct timespec when, char **name_ret) SP_MUST_CHECK;
 
 /* Closes as SIGKILL would: of a file that is kept, what was committed. NULL is allowed. */
 void writer_free(struct writer *writer);

@@ -7,3 +7,5 @@ check_PROGRAMS += tests/unit/test_ring
 check_PROGRAMS += tests/unit/test_relay
 tests_unit_test_relay_SOURCES = tests/unit/test_relay.c tests/unit/rings.h
 tests_unit_test_ring_SOURCES = tests/unit/test_ring.c tests/unit/rings.h
+lib_libsprof_core_la_SOURCES += lib/ring/backward.c lib/ring/backward.h
+check_PROGRAMS += tests/unit/test_backward

@@ -14,6 +14,7 @@
 #include "child.h"
 #include "cmd/record_arguments.h"
 #include "cmd/record_control.h"
+#include "cmd/record_files.h"
 #include "command.h"
 #include "diag.h"
 
@@ -31,6 +32,7 @@ struct session {
 	bool told_to_wait; /* an interrupt that the command has got too */
 	bool failed;
 	size_t notes_said;
+	size_t files; /* that got names of their own */
 };
 
 static void log_line(void *arg, enum sp_log_level level, const char *line)
@@ -48,6 +50,12 @@ static void say_notes(struct session *session)
 			diag_say("%s", sp_capture_note(session->capture, session->notes_said));
 }
 
+/* Whether SIGUSR2 means something. */
+static bool takes_demands(const struct sp_capture_options *options)
+{
+	return options->snapshot || options->switch_on_demand || options->overwrite;
+}
+
 /*
  * What ends a recording, and what a file or pipe that takes no more would end:
  * from here on they are read, or seen as an errno. Only now, since the command
@@ -61,7 +69,7 @@ static bool take_signals(struct session *session)
 	sigemptyset(&session->signals);
 	sigemptyset(&wanted);
 	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
-		if (taken[i] == SIGUSR2 && !session->arguments->options.snapshot)
+		if (taken[i] == SIGUSR2 && !takes_demands(&session->arguments->options))
 			continue;
 		sigaddset(&session->signals, taken[i]);
 		if (taken[i] != SIGPIPE && taken[i] != SIGXFSZ)
@@ -93,7 +101,10 @@ static void pause_or_go_on(struct session *session)
 /* SIGUSR2 */
 static void take_snapshot(struct session *session)
 {
-	struct sp_error *error = sp_capture_snapshot(session->capture);
+	const struct sp_capture_options *options = &session->arguments->options;
+	struct sp_error *error = options->snapshot ? sp_capture_snapshot(session->capture) : NULL;
+	if (!error && (options->switch_on_demand || options->overwrite))
+		error = sp_capture_switch(session->capture);
 	if (error)
 		diag_error(error);
 }
@@ -174,6 +185,7 @@ static struct sp_error *record(struct session *session)
 		if (!session->stopped)
 			error = sp_capture_step(session->capture, &running);
 		say_notes(session);
+		session->files += record_say_files(session->capture, session->arguments->quiet);
 	}
 	return error;
 }
@@ -264,7 +276,11 @@ static void say_summary(const struct session *session)
 	const char *path = arguments->options.path ? arguments->options.path : "sprof.data";
 	double seconds = (double)stats.duration_ns / NS_PER_SECOND, own = own_seconds();
 	char size[32];
-	format_size(size, sizeof(size), stats.file_bytes);
+	char files[48];
+	format_size(size, sizeof(size), stats.all_file_bytes);
+	snprintf(files, sizeof(files), "%zu files", session->files);
+	if (session->files > 1)
+		path = files;
 	if (!stats.samples && !session->failed && !arguments->options.no_samples)
 		say_emptiness(session, &stats);
 	if (arguments->quiet)
@@ -322,6 +338,8 @@ static int run_session(struct session *session)
 	if (!take_signals(session))
 		return EXIT_RECORDER;
 	say_notes(session);
+	if (session->arguments->verbose)
+		record_say_bounds(session->capture, &session->arguments->options);
 	struct sp_error *error = sp_capture_start(session->capture);
 	if (error) {
 		/* The status says that the command never was. */
@@ -330,6 +348,9 @@ static int run_session(struct session *session)
 		return end_command(session);
 	}
 	error = record(session);
+	/* As after a --duration: the command is to end, and is no failure by that. */
+	if (!error && sp_capture_stats(session->capture).full)
+		session->stopped = session->as_asked = true;
 	struct sp_error *stop_error = sp_capture_stop(session->capture);
 	/* What stopped the recording, a full disk say, may stop its end too. */
 	if (error && stop_error &&
@@ -340,6 +361,7 @@ static int run_session(struct session *session)
 	see_error(session, error);
 	see_error(session, stop_error);
 	say_notes(session);
+	session->files += record_say_files(session->capture, session->arguments->quiet);
 	say_summary(session);
 	if (session->arguments->options.command)
 		return end_command(session);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd/record_fields.h"
+#include "cmd/record_files.h"
 #include "cmd/record_values.h"
 #include "command.h"
 #include "diag.h"
@@ -21,7 +22,7 @@ void record_arguments_deinit(struct record_arguments *arguments)
 
 /* The options, put together from groups. */
 struct table {
-	struct option items[96];
+	struct option items[112];
 	size_t count;
 };
 
@@ -280,6 +281,37 @@ static void add_habits(struct table *table, struct record_arguments *arguments)
 	APPEND(table, group);
 }
 
+static void add_files(struct table *table, struct record_arguments *arguments)
+{
+	struct sp_capture_options *options = &arguments->options;
+	const struct option group[] = {
+		OPTION_CALL(0, "max-size", "SIZE", &options->max_bytes, record_parse_max_size,
+			    "end before the file is larger than SIZE (B, K, M or G)"),
+		OPTION_CALL_ATTACHED(0, "switch-output", "WHEN", options, record_parse_switch_output,
+				     "end the file and go on in the next: on SIGUSR2 (signal,\n"
+				     "the default), before it is larger than a size (100M) or\n"
+				     "after a time (s, m, h, d); files are FILE.DATE then"),
+		OPTION_CALL(0, "switch-max-files", "N", &options->keep_files, record_parse_keep,
+			    "of these files, keep the last N"),
+		OPTION_CALL(0, "keep", "N", &options->keep_files, record_parse_keep,
+			    "the same"),
+		OPTION_CALL(0, "switch-output-event", "EVENT", options, record_parse_switch_event,
+			    "end the file whenever EVENT happens, which is not recorded"),
+		OPTION_CALL_ATTACHED(0, "overwrite", "SECONDS", options, record_parse_overwrite,
+				     "a flight recorder: buffers go round, and what is in them\n"
+				     "(of the last SECONDS) is written when SIGUSR2 comes, by\n"
+				     "--control snapshot, by --switch-output-event, and at the\n"
+				     "end"),
+		OPTION_FLAG(0, "tail-synthesize", &options->tail_synthesize,
+			    "look up what runs already at the end, not at the beginning"),
+		OPTION_FLAG(0, "timestamp-filename", &options->timestamp_name,
+			    "name the file FILE.DATE when it is complete"),
+		OPTION_FLAG(0, "timestamp-boundary", &arguments->habit,
+			    "note the times of the first and the last sample (always)"),
+	};
+	APPEND(table, group);
+}
+
 static const struct option_refusal refusals[] = {
 	{'B', "no-buildid", "the kernel says build-ids with each mapping, which costs nothing, and reports "
 			    "find files by them"},
@@ -310,6 +342,7 @@ static int parse_arguments(struct record_arguments *arguments, int argc, char **
 	add_side_band(&table, arguments);
 	add_habits(&table, arguments);
 	add_output(&table, arguments);
+	add_files(&table, arguments);
 	const char *const synopses[] = {
 		"sprof record [OPTION]... [--] COMMAND [ARG]...",
 		"sprof record [OPTION]... -p PID[,PID]... [[--] COMMAND [ARG]...]",
@@ -347,6 +380,14 @@ static bool check_arguments(const struct record_arguments *arguments)
 		       "CGROUP";
 	else if (options->user_only && options->kernel_only)
 		what = "--all-user and --all-kernel exclude each other";
+	else if (options->keep_files && !options->switch_bytes && !options->switch_ns &&
+		 !options->switch_on_demand && !options->overwrite)
+		what = "--keep is for several files: with --switch-output";
+	else if (options->overwrite && (options->switch_bytes || options->switch_ns))
+		what = "--overwrite writes when something happens, not by size or time: "
+		       "--switch-output=signal";
+	else if (options->overwrite && options->snapshot)
+		what = "--overwrite and --snapshot exclude each other";
 	else if (options->freq_hz && options->period)
 		what = "-F and -c exclude each other";
 	else if (options->kernel_chains && options->user_chains)

@@ -48,7 +48,7 @@ void record_control_run(struct control *control, struct sp_capture *capture, boo
 		else if (command == CONTROL_EVLIST)
 			list_events(capture, control->argument);
 		else if (command == CONTROL_SNAPSHOT)
-			diag_say("--control: snapshot: no AUX area is recorded in snapshot mode");
+			error = sp_capture_snapshot(capture);
 		*stop_ret |= command == CONTROL_STOP;
 		diag_error(error);
 		/* As perf does, also of what could not be done: who waits is not to wait forever. */

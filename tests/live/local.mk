@@ -11,6 +11,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_record.sh \
 	tests/live/test_record_attach.sh \
 	tests/live/test_record_fields.sh \
+	tests/live/test_record_long.sh \
 	tests/live/test_record_safety.sh \
 	tests/live/test_report_dumps.sh \
 	tests/live/test_stack_size.sh \

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/flight.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include "base/cleanup.h"
+#include "capture/recorder.h"
+#include "record/note.h"
+
+/* Rings for a window: what a sample takes, and what a ring may be at most. */
+#define SAMPLE_BYTES 80
+#define CHAIN_BYTES 400
+#define RING_BYTES_MAX ((uint64_t)64 << 20)
+#define RING_BYTES_MIN ((uint64_t)64 << 10)
+
+/* CPUs are named one by one in what is said up to that many. */
+#define CPUS_NAMED 8
+
+uint64_t flight_ring_bytes(const struct flight *flight, uint64_t freq_hz, bool chains)
+{
+	double sample = SAMPLE_BYTES + (chains ? CHAIN_BYTES : 0);
+	double wanted = (double)flight->window_ns / 1e9 * (double)freq_hz * sample;
+	uint64_t bytes = RING_BYTES_MIN;
+	if (!flight->window_ns)
+		return 0;
+	while ((double)bytes < wanted && bytes < RING_BYTES_MAX)
+		bytes *= 2;
+	return bytes;
+}
+
+struct sp_error *capture_start_flight(struct sp_capture *capture)
+{
+	struct flight *flight = &capture->flight;
+	size_t cpus = capture->cpus.count, size = sample_rings(capture)->size;
+	if (!flight->on)
+		return NULL;
+	flight->since = calloc(cpus, sizeof(*flight->since));
+	flight->spans = calloc(cpus, sizeof(*flight->spans));
+	flight->scratch = malloc(size);
+	flight->started_ns = capture_record_time_ns(capture);
+	if (!flight->since || !flight->spans || !flight->scratch)
+		return error_no_memory();
+	return backward_copy_init(&flight->copy, size);
+}
+
+void flight_deinit(struct flight *flight)
+{
+	free(flight->since);
+	free(flight->spans);
+	free(flight->scratch);
+	backward_copy_deinit(&flight->copy);
+	*flight = (struct flight){0};
+}
+
+struct sp_error *capture_forget_flight(struct sp_capture *capture)
+{
+	struct roster *roster = &capture->switching.roster;
+	uint64_t now_ns = capture_record_time_ns(capture), window_ns = capture->flight.window_ns;
+	struct sp_error *error = NULL;
+	if (window_ns && now_ns > window_ns)
+		error = roster_forget(roster, now_ns - window_ns);
+	return error ? error : roster_trim(roster, FLIGHT_LOG_BYTES);
+}
+
+/* -- A dump ---------------------------------------------------------------- */
+
+/* While they are paused, what happens is lost, and counted by the kernel. */
+static void pause_rings(struct sp_capture *capture, bool pause)
+{
+	for (size_t i = 0; i < capture->cpus.count; i++)
+		ioctl(event_set_ring_fd(capture->set, i, EVENT_ROLE_SAMPLES),
+		      PERF_EVENT_IOC_PAUSE_OUTPUT, pause);
+}
+
+/* The first record of a copy that is not older than what is known of tasks. */
+static uint64_t first_wanted(const struct sp_capture *capture, const struct ring *ring, uint64_t end,
+			     uint64_t from_ns, uint64_t *first_ns_ret)
+{
+	struct perf_event_header header;
+	const struct record_fields *fields = &capture->filter.fields;
+	*first_ns_ret = 0;
+	for (uint64_t at = 0; at < end && ring_record(ring, at, end, &header); at += header.size) {
+		if (header.type != PERF_RECORD_SAMPLE || header.size < fields->sample_period + 8)
+			continue;
+		*first_ns_ret = ring_u64(ring, at + fields->sample_time);
+		if (*first_ns_ret >= from_ns)
+			return at;
+	}
+	return end;
+}
+
+/* Since when there is all of it. */
+static uint64_t covered_from(const struct flight *flight, uint64_t from_ns, uint64_t first_ns)
+{
+	uint64_t begin_ns = flight->dumped_ns ?: flight->started_ns;
+	if (flight->copy.overwritten)
+		begin_ns = first_ns;
+	return begin_ns > from_ns ? begin_ns : from_ns;
+}
+
+static struct sp_error *write_ring(struct sp_capture *capture, size_t cpu_index, uint64_t from_ns)
+{
+	struct flight *flight = &capture->flight;
+	struct backward_copy *copy = &flight->copy;
+	struct perf_event_mmap_page page = {0};
+	struct ring *source = &sample_rings(capture)[cpu_index], ring;
+	uint64_t head, first_ns;
+	backward_take(source, flight->since[cpu_index], flight->scratch, copy, &head);
+	flight->since[cpu_index] = head;
+	flight->overwritten += copy->overwritten;
+	capture->filter.counts.damaged += copy->damaged;
+	ring_init_memory(&ring, &page, copy->records, source->size);
+	ring.tail = first_wanted(capture, &ring, copy->size, from_ns, &first_ns);
+	flight->overwritten += ring.tail;
+	flight->spans[cpu_index] = (struct flight_span){
+		.begin_ns = covered_from(flight, from_ns, first_ns),
+		.end_ns = capture_record_time_ns(capture),
+	};
+	struct sp_error *error = filter_ring(&capture->filter, &ring, copy->size, &capture->batch);
+	/* The copy is the next ring's after this. */
+	return error_first(error, batch_flush(&capture->batch));
+}
+
+static double seconds_of(const struct flight_span *span)
+{
+	return span->end_ns > span->begin_ns ? (double)(span->end_ns - span->begin_ns) / 1e9 : 0;
+}
+
+/* "the last 2.31 s of CPU 0, 2.40 s of CPU 1", or of how many from how much to how much. */
+static void describe_spans(const struct sp_capture *capture, char *text, size_t size)
+{
+	const struct flight_span *spans = capture->flight.spans;
+	size_t count = capture->cpus.count, used = 0;
+	double least = seconds_of(&spans[0]), most = least;
+	for (size_t i = 0; i < count; i++) {
+		double seconds = seconds_of(&spans[i]);
+		least = seconds < least ? seconds : least;
+		most = seconds > most ? seconds : most;
+		if (count <= CPUS_NAMED && used < size)
+			used += (size_t)snprintf(text + used, size - used, "%s%.2f s of CPU %u",
+						 i ? ", " : "the last ", seconds,
+						 capture->cpus.items[i]);
+	}
+	if (count > CPUS_NAMED)
+		snprintf(text, size, "the last %.2f to %.2f s of %zu CPUs", least, most, count);
+}
+
+/* What this file is about, in it. */
+static struct sp_error *say_spans(struct sp_capture *capture)
+{
+	char spans[512] = "", text[640];
+	describe_spans(capture, spans, sizeof(spans));
+	snprintf(text, sizeof(text), "rings were overwritten: here %s %s, %llu KB of samples before that "
+		 "are not", capture->cpus.count > 1 ? "are" : "is", spans,
+		 (unsigned long long)capture->flight.overwritten / 1000);
+	return record_encode_note(&capture->extra, text, capture_record_time_ns(capture));
+}
+
+static struct sp_error *write_rings(struct sp_capture *capture)
+{
+	uint64_t from_ns = capture->switching.roster.base_ns;
+	struct sp_error *error = NULL;
+	capture->flight.overwritten = 0;
+	for (size_t i = 0; i < capture->cpus.count && !error; i++)
+		error = write_ring(capture, i, from_ns);
+	capture->dirty = true;
+	return error;
+}
+
+struct sp_error *capture_dump(struct sp_capture *capture, bool last)
+{
+	pause_rings(capture, true);
+	/* Now, so that all side-band that the samples need has come. */
+	uint64_t now_ns = capture_record_time_ns(capture);
+	struct sp_error *error = capture_round(capture, false);
+	if (!error)
+		error = capture_write_roster(capture);
+	if (!error)
+		error = write_rings(capture);
+	pause_rings(capture, false);
+	if (!error)
+		error = say_spans(capture);
+	capture->flight.dumped_ns = now_ns;
+	/* Samples that were lost meanwhile: the kernel's counts tell. */
+	capture->was_full = true;
+	return error || last ? error : capture_change_file(capture);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A flight recorder: rings of samples go round, and are read only when somebody asks what has
+ * just happened. Side-band comes through rings of its own and is drained as ever, into the roster,
+ * so that whenever it is asked, what lived then is known; nothing is written meanwhile.
+ */
+#ifndef CAPTURE_FLIGHT_H
+#define CAPTURE_FLIGHT_H
+
+#include "ring/backward.h"
+
+struct sp_capture;
+struct sp_capture_options;
+
+/*
+ * Of what was told of tasks and mappings since the oldest sample, so much is kept. Where rings
+ * reach back further, what is older is left out: it is not known any more where it belongs.
+ */
+#define FLIGHT_LOG_BYTES ((size_t)32 << 20)
+
+/* What of a CPU a file covers. */
+struct flight_span {
+	uint64_t begin_ns, end_ns;
+};
+
+struct flight {
+	bool on;
+	uint64_t window_ns;   /* older samples are left out; 0: all that is there is taken */
+	uint64_t *since;      /* of each ring, where its head was the last time */
+	uint64_t dumped_ns;   /* when that was; 0: never */
+	uint64_t started_ns;  /* by the recording's clock */
+	uint8_t *scratch;
+	struct backward_copy copy;
+	struct flight_span *spans;
+	uint64_t overwritten; /* bytes, before what was taken this time */
+};
+
+/* How large rings are to be for a window, where nothing else is said. */
+uint64_t flight_ring_bytes(const struct flight *flight, uint64_t freq_hz, bool chains);
+
+/* Once rings are mapped. */
+struct sp_error *capture_start_flight(struct sp_capture *capture) SP_MUST_CHECK;
+void flight_deinit(struct flight *flight);
+
+/* A round of it: the roster moves on with time, and stays within its bounds. */
+struct sp_error *capture_forget_flight(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* Writes what rings hold; all but the last time, that becomes a file of its own. */
+struct sp_error *capture_dump(struct sp_capture *capture, bool last) SP_MUST_CHECK;
+
+#endif

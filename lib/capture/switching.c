@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/switching.h"
+
+#include <string.h>
+#include <time.h>
+#include "base/cleanup.h"
+#include "capture/recorder.h"
+
+/* Beside samples and side-band: notes, marks, what was lost. */
+#define SLACK_BYTES 4096
+
+/* So much of what lives is handed on at a time. */
+#define PART_BYTES 131072
+
+struct sp_error *switching_init(struct switching *switching,
+				const struct sp_capture_options *options)
+{
+	*switching = (struct switching){
+		.max_bytes = options->max_bytes,
+		.switch_bytes = options->switch_bytes,
+		.switch_ns = options->switch_ns,
+		.on_demand = options->switch_on_demand || options->overwrite,
+		.dated = options->timestamp_name || options->switch_bytes || options->switch_ns ||
+			 options->switch_on_demand,
+	};
+	bool switches = switching->switch_bytes || switching->switch_ns || switching->on_demand;
+	switching->tracks = switches;
+	if (options->keep_files && !switches)
+		return error_new(SP_ERROR_INVALID, "files to keep, and only one is written");
+	if (options->path && !strcmp(options->path, "-") && (switches || switching->dated))
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "standard output is one file, and "
+						  "has no name"), "name a file with -o");
+	return NULL;
+}
+
+void switching_deinit(struct switching *switching)
+{
+	roster_deinit(&switching->roster);
+	file_maker_free(switching->maker);
+	free(switching->lost_before);
+	free(switching->wanted);
+	*switching = (struct switching){0};
+}
+
+struct sp_error *capture_remember(struct sp_capture *capture, const uint8_t *bytes, size_t size)
+{
+	return capture->switching.tracks ? roster_add(&capture->switching.roster, bytes, size) : NULL;
+}
+
+struct file_end capture_file_end(struct sp_capture *capture, bool dated)
+{
+	struct filter_counts *counts = &capture->filter.counts;
+	struct file_end end = {
+		.dsos = capture->dsos,
+		.first_ns = counts->first_ns,
+		.last_ns = counts->last_ns,
+		.samples = counts->samples - capture->switching.samples_before,
+		.dated = dated,
+	};
+	clock_gettime(CLOCK_REALTIME, &end.when);
+	capture->dsos = (struct dsos){0};
+	counts->first_ns = counts->last_ns = 0;
+	capture->switching.samples_before = counts->samples;
+	return end;
+}
+
+/* -- Beginning ------------------------------------------------------------- */
+
+static struct sp_error *hand_on(struct sp_capture *capture, struct record_buffer *part)
+{
+	struct sp_error *error = dsos_add_records(&capture->dsos, part->items, part->count);
+	if (!error)
+		error = batch_add_bytes(&capture->batch, part->items, part->count);
+	if (!error)
+		error = batch_flush(&capture->batch);
+	capture->dirty |= part->count != 0;
+	part->count = 0;
+	return error;
+}
+
+struct sp_error *capture_write_roster(struct sp_capture *capture)
+{
+	struct record_buffer part = {0};
+	struct roster_place place = {0};
+	struct sp_error *error = batch_flush(&capture->batch);
+	bool more = true;
+	while (!error && more) {
+		error = roster_next(&capture->switching.roster, &place, &part, &more);
+		if (!error && (part.count >= PART_BYTES || !more))
+			error = hand_on(capture, &part);
+	}
+	vec_deinit(&part);
+	return error;
+}
+
+static uint64_t file_bytes(const struct sp_capture *capture)
+{
+	return writing_counts(capture->writing).file_bytes;
+}
+
+struct sp_error *capture_change_file(struct sp_capture *capture)
+{
+	struct switching *switching = &capture->switching;
+	struct writing_change *change;
+	struct sp_error *error = capture_count_lost(capture);
+	if (!error)
+		error = capture_commit(capture);
+	if (error)
+		return error;
+	struct file_end end = capture_file_end(capture, true);
+	error = file_maker_change(switching->maker, &end, &change);
+	if (error) {
+		dsos_deinit(&end.dsos);
+		return error;
+	}
+	error = writing_change(capture->writing, change, switching->begin_bytes);
+	/* What was said of the recording holds for this file, too. */
+	capture->notes_written = 0;
+	capture->was_full = false;
+	switching->begun_ns = capture_now_ns();
+	if (!error && !capture->flight.on)
+		error = capture_write_roster(capture);
+	switching->first_bytes = file_bytes(capture);
+	return error;
+}
+
+/* -- Limits ---------------------------------------------------------------- */
+
+/* What would be in the file after this round, and at its end, at most. */
+static uint64_t bytes_after(const struct sp_capture *capture, uint64_t samples)
+{
+	return file_bytes(capture) + samples + capture->tracker.kept.count +
+	       capture->dsos.table_bytes + capture->switching.maker->closing_bytes + SLACK_BYTES;
+}
+
+static uint64_t sample_bytes(const struct sp_capture *capture)
+{
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < capture->cpus.count; i++)
+		bytes += capture->heads[i] - round_ring(capture, i)->tail;
+	return bytes;
+}
+
+/* Of the records of a ring that come next, whole ones of no more than `most` bytes. */
+static uint64_t whole_records(const struct ring *ring, uint64_t end, uint64_t most)
+{
+	struct perf_event_header header;
+	uint64_t position = ring->tail;
+	while (position < end && ring_record(ring, position, end, &header) &&
+	       position + header.size - ring->tail <= most)
+		position += header.size;
+	return position;
+}
+
+/* Of each ring the same share, which was filled in the same time. Returns whether it is any. */
+static bool take_share(struct sp_capture *capture, uint64_t room, uint64_t samples)
+{
+	double share = samples ? (double)room / (double)samples : 0;
+	bool any = false;
+	for (size_t i = 0; i < capture->cpus.count; i++) {
+		const struct ring *ring = round_ring(capture, i);
+		double bytes = (double)(capture->heads[i] - ring->tail);
+		capture->heads[i] = whole_records(ring, capture->heads[i], (uint64_t)(bytes * share));
+		any |= capture->heads[i] != ring->tail;
+	}
+	return any;
+}
+
+struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
+{
+	struct switching *switching = &capture->switching;
+	size_t cpus = capture->cpus.count;
+	*more_ret = false;
+	if (!switching->cut || capture->unwinding)
+		return NULL;
+	/* Compressed, what was taken is less by now. */
+	struct sp_error *error = switching->maker->info.compression_level
+					 ? writing_settle(capture->writing) : NULL;
+	if (error)
+		return error;
+	memcpy(capture->heads, switching->wanted, cpus * sizeof(*capture->heads));
+	uint64_t samples = sample_bytes(capture), without = bytes_after(capture, 0);
+	if (without + samples <= switching->max_bytes) {
+		switching->cut = false; /* it fits after all */
+		*more_ret = samples != 0;
+		return NULL;
+	}
+	*more_ret = without < switching->max_bytes &&
+		    take_share(capture, switching->max_bytes - without, samples);
+	return NULL;
+}
+
+/* As much of the round as fits. */
+static struct sp_error *begin_cut(struct sp_capture *capture, uint64_t room)
+{
+	struct switching *switching = &capture->switching;
+	size_t cpus = capture->cpus.count;
+	if (!switching->wanted && !(switching->wanted = calloc(cpus, sizeof(*switching->wanted))))
+		return error_no_memory();
+	memcpy(switching->wanted, capture->heads, cpus * sizeof(*capture->heads));
+	take_share(capture, room, sample_bytes(capture));
+	switching->cut = true;
+	return NULL;
+}
+
+struct sp_error *capture_end_cut(struct sp_capture *capture)
+{
+	struct switching *switching = &capture->switching;
+	if (!switching->cut)
+		return NULL;
+	switching->cut = false;
+	switching->full = true;
+	return capture_note(capture, "the file has the size that --max-size allows (%llu bytes): "
+			    "recording ends here", (unsigned long long)switching->max_bytes);
+}
+
+static struct sp_error *keep_maximum(struct sp_capture *capture)
+{
+	struct switching *switching = &capture->switching;
+	uint64_t samples = sample_bytes(capture), most = switching->max_bytes;
+	struct sp_error *error = NULL;
+	if (!most || bytes_after(capture, samples) <= most)
+		return NULL;
+	/* Compressed, what waits to be written will be less. */
+	if (switching->maker->info.compression_level)
+		error = writing_settle(capture->writing);
+	if (error || bytes_after(capture, samples) <= most)
+		return error;
+	uint64_t without = bytes_after(capture, 0);
+	if (without >= most)
+		capture->tracker.kept.count = 0; /* no sample comes that it would be for */
+	return begin_cut(capture, without < most ? most - without : 0);
+}
+
+/* Whether this one has more than what it began with. */
+static bool has_samples(const struct sp_capture *capture)
+{
+	return capture->filter.counts.samples > capture->switching.samples_before;
+}
+
+static bool is_due(const struct sp_capture *capture)
+{
+	const struct switching *switching = &capture->switching;
+	if (switching->switch_ns && capture_now_ns() - switching->begun_ns >= switching->switch_ns)
+		return true;
+	return switching->switch_bytes && has_samples(capture) &&
+	       bytes_after(capture, sample_bytes(capture)) > switching->switch_bytes;
+}
+
+struct sp_error *capture_keep_limits(struct sp_capture *capture)
+{
+	struct switching *switching = &capture->switching;
+	struct sp_error *error = NULL;
+	if (switching->full)
+		return NULL;
+	if (!capture->flight.on && is_due(capture))
+		error = capture_change_file(capture);
+	return error ? error : keep_maximum(capture);
+}
+
+/* -- From outside ---------------------------------------------------------- */
+
+struct sp_error *sp_capture_switch(struct sp_capture *capture)
+{
+	if (!capture->switching.tracks)
+		return error_new(SP_ERROR_INVALID, "this recording is one file");
+	if (capture->flight.on)
+		return capture_dump(capture, false);
+	/* What there is now goes to the file that ends. */
+	struct sp_error *error = capture_round(capture, false);
+	return error ? error : capture_change_file(capture);
+}
+
+bool sp_capture_next_file(struct sp_capture *capture, struct sp_capture_file *ret)
+{
+	return capture->switching.maker && file_maker_next_done(capture->switching.maker, ret);
+}
+
+uint64_t sp_capture_most_bytes(const struct sp_capture *capture)
+{
+	const struct switching *switching = &capture->switching;
+	uint64_t most = switching->switch_bytes ?: switching->max_bytes;
+	uint64_t rings = capture->cpus.count * (sample_rings(capture)->size +
+						sideband_rings(capture)->size);
+	uint64_t closing = capture->dsos.table_bytes + SLACK_BYTES +
+			   (switching->maker ? switching->maker->closing_bytes : 0);
+	if (capture->flight.on)
+		most = switching->first_bytes + rings + FLIGHT_LOG_BYTES + closing;
+	if (switching->max_bytes && switching->max_bytes < most)
+		most = switching->max_bytes;
+	/* A round goes to one file, whatever its size. */
+	if (switching->switch_bytes && most < switching->first_bytes + rings + closing)
+		most = switching->first_bytes + rings + closing;
+	return most;
+}
