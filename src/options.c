@@ -7,6 +7,7 @@
  */
 #include "options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,6 +226,13 @@ bool option_parse_numbers(const struct option *option, const char *text)
 		fine = numbers_add_item(option->value, item);
 	free(copy);
 	return fine || option_reject(option, text, wanted);
+}
+
+void option_table_add(struct option_table *table, const struct option *options, size_t count)
+{
+	assert(table->count + count < sizeof(table->items) / sizeof(*table->items));
+	memcpy(table->items + table->count, options, count * sizeof(*options));
+	table->count += count;
 }
 
 /* The description, each of its lines at HELP_COLUMN. */

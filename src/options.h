@@ -125,6 +125,16 @@ bool option_text_seconds(const char *text, const char *end, uint64_t *ret);
 /* Says "-x, --name: 'TEXT' is not WANTED" and returns false. */
 bool option_reject(const struct option *option, const char *text, const char *wanted);
 
+/* Many options, put together from groups, each a const array without an end. Zeroed: empty. */
+struct option_table {
+	struct option items[128]; /* the last is always the end */
+	size_t count;
+};
+
+void option_table_add(struct option_table *table, const struct option *options, size_t count);
+#define OPTION_TABLE_ADD(table, group) \
+	option_table_add(table, group, sizeof(group) / sizeof(*(group)))
+
 /* An option of perf's that is not here, and why, or what does the same: "take --x". Not in the help. */
 struct option_refusal {
 	char letter;      /* 0: none */

@@ -60,7 +60,9 @@ static struct sp_error *parse_lists(struct sp_stat *stat)
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < options->event_list_count && !error; i++) {
 		size_t first = stat->specs.count;
-		error = event_specs_parse(&stat->specs, stat->ctx, options->event_lists[i].events);
+		const struct sp_event_list *list = &options->event_lists[i];
+		error = (list->pfm ? event_specs_parse_pfm : event_specs_parse)(&stat->specs, stat->ctx,
+										list->events);
 		if (!error)
 			error = set_filters(stat, first, options->event_lists[i].filter);
 	}
@@ -175,6 +177,21 @@ static void set_attr(const struct sp_stat *stat, struct counter *counter, bool i
 		attr->inherit = 0;
 }
 
+/* What of a spec cannot be counted, or not as it was asked for. */
+static struct sp_error *check_spec(struct sp_stat *stat, const struct event_spec *spec)
+{
+	if (spec->by_bpf)
+		return error_set_remedy(
+			error_new(SP_ERROR_UNSUPPORTED, "%s: b has BPF programs count for several users of "
+				  "one counter; here counters are one's own", spec->name),
+			"leave out b");
+	if (spec->terms.given & EVENT_TERM_PERCORE && spec->terms.percore &&
+	    stat->options.aggregate == SP_STAT_CPU)
+		return event_notes_add(&stat->notes, spec->name, "each CPU has its row",
+				       "percore would sum over the threads of a core", "--per-core");
+	return NULL;
+}
+
 /* One round over the specs, all of them or the one that is at `only`. */
 static struct sp_error *add_counters(struct sp_stat *stat, const char *cgroup, int cgroup_fd,
 				     size_t only)
@@ -259,6 +276,8 @@ struct sp_error *stat_make_counters(struct sp_stat *stat)
 	if (stat->options.no_events)
 		return NULL;
 	struct sp_error *error = parse_all(stat);
+	for (size_t i = 0; i < stat->specs.count && !error; i++)
+		error = check_spec(stat, &stat->specs.items[i]);
 	if (error)
 		return error;
 	size_t rounds = stat->options.each_cgroup ? stat->options.cgroups.count : 1;

@@ -119,10 +119,14 @@ uint32_t sp_stat_period_ms(const struct sp_stat *stat)
 	return stat->multiplexed || stat->readings < FIRST_READINGS ? period : 10 * period;
 }
 
-static void add_unit(const struct sp_stat *stat, const struct unit *unit, enum sp_stat_span span,
-		     struct sp_stat_row *row, struct sum *sum)
+static void add_unit(const struct sp_stat *stat, const struct counter *counter,
+		     const struct unit *unit, enum sp_stat_span span, struct sp_stat_row *row,
+		     struct sum *sum)
 {
 	struct reading from = span == SP_STAT_SINCE_MARK ? unit->mark : (struct reading){0};
+	/* A level (temperature, occupancy): what it is, not by how much it rose. */
+	if (counter->spec->snapshot)
+		from.value = 0;
 	uint64_t n = unit->now.value - from.value;
 	uint64_t enabled_ns = unit->now.enabled_ns - from.enabled_ns;
 	uint64_t running_ns = unit->now.running_ns - from.running_ns;
@@ -192,7 +196,8 @@ struct sp_error *sp_stat_rows(struct sp_stat *stat, enum sp_stat_span span,
 			const struct unit *unit = &stat->counters[i].units[u];
 			size_t at = unit->place * stat->counter_count + i;
 			if (unit->present)
-				add_unit(stat, unit, span, &stat->rows[at], &sums[at]);
+				add_unit(stat, &stat->counters[i], unit, span, &stat->rows[at],
+					 &sums[at]);
 		}
 	for (size_t i = 0; i < count; i++)
 		finish_row(stat, &stat->rows[i], &sums[i]);

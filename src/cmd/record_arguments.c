@@ -315,7 +315,7 @@ static void add_files(struct table *table, struct record_arguments *arguments)
 static const struct option_refusal refusals[] = {
 	{'B', "no-buildid", "the kernel says build-ids with each mapping, which costs nothing, and reports "
 			    "find files by them"},
-	{0, "affinity", "one thread drains all buffers, wherever it runs: `taskset` or `numactl` place it"},
+	{0, "affinity", "--threads=numa has a thread for each node's buffers, --threads one for each CPU"},
 	{0, "debuginfod", "nothing is fetched while recording: sprof report has --debuginfod"},
 	{0, "kcore", "the kernel's code is for decoding processor traces, which is perf's: `perf "
 		     "buildid-cache --kcore /proc/kcore` keeps a copy for it"},

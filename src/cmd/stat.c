@@ -53,6 +53,7 @@ struct run {
 	uint64_t next_print_ns, next_read_ns, enable_ns, end_ns; /* 0: never */
 	uint64_t printed_ns;       /* elapsed when the last interval was printed */
 	uint64_t intervals;
+	bool has_metrics;          /* of those that --metric-only shows, some */
 	bool stopping;             /* it was ended here: the command's signal is no failure */
 };
 
@@ -163,9 +164,11 @@ static void print_interval(struct run *run)
 	bool clear = session->arguments->interval_clear;
 	if (clear)
 		fputs("\033[H\033[2J", style->out);
-	if (style->kind == STAT_TEXT && (clear || run->intervals % INTERVALS_A_HEADING == 0))
+	bool first = clear || run->intervals % INTERVALS_A_HEADING == 0;
+	if (style->kind == STAT_TEXT ? first : style->metric_only && !run->intervals)
 		stat_put_columns(style, &table);
 	stat_put_table(style, &table);
+	run->has_metrics |= stat_has_metrics(&table);
 	fflush(style->out);
 	if (session->arguments->record)
 		see_error(session, sp_stat_record_round(run->stat, false));
@@ -383,6 +386,9 @@ static void print_whole(struct run *run)
 	table.summary = arguments->interval_ms && !arguments->no_csv_summary;
 	if (session->style.kind == STAT_TEXT)
 		stat_put_header(&session->style, session->what, session->elapsed.count);
+	if (session->style.metric_only && !table.summary)
+		stat_put_columns(&session->style, &table);
+	run->has_metrics |= stat_has_metrics(&table);
 	if (!arguments->repeated || means)
 		stat_put_table(&session->style, &table);
 	free(means);
@@ -406,6 +412,9 @@ static void say_notes(const struct run *run)
 	fflush(run->session->style.out);
 	for (size_t i = 0; i < sp_stat_note_count(run->stat) && !arguments->quiet; i++)
 		diag_say("%s", sp_stat_note(run->stat, i));
+	if (arguments->metric_only && !run->has_metrics && !arguments->quiet)
+		diag_say("--metric-only: these events have no figures together, as instructions and "
+			 "cycles, branch-misses and branches have");
 	/* What was typed is missed; of the default events, rows say enough. */
 	bool explain = arguments->verbose || (arguments->events.count && !arguments->quiet &&
 					      run->session->style.kind == STAT_TEXT);
@@ -569,6 +578,7 @@ static struct stat_style style_of(const struct stat_arguments *arguments)
 		.big_numbers = arguments->big_numbers != 0,
 		.aggregate = options->aggregate,
 		.repeated = arguments->repeated,
+		.metric_only = arguments->metric_only,
 		.skip_zero = options->aggregate == SP_STAT_THREAD && !options->pids.count &&
 			     !options->tids.count,
 	};

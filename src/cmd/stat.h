@@ -17,7 +17,7 @@ struct stat_arguments {
 	uint64_t runs;         /* 1 by default; 0: until it is interrupted */
 	uint64_t interval_ms, interval_count, timeout_ms;
 	int64_t delay_ms;      /* -1: nothing is enabled before --control says so */
-	bool interval_clear, summary, no_csv_summary, table, quiet, verbose, append, sync, json;
+	bool interval_clear, summary, no_csv_summary, table, metric_only, quiet, verbose, append, sync, json;
 	bool repeated;         /* -r was given, with more than one run */
 	int big_numbers, scale; /* 0, 1; -1: not said */
 	const char *separator, *output, *log_fd, *control, *before, *after;

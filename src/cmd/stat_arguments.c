@@ -171,6 +171,39 @@ static const char *const synopses[] = {
 	NULL,
 };
 
+/* Where perf takes formulas from. */
+#define METRICS "metrics are a database of perf's own, of each processor's events: "
+
+static const struct option_refusal refusals[] = {
+	{'M', "metrics", METRICS "give the events by -e; ratios that hold for all processors are shown "
+			 "beside counts (--metric-only: alone)"},
+	{0, "metric-no-group", "it is of -M: " METRICS "give the events by -e"},
+	{0, "metric-no-merge", "it is of -M: " METRICS "give the events by -e"},
+	{0, "metric-no-threshold", "it is of -M: " METRICS "give the events by -e"},
+	{0, "topdown", METRICS "where the processor has them, count -e "
+		       "'{slots,topdown-retiring,topdown-bad-spec,topdown-fe-bound,topdown-be-bound}'"},
+	{0, "td-level", "it is of --topdown: " METRICS "give the events by -e"},
+	{'T', "transaction", METRICS "where the processor has them, count -e "
+			     "'{instructions,cycles,cycles-t,tx-start,el-start,cycles-ct}'"},
+	{0, "smi-cost", METRICS "count -a -e '{msr/aperf/,msr/smi/,cycles}', with 1 in "
+			"/sys/bus/event_source/devices/cpu/freeze_on_smi: what aperf has more than cycles "
+			"went to SMIs"},
+	{0, "iostat", "it is of Intel's servers, by formulas of perf's own: -e uncore_iio_0/EVENT/ counts "
+		      "(sprof list pmu)"},
+	{0, "cputype", "name the kind of processor with the event: -e cpu_atom/cycles/"},
+	{0, "pmu-filter", "name the PMU with the event: -e hisi_sicl2_cpa0/EVENT/"},
+	{0, "hybrid-merge", "kinds of processors count different things by one name: each has its row"},
+	{0, "percore-show-thread", "--per-core sums over a core's threads, -A shows each"},
+	{0, "affinity", "counters are read where the kernel puts this program: `taskset` places it"},
+	{0, "bpf-counters", "counts are the kernel's own, by descriptors"},
+	{'b', "bpf-prog", "the kernel counts runs of BPF programs: sysctl kernel.bpf_stats_enabled=1, then "
+			  "`bpftool prog` shows them"},
+	{0, "record-tpebs", "latencies of retired instructions are of perf's metrics: sprof record -W "
+			    "-e EVENT:P samples them"},
+	{0, "tpebs-mode", "it is of --record-tpebs: sprof record -W -e EVENT:P samples latencies"},
+	{0, NULL, NULL},
+};
+
 static int parse_table(const struct option *table, int argc, char **argv, int *operands)
 {
 	const struct option_usage usage = {
@@ -178,23 +211,25 @@ static int parse_table(const struct option *table, int argc, char **argv, int *o
 		.about = "Counts events of a command, of running processes or of whole CPUs.\n"
 			 "A COMMAND beside -p, -t, -a or -C only says how long.",
 		.options = table,
+		.refusals = refusals,
 		.footer = "The command's exit status is passed on, as is the signal that ended it. 125:\n"
-			  "counting itself failed; 126, 127: the command could not be run, was not found.\n"
-			  "There is no -M: metrics are a database of perf's own, of each processor's events.",
+			  "counting itself failed; 126, 127: the command could not be run, was not found.",
 		.stop_at_operand = true,
 	};
 	return options_parse(&usage, argc, argv, operands);
 }
 
-static int parse(struct stat_arguments *arguments, int argc, char **argv, int *operands)
+static void add_counted(struct option_table *table, struct stat_arguments *arguments)
 {
 	struct sp_stat_options *options = &arguments->options;
-	const struct option table[] = {
+	const struct option group[] = {
 		OPTION_GROUP("What is counted:"),
 		OPTION_CALL('e', "event", "EVENT,...", &arguments->events, event_lists_parse,
 			    "these events, {a,b} together; default: CPU time, context\n"
 			    "switches, migrations, page faults, cycles, instructions,\n"
 			    "branches, branch misses"),
+		OPTION_CALL(0, "pfm-events", "EVENT,...", &arguments->events, event_lists_parse_pfm,
+			    "the same by the names that libpfm has for them"),
 		OPTION_CALL(0, "filter", "FILTER", &arguments->events, event_lists_parse_filter,
 			    "of the events of the -e before it: the kernel's filter of\n"
 			    "tracepoints, as \"count > 100\""),
@@ -216,6 +251,13 @@ static int parse(struct stat_arguments *arguments, int argc, char **argv, int *o
 		OPTION_FLAG(0, "all-kernel", &options->kernel_only, "leave out user space"),
 		OPTION_CHOICE(0, "scale", &arguments->scale,
 			      "scale counts of events that took turns (the default)"),
+	};
+	OPTION_TABLE_ADD(table, group);
+}
+
+static void add_course(struct option_table *table, struct stat_arguments *arguments)
+{
+	const struct option group[] = {
 		OPTION_GROUP("How often, and how long:"),
 		OPTION_NUMBER('r', "repeat", "N", &arguments->runs,
 			      "run the command N times: mean and noise; 0: for ever"),
@@ -240,8 +282,17 @@ static int parse(struct stat_arguments *arguments, int argc, char **argv, int *o
 			      "run this by the shell before each run"),
 		OPTION_STRING(0, "post", "COMMAND", &arguments->after, "and this after it"),
 		OPTION_FLAG('S', "sync", &arguments->sync, "call sync(2) before each run"),
+	};
+	OPTION_TABLE_ADD(table, group);
+}
+
+static void add_places(struct option_table *table, struct stat_arguments *arguments)
+{
+	struct sp_stat_options *options = &arguments->options;
+	const struct option group[] = {
 		OPTION_GROUP("What it is summed by:"),
 		OPTION_CALL('A', "no-aggr", NULL, &options->aggregate, by_cpu, "each CPU"),
+		OPTION_CALL(0, "no-merge", NULL, &options->aggregate, by_cpu, "the same"),
 		OPTION_CALL(0, "per-core", NULL, &options->aggregate, by_core, "cores"),
 		OPTION_CALL(0, "per-cluster", NULL, &options->aggregate, by_cluster, "clusters of cores"),
 		OPTION_CALL_ATTACHED(0, "per-cache", "LEVEL", options, parse_cache,
@@ -251,10 +302,20 @@ static int parse(struct stat_arguments *arguments, int argc, char **argv, int *o
 		OPTION_CALL(0, "per-node", NULL, &options->aggregate, by_node, "nodes of memory"),
 		OPTION_CALL(0, "per-thread", NULL, &options->aggregate, by_thread,
 			    "threads, of -p, -t, or of everything"),
+	};
+	OPTION_TABLE_ADD(table, group);
+}
+
+static void add_output(struct option_table *table, struct stat_arguments *arguments)
+{
+	const struct option group[] = {
 		OPTION_GROUP("Output:"),
 		OPTION_CALL('x', "field-separator", "SEP", &arguments->separator, parse_separator,
 			    "perf's CSV, with SEP between columns"),
 		OPTION_FLAG('j', "json-output", &arguments->json, "perf's JSON, an object a line"),
+		OPTION_FLAG(0, "metric-only", &arguments->metric_only,
+			    "what counts say together (per cycle, of all branches, …),\n"
+			    "without the counts"),
 		OPTION_STRING('o', "output", "FILE", &arguments->output,
 			      "write to FILE (default: standard error); of record:\n"
 			      "the recording (default: sprof.data)"),
@@ -264,9 +325,18 @@ static int parse(struct stat_arguments *arguments, int argc, char **argv, int *o
 			      "separate thousands as the locale does (the default)"),
 		OPTION_FLAG('q', "quiet", &arguments->quiet, "say nothing but errors"),
 		OPTION_FLAG('v', "verbose", &arguments->verbose, "say why events are not there"),
-		OPTION_END,
 	};
-	return parse_table(table, argc, argv, operands);
+	OPTION_TABLE_ADD(table, group);
+}
+
+static int parse(struct stat_arguments *arguments, int argc, char **argv, int *operands)
+{
+	struct option_table table = {0};
+	add_counted(&table, arguments);
+	add_course(&table, arguments);
+	add_places(&table, arguments);
+	add_output(&table, arguments);
+	return parse_table(table.items, argc, argv, operands);
 }
 
 int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv, int *operands)

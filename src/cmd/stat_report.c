@@ -9,7 +9,7 @@
 
 struct report {
 	const char *input, *separator;
-	bool json, has_aggregate;
+	bool json, metric_only, has_aggregate;
 	enum sp_stat_aggregate aggregate;
 	int big_numbers;
 };
@@ -46,6 +46,7 @@ static int parse(struct report *report, int argc, char **argv)
 		OPTION_STRING('x', "field-separator", "SEP", &report->separator,
 			      "perf's CSV, with SEP between columns"),
 		OPTION_FLAG('j', "json-output", &report->json, "perf's JSON, an object a line"),
+		OPTION_FLAG(0, "metric-only", &report->metric_only, "what counts say together alone"),
 		OPTION_CHOICE('B', "big-num", &report->big_numbers,
 			      "separate thousands as the locale does (the default)"),
 		OPTION_END,
@@ -103,7 +104,9 @@ static struct sp_error *put_round(struct sp_stat *stat, const struct stat_style 
 	table.has_time = !last;
 	table.time_ns = (double)elapsed_ns;
 	table.elapsed_ns = (double)(last ? elapsed_ns : elapsed_ns - *before_ns);
-	if (!last && style->kind == STAT_TEXT && number % 25 == 0)
+	bool titled = style->kind == STAT_TEXT ? !last && number % 25 == 0
+					       : style->metric_only && !number;
+	if (titled || (style->metric_only && last && style->kind == STAT_TEXT))
 		stat_put_columns(style, &table);
 	stat_put_table(style, &table);
 	sp_stat_mark(stat);
@@ -156,6 +159,7 @@ int stat_report(struct sp_ctx *ctx, int argc, char **argv)
 			.separator = report.separator,
 			.big_numbers = report.big_numbers != 0,
 			.aggregate = sp_stat_aggregate_of(stat),
+			.metric_only = report.metric_only,
 		};
 		error = put_all(stat, reader, &style);
 	}

@@ -6,7 +6,7 @@ src_libcommand_la_SOURCES += \
 	src/out/json.c \
 	src/out/output.c src/out/output.h \
 	src/out/stat.c src/out/stat.h src/out/stat_internal.h \
-	src/out/stat_csv.c src/out/stat_json.c src/out/stat_text.c \
+	src/out/stat_csv.c src/out/stat_json.c src/out/stat_metric.c src/out/stat_text.c \
 	src/out/table.c src/out/table.h \
 	src/out/text.c \
 	src/out/tree.c

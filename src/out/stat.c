@@ -146,6 +146,10 @@ static void put_ranked(const struct stat_style *style, const struct stat_table *
 void stat_put_table(const struct stat_style *style, const struct stat_table *table)
 {
 	int unit_width = UNIT_WIDTH;
+	if (style->metric_only) {
+		stat_put_metrics(style, table);
+		return;
+	}
 	for (size_t i = 0; i < table->event_count; i++)
 		if ((int)strlen(table->events[i].unit) > unit_width)
 			unit_width = (int)strlen(table->events[i].unit);

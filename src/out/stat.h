@@ -21,6 +21,7 @@ struct stat_style {
 	enum sp_stat_aggregate aggregate;
 	bool skip_zero;        /* rows that have counted nothing are left out */
 	bool repeated;         /* several runs: the noise is shown */
+	bool metric_only;      /* what counts say together, instead of them */
 };
 
 /* The counts of one run, one interval, or the means of several runs. */
@@ -41,8 +42,14 @@ struct stat_table {
 /* All rows. */
 void stat_put_table(const struct stat_style *style, const struct stat_table *table);
 
-/* The columns' names, once in a while above the rows of intervals. */
+/*
+ * The columns' names, once in a while above the rows of intervals; those of metric_only always,
+ * but not of JSON.
+ */
 void stat_put_columns(const struct stat_style *style, const struct stat_table *table);
+
+/* Whether metric_only has anything to show. */
+bool stat_has_metrics(const struct stat_table *table);
 
 /* "Performance counter stats for WHAT:"; text only. */
 void stat_put_header(const struct stat_style *style, const char *what, uint64_t runs);

@@ -45,7 +45,7 @@ static void put_place(const struct stat_line *line)
 	}
 }
 
-static void put_prefix(const struct stat_line *line)
+void stat_put_csv_prefix(const struct stat_line *line)
 {
 	FILE *out = line->style->out;
 	if (line->table->has_time) {
@@ -74,7 +74,7 @@ void stat_put_csv_line(const struct stat_line *line)
 	FILE *out = line->style->out;
 	const char *sep = line->style->separator;
 	double value = line->row->value * line->event->scale;
-	put_prefix(line);
+	stat_put_csv_prefix(line);
 	if (line->row->counted)
 		fprintf(out, "%.*f", floor(value) != value ? 2 : 0, value);
 	else
@@ -91,7 +91,7 @@ void stat_put_csv_line(const struct stat_line *line)
 	if (line->derived_count < 2)
 		return;
 	/* The same columns, with nothing but the figure in them. */
-	put_prefix(line);
+	stat_put_csv_prefix(line);
 	fprintf(out, "%s%s%s%s", sep, sep, line->event->cgroup ? sep : "", line->style->repeated ? sep : "");
 	fprintf(out, "%s%s", sep, sep);
 	put_figure(line, 1);

@@ -44,4 +44,13 @@ void stat_put_text_line(const struct stat_line *line);
 void stat_put_csv_line(const struct stat_line *line);
 void stat_put_json_line(const struct stat_line *line);
 
+/* What stands before the count: the time, and the place; of JSON the brace too. */
+void stat_put_text_prefix(const struct stat_line *line);
+void stat_put_csv_prefix(const struct stat_line *line);
+void stat_put_json_prefix(const struct stat_line *line);
+
+/* With metric_only: the figures' names, and a line of figures for each place. */
+void stat_put_metric_columns(const struct stat_style *style, const struct stat_table *table);
+void stat_put_metrics(const struct stat_style *style, const struct stat_table *table);
+
 #endif

@@ -65,7 +65,7 @@ static void put_place(const struct stat_line *line)
 	fprintf(out, "\"aggregate-number\" : %u, ", line->row->members);
 }
 
-static void begin(const struct stat_line *line)
+void stat_put_json_prefix(const struct stat_line *line)
 {
 	FILE *out = line->style->out;
 	fputc('{', out);
@@ -87,7 +87,7 @@ void stat_put_json_line(const struct stat_line *line)
 {
 	FILE *out = line->style->out;
 	double low, high;
-	begin(line);
+	stat_put_json_prefix(line);
 	if (line->row->counted)
 		fprintf(out, "\"counter-value\" : \"%f\", ", line->row->value * line->event->scale);
 	else
@@ -115,7 +115,7 @@ void stat_put_json_line(const struct stat_line *line)
 	fputs("}\n", out);
 	if (line->derived_count < 2)
 		return;
-	begin(line);
+	stat_put_json_prefix(line);
 	put_figure(line, 1);
 	fputs("}\n", out);
 }

@@ -59,7 +59,7 @@ static void put_place(const struct stat_line *line)
 	}
 }
 
-static void put_prefix(const struct stat_line *line)
+void stat_put_text_prefix(const struct stat_line *line)
 {
 	if (line->table->has_time) {
 		uint64_t ns = (uint64_t)line->table->time_ns;
@@ -120,7 +120,7 @@ static void put_certainty(const struct stat_line *line)
 void stat_put_text_line(const struct stat_line *line)
 {
 	FILE *out = line->style->out;
-	put_prefix(line);
+	stat_put_text_prefix(line);
 	if (line->row->counted)
 		put_number(line, line->row->value * line->event->scale, NUMBER_WIDTH);
 	else
@@ -153,6 +153,10 @@ void stat_put_columns(const struct stat_style *style, const struct stat_table *t
 		[SP_STAT_THREAD] = "#           time             comm-pid                  counts ",
 	};
 	int width = 4;
+	if (style->metric_only) {
+		stat_put_metric_columns(style, table);
+		return;
+	}
 	for (size_t i = 0; i < table->event_count; i++)
 		if ((int)strlen(table->events[i].unit) > width)
 			width = (int)strlen(table->events[i].unit);

@@ -255,6 +255,18 @@ for cut in 1 8 16 40 64; do
 done
 [ -z "$bad" ] && ok "damaged files are no harm" || not_ok "damaged files are no harm" "$bad"
 
+### what perf's alone is
+
+for option in -M -T --topdown --smi-cost --iostat --cputype --td-level --bpf-counters; do
+	"$SPROF" stat $option true 2>"$tmp/err"
+	[ $? = 129 ] && grep -q -e "$option.* is not here: " "$tmp/err" &&
+		ok "$option is refused by the reason" || not_ok "$option" "$(cat "$tmp/err")"
+done
+"$SPROF" stat -e faults:b true 2>"$tmp/err"
+says "counting by BPF is refused" "b has BPF programs count"
+"$SPROF" stat --metric-only -e faults true 2>"$tmp/err"
+says "--metric-only says that there is nothing to show" "these events have no figures together"
+
 ### without rights
 
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null &&

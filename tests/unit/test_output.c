@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "out/format.h"
+#include "out/stat.h"
 #include "test.h"
 
 #define WEIGHT(n) {(n), (n) * 1000, {(n) / 1000.0, (n) / 1000.0 * 0.9, (n) / 1000.0 * 1.1}}
@@ -401,4 +402,59 @@ TEST(names_lose_parameters_then_template_arguments)
 	shortens_to("operator-><ab>(a, b)", 5, "operator-><~>(~)");
 	shortens_to("f()", 1, "f()");
 	shortens_to("unclosed<(", 2, "unclosed<(");
+}
+
+/* What --metric-only makes of two CPUs' counts. */
+static void metrics_are(enum stat_kind kind, bool has_time, const char *wanted)
+{
+	static const struct sp_stat_event events[] = {
+		{.name = "cycles", .unit = "", .scale = 1, .type = PERF_TYPE_HARDWARE,
+		 .config = PERF_COUNT_HW_CPU_CYCLES, .supported = true},
+		{.name = "instructions", .unit = "", .scale = 1, .type = PERF_TYPE_HARDWARE,
+		 .config = PERF_COUNT_HW_INSTRUCTIONS, .supported = true},
+		{.name = "branches", .unit = "", .scale = 1, .type = PERF_TYPE_HARDWARE,
+		 .config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS, .supported = true},
+		{.name = "branch-misses:u", .unit = "", .scale = 1, .type = PERF_TYPE_HARDWARE,
+		 .config = PERF_COUNT_HW_BRANCH_MISSES, .supported = true},
+	};
+	static const double values[] = {1000, 1500, 200, 5, 400, 100, 50, 25};
+	static const struct sp_stat_place places[] = {{.cpu = 0}, {.cpu = 1}};
+	struct sp_stat_row counted[8];
+	for (size_t i = 0; i < 8; i++)
+		counted[i] = (struct sp_stat_row){.counted = true, .value = values[i], .enabled_ns = 10,
+					       .running_ns = 10};
+	const struct stat_table table = {
+		.events = events, .event_count = 4, .places = places, .place_count = 2, .rows = counted,
+		.elapsed_ns = 1e9, .has_time = has_time, .time_ns = 2e9};
+	char *text = NULL;
+	size_t size;
+	const struct stat_style style = {
+		.out = open_memstream(&text, &size), .kind = kind, .separator = ";",
+		.aggregate = SP_STAT_CPU, .metric_only = true};
+	stat_put_columns(&style, &table);
+	stat_put_table(&style, &table);
+	fclose(style.out);
+	ck_assert_str_eq(text, wanted);
+	ck_assert(stat_has_metrics(&table));
+	free(text);
+}
+
+TEST(output_metrics_alone_are_a_line_for_each_place)
+{
+	metrics_are(STAT_TEXT, false,
+		    "                 insn per cycle branch-misses:u of all branches \n"
+		    "CPU0                      1.50                            2.50% \n"
+		    "CPU1                      0.25                           50.00% \n");
+	metrics_are(STAT_TEXT, true,
+		    "#           time                  insn per cycle branch-misses:u of all branches \n"
+		    "     2.000000000 CPU0                      1.50                            2.50% \n"
+		    "     2.000000000 CPU1                      0.25                           50.00% \n");
+	metrics_are(STAT_CSV, false,
+		    "insn per cycle;branch-misses:u of all branches;\n"
+		    "CPU0;1.50;2.50;\nCPU1;0.25;50.00;\n");
+	metrics_are(STAT_JSON, false,
+		    "{\"cpu\" : \"0\", \"insn per cycle\" : \"1.50\", "
+		    "\"branch-misses:u of all branches\" : \"2.50\"}\n"
+		    "{\"cpu\" : \"1\", \"insn per cycle\" : \"0.25\", "
+		    "\"branch-misses:u of all branches\" : \"50.00\"}\n");
 }
