@@ -74,8 +74,11 @@ static const char *paranoid_meaning(const struct rights *rights)
 	case 2:
 		return "own processes may be recorded, in user mode alone";
 	default:
-		return rights->paranoid < -1 ? "everyone may record everything"
-					     : "nothing may be recorded";
+		if (rights->paranoid < -1)
+			return "everyone may record everything";
+		/* Linux itself has no meaning for it: patches of Debian and Android have. */
+		return "own processes may be recorded, in user mode alone; nothing, where the "
+		       "distribution's kernel knows 3";
 	}
 }
 
