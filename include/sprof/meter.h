@@ -51,7 +51,8 @@ enum sp_meter_flag {
 	SP_METER_NO_GROUP = 1 << 8,       /* PERF_FLAG_FD_NO_GROUP: `leader` is for its ring alone */
 	SP_METER_FD_OUTPUT = 1 << 9,      /* PERF_FLAG_FD_OUTPUT: into the ring of `leader` */
 	SP_METER_SYSCALLS = 1 << 10,      /* never read without a system call */
-	SP_METER_SIGTRAP = 1 << 11,       /* SIGTRAP to the task, in step with it; with REMOVE_ON_EXEC */
+	SP_METER_SIGTRAP = 1 << 11,       /* SIGTRAP to the task, in step with it; with REMOVE_ON_EXEC;
+					   * breakpoints: of x86 alone */
 };
 
 /* All zero but `events` counts the calling thread, from now on. Borrowed until it is open. */

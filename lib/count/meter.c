@@ -282,6 +282,27 @@ static void ask_user_access(const struct opening *opening, size_t index)
 		attr->config1 |= USER_ACCESS;
 }
 
+/*
+ * Before an access that is watched, arm64 and others step over one instruction without the
+ * watchpoint; the handler of a signal that is told of it takes that step, and the access, when it
+ * comes back to it, is told of again, without end. (perf leaves out its own test of it there.)
+ */
+#if defined(__x86_64__) || defined(__i386__)
+#define WATCHING_SIGNALS true
+#else
+#define WATCHING_SIGNALS false
+#endif
+
+struct sp_error *metered_check_signal(const struct metered *event)
+{
+	if (WATCHING_SIGNALS || event->attr.type != PERF_TYPE_BREAKPOINT)
+		return NULL;
+	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
+					  "%s: with signals the task would stay at the instruction "
+					  "that is watched, on this architecture", event->name),
+				"poll(2) its descriptor, or read its ring");
+}
+
 static struct sp_error *find_target(struct opening *opening, int *cgroup_fd)
 {
 	const struct sp_meter_options *options = opening->options;
@@ -320,6 +341,8 @@ struct sp_error *sp_meter_open(struct sp_ctx *ctx, const struct sp_meter_options
 	for (size_t i = 0; i < meter->count && !error; i++) {
 		set_attr(&opening, i, &meter->events[i].attr);
 		ask_user_access(&opening, i);
+		if (has(&opening, SP_METER_SIGTRAP))
+			error = metered_check_signal(&meter->events[i]);
 	}
 	set_sampling(&opening);
 	for (size_t i = 0; i < meter->count && !error; i++)

@@ -41,4 +41,7 @@ struct sp_meter {
 /* A group's members of other meters count there: `index` is SP_METER_GROUP or below the count. */
 const struct metered *meter_at(const struct sp_meter *meter, size_t index);
 
+/* Fails where a task that is sent signals by the event would not get any further. */
+struct sp_error *metered_check_signal(const struct metered *event) SP_MUST_CHECK;
+
 #endif

@@ -13,7 +13,7 @@ was=$(cat "$switch")
 
 # judged NAME: every line of the meter's own tests, below one name.
 judged() {
-	"$meter" 2>"$tmp/err" | tee "$tmp/meter" | sed 's/^/# /'
+	"$meter" 2>"$tmp/err" | tee "$tmp/meter" | sed -u "s/^/# /"
 	grep '^not ok' "$tmp/meter" >"$tmp/bad"
 	check "$1: a meter's tests pass" sh -c 'cat "$1" "$3"; ! test -s "$1" && grep -q "^1\.\.[1-9]" "$2"' \
 		sh "$tmp/bad" "$tmp/meter" "$tmp/err"
