@@ -37,3 +37,4 @@ include lib/profile/local.mk
 include lib/analysis/local.mk
 include lib/script/local.mk
 include lib/trace/local.mk
+include lib/instruction/local.mk

@@ -119,6 +119,25 @@ AS_IF([test "x$have_libpfm" = xyes],
 AM_CONDITIONAL([HAVE_LIBPFM], [test "x$have_libpfm" = xyes])
 ])
 
+dnl SP_WITH_CAPSTONE(WHAT IS LOST WITHOUT IT): its header is wanted here, it itself at run time.
+AC_DEFUN([SP_WITH_CAPSTONE], [
+AC_ARG_WITH([capstone], [AS_HELP_STRING([--with-capstone=auto|yes|no],
+	[load capstone when disassembled code is asked for; without it $1])],
+	[], [with_capstone=auto])
+have_capstone=no
+AS_IF([test "x$with_capstone" != xno], [
+	AC_CHECK_HEADER([capstone/capstone.h], [have_capstone=yes])
+	AC_SEARCH_LIBS([dlopen], [dl], [], [have_capstone=no])
+	AS_IF([test "x$with_capstone$have_capstone" = xyesno],
+		[AC_MSG_ERROR([--with-capstone=yes, but capstone/capstone.h was not found])])])
+AS_IF([test "x$have_capstone" = xyes],
+	[SP_OPTIONAL="$SP_OPTIONAL
+  capstone: if it is there when asked for"],
+	[SP_OPTIONAL="$SP_OPTIONAL
+  capstone: no ($1)"])
+AM_CONDITIONAL([HAVE_CAPSTONE], [test "x$have_capstone" = xyes])
+])
+
 dnl check, for `make check` alone: users can build without it.
 AC_DEFUN([SP_CHECK], [
 PKG_CHECK_MODULES([CHECK], [check >= 0.15], [have_check=yes], [

@@ -129,6 +129,14 @@ SP_API struct sp_error *sp_teller_next(struct sp_teller *teller,
  */
 SP_API const struct sp_place *sp_teller_place(struct sp_teller *teller, uint64_t ip);
 
+/*
+ * Reads `size` bytes of code from ip on, from the file that the task of the item last given has
+ * mapped there; *machine_ret is what it is for (ELF's EM_*). False where the file is not at hand or
+ * ends before, and of the kernel's code and what is made at run time.
+ */
+SP_API bool sp_teller_code(struct sp_teller *teller, uint64_t ip, void *code, size_t size,
+			   uint16_t *machine_ret);
+
 #ifdef __cplusplus
 }
 #endif

@@ -237,6 +237,20 @@ struct place *places_find(struct places *places, uint32_t view, uint16_t cpumode
 	return place;
 }
 
+bool places_code(struct places *places, uint32_t view, uint16_t cpumode, uint64_t ip, size_t size,
+		 void *ret, uint16_t *machine_ret)
+{
+	struct atlas *atlas = places->atlas;
+	struct location location = machine_locate(atlas->machine, view, cpumode, ip);
+	if (!location.module)
+		return false;
+	pthread_mutex_t *lock = lock_of(atlas, location.module);
+	pthread_mutex_lock(lock);
+	bool read = resolver_read_code(atlas->resolver, &location, 0, size, ret, machine_ret);
+	pthread_mutex_unlock(lock);
+	return read;
+}
+
 /* The places [begin, end) of one module. */
 static struct sp_error *ask_module(struct atlas *atlas, size_t begin, size_t end,
 				   unsigned int threads)

@@ -72,6 +72,10 @@ void places_free(struct places *places);
 struct place *places_find(struct places *places, uint32_t view, uint16_t cpumode, uint64_t ip,
 			  bool caller);
 
+/* As sp_teller_code(), in a view. */
+bool places_code(struct places *places, uint32_t view, uint16_t cpumode, uint64_t ip, size_t size,
+		 void *ret, uint16_t *machine_ret);
+
 /* Asks debug information about all that was collected; then `collecting` is over. */
 struct sp_error *atlas_ask(struct atlas *atlas, struct places *places, size_t count,
 			   unsigned int threads) SP_MUST_CHECK;

@@ -448,3 +448,11 @@ const struct sp_place *sp_teller_place(struct sp_teller *teller, uint64_t ip)
 		place = places_find(&teller->places, teller->view, other, ip, false);
 	return place ? &place->shown : NULL;
 }
+
+bool sp_teller_code(struct sp_teller *teller, uint64_t ip, void *code, size_t size,
+		    uint16_t *machine_ret)
+{
+	/* Whose an address is depends on the address alone, where it is in a file. */
+	return places_code(&teller->places, teller->view, PERF_RECORD_MISC_USER, ip, size, code,
+			   machine_ret);
+}

@@ -24,3 +24,6 @@ dist_check_SCRIPTS += tests/cli/test_script.sh
 EXTRA_DIST += tests/cli/sources.awk \
 	tests/data/lines/assembled.S tests/data/lines/main.cc tests/data/lines/part.c \
 	tests/data/lines/part.f90
+noinst_PROGRAMS += tests/cli/instructions
+tests_cli_instructions_LDADD = lib/libsprof-core.la
+dist_check_SCRIPTS += tests/cli/test_instructions.sh

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* capstone is loaded when text is asked for: its tables are megabytes to relocate. */
+#include <sprof/instruction.h>
+
+#include <capstone/capstone.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/cleanup.h"
+#include "base/error.h"
+
+#define TEXT(number) TEXT_OF(number)
+#define TEXT_OF(number) #number
+#define LIBRARY "libcapstone.so." TEXT(CS_API_MAJOR)
+
+struct sp_disassembler {
+	cs_err (*close)(csh *handle);
+	bool (*next)(csh handle, const uint8_t **code, size_t *size, uint64_t *ip, cs_insn *insn);
+	void (*free)(cs_insn *insn, size_t count);
+	csh handle;    /* 0: not open */
+	cs_insn *insn; /* NULL: not allocated */
+	char text[sizeof(((cs_insn *)NULL)->mnemonic) + sizeof(((cs_insn *)NULL)->op_str) + 1];
+};
+
+DEFINE_CLEANUP(struct sp_disassembler *, sp_disassembler_free)
+
+static const struct {
+	uint16_t machine;
+	cs_arch arch;
+	unsigned int mode;
+} machines[] = {
+	{EM_X86_64, CS_ARCH_X86, CS_MODE_64},
+	{EM_386, CS_ARCH_X86, CS_MODE_32},
+	{EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM},
+	{EM_ARM, CS_ARCH_ARM, CS_MODE_ARM},
+	{EM_PPC64, CS_ARCH_PPC, CS_MODE_64},
+	{EM_PPC, CS_ARCH_PPC, CS_MODE_32},
+	{EM_S390, CS_ARCH_SYSZ, 0},
+	{EM_MIPS, CS_ARCH_MIPS, CS_MODE_MIPS64},
+	{EM_SPARCV9, CS_ARCH_SPARC, CS_MODE_V9},
+};
+
+static struct sp_error *open_library(struct sp_disassembler *disassembler, size_t index,
+				     bool big_endian)
+{
+	cs_err (*open)(cs_arch arch, cs_mode mode, csh *handle) = NULL;
+	cs_insn *(*allocate)(csh handle) = NULL;
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_NODELETE);
+	if (library) {
+		*(void **)&open = dlsym(library, "cs_open");
+		*(void **)&allocate = dlsym(library, "cs_malloc");
+		*(void **)&disassembler->close = dlsym(library, "cs_close");
+		*(void **)&disassembler->next = dlsym(library, "cs_disasm_iter");
+		*(void **)&disassembler->free = dlsym(library, "cs_free");
+		dlclose(library);
+	}
+	if (!open || !allocate || !disassembler->close || !disassembler->next ||
+	    !disassembler->free)
+		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "the disassembler, "
+						  "%s, is not here", LIBRARY),
+					"install libcapstone%d", CS_API_MAJOR);
+	unsigned int mode = machines[index].mode |
+			    (big_endian ? (unsigned int)CS_MODE_BIG_ENDIAN : 0);
+	if (open(machines[index].arch, (cs_mode)mode, &disassembler->handle) != CS_ERR_OK)
+		return error_new(SP_ERROR_UNSUPPORTED, "%s does not know this machine's code",
+				 LIBRARY);
+	disassembler->insn = allocate(disassembler->handle);
+	return disassembler->insn ? NULL : error_no_memory();
+}
+
+struct sp_error *sp_disassembler_new(uint16_t machine, bool big_endian,
+				     struct sp_disassembler **ret)
+{
+	CLEANUP(cleanup_sp_disassembler_free)
+	struct sp_disassembler *disassembler = calloc(1, sizeof(*disassembler));
+	size_t index = 0, count = sizeof(machines) / sizeof(*machines);
+	if (!disassembler)
+		return error_no_memory();
+	while (index < count && machines[index].machine != machine)
+		index++;
+	if (index == count)
+		return error_new(SP_ERROR_UNSUPPORTED,
+				 "there is no disassembler for machine %u (ELF's e_machine)", machine);
+	struct sp_error *error = open_library(disassembler, index, big_endian);
+	if (!error)
+		*ret = take_ptr(disassembler);
+	return error;
+}
+
+void sp_disassembler_free(struct sp_disassembler *disassembler)
+{
+	if (!disassembler)
+		return;
+	if (disassembler->insn)
+		disassembler->free(disassembler->insn, 1);
+	if (disassembler->handle)
+		disassembler->close(&disassembler->handle);
+	free(disassembler);
+}
+
+const char *sp_disassembler_text(struct sp_disassembler *disassembler, uint64_t ip,
+				 const uint8_t *code, size_t size, size_t *length_ret)
+{
+	cs_insn *insn = disassembler->insn;
+	*length_ret = 0;
+	if (!disassembler->next(disassembler->handle, &code, &size, &ip, insn))
+		return NULL;
+	*length_ret = insn->size;
+	snprintf(disassembler->text, sizeof(disassembler->text), "%s%s%s", insn->mnemonic,
+		 insn->op_str[0] ? " " : "", insn->op_str);
+	return disassembler->text;
+}

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += lib/instruction/length.c lib/instruction/x86.c \
+	lib/instruction/x86.h
+if HAVE_CAPSTONE
+lib_libsprof_core_la_SOURCES += lib/instruction/capstone.c
+else
+lib_libsprof_core_la_SOURCES += lib/instruction/capstone_none.c
+endif
+check_PROGRAMS += tests/unit/test_instruction
