@@ -4,7 +4,7 @@
 #define SPROF_ANALYSIS_H
 
 #include <sprof/ctx.h>
-#include <sprof/list.h>
+#include <sprof/filter.h>
 #include <sprof/profile.h>
 #include <sprof/reader.h>
 
@@ -52,15 +52,8 @@ struct sp_analysis_options {
 	bool memory;             /* the weight of a sample is its latency (SP_KEY_LOCAL_WEIGHT) */
 	uint64_t time_quantum_ns; /* of SP_KEY_TIME; 0: 100 ms */
 	bool relative;           /* shares of what the filters let pass, not of all */
-	/* A sample passes if it fits one item of each list that is not empty. */
-	struct sp_string_list comms, dsos, symbols; /* symbols: or functions */
-	struct sp_number_list pids, tids, cpus;
-	/* In the recording's clock: from begin until just before end; end 0: no end. */
-	uint64_t time_begin_ns, time_end_ns;
-	const char *symfs;   /* directory before every path of the recording; NULL: none */
-	const char *vmlinux; /* the kernel's ELF file; NULL: look for it */
-	const char *kallsyms; /* a file as /proc/kallsyms; NULL: what the recording says */
-	const char *unwinder; /* of copies of stacks: an engine's name, "none"; NULL: the best */
+	struct sp_filter filter;
+	struct sp_files files;
 	unsigned int threads; /* 0: as many as processors */
 };
 

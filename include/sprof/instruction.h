@@ -36,7 +36,7 @@ SP_API struct sp_error *sp_disassembler_new(uint16_t machine, bool big_endian,
 SP_API void sp_disassembler_free(struct sp_disassembler *disassembler);
 
 /*
- * The text of the instruction that is at `ip` ("add rax, 1"; what it refers to is an address),
+ * The text of the instruction that is at `ip` ("addq $1, %rax"; what it refers to is an address),
  * and its length; NULL, and 0, where it is none that the library knows. Valid until the next call.
  */
 SP_API const char *sp_disassembler_text(struct sp_disassembler *disassembler, uint64_t ip,

@@ -16,17 +16,12 @@
 #define SPROF_SCRIPT_H
 
 #include <sprof/ctx.h>
-#include <sprof/list.h>
+#include <sprof/filter.h>
 #include <sprof/reader.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* From begin until just before end, in the recording's clock; end 0: no end. */
-struct sp_time_span {
-	uint64_t begin_ns, end_ns;
-};
 
 /* All zero: samples alone, with call chains, by time. Borrowed until the script is freed. */
 struct sp_script_options {
@@ -38,13 +33,9 @@ struct sp_script_options {
 	unsigned int max_stack; /* no more ips of a chain; 0: all */
 	bool no_inlines;       /* functions are symbols: debug information is not read for them */
 	bool lines;            /* source lines are wanted */
-	/* A sample passes if it fits one item of each list that is not empty. */
-	struct sp_string_list comms, dsos, symbols, events;
-	struct sp_number_list pids, tids;
-	struct sp_number_list cpus; /* which other records must pass, too */
-	const struct sp_time_span *times; /* likewise: one of them */
-	size_t time_count;
-	const char *symfs, *vmlinux, *kallsyms, *unwinder; /* as in struct sp_analysis_options */
+	struct sp_filter filter; /* other records must be of its cpus, too */
+	struct sp_string_list events; /* samples must be of one of these, if there are any */
+	struct sp_files files;
 	unsigned int threads; /* to prepare with; 0: as many as processors */
 };
 

@@ -10,6 +10,7 @@
 #include <sprof/describe.h>
 #include <sprof/error.h>
 #include <sprof/fields.h>
+#include <sprof/filter.h>
 #include <sprof/instruction.h>
 #include <sprof/list.h>
 #include <sprof/losses.h>

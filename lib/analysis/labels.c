@@ -379,7 +379,7 @@ static bool add_symbol(struct labelling *labelling, const struct source_frame *i
 static bool is_shown(const struct labelling *labelling, const struct frame *frame,
 		     const struct source_frame *inner)
 {
-	const struct sp_string_list *symbols = &labelling->names->options->symbols;
+	const struct sp_string_list *symbols = &labelling->names->options->filter.symbols;
 	if (names_symbol_shown(labelling->names->options, frame))
 		return true;
 	return inner && inner->name && filter_symbol(symbols->items, symbols->count, inner->name,

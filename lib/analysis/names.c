@@ -87,18 +87,18 @@ static bool dso_is_shown(const struct sp_analysis_options *options, const struct
 {
 	const char *dso = names_dso(frame);
 	const char *path = frame->module ? frame->module->path : dso;
-	return filter_name(options->dsos.items, options->dsos.count, dso) ||
-	       filter_name(options->dsos.items, options->dsos.count, path);
+	return filter_name(options->filter.dsos.items, options->filter.dsos.count, dso) ||
+	       filter_name(options->filter.dsos.items, options->filter.dsos.count, path);
 }
 
 bool names_symbol_shown(const struct sp_analysis_options *options, const struct frame *frame)
 {
 	char address[32];
 	if (frame->symbol)
-		return filter_symbol(options->symbols.items, options->symbols.count,
+		return filter_symbol(options->filter.symbols.items, options->filter.symbols.count,
 				     frame->symbol->name, frame->symbol->raw_name);
 	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->address);
-	return filter_name(options->symbols.items, options->symbols.count, address);
+	return filter_name(options->filter.symbols.items, options->filter.symbols.count, address);
 }
 
 /* Under the module's lock. */
@@ -181,7 +181,7 @@ bool names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t i
 	if (index == UINT32_MAX)
 		return false;
 	bool shown = dso_is_shown(names->options, &frame);
-	bool pending = frame.sourced && names->options->symbols.count;
+	bool pending = frame.sourced && names->options->filter.symbols.count;
 	*ret = (struct name){
 		.frame = index,
 		.outermost = outermost,

@@ -39,7 +39,7 @@ static struct sp_error *make_unwinder(struct unwinding *unwinding,
 				      const struct unwinding_source *source)
 {
 	const struct unwind_options options = {
-		.engine = source->options->unwinder,
+		.engine = source->wanted->unwinder,
 		.arch = source->arch ?: guess_arch(source->layout),
 		.locator = {locate, unwinding},
 		.files = {binary_open_code, binary_open_debug, &unwinding->files},
@@ -56,7 +56,7 @@ static struct sp_error *make_unwinder(struct unwinding *unwinding,
 struct sp_error *unwinding_init(struct unwinding *unwinding, const struct unwinding_source *source)
 {
 	const struct record_layout *layout = source->layout;
-	const char *engine = source->options->unwinder;
+	const char *engine = source->wanted->unwinder;
 	*unwinding = (struct unwinding){.machine = source->machine};
 	for (size_t i = 0; i < layout->event_count; i++) {
 		unwinding->has_dumps |= unwinding_is_dump(&layout->events[i].attr);
@@ -67,7 +67,7 @@ struct sp_error *unwinding_init(struct unwinding *unwinding, const struct unwind
 	    (engine && strcmp(engine, "none") == 0))
 		return NULL;
 	struct sp_error *error = binary_env_init(&unwinding->files, source->ctx,
-						 source->options->symfs, source->same_kernel);
+						 source->wanted->symfs, source->same_kernel);
 	unwinding->has_files = true;
 	if (!error)
 		error = make_unwinder(unwinding, source);

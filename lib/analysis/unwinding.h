@@ -22,7 +22,7 @@ struct unwinding_source {
 	struct sp_ctx *ctx;
 	const struct record_layout *layout;
 	const struct machine *machine; /* sealed; borrowed */
-	const struct sp_analysis_options *options;
+	const struct sp_files *wanted;
 	const char *arch;              /* of the recording; NULL: not known */
 	bool same_kernel;              /* it was recorded under the kernel that runs here */
 };

@@ -61,11 +61,11 @@ void worker_deinit(struct worker *worker)
 /* Asks the machine again; the task's span was not that of `time_ns`. */
 static void task_refresh(struct worker *worker, struct task *task, uint64_t time_ns)
 {
-	const struct sp_analysis_options *options = worker->work->options;
+	const struct sp_filter *filter = &worker->work->options->filter;
 	task->span = machine_span(worker->work->machine, task->pid, task->tid, time_ns);
-	task->shown = filter_name(options->comms.items, options->comms.count, task->span.name) &&
-		      filter_number(options->pids.items, options->pids.count, (int32_t)task->pid) &&
-		      filter_number(options->tids.items, options->tids.count, (int32_t)task->tid);
+	task->shown = filter_name(filter->comms.items, filter->comms.count, task->span.name) &&
+		      filter_number(filter->pids.items, filter->pids.count, (int32_t)task->pid) &&
+		      filter_number(filter->tids.items, filter->tids.count, (int32_t)task->tid);
 	task->last_event = SP_EVENT_NONE;
 }
 
@@ -127,18 +127,12 @@ uint32_t worker_root(struct worker *worker, const struct place_of_sample *place,
 	return root;
 }
 
-static bool in_time(const struct sp_analysis_options *options, uint64_t time_ns)
-{
-	return time_ns >= options->time_begin_ns &&
-	       (!options->time_end_ns || time_ns < options->time_end_ns);
-}
-
 bool worker_place(struct worker *worker, const struct sp_record *record,
 		  struct place_of_sample *ret)
 {
 	const struct work *work = worker->work;
 	const struct sp_sample *sample = &record->sample;
-	const struct sp_number_list *cpus = &work->options->cpus;
+	const struct sp_number_list *cpus = &work->options->filter.cpus;
 	uint64_t time_ns = work->sideband->by_offset ? record->file_offset : sample->time_ns;
 	struct task *task = task_of(worker, sample, time_ns);
 	uint32_t cpu = sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX;
@@ -147,7 +141,7 @@ bool worker_place(struct worker *worker, const struct sp_record *record,
 		.time_ns = time_ns,
 		.cpu = cpu,
 		.replicate = work->replicates ? hash_u64(record->file_offset) % REPLICATES : 0,
-		.shown = task && task->shown && in_time(work->options, sample->time_ns) &&
+		.shown = task && task->shown && filter_time(&work->options->filter, sample->time_ns) &&
 			 filter_number(cpus->items, cpus->count, (int32_t)cpu),
 	};
 	return task != NULL;

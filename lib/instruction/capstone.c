@@ -46,16 +46,18 @@ static struct sp_error *open_library(struct sp_disassembler *disassembler, size_
 {
 	cs_err (*open)(cs_arch arch, cs_mode mode, csh *handle) = NULL;
 	cs_insn *(*allocate)(csh handle) = NULL;
+	cs_err (*option)(csh handle, cs_opt_type type, size_t value) = NULL;
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_NODELETE);
 	if (library) {
 		*(void **)&open = dlsym(library, "cs_open");
+		*(void **)&option = dlsym(library, "cs_option");
 		*(void **)&allocate = dlsym(library, "cs_malloc");
 		*(void **)&disassembler->close = dlsym(library, "cs_close");
 		*(void **)&disassembler->next = dlsym(library, "cs_disasm_iter");
 		*(void **)&disassembler->free = dlsym(library, "cs_free");
 		dlclose(library);
 	}
-	if (!open || !allocate || !disassembler->close || !disassembler->next ||
+	if (!open || !allocate || !option || !disassembler->close || !disassembler->next ||
 	    !disassembler->free)
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "the disassembler, "
 						  "%s, is not here", LIBRARY),
@@ -65,6 +67,9 @@ static struct sp_error *open_library(struct sp_disassembler *disassembler, size_
 	if (open(machines[index].arch, (cs_mode)mode, &disassembler->handle) != CS_ERR_OK)
 		return error_new(SP_ERROR_UNSUPPORTED, "%s does not know this machine's code",
 				 LIBRARY);
+	/* As perf and objdump have it. */
+	if (machines[index].arch == CS_ARCH_X86)
+		(void)option(disassembler->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	disassembler->insn = allocate(disassembler->handle);
 	return disassembler->insn ? NULL : error_no_memory();
 }

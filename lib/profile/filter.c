@@ -48,3 +48,12 @@ bool filter_number(const int32_t *numbers, size_t count, int32_t number)
 			return true;
 	return count == 0;
 }
+
+bool filter_time(const struct sp_filter *filter, uint64_t time_ns)
+{
+	for (size_t i = 0; i < filter->time_count; i++)
+		if (time_ns >= filter->times[i].begin_ns &&
+		    (!filter->times[i].end_ns || time_ns < filter->times[i].end_ns))
+			return true;
+	return !filter->time_count;
+}

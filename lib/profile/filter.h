@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sprof/filter.h>
 
 /* Whether `name` is one of them; with none, all are. */
 bool filter_name(const char *const *names, size_t count, const char *name);
@@ -19,5 +20,8 @@ bool filter_symbol(const char *const *names, size_t count, const char *name,
 		   const char *raw_name);
 
 bool filter_number(const int32_t *numbers, size_t count, int32_t number);
+
+/* Whether it is within one of the filter's times. */
+bool filter_time(const struct sp_filter *filter, uint64_t time_ns);
 
 #endif

@@ -43,15 +43,6 @@ void order_deinit(struct order *order)
 	vec_deinit(order);
 }
 
-static bool in_times(const struct sp_script_options *options, uint64_t time_ns)
-{
-	for (size_t i = 0; i < options->time_count; i++)
-		if (time_ns >= options->times[i].begin_ns &&
-		    (!options->times[i].end_ns || time_ns < options->times[i].end_ns))
-			return true;
-	return !options->time_count;
-}
-
 static bool type_is_wanted(const struct sp_script_options *options, uint32_t type)
 {
 	if (type == PERF_RECORD_SAMPLE)
@@ -73,8 +64,8 @@ static bool sample_passes(const struct reading *reading, const struct sp_record 
 				 layout->events[record->event].name))
 			return false;
 	}
-	return filter_number(options->pids.items, options->pids.count, (int32_t)sample->pid) &&
-	       filter_number(options->tids.items, options->tids.count, (int32_t)sample->tid);
+	return filter_number(options->filter.pids.items, options->filter.pids.count, (int32_t)sample->pid) &&
+	       filter_number(options->filter.tids.items, options->filter.tids.count, (int32_t)sample->tid);
 }
 
 /* Whether a record is told. *time_ret is its time, or TIME_NONE. */
@@ -91,9 +82,9 @@ static bool is_told(const struct reading *reading, const struct sp_record *recor
 	if (sample && !sample_passes(reading, record))
 		return false;
 	if (present & PERF_SAMPLE_CPU &&
-	    !filter_number(options->cpus.items, options->cpus.count, (int32_t)cpu))
+	    !filter_number(options->filter.cpus.items, options->filter.cpus.count, (int32_t)cpu))
 		return false;
-	return !sample || in_times(options, time_ns);
+	return !sample || filter_time(&options->filter, time_ns);
 }
 
 static bool add(struct order *order, const struct raw_record *raw, uint64_t time_ns)

@@ -59,7 +59,7 @@ static struct sp_error *read_sideband(struct sp_script *script)
 static struct sp_error *open_files(struct sp_script *script)
 {
 	const struct module *kernel = machine_kernel(script->machine);
-	const struct sp_script_options *given = &script->options;
+	const struct sp_files *given = &script->options.files;
 	const struct resolver_options options = {
 		.symfs = given->symfs,
 		.vmlinux = given->vmlinux,
@@ -68,24 +68,23 @@ static struct sp_error *open_files(struct sp_script *script)
 		.kernel_build_id = kernel ? kernel->build_id : NULL,
 		.kernel_build_id_size = kernel ? kernel->build_id_size : 0,
 	};
-	const struct sp_analysis_options unwinding = {
-		.symfs = given->symfs,
-		/* Without chains nothing is unwound. */
-		.unwinder = given->no_chains ? "none" : given->unwinder,
-	};
+	struct sp_files unwinding = *given;
+	/* Without chains nothing is unwound. */
+	if (script->options.no_chains)
+		unwinding.unwinder = "none";
 	struct sp_error *error = resolver_new(script->ctx, &options, &script->resolver);
 	if (!error)
 		error = unwinding_init(&script->unwinding, &(struct unwinding_source){
 			.ctx = script->ctx,
 			.layout = reader_layout(script->reader),
 			.machine = script->machine,
-			.options = &unwinding,
+			.wanted = &unwinding,
 			.arch = sp_reader_info(script->reader)->arch,
 			.same_kernel = kernel_runs_here(script->ctx, &options),
 		});
 	return error ? error :
 		       atlas_init(&script->atlas, sp_reader_info(script->reader), script->machine,
-				  script->resolver, given);
+				  script->resolver, &script->options);
 }
 
 static struct sp_error *make_batches(struct sp_script *script)

@@ -350,15 +350,15 @@ static struct sp_error *find_chain(struct sp_teller *teller)
 static bool place_passes(const struct sp_script_options *options, const struct place *place)
 {
 	const struct symbol *symbol = place ? place->symbol : NULL;
-	if (!options->dsos.count && !options->symbols.count)
+	if (!options->filter.dsos.count && !options->filter.symbols.count)
 		return true;
 	if (!place)
 		return false;
-	if (!filter_name(options->dsos.items, options->dsos.count, place->shown.dso) &&
-	    !filter_name(options->dsos.items, options->dsos.count, place->shown.dso_name))
+	if (!filter_name(options->filter.dsos.items, options->filter.dsos.count, place->shown.dso) &&
+	    !filter_name(options->filter.dsos.items, options->filter.dsos.count, place->shown.dso_name))
 		return false;
-	return !options->symbols.count ||
-	       (symbol && filter_symbol(options->symbols.items, options->symbols.count,
+	return !options->filter.symbols.count ||
+	       (symbol && filter_symbol(options->filter.symbols.items, options->filter.symbols.count,
 					symbol->name, symbol->raw_name));
 }
 
@@ -370,7 +370,7 @@ static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 	struct sp_script_item *item = &teller->item;
 	uint16_t cpumode = teller->record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct place *place = NULL;
-	*shown_ret = filter_name(options->comms.items, options->comms.count, item->comm);
+	*shown_ret = filter_name(options->filter.comms.items, options->filter.comms.count, item->comm);
 	if (!*shown_ret)
 		return NULL;
 	if (sample->present & PERF_SAMPLE_IP) {

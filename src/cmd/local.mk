@@ -10,10 +10,12 @@ src_sprof_SOURCES += \
 	src/cmd/record_values.c src/cmd/record_values.h \
 	src/cmd/report.c src/cmd/report_arguments.c src/cmd/report_arguments.h \
 	src/cmd/report_keys.c \
+	src/cmd/selection.c src/cmd/selection.h \
 	src/cmd/stat.c src/cmd/stat.h src/cmd/stat_arguments.c src/cmd/stat_report.c
 src_sprof_SOURCES += \
 	src/cmd/script.c src/cmd/script.h src/cmd/script_arguments.c \
-	src/cmd/script_dump.c \
+	src/cmd/script_code.c src/cmd/script_dump.c \
+	src/cmd/script_view.c \
 	src/cmd/script_fields.c src/cmd/script_fields.h \
 	src/cmd/script_counters.c src/cmd/script_json.c src/cmd/script_json_user.c \
 	src/cmd/script_records.c src/cmd/script_stat.c src/cmd/script_text.c

@@ -17,22 +17,6 @@
 /* perf's header feature: which events are groups. */
 #define GROUP_DESC 17
 
-/* Turns "10%-20%" into times. */
-static struct sp_error *resolve_time(struct time_range *range, struct sp_reader *reader)
-{
-	uint64_t first_ns, last_ns;
-	if (!range->percent)
-		return NULL;
-	struct sp_error *error = input_time(reader, &first_ns, &last_ns);
-	if (error)
-		return error;
-	double span = (double)(last_ns - first_ns);
-	range->begin_ns = first_ns + (uint64_t)(span * range->begin);
-	/* The next part begins where this one ends. */
-	range->end_ns = range->end >= 1 ? 0 : first_ns + (uint64_t)(span * range->end) - 1;
-	return NULL;
-}
-
 /* The least share that is shown. */
 static double limit_of(const struct report_arguments *arguments)
 {
@@ -68,35 +52,17 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 		.tree_comms = folded,
 		.tree_lines = arguments->tree_lines,
 		.collapse_recursion = arguments->collapse_recursion,
-		.no_inlines = !arguments->inlines,
-		.whole_paths = arguments->whole_paths,
+		.no_inlines = !arguments->selection.inlines,
+		.whole_paths = arguments->selection.whole_paths,
 		.relative = arguments->relative,
 		.branches = arguments->branches == 1,
 		.groups = grouping(arguments, reader),
 		.memory = arguments->memory,
 		.time_quantum_ns = arguments->time_quantum_ns,
-		.comms = option_strings_list(&arguments->comms),
-		.dsos = option_strings_list(&arguments->dsos),
-		.symbols = option_strings_list(&arguments->symbols),
-		.pids = option_numbers_list(&arguments->pids),
-		.tids = option_numbers_list(&arguments->tids),
-		.cpus = option_numbers_list(&arguments->cpus),
-		.time_begin_ns = arguments->time.begin_ns,
-		/* The last nanosecond that was asked for belongs to it. */
-		.time_end_ns = arguments->time.end_ns ? arguments->time.end_ns + 1 : 0,
-		.symfs = arguments->symfs,
-		.vmlinux = arguments->vmlinux,
-		.kallsyms = arguments->kallsyms,
-		.unwinder = arguments->unwinder,
-		.threads = (unsigned int)arguments->jobs,
+		.filter = selection_filter(&arguments->selection),
+		.files = selection_files(&arguments->selection),
+		.threads = (unsigned int)arguments->selection.jobs,
 	};
-}
-
-static bool is_filtered(const struct report_arguments *arguments)
-{
-	return arguments->comms.count || arguments->dsos.count || arguments->symbols.count ||
-	       arguments->pids.count || arguments->tids.count || arguments->cpus.count ||
-	       arguments->time.given;
 }
 
 /* The arrays of the report; what they point to is the analysis'. */
@@ -117,10 +83,10 @@ static void lists_deinit(struct lists *lists)
 
 static bool has_event(const struct report_arguments *arguments, const char *name)
 {
-	for (size_t i = 0; i < arguments->events.count; i++)
-		if (!strcmp(arguments->events.items[i], name))
+	for (size_t i = 0; i < arguments->selection.events.count; i++)
+		if (!strcmp(arguments->selection.events.items[i], name))
 			return true;
-	return !arguments->events.count;
+	return !arguments->selection.events.count;
 }
 
 /*
@@ -132,7 +98,7 @@ static bool is_side_band(const struct report_arguments *arguments, const struct 
 {
 	return event->attr.type == PERF_TYPE_SOFTWARE &&
 	       event->attr.config == PERF_COUNT_SW_DUMMY && !profile->samples &&
-	       !arguments->events.count;
+	       !arguments->selection.events.count;
 }
 
 /* Groups all of whose events are shown. False when out of memory. */
@@ -233,7 +199,7 @@ static int write_report(const struct report_arguments *arguments, struct report 
 {
 	if (arguments->output == &output_folded)
 		choose_one_event(report);
-	struct pager pager = pager_open(arguments->pager != 0 && arguments->output->paged);
+	struct pager pager = pager_open(arguments->selection.pager != 0 && arguments->output->paged);
 	bool done = arguments->output->write(report, pager.out);
 	int status = pager_close(&pager);
 	if (!done)
@@ -254,14 +220,12 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 		.keys = arguments->keys,
 		.key_count = arguments->key_count,
 		.tree = arguments->tree,
-		.filtered = is_filtered(arguments),
+		.filtered = selection_is_filtered(&arguments->selection),
 		.relative = arguments->relative,
-		.quiet = arguments->quiet,
+		.quiet = arguments->selection.quiet,
 		.term = term_of_stdout(arguments->colour),
 	};
 	int status = 1;
-	if (!input_has_events(reader, &arguments->events))
-		return status;
 	if (collect(arguments, reader, analysis, &report, &lists)) {
 		report.children = shows_children(arguments, &report);
 		report.row_limit = report.tree_limit = limit_of(arguments);
@@ -277,13 +241,11 @@ static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
 			 struct sp_reader *reader)
 {
 	struct sp_analysis *analysis = NULL;
-	if (!report_arguments_settle(arguments, reader))
+	if (!report_arguments_settle(arguments, reader) ||
+	    !selection_settle(&arguments->selection, reader))
 		return 1;
-	struct sp_error *error = resolve_time(&arguments->time, reader);
-	if (!error) {
-		struct sp_analysis_options options = analysis_options(arguments, reader);
-		error = sp_analysis_run(ctx, reader, &options, &analysis);
-	}
+	struct sp_analysis_options options = analysis_options(arguments, reader);
+	struct sp_error *error = sp_analysis_run(ctx, reader, &options, &analysis);
 	if (error) {
 		diag_error(error);
 		return 1;
@@ -293,23 +255,14 @@ static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
 	return input_damage(reader) | status;
 }
 
-static void log_line(void *arg, enum sp_log_level level, const char *line)
-{
-	(void)arg;
-	(void)level;
-	diag_say("%s", line);
-}
-
 static int report_run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	struct report_arguments arguments;
 	setlocale(LC_CTYPE, "");
 	int status = report_arguments_parse(&arguments, argc, argv);
 	if (status < 0) {
-		if (arguments.verbose)
-			sp_ctx_set_log(ctx, log_line, NULL, SP_LOG_DEBUG);
-		sp_ctx_set_debuginfod(ctx, arguments.debuginfod);
-		struct sp_reader *reader = input_open(ctx, arguments.input);
+		selection_apply(&arguments.selection, ctx);
+		struct sp_reader *reader = input_open(ctx, arguments.selection.input);
 		status = reader ? report_reader(ctx, &arguments, reader) : 1;
 		sp_reader_free(reader);
 	}

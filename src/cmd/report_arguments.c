@@ -11,13 +11,7 @@
 
 void report_arguments_deinit(struct report_arguments *arguments)
 {
-	option_strings_deinit(&arguments->comms);
-	option_strings_deinit(&arguments->dsos);
-	option_strings_deinit(&arguments->symbols);
-	option_strings_deinit(&arguments->events);
-	option_numbers_deinit(&arguments->pids);
-	option_numbers_deinit(&arguments->tids);
-	option_numbers_deinit(&arguments->cpus);
+	selection_deinit(&arguments->selection);
 }
 
 static bool parse_format(const struct option *option, const char *text)
@@ -107,49 +101,6 @@ static bool parse_colour(const struct option *option, const char *text)
 	return option_reject(option, text, "auto, always or never");
 }
 
-/* "10%-20%", or perf's "10%/2": the second tenth. */
-static bool parse_time_percent(struct time_range *range, const char *text)
-{
-	char *end;
-	uint64_t slice;
-	range->percent = true;
-	if (!text_percent(text, &end, &range->begin) || *end != '%')
-		return false;
-	if (end[1] == '/') {
-		double part = range->begin;
-		if (!option_text_number(end + 2, 1, UINT32_MAX, &slice) || part <= 0)
-			return false;
-		range->begin = part * (double)(slice - 1);
-		range->end = part * (double)slice;
-		return range->end <= 1 + 1e-9;
-	}
-	return end[1] == '-' && text_percent(end + 2, &end, &range->end) && !strcmp(end, "%") &&
-	       range->begin < range->end;
-}
-
-/* "START,END"; either may be left out, but not both. */
-static bool parse_time_seconds(struct time_range *range, const char *text)
-{
-	const char *comma = strchr(text, ','), *end = text + strlen(text);
-	if (!comma || end == text + 1)
-		return false;
-	if (comma > text && !option_text_seconds(text, comma, &range->begin_ns))
-		return false;
-	if (comma + 1 == end)
-		return true;
-	return option_text_seconds(comma + 1, end, &range->end_ns) && range->end_ns &&
-	       range->begin_ns <= range->end_ns;
-}
-
-static bool parse_time(const struct option *option, const char *text)
-{
-	struct time_range *range = option->value;
-	*range = (struct time_range){.given = true};
-	if (strchr(text, '%') ? parse_time_percent(range, text) : parse_time_seconds(range, text))
-		return true;
-	return option_reject(option, text, "START,END in seconds, or PERCENT%-PERCENT%");
-}
-
 /* "10ms"; a number alone is in nanoseconds, as perf's. */
 static bool parse_quantum(const struct option *option, const char *text)
 {
@@ -171,32 +122,6 @@ static bool parse_quantum(const struct option *option, const char *text)
 
 /* Tables are all that there is of the options: their names, values and help. */
 #define MAX_OPTIONS 60
-
-static size_t put_options(struct option *to, const struct option *from, size_t size)
-{
-	memcpy(to, from, size);
-	return size / sizeof(*from);
-}
-
-static size_t read_options(struct report_arguments *a, struct option *to)
-{
-	const struct option options[] = {
-		OPTION_GROUP("What is read:"),
-		OPTION_STRING('i', "input", "FILE", &a->input,
-			      "the recording: sprof.data unless said, or perf.data where\n"
-			      "that is not there; - is standard input"),
-		OPTION_STRING(0, "symfs", "DIR", &a->symfs, "look for recorded files below DIR"),
-		OPTION_STRING('k', "vmlinux", "FILE", &a->vmlinux, "the kernel's ELF file"),
-		OPTION_STRING(0, "kallsyms", "FILE", &a->kallsyms,
-			      "kernel symbols in the form of /proc/kallsyms"),
-		OPTION_FLAG(0, "debuginfod", &a->debuginfod,
-			    "ask the servers of $DEBUGINFOD_URLS for debug files and\n"
-			    "programs that are not here"),
-		OPTION_STRING(0, "unwinder", "NAME", &a->unwinder,
-			      "unwind copied stacks by cfi (the default), libunwind or none"),
-	};
-	return put_options(to, options, sizeof(options));
-}
 
 static size_t shown_options(struct report_arguments *a, struct option *to)
 {
@@ -221,7 +146,7 @@ static size_t shown_options(struct report_arguments *a, struct option *to)
 			    "rows by what is known of that"),
 		OPTION_CALL(0, "time-quantum", "TIME", &a->time_quantum_ns, parse_quantum,
 			    "steps of the key time, such as 1s, 10ms (the default is 100ms)"),
-		OPTION_CHOICE(0, "inline", &a->inlines,
+		OPTION_CHOICE(0, "inline", &a->selection.inlines,
 			      "inlined functions are functions of their own (the default); or\n"
 			      "are part of their symbol, and no debug information is read"),
 		OPTION_CHOICE(0, "children", &a->children,
@@ -234,7 +159,7 @@ static size_t shown_options(struct report_arguments *a, struct option *to)
 		OPTION_CALL('G', "inverted", NULL, a, parse_inverted, "--call-graph caller"),
 		OPTION_FLAG(0, "collapse-recursion", &a->collapse_recursion,
 			    "show one round of calls that repeat in the tree"),
-		OPTION_FLAG(0, "full-source-path", &a->whole_paths,
+		OPTION_FLAG(0, "full-source-path", &a->selection.whole_paths,
 			    "source files by their whole path"),
 		OPTION_CALL(0, "percent-limit", "PERCENT", &a->limit, parse_limit,
 			    "leave out smaller shares; as text, trees have 0.5"),
@@ -244,25 +169,7 @@ static size_t shown_options(struct report_arguments *a, struct option *to)
 		OPTION_FLAG('n', "show-nr-samples", &a->samples,
 			    "as perf's; samples are always shown"),
 	};
-	return put_options(to, options, sizeof(options));
-}
-
-static size_t filter_options(struct report_arguments *a, struct option *to)
-{
-	const struct option options[] = {
-		OPTION_GROUP("Only samples of:"),
-		OPTION_STRINGS('c', "comms", "NAMES", &a->comms, "these commands"),
-		OPTION_STRINGS('d', "dsos", "NAMES", &a->dsos, "these programs and libraries"),
-		OPTION_STRINGS('S', "symbols", "NAMES", &a->symbols, "these functions"),
-		OPTION_NUMBERS(0, "pid", "PIDS", &a->pids, "these processes"),
-		OPTION_NUMBERS(0, "tid", "TIDS", &a->tids, "these threads"),
-		OPTION_NUMBERS('C', "cpu", "CPUS", &a->cpus, "these processors, e.g. 0,4-7"),
-		OPTION_STRINGS('e', "events", "NAMES", &a->events, "these events"),
-		OPTION_CALL(0, "time", "START,END", &a->time, parse_time,
-			    "this time, in seconds of the recording's clock; either may be\n"
-			    "left out; or a part, such as 10%-20%"),
-	};
-	return put_options(to, options, sizeof(options));
+	return option_put(to, options, sizeof(options));
 }
 
 static size_t how_options(struct report_arguments *a, struct option *to)
@@ -271,21 +178,17 @@ static size_t how_options(struct report_arguments *a, struct option *to)
 		OPTION_GROUP("How:"),
 		OPTION_CALL(0, "color", "WHEN", &a->colour, parse_colour,
 			    "auto (on a terminal), always or never"),
-		OPTION_CHOICE(0, "pager", &a->pager,
-			      "show text on a terminal by $SPROF_PAGER, $PAGER or less"),
-		OPTION_FLAG('q', "quiet", &a->quiet, "only the tables"),
-		OPTION_FLAG('v', "verbose", &a->verbose, "say on standard error what is done"),
-		OPTION_NUMBER('j', "jobs", "N", &a->jobs, "use N threads (all processors)"),
 	};
-	return put_options(to, options, sizeof(options));
+	size_t count = option_put(to, options, sizeof(options));
+	return count + selection_how_options(&a->selection, to + count);
 }
 
 static int parse_table(struct report_arguments *a, int argc, char **argv)
 {
 	struct option options[MAX_OPTIONS + 1] = {{0}};
-	size_t count = read_options(a, options);
+	size_t count = selection_read_options(&a->selection, options);
 	count += shown_options(a, options + count);
-	count += filter_options(a, options + count);
+	count += selection_filter_options(&a->selection, options + count);
 	count += how_options(a, options + count);
 	options[count] = (struct option){0}; /* OPTION_END */
 	const struct option_usage usage = {
@@ -307,9 +210,8 @@ int report_arguments_parse(struct report_arguments *arguments, int argc, char **
 		.children = -1,
 		.branches = -1,
 		.group = -1,
-		.inlines = -1,
 		.limit = -1,
-		.pager = -1,
 	};
+	selection_init(&arguments->selection);
 	return parse_table(arguments, argc, argv);
 }

@@ -3,19 +3,13 @@
 #ifndef CMD_REPORT_ARGUMENTS_H
 #define CMD_REPORT_ARGUMENTS_H
 
+#include "cmd/selection.h"
 #include "options.h"
 #include "out/output.h"
 #include "term.h"
 
-/* Of --time: nanoseconds of the recording's clock, or parts of its span. */
-struct time_range {
-	bool given, percent;
-	uint64_t begin_ns, end_ns; /* end 0: no end */
-	double begin, end;         /* 0 to 1 */
-};
-
 struct report_arguments {
-	const char *input; /* NULL: not said, as the others */
+	struct selection selection;
 	const struct output *output;
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t key_count;
@@ -27,17 +21,9 @@ struct report_arguments {
 	uint64_t time_quantum_ns;
 	enum sp_tree_order tree;
 	double limit; /* a share; -1: not said */
-	int inlines;  /* -1: not said */
-	bool tree_lines, collapse_recursion, whole_paths;
-	bool relative, quiet, verbose, samples;
-	const char *symfs, *vmlinux, *kallsyms, *unwinder;
-	bool debuginfod;
-	struct option_strings comms, dsos, symbols, events;
-	struct option_numbers pids, tids, cpus;
-	struct time_range time;
+	bool tree_lines, collapse_recursion;
+	bool relative, samples;
 	enum term_colour colour;
-	int pager; /* -1: not said */
-	uint64_t jobs;
 };
 
 /*

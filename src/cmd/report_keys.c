@@ -57,7 +57,7 @@ static void add_keys(struct report_arguments *arguments, const enum sp_key *keys
 static void add_default_keys(struct report_arguments *arguments)
 {
 	const enum sp_key usual[] = {SP_KEY_COMM, SP_KEY_DSO,
-				     arguments->inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL};
+				     arguments->selection.inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL};
 	static const enum sp_key branches[] = {SP_KEY_COMM, SP_KEY_DSO_FROM, SP_KEY_SYMBOL_FROM,
 					       SP_KEY_SYMBOL_TO};
 	/* perf's own. */

@@ -5,18 +5,28 @@
  */
 #include "cmd/script.h"
 
+#include <elf.h>
 #include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 #include "cmd/info.h"
 #include "command.h"
 #include "diag.h"
 #include "input.h"
 #include "pager.h"
+
+/* The code that a machine's programs may be of. */
+static const struct {
+	enum sp_architecture architecture;
+	uint16_t machine;
+} machines[] = {
+	{SP_ARCHITECTURE_X86, EM_X86_64},      {SP_ARCHITECTURE_ARM64, EM_AARCH64},
+	{SP_ARCHITECTURE_ARM, EM_ARM},         {SP_ARCHITECTURE_POWERPC, EM_PPC64},
+	{SP_ARCHITECTURE_S390, EM_S390},       {SP_ARCHITECTURE_MIPS, EM_MIPS},
+};
 
 #define THREADS_MAX 256
 
@@ -51,19 +61,10 @@ static uint64_t kernel_types(const struct script_arguments *a)
 	       (a->show_text_pokes ? BIT(PERF_RECORD_KSYMBOL) | BIT(PERF_RECORD_TEXT_POKE) : 0);
 }
 
-/* Whether lines of some kind of events have a field. */
-static bool any_has(const struct script_arguments *arguments, uint64_t field)
-{
-	for (size_t i = 0; i < KIND_COUNT; i++)
-		if (arguments->fields.kinds[i].fields & field)
-			return true;
-	return false;
-}
-
 static struct sp_script_options script_options(const struct script_arguments *a)
 {
 	bool dump = a->format == SCRIPT_DUMP;
-	bool symbols = a->format == SCRIPT_JSON || any_has(a, FIELD(SYM));
+	bool symbols = a->format == SCRIPT_JSON || script_has_field(a, FIELD(SYM));
 	return (struct sp_script_options){
 		.kernel_types = kernel_types(a),
 		.user_types = a->format != SCRIPT_TEXT ? UINT64_MAX :
@@ -71,22 +72,12 @@ static struct sp_script_options script_options(const struct script_arguments *a)
 		.in_file_order = dump || a->show_rounds,
 		.no_chains = a->no_chains || dump,
 		.max_stack = a->max_stack < UINT32_MAX ? (unsigned int)a->max_stack : UINT32_MAX,
-		.no_inlines = a->inlines == 0 || dump || !symbols,
-		.lines = a->format == SCRIPT_TEXT && any_has(a, FIELD(SRCLINE)),
-		.comms = option_strings_list(&a->comms),
-		.dsos = option_strings_list(&a->dsos),
-		.symbols = option_strings_list(&a->symbols),
-		.events = option_strings_list(&a->events),
-		.pids = option_numbers_list(&a->pids),
-		.tids = option_numbers_list(&a->tids),
-		.cpus = option_numbers_list(&a->cpus),
-		.times = a->times,
-		.time_count = a->time_count,
-		.symfs = a->symfs,
-		.vmlinux = a->vmlinux,
-		.kallsyms = a->kallsyms,
-		.unwinder = a->unwinder,
-		.threads = (unsigned int)a->jobs,
+		.no_inlines = a->selection.inlines == 0 || dump || !symbols,
+		.lines = a->format == SCRIPT_TEXT && script_has_field(a, FIELD(SRCLINE)),
+		.filter = selection_filter(&a->selection),
+		.events = option_strings_list(&a->selection.events),
+		.files = selection_files(&a->selection),
+		.threads = (unsigned int)a->selection.jobs,
 	};
 }
 
@@ -95,10 +86,11 @@ static unsigned int thread_count(const struct script_view *view, size_t batches)
 {
 	const struct script_arguments *arguments = view->arguments;
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t count = arguments->jobs ? arguments->jobs : processors > 0 ? (uint64_t)processors : 1;
+	uint64_t jobs = arguments->selection.jobs;
+	uint64_t count = jobs ? jobs : processors > 0 ? (uint64_t)processors : 1;
 	bool chained = arguments->format == SCRIPT_TEXT &&
 		       (arguments->delta_time || arguments->relative_time || view->counters ||
-			any_has(arguments, FIELD(DATA_SRC)));
+			script_has_field(arguments, FIELD(DATA_SRC)));
 	if (chained || count > THREADS_MAX)
 		count = chained ? 1 : THREADS_MAX;
 	return count < batches ? (unsigned int)count : batches ? (unsigned int)batches : 1;
@@ -208,119 +200,12 @@ static int run_threads(struct relay *relay, unsigned int count)
 	return relay->no_memory || relay->error;
 }
 
-static int compare_cgroups(const void *a, const void *b)
-{
-	const struct script_cgroup *x = a, *y = b;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-const char *view_cgroup(const struct script_view *view, uint64_t id)
-{
-	const struct script_cgroup key = {.id = id};
-	const struct script_cgroup *found =
-		view->cgroup_count ? bsearch(&key, view->cgroups, view->cgroup_count,
-					     sizeof(key), compare_cgroups) : NULL;
-	return found ? found->path : NULL;
-}
-
-/* Whether an event's samples say of which cgroup they are. */
-static bool has_cgroups(const struct sp_reader *reader)
-{
-	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
-		if (sp_reader_event(reader, i)->attr.sample_type & PERF_SAMPLE_CGROUP)
-			return true;
-	return false;
-}
-
-static bool add_cgroup(struct script_view *view, const struct sp_cgroup *cgroup)
-{
-	struct script_cgroup *more = realloc(view->cgroups,
-					     (view->cgroup_count + 1) * sizeof(*more));
-	char *path = more ? strdup(cgroup->path) : NULL;
-	if (more)
-		view->cgroups = more;
-	if (!path)
-		return false;
-	more[view->cgroup_count++] = (struct script_cgroup){cgroup->id, path};
-	return true;
-}
-
-/* False when out of memory. */
-static bool read_cgroups(struct script_view *view, struct sp_reader *reader)
-{
-	bool good = true;
-	while (good) {
-		const struct sp_record *record = NULL;
-		struct sp_error *error = sp_reader_next(reader, &record);
-		bool damaged = error && sp_error_code(error) == SP_ERROR_FORMAT;
-		sp_error_free(error); /* damage is told at the end */
-		if (!record && !damaged)
-			break;
-		if (record && record->type == PERF_RECORD_CGROUP)
-			good = add_cgroup(view, &record->cgroup);
-	}
-	sp_reader_rewind(reader);
-	if (view->cgroup_count)
-		qsort(view->cgroups, view->cgroup_count, sizeof(*view->cgroups), compare_cgroups);
-	return good;
-}
-
-/* Whether there is something that formats of tracepoints are needed for, and they are there. */
-static bool has_traces(const struct script_view *view)
-{
-	bool wanted = false;
-	struct sp_trace *trace;
-	if (view->arguments->format == SCRIPT_TEXT && !any_has(view->arguments, FIELD(TRACE)))
-		return false;
-	for (size_t i = 0; i < sp_reader_event_count(view->reader); i++)
-		wanted |= sp_reader_event(view->reader, i)->attr.type == PERF_TYPE_TRACEPOINT;
-	if (!wanted || view->arguments->format == SCRIPT_DUMP)
-		return false;
-	struct sp_error *error = sp_trace_new(view->ctx, view->reader, &trace);
-	if (error) {
-		diag_error(error);
-		return false;
-	}
-	sp_trace_free(trace);
-	return true;
-}
-
-static bool view_init(struct script_view *view, struct sp_ctx *ctx,
-		      const struct script_arguments *arguments, struct sp_reader *reader)
-{
-	struct utsname here;
-	const struct sp_file_info *info = sp_reader_info(reader);
-	*view = (struct script_view){.arguments = arguments, .ctx = ctx, .reader = reader,
-				     .info = info};
-	view->traces = has_traces(view);
-	/* As perf: what does not say where it is from is from here. */
-	const char *machine = info->arch ? info->arch : uname(&here) ? NULL : here.machine;
-	view->architecture = sp_architecture_of(machine);
-	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
-		const struct sp_event *event = sp_reader_event(reader, i);
-		int width = (int)strlen(event->name);
-		if (width > view->name_width)
-			view->name_width = width;
-		view->chains |= !arguments->no_chains &&
-				event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
-	}
-	view->counters = script_has_counters(arguments, reader);
-	return !has_cgroups(reader) || read_cgroups(view, reader);
-}
-
-static void view_deinit(struct script_view *view)
-{
-	for (size_t i = 0; i < view->cgroup_count; i++)
-		free(view->cgroups[i].path);
-	free(view->cgroups);
-}
-
 /* What was lost, and what could not be unwound. */
 static void say_limits(const struct script_view *view, const struct sp_script *script)
 {
 	const struct sp_error *refusal = sp_script_unwinding_refusal(script);
 	uint64_t lost = sp_script_lost(script);
-	if (view->arguments->quiet)
+	if (view->arguments->selection.quiet)
 		return;
 	if (lost)
 		diag_say("%s: %llu samples were lost while recording; 'sprof report' says when "
@@ -339,7 +224,7 @@ static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_r
 		diag_error(error);
 		return 1;
 	}
-	struct pager pager = pager_open(arguments->pager != 0);
+	struct pager pager = pager_open(arguments->selection.pager != 0);
 	int status = 0;
 	if (arguments->header && arguments->format == SCRIPT_TEXT)
 		status = info_put_header(reader, pager.out);
@@ -353,24 +238,49 @@ static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_r
 	return status;
 }
 
+/* Says why not, before there is any output. */
+static bool can_disassemble(const struct script_arguments *arguments,
+			    const struct sp_reader *reader)
+{
+	const struct sp_file_info *info = sp_reader_info(reader);
+	struct sp_disassembler *disassembler;
+	bool wanted = script_has_field(arguments, FIELDS_DISASM);
+	struct sp_error *error = NULL;
+	uint16_t machine = EM_NONE;
+	for (size_t i = 0; wanted && i < sizeof(machines) / sizeof(*machines); i++)
+		if (!info->arch || sp_architecture_of(info->arch) == machines[i].architecture) {
+			machine = machines[i].machine;
+			break;
+		}
+	if (wanted)
+		error = sp_disassembler_new(machine, info->big_endian, &disassembler);
+	if (wanted && !error)
+		sp_disassembler_free(disassembler);
+	if (error)
+		diag_error(error);
+	return !error;
+}
+
 static int script_reader(struct sp_ctx *ctx, struct script_arguments *arguments,
 			 struct sp_reader *reader)
 {
 	struct script_view view;
 	if (arguments->header_only) {
-		struct pager pager = pager_open(arguments->pager != 0);
+		struct pager pager = pager_open(arguments->selection.pager != 0);
 		int status = info_put_header(reader, pager.out);
 		status |= pager_close(&pager);
 		return input_damage(reader) | status;
 	}
-	if (!input_has_events(reader, &arguments->events) || !script_times(arguments, reader) ||
+	if (!selection_settle(&arguments->selection, reader) ||
 	    !fields_fit(&arguments->fields, reader, !arguments->no_chains))
 		return 1;
-	if (any_has(arguments, FIELD(TOD)) && !sp_reader_info(reader)->has_clock) {
+	if (script_has_field(arguments, FIELD(TOD)) && !sp_reader_info(reader)->has_clock) {
 		diag_say("tod: the recording does not say when its clock was what; record with "
 			 "-k CLOCK");
 		return 1;
 	}
+	if (!can_disassemble(arguments, reader))
+		return 1;
 	int status = 1;
 	if (view_init(&view, ctx, arguments, reader))
 		status = tell_script(ctx, &view, reader);
@@ -380,23 +290,14 @@ static int script_reader(struct sp_ctx *ctx, struct script_arguments *arguments,
 	return input_damage(reader) | status;
 }
 
-static void log_line(void *arg, enum sp_log_level level, const char *line)
-{
-	(void)arg;
-	(void)level;
-	diag_say("%s", line);
-}
-
 static int script_run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	struct script_arguments arguments;
 	setlocale(LC_CTYPE, "");
 	int status = script_arguments_parse(&arguments, argc, argv);
 	if (status < 0) {
-		if (arguments.verbose)
-			sp_ctx_set_log(ctx, log_line, NULL, SP_LOG_DEBUG);
-		sp_ctx_set_debuginfod(ctx, arguments.debuginfod);
-		struct sp_reader *reader = input_open(ctx, arguments.input);
+		selection_apply(&arguments.selection, ctx);
+		struct sp_reader *reader = input_open(ctx, arguments.selection.input);
 		status = reader ? script_reader(ctx, &arguments, reader) : 1;
 		sp_reader_free(reader);
 	}

@@ -7,38 +7,25 @@
 #include <sprof/sprof.h>
 #include "buffer.h"
 #include "cmd/script_fields.h"
+#include "cmd/selection.h"
 #include "options.h"
 
 enum script_format { SCRIPT_TEXT, SCRIPT_JSON, SCRIPT_DUMP };
 
-/* More parts of the time than these are a slip of the pen, not a wish. */
-#define SCRIPT_TIMES 64
-
 struct script_arguments {
-	const char *input; /* NULL: not said, as the others */
+	struct selection selection;
 	enum script_format format;
 	struct script_fields fields;
 	bool show_tasks, show_mmaps, show_switches, show_namespaces, show_losses, show_bpf,
 		show_cgroups, show_text_pokes, show_rounds;
 	bool ns, delta_time, relative_time;
-	bool header, header_only, no_chains, quiet, verbose, whole_paths;
-	int inlines, pager; /* -1: not said */
-	uint64_t max_stack, jobs;
-	const char *symfs, *vmlinux, *kallsyms, *unwinder;
-	bool debuginfod;
-	struct option_strings comms, dsos, symbols, events;
-	struct option_numbers pids, tids, cpus;
-	const char *time; /* as it was given */
-	struct sp_time_span times[SCRIPT_TIMES];
-	size_t time_count;
+	bool header, header_only, no_chains;
+	uint64_t max_stack, max_blocks; /* 0: no bound */
 };
 
 /* As report_arguments_parse(). */
 int script_arguments_parse(struct script_arguments *arguments, int argc, char **argv);
 void script_arguments_deinit(struct script_arguments *arguments);
-
-/* Reads --time, of which parts in percent are of the recording; false after saying why not. */
-bool script_times(struct script_arguments *arguments, struct sp_reader *reader);
 
 /* A cgroup's name by its number. */
 struct script_cgroup {
@@ -59,7 +46,29 @@ struct script_view {
 	bool counters;                    /* samples with counters are told as one of each */
 	struct script_cgroup *cgroups;    /* by id */
 	size_t cgroup_count;
+	struct script_machine *machines;  /* of ids, by id; where they are asked for */
+	size_t machine_count;
+	unsigned int branch_counter_width; /* bits of a branch's counters */
 };
+
+/* What a sample's id says of the virtual machine that it is of. */
+struct script_machine {
+	uint64_t id, pid, vcpu;
+};
+
+/* In newer headers; Linux 6.8. */
+#define SCRIPT_BRANCH_COUNTERS (UINT64_C(1) << 19)
+
+/* Whether lines of some kind of events have one of these fields. */
+bool script_has_field(const struct script_arguments *arguments, uint64_t fields);
+
+/* Reads what is known beforehand; false when out of memory. To be released either way. */
+bool view_init(struct script_view *view, struct sp_ctx *ctx,
+	       const struct script_arguments *arguments, struct sp_reader *reader);
+void view_deinit(struct script_view *view);
+
+/* NULL: of none. */
+const struct script_machine *view_machine(const struct script_view *view, uint64_t id);
 
 const char *view_cgroup(const struct script_view *view, uint64_t id);
 
@@ -89,6 +98,8 @@ struct printer {
 	uint64_t first_ns;
 	size_t widest_source;      /* of data_src's texts so far */
 	struct script_counters counters;
+	struct sp_disassembler *disassembler; /* NULL: not asked for yet, or not there */
+	uint16_t disassembler_machine;
 };
 
 void printer_deinit(struct printer *printer);
@@ -118,6 +129,14 @@ void script_counters_deinit(struct script_counters *counters);
 void script_put_text(struct printer *printer, const struct sp_script_item *item);
 void script_put_json(struct printer *printer, const struct sp_script_item *item);
 void script_put_dump(struct printer *printer, const struct sp_script_item *item);
+
+/* The instruction at a sample's place: INSN, INSNLEN, DISASM of `fields`. */
+void script_put_instruction(struct printer *printer, const struct sp_sample *sample,
+			    uint64_t fields);
+
+/* What ran between its branches, lines of their own. */
+void script_put_blocks(struct printer *printer, const struct sp_event *event,
+		       const struct sp_sample *sample, uint64_t fields);
 
 /* A record that is no sample, from "PERF_RECORD_…" to the line's end, as perf has it. */
 void script_put_record(struct printer *printer, const struct sp_record *record);

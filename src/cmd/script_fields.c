@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cmd/script.h"
 #include "diag.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -47,27 +48,29 @@ static const struct field_info {
 	[FIELD_INS_LAT] = {"ins_lat", PERF_SAMPLE_WEIGHT_STRUCT, "WEIGHT_STRUCT"},
 	[FIELD_RETIRE_LAT] = {"retire_lat", PERF_SAMPLE_WEIGHT_STRUCT, "WEIGHT_STRUCT"},
 	[FIELD_CGROUP] = {"cgroup", PERF_SAMPLE_CGROUP, "CGROUP"},
+	[FIELD_INSN] = {"insn", PERF_SAMPLE_IP, "IP"},
+	[FIELD_INSNLEN] = {"insnlen", PERF_SAMPLE_IP, "IP"},
+	[FIELD_DISASM] = {"disasm", PERF_SAMPLE_IP, "IP"},
+	[FIELD_BRSTACKINSN] = {"brstackinsn", PERF_SAMPLE_BRANCH_STACK, "BRANCH_STACK"},
+	[FIELD_BRSTACKINSNLEN] = {"brstackinsnlen", PERF_SAMPLE_BRANCH_STACK, "BRANCH_STACK"},
+	[FIELD_BRSTACKDISASM] = {"brstackdisasm", PERF_SAMPLE_BRANCH_STACK, "BRANCH_STACK"},
+	[FIELD_BRCNTR] = {"brcntr", PERF_SAMPLE_BRANCH_STACK, "BRANCH_STACK"},
+	[FIELD_MACHINE_PID] = {"machine_pid", 0, NULL},
+	[FIELD_VCPU] = {"vcpu", 0, NULL},
 	[FIELD_TRANSACTION] = {"transaction", PERF_SAMPLE_TRANSACTION, "TRANSACTION"},
 };
 
 /* perf's fields that are not here, and why. */
+#define DECODED "is of decoded processor traces (AUX), and there is no decoder"
+
 static const struct {
 	const char *name, *why;
 } other_fields[] = {
-	{"flags", "is of what a decoder of processor traces (AUX) makes of them, and there is none"},
-	{"callindent", "is of decoded processor traces (AUX), and there is no decoder"},
-	{"ipc", "is of decoded processor traces (AUX), and there is no decoder"},
-	{"synth", "is of decoded processor traces (AUX), and there is no decoder"},
-	{"insn", "is of decoded processor traces (AUX), and there is no decoder"},
-	{"insnlen", "is of decoded processor traces (AUX), and there is no decoder"},
-	{"disasm", "takes a disassembler, and there is none"},
-	{"brstackinsn", "takes a disassembler, and there is none; try brstacksym"},
-	{"brstackinsnlen", "takes a disassembler, and there is none; try brstacksym"},
-	{"brstackdisasm", "takes a disassembler, and there is none; try brstacksym"},
-	{"brcntr", "is shown among disassembled code; --format json has the counters"},
+	{"flags", DECODED},
+	{"callindent", DECODED},
+	{"ipc", DECODED},
+	{"synth", DECODED},
 	{"metric", "takes perf's tables of metrics, which are not here"},
-	{"machine_pid", "is of recordings of guests made by perf kvm, which is not read"},
-	{"vcpu", "is of recordings of guests made by perf kvm, which is not read"},
 	{"srccode", "shows source files; try srcline"},
 };
 
@@ -224,6 +227,19 @@ static bool fit_kind(struct kind_fields *kind, const struct sp_event *event)
 		}
 		kind->fields &= ~(UINT64_C(1) << i);
 	}
+	/* Blocks are what ran between all branches. */
+	if (kind->asked & FIELDS_BLOCKS && event->attr.branch_sample_type &&
+	    !(event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_ANY)) {
+		diag_say("%s: code between branches takes all of them; 'record -b' has them",
+			 event->name);
+		return false;
+	}
+	if (kind->asked & FIELD(BRCNTR) &&
+	    !(event->attr.branch_sample_type & SCRIPT_BRANCH_COUNTERS)) {
+		diag_say("%s: branches have no counters; 'record -j any,counter' has them",
+			 event->name);
+		return false;
+	}
 	if (kind->fields & FIELD(SYMOFF) && !(kind->fields & FIELD(SYM))) {
 		diag_say("symoff is of sym, which is not among the fields");
 		return false;
@@ -248,6 +264,9 @@ static void add_places(struct script_fields *fields, const struct sp_reader *rea
 
 bool fields_fit(struct script_fields *fields, const struct sp_reader *reader, bool chains)
 {
+	/* As perf has it: what is in the way of counts is only told of events with samples. */
+	if (sp_reader_has_feature(reader, FEATURE_STAT))
+		return true;
 	for (unsigned int i = 0; i < KIND_COUNT; i++) {
 		struct kind_fields *kind = &fields->kinds[i];
 		const struct sp_event *event = first_of_kind(reader, i);

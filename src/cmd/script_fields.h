@@ -40,11 +40,28 @@ enum field {
 	FIELD_INS_LAT,
 	FIELD_RETIRE_LAT,
 	FIELD_CGROUP,
+	FIELD_INSN,
+	FIELD_INSNLEN,
+	FIELD_DISASM,
+	FIELD_BRSTACKINSN,
+	FIELD_BRSTACKINSNLEN,
+	FIELD_BRSTACKDISASM,
+	FIELD_BRCNTR,
+	FIELD_MACHINE_PID,
+	FIELD_VCPU,
 	FIELD_TRANSACTION, /* ours */
 	FIELD_COUNT,
 };
 
 #define FIELD(name) (UINT64_C(1) << FIELD_##name)
+
+/* The instruction at the place; code between branches; and what takes a disassembler. */
+#define FIELDS_INSTRUCTION (FIELD(INSN) | FIELD(INSNLEN) | FIELD(DISASM))
+#define FIELDS_BLOCKS (FIELD(BRSTACKINSN) | FIELD(BRSTACKINSNLEN) | FIELD(BRSTACKDISASM))
+#define FIELDS_DISASM (FIELD(DISASM) | FIELD(BRSTACKDISASM))
+
+/* perf's header feature: the file has counts, and no samples. */
+#define FEATURE_STAT 19
 
 /* Kinds: PERF_TYPE_*, and all PMUs of sysfs as one. */
 #define KIND_OTHER PERF_TYPE_MAX

@@ -9,9 +9,6 @@
 #include "cmd/script.h"
 #include "diag.h"
 
-/* perf's header feature: the file has counts. */
-#define FEATURE_STAT 19
-
 struct count {
 	size_t event;   /* its index */
 	int32_t cpu;
@@ -32,18 +29,19 @@ struct counts {
 
 static bool is_shown(const struct script_view *view, const struct count *count, int32_t tid)
 {
-	const struct script_arguments *arguments = view->arguments;
-	const struct option_numbers *tids = arguments->pids.count ? &arguments->pids :
-								    &arguments->tids;
-	bool shown = !arguments->cpus.count, of_tid = !tids->count, of_event = !arguments->events.count;
-	for (size_t i = 0; i < arguments->cpus.count; i++)
-		shown |= arguments->cpus.items[i] == count->cpu;
+	const struct selection *selection = &view->arguments->selection;
+	const struct option_numbers *tids = selection->pids.count ? &selection->pids :
+								    &selection->tids;
+	const char *name = sp_reader_event(view->reader, count->event)->name;
+	bool of_cpu = !selection->cpus.count, of_tid = !tids->count;
+	bool of_event = !selection->events.count;
+	for (size_t i = 0; i < selection->cpus.count; i++)
+		of_cpu |= selection->cpus.items[i] == count->cpu;
 	for (size_t i = 0; i < tids->count; i++)
 		of_tid |= tids->items[i] == tid;
-	for (size_t i = 0; i < arguments->events.count; i++)
-		of_event |= !strcmp(arguments->events.items[i],
-				    sp_reader_event(view->reader, count->event)->name);
-	return shown && of_tid && of_event;
+	for (size_t i = 0; i < selection->events.count; i++)
+		of_event |= !strcmp(selection->events.items[i], name);
+	return of_cpu && of_tid && of_event;
 }
 
 static int compare_counts(const void *a, const void *b)
@@ -149,7 +147,7 @@ static void say_uncounted(const struct counts *counts)
 {
 	const struct sp_reader *reader = counts->view->reader;
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
-		if (!counts->counted[i] && !counts->view->arguments->quiet)
+		if (!counts->counted[i] && !counts->view->arguments->selection.quiet)
 			diag_say("%s was not counted", sp_reader_event(reader, i)->name);
 }
 

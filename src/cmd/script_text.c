@@ -19,6 +19,7 @@ void printer_deinit(struct printer *printer)
 	buffer_deinit(&printer->out);
 	buffer_deinit(&printer->scratch);
 	sp_trace_free(printer->trace);
+	sp_disassembler_free(printer->disassembler);
 	sp_teller_free(printer->teller);
 }
 
@@ -38,6 +39,8 @@ static const struct sp_event *event_of(const struct printer *printer,
 	if (record->event != SP_EVENT_NONE)
 		return sp_reader_event(reader, record->event);
 	bool none = present & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER) && !id;
+	if (!sample && count && !sp_reader_event(reader, 0)->attr.sample_id_all)
+		none = true;
 	return count == 1 || (count && none) ? sp_reader_event(reader, 0) : NULL;
 }
 
@@ -139,11 +142,27 @@ static void put_tasks(struct printer *printer, uint64_t fields, const struct sta
 	}
 }
 
+/* The virtual machine that a sample was made in. */
+static void put_machine(struct printer *printer, const struct sp_record *record, uint64_t fields)
+{
+	bool sample = record->type == PERF_RECORD_SAMPLE;
+	const struct script_machine *machine =
+		view_machine(printer->view, sample ? record->sample.id : record->id.id);
+	if (!machine || !machine->pid)
+		return;
+	if (fields & FIELD(MACHINE_PID))
+		buffer_format(&printer->out, "VM:%5d ", (int)machine->pid);
+	if (fields & FIELD(VCPU))
+		buffer_format(&printer->out, "VCPU:%03d ", (int)machine->vcpu);
+}
+
 static void put_start(struct printer *printer, const struct sp_script_item *item,
 		      const struct sp_event *event, uint64_t fields)
 {
 	struct buffer *out = &printer->out;
 	const struct stamp stamp = stamp_of(item, event);
+	if (fields & (FIELD(MACHINE_PID) | FIELD(VCPU)))
+		put_machine(printer, item->record, fields);
 	if (fields & FIELD(COMM)) {
 		bool chains = fields & FIELD(IP) && printer->view->chains &&
 			      event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
@@ -210,7 +229,7 @@ static void put_line(struct printer *printer, struct buffer *out, const struct s
 		return;
 	}
 	const char *slash = strrchr(frame->file, '/');
-	bool whole = printer->view->arguments->whole_paths || !slash;
+	bool whole = printer->view->arguments->selection.whole_paths || !slash;
 	buffer_format(out, "%s:%u", whole ? frame->file : slash + 1, frame->line);
 }
 
@@ -479,6 +498,10 @@ static void put_more(struct printer *printer, const struct sp_script_item *item,
 	if (fields & FIELD(BPF_OUTPUT) && event->attr.type == PERF_TYPE_SOFTWARE &&
 	    event->attr.config == PERF_COUNT_SW_BPF_OUTPUT)
 		put_bpf_output(out, &sample->raw);
+	if (fields & FIELDS_INSTRUCTION)
+		script_put_instruction(printer, sample, fields);
+	if (fields & FIELDS_BLOCKS)
+		script_put_blocks(printer, event, sample, fields);
 	if (fields & FIELD(PHYS_ADDR))
 		buffer_hex(out, sample->phys_addr, 16);
 	if (fields & FIELD(DATA_PAGE_SIZE)) {

@@ -81,7 +81,7 @@ fails "a field that the samples do not have" 1 "$SPROF" script -i "$tmp/perf.dat
 sprof: samples of cpu-clock have no WEIGHT: 'weight' cannot be shown
 END
 fails "a field that takes decoded traces" 129 "$SPROF" script -i "$tmp/perf.data" -F +flags <<END
-sprof: -F, --fields: flags is of what a decoder of processor traces (AUX) makes of them, and there is none
+sprof: -F, --fields: flags is of decoded processor traces (AUX), and there is no decoder
        'sprof script --help' lists the options.
 END
 "$SPROF" script -i "$tmp/perf.data" --format json >"$tmp/json"
@@ -91,6 +91,78 @@ check "samples are among them" test "$(grep -c '"type": *"SAMPLE"' "$tmp/json")"
 check "a dump has all records" test "$(grep -c 'raw event: size' "$tmp/dump")" = "$(wc -l <"$tmp/json")"
 "$SPROF" script --header-only -i "$tmp/perf.data" >"$tmp/header"
 check "the header has the architecture" grep -qx '# arch : x86_64' "$tmp/header"
+# Code, and what ran between branches. The program is what it is on any machine.
+cat >"$tmp/code.s" <<'END'
+	.globl _start, leaf
+	.type _start, @function
+	.type leaf, @function
+_start:	mov $3, %edi
+	call leaf
+	jmp _start
+	.size _start, . - _start
+leaf:	test %rdi, %rdi
+	je 1f
+	sub $1, %rdi
+	jmp leaf
+1:	ret
+	.size leaf, . - leaf
+END
+if [ "$(uname -m)" = x86_64 ] && ${CC:-cc} -nostdlib -static -Wl,-Ttext=0x401000 -Wl,--build-id=none \
+	-o "$tmp/code" "$tmp/code.s" 2>/dev/null; then
+	recording "$tmp/code.data" <<END
+event cycles branches
+arch x86_64
+comm 7 7 code
+mmap 7 0x401000 0x1000 0x1000 $tmp/code
+with branch 0x401015 0x40100c 0x32 branch 0x401005 0x40100c 0x51 branch 0x40100a 0x401000 2
+sample 0 7 7 1 2000000000 250000 0x40100f
+with branch 0x401005 0x40100d 2 branch 0x40100a 0x401001 2
+sample 0 7 7 1 2100000000 250000 0x40100f
+END
+	prints "instructions" "$SPROF" script -i "$tmp/code.data" -F ip,sym,insnlen,insn <<END
+           40100f leaf ilen: 2 insn: 74 06
+           40100f leaf ilen: 2 insn: 74 06
+END
+	prints "code between branches" shown "$SPROF" script -i "$tmp/code.data" -F ip,brstackinsn \
+		--time 0,2.05 <<'END'
+           40100f|
+	_start+10:|
+	000000000040100a	insn: eb f4                   	# PRED|
+	0000000000401000	insn: bf 03 00 00 00 |
+	0000000000401005	insn: e8 02 00 00 00          	# MISPRED 5 cycles [5] 0.40 IPC|
+	leaf:|
+	000000000040100c	insn: 48 85 ff |
+	000000000040100f	insn: 74 06 |
+	0000000000401011	insn: 48 83 ef 01 |
+	0000000000401015	insn: eb f5                   	# PRED 3 cycles [8] 1.33 IPC|
+	000000000040100c	insn: 48 85 ff |
+	000000000040100f	insn: 74 06 |
+|
+END
+	if perf --version 2>/dev/null | grep -q ' 6\.1\.'; then
+		for list in brstackinsn brstackinsnlen; do
+			for blocks in 1 9; do
+				perf script -f -i "$tmp/code.data" -F ip,sym,$list \
+					--max-blocks $blocks >"$tmp/wanted" 2>"$tmp/err"
+				"$SPROF" script -i "$tmp/code.data" -F ip,sym,$list \
+					--max-blocks $blocks >"$tmp/got"
+				check "perf has blocks" grep -q insn: "$tmp/wanted"
+				same "-F $list --max-blocks $blocks, as perf" "$tmp/wanted" "$tmp/got"
+			done
+		done
+	else
+		skip "blocks as perf has them" "needs perf 6.1, whose text this is"
+	fi
+	if "$SPROF" script -i "$tmp/code.data" -F ip,disasm >"$tmp/got" 2>"$tmp/err"; then
+		grep -q '		je .*0x401017' "$tmp/got"
+		check "text of instructions" test $? = 0
+	else
+		check "without capstone, it is named" grep -q 'libcapstone' "$tmp/err"
+	fi
+else
+	skip "code" "needs a compiler for x86-64"
+fi
+
 for jobs in 1 3; do
 	"$SPROF" script -j $jobs -i "$tmp/perf.data" >"$tmp/jobs$jobs"
 done

@@ -66,7 +66,7 @@ static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
 		.tree = mode == MODE_CALLS ? SP_TREE_CALLER : SP_TREE_NONE,
 		.branches = mode == MODE_BRANCHES,
 		.groups = mode == MODE_VALUES ? SP_GROUPS_ALL : SP_GROUPS_RECORDED,
-		.symfs = "/nonexistent",
+		.files.symfs = "/nonexistent",
 		.threads = threads,
 	};
 	error = sp_reader_open(ctx, path, &reader);

@@ -349,7 +349,7 @@ static void chains_init(struct made *made)
 			       "ffffffff81000500 T after\n";
 	files_write(files_path("kallsyms"), kallsyms, strlen(kallsyms));
 	add_event(made, "cpu-clock", BASIC | PERF_SAMPLE_CALLCHAIN);
-	made->options.kallsyms = files_path("kallsyms");
+	made->options.files.kallsyms = files_path("kallsyms");
 	made->options.keys = keys;
 	made->options.key_count = 1;
 	made->options.children = true;
@@ -522,10 +522,12 @@ TEST(filters_change_rows_but_not_the_whole)
 	static const int32_t two[] = {2}, five[] = {5};
 	static const char *const names[] = {"b"}, *const dsos[] = {"/lib/one.so", "nothing"};
 	static const char *const symbols[] = {"0x20"};
+	static const struct sp_time_span late = {200, 0}, early[] = {{0, 10}, {100, 200}};
 	static const struct sp_analysis_options cases[] = {
-		{.pids = {two, 1}}, {.tids = {five, 1}}, {.cpus = {five, 1}}, {.comms = {names, 1}},
-		{.dsos = {dsos, 2}}, {.symbols = {symbols, 1}}, {.time_begin_ns = 200},
-		{.time_begin_ns = 100, .time_end_ns = 200},
+		{.filter.pids = {two, 1}}, {.filter.tids = {five, 1}}, {.filter.cpus = {five, 1}},
+		{.filter.comms = {names, 1}}, {.filter.dsos = {dsos, 2}},
+		{.filter.symbols = {symbols, 1}}, {.filter.times = &late, .filter.time_count = 1},
+		{.filter.times = early, .filter.time_count = 2},
 	};
 	static const int shown[] = {4, 3, 5, 4, 6, 7, 8, 10};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases) * 2; i++) {

@@ -101,7 +101,7 @@ TEST(text_is_that_of_the_library)
 	}
 	const uint8_t add[] = {0x48, 0x83, 0xc0, 0x01}, jump[] = {0xeb, 0x0e};
 	ck_assert_str_eq(sp_disassembler_text(disassembler, 0x1000, add, sizeof(add), &length),
-			 "add rax, 1");
+			 "addq $1, %rax");
 	ck_assert_uint_eq(length, 4);
 	ck_assert_str_eq(sp_disassembler_text(disassembler, 0x1000, jump, 2, &length), "jmp 0x1010");
 	ck_assert(!sp_disassembler_text(disassembler, 0, add, 2, &length));

@@ -255,7 +255,7 @@ TEST(debug_information_is_read_where_something_needs_it)
 TEST(a_filter_takes_names_of_functions_too)
 {
 	static const char *const wanted[] = {"helper", "0x60"};
-	struct fixture fixture = {.options = {.symbols = {wanted, 2}},
+	struct fixture fixture = {.options = {.filter.symbols = {wanted, 2}},
 				  .keys = {[SP_KEY_FUNCTION] = true}};
 	start(&fixture);
 	struct name at10 = frame(&fixture, 0x10010, false), at20 = frame(&fixture, 0x10020, false);

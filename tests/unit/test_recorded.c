@@ -34,7 +34,7 @@ static const char *symbols(unsigned int bit)
 	struct sp_analysis *analysis;
 	const enum sp_key keys[] = {SP_KEY_SYMBOL};
 	const struct sp_analysis_options options = {.keys = keys, .key_count = 1,
-						    .symfs = "/nonexistent"};
+						    .files.symfs = "/nonexistent"};
 	made_begin(&bytes, payload.swap);
 	put_mmap("/system/lib64/libone.so");
 	/* Three in the first function, two in the second, one in none. */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which samples are looked at, and where files are looked for. */
+#ifndef SPROF_FILTER_H
+#define SPROF_FILTER_H
+
+#include <sprof/list.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* From begin until just before end, in the recording's clock; end 0: no end. */
+struct sp_time_span {
+	uint64_t begin_ns, end_ns;
+};
+
+/* A sample passes if it fits one item of each list that is not empty; all is borrowed. */
+struct sp_filter {
+	struct sp_string_list comms, dsos, symbols; /* symbols: or functions */
+	struct sp_number_list pids, tids, cpus;
+	const struct sp_time_span *times;
+	size_t time_count;
+};
+
+/* NULL is the default of each; borrowed. */
+struct sp_files {
+	const char *symfs;    /* directory before every path of the recording; NULL: none */
+	const char *vmlinux;  /* the kernel's ELF file; NULL: look for it */
+	const char *kallsyms; /* a file as /proc/kallsyms; NULL: what the recording says */
+	const char *unwinder; /* of copies of stacks: an engine's name, "none"; NULL: the best */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/selection.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "diag.h"
+#include "input.h"
+
+void selection_init(struct selection *selection)
+{
+	*selection = (struct selection){.inlines = -1, .pager = -1};
+}
+
+void selection_deinit(struct selection *selection)
+{
+	option_strings_deinit(&selection->comms);
+	option_strings_deinit(&selection->dsos);
+	option_strings_deinit(&selection->symbols);
+	option_strings_deinit(&selection->events);
+	option_numbers_deinit(&selection->pids);
+	option_numbers_deinit(&selection->tids);
+	option_numbers_deinit(&selection->cpus);
+}
+
+static bool text_percent(const char *text, char **end, double *ret)
+{
+	*ret = strtod(text, end) / 100;
+	return *end != text && **end == '%' && isfinite(*ret) && *ret >= 0 && *ret <= 1;
+}
+
+/* "10%-20%"; perf's "10%/2", the second tenth; "10%", the first. */
+static bool parse_percent(const char *text, struct selection_time *time)
+{
+	char *end;
+	uint64_t slice;
+	time->percent = true;
+	if (!text_percent(text, &end, &time->begin))
+		return false;
+	if (end[1] == '/') {
+		double part = time->begin;
+		if (!option_text_number(end + 2, 1, UINT32_MAX, &slice) || part <= 0)
+			return false;
+		time->begin = part * (double)(slice - 1);
+		time->end = part * (double)slice;
+		return time->end <= 1 + 1e-9;
+	}
+	if (end[1] == '\0') {
+		time->end = time->begin;
+		time->begin = 0;
+		return time->end > 0;
+	}
+	return end[1] == '-' && text_percent(end + 2, &end, &time->end) && !end[1] &&
+	       time->begin < time->end;
+}
+
+/* "START,END"; either may be left out, but not both. */
+static bool parse_seconds(const char *text, struct selection_time *time)
+{
+	const char *comma = strchr(text, ','), *end = text + strlen(text);
+	if (!comma || end == text + 1)
+		return false;
+	if (comma > text && !option_text_seconds(text, comma, &time->begin_ns))
+		return false;
+	if (comma + 1 == end)
+		return true;
+	return option_text_seconds(comma + 1, end, &time->end_ns) && time->end_ns &&
+	       time->begin_ns <= time->end_ns;
+}
+
+static bool parse_time(const struct option *option, const char *text)
+{
+	struct selection *selection = option->value;
+	bool parts = strchr(text, '%'), fine = true;
+	char *copy = strdup(text), *rest = copy, *word;
+	selection->time_count = 0;
+	while (fine && copy && (word = strsep(&rest, parts ? ", " : " "))) {
+		struct selection_time *time = &selection->parts[selection->time_count];
+		if (!*word)
+			continue;
+		fine = selection->time_count < SELECTION_TIMES;
+		if (fine) {
+			*time = (struct selection_time){0};
+			fine = parts ? parse_percent(word, time) : parse_seconds(word, time);
+			selection->time_count++;
+		}
+	}
+	fine = fine && copy && selection->time_count;
+	free(copy);
+	return fine || option_reject(option, text, "START,END in seconds, or PERCENT%-PERCENT%");
+}
+
+size_t option_put(struct option *to, const struct option *from, size_t size)
+{
+	memcpy(to, from, size);
+	return size / sizeof(*from);
+}
+
+size_t selection_read_options(struct selection *s, struct option *to)
+{
+	const struct option options[] = {
+		OPTION_GROUP("What is read:"),
+		OPTION_STRING('i', "input", "FILE", &s->input,
+			      "the recording: sprof.data unless said, or perf.data where\n"
+			      "that is not there; - is standard input"),
+		OPTION_STRING(0, "symfs", "DIR", &s->symfs, "look for recorded files below DIR"),
+		OPTION_STRING('k', "vmlinux", "FILE", &s->vmlinux, "the kernel's ELF file"),
+		OPTION_STRING(0, "kallsyms", "FILE", &s->kallsyms,
+			      "kernel symbols in the form of /proc/kallsyms"),
+		OPTION_FLAG(0, "debuginfod", &s->debuginfod,
+			    "ask the servers of $DEBUGINFOD_URLS for debug files and\n"
+			    "programs that are not here"),
+		OPTION_STRING(0, "unwinder", "NAME", &s->unwinder,
+			      "unwind copied stacks by cfi (the default), libunwind or none"),
+	};
+	return option_put(to, options, sizeof(options));
+}
+
+size_t selection_filter_options(struct selection *s, struct option *to)
+{
+	const struct option options[] = {
+		OPTION_GROUP("Only samples of:"),
+		OPTION_STRINGS('c', "comms", "NAMES", &s->comms, "these commands"),
+		OPTION_STRINGS('d', "dsos", "NAMES", &s->dsos, "these programs and libraries"),
+		OPTION_STRINGS('S', "symbols", "NAMES", &s->symbols, "these functions"),
+		OPTION_NUMBERS(0, "pid", "PIDS", &s->pids, "these processes"),
+		OPTION_NUMBERS(0, "tid", "TIDS", &s->tids, "these threads"),
+		OPTION_NUMBERS('C', "cpu", "CPUS", &s->cpus, "these processors, e.g. 0,4-7"),
+		OPTION_STRINGS('e', "events", "NAMES", &s->events, "these events"),
+		OPTION_CALL(0, "time", "START,END", s, parse_time,
+			    "this time, in seconds of the recording's clock; either may be\n"
+			    "left out; or a part, such as 10%-20% or 10%/2; several by blanks\n"
+			    "(or commas, of parts)"),
+	};
+	return option_put(to, options, sizeof(options));
+}
+
+size_t selection_how_options(struct selection *s, struct option *to)
+{
+	const struct option options[] = {
+		OPTION_CHOICE(0, "pager", &s->pager,
+			      "show text on a terminal by $SPROF_PAGER, $PAGER or less"),
+		OPTION_FLAG('q', "quiet", &s->quiet, "say nothing of what limits the result"),
+		OPTION_FLAG('v', "verbose", &s->verbose, "say on standard error what is done"),
+		OPTION_NUMBER('j', "jobs", "N", &s->jobs, "use N threads (all processors)"),
+	};
+	return option_put(to, options, sizeof(options));
+}
+
+static void log_line(void *arg, enum sp_log_level level, const char *line)
+{
+	(void)arg;
+	(void)level;
+	diag_say("%s", line);
+}
+
+void selection_apply(const struct selection *selection, struct sp_ctx *ctx)
+{
+	if (selection->verbose)
+		sp_ctx_set_log(ctx, log_line, NULL, SP_LOG_DEBUG);
+	sp_ctx_set_debuginfod(ctx, selection->debuginfod);
+}
+
+/* Turns "10%-20%" into times. */
+static bool settle_times(struct selection *selection, struct sp_reader *reader)
+{
+	uint64_t first_ns = 0, last_ns = 0;
+	bool any = false;
+	for (size_t i = 0; i < selection->time_count; i++)
+		any |= selection->parts[i].percent;
+	struct sp_error *error = any ? input_time(reader, &first_ns, &last_ns) : NULL;
+	double span = (double)(last_ns - first_ns);
+	for (size_t i = 0; i < selection->time_count; i++) {
+		const struct selection_time *part = &selection->parts[i];
+		struct sp_time_span *time = &selection->times[i];
+		if (part->percent)
+			/* The next part begins where this one ends. */
+			*time = (struct sp_time_span){
+				first_ns + (uint64_t)(span * part->begin),
+				part->end >= 1 ? 0 : first_ns + (uint64_t)(span * part->end)};
+		else
+			/* The last nanosecond that was asked for belongs to it. */
+			*time = (struct sp_time_span){
+				part->begin_ns, part->end_ns && part->end_ns < UINT64_MAX ?
+							part->end_ns + 1 : part->end_ns};
+	}
+	if (error)
+		diag_error(error);
+	return !error;
+}
+
+bool selection_settle(struct selection *selection, struct sp_reader *reader)
+{
+	return input_has_events(reader, &selection->events) && settle_times(selection, reader);
+}
+
+struct sp_filter selection_filter(const struct selection *selection)
+{
+	return (struct sp_filter){
+		.comms = option_strings_list(&selection->comms),
+		.dsos = option_strings_list(&selection->dsos),
+		.symbols = option_strings_list(&selection->symbols),
+		.pids = option_numbers_list(&selection->pids),
+		.tids = option_numbers_list(&selection->tids),
+		.cpus = option_numbers_list(&selection->cpus),
+		.times = selection->times,
+		.time_count = selection->time_count,
+	};
+}
+
+struct sp_files selection_files(const struct selection *selection)
+{
+	return (struct sp_files){
+		.symfs = selection->symfs,
+		.vmlinux = selection->vmlinux,
+		.kallsyms = selection->kallsyms,
+		.unwinder = selection->unwinder,
+	};
+}
+
+bool selection_is_filtered(const struct selection *selection)
+{
+	return selection->comms.count || selection->dsos.count || selection->symbols.count ||
+	       selection->pids.count || selection->tids.count || selection->cpus.count ||
+	       selection->time_count;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What report and script take alike: which recording, which samples of it, and how. */
+#ifndef CMD_SELECTION_H
+#define CMD_SELECTION_H
+
+#include <sprof/sprof.h>
+#include "options.h"
+
+/* More parts of the time than these are a slip of the pen, not a wish. */
+#define SELECTION_TIMES 64
+
+/* Of --time: nanoseconds of the recording's clock, or parts of its span. */
+struct selection_time {
+	bool percent;
+	uint64_t begin_ns, end_ns; /* end 0: no end; else the last that belongs to it */
+	double begin, end;         /* 0 to 1 */
+};
+
+/* Strings are borrowed from argv; NULL: not said. */
+struct selection {
+	const char *input;
+	const char *symfs, *vmlinux, *kallsyms, *unwinder;
+	bool debuginfod;
+	struct option_strings comms, dsos, symbols, events;
+	struct option_numbers pids, tids, cpus;
+	struct selection_time parts[SELECTION_TIMES]; /* as given */
+	struct sp_time_span times[SELECTION_TIMES];   /* settled */
+	size_t time_count;
+	int inlines, pager; /* -1: not said */
+	bool whole_paths, quiet, verbose;
+	uint64_t jobs;
+};
+
+void selection_init(struct selection *selection);
+void selection_deinit(struct selection *selection);
+
+/* Tables of options, as groups of the help; return how many there are. */
+#define SELECTION_OPTIONS_MAX 32
+size_t selection_read_options(struct selection *selection, struct option *to);
+size_t selection_filter_options(struct selection *selection, struct option *to);
+size_t selection_how_options(struct selection *selection, struct option *to);
+
+/* A table is copied to where it is put together with others. */
+size_t option_put(struct option *to, const struct option *from, size_t size);
+
+/* Sets what options say of the context. */
+void selection_apply(const struct selection *selection, struct sp_ctx *ctx);
+
+/*
+ * What depends on the recording: whether it has the events, and times in percent. False after
+ * saying why not.
+ */
+bool selection_settle(struct selection *selection, struct sp_reader *reader);
+
+/* As the library takes them; valid as long as the selection. */
+struct sp_filter selection_filter(const struct selection *selection);
+struct sp_files selection_files(const struct selection *selection);
+
+/* Whether some samples may be left out. */
+bool selection_is_filtered(const struct selection *selection);
+
+#endif
