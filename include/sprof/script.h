@@ -34,6 +34,8 @@ struct sp_script_options {
 	bool no_inlines;       /* functions are symbols: debug information is not read for them */
 	bool lines;            /* source lines are wanted */
 	struct sp_filter filter; /* other records must be of its cpus, too */
+	bool tell_all; /* what filters (but cpus) hold back is told, too, as `hidden` and without
+			* a call chain: counters in samples go on there */
 	struct sp_string_list events; /* samples must be of one of these, if there are any */
 	struct sp_files files;
 	unsigned int threads; /* to prepare with; 0: as many as processors */
@@ -93,6 +95,7 @@ struct sp_script_item {
 	uint32_t pid, tid;    /* whose it is; UINT32_MAX: nobody's */
 	const char *comm;     /* of that thread then; ":-1" of nobody */
 	/* Samples only: */
+	bool hidden;          /* a filter holds it back */
 	const struct sp_place *place; /* NULL: it has no ip */
 	bool has_chain;       /* there is a call chain, which may be empty */
 	const struct sp_place *const *chain; /* innermost first */

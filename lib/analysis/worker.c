@@ -64,8 +64,7 @@ static void task_refresh(struct worker *worker, struct task *task, uint64_t time
 	const struct sp_filter *filter = &worker->work->options->filter;
 	task->span = machine_span(worker->work->machine, task->pid, task->tid, time_ns);
 	task->shown = filter_name(filter->comms.items, filter->comms.count, task->span.name) &&
-		      filter_number(filter->pids.items, filter->pids.count, (int32_t)task->pid) &&
-		      filter_number(filter->tids.items, filter->tids.count, (int32_t)task->tid);
+		      filter_task(filter, task->pid, task->tid);
 	task->last_event = SP_EVENT_NONE;
 }
 

@@ -57,3 +57,9 @@ bool filter_time(const struct sp_filter *filter, uint64_t time_ns)
 			return true;
 	return !filter->time_count;
 }
+
+bool filter_task(const struct sp_filter *filter, uint32_t pid, uint32_t tid)
+{
+	return filter_number(filter->pids.items, filter->pids.count, (int32_t)pid) &&
+	       filter_number(filter->tids.items, filter->tids.count, (int32_t)tid);
+}

@@ -21,6 +21,8 @@ bool filter_symbol(const char *const *names, size_t count, const char *name,
 
 bool filter_number(const int32_t *numbers, size_t count, int32_t number);
 
+bool filter_task(const struct sp_filter *filter, uint32_t pid, uint32_t tid);
+
 /* Whether it is within one of the filter's times. */
 bool filter_time(const struct sp_filter *filter, uint64_t time_ns);
 

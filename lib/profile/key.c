@@ -77,6 +77,7 @@ static const struct {
 	enum sp_key key;
 } aliases[] = {
 	{"sym", SP_KEY_SYMBOL},
+	{"tgid", SP_KEY_PID},
 	{"retire_lat", SP_KEY_P_STAGE_CYC},
 	{"local_retire_lat", SP_KEY_LOCAL_P_STAGE_CYC},
 };

@@ -57,6 +57,8 @@ static bool sample_passes(const struct reading *reading, const struct sp_record 
 {
 	const struct sp_script_options *options = reading->request->options;
 	const struct sp_sample *sample = &record->sample;
+	if (options->tell_all)
+		return true;
 	if (options->events.count) {
 		const struct record_layout *layout = reader_layout(reading->request->reader);
 		if (record->event == SP_EVENT_NONE ||
@@ -64,8 +66,7 @@ static bool sample_passes(const struct reading *reading, const struct sp_record 
 				 layout->events[record->event].name))
 			return false;
 	}
-	return filter_number(options->filter.pids.items, options->filter.pids.count, (int32_t)sample->pid) &&
-	       filter_number(options->filter.tids.items, options->filter.tids.count, (int32_t)sample->tid);
+	return filter_task(&options->filter, sample->pid, sample->tid);
 }
 
 /* Whether a record is told. *time_ret is its time, or TIME_NONE. */
@@ -84,7 +85,7 @@ static bool is_told(const struct reading *reading, const struct sp_record *recor
 	if (present & PERF_SAMPLE_CPU &&
 	    !filter_number(options->filter.cpus.items, options->filter.cpus.count, (int32_t)cpu))
 		return false;
-	return !sample || filter_time(&options->filter, time_ns);
+	return !sample || options->tell_all || filter_time(&options->filter, time_ns);
 }
 
 static bool add(struct order *order, const struct raw_record *raw, uint64_t time_ns)

@@ -362,7 +362,18 @@ static bool place_passes(const struct sp_script_options *options, const struct p
 					symbol->name, symbol->raw_name));
 }
 
-/* All that is known of a sample; *shown_ret is whether it passes the filters. */
+/* By what is known without its place. */
+static bool passes(const struct sp_script_options *options, const struct sp_script_item *item)
+{
+	const struct sp_filter *filter = &options->filter;
+	/* Else the order has none but such. */
+	if (options->tell_all && !(filter_task(filter, item->pid, item->tid) &&
+				   filter_time(filter, item->time_ns)))
+		return false;
+	return filter_name(filter->comms.items, filter->comms.count, item->comm);
+}
+
+/* All that is known of a sample; *shown_ret is whether it is told. */
 static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 {
 	const struct sp_script_options *options = &teller->script->options;
@@ -370,8 +381,9 @@ static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 	struct sp_script_item *item = &teller->item;
 	uint16_t cpumode = teller->record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct place *place = NULL;
-	*shown_ret = filter_name(options->filter.comms.items, options->filter.comms.count, item->comm);
-	if (!*shown_ret)
+	item->hidden = !passes(options, item);
+	*shown_ret = !item->hidden || options->tell_all;
+	if (item->hidden)
 		return NULL;
 	if (sample->present & PERF_SAMPLE_IP) {
 		place = places_find(&teller->places, teller->view, cpumode, sample->ip, false);
@@ -380,8 +392,9 @@ static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 		item->place = &place->shown;
 	}
 	/* What only looks for places has no symbols. */
-	*shown_ret = teller->script->atlas.collecting || place_passes(options, place);
-	return *shown_ret && !options->no_chains ? find_chain(teller) : NULL;
+	item->hidden = !teller->script->atlas.collecting && !place_passes(options, place);
+	*shown_ret = !item->hidden || options->tell_all;
+	return !item->hidden && !options->no_chains ? find_chain(teller) : NULL;
 }
 
 static struct raw_record raw_at(const struct sp_teller *teller, size_t index)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cmd/info.h"
 #include "cmd/report_arguments.h"
 #include "command.h"
 #include "diag.h"
@@ -195,11 +196,14 @@ static void say_what_is_missing(const struct report_arguments *arguments,
 		diag_say("%s has no call chains; 'sprof record -g' records them", report->path);
 }
 
-static int write_report(const struct report_arguments *arguments, struct report *report)
+static int write_report(const struct report_arguments *arguments,
+			const struct sp_reader *reader, struct report *report)
 {
 	if (arguments->output == &output_folded)
 		choose_one_event(report);
 	struct pager pager = pager_open(arguments->selection.pager != 0 && arguments->output->paged);
+	if (arguments->header && arguments->output == &output_text)
+		info_put_header(reader, pager.out);
 	bool done = arguments->output->write(report, pager.out);
 	int status = pager_close(&pager);
 	if (!done)
@@ -219,6 +223,8 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 		.damaged = sp_reader_damage_count(reader) > 0,
 		.keys = arguments->keys,
 		.key_count = arguments->key_count,
+		.columns = arguments->columns,
+		.column_count = arguments->column_count,
 		.tree = arguments->tree,
 		.filtered = selection_is_filtered(&arguments->selection),
 		.relative = arguments->relative,
@@ -229,7 +235,7 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 	if (collect(arguments, reader, analysis, &report, &lists)) {
 		report.children = shows_children(arguments, &report);
 		report.row_limit = report.tree_limit = limit_of(arguments);
-		status = write_report(arguments, &report);
+		status = write_report(arguments, reader, &report);
 	} else {
 		diag_say("out of memory");
 	}
@@ -241,6 +247,11 @@ static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
 			 struct sp_reader *reader)
 {
 	struct sp_analysis *analysis = NULL;
+	if (arguments->header_only) {
+		struct pager pager = pager_open(arguments->selection.pager != 0);
+		info_put_header(reader, pager.out);
+		return pager_close(&pager);
+	}
 	if (!report_arguments_settle(arguments, reader) ||
 	    !selection_settle(&arguments->selection, reader))
 		return 1;

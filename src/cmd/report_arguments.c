@@ -135,6 +135,10 @@ static size_t shown_options(struct report_arguments *a, struct option *to)
 			    "function, srcfile, srcline, event, and those of branches, memory\n"
 			    "and others that the manual page lists; +KEY adds to the default,\n"
 			    "comm,dso,function"),
+		OPTION_CALL('F', "fields", "FIELDS", a, report_fields_parse,
+			    "columns of the text, in their order: overhead (self),\n"
+			    "overhead_children (total), interval, sample, period, and keys,\n"
+			    "by which rows are made"),
 		OPTION_CHOICE('b', "branch-stack", &a->branches,
 			      "count the branches of branch stacks: the default where these\n"
 			      "were recorded; or samples"),
@@ -166,6 +170,8 @@ static size_t shown_options(struct report_arguments *a, struct option *to)
 		OPTION_CALL(0, "percentage", "OF", &a->relative, parse_percentage,
 			    "shares of all (absolute), or of what the filters let pass\n"
 			    "(relative)"),
+		OPTION_FLAG(0, "header", &a->header, "what the header says, before all else"),
+		OPTION_FLAG(0, "header-only", &a->header_only, "what the header says alone"),
 		OPTION_FLAG('n', "show-nr-samples", &a->samples,
 			    "as perf's; samples are always shown"),
 	};
@@ -183,6 +189,68 @@ static size_t how_options(struct report_arguments *a, struct option *to)
 	return count + selection_how_options(&a->selection, to + count);
 }
 
+#define TRACES "it takes a decoder of processor traces, which there is not; 'perf report' has one"
+#define ANNOTATES "it is of perf's browser, which shows code; 'sprof script -F disasm' does"
+
+/* perf's. */
+static const struct option_refusal refused[] = {
+	{'D', "dump-raw-trace", "it is of 'sprof script'"},
+	{0, "disable-order", "it is not needed: samples need no order to be counted"},
+	{'I', "show-info", "it is --header, which has all of it; see 'sprof info', too"},
+	{0, "stats", "it is 'sprof info', which counts records"},
+	{0, "tasks", "it is 'sprof script --show-task-events'"},
+	{0, "mmaps", "it is 'sprof script --show-mmap-events'"},
+	{'t', "field-separator", "it is --format csv"},
+	{'w', "column-widths", "it is not needed: columns are as wide as what is in them"},
+	{'H', "hierarchy", "several keys of --sort make a row of each combination"},
+	{'T', "threads", "it takes 'record -s'; 'sprof script --format json' has its READ records"},
+	{'U', "hide-unresolved", "it would hide what is not known; -S names functions"},
+	{'p', "parent", "it takes a pattern of callers; -g callee shows the callers of each function"},
+	{'x', "exclude-other", "it goes with --parent; -g callee shows the callers of each function"},
+	{0, "ignore-callees", "it takes a pattern; --children counts callees in the function's total"},
+	{'m', "modules", "it is always done: modules are named by their files"},
+	{'M', "disassembler-style", ANNOTATES},
+	{0, "objdump", ANNOTATES},
+	{0, "asm-raw", ANNOTATES},
+	{0, "source", ANNOTATES},
+	{0, "prefix", ANNOTATES},
+	{0, "prefix-strip", ANNOTATES},
+	{0, "percent-type", ANNOTATES},
+	{0, "samples", ANNOTATES},
+	{0, "tui", "it is perf's browser; text goes to a pager on a terminal"},
+	{0, "gtk", "it is perf's browser; text goes to a pager on a terminal"},
+	{0, "itrace", TRACES},
+	{0, "branch-history", "it puts branches into call trees; -b counts them, by symbol_from and "
+			      "symbol_to"},
+	{0, "total-cycles", "it orders blocks between branches; 'sprof script -F brstackinsn' has "
+			    "their cycles"},
+	{0, "stitch-lbr", "it puts chains together from other samples' branches, which may be wrong"},
+	{0, "latency", "it weighs by how many tasks ran at once, which is not computed"},
+	{0, "parallelism", "it is of how many tasks ran at once, which is not computed"},
+	{0, "socket-filter", "it is -C with the socket's processors; -s socket tells them apart"},
+	{0, "symbol-filter", "it takes a part of a name; -S takes names"},
+	{0, "show-total-period", "it is -F overhead,period,…; csv and json always have it"},
+	{0, "show-cpu-utilization", "levels stand before each symbol"},
+	{0, "show-ref-call-graph", "it shows another event's chains as this one's"},
+	{0, "group-sort-idx", "rows are ordered as the group's first event"},
+	{0, "skip-empty", "it is always done for events that only bring mappings"},
+	{0, "raw-trace", "it is of tracepoints' text, which 'sprof script -F trace' has"},
+	{0, "ignore-vmlinux", "it is --vmlinux with another file, or --kallsyms"},
+	{0, "demangle", "it is always done"},
+	{0, "demangle-kernel", "it is always done"},
+	{0, "addr2line", "it runs a program for each line; debug information is read here"},
+	{0, "addr2line-style", "it runs a program for each line; debug information is read here"},
+	{0, "unwind-style", "it is --unwinder (cfi, libunwind, none)"},
+	{0, "pretty", "it is --format"},
+	{0, "ns", "it is not needed: -s time has as many digits as --time-quantum"},
+	{0, "max-stack", "it is not needed: chains are read whole; --percent-limit makes trees small"},
+	{0, "stdio-color", "it is --color"},
+	{0, "switch-on", "it takes what is between events; --time takes it by their times"},
+	{0, "switch-off", "it takes what is between events; --time takes it by their times"},
+	{0, "show-on-off-events", "it goes with --switch-on; --time takes a part of the recording"},
+	{0, NULL, NULL},
+};
+
 static int parse_table(struct report_arguments *a, int argc, char **argv)
 {
 	struct option options[MAX_OPTIONS + 1] = {{0}};
@@ -195,6 +263,7 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 		.synopses = (const char *const[]){"sprof report [OPTION]...", NULL},
 		.about = "Shows where a recording's samples are: its hot functions, its call tree.",
 		.options = options,
+		.refusals = refused,
 	};
 	int operands, status = options_parse(&usage, argc, argv, &operands);
 	if (status >= 0 || operands == argc)

@@ -13,6 +13,9 @@ struct report_arguments {
 	const struct output *output;
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t key_count;
+	unsigned int columns[REPORT_COLUMN_END]; /* of --fields: keys, enum report_column */
+	size_t column_count; /* 0: not said */
+	bool header, header_only;
 	bool more_keys; /* they come behind the default's */
 	int children; /* -1: not said */
 	int branches; /* -1: not said; settled to 0 or 1 */
@@ -32,8 +35,9 @@ struct report_arguments {
  */
 int report_arguments_parse(struct report_arguments *arguments, int argc, char **argv);
 
-/* Of --sort. */
+/* Of --sort, and of --fields. */
 bool report_keys_parse(const struct option *option, const char *text);
+bool report_fields_parse(const struct option *option, const char *text);
 
 /*
  * What depends on the recording: whether branches are counted, and by which keys. False after

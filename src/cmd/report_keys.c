@@ -14,16 +14,62 @@ static void add_key(struct report_arguments *arguments, enum sp_key key)
 	arguments->keys[arguments->key_count++] = key;
 }
 
-/* Says which keys there are. */
-static void reject_key(const char *word)
+/* perf's keys that are not here, and why. */
+static const struct {
+	const char *name, *why;
+} other_keys[] = {
+	{"parent", "is what --parent found, which is not here; -g callee shows callers"},
+	{"trace", "is a tracepoint's text: 'sprof script -F trace' shows it"},
+	{"trace_fields", "are a tracepoint's fields: 'sprof script -F trace' shows them"},
+	{"simd", "is of decoded traces of Arm's SPE, and there is no decoder"},
+	{"type", "takes types of data by debug information, which are not found"},
+	{"typeoff", "takes types of data by debug information, which are not found"},
+	{"typecln", "takes types of data by debug information, which are not found"},
+	{"parallelism", "is how many tasks ran at once, which is not computed"},
+	{"latency", "weighs by how many tasks ran at once, which is not computed"},
+	{"latency_children", "weighs by how many tasks ran at once, which is not computed"},
+	{"ipc_lbr", "is of blocks between branches: 'sprof script -F brstackinsn' has it"},
+	{"ipc_null", "is of blocks between branches: 'sprof script -F brstackinsn' has it"},
+	{"callchain_branch_predicted", "is of --branch-history; see mispredict"},
+	{"callchain_branch_abort", "is of --branch-history; see abort"},
+	{"callchain_branch_cycles", "is of --branch-history; see cycles"},
+	{"symbol_size", "says how large a function is, not where samples are; nm -S has it"},
+	{"dso_size", "says how large a mapping is, not where samples are"},
+	{"symoff", "is a place within a function; see addr and srcline"},
+	{"symbol_iaddr", "is symbol"},
+	{"comm_nodigit", "is a comm without its digits; see comm"},
+	{"op", "is the kind of a memory access; 'sprof script -F data_src' has it"},
+	{"cache", "is a part of mem"},
+	{"memory", "is a part of mem"},
+	{"dtlb", "is tlb"},
+	{"weight1", "is local_weight"},
+	{"weight2", "is local_ins_lat"},
+	{"weight3", "is local_p_stage_cyc"},
+	{"overhead", "is a column, not a key; -F orders columns"},
+	{"overhead_children", "is a column, not a key; -F orders columns"},
+	{"sample", "is a column, not a key; -F orders columns"},
+	{"period", "is a column, not a key; -F orders columns"},
+	{"overhead_sys", "is a part of overhead; levels stand before each symbol"},
+	{"overhead_us", "is a part of overhead; levels stand before each symbol"},
+	{"overhead_guest_sys", "is a part of overhead; levels stand before each symbol"},
+	{"overhead_guest_us", "is a part of overhead; levels stand before each symbol"},
+};
+
+/* Says why not, or which keys there are. */
+static void reject_key(const char *title, const char *word)
 {
 	char list[1024] = "";
+	for (size_t i = 0; i < sizeof(other_keys) / sizeof(*other_keys); i++)
+		if (!strcmp(word, other_keys[i].name)) {
+			diag_say("%s: %s %s", title, word, other_keys[i].why);
+			return;
+		}
 	for (enum sp_key key = 0; key < SP_KEY_COUNT; key++) {
 		size_t size = strlen(list);
 		snprintf(list + size, sizeof(list) - size, "%s%s", key ? ", " : "",
 			 sp_key_name(key));
 	}
-	diag_say("--sort: '%s' is not one of %s", word, list);
+	diag_say("%s: '%s' is not one of %s", title, word, list);
 }
 
 /* "comm,symbol"; "+cpu" adds to the default, which other options have a say in. */
@@ -41,7 +87,58 @@ bool report_keys_parse(const struct option *option, const char *text)
 		if (fine)
 			add_key(arguments, key);
 		else
-			reject_key(word);
+			reject_key("--sort", word);
+	}
+	free(copy);
+	return fine;
+}
+
+/* perf's names of what is no key. */
+static const struct {
+	const char *name;
+	unsigned int column;
+} fields[] = {
+	{"overhead", REPORT_COLUMN_SELF},
+	{"overhead_children", REPORT_COLUMN_TOTAL},
+	{"interval", REPORT_COLUMN_SELF_RANGE}, /* ours; of the one before it */
+	{"sample", REPORT_COLUMN_SAMPLES},
+	{"period", REPORT_COLUMN_PERIOD},
+};
+
+static bool parse_field(struct report_arguments *arguments, const char *word)
+{
+	size_t last = arguments->column_count;
+	unsigned int column = REPORT_COLUMN_END;
+	enum sp_key key;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (!strcmp(word, fields[i].name))
+			column = fields[i].column;
+	if (column == REPORT_COLUMN_END && sp_key_parse(word, &key))
+		column = key;
+	if (column == REPORT_COLUMN_SELF_RANGE && last &&
+	    arguments->columns[last - 1] == REPORT_COLUMN_TOTAL)
+		column = REPORT_COLUMN_TOTAL_RANGE;
+	if (column == REPORT_COLUMN_TOTAL && arguments->children < 0)
+		arguments->children = 1;
+	for (size_t i = 0; i < last; i++)
+		if (arguments->columns[i] == column)
+			return true;
+	if (column != REPORT_COLUMN_END)
+		arguments->columns[arguments->column_count++] = column;
+	return column != REPORT_COLUMN_END;
+}
+
+/* "overhead,sample,sym": what is a key makes rows, too. */
+bool report_fields_parse(const struct option *option, const char *text)
+{
+	struct report_arguments *arguments = option->value;
+	char *copy = strdup(text), *rest = copy, *word;
+	bool fine = copy;
+	arguments->column_count = 0;
+	while (fine && (word = strsep(&rest, ","))) {
+		fine = parse_field(arguments, word);
+		if (!fine)
+			reject_key("-F, --fields", word);
 	}
 	free(copy);
 	return fine;
@@ -123,6 +220,9 @@ static bool wants_calls(const struct report_arguments *arguments)
 
 bool report_arguments_settle(struct report_arguments *arguments, const struct sp_reader *reader)
 {
+	for (size_t i = 0; i < arguments->column_count; i++)
+		if (arguments->columns[i] < SP_KEY_COUNT)
+			add_key(arguments, (enum sp_key)arguments->columns[i]);
 	const char *key = first_branch_key(arguments), *path = sp_reader_info(reader)->path;
 	if (key && arguments->branches == 0) {
 		diag_say("--no-branch-stack leaves nothing to make rows by %s of", key);

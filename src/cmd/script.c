@@ -61,8 +61,9 @@ static uint64_t kernel_types(const struct script_arguments *a)
 	       (a->show_text_pokes ? BIT(PERF_RECORD_KSYMBOL) | BIT(PERF_RECORD_TEXT_POKE) : 0);
 }
 
-static struct sp_script_options script_options(const struct script_arguments *a)
+static struct sp_script_options script_options(const struct script_view *view)
 {
+	const struct script_arguments *a = view->arguments;
 	bool dump = a->format == SCRIPT_DUMP;
 	bool symbols = a->format == SCRIPT_JSON || script_has_field(a, FIELD(SYM));
 	return (struct sp_script_options){
@@ -75,6 +76,8 @@ static struct sp_script_options script_options(const struct script_arguments *a)
 		.no_inlines = a->selection.inlines == 0 || dump || !symbols,
 		.lines = a->format == SCRIPT_TEXT && script_has_field(a, FIELD(SRCLINE)),
 		.filter = selection_filter(&a->selection),
+		/* What is left out counts, too. */
+		.tell_all = view->counters,
 		.events = option_strings_list(&a->selection.events),
 		.files = selection_files(&a->selection),
 		.threads = (unsigned int)a->selection.jobs,
@@ -217,7 +220,7 @@ static void say_limits(const struct script_view *view, const struct sp_script *s
 static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_reader *reader)
 {
 	const struct script_arguments *arguments = view->arguments;
-	const struct sp_script_options options = script_options(arguments);
+	const struct sp_script_options options = script_options(view);
 	struct sp_script *script;
 	struct sp_error *error = sp_script_open(ctx, reader, &options, &script);
 	if (error) {

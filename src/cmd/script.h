@@ -20,6 +20,7 @@ struct script_arguments {
 		show_cgroups, show_text_pokes, show_rounds;
 	bool ns, delta_time, relative_time;
 	bool header, header_only, no_chains;
+	struct option_strings stops; /* functions at which a chain ends */
 	uint64_t max_stack, max_blocks; /* 0: no bound */
 };
 

@@ -13,6 +13,7 @@
 void script_arguments_deinit(struct script_arguments *arguments)
 {
 	selection_deinit(&arguments->selection);
+	option_strings_deinit(&arguments->stops);
 }
 
 static bool parse_fields(const struct option *option, const char *text)
@@ -41,6 +42,48 @@ static bool parse_dump(const struct option *option, const char *text)
 	return true;
 }
 
+#define TRACES "it takes a decoder of processor traces, which there is not; 'perf script' has one"
+#define PLUGIN "it runs a program on each sample; -F and --format json give it to any program"
+#define GUEST "it names a guest's symbols, which are not looked for; the guest itself can record"
+
+/* perf's. */
+static const struct option_refusal refused[] = {
+	{0, "itrace", TRACES},
+	{0, "call-trace", TRACES},
+	{0, "call-ret-trace", TRACES},
+	{0, "insn-trace", TRACES},
+	{0, "graph-function", TRACES},
+	{0, "xed", TRACES ", and -F disasm shows code"},
+	{'s', "script", PLUGIN},
+	{'g', "gen-script", PLUGIN},
+	{'l', "list", PLUGIN},
+	{0, "dlfilter", PLUGIN},
+	{0, "dlarg", PLUGIN},
+	{0, "list-dlfilters", PLUGIN},
+	{0, "guest-code", GUEST},
+	{0, "guestmount", GUEST},
+	{0, "guestvmlinux", GUEST},
+	{0, "guestkallsyms", GUEST},
+	{0, "guestmodules", GUEST},
+	{0, "dump-unsorted-raw-trace", "it is -D, which has the file's order"},
+	{0, "per-event-dump", "it writes files; -e EVENT >FILE does it for each event"},
+	{0, "stitch-lbr", "it puts chains together from other samples' branches; here each has its own"},
+	{0, "merge-callchains", "it is always done: chains that come later are put to their samples"},
+	{0, "addr-range", "it takes addresses; -S takes functions, and --format json has all addresses"},
+	{0, "switch-on", "it takes what is between events; --time takes it by their times"},
+	{0, "switch-off", "it takes what is between events; --time takes it by their times"},
+	{0, "show-on-off-events", "it goes with --switch-on; --time takes a part of the recording"},
+	{0, "demangle", "it is always done"},
+	{0, "demangle-kernel", "it is always done"},
+	{0, "addr2line", "it runs a program for each line; debug information is read here"},
+	{0, "show-kernel-path", "it shows where names are from; 'sprof report -v' says it of all files"},
+	{0, "unwind-style", "it is --unwinder (cfi, libunwind, none)"},
+	{'I', "show-info", "it is --header, which has all of it; see 'sprof info', too"},
+	{'L', "Latency", "it is of perf's scripts, which are not run here"},
+	{'a', "all-cpus", "it records; 'sprof record -a' does"},
+	{0, NULL, NULL},
+};
+
 static int parse_options(const struct option *options, int argc, char **argv)
 {
 	const struct option_usage usage = {
@@ -48,6 +91,7 @@ static int parse_options(const struct option *options, int argc, char **argv)
 		.about = "Prints a recording's samples, and other records, in the order of their "
 			 "times.",
 		.options = options,
+		.refusals = refused,
 	};
 	int operands, status = options_parse(&usage, argc, argv, &operands);
 	if (status >= 0 || operands == argc)
@@ -89,6 +133,8 @@ static size_t shown_options(struct script_arguments *a, struct option *to)
 		OPTION_FLAG(0, "ns", &a->ns, "times to the nanosecond"),
 		OPTION_FLAG(0, "deltatime", &a->delta_time, "times since the line before"),
 		OPTION_FLAG(0, "reltime", &a->relative_time, "times since the first line"),
+		OPTION_STRINGS(0, "stop-bt", "NAMES", &a->stops,
+			       "show a chain no further than these functions"),
 		OPTION_FLAG(0, "header", &a->header, "what the header says, before all else"),
 		OPTION_FLAG(0, "header-only", &a->header_only, "what the header says alone"),
 	};

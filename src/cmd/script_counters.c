@@ -83,10 +83,7 @@ static struct script_counter *counter_of(struct printer *printer, uint64_t id, u
 
 bool script_has_counters(const struct script_arguments *arguments, const struct sp_reader *reader)
 {
-	/* What is left out counts, too. */
-	const struct selection *selection = &arguments->selection;
-	if (arguments->format != SCRIPT_TEXT || selection->comms.count || selection->dsos.count ||
-	    selection->symbols.count || selection->time_count)
+	if (arguments->format != SCRIPT_TEXT)
 		return false;
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
 		if (sp_reader_event(reader, i)->attr.sample_type & PERF_SAMPLE_READ)

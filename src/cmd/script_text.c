@@ -291,6 +291,17 @@ static const struct place_text *text_of(struct printer *printer, const struct sp
 	return text;
 }
 
+/* Whether a chain is shown no further: a function there is one of --stop-bt. */
+static bool stops_at(const struct printer *printer, const struct sp_place *place)
+{
+	const struct option_strings *stops = &printer->view->arguments->stops;
+	for (size_t i = 0; i < stops->count; i++)
+		for (size_t j = 0; j < place->frame_count; j++)
+			if (place->frames[j].name && !strcmp(place->frames[j].name, stops->items[i]))
+				return true;
+	return false;
+}
+
 static void put_chain(struct printer *printer, const struct sp_script_item *item, uint64_t fields)
 {
 	buffer_char(&printer->out, '\n');
@@ -300,6 +311,8 @@ static void put_chain(struct printer *printer, const struct sp_script_item *item
 			buffer_put(&printer->out, text->text, text->size);
 		else
 			printer->out.failed = true;
+		if (stops_at(printer, item->chain[i]))
+			break;
 	}
 }
 
@@ -547,6 +560,17 @@ static void tell_sample(struct printer *printer, const struct sp_script_item *it
 	buffer_char(out, '\n');
 }
 
+/* Where all samples are told, filters are held to here. */
+static bool is_shown(const struct printer *printer, const struct sp_script_item *item,
+		     const struct sp_event *event)
+{
+	const struct option_strings *events = &printer->view->arguments->selection.events;
+	bool of_event = !events->count;
+	for (size_t i = 0; i < events->count; i++)
+		of_event |= !strcmp(events->items[i], event->name);
+	return of_event && !item->hidden;
+}
+
 static void put_sample(struct printer *printer, const struct sp_script_item *item)
 {
 	const struct sp_event *own = event_of(printer, item);
@@ -554,15 +578,17 @@ static void put_sample(struct printer *printer, const struct sp_script_item *ite
 	if (!own)
 		return;
 	if (!printer->view->counters || !(sample->present & PERF_SAMPLE_READ)) {
-		tell_sample(printer, item, own, own, sample->present & PERF_SAMPLE_PERIOD ?
-			    sample->period : own->attr.sample_period);
+		if (is_shown(printer, item, own))
+			tell_sample(printer, item, own, own,
+				    sample->present & PERF_SAMPLE_PERIOD ?
+					    sample->period : own->attr.sample_period);
 		return;
 	}
 	for (size_t i = 0; i < sample->counters.count; i++) {
 		uint64_t period;
 		const struct sp_event *event;
 		event = script_take_counter(printer, own, sample, i, &period);
-		if (event)
+		if (event && is_shown(printer, item, event))
 			tell_sample(printer, item, own, event, period);
 	}
 }

@@ -20,7 +20,7 @@ struct selection_time {
 struct selection {
 	const char *input;
 	const char *symfs, *vmlinux, *kallsyms, *unwinder;
-	bool debuginfod;
+	bool debuginfod, force;
 	struct option_strings comms, dsos, symbols, events;
 	struct option_numbers pids, tids, cpus;
 	struct selection_time parts[SELECTION_TIMES]; /* as given */

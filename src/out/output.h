@@ -13,6 +13,17 @@ struct joint_view {
 	const struct sp_profile *const *profiles; /* as the group's, first of them the leader's */
 };
 
+/* Columns of tables that are no keys: what -F names. */
+enum report_column {
+	REPORT_COLUMN_SELF = SP_KEY_COUNT,
+	REPORT_COLUMN_TOTAL,
+	REPORT_COLUMN_SELF_RANGE,
+	REPORT_COLUMN_TOTAL_RANGE,
+	REPORT_COLUMN_SAMPLES,
+	REPORT_COLUMN_PERIOD,
+	REPORT_COLUMN_END,
+};
+
 /* What is to be written. All of it is borrowed. */
 struct report {
 	const char *path;
@@ -27,6 +38,8 @@ struct report {
 	size_t finding_count;
 	const enum sp_key *keys; /* in the order that the user gave */
 	size_t key_count;
+	const unsigned int *columns; /* of text, in their order: keys and enum report_column … */
+	size_t column_count;     /* … or 0: those that are usual */
 	bool children;           /* rows are ordered by total, and have one of their own */
 	enum sp_tree_order tree;
 	bool filtered, relative;

@@ -20,6 +20,7 @@ enum column_kind {
 	COLUMN_SELF,
 	COLUMN_SELF_RANGE,
 	COLUMN_SAMPLES,
+	COLUMN_PERIOD,
 	COLUMN_EVENT, /* of a group, by its index: its share of what rows are ordered by */
 	COLUMN_EVENT_RANGE,
 	COLUMN_RATIO,
@@ -81,6 +82,8 @@ static const char *column_title(const struct table *table, const struct column *
 		return term_glyph(table->term, "low–high", "low-high");
 	case COLUMN_SAMPLES:
 		return table->branches ? "branches" : "samples";
+	case COLUMN_PERIOD:
+		return "period";
 	default:
 		return sp_key_name((enum sp_key)(column->kind - COLUMN_KEY));
 	}
@@ -140,6 +143,8 @@ static const char *cell_text(const struct table *table, const struct cells *cell
 		return format_range(table->term, &row->self.share, buffer);
 	case COLUMN_SAMPLES:
 		return format_count(row->self.samples, buffer);
+	case COLUMN_PERIOD:
+		return format_count(row->self.weight, buffer);
 	default:
 		return key_text(row, (enum sp_key)(column->kind - COLUMN_KEY), buffer);
 	}
@@ -202,9 +207,34 @@ static void choose_group_columns(struct table *table)
 	}
 }
 
+/* Those that -F names. */
+static void choose_named_columns(struct table *table)
+{
+	static const int kinds[] = {
+		[REPORT_COLUMN_SELF - SP_KEY_COUNT] = COLUMN_SELF,
+		[REPORT_COLUMN_TOTAL - SP_KEY_COUNT] = COLUMN_TOTAL,
+		[REPORT_COLUMN_SELF_RANGE - SP_KEY_COUNT] = COLUMN_SELF_RANGE,
+		[REPORT_COLUMN_TOTAL_RANGE - SP_KEY_COUNT] = COLUMN_TOTAL_RANGE,
+		[REPORT_COLUMN_SAMPLES - SP_KEY_COUNT] = COLUMN_SAMPLES,
+		[REPORT_COLUMN_PERIOD - SP_KEY_COUNT] = COLUMN_PERIOD,
+	};
+	const struct report *report = table->report;
+	for (size_t i = 0; i < report->column_count; i++) {
+		unsigned int column = report->columns[i];
+		add_column(table, column < SP_KEY_COUNT ? COLUMN_KEY + (int)column :
+				  kinds[column - SP_KEY_COUNT], 0);
+	}
+}
+
 static void choose_columns(struct table *table)
 {
 	const struct report *report = table->report;
+	if (report->column_count && !table->view) {
+		choose_named_columns(table);
+		for (size_t i = 0; i < report->key_count; i++)
+			add_column(table, COLUMN_KEY + (int)report->keys[i], 0);
+		return;
+	}
 	if (table->view) {
 		choose_group_columns(table);
 	} else {

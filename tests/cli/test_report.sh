@@ -66,6 +66,35 @@ prints "-s takes any keys in any order" report -q -s cpu,tid,pid <<'END'
 20.00%   5.7-51.0        2    2    9    9
 10.00%   1.8-40.4        1    1    7    7
 END
+prints "-F takes columns, and keys among them" report -q -F period,overhead,cpu,sample -s cpu,comm <<'END'
+   period    self  cpu  samples  comm
+4,000,000  40.00%    0        4  demo
+4,000,000  40.00%    1        4  demo
+2,000,000  20.00%    2        2  other
+END
+prints "-F alone makes rows by its keys" report -q -F comm,overhead,interval <<'END'
+comm     self   low-high
+demo   80.00%  49.0-94.3
+other  20.00%   5.7-51.0
+END
+fails "a field that is none" 129 report -F overhead,dtlb <<'END'
+sprof: -F, --fields: dtlb is tlb
+       'sprof report --help' lists the options.
+END
+fails "a key of perf's that is refused" 129 report -s simd <<'END'
+sprof: --sort: simd is of decoded traces of Arm's SPE, and there is no decoder
+       'sprof report --help' lists the options.
+END
+fails "an option of perf's that is elsewhere" 129 report --stats <<'END'
+sprof: --stats is not here: it is 'sprof info', which counts records
+       'sprof report --help' lists the options.
+END
+fails "a letter of perf's that is elsewhere" 129 report -D <<'END'
+sprof: -D, --dump-raw-trace is not here: it is of 'sprof script'
+       'sprof report --help' lists the options.
+END
+report --header-only >header
+check "the header alone" grep -qx '# hostname : testhost' header
 prints "-s + adds to the default" report -q -s +cpu --percent-limit 20 --kallsyms kallsyms <<'END'
   self  low-high  samples  comm  dso                function      cpu
 20.00%  5.7-51.0        2  demo  [kernel.kallsyms]  [k] sys_read    0

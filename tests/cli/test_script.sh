@@ -77,6 +77,16 @@ prints "other records, too" shown "$SPROF" script -i "$tmp/perf.data" -F comm,ti
             demo     8 PERF_RECORD_COMM: demo:7/8|
             demo     7 |
 END
+prints "a chain up to a function" "$SPROF" script -f -i "$tmp/perf.data" -F ip,sym --stop-bt nothing --time 1.5,3 <<'END'
+
+	            1234 [unknown]
+	            1334 [unknown]
+
+END
+fails "an option of perf's that takes decoded traces" 129 "$SPROF" script --insn-trace <<END
+sprof: --insn-trace is not here: it takes a decoder of processor traces, which there is not; 'perf script' has one
+       'sprof script --help' lists the options.
+END
 fails "a field that the samples do not have" 1 "$SPROF" script -i "$tmp/perf.data" -F weight <<END
 sprof: samples of cpu-clock have no WEIGHT: 'weight' cannot be shown
 END
@@ -91,6 +101,31 @@ check "samples are among them" test "$(grep -c '"type": *"SAMPLE"' "$tmp/json")"
 check "a dump has all records" test "$(grep -c 'raw event: size' "$tmp/dump")" = "$(wc -l <"$tmp/json")"
 "$SPROF" script --header-only -i "$tmp/perf.data" >"$tmp/header"
 check "the header has the architecture" grep -qx '# arch : x86_64' "$tmp/header"
+# What filters leave out counts.
+recording "$tmp/counters.data" <<'END'
+event cycles counters
+event instructions counters
+comm 7 7 a
+comm 8 8 b
+with count 100 count 50
+sample 0 7 7 0 1000000000 1 0x1234
+with count 300 count 60
+sample 0 8 8 0 2000000000 1 0x1234
+with count 310 count 90
+sample 0 7 7 0 3000000000 1 0x1234
+END
+for filter in "--comms b" "--pid 8" "--time 1.5,2.5"; do
+	prints "counters of $filter" "$SPROF" script -i "$tmp/counters.data" -F comm,period,event $filter <<'END'
+               b        200       cycles: 
+               b         10 instructions: 
+END
+done
+prints "counters of one event" "$SPROF" script -i "$tmp/counters.data" -F period,event -e instructions <<'END'
+        50 instructions: 
+        10 instructions: 
+        30 instructions: 
+END
+
 # Code, and what ran between branches. The program is what it is on any machine.
 cat >"$tmp/code.s" <<'END'
 	.globl _start, leaf
@@ -118,6 +153,20 @@ with branch 0x401015 0x40100c 0x32 branch 0x401005 0x40100c 0x51 branch 0x40100a
 sample 0 7 7 1 2000000000 250000 0x40100f
 with branch 0x401005 0x40100d 2 branch 0x40100a 0x401001 2
 sample 0 7 7 1 2100000000 250000 0x40100f
+END
+	recording "$tmp/stop.data" <<END
+event cycles chain
+arch x86_64
+comm 7 7 code
+mmap 7 0x401000 0x1000 0x1000 $tmp/code
+sample 0 7 7 1 2000000000 250000 0x401010 0x401010 0x40100a 0x401010 0x40100a
+END
+	prints "a chain no further than a function" "$SPROF" script -i "$tmp/stop.data" -F ip,sym \
+		--stop-bt _start <<'END'
+
+	          401010 leaf
+	          40100a _start
+
 END
 	prints "instructions" "$SPROF" script -i "$tmp/code.data" -F ip,sym,insnlen,insn <<END
            40100f leaf ilen: 2 insn: 74 06
