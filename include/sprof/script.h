@@ -126,7 +126,7 @@ SP_API const struct sp_place *sp_teller_place(struct sp_teller *teller, uint64_t
 /*
  * Reads `size` bytes of code from ip on, from the file that the task of the item last given has
  * mapped there; *machine_ret is what it is for (ELF's EM_*). False where the file is not at hand or
- * ends before, and of the kernel's code and what is made at run time.
+ * ends before, and of the kernel's code, a guest's, and what is made at run time.
  */
 SP_API bool sp_teller_code(struct sp_teller *teller, uint64_t ip, void *code, size_t size,
 			   uint16_t *machine_ret);

@@ -465,6 +465,10 @@ const struct sp_place *sp_teller_place(struct sp_teller *teller, uint64_t ip)
 bool sp_teller_code(struct sp_teller *teller, uint64_t ip, void *code, size_t size,
 		    uint16_t *machine_ret)
 {
+	uint16_t cpumode = teller->record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	/* A guest's addresses mean nothing here. */
+	if (cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER)
+		return false;
 	/* Whose an address is depends on the address alone, where it is in a file. */
 	return places_code(&teller->places, teller->view, PERF_RECORD_MISC_USER, ip, size, code,
 			   machine_ret);

@@ -14,6 +14,12 @@
 /* Where the last branch is missing, what follows where the one before went is shown so far. */
 #define TAIL_SIZE 128
 
+/*
+ * So many instructions of one sample are shown. Branch stacks are of some dozens; without a bound a
+ * damaged one, of thousands, each with a block of the longest, would be gigabytes of text.
+ */
+#define STEPS_MAX (1u << 16)
+
 /* perf has what a branch is shown as in this many columns. */
 #define INSTRUCTION_WIDTH 30
 
@@ -26,6 +32,7 @@ struct walk {
 	uint64_t symbol_start; /* of the function named last */
 	const char *symbol;    /* NULL: none */
 	uint64_t cycles;       /* of all blocks so far */
+	unsigned int steps;    /* instructions so far */
 	uint16_t machine;
 	size_t size;           /* of the block */
 	uint8_t code[BLOCK_MAX + SP_INSTRUCTION_MAX];
@@ -188,7 +195,8 @@ static size_t put_step(struct walk *walk, uint64_t ip, size_t at)
 static void put_block(struct walk *walk, uint64_t start, uint64_t end, size_t index)
 {
 	uint64_t at = 0;
-	for (unsigned int number = 1; at < walk->size; number++) {
+	for (unsigned int number = 1; at < walk->size && walk->steps < STEPS_MAX; number++) {
+		walk->steps++;
 		put_function(walk, start + at);
 		if (start + at == end) {
 			put_branch(walk, end, (size_t)at, index, number);
@@ -199,7 +207,7 @@ static void put_block(struct walk *walk, uint64_t start, uint64_t end, size_t in
 			break;
 		at += length;
 	}
-	if (at != end - start)
+	if (at != end - start && walk->steps < STEPS_MAX)
 		buffer_string(&walk->printer->out,
 			      "\tmismatch of LBR data and executable\n");
 }
@@ -254,7 +262,7 @@ void script_put_blocks(struct printer *printer, const struct sp_event *event,
 		put_function(&walk, oldest->from);
 		put_branch(&walk, oldest->from, 0, count - 1, 0);
 	}
-	for (size_t i = count - 1; i-- > 0;) {
+	for (size_t i = count - 1; i-- > 0 && walk.steps < STEPS_MAX;) {
 		uint64_t start = sample->branches[i + 1].to, end = sample->branches[i].from;
 		/* Where the way into the kernel is filtered out, its way back is, too. */
 		if (is_kernel(start) != is_kernel(end) && i > 0)
@@ -262,7 +270,9 @@ void script_put_blocks(struct printer *printer, const struct sp_event *event,
 		if (is_kernel(start) == is_kernel(end) && read_block(&walk, start, end))
 			put_block(&walk, start, end, i);
 	}
-	if (sample->branches[0].from != sample->ip && !(sample->branches[0].flags & 8))
+	if (walk.steps >= STEPS_MAX)
+		buffer_string(&printer->out, "\t... and more code than is shown ...\n");
+	else if (sample->branches[0].from != sample->ip && !(sample->branches[0].flags & 8))
 		put_last_block(&walk);
 }
 

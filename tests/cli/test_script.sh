@@ -141,6 +141,7 @@ leaf:	test %rdi, %rdi
 	jmp leaf
 1:	ret
 	.size leaf, . - leaf
+	.skip 16000, 0x90
 END
 if [ "$(uname -m)" = x86_64 ] && ${CC:-cc} -nostdlib -static -Wl,-Ttext=0x401000 -Wl,--build-id=none \
 	-o "$tmp/code" "$tmp/code.s" 2>/dev/null; then
@@ -202,6 +203,20 @@ END
 	else
 		skip "blocks as perf has them" "needs perf 6.1, whose text this is"
 	fi
+	# 31 blocks of 16,000 instructions: more than anybody reads, or a damaged file.
+	{
+		printf 'event cycles branches\narch x86_64\ncomm 7 7 code\n'
+		echo "mmap 7 0x401000 0x5000 0x1000 $tmp/code"
+		printf with
+		for i in 1 2 3 4 5 6 7 8; do
+			printf ' branch 0x404e97 0x401018 2 branch 0x404e97 0x401018 2'
+			printf ' branch 0x404e97 0x401018 2 branch 0x404e97 0x401018 2'
+		done
+		printf '\nsample 0 7 7 1 2000000000 250000 0x401018\n'
+	} | recording "$tmp/long.data"
+	"$SPROF" script -i "$tmp/long.data" -F ip,brstackinsn >"$tmp/got"
+	check "code is shown up to a bound" grep -q 'and more code than is shown' "$tmp/got"
+	check "which is 65,536 instructions" test "$(grep -c 'insn: 90' "$tmp/got")" -le 65537
 	if "$SPROF" script -i "$tmp/code.data" -F ip,disasm >"$tmp/got" 2>"$tmp/err"; then
 		grep -q '		je .*0x401017' "$tmp/got"
 		check "text of instructions" test $? = 0
