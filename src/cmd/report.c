@@ -202,10 +202,11 @@ static int write_report(const struct report_arguments *arguments,
 	if (arguments->output == &output_folded)
 		choose_one_event(report);
 	struct pager pager = pager_open(arguments->selection.pager != 0 && arguments->output->paged);
+	int status = 0;
 	if (arguments->header && arguments->output == &output_text)
-		info_put_header(reader, pager.out);
+		status = info_put_header(reader, pager.out);
 	bool done = arguments->output->write(report, pager.out);
-	int status = pager_close(&pager);
+	status |= pager_close(&pager);
 	if (!done)
 		diag_say("out of memory");
 	say_what_is_missing(arguments, report);
@@ -249,8 +250,9 @@ static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
 	struct sp_analysis *analysis = NULL;
 	if (arguments->header_only) {
 		struct pager pager = pager_open(arguments->selection.pager != 0);
-		info_put_header(reader, pager.out);
-		return pager_close(&pager);
+		int status = info_put_header(reader, pager.out);
+		status |= pager_close(&pager);
+		return input_damage(reader) | status;
 	}
 	if (!report_arguments_settle(arguments, reader) ||
 	    !selection_settle(&arguments->selection, reader))
