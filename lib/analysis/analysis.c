@@ -367,6 +367,9 @@ static struct sp_error *run_all(struct run *run)
 		error = read_samples(run);
 	if (!error)
 		error = finish_profiles(run);
+	/* Addresses would stand where names are, and nothing tell them from those without. */
+	if (!error && resolver_no_memory(run->resolver))
+		error = error_no_memory();
 	return error ? error : finish_findings(run);
 }
 

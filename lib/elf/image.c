@@ -21,8 +21,11 @@
 /* One more than any linker writes, so that a hostile count costs nothing. */
 #define LOADS_MAX 4096
 
+/* libelf has numbers of its own, and none for this that is public; errno was 0 before it began. */
 static struct sp_error *elf_error(const struct image *image, const char *what)
 {
+	if (errno == ENOMEM)
+		return error_no_memory();
 	return error_new(SP_ERROR_FORMAT, "%s: %s: %s", image->path, what, elf_errmsg(-1));
 }
 
@@ -182,6 +185,7 @@ static struct sp_error *image_open_fd(int fd, const char *path, struct image **r
 	image->size = (uint64_t)status.st_size;
 	image->device = status.st_dev;
 	image->inode = status.st_ino;
+	errno = 0;
 	return take_elf(&image, elf_begin(image->fd, ELF_C_READ, NULL), ret);
 }
 
@@ -236,6 +240,7 @@ struct sp_error *image_open_memory(void *bytes, size_t size, const char *name, s
 	}
 	image->memory = bytes;
 	image->size = size;
+	errno = 0;
 	return take_elf(&image, elf_memory(bytes, size), ret);
 }
 

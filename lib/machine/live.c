@@ -219,14 +219,20 @@ static struct live_view *view_new(struct live *live, struct timeline *timeline, 
 				  uint64_t space, struct mapping_node *root)
 {
 	if (!vec_reserve(&live->views, live->views.count + 1) ||
-	    !vec_reserve(&live->free_views, live->views.count + 1))
+	    !vec_reserve(&live->free_views, live->views.count + 1) ||
+	    !vec_reserve(timeline, timeline->count + 1))
 		return NULL;
-	struct moment *moment = timeline_add(timeline, time_ns);
 	uint32_t number = live->last_view + 1 ? live->last_view + 1 : 1;
 	uint32_t index = live->free_views.count ? *vec_last(&live->free_views)
 						: (uint32_t)live->views.count;
-	if (!moment || !u64map_put(&live->view_index, number, index, NULL))
+	/* A moment without its view must not stay: there is room for it, so it comes last. */
+	if (!u64map_put(&live->view_index, number, index, NULL))
 		return NULL;
+	struct moment *moment = timeline_add(timeline, time_ns);
+	if (!moment) {
+		u64map_remove(&live->view_index, number);
+		return NULL;
+	}
 	if (live->free_views.count)
 		live->free_views.count--;
 	else
@@ -283,9 +289,9 @@ static bool replay_fork(struct live *live, const struct live_event *event)
 	if (is_outdated(child, event))
 		return true;
 	uint32_t number = vec_last(&parent->timeline)->view;
-	struct moment *moment = timeline_add(&child->timeline, event->time_ns);
 	struct live_view *view = view_find(live, number);
-	if (!moment || !view)
+	struct moment *moment = view ? timeline_add(&child->timeline, event->time_ns) : NULL;
+	if (!moment)
 		return false;
 	moment->view = number;
 	view->shared = true;

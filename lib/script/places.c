@@ -187,6 +187,8 @@ static bool look_up(struct places *places, struct place *place, const struct loc
 		if (!atlas->collecting)
 			place->symbol = resolver_find(atlas->resolver, location);
 		pthread_mutex_unlock(lock);
+		if (!place->symbol && resolver_no_memory(atlas->resolver))
+			return false;
 		struct sourced *wanted = sourced && atlas->collecting ? vec_push(&places->wanted) :
 									NULL;
 		if (sourced && atlas->collecting && !wanted)

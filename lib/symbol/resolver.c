@@ -7,6 +7,7 @@
 #include "symbol/resolver.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
@@ -52,6 +53,7 @@ struct resolver {
 	struct source_env env;
 	pthread_mutex_t lock;
 	VEC(struct module_names *) modules; /* by module->index; NULL: never asked for */
+	atomic_bool no_memory; /* for a name that may be there */
 };
 
 DEFINE_CLEANUP(struct resolver *, resolver_free)
@@ -127,6 +129,8 @@ static struct module_names *names_of(struct resolver *resolver, const struct mod
 	pthread_mutex_lock(&resolver->lock);
 	struct module_names *names = names_at(resolver, module->index);
 	pthread_mutex_unlock(&resolver->lock);
+	if (!names)
+		atomic_store(&resolver->no_memory, true);
 	return names;
 }
 
@@ -141,6 +145,8 @@ static void ask_sources(struct resolver *resolver, struct module_names *names,
 		if (error)
 			diagnosis_set(&names->diagnosis, RESOLVER_NO_SYMBOLS, NULL, "%s: %s",
 				      module->path, sp_error_message(error));
+		if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+			atomic_store(&resolver->no_memory, true);
 		sp_error_free(error);
 		if (names->opened)
 			names->source = sources[i];
@@ -180,14 +186,19 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 	bool added;
 	uint32_t *index =
 		u64map_put(&names->by_key, found.key, (uint32_t)names->symbols.count, &added);
-	if (!index)
-		return NULL;
-	if (!added)
+	if (index && !added)
 		return names->symbols.items[*index];
-	const struct symbol *symbol = new_symbol(names, &found);
-	if (!symbol)
+	const struct symbol *symbol = index ? new_symbol(names, &found) : NULL;
+	if (index && !symbol)
 		u64map_remove(&names->by_key, found.key);
+	if (!symbol)
+		atomic_store(&resolver->no_memory, true);
 	return symbol;
+}
+
+bool resolver_no_memory(const struct resolver *resolver)
+{
+	return atomic_load(&resolver->no_memory);
 }
 
 static void open_code(struct resolver *resolver, struct module_names *names,

@@ -46,6 +46,9 @@ struct symbol {
  */
 const struct symbol *resolver_find(struct resolver *resolver, const struct location *location);
 
+/* Whether memory was short for a name: then NULL has not meant that there is none. */
+bool resolver_no_memory(const struct resolver *resolver);
+
 /*
  * Reads `size` bytes of a module's code, from location->offset + distance on, from its file.
  * False where that is not at hand or ends before. As with resolver_find(): different modules

@@ -282,6 +282,8 @@ static const struct place_text *text_of(struct printer *printer, const struct sp
 		return text;
 	printer->scratch.count = 0;
 	put_call(printer, &printer->scratch, place, fields);
+	if (printer->scratch.failed)
+		return NULL;
 	free(text->text);
 	*text = (struct place_text){malloc(printer->scratch.count + 1),
 				    (uint32_t)printer->scratch.count, wanted};

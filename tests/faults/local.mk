@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Kills, full disks, failing calls, damaged files. Each script does a few of what it does in
 # `make check`, and many in `make check-faults` (minutes).
-noinst_PROGRAMS += tests/faults/damage tests/faults/strike
+noinst_PROGRAMS += tests/faults/damage tests/faults/inject tests/faults/strike
 tests_faults_damage_LDADD = lib/libsprof-core.la
+tests_faults_inject_SOURCES = tests/faults/calls.c tests/faults/inject.c tests/faults/inject.h
+tests_faults_inject_LDADD =
 tests_faults_strike_LDADD =
+# Preloaded by tests/faults/inject.sh: its malloc() must be seen, and is nobody's else.
+check_LTLIBRARIES += tests/faults/no_memory.la
+tests_faults_no_memory_la_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
+tests_faults_no_memory_la_LIBADD =
+tests_faults_no_memory_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 EXTRA_DIST += tests/faults/lib.sh
-dist_check_SCRIPTS += tests/faults/kill.sh tests/faults/recovery.sh
+dist_check_SCRIPTS += tests/faults/inject.sh tests/faults/kill.sh tests/faults/recovery.sh
 
 .PHONY: check-faults
 check-faults: all
-	KILLS=200 SPAN_MS=2300 DAMAGE_STEP=1 $(MAKE) $(AM_MAKEFLAGS) check \
-		TESTS="tests/faults/kill.sh tests/faults/recovery.sh"
+	KILLS=200 SPAN_MS=2300 DAMAGE_STEP=1 \
+		INJECT_STEP=1 INJECT_SEEDS='0 1 2' $(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS="tests/faults/inject.sh tests/faults/kill.sh tests/faults/recovery.sh"
