@@ -249,6 +249,8 @@ struct sp_error *sp_capture_start(struct sp_capture *capture)
 	if (!error && capture->workload.pid)
 		error = start_command(capture);
 	if (error) {
+		/* A command that still waits to begin would be waited for. */
+		workload_forgo(&capture->workload);
 		/* A recording of nothing is not to take the place of the last one. */
 		sp_error_free(writing_end(capture->writing));
 		writer_free(writing_take_writer(capture->writing));

@@ -65,6 +65,12 @@ struct sp_error *workload_fork(struct workload *workload, const char *const *com
 	return NULL;
 }
 
+void workload_forgo(struct workload *workload)
+{
+	cleanup_close(&workload->go);
+	workload->go = -1;
+}
+
 static struct sp_error *exec_error(int errnum, const char *name)
 {
 	struct sp_error *error = error_os(errnum, "cannot run %s", name);
@@ -81,8 +87,7 @@ struct sp_error *workload_start(struct workload *workload, const char *name)
 	int errnum = io_write(workload->go, "", 1, NULL);
 	if (errnum)
 		return error_os(errnum, "%s did not start", name);
-	cleanup_close(&workload->go);
-	workload->go = -1;
+	workload_forgo(workload);
 	/* The other end is closed by exec, or tells what was wrong with it. */
 	int exec_errnum = 0;
 	size_t size;

@@ -40,6 +40,9 @@ struct sp_error *workload_fork(struct workload *workload, const char *const *com
  */
 struct sp_error *workload_start(struct workload *workload, const char *name) SP_MUST_CHECK;
 
+/* A command that still waits ends instead, with status 0; nothing for one that was started. */
+void workload_forgo(struct workload *workload);
+
 /* Sets `ended`, `status` and `usage` if it has ended; with `wait` that is waited for. */
 struct sp_error *workload_reap(struct workload *workload, bool wait) SP_MUST_CHECK;
 

@@ -342,10 +342,10 @@ static int run_session(struct session *session)
 		record_say_bounds(session->capture, &session->arguments->options);
 	struct sp_error *error = sp_capture_start(session->capture);
 	if (error) {
-		/* The status says that the command never was. */
+		/* Of a command that could not be run the status says why. */
 		diag_error(error);
 		sp_error_free(sp_capture_stop(session->capture));
-		return end_command(session);
+		return end_command(session) ?: EXIT_RECORDER;
 	}
 	error = record(session);
 	/* As after a --duration: the command is to end, and is no failure by that. */
