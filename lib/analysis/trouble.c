@@ -301,6 +301,25 @@ static bool tell_unlined(struct run *run, const struct whole *whole, const struc
 			   share_text(share, part), counted(run), most->name);
 }
 
+/* What callers alone are in has no samples of its own: that its file cannot be read is said. */
+static bool tell_unread(struct run *run, const struct missing *missing)
+{
+	size_t told = 0;
+	for (size_t i = 0; i < machine_module_count(run->machine) && told < TROUBLES_TOLD; i++) {
+		const struct module *module = machine_module(run->machine, i);
+		const char *text, *remedy;
+		if (missing[i].samples || resolver_problem(run->resolver, module, &text, &remedy) !=
+						  RESOLVER_DAMAGED_FILE)
+			continue;
+		told++;
+		if (!finding_add(run, SP_FINDING_NO_SYMBOLS, 0, 0, remedy,
+				 "callers in %s may have no name: %s", module->name,
+				 text ?: "its file is damaged"))
+			return false;
+	}
+	return true;
+}
+
 static bool find_source_troubles(struct run *run, const struct whole *whole)
 {
 	size_t modules = machine_module_count(run->machine);
@@ -336,7 +355,8 @@ bool find_troubles(struct run *run)
 	if (troubles.count)
 		qsort(troubles.items, troubles.count, sizeof(*troubles.items), compare_troubles);
 	done = done && tell_unmapped(run, &whole, &nowhere) && tell_guest(run, &whole, &nowhere.guest) &&
-	       tell_all(run, &whole, &troubles) && find_source_troubles(run, &whole);
+	       tell_all(run, &whole, &troubles) && tell_unread(run, missing) &&
+	       find_source_troubles(run, &whole);
 	vec_deinit(&troubles);
 	u64map_deinit(&troubles.index_of);
 	return done;

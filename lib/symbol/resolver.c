@@ -143,7 +143,7 @@ static void ask_sources(struct resolver *resolver, struct module_names *names,
 			sources[i]->open(&resolver->env, module, pid, &names->diagnosis,
 					 &names->opened);
 		if (error)
-			diagnosis_set(&names->diagnosis, RESOLVER_NO_SYMBOLS, NULL, "%s: %s",
+			diagnosis_set(&names->diagnosis, RESOLVER_DAMAGED_FILE, NULL, "%s: %s",
 				      module->path, sp_error_message(error));
 		if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 			atomic_store(&resolver->no_memory, true);

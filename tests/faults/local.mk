@@ -12,10 +12,15 @@ tests_faults_no_memory_la_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 tests_faults_no_memory_la_LIBADD =
 tests_faults_no_memory_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 EXTRA_DIST += tests/faults/lib.sh
-dist_check_SCRIPTS += tests/faults/inject.sh tests/faults/kill.sh tests/faults/recovery.sh
+dist_check_SCRIPTS += \
+	tests/faults/inject.sh \
+	tests/faults/kill.sh \
+	tests/faults/recovery.sh \
+	tests/faults/stranger.sh \
+	tests/faults/system.sh
 
 .PHONY: check-faults
 check-faults: all
 	KILLS=200 SPAN_MS=2300 DAMAGE_STEP=1 \
-		INJECT_STEP=1 INJECT_SEEDS='0 1 2' $(MAKE) $(AM_MAKEFLAGS) check \
-		TESTS="tests/faults/inject.sh tests/faults/kill.sh tests/faults/recovery.sh"
+		INJECT_STEP=1 INJECT_SEEDS='0 1 2' FAULTS_FORKS=10000 $(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS='$(filter tests/faults/%, $(dist_check_SCRIPTS))'

@@ -1,0 +1,158 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# stranger.sh: the report of a recording that somebody else made, and of one whose files others could
+# have planted: it opens nothing that blocks or never ends, writes nothing, asks no server, and
+# believes no file that is not the one recorded. Also processes in namespaces of their own, and
+# who may record with which rights.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/lib.sh"
+export XDG_CACHE_HOME="$tmp/cache"
+cd "$tmp" || exit 99
+
+# What a recording may name as a file of its code.
+mkfifo "$tmp/fifo"
+mkdir "$tmp/folder"
+ln -s loop "$tmp/loop"
+ln -s /dev/zero "$tmp/link"
+truncate -s 1T "$tmp/sparse" 2>"$tmp/err" || : >"$tmp/sparse"
+printf '\177ELF\002\001\001\000' | dd of="$tmp/sparse" conv=notrunc 2>"$tmp/.dd"
+hostile="$tmp/fifo /dev/zero /dev/random /dev/tty /proc/kmsg /dev/stdin /proc/self/fd/0
+	/proc/self/mem $tmp/folder $tmp/loop $tmp/link $tmp/sparse /dev/full
+	../../../../../../../../etc/passwd /etc/shadow"
+{
+	echo 'event cpu-clock chain'
+	echo 'comm 7 7 demo'
+	start=$((0x10000000))
+	for path in $hostile; do
+		echo "mmap 7 $start 0x100000 0 $path"
+		start=$((start + 0x100000))
+	done
+	# Perf maps and JIT code are looked for under the process's number.
+	echo "mmap 7 $start 0x100000 0 //anon"
+	at=$((0x10000000))
+	while [ $at -le $start ]; do
+		echo "sample 0 7 7 0 $((1000 + at / 4096)) 1 $((at + 0x100)) $((at + 0x100))"
+		at=$((at + 0x100000))
+	done
+} >"$tmp/lines"
+"$top_builddir/tests/cli/recording" "$tmp/stranger" <"$tmp/lines"
+samples=$(grep -c ^sample "$tmp/lines")
+
+# All that is there, but for what the report itself is told to write.
+listing() {
+	find "$tmp" -path "$tmp/cache" -prune -o -type f -newer "$tmp/lines" -print | grep -v '/list\|/got\|/err\|/trace\|/\.' | sort
+}
+listing >"$tmp/list.before"
+for format in text json; do
+	timeout 10 "$SPROF" report -i "$tmp/stranger" -s comm,dso,srcline --format $format \
+		</dev/zero >"$tmp/got" 2>"$tmp/err"
+	status=$?
+	check "report ($format) of files that are none: status $status" test $status = 0
+done
+check "all samples are there" grep -q "\"samples\": $samples" "$tmp/got"
+timeout 10 "$SPROF" script -i "$tmp/stranger" </dev/zero >"$tmp/got" 2>"$tmp/err"
+status=$?
+check "script of files that are none: status $status" test $status = 0
+listing >"$tmp/list.after"
+same "nothing is written" "$tmp/list.before" "$tmp/list.after"
+
+if command -v strace >/dev/null && strace -o "$tmp/trace" true 2>"$tmp/err"; then
+	DEBUGINFOD_URLS=http://127.0.0.1:9 DEBUGINFOD_PROGRESS=1 strace -f -o "$tmp/trace" \
+		-e trace=openat,open,socket,connect,execve "$SPROF" report -i "$tmp/stranger" \
+		</dev/null >"$tmp/got" 2>"$tmp/err"
+	check "no server is asked" sh -c '! grep -q "AF_INET" "$1"' sh "$tmp/trace"
+	check "nothing is opened for writing, but in the cache" sh -c '! grep -E "O_(WRONLY|RDWR|CREAT)" "$1" |
+		grep -v "$2/cache\|/dev/tty\|/dev/null\|/proc/self/\|ENOENT"' sh "$tmp/trace" "$tmp"
+	# What could block is opened so that it does not.
+	check "a pipe is not waited for" sh -c '! grep "\"$2/fifo\"" "$1" | grep -v O_NONBLOCK' \
+		sh "$tmp/trace" "$tmp"
+else
+	skip "what is opened" "strace is not here, or may not trace"
+fi
+
+# A file that is not the one recorded, by its build-id, gives no names.
+"$top_builddir/tests/cli/recording" "$tmp/other" <<END
+event cpu-clock
+comm 7 7 demo
+mmap 7 0x400000 0x100000 0 $workload/proportions
+sample 0 7 7 0 1000 1 0x401600
+END
+"$SPROF" report -i "$tmp/other" >"$tmp/got" 2>"$tmp/err"
+check "a recording without build-ids is read" test $? = 0
+
+[ "$(id -u)" = 0 ] && "$workload/probe" >"$tmp/.probe" 2>&1 && command -v setpriv >/dev/null || {
+	skip "what others planted" "only root can be somebody else"
+	finish
+}
+nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+chmod 755 "$tmp"
+
+# A file that others may not read.
+"$SPROF" record -q -o "$tmp/mine" -- "$workload/proportions" 0.05 >"$tmp/got" 2>"$tmp/err"
+check "a recording is its owner's alone" test "$(stat -c %a "$tmp/mine")" = 600
+$nobody "$SPROF" report -i "$tmp/mine" >"$tmp/got" 2>"$tmp/err"
+check "who may not read it is told so" grep -q 'Permission denied' "$tmp/err"
+
+# In a directory that all may write to, links and pipes of others are traps.
+mkdir "$tmp/sticky"
+chmod 1777 "$tmp/sticky"
+echo precious >"$tmp/precious"
+$nobody ln -s "$tmp/precious" "$tmp/sticky/link"
+$nobody mkfifo "$tmp/sticky/pipe"
+for trap in link pipe; do
+	timeout 20 "$SPROF" record -o "$tmp/sticky/$trap" -- true >"$tmp/got" 2>"$tmp/err"
+	status=$?
+	check "a $trap of another user's is refused (status $status)" test $status = 125 -o $status = 129
+done
+check "what it led to is as it was" grep -q precious "$tmp/precious"
+
+# Their cache is not root's, their perf map not believed.
+$nobody mkdir "$tmp/sticky/cache"
+XDG_CACHE_HOME="$tmp/sticky/cache" timeout 20 "$SPROF" record -q -o "$tmp/mine" -- "$workload/proportions" 0.05 \
+	>"$tmp/got" 2>"$tmp/err"
+status=$?
+check "a cache that belongs to another user does no harm (status $status)" test $status = 0
+check "and nothing is put there" test -z "$(find "$tmp/sticky/cache" -user 0)"
+
+# Programs that exist in namespaces of their own alone.
+if unshare -m -p -u -i -f true 2>"$tmp/err"; then
+	mkdir "$tmp/hidden"
+	timeout 30 unshare -m -p -u -i -f sh -c '
+		mount -t tmpfs none "$1/hidden" && cp "$2/proportions" "$1/hidden/only_here" || exit 99
+		exec "$1/hidden/only_here" 30' sh "$tmp" "$workload" >"$tmp/got" 2>"$tmp/err" &
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		sleep 0.1
+		hidden=$(pgrep -n -x only_here) && break
+	done
+	"$SPROF" record -q --duration 0.4 -o "$tmp/mine" -p "$hidden" >"$tmp/got" 2>"$tmp/err"
+	"$SPROF" report -q -i "$tmp/mine" -s symbol --format csv >"$tmp/got" 2>"$tmp/err"
+	check "a program in namespaces of its own has names while it runs" grep -q compress "$tmp/got"
+	kill "$hidden"
+	check "its file is in none of ours" test ! -e "$tmp/hidden/only_here"
+else
+	skip "namespaces" "none may be made"
+fi
+
+# Who may: a user by perf_event_paranoid (which stays as it is), or by CAP_PERFMON alone.
+mkdir "$tmp/theirs"
+chown 65534:65534 "$tmp/theirs"
+paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+as() { # NAME, then the command before sprof
+	as_name=$1
+	shift
+	XDG_CACHE_HOME="$tmp/theirs/cache" "$@" "$SPROF" record -o "$tmp/theirs/data" -- "$workload/proportions" 0.1 \
+		>"$tmp/got" 2>"$tmp/err"
+	status=$?
+	if [ $status = 0 ]; then
+		"$SPROF" report -i "$tmp/theirs/data" -q -s symbol --format csv >"$tmp/got" 2>&1
+		check "$as_name: is recorded" grep -q compress "$tmp/got"
+	else
+		check "$as_name: status $status, and the remedy is said" sh -c \
+			'test "$1" = 125 && grep -q "perf_event_paranoid\|CAP_PERFMON" "$2"' sh $status "$tmp/err"
+	fi
+}
+# shellcheck disable=SC2086
+as "a user, with paranoid at $paranoid" $nobody
+# shellcheck disable=SC2086
+as "a user with CAP_PERFMON alone" $nobody --inh-caps +perfmon --ambient-caps +perfmon
+finish
