@@ -27,6 +27,35 @@ SP_API struct sp_error *sp_losses_add(struct sp_losses *losses,
 /* Of the event of that index, by what was added so far; of the first, where it is not known. */
 SP_API uint64_t sp_losses_count(const struct sp_losses *losses, size_t event);
 
+/* What was lost at one time, by who told of it when it happened. */
+struct sp_loss {
+	uint64_t time_ns; /* when there was room again: it was lost before; 0: not known */
+	uint64_t lost;
+	uint32_t cpu;     /* UINT32_MAX: not known */
+	uint16_t event;
+};
+
+/* A time in which the kernel took no samples, as they took too long. */
+struct sp_throttling {
+	uint64_t begin_ns, end_ns; /* end 0: it was not told */
+	uint32_t cpu;     /* UINT32_MAX: not known */
+	uint16_t event;
+};
+
+/* What a thread lost that ended, as far as its counters say. */
+struct sp_thread_loss {
+	uint32_t pid, tid;
+	uint64_t lost;
+};
+
+/* In the order of the records. */
+SP_API size_t sp_losses_moment_count(const struct sp_losses *losses);
+SP_API const struct sp_loss *sp_losses_moment(const struct sp_losses *losses, size_t index);
+SP_API size_t sp_losses_throttling_count(const struct sp_losses *losses);
+SP_API const struct sp_throttling *sp_losses_throttling(const struct sp_losses *losses, size_t index);
+SP_API size_t sp_losses_thread_count(const struct sp_losses *losses);
+SP_API const struct sp_thread_loss *sp_losses_thread(const struct sp_losses *losses, size_t index);
+
 #ifdef __cplusplus
 }
 #endif

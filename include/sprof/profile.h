@@ -221,6 +221,12 @@ struct sp_profile {
 	uint64_t shown_samples, shown_weight; /* after filters */
 	uint64_t lost;            /* samples that were lost */
 	uint64_t throttled_count, throttled_ns;
+	/*
+	 * What lost samples, and the times of throttling, may stand for: any row may lack as much, so
+	 * that a share w / W lies between w / (W + missing) and (w + missing) / (W + missing). 0 also
+	 * where nothing can be said, as of branches.
+	 */
+	uint64_t missing_weight;
 	bool weight_is_time;      /* periods are nanoseconds */
 	bool weight_is_latency;   /* weights are cycles that memory took */
 	bool has_callchains;

@@ -91,7 +91,7 @@ static bool find_damage(struct run *run)
 
 static int compare_losses(const void *a, const void *b)
 {
-	const struct loss *x = a, *y = b;
+	const struct sp_loss *x = a, *y = b;
 	return u64_order(x->time_ns, y->time_ns);
 }
 
@@ -102,7 +102,7 @@ struct loss_focus {
 	double cpu_share;
 };
 
-static void focus_time(const struct loss *losses, size_t count, uint64_t total,
+static void focus_time(const struct sp_loss *losses, size_t count, uint64_t total,
 		       struct loss_focus *focus)
 {
 	uint64_t sum = 0, best = UINT64_MAX;
@@ -119,7 +119,7 @@ static void focus_time(const struct loss *losses, size_t count, uint64_t total,
 	}
 }
 
-static bool focus_cpu(const struct loss *losses, size_t count, uint64_t total,
+static bool focus_cpu(const struct sp_loss *losses, size_t count, uint64_t total,
 		      struct loss_focus *focus)
 {
 	struct u64map index_of = {0};
@@ -144,7 +144,7 @@ static bool focus_cpu(const struct loss *losses, size_t count, uint64_t total,
 }
 
 /* ", 96% of them on CPU 1, most between 1.20 s and 1.45 s" */
-static bool describe_focus(const struct run *run, const struct loss *losses, size_t count,
+static bool describe_focus(const struct run *run, const struct sp_loss *losses, size_t count,
 			   char *text, size_t size)
 {
 	const struct sp_analysis *analysis = run->analysis;
@@ -204,7 +204,7 @@ static const char *loss_remedy(const struct run *run, uint16_t event)
 	return "record with larger buffers (-m 2M) or a lower rate (-F)";
 }
 
-static bool find_event_losses(struct run *run, uint16_t event, const struct loss *losses,
+static bool find_event_losses(struct run *run, uint16_t event, const struct sp_loss *losses,
 			      size_t count)
 {
 	const struct sp_profile *profile = &run->analysis->profiles[event];
@@ -226,15 +226,16 @@ static bool find_event_losses(struct run *run, uint16_t event, const struct loss
 
 static bool find_losses(struct run *run)
 {
-	size_t total = run->sideband.losses.count;
-	CLEANUP_FREE struct loss *losses = calloc(total + 1, sizeof(*losses));
+	const struct sp_losses *told = run->sideband.told;
+	size_t total = sp_losses_moment_count(told);
+	CLEANUP_FREE struct sp_loss *losses = calloc(total + 1, sizeof(*losses));
 	if (!losses)
 		return false;
 	for (uint16_t event = 0; event < run->analysis->profile_count; event++) {
 		size_t count = 0;
 		for (size_t i = 0; i < total; i++)
-			if (run->sideband.losses.items[i].event == event)
-				losses[count++] = run->sideband.losses.items[i];
+			if (sp_losses_moment(told, i)->event == event)
+				losses[count++] = *sp_losses_moment(told, i);
 		qsort(losses, count, sizeof(*losses), compare_losses);
 		if (!find_event_losses(run, event, losses, count))
 			return false;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "analysis/detail.h"
 #include "base/cleanup.h"
+#include "file/losses.h"
 
 static void merged_free(struct merged *merged, size_t count)
 {
@@ -104,12 +105,23 @@ static void add_ends(struct sp_profile *profile, const struct event_sums *sums)
 	profile->guessed += sums->guessed;
 }
 
+/* As much for each lost sample as for those that are there. */
+static uint64_t missing_weight(const struct sp_profile *profile)
+{
+	if (profile->of_branches || profile->weight_is_latency || !profile->samples)
+		return 0;
+	double each = (double)profile->weight / (double)profile->samples;
+	double missing = each * (double)profile->lost +
+			 (profile->weight_is_time ? (double)profile->throttled_ns : 0);
+	return missing < 1e19 ? (uint64_t)missing : UINT64_MAX;
+}
+
 /* What is known of an event as a whole; *shown_ret are the sums of what is shown. */
 static void sum_up(const struct run *run, uint16_t event, struct sp_profile *profile,
 		   struct weight_sums *all_ret, struct weight_sums *shown_ret)
 {
 	const struct sp_event *of = &run->work.layout->events[event];
-	const struct event_throttling *throttling = &run->sideband.events[event];
+	const struct event_throttling throttling = losses_throttling(run->sideband.told, event);
 	for (size_t i = 0; i < run->worker_count; i++) {
 		const struct event_sums *sums = &run->workers[i].events[event];
 		weight_sums_merge(all_ret, &sums->all);
@@ -122,13 +134,14 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 	profile->shown_samples = shown_ret->samples;
 	profile->shown_weight = shown_ret->weight;
 	profile->lost = sp_losses_count(run->sideband.told, event);
-	profile->throttled_count = throttling->count;
-	profile->throttled_ns = throttling->ns;
+	profile->throttled_count = throttling.count;
+	profile->throttled_ns = throttling.ns;
 	profile->weight_is_latency = run->options.memory && of->attr.sample_type &
 				     (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT);
 	profile->weight_is_time = !run->options.memory && !run->options.branches &&
 				  is_clock(&of->attr);
 	profile->of_branches = run->options.branches;
+	profile->missing_weight = missing_weight(profile);
 	profile->has_callchains = !run->options.branches &&
 				  (of->attr.sample_type & PERF_SAMPLE_CALLCHAIN ||
 				   (run->unwinding.unwinder && unwinding_is_dump(&of->attr)));

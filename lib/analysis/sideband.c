@@ -20,9 +20,6 @@ struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader
 {
 	const struct record_layout *layout = reader_layout(reader);
 	*sideband = (struct sideband){.layout = layout, .machine = machine};
-	sideband->events = calloc(layout->event_count + 1, sizeof(*sideband->events));
-	if (!sideband->events)
-		return error_no_memory();
 	const struct perf_event_attr *attr = layout->event_count ? &layout->events[0].attr : NULL;
 	sideband->by_offset = attr && !(attr->sample_id_all &&
 					attr->sample_type & PERF_SAMPLE_TIME);
@@ -32,61 +29,13 @@ struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader
 void sideband_deinit(struct sideband *sideband)
 {
 	sp_losses_free(sideband->told);
-	free(sideband->events);
-	vec_deinit(&sideband->losses);
 	vec_deinit(&sideband->task_counts);
 	vec_deinit(&sideband->notes);
 	vec_deinit(&sideband->cgroups);
 	u64map_deinit(&sideband->cgroup_of);
 	vec_deinit(&sideband->namespaces);
 	vec_deinit(&sideband->splits);
-	u64map_deinit(&sideband->throttled);
-	vec_deinit(&sideband->throttle_times);
 	arena_deinit(&sideband->arena);
-}
-
-static struct sp_error *add_loss(struct sideband *sideband, const struct sp_record *record)
-{
-	uint64_t id = record->type == PERF_RECORD_LOST ? record->lost.id : record->id.id;
-	struct loss *loss = vec_push(&sideband->losses);
-	if (!loss)
-		return error_no_memory();
-	*loss = (struct loss){
-		.time_ns = record->id.time_ns,
-		.lost = record->lost.lost,
-		.cpu = record->id.present & PERF_SAMPLE_CPU ? record->id.cpu : UINT32_MAX,
-		.event = losses_event(sideband->told, record, id),
-	};
-	return NULL;
-}
-
-static struct sp_error *add_throttle(struct sideband *sideband, const struct sp_record *record)
-{
-	const struct sp_throttle *throttle = &record->throttle;
-	uint16_t event = losses_event(sideband->told, record, throttle->id);
-	uint64_t key = hash_pair(hash_pair(throttle->id, throttle->stream_id), record->id.cpu);
-	struct event_throttling *throttling = &sideband->events[event];
-	bool added;
-	if (record->type == PERF_RECORD_UNTHROTTLE) {
-		const uint32_t *index = u64map_find(&sideband->throttled, key);
-		if (!index)
-			return NULL;
-		uint64_t since_ns = sideband->throttle_times.items[*index];
-		u64map_remove(&sideband->throttled, key);
-		if (throttle->time_ns > since_ns)
-			throttling->ns += throttle->time_ns - since_ns;
-		return NULL;
-	}
-	throttling->count++;
-	if (!vec_reserve(&sideband->throttle_times, sideband->throttle_times.count + 1))
-		return error_no_memory();
-	if (!u64map_put(&sideband->throttled, key, (uint32_t)sideband->throttle_times.count,
-			&added))
-		return error_no_memory();
-	/* Throttled again without a word between: since the first time. */
-	if (added)
-		*vec_push(&sideband->throttle_times) = throttle->time_ns;
-	return NULL;
 }
 
 static struct sp_error *add_read(struct sideband *sideband, const struct sp_record *record)
@@ -208,8 +157,6 @@ size_t sideband_namespace(const struct sideband *sideband, uint32_t tid, uint64_
 static struct sp_error *add_record(struct sideband *sideband, struct sp_record *record)
 {
 	struct sp_error *error = sp_losses_add(sideband->told, record);
-	if (!error && losses_is_moment(record))
-		error = add_loss(sideband, record);
 	if (error)
 		return error;
 	if (sideband->by_offset) {
@@ -219,10 +166,9 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 	switch (record->type) {
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		return NULL;
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
-		return add_throttle(sideband, record);
+		return NULL;
 	case PERF_RECORD_READ:
 		return add_read(sideband, record);
 	case PERF_RECORD_CGROUP:

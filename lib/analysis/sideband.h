@@ -14,18 +14,6 @@
 #include "file/reader.h"
 #include "machine/machine.h"
 
-/* What was lost at one time. */
-struct loss {
-	uint64_t time_ns; /* 0: not known */
-	uint64_t lost;
-	uint32_t cpu;     /* UINT32_MAX: not known */
-	uint16_t event;
-};
-
-struct event_throttling {
-	uint64_t count, ns;
-};
-
 /* READ of a task that ended: how much it counted. */
 struct task_count {
 	uint64_t value;
@@ -49,9 +37,7 @@ struct cgroup_namespace {
 struct sideband {
 	const struct record_layout *layout; /* borrowed */
 	struct machine *machine;            /* borrowed */
-	struct sp_losses *told;      /* how many samples were lost */
-	struct event_throttling *events; /* as many as the layout has */
-	VEC(struct loss) losses;
+	struct sp_losses *told;      /* what was lost, and when nothing was sampled */
 	VEC(struct task_count) task_counts;
 	VEC(struct note) notes;
 	VEC(const char *) cgroups;   /* paths; of one id, the last one told of */
@@ -60,8 +46,6 @@ struct sideband {
 	struct splits splits;        /* the first record's and the end among them */
 	uint64_t sample_count, deferred_count; /* deferred: call chains */
 	bool by_offset;              /* records have no times: their places in the file stand in */
-	struct u64map throttled;     /* (event id, CPU) -> index in throttle_times */
-	VEC(uint64_t) throttle_times;
 	struct arena arena;
 };
 

@@ -15,6 +15,7 @@ struct event_losses {
 	uint64_t hardware; /* LOST_SAMPLES of a moment: lost before the ring, or taken and not written */
 	uint64_t counted;  /* LOST_SAMPLES by perf at the end: the kernel's count of samples */
 	uint64_t read;     /* the same count, from READ */
+	struct event_throttling throttled;
 };
 
 struct sp_losses {
@@ -24,6 +25,11 @@ struct sp_losses {
 	struct u64map read_index;    /* event id -> index in read_lost */
 	VEC(uint64_t) read_lost;
 	bool counted;                /* of any event */
+	struct { VEC(struct sp_loss); } moments;
+	struct { VEC(struct sp_throttling); } throttlings;
+	struct u64map throttled;     /* (event id, CPU) -> index of the one that lasts, + 1 */
+	struct u64map thread_index;  /* {pid, tid} -> index in threads */
+	struct { VEC(struct sp_thread_loss); } threads;
 };
 
 DEFINE_CLEANUP(struct sp_losses *, sp_losses_free)
@@ -55,6 +61,11 @@ void sp_losses_free(struct sp_losses *losses)
 	free(losses->events);
 	u64map_deinit(&losses->read_index);
 	vec_deinit(&losses->read_lost);
+	vec_deinit(&losses->moments);
+	vec_deinit(&losses->throttlings);
+	u64map_deinit(&losses->throttled);
+	u64map_deinit(&losses->thread_index);
+	vec_deinit(&losses->threads);
 	free(losses);
 }
 
@@ -78,7 +89,8 @@ uint16_t losses_event_of_counter(const struct sp_losses *losses, const struct sp
 	return event != SP_EVENT_NONE ? event : losses_event(losses, record, id);
 }
 
-bool losses_is_moment(const struct sp_record *record)
+/* Whether it tells of a loss when it happened, and not of all at the end. */
+static bool is_moment(const struct sp_record *record)
 {
 	/* perf writes its count at the end, with no time. */
 	return record->type == PERF_RECORD_LOST ||
@@ -86,19 +98,84 @@ bool losses_is_moment(const struct sp_record *record)
 		!(record->misc & MISC_LOST_SAMPLES_BPF));
 }
 
-static void add_lost(struct sp_losses *losses, const struct sp_record *record)
+static uint32_t cpu_of(const struct sp_record *record)
+{
+	return record->id.present & PERF_SAMPLE_CPU ? record->id.cpu : UINT32_MAX;
+}
+
+/* False when out of memory. */
+static bool add_lost(struct sp_losses *losses, const struct sp_record *record)
 {
 	bool ring = record->type == PERF_RECORD_LOST;
 	uint64_t id = ring ? record->lost.id : record->id.id;
-	struct event_losses *event = &losses->events[losses_event(losses, record, id)];
-	if (!losses_is_moment(record)) {
+	uint16_t index = losses_event(losses, record, id);
+	struct event_losses *event = &losses->events[index];
+	if (!is_moment(record)) {
 		event->counted += record->lost.lost;
 		losses->counted = true; /* of other events, too: none, if nothing says so */
-	} else if (ring) {
-		event->ring += record->lost.lost;
-	} else {
-		event->hardware += record->lost.lost;
+		return true;
 	}
+	if (ring)
+		event->ring += record->lost.lost;
+	else
+		event->hardware += record->lost.lost;
+	struct sp_loss *moment = vec_push(&losses->moments);
+	if (moment)
+		*moment = (struct sp_loss){.time_ns = record->id.time_ns, .lost = record->lost.lost,
+					   .cpu = cpu_of(record), .event = index};
+	return moment;
+}
+
+/* Of an event on a CPU; throttled again without a word between, it has been since the first time. */
+static bool add_throttle(struct sp_losses *losses, const struct sp_record *record)
+{
+	const struct sp_throttle *throttle = &record->throttle;
+	uint64_t key = hash_pair(hash_pair(throttle->id, throttle->stream_id), record->id.cpu);
+	uint16_t event = losses_event(losses, record, throttle->id);
+	if (!vec_reserve(&losses->throttlings, losses->throttlings.count + 1))
+		return false;
+	uint32_t *lasting = u64map_put(&losses->throttled, key, 0, NULL);
+	if (!lasting)
+		return false;
+	losses->events[event].throttled.count++;
+	if (*lasting)
+		return true;
+	*vec_push(&losses->throttlings) = (struct sp_throttling){
+		.begin_ns = throttle->time_ns, .cpu = cpu_of(record), .event = event};
+	*lasting = (uint32_t)losses->throttlings.count;
+	return true;
+}
+
+static void end_throttle(struct sp_losses *losses, const struct sp_record *record)
+{
+	const struct sp_throttle *throttle = &record->throttle;
+	uint64_t key = hash_pair(hash_pair(throttle->id, throttle->stream_id), record->id.cpu);
+	uint32_t *lasting = u64map_find(&losses->throttled, key);
+	if (!lasting || !*lasting)
+		return;
+	struct sp_throttling *throttling = &losses->throttlings.items[*lasting - 1];
+	*lasting = 0;
+	throttling->end_ns = throttle->time_ns;
+	if (throttle->time_ns > throttling->begin_ns)
+		losses->events[losses_event(losses, record, throttle->id)].throttled.ns +=
+			throttle->time_ns - throttling->begin_ns;
+}
+
+static bool add_thread(struct sp_losses *losses, const struct sp_record *record, uint64_t lost)
+{
+	uint64_t key = (uint64_t)record->read.pid << 32 | record->read.tid;
+	if (!vec_reserve(&losses->threads, losses->threads.count + 1))
+		return false;
+	bool added;
+	const uint32_t *index = u64map_put(&losses->thread_index, key,
+					   (uint32_t)losses->threads.count, &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(&losses->threads) =
+			(struct sp_thread_loss){.pid = record->read.pid, .tid = record->read.tid};
+	losses->threads.items[*index].lost += lost;
+	return true;
 }
 
 /* The kernel's count of lost samples only grows: the last is the greatest. */
@@ -117,11 +194,12 @@ static bool add_read(struct sp_losses *losses, const struct sp_record *record, u
 	if (added)
 		*vec_push(&losses->read_lost) = 0;
 	uint64_t *known = &losses->read_lost.items[*index];
-	if (lost > *known) {
-		losses->events[losses_event_of_counter(losses, record, id)].read += lost - *known;
-		*known = lost;
-	}
-	return true;
+	if (lost <= *known)
+		return true;
+	uint64_t more = lost - *known;
+	losses->events[losses_event_of_counter(losses, record, id)].read += more;
+	*known = lost;
+	return add_thread(losses, record, more);
 }
 
 struct sp_error *sp_losses_add(struct sp_losses *losses, const struct sp_record *record)
@@ -132,7 +210,13 @@ struct sp_error *sp_losses_add(struct sp_losses *losses, const struct sp_record 
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		if (record->type == PERF_RECORD_LOST || !(record->misc & MISC_LOST_SAMPLES_BPF))
-			add_lost(losses, record);
+			done = add_lost(losses, record);
+		break;
+	case PERF_RECORD_THROTTLE:
+		done = add_throttle(losses, record);
+		break;
+	case PERF_RECORD_UNTHROTTLE:
+		end_throttle(losses, record);
 		break;
 	case PERF_RECORD_READ:
 		for (size_t i = 0; i < counters->count && done; i++) {
@@ -163,4 +247,39 @@ uint64_t sp_losses_count(const struct sp_losses *losses, size_t event)
 	const struct event_losses *of = &losses->events[event];
 	uint64_t ring = of->ring > of->read ? of->ring : of->read;
 	return of->hardware + (losses->counted ? of->counted : ring);
+}
+
+struct event_throttling losses_throttling(const struct sp_losses *losses, size_t event)
+{
+	return losses->events[event].throttled;
+}
+
+size_t sp_losses_moment_count(const struct sp_losses *losses)
+{
+	return losses->moments.count;
+}
+
+const struct sp_loss *sp_losses_moment(const struct sp_losses *losses, size_t index)
+{
+	return &losses->moments.items[index];
+}
+
+size_t sp_losses_throttling_count(const struct sp_losses *losses)
+{
+	return losses->throttlings.count;
+}
+
+const struct sp_throttling *sp_losses_throttling(const struct sp_losses *losses, size_t index)
+{
+	return &losses->throttlings.items[index];
+}
+
+size_t sp_losses_thread_count(const struct sp_losses *losses)
+{
+	return losses->threads.count;
+}
+
+const struct sp_thread_loss *sp_losses_thread(const struct sp_losses *losses, size_t index)
+{
+	return &losses->threads.items[index];
 }

@@ -19,7 +19,10 @@ uint16_t losses_event_of_counter(const struct sp_losses *losses, const struct sp
 /* Of sp_losses_count(): those for which larger rings would not have been of use. */
 uint64_t losses_outside_rings(const struct sp_losses *losses, size_t event);
 
-/* Whether a record tells of a loss when it happened, and not of all at the end. */
-bool losses_is_moment(const struct sp_record *record);
+/* How often an event was throttled, and for how long in all, as far as its end was told. */
+struct event_throttling {
+	uint64_t count, ns;
+};
+struct event_throttling losses_throttling(const struct sp_losses *losses, size_t event);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd/info.h"
+#include "cmd/slices.h"
 #include "diag.h"
 #include "input.h"
 #include "options.h"
@@ -45,7 +46,8 @@ static void count_time(struct info *info, uint64_t time_ns)
 	info->timed = true;
 }
 
-static void count_sample(struct info *info, const struct sp_record *record)
+/* False if out of memory. */
+static bool count_sample(struct info *info, const struct sp_record *record)
 {
 	if (record->event < info->event_count)
 		info->samples[record->event]++;
@@ -53,6 +55,7 @@ static void count_sample(struct info *info, const struct sp_record *record)
 		info->unknown++;
 	if (record->sample.present & PERF_SAMPLE_TIME)
 		count_time(info, record->sample.time_ns);
+	return !info->slices || slices_add_sample(info->slices, &record->sample);
 }
 
 /* False if out of memory. */
@@ -78,8 +81,7 @@ static bool count_record(struct info *info, const struct sp_record *record)
 		count_other(info, record->type);
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
-		count_sample(info, record);
-		break;
+		return count_sample(info, record);
 	case PERF_RECORD_THROTTLE:
 		info->throttled++;
 		break;
@@ -156,16 +158,24 @@ static void info_deinit(struct info *info)
 	sp_losses_free(info->losses);
 }
 
-static int show(struct sp_reader *reader, enum info_format format, bool verbose)
+static int show(struct sp_reader *reader, enum info_format format, bool verbose, bool losses)
 {
+	struct slices slices = {0};
 	struct info info = {
+		.slices = losses ? &slices : NULL,
 		.reader = reader,
 		.file = sp_reader_info(reader),
 		.verbose = verbose,
 		.event_count = sp_reader_event_count(reader),
 	};
-	if (!info_read(&info, reader)) {
+	bool done = info_read(&info, reader);
+	if (done && losses && !slices_add_losses(&slices, info.losses)) {
+		diag_say("out of memory");
+		done = false;
+	}
+	if (!done) {
 		info_deinit(&info);
+		slices_deinit(&slices);
 		return 1;
 	}
 	struct pager pager = pager_open(format == INFO_TEXT);
@@ -174,6 +184,7 @@ static int show(struct sp_reader *reader, enum info_format format, bool verbose)
 	else
 		info_write_text(&info, pager.out);
 	info_deinit(&info);
+	slices_deinit(&slices);
 	return pager_close(&pager);
 }
 
@@ -190,13 +201,16 @@ static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	const char *path = NULL;
 	enum info_format format = INFO_TEXT;
-	bool verbose = false;
+	bool verbose = false, losses = false;
 	const struct option options[] = {
 		OPTION_STRING('i', "input", "FILE", &path,
 			      "the recording (default: sprof.data, else perf.data; -: standard input)"),
 		OPTION_CALL(0, "format", "FORMAT", &format, parse_format, "text or json"),
 		OPTION_FLAG('v', "verbose", &verbose,
 			    "all attributes of events and all features of the header, too"),
+		OPTION_FLAG(0, "losses", &losses,
+			    "where and when samples were lost, and events throttled, too:\n"
+			    "by CPU, time and thread"),
 		OPTION_END,
 	};
 	static const char *const synopses[] = {"sprof info [OPTION]...", NULL};
@@ -218,7 +232,7 @@ static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 	struct sp_reader *reader = input_open(ctx, path);
 	if (!reader)
 		return 1;
-	status = show(reader, format, verbose);
+	status = show(reader, format, verbose, losses);
 	/* With -v each is told of where it is. */
 	status |= info_feature_damage(reader, !verbose);
 	/* The damage is part of what was shown. */

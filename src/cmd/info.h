@@ -13,6 +13,8 @@
 
 #define INFO_FEATURE_BITS 256
 
+struct slices;
+
 struct type_count {
 	uint32_t type;
 	uint64_t count;
@@ -31,6 +33,7 @@ struct info {
 	uint64_t *samples; /* of each event */
 	uint64_t unknown;  /* of no event */
 	struct sp_losses *losses;
+	struct slices *slices; /* where they were; NULL: nobody wants to know */
 	struct info_note *notes;
 	size_t note_count;
 	uint64_t plain[INFO_PLAIN_TYPES];
@@ -53,6 +56,10 @@ struct json;
 /* All attrs and features, as text and as members of an object. */
 void info_put_details(const struct info *info, const struct term *term, FILE *out);
 void info_json_details(const struct info *info, struct json *json);
+
+/* Losses by CPU, time and thread. */
+void info_put_losses(const struct info *info, const struct term *term, FILE *out);
+void info_json_losses(const struct info *info, struct json *json);
 
 /* 1 where a feature is damaged; `say`: after telling of each. */
 int info_feature_damage(const struct sp_reader *reader, bool say);

@@ -180,6 +180,8 @@ void info_write_json(const struct info *info, FILE *out)
 	json_end(&json, '}');
 	if (info->verbose)
 		info_json_details(info, &json);
+	if (info->slices)
+		info_json_losses(info, &json);
 	json_begin_lines(&json, "notes", '[');
 	for (size_t i = 0; i < info->note_count; i++) {
 		json_begin(&json, NULL, '{');

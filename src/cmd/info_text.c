@@ -220,6 +220,8 @@ void info_write_text(const struct info *info, FILE *out)
 	put_records(info, &term, out);
 	if (info->verbose)
 		info_put_details(info, &term, out);
+	if (info->slices)
+		info_put_losses(info, &term, out);
 	put_notes(info, &term, out);
 	put_damage(info, &term, out);
 }

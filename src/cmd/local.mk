@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 src_sprof_SOURCES += \
-	src/cmd/info.c src/cmd/info.h src/cmd/info_details.c src/cmd/info_json.c src/cmd/info_text.c \
+	src/cmd/info.c src/cmd/info.h src/cmd/info_details.c src/cmd/info_json.c \
+	src/cmd/info_losses.c src/cmd/info_text.c src/cmd/slices.c src/cmd/slices.h \
 	src/cmd/list.c \
 	src/cmd/record.c \
 	src/cmd/record_arguments.c src/cmd/record_arguments.h \

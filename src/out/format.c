@@ -195,3 +195,13 @@ const char *name_shorten(const struct term *term, const char *name, int width, c
 	free(plain);
 	return *made;
 }
+
+void format_bounds(const struct sp_weight *weight, uint64_t missing, double *low_ret,
+		   double *high_ret)
+{
+	double share = weight->share.value, own = (double)weight->weight;
+	/* Of what it is a share: of all, or of what filters let pass. */
+	double all = share > 0 ? own / share : 0;
+	*low_ret = share > 0 ? own / (all + (double)missing) : 0;
+	*high_ret = share > 0 ? (own + (double)missing) / (all + (double)missing) : 1;
+}

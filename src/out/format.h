@@ -42,4 +42,8 @@ enum term_style share_style(double share);
  */
 const char *name_shorten(const struct term *term, const char *name, int width, char **made);
 
+/* What a share may be, if some row lacks so much weight, and all lack it: sp_profile. */
+void format_bounds(const struct sp_weight *weight, uint64_t missing, double *low_ret,
+		   double *high_ret);
+
 #endif

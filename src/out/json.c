@@ -7,6 +7,7 @@
 #include "json.h"
 
 #include <stdlib.h>
+#include "out/format.h"
 #include "out/output.h"
 
 static void write_weight(struct json *json, const struct sp_weight *weight, bool total)
@@ -16,6 +17,16 @@ static void write_weight(struct json *json, const struct sp_weight *weight, bool
 	json_double(json, total ? "total_high" : "self_high", weight->share.high);
 	json_unsigned(json, total ? "total_samples" : "self_samples", weight->samples);
 	json_unsigned(json, total ? "total_weight" : "self_weight", weight->weight);
+}
+
+/* Between what a share may be, had nothing been lost. */
+static void write_bounds(struct json *json, const struct sp_weight *weight, uint64_t missing,
+			 bool total)
+{
+	double low, high;
+	format_bounds(weight, missing, &low, &high);
+	json_double(json, total ? "total_least" : "self_least", low);
+	json_double(json, total ? "total_most" : "self_most", high);
 }
 
 static void write_name(struct json *json, const char *key, const char *name)
@@ -29,6 +40,7 @@ struct row_keys {
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t count;
 	bool totals, build_id, event;
+	uint64_t missing; /* of the profile */
 };
 
 static void write_key(struct json *json, const struct sp_row *row, enum sp_key key)
@@ -61,6 +73,10 @@ static void write_row(const struct row_keys *of, struct json *json, const struct
 	if (of->totals)
 		write_weight(json, &row->total, true);
 	write_keys(of, json, row);
+	if (of->missing)
+		write_bounds(json, &row->self, of->missing, false);
+	if (of->missing && of->totals)
+		write_bounds(json, &row->total, of->missing, true);
 	json_end(json, '}');
 }
 
@@ -226,6 +242,8 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 	json_unsigned(json, "repaired", profile->repaired);
 	if (profile->of_branches)
 		json_unsigned(json, "branch_stacks", profile->branch_stacks);
+	if (profile->missing_weight)
+		json_unsigned(json, "missing_weight", profile->missing_weight);
 }
 
 static bool write_profile(const struct report *report, struct json *json,
@@ -234,7 +252,8 @@ static bool write_profile(const struct report *report, struct json *json,
 	size_t count = report_row_count(report, profile);
 	struct row_keys of = {.totals = report_has_totals(report, profile),
 			      .build_id = report_has_key(report, SP_KEY_DSO),
-			      .event = report_has_key(report, SP_KEY_EVENT)};
+			      .event = report_has_key(report, SP_KEY_EVENT),
+			      .missing = profile->missing_weight};
 	bool done = true;
 	of.count = report_ordered_keys(report, of.keys);
 	json_begin_lines(json, NULL, '{');

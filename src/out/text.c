@@ -117,6 +117,19 @@ static void write_losses(const struct report *report, const struct sp_profile *p
 	putc('\n', out);
 }
 
+/* "shares: what is missing may make 50% of anything 33% to 67%". */
+static void write_bounds(const struct sp_profile *profile, FILE *out)
+{
+	const struct sp_weight half = {.weight = profile->weight / 2, .share.value = 0.5};
+	char low_text[FORMAT_SIZE], high_text[FORMAT_SIZE];
+	double low, high;
+	if (!profile->missing_weight || !profile->weight)
+		return;
+	format_bounds(&half, profile->missing_weight, &low, &high);
+	fprintf(out, "%*sshares: what is missing may make what is shown as 50%% anything from %s to %s\n",
+		INDENT, "", format_share(low, low_text), format_share(high, high_text));
+}
+
 /* "stacks: 4,990 complete (99.88%), 6 truncated". */
 static void write_stacks(const struct sp_profile *profile, FILE *out)
 {
@@ -185,6 +198,7 @@ static void write_event(const struct report *report, const struct sp_profile *pr
 		fprintf(out, ", standing for %s event%s", format_count(profile->weight, weight),
 			profile->weight == 1 ? "" : "s");
 	write_losses(report, profile, out);
+	write_bounds(profile, out);
 	write_stacks(profile, out);
 	write_shown(report, profile, out);
 }

@@ -181,6 +181,36 @@ lost_of summed | tr '\n' ' ' >>got
 printf '10 5 10 5 8 2 8 2 ' >wanted
 same "losses are those of report, by each way in which they are told" wanted got
 
+# When and where. Times are told apart as finely as 32 of them allow, in powers of two: the sample
+# of 1.0005 s makes them 2^14 ns. What is known to be lost and was not told of at a time is said.
+recording placed <<'END'
+event cpu-clock
+sample 0 7 7 0 1000000000 1000000 0x400010
+sample 0 7 7 1 1000000100 1000000 0x400010
+full 0 10 1000000500
+throttle 0 1000100000
+unthrottle 0 1000140000
+sample 0 7 7 1 1000500000 1000000 0x400010
+lost 0 15
+END
+"$SPROF" info -i placed --losses --format json | sed -n '/"losses"/,/"untold"/p' |
+	sed 's/^ *//' >got
+cat >wanted <<'END'
+"losses": {
+END
+sed -n '1p' got >first
+same "losses have a part of their own" wanted first
+"$SPROF" info -i placed --losses | sed -n '/^Losses/,$p' >got.txt
+check "losses are by CPU and time" grep -q '^ *all  *3  *10  *76.92%  *0.040 ms' got.txt
+check "and what was not told of when is said" grep -q '^  5 more are known to be lost' got.txt
+sed -n '/"cpus"/,/]/s/.*"lost": \([0-9]*\), "throttled": {"count": 1, "ns": 40000}.*/\1/p' got |
+	tr '\n' ' ' >sums
+check "throttling is of a CPU" grep -q '^10 ' sums
+check "times add up to all that was throttled" awk '
+	/^ *[0-9.]+ s / { times++; throttled += $6 }
+	END { print times " times, " throttled " ms"
+	      exit !(times == 31 && throttled > 0.038 && throttled < 0.042) }' got.txt
+
 # Names are bytes: they must not reach the terminal as they are.
 recording names <<'END'
 event cpu-clock

@@ -284,6 +284,15 @@ prints "findings are in the JSON" \
   {"kind": "lost", "text": "2 samples of cpu-clock (33% of all) got lost", "remedy": "record with larger buffers (-m 2M) or a lower rate (-F)", "samples": 2, "share": 0.3333333333},
   {"kind": "throttled", "text": "the kernel held cpu-clock back once, for 3 us in all, because it took too much time: what ran then is missing", "remedy": "record at a lower rate (-F), or raise kernel.perf_event_max_sample_rate and kernel.perf_cpu_time_max_percent"},
 END
+# 2 samples more of 150 ns and 3 us of throttling, beside 600 ns: 3,300 of 3,900 are missing.
+prints "rows have bounds for what is missing" \
+	sh -c '"$SPROF" report -i chains.data -s comm --format json | tr "," "\n" | grep -E "missing_w|_least|_most"' <<'END'
+   "missing_weight": 3300
+ "self_least": 0.1538461538
+ "self_most": 1
+ "total_least": 0.1538461538
+ "total_most": 1}
+END
 prints "the head says what the data is worth" report -i chains.data -s comm <<'END'
 chains.data  4 us
   ! 2 samples of cpu-clock (33% of all) got lost
@@ -303,6 +312,7 @@ chains.data  4 us
 Shares are of the event's whole weight; low-high is the 95% interval, in percent.
 
 cpu-clock  4 samples, 600 ns of processor time; 2 lost (33.33% of all); throttled once, for 3 us in all
+  shares: what is missing may make what is shown as 50% anything from 7.69% to 92.31%
   stacks: 4 truncated (100.00%)
 
   total  low-high     self  low-high  samples  comm

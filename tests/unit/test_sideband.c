@@ -104,10 +104,10 @@ static void found_deinit(struct found *found)
 static void compare(struct found *a, struct found *b)
 {
 	ck_assert_uint_eq(a->sideband.sample_count, b->sideband.sample_count);
-	ck_assert_uint_eq(a->sideband.losses.count, b->sideband.losses.count);
-	for (size_t i = 0; i < a->sideband.losses.count; i++)
-		ck_assert_uint_eq(a->sideband.losses.items[i].lost,
-				  b->sideband.losses.items[i].lost);
+	ck_assert_uint_eq(sp_losses_moment_count(a->sideband.told), sp_losses_moment_count(b->sideband.told));
+	for (size_t i = 0; i < sp_losses_moment_count(a->sideband.told); i++)
+		ck_assert_uint_eq(sp_losses_moment(a->sideband.told, i)->lost,
+				  sp_losses_moment(b->sideband.told, i)->lost);
 	for (uint32_t i = 0; i < RECORDS; i++)
 		ck_assert_str_eq(machine_comm(a->machine, i, i, 5000),
 				 machine_comm(b->machine, i, i, 5000));
