@@ -175,6 +175,7 @@ struct sp_capture_options {
 	uint32_t realtime;
 	enum sp_capture_threads threads;
 	uint32_t thread_count;
+	bool no_adapt;              /* keep the rate, however many samples are lost */
 	/* Of zstd, 1 (fast) to 22 (small); more is the highest there is. 0: not compressed. */
 	uint32_t compression_level;
 	const char *path;           /* "-": standard output; NULL: "sprof.data" */

@@ -183,6 +183,8 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 	if (!error)
 		error = capture_open_help(capture);
 	if (!error)
+		error = capture_open_slow(capture, options);
+	if (!error)
 		error = capture_open_file(capture, options);
 	if (!error)
 		error = capture_write_synthesised(capture);

@@ -172,16 +172,38 @@ static struct sp_error *adopt(struct filter *filter, struct ring *ring, uint64_t
 	return batch_add_copy(batch, copy, header->size);
 }
 
+/* Whether a sample is of another event in the file than it is in the ring. */
+static bool is_renamed(const struct filter *filter, const struct ring *ring, uint64_t position,
+		       uint64_t id)
+{
+	const struct u64map *helpers = filter->taker.helpers;
+	return helpers && helpers->count &&
+	       ring_u64(ring, position + filter->fields.sample_id) != id;
+}
+
+/* The header and the id, which is first, are copied; the rest stays where it is. */
+static struct sp_error *rename_sample(struct reading *reading, uint64_t position,
+				      const struct perf_event_header *header, uint64_t id)
+{
+	uint8_t begin[sizeof(*header) + sizeof(id)];
+	struct sp_error *error = batch_add_ring(reading->batch, reading->ring, reading->run, position);
+	memcpy(begin, header, sizeof(*header));
+	memcpy(begin + sizeof(*header), &id, sizeof(id));
+	reading->run = position + sizeof(begin);
+	return error ? error : batch_add_copy(reading->batch, begin, sizeof(begin));
+}
+
 static struct sp_error *read_record(struct reading *reading, uint64_t position,
 				    const struct perf_event_header *header)
 {
 	struct filter *filter = reading->filter;
-	bool keep = true, take = false, change = false;
+	bool keep = true, take = false, change = false, rename = false;
 	uint64_t id = 0;
 	struct sp_error *error = NULL;
 	if (header->type == PERF_RECORD_SAMPLE) {
 		error = see_sample(filter, &reading->last, reading->ring, position, &keep, &id);
 		take = filter->taker.take && keep;
+		rename = keep && !take && id && is_renamed(filter, reading->ring, position, id);
 	} else {
 		bool loss = header->type == PERF_RECORD_LOST ||
 			    header->type == PERF_RECORD_LOST_SAMPLES;
@@ -197,6 +219,8 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 		error = batch_add_ring(reading->batch, reading->ring, reading->run, position);
 		reading->run = position + header->size;
 	}
+	if (!error && rename)
+		error = rename_sample(reading, position, header, id);
 	if (!error && change)
 		error = adopt(filter, reading->ring, position, header, id, reading->batch);
 	if (!error && take)

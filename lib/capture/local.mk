@@ -26,6 +26,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/lost.c \
 	lib/capture/membership.c lib/capture/membership.h \
 	lib/capture/pool.c lib/capture/pool.h \
+	lib/capture/pace.c lib/capture/pace.h \
 	lib/capture/recorder.h \
 	lib/capture/rescan.c \
 	lib/capture/ring_size.c lib/capture/ring_size.h \
@@ -65,6 +66,7 @@ check_PROGRAMS += \
 	tests/unit/test_graph \
 	tests/unit/test_joining \
 	tests/unit/test_membership \
+	tests/unit/test_pace \
 	tests/unit/test_pool \
 	tests/unit/test_ring_size \
 	tests/unit/test_roster \

@@ -18,6 +18,7 @@
 #include "capture/trigger.h"
 #include "capture/turns.h"
 #include "capture/hurry.h"
+#include "capture/pace.h"
 #include "capture/stack_limit.h"
 #include "capture/switching.h"
 #include "capture/synth.h"
@@ -110,6 +111,7 @@ struct sp_capture {
 	uint64_t kept_registers;        /* user_registers that somebody asked for */
 	struct unwinding *unwinding;    /* NULL: samples go to the file as they are */
 	struct wide wide;               /* events that help it */
+	struct pace pace;               /* whether all of them are too fast */
 	bool begins_large;              /* they are to begin with the exec, not the planned ones */
 	struct unwinding_counts unwound; /* when it is over */
 	struct synth *synth;
@@ -190,6 +192,9 @@ struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHE
 struct sp_error *capture_start_writing(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_fit_size(struct sp_capture *capture);
 struct sp_error *capture_open_help(struct sp_capture *capture) SP_MUST_CHECK;
+/* After capture_open_help(). */
+struct sp_error *capture_open_slow(struct sp_capture *capture,
+				   const struct sp_capture_options *options) SP_MUST_CHECK;
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct sp_capture_options *options) SP_MUST_CHECK;
 
@@ -205,7 +210,8 @@ void capture_events_deinit(struct capture_events *events);
 void capture_ask(const struct sp_capture_options *options, const struct capture_events *events,
 		 struct event_request *request);
 
-/* turns.c: */
+/* turns.c: whether no event is off, by its turn or by who said so. */
+bool capture_samples_all(const struct sp_capture *capture);
 struct sp_error *capture_watch_turns(struct sp_capture *capture) SP_MUST_CHECK;
 /* Times count from now on. */
 struct sp_error *capture_begin_turns(struct sp_capture *capture) SP_MUST_CHECK;

@@ -144,6 +144,30 @@ static struct sp_error *update_size(struct sp_capture *capture)
 	return error;
 }
 
+/* Where too many samples are lost, fewer are taken. */
+static struct sp_error *keep_pace(struct sp_capture *capture)
+{
+	const struct filter_counts *counts = &capture->filter.counts;
+	const struct pace_seen seen = {.samples = counts->samples + counts->strangers,
+				       .lost = counts->lost};
+	uint64_t now_ns = capture_now_ns(), hz = capture->plan->freq_hz;
+	if (!wide_has_slow(&capture->wide) || !capture_samples_all(capture) ||
+	    !pace_changes(&capture->pace, &seen, now_ns))
+		return NULL;
+	bool slow = capture->pace.slow;
+	struct sp_error *error = wide_slow_down(&capture->wide, slow, now_ns);
+	if (!error && slow)
+		error = capture_note(capture, "%.0f %% of the samples were lost: from here on %llu a "
+				     "second are taken in place of %llu, each of which stands for more "
+				     "(larger buffers by -m; --no-adapt keeps the rate)",
+				     100 * capture->pace.share,
+				     (unsigned long long)(hz / WIDE_SLOWER), (unsigned long long)hz);
+	else if (!error)
+		error = capture_note(capture, "%llu samples a second again",
+				     (unsigned long long)hz);
+	return error;
+}
+
 static struct sp_error *write_samples(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
@@ -154,6 +178,8 @@ static struct sp_error *write_samples(struct sp_capture *capture)
 	}
 	if (!error && capture->unwinding)
 		error = unwinding_write(capture->unwinding, &capture->batch, &capture->dirty);
+	if (!error)
+		error = keep_pace(capture);
 	return error || !capture->unwinding ? error : update_size(capture);
 }
 

@@ -18,6 +18,9 @@
 /* See scope_of(). */
 #define WHOLE_CPUS_HZ_MAX 5000
 
+/* Below that, it is not the rate by which samples are lost. */
+#define SLOW_FROM_HZ 1000
+
 /* Rings are drained that often at least: what a recorder that is killed loses at most. */
 #define TIMER_NS 500000000
 
@@ -565,8 +568,7 @@ struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 		.memory_bytes = UNWINDING_MEMORY,
 	};
 	capture->filter.taker = (struct sample_taker){
-		.take = take_dump, .arg = capture, .helpers = &capture->wide.ids,
-		.own_ids = &capture->wide.own_ids.items,
+		.take = take_dump, .arg = capture,
 	};
 	return unwinding_new(&options, &capture->unwinding);
 }
@@ -616,6 +618,51 @@ void capture_fit_size(struct sp_capture *capture)
 		plan->samples[i].attr.sample_stack_user = size;
 }
 
+static struct wide_options wide_options(const struct sp_capture *capture)
+{
+	return (struct wide_options){
+		.plan = capture->plan, .set = capture->set, .cpus = capture->cpus.items,
+		.cpu_count = capture->cpus.count,
+		.tid = capture->plan->cpu_wide ? -1 : (int32_t)capture->workload.pid,
+		.ring_bytes = sample_rings(capture)->size,
+		.freq_hz = rate_of(capture->plan),
+		.fixed = capture->graph.fixed_size || event_plan_has_groups(capture->plan),
+		.on_exec = capture->begins_large,
+	};
+}
+
+/* The filter has to know of events that the file does not. */
+static struct sp_error *adopt_events(struct sp_capture *capture)
+{
+	const struct sp_event *events;
+	size_t count;
+	struct sp_error *error = event_set_events(capture->set, &events, &count);
+	if (error)
+		return error;
+	capture->filter.taker.helpers = &capture->wide.ids;
+	capture->filter.taker.own_ids = &capture->wide.own_ids.items;
+	capture->filter.taker.own_id = events[0].id_count ? events[0].ids[0] : 0;
+	return NULL;
+}
+
+/*
+ * Where a rate was asked for that rings may not bear. Events of a control group, of groups, of
+ * tracing, and those that write their id twice, have none; nor has what is attached to task by task.
+ */
+struct sp_error *capture_open_slow(struct sp_capture *capture,
+				   const struct sp_capture_options *options)
+{
+	const struct event_plan *plan = capture->plan;
+	bool whole = plan->cpu_wide || capture->target == CAPTURE_COMMAND;
+	const struct wide_options slow = wide_options(capture);
+	if (options->no_adapt || options->cgroups || !whole || plan->freq_hz < SLOW_FROM_HZ ||
+	    capture->filter.fields.sample_id_again || event_plan_has_groups(plan) ||
+	    capture->traces.area_bytes || options->fields.thread_counts)
+		return NULL;
+	struct sp_error *error = adopt_events(capture);
+	return error ? error : wide_open_slow(&slow, &capture->wide);
+}
+
 /* Where events are opened one by one there is none. */
 struct sp_error *capture_open_help(struct sp_capture *capture)
 {
@@ -623,22 +670,10 @@ struct sp_error *capture_open_help(struct sp_capture *capture)
 	if (!capture->unwinding || (!cpu_wide && capture->target != CAPTURE_COMMAND) ||
 	    capture->plan->samples[0].attr.sample_regs_intr)
 		return NULL;
-	const struct wide_options options = {
-		.plan = capture->plan, .set = capture->set, .cpus = capture->cpus.items,
-		.cpu_count = capture->cpus.count,
-		.tid = cpu_wide ? -1 : (int32_t)capture->workload.pid,
-		.ring_bytes = sample_rings(capture)->size,
-		.freq_hz = rate_of(capture->plan),
-		.fixed = capture->graph.fixed_size || event_plan_has_groups(capture->plan),
-		.on_exec = capture->begins_large,
-	};
-	const struct sp_event *events;
-	size_t count;
-	struct sp_error *error = event_set_events(capture->set, &events, &count);
-	if (error)
-		return error;
-	capture->filter.taker.own_id = events[0].id_count ? events[0].ids[0] : 0;
-	error = wide_open(&options, &capture->wide);
+	const struct wide_options options = wide_options(capture);
+	struct sp_error *error = adopt_events(capture);
+	if (!error)
+		error = wide_open(&options, &capture->wide);
 	if (!error && !capture->workload.pid && !capture->turns.later)
 		error = wide_start(&capture->wide, false, capture_now_ns());
 	return error;

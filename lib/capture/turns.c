@@ -101,6 +101,11 @@ static bool all_are(const struct sp_capture *capture, bool on)
 	return true;
 }
 
+bool capture_samples_all(const struct sp_capture *capture)
+{
+	return capture->turns.on ? all_are(capture, true) : !capture->turns.later;
+}
+
 static struct sp_error *remember(struct sp_capture *capture)
 {
 	size_t count = capture->plan->sample_count;
@@ -119,6 +124,7 @@ static struct sp_error *apply(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
 	wide_stop(&capture->wide);
+	capture->pace = (struct pace){0};
 	for (size_t i = 0; i < capture->plan->sample_count && !error; i++)
 		error = event_set_switch(capture->set, i, capture->turns.on[i]);
 	return error;

@@ -114,6 +114,34 @@ static struct sp_error *open_large(const struct wide_options *options, struct wi
 	return error;
 }
 
+struct sp_error *wide_open_slow(const struct wide_options *options, struct wide *wide)
+{
+	const struct event_plan *plan = options->plan;
+	const struct sp_event *planned;
+	size_t count;
+	wide->set = options->set;
+	struct sp_error *error = event_set_events(options->set, &planned, &count);
+	bool opened = true;
+	for (size_t i = 0; i < plan->sample_count && !error && opened; i++) {
+		struct perf_event_attr attr = plan->samples[i].attr;
+		attr.disabled = 1;
+		attr.enable_on_exec = 0;
+		opened = attr.freq && attr.sample_freq > WIDE_SLOWER && planned[i].id_count;
+		attr.sample_freq /= WIDE_SLOWER;
+		for (size_t j = 0; j < options->cpu_count && !error && opened; j++) {
+			uint64_t *own = vec_push(&wide->own_ids);
+			if (!own)
+				return error_no_memory();
+			*own = planned[i].ids[j < planned[i].id_count ? j : 0];
+			error = open_one(options, &attr, i, j, (uint32_t)wide->own_ids.count, wide,
+					 &wide->slow, &opened);
+		}
+	}
+	if (!opened)
+		close_events(&wide->slow);
+	return error;
+}
+
 static struct sp_error *open_helpers(const struct wide_options *options, struct wide *wide)
 {
 	uint64_t size = options->ring_bytes / RING_SHARE & ~(uint64_t)7;
@@ -151,6 +179,7 @@ void wide_close(struct wide *wide)
 {
 	close_events(&wide->large);
 	close_events(&wide->helper);
+	close_events(&wide->slow);
 	vec_deinit(&wide->own_ids);
 	u64map_deinit(&wide->ids);
 	*wide = (struct wide){0};
@@ -186,6 +215,22 @@ static struct sp_error *change_size(struct wide *wide, bool large,
 	return error;
 }
 
+struct sp_error *wide_slow_down(struct wide *wide, bool slow, uint64_t now_ns)
+{
+	const struct stack_need_seen none = {0};
+	struct sp_error *error = NULL;
+	if (wide->slow.enabled == slow)
+		return NULL;
+	if (slow) {
+		enable(&wide->large, false);
+		stack_need_set(&wide->need, false, &none, now_ns);
+		error = event_set_disable(wide->set, EVENT_ROLE_SAMPLES);
+	}
+	if (!error)
+		enable(&wide->slow, slow);
+	return error || slow ? error : event_set_enable(wide->set, EVENT_ROLE_SAMPLES);
+}
+
 struct sp_error *wide_start(struct wide *wide, bool wait, uint64_t now_ns)
 {
 	const struct stack_need_seen none = {0};
@@ -205,6 +250,7 @@ void wide_stop(struct wide *wide)
 	const struct stack_need_seen none = {0};
 	enable(&wide->large, false);
 	enable(&wide->helper, false);
+	enable(&wide->slow, false);
 	stack_need_set(&wide->need, false, &none, 0);
 	wide->until_ns = 0;
 }
@@ -216,7 +262,7 @@ struct sp_error *wide_update(struct wide *wide, const struct wide_seen *seen, ui
 	wide->cuts = seen->cuts;
 	if (wide->until_ns)
 		enable(&wide->helper, now_ns < wide->until_ns);
-	if (!wide->large.stack_bytes || !wide->until_ns ||
+	if (!wide->large.stack_bytes || !wide->until_ns || wide->slow.enabled ||
 	    !stack_need_changes(&wide->need, &seen->need, now_ns))
 		return NULL;
 	return change_size(wide, !wide->need.large, &seen->need, now_ns);
@@ -224,15 +270,21 @@ struct sp_error *wide_update(struct wide *wide, const struct wide_seen *seen, ui
 
 bool wide_can_grow(const struct wide *wide, uint64_t now_ns)
 {
-	return wide->large.stack_bytes && !wide->need.large && now_ns >= wide->need.barred_until_ns;
+	return wide->large.stack_bytes && !wide->slow.enabled && !wide->need.large &&
+	       now_ns >= wide->need.barred_until_ns;
+}
+
+static uint64_t lost_of(const struct wide_events *events)
+{
+	uint64_t sum = 0, values[6]; /* value, (times,) id, lost: the last is what is wanted */
+	size_t got;
+	for (size_t i = 0; i < events->fds.count; i++)
+		if (!io_read(events->fds.items[i], values, sizeof(values), &got) && got >= 24)
+			sum += values[got / 8 - 1];
+	return sum;
 }
 
 uint64_t wide_lost(const struct wide *wide, bool format_lost)
 {
-	uint64_t sum = 0, values[6]; /* value, (times,) id, lost: the last is what is wanted */
-	size_t got;
-	for (size_t i = 0; i < wide->large.fds.count && format_lost; i++)
-		if (!io_read(wide->large.fds.items[i], values, sizeof(values), &got) && got >= 24)
-			sum += values[got / 8 - 1];
-	return sum;
+	return format_lost ? lost_of(&wide->large) + lost_of(&wide->slow) : 0;
 }

@@ -8,6 +8,9 @@
  * - Where rings are too small for that, or the rate too high, or the stacks still larger, a
  *   second event, of a low rate, copies as much as it can. Its samples are not written: they say
  *   how the outer parts of the others go on (capture/joining.h). It is off while no stack is cut.
+ *
+ * And where rings fill up again and again, slow events sample in the place of all others, at a
+ * quarter of the rate (capture/pace.h).
  */
 #ifndef CAPTURE_WIDE_H
 #define CAPTURE_WIDE_H
@@ -17,6 +20,9 @@
 #include "capture/stack_need.h"
 #include "event/set.h"
 
+/* Slow events have so many times the period. */
+#define WIDE_SLOWER 4
+
 struct wide_events {
 	VEC(int) fds;
 	uint32_t stack_bytes; /* 0: there are none */
@@ -25,7 +31,7 @@ struct wide_events {
 
 struct wide {
 	struct event_set *set; /* the planned ones */
-	struct wide_events large, helper;
+	struct wide_events large, helper, slow;
 	bool roomy;            /* it may begin with large ones, */
 	bool on_exec;          /* which then are enabled by the exec */
 	struct u64map ids;     /* of all these events: 0 of helpers, else an index in own_ids + 1 */
@@ -54,6 +60,19 @@ struct wide_options {
 struct sp_error *wide_open(const struct wide_options *options, struct wide *ret) SP_MUST_CHECK;
 void wide_close(struct wide *wide);
 
+/*
+ * Opens slow ones, disabled, at a quarter of each event's frequency; none where the kernel
+ * refuses any. Once, and after wide_open(), if that is called. Fails only for want of memory.
+ */
+struct sp_error *wide_open_slow(const struct wide_options *options, struct wide *wide) SP_MUST_CHECK;
+static inline bool wide_has_slow(const struct wide *wide)
+{
+	return wide->slow.fds.count;
+}
+
+/* Slow ones in the place of the others, or the planned ones again. */
+struct sp_error *wide_slow_down(struct wide *wide, bool slow, uint64_t now_ns) SP_MUST_CHECK;
+
 /* No sample at all from now on, nor helpers; wide_start() begins anew, with the planned ones. */
 void wide_stop(struct wide *wide);
 
@@ -77,7 +96,7 @@ struct sp_error *wide_update(struct wide *wide, const struct wide_seen *seen,
 /* Whether it may become large as soon as that is needed. */
 bool wide_can_grow(const struct wide *wide, uint64_t now_ns);
 
-/* Samples of large events that were lost, as far as the kernel says. */
+/* Samples of large and slow events that were lost, as far as the kernel says. */
 uint64_t wide_lost(const struct wide *wide, bool format_lost);
 
 #endif

@@ -149,6 +149,9 @@ static void add_course(struct table *table, struct record_arguments *arguments)
 				     "(without HOW), core, package or numa node, or so many;\n"
 				     "none: the one that writes; auto (the default): threads\n"
 				     "with copies of stacks, and from 64 CPUs on"),
+		OPTION_FLAG(0, "no-adapt", &options->no_adapt,
+			    "keep the rate where too many samples are lost; else, from\n"
+			    "1,000 a second on, a quarter of them is taken then"),
 		OPTION_CALL('m', "mmap-pages", "SIZE[,AUX]", options, record_parse_ring_size,
 			    "buffer of each CPU: a number of pages, or a size such as\n"
 			    "4M (default: 512K; with stacks 2M to 8M, by -F); AUX: of\n"
