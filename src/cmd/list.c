@@ -67,6 +67,29 @@ static void entry_json(struct json *json, const struct sp_catalog_entry *entry)
 	json_end(json, '}');
 }
 
+/* Why there is nothing of a kind that most machines have events of. */
+static void say_none(const struct sp_catalog_options *options)
+{
+	static const struct {
+		const char *kind, *why;
+	} kinds[] = {
+		{"hw", "the kernel has no hardware counters for this machine: a virtual one has them only "
+		       "where its host passes them on"},
+		{"cache", "the kernel has no hardware counters for this machine, of caches or else"},
+		{"tracepoint", "tracefs is not there, or may not be read: mount -t tracefs tracefs "
+			       "/sys/kernel/tracing, as root"},
+		{"pmu", "/sys/bus/event_source has no PMU that names events"},
+		{"pfm", "libpfm is not there, or knows no events of this processor"},
+	};
+	for (size_t i = 0; i < options->patterns.count; i++)
+		for (size_t j = 0; j < sizeof(kinds) / sizeof(*kinds); j++)
+			if (!strcmp(options->patterns.items[i], kinds[j].kind)) {
+				diag_say("%s: none: %s", kinds[j].kind, kinds[j].why);
+				return;
+			}
+	diag_say("no event of this machine is like that ('sprof list' shows all)");
+}
+
 static int show_events(struct sp_ctx *ctx, const struct list *list,
 		       const struct sp_catalog_options *options)
 {
@@ -95,7 +118,7 @@ static int show_events(struct sp_ctx *ctx, const struct list *list,
 	for (size_t i = 0; (note = sp_catalog_note(catalog, i)); i++)
 		diag_say("%s", note);
 	if (!count)
-		diag_say("no event of this machine is like that ('sprof list' shows all)");
+		say_none(options);
 	sp_catalog_free(catalog);
 	return status ? status : !count;
 }

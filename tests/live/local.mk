@@ -4,6 +4,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_events.sh \
 	tests/live/test_features.sh \
 	tests/live/test_leaf.sh \
+	tests/live/test_list.sh \
 	tests/live/test_losses.sh \
 	tests/live/test_max_stack.sh \
 	tests/live/test_perf_reads.sh \
