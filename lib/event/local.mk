@@ -17,7 +17,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/notes.c \
 	lib/event/open.c lib/event/open.h \
 	lib/event/parse.c lib/event/parse.h lib/event/parser.h \
-	lib/event/planner.h \
+	lib/event/plan_event.c lib/event/planner.h \
 	lib/event/pmu.c lib/event/pmu.h \
 	lib/event/pmu_terms.c \
 	lib/event/probe.c \

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Each event is opened once on trial, with all its attributes and for the scope
- * that the recording will have. What the kernel answers decides the next try:
- *
- *	ENOENT ENODEV EOPNOTSUPP   no such counter: cycles become cpu-clock
- *	EOPNOTSUPP EINVAL          first idle times not excluded (arm64's counters cannot),
- *	                           then less precise, then guests not excluded
- *	EACCES EPERM               without the kernel
- *
- * A step that nobody typed the opposite of (precision of `P`, exclude_guest, exclude_idle)
- * is silent; the others are notes.
+ * From a request to a plan: what all its events have in common, what of it this kernel knows, and
+ * where it is opened. plan_event.c plans each event.
  */
 #include "event/open.h"
 
@@ -21,10 +13,6 @@
 #include "event/group.h"
 #include "event/kind.h"
 #include "event/planner.h"
-#include "event/shape.h"
-
-/* What is assumed where the kernel does not say; its own default. */
-#define DEFAULT_MAX_HZ 100000
 
 /* What a kernel follows that was told nothing else. */
 #define DEFAULT_MAX_STACK 127
@@ -38,28 +26,6 @@ static int try_open(const struct planner *planner, struct perf_event_attr *attr)
 	attr->size = event_attr_size(attr);
 	int fd = planner->kernel->open(planner->kernel->arg, attr, cpu_wide ? -1 : 0,
 				       cpu_wide ? (int32_t)planner->request->cpu : -1, -1, 0);
-	if (fd < 0)
-		return -fd;
-	planner->kernel->close(planner->kernel->arg, fd);
-	return 0;
-}
-
-/* Where an event is tried on whole CPUs: some are not of all. */
-static uint32_t place_cpu(const struct planner *planner, const struct event_planned *event)
-{
-	for (size_t i = 0; i < event->cpu_count; i++)
-		if (event->cpus[i] == planner->request->cpu)
-			return planner->request->cpu;
-	return event->cpu_count ? event->cpus[0] : planner->request->cpu;
-}
-
-/* The same of an event, with what its attr has no room for. */
-static int try_planned(const struct planner *planner, struct event_planned *event)
-{
-	bool cpu_wide = planner->plan->cpu_wide;
-	event->attr.size = event_attr_size(&event->attr);
-	int fd = event_open_planned(planner->kernel, event, &event->attr, cpu_wide ? -1 : 0,
-				    cpu_wide ? (int32_t)place_cpu(planner, event) : -1, -1, 0);
 	if (fd < 0)
 		return -fd;
 	planner->kernel->close(planner->kernel->arg, fd);
@@ -158,16 +124,6 @@ static void set_sideband(struct planner *planner)
 	planner->plan->sideband.name = "dummy:u";
 }
 
-static const char *keep(struct event_plan *plan, const char *text)
-{
-	return arena_copy_string(&plan->arena, text, strlen(text));
-}
-
-static uint64_t most_hz(const struct event_plan *plan)
-{
-	return plan->rights.max_sample_hz ? plan->rights.max_sample_hz : DEFAULT_MAX_HZ;
-}
-
 static struct sp_error *too_fast(uint64_t freq_hz, uint64_t most)
 {
 	return error_set_remedy(
@@ -182,7 +138,7 @@ static struct sp_error *set_rate(struct planner *planner)
 {
 	const struct event_request *request = planner->request;
 	struct event_plan *plan = planner->plan;
-	uint64_t most = most_hz(plan);
+	uint64_t most = planner_most_hz(plan);
 	plan->freq_hz = request->freq_hz;
 	if (planner->asked.no_samples)
 		return NULL;
@@ -204,272 +160,6 @@ static struct sp_error *set_rate(struct planner *planner)
 		 (unsigned long long)request->freq_hz);
 	snprintf(done, sizeof(done), "sampling at %llu Hz", (unsigned long long)most);
 	return event_notes_add(&plan->notes, asked, done, "more than the kernel allows", remedy);
-}
-
-static void set_callchain(const struct planner *planner, const struct event_spec *spec,
-			  struct perf_event_attr *attr)
-{
-	bool own = spec->terms.given & EVENT_TERM_CALL_GRAPH;
-	if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
-		return;
-	attr->exclude_callchain_kernel =
-		(planner->callchain == EVENT_CALLCHAIN_USER && !own) ||
-		(planner->callchain == EVENT_CALLCHAIN_NOTHING && !own) || attr->exclude_kernel;
-	if (own)
-		return;
-	attr->exclude_callchain_user = planner->callchain == EVENT_CALLCHAIN_KERNEL ||
-				       planner->callchain == EVENT_CALLCHAIN_NOTHING;
-}
-
-static bool is_cycles(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES;
-}
-
-static bool wants_no_idle(const struct planner *planner, const struct event_spec *spec)
-{
-	return spec->attr.exclude_idle ||
-	       (planner->request->exclude_idle && planner->plan->cpu_wide);
-}
-
-/* The spec's attributes together with those of the recording. */
-static struct sp_error *whole_attr(const struct planner *planner, const struct event_spec *spec,
-				   struct perf_event_attr *ret)
-{
-	const struct event_specs *specs = planner->request->specs;
-	size_t index = (size_t)(spec - specs->items);
-	const struct event_shape shape = {
-		.request = planner->request, .spec = spec, .most_hz = most_hz(planner->plan),
-		.cpu_wide = planner->plan->cpu_wide, .is_member = spec->leader != index,
-		.group_is_large = index + 1 < specs->count && specs->items[index + 1].leader == index,
-	};
-	struct perf_event_attr attr = planner->sampling;
-	attr.type = spec->attr.type;
-	attr.config = spec->attr.config;
-	attr.config1 = spec->attr.config1; /* or an address, or a name */
-	attr.config2 = spec->attr.config2;
-	attr.bp_type = spec->attr.bp_type;
-	attr.exclude_user = spec->attr.exclude_user;
-	attr.exclude_kernel = spec->attr.exclude_kernel;
-	attr.exclude_hv = spec->attr.exclude_hv;
-	attr.exclude_host = spec->attr.exclude_host;
-	attr.exclude_idle = wants_no_idle(planner, spec);
-	attr.precise_ip = spec->attr.precise_ip;
-	attr.pinned = spec->attr.pinned;
-	attr.exclusive = spec->attr.exclusive;
-	/* Guests' cycles have addresses that mean nothing here. */
-	attr.exclude_guest = spec->guest_given ? spec->attr.exclude_guest : is_hardware(&attr);
-	set_callchain(planner, spec, &attr);
-	struct sp_error *error = event_shape_attr(&shape, &planner->plan->notes, &attr);
-	if (!error)
-		*ret = attr;
-	return error;
-}
-
-/*
- * "cpu-clock", "cpu-clock:u": the name that says what is left of an event that was
- * typed otherwise. Precision is not mentioned: clocks have none.
- */
-static const char *clock_name(struct event_plan *plan, const struct event_spec *spec,
-			      const struct perf_event_attr *attr)
-{
-	char name[32];
-	bool modes = attr->exclude_user || attr->exclude_kernel || attr->exclude_hv;
-	snprintf(name, sizeof(name), "cpu-clock%s%s%s%s%s%s%s",
-		 modes || spec->guest_given || spec->attr.exclude_idle ? ":" : "",
-		 modes && !attr->exclude_user ? "u" : "", modes && !attr->exclude_kernel ? "k" : "",
-		 modes && !attr->exclude_hv ? "h" : "",
-		 spec->guest_given && !spec->attr.exclude_guest ? "G" : "",
-		 spec->guest_given && !spec->attr.exclude_host ? "H" : "",
-		 spec->attr.exclude_idle ? "I" : "");
-	return keep(plan, name);
-}
-
-static struct sp_error *become_clock(struct planner *planner, const struct event_spec *spec,
-				     struct event_planned *event)
-{
-	char done[96];
-	event->attr.type = PERF_TYPE_SOFTWARE;
-	event->attr.config = PERF_COUNT_SW_CPU_CLOCK;
-	event->attr.precise_ip = 0;
-	event->attr.exclude_guest = spec->attr.exclude_guest;
-	event->attr.exclude_idle = wants_no_idle(planner, spec);
-	event->name = clock_name(planner->plan, spec, &event->attr);
-	if (!event->name)
-		return error_no_memory();
-	if (planner->asked.no_samples)
-		snprintf(done, sizeof(done), "%s counts instead", event->name);
-	else if (event->attr.freq)
-		snprintf(done, sizeof(done), "sampling %s instead", event->name);
-	else
-		snprintf(done, sizeof(done), "sampling %s instead, each %llu ns", event->name,
-			 (unsigned long long)event->attr.sample_period);
-	return event_notes_add(&planner->plan->notes, spec->name, done,
-			       "this machine has no hardware counters", NULL);
-}
-
-static struct sp_error *give_up_kernel(struct planner *planner, const struct event_spec *spec,
-				       int errnum, struct event_planned *event)
-{
-	struct event_plan *plan = planner->plan;
-	CLEANUP(cleanup_sp_error_free)
-	struct sp_error *why = rights_explain(&plan->rights, RIGHTS_KERNEL, event->name, errnum);
-	event->attr.exclude_kernel = 1;
-	event->attr.exclude_hv = 1;
-	set_callchain(planner, spec, &event->attr);
-	struct sp_error *error =
-		event_notes_add(&plan->notes, event->name, "sampling user code only",
-				rights_kernel_mode(&plan->rights)
-					? "the kernel may not be sampled"
-					: "kernel.perf_event_paranoid forbids sampling the kernel",
-				sp_error_remedy(why));
-	if (error)
-		return error;
-	event->name = event_name_with_mode(&plan->arena, event->name, 'u');
-	return event->name ? NULL : error_no_memory();
-}
-
-static bool is_missing(int errnum)
-{
-	return errnum == ENOENT || errnum == ENODEV || errnum == EOPNOTSUPP;
-}
-
-/* A step that needs no word; false if there is none left. */
-static bool step_quietly(const struct event_spec *spec, int errnum, struct perf_event_attr *attr)
-{
-	if (errnum != EINVAL && errnum != EOPNOTSUPP)
-		return false;
-	/* Who is idle is no part of a recording of some processes: their filter drops it. */
-	if (attr->exclude_idle && !spec->attr.exclude_idle &&
-	    (is_hardware(attr) || spec->pmu)) {
-		attr->exclude_idle = 0;
-		return true;
-	}
-	if (spec->precise_max && attr->precise_ip) {
-		attr->precise_ip--;
-		return true;
-	}
-	if (attr->exclude_guest && !spec->guest_given) {
-		attr->exclude_guest = 0;
-		return true;
-	}
-	return false;
-}
-
-/* Cycles there may be, but not with all that was asked for beside them. */
-static bool cycles_are_missing(const struct planner *planner, const struct event_spec *spec,
-			       const struct perf_event_attr *attr, int errnum)
-{
-	if (!is_missing(errnum) || !is_cycles(attr) ||
-	    (attr->precise_ip && !spec->precise_max && errnum != ENOENT))
-		return false;
-	const struct event_refusal refusal = planner_refusal(planner, spec->name, attr,
-							     &spec->tail, errnum);
-	return errnum == ENOENT || !event_field_blame(&refusal);
-}
-
-/* What the plan keeps of a spec besides its attributes. */
-static struct sp_error *keep_spec(struct event_plan *plan, const struct event_spec *spec,
-				  struct event_planned *event)
-{
-	event->name = keep(plan, spec->name);
-	event->tail = spec->tail;
-	event->leader = spec->leader;
-	if (spec->group_name)
-		event->group_name = keep(plan, spec->group_name);
-	event->cpu_count = spec->cpus ? spec->cpu_count : 0;
-	uint32_t *cpus = spec->cpus ? arena_alloc(&plan->arena, spec->cpu_count * sizeof(*cpus)) : NULL;
-	if (cpus)
-		memcpy(cpus, spec->cpus, spec->cpu_count * sizeof(*cpus));
-	event->cpus = cpus;
-	/* Names of functions and files for the kernel, which the attr points to. */
-	if (event_is_probe(spec) && spec->attr.config1) {
-		event->has_pointer = true;
-		event->attr.config1 = (uint64_t)(uintptr_t)keep(
-			plan, (const char *)(uintptr_t)spec->attr.config1);
-		if (!event->attr.config1)
-			return error_no_memory();
-	}
-	return event->name && (cpus || !spec->cpus) && (event->group_name || !spec->group_name)
-		       ? NULL
-		       : error_no_memory();
-}
-
-/* Before Linux 6.12 what is read with samples is of one task. */
-static bool step_down_inheritance(int errnum, struct perf_event_attr *attr)
-{
-	if (errnum != EINVAL || !attr->inherit || !(attr->sample_type & PERF_SAMPLE_READ))
-		return false;
-	attr->inherit = 0;
-	attr->inherit_stat = 0;
-	attr->inherit_thread = 0;
-	return true;
-}
-
-/* Linux has groups only of events that are all inherited, or none. */
-static void follow_leader(const struct planner *planner, struct event_planned *event)
-{
-	const struct event_plan *plan = planner->plan;
-	if (event->leader >= plan->sample_count || plan->samples[event->leader].attr.inherit)
-		return;
-	event->attr.inherit = 0;
-	event->attr.inherit_stat = 0;
-	event->attr.inherit_thread = 0;
-}
-
-static struct sp_error *note_no_inheritance(struct planner *planner, const struct event_spec *spec)
-{
-	return event_notes_add(&planner->plan->notes, spec->name,
-			       "its threads and children are not sampled",
-			       "before Linux 6.12 the counts of a group (S) are of one task alone",
-			       "-a, or leave S out");
-}
-
-/*
- * Of the tracepoints of a glob the first is tried: to close one takes the kernel some 30 ms, and
- * there may be hundreds.
- */
-static bool is_tried(const struct planner *planner, const struct event_planned *event)
-{
-	const struct event_plan *plan = planner->plan;
-	if (!plan->sample_count || event->attr.type != PERF_TYPE_TRACEPOINT)
-		return false;
-	const struct event_planned *before = &plan->samples[plan->sample_count - 1];
-	if (strncmp(event->name, before->name, strcspn(event->name, ":") + 1) != 0)
-		return false;
-	struct perf_event_attr attr = event->attr;
-	attr.config = before->attr.config;
-	return !memcmp(&attr, &before->attr, sizeof(attr));
-}
-
-static struct sp_error *plan_event(struct planner *planner, const struct event_spec *spec,
-				   struct event_planned *event)
-{
-	struct sp_error *error = event_kind_check(planner->request, spec);
-	if (!error)
-		error = whole_attr(planner, spec, &event->attr);
-	if (!error)
-		error = keep_spec(planner->plan, spec, event);
-	follow_leader(planner, event);
-	event->attr.size = event_attr_size(&event->attr);
-	while (!error) {
-		int errnum = is_tried(planner, event) ? 0 : try_planned(planner, event);
-		if (!errnum)
-			return NULL;
-		if (step_quietly(spec, errnum, &event->attr))
-			continue;
-		if (cycles_are_missing(planner, spec, &event->attr, errnum))
-			error = become_clock(planner, spec, event);
-		else if (step_down_inheritance(errnum, &event->attr))
-			error = note_no_inheritance(planner, spec);
-		else if (is_refusal(errnum) && !event->attr.exclude_kernel &&
-			 !event->attr.exclude_user &&
-			 (!event_is_occurrence(spec) || event->attr.type == PERF_TYPE_BREAKPOINT))
-			error = give_up_kernel(planner, spec, errnum, event);
-		else
-			error = planner_refused(planner, spec, &event->attr, errnum);
-	}
-	return error;
 }
 
 /* What has no other result where this kernel does not know it: said, or not even that. */
@@ -612,7 +302,7 @@ static struct sp_error *set_bounds(struct planner *planner, size_t index,
 {
 	const struct event_request *request = planner->request;
 	const char *filter = request->filters ? request->filters[index] : NULL;
-	if (filter && !(event->filter = keep(planner->plan, filter)))
+	if (filter && !(event->filter = planner_keep(planner->plan, filter)))
 		return error_no_memory();
 	if (index < request->cgroup_count && request->cgroups[index] >= 0) {
 		event->in_cgroup = true;
@@ -639,7 +329,7 @@ static struct sp_error *plan_samples(struct planner *planner)
 	if (planner->request->uniform)
 		make_uniform(planner);
 	for (size_t i = 0; i < specs->count; i++) {
-		error = plan_event(planner, &specs->items[i], &plan->samples[i]);
+		error = planner_plan_event(planner, &specs->items[i], &plan->samples[i]);
 		if (!error)
 			error = set_bounds(planner, i, &plan->samples[i]);
 		if (error)

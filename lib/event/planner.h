@@ -4,6 +4,7 @@
 #define EVENT_PLANNER_H
 
 #include <errno.h>
+#include <string.h>
 #include "event/fields.h"
 #include "event/open.h"
 
@@ -17,6 +18,20 @@ struct planner {
 	enum event_callchain callchain;
 };
 
+/* What is assumed where the kernel does not say; its own default. */
+#define DEFAULT_MAX_HZ 100000
+
+static inline uint64_t planner_most_hz(const struct event_plan *plan)
+{
+	return plan->rights.max_sample_hz ? plan->rights.max_sample_hz : DEFAULT_MAX_HZ;
+}
+
+/* A copy of the plan's; NULL when out of memory. */
+static inline const char *planner_keep(struct event_plan *plan, const char *text)
+{
+	return arena_copy_string(&plan->arena, text, strlen(text));
+}
+
 static inline bool is_hardware(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
@@ -27,6 +42,10 @@ static inline bool is_refusal(int errnum)
 {
 	return errnum == EACCES || errnum == EPERM;
 }
+
+/* One event: tried, stepped down, and kept, or refused. */
+struct sp_error *planner_plan_event(struct planner *planner, const struct event_spec *spec,
+				    struct event_planned *event) SP_MUST_CHECK;
 
 /* What was tried and refused, for event_field_blame(). */
 struct event_refusal planner_refusal(const struct planner *planner, const char *name,

@@ -7,20 +7,10 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "event/names.h"
+#include "made_ctx.h"
 #include "test.h"
 
 #define SPECS CLEANUP(event_specs_deinit) struct event_specs
-
-/* One for all, below which there is nothing. */
-static struct sp_ctx *made_ctx(void)
-{
-	static struct sp_ctx *ctx;
-	if (!ctx) {
-		ok_or_fail(sp_ctx_new(&ctx));
-		ok_or_fail(sp_ctx_set_root(ctx, "/nonexistent"));
-	}
-	return ctx;
-}
 
 static void parse(struct event_specs *specs, const char *text)
 {

@@ -5,22 +5,12 @@
 #include <errno.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "made_ctx.h"
 #include "test.h"
 
 DEFINE_CLEANUP(struct event_plan *, event_plan_free)
 #define PLAN CLEANUP(cleanup_event_plan_free) struct event_plan
 #define SPECS CLEANUP(event_specs_deinit) struct event_specs
-
-/* One for all, below which there is nothing. */
-static struct sp_ctx *made_ctx(void)
-{
-	static struct sp_ctx *ctx;
-	if (!ctx) {
-		ok_or_fail(sp_ctx_new(&ctx));
-		ok_or_fail(sp_ctx_set_root(ctx, "/nonexistent"));
-	}
-	return ctx;
-}
 
 #define DUMPS (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 #define MAX_STACK 127
