@@ -192,7 +192,8 @@ static void test_targets(struct sp_ctx *ctx)
 	}
 	if (group) {
 		tap_need(sp_meter_read(group, &count));
-		tap_result(count.enabled_ns > 0, "a control group is counted: %llu in %llu ns",
+		/* Linux 7.2 has no times of the root group until tasks of another one ran. */
+		tap_result(count.value > 0, "a control group is counted: %llu in %llu ns",
 			   (unsigned long long)count.value, (unsigned long long)count.enabled_ns);
 	}
 	struct sp_meter *none = NULL;
@@ -616,6 +617,9 @@ static void test_clock(struct sp_ctx *ctx)
 		tap_skip(what, "this kernel does not say how (cap_user_time_zero)");
 		return;
 	}
+	/* What was called for the first time until here had page faults of its own. */
+	drain(meter);
+	sp_clock_now(&before);
 	fault(1);
 	sp_clock_now(&after);
 	tap_need(sp_meter_next(meter, &record));
