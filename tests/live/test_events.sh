@@ -120,10 +120,11 @@ if [ -n "$has_tracepoints" ] && [ "$may" = 1 ]; then
 	records 'sched:sched_process_e*' -- sh -c 'true; /bin/true; :'
 	check "a glob is several events" \
 		test "$(perf evlist -i "$file" 2>/dev/null | grep -c sched_process_e)" -ge 2
-	"$SPROF" record -q -o "$file" -e sched:sched_process_exit -- sh -c '/bin/true; /bin/true; :' \
+	# Not their exit: of that Linux 6.1 takes no sample where the event is a task's own.
+	"$SPROF" record -q -o "$file" -e sched:sched_process_exec -- sh -c '/bin/true; /bin/true; :' \
 		2>/dev/null
 	counts "$file" >"$tmp/got"
-	echo "3 sched:sched_process_exit" >"$tmp/wanted"
+	echo "3 sched:sched_process_exec" >"$tmp/wanted"
 	same "children are followed, with call chains by default" "$tmp/wanted" "$tmp/got"
 else
 	skip "tracepoints are recorded" "needs rights, and tracefs"
