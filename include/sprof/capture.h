@@ -222,7 +222,10 @@ SP_API struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_captu
  */
 SP_API struct sp_error *sp_capture_start(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* Readable when sp_capture_step() has something to do: at least twice a second. */
+/*
+ * Readable when sp_capture_step() has something to do: at least twice a second, or, of a recording
+ * that overwrites, each 5 seconds.
+ */
 SP_API int sp_capture_fd(const struct sp_capture *capture);
 
 /*

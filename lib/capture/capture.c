@@ -320,6 +320,8 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	if (!error)
 		error = look_for_ended(capture);
 	if (!error)
+		error = capture_adapt_pace(capture);
+	if (!error)
 		*running_ret = !is_over(capture);
 	return error;
 }

@@ -59,6 +59,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/writing.c lib/capture/writing.h
 check_PROGRAMS += \
 	tests/unit/test_coverage \
+	tests/unit/test_day \
 	tests/unit/test_doubt \
 	tests/unit/test_drains \
 	tests/unit/test_dump \
@@ -82,3 +83,4 @@ tests_unit_test_filter_SOURCES = tests/unit/test_filter.c tests/unit/rings.h
 tests_unit_test_tracker_SOURCES = tests/unit/test_tracker.c tests/unit/rings.h
 check_PROGRAMS += tests/unit/test_tracing
 check_PROGRAMS += tests/unit/test_auxtrace
+tests_unit_test_day_SOURCES = tests/unit/test_day.c tests/unit/rings.h

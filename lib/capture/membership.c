@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Each number has a chain of spans, newest first; all but a few have just one.
- * What was never a member is not stored. A number that stays unused after its
- * task's end keeps its span: there are only so many numbers.
+ * What was never a member is not stored, and a number that stays unused after its task's end is
+ * given up when nobody asks for that time any more.
  */
 #include "capture/membership.h"
+
+#include <string.h>
 
 static uint32_t number_of(const struct membership *membership, uint32_t pid, uint32_t tid)
 {
@@ -15,7 +17,9 @@ void membership_deinit(struct membership *membership)
 {
 	u64map_deinit(&membership->newest);
 	u64map_deinit(&membership->live);
+	u64map_deinit(&membership->threads);
 	vec_deinit(&membership->spans);
+	vec_deinit(&membership->ended);
 }
 
 static struct membership_span *new_span(struct membership *membership)
@@ -47,12 +51,32 @@ static bool put(struct membership *membership, uint32_t number, uint64_t from_ns
 	return true;
 }
 
+/* One thread less, or more, of a process. Fails only where it is more. */
+static bool count_thread(struct membership *membership, uint32_t pid, int change)
+{
+	uint32_t *count = change > 0 ? u64map_put(&membership->threads, pid, 0, NULL)
+				     : u64map_find(&membership->threads, pid);
+	if (!count)
+		return change < 0;
+	*count += (uint32_t)change;
+	if (!*count)
+		u64map_remove(&membership->threads, pid);
+	return true;
+}
+
+static void remove_live(struct membership *membership, uint32_t tid)
+{
+	const uint32_t *pid = u64map_find(&membership->live, tid);
+	if (!pid)
+		return;
+	count_thread(membership, *pid, -1);
+	u64map_remove(&membership->live, tid);
+}
+
 static bool add_live(struct membership *membership, uint32_t pid, uint32_t tid)
 {
-	uint32_t *slot = u64map_put(&membership->live, tid, pid, NULL);
-	if (slot)
-		*slot = pid;
-	return slot;
+	remove_live(membership, tid);
+	return u64map_put(&membership->live, tid, pid, NULL) && count_thread(membership, pid, 1);
 }
 
 bool membership_add(struct membership *membership, uint32_t pid, uint32_t tid, uint64_t from_ns)
@@ -94,13 +118,36 @@ bool membership_exec(struct membership *membership, uint32_t pid, uint64_t time_
 	uint32_t tid;
 	if (u64map_find(&membership->live, pid) || !find_other_thread(membership, pid, &tid))
 		return true;
-	u64map_remove(&membership->live, tid);
+	remove_live(membership, tid);
 	return membership_add(membership, pid, pid, time_ns);
 }
 
 void membership_exit(struct membership *membership, uint32_t tid)
 {
-	u64map_remove(&membership->live, tid);
+	remove_live(membership, tid);
+}
+
+/* Whether some task has the number. */
+static bool is_used(const struct membership *membership, uint32_t number)
+{
+	const struct u64map *used = membership->by == MEMBERSHIP_BY_PROCESS ? &membership->threads
+									    : &membership->live;
+	return u64map_find(used, number);
+}
+
+bool membership_exit_at(struct membership *membership, uint32_t tid, uint64_t time_ns)
+{
+	const uint32_t *pid = u64map_find(&membership->live, tid);
+	if (!pid)
+		return true;
+	uint32_t number = number_of(membership, *pid, tid);
+	remove_live(membership, tid);
+	if (is_used(membership, number))
+		return true;
+	struct membership_end *end = vec_push(&membership->ended);
+	if (end)
+		*end = (struct membership_end){time_ns, number};
+	return end;
 }
 
 bool membership_find(const struct membership *membership, uint32_t pid, uint32_t tid,
@@ -139,8 +186,36 @@ static void free_chain(struct membership *membership, uint32_t first)
 	}
 }
 
+/* Gives a number up, unless there is another task of it, or there was one since. */
+static void give_up(struct membership *membership, const struct membership_end *end)
+{
+	const uint32_t *newest = u64map_find(&membership->newest, end->number);
+	if (!newest || is_used(membership, end->number))
+		return;
+	const struct membership_span *span = &membership->spans.items[*newest];
+	if (span->from_ns > end->time_ns)
+		return;
+	/* `chained` is counted anew when chains are cut. */
+	free_chain(membership, *newest + 1);
+	u64map_remove(&membership->newest, end->number);
+}
+
+static void forget_ended(struct membership *membership, uint64_t before_ns)
+{
+	size_t *begin = &membership->ended_begin, count = membership->ended.count;
+	for (; *begin < count && membership->ended.items[*begin].time_ns < before_ns; ++*begin)
+		give_up(membership, &membership->ended.items[*begin]);
+	if (*begin <= count / 2)
+		return;
+	memmove(membership->ended.items, membership->ended.items + *begin,
+		(count - *begin) * sizeof(*membership->ended.items));
+	membership->ended.count = count - *begin;
+	*begin = 0;
+}
+
 void membership_forget(struct membership *membership, uint64_t before_ns)
 {
+	forget_ended(membership, before_ns);
 	if (!membership->chained)
 		return;
 	membership->chained = 0;

@@ -25,6 +25,11 @@ struct membership_span {
 	bool in;
 };
 
+struct membership_end {
+	uint64_t time_ns;
+	uint32_t number;
+};
+
 struct membership {
 	enum membership_by by;
 	bool follow;         /* children too, */
@@ -34,6 +39,10 @@ struct membership {
 	uint32_t free_list;  /* index + 1, linked by `older` */
 	size_t chained;      /* spans that have an older one */
 	struct u64map live;  /* tid -> pid, of members that have not ended */
+	/* Numbers whose task has ended, the oldest first, from `ended_begin` on. */
+	struct { VEC(struct membership_end); } ended;
+	size_t ended_begin;
+	struct u64map threads; /* by process: pid -> how many of `live` are its */
 };
 
 /* Zeroed but for `by` and `follow`, it is ready. */
@@ -57,6 +66,12 @@ bool membership_fork(struct membership *membership, const struct task_birth *bir
  */
 bool membership_exec(struct membership *membership, uint32_t pid, uint64_t time_ns);
 void membership_exit(struct membership *membership, uint32_t tid);
+
+/*
+ * The same, at a time: once that has been forgotten, nothing is known of a number that no task has,
+ * so that what is kept does not grow with how many there were.
+ */
+bool membership_exit_at(struct membership *membership, uint32_t tid, uint64_t time_ns);
 
 /* Whether it was followed at that time. */
 bool membership_has(const struct membership *membership, uint32_t pid, uint32_t tid,

@@ -102,6 +102,8 @@ struct sp_capture {
 	struct drains *drains;          /* who keeps these empty; NULL: the round itself */
 	struct workload workload;
 	int epoll_fd, timer_fd;
+	uint64_t pace_ns;               /* the timer's */
+	uint32_t quiet_rounds;          /* since there was a sample to unwind */
 
 	struct membership membership, spaces;
 	struct doubts doubts;
@@ -197,6 +199,9 @@ struct sp_error *capture_open_slow(struct sp_capture *capture,
 				   const struct sp_capture_options *options) SP_MUST_CHECK;
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct sp_capture_options *options) SP_MUST_CHECK;
+
+/* Looks more seldom where there is nothing to unwind. */
+struct sp_error *capture_adapt_pace(struct sp_capture *capture) SP_MUST_CHECK;
 
 struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd) SP_MUST_CHECK;
 

@@ -110,6 +110,9 @@ struct sp_error *capture_rescan(struct sp_capture *capture)
 	}
 	if (!error && capture->unwinding)
 		error = unwinding_retain(capture->unwinding, processes.items, processes.count, now_ns);
+	if (!error && capture->switching.tracks)
+		error = roster_retain(&capture->switching.roster, processes.items, processes.count,
+				      capture->round_ns);
 	vec_deinit(&processes);
 	set_times(capture, capture->round_ns);
 	if (error || again || !capture->sideband_lost_seen)

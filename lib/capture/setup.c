@@ -30,6 +30,12 @@
  */
 #define UNWINDING_TIMER_NS 20000000
 
+/* With rings that go round nothing waits: side-band comes by how full its rings are. */
+#define FLIGHT_TIMER_NS 5000000000
+
+/* So many rounds without a sample to unwind: there is nothing to be quick for. */
+#define QUIET_ROUNDS 25
+
 /* Of samples that wait to be unwound. */
 #define UNWINDING_MEMORY ((size_t)64 << 20)
 
@@ -508,14 +514,33 @@ struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd)
 }
 
 /* Again and again. */
-static struct sp_error *make_timer(struct sp_capture *capture, uint64_t ns, int *ret)
+static struct sp_error *set_pace(struct sp_capture *capture, uint64_t ns)
 {
 	struct itimerspec when = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
 	when.it_interval = when.it_value;
-	*ret = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (*ret < 0 || timerfd_settime(*ret, 0, &when, NULL) < 0)
+	if (timerfd_settime(capture->timer_fd, 0, &when, NULL) < 0)
+		return error_os(errno, "cannot set a timer");
+	capture->pace_ns = ns;
+	return NULL;
+}
+
+static struct sp_error *make_timer(struct sp_capture *capture, uint64_t ns)
+{
+	capture->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (capture->timer_fd < 0)
 		return error_os(errno, "cannot make a timer");
-	return capture_watch_fd(capture, *ret);
+	struct sp_error *error = set_pace(capture, ns);
+	return error ? error : capture_watch_fd(capture, capture->timer_fd);
+}
+
+struct sp_error *capture_adapt_pace(struct sp_capture *capture)
+{
+	if (!capture->unwinding)
+		return NULL;
+	bool quiet = unwinding_oldest_ns(capture->unwinding) == UINT64_MAX;
+	capture->quiet_rounds = quiet ? capture->quiet_rounds + 1 : 0;
+	uint64_t pace_ns = capture->quiet_rounds < QUIET_ROUNDS ? UNWINDING_TIMER_NS : TIMER_NS;
+	return pace_ns == capture->pace_ns ? NULL : set_pace(capture, pace_ns);
 }
 
 struct sp_error *capture_watch(struct sp_capture *capture)
@@ -523,8 +548,9 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 	capture->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (capture->epoll_fd < 0)
 		return error_os(errno, "epoll_create1");
-	uint64_t timer_ns = capture->unwinding ? UNWINDING_TIMER_NS : TIMER_NS;
-	struct sp_error *error = make_timer(capture, timer_ns, &capture->timer_fd);
+	uint64_t timer_ns = capture->flight.on ? FLIGHT_TIMER_NS
+			    : capture->unwinding ? UNWINDING_TIMER_NS : TIMER_NS;
+	struct sp_error *error = make_timer(capture, timer_ns);
 	if (!error)
 		error = capture_watch_turns(capture);
 	if (!error)

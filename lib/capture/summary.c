@@ -267,6 +267,13 @@ static struct sp_error *say_shed(struct sp_capture *capture)
 	return error;
 }
 
+static struct sp_error *say_modules(struct sp_capture *capture)
+{
+	return !capture->dsos.full ? NULL
+	       : capture_note(capture, "more than %d files were mapped: the list of build-ids has the first "
+			      "ones alone (mappings have their own)", DSOS_MAX);
+}
+
 /* What is said only at the end, for those who read the file. */
 struct sp_error *capture_say_end(struct sp_capture *capture)
 {
@@ -278,6 +285,8 @@ struct sp_error *capture_say_end(struct sp_capture *capture)
 		error = say_unwound(capture);
 	if (!error)
 		error = say_shed(capture);
+	if (!error)
+		error = say_modules(capture);
 	if (!error && capture->lost_helping && capture->wide.ids.count)
 		error = capture_note(capture, "of the %llu samples that LOST records tell of, %llu were "
 				     "copies which only help to repair stacks, and do not count",

@@ -162,10 +162,10 @@ static bool see_exit(struct tracker *tracker, const struct ring *ring,
 		     const struct tracker_item *item)
 {
 	uint32_t tid = first_u32(ring_u64(ring, item->position + FORK_TIDS));
-	if (tracker->membership)
-		membership_exit(tracker->membership, tid);
-	if (has_spaces(tracker))
-		membership_exit(tracker->spaces, tid);
+	if (tracker->membership && !membership_exit_at(tracker->membership, tid, item->time_ns))
+		return false;
+	if (has_spaces(tracker) && !membership_exit_at(tracker->spaces, tid, item->time_ns))
+		return false;
 	return !tracker->doubts || doubts_exit(tracker->doubts, tid);
 }
 

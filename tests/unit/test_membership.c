@@ -153,3 +153,46 @@ TEST(membership_keeps_its_thread_through_exec)
 	ck_assert_uint_eq(p.live.count, 1);
 	membership_deinit(&p);
 }
+
+/* Numbers that nobody has are given up behind the samples, unless they are used again. */
+TEST(membership_gives_up_numbers_that_ended)
+{
+	struct membership m = {.by = MEMBERSHIP_BY_PROCESS, .follow = true};
+	ck_assert(membership_add(&m, 10, 10, 0));
+	for (uint32_t i = 0; i < 1000; i++) {
+		uint64_t time_ns = 100 + 10 * i;
+		fork_at(&m, time_ns, 10, 10, 100 + i, 100 + i);
+		fork_at(&m, time_ns + 1, 100 + i, 100 + i, 100 + i, 5000 + i);
+		ck_assert(membership_exit_at(&m, 100 + i, time_ns + 2));
+		ck_assert(has(&m, 100 + i, 5000 + i, time_ns + 3));
+		ck_assert(membership_exit_at(&m, 5000 + i, time_ns + 4));
+		membership_forget(&m, time_ns > 50 ? time_ns - 50 : 0);
+		ck_assert(has(&m, 100 + i, 100 + i, time_ns + 5));
+		ck_assert(has(&m, 10, 10, time_ns));
+	}
+	ck_assert_uint_lt(m.newest.count, 10);
+	ck_assert_uint_lt(m.spans.count, 20);
+	ck_assert_uint_lt(m.ended.count, 40);
+	/* One that is used again meanwhile stays. */
+	fork_at(&m, 20000, 10, 10, 7, 7);
+	ck_assert(membership_exit_at(&m, 7, 20010));
+	fork_at(&m, 20020, 10, 10, 7, 7);
+	membership_forget(&m, 30000);
+	ck_assert(has(&m, 7, 7, 30000));
+	ck_assert_uint_eq(m.live.count, 2);
+	membership_deinit(&m);
+}
+
+TEST(membership_by_thread_gives_up_each_thread)
+{
+	struct membership m = {.by = MEMBERSHIP_BY_THREAD, .follow = true};
+	ck_assert(membership_add(&m, 10, 11, 0));
+	fork_at(&m, 5, 10, 11, 10, 12);
+	ck_assert(membership_exit_at(&m, 12, 8));
+	membership_forget(&m, 8);
+	ck_assert(has(&m, 10, 12, 8));
+	membership_forget(&m, 9);
+	ck_assert(!has(&m, 10, 12, 9));
+	ck_assert(has(&m, 10, 11, 9));
+	membership_deinit(&m);
+}
