@@ -10,6 +10,8 @@
 /* More lines than these would hide what they are about. */
 #define SHOWN_DAMAGE 3
 
+#define MISSING_TEXT 96
+
 const char *input_path(const char *given)
 {
 	if (given)
@@ -35,13 +37,32 @@ struct sp_reader *input_open(struct sp_ctx *ctx, const char *given)
 	return NULL;
 }
 
-int input_damage(const struct sp_reader *reader)
+/* What is missing there by time, in parentheses; empty where that is not known. */
+static const char *missing_time(struct sp_reader *reader, size_t index, char text[MISSING_TEXT])
+{
+	uint64_t from_ns, to_ns;
+	sp_reader_damage_time(reader, index, &from_ns, &to_ns);
+	double from = (double)from_ns / 1e9, to = (double)to_ns / 1e9;
+	text[0] = 0;
+	if (from_ns && to_ns)
+		snprintf(text, MISSING_TEXT, " (something between %.6f s and %.6f s is missing)",
+			 from < to ? from : to, from < to ? to : from);
+	else if (from_ns)
+		snprintf(text, MISSING_TEXT, " (what came after %.6f s is missing)", from);
+	else if (to_ns)
+		snprintf(text, MISSING_TEXT, " (something before %.6f s is missing)", to);
+	return text;
+}
+
+int input_damage(struct sp_reader *reader)
 {
 	size_t count = sp_reader_damage_count(reader);
 	const char *path = sp_reader_info(reader)->path;
 	for (size_t i = 0; i < count && i < SHOWN_DAMAGE; i++) {
 		const struct sp_damage *damage = sp_reader_damage(reader, i);
-		diag_say("%s: offset 0x%" PRIx64 ": %s", path, damage->offset, damage->what);
+		char time[MISSING_TEXT];
+		diag_say("%s: offset 0x%" PRIx64 ": %s%s", path, damage->offset, damage->what,
+			 missing_time(reader, i, time));
 	}
 	if (count > SHOWN_DAMAGE)
 		diag_say("%s: %zu more places are damaged", path, count - SHOWN_DAMAGE);

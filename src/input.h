@@ -16,7 +16,7 @@ const char *input_path(const char *given);
 struct sp_reader *input_open(struct sp_ctx *ctx, const char *given);
 
 /* Says what of the file could not be read. Returns the exit status: 1 if anything. */
-int input_damage(const struct sp_reader *reader);
+int input_damage(struct sp_reader *reader);
 
 /*
  * The time of the first and last sample: what the header says, else by reading all, and then from

@@ -112,6 +112,7 @@ static struct sp_error *bound_data(struct sp_reader *reader, struct header_info 
 		reader_note(reader, 48,
 			    "the data should have %llu bytes, but the file ends after %llu",
 			    (unsigned long long)data->size, (unsigned long long)room);
+		reader->cut_at = 48;
 		data->size = room;
 		memset(header->features, 0, sizeof(header->features));
 	}

@@ -4,6 +4,7 @@
  *
  *	reader.c           what kind of file it is; the order of the steps
  *	reader_header.c    header, attrs, ids; where the data lies
+ *	reader_when.c      what time is missing where the data is damaged
  *	reader_scan.c      the same out of the records of a stream
  *	reader_flatten.c   compressed data, directories -> one flat file
  *	reader_features.c  the feature table, and what the features say
@@ -46,6 +47,7 @@ struct sp_reader {
 	bool swap;
 	bool pipe_format;
 	struct reader_extent extent;
+	uint64_t cut_at; /* offset of the damage that the data ends too soon; 0: it does not */
 	struct arena arena; /* everything below that is not a vec */
 	VEC(struct sp_event) events;
 	struct feature_payload features[FEATURE_BITS];

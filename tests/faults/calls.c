@@ -233,26 +233,30 @@ struct inject_result inject_trace(pid_t pid, unsigned long number, unsigned long
 	       PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
 	       PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC);
 	ptrace(PTRACE_CONT, pid, 0, 0);
-	for (;;) {
+	time_t end = begun.tv_sec + limit_s;
+	for (bool over = false;;) {
 		pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
 		if (tid < 0)
 			break;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if (now.tv_sec > end) {
+			/* What is there beyond the process itself is found by who called. */
+			if (over)
+				break;
+			tracing.result.timed_out = true;
+			kill(pid, SIGKILL);
+		}
 		if (!tid) {
 			usleep(20);
-			clock_gettime(CLOCK_MONOTONIC, &now);
-			if (now.tv_sec - begun.tv_sec > limit_s && !tracing.result.timed_out) {
-				tracing.result.timed_out = true;
-				kill(pid, SIGKILL);
-			}
-			continue;
-		}
-		if (WIFSTOPPED(status)) {
+		} else if (WIFSTOPPED(status)) {
 			int signal = at_stop(&tracing, tid, status);
 			ptrace(PTRACE_CONT, tid, 0, signal);
 		} else if (tid == pid) {
 			tracing.result.status = WIFEXITED(status) ? WEXITSTATUS(status)
 								  : 128 + WTERMSIG(status);
-			break;
+			/* What it has started may be on its way out, and stops on it. */
+			over = true;
+			end = now.tv_sec + 2;
 		}
 	}
 	return tracing.result;
