@@ -123,7 +123,8 @@ static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, u
 	if (location.module) {
 		pthread_mutex_t *lock = &names->module_locks[location.module->index % NAME_LOCKS];
 		pthread_mutex_lock(lock);
-		frame.symbol = resolver_find(names->resolver, &location);
+		frame.symbol = at == ip ? resolver_find(names->resolver, &location) :
+					  resolver_find_caller(names->resolver, &location);
 		frame.sourced = is_sourced(names, &location);
 		/* What calls main() is a function without a name, if the C library is stripped. */
 		*outermost_ret = caller && !frame.symbol && is_c_library(location.module->name) &&

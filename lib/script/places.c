@@ -176,7 +176,8 @@ static bool make_frames(struct places *places, struct place *place, uint64_t sho
 }
 
 /* Names what is at a location; false when out of memory. */
-static bool look_up(struct places *places, struct place *place, const struct location *location)
+static bool look_up(struct places *places, struct place *place, const struct location *location,
+		    bool caller)
 {
 	struct atlas *atlas = places->atlas;
 	const struct module *module = location->module;
@@ -185,7 +186,8 @@ static bool look_up(struct places *places, struct place *place, const struct loc
 		pthread_mutex_lock(lock);
 		bool sourced = has_sources(atlas, module, location->pid);
 		if (!atlas->collecting)
-			place->symbol = resolver_find(atlas->resolver, location);
+			place->symbol = caller ? resolver_find_caller(atlas->resolver, location) :
+						 resolver_find(atlas->resolver, location);
 		pthread_mutex_unlock(lock);
 		if (!place->symbol && resolver_no_memory(atlas->resolver))
 			return false;
@@ -219,7 +221,7 @@ static struct place *make(struct places *places, uint32_t view, uint16_t cpumode
 		.address = location.module ? location.offset + (ip - at) : ip,
 	};
 	*item = place;
-	if (!place->shown.dso || !look_up(places, place, &location))
+	if (!place->shown.dso || !look_up(places, place, &location, at != ip))
 		return NULL;
 	return place;
 }

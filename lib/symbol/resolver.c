@@ -201,6 +201,18 @@ bool resolver_no_memory(const struct resolver *resolver)
 	return atomic_load(&resolver->no_memory);
 }
 
+const struct symbol *resolver_find_caller(struct resolver *resolver, const struct location *location)
+{
+	static const char padding[] = "__pfx_";
+	const struct symbol *symbol = resolver_find(resolver, location);
+	if (!symbol || strncmp(symbol->raw_name, padding, sizeof(padding) - 1) != 0)
+		return symbol;
+	struct location next = *location;
+	next.offset++;
+	next.ip++;
+	return resolver_find(resolver, &next) ?: symbol;
+}
+
 static void open_code(struct resolver *resolver, struct module_names *names,
 		      const struct location *location)
 {

@@ -50,6 +50,13 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 bool resolver_no_memory(const struct resolver *resolver);
 
 /*
+ * The same of a call, location being one before where it returns to. The kernel's thunks for
+ * indirect jumps return to the start of a function: that one is meant, not the padding before it.
+ */
+const struct symbol *resolver_find_caller(struct resolver *resolver,
+					  const struct location *location);
+
+/*
  * Reads `size` bytes of a module's code, from location->offset + distance on, from its file.
  * False where that is not at hand or ends before. As with resolver_find(): different modules
  * may be asked for at the same time.

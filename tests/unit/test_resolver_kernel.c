@@ -100,6 +100,26 @@ TEST(kernel_of_the_same_boot)
 	resolving_problem(&k.r, RESOLVER_OK, NULL);
 }
 
+static const char *call_before(struct kernel *k, uint64_t ip)
+{
+	const struct location location = {.module = &k->r.module, .offset = ip - 1, .ip = ip - 1};
+	return resolver_find_caller(k->r.resolver, &location)->name;
+}
+
+TEST(a_call_from_padding_is_of_the_function_behind_it)
+{
+	KERNEL k;
+	kernel_init(&k, "ffffffff81000000 T _text\n"
+			"ffffffff81000000 T _stext\n"
+			"ffffffff810000f0 t __pfx_do_work\n"
+			"ffffffff81000100 T do_work\n"
+			"ffffffff81000200 t helper\n");
+	ck_assert_str_eq(call_before(&k, TEXT + 0x100), "do_work");
+	ck_assert_str_eq(call_before(&k, TEXT + 0xf8), "__pfx_do_work");
+	ck_assert_str_eq(call_before(&k, TEXT + 0x101), "do_work");
+	ck_assert_str_eq(call_before(&k, TEXT + 0x200), "do_work");
+}
+
 TEST(kernel_recorded_elsewhere_in_memory)
 {
 	KERNEL k;
