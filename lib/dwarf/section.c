@@ -15,12 +15,15 @@
  * cost a page each, and a thousand do not cost a thousand calls.
  */
 #define WINDOW_GROWTH (PAGE / 32)
-/* Address space is reserved for a section, not memory; what claims more than this is hostile. */
-#define RESERVED_MAX ((uint64_t)64 << 30)
+/*
+ * Address space is reserved for a section, not memory; what claims more than this is hostile, or more
+ * than a machine of 32 bits has.
+ */
+#define RESERVED_MAX (sizeof(size_t) < 8 ? (uint64_t)1 << 30 : (uint64_t)64 << 30)
 /* No name or path comes near: what is longer counts as none. */
 #define STRING_MAX ((uint64_t)64 << 10)
 /* What a compressed section may become: it is inflated whole. */
-#define INFLATED_MAX ((size_t)4 << 30)
+#define INFLATED_MAX (sizeof(size_t) < 8 ? (uint64_t)1 << 30 : (uint64_t)4 << 30)
 
 /* ELFCOMPRESS_ZSTD is newer than some elf.h. */
 #define COMPRESSED_ZSTD 2
