@@ -23,6 +23,9 @@ static uint64_t used_ns(const struct sp_capture *capture)
 {
 	const struct event_plan *plan = capture->plan;
 	const struct perf_event_attr *attr = &plan->samples[0].attr;
+	/* What was overwritten, or came after a file was full, is not missing. */
+	if (capture->flight.on || capture->switching.full)
+		return 0;
 	if (capture->target != CAPTURE_COMMAND || !capture->workload.ended || capture->turns.turned ||
 	    !capture->inherit || plan->sample_count != 1 || !capture_is_clock(attr) ||
 	    attr->exclude_user || attr->exclude_kernel)
@@ -137,6 +140,8 @@ static struct sp_error *say_uncovered(struct sp_capture *capture,
 				     ? "--scope cpu would take them"
 				     : "a higher -F, or the right to sample whole CPUs: CAP_PERFMON";
 	uint64_t most_ns = unsampled_most_ns(capture), sampled_ns = capture->filter.counts.weight;
+	if (capture->flight.on)
+		return NULL;
 	if (!stats->used_ns && capture_is_clock(&capture->plan->samples[0].attr) && most_ns > MISSING_NS &&
 	    (double)most_ns > (1 - COVERED_ENOUGH) * (double)(most_ns + sampled_ns))
 		return capture_note(capture, "up to %.2f s of CPU time of the %llu threads and processes "
