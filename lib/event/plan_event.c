@@ -114,8 +114,8 @@ static const char *clock_name(struct event_plan *plan, const struct event_spec *
 		 modes || spec->guest_given || spec->attr.exclude_idle ? ":" : "",
 		 modes && !attr->exclude_user ? "u" : "", modes && !attr->exclude_kernel ? "k" : "",
 		 modes && !attr->exclude_hv ? "h" : "",
-		 spec->guest_given && !spec->attr.exclude_guest ? "G" : "",
 		 spec->guest_given && !spec->attr.exclude_host ? "H" : "",
+		 spec->guest_given && !spec->attr.exclude_guest ? "G" : "",
 		 spec->attr.exclude_idle ? "I" : "");
 	return planner_keep(plan, name);
 }

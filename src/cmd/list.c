@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sprof list: the events of this machine, and what limits their use. */
+#include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct list {
 	bool json; /* --json, which is --format json */
 	bool limits, long_desc, details, desc;
 	const char *pmu;
+	const char *output; /* NULL: standard output, by the pager */
 };
 
 static bool parse_format(const struct option *option, const char *text)
@@ -79,6 +81,9 @@ static void say_none(const struct sp_catalog_options *options)
 		{"tracepoint", "tracefs is not there, or may not be read: mount -t tracefs tracefs "
 			       "/sys/kernel/tracing, as root"},
 		{"pmu", "/sys/bus/event_source has no PMU that names events"},
+		{"metric", "metrics are a database of perf's own, of each processor's events"},
+		{"metricgroup", "metrics are a database of perf's own, of each processor's events"},
+		{"sdt", "probes in programs are taken by their places: -e uprobe:PROGRAM:FUNCTION"},
 		{"pfm", "libpfm is not there, or knows no events of this processor"},
 	};
 	for (size_t i = 0; i < options->patterns.count; i++)
@@ -90,6 +95,28 @@ static void say_none(const struct sp_catalog_options *options)
 	diag_say("no event of this machine is like that ('sprof list' shows all)");
 }
 
+/* .out is NULL after saying that the file cannot be written. */
+static struct pager open_output(const struct list *list)
+{
+	if (!list->output)
+		return pager_open(list->format == LIST_TEXT);
+	struct pager pager = {.out = fopen(list->output, "we")};
+	if (!pager.out)
+		diag_say("%s: %s", list->output, strerror(errno));
+	return pager;
+}
+
+static int close_output(const struct list *list, struct pager *pager)
+{
+	if (!list->output)
+		return pager_close(pager);
+	bool failed = ferror(pager->out);
+	failed |= fclose(pager->out) != 0;
+	if (failed)
+		diag_say("%s: it could not be written whole", list->output);
+	return failed;
+}
+
 static int show_events(struct sp_ctx *ctx, const struct list *list,
 		       const struct sp_catalog_options *options)
 {
@@ -99,7 +126,11 @@ static int show_events(struct sp_ctx *ctx, const struct list *list,
 		diag_error(error);
 		return 1;
 	}
-	struct pager pager = pager_open(list->format == LIST_TEXT);
+	struct pager pager = open_output(list);
+	if (!pager.out) {
+		sp_catalog_free(catalog);
+		return 1;
+	}
 	struct json json = {.out = pager.out};
 	size_t count = sp_catalog_count(catalog);
 	if (list->format == LIST_JSON)
@@ -113,7 +144,7 @@ static int show_events(struct sp_ctx *ctx, const struct list *list,
 	}
 	if (list->format == LIST_JSON)
 		json_end_lines(&json, ']');
-	int status = pager_close(&pager);
+	int status = close_output(list, &pager);
 	const char *note;
 	for (size_t i = 0; (note = sp_catalog_note(catalog, i)); i++)
 		diag_say("%s", note);
@@ -193,12 +224,18 @@ static int show_limits(struct sp_ctx *ctx, const struct list *list)
 	}
 	/* Where there are no events at all, the limits say why. */
 	error = sp_attr_fields(ctx, &fields, &field_count);
-	struct pager pager = pager_open(list->format == LIST_TEXT);
+	struct pager pager = open_output(list);
+	if (!pager.out) {
+		sp_error_free(error);
+		free(fields);
+		sp_limits_free(limits);
+		return 1;
+	}
 	if (list->format == LIST_JSON)
 		limits_json(pager.out, limits, fields, field_count);
 	else
 		limits_text(pager.out, limits, fields, field_count);
-	int status = pager_close(&pager);
+	int status = close_output(list, &pager);
 	if (error)
 		diag_error(error);
 	free(fields);
@@ -217,8 +254,14 @@ static int list_run(struct sp_ctx *ctx, int argc, char **argv)
 		OPTION_FLAG(0, "limits", &list.limits,
 			    "instead: what limits what may be recorded, and what this kernel knows"),
 		OPTION_FLAG('j', "json", &list.json, "the same as --format json"),
+		OPTION_STRING('o', "output", "FILE", &list.output, "write to FILE"),
 		OPTION_CALL(0, "format", "FORMAT", &list.format, parse_format, "text or json"),
 		OPTION_END,
+	};
+	static const struct option_refusal refusals[] = {
+		{0, "deprecated", "it is of perf's own tables: here are the kernel's and libpfm's events"},
+		{0, "debug", "what goes wrong is said always"},
+		{0, NULL, NULL},
 	};
 	static const char *const synopses[] = {"sprof list [OPTION]... [PATTERN]...",
 					       "sprof list --limits", NULL};
@@ -226,6 +269,7 @@ static int list_run(struct sp_ctx *ctx, int argc, char **argv)
 		.synopses = synopses,
 		.about = "Lists the events of this machine, as -e takes them.",
 		.options = options,
+		.refusals = refusals,
 		.footer = "PATTERN is a kind (hw, sw, cache, pmu, tracepoint, mem, probe, raw, tool, pfm),\n"
 			  "a glob, or part of a name.",
 	};
