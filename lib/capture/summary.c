@@ -111,12 +111,23 @@ static struct sp_error *say_new_cpus(struct sp_capture *capture)
 
 /*
  * An inherited event begins with a whole period, so of each task that was made
- * meanwhile up to a period is not in the samples.
+ * meanwhile up to a period is not in the samples; and no more than what the events have
+ * counted in all beyond it. A clock counts the kernel's time, too, where only the user's is sampled.
  */
 static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 {
 	uint64_t period_ns = capture->plan->freq_hz ? 1000000000 / capture->plan->freq_hz : 0;
-	return capture->plan->cpu_wide ? 0 : capture->tracker.counts.followed_forks * period_ns;
+	uint64_t most_ns = capture->tracker.counts.followed_forks * period_ns;
+	uint64_t sampled_ns = capture->filter.counts.weight;
+	struct event_total total;
+	if (capture->plan->cpu_wide || !most_ns || !capture_is_clock(&capture->plan->samples[0].attr))
+		return capture->plan->cpu_wide ? 0 : most_ns;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error = event_set_read(capture->set, 0, &total);
+	if (error)
+		return most_ns;
+	uint64_t counted_ns = total.value + wide_counted(&capture->wide);
+	uint64_t missing_ns = counted_ns > sampled_ns ? counted_ns - sampled_ns : 0;
+	return missing_ns < most_ns ? missing_ns : most_ns;
 }
 
 static const char *why_uncovered(const struct sp_capture_stats *stats)

@@ -274,17 +274,24 @@ bool wide_can_grow(const struct wide *wide, uint64_t now_ns)
 	       now_ns >= wide->need.barred_until_ns;
 }
 
-static uint64_t lost_of(const struct wide_events *events)
+/* The sum of the counts, or of what was lost. */
+static uint64_t sum_of(const struct wide_events *events, bool lost)
 {
-	uint64_t sum = 0, values[6]; /* value, (times,) id, lost: the last is what is wanted */
+	uint64_t sum = 0, values[6]; /* value, (times,) id, lost */
 	size_t got;
 	for (size_t i = 0; i < events->fds.count; i++)
-		if (!io_read(events->fds.items[i], values, sizeof(values), &got) && got >= 24)
-			sum += values[got / 8 - 1];
+		if (!io_read(events->fds.items[i], values, sizeof(values), &got) &&
+		    got >= (lost ? 24 : 8))
+			sum += values[lost ? got / 8 - 1 : 0];
 	return sum;
 }
 
 uint64_t wide_lost(const struct wide *wide, bool format_lost)
 {
-	return format_lost ? lost_of(&wide->large) + lost_of(&wide->slow) : 0;
+	return format_lost ? sum_of(&wide->large, true) + sum_of(&wide->slow, true) : 0;
+}
+
+uint64_t wide_counted(const struct wide *wide)
+{
+	return sum_of(&wide->large, false) + sum_of(&wide->slow, false);
 }

@@ -99,4 +99,7 @@ bool wide_can_grow(const struct wide *wide, uint64_t now_ns);
 /* Samples of large and slow events that were lost, as far as the kernel says. */
 uint64_t wide_lost(const struct wide *wide, bool format_lost);
 
+/* What they have counted, children included. */
+uint64_t wide_counted(const struct wide *wide);
+
 #endif

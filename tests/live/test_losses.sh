@@ -113,6 +113,15 @@ late --no-adapt
 printf '%d ' $((1000000000 / hz)) >"$tmp/wanted"
 same "--no-adapt keeps the rate" "$tmp/wanted" "$tmp/periods"
 
+# Of 100 processes of 2 ms each, events of tasks sample none at 99 Hz: what is said to be missing is
+# what they used, and not a period of each.
+"$SPROF" record --scope task -e cpu-clock:u -F 99 -o "$tmp/data" -- \
+	"$workload/forks" 100 2 >"$tmp/out" 2>"$tmp/err"
+missing=$(sed -n 's/.*up to \([0-9.]*\) s of CPU time of the 100 .*/\1/p' "$tmp/err")
+used=$(awk '{ sum += $2 } END { print sum / 1e9 }' "$tmp/out")
+check "CPU time that was never sampled is what was used" awk -v missing="$missing" -v used="$used" '
+	BEGIN { print missing " of " used " s"; exit !(missing > 0.6 * used && missing < 1.6 * used) }'
+
 # All the same, whoever drains: nothing twice, nothing left behind.
 for how in cpu core package numa 1 none auto; do
 	"$SPROF" record -q -F 997 "--threads=$how" --call-graph fp -o "$tmp/data" -- \
