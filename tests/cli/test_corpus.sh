@@ -190,7 +190,6 @@ fi
 harmless() {
 	case $1 in
 	m33-*) ;; # attr.size 0 means 64
-	m43-*) ;; # a record of a type that nobody knows
 	m51-*) ;; # a registers' ABI that nobody knows
 	m61-* | m63-*) ;; # a mapping without or with all length
 	m65-*) ;; # ids of 0 are the first event's
