@@ -3,6 +3,7 @@
 
 #include <stdalign.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +27,23 @@ void arena_deinit(struct arena *arena)
 	*arena = (struct arena){0};
 }
 
+/* malloc's memory is aligned for what C has, which is 8 on some machines of 32 bits. */
+static void *alloc_aligned(size_t size)
+{
+	if (alignof(max_align_t) >= ALIGNMENT)
+		return calloc(1, size);
+	size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+	void *memory = aligned_alloc(ALIGNMENT, size);
+	if (memory)
+		memset(memory, 0, size);
+	return memory;
+}
+
 static struct arena_block *block_new(size_t size)
 {
 	struct arena_block *block = NULL;
-	if (size <= SIZE_MAX - sizeof(*block))
-		block = calloc(1, sizeof(*block) + size);
+	if (size <= SIZE_MAX - sizeof(*block) - ALIGNMENT)
+		block = alloc_aligned(sizeof(*block) + size);
 	return block;
 }
 
