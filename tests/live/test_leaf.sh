@@ -50,27 +50,26 @@ if [ "$(uname -m)" = aarch64 ] && command -v perf >/dev/null; then
 	same "and of its own" "$tmp/theirs" "$tmp/ours"
 fi
 
-# Our unwinder and others on the same copies of stacks.
+# Our unwinder and others on the same copies of stacks; of signed return addresses libdw and
+# libunwind of Debian 12 take the signature for a part of them.
 compare=$top_builddir/tests/unwind/unwind_compare
 if command -v perf >/dev/null && [ -x "$compare" ]; then
 	# perf asks for a register of SVE, too, which clocks do not give.
 	event=cpu-clock:u
 	[ "$(uname -m)" != aarch64 ] || event=cycles:u
-	for program in leaf leaf_signed; do
-		perf record -q --no-buildid -e $event -F 500 --call-graph dwarf,8192 -o "$file" -- \
-			"$workload/$program" 0.3 >"$tmp/out" 2>"$tmp/err"
-		"$compare" "$file" >"$tmp/compared" 2>"$tmp/err"
-		for oracle in libunwind libdw; do
-			set -- $(awk -v oracle=$oracle '
-				$1 == oracle && $2 == "samples" { print $3, $5 }' "$tmp/compared")
-			if [ $# -lt 2 ]; then
-				skip "$program: as $oracle unwinds it" "no $oracle: $(head -n 1 "$tmp/err")"
-				continue
-			fi
-			check "$program: as $oracle unwinds it, $2 of $1" sh -c 'cat "$3" "$4"
-				test "$1" -ge 30 && test $(($2 * 100)) -ge $(($1 * 97))' \
-				sh "$1" "$2" "$tmp/compared" "$tmp/err"
-		done
+	perf record -q --no-buildid -e $event -F 500 --call-graph dwarf,8192 -o "$file" -- \
+		"$workload/leaf" 0.3 >"$tmp/out" 2>"$tmp/err"
+	"$compare" "$file" >"$tmp/compared" 2>"$tmp/err"
+	for oracle in libunwind libdw; do
+		set -- $(awk -v oracle=$oracle '
+			$1 == oracle && $2 == "samples" { print $3, $5 }' "$tmp/compared")
+		if [ $# -lt 2 ]; then
+			skip "as $oracle unwinds it" "no $oracle: $(head -n 1 "$tmp/err")"
+			continue
+		fi
+		check "as $oracle unwinds it, $2 of $1" sh -c 'cat "$3" "$4"
+			test "$1" -ge 30 && test $(($2 * 100)) -ge $(($1 * 97))' \
+			sh "$1" "$2" "$tmp/compared" "$tmp/err"
 	done
 fi
 finish
