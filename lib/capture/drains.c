@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/io.h"
 
 /* Copies of stacks come in so fast that a thread of its own looks after each CPU, up to so many; */
 #define CPUS_EACH 16
@@ -222,7 +223,7 @@ void drains_free(struct drains *drains)
 	if (!drains)
 		return;
 	if (drains->stop_fd >= 0)
-		(void)!write(drains->stop_fd, &one, sizeof(one));
+		(void)!io_write(drains->stop_fd, &one, sizeof(one), NULL);
 	for (size_t i = 0; i < drains->group_count; i++) {
 		if (drains->groups[i].has_thread)
 			pthread_join(drains->groups[i].thread, NULL);
