@@ -254,8 +254,11 @@ int drains_fd(const struct drains *drains)
 void drains_move(struct drains *drains)
 {
 	uint64_t times;
-	if (__atomic_exchange_n(&drains->notified, false, __ATOMIC_ACQ_REL))
+	/* In this order: a notice that falls between the two is one too many, and none is missed. */
+	if (__atomic_load_n(&drains->notified, __ATOMIC_ACQUIRE)) {
 		(void)!read(drains->notify_fd, &times, sizeof(times));
+		(void)__atomic_exchange_n(&drains->notified, false, __ATOMIC_ACQ_REL);
+	}
 	for (size_t i = 0; i < drains->count; i++) {
 		struct place *place = &drains->places[i];
 		move(drains, place);

@@ -141,17 +141,6 @@ static uint64_t sample_bytes(const struct sp_capture *capture)
 	return bytes;
 }
 
-/* Of the records of a ring that come next, whole ones of no more than `most` bytes. */
-static uint64_t whole_records(const struct ring *ring, uint64_t end, uint64_t most)
-{
-	struct perf_event_header header;
-	uint64_t position = ring->tail;
-	while (position < end && ring_record(ring, position, end, &header) &&
-	       position + header.size - ring->tail <= most)
-		position += header.size;
-	return position;
-}
-
 /* Of each ring the same share, which was filled in the same time. Returns whether it is any. */
 static bool take_share(struct sp_capture *capture, uint64_t room, uint64_t samples)
 {
@@ -160,7 +149,8 @@ static bool take_share(struct sp_capture *capture, uint64_t room, uint64_t sampl
 	for (size_t i = 0; i < capture->cpus.count; i++) {
 		const struct ring *ring = round_ring(capture, i);
 		double bytes = (double)(capture->heads[i] - ring->tail);
-		capture->heads[i] = whole_records(ring, capture->heads[i], (uint64_t)(bytes * share));
+		capture->heads[i] = ring_whole_records(ring, capture->heads[i],
+						       (uint64_t)(bytes * share));
 		any |= capture->heads[i] != ring->tail;
 	}
 	return any;

@@ -56,17 +56,6 @@ void relay_prepare(struct relay *relay, size_t ahead)
 	relay->prepared += bytes;
 }
 
-/* The end of the last record that has room, from the source's tail on. */
-static uint64_t whole_records(const struct ring *source, uint64_t head, uint64_t room)
-{
-	uint64_t end = source->tail;
-	struct perf_event_header header;
-	while (end < head && ring_record(source, end, head, &header) &&
-	       end + header.size - source->tail <= room)
-		end += header.size;
-	return end;
-}
-
 /* Into the larger ring, where it may wrap. */
 static void put(struct relay *relay, const struct iovec *span)
 {
@@ -89,7 +78,7 @@ uint64_t relay_move(struct relay *relay, size_t record_max)
 	if (head - source->tail + record_max > source->size)
 		__atomic_store_n(&relay->was_full, true, __ATOMIC_RELAXED);
 	if (head - source->tail > room)
-		end = whole_records(source, head, room);
+		end = ring_whole_records(source, head, room);
 	int count = ring_spans(source, source->tail, end, spans);
 	for (int i = 0; i < count; i++)
 		put(relay, &spans[i]);

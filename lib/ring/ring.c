@@ -51,6 +51,16 @@ void ring_release(struct ring *ring, uint64_t position)
 	__atomic_store_n(&ring->page->data_tail, position, __ATOMIC_RELEASE);
 }
 
+uint64_t ring_whole_records(const struct ring *ring, uint64_t end, uint64_t most)
+{
+	uint64_t position = ring->tail;
+	struct perf_event_header header;
+	while (position < end && ring_record(ring, position, end, &header) &&
+	       position + header.size - ring->tail <= most)
+		position += header.size;
+	return position;
+}
+
 int ring_spans(const struct ring *ring, uint64_t begin, uint64_t end, struct iovec spans[2])
 {
 	assert(begin <= end && end - begin <= ring->size);

@@ -77,6 +77,9 @@ static inline bool ring_record(const struct ring *ring, uint64_t position, uint6
 	return true;
 }
 
+/* Where the whole records end that come next before `end`, of no more than `most` bytes in all. */
+uint64_t ring_whole_records(const struct ring *ring, uint64_t end, uint64_t most);
+
 /* The bytes [begin, end) where they lie: one span, or two where they wrap; the count. */
 int ring_spans(const struct ring *ring, uint64_t begin, uint64_t end, struct iovec spans[2]);
 
