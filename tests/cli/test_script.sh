@@ -143,8 +143,8 @@ leaf:	test %rdi, %rdi
 	.size leaf, . - leaf
 	.skip 16000, 0x90
 END
-if [ "$(uname -m)" = x86_64 ] && ${CC:-cc} -nostdlib -static -Wl,-Ttext=0x401000 -Wl,--build-id=none \
-	-o "$tmp/code" "$tmp/code.s" 2>/dev/null; then
+if [ "$(uname -m)" = x86_64 ] && as -o "$tmp/code.o" "$tmp/code.s" 2>"$tmp/err" &&
+	ld -Ttext=0x401000 -o "$tmp/code" "$tmp/code.o" 2>"$tmp/err"; then
 	recording "$tmp/code.data" <<END
 event cycles branches
 arch x86_64
