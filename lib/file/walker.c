@@ -297,6 +297,13 @@ static uint64_t payload_size(const struct walker *walker, const struct header *h
 	return good ? size : 0;
 }
 
+/* Of a size that only compressed records have: bytes of something else, taken for a header. */
+static bool is_odd(const struct header *header)
+{
+	return header->size & 7 && header->type != SP_RECORD_COMPRESSED &&
+	       header->type != SP_RECORD_COMPRESSED2;
+}
+
 /*
  * Whether CHAIN plausible headers, or fewer up to the very end, begin at `pos`. Nearly all places
  * that are none are known by their first bytes.
@@ -315,7 +322,7 @@ static bool chain_begins(const struct walker *walker, const uint8_t *pos)
 		if (left < HEADER_SIZE)
 			return false;
 		struct header header = header_at(pos, walker->swap);
-		if (!plausible(&header) || header.size > left)
+		if (!plausible(&header) || header.size > left || is_odd(&header))
 			return false;
 		/* What follows is data, so the chain ends; these have few sizes. */
 		if (header.type == SP_RECORD_AUXTRACE)

@@ -345,6 +345,30 @@ TEST(reading_resumes_behind_a_bad_record_of_odd_size)
 	}
 }
 
+/* Bytes within the bad record that look like one of simpleperf's, which ends where another begins. */
+TEST(reading_does_not_resume_at_a_seeming_record)
+{
+	made_begin(&bytes, false);
+	for (uint64_t ip = 0; ip < 10; ip++)
+		made_sample(&bytes, ip);
+	put_u32(&bytes, 250);
+	put_u16(&bytes, 0);
+	put_u16(&bytes, 3);
+	for (size_t i = 8; i < 11; i++)
+		put_u8(&bytes, 0xff);
+	put_u32(&bytes, 0x800a);
+	put_u16(&bytes, 0x4408);
+	put_u16(&bytes, 29 + 5 * 32);
+	for (size_t i = 19; i < 40; i++)
+		put_u8(&bytes, 0xff);
+	for (uint64_t ip = 10; ip < 30; ip++)
+		made_sample(&bytes, ip);
+	made_end_data(&bytes);
+	struct sp_reader *reader = open_bytes(&bytes);
+	ck_assert_uint_eq(read_all(reader).samples, 30);
+	sp_reader_free(reader);
+}
+
 TEST(a_run_of_garbage_is_passed_over)
 {
 	made_begin(&bytes, HOST_IS_BIG); /* as garbage, the same everywhere */
