@@ -278,8 +278,9 @@ static void say_summary(const struct session *session)
 	char size[32];
 	char files[48];
 	format_size(size, sizeof(size), stats.all_file_bytes);
-	snprintf(files, sizeof(files), "%zu files", session->files);
-	if (session->files > 1)
+	/* Those have been named. */
+	snprintf(files, sizeof(files), "%zu file%s", session->files, session->files == 1 ? "" : "s");
+	if (session->files)
 		path = files;
 	if (!stats.samples && !session->failed && !arguments->options.no_samples)
 		say_emptiness(session, &stats);
