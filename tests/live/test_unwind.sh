@@ -28,7 +28,7 @@ explained() {
 	esac
 }
 
-# judge NAME AT_LEAST: of the recording $tmp/data so many samples must be there, and 98 of
+# judge NAME AT_LEAST: of the recording $tmp/data so many samples must be there, and 96 of
 # a hundred be the same to the last frame; each other one must be explained.
 judge() {
 	"$compare" "$tmp/data" >"$tmp/compared" 2>"$tmp/err" || {
@@ -52,7 +52,7 @@ $who $class $count $at $place $section ($ours $our_end, $theirs $their_end $rest
 		done <"$tmp/compared"
 		if [ "$3" -lt "$2" ]; then
 			not_ok "$1 as $oracle unwinds it" "only $3 samples"
-		elif [ $(($4 * 100)) -lt $(($3 * 98)) ] || [ -n "$unexplained" ]; then
+		elif [ $(($4 * 100)) -lt $(($3 * 96)) ] || [ -n "$unexplained" ]; then
 			not_ok "$1 as $oracle unwinds it" "$4 of $3 are the same.$unexplained"
 		else
 			ok "$1 as $oracle unwinds it"
