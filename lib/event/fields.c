@@ -310,7 +310,7 @@ static bool cannot_be_asked(const struct event_field *field)
 bool event_field_known(const struct event_kernel *kernel, const struct rights *rights,
 		       const struct event_field *field)
 {
-	struct long_attr whole = {.attr = {
+	struct long_attr whole = attr_whole(&(struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
@@ -318,7 +318,7 @@ bool event_field_known(const struct event_kernel *kernel, const struct rights *r
 		.disabled = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
-	}};
+	}, &(struct sp_attr_tail){0});
 	if (cannot_be_asked(field))
 		return !is_older(rights->release, field->since);
 	event_field_set(field, &whole);
@@ -384,13 +384,13 @@ static const char *branch_title(const struct perf_event_attr *attr)
 /* A machine without a PMU for its CPUs: most virtual ones. */
 static bool has_counters(const struct event_refusal *refusal)
 {
-	const struct long_attr whole = {.attr = {
+	const struct long_attr whole = attr_whole(&(struct perf_event_attr){
 		.type = PERF_TYPE_HARDWARE,
 		.config = PERF_COUNT_HW_CPU_CYCLES,
 		.disabled = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
-	}};
+	}, &(struct sp_attr_tail){0});
 	return try(refusal->kernel, &whole, 0, -1, 0) != ENOENT;
 }
 

@@ -14,7 +14,10 @@
 struct sp_error *attr_decode(struct cursor *cursor, size_t room, struct perf_event_attr *ret,
 			     struct sp_attr_tail *tail_ret) SP_MUST_CHECK;
 
-/* Room for all of an attr, whatever header this is built with; `tail` is its fields behind that. */
+/*
+ * Room for all of an attr, whatever header this is built with; `tail` is its fields behind that.
+ * Made by attr_whole(): an initializer of `attr` would leave what is behind it unspecified.
+ */
 struct long_attr {
 	union {
 		struct perf_event_attr attr;

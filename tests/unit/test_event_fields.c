@@ -70,10 +70,10 @@ static struct rights rights_of(const struct fake *fake)
 
 static struct long_attr clock_attr(void)
 {
-	return (struct long_attr){.attr = {
+	return attr_whole(&(struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .sample_period = 1,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID, .sample_id_all = 1, .freq = 1,
-	}};
+	}, &(struct sp_attr_tail){0});
 }
 
 /* What is said of an attr; NULL if it opens. */
@@ -202,8 +202,10 @@ TEST(what_is_forbidden_has_its_own_remedy)
 /* By the real attr: the table's places are those of the header. */
 TEST(the_table_is_the_headers)
 {
-	struct long_attr whole = {.attr = {.precise_ip = 2, .exclude_guest = 1, .remove_on_exec = 1,
-					   .sample_regs_intr = 1, .clockid = 3, .wakeup_events = 1}};
+	struct long_attr whole = attr_whole(&(struct perf_event_attr){
+		.precise_ip = 2, .exclude_guest = 1, .remove_on_exec = 1,
+		.sample_regs_intr = 1, .clockid = 3, .wakeup_events = 1,
+	}, &(struct sp_attr_tail){0});
 	static const char *const names[] = {"precise_ip", "exclude_guest", "remove_on_exec",
 					    "sample_regs_intr", "clockid", "wakeup_events"};
 	size_t count, set = 0;
