@@ -8,26 +8,13 @@
  */
 #include "ring/backward.h"
 
-#include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 #include "base/cursor.h"
 
 struct sp_error *backward_map(struct ring *ring, int fd, size_t size)
 {
-	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
-	assert(size >= page_size && !(size & (size - 1)));
-	void *map = mmap(NULL, page_size + size, PROT_READ, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED && errno == EPERM)
-		return error_new(SP_ERROR_LIMIT, "a ring of %zu KiB is more locked memory than allowed",
-				 size / 1024);
-	if (map == MAP_FAILED)
-		return error_os(errno, "cannot map a ring of %zu KiB", size / 1024);
-	ring_init_memory(ring, map, (uint8_t *)map + page_size, size);
-	ring->map_size = page_size + size;
-	return NULL;
+	return ring_map_protected(ring, fd, size, PROT_READ);
 }
 
 struct sp_error *backward_copy_init(struct backward_copy *copy, size_t ring_size)

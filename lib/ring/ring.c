@@ -6,12 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct sp_error *ring_map(struct ring *ring, int fd, size_t size)
+struct sp_error *ring_map_protected(struct ring *ring, int fd, size_t size, int protection)
 {
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	assert(size >= page_size && !(size & (size - 1)));
-	/* Writable, or the kernel would take it for one that may be overwritten. */
-	void *map = mmap(NULL, page_size + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *map = mmap(NULL, page_size + size, protection, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED && errno == EPERM)
 		return error_new(SP_ERROR_LIMIT, "a ring of %zu KiB is more locked memory than allowed",
 				 size / 1024);
@@ -20,6 +19,12 @@ struct sp_error *ring_map(struct ring *ring, int fd, size_t size)
 	ring_init_memory(ring, map, (uint8_t *)map + page_size, size);
 	ring->map_size = page_size + size;
 	return NULL;
+}
+
+struct sp_error *ring_map(struct ring *ring, int fd, size_t size)
+{
+	/* Writable, or the kernel would take it for one that may be overwritten. */
+	return ring_map_protected(ring, fd, size, PROT_READ | PROT_WRITE);
 }
 
 void ring_init_memory(struct ring *ring, struct perf_event_mmap_page *page, const void *data,

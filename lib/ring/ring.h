@@ -35,6 +35,10 @@ struct ring {
  */
 struct sp_error *ring_map(struct ring *ring, int fd, size_t size) SP_MUST_CHECK;
 
+/* The same with that protection (PROT_*), by which the kernel knows what it may overwrite. */
+struct sp_error *ring_map_protected(struct ring *ring, int fd, size_t size,
+				    int protection) SP_MUST_CHECK;
+
 /* A ring over memory that somebody else fills and keeps. */
 void ring_init_memory(struct ring *ring, struct perf_event_mmap_page *page, const void *data,
 		      size_t size);

@@ -47,4 +47,15 @@ static inline bool memory_ring_put(struct memory_ring *memory, const void *bytes
 	return true;
 }
 
+/* A sample of `size` bytes, of which every word is `seed`. */
+static inline bool memory_ring_produce(struct memory_ring *memory, uint16_t size, uint64_t seed)
+{
+	uint64_t words[8192];
+	struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = size};
+	memcpy(words, &header, sizeof(header));
+	for (size_t i = 1; i < size / 8u; i++)
+		words[i] = seed;
+	return memory_ring_put(memory, words, size);
+}
+
 #endif

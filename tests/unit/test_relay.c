@@ -8,16 +8,6 @@
 #define SMALL 4096
 #define LARGE 16384
 
-static bool produce(struct memory_ring *memory, uint16_t size, uint64_t seed)
-{
-	uint64_t words[512];
-	struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = size};
-	memcpy(words, &header, sizeof(header));
-	for (size_t i = 1; i < size / 8u; i++)
-		words[i] = seed;
-	return memory_ring_put(memory, words, size);
-}
-
 /* Releases what there is; the words of each record must be the next seed. */
 static uint64_t consume(struct ring *ring, uint64_t seed)
 {
@@ -44,7 +34,7 @@ TEST(relay_gives_back_at_once_and_keeps_all)
 	/* Four small rings' worth, before anybody reads. */
 	for (int round = 0; round < 4; round++) {
 		for (int i = 0; i < 10; i++)
-			ck_assert(produce(&memory, 400, put++));
+			ck_assert(memory_ring_produce(&memory, 400, put++));
 		ck_assert_uint_eq(relay_move(&relay, 500), put * 400);
 		ck_assert_uint_eq(ring_head(&source), source.tail);
 	}
@@ -63,13 +53,13 @@ TEST(relay_leaves_what_has_no_room)
 	ok_or_fail(relay_init(&relay, &source, LARGE));
 	uint64_t put = 0, seen = 0;
 	while (put * 1000 + 1000 <= LARGE) {
-		while (put * 1000 + 1000 <= LARGE && produce(&memory, 1000, put))
+		while (put * 1000 + 1000 <= LARGE && memory_ring_produce(&memory, 1000, put))
 			put++;
 		relay_move(&relay, 1000);
 	}
 	/* 384 bytes are left there: whole records only. */
-	ck_assert(produce(&memory, 200, put++));
-	ck_assert(produce(&memory, 200, put++));
+	ck_assert(memory_ring_produce(&memory, 200, put++));
+	ck_assert(memory_ring_produce(&memory, 200, put++));
 	ck_assert_uint_eq(relay_move(&relay, 1000), 16200);
 	ck_assert_uint_eq(ring_head(&source) - source.tail, 200);
 	ck_assert_uint_eq(consume(&relay.out, seen), put - 1);
@@ -86,11 +76,11 @@ TEST(relay_says_that_the_source_was_full)
 	struct relay relay;
 	ok_or_fail(relay_init(&relay, &source, LARGE));
 	for (int i = 0; i < 9; i++)
-		ck_assert(produce(&memory, 400, 0));
+		ck_assert(memory_ring_produce(&memory, 400, 0));
 	relay_move(&relay, 400);
 	ck_assert(!relay_was_full(&relay));
 	for (int i = 0; i < 10; i++)
-		ck_assert(produce(&memory, 400, 0));
+		ck_assert(memory_ring_produce(&memory, 400, 0));
 	relay_move(&relay, 400);
 	ck_assert(relay_was_full(&relay));
 	relay_deinit(&relay);
@@ -123,7 +113,7 @@ static void *produce_all(void *arg)
 {
 	struct rush *rush = arg;
 	for (uint64_t i = 0; i < rush->wanted;)
-		if (produce(&rush->memory, (uint16_t)(16 + 8 * (i % 97)), i))
+		if (memory_ring_produce(&rush->memory, (uint16_t)(16 + 8 * (i % 97)), i))
 			i++;
 		else
 			sched_yield();

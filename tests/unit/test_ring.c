@@ -7,17 +7,6 @@
 
 enum { TYPE = PERF_RECORD_SAMPLE };
 
-/* Every word of it is `seed`. */
-static bool produce(struct memory_ring *memory, uint16_t size, uint64_t seed)
-{
-	uint64_t words[8192];
-	struct perf_event_header header = {.type = TYPE, .size = size};
-	memcpy(words, &header, sizeof(header));
-	for (size_t i = 1; i < size / 8u; i++)
-		words[i] = seed;
-	return memory_ring_put(memory, words, size);
-}
-
 /* Releases all there is; each record's words must be the next seed. */
 static uint64_t consume(struct ring *ring, uint64_t seed)
 {
@@ -93,7 +82,7 @@ TEST(ring_is_full_until_released)
 	uint64_t made = 0, seen = 0;
 	/* 24 does not divide 4096: the fill ends with a gap and later records wrap. */
 	for (int round = 0; round < 100; round++) {
-		while (produce(&memory, 24, made))
+		while (memory_ring_produce(&memory, 24, made))
 			made++;
 		ck_assert_uint_eq(made - seen, 4096 / 24);
 		seen = consume(&ring, seen);
@@ -107,9 +96,9 @@ TEST(ring_goes_on_where_another_reader_stopped)
 {
 	struct memory_ring memory;
 	struct ring ring = memory_ring_init(&memory, 4096, 0);
-	ck_assert(produce(&memory, 64, 0));
+	ck_assert(memory_ring_produce(&memory, 64, 0));
 	consume(&ring, 0);
-	ck_assert(produce(&memory, 64, 1));
+	ck_assert(memory_ring_produce(&memory, 64, 1));
 	struct ring again;
 	ring_init_memory(&again, &memory.page, memory.data, memory.size);
 	ck_assert_uint_eq(again.tail, 64);
@@ -127,7 +116,7 @@ static void *produce_many(void *arg)
 	for (uint64_t seed = 0; seed < MANY;) {
 		random = random * 1103515245 + 12345;
 		uint16_t size = (uint16_t)(16 + 8 * (random >> 16) % 600);
-		if (produce(memory, size, seed))
+		if (memory_ring_produce(memory, size, seed))
 			seed++;
 		else
 			sched_yield();
