@@ -7,6 +7,7 @@ noinst_PROGRAMS += \
 	tests/workload/busy \
 	tests/workload/chains \
 	tests/workload/deep \
+	tests/workload/errands \
 	tests/workload/forks \
 	tests/workload/idle \
 	tests/workload/leaf \
@@ -42,6 +43,9 @@ tests_workload_chains_LDADD =
 tests_workload_deep_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_deep_LDFLAGS =
 tests_workload_deep_LDADD = $(PTHREAD_LIBS)
+tests_workload_errands_CFLAGS = $(workload_cflags)
+tests_workload_errands_LDFLAGS =
+tests_workload_errands_LDADD =
 tests_workload_forks_CFLAGS = $(workload_cflags)
 tests_workload_forks_LDFLAGS =
 tests_workload_forks_LDADD =

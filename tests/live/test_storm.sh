@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A storm of processes that live shorter than a sampling period: samples are what their CPU time
+# demands, and each program has its share. SPROF_STORM_RUNS (1500) makes it larger, and with
+# SPROF_STORM_PEERS="perf ..." these are shown beside it.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+runs=${SPROF_STORM_RUNS-1500}
+hz=999
+
+for name in ant bee cow dog; do
+	cp "$workload/errands" "$tmp/$name"
+done
+
+# programs FILE TRUTH: "NAME SAMPLES SHARE LOW HIGH TRUE_LOW TRUE_HIGH" of each program, and
+# "all SAMPLES SHARE_OF_WHAT_CPU_TIME_DEMANDS"; a program runs under its name from within execve(2)
+# on, so that its true share is known within bounds.
+programs() {
+	"$SPROF" report -i "$1" --no-children -s comm --format csv 2>"$tmp/err" | tr -d '"' >"$tmp/csv"
+	awk -F '[ ,]' -v hz="$hz" '
+		FILENAME == ARGV[1] { low[$1] = $3; high[$1] = $4; next }
+		FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+		{ n += $column["self_samples"] }
+		$column["comm"] in low {
+			name = $column["comm"]
+			print name, $column["self_samples"], $column["self"], $column["self_low"],
+				$column["self_high"], low[name] / low["total"], high[name] / low["total"]
+		}
+		END { print "all", n, n / (low["total"] * hz / 1e9) }' "$2" "$tmp/csv"
+}
+
+storm() {
+	"$@" -F "$hz" -o "$tmp/data" -- "$workload/errands" "$tmp" "$runs" >"$tmp/truth" 2>"$tmp/said" &&
+		programs "$tmp/data" "$tmp/truth" >"$tmp/programs"
+}
+
+show() {
+	comment "$1: $(awk '
+		$1 == "all" { printf "%d samples, %.1f %% of what CPU time demands", $2, 100 * $3; next }
+		{ printf "%s %.1f %% (%.1f to %.1f), truly %.1f to %.1f; ", $1, 100 * $3, 100 * $4, 100 * $5,
+			100 * $6, 100 * $7 }' "$tmp/programs")"
+}
+
+if ! "$workload/probe" cpu >/dev/null; then
+	skip "samples are what CPU time demands" "whole CPUs may not be sampled"
+	skip "each program has its share" "whole CPUs may not be sampled"
+else
+	# On a busy machine each tick falls on us or on others by chance: 1.5 % of 1,500 samples.
+	for try in 1 2 3 4; do
+		storm "$SPROF" record -q --call-graph none || break
+		show "try $try"
+		awk '$1 == "all" { exit !($3 > 0.95 && $3 < 1.05) }' "$tmp/programs" && break
+	done
+	check "samples are what CPU time demands" awk '
+		$1 == "all" { seen = 1; good = $3 > 0.95 && $3 < 1.05 } END { exit !(seen && good) }' \
+		"$tmp/programs"
+	# Four of five intervals of 95 %, half as wide again (z = 2.9): all hold the truth.
+	check "each program has its share" awk '
+		NF == 7 {
+			slack = ($5 - $4) / 4
+			seen++
+			good += $4 - slack < $7 && $5 + slack > $6
+		}
+		END { print good " of " seen; exit !(seen == 5 && good == 5) }' "$tmp/programs"
+	for peer in $SPROF_STORM_PEERS; do
+		storm "$peer" record
+		show "$peer"
+	done
+fi
+
+finish
