@@ -25,6 +25,13 @@ enum sp_grouping {
 	SP_GROUPS_ALL,      /* all events of the recording are one */
 };
 
+/* A field of tracepoints' samples (sprof/trace.h). */
+struct sp_field {
+	const char *name;
+	int32_t event; /* whose field alone, by its number; -1: of all events that have it */
+	bool raw;      /* as in sp_trace_field() */
+};
+
 /* All zero is the default. Borrowed until sp_analysis_run() returns. */
 struct sp_analysis_options {
 	const enum sp_key *keys; /* of the rows; none: comm, dso, function */
@@ -51,6 +58,9 @@ struct sp_analysis_options {
 	enum sp_grouping groups;
 	bool memory;             /* the weight of a sample is its latency (SP_KEY_LOCAL_WEIGHT) */
 	uint64_t time_quantum_ns; /* of SP_KEY_TIME; 0: 100 ms */
+	const struct sp_field *fields; /* what SP_KEY_FIELD and those that follow it are */
+	size_t field_count;
+	bool raw_trace;          /* SP_KEY_TRACE has fields as their bytes say */
 	bool relative;           /* shares of what the filters let pass, not of all */
 	struct sp_filter filter;
 	struct sp_files files;

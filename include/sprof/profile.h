@@ -63,13 +63,21 @@ enum sp_key {
 	SP_KEY_SOCKET,
 	SP_KEY_TIME,        /* seconds, in steps of sp_analysis_options.time_quantum_ns */
 	SP_KEY_ADDR,        /* of the code */
-	SP_KEY_COUNT,
+	SP_KEY_TRACE,       /* a tracepoint's text */
+	SP_KEY_FIELD,       /* the first field of sp_analysis_options; the next follow it */
+	SP_KEY_COUNT = SP_KEY_FIELD + 64,
 };
+
+/* So many fields may be asked for. */
+#define SP_FIELDS_MAX (SP_KEY_COUNT - SP_KEY_FIELD)
 
 /* The first of those that are values. */
 #define SP_KEY_FIRST_VALUE SP_KEY_SYMBOL_FROM
 
-/* "comm", "symbol", …; and back ("sym" too). False if there is none such. */
+/*
+ * "comm", "symbol", …; and back ("sym" too). False if there is none such. Fields, whose names are
+ * the recording's, are all called "field" here, and have no way back.
+ */
 SP_API const char *sp_key_name(enum sp_key key);
 SP_API bool sp_key_parse(const char *name, enum sp_key *ret);
 

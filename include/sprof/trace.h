@@ -3,6 +3,8 @@
 #ifndef SPROF_TRACE_H
 #define SPROF_TRACE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <sprof/ctx.h>
 #include <sprof/reader.h>
 
@@ -31,6 +33,31 @@ SP_API void sp_trace_free(struct sp_trace *trace);
  */
 SP_API const char *sp_trace_text(struct sp_trace *trace, const struct sp_event *event,
 				 const struct sp_sample *sample);
+
+/* The same by the fields' bytes alone: "prev_comm=wl prev_pid=109 prev_state=0x2 …". */
+SP_API const char *sp_trace_raw_text(struct sp_trace *trace, const struct sp_event *event,
+				     const struct sp_sample *sample);
+
+/*
+ * The fields of an event's own, in its format's order, and whether it has one of a name: common
+ * ones count there. An event whose format is not known has none. Names belong to the trace.
+ */
+SP_API size_t sp_trace_field_count(struct sp_trace *trace, const struct sp_event *event);
+SP_API const char *sp_trace_field_name(struct sp_trace *trace, const struct sp_event *event,
+				       size_t index);
+SP_API bool sp_trace_has_field(struct sp_trace *trace, const struct sp_event *event,
+			       const char *name);
+
+/* Takes a sample, to ask for its fields; false where sp_trace_text() would have nothing. */
+SP_API bool sp_trace_take(struct sp_trace *trace, const struct sp_event *event,
+			  const struct sp_sample *sample);
+
+/*
+ * What a field of the sample last taken is: strings whole; others as the event's text has them
+ * ("R" of prev_state), or, if that does not name them or `raw` is true, as their bytes say. NULL
+ * where the event has no such field. Valid until the next call.
+ */
+SP_API const char *sp_trace_field(struct sp_trace *trace, const char *name, bool raw);
 
 #ifdef __cplusplus
 }

@@ -285,6 +285,7 @@ static void work_init(struct run *run)
 	const struct sp_analysis_options *options = &run->options;
 	struct work *work = &run->work;
 	*work = (struct work){
+		.ctx = run->ctx,
 		.reader = run->reader,
 		.layout = reader_layout(run->reader),
 		.machine = run->machine,
@@ -300,8 +301,10 @@ static void work_init(struct run *run)
 	for (size_t i = 0; i < options->key_count; i++)
 		work->keys[options->keys[i]] = work->group_keys[options->keys[i]] = true;
 	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_COUNT; key++)
-		if (work->keys[key])
+		if (work->keys[key]) {
 			work->detail_keys[work->detail_count++] = key;
+			work->has_texts |= key_is_text(key);
+		}
 	work->group_keys[SP_KEY_COMM] |= options->tree_comms;
 }
 

@@ -199,14 +199,42 @@ static bool take_data(struct worker *worker, const struct sp_record *record, uin
 	return answer != LOOKUP_FAILED;
 }
 
+/* What a tracepoint's sample says, by libtraceevent; false when out of memory. */
+static bool take_text(struct worker *worker, const struct sp_record *record, enum sp_key key,
+		      uint64_t *word)
+{
+	const struct sp_analysis_options *options = worker->work->options;
+	const struct sp_event *event = sp_reader_event(worker->work->reader, record->event);
+	const struct sp_sample *sample = &record->sample;
+	size_t index = (size_t)(key - SP_KEY_FIELD);
+	const char *text = NULL;
+	if (key == SP_KEY_TRACE) {
+		text = options->raw_trace ? sp_trace_raw_text(worker->trace, event, sample)
+					  : sp_trace_text(worker->trace, event, sample);
+	} else if (index < options->field_count) {
+		const struct sp_field *field = &options->fields[index];
+		if (field->event < 0 || field->event == record->event)
+			text = sp_trace_field(worker->trace, field->name,
+					      field->raw || options->raw_trace);
+	}
+	const char *kept = text ? strtab_add(&worker->texts, text) : NULL;
+	*word = kept ? (uintptr_t)kept : DETAIL_NONE;
+	return !text || kept;
+}
+
 bool worker_details(struct worker *worker, const struct sp_record *record,
 		    const struct sp_branch *branch, uint32_t view, uint64_t *words)
 {
 	const struct work *work = worker->work;
 	bool done = true;
+	if (work->has_texts)
+		(void)sp_trace_take(worker->trace, sp_reader_event(work->reader, record->event),
+				    &record->sample);
 	for (size_t i = 0; done && i < work->detail_count; i++) {
 		enum sp_key key = work->detail_keys[i];
-		if (sp_key_is_of_branches(key))
+		if (key_is_text(key))
+			done = take_text(worker, record, key, &words[i]);
+		else if (sp_key_is_of_branches(key))
 			done = take_branch(worker, branch, key, view, &words[i]);
 		else if (key == SP_KEY_SYMBOL_DADDR || key == SP_KEY_DSO_DADDR)
 			done = take_data(worker, record, view, &words[i]);

@@ -19,6 +19,24 @@ static void merged_free(struct merged *merged, size_t count)
 	free(merged);
 }
 
+/* The number of a worker's tuple, whose texts outlive it; UINT32_MAX when out of memory. */
+static uint32_t add_detail(struct run *run, struct merged *merged, const struct worker *worker,
+			   uint32_t detail)
+{
+	const uint64_t *from = details_words(&worker->row_details, detail);
+	uint64_t words[SP_KEY_COUNT];
+	for (size_t i = 0; i < run->work.detail_count; i++) {
+		words[i] = from[i];
+		if (!key_is_text(run->work.detail_keys[i]) || from[i] == DETAIL_NONE)
+			continue;
+		words[i] = (uintptr_t)strtab_add(&run->analysis->strings,
+						 (const char *)(uintptr_t)from[i]);
+		if (!words[i])
+			return UINT32_MAX;
+	}
+	return details_add(&merged->details, words);
+}
+
 /* The group in its event's list, whose names outlive the worker; UINT32_MAX when out of memory. */
 static uint32_t add_group(struct run *run, struct merged *merged, const struct worker *worker,
 			  const struct group *from)
@@ -26,8 +44,7 @@ static uint32_t add_group(struct run *run, struct merged *merged, const struct w
 	struct group group = *from;
 	group.replicate = 0;
 	if (run->work.detail_count) {
-		group.detail = details_add(&merged->details,
-					   details_words(&worker->row_details, from->detail));
+		group.detail = add_detail(run, merged, worker, from->detail);
 		if (group.detail == UINT32_MAX)
 			return UINT32_MAX;
 	}

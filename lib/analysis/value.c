@@ -135,6 +135,10 @@ bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
 	const struct function *functions = run->analysis->functions.items;
 	if (word == DETAIL_NONE)
 		return true;
+	if (key_is_text(key)) {
+		ret->text = (const char *)(uintptr_t)word;
+		return true;
+	}
 	switch (key) {
 	case SP_KEY_SYMBOL_FROM:
 	case SP_KEY_SYMBOL_TO:

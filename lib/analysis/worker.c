@@ -29,6 +29,8 @@ struct sp_error *worker_init(struct worker *worker, const struct work *work, str
 	struct sp_error *error = stacks_init(&worker->stacks, work->unwinding);
 	worker->stacks.deferred = work->deferred;
 	worker->stacks.layout = work->layout;
+	if (!error && work->has_texts)
+		error = sp_trace_new(work->ctx, work->reader, &worker->trace);
 	return error;
 }
 
@@ -39,6 +41,8 @@ void worker_deinit(struct worker *worker)
 	groups_deinit(&worker->groups);
 	details_deinit(&worker->details);
 	details_deinit(&worker->row_details);
+	sp_trace_free(worker->trace);
+	strtab_deinit(&worker->texts);
 	stacks_deinit(&worker->stacks);
 	vec_deinit(&worker->cuts);
 	vec_deinit(&worker->cut_ips);

@@ -7,20 +7,29 @@
 #ifndef ANALYSIS_WORKER_H
 #define ANALYSIS_WORKER_H
 
+#include <sprof/trace.h>
 #include "analysis/chain.h"
 #include "analysis/labels.h"
 #include "analysis/lookup.h"
 #include "analysis/sideband.h"
 #include "analysis/stack_end.h"
 #include "analysis/stacks.h"
+#include "base/strtab.h"
 #include "profile/detail.h"
 #include "profile/group.h"
 #include "profile/interval.h"
 #include "profile/ratio.h"
 #include "profile/tally.h"
 
+/* Keys whose words are texts: addresses in the worker's table, until what all found is merged. */
+static inline bool key_is_text(enum sp_key key)
+{
+	return key >= SP_KEY_TRACE && key < SP_KEY_COUNT;
+}
+
 /* What all workers have in common and none changes. */
 struct work {
+	struct sp_ctx *ctx;
 	struct sp_reader *reader;
 	const struct record_layout *layout;
 	const struct machine *machine;
@@ -33,6 +42,7 @@ struct work {
 	bool group_keys[SP_KEY_COUNT]; /* and groups: the tree's commands too */
 	enum sp_key detail_keys[SP_KEY_COUNT]; /* those that are values */
 	size_t detail_count;
+	bool has_texts;   /* some of them are texts (key_is_text()) */
 	bool only_leaves; /* nobody asked for what is above the sampled function */
 	bool replicates;  /* deal samples into hands, for ratios */
 	bool sum_tasks;   /* count samples by thread: READ records want to be compared */
@@ -106,6 +116,8 @@ struct worker {
 	struct chains chains;             /* roots are named group << 32 | view */
 	struct groups groups;
 	struct details details;           /* of the groups: frames stand for what is at addresses */
+	struct sp_trace *trace;           /* where work->has_texts */
+	struct strtab texts;              /* of details */
 	struct stacks stacks;
 	struct stack stack;               /* of the last sample, if it was asked for */
 	bool has_stack;

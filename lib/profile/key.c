@@ -54,6 +54,8 @@ static const struct {
 	[SP_KEY_SOCKET] = {"socket", true},
 	[SP_KEY_TIME] = {"time", false},
 	[SP_KEY_ADDR] = {"addr", false},
+	[SP_KEY_TRACE] = {"trace", false},
+	[SP_KEY_FIELD ... SP_KEY_COUNT - 1] = {"field", false},
 };
 
 const char *sp_key_name(enum sp_key key)
@@ -87,7 +89,7 @@ bool sp_key_parse(const char *name, enum sp_key *ret)
 	for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
 		if (!strcmp(name, aliases[i].name))
 			name = keys[aliases[i].key].name;
-	for (enum sp_key key = 0; key < SP_KEY_COUNT; key++) {
+	for (enum sp_key key = 0; key < SP_KEY_FIELD; key++) {
 		if (!strcmp(name, keys[key].name)) {
 			*ret = key;
 			return true;

@@ -29,6 +29,11 @@ struct sp_trace {
 	VEC(char) raw;
 	struct trace_header header;
 	bool has_header;
+	/* The sample that was taken: its bytes are `raw`, behind which are zeros. */
+	struct tep_event *format; /* NULL: none */
+	struct tep_record record;
+	VEC(char) quiet; /* the same without blanks in strings */
+	VEC(char) told;  /* its text, made of those when a field is first asked for */
 };
 
 DEFINE_CLEANUP(struct sp_trace *, sp_trace_free)
@@ -172,6 +177,8 @@ void sp_trace_free(struct sp_trace *trace)
 		tep_free(trace->tep);
 	}
 	vec_deinit(&trace->raw);
+	vec_deinit(&trace->quiet);
+	vec_deinit(&trace->told);
 	free(trace);
 }
 
@@ -208,23 +215,148 @@ static bool fields_fit(const struct sp_trace *trace, const struct tep_format_fie
 	return true;
 }
 
-const char *sp_trace_text(struct sp_trace *trace, const struct sp_event *event,
-			  const struct sp_sample *sample)
+bool sp_trace_take(struct sp_trace *trace, const struct sp_event *event,
+		   const struct sp_sample *sample)
 {
 	struct tep_event *format = tep_find_event(trace->tep, (int)event->attr.config);
 	size_t size = sample->raw.size;
+	trace->format = NULL;
+	trace->told.count = 0;
 	if (!format || event->attr.type != PERF_TYPE_TRACEPOINT || !size ||
 	    !vec_reserve(&trace->raw, size + SPARE))
-		return NULL;
+		return false;
 	memcpy(trace->raw.items, sample->raw.bytes, size);
 	memset(trace->raw.items + size, 0, SPARE);
 	if (!fields_fit(trace, format->format.common_fields, size) ||
 	    !fields_fit(trace, format->format.fields, size))
-		return NULL;
-	struct tep_record record = {.cpu = (int)sample->cpu, .size = (int)size,
-				    .data = trace->raw.items};
+		return false;
+	trace->record = (struct tep_record){.cpu = (int)sample->cpu, .size = (int)size,
+					    .data = trace->raw.items};
+	trace->format = format;
+	return true;
+}
+
+/* Valid until the next is made; NULL when out of memory. */
+static const char *print(struct sp_trace *trace, struct tep_record *record)
+{
 	trace_seq_reset(&trace->text);
-	tep_print_event(trace->tep, &trace->text, &record, "%s", TEP_PRINT_INFO);
+	tep_print_event(trace->tep, &trace->text, record, "%s", TEP_PRINT_INFO);
+	trace_seq_terminate(&trace->text);
+	return trace->text.state == TRACE_SEQ__GOOD ? trace->text.buffer : NULL;
+}
+
+const char *sp_trace_text(struct sp_trace *trace, const struct sp_event *event,
+			  const struct sp_sample *sample)
+{
+	return sp_trace_take(trace, event, sample) ? print(trace, &trace->record) : NULL;
+}
+
+const char *sp_trace_raw_text(struct sp_trace *trace, const struct sp_event *event,
+			      const struct sp_sample *sample)
+{
+	if (!sp_trace_take(trace, event, sample))
+		return NULL;
+	trace_seq_reset(&trace->text);
+	tep_record_print_fields(&trace->text, &trace->record, trace->format);
+	trace_seq_terminate(&trace->text);
+	return trace->text.state == TRACE_SEQ__GOOD ? trace->text.buffer : NULL;
+}
+
+size_t sp_trace_field_count(struct sp_trace *trace, const struct sp_event *event)
+{
+	const struct tep_event *format = tep_find_event(trace->tep, (int)event->attr.config);
+	return format && event->attr.type == PERF_TYPE_TRACEPOINT ?
+		       (size_t)format->format.nr_fields : 0;
+}
+
+const char *sp_trace_field_name(struct sp_trace *trace, const struct sp_event *event, size_t index)
+{
+	const struct tep_event *format = tep_find_event(trace->tep, (int)event->attr.config);
+	const struct tep_format_field *field = format->format.fields;
+	while (index--)
+		field = field->next;
+	return field->name;
+}
+
+bool sp_trace_has_field(struct sp_trace *trace, const struct sp_event *event, const char *name)
+{
+	struct tep_event *format = tep_find_event(trace->tep, (int)event->attr.config);
+	return format && event->attr.type == PERF_TYPE_TRACEPOINT &&
+	       tep_find_any_field(format, name);
+}
+
+/* Where a field's bytes are in the sample, which they fit; how many. */
+static size_t find_bytes(const struct sp_trace *trace, const struct tep_format_field *field,
+			 size_t *offset_ret)
+{
+	*offset_ret = (size_t)field->offset;
+	if (!(field->flags & TEP_FIELD_IS_DYNAMIC) || field->size != 4)
+		return (size_t)field->size;
+	uint32_t word = word_at(trace, (size_t)field->offset);
+	size_t behind = field->flags & TEP_FIELD_IS_RELATIVE ?
+				(size_t)field->offset + (size_t)field->size : 0;
+	*offset_ret = (word & 0xffff) + behind;
+	return word >> 16;
+}
+
+/*
+ * The text of which fields are taken, "NAME=WORD" each: names that others chose, and that may have
+ * blanks, must not look like other fields. NULL when out of memory.
+ */
+static const char *told_of(struct sp_trace *trace)
+{
+	size_t size = (size_t)trace->record.size;
+	if (trace->told.count)
+		return trace->told.items;
+	if (!vec_reserve(&trace->quiet, size + SPARE))
+		return NULL;
+	memcpy(trace->quiet.items, trace->raw.items, size + SPARE);
+	for (const struct tep_format_field *field = trace->format->format.fields; field;
+	     field = field->next) {
+		size_t offset, count = find_bytes(trace, field, &offset);
+		for (size_t i = offset; field->flags & TEP_FIELD_IS_STRING && i < offset + count; i++)
+			if (trace->quiet.items[i] == ' ')
+				trace->quiet.items[i] = '_';
+	}
+	struct tep_record record = trace->record;
+	record.data = trace->quiet.items;
+	const char *text = print(trace, &record);
+	if (!text || !vec_reserve(&trace->told, strlen(text) + 1))
+		return NULL;
+	strcpy(trace->told.items, text);
+	trace->told.count = strlen(text) + 1;
+	return trace->told.items;
+}
+
+/* What is behind "NAME=" at the beginning of a word, up to a blank; NULL: it is not there. */
+static const char *find_told(struct sp_trace *trace, const char *name)
+{
+	size_t length = strlen(name);
+	for (const char *word = told_of(trace); word && *word; word += strspn(word, " ")) {
+		size_t size = strcspn(word, " ");
+		if (size > length + 1 && !strncmp(word, name, length) && word[length] == '=') {
+			trace_seq_reset(&trace->text);
+			trace_seq_printf(&trace->text, "%.*s", (int)(size - length - 1),
+					 word + length + 1);
+			trace_seq_terminate(&trace->text);
+			return trace->text.buffer;
+		}
+		word += size;
+	}
+	return NULL;
+}
+
+const char *sp_trace_field(struct sp_trace *trace, const char *name, bool raw)
+{
+	struct tep_format_field *field = trace->format ? tep_find_any_field(trace->format, name)
+						       : NULL;
+	if (!field)
+		return NULL;
+	const char *told = raw || field->flags & TEP_FIELD_IS_STRING ? NULL : find_told(trace, name);
+	if (told)
+		return told;
+	trace_seq_reset(&trace->text);
+	tep_print_field(&trace->text, trace->record.data, field);
 	trace_seq_terminate(&trace->text);
 	return trace->text.state == TRACE_SEQ__GOOD ? trace->text.buffer : NULL;
 }

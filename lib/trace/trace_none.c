@@ -29,3 +29,49 @@ const char *sp_trace_text(struct sp_trace *trace, const struct sp_event *event,
 	(void)sample;
 	return NULL;
 }
+
+bool sp_trace_take(struct sp_trace *trace, const struct sp_event *event,
+		   const struct sp_sample *sample)
+{
+	(void)trace;
+	(void)event;
+	(void)sample;
+	return false;
+}
+
+const char *sp_trace_raw_text(struct sp_trace *trace, const struct sp_event *event,
+			      const struct sp_sample *sample)
+{
+	return sp_trace_text(trace, event, sample);
+}
+
+size_t sp_trace_field_count(struct sp_trace *trace, const struct sp_event *event)
+{
+	(void)trace;
+	(void)event;
+	return 0;
+}
+
+const char *sp_trace_field_name(struct sp_trace *trace, const struct sp_event *event, size_t index)
+{
+	(void)trace;
+	(void)event;
+	(void)index;
+	return NULL;
+}
+
+bool sp_trace_has_field(struct sp_trace *trace, const struct sp_event *event, const char *name)
+{
+	(void)trace;
+	(void)event;
+	(void)name;
+	return false;
+}
+
+const char *sp_trace_field(struct sp_trace *trace, const char *name, bool raw)
+{
+	(void)trace;
+	(void)name;
+	(void)raw;
+	return NULL;
+}

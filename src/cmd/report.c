@@ -60,6 +60,9 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 		.groups = grouping(arguments, reader),
 		.memory = arguments->memory,
 		.time_quantum_ns = arguments->time_quantum_ns,
+		.fields = arguments->fields,
+		.field_count = arguments->field_count,
+		.raw_trace = arguments->raw_trace,
 		.filter = selection_filter(&arguments->selection),
 		.files = selection_files(&arguments->selection),
 		.threads = (unsigned int)arguments->selection.jobs,
@@ -224,6 +227,7 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 		.damaged = sp_reader_damage_count(reader) > 0,
 		.keys = arguments->keys,
 		.key_count = arguments->key_count,
+		.field_names = (const char *const *)arguments->field_names,
 		.columns = arguments->columns,
 		.column_count = arguments->column_count,
 		.tree = arguments->tree,
@@ -254,8 +258,10 @@ static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
 		status |= pager_close(&pager);
 		return input_damage(reader) | status;
 	}
-	if (!report_arguments_settle(arguments, reader) ||
-	    !selection_settle(&arguments->selection, reader))
+	int settled = report_arguments_settle(arguments, ctx, reader);
+	if (settled >= 0)
+		return settled;
+	if (!selection_settle(&arguments->selection, reader))
 		return 1;
 	struct sp_analysis_options options = analysis_options(arguments, reader);
 	struct sp_error *error = sp_analysis_run(ctx, reader, &options, &analysis);

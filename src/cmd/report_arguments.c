@@ -11,6 +11,7 @@
 
 void report_arguments_deinit(struct report_arguments *arguments)
 {
+	report_fields_deinit(arguments);
 	selection_deinit(&arguments->selection);
 }
 
@@ -132,9 +133,9 @@ static size_t shown_options(struct report_arguments *a, struct option *to)
 		OPTION_CALL(0, "stdio", NULL, &a->output, parse_stdio, "--format text"),
 		OPTION_CALL('s', "sort", "KEYS", a, report_keys_parse,
 			    "make rows by these: comm, pid, tid, cpu, dso, symbol (or sym),\n"
-			    "function, srcfile, srcline, event, and those of branches, memory\n"
-			    "and others that the manual page lists; +KEY adds to the default,\n"
-			    "comm,dso,function"),
+			    "function, srcfile, srcline, event, those of branches, memory and\n"
+			    "others that the manual page lists, and fields of tracepoints;\n"
+			    "+KEY adds to the default, comm,dso,function"),
 		OPTION_CALL('F', "fields", "FIELDS", a, report_fields_parse,
 			    "columns of the text, in their order: overhead (self),\n"
 			    "overhead_children (total), interval, sample, period, and keys,\n"
@@ -150,6 +151,9 @@ static size_t shown_options(struct report_arguments *a, struct option *to)
 			    "rows by what is known of that"),
 		OPTION_CALL(0, "time-quantum", "TIME", &a->time_quantum_ns, parse_quantum,
 			    "steps of the key time, such as 1s, 10ms (the default is 100ms)"),
+		OPTION_FLAG(0, "raw-trace", &a->raw_trace,
+			    "the key trace, and fields, as their bytes say, and not as the\n"
+			    "tracepoint's own text has them"),
 		OPTION_CHOICE(0, "inline", &a->selection.inlines,
 			      "inlined functions are functions of their own (the default); or\n"
 			      "are part of their symbol, and no debug information is read"),
@@ -234,7 +238,6 @@ static const struct option_refusal refused[] = {
 	{0, "show-ref-call-graph", "it shows another event's chains as this one's"},
 	{0, "group-sort-idx", "rows are ordered as the group's first event"},
 	{0, "skip-empty", "it is always done for events that only bring mappings"},
-	{0, "raw-trace", "it is of tracepoints' text, which 'sprof script -F trace' has"},
 	{0, "ignore-vmlinux", "it is --vmlinux with another file, or --kallsyms"},
 	{0, "demangle", "it is always done"},
 	{0, "demangle-kernel", "it is always done"},

@@ -17,6 +17,14 @@ struct report_arguments {
 	size_t column_count; /* 0: not said */
 	bool header, header_only;
 	bool more_keys; /* they come behind the default's */
+	/* Keys that may be fields: SP_KEY_FIELD + i is words[i], then, settled, fields[i]. */
+	char *words[SP_FIELDS_MAX];
+	size_t word_count;
+	struct sp_field fields[SP_FIELDS_MAX];
+	char *field_own_names[SP_FIELDS_MAX]; /* the fields' */
+	char *field_names[SP_FIELDS_MAX];     /* as rows have them */
+	size_t field_count;
+	bool raw_trace;
 	int children; /* -1: not said */
 	int branches; /* -1: not said; settled to 0 or 1 */
 	bool memory;
@@ -39,11 +47,27 @@ int report_arguments_parse(struct report_arguments *arguments, int argc, char **
 bool report_keys_parse(const struct option *option, const char *text);
 bool report_fields_parse(const struct option *option, const char *text);
 
+/* Adds a key, unless it is there. */
+void report_key_add(struct report_arguments *arguments, enum sp_key key);
+
+/* Says why a key is none, and which there are; returns the exit status. */
+int report_key_reject(const char *title, const char *word);
+
+/* A key that is not known may be a field: keeps its name. False after having said why not. */
+bool report_fields_want(struct report_arguments *arguments, const char *title, const char *word,
+			unsigned int *key_ret);
+
+/* Finds them in the recording; -1, or, having said what is wrong, the exit status. */
+int report_fields_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
+			 const struct sp_reader *reader);
+void report_fields_deinit(struct report_arguments *arguments);
+
 /*
- * What depends on the recording: whether branches are counted, and by which keys. False after
- * having said what cannot be done.
+ * What depends on the recording: whether branches are counted, and by which keys. -1, or, having
+ * said what cannot be done, the exit status.
  */
-bool report_arguments_settle(struct report_arguments *arguments, const struct sp_reader *reader);
+int report_arguments_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
+			    const struct sp_reader *reader);
 
 void report_arguments_deinit(struct report_arguments *arguments);
 

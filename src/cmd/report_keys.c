@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd/report_arguments.h"
+#include "command.h"
 #include "diag.h"
 
-static void add_key(struct report_arguments *arguments, enum sp_key key)
+void report_key_add(struct report_arguments *arguments, enum sp_key key)
 {
 	for (size_t i = 0; i < arguments->key_count; i++)
 		if (arguments->keys[i] == key)
@@ -19,8 +20,6 @@ static const struct {
 	const char *name, *why;
 } other_keys[] = {
 	{"parent", "is what --parent found, which is not here; -g callee shows callers"},
-	{"trace", "is a tracepoint's text: 'sprof script -F trace' shows it"},
-	{"trace_fields", "are a tracepoint's fields: 'sprof script -F trace' shows them"},
 	{"simd", "is of decoded traces of Arm's SPE, and there is no decoder"},
 	{"type", "takes types of data by debug information, which are not found"},
 	{"typeoff", "takes types of data by debug information, which are not found"},
@@ -55,21 +54,43 @@ static const struct {
 	{"overhead_guest_us", "is a part of overhead; levels stand before each symbol"},
 };
 
-/* Says why not, or which keys there are. */
-static void reject_key(const char *title, const char *word)
+/* Why a key of perf's is none; NULL: it may be a field. */
+static const char *why_not(const char *word)
+{
+	for (size_t i = 0; i < sizeof(other_keys) / sizeof(*other_keys); i++)
+		if (!strcmp(word, other_keys[i].name))
+			return other_keys[i].why;
+	return NULL;
+}
+
+int report_key_reject(const char *title, const char *word)
 {
 	char list[1024] = "";
-	for (size_t i = 0; i < sizeof(other_keys) / sizeof(*other_keys); i++)
-		if (!strcmp(word, other_keys[i].name)) {
-			diag_say("%s: %s %s", title, word, other_keys[i].why);
-			return;
-		}
-	for (enum sp_key key = 0; key < SP_KEY_COUNT; key++) {
+	for (enum sp_key key = 0; key < SP_KEY_FIELD; key++) {
 		size_t size = strlen(list);
 		snprintf(list + size, sizeof(list) - size, "%s%s", key ? ", " : "",
 			 sp_key_name(key));
 	}
-	diag_say("%s: '%s' is not one of %s", title, word, list);
+	diag_say("%s: '%s' is not one of %s, nor a field of the recording's tracepoints", title,
+		 word, list);
+	return EXIT_USAGE;
+}
+
+/* A key, or what may be a field; false after having said why it is neither. */
+static bool parse_key(struct report_arguments *arguments, const char *title, const char *word,
+		      unsigned int *ret)
+{
+	enum sp_key key;
+	const char *why = why_not(word);
+	if (sp_key_parse(word, &key)) {
+		*ret = key;
+		return true;
+	}
+	if (why)
+		diag_say("%s: %s %s", title, word, why);
+	else if (!*word)
+		(void)report_key_reject(title, word);
+	return !why && *word && report_fields_want(arguments, title, word, ret);
 }
 
 /* "comm,symbol"; "+cpu" adds to the default, which other options have a say in. */
@@ -78,16 +99,14 @@ bool report_keys_parse(const struct option *option, const char *text)
 	struct report_arguments *arguments = option->value;
 	char *copy = strdup(text), *rest = copy, *word;
 	bool fine = copy;
-	enum sp_key key;
+	unsigned int key;
 	arguments->key_count = 0;
 	arguments->more_keys = fine && *rest == '+';
 	rest += arguments->more_keys;
 	while (fine && (word = strsep(&rest, ","))) {
-		fine = sp_key_parse(word, &key);
+		fine = parse_key(arguments, "--sort", word, &key);
 		if (fine)
-			add_key(arguments, key);
-		else
-			reject_key("--sort", word);
+			report_key_add(arguments, (enum sp_key)key);
 	}
 	free(copy);
 	return fine;
@@ -109,12 +128,12 @@ static bool parse_field(struct report_arguments *arguments, const char *word)
 {
 	size_t last = arguments->column_count;
 	unsigned int column = REPORT_COLUMN_END;
-	enum sp_key key;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
 		if (!strcmp(word, fields[i].name))
 			column = fields[i].column;
-	if (column == REPORT_COLUMN_END && sp_key_parse(word, &key))
-		column = key;
+	if (column == REPORT_COLUMN_END &&
+	    !parse_key(arguments, "-F, --fields", word, &column))
+		return false;
 	if (column == REPORT_COLUMN_SELF_RANGE && last &&
 	    arguments->columns[last - 1] == REPORT_COLUMN_TOTAL)
 		column = REPORT_COLUMN_TOTAL_RANGE;
@@ -123,9 +142,8 @@ static bool parse_field(struct report_arguments *arguments, const char *word)
 	for (size_t i = 0; i < last; i++)
 		if (arguments->columns[i] == column)
 			return true;
-	if (column != REPORT_COLUMN_END)
-		arguments->columns[arguments->column_count++] = column;
-	return column != REPORT_COLUMN_END;
+	arguments->columns[arguments->column_count++] = column;
+	return true;
 }
 
 /* "overhead,sample,sym": what is a key makes rows, too. */
@@ -135,11 +153,8 @@ bool report_fields_parse(const struct option *option, const char *text)
 	char *copy = strdup(text), *rest = copy, *word;
 	bool fine = copy;
 	arguments->column_count = 0;
-	while (fine && (word = strsep(&rest, ","))) {
+	while (fine && (word = strsep(&rest, ",")))
 		fine = parse_field(arguments, word);
-		if (!fine)
-			reject_key("-F, --fields", word);
-	}
 	free(copy);
 	return fine;
 }
@@ -147,7 +162,7 @@ bool report_fields_parse(const struct option *option, const char *text)
 static void add_keys(struct report_arguments *arguments, const enum sp_key *keys, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		add_key(arguments, keys[i]);
+		report_key_add(arguments, keys[i]);
 }
 
 /* Where inlined functions are none, functions are symbols, and said to be. */
@@ -218,11 +233,9 @@ static bool wants_calls(const struct report_arguments *arguments)
 	       arguments->children == 1;
 }
 
-bool report_arguments_settle(struct report_arguments *arguments, const struct sp_reader *reader)
+/* Whether branches are counted; false after having said what cannot be done. */
+static bool settle_branches(struct report_arguments *arguments, const struct sp_reader *reader)
 {
-	for (size_t i = 0; i < arguments->column_count; i++)
-		if (arguments->columns[i] < SP_KEY_COUNT)
-			add_key(arguments, (enum sp_key)arguments->columns[i]);
 	const char *key = first_branch_key(arguments), *path = sp_reader_info(reader)->path;
 	if (key && arguments->branches == 0) {
 		diag_say("--no-branch-stack leaves nothing to make rows by %s of", key);
@@ -245,6 +258,20 @@ bool report_arguments_settle(struct report_arguments *arguments, const struct sp
 		arguments->branches = 0;
 	if (arguments->branches < 0)
 		arguments->branches = key || (has_branches(reader) && !wants_calls(arguments));
-	add_default_keys(arguments);
 	return true;
+}
+
+int report_arguments_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
+			    const struct sp_reader *reader)
+{
+	int status = report_fields_settle(arguments, ctx, reader);
+	if (status >= 0)
+		return status;
+	for (size_t i = 0; i < arguments->column_count; i++)
+		if (arguments->columns[i] < SP_KEY_COUNT)
+			report_key_add(arguments, (enum sp_key)arguments->columns[i]);
+	if (!settle_branches(arguments, reader))
+		return 1;
+	add_default_keys(arguments);
+	return -1;
 }

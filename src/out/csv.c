@@ -45,15 +45,23 @@ static bool has_events(const struct report *report)
 
 /* What every row needs to know. */
 struct columns {
+	const struct report *report;
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t count;
 	bool build_id, events;
 };
 
+static void put_name(const char *name, FILE *out)
+{
+	putc(',', out);
+	if (name)
+		put_text(name, out);
+}
+
 static void put_key_names(const struct columns *columns, FILE *out)
 {
 	for (size_t i = 0; i < columns->count; i++)
-		fprintf(out, ",%s", sp_key_name(columns->keys[i]));
+		put_name(report_key_name(columns->report, columns->keys[i]), out);
 	if (columns->build_id)
 		fputs(",build_id", out);
 	fputs(columns->events ? ",event\n" : "\n", out);
@@ -70,13 +78,6 @@ static void put_weight(const struct sp_weight *weight, FILE *out)
 {
 	fprintf(out, "%.10g,%.10g,%.10g,%" PRIu64 ",%" PRIu64, weight->share.value,
 		weight->share.low, weight->share.high, weight->samples, weight->weight);
-}
-
-static void put_name(const char *name, FILE *out)
-{
-	putc(',', out);
-	if (name)
-		put_text(name, out);
 }
 
 static void put_key(const struct sp_row *row, enum sp_key key, FILE *out)
@@ -195,7 +196,8 @@ static bool is_grouped(const struct report *report, const struct sp_profile *pro
 
 static bool write_csv(const struct report *report, FILE *out)
 {
-	struct columns columns = {.build_id = report_has_key(report, SP_KEY_DSO),
+	struct columns columns = {.report = report,
+				  .build_id = report_has_key(report, SP_KEY_DSO),
 				  .events = has_events(report)};
 	columns.count = report_ordered_keys(report, columns.keys);
 	struct columns joint = columns;

@@ -37,19 +37,22 @@ static void write_name(struct json *json, const char *key, const char *name)
 
 /* What every row needs to know. */
 struct row_keys {
+	const struct report *report;
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t count;
 	bool totals, build_id, event;
 	uint64_t missing; /* of the profile */
 };
 
-static void write_key(struct json *json, const struct sp_row *row, enum sp_key key)
+static void write_key(const struct row_keys *of, struct json *json, const struct sp_row *row,
+		      enum sp_key key)
 {
+	const char *name = report_key_name(of->report, key);
 	int64_t number;
 	if (!sp_key_is_number(key))
-		write_name(json, sp_key_name(key), row_text(row, key));
+		write_name(json, name, row_text(row, key));
 	else if (row_number(row, key, &number))
-		json_signed(json, sp_key_name(key), number);
+		json_signed(json, name, number);
 }
 
 /* What came later is behind what was promised first. */
@@ -57,13 +60,13 @@ static void write_keys(const struct row_keys *of, struct json *json, const struc
 {
 	size_t i = 0;
 	for (; i < of->count && of->keys[i] < SP_KEY_FIRST_VALUE; i++)
-		write_key(json, row, of->keys[i]);
+		write_key(of, json, row, of->keys[i]);
 	if (of->build_id)
 		write_name(json, "build_id", row->build_id);
 	if (of->event)
 		write_name(json, "event", row->event);
 	for (; i < of->count; i++)
-		write_key(json, row, of->keys[i]);
+		write_key(of, json, row, of->keys[i]);
 }
 
 static void write_row(const struct row_keys *of, struct json *json, const struct sp_row *row)
@@ -123,7 +126,8 @@ static void write_group(const struct report *report, struct json *json,
 			const struct joint_view *view)
 {
 	const struct sp_group *group = view->group;
-	struct row_keys of = {.totals = report_has_totals(report, view->profiles[0]),
+	struct row_keys of = {.report = report,
+			      .totals = report_has_totals(report, view->profiles[0]),
 			      .build_id = report_has_key(report, SP_KEY_DSO)};
 	of.count = report_ordered_keys(report, of.keys);
 	json_begin_lines(json, NULL, '{');
@@ -250,7 +254,8 @@ static bool write_profile(const struct report *report, struct json *json,
 			  const struct sp_profile *profile)
 {
 	size_t count = report_row_count(report, profile);
-	struct row_keys of = {.totals = report_has_totals(report, profile),
+	struct row_keys of = {.report = report,
+			      .totals = report_has_totals(report, profile),
 			      .build_id = report_has_key(report, SP_KEY_DSO),
 			      .event = report_has_key(report, SP_KEY_EVENT),
 			      .missing = profile->missing_weight};

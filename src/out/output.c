@@ -28,6 +28,11 @@ bool report_has_key(const struct report *report, enum sp_key key)
 	return false;
 }
 
+const char *report_key_name(const struct report *report, enum sp_key key)
+{
+	return key < SP_KEY_FIELD ? sp_key_name(key) : report->field_names[key - SP_KEY_FIELD];
+}
+
 size_t report_ordered_keys(const struct report *report, enum sp_key ret[SP_KEY_COUNT])
 {
 	size_t count = 0;

@@ -38,6 +38,7 @@ struct report {
 	size_t finding_count;
 	const enum sp_key *keys; /* in the order that the user gave */
 	size_t key_count;
+	const char *const *field_names; /* of SP_KEY_FIELD and those behind it */
 	const unsigned int *columns; /* of text, in their order: keys and enum report_column … */
 	size_t column_count;     /* … or 0: those that are usual */
 	bool children;           /* rows are ordered by total, and have one of their own */
@@ -68,6 +69,9 @@ extern const struct output *const outputs[];
 const struct output *output_find(const char *name);
 
 bool report_has_key(const struct report *report, enum sp_key key);
+
+/* What it is called; a field's name is the recording's. */
+const char *report_key_name(const struct report *report, enum sp_key key);
 
 /* The keys but the event's, in the order that machines are promised; returns how many. */
 size_t report_ordered_keys(const struct report *report, enum sp_key ret[SP_KEY_COUNT]);

@@ -85,7 +85,7 @@ static const char *column_title(const struct table *table, const struct column *
 	case COLUMN_PERIOD:
 		return "period";
 	default:
-		return sp_key_name((enum sp_key)(column->kind - COLUMN_KEY));
+		return report_key_name(table->report, (enum sp_key)(column->kind - COLUMN_KEY));
 	}
 }
 
@@ -426,12 +426,32 @@ static void write_titles(const struct table *table, FILE *out)
 		int room = column->width - term_text_width(table->term, title);
 		if (is_number(column->kind))
 			term_pad(room, out);
-		fputs(title, out);
+		term_put(table->term, title, 0, out);
 		if (i + 1 < table->count)
 			term_pad((is_number(column->kind) ? 0 : room) + GAP, out);
 	}
 	term_end(table->term, TERM_DIM, out);
 	putc('\n', out);
+}
+
+/* Whether it is of a tracepoint's key that none of the rows has: it is another event's. */
+static bool is_void(const struct column *column, const struct cells *rows, size_t count)
+{
+	if (column->kind < COLUMN_KEY + SP_KEY_TRACE || column->kind >= COLUMN_KEY + SP_KEY_COUNT)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (row_text(rows[i].row, (enum sp_key)(column->kind - COLUMN_KEY)))
+			return false;
+	return true;
+}
+
+static void drop_void(struct table *table, const struct cells *rows, size_t count)
+{
+	size_t kept = 0, last = table->count - 1;
+	for (size_t i = 0; i < table->count; i++)
+		if (!is_void(&table->columns[i], rows, count) || (i == last && !kept))
+			table->columns[kept++] = table->columns[i];
+	table->count = kept;
 }
 
 static bool write_rows(struct table *table, const struct cells *rows, size_t count, FILE *out)
@@ -440,6 +460,7 @@ static bool write_rows(struct table *table, const struct cells *rows, size_t cou
 	bool done = table->columns != NULL;
 	if (done) {
 		choose_columns(table);
+		drop_void(table, rows, count);
 		measure(table, rows, count);
 		fit(table);
 		write_titles(table, out);

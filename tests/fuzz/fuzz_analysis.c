@@ -42,14 +42,19 @@ static uint64_t sum_groups(const struct sp_analysis *analysis)
 	return sum;
 }
 
-enum mode { MODE_CALLS, MODE_VALUES, MODE_BRANCHES, MODE_COUNT };
+enum mode { MODE_CALLS, MODE_VALUES, MODE_BRANCHES, MODE_TRACES, MODE_COUNT };
 
 /* Adds up what must not depend on the number of threads. */
 static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
 {
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t key_count = 0;
-	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_COUNT; key++)
+	static const struct sp_field fields[] = {
+		{"common_pid", -1, false}, {"prev_comm", -1, false}, {"prev_state", 0, true},
+	};
+	enum sp_key first = mode == MODE_TRACES ? SP_KEY_TRACE : SP_KEY_FIRST_VALUE;
+	enum sp_key end = mode == MODE_TRACES ? SP_KEY_COUNT : SP_KEY_TRACE;
+	for (enum sp_key key = first; key < end; key++)
 		if (mode != MODE_CALLS && sp_key_is_of_branches(key) == (mode == MODE_BRANCHES))
 			keys[key_count++] = key;
 
@@ -62,6 +67,8 @@ static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
 	const struct sp_analysis_options options = {
 		.keys = keys,
 		.key_count = key_count,
+		.fields = fields,
+		.field_count = sizeof(fields) / sizeof(*fields),
 		.children = mode != MODE_BRANCHES,
 		.tree = mode == MODE_CALLS ? SP_TREE_CALLER : SP_TREE_NONE,
 		.branches = mode == MODE_BRANCHES,
