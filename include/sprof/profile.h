@@ -222,6 +222,19 @@ struct sp_stack_ends {
 		none, deferred;
 };
 
+/*
+ * A program whose threads and processes came and went while an event was recorded that they
+ * inherit: each begins with a whole period, so that who lives shorter has no sample.
+ */
+struct sp_unsampled {
+	const char *comm;    /* as of their end */
+	uint64_t tasks;      /* made while it was recorded; by READ records: that have counted */
+	uint64_t unsampled;  /* of these, without a sample */
+	uint64_t lasted_ns;  /* how long those were there, in all; 0: not known */
+	uint64_t weight;     /* of these, as that of samples: at most (then ns), or just that */
+	bool exact;
+};
+
 /* One event's profile; belongs to the analysis, as do all it points to. */
 struct sp_profile {
 	const char *event;
@@ -244,6 +257,9 @@ struct sp_profile {
 	uint64_t repaired;  /* stacks whose outer frames are those of another sample */
 	uint64_t shortened; /* stacks of whose middle frames were left out */
 	uint64_t guessed;   /* stacks with a frame that was left by frame pointer, for want of better */
+	/* Heaviest first; none where all have samples, or whole CPUs were sampled. */
+	const struct sp_unsampled *unsampled;
+	size_t unsampled_count;
 	const struct sp_row *rows; /* heaviest self (or total, with children) first */
 	size_t row_count;
 	/*

@@ -296,7 +296,7 @@ static void work_init(struct run *run)
 		.only_leaves = options->branches ||
 			       (!options->children && options->tree == SP_TREE_NONE),
 		.replicates = has_ratios(run),
-		.sum_tasks = run->sideband.task_counts.count > 0,
+		.sum_tasks = run->sideband.task_counts.count || run->sideband.lives.events.count,
 	};
 	for (size_t i = 0; i < options->key_count; i++)
 		work->keys[options->keys[i]] = work->group_keys[options->keys[i]] = true;

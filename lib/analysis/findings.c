@@ -375,55 +375,6 @@ static bool find_truncation(struct run *run)
 	return true;
 }
 
-static bool was_sampled(const struct run *run, uint16_t event, uint32_t tid)
-{
-	for (size_t i = 0; i < run->worker_count; i++)
-		if (u64map_find(&run->workers[i].task_samples, (uint64_t)event << 32 | tid))
-			return true;
-	return false;
-}
-
-/* Sums up what tasks counted that have no sample; they may have left a count for each CPU. */
-static bool sum_unsampled(const struct run *run, uint16_t event, uint64_t *tasks_ret,
-			  double *missed_ret)
-{
-	struct u64map tids = {0};
-	double missed = 0;
-	bool done = true;
-	for (size_t i = 0; done && i < run->sideband.task_counts.count; i++) {
-		const struct task_count *task = &run->sideband.task_counts.items[i];
-		if (task->event != event || !task->value || was_sampled(run, event, task->tid))
-			continue;
-		missed += (double)task->value;
-		done = u64map_put(&tids, task->tid, 0, NULL) != NULL;
-	}
-	*tasks_ret = tids.count;
-	*missed_ret = missed;
-	u64map_deinit(&tids);
-	return done;
-}
-
-static bool find_unsampled(struct run *run)
-{
-	for (uint16_t event = 0; event < run->analysis->profile_count; event++) {
-		const struct sp_profile *profile = &run->analysis->profiles[event];
-		char share[FINDING_TEXT], count[FINDING_TEXT];
-		uint64_t tasks;
-		double missed;
-		if (!sum_unsampled(run, event, &tasks, &missed))
-			return false;
-		double part = missed / (missed + (double)profile->weight);
-		if (tasks && !finding_add(run, SP_FINDING_UNSAMPLED, 0, part,
-					  "record at a higher rate (-F), or as root",
-					  "%s thread%s ended before the first sample of %s: %s of all that "
-					  "it counted is not in the profile",
-					  count_text(tasks, count), plural(tasks), profile->event,
-					  share_text(part, share)))
-			return false;
-	}
-	return true;
-}
-
 static bool find_notes(struct run *run)
 {
 	for (size_t i = 0; i < run->sideband.notes.count; i++) {

@@ -23,6 +23,9 @@ const char *plural(uint64_t count);
 bool find_counting(struct run *run);
 bool find_branchless(struct run *run);
 
+/* Threads and processes without a sample, by program. False when out of memory. */
+bool find_unsampled(struct run *run);
+
 /* Samples that have no name, by what stands in the way. False when out of memory. */
 bool find_troubles(struct run *run);
 

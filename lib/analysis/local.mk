@@ -15,6 +15,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/internal.h \
 	lib/analysis/labels.c lib/analysis/labels.h \
 	lib/analysis/lookup.c lib/analysis/lookup.h \
+	lib/analysis/lives.c lib/analysis/lives.h \
 	lib/analysis/names.c lib/analysis/names.h \
 	lib/analysis/places.c lib/analysis/places.h \
 	lib/analysis/scout.c lib/analysis/scout.h \
@@ -25,6 +26,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/stack_troubles.c \
 	lib/analysis/stacks.c lib/analysis/stacks.h \
 	lib/analysis/trouble.c \
+	lib/analysis/unsampled.c \
 	lib/analysis/value.c \
 	lib/analysis/unwinding.c lib/analysis/unwinding.h \
 	lib/analysis/worker.c lib/analysis/worker.h

@@ -21,8 +21,12 @@ struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader
 	const struct record_layout *layout = reader_layout(reader);
 	*sideband = (struct sideband){.layout = layout, .machine = machine};
 	const struct perf_event_attr *attr = layout->event_count ? &layout->events[0].attr : NULL;
+	/* Without times nothing can be said of how long a task was there. */
+	for (size_t i = 0; i < layout->event_count; i++)
+		sideband->lives.wanted |= layout->events[i].attr.inherit;
 	sideband->by_offset = attr && !(attr->sample_id_all &&
 					attr->sample_type & PERF_SAMPLE_TIME);
+	sideband->lives.wanted &= !sideband->by_offset;
 	return sp_losses_new(reader, &sideband->told);
 }
 
@@ -30,6 +34,7 @@ void sideband_deinit(struct sideband *sideband)
 {
 	sp_losses_free(sideband->told);
 	vec_deinit(&sideband->task_counts);
+	lives_deinit(&sideband->lives);
 	vec_deinit(&sideband->notes);
 	vec_deinit(&sideband->cgroups);
 	u64map_deinit(&sideband->cgroup_of);
@@ -48,7 +53,8 @@ static struct sp_error *add_read(struct sideband *sideband, const struct sp_reco
 		struct task_count *count = vec_push(&sideband->task_counts);
 		if (!count)
 			return error_no_memory();
-		*count = (struct task_count){counter->value, record->read.tid, event};
+		*count = (struct task_count){counter->value, record->id.time_ns, record->read.pid,
+					     record->read.tid, event};
 	}
 	return NULL;
 }
@@ -157,6 +163,8 @@ size_t sideband_namespace(const struct sideband *sideband, uint32_t tid, uint64_
 static struct sp_error *add_record(struct sideband *sideband, struct sp_record *record)
 {
 	struct sp_error *error = sp_losses_add(sideband->told, record);
+	if (!error)
+		error = lives_add(&sideband->lives, record);
 	if (error)
 		return error;
 	if (sideband->by_offset) {
@@ -207,6 +215,18 @@ static bool is_wanted(uint32_t type)
 	}
 }
 
+/* The same where events are inherited by tasks: how long each was there, and ran. */
+static bool is_wanted_of_tasks(uint32_t type)
+{
+	return type == PERF_RECORD_EXIT || type == PERF_RECORD_SWITCH ||
+	       type == PERF_RECORD_SWITCH_CPU_WIDE || is_wanted(type);
+}
+
+static bool (*wanted(const struct sideband *sideband))(uint32_t)
+{
+	return sideband->lives.wanted ? is_wanted_of_tasks : is_wanted;
+}
+
 static struct sp_error *add_raw(struct sideband *sideband, struct sp_reader *reader,
 				struct decoder *decoder, const struct raw_record *raw)
 {
@@ -248,7 +268,7 @@ static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader 
 			sideband->sample_count++;
 		else if (raw.type == RECORD_CALLCHAIN_DEFERRED)
 			sideband->deferred_count++;
-		else if (is_wanted(raw.type))
+		else if (wanted(sideband)(raw.type))
 			error = add_raw(sideband, reader, decoder, &raw);
 	}
 	return error;
@@ -299,6 +319,7 @@ static struct sp_error *join(struct sideband *sideband, struct sp_reader *reader
 /* Scouts who go through parts of a file at the same time. */
 struct party {
 	struct sp_reader *reader;
+	bool (*wanted)(uint32_t type);
 	struct scout *scouts;
 	unsigned int count;
 };
@@ -312,7 +333,7 @@ static void scout_part(void *arg, unsigned int i)
 	struct reader_extent part = {all.begin + i * size, all.begin + (i + 1) * size};
 	if (i + 1 == party->count)
 		part.end = all.end;
-	scout_run(&party->scouts[i], party->reader, part, is_wanted);
+	scout_run(&party->scouts[i], party->reader, part, party->wanted);
 }
 
 struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *reader,
@@ -320,7 +341,8 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 {
 	struct reader_extent extent = reader_extent(reader);
 	uint64_t most = (extent.end - extent.begin) / PART_MIN;
-	struct party party = {.reader = reader, .count = most < threads ? (unsigned int)most : threads};
+	struct party party = {.reader = reader, .wanted = wanted(sideband),
+			      .count = most < threads ? (unsigned int)most : threads};
 	CLEANUP_FREE struct scout *scouts = NULL;
 	if (party.count > 1) {
 		scouts = party.scouts = calloc(party.count, sizeof(*scouts));

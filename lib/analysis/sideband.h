@@ -7,6 +7,7 @@
 #define ANALYSIS_SIDEBAND_H
 
 #include <sprof/losses.h>
+#include "analysis/lives.h"
 #include "analysis/scout.h"
 #include "base/arena.h"
 #include "base/hash.h"
@@ -16,8 +17,8 @@
 
 /* READ of a task that ended: how much it counted. */
 struct task_count {
-	uint64_t value;
-	uint32_t tid;
+	uint64_t value, time_ns;
+	uint32_t pid, tid;
 	uint16_t event;
 };
 
@@ -39,6 +40,7 @@ struct sideband {
 	struct machine *machine;            /* borrowed */
 	struct sp_losses *told;      /* what was lost, and when nothing was sampled */
 	VEC(struct task_count) task_counts;
+	struct lives lives;          /* not yet finished */
 	VEC(struct note) notes;
 	VEC(const char *) cgroups;   /* paths; of one id, the last one told of */
 	struct u64map cgroup_of;     /* id -> index in cgroups */

@@ -220,6 +220,26 @@ static bool write_tree(const struct report *report, struct json *json,
 	return done;
 }
 
+/* Programs of which threads and processes have no sample, where there are such. */
+static void write_unsampled(struct json *json, const struct sp_profile *profile)
+{
+	if (!profile->unsampled_count)
+		return;
+	json_begin_lines(json, "unsampled", '[');
+	for (size_t i = 0; i < profile->unsampled_count; i++) {
+		const struct sp_unsampled *of = &profile->unsampled[i];
+		json_begin(json, NULL, '{');
+		json_string(json, "comm", of->comm);
+		json_unsigned(json, "tasks", of->tasks);
+		json_unsigned(json, "unsampled", of->unsampled);
+		if (of->lasted_ns)
+			json_unsigned(json, "lasted_ns", of->lasted_ns);
+		json_unsigned(json, of->exact ? "weight" : "weight_most", of->weight);
+		json_end(json, '}');
+	}
+	json_end_lines(json, ']');
+}
+
 static void write_head(struct json *json, const struct sp_profile *profile)
 {
 	const struct sp_stack_ends *ends = &profile->stacks;
@@ -248,6 +268,7 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 		json_unsigned(json, "branch_stacks", profile->branch_stacks);
 	if (profile->missing_weight)
 		json_unsigned(json, "missing_weight", profile->missing_weight);
+	write_unsampled(json, profile);
 }
 
 static bool write_profile(const struct report *report, struct json *json,

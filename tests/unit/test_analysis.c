@@ -696,9 +696,122 @@ TEST(tasks_without_a_sample_are_missed)
 	}
 	finish(&made);
 	const struct sp_finding *unsampled = finding(&made, SP_FINDING_UNSAMPLED);
-	says(unsampled, "2 threads ended before the first sample of cpu-clock: 40% of all");
+	says(unsampled, "2 of 3 threads and processes ended before the first sample of cpu-clock: "
+			"40% of all that was counted is not in the profile (:2: 1 of 1");
 	ck_assert(fabs(unsampled->share - 200.0 / 500) < 1e-9);
 	made_deinit(&made);
+}
+
+static void task(struct made *made, uint32_t type, uint64_t time_ns, uint32_t tid, uint16_t misc)
+{
+	struct sp_record record = {
+		.type = type, .misc = misc, .id = {.time_ns = time_ns, .pid = tid, .tid = tid},
+		.task = {.pid = tid, .tid = tid, .ppid = 1, .ptid = 1, .time_ns = time_ns},
+	};
+	put(made, 0, &record);
+}
+
+#define MS(COUNT) ((COUNT) * UINT64_C(1000000))
+
+/* A child of that number and name, from 10 ms on, for so long. */
+static void child(struct made *made, uint32_t tid, const char *name, uint64_t lasts_ns)
+{
+	task(made, PERF_RECORD_FORK, MS(10), tid, 0);
+	comm(made, MS(10) + 1, tid, tid, name, true);
+	task(made, PERF_RECORD_EXIT, MS(10) + lasts_ns, tid, 0);
+}
+
+/* Children of three programs, at a period of 1 ms, on one CPU. */
+static void make_children(struct made *made)
+{
+	struct sp_event *event = add_event(made, "cpu-clock", BASIC);
+	event->attr.inherit = 1;
+	event->attr.sample_period = MS(1);
+	comm(made, 0, 1, 1, "main", true);
+	task(made, PERF_RECORD_FORK, 5, 77, 1 << 13); /* was there before */
+	child(made, 10, "short", MS(1) / 2);
+	child(made, 11, "short", MS(1) / 4);
+	child(made, 12, "short", MS(3));
+	child(made, 13, "sleepy", MS(50));
+	child(made, 14, "seen", MS(4));
+	struct sp_record last = sample_at(MS(100), 1, 1, 0x10010);
+	last.sample.period = MS(1);
+	put_sample(made, 0, &last);
+	for (uint32_t tid = 12; tid <= 14; tid += 2) {
+		struct sp_record record = sample_at(MS(11), tid, tid, 0x10010);
+		record.sample.period = MS(1);
+		put_sample(made, 0, &record);
+	}
+}
+
+static void is_unsampled(const struct sp_unsampled *of, const char *comm, uint64_t tasks,
+			 uint64_t unsampled, uint64_t weight, bool exact)
+{
+	ck_assert_str_eq(of->comm, comm);
+	ck_assert_uint_eq(of->tasks, tasks);
+	ck_assert_uint_eq(of->unsampled, unsampled);
+	ck_assert_uint_eq(of->weight, weight);
+	ck_assert_int_eq(of->exact, exact);
+}
+
+TEST(short_lives_without_a_sample_are_told_by_program)
+{
+	struct made made = {0};
+	make_children(&made);
+	finish(&made);
+	const struct sp_profile *of = profile(&made, 0);
+	ck_assert_uint_eq(of->unsampled_count, 3);
+	/* Who sleeps has used no more than a period. */
+	is_unsampled(&of->unsampled[0], "sleepy", 1, 1, MS(1), false);
+	is_unsampled(&of->unsampled[1], "short", 3, 2, MS(3) / 4, false);
+	is_unsampled(&of->unsampled[2], "seen", 1, 0, 0, true);
+	ck_assert_uint_eq(of->unsampled[0].lasted_ns, MS(50));
+	const struct sp_finding *unsampled = finding(&made, SP_FINDING_UNSAMPLED);
+	says(unsampled, "3 of 5 threads and processes ended before the first sample of cpu-clock: "
+			"up to 37% of all that was counted is not in the profile "
+			"(sleepy: 1 of 1 (up to 1 ms), short: 2 of 3 (up to 750 us))");
+	made_deinit(&made);
+}
+
+TEST(switches_say_what_short_lives_used)
+{
+	struct made made = {0};
+	make_children(&made);
+	for (uint64_t i = 0; i < 3; i++) { /* twice 10 us, and 5 until the end; in any order */
+		uint64_t in_ns = i < 2 ? MS(20) + i * 100000 : MS(60) - 5000;
+		struct sp_record record = {
+			.type = PERF_RECORD_SWITCH, .misc = 1 << 13,
+			.id = {.time_ns = in_ns + 10000, .pid = 13, .tid = 13}};
+		if (i < 2)
+			put(&made, 0, &record);
+		record.misc = 0;
+		record.id.time_ns = in_ns;
+		put(&made, 0, &record);
+	}
+	finish(&made);
+	const struct sp_profile *of = profile(&made, 0);
+	ck_assert_uint_eq(of->unsampled_count, 3);
+	is_unsampled(&of->unsampled[0], "short", 3, 2, MS(3) / 4, false);
+	is_unsampled(&of->unsampled[1], "sleepy", 1, 1, 25000, true);
+	made_deinit(&made);
+}
+
+TEST(whole_cpus_miss_nobody)
+{
+	struct made made = {0};
+	make_children(&made);
+	sample(&made, MS(12), 0, 0, 0x10010);
+	finish(&made);
+	ck_assert_uint_eq(profile(&made, 0)->unsampled_count, 0);
+	ck_assert(!has_finding(&made, SP_FINDING_UNSAMPLED));
+	made_deinit(&made);
+
+	struct made alone = {0};
+	make_children(&alone);
+	alone.events[0].attr.inherit = 0;
+	finish(&alone);
+	ck_assert_uint_eq(profile(&alone, 0)->unsampled_count, 0);
+	made_deinit(&alone);
 }
 
 TEST(notes_of_the_recorder_are_the_last_findings)
