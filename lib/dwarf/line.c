@@ -204,6 +204,7 @@ struct run {
 	/* Answering: */
 	struct line_query *queries;
 	size_t count, next; /* the first one not below the row */
+	bool no_memory;     /* for a file */
 	int64_t work;       /* answers that may still be looked at: more is hostile */
 	/* Extents: */
 	void (*found)(void *arg, uint64_t low, uint64_t high);
@@ -256,6 +257,19 @@ static void add_row(struct run *run, bool ends)
 	run->now = (struct machine_state){.file = 1, .line = 1};
 }
 
+/* A file that the program adds to those of the header: what perf inject writes of JIT code. */
+static bool define_file(struct run *run, struct cursor *operand)
+{
+	struct line_file file = {0};
+	if (!cursor_text(operand, &file.name) || !cursor_uleb(operand, &file.directory))
+		return false;
+	struct line_file *slot = run->queries ? vec_push(&run->table->files) : NULL;
+	if (slot)
+		*slot = file;
+	run->no_memory |= run->queries && !slot;
+	return !run->no_memory;
+}
+
 static bool extended(struct run *run, struct cursor *cursor)
 {
 	uint64_t size;
@@ -270,6 +284,8 @@ static bool extended(struct run *run, struct cursor *cursor)
 		return true;
 	if (opcode == DW_LNE_end_sequence)
 		add_row(run, true);
+	else if (opcode == DW_LNE_define_file && run->table->version < 5)
+		return define_file(run, &operand);
 	else if (opcode == DW_LNE_set_address)
 		return cursor_unsigned(&operand, (unsigned int)size - 1, &run->now.address);
 	return true;
@@ -353,10 +369,12 @@ static struct sp_error *run_table(struct reader *reader, struct run *run)
 	if (reader->line_bytes < 0)
 		return reader_damage(reader, section_error(lines_of(table->unit), table->offset,
 							   "too many units share line tables"));
-	return run_program(run) ? NULL
-				: reader_damage(reader, section_error(lines_of(table->unit),
-								      table->offset,
-								      "a damaged line program"));
+	if (run_program(run))
+		return NULL;
+	return run->no_memory ? error_no_memory()
+			      : reader_damage(reader, section_error(lines_of(table->unit),
+								    table->offset,
+								    "a damaged line program"));
 }
 
 struct sp_error *line_table_run(struct reader *reader, struct line_table *table, uint64_t lowest,
