@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include "analysis/internal.h"
+#include "analysis/jit.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "file/format.h"
@@ -136,7 +137,11 @@ static struct sp_error *read_sideband(struct run *run)
 		error = sideband_read(&run->sideband, run->reader, run->threads);
 	if (!error)
 		error = add_header(run);
-	return error ? error : machine_seal(run->machine);
+	if (!error)
+		error = jit_add(run->ctx, run->reader, run->options.files.symfs, &run->sideband);
+	if (!error)
+		error = machine_seal(run->machine);
+	return error ? error : jit_say(&run->sideband);
 }
 
 static size_t processors(void)

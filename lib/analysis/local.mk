@@ -13,6 +13,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/grow.c \
 	lib/analysis/groups.c lib/analysis/groups.h \
 	lib/analysis/internal.h \
+	lib/analysis/jit.c lib/analysis/jit.h \
 	lib/analysis/labels.c lib/analysis/labels.h \
 	lib/analysis/lookup.c lib/analysis/lookup.h \
 	lib/analysis/lives.c lib/analysis/lives.h \

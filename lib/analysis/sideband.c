@@ -72,6 +72,16 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 	return NULL;
 }
 
+struct sp_error *sideband_say(struct sideband *sideband, const char *text)
+{
+	char *copy = arena_copy_string(&sideband->arena, text, strlen(text));
+	struct note *note = copy ? vec_push(&sideband->notes) : NULL;
+	if (!note)
+		return error_no_memory();
+	*note = (struct note){.text = copy};
+	return NULL;
+}
+
 static struct sp_error *add_cgroup(struct sideband *sideband, const struct sp_cgroup *cgroup)
 {
 	bool added;
@@ -183,6 +193,9 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 		return add_cgroup(sideband, &record->cgroup);
 	case PERF_RECORD_NAMESPACES:
 		return add_namespaces(sideband, record);
+	case SP_RECORD_TIME_CONV:
+		sideband->ticks = record->time_conv;
+		return NULL;
 	case SP_RECORD_EVENT_UPDATE:
 		error = add_note(sideband, record);
 		return error ? error : machine_add(sideband->machine, record);
@@ -209,6 +222,7 @@ static bool is_wanted(uint32_t type)
 	case PERF_RECORD_NAMESPACES:
 	case SP_RECORD_HEADER_BUILD_ID:
 	case SP_RECORD_EVENT_UPDATE:
+	case SP_RECORD_TIME_CONV:
 		return true;
 	default:
 		return false;

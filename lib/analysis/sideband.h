@@ -47,6 +47,7 @@ struct sideband {
 	VEC(struct cgroup_namespace) namespaces; /* once all are read: by thread and time */
 	struct splits splits;        /* the first record's and the end among them */
 	uint64_t sample_count, deferred_count; /* deferred: call chains */
+	struct sp_time_conv ticks;   /* how these become times; mult 0: not known */
 	bool by_offset;              /* records have no times: their places in the file stand in */
 	struct arena arena;
 };
@@ -54,6 +55,9 @@ struct sideband {
 struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader *reader,
 			       struct machine *machine) SP_MUST_CHECK;
 void sideband_deinit(struct sideband *sideband);
+
+/* What a report must say, as a note of the recorder's. Copied. */
+struct sp_error *sideband_say(struct sideband *sideband, const char *text) SP_MUST_CHECK;
 
 /* The path of a cgroup; NULL: the recording does not say. */
 const char *sideband_cgroup(const struct sideband *sideband, uint64_t id);

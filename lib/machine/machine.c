@@ -25,6 +25,7 @@ enum event_kind {
 	EVENT_MAP_IMAGE,  /* the kernel itself, which lies beneath that */
 	EVENT_MAP_GUEST,
 	EVENT_MAP_GUEST_IMAGE,
+	EVENT_MAKE, /* code that was made at run time */
 	EVENT_COMM,
 	EVENT_FORK,
 };
@@ -56,6 +57,7 @@ struct machine {
 	struct modules modules;
 	struct strtab comms;
 	VEC(struct event) events; /* until it is sealed */
+	VEC(struct machine_jitdump) jitdumps;
 	struct timelines spaces;  /* by pid: views */
 	struct timelines threads; /* by tid: comms */
 	struct views views;
@@ -99,6 +101,7 @@ void machine_free(struct machine *machine)
 	modules_deinit(&machine->modules);
 	strtab_deinit(&machine->comms);
 	vec_deinit(&machine->events);
+	vec_deinit(&machine->jitdumps);
 	timelines_deinit(&machine->spaces);
 	timelines_deinit(&machine->threads);
 	views_deinit(&machine->views);
@@ -137,6 +140,28 @@ static bool add_mapping(struct machine *machine, const struct sp_record *record,
 	return true;
 }
 
+/* A process may have it mapped several times, and say so again in the next file. */
+static bool add_jitdump(struct machine *machine, const struct sp_record *record)
+{
+	struct module *module;
+	if (!modules_add_jit(&machine->modules, &record->mmap, &module))
+		return false;
+	if (!module)
+		return true;
+	for (size_t i = machine->jitdumps.count; i-- > 0;) {
+		struct machine_jitdump *known = &machine->jitdumps.items[i];
+		if (known->module != module)
+			continue;
+		if (record->id.time_ns < known->time_ns)
+			known->time_ns = record->id.time_ns;
+		return true;
+	}
+	struct machine_jitdump *dump = vec_push(&machine->jitdumps);
+	if (dump)
+		*dump = (struct machine_jitdump){module, record->mmap.pid, record->id.time_ns};
+	return dump != NULL;
+}
+
 static bool add_mmap(struct machine *machine, const struct sp_record *record)
 {
 	const struct sp_mmap *mmap = &record->mmap;
@@ -152,6 +177,8 @@ static bool add_mmap(struct machine *machine, const struct sp_record *record)
 					   (image ? EVENT_MAP_IMAGE : EVENT_MAP_KERNEL),
 				   module, mmap);
 	}
+	if (modules_is_code(record) && !add_jitdump(machine, record))
+		return false;
 	/* perf inject -B gives a mapping the mode of a sample, which may be a guest's. */
 	return add_mapping(machine, record, EVENT_MAP,
 			   modules_add_user(&machine->modules, mmap, modules_is_code(record)),
@@ -226,6 +253,49 @@ struct sp_error *machine_add(struct machine *machine, const struct sp_record *re
 		break;
 	}
 	return added ? NULL : error_no_memory();
+}
+
+size_t machine_jitdump_count(const struct machine *machine)
+{
+	return machine->jitdumps.count;
+}
+
+struct machine_jitdump machine_jitdump(const struct machine *machine, size_t index)
+{
+	return machine->jitdumps.items[index];
+}
+
+struct sp_error *machine_add_jit(struct machine *machine, const struct machine_jitdump *dump,
+				 uint64_t time_ns, uint64_t start, uint64_t size,
+				 uint64_t file_offset)
+{
+	struct mapping mapping = {
+		.start = start,
+		.file_offset = file_offset,
+		.module = dump->module->index,
+		.pid = dump->pid,
+	};
+	/* What came before was another program's address space. */
+	struct sp_record record = {
+		.id.time_ns = time_ns > dump->time_ns ? time_ns : dump->time_ns};
+	if (size == 0 || __builtin_add_overflow(start, size, &mapping.end))
+		return NULL;
+	struct event *event = event_new(machine, &record, EVENT_MAKE);
+	if (!event)
+		return error_no_memory();
+	event->mapping = mapping;
+	return NULL;
+}
+
+uint64_t machine_jit_unparted(const struct machine *machine)
+{
+	return machine->views.unparted;
+}
+
+static bool replay_make(struct machine *machine, const struct event *event)
+{
+	struct timeline *space = timelines_get(&machine->spaces, event->mapping.pid);
+	return space && views_make(&machine->views, space, event->time_ns, &event->mapping);
 }
 
 static bool replay_map(struct machine *machine, const struct event *event)
@@ -307,6 +377,8 @@ static bool replay(struct machine *machine, const struct event *event)
 		return replay_image(machine, &machine->host, event);
 	case EVENT_MAP_GUEST_IMAGE:
 		return replay_image(machine, &machine->guest, event);
+	case EVENT_MAKE:
+		return replay_make(machine, event);
 	case EVENT_COMM:
 		return replay_comm(machine, event);
 	case EVENT_FORK:
@@ -459,13 +531,26 @@ static const struct mapping *find_kernel(const struct kernel *kernel, uint32_t v
 	return mapping ? mapping : mapping_find(kernel->images, ip);
 }
 
+/* Code that was made at run time is found in memory that no file stands behind. */
+static const struct mapping *find_user(const struct machine *machine, uint32_t version,
+				       uint64_t ip)
+{
+	const struct view *view = &machine->views.items[version];
+	const struct mapping *mapping = mapping_find(view->root, ip);
+	if (!view->made)
+		return mapping;
+	if (mapping && !modules_may_be_jit(machine->modules.list.items[mapping->module]))
+		return mapping;
+	return mapping_find(view->made, ip) ?: mapping;
+}
+
 struct location machine_locate(const struct machine *machine, uint32_t view, uint16_t cpumode,
 			       uint64_t ip)
 {
 	uint32_t user = view % (uint32_t)machine->views.count;
 	const struct mapping *mapping = NULL;
 	if (cpumode == PERF_RECORD_MISC_USER)
-		mapping = mapping_find(machine->views.items[user].root, ip);
+		mapping = find_user(machine, user, ip);
 	else if (cpumode == PERF_RECORD_MISC_KERNEL)
 		mapping = find_kernel(&machine->host, view / (uint32_t)machine->views.count, ip);
 	else if (cpumode == PERF_RECORD_MISC_GUEST_KERNEL)

@@ -26,6 +26,30 @@ struct sp_error *machine_set_arch(struct machine *machine, const char *arch) SP_
  */
 struct sp_error *machine_add(struct machine *machine, const struct sp_record *record) SP_MUST_CHECK;
 
+/*
+ * A jitdump that a process mapped as a mark, which the records say; what is in it must be found
+ * and added by who has files, before the machine is sealed.
+ */
+struct machine_jitdump {
+	const struct module *module; /* MODULE_JIT; its code's */
+	uint32_t pid;                /* of the process */
+	uint64_t time_ns;            /* when it was mapped; 0: before the recording */
+};
+
+size_t machine_jitdump_count(const struct machine *machine);
+struct machine_jitdump machine_jitdump(const struct machine *machine, size_t index);
+
+/*
+ * The process has code of that jitdump at [start, start + size) from `time_ns` on (not before the
+ * dump was mapped), whose bytes are at file_offset of it.
+ */
+struct sp_error *machine_add_jit(struct machine *machine, const struct machine_jitdump *dump,
+				 uint64_t time_ns, uint64_t start, uint64_t size,
+				 uint64_t file_offset) SP_MUST_CHECK;
+
+/* Once it is sealed: how often code replaced other code at a time that was not kept apart. */
+uint64_t machine_jit_unparted(const struct machine *machine);
+
 /* No more records; replays them. */
 struct sp_error *machine_seal(struct machine *machine) SP_MUST_CHECK;
 

@@ -13,6 +13,7 @@ enum module_kind {
 	MODULE_ANONYMOUS,     /* //anon, [heap], [stack]: JIT code */
 	MODULE_KERNEL,        /* [kernel.kallsyms], vmlinux */
 	MODULE_KERNEL_MODULE, /* a .ko, or [name] */
+	MODULE_JIT,           /* a jitdump's code: an offset is a byte's place in that file */
 	MODULE_KERNEL_CODE,   /* KSYMBOL: a BPF program or trampoline, `path` is its name */
 };
 

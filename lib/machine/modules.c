@@ -49,7 +49,13 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Two records name one module if all of this is equal. Anonymous memory is its process's. */
+/* Memory is its process's. */
+static bool is_of_process(const struct module *module)
+{
+	return module->kind == MODULE_ANONYMOUS || module->kind == MODULE_JIT;
+}
+
+/* Two records name one module if all of this is equal. */
 static uint64_t identity(const struct module *module)
 {
 	uint64_t hash = hash_bytes(module->build_id, module->build_id_size);
@@ -57,7 +63,7 @@ static uint64_t identity(const struct module *module)
 	hash = hash_pair(hash, (uint64_t)module->maj << 32 | module->min);
 	hash = hash_pair(hash, module->ino);
 	hash = hash_pair(hash, module->kind);
-	if (module->kind == MODULE_ANONYMOUS)
+	if (is_of_process(module))
 		hash = hash_pair(hash, module->pid);
 	return hash_pair(hash, module->start);
 }
@@ -68,7 +74,7 @@ static bool same_module(const struct module *a, const struct module *b)
 	       a->build_id_size == b->build_id_size &&
 	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 && a->maj == b->maj &&
 	       a->min == b->min && a->ino == b->ino && a->start == b->start && a->end == b->end &&
-	       (a->kind != MODULE_ANONYMOUS || a->pid == b->pid);
+	       (!is_of_process(a) || a->pid == b->pid);
 }
 
 /* The module like `wanted`, made if there is none; NULL when out of memory. */
@@ -131,6 +137,23 @@ bool modules_is_memory(const struct module *module)
 	       (is_memory(module->path) || starts_with(module->name, JIT));
 }
 
+/* "jit-PID.dump", wherever it is. */
+static bool is_jitdump(const char *path)
+{
+	const char *name = base_name(path);
+	if (path[0] != '/' || !starts_with(name, "jit-"))
+		return false;
+	name += strlen("jit-");
+	size_t digits = strspn(name, "0123456789");
+	return digits && strcmp(name + digits, ".dump") == 0;
+}
+
+bool modules_may_be_jit(const struct module *module)
+{
+	return module->kind == MODULE_ANONYMOUS ||
+	       (module->kind == MODULE_FILE && starts_with(module->path, "/memfd:"));
+}
+
 /* What no file stands behind, but perf shows by its name. */
 static bool is_nameless_file(const char *name)
 {
@@ -175,6 +198,20 @@ struct module *modules_add_user(struct modules *modules, const struct sp_mmap *m
 	}
 	module.name = strtab_add(&modules->strings, name);
 	return intern(modules, &module);
+}
+
+bool modules_add_jit(struct modules *modules, const struct sp_mmap *mmap, struct module **ret)
+{
+	char name[32];
+	*ret = NULL;
+	if (!is_jitdump(mmap->filename))
+		return true;
+	struct module module = from_mmap(modules, mmap);
+	module.kind = MODULE_JIT;
+	snprintf(name, sizeof(name), JIT "%d", (int)mmap->pid);
+	module.name = strtab_add(&modules->strings, name);
+	*ret = intern(modules, &module);
+	return *ret != NULL;
 }
 
 /* "/lib/modules/…/nf-tables.ko.xz" and "[nf_tables]" are both "[nf_tables]". */
@@ -339,7 +376,7 @@ void modules_seal(struct modules *modules)
 		module->is_64bit = modules->is_64bit;
 		if (module->kind == MODULE_VDSO)
 			give_kept(modules, module);
-		if (module->build_id_size || module->kind == MODULE_ANONYMOUS ||
+		if (module->build_id_size || is_of_process(module) ||
 		    module->kind == MODULE_KERNEL_CODE)
 			continue;
 		const char *key = module->kind == MODULE_KERNEL_MODULE ? module->name :

@@ -36,6 +36,15 @@ void modules_deinit(struct modules *modules);
 struct module *modules_add_user(struct modules *modules, const struct sp_mmap *mmap,
 				bool executable);
 
+/*
+ * What stands for the code that a process made at run time, where it mapped the jitdump that tells
+ * of it, as a mark: NULL in *ret where `mmap` is of no such file. False when out of memory.
+ */
+bool modules_add_jit(struct modules *modules, const struct sp_mmap *mmap, struct module **ret);
+
+/* Whether code that a jitdump tells of may be in such a module's memory. */
+bool modules_may_be_jit(const struct module *module);
+
 /* A module of user space that is plain memory: an ip in it stands for itself. */
 bool modules_is_memory(const struct module *module);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "machine/process.h"
 
+/* A path through a tree of 100,000 functions takes 1.4 KB: so 280 MB at worst. */
+#define REMADE_MAX 200000
+
 const struct moment *timeline_find(const struct timeline *timeline, uint64_t time_ns)
 {
 	size_t low = 0, high = timeline->count;
@@ -64,9 +67,9 @@ void views_deinit(struct views *views)
 	vec_deinit(views);
 }
 
-/* Lets the timeline have a new view with those mappings from `time_ns` on. */
+/* Lets the timeline have a new view like `as` from `time_ns` on. */
 static bool add_view(struct views *views, struct timeline *timeline, uint64_t time_ns,
-		     struct mapping_node *root)
+		     struct view as)
 {
 	struct moment *moment = NULL;
 	struct view *view = vec_push(views);
@@ -74,14 +77,14 @@ static bool add_view(struct views *views, struct timeline *timeline, uint64_t ti
 		moment = timeline_add(timeline, time_ns);
 	if (!moment)
 		return false;
-	*view = (struct view){.root = root};
+	*view = (struct view){.root = as.root, .made = as.made};
 	moment->view = (uint32_t)(views->count - 1);
 	return true;
 }
 
 bool views_start(struct views *views, struct timeline *timeline, uint64_t time_ns)
 {
-	return add_view(views, timeline, time_ns, NULL);
+	return add_view(views, timeline, time_ns, (struct view){0});
 }
 
 bool views_fork(struct views *views, struct timeline *timeline, const struct timeline *parent,
@@ -109,8 +112,31 @@ bool views_map(struct views *views, struct timeline *timeline, uint64_t time_ns,
 	/* What began at this same time was never seen: it may change. */
 	bool seen = overlap == MAPPING_REPLACES && moment->from_ns != time_ns;
 	if ((now->shared || seen) && views->count < views->limit &&
-	    !add_view(views, timeline, time_ns, now->root))
+	    !add_view(views, timeline, time_ns, *now))
 		return false;
 	uint32_t view = vec_last(timeline)->view;
 	return mapping_insert(&views->arena, &views->items[view].root, view, mapping);
+}
+
+bool views_make(struct views *views, struct timeline *timeline, uint64_t time_ns,
+		const struct mapping *code)
+{
+	if (!timeline->count && !views_start(views, timeline, time_ns))
+		return false;
+	const struct moment *moment = vec_last(timeline);
+	const struct view *now = &views->items[moment->view];
+	enum mapping_overlap overlap = mapping_overlap(now->made, code);
+	if (overlap == MAPPING_COVERED)
+		return true;
+	bool seen = overlap == MAPPING_REPLACES && moment->from_ns != time_ns;
+	if (seen && views->remade == REMADE_MAX) {
+		views->unparted++;
+		seen = false;
+	}
+	views->remade += seen;
+	if ((now->shared || seen) && views->count < views->limit &&
+	    !add_view(views, timeline, time_ns, *now))
+		return false;
+	uint32_t view = vec_last(timeline)->view;
+	return mapping_insert(&views->arena, &views->items[view].made, view, code);
 }

@@ -44,6 +44,7 @@ struct timeline *timelines_get(struct timelines *timelines, uint32_t id);
 /* A version of an address space, as long as no ip in it changes its meaning. */
 struct view {
 	struct mapping_node *root;
+	struct mapping_node *made; /* code made at run time, over memory that is mapped for it */
 	bool shared; /* by a fork: a change makes a view of its own */
 };
 
@@ -51,6 +52,8 @@ struct views {
 	struct arena arena;
 	VEC(struct view);
 	size_t limit; /* of count; above it, the last one takes all changes */
+	size_t remade; /* how many have begun because code was made where other code was */
+	uint64_t unparted; /* times that this was not kept apart: there were too many */
 };
 
 void views_deinit(struct views *views);
@@ -65,5 +68,12 @@ bool views_fork(struct views *views, struct timeline *timeline, const struct tim
 /* From `time_ns` on, with `mapping` in it. False when out of memory. */
 bool views_map(struct views *views, struct timeline *timeline, uint64_t time_ns,
 	       const struct mapping *mapping);
+
+/*
+ * The same of code that was made at run time: it stays when memory is mapped around it (as a
+ * JIT's pages change their rights), until other code takes its place.
+ */
+bool views_make(struct views *views, struct timeline *timeline, uint64_t time_ns,
+		const struct mapping *code);
 
 #endif

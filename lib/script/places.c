@@ -139,7 +139,8 @@ static const char *dso_of(struct places *places, const struct module *module)
 		return arena_copy_string(&places->arena, path, (size_t)length);
 	}
 	bool listed = module->kind == MODULE_KERNEL_MODULE && is_listed(places->atlas, module);
-	return module->kind == MODULE_FILE || listed ? module->path : module->name;
+	bool by_path = module->kind == MODULE_FILE || module->kind == MODULE_JIT || listed;
+	return by_path ? module->path : module->name;
 }
 
 /* The functions at a place: those inlined there, and the symbol's. */

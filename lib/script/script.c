@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include "analysis/jit.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "symbol/kernel.h"
@@ -53,7 +54,11 @@ static struct sp_error *read_sideband(struct sp_script *script)
 				      script->threads);
 	if (!error)
 		error = add_header(script);
-	return error ? error : machine_seal(script->machine);
+	if (!error)
+		error = jit_add(script->ctx, script->reader, script->options.files.symfs, &script->sideband);
+	if (!error)
+		error = machine_seal(script->machine);
+	return error ? error : jit_say(&script->sideband);
 }
 
 static struct sp_error *open_files(struct sp_script *script)

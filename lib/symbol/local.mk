@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/symbol/demangle.h \
+	lib/symbol/jitdump.c lib/symbol/jitdump.h \
 	lib/symbol/kernel.c lib/symbol/kernel.h \
 	lib/symbol/ko.c lib/symbol/ko.h \
 	lib/symbol/lines.c lib/symbol/lines.h \
 	lib/symbol/perfmap.c lib/symbol/perfmap.h \
+	lib/symbol/process_file.c lib/symbol/process_file.h \
 	lib/symbol/resolver.c lib/symbol/resolver.h \
 	lib/symbol/source.h \
 	lib/symbol/source_code.c \
 	lib/symbol/source_elf.c \
+	lib/symbol/source_jitdump.c \
 	lib/symbol/source_kallsyms.c \
 	lib/symbol/source_ko.c \
 	lib/symbol/recorded.h \
@@ -21,7 +24,7 @@ lib_libsprof_core_la_SOURCES += lib/symbol/demangle.c
 else
 lib_libsprof_core_la_SOURCES += lib/symbol/demangle_none.c
 endif
-check_PROGRAMS += tests/unit/test_lines tests/unit/test_perfmap tests/unit/test_resolver \
+check_PROGRAMS += tests/unit/test_jitdump tests/unit/test_lines tests/unit/test_perfmap tests/unit/test_resolver \
 	tests/unit/test_resolver_jit tests/unit/test_resolver_kernel \
 	tests/unit/test_resolver_names tests/unit/test_resolver_perf \
 	tests/unit/test_table

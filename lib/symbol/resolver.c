@@ -24,6 +24,7 @@
 static const struct source *const sources[] = {
 	/* Files and the vdso; code without a file; BPF. */
 	&source_elf,
+	&source_jitdump,
 	&source_perfmap,
 	&source_code,
 	/* The kernel; its modules. */
@@ -228,7 +229,12 @@ bool resolver_read_code(struct resolver *resolver, const struct location *locati
 	struct module_names *names = location->module ? names_of(resolver, location->module) : NULL;
 	uint64_t from = location->offset + (uint64_t)distance;
 	size_t done;
-	if (!names || location->module->kind != MODULE_FILE)
+	if (!names)
+		return false;
+	if (names->opened && names->source->read_code)
+		return names->source->read_code(names->opened, location->offset, from, size, ret,
+						machine_ret);
+	if (location->module->kind != MODULE_FILE)
 		return false;
 	if (!names->code_asked)
 		open_code(resolver, names, location);
@@ -259,7 +265,11 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct module
 		return error_no_memory();
 	if (!names->asked)
 		ask_sources(resolver, names, module, pid);
-	if (!names->opened || !names->source->open_lines || count == 0)
+	if (!names->opened || count == 0)
+		return NULL;
+	if (names->source->frames)
+		return names->source->frames(names->opened, offsets, count, &names->arena, ret);
+	if (!names->source->open_lines)
 		return NULL;
 	CLEANUP(cleanup_dwarf_free) struct dwarf *dwarf = NULL;
 	struct placement placement;

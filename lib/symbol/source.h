@@ -60,10 +60,21 @@ struct source {
 	struct sp_error *(*open_lines)(void *opened, const struct source_env *env,
 				       const struct module *module, struct diagnosis *diagnosis,
 				       struct dwarf **ret, struct placement *placement_ret);
+	/*
+	 * Instead of open_lines, where there is no DWARF: as resolver_sources(), whose items are
+	 * NULL before. Frames are the arena's. Fails only when out of memory.
+	 */
+	struct sp_error *(*frames)(void *opened, const uint64_t *offsets, size_t count,
+				   struct arena *arena, struct source_frames *ret);
+	/*
+	 * NULL: code is in the module's file. Bytes of the code that is at `offset`, from `from`
+	 * on, and zeros behind its end.
+	 */
+	bool (*read_code)(void *opened, uint64_t offset, uint64_t from, size_t size, uint8_t *ret,
+			  uint16_t *machine_ret);
 };
 
-extern const struct source source_code, source_elf, source_kallsyms, source_ko, source_perfmap,
-	source_recorded,
-	source_vmlinux_found, source_vmlinux_given;
+extern const struct source source_code, source_elf, source_jitdump, source_kallsyms, source_ko,
+	source_perfmap, source_recorded, source_vmlinux_found, source_vmlinux_given;
 
 #endif

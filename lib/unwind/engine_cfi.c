@@ -229,6 +229,7 @@ static enum row_kind kind_without_file(const struct location *location)
 		return ROW_UNMAPPED;
 	switch (location->module->kind) {
 	case MODULE_ANONYMOUS:
+	case MODULE_JIT:
 		return ROW_FRAME_POINTER;
 	case MODULE_FILE:
 	case MODULE_VDSO:

@@ -13,6 +13,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_event \
 	tests/fuzz/fuzz_file \
 	tests/fuzz/fuzz_instruction \
+	tests/fuzz/fuzz_jitdump \
 	tests/fuzz/fuzz_kallsyms \
 	tests/fuzz/fuzz_machine \
 	tests/fuzz/fuzz_maps \
@@ -33,6 +34,7 @@ tests_fuzz_fuzz_elf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_event_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_file_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_instruction_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_jitdump_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_kallsyms_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_machine_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_maps_LDADD = $(fuzz_ldadd)

@@ -3,6 +3,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_deferred.sh \
 	tests/live/test_events.sh \
 	tests/live/test_features.sh \
+	tests/live/test_jit.sh \
 	tests/live/test_leaf.sh \
 	tests/live/test_list.sh \
 	tests/live/test_losses.sh \

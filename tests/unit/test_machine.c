@@ -627,3 +627,111 @@ TEST(a_sealed_machine_answers_several_threads)
 	}
 	machine_free(machine);
 }
+
+/* The only jitdump of a machine. */
+static struct machine_jitdump jitdump_or_fail(const struct machine *machine)
+{
+	ck_assert_uint_eq(machine_jitdump_count(machine), 1);
+	return machine_jitdump(machine, 0);
+}
+
+static void jit(struct machine *machine, uint64_t time_ns, uint64_t start, uint64_t size,
+		uint64_t file_offset)
+{
+	const struct machine_jitdump dump = jitdump_or_fail(machine);
+	ok_or_fail(machine_add_jit(machine, &dump, time_ns, start, size, file_offset));
+}
+
+TEST(jitdump_is_known_by_its_name)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 5, 7, 0x900000, 0x1000, "/tmp/jit-7.dump.so");
+	map(machine, 5, 7, 0x901000, 0x1000, "/tmp/jit-.dump");
+	map(machine, 5, 7, 0x902000, 0x1000, "/tmp/xjit-7.dump");
+	ck_assert_uint_eq(machine_jitdump_count(machine), 0);
+	map(machine, 10, 7, 0x903000, 0x1000, "/home/u/.debug/jit/jit-12.dump");
+	map(machine, 20, 7, 0x904000, 0x1000, "/home/u/.debug/jit/jit-12.dump");
+	struct machine_jitdump dump = jitdump_or_fail(machine);
+	ck_assert_uint_eq(dump.pid, 7);
+	ck_assert_uint_eq(dump.time_ns, 10);
+	ck_assert_int_eq(dump.module->kind, MODULE_JIT);
+	ck_assert_str_eq(dump.module->name, "[JIT] tid 7");
+	machine_free(machine);
+}
+
+/* What was at one address one after the other is told apart by its time. */
+TEST(jit_code_by_its_time)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 10, 7, 0x900000, 0x1000, "/tmp/jit-7.dump");
+	map(machine, 11, 7, 0x1000, 0x8000, "//anon");
+	jit(machine, 20, 0x2000, 0x100, 100);
+	jit(machine, 40, 0x2000, 0x80, 500);
+	jit(machine, 30, 0x3000, 0x100, 300);
+	/* A page's rights change: the kernel tells of all the memory anew. */
+	map(machine, 50, 7, 0x1000, 0x8000, "//anon");
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 7, 25, 0x2010, "[JIT] tid 7", 116);
+	leads_to(machine, 7, 39, 0x2010, "[JIT] tid 7", 116);
+	leads_to(machine, 7, 40, 0x2010, "[JIT] tid 7", 516);
+	leads_to(machine, 7, 60, 0x2010, "[JIT] tid 7", 516);
+	leads_to(machine, 7, 60, 0x2090, "[JIT] tid 7", 0x90 + 100);
+	leads_to(machine, 7, 60, 0x3000, "[JIT] tid 7", 300);
+	ck_assert_int_eq(find(machine, 7, 60, 0x3000).module->kind, MODULE_JIT);
+	/* What nothing is known of, before the first code there and beside it. */
+	leads_to(machine, 7, 12, 0x2010, "[JIT] tid 7", 116);
+	ck_assert_int_eq(find(machine, 7, 60, 0x2100).module->kind, MODULE_ANONYMOUS);
+	ck_assert_uint_eq(machine_jit_unparted(machine), 0);
+	machine_free(machine);
+}
+
+TEST(jit_code_gives_way_to_files)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 10, 7, 0x900000, 0x1000, "/tmp/jit-7.dump");
+	map(machine, 10, 7, 0x1000, 0x1000, "/lib/a.so");
+	map(machine, 10, 7, 0x3000, 0x1000, "/memfd:doublemapper (deleted)");
+	jit(machine, 20, 0x1800, 0x1000, 0x100); /* half of it over the file */
+	jit(machine, 20, 0x3000, 0x100, 0x5000);
+	map(machine, 30, 7, 0x2000, 0x1000, "/lib/b.so");
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 7, 25, 0x1800, "a.so", 0x800);
+	leads_to(machine, 7, 25, 0x3010, "[JIT] tid 7", 0x5010);
+	leads_to(machine, 7, 40, 0x2000, "b.so", 0);
+	machine_free(machine);
+}
+
+TEST(jit_code_of_forks_and_execs)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 7, 0x100000, 0x1000, "/bin/first");
+	map(machine, 10, 7, 0x900000, 0x1000, "/tmp/jit-7.dump");
+	jit(machine, 20, 0x2000, 0x100, 100);
+	fork_task(machine, 30, 7, 8, 8);
+	jit(machine, 40, 0x2000, 0x100, 500);
+	comm(machine, 50, 7, 7, "other", true);
+	/* Told of before the file was mapped: of another program it cannot be. */
+	comm(machine, 5, 7, 7, "before", true);
+	jit(machine, 1, 0x4000, 0x100, 900);
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 8, 60, 0x2000, "[JIT] tid 7", 100);
+	leads_to(machine, 7, 45, 0x2000, "[JIT] tid 7", 500);
+	leads_nowhere(machine, 7, 60, 0x2000);
+	leads_nowhere(machine, 7, 4, 0x4000);
+	leads_to(machine, 7, 11, 0x4000, "[JIT] tid 7", 900);
+	machine_free(machine);
+}
+
+/* More than is kept apart changes the last view, and is counted. */
+TEST(jit_code_that_is_replaced_too_often)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 10, 7, 0x900000, 0x1000, "/tmp/jit-7.dump");
+	for (uint64_t i = 0; i < 200010; i++)
+		jit(machine, 100 + i, 0x2000, 0x100, 1000 + i);
+	ok_or_fail(machine_seal(machine));
+	ck_assert_uint_eq(machine_jit_unparted(machine), 9);
+	leads_to(machine, 7, 150, 0x2000, "[JIT] tid 7", 1050);
+	leads_to(machine, 7, UINT64_MAX, 0x2000, "[JIT] tid 7", 1000 + 200009);
+	machine_free(machine);
+}

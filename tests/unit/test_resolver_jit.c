@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Perf maps: found where the process put them, and believed only if they may be its own. */
+/* Perf maps and jitdumps: found where the process put them, and believed only if they may be its own. */
 #include "test.h"
 
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include "resolving.h"
 #include "root.h"
@@ -152,4 +153,198 @@ TEST(jit_in_a_memfd)
 	resolving_start(&j.r);
 	resolving_expect(&j.r, 0x1080, NULL);
 	resolving_problem(&j.r, RESOLVER_NO_PERF_MAP, "perf-4712.map");
+}
+
+/* A jitdump: "fib" at 104, of 32 bytes, with a line for its second half. */
+#define DUMP_PID 4711
+
+struct dump {
+	uint32_t magic, version, size, machine, padding, pid;
+	uint64_t time, flags;
+	struct {
+		uint32_t id, size;
+		uint64_t time, start, count, address;
+		uint32_t line, discriminator;
+		char file[8];
+	} lines;
+	struct {
+		uint32_t id, size;
+		uint64_t time;
+		uint32_t pid, tid;
+		uint64_t vma, start, size_of_code, index;
+		char name[8];
+		uint8_t code[32];
+	} load;
+};
+
+#define CODE_OFFSET offsetof(struct dump, load.code)
+
+static struct dump dump_make(void)
+{
+	struct dump dump = {
+		.magic = 0x4a695444,
+		.version = 1,
+		.size = 40,
+		.machine = 62,
+		.pid = DUMP_PID,
+		.lines = {.id = 2, .size = sizeof(dump.lines), .start = 0x7000, .count = 1,
+			  .address = 0x7010, .line = 12, .file = "/a/b.js"},
+		.load = {.size = sizeof(dump.load), .start = 0x7000,
+			 .size_of_code = sizeof(dump.load.code), .name = "fib 7ff"},
+	};
+	for (size_t i = 0; i < sizeof(dump.load.code); i++)
+		dump.load.code[i] = (uint8_t)i;
+	return dump;
+}
+
+#define DUMP "/home/u/jit-4711.dump"
+
+static void dump_put(struct jit *j, const char *path)
+{
+	const struct dump dump = dump_make();
+	root_put_sized(&j->root, path, &dump, sizeof(dump));
+}
+
+static void dump_init(struct jit *j)
+{
+	jit_init(j);
+	j->r.module.kind = MODULE_JIT;
+	j->r.module.path = DUMP;
+	dump_put(j, DUMP);
+}
+
+static void dump_again(struct jit *j)
+{
+	resolving_stop(&j->r);
+	resolving_start(&j->r);
+}
+
+TEST(jitdump_names_lines_and_code)
+{
+	JIT j;
+	dump_init(&j);
+	resolving_expect(&j.r, CODE_OFFSET, "fib 7ff");
+	resolving_expect(&j.r, CODE_OFFSET + 31, "fib 7ff");
+	ck_assert_uint_eq(resolving_find(&j.r, CODE_OFFSET + 31)->start, CODE_OFFSET);
+	ck_assert_uint_eq(resolving_find(&j.r, CODE_OFFSET + 31)->size, 32);
+	resolving_expect(&j.r, CODE_OFFSET + 32, NULL);
+	resolving_problem(&j.r, RESOLVER_OK, NULL);
+	ck_assert(resolver_has_sources(j.r.resolver, &j.r.module, PID));
+	const uint64_t offsets[] = {CODE_OFFSET, CODE_OFFSET + 16, CODE_OFFSET + 20};
+	const struct source_frame *items[3];
+	struct source_frames frames = {.items = items, .lines = true};
+	ok_or_fail(resolver_sources(j.r.resolver, &j.r.module, PID, offsets, 3, 1, &frames));
+	ck_assert_ptr_null(items[0]);
+	ck_assert_ptr_eq(items[1], items[2]);
+	ck_assert_uint_eq(frames.distinct, 1);
+	ck_assert_str_eq(items[1]->name, "fib 7ff");
+	ck_assert_str_eq(items[1]->file, "/a/b.js");
+	ck_assert_uint_eq(items[1]->line, 12);
+	uint8_t code[4];
+	uint16_t machine;
+	struct location location = {.module = &j.r.module, .offset = CODE_OFFSET + 30, .pid = PID};
+	ck_assert(resolver_read_code(j.r.resolver, &location, -2, 4, code, &machine));
+	ck_assert(!memcmp(code, "\x1c\x1d\x1e\x1f", 4));
+	ck_assert_uint_eq(machine, 62);
+	ck_assert(resolver_read_code(j.r.resolver, &location, 0, 4, code, &machine));
+	ck_assert(!memcmp(code, "\x1e\x1f\0\0", 4));
+	ck_assert(!resolver_read_code(j.r.resolver, &location, 2, 1, code, &machine));
+	ck_assert(!resolver_read_code(j.r.resolver, &location, -31, 4, code, &machine));
+}
+
+TEST(jitdump_of_another_user_is_not_believed)
+{
+	if (geteuid() != 0)
+		return;
+	JIT j;
+	dump_init(&j);
+	give_to(&j, DUMP, 12345);
+	resolving_expect(&j.r, CODE_OFFSET, NULL);
+	resolving_problem(&j.r, RESOLVER_NO_PERF_MAP, "12345");
+	/* The process lives, and is that user's. */
+	root_put(&j.root, "/proc/4711/status", "Name:\tnode\n");
+	give_to(&j, "/proc/4711", 12345);
+	dump_again(&j);
+	resolving_expect(&j.r, CODE_OFFSET, "fib 7ff");
+	/* Or another's. */
+	give_to(&j, "/proc/4711", 12346);
+	dump_again(&j);
+	resolving_expect(&j.r, CODE_OFFSET, NULL);
+}
+
+TEST(jitdump_that_is_a_link_or_a_folder_or_a_pipe)
+{
+	JIT j;
+	char path[256];
+	jit_init(&j);
+	j.r.module.kind = MODULE_JIT;
+	j.r.module.path = "/d/jit-4711.dump";
+	dump_put(&j, "/d/real");
+	snprintf(path, sizeof(path), "%s/d/jit-4711.dump", j.root.path);
+	ck_assert_int_eq(symlink("real", path), 0);
+	resolving_expect(&j.r, CODE_OFFSET, NULL);
+	resolving_problem(&j.r, RESOLVER_MISSING_FILE, "jit-4711.dump");
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	dump_again(&j);
+	resolving_expect(&j.r, CODE_OFFSET, NULL);
+	ck_assert_int_eq(rmdir(path), 0);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	dump_again(&j);
+	resolving_expect(&j.r, CODE_OFFSET, NULL);
+	ck_assert_int_eq(unlink(path), 0);
+	dump_put(&j, "/d/jit-4711.dump");
+	dump_again(&j);
+	resolving_expect(&j.r, CODE_OFFSET, "fib 7ff");
+}
+
+TEST(jitdump_of_another_process)
+{
+	JIT j;
+	dump_init(&j);
+	dump_put(&j, "/home/u/jit-4712.dump");
+	j.r.module.path = "/home/u/jit-4712.dump";
+	resolving_expect(&j.r, CODE_OFFSET, NULL);
+	resolving_problem(&j.r, RESOLVER_NO_PERF_MAP, "4711");
+	root_put(&j.root, "/home/u/jit-4713.dump", "none");
+	j.r.module.path = "/home/u/jit-4713.dump";
+	dump_again(&j);
+	resolving_expect(&j.r, CODE_OFFSET, NULL);
+	resolving_problem(&j.r, RESOLVER_DAMAGED_FILE, "no jitdump");
+}
+
+/* Its own number is 4711, and it lives as 99. */
+TEST(jitdump_of_a_container)
+{
+	JIT j;
+	dump_init(&j);
+	root_put(&j.root, DUMP, "outside");
+	dump_put(&j, "/proc/99/root" DUMP);
+	j.r.pid = 99;
+	resolving_expect(&j.r, CODE_OFFSET, "fib 7ff");
+}
+
+TEST(jitdump_that_was_replaced)
+{
+	JIT j;
+	char path[256];
+	struct stat status;
+	dump_init(&j);
+	snprintf(path, sizeof(path), "%s" DUMP, j.root.path);
+	ck_assert_int_eq(stat(path, &status), 0);
+	root_put(&j.root, "/proc/sys/kernel/osrelease", "6.18.0-made-up\n");
+	j.r.options.osrelease = "6.18.0-made-up";
+	j.r.module.ino = status.st_ino;
+	j.r.module.maj = major(status.st_dev);
+	j.r.module.min = minor(status.st_dev);
+	dump_again(&j);
+	resolving_expect(&j.r, CODE_OFFSET, "fib 7ff");
+	j.r.module.ino++;
+	dump_again(&j);
+	resolving_expect(&j.r, CODE_OFFSET, NULL);
+	resolving_problem(&j.r, RESOLVER_NO_PERF_MAP, "replaced");
+	/* On another machine inodes say nothing. */
+	j.r.options.osrelease = "6.1.0-another";
+	dump_again(&j);
+	resolving_expect(&j.r, CODE_OFFSET, "fib 7ff");
 }

@@ -10,6 +10,7 @@ noinst_PROGRAMS += \
 	tests/workload/errands \
 	tests/workload/forks \
 	tests/workload/idle \
+	tests/workload/jitdump \
 	tests/workload/leaf \
 	tests/workload/leaf_signed \
 	tests/workload/occurrences \
@@ -52,6 +53,9 @@ tests_workload_forks_LDADD =
 tests_workload_idle_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_idle_LDFLAGS =
 tests_workload_idle_LDADD = $(PTHREAD_LIBS)
+tests_workload_jitdump_CFLAGS = $(workload_cflags)
+tests_workload_jitdump_LDFLAGS =
+tests_workload_jitdump_LDADD =
 tests_workload_leaf_CFLAGS = $(workload_cflags)
 tests_workload_leaf_LDFLAGS =
 tests_workload_leaf_LDADD =

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A header of at least 40 bytes, in the byte order of whoever wrote it:
+ *
+ *	u32 magic "JiTD"  u32 version (1)  u32 size of all this  u32 ELF machine
+ *	u32 0  u32 pid  u64 time  u64 flags (1: times are in ticks)
+ *
+ * and records until the file ends, which may be within one, as long as the process writes:
+ *
+ *	u32 id  u32 size of all this  u64 time, and then
+ *	LOAD 0:   u32 pid, tid  u64 vma, address, size of code, index  name, NUL  …  its code
+ *	MOVE 1:   u32 pid, tid  u64 vma, old address, new address, size of code, index
+ *	LINES 2:  u64 address of code, n  n times: u64 address  u32 line, discriminator  file, NUL
+ *	CLOSE 3
+ *	UNWIND 4: u64 size, size of .eh_frame_hdr, mapped size  .eh_frame, .eh_frame_hdr, padding
+ *
+ * LINES and UNWIND come before the LOAD of what they are about. A file that is "\xff" is the one
+ * of the entry before. Unknown records are passed over by their size.
+ */
+#include "symbol/jitdump.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/cleanup.h"
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "base/io.h"
+
+#define MAGIC 0x4a695444
+#define FORMAT_VERSION 1
+#define HEADER_SIZE 40
+#define PREFIX_SIZE 16
+#define FLAG_IN_TICKS 1
+
+enum record_id { RECORD_LOAD, RECORD_MOVE, RECORD_LINES, RECORD_CLOSE, RECORD_UNWIND };
+
+/* Of a record this much is looked at, if it is no longer than that; of LOAD no more. */
+#define HEAD_SIZE (64 << 10)
+#define LINES_SIZE_MAX (64 << 20)
+
+/*
+ * Where perf inject puts code in the ELF file that it makes of each. V8 adds it to the addresses
+ * of LINES, since perf forgets to.
+ */
+#define ELF_HEADER_SIZE 0x40
+#define SHIFTED_ENOUGH 16
+
+#define NO_CODE UINT32_MAX
+
+#define HEADER_BEFORE_NS 60000000000
+
+struct input {
+	int fd;
+	const char *path;
+	uint64_t size;
+	bool swap;
+	uint8_t *buffer; /* the file's bytes from `offset` on */
+	uint64_t offset;
+	size_t filled, capacity;
+};
+
+/* LINES whose code has not come yet. */
+struct pending {
+	uint32_t first, count;
+};
+
+struct reading {
+	struct jitdump *dump;
+	struct input input;
+	struct u64map by_index;      /* a LOAD's index -> the last code of it */
+	struct u64map lines_of;      /* address -> index in pending, + 1; 0: taken */
+	VEC(struct pending) pending;
+	uint64_t timestamp;          /* of the header */
+	bool timed;                  /* began is known */
+	uint64_t told;               /* how many codes have lines */
+	bool below, beyond;          /* some line lies within the first bytes, or behind its code */
+};
+
+DEFINE_CLEANUP(struct jitdump *, jitdump_free)
+
+void jitdump_free(struct jitdump *dump)
+{
+	if (!dump)
+		return;
+	vec_deinit(&dump->codes);
+	vec_deinit(&dump->places);
+	vec_deinit(&dump->lines);
+	strtab_deinit(&dump->strings);
+	free(dump->path);
+	free(dump);
+}
+
+static void reading_deinit(struct reading *reading)
+{
+	free(reading->input.buffer);
+	u64map_deinit(&reading->by_index);
+	u64map_deinit(&reading->lines_of);
+	vec_deinit(&reading->pending);
+}
+
+/* Up to `size` bytes of the file from `offset` on. */
+static struct sp_error *fetch(struct input *input, uint64_t offset, size_t size,
+			      struct cursor *ret)
+{
+	uint64_t left = input->size - offset;
+	if (size > left)
+		size = (size_t)left;
+	bool there = offset >= input->offset && offset - input->offset <= input->filled &&
+		     input->filled - (offset - input->offset) >= size;
+	if (!there) {
+		size_t want = size > 4 * HEAD_SIZE ? size : 4 * HEAD_SIZE;
+		if (want > input->capacity) {
+			uint8_t *grown = realloc(input->buffer, want);
+			if (!grown)
+				return error_no_memory();
+			input->buffer = grown;
+			input->capacity = want;
+		}
+		int code = io_pread(input->fd, input->buffer, want, (off_t)offset, &input->filled);
+		if (code)
+			return error_os(code, "cannot read %s", input->path);
+		input->offset = offset;
+		if (size > input->filled)
+			size = input->filled; /* it was cut meanwhile */
+	}
+	*ret = cursor_make(input->buffer + (offset - input->offset), size, input->swap,
+			   input->path, offset);
+	return NULL;
+}
+
+static struct sp_error *read_header(struct reading *reading, uint64_t *offset_ret)
+{
+	struct input *input = &reading->input;
+	struct jitdump *dump = reading->dump;
+	uint32_t magic = 0, version, size, machine, padding;
+	uint64_t flags;
+	struct cursor at;
+	struct sp_error *error = fetch(input, 0, HEADER_SIZE, &at);
+	if (error)
+		return error;
+	if (cursor_u32(&at, &magic) && magic == __builtin_bswap32(MAGIC))
+		at.swap = input->swap = true;
+	else if (magic != MAGIC)
+		return error_new(SP_ERROR_FORMAT, "%s is no jitdump", input->path);
+	if (!cursor_u32(&at, &version) || !cursor_u32(&at, &size) || !cursor_u32(&at, &machine) ||
+	    !cursor_u32(&at, &padding) || !cursor_u32(&at, &dump->pid) ||
+	    !cursor_u64(&at, &reading->timestamp) || !cursor_u64(&at, &flags))
+		return cursor_error(&at, "the header of a jitdump");
+	if (version != FORMAT_VERSION || flags & ~(uint64_t)FLAG_IN_TICKS || size < HEADER_SIZE ||
+	    machine > UINT16_MAX)
+		return error_new(SP_ERROR_FORMAT,
+				 "%s: a jitdump of version %u, flags 0x%llx, a header of %u bytes: "
+				 "only version 1 is known",
+				 input->path, version, (unsigned long long)flags, size);
+	dump->machine = (uint16_t)machine;
+	dump->in_ticks = flags & FLAG_IN_TICKS;
+	*offset_ret = size;
+	return NULL;
+}
+
+/* A NUL-terminated text at the cursor. */
+static bool read_text(struct cursor *cursor, const char **ret)
+{
+	size_t left = cursor_left(cursor);
+	const uint8_t *nul = left ? memchr(cursor->pos, 0, left) : NULL;
+	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
+}
+
+static bool add_place(struct jitdump *dump, uint64_t time, uint64_t start,
+		      const struct jitdump_code *code, uint64_t size)
+{
+	struct jitdump_place *place = vec_push(&dump->places);
+	if (place)
+		*place = (struct jitdump_place){
+			.time = time,
+			.start = start,
+			.size = size < code->size ? size : code->size,
+			.file_offset = code->file_offset,
+		};
+	return place != NULL;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct jitdump_line *x = a, *y = b;
+	return u64_order(x->offset, y->offset) ?: u64_order(x->order, y->order);
+}
+
+/* Gives new code the lines that came before it. */
+static void take_lines(struct reading *reading, struct jitdump_code *code)
+{
+	struct jitdump *dump = reading->dump;
+	uint32_t *index = u64map_find(&reading->lines_of, code->start);
+	if (!index || !*index)
+		return;
+	const struct pending *pending = &reading->pending.items[*index - 1];
+	*index = 0;
+	code->first_line = pending->first;
+	code->line_count = pending->count;
+	struct jitdump_line *lines = &dump->lines.items[pending->first];
+	qsort(lines, pending->count, sizeof(*lines), compare_lines);
+	reading->told++;
+	reading->below |= lines[0].offset < ELF_HEADER_SIZE;
+	reading->beyond |= lines[pending->count - 1].offset >= code->size;
+}
+
+static bool read_load(struct reading *reading, struct cursor *at, uint64_t time, uint64_t end,
+		      bool *bad_ret)
+{
+	struct jitdump *dump = reading->dump;
+	struct jitdump_code code = {0};
+	uint64_t vma, index;
+	uint32_t pid, tid;
+	const char *name;
+	bool whole = cursor_u32(at, &pid) && cursor_u32(at, &tid) && cursor_u64(at, &vma) &&
+		     cursor_u64(at, &code.start) && cursor_u64(at, &code.size) &&
+		     cursor_u64(at, &index) && read_text(at, &name);
+	*bad_ret = !whole || code.size > end - cursor_offset(at) || dump->codes.count == NO_CODE;
+	if (*bad_ret || code.size == 0)
+		return true;
+	code.file_offset = end - code.size;
+	code.name = strtab_add(&dump->strings, name);
+	uint32_t *known = u64map_put(&reading->by_index, index, 0, NULL);
+	struct jitdump_code *slot = code.name && known ? vec_push(&dump->codes) : NULL;
+	if (!slot)
+		return false;
+	*known = (uint32_t)(dump->codes.count - 1);
+	*slot = code;
+	take_lines(reading, slot);
+	return add_place(dump, time, code.start, slot, code.size);
+}
+
+static bool read_move(struct reading *reading, struct cursor *at, uint64_t time, bool *bad_ret)
+{
+	uint64_t vma, from, to, size, index;
+	uint32_t pid, tid;
+	const uint32_t *known = NULL;
+	if (cursor_u32(at, &pid) && cursor_u32(at, &tid) && cursor_u64(at, &vma) &&
+	    cursor_u64(at, &from) && cursor_u64(at, &to) && cursor_u64(at, &size) &&
+	    cursor_u64(at, &index))
+		known = u64map_find(&reading->by_index, index);
+	*bad_ret = !known;
+	if (!known)
+		return true;
+	return add_place(reading->dump, time, to, &reading->dump->codes.items[*known], size);
+}
+
+/* As far as they go. */
+static bool read_entries(struct jitdump *dump, struct cursor *at, uint64_t start, uint64_t count,
+			 bool *bad_ret)
+{
+	const char *file = NULL, *text;
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t address;
+		uint32_t number, discriminator;
+		*bad_ret = !cursor_u64(at, &address) || !cursor_u32(at, &number) ||
+			   !cursor_u32(at, &discriminator) || !read_text(at, &text) ||
+			   dump->lines.count == UINT32_MAX;
+		if (*bad_ret)
+			return true;
+		if (strcmp(text, "\xff") != 0)
+			file = strtab_add(&dump->strings, text);
+		else if (!file)
+			continue;
+		struct jitdump_line *line = file ? vec_push(&dump->lines) : NULL;
+		if (!line)
+			return false;
+		*line = (struct jitdump_line){
+			.offset = address - start,
+			.file = file,
+			.line = number,
+			.order = (uint32_t)i,
+		};
+		if (address < start)
+			dump->lines.count--;
+	}
+	return true;
+}
+
+static bool read_lines(struct reading *reading, struct cursor *at, bool *bad_ret)
+{
+	struct jitdump *dump = reading->dump;
+	struct pending pending = {.first = (uint32_t)dump->lines.count};
+	uint64_t start, count;
+	*bad_ret = !cursor_u64(at, &start) || !cursor_u64(at, &count) ||
+		   reading->pending.count >= UINT32_MAX - 1;
+	if (*bad_ret)
+		return true;
+	if (!read_entries(dump, at, start, count, bad_ret))
+		return false;
+	pending.count = (uint32_t)(dump->lines.count - pending.first);
+	if (!pending.count)
+		return true;
+	uint32_t *index = u64map_put(&reading->lines_of, start, 0, NULL);
+	struct pending *slot = index ? vec_push(&reading->pending) : NULL;
+	if (!slot)
+		return false;
+	*slot = pending;
+	*index = (uint32_t)reading->pending.count;
+	return true;
+}
+
+/* How frames are left in code is not asked of the dump: it must only be sound. */
+static bool check_unwind(struct cursor *at)
+{
+	uint64_t size, header, mapped;
+	return cursor_u64(at, &size) && cursor_u64(at, &header) && cursor_u64(at, &mapped) &&
+	       header <= size && mapped <= size;
+}
+
+/*
+ * The header's time may be of any clock (V8 has microseconds since 1970 there): it counts if it
+ * lies shortly before the first record's.
+ */
+static void note_begin(struct reading *reading, uint64_t time)
+{
+	uint64_t before = time - reading->timestamp;
+	if (reading->timed)
+		return;
+	reading->timed = true;
+	reading->dump->began = reading->timestamp <= time && before < HEADER_BEFORE_NS ?
+				       reading->timestamp : time;
+}
+
+/* `at` is behind the prefix, and ends with the head of the record, which ends at `end`. */
+static bool read_record(struct reading *reading, uint32_t id, uint64_t time, struct cursor *at,
+			uint64_t end)
+{
+	bool bad = false, good = true;
+	note_begin(reading, time);
+	switch (id) {
+	case RECORD_LOAD:
+		good = read_load(reading, at, time, end, &bad);
+		break;
+	case RECORD_MOVE:
+		good = read_move(reading, at, time, &bad);
+		break;
+	case RECORD_LINES:
+		good = read_lines(reading, at, &bad);
+		break;
+	case RECORD_UNWIND:
+		bad = !check_unwind(at);
+		break;
+	case RECORD_CLOSE:
+	default:
+		break;
+	}
+	reading->dump->bad_records += bad;
+	return good;
+}
+
+/* The record at *offset, and behind it; *end_ret where there is none. */
+static struct sp_error *read_next(struct reading *reading, uint64_t *offset, bool *end_ret)
+{
+	struct input *input = &reading->input;
+	uint32_t id, size;
+	uint64_t time;
+	struct cursor at;
+	*end_ret = true;
+	if (*offset >= input->size)
+		return NULL;
+	reading->dump->cut_at = *offset;
+	struct sp_error *error = fetch(input, *offset, PREFIX_SIZE, &at);
+	if (error || !cursor_u32(&at, &id) || !cursor_u32(&at, &size) || !cursor_u64(&at, &time) ||
+	    size > input->size - *offset)
+		return error;
+	if (size < PREFIX_SIZE) {
+		reading->dump->bad_records++;
+		return NULL;
+	}
+	size_t limit = id == RECORD_LINES ? LINES_SIZE_MAX : HEAD_SIZE;
+	error = fetch(input, *offset, size < limit ? size : limit, &at);
+	if (error || !cursor_skip(&at, PREFIX_SIZE))
+		return error;
+	if (!read_record(reading, id, time, &at, *offset + size))
+		return error_no_memory();
+	reading->dump->cut_at = 0;
+	*offset += size;
+	*end_ret = false;
+	return NULL;
+}
+
+/* Where no line lies at the begin of any code, and some behind one, they were shifted. */
+static void shift_lines(const struct reading *reading)
+{
+	struct jitdump *dump = reading->dump;
+	if (reading->below || !(reading->beyond || reading->told >= SHIFTED_ENOUGH))
+		return;
+	for (size_t i = 0; i < dump->lines.count; i++)
+		if (dump->lines.items[i].offset >= ELF_HEADER_SIZE)
+			dump->lines.items[i].offset -= ELF_HEADER_SIZE;
+}
+
+struct sp_error *jitdump_read(int fd, const char *path, struct jitdump **ret)
+{
+	CLEANUP(cleanup_jitdump_free) struct jitdump *dump = calloc(1, sizeof(*dump));
+	CLEANUP(reading_deinit) struct reading reading = {
+		.dump = dump,
+		.input = {.fd = fd, .path = path},
+	};
+	struct stat status;
+	uint64_t offset = 0;
+	bool end = false;
+	if (!dump || !(dump->path = strdup(path)))
+		return error_no_memory();
+	if (fstat(fd, &status))
+		return error_os(errno, "cannot read %s", path);
+	dump->device = status.st_dev;
+	dump->inode = status.st_ino;
+	reading.input.size = status.st_size > 0 ? (uint64_t)status.st_size : 0;
+	struct sp_error *error = read_header(&reading, &offset);
+	while (!error && !end)
+		error = read_next(&reading, &offset, &end);
+	if (error)
+		return error;
+	shift_lines(&reading);
+	*ret = take_ptr(dump);
+	return NULL;
+}
+
+const struct jitdump_code *jitdump_find(const struct jitdump *dump, uint64_t file_offset)
+{
+	size_t low = 0, high = dump->codes.count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (dump->codes.items[middle].file_offset <= file_offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return NULL;
+	const struct jitdump_code *code = &dump->codes.items[low - 1];
+	return file_offset - code->file_offset < code->size ? code : NULL;
+}
+
+const struct jitdump_line *jitdump_line_at(const struct jitdump *dump,
+					   const struct jitdump_code *code, uint64_t file_offset)
+{
+	const struct jitdump_line *lines = &dump->lines.items[code->first_line];
+	uint64_t offset = file_offset - code->file_offset;
+	size_t low = 0, high = code->line_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (lines[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &lines[low - 1] : NULL;
+}

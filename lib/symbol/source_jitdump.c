@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Code that was made at run time, by the jitdump that tells of it. Offsets in such a module are
+ * those of the code's bytes in the dump, so that what was at one address at different times has
+ * different ones. The file may have grown since its code was added to the machine; it may not be
+ * another one.
+ */
+#include "symbol/source.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/io.h"
+#include "symbol/jitdump.h"
+#include "symbol/process_file.h"
+
+#define SIZE_MAX_BYTES ((off_t)64 << 30)
+
+DEFINE_CLEANUP(struct jitdump *, jitdump_free)
+
+/* "…/jit-4711.dump" says 4711. */
+static uint32_t number_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *digits = strchr(name, '-');
+	return digits ? (uint32_t)strtoul(digits + 1, NULL, 10) : 0;
+}
+
+static struct sp_error *read_own(int fd, const char *path, const struct module *module,
+				 struct diagnosis *diagnosis, struct jitdump **ret)
+{
+	CLEANUP(cleanup_jitdump_free) struct jitdump *dump = NULL;
+	struct sp_error *error = jitdump_read(fd, path, &dump);
+	if (error)
+		return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE, error);
+	if (dump->pid != number_of(module->path)) {
+		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, NULL,
+			      "%s is of another process by its header, %u: not used", path,
+			      dump->pid);
+		return NULL;
+	}
+	*ret = take_ptr(dump);
+	return NULL;
+}
+
+struct sp_error *jitdump_open(struct sp_ctx *ctx, const char *symfs, bool same_kernel,
+			      const struct module *module, uint32_t pid,
+			      struct diagnosis *diagnosis, struct jitdump **ret)
+{
+	CLEANUP_FREE char *recorded = binary_recorded_path(module);
+	CLEANUP_FREE char *path = NULL;
+	CLEANUP_CLOSE int fd = -1;
+	*ret = NULL;
+	if (!recorded)
+		return error_no_memory();
+	bool comparable = same_kernel && !(symfs && *symfs);
+	const struct process_file file = {
+		.ctx = ctx,
+		.symfs = symfs,
+		.pid = pid,
+		.within = recorded,
+		.here = recorded,
+		.size_max = SIZE_MAX_BYTES,
+		.ino = comparable ? module->ino : 0,
+		.maj = module->maj,
+		.min = module->min,
+	};
+	struct sp_error *error = process_file_open(&file, diagnosis, &fd, &path);
+	if (!error && fd >= 0)
+		error = read_own(fd, path, module, diagnosis, ret);
+	if (error)
+		return error;
+	if (*ret)
+		diagnosis_clear(diagnosis);
+	else if (diagnosis->problem == RESOLVER_OK)
+		diagnosis_set(diagnosis, RESOLVER_MISSING_FILE,
+			      "keep it until the report is made, or give the directory with the "
+			      "recorded files as --symfs",
+			      "there is no %s (any more), which had the names of code made at run "
+			      "time",
+			      recorded);
+	return NULL;
+}
+
+static void names_close(void *opened)
+{
+	jitdump_free(opened);
+}
+
+static struct sp_error *names_open(const struct source_env *env, const struct module *module,
+				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
+{
+	struct jitdump *dump = NULL;
+	if (module->kind != MODULE_JIT)
+		return NULL;
+	struct sp_error *error = jitdump_open(env->ctx, env->options.symfs, env->binary.same_kernel,
+					      module, pid ?: module->pid, diagnosis, &dump);
+	*ret = dump;
+	return error;
+}
+
+static bool names_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
+		       struct found *ret)
+{
+	const struct jitdump *dump = opened;
+	(void)diagnosis;
+	const struct jitdump_code *code = jitdump_find(dump, location->offset);
+	if (!code)
+		return false;
+	*ret = (struct found){
+		.key = code->file_offset,
+		.raw_name = code->name,
+		.start = code->file_offset,
+		.size = code->size,
+	};
+	return true;
+}
+
+static bool names_have_lines(void *opened, const struct source_env *env,
+			     const struct module *module)
+{
+	(void)env, (void)module;
+	return ((const struct jitdump *)opened)->lines.count > 0;
+}
+
+/* Places of one function, and of one line of it where these matter, share a frame. */
+static uint64_t frame_key(const struct jitdump_code *code, const struct jitdump_line *line,
+			  bool lines)
+{
+	uint64_t key = hash_pair(code->file_offset, lines);
+	return lines ? hash_pair(hash_pair(key, (uintptr_t)line->file), line->line) : key;
+}
+
+static struct sp_error *names_frames(void *opened, const uint64_t *offsets, size_t count,
+				     struct arena *arena, struct source_frames *ret)
+{
+	const struct jitdump *dump = opened;
+	struct u64map known = {0};
+	bool good = true;
+	CLEANUP_FREE const struct source_frame **made = calloc(count + 1, sizeof(*made));
+	for (size_t i = 0; made && good && i < count; i++) {
+		const struct jitdump_code *code = jitdump_find(dump, offsets[i]);
+		const struct jitdump_line *line =
+			code ? jitdump_line_at(dump, code, offsets[i]) : NULL;
+		bool added;
+		if (!line)
+			continue;
+		const uint32_t *number = u64map_put(&known, frame_key(code, line, ret->lines),
+						    (uint32_t)ret->distinct, &added);
+		struct source_frame *frame =
+			number && added ? arena_alloc(arena, sizeof(*frame)) : NULL;
+		good = number && (frame || !added);
+		if (frame) {
+			*frame = (struct source_frame){
+				.name = code->name,
+				.raw_name = code->name,
+				.file = line->file,
+				.start = code->file_offset,
+				.line = line->line,
+				.number = *number,
+			};
+			made[ret->distinct++] = frame;
+		}
+		ret->items[i] = good ? made[*number] : NULL;
+	}
+	u64map_deinit(&known);
+	return made && good ? NULL : error_no_memory();
+}
+
+/* The bytes of one function, and zeros beyond: what is there is no code. */
+static bool names_read_code(void *opened, uint64_t offset, uint64_t from, size_t size,
+			    uint8_t *ret, uint16_t *machine_ret)
+{
+	const struct jitdump *dump = opened;
+	const struct jitdump_code *code = jitdump_find(dump, offset);
+	if (!code || from < code->file_offset || from - code->file_offset >= code->size)
+		return false;
+	uint64_t left = code->size - (from - code->file_offset);
+	size_t wanted = size < left ? size : (size_t)left;
+	CLEANUP_CLOSE int fd = open(dump->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	struct stat status;
+	size_t done;
+	if (fd < 0 || fstat(fd, &status) || status.st_dev != dump->device ||
+	    status.st_ino != dump->inode)
+		return false;
+	*machine_ret = dump->machine;
+	memset(ret, 0, size);
+	return io_pread(fd, ret, wanted, (off_t)from, &done) == 0 && done == wanted;
+}
+
+const struct source source_jitdump = {
+	.name = "jitdump",
+	.open = names_open,
+	.find = names_find,
+	.close = names_close,
+	.has_lines = names_have_lines,
+	.frames = names_frames,
+	.read_code = names_read_code,
+};
