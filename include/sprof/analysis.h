@@ -43,6 +43,11 @@ struct sp_analysis_options {
 	bool tree_comms;         /* the tree's outermost nodes are commands: `symbol` is the
 				  * comm, `dso` is NULL, and below are the call chains */
 	bool tree_lines;         /* its nodes are by source line, too */
+	/*
+	 * Of a stack no more frames are looked at, from the sampled function up; 0: all are. What
+	 * is cut so counts as at the depth limit, and in sp_profile.limited.
+	 */
+	size_t max_stack;
 	bool collapse_recursion; /* of calls that repeat on the way, the tree has one round */
 	/*
 	 * Inlined functions are no functions: functions are symbols, as are the tree's nodes,

@@ -256,6 +256,7 @@ struct sp_profile {
 	struct sp_stack_ends stacks;
 	uint64_t repaired;  /* stacks whose outer frames are those of another sample */
 	uint64_t shortened; /* stacks of whose middle frames were left out */
+	uint64_t limited;   /* stacks cut by sp_analysis_options.max_stack */
 	uint64_t guessed;   /* stacks with a frame that was left by frame pointer, for want of better */
 	/* Heaviest first; none where all have samples, or whole CPUs were sampled. */
 	const struct sp_unsampled *unsampled;

@@ -132,6 +132,22 @@ void callers_drop(struct callers *callers)
 	callers->count--;
 }
 
+bool callers_limit(struct callers *callers, size_t count)
+{
+	size_t kept = 0;
+	for (size_t calls = 1; kept < callers->count; kept++)
+		if (!chain_is_mark(callers->ips[kept]) && calls++ == count)
+			break;
+	if (kept == callers->count)
+		return false;
+	while (kept && chain_is_mark(callers->ips[kept - 1]))
+		kept--;
+	callers->count = kept;
+	callers->misc &= (uint16_t)~(SP_MISC_END_MASK | CALLERS_DEFERRED);
+	callers->misc |= SP_MISC_END_DEPTH_LIMIT << SP_MISC_END_SHIFT;
+	return true;
+}
+
 size_t callers_depth(const struct callers *callers)
 {
 	size_t depth = 1;

@@ -114,6 +114,12 @@ bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t
 /* Leaves out the outermost call, which is there. */
 void callers_drop(struct callers *callers);
 
+/*
+ * Keeps the sampled place and no more than count - 1 calls above it, of a count that is not 0;
+ * whether there were more. They end at the depth limit then.
+ */
+bool callers_limit(struct callers *callers, size_t count);
+
 /* How many ips a recorded chain has. */
 size_t callers_depth(const struct callers *callers);
 

@@ -338,7 +338,9 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 			   "end before the function that began the thread",
 		 unwound ? copy_remedy(run, attr, ends->truncated, remedy, sizeof(remedy)) :
 			   "record with --call-graph dwarf, or compile with -fno-omit-frame-pointer"},
-		{ends->depth_limit,
+		{profile->limited, "are deeper than --max-stack: further calls are not looked at",
+		 "'sprof report' without it has them all"},
+		{ends->depth_limit - profile->limited,
 		 unwound ? "are deeper than the limit: their outermost calls are missing" :
 			   "reached the kernel's limit: their outermost calls are missing",
 		 unwound ? "record with a larger --max-stack" :

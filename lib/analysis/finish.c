@@ -120,6 +120,7 @@ static void add_ends(struct sp_profile *profile, const struct event_sums *sums)
 	profile->repaired += sums->repaired;
 	profile->shortened += sums->shortened;
 	profile->guessed += sums->guessed;
+	profile->limited += sums->limited;
 }
 
 /* As much for each lost sample as for those that are there. */

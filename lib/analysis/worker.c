@@ -231,12 +231,15 @@ static void count_mending(struct event_sums *sums, uint16_t misc)
 static uint32_t place(struct worker *worker, uint32_t root, uint16_t event,
 		      const struct stack *stack, uint32_t answer)
 {
-	const struct callers *callers = &stack->callers;
+	struct callers kept = stack->callers;
+	const struct callers *callers = &kept;
+	size_t limit = worker->work->options->max_stack;
 	bool only_leaves = worker->work->only_leaves;
-	bool ended = callers_end(callers) != SP_MISC_END_UNKNOWN;
 	uint32_t view = (uint32_t)worker->chains.radix.items[root].first;
 	if (stack->has_chain && callers->misc)
 		count_mending(&worker->events[event], callers->misc);
+	worker->events[event].limited += limit && callers_limit(&kept, limit);
+	bool ended = callers_end(callers) != SP_MISC_END_UNKNOWN;
 	if (!stack->has_chain)
 		worker->events[event].ends[SP_STACK_NONE]++;
 	else if (only_leaves && !count_end(worker, event, callers, view, answer))

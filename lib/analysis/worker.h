@@ -75,6 +75,7 @@ struct event_sums {
 	uint64_t ends[SP_STACK_END_COUNT];
 	uint64_t said;  /* stacks of which the recording says how they ended */
 	uint64_t repaired, shortened, guessed;
+	uint64_t limited; /* by what was asked for */
 	uint64_t branch_stacks;   /* that are not empty, of samples whose branches are counted */
 	uint64_t enabled_ns, running_ns; /* between samples with counters' values */
 	uint64_t unattributed;    /* values of which is not known since when they count */

@@ -51,6 +51,7 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 		.tree = folded ? SP_TREE_CALLER : arguments->tree,
 		.tree_least = limit_of(arguments),
 		.tree_comms = folded,
+		.max_stack = (size_t)arguments->max_stack,
 		.tree_lines = arguments->tree_lines,
 		.collapse_recursion = arguments->collapse_recursion,
 		.no_inlines = !arguments->selection.inlines,

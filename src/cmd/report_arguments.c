@@ -167,6 +167,9 @@ static size_t shown_options(struct report_arguments *a, struct option *to)
 		OPTION_CALL('G', "inverted", NULL, a, parse_inverted, "--call-graph caller"),
 		OPTION_FLAG(0, "collapse-recursion", &a->collapse_recursion,
 			    "show one round of calls that repeat in the tree"),
+		OPTION_NUMBER(0, "max-stack", "N", &a->max_stack,
+			      "look at no more than N frames of a stack, from the sampled\n"
+			      "function up"),
 		OPTION_FLAG(0, "full-source-path", &a->selection.whole_paths,
 			    "source files by their whole path"),
 		OPTION_CALL(0, "percent-limit", "PERCENT", &a->limit, parse_limit,
@@ -246,7 +249,6 @@ static const struct option_refusal refused[] = {
 	{0, "unwind-style", "it is --unwinder (cfi, libunwind, none)"},
 	{0, "pretty", "it is --format"},
 	{0, "ns", "it is not needed: -s time has as many digits as --time-quantum"},
-	{0, "max-stack", "it is not needed: chains are read whole; --percent-limit makes trees small"},
 	{0, "stdio-color", "it is --color"},
 	{0, "switch-on", "it takes what is between events; --time takes it by their times"},
 	{0, "switch-off", "it takes what is between events; --time takes it by their times"},

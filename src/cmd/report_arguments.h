@@ -32,6 +32,7 @@ struct report_arguments {
 	uint64_t time_quantum_ns;
 	enum sp_tree_order tree;
 	double limit; /* a share; -1: not said */
+	uint64_t max_stack; /* 0: all */
 	bool tree_lines, collapse_recursion;
 	bool relative, samples;
 	enum term_colour colour;

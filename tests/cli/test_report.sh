@@ -242,6 +242,32 @@ prints "a tree of callers" report -q -e cpu-clock -s comm -g -i chains.data --ka
                        33.33%  |  0x10 [demo]
  16.67%     1.8-69.0   16.67%  `- 0x40 [demo]
 END
+# perf has these totals, too, with -g callee: from the caller down it takes the outermost calls.
+prints "no more frames than are asked for" report -q -e cpu-clock -s symbol -g --max-stack 2 \
+	-i chains.data --kallsyms kallsyms <<'END'
+ total   low-high    self   low-high  samples  symbol
+50.00%  12.5-87.5  50.00%  12.5-87.5        1  [k] sys_read
+50.00%  12.5-87.5   0.00%   0.0-56.1        0  [.] 0x50
+33.33%   6.1-79.2  33.33%   6.1-79.2        2  [.] 0x10
+33.33%   6.1-79.2   0.00%   0.0-56.1        0  [.] 0x21
+16.67%   1.8-69.0  16.67%   1.8-69.0        1  [.] 0x40
+16.67%   1.8-69.0   0.00%   0.0-56.1        0  [.] 0x31
+
+  total     low-high     self  caller, then what it called; below 0.50% left out
+ 83.33%    31.0-98.2    0.00%  [stack cut: depth limit]
+ 50.00%    12.5-87.5    0.00%  |- 0x50 [demo]
+                       50.00%  |  sys_read [kernel.kallsyms]
+ 33.33%     6.1-79.2    0.00%  `- 0x21 [demo]
+                       33.33%     0x10 [demo]
+ 16.67%     1.8-69.0    0.00%  [truncated stacks]
+                               0x31 [demo]
+                       16.67%  0x40 [demo]
+END
+prints "what that cuts is told" \
+	sh -c '"$SPROF" report -i chains.data -e cpu-clock --max-stack 2 | grep -E "^  (.*max-stack|stacks)"' <<'END'
+  ! 75% of the stacks of cpu-clock are deeper than --max-stack: further calls are not looked at
+  stacks: 1 truncated (25.00%), 3 cut at the depth limit (75.00%)
+END
 prints "a tree of callees" report -q -e cpu-clock -s comm -g callee,10 -i chains.data \
 	--kallsyms kallsyms <<'END'
   total  low-high     self  low-high  samples  comm

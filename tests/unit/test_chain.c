@@ -87,6 +87,26 @@ TEST(a_chain_without_the_samples_mode_called_it)
 	becomes(&record, 1, PERF_RECORD_MISC_KERNEL, CHAIN(IN_USER, 20, CHAIN_EXACT, 10));
 }
 
+/* Marks are no frames, and none is left at the end. */
+TEST(no_more_frames_are_kept_than_are_wanted)
+{
+	struct sp_record record = sample(PERF_RECORD_MISC_KERNEL, 1,
+					 CHAIN(KERNEL, 1, 2, 3, USER, 10, 20));
+	const size_t kept[] = {[1] = 0, [2] = 1, [3] = 2, [4] = 4, [5] = 5, [6] = 5};
+	for (size_t limit = 1; limit <= 6; limit++) {
+		struct callers callers = recorded(&record);
+		bool cut = callers_limit(&callers, limit);
+		ck_assert_int_eq(cut, limit < 5);
+		ck_assert_uint_eq(callers.count, kept[limit]);
+		ck_assert_int_eq(callers_end(&callers), cut ? SP_MISC_END_DEPTH_LIMIT
+							    : SP_MISC_END_UNKNOWN);
+	}
+	record.misc |= SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT;
+	struct callers callers = recorded(&record);
+	ck_assert(callers_limit(&callers, 4));
+	ck_assert_int_eq(callers_end(&callers), SP_MISC_END_DEPTH_LIMIT);
+}
+
 TEST(odd_chains_are_read_as_far_as_they_go)
 {
 	struct sp_record record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER));
