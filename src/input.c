@@ -54,6 +54,25 @@ static const char *missing_time(struct sp_reader *reader, size_t index, char tex
 	return text;
 }
 
+int input_feature_damage(const struct sp_reader *reader, bool say)
+{
+	struct sp_error *formats = sp_trace_check(reader);
+	int status = formats != NULL;
+	if (formats)
+		diag_error(formats);
+	for (unsigned int bit = 0; bit < INPUT_FEATURES; bit++) {
+		struct sp_description *description;
+		struct sp_error *error = sp_describe_feature(reader, bit, &description);
+		status |= error != NULL;
+		if (error && say)
+			diag_error(error);
+		else
+			sp_error_free(error);
+		sp_description_free(description);
+	}
+	return status;
+}
+
 int input_damage(struct sp_reader *reader)
 {
 	size_t count = sp_reader_damage_count(reader);
@@ -66,9 +85,10 @@ int input_damage(struct sp_reader *reader)
 	}
 	if (count > SHOWN_DAMAGE)
 		diag_say("%s: %zu more places are damaged", path, count - SHOWN_DAMAGE);
-	if (count)
+	int damaged = input_feature_damage(reader, true) | (count != 0);
+	if (damaged)
 		fputs("       What could be read is shown.\n", stderr);
-	return count != 0;
+	return damaged;
 }
 
 /* Widens first to last to hold the record's time. */

@@ -6,6 +6,9 @@
 #include <sprof/sprof.h>
 #include "options.h"
 
+/* So many features may be in a header. */
+#define INPUT_FEATURES 256
+
 /* "sprof.data", or "perf.data" where only that is there; else what -i said. */
 const char *input_path(const char *given);
 
@@ -14,6 +17,12 @@ const char *input_path(const char *given);
  * `given` is the value of -i, or NULL.
  */
 struct sp_reader *input_open(struct sp_ctx *ctx, const char *given);
+
+/*
+ * Says what of the header's features cannot be read; with !say, only what sp_describe_feature()
+ * does not. Returns the exit status: 1 if anything.
+ */
+int input_feature_damage(const struct sp_reader *reader, bool say);
 
 /* Says what of the file could not be read. Returns the exit status: 1 if anything. */
 int input_damage(struct sp_reader *reader);

@@ -15,6 +15,12 @@ extern "C" {
 struct sp_trace;
 
 /*
+ * Whether the formats that a recording holds are whole, as far as that is seen without reading
+ * the formats themselves: SP_ERROR_FORMAT, or SP_ERROR_NO_MEMORY.
+ */
+SP_API struct sp_error *sp_trace_check(const struct sp_reader *reader) SP_MUST_CHECK;
+
+/*
  * The formats of a recording's tracepoints: those that the recording holds (TRACING_DATA),
  * and, where it was made on this machine under the kernel that runs, of those that it lacks
  * what tracefs says. Not thread-safe: each thread has one of its own. Fails with

@@ -204,7 +204,35 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 	}
 }
 
-/* Records that say nothing to us need not be decoded. */
+/* Rare ones that say nothing to us, but whose damage is damage whoever reads the file. */
+static bool is_checked(uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_AUX:
+	case PERF_RECORD_ITRACE_START:
+	case PERF_RECORD_BPF_EVENT:
+	case PERF_RECORD_TEXT_POKE:
+	case PERF_RECORD_AUX_OUTPUT_HW_ID:
+	case SP_RECORD_ID_INDEX:
+	case SP_RECORD_AUXTRACE_INFO:
+	case SP_RECORD_AUXTRACE_ERROR:
+	case SP_RECORD_THREAD_MAP:
+	case SP_RECORD_CPU_MAP:
+	case SP_RECORD_STAT_CONFIG:
+	case SP_RECORD_STAT:
+	case SP_RECORD_STAT_ROUND:
+	case SP_RECORD_TIME_CONV:
+	case SP_RECORD_BPF_METADATA:
+	case SP_RECORD_SCHEDSTAT_CPU:
+	case SP_RECORD_SCHEDSTAT_DOMAIN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Others need not be decoded. */
 static bool is_wanted(uint32_t type)
 {
 	switch (type) {
@@ -225,7 +253,7 @@ static bool is_wanted(uint32_t type)
 	case SP_RECORD_TIME_CONV:
 		return true;
 	default:
-		return false;
+		return is_checked(type);
 	}
 }
 
@@ -247,7 +275,7 @@ static struct sp_error *add_raw(struct sideband *sideband, struct sp_reader *rea
 	struct sp_record record;
 	struct sp_error *error = decoder_decode(decoder, raw, &record);
 	if (!error)
-		return add_record(sideband, &record);
+		return is_checked(raw->type) ? NULL : add_record(sideband, &record);
 	if (sp_error_code(error) != SP_ERROR_FORMAT)
 		return error;
 	reader_add_damage(reader, raw->offset, error);

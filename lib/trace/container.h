@@ -22,6 +22,9 @@
 #include <sprof/record.h>
 #include "base/error.h"
 
+/* The header's number of it. */
+#define TRACE_FEATURE 1
+
 enum trace_file {
 	TRACE_HEADER_PAGE,
 	TRACE_HEADER_EVENT,

@@ -18,8 +18,6 @@
 #include "base/vec.h"
 #include "trace/container.h"
 
-#define FEATURE_TRACING_DATA 1
-
 /* Zeros behind a copy of a sample's bytes, where strings need not end. */
 #define SPARE 64
 
@@ -157,7 +155,7 @@ struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader *reader
 	trace_seq_init(&trace->text);
 	set_endian(trace, sp_reader_info(reader)->big_endian);
 	const struct trace_visitor visitor = {take_header, take_file, trace};
-	struct sp_bytes blob = sp_reader_feature(reader, FEATURE_TRACING_DATA);
+	struct sp_bytes blob = sp_reader_feature(reader, TRACE_FEATURE);
 	struct sp_error *error = NULL;
 	if (blob.size)
 		error = trace_container_read(&blob, sp_reader_info(reader)->path, &visitor);

@@ -234,7 +234,7 @@ static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 		return 1;
 	status = show(reader, format, verbose, losses);
 	/* With -v each is told of where it is. */
-	status |= info_feature_damage(reader, !verbose);
+	status |= input_feature_damage(reader, !verbose);
 	/* The damage is part of what was shown. */
 	if (sp_reader_damage_count(reader))
 		status = 1;

@@ -61,14 +61,11 @@ void info_json_details(const struct info *info, struct json *json);
 void info_put_losses(const struct info *info, const struct term *term, FILE *out);
 void info_json_losses(const struct info *info, struct json *json);
 
-/* 1 where a feature is damaged; `say`: after telling of each. */
-int info_feature_damage(const struct sp_reader *reader, bool say);
-
 /*
- * The header in lines that begin with #, as perf script --header has it. Returns 1 after telling
- * of features that are damaged, else 0.
+ * The header in lines that begin with #, as perf script --header has it; of features that are
+ * damaged what can be read.
  */
-int info_put_header(const struct sp_reader *reader, FILE *out);
+void info_put_header(const struct sp_reader *reader, FILE *out);
 
 void info_write_json(const struct info *info, FILE *out);
 void info_write_text(const struct info *info, FILE *out);

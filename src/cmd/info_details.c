@@ -5,9 +5,8 @@
 #include <string.h>
 #include "cmd/info.h"
 #include "diag.h"
+#include "input.h"
 #include "json.h"
-
-#define FEATURES 256
 
 static void put_attr(const struct sp_event *event, const struct term *term, FILE *out)
 {
@@ -61,7 +60,7 @@ void info_put_details(const struct info *info, const struct term *term, FILE *ou
 	for (size_t i = 0; i < info->event_count; i++)
 		put_attr(sp_reader_event(info->reader, i), term, out);
 	fputs("\nFeatures\n\n", out);
-	for (unsigned int bit = 0; bit < FEATURES; bit++)
+	for (unsigned int bit = 0; bit < INPUT_FEATURES; bit++)
 		put_feature(info->reader, bit, term, out);
 }
 
@@ -110,22 +109,6 @@ static void json_feature(struct json *json, const struct sp_reader *reader, unsi
 	sp_description_free(description);
 }
 
-int info_feature_damage(const struct sp_reader *reader, bool say)
-{
-	int status = 0;
-	for (unsigned int bit = 0; bit < FEATURES; bit++) {
-		struct sp_description *description;
-		struct sp_error *error = sp_describe_feature(reader, bit, &description);
-		status |= error != NULL;
-		if (error && say)
-			diag_error(error);
-		else
-			sp_error_free(error);
-		sp_description_free(description);
-	}
-	return status;
-}
-
 void info_json_details(const struct info *info, struct json *json)
 {
 	json_begin_lines(json, "attrs", '[');
@@ -133,7 +116,7 @@ void info_json_details(const struct info *info, struct json *json)
 		json_attr(json, sp_reader_event(info->reader, i));
 	json_end_lines(json, ']');
 	json_begin_lines(json, "details", '{');
-	for (unsigned int bit = 0; bit < FEATURES; bit++)
+	for (unsigned int bit = 0; bit < INPUT_FEATURES; bit++)
 		json_feature(json, info->reader, bit);
 	json_end_lines(json, '}');
 }
@@ -162,18 +145,16 @@ static void put_header_event(const struct sp_event *event, FILE *out)
 	putc('\n', out);
 }
 
-static int put_header_feature(const struct sp_reader *reader, unsigned int bit, FILE *out)
+/* As far as it goes: that it is damaged is told of in the end. */
+static void put_header_feature(const struct sp_reader *reader, unsigned int bit, FILE *out)
 {
 	char number[16];
 	struct sp_description *description;
-	struct sp_error *error = sp_describe_feature(reader, bit, &description);
+	sp_error_free(sp_describe_feature(reader, bit, &description));
 	size_t count = description ? sp_description_count(description) : 0;
 	const char *plain = plain_name(bit);
-	int status = error != NULL;
-	if (error)
-		diag_error(error);
 	if (!description)
-		return status;
+		return;
 	if (bit == 11)
 		fputs("# cmdline :", out);
 	else if (!plain)
@@ -189,15 +170,13 @@ static int put_header_feature(const struct sp_reader *reader, unsigned int bit, 
 	}
 	putc('\n', out);
 	sp_description_free(description);
-	return status;
 }
 
-int info_put_header(const struct sp_reader *reader, FILE *out)
+void info_put_header(const struct sp_reader *reader, FILE *out)
 {
 	const struct sp_file_info *info = sp_reader_info(reader);
-	int status = 0;
 	fputs("# ========\n", out);
-	for (unsigned int bit = 3; bit < FEATURES; bit++) {
+	for (unsigned int bit = 3; bit < INPUT_FEATURES; bit++) {
 		if (bit == 7 && info->cpus_available) {
 			fprintf(out, "# nrcpus online : %" PRIu32 "\n# nrcpus avail : %" PRIu32
 				"\n", info->cpus_online, info->cpus_available);
@@ -205,9 +184,8 @@ int info_put_header(const struct sp_reader *reader, FILE *out)
 			for (size_t i = 0; i < sp_reader_event_count(reader); i++)
 				put_header_event(sp_reader_event(reader, i), out);
 		} else if (bit != 7) {
-			status |= put_header_feature(reader, bit, out);
+			put_header_feature(reader, bit, out);
 		}
 	}
 	fputs("# ========\n#\n", out);
-	return status;
 }

@@ -208,7 +208,7 @@ static int write_report(const struct report_arguments *arguments,
 	struct pager pager = pager_open(arguments->selection.pager != 0 && arguments->output->paged);
 	int status = 0;
 	if (arguments->header && arguments->output == &output_text)
-		status = info_put_header(reader, pager.out);
+		info_put_header(reader, pager.out);
 	bool done = arguments->output->write(report, pager.out);
 	status |= pager_close(&pager);
 	if (!done)
@@ -255,8 +255,8 @@ static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
 	struct sp_analysis *analysis = NULL;
 	if (arguments->header_only) {
 		struct pager pager = pager_open(arguments->selection.pager != 0);
-		int status = info_put_header(reader, pager.out);
-		status |= pager_close(&pager);
+		info_put_header(reader, pager.out);
+		int status = pager_close(&pager);
 		return input_damage(reader) | status;
 	}
 	int settled = report_arguments_settle(arguments, ctx, reader);

@@ -230,7 +230,7 @@ static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_r
 	struct pager pager = pager_open(arguments->selection.pager != 0);
 	int status = 0;
 	if (arguments->header && arguments->format == SCRIPT_TEXT)
-		status = info_put_header(reader, pager.out);
+		info_put_header(reader, pager.out);
 	if (arguments->format == SCRIPT_TEXT && script_has_counts(reader))
 		status |= script_put_counts(view, reader, pager.out);
 	struct relay relay = {.view = view, .script = script, .out = pager.out};
@@ -270,8 +270,8 @@ static int script_reader(struct sp_ctx *ctx, struct script_arguments *arguments,
 	struct script_view view;
 	if (arguments->header_only) {
 		struct pager pager = pager_open(arguments->selection.pager != 0);
-		int status = info_put_header(reader, pager.out);
-		status |= pager_close(&pager);
+		info_put_header(reader, pager.out);
+		int status = pager_close(&pager);
 		return input_damage(reader) | status;
 	}
 	if (!selection_settle(&arguments->selection, reader) ||

@@ -122,6 +122,11 @@ static bool has_traces(const struct script_view *view)
 	if (!wanted || view->arguments->format == SCRIPT_DUMP)
 		return false;
 	struct sp_error *error = sp_trace_new(view->ctx, view->reader, &trace);
+	/* Damage is told of in the end, as all is. */
+	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
+		sp_error_free(error);
+		return false;
+	}
 	if (error) {
 		diag_error(error);
 		return false;

@@ -198,7 +198,6 @@ harmless() {
 	m73-*) ;; # 8,000 empty rounds
 	m85-*) ;; # a name that fills its record
 	m87-*) ;; # empty features, which old perfs left behind for what they did not find
-	m89-*) ;; # TRACING_DATA: libtraceevent's
 	m95-*) ;; # a size that perf needs to inflate, and sprof does not
 	m103-*) ;; # a HEADER_FEATURE without contents
 	*) return 1 ;;
@@ -213,10 +212,16 @@ for file in "$SPROF_CORPUS"/malformed/*.data; do
 	taken=$((($(date +%s%N) - begun) / 1000000))
 	wanted=1
 	harmless "${file##*/}" && wanted=0
+	timeout 20 "$SPROF" report -i "$file" --symfs "$tmp/none" >"$tmp/out" 2>&1
+	reported=$?
+	timeout 20 "$SPROF" script -i "$file" --symfs "$tmp/none" >"$tmp/out" 2>&1
+	told=$?
 	if [ $status != $wanted ]; then
 		not_ok "$name" "status $status instead of $wanted: $(cat "$tmp/err" "$tmp/info")"
 	elif [ $wanted = 1 ] && ! grep -q 'offset 0x' "$tmp/info" "$tmp/err"; then
 		not_ok "$name" "no offset: $(cat "$tmp/err" "$tmp/info")"
+	elif [ $reported != $wanted ] || [ $told != $wanted ]; then
+		not_ok "$name" "report ends with $reported, script with $told"
 	elif [ $taken -gt 5000 ]; then
 		not_ok "$name" "it took $taken ms"
 	else
