@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "capture/coverage.h"
 #include "capture/recorder.h"
+#include "event/demand.h"
 
 /*
  * A process whose every thread makes the next one and ends can run away from
@@ -49,11 +50,29 @@ static struct sp_error *open_one(struct sp_capture *capture, enum event_role rol
 	return error;
 }
 
+/* So few are always to be had, and not worth a look at the machine's limits. */
+#define FEW_FILES 1000
+
+/* Refuses what cannot be before anything is opened. */
+static struct sp_error *check_demand(const struct sp_capture *capture, size_t task_count)
+{
+	const struct event_demand demand = {
+		.tasks = task_count,
+		.cpus = capture->cpus.count,
+		.events = capture->plan->sample_count + 1,
+	};
+	if (demand_files(&demand) <= FEW_FILES)
+		return NULL;
+	const struct demand_limits limits = demand_limits_read(capture->ctx, &capture->rights);
+	return demand_check(&demand, &limits, &capture->rights);
+}
+
 static struct sp_error *make_room(const struct sp_capture *capture, size_t task_count)
 {
 	uint64_t soft;
 	size_t cpus = capture->cpus.count;
-	return rights_raise_files(&capture->rights,
+	struct sp_error *error = check_demand(capture, task_count);
+	return error ? error : rights_raise_files(&capture->rights,
 				  event_set_fds_needed(capture->plan, cpus, task_count * cpus), &soft);
 }
 

@@ -7,6 +7,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/branch.c lib/event/branch.h \
 	lib/event/breakpoint.c \
 	lib/event/catalog.c \
+	lib/event/demand.c lib/event/demand.h \
 	lib/event/describe.c lib/event/describe.h \
 	lib/event/group.c lib/event/group.h \
 	lib/event/kernel.c lib/event/kernel.h \
@@ -37,5 +38,6 @@ check_PROGRAMS += tests/unit/test_address_filter tests/unit/test_event_fields \
 	tests/unit/test_event_parse tests/unit/test_pmu \
 	tests/unit/test_event_plan \
 	tests/unit/test_rights
-check_PROGRAMS += tests/live/test_event_set
+check_PROGRAMS += tests/live/test_event_set tests/live/test_many_cpus
 tests_live_test_event_set_LDADD = lib/libsprof-core.la
+tests_live_test_many_cpus_LDADD = lib/libsprof-core.la

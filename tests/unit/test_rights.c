@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "event/demand.h"
 #include "event/rights.h"
 
 #include <errno.h>
@@ -270,6 +271,76 @@ TEST(files_are_raised_to_the_hard_limit_only)
 	ck_assert_uint_eq(limit.rlim_max, 512);
 	fails_with(SP_ERROR_LIMIT, rights_raise_files(&plain, 1000, &old));
 	ck_assert_uint_eq(old, limit.rlim_cur);
+}
+
+/* 2,000 threads on 256 CPUs, as no machine at hand has. */
+static const struct event_demand many = {.tasks = 2000, .cpus = 256, .events = 2};
+
+static void is_refused(const struct event_demand *demand, const struct demand_limits *limits,
+		       const struct rights *rights, const char *message, const char *remedy)
+{
+	struct sp_error *error = demand_check(demand, limits, rights);
+	ck_assert_int_eq(sp_error_code(error), SP_ERROR_LIMIT);
+	ck_assert_msg(strstr(sp_error_message(error), message) != NULL, "%s", sp_error_message(error));
+	ck_assert_msg(strstr(sp_error_remedy(error), remedy) != NULL, "%s", sp_error_remedy(error));
+	sp_error_free(error);
+}
+
+TEST(what_attaching_takes_is_reckoned_before)
+{
+	struct rights rights = plain;
+	struct demand_limits limits = {.files = 1 << 20, .nr_open = 1 << 20,
+				       .available_bytes = UINT64_C(8) << 30};
+	ck_assert_uint_eq(demand_files(&many), 2000 * 256 * 2 + 512);
+	ck_assert_uint_eq(demand_kernel_bytes(&many) / 1000000, 1710);
+	ok_or_fail(demand_check(&many, &limits, &rights));
+	/* What systemd gives. */
+	limits.files = 524288;
+	is_refused(&many, &limits, &rights, "2000 threads on 256 CPUs, with 2 events each, are 1024640 "
+		   "open files, of which 524288 may be", "CAP_PERFMON");
+	is_refused(&many, &limits, &rights, "", "or ulimit -Hn 1024640");
+	rights.capabilities = PERFMON;
+	is_refused(&many, &limits, &rights, "", "whole CPUs take 1024 files (--scope cpu)");
+	/* More than even root may open. */
+	struct event_demand more = many;
+	more.events = 3;
+	limits.files = 1 << 20;
+	is_refused(&more, &limits, &rights, "1536640", "sudo sysctl fs.nr_open=1536640, and ulimit -Hn");
+	limits.available_bytes = UINT64_C(1) << 30;
+	is_refused(&many, &limits, &rights, "would take 1710 MB of the kernel's memory, and 1073 MB",
+		   "fewer CPUs");
+	/* Whole CPUs, and few threads, are to be had anywhere. */
+	const struct event_demand whole = {.tasks = 1, .cpus = 256, .events = 2};
+	const struct event_demand few = {.tasks = 10, .cpus = 2, .events = 2};
+	limits.files = 4096;
+	ok_or_fail(demand_check(&whole, &limits, &rights));
+	ok_or_fail(demand_check(&few, &limits, &rights));
+}
+
+TEST(limits_of_attaching_are_read_below_the_root)
+{
+	ROOT root;
+	root_init(&root);
+	root_put(&root, "/proc/sys/fs/nr_open", "1073741816\n");
+	root_put(&root, "/proc/meminfo", "MemTotal:  100 kB\nMemAvailable:    12345 kB\n");
+	struct rights rights = plain;
+	struct demand_limits limits = demand_limits_read(root.ctx, &rights);
+	ck_assert_uint_eq(limits.files, 1024);
+	ck_assert_uint_eq(limits.nr_open, 1073741816);
+	ck_assert_uint_eq(limits.available_bytes, 12345 * 1024);
+	rights.capabilities = (uint64_t)1 << 24; /* CAP_SYS_RESOURCE */
+	ck_assert_uint_eq(demand_limits_read(root.ctx, &rights).files, 1073741816);
+}
+
+/* Rings are of CPUs, however many threads there are. */
+TEST(rings_of_256_cpus_fit)
+{
+	struct rights rights = plain;
+	rights.online_cpus = 256;
+	/* A user may lock 516 KiB for each CPU: half of the 512 KiB that are the default. */
+	pages_are(fit(&rights, 256, 128, 32, "256 KiB for each CPU"), 64, 32);
+	rights.memlock_bytes = UINT64_C(64) << 20;
+	pages_are(fit(&rights, 256, 128, 32, NULL), 128, 32);
 }
 
 TEST(notes_are_one_line)

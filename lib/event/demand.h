@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What it takes to attach to tasks one by one: an event of each kind for each task and CPU, as
+ * inherited ones must stay on one CPU to share its ring. 2,000 threads on 256 CPUs are a million
+ * descriptors and 1.7 GB of the kernel's memory, where whole CPUs take a thousand of them. So it
+ * is reckoned before the first is opened.
+ */
+#ifndef EVENT_DEMAND_H
+#define EVENT_DEMAND_H
+
+#include "event/rights.h"
+
+struct event_demand {
+	uint64_t tasks, cpus;
+	uint64_t events; /* for each task and CPU, that of the side-band included */
+};
+
+/* Descriptors: events, and the two of each CPU that have its rings. */
+uint64_t demand_files(const struct event_demand *demand);
+
+/*
+ * Of the kernel, beside the rings. Measured with Linux 6.18 on x86-64: 1,352 bytes an event, 192 its
+ * file, and what joins it to its task: 1,670.
+ */
+uint64_t demand_kernel_bytes(const struct event_demand *demand);
+
+/* What there is. */
+struct demand_limits {
+	uint64_t files;           /* that may be open, if the limit is raised as far as is allowed */
+	uint64_t nr_open;         /* fs.nr_open: what even root can raise it to; 0: not known */
+	uint64_t available_bytes; /* of memory; 0: not known */
+};
+
+/* fs.nr_open and MemAvailable are read below the ctx root. */
+struct demand_limits demand_limits_read(const struct sp_ctx *ctx, const struct rights *rights);
+
+/* SP_ERROR_LIMIT, with the numbers and what helps, where there is too little. Pure. */
+struct sp_error *demand_check(const struct event_demand *demand, const struct demand_limits *limits,
+			      const struct rights *rights) SP_MUST_CHECK;
+
+#endif
