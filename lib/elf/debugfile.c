@@ -26,6 +26,7 @@ struct search {
 	uint32_t crc;                /* of the link; only where has_crc */
 	bool has_crc;
 	debugfile_wanted_fn *wanted;
+	bool open_to_all; /* the place may be one where others can put files */
 	struct image *found;
 };
 
@@ -156,6 +157,13 @@ static bool belongs(const struct search *search, const struct image *image)
 	return search->has_crc && file_crc(image, &crc) && crc == search->crc;
 }
 
+/* Beside a binary and in a cache anybody may have put it, with any build-id and CRC. */
+static bool is_trusted(const struct search *search, const struct image *image)
+{
+	return !search->open_to_all || image->owner == 0 || image->owner == geteuid() ||
+	       (search->runtime && image->owner == search->runtime->owner);
+}
+
 /* Opens a candidate and keeps it if it fits. Only lack of memory is an error. */
 static struct sp_error *try_path(struct search *search, const char *path)
 {
@@ -169,7 +177,8 @@ static struct sp_error *try_path(struct search *search, const char *path)
 	const struct image *runtime = search->runtime;
 	/* A link may name the file it stands in. */
 	bool itself = runtime && runtime->inode == image->inode && runtime->device == image->device;
-	if (!itself && (!search->wanted || search->wanted(image)) && belongs(search, image))
+	if (!itself && is_trusted(search, image) &&
+	    (!search->wanted || search->wanted(image)) && belongs(search, image))
 		search->found = take_ptr(image);
 	return NULL;
 }
@@ -246,9 +255,11 @@ static struct sp_error *search_build_id(struct search *search)
 	if (!split_build_id(search->build_id, search->build_id_size, &id))
 		return NULL;
 	struct sp_error *error = each_place(search, try_build_id, &id);
+	search->open_to_all = true;
 	if (!error && search->places->cache)
 		error = TRY(search, search->places->cache, "/.build-id/", id.folder, "/", id.rest,
 			    "/debug");
+	search->open_to_all = false;
 	return error;
 }
 
@@ -303,9 +314,11 @@ static struct sp_error *search_link(struct search *search, const char *path)
 	if (!folder)
 		return error_no_memory();
 	struct link link = {.folder = folder, .name = name};
+	search->open_to_all = true;
 	struct sp_error *error = TRY(search, symfs, folder, name);
 	if (!error)
 		error = TRY(search, symfs, folder, ".debug/", name);
+	search->open_to_all = false;
 	if (!error)
 		error = each_place(search, try_link, &link);
 	return error;
@@ -339,6 +352,7 @@ struct sp_error *debugfile_cached(const struct debugfile_places *places, const u
 		.places = places,
 		.build_id = build_id,
 		.build_id_size = size,
+		.open_to_all = true,
 	};
 	struct split_id id;
 	struct sp_error *error = NULL;

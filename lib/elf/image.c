@@ -185,6 +185,7 @@ static struct sp_error *image_open_fd(int fd, const char *path, struct image **r
 	image->size = (uint64_t)status.st_size;
 	image->device = status.st_dev;
 	image->inode = status.st_ino;
+	image->owner = status.st_uid;
 	errno = 0;
 	return take_elf(&image, elf_begin(image->fd, ELF_C_READ, NULL), ret);
 }

@@ -35,6 +35,7 @@ struct image {
 	uint64_t size; /* of the file */
 	dev_t device;  /* of the file; 0 and 0 for one from memory */
 	ino_t inode;
+	uid_t owner;   /* of the file; 0 for one from memory */
 	uint16_t machine, type; /* EM_*, ET_* */
 	bool is_64bit;
 	bool swap; /* its byte order is not the host's */
