@@ -71,7 +71,8 @@ static bool parse_line(struct cursor *line, struct perfmap_entry *ret)
 static struct sp_error *parse_lines(struct perfmap *map, size_t size)
 {
 	struct cursor text = cursor_make(map->text, size, false, NULL, 0), line;
-	while (text_line(&text, &line)) {
+	/* A last line without its end is being written: its name, even its size, may be cut. */
+	while (text_line(&text, &line) && line.end < text.end) {
 		struct perfmap_entry entry;
 		char *end = map->text + (line.end - (const uint8_t *)map->text);
 		if (!parse_line(&line, &entry)) {

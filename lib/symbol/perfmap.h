@@ -2,7 +2,8 @@
 /*
  * The text of a /tmp/perf-PID.map, which JIT compilers write: "START SIZE NAME"
  * a line, in hexadecimal. It has no times; where entries overlap, code was
- * dropped or moved, and the later line holds.
+ * dropped or moved, and the later line holds. A last line that is not ended is not
+ * taken: while the process runs it may be cut anywhere.
  */
 #ifndef SYMBOL_PERFMAP_H
 #define SYMBOL_PERFMAP_H

@@ -24,7 +24,7 @@ static const char *name_at(const struct perfmap *map, uint64_t ip)
 
 TEST(perfmap_reads_lines)
 {
-	struct perfmap *map = parse("1000 10 first\n0x2000 0x20 two words\n3000 4 last");
+	struct perfmap *map = parse("1000 10 first\n0x2000 0x20 two words\n3000 4 last\n");
 	ck_assert_uint_eq(perfmap_count(map), 3);
 	ck_assert_uint_eq(perfmap_bad_lines(map), 0);
 	ck_assert_str_eq(name_at(map, 0xfff), "-");
@@ -46,6 +46,19 @@ TEST(perfmap_passes_over_bad_lines)
 	ck_assert_uint_eq(perfmap_bad_lines(map), 7);
 	ck_assert_str_eq(name_at(map, 0x20), "ok");
 	perfmap_free(map);
+}
+
+/* Read at any moment while it is written: no name, no size is half of one. */
+TEST(perfmap_that_grows)
+{
+	static const char text[] = "1000 100 alpha\n1000 100 beta\n2000 1000 gamma\n";
+	for (size_t size = 0; size < sizeof(text); size++) {
+		struct perfmap *map = NULL;
+		ok_or_fail(perfmap_parse(text, size, &map));
+		ck_assert_str_eq(name_at(map, 0x1080), size < 15 ? "-" : size < 29 ? "alpha" : "beta");
+		ck_assert_str_eq(name_at(map, 0x2008), size + 1 < sizeof(text) ? "-" : "gamma");
+		perfmap_free(map);
+	}
 }
 
 TEST(perfmap_empty)
