@@ -46,6 +46,7 @@ struct model_event {
 	uint32_t pid, parent;
 	uint64_t start, last, file_offset; /* of MAP; `last` is within */
 	char *filename;
+	bool is_guest;  /* as perf inject -B has it; the kernel never does */
 };
 
 /* The events, by index, whose mappings a process has; the later ones are on top. */
@@ -96,9 +97,9 @@ static void model_add(struct model *model, const struct sp_record *record)
 	model->has_exit |= record->type == PERF_RECORD_EXIT;
 	if (record->type == PERF_RECORD_MMAP || record->type == PERF_RECORD_MMAP2) {
 		if (!mmap->size || cpumode == PERF_RECORD_MISC_KERNEL ||
-		    cpumode == PERF_RECORD_MISC_GUEST_KERNEL ||
-		    cpumode == PERF_RECORD_MISC_GUEST_USER)
+		    cpumode == PERF_RECORD_MISC_GUEST_KERNEL)
 			return;
+		event.is_guest = cpumode == PERF_RECORD_MISC_GUEST_USER;
 		event.kind = MODEL_MAP;
 		event.pid = mmap->pid;
 		event.start = mmap->start;
@@ -162,11 +163,13 @@ static bool holds(const struct model_event *map, uint64_t ip)
 	return ip >= map->start && ip <= map->last;
 }
 
-static const struct model_event *model_find(struct model *model, uint32_t pid, uint64_t ip)
+static const struct model_event *model_find(struct model *model, uint32_t pid, uint64_t ip,
+					    bool guests)
 {
 	const struct model_space *space = space_of(model, pid);
 	for (size_t i = space->maps.count; i-- > 0;)
-		if (holds(&model->events.items[space->maps.items[i]], ip))
+		if (holds(&model->events.items[space->maps.items[i]], ip) &&
+		    (guests || !model->events.items[space->maps.items[i]].is_guest))
 			return &model->events.items[space->maps.items[i]];
 	return NULL;
 }
@@ -186,9 +189,9 @@ static bool leads(const struct model_event *map, const struct location *location
 }
 
 static void check_user(struct model *model, const struct location *location, uint32_t pid,
-		       uint64_t time_ns)
+		       uint64_t time_ns, bool guests)
 {
-	const struct model_event *wanted = model_find(model, pid, location->ip);
+	const struct model_event *wanted = model_find(model, pid, location->ip, guests);
 	if (wanted) {
 		need(location->module && leads(wanted, location));
 		return;
@@ -198,6 +201,7 @@ static void check_user(struct model *model, const struct location *location, uin
 		found = model->events.items[i].kind == MODEL_MAP &&
 			model->events.items[i].pid == pid &&
 			model->events.items[i].time_ns > time_ns &&
+			(guests || !model->events.items[i].is_guest) &&
 			leads(&model->events.items[i], location);
 	need(found);
 }
@@ -227,13 +231,13 @@ static void ask(struct model *model, const struct machine *machine, struct live 
 	need(location.module == again.module && location.offset == again.offset);
 	need(!location.module ||
 	     machine_module(machine, location.module->index) == location.module);
-	check_user(model, &location, pid, time_ns);
+	check_user(model, &location, pid, time_ns, true);
 	check_kernel(machine, span.view, PERF_RECORD_MISC_KERNEL, ip);
 	check_kernel(machine, span.view, PERF_RECORD_MISC_GUEST_KERNEL, ip);
 	/* Of who has ended nothing is said while it is recorded. */
 	location = live_locate(live, live_view(live, pid, time_ns), ip);
 	if (!model->has_exit)
-		check_user(model, &location, pid, time_ns);
+		check_user(model, &location, pid, time_ns, false);
 }
 
 /* All processes, at the edges of all mappings, each time that something has happened. */
