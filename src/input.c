@@ -4,13 +4,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "diag.h"
 
 /* More lines than these would hide what they are about. */
 #define SHOWN_DAMAGE 3
-
-#define MISSING_TEXT 96
 
 const char *input_path(const char *given)
 {
@@ -37,20 +36,19 @@ struct sp_reader *input_open(struct sp_ctx *ctx, const char *given)
 	return NULL;
 }
 
-/* What is missing there by time, in parentheses; empty where that is not known. */
-static const char *missing_time(struct sp_reader *reader, size_t index, char text[MISSING_TEXT])
+const char *input_missing(struct sp_reader *reader, size_t index, char text[INPUT_TEXT])
 {
 	uint64_t from_ns, to_ns;
 	sp_reader_damage_time(reader, index, &from_ns, &to_ns);
 	double from = (double)from_ns / 1e9, to = (double)to_ns / 1e9;
 	text[0] = 0;
 	if (from_ns && to_ns)
-		snprintf(text, MISSING_TEXT, " (something between %.6f s and %.6f s is missing)",
+		snprintf(text, INPUT_TEXT, " (something between %.6f s and %.6f s is missing)",
 			 from < to ? from : to, from < to ? to : from);
 	else if (from_ns)
-		snprintf(text, MISSING_TEXT, " (what came after %.6f s is missing)", from);
+		snprintf(text, INPUT_TEXT, " (what came after %.6f s is missing)", from);
 	else if (to_ns)
-		snprintf(text, MISSING_TEXT, " (something before %.6f s is missing)", to);
+		snprintf(text, INPUT_TEXT, " (something before %.6f s is missing)", to);
 	return text;
 }
 
@@ -79,9 +77,9 @@ int input_damage(struct sp_reader *reader)
 	const char *path = sp_reader_info(reader)->path;
 	for (size_t i = 0; i < count && i < SHOWN_DAMAGE; i++) {
 		const struct sp_damage *damage = sp_reader_damage(reader, i);
-		char time[MISSING_TEXT];
+		char time[INPUT_TEXT];
 		diag_say("%s: offset 0x%" PRIx64 ": %s%s", path, damage->offset, damage->what,
-			 missing_time(reader, i, time));
+			 input_missing(reader, i, time));
 	}
 	if (count > SHOWN_DAMAGE)
 		diag_say("%s: %zu more places are damaged", path, count - SHOWN_DAMAGE);
@@ -89,6 +87,25 @@ int input_damage(struct sp_reader *reader)
 	if (damaged)
 		fputs("       What could be read is shown.\n", stderr);
 	return damaged;
+}
+
+const char *input_unfinished(struct sp_reader *reader, char text[INPUT_TEXT])
+{
+	const struct sp_file_info *info = sp_reader_info(reader);
+	uint64_t last_ns = sp_reader_last_ns(reader);
+	char wall[32] = "";
+	struct tm tm;
+	if (!info->unfinished)
+		return NULL;
+	time_t seconds = (time_t)((info->clock_wall_ns + (last_ns - info->clock_ns)) / 1000000000);
+	if (last_ns && info->has_clock && localtime_r(&seconds, &tm))
+		strftime(wall, sizeof(wall), "%Y-%m-%d %H:%M:%S, ", &tm);
+	int used = snprintf(text, INPUT_TEXT, "the recording was not ended: its recorder was killed, "
+			    "or is still at work");
+	if (last_ns && used > 0)
+		snprintf(text + used, INPUT_TEXT - (size_t)used, " (the last record is of %s%.6f s)",
+			 wall, (double)last_ns / 1e9);
+	return text;
 }
 
 /* Widens first to last to hold the record's time. */

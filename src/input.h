@@ -27,6 +27,14 @@ int input_feature_damage(const struct sp_reader *reader, bool say);
 /* Says what of the file could not be read. Returns the exit status: 1 if anything. */
 int input_damage(struct sp_reader *reader);
 
+#define INPUT_TEXT 192
+
+/* What is missing at a place of damage by time, in parentheses; empty where that is not known. */
+const char *input_missing(struct sp_reader *reader, size_t index, char text[INPUT_TEXT]);
+
+/* That a recording was not ended, and when about; NULL where it was, or that is not known. */
+const char *input_unfinished(struct sp_reader *reader, char text[INPUT_TEXT]);
+
 /*
  * The time of the first and last sample: what the header says, else by reading all, and then from
  * the beginning again. 0, 0 where there are no samples.

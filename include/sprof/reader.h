@@ -89,6 +89,7 @@ struct sp_file_info {
 	enum sp_reader_mode mode;
 	bool big_endian;
 	bool compressed;
+	bool unfinished; /* its recorder was killed, had no room to end it, or is still at work */
 	const char *hostname, *osrelease, *version, *arch, *cpudesc, *cpuid;
 	uint32_t cpus_available, cpus_online;
 	uint64_t total_memory_kb;
@@ -122,6 +123,12 @@ SP_API const struct sp_damage *sp_reader_damage(const struct sp_reader *reader, 
  */
 SP_API void sp_reader_damage_time(struct sp_reader *reader, size_t index, uint64_t *from_ns_ret,
 				  uint64_t *to_ns_ret);
+
+/*
+ * The time of the last record of the data that has one, in ns; 0: none has, or it cannot be read.
+ * Of an unfinished recording that is about when its recorder was killed.
+ */
+SP_API uint64_t sp_reader_last_ns(struct sp_reader *reader);
 
 #ifdef __cplusplus
 }

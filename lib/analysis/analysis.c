@@ -381,9 +381,9 @@ static struct sp_error *run_all(struct run *run)
 	return error ? error : finish_findings(run);
 }
 
-struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *reader,
-				 const struct sp_analysis_options *options,
-				 struct sp_analysis **ret)
+static struct sp_error *analyse_once(struct sp_ctx *ctx, struct sp_reader *reader,
+				     const struct sp_analysis_options *options,
+				     struct sp_analysis **ret)
 {
 	CLEANUP(cleanup_sp_analysis_free) struct sp_analysis *analysis =
 		calloc(1, sizeof(*analysis));
@@ -400,6 +400,20 @@ struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *reader,
 	if (!error)
 		*ret = take_ptr(analysis);
 	return error;
+}
+
+struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *reader,
+				 const struct sp_analysis_options *options,
+				 struct sp_analysis **ret)
+{
+	bool exact = reader_is_exact(reader);
+	struct sp_error *error = analyse_once(ctx, reader, options, ret);
+	if (error || exact || !reader_is_exact(reader))
+		return error;
+	/* Samples swallowed records, which pass one did not see. */
+	sp_analysis_free(take_ptr(*ret));
+	reader_forget_damage(reader);
+	return analyse_once(ctx, reader, options, ret);
 }
 
 void sp_analysis_free(struct sp_analysis *analysis)

@@ -377,6 +377,20 @@ static bool find_truncation(struct run *run)
 	return true;
 }
 
+/* What a recorder that was killed would say. */
+static bool find_unfinished(struct run *run)
+{
+	const struct sp_analysis *analysis = run->analysis;
+	char time[FINDING_TEXT];
+	if (!sp_reader_info(run->reader)->unfinished)
+		return true;
+	bool timed = analysis->last_ns > 0;
+	return finding_add(run, SP_FINDING_NOTE, 0, 0, NULL,
+			   "the recording was not ended: its recorder was killed, or is still at "
+			   "work%s%s", timed ? " — the last sample is after " : "",
+			   timed ? time_text(analysis->last_ns - analysis->first_ns, time) : "");
+}
+
 static bool find_notes(struct run *run)
 {
 	for (size_t i = 0; i < run->sideband.notes.count; i++) {
@@ -414,5 +428,5 @@ struct sp_error *finish_findings(struct run *run)
 		qsort(run->analysis->findings.items, run->analysis->findings.count,
 		      sizeof(struct sp_finding), compare_findings);
 	/* Notes are the last, and stay as they came. */
-	return find_notes(run) ? NULL : error_no_memory();
+	return find_unfinished(run) && find_notes(run) ? NULL : error_no_memory();
 }

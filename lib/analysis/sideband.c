@@ -386,7 +386,8 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 	struct party party = {.reader = reader, .wanted = wanted(sideband),
 			      .count = most < threads ? (unsigned int)most : threads};
 	CLEANUP_FREE struct scout *scouts = NULL;
-	if (party.count > 1) {
+	/* Where sizes of samples are not to be trusted, it matters who came from where. */
+	if (party.count > 1 && !reader_is_exact(reader)) {
 		scouts = party.scouts = calloc(party.count, sizeof(*scouts));
 		if (!scouts)
 			return error_no_memory();

@@ -429,6 +429,7 @@ struct sp_error *worker_read(struct worker *worker, struct reader_extent extent)
 		if (!error)
 			error = decoder_decode(decoder, &raw, &record);
 		if (!error) {
+			walker_doubt(walker, &raw, decoder_excess(decoder));
 			error = worker_add(worker, &record);
 		} else if (sp_error_code(error) == SP_ERROR_FORMAT) {
 			reader_add_damage(reader, at, error);

@@ -72,7 +72,7 @@ static size_t damage_place(const struct sp_reader *reader, uint64_t offset)
 	size_t low = 0, high = reader->damage.count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (reader->damage.items[middle].offset < offset)
+		if (reader->damage.items[middle].shown.offset < offset)
 			low = middle + 1;
 		else
 			high = middle;
@@ -92,38 +92,43 @@ static void damage_uncounted(struct sp_reader *reader, uint64_t offset)
 }
 
 /* Damage met twice (in two passes) is listed once. */
-static void damage_insert(struct sp_reader *reader, uint64_t offset, const char *what)
+static void damage_insert(struct sp_reader *reader, struct damage damage)
 {
+	uint64_t offset = damage.shown.offset;
 	size_t place = damage_place(reader, offset);
 	for (; place < reader->damage.count; place++) {
-		if (reader->damage.items[place].offset != offset)
+		if (reader->damage.items[place].shown.offset != offset)
 			break;
-		if (!strcmp(reader->damage.items[place].what, what))
+		if (!strcmp(reader->damage.items[place].shown.what, damage.shown.what))
 			return;
 	}
-	char *copy = reader->damage.count < DAMAGE_LISTED ? strdup(what) : NULL;
+	char *copy = reader->damage.count < DAMAGE_LISTED ? strdup(damage.shown.what) : NULL;
 	if (!copy || !vec_reserve(&reader->damage, reader->damage.count + 1)) {
 		free(copy);
 		damage_uncounted(reader, offset);
 		return;
 	}
-	struct sp_damage *items = reader->damage.items;
+	struct damage *items = reader->damage.items;
 	memmove(&items[place + 1], &items[place],
 		(reader->damage.count++ - place) * sizeof(*items));
-	items[place] = (struct sp_damage){offset, copy};
+	damage.shown.what = copy;
+	items[place] = damage;
 }
 
-/* `of_data`: the offset is that of the flat data, which may not be that of the file. */
+/* As `like`, at the error's offset. If it is `of_data`, that may not be the file's. */
 static void damage_list(struct sp_reader *reader, uint64_t offset, const struct sp_error *error,
-			bool of_data)
+			struct damage like)
 {
 	CLEANUP_FREE char *longer = NULL;
 	const char *what = error_what(error, &offset);
-	if (of_data && reader->data_path != reader->path)
+	if (like.of_data && reader->data_path != reader->path)
 		longer = format_text("%s (in the %s data)", what,
 				     reader->info.compressed ? "inflated" : "joined");
+	like.shown = (struct sp_damage){offset, longer ?: what};
+	if (like.of_data && like.place != DAMAGE_NOWHERE)
+		like.place = offset;
 	pthread_mutex_lock(&reader->damage_lock);
-	damage_insert(reader, offset, longer ?: what);
+	damage_insert(reader, like);
 	pthread_mutex_unlock(&reader->damage_lock);
 }
 
@@ -142,14 +147,50 @@ struct sp_error *reader_read(const struct sp_reader *reader, uint64_t offset, vo
 
 void reader_add_damage(struct sp_reader *reader, uint64_t offset, struct sp_error *error)
 {
-	damage_list(reader, offset, error, true);
+	damage_list(reader, offset, error, (struct damage){.of_data = true});
 	sp_error_free(error);
 }
 
 void reader_add_file_damage(struct sp_reader *reader, uint64_t offset, struct sp_error *error)
 {
-	damage_list(reader, offset, error, false);
+	damage_list(reader, offset, error, (struct damage){.place = DAMAGE_OF_FILE});
 	sp_error_free(error);
+}
+
+void reader_add_gap(struct sp_reader *reader, uint64_t offset, uint64_t place,
+		    struct sp_error *error)
+{
+	damage_list(reader, offset, error, (struct damage){.place = place, .between = true});
+	sp_error_free(error);
+}
+
+void reader_add_resized(struct sp_reader *reader, uint64_t offset, size_t size, size_t fields)
+{
+	struct sp_error *error =
+		error_format(reader->data_path, offset, "a SAMPLE says that it has %zu bytes, but its "
+			     "fields have %zu: the records behind these are read", size, fields);
+	damage_list(reader, offset, error, (struct damage){.place = DAMAGE_NOWHERE, .of_data = true});
+	sp_error_free(error);
+	atomic_store(&reader->exact, true);
+}
+
+bool reader_is_exact(const struct sp_reader *reader)
+{
+	return atomic_load(&reader->exact);
+}
+
+void reader_forget_damage(struct sp_reader *reader)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < reader->damage.count; i++) {
+		struct damage *damage = &reader->damage.items[i];
+		if (damage->of_data)
+			free((char *)(uintptr_t)damage->shown.what);
+		else
+			reader->damage.items[kept++] = *damage;
+	}
+	reader->damage.count = kept;
+	reader->damage_unlisted = 0;
 }
 
 void reader_note(struct sp_reader *reader, uint64_t offset, const char *format, ...)
@@ -220,6 +261,22 @@ static struct sp_error *scan_beginning(struct sp_reader *reader)
 	return reader_scan(reader, beginning);
 }
 
+/*
+ * A recorder that lives to its end puts the payloads of all features behind the data. Before that
+ * sprof has them in front of it, and for a few microseconds none; perf has not written the
+ * size of the data.
+ */
+static bool is_unfinished(const struct sp_reader *reader, const struct header_info *header)
+{
+	if (reader->cut_at || reader->info.mode != SP_READER_FILE)
+		return false;
+	if (header->data_never_ended)
+		return true;
+	bool no_table = !reader->features_in_front && !reader->features_behind;
+	return (reader->features_in_front && !reader->features_behind) ||
+	       (no_table && reader->has_feature_records);
+}
+
 static struct sp_error *open_with_header(struct sp_reader *reader)
 {
 	struct header_info header;
@@ -243,6 +300,7 @@ static struct sp_error *open_with_header(struct sp_reader *reader)
 		reader_add_file_damage(reader, 24, take_ptr(no_events));
 	if (!error && has_bit(&header, FEATURE_COMPRESSED))
 		error = find_compressed(reader);
+	reader->info.unfinished = !error && is_unfinished(reader, &header);
 	if (!error)
 		error = flatten(reader);
 	return error;
@@ -338,7 +396,7 @@ void sp_reader_free(struct sp_reader *reader)
 	if (reader->directory_fd >= 0)
 		close(reader->directory_fd);
 	for (size_t i = 0; i < reader->damage.count; i++)
-		free((char *)(uintptr_t)reader->damage.items[i].what);
+		free((char *)(uintptr_t)reader->damage.items[i].shown.what);
 	vec_deinit(&reader->damage);
 	vec_deinit(&reader->events);
 	arena_deinit(&reader->arena);
@@ -371,7 +429,7 @@ static struct sp_error *damage_met(struct sp_reader *reader, uint64_t offset,
 				   struct sp_error *error)
 {
 	if (sp_error_code(error) != SP_ERROR_NO_MEMORY)
-		damage_list(reader, offset, error, true);
+		damage_list(reader, offset, error, (struct damage){.of_data = true});
 	return error;
 }
 
@@ -386,6 +444,8 @@ struct sp_error *sp_reader_next(struct sp_reader *reader, const struct sp_record
 	if (!error && raw.bytes) {
 		offset = raw.offset;
 		error = decoder_decode(reader->decoder, &raw, &reader->record);
+		if (!error)
+			walker_doubt(reader->walker, &raw, decoder_excess(reader->decoder));
 	}
 	if (error)
 		return damage_met(reader, offset, error);
@@ -440,7 +500,7 @@ const struct sp_damage *sp_reader_damage(const struct sp_reader *reader, size_t 
 	if (index == reader->damage.count && reader->damage_unlisted)
 		return &reader->damage_more;
 	assert(index < reader->damage.count);
-	return &reader->damage.items[index];
+	return &reader->damage.items[index].shown;
 }
 
 struct reader_extent reader_extent(const struct sp_reader *reader)

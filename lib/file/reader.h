@@ -59,6 +59,20 @@ struct sp_error *walker_next(struct walker *walker, struct raw_record *raw) SP_M
 struct sp_error *reader_read(const struct sp_reader *reader, uint64_t offset, void *to,
 			     size_t size) SP_MUST_CHECK;
 
+/*
+ * Of a sample just given, whose fields leave `excess` bytes of it: its size may be damaged, and
+ * swallow records. If records begin behind its fields the next call goes on there, and the reader
+ * is exact from then on. Of an excess of 0 nothing is to be said.
+ */
+void walker_doubt(struct walker *walker, const struct raw_record *raw, size_t excess);
+
+/*
+ * Whether a sample was met that swallowed records. Who went over the data before that, by sizes
+ * alone, has to do so again, having forgotten what was damaged in it.
+ */
+bool reader_is_exact(const struct sp_reader *reader);
+void reader_forget_damage(struct sp_reader *reader);
+
 /* Adds to sp_reader_damage() (thread-safe); takes the error. */
 void reader_add_damage(struct sp_reader *reader, uint64_t offset, struct sp_error *error);
 

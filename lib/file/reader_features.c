@@ -296,8 +296,11 @@ static struct sp_error *read_section(struct sp_reader *reader, unsigned int bit,
 		reader_add_file_damage(reader, section->offset, error);
 		return NULL;
 	}
-	if (!error)
+	if (!error) {
 		features_put(reader, bit, (struct sp_bytes){bytes, section->size}, section->offset);
+		reader->features_in_front |= section->size && section->offset < reader->extent.begin;
+		reader->features_behind |= section->size && section->offset >= reader->extent.begin;
+	}
 	return error;
 }
 

@@ -47,6 +47,7 @@ struct flattener {
 	bool lost;                 /* the stream is broken, up to the next frame */
 	bool refused;              /* it inflates to more than is believable */
 	uint64_t lost_offset, lost_bytes;
+	uint64_t lost_place;       /* where in the flat data what is lost would be */
 	uint64_t read_bytes, inflated_bytes;
 	uint8_t *piece;            /* PIECE_MAX bytes */
 	uint8_t *block;            /* a record begun, and behind it a step's output */
@@ -55,7 +56,7 @@ struct flattener {
 
 static void note(struct flattener *flattener, uint64_t offset, struct sp_error *error)
 {
-	reader_add_file_damage(flattener->reader, offset, error);
+	reader_add_gap(flattener->reader, offset, flattener->spool.size, error);
 }
 
 /* Whole records of the block go out; what is left is moved to its start. */
@@ -101,6 +102,7 @@ static void lose(struct flattener *flattener, uint64_t offset, const char *why)
 					     "compressed records cannot be inflated: %s", why));
 	flattener->lost = true;
 	flattener->lost_offset = offset;
+	flattener->lost_place = flattener->spool.size;
 	flattener->begun = 0;
 }
 
@@ -108,7 +110,8 @@ static void say_lost(struct flattener *flattener)
 {
 	uint64_t offset = flattener->lost_offset;
 	if (flattener->lost_bytes)
-		note(flattener, offset, error_format(flattener->path, offset,
+		reader_add_gap(flattener->reader, offset, flattener->lost_place,
+			       error_format(flattener->path, offset,
 			"%llu more bytes of compressed records are of no use without these",
 			(unsigned long long)flattener->lost_bytes));
 	flattener->lost_bytes = 0;

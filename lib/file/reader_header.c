@@ -99,7 +99,7 @@ static struct sp_error *bound_data(struct sp_reader *reader, struct header_info 
 				    (unsigned long long)reader->file_size);
 	uint64_t room = reader->file_size - data->offset;
 	if (!data->size) {
-		header->data_ends_unknown = true;
+		header->data_ends_unknown = header->data_never_ended = true;
 		data->size = room;
 		/* Since perf 6.12 the attrs may lie behind the data. */
 		if (header->attrs.offset > data->offset && section_fits(reader, &header->attrs))

@@ -15,6 +15,7 @@
 #define FILE_READER_INTERNAL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include "base/arena.h"
 #include "base/cursor.h"
 #include "base/vec.h"
@@ -29,6 +30,17 @@
 
 /* Damage beyond this many places is counted, not described. */
 #define DAMAGE_LISTED 1000
+
+/* A place that is in the list, and where in the flat data something is missing for it. */
+struct damage {
+	struct sp_damage shown;
+	uint64_t place;  /* DAMAGE_NOWHERE: nothing is; DAMAGE_OF_FILE: where it is in the file */
+	bool between;    /* `place` is between records: what is there is good */
+	bool of_data;    /* met by who goes through the records */
+};
+
+#define DAMAGE_NOWHERE UINT64_MAX
+#define DAMAGE_OF_FILE (UINT64_MAX - 1)
 
 struct feature_payload {
 	bool present;
@@ -48,6 +60,14 @@ struct sp_reader {
 	bool pipe_format;
 	struct reader_extent extent;
 	uint64_t cut_at; /* offset of the damage that the data ends too soon; 0: it does not */
+	/*
+	 * The fields of each sample are held against its size: one was seen whose size swallows
+	 * records behind it.
+	 */
+	atomic_bool exact;
+	bool features_in_front; /* payloads of the table lie in front of the data … */
+	bool features_behind;   /* … or behind it */
+	bool has_feature_records;
 	struct arena arena; /* everything below that is not a vec */
 	VEC(struct sp_event) events;
 	struct feature_payload features[FEATURE_BITS];
@@ -58,7 +78,7 @@ struct sp_reader {
 	struct mapping mapping; /* of data_fd, for walkers */
 
 	pthread_mutex_t damage_lock;
-	VEC(struct sp_damage) damage; /* by offset */
+	VEC(struct damage) damage; /* by offset */
 	uint64_t damage_unlisted;
 	struct sp_damage damage_more; /* behind the listed ones, if there are more */
 	char damage_more_what[64];
@@ -75,6 +95,19 @@ void reader_note(struct sp_reader *reader, uint64_t offset, const char *format, 
 
 /* As reader_add_damage(), at an offset of the file itself. Takes the error. */
 void reader_add_file_damage(struct sp_reader *reader, uint64_t offset, struct sp_error *error);
+
+/*
+ * The same where records should come out that are not copied into the flat data, of which
+ * `place` is then the end. Takes the error.
+ */
+void reader_add_gap(struct sp_reader *reader, uint64_t offset, uint64_t place,
+		    struct sp_error *error);
+
+/*
+ * A sample said to be longer than its fields, and records begin behind these: nothing is missing.
+ * From now on walkers look at each.
+ */
+void reader_add_resized(struct sp_reader *reader, uint64_t offset, size_t size, size_t fields);
 
 /* A copy in the arena with a NUL behind; NULL, remembered in no_memory, if out of memory. */
 char *reader_copy_text(struct sp_reader *reader, const void *bytes, size_t size);
@@ -93,7 +126,8 @@ struct header_info {
 	uint64_t size, attr_size;
 	struct file_section attrs, data;
 	uint64_t features[FEATURE_BITS / 64];
-	bool data_ends_unknown; /* the recorder did not live to write data.size */
+	bool data_ends_unknown; /* data.size was not written, or is wrong */
+	bool data_never_ended;  /* the recorder did not live to write data.size */
 };
 
 struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret) SP_MUST_CHECK;

@@ -144,6 +144,7 @@ static struct sp_error *scan_record(struct scan *scan, const struct raw_record *
 		error = decoder_decode(scan->decoder, raw, &record);
 		return error ?: scan_attr(reader, &record.attr);
 	case SP_RECORD_HEADER_FEATURE:
+		reader->has_feature_records = true;
 		error = decoder_decode(scan->decoder, raw, &record);
 		return error ?: features_add(reader, record.feature.feature, record.feature.payload,
 					     raw->offset + 16);

@@ -19,23 +19,33 @@ static uint64_t time_of(const struct sp_record *record)
 	return record->type == PERF_RECORD_SAMPLE ? record->sample.time_ns : record->id.time_ns;
 }
 
-/* Where in the data a place of damage is; false where it is elsewhere in the file. */
-static bool place_in_data(const struct sp_reader *reader, const struct sp_damage *damage,
-			  uint64_t *ret)
+/* Where in the data something is missing. */
+struct gap {
+	uint64_t place;
+	bool between; /* the record there is good */
+};
+
+/* False where the damage is elsewhere in the file, or nothing is missing. */
+static bool gap_of(const struct sp_reader *reader, size_t index, struct gap *ret)
 {
+	if (index >= reader->damage.count)
+		return false;
+	const struct damage *damage = &reader->damage.items[index];
+	*ret = (struct gap){damage->place, damage->between};
 	/* The header promises data beyond the end of the file. */
-	if (damage->offset == reader->cut_at) {
-		*ret = reader->extent.end;
-		return true;
-	}
-	*ret = damage->offset;
-	return reader->data_fd == reader->fd && damage->offset >= reader->extent.begin &&
-	       damage->offset < reader->extent.end;
+	if (damage->place == DAMAGE_OF_FILE && damage->shown.offset == reader->cut_at)
+		ret->place = reader->extent.end;
+	else if (damage->place == DAMAGE_OF_FILE && reader->data_fd == reader->fd)
+		ret->place = damage->shown.offset;
+	return ret->place >= reader->extent.begin &&
+	       (ret->place < reader->extent.end || ret->between ||
+		damage->shown.offset == reader->cut_at) && ret->place <= reader->extent.end;
 }
 
-static struct sp_error *look_around(struct walker *walker, struct decoder *decoder, uint64_t place,
-				    uint64_t *from_ret, uint64_t *to_ret)
+static struct sp_error *look_around(struct walker *walker, struct decoder *decoder,
+				    const struct gap *gap, uint64_t *from_ret, uint64_t *to_ret)
 {
+	uint64_t place = gap->place;
 	for (unsigned int behind = 0; !*to_ret && behind < BEHIND_MAX;) {
 		struct raw_record raw = {0};
 		struct sp_record record;
@@ -43,7 +53,7 @@ static struct sp_error *look_around(struct walker *walker, struct decoder *decod
 		if (!error && !raw.bytes)
 			return NULL;
 		behind += walker_offset(walker) > place;
-		if (!error && raw.offset != place)
+		if (!error && (gap->between || raw.offset != place))
 			error = decoder_decode(decoder, &raw, &record);
 		else if (!error)
 			continue;
@@ -60,32 +70,47 @@ static struct sp_error *look_around(struct walker *walker, struct decoder *decod
 	return NULL;
 }
 
-void sp_reader_damage_time(struct sp_reader *reader, size_t index, uint64_t *from_ns_ret,
-			   uint64_t *to_ns_ret)
+/* 0 where there is no time, or that cannot be read again. */
+static void times_around(struct sp_reader *reader, const struct gap *gap, uint64_t *from_ns_ret,
+			 uint64_t *to_ns_ret)
 {
 	struct reader_extent extent = reader->extent;
 	struct walker *walker = NULL;
 	struct decoder *decoder = NULL;
-	uint64_t place, from_ns = 0, to_ns = 0;
+	uint64_t from_ns = 0, to_ns = 0;
 	*from_ns_ret = *to_ns_ret = 0;
-	if (!place_in_data(reader, sp_reader_damage(reader, index), &place))
-		return;
-	bool at_begin = place - extent.begin <= BEFORE;
+	bool at_begin = gap->place - extent.begin <= BEFORE;
 	if (!at_begin)
-		extent.begin = place - BEFORE;
+		extent.begin = gap->place - BEFORE;
 	struct sp_error *error = walker_new(reader, extent, &walker);
 	if (!error)
 		error = decoder_new(&reader->layout, &decoder);
 	if (!error && !at_begin)
 		error = walker_seek(walker);
 	if (!error)
-		error = look_around(walker, decoder, place, &from_ns, &to_ns);
+		error = look_around(walker, decoder, gap, &from_ns, &to_ns);
 	walker_free(walker);
 	decoder_free(decoder);
-	/* What cannot be read again has no time. */
 	if (!error) {
 		*from_ns_ret = from_ns;
 		*to_ns_ret = to_ns;
 	}
 	sp_error_free(error);
+}
+
+void sp_reader_damage_time(struct sp_reader *reader, size_t index, uint64_t *from_ns_ret,
+			   uint64_t *to_ns_ret)
+{
+	struct gap gap;
+	*from_ns_ret = *to_ns_ret = 0;
+	if (gap_of(reader, index, &gap))
+		times_around(reader, &gap, from_ns_ret, to_ns_ret);
+}
+
+uint64_t sp_reader_last_ns(struct sp_reader *reader)
+{
+	const struct gap end = {.place = reader->extent.end};
+	uint64_t last_ns, none;
+	times_around(reader, &end, &last_ns, &none);
+	return last_ns;
 }

@@ -22,6 +22,10 @@
  * Where a header makes no sense, the next place is looked for at which a chain of
  * plausible headers begins, byte by byte: COMPRESSED records, and those of types that nobody
  * knows, have sizes of any number of bytes.
+ *
+ * A sample's size that is too large makes sense as a header, and swallows up to 64 KB of records.
+ * It is noticed where the fields are decoded, since the kernel leaves nothing behind them; who
+ * only hops over samples does not know of it. So once one was seen, walkers decode them, too.
  */
 #include "file/walker.h"
 
@@ -80,6 +84,9 @@ struct walker {
 	struct mapping *mapping; /* NULL: the file is read */
 	struct { uint64_t begin, size; bool is_open; } window;
 	uint64_t refused_end;    /* where no window could be opened, one may be from here on */
+	struct sp_reader *reader; /* NULL: bytes of a file, which nobody decodes */
+	struct decoder *decoder;  /* of a reader that is exact */
+	struct { uint64_t begin, fields_end; size_t size; } doubt; /* of a sample; size 0: none */
 	uint64_t begin_end;     /* records begin before this offset … */
 	uint64_t data_end;      /* … and end before this one */
 	const char *path;
@@ -136,8 +143,15 @@ struct sp_error *walker_new(struct sp_reader *reader, struct reader_extent exten
 	assert(extent.begin <= extent.end && extent.end <= reader->extent.end);
 	struct sp_error *error = walker_new_at(reader->data_fd, reader->data_path, reader->swap,
 					       extent, reader->extent.end, ret);
-	if (!error)
-		(*ret)->mapping = &reader->mapping;
+	if (error)
+		return error;
+	struct walker *walker = *ret;
+	walker->mapping = &reader->mapping;
+	walker->reader = reader;
+	if (reader_is_exact(reader))
+		error = decoder_new(&reader->layout, &walker->decoder);
+	if (error)
+		walker_free(take_ptr(*ret));
 	return error;
 }
 
@@ -153,6 +167,7 @@ void walker_free(struct walker *walker)
 	if (!walker)
 		return;
 	close_window(walker);
+	decoder_free(walker->decoder);
 	free(walker->buffer);
 	free(walker);
 }
@@ -173,17 +188,24 @@ void walker_prefetch(const struct walker *walker, size_t size)
 
 void walker_hop_samples(struct walker *walker)
 {
-	walker->hops = true;
+	walker->hops = !walker->decoder;
+}
+
+/* Records that begin in what is in the buffer are ours, or not. */
+static void set_stop(struct walker *walker)
+{
+	uint64_t offset = walker->base_offset;
+	uint64_t own = walker->begin_end > offset ? walker->begin_end - offset : 0;
+	walker->stop = own < (size_t)(walker->end - walker->base) ? walker->base + own : walker->end;
 }
 
 /* `size` bytes of the file, from `offset` on, are at `bytes`. */
 static void show(struct walker *walker, uint64_t offset, const uint8_t *bytes, size_t size)
 {
-	uint64_t own = walker->begin_end > offset ? walker->begin_end - offset : 0;
 	walker->base_offset = offset;
 	walker->base = walker->pos = bytes;
 	walker->end = bytes + size;
-	walker->stop = own < size ? bytes + own : walker->end;
+	set_stop(walker);
 }
 
 /* Opens the window that begins before `offset`; false where the file must be read. */
@@ -471,16 +493,62 @@ static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 	return NULL;
 }
 
+void walker_doubt(struct walker *walker, const struct raw_record *raw, size_t excess)
+{
+	if (likely(excess < HEADER_SIZE) || !walker->reader || raw->offset < walker->base_offset)
+		return;
+	struct header header = header_at(raw->bytes + (raw->size - excess), walker->swap);
+	if (!plausible(&header) || is_odd(&header))
+		return;
+	walker->doubt.begin = raw->offset;
+	walker->doubt.fields_end = raw->offset + (raw->size - excess);
+	walker->doubt.size = raw->size;
+	/* The next call is slow, and settles it: until then the record is in use. */
+	walker->stop = walker->pos;
+}
+
+/* Goes on behind the fields of the doubted sample if records begin there, else behind it. */
+static struct sp_error *settle_doubt(struct walker *walker)
+{
+	uint64_t begin = walker->doubt.begin, fields_end = walker->doubt.fields_end;
+	size_t size = walker->doubt.size;
+	walker->doubt.size = 0;
+	set_stop(walker);
+	walker->pos = walker->base + (fields_end - walker->base_offset);
+	struct sp_error *error = ensure(walker, CHAIN * RECORD_MAX);
+	if (error)
+		return error;
+	if (chain_begins(walker, walker->pos))
+		reader_add_resized(walker->reader, begin, size, (size_t)(fields_end - begin));
+	else
+		walker->pos = walker->base + (begin + size - walker->base_offset);
+	return NULL;
+}
+
+/* Whether a sample's fields leave some of it. */
+static void look_into(struct walker *walker, const struct raw_record *raw)
+{
+	struct sp_record record;
+	struct sp_error *error = decoder_decode(walker->decoder, raw, &record);
+	/* Who decodes it again says what is wrong with it. */
+	if (!error)
+		walker_doubt(walker, raw, decoder_excess(walker->decoder));
+	sp_error_free(error);
+}
+
 static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walker,
 							    struct raw_record *raw)
 {
+	struct sp_error *error = walker->doubt.size ? settle_doubt(walker) : NULL;
 	uint64_t offset = walker_offset(walker);
+	if (error)
+		return error;
 	if (walker->finished || offset >= walker->begin_end || offset >= walker->data_end) {
 		raw->bytes = NULL;
 		return NULL;
 	}
 	uint64_t left = walker->data_end - offset;
-	struct sp_error *error = walker->hops ? hop(walker, raw) : NULL;
+	error = walker->hops ? hop(walker, raw) : NULL;
 	if (error || (walker->hops && raw->bytes))
 		return error;
 	error = ensure(walker, RECORD_MAX + 1);
@@ -509,13 +577,15 @@ static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walke
 		.bytes = bytes,
 		.offset = offset,
 	};
+	if (walker->decoder && raw->type == PERF_RECORD_SAMPLE)
+		look_into(walker, raw);
 	return NULL;
 }
 
 struct sp_error *walker_next(struct walker *walker, struct raw_record *raw)
 {
 	const uint8_t *pos = walker->pos;
-	if (likely(pos < walker->stop && walker->end - pos >= HEADER_SIZE)) {
+	if (likely(pos < walker->stop && walker->end - pos >= HEADER_SIZE && !walker->decoder)) {
 		struct header header = header_at(pos, walker->swap);
 		bool plain = header.type - 1 < RECORD_USER_TYPES - 1 && !(header.size & 7) &&
 			     header.size >= HEADER_SIZE && header.size <= walker->end - pos;

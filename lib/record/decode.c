@@ -474,7 +474,13 @@ static struct sp_error *decode_sample_record(struct decoder *decoder, const stru
 	if (unlikely(wrong))
 		return cursor_error(cursor, "SAMPLE of %zu bytes: %s does not fit", raw->size,
 				    wrong);
+	decoder->excess = cursor_left(cursor);
 	return NULL;
+}
+
+size_t decoder_excess(const struct decoder *decoder)
+{
+	return decoder->excess;
 }
 
 /* An aligned copy, for records that do not lie on a multiple of 8. */
@@ -492,6 +498,7 @@ struct sp_error *decoder_decode(struct decoder *decoder, const struct raw_record
 {
 	assert(raw->size >= HEADER_SIZE && raw->size <= UINT16_MAX);
 	decoder->scratch_used = 0;
+	decoder->excess = 0;
 	const uint8_t *bytes = aligned_bytes(decoder, raw);
 	struct cursor cursor = cursor_make(bytes + HEADER_SIZE, raw->size - HEADER_SIZE,
 					   decoder->layout.swap, decoder->layout.path,

@@ -32,4 +32,10 @@ void decoder_free(struct decoder *decoder);
 struct sp_error *decoder_decode(struct decoder *decoder, const struct raw_record *raw,
 				struct sp_record *ret) SP_MUST_CHECK;
 
+/*
+ * How many bytes of the record last decoded lie behind its fields, where it is a SAMPLE: the kernel
+ * leaves none. 0 of all others.
+ */
+size_t decoder_excess(const struct decoder *decoder);
+
 #endif

@@ -39,6 +39,7 @@ struct decoder {
 	uint32_t last_event;
 	uint8_t *scratch; /* 8-aligned; what one record needs */
 	size_t scratch_used;
+	size_t excess;
 };
 
 /*

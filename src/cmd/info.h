@@ -26,7 +26,7 @@ struct info_note {
 };
 
 struct info {
-	const struct sp_reader *reader;
+	struct sp_reader *reader;
 	const struct sp_file_info *file;
 	bool verbose;
 	size_t event_count;

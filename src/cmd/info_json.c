@@ -162,6 +162,17 @@ static void json_features(struct json *json, const struct info *info)
 	json_end_lines(json, '}');
 }
 
+/* Of what is missing at a place of damage; neither is there where it is not known. */
+static void json_missing(struct json *json, const struct info *info, size_t index)
+{
+	uint64_t from_ns, to_ns;
+	sp_reader_damage_time(info->reader, index, &from_ns, &to_ns);
+	if (from_ns)
+		json_unsigned(json, "after_ns", from_ns);
+	if (to_ns)
+		json_unsigned(json, "before_ns", to_ns);
+}
+
 void info_write_json(const struct info *info, FILE *out)
 {
 	struct json json = {.out = out};
@@ -171,6 +182,7 @@ void info_write_json(const struct info *info, FILE *out)
 	json_string(&json, "byte_order", info->file->big_endian ? "big" : "little");
 	json_string(&json, "mode", info_mode(info));
 	json_bool(&json, "compressed", info->file->compressed);
+	json_bool(&json, "unfinished", info->file->unfinished);
 	json_records(&json, info);
 	json_events(&json, info);
 	json_features(&json, info);
@@ -178,6 +190,7 @@ void info_write_json(const struct info *info, FILE *out)
 	json_unsigned(&json, "first_ns", info->first_ns);
 	json_unsigned(&json, "last_ns", info->last_ns);
 	json_end(&json, '}');
+	json_unsigned(&json, "throttled", info->throttled);
 	if (info->verbose)
 		info_json_details(info, &json);
 	if (info->slices)
@@ -197,6 +210,7 @@ void info_write_json(const struct info *info, FILE *out)
 		json_begin(&json, NULL, '{');
 		json_unsigned(&json, "offset", damage->offset);
 		json_string(&json, "what", damage->what);
+		json_missing(&json, info, i);
 		json_end(&json, '}');
 	}
 	json_end_lines(&json, ']');

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
+#include "input.h"
 #include "term.h"
 
 static void put_title(const struct term *term, const char *title, FILE *out)
@@ -174,6 +175,7 @@ static void put_records(const struct info *info, const struct term *term, FILE *
 static void put_damage(const struct info *info, const struct term *term, FILE *out)
 {
 	size_t count = sp_reader_damage_count(info->reader);
+	char missing[INPUT_TEXT];
 	if (!count)
 		return;
 	putc('\n', out);
@@ -183,7 +185,7 @@ static void put_damage(const struct info *info, const struct term *term, FILE *o
 		const struct sp_damage *damage = sp_reader_damage(info->reader, i);
 		fprintf(out, "  offset 0x%" PRIx64 ": ", damage->offset);
 		term_put(term, damage->what, 0, out);
-		putc('\n', out);
+		fprintf(out, "%s\n", input_missing(info->reader, i, missing));
 	}
 }
 
@@ -205,6 +207,13 @@ static void put_notes(const struct info *info, const struct term *term, FILE *ou
 	}
 }
 
+static void put_unfinished(const struct info *info, FILE *out)
+{
+	char text[INPUT_TEXT];
+	if (input_unfinished(info->reader, text))
+		fprintf(out, "\n%c%s.\n", text[0] - 'a' + 'A', text + 1);
+}
+
 void info_write_text(const struct info *info, FILE *out)
 {
 	struct term term = term_of_stdout(TERM_COLOUR_AUTO);
@@ -222,6 +231,7 @@ void info_write_text(const struct info *info, FILE *out)
 		info_put_details(info, &term, out);
 	if (info->slices)
 		info_put_losses(info, &term, out);
+	put_unfinished(info, out);
 	put_notes(info, &term, out);
 	put_damage(info, &term, out);
 }

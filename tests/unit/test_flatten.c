@@ -222,6 +222,55 @@ TEST(a_broken_frame_costs_itself)
 	ck_assert_uint_eq(sp_reader_damage_count(reader), 2);
 	ck_assert(strstr(sp_reader_damage(reader, 0)->what, "inflated") ||
 		  strstr(sp_reader_damage(reader, 1)->what, "inflated"));
+	/* Times are 1000 and the ip: of both places what is missing is between 1099 and 1200. */
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t from_ns, to_ns;
+		sp_reader_damage_time(reader, i, &from_ns, &to_ns);
+		ck_assert_uint_eq(from_ns, 1099);
+		ck_assert_uint_eq(to_ns, 1200);
+	}
+	ck_assert_uint_eq(sp_reader_last_ns(reader), 1299);
+	sp_reader_free(reader);
+}
+
+TEST(what_is_missing_at_either_end_has_one_time)
+{
+	for (uint64_t broken = 0; broken < 2; broken++) {
+		begin(false, false);
+		for (uint64_t frame = 0; frame < 2; frame++) {
+			make_plain(100, frame * 100);
+			size_t size = pack();
+			if (frame == broken)
+				memset(packed + 6, 0xff, 8);
+			put_compressed(SP_RECORD_COMPRESSED, packed, size);
+		}
+		made_end_data(&bytes);
+		struct sp_reader *reader = open_made();
+		uint64_t from_ns, to_ns;
+		ck_assert_uint_eq(read_samples(reader).samples, 100);
+		ck_assert_uint_eq(sp_reader_damage_count(reader), 1);
+		sp_reader_damage_time(reader, 0, &from_ns, &to_ns);
+		ck_assert_uint_eq(from_ns, broken ? 1099 : 0);
+		ck_assert_uint_eq(to_ns, broken ? 0 : 1100);
+		sp_reader_free(reader);
+	}
+}
+
+/* A record that is damaged within what was compressed. */
+TEST(damage_of_inflated_records_has_its_time)
+{
+	begin(false, false);
+	make_plain(100, 0);
+	memset(plain.at + 50 * 32, 0, 32);
+	put_compressed(SP_RECORD_COMPRESSED, packed, pack());
+	made_end_data(&bytes);
+	struct sp_reader *reader = open_made();
+	uint64_t from_ns, to_ns;
+	ck_assert_uint_eq(read_samples(reader).samples, 99);
+	ck_assert_uint_eq(sp_reader_damage_count(reader), 1);
+	sp_reader_damage_time(reader, 0, &from_ns, &to_ns);
+	ck_assert_uint_eq(from_ns, 1049);
+	ck_assert_uint_eq(to_ns, 1051);
 	sp_reader_free(reader);
 }
 

@@ -228,6 +228,7 @@ TEST(a_killed_recorders_file_is_read_up_to_its_end)
 		struct sp_reader *reader = open_bytes(&bytes);
 		ck_assert_str_eq(sp_reader_info(reader)->hostname, "inline");
 		ck_assert(is_damaged(reader, 48, "killed"));
+		ck_assert(sp_reader_info(reader)->unfinished);
 		struct counts counts = read_all(reader);
 		ck_assert_uint_eq(counts.samples, cut ? 4 : 5);
 		ck_assert_uint_eq(counts.errors, 0);
@@ -314,6 +315,106 @@ TEST(reading_resumes_behind_a_bad_record)
 		sp_reader_rewind(reader);
 		ck_assert_uint_eq(read_all(reader).errors, 1);
 		ck_assert_uint_eq(sp_reader_damage_count(reader), 1);
+		sp_reader_free(reader);
+	}
+}
+
+static size_t walk_samples(struct sp_reader *reader)
+{
+	struct walker *walker;
+	size_t samples = 0;
+	ok_or_fail(walker_new(reader, reader_extent(reader), &walker));
+	for (;;) {
+		struct raw_record raw;
+		ok_or_fail(walker_next(walker, &raw));
+		if (!raw.bytes)
+			break;
+		samples += raw.type == PERF_RECORD_SAMPLE;
+	}
+	walker_free(walker);
+	return samples;
+}
+
+/* The fields of a sample say how long it is: what it would swallow is read. */
+TEST(a_sample_that_says_to_be_longer_swallows_nothing)
+{
+	static const uint16_t sizes[] = {40, 48, 64, 32 + 15 * 32, 32 * 15 + 8, 64 * 32};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		bool swap = i % 2;
+		uint16_t size = swap ? __builtin_bswap16(sizes[i]) : sizes[i];
+		uint64_t from_ns, to_ns;
+		made_begin(&bytes, swap);
+		for (uint64_t ip = 0; ip < 100; ip++)
+			made_sample(&bytes, ip);
+		made_end_data(&bytes);
+		size_t bad = made_data_begin(&bytes) + 5 * 32;
+		memcpy(bytes.at + bad + 6, &size, 2);
+		struct sp_reader *reader = open_bytes(&bytes);
+		ck_assert(!reader_is_exact(reader));
+		struct counts counts = read_all(reader);
+		ck_assert_uint_eq(counts.samples, 100);
+		ck_assert_uint_eq(counts.errors, 0);
+		ck_assert(is_damaged(reader, bad, "its fields have 32"));
+		/* Nothing is missing. */
+		sp_reader_damage_time(reader, 0, &from_ns, &to_ns);
+		ck_assert_uint_eq(from_ns + to_ns, 0);
+		/* Who only walks sees them, too, from now on. */
+		ck_assert(reader_is_exact(reader));
+		ck_assert_uint_eq(walk_samples(reader), 100);
+		sp_reader_rewind(reader);
+		ck_assert_uint_eq(read_all(reader).samples, 100);
+		ck_assert_uint_eq(sp_reader_damage_count(reader), 1);
+		sp_reader_free(reader);
+	}
+}
+
+/* Bytes behind the fields that are no records are the sample's own. */
+TEST(what_is_behind_a_samples_fields_may_be_anything)
+{
+	made_begin(&bytes, false);
+	for (uint64_t ip = 0; ip < 20; ip++) {
+		record_begin(&bytes, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+		put_u64(&bytes, ip);
+		put_u64(&bytes, 0x100000001);
+		put_u64(&bytes, 1000 + ip);
+		/* What seems to be one header, and is no chain of them. */
+		put_u64(&bytes, UINT64_C(0x18) << 48 | PERF_RECORD_SAMPLE);
+		put_u64(&bytes, ip);
+		record_end(&bytes);
+	}
+	made_end_data(&bytes);
+	struct sp_reader *reader = open_bytes(&bytes);
+	ck_assert_uint_eq(read_all(reader).samples, 20);
+	ck_assert(!reader_is_exact(reader));
+	ck_assert_uint_eq(sp_reader_damage_count(reader), 0);
+	sp_reader_free(reader);
+}
+
+/* sprof keeps payloads in front of the data until it ends; cut files are not judged. */
+TEST(a_recording_that_was_not_ended_is_known)
+{
+	const struct made_feature features[] = {{FEATURE_HOSTNAME, "\4\0\0\0abc", 8}};
+	for (int front = 0; front < 2; front++) {
+		made_begin(&bytes, HOST_IS_BIG);
+		size_t payload = bytes.size;
+		put(&bytes, "\4\0\0\0def", 8);
+		set_u64(&bytes, FILE_DATA_AT, bytes.size);
+		for (uint64_t i = 0; i < 5; i++)
+			made_sample(&bytes, i);
+		made_end_data(&bytes);
+		size_t table = bytes.size;
+		made_features(&bytes, features, 1);
+		if (front)
+			set_u64(&bytes, table, payload);
+		struct sp_reader *reader = open_bytes(&bytes);
+		ck_assert_int_eq(sp_reader_info(reader)->unfinished, front);
+		ck_assert_str_eq(sp_reader_info(reader)->hostname, front ? "def" : "abc");
+		ck_assert_uint_eq(sp_reader_last_ns(reader), 1004);
+		ck_assert_uint_eq(sp_reader_damage_count(reader), 0);
+		sp_reader_free(reader);
+		bytes.size = table - 32;
+		reader = open_bytes(&bytes);
+		ck_assert(!sp_reader_info(reader)->unfinished);
 		sp_reader_free(reader);
 	}
 }
