@@ -66,6 +66,21 @@ SP_API const struct sp_error *sp_script_unwinding_refusal(const struct sp_script
 /* How many samples were lost while it was recorded, as far as is known. */
 SP_API uint64_t sp_script_lost(const struct sp_script *script);
 
+/* A file or the like, samples in which have no name: how many were told, why, and what to do. */
+struct sp_nameless {
+	const char *module;
+	uint64_t samples;
+	const char *what;   /* one sentence; NULL: not known */
+	const char *remedy; /* or NULL */
+};
+
+/*
+ * Those of what was told, the most samples first, as far as `room` goes; returns how many there
+ * are. For when the tellers are done; strings are the script's.
+ */
+SP_API size_t sp_script_nameless(const struct sp_script *script, struct sp_nameless *ret,
+				 size_t room);
+
 /* A function at a place. */
 struct sp_place_frame {
 	const char *name;   /* as perf shows it; NULL: not known */

@@ -4,6 +4,7 @@
 #define SCRIPT_INTERNAL_H
 
 #include <sprof/script.h>
+#include <stdatomic.h>
 #include "analysis/deferred.h"
 #include "analysis/sideband.h"
 #include "analysis/stacks.h"
@@ -24,6 +25,7 @@ struct sp_script {
 	struct order order;
 	VEC(size_t) batches; /* where each begins in `order`, and the end */
 	unsigned int threads;
+	atomic_ullong *nameless; /* samples that were told, of each module, that have no name */
 };
 
 /* As sp_teller_new(); the caller has the places of one that only collects. */

@@ -97,8 +97,9 @@ static bool add(struct order *order, const struct raw_record *raw, uint64_t time
 	return told;
 }
 
-static struct sp_error *look_at(const struct reading *reading, struct decoder *decoder,
-				const struct raw_record *raw, struct order *found)
+static struct sp_error *look_at(const struct reading *reading, struct walker *walker,
+				struct decoder *decoder, const struct raw_record *raw,
+				struct order *found)
 {
 	struct sp_record record;
 	uint64_t time_ns;
@@ -107,6 +108,8 @@ static struct sp_error *look_at(const struct reading *reading, struct decoder *d
 	if (!type_is_wanted(reading->request->options, raw->type))
 		return NULL;
 	struct sp_error *error = decoder_decode(decoder, raw, &record);
+	if (!error)
+		walker_doubt(walker, raw, decoder_excess(decoder));
 	if (error || !is_told(reading, &record, &time_ns))
 		return error;
 	return add(found, raw, time_ns) ? NULL : error_no_memory();
@@ -127,7 +130,7 @@ static struct sp_error *read_part(const struct reading *reading, struct part *pa
 		if (!error && !raw.bytes)
 			break;
 		if (!error)
-			error = look_at(reading, decoder, &raw, &part->found);
+			error = look_at(reading, walker, decoder, &raw, &part->found);
 		if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
 			reader_add_damage(reader, at, error);
 			error = NULL;

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include "analysis/jit.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
@@ -175,6 +176,10 @@ static struct sp_error *prepare(struct sp_script *script)
 		error = open_files(script);
 	if (error)
 		return error;
+	script->nameless = calloc(machine_module_count(script->machine) + 1,
+				  sizeof(*script->nameless));
+	if (!script->nameless)
+		return error_no_memory();
 	error = order_make(&script->order, &(struct order_request){
 		.reader = script->reader,
 		.options = &script->options,
@@ -189,8 +194,8 @@ static struct sp_error *prepare(struct sp_script *script)
 	return error;
 }
 
-struct sp_error *sp_script_open(struct sp_ctx *ctx, struct sp_reader *reader,
-				const struct sp_script_options *options, struct sp_script **ret)
+static struct sp_error *open_once(struct sp_ctx *ctx, struct sp_reader *reader,
+				  const struct sp_script_options *options, struct sp_script **ret)
 {
 	CLEANUP(cleanup_sp_script_free) struct sp_script *script = calloc(1, sizeof(*script));
 	if (!script)
@@ -207,6 +212,19 @@ struct sp_error *sp_script_open(struct sp_ctx *ctx, struct sp_reader *reader,
 	return error;
 }
 
+struct sp_error *sp_script_open(struct sp_ctx *ctx, struct sp_reader *reader,
+				const struct sp_script_options *options, struct sp_script **ret)
+{
+	bool exact = reader_is_exact(reader);
+	struct sp_error *error = open_once(ctx, reader, options, ret);
+	if (error || exact || !reader_is_exact(reader))
+		return error;
+	/* Samples swallowed records, which the first pass did not see. */
+	sp_script_free(take_ptr(*ret));
+	reader_forget_damage(reader);
+	return open_once(ctx, reader, options, ret);
+}
+
 void sp_script_free(struct sp_script *script)
 {
 	if (!script)
@@ -219,6 +237,7 @@ void sp_script_free(struct sp_script *script)
 	deferred_deinit(&script->deferred);
 	sideband_deinit(&script->sideband);
 	machine_free(script->machine);
+	free(script->nameless);
 	free(script);
 }
 
@@ -244,4 +263,29 @@ uint64_t sp_script_lost(const struct sp_script *script)
 	for (size_t i = 0; i < sideband->layout->event_count; i++)
 		lost += sp_losses_count(sideband->told, i);
 	return lost;
+}
+
+size_t sp_script_nameless(const struct sp_script *script, struct sp_nameless *ret, size_t room)
+{
+	size_t count = 0, kept = 0;
+	for (size_t i = 0; i < machine_module_count(script->machine); i++) {
+		const struct module *module = machine_module(script->machine, i);
+		struct sp_nameless one = {
+			.module = module->name,
+			.samples = atomic_load(&script->nameless[i]),
+		};
+		if (!one.samples)
+			continue;
+		count++;
+		size_t place = kept;
+		while (place && ret[place - 1].samples < one.samples)
+			place--;
+		if (place == room)
+			continue;
+		kept += kept < room;
+		memmove(&ret[place + 1], &ret[place], (kept - 1 - place) * sizeof(*ret));
+		resolver_problem(script->resolver, module, &one.what, &one.remedy);
+		ret[place] = one;
+	}
+	return count;
 }

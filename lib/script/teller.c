@@ -394,6 +394,10 @@ static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 	/* What only looks for places has no symbols. */
 	item->hidden = !teller->script->atlas.collecting && !place_passes(options, place);
 	*shown_ret = !item->hidden || options->tell_all;
+	if (!item->hidden && place && place->module && !place->symbol &&
+	    !teller->script->atlas.collecting)
+		atomic_fetch_add_explicit(&teller->script->nameless[place->module->index], 1,
+					  memory_order_relaxed);
 	return !item->hidden && !options->no_chains ? find_chain(teller) : NULL;
 }
 

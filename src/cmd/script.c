@@ -203,13 +203,45 @@ static int run_threads(struct relay *relay, unsigned int count)
 	return relay->no_memory || relay->error;
 }
 
-/* What was lost, and what could not be unwound. */
-static void say_limits(const struct script_view *view, const struct sp_script *script)
+/* More files without names than these would hide what they are about. */
+#define SHOWN_NAMELESS 6
+
+/* Which samples have no name, why, and what to do: as in a report, by files. */
+static void say_nameless(const struct script_view *view, const struct sp_script *script)
+{
+	struct sp_nameless shown[SHOWN_NAMELESS];
+	size_t count = sp_script_nameless(script, shown, SHOWN_NAMELESS);
+	size_t last = count < SHOWN_NAMELESS ? count : SHOWN_NAMELESS;
+	for (size_t i = 0; i < last; i++) {
+		diag_say("%s: %llu sample%s in %s, at addresses without a name%s%s",
+			 view->info->path, (unsigned long long)shown[i].samples,
+			 shown[i].samples == 1 ? " is" : "s are", shown[i].module,
+			 shown[i].what ? ": " : "", shown[i].what ?: "");
+		/* What many files lack is told once. */
+		bool again = i && shown[i].remedy && shown[i - 1].remedy &&
+			     !strcmp(shown[i].remedy, shown[i - 1].remedy);
+		if (shown[i].remedy && !again)
+			fprintf(stderr, "       %s\n", shown[i].remedy);
+	}
+	if (count > last)
+		diag_say("%s: samples in %zu more files have no name; 'sprof report' counts them",
+			 view->info->path, count - last);
+}
+
+/* What was lost, what has no name, what could not be unwound, and that it was not ended. */
+static void say_limits(const struct script_view *view, const struct sp_script *script,
+		       struct sp_reader *reader)
 {
 	const struct sp_error *refusal = sp_script_unwinding_refusal(script);
 	uint64_t lost = sp_script_lost(script);
+	char text[INPUT_TEXT];
 	if (view->arguments->selection.quiet)
 		return;
+	if (input_unfinished(reader, text))
+		diag_say("%s: %s", view->info->path, text);
+	if (view->arguments->format == SCRIPT_JSON ||
+	    script_has_field(view->arguments, FIELD(SYM)))
+		say_nameless(view, script);
 	if (lost)
 		diag_say("%s: %llu samples were lost while recording; 'sprof report' says when "
 			 "and why", view->info->path, (unsigned long long)lost);
@@ -236,7 +268,7 @@ static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_r
 	struct relay relay = {.view = view, .script = script, .out = pager.out};
 	status |= run_threads(&relay, thread_count(view, sp_script_batch_count(script)));
 	status |= pager_close(&pager);
-	say_limits(view, script);
+	say_limits(view, script, reader);
 	sp_script_free(script);
 	return status;
 }

@@ -33,8 +33,20 @@ fails "an event that is not there" 1 "$SPROF" script -i "$tmp/perf.data" -e cycl
 sprof: $tmp/perf.data has no event 'cycles'; 'sprof info' lists those it has
 END
 
+# What has no name is said with how much of it there is, and what to do.
+"$SPROF" script -i "$tmp/perf.data" >"$tmp/out" 2>"$tmp/got"
+sed '/kernel/,$d' "$tmp/got" >"$tmp/user"
+cat >"$tmp/wanted" <<END
+sprof: $tmp/perf.data: 2 samples are in demo, at addresses without a name: /nowhere/demo: No such file or directory
+       give the directory with the recorded files as --symfs
+END
+same "files that are not there are counted, with the remedy" "$tmp/wanted" "$tmp/user"
+check "so is another kernel" grep -q ': 1 sample is in \[kernel.kallsyms\], at addresses without' "$tmp/got"
+fails "not where names are not shown" 0 "$SPROF" script -i "$tmp/perf.data" -F ip </dev/null
+fails "nor where it is to be quiet" 0 "$SPROF" script -q -i "$tmp/perf.data" </dev/null
+
 # perf 6.1 has 234 and 334: places in the file.
-prints "samples by time, as perf script" shown "$SPROF" script -i "$tmp/perf.data" <<END
+prints "samples by time, as perf script" shown "$SPROF" script -q -i "$tmp/perf.data" <<END
             demo     7 [000]     1.000001:          1 page-faults:              1235 [unknown] (/nowhere/demo)|
 demo     7 [001]     2.000000:     250000   cpu-clock: |
 	            1234 [unknown] (/nowhere/demo)|
@@ -55,7 +67,7 @@ prints "fields added and taken away" shown "$SPROF" script -i "$tmp/perf.data" -
             demo     7 U         1.000001:          1 page-faults:              1235|
 END
 prints "fields of one kind of events, times since the first" \
-	shown "$SPROF" script -i "$tmp/perf.data" -F sw:tid,time --reltime <<END
+	shown "$SPROF" script -q -i "$tmp/perf.data" -F sw:tid,time --reltime <<END
     7     0.000000: |
     7     0.999999: |
     8     2.499999: |
@@ -77,7 +89,7 @@ prints "other records, too" shown "$SPROF" script -i "$tmp/perf.data" -F comm,ti
             demo     8 PERF_RECORD_COMM: demo:7/8|
             demo     7 |
 END
-prints "a chain up to a function" "$SPROF" script -f -i "$tmp/perf.data" -F ip,sym --stop-bt nothing --time 1.5,3 <<'END'
+prints "a chain up to a function" "$SPROF" script -q -f -i "$tmp/perf.data" -F ip,sym --stop-bt nothing --time 1.5,3 <<'END'
 
 	            1234 [unknown]
 	            1334 [unknown]
