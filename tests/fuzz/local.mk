@@ -11,9 +11,11 @@ FUZZERS += \
 	tests/fuzz/fuzz_dwarf \
 	tests/fuzz/fuzz_elf \
 	tests/fuzz/fuzz_event \
+	tests/fuzz/fuzz_features \
 	tests/fuzz/fuzz_file \
 	tests/fuzz/fuzz_instruction \
 	tests/fuzz/fuzz_jitdump \
+	tests/fuzz/fuzz_json \
 	tests/fuzz/fuzz_kallsyms \
 	tests/fuzz/fuzz_machine \
 	tests/fuzz/fuzz_maps \
@@ -22,6 +24,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_record \
 	tests/fuzz/fuzz_recorded \
 	tests/fuzz/fuzz_stat \
+	tests/fuzz/fuzz_sysfs \
 	tests/fuzz/fuzz_trace \
 	tests/fuzz/fuzz_unwind
 tests_fuzz_fuzz_analysis_LDADD = $(fuzz_ldadd)
@@ -32,9 +35,12 @@ tests_fuzz_fuzz_demangle_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_dwarf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_elf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_event_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_features_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_file_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_instruction_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_jitdump_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_json_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+tests_fuzz_fuzz_json_LDADD = src/libcommand.la $(fuzz_ldadd)
 tests_fuzz_fuzz_kallsyms_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_machine_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_maps_LDADD = $(fuzz_ldadd)
@@ -43,6 +49,7 @@ tests_fuzz_fuzz_perfmap_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_record_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_recorded_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_stat_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_sysfs_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_trace_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_unwind_LDADD = $(fuzz_ldadd)
 

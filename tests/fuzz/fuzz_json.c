@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is written as JSON is JSON, whatever the names in it are: the input is cut into texts (a
+ * NUL ends each), which are names of all kinds in a report, and keys and values of a writer. A
+ * strict reader of RFC 8259 has to take the whole.
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "fuzz.h"
+#include "json.h"
+#include "out/output.h"
+
+#define DEPTH_MAX 64
+#define TEXTS 16
+
+struct input {
+	const char *at;   /* the rest of a copy, which ends with a NUL */
+	const char *end;  /* of all */
+};
+
+/* The next text; "" at the end. */
+static const char *next_text(struct input *input)
+{
+	const char *text = input->at;
+	if (input->at < input->end)
+		input->at += strlen(text) + 1;
+	if (input->at > input->end)
+		input->at = input->end;
+	return text;
+}
+
+/* -- A strict reader ------------------------------------------------------- */
+
+struct reading {
+	const unsigned char *at, *end;
+	unsigned int depth;
+};
+
+static void blanks(struct reading *r)
+{
+	while (r->at < r->end && strchr(" \n\r\t", *r->at) && *r->at)
+		r->at++;
+}
+
+static bool take(struct reading *r, char c)
+{
+	if (r->at == r->end || *r->at != (unsigned char)c)
+		return false;
+	r->at++;
+	return true;
+}
+
+/* One code point of well-formed UTF-8, not below U+0080. */
+static bool long_sequence(struct reading *r)
+{
+	unsigned char first = *r->at;
+	size_t more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+	if (first < 0xc2 || first > 0xf4 || (size_t)(r->end - r->at) <= more)
+		return false;
+	uint32_t code = first & (0x3fu >> more);
+	for (size_t i = 1; i <= more; i++) {
+		if ((r->at[i] & 0xc0) != 0x80)
+			return false;
+		code = code << 6 | (r->at[i] & 0x3f);
+	}
+	r->at += more + 1;
+	return code >= (more == 1 ? 0x80u : more == 2 ? 0x800u : 0x10000u) && code <= 0x10ffff &&
+	       (code < 0xd800 || code > 0xdfff);
+}
+
+static bool escape(struct reading *r)
+{
+	if (r->at == r->end || !*r->at || !strchr("\"\\/bfnrtu", *r->at))
+		return false;
+	if (*r->at++ != 'u')
+		return true;
+	for (int i = 0; i < 4; i++, r->at++)
+		if (r->at == r->end || !*r->at || !strchr("0123456789abcdefABCDEF", *r->at))
+			return false;
+	return true;
+}
+
+static bool string(struct reading *r)
+{
+	if (!take(r, '"'))
+		return false;
+	while (r->at < r->end && *r->at != '"') {
+		bool good = true;
+		if (*r->at == '\\') {
+			r->at++;
+			good = escape(r);
+		} else if (*r->at >= 0x80) {
+			good = long_sequence(r);
+		} else {
+			good = *r->at++ >= 0x20;
+		}
+		if (!good)
+			return false;
+	}
+	return take(r, '"');
+}
+
+static bool digits(struct reading *r)
+{
+	const unsigned char *begin = r->at;
+	while (r->at < r->end && *r->at >= '0' && *r->at <= '9')
+		r->at++;
+	return r->at > begin;
+}
+
+static bool number(struct reading *r)
+{
+	take(r, '-');
+	if (!take(r, '0') && !digits(r))
+		return false;
+	if (take(r, '.') && !digits(r))
+		return false;
+	if (take(r, 'e') || take(r, 'E')) {
+		if (!take(r, '+'))
+			take(r, '-');
+		return digits(r);
+	}
+	return true;
+}
+
+static bool word(struct reading *r, const char *text)
+{
+	size_t size = strlen(text);
+	if ((size_t)(r->end - r->at) < size || memcmp(r->at, text, size))
+		return false;
+	r->at += size;
+	return true;
+}
+
+static bool value(struct reading *r);
+
+static bool members(struct reading *r, bool named, char close)
+{
+	blanks(r);
+	if (take(r, close))
+		return true;
+	do {
+		blanks(r);
+		if (named && !string(r))
+			return false;
+		blanks(r);
+		if ((named && !take(r, ':')) || !value(r))
+			return false;
+		blanks(r);
+	} while (take(r, ','));
+	return take(r, close);
+}
+
+static bool value(struct reading *r)
+{
+	bool good;
+	blanks(r);
+	if (r->at == r->end || r->depth == DEPTH_MAX)
+		return false;
+	r->depth++;
+	switch (*r->at) {
+	case '{':
+		r->at++;
+		good = members(r, true, '}');
+		break;
+	case '[':
+		r->at++;
+		good = members(r, false, ']');
+		break;
+	case '"':
+		good = string(r);
+		break;
+	case 't':
+		good = word(r, "true");
+		break;
+	case 'f':
+		good = word(r, "false");
+		break;
+	case 'n':
+		good = word(r, "null");
+		break;
+	default:
+		good = number(r);
+	}
+	r->depth--;
+	return good;
+}
+
+static void check(const char *text, size_t size)
+{
+	struct reading r = {(const unsigned char *)text, (const unsigned char *)text + size, 0};
+	bool good = value(&r);
+	blanks(&r);
+	assert(good && r.at == r.end);
+}
+
+/* -- What is written ------------------------------------------------------- */
+
+/* One value; what it is the text's first byte says. */
+static void put_value(struct json *json, const char *key, const char *text)
+{
+	double numbers[] = {0.1, -1e300, INFINITY, NAN, 1e-300};
+	switch (text[0] % 5) {
+	case 0:
+		json_bool(json, key, text[0] & 1);
+		break;
+	case 1:
+		json_signed(json, key, INT64_MIN + text[0]);
+		break;
+	case 2:
+		json_double(json, key, numbers[(unsigned char)text[0] / 5 % 5]);
+		break;
+	default:
+		json_string(json, key, text);
+	}
+}
+
+static void write_values(struct input input, FILE *out)
+{
+	struct json json = {.out = out};
+	json_begin_lines(&json, NULL, '{');
+	for (int i = 0; i < TEXTS && input.at < input.end; i++) {
+		const char *key = next_text(&input), *text = next_text(&input);
+		put_value(&json, key, text);
+		json_begin(&json, text, i & 1 ? '[' : '{');
+		put_value(&json, i & 1 ? NULL : key, text);
+		json_end(&json, i & 1 ? ']' : '}');
+	}
+	json_begin_lines(&json, "last", '[');
+	json_end_lines(&json, ']');
+	json_end_lines(&json, '}');
+}
+
+static void write_report(struct input input, FILE *out)
+{
+	static const enum sp_key keys[] = {SP_KEY_COMM, SP_KEY_DSO, SP_KEY_SYMBOL, SP_KEY_SRCLINE};
+	const char *path = next_text(&input), *event = next_text(&input), *comm = next_text(&input);
+	const struct sp_weight weight = {.samples = 3, .weight = 7};
+	struct sp_tree_node nodes[2] = {
+		{.function = next_text(&input), .dso = next_text(&input), .self = weight,
+		 .total = weight},
+		{.symbol = next_text(&input), .srcline = next_text(&input), .total = weight},
+	};
+	nodes[1].children = &nodes[0];
+	nodes[1].child_count = 1;
+	const struct sp_tree_node root = {.children = &nodes[1], .child_count = 1};
+	const struct sp_row row = {
+		.self = weight, .total = weight, .comm = comm, .dso = next_text(&input),
+		.dso_path = next_text(&input), .symbol = next_text(&input),
+		.srcline = next_text(&input), .event = event, .build_id = next_text(&input),
+	};
+	const struct sp_profile profile = {
+		.event = event, .samples = 3, .weight = 7, .lost = 1, .missing_weight = 2,
+		.has_callchains = true, .rows = &row, .row_count = 1, .tree = &root,
+	};
+	const struct sp_profile *const profiles[] = {&profile};
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_NOTE, .what = next_text(&input), .remedy = next_text(&input),
+	};
+	const struct sp_finding *const findings[] = {&finding};
+	const struct report report = {
+		.path = path, .profiles = profiles, .profile_count = 1, .findings = findings,
+		.finding_count = 1, .keys = keys, .key_count = sizeof(keys) / sizeof(*keys),
+		.children = true, .tree = SP_TREE_CALLER,
+	};
+	assert(output_json.write(&report, out));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	CLEANUP_FREE char *copy = calloc(1, size + 1);
+	assert(copy);
+	if (size)
+		memcpy(copy, bytes, size);
+	const struct input input = {copy, copy + size};
+	for (int i = 0; i < 2; i++) {
+		CLEANUP_FREE char *text = NULL;
+		size_t text_size = 0;
+		FILE *out = open_memstream(&text, &text_size);
+		assert(out);
+		(i ? write_report : write_values)(input, out);
+		assert(!fclose(out));
+		check(text, text_size);
+	}
+	return 0;
+}
