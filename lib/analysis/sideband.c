@@ -274,8 +274,9 @@ static struct sp_error *add_raw(struct sideband *sideband, struct sp_reader *rea
 {
 	struct sp_record record;
 	struct sp_error *error = decoder_decode(decoder, raw, &record);
+	bool exits = raw->type == PERF_RECORD_EXIT && sideband->lives.wanted;
 	if (!error)
-		return is_checked(raw->type) ? NULL : add_record(sideband, &record);
+		return is_checked(raw->type) && !exits ? NULL : add_record(sideband, &record);
 	if (sp_error_code(error) != SP_ERROR_FORMAT)
 		return error;
 	reader_add_damage(reader, raw->offset, error);
