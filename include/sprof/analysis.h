@@ -62,6 +62,12 @@ struct sp_analysis_options {
 	bool branches;
 	enum sp_grouping groups;
 	bool memory;             /* the weight of a sample is its latency (SP_KEY_LOCAL_WEIGHT) */
+	/*
+	 * SP_KEY_PARENT is the nearest function on the stack, from the sampled one up, whose symbol
+	 * this extended regular expression matches; NULL: perf's, "^sys_|^do_page_fault".
+	 */
+	const char *parent;
+	bool parent_only;        /* with that key: only samples that have one are shown */
 	uint64_t time_quantum_ns; /* of SP_KEY_TIME; 0: 100 ms */
 	const struct sp_field *fields; /* what SP_KEY_FIELD and those that follow it are */
 	size_t field_count;

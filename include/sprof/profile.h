@@ -63,6 +63,7 @@ enum sp_key {
 	SP_KEY_SOCKET,
 	SP_KEY_TIME,        /* seconds, in steps of sp_analysis_options.time_quantum_ns */
 	SP_KEY_ADDR,        /* of the code */
+	SP_KEY_PARENT,      /* a caller: sp_analysis_options.parent; "[other]": there is none */
 	SP_KEY_TRACE,       /* a tracepoint's text */
 	SP_KEY_FIELD,       /* the first field of sp_analysis_options; the next follow it */
 	SP_KEY_COUNT = SP_KEY_FIELD + 64,

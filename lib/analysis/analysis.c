@@ -37,6 +37,7 @@ static void run_deinit(struct run *run)
 	free(run->workers);
 	deferred_deinit(&run->deferred);
 	labels_deinit(&run->labels);
+	parents_deinit(&run->parents);
 	unwinding_deinit(&run->unwinding);
 	names_deinit(&run->names);
 	sideband_deinit(&run->sideband);
@@ -124,8 +125,12 @@ static struct sp_error *open_names(struct run *run)
 static struct sp_error *make_labels(struct run *run)
 {
 	const struct label_options options = label_options(run);
-	return labels_make(&run->labels, &run->names, &options, &run->analysis->functions,
-			   &run->analysis->nodes);
+	struct sp_error *error = labels_make(&run->labels, &run->names, &options,
+					     &run->analysis->functions, &run->analysis->nodes);
+	if (!error && run->parents.compiled)
+		error = parents_find(&run->parents, &run->labels);
+	run->work.parents = run->parents.is;
+	return error;
 }
 
 static struct sp_error *read_sideband(struct run *run)
@@ -311,6 +316,7 @@ static void work_init(struct run *run)
 			work->has_texts |= key_is_text(key);
 		}
 	work->group_keys[SP_KEY_COMM] |= options->tree_comms;
+	work->only_leaves &= options->branches || !work->keys[SP_KEY_PARENT];
 }
 
 static struct sp_error *read_samples(struct run *run)
@@ -370,6 +376,8 @@ static struct sp_error *run_all(struct run *run)
 	if (!error) {
 		work_init(run);
 		error = open_names(run);
+		if (!error && run->work.keys[SP_KEY_PARENT])
+			error = parents_init(&run->parents, run->options.parent);
 	}
 	if (!error)
 		error = read_samples(run);

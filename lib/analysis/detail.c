@@ -271,14 +271,17 @@ static uint64_t row_word(const struct labels *labels, enum sp_key key, uint64_t 
 	return function == UINT32_MAX ? DETAIL_NONE : function;
 }
 
-uint32_t worker_row_detail(struct worker *worker, uint32_t detail)
+uint32_t worker_row_detail(struct worker *worker, uint32_t detail, uint32_t parent)
 {
 	const struct work *work = worker->work;
 	uint64_t words[SP_KEY_COUNT];
 	if (!work->detail_count)
 		return 0;
 	const uint64_t *from = details_words(&worker->details, detail);
-	for (size_t i = 0; i < work->detail_count; i++)
+	for (size_t i = 0; i < work->detail_count; i++) {
 		words[i] = row_word(work->labels, work->detail_keys[i], from[i]);
+		if (work->detail_keys[i] == SP_KEY_PARENT && parent != UINT32_MAX)
+			words[i] = parent;
+	}
 	return details_add(&worker->row_details, words);
 }

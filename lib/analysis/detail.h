@@ -19,10 +19,10 @@ bool worker_details(struct worker *worker, const struct sp_record *record,
 uint32_t worker_find_branch(struct worker *worker, uint32_t view, uint64_t address);
 
 /*
- * When labels are made: the tuple of `detail` in row_details, where functions stand for frames.
- * UINT32_MAX when out of memory.
+ * When labels are made: the tuple of `detail` in row_details, where functions stand for frames,
+ * and `parent` is the one of SP_KEY_PARENT (UINT32_MAX: none). UINT32_MAX when out of memory.
  */
-uint32_t worker_row_detail(struct worker *worker, uint32_t detail);
+uint32_t worker_row_detail(struct worker *worker, uint32_t detail, uint32_t parent);
 
 /* As struct profile_values has it; `arg` is a struct run. */
 bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,

@@ -6,6 +6,7 @@
 #include <sprof/analysis.h>
 #include "analysis/groups.h"
 #include "analysis/names.h"
+#include "analysis/parents.h"
 #include "analysis/sideband.h"
 #include "analysis/unwinding.h"
 #include "analysis/worker.h"
@@ -36,6 +37,7 @@ struct run {
 	struct sideband sideband;
 	struct names names;
 	struct labels labels;
+	struct parents parents; /* with SP_KEY_PARENT */
 	unsigned int threads;
 	struct unwinding unwinding;
 	struct deferred deferred;

@@ -48,7 +48,8 @@ static void labelling_deinit(struct labelling *labelling)
 
 static bool side_symbols(const bool *keys)
 {
-	return keys[SP_KEY_SYMBOL_FROM] || keys[SP_KEY_SYMBOL_TO] || keys[SP_KEY_SYMBOL_DADDR];
+	return keys[SP_KEY_SYMBOL_FROM] || keys[SP_KEY_SYMBOL_TO] || keys[SP_KEY_SYMBOL_DADDR] ||
+	       keys[SP_KEY_PARENT];
 }
 
 static bool side_dsos(const bool *keys)

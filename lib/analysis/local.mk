@@ -18,6 +18,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/lookup.c lib/analysis/lookup.h \
 	lib/analysis/lives.c lib/analysis/lives.h \
 	lib/analysis/names.c lib/analysis/names.h \
+	lib/analysis/parents.c lib/analysis/parents.h \
 	lib/analysis/places.c lib/analysis/places.h \
 	lib/analysis/scout.c lib/analysis/scout.h \
 	lib/analysis/sideband.c lib/analysis/sideband.h \

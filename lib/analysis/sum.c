@@ -124,14 +124,17 @@ static void summing_deinit(struct summing *summing)
 	vec_deinit(&summing->rows);
 }
 
-/* The group of a root's rows; UINT32_MAX when out of memory. */
-static uint32_t row_group(struct worker *worker, uint64_t root_name)
+/*
+ * The group of rows of a group of samples, whose parent is a function; UINT32_MAX when out of
+ * memory.
+ */
+static uint32_t row_group(struct worker *worker, uint32_t of, uint32_t parent)
 {
 	const bool *keys = worker->work->keys;
-	struct group group = worker->groups.items[root_name >> 32];
+	struct group group = worker->groups.items[of];
 	if (!keys[SP_KEY_COMM])
 		group.comm = NULL;
-	group.detail = worker_row_detail(worker, group.detail);
+	group.detail = worker_row_detail(worker, group.detail, parent);
 	if (group.detail == UINT32_MAX)
 		return UINT32_MAX;
 	return groups_add(&worker->row_groups, &group);
@@ -164,7 +167,8 @@ static bool sum_nodes(struct summing *summing)
 		uint32_t at = worker->order[i];
 		const struct radix_node *node = &radix->items[at];
 		summing->nodes[at].group = node->parent == RADIX_NONE ?
-						   row_group(worker, node->first) :
+						   row_group(worker, (uint32_t)(node->first >> 32),
+							     UINT32_MAX) :
 						   summing->nodes[node->parent].group;
 		if (summing->nodes[at].group == UINT32_MAX)
 			return false;
@@ -254,16 +258,84 @@ static bool sum_rows(struct summing *summing)
 	return true;
 }
 
+/* The nearest function on the way up that is a parent; UINT32_MAX: there is none. */
+static uint32_t parent_of(const struct worker *worker, const struct leaf *leaf)
+{
+	const struct labels *labels = worker->work->labels;
+	const bool *parents = worker->work->parents;
+	uint32_t frame = leaf->answer >> LOOKUP_SHIFT;
+	if (parents[frame])
+		return labels->sides.items[frame].symbol;
+	for (uint32_t at = leaf->node; at != RADIX_NONE;) {
+		const struct radix_node *node = &worker->chains.radix.items[at];
+		for (uint32_t i = node->run + node->length; i-- > node->run;) {
+			frame = worker->frames[i];
+			if (frame < WORD_GAP && parents[frame])
+				return labels->sides.items[frame].symbol;
+		}
+		at = node->parent;
+	}
+	return UINT32_MAX;
+}
+
+/* Rows of which each leaf has its own: chains are gone through one by one. */
+static bool sum_leaf(struct summing *summing, const struct leaf *leaf)
+{
+	struct worker *worker = summing->worker;
+	struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight};
+	sums.group = row_group(worker, worker->states[leaf->node].group, parent_of(worker, leaf));
+	bool done = sums.group != UINT32_MAX;
+	for (uint32_t at = leaf->node; done && at != RADIX_NONE;) {
+		struct open_node *slot = vec_push(&summing->open);
+		done = slot != NULL;
+		if (done)
+			*slot = (struct open_node){.node = at};
+		at = worker->chains.radix.items[at].parent;
+	}
+	for (; done && summing->open.count; summing->open.count--) {
+		uint32_t at = vec_last(&summing->open)->node;
+		const struct radix_node *node = &worker->chains.radix.items[at];
+		for (uint32_t i = node->run; done && i < node->run + node->length; i++)
+			done = worker->frames[i] >= WORD_GAP ||
+			       open_frame(summing, &sums, worker->frames[i]);
+	}
+	if (!done || !open_frame(summing, &sums, leaf->answer >> LOOKUP_SHIFT))
+		return false;
+	tallies_self(&worker->tallies, *vec_last(&summing->rows), leaf->samples, leaf->weight);
+	close_rows(summing, 0);
+	return true;
+}
+
+static bool sum_leaves(struct summing *summing)
+{
+	const struct worker *worker = summing->worker;
+	for (size_t i = 0; i < worker->leaves.count; i++)
+		if (worker->leaves.items[i].samples &&
+		    !sum_leaf(summing, &worker->leaves.items[i]))
+			return false;
+	return true;
+}
+
+/* Whether it passes what was asked about functions. */
+static bool is_shown(const struct worker *worker, const struct leaf *leaf)
+{
+	const struct work *work = worker->work;
+	if (leaf->answer & LOOKUP_PENDING &&
+	    !work->labels->frames.items[leaf->answer >> LOOKUP_SHIFT].shown)
+		return false;
+	return !work->parents || !work->options->parent_only ||
+	       parent_of(worker, leaf) != UINT32_MAX;
+}
+
 /* What waited for the functions is shown, or forgotten. */
 static void settle_pending(struct worker *worker)
 {
-	const struct labels *labels = worker->work->labels;
 	for (size_t i = 0; i < worker->pending.count; i++) {
 		struct leaf *leaf = &worker->leaves.items[i];
 		uint16_t event = worker->groups.items[worker->states[leaf->node].group].event;
 		if (!worker->pending.items[i].samples)
 			continue;
-		if (labels->frames.items[leaf->answer >> LOOKUP_SHIFT].shown)
+		if (is_shown(worker, leaf))
 			weight_sums_merge(&worker->events[event].shown, &worker->pending.items[i]);
 		else
 			leaf->samples = leaf->weight = 0;
@@ -276,8 +348,11 @@ struct sp_error *worker_sum(struct worker *worker)
 	settle_pending(worker);
 	summing.nodes = calloc(worker->chains.radix.count + 1, sizeof(*summing.nodes));
 	summing.next_leaf = calloc(worker->leaves.count + 1, sizeof(*summing.next_leaf));
-	bool done = summing.nodes && summing.next_leaf && sum_nodes(&summing) &&
-		    sum_rows(&summing);
+	bool done = summing.nodes && summing.next_leaf;
+	if (done && worker->work->parents)
+		done = sum_leaves(&summing);
+	else if (done)
+		done = sum_nodes(&summing) && sum_rows(&summing);
 	summing_deinit(&summing);
 	return done ? NULL : error_no_memory();
 }

@@ -133,6 +133,8 @@ bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
 {
 	struct run *run = arg;
 	const struct function *functions = run->analysis->functions.items;
+	if (key == SP_KEY_PARENT && word == DETAIL_NONE)
+		ret->text = "[other]";
 	if (word == DETAIL_NONE)
 		return true;
 	if (key_is_text(key)) {
@@ -143,6 +145,7 @@ bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
 	case SP_KEY_SYMBOL_FROM:
 	case SP_KEY_SYMBOL_TO:
 	case SP_KEY_SYMBOL_DADDR:
+	case SP_KEY_PARENT:
 		return describe_symbol(&functions[word], ret);
 	case SP_KEY_DSO_FROM:
 	case SP_KEY_DSO_TO:

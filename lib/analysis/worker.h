@@ -43,6 +43,7 @@ struct work {
 	enum sp_key detail_keys[SP_KEY_COUNT]; /* those that are values */
 	size_t detail_count;
 	bool has_texts;   /* some of them are texts (key_is_text()) */
+	const bool *parents; /* by frame, with SP_KEY_PARENT: whether it is one; as labels */
 	bool only_leaves; /* nobody asked for what is above the sampled function */
 	bool replicates;  /* deal samples into hands, for ratios */
 	bool sum_tasks;   /* count samples by thread: READ records want to be compared */

@@ -54,6 +54,7 @@ static const struct {
 	[SP_KEY_SOCKET] = {"socket", true},
 	[SP_KEY_TIME] = {"time", false},
 	[SP_KEY_ADDR] = {"addr", false},
+	[SP_KEY_PARENT] = {"parent", false},
 	[SP_KEY_TRACE] = {"trace", false},
 	[SP_KEY_FIELD ... SP_KEY_COUNT - 1] = {"field", false},
 };

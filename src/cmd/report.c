@@ -63,6 +63,8 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 		.time_quantum_ns = arguments->time_quantum_ns,
 		.fields = arguments->fields,
 		.field_count = arguments->field_count,
+		.parent = arguments->parent,
+		.parent_only = arguments->exclude_other,
 		.raw_trace = arguments->raw_trace,
 		.filter = selection_filter(&arguments->selection),
 		.files = selection_files(&arguments->selection),
@@ -196,7 +198,10 @@ static void say_what_is_missing(const struct report_arguments *arguments,
 		diag_say("%s: no samples%s", report->path,
 			 report->filtered ? " pass the filters"
 					  : "; 'sprof report' without --format says why");
-	if (any && !chains && (arguments->tree != SP_TREE_NONE || arguments->children == 1))
+	bool wanted = arguments->tree != SP_TREE_NONE || arguments->children == 1;
+	for (size_t i = 0; i < arguments->key_count; i++)
+		wanted |= arguments->keys[i] == SP_KEY_PARENT;
+	if (any && !chains && wanted)
 		diag_say("%s has no call chains; 'sprof record -g' records them", report->path);
 }
 

@@ -3,6 +3,7 @@
 #include "cmd/report_arguments.h"
 
 #include <math.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,17 @@ static bool parse_inverted(const struct option *option, const char *text)
 	return true;
 }
 
+static bool parse_parent(const struct option *option, const char *text)
+{
+	struct report_arguments *arguments = option->value;
+	regex_t regex;
+	if (regcomp(&regex, text, REG_EXTENDED | REG_NOSUB))
+		return option_reject(option, text, "a regular expression (extended)");
+	regfree(&regex);
+	arguments->parent = text;
+	return true;
+}
+
 static bool parse_percentage(const struct option *option, const char *text)
 {
 	bool *relative = option->value;
@@ -151,6 +163,11 @@ static size_t shown_options(struct report_arguments *a, struct option *to)
 			    "rows by what is known of that"),
 		OPTION_CALL(0, "time-quantum", "TIME", &a->time_quantum_ns, parse_quantum,
 			    "steps of the key time, such as 1s, 10ms (the default is 100ms)"),
+		OPTION_CALL('p', "parent", "REGEX", a, parse_parent,
+			    "make rows by the nearest function on the stack that matches this,\n"
+			    "too; -s parent has \"^sys_|^do_page_fault\""),
+		OPTION_FLAG('x', "exclude-other", &a->exclude_other,
+			    "leave out samples that have no parent"),
 		OPTION_FLAG(0, "raw-trace", &a->raw_trace,
 			    "the key trace, and fields, as their bytes say, and not as the\n"
 			    "tracepoint's own text has them"),
@@ -212,8 +229,6 @@ static const struct option_refusal refused[] = {
 	{'H', "hierarchy", "several keys of --sort make a row of each combination"},
 	{'T', "threads", "it takes 'record -s'; 'sprof script --format json' has its READ records"},
 	{'U', "hide-unresolved", "it would hide what is not known; -S names functions"},
-	{'p', "parent", "it takes a pattern of callers; -g callee shows the callers of each function"},
-	{'x', "exclude-other", "it goes with --parent; -g callee shows the callers of each function"},
 	{0, "ignore-callees", "it takes a pattern; --children counts callees in the function's total"},
 	{'m', "modules", "it is always done: modules are named by their files"},
 	{'M', "disassembler-style", ANNOTATES},

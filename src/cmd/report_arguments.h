@@ -25,6 +25,8 @@ struct report_arguments {
 	char *field_names[SP_FIELDS_MAX];     /* as rows have them */
 	size_t field_count;
 	bool raw_trace;
+	const char *parent; /* NULL: not said */
+	bool exclude_other; /* who has none */
 	int children; /* -1: not said */
 	int branches; /* -1: not said; settled to 0 or 1 */
 	bool memory;

@@ -19,7 +19,6 @@ void report_key_add(struct report_arguments *arguments, enum sp_key key)
 static const struct {
 	const char *name, *why;
 } other_keys[] = {
-	{"parent", "is what --parent found, which is not here; -g callee shows callers"},
 	{"simd", "is of decoded traces of Arm's SPE, and there is no decoder"},
 	{"type", "takes types of data by debug information, which are not found"},
 	{"typeoff", "takes types of data by debug information, which are not found"},
@@ -229,8 +228,11 @@ static const char *first_branch_key(const struct report_arguments *arguments)
 /* Whoever asks for calls has them, if there are any. */
 static bool wants_calls(const struct report_arguments *arguments)
 {
+	for (size_t i = 0; i < arguments->key_count; i++)
+		if (arguments->keys[i] == SP_KEY_PARENT)
+			return true;
 	return arguments->tree != SP_TREE_NONE || arguments->output == &output_folded ||
-	       arguments->children == 1;
+	       arguments->children == 1 || arguments->parent;
 }
 
 /* Whether branches are counted; false after having said what cannot be done. */
@@ -273,5 +275,7 @@ int report_arguments_settle(struct report_arguments *arguments, struct sp_ctx *c
 	if (!settle_branches(arguments, reader))
 		return 1;
 	add_default_keys(arguments);
+	if (arguments->parent)
+		report_key_add(arguments, SP_KEY_PARENT);
 	return -1;
 }

@@ -242,6 +242,26 @@ prints "a tree of callers" report -q -e cpu-clock -s comm -g -i chains.data --ka
                        33.33%  |  0x10 [demo]
  16.67%     1.8-69.0   16.67%  `- 0x40 [demo]
 END
+prints "by the nearest caller that matches" report -q -e cpu-clock -s symbol -p '^(sys_|copy_|0x)' \
+	-i chains.data --kallsyms kallsyms <<'END'
+ total   low-high    self   low-high  samples  symbol        parent
+50.00%  12.5-87.5   0.00%   0.0-56.1        0  [.] 0x31      [other]
+50.00%  12.5-87.5  50.00%  12.5-87.5        1  [k] sys_read  sys_read
+50.00%  12.5-87.5   0.00%   0.0-56.1        0  [.] 0x31      sys_read
+50.00%  12.5-87.5   0.00%   0.0-56.1        0  [.] 0x50      sys_read
+33.33%   6.1-79.2  33.33%   6.1-79.2        2  [.] 0x10      [other]
+33.33%   6.1-79.2   0.00%   0.0-56.1        0  [.] 0x21      [other]
+16.67%   1.8-69.0  16.67%   1.8-69.0        1  [.] 0x40      [other]
+END
+prints "those that match alone" report -q -e cpu-clock -s comm -p '^sys_' -x -i chains.data \
+	--kallsyms kallsyms <<'END'
+ total   low-high    self   low-high  samples  comm   parent
+50.00%  12.5-87.5  50.00%  12.5-87.5        1  de;mo  sys_read
+END
+fails "a parent that is no expression" 129 report -p '(' -i chains.data <<'END'
+sprof: -p, --parent: '(' is not a regular expression (extended)
+       'sprof report --help' lists the options.
+END
 # perf has these totals, too, with -g callee: from the caller down it takes the outermost calls.
 prints "no more frames than are asked for" report -q -e cpu-clock -s symbol -g --max-stack 2 \
 	-i chains.data --kallsyms kallsyms <<'END'
@@ -488,7 +508,7 @@ sprof: cannot open nothing/data: No such file or directory
        'sprof record -o FILE -- COMMAND' makes a recording.
 END
 fails "a wrong key" 129 report -s comm,name <<'END'
-sprof: --sort: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, trace, nor a field of the recording's tracepoints
+sprof: --sort: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, parent, trace, nor a field of the recording's tracepoints
 END
 fails "a wrong format" 129 report --format xml <<'END'
 sprof: --format: 'xml' is not text, json, csv or folded
