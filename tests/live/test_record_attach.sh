@@ -44,7 +44,7 @@ compare() { # TRUTH SAMPLES
 					missed++
 					print "missed", tid, cpu[tid], sampled >"/dev/stderr"
 				}
-				if (sampled > 1.3 * cpu[tid] + slack) {
+				if (sampled > 1.7 * cpu[tid] + slack) {
 					doubled++
 					print "doubled", tid, cpu[tid], sampled >"/dev/stderr"
 				}
