@@ -111,6 +111,8 @@ static void see_other(struct filter *filter, const struct ring *ring, uint64_t p
 		filter->counts.lost += ring_u64(ring, position + 8);
 	else if (type == PERF_RECORD_THROTTLE)
 		filter->counts.throttled++;
+	else if (type == PERF_RECORD_READ)
+		filter->counts.reads++;
 }
 
 /* What was lost was of the followed as often as what lies beside it in the ring. */

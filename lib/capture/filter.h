@@ -21,6 +21,7 @@ struct filter_counts {
 	uint64_t lost;      /* by LOST and LOST_SAMPLES records, of everyone */
 	double lost_own;    /* of these, probably of the followed: as many as of their neighbours */
 	uint64_t throttled; /* THROTTLE records */
+	uint64_t reads;     /* READ records: what tasks that ended had counted */
 	uint64_t damaged;   /* bytes of records of impossible size */
 	uint64_t first_ns, last_ns; /* of the samples that were kept; 0: none */
 };

@@ -290,6 +290,21 @@ static struct sp_error *say_modules(struct sp_capture *capture)
 			      "ones alone (mappings have their own)", DSOS_MAX);
 }
 
+/*
+ * From Linux 5.13 until 6.19 (and the stable kernels that took its mend), the kernel forgets who
+ * ends before it writes what that one counted.
+ */
+static struct sp_error *say_uncounted(struct sp_capture *capture)
+{
+	if (!capture->plan->samples[0].attr.inherit_stat || !capture->workload.ended ||
+	    capture->filter.counts.reads || !capture->tracker.counts.followed_forks)
+		return NULL;
+	return capture_note(capture, "-s: this kernel wrote nothing of what the %llu threads and processes "
+			    "counted that were made meanwhile: Linux 5.13 to 6.18 do not, unless mended "
+			    "(the samples of each: report -s tid)",
+			    (unsigned long long)capture->tracker.counts.followed_forks);
+}
+
 /* What is said only at the end, for those who read the file. */
 struct sp_error *capture_say_end(struct sp_capture *capture)
 {
@@ -303,6 +318,8 @@ struct sp_error *capture_say_end(struct sp_capture *capture)
 		error = say_shed(capture);
 	if (!error)
 		error = say_modules(capture);
+	if (!error)
+		error = say_uncounted(capture);
 	if (!error && capture->lost_helping && capture->wide.ids.count)
 		error = capture_note(capture, "of the %llu samples that LOST records tell of, %llu were "
 				     "copies which only help to repair stacks, and do not count",

@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include "base/hash.h"
+#include "proc/maps.h"
 
 /* So often in so long, and one place no more often. */
 #define PERIOD_NS 100000000
@@ -53,6 +54,19 @@ static int read_pages(uint32_t pid, uint64_t page, size_t count, int64_t step)
 	return process_vm_readv((pid_t)pid, &local, 1, remote, count, 0) < 0 ? errno : 0;
 }
 
+/*
+ * Pages of the stack below its pointer. From Linux 6.5 on, reading below the first one of a main
+ * thread's fails with a warning in the kernel's log; before 6.11 nothing tells cheaply where it is.
+ */
+static size_t pages_below(const struct toucher *toucher, uint32_t pid, uint64_t sp_page)
+{
+	uint64_t start;
+	if (maps_start_of(pid, sp_page, &start) != 0)
+		return PAGES_BELOW;
+	uint64_t pages = (sp_page - start) / toucher->page_size;
+	return pages < PAGES_BELOW ? pages : PAGES_BELOW;
+}
+
 bool toucher_touch(struct toucher *toucher, const struct touch_stack *stack)
 {
 	size_t page_size = toucher->page_size;
@@ -69,7 +83,9 @@ bool toucher_touch(struct toucher *toucher, const struct touch_stack *stack)
 			toucher->refused_pid = stack->pid;
 		return true;
 	}
-	read_pages(stack->pid, (stack->sp & mask) - page_size, PAGES_BELOW, -(int64_t)page_size);
+	uint64_t sp_page = stack->sp & mask;
+	read_pages(stack->pid, sp_page - page_size, pages_below(toucher, stack->pid, sp_page),
+		   -(int64_t)page_size);
 	toucher->touched++;
 	return true;
 }

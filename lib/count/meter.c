@@ -152,8 +152,11 @@ static struct sp_error *refusal(const struct opening *opening, size_t index, int
 {
 	static const enum rights_action actions[] = {
 		[SP_METER_SELF] = RIGHTS_KERNEL, [SP_METER_TASK] = RIGHTS_TASK,
-		[SP_METER_CPU] = RIGHTS_CPU_WIDE, [SP_METER_CGROUP] = RIGHTS_CPU_WIDE};
+		[SP_METER_CPU] = RIGHTS_CPU_WIDE, [SP_METER_CGROUP] = RIGHTS_CGROUP};
 	const struct metered *event = &opening->meter->events[index];
+	enum rights_action action = actions[opening->options->target];
+	if (action == RIGHTS_CGROUP && event->attr.type != PERF_TYPE_SOFTWARE)
+		action = RIGHTS_CPU_WIDE; /* it may be the event that there is not */
 	struct rights rights;
 	if (errnum == ESRCH)
 		return error_new(SP_ERROR_NOT_FOUND, "there is no thread %d", (int)opening->pid);
@@ -174,7 +177,7 @@ static struct sp_error *refusal(const struct opening *opening, size_t index, int
 				  event->name),
 			"`sprof list --limits`, and perf_event_open(2), say what goes together");
 	return error ? error
-		     : rights_explain(&rights, actions[opening->options->target], event->name, errnum);
+		     : rights_explain(&rights, action, event->name, errnum);
 }
 
 /* The descriptor, or -errno: newer bits of the read format are given up, if nobody asked for them. */

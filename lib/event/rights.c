@@ -183,6 +183,7 @@ static const struct obstacle obstacles[] = {
 	[RIGHTS_KERNEL] = {1, "sampling the kernel"},
 	[RIGHTS_CPU_WIDE] = {0, "sampling whole CPUs"},
 	[RIGHTS_TASK] = {2, "sampling this process"},
+	[RIGHTS_CGROUP] = {0, "sampling whole CPUs"},
 };
 
 static struct sp_error *remedy_for_paranoid(const struct rights *rights, struct sp_error *error,
@@ -303,6 +304,13 @@ struct sp_error *rights_explain(const struct rights *rights, enum rights_action 
 			error_os(EBUSY, "%s: the hardware counter is taken", name),
 			"end other profilers, or sudo sysctl kernel.nmi_watchdog=0");
 	case ENOENT:
+		/* A group of version 2 has no events before its parent gives any controller on. */
+		if (action == RIGHTS_CGROUP)
+			return error_set_remedy(
+				error_new(SP_ERROR_UNSUPPORTED,
+					  "%s: the control group has no perf events yet", name),
+				"as root: echo +pids >cgroup.subtree_control in the group above it");
+		__attribute__((fallthrough));
 	case ENODEV:
 	case EOPNOTSUPP:
 		return error_set_remedy(

@@ -66,6 +66,7 @@ enum rights_action {
 	RIGHTS_KERNEL,     /* kernel mode */
 	RIGHTS_CPU_WIDE,   /* all processes of a CPU (-a, -C) */
 	RIGHTS_TASK,       /* another user's or a privileged process */
+	RIGHTS_CGROUP,     /* a control group's, of an event that there is */
 };
 
 /*

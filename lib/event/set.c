@@ -220,14 +220,17 @@ static struct sp_error *place_error(const struct event_set *set, enum event_role
 	uint32_t first;
 	size_t count;
 	char name[128];
-	const char *event = role_events(set, role, &first, &count)->name;
+	const struct event_planned *events = role_events(set, role, &first, &count);
+	const char *event = events->name;
 	bool cpu_wide = place->tid < 0;
+	enum rights_action action = !cpu_wide		? RIGHTS_TASK
+				    : events->in_cgroup ? RIGHTS_CGROUP
+							: RIGHTS_CPU_WIDE;
 	/* The side-band's event is nobody's business. */
 	snprintf(name, sizeof(name), "%s%s%s %d", role == EVENT_ROLE_SAMPLES ? event : "",
 		 role == EVENT_ROLE_SAMPLES ? " of " : "", cpu_wide ? "CPU" : "thread",
 		 cpu_wide ? (int)set->cpus[place->cpu_index] : (int)place->tid);
-	return rights_explain(&set->plan->rights, cpu_wide ? RIGHTS_CPU_WIDE : RIGHTS_TASK, name,
-			      errnum);
+	return rights_explain(&set->plan->rights, action, name, errnum);
 }
 
 static struct sp_error *open_one(const struct event_set *set, struct opened_list *list,

@@ -280,3 +280,15 @@ struct sp_error *maps_next(struct maps *maps, const struct maps_entry **ret)
 	*ret = found ? &maps->entry : NULL;
 	return NULL;
 }
+
+int maps_start_of(uint32_t pid, uint64_t address, uint64_t *start_ret)
+{
+	char path[32];
+	struct map_query query = {.size = sizeof(query), .query_addr = address};
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || ioctl(fd, QUERY, &query) < 0)
+		return errno;
+	*start_ret = query.start;
+	return 0;
+}

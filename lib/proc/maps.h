@@ -48,4 +48,10 @@ void maps_free(struct maps *maps);
  */
 struct sp_error *maps_next(struct maps *maps, const struct maps_entry **ret) SP_MUST_CHECK;
 
+/*
+ * Where the mapping begins that holds `address`: 0, or the errno (ENOTTY before Linux 6.11, ENOENT
+ * where nothing is mapped).
+ */
+int maps_start_of(uint32_t pid, uint64_t address, uint64_t *start_ret);
+
 #endif

@@ -307,11 +307,21 @@ static int pass_on(const struct session *session, int status)
 	return child_pass_on(status);
 }
 
-/* What was recorded is safe; now the command's end is waited for. */
-static int end_command(struct session *session)
+static int wait_for_command(struct session *session)
 {
 	bool ended = false;
 	int status = 0;
+	struct sp_error *error = sp_capture_wait(session->capture, true, &ended, &status);
+	if (error) {
+		diag_error(error);
+		return EXIT_RECORDER;
+	}
+	return session->failed ? EXIT_RECORDER : ended ? pass_on(session, status) : 0;
+}
+
+/* What was recorded is safe; now the command's end is waited for. */
+static int end_command(struct session *session)
+{
 	pid_t pid = sp_capture_pid(session->capture);
 	/* What was followed has ended: there is nothing to wait for. */
 	bool needless = only_says_how_long(&session->arguments->options);
@@ -319,12 +329,7 @@ static int end_command(struct session *session)
 		session->as_asked = true;
 	if (pid && (session->stopped || needless))
 		kill(pid, SIGTERM);
-	struct sp_error *error = sp_capture_wait(session->capture, true, &ended, &status);
-	if (error) {
-		diag_error(error);
-		return EXIT_RECORDER;
-	}
-	return session->failed ? EXIT_RECORDER : ended ? pass_on(session, status) : 0;
+	return wait_for_command(session);
 }
 
 /* Says what is wrong, if anything is; the first time decides the exit status. */
@@ -343,10 +348,10 @@ static int run_session(struct session *session)
 		record_say_bounds(session->capture, &session->arguments->options);
 	struct sp_error *error = sp_capture_start(session->capture);
 	if (error) {
-		/* Of a command that could not be run the status says why. */
+		/* It does not run; of one that could not be run the status says why. */
 		diag_error(error);
 		sp_error_free(sp_capture_stop(session->capture));
-		return end_command(session) ?: EXIT_RECORDER;
+		return wait_for_command(session) ?: EXIT_RECORDER;
 	}
 	error = record(session);
 	/* As after a --duration: the command is to end, and is no failure by that. */

@@ -140,6 +140,15 @@ TEST(rights_explain_paranoid)
 		 "--cap-add PERFMON");
 }
 
+TEST(rights_explain_control_groups)
+{
+	const struct rights rights = plain;
+	explains(&rights, RIGHTS_CGROUP, ENOENT, SP_ERROR_UNSUPPORTED, "no perf events yet",
+		 "subtree_control");
+	explains(&rights, RIGHTS_CGROUP, EACCES, SP_ERROR_PERMISSION, "whole CPUs",
+		 "perf_event_paranoid=0");
+}
+
 TEST(rights_explain_seccomp_and_security_modules)
 {
 	struct rights rights = plain;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/touch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "capture/stack_size.h"
+#include "proc/maps.h"
 #include "test.h"
 
 #define PAGES 32
@@ -54,6 +56,35 @@ TEST(what_was_never_touched_is_there_afterwards)
 	stack.time_ns += 100000000;
 	ck_assert(!toucher_touch(&toucher, &stack));
 	ck_assert_uint_eq(toucher.touched, 2);
+	munmap(memory, PAGES * size);
+}
+
+/* What lies below the stack is another's: reading there makes the kernel warn. */
+TEST(nothing_below_the_stack_is_touched)
+{
+	struct toucher toucher;
+	toucher_init(&toucher);
+	size_t size = toucher.page_size;
+	uint8_t *memory = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	madvise(memory, PAGES * size, MADV_NOHUGEPAGE);
+	ck_assert_int_eq(mprotect(memory, 10 * size, PROT_READ), 0);
+	uint64_t base = (uint64_t)(uintptr_t)memory, start = 0;
+	memory[20 * size] = 1;
+	int errnum = maps_start_of((uint32_t)getpid(), base + 20 * size + 64, &start);
+	struct touch_stack stack = {.pid = (uint32_t)getpid(), .sp = base + 20 * size + 64,
+				    .good = (uint32_t)size - 64, .asked = 8192,
+				    .time_ns = 1000000000};
+	ck_assert(toucher_touch(&toucher, &stack));
+	if (!errnum && !toucher.refused) {
+		ck_assert_uint_eq(start, base + 10 * size);
+		ck_assert(is_present(base + 10 * size, size));
+		ck_assert(!is_present(base + 9 * size, size));
+	} else if (!toucher.refused) {
+		ck_assert_int_eq(errnum, ENOTTY); /* Linux before 6.11 */
+	}
+	ck_assert_int_ne(maps_start_of((uint32_t)getpid(), 0, &start), 0);
 	munmap(memory, PAGES * size);
 }
 
