@@ -144,28 +144,36 @@ static struct sp_error *update_size(struct sp_capture *capture)
 	return error;
 }
 
+static struct sp_error *say_pace(struct sp_capture *capture, bool slow)
+{
+	const struct perf_event_attr *attr = &capture->plan->samples[0].attr;
+	unsigned long long usual = attr->freq ? capture->plan->freq_hz : attr->sample_period;
+	unsigned long long now = attr->freq ? usual / WIDE_SLOWER : usual * WIDE_SLOWER;
+	if (!slow && attr->freq)
+		return capture_note(capture, "%llu samples a second again", usual);
+	if (!slow)
+		return capture_note(capture, "a sample for each %llu again", usual);
+	if (!attr->freq)
+		return capture_note(capture, "%.0f %% of the samples were lost: from here on each stands for "
+				    "%llu in place of %llu (larger buffers by -m; --no-adapt keeps the "
+				    "period)", 100 * capture->pace.share, now, usual);
+	return capture_note(capture, "%.0f %% of the samples were lost: from here on %llu a second are "
+			    "taken in place of %llu, each of which stands for more (larger buffers by -m; "
+			    "--no-adapt keeps the rate)", 100 * capture->pace.share, now, usual);
+}
+
 /* Where too many samples are lost, fewer are taken. */
 static struct sp_error *keep_pace(struct sp_capture *capture)
 {
 	const struct filter_counts *counts = &capture->filter.counts;
 	const struct pace_seen seen = {.samples = counts->samples + counts->strangers,
 				       .lost = counts->lost};
-	uint64_t now_ns = capture_now_ns(), hz = capture->plan->freq_hz;
+	uint64_t now_ns = capture_now_ns();
 	if (!wide_has_slow(&capture->wide) || !capture_samples_all(capture) ||
 	    !pace_changes(&capture->pace, &seen, now_ns))
 		return NULL;
-	bool slow = capture->pace.slow;
-	struct sp_error *error = wide_slow_down(&capture->wide, slow, now_ns);
-	if (!error && slow)
-		error = capture_note(capture, "%.0f %% of the samples were lost: from here on %llu a "
-				     "second are taken in place of %llu, each of which stands for more "
-				     "(larger buffers by -m; --no-adapt keeps the rate)",
-				     100 * capture->pace.share,
-				     (unsigned long long)(hz / WIDE_SLOWER), (unsigned long long)hz);
-	else if (!error)
-		error = capture_note(capture, "%llu samples a second again",
-				     (unsigned long long)hz);
-	return error;
+	struct sp_error *error = wide_slow_down(&capture->wide, capture->pace.slow, now_ns);
+	return error ? error : say_pace(capture, capture->pace.slow);
 }
 
 static struct sp_error *write_samples(struct sp_capture *capture)

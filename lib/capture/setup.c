@@ -681,7 +681,10 @@ struct sp_error *capture_open_slow(struct sp_capture *capture,
 	const struct event_plan *plan = capture->plan;
 	bool whole = plan->cpu_wide || capture->target == CAPTURE_COMMAND;
 	const struct wide_options slow = wide_options(capture);
-	if (options->no_adapt || options->cgroups || !whole || plan->freq_hz < SLOW_FROM_HZ ||
+	/* Of counters with a fixed period, nobody knows the rate before. */
+	bool fast = rate_of(plan) >= SLOW_FROM_HZ ||
+		    (!rate_of(plan) && !capture_is_clock(&plan->samples[0].attr));
+	if (options->no_adapt || options->cgroups || !whole || !fast ||
 	    capture->filter.fields.sample_id_again || event_plan_has_groups(plan) ||
 	    capture->traces.area_bytes || options->fields.thread_counts)
 		return NULL;

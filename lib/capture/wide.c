@@ -114,6 +114,28 @@ static struct sp_error *open_large(const struct wide_options *options, struct wi
 	return error;
 }
 
+/*
+ * A quarter of the rate, or four times the period where each is as good as another; false where
+ * that cannot be: what happens now and then is wanted each time.
+ */
+static bool slow_down(struct perf_event_attr *attr)
+{
+	bool clock = attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+							  attr->config == PERF_COUNT_SW_TASK_CLOCK);
+	if (attr->freq) {
+		bool fast = attr->sample_freq > WIDE_SLOWER;
+		attr->sample_freq /= WIDE_SLOWER;
+		return fast;
+	}
+	/* All samples have to say what they stand for. */
+	if (!(attr->sample_type & PERF_SAMPLE_PERIOD) || attr->sample_period < 2 ||
+	    attr->sample_period > INT64_MAX / WIDE_SLOWER)
+		return false;
+	attr->sample_period *= WIDE_SLOWER;
+	return clock || attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
+	       attr->type == PERF_TYPE_RAW;
+}
+
 struct sp_error *wide_open_slow(const struct wide_options *options, struct wide *wide)
 {
 	const struct event_plan *plan = options->plan;
@@ -126,8 +148,7 @@ struct sp_error *wide_open_slow(const struct wide_options *options, struct wide 
 		struct perf_event_attr attr = plan->samples[i].attr;
 		attr.disabled = 1;
 		attr.enable_on_exec = 0;
-		opened = attr.freq && attr.sample_freq > WIDE_SLOWER && planned[i].id_count;
-		attr.sample_freq /= WIDE_SLOWER;
+		opened = planned[i].id_count && slow_down(&attr);
 		for (size_t j = 0; j < options->cpu_count && !error && opened; j++) {
 			uint64_t *own = vec_push(&wide->own_ids);
 			if (!own)

@@ -61,8 +61,9 @@ struct sp_error *wide_open(const struct wide_options *options, struct wide *ret)
 void wide_close(struct wide *wide);
 
 /*
- * Opens slow ones, disabled, at a quarter of each event's frequency; none where the kernel
- * refuses any. Once, and after wide_open(), if that is called. Fails only for want of memory.
+ * Opens slow ones, disabled, at a quarter of each event's frequency or four times its period; none
+ * where the kernel refuses any. Once, and after wide_open(), if that is called. Fails only for want
+ * of memory.
  */
 struct sp_error *wide_open_slow(const struct wide_options *options, struct wide *wide) SP_MUST_CHECK;
 static inline bool wide_has_slow(const struct wide *wide)

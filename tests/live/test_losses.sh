@@ -97,7 +97,7 @@ check "they are all of one time" awk '
 
 # A recorder that is always late takes fewer samples, each of which stands for more, and says so.
 late() {
-	"$SPROF" record "$@" -F "$hz" --scope task --call-graph fp -m 1 -o "$tmp/data" -- \
+	"$SPROF" record "$@" $rate --scope task --call-graph fp -m 1 -o "$tmp/data" -- \
 		"$busy" 4 1.8 >"$tmp/out" 2>"$tmp/err" &
 	recorder=$!
 	for turn in 1 2 3 4 5 6 7 8 9 10; do
@@ -110,6 +110,7 @@ late() {
 	"$SPROF" script -i "$tmp/data" -F period 2>/dev/null | tr -d ' ' | sort -n | uniq -c |
 		awk '$1 > 10 { printf "%s ", $2 }' >"$tmp/periods"
 }
+rate="-F $hz"
 late
 says "the rate is lowered, and said to be" 'of the samples were lost: from here on [0-9]* a second are taken'
 printf '%d %d ' $((1000000000 / hz)) $((1000000000 / (hz / 4))) >"$tmp/wanted"
@@ -117,6 +118,13 @@ same "each sample says what it stands for" "$tmp/wanted" "$tmp/periods"
 "$SPROF" info -i "$tmp/data" >"$tmp/info"
 check "the change is in the file, with its time" \
 	grep -q 'from here on [0-9]* a second are taken.*(after [0-9.]* s)' "$tmp/info"
+rate="-c $((1000000000 / hz))"
+late
+says "so is it with a fixed period" \
+	"of the samples were lost: from here on each stands for $((4 * (1000000000 / hz)))"
+printf '%d %d ' $((1000000000 / hz)) $((4 * (1000000000 / hz))) >"$tmp/wanted"
+same "of which each sample says how many it stands for" "$tmp/wanted" "$tmp/periods"
+rate="-F $hz"
 late --no-adapt
 printf '%d ' $((1000000000 / hz)) >"$tmp/wanted"
 same "--no-adapt keeps the rate" "$tmp/wanted" "$tmp/periods"
