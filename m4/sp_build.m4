@@ -36,10 +36,12 @@ dnl --enable-fuzzing: link the fuzz targets with libFuzzer (clang) instead of
 dnl the plain driver that runs their corpus once.
 AC_DEFUN([SP_FUZZING], [
 AC_ARG_ENABLE([fuzzing],
-	[AS_HELP_STRING([--enable-fuzzing], [link the fuzz targets with libFuzzer (needs clang)])],
+	[AS_HELP_STRING([--enable-fuzzing], [link the fuzz targets with libFuzzer (needs clang and --enable-sanitize)])],
 	[], [enable_fuzzing=no])
 FUZZING_CFLAGS= FUZZING_LDFLAGS=
 AS_IF([test "x$enable_fuzzing" = xyes], [
+	AS_IF([test "x$enable_sanitize" = xno],
+		[AC_MSG_ERROR([--enable-fuzzing: without sanitizers little is found; add --enable-sanitize=address,undefined])])
 	FUZZING_CFLAGS=-fsanitize=fuzzer-no-link
 	FUZZING_LDFLAGS=-fsanitize=fuzzer
 	SP_CHECK_LINKS([--enable-fuzzing], [$FUZZING_LDFLAGS],

@@ -51,10 +51,7 @@ for seed in ${INJECT_SEEDS:-0}; do
 		after=
 		injected "info, ${what%%:*}" 17 "$what" "" info -i "$file"
 		injected "report, ${what%%:*}" 211 "$what" "" report -i "$file"
-		# Like perf's, script says nothing of files that it cannot have for names.
-		compare=
-		[ "$what" != calls ] || compare=-c
-		injected "script, ${what%%:*}" 223 "$what" "$compare" script -i "$file"
+		injected "script, ${what%%:*}" 223 "$what" "" script -i "$file"
 		injected "stat, ${what%%:*}" 97 "$what" -c stat -- "$workload/proportions" 0.01
 		after=$whole
 		injected "record, ${what%%:*}" 331 "$what" -c record -o "$made" -- "$workload/proportions" 0.01
