@@ -81,6 +81,12 @@ struct sp_nameless {
 SP_API size_t sp_script_nameless(const struct sp_script *script, struct sp_nameless *ret,
 				 size_t room);
 
+/*
+ * What limits the names of code that was made at run time (a jitdump that is not there, or not
+ * believed, or of another clock), one sentence each; NULL behind the last. The script's.
+ */
+SP_API const char *sp_script_note(const struct sp_script *script, size_t index);
+
 /* A function at a place. */
 struct sp_place_frame {
 	const char *name;   /* as perf shows it; NULL: not known */

@@ -55,6 +55,7 @@ static struct sp_error *read_sideband(struct sp_script *script)
 				      script->threads);
 	if (!error)
 		error = add_header(script);
+	script->first_note = script->sideband.notes.count;
 	if (!error)
 		error = jit_add(script->ctx, script->reader, script->options.files.symfs, &script->sideband);
 	if (!error)
@@ -254,6 +255,13 @@ uint64_t sp_script_record_count(const struct sp_script *script)
 const struct sp_error *sp_script_unwinding_refusal(const struct sp_script *script)
 {
 	return script->unwinding.refusal;
+}
+
+const char *sp_script_note(const struct sp_script *script, size_t index)
+{
+	const struct sideband *sideband = &script->sideband;
+	return index < sideband->notes.count - script->first_note ?
+		       sideband->notes.items[script->first_note + index].text : NULL;
 }
 
 uint64_t sp_script_lost(const struct sp_script *script)

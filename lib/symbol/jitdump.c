@@ -39,6 +39,7 @@ enum record_id { RECORD_LOAD, RECORD_MOVE, RECORD_LINES, RECORD_CLOSE, RECORD_UN
 /* Of a record this much is looked at, if it is no longer than that; of LOAD no more. */
 #define HEAD_SIZE (64 << 10)
 #define LINES_SIZE_MAX (64 << 20)
+#define AHEAD_SIZE (256 << 10) /* that is read at a time */
 
 /*
  * Where perf inject puts code in the ELF file that it makes of each. V8 adds it to the addresses
@@ -110,7 +111,9 @@ static struct sp_error *fetch(struct input *input, uint64_t offset, size_t size,
 	bool there = offset >= input->offset && offset - input->offset <= input->filled &&
 		     input->filled - (offset - input->offset) >= size;
 	if (!there) {
-		size_t want = size > 4 * HEAD_SIZE ? size : 4 * HEAD_SIZE;
+		size_t want = left < AHEAD_SIZE ? (size_t)left : AHEAD_SIZE;
+		if (want < size)
+			want = size;
 		if (want > input->capacity) {
 			uint8_t *grown = realloc(input->buffer, want);
 			if (!grown)

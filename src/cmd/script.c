@@ -247,6 +247,9 @@ static void say_limits(const struct script_view *view, const struct sp_script *s
 			 "and why", view->info->path, (unsigned long long)lost);
 	if (refusal && !view->arguments->no_chains)
 		diag_say("copies of stacks are not unwound: %s", sp_error_message(refusal));
+	const char *note;
+	for (size_t i = 0; (note = sp_script_note(script, i)); i++)
+		diag_say("%s", note);
 }
 
 static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_reader *reader)

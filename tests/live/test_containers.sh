@@ -22,6 +22,7 @@ report() {
 named() { grep -q "\[\.\] $1" "$tmp/report"; }
 not_named() { ! named "$1"; }
 
+map=
 # -- Code made at run time ----------------------------------------------------
 if "$workload/jitdump" "$tmp" 0 >"$tmp/out"; then
 	rm -f "$tmp"/jit-*
@@ -60,6 +61,20 @@ if "$workload/jitdump" "$tmp" 0 >"$tmp/out"; then
 	rm -f "$map"
 else
 	skip "code made at run time" "the workload makes none for this machine"
+fi
+
+# Its own number is another than the recording's.
+if [ -n "$map" ] && unshare -p -f true 2>"$tmp/err"; then
+	mkdir "$tmp/pids"
+	unshare -p -f "$workload/jitdump" "$tmp/pids" 0.2 >"$tmp/out" &
+	sleep 0.2
+	"$SPROF" record -q -e cpu-clock --duration 0.4 -p "$(pgrep -n -x jitdump)" -o "$tmp/jit" 2>"$tmp/err"
+	wait
+	check "in a pid namespace a process is 1 for itself" test -e "$tmp/pids/jit-1.dump"
+	report "$tmp/jit"
+	check "whose jitdump is read" named '\(alpha\|beta\|gamma\)'
+else
+	skip "pid namespaces" "none may be made"
 fi
 
 # -- Debug files --------------------------------------------------------------

@@ -126,6 +126,9 @@ rm "$dump"
 report "$tmp/ours/data"
 check "no dump: it is said" grep -q 'there is no .*jit-' "$tmp/line"
 
+"$SPROF" script -i "$tmp/ours/data" -F ip,sym >"$tmp/told" 2>"$tmp/err"
+check "script says it, too" grep -q 'there is no .*jit-' "$tmp/err"
+
 # Who may have planted it.
 ln -s "$tmp/whole" "$dump"
 report "$tmp/ours/data"
