@@ -329,7 +329,7 @@ group_root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 group=sprof-test-$$
 if [ "$root" ] && [ "$group_root" ] && ! grep -q 'cgroup .*perf_event' /proc/mounts &&
 	mkdir "$group_root/$group" 2>/dev/null; then
-	sh -c "echo \$\$ >$group_root/$group/cgroup.procs; exec $workload/proportions 2.5" >/dev/null &
+	sh -c "echo \$\$ >$group_root/$group/cgroup.procs; exec $workload/proportions 60" >/dev/null &
 	inside=$!
 	sleep 0.2
 	record -G "$group" -e cpu-clock -F 997 -- sleep 0.4
