@@ -108,6 +108,11 @@ static struct sp_error *fetch(struct input *input, uint64_t offset, size_t size,
 	uint64_t left = input->size - offset;
 	if (size > left)
 		size = (size_t)left;
+	/* Of an empty file there is no buffer. */
+	if (!size) {
+		*ret = cursor_make(NULL, 0, input->swap, input->path, offset);
+		return NULL;
+	}
 	bool there = offset >= input->offset && offset - input->offset <= input->filled &&
 		     input->filled - (offset - input->offset) >= size;
 	if (!there) {
@@ -442,6 +447,8 @@ const struct jitdump_code *jitdump_find(const struct jitdump *dump, uint64_t fil
 const struct jitdump_line *jitdump_line_at(const struct jitdump *dump,
 					   const struct jitdump_code *code, uint64_t file_offset)
 {
+	if (!code->line_count)
+		return NULL;
 	const struct jitdump_line *lines = &dump->lines.items[code->first_line];
 	uint64_t offset = file_offset - code->file_offset;
 	size_t low = 0, high = code->line_count;
