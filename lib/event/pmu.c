@@ -199,8 +199,10 @@ static struct sp_error *load_cpus(struct pmus *pmus, struct pmu *pmu)
 	if (errnum || !*text)
 		return NULL;
 	CLEANUP(cleanup_sp_error_free) struct sp_error *error = cpu_list_parse(&cpus, text);
-	if (error)
+	if (error) {
+		vec_deinit(&cpus);
 		return damaged(pmu, "", file, text);
+	}
 	uint32_t *copy = arena_alloc(&pmus->arena, cpus.count * sizeof(*copy));
 	if (copy)
 		memcpy(copy, cpus.items, cpus.count * sizeof(*copy));
