@@ -22,15 +22,22 @@ static bool is_present(uint64_t page, size_t page_size)
 	return entry >> 63;
 }
 
+/* PAGES of it, the caller's to unmap. */
+static uint8_t *untouched_memory(size_t page_size)
+{
+	uint8_t *memory = mmap(NULL, PAGES * page_size, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	madvise(memory, PAGES * page_size, MADV_NOHUGEPAGE);
+	return memory;
+}
+
 TEST(what_was_never_touched_is_there_afterwards)
 {
 	struct toucher toucher;
 	toucher_init(&toucher);
 	size_t size = toucher.page_size;
-	uint8_t *memory = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	ck_assert_ptr_ne(memory, MAP_FAILED);
-	madvise(memory, PAGES * size, MADV_NOHUGEPAGE);
+	uint8_t *memory = untouched_memory(size);
 	uint64_t base = (uint64_t)(uintptr_t)memory;
 	/* A stack whose pointer is in page 20, which is there, as is 22; 21 is not. */
 	memory[20 * size] = memory[22 * size] = 1;
@@ -65,10 +72,7 @@ TEST(nothing_below_the_stack_is_touched)
 	struct toucher toucher;
 	toucher_init(&toucher);
 	size_t size = toucher.page_size;
-	uint8_t *memory = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	ck_assert_ptr_ne(memory, MAP_FAILED);
-	madvise(memory, PAGES * size, MADV_NOHUGEPAGE);
+	uint8_t *memory = untouched_memory(size);
 	ck_assert_int_eq(mprotect(memory, 10 * size, PROT_READ), 0);
 	uint64_t base = (uint64_t)(uintptr_t)memory, start = 0;
 	memory[20 * size] = 1;
