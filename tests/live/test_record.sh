@@ -136,6 +136,7 @@ fi
 
 # One thread among four: its samples alone, as many as its CPU time.
 thread_only() { # SCOPE
+	: >"$tmp/out" # or "ready" may be the last one's
 	"$workload/threads" 4 30 >"$tmp/out" &
 	threads=$!
 	until grep -q ready "$tmp/out"; do sleep 0.05; done
@@ -167,6 +168,7 @@ fi
 # A command beside what runs already only says how long, by its end or by theirs.
 command_says_how_long() { # SCOPE
 	scope=$1
+	: >"$tmp/out"
 	"$workload/threads" 2 30 >"$tmp/out" &
 	target=$!
 	until grep -q ready "$tmp/out"; do sleep 0.05; done

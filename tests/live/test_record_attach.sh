@@ -86,6 +86,7 @@ storm() {
 many() {
 	eval "as=\$as_$1"
 	who=$1 scope=$2
+	: >"$tmp/ready" # or it may say so of the last one
 	$as "$workload/idle" 2000 20 >"$tmp/ready" &
 	idle=$!
 	while ! grep -q ready "$tmp/ready"; do sleep 0.05; done
@@ -127,6 +128,7 @@ fi
 
 # A process that ends while it is attached to: an error or a recording, never a hang.
 for try in 1 2 3 4 5; do
+	: >"$tmp/ready"
 	"$workload/idle" 500 20 >"$tmp/ready" &
 	idle=$!
 	while ! grep -q ready "$tmp/ready"; do sleep 0.02; done

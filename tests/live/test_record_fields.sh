@@ -244,6 +244,8 @@ wait $recorder
 check "--control: by open files, too" test $? = 0
 exec 7>&- 8>&-
 
+rm -f "$data"
+: >"$tmp/err"
 "$SPROF" record --call-graph none -e cpu-clock -F 997 -o "$data" -- "$workload/proportions" 1.5 \
 	>"$tmp/out" 2>"$tmp/err" &
 recorder=$!
