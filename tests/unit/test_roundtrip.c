@@ -306,7 +306,9 @@ TEST(records_of_real_recordings)
 		compare_file(path, &tally);
 	}
 	pclose(paths);
+	/* Hardly any are of a big-endian machine. */
+	bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 	ck_assert_uint_gt(tally.files, 50);
-	ck_assert_uint_gt(tally.samples, 40000);
-	ck_assert_uint_gt(tally.others, 1000);
+	ck_assert_uint_gt(tally.samples, little ? 40000 : 500);
+	ck_assert_uint_gt(tally.others, little ? 1000 : 10);
 }
