@@ -20,7 +20,7 @@ struct expanding {
 	size_t count, most;
 };
 
-/* A word, taken apart; its parts point into `text`. */
+/* A word, taken apart; its parts point into `text`: it is not to be copied. */
 struct word {
 	char text[256];
 	const char *event; /* NULL: all */
@@ -206,19 +206,17 @@ static int take_of_all(struct expanding *of, const struct word *word)
 	return all || take_field(of, -1, word->field, word->raw) ? -1 : EXIT_USAGE;
 }
 
-static struct word word_of(const char *text)
+static void take_apart(const char *text, struct word *word)
 {
-	struct word word;
-	snprintf(word.text, sizeof(word.text), "%s", text);
-	char *slash = strrchr(word.text, '/'), *dot = strchr(word.text, '.');
-	word.raw = slash && !strcmp(slash, "/raw");
-	if (word.raw)
+	snprintf(word->text, sizeof(word->text), "%s", text);
+	char *slash = strrchr(word->text, '/'), *dot = strchr(word->text, '.');
+	word->raw = slash && !strcmp(slash, "/raw");
+	if (word->raw)
 		*slash = '\0';
 	if (dot)
 		*dot = '\0';
-	word.event = dot && strcmp(word.text, "*") != 0 ? word.text : NULL;
-	word.field = dot ? dot + 1 : word.text;
-	return word;
+	word->event = dot && strcmp(word->text, "*") != 0 ? word->text : NULL;
+	word->field = dot ? dot + 1 : word->text;
 }
 
 /* The keys, of which those that are words become fields; -1, or the exit status. */
@@ -230,7 +228,8 @@ static int expand(struct expanding *of, const unsigned int *from, size_t count)
 			of->to[of->count++] = from[i];
 			continue;
 		}
-		struct word word = word_of(of->arguments->words[from[i] - SP_KEY_FIELD]);
+		struct word word;
+		take_apart(of->arguments->words[from[i] - SP_KEY_FIELD], &word);
 		int status = word.event ? take_of_event(of, &word) : take_of_all(of, &word);
 		if (status >= 0)
 			return status;
