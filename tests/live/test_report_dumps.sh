@@ -64,8 +64,15 @@ folded -i "$data" | awk -F ';' '
 	}
 	END { exit !(all && whole == all) }'
 check "what is cut is shown as cut" test $? = 0
-"$SPROF" report -i "$data" 2>&1 | grep -q 'copy more of them: --call-graph dwarf,[0-9]'
-check "a size is told that would do" test $? = 0
+# If one whole stack was taken at the right moment, it completes all others: 1 run in 30.
+"$SPROF" report -i "$data" >"$tmp/out" 2>&1
+whole=$(sed -n 's/.*stacks: .* complete (\([0-9]*\)[.0-9]*%).*/\1/p' "$tmp/out")
+if [ "${whole:-0}" -ge 99 ]; then
+	skip "a size is told that would do" "all stacks could be completed"
+else
+	check "a size is told that would do ($whole % are whole)" \
+		grep -q 'copy more of them: --call-graph dwarf,[0-9]' "$tmp/out"
+fi
 "$SPROF" report --unwinder none -i "$data" 2>&1 | grep -q 'without a stack (100'
 check "--unwinder none unwinds nothing" test $? = 0
 "$SPROF" report --unwinder nobody -i "$data" >"$tmp/out" 2>&1
