@@ -64,7 +64,7 @@ if command -v perf >/dev/null; then
 	delay=$(perf script -f -i "$file" -F comm,time,event --show-task-events 2>/dev/null |
 		tr -d : | awk '/PERF_RECORD_COMM exec/ { begin = $2 }
 			/cpu-clock|cycles/ && begin { printf "%d\n", 1000 * ($2 - begin); exit }')
-	check "leaves out what is before ($delay ms)" test "$delay" -ge 795
+	check "leaves out what is before ($delay ms)" test "$delay" -ge 780
 else
 	skip "leaves out what is before" "there is no perf to list the samples"
 fi
