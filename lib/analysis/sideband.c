@@ -204,16 +204,34 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 	}
 }
 
-/* Rare ones that say nothing to us, but whose damage is damage whoever reads the file. */
-static bool is_checked(uint32_t type)
+/*
+ * Others need not be decoded. Rare ones that say nothing to us are, too: their damage is damage
+ * whoever reads the file.
+ */
+static bool is_wanted(uint32_t type)
 {
 	switch (type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+	case PERF_RECORD_READ:
+	case PERF_RECORD_CGROUP:
+	case PERF_RECORD_NAMESPACES:
 	case PERF_RECORD_AUX:
 	case PERF_RECORD_ITRACE_START:
 	case PERF_RECORD_BPF_EVENT:
 	case PERF_RECORD_TEXT_POKE:
 	case PERF_RECORD_AUX_OUTPUT_HW_ID:
+	case SP_RECORD_HEADER_BUILD_ID:
+	case SP_RECORD_EVENT_UPDATE:
+	case SP_RECORD_TIME_CONV:
 	case SP_RECORD_ID_INDEX:
 	case SP_RECORD_AUXTRACE_INFO:
 	case SP_RECORD_AUXTRACE_ERROR:
@@ -222,7 +240,6 @@ static bool is_checked(uint32_t type)
 	case SP_RECORD_STAT_CONFIG:
 	case SP_RECORD_STAT:
 	case SP_RECORD_STAT_ROUND:
-	case SP_RECORD_TIME_CONV:
 	case SP_RECORD_BPF_METADATA:
 	case SP_RECORD_SCHEDSTAT_CPU:
 	case SP_RECORD_SCHEDSTAT_DOMAIN:
@@ -232,36 +249,11 @@ static bool is_checked(uint32_t type)
 	}
 }
 
-/* Others need not be decoded. */
-static bool is_wanted(uint32_t type)
-{
-	switch (type) {
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-	case PERF_RECORD_COMM:
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_KSYMBOL:
-	case PERF_RECORD_LOST:
-	case PERF_RECORD_LOST_SAMPLES:
-	case PERF_RECORD_THROTTLE:
-	case PERF_RECORD_UNTHROTTLE:
-	case PERF_RECORD_READ:
-	case PERF_RECORD_CGROUP:
-	case PERF_RECORD_NAMESPACES:
-	case SP_RECORD_HEADER_BUILD_ID:
-	case SP_RECORD_EVENT_UPDATE:
-	case SP_RECORD_TIME_CONV:
-		return true;
-	default:
-		return is_checked(type);
-	}
-}
-
-/* The same where events are inherited by tasks: how long each was there, and ran. */
+/* The same where events are inherited by tasks: how long each ran. */
 static bool is_wanted_of_tasks(uint32_t type)
 {
-	return type == PERF_RECORD_EXIT || type == PERF_RECORD_SWITCH ||
-	       type == PERF_RECORD_SWITCH_CPU_WIDE || is_wanted(type);
+	return type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE ||
+	       is_wanted(type);
 }
 
 static bool (*wanted(const struct sideband *sideband))(uint32_t)
@@ -274,9 +266,8 @@ static struct sp_error *add_raw(struct sideband *sideband, struct sp_reader *rea
 {
 	struct sp_record record;
 	struct sp_error *error = decoder_decode(decoder, raw, &record);
-	bool exits = raw->type == PERF_RECORD_EXIT && sideband->lives.wanted;
 	if (!error)
-		return is_checked(raw->type) && !exits ? NULL : add_record(sideband, &record);
+		return add_record(sideband, &record);
 	if (sp_error_code(error) != SP_ERROR_FORMAT)
 		return error;
 	reader_add_damage(reader, raw->offset, error);

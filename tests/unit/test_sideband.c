@@ -146,6 +146,30 @@ TEST(pass_one_is_the_same_by_any_number_of_threads)
 	is_the_same_by_threads(files_path("data"), RECORDS);
 }
 
+TEST(how_ticks_become_times_is_known)
+{
+	const char *path = files_path("data");
+	made_begin(&bytes, false);
+	uint64_t begin = bytes.size;
+	record_begin(&bytes, SP_RECORD_TIME_CONV, 0);
+	put_u64(&bytes, 10);   /* shift */
+	put_u64(&bytes, 2048); /* mult */
+	put_u64(&bytes, 5000); /* zero */
+	record_end(&bytes);
+	uint64_t size = bytes.size - begin;
+	FILE *file = fopen(path, "w");
+	fwrite(bytes.at, 1, bytes.size, file);
+	fseek(file, FILE_DATA_AT + 8, SEEK_SET);
+	fwrite(&size, sizeof(size), 1, file);
+	fclose(file);
+	struct found found;
+	found_init(&found, path, 1);
+	ck_assert_uint_eq(found.sideband.ticks.shift, 10);
+	ck_assert_uint_eq(found.sideband.ticks.mult, 2048);
+	ck_assert_uint_eq(found.sideband.ticks.zero, 5000);
+	found_deinit(&found);
+}
+
 TEST(what_looks_like_records_is_none)
 {
 	make_file(files_path("data"), RECORD_LIKE);
