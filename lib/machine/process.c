@@ -99,44 +99,47 @@ bool views_fork(struct views *views, struct timeline *timeline, const struct tim
 	return true;
 }
 
-bool views_map(struct views *views, struct timeline *timeline, uint64_t time_ns,
-	       const struct mapping *mapping)
+/* Whether code that takes the place of other code may begin a view: not of too many. */
+static bool may_part(struct views *views)
+{
+	if (views->remade == REMADE_MAX) {
+		views->unparted++;
+		return false;
+	}
+	views->remade++;
+	return true;
+}
+
+static bool insert(struct views *views, struct timeline *timeline, uint64_t time_ns,
+		   const struct mapping *mapping, bool made)
 {
 	if (!timeline->count && !views_start(views, timeline, time_ns))
 		return false;
 	const struct moment *moment = vec_last(timeline);
 	const struct view *now = &views->items[moment->view];
-	enum mapping_overlap overlap = mapping_overlap(now->root, mapping);
+	enum mapping_overlap overlap = mapping_overlap(made ? now->made : now->root, mapping);
 	if (overlap == MAPPING_COVERED)
 		return true;
 	/* What began at this same time was never seen: it may change. */
 	bool seen = overlap == MAPPING_REPLACES && moment->from_ns != time_ns;
+	if (seen && made)
+		seen = may_part(views);
 	if ((now->shared || seen) && views->count < views->limit &&
 	    !add_view(views, timeline, time_ns, *now))
 		return false;
-	uint32_t view = vec_last(timeline)->view;
-	return mapping_insert(&views->arena, &views->items[view].root, view, mapping);
+	uint32_t number = vec_last(timeline)->view;
+	struct view *view = &views->items[number];
+	return mapping_insert(&views->arena, made ? &view->made : &view->root, number, mapping);
+}
+
+bool views_map(struct views *views, struct timeline *timeline, uint64_t time_ns,
+	       const struct mapping *mapping)
+{
+	return insert(views, timeline, time_ns, mapping, false);
 }
 
 bool views_make(struct views *views, struct timeline *timeline, uint64_t time_ns,
 		const struct mapping *code)
 {
-	if (!timeline->count && !views_start(views, timeline, time_ns))
-		return false;
-	const struct moment *moment = vec_last(timeline);
-	const struct view *now = &views->items[moment->view];
-	enum mapping_overlap overlap = mapping_overlap(now->made, code);
-	if (overlap == MAPPING_COVERED)
-		return true;
-	bool seen = overlap == MAPPING_REPLACES && moment->from_ns != time_ns;
-	if (seen && views->remade == REMADE_MAX) {
-		views->unparted++;
-		seen = false;
-	}
-	views->remade += seen;
-	if ((now->shared || seen) && views->count < views->limit &&
-	    !add_view(views, timeline, time_ns, *now))
-		return false;
-	uint32_t view = vec_last(timeline)->view;
-	return mapping_insert(&views->arena, &views->items[view].made, view, code);
+	return insert(views, timeline, time_ns, code, true);
 }
