@@ -5,6 +5,7 @@
 #include <time.h>
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "base/ticks.h"
 #include "symbol/jitdump.h"
 #include "symbol/kernel.h"
 
@@ -46,14 +47,11 @@ static enum clock_kind clock_of(const struct sideband *sideband,
 	return mark->time_ns ? CLOCK_MOVED : CLOCK_ORDER;
 }
 
-/* As perf's tools/lib/perf does; perf_event_mmap_page in the kernel's header says why. */
 static uint64_t ticks_to_ns(const struct sp_time_conv *conv, uint64_t ticks)
 {
 	if (conv->cap_user_time_short)
-		ticks = conv->cycles + ((ticks - conv->cycles) & conv->mask);
-	uint64_t shift = conv->shift & 63;
-	uint64_t rest = ticks & (((uint64_t)1 << shift) - 1);
-	return conv->zero + (ticks >> shift) * conv->mult + ((rest * conv->mult) >> shift);
+		ticks = ticks_widen(ticks, conv->cycles, conv->mask);
+	return conv->zero + ticks_scale(ticks, conv->mult, conv->shift);
 }
 
 static uint64_t time_of(const struct sideband *sideband, enum clock_kind kind,

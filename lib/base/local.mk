@@ -13,6 +13,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/base/leb128.h \
 	lib/base/parallel.c lib/base/parallel.h \
 	lib/base/strtab.c lib/base/strtab.h \
+	lib/base/ticks.h \
 	lib/base/vec.c lib/base/vec.h \
 	lib/base/wide.h
 check_PROGRAMS += tests/unit/test_base

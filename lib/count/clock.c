@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Time stamps of the processor and the kernel's nanoseconds: ns = zero + (cycles * mult >> shift). */
+#include "base/ticks.h"
 #include "count/page.h"
 
 bool sp_clock_now(uint64_t *cycles_ret)
@@ -14,8 +15,8 @@ bool sp_clock_now(uint64_t *cycles_ret)
 uint64_t sp_clock_ns(const struct sp_clock *clock, uint64_t cycles)
 {
 	if (clock->narrow)
-		cycles = clock->cycles + ((cycles - clock->cycles) & clock->mask);
-	return clock->zero + page_scale(cycles, clock->mult, clock->shift);
+		cycles = ticks_widen(cycles, clock->cycles, clock->mask);
+	return clock->zero + ticks_scale(cycles, clock->mult, clock->shift);
 }
 
 uint64_t sp_clock_cycles(const struct sp_clock *clock, uint64_t ns)
@@ -26,5 +27,5 @@ uint64_t sp_clock_cycles(const struct sp_clock *clock, uint64_t ns)
 	uint64_t whole = since_ns / clock->mult, rest = since_ns % clock->mult;
 	/* Rounded up: not before these ns. */
 	uint64_t cycles = (whole << shift) + ((rest << shift) + clock->mult - 1) / clock->mult;
-	return clock->narrow ? clock->cycles + ((cycles - clock->cycles) & clock->mask) : cycles;
+	return clock->narrow ? ticks_widen(cycles, clock->cycles, clock->mask) : cycles;
 }

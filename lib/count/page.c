@@ -2,6 +2,7 @@
 #include "count/page.h"
 
 #include <stdatomic.h>
+#include "base/ticks.h"
 
 /* The kernel changes the page at most at each context switch and tick: a few times are too many. */
 #define TRIES 1000
@@ -30,12 +31,10 @@ static bool held_still(const struct perf_event_mmap_page *page, uint32_t lock)
 static uint64_t time_since(const struct perf_event_mmap_page *page, const struct page_cpu *cpu)
 {
 	uint64_t cycles = cpu->cycles(cpu->arg);
-	if (FIELD(page, cap_user_time_short)) {
-		uint64_t from = FIELD(page, time_cycles);
-		cycles = from + ((cycles - from) & FIELD(page, time_mask));
-	}
+	if (FIELD(page, cap_user_time_short))
+		cycles = ticks_widen(cycles, FIELD(page, time_cycles), FIELD(page, time_mask));
 	return FIELD(page, time_offset) +
-	       page_scale(cycles, FIELD(page, time_mult), FIELD(page, time_shift));
+	       ticks_scale(cycles, FIELD(page, time_mult), FIELD(page, time_shift));
 }
 
 /* The counter's lower bits, as a signed number. */

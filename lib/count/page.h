@@ -18,13 +18,6 @@ struct page_cpu {
 	void *arg;
 };
 
-/* cycles * mult >> shift, where shift is up to 32, as the kernel's are; exact. */
-static inline uint64_t page_scale(uint64_t cycles, uint32_t mult, uint16_t shift)
-{
-	uint64_t whole = cycles >> (shift & 63), rest = cycles & ((UINT64_C(1) << (shift & 63)) - 1);
-	return whole * mult + (rest * mult >> (shift & 63));
-}
-
 /* The real one; NULL where this architecture lets nobody read counters. */
 const struct page_cpu *page_cpu_real(void);
 
