@@ -155,8 +155,8 @@ static struct sp_error *refusal(const struct opening *opening, size_t index, int
 		[SP_METER_CPU] = RIGHTS_CPU_WIDE, [SP_METER_CGROUP] = RIGHTS_CGROUP};
 	const struct metered *event = &opening->meter->events[index];
 	enum rights_action action = actions[opening->options->target];
-	if (action == RIGHTS_CGROUP && event->attr.type != PERF_TYPE_SOFTWARE)
-		action = RIGHTS_CPU_WIDE; /* it may be the event that there is not */
+	if (action == RIGHTS_CGROUP)
+		action = rights_of_group(&event->attr);
 	struct rights rights;
 	if (errnum == ESRCH)
 		return error_new(SP_ERROR_NOT_FOUND, "there is no thread %d", (int)opening->pid);

@@ -130,8 +130,8 @@ static struct sp_error *explain(struct sp_stat *stat, size_t index, const struct
 	const struct counter *counter = &stat->counters[index];
 	enum rights_action action = RIGHTS_ANY_EVENT;
 	if (target->tid < 0)
-		action = counter->cgroup_fd >= 0 && counter->attr.type == PERF_TYPE_SOFTWARE
-				 ? RIGHTS_CGROUP : RIGHTS_CPU_WIDE;
+		action = counter->cgroup_fd >= 0 ? rights_of_group(&counter->attr)
+						 : RIGHTS_CPU_WIDE;
 	else if (target->tid > 0 && !stat->has_command)
 		action = RIGHTS_TASK;
 	else if (!counter->attr.exclude_kernel)

@@ -6,6 +6,7 @@
 #ifndef EVENT_RIGHTS_H
 #define EVENT_RIGHTS_H
 
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,6 +69,15 @@ enum rights_action {
 	RIGHTS_TASK,       /* another user's or a privileged process */
 	RIGHTS_CGROUP,     /* a control group's, of an event that there is */
 };
+
+/*
+ * What is asked for where a control group's event is opened on a CPU. One of a PMU may be an event
+ * that there is not, which says nothing of the group.
+ */
+static inline enum rights_action rights_of_group(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE ? RIGHTS_CGROUP : RIGHTS_CPU_WIDE;
+}
 
 /*
  * The error for an event that the kernel refused with `errnum`: the cause by the
