@@ -19,6 +19,12 @@ report() {
 	"$@" "$SPROF" report -i "$report_data" -s symbol --no-children >"$tmp/report" 2>"$tmp/err"
 	tr -s '\n ' '  ' <"$tmp/report" >"$tmp/line"
 }
+# A place of this program's in a cache by build-id, in $cached.
+make_cached() {
+	id=$(readelf -n "$workload/proportions" | sed -n 's/.*Build ID: //p')
+	cached=$tmp/home/.debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)
+	mkdir -p "$cached"
+}
 named() { grep -q "\[\.\] $1" "$tmp/report"; }
 not_named() { ! named "$1"; }
 
@@ -90,9 +96,7 @@ if command -v objcopy >/dev/null && command -v strip >/dev/null; then
 	chown 65534 "$tmp/shared/program.debug"
 	report "$tmp/stripped"
 	check "another user's is not" not_named compress
-	id=$(readelf -n "$workload/proportions" | sed -n 's/.*Build ID: //p')
-	cached=$tmp/home/.debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)
-	mkdir -p "$cached"
+	make_cached
 	cp "$tmp/shared/program.debug" "$cached/debug"
 	report "$tmp/stripped"
 	check "one in a cache by build-id is used" named compress
@@ -124,9 +128,7 @@ if unshare -m true 2>"$tmp/err"; then
 	report "$tmp/ns"
 	check "once it has ended, not by what is here at that path" not_named '[a-z]*\(work\|spin\|compress\)'
 	check "which is said" grep -q 'app/server is not the file that was recorded' "$tmp/line"
-	id=$(readelf -n "$workload/proportions" | sed -n 's/.*Build ID: //p')
-	cached=$tmp/home/.debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)
-	mkdir -p "$cached"
+	make_cached
 	cp "$workload/proportions" "$cached/elf"
 	report "$tmp/ns"
 	check "but by its build-id" named compress
