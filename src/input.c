@@ -92,11 +92,11 @@ int input_damage(struct sp_reader *reader)
 const char *input_unfinished(struct sp_reader *reader, char text[INPUT_TEXT])
 {
 	const struct sp_file_info *info = sp_reader_info(reader);
-	uint64_t last_ns = sp_reader_last_ns(reader);
 	char wall[32] = "";
 	struct tm tm;
 	if (!info->unfinished)
 		return NULL;
+	uint64_t last_ns = sp_reader_last_ns(reader);
 	time_t seconds = (time_t)((info->clock_wall_ns + (last_ns - info->clock_ns)) / 1000000000);
 	if (last_ns && info->has_clock && localtime_r(&seconds, &tm))
 		strftime(wall, sizeof(wall), "%Y-%m-%d %H:%M:%S, ", &tm);

@@ -227,7 +227,8 @@ bool worker_details(struct worker *worker, const struct sp_record *record,
 {
 	const struct work *work = worker->work;
 	bool done = true;
-	if (work->has_texts)
+	/* The key trace comes before all fields, and takes the sample itself. */
+	if (work->has_texts && !work->keys[SP_KEY_TRACE])
 		(void)sp_trace_take(worker->trace, sp_reader_event(work->reader, record->event),
 				    &record->sample);
 	for (size_t i = 0; done && i < work->detail_count; i++) {

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "base/io.h"
+#include "capture/recorder.h"
 
 /* A second on each CPU, and not more than so many of all others. */
 #define RATE_HZ 249
@@ -120,8 +121,6 @@ static struct sp_error *open_large(const struct wide_options *options, struct wi
  */
 static bool slow_down(struct perf_event_attr *attr)
 {
-	bool clock = attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-							  attr->config == PERF_COUNT_SW_TASK_CLOCK);
 	if (attr->freq) {
 		bool fast = attr->sample_freq > WIDE_SLOWER;
 		attr->sample_freq /= WIDE_SLOWER;
@@ -132,8 +131,8 @@ static bool slow_down(struct perf_event_attr *attr)
 	    attr->sample_period > INT64_MAX / WIDE_SLOWER)
 		return false;
 	attr->sample_period *= WIDE_SLOWER;
-	return clock || attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
-	       attr->type == PERF_TYPE_RAW;
+	return capture_is_clock(attr) || attr->type == PERF_TYPE_HARDWARE ||
+	       attr->type == PERF_TYPE_HW_CACHE || attr->type == PERF_TYPE_RAW;
 }
 
 struct sp_error *wide_open_slow(const struct wide_options *options, struct wide *wide)
