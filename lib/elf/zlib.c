@@ -5,9 +5,15 @@
 #include <zlib.h>
 #include "base/cleanup.h"
 
+/* No stream grows more than this: RFC 1951, 258 bytes for two bits. What claims more is damaged. */
+#define GROWTH_MAX 1032
+
 struct sp_error *zlib_unpack_sized(const void *bytes, size_t size, size_t size_unpacked,
 				   const char *path, uint8_t **ret)
 {
+	if (size_unpacked / GROWTH_MAX > size)
+		return error_new(SP_ERROR_FORMAT, "%s: zlib data of %zu bytes cannot become %zu",
+				 path, size, size_unpacked);
 	CLEANUP_FREE uint8_t *output = malloc(size_unpacked ? size_unpacked : 1);
 	if (!output)
 		return error_no_memory();

@@ -5,6 +5,9 @@
 #include <zstd.h>
 #include "base/cleanup.h"
 
+/* No frame grows more than this: RFC 8878, blocks of 4 bytes for 128 KiB that are all the same. */
+#define GROWTH_MAX (((size_t)128 << 10) / 4)
+
 struct sp_error *zst_unpack(const void *bytes, size_t size, size_t limit, const char *path,
 			    uint8_t **ret, size_t *size_ret)
 {
@@ -30,6 +33,9 @@ struct sp_error *zst_unpack(const void *bytes, size_t size, size_t limit, const 
 struct sp_error *zst_unpack_sized(const void *bytes, size_t size, size_t size_unpacked,
 				  const char *path, uint8_t **ret)
 {
+	if (size_unpacked / GROWTH_MAX > size)
+		return error_new(SP_ERROR_FORMAT, "%s: zstd data of %zu bytes cannot become %zu",
+				 path, size, size_unpacked);
 	CLEANUP_FREE uint8_t *output = malloc(size_unpacked ? size_unpacked : 1);
 	if (!output)
 		return error_no_memory();
