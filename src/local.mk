@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# All of the command but main.c and cmd/ is a convenience library, so that unit
-# tests can link it; the command links that and the shared library alone.
+# All of the command but main.c is a convenience library, so that tests can link it;
+# the command links that and the shared library alone.
 command_cppflags = -include $(top_builddir)/config.h -I$(top_srcdir)/include -I$(top_srcdir)/src
 
 noinst_LTLIBRARIES += src/libcommand.la

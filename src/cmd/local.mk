@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-src_sprof_SOURCES += \
+src_libcommand_la_SOURCES += \
 	src/cmd/info.c src/cmd/info.h src/cmd/info_details.c src/cmd/info_json.c \
 	src/cmd/info_losses.c src/cmd/info_text.c src/cmd/slices.c src/cmd/slices.h \
 	src/cmd/list.c \
@@ -13,7 +13,7 @@ src_sprof_SOURCES += \
 	src/cmd/report_fields.c src/cmd/report_keys.c \
 	src/cmd/selection.c src/cmd/selection.h \
 	src/cmd/stat.c src/cmd/stat.h src/cmd/stat_arguments.c src/cmd/stat_report.c
-src_sprof_SOURCES += \
+src_libcommand_la_SOURCES += \
 	src/cmd/script.c src/cmd/script.h src/cmd/script_arguments.c \
 	src/cmd/script_code.c src/cmd/script_dump.c \
 	src/cmd/script_view.c \

@@ -6,6 +6,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_analysis \
 	tests/fuzz/fuzz_btf \
 	tests/fuzz/fuzz_cfi \
+	tests/fuzz/fuzz_command \
 	tests/fuzz/fuzz_counts \
 	tests/fuzz/fuzz_demangle \
 	tests/fuzz/fuzz_dwarf \
@@ -27,9 +28,13 @@ FUZZERS += \
 	tests/fuzz/fuzz_sysfs \
 	tests/fuzz/fuzz_trace \
 	tests/fuzz/fuzz_unwind
+strict_json = tests/fuzz/rfc8259.c tests/fuzz/rfc8259.h
 tests_fuzz_fuzz_analysis_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_btf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_cfi_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_command_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+tests_fuzz_fuzz_command_SOURCES = tests/fuzz/fuzz_command.c $(strict_json)
+tests_fuzz_fuzz_command_LDADD = src/libcommand.la $(fuzz_ldadd)
 tests_fuzz_fuzz_counts_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_demangle_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_dwarf_LDADD = $(fuzz_ldadd)
@@ -40,6 +45,7 @@ tests_fuzz_fuzz_file_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_instruction_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_jitdump_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_json_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz_json.c $(strict_json)
 tests_fuzz_fuzz_json_LDADD = src/libcommand.la $(fuzz_ldadd)
 tests_fuzz_fuzz_kallsyms_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_machine_LDADD = $(fuzz_ldadd)
