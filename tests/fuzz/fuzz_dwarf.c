@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Debug information of ELF files: the addresses asked for are spread over the code, and
- * some that a hostile file may use.
+ * Debug information of ELF files, and of relocatable ones (kernel modules) that lie somewhere: the
+ * addresses asked for are spread over the code, and some that a hostile file may use.
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/cleanup.h"
 #include "dwarf/dwarf.h"
+#include "elf/relocate.h"
 #include "fuzz.h"
+#include "symbol/ko.h"
 
 #define ADDRESSES_MAX 256
+#define OBJECT_AT 0x400000 /* a relocatable file's code */
 
 static size_t add_load(const struct image_load *load, uint64_t *vaddrs, size_t count)
 {
@@ -33,6 +37,8 @@ static size_t make_addresses(const struct image *image, uint64_t *vaddrs)
 		vaddrs[count++] = others[i];
 	for (size_t i = 0; i < image->loads.count; i++)
 		count = add_load(&image->loads.items[i], vaddrs, count);
+	for (uint64_t at = 0; image->type == ET_REL && at < 16; at++)
+		vaddrs[count++] = OBJECT_AT + at * 7;
 	qsort(vaddrs, count, sizeof(*vaddrs), compare);
 	for (size_t i = 0; i < count; i++)
 		if (i == 0 || vaddrs[i] != vaddrs[i - 1])
@@ -56,7 +62,7 @@ static void check_answer(const struct dwarf_answer *answer, size_t count)
 
 static void resolve(struct image *image)
 {
-	uint64_t vaddrs[ADDRESSES_MAX + 8];
+	uint64_t vaddrs[ADDRESSES_MAX + 32];
 	size_t count = make_addresses(image, vaddrs);
 	struct dwarf_options options = {.places.symfs = "/nowhere"};
 	struct dwarf *dwarf = NULL;
@@ -72,6 +78,23 @@ static void resolve(struct image *image)
 	dwarf_free(dwarf);
 }
 
+static void resolve_object(struct image *image)
+{
+	size_t count;
+	struct image *linked = NULL;
+	CLEANUP_FREE uint64_t *addresses = ko_lay_out(image, &count);
+	assert(addresses);
+	for (size_t i = 0; i < count; i++)
+		if (addresses[i] != RELOCATE_NOWHERE)
+			addresses[i] += OBJECT_AT;
+	struct sp_error *error = relocate_debug(image, addresses, count, &linked);
+	assert(!error || strstr(sp_error_message(error), "fuzz"));
+	sp_error_free(error);
+	if (linked)
+		resolve(linked);
+	image_free(image);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	void *copy = malloc(size ? size : 1);
@@ -81,7 +104,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	sp_error_free(error);
 	if (error)
 		return 0;
-	if (dwarf_exists(image))
+	if (dwarf_exists(image) && image->type == ET_REL)
+		resolve_object(image);
+	else if (dwarf_exists(image))
 		resolve(image);
 	else
 		image_free(image);
