@@ -2,10 +2,8 @@
 /* Reading the command line of sprof record. */
 #include "cmd/record_arguments.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "cmd/record_fields.h"
 #include "cmd/record_files.h"
 #include "cmd/record_values.h"
@@ -20,22 +18,7 @@ void record_arguments_deinit(struct record_arguments *arguments)
 	free(arguments->spans);
 }
 
-/* The options, put together from groups. */
-struct table {
-	struct option items[112];
-	size_t count;
-};
-
-static void append(struct table *table, const struct option *options, size_t count)
-{
-	assert(table->count + count < sizeof(table->items) / sizeof(*table->items));
-	memcpy(table->items + table->count, options, count * sizeof(*options));
-	table->count += count;
-}
-
-#define APPEND(table, options) append(table, options, sizeof(options) / sizeof(*(options)))
-
-static void add_targets(struct table *table, struct record_arguments *arguments)
+static void add_targets(struct option_table *table, struct record_arguments *arguments)
 {
 	struct sp_capture_options *options = &arguments->options;
 	const struct option group[] = {
@@ -70,10 +53,10 @@ static void add_targets(struct table *table, struct record_arguments *arguments)
 		OPTION_CALL(0, "per-thread", NULL, options, record_parse_per_thread,
 			    "these threads and none that they make: --scope task -i"),
 	};
-	APPEND(table, group);
+	OPTION_TABLE_ADD(table, group);
 }
 
-static void add_events(struct table *table, struct record_arguments *arguments)
+static void add_events(struct option_table *table, struct record_arguments *arguments)
 {
 	struct sp_capture_options *options = &arguments->options;
 	const struct option group[] = {
@@ -96,10 +79,10 @@ static void add_events(struct table *table, struct record_arguments *arguments)
 		OPTION_FLAG('n', "no-samples", &options->no_samples,
 			    "take no samples: only records of tasks and mappings"),
 	};
-	APPEND(table, group);
+	OPTION_TABLE_ADD(table, group);
 }
 
-static void add_calls(struct table *table, struct record_arguments *arguments)
+static void add_calls(struct option_table *table, struct record_arguments *arguments)
 {
 	struct sp_capture_options *options = &arguments->options;
 	const struct option group[] = {
@@ -124,10 +107,10 @@ static void add_calls(struct table *table, struct record_arguments *arguments)
 		OPTION_FLAG(0, "user-callchains", &options->user_chains,
 			    "of call chains, only the user's part"),
 	};
-	APPEND(table, group);
+	OPTION_TABLE_ADD(table, group);
 }
 
-static void add_course(struct table *table, struct record_arguments *arguments)
+static void add_course(struct option_table *table, struct record_arguments *arguments)
 {
 	struct sp_capture_options *options = &arguments->options;
 	const struct option group[] = {
@@ -170,10 +153,10 @@ static void add_course(struct table *table, struct record_arguments *arguments)
 		OPTION_CALL(0, "no-buffering", NULL, &options->wakeup_samples, record_parse_no_buffering,
 			    "drain after each sample"),
 	};
-	APPEND(table, group);
+	OPTION_TABLE_ADD(table, group);
 }
 
-static void add_sample_fields(struct table *table, struct record_arguments *arguments)
+static void add_sample_fields(struct option_table *table, struct record_arguments *arguments)
 {
 	struct sp_capture_fields *fields = &arguments->options.fields;
 	const struct option group[] = {
@@ -225,10 +208,10 @@ static void add_sample_fields(struct table *table, struct record_arguments *argu
 		OPTION_CALL(0, "sample-identifier", NULL, &fields->sample_type,
 			    record_parse_sample, "the event's id"),
 	};
-	APPEND(table, group);
+	OPTION_TABLE_ADD(table, group);
 }
 
-static void add_side_band(struct table *table, struct record_arguments *arguments)
+static void add_side_band(struct option_table *table, struct record_arguments *arguments)
 {
 	struct sp_capture_fields *fields = &arguments->options.fields;
 	const struct option group[] = {
@@ -245,10 +228,10 @@ static void add_side_band(struct table *table, struct record_arguments *argument
 		OPTION_FLAG(0, "running-time", &fields->running_time,
 			    "with counts, how long they were counted"),
 	};
-	APPEND(table, group);
+	OPTION_TABLE_ADD(table, group);
 }
 
-static void add_output(struct table *table, struct record_arguments *arguments)
+static void add_output(struct option_table *table, struct record_arguments *arguments)
 {
 	struct sp_capture_options *options = &arguments->options;
 	const struct option group[] = {
@@ -263,11 +246,11 @@ static void add_output(struct table *table, struct record_arguments *arguments)
 		OPTION_FLAG('q', "quiet", &arguments->quiet, "say nothing but errors"),
 		OPTION_FLAG('v', "verbose", &arguments->verbose, "say what is done"),
 	};
-	APPEND(table, group);
+	OPTION_TABLE_ADD(table, group);
 }
 
 /* What perf has to be told, and is always so here. */
-static void add_habits(struct table *table, struct record_arguments *arguments)
+static void add_habits(struct option_table *table, struct record_arguments *arguments)
 {
 	bool *habit = &arguments->habit;
 	const struct option group[] = {
@@ -281,10 +264,10 @@ static void add_habits(struct table *table, struct record_arguments *arguments)
 		OPTION_FLAG(0, "dry-run", &arguments->dry_run,
 			    "open all events, say what would be done otherwise, and end"),
 	};
-	APPEND(table, group);
+	OPTION_TABLE_ADD(table, group);
 }
 
-static void add_files(struct table *table, struct record_arguments *arguments)
+static void add_files(struct option_table *table, struct record_arguments *arguments)
 {
 	struct sp_capture_options *options = &arguments->options;
 	const struct option group[] = {
@@ -312,7 +295,7 @@ static void add_files(struct table *table, struct record_arguments *arguments)
 		OPTION_FLAG(0, "timestamp-boundary", &arguments->habit,
 			    "note the times of the first and the last sample (always)"),
 	};
-	APPEND(table, group);
+	OPTION_TABLE_ADD(table, group);
 }
 
 static const struct option_refusal refusals[] = {
@@ -336,7 +319,7 @@ static const struct option_refusal refusals[] = {
 
 static int parse_arguments(struct record_arguments *arguments, int argc, char **argv, int *operands)
 {
-	struct table table = {0};
+	struct option_table table = {0};
 	add_targets(&table, arguments);
 	add_events(&table, arguments);
 	add_calls(&table, arguments);
@@ -357,7 +340,7 @@ static int parse_arguments(struct record_arguments *arguments, int argc, char **
 		.synopses = synopses,
 		.about = "Samples a command, running processes or whole CPUs into a perf.data file.\n"
 			 "A COMMAND beside -p, -t, -a or -C only says how long.",
-		.options = table.items, /* the last is zero */
+		.options = table.items,
 		.footer = "The command's exit status is passed on, as is the signal that ended it. 125: the\n"
 			  "recorder itself failed; 126, 127: the command could not be run, was not found.",
 		.refusals = refusals,

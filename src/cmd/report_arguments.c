@@ -133,12 +133,9 @@ static bool parse_quantum(const struct option *option, const char *text)
 	return option_reject(option, text, "a time such as 100ms (ns, us, ms or s)");
 }
 
-/* Tables are all that there is of the options: their names, values and help. */
-#define MAX_OPTIONS 60
-
-static size_t shown_options(struct report_arguments *a, struct option *to)
+static void add_shown(struct report_arguments *a, struct option_table *table)
 {
-	const struct option options[] = {
+	const struct option group[] = {
 		OPTION_GROUP("What is shown:"),
 		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,
 			    "text (for people), json, csv, or folded (for flame graphs)"),
@@ -199,18 +196,18 @@ static size_t shown_options(struct report_arguments *a, struct option *to)
 		OPTION_FLAG('n', "show-nr-samples", &a->samples,
 			    "as perf's; samples are always shown"),
 	};
-	return option_put(to, options, sizeof(options));
+	OPTION_TABLE_ADD(table, group);
 }
 
-static size_t how_options(struct report_arguments *a, struct option *to)
+static void add_how(struct report_arguments *a, struct option_table *table)
 {
-	const struct option options[] = {
+	const struct option group[] = {
 		OPTION_GROUP("How:"),
 		OPTION_CALL(0, "color", "WHEN", &a->colour, parse_colour,
 			    "auto (on a terminal), always or never"),
 	};
-	size_t count = option_put(to, options, sizeof(options));
-	return count + selection_how_options(&a->selection, to + count);
+	OPTION_TABLE_ADD(table, group);
+	selection_add_how(&a->selection, table);
 }
 
 #define TRACES "it takes a decoder of processor traces, which there is not; 'perf report' has one"
@@ -273,16 +270,15 @@ static const struct option_refusal refused[] = {
 
 static int parse_table(struct report_arguments *a, int argc, char **argv)
 {
-	struct option options[MAX_OPTIONS + 1] = {{0}};
-	size_t count = selection_read_options(&a->selection, options);
-	count += shown_options(a, options + count);
-	count += selection_filter_options(&a->selection, options + count);
-	count += how_options(a, options + count);
-	options[count] = (struct option){0}; /* OPTION_END */
+	struct option_table table = {0};
+	selection_add_read(&a->selection, &table);
+	add_shown(a, &table);
+	selection_add_filter(&a->selection, &table);
+	add_how(a, &table);
 	const struct option_usage usage = {
 		.synopses = (const char *const[]){"sprof report [OPTION]...", NULL},
 		.about = "Shows where a recording's samples are: its hot functions, its call tree.",
-		.options = options,
+		.options = table.items,
 		.refusals = refused,
 	};
 	int operands, status = options_parse(&usage, argc, argv, &operands);

@@ -84,28 +84,9 @@ static const struct option_refusal refused[] = {
 	{0, NULL, NULL},
 };
 
-static int parse_options(const struct option *options, int argc, char **argv)
+static void add_shown(struct script_arguments *a, struct option_table *table)
 {
-	const struct option_usage usage = {
-		.synopses = (const char *const[]){"sprof script [OPTION]...", NULL},
-		.about = "Prints a recording's samples, and other records, in the order of their "
-			 "times.",
-		.options = options,
-		.refusals = refused,
-	};
-	int operands, status = options_parse(&usage, argc, argv, &operands);
-	if (status >= 0 || operands == argc)
-		return status;
-	diag_say("script takes no operand: '%s' (-i FILE names the recording)", argv[operands]);
-	return EXIT_USAGE;
-}
-
-/* Tables are all that there is of the options: their names, values and help. */
-#define MAX_OPTIONS 70
-
-static size_t shown_options(struct script_arguments *a, struct option *to)
-{
-	const struct option options[] = {
+	const struct option group[] = {
 		OPTION_GROUP("What is shown:"),
 		OPTION_CALL('F', "fields", "FIELDS", &a->fields, parse_fields,
 			    "of each sample: comm, tid, pid, time, cpu, event, trace, ip,\n"
@@ -138,12 +119,12 @@ static size_t shown_options(struct script_arguments *a, struct option *to)
 		OPTION_FLAG(0, "header", &a->header, "what the header says, before all else"),
 		OPTION_FLAG(0, "header-only", &a->header_only, "what the header says alone"),
 	};
-	return option_put(to, options, sizeof(options));
+	OPTION_TABLE_ADD(table, group);
 }
 
-static size_t record_options(struct script_arguments *a, struct option *to)
+static void add_records(struct script_arguments *a, struct option_table *table)
 {
-	const struct option options[] = {
+	const struct option group[] = {
 		OPTION_GROUP("Which other records are shown:"),
 		OPTION_FLAG(0, "show-task-events", &a->show_tasks,
 			    "COMM, FORK and EXIT records, too"),
@@ -158,21 +139,31 @@ static size_t record_options(struct script_arguments *a, struct option *to)
 		OPTION_FLAG(0, "show-round-events", &a->show_rounds,
 			    "FINISHED_ROUND records, and all in the file's order"),
 	};
-	return option_put(to, options, sizeof(options));
+	OPTION_TABLE_ADD(table, group);
 }
 
 static int parse_table(struct script_arguments *a, int argc, char **argv)
 {
-	struct option options[MAX_OPTIONS + 1] = {{0}};
-	const struct option how = OPTION_GROUP("How:");
-	size_t count = selection_read_options(&a->selection, options);
-	count += shown_options(a, options + count);
-	count += record_options(a, options + count);
-	count += selection_filter_options(&a->selection, options + count);
-	options[count++] = how;
-	count += selection_how_options(&a->selection, options + count);
-	options[count] = (struct option){0}; /* OPTION_END */
-	return parse_options(options, argc, argv);
+	const struct option how[] = {OPTION_GROUP("How:")};
+	struct option_table table = {0};
+	selection_add_read(&a->selection, &table);
+	add_shown(a, &table);
+	add_records(a, &table);
+	selection_add_filter(&a->selection, &table);
+	OPTION_TABLE_ADD(&table, how);
+	selection_add_how(&a->selection, &table);
+	const struct option_usage usage = {
+		.synopses = (const char *const[]){"sprof script [OPTION]...", NULL},
+		.about = "Prints a recording's samples, and other records, in the order of their "
+			 "times.",
+		.options = table.items,
+		.refusals = refused,
+	};
+	int operands, status = options_parse(&usage, argc, argv, &operands);
+	if (status >= 0 || operands == argc)
+		return status;
+	diag_say("script takes no operand: '%s' (-i FILE names the recording)", argv[operands]);
+	return EXIT_USAGE;
 }
 
 int script_arguments_parse(struct script_arguments *arguments, int argc, char **argv)

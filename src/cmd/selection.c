@@ -90,15 +90,9 @@ static bool parse_time(const struct option *option, const char *text)
 	return fine || option_reject(option, text, "START,END in seconds, or PERCENT%-PERCENT%");
 }
 
-size_t option_put(struct option *to, const struct option *from, size_t size)
+void selection_add_read(struct selection *s, struct option_table *table)
 {
-	memcpy(to, from, size);
-	return size / sizeof(*from);
-}
-
-size_t selection_read_options(struct selection *s, struct option *to)
-{
-	const struct option options[] = {
+	const struct option group[] = {
 		OPTION_GROUP("What is read:"),
 		OPTION_STRING('i', "input", "FILE", &s->input,
 			      "the recording: sprof.data unless said, or perf.data where\n"
@@ -114,12 +108,12 @@ size_t selection_read_options(struct selection *s, struct option *to)
 		OPTION_STRING(0, "unwinder", "NAME", &s->unwinder,
 			      "unwind copied stacks by cfi (the default), libunwind or none"),
 	};
-	return option_put(to, options, sizeof(options));
+	OPTION_TABLE_ADD(table, group);
 }
 
-size_t selection_filter_options(struct selection *s, struct option *to)
+void selection_add_filter(struct selection *s, struct option_table *table)
 {
-	const struct option options[] = {
+	const struct option group[] = {
 		OPTION_GROUP("Only samples of:"),
 		OPTION_STRINGS('c', "comms", "NAMES", &s->comms, "these commands"),
 		OPTION_STRINGS('d', "dsos", "NAMES", &s->dsos, "these programs and libraries"),
@@ -133,19 +127,19 @@ size_t selection_filter_options(struct selection *s, struct option *to)
 			    "left out; or a part, such as 10%-20% or 10%/2; several by blanks\n"
 			    "(or commas, of parts)"),
 	};
-	return option_put(to, options, sizeof(options));
+	OPTION_TABLE_ADD(table, group);
 }
 
-size_t selection_how_options(struct selection *s, struct option *to)
+void selection_add_how(struct selection *s, struct option_table *table)
 {
-	const struct option options[] = {
+	const struct option group[] = {
 		OPTION_CHOICE(0, "pager", &s->pager,
 			      "show text on a terminal by $SPROF_PAGER, $PAGER or less"),
 		OPTION_FLAG('q', "quiet", &s->quiet, "say nothing of what limits the result"),
 		OPTION_FLAG('v', "verbose", &s->verbose, "say on standard error what is done"),
 		OPTION_NUMBER('j', "jobs", "N", &s->jobs, "use N threads (all processors)"),
 	};
-	return option_put(to, options, sizeof(options));
+	OPTION_TABLE_ADD(table, group);
 }
 
 static void log_line(void *arg, enum sp_log_level level, const char *line)

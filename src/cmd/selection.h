@@ -34,14 +34,10 @@ struct selection {
 void selection_init(struct selection *selection);
 void selection_deinit(struct selection *selection);
 
-/* Tables of options, as groups of the help; return how many there are. */
-#define SELECTION_OPTIONS_MAX 32
-size_t selection_read_options(struct selection *selection, struct option *to);
-size_t selection_filter_options(struct selection *selection, struct option *to);
-size_t selection_how_options(struct selection *selection, struct option *to);
-
-/* A table is copied to where it is put together with others. */
-size_t option_put(struct option *to, const struct option *from, size_t size);
+/* Groups of the help. */
+void selection_add_read(struct selection *selection, struct option_table *table);
+void selection_add_filter(struct selection *selection, struct option_table *table);
+void selection_add_how(struct selection *selection, struct option_table *table);
 
 /* Sets what options say of the context. */
 void selection_apply(const struct selection *selection, struct sp_ctx *ctx);
