@@ -47,52 +47,23 @@ static bool parse_cache(const struct option *option, const char *text)
 	return true;
 }
 
-static bool set_aggregate(const struct option *option, enum sp_stat_aggregate aggregate)
+/* What the option's name stands for. */
+static bool parse_place(const struct option *option, const char *text)
 {
-	*(enum sp_stat_aggregate *)option->value = aggregate;
+	static const struct {
+		const char *name;
+		enum sp_stat_aggregate aggregate;
+	} names[] = {
+		{"no-aggr", SP_STAT_CPU}, {"no-merge", SP_STAT_CPU}, {"per-core", SP_STAT_CORE},
+		{"per-cluster", SP_STAT_CLUSTER}, {"per-die", SP_STAT_DIE},
+		{"per-socket", SP_STAT_SOCKET}, {"per-node", SP_STAT_NODE},
+		{"per-thread", SP_STAT_THREAD},
+	};
+	(void)text;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(names[i].name, option->name))
+			*(enum sp_stat_aggregate *)option->value = names[i].aggregate;
 	return true;
-}
-
-static bool by_cpu(const struct option *option, const char *text)
-{
-	(void)text;
-	return set_aggregate(option, SP_STAT_CPU);
-}
-
-static bool by_core(const struct option *option, const char *text)
-{
-	(void)text;
-	return set_aggregate(option, SP_STAT_CORE);
-}
-
-static bool by_cluster(const struct option *option, const char *text)
-{
-	(void)text;
-	return set_aggregate(option, SP_STAT_CLUSTER);
-}
-
-static bool by_die(const struct option *option, const char *text)
-{
-	(void)text;
-	return set_aggregate(option, SP_STAT_DIE);
-}
-
-static bool by_socket(const struct option *option, const char *text)
-{
-	(void)text;
-	return set_aggregate(option, SP_STAT_SOCKET);
-}
-
-static bool by_node(const struct option *option, const char *text)
-{
-	(void)text;
-	return set_aggregate(option, SP_STAT_NODE);
-}
-
-static bool by_thread(const struct option *option, const char *text)
-{
-	(void)text;
-	return set_aggregate(option, SP_STAT_THREAD);
 }
 
 /* "a,,b": names may be left out. */
@@ -291,16 +262,16 @@ static void add_places(struct option_table *table, struct stat_arguments *argume
 	struct sp_stat_options *options = &arguments->options;
 	const struct option group[] = {
 		OPTION_GROUP("What it is summed by:"),
-		OPTION_CALL('A', "no-aggr", NULL, &options->aggregate, by_cpu, "each CPU"),
-		OPTION_CALL(0, "no-merge", NULL, &options->aggregate, by_cpu, "the same"),
-		OPTION_CALL(0, "per-core", NULL, &options->aggregate, by_core, "cores"),
-		OPTION_CALL(0, "per-cluster", NULL, &options->aggregate, by_cluster, "clusters of cores"),
+		OPTION_CALL('A', "no-aggr", NULL, &options->aggregate, parse_place, "each CPU"),
+		OPTION_CALL(0, "no-merge", NULL, &options->aggregate, parse_place, "the same"),
+		OPTION_CALL(0, "per-core", NULL, &options->aggregate, parse_place, "cores"),
+		OPTION_CALL(0, "per-cluster", NULL, &options->aggregate, parse_place, "clusters of cores"),
 		OPTION_CALL_ATTACHED(0, "per-cache", "LEVEL", options, parse_cache,
 				     "CPUs that share a cache: =L2; default: the last one"),
-		OPTION_CALL(0, "per-die", NULL, &options->aggregate, by_die, "dies"),
-		OPTION_CALL(0, "per-socket", NULL, &options->aggregate, by_socket, "sockets"),
-		OPTION_CALL(0, "per-node", NULL, &options->aggregate, by_node, "nodes of memory"),
-		OPTION_CALL(0, "per-thread", NULL, &options->aggregate, by_thread,
+		OPTION_CALL(0, "per-die", NULL, &options->aggregate, parse_place, "dies"),
+		OPTION_CALL(0, "per-socket", NULL, &options->aggregate, parse_place, "sockets"),
+		OPTION_CALL(0, "per-node", NULL, &options->aggregate, parse_place, "nodes of memory"),
+		OPTION_CALL(0, "per-thread", NULL, &options->aggregate, parse_place,
 			    "threads, of -p, -t, or of everything"),
 	};
 	OPTION_TABLE_ADD(table, group);
