@@ -4,6 +4,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "list.h"
+
+/* Of text there is seldom less. */
+#define TEXT_LEAST 4096
 
 void buffer_deinit(struct buffer *buffer)
 {
@@ -13,17 +17,12 @@ void buffer_deinit(struct buffer *buffer)
 
 bool buffer_grow(struct buffer *buffer, size_t more)
 {
-	size_t capacity = buffer->capacity ? buffer->capacity : 4096;
-	while (capacity - buffer->count < more && capacity <= SIZE_MAX / 4)
-		capacity *= 2;
-	char *text = capacity - buffer->count < more ? NULL : realloc(buffer->text, capacity);
-	if (!text) {
-		buffer->failed = true;
-		return false;
-	}
-	buffer->text = text;
-	buffer->capacity = capacity;
-	return true;
+	size_t need = buffer->count + more;
+	if (need >= more &&
+	    list_grow(&buffer->text, &buffer->capacity, need < TEXT_LEAST ? TEXT_LEAST : need, 1))
+		return true;
+	buffer->failed = true;
+	return false;
 }
 
 static void fill(struct buffer *buffer, char c, size_t count)

@@ -2,7 +2,6 @@
 #include "event_lists.h"
 
 #include <stdlib.h>
-#include <sprof/capture.h>
 #include "diag.h"
 
 void event_lists_deinit(struct event_lists *lists)
@@ -13,14 +12,12 @@ void event_lists_deinit(struct event_lists *lists)
 
 static struct sp_event_list *add(struct event_lists *lists)
 {
-	struct sp_event_list *items = realloc(lists->items, (lists->count + 1) * sizeof(*items));
-	if (!items) {
+	struct sp_event_list *list = list_push(lists);
+	if (list)
+		*list = (struct sp_event_list){0};
+	else
 		diag_say("out of memory");
-		return NULL;
-	}
-	lists->items = items;
-	items[lists->count] = (struct sp_event_list){0};
-	return &items[lists->count++];
+	return list;
 }
 
 bool event_lists_parse(const struct option *option, const char *text)

@@ -3,12 +3,12 @@
 #ifndef EVENT_LISTS_H
 #define EVENT_LISTS_H
 
+#include <sprof/capture.h>
 #include "options.h"
 
 /* Each -e, with the --filter behind it. Zeroed: none. Texts point into argv. */
 struct event_lists {
-	struct sp_event_list *items;
-	size_t count;
+	LIST(struct sp_event_list);
 };
 
 void event_lists_deinit(struct event_lists *lists);

@@ -13,6 +13,7 @@ src_libcommand_la_SOURCES = \
 	src/diag.c src/diag.h \
 	src/input.c src/input.h \
 	src/json.c src/json.h \
+	src/list.c src/list.h \
 	src/options.c src/options.h \
 	src/pager.c src/pager.h \
 	src/term.c src/term.h \

@@ -155,24 +155,22 @@ static const char *item_end(const char *text)
 	return text + strlen(text);
 }
 
-static bool strings_push(struct option_strings *strings, const char *text, size_t size)
+bool option_strings_push(struct option_strings *strings, const char *text, size_t size)
 {
-	char **items = realloc(strings->items, (strings->count + 1) * sizeof(*items));
-	if (!items)
-		return false;
-	strings->items = items;
-	items[strings->count] = strndup(text, size);
-	return items[strings->count] && ++strings->count;
+	char *copy = list_reserve(strings, strings->count + 1) ? strndup(text, size) : NULL;
+	if (copy)
+		*list_push(strings) = copy;
+	else
+		diag_say("out of memory");
+	return copy;
 }
 
 bool option_strings_add(struct option_strings *strings, const char *text)
 {
 	while (*text) {
 		const char *end = item_end(text);
-		if (end > text && !strings_push(strings, text, (size_t)(end - text))) {
-			diag_say("out of memory");
+		if (end > text && !option_strings_push(strings, text, (size_t)(end - text)))
 			return false;
-		}
 		text = *end ? end + 1 : end;
 	}
 	return true;
@@ -193,12 +191,10 @@ static bool numbers_push(struct option_numbers *numbers, uint64_t first, uint64_
 	size_t count = last - first + 1;
 	if (last - first >= MAX_NUMBERS || numbers->count + count > MAX_NUMBERS)
 		return false;
-	int32_t *items = realloc(numbers->items, (numbers->count + count) * sizeof(*items));
-	if (!items)
+	if (!list_reserve(numbers, numbers->count + count))
 		return false;
-	numbers->items = items;
 	for (uint64_t number = first; number <= last; number++)
-		items[numbers->count++] = (int32_t)number;
+		*list_push(numbers) = (int32_t)number;
 	return true;
 }
 

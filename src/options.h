@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sprof/analysis.h>
+#include "list.h"
 
 struct option;
 
@@ -94,13 +95,11 @@ option_parse_fn option_parse_flag, option_parse_choice, option_parse_string, opt
 
 /* The items are copies; both are freed by their deinit. */
 struct option_strings {
-	char **items;
-	size_t count;
+	LIST(char *);
 };
 
 struct option_numbers {
-	int32_t *items;
-	size_t count;
+	LIST(int32_t);
 };
 
 void option_strings_deinit(struct option_strings *strings);
@@ -115,6 +114,9 @@ struct sp_number_list option_numbers_list(const struct option_numbers *numbers);
  * name: "f(int, int),g" are two, and so is "map<int,int>::find,g".
  */
 bool option_strings_add(struct option_strings *strings, const char *text);
+
+/* Adds these `size` bytes as one; says so and returns false when out of memory. */
+bool option_strings_push(struct option_strings *strings, const char *text, size_t size);
 
 /* The whole of `text` as a number between the two; false if it is not. */
 bool option_text_number(const char *text, uint64_t low, uint64_t high, uint64_t *ret);

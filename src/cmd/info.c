@@ -61,15 +61,10 @@ static bool count_sample(struct info *info, const struct sp_record *record)
 /* False if out of memory. */
 static bool keep_note(struct info *info, const struct sp_note *said)
 {
-	struct info_note *grown = realloc(info->notes, (info->note_count + 1) * sizeof(*grown));
-	if (!grown)
-		return false;
-	info->notes = grown;
-	char *text = strndup(said->text, said->size);
-	if (!text)
-		return false;
-	info->notes[info->note_count++] = (struct info_note){text, said->time_ns};
-	return true;
+	struct info_note *note = list_push(&info->notes);
+	if (note)
+		*note = (struct info_note){strndup(said->text, said->size), said->time_ns};
+	return note && note->text;
 }
 
 static bool count_record(struct info *info, const struct sp_record *record)
@@ -151,9 +146,9 @@ static bool info_read(struct info *info, struct sp_reader *reader)
 
 static void info_deinit(struct info *info)
 {
-	for (size_t i = 0; i < info->note_count; i++)
-		free(info->notes[i].text);
-	free(info->notes);
+	for (size_t i = 0; i < info->notes.count; i++)
+		free(info->notes.items[i].text);
+	free(info->notes.items);
 	free(info->samples);
 	sp_losses_free(info->losses);
 }

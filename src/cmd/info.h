@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <sprof/sprof.h>
+#include "list.h"
 #include "term.h"
 
 /* Types that have names are below; others are listed up to so many, then summed. */
@@ -34,8 +35,7 @@ struct info {
 	uint64_t unknown;  /* of no event */
 	struct sp_losses *losses;
 	struct slices *slices; /* where they were; NULL: nobody wants to know */
-	struct info_note *notes;
-	size_t note_count;
+	LIST(struct info_note) notes;
 	uint64_t plain[INFO_PLAIN_TYPES];
 	struct type_count others[INFO_OTHER_TYPES]; /* by type */
 	size_t other_count;

@@ -196,11 +196,11 @@ void info_write_json(const struct info *info, FILE *out)
 	if (info->slices)
 		info_json_losses(info, &json);
 	json_begin_lines(&json, "notes", '[');
-	for (size_t i = 0; i < info->note_count; i++) {
+	for (size_t i = 0; i < info->notes.count; i++) {
 		json_begin(&json, NULL, '{');
-		json_string(&json, "text", info->notes[i].text);
-		if (info->notes[i].time_ns)
-			json_unsigned(&json, "time_ns", info->notes[i].time_ns);
+		json_string(&json, "text", info->notes.items[i].text);
+		if (info->notes.items[i].time_ns)
+			json_unsigned(&json, "time_ns", info->notes.items[i].time_ns);
 		json_end(&json, '}');
 	}
 	json_end_lines(&json, ']');

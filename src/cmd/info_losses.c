@@ -100,9 +100,10 @@ void info_put_losses(const struct info *info, const struct term *term, FILE *out
 	fprintf(out, "\n  %5s  %12s  %10s  %7s  %11s  each column %.*f s\n", "CPU", "samples", "lost",
 		"share", "throttled", decimals(slices),
 		(double)(UINT64_C(1) << slices->shift) / 1e9);
-	for (size_t i = 0; i < slices->count; i++) {
-		snprintf(name, sizeof(name), "%" PRIu32, slices->rows[i].cpu);
-		put_row(&slices->rows[i], slices->rows[i].cpu == UINT32_MAX ? "?" : name, used, out);
+	for (size_t i = 0; i < slices->rows.count; i++) {
+		const struct slice_row *row = &slices->rows.items[i];
+		snprintf(name, sizeof(name), "%" PRIu32, row->cpu);
+		put_row(row, row->cpu == UINT32_MAX ? "?" : name, used, out);
 	}
 	put_row(&slices->sum, "all", used, out);
 	if (more > 0)
@@ -142,8 +143,8 @@ void info_json_losses(const struct info *info, struct json *json)
 	json_unsigned(json, "begin_ns", slices->first << slices->shift);
 	json_unsigned(json, "slice_ns", UINT64_C(1) << slices->shift);
 	json_begin_lines(json, "cpus", '[');
-	for (size_t i = 0; i < slices->count; i++) {
-		const struct slice_row *row = &slices->rows[i];
+	for (size_t i = 0; i < slices->rows.count; i++) {
+		const struct slice_row *row = &slices->rows.items[i];
 		json_begin(json, NULL, '{');
 		json_signed(json, "cpu", row->cpu == UINT32_MAX ? -1 : (int64_t)row->cpu);
 		json_numbers(json, &row->all);

@@ -192,13 +192,13 @@ static void put_damage(const struct info *info, const struct term *term, FILE *o
 /* What the recorder had to say, each line with how long after the first sample it was. */
 static void put_notes(const struct info *info, const struct term *term, FILE *out)
 {
-	if (!info->note_count)
+	if (!info->notes.count)
 		return;
 	putc('\n', out);
 	put_title(term, "Notes of the recorder", out);
 	putc('\n', out);
-	for (size_t i = 0; i < info->note_count; i++) {
-		const struct info_note *note = &info->notes[i];
+	for (size_t i = 0; i < info->notes.count; i++) {
+		const struct info_note *note = &info->notes.items[i];
 		fputs("  ", out);
 		term_put(term, note->text, 0, out);
 		if (info->timed && note->time_ns >= info->first_ns)

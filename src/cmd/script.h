@@ -8,6 +8,7 @@
 #include "buffer.h"
 #include "cmd/script_fields.h"
 #include "cmd/selection.h"
+#include "list.h"
 #include "options.h"
 
 enum script_format { SCRIPT_TEXT, SCRIPT_JSON, SCRIPT_DUMP };
@@ -34,6 +35,11 @@ struct script_cgroup {
 	char *path;
 };
 
+/* What a sample's id says of the virtual machine that it is of. */
+struct script_machine {
+	uint64_t id, pid, vcpu;
+};
+
 /* What all threads look at and none changes. */
 struct script_view {
 	const struct script_arguments *arguments;
@@ -45,16 +51,9 @@ struct script_view {
 	bool traces;                      /* what tracepoints' samples hold can be shown */
 	bool chains;                      /* call chains are shown, where there are any */
 	bool counters;                    /* samples with counters are told as one of each */
-	struct script_cgroup *cgroups;    /* by id */
-	size_t cgroup_count;
-	struct script_machine *machines;  /* of ids, by id; where they are asked for */
-	size_t machine_count;
+	LIST(struct script_cgroup) cgroups;   /* by id */
+	LIST(struct script_machine) machines; /* of ids, by id; where they are asked for */
 	unsigned int branch_counter_width; /* bits of a branch's counters */
-};
-
-/* What a sample's id says of the virtual machine that it is of. */
-struct script_machine {
-	uint64_t id, pid, vcpu;
 };
 
 /* In newer headers; Linux 6.8. */

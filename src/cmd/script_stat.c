@@ -8,6 +8,7 @@
 #include <string.h>
 #include "cmd/script.h"
 #include "diag.h"
+#include "list.h"
 
 struct count {
 	size_t event;   /* its index */
@@ -19,8 +20,7 @@ struct count {
 /* What is known so far; a zeroed one knows nothing. */
 struct counts {
 	const struct script_view *view;
-	struct count *items; /* since the last round */
-	size_t count, capacity;
+	LIST(struct count);  /* since the last round */
 	int32_t *tids;       /* of the THREAD_MAP */
 	size_t tid_count;
 	bool *counted;       /* of each event: there was a count */
@@ -80,16 +80,11 @@ static bool add_count(struct counts *counts, const struct sp_stat_count *stat)
 	size_t event = view_event_of_id(counts->view->reader, stat->id);
 	if (event == SIZE_MAX)
 		return true;
-	if (counts->count == counts->capacity) {
-		size_t capacity = counts->capacity ? 2 * counts->capacity : 64;
-		struct count *more = realloc(counts->items, capacity * sizeof(*more));
-		if (!more)
-			return false;
-		counts->items = more;
-		counts->capacity = capacity;
-	}
+	struct count *count = list_push(counts);
+	if (!count)
+		return false;
 	counts->counted[event] = true;
-	counts->items[counts->count++] = (struct count){
+	*count = (struct count){
 		.event = event, .cpu = (int32_t)stat->cpu, .thread = stat->thread,
 		.value = stat->value, .enabled_ns = stat->enabled_ns,
 		.running_ns = stat->running_ns,

@@ -34,8 +34,8 @@ const char *view_cgroup(const struct script_view *view, uint64_t id)
 {
 	const struct script_cgroup key = {.id = id};
 	const struct script_cgroup *found =
-		view->cgroup_count ? bsearch(&key, view->cgroups, view->cgroup_count,
-					     sizeof(key), compare_cgroups) : NULL;
+		view->cgroups.count ? bsearch(&key, view->cgroups.items, view->cgroups.count,
+					      sizeof(key), compare_cgroups) : NULL;
 	return found ? found->path : NULL;
 }
 
@@ -50,22 +50,17 @@ static bool has_cgroups(const struct sp_reader *reader)
 
 static bool add_cgroup(struct script_view *view, const struct sp_cgroup *cgroup)
 {
-	struct script_cgroup *more = realloc(view->cgroups,
-					     (view->cgroup_count + 1) * sizeof(*more));
-	char *path = more ? strdup(cgroup->path) : NULL;
-	if (more)
-		view->cgroups = more;
-	if (!path)
-		return false;
-	more[view->cgroup_count++] = (struct script_cgroup){cgroup->id, path};
-	return true;
+	struct script_cgroup *added = list_push(&view->cgroups);
+	if (added)
+		*added = (struct script_cgroup){cgroup->id, strdup(cgroup->path)};
+	return added && added->path;
 }
 
 const struct script_machine *view_machine(const struct script_view *view, uint64_t id)
 {
 	const struct script_machine key = {.id = id};
-	return view->machine_count ? bsearch(&key, view->machines, view->machine_count,
-					     sizeof(key), compare_machines) : NULL;
+	return view->machines.count ? bsearch(&key, view->machines.items, view->machines.count,
+					      sizeof(key), compare_machines) : NULL;
 }
 
 /* Those of ids that are of guests. */
@@ -73,14 +68,11 @@ static bool add_machines(struct script_view *view, const struct sp_id_index *ind
 {
 	if (!index->machines || !index->count)
 		return true;
-	struct script_machine *more = realloc(view->machines, (view->machine_count + index->count) *
-								      sizeof(*more));
-	if (!more)
+	if (!list_reserve(&view->machines, view->machines.count + index->count))
 		return false;
-	view->machines = more;
 	for (size_t i = 0; i < index->count; i++)
 		if (index->machines[i].machine_pid)
-			more[view->machine_count++] = (struct script_machine){
+			*list_push(&view->machines) = (struct script_machine){
 				index->entries[i].id, index->machines[i].machine_pid,
 				index->machines[i].vcpu};
 	return true;
@@ -103,10 +95,12 @@ static bool read_others(struct script_view *view, struct sp_reader *reader)
 			good = add_machines(view, &record->id_index);
 	}
 	sp_reader_rewind(reader);
-	if (view->cgroup_count)
-		qsort(view->cgroups, view->cgroup_count, sizeof(*view->cgroups), compare_cgroups);
-	if (view->machine_count)
-		qsort(view->machines, view->machine_count, sizeof(*view->machines), compare_machines);
+	if (view->cgroups.count)
+		qsort(view->cgroups.items, view->cgroups.count, sizeof(struct script_cgroup),
+		      compare_cgroups);
+	if (view->machines.count)
+		qsort(view->machines.items, view->machines.count, sizeof(struct script_machine),
+		      compare_machines);
 	return good;
 }
 
@@ -184,8 +178,8 @@ bool view_init(struct script_view *view, struct sp_ctx *ctx,
 
 void view_deinit(struct script_view *view)
 {
-	for (size_t i = 0; i < view->cgroup_count; i++)
-		free(view->cgroups[i].path);
-	free(view->cgroups);
-	free(view->machines);
+	for (size_t i = 0; i < view->cgroups.count; i++)
+		free(view->cgroups.items[i].path);
+	free(view->cgroups.items);
+	free(view->machines.items);
 }

@@ -9,39 +9,34 @@
 
 void slices_deinit(struct slices *slices)
 {
-	free(slices->rows);
+	free(slices->rows.items);
 	*slices = (struct slices){0};
 }
 
 /* The CPU's row, a new one where there is none; NULL when out of memory. */
 static struct slice_row *row_of(struct slices *slices, uint32_t cpu)
 {
-	size_t low = 0, high = slices->count;
+	size_t low = 0, high = slices->rows.count;
+	struct slice_row *row = slices->rows.items;
 	if (slices->last && slices->last->cpu == cpu)
 		return slices->last;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (slices->rows[middle].cpu < cpu)
+		if (row[middle].cpu < cpu)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == slices->count || slices->rows[low].cpu != cpu) {
-		if (slices->count >= CPUS_MAX && cpu != UINT32_MAX)
+	if (low == slices->rows.count || row[low].cpu != cpu) {
+		if (slices->rows.count >= CPUS_MAX && cpu != UINT32_MAX)
 			return row_of(slices, UINT32_MAX);
-		if (slices->count == slices->capacity) {
-			size_t capacity = slices->capacity * 2 + 8;
-			struct slice_row *grown = realloc(slices->rows, capacity * sizeof(*grown));
-			if (!grown)
-				return NULL;
-			slices->rows = grown;
-			slices->capacity = capacity;
-		}
-		memmove(&slices->rows[low + 1], &slices->rows[low],
-			(slices->count++ - low) * sizeof(*slices->rows));
-		slices->rows[low] = (struct slice_row){.cpu = cpu};
+		if (!list_reserve(&slices->rows, slices->rows.count + 1))
+			return NULL;
+		row = slices->rows.items;
+		memmove(&row[low + 1], &row[low], (slices->rows.count++ - low) * sizeof(*row));
+		row[low] = (struct slice_row){.cpu = cpu};
 	}
-	slices->last = &slices->rows[low];
+	slices->last = &row[low];
 	return slices->last;
 }
 
@@ -82,8 +77,8 @@ static bool begin_sooner(struct slices *slices, uint64_t by)
 	for (size_t i = SLICES - by; i < SLICES; i++)
 		if (!is_empty(slices, i))
 			return false;
-	for (size_t i = 0; i < slices->count; i++)
-		shift_row(&slices->rows[i], by);
+	for (size_t i = 0; i < slices->rows.count; i++)
+		shift_row(&slices->rows.items[i], by);
 	shift_row(&slices->sum, by);
 	slices->first -= by;
 	return true;
@@ -101,8 +96,8 @@ static size_t slice_of(struct slices *slices, uint64_t time_ns)
 			return (size_t)(number - slices->first);
 		if (number < slices->first && begin_sooner(slices, slices->first - number))
 			continue;
-		for (size_t i = 0; i < slices->count; i++)
-			halve(&slices->rows[i], slices->first);
+		for (size_t i = 0; i < slices->rows.count; i++)
+			halve(&slices->rows.items[i], slices->first);
 		halve(&slices->sum, slices->first);
 		slices->first >>= 1;
 		slices->shift++;

@@ -7,6 +7,7 @@
 #define CMD_SLICES_H
 
 #include <sprof/sprof.h>
+#include "list.h"
 
 #define SLICES 32
 
@@ -23,8 +24,7 @@ struct slice_row {
 
 /* Zeroed, there is nothing. */
 struct slices {
-	struct slice_row *rows; /* by CPU */
-	size_t count, capacity;
+	LIST(struct slice_row) rows; /* by CPU */
 	struct slice_row sum;
 	unsigned int shift;  /* a slice has 2^shift ns */
 	uint64_t first;      /* its number, from time 0 on */

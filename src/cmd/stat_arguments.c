@@ -72,14 +72,8 @@ static bool parse_cgroups(const struct option *option, const char *text)
 	struct option_strings *strings = option->value;
 	for (;;) {
 		size_t size = strcspn(text, ",");
-		char **items = realloc(strings->items, (strings->count + 1) * sizeof(*items));
-		char *copy = items ? strndup(text, size) : NULL;
-		strings->items = items ? items : strings->items;
-		if (!copy) {
-			diag_say("out of memory");
+		if (!option_strings_push(strings, text, size))
 			return false;
-		}
-		strings->items[strings->count++] = copy;
 		if (!text[size])
 			return true;
 		text += size + 1;

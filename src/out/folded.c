@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "list.h"
 #include "out/output.h"
 #include "text.h"
 
@@ -25,8 +26,7 @@ struct level {
 struct folder {
 	const struct report *report;
 	FILE *out;
-	struct level *levels;
-	size_t depth, capacity;
+	LIST(struct level) levels; /* that are open */
 	char *line;
 	size_t line_size, line_capacity;
 };
@@ -34,7 +34,7 @@ struct folder {
 /* The outermost frames are commands; below, code without a symbol is its module. */
 static bool is_module(const struct folder *folder, const struct sp_tree_node *node)
 {
-	return folder->depth > 1 && !node->symbol_known;
+	return folder->levels.count > 1 && !node->symbol_known;
 }
 
 static int compare(const void *a, const void *b)
@@ -57,15 +57,9 @@ static int compare(const void *a, const void *b)
 
 static bool line_reserve(struct folder *folder, size_t more)
 {
-	if (folder->line_size + more <= folder->line_capacity)
-		return true;
-	size_t capacity = (folder->line_size + more) * 2;
-	char *line = realloc(folder->line, capacity);
-	if (!line)
-		return false;
-	folder->line = line;
-	folder->line_capacity = capacity;
-	return true;
+	size_t need = folder->line_size + more;
+	return need <= folder->line_capacity ||
+	       list_grow(&folder->line, &folder->line_capacity, need, 1);
 }
 
 static void line_put(struct folder *folder, const char *text)
@@ -137,14 +131,8 @@ static bool push_level(struct folder *folder, const struct sp_tree_node *const *
 	size_t total = 0;
 	for (size_t i = 0; i < size; i++)
 		total += group[i]->child_count;
-	if (folder->depth == folder->capacity) {
-		size_t capacity = folder->capacity * 2 + 64;
-		struct level *levels = realloc(folder->levels, capacity * sizeof(*levels));
-		if (!levels)
-			return false;
-		folder->levels = levels;
-		folder->capacity = capacity;
-	}
+	if (!list_reserve(&folder->levels, folder->levels.count + 1))
+		return false;
 	level.nodes = malloc((total ? total : 1) * sizeof(*level.nodes));
 	if (!level.nodes)
 		return false;
@@ -153,13 +141,13 @@ static bool push_level(struct folder *folder, const struct sp_tree_node *const *
 			if (group[i]->children[j].total.share.value >= folder->report->tree_limit)
 				level.nodes[level.count++] = &group[i]->children[j];
 	qsort(level.nodes, level.count, sizeof(*level.nodes), compare);
-	folder->levels[folder->depth++] = level;
+	*list_push(&folder->levels) = level;
 	return true;
 }
 
 static bool write_group(struct folder *folder)
 {
-	struct level *level = &folder->levels[folder->depth - 1];
+	struct level *level = &folder->levels.items[folder->levels.count - 1];
 	const struct sp_tree_node *const *group = &level->nodes[level->next];
 	size_t size = 0;
 	uint64_t samples = 0;
@@ -181,14 +169,14 @@ static bool fold(struct folder *folder, const struct sp_tree_node *root)
 {
 	if (!push_level(folder, &root, 1))
 		return false;
-	while (folder->depth) {
-		struct level *level = &folder->levels[folder->depth - 1];
+	while (folder->levels.count) {
+		struct level *level = &folder->levels.items[folder->levels.count - 1];
 		if (level->next < level->count) {
 			if (!write_group(folder))
 				return false;
 		} else {
 			free(level->nodes);
-			folder->depth--;
+			folder->levels.count--;
 		}
 	}
 	return true;
@@ -201,9 +189,9 @@ static bool write_folded(const struct report *report, FILE *out)
 		struct folder folder = {.report = report, .out = out};
 		if (report->profiles[i]->tree)
 			done = fold(&folder, report->profiles[i]->tree);
-		while (folder.depth)
-			free(folder.levels[--folder.depth].nodes);
-		free(folder.levels);
+		while (folder.levels.count)
+			free(folder.levels.items[--folder.levels.count].nodes);
+		free(folder.levels.items);
 		free(folder.line);
 	}
 	return done;

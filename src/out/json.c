@@ -7,6 +7,7 @@
 #include "json.h"
 
 #include <stdlib.h>
+#include "list.h"
 #include "out/format.h"
 #include "out/output.h"
 
@@ -180,43 +181,40 @@ struct level {
 	size_t next;
 };
 
-static bool push_level(struct level **levels, size_t *depth, size_t *capacity,
-		       const struct sp_tree_node *node)
+struct levels {
+	LIST(struct level);
+};
+
+static bool push_level(struct levels *levels, const struct sp_tree_node *node)
 {
-	if (*depth == *capacity) {
-		struct level *grown = realloc(*levels, (*capacity * 2 + 64) * sizeof(*grown));
-		if (!grown)
-			return false;
-		*levels = grown;
-		*capacity = *capacity * 2 + 64;
-	}
-	(*levels)[(*depth)++] = (struct level){node, 0};
-	return true;
+	struct level *level = list_push(levels);
+	if (level)
+		*level = (struct level){node, 0};
+	return level;
 }
 
 /* Call chains may be thousands deep: the walk has a stack of its own. */
 static bool write_tree(const struct report *report, struct json *json,
 		       const struct sp_tree_node *root)
 {
-	struct level *levels = NULL;
-	size_t depth = 0, capacity = 0;
-	bool done = push_level(&levels, &depth, &capacity, root);
+	struct levels levels = {0};
+	bool done = push_level(&levels, root);
 	json_begin_lines(json, "tree", '[');
-	while (done && depth) {
-		struct level *level = &levels[depth - 1];
+	while (done && levels.count) {
+		struct level *level = &levels.items[levels.count - 1];
 		const struct sp_tree_node *child = NULL;
 		if (level->next < level->node->child_count)
 			child = &level->node->children[level->next++];
 		if (child && child->total.share.value >= report->tree_limit) {
 			begin_node(json, child);
-			done = push_level(&levels, &depth, &capacity, child);
-		} else if (--depth) {
+			done = push_level(&levels, child);
+		} else if (--levels.count) {
 			json_end(json, ']');
 			json_end(json, '}');
 		}
 	}
 	json_end_lines(json, ']');
-	free(levels);
+	free(levels.items);
 	return done;
 }
 

@@ -19,6 +19,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "list.h"
 #include "out/format.h"
 
 /* Wider than these, guides leave no room for names. */
@@ -46,8 +47,7 @@ struct tree {
 	const struct report *report;
 	const struct term *term;
 	FILE *out;
-	struct level *levels;
-	size_t depth, capacity;
+	LIST(struct level) levels; /* that are open */
 	char *guides; /* "│  " or "   " for each open level */
 	size_t guides_capacity;
 };
@@ -110,8 +110,8 @@ static bool passes_on(const struct sp_tree_node *node)
 /* True if one of the functions that are open calls `node`, but not directly. */
 static bool calls_itself(const struct tree *tree, const struct sp_tree_node *node)
 {
-	for (size_t i = 1; i < tree->depth; i++)
-		if (same_function(tree->levels[i].node, node))
+	for (size_t i = 1; i < tree->levels.count; i++)
+		if (same_function(tree->levels.items[i].node, node))
 			return true;
 	return false;
 }
@@ -224,35 +224,24 @@ static void write_guides(const struct tree *tree, const char *branch)
 /* Room for `size` bytes of guides and a NUL. */
 static bool reserve_guides(struct tree *tree, size_t size)
 {
-	if (size + 1 <= tree->guides_capacity)
-		return true;
-	size_t capacity = size * 2 + 64;
-	char *guides = realloc(tree->guides, capacity);
-	if (!guides)
+	bool first = !tree->guides;
+	if (size + 1 > tree->guides_capacity &&
+	    !list_grow(&tree->guides, &tree->guides_capacity, size + 1, 1))
 		return false;
-	if (!tree->guides)
-		guides[0] = '\0';
-	tree->guides = guides;
-	tree->guides_capacity = capacity;
+	if (first)
+		tree->guides[0] = '\0';
 	return true;
 }
 
 /* Opens the level of the line's children. */
 static bool push_level(struct tree *tree, const struct line *line, const char *guide)
 {
-	if (tree->depth == tree->capacity) {
-		size_t capacity = tree->capacity * 2 + 64;
-		struct level *levels = realloc(tree->levels, capacity * sizeof(*levels));
-		if (!levels)
-			return false;
-		tree->levels = levels;
-		tree->capacity = capacity;
-	}
 	size_t size = tree->guides ? strlen(tree->guides) : 0;
-	if (!reserve_guides(tree, size + strlen(guide)))
+	if (!list_reserve(&tree->levels, tree->levels.count + 1) ||
+	    !reserve_guides(tree, size + strlen(guide)))
 		return false;
 	strcpy(tree->guides + size, guide);
-	tree->levels[tree->depth++] = (struct level){
+	*list_push(&tree->levels) = (struct level){
 		.node = line->last,
 		.shown = shown_children(tree, line->last),
 		.guide_size = size,
@@ -264,7 +253,7 @@ static bool push_level(struct tree *tree, const struct line *line, const char *g
 
 static void pop_level(struct tree *tree)
 {
-	tree->guides[tree->levels[--tree->depth].guide_size] = '\0';
+	tree->guides[tree->levels.items[--tree->levels.count].guide_size] = '\0';
 }
 
 /*
@@ -282,7 +271,7 @@ static void write_hidden(const struct tree *tree, const struct level *level)
 	term_begin(tree->term, TERM_DIM, tree->out);
 	fprintf(tree->out, "%7s%*s", format_share(level->hidden, share), numbers_width(tree) - 7, "");
 	term_end(tree->term, TERM_DIM, tree->out);
-	write_guides(tree, tree->depth > 1 ? term_glyph(tree->term, "└─ ", "`- ") : "");
+	write_guides(tree, tree->levels.count > 1 ? term_glyph(tree->term, "└─ ", "`- ") : "");
 	term_begin(tree->term, TERM_DIM, tree->out);
 	fprintf(tree->out, "%s %zu more, each below %s\n", term_glyph(tree->term, "…", "..."),
 		level->hidden_count, format_share(tree->report->tree_limit, share));
@@ -302,14 +291,14 @@ static void write_cycle(const struct tree *tree, const struct sp_tree_node *node
 /* Writes the next child of the innermost level, and opens its own. */
 static bool write_child(struct tree *tree)
 {
-	struct level *level = &tree->levels[tree->depth - 1];
+	struct level *level = &tree->levels.items[tree->levels.count - 1];
 	const struct sp_tree_node *node = &level->node->children[level->next++];
-	bool top = tree->depth == 1;
+	bool top = tree->levels.count == 1;
 	bool last = level->next == level->shown && !tells_hidden(tree, level);
 	const char *branch = last ? term_glyph(tree->term, "└─ ", "`- ")
 				  : term_glyph(tree->term, "├─ ", "|- ");
 	const char *guide = top ? "" : last ? "   " : term_glyph(tree->term, "│  ", "|  ");
-	int guides = top ? 0 : (int)(tree->depth - 1) * 3;
+	int guides = top ? 0 : (int)(tree->levels.count - 1) * 3;
 	struct line line = line_of(tree, node);
 	write_numbers(tree, &line, true);
 	write_guides(tree, top ? "" : branch);
@@ -351,8 +340,8 @@ static void write_titles(const struct tree *tree)
 
 static bool walk(struct tree *tree)
 {
-	while (tree->depth) {
-		const struct level *level = &tree->levels[tree->depth - 1];
+	while (tree->levels.count) {
+		const struct level *level = &tree->levels.items[tree->levels.count - 1];
 		if (level->next < level->shown) {
 			if (!write_child(tree))
 				return false;
@@ -372,7 +361,7 @@ bool tree_write(const struct report *report, const struct sp_profile *profile, F
 	hide_children(&tree, &root);
 	write_titles(&tree);
 	bool done = push_level(&tree, &root, "") && walk(&tree);
-	free(tree.levels);
+	free(tree.levels.items);
 	free(tree.guides);
 	return done;
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A growing array of any type; zeroed, it is empty:
+ *
+ *	LIST(int) fds = {0};
+ *	int *slot = list_push(&fds);       NULL when out of memory
+ *	for (size_t i = 0; i < fds.count; i++) use(fds.items[i]);
+ *	free(fds.items);
+ *
+ * Items move when it grows: keep indexes, not pointers. (What the library has for itself is not
+ * exported.)
+ */
+#ifndef LIST_H
+#define LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LIST(type)                                                                          \
+	struct {                                                                            \
+		type *items;                                                                \
+		size_t count, capacity;                                                     \
+	}
+
+/* Room for `need` items in all; false when out of memory, and nothing is changed. */
+bool list_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_size);
+
+#define list_reserve(list, need)                                                            \
+	((need) <= (list)->capacity ||                                                      \
+	 list_grow(&(list)->items, &(list)->capacity, (need), sizeof(*(list)->items)))
+
+/* A new, uninitialised last item, or NULL when out of memory. */
+#define list_push(list)                                                                     \
+	(list_reserve((list), (list)->count + 1) ? &(list)->items[(list)->count++] : NULL)
+
+#endif
