@@ -348,12 +348,13 @@ static void remove_covered(struct roster_process *process, uint64_t start, uint6
 		mapping->size = 0;
 		process->dead++;
 	}
-	if (process->mappings.count - process->dead >= MAPPINGS_MAX)
-		for (size_t i = MAPPINGS_FIRST; i < MAPPINGS_MAX / 4; i++) {
-			process->dead += process->mappings.items[i].size != 0;
-			process->mappings.items[i].size = 0;
-		}
-	if (process->dead > 16 && process->dead > process->mappings.count / 2)
+	bool full = process->mappings.count - process->dead >= MAPPINGS_MAX;
+	for (size_t i = MAPPINGS_FIRST; full && i < MAPPINGS_MAX / 4; i++) {
+		process->dead += process->mappings.items[i].size != 0;
+		process->mappings.items[i].size = 0;
+	}
+	/* Of the full one at once: what is the oldest next time is at the same place. */
+	if (full || (process->dead > 16 && process->dead > process->mappings.count / 2))
 		compact(process);
 }
 
