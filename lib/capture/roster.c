@@ -96,6 +96,13 @@ static bool append(struct record_buffer *buffer, const uint8_t *bytes, size_t si
 
 /* -- Tables ---------------------------------------------------------------- */
 
+/* Rows have no holes: where one is gone, the last one has moved to its place. */
+static void renumber(struct u64map *index, uint64_t gone, uint64_t moved)
+{
+	*u64map_find(index, moved) = *u64map_find(index, gone);
+	u64map_remove(index, gone);
+}
+
 static struct roster_process *find_process(const struct roster *roster, uint32_t pid)
 {
 	const uint32_t *index = u64map_find(&roster->process_index, pid);
@@ -114,15 +121,13 @@ static struct roster_process *put_process(struct roster *roster, uint32_t pid)
 	struct roster_process *process = find_process(roster, pid);
 	if (process)
 		return process;
-	uint32_t index = roster->free_process ? roster->free_process - 1
-					      : (uint32_t)roster->processes.count;
-	process = roster->free_process ? &roster->processes.items[index] : vec_push(&roster->processes);
-	if (!process)
+	uint32_t index = (uint32_t)roster->processes.count;
+	if (!vec_reserve(&roster->processes, index + 1) ||
+	    !u64map_put(&roster->process_index, pid, index, NULL))
 		return NULL;
-	if (roster->free_process)
-		roster->free_process = process->next_free;
+	process = vec_push(&roster->processes);
 	*process = (struct roster_process){.pid = pid};
-	return u64map_put(&roster->process_index, pid, index, NULL) ? process : NULL;
+	return process;
 }
 
 static struct roster_thread *put_thread(struct roster *roster, uint32_t tid)
@@ -130,15 +135,13 @@ static struct roster_thread *put_thread(struct roster *roster, uint32_t tid)
 	struct roster_thread *thread = find_thread(roster, tid);
 	if (thread)
 		return thread;
-	uint32_t index = roster->free_thread ? roster->free_thread - 1
-					     : (uint32_t)roster->threads.count;
-	thread = roster->free_thread ? &roster->threads.items[index] : vec_push(&roster->threads);
-	if (!thread)
+	uint32_t index = (uint32_t)roster->threads.count;
+	if (!vec_reserve(&roster->threads, index + 1) ||
+	    !u64map_put(&roster->thread_index, tid, index, NULL))
 		return NULL;
-	if (roster->free_thread)
-		roster->free_thread = thread->next_free;
-	*thread = (struct roster_thread){0};
-	return u64map_put(&roster->thread_index, tid, index, NULL) ? thread : NULL;
+	thread = vec_push(&roster->threads);
+	*thread = (struct roster_thread){.tid = tid};
+	return thread;
 }
 
 static void clear_mappings(struct roster_process *process)
@@ -158,7 +161,6 @@ static void thread_deinit(struct roster_thread *thread)
 	free(thread->fork);
 	free(thread->comm);
 	free(thread->namespaces);
-	*thread = (struct roster_thread){0};
 }
 
 /* The process goes with its last thread. */
@@ -175,9 +177,8 @@ static void leave(struct roster *roster, uint32_t pid, uint32_t tid)
 	if (process->tids.count)
 		return;
 	process_deinit(process);
-	process->next_free = roster->free_process;
-	roster->free_process = (uint32_t)(process - roster->processes.items) + 1;
-	u64map_remove(&roster->process_index, pid);
+	*process = roster->processes.items[--roster->processes.count];
+	renumber(&roster->process_index, pid, process->pid);
 }
 
 static void remove_thread(struct roster *roster, uint32_t tid)
@@ -187,9 +188,8 @@ static void remove_thread(struct roster *roster, uint32_t tid)
 		return;
 	leave(roster, thread->pid, tid);
 	thread_deinit(thread);
-	thread->next_free = roster->free_thread;
-	roster->free_thread = (uint32_t)(thread - roster->threads.items) + 1;
-	u64map_remove(&roster->thread_index, tid);
+	*thread = roster->threads.items[--roster->threads.count];
+	renumber(&roster->thread_index, tid, thread->tid);
 }
 
 /* A thread of that process, whosever it was; NULL when out of memory. */
@@ -201,13 +201,13 @@ static struct roster_thread *enter(struct roster *roster, uint32_t pid, uint32_t
 	if (thread)
 		remove_thread(roster, tid);
 	struct roster_process *process = put_process(roster, pid);
-	uint32_t *slot = process ? vec_push(&process->tids) : NULL;
-	if (!slot)
+	if (!process || !vec_reserve(&process->tids, process->tids.count + 1))
 		return NULL;
-	*slot = tid;
 	thread = put_thread(roster, tid);
-	if (thread)
-		thread->pid = pid;
+	if (!thread)
+		return NULL;
+	thread->pid = pid;
+	*vec_push(&process->tids) = tid;
 	return thread;
 }
 
@@ -378,39 +378,32 @@ static bool see_mapping(struct roster *roster, const uint8_t *record)
 	return append(&process->bytes, record, header.size);
 }
 
-static bool add_fact(struct roster *roster, uint64_t key, const uint8_t *record)
-{
-	const uint32_t *known = u64map_find(&roster->fact_index, key);
-	if (known)
-		return replace(&roster->facts.items[*known].record, record);
-	uint32_t index = (uint32_t)roster->facts.count;
-	if (roster->facts.count >= FACTS_MAX) {
-		index = (uint32_t)(roster->evict++ % FACTS_MAX);
-		u64map_remove(&roster->fact_index, roster->facts.items[index].key);
-		free(take_ptr(roster->facts.items[index].record));
-	} else if (!vec_reserve(&roster->facts, roster->facts.count + 1)) {
-		return false;
-	} else {
-		roster->facts.count++;
-	}
-	roster->facts.items[index] = (struct roster_fact){.key = key, .record = copy_of(record)};
-	return roster->facts.items[index].record &&
-	       u64map_put(&roster->fact_index, key, index, NULL);
-}
-
 static void remove_fact(struct roster *roster, uint64_t key)
 {
 	const uint32_t *known = u64map_find(&roster->fact_index, key);
 	if (!known)
 		return;
-	uint32_t index = *known;
-	u64map_remove(&roster->fact_index, key);
-	free(roster->facts.items[index].record);
-	struct roster_fact last = roster->facts.items[--roster->facts.count];
-	if (index == roster->facts.count)
-		return;
-	roster->facts.items[index] = last;
-	*u64map_find(&roster->fact_index, last.key) = index;
+	struct roster_fact *fact = &roster->facts.items[*known];
+	free(fact->record);
+	*fact = roster->facts.items[--roster->facts.count];
+	renumber(&roster->fact_index, key, fact->key);
+}
+
+static bool add_fact(struct roster *roster, uint64_t key, const uint8_t *record)
+{
+	const uint32_t *known = u64map_find(&roster->fact_index, key);
+	if (known)
+		return replace(&roster->facts.items[*known].record, record);
+	/* The last one came last. */
+	if (roster->facts.count >= FACTS_MAX)
+		remove_fact(roster, roster->facts.items[roster->evict++ % (FACTS_MAX - 1)].key);
+	uint32_t index = (uint32_t)roster->facts.count;
+	CLEANUP_FREE uint8_t *copy = copy_of(record);
+	if (!copy || !vec_reserve(&roster->facts, index + 1) ||
+	    !u64map_put(&roster->fact_index, key, index, NULL))
+		return false;
+	*vec_push(&roster->facts) = (struct roster_fact){.key = key, .record = take_ptr(copy)};
+	return true;
 }
 
 static bool see_fact(struct roster *roster, const uint8_t *record)
@@ -561,23 +554,18 @@ static bool add_exit(struct roster *roster, const struct roster_thread *thread, 
 struct sp_error *roster_retain(struct roster *roster, const uint32_t *pids, size_t count,
 			       uint64_t time_ns)
 {
-	VEC(uint32_t) unborn = {0};
 	bool good = true;
-	for (size_t i = 0; i < roster->thread_index.capacity && good; i++) {
-		const struct u64map_entry *entry = &roster->thread_index.entries[i];
-		const struct roster_thread *thread =
-			entry->used ? &roster->threads.items[entry->value] : NULL;
-		if (!thread || (count && bsearch(&thread->pid, pids, count, sizeof(*pids), u32_compare)))
+	/* Backwards, as what goes is replaced by what is behind it. */
+	for (size_t i = roster->threads.count; i-- > 0 && good;) {
+		const struct roster_thread *thread = &roster->threads.items[i];
+		if (count && bsearch(&thread->pid, pids, count, sizeof(*pids), u32_compare))
 			continue;
-		uint32_t *slot = thread->fork ? NULL : vec_push(&unborn);
-		if (slot)
-			*slot = (uint32_t)entry->key;
-		good = thread->fork ? add_exit(roster, thread, time_ns) : slot != NULL;
+		/* Nobody told of its beginning: nobody need be told of its end. */
+		if (thread->fork)
+			good = add_exit(roster, thread, time_ns);
+		else
+			remove_thread(roster, thread->tid);
 	}
-	/* Nobody told of their beginning: nobody need be told of their end. */
-	for (size_t i = 0; i < unborn.count; i++)
-		remove_thread(roster, unborn.items[i]);
-	vec_deinit(&unborn);
 	return good ? NULL : error_no_memory();
 }
 
@@ -619,7 +607,7 @@ static bool put_task(const struct roster *roster, struct record_buffer *buffer, 
 static bool put_whole_process(const struct roster *roster, struct record_buffer *buffer,
 			      const struct roster_process *process)
 {
-	bool good = !process->tids.count || put_task(roster, buffer, process->pid);
+	bool good = put_task(roster, buffer, process->pid);
 	for (size_t i = 0; i < process->tids.count && good; i++)
 		if (process->tids.items[i] != process->pid)
 			good = put_task(roster, buffer, process->tids.items[i]);

@@ -22,9 +22,8 @@ struct roster_mapping {
 	uint32_t size; /* of that; 0: it is not there any more */
 };
 
-/* A free one has no threads; `next_free` is index + 1. */
 struct roster_process {
-	uint32_t pid, next_free;
+	uint32_t pid;
 	struct { VEC(uint32_t); } tids;
 	struct { VEC(struct roster_mapping); } mappings; /* the oldest first */
 	struct record_buffer bytes;
@@ -33,7 +32,7 @@ struct roster_process {
 
 /* Records as they came, each its own memory; NULL: none was told. */
 struct roster_thread {
-	uint32_t pid, next_free;
+	uint32_t pid, tid;
 	uint8_t *fork, *comm, *namespaces;
 };
 
@@ -47,11 +46,11 @@ struct roster {
 	struct record_fields fields;
 	struct record_buffer prologue; /* of the kernel, the vdso, build-ids: as it came */
 	struct u64map process_index, thread_index, fact_index;
+	/* By the index above; in no order, without holes. */
 	struct { VEC(struct roster_process); } processes;
 	struct { VEC(struct roster_thread); } threads;
 	struct { VEC(struct roster_fact); } facts;
 	size_t evict; /* the next of the facts to go where there are too many */
-	uint32_t free_process, free_thread;
 	struct record_buffer log; /* from `log_begin` on: told since */
 	size_t log_begin;
 	uint64_t base_ns; /* all that is older is in the first part */

@@ -275,15 +275,55 @@ TEST(losses_are_made_good)
 	for (uint32_t pid = 10; pid < 20; pid++)
 		put(&one, pid, (struct sp_record){.type = PERF_RECORD_FORK,
 						  .task = {.pid = pid, .ppid = 1, .tid = pid, .ptid = 1}});
+	/* Of whose beginning nobody told. */
+	for (uint32_t pid = 20; pid < 26; pid++)
+		put(&one, pid, (struct sp_record){.type = PERF_RECORD_COMM,
+						  .comm = {.pid = pid, .tid = pid, .comm = "old"}});
 	ok_or_fail(roster_add(&roster, one.items, one.count));
 	ok_or_fail(roster_forget(&roster, 100));
-	const uint32_t alive[] = {12, 17};
-	ok_or_fail(roster_retain(&roster, alive, 2, 200));
-	ck_assert_uint_eq(roster.process_index.count, 10);
+	ck_assert_uint_eq(roster.process_index.count, 16);
+	const uint32_t alive[] = {12, 17, 22};
+	ok_or_fail(roster_retain(&roster, alive, 3, 200));
+	ck_assert_uint_eq(roster.process_index.count, 11);
 	ok_or_fail(roster_forget(&roster, 200));
-	ck_assert_uint_eq(roster.process_index.count, 2);
-	ck_assert_uint_eq(roster.thread_index.count, 2);
+	ck_assert_uint_eq(roster.process_index.count, 3);
+	ck_assert_uint_eq(roster.thread_index.count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		ck_assert_ptr_nonnull(u64map_find(&roster.process_index, alive[i]));
+		ck_assert_ptr_nonnull(u64map_find(&roster.thread_index, alive[i]));
+	}
 	roster_deinit(&roster);
 	vec_deinit(&one);
 	vec_deinit(&first);
+}
+
+/* Of what comes and goes without tasks the newest is kept, and found by its key. */
+TEST(facts_are_bounded)
+{
+	struct roster roster = new_roster();
+	struct record_buffer one = {0};
+	for (uint64_t i = 1; i <= 70000; i++) {
+		one.count = 0;
+		put(&one, i, (struct sp_record){.type = PERF_RECORD_KSYMBOL,
+						.ksymbol = {.start = i << 12, .size = 64,
+							    .name = "bpf_prog"}});
+		ok_or_fail(roster_add(&roster, one.items, one.count));
+		ok_or_fail(roster_forget(&roster, i));
+	}
+	ck_assert_uint_eq(roster.facts.count, 65536);
+	for (uint64_t i = 69000; i <= 70000; i++) {
+		one.count = 0;
+		put(&one, i + 70000, (struct sp_record){
+			.type = PERF_RECORD_KSYMBOL,
+			.ksymbol = {.start = i << 12, .size = 64, .name = "bpf_prog",
+				    .flags = PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER}});
+		ok_or_fail(roster_add(&roster, one.items, one.count));
+	}
+	ok_or_fail(roster_forget(&roster, 200000));
+	ck_assert_uint_eq(roster.facts.count, 65536 - 1001);
+	ck_assert_uint_eq(roster.fact_index.count, roster.facts.count);
+	for (uint32_t i = 0; i < roster.facts.count; i++)
+		ck_assert_uint_eq(*u64map_find(&roster.fact_index, roster.facts.items[i].key), i);
+	roster_deinit(&roster);
+	vec_deinit(&one);
 }
