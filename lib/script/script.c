@@ -12,6 +12,7 @@
 #include "analysis/jit.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
+#include "file/format.h"
 #include "symbol/kernel.h"
 
 #define THREADS_MAX 256
@@ -68,6 +69,11 @@ static struct sp_error *open_files(struct sp_script *script)
 	const struct module *kernel = machine_kernel(script->machine);
 	const struct sp_files *given = &script->options.files;
 	const struct resolver_options options = {
+		.recorded = {
+			.file = sp_reader_feature(script->reader, FEATURE_SIMPLEPERF_FILE),
+			.file2 = sp_reader_feature(script->reader, FEATURE_SIMPLEPERF_FILE2),
+			.swap = reader_layout(script->reader)->swap,
+		},
 		.symfs = given->symfs,
 		.vmlinux = given->vmlinux,
 		.kallsyms = given->kallsyms,

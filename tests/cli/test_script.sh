@@ -320,6 +320,10 @@ for oracle in "$SPROF_CORPUS"/*/*.oracle; do
 	same "$name: attrs as perf evlist -v" "$tmp/wanted" "$tmp/got"
 done
 
+"$SPROF" script -q -i "$SPROF_CORPUS/simpleperf/perf_display_bitmaps.data" 2>"$tmp/err" |
+	head -2000 >"$tmp/got"
+check "names that the recording itself has" grep -q ' glTexSubImage2D+0x90 (/vendor/lib64/' "$tmp/got"
+
 # fields FILE ARG...: the same arguments to perf and to sprof.
 fields() {
 	fields_of=$1
