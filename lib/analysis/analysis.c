@@ -7,17 +7,12 @@
 #include <sprof/analysis.h>
 
 #include <assert.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include "analysis/internal.h"
-#include "analysis/jit.h"
+#include "analysis/pass_one.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
-#include "file/format.h"
-#include "symbol/kernel.h"
-
-#define THREADS_MAX 256
 
 /* Ranges are large enough to read well, and so many that threads end together. */
 #define RANGE_MAX ((uint64_t)16 << 20)
@@ -43,50 +38,6 @@ static void run_deinit(struct run *run)
 	sideband_deinit(&run->sideband);
 	resolver_free(run->resolver);
 	machine_free(run->machine);
-}
-
-/* What the header knows beyond the records. */
-static struct sp_error *add_header(struct run *run)
-{
-	const struct sp_file_info *info = sp_reader_info(run->reader);
-	struct sp_error *error = machine_set_arch(run->machine, info->arch);
-	for (size_t i = 0; !error && i < info->build_id_count; i++) {
-		struct sp_record record = {.type = SP_RECORD_HEADER_BUILD_ID,
-					   .misc = info->build_ids[i].cpumode,
-					   .build_id = info->build_ids[i]};
-		error = machine_add(run->machine, &record);
-	}
-	return error;
-}
-
-/* What finds files by modules: for names, and for how frames are left. */
-static struct sp_error *open_files(struct run *run)
-{
-	const struct module *kernel = machine_kernel(run->machine);
-	const struct resolver_options options = {
-		.recorded = {
-			.file = sp_reader_feature(run->reader, FEATURE_SIMPLEPERF_FILE),
-			.file2 = sp_reader_feature(run->reader, FEATURE_SIMPLEPERF_FILE2),
-			.swap = reader_layout(run->reader)->swap,
-		},
-		.symfs = run->options.files.symfs,
-		.vmlinux = run->options.files.vmlinux,
-		.kallsyms = run->options.files.kallsyms,
-		.osrelease = sp_reader_info(run->reader)->osrelease,
-		.kernel_build_id = kernel ? kernel->build_id : NULL,
-		.kernel_build_id_size = kernel ? kernel->build_id_size : 0,
-	};
-	struct sp_error *error = resolver_new(run->ctx, &options, &run->resolver);
-	if (error)
-		return error;
-	return unwinding_init(&run->unwinding, &(struct unwinding_source){
-		.ctx = run->ctx,
-		.layout = reader_layout(run->reader),
-		.machine = run->machine,
-		.wanted = &run->options.files,
-		.arch = sp_reader_info(run->reader)->arch,
-		.same_kernel = kernel_runs_here(run->ctx, &options),
-	});
 }
 
 static struct label_options label_options(const struct run *run)
@@ -131,29 +82,6 @@ static struct sp_error *make_labels(struct run *run)
 		error = parents_find(&run->parents, &run->labels);
 	run->work.parents = run->parents.is;
 	return error;
-}
-
-static struct sp_error *read_sideband(struct run *run)
-{
-	struct sp_error *error = machine_new(&run->machine);
-	if (!error)
-		error = sideband_init(&run->sideband, run->reader, run->machine);
-	if (!error)
-		error = sideband_read(&run->sideband, run->reader, run->threads);
-	if (!error)
-		error = add_header(run);
-	if (!error)
-		error = jit_add(run->ctx, run->reader, run->options.files.symfs, &run->sideband);
-	if (!error)
-		error = machine_seal(run->machine);
-	return error ? error : jit_say(&run->sideband);
-}
-
-static size_t processors(void)
-{
-	cpu_set_t set;
-	int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-	return count > 0 ? (size_t)count : 1;
 }
 
 /* Counters' values are differences from one sample to the next: they need one reader. */
@@ -363,16 +291,17 @@ static bool has_large_dumps(const struct record_layout *layout)
 
 static struct sp_error *run_all(struct run *run)
 {
-	size_t threads = run->options.threads ? run->options.threads : processors();
-	run->threads = (unsigned int)(threads < THREADS_MAX ? threads : THREADS_MAX);
+	run->threads = pass_one_threads(run->options.threads);
 	if (has_large_dumps(reader_layout(run->reader)))
 		reader_map(run->reader);
 	struct sp_error *error = event_groups_find(run->reader, run->options.groups,
 						   &run->analysis->arena, &run->analysis->groups);
 	if (!error)
-		error = read_sideband(run);
+		error = pass_one_read(run->ctx, run->reader, run->options.files.symfs, run->threads,
+				      &run->machine, &run->sideband);
 	if (!error)
-		error = open_files(run);
+		error = pass_one_open(run->ctx, run->reader, run->machine, &run->options.files,
+				      &run->resolver, &run->unwinding);
 	if (!error) {
 		work_init(run);
 		error = open_names(run);
@@ -416,11 +345,9 @@ struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *reader,
 {
 	bool exact = reader_is_exact(reader);
 	struct sp_error *error = analyse_once(ctx, reader, options, ret);
-	if (error || exact || !reader_is_exact(reader))
+	if (error || !pass_one_was_misled(reader, exact))
 		return error;
-	/* Samples swallowed records, which pass one did not see. */
 	sp_analysis_free(take_ptr(*ret));
-	reader_forget_damage(reader);
 	return analyse_once(ctx, reader, options, ret);
 }
 

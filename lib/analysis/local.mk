@@ -19,6 +19,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/lives.c lib/analysis/lives.h \
 	lib/analysis/names.c lib/analysis/names.h \
 	lib/analysis/parents.c lib/analysis/parents.h \
+	lib/analysis/pass_one.c lib/analysis/pass_one.h \
 	lib/analysis/places.c lib/analysis/places.h \
 	lib/analysis/scout.c lib/analysis/scout.h \
 	lib/analysis/sideband.c lib/analysis/sideband.h \

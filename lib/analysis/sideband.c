@@ -393,5 +393,6 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 		error = error_no_memory();
 	if (!error)
 		*end = extent.end;
+	sideband->recorded_notes = sideband->notes.count;
 	return error ? error : number_namespaces(sideband);
 }

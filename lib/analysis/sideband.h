@@ -42,6 +42,7 @@ struct sideband {
 	VEC(struct task_count) task_counts;
 	struct lives lives;          /* not yet finished */
 	VEC(struct note) notes;
+	size_t recorded_notes;       /* the first of them, which the recorder made */
 	VEC(const char *) cgroups;   /* paths; of one id, the last one told of */
 	struct u64map cgroup_of;     /* id -> index in cgroups */
 	VEC(struct cgroup_namespace) namespaces; /* once all are read: by thread and time */

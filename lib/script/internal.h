@@ -18,7 +18,6 @@ struct sp_script {
 	struct sp_script_options options;
 	struct machine *machine;
 	struct sideband sideband;
-	size_t first_note; /* of sideband's that is no recorder's */
 	struct resolver *resolver;
 	struct unwinding unwinding;
 	struct deferred deferred; /* empty: there are none, or chains are not wanted */

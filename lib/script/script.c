@@ -5,17 +5,12 @@
  */
 #include "script/internal.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/jit.h"
+#include "analysis/pass_one.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
-#include "file/format.h"
-#include "symbol/kernel.h"
-
-#define THREADS_MAX 256
 
 /* So much a teller takes at once: enough for threads not to meet often, and little to hold. */
 #define BATCH_RECORDS 1024
@@ -23,78 +18,25 @@
 
 DEFINE_CLEANUP(struct sp_script *, sp_script_free)
 
-static unsigned int processors(void)
-{
-	cpu_set_t set;
-	int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-	return count > 0 ? (unsigned int)count : 1;
-}
-
-/* What the header knows beyond the records. */
-static struct sp_error *add_header(struct sp_script *script)
-{
-	const struct sp_file_info *info = sp_reader_info(script->reader);
-	struct sp_error *error = machine_set_arch(script->machine, info->arch);
-	for (size_t i = 0; !error && i < info->build_id_count; i++) {
-		struct sp_record record = {.type = SP_RECORD_HEADER_BUILD_ID,
-					   .misc = info->build_ids[i].cpumode,
-					   .build_id = info->build_ids[i]};
-		error = machine_add(script->machine, &record);
-	}
-	return error;
-}
-
 static struct sp_error *read_sideband(struct sp_script *script)
 {
-	struct sp_error *error = machine_new(&script->machine);
-	if (!error)
-		error = sideband_init(&script->sideband, script->reader, script->machine);
-	if (!error)
-		error = sideband_read(&script->sideband, script->reader, script->threads);
+	struct sp_error *error = pass_one_read(script->ctx, script->reader,
+					       script->options.files.symfs, script->threads,
+					       &script->machine, &script->sideband);
 	if (!error && script->sideband.deferred_count && !script->options.no_chains)
 		error = deferred_read(&script->deferred, script->reader, &script->sideband.splits,
 				      script->threads);
-	if (!error)
-		error = add_header(script);
-	script->first_note = script->sideband.notes.count;
-	if (!error)
-		error = jit_add(script->ctx, script->reader, script->options.files.symfs, &script->sideband);
-	if (!error)
-		error = machine_seal(script->machine);
-	return error ? error : jit_say(&script->sideband);
+	return error;
 }
 
 static struct sp_error *open_files(struct sp_script *script)
 {
-	const struct module *kernel = machine_kernel(script->machine);
-	const struct sp_files *given = &script->options.files;
-	const struct resolver_options options = {
-		.recorded = {
-			.file = sp_reader_feature(script->reader, FEATURE_SIMPLEPERF_FILE),
-			.file2 = sp_reader_feature(script->reader, FEATURE_SIMPLEPERF_FILE2),
-			.swap = reader_layout(script->reader)->swap,
-		},
-		.symfs = given->symfs,
-		.vmlinux = given->vmlinux,
-		.kallsyms = given->kallsyms,
-		.osrelease = sp_reader_info(script->reader)->osrelease,
-		.kernel_build_id = kernel ? kernel->build_id : NULL,
-		.kernel_build_id_size = kernel ? kernel->build_id_size : 0,
-	};
-	struct sp_files unwinding = *given;
+	struct sp_files files = script->options.files;
 	/* Without chains nothing is unwound. */
 	if (script->options.no_chains)
-		unwinding.unwinder = "none";
-	struct sp_error *error = resolver_new(script->ctx, &options, &script->resolver);
-	if (!error)
-		error = unwinding_init(&script->unwinding, &(struct unwinding_source){
-			.ctx = script->ctx,
-			.layout = reader_layout(script->reader),
-			.machine = script->machine,
-			.wanted = &unwinding,
-			.arch = sp_reader_info(script->reader)->arch,
-			.same_kernel = kernel_runs_here(script->ctx, &options),
-		});
+		files.unwinder = "none";
+	struct sp_error *error = pass_one_open(script->ctx, script->reader, script->machine, &files,
+					       &script->resolver, &script->unwinding);
 	return error ? error :
 		       atlas_init(&script->atlas, sp_reader_info(script->reader), script->machine,
 				  script->resolver, &script->options);
@@ -210,9 +152,7 @@ static struct sp_error *open_once(struct sp_ctx *ctx, struct sp_reader *reader,
 	script->ctx = ctx;
 	script->reader = reader;
 	script->options = *options;
-	script->threads = options->threads ? options->threads : processors();
-	if (script->threads > THREADS_MAX)
-		script->threads = THREADS_MAX;
+	script->threads = pass_one_threads(options->threads);
 	struct sp_error *error = prepare(script);
 	if (!error)
 		*ret = take_ptr(script);
@@ -224,11 +164,9 @@ struct sp_error *sp_script_open(struct sp_ctx *ctx, struct sp_reader *reader,
 {
 	bool exact = reader_is_exact(reader);
 	struct sp_error *error = open_once(ctx, reader, options, ret);
-	if (error || exact || !reader_is_exact(reader))
+	if (error || !pass_one_was_misled(reader, exact))
 		return error;
-	/* Samples swallowed records, which the first pass did not see. */
 	sp_script_free(take_ptr(*ret));
-	reader_forget_damage(reader);
 	return open_once(ctx, reader, options, ret);
 }
 
@@ -266,8 +204,8 @@ const struct sp_error *sp_script_unwinding_refusal(const struct sp_script *scrip
 const char *sp_script_note(const struct sp_script *script, size_t index)
 {
 	const struct sideband *sideband = &script->sideband;
-	return index < sideband->notes.count - script->first_note ?
-		       sideband->notes.items[script->first_note + index].text : NULL;
+	return index < sideband->notes.count - sideband->recorded_notes ?
+		       sideband->notes.items[sideband->recorded_notes + index].text : NULL;
 }
 
 uint64_t sp_script_lost(const struct sp_script *script)
