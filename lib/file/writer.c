@@ -19,9 +19,7 @@
  * table; killed in the few microseconds between the last steps, only no table.
  * `end` is always behind a whole record.
  *
- * Space for the last table is allocated ahead of the data (fallocate, the file's
- * size unchanged), and the data never grows into the last `reserve` bytes of it:
- * a full disk stops the data, not the closing.
+ * Space for the last table is ours ahead of the data (space.h).
  *
  * A stream (pipe, device, standard output) is perf's pipe format: a header of 16
  * bytes, then HEADER_ATTR, HEADER_FEATURE and EVENT_UPDATE records, then the data.
@@ -32,15 +30,14 @@
 #include "file/writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include "base/cleanup.h"
 #include "file/output.h"
 #include "file/packing.h"
+#include "file/space.h"
 #include "file/spans.h"
 #include "file/start.h"
 
@@ -50,13 +47,6 @@
 
 /* Room kept for the build-ids of the table, beside what is known at the start. */
 #define BUILD_ID_RESERVE ((uint64_t)65536)
-
-/* How far ahead space is allocated: a quarter of what there is, within these. */
-#define AHEAD_MIN ((uint64_t)256 << 10)
-#define AHEAD_MAX ((uint64_t)16 << 20)
-
-/* Less than this is not worth asking a full disk for. */
-#define BLOCK_SIZE ((uint64_t)4096)
 
 /* As the feature has it: where the record begins, and its size without the trace. */
 struct auxtrace_place {
@@ -76,9 +66,7 @@ struct writer {
 	bool bits_set;        /* the header's, of a table at `committed` */
 	uint64_t held_size;   /* of the data from there on, which is not in the file */
 	uint8_t held[FILE_FEATURE_BITS * sizeof(struct file_section)];
-	uint64_t allocated;   /* space up to here is ours */
-	uint64_t reserve;     /* of that, behind the data */
-	bool cannot_allocate; /* the file system has no fallocate */
+	struct space space;   /* of a file */
 	int errnum;           /* of the first write that failed; 0: none */
 	uint64_t unwritten;   /* samples since then, and those that failed */
 };
@@ -120,84 +108,6 @@ static struct sp_error *failed(const struct writer *writer)
 				 "writing to %s stopped at %" PRIu64 " bytes, which stay readable",
 				 writer->name, writer->end);
 	return error_set_remedy(error, "%s", remedy_of(writer->errnum));
-}
-
-/* -- Space ----------------------------------------------------------------- */
-
-static uint64_t file_size_limit(void)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur > INT64_MAX)
-		return INT64_MAX;
-	return limit.rlim_cur;
-}
-
-/* Makes space up to `goal` ours; 0 or the errno. */
-static int allocate(struct writer *writer, uint64_t goal)
-{
-	if (goal <= writer->allocated)
-		return 0;
-	while (!writer->cannot_allocate &&
-	       fallocate(writer->output.fd, FALLOC_FL_KEEP_SIZE, (off_t)writer->allocated,
-			 (off_t)(goal - writer->allocated)) < 0) {
-		if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
-			return errno;
-		/* All else is no answer: then the writes themselves will tell. */
-		if (errno != EINTR)
-			writer->cannot_allocate = true;
-	}
-	writer->allocated = goal;
-	return 0;
-}
-
-/* The disk holds less than up to `goal`: makes ours what it does hold of it. */
-static void allocate_part(struct writer *writer, uint64_t goal)
-{
-	uint64_t step = goal > writer->allocated ? goal - writer->allocated : 0;
-	while (step >= BLOCK_SIZE) {
-		step /= 2;
-		(void)allocate(writer, writer->allocated + step);
-	}
-}
-
-/*
- * How many of `size` more bytes of data may be written; fewer than `size` only
- * together with an errno.
- */
-static uint64_t room_for(struct writer *writer, uint64_t size, int *errnum_ret)
-{
-	uint64_t need = writer->end + size + writer->reserve;
-	*errnum_ret = 0;
-	if (writer->output.stream || need <= writer->allocated)
-		return size;
-	uint64_t ahead = writer->end / 4;
-	ahead = ahead < AHEAD_MIN ? AHEAD_MIN : ahead > AHEAD_MAX ? AHEAD_MAX : ahead;
-	uint64_t limit = file_size_limit();
-	uint64_t goal = need + ahead < limit ? need + ahead : limit;
-	uint64_t most = need < limit ? need : limit;
-	int errnum = allocate(writer, goal);
-	if (errnum && most < goal)
-		errnum = allocate(writer, most);
-	if (errnum)
-		allocate_part(writer, most);
-	if (!errnum && need > limit)
-		errnum = EFBIG;
-	if (!errnum)
-		return size;
-	*errnum_ret = errnum;
-	uint64_t taken = writer->end + writer->reserve;
-	uint64_t room = writer->allocated > taken ? writer->allocated - taken : 0;
-	return room < size ? room : size;
-}
-
-/* Ends the file there and gives back what was allocated ahead; 0 or the errno. */
-static int cut_at(struct writer *writer, uint64_t size)
-{
-	if (ftruncate(writer->output.fd, (off_t)size) < 0)
-		return errno;
-	if (writer->allocated > size)
-		writer->allocated = size;
-	return 0;
 }
 
 /* -- The header's changing part -------------------------------------------- */
@@ -274,19 +184,27 @@ static uint64_t sealed_end(const struct writer *writer)
 	return writer->committed + (writer->bits_set ? writer->start.table.count : 0);
 }
 
+/* As space_take(); a stream has room for all. */
+static uint64_t room_for(struct writer *writer, uint64_t size, int *errnum_ret)
+{
+	*errnum_ret = 0;
+	return writer->output.stream ? size :
+				       space_take(&writer->space, writer->end, size, errnum_ret);
+}
+
 /* Takes back `surplus` bytes behind the last whole record. */
 static void cut(struct writer *writer, uint64_t surplus)
 {
 	struct stat st;
 	if (!writer->output.stream) {
-		cut_at(writer, sealed_end(writer));
+		space_cut(&writer->space, sealed_end(writer));
 		return;
 	}
 	/* Standard output may be a file, and may not have begun at its start. */
 	off_t at = lseek(writer->output.fd, 0, SEEK_CUR);
 	if (at >= 0 && fstat(writer->output.fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    st.st_size == at)
-		cut_at(writer, (uint64_t)at - surplus);
+		space_cut(&writer->space, (uint64_t)at - surplus);
 }
 
 /* Of `size` bytes to be written at `end`, those that the table is in the way of. */
@@ -440,7 +358,7 @@ struct sp_error *writer_write_auxtrace(struct writer *writer, const struct iovec
 	if (error)
 		return error;
 	*vec_push(&writer->traces) = (struct auxtrace_place){offset, header.size};
-	writer->reserve += sizeof(struct auxtrace_place);
+	writer->space.reserve += sizeof(struct auxtrace_place);
 	return NULL;
 }
 
@@ -482,7 +400,7 @@ static struct sp_error *write_file_start(struct writer *writer)
 	const struct record_buffer *bytes = &writer->start.bytes;
 	const struct record_buffer *table = &writer->start.table;
 	size_t header = sizeof(struct file_header);
-	room_for(writer, bytes->count, &writer->errnum);
+	(void)room_for(writer, bytes->count, &writer->errnum);
 	if (!writer->errnum)
 		writer->errnum = put_bytes_at(writer, header, bytes->items + header,
 					      bytes->count - header);
@@ -543,8 +461,8 @@ static struct sp_error *start(struct writer *writer, const struct sp_event *even
 		return error;
 	if (writer->output.stream)
 		return start_stream(writer, events, count, attr_size);
-	writer->reserve = BUILD_ID_RESERVE + writer->features.bytes.count +
-			  FILE_FEATURE_BITS * sizeof(struct file_section);
+	writer->space.reserve = BUILD_ID_RESERVE + writer->features.bytes.count +
+				FILE_FEATURE_BITS * sizeof(struct file_section);
 	error = start_file(writer, events, count, attr_size);
 	return error ?: output_publish(&writer->output);
 }
@@ -562,6 +480,7 @@ struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct 
 	if (!writer->name)
 		return error_no_memory();
 	struct sp_error *error = output_open(path, &writer->output);
+	writer->space.fd = writer->output.fd;
 	if (!error)
 		error = start(writer, events, event_count, info);
 	if (error)
@@ -623,7 +542,7 @@ static struct sp_error *finish_file(struct writer *writer)
 		seal(writer);
 		file_end = sealed_end(writer);
 	}
-	int cut_errnum = cut_at(writer, file_end);
+	int cut_errnum = space_cut(&writer->space, file_end);
 	if (!errnum)
 		errnum = cut_errnum;
 	if (!errnum)
@@ -716,7 +635,7 @@ void writer_free(struct writer *writer)
 	if (!writer)
 		return;
 	if (writer->output.fd >= 0 && writer->bits_set)
-		cut_at(writer, sealed_end(writer));
+		space_cut(&writer->space, sealed_end(writer));
 	output_close(&writer->output);
 	file_start_deinit(&writer->start);
 	feature_set_deinit(&writer->features);
