@@ -7,6 +7,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/file/losses.c lib/file/losses.h \
 	lib/file/output.c lib/file/output.h \
 	lib/file/packing.c lib/file/packing.h \
+	lib/file/seal.c lib/file/seal.h \
 	lib/file/space.c lib/file/space.h \
 	lib/file/spans.c lib/file/spans.h \
 	lib/file/start.c lib/file/start.h \

@@ -5,7 +5,7 @@
 
 #include "file/features_write.h"
 
-/* The layout is described in writer.c. */
+/* The layout is described in seal.h. */
 struct file_start {
 	struct record_buffer bytes; /* from the header to the first records */
 	uint64_t data_offset;

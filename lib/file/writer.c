@@ -1,25 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file, and what makes it valid at each moment:
- *
- *	header    104 bytes
- *	ids       u64 of all events
- *	attrs     for each event its perf_event_attr and the section of its ids
- *	payloads  of the features that are known at the start
- *	data      HEADER_FEATURE records first (a file without a table still says
- *	          what it is of), then what the recorder writes
- *	table     for each bit in the header a section; readers look for it behind
- *	          the data. While recording it points at the payloads above; at the
- *	          end there is one with all payloads behind it, as perf writes it.
- *
- * The data grows over the table. What would go over it is held back, so that a
- * round goes: the rest of the data, and a table behind it; bits cleared; what was
- * held back; data.size and bits, in one write within one page, which a SIGKILL
- * does not divide. Killed anywhere, the file has the size of a round and its
- * table; killed in the few microseconds between the last steps, only no table.
- * `end` is always behind a whole record.
- *
- * Space for the last table is ours ahead of the data (space.h).
+ * A file is made as seal.h says, on space that is ours ahead of the data (space.h).
  *
  * A stream (pipe, device, standard output) is perf's pipe format: a header of 16
  * bytes, then HEADER_ATTR, HEADER_FEATURE and EVENT_UPDATE records, then the data.
@@ -31,12 +12,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "base/cleanup.h"
 #include "file/output.h"
 #include "file/packing.h"
+#include "file/seal.h"
 #include "file/space.h"
 #include "file/spans.h"
 #include "file/start.h"
@@ -57,15 +38,11 @@ struct writer {
 	struct output output;
 	char *name; /* for messages */
 	struct feature_set features;
-	struct file_start start;      /* its bytes only until they are written */
 	struct record_buffer pending; /* of PENDING_SIZE bytes */
 	struct packing packing;       /* then nothing is pending */
 	struct { VEC(struct auxtrace_place); } traces; /* AUXTRACE records that are in the file */
 	uint64_t end;         /* of the last whole record that is in the file */
-	uint64_t committed;   /* up to where data.size reaches */
-	bool bits_set;        /* the header's, of a table at `committed` */
-	uint64_t held_size;   /* of the data from there on, which is not in the file */
-	uint8_t held[FILE_FEATURE_BITS * sizeof(struct file_section)];
+	struct seal seal;     /* of a file */
 	struct space space;   /* of a file */
 	int errnum;           /* of the first write that failed; 0: none */
 	uint64_t unwritten;   /* samples since then, and those that failed */
@@ -110,79 +87,7 @@ static struct sp_error *failed(const struct writer *writer)
 	return error_set_remedy(error, "%s", remedy_of(writer->errnum));
 }
 
-/* -- The header's changing part -------------------------------------------- */
-
-static int put_bytes_at(struct writer *writer, uint64_t offset, const void *bytes, size_t size)
-{
-	uint64_t done;
-	struct iovec span = {(void *)(uintptr_t)bytes, size};
-	return spans_write(writer->output.fd, (int64_t)offset, &span, 1, 0, size, &done);
-}
-
-/* Before the table is overwritten; 0 or the errno. */
-static int clear_bits(struct writer *writer)
-{
-	const uint64_t none[4] = {0};
-	if (!writer->bits_set)
-		return 0;
-	int errnum = put_bytes_at(writer, offsetof(struct file_header, features), none,
-				  sizeof(none));
-	writer->bits_set = errnum != 0;
-	return errnum;
-}
-
-/* Size and bits together: whoever sees the bits sees the size they stand behind. */
-static int patch_header(struct writer *writer, const struct feature_bits *bits)
-{
-	struct file_header header = {
-		.data.size = writer->end - writer->start.data_offset,
-	};
-	if (bits)
-		memcpy(header.features, bits->words, sizeof(header.features));
-	size_t from = offsetof(struct file_header, data.size);
-	int errnum = put_bytes_at(writer, from, (const char *)&header + from,
-				  sizeof(header) - from);
-	if (!errnum) {
-		writer->committed = writer->end;
-		writer->bits_set = bits != NULL;
-	}
-	return errnum;
-}
-
-static int put_held(struct writer *writer)
-{
-	int errnum = put_bytes_at(writer, writer->committed, writer->held, writer->held_size);
-	if (!errnum)
-		writer->held_size = 0;
-	return errnum;
-}
-
-/* Makes the file valid up to `end`, with the table of what is known; 0 or the errno. */
-static int seal(struct writer *writer)
-{
-	if (writer->output.stream || (writer->committed == writer->end && writer->bits_set))
-		return 0;
-	const struct record_buffer *table = &writer->start.table;
-	bool apart = writer->end - writer->committed >= table->count;
-	/* The records at the start say the same: without a table nothing is lost. */
-	bool has_table = apart && !put_bytes_at(writer, writer->end, table->items, table->count);
-	int errnum = clear_bits(writer);
-	if (!errnum)
-		errnum = put_held(writer);
-	if (errnum)
-		return errnum;
-	if (!apart)
-		has_table = !put_bytes_at(writer, writer->end, table->items, table->count);
-	return patch_header(writer, has_table ? &writer->start.bits : NULL);
-}
-
 /* -- Data ------------------------------------------------------------------ */
-
-/* Where the file ends, but for what was written since it was sealed. */
-static uint64_t sealed_end(const struct writer *writer)
-{
-	return writer->committed + (writer->bits_set ? writer->start.table.count : 0);
-}
 
 /* As space_take(); a stream has room for all. */
 static uint64_t room_for(struct writer *writer, uint64_t size, int *errnum_ret)
@@ -192,12 +97,18 @@ static uint64_t room_for(struct writer *writer, uint64_t size, int *errnum_ret)
 				       space_take(&writer->space, writer->end, size, errnum_ret);
 }
 
+/* Makes the file valid up to `end`; 0 or the errno. */
+static int seal(struct writer *writer)
+{
+	return writer->output.stream ? 0 : seal_round(&writer->seal, writer->end);
+}
+
 /* Takes back `surplus` bytes behind the last whole record. */
 static void cut(struct writer *writer, uint64_t surplus)
 {
 	struct stat st;
 	if (!writer->output.stream) {
-		space_cut(&writer->space, sealed_end(writer));
+		space_cut(&writer->space, seal_end(&writer->seal));
 		return;
 	}
 	/* Standard output may be a file, and may not have begun at its start. */
@@ -207,25 +118,13 @@ static void cut(struct writer *writer, uint64_t surplus)
 		space_cut(&writer->space, (uint64_t)at - surplus);
 }
 
-/* Of `size` bytes to be written at `end`, those that the table is in the way of. */
-static uint64_t hold(struct writer *writer, const struct iovec *spans, uint64_t size)
-{
-	uint64_t at = writer->end - writer->committed;
-	if (!writer->bits_set || at >= writer->start.table.count)
-		return 0;
-	uint64_t held = writer->start.table.count - at;
-	if (held > size)
-		held = size;
-	spans_copy(spans, writer->held + at, held);
-	writer->held_size = at + held;
-	return held;
-}
-
 /* Writes the first `size` bytes of the spans at `end`; 0 or the errno. */
 static int put_data(struct writer *writer, const struct iovec *spans, int count, uint64_t size,
 		    uint64_t *done_ret)
 {
-	uint64_t held = writer->output.stream ? 0 : hold(writer, spans, size), done;
+	uint64_t held = 0, done;
+	if (!writer->output.stream)
+		held = seal_hold(&writer->seal, writer->end, spans, size);
 	int64_t offset = writer->output.stream ? SPANS_APPEND : (int64_t)(writer->end + held);
 	int errnum = spans_write(writer->output.fd, offset, spans, count, held, size - held, &done);
 	*done_ret = held + done;
@@ -260,8 +159,7 @@ static struct sp_error *append_some(struct writer *writer, const struct iovec *s
 	writer->errnum = errnum ?: no_room;
 	if (!writer->errnum)
 		return NULL;
-	if (writer->held_size > writer->end - writer->committed)
-		writer->held_size = writer->end - writer->committed;
+	seal_drop(&writer->seal, writer->end);
 	/* What of a record is in the file would not be read: no error if it stays. */
 	if (seal(writer) == 0 && whole < done)
 		cut(writer, done - whole);
@@ -394,36 +292,22 @@ uint64_t writer_unwritten_samples(const struct writer *writer)
 
 /* -- Opening --------------------------------------------------------------- */
 
-/* The header goes last: until then this is no perf.data file at all. */
-static struct sp_error *write_file_start(struct writer *writer)
-{
-	const struct record_buffer *bytes = &writer->start.bytes;
-	const struct record_buffer *table = &writer->start.table;
-	size_t header = sizeof(struct file_header);
-	(void)room_for(writer, bytes->count, &writer->errnum);
-	if (!writer->errnum)
-		writer->errnum = put_bytes_at(writer, header, bytes->items + header,
-					      bytes->count - header);
-	if (!writer->errnum)
-		writer->errnum = put_bytes_at(writer, bytes->count, table->items, table->count);
-	if (!writer->errnum)
-		writer->errnum = put_bytes_at(writer, 0, bytes->items, header);
-	if (writer->errnum)
-		return failed(writer);
-	writer->end = writer->committed = bytes->count;
-	writer->bits_set = true;
-	return NULL;
-}
-
 static struct sp_error *start_file(struct writer *writer, const struct sp_event *events,
 				   size_t count, uint32_t attr_size)
 {
-	struct sp_error *error = file_start_make(&writer->start, events, count, attr_size,
+	struct file_start *start = &writer->seal.start;
+	struct sp_error *error = file_start_make(start, events, count, attr_size,
 						 &writer->features);
-	if (!error)
-		error = write_file_start(writer);
-	vec_deinit(&writer->start.bytes);
-	return error;
+	if (error)
+		return error;
+	(void)room_for(writer, start->bytes.count, &writer->errnum);
+	if (!writer->errnum)
+		writer->errnum = seal_begin(&writer->seal);
+	if (writer->errnum)
+		return failed(writer);
+	writer->end = start->bytes.count;
+	vec_deinit(&start->bytes);
+	return NULL;
 }
 
 static struct sp_error *start_stream(struct writer *writer, const struct sp_event *events,
@@ -480,7 +364,7 @@ struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct 
 	if (!writer->name)
 		return error_no_memory();
 	struct sp_error *error = output_open(path, &writer->output);
-	writer->space.fd = writer->output.fd;
+	writer->space.fd = writer->seal.fd = writer->output.fd;
 	if (!error)
 		error = start(writer, events, event_count, info);
 	if (error)
@@ -491,43 +375,6 @@ struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct 
 
 /* -- Closing --------------------------------------------------------------- */
 
-/* The sections of a table at `end` with all payloads behind it. */
-static struct sp_error *make_last_table(const struct writer *writer,
-					struct record_buffer *sections,
-					struct feature_bits *bits_ret)
-{
-	/* Their number gives their size, which says where the payloads will be. */
-	struct sp_error *error = feature_set_sections(&writer->features, 0, sections, bits_ret);
-	if (error)
-		return error;
-	uint64_t payloads = writer->end + sections->count;
-	sections->count = 0;
-	return feature_set_sections(&writer->features, payloads, sections, bits_ret);
-}
-
-/* Writes it, and says where the file ends then; 0 or the errno. */
-static int put_last_table(struct writer *writer, uint64_t *file_end_ret)
-{
-	const struct record_buffer *payloads = &writer->features.bytes;
-	struct record_buffer sections = {0};
-	struct feature_bits bits;
-	struct sp_error *error = make_last_table(writer, &sections, &bits);
-	int errnum = error ? ENOMEM : 0;
-	if (!errnum)
-		errnum = put_bytes_at(writer, writer->end + sections.count, payloads->items,
-				      payloads->count);
-	if (!errnum)
-		errnum = clear_bits(writer);
-	if (!errnum)
-		errnum = put_bytes_at(writer, writer->end, sections.items, sections.count);
-	if (!errnum)
-		errnum = patch_header(writer, &bits);
-	*file_end_ret = writer->end + sections.count + payloads->count;
-	vec_deinit(&sections);
-	sp_error_free(error);
-	return errnum;
-}
-
 /*
  * The table in full; if that cannot be, the one of the rounds, which lacks the
  * build-ids (MMAP2 records have them too) and the time span.
@@ -535,13 +382,7 @@ static int put_last_table(struct writer *writer, uint64_t *file_end_ret)
 static struct sp_error *finish_file(struct writer *writer)
 {
 	uint64_t file_end;
-	int errnum = seal(writer);
-	if (!errnum)
-		errnum = put_last_table(writer, &file_end);
-	if (errnum) {
-		seal(writer);
-		file_end = sealed_end(writer);
-	}
+	int errnum = seal_last(&writer->seal, writer->end, &writer->features, &file_end);
 	int cut_errnum = space_cut(&writer->space, file_end);
 	if (!errnum)
 		errnum = cut_errnum;
@@ -634,10 +475,10 @@ void writer_free(struct writer *writer)
 {
 	if (!writer)
 		return;
-	if (writer->output.fd >= 0 && writer->bits_set)
-		space_cut(&writer->space, sealed_end(writer));
+	if (writer->output.fd >= 0 && writer->seal.bits_set)
+		space_cut(&writer->space, seal_end(&writer->seal));
 	output_close(&writer->output);
-	file_start_deinit(&writer->start);
+	file_start_deinit(&writer->seal.start);
 	feature_set_deinit(&writer->features);
 	vec_deinit(&writer->pending);
 	packing_deinit(&writer->packing);
