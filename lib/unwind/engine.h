@@ -34,8 +34,7 @@ struct unwind_engine {
 	const char *(*refuse)(const char *arch);
 	void *(*thread_new)(const struct unwind_shared *shared); /* NULL when out of memory */
 	void (*thread_free)(void *thread);
-	void (*forget)(void *thread);
-	void (*forget_codes)(void *thread); /* and all that was made of them */
+	void (*forget_codes)(void *thread); /* what code.h has, and all that was made of it */
 	/* limit > 0. */
 	struct unwind_result (*walk)(void *thread, const struct unwind_start *start,
 				     struct unwind_frame *frames, size_t limit);

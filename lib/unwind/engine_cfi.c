@@ -80,12 +80,6 @@ static void thread_free(void *arg)
 	free(thread);
 }
 
-static void forget(void *arg)
-{
-	struct cfi_thread *thread = arg;
-	row_cache_clear(&thread->by_ip);
-}
-
 static const struct code *code_of(struct cfi_thread *thread, const struct location *location)
 {
 	while (thread->codes.count <= location->module->index) {
@@ -757,7 +751,6 @@ const struct unwind_engine engine_cfi = {
 	.refuse = refuse,
 	.thread_new = thread_new,
 	.thread_free = thread_free,
-	.forget = forget,
 	.forget_codes = forget_codes,
 	.walk = walk_stack,
 	.add_stats = add_stats,

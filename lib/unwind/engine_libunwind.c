@@ -392,7 +392,7 @@ static void thread_free(void *arg)
 	free(thread);
 }
 
-static void forget(void *arg)
+static void forget_codes(void *arg)
 {
 	struct libunwind_thread *thread = arg;
 	unw_flush_cache(thread->space, 0, 0);
@@ -487,8 +487,7 @@ const struct unwind_engine engine_libunwind = {
 	.refuse = refuse,
 	.thread_new = thread_new,
 	.thread_free = thread_free,
-	.forget = forget,
-	.forget_codes = forget,
+	.forget_codes = forget_codes,
 	.walk = walk_stack,
 	.add_stats = add_stats,
 };

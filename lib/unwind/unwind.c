@@ -156,11 +156,6 @@ void unwind_thread_free(struct unwind_thread *thread)
 	free(thread);
 }
 
-void unwind_thread_forget(struct unwind_thread *thread)
-{
-	thread->unwinder->engine->forget(thread->state);
-}
-
 bool unwinder_keeps_much(const struct unwinder *unwinder)
 {
 	return codes_are_many(unwinder->shared.codes);

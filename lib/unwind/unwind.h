@@ -109,12 +109,6 @@ struct unwind_result unwind_stack(struct unwind_thread *thread, const struct unw
 void unwind_prefetch(const struct unwind_sample *sample);
 
 /*
- * Forgets what ips meant in views, for where the locator's views are numbered anew. What
- * is known of modules stays.
- */
-void unwind_thread_forget(struct unwind_thread *thread);
-
-/*
  * Of a recording that goes on: whether more is kept of the files of modules than should be
  * (any thread may ask), and giving it up. No thread of the unwinder may be at work meanwhile, and
  * what unwinder_problem() returned is gone, as are rows. What is needed again is read again.
