@@ -42,53 +42,16 @@ int io_pread(int fd, void *buffer, size_t size, off_t offset, size_t *done_ret)
 
 int io_write(int fd, const void *buffer, size_t size, size_t *done_ret)
 {
-	/* writev only reads from it. */
-	struct iovec one = {.iov_base = (void *)(uintptr_t)buffer, .iov_len = size};
-	return io_writev(fd, &one, 1, done_ret);
-}
-
-int io_pwrite(int fd, const void *buffer, size_t size, off_t offset)
-{
-	size_t done = 0;
-	while (done < size) {
-		ssize_t put = pwrite(fd, (const char *)buffer + done, size - done,
-				     offset + (off_t)done);
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return put < 0 ? errno : EIO;
-		done += (size_t)put;
-	}
-	return 0;
-}
-
-int io_writev(int fd, struct iovec *vector, int count, size_t *done_ret)
-{
 	size_t done = 0;
 	int errnum = 0;
-	while (count > 0) {
-		ssize_t put = writev(fd, vector, count > 64 ? 64 : count);
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0) {
+	while (!errnum && done < size) {
+		ssize_t put = write(fd, (const char *)buffer + done, size - done);
+		if (put > 0)
+			done += (size_t)put;
+		else if (put == 0)
+			errnum = EIO;
+		else if (errno != EINTR)
 			errnum = errno;
-			break;
-		}
-		done += (size_t)put;
-		size_t left = (size_t)put;
-		while (count > 0 && left >= vector->iov_len) {
-			left -= vector->iov_len;
-			vector++;
-			count--;
-		}
-		if (count > 0) {
-			vector->iov_base = (char *)vector->iov_base + left;
-			vector->iov_len -= left;
-			if (put == 0) {
-				errnum = EIO;
-				break;
-			}
-		}
 	}
 	if (done_ret)
 		*done_ret = done;

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 #include "base/error.h"
 
 /* 0, or the errno. *done_ret (may be NULL) is how much was read; less than `size` is the end. */
@@ -15,10 +14,6 @@ int io_pread(int fd, void *buffer, size_t size, off_t offset, size_t *done_ret);
 
 /* 0, or the errno; *done_ret (may be NULL) is how much was written before it. */
 int io_write(int fd, const void *buffer, size_t size, size_t *done_ret);
-int io_pwrite(int fd, const void *buffer, size_t size, off_t offset);
-
-/* The vector is used up: its entries are changed. */
-int io_writev(int fd, struct iovec *vector, int count, size_t *done_ret);
 
 /*
  * The whole of a small text file (as those of /proc and /sys), with a NUL behind.

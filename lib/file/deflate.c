@@ -32,11 +32,6 @@ struct deflater {
 	size_t room;
 };
 
-int deflate_level_most(void)
-{
-	return ZSTD_maxCLevel();
-}
-
 struct sp_error *deflater_new(int level, struct deflater **ret)
 {
 	struct deflater *deflater = calloc(1, sizeof(*deflater));

@@ -11,9 +11,6 @@
 /* What is compressed at a time: a frame of its own, so that it can be read without the others. */
 #define DEFLATE_SIZE ((size_t)256 * 1024)
 
-/* Levels go from 1 up to this; 0 where there is no zstd. */
-int deflate_level_most(void);
-
 struct deflater;
 
 /* A level beyond the highest is that one. */

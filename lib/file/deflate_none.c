@@ -3,11 +3,6 @@
 
 #include "base/error.h"
 
-int deflate_level_most(void)
-{
-	return 0;
-}
-
 struct sp_error *deflater_new(int level, struct deflater **ret)
 {
 	(void)level;
