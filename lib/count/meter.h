@@ -20,7 +20,6 @@ struct metered {
 
 struct sp_meter {
 	struct event_specs specs;
-	char *attr_name;           /* of an event given by its attr */
 	struct metered *events;
 	size_t count;
 	bool apart;                /* each is read alone */

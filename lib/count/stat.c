@@ -319,7 +319,7 @@ struct sp_error *sp_stat_enable(struct sp_stat *stat)
 {
 	/* Time is that of counting: before, there was none. */
 	if (!stat->enabled_once)
-		stat->start_ns = stat->mark_ns = stat_now_ns();
+		stat->start_ns = stat_now_ns();
 	stat->enabled_once = true;
 	return switch_all(stat, PERF_EVENT_IOC_ENABLE);
 }
@@ -351,7 +351,7 @@ static struct sp_error *begin(struct sp_stat *stat)
 
 struct sp_error *sp_stat_start(struct sp_stat *stat)
 {
-	stat->start_ns = stat->mark_ns = stat_now_ns();
+	stat->start_ns = stat_now_ns();
 	struct sp_error *error = begin(stat);
 	if (!error && stat->has_command)
 		error = workload_start(&stat->workload, stat->command_name);

@@ -80,7 +80,7 @@ struct sp_stat {
 	const char *command_name;
 	bool has_command, stopped, enabled_once;
 	bool only_says_how_long;
-	uint64_t start_ns, end_ns, mark_ns, read_ns; /* CLOCK_MONOTONIC */
+	uint64_t start_ns, end_ns, read_ns; /* CLOCK_MONOTONIC */
 	uint32_t readings;
 	bool multiplexed, may_multiplex;
 	struct writer *writer; /* of sp_stat_record(); NULL: none */

@@ -101,7 +101,6 @@ struct sp_error *sp_stat_read(struct sp_stat *stat)
 
 void sp_stat_mark(struct sp_stat *stat)
 {
-	stat->mark_ns = stat->read_ns;
 	for (size_t i = 0; i < stat->counter_count; i++)
 		for (size_t u = 0; u < stat->counters[i].unit_count; u++) {
 			struct unit *unit = &stat->counters[i].units[u];

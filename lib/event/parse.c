@@ -559,11 +559,9 @@ struct sp_error *event_specs_add_default(struct event_specs *specs, const struct
 	struct sp_error *error = event_specs_parse(specs, ctx, "cycles:P");
 	if (error)
 		return error;
-	for (size_t i = before; i < specs->count; i++) {
+	for (size_t i = before; i < specs->count; i++)
 		if (!specs->items[i].pmu)
 			specs->items[i].name = "cycles";
-		specs->items[i].is_default = true;
-	}
 	return NULL;
 }
 

@@ -64,7 +64,6 @@ struct event_terms {
 	enum event_terms_call_graph call_graph;
 	uint32_t stack_bytes;     /* copied of the stack; with dwarf */
 	uint32_t max_stack;       /* frames */
-	uint64_t max_events;      /* samples (nr=), then it is switched off */
 	uint64_t branch_type;     /* PERF_SAMPLE_BRANCH_* */
 	uint32_t aux_action;      /* bits of attr.aux_action: 1 start paused, 2 pause, 4 resume */
 	uint32_t aux_sample_bytes;
@@ -91,7 +90,6 @@ struct event_spec {
 	bool modes_given; /* u, k or h was typed */
 	bool guest_given; /* G or H was typed */
 	bool precise_max; /* P: as precise as there is, precise_ip is 3 */
-	bool is_default;  /* not typed: what record takes when there is no -e */
 	bool by_bpf;      /* b: counted by BPF (perf stat) */
 	/* {a,b}: members follow their leader. */
 	size_t leader;          /* index in specs of the group's leader; its own if it is alone */

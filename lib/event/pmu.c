@@ -63,7 +63,7 @@ static bool has_file(const struct pmus *pmus, const struct pmu *pmu, const char 
 
 static struct sp_error *read_pmu(struct pmus *pmus, const char *name)
 {
-	struct pmu pmu = {.name = keep(pmus, name), .max_precise = -1};
+	struct pmu pmu = {.name = keep(pmus, name)};
 	bool there = false;
 	if (!pmu.name)
 		return error_no_memory();
@@ -212,17 +212,6 @@ static struct sp_error *load_cpus(struct pmus *pmus, struct pmu *pmu)
 	return copy ? NULL : error_no_memory();
 }
 
-static void load_caps(struct pmus *pmus, struct pmu *pmu)
-{
-	CLEANUP_FREE char *text = NULL;
-	uint32_t precise;
-	if (read_file(pmus, pmu, "/caps", "max_precise", "", &text))
-		return;
-	struct cursor cursor = cursor_make(text, strlen(text), false, NULL, 0);
-	if (text_decimal_u32(&cursor, &precise) && precise <= 3)
-		pmu->max_precise = (int32_t)precise;
-}
-
 struct sp_error *pmu_load(struct pmus *pmus, struct pmu *pmu)
 {
 	if (pmu->loaded)
@@ -232,7 +221,6 @@ struct sp_error *pmu_load(struct pmus *pmus, struct pmu *pmu)
 		error = load_cpus(pmus, pmu);
 	if (error)
 		return error;
-	load_caps(pmus, pmu);
 	pmu->loaded = true;
 	return NULL;
 }

@@ -38,7 +38,6 @@ struct pmu {
 	size_t format_count;
 	const uint32_t *cpus; /* cpumask, or (hybrid) the CPUs that are of this kind; NULL: all */
 	size_t cpu_count;
-	int32_t max_precise;  /* caps/max_precise; -1: not said */
 };
 
 /* Zeroed: empty. */
@@ -64,7 +63,7 @@ struct pmu *pmus_find(const struct pmus *pmus, const char *name, size_t size);
  */
 bool pmu_matches(const struct pmu *pmu, const char *typed, size_t size);
 
-/* Reads formats, cpumask and caps, once. SP_ERROR_FORMAT names the file that is damaged. */
+/* Reads formats and cpumask, once. SP_ERROR_FORMAT names the file that is damaged. */
 struct sp_error *pmu_load(struct pmus *pmus, struct pmu *pmu) SP_MUST_CHECK;
 
 const struct pmu_format *pmu_format_find(const struct pmu *pmu, const char *name, size_t size);

@@ -119,12 +119,6 @@ static struct sp_error *apply_max_stack(struct applying *applying)
 	return fits_u32(applying, UINT16_MAX, &applying->spec->terms.max_stack);
 }
 
-static struct sp_error *apply_max_events(struct applying *applying)
-{
-	applying->spec->terms.max_events = applying->number;
-	return NULL;
-}
-
 static struct sp_error *apply_inherit(struct applying *applying)
 {
 	applying->spec->terms.inherit = applying->number;
@@ -194,8 +188,8 @@ static struct sp_error *apply_aux_sample_size(struct applying *applying)
 	return fits_u32(applying, UINT16_MAX & ~7u, &applying->spec->terms.aux_sample_bytes);
 }
 
-/* Which metric of perf stat it is part of: a word for its author's own use. */
-static struct sp_error *apply_metric_id(struct applying *applying)
+/* Is taken and noted, or, as which metric of perf stat it is part of, its author's own word. */
+static struct sp_error *apply_nothing(struct applying *applying)
 {
 	(void)applying;
 	return NULL;
@@ -235,7 +229,7 @@ static const struct general_term {
 	{"call-graph", TERM_TEXT, EVENT_TERM_CALL_GRAPH, apply_call_graph},
 	{"stack-size", TERM_NUMBER, EVENT_TERM_STACK_SIZE, apply_stack_size},
 	{"max-stack", TERM_NUMBER, EVENT_TERM_MAX_STACK, apply_max_stack},
-	{"nr", TERM_NUMBER, EVENT_TERM_MAX_EVENTS, apply_max_events},
+	{"nr", TERM_NUMBER, EVENT_TERM_MAX_EVENTS, apply_nothing},
 	{"inherit", TERM_FLAG, EVENT_TERM_INHERIT, apply_inherit},
 	{"no-inherit", TERM_FLAG, EVENT_TERM_INHERIT, apply_no_inherit},
 	{"overwrite", TERM_FLAG, EVENT_TERM_OVERWRITE, apply_overwrite},
@@ -244,7 +238,7 @@ static const struct general_term {
 	{"aux-output", TERM_FLAG, EVENT_TERM_AUX_OUTPUT, apply_aux_output},
 	{"aux-action", TERM_TEXT, EVENT_TERM_AUX_ACTION, apply_aux_action},
 	{"aux-sample-size", TERM_NUMBER, EVENT_TERM_AUX_SAMPLE_SIZE, apply_aux_sample_size},
-	{"metric-id", TERM_TEXT, 0, apply_metric_id},
+	{"metric-id", TERM_TEXT, 0, apply_nothing},
 	{"cpu", TERM_NUMBER, EVENT_TERM_CPU, apply_cpu},
 };
 #define GENERAL_COUNT (sizeof(general_terms) / sizeof(*general_terms))

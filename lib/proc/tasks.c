@@ -123,12 +123,6 @@ static void keep_field(struct task_stat *stat, unsigned int field, uint64_t valu
 	case 9:
 		stat->flags = value;
 		break;
-	case 14:
-		stat->user_ticks = value;
-		break;
-	case 15:
-		stat->system_ticks = value;
-		break;
 	case 22:
 		stat->start_ticks = value;
 		break;

@@ -42,7 +42,6 @@ struct task_stat {
 	int32_t last_cpu;      /* where it last ran; -1 unknown */
 	uint64_t flags;        /* PF_*: 0x200000 is a kernel thread */
 	uint64_t start_ticks;  /* since boot: with the tid, a task's identity */
-	uint64_t user_ticks, system_ticks; /* CPU time, in sysconf(_SC_CLK_TCK) */
 };
 
 #define TASK_STAT_KTHREAD 0x200000u

@@ -26,7 +26,6 @@ struct sp_trace {
 	struct trace_seq text;
 	VEC(char) raw;
 	struct trace_header header;
-	bool has_header;
 	/* The sample that was taken: its bytes are `raw`, behind which are zeros. */
 	struct tep_event *format; /* NULL: none */
 	struct tep_record record;
@@ -40,7 +39,6 @@ static bool take_header(void *arg, const struct trace_header *header)
 {
 	struct sp_trace *trace = arg;
 	trace->header = *header;
-	trace->has_header = true;
 	tep_set_file_bigendian(trace->tep, header->big_endian ? TEP_BIG_ENDIAN :
 								TEP_LITTLE_ENDIAN);
 	tep_set_long_size(trace->tep, header->long_size);

@@ -222,4 +222,4 @@ static bool write_csv(const struct report *report, FILE *out)
 	return true;
 }
 
-const struct output output_csv = {"csv", "csv", false, write_csv};
+const struct output output_csv = {"csv", false, write_csv};

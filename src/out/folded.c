@@ -197,4 +197,4 @@ static bool write_folded(const struct report *report, FILE *out)
 	return done;
 }
 
-const struct output output_folded = {"folded", "folded", false, write_folded};
+const struct output output_folded = {"folded", false, write_folded};

@@ -351,4 +351,4 @@ static bool write_json(const struct report *report, FILE *out)
 	return done;
 }
 
-const struct output output_json = {"json", "json", false, write_json};
+const struct output output_json = {"json", false, write_json};

@@ -51,7 +51,6 @@ struct report {
 
 struct output {
 	const char *name;      /* of --format */
-	const char *extension; /* of a file */
 	bool paged;            /* for people: worth a pager */
 	/* Write errors stay in `out`. False, after having said why: out of memory. */
 	bool (*write)(const struct report *report, FILE *out);

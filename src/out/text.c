@@ -338,4 +338,4 @@ static bool write_text(const struct report *report, FILE *out)
 	return true;
 }
 
-const struct output output_text = {"text", "txt", true, write_text};
+const struct output output_text = {"text", true, write_text};

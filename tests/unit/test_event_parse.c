@@ -65,7 +65,7 @@ TEST(event_default_is_cycles)
 	ok_or_fail(event_specs_add_default(&specs, made_ctx()));
 	ck_assert_uint_eq(specs.count, 1);
 	ck_assert_str_eq(specs.items->name, "cycles");
-	ck_assert(specs.items->is_default && specs.items->precise_max);
+	ck_assert(specs.items->precise_max);
 	ck_assert_uint_eq(specs.items->attr.precise_ip, 3);
 	ck_assert(!specs.items->modes_given && !specs.items->attr.exclude_kernel);
 }

@@ -28,7 +28,6 @@ static void put_intel(struct root *root)
 	root_put(root, PMUS "cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
 	root_put(root, PMUS "cpu/events/topdown-slots", "event=0x00,umask=0x4\n");
 	root_put(root, PMUS "cpu/events/topdown-slots.scale", "2\n");
-	root_put(root, PMUS "cpu/caps/max_precise", "3\n");
 	for (int i = 0; i < 2; i++) {
 		char path[128], type[8];
 		snprintf(path, sizeof(path), PMUS "uncore_imc_%d/type", i);
@@ -179,7 +178,7 @@ TEST(pmu_kinds_of_processors_have_an_event_each)
 	SPECS own = {0};
 	ok_or_fail(event_specs_add_default(&own, root.ctx));
 	ck_assert_uint_eq(own.count, 2);
-	ck_assert(own.items[1].is_default && own.items[1].precise_max);
+	ck_assert(own.items[1].precise_max);
 	ck_assert_str_eq(own.items[1].name, "armv8_cortex_a72/cycles/P");
 }
 
