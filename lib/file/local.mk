@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += lib/file/describe.c
 lib_libsprof_core_la_SOURCES += \
-	lib/file/copy.c lib/file/copy.h \
 	lib/file/features_write.c lib/file/features_write.h \
 	lib/file/format.h \
 	lib/file/losses.c lib/file/losses.h \
