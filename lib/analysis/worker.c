@@ -380,7 +380,8 @@ static uint64_t cost_of(const struct sp_sample *sample)
 	return cost ?: 1;
 }
 
-struct sp_error *worker_add(struct worker *worker, const struct sp_record *record)
+/* One SAMPLE record. */
+static struct sp_error *add_sample(struct worker *worker, const struct sp_record *record)
 {
 	const struct sp_sample *sample = &record->sample;
 	worker->has_stack = false;
@@ -430,7 +431,7 @@ struct sp_error *worker_read(struct worker *worker, struct reader_extent extent)
 			error = decoder_decode(decoder, &raw, &record);
 		if (!error) {
 			walker_doubt(walker, &raw, decoder_excess(decoder));
-			error = worker_add(worker, &record);
+			error = add_sample(worker, &record);
 		} else if (sp_error_code(error) == SP_ERROR_FORMAT) {
 			reader_add_damage(reader, at, error);
 			error = NULL;

@@ -162,9 +162,6 @@ struct sp_error *worker_init(struct worker *worker, const struct work *work,
 			     struct names *names) SP_MUST_CHECK;
 void worker_deinit(struct worker *worker);
 
-/* One SAMPLE record. */
-struct sp_error *worker_add(struct worker *worker, const struct sp_record *record) SP_MUST_CHECK;
-
 /* The sample's; false when out of memory. The task is valid until the next call. */
 bool worker_place(struct worker *worker, const struct sp_record *record,
 		  struct place_of_sample *ret);

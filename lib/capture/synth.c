@@ -73,8 +73,8 @@ static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const stru
 	return error ? error : synth_put(synth, &comm, pid, stat->tid);
 }
 
-struct sp_error *synth_threads_known(struct synth *synth, uint32_t pid,
-				     const struct task_stat *threads, size_t count)
+static struct sp_error *put_threads(struct synth *synth, uint32_t pid,
+				    const struct task_stat *threads, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct sp_error *error = put_thread(synth, pid, &threads[i]);
@@ -100,7 +100,7 @@ struct sp_error *synth_threads(struct synth *synth, uint32_t pid, const struct t
 	struct sp_error *error = tasks_stat_all(synth->ctx, pid, threads, &stats, &count);
 	if (is_gone(&error))
 		return NULL;
-	return error ? error : synth_threads_known(synth, pid, stats, count);
+	return error ? error : put_threads(synth, pid, stats, count);
 }
 
 /* What the kernel's own records call a mapping; `room` for a path that is composed. */
@@ -218,7 +218,7 @@ struct sp_error *synth_process_known(struct synth *synth, uint32_t pid,
 	*complete_ret = true;
 	if (!count)
 		return NULL;
-	struct sp_error *error = synth_threads_known(synth, pid, threads, count);
+	struct sp_error *error = put_threads(synth, pid, threads, count);
 	if (error || threads[0].flags & TASK_STAT_KTHREAD)
 		return error;
 	if (threads[0].tid == pid && threads[0].state == 'Z' && count > 1) {

@@ -61,10 +61,6 @@ struct sp_error *synth_process_known(struct synth *synth, uint32_t pid,
 struct sp_error *synth_threads(struct synth *synth, uint32_t pid,
 			       const struct task_list *threads) SP_MUST_CHECK;
 
-/* The same for threads whose stat lines have been read already: nothing is read again. */
-struct sp_error *synth_threads_known(struct synth *synth, uint32_t pid,
-				     const struct task_stat *threads, size_t count) SP_MUST_CHECK;
-
 /* Mappings alone, as in synth_process(): after side-band was lost. */
 struct sp_error *synth_mappings(struct synth *synth, uint32_t pid,
 				bool *complete_ret) SP_MUST_CHECK;

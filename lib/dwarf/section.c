@@ -245,7 +245,11 @@ static void widen(struct section *section, uint64_t *first, uint64_t *end)
 		*end = pages;
 }
 
-bool section_need(struct section *section, uint64_t offset, uint64_t size)
+/*
+ * Makes bytes [offset, offset + size) readable; false where the section has not that
+ * many, or its file cannot be read.
+ */
+static bool need(struct section *section, uint64_t offset, uint64_t size)
 {
 	if (section->packed_size && !need_packed(section))
 		return false;
@@ -293,7 +297,7 @@ uint64_t section_size(struct section *section)
 bool section_cursor(struct section *section, uint64_t offset, uint64_t end, bool swap,
 		    struct cursor *ret)
 {
-	if (end < offset || !section_need(section, offset, end - offset))
+	if (end < offset || !need(section, offset, end - offset))
 		return false;
 	*ret = cursor_make(section->bytes + offset, end - offset, swap, section->image->path,
 			   offset);
@@ -308,7 +312,7 @@ const char *section_string(struct section *section, uint64_t offset)
 		uint64_t step = PAGE - at % PAGE;
 		if (step > section->size - at)
 			step = section->size - at;
-		if (!section_need(section, at, step))
+		if (!need(section, at, step))
 			return NULL;
 		if (memchr(section->bytes + at, '\0', step))
 			return (const char *)section->bytes + offset;

@@ -56,12 +56,6 @@ bool section_exists(const struct image *image, enum section_id id);
 uint64_t section_size(struct section *section);
 
 /*
- * Makes bytes [offset, offset + size) readable; false where the section has not that
- * many, or its file cannot be read. Any thread may call it.
- */
-bool section_need(struct section *section, uint64_t offset, uint64_t size);
-
-/*
  * Copies a few bytes without keeping their page: of what is hopped over. Less than `size` at
  * the end; 0 where it cannot be read.
  */

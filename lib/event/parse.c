@@ -182,7 +182,8 @@ static struct sp_error *bad_vendor_event(struct parser *parser, struct slice tex
 	return error_set_remedy(error, "`sprof list pfm` shows its events");
 }
 
-struct sp_error *parse_vendor_event(struct parser *parser, struct slice text, bool *found_ret)
+/* By libpfm; *found_ret is false where it does not know the name, or is not there. */
+static struct sp_error *parse_vendor_event(struct parser *parser, struct slice text, bool *found_ret)
 {
 	struct event_spec spec = event_spec_make(parser);
 	const char *name = parser_keep(parser, text), *why = NULL;

@@ -142,8 +142,4 @@ struct sp_error *parse_plain_pmu_event(struct parser *parser, struct slice name,
 struct sp_error *parse_hybrid_event(struct parser *parser, struct slice name,
 				    const struct event_spec *spec, bool *found_ret) SP_MUST_CHECK;
 
-/* By libpfm; *found_ret is false where it does not know the name, or is not there. */
-struct sp_error *parse_vendor_event(struct parser *parser, struct slice text,
-				    bool *found_ret) SP_MUST_CHECK;
-
 #endif

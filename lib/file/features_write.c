@@ -327,7 +327,8 @@ struct sp_error *feature_set_end(struct feature_set *set, const struct writer_en
 	return error;
 }
 
-struct sp_bytes feature_set_get(const struct feature_set *set, enum file_feature feature)
+/* Valid until the set changes; size 0 where absent. */
+static struct sp_bytes payload_of(const struct feature_set *set, enum file_feature feature)
 {
 	size_t size = set->at[feature].end - set->at[feature].begin;
 	return (struct sp_bytes){
@@ -364,7 +365,7 @@ struct sp_error *feature_set_records(const struct feature_set *set, enum feature
 	for (unsigned int feature = 0; feature < FEATURE_COUNT; feature++) {
 		struct sp_record record = {
 			.type = SP_RECORD_HEADER_FEATURE,
-			.feature = {.feature = feature, .payload = feature_set_get(set, feature)},
+			.feature = {.feature = feature, .payload = payload_of(set, feature)},
 		};
 		size_t size = record.feature.payload.size;
 		if (!size || size > FEATURE_RECORD_MAX || !has_record(feature, place))
@@ -382,7 +383,7 @@ struct sp_error *feature_set_records(const struct feature_set *set, enum feature
 /* perf's record has 12 bytes, so that what follows is at odd words; it takes 16 as well. */
 struct sp_error *feature_set_tracing(const struct feature_set *set, struct record_buffer *buffer)
 {
-	struct sp_bytes payload = feature_set_get(set, FEATURE_TRACING_DATA);
+	struct sp_bytes payload = payload_of(set, FEATURE_TRACING_DATA);
 	struct put put = {.buffer = buffer};
 	if (!payload.size)
 		return NULL;

@@ -37,9 +37,6 @@ struct sp_error *feature_set_auxtrace(struct feature_set *set, const void *place
 /* Of a set with COMPRESSED: how well it went, which only the end knows. */
 void feature_set_ratio(struct feature_set *set, uint32_t ratio);
 
-/* Valid until the set changes; size 0 where absent. */
-struct sp_bytes feature_set_get(const struct feature_set *set, enum file_feature feature);
-
 /* Which features go into records: those that perf can take from there, of the file or stream. */
 enum feature_place { FEATURES_OF_FILE, FEATURES_OF_STREAM };
 

@@ -138,12 +138,6 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-void name_list_sort(struct name_list *list)
-{
-	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), compare_names);
-}
-
 int directory_names(const char *path, bool files, struct name_list *list)
 {
 	CLEANUP(cleanup_closedir) DIR *directory = opendir(path);
@@ -156,7 +150,8 @@ int directory_names(const char *path, bool files, struct name_list *list)
 		if (!name_list_add(list, entry->d_name))
 			return ENOMEM;
 	}
-	name_list_sort(list);
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), compare_names);
 	return 0;
 }
 

@@ -47,7 +47,6 @@ void name_list_deinit(struct name_list *list);
 
 /* Appends a copy; false when out of memory. */
 bool name_list_add(struct name_list *list, const char *name);
-void name_list_sort(struct name_list *list);
 
 /* Adds the directories (links count as such), or the files, in `path`; sorted. 0, or the errno. */
 int directory_names(const char *path, bool files, struct name_list *list);
