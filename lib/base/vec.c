@@ -29,19 +29,6 @@ int u64_compare(const void *a, const void *b)
 	return u64_order(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-const uint64_t *u64_last_not_above(const uint64_t *items, size_t count, uint64_t value)
-{
-	size_t low = 0, high = count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (items[middle] <= value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &items[low - 1] : NULL;
-}
-
 int u32_compare(const void *a, const void *b)
 {
 	return u64_order(*(const uint32_t *)a, *(const uint32_t *)b);

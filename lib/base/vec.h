@@ -52,8 +52,27 @@ static inline int u64_order(uint64_t x, uint64_t y)
 /* For qsort and bsearch over uint64_t. */
 int u64_compare(const void *a, const void *b);
 
-/* Of the sorted `items`, the last that is not above `value`; NULL where there is none. */
-const uint64_t *u64_last_not_above(const uint64_t *items, size_t count, uint64_t value);
+/*
+ * How many of `count` items, which are sorted by `member` (".time_ns", or nothing where items are
+ * numbers), are below `value`, or (up_to) are not above it.
+ */
+#define sorted_below(items, count, member, value) sorted_before_(items, count, member, <, value)
+#define sorted_up_to(items, count, member, value) sorted_before_(items, count, member, <=, value)
+
+#define sorted_before_(items_, count_, member_, is_before_, value_)           \
+	({                                                                    \
+		const __typeof__(*(items_)) *sorted_ = (items_);              \
+		const __typeof__(value_) wanted_ = (value_);                  \
+		size_t low_ = 0, high_ = (count_);                            \
+		while (low_ < high_) {                                        \
+			size_t middle_ = low_ + (high_ - low_) / 2;           \
+			if (sorted_[middle_] member_ is_before_ wanted_)      \
+				low_ = middle_ + 1;                           \
+			else                                                  \
+				high_ = middle_;                              \
+		}                                                             \
+		low_;                                                         \
+	})
 
 /* For qsort and bsearch over uint32_t. */
 int u32_compare(const void *a, const void *b);

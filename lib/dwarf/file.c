@@ -122,8 +122,8 @@ bool dwarf_file_index(struct dwarf_file *file, struct sp_error **error_ret)
 
 bool dwarf_file_unit(const struct dwarf_file *file, uint64_t offset, uint64_t *ret)
 {
-	const uint64_t *unit = u64_last_not_above(file->units.items, file->units.count, offset);
-	if (unit)
-		*ret = *unit;
-	return unit;
+	size_t count = sorted_up_to(file->units.items, file->units.count, , offset);
+	if (count)
+		*ret = file->units.items[count - 1];
+	return count;
 }

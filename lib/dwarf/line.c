@@ -212,19 +212,6 @@ struct run {
 	uint64_t low;
 };
 
-static size_t first_not_below(const struct line_query *queries, size_t count, uint64_t vaddr)
-{
-	size_t low = 0, high = count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (queries[middle].vaddr < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static void answer(struct run *run, uint64_t end)
 {
 	while (run->next < run->count && run->queries[run->next].vaddr < end) {
@@ -245,7 +232,8 @@ static void add_row(struct run *run, bool ends)
 		if (run->queries && run->row.address >= run->lowest)
 			answer(run, address);
 	} else {
-		run->next = run->queries ? first_not_below(run->queries, run->count, address) : 0;
+		run->next = run->queries ?
+				    sorted_below(run->queries, run->count, .vaddr, address) : 0;
 		run->low = run->in_sequence && run->low < address ? run->low : address;
 	}
 	run->row = run->now;

@@ -26,14 +26,7 @@ static void claim(void *arg, uint64_t low, uint64_t high)
 	const uint64_t *vaddrs = search->vaddrs;
 	if (low < search->lowest || high <= vaddrs[0] || low > vaddrs[search->count - 1])
 		return;
-	size_t first = 0, end = search->count;
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-		if (vaddrs[middle] < low)
-			first = middle + 1;
-		else
-			end = middle;
-	}
+	size_t first = sorted_below(vaddrs, search->count, , low);
 	for (; first < search->count && vaddrs[first] < high && search->work > 0; first++) {
 		search->work--;
 		if (search->owners[first] != NO_OWNER)

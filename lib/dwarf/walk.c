@@ -38,19 +38,6 @@ struct code {
 	uint64_t sibling; /* as a distance from the unit; 0: not said */
 };
 
-static size_t first_not_below(const struct walk *walk, uint64_t vaddr)
-{
-	size_t low = 0, high = walk->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (walk->queries[middle].vaddr < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static bool read_code(struct walk *walk, const struct abbrev *abbrev, struct code *code)
 {
 	const struct attribute *attribute = abbrev_attributes(walk->table, abbrev);
@@ -149,7 +136,7 @@ static bool give(struct walk *walk, const struct code *code, struct node *parent
 		if (!has_first)
 			first = low;
 		has_first = true;
-		for (size_t i = first_not_below(walk, low);
+		for (size_t i = sorted_below(walk->queries, walk->count, .vaddr, low);
 		     i < walk->count && walk->queries[i].vaddr < high; i++) {
 			if (walk->answer_work-- <= 0)
 				return true;
@@ -174,7 +161,7 @@ static bool holds_any(struct walk *walk, const struct code *code)
 		return true;
 	ranges_begin(walk->unit, &code->low, &code->high, &code->ranges, &ranges);
 	while (walk->range_work-- > 0 && ranges_next(&ranges, &low, &high)) {
-		size_t i = first_not_below(walk, low);
+		size_t i = sorted_below(walk->queries, walk->count, .vaddr, low);
 		if (i < walk->count && walk->queries[i].vaddr < high)
 			return true;
 	}

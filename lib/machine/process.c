@@ -6,15 +6,8 @@
 
 const struct moment *timeline_find(const struct timeline *timeline, uint64_t time_ns)
 {
-	size_t low = 0, high = timeline->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (timeline->items[middle].from_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &timeline->items[low - 1] : NULL;
+	size_t count = sorted_up_to(timeline->items, timeline->count, .from_ns, time_ns);
+	return count ? &timeline->items[count - 1] : NULL;
 }
 
 uint64_t timeline_until(const struct timeline *timeline, const struct moment *moment)

@@ -300,15 +300,7 @@ size_t kallsyms_count(const struct kallsyms *kallsyms)
 /* How many symbols lie at or below an address. */
 static size_t count_up_to(const struct kallsyms *kallsyms, uint64_t address)
 {
-	size_t low = 0, high = kallsyms->entries.count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (kallsyms->entries.items[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_up_to(kallsyms->entries.items, kallsyms->entries.count, .address, address);
 }
 
 /*

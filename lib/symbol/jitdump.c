@@ -430,17 +430,10 @@ struct sp_error *jitdump_read(int fd, const char *path, struct jitdump **ret)
 
 const struct jitdump_code *jitdump_find(const struct jitdump *dump, uint64_t file_offset)
 {
-	size_t low = 0, high = dump->codes.count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (dump->codes.items[middle].file_offset <= file_offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	size_t count = sorted_up_to(dump->codes.items, dump->codes.count, .file_offset, file_offset);
+	if (!count)
 		return NULL;
-	const struct jitdump_code *code = &dump->codes.items[low - 1];
+	const struct jitdump_code *code = &dump->codes.items[count - 1];
 	return file_offset - code->file_offset < code->size ? code : NULL;
 }
 
@@ -450,14 +443,6 @@ const struct jitdump_line *jitdump_line_at(const struct jitdump *dump,
 	if (!code->line_count)
 		return NULL;
 	const struct jitdump_line *lines = &dump->lines.items[code->first_line];
-	uint64_t offset = file_offset - code->file_offset;
-	size_t low = 0, high = code->line_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (lines[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &lines[low - 1] : NULL;
+	size_t count = sorted_up_to(lines, code->line_count, .offset, file_offset - code->file_offset);
+	return count ? &lines[count - 1] : NULL;
 }

@@ -204,16 +204,9 @@ size_t perfmap_bad_lines(const struct perfmap *map)
 
 bool perfmap_find(const struct perfmap *map, uint64_t ip, struct perfmap_entry *ret)
 {
-	size_t low = 0, high = map->pieces.count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (map->pieces.items[middle].start <= ip)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || map->pieces.items[low - 1].entry == NOTHING)
+	size_t count = sorted_up_to(map->pieces.items, map->pieces.count, .start, ip);
+	if (!count || map->pieces.items[count - 1].entry == NOTHING)
 		return false;
-	*ret = map->entries.items[map->pieces.items[low - 1].entry];
+	*ret = map->entries.items[map->pieces.items[count - 1].entry];
 	return true;
 }

@@ -264,15 +264,7 @@ static const struct table_symbol *choose(struct table *table, size_t group)
 /* How many starts are not above the address. */
 static size_t starts_up_to(const struct table *table, uint64_t address)
 {
-	size_t low = 0, high = table->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (table->starts[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_up_to(table->starts, table->count, , address);
 }
 
 static bool is_mere_label(const struct table_symbol *symbol)

@@ -533,10 +533,10 @@ bool code_function(const struct code *code, uint64_t vaddr, uint64_t *start_ret)
 {
 	look(code, LOOK_TEXT);
 	look(code, LOOK_SYMBOLS);
-	const uint64_t *start = u64_last_not_above(code->starts.items, code->starts.count, vaddr);
-	if (start)
-		*start_ret = *start;
-	return start;
+	size_t count = sorted_up_to(code->starts.items, code->starts.count, , vaddr);
+	if (count)
+		*start_ret = code->starts.items[count - 1];
+	return count;
 }
 
 bool code_plt(const struct code *code, uint64_t vaddr, uint64_t *start_ret)

@@ -42,15 +42,21 @@ TEST(vec_grows_and_keeps_items)
 	vec_deinit(&numbers);
 }
 
-TEST(the_last_number_not_above_is_found)
+TEST(sorted_items_are_found)
 {
 	static const uint64_t items[] = {3, 7, 7, UINT64_MAX};
-	ck_assert_ptr_null(u64_last_not_above(items, 0, 5));
-	ck_assert_ptr_null(u64_last_not_above(items, 4, 2));
-	ck_assert_ptr_eq(u64_last_not_above(items, 4, 3), &items[0]);
-	ck_assert_ptr_eq(u64_last_not_above(items, 4, 7), &items[2]);
-	ck_assert_ptr_eq(u64_last_not_above(items, 4, UINT64_MAX - 1), &items[2]);
-	ck_assert_ptr_eq(u64_last_not_above(items, 4, UINT64_MAX), &items[3]);
+	static const struct { char name; uint32_t at; } points[] = {{'a', 2}, {'b', 2}, {'c', 9}};
+	ck_assert_uint_eq(sorted_up_to(items, 0, , 5), 0);
+	ck_assert_uint_eq(sorted_up_to(items, 4, , 2), 0);
+	ck_assert_uint_eq(sorted_up_to(items, 4, , 3), 1);
+	ck_assert_uint_eq(sorted_up_to(items, 4, , 7), 3);
+	ck_assert_uint_eq(sorted_up_to(items, 4, , UINT64_MAX - 1), 3);
+	ck_assert_uint_eq(sorted_up_to(items, 4, , UINT64_MAX), 4);
+	ck_assert_uint_eq(sorted_below(items, 4, , 7), 1);
+	ck_assert_uint_eq(sorted_below(items, 4, , UINT64_MAX), 3);
+	ck_assert_uint_eq(sorted_below(points, 3, .at, 2), 0);
+	ck_assert_uint_eq(sorted_up_to(points, 3, .at, 2), 2);
+	ck_assert_uint_eq(sorted_up_to(points, 3, .at, UINT64_MAX), 3);
 }
 
 TEST(u64map_finds_what_was_put_and_not_what_was_removed)
