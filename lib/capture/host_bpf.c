@@ -148,13 +148,8 @@ static struct sp_error *add_programs(struct host_features *features, struct ids 
 		}
 		free(program.data);
 	}
-	if (!count) {
-		host_feature_drop(features);
-		return put.no_memory ? error_no_memory() : NULL;
-	}
-	if (!put.no_memory)
-		memcpy(features->bytes.items + at, &count, sizeof(count));
-	return host_feature_end(features, &put);
+	host_feature_set_count(features, at, count);
+	return host_feature_end_or_drop(features, &put, count);
 }
 
 static bool put_types(struct put *put, uint32_t id)
@@ -185,13 +180,8 @@ static struct sp_error *add_types(struct host_features *features, struct ids *ty
 	put_u32(&put, 0);
 	for (size_t i = 0; i < types->count; i++)
 		count += put_types(&put, types->items[i]);
-	if (!count) {
-		host_feature_drop(features);
-		return put.no_memory ? error_no_memory() : NULL;
-	}
-	if (!put.no_memory)
-		memcpy(features->bytes.items + at, &count, sizeof(count));
-	return host_feature_end(features, &put);
+	host_feature_set_count(features, at, count);
+	return host_feature_end_or_drop(features, &put, count);
 }
 
 struct sp_error *host_features_bpf(struct host_features *features, const struct sp_ctx *ctx)

@@ -57,6 +57,21 @@ void host_feature_drop(struct host_features *features)
 	features->bytes.count = features->items[features->count].begin;
 }
 
+struct sp_error *host_feature_end_or_drop(struct host_features *features, const struct put *put,
+					  bool keep)
+{
+	if (keep)
+		return host_feature_end(features, put);
+	host_feature_drop(features);
+	return put->no_memory ? error_no_memory() : NULL;
+}
+
+void host_feature_set_count(struct host_features *features, size_t at, uint32_t count)
+{
+	if (at + sizeof(count) <= features->bytes.count)
+		memcpy(features->bytes.items + at, &count, sizeof(count));
+}
+
 void host_features_done(struct host_features *features)
 {
 	for (size_t i = 0; i < features->count; i++)
@@ -67,13 +82,6 @@ void host_features_done(struct host_features *features)
 				.size = features->items[i].end - features->items[i].begin,
 			},
 		};
-}
-
-/* A count that is known only when all it counts has been put. */
-static void set_u32(struct host_features *features, size_t at, uint32_t value)
-{
-	if (at + sizeof(value) <= features->bytes.count)
-		memcpy(features->bytes.items + at, &value, sizeof(value));
 }
 
 /* -- sysfs ----------------------------------------------------------------- */
@@ -88,14 +96,7 @@ static char *line_of(const struct sp_ctx *ctx, const char *format, ...)
 	va_start(args, format);
 	CLEANUP_FREE char *path = format_text_va(format, args);
 	va_end(args);
-	char *text = NULL;
-	if (!path || sysfs_read(ctx, path, &text, NULL))
-		return NULL;
-	text[strcspn(text, "\n")] = '\0';
-	if (*text)
-		return text;
-	free(text);
-	return NULL;
+	return path ? sysfs_line(ctx, path) : NULL;
 }
 
 static uint32_t number_of(const char *text)
@@ -285,17 +286,15 @@ static uint32_t put_caps(struct host_features *features, struct put *put, const 
 		feature_put_string(put, value);
 		count++;
 	}
-	set_u32(features, at, count);
+	host_feature_set_count(features, at, count);
 	return count;
 }
 
 static struct sp_error *add_cpu_caps(struct host_features *features, const struct sp_ctx *ctx)
 {
 	struct put put = host_feature_begin(features, FEATURE_CPU_PMU_CAPS);
-	if (put_caps(features, &put, ctx, "cpu"))
-		return host_feature_end(features, &put);
-	host_feature_drop(features);
-	return put.no_memory ? error_no_memory() : NULL;
+	bool any = put_caps(features, &put, ctx, "cpu");
+	return host_feature_end_or_drop(features, &put, any);
 }
 
 static struct sp_error *add_caps(struct host_features *features, const struct sp_ctx *ctx,
@@ -315,11 +314,8 @@ static struct sp_error *add_caps(struct host_features *features, const struct sp
 			features->bytes.count = begin;
 		}
 	}
-	set_u32(features, at, count);
-	if (count)
-		return host_feature_end(features, &put);
-	host_feature_drop(features);
-	return put.no_memory ? error_no_memory() : NULL;
+	host_feature_set_count(features, at, count);
+	return host_feature_end_or_drop(features, &put, count);
 }
 
 /* Processors of several kinds have a PMU for each: cpu_core, cpu_atom. */
@@ -341,11 +337,8 @@ static struct sp_error *add_hybrid(struct host_features *features, const struct 
 		feature_put_string(&put, cpus);
 		count++;
 	}
-	set_u32(features, at, count);
-	if (count > 1)
-		return host_feature_end(features, &put);
-	host_feature_drop(features);
-	return put.no_memory ? error_no_memory() : NULL;
+	host_feature_set_count(features, at, count);
+	return host_feature_end_or_drop(features, &put, count > 1);
 }
 
 struct sp_error *host_features_machine(struct host_features *features, const struct sp_ctx *ctx,

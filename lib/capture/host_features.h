@@ -28,6 +28,13 @@ struct sp_error *host_feature_end(struct host_features *features,
 /* Takes the one that was begun back: there was nothing to say. */
 void host_feature_drop(struct host_features *features);
 
+/* One or the other. */
+struct sp_error *host_feature_end_or_drop(struct host_features *features, const struct put *put,
+					  bool keep) SP_MUST_CHECK;
+
+/* A count at `at` of the bytes, which is known only when all it counts has been put. */
+void host_feature_set_count(struct host_features *features, size_t at, uint32_t count);
+
 /* Fills `features`; nothing is to be added afterwards. */
 void host_features_done(struct host_features *features);
 

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/io.h"
@@ -18,6 +19,15 @@ int sysfs_read(const struct sp_ctx *ctx, const char *path, char **text_ret, size
 	if (!whole)
 		return ENOMEM;
 	return io_read_file(whole, text_ret, size_ret);
+}
+
+char *sysfs_line(const struct sp_ctx *ctx, const char *path)
+{
+	CLEANUP_FREE char *text = NULL;
+	if (sysfs_read(ctx, path, &text, NULL))
+		return NULL;
+	text[strcspn(text, "\n")] = '\0';
+	return *text ? take_ptr(text) : NULL;
 }
 
 struct sp_error *sysfs_read_i64(const struct sp_ctx *ctx, const char *path, int64_t *ret)

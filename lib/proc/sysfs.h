@@ -14,6 +14,9 @@
  */
 int sysfs_read(const struct sp_ctx *ctx, const char *path, char **text_ret, size_t *size_ret);
 
+/* One line, without its end, the caller's to free; NULL where it is not there, or empty. */
+char *sysfs_line(const struct sp_ctx *ctx, const char *path);
+
 /* One decimal number, as in /proc/sys. Fails with SP_ERROR_NOT_FOUND where the file is missing. */
 struct sp_error *sysfs_read_i64(const struct sp_ctx *ctx, const char *path,
 				int64_t *ret) SP_MUST_CHECK;

@@ -33,24 +33,11 @@ static void topology_deinit(struct topology *topology)
 	vec_deinit(&topology->dies);
 }
 
-/* One line, without its end; NULL where it is not there, or empty. The caller's to free. */
-static char *read_line(const struct sp_ctx *ctx, const char *path)
-{
-	char *text = NULL;
-	if (sysfs_read(ctx, path, &text, NULL))
-		return NULL;
-	text[strcspn(text, "\n")] = '\0';
-	if (*text)
-		return text;
-	free(text);
-	return NULL;
-}
-
 static char *read_of_cpu(const struct topology *topology, uint32_t cpu, const char *file)
 {
 	char path[128];
 	snprintf(path, sizeof(path), CPU_PATH "/cpu%u/topology/%s", cpu, file);
-	return read_line(topology->ctx, path);
+	return sysfs_line(topology->ctx, path);
 }
 
 static int32_t number_of_cpu(const struct topology *topology, uint32_t cpu, const char *file)
@@ -177,7 +164,7 @@ static struct sp_error *read_node(const struct sp_ctx *ctx, struct arena *arena,
 {
 	char path[128];
 	snprintf(path, sizeof(path), NODE_PATH "/node%u/cpulist", number);
-	CLEANUP_FREE char *cpus = read_line(ctx, path); /* NULL: memory alone */
+	CLEANUP_FREE char *cpus = sysfs_line(ctx, path); /* NULL: memory alone */
 	CLEANUP_FREE char *memory = NULL;
 	snprintf(path, sizeof(path), NODE_PATH "/node%u/meminfo", number);
 	if (sysfs_read(ctx, path, &memory, NULL))
@@ -194,7 +181,7 @@ static struct sp_error *read_node(const struct sp_ctx *ctx, struct arena *arena,
 struct sp_error *topology_read_nodes(const struct sp_ctx *ctx, struct arena *arena,
 				     struct sp_numa_node **ret, size_t *count_ret)
 {
-	CLEANUP_FREE char *online = read_line(ctx, NODE_PATH "/online");
+	CLEANUP_FREE char *online = sysfs_line(ctx, NODE_PATH "/online");
 	struct cpu_list numbers = {0};
 	*ret = NULL;
 	*count_ret = 0;
@@ -218,7 +205,7 @@ struct sp_error *topology_read_nodes(const struct sp_ctx *ctx, struct arena *are
 
 uint32_t topology_cpu_limit(const struct sp_ctx *ctx)
 {
-	CLEANUP_FREE char *present = read_line(ctx, CPU_PATH "/present");
+	CLEANUP_FREE char *present = sysfs_line(ctx, CPU_PATH "/present");
 	struct cpu_list list = {0};
 	struct sp_error *error = present ? cpu_list_parse(&list, present) : NULL;
 	uint32_t limit = !error && list.count ? *vec_last(&list) + 1 : 0;

@@ -62,12 +62,8 @@ void kernel_names_free(struct kernel_names *kernel)
 
 static bool same_release(struct sp_ctx *ctx, const char *osrelease)
 {
-	CLEANUP_FREE char *text = NULL;
-	size_t size;
-	if (!osrelease || sysfs_read(ctx, "/proc/sys/kernel/osrelease", &text, &size))
-		return false;
-	text[strcspn(text, "\n")] = '\0';
-	return !strcmp(text, osrelease);
+	CLEANUP_FREE char *here = osrelease ? sysfs_line(ctx, "/proc/sys/kernel/osrelease") : NULL;
+	return here && !strcmp(here, osrelease);
 }
 
 /* ORIGIN_LIVE, ORIGIN_ALIKE, or ORIGIN_NONE: another kernel runs here. */
