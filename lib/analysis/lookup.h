@@ -4,8 +4,7 @@
 #define ANALYSIS_LOOKUP_H
 
 #include "analysis/names.h"
-#include "base/hash.h"
-#include "base/vec.h"
+#include "machine/ip_maps.h"
 
 enum lookup_kind {
 	LOOKUP_EXACT,  /* an ip where code ran */
@@ -22,13 +21,14 @@ enum lookup_kind {
 
 struct lookup {
 	struct names *names;
-	struct u64map map_of;    /* (view, cpumode, kind) -> index in maps */
-	VEC(struct u64map) maps; /* ip -> answer */
-	struct { uint64_t key; uint32_t map; bool known; } last[8]; /* of map_of */
+	struct ip_maps maps; /* of answers */
 };
 
 /* A zeroed struct lookup with `names` set is ready. */
-void lookup_deinit(struct lookup *lookup);
+static inline void lookup_deinit(struct lookup *lookup)
+{
+	ip_maps_deinit(&lookup->maps);
+}
 
 uint32_t lookup_find(struct lookup *lookup, enum lookup_kind kind, uint32_t view,
 		     uint16_t cpumode, uint64_t ip);

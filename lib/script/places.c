@@ -68,35 +68,8 @@ void places_free(struct places *places)
 {
 	arena_deinit(&places->arena);
 	vec_deinit(&places->items);
-	u64map_deinit(&places->map_of);
-	for (size_t i = 0; i < places->maps.count; i++)
-		u64map_deinit(&places->maps.items[i]);
-	vec_deinit(&places->maps);
+	ip_maps_deinit(&places->maps);
 	vec_deinit(&places->wanted);
-}
-
-/* What ips mean in a view for a mode; NULL when out of memory. */
-static struct u64map *map_for(struct places *places, uint32_t view, uint16_t cpumode, bool caller)
-{
-	bool added;
-	uint64_t key = (uint64_t)view << 8 | (uint64_t)cpumode << 1 | caller;
-	unsigned int slot = (cpumode & 3u) << 1 | caller;
-	if (places->last[slot].known && places->last[slot].key == key)
-		return &places->maps.items[places->last[slot].map];
-	uint32_t lowest = machine_view_of_mode(places->atlas->machine, view, cpumode);
-	uint64_t common = (uint64_t)lowest << 8 | (uint64_t)cpumode << 1 | caller;
-	if (!vec_reserve(&places->maps, places->maps.count + 1))
-		return NULL;
-	const uint32_t *index = u64map_put(&places->map_of, common, (uint32_t)places->maps.count,
-					   &added);
-	if (!index)
-		return NULL;
-	if (added)
-		*vec_push(&places->maps) = (struct u64map){0};
-	places->last[slot].key = key;
-	places->last[slot].map = *index;
-	places->last[slot].known = true;
-	return &places->maps.items[*index];
 }
 
 static int compare_sourced(const void *a, const void *b)
@@ -230,7 +203,7 @@ static struct place *make(struct places *places, uint32_t view, uint16_t cpumode
 struct place *places_find(struct places *places, uint32_t view, uint16_t cpumode, uint64_t ip,
 			  bool caller)
 {
-	struct u64map *map = map_for(places, view, cpumode, caller);
+	struct u64map *map = ip_maps_find(&places->maps, places->atlas->machine, view, cpumode, caller);
 	if (!map)
 		return NULL;
 	const uint32_t *known = u64map_find(map, ip);

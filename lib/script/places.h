@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <sprof/script.h>
 #include "base/arena.h"
-#include "base/hash.h"
 #include "base/vec.h"
+#include "machine/ip_maps.h"
 #include "machine/machine.h"
 #include "symbol/resolver.h"
 
@@ -56,9 +56,7 @@ struct places {
 	struct atlas *atlas;
 	struct arena arena;
 	VEC(struct place *) items; /* by number */
-	struct u64map map_of;      /* view, cpumode, caller -> index in maps */
-	VEC(struct u64map) maps;   /* ip -> number */
-	struct { uint64_t key; uint32_t map; bool known; } last[8];
+	struct ip_maps maps;       /* of numbers */
 	VEC(struct sourced) wanted; /* where atlas->collecting */
 };
 

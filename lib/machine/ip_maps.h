@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What ips were found to mean, remembered by one thread: for each view and mode a map, and those
+ * of views in which ips of a mode mean the same are one.
+ */
+#ifndef MACHINE_IP_MAPS_H
+#define MACHINE_IP_MAPS_H
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "machine/machine.h"
+
+/* Zeroed: empty. */
+struct ip_maps {
+	struct u64map map_of;    /* (view, cpumode, caller) -> index in maps */
+	VEC(struct u64map) maps; /* ip -> what the caller knows it by */
+	struct { uint64_t key; uint32_t map; bool known; } last[8]; /* of map_of */
+};
+
+void ip_maps_deinit(struct ip_maps *maps);
+
+/* Behind the fast way below. */
+struct u64map *ip_maps_look(struct ip_maps *maps, const struct machine *machine, uint32_t view,
+			    uint16_t cpumode, bool caller);
+
+static inline uint64_t ip_maps_key(uint32_t view, uint16_t cpumode, bool caller)
+{
+	return (uint64_t)view << 8 | (uint64_t)cpumode << 1 | caller;
+}
+
+static inline unsigned int ip_maps_slot(uint16_t cpumode, bool caller)
+{
+	return (cpumode & 3u) << 1 | caller;
+}
+
+/*
+ * The map of ips in a view, of a mode, and of those that calls return to or those where code ran.
+ * Valid until the next call; NULL when out of memory. The machine is always the same, and sealed.
+ */
+static inline struct u64map *ip_maps_find(struct ip_maps *maps, const struct machine *machine,
+					  uint32_t view, uint16_t cpumode, bool caller)
+{
+	unsigned int slot = ip_maps_slot(cpumode, caller);
+	if (__builtin_expect(maps->last[slot].known &&
+			     maps->last[slot].key == ip_maps_key(view, cpumode, caller), 1))
+		return &maps->maps.items[maps->last[slot].map];
+	return ip_maps_look(maps, machine, view, cpumode, caller);
+}
+
+#endif
