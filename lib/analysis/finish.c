@@ -84,21 +84,6 @@ static bool merge_tallies(struct run *run, struct merged *merged, const struct w
 	return true;
 }
 
-uint32_t merged_text(struct run *run, struct merged *merged, const char *text)
-{
-	bool added;
-	const char *copy = strtab_add(&run->analysis->strings, text);
-	if (!copy || !vec_reserve(&merged->texts, merged->texts.count + 1))
-		return UINT32_MAX;
-	const uint32_t *index = u64map_put(&merged->text_of, (uintptr_t)copy,
-					   (uint32_t)merged->texts.count, &added);
-	if (!index)
-		return UINT32_MAX;
-	if (added)
-		*vec_push(&merged->texts) = copy;
-	return *index;
-}
-
 static bool is_clock(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||

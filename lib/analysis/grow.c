@@ -43,6 +43,22 @@ struct growth {
 	struct cut cut;
 };
 
+/* The text's index in texts; UINT32_MAX when out of memory. */
+static uint32_t merged_text(struct run *run, struct merged *merged, const char *text)
+{
+	bool added;
+	const char *copy = strtab_add(&run->analysis->strings, text);
+	if (!copy || !vec_reserve(&merged->texts, merged->texts.count + 1))
+		return UINT32_MAX;
+	const uint32_t *index = u64map_put(&merged->text_of, (uintptr_t)copy,
+					   (uint32_t)merged->texts.count, &added);
+	if (!index)
+		return UINT32_MAX;
+	if (added)
+		*vec_push(&merged->texts) = copy;
+	return *index;
+}
+
 static void growth_deinit(struct growth *growth)
 {
 	vec_deinit(&growth->words);

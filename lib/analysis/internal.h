@@ -58,9 +58,6 @@ struct merged {
 	struct u64map text_of;    /* its address -> index */
 };
 
-/* The text's index in texts; UINT32_MAX when out of memory. */
-uint32_t merged_text(struct run *run, struct merged *merged, const char *text);
-
 /* Adds one worker's chains to the paths of their events; false when out of memory. */
 bool grow_trees(struct run *run, struct merged *merged, const struct worker *worker);
 

@@ -30,6 +30,7 @@ static inline void lookup_deinit(struct lookup *lookup)
 	ip_maps_deinit(&lookup->maps);
 }
 
+/* The answer for an ip of a view, resolved when it is first asked for; or LOOKUP_FAILED. */
 uint32_t lookup_find(struct lookup *lookup, enum lookup_kind kind, uint32_t view,
 		     uint16_t cpumode, uint64_t ip);
 

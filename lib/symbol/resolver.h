@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names for (module, offset). Sources are asked in order, the first answer wins:
- * perf maps for JIT code, ELF symbol tables (the file itself, its debug file by
- * build-id or .gnu_debuglink, .gnu_debugdata), kallsyms. A file whose build-id is
- * not the recorded one is refused, and said. No subprocess, no network.
+ * Names for (module, offset). Sources are asked in order (the table in resolver.c), and the
+ * first that has anything serves a module: ELF symbol tables (the file itself, its debug file by
+ * build-id or .gnu_debuglink, .gnu_debugdata), what programs told of their JIT code, the kernel's
+ * files and kallsyms, and what the recording itself has. A file whose build-id is not the
+ * recorded one is refused, and said. No subprocess, and no network unless the context says so
+ * (sp_ctx_set_debuginfod()).
  */
 #ifndef SYMBOL_RESOLVER_H
 #define SYMBOL_RESOLVER_H
