@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,12 @@ bool option_text_number(const char *text, uint64_t low, uint64_t high, uint64_t 
 		return false;
 	*ret = value;
 	return true;
+}
+
+bool option_text_percent(const char *text, char **end_ret, double *ret)
+{
+	*ret = strtod(text, end_ret) / 100;
+	return *end_ret != text && isfinite(*ret) && *ret >= 0 && *ret <= 1;
 }
 
 bool option_text_seconds(const char *text, const char *end, uint64_t *ret)

@@ -121,6 +121,9 @@ bool option_strings_push(struct option_strings *strings, const char *text, size_
 /* The whole of `text` as a number between the two; false if it is not. */
 bool option_text_number(const char *text, uint64_t low, uint64_t high, uint64_t *ret);
 
+/* What begins with a number of 0 to 100: a hundredth of that, and what is behind it. */
+bool option_text_percent(const char *text, char **end_ret, double *ret);
+
 /* "12", "12.5" or "12.000000001" seconds, up to `end`, as nanoseconds; exact. */
 bool option_text_seconds(const char *text, const char *end, uint64_t *ret);
 

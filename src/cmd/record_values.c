@@ -83,13 +83,20 @@ bool record_parse_unwind(const struct option *option, const char *text)
 	return later || !strcmp(text, "live") || option_reject(option, text, "live or later");
 }
 
+/* A number from 1 to `most`, which is `wanted`. */
+static bool parse_u32(const struct option *option, const char *text, uint32_t most,
+		      const char *wanted)
+{
+	uint64_t number;
+	if (!option_text_number(text, 1, most, &number))
+		return option_reject(option, text, wanted);
+	*(uint32_t *)option->value = (uint32_t)number;
+	return true;
+}
+
 bool record_parse_max_stack(const struct option *option, const char *text)
 {
-	uint64_t frames;
-	if (!option_text_number(text, 1, UINT16_MAX, &frames))
-		return option_reject(option, text, "a number of frames, 1 to 65535");
-	*(uint32_t *)option->value = (uint32_t)frames;
-	return true;
+	return parse_u32(option, text, UINT16_MAX, "a number of frames, 1 to 65535");
 }
 
 bool record_parse_threads(const struct option *option, const char *text)
@@ -117,21 +124,13 @@ bool record_parse_threads(const struct option *option, const char *text)
 
 bool record_parse_realtime(const struct option *option, const char *text)
 {
-	uint64_t priority;
-	if (!option_text_number(text, 1, 99, &priority))
-		return option_reject(option, text, "a priority, 1 to 99");
-	*(uint32_t *)option->value = (uint32_t)priority;
-	return true;
+	return parse_u32(option, text, 99, "a priority, 1 to 99");
 }
 
 /* perf's: -z is level 1. */
 bool record_parse_compression(const struct option *option, const char *text)
 {
-	uint64_t level = 1;
-	if (text && !option_text_number(text, 1, 22, &level))
-		return option_reject(option, text, "a level, 1 to 22");
-	*(uint32_t *)option->value = (uint32_t)level;
-	return true;
+	return parse_u32(option, text ? text : "1", 22, "a level, 1 to 22");
 }
 
 bool record_parse_scope(const struct option *option, const char *text)
@@ -292,11 +291,7 @@ bool record_parse_no_buffering(const struct option *option, const char *text)
 
 bool record_parse_wakeup(const struct option *option, const char *text)
 {
-	uint64_t samples;
-	if (!option_text_number(text, 1, UINT32_MAX, &samples))
-		return option_reject(option, text, "a number of samples");
-	*(uint32_t *)option->value = (uint32_t)samples;
-	return true;
+	return parse_u32(option, text, UINT32_MAX, "a number of samples");
 }
 
 bool record_parse_duration(const struct option *option, const char *text)

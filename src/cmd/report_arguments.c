@@ -2,7 +2,6 @@
 /* Reading the command line of sprof report. */
 #include "cmd/report_arguments.h"
 
-#include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,17 +32,11 @@ static bool parse_stdio(const struct option *option, const char *text)
 	return true;
 }
 
-static bool text_percent(const char *text, char **end, double *ret)
-{
-	*ret = strtod(text, end) / 100;
-	return *end != text && isfinite(*ret) && *ret >= 0 && *ret <= 1;
-}
-
 static bool parse_limit(const struct option *option, const char *text)
 {
 	double limit;
 	char *end;
-	if (!text_percent(text, &end, &limit) || (*end && strcmp(end, "%") != 0))
+	if (!option_text_percent(text, &end, &limit) || (*end && strcmp(end, "%") != 0))
 		return option_reject(option, text, "a percentage of 0 to 100");
 	*(double *)option->value = limit;
 	return true;
@@ -70,7 +63,7 @@ static bool parse_tree(const struct option *option, const char *text)
 		else if (!strcmp(word, "function") || !strcmp(word, "srcline"))
 			arguments->tree_lines = !strcmp(word, "srcline");
 		else if (strcmp(word, "graph") != 0)
-			fine = text_percent(word, &end, &arguments->limit) && !*end;
+			fine = option_text_percent(word, &end, &arguments->limit) && !*end;
 	}
 	free(copy);
 	return fine || option_reject(option, text, "caller, callee or none");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/selection.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "diag.h"
@@ -25,8 +24,7 @@ void selection_deinit(struct selection *selection)
 
 static bool text_percent(const char *text, char **end, double *ret)
 {
-	*ret = strtod(text, end) / 100;
-	return *end != text && **end == '%' && isfinite(*ret) && *ret >= 0 && *ret <= 1;
+	return option_text_percent(text, end, ret) && **end == '%';
 }
 
 /* "10%-20%"; perf's "10%/2", the second tenth; "10%", the first. */
