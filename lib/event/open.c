@@ -119,6 +119,9 @@ static void set_sideband(struct planner *planner)
 	attr->bpf_event = support->bpf_event;
 	attr->sample_period = 1;
 	attr->inherit = planner->request->inherit && !planner->plan->cpu_wide;
+	/* By which it is seen when a CPU went offline: event_set_time_on(). */
+	if (planner->plan->cpu_wide)
+		attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED;
 	event_ask_sideband(&planner->asked, support, samples_kernel(planner->plan), attr);
 	attr->size = event_attr_size(attr);
 	planner->plan->sideband.name = "dummy:u";

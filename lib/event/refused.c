@@ -85,7 +85,8 @@ struct sp_error *planner_refused(const struct planner *planner, const struct eve
 			error_new(SP_ERROR_UNSUPPORTED,
 				  "%s: hardware counters cannot be timed by clock %d", spec->name,
 				  (int)planner->request->clock_id),
-			"take CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW, or cpu-clock");
+			"take CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW or CLOCK_REALTIME, or "
+			"cpu-clock");
 	struct sp_error *error = planner_refused_field(planner, spec->name, attr, &spec->tail,
 						       errnum);
 	if (error)

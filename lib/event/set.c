@@ -31,8 +31,17 @@
 struct opened {
 	int fd;
 	uint32_t event; /* as in event_set_events(): the side-band dummy is the last */
-	uint64_t id;
+	uint64_t id;    /* the kernel's, */
+	uint64_t listed; /* and that of the first that was opened in this place */
+	struct event_total before; /* of those */
 	uint32_t cpu_index;
+};
+
+/* What was last asked of an event. */
+enum switched {
+	SWITCHED_NOT, /* it is as it was opened */
+	SWITCHED_ON,
+	SWITCHED_OFF,
 };
 
 struct opened_list {
@@ -46,6 +55,7 @@ struct event_set {
 	size_t cpu_count;
 	VEC(int) holders; /* cpu_index * EVENT_ROLE_COUNT + role */
 	struct opened_list opened;
+	enum switched *switched; /* of each event, as in event_set_events() */
 	/* What event_set_events() gave last. */
 	struct sp_event *events;
 	uint64_t *ids;
@@ -82,7 +92,8 @@ struct sp_error *event_set_new(const struct event_kernel *kernel, const struct e
 	set->kernel = kernel;
 	set->plan = plan;
 	set->cpus = calloc(cpu_count + 1, sizeof(*set->cpus));
-	if (!set->cpus)
+	set->switched = calloc(plan->sample_count + 1, sizeof(*set->switched));
+	if (!set->cpus || !set->switched)
 		return error_no_memory();
 	memcpy(set->cpus, cpus, cpu_count * sizeof(*cpus));
 	set->cpu_count = cpu_count;
@@ -106,6 +117,7 @@ void event_set_free(struct event_set *set)
 	vec_deinit(&set->holders);
 	free(set->events);
 	free(set->ids);
+	free(set->switched);
 	free(set->cpus);
 	free(set);
 }
@@ -175,7 +187,10 @@ static int open_event(const struct event_set *set, struct opened_list *list, enu
 		return errnum;
 	}
 	*slot = (struct opened){.fd = fd, .event = index, .cpu_index = place->cpu_index};
-	return ioctl(fd, PERF_EVENT_IOC_ID, &slot->id) < 0 ? errno : 0;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &slot->id) < 0)
+		return errno;
+	slot->listed = slot->id;
+	return 0;
 }
 
 /* Groups begin when all of their members are there. */
@@ -425,6 +440,8 @@ struct sp_error *event_set_open(struct event_set *set, enum event_role role,
 static struct sp_error *control(struct event_set *set, uint32_t first, size_t count,
 				unsigned long request)
 {
+	for (size_t i = first; i < first + count; i++)
+		set->switched[i] = request == PERF_EVENT_IOC_ENABLE ? SWITCHED_ON : SWITCHED_OFF;
 	for (size_t i = 0; i < set->opened.count; i++) {
 		const struct opened *opened = &set->opened.items[i];
 		if (opened->event - first < count && ioctl(opened->fd, request, 0) < 0)
@@ -481,7 +498,7 @@ static void fill_ids(struct event_set *set, size_t event_count)
 	for (size_t i = 0; i < set->opened.count; i++) {
 		struct sp_event *event = &set->events[set->opened.items[i].event];
 		set->ids[event->ids - set->ids + (ptrdiff_t)event->id_count++] =
-			set->opened.items[i].id;
+			set->opened.items[i].listed;
 	}
 }
 
@@ -543,33 +560,139 @@ static size_t find_words(const struct read_words *words, const uint64_t *values,
 	return at + words->each <= got ? at : got;
 }
 
+/* Of one place; nothing comes from an event in error state (pinned, and never scheduled). */
+static struct sp_error *read_opened(const struct event_set *set, const struct opened *opened,
+				    struct event_total *ret)
+{
+	const struct event_plan *plan = set->plan;
+	const struct event_planned *event =
+		opened->event < plan->sample_count ? &plan->samples[opened->event] : &plan->sideband;
+	const struct read_words words = read_words_of(plan, event);
+	CLEANUP_FREE uint64_t *values = calloc(words.count, sizeof(*values));
+	*ret = opened->before;
+	if (!values)
+		return error_no_memory();
+	/* Once: each read gives all anew, less where members were not opened. */
+	ssize_t bytes = read(opened->fd, values, words.count * sizeof(*values));
+	if (bytes < 0)
+		return error_os(errno, "an event's count cannot be read");
+	size_t got = (size_t)bytes / sizeof(*values);
+	size_t at = find_words(&words, values, got, opened->id);
+	if (at == got)
+		return NULL;
+	ret->value += values[at];
+	/* The last of its words; of a single event, behind the times. */
+	size_t last = words.group ? at + words.each : words.count;
+	ret->lost += plan->support.format_lost ? values[last - 1] : 0;
+	return NULL;
+}
+
 struct sp_error *event_set_read(const struct event_set *set, size_t index, struct event_total *ret)
 {
 	struct event_total total = {.lost_known = set->plan->support.format_lost};
-	const struct event_planned *event =
-		index < set->plan->sample_count ? &set->plan->samples[index] : &set->plan->sideband;
-	const struct read_words words = read_words_of(set->plan, event);
-	CLEANUP_FREE uint64_t *values = calloc(words.count, sizeof(*values));
-	if (!values)
-		return error_no_memory();
 	for (size_t i = 0; i < set->opened.count; i++) {
+		struct event_total one;
 		if (set->opened.items[i].event != index)
 			continue;
-		/* Once: each read gives all anew, less where members were not opened. */
-		ssize_t bytes = read(set->opened.items[i].fd, values,
-				     words.count * sizeof(*values));
-		if (bytes < 0)
-			return error_os(errno, "an event's count cannot be read");
-		size_t got = (size_t)bytes / sizeof(*values);
-		size_t at = find_words(&words, values, got, set->opened.items[i].id);
-		/* Nothing comes from an event in error state (pinned, and never scheduled). */
-		if (at == got)
-			continue;
-		total.value += values[at];
-		/* The last of its words; of a single event, behind the times. */
-		size_t last = words.group ? at + words.each : words.count;
-		total.lost += total.lost_known ? values[last - 1] : 0;
+		struct sp_error *error = read_opened(set, &set->opened.items[i], &one);
+		if (error)
+			return error;
+		total.value += one.value;
+		total.lost += one.lost;
 	}
 	*ret = total;
 	return NULL;
+}
+
+/* -- CPUs that went offline ------------------------------------------------ */
+
+static const struct event_planned *planned_of(const struct event_set *set, uint32_t event)
+{
+	return event < set->plan->sample_count ? &set->plan->samples[event] : &set->plan->sideband;
+}
+
+bool event_set_time_on(const struct event_set *set, size_t cpu_index, uint64_t *ns_ret)
+{
+	int fd = event_set_fd(set, set->plan->sample_count, cpu_index);
+	uint64_t values[4]; /* value, time, id, lost */
+	if (fd < 0 || !(set->plan->sideband.attr.read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) ||
+	    read(fd, values, sizeof(values)) < (ssize_t)(2 * sizeof(*values)))
+		return false;
+	*ns_ret = values[1];
+	return true;
+}
+
+/* Its group's leader, which is opened before it, or -1. */
+static int leader_of(const struct event_set *set, const struct opened *opened)
+{
+	if (opened->event >= set->plan->sample_count)
+		return -1;
+	size_t leader = set->plan->samples[opened->event].leader;
+	return leader == opened->event ? -1 : event_set_fd(set, leader, opened->cpu_index);
+}
+
+/* 0, or the errno; it is off then, but for members of groups. */
+static int reopen(struct event_set *set, struct opened *opened)
+{
+	bool sampled = opened->event < set->plan->sample_count;
+	const struct event_place place = {.tid = -1, .cpu_index = opened->cpu_index};
+	struct event_planned event = *planned_of(set, opened->event);
+	struct opened_list one = {0};
+	int leader_fd = leader_of(set, opened);
+	if (leader_fd < 0)
+		event.attr.disabled = 1;
+	int errnum = open_event(set, &one, sampled ? EVENT_ROLE_SAMPLES : EVENT_ROLE_SIDEBAND, &event,
+				opened->event, &place, leader_fd);
+	if (errnum) {
+		close_all(set, &one);
+		return errnum;
+	}
+	struct event_total before = opened->before;
+	sp_error_free(read_opened(set, opened, &before));
+	set->kernel->close(set->kernel->arg, opened->fd);
+	opened->fd = one.items[0].fd;
+	opened->id = one.items[0].id;
+	opened->before = before;
+	vec_deinit(&one);
+	return 0;
+}
+
+/* Now that all of the CPU are there: as the others of their kind are. */
+static int switch_on(const struct event_set *set, size_t cpu_index)
+{
+	for (size_t i = 0; i < set->opened.count; i++) {
+		const struct opened *opened = &set->opened.items[i];
+		enum switched switched = set->switched[opened->event];
+		bool on = switched == SWITCHED_NOT ? !planned_of(set, opened->event)->attr.disabled
+						   : switched == SWITCHED_ON;
+		if (opened->cpu_index == cpu_index &&
+		    ioctl(opened->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0)
+			return errno;
+	}
+	return 0;
+}
+
+struct sp_error *event_set_reopen(struct event_set *set, size_t cpu_index,
+				  struct event_renamed_list *ret, bool *offline_ret)
+{
+	int errnum = 0;
+	*offline_ret = false;
+	if (!vec_reserve(ret, ret->count + set->plan->sample_count + 1))
+		return error_no_memory();
+	for (size_t i = 0; i < set->opened.count && !errnum; i++) {
+		struct opened *opened = &set->opened.items[i];
+		if (opened->cpu_index != cpu_index)
+			continue;
+		errnum = reopen(set, opened);
+		if (!errnum)
+			*vec_push(ret) = (struct event_renamed){opened->id, opened->listed,
+								opened->before.value,
+								opened->event};
+	}
+	if (!errnum)
+		errnum = switch_on(set, cpu_index);
+	*offline_ret = errnum == ENODEV;
+	return !errnum || *offline_ret
+		       ? NULL
+		       : error_os(errnum, "events of CPU %u cannot be opened again", set->cpus[cpu_index]);
 }

@@ -15,6 +15,7 @@
 #define EVENT_SET_H
 
 #include <sprof/reader.h>
+#include "base/vec.h"
 #include "event/open.h"
 
 struct event_set;
@@ -73,6 +74,31 @@ struct sp_error *event_set_disable(struct event_set *set, enum event_role role) 
 
 /* One of the plan's samples. */
 struct sp_error *event_set_switch(struct event_set *set, size_t index, bool on) SP_MUST_CHECK;
+
+/*
+ * How long the side-band's event of that CPU has been on, by the kernel's own clock: one whose CPU
+ * went offline stands still, also when the CPU is back. Of sets of whole CPUs. False: it has none.
+ */
+bool event_set_time_on(const struct event_set *set, size_t cpu_index, uint64_t *ns_ret);
+
+/* An event that was opened again: its id, and the one that event_set_events() has. */
+struct event_renamed {
+	uint64_t id, listed;
+	uint64_t counted; /* before */
+	uint32_t event;   /* as in event_set_events() */
+};
+
+struct event_renamed_list {
+	VEC(struct event_renamed);
+};
+
+/*
+ * Opens all events of a CPU once more, in the place of those that it has, and on or off as these
+ * were to be; what they counted stays in event_set_read(). Of sets of whole CPUs. `ret` is added to.
+ * *offline_ret: it was in vain, as the CPU is offline.
+ */
+struct sp_error *event_set_reopen(struct event_set *set, size_t cpu_index,
+				  struct event_renamed_list *ret, bool *offline_ret) SP_MUST_CHECK;
 
 /*
  * The events as the file's header wants them: the samples in the plan's order,

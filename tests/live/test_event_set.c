@@ -244,6 +244,78 @@ static void whole_cpus(void)
 	tap_result(seen.forks >= 1, "and their side-band tells of processes (%zu)", seen.forks);
 }
 
+/* Of all CPUs; how many ids are new, and stand for one that is listed. */
+static size_t reopen_all(struct recording *recording, uint64_t listed)
+{
+	struct event_renamed_list renamed = {0};
+	size_t good = 0;
+	bool offline = false;
+	for (size_t i = 0; i < recording->cpus.count; i++) {
+		tap_need(event_set_reopen(recording->set, i, &renamed, &offline));
+		good -= offline;
+	}
+	for (size_t i = 0; i < renamed.count; i++)
+		good += renamed.items[i].id > listed && renamed.items[i].listed <= listed;
+	vec_deinit(&renamed);
+	return good;
+}
+
+/* As for CPUs that were offline: what is open has the same rings, is on or off, and goes on. */
+static void whole_cpus_again(void)
+{
+	RECORDING recording;
+	recording_init(&recording, "cpu-clock,task-clock", EVENT_START_LATER,
+		       EVENT_SCOPE_CPUS_IF_ALLOWED);
+	if (!recording.plan->cpu_wide) {
+		tap_skip("whole CPUs again", "not allowed");
+		return;
+	}
+	open_task(&recording, EVENT_ROLE_SIDEBAND, -1);
+	open_task(&recording, EVENT_ROLE_SAMPLES, -1);
+	const struct sp_event *events;
+	struct event_total before, after, stopped, still;
+	struct seen seen = {0};
+	size_t count, cpus = recording.cpus.count;
+	uint64_t on_ns = 0, again_ns = 0, listed = 0;
+	tap_need(event_set_enable(recording.set, EVENT_ROLE_SAMPLES));
+	work(50000000);
+	tap_need(event_set_switch(recording.set, 1, false));
+	bool known = event_set_time_on(recording.set, 0, &on_ns);
+	tap_result(known && on_ns >= 40000000,
+		   "the side-band says how long it has been on (%llu ns)", (unsigned long long)on_ns);
+	see(&recording, EVENT_ROLE_SAMPLES, &seen);
+	tap_need(event_set_read(recording.set, 0, &before));
+	tap_need(event_set_read(recording.set, 1, &stopped));
+	tap_need(event_set_events(recording.set, &events, &count));
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < events[i].id_count; j++)
+			listed = events[i].ids[j] > listed ? events[i].ids[j] : listed;
+	size_t good = reopen_all(&recording, listed);
+	tap_result(good == 3 * cpus, "all events are opened again (%zu of %zu)", good, 3 * cpus);
+	good = reopen_all(&recording, listed);
+	tap_result(good == 3 * cpus, "and again, for those of the beginning (%zu)", good);
+	known = event_set_time_on(recording.set, 0, &again_ns);
+	tap_result(known && again_ns < on_ns,
+		   "theirs is a time of their own (%llu ns)", (unsigned long long)again_ns);
+	see(&recording, EVENT_ROLE_SAMPLES, &seen);
+	work(50000000);
+	see(&recording, EVENT_ROLE_SAMPLES, &seen);
+	tap_result(seen.samples > 20 && seen.foreign_ids == seen.samples,
+		   "their samples come to the same rings (%zu)", seen.samples);
+	tap_need(event_set_read(recording.set, 0, &after));
+	tap_need(event_set_read(recording.set, 1, &still));
+	tap_result(after.value >= before.value + 40000000, "counts go on (%llu, %llu)",
+		   (unsigned long long)before.value, (unsigned long long)after.value);
+	tap_result(still.value == stopped.value && still.value, "what was off is off (%llu, %llu)",
+		   (unsigned long long)stopped.value, (unsigned long long)still.value);
+	tap_need(event_set_events(recording.set, &events, &count));
+	good = 0;
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < events[i].id_count; j++)
+			good += events[i].ids[j] <= listed;
+	tap_result(good == 3 * cpus, "the file's ids stay (%zu)", good);
+}
+
 static void places_of_tasks_that_are_gone(void)
 {
 	RECORDING recording;
@@ -285,6 +357,7 @@ int main(void)
 	threads_are_followed();
 	nothing_before_the_start();
 	whole_cpus();
+	whole_cpus_again();
 	places_of_tasks_that_are_gone();
 	return tap_end();
 }
