@@ -46,6 +46,8 @@ struct sp_error *pass_one_read(struct sp_ctx *ctx, struct sp_reader *reader, con
 		error = jit_add(ctx, reader, symfs, sideband);
 	if (!error)
 		error = machine_seal(*machine_ret);
+	if (!error)
+		error = sideband_say_clock(sideband);
 	return error ? error : jit_say(sideband);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "base/parallel.h"
 #include "file/losses.h"
 #include "file/walker.h"
@@ -370,9 +371,32 @@ static void scout_part(void *arg, unsigned int i)
 	scout_run(&party->scouts[i], party->reader, part, party->wanted);
 }
 
+/* Before anything is decoded. */
+static struct sp_error *settle_clock(struct sideband *sideband, struct sp_reader *reader)
+{
+	uint64_t moved, back_ns;
+	struct sp_error *error = reader_settle_clock(reader, &moved, &back_ns);
+	if (error || !moved)
+		return error;
+	CLEANUP_FREE char *text = format_text("the clock was set back by %.3f s or more while this was "
+					      "recorded: the %llu records since then are told as so much "
+					      "later (with sprof record -k, times stay in order)",
+					      (double)back_ns / 1e9, (unsigned long long)moved);
+	sideband->set_back = text ? arena_copy_string(&sideband->arena, text, strlen(text)) : NULL;
+	return sideband->set_back ? NULL : error_no_memory();
+}
+
+struct sp_error *sideband_say_clock(struct sideband *sideband)
+{
+	return sideband->set_back ? sideband_say(sideband, sideband->set_back) : NULL;
+}
+
 struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *reader,
 			       unsigned int threads)
 {
+	struct sp_error *clock_error = settle_clock(sideband, reader);
+	if (clock_error)
+		return clock_error;
 	struct reader_extent extent = reader_extent(reader);
 	uint64_t most = (extent.end - extent.begin) / PART_MIN;
 	struct party party = {.reader = reader, .wanted = wanted(sideband),

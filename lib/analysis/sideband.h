@@ -50,6 +50,7 @@ struct sideband {
 	uint64_t sample_count, deferred_count; /* deferred: call chains */
 	struct sp_time_conv ticks;   /* how these become times; mult 0: not known */
 	bool by_offset;              /* records have no times: their places in the file stand in */
+	const char *set_back;        /* what there is to be said of the clock; NULL: nothing */
 	struct arena arena;
 };
 
@@ -59,6 +60,9 @@ void sideband_deinit(struct sideband *sideband);
 
 /* What a report must say, as a note of the recorder's. Copied. */
 struct sp_error *sideband_say(struct sideband *sideband, const char *text) SP_MUST_CHECK;
+
+/* What was found out of the recording's clock. */
+struct sp_error *sideband_say_clock(struct sideband *sideband) SP_MUST_CHECK;
 
 /* The path of a cgroup; NULL: the recording does not say. */
 const char *sideband_cgroup(const struct sideband *sideband, uint64_t id);

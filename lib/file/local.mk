@@ -25,6 +25,7 @@ EXTRA_DIST += tests/unit/recording.h
 lib_libsprof_core_la_SOURCES += lib/file/reader_flatten.c
 lib_libsprof_core_la_SOURCES += lib/file/reader_scan.c
 lib_libsprof_core_la_SOURCES += lib/file/reader_when.c
+lib_libsprof_core_la_SOURCES += lib/file/reader_clock.c
 lib_libsprof_core_la_SOURCES += lib/file/reader_source.c lib/file/source.h
 lib_libsprof_core_la_SOURCES += lib/file/spool.c lib/file/spool.h
 lib_libsprof_core_la_SOURCES += lib/file/inflate.h lib/file/deflate.h

@@ -25,6 +25,15 @@ struct reader_extent reader_extent(const struct sp_reader *reader);
 /* For decoder_new(); complete once the reader is open. Belongs to the reader. */
 const struct record_layout *reader_layout(const struct sp_reader *reader);
 
+/*
+ * Of a recording by a clock that can be set (-k CLOCK_REALTIME): whether it was set back meanwhile,
+ * to before it began. Then layouts say so, and decoders of them move what is of later: to be called
+ * before others are made. Goes through all of the data, of such recordings alone. *moved_ret: how
+ * many records, *back_ns_ret: by how much at least.
+ */
+struct sp_error *reader_settle_clock(struct sp_reader *reader, uint64_t *moved_ret,
+				     uint64_t *back_ns_ret) SP_MUST_CHECK;
+
 /* Where the payload of a feature that is there begins in the file. */
 uint64_t reader_feature_offset(const struct sp_reader *reader, unsigned int bit);
 

@@ -493,6 +493,26 @@ static const uint8_t *aligned_bytes(struct decoder *decoder, const struct raw_re
 	return copy;
 }
 
+/* What has no time has 0. */
+static void move_time(const struct record_layout *layout, uint64_t *time_ns)
+{
+	if (*time_ns && *time_ns < layout->began_ns)
+		*time_ns += layout->set_back_ns;
+}
+
+static void move_times(const struct record_layout *layout, struct sp_record *record)
+{
+	if (record->type == PERF_RECORD_SAMPLE) {
+		move_time(layout, &record->sample.time_ns);
+		return;
+	}
+	move_time(layout, &record->id.time_ns);
+	if (record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT)
+		move_time(layout, &record->task.time_ns);
+	else if (record->type == PERF_RECORD_THROTTLE || record->type == PERF_RECORD_UNTHROTTLE)
+		move_time(layout, &record->throttle.time_ns);
+}
+
 struct sp_error *decoder_decode(struct decoder *decoder, const struct raw_record *raw,
 				struct sp_record *ret)
 {
@@ -511,9 +531,14 @@ struct sp_error *decoder_decode(struct decoder *decoder, const struct raw_record
 		.bytes = bytes,
 		.size = raw->size,
 	};
+	struct sp_error *error;
 	if (likely(raw->type == PERF_RECORD_SAMPLE && decoder->layout.event_count))
-		return decode_sample_record(decoder, raw, &cursor, ret);
-	if (raw->type < RECORD_USER_TYPES)
-		return decode_kernel_record(decoder, raw, &cursor, ret);
-	return decode_user_record(decoder, &cursor, ret);
+		error = decode_sample_record(decoder, raw, &cursor, ret);
+	else if (raw->type < RECORD_USER_TYPES)
+		error = decode_kernel_record(decoder, raw, &cursor, ret);
+	else
+		return decode_user_record(decoder, &cursor, ret);
+	if (unlikely(decoder->layout.set_back_ns) && !error)
+		move_times(&decoder->layout, ret);
+	return error;
 }

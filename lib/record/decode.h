@@ -16,6 +16,11 @@ struct record_layout {
 	size_t event_count;
 	bool swap;        /* the bytes are of the other byte order */
 	const char *path; /* for messages; borrowed */
+	/*
+	 * The clock was set back meanwhile: times before the recording began are told as so much
+	 * later. 0: it was not, as far as is known.
+	 */
+	uint64_t began_ns, set_back_ns;
 };
 
 struct decoder;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <sprof/sprof.h>
 #include "file/writer.h"
 #include "files.h"
@@ -21,6 +22,7 @@ struct made {
 	struct sp_event events[3];
 	uint64_t ids[3];
 	size_t event_count;
+	uint64_t began_ns; /* by the clock that the events say; 0: it is not known */
 	struct record_buffer buffer;
 	struct sp_ctx *ctx;
 	struct sp_reader *reader;
@@ -111,7 +113,11 @@ static const char *write_file(struct made *made)
 {
 	const char *path = files_path("made.data");
 	struct writer *writer;
-	struct writer_info info = {.arch = "x86_64"};
+	struct writer_info info = {
+		.arch = "x86_64", .clock_id = (uint32_t)made->events[0].attr.clockid,
+		.clock_resolution_ns = made->began_ns != 0, .clock_wall_ns = made->began_ns,
+		.clock_ns = made->began_ns,
+	};
 	struct writer_end end = {0};
 	struct iovec span = {made->buffer.items, made->buffer.count};
 	remove(path);
@@ -235,6 +241,64 @@ TEST(samples_are_what_their_process_was_at_the_time)
 	const struct sp_finding *unmapped = finding(&made, SP_FINDING_UNMAPPED);
 	ck_assert_uint_eq(unmapped->samples, 1);
 	ck_assert(fabs(unmapped->share - 1.0 / 6) < 1e-9);
+	made_deinit(&made);
+}
+
+#define HOUR_NS UINT64_C(3600000000000)
+#define DAY_NS (24 * HOUR_NS)
+
+static void sample_on(struct made *made, uint32_t cpu, uint64_t time_ns, uint64_t ip)
+{
+	struct sp_record record = sample_at(time_ns, 2, 2, ip);
+	record.sample.cpu = cpu;
+	put_sample(made, 0, &record);
+}
+
+/* By the second: what ran before the clock was set back by an hour at 4 s, and what since then. */
+static void put_set_back(struct made *made)
+{
+	const uint64_t s = 1000000000, after = DAY_NS - HOUR_NS;
+	made->began_ns = DAY_NS;
+	struct sp_event *event = add_event(made, "cpu-clock", BASIC);
+	event->attr.use_clockid = 1;
+	event->attr.clockid = CLOCK_REALTIME;
+	/* In the order of rings, as perf writes them. */
+	comm(made, DAY_NS + s, 2, 2, "old", true);
+	map(made, DAY_NS + s, 2, 0x10000, "/bin/old");
+	sample_on(made, 0, DAY_NS + 2 * s, 0x10010);
+	sample_on(made, 0, DAY_NS + 39 * s / 10, 0x10010);
+	sample_on(made, 0, after + 42 * s / 10, 0x10010);
+	comm(made, after + 6 * s, 2, 2, "new", true);
+	map(made, after + 6 * s, 2, 0x10000, "/bin/new");
+	sample_on(made, 0, after + 7 * s, 0x10010);
+	sample_on(made, 1, DAY_NS + 3 * s, 0x10020);
+	sample_on(made, 1, after + 5 * s, 0x10020);
+	sample_on(made, 1, after + 8 * s, 0x10020);
+}
+
+TEST(what_came_after_the_clock_was_set_back_is_of_later)
+{
+	struct made made = {0};
+	put_set_back(&made);
+	finish(&made);
+	rows_are(&made, 0, "old old 0x10 3, old old 0x20 2, new new 0x10 1, new new 0x20 1");
+	says(finding(&made, SP_FINDING_NOTE), "set back by 3599.700 s or more");
+	says(finding(&made, SP_FINDING_NOTE), "the 6 records since then");
+	/* From 2 s to 8 s, less for how long nothing came. */
+	uint64_t span_ns = sp_analysis_last_ns(made.analysis) - sp_analysis_first_ns(made.analysis);
+	ck_assert_uint_eq(span_ns / 100000000, 57);
+	made_deinit(&made);
+}
+
+/* The same times of a clock that cannot be set are what they are. */
+TEST(times_of_other_clocks_are_left_alone)
+{
+	struct made made = {0};
+	put_set_back(&made);
+	made.events[0].attr.clockid = CLOCK_MONOTONIC;
+	finish(&made);
+	ck_assert(!has_finding(&made, SP_FINDING_NOTE));
+	ck_assert_uint_eq(sp_analysis_first_ns(made.analysis), DAY_NS - HOUR_NS + 4200000000);
 	made_deinit(&made);
 }
 
