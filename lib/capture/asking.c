@@ -189,7 +189,9 @@ void capture_ask(const struct sp_capture_options *options, const struct capture_
 	request->cgroup_count = events->cgroups.count;
 	request->asked = asked_of(options);
 	request->inherit_stat = options->fields.thread_counts;
-	request->clock_id = options->use_clock ? options->clock : CLOCK_MONOTONIC;
+	/* One that may be set is made of it: capture/retouch.h. */
+	request->clock_id = options->use_clock && !wall_clock_can_be_set(options->clock)
+				    ? options->clock : CLOCK_MONOTONIC;
 	if (options->wakeup_bytes)
 		request->sample_watermark_bytes =
 			options->wakeup_bytes < UINT32_MAX ? (uint32_t)options->wakeup_bytes : UINT32_MAX;

@@ -128,6 +128,7 @@ static void connect_parts(struct sp_capture *capture)
 	capture->spaces.by = MEMBERSHIP_BY_PROCESS;
 	capture->spaces.follow = capture->inherit;
 	capture->spaces.threads_only = capture->threads_only;
+	capture->tracker.retouch = capture->filter.retouch = &capture->retouch;
 	capture->tracker.doubts = &capture->doubts;
 	capture->filter.doubts = &capture->doubts;
 	if (capture->target == CAPTURE_EVERYONE)
@@ -185,6 +186,8 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 	if (!error)
 		error = capture_open_slow(capture, options);
 	if (!error)
+		error = capture_watch_cpus(capture);
+	if (!error)
 		error = capture_open_file(capture, options);
 	if (!error)
 		error = capture_write_synthesised(capture);
@@ -217,6 +220,7 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	capture->flight.on = options->overwrite;
 	capture->flight.window_ns = options->overwrite_ns;
 	trigger_init(&capture->trigger);
+	absences_init(&capture->absences);
 	capture->epoll_fd = capture->timer_fd = capture->turns.fd = -1;
 	workload_init(&capture->workload);
 	if (options->command && !(capture->command_name = strdup(options->command[0])))
@@ -314,6 +318,10 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	if (!error)
 		error = workload_reap(&capture->workload, false);
 	if (!error)
+		error = capture_check_cpus(capture, false);
+	if (!error)
+		error = capture_check_clock(capture);
+	if (!error)
 		error = capture_round(capture, false);
 	if (!error && trigger_take(&capture->trigger))
 		error = sp_capture_switch(capture);
@@ -362,7 +370,11 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	capture->end_ns = capture_now_ns();
 	if (!capture->switching.maker || capture->closed)
 		return NULL; /* it never began */
-	struct sp_error *error = capture_round(capture, false);
+	struct sp_error *error = capture_check_cpus(capture, true);
+	if (!error)
+		error = capture_check_clock(capture);
+	if (!error)
+		error = capture_round(capture, false);
 	if (!error && capture->flight.on)
 		error = capture_dump(capture, true);
 	if (!error && capture->tail_synthesize)
@@ -403,6 +415,8 @@ static void free_lists(struct sp_capture *capture)
 	vec_deinit(&capture->notes);
 	vec_deinit(&capture->synthesised);
 	vec_deinit(&capture->extra);
+	retouch_deinit(&capture->retouch);
+	absences_deinit(&capture->absences);
 }
 
 /* Now that nothing of ours follows call chains. */

@@ -208,7 +208,7 @@ struct sp_error *drains_new(const struct drains_options *options, struct drains 
 	if (!drains->places || !drains->index || !drains->groups)
 		return error_no_memory();
 	struct sp_error *error = make_places(drains, options);
-	for (size_t i = 0; i < drains->group_count && !error; i++)
+	for (size_t i = 0; i < drains->group_count && !error && !options->by_reader; i++)
 		error = start(&drains->groups[i]);
 	for (size_t i = 0; i < drains->count && !error; i++)
 		relay_prepare(&drains->places[i].relay, ahead(drains, PREPARED_FIRST));
@@ -251,6 +251,11 @@ int drains_fd(const struct drains *drains)
 	return drains->notify_fd;
 }
 
+bool drains_is_by_reader(const struct drains *drains)
+{
+	return !drains->groups[0].has_thread;
+}
+
 void drains_move(struct drains *drains)
 {
 	uint64_t times;
@@ -278,11 +283,14 @@ bool drains_were_full(const struct drains *drains)
 
 struct drains_counts drains_counts(const struct drains *drains)
 {
-	struct drains_counts counts = {.threads = drains->group_count};
+	struct drains_counts counts = {0};
 	for (size_t i = 0; i < drains->group_count; i++) {
 		const struct group *group = &drains->groups[i];
 		struct timespec used;
 		clockid_t clock;
+		if (!group->has_thread)
+			continue;
+		counts.threads++;
 		counts.wakeups += __atomic_load_n(&group->wakeups, __ATOMIC_RELAXED);
 		if (!pthread_getcpuclockid(group->thread, &clock) && !clock_gettime(clock, &used))
 			counts.cpu_ns += (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;

@@ -31,6 +31,7 @@ struct drains_options {
 	uint64_t notify_bytes; /* drains_fd() tells when so much waits in one of them */
 	size_t record_max;    /* as of relay_move() */
 	uint32_t realtime;    /* as of hurry_begin() */
+	bool by_reader;       /* nobody but drains_move() moves: for a reader that changes records */
 };
 
 /* Threads run from here on; they take no signals. Rings are theirs until drains_free(). */
@@ -44,6 +45,9 @@ struct ring *drains_ring(struct drains *drains, size_t index);
 
 /* Readable when there is something to be read; drains_move() makes it unreadable. */
 int drains_fd(const struct drains *drains);
+
+/* Whether the reader has to watch the kernel's rings itself. */
+bool drains_is_by_reader(const struct drains *drains);
 
 /* Moves all there is, be it worth waking a thread or not. The reader's. */
 void drains_move(struct drains *drains);

@@ -202,6 +202,9 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 	bool keep = true, take = false, change = false, rename = false;
 	uint64_t id = 0;
 	struct sp_error *error = NULL;
+	if (retouch_is_needed(filter->retouch))
+		retouch_record(filter->retouch, &filter->fields, reading->ring, position,
+			       header->type, header->size);
 	if (header->type == PERF_RECORD_SAMPLE) {
 		error = see_sample(filter, &reading->last, reading->ring, position, &keep, &id);
 		take = filter->taker.take && keep;

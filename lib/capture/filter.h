@@ -10,6 +10,7 @@
 #include "capture/doubt.h"
 #include "capture/fields.h"
 #include "capture/membership.h"
+#include "capture/retouch.h"
 #include "capture/sink.h"
 
 /* Of all that went through; all only grow. */
@@ -50,6 +51,7 @@ struct filter {
 	uint32_t own_pid;                    /* whose samples are left out; 0: nobody's */
 	struct sample_taker taker;           /* with batch.copy_all; NULL: the batch takes all */
 	struct record_fields fields;
+	const struct retouch *retouch;       /* NULL: nothing is to be changed */
 	struct filter_counts counts;
 };
 

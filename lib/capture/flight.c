@@ -84,7 +84,7 @@ static uint64_t first_wanted(const struct sp_capture *capture, const struct ring
 	for (uint64_t at = 0; at < end && ring_record(ring, at, end, &header); at += header.size) {
 		if (header.type != PERF_RECORD_SAMPLE || header.size < fields->sample_period + 8)
 			continue;
-		*first_ns_ret = ring_u64(ring, at + fields->sample_time);
+		*first_ns_ret = ring_u64(ring, at + fields->sample_time) + capture->retouch.shift_ns;
 		if (*first_ns_ret >= from_ns)
 			return at;
 	}

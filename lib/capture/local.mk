@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/capture/absence.c lib/capture/absence.h \
 	lib/capture/asking.c \
 	lib/capture/attach.c \
 	lib/capture/auxtrace.c lib/capture/auxtrace.h \
@@ -29,6 +30,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/pace.c lib/capture/pace.h \
 	lib/capture/recorder.h \
 	lib/capture/rescan.c \
+	lib/capture/retouch.c lib/capture/retouch.h \
 	lib/capture/ring_size.c lib/capture/ring_size.h \
 	lib/capture/roster.c lib/capture/roster.h \
 	lib/capture/round.c \
@@ -54,6 +56,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/trigger.c lib/capture/trigger.h \
 	lib/capture/turns.c lib/capture/turns.h \
 	lib/capture/unwinding.c lib/capture/unwinding.h \
+	lib/capture/wall_clock.c lib/capture/wall_clock.h \
 	lib/capture/wide.c lib/capture/wide.h \
 	lib/capture/workload.c lib/capture/workload.h \
 	lib/capture/writing.c lib/capture/writing.h
@@ -69,6 +72,7 @@ check_PROGRAMS += \
 	tests/unit/test_membership \
 	tests/unit/test_pace \
 	tests/unit/test_pool \
+	tests/unit/test_retouch \
 	tests/unit/test_ring_size \
 	tests/unit/test_roster \
 	tests/unit/test_stack_limit \
@@ -80,6 +84,7 @@ check_PROGRAMS += \
 tests_unit_test_drains_SOURCES = tests/unit/test_drains.c tests/unit/simulated_cpus.h tests/unit/rings.h
 tests_unit_test_dump_SOURCES = tests/unit/test_dump.c tests/unit/rings.h
 tests_unit_test_filter_SOURCES = tests/unit/test_filter.c tests/unit/rings.h
+tests_unit_test_retouch_SOURCES = tests/unit/test_retouch.c tests/unit/rings.h
 tests_unit_test_tracker_SOURCES = tests/unit/test_tracker.c tests/unit/rings.h
 check_PROGRAMS += tests/unit/test_tracing
 check_PROGRAMS += tests/unit/test_auxtrace

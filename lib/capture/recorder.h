@@ -8,6 +8,7 @@
 #define CAPTURE_RECORDER_H
 
 #include <sprof/capture.h>
+#include "capture/absence.h"
 #include "capture/auxtrace.h"
 #include "capture/drains.h"
 #include "capture/dsos.h"
@@ -24,6 +25,7 @@
 #include "capture/synth.h"
 #include "capture/unwinding.h"
 #include "capture/wide.h"
+#include "capture/wall_clock.h"
 #include "capture/workload.h"
 #include "capture/writing.h"
 #include "event/set.h"
@@ -105,6 +107,9 @@ struct sp_capture {
 	uint64_t pace_ns;               /* the timer's */
 	uint32_t quiet_rounds;          /* since there was a sample to unwind */
 
+	struct wall_clock wall;         /* whose times are told, if it may be set; else off */
+	struct retouch retouch;
+	struct absences absences;
 	struct membership membership, spaces;
 	struct doubts doubts;
 	struct tracker tracker;
@@ -190,6 +195,8 @@ struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
 /* threads.c: who drains, if that is not left to the round. */
 struct sp_error *capture_start_drains(struct sp_capture *capture,
 				      const struct sp_capture_options *options) SP_MUST_CHECK;
+/* Where records are changed before they are looked at, the kernel's rings will not do. */
+struct sp_error *capture_retouches(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_start_writing(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_fit_size(struct sp_capture *capture);

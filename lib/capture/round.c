@@ -39,7 +39,7 @@ uint64_t capture_record_time_ns(const struct sp_capture *capture)
 	/* The kernel's own clock cannot be read: what was last seen of it will do. */
 	if (capture->plan->clock_id == EVENT_CLOCK_KERNEL)
 		return capture->tracker.last_ns;
-	return clock_ns(capture->plan->clock_id);
+	return clock_ns(capture->plan->clock_id) + capture->retouch.shift_ns;
 }
 
 /* Notes made since the last round become records. */

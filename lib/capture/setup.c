@@ -404,6 +404,9 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 	if (!error)
 		error = take_notes(capture, &capture->plan->notes);
 	const struct event_plan *plan = capture->plan;
+	if (!error && options->use_clock && wall_clock_can_be_set(options->clock) &&
+	    plan->clock_id == CLOCK_MONOTONIC && wall_clock_start(&capture->wall, options->clock))
+		capture->retouch.shift_ns = capture->wall.ahead_ns;
 	if (!error)
 		capture_plan_traces(capture);
 	if (!error && (!plan->sample_count || !record_fields_make(plan->samples[0].attr.sample_type,
@@ -557,12 +560,15 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 		error = capture_watch_trigger(capture);
 	if (!error)
 		error = capture_watch_fd(capture, capture->workload.pidfd);
+	if (!error)
+		error = capture_watch_fd(capture, capture->absences.fd);
 	if (!error && capture->unwinding)
 		error = capture_watch_fd(capture, unwinding_alarm_fd(capture->unwinding));
-	if (!error && capture->drains)
+	bool others_drain = capture->drains && !drains_is_by_reader(capture->drains);
+	if (!error && others_drain)
 		error = capture_watch_fd(capture, drains_fd(capture->drains));
 	for (size_t i = 0; i < capture->cpus.count && !error; i++) {
-		if (!capture->drains && !capture->flight.on)
+		if (!others_drain && !capture->flight.on)
 			error = capture_watch_fd(capture, event_set_ring_fd(capture->set, i,
 									    EVENT_ROLE_SAMPLES));
 		if (!error)

@@ -21,14 +21,17 @@ static struct sp_error *file_events(const struct sp_capture *capture, struct are
 				    const struct sp_event **events, size_t *count_ret)
 {
 	struct sp_error *error = event_set_events(capture->set, events, count_ret);
-	if (error || !capture->unwinding)
+	if (error || (!capture->unwinding && !capture->wall.on))
 		return error;
 	struct sp_event *changed = arena_alloc(arena, *count_ret * sizeof(*changed));
 	if (!changed)
 		return error_no_memory();
 	for (size_t i = 0; i < *count_ret; i++) {
 		changed[i] = (*events)[i];
-		dump_file_attr(&changed[i].attr, capture->kept_registers);
+		if (capture->unwinding)
+			dump_file_attr(&changed[i].attr, capture->kept_registers);
+		if (capture->wall.on)
+			changed[i].attr.clockid = capture->wall.clock;
 	}
 	*events = changed;
 	return NULL;
@@ -166,8 +169,9 @@ static struct sp_error *fill_maker(struct sp_capture *capture, const struct sp_c
 	if (!error)
 		error = copy_events(maker, events);
 	if (!error)
-		error = host_info(capture->ctx, NULL, capture->plan->clock_id, &maker->arena,
-				  &maker->info);
+		error = host_info(capture->ctx, NULL,
+				  capture->wall.on ? capture->wall.clock : capture->plan->clock_id,
+				  &maker->arena, &maker->info);
 	if (!error)
 		error = copy_cmdline(maker, options->cmdline);
 	if (!error)

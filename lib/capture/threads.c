@@ -124,23 +124,47 @@ static size_t threads_wanted(const struct sp_capture *capture,
 	}
 }
 
+/* One for each ring, to be freed; NULL: no memory. */
+static struct drain_place *make_places(const struct sp_capture *capture)
+{
+	struct drain_place *places = calloc(capture->cpus.count, sizeof(*places));
+	for (size_t i = 0; places && i < capture->cpus.count; i++)
+		places[i] = (struct drain_place){
+			.ring = &sample_rings(capture)[i],
+			.fd = event_set_ring_fd(capture->set, i, EVENT_ROLE_SAMPLES),
+			.cpu = capture->cpus.items[i],
+		};
+	return places;
+}
+
+struct sp_error *capture_retouches(struct sp_capture *capture)
+{
+	size_t count = capture->cpus.count;
+	uint64_t ring_bytes = sample_rings(capture)[0].size;
+	if (capture->drains || capture->flight.on || !retouch_is_needed(&capture->retouch))
+		return NULL;
+	CLEANUP_FREE struct drain_place *places = make_places(capture);
+	if (!places)
+		return error_no_memory();
+	const struct drains_options drains = {
+		.places = places, .count = count, .threads = 1, .by_reader = true,
+		.relay_bytes = drains_relay_bytes(ring_bytes, count, 0),
+		.record_max = CAPTURE_RECORD_MAX,
+	};
+	return drains_new(&drains, &capture->drains);
+}
+
 struct sp_error *capture_start_drains(struct sp_capture *capture,
 				      const struct sp_capture_options *options)
 {
 	size_t count = capture->cpus.count, threads = threads_wanted(capture, options);
 	const struct perf_event_attr *attr = &capture->plan->samples[0].attr;
 	bool dumps = attr->sample_type & PERF_SAMPLE_STACK_USER;
-	CLEANUP_FREE struct drain_place *places = calloc(count, sizeof(*places));
 	if (!threads)
-		return NULL;
+		return capture_retouches(capture);
+	CLEANUP_FREE struct drain_place *places = make_places(capture);
 	if (!places)
 		return error_no_memory();
-	for (size_t i = 0; i < count; i++)
-		places[i] = (struct drain_place){
-			.ring = &sample_rings(capture)[i],
-			.fd = event_set_ring_fd(capture->set, i, EVENT_ROLE_SAMPLES),
-			.cpu = capture->cpus.items[i],
-		};
 	struct sp_error *error = group_places(capture, options->threads, threads, places, &threads);
 	if (error)
 		return error;

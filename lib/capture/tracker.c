@@ -94,7 +94,8 @@ static struct sp_error *gather_ring(struct tracker *tracker, const struct ring *
 		}
 		struct tracker_item item = {.position = position, .ring = index};
 		item.size = true_size(tracker, ring, position, &header);
-		item.time_ns = trailer_u64(ring, &item, tracker->fields.trailer_time);
+		item.time_ns = trailer_u64(ring, &item, tracker->fields.trailer_time) +
+			       (tracker->retouch ? tracker->retouch->shift_ns : 0);
 		position += header.size;
 		if (has_before && repeats(tracker, ring, &before, &item)) {
 			tracker->counts.repeated++;
@@ -233,6 +234,9 @@ static bool keep(struct tracker *tracker, const struct ring *ring,
 	uint8_t *copy = kept->items + kept->count;
 	ring_copy(ring, item->position, item->size, copy);
 	memcpy(copy + offsetof(struct perf_event_header, size), &item->size, sizeof(item->size));
+	if (retouch_is_needed(tracker->retouch))
+		retouch_copy(tracker->retouch, &tracker->fields, copy,
+			     ring_header(ring, item->position).type, item->size);
 	kept->count += item->size;
 	tracker->counts.kept++;
 	return true;

@@ -10,6 +10,7 @@
 #include "capture/doubt.h"
 #include "capture/fields.h"
 #include "capture/membership.h"
+#include "capture/retouch.h"
 #include "record/encode.h"
 #include "ring/ring.h"
 
@@ -29,6 +30,7 @@ struct tracker_counts {
 
 struct tracker {
 	struct record_fields fields;
+	const struct retouch *retouch; /* NULL: nothing is to be changed */
 	struct membership *membership; /* who is followed; NULL: everyone */
 	/*
 	 * The processes whose records are kept: `membership`, if that is by process, or

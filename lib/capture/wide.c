@@ -38,6 +38,29 @@ static struct perf_event_attr helper_attr(const struct wide_options *options, ui
 	return attr;
 }
 
+/* The descriptor, and its id; -1: the kernel refuses it. */
+static int open_event(const struct wide_options *options, const struct wide_event *wanted,
+		      uint64_t *id_ret)
+{
+	const struct event_kernel *kernel = event_kernel_real();
+	int output = event_set_ring_fd(options->set, wanted->cpu_index, EVENT_ROLE_SAMPLES);
+	const struct event_planned *event = &options->plan->samples[wanted->planned];
+	bool in_cgroup = event->in_cgroup && options->tid < 0;
+	int fd = event_open_planned(kernel, event, &wanted->attr,
+				    in_cgroup ? event->cgroup_fd : options->tid,
+				    (int32_t)options->cpus[wanted->cpu_index], output,
+				    PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP |
+					    (in_cgroup ? PERF_FLAG_PID_CGROUP : 0));
+	if (fd < 0)
+		return -1;
+	if ((event->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0) ||
+	    ioctl(fd, PERF_EVENT_IOC_ID, id_ret) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 /*
  * *opened_ret: the kernel did. It stands in for the `planned` event, or helps it; `own` is its
  * place among own_ids, + 1.
@@ -47,38 +70,25 @@ static struct sp_error *open_one(const struct wide_options *options,
 				 uint32_t own, struct wide *wide, struct wide_events *events,
 				 bool *opened_ret)
 {
-	const struct event_kernel *kernel = event_kernel_real();
 	uint64_t id;
-	int output = event_set_ring_fd(options->set, index, EVENT_ROLE_SAMPLES);
+	struct wide_event event = {.cpu_index = (uint32_t)index, .planned = (uint32_t)planned,
+				   .own = own, .attr = *attr};
 	*opened_ret = false;
-	if (!vec_reserve(&events->fds, events->fds.count + 1))
+	if (!vec_reserve(events, events->count + 1))
 		return error_no_memory();
-	const struct event_planned *event = &options->plan->samples[planned];
-	bool in_cgroup = event->in_cgroup && options->tid < 0;
-	int fd = event_open_planned(kernel, event, attr, in_cgroup ? event->cgroup_fd : options->tid,
-				    (int32_t)options->cpus[index], output,
-				    PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP |
-					    (in_cgroup ? PERF_FLAG_PID_CGROUP : 0));
-	if (fd < 0)
+	event.fd = open_event(options, &event, &id);
+	if (event.fd < 0)
 		return NULL;
-	if (event->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0) {
-		close(fd);
-		return NULL;
-	}
-	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0) {
-		close(fd);
-		return NULL;
-	}
-	*vec_push(&events->fds) = fd;
+	*vec_push(events) = event;
 	*opened_ret = true;
 	return u64map_put(&wide->ids, id, own, NULL) ? NULL : error_no_memory();
 }
 
 static void close_events(struct wide_events *events)
 {
-	for (size_t i = 0; i < events->fds.count; i++)
-		close(events->fds.items[i]);
-	vec_deinit(&events->fds);
+	for (size_t i = 0; i < events->count; i++)
+		close(events->items[i].fd);
+	vec_deinit(events);
 	*events = (struct wide_events){0};
 }
 
@@ -141,6 +151,7 @@ struct sp_error *wide_open_slow(const struct wide_options *options, struct wide 
 	const struct sp_event *planned;
 	size_t count;
 	wide->set = options->set;
+	wide->options = *options;
 	struct sp_error *error = event_set_events(options->set, &planned, &count);
 	bool opened = true;
 	for (size_t i = 0; i < plan->sample_count && !error && opened; i++) {
@@ -184,7 +195,7 @@ static struct sp_error *open_helpers(const struct wide_options *options, struct 
 
 struct sp_error *wide_open(const struct wide_options *options, struct wide *ret)
 {
-	struct wide wide = {.set = options->set};
+	struct wide wide = {.set = options->set, .options = *options};
 	struct sp_error *error = open_large(options, &wide);
 	if (!error)
 		error = open_helpers(options, &wide);
@@ -211,8 +222,8 @@ static void enable(struct wide_events *events, bool on)
 		return;
 	events->enabled = on;
 	/* A task that has ended needs none: nothing else can be wrong. */
-	for (size_t i = 0; i < events->fds.count; i++)
-		(void)!ioctl(events->fds.items[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
+	for (size_t i = 0; i < events->count; i++)
+		(void)!ioctl(events->items[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
 			     0);
 }
 
@@ -294,16 +305,53 @@ bool wide_can_grow(const struct wide *wide, uint64_t now_ns)
 	       now_ns >= wide->need.barred_until_ns;
 }
 
-/* The sum of the counts, or of what was lost. */
+/* What it has counted, or what was lost of it. */
+static uint64_t read_one(const struct wide_event *event, bool lost)
+{
+	uint64_t values[6]; /* value, (times,) id, lost */
+	size_t got;
+	if (io_read(event->fd, values, sizeof(values), &got) || got < (lost ? 24 : 8))
+		return 0;
+	return values[lost ? got / 8 - 1 : 0];
+}
+
 static uint64_t sum_of(const struct wide_events *events, bool lost)
 {
-	uint64_t sum = 0, values[6]; /* value, (times,) id, lost */
-	size_t got;
-	for (size_t i = 0; i < events->fds.count; i++)
-		if (!io_read(events->fds.items[i], values, sizeof(values), &got) &&
-		    got >= (lost ? 24 : 8))
-			sum += values[lost ? got / 8 - 1 : 0];
+	uint64_t sum = 0;
+	for (size_t i = 0; i < events->count; i++) {
+		const struct wide_event *event = &events->items[i];
+		sum += (lost ? event->lost : event->counted) + read_one(event, lost);
+	}
 	return sum;
+}
+
+static struct sp_error *reopen_events(struct wide *wide, struct wide_events *events, size_t cpu_index)
+{
+	bool format_lost = wide->options.plan && wide->options.plan->support.format_lost;
+	for (size_t i = 0; i < events->count; i++) {
+		struct wide_event *event = &events->items[i];
+		uint64_t id;
+		int fd = event->cpu_index == cpu_index ? open_event(&wide->options, event, &id) : -1;
+		if (fd < 0)
+			continue;
+		event->counted += read_one(event, false);
+		event->lost += format_lost ? read_one(event, true) : 0;
+		close(event->fd);
+		event->fd = fd;
+		if (events->enabled)
+			(void)!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+		if (!u64map_put(&wide->ids, id, event->own, NULL))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+struct sp_error *wide_reopen(struct wide *wide, size_t cpu_index)
+{
+	struct sp_error *error = reopen_events(wide, &wide->large, cpu_index);
+	if (!error)
+		error = reopen_events(wide, &wide->helper, cpu_index);
+	return error ? error : reopen_events(wide, &wide->slow, cpu_index);
 }
 
 uint64_t wide_lost(const struct wide *wide, bool format_lost)

@@ -23,24 +23,21 @@
 /* Slow events have so many times the period. */
 #define WIDE_SLOWER 4
 
+struct wide_event {
+	int fd;
+	uint32_t cpu_index, planned; /* where, and in the place of which of the plan's */
+	uint32_t own;                /* the value of `ids` below */
+	struct perf_event_attr attr;
+	uint64_t counted, lost;      /* by those that it had the place of */
+};
+
 struct wide_events {
-	VEC(int) fds;
+	VEC(struct wide_event);
 	uint32_t stack_bytes; /* 0: there are none */
 	bool enabled;
 };
 
-struct wide {
-	struct event_set *set; /* the planned ones */
-	struct wide_events large, helper, slow;
-	bool roomy;            /* it may begin with large ones, */
-	bool on_exec;          /* which then are enabled by the exec */
-	struct u64map ids;     /* of all these events: 0 of helpers, else an index in own_ids + 1 */
-	VEC(uint64_t) own_ids; /* of a planned event for each large one */
-	struct stack_need need;
-	uint64_t cuts, until_ns; /* stacks that had been cut, and how long helpers stay on for them */
-};
-
-/* Where events are opened, and as what. */
+/* Where events are opened, and as what; plan and cpus are borrowed for as long as they are. */
 struct wide_options {
 	const struct event_plan *plan;
 	struct event_set *set; /* where all of `plan` are open; borrowed */
@@ -51,6 +48,18 @@ struct wide_options {
 	uint64_t freq_hz;      /* of samples; 0: nobody knows */
 	bool fixed;            /* no large events */
 	bool on_exec;          /* large ones begin with the exec, if there are any */
+};
+
+struct wide {
+	struct event_set *set; /* the planned ones */
+	struct wide_options options;
+	struct wide_events large, helper, slow;
+	bool roomy;            /* it may begin with large ones, */
+	bool on_exec;          /* which then are enabled by the exec */
+	struct u64map ids;     /* of all these events: 0 of helpers, else an index in own_ids + 1 */
+	VEC(uint64_t) own_ids; /* of a planned event for each large one */
+	struct stack_need need;
+	uint64_t cuts, until_ns; /* stacks that had been cut, and how long helpers stay on for them */
 };
 
 /*
@@ -68,7 +77,7 @@ void wide_close(struct wide *wide);
 struct sp_error *wide_open_slow(const struct wide_options *options, struct wide *wide) SP_MUST_CHECK;
 static inline bool wide_has_slow(const struct wide *wide)
 {
-	return wide->slow.fds.count;
+	return wide->slow.count;
 }
 
 /* Slow ones in the place of the others, or the planned ones again. */
@@ -96,6 +105,12 @@ struct sp_error *wide_update(struct wide *wide, const struct wide_seen *seen,
 
 /* Whether it may become large as soon as that is needed. */
 bool wide_can_grow(const struct wide *wide, uint64_t now_ns);
+
+/*
+ * Opens those of a CPU once more, in the place of those that it has; on or off as these were to be.
+ * What the kernel refuses is left as it was. Fails only for want of memory.
+ */
+struct sp_error *wide_reopen(struct wide *wide, size_t cpu_index) SP_MUST_CHECK;
 
 /* Samples of large and slow events that were lost, as far as the kernel says. */
 uint64_t wide_lost(const struct wide *wide, bool format_lost);

@@ -60,6 +60,13 @@ static inline uint64_t ring_u64(const struct ring *ring, uint64_t position)
 	return value;
 }
 
+/* Changes it, in a ring of plain memory: the kernel's own may not be written to. */
+static inline void ring_put_u64(struct ring *ring, uint64_t position, uint64_t value)
+{
+	memcpy((uint8_t *)(uintptr_t)ring->data + (position & (ring->size - 1)), &value,
+	       sizeof(value));
+}
+
 static inline struct perf_event_header ring_header(const struct ring *ring, uint64_t position)
 {
 	struct perf_event_header header;

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/absence.h"
+
+#include <linux/filter.h>
+#include <linux/netlink.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "capture/recorder.h"
+
+/* A little less than the timer's. */
+#define CHECK_NS 400000000
+
+/*
+ * Taking a CPU off and putting it back takes more than 10 ms; clocks that are steered differ by
+ * 1 in 2,000.
+ */
+#define SHORT_NS 4000000
+#define SHORT_SHARE 256
+
+/* Who switches CPUs all day long is not told of each time. */
+#define TOLD_MAX 64
+
+bool absence_is_short(const struct absence *absence, uint64_t now_ns, uint64_t time_on_ns,
+		      uint64_t *since_ns_ret)
+{
+	uint64_t passed_ns = now_ns - absence->seen_ns, on_ns = time_on_ns - absence->time_on_ns;
+	*since_ns_ret = absence->seen_ns + on_ns;
+	return on_ns + SHORT_NS + passed_ns / SHORT_SHARE < passed_ns;
+}
+
+/* What begins with "online@" and "offline@", as no other action does. */
+static bool take_switches_alone(int fd)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 'o', 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	const struct sock_fprog program = {.len = sizeof(code) / sizeof(*code), .filter = code};
+	return !setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+}
+
+static int listen_for_switches(void)
+{
+	const struct sockaddr_nl kernel = {.nl_family = AF_NETLINK, .nl_groups = 1};
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
+	if (fd < 0 || (take_switches_alone(fd) &&
+		       !bind(fd, (const struct sockaddr *)&kernel, sizeof(kernel))))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Whether there was a message; whoever it is from, looking does no harm. */
+static bool was_told(const struct absences *absences)
+{
+	char message[4096];
+	bool told = false;
+	while (absences->fd >= 0 && recv(absences->fd, message, sizeof(message), 0) > 0)
+		told = true;
+	return told;
+}
+
+void absences_init(struct absences *absences)
+{
+	*absences = (struct absences){.fd = -1};
+}
+
+void absences_deinit(struct absences *absences)
+{
+	cleanup_close(&absences->fd);
+	free(absences->cpus);
+	*absences = (struct absences){.fd = -1};
+}
+
+static bool look(const struct sp_capture *capture, size_t index, uint64_t *time_on_ns_ret)
+{
+	return event_set_time_on(capture->set, index, time_on_ns_ret);
+}
+
+struct sp_error *capture_watch_cpus(struct sp_capture *capture)
+{
+	struct absences *absences = &capture->absences;
+	if (!capture->plan->cpu_wide)
+		return NULL;
+	absences->cpus = calloc(capture->cpus.count, sizeof(*absences->cpus));
+	if (!absences->cpus)
+		return error_no_memory();
+	for (size_t i = 0; i < capture->cpus.count; i++) {
+		struct absence *absence = &absences->cpus[i];
+		absence->seen_ns = absence->gone_ns = capture_now_ns();
+		absence->lost = !look(capture, i, &absence->time_on_ns);
+	}
+	absences->checked_ns = capture_now_ns();
+	absences->fd = listen_for_switches();
+	return NULL;
+}
+
+static double since_begin(const struct sp_capture *capture, uint64_t ns)
+{
+	return ns > capture->begin_ns ? (double)(ns - capture->begin_ns) / 1e9 : 0;
+}
+
+/* True: it may be said. */
+static bool count_telling(struct absences *absences)
+{
+	return absences->told < TOLD_MAX && ++absences->told;
+}
+
+static struct sp_error *say_gone(struct sp_capture *capture, size_t index)
+{
+	const struct absence *absence = &capture->absences.cpus[index];
+	if (!count_telling(&capture->absences))
+		return NULL;
+	return capture_note(capture, "CPU %u went offline after %.2f s: nothing is recorded of it from then "
+			    "on%s", capture->cpus.items[index], since_begin(capture, absence->gone_ns),
+			    absence->lost ? "" : ", until it is back");
+}
+
+static struct sp_error *say_back(struct sp_capture *capture, size_t index, uint64_t now_ns)
+{
+	struct absences *absences = &capture->absences;
+	const struct absence *absence = &absences->cpus[index];
+	/* It may have been back since it was last looked for. */
+	uint64_t since_ns = absence->tried_ns > absence->gone_ns ? absence->tried_ns : absence->gone_ns;
+	if (!count_telling(absences))
+		return NULL;
+	struct sp_error *error =
+		capture_note(capture, "CPU %u was offline after %.2f s, and is recorded again after %.2f s: "
+			     "of what ran there, at most %.2f s are missing",
+			     capture->cpus.items[index], since_begin(capture, absence->gone_ns),
+			     since_begin(capture, now_ns), (double)(now_ns - since_ns) / 1e9);
+	if (!error && absences->told == TOLD_MAX)
+		error = capture_note(capture, "CPUs go offline again and again: no more is said of it");
+	return error;
+}
+
+/* As what the file calls them. */
+static struct sp_error *adopt(struct sp_capture *capture, const struct event_renamed *renamed)
+{
+	const struct event_plan *plan = capture->plan;
+	struct retouch_name name = {.listed = renamed->listed, .counted = renamed->counted};
+	if (renamed->event < plan->sample_count) {
+		const struct perf_event_attr *attr = &plan->samples[renamed->event].attr;
+		name.read_format = attr->sample_type & PERF_SAMPLE_READ ? attr->read_format : 0;
+	}
+	return retouch_rename(&capture->retouch, renamed->id, name);
+}
+
+static struct sp_error *open_trigger(struct sp_capture *capture, size_t index)
+{
+	struct trigger *trigger = &capture->trigger;
+	struct event_renamed_list ignored = {0};
+	bool offline;
+	if (!trigger->set || !trigger->plan->cpu_wide)
+		return NULL;
+	struct sp_error *error = event_set_reopen(trigger->set, index, &ignored, &offline);
+	vec_deinit(&ignored);
+	return error;
+}
+
+/* *back_ret: it is recorded again. */
+static struct sp_error *open_again(struct sp_capture *capture, size_t index, bool *back_ret)
+{
+	struct event_renamed_list renamed = {0};
+	bool offline = false;
+	struct sp_error *error = event_set_reopen(capture->set, index, &renamed, &offline);
+	/* Some may be open already when it goes again. */
+	for (size_t i = 0; i < renamed.count && !error; i++)
+		error = adopt(capture, &renamed.items[i]);
+	vec_deinit(&renamed);
+	if (!error)
+		error = capture_retouches(capture);
+	*back_ret = !error && !offline;
+	if (!error && !offline)
+		error = wide_reopen(&capture->wide, index);
+	return error || offline ? error : open_trigger(capture, index);
+}
+
+static struct sp_error *come_back(struct sp_capture *capture, size_t index)
+{
+	struct absence *absence = &capture->absences.cpus[index];
+	bool back;
+	struct sp_error *error = open_again(capture, index, &back);
+	uint64_t now_ns = capture_now_ns();
+	if (!error && back && look(capture, index, &absence->time_on_ns)) {
+		error = say_back(capture, index, now_ns);
+		/* What was begun there meanwhile was told to nobody. */
+		capture->sideband_was_full = true;
+		capture->rescan_ns = 0;
+		absence->gone = false;
+		absence->seen_ns = now_ns;
+	}
+	absence->tried_ns = now_ns;
+	return error;
+}
+
+/* Standing still means: now, too. */
+static bool has_gone(const struct sp_capture *capture, size_t index)
+{
+	struct absence *absence = &capture->absences.cpus[index];
+	uint64_t time_on_ns, again_ns, now_ns = capture_now_ns();
+	if (!look(capture, index, &time_on_ns))
+		return false;
+	if (absence_is_short(absence, now_ns, time_on_ns, &absence->gone_ns) &&
+	    look(capture, index, &again_ns) && again_ns == time_on_ns)
+		return true;
+	absence->seen_ns = now_ns;
+	absence->time_on_ns = time_on_ns;
+	return false;
+}
+
+/* An area for traces belongs to the events that it was mapped for. */
+static bool can_come_back(const struct sp_capture *capture, const struct absence *absence)
+{
+	return !absence->lost && !capture->traces.area_bytes;
+}
+
+static struct sp_error *check_cpu(struct sp_capture *capture, size_t index)
+{
+	struct absence *absence = &capture->absences.cpus[index];
+	bool goes = !absence->gone && (absence->lost || has_gone(capture, index));
+	struct sp_error *error = NULL;
+	absence->gone |= goes;
+	absence->lost |= goes && capture->traces.area_bytes;
+	if (goes)
+		absence->tried_ns = absence->gone_ns;
+	if (absence->gone && can_come_back(capture, absence))
+		error = come_back(capture, index);
+	return error || !goes || !absence->gone ? error : say_gone(capture, index);
+}
+
+struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now)
+{
+	struct absences *absences = &capture->absences;
+	uint64_t now_ns = capture_now_ns();
+	struct sp_error *error = NULL;
+	if (!absences->cpus)
+		return NULL;
+	now |= was_told(absences);
+	if (!now && now_ns - absences->checked_ns < CHECK_NS)
+		return NULL;
+	absences->checked_ns = now_ns;
+	for (size_t i = 0; i < capture->cpus.count && !error; i++)
+		error = check_cpu(capture, i);
+	return error;
+}

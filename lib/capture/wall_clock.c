@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/wall_clock.h"
+
+#include <stdlib.h>
+#include "capture/recorder.h"
+
+/* Less is not told from the time that looking takes; and nobody needs more lines than that. */
+#define STEP_NS 1000000
+#define TOLD_MAX 20
+
+/* Reading clocks one after the other is good for this, if nothing comes between. */
+#define LOOK_NS 20000
+#define LOOKS 5
+
+static uint64_t read_ns(clockid_t clock)
+{
+	struct timespec now;
+	if (clock_gettime(clock, &now))
+		return 0;
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* How far it is ahead of CLOCK_MONOTONIC, modulo 2^64; the best of some looks. */
+static uint64_t ahead_of_monotonic(clockid_t clock)
+{
+	uint64_t best_ns = UINT64_MAX, ahead_ns = 0;
+	for (int i = 0; i < LOOKS && best_ns > LOOK_NS; i++) {
+		uint64_t before_ns = read_ns(CLOCK_MONOTONIC), now_ns = read_ns(clock);
+		uint64_t took_ns = read_ns(CLOCK_MONOTONIC) - before_ns;
+		if (took_ns >= best_ns)
+			continue;
+		best_ns = took_ns;
+		ahead_ns = now_ns - before_ns - took_ns / 2;
+	}
+	return ahead_ns;
+}
+
+bool wall_clock_start(struct wall_clock *wall, clockid_t clock)
+{
+	struct timespec now;
+	if (clock_gettime(clock, &now))
+		return false;
+	*wall = (struct wall_clock){.on = true, .clock = clock};
+	wall->ahead_ns = wall->now_ns = ahead_of_monotonic(clock);
+	wall->asleep_ns = ahead_of_monotonic(CLOCK_BOOTTIME);
+	return true;
+}
+
+bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asleep_ns,
+			struct wall_clock_change *ret)
+{
+	int64_t moved_ns = (int64_t)(ahead_ns - wall->now_ns);
+	int64_t slept_ns = (int64_t)(asleep_ns - wall->asleep_ns);
+	if (llabs(slept_ns) < STEP_NS)
+		slept_ns = 0;
+	/* Who sleeps wakes up with the right time: that is not setting it. */
+	int64_t set_ns = moved_ns - slept_ns;
+	if (llabs(set_ns) < STEP_NS)
+		set_ns = 0;
+	if (!set_ns && !slept_ns)
+		return false;
+	wall->now_ns = ahead_ns;
+	wall->asleep_ns = asleep_ns;
+	*ret = (struct wall_clock_change){set_ns, slept_ns, (int64_t)(ahead_ns - wall->ahead_ns)};
+	return true;
+}
+
+static double seconds(int64_t ns)
+{
+	return (double)llabs(ns) / 1e9;
+}
+
+static struct sp_error *say(struct sp_capture *capture, const struct wall_clock_change *change)
+{
+	const char *name = capture->wall.clock == CLOCK_TAI ? "CLOCK_TAI" : "CLOCK_REALTIME";
+	const char *off = change->off_ns < 0 ? "ahead of" : "behind";
+	struct sp_error *error = NULL;
+	if (change->set_ns)
+		error = capture_note(capture, "%s was set %s by %.3f s: times here go on as if it had not "
+				     "been, and are %.3f s %s it from now on", name,
+				     change->set_ns < 0 ? "back" : "forward", seconds(change->set_ns),
+				     seconds(change->off_ns), off);
+	if (!error && change->slept_ns)
+		error = capture_note(capture, "the machine slept for %.3f s, which times here do not count: "
+				     "they are %.3f s %s %s from now on", seconds(change->slept_ns),
+				     seconds(change->off_ns), off, name);
+	if (!error && capture->wall.told == TOLD_MAX)
+		error = capture_note(capture, "%s was set again and again: no more is said of it", name);
+	return error;
+}
+
+struct sp_error *capture_check_clock(struct sp_capture *capture)
+{
+	struct wall_clock *wall = &capture->wall;
+	struct wall_clock_change change;
+	if (!wall->on || wall->told > TOLD_MAX ||
+	    !wall_clock_changes(wall, ahead_of_monotonic(wall->clock),
+				ahead_of_monotonic(CLOCK_BOOTTIME), &change))
+		return NULL;
+	wall->told++;
+	return say(capture, &change);
+}

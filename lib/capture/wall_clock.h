@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Times by a clock that may be set meanwhile, told by one that may not: see capture/retouch.h.
+ * A time so is that of the wall's clock until this is set; how far it is off from then on is said.
+ */
+#ifndef CAPTURE_WALL_CLOCK_H
+#define CAPTURE_WALL_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+#include "base/error.h"
+
+struct wall_clock {
+	bool on;
+	clockid_t clock;    /* CLOCK_REALTIME or CLOCK_TAI */
+	uint64_t ahead_ns;  /* of CLOCK_MONOTONIC at the start, modulo 2^64; what times are shifted by, */
+	uint64_t now_ns;    /* and what it was when that was last told of */
+	uint64_t asleep_ns; /* the part of it that the machine has slept */
+	uint64_t told;      /* how often */
+};
+
+static inline bool wall_clock_can_be_set(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME || clock == CLOCK_TAI;
+}
+
+/* From now on; false: there is no such clock. */
+bool wall_clock_start(struct wall_clock *wall, clockid_t clock);
+
+/* What became of it between two looks. */
+struct wall_clock_change {
+	int64_t set_ns;   /* that far forward, or back */
+	int64_t slept_ns; /* so long CLOCK_MONOTONIC stood still */
+	int64_t off_ns;   /* so far it is now ahead of what times say */
+};
+
+/*
+ * What the clocks are like now, as struct wall_clock has it. True: that is other than when it was
+ * last true, by a millisecond and more.
+ */
+bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asleep_ns,
+			struct wall_clock_change *ret);
+
+struct sp_capture;
+
+/* Looks, and says it. */
+struct sp_error *capture_check_clock(struct sp_capture *capture) SP_MUST_CHECK;
+
+#endif
