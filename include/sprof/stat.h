@@ -101,7 +101,8 @@ SP_API bool sp_stat_targets_gone(const struct sp_stat *stat);
 
 /*
  * How often sp_stat_read() is of use between: where events may take turns on the hardware, how
- * much their rate varies from reading to reading is how sure a scaled count can be. 0: not at all.
+ * much their rate varies from reading to reading is how sure a scaled count can be; and where CPUs
+ * may go offline, which takes them their counters. 0: not at all.
  */
 SP_API uint32_t sp_stat_period_ms(const struct sp_stat *stat);
 

@@ -13,6 +13,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/count/stat.c lib/count/stat.h \
 	lib/count/stat_events.c lib/count/stat_file.h \
 	lib/count/stat_load.c \
+	lib/count/stat_offline.c \
 	lib/count/stat_open.c \
 	lib/count/stat_read.c \
 	lib/count/stat_write.c

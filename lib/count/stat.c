@@ -298,6 +298,7 @@ void sp_stat_free(struct sp_stat *stat)
 	free(stat->counters);
 	free(stat->events);
 	free(stat->rows);
+	free(stat->cpu_states);
 	free(stat->buffer);
 	free(stat);
 }
@@ -321,11 +322,14 @@ struct sp_error *sp_stat_enable(struct sp_stat *stat)
 	if (!stat->enabled_once)
 		stat->start_ns = stat_now_ns();
 	stat->enabled_once = true;
-	return switch_all(stat, PERF_EVENT_IOC_ENABLE);
+	struct sp_error *error = switch_all(stat, PERF_EVENT_IOC_ENABLE);
+	stat_cpus_switched(stat, true);
+	return error;
 }
 
 struct sp_error *sp_stat_disable(struct sp_stat *stat)
 {
+	stat_cpus_switched(stat, false);
 	return switch_all(stat, PERF_EVENT_IOC_DISABLE);
 }
 

@@ -34,6 +34,7 @@ struct unit {
 	uint32_t thread;     /* of a file: index of its threads */
 	uint32_t place;      /* index into places */
 	struct reading now, mark;
+	struct reading before; /* by descriptors whose CPU went offline, and of which it has the place */
 	struct observations since_start, since_mark;
 };
 
@@ -52,6 +53,14 @@ struct counter {
 struct target {
 	int32_t tid, cpu;
 	uint32_t place;
+};
+
+/* A CPU that is counted. */
+struct stat_cpu {
+	uint64_t seen_ns;    /* CLOCK_MONOTONIC, when its counters */
+	uint64_t enabled_ns; /* had been on for so long; moved to what is theirs now */
+	uint64_t gone_ns;
+	bool gone;
 };
 
 struct writer;
@@ -83,6 +92,9 @@ struct sp_stat {
 	uint64_t start_ns, end_ns, read_ns; /* CLOCK_MONOTONIC */
 	uint32_t readings;
 	bool multiplexed, may_multiplex;
+	bool counts;                    /* counters are on */
+	struct stat_cpu *cpu_states;    /* one for each target of whole CPUs; NULL: nothing known yet */
+	uint32_t absences;              /* that were told of */
 	struct writer *writer; /* of sp_stat_record(); NULL: none */
 	struct loaded *loaded; /* of sp_stat_load(); NULL: it is counted here */
 };
@@ -97,6 +109,18 @@ void loaded_free(struct loaded *loaded);
 
 /* Opens all counters on all targets. */
 struct sp_error *stat_open(struct sp_stat *stat) SP_MUST_CHECK;
+
+/*
+ * One counter anew on a target, in the place of the descriptor that its unit has; off. 0, or the
+ * errno.
+ */
+int stat_open_again(struct sp_stat *stat, size_t index, const struct target *target, size_t unit);
+
+/* On or off, from now on. */
+void stat_cpus_switched(struct sp_stat *stat, bool on);
+
+/* After a reading: CPUs that went offline are told of, and counted again when they are back. */
+struct sp_error *stat_check_cpus(struct sp_stat *stat) SP_MUST_CHECK;
 
 /* SP_STAT_NO_* of an attr. */
 uint32_t stat_modes_of(const struct perf_event_attr *attr);

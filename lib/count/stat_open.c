@@ -298,6 +298,25 @@ static struct sp_error *set_filter(const struct sp_stat *stat, size_t index, int
 				"filters are of tracepoints, by the fields of their format file");
 }
 
+int stat_open_again(struct sp_stat *stat, size_t index, const struct target *target, size_t unit)
+{
+	struct counter *counter = &stat->counters[index];
+	const struct counter *leader = &stat->counters[counter->leader];
+	struct unit *at = &counter->units[unit];
+	int fd = try_open(stat, counter, target, leader == counter ? -1 : leader->units[unit].fd);
+	if (fd < 0)
+		return -fd;
+	if (counter->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, counter->filter) < 0) {
+		int errnum = errno;
+		stat->kernel->close(stat->kernel->arg, fd);
+		return errnum;
+	}
+	stat->kernel->close(stat->kernel->arg, at->fd);
+	at->fd = fd;
+	at->before = at->now;
+	return 0;
+}
+
 static enum outcome open_unit(struct sp_stat *stat, size_t index, const struct target *target,
 			      size_t unit_index, struct sp_error **error_ret)
 {

@@ -10,6 +10,9 @@
 /* As far as a reading interval goes: rotation takes 4 ms by default (perf_event_mux_interval_ms). */
 #define PERIOD_MS 20
 
+/* Where CPUs might go offline, and nothing else is to be seen. */
+#define CPUS_MS 500
+
 /* So many descriptors are read without anybody's noticing. */
 #define EASILY_READ 64
 
@@ -24,6 +27,9 @@ struct sum {
 
 void stat_observe(struct sp_stat *stat, struct unit *unit, struct reading now)
 {
+	now.value += unit->before.value;
+	now.enabled_ns += unit->before.enabled_ns;
+	now.running_ns += unit->before.running_ns;
 	uint64_t n = now.value - unit->now.value, run_ns = now.running_ns - unit->now.running_ns;
 	observations_add(&unit->since_start, n, run_ns);
 	observations_add(&unit->since_mark, n, run_ns);
@@ -96,7 +102,7 @@ struct sp_error *sp_stat_read(struct sp_stat *stat)
 				error = counter->group_read ? read_group(stat, i, u)
 							    : read_alone(stat, i, u);
 	}
-	return error;
+	return error ? error : stat_check_cpus(stat);
 }
 
 void sp_stat_mark(struct sp_stat *stat)
@@ -112,7 +118,7 @@ void sp_stat_mark(struct sp_stat *stat)
 uint32_t sp_stat_period_ms(const struct sp_stat *stat)
 {
 	if (!stat->may_multiplex)
-		return 0;
+		return stat->cpu_wide ? CPUS_MS : 0;
 	size_t descriptors = stat->counter_count * (stat->targets.count + 1);
 	uint32_t period = PERIOD_MS * (uint32_t)(1 + descriptors / EASILY_READ);
 	return stat->multiplexed || stat->readings < FIRST_READINGS ? period : 10 * period;
