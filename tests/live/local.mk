@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 dist_check_SCRIPTS += \
+	tests/live/test_clock_set.sh \
 	tests/live/test_containers.sh \
 	tests/live/test_deferred.sh \
 	tests/live/test_events.sh \
@@ -9,6 +10,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_list.sh \
 	tests/live/test_losses.sh \
 	tests/live/test_max_stack.sh \
+	tests/live/test_offline.sh \
 	tests/live/test_perf_reads.sh \
 	tests/live/test_pmu.sh \
 	tests/live/test_record.sh \
