@@ -9,8 +9,12 @@
 #include "base/cleanup.h"
 #include "capture/recorder.h"
 
-/* A little less than the timer's. */
+/*
+ * A little less than the timer's. Each look interrupts a CPU: where the kernel tells of switches,
+ * only sleep is left to be looked for, until a CPU is gone, and may be back.
+ */
 #define CHECK_NS 400000000
+#define CHECK_TOLD_NS 4900000000
 
 /*
  * Taking a CPU off and putting it back takes more than 10 ms; clocks that are steered differ by
@@ -241,10 +245,14 @@ struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now)
 	if (!absences->cpus)
 		return NULL;
 	now |= was_told(absences);
-	if (!now && now_ns - absences->checked_ns < CHECK_NS)
+	bool told = absences->fd >= 0 && !absences->waiting;
+	if (!now && now_ns - absences->checked_ns < (told ? CHECK_TOLD_NS : CHECK_NS))
 		return NULL;
 	absences->checked_ns = now_ns;
-	for (size_t i = 0; i < capture->cpus.count && !error; i++)
+	absences->waiting = false;
+	for (size_t i = 0; i < capture->cpus.count && !error; i++) {
 		error = check_cpu(capture, i);
+		absences->waiting |= absences->cpus[i].gone && !absences->cpus[i].lost;
+	}
 	return error;
 }

@@ -8,9 +8,10 @@
  *
  * What tells is for how long an event has been on: that of the side-band is never switched off, so
  * where its time stands still, its CPU went, and it says when. Then events are opened once more, as
- * soon as the kernel takes them, and tasks are looked for in /proc again. It is looked at twice a
- * second, and when a CPU is switched, of which the kernel tells those who listen for devices
- * (NETLINK_KOBJECT_UEVENT): not of sleep, and not in every container.
+ * soon as the kernel takes them, and tasks are looked for in /proc again. It is looked at when a
+ * CPU is switched, of which the kernel tells those who listen for devices (NETLINK_KOBJECT_UEVENT),
+ * and every 5 s, as it tells nobody of sleep; twice a second where it does not tell (not in every
+ * container), and while one is gone.
  */
 #ifndef CAPTURE_ABSENCE_H
 #define CAPTURE_ABSENCE_H
@@ -31,6 +32,7 @@ struct absences {
 	struct absence *cpus; /* as the capture's; NULL: nothing is recorded by CPUs */
 	int fd;               /* readable when it is to be looked at CPUs; -1: nobody tells */
 	uint64_t checked_ns;
+	bool waiting; /* for one that may come back */
 	uint32_t told;
 };
 
@@ -49,7 +51,7 @@ void absences_deinit(struct absences *absences);
 /* Once all events are open. */
 struct sp_error *capture_watch_cpus(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* Every half a second, when told, or `now`. */
+/* To be called every half a second, when told, or `now`. */
 struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now) SP_MUST_CHECK;
 
 #endif
