@@ -198,6 +198,8 @@ static const char *loss_remedy(const struct run *run, uint16_t event)
 	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
 	if (losses_outside_rings(run->sideband.told, event) * 2 > run->analysis->profiles[event].lost)
 		return "record at a lower rate (-F), or to a faster disk (-o)";
+	if (attr->write_backward)
+		return "these came while the buffers were read: smaller ones (-m) or a lower rate (-F)";
 	/* With copies of stacks buffers are large to begin with. */
 	if (was_unwound(run, event) || attr->sample_type & PERF_SAMPLE_STACK_USER)
 		return "record with larger buffers (-m 32M) or a lower rate (-F)";

@@ -9,25 +9,42 @@
 #include "capture/recorder.h"
 #include "record/note.h"
 
-/* Rings for a window: what a sample takes, and what a ring may be at most. */
+/* Rings for a window: what a sample takes, and what a ring, and all of them, may be at most. */
 #define SAMPLE_BYTES 80
 #define CHAIN_BYTES 400
+#define BESIDE_STACK 512 /* registers, the kernel's part of the chain, and the rest */
 #define RING_BYTES_MAX ((uint64_t)64 << 20)
 #define RING_BYTES_MIN ((uint64_t)64 << 10)
+#define ALL_BYTES_MAX ((uint64_t)2 << 30)
+
+/* So much of a ring is handed on at a time. */
+#define PART_BYTES ((uint64_t)16 << 20)
 
 /* CPUs are named one by one in what is said up to that many. */
 #define CPUS_NAMED 8
 
-uint64_t flight_ring_bytes(const struct flight *flight, uint64_t freq_hz, bool chains)
+uint64_t flight_sample_bytes(enum sp_call_graph kind, uint32_t stack_bytes)
 {
-	double sample = SAMPLE_BYTES + (chains ? CHAIN_BYTES : 0);
-	double wanted = (double)flight->window_ns / 1e9 * (double)freq_hz * sample;
+	if (kind == SP_CALL_GRAPH_DWARF)
+		return BESIDE_STACK + (uint64_t)stack_bytes;
+	return SAMPLE_BYTES + (kind == SP_CALL_GRAPH_NONE ? 0 : CHAIN_BYTES);
+}
+
+uint64_t flight_ring_bytes(const struct flight *flight, uint64_t freq_hz, uint64_t sample_bytes,
+			   size_t cpus)
+{
+	double wanted = (double)flight->window_ns / 1e9 * (double)freq_hz * (double)sample_bytes;
 	uint64_t bytes = RING_BYTES_MIN;
-	if (!flight->window_ns)
+	if (!flight->window_ns || !freq_hz)
 		return 0;
-	while ((double)bytes < wanted && bytes < RING_BYTES_MAX)
+	while ((double)bytes < wanted && bytes < RING_BYTES_MAX && bytes * 2 * cpus <= ALL_BYTES_MAX)
 		bytes *= 2;
 	return bytes;
+}
+
+uint64_t flight_reach_ns(uint64_t ring_bytes, uint64_t freq_hz, uint64_t sample_bytes)
+{
+	return (uint64_t)((double)ring_bytes / (double)sample_bytes / (double)freq_hz * 1e9);
 }
 
 struct sp_error *capture_start_flight(struct sp_capture *capture)
@@ -66,12 +83,17 @@ struct sp_error *capture_forget_flight(struct sp_capture *capture)
 
 /* -- A dump ---------------------------------------------------------------- */
 
-/* While they are paused, what happens is lost, and counted by the kernel. */
+/* While it is paused, what happens is lost, and counted by the kernel. */
+static void pause_ring(struct sp_capture *capture, size_t cpu_index, bool pause)
+{
+	ioctl(event_set_ring_fd(capture->set, cpu_index, EVENT_ROLE_SAMPLES),
+	      PERF_EVENT_IOC_PAUSE_OUTPUT, pause);
+}
+
 static void pause_rings(struct sp_capture *capture, bool pause)
 {
 	for (size_t i = 0; i < capture->cpus.count; i++)
-		ioctl(event_set_ring_fd(capture->set, i, EVENT_ROLE_SAMPLES),
-		      PERF_EVENT_IOC_PAUSE_OUTPUT, pause);
+		pause_ring(capture, i, pause);
 }
 
 /* The first record of a copy that is not older than what is known of tasks. */
@@ -100,6 +122,22 @@ static uint64_t covered_from(const struct flight *flight, uint64_t from_ns, uint
 	return begin_ns > from_ns ? begin_ns : from_ns;
 }
 
+/* No more at once than may wait to be written: the ring goes on meanwhile, and nothing hurries. */
+static struct sp_error *write_copy(struct sp_capture *capture, struct ring *ring, uint64_t end)
+{
+	struct sp_error *error = NULL;
+	while (!error && ring->tail < end) {
+		uint64_t part = ring_whole_records(ring, end, PART_BYTES);
+		error = filter_ring(&capture->filter, ring, part > ring->tail ? part : end,
+				    &capture->batch);
+		/* The copy is the next ring's after this. */
+		error = error_first(error, batch_flush(&capture->batch));
+		if (!error)
+			error = writing_settle(capture->writing);
+	}
+	return error;
+}
+
 static struct sp_error *write_ring(struct sp_capture *capture, size_t cpu_index, uint64_t from_ns)
 {
 	struct flight *flight = &capture->flight;
@@ -108,6 +146,7 @@ static struct sp_error *write_ring(struct sp_capture *capture, size_t cpu_index,
 	struct ring *source = &sample_rings(capture)[cpu_index], ring;
 	uint64_t head, first_ns;
 	backward_take(source, flight->since[cpu_index], flight->scratch, copy, &head);
+	pause_ring(capture, cpu_index, false);
 	flight->since[cpu_index] = head;
 	flight->overwritten += copy->overwritten;
 	capture->filter.counts.damaged += copy->damaged;
@@ -118,9 +157,7 @@ static struct sp_error *write_ring(struct sp_capture *capture, size_t cpu_index,
 		.begin_ns = covered_from(flight, from_ns, first_ns),
 		.end_ns = capture_record_time_ns(capture),
 	};
-	struct sp_error *error = filter_ring(&capture->filter, &ring, copy->size, &capture->batch);
-	/* The copy is the next ring's after this. */
-	return error_first(error, batch_flush(&capture->batch));
+	return write_copy(capture, &ring, copy->size);
 }
 
 static double seconds_of(const struct flight_span *span)

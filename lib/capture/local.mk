@@ -67,6 +67,7 @@ check_PROGRAMS += \
 	tests/unit/test_drains \
 	tests/unit/test_dump \
 	tests/unit/test_filter \
+	tests/unit/test_flight \
 	tests/unit/test_graph \
 	tests/unit/test_joining \
 	tests/unit/test_membership \

@@ -214,6 +214,17 @@ static uint32_t pages_of(uint64_t bytes, uint32_t page_size)
 	return (uint32_t)((bytes + page_size - 1) / page_size);
 }
 
+static uint64_t asked_hz(const struct sp_capture *capture, uint64_t freq_hz)
+{
+	return freq_hz == SP_CAPTURE_FREQ_MAX ? capture->rights.max_sample_hz : freq_hz;
+}
+
+/* What a flight recorder's sample takes in a ring. */
+static uint64_t sample_bytes_of(const struct sp_capture *capture)
+{
+	return flight_sample_bytes(capture->graph.kind, capture->graph.stack_bytes);
+}
+
 static uint64_t ring_bytes_of(const struct sp_capture *capture,
 			      const struct sp_capture_options *options, uint64_t freq_hz)
 {
@@ -221,12 +232,54 @@ static uint64_t ring_bytes_of(const struct sp_capture *capture,
 	const struct ring_demand demand = {
 		.stack_bytes = dumps ? capture->graph.stack_bytes : 0,
 		.stack_most = capture->graph.fixed_size ? 0 : SP_STACK_BYTES_MAX,
-		.freq_hz = freq_hz == SP_CAPTURE_FREQ_MAX ? capture->rights.max_sample_hz : freq_hz,
+		.freq_hz = asked_hz(capture, freq_hz),
 		.cpus = capture->cpus.count,
 	};
 	uint64_t window = flight_ring_bytes(&capture->flight, demand.freq_hz,
-					    capture->graph.kind == SP_CALL_GRAPH_FP);
+					    sample_bytes_of(capture), demand.cpus);
 	return options->ring_bytes ?: window ?: ring_size_default(&demand);
+}
+
+/* How far rings of that size reach back; 0: as far as was asked for, or that is not known. */
+static uint64_t short_reach_ns(const struct sp_capture *capture, uint64_t ring_bytes,
+			       uint64_t freq_hz)
+{
+	uint64_t rate = asked_hz(capture, freq_hz), window_ns = capture->flight.window_ns;
+	if (!window_ns || !rate)
+		return 0;
+	uint64_t reach_ns = flight_reach_ns(ring_bytes, rate, sample_bytes_of(capture));
+	return reach_ns < window_ns ? reach_ns : 0;
+}
+
+/* A time that was asked for is worth more than copies that nobody asked for. */
+static struct sp_error *prefer_time(struct sp_capture *capture,
+				    const struct sp_capture_options *options, uint64_t freq_hz)
+{
+	uint64_t bytes = ring_bytes_of(capture, options, freq_hz);
+	uint64_t reach_ns = short_reach_ns(capture, bytes, freq_hz);
+	if (!reach_ns || options->call_graph != SP_CALL_GRAPH_AUTO ||
+	    capture->graph.kind != SP_CALL_GRAPH_DWARF)
+		return NULL;
+	capture->graph.kind = SP_CALL_GRAPH_FP;
+	capture->graph.live = false;
+	return capture_note(capture, "call chains by frame pointers after all: rings of %llu MiB hold "
+			    "copies of stacks of %.1f s, not %.1f (--call-graph dwarf takes them all the "
+			    "same)", (unsigned long long)(bytes >> 20), (double)reach_ns / 1e9,
+			    (double)capture->flight.window_ns / 1e9);
+}
+
+static struct sp_error *say_reach(struct sp_capture *capture, uint64_t freq_hz)
+{
+	uint64_t bytes = (uint64_t)capture->ring_pages.samples * capture->rights.page_size;
+	uint64_t reach_ns = short_reach_ns(capture, bytes, freq_hz);
+	if (!reach_ns)
+		return NULL;
+	return capture_note(capture, "rings of %llu KiB hold the last %.2f s of a busy CPU, not %.2f: a "
+			    "sample takes some %llu bytes (larger ones by -m, as far as may be locked; a "
+			    "lower -F%s)", (unsigned long long)(bytes >> 10), (double)reach_ns / 1e9,
+			    (double)capture->flight.window_ns / 1e9,
+			    (unsigned long long)sample_bytes_of(capture),
+			    capture->graph.kind == SP_CALL_GRAPH_DWARF ? "; --call-graph fp" : "");
 }
 
 /* Where not two samples have room, hardly any would be recorded. */
@@ -241,6 +294,9 @@ static bool rings_have_room(const struct sp_capture *capture)
 static struct sp_error *size_rings(struct sp_capture *capture,
 				   const struct sp_capture_options *options, uint64_t freq_hz)
 {
+	struct sp_error *error = prefer_time(capture, options, freq_hz);
+	if (error)
+		return error;
 	uint64_t ring_bytes = ring_bytes_of(capture, options, freq_hz);
 	if (ring_bytes > RING_BYTES_MAX)
 		return error_new(SP_ERROR_INVALID, "rings of %llu bytes are larger than 2 GiB",
@@ -251,17 +307,20 @@ static struct sp_error *size_rings(struct sp_capture *capture,
 		.samples = pages_of(ring_bytes, page_size),
 		.sideband = pages_of(SIDEBAND_BYTES, page_size),
 	};
-	struct sp_error *error = rights_fit_rings(&capture->rights, (uint32_t)capture->cpus.count,
-						  wanted, &notes, &capture->ring_pages);
+	error = rights_fit_rings(&capture->rights, (uint32_t)capture->cpus.count, wanted, &notes,
+				 &capture->ring_pages);
 	if (!error && options->ring_bytes) /* smaller than the default is no news */
 		error = take_notes(capture, &notes);
-	if (error || options->call_graph != SP_CALL_GRAPH_AUTO || rings_have_room(capture))
+	if (error)
 		return error;
+	if (options->call_graph != SP_CALL_GRAPH_AUTO || rings_have_room(capture))
+		return say_reach(capture, freq_hz);
 	capture->graph.kind = SP_CALL_GRAPH_FP;
 	capture->graph.live = false;
-	return capture_note(capture, "call chains by frame pointers after all: rings of %u KiB are too "
-			    "small for copies of stacks (larger ones by -m, if that may be locked)",
-			    capture->ring_pages.samples * page_size / 1024);
+	error = capture_note(capture, "call chains by frame pointers after all: rings of %u KiB are too "
+			     "small for copies of stacks (larger ones by -m, if that may be locked)",
+			     capture->ring_pages.samples * page_size / 1024);
+	return error ? error : say_reach(capture, freq_hz);
 }
 
 /* The processor's own record of calls; as perf asks for it. */

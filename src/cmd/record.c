@@ -209,9 +209,14 @@ static double own_seconds(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-static void say_losses(const struct sp_capture_stats *stats)
+static void say_losses(const struct sp_capture_options *options, const struct sp_capture_stats *stats)
 {
-	if (stats->lost_own)
+	if (stats->lost_own && options->overwrite)
+		diag_say("%llu sample%s (%.1f %%) came while the buffers were read, and were lost: smaller "
+			 "buffers (-m) or fewer samples (a lower -F) take less time",
+			 (unsigned long long)stats->lost_own, stats->lost_own == 1 ? "" : "s",
+			 100.0 * (double)stats->lost_own / (double)(stats->lost_own + stats->samples));
+	else if (stats->lost_own)
 		diag_say("%llu samples (%.1f %%) were lost for want of room: larger buffers (-m %lluK) "
 			 "or fewer samples (a lower -F) would keep them",
 			 (unsigned long long)stats->lost_own,
@@ -289,7 +294,7 @@ static void say_summary(const struct session *session)
 	if (stats.unwritten)
 		diag_say("%llu samples more had been taken and could not be written",
 			 (unsigned long long)stats.unwritten);
-	say_losses(&stats);
+	say_losses(&session->arguments->options, &stats);
 	say_stacks(&stats.stacks);
 	diag_say("%llu samples, %llu lost, %s in %s; %.3f s, of which recording took %.1f ms of CPU time "
 		 "(%.2f %%)",

@@ -142,6 +142,20 @@ known=$(named "$tmp/crash")
 check "--overwrite: samples have names ($known)" sh -c 'test $(($1 * 100)) -ge $(($2 * 95))' - $known
 perf_reads "$tmp/crash" "--overwrite"
 
+# A time is kept with copies of stacks, too; where it cannot be, that is said, with what can be.
+"$SPROF" record --call-graph dwarf --overwrite=2 -o "$tmp/window" -- "$workload/proportions" 0.5 \
+	>"$tmp/out" 2>"$tmp/err"
+if grep -q 'hold the last' "$tmp/err"; then
+	check "--overwrite=2: with copies of stacks, a user's rings are as large as may be locked" test "$(id -u)" != 0
+else
+	samples=$(field "$tmp/window" SAMPLE)
+	check "--overwrite=2: all of half a second is there, with copies of stacks ($samples)" \
+		test "${samples:-0}" -gt 400
+fi
+"$SPROF" record -F 20000 --call-graph dwarf --overwrite=60 -m 512K -o "$tmp/window" -- true \
+	>"$tmp/out" 2>"$tmp/err"
+says "--overwrite=60: how far rings of 512 KiB reach back is said" 'hold the last 0\.00 s of a busy CPU, not 60'
+
 # When asked: by signal and by --control, each sample once.
 mkfifo "$tmp/ctl" "$tmp/ack"
 "$SPROF" record -F 997 --call-graph none --overwrite=60 --control "fifo:$tmp/ctl,$tmp/ack" \
