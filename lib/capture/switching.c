@@ -156,16 +156,29 @@ static bool take_share(struct sp_capture *capture, uint64_t room, uint64_t sampl
 	return any;
 }
 
+/* What was taken is in the file: compressed, or unwound, it is far less than it was in the ring. */
+static struct sp_error *settle(struct sp_capture *capture)
+{
+	struct sp_error *error = NULL;
+	if (capture->unwinding) {
+		error = unwinding_wait(capture->unwinding);
+		if (!error)
+			error = unwinding_write(capture->unwinding, &capture->batch, &capture->dirty);
+		error = error_first(error, batch_flush(&capture->batch));
+	}
+	if (!error && capture->switching.maker->info.compression_level)
+		error = writing_settle(capture->writing);
+	return error;
+}
+
 struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
 {
 	struct switching *switching = &capture->switching;
 	size_t cpus = capture->cpus.count;
 	*more_ret = false;
-	if (!switching->cut || capture->unwinding)
+	if (!switching->cut)
 		return NULL;
-	/* Compressed, what was taken is less by now. */
-	struct sp_error *error = switching->maker->info.compression_level
-					 ? writing_settle(capture->writing) : NULL;
+	struct sp_error *error = settle(capture);
 	if (error)
 		return error;
 	memcpy(capture->heads, switching->wanted, cpus * sizeof(*capture->heads));
@@ -208,12 +221,9 @@ static struct sp_error *keep_maximum(struct sp_capture *capture)
 {
 	struct switching *switching = &capture->switching;
 	uint64_t samples = sample_bytes(capture), most = switching->max_bytes;
-	struct sp_error *error = NULL;
 	if (!most || bytes_after(capture, samples) <= most)
 		return NULL;
-	/* Compressed, what waits to be written will be less. */
-	if (switching->maker->info.compression_level)
-		error = writing_settle(capture->writing);
+	struct sp_error *error = settle(capture);
 	if (error || bytes_after(capture, samples) <= most)
 		return error;
 	uint64_t without = bytes_after(capture, 0);

@@ -6,9 +6,14 @@
 #include <string.h>
 #include <sys/timerfd.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "capture/recorder.h"
+#include "record/note.h"
 
 #define NS_PER_MS 1000000
+
+/* So many times it is said in the recording that samples are switched on or off. */
+#define TOLD_MAX 32
 
 static bool in_order(const struct sp_capture_options *options)
 {
@@ -130,21 +135,46 @@ static struct sp_error *apply(struct sp_capture *capture)
 	return error;
 }
 
+/* Else a time without samples looks like one in which nothing ran. At its very time. */
+static struct sp_error *tell(struct sp_capture *capture, size_t index, bool on)
+{
+	struct turns *turns = &capture->turns;
+	bool all = index == SIZE_MAX;
+	CLEANUP_FREE char *text = NULL;
+	if (turns->told > TOLD_MAX)
+		return NULL;
+	if (turns->told++ == TOLD_MAX)
+		text = format_text("sampling is switched on and off again and again: from here on it is "
+				   "not said when");
+	else
+		text = format_text("sampling%s%s was switched %s here", all ? "" : " of ",
+				   all ? "" : capture->plan->samples[index].name, on ? "on" : "off");
+	if (!text)
+		return error_no_memory();
+	capture->dirty = true;
+	return record_encode_note(&capture->extra, text, capture_record_time_ns(capture));
+}
+
 /* `index` SIZE_MAX: all of them. */
 static struct sp_error *turn(struct sp_capture *capture, size_t index, bool on)
 {
 	struct sp_error *error = remember(capture);
 	if (error)
 		return error;
-	bool was_on = all_are(capture, true);
-	for (size_t i = 0; i < capture->plan->sample_count; i++)
-		if (index == SIZE_MAX || index == i)
-			capture->turns.on[i] = on;
+	bool was_on = all_are(capture, true), changes = false;
+	for (size_t i = 0; i < capture->plan->sample_count; i++) {
+		if (index != SIZE_MAX && index != i)
+			continue;
+		changes |= capture->turns.on[i] != on;
+		capture->turns.on[i] = on;
+	}
 	bool is_on = all_are(capture, true);
 	capture->turns.turned = true;
 	if (was_on && is_on)
 		return NULL;
-	error = apply(capture);
+	error = changes ? tell(capture, index, on) : NULL;
+	if (!error)
+		error = apply(capture);
 	return error || !is_on ? error : wide_start(&capture->wide, false, capture_now_ns());
 }
 

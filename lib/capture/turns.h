@@ -13,6 +13,7 @@ struct turns {
 	uint64_t begin_ns;  /* what the spans' times are from; CLOCK_MONOTONIC */
 	int fd;             /* a timer; -1: none */
 	bool *on;           /* of each event; NULL: as they began */
+	size_t told;        /* turns that are in the recording, as notes */
 	bool turned;        /* not all was sampled from the beginning to the end */
 };
 

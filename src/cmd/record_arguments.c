@@ -372,6 +372,8 @@ static bool check_arguments(const struct record_arguments *arguments)
 	else if (options->overwrite && (options->switch_bytes || options->switch_ns))
 		what = "--overwrite writes when something happens, not by size or time: "
 		       "--switch-output=signal";
+	else if (options->overwrite && options->max_bytes)
+		what = "--overwrite writes what its buffers hold: -m, not --max-size, says how much";
 	else if (options->overwrite && options->snapshot)
 		what = "--overwrite and --snapshot exclude each other";
 	else if (options->freq_hz && options->period)

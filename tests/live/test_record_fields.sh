@@ -235,6 +235,9 @@ check "--control: what is no command is said" grep -q "'nonsense' is none of" "$
 count=$(script time | wc -l)
 check "--control: samples are those between enable and disable ($count)" \
 	test "$count" -gt 20 -a "$count" -lt 1100
+"$SPROF" info -i "$data" >"$tmp/info" 2>&1
+check "--control: the file says when samples were switched off" \
+	grep -q 'sampling of cpu-clock was switched off here (after [0-9.]* s)' "$tmp/info"
 "$SPROF" record --call-graph none --control fd:7,8 -e cpu-clock -F 997 -o "$data" -- \
 	"$workload/proportions" 20 >"$tmp/out" 2>"$tmp/err" &
 recorder=$!

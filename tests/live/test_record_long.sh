@@ -115,8 +115,15 @@ for more in "" -z; do
 	check "--max-size $more: nor much smaller" test "$bytes" -ge 60000
 	check "--max-size $more: it is whole" undamaged "$tmp/max"
 done
+"$SPROF" record -F 4000 --call-graph dwarf --max-size 600K -o "$tmp/max" -- \
+	"$workload/proportions" 20 >"$tmp/out" 2>"$tmp/err"
+bytes=$(wc -c <"$tmp/max")
+check "--max-size: stacks count as they are unwound, not as they are copied ($bytes)" \
+	test "$bytes" -le 614400 -a "$bytes" -ge 300000
 status "--max-size: where a file's beginning is larger, nothing is recorded" 129 \
 	"$SPROF" record --max-size 4K -o "$tmp/none" -- true
+status "--max-size is no size of a flight recorder's" 129 \
+	"$SPROF" record --overwrite --max-size 1M -o "$tmp/none" -- true
 status "--keep alone is refused" 129 "$SPROF" record --keep 3 -o "$tmp/none" -- true
 status "standard output has no other name" 129 "$SPROF" record --switch-output -o - -- true
 
