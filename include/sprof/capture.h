@@ -179,6 +179,7 @@ struct sp_capture_options {
 	/* Of zstd, 1 (fast) to 22 (small); more is the highest there is. 0: not compressed. */
 	uint32_t compression_level;
 	const char *path;           /* "-": standard output; NULL: "sprof.data" */
+	bool sync;                  /* each round is brought to the disk: no stream then */
 	/*
 	 * Recording ends before the file is larger than that, with what is at its end; 0: never.
 	 * Compressed bytes are counted as such.
@@ -332,6 +333,8 @@ struct sp_capture_stats {
 	bool full;              /* the file has the size that was allowed: nothing more is recorded */
 	bool cpu_wide;          /* how events were opened */
 	struct sp_capture_stacks stacks; /* after sp_capture_stop() */
+	/* With `sync`: how often it was waited for disks, and how long, by the thread that writes. */
+	uint64_t syncs, sync_ns, sync_longest_ns;
 };
 
 /* At any time; final after sp_capture_stop(). */

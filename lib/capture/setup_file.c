@@ -178,6 +178,7 @@ static struct sp_error *fill_maker(struct sp_capture *capture, const struct sp_c
 		error = add_features(capture, &maker->features, maker->events, maker->event_count,
 				     &maker->info);
 	maker->info.compression_level = (int)options->compression_level;
+	maker->info.durability = options->sync ? &maker->durability : NULL;
 	return error;
 }
 

@@ -68,6 +68,9 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 	uint64_t lost = counts->lost - capture->lost_helping + capture->lost_at_end;
 	uint64_t used = used_ns(capture);
 	const struct writing_counts written = writing_counts(capture->writing);
+	const struct file_maker *maker = capture->switching.maker;
+	const struct durability syncs =
+		maker ? durability_read(&maker->durability) : (struct durability){0};
 	return (struct sp_capture_stats){
 		.samples = counts->samples - written.unwritten - written.shed,
 		.unwritten = written.unwritten,
@@ -86,6 +89,9 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 		.sampled_ns = used ? written_weight(counts, written.shed) : 0,
 		.cpu_wide = capture->plan->cpu_wide,
 		.stacks = capture->unwound.stacks,
+		.syncs = syncs.syncs,
+		.sync_ns = syncs.spent_ns,
+		.sync_longest_ns = syncs.longest_ns,
 	};
 }
 

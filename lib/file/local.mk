@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += lib/file/describe.c
 lib_libsprof_core_la_SOURCES += \
+	lib/file/durable.c lib/file/durable.h \
 	lib/file/features_write.c lib/file/features_write.h \
 	lib/file/format.h \
 	lib/file/losses.c lib/file/losses.h \
@@ -11,7 +12,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/file/spans.c lib/file/spans.h \
 	lib/file/start.c lib/file/start.h \
 	lib/file/writer.c lib/file/writer.h
-check_PROGRAMS += tests/unit/test_writer
+check_PROGRAMS += tests/unit/test_writer tests/unit/test_durable
 lib_libsprof_core_la_SOURCES += lib/file/reader.c lib/file/reader.h lib/file/reader_internal.h
 lib_libsprof_core_la_SOURCES += lib/file/reader_header.c
 lib_libsprof_core_la_SOURCES += lib/file/reader_features.c

@@ -13,6 +13,11 @@ static int put_at(const struct seal *seal, uint64_t offset, const void *bytes, s
 	return spans_write(seal->fd, (int64_t)offset, &span, 1, 0, size, &done);
 }
 
+int seal_sync(const struct seal *seal)
+{
+	return durable_file(seal->durability, seal->fd);
+}
+
 /* The header goes last: until then this is no perf.data file at all. */
 int seal_begin(struct seal *seal)
 {
@@ -83,9 +88,29 @@ static int put_held(struct seal *seal)
 	return errnum;
 }
 
+/* Each step is on the disk before the next one begins. */
+static int round_durably(struct seal *seal, uint64_t end)
+{
+	int errnum = 0;
+	if (seal->bits_set) {
+		errnum = clear_bits(seal);
+		if (!errnum)
+			errnum = seal_sync(seal);
+	}
+	if (!errnum)
+		errnum = put_held(seal);
+	if (!errnum)
+		errnum = seal_sync(seal);
+	if (!errnum)
+		errnum = patch_header(seal, end, NULL);
+	return errnum ? errnum : seal_sync(seal);
+}
+
 int seal_round(struct seal *seal, uint64_t end)
 {
 	const struct record_buffer *table = &seal->start.table;
+	if (seal->durability)
+		return seal->committed == end && !seal->bits_set ? 0 : round_durably(seal, end);
 	if (seal->committed == end && seal->bits_set)
 		return 0;
 	bool apart = end - seal->committed >= table->count;
@@ -130,6 +155,8 @@ static int put_last_table(struct seal *seal, uint64_t end, const struct feature_
 		errnum = clear_bits(seal);
 	if (!errnum)
 		errnum = put_at(seal, end, sections.items, sections.count);
+	if (!errnum)
+		errnum = seal_sync(seal);
 	if (!errnum)
 		errnum = patch_header(seal, end, &bits);
 	*file_end_ret = end + sections.count + payloads->count;

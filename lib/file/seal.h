@@ -18,24 +18,33 @@
  * does not divide. Killed anywhere, the file has the size of a round and its
  * table; killed in the few microseconds between the last steps, only no table.
  *
+ * To outlive a loss of power (`durability`), too, what the header is to tell of is synced before
+ * the header is written. Of a table that the data grows over nobody knows then which of the two the
+ * disk has: so there is none from the first round to the end.
+ *
  * Functions that return an int return 0 or the errno; `end` is always behind a whole record.
  */
 #ifndef FILE_SEAL_H
 #define FILE_SEAL_H
 
 #include <sys/uio.h>
+#include "file/durable.h"
 #include "file/features_write.h"
 #include "file/start.h"
 
-/* Zeroed but for `fd` and `start`, which the caller makes and releases, nothing is there yet. */
+/* Zeroed but for `fd`, `durability` and `start`, which are the caller's, nothing is there yet. */
 struct seal {
 	int fd;
+	struct durability *durability; /* NULL: a loss of power may take what was written */
 	struct file_start start; /* its bytes only until they are written */
 	uint64_t committed;      /* up to where data.size reaches */
 	bool bits_set;           /* the header's, of a table at `committed` */
 	uint64_t held_size;      /* of the data from there on, which is not in the file */
 	uint8_t held[FILE_FEATURE_BITS * sizeof(struct file_section)];
 };
+
+/* Waits until what was written is on the disk, where that is wanted. */
+int seal_sync(const struct seal *seal);
 
 /* Writes the start, and a table behind it. */
 int seal_begin(struct seal *seal);

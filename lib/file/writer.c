@@ -266,7 +266,8 @@ struct sp_error *writer_commit(struct writer *writer)
 	int errnum = error ? 0 : seal(writer);
 	/* What could not be committed now may be by the next round, or at the end. */
 	if (errnum && !writer->errnum)
-		error = error_os(errnum, "cannot write the header of %s", writer->name);
+		error = error_os(errnum, writer->seal.durability ? "cannot bring %s to its disk"
+				 : "cannot write the header of %s", writer->name);
 	return error ?: writer->errnum ? failed(writer) : NULL;
 }
 
@@ -326,6 +327,21 @@ static struct sp_error *start_stream(struct writer *writer, const struct sp_even
 	return error;
 }
 
+static struct sp_error *not_durable(const struct writer *writer, int errnum)
+{
+	return error_set_remedy(error_os(errnum, "cannot bring %s to its disk", writer->name), "%s",
+				remedy_of(errnum));
+}
+
+/* The name that the file has now. */
+static struct sp_error *sync_name(const struct writer *writer)
+{
+	if (writer->output.stream)
+		return NULL;
+	int errnum = durable_name(writer->seal.durability, writer->output.path);
+	return errnum ? not_durable(writer, errnum) : NULL;
+}
+
 static struct sp_error *start(struct writer *writer, const struct sp_event *events, size_t count,
 			      const struct writer_info *info)
 {
@@ -343,12 +359,21 @@ static struct sp_error *start(struct writer *writer, const struct sp_event *even
 	error = packing_init(&writer->packing, info->compression_level);
 	if (error)
 		return error;
+	writer->seal.durability = info->durability;
+	if (writer->output.stream && info->durability)
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "%s is no file that could be brought "
+						  "to a disk", writer->name), "name a file with -o");
 	if (writer->output.stream)
 		return start_stream(writer, events, count, attr_size);
 	writer->space.reserve = BUILD_ID_RESERVE + writer->features.bytes.count +
 				FILE_FEATURE_BITS * sizeof(struct file_section);
 	error = start_file(writer, events, count, attr_size);
-	return error ?: output_publish(&writer->output);
+	if (error)
+		return error;
+	int errnum = seal_sync(&writer->seal);
+	if (errnum)
+		return not_durable(writer, errnum);
+	return error_first(output_publish(&writer->output), sync_name(writer));
 }
 
 struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct sp_event *events,
@@ -383,7 +408,7 @@ static struct sp_error *finish_file(struct writer *writer)
 {
 	uint64_t file_end;
 	int errnum = seal_last(&writer->seal, writer->end, &writer->features, &file_end);
-	int cut_errnum = space_cut(&writer->space, file_end);
+	int cut_errnum = space_cut(&writer->space, file_end) ?: seal_sync(&writer->seal);
 	if (!errnum)
 		errnum = cut_errnum;
 	if (!errnum)
@@ -434,7 +459,7 @@ static struct sp_error *finish(struct writer *writer, const struct writer_end *e
 
 struct sp_error *writer_keep(struct writer *writer)
 {
-	return output_keep(&writer->output);
+	return error_first(output_keep(&writer->output), sync_name(writer));
 }
 
 /* A place that is no name has none: `when` is NULL. */
@@ -451,6 +476,7 @@ static struct sp_error *close_as(struct writer *writer, const struct writer_end 
 		later = error_first(later, output_date(&writer->output, *when, name_ret));
 	else if (!error && !later)
 		later = check_present(writer);
+	later = error_first(later, sync_name(writer));
 	int errnum = output_close(&writer->output);
 	if (!error && !later && errnum)
 		later = error_set_remedy(error_os(errnum, "cannot close %s", writer->name), "%s",

@@ -12,6 +12,7 @@
 #include <sprof/reader.h>
 #include <sys/uio.h>
 #include <time.h>
+#include "file/durable.h"
 
 struct writer;
 
@@ -35,6 +36,12 @@ struct writer_info {
 	/* Payloads as they are; a bit that something above says as well is that one's. */
 	const struct writer_feature *features;
 	size_t feature_count;
+	/*
+	 * What is committed is on its disk before the header says so, and what that costs is added
+	 * here, as long as the writer lives. NULL: the system brings it there some time. A stream is
+	 * refused then.
+	 */
+	struct durability *durability;
 };
 
 struct writer_feature {

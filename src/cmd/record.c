@@ -296,6 +296,10 @@ static void say_summary(const struct session *session)
 			 (unsigned long long)stats.unwritten);
 	say_losses(&session->arguments->options, &stats);
 	say_stacks(&stats.stacks);
+	if (stats.syncs)
+		diag_say("%llu syncs took %.1f ms, the longest %.1f; samples did not wait for them",
+			 (unsigned long long)stats.syncs, (double)stats.sync_ns / 1e6,
+			 (double)stats.sync_longest_ns / 1e6);
 	diag_say("%llu samples, %llu lost, %s in %s; %.3f s, of which recording took %.1f ms of CPU time "
 		 "(%.2f %%)",
 		 (unsigned long long)stats.samples,

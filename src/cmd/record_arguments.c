@@ -239,6 +239,9 @@ static void add_output(struct option_table *table, struct record_arguments *argu
 		OPTION_STRING('o', "output", "FILE", &options->path,
 			      "the recording (default: sprof.data; the old one is kept\n"
 			      "as FILE.old; -: standard output)"),
+		OPTION_FLAG(0, "sync", &options->sync,
+			    "bring each part of a second to the disk before it counts, so\n"
+			    "that a loss of power costs no more than being killed does"),
 		OPTION_CALL_ATTACHED('z', "compression-level", "LEVEL",
 				     &options->compression_level, record_parse_compression,
 				     "compress the recording with zstd (LEVEL: 1, the\n"

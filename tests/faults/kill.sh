@@ -11,7 +11,7 @@ need_sampling
 export XDG_CACHE_HOME="$tmp/cache"
 strike=$top_builddir/tests/faults/strike
 file=$tmp/data
-modes=${KILL_MODES:-"fp full zip later later-zip ending all attach pipe pipe-zip task ending-zip ending-later live threads"}
+modes=${KILL_MODES:-"fp full zip later later-zip ending all attach pipe pipe-zip task ending-zip ending-later live threads sync sync-zip"}
 if ! "$workload/probe" cpu >"$tmp/.probe"; then
 	comment "not all CPUs: $(cat "$tmp/.probe")"
 	modes=$(printf '%s' "$modes" | sed 's/\<all\>//')
@@ -55,6 +55,8 @@ strike_mode() { # MODE
 	later) struck "$random_number" -- --call-graph dwarf --unwind later -o "$file" -- "$workload/deep" 40 30 2 ;;
 	later-zip) struck "$random_number" -- -z --call-graph dwarf --unwind later -o "$file" -- "$workload/deep" 40 30 2 ;;
 	task) struck "$random_number" -- --scope task -F 4000 -g -o "$file" -- "$workload/proportions" 30 ;;
+	sync) struck "$random_number" -- --sync -g -o "$file" -- "$workload/proportions" 30 ;;
+	sync-zip) struck "$random_number" -- --sync -z -g -o "$file" -- "$workload/proportions" 30 ;;
 	threads) struck "$random_number" -- -g -o "$file" -- "$workload/threads" 4 30 5 >"$tmp/out" ;;
 	ending) ending -g -o "$file" -- "$workload/proportions" 30 ;;
 	ending-zip) ending -z -g -o "$file" -- "$workload/proportions" 30 ;;

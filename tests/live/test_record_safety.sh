@@ -40,6 +40,14 @@ for delay in 0.7 1.3 2.1; do
 		test $behind_ms -lt 1000
 done
 
+# Synced: it says what that cost. (What a loss of power leaves: tests/unit/test_durable.c)
+"$SPROF" record --sync -g -o "$file" -- "$workload/proportions" 0.3 >"$tmp/out" 2>"$tmp/err"
+check "--sync: the status is the command's" test $? = 0
+says "--sync: what it cost is said" '[0-9]* syncs took [0-9.]* ms, the longest'
+readable "$file" "--sync"
+"$SPROF" record --sync -o - -- true >"$tmp/out" 2>"$tmp/err"
+check "--sync: no stream can be" test $? = 129
+
 # The file's size limit. The unit of ulimit -f is 512 bytes or 1 KiB.
 (
 	ulimit -f 200
