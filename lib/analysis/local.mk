@@ -21,6 +21,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/parents.c lib/analysis/parents.h \
 	lib/analysis/pass_one.c lib/analysis/pass_one.h \
 	lib/analysis/places.c lib/analysis/places.h \
+	lib/analysis/recorded_until.c lib/analysis/recorded_until.h \
 	lib/analysis/scout.c lib/analysis/scout.h \
 	lib/analysis/sideband.c lib/analysis/sideband.h \
 	lib/analysis/stack_end.h \

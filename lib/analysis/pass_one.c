@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include "analysis/jit.h"
+#include "analysis/recorded_until.h"
 #include "file/format.h"
 #include "symbol/kernel.h"
 
@@ -70,6 +71,7 @@ struct sp_error *pass_one_open(struct sp_ctx *ctx, const struct sp_reader *reade
 		.osrelease = info->osrelease,
 		.kernel_build_id = kernel ? kernel->build_id : NULL,
 		.kernel_build_id_size = kernel ? kernel->build_id_size : 0,
+		.until_ns = recorded_until_ns(reader),
 	};
 	struct sp_error *error = resolver_new(ctx, &options, resolver_ret);
 	return error ? error : unwinding_init(unwinding, &(struct unwinding_source){
@@ -79,6 +81,7 @@ struct sp_error *pass_one_open(struct sp_ctx *ctx, const struct sp_reader *reade
 		.wanted = files,
 		.arch = info->arch,
 		.same_kernel = kernel_runs_here(ctx, &options),
+		.until_ns = options.until_ns,
 	});
 }
 

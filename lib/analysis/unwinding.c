@@ -68,6 +68,7 @@ struct sp_error *unwinding_init(struct unwinding *unwinding, const struct unwind
 		return NULL;
 	struct sp_error *error = binary_env_init(&unwinding->files, source->ctx,
 						 source->wanted->symfs, source->same_kernel);
+	unwinding->files.recorded_until_ns = source->until_ns;
 	unwinding->has_files = true;
 	if (!error)
 		error = make_unwinder(unwinding, source);

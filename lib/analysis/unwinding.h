@@ -25,6 +25,7 @@ struct unwinding_source {
 	const struct sp_files *wanted;
 	const char *arch;              /* of the recording; NULL: not known */
 	bool same_kernel;              /* it was recorded under the kernel that runs here */
+	uint64_t until_ns;             /* when it ended, since 1970; 0: not known */
 };
 
 /* Fails when out of memory, or asked for an engine that is none. To be deinitialised then, too. */

@@ -115,6 +115,21 @@ static bool has_recorded_id(const struct search *search, const struct image *ima
 	return false;
 }
 
+/* Of files without a recorded build-id. */
+static bool was_changed(const struct search *search, const struct image *image)
+{
+	const struct binary_env *env = search->env;
+	if (!env->same_kernel || !env->recorded_until_ns || (env->symfs && *env->symfs) ||
+	    image->modified_ns <= env->recorded_until_ns)
+		return false;
+	diagnosis_set(search->diagnosis, BINARY_WRONG,
+		      "report before files are changed, or link them with --build-id; if it is the same, "
+		      "--symfs / takes it as it is",
+		      "%s was written to after it was recorded, and no build-id tells whether it is still "
+		      "the same", image->path);
+	return true;
+}
+
 /* Whether the image is what was mapped; says so if it is not. */
 static bool is_recorded(const struct search *search, const struct image *image, enum proof proof)
 {
@@ -123,13 +138,13 @@ static bool is_recorded(const struct search *search, const struct image *image, 
 		return has_recorded_id(search, image, proof);
 	bool same_inode = has_recorded_inode(module, image);
 	if (proof != PROOF_PATH)
-		return module->ino != 0 && same_inode;
+		return module->ino != 0 && same_inode && !was_changed(search, image);
 	bool comparable = module->ino != 0 && search->env->same_kernel &&
 			  !(search->env->symfs && *search->env->symfs) &&
 			  module->maj == major(image->device) &&
 			  module->min == minor(image->device);
 	if (!comparable || same_inode)
-		return true;
+		return !was_changed(search, image);
 	diagnosis_set(
 		search->diagnosis, BINARY_WRONG,
 		"report before files are replaced, or link them with --build-id",

@@ -12,7 +12,9 @@
  *   be another process by now;
  * - else, where the recording's kernel runs here and the file lies on the device
  *   that was recorded, by inode: a replaced file has another. On another machine
- *   or file system inode numbers say nothing, and the file is taken as it is.
+ *   or file system inode numbers say nothing, and the file is taken as it is;
+ * - and without a build-id, where the recording's kernel runs here, by its time: what was
+ *   written to after the recording ended may be anything (and may have the same inode).
  */
 #ifndef BINARY_BINARY_H
 #define BINARY_BINARY_H
@@ -29,6 +31,7 @@ struct binary_env {
 	char *symfs;          /* NULL or "": the files of this machine */
 	char *build_id_cache; /* perf's: ~/.debug; NULL: there is no HOME */
 	bool same_kernel;     /* the recording's kernel is the one that runs here */
+	uint64_t recorded_until_ns; /* since 1970; 0: not known (binary_env_init() says so) */
 };
 
 /* `symfs` (may be NULL) is copied. */

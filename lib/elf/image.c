@@ -186,6 +186,9 @@ static struct sp_error *image_open_fd(int fd, const char *path, struct image **r
 	image->device = status.st_dev;
 	image->inode = status.st_ino;
 	image->owner = status.st_uid;
+	if (status.st_mtim.tv_sec > 0)
+		image->modified_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
+				     (uint64_t)status.st_mtim.tv_nsec;
 	errno = 0;
 	return take_elf(&image, elf_begin(image->fd, ELF_C_READ, NULL), ret);
 }

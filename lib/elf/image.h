@@ -36,6 +36,7 @@ struct image {
 	dev_t device;  /* of the file; 0 and 0 for one from memory */
 	ino_t inode;
 	uid_t owner;   /* of the file; 0 for one from memory */
+	uint64_t modified_ns; /* when it was, since 1970; 0 for one from memory */
 	uint16_t machine, type; /* EM_*, ET_* */
 	bool is_64bit;
 	bool swap; /* its byte order is not the host's */

@@ -70,6 +70,7 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 	resolver->env.options = *options;
 	struct sp_error *error = binary_env_init(&resolver->env.binary, ctx, options->symfs,
 						 kernel_runs_here(ctx, options));
+	resolver->env.binary.recorded_until_ns = options->until_ns;
 	if (!error)
 		error = recorded_index_new(&options->recorded, &resolver->env.recorded);
 	if (!error)

@@ -28,6 +28,7 @@ struct resolver_options {
 	const char *osrelease;                  /* of the recording; NULL: unknown */
 	const uint8_t *kernel_build_id;         /* of the recording */
 	size_t kernel_build_id_size;            /* 0: unknown */
+	uint64_t until_ns;                      /* when it ended, since 1970; 0: unknown */
 };
 
 struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options *options,

@@ -80,6 +80,23 @@ END
 "$SPROF" report -i "$tmp/other" >"$tmp/got" 2>"$tmp/err"
 check "a recording without build-ids is read" test $? = 0
 
+# Nor does one that was written to since, and has none.
+echo 'volatile long x; int main(void) { for (long i = 0; i < 60000000; i++) x += i; return 0; }' >"$tmp/changed.c"
+if "$workload/probe" >"$tmp/.probe" 2>&1 && $CC -Wl,--build-id=none -o "$tmp/changed" "$tmp/changed.c" 2>"$tmp/err"; then
+	"$SPROF" record -q --call-graph none -o "$tmp/recorded" -- "$tmp/changed" >"$tmp/got" 2>"$tmp/err"
+	"$SPROF" report -q -i "$tmp/recorded" -s symbol --format csv >"$tmp/got" 2>&1
+	check "a file without a build-id has names as long as it is the same" grep -q ',main' "$tmp/got"
+	cp "$tmp/changed" "$tmp/again"
+	cp "$tmp/again" "$tmp/changed"
+	"$SPROF" report -i "$tmp/recorded" -s symbol --format json >"$tmp/got" 2>&1
+	check "a file that was written to since gives none" sh -c '! grep -q "\"symbol\": \"main\"" "$1"' sh "$tmp/got"
+	check "and that is said" grep -q 'was written to after it was recorded' "$tmp/got"
+	"$SPROF" report -q -i "$tmp/recorded" --symfs / -s symbol --format csv >"$tmp/got" 2>&1
+	check "unless it is named by --symfs" grep -q ',main' "$tmp/got"
+else
+	skip "a file that was written to since" "$(cat "$tmp/.probe")"
+fi
+
 [ "$(id -u)" = 0 ] && "$workload/probe" >"$tmp/.probe" 2>&1 && command -v setpriv >/dev/null || {
 	skip "what others planted" "only root can be somebody else"
 	finish

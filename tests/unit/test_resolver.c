@@ -261,6 +261,27 @@ TEST(resolver_replaced_file_without_build_id)
 	}
 }
 
+/* With the same inode, as linkers write it. */
+TEST(resolver_changed_file_without_build_id)
+{
+	struct utsname name;
+	ck_assert_int_eq(uname(&name), 0);
+	for (int which = 0; which < 4; which++) {
+		bool here = which != 1, has_id = which == 2, known = which != 3;
+		RESOLVING r = {.options.osrelease = here ? name.release : "1.2.3-elsewhere",
+			       .options.until_ns = known ? UINT64_C(1700000000000000000) : 0};
+		resolving_compile("prog", has_id ? "" : "-Wl,--build-id=none");
+		uint64_t at = resolving_function("prog", "work");
+		resolving_use(&r, "prog");
+		files_run("touch -d @1700000001 prog");
+		resolving_start(&r);
+		bool refused = here && known && !has_id;
+		resolving_expect(&r, at, refused ? NULL : "work");
+		if (refused)
+			resolving_problem(&r, RESOLVER_WRONG_FILE, "written to after it was recorded");
+	}
+}
+
 TEST(resolver_missing_file)
 {
 	RESOLVING r = {0};
