@@ -15,6 +15,7 @@
 #include "cmd/record_arguments.h"
 #include "cmd/record_control.h"
 #include "cmd/record_files.h"
+#include "cmd/record_stop.h"
 #include "command.h"
 #include "diag.h"
 
@@ -366,7 +367,8 @@ static int run_session(struct session *session)
 	/* As after a --duration: the command is to end, and is no failure by that. */
 	if (!error && sp_capture_stats(session->capture).full)
 		session->stopped = session->as_asked = true;
-	struct sp_error *stop_error = sp_capture_stop(session->capture);
+	const char *path = session->arguments->options.path ?: "sprof.data";
+	struct sp_error *stop_error = record_stop(session->capture, path, session->signal_fd);
 	/* What stopped the recording, a full disk say, may stop its end too. */
 	if (error && stop_error &&
 	    !strcmp(sp_error_message(error), sp_error_message(stop_error))) {

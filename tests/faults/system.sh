@@ -32,6 +32,23 @@ status=$?
 check "a directory that vanishes: status $status" test $status = 125
 says "a directory that vanishes: is said" 'removed while it was written'
 
+# A pipe is full, and its reader takes nothing: it is waited for, until somebody says so.
+mkfifo "$tmp/full"
+exec 9<>"$tmp/full"
+timeout 30 "$SPROF" record -F 9000 -o "$tmp/full" -- "$workload/proportions" 0.3 >"$tmp/out" 2>"$tmp/err" 9>&- &
+recorder=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	sleep 0.3
+	! grep -q 'waiting for the reader' "$tmp/err" || break
+done
+says "a reader that takes nothing: is said" 'waiting for the reader of .*full; .C, or SIGTERM'
+kill -TERM $recorder
+wait $recorder 2>"$tmp/.wait"
+status=$?
+exec 9>&-
+check "a reader that takes nothing: SIGTERM gives it up (status $status)" test $status = 143
+says "a reader that takes nothing: what is lost is said" 'given up: what the reader of .* has not taken is lost'
+
 # A recorder that is stopped for a moment goes on.
 "$SPROF" record -q -g -o "$file" -- "$workload/proportions" 0.5 >"$tmp/out" 2>"$tmp/err" &
 recorder=$!
