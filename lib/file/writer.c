@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "base/cleanup.h"
@@ -21,6 +22,7 @@
 #include "file/space.h"
 #include "file/spans.h"
 #include "file/start.h"
+#include "record/note.h"
 
 /* Writes up to this size are gathered in `pending`, which holds PENDING_SIZE. */
 #define SMALL_SIZE ((size_t)8192)
@@ -444,10 +446,34 @@ static struct sp_error *check_present(const struct writer *writer)
 				"record again, to a place that nothing cleans up (-o)");
 }
 
+/* What a full disk kept out is said in the file, of the space that is kept for its table. */
+static struct sp_error *note_stop(struct writer *writer)
+{
+	struct record_buffer note = {0};
+	char text[160];
+	int errnum = writer->errnum;
+	snprintf(text, sizeof(text), "writing stopped here: %s; %" PRIu64 " samples more had been taken, "
+		 "and are not in this file", strerror(errnum), writer->unwritten);
+	struct sp_error *error = record_encode_note(&note, text, 0);
+	if (!error && writer->space.reserve > note.count) {
+		struct iovec span = {note.items, note.count};
+		writer->space.reserve -= note.count;
+		sp_error_free(append(writer, &span, 1));
+		writer->errnum = errnum;
+	}
+	vec_deinit(&note);
+	return error;
+}
+
 static struct sp_error *finish(struct writer *writer, const struct writer_end *end)
 {
 	if (writer->output.stream)
 		return writer->errnum ? NULL : finish_stream(writer, end);
+	if (writer->errnum == ENOSPC || writer->errnum == EDQUOT || writer->errnum == EFBIG) {
+		struct sp_error *note_error = note_stop(writer);
+		if (note_error)
+			return note_error;
+	}
 	struct sp_error *error = feature_set_end(&writer->features, end);
 	if (!error && writer->traces.count)
 		error = feature_set_auxtrace(&writer->features, writer->traces.items,

@@ -57,6 +57,8 @@ status=$?
 check "the file size limit: the status says so ($status)" test $status = 125
 check "the file size limit: so does a message" grep -q 'File too large' "$tmp/err"
 readable "$file" "the file size limit"
+check "the file size limit: the file says that there is more" sh -c \
+	'"$1" info -i "$2" | grep -q "writing stopped here: .*; [0-9]* samples more had been taken"' sh "$SPROF" "$file"
 check "the file size limit: what fitted is there" test "$(field "$file" SAMPLE)" -gt 300
 
 mkdir "$tmp/small"
