@@ -398,8 +398,9 @@ static struct sp_error *describe_everyone(struct sp_capture *capture)
 	size_t unreadable = 0;
 	struct sp_error *error = synth_all(capture->synth, &unreadable);
 	if (!error && unreadable)
-		error = capture_note(capture, "what %zu processes have mapped may not be read: only code "
-				     "they map from now on will have names", unreadable);
+		error = capture_note(capture, "what %zu process%s mapped may not be read: only code "
+				     "mapped from now on will have names there", unreadable,
+				     unreadable == 1 ? " has" : "es have");
 	return error;
 }
 

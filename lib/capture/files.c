@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 
+#define HUNDREDTH_NS 10000000
+
 void file_maker_free(struct file_maker *maker)
 {
 	if (!maker)
@@ -68,6 +70,24 @@ static struct sp_error *see_done(struct file_maker *maker, const char *name, uin
 	return error_no_memory();
 }
 
+/*
+ * Names have hundredths of a second. Of files that end within one, and where the clock is set back,
+ * the later one has the later name all the same, also when the earlier one was removed again.
+ */
+static struct timespec next_date(struct file_maker *maker, struct timespec when)
+{
+	struct timespec least = maker->dated;
+	least.tv_nsec += HUNDREDTH_NS;
+	if (least.tv_nsec >= 1000000000) {
+		least.tv_sec++;
+		least.tv_nsec -= 1000000000;
+	}
+	bool early = when.tv_sec < least.tv_sec ||
+		     (when.tv_sec == least.tv_sec && when.tv_nsec < least.tv_nsec);
+	maker->dated = early ? least : when;
+	return maker->dated;
+}
+
 struct sp_error *file_maker_close(struct file_maker *maker, struct writer *writer,
 				  struct file_end *end)
 {
@@ -83,8 +103,9 @@ struct sp_error *file_maker_close(struct file_maker *maker, struct writer *write
 		.build_ids = end->dsos.known.items,
 		.build_id_count = end->dsos.known.count,
 	};
-	struct sp_error *error = end->dated ? writer_close_dated(writer, &last, end->when, &name)
-					      : writer_close(writer, &last);
+	struct sp_error *error =
+		end->dated ? writer_close_dated(writer, &last, next_date(maker, end->when), &name)
+			   : writer_close(writer, &last);
 	dsos_deinit(&end->dsos);
 	error = error_first(dsos_error, error);
 	if (name)

@@ -36,6 +36,7 @@ struct file_maker {
 	char *path;
 	uint32_t keep;          /* of these, so many; 0: all */
 	uint64_t closing_bytes; /* a file's end, but for build-ids */
+	struct timespec dated;  /* what the last name says */
 	struct durability durability; /* of all of them; the thread's, but for durability_read() */
 
 	pthread_mutex_t lock;

@@ -18,6 +18,7 @@
 
 /* Descriptors that others of this process may open meanwhile: files, pipes, libraries. */
 #define FILES_SPARE 64
+#define FILES_SPARE_LEAST 8 /* without which nothing goes */
 
 static int64_t number_or(const struct sp_ctx *ctx, const char *path, int64_t otherwise)
 {
@@ -421,7 +422,7 @@ struct sp_error *rights_raise_files(const struct rights *rights, uint64_t need,
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
 		return error_os(errno, "RLIMIT_NOFILE");
-	uint64_t whole = need + open_files() + FILES_SPARE;
+	uint64_t taken = need + open_files(), whole = taken + FILES_SPARE;
 	*old_soft_ret = limit.rlim_cur;
 	if (limit.rlim_cur >= whole)
 		return NULL;
@@ -431,11 +432,16 @@ struct sp_error *rights_raise_files(const struct rights *rights, uint64_t need,
 		raised.rlim_max = whole;
 	if (raised.rlim_max >= whole && setrlimit(RLIMIT_NOFILE, &raised) == 0)
 		return NULL;
+	/* Fewer may be open besides then, as far as any can. */
+	raised.rlim_cur = raised.rlim_max = limit.rlim_max;
+	if (limit.rlim_max >= taken + FILES_SPARE_LEAST && setrlimit(RLIMIT_NOFILE, &raised) == 0)
+		return NULL;
 	return error_set_remedy(
 		error_new(SP_ERROR_LIMIT,
 			  "%llu files would have to be open, of which "
 			  "%llu may be",
-			  (unsigned long long)whole, (unsigned long long)limit.rlim_max),
-		"raise the hard limit (ulimit -Hn, limits.conf, LimitNOFILE=), or sample "
-		"whole CPUs with -a");
+			  (unsigned long long)(taken + FILES_SPARE_LEAST),
+			  (unsigned long long)limit.rlim_max),
+		"raise the hard limit (ulimit -Hn, limits.conf, LimitNOFILE=), or take fewer "
+		"events or CPUs (-e, -C)");
 }

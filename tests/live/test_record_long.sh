@@ -66,6 +66,12 @@ for file in $files; do
 	check "by size: $file is whole" undamaged "$tmp/$file"
 done
 
+# Names go on where several files end within a hundredth of a second, and the first are gone again.
+"$SPROF" record -F 9000 -g --call-graph dwarf --switch-output=40K --keep 2 -o "$tmp/order" -- \
+	"$workload/proportions" 0.2 >"$tmp/out" 2>"$tmp/err"
+sed -n 's/.*order\.\([0-9]\{16\}\): .*/\1/p' "$tmp/err" >"$tmp/names"
+check "many files: later ones have later names ($(wc -l <"$tmp/names"))" sort -c -u "$tmp/names"
+
 # By signal.
 "$SPROF" record -F 997 --call-graph none --switch-output -o "$tmp/signal" -- \
 	"$workload/proportions" 3 >"$tmp/out" 2>"$tmp/err" &

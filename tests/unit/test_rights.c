@@ -278,6 +278,11 @@ TEST(files_are_raised_to_the_hard_limit_only)
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	ck_assert_uint_ge(limit.rlim_cur, 300);
 	ck_assert_uint_eq(limit.rlim_max, 512);
+	/* Room to spare is not asked for where there is none. */
+	ok_or_fail(rights_raise_files(&plain, 480, &old));
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_assert_uint_eq(limit.rlim_cur, 512);
+	fails_with(SP_ERROR_LIMIT, rights_raise_files(&plain, 511, &old));
 	fails_with(SP_ERROR_LIMIT, rights_raise_files(&plain, 1000, &old));
 	ck_assert_uint_eq(old, limit.rlim_cur);
 }
