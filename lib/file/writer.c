@@ -268,8 +268,10 @@ struct sp_error *writer_commit(struct writer *writer)
 	int errnum = error ? 0 : seal(writer);
 	/* What could not be committed now may be by the next round, or at the end. */
 	if (errnum && !writer->errnum)
-		error = error_os(errnum, writer->seal.durability ? "cannot bring %s to its disk"
-				 : "cannot write the header of %s", writer->name);
+		error = error_set_remedy(error_os(errnum, writer->seal.durability
+							  ? "cannot bring %s to its disk"
+							  : "cannot write the header of %s",
+						  writer->name), "%s", remedy_of(errnum));
 	return error ?: writer->errnum ? failed(writer) : NULL;
 }
 
