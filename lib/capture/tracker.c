@@ -9,6 +9,7 @@
 #include "capture/tracker.h"
 
 #include "base/cleanup.h"
+#include "record/length.h"
 #include "record/mend.h"
 #include "record/types.h"
 
@@ -75,7 +76,8 @@ static uint16_t true_size(const struct tracker *tracker, const struct ring *ring
 	if (!record_size_is_doubtful(header->type))
 		return header->size;
 	ring_copy(ring, position, size, bytes);
-	size_t end = record_fields_end(bytes, size);
+	const struct raw_record raw = {.type = header->type, .size = size, .bytes = bytes};
+	size_t end = record_fields_end(&raw, false);
 	size_t whole = end + tracker->fields.trailer_tid;
 	return end && whole < header->size ? (uint16_t)whole : header->size;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += lib/file/describe.c
 lib_libsprof_core_la_SOURCES += \
+	lib/file/chain.c lib/file/chain.h \
 	lib/file/durable.c lib/file/durable.h \
 	lib/file/features_write.c lib/file/features_write.h \
 	lib/file/format.h \

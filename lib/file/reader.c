@@ -164,13 +164,23 @@ void reader_add_gap(struct sp_reader *reader, uint64_t offset, uint64_t place,
 	sp_error_free(error);
 }
 
-void reader_add_resized(struct sp_reader *reader, uint64_t offset, size_t size, size_t fields)
+void reader_add_resized(struct sp_reader *reader, const struct raw_record *raw, size_t length,
+			const char *path, bool of_data)
 {
 	struct sp_error *error =
-		error_format(reader->data_path, offset, "a SAMPLE says that it has %zu bytes, but its "
-			     "fields have %zu: the records behind these are read", size, fields);
-	damage_list(reader, offset, error, (struct damage){.place = DAMAGE_NOWHERE, .of_data = true});
+		error_format(path, raw->offset, "a record (%s) says that it has %zu bytes, but what it "
+			     "holds takes %zu: the records behind that are read",
+			     sp_record_type_name(raw->type), raw->size, length);
+	damage_list(reader, raw->offset, error,
+		    (struct damage){.place = DAMAGE_NOWHERE, .of_data = of_data});
 	sp_error_free(error);
+}
+
+void reader_add_resized_sample(struct sp_reader *reader, uint64_t offset, size_t size,
+			       size_t fields)
+{
+	const struct raw_record raw = {.type = PERF_RECORD_SAMPLE, .size = size, .offset = offset};
+	reader_add_resized(reader, &raw, fields, reader->data_path, true);
 	atomic_store(&reader->exact, true);
 }
 
@@ -210,6 +220,7 @@ static struct sp_error *flatten(struct sp_reader *reader)
 	struct source_parts parts = {0};
 	struct sp_error *error = NULL;
 	struct flat_source first = {reader->fd, reader->extent, reader->path};
+	reader->lengths = lengths_of(reader->events.items, reader->events.count);
 	if (reader->info.mode == SP_READER_DIRECTORY)
 		error = source_list_parts(reader, &parts);
 	bool needed = reader->info.compressed || parts.count;
@@ -234,6 +245,7 @@ static struct sp_error *find_compressed(struct sp_reader *reader)
 					       reader->extent, reader->extent.end, &walker);
 	if (error)
 		return error;
+	walker_hold_sizes(walker, &reader->lengths, NULL);
 	while (!reader->info.compressed) {
 		/* Damage is met again by whoever reads the records. */
 		error = walker_next(walker, &raw);
@@ -371,6 +383,7 @@ struct sp_error *sp_reader_open(struct sp_ctx *ctx, const char *path, struct sp_
 	reader->fd = reader->data_fd = reader->directory_fd = -1;
 	pthread_mutex_init(&reader->damage_lock, NULL);
 	mapping_init(&reader->mapping);
+	reader->lengths = lengths_of_any();
 	reader->info.path = reader_copy_text(reader, path, strlen(path));
 	if (!reader->info.path)
 		return error_no_memory();

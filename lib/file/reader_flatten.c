@@ -268,6 +268,7 @@ static struct sp_error *flatten_source(struct flattener *flattener,
 					       source->extent, end, &walker);
 	if (error)
 		return error;
+	walker_hold_sizes(walker, &flattener->reader->lengths, flattener->reader);
 	error = flatten_walk(flattener, walker);
 	walker_free(walker);
 	say_lost(flattener);

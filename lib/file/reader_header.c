@@ -132,6 +132,7 @@ static struct sp_error *find_data_end(struct sp_reader *reader, struct header_in
 	if (error)
 		return error;
 	uint64_t end = extent.begin;
+	walker_hold_sizes(walker, &reader->lengths, NULL);
 	for (;;) {
 		struct raw_record raw = {0};
 		error = walker_next(walker, &raw);

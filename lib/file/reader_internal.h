@@ -9,6 +9,7 @@
  *	reader_flatten.c   compressed data, directories -> one flat file
  *	reader_features.c  the feature table, and what the features say
  *	walker.c           the records
+ *	chain.c            where records seem to begin
  *	mapping.c          the bytes of the file where the kernel has them
  */
 #ifndef FILE_READER_INTERNAL_H
@@ -22,6 +23,7 @@
 #include "file/format.h"
 #include "file/mapping.h"
 #include "file/reader.h"
+#include "record/length.h"
 
 #define FEATURE_BITS 256
 
@@ -75,6 +77,7 @@ struct sp_reader {
 	bool no_memory;   /* something of the above could not be kept */
 	struct sp_file_info info;
 	struct record_layout layout;
+	struct lengths lengths; /* of records of any event, until the events are known */
 	struct mapping mapping; /* of data_fd, for walkers */
 
 	pthread_mutex_t damage_lock;
@@ -104,10 +107,14 @@ void reader_add_gap(struct sp_reader *reader, uint64_t offset, uint64_t place,
 		    struct sp_error *error);
 
 /*
- * A sample said to be longer than its fields, and records begin behind these: nothing is missing.
- * From now on walkers look at each.
+ * A record of the file at `path`, or of its flat data, says to be longer than what it holds, and
+ * records begin behind that: nothing is missing.
  */
-void reader_add_resized(struct sp_reader *reader, uint64_t offset, size_t size, size_t fields);
+void reader_add_resized(struct sp_reader *reader, const struct raw_record *raw, size_t length,
+			const char *path, bool of_data);
+/* The same of a sample of the flat data: from now on walkers look at each. */
+void reader_add_resized_sample(struct sp_reader *reader, uint64_t offset, size_t size,
+			       size_t fields);
 
 /* A copy in the arena with a NUL behind; NULL, remembered in no_memory, if out of memory. */
 char *reader_copy_text(struct sp_reader *reader, const void *bytes, size_t size);

@@ -195,8 +195,10 @@ struct sp_error *reader_scan(struct sp_reader *reader, struct reader_extent exte
 	if (!error)
 		error = walker_new_at(reader->fd, reader->path, reader->swap, extent,
 				      reader->extent.end, &walker);
-	if (!error)
+	if (!error) {
+		walker_hold_sizes(walker, &reader->lengths, NULL);
 		error = scan_walk(&scan, walker);
+	}
 	walker_free(walker);
 	decoder_free(scan.decoder);
 	u64map_deinit(&scan.ids);

@@ -23,9 +23,13 @@
  * plausible headers begins, byte by byte: COMPRESSED records, and those of types that nobody
  * knows, have sizes of any number of bytes.
  *
- * A sample's size that is too large makes sense as a header, and swallows up to 64 KB of records.
- * It is noticed where the fields are decoded, since the kernel leaves nothing behind them; who
- * only hops over samples does not know of it. So once one was seen, walkers decode them, too.
+ * A size that is too large makes sense as a header, and swallows up to 64 KB of records. But what a
+ * record holds says how long it is (record/length.h): where its size says more, and a chain of
+ * headers begins behind what it holds, it is given as long as that, and reading goes on there. The
+ * kernel leaves nothing there itself, but for three types (record/mend.h).
+ *
+ * Of a sample it is noticed where the fields are decoded; who only hops over samples does not know
+ * of it. So once one was seen, walkers decode them, too.
  */
 #include "file/walker.h"
 
@@ -35,7 +39,9 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/io.h"
+#include "file/chain.h"
 #include "file/reader_internal.h"
+#include "record/mend.h"
 #include "record/types.h"
 
 #define HEADER_SIZE 8
@@ -56,14 +62,8 @@
 /* Of a file that is mapped, what is looked at at a time: what was touched of it stays in memory. */
 #define WINDOW_SIZE ((uint64_t)4 << 20)
 
-/* So many headers in a row must be plausible for reading to resume. */
-#define CHAIN 4
-
 /* HEADER_TRACING_DATA of 12 bytes shifts all that follow it. */
 #define SEEK_STEP 4
-
-/* At least the highest that has a name. */
-#define TYPES_LAST 127
 
 #define LINE 64 /* of the processor's cache */
 
@@ -86,30 +86,15 @@ struct walker {
 	uint64_t refused_end;    /* where no window could be opened, one may be from here on */
 	struct sp_reader *reader; /* NULL: bytes of a file, which nobody decodes */
 	struct decoder *decoder;  /* of a reader that is exact */
+	const struct lengths *lengths; /* NULL: sizes are taken as they are */
+	struct sp_reader *teller; /* is told of sizes that are wrong; NULL: nobody is */
+	struct decoder *judge;    /* says the times of records whose size is in doubt; or NULL */
+	uint8_t *mended;          /* a record of which the size was wrong; NULL until there is one */
 	struct { uint64_t begin, fields_end; size_t size; } doubt; /* of a sample; size 0: none */
 	uint64_t begin_end;     /* records begin before this offset … */
 	uint64_t data_end;      /* … and end before this one */
 	const char *path;
 };
-
-struct header {
-	uint32_t type;
-	uint16_t misc, size;
-};
-
-static inline struct header header_at(const uint8_t *bytes, bool swap)
-{
-	struct header header;
-	memcpy(&header.type, bytes, 4);
-	memcpy(&header.misc, bytes + 4, 2);
-	memcpy(&header.size, bytes + 6, 2);
-	if (swap) {
-		header.type = __builtin_bswap32(header.type);
-		header.misc = __builtin_bswap16(header.misc);
-		header.size = __builtin_bswap16(header.size);
-	}
-	return header;
-}
 
 struct sp_error *walker_new_at(int fd, const char *path, bool swap, struct reader_extent extent,
 			       uint64_t data_end, struct walker **ret)
@@ -148,6 +133,7 @@ struct sp_error *walker_new(struct sp_reader *reader, struct reader_extent exten
 	struct walker *walker = *ret;
 	walker->mapping = &reader->mapping;
 	walker->reader = reader;
+	walker_hold_sizes(walker, &reader->lengths, reader);
 	if (reader_is_exact(reader))
 		error = decoder_new(&reader->layout, &walker->decoder);
 	if (error)
@@ -168,6 +154,8 @@ void walker_free(struct walker *walker)
 		return;
 	close_window(walker);
 	decoder_free(walker->decoder);
+	decoder_free(walker->judge);
+	free(walker->mended);
 	free(walker->buffer);
 	free(walker);
 }
@@ -184,6 +172,13 @@ void walker_prefetch(const struct walker *walker, size_t size)
 		size = left;
 	for (size_t at = 0; at < size; at += LINE)
 		__builtin_prefetch(walker->pos + at);
+}
+
+void walker_hold_sizes(struct walker *walker, const struct lengths *lengths,
+		       struct sp_reader *teller)
+{
+	walker->lengths = lengths;
+	walker->teller = teller;
 }
 
 void walker_hop_samples(struct walker *walker)
@@ -270,20 +265,6 @@ static struct sp_error *ensure(struct walker *walker, size_t need)
 	return fill(walker, offset, most);
 }
 
-static bool is_simpleperf(const struct header *header)
-{
-	return header->type >= RECORD_SIMPLEPERF_FIRST && header->type <= RECORD_SIMPLEPERF_LAST;
-}
-
-static bool plausible(const struct header *header)
-{
-	bool kernel = header->type && header->type <= RECORD_CALLCHAIN_DEFERRED;
-	bool user = header->type >= RECORD_USER_TYPES && sp_record_type_name(header->type);
-	if (kernel)
-		return header->size >= HEADER_SIZE && !(header->size & 7);
-	return (user || is_simpleperf(header)) && header->size >= HEADER_SIZE;
-}
-
 /*
  * perf 6.16 to the middle of 2026 lets the size of a long COMPRESSED2 wrap around,
  * and leaves out its padding; the u64 behind the header says how long it is.
@@ -319,41 +300,11 @@ static uint64_t payload_size(const struct walker *walker, const struct header *h
 	return good ? size : 0;
 }
 
-/* Of a size that only compressed records have: bytes of something else, taken for a header. */
-static bool is_odd(const struct header *header)
+/* Whether records seem to begin at `pos` in the buffer, where a header fits. */
+static bool begins(const struct walker *walker, const uint8_t *pos)
 {
-	return header->size & 7 && header->type != SP_RECORD_COMPRESSED &&
-	       header->type != SP_RECORD_COMPRESSED2;
-}
-
-/*
- * Whether CHAIN plausible headers, or fewer up to the very end, begin at `pos`. Nearly all places
- * that are none are known by their first bytes.
- */
-static bool chain_begins(const struct walker *walker, const uint8_t *pos)
-{
-	struct header first = header_at(pos, walker->swap);
-	if (likely(first.type - 1 >= TYPES_LAST && first.type - RECORD_SIMPLEPERF_FIRST >
-							RECORD_SIMPLEPERF_LAST - RECORD_SIMPLEPERF_FIRST))
-		return false;
 	uint64_t buffer_end = walker->base_offset + (uint64_t)(walker->end - walker->base);
-	for (int i = 0; i < CHAIN; i++) {
-		size_t left = (size_t)(walker->end - pos);
-		if (!left)
-			return i && buffer_end == walker->data_end;
-		if (left < HEADER_SIZE)
-			return false;
-		struct header header = header_at(pos, walker->swap);
-		if (!plausible(&header) || header.size > left || is_odd(&header))
-			return false;
-		/* What follows is data, so the chain ends; these have few sizes. */
-		if (header.type == SP_RECORD_AUXTRACE)
-			return header.size == 48;
-		if (header.type == SP_RECORD_HEADER_TRACING_DATA)
-			return header.size >= 12 && header.size <= TRACING_DATA_MAX;
-		pos += header.size;
-	}
-	return true;
+	return chain_begins(pos, walker->end, buffer_end == walker->data_end, walker->swap);
 }
 
 /*
@@ -376,7 +327,7 @@ static struct sp_error *resync(struct walker *walker, unsigned int step)
 		}
 		for (; (size_t)(walker->end - walker->pos) >= room;
 		     walker->pos += step)
-			if (chain_begins(walker, walker->pos))
+			if (begins(walker, walker->pos))
 				return NULL;
 		if (last) {
 			walker->pos = walker->end;
@@ -388,7 +339,8 @@ static struct sp_error *resync(struct walker *walker, unsigned int step)
 
 struct sp_error *walker_seek(struct walker *walker)
 {
-	/* Who guesses where records begin is right nearly always. */
+	/* Who guesses where records begin is right nearly always, which is not enough to tell of it. */
+	walker->teller = NULL;
 	return resync(walker, SEEK_STEP);
 }
 
@@ -434,7 +386,7 @@ static struct sp_error *check(struct walker *walker, const struct header *header
 			       name ?: "unknown", header->type, header->size,
 			       (unsigned long long)left);
 	/* Newer kernels and perfs have more types, but not these. */
-	if (header->type > TYPES_LAST && !is_simpleperf(header))
+	if (header->type > CHAIN_TYPES_LAST && !header_is_simpleperf(header))
 		return damaged(walker, "a record of type %u, which nobody writes", header->type);
 	if (header->type < RECORD_USER_TYPES && (header->size & 7))
 		return damaged(walker,
@@ -498,7 +450,7 @@ void walker_doubt(struct walker *walker, const struct raw_record *raw, size_t ex
 	if (likely(excess < HEADER_SIZE) || !walker->reader || raw->offset < walker->base_offset)
 		return;
 	struct header header = header_at(raw->bytes + (raw->size - excess), walker->swap);
-	if (!plausible(&header) || is_odd(&header))
+	if (!header_is_plausible(&header))
 		return;
 	walker->doubt.begin = raw->offset;
 	walker->doubt.fields_end = raw->offset + (raw->size - excess);
@@ -518,8 +470,9 @@ static struct sp_error *settle_doubt(struct walker *walker)
 	struct sp_error *error = ensure(walker, CHAIN * RECORD_MAX);
 	if (error)
 		return error;
-	if (chain_begins(walker, walker->pos))
-		reader_add_resized(walker->reader, begin, size, (size_t)(fields_end - begin));
+	if (begins(walker, walker->pos))
+		reader_add_resized_sample(walker->reader, begin, size,
+					  (size_t)(fields_end - begin));
 	else
 		walker->pos = walker->base + (begin + size - walker->base_offset);
 	return NULL;
@@ -534,6 +487,107 @@ static void look_into(struct walker *walker, const struct raw_record *raw)
 	if (!error)
 		walker_doubt(walker, raw, decoder_excess(walker->decoder));
 	sp_error_free(error);
+}
+
+/* Whether a header stands behind what a record holds, and its size says that it goes on there. */
+static bool seems_too_long(const struct walker *walker, const struct raw_record *raw)
+{
+	size_t lengths[LENGTHS_MAX], count;
+	if (likely(lengths_fit(walker->lengths, raw, walker->swap)))
+		return false;
+	count = lengths_below(walker->lengths, raw, walker->swap, lengths);
+	for (size_t i = 0; i < count; i++) {
+		if (raw->size - lengths[i] < HEADER_SIZE)
+			return true;
+		struct header header = header_at(raw->bytes + lengths[i], walker->swap);
+		if (header_is_plausible(&header))
+			return true;
+	}
+	return false;
+}
+
+/* Of a record in the buffer, from that of `raw` on; false where it has none. */
+static bool time_at(struct walker *walker, const struct raw_record *raw, size_t at, size_t size,
+		    uint64_t *ret)
+{
+	struct header header = header_at(raw->bytes + at, walker->swap);
+	const struct raw_record there = {.type = header.type, .misc = header.misc,
+					 .size = size ?: header.size, .bytes = raw->bytes + at,
+					 .offset = raw->offset + at};
+	struct sp_record record;
+	struct sp_error *error = decoder_decode(walker->judge, &there, &record);
+	bool good = !error;
+	sp_error_free(error);
+	if (!good)
+		return false;
+	bool sample = record.type == PERF_RECORD_SAMPLE;
+	*ret = sample ? record.sample.time_ns : record.id.time_ns;
+	return (sample ? record.sample.present : record.id.present) & PERF_SAMPLE_TIME;
+}
+
+/*
+ * The kernel itself says too much of some records (record/mend.h), and what then lies behind their
+ * fields may have been records once, when the ring was there the last time. So where records begin
+ * behind the size that is said, too, the times decide: who makes records up leaves theirs 0. Perf's
+ * own were never in a ring.
+ */
+static struct sp_error *swallows(struct walker *walker, const struct raw_record *raw,
+				 size_t length, bool *ret)
+{
+	uint64_t own_ns, next_ns;
+	struct sp_error *error = NULL;
+	*ret = !record_size_is_doubtful(raw->type) || !begins(walker, raw->bytes + raw->size) ||
+	       header_at(raw->bytes + length, walker->swap).type >= RECORD_USER_TYPES;
+	if (*ret || !walker->reader)
+		return NULL;
+	if (!walker->judge)
+		error = decoder_new(&walker->reader->layout, &walker->judge);
+	if (!error)
+		*ret = time_at(walker, raw, 0, length, &own_ns) &&
+		       time_at(walker, raw, length, 0, &next_ns) && (!own_ns || own_ns <= next_ns);
+	return error;
+}
+
+/* The record is no longer than that: makes it be a copy, which says so, and tells of it. */
+static struct sp_error *shorten(struct walker *walker, struct raw_record *raw, size_t length)
+{
+	uint16_t size = (uint16_t)length;
+	if (!walker->mended)
+		walker->mended = malloc(RECORD_MAX);
+	if (!walker->mended)
+		return error_no_memory();
+	if (walker->swap)
+		size = __builtin_bswap16(size);
+	memcpy(walker->mended, raw->bytes, length);
+	memcpy(walker->mended + offsetof(struct perf_event_header, size), &size, sizeof(size));
+	if (walker->teller)
+		reader_add_resized(walker->teller, raw, length, walker->path,
+				   walker->reader != NULL);
+	raw->bytes = walker->mended;
+	raw->size = length;
+	return NULL;
+}
+
+/* Holds the size of the next record, which is *raw, against what it holds, and mends it. */
+static struct sp_error *hold_size(struct walker *walker, struct raw_record *raw)
+{
+	size_t lengths[LENGTHS_MAX], count;
+	if (!walker->lengths || raw->type == PERF_RECORD_SAMPLE || !seems_too_long(walker, raw))
+		return NULL;
+	struct sp_error *error = ensure(walker, (CHAIN + 1) * RECORD_MAX);
+	if (error)
+		return error;
+	raw->bytes = walker->pos;
+	count = lengths_below(walker->lengths, raw, walker->swap, lengths);
+	for (size_t i = 0; i < count; i++) {
+		bool sure = false;
+		if (!begins(walker, raw->bytes + lengths[i]))
+			continue;
+		error = swallows(walker, raw, lengths[i], &sure);
+		if (error || sure)
+			return error ?: shorten(walker, raw, lengths[i]);
+	}
+	return NULL;
 }
 
 static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walker,
@@ -566,17 +620,18 @@ static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walke
 	error = check(walker, &header, left);
 	if (error)
 		return error;
-	const uint8_t *bytes = walker->pos;
-	error = skip_payload(walker, &header);
-	if (error)
-		return error;
 	*raw = (struct raw_record){
 		.type = header.type,
 		.misc = header.misc,
 		.size = header.size,
-		.bytes = bytes,
+		.bytes = walker->pos,
 		.offset = offset,
 	};
+	error = hold_size(walker, raw);
+	header.size = (uint16_t)raw->size;
+	error = error ?: skip_payload(walker, &header);
+	if (error)
+		return error;
 	if (walker->decoder && raw->type == PERF_RECORD_SAMPLE)
 		look_into(walker, raw);
 	return NULL;
@@ -590,12 +645,15 @@ struct sp_error *walker_next(struct walker *walker, struct raw_record *raw)
 		bool plain = header.type - 1 < RECORD_USER_TYPES - 1 && !(header.size & 7) &&
 			     header.size >= HEADER_SIZE && header.size <= walker->end - pos;
 		if (likely(plain)) {
-			walker->pos = pos + header.size;
 			raw->type = header.type;
 			raw->misc = header.misc;
 			raw->size = header.size;
 			raw->bytes = pos;
 			raw->offset = walker->base_offset + (uint64_t)(pos - walker->base);
+			if (header.type != PERF_RECORD_SAMPLE && walker->lengths &&
+			    seems_too_long(walker, raw))
+				return next_slow(walker, raw);
+			walker->pos = pos + header.size;
 			return NULL;
 		}
 	}

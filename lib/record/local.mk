@@ -3,6 +3,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/record/encode.c lib/record/encode.h \
 	lib/record/encode_sample.c lib/record/put.h \
 	lib/record/kept.c lib/record/kept.h \
+	lib/record/length.c lib/record/length.h \
 	lib/record/mend.c lib/record/mend.h \
 	lib/record/note.c lib/record/note.h
 lib_libsprof_core_la_SOURCES += lib/record/raw.h

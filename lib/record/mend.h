@@ -6,21 +6,15 @@
  * it back (seen in Linux 6.18): with two recorders on a machine, the second one's
  * KSYMBOL and BPF_EVENT records say that they are one sample_id longer than what
  * was written of them, and end in whatever was in the ring before. perf looks for
- * the sample_id at the end, takes those bytes for time and id, and gives up.
+ * the sample_id at the end, takes those bytes for time and id, and gives up. How long they are
+ * their fields say (record/length.h).
  */
 #ifndef RECORD_MEND_H
 #define RECORD_MEND_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 bool record_size_is_doubtful(uint32_t type);
-
-/*
- * Where the sample_id of a record of such a type begins, in host order; 0 if
- * that is not within the first `size` bytes.
- */
-size_t record_fields_end(const uint8_t *bytes, size_t size);
 
 #endif

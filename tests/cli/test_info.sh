@@ -134,9 +134,10 @@ same "damage is shown, and is a status of 1" wanted got
 [ $? = 1 ] && grep -q '{"offset": [0-9]*, "what": "a record of 0 bytes.*, "after_ns": 1001000000, "before_ns": 1002000000}' out &&
 	ok "damage is in the JSON" || not_ok "damage is in the JSON" "$(cat out)"
 
-# A sample whose size has grown over the mapping behind it, which names what follows.
-recording swallowed <<'END'
+# A record whose size has grown over the mapping behind it, which names what follows.
+recording whole <<'END'
 event cpu-clock
+comm 7 7 demo
 sample 0 7 7 0 1000000000 1000000 0x400010
 mmap 7 0x400000 0x10000 0 /nowhere/demo
 sample 0 7 7 0 1001000000 1000000 0x400010
@@ -144,19 +145,23 @@ sample 0 7 7 0 1002000000 1000000 0x400010
 sample 0 7 7 0 1003000000 1000000 0x400010
 sample 0 7 7 0 1004000000 1000000 0x400010
 END
-"$SPROF" script -D -i swallowed >out 2>err
-at=$(sed -n 's/^[-0-9. ]*\(0x[0-9a-f]*\) \[0x[0-9a-f]*\]: PERF_RECORD_SAMPLE.*/\1/p' out | head -n 1)
-"$SPROF" script -q -i swallowed >wanted
-"$SPROF" report -q -i swallowed | sed '/^swallowed/d' >wanted.report
-printf '\001' | dd of=swallowed bs=1 seek=$((at + 7)) conv=notrunc 2>err
-"$SPROF" script -q -i swallowed >got 2>err
-same "a sample that swallows others: all are read" wanted got
-check "and it is said" grep -q 'a SAMPLE says that it has' err
-"$SPROF" report -q -i swallowed 2>err | sed '/^swallowed/d' >got
-same "so is the mapping among them" wanted.report got
-"$SPROF" info -i swallowed >got
-check "info says so, and that nothing is missing" \
-	grep -q 'a SAMPLE says that it has [0-9]* bytes, but .* these are read$' got
+"$SPROF" script -D -i whole >dump 2>err
+"$SPROF" script -q -i whole >wanted
+"$SPROF" report -q -i whole | sed '/^whole/d' >wanted.report
+for type in SAMPLE COMM; do
+	at=$(sed -n "s/^[-0-9. ]*\(0x[0-9a-f]*\) \[0x[0-9a-f]*\]: PERF_RECORD_$type.*/\1/p" dump |
+		head -n 1)
+	cp whole swallowed
+	printf '\001' | dd of=swallowed bs=1 seek=$((at + 7)) conv=notrunc 2>err
+	"$SPROF" script -q -i swallowed >got 2>err
+	same "a $type that swallows others: all are read" wanted got
+	check "a $type: it is said" grep -q "a record ($type) says that it has" err
+	"$SPROF" report -q -i swallowed 2>err | sed '/^swallowed/d' >got
+	same "a $type: so is the mapping among them" wanted.report got
+	"$SPROF" info -i swallowed >got
+	check "a $type: info says so, and that nothing is missing" \
+		grep -q "a record ($type) says that it has [0-9]* bytes, but .* that are read\$" got
+done
 
 # What the recorder had to say.
 recording noted <<'END'

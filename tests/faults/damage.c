@@ -6,13 +6,15 @@
  *	flip	a byte changed, the first, the one STEP further, …
  *	zero	a block of zeros (512 bytes), STEP apart
  *	drop	such a block missing
+ *	grow	a record's size made larger: of every STEP-th, in each of a few ways
  *
  * Where its records lie is known from headers that are read here, once more and without the
  * library. Of what is damaged all samples must be read that lie outside of the damage, but for
  * the few that stand between it and where reading may resume; of what was cut, exactly those that
  * are there. If fewer samples are read than there were, something must be said; and what cannot be
  * opened must be called damaged, with an offset. None may take a second, or memory of more than
- * ten times the file and 64 MB.
+ * ten times the file and 64 MB. Of a record that has become longer all records must be read, that
+ * one among them, and it must be said, wherever what a record holds says how long it is.
  *
  * Prints what it did in one line; what went wrong, in others. Exit status 0: nothing did.
  */
@@ -35,19 +37,25 @@
 #define RECORD_COMPRESSED 81
 #define RECORD_COMPRESSED2 83
 #define RECORD_MAX 65536
+#define LAST_KERNEL_TYPE 22
 #define SIZE_OFFSET 6 /* in a record's header: the u16 that says how long it is */
 
 /* Reading resumes at the first place where four headers in a row are plausible. */
 #define RESUMES_WITHIN 6
 
+/* Ways in which a record grows: by a word, by few, by many, over all of the next one or two. */
+#define GROWTHS 5
+#define TYPES 128
+
 #define BATCH 500     /* cases of one process, so that memory is measured */
 #define SHOWN 8       /* of what went wrong */
 
-enum how { CUT, FLIP, ZERO, DROP, HOWS };
-static const char *const how_names[HOWS] = {"cut", "flip", "zero", "drop"};
+enum how { CUT, FLIP, ZERO, DROP, GROW, HOWS };
+static const char *const how_names[HOWS] = {"cut", "flip", "zero", "drop", "grow"};
 
 struct place {
 	uint64_t begin, end;
+	uint32_t type;
 	bool sample;
 };
 
@@ -60,12 +68,13 @@ struct recording {
 	struct place *places;
 	size_t count;
 	uint64_t samples; /* as the library counts them in the whole of it */
+	uint64_t types[TYPES]; /* all records, the same */
 };
 
 /* What reading gives. */
 struct got {
 	bool opened;
-	uint64_t samples;
+	uint64_t samples, types[TYPES];
 	size_t places; /* of damage */
 	double seconds;
 	char why[256]; /* it did not open */
@@ -132,7 +141,7 @@ static void find_records(struct recording *recording)
 			size += (word(recording, at + 8) + 7) & ~UINT64_C(7);
 		recording->compressed |= type == RECORD_COMPRESSED || type == RECORD_COMPRESSED2;
 		recording->places[recording->count++] =
-			(struct place){at, at + size, type == RECORD_SAMPLE};
+			(struct place){at, at + size, type, type == RECORD_SAMPLE};
 		at += size;
 	}
 }
@@ -153,6 +162,8 @@ static void read_records(struct sp_reader *reader, struct got *got)
 		if (over)
 			return;
 		got->samples += record && record->type == RECORD_SAMPLE;
+		if (record && record->type < TYPES)
+			got->types[record->type]++;
 	}
 }
 
@@ -181,6 +192,43 @@ static void read_file(struct sp_ctx *ctx, const char *path, struct got *ret)
 static bool put(int fd, const uint8_t *bytes, uint64_t size)
 {
 	return write(fd, bytes, size) == (ssize_t)size;
+}
+
+/* Whether what a record holds says how long it is; not so attrs, features, traces and what is packed. */
+static bool has_length(uint32_t type)
+{
+	return type <= LAST_KERNEL_TYPE || type == SP_RECORD_FINISHED_ROUND ||
+	       type == SP_RECORD_ID_INDEX || (type >= SP_RECORD_THREAD_MAP && type <= SP_RECORD_TIME_CONV) ||
+	       type == SP_RECORD_FINISHED_INIT || type == SP_RECORD_HEADER_BUILD_ID;
+}
+
+/* The record that case `at` makes grow, or NULL where it cannot: how long it says to be then. */
+static const struct place *growth(const struct recording *recording, uint64_t at, uint64_t *size_ret)
+{
+	uint64_t index = at / GROWTHS, random = at * 2654435761u >> 8;
+	const struct place *place = &recording->places[index];
+	uint64_t size = place->end - place->begin, behind = recording->count - index - 1;
+	const uint64_t by[GROWTHS] = {8, 8 + random % 16 * 8, 8 + random % 1024 * 8,
+				      behind > 0 ? place[1].end - place->end : 0,
+				      behind > 1 ? place[2].end - place->end : 0};
+	*size_ret = size + by[at % GROWTHS];
+	/* A size that no record of the kernel's has makes it be skipped, and what is behind it read. */
+	bool odd = place->type <= LAST_KERNEL_TYPE && *size_ret & 7;
+	bool fits = !odd && *size_ret < RECORD_MAX &&
+		    place->begin + *size_ret <= recording->data_end;
+	return has_length(place->type) && fits && *size_ret > size ? place : NULL;
+}
+
+static void make_grown(const struct recording *recording, uint64_t at, const char *path)
+{
+	uint64_t size;
+	const struct place *place = growth(recording, at, &size);
+	uint16_t said = (uint16_t)size;
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0 || !put(fd, recording->bytes, recording->size) ||
+	    pwrite(fd, &said, sizeof(said), (off_t)place->begin + SIZE_OFFSET) != sizeof(said) ||
+	    close(fd))
+		die("cannot write a damaged copy");
 }
 
 /* The file at `path` is the recording with this damage. */
@@ -284,6 +332,18 @@ static const char *judge(const struct recording *recording, enum how how, uint64
 	return got->samples > most ? "too many samples" : NULL;
 }
 
+/* Nothing is missing: what has become longer is read as it was, and all behind it. */
+static const char *judge_grown(const struct recording *recording, const struct got *got)
+{
+	if (got->seconds > 1)
+		return "more than a second";
+	if (!got->opened || got->why[0])
+		return "not read";
+	if (!got->places)
+		return "not told";
+	return memcmp(got->types, recording->types, sizeof(got->types)) ? "other records" : NULL;
+}
+
 /* -- Compressed records: what is whole is read ------------------------------ */
 
 /* Cut at the end of a record, and then anywhere in the next one: never fewer. */
@@ -303,17 +363,38 @@ static const char *judge_growth(const struct recording *recording, uint64_t at,
 	return wrong;
 }
 
+static uint64_t case_count(const struct recording *recording, enum how how)
+{
+	return how == GROW ? recording->count * GROWTHS : recording->size;
+}
+
+/* All ways in which one record grows, then those of the record that is `step` further. */
+static uint64_t next_case(enum how how, uint64_t at, uint64_t step)
+{
+	if (how != GROW)
+		return at + step;
+	return (at + 1) % GROWTHS ? at + 1 : at + 1 + (step - 1) * GROWTHS;
+}
+
 static uint64_t run_batch(struct sp_ctx *ctx, const struct recording *recording, enum how how,
 			  uint64_t begin, uint64_t step, const char *path, struct totals *totals)
 {
 	uint64_t at = begin, samples = 0, whole = 0;
-	for (int i = 0; i < BATCH && at < recording->size; i++, at += step) {
+	for (int i = 0; i < BATCH && at < case_count(recording, how); i++) {
 		struct got got;
-		make(recording, how, at, path);
+		uint64_t size, here = at;
+		at = next_case(how, at, step);
+		if (how == GROW && !growth(recording, here, &size))
+			continue;
+		if (how == GROW)
+			make_grown(recording, here, path);
+		else
+			make(recording, how, here, path);
 		read_file(ctx, path, &got);
-		const char *wrong = judge(recording, how, at, &got, totals);
+		const char *wrong = how == GROW ? judge_grown(recording, &got)
+						: judge(recording, how, here, &got, totals);
 		if (!wrong && recording->compressed && how == CUT)
-			wrong = judge_growth(recording, at, &got, &samples, &whole);
+			wrong = judge_growth(recording, here, &got, &samples, &whole);
 		totals->cases++;
 		totals->refused += !got.opened;
 		if (got.seconds > totals->most_seconds)
@@ -321,7 +402,7 @@ static uint64_t run_batch(struct sp_ctx *ctx, const struct recording *recording,
 		if (wrong && totals->wrong++ < SHOWN)
 			printf("%s %" PRIu64 ": %s: %" PRIu64 " of %" PRIu64
 			       " samples, %zu places of damage, %.3f s %s\n",
-			       how_names[how], at, wrong, got.samples, recording->samples,
+			       how_names[how], here, wrong, got.samples, recording->samples,
 			       got.places, got.seconds, got.why);
 	}
 	fflush(stdout);
@@ -352,7 +433,7 @@ static uint64_t run_apart(struct sp_ctx *ctx, const struct recording *recording,
 		printf("%s, from %" PRIu64 " on: died, status %#x\n", how_names[how], begin,
 		       (unsigned int)status);
 		result.totals.wrong++;
-		result.at = begin + BATCH * step;
+		result.at = begin + BATCH * step * (how == GROW ? GROWTHS : 1);
 	}
 	*totals = result.totals;
 	return result.at;
@@ -371,15 +452,16 @@ int main(int argc, char **argv)
 			how = (enum how)i;
 	uint64_t step = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
 	if (how == HOWS || !step || sp_ctx_new(&ctx))
-		die("usage: damage cut|flip|zero|drop FILE [STEP]");
+		die("usage: damage cut|flip|zero|drop|grow FILE [STEP]");
 	load(argv[2], &recording);
 	find_records(&recording);
 	read_file(ctx, argv[2], &got);
 	if (!got.opened || !got.samples || got.places)
 		die("the recording is not whole to begin with");
 	recording.samples = got.samples;
+	memcpy(recording.types, got.types, sizeof(recording.types));
 	snprintf(path, sizeof(path), "%s.%s", argv[2], how_names[how]);
-	for (uint64_t at = 0; at < recording.size;)
+	for (uint64_t at = 0; at < case_count(&recording, how);)
 		at = run_apart(ctx, &recording, how, at, step, path, &totals);
 	unlink(path);
 	struct rusage usage;

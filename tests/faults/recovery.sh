@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# recovery.sh: recordings that are cut, changed, or have holes: what can be read is read, and what
-# cannot is said. DAMAGE_STEP (0: few places) is how far apart the places are that are damaged;
-# of 1, each byte of each recording. Recordings of perf, whole and killed, among them.
+# recovery.sh: recordings that are cut, changed, or have holes, and records that say to be longer
+# than they are: what can be read is read, and what cannot is said. DAMAGE_STEP (0: few places) is how
+# far apart the places are that are damaged; of 1, each byte and record of each recording. Recordings
+# of perf, whole and killed, among them.
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/faults/lib.sh"
 need_sampling
@@ -36,6 +37,7 @@ damaged "$fast/plain" cut 151
 damaged "$fast/plain" flip 331
 damaged "$fast/plain" zero 1024
 damaged "$fast/plain" drop 1024
+damaged "$fast/plain" grow 3
 
 # put_u64 FILE OFFSET VALUE
 put_u64() {
@@ -89,7 +91,7 @@ if command -v perf >/dev/null; then
 	recordings="$recordings perf perf-zip"
 fi
 for name in $recordings; do
-	for how in cut flip zero drop; do
+	for how in cut flip zero drop grow; do
 		damaged "$fast/$name" $how 1
 	done
 done

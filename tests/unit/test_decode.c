@@ -2,6 +2,7 @@
 #include "record/attr.h"
 #include "record/decode.h"
 #include "record/encode.h"
+#include "record/length.h"
 #include "record/types.h"
 #include <sprof/describe.h>
 #include <sprof/words.h>
@@ -64,6 +65,42 @@ static const struct sp_event full_event = {
 				PERF_FORMAT_ID | RECORD_FORMAT_LOST},
 };
 
+/* What it holds says how long it is, whatever is behind it. */
+static void check_length(const struct bytes *bytes, uint32_t type)
+{
+	static struct bytes grown;
+	const struct lengths lengths = lengths_of(&full_event, 1);
+	const uint64_t none = 0, behind = UINT64_MAX;
+	size_t got[LENGTHS_MAX], count = 0;
+	struct raw_record raw = {.type = type, .bytes = grown.at, .size = bytes->size};
+	memcpy(&grown, bytes, sizeof(grown));
+	ck_assert_uint_eq(lengths_below(&lengths, &raw, bytes->swap, got), 0);
+	if (type != PERF_RECORD_READ && type != PERF_RECORD_TEXT_POKE)
+		ck_assert(lengths_fit(&lengths, &raw, bytes->swap));
+	for (int i = 0; i < 10; i++) {
+		put(&grown, i % 2 ? &behind : &none, 8);
+		raw.size = grown.size;
+		ck_assert(!lengths_fit(&lengths, &raw, bytes->swap));
+		count = lengths_below(&lengths, &raw, bytes->swap, got);
+		/* Without a sample_id, and with one. */
+		ck_assert_uint_eq(count, 2);
+		ck_assert_uint_eq(got[0], bytes->size - 6 * 8);
+		ck_assert_uint_eq(got[1], bytes->size);
+	}
+	/* Of more kinds of READs than are kept none is judged; all others are. */
+	struct sp_event many[LENGTH_FORMATS + 1];
+	for (size_t i = 0; i <= LENGTH_FORMATS; i++) {
+		many[i] = full_event;
+		many[i].attr.read_format = i;
+	}
+	const struct lengths most = lengths_of(many, LENGTH_FORMATS + 1);
+	ck_assert_uint_eq(lengths_below(&most, &raw, bytes->swap, got),
+			  type == PERF_RECORD_READ ? 0 : 2);
+	/* Nothing is read beyond the end. */
+	for (raw.size = 8; raw.size < bytes->size; raw.size++)
+		ck_assert_uint_le(lengths_below(&lengths, &raw, bytes->swap, got), 1);
+}
+
 /* Begins a record, and ends it with a trailer; `decode` then has it. */
 #define KERNEL_RECORD(record_, bytes_, decoder_, type_, misc_, ...)           \
 	do {                                                                  \
@@ -75,6 +112,7 @@ static const struct sp_event full_event = {
 		ok_or_fail(decode_as((decoder_), (bytes_), (record_)));       \
 		ck_assert_uint_eq((record_)->type, (type_));                  \
 		check_trailer(record_);                                       \
+		check_length((bytes_), (type_));                              \
 	} while (0)
 
 static void check_mappings(struct decoder *decoder, struct bytes *bytes)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Records of perf's own making, in both byte orders, whole and cut short. */
 #include "record/decode.h"
+#include "record/length.h"
+#include "record/types.h"
 #include "bytes.h"
 #include "test.h"
 
@@ -20,6 +22,31 @@ static struct sp_error *decode(struct decoder *decoder, const struct bytes *byte
 	return decoder_decode(decoder, &raw, ret);
 }
 
+/* Whether anything but its header says how long it is. */
+static bool has_length(uint32_t type)
+{
+	return type != SP_RECORD_AUXTRACE_INFO && type != SP_RECORD_AUXTRACE &&
+	       type != SP_RECORD_AUXTRACE_ERROR && type != SP_RECORD_SCHEDSTAT_DOMAIN &&
+	       type != PERF_RECORD_ITRACE_START && type != RECORD_AUX_OUTPUT_HW_ID;
+}
+
+/* What it holds says how long it is: that is among what it may be, if it has grown. */
+static void check_length(const struct bytes *bytes, uint32_t type)
+{
+	struct bytes grown = *bytes;
+	const struct lengths lengths = lengths_of_any();
+	struct raw_record raw = {.type = type, .bytes = grown.at};
+	for (int i = 0; i < 3 && has_length(type); i++) {
+		size_t got[LENGTHS_MAX], found = 0;
+		put_u64(&grown, 0);
+		raw.size = grown.size;
+		size_t count = lengths_below(&lengths, &raw, bytes->swap, got);
+		for (size_t j = 0; j < count; j++)
+			found += got[j] == (bytes->size + 7) / 8 * 8;
+		ck_assert_msg(found == 1, "%s of %zu bytes", sp_record_type_name(type), raw.size);
+	}
+}
+
 /* `fill` puts the body, `look` finds it; cut below `least` bytes it is damage. */
 static void both_orders(uint32_t type, void (*fill)(struct bytes *), size_t least,
 			void (*look)(const struct sp_record *))
@@ -33,6 +60,7 @@ static void both_orders(uint32_t type, void (*fill)(struct bytes *), size_t leas
 		record_end(&bytes);
 		ok_or_fail(decode(decoder, &bytes, type, bytes.size, &record));
 		look(&record);
+		check_length(&bytes, type);
 		for (size_t size = 8; size < least; size++) {
 			struct sp_error *error = decode(decoder, &bytes, type, size, &record);
 			ck_assert_msg(error, "%s of %zu bytes", sp_record_type_name(type), size);

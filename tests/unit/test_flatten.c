@@ -289,6 +289,34 @@ TEST(a_frame_cut_short_gives_what_it_has)
 	sp_reader_free(reader);
 }
 
+/* What is not compressed may swallow what is. */
+TEST(a_record_that_says_to_be_longer_swallows_no_compressed_one)
+{
+	for (int i = 0; i < 4; i++) {
+		begin(i / 2, i % 2);
+		record_begin(&bytes, PERF_RECORD_COMM, 0);
+		put_u64(&bytes, 1);
+		put_text(&bytes, "name");
+		record_end(&bytes);
+		size_t bad = bytes.record;
+		make_plain(100, 0);
+		size_t size = pack();
+		put_compressed(SP_RECORD_COMPRESSED2, packed, size);
+		record_begin(&bytes, SP_RECORD_FINISHED_ROUND, 0);
+		record_end(&bytes);
+		uint16_t all = (uint16_t)(bytes.size - bad);
+		if (i % 2 == 0)
+			made_end_data(&bytes);
+		all = bytes.swap ? __builtin_bswap16(all) : all;
+		memcpy(bytes.at + bad + 6, &all, 2);
+		struct sp_reader *reader = open_made();
+		ck_assert_uint_eq(read_samples(reader).samples, 100);
+		ck_assert_uint_eq(sp_reader_damage_count(reader), 1);
+		ck_assert_uint_eq(sp_reader_damage(reader, 0)->offset, bad);
+		sp_reader_free(reader);
+	}
+}
+
 TEST(compressed_data_inside_compressed_data_is_left_out)
 {
 	begin(false, false);

@@ -354,7 +354,7 @@ TEST(a_sample_that_says_to_be_longer_swallows_nothing)
 		struct counts counts = read_all(reader);
 		ck_assert_uint_eq(counts.samples, 100);
 		ck_assert_uint_eq(counts.errors, 0);
-		ck_assert(is_damaged(reader, bad, "its fields have 32"));
+		ck_assert(is_damaged(reader, bad, "what it holds takes 32"));
 		/* Nothing is missing. */
 		sp_reader_damage_time(reader, 0, &from_ns, &to_ns);
 		ck_assert_uint_eq(from_ns + to_ns, 0);
@@ -363,6 +363,153 @@ TEST(a_sample_that_says_to_be_longer_swallows_nothing)
 		ck_assert_uint_eq(walk_samples(reader), 100);
 		sp_reader_rewind(reader);
 		ck_assert_uint_eq(read_all(reader).samples, 100);
+		ck_assert_uint_eq(sp_reader_damage_count(reader), 1);
+		sp_reader_free(reader);
+	}
+}
+
+/* The sample_id of made_attr. */
+static void put_id(uint64_t time_ns)
+{
+	put_u32(&bytes, 1);
+	put_u32(&bytes, 1);
+	put_u64(&bytes, time_ns);
+}
+
+/* A record whose length is what it holds; without a sample_id where `time_ns` is 0. */
+static void put_sideband(uint32_t type, uint64_t time_ns)
+{
+	record_begin(&bytes, type, 0);
+	put_u32(&bytes, 5);
+	put_u32(&bytes, 6);
+	for (int i = 0; type != PERF_RECORD_COMM && i < 2; i++)
+		put_u64(&bytes, 7);
+	for (int i = 0; type == PERF_RECORD_MMAP2 && i < 5; i++)
+		put_u64(&bytes, 8);
+	if (type != PERF_RECORD_FORK)
+		put_text(&bytes, "what");
+	if (time_ns)
+		put_id(time_ns);
+	record_end(&bytes);
+}
+
+/* Sets the size of the record at `at`. */
+static void set_size(size_t at, uint16_t size)
+{
+	size = bytes.swap ? __builtin_bswap16(size) : size;
+	memcpy(bytes.at + at + 6, &size, 2);
+}
+
+/* The one that is no sample is given as it was; what it would swallow is read. */
+static void swallows_nothing(size_t bad, size_t size, uint64_t time_ns)
+{
+	struct sp_reader *reader = open_bytes(&bytes);
+	for (int pass = 0; pass < 2; pass++) {
+		struct counts counts = read_all(reader);
+		ck_assert_uint_eq(counts.samples, 100);
+		ck_assert_uint_eq(counts.others, 1);
+		ck_assert_uint_eq(counts.errors, 0);
+		sp_reader_rewind(reader);
+	}
+	ck_assert_uint_eq(sp_reader_damage_count(reader), 1);
+	ck_assert(is_damaged(reader, bad, "the records behind that are read"));
+	for (;;) {
+		const struct sp_record *record;
+		ok_or_fail(sp_reader_next(reader, &record));
+		if (record->type == PERF_RECORD_SAMPLE)
+			continue;
+		struct perf_event_header header;
+		memcpy(&header, record->bytes, sizeof(header));
+		ck_assert_uint_eq(record->size, size);
+		ck_assert_uint_eq(bytes.swap ? __builtin_bswap16(header.size) : header.size, size);
+		ck_assert_uint_eq(record->id.time_ns, time_ns);
+		break;
+	}
+	/* Who hops over samples needs to know nothing of them for it. */
+	ck_assert(!reader_is_exact(reader));
+	ck_assert_uint_eq(walk_samples(reader), 100);
+	sp_reader_free(reader);
+}
+
+TEST(a_record_that_says_to_be_longer_swallows_nothing)
+{
+	static const uint32_t types[] = {PERF_RECORD_COMM, PERF_RECORD_MMAP2, PERF_RECORD_FORK};
+	/* By a word, by less than a sample, by samples, by more than one. */
+	static const size_t more[] = {8, 24, 32, 64, 72, 50 * 32, 64 * 32 + 16};
+	for (size_t i = 0; i < 3 * 7 * 4; i++) {
+		size_t type = i % 3, by = more[i / 3 % 7];
+		uint64_t time_ns = i / 21 % 2 ? 1005 : 0;
+		made_begin(&bytes, i / 42);
+		for (uint64_t ip = 0; ip < 5; ip++)
+			made_sample(&bytes, ip);
+		size_t bad = bytes.size;
+		put_sideband(types[type], time_ns);
+		size_t size = bytes.size - bad;
+		for (uint64_t ip = 5; ip < 100; ip++)
+			made_sample(&bytes, ip);
+		made_end_data(&bytes);
+		set_size(bad, (uint16_t)(size + by));
+		swallows_nothing(bad, size, time_ns);
+	}
+}
+
+/* What is not a chain of records belongs to a record of a later kernel. */
+TEST(what_is_behind_a_records_fields_may_be_anything)
+{
+	made_begin(&bytes, false);
+	for (uint64_t ip = 0; ip < 20; ip++) {
+		record_begin(&bytes, PERF_RECORD_COMM, 0);
+		put_u64(&bytes, 1);
+		put_text(&bytes, "name");
+		/* What seems to be one header, or two. */
+		put_u64(&bytes, UINT64_C(0x10) << 48 | PERF_RECORD_COMM);
+		put_u64(&bytes, ip);
+		put_u64(&bytes, ip % 2 ? UINT64_C(0x20) << 48 | PERF_RECORD_SAMPLE : ip);
+		put_id(1000 + ip);
+		record_end(&bytes);
+	}
+	made_end_data(&bytes);
+	struct sp_reader *reader = open_bytes(&bytes);
+	ck_assert_uint_eq(read_all(reader).others, 20);
+	ck_assert_uint_eq(sp_reader_damage_count(reader), 0);
+	sp_reader_free(reader);
+}
+
+/*
+ * The kernel says too much of a KSYMBOL where there are two recorders (record/mend.h): what is behind
+ * it may be a record that was there when the ring was filled before. What is later than the KSYMBOL
+ * was swallowed.
+ */
+TEST(what_was_in_the_ring_before_is_no_record)
+{
+	for (uint64_t next_ns = 1000; next_ns <= 3000; next_ns += 1000) {
+		made_begin(&bytes, false);
+		size_t bad = bytes.size;
+		record_begin(&bytes, PERF_RECORD_KSYMBOL, 0);
+		put_u64(&bytes, 0xffff0000);
+		put_u64(&bytes, 64);
+		put_text(&bytes, "bpf_prog");
+		put_id(2000);
+		size_t size = bytes.size - bad;
+		/* SWITCH, which has no more than its sample_id. */
+		put_u64(&bytes, UINT64_C(24) << 48 | PERF_RECORD_SWITCH);
+		put_id(next_ns);
+		record_end(&bytes);
+		for (uint64_t ip = 2000; ip < 2005; ip++)
+			made_sample(&bytes, ip);
+		made_end_data(&bytes);
+		struct sp_reader *reader = open_bytes(&bytes);
+		struct counts counts = read_all(reader);
+		ck_assert_uint_eq(counts.samples, 5);
+		ck_assert_uint_eq(counts.others, next_ns < 2000 ? 1 : 2);
+		ck_assert_uint_eq(sp_reader_damage_count(reader), next_ns < 2000 ? 0 : 1);
+		sp_reader_free(reader);
+		/* Where no record begins at its end, it did not come from the kernel so. */
+		set_size(bad, (uint16_t)(size + 24 + 8));
+		reader = open_bytes(&bytes);
+		counts = read_all(reader);
+		ck_assert_uint_eq(counts.samples, 5);
+		ck_assert_uint_eq(counts.others, 2);
 		ck_assert_uint_eq(sp_reader_damage_count(reader), 1);
 		sp_reader_free(reader);
 	}

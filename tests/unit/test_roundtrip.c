@@ -10,7 +10,9 @@
 #include <unistd.h>
 #include "files.h"
 #include "record/decode.h"
+#include "record/length.h"
 #include "record/note.h"
+#include "record/types.h"
 #include "recording.h"
 
 /* The bytes of `record`, decoded and encoded again, are the same bytes. */
@@ -246,8 +248,26 @@ static bool is_comparable(const struct sp_reader *reader, const struct sp_record
 	return sp_reader_info(reader)->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
+/* Each is as long as it says, by what it holds: the writers of fifteen years agree. */
+static void hold_length(const struct sp_reader *reader, const struct lengths *lengths,
+			const struct sp_record *record, const char *path)
+{
+	const struct raw_record raw = {.type = record->type, .misc = record->misc,
+				       .size = record->size, .bytes = record->bytes};
+	bool swap = sp_reader_info(reader)->big_endian ==
+		    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+	size_t below[LENGTHS_MAX];
+	if (record->type < RECORD_USER_TYPES && record->type != PERF_RECORD_SAMPLE &&
+	    lengths_below(lengths, &raw, swap, below))
+		ck_abort_msg("%s: offset 0x%llx: a record of type %u has %zu bytes, and not %zu",
+			     path, (unsigned long long)record->file_offset, record->type,
+			     record->size, below[0]);
+}
+
 static void compare(struct sp_reader *reader, const char *path, struct tally *tally)
 {
+	size_t events = sp_reader_event_count(reader);
+	const struct lengths lengths = lengths_of(sp_reader_event(reader, 0), events);
 	struct record_buffer buffer = {0};
 	const struct sp_record *record;
 	for (;;) {
@@ -255,6 +275,8 @@ static void compare(struct sp_reader *reader, const char *path, struct tally *ta
 		sp_error_free(damage);
 		if (!damage && !record)
 			break;
+		if (!damage)
+			hold_length(reader, &lengths, record, path);
 		if (damage || !is_comparable(reader, record))
 			continue;
 		const struct sp_event *event =
