@@ -92,16 +92,16 @@ int input_damage(struct sp_reader *reader)
 const char *input_unfinished(struct sp_reader *reader, char text[INPUT_TEXT])
 {
 	const struct sp_file_info *info = sp_reader_info(reader);
+	const char *unfinished = sp_reader_unfinished(reader);
 	char wall[32] = "";
 	struct tm tm;
-	if (!info->unfinished)
+	if (!unfinished)
 		return NULL;
 	uint64_t last_ns = sp_reader_last_ns(reader);
 	time_t seconds = (time_t)((info->clock_wall_ns + (last_ns - info->clock_ns)) / 1000000000);
 	if (last_ns && info->has_clock && localtime_r(&seconds, &tm))
 		strftime(wall, sizeof(wall), "%Y-%m-%d %H:%M:%S, ", &tm);
-	int used = snprintf(text, INPUT_TEXT, "the recording was not ended: its recorder was killed, "
-			    "or is still at work");
+	int used = snprintf(text, INPUT_TEXT, "%s", unfinished);
 	if (last_ns && used > 0)
 		snprintf(text + used, INPUT_TEXT - (size_t)used, " (the last record is of %s%.6f s)",
 			 wall, (double)last_ns / 1e9);

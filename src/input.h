@@ -32,7 +32,10 @@ int input_damage(struct sp_reader *reader);
 /* What is missing at a place of damage by time, in parentheses; empty where that is not known. */
 const char *input_missing(struct sp_reader *reader, size_t index, char text[INPUT_TEXT]);
 
-/* That a recording was not ended, and when about; NULL where it was, or that is not known. */
+/*
+ * That a recording was not ended, and when about; NULL where it was, that is not known, or
+ * input_damage() says it.
+ */
 const char *input_unfinished(struct sp_reader *reader, char text[INPUT_TEXT]);
 
 /*

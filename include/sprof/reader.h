@@ -125,6 +125,13 @@ SP_API void sp_reader_damage_time(struct sp_reader *reader, size_t index, uint64
 				  uint64_t *to_ns_ret);
 
 /*
+ * That the recording is unfinished, in words, without a full stop. NULL where it is not, and where
+ * sp_reader_damage() says so in these words: where the size of the data is missing for it, as perf
+ * leaves it.
+ */
+SP_API const char *sp_reader_unfinished(const struct sp_reader *reader);
+
+/*
  * The time of the last record of the data that has one, in ns; 0: none has, or it cannot be read.
  * Of an unfinished recording that is about when its recorder was killed.
  */

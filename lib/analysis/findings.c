@@ -71,9 +71,35 @@ const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
+/* That the recording was not ended, and when about: with the damage where it is that, or a note. */
+static bool tell_unfinished(struct run *run, enum sp_finding_kind kind, const char *what)
+{
+	const struct sp_analysis *analysis = run->analysis;
+	char time[FINDING_TEXT];
+	bool timed = analysis->last_ns > 0;
+	return finding_add(run, kind, 0, 0, NULL, "%s%s%s", what,
+			   timed ? " — the last sample is after " : "",
+			   timed ? time_text(analysis->last_ns - analysis->first_ns, time) : "");
+}
+
+static bool find_places(struct run *run)
+{
+	const struct sp_damage *unfinished = reader_unfinished_damage(run->reader);
+	size_t places = sp_reader_damage_count(run->reader), first = 0;
+	if (unfinished && !tell_unfinished(run, SP_FINDING_DAMAGE, unfinished->what))
+		return false;
+	if (unfinished && sp_reader_damage(run->reader, 0) == unfinished)
+		first++;
+	places -= unfinished != NULL;
+	return !places ||
+	       finding_add(run, SP_FINDING_DAMAGE, 0, 0,
+			   places > 1 ? "`sprof info` lists all places" : NULL,
+			   "the recording is damaged in %zu place%s, and what could be read is shown: %s",
+			   places, plural(places), sp_reader_damage(run->reader, first)->what);
+}
+
 static bool find_damage(struct run *run)
 {
-	size_t places = sp_reader_damage_count(run->reader);
 	uint64_t unknown = 0;
 	for (size_t i = 0; i < run->worker_count; i++)
 		unknown += run->workers[i].unknown_event;
@@ -81,12 +107,7 @@ static bool find_damage(struct run *run)
 				    "%llu sample%s of no event of the recording: left out",
 				    (unsigned long long)unknown, unknown == 1 ? " is" : "s are"))
 		return false;
-	if (!places)
-		return true;
-	return finding_add(run, SP_FINDING_DAMAGE, 0, 0,
-			   places > 1 ? "`sprof info` lists all places" : NULL,
-			   "the recording is damaged in %zu place%s, and what could be read is shown: %s",
-			   places, plural(places), sp_reader_damage(run->reader, 0)->what);
+	return find_places(run);
 }
 
 static int compare_losses(const void *a, const void *b)
@@ -382,15 +403,8 @@ static bool find_truncation(struct run *run)
 /* What a recorder that was killed would say. */
 static bool find_unfinished(struct run *run)
 {
-	const struct sp_analysis *analysis = run->analysis;
-	char time[FINDING_TEXT];
-	if (!sp_reader_info(run->reader)->unfinished)
-		return true;
-	bool timed = analysis->last_ns > 0;
-	return finding_add(run, SP_FINDING_NOTE, 0, 0, NULL,
-			   "the recording was not ended: its recorder was killed, or is still at "
-			   "work%s%s", timed ? " — the last sample is after " : "",
-			   timed ? time_text(analysis->last_ns - analysis->first_ns, time) : "");
+	const char *unfinished = sp_reader_unfinished(run->reader);
+	return !unfinished || tell_unfinished(run, SP_FINDING_NOTE, unfinished);
 }
 
 static bool find_notes(struct run *run)

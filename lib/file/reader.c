@@ -20,6 +20,12 @@
 /* How much of a file is looked through for records that say more of it. */
 #define SCAN_SIZE ((uint64_t)1 << 20)
 
+/* Where the header has the size of the data. */
+#define DATA_SIZE_AT 48
+
+/* The one text of it: sp_reader_unfinished(). */
+#define UNFINISHED "the recording was not ended: its recorder was killed, or is still at work"
+
 DEFINE_CLEANUP(struct sp_reader *, sp_reader_free)
 
 void reader_set_swap(struct sp_reader *reader, bool swap)
@@ -283,10 +289,27 @@ static bool is_unfinished(const struct sp_reader *reader, const struct header_in
 	if (reader->cut_at || reader->info.mode != SP_READER_FILE)
 		return false;
 	if (header->data_never_ended)
-		return true;
+		return !reader->features_behind;
 	bool no_table = !reader->features_in_front && !reader->features_behind;
 	return (reader->features_in_front && !reader->features_behind) ||
 	       (no_table && reader->has_feature_records);
+}
+
+/*
+ * Of a recorder that writes the size of the data last, perf's. What it writes with it, the features,
+ * may be there all the same: then only the size is wrong.
+ */
+static void note_no_size(struct sp_reader *reader, const struct header_info *header)
+{
+	if (!header->data_never_ended || header->data.offset == reader->file_size)
+		return;
+	reader->says_unfinished = is_unfinished(reader, header);
+	struct sp_error *error =
+		error_format(reader->path, DATA_SIZE_AT, "%s; records are read as far as they go",
+			     reader->says_unfinished ? UNFINISHED : "the size of the data is missing");
+	damage_list(reader, DATA_SIZE_AT, error,
+		    (struct damage){.place = reader->says_unfinished ? DAMAGE_AT_END : DAMAGE_OF_FILE});
+	sp_error_free(error);
 }
 
 static struct sp_error *open_with_header(struct sp_reader *reader)
@@ -313,6 +336,8 @@ static struct sp_error *open_with_header(struct sp_reader *reader)
 	if (!error && has_bit(&header, FEATURE_COMPRESSED))
 		error = find_compressed(reader);
 	reader->info.unfinished = !error && is_unfinished(reader, &header);
+	if (!error)
+		note_no_size(reader, &header);
 	if (!error)
 		error = flatten(reader);
 	return error;
@@ -514,6 +539,19 @@ const struct sp_damage *sp_reader_damage(const struct sp_reader *reader, size_t 
 		return &reader->damage_more;
 	assert(index < reader->damage.count);
 	return &reader->damage.items[index].shown;
+}
+
+const char *sp_reader_unfinished(const struct sp_reader *reader)
+{
+	return reader->info.unfinished && !reader->says_unfinished ? UNFINISHED : NULL;
+}
+
+const struct sp_damage *reader_unfinished_damage(const struct sp_reader *reader)
+{
+	for (size_t i = 0; reader->says_unfinished && i < reader->damage.count; i++)
+		if (reader->damage.items[i].place == DAMAGE_AT_END)
+			return &reader->damage.items[i].shown;
+	return NULL;
 }
 
 struct reader_extent reader_extent(const struct sp_reader *reader)

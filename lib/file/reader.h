@@ -82,6 +82,9 @@ void walker_doubt(struct walker *walker, const struct raw_record *raw, size_t ex
 bool reader_is_exact(const struct sp_reader *reader);
 void reader_forget_damage(struct sp_reader *reader);
 
+/* The one of sp_reader_damage() that says that the recording was not ended; NULL if none does. */
+const struct sp_damage *reader_unfinished_damage(const struct sp_reader *reader);
+
 /* Adds to sp_reader_damage() (thread-safe); takes the error. */
 void reader_add_damage(struct sp_reader *reader, uint64_t offset, struct sp_error *error);
 

@@ -104,10 +104,6 @@ static struct sp_error *bound_data(struct sp_reader *reader, struct header_info 
 		/* Since perf 6.12 the attrs may lie behind the data. */
 		if (header->attrs.offset > data->offset && section_fits(reader, &header->attrs))
 			data->size = header->attrs.offset - data->offset;
-		if (data->size)
-			reader_note(reader, 48,
-				    "the size of the data was never written (the recorder was "
-				    "killed): reading records as far as they go");
 	} else if (data->size > room) {
 		reader_note(reader, 48,
 			    "the data should have %llu bytes, but the file ends after %llu",

@@ -43,6 +43,7 @@ struct damage {
 
 #define DAMAGE_NOWHERE UINT64_MAX
 #define DAMAGE_OF_FILE (UINT64_MAX - 1)
+#define DAMAGE_AT_END (UINT64_MAX - 2) /* behind the last record */
 
 struct feature_payload {
 	bool present;
@@ -67,6 +68,7 @@ struct sp_reader {
 	 * records behind it.
 	 */
 	atomic_bool exact;
+	bool says_unfinished;   /* the list of damage does */
 	bool features_in_front; /* payloads of the table lie in front of the data … */
 	bool features_behind;   /* … or behind it */
 	bool has_feature_records;

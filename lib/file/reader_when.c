@@ -32,14 +32,16 @@ static bool gap_of(const struct sp_reader *reader, size_t index, struct gap *ret
 		return false;
 	const struct damage *damage = &reader->damage.items[index];
 	*ret = (struct gap){damage->place, damage->between};
-	/* The header promises data beyond the end of the file. */
-	if (damage->place == DAMAGE_OF_FILE && damage->shown.offset == reader->cut_at)
+	/* The header promises data beyond the end of the file, or none. */
+	bool at_end = damage->place == DAMAGE_AT_END ||
+		      (damage->place == DAMAGE_OF_FILE && damage->shown.offset == reader->cut_at);
+	if (at_end)
 		ret->place = reader->extent.end;
 	else if (damage->place == DAMAGE_OF_FILE && reader->data_fd == reader->fd)
 		ret->place = damage->shown.offset;
 	return ret->place >= reader->extent.begin &&
-	       (ret->place < reader->extent.end || ret->between ||
-		damage->shown.offset == reader->cut_at) && ret->place <= reader->extent.end;
+	       (ret->place < reader->extent.end || ret->between || at_end) &&
+	       ret->place <= reader->extent.end;
 }
 
 static struct sp_error *look_around(struct walker *walker, struct decoder *decoder,

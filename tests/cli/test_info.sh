@@ -163,6 +163,52 @@ for type in SAMPLE COMM; do
 		grep -q "a record ($type) says that it has [0-9]* bytes, but .* that are read\$" got
 done
 
+# What a killed recorder of perf's leaves: no size of the data, and nothing behind it. Each command
+# says so once, in the same words, and with the time of the last record; it is damage.
+number() { # FILE OFFSET
+	od -A n -t d8 -j "$2" -N 8 "$1" | tr -d ' '
+}
+not_ended='the recording was not ended: its recorder was killed, or is still at work'
+at_end="$not_ended; records are read as far as they go (what came after 1.004000 s is missing)"
+head -c $(($(number whole 40) + $(number whole 48))) whole >killed
+dd if=/dev/zero of=killed bs=1 seek=48 count=8 conv=notrunc 2>err
+for command in report script; do
+	"$SPROF" $command --format json -i killed >out 2>err
+	status=$?
+	grep 'not ended' err >got
+	echo "sprof: killed: offset 0x30: $at_end" >wanted
+	same "$command: a killed recorder is said once" wanted got
+	check "$command: and is a status of 1" test $status = 1
+done
+"$SPROF" report -i killed --format json >out 2>err
+grep 'not ended\|is damaged' out >got
+cat >wanted <<END
+  {"kind": "damage", "text": "$not_ended; records are read as far as they go — the last sample is after 4 ms"},
+END
+sed -i 's/},*$//' wanted got
+same "report: it is one finding, of damage" wanted got
+"$SPROF" info -i killed >out 2>err
+status=$?
+grep 'not ended' out >got
+echo "  offset 0x30: $at_end" >wanted
+same "info: a killed recorder is said once" wanted got
+check "info: and is a status of 1" test $status = 1
+"$SPROF" info -i killed --format json >out 2>err
+grep 'unfinished\|not ended' out >got
+cat >wanted <<END
+ "unfinished": true,
+  {"offset": 48, "what": "$not_ended; records are read as far as they go", "after_ns": 1004000000}
+END
+same "info: and is in the JSON" wanted got
+
+# A hole in it, where the COMM was, is another place.
+cp killed holed
+dd if=/dev/zero of=holed bs=1 seek=$((at)) count=8 conv=notrunc 2>err
+"$SPROF" report -i holed --format json >out 2>err
+grep -q '"kind": "damage", "text": "the recording was not ended' out &&
+	grep -q 'is damaged in 1 place, .*skipped' out &&
+	ok "a hole in it is a place by itself" || not_ok "a hole in it is a place by itself" "$(cat out)"
+
 # What the recorder had to say.
 recording noted <<'END'
 event cpu-clock

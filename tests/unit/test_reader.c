@@ -227,13 +227,36 @@ TEST(a_killed_recorders_file_is_read_up_to_its_end)
 		bytes.size = whole - cut;
 		struct sp_reader *reader = open_bytes(&bytes);
 		ck_assert_str_eq(sp_reader_info(reader)->hostname, "inline");
-		ck_assert(is_damaged(reader, 48, "killed"));
+		uint64_t from_ns, to_ns;
+		ck_assert(is_damaged(reader, 48, "not ended: its recorder was killed"));
 		ck_assert(sp_reader_info(reader)->unfinished);
+		/* Which says it: once. */
+		ck_assert_ptr_null(sp_reader_unfinished(reader));
+		ck_assert_ptr_eq(reader_unfinished_damage(reader), sp_reader_damage(reader, 0));
+		sp_reader_damage_time(reader, 0, &from_ns, &to_ns);
+		ck_assert_uint_eq(from_ns, cut ? 1003 : 1004);
+		ck_assert_uint_eq(to_ns, 0);
 		struct counts counts = read_all(reader);
 		ck_assert_uint_eq(counts.samples, cut ? 4 : 5);
 		ck_assert_uint_eq(counts.errors, 0);
 		ck_assert_int_eq(is_damaged(reader, whole - 32, "are not records"), cut != 0);
 		sp_reader_free(reader);
+	}
+}
+
+/* Where the data should be are zeros alone. */
+TEST(a_file_without_a_record_says_that_the_size_is_missing)
+{
+	made_begin(&bytes, false);
+	for (int more = 0; more < 2; more++) {
+		struct sp_reader *reader = open_bytes(&bytes);
+		ck_assert_uint_eq(read_all(reader).samples, 0);
+		ck_assert_int_eq(sp_reader_damage_count(reader) > 0, more);
+		ck_assert(sp_reader_info(reader)->unfinished);
+		ck_assert_int_eq(sp_reader_unfinished(reader) == NULL, more);
+		sp_reader_free(reader);
+		for (int i = 0; i < 10; i++)
+			put_u64(&bytes, 0);
 	}
 }
 
@@ -251,6 +274,11 @@ TEST(a_table_behind_data_of_unknown_size_is_found)
 	ck_assert_str_eq(sp_reader_info(reader)->arch, "def");
 	ck_assert_uint_eq(read_all(reader).samples, 5);
 	ck_assert_uint_eq(sp_reader_damage_count(reader), 1);
+	/* Who wrote it lived to its end. */
+	ck_assert(is_damaged(reader, 48, "the size of the data is missing"));
+	ck_assert(!sp_reader_info(reader)->unfinished);
+	ck_assert_ptr_null(sp_reader_unfinished(reader));
+	ck_assert_ptr_null(reader_unfinished_damage(reader));
 	sp_reader_free(reader);
 }
 
@@ -555,6 +583,8 @@ TEST(a_recording_that_was_not_ended_is_known)
 			set_u64(&bytes, table, payload);
 		struct sp_reader *reader = open_bytes(&bytes);
 		ck_assert_int_eq(sp_reader_info(reader)->unfinished, front);
+		ck_assert_int_eq(sp_reader_unfinished(reader) != NULL, front);
+		ck_assert_ptr_null(reader_unfinished_damage(reader));
 		ck_assert_str_eq(sp_reader_info(reader)->hostname, front ? "def" : "abc");
 		ck_assert_uint_eq(sp_reader_last_ns(reader), 1004);
 		ck_assert_uint_eq(sp_reader_damage_count(reader), 0);
