@@ -121,6 +121,18 @@ static void damage_insert(struct sp_reader *reader, struct damage damage)
 	items[place] = damage;
 }
 
+/* Whether there are so many places that of one more nothing is said, which then is counted. */
+static bool damage_counted(struct sp_reader *reader, uint64_t offset)
+{
+	pthread_mutex_lock(&reader->damage_lock);
+	size_t place = damage_place(reader, offset);
+	bool full = reader->damage.count >= DAMAGE_LISTED && place == reader->damage.count;
+	if (full)
+		damage_uncounted(reader, offset);
+	pthread_mutex_unlock(&reader->damage_lock);
+	return full;
+}
+
 /* As `like`, at the error's offset. If it is `of_data`, that may not be the file's. */
 static void damage_list(struct sp_reader *reader, uint64_t offset, const struct sp_error *error,
 			struct damage like)
@@ -173,6 +185,8 @@ void reader_add_gap(struct sp_reader *reader, uint64_t offset, uint64_t place,
 void reader_add_resized(struct sp_reader *reader, const struct raw_record *raw, size_t length,
 			const char *path, bool of_data)
 {
+	if (damage_counted(reader, raw->offset))
+		return;
 	struct sp_error *error =
 		error_format(path, raw->offset, "a record (%s) says that it has %zu bytes, but what it "
 			     "holds takes %zu: the records behind that are read",
