@@ -7,8 +7,10 @@
  *	ENGINE CLASS COUNT at MODULE+OFFSET SECTION ours END theirs END sample INDEX
  *
  * where MODULE+OFFSET is the last frame that they agree on
- * and CLASS: further (ours has more frames), shorter, other (another caller).
+ * and CLASS: further (ours has more frames), shorter, other (another caller). Code of .text that
+ * libdw has no CFI for is called .text-bare.
  */
+#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -286,6 +288,24 @@ static int by_count(const void *a, const void *b)
 	return x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
 }
 
+static bool has_frame(Dwarf_CFI *cfi, uint64_t vaddr)
+{
+	Dwarf_Frame *frame = NULL;
+	bool found = cfi && !dwarf_cfi_addrframe(cfi, vaddr, &frame);
+	free(frame);
+	return found;
+}
+
+static bool has_cfi(Elf *elf, uint64_t vaddr)
+{
+	Dwarf_CFI *exceptions = dwarf_getcfi_elf(elf);
+	Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	bool found = has_frame(exceptions, vaddr) || (dwarf && has_frame(dwarf_getcfi(dwarf), vaddr));
+	dwarf_end(dwarf);
+	dwarf_cfi_end(exceptions);
+	return found;
+}
+
 /* The name of the section that it differs in, "-" where there is none. */
 static const char *section_at(const struct dumps *dumps, const struct difference *item,
 			      char *buffer, size_t size)
@@ -302,9 +322,12 @@ static const char *section_at(const struct dumps *dumps, const struct difference
 			GElf_Shdr header;
 			if (gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS &&
 			    item->offset >= header.sh_offset &&
-			    item->offset - header.sh_offset < header.sh_size)
-				snprintf(buffer, size, "%s",
-					 elf_strptr(image->elf, names, header.sh_name));
+			    item->offset - header.sh_offset < header.sh_size) {
+				const char *name = elf_strptr(image->elf, names, header.sh_name);
+				uint64_t vaddr = header.sh_addr + item->offset - header.sh_offset;
+				bool bare = !strcmp(name, ".text") && !has_cfi(image->elf, vaddr);
+				snprintf(buffer, size, "%s%s", name, bare ? "-bare" : "");
+			}
 		}
 	}
 	image_free(image);
