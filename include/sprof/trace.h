@@ -25,7 +25,8 @@ SP_API struct sp_error *sp_trace_check(const struct sp_reader *reader) SP_MUST_C
  * and, where it was made on this machine under the kernel that runs, of those that it lacks
  * what tracefs says. Not thread-safe: each thread has one of its own. Fails with
  * SP_ERROR_UNSUPPORTED where libsprof was built without libtraceevent, SP_ERROR_FORMAT where
- * the recording's formats are damaged, SP_ERROR_NO_MEMORY.
+ * the recording's formats are damaged, SP_ERROR_NO_MEMORY. Formats of events that the recording
+ * does not list are not read.
  */
 SP_API struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader *reader,
 				     struct sp_trace **ret) SP_MUST_CHECK;
@@ -34,8 +35,9 @@ SP_API void sp_trace_free(struct sp_trace *trace);
 
 /*
  * A sample's raw bytes as perf script has them: "prev_comm=wl prev_pid=109 …". NULL where
- * the event's format is not known, or the bytes are not of that format. Valid until the next
- * call.
+ * the event's format is not known, or the bytes are not of that format. Where the format, or
+ * what the sample says of lengths, may not be followed safely: "[FAILED TO PARSE]" and the
+ * fields. Valid until the next call.
  */
 SP_API const char *sp_trace_text(struct sp_trace *trace, const struct sp_event *event,
 				 const struct sp_sample *sample);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libtraceevent makes the text. It believes formats and goes where they say that fields are:
- * so they are held to the sample's size first, and printed from a copy with zeros behind.
+ * libtraceevent makes the text. It believes formats, and a recording may be a stranger's: so it is
+ * given those that are needed and sound (trace/format.h), and samples that keep what their formats
+ * say of them (trace/vet.h), from a copy with zeros behind. What it may not print, it says as of
+ * what it cannot: "[FAILED TO PARSE]", and the fields.
  */
-#include <sprof/trace.h>
+#include "trace/trace.h"
 
 #include <errno.h>
 #include <event-parse.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +19,24 @@
 #include "base/ctx.h"
 #include "base/io.h"
 #include "base/vec.h"
-#include "trace/container.h"
+#include "trace/format.h"
+#include "trace/lines.h"
+#include "trace/vet.h"
 
-/* Zeros behind a copy of a sample's bytes, where strings need not end. */
-#define SPARE 64
+/* An event of the recording's. */
+struct known {
+	int id;
+	struct tep_event *format; /* NULL: it is not known */
+	bool printable;           /* by its print format, if the sample has it so */
+};
 
 struct sp_trace {
 	struct tep_handle *tep;
+	VEC(struct known) known; /* by their ids, each once */
 	struct trace_seq text;
 	VEC(char) raw;
-	struct trace_header header;
 	/* The sample that was taken: its bytes are `raw`, behind which are zeros. */
-	struct tep_event *format; /* NULL: none */
+	struct tep_event *format; /* NULL: none; whether it "failed" is as of this sample */
 	struct tep_record record;
 	VEC(char) quiet; /* the same without blanks in strings */
 	VEC(char) told;  /* its text, made of those when a field is first asked for */
@@ -38,12 +47,47 @@ DEFINE_CLEANUP(struct sp_trace *, sp_trace_free)
 static bool take_header(void *arg, const struct trace_header *header)
 {
 	struct sp_trace *trace = arg;
-	trace->header = *header;
 	tep_set_file_bigendian(trace->tep, header->big_endian ? TEP_BIG_ENDIAN :
 								TEP_LITTLE_ENDIAN);
 	tep_set_long_size(trace->tep, header->long_size);
-	tep_set_page_size(trace->tep, (int)header->page_size);
 	return true;
+}
+
+static int compare_known(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct known *find_known(const struct sp_trace *trace, uint64_t id)
+{
+	struct known key = {.id = (int)id};
+	return id > INT_MAX || !trace->known.count ? NULL :
+	       bsearch(&key, trace->known.items, trace->known.count, sizeof(key), compare_known);
+}
+
+/* NULL where the event's format is not known. */
+static struct tep_event *find_format(const struct sp_trace *trace, const struct sp_event *event)
+{
+	const struct known *known = event->attr.type == PERF_TYPE_TRACEPOINT ?
+					    find_known(trace, event->attr.config) : NULL;
+	return known ? known->format : NULL;
+}
+
+/* The first of an id is taken. What it cannot be printed by is left out. */
+static void take_format(struct sp_trace *trace, char *text, size_t size, const char *system)
+{
+	struct format_facts facts;
+	if (!format_read(text, size, (unsigned int)tep_get_long_size(trace->tep), &facts))
+		return;
+	struct known *known = find_known(trace, (uint64_t)facts.id);
+	if (!known || known->format)
+		return;
+	(void)tep_parse_event(trace->tep, text, facts.printable ? size : facts.print, system);
+	known->format = tep_find_event(trace->tep, facts.id);
+	known->printable = known->format && vet_event(known->format);
+	if (known->format && !known->printable)
+		known->format->flags |= (int)TEP_EVENT_FL_FAILED;
 }
 
 /* What cannot be understood of one file leaves that out, and no more. */
@@ -51,34 +95,21 @@ static bool take_file(void *arg, enum trace_file kind, const char *system, const
 		      size_t size)
 {
 	struct sp_trace *trace = arg;
+	bool is_format = kind == TRACE_FORMAT || kind == TRACE_FTRACE_FORMAT;
+	if (!trace->known.count ||
+	    (!is_format && kind != TRACE_KALLSYMS && kind != TRACE_PRINTK_FORMATS))
+		return true;
 	CLEANUP_FREE char *copy = malloc(size + 1);
 	if (!copy)
 		return false;
 	memcpy(copy, text, size);
 	copy[size] = '\0';
-	size = strlen(copy);
-	switch (kind) {
-	case TRACE_HEADER_PAGE:
-		(void)tep_parse_header_page(trace->tep, copy, size, trace->header.long_size);
-		break;
-	case TRACE_FTRACE_FORMAT:
-		(void)tep_parse_event(trace->tep, copy, size, "ftrace");
-		break;
-	case TRACE_FORMAT:
-		(void)tep_parse_event(trace->tep, copy, size, system);
-		break;
-	case TRACE_KALLSYMS:
-		(void)tep_parse_kallsyms(trace->tep, copy);
-		break;
-	case TRACE_PRINTK_FORMATS:
-		(void)tep_parse_printk_formats(trace->tep, copy);
-		break;
-	case TRACE_TASKS:
-		(void)tep_parse_saved_cmdlines(trace->tep, copy);
-		break;
-	case TRACE_HEADER_EVENT:
-		break;
-	}
+	if (is_format)
+		take_format(trace, copy, strlen(copy), system ? system : "ftrace");
+	else if (kind == TRACE_PRINTK_FORMATS)
+		lines_take_printk(trace->tep, copy);
+	else
+		lines_take_kallsyms(trace->tep, copy);
 	return true;
 }
 
@@ -126,7 +157,7 @@ static struct sp_error *read_missing(struct sp_trace *trace, struct sp_ctx *ctx,
 	for (size_t i = 0; !error && i < sp_reader_event_count(reader); i++) {
 		const struct sp_event *event = sp_reader_event(reader, i);
 		if (event->attr.type == PERF_TYPE_TRACEPOINT &&
-		    !tep_find_event(trace->tep, (int)event->attr.config))
+		    !find_format(trace, event))
 			error = read_live(trace, ctx_root(ctx), event);
 	}
 	return error;
@@ -140,8 +171,26 @@ static void set_endian(struct sp_trace *trace, bool big_endian)
 	tep_set_long_size(trace->tep, sizeof(long));
 }
 
-struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader *reader,
-			      struct sp_trace **ret)
+/* What is the same twice is there once. */
+static bool take_ids(struct sp_trace *trace, const uint64_t *ids, size_t count)
+{
+	if (!vec_reserve(&trace->known, count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (ids[i] <= INT_MAX)
+			*vec_push(&trace->known) = (struct known){.id = (int)ids[i]};
+	if (!trace->known.count)
+		return true;
+	qsort(trace->known.items, trace->known.count, sizeof(*trace->known.items), compare_known);
+	size_t kept = 1;
+	for (size_t i = 1; i < trace->known.count; i++)
+		if (trace->known.items[i].id != trace->known.items[kept - 1].id)
+			trace->known.items[kept++] = trace->known.items[i];
+	trace->known.count = kept;
+	return true;
+}
+
+struct sp_error *trace_new(const struct trace_source *source, struct sp_trace **ret)
 {
 	CLEANUP(cleanup_sp_trace_free) struct sp_trace *trace = calloc(1, sizeof(*trace));
 	if (!trace)
@@ -151,12 +200,38 @@ struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader *reader
 	if (!trace->tep)
 		return error_no_memory();
 	trace_seq_init(&trace->text);
-	set_endian(trace, sp_reader_info(reader)->big_endian);
+	set_endian(trace, source->big_endian);
+	if (!take_ids(trace, source->ids, source->id_count))
+		return error_no_memory();
 	const struct trace_visitor visitor = {take_header, take_file, trace};
-	struct sp_bytes blob = sp_reader_feature(reader, TRACE_FEATURE);
 	struct sp_error *error = NULL;
-	if (blob.size)
-		error = trace_container_read(&blob, sp_reader_info(reader)->path, &visitor);
+	if (source->blob.size)
+		error = trace_container_read(&source->blob, source->path, &visitor);
+	if (!error)
+		*ret = take_ptr(trace);
+	return error;
+}
+
+struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader *reader,
+			      struct sp_trace **ret)
+{
+	CLEANUP(cleanup_sp_trace_free) struct sp_trace *trace = NULL;
+	size_t count = sp_reader_event_count(reader);
+	CLEANUP_FREE uint64_t *ids = calloc(count + 1, sizeof(*ids));
+	struct trace_source source = {
+		.blob = sp_reader_feature(reader, TRACE_FEATURE),
+		.path = sp_reader_info(reader)->path,
+		.big_endian = sp_reader_info(reader)->big_endian,
+		.ids = ids,
+	};
+	if (!ids)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		const struct perf_event_attr *attr = &sp_reader_event(reader, i)->attr;
+		if (attr->type == PERF_TYPE_TRACEPOINT)
+			ids[source.id_count++] = attr->config;
+	}
+	struct sp_error *error = trace_new(&source, &trace);
 	if (!error)
 		error = read_missing(trace, ctx, reader);
 	if (!error)
@@ -172,63 +247,54 @@ void sp_trace_free(struct sp_trace *trace)
 		trace_seq_destroy(&trace->text);
 		tep_free(trace->tep);
 	}
+	vec_deinit(&trace->known);
 	vec_deinit(&trace->raw);
 	vec_deinit(&trace->quiet);
 	vec_deinit(&trace->told);
 	free(trace);
 }
 
-static uint32_t word_at(const struct sp_trace *trace, size_t offset)
+/* What was taken, as its fields are read. */
+static struct vet_sample taken(const struct sp_trace *trace, size_t size)
 {
-	uint32_t word;
-	bool swap = tep_is_file_bigendian(trace->tep) != tep_is_local_bigendian(trace->tep);
-	memcpy(&word, trace->raw.items + offset, sizeof(word));
-	return swap ? __builtin_bswap32(word) : word;
+	return (struct vet_sample){
+		.bytes = (const uint8_t *)trace->raw.items,
+		.size = size,
+		.swap = tep_is_file_bigendian(trace->tep) != tep_is_local_bigendian(trace->tep),
+	};
 }
 
-/* Whether a field, and what it points to behind the others, lies in the sample. */
-static bool field_fits(const struct sp_trace *trace, const struct tep_format_field *field,
-		       size_t size)
+/* libtraceevent finds a sample's format by its first two bytes, whatever the event is. */
+static bool is_of(const struct vet_sample *sample, const struct tep_event *format)
 {
-	if (field->offset < 0 || field->size < 0 || (size_t)field->offset > size ||
-	    (size_t)field->size > size - (size_t)field->offset)
+	uint16_t id;
+	if (sample->size < sizeof(id))
 		return false;
-	if (!(field->flags & TEP_FIELD_IS_DYNAMIC) || field->size != 4)
-		return true;
-	uint32_t word = word_at(trace, (size_t)field->offset);
-	size_t offset = word & 0xffff, length = word >> 16;
-	if (field->flags & TEP_FIELD_IS_RELATIVE)
-		offset += (size_t)field->offset + (size_t)field->size;
-	return offset <= size && length <= size - offset;
-}
-
-static bool fields_fit(const struct sp_trace *trace, const struct tep_format_field *field,
-		       size_t size)
-{
-	for (; field; field = field->next)
-		if (!field_fits(trace, field, size))
-			return false;
-	return true;
+	memcpy(&id, sample->bytes, sizeof(id));
+	return (sample->swap ? __builtin_bswap16(id) : id) == format->id;
 }
 
 bool sp_trace_take(struct sp_trace *trace, const struct sp_event *event,
 		   const struct sp_sample *sample)
 {
-	struct tep_event *format = tep_find_event(trace->tep, (int)event->attr.config);
 	size_t size = sample->raw.size;
 	trace->format = NULL;
 	trace->told.count = 0;
-	if (!format || event->attr.type != PERF_TYPE_TRACEPOINT || !size ||
-	    !vec_reserve(&trace->raw, size + SPARE))
+	if (!find_format(trace, event) || !size || !vec_reserve(&trace->raw, size + VET_SPARE))
 		return false;
 	memcpy(trace->raw.items, sample->raw.bytes, size);
-	memset(trace->raw.items + size, 0, SPARE);
-	if (!fields_fit(trace, format->format.common_fields, size) ||
-	    !fields_fit(trace, format->format.fields, size))
+	memset(trace->raw.items + size, 0, VET_SPARE);
+	const struct known *known = find_known(trace, event->attr.config);
+	struct vet_sample bytes = taken(trace, size);
+	if (!is_of(&bytes, known->format) || !vet_fields(&bytes, known->format))
 		return false;
+	if (known->printable && vet_print(&bytes, known->format))
+		known->format->flags &= ~(int)TEP_EVENT_FL_FAILED;
+	else
+		known->format->flags |= (int)TEP_EVENT_FL_FAILED;
 	trace->record = (struct tep_record){.cpu = (int)sample->cpu, .size = (int)size,
 					    .data = trace->raw.items};
-	trace->format = format;
+	trace->format = known->format;
 	return true;
 }
 
@@ -260,14 +326,13 @@ const char *sp_trace_raw_text(struct sp_trace *trace, const struct sp_event *eve
 
 size_t sp_trace_field_count(struct sp_trace *trace, const struct sp_event *event)
 {
-	const struct tep_event *format = tep_find_event(trace->tep, (int)event->attr.config);
-	return format && event->attr.type == PERF_TYPE_TRACEPOINT ?
-		       (size_t)format->format.nr_fields : 0;
+	const struct tep_event *format = find_format(trace, event);
+	return format ? (size_t)format->format.nr_fields : 0;
 }
 
 const char *sp_trace_field_name(struct sp_trace *trace, const struct sp_event *event, size_t index)
 {
-	const struct tep_event *format = tep_find_event(trace->tep, (int)event->attr.config);
+	const struct tep_event *format = find_format(trace, event);
 	const struct tep_format_field *field = format->format.fields;
 	while (index--)
 		field = field->next;
@@ -276,23 +341,8 @@ const char *sp_trace_field_name(struct sp_trace *trace, const struct sp_event *e
 
 bool sp_trace_has_field(struct sp_trace *trace, const struct sp_event *event, const char *name)
 {
-	struct tep_event *format = tep_find_event(trace->tep, (int)event->attr.config);
-	return format && event->attr.type == PERF_TYPE_TRACEPOINT &&
-	       tep_find_any_field(format, name);
-}
-
-/* Where a field's bytes are in the sample, which they fit; how many. */
-static size_t find_bytes(const struct sp_trace *trace, const struct tep_format_field *field,
-			 size_t *offset_ret)
-{
-	*offset_ret = (size_t)field->offset;
-	if (!(field->flags & TEP_FIELD_IS_DYNAMIC) || field->size != 4)
-		return (size_t)field->size;
-	uint32_t word = word_at(trace, (size_t)field->offset);
-	size_t behind = field->flags & TEP_FIELD_IS_RELATIVE ?
-				(size_t)field->offset + (size_t)field->size : 0;
-	*offset_ret = (word & 0xffff) + behind;
-	return word >> 16;
+	struct tep_event *format = find_format(trace, event);
+	return format && tep_find_any_field(format, name);
 }
 
 /*
@@ -304,12 +354,14 @@ static const char *told_of(struct sp_trace *trace)
 	size_t size = (size_t)trace->record.size;
 	if (trace->told.count)
 		return trace->told.items;
-	if (!vec_reserve(&trace->quiet, size + SPARE))
+	if (!vec_reserve(&trace->quiet, size + VET_SPARE))
 		return NULL;
-	memcpy(trace->quiet.items, trace->raw.items, size + SPARE);
+	memcpy(trace->quiet.items, trace->raw.items, size + VET_SPARE);
 	for (const struct tep_format_field *field = trace->format->format.fields; field;
 	     field = field->next) {
-		size_t offset, count = find_bytes(trace, field, &offset);
+		struct vet_sample bytes = taken(trace, size);
+		size_t offset = 0, count = 0;
+		(void)vet_extent(&bytes, field, &offset, &count); /* it did when it was taken */
 		for (size_t i = offset; field->flags & TEP_FIELD_IS_STRING && i < offset + count; i++)
 			if (trace->quiet.items[i] == ' ')
 				trace->quiet.items[i] = '_';

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Without libtraceevent. */
-#include <sprof/trace.h>
+#include "trace/trace.h"
 
-#include "base/error.h"
+struct sp_error *trace_new(const struct trace_source *source, struct sp_trace **ret)
+{
+	(void)source;
+	(void)ret;
+	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
+					  "this build of libsprof has no libtraceevent, which "
+					  "knows what tracepoints' samples hold"),
+				"Configure with --with-libtraceevent.");
+}
 
 struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader *reader,
 			      struct sp_trace **ret)
 {
 	(void)ctx;
 	(void)reader;
-	(void)ret;
-	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
-					  "this build of libsprof has no libtraceevent, which "
-					  "knows what tracepoints' samples hold"),
-				"Configure with --with-libtraceevent.");
+	return trace_new(NULL, ret);
 }
 
 void sp_trace_free(struct sp_trace *trace)

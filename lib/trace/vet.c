@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "trace/vet.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* libtraceevent's from 1.7 on; headers before that end with the one below. */
+#define PRINT_CPUMASK ((int)TEP_PRINT_HEX_STR + 1)
+
+/* What a text is made of: as many times the sample, as kernels' print hardly anything twice. */
+#define FIELDS_TIMES 4
+#define PRINT_TIMES 16
+/* Names of numbers that only the kernel's symbols have: each is looked up among all of them. */
+#define MOST_SYMBOLS 256
+/* What a sample says that something is as wide, and what is cut off it. */
+#define WIDEST 4096
+#define LONGEST 65536
+/* Elements of what a field points to, of up to 8 bytes each: they are in what is spare. */
+#define MOST_ELEMENTS (VET_SPARE / 8)
+
+/* What a walk through an event's arguments is for. */
+struct vet {
+	struct tep_event *event;
+	const struct vet_sample *sample; /* NULL: none, but whether it is one to print at all */
+	size_t symbols;
+	uint64_t budget; /* bytes of the sample that may still be printed */
+};
+
+static bool vet_argument(struct vet *vet, const struct tep_print_arg *arg);
+
+static bool is_dynamic(const struct tep_format_field *field)
+{
+	return field && field->flags & TEP_FIELD_IS_DYNAMIC && field->size == 4;
+}
+
+/* Relative lengths: libtraceevent writes to where no one wants the offset. */
+static bool has_length(const struct tep_format_field *field)
+{
+	return is_dynamic(field) && !(field->flags & TEP_FIELD_IS_RELATIVE);
+}
+
+static uint64_t number_at(const struct vet_sample *sample, size_t offset, size_t size)
+{
+	uint64_t number = 0;
+	for (size_t i = 0; i < size; i++) {
+		bool little = sample->swap != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+		number |= (uint64_t)sample->bytes[offset + (little ? i : size - 1 - i)] << 8 * i;
+	}
+	return number;
+}
+
+bool vet_extent(const struct vet_sample *sample, const struct tep_format_field *field,
+		size_t *offset_ret, size_t *size_ret)
+{
+	if (field->offset < 0 || field->size < 0 || (size_t)field->offset > sample->size ||
+	    (size_t)field->size > sample->size - (size_t)field->offset)
+		return false;
+	*offset_ret = (size_t)field->offset;
+	*size_ret = (size_t)field->size;
+	if (!(field->flags & TEP_FIELD_IS_DYNAMIC))
+		return true;
+	if (field->size != 4)
+		return false;
+	uint64_t word = number_at(sample, *offset_ret, 4);
+	size_t behind = field->flags & TEP_FIELD_IS_RELATIVE ? *offset_ret + 4 : 0;
+	*offset_ret = (word & 0xffff) + behind;
+	*size_ret = word >> 16;
+	return *offset_ret <= sample->size && *size_ret <= sample->size - *offset_ret;
+}
+
+static bool vet_list(const struct vet_sample *sample, const struct tep_format_field *field,
+		     size_t *budget)
+{
+	for (; field; field = field->next) {
+		size_t offset, size;
+		if (!vet_extent(sample, field, &offset, &size) || size > *budget)
+			return false;
+		*budget -= size;
+	}
+	return true;
+}
+
+bool vet_fields(const struct vet_sample *sample, const struct tep_event *event)
+{
+	size_t budget = sample->size * FIELDS_TIMES;
+	return vet_list(sample, event->format.common_fields, &budget) &&
+	       vet_list(sample, event->format.fields, &budget);
+}
+
+static bool spend(struct vet *vet, uint64_t size)
+{
+	if (size > vet->budget)
+		return false;
+	vet->budget -= size;
+	return true;
+}
+
+static bool is_constant(const struct tep_print_arg *arg)
+{
+	return arg && arg->type == TEP_PRINT_ATOM && arg->atom.atom && *arg->atom.atom >= '0' &&
+	       *arg->atom.atom <= '9';
+}
+
+static uint64_t constant(const struct tep_print_arg *arg)
+{
+	return strtoull(arg->atom.atom, NULL, 0);
+}
+
+/* A cast takes bits off, by libtraceevent's rules; where it would, it is not reckoned with. */
+static bool is_kept(const char *type, uint64_t value)
+{
+	static const struct {
+		const char *type;
+		uint64_t most;
+	} types[] = {{"u8", UINT8_MAX}, {"s8", UINT8_MAX}, {"char", UINT8_MAX}, {"u16", UINT16_MAX},
+		     {"s16", UINT16_MAX}, {"short", UINT16_MAX}, {"u32", UINT32_MAX},
+		     {"s32", UINT32_MAX}, {"int", UINT32_MAX}};
+	if (!strncmp(type, "unsigned ", 9))
+		type += 9;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (!strcmp(type, types[i].type))
+			return value <= types[i].most;
+	return true;
+}
+
+static bool reckon(struct vet *vet, const struct tep_print_arg *arg, uint64_t *ret);
+
+/* Those operators that lengths are made with. */
+static bool reckon_op(struct vet *vet, const struct tep_print_arg *arg, uint64_t *ret)
+{
+	uint64_t left, right;
+	const char *op = arg->op.op;
+	if (!op || !arg->op.left || !arg->op.right || !reckon(vet, arg->op.left, &left) ||
+	    !reckon(vet, arg->op.right, &right))
+		return false;
+	if (!strcmp(op, "+"))
+		*ret = left + right;
+	else if (!strcmp(op, "-"))
+		*ret = left - right;
+	else if (!strcmp(op, "*"))
+		*ret = left * right;
+	else if (!strcmp(op, "&"))
+		*ret = left & right;
+	else if (!strcmp(op, "/") && is_constant(arg->op.right) && right)
+		*ret = left / right;
+	else if (!strcmp(op, "%") && is_constant(arg->op.right) && right)
+		*ret = left % right;
+	else if (!strcmp(op, "<<") && is_constant(arg->op.right) && right < 64)
+		*ret = left << right;
+	else if (!strcmp(op, ">>") && is_constant(arg->op.right) && right < 64)
+		*ret = left >> right;
+	else
+		return false;
+	return true;
+}
+
+static bool reckon_field(struct vet *vet, const struct tep_format_field *field, uint64_t *ret)
+{
+	if (!field || (field->size != 1 && field->size != 2 && field->size != 4 && field->size != 8))
+		return false;
+	*ret = vet->sample ? number_at(vet->sample, (size_t)field->offset, (size_t)field->size) : 1;
+	return true;
+}
+
+/* A length, as libtraceevent has it. Without a sample: whether that is known for any. */
+static bool reckon(struct vet *vet, const struct tep_print_arg *arg, uint64_t *ret)
+{
+	size_t offset, size = 1;
+	switch ((int)arg->type) {
+	case TEP_PRINT_ATOM:
+		*ret = is_constant(arg) ? constant(arg) : 0;
+		return is_constant(arg);
+	case TEP_PRINT_FIELD:
+		return reckon_field(vet, arg->field.field, ret);
+	case TEP_PRINT_TYPE:
+		return reckon(vet, arg->typecast.item, ret) &&
+		       (!vet->sample || is_kept(arg->typecast.type, *ret));
+	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
+		if (!has_length(arg->dynarray.field) ||
+		    (vet->sample && !vet_extent(vet->sample, arg->dynarray.field, &offset, &size)))
+			return false;
+		*ret = size;
+		return true;
+	case TEP_PRINT_OP:
+		return reckon_op(vet, arg, ret);
+	default:
+		return false;
+	}
+}
+
+/* What is printed from where a field is, as many bytes as the format says. */
+static bool vet_bytes(struct vet *vet, const struct tep_print_arg *from, uint64_t size)
+{
+	const struct tep_format_field *field = NULL;
+	size_t offset, unused;
+	if (from->type == TEP_PRINT_FIELD && from->field.field &&
+	    !(from->field.field->flags & TEP_FIELD_IS_DYNAMIC))
+		field = from->field.field;
+	else if (from->type == TEP_PRINT_DYNAMIC_ARRAY && is_dynamic(from->dynarray.field))
+		field = from->dynarray.field;
+	if (!field || !vet->sample)
+		return field;
+	return vet_extent(vet->sample, field, &offset, &unused) &&
+	       size <= vet->sample->size - offset && spend(vet, size);
+}
+
+static bool vet_hex(struct vet *vet, const struct tep_print_arg *arg)
+{
+	uint64_t size;
+	return reckon(vet, arg->hex.size, &size) && vet_bytes(vet, arg->hex.field, size);
+}
+
+/* Elements of other sizes are taken for bytes. */
+static bool vet_array(struct vet *vet, const struct tep_print_arg *arg)
+{
+	uint64_t count, size;
+	if (!reckon(vet, arg->int_array.count, &count) ||
+	    !reckon(vet, arg->int_array.el_size, &size))
+		return false;
+	if (vet->sample && count > vet->sample->size)
+		return false;
+	if (size != 2 && size != 4 && size != 8)
+		size = 1;
+	return vet_bytes(vet, arg->int_array.field, count * size);
+}
+
+/* What a field points to; NULL: there is none of that name that points to anything. */
+static const struct tep_format_field *find_pointed(struct vet *vet, const char *name)
+{
+	const struct tep_format_field *field = name ? tep_find_any_field(vet->event, name) : NULL;
+	return is_dynamic(field) ? field : NULL;
+}
+
+/* It ends with a NUL, not with its field. */
+static bool vet_string(struct vet *vet, const char *name)
+{
+	size_t offset, size;
+	const struct tep_format_field *field = find_pointed(vet, name);
+	if (!field || !vet->sample)
+		return field;
+	if (!vet_extent(vet->sample, field, &offset, &size))
+		return false;
+	return spend(vet, strnlen((const char *)vet->sample->bytes + offset,
+				  vet->sample->size - offset));
+}
+
+/* Lists of CPUs are not made of none. */
+static bool vet_mask(struct vet *vet, const char *name, bool may_be_none)
+{
+	size_t offset, size;
+	const struct tep_format_field *field = find_pointed(vet, name);
+	if (!field || !vet->sample)
+		return field;
+	return vet_extent(vet->sample, field, &offset, &size) && (size || may_be_none) &&
+	       spend(vet, size);
+}
+
+/* Only of what number is known before: it may be beyond the field otherwise. */
+static bool vet_index(const struct tep_print_arg *arg)
+{
+	const struct tep_print_arg *from = arg->op.left;
+	while (from && from->type == TEP_PRINT_TYPE)
+		from = from->typecast.item;
+	if (!from || !is_constant(arg->op.right))
+		return false;
+	uint64_t index = constant(arg->op.right);
+	if (from->type == TEP_PRINT_DYNAMIC_ARRAY)
+		return is_dynamic(from->dynarray.field) && index < MOST_ELEMENTS;
+	const struct tep_format_field *field = from->type == TEP_PRINT_FIELD ? from->field.field : NULL;
+	return field && !(field->flags & TEP_FIELD_IS_DYNAMIC) && field->size >= 0 &&
+	       index < (uint64_t)field->size + 1 &&
+	       (index + 1) * field->elementsize <= (uint64_t)field->size;
+}
+
+static bool vet_op(struct vet *vet, const struct tep_print_arg *arg)
+{
+	const char *op = arg->op.op;
+	const struct tep_print_arg *left = arg->op.left, *right = arg->op.right;
+	if (!op || !left || !right || !strcmp(op, ":"))
+		return false;
+	if (!strcmp(op, "["))
+		return vet_index(arg);
+	if ((!strcmp(op, "/") || !strcmp(op, "%")) && !(is_constant(right) && constant(right)))
+		return false;
+	if (strcmp(op, "?") != 0)
+		return vet_argument(vet, left) && vet_argument(vet, right);
+	return right->type == TEP_PRINT_OP && right->op.op && !strcmp(right->op.op, ":") &&
+	       right->op.left && right->op.right && vet_argument(vet, left) &&
+	       vet_argument(vet, right->op.left) && vet_argument(vet, right->op.right);
+}
+
+/* One of no size is the rest, of what libtraceevent may take for more than the sample. */
+static bool vet_field(struct vet *vet, const struct tep_format_field *field)
+{
+	if (!field || !(field->flags & TEP_FIELD_IS_ARRAY))
+		return field && field->size;
+	return !vet->sample || spend(vet, field->size ? (uint64_t)field->size : vet->sample->size);
+}
+
+static bool vet_atom(struct vet *vet, const struct tep_print_arg *arg)
+{
+	return arg->atom.atom && (is_constant(arg) || ++vet->symbols <= MOST_SYMBOLS);
+}
+
+/* What may be used as a number, and as a string. */
+static bool vet_argument(struct vet *vet, const struct tep_print_arg *arg)
+{
+	switch ((int)arg->type) {
+	case TEP_PRINT_NULL: /* what an operator of one operand has at its left */
+		return true;
+	case TEP_PRINT_ATOM:
+		return vet_atom(vet, arg);
+	case TEP_PRINT_FIELD:
+		return vet_field(vet, arg->field.field);
+	case TEP_PRINT_FLAGS:
+		return vet_argument(vet, arg->flags.field);
+	case TEP_PRINT_SYMBOL:
+		return vet_argument(vet, arg->symbol.field);
+	case TEP_PRINT_HEX:
+	case TEP_PRINT_HEX_STR:
+		return vet_hex(vet, arg);
+	case TEP_PRINT_INT_ARRAY:
+		return vet_array(vet, arg);
+	case TEP_PRINT_TYPE:
+		return arg->typecast.item && vet_argument(vet, arg->typecast.item);
+	case TEP_PRINT_STRING:
+		return vet_string(vet, arg->string.string);
+	case TEP_PRINT_BITMASK:
+	case PRINT_CPUMASK:
+		return vet_mask(vet, arg->bitmask.bitmask, arg->type == TEP_PRINT_BITMASK);
+	case TEP_PRINT_DYNAMIC_ARRAY:
+		return is_dynamic(arg->dynarray.field);
+	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
+		return has_length(arg->dynarray.field);
+	case TEP_PRINT_OP:
+		return vet_op(vet, arg);
+	default:
+		return false;
+	}
+}
+
+struct spec {
+	const char *end; /* at what is printed: "d", "s", … */
+	char star;       /* the argument before is its 'w'idth, 'p'recision, or 0: there is none */
+};
+
+static const char *skip_number(struct spec *spec, const char *at, char kind)
+{
+	size_t digits = strspn(at, "0123456789");
+	if (!digits && *at == '*' && !spec->star) {
+		spec->star = kind;
+		return at + 1;
+	}
+	return digits <= 3 ? at + digits : NULL;
+}
+
+static const char *skip_length(const char *at)
+{
+	static const char *const lengths[] = {"hh", "h", "ll", "l", "L", "z", "Z"};
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		size_t length = strlen(lengths[i]);
+		if (!strncmp(at, lengths[i], length))
+			return at[length] && strchr("duixXo", at[length]) ? at + length : NULL;
+	}
+	return at;
+}
+
+/*
+ * "-08.*ll", behind the percent sign. False: it is none such, and so what printf() could take for
+ * another kind of argument than it is given, or fill with blanks for ever.
+ */
+static bool read_spec(const char *at, struct spec *ret)
+{
+	size_t flags = strspn(at, "-+#0");
+	*ret = (struct spec){0};
+	at = flags <= 5 ? skip_number(ret, at + flags, 'w') : NULL;
+	if (at && *at == '.')
+		at = skip_number(ret, at + 1, 'p');
+	ret->end = at ? skip_length(at) : NULL;
+	/* What libtraceevent reads on over, in any order. */
+	return ret->end && *ret->end && !strchr("-+#0123456789.*hlLzZ", *ret->end);
+}
+
+/* What a minus would be is refused with all that is too large. */
+static bool vet_star(struct vet *vet, const struct tep_print_arg *arg, const struct spec *spec)
+{
+	uint64_t number;
+	bool cuts = spec->star == 'p' && *spec->end == 's';
+	return arg && reckon(vet, arg, &number) &&
+	       (!vet->sample || number <= (cuts ? LONGEST : WIDEST));
+}
+
+/* One percent sign's argument, and what it says about it; false where there is none. */
+static bool vet_spec(struct vet *vet, const struct spec *spec, const struct tep_print_arg **arg)
+{
+	if (spec->star && !vet_star(vet, *arg, spec))
+		return false;
+	if (spec->star)
+		*arg = (*arg)->next;
+	/* Other letters print as they are. */
+	if (!strchr("cduixXops", *spec->end))
+		return true;
+	if (!*arg)
+		return false;
+	*arg = (*arg)->next;
+	return true;
+}
+
+/*
+ * Whether letters that are not in this take an argument depends on libtraceevent's version, which
+ * knows "%c" from 1.8 on: which is a width is not known then.
+ */
+static bool is_sure(const struct spec *spec)
+{
+	return strchr("duixXops", *spec->end);
+}
+
+static bool vet_specs(struct vet *vet)
+{
+	const struct tep_print_arg *arg = vet->event->print_fmt.args;
+	struct spec spec;
+	bool has_star = false, is_unsure = false;
+	for (const char *at = vet->event->print_fmt.format; at && *at; at++) {
+		if (*at == '\\' || (*at == '%' && at[1] == '%')) {
+			if (!*++at)
+				return false;
+			continue;
+		}
+		if (*at != '%')
+			continue;
+		if (!read_spec(at + 1, &spec) || !vet_spec(vet, &spec, &arg))
+			return false;
+		has_star |= spec.star;
+		is_unsure |= !is_sure(&spec);
+		at = spec.end;
+	}
+	return !has_star || !is_unsure;
+}
+
+static bool vet_arguments(struct vet *vet)
+{
+	for (const struct tep_print_arg *arg = vet->event->print_fmt.args; arg; arg = arg->next)
+		if (!vet_argument(vet, arg))
+			return false;
+	return vet_specs(vet);
+}
+
+bool vet_event(struct tep_event *event)
+{
+	struct vet vet = {.event = event, .budget = UINT64_MAX};
+	return !(event->flags & (TEP_EVENT_FL_FAILED | TEP_EVENT_FL_ISBPRINT)) && vet_arguments(&vet);
+}
+
+bool vet_print(const struct vet_sample *sample, struct tep_event *event)
+{
+	struct vet vet = {.event = event, .sample = sample, .budget = sample->size * PRINT_TIMES + LONGEST};
+	return vet_arguments(&vet);
+}
