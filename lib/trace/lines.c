@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "trace/lines.h"
 
+#include <event-parse.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef TRACE_LINES_H
 #define TRACE_LINES_H
 
-#include <event-parse.h>
+struct tep_handle;
 
 /* "ffffffff81000000 T _stext", and a tab and "[module]" behind. */
 void lines_take_kallsyms(struct tep_handle *tep, char *text);

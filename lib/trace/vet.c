@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "trace/vet.h"
 
-#include <limits.h>
+#include <event-parse.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -454,6 +454,7 @@ bool vet_event(struct tep_event *event)
 
 bool vet_print(const struct vet_sample *sample, struct tep_event *event)
 {
-	struct vet vet = {.event = event, .sample = sample, .budget = sample->size * PRINT_TIMES + LONGEST};
+	struct vet vet = {.event = event, .sample = sample,
+			  .budget = sample->size * PRINT_TIMES + LONGEST};
 	return vet_arguments(&vet);
 }

@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <event-parse.h>
+
+struct tep_event;
+struct tep_format_field;
 
 /* Zeros that must be behind a sample's bytes: strings need not end in it. */
 #define VET_SPARE 64
