@@ -29,7 +29,7 @@ static inline bool buffer_reserve(struct buffer *buffer, size_t more)
 
 static inline void buffer_put(struct buffer *buffer, const char *text, size_t size)
 {
-	if (!buffer_reserve(buffer, size))
+	if (!size || !buffer_reserve(buffer, size))
 		return;
 	memcpy(buffer->text + buffer->count, text, size);
 	buffer->count += size;
