@@ -227,6 +227,8 @@ bool capture_samples_all(const struct sp_capture *capture);
 struct sp_error *capture_watch_turns(struct sp_capture *capture) SP_MUST_CHECK;
 /* Times count from now on. */
 struct sp_error *capture_begin_turns(struct sp_capture *capture) SP_MUST_CHECK;
+/* In a file that begins while samples of events are off. */
+struct sp_error *capture_tell_off(struct sp_capture *capture) SP_MUST_CHECK;
 /* If its time has come. */
 struct sp_error *capture_take_turn(struct sp_capture *capture) SP_MUST_CHECK;
 /*

@@ -120,6 +120,8 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	switching->begun_ns = capture_now_ns();
 	if (!error && !capture->flight.on)
 		error = capture_write_roster(capture);
+	if (!error && !capture->flight.on)
+		error = capture_tell_off(capture);
 	switching->first_bytes = file_bytes(capture);
 	return error;
 }

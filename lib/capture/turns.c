@@ -136,23 +136,46 @@ static struct sp_error *apply(struct sp_capture *capture)
 }
 
 /* Else a time without samples looks like one in which nothing ran. At its very time. */
+static struct sp_error *say(struct sp_capture *capture, char *text)
+{
+	CLEANUP_FREE char *said = text;
+	if (!said)
+		return error_no_memory();
+	capture->dirty = true;
+	return record_encode_note(&capture->extra, said, capture_record_time_ns(capture));
+}
+
+/* `index` SIZE_MAX: all of them. */
+static char *of_event(const struct sp_capture *capture, size_t index, const char *what)
+{
+	bool all = index == SIZE_MAX;
+	return format_text("sampling%s%s was %s", all ? "" : " of ",
+			   all ? "" : capture->plan->samples[index].name, what);
+}
+
 static struct sp_error *tell(struct sp_capture *capture, size_t index, bool on)
 {
 	struct turns *turns = &capture->turns;
-	bool all = index == SIZE_MAX;
-	CLEANUP_FREE char *text = NULL;
 	if (turns->told > TOLD_MAX)
 		return NULL;
 	if (turns->told++ == TOLD_MAX)
-		text = format_text("sampling is switched on and off again and again: from here on it is "
-				   "not said when");
-	else
-		text = format_text("sampling%s%s was switched %s here", all ? "" : " of ",
-				   all ? "" : capture->plan->samples[index].name, on ? "on" : "off");
-	if (!text)
-		return error_no_memory();
-	capture->dirty = true;
-	return record_encode_note(&capture->extra, text, capture_record_time_ns(capture));
+		return say(capture, format_text("sampling is switched on and off again and again: from "
+						"here on it is not said when"));
+	return say(capture, of_event(capture, index, on ? "switched on here" : "switched off here"));
+}
+
+struct sp_error *capture_tell_off(struct sp_capture *capture)
+{
+	static const char what[] = "off when this file began";
+	struct sp_error *error = NULL;
+	if (capture_samples_all(capture))
+		return NULL;
+	if (!capture->turns.on || all_are(capture, false))
+		return say(capture, of_event(capture, SIZE_MAX, what));
+	for (size_t i = 0; i < capture->plan->sample_count && !error; i++)
+		if (!capture->turns.on[i])
+			error = say(capture, of_event(capture, i, what));
+	return error;
 }
 
 /* `index` SIZE_MAX: all of them. */

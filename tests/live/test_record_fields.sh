@@ -245,7 +245,32 @@ tell ping
 tell stop
 wait $recorder
 check "--control: by open files, too" test $? = 0
+"$SPROF" record --call-graph none -D -1 --switch-output --control fifo:"$tmp/ctl","$tmp/ack" \
+	-e cpu-clock,task-clock -F 997 -o "$tmp/switched" -- "$workload/proportions" 20 \
+	>"$tmp/out" 2>"$tmp/err" 7>&- 8>&- &
+recorder=$!
+tell ping
+# Each file is there once the next one begins.
+change_file() {
+	kill -USR2 $recorder
+	for tries in $(seq 100); do
+		[ "$(ls "$tmp"/switched.* 2>/dev/null | wc -l)" -ge "$1" ] && return
+		sleep 0.05
+	done
+}
+change_file 1
+tell 'enable cpu-clock'
+change_file 2
+tell stop
+wait $recorder
 exec 7>&- 8>&-
+for file in "$tmp"/switched.*; do
+	"$SPROF" info -i "$file" 2>&1 | grep -o 'sampling.* off when this file began'
+done >"$tmp/told"
+rm -f "$tmp"/switched.*
+check "--control: a file that begins while samples are off says so ($(tr '\n' ';' <"$tmp/told"))" \
+	test "$(sort "$tmp/told" | tr '\n' ';')" = "sampling of task-clock was off when this file \
+began;sampling was off when this file began;"
 
 rm -f "$data"
 : >"$tmp/err"
