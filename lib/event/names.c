@@ -192,8 +192,9 @@ static unsigned char lower(char c)
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c == '_' ? '-' : c);
 }
 
-/* Edits (insert, delete, replace, swap two) from one to the other, case aside. */
-static unsigned int edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
+/* Edits (insert, delete, replace, swap two) from one to the other, case aside; at most `limit`. */
+static unsigned int edit_distance(const char *a, size_t a_size, const char *b, size_t b_size,
+				  unsigned int limit)
 {
 	unsigned int rows[3][NEAR_LIMIT + 1];
 	for (size_t j = 0; j <= b_size; j++)
@@ -201,7 +202,7 @@ static unsigned int edit_distance(const char *a, size_t a_size, const char *b, s
 	for (size_t i = 1; i <= a_size; i++) {
 		unsigned int *row = rows[i % 3], *above = rows[(i + 2) % 3];
 		unsigned int *two_above = rows[(i + 1) % 3];
-		row[0] = (unsigned int)i;
+		unsigned int least = row[0] = (unsigned int)i;
 		for (size_t j = 1; j <= b_size; j++) {
 			bool same = lower(a[i - 1]) == lower(b[j - 1]);
 			unsigned int best = above[j - 1] + !same;
@@ -213,7 +214,11 @@ static unsigned int edit_distance(const char *a, size_t a_size, const char *b, s
 			    lower(a[i - 2]) == lower(b[j - 1]) && two_above[j - 2] + 1 < best)
 				best = two_above[j - 2] + 1;
 			row[j] = best;
+			least = best < least ? best : least;
 		}
+		/* No row below has less. */
+		if (least >= limit)
+			return limit;
 	}
 	return rows[a_size % 3][b_size];
 }
@@ -232,7 +237,7 @@ void near_consider(struct near_search *search, const char *name)
 	/* At least so many have to be put in or taken out. */
 	if ((size > typed ? size - typed : typed - size) >= search->distance)
 		return;
-	unsigned int distance = edit_distance(search->typed, typed, name, size);
+	unsigned int distance = edit_distance(search->typed, typed, name, size, search->distance);
 	if (distance >= search->distance)
 		return;
 	search->distance = distance;
