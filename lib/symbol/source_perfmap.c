@@ -61,7 +61,17 @@ static struct sp_error *find_map(const struct source_env *env, uint32_t pid,
 		.size_max = SIZE_MAX_BYTES,
 	};
 	struct sp_error *error = process_file_open(&file, diagnosis, &fd, &path);
-	return error || fd < 0 ? error : read_map(fd, ret);
+	if (error || fd < 0)
+		return error;
+	error = read_map(fd, ret);
+	size_t bad = *ret ? perfmap_bad_lines(*ret) : 0;
+	if (*ret)
+		diagnosis_clear(diagnosis); /* of a place that was looked at before */
+	if (bad)
+		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, NULL,
+			      "%s: %zu line%s passed over as no entry (START SIZE NAME, in hexadecimal)",
+			      path, bad, bad == 1 ? " was" : "s were");
+	return error;
 }
 
 static struct sp_error *names_open(const struct source_env *env, const struct module *module,
@@ -75,9 +85,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	struct sp_error *error = find_map(env, pid, diagnosis, &found);
 	if (error)
 		return error;
-	if (found)
-		diagnosis_clear(diagnosis);
-	else if (diagnosis->problem == RESOLVER_OK || memfd)
+	if (!found && (diagnosis->problem == RESOLVER_OK || memfd))
 		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, WRITE_ONE,
 			      "code made at run time has no names: there is no /tmp/perf-%u.map",
 			      pid);

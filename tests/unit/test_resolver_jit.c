@@ -70,6 +70,17 @@ TEST(jit_without_a_map)
 	resolving_problem(&j.r, RESOLVER_NO_PERF_MAP, "perf-4711.map");
 }
 
+TEST(jit_map_with_lines_that_are_none)
+{
+	JIT j;
+	jit_init(&j);
+	root_put(&j.root, "/tmp/perf-4711.map", "7000 100 fib\nseven 10 lost\n7200 10 end\n");
+	resolving_expect(&j.r, 0x7080, "fib");
+	resolving_expect(&j.r, 0x7180, NULL);
+	resolving_problem(&j.r, RESOLVER_NO_PERF_MAP, "perf-4711.map: 1 line was passed over");
+	resolving_expect(&j.r, 0x7200, "end");
+}
+
 TEST(jit_map_of_a_container)
 {
 	JIT j;
