@@ -7,4 +7,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/machine/module.h \
 	lib/machine/modules.c lib/machine/modules.h \
 	lib/machine/process.c lib/machine/process.h
-check_PROGRAMS += tests/unit/test_live tests/unit/test_machine tests/unit/test_mapping
+check_PROGRAMS += tests/unit/test_live tests/unit/test_machine tests/unit/test_machine_mapping
