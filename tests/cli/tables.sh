@@ -226,7 +226,7 @@ perf_table() {
 	shift 2
 	"$binary" report --stdio -g none -s comm,dso,sym -n -t '	' --no-branch-stack \
 		--no-group --no-demangle -f -i "$file" ${perf_options-} "$@" >"$tmp/.perf" 2>"$tmp/.perf.err"
-	perf_rows "$tmp/.perf" | c++filt -p >"$tmp/perf.rows"
+	perf_rows "$tmp/.perf" | c++filt -p -i >"$tmp/perf.rows"
 	test -s "$tmp/perf.rows"
 }
 
@@ -259,7 +259,7 @@ plain_cells='
 # Rows of EVENT, the cells, and SAMPLES. Those that look alike are one: perf tells a place without
 # a name apart where its file is mapped at other addresses.
 sum_rows() {
-	c++filt -p | sed "$normalise" | awk -F '\t' '
+	c++filt -p -i | sed "$normalise" | awk -F '\t' '
 		{
 			row = $0
 			sub(/\t[^\t]*$/, "", row)

@@ -185,7 +185,7 @@ group_live() {
 		"$workload/proportions" 0.3 >"$tmp/.record" 2>&1; then
 		"$perf" report --stdio --no-children -g none --no-demangle -f -s comm,dso,sym \
 			-i "$tmp/live.data" >"$tmp/.perf" 2>&1
-		group_rows_of_perf "$tmp/.perf" | c++filt -p >"$tmp/perf.rows"
+		group_rows_of_perf "$tmp/.perf" | c++filt -p -i >"$tmp/perf.rows"
 		group_rows_of_sprof -i "$tmp/live.data"
 		differences "$tmp/perf.rows" "$tmp/sprof.rows" 6 "" >"$tmp/differences"
 		verdict "$title"
