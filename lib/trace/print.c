@@ -24,7 +24,7 @@
 static bool read_expression(struct words *words);
 static bool read_operand(struct words *words);
 
-static bool take_own_field(struct words *words, bool own_only)
+static bool take_field_name(struct words *words, bool own_only)
 {
 	return words_field(words, own_only) && words_next(words);
 }
@@ -32,7 +32,7 @@ static bool take_own_field(struct words *words, bool own_only)
 /* Behind REC. */
 static bool read_field(struct words *words)
 {
-	return words_take(words, "->") && take_own_field(words, false);
+	return words_take(words, "->") && take_field_name(words, false);
 }
 
 /* {1 << 2, "name"}, … */
@@ -73,12 +73,12 @@ static bool read_three(struct words *words)
 
 static bool read_any_name(struct words *words)
 {
-	return take_own_field(words, false);
+	return take_field_name(words, false);
 }
 
 static bool read_own_name(struct words *words)
 {
-	return take_own_field(words, true);
+	return take_field_name(words, true);
 }
 
 /* Its first is no expression to libtraceevent, but for what is before an operand. */

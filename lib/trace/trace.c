@@ -67,10 +67,16 @@ static struct known *find_known(const struct sp_trace *trace, uint64_t id)
 }
 
 /* NULL where the event's format is not known. */
-static struct tep_event *find_format(const struct sp_trace *trace, const struct sp_event *event)
+static const struct known *find_event(const struct sp_trace *trace, const struct sp_event *event)
 {
 	const struct known *known = event->attr.type == PERF_TYPE_TRACEPOINT ?
 					    find_known(trace, event->attr.config) : NULL;
+	return known && known->format ? known : NULL;
+}
+
+static struct tep_event *find_format(const struct sp_trace *trace, const struct sp_event *event)
+{
+	const struct known *known = find_event(trace, event);
 	return known ? known->format : NULL;
 }
 
@@ -277,14 +283,14 @@ static bool is_of(const struct vet_sample *sample, const struct tep_event *forma
 bool sp_trace_take(struct sp_trace *trace, const struct sp_event *event,
 		   const struct sp_sample *sample)
 {
+	const struct known *known = find_event(trace, event);
 	size_t size = sample->raw.size;
 	trace->format = NULL;
 	trace->told.count = 0;
-	if (!find_format(trace, event) || !size || !vec_reserve(&trace->raw, size + VET_SPARE))
+	if (!known || !size || !vec_reserve(&trace->raw, size + VET_SPARE))
 		return false;
 	memcpy(trace->raw.items, sample->raw.bytes, size);
 	memset(trace->raw.items + size, 0, VET_SPARE);
-	const struct known *known = find_known(trace, event->attr.config);
 	struct vet_sample bytes = taken(trace, size);
 	if (!is_of(&bytes, known->format) || !vet_fields(&bytes, known->format))
 		return false;
@@ -357,9 +363,9 @@ static const char *told_of(struct sp_trace *trace)
 	if (!vec_reserve(&trace->quiet, size + VET_SPARE))
 		return NULL;
 	memcpy(trace->quiet.items, trace->raw.items, size + VET_SPARE);
+	const struct vet_sample bytes = taken(trace, size);
 	for (const struct tep_format_field *field = trace->format->format.fields; field;
 	     field = field->next) {
-		struct vet_sample bytes = taken(trace, size);
 		size_t offset = 0, count = 0;
 		(void)vet_extent(&bytes, field, &offset, &count); /* it did when it was taken */
 		for (size_t i = offset; field->flags & TEP_FIELD_IS_STRING && i < offset + count; i++)
