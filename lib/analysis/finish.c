@@ -4,6 +4,7 @@
 #include "analysis/detail.h"
 #include "base/cleanup.h"
 #include "file/losses.h"
+#include "record/types.h"
 
 static void merged_free(struct merged *merged, size_t count)
 {
@@ -84,12 +85,6 @@ static bool merge_tallies(struct run *run, struct merged *merged, const struct w
 	return true;
 }
 
-static bool is_clock(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
 static void add_ends(struct sp_profile *profile, const struct event_sums *sums)
 {
 	struct sp_stack_ends *ends = &profile->stacks;
@@ -142,7 +137,7 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 	profile->weight_is_latency = run->options.memory && of->attr.sample_type &
 				     (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT);
 	profile->weight_is_time = !run->options.memory && !run->options.branches &&
-				  is_clock(&of->attr);
+				  record_is_clock(of->attr.type, of->attr.config);
 	profile->of_branches = run->options.branches;
 	profile->missing_weight = missing_weight(profile);
 	profile->has_callchains = !run->options.branches &&

@@ -3,6 +3,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/base/arena.c lib/base/arena.h \
 	lib/base/bytes.h \
 	lib/base/cleanup.h \
+	lib/base/clock.h \
 	lib/base/ctx.c lib/base/ctx.h \
 	lib/base/cursor.c lib/base/cursor.h \
 	lib/base/diagnosis.c lib/base/diagnosis.h \

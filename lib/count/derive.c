@@ -7,6 +7,7 @@
 #include <sprof/stat.h>
 
 #include <string.h>
+#include "record/types.h"
 
 #define CACHE(cache, operation, result)                                       \
 	(PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 |  \
@@ -58,8 +59,7 @@ static bool is_code(const struct sp_stat_event *event, struct code code)
 
 static bool is_clock(const struct sp_stat_event *event)
 {
-	return event->type == PERF_TYPE_SOFTWARE && (event->config == PERF_COUNT_SW_CPU_CLOCK ||
-						     event->config == PERF_COUNT_SW_TASK_CLOCK);
+	return record_is_clock(event->type, event->config);
 }
 
 static bool same_group(const char *one, const char *other)

@@ -10,9 +10,9 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/format.h"
 #include "file/writer.h"
 #include "proc/tasks.h"
@@ -21,9 +21,7 @@ DEFINE_CLEANUP(struct sp_stat *, sp_stat_free)
 
 uint64_t stat_now_ns(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 static struct sp_error *add_target(struct sp_stat *stat, int32_t tid, int32_t cpu, uint32_t place)

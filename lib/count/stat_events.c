@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "proc/cgroup.h"
 #include "event/kind.h"
+#include "record/types.h"
 
 #define CPU_EVENTS "/sys/bus/event_source/devices/cpu/events/"
 
@@ -112,9 +113,7 @@ uint32_t stat_modes_of(const struct perf_event_attr *attr)
 
 static bool is_clock(const struct event_spec *spec)
 {
-	return spec->attr.type == PERF_TYPE_SOFTWARE && !spec->tool &&
-	       (spec->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
-		spec->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+	return !spec->tool && record_is_clock(spec->attr.type, spec->attr.config);
 }
 
 static struct sp_stat_event event_of(struct sp_stat *stat, const struct counter *counter,

@@ -5,16 +5,9 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "base/cleanup.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
+#include "base/clock.h"
 
 static uint64_t load(const uint64_t *number)
 {
@@ -28,7 +21,7 @@ static void store(uint64_t *number, uint64_t value)
 
 static int sync_fd(struct durability *durability, int fd, int (*sync)(int))
 {
-	uint64_t begin_ns = now_ns();
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	int errnum = 0;
 	while (sync(fd) < 0) {
 		errnum = errno;
@@ -36,7 +29,7 @@ static int sync_fd(struct durability *durability, int fd, int (*sync)(int))
 			break;
 		errnum = 0;
 	}
-	uint64_t took_ns = now_ns() - begin_ns;
+	uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	store(&durability->syncs, durability->syncs + 1);
 	store(&durability->spent_ns, durability->spent_ns + took_ns);
 	if (took_ns > durability->longest_ns)

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "file/reader_internal.h"
+#include "record/decode.h"
 #include "record/types.h"
 
 /* Tasks may be sampled before it is said when that began. */
@@ -60,15 +61,12 @@ static struct ring_time *ring_of(struct settling *settling, uint32_t cpu)
 
 static struct sp_error *see(struct settling *settling, const struct sp_record *record)
 {
-	bool sample = record->type == PERF_RECORD_SAMPLE;
-	if (!sample && record->type >= RECORD_USER_TYPES)
+	const struct record_origin from = record_origin(record);
+	uint64_t time_ns = from.time_ns;
+	if (record->type >= RECORD_USER_TYPES || !(from.present & PERF_SAMPLE_TIME) || !time_ns ||
+	    time_ns == UINT64_MAX)
 		return NULL;
-	uint64_t present = sample ? record->sample.present : record->id.present;
-	uint64_t time_ns = sample ? record->sample.time_ns : record->id.time_ns;
-	uint32_t cpu = sample ? record->sample.cpu : record->id.cpu;
-	if (!(present & PERF_SAMPLE_TIME) || !time_ns || time_ns == UINT64_MAX)
-		return NULL;
-	struct ring_time *ring = ring_of(settling, present & PERF_SAMPLE_CPU ? cpu : UINT32_MAX);
+	struct ring_time *ring = ring_of(settling, from.present & PERF_SAMPLE_CPU ? from.cpu : UINT32_MAX);
 	if (!ring)
 		return error_no_memory();
 	if (time_ns >= settling->began_ns) {

@@ -7,17 +7,13 @@
 
 #include <assert.h>
 #include "file/walker.h"
+#include "record/decode.h"
 
 /* More than the longest record, and some of the usual size. */
 #define BEFORE ((uint64_t)128 << 10)
 
 /* Records behind the place, of which one must have a time. */
 #define BEHIND_MAX 1000
-
-static uint64_t time_of(const struct sp_record *record)
-{
-	return record->type == PERF_RECORD_SAMPLE ? record->sample.time_ns : record->id.time_ns;
-}
 
 /* Where in the data something is missing. */
 struct gap {
@@ -63,7 +59,7 @@ static struct sp_error *look_around(struct walker *walker, struct decoder *decod
 		if (error && sp_error_code(error) != SP_ERROR_FORMAT)
 			return error;
 		sp_error_free(error);
-		uint64_t time_ns = good ? time_of(&record) : 0;
+		uint64_t time_ns = good ? record_origin(&record).time_ns : 0;
 		if (time_ns && raw.offset < place)
 			*from_ret = time_ns;
 		else if (time_ns)

@@ -41,6 +41,7 @@
 #include "base/io.h"
 #include "file/chain.h"
 #include "file/reader_internal.h"
+#include "record/decode.h"
 #include "record/mend.h"
 #include "record/types.h"
 
@@ -520,9 +521,9 @@ static bool time_at(struct walker *walker, const struct raw_record *raw, size_t 
 	sp_error_free(error);
 	if (!good)
 		return false;
-	bool sample = record.type == PERF_RECORD_SAMPLE;
-	*ret = sample ? record.sample.time_ns : record.id.time_ns;
-	return (sample ? record.sample.present : record.id.present) & PERF_SAMPLE_TIME;
+	const struct record_origin from = record_origin(&record);
+	*ret = from.time_ns;
+	return from.present & PERF_SAMPLE_TIME;
 }
 
 /*

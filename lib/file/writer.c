@@ -262,15 +262,21 @@ struct sp_error *writer_write_auxtrace(struct writer *writer, const struct iovec
 	return NULL;
 }
 
+static struct sp_error *not_durable(const struct writer *writer, int errnum)
+{
+	return error_set_remedy(error_os(errnum, "cannot bring %s to its disk", writer->name), "%s",
+				remedy_of(errnum));
+}
+
 struct sp_error *writer_commit(struct writer *writer)
 {
 	struct sp_error *error = writer->errnum ? NULL : flush(writer);
 	int errnum = error ? 0 : seal(writer);
 	/* What could not be committed now may be by the next round, or at the end. */
-	if (errnum && !writer->errnum)
-		error = error_set_remedy(error_os(errnum, writer->seal.durability
-							  ? "cannot bring %s to its disk"
-							  : "cannot write the header of %s",
+	if (errnum && !writer->errnum && writer->seal.durability)
+		error = not_durable(writer, errnum);
+	else if (errnum && !writer->errnum)
+		error = error_set_remedy(error_os(errnum, "cannot write the header of %s",
 						  writer->name), "%s", remedy_of(errnum));
 	return error ?: writer->errnum ? failed(writer) : NULL;
 }
@@ -329,12 +335,6 @@ static struct sp_error *start_stream(struct writer *writer, const struct sp_even
 	}
 	vec_deinit(&bytes);
 	return error;
-}
-
-static struct sp_error *not_durable(const struct writer *writer, int errnum)
-{
-	return error_set_remedy(error_os(errnum, "cannot bring %s to its disk", writer->name), "%s",
-				remedy_of(errnum));
 }
 
 /* The name that the file has now. */

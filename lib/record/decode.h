@@ -23,6 +23,21 @@ struct record_layout {
 	uint64_t began_ns, set_back_ns;
 };
 
+/* Where a record is from: of a sample by its fields, else by its sample_id. Only what is present. */
+struct record_origin {
+	uint64_t present; /* PERF_SAMPLE_* */
+	uint64_t time_ns;
+	uint32_t cpu;
+};
+
+static inline struct record_origin record_origin(const struct sp_record *record)
+{
+	if (record->type == PERF_RECORD_SAMPLE)
+		return (struct record_origin){record->sample.present, record->sample.time_ns,
+					      record->sample.cpu};
+	return (struct record_origin){record->id.present, record->id.time_ns, record->id.cpu};
+}
+
 struct decoder;
 
 struct sp_error *decoder_new(const struct record_layout *layout, struct decoder **ret) SP_MUST_CHECK;

@@ -7,6 +7,7 @@
 #define RECORD_TYPES_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <sprof/record.h>
 
 /* The first of perf's own types; the kernel's are below. */
@@ -21,6 +22,13 @@
 
 /* Linux 6.19: user frames of an earlier sample, sent when they could be read. */
 #define RECORD_CALLCHAIN_DEFERRED 22
+
+/* Of an attr's type and config: counts time. */
+static inline bool record_is_clock(uint32_t type, uint64_t config)
+{
+	return type == PERF_TYPE_SOFTWARE &&
+	       (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
+}
 
 /* attr sizes */
 #ifndef PERF_ATTR_SIZE_VER7

@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "file/walker.h"
 #include "profile/filter.h"
+#include "record/decode.h"
 #include "record/types.h"
 
 #define RANGE_SIZE ((uint64_t)16 << 20)
@@ -75,17 +76,15 @@ static bool is_told(const struct reading *reading, const struct sp_record *recor
 {
 	const struct sp_script_options *options = reading->request->options;
 	bool sample = record->type == PERF_RECORD_SAMPLE;
-	uint64_t present = sample ? record->sample.present : record->id.present;
-	uint64_t time_ns = sample ? record->sample.time_ns : record->id.time_ns;
-	uint32_t cpu = sample ? record->sample.cpu : record->id.cpu;
-	bool timed = present & PERF_SAMPLE_TIME && time_ns && time_ns != UINT64_MAX;
-	*time_ret = timed && !reading->by_offset ? time_ns : TIME_NONE;
+	const struct record_origin from = record_origin(record);
+	bool timed = from.present & PERF_SAMPLE_TIME && from.time_ns && from.time_ns != UINT64_MAX;
+	*time_ret = timed && !reading->by_offset ? from.time_ns : TIME_NONE;
 	if (sample && !sample_passes(reading, record))
 		return false;
-	if (present & PERF_SAMPLE_CPU &&
-	    !filter_number(options->filter.cpus.items, options->filter.cpus.count, (int32_t)cpu))
+	if (from.present & PERF_SAMPLE_CPU &&
+	    !filter_number(options->filter.cpus.items, options->filter.cpus.count, (int32_t)from.cpu))
 		return false;
-	return !sample || options->tell_all || filter_time(&options->filter, time_ns);
+	return !sample || options->tell_all || filter_time(&options->filter, from.time_ns);
 }
 
 static bool add(struct order *order, const struct raw_record *raw, uint64_t time_ns)

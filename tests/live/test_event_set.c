@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "proc/sysfs.h"
 #include "ring/ring.h"
 #include "tap.h"
@@ -81,9 +81,7 @@ static void open_task(struct recording *recording, enum event_role role, int32_t
 
 static uint64_t cpu_time_ns(void)
 {
-	struct timespec time;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* In user mode, but for asking the time now and then. */

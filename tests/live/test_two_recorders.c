@@ -13,9 +13,9 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "capture/tracker.h"
 #include "record/decode.h"
 #include "tap.h"
@@ -24,9 +24,7 @@
 
 static uint64_t now_ns(void)
 {
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 struct recorder {

@@ -9,8 +9,8 @@
 
 #include <pthread.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "capture/drains.h"
 #include "rings.h"
 
@@ -90,9 +90,7 @@ static inline void simulation_round(struct simulation *simulation)
 
 static inline uint64_t simulation_cpu_ns(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Fails the case where it cannot be made; all is joined and counted when it returns. */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <pthread.h>
+#include <stdint.h>
+#include <time.h>
+
+/* What a clock says now, in ns; 0: there is no such clock. */
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+	if (clock_gettime(clock, &now))
+		return 0;
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* How much of CPUs a thread has used, in ns; 0 where that is not told. */
+static inline uint64_t clock_thread_ns(pthread_t thread)
+{
+	clockid_t clock;
+	return pthread_getcpuclockid(thread, &clock) ? 0 : clock_ns(clock);
+}
+
+#endif
