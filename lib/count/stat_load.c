@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "base/hash.h"
+#include "record/types.h"
 
 #define COMM_SIZE 16
 
@@ -21,7 +22,8 @@ struct loaded {
 	struct sp_stat_place *threads;
 	size_t thread_count;
 	uint64_t aggregate, interval_ms;
-	bool has_counts;
+	bool has_counts, recedes;
+	struct u64map ids;       /* index of the event */
 	struct u64map *units;    /* of each event: index by CPU and thread */
 	size_t unit_maps;
 	struct u64map places;    /* index by place_key() */
@@ -36,6 +38,7 @@ void loaded_free(struct loaded *loaded)
 	for (size_t i = 0; i < loaded->unit_maps && loaded->units; i++)
 		u64map_deinit(&loaded->units[i]);
 	u64map_deinit(&loaded->places);
+	u64map_deinit(&loaded->ids);
 	free(loaded->units);
 	free(loaded);
 }
@@ -53,13 +56,8 @@ static struct cursor body_of(const struct sp_stat *stat, const struct sp_record 
 /* The event of that id; SIZE_MAX: none. A single event needs no ids. */
 static size_t event_of(const struct sp_stat *stat, uint64_t id)
 {
-	for (size_t i = 0; i < stat->counter_count; i++) {
-		const struct sp_event *event = sp_reader_event(stat->loaded->reader, i);
-		for (size_t j = 0; j < event->id_count; j++)
-			if (event->ids[j] == id)
-				return i;
-	}
-	return stat->counter_count == 1 ? 0 : SIZE_MAX;
+	const uint32_t *index = u64map_find(&stat->loaded->ids, id);
+	return index ? *index : stat->counter_count == 1 ? 0 : SIZE_MAX;
 }
 
 static struct sp_error *take_threads(struct sp_stat *stat, struct cursor cursor)
@@ -228,6 +226,16 @@ static struct sp_error *find_unit(struct sp_stat *stat, size_t event, int32_t cp
 	return NULL;
 }
 
+/* Once: who reads it knows then what the file is worth. */
+static struct sp_error *note_receding(struct sp_stat *stat, size_t event)
+{
+	if (stat->loaded->recedes)
+		return NULL;
+	stat->loaded->recedes = true;
+	return event_notes_add(&stat->notes, stat->events[event].name, "such counts are left out",
+			       "a count is less than the one before it", NULL);
+}
+
 static struct sp_error *take_stat(struct sp_stat *stat, struct cursor cursor)
 {
 	uint64_t id;
@@ -246,9 +254,11 @@ static struct sp_error *take_stat(struct sp_stat *stat, struct cursor cursor)
 		return error;
 	/* Of what was not there, there are no counts. */
 	stat->events[index].supported = true;
-	/* Counters only grow; what does not is not counted twice. */
-	if (now.value >= unit->now.value && now.running_ns >= unit->now.running_ns)
-		stat_observe(stat, unit, now);
+	/* Counters only grow. */
+	if (now.value < unit->now.value || now.enabled_ns < unit->now.enabled_ns ||
+	    now.running_ns < unit->now.running_ns)
+		return note_receding(stat, index);
+	stat_observe(stat, unit, now);
 	return NULL;
 }
 
@@ -321,15 +331,16 @@ static struct sp_error *make_events(struct sp_stat *stat)
 	stat->counter_count = stat->loaded->unit_maps = count;
 	for (size_t i = 0; i < count; i++) {
 		const struct sp_event *event = sp_reader_event(reader, i);
-		bool clock = event->attr.type == PERF_TYPE_SOFTWARE &&
-			     (event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
-			      event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+		bool clock = record_is_clock(event->attr.type, event->attr.config);
 		stat->counters[i] = (struct counter){.spec = &stat->loaded->spec, .attr = event->attr,
 						     .leader = i, .cgroup_fd = -1};
 		stat->events[i] = (struct sp_stat_event){
 			.name = event->name, .unit = clock ? "msec" : "", .scale = clock ? 1e-6 : 1,
 			.leader = i, .type = event->attr.type, .config = event->attr.config,
 			.modes = stat_modes_of(&event->attr)};
+		for (size_t j = 0; j < event->id_count; j++)
+			if (!u64map_put(&stat->loaded->ids, event->ids[j], (uint32_t)i, NULL))
+				return error_no_memory();
 	}
 	return NULL;
 }

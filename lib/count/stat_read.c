@@ -179,8 +179,8 @@ static void finish_row(const struct sp_stat *stat, struct sp_stat_row *row, cons
 	row->observations = (uint32_t)sum->observations;
 	row->error = sqrt(sum->variance);
 	double half = interval_half(sum->observations - sum->units + 1, sum->variance);
-	/* What was counted is certain. */
-	row->low = row->value - half < (double)row->raw ? (double)row->raw : row->value - half;
+	/* What was counted is certain; of what was counted in no time, the value has nothing. */
+	row->low = fmin(fmax(row->value - half, (double)row->raw), row->value);
 	row->high = row->value + half;
 }
 
