@@ -142,6 +142,12 @@ static const struct event_planned *role_events(const struct event_set *set, enum
 	return role == EVENT_ROLE_SAMPLES ? set->plan->samples : &set->plan->sideband;
 }
 
+/* As event_set_events() numbers them. */
+static const struct event_planned *planned_of(const struct event_set *set, size_t event)
+{
+	return event < set->plan->sample_count ? &set->plan->samples[event] : &set->plan->sideband;
+}
+
 /* Straight to its ring; a member of a group has another use for the parameter, so it comes later. */
 static int open_to_ring(const struct event_set *set, enum event_role role,
 			const struct event_planned *event, const struct event_place *place,
@@ -514,8 +520,7 @@ struct sp_error *event_set_events(struct event_set *set, const struct sp_event *
 	if (!set->events || !set->ids)
 		return error_no_memory();
 	for (size_t i = 0; i < event_count; i++) {
-		const struct event_planned *planned =
-			i < plan->sample_count ? &plan->samples[i] : &plan->sideband;
+		const struct event_planned *planned = planned_of(set, i);
 		set->events[i].name = planned->name;
 		set->events[i].attr = planned->attr;
 		set->events[i].tail = planned->tail;
@@ -565,9 +570,7 @@ static struct sp_error *read_opened(const struct event_set *set, const struct op
 				    struct event_total *ret)
 {
 	const struct event_plan *plan = set->plan;
-	const struct event_planned *event =
-		opened->event < plan->sample_count ? &plan->samples[opened->event] : &plan->sideband;
-	const struct read_words words = read_words_of(plan, event);
+	const struct read_words words = read_words_of(plan, planned_of(set, opened->event));
 	CLEANUP_FREE uint64_t *values = calloc(words.count, sizeof(*values));
 	*ret = opened->before;
 	if (!values)
@@ -605,11 +608,6 @@ struct sp_error *event_set_read(const struct event_set *set, size_t index, struc
 }
 
 /* -- CPUs that went offline ------------------------------------------------ */
-
-static const struct event_planned *planned_of(const struct event_set *set, uint32_t event)
-{
-	return event < set->plan->sample_count ? &set->plan->samples[event] : &set->plan->sideband;
-}
 
 bool event_set_time_on(const struct event_set *set, size_t cpu_index, uint64_t *ns_ret)
 {
