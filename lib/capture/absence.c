@@ -114,14 +114,24 @@ static bool count_telling(struct absences *absences)
 	return absences->told < TOLD_MAX && ++absences->told;
 }
 
+static struct sp_error *say_if_last(struct sp_capture *capture)
+{
+	if (capture->absences.told < TOLD_MAX)
+		return NULL;
+	return capture_note(capture, "CPUs go offline again and again: no more is said of it");
+}
+
 static struct sp_error *say_gone(struct sp_capture *capture, size_t index)
 {
 	const struct absence *absence = &capture->absences.cpus[index];
 	if (!count_telling(&capture->absences))
 		return NULL;
-	return capture_note(capture, "CPU %u went offline after %.2f s: nothing is recorded of it from then "
-			    "on%s", capture->cpus.items[index], since_begin(capture, absence->gone_ns),
-			    absence->lost ? "" : ", until it is back");
+	struct sp_error *error =
+		capture_note(capture, "CPU %u went offline after %.2f s: nothing is recorded of it from "
+			     "then on%s", capture->cpus.items[index],
+			     since_begin(capture, absence->gone_ns),
+			     absence->lost ? "" : ", until it is back");
+	return error ? error : say_if_last(capture);
 }
 
 static struct sp_error *say_back(struct sp_capture *capture, size_t index, uint64_t now_ns)
@@ -137,9 +147,7 @@ static struct sp_error *say_back(struct sp_capture *capture, size_t index, uint6
 			     "of what ran there, at most %.2f s are missing",
 			     capture->cpus.items[index], since_begin(capture, absence->gone_ns),
 			     since_begin(capture, now_ns), (double)(now_ns - since_ns) / 1e9);
-	if (!error && absences->told == TOLD_MAX)
-		error = capture_note(capture, "CPUs go offline again and again: no more is said of it");
-	return error;
+	return error ? error : say_if_last(capture);
 }
 
 /* As what the file calls them. */

@@ -136,7 +136,14 @@ static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 	return missing_ns < most_ns ? missing_ns : most_ns;
 }
 
-static const char *why_uncovered(const struct sp_capture_stats *stats)
+/* Others ran beside the command, for more than a tenth of its time. */
+static bool shared_cpus(const struct filter_counts *counts)
+{
+	return counts->strangers > counts->samples / 10;
+}
+
+static const char *why_uncovered(const struct sp_capture *capture,
+				 const struct sp_capture_stats *stats)
 {
 	if (stats->lost_sideband)
 		return "records of new processes were lost, and with them who they are";
@@ -144,6 +151,9 @@ static const char *why_uncovered(const struct sp_capture_stats *stats)
 		return "samples were left out";
 	if (stats->lost_own)
 		return "samples were lost";
+	if (stats->cpu_wide && shared_cpus(&capture->filter.counts))
+		return "it shared the CPUs with others, and of whom a sample of whole CPUs is, is left to "
+		       "chance and the scheduler's rhythm (--scope task goes by its own time)";
 	if (stats->cpu_wide)
 		return "sampling was paused, or the processor taken from this machine";
 	return "of threads and processes that live shorter than a period, hardly any is taken";
@@ -168,7 +178,7 @@ static struct sp_error *say_uncovered(struct sp_capture *capture,
 	double share = stats->used_ns ? (double)stats->sampled_ns / (double)stats->used_ns : 1;
 	if (share >= COVERED_ENOUGH || stats->used_ns - stats->sampled_ns < MISSING_NS)
 		return NULL;
-	const char *why = why_uncovered(stats);
+	const char *why = why_uncovered(capture, stats);
 	bool inherits = !stats->cpu_wide && !stats->lost_sideband && !stats->shed && !stats->lost_own;
 	return capture_note(capture, "the samples stand for %.0f %% of the command's %.2f s of CPU time: "
 			    "%s%s%s%s", 100 * share, (double)stats->used_ns / 1e9, why,

@@ -2,6 +2,7 @@
 #include "capture/wall_clock.h"
 
 #include <stdlib.h>
+#include "base/clock.h"
 #include "capture/recorder.h"
 
 /* Less is not told from the time that looking takes; and nobody needs more lines than that. */
@@ -12,21 +13,13 @@
 #define LOOK_NS 20000
 #define LOOKS 5
 
-static uint64_t read_ns(clockid_t clock)
-{
-	struct timespec now;
-	if (clock_gettime(clock, &now))
-		return 0;
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* How far it is ahead of CLOCK_MONOTONIC, modulo 2^64; the best of some looks. */
 static uint64_t ahead_of_monotonic(clockid_t clock)
 {
 	uint64_t best_ns = UINT64_MAX, ahead_ns = 0;
 	for (int i = 0; i < LOOKS && best_ns > LOOK_NS; i++) {
-		uint64_t before_ns = read_ns(CLOCK_MONOTONIC), now_ns = read_ns(clock);
-		uint64_t took_ns = read_ns(CLOCK_MONOTONIC) - before_ns;
+		uint64_t before_ns = clock_ns(CLOCK_MONOTONIC), now_ns = clock_ns(clock);
+		uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - before_ns;
 		if (took_ns >= best_ns)
 			continue;
 		best_ns = took_ns;
@@ -37,8 +30,7 @@ static uint64_t ahead_of_monotonic(clockid_t clock)
 
 bool wall_clock_start(struct wall_clock *wall, clockid_t clock)
 {
-	struct timespec now;
-	if (clock_gettime(clock, &now))
+	if (!clock_ns(clock))
 		return false;
 	*wall = (struct wall_clock){.on = true, .clock = clock};
 	wall->ahead_ns = wall->now_ns = ahead_of_monotonic(clock);
@@ -93,7 +85,7 @@ struct sp_error *capture_check_clock(struct sp_capture *capture)
 {
 	struct wall_clock *wall = &capture->wall;
 	struct wall_clock_change change;
-	if (!wall->on || wall->told > TOLD_MAX ||
+	if (!wall->on || wall->told >= TOLD_MAX ||
 	    !wall_clock_changes(wall, ahead_of_monotonic(wall->clock),
 				ahead_of_monotonic(CLOCK_BOOTTIME), &change))
 		return NULL;
