@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/auxtrace.h"
 
-#include <time.h>
+#include "base/clock.h"
 #include "base/error.h"
 #include "record/put.h"
 
@@ -13,9 +13,7 @@ static uint64_t reference_now(void)
 #if defined(__x86_64__) || defined(__i386__)
 	return __builtin_ia32_rdtsc();
 #else
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC_RAW);
 #endif
 }
 

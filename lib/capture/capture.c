@@ -34,6 +34,14 @@ struct sp_error *capture_note(struct sp_capture *capture, const char *format, ..
 	return NULL;
 }
 
+struct sp_error *capture_take_notes(struct sp_capture *capture, const struct event_notes *notes)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < notes->count && !error; i++)
+		error = capture_note(capture, "%s", notes->items[i].line);
+	return error;
+}
+
 static struct sp_error *choose_target(struct sp_capture *capture,
 				      const struct sp_capture_options *options)
 {

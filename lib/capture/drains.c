@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/io.h"
 
 /* Copies of stacks come in so fast that a thread of its own looks after each CPU, up to so many; */
@@ -286,14 +286,11 @@ struct drains_counts drains_counts(const struct drains *drains)
 	struct drains_counts counts = {0};
 	for (size_t i = 0; i < drains->group_count; i++) {
 		const struct group *group = &drains->groups[i];
-		struct timespec used;
-		clockid_t clock;
 		if (!group->has_thread)
 			continue;
 		counts.threads++;
 		counts.wakeups += __atomic_load_n(&group->wakeups, __ATOMIC_RELAXED);
-		if (!pthread_getcpuclockid(group->thread, &clock) && !clock_gettime(clock, &used))
-			counts.cpu_ns += (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+		counts.cpu_ns += clock_thread_ns(group->thread);
 	}
 	return counts;
 }

@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "unwind/repair.h"
 
 /* Stacks are remembered as long as one of them was truncated that lately. */
@@ -98,13 +98,6 @@ void joining_free(struct joining *joining)
 	free(joining);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Whether there is somebody to be helped by this stack. */
 static bool is_wanted(struct joining *joining, const struct joining_stack *stack)
 {
@@ -141,7 +134,7 @@ static struct sp_error *hold(struct joining *joining, const struct joining_stack
 	held->dump->stack_size = 0;
 	joining->held_bytes += size;
 	if (joining->held.count == 1)
-		joining->settled_ns = now_ns();
+		joining->settled_ns = clock_ns(CLOCK_MONOTONIC);
 	if (stack->time_ns < joining->oldest_ns)
 		__atomic_store_n(&joining->oldest_ns, stack->time_ns, __ATOMIC_SEQ_CST);
 	return NULL;
@@ -276,7 +269,7 @@ static void ask_again(struct joining *joining)
 	struct held_list held = joining->held;
 	joining->held = joining->recent;
 	joining->recent = held;
-	joining->settled_ns = now_ns();
+	joining->settled_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 static uint64_t newest_ns(const struct joining *joining)
@@ -312,7 +305,7 @@ struct sp_error *joining_settle(struct joining *joining, bool now, struct record
 		return NULL;
 	pthread_mutex_lock(&joining->lock);
 	if (joining->held.count && (now || joining->held_bytes > HOLD_BYTES ||
-				    now_ns() - joining->settled_ns >= HOLD_NS)) {
+				    clock_ns(CLOCK_MONOTONIC) - joining->settled_ns >= HOLD_NS)) {
 		uint64_t held_ns = joining_oldest_ns(joining);
 		if (held_ns < __atomic_load_n(oldest_ns, __ATOMIC_RELAXED))
 			__atomic_store_n(oldest_ns, held_ns, __ATOMIC_SEQ_CST);

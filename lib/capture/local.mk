@@ -28,10 +28,12 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/membership.c lib/capture/membership.h \
 	lib/capture/pool.c lib/capture/pool.h \
 	lib/capture/pace.c lib/capture/pace.h \
+	lib/capture/plan.c \
 	lib/capture/recorder.h \
 	lib/capture/rescan.c \
 	lib/capture/retouch.c lib/capture/retouch.h \
 	lib/capture/ring_size.c lib/capture/ring_size.h \
+	lib/capture/rings.c \
 	lib/capture/roster.c lib/capture/roster.h \
 	lib/capture/round.c \
 	lib/capture/setup.c \
@@ -57,6 +59,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/turns.c lib/capture/turns.h \
 	lib/capture/unwinding.c lib/capture/unwinding.h \
 	lib/capture/wall_clock.c lib/capture/wall_clock.h \
+	lib/capture/watch.c \
 	lib/capture/wide.c lib/capture/wide.h \
 	lib/capture/workload.c lib/capture/workload.h \
 	lib/capture/writing.c lib/capture/writing.h

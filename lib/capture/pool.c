@@ -14,8 +14,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 
 /* So many free chunks keep their memory; and no more lose it at once: the drain is to go on. */
@@ -293,12 +293,7 @@ uint64_t pool_oldest_ns(const struct pool *pool)
 uint64_t pool_cpu_ns(const struct pool *pool)
 {
 	uint64_t sum_ns = 0;
-	for (size_t i = 0; i < pool->worker_count; i++) {
-		struct timespec used;
-		clockid_t clock;
-		if (!pthread_getcpuclockid(pool->workers[i].thread, &clock) &&
-		    !clock_gettime(clock, &used))
-			sum_ns += (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
-	}
+	for (size_t i = 0; i < pool->worker_count; i++)
+		sum_ns += clock_thread_ns(pool->workers[i].thread);
 	return sum_ns;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The recorder's parts, between its files: capture.c (the API and its order),
- * setup.c (plan, rings, events, file), attach.c (what runs already), round.c
- * (from rings to file).
+ * The recorder's parts, between its files: capture.c (the API and its order), plan.c, rings.c,
+ * setup.c, setup_file.c and watch.c (before it begins, in that order), attach.c (what runs
+ * already), round.c (from rings to file).
  */
 #ifndef CAPTURE_RECORDER_H
 #define CAPTURE_RECORDER_H
@@ -184,19 +184,29 @@ uint64_t capture_record_time_ns(const struct sp_capture *capture);
 struct sp_error *capture_note(struct sp_capture *capture, const char *format, ...)
 	__attribute__((format(printf, 2, 3))) SP_MUST_CHECK;
 
-/* setup.c */
+struct sp_error *capture_take_notes(struct sp_capture *capture,
+				    const struct event_notes *notes) SP_MUST_CHECK;
+
+/* plan.c */
 struct sp_error *capture_plan(struct sp_capture *capture,
 			      const struct sp_capture_options *options) SP_MUST_CHECK;
 /* cpu-clock or task-clock: periods are nanoseconds of CPU time. */
 bool capture_is_clock(const struct perf_event_attr *attr);
 bool capture_samples_kernel(const struct event_plan *plan);
+
+/* rings.c: how large they may be, and whether that is enough. */
+struct sp_error *capture_size_rings(struct sp_capture *capture,
+				    const struct sp_capture_options *options,
+				    uint64_t freq_hz) SP_MUST_CHECK;
 struct sp_error *capture_map_rings(struct sp_capture *capture) SP_MUST_CHECK;
-struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
+
 /* threads.c: who drains, if that is not left to the round. */
 struct sp_error *capture_start_drains(struct sp_capture *capture,
 				      const struct sp_capture_options *options) SP_MUST_CHECK;
 /* Where records are changed before they are looked at, the kernel's rings will not do. */
 struct sp_error *capture_retouches(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* setup.c */
 struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_start_writing(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_fit_size(struct sp_capture *capture);
@@ -204,13 +214,17 @@ struct sp_error *capture_open_help(struct sp_capture *capture) SP_MUST_CHECK;
 /* After capture_open_help(). */
 struct sp_error *capture_open_slow(struct sp_capture *capture,
 				   const struct sp_capture_options *options) SP_MUST_CHECK;
+
+/* setup_file.c */
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct sp_capture_options *options) SP_MUST_CHECK;
 
+/* watch.c */
+struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd) SP_MUST_CHECK;
+
 /* Looks more seldom where there is nothing to unwind. */
 struct sp_error *capture_adapt_pace(struct sp_capture *capture) SP_MUST_CHECK;
-
-struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd) SP_MUST_CHECK;
 
 /* asking.c */
 struct sp_error *capture_parse_events(struct capture_events *events, const struct sp_ctx *ctx,

@@ -6,7 +6,7 @@
  * in the file before it. perf's readers want to know how far all rings have been
  * read (FINISHED_ROUND): they sort by time what lies between two such marks.
  */
-#include <time.h>
+#include "base/clock.h"
 #include "capture/recorder.h"
 #include "record/note.h"
 
@@ -21,13 +21,6 @@
 
 /* Samples of later rounds are not older than the side-band by more than this. */
 #define LAG_NS 2000000000
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 uint64_t capture_now_ns(void)
 {

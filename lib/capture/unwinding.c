@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <sys/utsname.h>
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "binary/binary.h"
 #include "capture/dump.h"
@@ -223,9 +224,7 @@ static void forget_files(struct unwinding *unwinding)
 {
 	if (!unwinder_keeps_much(unwinding->unwinder))
 		return;
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (now_ns - __atomic_load_n(&unwinding->forgot_ns, __ATOMIC_RELAXED) < FORGET_NS)
 		return;
 	pthread_rwlock_wrlock(&unwinding->files);

@@ -150,7 +150,6 @@ struct sp_error *wide_open_slow(const struct wide_options *options, struct wide 
 	const struct event_plan *plan = options->plan;
 	const struct sp_event *planned;
 	size_t count;
-	wide->set = options->set;
 	wide->options = *options;
 	struct sp_error *error = event_set_events(options->set, &planned, &count);
 	bool opened = true;
@@ -195,7 +194,7 @@ static struct sp_error *open_helpers(const struct wide_options *options, struct 
 
 struct sp_error *wide_open(const struct wide_options *options, struct wide *ret)
 {
-	struct wide wide = {.set = options->set, .options = *options};
+	struct wide wide = {.options = *options};
 	struct sp_error *error = open_large(options, &wide);
 	if (!error)
 		error = open_helpers(options, &wide);
@@ -236,12 +235,12 @@ static struct sp_error *change_size(struct wide *wide, bool large,
 {
 	struct sp_error *error = NULL;
 	if (large)
-		error = event_set_disable(wide->set, EVENT_ROLE_SAMPLES);
+		error = event_set_disable(wide->options.set, EVENT_ROLE_SAMPLES);
 	if (error)
 		return error;
 	enable(&wide->large, large);
 	if (!large)
-		error = event_set_enable(wide->set, EVENT_ROLE_SAMPLES);
+		error = event_set_enable(wide->options.set, EVENT_ROLE_SAMPLES);
 	stack_need_set(&wide->need, large, seen, now_ns);
 	return error;
 }
@@ -255,11 +254,11 @@ struct sp_error *wide_slow_down(struct wide *wide, bool slow, uint64_t now_ns)
 	if (slow) {
 		enable(&wide->large, false);
 		stack_need_set(&wide->need, false, &none, now_ns);
-		error = event_set_disable(wide->set, EVENT_ROLE_SAMPLES);
+		error = event_set_disable(wide->options.set, EVENT_ROLE_SAMPLES);
 	}
 	if (!error)
 		enable(&wide->slow, slow);
-	return error || slow ? error : event_set_enable(wide->set, EVENT_ROLE_SAMPLES);
+	return error || slow ? error : event_set_enable(wide->options.set, EVENT_ROLE_SAMPLES);
 }
 
 struct sp_error *wide_start(struct wide *wide, bool wait, uint64_t now_ns)

@@ -51,7 +51,6 @@ struct wide_options {
 };
 
 struct wide {
-	struct event_set *set; /* the planned ones */
 	struct wide_options options;
 	struct wide_events large, helper, slow;
 	bool roomy;            /* it may begin with large ones, */

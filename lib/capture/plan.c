@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What is asked for becomes a plan of events, as far as this machine and our rights let it. */
+#include <errno.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "capture/recorder.h"
+#include "capture/ring_size.h"
+#include "event/filter.h"
+#include "event/kind.h"
+#include "record/types.h"
+
+#define DEFAULT_FREQ_HZ 997
+
+/* See scope_of(). */
+#define WHOLE_CPUS_HZ_MAX 5000
+
+/* The CPUs that were asked for, as far as they are online. */
+static struct sp_error *choose_cpus(struct sp_capture *capture, const char *text)
+{
+	struct sp_error *error = sysfs_cpus_online(capture->ctx, &capture->online);
+	if (error)
+		return error;
+	struct cpu_list *cpus = &capture->cpus;
+	if (text)
+		error = cpu_list_parse(cpus, text);
+	if (!error && !vec_reserve(cpus, capture->online.count))
+		error = error_no_memory();
+	if (error)
+		return error;
+	if (!text) {
+		memcpy(cpus->items, capture->online.items,
+		       capture->online.count * sizeof(*cpus->items));
+		cpus->count = capture->online.count;
+	}
+	for (size_t i = 0; i < cpus->count; i++) {
+		bool is_online = false;
+		for (size_t j = 0; j < capture->online.count; j++)
+			is_online |= capture->online.items[j] == cpus->items[i];
+		if (!is_online)
+			return error_new(SP_ERROR_INVALID, "CPU %u is not online", cpus->items[i]);
+	}
+	return cpus->count ? NULL : error_new(SP_ERROR_INVALID, "no CPU to record");
+}
+
+static bool all_clocks(const struct event_specs *specs)
+{
+	for (size_t i = 0; i < specs->count; i++)
+		if (!capture_is_clock(&specs->items[i].attr))
+			return false;
+	return true;
+}
+
+/*
+ * On whole CPUs everyone is interrupted, 12 us for each sample; by inheritance, up
+ * to a period of each new task is not sampled. So whole CPUs are taken where periods
+ * are long: at 1 kHz it is 1 % of each CPU against 1 ms of each task, at 20 kHz 25 %
+ * against 50 us. (Of children of 1.3 ms, inheritance misses 26 % at 1 kHz, 14 % at 5.)
+ */
+static enum event_scope scope_of(const struct sp_capture *capture,
+				 const struct sp_capture_options *options,
+				 const struct event_specs *specs)
+{
+	if (capture->target == CAPTURE_EVERYONE || options->scope == SP_CAPTURE_SCOPE_CPU)
+		return EVENT_SCOPE_CPUS;
+	bool not_inherited = false, for_tasks = false;
+	for (size_t i = 0; i < specs->count; i++) {
+		not_inherited |= event_is_not_inherited(&specs->items[i]);
+		for_tasks |= event_is_for_tasks(&specs->items[i]);
+	}
+	if (not_inherited && options->scope != SP_CAPTURE_SCOPE_TASK)
+		return EVENT_SCOPE_CPUS;
+	/* These are matters of tasks. */
+	for_tasks |= options->remove_on_exec || (options->fields.thread_counts && capture->inherit);
+	if (for_tasks || options->scope == SP_CAPTURE_SCOPE_TASK || options->freq_hz > WHOLE_CPUS_HZ_MAX ||
+	    (options->period &&
+	     (!all_clocks(specs) || options->period < 1000000000 / WHOLE_CPUS_HZ_MAX)))
+		return EVENT_SCOPE_TASKS;
+	return EVENT_SCOPE_CPUS_IF_ALLOWED;
+}
+
+/* For messages: why it is EVENT_SCOPE_CPUS. */
+static const char *cpus_are_for(const struct sp_capture *capture,
+				const struct sp_capture_options *options,
+				const struct event_specs *specs)
+{
+	if (options->cgroups)
+		return "-G";
+	if (capture->target == CAPTURE_EVERYONE)
+		return options->cpus ? "-C" : "-a";
+	if (options->scope == SP_CAPTURE_SCOPE_CPU)
+		return "--scope cpu";
+	for (size_t i = 0; i < specs->count; i++)
+		if (event_is_not_inherited(&specs->items[i]))
+			return specs->items[i].name;
+	return NULL;
+}
+
+static enum event_start start_of(const struct sp_capture *capture)
+{
+	if (capture->turns.later)
+		return EVENT_START_LATER;
+	return capture_waits(capture) ? EVENT_START_ON_EXEC : EVENT_START_NOW;
+}
+
+/*
+ * Linux fits the copy of the stack into what a record's u16 size leaves, and only then adds the
+ * interrupt's registers: where both are large the size overflows, and the ring is garbage (6.18;
+ * perf record is killed by it). So there is room for them, and for call chains of the kernel.
+ */
+#define STACK_BESIDE_REGISTERS 49152
+
+static struct sp_error *bound_stacks(struct sp_capture *capture,
+				     const struct sp_capture_options *options)
+{
+	struct call_graph *graph = &capture->graph;
+	if (graph->kind != SP_CALL_GRAPH_DWARF || !options->fields.interrupt_registers)
+		return NULL;
+	graph->fixed_size = true;
+	if (graph->stack_bytes <= STACK_BESIDE_REGISTERS)
+		return NULL;
+	graph->stack_bytes = STACK_BESIDE_REGISTERS;
+	return capture_note(capture, "copies of %d bytes of stacks: with --intr-regs, larger ones do not "
+			    "fit the kernel's records", STACK_BESIDE_REGISTERS);
+}
+
+static struct sp_error *choose_graph(struct sp_capture *capture,
+				     const struct sp_capture_options *options)
+{
+	struct sp_error *error = call_graph_choose(capture->ctx, options, &capture->graph);
+	/* Nothing is sampled: there is nothing to find calls of. */
+	if (!error && options->no_samples)
+		capture->graph.kind = SP_CALL_GRAPH_NONE;
+	else if (!error && capture->graph.note)
+		error = capture_note(capture, "%s", capture->graph.note);
+	/* Of what may never be written, nothing is unwound. */
+	capture->graph.live &= capture->graph.kind == SP_CALL_GRAPH_DWARF && !options->overwrite;
+	return error ? error : bound_stacks(capture, options);
+}
+
+/* call-graph= of all events alike is that of the recording. */
+static void take_common_graph(struct event_specs *specs, struct sp_capture_options *options)
+{
+	static const enum sp_call_graph kinds[] = {
+		[EVENT_TERMS_CALL_GRAPH_NO] = SP_CALL_GRAPH_NONE,
+		[EVENT_TERMS_CALL_GRAPH_FP] = SP_CALL_GRAPH_FP,
+		[EVENT_TERMS_CALL_GRAPH_DWARF] = SP_CALL_GRAPH_DWARF,
+	};
+	const struct event_terms *first = &specs->items[0].terms;
+	for (size_t i = 0; i < specs->count; i++) {
+		const struct event_terms *terms = &specs->items[i].terms;
+		if (!(terms->given & EVENT_TERM_CALL_GRAPH) || terms->call_graph != first->call_graph ||
+		    terms->stack_bytes != first->stack_bytes ||
+		    terms->call_graph == EVENT_TERMS_CALL_GRAPH_LBR)
+			return;
+	}
+	options->call_graph = kinds[first->call_graph];
+	if (first->given & EVENT_TERM_STACK_SIZE) {
+		options->stack_bytes = first->stack_bytes;
+		options->fixed_stack_bytes = true;
+	}
+	for (size_t i = 0; i < specs->count; i++)
+		specs->items[i].terms.given &= ~(uint32_t)(EVENT_TERM_CALL_GRAPH |
+							   EVENT_TERM_STACK_SIZE);
+}
+
+/* Copies of stacks are unwound at once where all events have them. */
+static struct sp_error *check_graph_terms(struct sp_capture *capture, const struct event_specs *specs)
+{
+	bool differs = false;
+	for (size_t i = 0; i < specs->count; i++)
+		differs |= specs->items[i].terms.given & EVENT_TERM_CALL_GRAPH;
+	if (!differs || !capture->graph.live)
+		return NULL;
+	capture->graph.live = false;
+	return capture_note(capture, "copies of stacks are kept, to be unwound when this is reported: "
+			    "events differ in their call-graph=");
+}
+
+/* The processor's own record of calls; as perf asks for it. */
+#define CALL_STACK_BRANCHES                                                     \
+	((uint64_t)(PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |   \
+		    PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES))
+
+static void request_graph(const struct sp_capture *capture,
+			  const struct sp_capture_options *options, struct event_request *request)
+{
+	const struct call_graph *graph = &capture->graph;
+	request->max_stack = graph->max_stack;
+	request->dump_registers = graph->registers;
+	request->dump_stack_bytes = graph->stack_bytes;
+	request->uniform = graph->live;
+	if (graph->kind == SP_CALL_GRAPH_FP || graph->kind == SP_CALL_GRAPH_LBR)
+		request->callchain = options->kernel_chains ? EVENT_CALLCHAIN_KERNEL
+				     : options->user_chains ? EVENT_CALLCHAIN_USER
+							    : EVENT_CALLCHAIN_ALL;
+	if (graph->kind == SP_CALL_GRAPH_LBR)
+		request->asked.branch_type = CALL_STACK_BRANCHES;
+	if (graph->kind != SP_CALL_GRAPH_DWARF)
+		return;
+	request->callchain = options->user_chains ? EVENT_CALLCHAIN_NOTHING : EVENT_CALLCHAIN_KERNEL;
+	request->extra_sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	request->user_registers = graph->registers;
+	request->user_stack_bytes = graph->stack_bytes;
+	if (!request->sample_watermark_bytes)
+		request->sample_watermark_bytes = ring_size_watermark(
+			(uint64_t)capture->ring_pages.samples * capture->rights.page_size);
+}
+
+/*
+ * READ records are not asked for without need: a task that ends on one CPU writes them into the
+ * rings of all the others, which the kernel does not guard against. With many threads ending,
+ * rings stop for good (6.18, and perf record -s loses nearly everything).
+ */
+static struct sp_error *say_about_counts(struct sp_capture *capture,
+					 const struct sp_capture_options *options)
+{
+	if (!options->fields.thread_counts)
+		return NULL;
+	if (capture->target == CAPTURE_EVERYONE || !capture->inherit)
+		return capture_note(capture, "-s: no counts of threads: whole CPUs have none, nor has what "
+				    "is not inherited (record a command or processes)");
+	return capture_note(capture, "-s: the kernel writes a thread's counts into the buffers of all CPUs, "
+			    "and where many threads end, they can stop for good: compare with a "
+			    "recording without it");
+}
+
+/* Deeper than the kernel follows anybody's frame pointers: where that may be changed, it is. */
+static struct sp_error *raise_stack_limit(struct sp_capture *capture)
+{
+	uint32_t most = capture->rights.max_stack, wanted = capture->graph.max_stack;
+	if (wanted > STACK_LIMIT_MOST)
+		wanted = STACK_LIMIT_MOST;
+	if (capture->graph.kind != SP_CALL_GRAPH_FP || !most || wanted <= most)
+		return NULL;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
+		stack_limit_raise(&capture->stack_limit, capture->ctx, most, wanted);
+	if (!error) {
+		capture->rights.max_stack = capture->graph.max_stack = wanted;
+		return capture_note(capture, "call chains of up to %u frames: kernel.perf_event_max_stack "
+				    "is raised from %u for as long as this records", wanted, most);
+	}
+	if (sp_error_errno(error) != EBUSY)
+		return NULL; /* the plan says so, with the remedy */
+	capture->graph.max_stack = most;
+	return capture_note(capture, "call chains of up to %u frames: kernel.perf_event_max_stack cannot "
+			    "be raised to %u while others record call chains (end them first)", most,
+			    wanted);
+}
+
+/* Which event is of which control group is nowhere else in the file. */
+static struct sp_error *say_groups(struct sp_capture *capture, const struct sp_capture_options *options)
+{
+	if (!options->cgroups)
+		return NULL;
+	if (!strchr(options->cgroups, ','))
+		return capture_note(capture, "of control group %s alone", options->cgroups);
+	return capture_note(capture, "of control groups, an event each in their order: %s",
+			    options->cgroups);
+}
+
+/* Which events, CPUs and rights there are, and how calls are to be found. */
+static struct sp_error *look_up(struct sp_capture *capture, struct sp_capture_options *options)
+{
+	struct event_specs *specs = &capture->events.specs;
+	struct sp_error *error = capture_parse_events(&capture->events, capture->ctx, options);
+	if (!error)
+		error = capture_open_cgroups(&capture->events, capture->ctx, options);
+	/* What all events say of themselves is as if the options said it. */
+	if (!error)
+		take_common_graph(specs, options);
+	if (!error)
+		error = choose_cpus(capture, options->cpus);
+	if (!error)
+		error = rights_read(capture->ctx, &capture->rights);
+	if (!error)
+		error = capture_find_traces(capture, options, specs);
+	if (!error)
+		error = choose_graph(capture, options);
+	return error ? error : check_graph_terms(capture, specs);
+}
+
+static struct event_request request_of(const struct sp_capture *capture,
+				       const struct sp_capture_options *options)
+{
+	struct event_request request = {
+		.scope = scope_of(capture, options, &capture->events.specs),
+		.cpus_for = cpus_are_for(capture, options, &capture->events.specs),
+		.start = start_of(capture),
+		.cpu = capture->cpus.items[0],
+		.freq_hz = options->freq_hz ? options->freq_hz
+			   : options->period ? 0 : DEFAULT_FREQ_HZ,
+		.period = options->period,
+		.rate_given = options->freq_hz || options->period,
+		.inherit = capture->inherit,
+		.exclude_idle = capture->target != CAPTURE_EVERYONE,
+	};
+	capture_ask(options, &capture->events, &request);
+	return request;
+}
+
+/* How large rings and stacks can be, and what is asked for because of it. */
+static struct sp_error *fit_request(struct sp_capture *capture,
+				    const struct sp_capture_options *options,
+				    struct event_request *request)
+{
+	struct sp_error *error = capture_size_rings(capture, options, request->freq_hz);
+	if (!error)
+		error = raise_stack_limit(capture);
+	if (error)
+		return error;
+	request_graph(capture, options, request);
+	capture_request_traces(capture, request);
+	request->asked.write_backward = options->overwrite;
+	error = trigger_plan(&capture->trigger, capture, options);
+	return error ? error : say_about_counts(capture, options);
+}
+
+/* What those who read the records have to know of the plan. */
+static struct sp_error *take_plan(struct sp_capture *capture, const struct sp_capture_options *options)
+{
+	const struct event_plan *plan = capture->plan;
+	if (options->use_clock && wall_clock_can_be_set(options->clock) &&
+	    plan->clock_id == CLOCK_MONOTONIC && wall_clock_start(&capture->wall, options->clock))
+		capture->retouch.shift_ns = capture->wall.ahead_ns;
+	capture_plan_traces(capture);
+	if (!plan->sample_count || !record_fields_make(plan->samples[0].attr.sample_type,
+						       &capture->filter.fields))
+		return error_new(SP_ERROR_INVALID, "no event to sample");
+	capture->tracker.fields = capture->filter.fields;
+	return NULL;
+}
+
+struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_capture_options *asked)
+{
+	struct sp_capture_options options = *asked;
+	struct sp_error *error = look_up(capture, &options);
+	if (error)
+		return error;
+	capture->kept_registers = options.fields.user_registers;
+	struct event_request request = request_of(capture, &options);
+	error = fit_request(capture, &options, &request);
+	if (!error)
+		error = event_plan_make(event_kernel_real(), &capture->rights, &request,
+					&capture->plan);
+	if (!error)
+		error = say_groups(capture, &options);
+	if (!error)
+		error = event_filters_check(event_kernel_real(), capture->ctx, capture->plan, request.cpu);
+	if (!error)
+		error = capture_take_notes(capture, &capture->plan->notes);
+	return error ? error : take_plan(capture, &options);
+}
+
+bool capture_is_clock(const struct perf_event_attr *attr)
+{
+	return record_is_clock(attr->type, attr->config);
+}
+
+bool capture_samples_kernel(const struct event_plan *plan)
+{
+	for (size_t i = 0; i < plan->sample_count; i++)
+		if (!plan->samples[i].attr.exclude_kernel)
+			return true;
+	return false;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How large rings are to be, and as large as they can be had. */
+#include "base/cleanup.h"
+#include "capture/recorder.h"
+#include "capture/ring_size.h"
+
+#define SIDEBAND_BYTES (128 * 1024)
+#define RING_BYTES_MAX (UINT64_C(1) << 31)
+
+static uint32_t pages_of(uint64_t bytes, uint32_t page_size)
+{
+	return (uint32_t)((bytes + page_size - 1) / page_size);
+}
+
+static uint64_t asked_hz(const struct sp_capture *capture, uint64_t freq_hz)
+{
+	return freq_hz == SP_CAPTURE_FREQ_MAX ? capture->rights.max_sample_hz : freq_hz;
+}
+
+/* What a flight recorder's sample takes in a ring. */
+static uint64_t sample_bytes_of(const struct sp_capture *capture)
+{
+	return flight_sample_bytes(capture->graph.kind, capture->graph.stack_bytes);
+}
+
+static uint64_t ring_bytes_of(const struct sp_capture *capture,
+			      const struct sp_capture_options *options, uint64_t freq_hz)
+{
+	bool dumps = capture->graph.kind == SP_CALL_GRAPH_DWARF;
+	const struct ring_demand demand = {
+		.stack_bytes = dumps ? capture->graph.stack_bytes : 0,
+		.stack_most = capture->graph.fixed_size ? 0 : SP_STACK_BYTES_MAX,
+		.freq_hz = asked_hz(capture, freq_hz),
+		.cpus = capture->cpus.count,
+	};
+	uint64_t window = flight_ring_bytes(&capture->flight, demand.freq_hz,
+					    sample_bytes_of(capture), demand.cpus);
+	return options->ring_bytes ?: window ?: ring_size_default(&demand);
+}
+
+/* What a ring of samples has got room for, once it is known what may be locked. */
+static uint64_t fitted_bytes(const struct sp_capture *capture)
+{
+	return (uint64_t)capture->ring_pages.samples * capture->rights.page_size;
+}
+
+static void take_frame_pointers(struct sp_capture *capture)
+{
+	capture->graph.kind = SP_CALL_GRAPH_FP;
+	capture->graph.live = false;
+}
+
+/* How far rings of that size reach back; 0: as far as was asked for, or that is not known. */
+static uint64_t short_reach_ns(const struct sp_capture *capture, uint64_t ring_bytes,
+			       uint64_t freq_hz)
+{
+	uint64_t rate = asked_hz(capture, freq_hz), window_ns = capture->flight.window_ns;
+	if (!window_ns || !rate)
+		return 0;
+	uint64_t reach_ns = flight_reach_ns(ring_bytes, rate, sample_bytes_of(capture));
+	return reach_ns < window_ns ? reach_ns : 0;
+}
+
+/* A time that was asked for is worth more than copies that nobody asked for. */
+static struct sp_error *prefer_time(struct sp_capture *capture,
+				    const struct sp_capture_options *options, uint64_t freq_hz)
+{
+	uint64_t bytes = ring_bytes_of(capture, options, freq_hz);
+	uint64_t reach_ns = short_reach_ns(capture, bytes, freq_hz);
+	if (!reach_ns || options->call_graph != SP_CALL_GRAPH_AUTO ||
+	    capture->graph.kind != SP_CALL_GRAPH_DWARF)
+		return NULL;
+	take_frame_pointers(capture);
+	return capture_note(capture, "call chains by frame pointers after all: rings of %llu MiB hold "
+			    "copies of stacks of %.1f s, not %.1f (--call-graph dwarf takes them all the "
+			    "same)", (unsigned long long)(bytes >> 20), (double)reach_ns / 1e9,
+			    (double)capture->flight.window_ns / 1e9);
+}
+
+static struct sp_error *say_reach(struct sp_capture *capture, uint64_t freq_hz)
+{
+	uint64_t bytes = fitted_bytes(capture);
+	uint64_t reach_ns = short_reach_ns(capture, bytes, freq_hz);
+	if (!reach_ns)
+		return NULL;
+	return capture_note(capture, "rings of %llu KiB hold the last %.2f s of a busy CPU, not %.2f: a "
+			    "sample takes some %llu bytes (larger ones by -m, as far as may be locked; a "
+			    "lower -F%s)", (unsigned long long)(bytes >> 10), (double)reach_ns / 1e9,
+			    (double)capture->flight.window_ns / 1e9,
+			    (unsigned long long)sample_bytes_of(capture),
+			    capture->graph.kind == SP_CALL_GRAPH_DWARF ? "; --call-graph fp" : "");
+}
+
+/* Where not two samples have room, hardly any would be recorded. */
+static bool rings_have_room(const struct sp_capture *capture)
+{
+	bool dumps = capture->graph.kind == SP_CALL_GRAPH_DWARF;
+	return fitted_bytes(capture) >= ring_size_least(dumps ? capture->graph.stack_bytes : 0);
+}
+
+struct sp_error *capture_size_rings(struct sp_capture *capture,
+				    const struct sp_capture_options *options, uint64_t freq_hz)
+{
+	struct sp_error *error = prefer_time(capture, options, freq_hz);
+	if (error)
+		return error;
+	uint64_t ring_bytes = ring_bytes_of(capture, options, freq_hz);
+	if (ring_bytes > RING_BYTES_MAX)
+		return error_new(SP_ERROR_INVALID, "rings of %llu bytes are larger than 2 GiB",
+				 (unsigned long long)ring_bytes);
+	CLEANUP(event_notes_deinit) struct event_notes notes = {0};
+	uint32_t page_size = capture->rights.page_size;
+	const struct ring_pages wanted = {
+		.samples = pages_of(ring_bytes, page_size),
+		.sideband = pages_of(SIDEBAND_BYTES, page_size),
+	};
+	error = rights_fit_rings(&capture->rights, (uint32_t)capture->cpus.count, wanted, &notes,
+				 &capture->ring_pages);
+	if (!error && options->ring_bytes) /* smaller than the default is no news */
+		error = capture_take_notes(capture, &notes);
+	if (error)
+		return error;
+	if (options->call_graph != SP_CALL_GRAPH_AUTO || rings_have_room(capture))
+		return say_reach(capture, freq_hz);
+	take_frame_pointers(capture);
+	error = capture_note(capture, "call chains by frame pointers after all: rings of %u KiB are too "
+			     "small for copies of stacks (larger ones by -m, if that may be locked)",
+			     capture->ring_pages.samples * page_size / 1024);
+	return error ? error : say_reach(capture, freq_hz);
+}
+
+static void unmap_rings(struct sp_capture *capture)
+{
+	for (size_t i = 0; i < capture->cpus.count * EVENT_ROLE_COUNT; i++)
+		ring_deinit(&capture->rings[i]);
+}
+
+static struct sp_error *map_role(struct sp_capture *capture, enum event_role role,
+				 struct ring *rings, uint32_t pages)
+{
+	struct sp_error *error = NULL;
+	bool backward = capture->flight.on && role == EVENT_ROLE_SAMPLES;
+	struct sp_error *(*map)(struct ring *, int, size_t) = backward ? backward_map : ring_map;
+	for (size_t i = 0; i < capture->cpus.count && !error; i++)
+		error = map(&rings[i], event_set_ring_fd(capture->set, i, role),
+			    (size_t)pages * capture->rights.page_size);
+	return error;
+}
+
+static struct sp_error *note_shrunk(struct sp_capture *capture, struct ring_pages pages)
+{
+	uint32_t kib = capture->rights.page_size / 1024;
+	return capture_note(capture, "rings of %u and %u KiB for each CPU: others of yours use up what "
+			    "may be locked (sudo sysctl kernel.perf_event_mlock_kb=N)",
+			    pages.samples * kib, pages.sideband * kib);
+}
+
+static struct sp_error *check_room(const struct sp_capture *capture)
+{
+	if (rings_have_room(capture))
+		return NULL;
+	return error_set_remedy(error_new(SP_ERROR_LIMIT, "rings of %u KiB are too small for copies of "
+					  "%u bytes of stacks",
+					  capture->ring_pages.samples * capture->rights.page_size / 1024,
+					  capture->graph.stack_bytes),
+				"larger ones by -m, if as much may be locked (sudo sysctl "
+				"kernel.perf_event_mlock_kb=N), or --call-graph fp");
+}
+
+/* Smaller and smaller, until they fit. */
+static struct sp_error *map_what_fits(struct sp_capture *capture)
+{
+	struct ring_pages *pages = &capture->ring_pages;
+	bool shrunk = false;
+	for (;;) {
+		struct sp_error *error = check_room(capture);
+		if (error)
+			return error;
+		error = map_role(capture, EVENT_ROLE_SIDEBAND, sideband_rings(capture), pages->sideband);
+		if (!error)
+			error = map_role(capture, EVENT_ROLE_SAMPLES, sample_rings(capture),
+					 pages->samples);
+		if (!error)
+			return shrunk ? note_shrunk(capture, *pages) : NULL;
+		if (sp_error_code(error) != SP_ERROR_LIMIT)
+			return error;
+		sp_error_free(error);
+		unmap_rings(capture);
+		error = rights_shrink_rings(&capture->rights, pages);
+		if (error)
+			return error;
+		shrunk = true;
+	}
+}
+
+struct sp_error *capture_map_rings(struct sp_capture *capture)
+{
+	size_t cpus = capture->cpus.count;
+	struct sp_error *error = event_set_new(event_kernel_real(), capture->plan,
+					       capture->cpus.items, cpus, &capture->set);
+	if (error)
+		return error;
+	capture->rings = calloc(cpus * EVENT_ROLE_COUNT, sizeof(*capture->rings));
+	capture->heads = calloc(cpus, sizeof(*capture->heads));
+	if (!capture->rings || !capture->heads)
+		return error_no_memory();
+	return map_what_fits(capture);
+}

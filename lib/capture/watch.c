@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a recording waits for, and how long at most. */
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include "capture/recorder.h"
+
+/* Rings are drained that often at least: what a recorder that is killed loses at most. */
+#define TIMER_NS 500000000
+
+/*
+ * The same where a sample is written a round after it was taken, and what is copied of the
+ * next ones depends on it.
+ */
+#define UNWINDING_TIMER_NS 20000000
+
+/* With rings that go round nothing waits: side-band comes by how full its rings are. */
+#define FLIGHT_TIMER_NS 5000000000
+
+/* So many rounds without a sample to unwind: there is nothing to be quick for. */
+#define QUIET_ROUNDS 25
+
+struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+	if (fd >= 0 && epoll_ctl(capture->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
+		return error_os(errno, "epoll_ctl");
+	return NULL;
+}
+
+/* Again and again. */
+static struct sp_error *set_pace(struct sp_capture *capture, uint64_t ns)
+{
+	struct itimerspec when = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+	when.it_interval = when.it_value;
+	if (timerfd_settime(capture->timer_fd, 0, &when, NULL) < 0)
+		return error_os(errno, "cannot set a timer");
+	capture->pace_ns = ns;
+	return NULL;
+}
+
+static struct sp_error *make_timer(struct sp_capture *capture, uint64_t ns)
+{
+	capture->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (capture->timer_fd < 0)
+		return error_os(errno, "cannot make a timer");
+	struct sp_error *error = set_pace(capture, ns);
+	return error ? error : capture_watch_fd(capture, capture->timer_fd);
+}
+
+struct sp_error *capture_adapt_pace(struct sp_capture *capture)
+{
+	if (!capture->unwinding)
+		return NULL;
+	bool quiet = unwinding_oldest_ns(capture->unwinding) == UINT64_MAX;
+	capture->quiet_rounds = quiet ? capture->quiet_rounds + 1 : 0;
+	uint64_t pace_ns = capture->quiet_rounds < QUIET_ROUNDS ? UNWINDING_TIMER_NS : TIMER_NS;
+	return pace_ns == capture->pace_ns ? NULL : set_pace(capture, pace_ns);
+}
+
+struct sp_error *capture_watch(struct sp_capture *capture)
+{
+	capture->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (capture->epoll_fd < 0)
+		return error_os(errno, "epoll_create1");
+	uint64_t timer_ns = capture->flight.on ? FLIGHT_TIMER_NS
+			    : capture->unwinding ? UNWINDING_TIMER_NS : TIMER_NS;
+	struct sp_error *error = make_timer(capture, timer_ns);
+	if (!error)
+		error = capture_watch_turns(capture);
+	if (!error)
+		error = capture_watch_trigger(capture);
+	if (!error)
+		error = capture_watch_fd(capture, capture->workload.pidfd);
+	if (!error)
+		error = capture_watch_fd(capture, capture->absences.fd);
+	if (!error && capture->unwinding)
+		error = capture_watch_fd(capture, unwinding_alarm_fd(capture->unwinding));
+	bool others_drain = capture->drains && !drains_is_by_reader(capture->drains);
+	if (!error && others_drain)
+		error = capture_watch_fd(capture, drains_fd(capture->drains));
+	for (size_t i = 0; i < capture->cpus.count && !error; i++) {
+		if (!others_drain && !capture->flight.on)
+			error = capture_watch_fd(capture, event_set_ring_fd(capture->set, i,
+									    EVENT_ROLE_SAMPLES));
+		if (!error)
+			error = capture_watch_fd(capture,
+					 event_set_ring_fd(capture->set, i, EVENT_ROLE_SIDEBAND));
+	}
+	return error;
+}
