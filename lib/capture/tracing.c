@@ -13,13 +13,11 @@
  */
 #include "capture/tracing.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/cleanup.h"
-#include "base/format.h"
-#include "proc/sysfs.h"
+#include "proc/tracefs.h"
 #include "record/put.h"
 
 #define NAME_MAX_ 128
@@ -29,33 +27,18 @@ struct tracepoint {
 };
 
 struct tracing {
-	const struct sp_ctx *ctx;
-	const char *folder; /* where tracefs is mounted, below the root */
+	struct tracefs tracefs;
 	struct { VEC(struct tracepoint); } points;
 	struct put put;
 };
-
-static const char *find_folder(const struct sp_ctx *ctx)
-{
-	static const char *const folders[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
-		CLEANUP_FREE char *path = format_text("%s%s/events", ctx_root(ctx), folders[i]);
-		if (path && access(path, R_OK | X_OK) == 0)
-			return folders[i];
-	}
-	return NULL;
-}
 
 /* -- Which they are -------------------------------------------------------- */
 
 static bool has_id(const struct tracing *tracing, const char *system, const char *name,
 		   uint64_t id)
 {
-	CLEANUP_FREE char *path = format_text("%s/events/%s/%s/id", tracing->folder, system, name);
-	int64_t found = -1;
-	struct sp_error *error = path ? sysfs_read_i64(tracing->ctx, path, &found) : NULL;
-	sp_error_free(error);
-	return !error && found >= 0 && (uint64_t)found == id;
+	uint64_t found;
+	return !tracefs_id(&tracing->tracefs, system, name, &found) && found == id;
 }
 
 static bool add_point(struct tracing *tracing, const char *system, const char *name)
@@ -81,32 +64,31 @@ static bool point_of_name(const struct tracing *tracing, const struct sp_event *
 	       has_id(tracing, ret->system, ret->name, event->attr.config);
 }
 
-static DIR *open_folder(const struct tracing *tracing, const char *below)
+/* Whoever of the system has that id. */
+static bool point_of_system(const struct tracing *tracing, const char *system, uint64_t id,
+			    struct tracepoint *ret)
 {
-	CLEANUP_FREE char *path = format_text("%s%s/events%s%s", ctx_root(tracing->ctx),
-					      tracing->folder, *below ? "/" : "", below);
-	return path ? opendir(path) : NULL;
+	CLEANUP(name_list_deinit) struct name_list names = {0};
+	(void)tracefs_names(&tracing->tracefs, system, &names);
+	for (size_t i = 0; i < names.count; i++) {
+		if (!has_id(tracing, system, names.items[i], id))
+			continue;
+		snprintf(ret->system, sizeof(ret->system), "%s", system);
+		snprintf(ret->name, sizeof(ret->name), "%s", names.items[i]);
+		return true;
+	}
+	return false;
 }
 
 /* Whoever has that id: looked for in all there are. */
 static bool point_of_id(const struct tracing *tracing, uint64_t id, struct tracepoint *ret)
 {
-	CLEANUP(cleanup_closedir) DIR *systems = open_folder(tracing, "");
-	const struct dirent *system, *event;
-	while (systems && (system = readdir(systems))) {
-		if (system->d_name[0] == '.')
-			continue;
-		CLEANUP(cleanup_closedir) DIR *events = open_folder(tracing, system->d_name);
-		while (events && (event = readdir(events))) {
-			if (event->d_name[0] == '.' ||
-			    !has_id(tracing, system->d_name, event->d_name, id))
-				continue;
-			snprintf(ret->system, sizeof(ret->system), "%.127s", system->d_name);
-			snprintf(ret->name, sizeof(ret->name), "%.127s", event->d_name);
-			return true;
-		}
-	}
-	return false;
+	CLEANUP(name_list_deinit) struct name_list systems = {0};
+	bool found = false;
+	(void)tracefs_names(&tracing->tracefs, NULL, &systems);
+	for (size_t i = 0; i < systems.count && !found; i++)
+		found = point_of_system(tracing, systems.items[i], id, ret);
+	return found;
 }
 
 static struct sp_error *find_points(struct tracing *tracing, const struct sp_event *events,
@@ -116,7 +98,7 @@ static struct sp_error *find_points(struct tracing *tracing, const struct sp_eve
 		struct tracepoint point;
 		if (events[i].attr.type != PERF_TYPE_TRACEPOINT)
 			continue;
-		if (!tracing->folder || (!point_of_name(tracing, &events[i], &point) &&
+		if (!tracing->tracefs.path || (!point_of_name(tracing, &events[i], &point) &&
 					 !point_of_id(tracing, events[i].attr.config, &point)))
 			++*missing_ret;
 		else if (!add_point(tracing, point.system, point.name))
@@ -130,10 +112,9 @@ static struct sp_error *find_points(struct tracing *tracing, const struct sp_eve
 /* The file's size, in so many bytes, and its text; what cannot be read is empty. */
 static void put_file(struct tracing *tracing, size_t size_bytes, const char *file)
 {
-	CLEANUP_FREE char *path = format_text("%s/%s", tracing->folder, file);
 	CLEANUP_FREE char *text = NULL;
 	size_t size = 0;
-	if (!path || sysfs_read(tracing->ctx, path, &text, &size))
+	if (tracefs_read(&tracing->tracefs, file, &text, &size))
 		size = 0;
 	uint64_t wide = size;
 	uint32_t narrow = (uint32_t)size;
@@ -208,17 +189,19 @@ static void put_all(struct tracing *tracing)
 struct sp_error *tracing_describe(const struct sp_ctx *ctx, const struct sp_event *events,
 				  size_t count, struct record_buffer *ret, size_t *missing_ret)
 {
-	struct tracing tracing = {.ctx = ctx, .put = {.buffer = ret}};
+	struct tracing tracing = {.put = {.buffer = ret}};
 	*missing_ret = 0;
 	bool any = false;
 	for (size_t i = 0; i < count; i++)
 		any |= events[i].attr.type == PERF_TYPE_TRACEPOINT;
 	if (!any)
 		return NULL;
-	tracing.folder = find_folder(ctx);
-	struct sp_error *error = find_points(&tracing, events, count, missing_ret);
+	struct sp_error *error = tracefs_init(&tracing.tracefs, ctx);
+	if (!error)
+		error = find_points(&tracing, events, count, missing_ret);
 	if (!error && tracing.points.count)
 		put_all(&tracing);
 	vec_deinit(&tracing.points);
+	tracefs_deinit(&tracing.tracefs);
 	return error ?: tracing.put.no_memory ? error_no_memory() : NULL;
 }

@@ -102,15 +102,21 @@ struct sp_error *tracefs_error(const struct tracefs *tracefs, const char *subjec
 	}
 }
 
+int tracefs_read(const struct tracefs *tracefs, const char *file, char **text_ret, size_t *size_ret)
+{
+	CLEANUP_FREE char *path = format_text("%s/%s", tracefs->path, file);
+	return path ? io_read_file(path, text_ret, size_ret) : ENOMEM;
+}
+
 int tracefs_id(const struct tracefs *tracefs, const char *system, const char *name, uint64_t *ret)
 {
-	CLEANUP_FREE char *path = format_text("%s/events/%s/%s/id", tracefs->path, system, name);
+	CLEANUP_FREE char *file = format_text("events/%s/%s/id", system, name);
 	CLEANUP_FREE char *text = NULL;
 	size_t size;
-	int errnum = path ? io_read_file(path, &text, &size) : ENOMEM;
+	int errnum = file ? tracefs_read(tracefs, file, &text, &size) : ENOMEM;
 	if (errnum)
 		return errnum;
-	struct cursor cursor = cursor_make(text, size, false, path, 0);
+	struct cursor cursor = cursor_make(text, size, false, file, 0);
 	return text_decimal(&cursor, ret) ? 0 : EINVAL;
 }
 

@@ -35,6 +35,10 @@ void tracefs_deinit(struct tracefs *tracefs);
 /* Why it cannot be read, with the remedy; `subject` is put before it. For all states but READABLE. */
 struct sp_error *tracefs_error(const struct tracefs *tracefs, const char *subject) SP_MUST_CHECK;
 
+/* A file below `path`, of a tracefs that is READABLE: 0, or the errno. The text is malloc'ed. */
+int tracefs_read(const struct tracefs *tracefs, const char *file, char **text_ret,
+		 size_t *size_ret);
+
 /* The number of a tracepoint ("sched", "sched_switch"): attr.config. 0, or the errno. */
 int tracefs_id(const struct tracefs *tracefs, const char *system, const char *name,
 	       uint64_t *ret);

@@ -17,8 +17,9 @@
 #include <trace-seq.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
-#include "base/io.h"
+#include "base/format.h"
 #include "base/vec.h"
+#include "proc/tracefs.h"
 #include "trace/format.h"
 #include "trace/lines.h"
 #include "trace/vet.h"
@@ -128,44 +129,42 @@ static bool is_from_here(const struct sp_file_info *info)
 }
 
 /* A format that the recording lacks, from tracefs; not finding it is no failure. */
-static struct sp_error *read_live(struct sp_trace *trace, const char *root,
+static struct sp_error *read_live(struct sp_trace *trace, const struct tracefs *tracefs,
 				  const struct sp_event *event)
 {
-	static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-	const char *colon = strchr(event->name, ':');
-	if (!colon || strchr(event->name, '/'))
+	char system[128], name[128];
+	/* None of them is hidden, and ".." is elsewhere. */
+	if (!event->name || sscanf(event->name, "%127[^:/]:%127[^:/]", system, name) != 2 ||
+	    *system == '.' || *name == '.')
 		return NULL;
-	size_t length = strcspn(colon + 1, ":");
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		char path[512], system[128];
-		CLEANUP_FREE char *text = NULL;
-		size_t size;
-		snprintf(system, sizeof(system), "%.*s", (int)(colon - event->name), event->name);
-		snprintf(path, sizeof(path), "%s%s/events/%s/%.*s/format", root, places[i], system,
-			 (int)length, colon + 1);
-		int errnum = io_read_file(path, &text, &size);
-		if (errnum == ENOMEM)
-			return error_no_memory();
-		if (!errnum)
-			return take_file(trace, TRACE_FORMAT, system, text, size) ?
-				       NULL : error_no_memory();
-	}
+	CLEANUP_FREE char *file = format_text("events/%s/%s/format", system, name);
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	int errnum = file ? tracefs_read(tracefs, file, &text, &size) : ENOMEM;
+	if (errnum == ENOMEM || (!errnum && !take_file(trace, TRACE_FORMAT, system, text, size)))
+		return error_no_memory();
 	return NULL;
+}
+
+static bool is_missing(const struct sp_trace *trace, const struct sp_event *event)
+{
+	return event->attr.type == PERF_TYPE_TRACEPOINT && !find_format(trace, event);
 }
 
 /* What is not in the recording, if it was made here. */
 static struct sp_error *read_missing(struct sp_trace *trace, struct sp_ctx *ctx,
 				     const struct sp_reader *reader)
 {
-	struct sp_error *error = NULL;
-	if (!is_from_here(sp_reader_info(reader)))
+	CLEANUP(tracefs_deinit) struct tracefs tracefs = {.mount_fd = -1};
+	size_t count = sp_reader_event_count(reader), at = 0;
+	while (at < count && !is_missing(trace, sp_reader_event(reader, at)))
+		at++;
+	if (at == count || !is_from_here(sp_reader_info(reader)))
 		return NULL;
-	for (size_t i = 0; !error && i < sp_reader_event_count(reader); i++) {
-		const struct sp_event *event = sp_reader_event(reader, i);
-		if (event->attr.type == PERF_TYPE_TRACEPOINT &&
-		    !find_format(trace, event))
-			error = read_live(trace, ctx_root(ctx), event);
-	}
+	struct sp_error *error = tracefs_init(&tracefs, ctx);
+	for (; !error && tracefs.path && at < count; at++)
+		if (is_missing(trace, sp_reader_event(reader, at)))
+			error = read_live(trace, &tracefs, sp_reader_event(reader, at));
 	return error;
 }
 

@@ -61,9 +61,8 @@ compares() {
 	rm -f "$tmp/perf.data"
 }
 
-tracefs=/sys/kernel/tracing/events
-[ -d "$tracefs" ] || tracefs=/sys/kernel/debug/tracing/events
-[ -d "$tracefs" ] && has_tracepoints=yes || has_tracepoints=
+# Where nobody has mounted it, perf does, and sprof for itself.
+grep -q '[[:blank:]]tracefs$' /proc/filesystems && has_tracepoints=yes || has_tracepoints=
 may=$(awk '/^CapEff:/ { print substr($2, 6, 1) ~ /[4-7c-f]/ }' /proc/self/status)
 [ "$(id -u)" = 0 ] && may=1
 

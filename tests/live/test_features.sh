@@ -63,6 +63,19 @@ if "$SPROF" record -q -e $tracepoint -c 1 -o "$tmp/tp.data" -- true >"$tmp/out" 
 	"$SPROF" record -q -z -e $tracepoint -c 1 -o - -- true 2>/dev/null | "$perf" script -i - \
 		>"$tmp/script" 2>/dev/null
 	check "and from a compressed one" test "$(described "$tmp/script")" = 1
+	# sprof mounts it for itself alone then.
+	unmounted() {
+		unshare -m sh -c 'umount -l /sys/kernel/debug/tracing /sys/kernel/tracing /sys/kernel/debug
+			test ! -e /sys/kernel/tracing/events || exit 77
+			"$@"' sh "$@" 2>"$tmp/err"
+	}
+	unmounted "$SPROF" record -q -e $tracepoint -c 1 -o "$tmp/own.data" -- true
+	if [ $? = 77 ]; then
+		skip "and where nobody has mounted tracefs" "needs rights to unmount it"
+	else
+		"$perf" script -i "$tmp/own.data" >"$tmp/script" 2>/dev/null
+		check "and where nobody has mounted tracefs" test "$(described "$tmp/script")" = 1
+	fi
 else
 	skip "perf knows the fields of a tracepoint" "$(cat "$tmp/out")"
 fi

@@ -336,7 +336,7 @@ record -W -e cpu-clock -- true
 "$SPROF" record -W -e cpu-clock -o "$data" -- true >/dev/null 2>"$tmp/err"
 check "-W says that software events have none" grep -q 'software events do not tell' "$tmp/err"
 
-if [ "$root" ] && [ -r /sys/kernel/tracing/events/sched/sched_switch/id ]; then
+if [ "$root" ] && grep -q '[[:blank:]]tracefs$' /proc/filesystems; then
 	record -a -e sched:sched_switch --filter 'next_comm == "sleep"' -- \
 		sh -c 'for i in 1 2 3 4 5; do sleep 0.02; done'
 	script "" >"$tmp/switched"
