@@ -24,7 +24,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/probe.c \
 	lib/event/refused.c \
 	lib/event/rights.c lib/event/rights.h \
-	lib/event/set.c lib/event/set.h \
+	lib/event/set.c lib/event/set.h lib/event/set_internal.h \
+	lib/event/set_read.c \
+	lib/event/set_reopen.c \
 	lib/event/shape.c lib/event/shape.h \
 	lib/event/symbols.c lib/event/symbols.h \
 	lib/event/terms.c \

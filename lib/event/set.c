@@ -4,7 +4,7 @@
  * that one enabled from the start loses nothing and no ioctl is needed;
  * PERF_FLAG_FD_NO_GROUP keeps the holder from being its group's leader.
  */
-#include "event/set.h"
+#include "event/set_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,6 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/parallel.h"
-#include "base/vec.h"
 
 /* So few are opened faster than the thread is moved about, */
 #define FEW_PLACES 8
@@ -27,39 +26,6 @@
 
 /* More threads than that wait for each other's descriptors only. */
 #define THREADS_MAX 16
-
-struct opened {
-	int fd;
-	uint32_t event; /* as in event_set_events(): the side-band dummy is the last */
-	uint64_t id;    /* the kernel's, */
-	uint64_t listed; /* and that of the first that was opened in this place */
-	struct event_total before; /* of those */
-	uint32_t cpu_index;
-};
-
-/* What was last asked of an event. */
-enum switched {
-	SWITCHED_NOT, /* it is as it was opened */
-	SWITCHED_ON,
-	SWITCHED_OFF,
-};
-
-struct opened_list {
-	VEC(struct opened);
-};
-
-struct event_set {
-	const struct event_kernel *kernel;
-	const struct event_plan *plan;
-	uint32_t *cpus;
-	size_t cpu_count;
-	VEC(int) holders; /* cpu_index * EVENT_ROLE_COUNT + role */
-	struct opened_list opened;
-	enum switched *switched; /* of each event, as in event_set_events() */
-	/* What event_set_events() gave last. */
-	struct sp_event *events;
-	uint64_t *ids;
-};
 
 DEFINE_CLEANUP(struct event_set *, event_set_free)
 
@@ -142,12 +108,6 @@ static const struct event_planned *role_events(const struct event_set *set, enum
 	return role == EVENT_ROLE_SAMPLES ? set->plan->samples : &set->plan->sideband;
 }
 
-/* As event_set_events() numbers them. */
-static const struct event_planned *planned_of(const struct event_set *set, size_t event)
-{
-	return event < set->plan->sample_count ? &set->plan->samples[event] : &set->plan->sideband;
-}
-
 /* Straight to its ring; a member of a group has another use for the parameter, so it comes later. */
 static int open_to_ring(const struct event_set *set, enum event_role role,
 			const struct event_planned *event, const struct event_place *place,
@@ -173,10 +133,9 @@ static int open_to_ring(const struct event_set *set, enum event_role role,
 	return -errnum;
 }
 
-/* 0, or the errno. */
-static int open_event(const struct event_set *set, struct opened_list *list, enum event_role role,
-		      const struct event_planned *event, uint32_t index,
-		      const struct event_place *place, int leader_fd)
+int event_set_open_event(const struct event_set *set, struct opened_list *list, enum event_role role,
+			 const struct event_planned *event, uint32_t index,
+			 const struct event_place *place, int leader_fd)
 {
 	struct opened *slot = vec_push(list);
 	if (!slot)
@@ -223,7 +182,7 @@ static int open_place(const struct event_set *set, struct opened_list *list, enu
 		bool member = role == EVENT_ROLE_SAMPLES && events[i].leader != i;
 		if (!event_planned_on(&events[i], set->cpus[place->cpu_index]))
 			continue;
-		errnum = open_event(set, list, role, &events[i], first + (uint32_t)i, place,
+		errnum = event_set_open_event(set, list, role, &events[i], first + (uint32_t)i, place,
 				    member ? leader_fd : -1);
 		if (!errnum && !member)
 			leader_fd = list->items[list->count - 1].fd;
@@ -355,7 +314,7 @@ static bool make_groups(struct opening *opening, size_t count)
 	return true;
 }
 
-static void close_all(const struct event_set *set, struct opened_list *list)
+void event_set_close_all(const struct event_set *set, struct opened_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		set->kernel->close(set->kernel->arg, list->items[i].fd);
@@ -370,7 +329,7 @@ static struct sp_error *gather_opened(struct event_set *set, struct opening *ope
 		struct opening_hand *hand = &opening->hands[i];
 		struct opened_list *all = &set->opened;
 		if (hand->opened.count && !vec_reserve(all, all->count + hand->opened.count)) {
-			close_all(set, &hand->opened);
+			event_set_close_all(set, &hand->opened);
 			error = error ?: error_no_memory();
 		} else if (hand->opened.count) {
 			memcpy(all->items + all->count, hand->opened.items,
@@ -520,7 +479,7 @@ struct sp_error *event_set_events(struct event_set *set, const struct sp_event *
 	if (!set->events || !set->ids)
 		return error_no_memory();
 	for (size_t i = 0; i < event_count; i++) {
-		const struct event_planned *planned = planned_of(set, i);
+		const struct event_planned *planned = event_set_planned(set, i);
 		set->events[i].name = planned->name;
 		set->events[i].attr = planned->attr;
 		set->events[i].tail = planned->tail;
@@ -532,165 +491,4 @@ struct sp_error *event_set_events(struct event_set *set, const struct sp_event *
 	*ret = set->events;
 	*count_ret = event_count;
 	return NULL;
-}
-
-/* What read(2) gives of an event: the words of each of its group, and where the first begins. */
-struct read_words {
-	size_t first, each, count;
-	bool group;
-};
-
-static struct read_words read_words_of(const struct event_plan *plan,
-				       const struct event_planned *event)
-{
-	uint64_t format = event->attr.read_format;
-	bool group = format & PERF_FORMAT_GROUP;
-	/* Of any member the kernel gives the whole group. */
-	size_t members = group ? plan->samples[event->leader].member_count : 1;
-	size_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
-		       !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	size_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & EVENT_FORMAT_LOST);
-	struct read_words words = {.first = group ? 1 + times : 0, .each = each, .group = group};
-	words.count = group ? 1 + times + (members ? members : 1) * each : each + times;
-	return words;
-}
-
-/* Where in `values` the words of that event are; `got` where they are not. */
-static size_t find_words(const struct read_words *words, const uint64_t *values, size_t got,
-			 uint64_t id)
-{
-	size_t at = words->first;
-	while (words->group && at + words->each <= got && values[at + 1] != id)
-		at += words->each;
-	return at + words->each <= got ? at : got;
-}
-
-/* Of one place; nothing comes from an event in error state (pinned, and never scheduled). */
-static struct sp_error *read_opened(const struct event_set *set, const struct opened *opened,
-				    struct event_total *ret)
-{
-	const struct event_plan *plan = set->plan;
-	const struct read_words words = read_words_of(plan, planned_of(set, opened->event));
-	CLEANUP_FREE uint64_t *values = calloc(words.count, sizeof(*values));
-	*ret = opened->before;
-	if (!values)
-		return error_no_memory();
-	/* Once: each read gives all anew, less where members were not opened. */
-	ssize_t bytes = read(opened->fd, values, words.count * sizeof(*values));
-	if (bytes < 0)
-		return error_os(errno, "an event's count cannot be read");
-	size_t got = (size_t)bytes / sizeof(*values);
-	size_t at = find_words(&words, values, got, opened->id);
-	if (at == got)
-		return NULL;
-	ret->value += values[at];
-	/* The last of its words; of a single event, behind the times. */
-	size_t last = words.group ? at + words.each : words.count;
-	ret->lost += plan->support.format_lost ? values[last - 1] : 0;
-	return NULL;
-}
-
-struct sp_error *event_set_read(const struct event_set *set, size_t index, struct event_total *ret)
-{
-	struct event_total total = {.lost_known = set->plan->support.format_lost};
-	for (size_t i = 0; i < set->opened.count; i++) {
-		struct event_total one;
-		if (set->opened.items[i].event != index)
-			continue;
-		struct sp_error *error = read_opened(set, &set->opened.items[i], &one);
-		if (error)
-			return error;
-		total.value += one.value;
-		total.lost += one.lost;
-	}
-	*ret = total;
-	return NULL;
-}
-
-/* -- CPUs that went offline ------------------------------------------------ */
-
-bool event_set_time_on(const struct event_set *set, size_t cpu_index, uint64_t *ns_ret)
-{
-	int fd = event_set_fd(set, set->plan->sample_count, cpu_index);
-	uint64_t values[4]; /* value, time, id, lost */
-	if (fd < 0 || !(set->plan->sideband.attr.read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) ||
-	    read(fd, values, sizeof(values)) < (ssize_t)(2 * sizeof(*values)))
-		return false;
-	*ns_ret = values[1];
-	return true;
-}
-
-/* Its group's leader, which is opened before it, or -1. */
-static int leader_of(const struct event_set *set, const struct opened *opened)
-{
-	if (opened->event >= set->plan->sample_count)
-		return -1;
-	size_t leader = set->plan->samples[opened->event].leader;
-	return leader == opened->event ? -1 : event_set_fd(set, leader, opened->cpu_index);
-}
-
-/* 0, or the errno; it is off then, but for members of groups. */
-static int reopen(struct event_set *set, struct opened *opened)
-{
-	bool sampled = opened->event < set->plan->sample_count;
-	const struct event_place place = {.tid = -1, .cpu_index = opened->cpu_index};
-	struct event_planned event = *planned_of(set, opened->event);
-	struct opened_list one = {0};
-	int leader_fd = leader_of(set, opened);
-	if (leader_fd < 0)
-		event.attr.disabled = 1;
-	int errnum = open_event(set, &one, sampled ? EVENT_ROLE_SAMPLES : EVENT_ROLE_SIDEBAND, &event,
-				opened->event, &place, leader_fd);
-	if (errnum) {
-		close_all(set, &one);
-		return errnum;
-	}
-	struct event_total before = opened->before;
-	sp_error_free(read_opened(set, opened, &before));
-	set->kernel->close(set->kernel->arg, opened->fd);
-	opened->fd = one.items[0].fd;
-	opened->id = one.items[0].id;
-	opened->before = before;
-	vec_deinit(&one);
-	return 0;
-}
-
-/* Now that all of the CPU are there: as the others of their kind are. */
-static int switch_on(const struct event_set *set, size_t cpu_index)
-{
-	for (size_t i = 0; i < set->opened.count; i++) {
-		const struct opened *opened = &set->opened.items[i];
-		enum switched switched = set->switched[opened->event];
-		bool on = switched == SWITCHED_NOT ? !planned_of(set, opened->event)->attr.disabled
-						   : switched == SWITCHED_ON;
-		if (opened->cpu_index == cpu_index &&
-		    ioctl(opened->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0)
-			return errno;
-	}
-	return 0;
-}
-
-struct sp_error *event_set_reopen(struct event_set *set, size_t cpu_index,
-				  struct event_renamed_list *ret, bool *offline_ret)
-{
-	int errnum = 0;
-	*offline_ret = false;
-	if (!vec_reserve(ret, ret->count + set->plan->sample_count + 1))
-		return error_no_memory();
-	for (size_t i = 0; i < set->opened.count && !errnum; i++) {
-		struct opened *opened = &set->opened.items[i];
-		if (opened->cpu_index != cpu_index)
-			continue;
-		errnum = reopen(set, opened);
-		if (!errnum)
-			*vec_push(ret) = (struct event_renamed){opened->id, opened->listed,
-								opened->before.value,
-								opened->event};
-	}
-	if (!errnum)
-		errnum = switch_on(set, cpu_index);
-	*offline_ret = errnum == ENODEV;
-	return !errnum || *offline_ret
-		       ? NULL
-		       : error_os(errnum, "events of CPU %u cannot be opened again", set->cpus[cpu_index]);
 }
