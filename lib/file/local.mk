@@ -21,7 +21,8 @@ lib_libsprof_core_la_SOURCES += lib/file/reader_topology.c
 lib_libsprof_core_la_SOURCES += lib/file/event_name.c
 lib_libsprof_core_la_SOURCES += lib/file/mapping.c lib/file/mapping.h
 check_PROGRAMS += tests/unit/test_mapping
-lib_libsprof_core_la_SOURCES += lib/file/walker.c lib/file/walker.h
+lib_libsprof_core_la_SOURCES += lib/file/walker.c lib/file/walker.h \
+	lib/file/walker_internal.h lib/file/walker_sizes.c
 check_PROGRAMS += tests/unit/test_written
 EXTRA_DIST += tests/unit/recording.h
 lib_libsprof_core_la_SOURCES += lib/file/reader_flatten.c

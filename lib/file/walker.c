@@ -22,14 +22,6 @@
  * Where a header makes no sense, the next place is looked for at which a chain of
  * plausible headers begins, byte by byte: COMPRESSED records, and those of types that nobody
  * knows, have sizes of any number of bytes.
- *
- * A size that is too large makes sense as a header, and swallows up to 64 KB of records. But what a
- * record holds says how long it is (record/length.h): where its size says more, and a chain of
- * headers begins behind what it holds, it is given as long as that, and reading goes on there. The
- * kernel leaves nothing there itself, but for three types (record/mend.h).
- *
- * Of a sample it is noticed where the fields are decoded; who only hops over samples does not know
- * of it. So once one was seen, walkers decode them, too.
  */
 #include "file/walker.h"
 
@@ -39,19 +31,14 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/io.h"
-#include "file/chain.h"
 #include "file/reader_internal.h"
-#include "record/decode.h"
-#include "record/mend.h"
-#include "record/types.h"
+#include "file/walker_internal.h"
 
-#define HEADER_SIZE 8
 #define HEADER2_SIZE 16 /* of COMPRESSED2 */
 
 /* simpleperf puts the payload inside the record, which then is longer than this. */
 #define TRACING_DATA_MAX 16
 #define BUFFER_SIZE ((size_t)1 << 18)
-#define RECORD_MAX ((size_t)UINT16_MAX)
 
 /* Where records are looked for: half of it is gone through before the other is read again. */
 #define SEARCH_SIZE (2 * BUFFER_SIZE)
@@ -67,35 +54,6 @@
 #define SEEK_STEP 4
 
 #define LINE 64 /* of the processor's cache */
-
-#define likely(x) __builtin_expect(!!(x), 1)
-
-struct walker {
-	const uint8_t *pos;  /* the next record */
-	const uint8_t *stop; /* records that begin here or later are not ours */
-	const uint8_t *end;  /* of what is in the buffer */
-	bool swap;
-	bool hops;
-	bool finished;
-	int fd;
-	const uint8_t *base;    /* the buffer, or a window of the file */
-	uint64_t base_offset;   /* of base[0] in the file */
-	uint8_t *buffer;
-	size_t buffer_size;     /* SEARCH_SIZE, or less where there is less to read */
-	struct mapping *mapping; /* NULL: the file is read */
-	struct { uint64_t begin, size; bool is_open; } window;
-	uint64_t refused_end;    /* where no window could be opened, one may be from here on */
-	struct sp_reader *reader; /* NULL: bytes of a file, which nobody decodes */
-	struct decoder *decoder;  /* of a reader that is exact */
-	const struct lengths *lengths; /* NULL: sizes are taken as they are */
-	struct sp_reader *teller; /* is told of sizes that are wrong; NULL: nobody is */
-	struct decoder *judge;    /* says the times of records whose size is in doubt; or NULL */
-	uint8_t *mended;          /* a record of which the size was wrong; NULL until there is one */
-	struct { uint64_t begin, fields_end; size_t size; } doubt; /* of a sample; size 0: none */
-	uint64_t begin_end;     /* records begin before this offset … */
-	uint64_t data_end;      /* … and end before this one */
-	const char *path;
-};
 
 struct sp_error *walker_new_at(int fd, const char *path, bool swap, struct reader_extent extent,
 			       uint64_t data_end, struct walker **ret)
@@ -187,8 +145,7 @@ void walker_hop_samples(struct walker *walker)
 	walker->hops = !walker->decoder;
 }
 
-/* Records that begin in what is in the buffer are ours, or not. */
-static void set_stop(struct walker *walker)
+void walker_set_stop(struct walker *walker)
 {
 	uint64_t offset = walker->base_offset;
 	uint64_t own = walker->begin_end > offset ? walker->begin_end - offset : 0;
@@ -201,7 +158,7 @@ static void show(struct walker *walker, uint64_t offset, const uint8_t *bytes, s
 	walker->base_offset = offset;
 	walker->base = walker->pos = bytes;
 	walker->end = bytes + size;
-	set_stop(walker);
+	walker_set_stop(walker);
 }
 
 /* Opens the window that begins before `offset`; false where the file must be read. */
@@ -251,8 +208,7 @@ static struct sp_error *fill(struct walker *walker, uint64_t offset, size_t most
 	return NULL;
 }
 
-/* Makes the next `need` bytes (or all that are left) lie in the buffer. */
-static struct sp_error *ensure(struct walker *walker, size_t need)
+struct sp_error *walker_ensure(struct walker *walker, size_t need)
 {
 	uint64_t offset = walker_offset(walker);
 	uint64_t left = walker->data_end - offset;
@@ -301,8 +257,7 @@ static uint64_t payload_size(const struct walker *walker, const struct header *h
 	return good ? size : 0;
 }
 
-/* Whether records seem to begin at `pos` in the buffer, where a header fits. */
-static bool begins(const struct walker *walker, const uint8_t *pos)
+bool walker_begins(const struct walker *walker, const uint8_t *pos)
 {
 	uint64_t buffer_end = walker->base_offset + (uint64_t)(walker->end - walker->base);
 	return chain_begins(pos, walker->end, buffer_end == walker->data_end, walker->swap);
@@ -315,7 +270,7 @@ static bool begins(const struct walker *walker, const uint8_t *pos)
 static struct sp_error *resync(struct walker *walker, unsigned int step)
 {
 	for (;;) {
-		struct sp_error *error = ensure(walker, CHAIN * RECORD_MAX);
+		struct sp_error *error = walker_ensure(walker, CHAIN * RECORD_MAX);
 		if (error)
 			return error;
 		size_t left = (size_t)(walker->end - walker->pos);
@@ -328,7 +283,7 @@ static struct sp_error *resync(struct walker *walker, unsigned int step)
 		}
 		for (; (size_t)(walker->end - walker->pos) >= room;
 		     walker->pos += step)
-			if (begins(walker, walker->pos))
+			if (walker_begins(walker, walker->pos))
 				return NULL;
 		if (last) {
 			walker->pos = walker->end;
@@ -446,155 +401,10 @@ static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 	return NULL;
 }
 
-void walker_doubt(struct walker *walker, const struct raw_record *raw, size_t excess)
-{
-	if (likely(excess < HEADER_SIZE) || !walker->reader || raw->offset < walker->base_offset)
-		return;
-	struct header header = header_at(raw->bytes + (raw->size - excess), walker->swap);
-	if (!header_is_plausible(&header))
-		return;
-	walker->doubt.begin = raw->offset;
-	walker->doubt.fields_end = raw->offset + (raw->size - excess);
-	walker->doubt.size = raw->size;
-	/* The next call is slow, and settles it: until then the record is in use. */
-	walker->stop = walker->pos;
-}
-
-/* Goes on behind the fields of the doubted sample if records begin there, else behind it. */
-static struct sp_error *settle_doubt(struct walker *walker)
-{
-	uint64_t begin = walker->doubt.begin, fields_end = walker->doubt.fields_end;
-	size_t size = walker->doubt.size;
-	walker->doubt.size = 0;
-	set_stop(walker);
-	walker->pos = walker->base + (fields_end - walker->base_offset);
-	struct sp_error *error = ensure(walker, CHAIN * RECORD_MAX);
-	if (error)
-		return error;
-	if (begins(walker, walker->pos))
-		reader_add_resized_sample(walker->reader, begin, size,
-					  (size_t)(fields_end - begin));
-	else
-		walker->pos = walker->base + (begin + size - walker->base_offset);
-	return NULL;
-}
-
-/* Whether a sample's fields leave some of it. */
-static void look_into(struct walker *walker, const struct raw_record *raw)
-{
-	struct sp_record record;
-	struct sp_error *error = decoder_decode(walker->decoder, raw, &record);
-	/* Who decodes it again says what is wrong with it. */
-	if (!error)
-		walker_doubt(walker, raw, decoder_excess(walker->decoder));
-	sp_error_free(error);
-}
-
-/* Whether a header stands behind what a record holds, and its size says that it goes on there. */
-static bool seems_too_long(const struct walker *walker, const struct raw_record *raw)
-{
-	size_t lengths[LENGTHS_MAX], count;
-	if (likely(lengths_fit(walker->lengths, raw, walker->swap)))
-		return false;
-	count = lengths_below(walker->lengths, raw, walker->swap, lengths);
-	for (size_t i = 0; i < count; i++) {
-		if (raw->size - lengths[i] < HEADER_SIZE)
-			return true;
-		struct header header = header_at(raw->bytes + lengths[i], walker->swap);
-		if (header_is_plausible(&header))
-			return true;
-	}
-	return false;
-}
-
-/* Of a record in the buffer, from that of `raw` on; false where it has none. */
-static bool time_at(struct walker *walker, const struct raw_record *raw, size_t at, size_t size,
-		    uint64_t *ret)
-{
-	struct header header = header_at(raw->bytes + at, walker->swap);
-	const struct raw_record there = {.type = header.type, .misc = header.misc,
-					 .size = size ?: header.size, .bytes = raw->bytes + at,
-					 .offset = raw->offset + at};
-	struct sp_record record;
-	struct sp_error *error = decoder_decode(walker->judge, &there, &record);
-	bool good = !error;
-	sp_error_free(error);
-	if (!good)
-		return false;
-	const struct record_origin from = record_origin(&record);
-	*ret = from.time_ns;
-	return from.present & PERF_SAMPLE_TIME;
-}
-
-/*
- * The kernel itself says too much of some records (record/mend.h), and what then lies behind their
- * fields may have been records once, when the ring was there the last time. So where records begin
- * behind the size that is said, too, the times decide: who makes records up leaves theirs 0. Perf's
- * own were never in a ring.
- */
-static struct sp_error *swallows(struct walker *walker, const struct raw_record *raw,
-				 size_t length, bool *ret)
-{
-	uint64_t own_ns, next_ns;
-	struct sp_error *error = NULL;
-	*ret = !record_size_is_doubtful(raw->type) || !begins(walker, raw->bytes + raw->size) ||
-	       header_at(raw->bytes + length, walker->swap).type >= RECORD_USER_TYPES;
-	if (*ret || !walker->reader)
-		return NULL;
-	if (!walker->judge)
-		error = decoder_new(&walker->reader->layout, &walker->judge);
-	if (!error)
-		*ret = time_at(walker, raw, 0, length, &own_ns) &&
-		       time_at(walker, raw, length, 0, &next_ns) && (!own_ns || own_ns <= next_ns);
-	return error;
-}
-
-/* The record is no longer than that: makes it be a copy, which says so, and tells of it. */
-static struct sp_error *shorten(struct walker *walker, struct raw_record *raw, size_t length)
-{
-	uint16_t size = (uint16_t)length;
-	if (!walker->mended)
-		walker->mended = malloc(RECORD_MAX);
-	if (!walker->mended)
-		return error_no_memory();
-	if (walker->swap)
-		size = __builtin_bswap16(size);
-	memcpy(walker->mended, raw->bytes, length);
-	memcpy(walker->mended + offsetof(struct perf_event_header, size), &size, sizeof(size));
-	if (walker->teller)
-		reader_add_resized(walker->teller, raw, length, walker->path,
-				   walker->reader != NULL);
-	raw->bytes = walker->mended;
-	raw->size = length;
-	return NULL;
-}
-
-/* Holds the size of the next record, which is *raw, against what it holds, and mends it. */
-static struct sp_error *hold_size(struct walker *walker, struct raw_record *raw)
-{
-	size_t lengths[LENGTHS_MAX], count;
-	if (!walker->lengths || raw->type == PERF_RECORD_SAMPLE || !seems_too_long(walker, raw))
-		return NULL;
-	struct sp_error *error = ensure(walker, (CHAIN + 1) * RECORD_MAX);
-	if (error)
-		return error;
-	raw->bytes = walker->pos;
-	count = lengths_below(walker->lengths, raw, walker->swap, lengths);
-	for (size_t i = 0; i < count; i++) {
-		bool sure = false;
-		if (!begins(walker, raw->bytes + lengths[i]))
-			continue;
-		error = swallows(walker, raw, lengths[i], &sure);
-		if (error || sure)
-			return error ?: shorten(walker, raw, lengths[i]);
-	}
-	return NULL;
-}
-
 static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walker,
 							    struct raw_record *raw)
 {
-	struct sp_error *error = walker->doubt.size ? settle_doubt(walker) : NULL;
+	struct sp_error *error = walker->doubt.size ? walker_settle_doubt(walker) : NULL;
 	uint64_t offset = walker_offset(walker);
 	if (error)
 		return error;
@@ -606,7 +416,7 @@ static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walke
 	error = walker->hops ? hop(walker, raw) : NULL;
 	if (error || (walker->hops && raw->bytes))
 		return error;
-	error = ensure(walker, RECORD_MAX + 1);
+	error = walker_ensure(walker, RECORD_MAX + 1);
 	if (error)
 		return error;
 	if (left < HEADER_SIZE) {
@@ -628,13 +438,13 @@ static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walke
 		.bytes = walker->pos,
 		.offset = offset,
 	};
-	error = hold_size(walker, raw);
+	error = walker_hold_size(walker, raw);
 	header.size = (uint16_t)raw->size;
 	error = error ?: skip_payload(walker, &header);
 	if (error)
 		return error;
 	if (walker->decoder && raw->type == PERF_RECORD_SAMPLE)
-		look_into(walker, raw);
+		walker_look_into(walker, raw);
 	return NULL;
 }
 
@@ -652,7 +462,7 @@ struct sp_error *walker_next(struct walker *walker, struct raw_record *raw)
 			raw->bytes = pos;
 			raw->offset = walker->base_offset + (uint64_t)(pos - walker->base);
 			if (header.type != PERF_RECORD_SAMPLE && walker->lengths &&
-			    seems_too_long(walker, raw))
+			    walker_seems_too_long(walker, raw))
 				return next_slow(walker, raw);
 			walker->pos = pos + header.size;
 			return NULL;
