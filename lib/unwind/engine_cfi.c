@@ -1,45 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The unwinder's own engine. A frame whose row is in the cache costs that look-up and the
- * loads of what the frame has saved. Rows are kept by (view, ip), and behind that by
- * (module, offset), which all processes share: both are a thread's own, so nothing is locked.
+ * The unwinder's own engine. A frame whose row is in the cache (rows.h) costs that look-up and the
+ * loads of what the frame has saved.
  */
 #include "unwind/engine.h"
 
-#include <string.h>
-#include "base/hash.h"
-#include "unwind/edge.h"
+#include <stdlib.h>
 #include "unwind/guess.h"
-#include "unwind/row.h"
-
-/* In keys, above all addresses. */
-#define KEY_EXACT ((uint64_t)1 << 63)
-#define KEY_32BIT ((uint64_t)1 << 62)
-
-/* Addresses of the kernel do, those in spoilt stacks may; no offset in a file does. */
-static inline bool has_key_bits(uint64_t address)
-{
-	return address & (KEY_EXACT | KEY_32BIT);
-}
-
-#define VSYSCALL 0xffffffffff600000
+#include "unwind/rows.h"
 
 /* How many frames of unknown code are followed to see whether they lead to known code. */
 #define CHAIN_MAX 64
 
-struct cfi_thread {
-	const struct unwind_shared *shared;
-	struct row_cache by_ip, by_module;
-	struct row_store store;
-	struct full_rows full;
-	VEC(const struct code *) codes; /* by module->index; NULL: not asked for */
-	uint64_t misses, rows;
-	struct row spare; /* when there is no memory for the store */
-};
-
 /* A stack on its way. */
 struct walk {
-	struct cfi_thread *thread;
+	struct rows *rows; /* the thread's */
 	const struct unwind_arch *arch;
 	uint32_t view;
 	struct stack_copy stack;
@@ -59,250 +34,14 @@ enum step {
 	STEP_BAD,
 };
 
-static void *thread_new(const struct unwind_shared *shared)
-{
-	struct cfi_thread *thread = calloc(1, sizeof(*thread));
-	if (thread)
-		thread->shared = shared;
-	return thread;
-}
-
-static void thread_free(void *arg)
-{
-	struct cfi_thread *thread = arg;
-	if (!thread)
-		return;
-	row_cache_deinit(&thread->by_ip);
-	row_cache_deinit(&thread->by_module);
-	vec_deinit(&thread->full.items);
-	vec_deinit(&thread->codes);
-	row_store_deinit(&thread->store);
-	free(thread);
-}
-
-static const struct code *code_of(struct cfi_thread *thread, const struct location *location)
-{
-	while (thread->codes.count <= location->module->index) {
-		const struct code **slot = vec_push(&thread->codes);
-		if (!slot)
-			return NULL;
-		*slot = NULL;
-	}
-	const struct code **slot = &thread->codes.items[location->module->index];
-	if (!*slot)
-		*slot = codes_get(thread->shared->codes, location->module, location->pid);
-	return *slot;
-}
-
 static struct location locate(const struct walk *walk, uint64_t ip)
 {
-	const struct unwind_locator *locator = &walk->thread->shared->locator;
-	return locator->locate(locator->arg, walk->view, ip);
-}
-
-static void forget_rows(struct cfi_thread *thread)
-{
-	row_store_clear(&thread->store);
-	row_cache_clear(&thread->by_ip);
-	row_cache_clear(&thread->by_module);
-}
-
-static void forget_codes(void *arg)
-{
-	struct cfi_thread *thread = arg;
-	/* Rows with expressions point into them. */
-	forget_rows(thread);
-	thread->full.items.count = 0;
-	thread->codes.count = 0;
-}
-
-/* Keeps a row that does not fit; where there are too many, all rows are forgotten. */
-static void keep_full(struct cfi_thread *thread, const struct cfi_row *full, struct row *ret)
-{
-	uint32_t index = full_rows_add(&thread->full, full);
-	if (index == UINT32_MAX) {
-		thread->full.items.count = 0;
-		forget_rows(thread);
-		index = full_rows_add(&thread->full, full);
-	}
-	ret->kind = index == UINT32_MAX ? ROW_FRAME_POINTER : ROW_FULL;
-	ret->full = index;
-}
-
-static void set_full(struct cfi_thread *thread, const struct unwind_arch *arch,
-		     const struct cfi_row *full, struct row *ret)
-{
-	if (full->rules[full->return_column].kind == RULE_UNDEFINED)
-		ret->kind = ROW_OUTERMOST;
-	else if (!row_pack(arch, full, ret))
-		keep_full(thread, full, ret);
-}
-
-/* What a signal's handler returns to, where the entry begins only there and not before it. */
-static bool is_trampoline(const struct guess_place *place, struct cfi_row *ret)
-{
-	struct cfi_entry entry;
-	return place->ip != place->vaddr &&
-	       code_find(place->code, place->arch, place->ip, &entry) && entry.is_signal &&
-	       cfi_row_make(place->arch, &entry, place->ip, ret);
-}
-
-static void make_unknown(struct cfi_thread *thread, const struct guess_place *place,
-			 struct row *ret)
-{
-	struct cfi_row full;
-	if (guess_is_start(place) || guess_starts_threads(place))
-		ret->kind = ROW_OUTERMOST;
-	else if (is_trampoline(place, &full) || guess_sigreturn(place, &full) ||
-		 guess_plt(place, &full))
-		set_full(thread, place->arch, &full, ret);
-	else if (guess_is_put_there(place))
-		ret->kind = ROW_OUTERMOST;
-	else
-		ret->kind = guess_keeps_frame_pointer(place) ? ROW_FRAME_POINTER : ROW_UNKNOWN;
-}
-
-/* How the code is left by its entry, but where what runs is seen to be ahead of that, or behind. */
-static bool row_of_entry(const struct guess_place *place, const struct cfi_entry *entry, bool exact,
-			 struct cfi_row *ret)
-{
-	struct cfi_row edge;
-	if (!cfi_row_make(place->arch, entry, place->vaddr, ret))
-		return false;
-	if (exact && !ret->is_signal && ret->rules[ret->return_column].kind != RULE_UNDEFINED &&
-	    edge_row(place, entry, &edge))
-		*ret = edge;
-	return true;
-}
-
-/* What is in .debug_frame alone is not tested by exceptions that are thrown through it. */
-static void set_row(struct cfi_thread *thread, const struct guess_place *place, bool is_debug,
-		    const struct cfi_row *full, struct row *ret)
-{
-	if (is_debug && full->cfa.kind == RULE_IS && full->cfa.column == place->arch->sp &&
-	    guess_switches_stack(place))
-		ret->kind = ROW_OUTERMOST;
-	else
-		set_full(thread, place->arch, full, ret);
-}
-
-static void make_row(struct cfi_thread *thread, const struct code *code,
-		     const struct unwind_arch *arch, const struct location *location, bool exact,
-		     struct row *ret)
-{
-	struct guess_place place = {.arch = arch, .code = code};
-	struct cfi_entry entry;
-	struct cfi_row full;
-	thread->rows++;
-	if (code_is_blind(code)) {
-		ret->kind = ROW_FRAME_POINTER;
-		return;
-	}
-	if (!code_vaddr(code, location->offset, &place.vaddr)) {
-		ret->kind = ROW_NO_CODE;
-		return;
-	}
-	place.ip = place.vaddr + !exact;
-	/* arm64's vdso says of its sigreturn what holds in some kernels only. */
-	bool trampoline = location->module->kind == MODULE_VDSO && !arch->calls_push &&
-			  guess_sigreturn(&place, &full);
-	bool found = !trampoline && code_find(code, arch, place.vaddr, &entry);
-	/* A program's first function may not say that nothing called it, where it is in C. */
-	if (found && entry.start != 0 && entry.start == code_entry(code))
-		ret->kind = ROW_OUTERMOST;
-	else if (trampoline || (found && row_of_entry(&place, &entry, exact, &full)))
-		set_row(thread, &place, found && entry.is_debug, &full, ret);
-	else
-		make_unknown(thread, &place, ret);
-}
-
-/* For what has no file. */
-static enum row_kind kind_without_file(const struct location *location)
-{
-	if (!location->module)
-		return ROW_UNMAPPED;
-	switch (location->module->kind) {
-	case MODULE_ANONYMOUS:
-	case MODULE_JIT:
-		return ROW_FRAME_POINTER;
-	case MODULE_FILE:
-	case MODULE_VDSO:
-		return ROW_NONE;
-	default:
-		return ROW_NO_CODE;
-	}
-}
-
-/* Its index in the store; UINT32_MAX when out of memory. */
-static uint32_t keep_row(struct cfi_thread *thread, const struct row *row)
-{
-	uint32_t index = row_store_add(&thread->store, row);
-	if (index != UINT32_MAX || thread->store.items.count < ROWS_MAX)
-		return index;
-	forget_rows(thread);
-	return row_store_add(&thread->store, row);
-}
-
-/* The content of the row at an ip: from another process, or made. */
-static struct row content_of(struct walk *walk, uint64_t pc, uint64_t flags)
-{
-	struct cfi_thread *thread = walk->thread;
-	struct row content = {0};
-	struct location location = locate(walk, pc);
-	content.kind = kind_without_file(&location);
-	/* Calls that have been the kernel's since before there was a vdso: they push nothing. */
-	if (!location.module && (pc & ~(uint64_t)0xfff) == VSYSCALL) {
-		content = (struct row){.kind = ROW_SIMPLE, .cfa_column = walk->arch->sp,
-				       .cfa_offset = 8, .saved = 1, .at = {-1}};
-	}
-	if (content.kind != ROW_NONE)
-		return content;
-	if (has_key_bits(location.offset)) {
-		content.kind = ROW_NO_CODE;
-		return content;
-	}
-	const struct code *code = code_of(thread, &location);
-	if (!code) {
-		content.kind = ROW_FRAME_POINTER;
-		return content;
-	}
-	uint64_t key = location.offset | flags;
-	uint32_t index = row_cache_find(&thread->by_module, location.module->index, key);
-	if (index != UINT32_MAX)
-		return thread->store.items.items[index];
-	make_row(thread, code, walk->arch, &location, flags & KEY_EXACT, &content);
-	index = keep_row(thread, &content);
-	if (index != UINT32_MAX)
-		row_cache_add(&thread->by_module, location.module->index, key, index);
-	return content;
-}
-
-static const struct row *find_row(struct walk *walk, uint64_t pc, uint64_t flags)
-{
-	struct cfi_thread *thread = walk->thread;
-	thread->misses++;
-	thread->spare = content_of(walk, pc, flags);
-	/* Its key would be another address's. */
-	if (has_key_bits(pc))
-		return &thread->spare;
-	uint32_t index = keep_row(thread, &thread->spare);
-	if (index == UINT32_MAX)
-		return &thread->spare;
-	row_cache_add(&thread->by_ip, walk->view, pc | flags, index);
-	return &thread->store.items.items[index];
+	return rows_locate(walk->rows, walk->view, ip);
 }
 
 static inline const struct row *row_of(struct walk *walk, uint64_t ip, bool exact)
 {
-	uint64_t pc = ip - !exact;
-	uint64_t flags = exact ? KEY_EXACT : 0;
-	if (walk->arch->word == 4)
-		flags |= KEY_32BIT;
-	if (__builtin_expect(has_key_bits(pc), 0))
-		return find_row(walk, pc, flags);
-	uint32_t index = row_cache_find(&walk->thread->by_ip, walk->view, pc | flags);
-	return __builtin_expect(index != UINT32_MAX, 1) ? &walk->thread->store.items.items[index]
-							 : find_row(walk, pc, flags);
+	return rows_find(walk->rows, walk->arch, walk->view, ip, exact);
 }
 
 /* Of a load from the stack that failed. */
@@ -557,11 +296,10 @@ static bool leaf_return(struct walk *walk, uint64_t *ret)
 		return false;
 	}
 	struct location here = locate(walk, walk->ip), caller = locate(walk, *ret - 1);
-	if (!here.module || !caller.module || kind_without_file(&here) != ROW_NONE ||
-	    kind_without_file(&caller) != ROW_NONE)
+	if (!rows_has_file(&here) || !rows_has_file(&caller))
 		return false;
-	const struct code *code = code_of(walk->thread, &here);
-	const struct code *caller_code = code_of(walk->thread, &caller);
+	const struct code *code = rows_code(walk->rows, &here);
+	const struct code *caller_code = rows_code(walk->rows, &caller);
 	struct guess_place place = {.arch = arch, .code = code};
 	struct guess_place call = {.arch = arch, .code = caller_code};
 	if (!code || !caller_code || !code_vaddr(code, here.offset, &place.vaddr) ||
@@ -596,7 +334,7 @@ static bool is_anothers(struct walk *walk, uint64_t returned)
 	struct location caller = locate(walk, returned - 1);
 	if (!caller.module || caller.module->kind != MODULE_FILE)
 		return false;
-	const struct code *code = code_of(walk->thread, &caller);
+	const struct code *code = rows_code(walk->rows, &caller);
 	struct guess_place place = {.arch = walk->arch, .code = code};
 	uint64_t vaddr = 0, target, plt;
 	struct cfi_entry entry;
@@ -662,7 +400,7 @@ static enum step step(struct walk *walk, const struct row *row)
 		step = step_simple(walk, row);
 		break;
 	case ROW_FULL:
-		step = step_full(walk, &walk->thread->full.items.items[row->full]);
+		step = step_full(walk, &walk->rows->full.items.items[row->full]);
 		break;
 	case ROW_OUTERMOST:
 		walk->ip = 0;
@@ -693,7 +431,7 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 {
 	struct unwind_result result = {.end = UNWIND_COMPLETE};
 	struct walk walk = {
-		.thread = arg,
+		.rows = arg,
 		.arch = start->arch,
 		.view = start->view,
 		.stack = start->stack,
@@ -731,12 +469,33 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 	return result;
 }
 
+static void *thread_new(const struct unwind_shared *shared)
+{
+	struct rows *rows = calloc(1, sizeof(*rows));
+	if (rows)
+		rows->shared = shared;
+	return rows;
+}
+
+static void thread_free(void *arg)
+{
+	struct rows *rows = arg;
+	if (rows)
+		rows_deinit(rows);
+	free(rows);
+}
+
+static void forget_codes(void *arg)
+{
+	rows_forget(arg);
+}
+
 static void add_stats(const void *arg, struct unwind_stats *stats)
 {
-	const struct cfi_thread *thread = arg;
-	stats->row_misses += thread->misses;
-	stats->rows += thread->rows;
-	stats->distinct_rows += thread->store.items.count;
+	const struct rows *rows = arg;
+	stats->row_misses += rows->misses;
+	stats->rows += rows->made;
+	stats->distinct_rows += rows->store.items.count;
 }
 
 static const char *refuse(const char *arch)

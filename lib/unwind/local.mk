@@ -14,6 +14,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/unwind/repair_log.c \
 	lib/unwind/repair_settle.c \
 	lib/unwind/row.c lib/unwind/row.h \
+	lib/unwind/rows.c lib/unwind/rows.h \
 	lib/unwind/unwind.c lib/unwind/unwind.h
 if HAVE_LIBUNWIND
 lib_libsprof_core_la_SOURCES += lib/unwind/engine_libunwind.c
