@@ -14,7 +14,7 @@ live() {
 	kind=$1
 	shift
 	title="$("$perf" --version) record $kind"
-	if "$perf" record -q -e cpu-clock -F 1999 -o "$tmp/live.data" "$@" >"$tmp/.record" 2>&1; then
+	if "$perf" record -q --no-bpf-event -e cpu-clock -F 1999 -o "$tmp/live.data" "$@" >"$tmp/.record" 2>&1; then
 		compares "$title" "$perf" "$tmp/live.data"
 		case $kind in
 		-g*) compares_totals "$title, totals" "$perf" "$tmp/live.data" ;;
@@ -167,7 +167,7 @@ all_live() {
 # address of a variable.
 data_live() {
 	title="$("$perf" --version) record -d, memory"
-	if "$perf" record -q -d -B -N -e page-faults:u -c 1 -o "$tmp/live.data" \
+	if "$perf" record -q --no-bpf-event -d -B -N -e page-faults:u -c 1 -o "$tmp/live.data" \
 		ls -R /usr/lib/python3 \
 		>"$tmp/.record" 2>&1; then
 		normalise='s/	0x[0-9a-f]*	/	*	/; s/+0x[0-9a-f]*	/	/; s/	[^	]*@plt	/	@plt	/'
@@ -181,7 +181,7 @@ data_live() {
 # A group by the samples of its leader, side by side.
 group_live() {
 	title="$("$perf" --version) record of a group"
-	if "$perf" record -q -B -N -e '{cpu-clock,task-clock,page-faults}:S' -F 999 -o "$tmp/live.data" \
+	if "$perf" record -q --no-bpf-event -B -N -e '{cpu-clock,task-clock,page-faults}:S' -F 999 -o "$tmp/live.data" \
 		"$workload/proportions" 0.3 >"$tmp/.record" 2>&1; then
 		"$perf" report --stdio --no-children -g none --no-demangle -f -s comm,dso,sym \
 			-i "$tmp/live.data" >"$tmp/.perf" 2>&1

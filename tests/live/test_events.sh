@@ -44,7 +44,7 @@ compares() {
 	*) rate='-F 997' ;;
 	esac
 	# Where it ends badly it has not written the names.
-	if ! perf record -q -N $rate -o "$tmp/perf.data" -e "$1" -- true >"$tmp/perf.err" 2>&1 ||
+	if ! perf record -q -N --no-bpf-event $rate -o "$tmp/perf.data" -e "$1" -- true >"$tmp/perf.err" 2>&1 ||
 		! perf evlist -i "$tmp/perf.data" >/dev/null 2>&1; then
 		skip "$1 is as perf has it" "perf does not record it here"
 		rm -f "$tmp/perf.data"

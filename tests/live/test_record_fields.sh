@@ -41,7 +41,7 @@ ours() {
 	perf evlist -v -f -i "$data" 2>/dev/null | sed 's/^[^:]*: //' | tokens
 }
 perfs() {
-	perf record -vv "$@" -e "$event" -o "$tmp/perf" -- true 2>&1 |
+	perf record -vv -N --no-bpf-event "$@" -e "$event" -o "$tmp/perf" -- true 2>&1 |
 		awk '/^perf_event_attr/ { if (++blocks > 1) exit; on = 1; next }
 			/^---/ && on && n { exit } on && NF == 2 { print $1 ": " $2; n++ }' |
 		tr '\n' ',' | tokens
