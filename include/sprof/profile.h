@@ -241,7 +241,8 @@ struct sp_profile {
 	const char *event;
 	uint64_t samples, weight; /* of the whole recording, before filters */
 	uint64_t shown_samples, shown_weight; /* after filters */
-	uint64_t lost;            /* samples that were lost */
+	uint64_t lost;            /* samples that were lost: of whole CPUs, everyone's on them; */
+	uint64_t lost_own;        /* of these, as the recorder judged, what was recorded */
 	uint64_t throttled_count, throttled_ns;
 	/*
 	 * What lost samples, and the times of throttling, may stand for: any row may lack as much, so

@@ -231,7 +231,7 @@ static bool find_event_losses(struct run *run, uint16_t event, const struct sp_l
 			      size_t count)
 {
 	const struct sp_profile *profile = &run->analysis->profiles[event];
-	char where[200], lost[FINDING_TEXT], share[FINDING_TEXT];
+	char where[200], lost[FINDING_TEXT], owns[FINDING_TEXT], share[FINDING_TEXT];
 	if (!profile->lost)
 		return true;
 	if (!describe_focus(run, losses, count, where, sizeof(where)))
@@ -241,10 +241,17 @@ static bool find_event_losses(struct run *run, uint16_t event, const struct sp_l
 				   "%s record%s of what was mapped where, or of names, got lost%s: "
 				   "samples may lack names or have wrong ones",
 				   count_text(profile->lost, lost), plural(profile->lost), where);
-	double part = (double)profile->lost / ((double)profile->lost + (double)profile->samples);
-	return finding_add(run, SP_FINDING_LOST, profile->lost, part, loss_remedy(run, event),
-			   "%s sample%s of %s (%s of all) got lost%s", count_text(profile->lost, lost),
-			   plural(profile->lost), profile->event, share_text(part, share), where);
+	uint64_t own = profile->lost_own;
+	double all = (double)own + (double)profile->samples, part = all > 0 ? (double)own / all : 0;
+	const char *remedy = loss_remedy(run, event);
+	if (own == profile->lost)
+		return finding_add(run, SP_FINDING_LOST, own, part, remedy,
+				   "%s sample%s of %s (%s of all) got lost%s", count_text(own, lost),
+				   plural(own), profile->event, share_text(part, share), where);
+	return finding_add(run, SP_FINDING_LOST, own, part, remedy,
+			   "probably %s sample%s of %s (%s of all) got lost: of everyone's on these CPUs, "
+			   "%s did%s", count_text(own, owns), plural(own), profile->event,
+			   share_text(part, share), count_text(profile->lost, lost), where);
 }
 
 static bool find_losses(struct run *run)

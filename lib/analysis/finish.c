@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Puts together, for each event, what the workers found, and makes profiles of it. */
+#include <stdio.h>
 #include <string.h>
 #include "analysis/detail.h"
 #include "base/cleanup.h"
 #include "file/losses.h"
+#include "record/note.h"
 #include "record/types.h"
 
 static void merged_free(struct merged *merged, size_t count)
@@ -109,9 +111,20 @@ static uint64_t missing_weight(const struct sp_profile *profile)
 	if (profile->of_branches || profile->weight_is_latency || !profile->samples)
 		return 0;
 	double each = (double)profile->weight / (double)profile->samples;
-	double missing = each * (double)profile->lost +
+	double missing = each * (double)profile->lost_own +
 			 (profile->weight_is_time ? (double)profile->throttled_ns : 0);
 	return missing < 1e19 ? (uint64_t)missing : UINT64_MAX;
+}
+
+/* The recorder says it of all events together. */
+static uint64_t lost_own(const struct run *run, uint64_t lost)
+{
+	for (size_t i = run->sideband.notes.count; i-- > 0;) {
+		unsigned long long all, own;
+		if (sscanf(run->sideband.notes.items[i].text, NOTE_LOST_OWN, &all, &own) == 2 && own < all)
+			return (uint64_t)((double)lost * ((double)own / (double)all) + 0.5);
+	}
+	return lost;
 }
 
 /* What is known of an event as a whole; *shown_ret are the sums of what is shown. */
@@ -132,6 +145,7 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 	profile->shown_samples = shown_ret->samples;
 	profile->shown_weight = shown_ret->weight;
 	profile->lost = sp_losses_count(run->sideband.told, event);
+	profile->lost_own = lost_own(run, profile->lost);
 	profile->throttled_count = throttling.count;
 	profile->throttled_ns = throttling.ns;
 	profile->weight_is_latency = run->options.memory && of->attr.sample_type &

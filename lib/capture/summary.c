@@ -342,8 +342,7 @@ struct sp_error *capture_say_end(struct sp_capture *capture)
 				     (unsigned long long)capture->filter.counts.lost,
 				     (unsigned long long)capture->lost_helping);
 	if (!error && capture->filter.membership && stats.lost)
-		error = capture_note(capture, "of the %llu samples lost, which are everyone's on these "
-				     "CPUs, probably %llu were of what was recorded",
+		error = capture_note(capture, NOTE_LOST_OWN " of what was recorded",
 				     (unsigned long long)stats.lost, (unsigned long long)stats.lost_own);
 	return error ? error : say_uncovered(capture, &stats);
 }

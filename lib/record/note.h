@@ -28,6 +28,12 @@
 #define NOTE_STACK_SIZE "--call-graph dwarf,"
 #define NOTE_NO_MORE_STACK "more cannot be copied of a stack"
 
+/*
+ * Where whole CPUs are sampled, and only what some tasks did is kept: LOST records count everyone's
+ * samples. For printf and scanf; two unsigned long long.
+ */
+#define NOTE_LOST_OWN "of the %llu samples lost, which are everyone's on these CPUs, probably %llu were"
+
 /* Appends a note. Fails with SP_ERROR_LIMIT where the text does not fit a record. */
 struct sp_error *record_encode_note(struct record_buffer *buffer, const char *text,
 				    uint64_t time_ns) SP_MUST_CHECK;

@@ -245,6 +245,7 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 	json_unsigned(json, "samples", profile->samples);
 	json_unsigned(json, "weight", profile->weight);
 	json_unsigned(json, "lost", profile->lost);
+	json_unsigned(json, "lost_own", profile->lost_own);
 	json_begin(json, "throttled", '{');
 	json_unsigned(json, "count", profile->throttled_count);
 	json_unsigned(json, "ns", profile->throttled_ns);

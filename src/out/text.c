@@ -103,12 +103,15 @@ static void write_finding(const struct report *report, const struct sp_finding *
 static void write_losses(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	char count[FORMAT_SIZE], share[FORMAT_SIZE], many[FORMAT_SIZE];
-	double all = (double)profile->samples + (double)profile->lost;
+	double all = (double)profile->samples + (double)profile->lost_own;
+	bool others = profile->lost_own < profile->lost;
 	if (profile->lost)
-		fprintf(out, "; %s lost (%s of all)", format_count(profile->lost, count),
-			format_share((double)profile->lost / all, share));
-	else
-		fputs("; none lost", out);
+		fprintf(out, "; %s%s lost (%s of all", others ? "probably " : "",
+			format_count(profile->lost_own, count),
+			format_share(all > 0 ? (double)profile->lost_own / all : 0, share));
+	if (others)
+		fprintf(out, "; of everyone's on these CPUs, %s", format_count(profile->lost, count));
+	fputs(profile->lost ? ")" : "; none lost", out);
 	snprintf(many, sizeof(many), "%" PRIu64 " times", profile->throttled_count);
 	if (profile->throttled_count)
 		fprintf(out, "; throttled %s, for %s in all",

@@ -191,7 +191,7 @@ if perl -MJSON::PP -e 1 2>/dev/null; then
 		'"$SPROF" report --format json -g --kallsyms kallsyms | perl shape.pl' <<'END'
 events file findings sprof
 damaged=0 duration_ns=9000000 path=perf.data
-lost name repaired rows samples stacks throttled tree weight
+lost lost_own name repaired rows samples stacks throttled tree weight
 cpu-clock 10 10000000 0 0
 bad_memory=0 complete=0 depth_limit=0 no_unwind_info=0 none=10 skipped=0 switched=0 truncated=0; count=0 ns=0
 6 rows, weight 10000000
@@ -368,6 +368,34 @@ page-faults  1 sample, standing for 1 event; none lost
 
   total  low-high     self  low-high  samples  comm
 100.00%  20.7-100  100.00%  20.7-100        1  de;mo
+END
+
+# On whole CPUs, what is lost is everyone's.
+recording others.data <<'END'
+event cpu-clock
+comm 7 7 demo
+mmap 7 0x400000 0x10000 0 /nowhere/demo
+sample 0 7 7 0 1000 100 0x400010
+sample 0 7 7 0 2000 100 0x400010
+sample 0 7 7 0 3000 100 0x400040
+full 0 60 4000
+note 0 of the 60 samples lost, which are everyone's on these CPUs, probably 1 were of what was recorded
+END
+prints "of everyone's losses, one's own are told apart" \
+	sh -c '"$SPROF" report -i others.data -s comm | grep -E "lost|these CPUs|shares:"' <<'END'
+  ! probably 1 sample of cpu-clock (25% of all) got lost: of everyone's on these CPUs, 60 did, 100%
+  - of the 60 samples lost, which are everyone's on these CPUs, probably 1 were of what was recorded
+cpu-clock  3 samples, 300 ns of processor time; probably 1 lost (25.00% of all; of everyone's on these CPUs, 60)
+  shares: what is missing may make what is shown as 50% anything from 37.50% to 62.50%
+END
+prints "and bound the shares" \
+	sh -c '"$SPROF" report -i others.data -s comm --format json | tr "," "\n" |
+		grep -E "lost\"|lost_own|missing_w|self_least"' <<'END'
+   "lost": 60
+   "lost_own": 1
+   "missing_weight": 100
+ "self_least": 0.75
+  {"kind": "lost"
 END
 
 # How large stacks were is known to the recorder alone.
