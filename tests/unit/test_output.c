@@ -133,6 +133,7 @@ TEST(json_is_as_the_contract_has_it)
 	struct sp_tree_node root = {.total = WEIGHT(1000), CHILDREN(starts)};
 	profile.tree = &root;
 	profile.lost = 5;
+	profile.lost_own = 4;
 	profile.throttled_count = 2;
 	profile.throttled_ns = 77;
 	profile.stacks.none = 1000;
@@ -154,6 +155,7 @@ TEST(json_is_as_the_contract_has_it)
 		"   \"samples\": 1000,\n"
 		"   \"weight\": 1000000,\n"
 		"   \"lost\": 5,\n"
+		"   \"lost_own\": 4,\n"
 		"   \"throttled\": {\"count\": 2, \"ns\": 77},\n"
 		"   \"stacks\": {\"complete\": 0, \"truncated\": 0, \"no_unwind_info\": 0, "
 		"\"bad_memory\": 0, \"depth_limit\": 0, \"skipped\": 0, \"switched\": 0, \"none\": 1000},\n"
