@@ -9,6 +9,9 @@
 /* Beside samples and side-band: notes, marks, what was lost. */
 #define SLACK_BYTES 4096
 
+/* A sample's size is a u16. */
+#define RECORD_MAX 65535
+
 /* So much of what lives is handed on at a time. */
 #define PART_BYTES 131072
 
@@ -143,19 +146,38 @@ static uint64_t sample_bytes(const struct sp_capture *capture)
 	return bytes;
 }
 
-/* Of each ring the same share, which was filled in the same time. Returns whether it is any. */
+/* As much of a ring as that; returns whether it is any. */
+static bool take_part(struct sp_capture *capture, size_t cpu_index, uint64_t bytes)
+{
+	const struct ring *ring = round_ring(capture, cpu_index);
+	uint64_t *head = &capture->heads[cpu_index];
+	*head = ring_whole_records(ring, *head, bytes);
+	return *head != ring->tail;
+}
+
+/*
+ * Of each ring the same share, which was filled in the same time; where none has a record that is
+ * so short, of the one with most. Returns whether it is any.
+ */
 static bool take_share(struct sp_capture *capture, uint64_t room, uint64_t samples)
 {
 	double share = samples ? (double)room / (double)samples : 0;
+	uint64_t most = 0, fullest_head = 0;
+	size_t fullest = 0;
 	bool any = false;
 	for (size_t i = 0; i < capture->cpus.count; i++) {
-		const struct ring *ring = round_ring(capture, i);
-		double bytes = (double)(capture->heads[i] - ring->tail);
-		capture->heads[i] = ring_whole_records(ring, capture->heads[i],
-						       (uint64_t)(bytes * share));
-		any |= capture->heads[i] != ring->tail;
+		uint64_t head = capture->heads[i], bytes = head - round_ring(capture, i)->tail;
+		any |= take_part(capture, i, (uint64_t)((double)bytes * share));
+		if (bytes <= most)
+			continue;
+		most = bytes;
+		fullest = i;
+		fullest_head = head;
 	}
-	return any;
+	if (any || !most)
+		return any;
+	capture->heads[fullest] = fullest_head;
+	return take_part(capture, fullest, room);
 }
 
 /* What was taken is in the file: compressed, or unwound, it is far less than it was in the ring. */
@@ -173,26 +195,19 @@ static struct sp_error *settle(struct sp_capture *capture)
 	return error;
 }
 
-struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
+/* How large this file may become, and whether recording ends there; 0: nothing is said of it. */
+static uint64_t limit(const struct sp_capture *capture, bool *ends_ret)
 {
-	struct switching *switching = &capture->switching;
-	size_t cpus = capture->cpus.count;
-	*more_ret = false;
-	if (!switching->cut)
-		return NULL;
-	struct sp_error *error = settle(capture);
-	if (error)
-		return error;
-	memcpy(capture->heads, switching->wanted, cpus * sizeof(*capture->heads));
-	uint64_t samples = sample_bytes(capture), without = bytes_after(capture, 0);
-	if (without + samples <= switching->max_bytes) {
-		switching->cut = false; /* it fits after all */
-		*more_ret = samples != 0;
-		return NULL;
-	}
-	*more_ret = without < switching->max_bytes &&
-		    take_share(capture, switching->max_bytes - without, samples);
-	return NULL;
+	const struct switching *switching = &capture->switching;
+	uint64_t most = capture->flight.on ? 0 : switching->switch_bytes;
+	*ends_ret = switching->max_bytes && (!most || switching->max_bytes <= most);
+	return *ends_ret ? switching->max_bytes : most;
+}
+
+/* Whether this one has more than what it began with. */
+static bool has_samples(const struct sp_capture *capture)
+{
+	return capture->filter.counts.samples > capture->switching.samples_before;
 }
 
 /* As much of the round as fits. */
@@ -208,6 +223,44 @@ static struct sp_error *begin_cut(struct sp_capture *capture, uint64_t room)
 	return NULL;
 }
 
+/* More of the round, in the file that there is, if that has room for any of it; all, if for all. */
+static bool take_fitting(struct sp_capture *capture, uint64_t most)
+{
+	struct switching *switching = &capture->switching;
+	memcpy(capture->heads, switching->wanted, capture->cpus.count * sizeof(*capture->heads));
+	uint64_t samples = sample_bytes(capture), without = bytes_after(capture, 0);
+	switching->cut = without + samples > most;
+	return switching->cut ? without < most && take_share(capture, most - without, samples)
+			      : samples != 0;
+}
+
+struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
+{
+	struct switching *switching = &capture->switching;
+	bool ends;
+	uint64_t most = limit(capture, &ends);
+	*more_ret = false;
+	if (!switching->cut)
+		return NULL;
+	struct sp_error *error = settle(capture);
+	if (error)
+		return error;
+	*more_ret = take_fitting(capture, most);
+	if (*more_ret || ends || !switching->cut)
+		return NULL;
+	if (has_samples(capture)) {
+		error = capture_change_file(capture);
+		*more_ret = !error && take_fitting(capture, most);
+	}
+	if (*more_ret || error)
+		return error;
+	/* Not even a new one has room for a record: it takes the rest. */
+	memcpy(capture->heads, switching->wanted, capture->cpus.count * sizeof(*capture->heads));
+	switching->cut = false;
+	*more_ret = true;
+	return NULL;
+}
+
 struct sp_error *capture_end_cut(struct sp_capture *capture)
 {
 	struct switching *switching = &capture->switching;
@@ -219,34 +272,22 @@ struct sp_error *capture_end_cut(struct sp_capture *capture)
 			    "recording ends here", (unsigned long long)switching->max_bytes);
 }
 
-static struct sp_error *keep_maximum(struct sp_capture *capture)
+/* Where the round might not fit, it is taken part by part. */
+static struct sp_error *keep_size(struct sp_capture *capture)
 {
-	struct switching *switching = &capture->switching;
-	uint64_t samples = sample_bytes(capture), most = switching->max_bytes;
+	bool ends;
+	uint64_t samples = sample_bytes(capture), most = limit(capture, &ends);
 	if (!most || bytes_after(capture, samples) <= most)
 		return NULL;
 	struct sp_error *error = settle(capture);
+	if (!error && !ends && bytes_after(capture, 0) >= most && has_samples(capture))
+		error = capture_change_file(capture);
 	if (error || bytes_after(capture, samples) <= most)
 		return error;
 	uint64_t without = bytes_after(capture, 0);
-	if (without >= most)
+	if (ends && without >= most)
 		capture->tracker.kept.count = 0; /* no sample comes that it would be for */
 	return begin_cut(capture, without < most ? most - without : 0);
-}
-
-/* Whether this one has more than what it began with. */
-static bool has_samples(const struct sp_capture *capture)
-{
-	return capture->filter.counts.samples > capture->switching.samples_before;
-}
-
-static bool is_due(const struct sp_capture *capture)
-{
-	const struct switching *switching = &capture->switching;
-	if (switching->switch_ns && capture_now_ns() - switching->begun_ns >= switching->switch_ns)
-		return true;
-	return switching->switch_bytes && has_samples(capture) &&
-	       bytes_after(capture, sample_bytes(capture)) > switching->switch_bytes;
 }
 
 struct sp_error *capture_keep_limits(struct sp_capture *capture)
@@ -255,9 +296,10 @@ struct sp_error *capture_keep_limits(struct sp_capture *capture)
 	struct sp_error *error = NULL;
 	if (switching->full)
 		return NULL;
-	if (!capture->flight.on && is_due(capture))
+	if (!capture->flight.on && switching->switch_ns &&
+	    capture_now_ns() - switching->begun_ns >= switching->switch_ns)
 		error = capture_change_file(capture);
-	return error ? error : keep_maximum(capture);
+	return error ? error : keep_size(capture);
 }
 
 /* -- From outside ---------------------------------------------------------- */
@@ -290,8 +332,8 @@ uint64_t sp_capture_most_bytes(const struct sp_capture *capture)
 		most = switching->first_bytes + rings + FLIGHT_LOG_BYTES + closing;
 	if (switching->max_bytes && switching->max_bytes < most)
 		most = switching->max_bytes;
-	/* A round goes to one file, whatever its size. */
-	if (switching->switch_bytes && most < switching->first_bytes + rings + closing)
+	/* A new file takes the rest of a round, if not even one record fits. */
+	if (switching->switch_bytes && most < switching->first_bytes + RECORD_MAX + closing)
 		most = switching->first_bytes + rings + closing;
 	return most;
 }

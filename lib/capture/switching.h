@@ -3,9 +3,9 @@
  * When a file ends. Limits are looked at before a round is written, of which it is known then how
  * large it can be, so that no file becomes larger than was asked for:
  *
- *	--switch-output=SIZE: what would go beyond goes to the next file. A file that holds no more
- *	than its beginning takes a round in any case.
- *	--max-size: of each ring an equal part is taken, as much as fits, and recording ends.
+ *	--switch-output=SIZE: of each ring an equal part is taken, as much as fits, and the rest goes
+ *	to the next file, or files. One that has no room for a record takes the rest of the round.
+ *	--max-size: the same, and recording ends.
  *
  * A file begins with what lives (roster.h), as of the oldest sample that can still come, so that
  * samples need nothing of the file before.
@@ -45,15 +45,15 @@ struct sp_error *capture_remember(struct sp_capture *capture, const uint8_t *byt
 				  size_t size) SP_MUST_CHECK;
 
 /*
- * Between draining the side-band and writing: ends the file where the round would not fit, or, of
- * the whole recording, makes `capture->heads` less. Then, once these have been written, it is
- * asked again and again for more of them, until it says that there is no more: what others'
- * samples have of the rings does not go to the file.
+ * Between draining the side-band and writing: where the round might not fit, makes
+ * `capture->heads` less. Then, once these have been written, it is asked again and again for more of
+ * them, until it says that there is no more: what others' samples have of the rings does not go to
+ * the file, nor do copies of stacks that have been unwound. In between it may begin another file.
  */
 struct sp_error *capture_keep_limits(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret) SP_MUST_CHECK;
 
-/* Behind that: where there was more than fits, this was the last round. */
+/* Behind that: where there was more than --max-size allows, this was the last round. */
 struct sp_error *capture_end_cut(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Writes what lives, as of the oldest sample that may come. */

@@ -66,6 +66,31 @@ for file in $files; do
 	check "by size: $file is whole" undamaged "$tmp/$file"
 done
 
+# What counts is what goes to the file: of a copied stack the frames, of others' samples nothing.
+"$SPROF" record -F 4000 --call-graph dwarf --switch-output=200K -o "$tmp/copies" -- \
+	"$workload/proportions" 2 >"$tmp/out" 2>"$tmp/err"
+wanted=$(sed -n 's/^sprof: \([0-9]*\) samples, .*/\1/p' "$tmp/err")
+files=$(ls "$tmp" | grep '^copies\.' | sort)
+last=$(echo "$files" | tail -n 1)
+sum=0 wrong= least=
+for file in $files; do
+	bytes=$(wc -c <"$tmp/$file")
+	[ "$file" = "$last" ] || [ "${least:-$bytes}" -lt "$bytes" ] || least=$bytes
+	samples=$(field "$tmp/$file" SAMPLE)
+	sum=$((sum + ${samples:-0}))
+	[ "$bytes" -le 204800 ] || wrong="$wrong $file: $bytes bytes;"
+	undamaged "$tmp/$file" || wrong="$wrong $file: damaged;"
+	known=$(named "$tmp/$file")
+	sh -c 'test $(($1 * 100)) -ge $(($2 * 95))' - $known || wrong="$wrong $file: names $known;"
+done
+check "by size, with copies of stacks: no file is larger, all are whole, with names ($wrong)" \
+	test -z "$wrong"
+# Up to the size of one copy, and what is kept for its end.
+check "by size, with copies of stacks: files are full before they end (least: $least)" \
+	test "${least:-0}" -ge 115000
+check "by size, with copies of stacks: each sample is in one of them ($sum of $wanted)" \
+	test "$sum" = "$wanted"
+
 # Names go on where several files end within a hundredth of a second, and the first are gone again.
 "$SPROF" record -F 9000 -g --call-graph dwarf --switch-output=40K --keep 2 -o "$tmp/order" -- \
 	"$workload/proportions" 0.2 >"$tmp/out" 2>"$tmp/err"
