@@ -109,24 +109,32 @@ static struct sp_error *find_points(struct tracing *tracing, const struct sp_eve
 
 /* -- What is said of them -------------------------------------------------- */
 
-/* The file's size, in so many bytes, and its text; what cannot be read is empty. */
-static void put_file(struct tracing *tracing, size_t size_bytes, const char *file)
+/* The text's size, in so many bytes, and the text. */
+static void put_text(struct tracing *tracing, size_t size_bytes, const char *text, size_t size)
 {
-	CLEANUP_FREE char *text = NULL;
-	size_t size = 0;
-	if (tracefs_read(&tracing->tracefs, file, &text, &size))
-		size = 0;
 	uint64_t wide = size;
 	uint32_t narrow = (uint32_t)size;
 	put_bytes(&tracing->put, size_bytes == 8 ? (void *)&wide : &narrow, size_bytes);
 	put_bytes(&tracing->put, text, size);
 }
 
+/* What cannot be read is empty. */
+static void put_file(struct tracing *tracing, size_t size_bytes, const char *file)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t size = 0;
+	if (tracefs_read(&tracing->tracefs, file, &text, &size))
+		size = 0;
+	put_text(tracing, size_bytes, text, size);
+}
+
 static void put_format(struct tracing *tracing, const struct tracepoint *point)
 {
-	char file[2 * NAME_MAX_ + 32];
-	snprintf(file, sizeof(file), "events/%s/%s/format", point->system, point->name);
-	put_file(tracing, 8, file);
+	CLEANUP_FREE char *text = NULL;
+	size_t size = 0;
+	if (tracefs_format(&tracing->tracefs, point->system, point->name, &text, &size))
+		size = 0;
+	put_text(tracing, 8, text, size);
 }
 
 /* How many are of that system; they are put behind it. */

@@ -13,7 +13,6 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "base/io.h"
 #include "base/vec.h"
 #include "event/describe.h"
 #include "event/kernel.h"
@@ -318,10 +317,8 @@ static struct sp_error *add_forms(struct sp_catalog *catalog, const bool *probes
 static char *tracepoint_fields(struct sp_catalog *catalog, const struct tracefs *tracefs,
 			       const char *system, const char *name)
 {
-	CLEANUP_FREE char *path =
-		format_text("%s/events/%s/%s/format", tracefs->path, system, name);
 	CLEANUP_FREE char *text = NULL;
-	if (!path || io_read_file(path, &text, NULL))
+	if (tracefs_format(tracefs, system, name, &text, NULL))
 		return NULL;
 	char *line = strstr(text, "\n\n"), *list = strdup("");
 	while (line && list && (line = strstr(line, "\tfield:"))) {

@@ -108,6 +108,13 @@ int tracefs_read(const struct tracefs *tracefs, const char *file, char **text_re
 	return path ? io_read_file(path, text_ret, size_ret) : ENOMEM;
 }
 
+int tracefs_format(const struct tracefs *tracefs, const char *system, const char *name,
+		   char **text_ret, size_t *size_ret)
+{
+	CLEANUP_FREE char *file = format_text("events/%s/%s/format", system, name);
+	return file ? tracefs_read(tracefs, file, text_ret, size_ret) : ENOMEM;
+}
+
 int tracefs_id(const struct tracefs *tracefs, const char *system, const char *name, uint64_t *ret)
 {
 	CLEANUP_FREE char *file = format_text("events/%s/%s/id", system, name);

@@ -39,6 +39,10 @@ struct sp_error *tracefs_error(const struct tracefs *tracefs, const char *subjec
 int tracefs_read(const struct tracefs *tracefs, const char *file, char **text_ret,
 		 size_t *size_ret);
 
+/* A tracepoint's format, as tracefs_read() gives files. */
+int tracefs_format(const struct tracefs *tracefs, const char *system, const char *name,
+		   char **text_ret, size_t *size_ret);
+
 /* The number of a tracepoint ("sched", "sched_switch"): attr.config. 0, or the errno. */
 int tracefs_id(const struct tracefs *tracefs, const char *system, const char *name,
 	       uint64_t *ret);

@@ -17,7 +17,6 @@
 #include <trace-seq.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
-#include "base/format.h"
 #include "base/vec.h"
 #include "proc/tracefs.h"
 #include "trace/format.h"
@@ -137,10 +136,9 @@ static struct sp_error *read_live(struct sp_trace *trace, const struct tracefs *
 	if (!event->name || sscanf(event->name, "%127[^:/]:%127[^:/]", system, name) != 2 ||
 	    *system == '.' || *name == '.')
 		return NULL;
-	CLEANUP_FREE char *file = format_text("events/%s/%s/format", system, name);
 	CLEANUP_FREE char *text = NULL;
 	size_t size;
-	int errnum = file ? tracefs_read(tracefs, file, &text, &size) : ENOMEM;
+	int errnum = tracefs_format(tracefs, system, name, &text, &size);
 	if (errnum == ENOMEM || (!errnum && !take_file(trace, TRACE_FORMAT, system, text, size)))
 		return error_no_memory();
 	return NULL;
