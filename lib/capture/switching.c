@@ -9,9 +9,6 @@
 /* Beside samples and side-band: notes, marks, what was lost. */
 #define SLACK_BYTES 4096
 
-/* A sample's size is a u16. */
-#define RECORD_MAX 65535
-
 /* So much of what lives is handed on at a time. */
 #define PART_BYTES 131072
 
@@ -210,28 +207,16 @@ static bool has_samples(const struct sp_capture *capture)
 	return capture->filter.counts.samples > capture->switching.samples_before;
 }
 
-/* As much of the round as fits. */
-static struct sp_error *begin_cut(struct sp_capture *capture, uint64_t room)
-{
-	struct switching *switching = &capture->switching;
-	size_t cpus = capture->cpus.count;
-	if (!switching->wanted && !(switching->wanted = calloc(cpus, sizeof(*switching->wanted))))
-		return error_no_memory();
-	memcpy(switching->wanted, capture->heads, cpus * sizeof(*capture->heads));
-	take_share(capture, room, sample_bytes(capture));
-	switching->cut = true;
-	return NULL;
-}
-
-/* More of the round, in the file that there is, if that has room for any of it; all, if for all. */
+/* All that is wanted of the round, or as much of it as has room in this file; whether it is any. */
 static bool take_fitting(struct sp_capture *capture, uint64_t most)
 {
 	struct switching *switching = &capture->switching;
 	memcpy(capture->heads, switching->wanted, capture->cpus.count * sizeof(*capture->heads));
 	uint64_t samples = sample_bytes(capture), without = bytes_after(capture, 0);
 	switching->cut = without + samples > most;
-	return switching->cut ? without < most && take_share(capture, most - without, samples)
-			      : samples != 0;
+	if (!switching->cut)
+		return samples != 0;
+	return take_share(capture, without < most ? most - without : 0, samples);
 }
 
 struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
@@ -275,6 +260,7 @@ struct sp_error *capture_end_cut(struct sp_capture *capture)
 /* Where the round might not fit, it is taken part by part. */
 static struct sp_error *keep_size(struct sp_capture *capture)
 {
+	struct switching *switching = &capture->switching;
 	bool ends;
 	uint64_t samples = sample_bytes(capture), most = limit(capture, &ends);
 	if (!most || bytes_after(capture, samples) <= most)
@@ -284,10 +270,15 @@ static struct sp_error *keep_size(struct sp_capture *capture)
 		error = capture_change_file(capture);
 	if (error || bytes_after(capture, samples) <= most)
 		return error;
-	uint64_t without = bytes_after(capture, 0);
-	if (ends && without >= most)
+	size_t cpus = capture->cpus.count;
+	if (!switching->wanted && !(switching->wanted = calloc(cpus, sizeof(*switching->wanted))))
+		return error_no_memory();
+	memcpy(switching->wanted, capture->heads, cpus * sizeof(*capture->heads));
+	bool full = bytes_after(capture, 0) >= most;
+	take_fitting(capture, most);
+	if (ends && full)
 		capture->tracker.kept.count = 0; /* no sample comes that it would be for */
-	return begin_cut(capture, without < most ? most - without : 0);
+	return NULL;
 }
 
 struct sp_error *capture_keep_limits(struct sp_capture *capture)
@@ -333,7 +324,7 @@ uint64_t sp_capture_most_bytes(const struct sp_capture *capture)
 	if (switching->max_bytes && switching->max_bytes < most)
 		most = switching->max_bytes;
 	/* A new file takes the rest of a round, if not even one record fits. */
-	if (switching->switch_bytes && most < switching->first_bytes + RECORD_MAX + closing)
+	if (switching->switch_bytes && most < switching->first_bytes + CAPTURE_RECORD_MAX + closing)
 		most = switching->first_bytes + rings + closing;
 	return most;
 }

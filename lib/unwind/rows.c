@@ -35,7 +35,7 @@ struct location rows_locate(const struct rows *rows, uint32_t view, uint64_t ip)
 	return locator->locate(locator->arg, view, ip);
 }
 
-static void forget_rows(struct rows *rows)
+static void clear_rows(struct rows *rows)
 {
 	row_store_clear(&rows->store);
 	row_cache_clear(&rows->by_ip);
@@ -44,7 +44,7 @@ static void forget_rows(struct rows *rows)
 
 void rows_forget(struct rows *rows)
 {
-	forget_rows(rows);
+	clear_rows(rows);
 	rows->full.items.count = 0;
 	rows->codes.count = 0;
 }
@@ -55,7 +55,7 @@ static void keep_full(struct rows *rows, const struct cfi_row *full, struct row 
 	uint32_t index = full_rows_add(&rows->full, full);
 	if (index == UINT32_MAX) {
 		rows->full.items.count = 0;
-		forget_rows(rows);
+		clear_rows(rows);
 		index = full_rows_add(&rows->full, full);
 	}
 	ret->kind = index == UINT32_MAX ? ROW_FRAME_POINTER : ROW_FULL;
@@ -177,7 +177,7 @@ static uint32_t keep_row(struct rows *rows, const struct row *row)
 	uint32_t index = row_store_add(&rows->store, row);
 	if (index != UINT32_MAX || rows->store.items.count < ROWS_MAX)
 		return index;
-	forget_rows(rows);
+	clear_rows(rows);
 	return row_store_add(&rows->store, row);
 }
 
