@@ -65,6 +65,19 @@ AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
 AC_SUBST([WARN_CFLAGS])
 ])
 
+dnl --disable-rpath: the program finds its library without the linker's cache, in its own tree
+dnl (DESTDIR, or moved) before the configured one. The configured directory is stored as well:
+dnl the loader ignores $ORIGIN in a program that setcap gave capabilities.
+AC_DEFUN([SP_RPATH], [
+AC_ARG_ENABLE([rpath],
+	[AS_HELP_STRING([--disable-rpath], [do not store the library directory in sprof])],
+	[], [enable_rpath=yes])
+RPATH_LDFLAGS=
+AS_IF([test "x$enable_rpath" != xno],
+	[RPATH_LDFLAGS='-Wl,--enable-new-dtags,-rpath,\$$ORIGIN/$(shell realpath -m --relative-to=$(bindir) $(libdir)),-rpath,$(libdir)'])
+AC_SUBST([RPATH_LDFLAGS])
+])
+
 dnl SP_WITH_LIBRARY(name, VARIABLE, pkg-config module, what its absence costs)
 AC_DEFUN([SP_WITH_LIBRARY], [
 AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1=auto|yes|no], [use $1; without it $4])],

@@ -33,6 +33,18 @@ static void fill(struct buffer *buffer, char c, size_t count)
 	buffer->count += count;
 }
 
+void buffer_name(struct buffer *buffer, const char *text)
+{
+	char scratch[TEXT_PIECE];
+	size_t size;
+	for (;;) {
+		const char *piece = text_piece(&text, buffer->form, scratch, &size);
+		if (!size)
+			return;
+		buffer_put(buffer, piece, size);
+	}
+}
+
 void buffer_pad(struct buffer *buffer, size_t begin, size_t width)
 {
 	size_t used = buffer->count - begin;
@@ -45,7 +57,7 @@ void buffer_right(struct buffer *buffer, const char *text, size_t width)
 	size_t size = strlen(text);
 	if (size < width)
 		fill(buffer, ' ', width - size);
-	buffer_put(buffer, text, size);
+	buffer_name(buffer, text);
 }
 
 void buffer_decimal(struct buffer *buffer, uint64_t number, unsigned int width, char c)

@@ -10,10 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include "text.h"
 
 struct buffer {
 	char *text;
 	size_t count, capacity;
+	enum text_form form; /* of names */
 	bool failed;
 };
 
@@ -46,10 +48,13 @@ static inline void buffer_char(struct buffer *buffer, char c)
 		buffer->text[buffer->count++] = c;
 }
 
+/* Appends text of unknown origin, in the buffer's form. */
+void buffer_name(struct buffer *buffer, const char *text);
+
 /* Blanks until what was put since `begin` is `width` long. */
 void buffer_pad(struct buffer *buffer, size_t begin, size_t width);
 
-/* As printf's %*s. */
+/* Appends a name, aligned right like printf's %*s. */
 void buffer_right(struct buffer *buffer, const char *text, size_t width);
 
 /* As printf's %*lu and %*ld, with blanks or zeros before the number. */

@@ -35,18 +35,23 @@ static int descriptor_of(const char *text)
 	return -1;
 }
 
-/* Both ways, so that it neither waits for the other side nor ends with it. */
-static int fifo_of(const char *path)
+/*
+ * Opens a FIFO for reading and writing, so that it neither waits for the other side nor ends with
+ * it. Opens no other file: opening a device can act on it. *made_ret: the path, if it was made.
+ */
+static int fifo_of(const char *path, char **made_ret)
 {
 	struct stat stat;
-	int fd = mkfifo(path, 0600) == 0 || errno == EEXIST
-			 ? open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW) : -1;
-	if (fd >= 0 && fstat(fd, &stat) == 0 && S_ISFIFO(stat.st_mode))
-		return fd;
-	diag_say("--control: %s: %s", path, fd < 0 ? strerror(errno) : "it is no fifo");
-	if (fd >= 0)
-		close(fd);
-	return -1;
+	bool made = mkfifo(path, 0600) == 0;
+	bool there = (made || errno == EEXIST) && lstat(path, &stat) == 0;
+	bool good = there && S_ISFIFO(stat.st_mode);
+	int fd = good ? open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW) : -1;
+	if (fd < 0)
+		diag_say("--control: %s: %s", path,
+			 there && !good ? "not a FIFO" : strerror(errno));
+	if (made)
+		*made_ret = strdup(path);
+	return fd;
 }
 
 bool control_open(struct control *control, const char *text)
@@ -61,10 +66,10 @@ bool control_open(struct control *control, const char *text)
 	rest += fifo ? 5 : 3;
 	char *in = strsep(&rest, ",");
 	control->close_them = fifo;
-	control->in = fifo ? fifo_of(in) : descriptor_of(in);
+	control->in = fifo ? fifo_of(in, &control->made[0]) : descriptor_of(in);
 	bool good = control->in >= 0;
 	if (good && rest) {
-		control->ack = fifo ? fifo_of(rest) : descriptor_of(rest);
+		control->ack = fifo ? fifo_of(rest, &control->made[1]) : descriptor_of(rest);
 		good = control->ack >= 0;
 	}
 	free(copy);
@@ -80,6 +85,11 @@ void control_close(struct control *control)
 		close(control->in);
 	if (control->close_them && control->ack >= 0)
 		close(control->ack);
+	for (size_t i = 0; i < 2; i++) {
+		if (control->made[i])
+			unlink(control->made[i]);
+		free(control->made[i]);
+	}
 	control_init(control);
 }
 

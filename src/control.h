@@ -13,6 +13,7 @@
 struct control {
 	int in, ack;     /* -1: none */
 	bool close_them; /* they were opened here */
+	char *made[2];   /* paths of FIFOs that control_open() made; NULL: none */
 	bool named;      /* events have names here: enable and disable take one, and there is evlist */
 	char line[256];
 	const char *argument; /* behind the command that came last; NULL: none. Of `line` */
@@ -40,6 +41,7 @@ void control_init(struct control *control);
  * what is wrong.
  */
 bool control_open(struct control *control, const char *text);
+/* Closes, and removes FIFOs that control_open() made. May be called twice. */
 void control_close(struct control *control);
 
 /* The next command that has come; `in` is polled for more. */

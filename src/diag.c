@@ -1,16 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Messages contain names that programs chose, and are shown on terminals, at once or later from a log.
+ * So each message is written as one line, without control characters.
+ */
 #include "diag.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include "text.h"
+
+#define INDENT "       "
+
+static void put_line(const char *begin, const char *text)
+{
+	fputs(begin, stderr);
+	text_write(text, text_form_shown(), stderr);
+	fputc('\n', stderr);
+}
+
+__attribute__((format(printf, 2, 0)))
+static void put_format(const char *begin, const char *format, va_list args)
+{
+	char *text;
+	if (vasprintf(&text, format, args) < 0) {
+		put_line(begin, "out of memory");
+		return;
+	}
+	put_line(begin, text);
+	free(text);
+}
 
 void diag_error(struct sp_error *error)
 {
 	if (!error)
 		return;
-	fprintf(stderr, "sprof: %s\n", sp_error_message(error));
+	put_line("sprof: ", sp_error_message(error));
 	if (sp_error_remedy(error))
-		fprintf(stderr, "       %s\n", sp_error_remedy(error));
+		put_line(INDENT, sp_error_remedy(error));
 	sp_error_free(error);
 }
 
@@ -18,8 +45,14 @@ void diag_say(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	fputs("sprof: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	put_format("sprof: ", format, args);
+	va_end(args);
+}
+
+void diag_more(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	put_format(INDENT, format, args);
 	va_end(args);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Diagnostics, all to standard error: what failed, why, what to do. */
+/*
+ * Diagnostics, all to standard error: what failed, why, what to do. Each is one line, without
+ * control characters, even if a name in it has some.
+ */
 #ifndef DIAG_H
 #define DIAG_H
 
@@ -9,5 +12,8 @@
 void diag_error(struct sp_error *error);
 
 void diag_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints a line that continues the previous message. */
+void diag_more(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -31,8 +31,8 @@ struct sp_reader *input_open(struct sp_ctx *ctx, const char *given)
 	bool remedy = sp_error_remedy(error);
 	diag_error(error);
 	if (absent && !remedy)
-		fputs(given ? "       'sprof record -o FILE -- COMMAND' makes a recording.\n"
-			    : "       Record first: sprof record -- COMMAND\n", stderr);
+		diag_more(given ? "'sprof record -o FILE -- COMMAND' makes a recording."
+				: "Record first: sprof record -- COMMAND");
 	return NULL;
 }
 
@@ -85,7 +85,7 @@ int input_damage(struct sp_reader *reader)
 		diag_say("%s: %zu more places are damaged", path, count - SHOWN_DAMAGE);
 	int damaged = input_feature_damage(reader, true) | (count != 0);
 	if (damaged)
-		fputs("       What could be read is shown.\n", stderr);
+		diag_more("What could be read is shown.");
 	return damaged;
 }
 

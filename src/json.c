@@ -6,7 +6,7 @@
 #include "text.h"
 
 /* A sequence that needs no escape is written at once. */
-static void put_text(FILE *out, const char *text)
+void json_put_text(FILE *out, const char *text)
 {
 	const char *run = text, *at = text;
 	char buffer[4];
@@ -16,7 +16,7 @@ static void put_text(FILE *out, const char *text)
 			at++;
 		const char *before = at;
 		uint32_t code = text_next(&at);
-		if (code >= 0x20 && code != '"' && code != '\\' && code != 0x7f &&
+		if (code && code != '"' && code != '\\' && !text_is_control(code) &&
 		    code != TEXT_INVALID)
 			continue;
 		fwrite(run, 1, (size_t)(before - run), out);
@@ -50,7 +50,7 @@ static void put_key(struct json *json, const char *key)
 {
 	put_separator(json, json->lines && !json->inline_depth);
 	if (key) {
-		put_text(json->out, key);
+		json_put_text(json->out, key);
 		fputs(": ", json->out);
 	}
 	json->later = true;
@@ -93,7 +93,7 @@ void json_end_lines(struct json *json, char bracket)
 void json_string(struct json *json, const char *key, const char *text)
 {
 	put_key(json, key);
-	put_text(json->out, text);
+	json_put_text(json->out, text);
 }
 
 void json_unsigned(struct json *json, const char *key, uint64_t number)

@@ -28,6 +28,12 @@ struct json {
 	unsigned int inline_depth; /* levels open on one line, within those */
 };
 
+/*
+ * Writes a string with its quotes. Control characters, and marks that reorder text, are escaped; bytes
+ * that are not UTF-8 become U+FFFD.
+ */
+void json_put_text(FILE *out, const char *text);
+
 /* Opens an object or an array, '{' or '['; all that follows is on the same line. */
 void json_begin(struct json *json, const char *key, char bracket);
 

@@ -22,6 +22,7 @@ src_libcommand_la_SOURCES = \
 bin_PROGRAMS += src/sprof
 src_sprof_CPPFLAGS = $(command_cppflags)
 src_sprof_LDADD = src/libcommand.la lib/libsprof.la
+src_sprof_LDFLAGS = $(AM_LDFLAGS) $(RPATH_LDFLAGS)
 src_sprof_SOURCES = \
 	src/command.h \
 	src/main.c

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include "command.h"
@@ -47,6 +48,8 @@ static int run(const struct command *command, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	char help_option[] = "--help";
+	/* Messages and tables use the terminal's character set. */
+	setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		help(stderr);
 		return EXIT_USAGE;

@@ -301,7 +301,7 @@ static int usage_mistake(const struct option_usage *usage)
 	size_t size = strcspn(synopsis, " ");
 	if (synopsis[size])
 		size += 1 + strcspn(synopsis + size + 1, " ");
-	fprintf(stderr, "       '%.*s --help' lists the options.\n", (int)size, synopsis);
+	diag_more("'%.*s --help' lists the options.", (int)size, synopsis);
 	return EXIT_USAGE;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "term.h"
 
-#include <langinfo.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +32,7 @@ struct term term_of_stdout(enum term_colour colour)
 	bool terminal = isatty(STDOUT_FILENO);
 	return (struct term){
 		.colour = wants_colour(colour, terminal),
-		.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"),
+		.utf8 = text_form_shown() == TEXT_SHOWN,
 		.width = terminal ? screen_width() : 0,
 	};
 }
@@ -59,12 +58,9 @@ const char *term_glyph(const struct term *term, const char *utf8, const char *pl
 	return term->utf8 ? utf8 : plain;
 }
 
-/* What is shown for the code point: itself, or a stand-in. */
 static uint32_t shown_code(const struct term *term, uint32_t code)
 {
-	if (code == TEXT_INVALID || text_is_control(code))
-		return term->utf8 ? 0xfffd : '?';
-	return code < 0x80 || term->utf8 ? code : '?';
+	return text_shown(code, term->utf8 ? TEXT_SHOWN : TEXT_SHOWN_ASCII);
 }
 
 static int code_width(uint32_t code)

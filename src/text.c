@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "text.h"
 
+#include <langinfo.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 /* How many bytes follow a lead byte, and the least code point that needs them. */
 static bool lead_byte(unsigned char byte, int *follow, uint32_t *code, uint32_t *least)
@@ -85,4 +87,61 @@ int text_is_control(uint32_t code)
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
 	       (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
 	       (code >= 0x2060 && code <= 0x2069) || code == 0xfeff;
+}
+
+enum text_form text_form_shown(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") ? TEXT_SHOWN_ASCII : TEXT_SHOWN;
+}
+
+enum text_form text_form_of(int fd)
+{
+	return isatty(fd) ? text_form_shown() : TEXT_ONE_LINE;
+}
+
+uint32_t text_shown(uint32_t code, enum text_form form)
+{
+	if (code == TEXT_INVALID || text_is_control(code))
+		return form == TEXT_SHOWN ? 0xfffd : '?';
+	return code < 0x80 || form == TEXT_SHOWN ? code : '?';
+}
+
+static const char *line_piece(const char **text, size_t *size_ret)
+{
+	const char *begin = *text;
+	size_t size = strcspn(begin, "\n\r");
+	*size_ret = size;
+	*text += size;
+	if (size || !*begin)
+		return begin;
+	*size_ret = 2;
+	++*text;
+	return *begin == '\n' ? "\\n" : "\\r";
+}
+
+const char *text_piece(const char **text, enum text_form form, char buffer[TEXT_PIECE],
+		       size_t *size_ret)
+{
+	if (form == TEXT_ONE_LINE)
+		return line_piece(text, size_ret);
+	const char *begin = *text;
+	*size_ret = text_plain_size(begin);
+	*text += *size_ret;
+	if (*size_ret)
+		return begin;
+	uint32_t code = text_next(text);
+	*size_ret = code ? text_put(text_shown(code, form), buffer) : 0;
+	return buffer;
+}
+
+void text_write(const char *text, enum text_form form, FILE *out)
+{
+	char buffer[TEXT_PIECE];
+	size_t size;
+	for (;;) {
+		const char *piece = text_piece(&text, form, buffer, &size);
+		if (!size)
+			return;
+		fwrite(piece, 1, size, out);
+	}
 }

@@ -13,6 +13,9 @@
 #	says NAME PATTERN            passed if the messages of that have it
 #	comment TEXT                 for whoever reads the log
 #	need_sampling [cpu]          skips all where perf_event_open is refused
+#	publish_programs             copies the command and the workload to where other users may
+#	                             run them, and sets $SPROF and $workload to the copies: the
+#	                             build directory may be below one that only its owner may enter
 #	finish                       last line of every script
 #
 # $tmp is a folder of the script's own, removed at its end. The exit status is
@@ -98,6 +101,20 @@ same() {
 
 need_sampling() {
 	"$workload/probe" "$@" >"$tmp/.probe" || skip_all "$(cat "$tmp/.probe")"
+}
+
+publish_programs() {
+	chmod 755 "$tmp"
+	mkdir -p "$tmp/public/lib"
+	cp "$top_builddir"/lib/.libs/libsprof.so* "$tmp/public/lib/"
+	# Libtool's wrapper names the build directory.
+	program=${SPROF%/*}/.libs/${SPROF##*/}
+	[ -x "$program" ] || program=$SPROF
+	cp "$program" "$tmp/public/sprof"
+	cp -r "$workload" "$tmp/public/workload"
+	SPROF=$tmp/public/sprof
+	workload=$tmp/public/workload
+	export LD_LIBRARY_PATH="$tmp/public/lib"
 }
 
 finish() {

@@ -110,6 +110,7 @@ enum sp_finding_kind {
 	SP_FINDING_THROTTLED,     /* the kernel stopped the event for a while */
 	SP_FINDING_UNMAPPED,      /* samples at addresses where nothing is known to be mapped */
 	SP_FINDING_WRONG_FILE,    /* the file now at the path is not the one recorded */
+	SP_FINDING_UNPROVEN_FILE, /* names are shown from a file that may not be the recorded one */
 	SP_FINDING_MISSING_FILE,
 	SP_FINDING_NO_SYMBOLS,    /* the file has no symbol table for these addresses */
 	SP_FINDING_KERNEL_HIDDEN, /* kernel symbols were hidden or are of another kernel */
@@ -118,6 +119,7 @@ enum sp_finding_kind {
 	SP_FINDING_GUEST,         /* samples of virtual machines, which only they can name */
 	SP_FINDING_NOTE,          /* the recorder's own notes */
 	SP_FINDING_MULTIPLEXED,   /* counters took turns: what was counted is a part */
+	SP_FINDING_LOCK_IN,       /* clock samples in step with timers */
 	SP_FINDING_NO_BRANCHES,   /* samples without what rows are by: branch stacks */
 };
 

@@ -156,7 +156,7 @@ struct sp_capture_options {
 	uint32_t stack_bytes;
 	bool fixed_stack_bytes;
 	uint32_t max_stack;         /* frames of a chain; 0: as many as there can be */
-	uint64_t ring_bytes;        /* of each CPU; 0: 512 KiB, or 2 to 8 MiB with copies of stacks */
+	uint64_t ring_bytes;        /* of each CPU; 0: room for 200 ms at the rate, 512 KiB to 16 MiB */
 	uint64_t aux_bytes;         /* of each CPU's AUX area; 0: 4 MiB, or 128 KiB without rights */
 	/*
 	 * Samples of all other events hold so many of the last bytes of the AUX area of the first,
@@ -169,8 +169,8 @@ struct sp_capture_options {
 	size_t span_count;
 	bool start_disabled;        /* no sample before sp_capture_enable() */
 	/*
-	 * SCHED_FIFO priority of the thread that records, from sp_capture_new() to sp_capture_stop();
-	 * 0: none, but where stacks are copied it asks to be run sooner.
+	 * SCHED_FIFO priority of the calling thread, from sp_capture_new() to sp_capture_stop() or
+	 * sp_capture_free(). 0: its scheduling is not changed.
 	 */
 	uint32_t realtime;
 	enum sp_capture_threads threads;

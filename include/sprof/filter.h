@@ -24,7 +24,7 @@ struct sp_filter {
 
 /* NULL is the default of each; borrowed. */
 struct sp_files {
-	const char *symfs;    /* directory before every path of the recording; NULL: none */
+	const char *symfs;    /* root directory of every path of the recording; NULL: none */
 	const char *vmlinux;  /* the kernel's ELF file; NULL: look for it */
 	const char *kallsyms; /* a file as /proc/kallsyms; NULL: what the recording says */
 	const char *unwinder; /* of copies of stacks: an engine's name, "none"; NULL: the best */

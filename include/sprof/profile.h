@@ -88,7 +88,10 @@ SP_API bool sp_key_is_of_branches(enum sp_key key);
 /* Whether the value is a number for people and machines; others are texts. */
 SP_API bool sp_key_is_number(enum sp_key key);
 
-/* A share of the event's whole weight, 0 to 1, with its 95 % interval. */
+/*
+ * A share of the event's whole weight, 0 to 1, with its 95 % interval. The interval includes the weight
+ * of tasks that ended before their first sample (struct sp_unsampled).
+ */
 struct sp_share {
 	double value, low, high;
 };
@@ -124,9 +127,11 @@ struct sp_row {
 	int32_t pid, tid, cpu; /* -1: not known */
 	const char *dso;       /* as perf shows it: the file's base name, "[kernel.kallsyms]", … */
 	const char *dso_path;  /* the whole path, or dso */
-	const char *symbol;    /* demangled; where there is none, "0x" and the address */
+	const char *symbol;    /* demangled; where there is none, "fn@0x" and the ELF address of the
+				* function, or "0x" and the address of the code */
 	const char *function;  /* as symbol */
-	bool symbol_known;     /* false: `symbol` and `function` are an address */
+	bool symbol_known;     /* false: `symbol` and `function` are such an address */
+	bool from_cfi;         /* they are "fn@0x…": a range of .eh_frame or .debug_frame */
 	bool inlined;          /* the function, wherever it was sampled or called */
 	uint64_t address;      /* that address, or where the symbol or function begins in its file */
 	enum sp_level level;
@@ -139,6 +144,7 @@ struct sp_row {
 	const char *build_id;  /* of the dso, hex; NULL if unknown */
 	const struct sp_value *values; /* in the order of their keys */
 	size_t value_count;
+	uint64_t missing_weight; /* part of the profile's missing_weight that may be this row's */
 };
 
 /* The row's value of a key from SP_KEY_FIRST_VALUE on; NULL if that was not asked for. */
@@ -188,6 +194,7 @@ enum sp_stack_end {
 				  * was not copied */
 	SP_STACK_NONE,           /* there was none */
 	SP_STACK_DEFERRED,       /* the user's part was to come in a record that is not there */
+	SP_STACK_INVALID_ADDRESS, /* no code is mapped at the next address */
 	SP_STACK_END_COUNT,
 };
 
@@ -199,7 +206,7 @@ enum sp_stack_end {
 struct sp_tree_node {
 	const char *symbol, *function; /* one of them (no_inlines says which), the other is NULL */
 	const char *dso;
-	bool symbol_known;
+	bool symbol_known, from_cfi;
 	bool inlined; /* into what called it */
 	uint64_t address; /* as in struct sp_row */
 	enum sp_level level;
@@ -220,7 +227,7 @@ struct sp_tree_node {
 /* Samples by how their call chain ended; all in `none` where none was recorded. */
 struct sp_stack_ends {
 	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit, skipped, switched,
-		none, deferred;
+		none, deferred, invalid_address;
 };
 
 /*
@@ -245,9 +252,9 @@ struct sp_profile {
 	uint64_t lost_own;        /* of these, as the recorder judged, what was recorded */
 	uint64_t throttled_count, throttled_ns;
 	/*
-	 * What lost samples, and the times of throttling, may stand for: any row may lack as much, so
-	 * that a share w / W lies between w / (W + missing) and (w + missing) / (W + missing). 0 also
-	 * where nothing can be said, as of branches.
+	 * Weight that lost samples, throttling and tasks without a sample may stand for. A row may lack
+	 * up to its own missing_weight, so that its share w / W lies between w / (W + missing) and
+	 * (w + own) / (W + own). 0 also where it is unknown, as for branches.
 	 */
 	uint64_t missing_weight;
 	bool weight_is_time;      /* periods are nanoseconds */

@@ -75,6 +75,14 @@ struct sp_nameless {
 };
 
 /*
+ * Finds the next file, from number *index (0 at first) on, that gave names but may not be the recorded
+ * one. Returns the reason in one sentence, and the remedy; NULL: no more. To be called after the
+ * tellers have ended. The script owns the strings.
+ */
+SP_API const char *sp_script_unproven(const struct sp_script *script, size_t *index,
+				      const char **remedy_ret);
+
+/*
  * Those of what was told, the most samples first, as far as `room` goes; returns how many there
  * are. For when the tellers are done; strings are the script's.
  */
@@ -89,11 +97,13 @@ SP_API const char *sp_script_note(const struct sp_script *script, size_t index);
 
 /* A function at a place. */
 struct sp_place_frame {
-	const char *name;   /* as perf shows it; NULL: not known */
+	const char *name;   /* as perf shows it, or as in from_cfi; NULL: not known */
 	uint64_t offset;    /* from the begin of the symbol that holds the place */
 	const char *file;   /* whole path; NULL: not known, or lines are not wanted */
 	uint32_t line;      /* 0: not known */
 	bool inlined;       /* into the next frame's */
+	bool from_cfi;      /* no symbol: "fn@0x" and the ELF address of a range of .eh_frame or
+			     * .debug_frame */
 };
 
 /* What is at an address. */

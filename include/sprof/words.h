@@ -49,6 +49,22 @@ SP_API size_t sp_data_src_blocked_text(uint64_t data_src, char *text, size_t siz
 /* All, as perf script: "|OP LOAD|LVL L1 or L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A". */
 SP_API size_t sp_data_src_text(uint64_t data_src, char *text, size_t size);
 
+/*
+ * Lock-in: a clock event that samples at one phase of a timer's period misses code that runs at other
+ * phases, so that shares are wrong by more than their intervals.
+ */
+struct sp_lock_in {
+	uint64_t period_ns; /* the event's */
+	uint64_t timer_hz;  /* rate of the timers in step with it: 1000, or tick_hz */
+	uint64_t free_hz;   /* a nearby rate that avoids lock-in */
+};
+
+/* Whether an event locks in with 1 ms timers or the kernel's tick (its HZ; 0: unknown). */
+SP_API bool sp_lock_in_find(const struct perf_event_attr *attr, uint64_t tick_hz,
+			    struct sp_lock_in *ret);
+/* "sampling at 1000 Hz can lock in step with 1 ms timers"; the remedy is -F free_hz. */
+SP_API size_t sp_lock_in_text(const struct sp_lock_in *lock_in, char *text, size_t size);
+
 /* PERF_SAMPLE_TRANSACTION as perf report: "TX SYNC CON :2a", the number an abort's code; "". */
 SP_API size_t sp_transaction_text(uint64_t transaction, char *text, size_t size);
 

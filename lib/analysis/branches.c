@@ -18,7 +18,7 @@ static bool count_branch(struct worker *worker, const struct sp_record *record,
 			 bool *shown_ret)
 {
 	const struct work *work = worker->work;
-	uint32_t view = place->task->span.view;
+	uint32_t view = place->view;
 	uint64_t words[SP_KEY_COUNT];
 	*shown_ret = false;
 	if (work->detail_count && !worker_details(worker, record, branch, view, words))

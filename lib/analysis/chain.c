@@ -132,6 +132,15 @@ void callers_drop(struct callers *callers)
 	callers->count--;
 }
 
+/* Truncates to `count` ips, without marks at the end, and clears the recorded end. */
+static void end_before(struct callers *callers, size_t count)
+{
+	while (count && chain_is_mark(callers->ips[count - 1]))
+		count--;
+	callers->count = count;
+	callers->misc &= (uint16_t)~(SP_MISC_END_MASK | CALLERS_DEFERRED | CALLERS_INVALID);
+}
+
 bool callers_limit(struct callers *callers, size_t count)
 {
 	size_t kept = 0;
@@ -140,12 +149,15 @@ bool callers_limit(struct callers *callers, size_t count)
 			break;
 	if (kept == callers->count)
 		return false;
-	while (kept && chain_is_mark(callers->ips[kept - 1]))
-		kept--;
-	callers->count = kept;
-	callers->misc &= (uint16_t)~(SP_MISC_END_MASK | CALLERS_DEFERRED);
+	end_before(callers, kept);
 	callers->misc |= SP_MISC_END_DEPTH_LIMIT << SP_MISC_END_SHIFT;
 	return true;
+}
+
+void callers_cut(struct callers *callers, size_t count)
+{
+	end_before(callers, count);
+	callers->misc |= CALLERS_INVALID;
 }
 
 size_t callers_depth(const struct callers *callers)

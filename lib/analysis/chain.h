@@ -19,11 +19,13 @@
 #define CHAIN_MODE(cpumode) ((uint64_t)-16 + (cpumode)) /* of the ips that follow */
 #define CHAIN_EXACT ((uint64_t)-1) /* the next ip is where code ran, not where a call returns to */
 #define CHAIN_GAP ((uint64_t)-2)   /* calls were left out here */
-/* How it ended, enum sp_misc_end or END_DEFERRED; the first word. */
+/* How it ended, enum sp_misc_end, END_DEFERRED or END_INVALID; the first word. */
 #define CHAIN_END(end) ((uint64_t)-32 + (end))
 
 /* In callers.misc, of bits that SP_MISC_STACK has not: the user's part never came. */
 #define CALLERS_DEFERRED 1
+/* The same: calls are omitted from the first address where no code can run. */
+#define CALLERS_INVALID 2
 
 static inline bool chain_is_mark(uint64_t word)
 {
@@ -35,7 +37,7 @@ uint16_t chain_mark_cpumode(uint64_t mark);
 
 static inline bool chain_is_end(uint64_t word)
 {
-	return word > CHAIN_END(SP_MISC_END_UNKNOWN) && word <= CHAIN_END(END_DEFERRED);
+	return word > CHAIN_END(SP_MISC_END_UNKNOWN) && word <= CHAIN_END(END_INVALID);
 }
 
 /* A chain as it was recorded, and where it lies. */
@@ -104,6 +106,8 @@ static inline enum sp_misc_end callers_end(const struct callers *callers)
 {
 	if (callers->misc & CALLERS_DEFERRED)
 		return END_DEFERRED;
+	if (callers->misc & CALLERS_INVALID)
+		return END_INVALID;
 	return (enum sp_misc_end)((callers->misc & SP_MISC_END_MASK) >> SP_MISC_END_SHIFT);
 }
 
@@ -119,6 +123,12 @@ void callers_drop(struct callers *callers);
  * whether there were more. They end at the depth limit then.
  */
 bool callers_limit(struct callers *callers, size_t count);
+
+/*
+ * Truncates the chain to `count` ips, also without marks at their end. The stack then ends at an
+ * invalid address.
+ */
+void callers_cut(struct callers *callers, size_t count);
 
 /* How many ips a recorded chain has. */
 size_t callers_depth(const struct callers *callers);

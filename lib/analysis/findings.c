@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "analysis/findings.h"
 
+#include <sprof/words.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,6 +255,27 @@ static bool find_event_losses(struct run *run, uint16_t event, const struct sp_l
 			   share_text(part, share), count_text(profile->lost, lost), where);
 }
 
+/* Samples in step with timers of programs. The file does not have the kernel's HZ. */
+static bool find_lock_in(struct run *run)
+{
+	char text[SP_WORDS_SIZE], remedy[FINDING_TEXT];
+	for (uint16_t event = 0; event < run->analysis->profile_count; event++) {
+		const struct sp_profile *profile = &run->analysis->profiles[event];
+		struct sp_lock_in lock_in;
+		if (!profile->samples ||
+		    !sp_lock_in_find(&run->work.layout->events[event].attr, 0, &lock_in))
+			continue;
+		sp_lock_in_text(&lock_in, text, sizeof(text));
+		snprintf(remedy, sizeof(remedy), "record with -F %llu",
+			 (unsigned long long)lock_in.free_hz);
+		if (!finding_add(run, SP_FINDING_LOCK_IN, 0, 0, remedy,
+				 "%s: %s; shares may be wrong by more than their intervals",
+				 profile->event, text))
+			return false;
+	}
+	return true;
+}
+
 static bool find_losses(struct run *run)
 {
 	const struct sp_losses *told = run->sideband.told;
@@ -374,11 +396,15 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		 unwound ? "are deeper than the limit: their outermost calls are missing" :
 			   "reached the kernel's limit: their outermost calls are missing",
 		 unwound ? "record with a larger --max-stack" :
-			   "record with --max-stack 1000, as root, or with --call-graph dwarf"},
-		{ends->no_unwind_info, "end in code of which nothing says how it is left",
-		 "compile it with -fasynchronous-unwind-tables; -g caller names it"},
-		{ends->bad_memory, "end where what should be the stack cannot be one",
+			   "sudo sysctl kernel.perf_event_max_stack=1000, then record with --max-stack 1000; "
+			   "or record with --call-graph dwarf"},
+		{ends->no_unwind_info, "end in code without unwind information",
+		 no_unwind_info_remedy(run)},
+		{ends->bad_memory, "end at an invalid stack address",
 		 "-g caller shows in which code"},
+		{ends->invalid_address,
+		 "end at an invalid return address: outer callers are omitted",
+		 "record with --call-graph dwarf, or compile with -fno-omit-frame-pointer"},
 		{ends->skipped, "have no callers in the program: the recorder could not keep up",
 		 "record at a lower rate (-F), or unwind afterwards (--unwind later)"},
 		{ends->switched, "are of signals that are handled on a stack of their own: what was "
@@ -445,7 +471,7 @@ struct sp_error *finish_findings(struct run *run)
 {
 	if (!find_damage(run) || !find_losses(run) || !find_throttling(run) ||
 	    !find_troubles(run) || !find_stack_troubles(run) || !find_truncation(run) ||
-	    !find_unsampled(run) || !find_branchless(run) || !find_counting(run))
+	    !find_unsampled(run) || !find_lock_in(run) || !find_branchless(run) || !find_counting(run))
 		return error_no_memory();
 	if (run->analysis->findings.count)
 		qsort(run->analysis->findings.items, run->analysis->findings.count,

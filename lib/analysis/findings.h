@@ -23,11 +23,19 @@ const char *plural(uint64_t count);
 bool find_counting(struct run *run);
 bool find_branchless(struct run *run);
 
-/* Threads and processes without a sample, by program. False when out of memory. */
+/*
+ * Threads and processes without a sample, by program: sum_unsampled() fills in the profile's list,
+ * its missing weight, and the source's part of it that rows may lack, before rows are made.
+ * False when out of memory.
+ */
+bool sum_unsampled(struct run *run, uint16_t event, struct profile_source *source);
 bool find_unsampled(struct run *run);
 
 /* Samples that have no name, by what stands in the way. False when out of memory. */
 bool find_troubles(struct run *run);
+
+/* Remedy for stacks that end in code without unwind information: often its file is missing. */
+const char *no_unwind_info_remedy(const struct run *run);
 
 /* What kept stacks from being unwound. False when out of memory. */
 bool find_stack_troubles(struct run *run);

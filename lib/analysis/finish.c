@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "analysis/detail.h"
+#include "analysis/findings.h"
 #include "base/cleanup.h"
 #include "file/losses.h"
 #include "record/note.h"
@@ -98,6 +99,7 @@ static void add_ends(struct sp_profile *profile, const struct event_sums *sums)
 	ends->skipped += sums->ends[SP_STACK_SKIPPED];
 	ends->switched += sums->ends[SP_STACK_SWITCHED];
 	ends->deferred += sums->ends[SP_STACK_DEFERRED];
+	ends->invalid_address += sums->ends[SP_STACK_INVALID_ADDRESS];
 	ends->none += sums->ends[SP_STACK_NONE];
 	profile->repaired += sums->repaired;
 	profile->shortened += sums->shortened;
@@ -192,7 +194,9 @@ static struct sp_error *make_profile(struct run *run, uint16_t event, const stru
 		return error_no_memory();
 	sum_up(run, event, profile, &all, &shown);
 	*source = source_of(run, event, merged, run->options.relative ? shown : all);
-	if (!profile_rows(source, &analysis->arena, profile))
+	source->missing = profile->missing_weight;
+	if (!sum_unsampled(run, event, source) ||
+	    !profile_rows(source, &analysis->arena, profile))
 		return error_no_memory();
 	struct profile_source tree = *source;
 	tree.functions = &analysis->nodes;
@@ -268,6 +272,10 @@ struct sp_error *finish_profiles(struct run *run)
 		return error_no_memory();
 	}
 	find_time(run);
+	if (!lives_finish(&run->sideband.lives, run->analysis->last_ns)) {
+		free(merged);
+		return error_no_memory();
+	}
 	bool whole = run->options.whole_paths;
 	if (!srcfiles_make(&run->analysis->row_files, &run->analysis->functions, whole) ||
 	    !srcfiles_make(&run->analysis->node_files, &run->analysis->nodes, whole)) {

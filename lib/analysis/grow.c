@@ -129,6 +129,9 @@ static void describe_end(enum sp_stack_end end, const char *module, char *text, 
 	case SP_STACK_DEFERRED:
 		snprintf(text, size, "[stack cut: the program's part is missing]");
 		break;
+	case SP_STACK_INVALID_ADDRESS:
+		snprintf(text, size, "[stack cut: invalid return address]");
+		break;
 	case SP_STACK_SWITCHED:
 		snprintf(text, size, "[stack cut: a signal changed stacks]");
 		break;

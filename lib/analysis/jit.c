@@ -23,7 +23,7 @@ enum clock_kind {
 struct adding {
 	struct sp_ctx *ctx;
 	const char *symfs;
-	bool same_kernel;
+	enum host host; /* whether the recording was made on this one */
 	struct sideband *sideband;
 	size_t dumps_of[CLOCK_KINDS];
 	const char *first_of[CLOCK_KINDS]; /* path of the first of them; the sideband's */
@@ -117,7 +117,7 @@ static struct sp_error *add_dump(struct adding *adding, const struct machine_jit
 {
 	CLEANUP(diagnosis_clear) struct diagnosis why = {0};
 	CLEANUP(cleanup_jitdump_free) struct jitdump *dump = NULL;
-	struct sp_error *error = jitdump_open(adding->ctx, adding->symfs, adding->same_kernel,
+	struct sp_error *error = jitdump_open(adding->ctx, adding->symfs, adding->host,
 					      mark->module, mark->pid, &why, &dump);
 	if (error)
 		return error;
@@ -146,11 +146,12 @@ struct sp_error *jit_add(struct sp_ctx *ctx, const struct sp_reader *reader, con
 {
 	const struct resolver_options recorded = {
 		.osrelease = sp_reader_info(reader)->osrelease,
+		.hostname = sp_reader_info(reader)->hostname,
 	};
 	struct adding adding = {
 		.ctx = ctx,
 		.symfs = symfs,
-		.same_kernel = kernel_runs_here(ctx, &recorded),
+		.host = resolver_provenance(ctx, &recorded).host,
 		.sideband = sideband,
 	};
 	struct sp_error *error = NULL;

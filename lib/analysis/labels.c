@@ -128,7 +128,7 @@ static bool is_clone(const struct symbol *symbol, const struct source_frame *sou
  */
 static bool goes_by_symbol(const struct frame *frame, const struct source_frame *source)
 {
-	if (!frame->symbol || source->caller)
+	if (!symbol_is_named(frame->symbol) || source->caller)
 		return !source->name;
 	return !source->name ||
 	       (source->start == frame->symbol->start && !is_clone(frame->symbol, source));
@@ -246,9 +246,10 @@ struct known {
 static struct function choose(const struct known *known, bool dso, bool symbol, bool function)
 {
 	const struct frame *frame = known->frame;
-	bool has_symbol = frame->symbol != NULL;
+	bool has_symbol = frame->symbol != NULL, named = symbol_is_named(frame->symbol);
 	struct function chosen = {.level = level_of(frame->cpumode),
-				  .known = function ? known->function_known : has_symbol};
+				  .known = function ? known->function_known : named};
+	chosen.from_cfi = has_symbol && !chosen.known;
 	if (dso || symbol || function) {
 		chosen.dso = known->texts->dso;
 		chosen.dso_path = known->texts->dso_path;
@@ -311,7 +312,7 @@ static void be_piece(struct labelling *labelling, const struct piece *piece, uin
 	known->body = bodies_body(&labelling->bodies, body);
 	known->function = piece->name;
 	known->file = piece->file;
-	known->function_known = known->frame->symbol != NULL;
+	known->function_known = symbol_is_named(known->frame->symbol);
 }
 
 /* The label of a function at a frame's place; NULL when out of memory. */
@@ -367,7 +368,7 @@ static bool add_symbol(struct labelling *labelling, const struct source_frame *i
 		       struct known *known)
 {
 	known->function = known->symbol;
-	known->function_known = known->frame->symbol != NULL;
+	known->function_known = symbol_is_named(known->frame->symbol);
 	if (innermost && innermost->file) {
 		known->file = keep_text(labelling, innermost->file);
 		known->line = innermost->line;
@@ -429,7 +430,7 @@ static bool label_frame(struct labelling *labelling, size_t index,
 	*of = (struct frame_labels){
 		.first = (uint32_t)labels->items.count,
 		.shown = is_shown(labelling, frame, inner),
-		.named = frame->symbol || (inner && inner->name),
+		.named = symbol_is_named(frame->symbol) || (inner && inner->name),
 		.lined = inner && inner->file && inner->line,
 	};
 	bool done = frame->sourced && labelling->options->expand ?

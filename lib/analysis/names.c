@@ -41,12 +41,18 @@ void names_deinit(struct names *names)
 		pthread_mutex_destroy(&names->module_locks[i]);
 }
 
-/* Where no name is known, the address is shown as by perf: in the file, or the kernel module. */
-static uint64_t shown_address(const struct location *location)
+/*
+ * The address that is shown if no function is known: an ELF address. Without the ELF file it is
+ * the file offset, as in perf; in kernel modules it is relative to their start. The caller holds
+ * the module's lock.
+ */
+static uint64_t shown_address(struct names *names, const struct location *location)
 {
 	const struct module *module = location->module;
-	bool relative = module && (module->kind == MODULE_KERNEL_MODULE ||
-				   module->kind == MODULE_KERNEL_CODE);
+	uint64_t vaddr;
+	if (resolver_vaddr(names->resolver, location, &vaddr))
+		return vaddr;
+	bool relative = module->kind == MODULE_KERNEL_MODULE || module->kind == MODULE_KERNEL_CODE;
 	return relative ? location->offset - module->start : location->offset;
 }
 
@@ -116,19 +122,24 @@ static bool is_sourced(struct names *names, const struct location *location)
 static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip,
 			 bool caller, bool *outermost_ret)
 {
-	uint64_t at = caller && ip ? ip - 1 : ip;
-	struct location location = machine_locate(names->machine, view, cpumode, at);
+	struct location location = resolver_locate(names->resolver, names->machine, view, cpumode,
+						   ip, caller);
 	struct frame frame = {.module = location.module, .cpumode = cpumode};
+	uint64_t address = location.offset;
 	*outermost_ret = false;
 	if (location.module) {
 		pthread_mutex_t *lock = &names->module_locks[location.module->index % NAME_LOCKS];
 		pthread_mutex_lock(lock);
-		frame.symbol = at == ip ? resolver_find(names->resolver, &location) :
-					  resolver_find_caller(names->resolver, &location);
+		frame.symbol = location.ip == ip ?
+				       resolver_find(names->resolver, &location) :
+				       resolver_find_caller(names->resolver, &location);
 		frame.sourced = is_sourced(names, &location);
 		/* What calls main() is a function without a name, if the C library is stripped. */
-		*outermost_ret = caller && !frame.symbol && is_c_library(location.module->name) &&
+		*outermost_ret = caller && !symbol_is_named(frame.symbol) &&
+				 is_c_library(location.module->name) &&
 				 starts_threads(names->resolver, &location);
+		if (!frame.symbol)
+			address = shown_address(names, &location);
 		pthread_mutex_unlock(lock);
 	}
 	*outermost_ret |= is_outermost(&frame);
@@ -137,7 +148,7 @@ static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, u
 		frame.pid = location.pid;
 	}
 	if (!frame.symbol)
-		frame.address = shown_address(&location) + (ip - at);
+		frame.address = address + (ip - location.ip);
 	return frame;
 }
 

@@ -19,8 +19,8 @@
 
 struct frame {
 	const struct module *module; /* NULL: nothing was mapped there */
-	const struct symbol *symbol; /* NULL: no name */
-	uint64_t address;  /* of what has no name, as perf shows it; else 0 */
+	const struct symbol *symbol; /* NULL: nothing is known */
+	uint64_t address;  /* shown in place of a symbol; 0 if there is one */
 	uint64_t offset;   /* of what is `sourced`: where in the module; else 0 */
 	uint32_t pid;      /* of what is `sourced`: the process; else 0 */
 	uint16_t cpumode;

@@ -69,6 +69,8 @@ struct sp_error *pass_one_open(struct sp_ctx *ctx, const struct sp_reader *reade
 		.vmlinux = files->vmlinux,
 		.kallsyms = files->kallsyms,
 		.osrelease = info->osrelease,
+		.hostname = info->hostname,
+		.arch = info->arch,
 		.kernel_build_id = kernel ? kernel->build_id : NULL,
 		.kernel_build_id_size = kernel ? kernel->build_id_size : 0,
 		.until_ns = recorded_until_ns(reader),
@@ -79,9 +81,7 @@ struct sp_error *pass_one_open(struct sp_ctx *ctx, const struct sp_reader *reade
 		.layout = layout,
 		.machine = machine,
 		.wanted = files,
-		.arch = info->arch,
-		.same_kernel = kernel_runs_here(ctx, &options),
-		.until_ns = options.until_ns,
+		.provenance = resolver_provenance(ctx, &options),
 	});
 }
 

@@ -184,6 +184,9 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 	}
 	switch (record->type) {
 	case PERF_RECORD_LOST:
+		/* LOST may include mappings: perf's rings hold samples and side-band. */
+		machine_set_partial(sideband->machine);
+		return NULL;
 	case PERF_RECORD_LOST_SAMPLES:
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
@@ -417,6 +420,9 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 		error = error_no_memory();
 	if (!error)
 		*end = extent.end;
+	size_t unfinished = reader_unfinished_damage(reader) != NULL;
+	if (sideband->by_offset || sp_reader_damage_count(reader) > unfinished)
+		machine_set_partial(sideband->machine);
 	sideband->recorded_notes = sideband->notes.count;
 	return error ? error : number_namespaces(sideband);
 }

@@ -18,6 +18,8 @@
 
 /* Besides what a recording says: the user's part was to come in a record that is not there. */
 #define END_DEFERRED ((enum sp_misc_end)(SP_MISC_END_SWITCHED + 1))
+/* No code can run at the next address. */
+#define END_INVALID ((enum sp_misc_end)(SP_MISC_END_SWITCHED + 2))
 
 /* `said`: by the recording; `outermost`: threads begin in the chain's last call. */
 static inline enum sp_stack_end stack_end_of(const struct perf_event_attr *attr,
@@ -26,6 +28,8 @@ static inline enum sp_stack_end stack_end_of(const struct perf_event_attr *attr,
 	size_t limit = attr->sample_max_stack ? attr->sample_max_stack : STACK_DEPTH_DEFAULT;
 	if (said == END_DEFERRED)
 		return SP_STACK_DEFERRED;
+	if (said == END_INVALID)
+		return outermost ? SP_STACK_COMPLETE : SP_STACK_INVALID_ADDRESS;
 	switch (said) {
 	case SP_MISC_END_COMPLETE:
 		return SP_STACK_COMPLETE;

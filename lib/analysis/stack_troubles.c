@@ -53,6 +53,33 @@ static int compare_blinds(const void *a, const void *b)
 	return (x->module->index > y->module->index) - (x->module->index < y->module->index);
 }
 
+/* Remedy and reason if the module's file is missing or not the recorded one; else NULL. */
+static const char *absent_remedy(const struct run *run, const struct module *module,
+				 const char **why_ret)
+{
+	const char *text, *remedy;
+	enum resolver_problem problem = resolver_problem(run->resolver, module, &text, &remedy);
+	if (problem != RESOLVER_MISSING_FILE && problem != RESOLVER_WRONG_FILE)
+		return NULL;
+	*why_ret = text;
+	return remedy;
+}
+
+const char *no_unwind_info_remedy(const struct run *run)
+{
+	struct stacks sums = {0};
+	const struct blind *most = NULL;
+	const char *remedy = NULL, *why;
+	if (sum_blinds(run, &sums))
+		for (size_t i = 0; i < sums.blinds.count; i++)
+			if (!most || sums.blinds.items[i].stacks > most->stacks)
+				most = &sums.blinds.items[i];
+	if (most && most->module)
+		remedy = absent_remedy(run, most->module, &why);
+	stacks_deinit(&sums);
+	return remedy ?: "compile it with -fasynchronous-unwind-tables; -g caller names it";
+}
+
 static bool tell_blind(struct run *run, const struct blind *blind, uint64_t samples)
 {
 	char share[FINDING_TEXT];
@@ -62,9 +89,11 @@ static bool tell_blind(struct run *run, const struct blind *blind, uint64_t samp
 		return finding_add(run, SP_FINDING_TRUNCATED_STACKS, blind->stacks, part, NULL,
 				   "%s of the stacks end where nothing is known to be mapped", share);
 	const char *why = unwinder_problem(run->unwinding.unwinder, blind->module);
+	const char *remedy = absent_remedy(run, blind->module, &why);
 	return finding_add(run, SP_FINDING_TRUNCATED_STACKS, blind->stacks, part,
-			   "compile it with -fasynchronous-unwind-tables, or with frame pointers",
-			   "%s of the stacks end in %s, of whose code nothing says how it is left%s%s",
+			   remedy ?: "compile it with -fasynchronous-unwind-tables, or with frame "
+				     "pointers",
+			   "%s of the stacks end in %s, which has no unwind information%s%s",
 			   share, blind->module->name, why ? ": " : "", why ?: "");
 }
 

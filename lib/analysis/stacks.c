@@ -34,9 +34,35 @@ void stacks_deinit(struct stacks *stacks)
 	u64map_deinit(&stacks->blind_of);
 }
 
+/* The stack of a program that execve(2) replaces is gone: it has no further callers. */
+#define ENDED_COMPLETE (SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT)
+
+#define CONTEXT_USER ((uint64_t)PERF_CONTEXT_USER)
+
 static bool is_in_kernel(const struct sp_record *record)
 {
 	return (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+}
+
+/* Index of the first ip after the chain's user mark; ip_count if there is none. */
+static size_t user_place(const struct sp_sample *sample)
+{
+	size_t place = 0;
+	while (place < sample->ip_count && sample->ips[place] != CONTEXT_USER)
+		place++;
+	return place + 1 < sample->ip_count ? place + 1 : sample->ip_count;
+}
+
+uint32_t stacks_view(const struct stacks *stacks, const struct sp_record *record,
+		     const struct machine_span *span, uint64_t time_ns)
+{
+	if (!span->exec_until_ns || !is_in_kernel(record))
+		return span->view;
+	size_t place = user_place(&record->sample);
+	if (place == record->sample.ip_count)
+		return span->view;
+	return machine_sample_view(stacks->unwinding->machine, span, time_ns,
+				   record->sample.ips[place]);
 }
 
 /*
@@ -109,17 +135,6 @@ static bool join_branches(struct stacks *stacks, const struct sp_sample *sample,
 	return true;
 }
 
-#define CONTEXT_USER ((uint64_t)PERF_CONTEXT_USER)
-
-/* Where a user's code was, in the chain; ip_count: nowhere. */
-static size_t user_place(const struct sp_sample *sample)
-{
-	size_t place = 0;
-	while (place < sample->ip_count && sample->ips[place] != CONTEXT_USER)
-		place++;
-	return place + 1 < sample->ip_count ? place + 1 : sample->ip_count;
-}
-
 /*
  * The return address of arm64's code that keeps it in its register still (functions that call
  * nothing, and the first instructions of others), which frame pointers leave out: where
@@ -179,9 +194,38 @@ bool stacks_join_leaf(struct stacks *stacks, const struct sp_record *record, uin
 	return true;
 }
 
+static bool may_run(struct stacks *stacks, uint32_t view, uint64_t ip)
+{
+	/* Mappings have whole pages: a page is never partly code. */
+	uint64_t key = hash_pair(ip >> 12, view) | 1;
+	struct code_page *page = &stacks->pages[key / 2 % CODE_PAGES];
+	if (page->key != key)
+		*page = (struct code_page){
+			key, machine_may_run(stacks->unwinding->machine, view, ip)};
+	return page->may_run;
+}
+
+size_t stacks_valid(struct stacks *stacks, uint32_t view, const uint64_t *ips, size_t count,
+		    uint16_t cpumode, bool exact)
+{
+	size_t i = 0;
+	for (; i < count; i++) {
+		if (chain_is_mark(ips[i])) {
+			cpumode = chain_mark_cpumode(ips[i]);
+			exact = true;
+			continue;
+		}
+		/* Check the call itself: its return address may be the end of a mapping. */
+		if (!exact && cpumode == PERF_RECORD_MISC_USER && !may_run(stacks, view, ips[i] - 1))
+			break;
+		exact = false;
+	}
+	return i;
+}
+
 /* The chain as it was recorded; false when out of memory. */
 static bool take_recorded(struct stacks *stacks, const struct sp_record *record, uint32_t view,
-			  struct stack *stack)
+			  bool replaced, struct stack *stack)
 {
 	const struct sp_sample *sample = &record->sample;
 	struct sampled sampled = sampled_of(record);
@@ -195,10 +239,16 @@ static bool take_recorded(struct stacks *stacks, const struct sp_record *record,
 		stack->callers = callers_of(&sampled, record->misc, stacks->ips.items,
 					    stacks->ips.count);
 	else if (is_replaced(stacks, record, view))
-		stack->callers = callers_of(&sampled, SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT,
+		stack->callers = callers_of(&sampled, ENDED_COMPLETE,
 					    sample->ips, sample->ip_count - 2);
 	else
-		stack->callers = callers_of(&sampled, record->misc, sample->ips, sample->ip_count);
+		stack->callers = callers_of(&sampled, replaced ? ENDED_COMPLETE : record->misc,
+					    sample->ips, sample->ip_count);
+	struct callers *callers = &stack->callers;
+	size_t valid = stacks_valid(stacks, view, callers->ips, callers->count, callers->cpumode,
+				    callers->exact);
+	if (valid < callers->count)
+		callers_cut(callers, valid);
 	stack->has_chain = sample->ip_count || callers_end(&stack->callers) != SP_MISC_END_UNKNOWN;
 	/* There is more to it, but nobody can tell what. */
 	if (stacks->unwinding->has_dumps && !stacks->thread && sample->stack.size &&
@@ -315,7 +365,7 @@ static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32
 }
 
 bool stacks_find(struct stacks *stacks, const struct sp_record *record, uint32_t view,
-		 uint64_t time_ns, struct stack *ret)
+		 bool replaced, uint64_t time_ns, struct stack *ret)
 {
 	struct stack stack = {.number = REPAIR_NONE};
 	bool done = true;
@@ -323,7 +373,7 @@ bool stacks_find(struct stacks *stacks, const struct sp_record *record, uint32_t
 	    record->sample.present & PERF_SAMPLE_STACK_USER)
 		done = unwind(stacks, record, view, time_ns, &stack);
 	else
-		done = take_recorded(stacks, record, view, &stack);
+		done = take_recorded(stacks, record, view, replaced, &stack);
 	*ret = stack;
 	return done;
 }

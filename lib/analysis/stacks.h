@@ -20,7 +20,7 @@ struct stack {
 	size_t kernel_count; /* ips before the user's part */
 };
 
-/* Code of which nothing says how it is left. */
+/* Code without unwind information. */
 struct blind {
 	const struct module *module; /* NULL: nothing was mapped there */
 	uint64_t stacks;
@@ -28,6 +28,14 @@ struct blind {
 
 /* So much of a stack its outermost frame is away from the stack pointer, in KiB. */
 #define REACH_CLASSES 1024
+
+/* Whether code may run on a page: cached, since it is looked up for each frame. */
+struct code_page {
+	uint64_t key; /* the page and the view; 0: none */
+	bool may_run;
+};
+
+#define CODE_PAGES 512
 
 struct stacks {
 	const struct unwinding *unwinding;
@@ -39,6 +47,7 @@ struct stacks {
 	struct deferred_ips ips;
 	VEC(struct blind) blinds;
 	struct u64map blind_of;    /* the module's address -> its index */
+	struct code_page pages[CODE_PAGES];
 	uint64_t reaches[REACH_CLASSES]; /* of whole stacks: how many, by their KiB */
 };
 
@@ -47,9 +56,26 @@ struct sp_error *stacks_init(struct stacks *stacks,
 			     const struct unwinding *unwinding) SP_MUST_CHECK;
 void stacks_deinit(struct stacks *stacks);
 
-/* The sample's stack in a view, at `time_ns`; false when out of memory. */
+/*
+ * The sample's view: its task's, or that of the program that execve(2) is replacing. The program is
+ * known by the user address in the kernel's call chain.
+ */
+uint32_t stacks_view(const struct stacks *stacks, const struct sp_record *record,
+		     const struct machine_span *span, uint64_t time_ns);
+
+/*
+ * The sample's stack in a view, at `time_ns`; `replaced`: the view is not its task's (stacks_view()).
+ * False when out of memory.
+ */
 bool stacks_find(struct stacks *stacks, const struct sp_record *record, uint32_t view,
-		 uint64_t time_ns, struct stack *ret);
+		 bool replaced, uint64_t time_ns, struct stack *ret);
+
+/*
+ * Index in a recorded chain of the first return address where no code can run, or `count`.
+ * `cpumode` is the mode of the first ips. The first ip is a return address unless `exact`.
+ */
+size_t stacks_valid(struct stacks *stacks, uint32_t view, const uint64_t *ips, size_t count,
+		    uint16_t cpumode, bool exact);
 
 /*
  * The recorded chain with the caller that arm64 keeps in a register, in stacks->ips; *ret: that was

@@ -51,6 +51,7 @@ static enum sp_finding_kind kind_of(enum resolver_problem problem)
 	case RESOLVER_DAMAGED_FILE:
 	case RESOLVER_NO_SYMBOLS:
 	case RESOLVER_NO_PERF_MAP:
+	case RESOLVER_UNPROVEN:
 		break;
 	}
 	return SP_FINDING_NO_SYMBOLS;
@@ -104,6 +105,24 @@ static void add_missing(const struct run *run, struct missing *missing, struct n
 							    : where_nothing_is(nowhere, frame);
 			sum->samples += leaf->samples;
 			sum->weight = weight_add(sum->weight, leaf->weight);
+		}
+	}
+}
+
+/* Adds up the shown samples that have a name, for each module. */
+static void add_named(const struct run *run, struct missing *named)
+{
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct worker *worker = &run->workers[i];
+		for (size_t j = 0; j < worker->leaves.count; j++) {
+			const struct leaf *leaf = &worker->leaves.items[j];
+			uint32_t index = leaf->answer >> LOOKUP_SHIFT;
+			const struct frame *frame = &run->names.frames.items[index];
+			if (!frame->module || !run->labels.frames.items[index].named)
+				continue;
+			named[frame->module->index].samples += leaf->samples;
+			named[frame->module->index].weight =
+				weight_add(named[frame->module->index].weight, leaf->weight);
 		}
 	}
 }
@@ -163,7 +182,7 @@ static bool tell(struct run *run, const struct trouble *trouble, double share)
 	if (trouble->modules > 1)
 		snprintf(also, sizeof(also), " and %s more", count_text(trouble->modules - 1, more));
 	return finding_add(run, trouble->kind, trouble->samples, share, trouble->remedy,
-			   "%s of the %s are in %s%s, at addresses without a name%s%s",
+			   "%s of the %s are in %s%s, in code without a symbol%s%s",
 			   share_text(share, part), counted(run), trouble->name, also,
 			   trouble->text ? ": " : "",
 			   trouble->text ?: "");
@@ -192,10 +211,10 @@ static bool tell_all(struct run *run, const struct whole *whole, const struct tr
 	double share = share_of(whole, rest.samples, rest.weight);
 	if (rest.modules == 1)
 		return finding_add(run, SP_FINDING_NO_SYMBOLS, rest.samples, share, NULL,
-				   "%s of the %s are in %s, at addresses without a name",
+				   "%s of the %s are in %s, in code without a symbol",
 				   share_text(share, part), counted(run), rest.name);
 	return finding_add(run, SP_FINDING_NO_SYMBOLS, rest.samples, share, NULL,
-			   "%s of the %s are in %s files such as %s, at addresses without a name",
+			   "%s of the %s are in %s files such as %s, in code without a symbol",
 			   share_text(share, part), counted(run), count_text(rest.modules, count), rest.name);
 }
 
@@ -234,6 +253,40 @@ static bool tell_unmapped(struct run *run, const struct whole *whole,
 	return finding_add(run, SP_FINDING_UNMAPPED, kernel->samples, share, NULL,
 			   "%s of the %s are in the kernel outside of what the recording knows "
 			   "of it", share_text(share, part), counted(run));
+}
+
+/* Names that may be another file's. The text has the reason for the file with the most samples. */
+static bool report_unproven(struct run *run, const struct whole *whole)
+{
+	const struct module *most = NULL;
+	struct missing sum = {0};
+	char part[FINDING_TEXT], more[FINDING_TEXT], also[64] = "";
+	const char *text = NULL, *remedy = NULL;
+	size_t modules = machine_module_count(run->machine), files = 0;
+	CLEANUP_FREE struct missing *named = calloc(modules + 1, sizeof(*named));
+	if (!named)
+		return false;
+	add_named(run, named);
+	for (size_t i = 0; i < modules; i++) {
+		const struct module *module = machine_module(run->machine, i);
+		if (!named[i].samples || resolver_problem(run->resolver, module, &text, &remedy) !=
+						 RESOLVER_UNPROVEN)
+			continue;
+		files++;
+		sum.samples += named[i].samples;
+		sum.weight = weight_add(sum.weight, named[i].weight);
+		if (!most || named[i].samples > named[most->index].samples)
+			most = module;
+	}
+	if (!most)
+		return true;
+	if (files > 1)
+		snprintf(also, sizeof(also), " and %s more files", count_text(files - 1, more));
+	resolver_problem(run->resolver, most, &text, &remedy);
+	double share = share_of(whole, sum.samples, sum.weight);
+	return finding_add(run, SP_FINDING_UNPROVEN_FILE, sum.samples, share, remedy,
+			   "%s of the %s are in %s%s, whose names may be wrong: %s",
+			   share_text(share, part), counted(run), most->name, also, text);
 }
 
 /* Samples of programs by module: those without a source line, and all. */
@@ -356,6 +409,7 @@ bool find_troubles(struct run *run)
 		qsort(troubles.items, troubles.count, sizeof(*troubles.items), compare_troubles);
 	done = done && tell_unmapped(run, &whole, &nowhere) && tell_guest(run, &whole, &nowhere.guest) &&
 	       tell_all(run, &whole, &troubles) && tell_unread(run, missing) &&
+	       report_unproven(run, &whole) &&
 	       find_source_troubles(run, &whole);
 	vec_deinit(&troubles);
 	u64map_deinit(&troubles.index_of);

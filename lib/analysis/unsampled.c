@@ -18,8 +18,14 @@
 /* As many programs are named. */
 #define NAMED_MOST 4
 
+/* Tasks that ended under a program name, and the weight that its rows may lack. */
+struct program {
+	struct sp_unsampled ended;
+	uint64_t lacks;
+};
+
 struct programs {
-	VEC(struct sp_unsampled) rows;
+	VEC(struct program) rows;
 	struct u64map of; /* a name's address -> index in `rows` */
 };
 
@@ -29,23 +35,23 @@ static void programs_deinit(struct programs *programs)
 	u64map_deinit(&programs->of);
 }
 
-/* Names are interned by the machine, which does not live as long as the analysis. */
-static struct sp_unsampled *program_of(struct run *run, struct programs *programs, uint32_t pid,
-				       uint32_t tid, uint64_t time_ns)
+/* The program of a task's name at that time, valid until the next call; NULL: out of memory. */
+static struct program *program_of(struct run *run, struct programs *programs, uint32_t pid,
+				  uint32_t tid, uint64_t time_ns)
 {
-	const char *comm = machine_comm(run->machine, pid, tid, time_ns);
+	/* Interned like the names of rows: the analysis outlives the machine. */
+	const char *name = machine_span(run->machine, pid, tid, time_ns).name;
+	const char *comm = strtab_add(&run->analysis->strings, name);
 	bool added;
-	if (!vec_reserve(&programs->rows, programs->rows.count + 1))
+	if (!comm || !vec_reserve(&programs->rows, programs->rows.count + 1))
 		return NULL;
 	const uint32_t *index = u64map_put(&programs->of, (uint64_t)(uintptr_t)comm,
 					   (uint32_t)programs->rows.count, &added);
 	if (!index)
 		return NULL;
-	if (added) {
-		const char *copy = arena_copy_string(&run->analysis->arena, comm, strlen(comm));
-		*vec_push(&programs->rows) = (struct sp_unsampled){.comm = copy, .exact = true};
-	}
-	return programs->rows.items[*index].comm ? &programs->rows.items[*index] : NULL;
+	if (added)
+		*vec_push(&programs->rows) = (struct program){.ended = {.comm = comm, .exact = true}};
+	return &programs->rows.items[*index];
 }
 
 static bool was_sampled(const struct run *run, uint16_t event, uint32_t tid)
@@ -65,15 +71,18 @@ static bool sum_counts(struct run *run, uint16_t event, struct programs *program
 		const struct task_count *task = &run->sideband.task_counts.items[i];
 		if (task->event != event)
 			continue;
-		struct sp_unsampled *row = program_of(run, programs, task->pid, task->tid, task->time_ns);
+		struct program *program =
+			program_of(run, programs, task->pid, task->tid, task->time_ns);
 		bool sampled = was_sampled(run, event, task->tid);
-		/* Who has counted nothing lacks no samples. */
-		done = row && (!(task->value || sampled) || u64map_put(&seen, task->tid, 0, &added));
+		/* A task that counted nothing lacks no samples. */
+		done = program &&
+		       (!(task->value || sampled) || u64map_put(&seen, task->tid, 0, &added));
 		if (!done || !(task->value || sampled))
 			continue;
-		row->tasks += added;
-		row->unsampled += added && !sampled;
-		row->weight += sampled ? 0 : task->value;
+		program->ended.tasks += added;
+		program->ended.unsampled += added && !sampled;
+		program->ended.weight += sampled ? 0 : task->value;
+		program->lacks += sampled ? 0 : task->value;
 	}
 	u64map_deinit(&seen);
 	return done;
@@ -97,6 +106,26 @@ static uint64_t most_ns(const struct run *run, const struct perf_event_attr *att
 	return period_ns && period_ns < UINT64_MAX / cpus ? period_ns * cpus : UINT64_MAX;
 }
 
+/* Adds a life without a sample, of at most `weight`; false when out of memory. */
+static bool add_unsampled(struct run *run, struct programs *programs, const struct life *life,
+			  uint64_t weight, bool exact)
+{
+	struct program *ended = program_of(run, programs, life->pid, life->tid, life->end_ns);
+	if (!ended)
+		return false;
+	const char *comm = ended->ended.comm;
+	ended->ended.unsampled++;
+	ended->ended.lasted_ns += life->end_ns - life->begin_ns;
+	ended->ended.weight += weight;
+	ended->ended.exact &= exact;
+	ended->lacks += weight;
+	/* Until its exec it ran under its parent's name. */
+	struct program *began = program_of(run, programs, life->pid, life->tid, life->begin_ns);
+	if (began && began->ended.comm != comm)
+		began->lacks += weight;
+	return began != NULL;
+}
+
 /* By FORK and EXIT. Of several tasks of one number all were sampled, if one was. */
 static bool sum_lives(struct run *run, uint16_t event, struct programs *programs)
 {
@@ -108,21 +137,19 @@ static bool sum_lives(struct run *run, uint16_t event, struct programs *programs
 	for (size_t i = 0; i < lives->lives.count; i++) {
 		const struct life *life = &lives->lives.items[i];
 		uint64_t lasted_ns = life->end_ns - life->begin_ns, cpu_ns;
-		struct sp_unsampled *row = program_of(run, programs, life->pid, life->tid,
-						      life->end_ns);
-		if (!row)
+		struct program *ended = program_of(run, programs, life->pid, life->tid,
+						   life->end_ns);
+		if (!ended)
 			return false;
-		row->tasks++;
+		ended->ended.tasks++;
 		if (was_sampled(run, event, life->tid))
 			continue;
-		row->unsampled++;
-		row->lasted_ns += lasted_ns;
-		if (!lives_cpu_ns(lives, life->tid, &cpu_ns)) {
-			row->exact = false;
-			row->weight += lasted_ns < limit_ns ? lasted_ns : limit_ns;
-		} else if (life->tid != last_tid) {
-			row->weight += cpu_ns; /* of all of that number */
-		}
+		bool exact = lives_cpu_ns(lives, life->tid, &cpu_ns);
+		uint64_t weight = lasted_ns < limit_ns ? lasted_ns : limit_ns;
+		if (exact) /* CPU time of all tasks with this tid */
+			weight = life->tid != last_tid ? cpu_ns : 0;
+		if (!add_unsampled(run, programs, life, weight, exact))
+			return false;
 		last_tid = life->tid;
 	}
 	return true;
@@ -130,7 +157,8 @@ static bool sum_lives(struct run *run, uint16_t event, struct programs *programs
 
 static int compare(const void *a, const void *b)
 {
-	const struct sp_unsampled *x = a, *y = b;
+	const struct sp_unsampled *x = &((const struct program *)a)->ended;
+	const struct sp_unsampled *y = &((const struct program *)b)->ended;
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
 	if (x->unsampled != y->unsampled)
@@ -217,41 +245,72 @@ static bool tell(struct run *run, const struct sp_profile *profile, const struct
 			   profile->event, of_all, programs);
 }
 
-static bool find_event(struct run *run, uint16_t event)
+/* Lists each program's missing weight, and what its rows may lack; false when out of memory. */
+static bool list_programs(struct run *run, struct programs *programs, struct sp_profile *profile,
+			  struct profile_source *source)
+{
+	size_t count = programs->rows.count;
+	struct sp_unsampled *ended = arena_alloc(&run->analysis->arena, count * sizeof(*ended) + 1);
+	struct unsampled_weight *lacking =
+		arena_alloc(&run->analysis->arena, count * sizeof(*lacking) + 1);
+	if (!ended || !lacking)
+		return false;
+	if (count)
+		qsort(programs->rows.items, count, sizeof(*programs->rows.items), compare);
+	for (size_t i = 0; i < count; i++) {
+		const struct program *program = &programs->rows.items[i];
+		lacking[i] = (struct unsampled_weight){program->ended.comm, program->lacks};
+		if (program->ended.tasks)
+			ended[profile->unsampled_count++] = program->ended;
+	}
+	profile->unsampled = ended;
+	source->unsampled = lacking;
+	source->unsampled_count = count;
+	return true;
+}
+
+bool sum_unsampled(struct run *run, uint16_t event, struct profile_source *source)
 {
 	struct sp_profile *profile = &run->analysis->profiles[event];
 	CLEANUP(programs_deinit) struct programs programs = {0};
-	struct total total = {.exact = true};
+	uint64_t unsampled = 0, weight = 0;
 	if (!sum_up(run, event, &programs))
 		return false;
-	if (programs.rows.count)
-		qsort(programs.rows.items, programs.rows.count, sizeof(*programs.rows.items), compare);
 	for (size_t i = 0; i < programs.rows.count; i++) {
-		const struct sp_unsampled *row = &programs.rows.items[i];
+		unsampled += programs.rows.items[i].ended.unsampled;
+		weight = weight_add(weight, programs.rows.items[i].ended.weight);
+	}
+	if (!unsampled)
+		return true;
+	if (!list_programs(run, &programs, profile, source))
+		return false;
+	/* Lifetimes are not a weight for events that do not count time. */
+	if (!profile->weight_is_time && !has_counts(run, event))
+		return true;
+	source->unsampled_total = weight;
+	profile->missing_weight = weight_add(profile->missing_weight, weight);
+	return true;
+}
+
+static bool find_event(struct run *run, const struct sp_profile *profile)
+{
+	struct total total = {.exact = true};
+	for (size_t i = 0; i < profile->unsampled_count; i++) {
+		const struct sp_unsampled *row = &profile->unsampled[i];
 		total.tasks += row->tasks;
 		total.unsampled += row->unsampled;
 		total.weight += row->weight;
 		total.exact &= row->exact;
 	}
-	if (!total.unsampled)
-		return true;
-	size_t size = programs.rows.count * sizeof(*programs.rows.items);
-	struct sp_unsampled *rows = arena_alloc(&run->analysis->arena, size);
-	if (!rows)
-		return false;
-	profile->unsampled = memcpy(rows, programs.rows.items, size);
-	profile->unsampled_count = programs.rows.count;
 	bool small = profile->weight_is_time && (double)total.weight <
 			     SHARE_LEAST * ((double)total.weight + (double)profile->weight);
-	return small || tell(run, profile, &total);
+	return !total.unsampled || small || tell(run, profile, &total);
 }
 
 bool find_unsampled(struct run *run)
 {
-	if (!lives_finish(&run->sideband.lives, run->analysis->last_ns))
-		return false;
-	for (uint16_t event = 0; event < run->analysis->profile_count; event++)
-		if (!find_event(run, event))
+	for (size_t i = 0; i < run->analysis->profile_count; i++)
+		if (!find_event(run, &run->analysis->profiles[i]))
 			return false;
 	return true;
 }

@@ -40,7 +40,7 @@ static struct sp_error *make_unwinder(struct unwinding *unwinding,
 {
 	const struct unwind_options options = {
 		.engine = source->wanted->unwinder,
-		.arch = source->arch ?: guess_arch(source->layout),
+		.arch = source->provenance.arch ?: guess_arch(source->layout),
 		.locator = {locate, unwinding},
 		.files = {binary_open_code, binary_open_debug, &unwinding->files},
 	};
@@ -62,13 +62,12 @@ struct sp_error *unwinding_init(struct unwinding *unwinding, const struct unwind
 		unwinding->has_dumps |= unwinding_is_dump(&layout->events[i].attr);
 		unwinding->has_leaves |= unwinding_is_leaf(&layout->events[i].attr);
 	}
-	unwinding->has_leaves &= is_arm64(source->arch);
+	unwinding->has_leaves &= is_arm64(source->provenance.arch);
 	if ((!unwinding->has_dumps && !unwinding->has_leaves) ||
 	    (engine && strcmp(engine, "none") == 0))
 		return NULL;
 	struct sp_error *error = binary_env_init(&unwinding->files, source->ctx,
-						 source->wanted->symfs, source->same_kernel);
-	unwinding->files.recorded_until_ns = source->until_ns;
+						 source->wanted->symfs, &source->provenance);
 	unwinding->has_files = true;
 	if (!error)
 		error = make_unwinder(unwinding, source);

@@ -23,9 +23,7 @@ struct unwinding_source {
 	const struct record_layout *layout;
 	const struct machine *machine; /* sealed; borrowed */
 	const struct sp_files *wanted;
-	const char *arch;              /* of the recording; NULL: not known */
-	bool same_kernel;              /* it was recorded under the kernel that runs here */
-	uint64_t until_ns;             /* when it ended, since 1970; 0: not known */
+	struct provenance provenance;          /* of the recording */
 };
 
 /* Fails when out of memory, or asked for an engine that is none. To be deinitialised then, too. */

@@ -106,7 +106,7 @@ uint32_t worker_root(struct worker *worker, const struct place_of_sample *place,
 	if (detail == UINT32_MAX)
 		return RADIX_NONE;
 	if (task->last_event == event && task->last_cpu == cpu && task->last_detail == detail &&
-	    task->last_replicate == place->replicate)
+	    task->last_replicate == place->replicate && task->last_view == place->view)
 		return task->root;
 	struct group group = {
 		.event = event,
@@ -121,11 +121,12 @@ uint32_t worker_root(struct worker *worker, const struct place_of_sample *place,
 	uint32_t root = RADIX_NONE;
 	if (index != UINT32_MAX)
 		root = radix_root(&worker->chains.radix,
-				  (uint64_t)index << 32 | task->span.view);
+				  (uint64_t)index << 32 | place->view);
 	task->last_event = root == RADIX_NONE ? SP_EVENT_NONE : event;
 	task->last_cpu = cpu;
 	task->last_detail = detail;
 	task->last_replicate = place->replicate;
+	task->last_view = place->view;
 	task->root = root;
 	return root;
 }
@@ -146,6 +147,7 @@ bool worker_place(struct worker *worker, const struct sp_record *record,
 		.replicate = work->replicates ? hash_u64(record->file_offset) % REPLICATES : 0,
 		.shown = task && task->shown && filter_time(&work->options->filter, sample->time_ns) &&
 			 filter_number(cpus->items, cpus->count, (int32_t)cpu),
+		.view = task ? stacks_view(&worker->stacks, record, &task->span, time_ns) : 0,
 	};
 	return task != NULL;
 }
@@ -333,11 +335,12 @@ struct sp_error *worker_count_cut(struct worker *worker)
 
 /* The record's stack, which is the same for all that it counts for; NULL when out of memory. */
 static const struct stack *stack_of(struct worker *worker, const struct sp_record *record,
-				    uint32_t view, uint64_t time_ns)
+				    const struct place_of_sample *place)
 {
 	if (!worker->has_stack)
-		worker->has_stack = stacks_find(&worker->stacks, record, view, time_ns,
-						&worker->stack);
+		worker->has_stack = stacks_find(&worker->stacks, record, place->view,
+						place->view != place->task->span.view,
+						place->time_ns, &worker->stack);
 	return worker->has_stack ? &worker->stack : NULL;
 }
 
@@ -349,13 +352,13 @@ struct sp_error *worker_count(struct worker *worker, const struct sp_record *rec
 	uint64_t words[SP_KEY_COUNT];
 	if (!worker_place(worker, record, &place))
 		return error_no_memory();
-	uint32_t view = place.task->span.view;
+	uint32_t view = place.view;
 	if (work->detail_count && !worker_details(worker, record, NULL, view, words))
 		return error_no_memory();
 	uint32_t root = worker_root(worker, &place, event, work->detail_count ? words : NULL);
 	if (root == RADIX_NONE)
 		return error_no_memory();
-	const struct stack *stack = stack_of(worker, record, view, place.time_ns);
+	const struct stack *stack = stack_of(worker, record, &place);
 	uint32_t answer = !stack ? LOOKUP_FAILED :
 			  lookup_find(&worker->lookup, LOOKUP_EXACT, view,
 				      stack->callers.leaf_cpumode, stack->callers.leaf_ip);

@@ -59,7 +59,7 @@ struct task {
 	struct machine_span span;
 	bool shown;               /* passes the filters by comm, pid and tid */
 	uint16_t last_event;      /* and CPU and detail: what `root` is for; SP_EVENT_NONE: nothing */
-	uint32_t last_cpu, last_detail, root;
+	uint32_t last_cpu, last_detail, last_view, root;
 	uint8_t last_replicate;
 };
 
@@ -156,6 +156,7 @@ struct place_of_sample {
 	uint32_t cpu;     /* UINT32_MAX: not known */
 	uint8_t replicate; /* of struct group */
 	bool shown;       /* but for where its code is */
+	uint32_t view;    /* stacks_view() */
 };
 
 struct sp_error *worker_init(struct worker *worker, const struct work *work,

@@ -15,6 +15,16 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* The kernel's HZ, which no interface reports: coarse clocks advance by one tick. 0: unknown. */
+static inline uint64_t clock_tick_hz(void)
+{
+	struct timespec tick;
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) || tick.tv_sec || tick.tv_nsec <= 0)
+		return 0;
+	uint64_t tick_ns = (uint64_t)tick.tv_nsec;
+	return (1000000000 + tick_ns / 2) / tick_ns;
+}
+
 /* How much of CPUs a thread has used, in ns; 0 where that is not told. */
 static inline uint64_t clock_thread_ns(pthread_t thread)
 {

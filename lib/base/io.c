@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
 #include "base/cleanup.h"
 #include "base/vec.h"
 
@@ -56,6 +57,26 @@ int io_write(int fd, const void *buffer, size_t size, size_t *done_ret)
 	if (done_ret)
 		*done_ret = done;
 	return errnum;
+}
+
+/*
+ * Searches for holes, because compressing and network file systems report fewer blocks than there is
+ * data, or none. File systems without holes report that all is data.
+ */
+uint64_t io_allocated_bytes(int fd, const struct stat *status)
+{
+	uint64_t size = (uint64_t)status->st_size, allocated = 0;
+	if ((uint64_t)status->st_blocks >= size / 512)
+		return size;
+	off_t before = lseek(fd, 0, SEEK_CUR), data = 0, hole = 0;
+	while (hole < status->st_size && (data = lseek(fd, hole, SEEK_DATA)) >= 0 &&
+	       (hole = lseek(fd, data, SEEK_HOLE)) > data)
+		allocated += (uint64_t)(hole - data);
+	/* ENXIO: no data follows. Anything else: holes are not known here. */
+	if (data < 0 && errno != ENXIO)
+		allocated = size;
+	lseek(fd, before, SEEK_SET);
+	return allocated < size ? allocated : size;
 }
 
 int io_read_file(const char *path, char **text_ret, size_t *size_ret)

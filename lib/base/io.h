@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include "base/error.h"
 
@@ -14,6 +15,12 @@ int io_pread(int fd, void *buffer, size_t size, off_t offset, size_t *done_ret);
 
 /* 0, or the errno; *done_ret (may be NULL) is how much was written before it. */
 int io_write(int fd, const void *buffer, size_t size, size_t *done_ret);
+
+/*
+ * Counts the file's bytes that are on the disk, without holes: these take no space, but reading them
+ * takes as long as reading others. At most status->st_size.
+ */
+uint64_t io_allocated_bytes(int fd, const struct stat *status);
 
 /*
  * The whole of a small text file (as those of /proc and /sys), with a NUL behind.

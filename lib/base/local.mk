@@ -13,8 +13,10 @@ lib_libsprof_core_la_SOURCES += \
 	lib/base/io.c lib/base/io.h \
 	lib/base/leb128.h \
 	lib/base/parallel.c lib/base/parallel.h \
+	lib/base/regular_file.c lib/base/regular_file.h \
 	lib/base/strtab.c lib/base/strtab.h \
 	lib/base/ticks.h \
 	lib/base/vec.c lib/base/vec.h \
+	lib/base/wakeup.c lib/base/wakeup.h \
 	lib/base/wide.h
-check_PROGRAMS += tests/unit/test_base
+check_PROGRAMS += tests/unit/test_base tests/unit/test_regular_file tests/unit/test_wakeup

@@ -11,8 +11,11 @@
 #include "base/ctx.h"
 #include "base/format.h"
 #include "binary/vdso.h"
+#include "proc/tasks.h"
 
 #define DELETED " (deleted)"
+#define USE_SYMFS "use --symfs DIR with the recorded machine's files"
+#define OR_DEBUGINFOD USE_SYMFS ", or --debuginfod"
 
 /* Enough of a build-id to tell two apart by eye. */
 #define SHOWN_ID 8
@@ -33,9 +36,9 @@ struct search {
 };
 
 struct sp_error *binary_env_init(struct binary_env *env, struct sp_ctx *ctx, const char *symfs,
-				 bool same_kernel)
+				 const struct provenance *provenance)
 {
-	struct binary_env made = {.ctx = ctx, .same_kernel = same_kernel};
+	struct binary_env made = {.ctx = ctx, .provenance = *provenance};
 	made.symfs = symfs ? strdup(symfs) : NULL;
 	bool good = !symfs || made.symfs;
 	const char *home = getenv("HOME");
@@ -106,7 +109,7 @@ static bool has_recorded_id(const struct search *search, const struct image *ima
 	show_id(module->build_id, module->build_id_size, recorded);
 	show_id(image->build_id, image->build_id_size, here);
 	diagnosis_set(search->diagnosis, BINARY_WRONG,
-		      "give the recorded files with --symfs, or report before they are replaced",
+		      USE_SYMFS,
 		      image->build_id_size ? "%s is not the file that was recorded: build-id %s… "
 					     "was recorded, this one has %s…"
 					   : "%s is not the file that was recorded: build-id %s… "
@@ -115,18 +118,16 @@ static bool has_recorded_id(const struct search *search, const struct image *ima
 	return false;
 }
 
-/* Of files without a recorded build-id. */
-static bool was_changed(const struct search *search, const struct image *image)
+/* With --symfs the user vouches for files without a build-id. */
+static bool is_given(const struct search *search, const struct image *image)
 {
 	const struct binary_env *env = search->env;
-	if (!env->same_kernel || !env->recorded_until_ns || (env->symfs && *env->symfs) ||
-	    image->modified_ns <= env->recorded_until_ns)
+	if (!env->symfs || !*env->symfs)
 		return false;
-	diagnosis_set(search->diagnosis, BINARY_WRONG,
-		      "report before files are changed, or link them with --build-id; if it is the same, "
-		      "--symfs / takes it as it is",
-		      "%s was written to after it was recorded, and no build-id tells whether it is still "
-		      "the same", image->path);
+	if (!identity_runs_on(image->machine, env->provenance.arch))
+		diagnosis_set(search->diagnosis, BINARY_UNPROVEN, USE_SYMFS,
+			      "%s has ELF machine %u, but was recorded on %s", image->path,
+			      image->machine, env->provenance.arch);
 	return true;
 }
 
@@ -136,21 +137,13 @@ static bool is_recorded(const struct search *search, const struct image *image, 
 	const struct module *module = search->module;
 	if (module->build_id_size > 0)
 		return has_recorded_id(search, image, proof);
-	bool same_inode = has_recorded_inode(module, image);
-	if (proof != PROOF_PATH)
-		return module->ino != 0 && same_inode && !was_changed(search, image);
-	bool comparable = module->ino != 0 && search->env->same_kernel &&
-			  !(search->env->symfs && *search->env->symfs) &&
-			  module->maj == major(image->device) &&
-			  module->min == minor(image->device);
-	if (!comparable || same_inode)
-		return !was_changed(search, image);
-	diagnosis_set(
-		search->diagnosis, BINARY_WRONG,
-		"report before files are replaced, or link them with --build-id",
-		"%s was replaced after it was mapped: inode %llu was recorded, it is now %llu",
-		image->path, (unsigned long long)module->ino, (unsigned long long)image->inode);
-	return false;
+	if (is_given(search, image))
+		return true;
+	if ((proof == PROOF_VIEW && (!module->ino || module->ino != image->inode)) ||
+	    (proof == PROOF_INODE && (!module->ino || !has_recorded_inode(module, image))))
+		return false;
+	return identity_of(&search->env->provenance, module, image, search->diagnosis) !=
+	       IDENTITY_OTHER;
 }
 
 /*
@@ -178,17 +171,21 @@ static struct sp_error *consider(struct search *search, struct sp_error *error,
 		diagnosis_set(search->diagnosis, BINARY_MISSING,
 			      search->was_deleted
 				      ? "report while the process still runs"
-				      : "give the directory with the recorded files as --symfs",
+			      : search->module->build_id_size &&
+					      !ctx_debuginfod(search->env->ctx)
+				      ? OR_DEBUGINFOD
+				      : USE_SYMFS,
 			      "%s%s", sp_error_message(why),
 			      search->was_deleted ? " (it was deleted before it was recorded)"
 						  : "");
 	return NULL;
 }
 
-static struct sp_error *try_path(struct search *search, const char *path, enum proof proof)
+static struct sp_error *try_path(struct search *search, const char *root, const char *path,
+				 enum proof proof)
 {
 	struct image *image = NULL;
-	struct sp_error *error = image_open(path, &image);
+	struct sp_error *error = image_open_in(root, path, &image);
 	return consider(search, error, image, proof);
 }
 
@@ -201,7 +198,7 @@ static struct sp_error *try_format(struct search *search, enum proof proof, cons
 	va_start(args, format);
 	CLEANUP_FREE char *path = format_text_va(format, args);
 	va_end(args);
-	return path ? try_path(search, path, proof) : error_no_memory();
+	return path ? try_path(search, NULL, path, proof) : error_no_memory();
 }
 
 /* The first entry of map_files that is the recorded inode; readable as root alone. */
@@ -232,9 +229,7 @@ static struct sp_error *try_process(struct search *search, uint32_t pid)
 	CLEANUP_FREE char *view = format_text("%s/proc/%u/root", root, pid);
 	if (!view)
 		return error_no_memory();
-	struct image *image = NULL;
-	struct sp_error *error = image_open_in(view, search->path, &image);
-	error = consider(search, error, image, PROOF_VIEW);
+	struct sp_error *error = try_path(search, view, search->path, PROOF_VIEW);
 	if (!error && !search->found)
 		error = try_format(search, PROOF_INODE, "%s/proc/%u/exe", root, pid);
 	if (!error && !search->found && search->module->ino != 0)
@@ -246,16 +241,25 @@ static struct sp_error *search_places(struct search *search, uint32_t pid)
 {
 	const char *symfs = search->env->symfs;
 	if (symfs && *symfs)
-		return try_format(search, PROOF_PATH, "%s%s%s", symfs,
-				  *search->path == '/' ? "" : "/", search->path);
+		return try_path(search, symfs, search->path, PROOF_PATH);
 	struct sp_error *error = NULL;
-	if (!search->was_deleted)
-		error = try_path(search, search->path, PROOF_PATH);
-	if (!error && !search->found && pid != 0)
+	/* Recorders have names for mappings without a file: never open them in the current directory. */
+	if (*search->path != '/') {
+		diagnosis_set(search->diagnosis, BINARY_MISSING, USE_SYMFS, "%s is not the path of a file",
+			      search->path);
+		return NULL;
+	}
+	/* In another mount namespace or chroot the path names another file than here. */
+	bool elsewhere = pid != 0 && tasks_has_other_root(search->env->ctx, pid);
+	if (elsewhere)
+		error = try_process(search, pid);
+	if (!error && !search->found && !search->was_deleted)
+		error = try_path(search, NULL, search->path, PROOF_PATH);
+	if (!error && !search->found && pid != 0 && !elsewhere)
 		error = try_process(search, pid);
 	/* Deleted and then written anew: the same path, which only a build-id can vouch for. */
 	if (!error && !search->found && search->was_deleted && search->module->build_id_size > 0)
-		error = try_path(search, search->path, PROOF_PATH);
+		error = try_path(search, NULL, search->path, PROOF_PATH);
 	return error;
 }
 
@@ -298,9 +302,9 @@ static struct sp_error *open_file(const struct binary_env *env, const struct mod
 					 &search.found);
 	if (error)
 		return error;
-	if (search.found)
+	if (search.found && diagnosis->problem != BINARY_UNPROVEN)
 		diagnosis_clear(diagnosis);
-	else if (diagnosis->problem == BINARY_OK)
+	else if (!search.found && diagnosis->problem == BINARY_OK)
 		diagnosis_set(diagnosis, BINARY_MISSING,
 			      "report while the process still runs",
 			      "%s was deleted, and no process has it mapped any more", path);

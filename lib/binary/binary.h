@@ -2,25 +2,24 @@
 /*
  * The file that a module was mapped from, found again. Looked at, in order:
  * with --symfs the path below it and nothing else of the host; else the path as
- * it is, the process's own view of it while it lives (/proc/PID/root, for other
- * mount namespaces and chroots; /proc/PID/exe and map_files, for deleted files),
- * and perf's build-id cache. The vdso has no file: see vdso.h.
+ * it is, the process's own view of it while it lives (/proc/PID/root, which comes first
+ * where it is another mount namespace or chroot; /proc/PID/exe and map_files, for deleted
+ * files), and perf's build-id cache. The vdso has no file: see vdso.h.
  *
  * What is found must be what was recorded:
  * - by build-id where one was recorded;
+ * - else, with --symfs, every file is accepted: the user vouches for it;
  * - else, for files reached through a living process, by inode, since a pid may
  *   be another process by now;
- * - else, where the recording's kernel runs here and the file lies on the device
- *   that was recorded, by inode: a replaced file has another. On another machine
- *   or file system inode numbers say nothing, and the file is taken as it is;
- * - and without a build-id, where the recording's kernel runs here, by its time: what was
- *   written to after the recording ended may be anything (and may have the same inode).
+ * - and by all other evidence (binary/identity.h). A file that is usable but doubtful has the
+ *   diagnosis BINARY_UNPROVEN.
  */
 #ifndef BINARY_BINARY_H
 #define BINARY_BINARY_H
 
 #include <sprof/ctx.h>
 #include "base/diagnosis.h"
+#include "binary/identity.h"
 #include "elf/debugfile.h"
 #include "elf/image.h"
 #include "machine/module.h"
@@ -30,13 +29,12 @@ struct binary_env {
 	struct sp_ctx *ctx;
 	char *symfs;          /* NULL or "": the files of this machine */
 	char *build_id_cache; /* perf's: ~/.debug; NULL: there is no HOME */
-	bool same_kernel;     /* the recording's kernel is the one that runs here */
-	uint64_t recorded_until_ns; /* since 1970; 0: not known (binary_env_init() says so) */
+	struct provenance provenance; /* of the recording */
 };
 
 /* `symfs` (may be NULL) is copied. */
 struct sp_error *binary_env_init(struct binary_env *env, struct sp_ctx *ctx, const char *symfs,
-				 bool same_kernel) SP_MUST_CHECK;
+				 const struct provenance *provenance) SP_MUST_CHECK;
 void binary_env_deinit(struct binary_env *env);
 
 /* Where debug files are looked for; borrows from the env. */
@@ -46,15 +44,17 @@ struct debugfile_places binary_places(const struct binary_env *env);
 enum binary_problem {
 	BINARY_OK,
 	BINARY_MISSING,
-	BINARY_WRONG, /* another file than the recorded one: build-id or inode differs */
+	BINARY_WRONG, /* another file than the recorded one */
+	BINARY_UNPROVEN, /* a file was found, but may not be the recorded one */
 	BINARY_DAMAGED,
 	BINARY_OTHER_KERNEL, /* the vdso of another kernel */
 };
 
 /*
  * Of MODULE_FILE and MODULE_VDSO. NULL where no file was found or none is the recorded
- * one: *diagnosis (empty before) then says so. `pid` is of a process that had it mapped
- * (0: the module's own). Fails only when out of memory.
+ * one: *diagnosis (empty before) then has the reason, as for a file that is not proven
+ * to be the recorded one. `pid` is of a process that had it mapped (0: the module's own).
+ * Fails only when out of memory.
  */
 struct sp_error *binary_open(const struct binary_env *env, const struct module *module,
 			     uint32_t pid, struct diagnosis *diagnosis,

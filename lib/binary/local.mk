@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/binary/binary.c lib/binary/binary.h \
+	lib/binary/identity.c lib/binary/identity.h \
 	lib/binary/vdso.c lib/binary/vdso.h

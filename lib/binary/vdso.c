@@ -49,7 +49,7 @@ static bool is_recorded(const struct binary_env *env, const struct module *modul
 	if (strcmp(module->path, "[vdso]"))
 		return false;
 	if (module->build_id_size == 0 || image->build_id_size == 0)
-		return env->same_kernel;
+		return env->provenance.same_kernel;
 	return image_has_build_id(image, module->build_id, module->build_id_size);
 }
 

@@ -25,12 +25,12 @@ struct sp_error *capture_note(struct sp_capture *capture, const char *format, ..
 	va_start(args, format);
 	char *line = format_text_va(format, args);
 	va_end(args);
-	char **slot = line ? vec_push(&capture->notes) : NULL;
+	struct recorder_note *slot = line ? vec_push(&capture->notes) : NULL;
 	if (!slot) {
 		free(line);
 		return error_no_memory();
 	}
-	*slot = line;
+	*slot = (struct recorder_note){.line = line};
 	return NULL;
 }
 
@@ -173,7 +173,7 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 	if (!error)
 		error = capture_start_writing(capture);
 	/* Not these threads, and not the command, which are there already. */
-	if (!error && (capture->realtime || capture->plan->samples[0].attr.sample_stack_user))
+	if (!error && capture->realtime)
 		error = hurry_begin(&capture->hurry, capture->realtime);
 	if (error)
 		return error;
@@ -271,7 +271,7 @@ struct sp_error *sp_capture_start(struct sp_capture *capture)
 		capture->closed = true;
 		return error;
 	}
-	writing_keep(capture->writing);
+	writing_publish(capture->writing);
 	return NULL;
 }
 
@@ -346,11 +346,10 @@ static struct sp_error *close_file(struct sp_capture *capture)
 {
 	struct sp_error *error = writing_end(capture->writing);
 	struct file_end end = capture_file_end(capture, capture->switching.dated);
-	struct sp_error *keep_error = writing_keep_error(capture->writing);
 	struct sp_error *close_error = file_maker_close(capture->switching.maker,
 							writing_take_writer(capture->writing), &end);
 	capture->closed = true;
-	return error_first(error, error_first(close_error, keep_error));
+	return error_first(error, close_error);
 }
 
 /* For reports after the next reboot. That it cannot be kept is no failure of the recording. */
@@ -415,7 +414,7 @@ static void free_lists(struct sp_capture *capture)
 		free(capture->processes.items[i].stats);
 	}
 	for (size_t i = 0; i < capture->notes.count; i++)
-		free(capture->notes.items[i]);
+		free(capture->notes.items[i].line);
 	vec_deinit(&capture->processes);
 	vec_deinit(&capture->wanted_threads);
 	vec_deinit(&capture->cpus);
@@ -425,14 +424,6 @@ static void free_lists(struct sp_capture *capture)
 	vec_deinit(&capture->extra);
 	retouch_deinit(&capture->retouch);
 	absences_deinit(&capture->absences);
-}
-
-/* Now that nothing of ours follows call chains. */
-static void restore_stack_limit(struct sp_capture *capture)
-{
-	if (!stack_limit_restore(&capture->stack_limit))
-		ctx_log(capture->ctx, SP_LOG_WARNING, "kernel.perf_event_max_stack is put back as soon as "
-			"nobody records call chains");
 }
 
 void sp_capture_free(struct sp_capture *capture)
@@ -449,7 +440,6 @@ void sp_capture_free(struct sp_capture *capture)
 	free(capture->heads);
 	event_set_free(capture->set);
 	wide_close(&capture->wide);
-	restore_stack_limit(capture);
 	event_plan_free(capture->plan);
 	cleanup_close(&capture->epoll_fd);
 	cleanup_close(&capture->timer_fd);
@@ -498,5 +488,5 @@ size_t sp_capture_note_count(const struct sp_capture *capture)
 
 const char *sp_capture_note(const struct sp_capture *capture, size_t index)
 {
-	return capture->notes.items[index];
+	return capture->notes.items[index].line;
 }

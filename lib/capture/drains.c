@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/wakeup.h"
 
 /* Copies of stacks come in so fast that a thread of its own looks after each CPU, up to so many; */
 #define CPUS_EACH 16
@@ -58,18 +59,11 @@ struct drains {
 	uint64_t notify_bytes;
 	size_t record_max;
 	uint32_t realtime;
-	int notify_fd, stop_fd;
-	bool notified;        /* atomic: since the last drains_move() */
+	struct wakeup wakeup; /* of the reader */
+	int stop_fd;
 };
 
 DEFINE_CLEANUP(struct drains *, drains_free)
-
-static void notify(struct drains *drains)
-{
-	const uint64_t one = 1;
-	if (!__atomic_exchange_n(&drains->notified, true, __ATOMIC_ACQ_REL))
-		(void)!write(drains->notify_fd, &one, sizeof(one));
-}
 
 static uint64_t move(struct drains *drains, struct place *place)
 {
@@ -106,7 +100,7 @@ static bool take_events(struct group *group, const struct epoll_event *events, i
 			return false;
 		struct place *place = &drains->places[index];
 		if (move(drains, place) >= drains->notify_bytes)
-			notify(drains);
+			wakeup_raise(&drains->wakeup);
 		/* The CPU is gone; what is left in its ring is moved by the reader. */
 		if (events[i].events & (EPOLLHUP | EPOLLERR))
 			epoll_ctl(group->epoll_fd, EPOLL_CTL_DEL, place->fd, NULL);
@@ -198,16 +192,20 @@ struct sp_error *drains_new(const struct drains_options *options, struct drains 
 	drains->notify_bytes = options->notify_bytes;
 	drains->record_max = options->record_max;
 	drains->realtime = options->realtime;
-	drains->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	drains->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (drains->notify_fd < 0 || drains->stop_fd < 0)
+	drains->wakeup.fd = -1;
+	if (drains->stop_fd < 0)
 		return error_os(errno, "eventfd");
+	struct sp_error *error = wakeup_init(&drains->wakeup);
+	if (error)
+		return error;
+	wakeup_arm(&drains->wakeup, true);
 	drains->places = calloc(options->count, sizeof(*drains->places));
 	drains->index = calloc(options->count, sizeof(*drains->index));
 	drains->groups = calloc(options->threads, sizeof(*drains->groups));
 	if (!drains->places || !drains->index || !drains->groups)
 		return error_no_memory();
-	struct sp_error *error = make_places(drains, options);
+	error = make_places(drains, options);
 	for (size_t i = 0; i < drains->group_count && !error && !options->by_reader; i++)
 		error = start(&drains->groups[i]);
 	for (size_t i = 0; i < drains->count && !error; i++)
@@ -233,7 +231,7 @@ void drains_free(struct drains *drains)
 		relay_deinit(&drains->places[i].relay);
 		pthread_mutex_destroy(&drains->places[i].lock);
 	}
-	cleanup_close(&drains->notify_fd);
+	wakeup_deinit(&drains->wakeup);
 	cleanup_close(&drains->stop_fd);
 	free(drains->groups);
 	free(drains->index);
@@ -248,7 +246,7 @@ struct ring *drains_ring(struct drains *drains, size_t index)
 
 int drains_fd(const struct drains *drains)
 {
-	return drains->notify_fd;
+	return drains->wakeup.fd;
 }
 
 bool drains_is_by_reader(const struct drains *drains)
@@ -258,12 +256,7 @@ bool drains_is_by_reader(const struct drains *drains)
 
 void drains_move(struct drains *drains)
 {
-	uint64_t times;
-	/* In this order: a notice that falls between the two is one too many, and none is missed. */
-	if (__atomic_load_n(&drains->notified, __ATOMIC_ACQUIRE)) {
-		(void)!read(drains->notify_fd, &times, sizeof(times));
-		(void)__atomic_exchange_n(&drains->notified, false, __ATOMIC_ACQ_REL);
-	}
+	wakeup_arm(&drains->wakeup, true);
 	for (size_t i = 0; i < drains->count; i++) {
 		struct place *place = &drains->places[i];
 		move(drains, place);

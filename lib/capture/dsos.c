@@ -6,7 +6,10 @@
 #include <sys/sysmacros.h>
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "binary/identity.h"
 #include "elf/image.h"
+#include "file/features_write.h"
+#include "record/content.h"
 
 /* Layout of MMAP2 and HEADER_BUILD_ID records, as perf_event_open(2) has them. */
 enum {
@@ -24,12 +27,16 @@ enum {
 	BUILD_ID_MAX = 20,
 };
 
+/* Read at the end of a recording: 0.1 s from the page cache. */
+#define CONTENT_BYTES_MAX ((uint64_t)256 << 20)
+
 void dsos_deinit(struct dsos *dsos)
 {
 	strtab_deinit(&dsos->names);
 	u64map_deinit(&dsos->index);
 	vec_deinit(&dsos->known);
 	vec_deinit(&dsos->unknown);
+	vec_deinit(&dsos->contents);
 }
 
 static uint32_t get_u32(const uint8_t *bytes)
@@ -46,12 +53,6 @@ static uint64_t get_u64(const uint8_t *bytes)
 	return value;
 }
 
-/* As perf has them: a record with the name behind it, padded to 64. */
-static uint64_t table_bytes(const char *name)
-{
-	return BUILD_ID_FILENAME + ((strlen(name) + 64) & ~(uint64_t)63);
-}
-
 static struct sp_error *add_known(struct dsos *dsos, const uint8_t *build_id, uint8_t size,
 				  const char *name)
 {
@@ -65,7 +66,7 @@ static struct sp_error *add_known(struct dsos *dsos, const uint8_t *build_id, ui
 	if (!slot)
 		return error_no_memory();
 	*slot = (struct sp_build_id){.build_id_size = size, .filename = name};
-	dsos->table_bytes += table_bytes(name);
+	dsos->table_bytes += feature_build_id_bytes(name);
 	memcpy(slot->build_id, build_id, size);
 	return NULL;
 }
@@ -89,7 +90,7 @@ static struct sp_error *add_unknown(struct dsos *dsos, const uint8_t *record, co
 	if (!slot)
 		return error_no_memory();
 	*slot = unknown;
-	dsos->table_bytes += table_bytes(name);
+	dsos->table_bytes += feature_build_id_bytes(name);
 	return NULL;
 }
 
@@ -149,11 +150,11 @@ struct sp_error *dsos_add_records(struct dsos *dsos, const uint8_t *bytes, size_
 	return error;
 }
 
-/* The file at `path`, if it is the one that was mapped; NULL if not. */
-static struct image *open_mapped(const char *path, const struct dso_unknown *unknown)
+/* Opens the file that was mapped; NULL if its path in `root` (NULL: here) is another file now. */
+static struct image *open_mapped(const char *root, const struct dso_unknown *unknown)
 {
 	struct image *image;
-	struct sp_error *error = image_open(path, &image);
+	struct sp_error *error = image_open_in(root, unknown->path, &image);
 	if (error) {
 		sp_error_free(error);
 		return NULL;
@@ -165,21 +166,43 @@ static struct image *open_mapped(const char *path, const struct dso_unknown *unk
 	return NULL;
 }
 
+/* Does nothing for files that cannot be read, or with a path too long for a record. */
+static struct sp_error *add_content(struct dsos *dsos, const struct dso_unknown *unknown,
+				    const struct image *image, uint64_t *left)
+{
+	struct file_content content = {
+		.path = unknown->path,
+		.size = image->size,
+		.ino = unknown->ino,
+		.maj = unknown->maj,
+		.min = unknown->min,
+	};
+	uint64_t hashed = image->size < CONTENT_HASHED ? image->size : CONTENT_HASHED;
+	if (hashed > *left || !identity_hash(image, &content.hash))
+		return NULL;
+	*left -= hashed;
+	struct sp_error *error = record_encode_content(&dsos->contents, &content);
+	if (error && sp_error_code(error) == SP_ERROR_LIMIT)
+		sp_error_free(take_ptr(error));
+	return error;
+}
+
 struct sp_error *dsos_complete(struct dsos *dsos)
 {
 	struct sp_error *error = NULL;
+	uint64_t left = CONTENT_BYTES_MAX;
 	for (size_t i = 0; i < dsos->unknown.count && !error; i++) {
 		const struct dso_unknown *unknown = &dsos->unknown.items[i];
-		CLEANUP(cleanup_image_free) struct image *image = open_mapped(unknown->path, unknown);
+		CLEANUP(cleanup_image_free) struct image *image = open_mapped(NULL, unknown);
 		/* In a mount namespace of its own, as long as its process lives. */
-		CLEANUP_FREE char *path =
-			image ? NULL : format_text("/proc/%u/root%s", unknown->pid, unknown->path);
-		if (!image && !path)
-			return error_no_memory();
+		char root[32];
+		snprintf(root, sizeof(root), "/proc/%u/root", unknown->pid);
 		if (!image)
-			image = open_mapped(path, unknown);
+			image = open_mapped(root, unknown);
 		if (image && image->build_id_size)
 			error = add_known(dsos, image->build_id, image->build_id_size, unknown->path);
+		else if (image)
+			error = add_content(dsos, unknown, image, &left);
 	}
 	dsos->unknown.count = 0;
 	return error;

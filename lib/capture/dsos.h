@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/strtab.h"
 #include "base/vec.h"
+#include "record/encode.h"
 
 /* A file whose mapping came without a build-id. */
 struct dso_unknown {
@@ -24,6 +25,7 @@ struct dsos {
 	struct u64map index; /* hash of build-id and name, or of file and name -> anything */
 	struct { VEC(struct sp_build_id); } known;
 	struct { VEC(struct dso_unknown); } unknown;
+	struct record_buffer contents; /* records of files without a build-id (record/content.h) */
 	uint64_t table_bytes; /* at most, of all of them in the file's table */
 	bool full;            /* there were more than are kept */
 };
@@ -42,8 +44,8 @@ struct sp_error *dsos_add_records(struct dsos *dsos, const uint8_t *bytes,
 				  size_t size) SP_MUST_CHECK;
 
 /*
- * Reads the build-ids that the kernel did not give from the files, as long as they
- * are still the ones that were mapped.
+ * Reads missing build-ids from the files, if they are still the mapped ones. Files
+ * without a build-id are hashed, up to 256 MB in all.
  */
 struct sp_error *dsos_complete(struct dsos *dsos) SP_MUST_CHECK;
 

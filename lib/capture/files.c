@@ -96,10 +96,19 @@ struct sp_error *file_maker_close(struct file_maker *maker, struct writer *write
 		dsos_deinit(&end->dsos);
 		return NULL;
 	}
+	/* After all writes, so that the sample count is final. */
+	struct sp_error *commit_error = writer_commit(writer);
+	uint64_t samples = writer_samples(writer);
 	struct sp_error *dsos_error = dsos_complete(&end->dsos);
+	if (end->dsos.contents.count) {
+		struct iovec span = {end->dsos.contents.items, end->dsos.contents.count};
+		/* Closing reports a failed write. */
+		sp_error_free(writer_write(writer, &span, 1));
+	}
 	const struct writer_end last = {
 		.first_sample_ns = end->first_ns,
 		.last_sample_ns = end->last_ns,
+		.samples = end->samples,
 		.build_ids = end->dsos.known.items,
 		.build_id_count = end->dsos.known.count,
 	};
@@ -107,9 +116,12 @@ struct sp_error *file_maker_close(struct file_maker *maker, struct writer *write
 		end->dated ? writer_close_dated(writer, &last, next_date(maker, end->when), &name)
 			   : writer_close(writer, &last);
 	dsos_deinit(&end->dsos);
-	error = error_first(dsos_error, error);
+	error = error_first(dsos_error, error_first(commit_error, error));
+	pthread_mutex_lock(&maker->lock);
+	maker->samples += samples;
+	pthread_mutex_unlock(&maker->lock);
 	if (name)
-		error = error_first(error, see_done(maker, name, end->samples));
+		error = error_first(error, see_done(maker, name, samples));
 	if (name && maker->keep)
 		error = error_first(error, keep_few(maker, take_ptr(name)));
 	return error;
@@ -121,7 +133,6 @@ struct file_change {
 	struct file_end end;
 };
 
-/* The new file is there for good at once: there is a recording. */
 static struct sp_error *make(struct writing_change *change, struct writer *old,
 			     struct writer **next_ret)
 {
@@ -130,7 +141,7 @@ static struct sp_error *make(struct writing_change *change, struct writer *old,
 	struct sp_error *error = file_maker_close(both->maker, old, &both->end);
 	struct sp_error *next_error = file_maker_open(both->maker, &next);
 	if (!next_error)
-		next_error = writer_keep(next);
+		next_error = writer_publish(next);
 	*next_ret = next;
 	return error_first(error, next_error);
 }

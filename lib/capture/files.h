@@ -40,6 +40,7 @@ struct file_maker {
 	struct durability durability; /* of all of them; the thread's, but for durability_read() */
 
 	pthread_mutex_t lock;
+	uint64_t samples;                       /* in all files that were closed */
 	struct { VEC(struct file_done); } done; /* not told of yet */
 	struct { VEC(char *); } kept;           /* names, the oldest first; with `keep` alone */
 	char *told;                             /* the path that was told last */
@@ -48,7 +49,8 @@ struct file_maker {
 /* How a file ends. */
 struct file_end {
 	struct dsos dsos; /* taken over */
-	uint64_t first_ns, last_ns, samples;
+	uint64_t first_ns, last_ns;
+	uint64_t samples; /* taken while the file was written */
 	bool dated;       /* it gets a name with its date */
 	struct timespec when;
 };

@@ -7,12 +7,10 @@
 #include <sys/ioctl.h>
 #include "base/cleanup.h"
 #include "capture/recorder.h"
+#include "event/demand.h"
 #include "record/note.h"
 
-/* Rings for a window: what a sample takes, and what a ring, and all of them, may be at most. */
-#define SAMPLE_BYTES 80
-#define CHAIN_BYTES 400
-#define BESIDE_STACK 512 /* registers, the kernel's part of the chain, and the rest */
+/* Rings for a window: how large a ring, and all of them, may be. */
 #define RING_BYTES_MAX ((uint64_t)64 << 20)
 #define RING_BYTES_MIN ((uint64_t)64 << 10)
 #define ALL_BYTES_MAX ((uint64_t)2 << 30)
@@ -22,13 +20,6 @@
 
 /* CPUs are named one by one in what is said up to that many. */
 #define CPUS_NAMED 8
-
-uint64_t flight_sample_bytes(enum sp_call_graph kind, uint32_t stack_bytes)
-{
-	if (kind == SP_CALL_GRAPH_DWARF)
-		return BESIDE_STACK + (uint64_t)stack_bytes;
-	return SAMPLE_BYTES + (kind == SP_CALL_GRAPH_NONE ? 0 : CHAIN_BYTES);
-}
 
 uint64_t flight_ring_bytes(const struct flight *flight, uint64_t freq_hz, uint64_t sample_bytes,
 			   size_t cpus)
@@ -47,34 +38,49 @@ uint64_t flight_reach_ns(uint64_t ring_bytes, uint64_t freq_hz, uint64_t sample_
 	return (uint64_t)((double)ring_bytes / (double)sample_bytes / (double)freq_hz * 1e9);
 }
 
+/* While a ring is paused, samples are lost; the kernel counts them. */
+static void pause_ring(void *arg, size_t cpu_index, bool pause)
+{
+	struct sp_capture *capture = arg;
+	struct flight_span *span = &capture->flight.spans[cpu_index];
+	ioctl(event_set_ring_fd(capture->set, cpu_index, EVENT_ROLE_SAMPLES),
+	      PERF_EVENT_IOC_PAUSE_OUTPUT, pause);
+	if (!pause)
+		return;
+	span->begin_ns = span->end_ns;
+	span->end_ns = capture_record_time_ns(capture);
+}
+
 struct sp_error *capture_start_flight(struct sp_capture *capture)
 {
 	struct flight *flight = &capture->flight;
-	size_t cpus = capture->cpus.count, size = sample_rings(capture)->size;
 	if (!flight->on)
 		return NULL;
-	flight->since = calloc(cpus, sizeof(*flight->since));
-	flight->spans = calloc(cpus, sizeof(*flight->spans));
-	flight->scratch = malloc(size);
-	flight->started_ns = capture_record_time_ns(capture);
-	if (!flight->since || !flight->spans || !flight->scratch)
+	const struct snapshot_options options = {
+		.rings = sample_rings(capture), .count = capture->cpus.count,
+		.pause = pause_ring, .arg = capture,
+	};
+	flight->spans = calloc(options.count, sizeof(*flight->spans));
+	if (!flight->spans)
 		return error_no_memory();
-	return backward_copy_init(&flight->copy, size);
+	for (size_t i = 0; i < options.count; i++)
+		flight->spans[i].end_ns = capture_record_time_ns(capture);
+	return snapshot_init(&flight->snapshot, &options);
 }
 
 void flight_deinit(struct flight *flight)
 {
-	free(flight->since);
 	free(flight->spans);
-	free(flight->scratch);
-	backward_copy_deinit(&flight->copy);
+	snapshot_deinit(&flight->snapshot);
 	*flight = (struct flight){0};
 }
 
 struct sp_error *capture_forget_flight(struct sp_capture *capture)
 {
 	struct roster *roster = &capture->switching.roster;
-	uint64_t now_ns = capture_record_time_ns(capture), window_ns = capture->flight.window_ns;
+	/* During a dump the window ends when the dump began, however long copying takes. */
+	uint64_t now_ns = capture->flight.dump_ns ?: capture_record_time_ns(capture);
+	uint64_t window_ns = capture->flight.window_ns;
 	struct sp_error *error = NULL;
 	if (window_ns && now_ns > window_ns)
 		error = roster_forget(roster, now_ns - window_ns);
@@ -82,19 +88,6 @@ struct sp_error *capture_forget_flight(struct sp_capture *capture)
 }
 
 /* -- A dump ---------------------------------------------------------------- */
-
-/* While it is paused, what happens is lost, and counted by the kernel. */
-static void pause_ring(struct sp_capture *capture, size_t cpu_index, bool pause)
-{
-	ioctl(event_set_ring_fd(capture->set, cpu_index, EVENT_ROLE_SAMPLES),
-	      PERF_EVENT_IOC_PAUSE_OUTPUT, pause);
-}
-
-static void pause_rings(struct sp_capture *capture, bool pause)
-{
-	for (size_t i = 0; i < capture->cpus.count; i++)
-		pause_ring(capture, i, pause);
-}
 
 /* The first record of a copy that is not older than what is known of tasks. */
 static uint64_t first_wanted(const struct sp_capture *capture, const struct ring *ring, uint64_t end,
@@ -113,16 +106,18 @@ static uint64_t first_wanted(const struct sp_capture *capture, const struct ring
 	return end;
 }
 
-/* Since when there is all of it. */
-static uint64_t covered_from(const struct flight *flight, uint64_t from_ns, uint64_t first_ns)
+/* Side-band rings are small, and writing a copy to a slow disk may take seconds. */
+static struct sp_error *drain_sideband(struct sp_capture *capture)
 {
-	uint64_t begin_ns = flight->dumped_ns ?: flight->started_ns;
-	if (flight->copy.overwritten)
-		begin_ns = first_ns;
-	return begin_ns > from_ns ? begin_ns : from_ns;
+	struct record_buffer *kept = &capture->tracker.kept;
+	struct sp_error *error = capture_drain_sideband(capture);
+	if (!error)
+		error = capture_remember(capture, kept->items, kept->count);
+	kept->count = 0;
+	return error;
 }
 
-/* No more at once than may wait to be written: the ring goes on meanwhile, and nothing hurries. */
+/* Submits no more at once than the write queue holds: the rings record meanwhile. */
 static struct sp_error *write_copy(struct sp_capture *capture, struct ring *ring, uint64_t end)
 {
 	struct sp_error *error = NULL;
@@ -134,6 +129,8 @@ static struct sp_error *write_copy(struct sp_capture *capture, struct ring *ring
 		error = error_first(error, batch_flush(&capture->batch));
 		if (!error)
 			error = writing_settle(capture->writing);
+		if (!error)
+			error = drain_sideband(capture);
 	}
 	return error;
 }
@@ -141,22 +138,21 @@ static struct sp_error *write_copy(struct sp_capture *capture, struct ring *ring
 static struct sp_error *write_ring(struct sp_capture *capture, size_t cpu_index, uint64_t from_ns)
 {
 	struct flight *flight = &capture->flight;
-	struct backward_copy *copy = &flight->copy;
+	const struct backward_copy *copy = snapshot_read(&flight->snapshot, cpu_index);
+	struct flight_span *span = &flight->spans[cpu_index];
 	struct perf_event_mmap_page page = {0};
-	struct ring *source = &sample_rings(capture)[cpu_index], ring;
-	uint64_t head, first_ns;
-	backward_take(source, flight->since[cpu_index], flight->scratch, copy, &head);
-	pause_ring(capture, cpu_index, false);
-	flight->since[cpu_index] = head;
+	struct ring ring;
+	uint64_t first_ns;
 	flight->overwritten += copy->overwritten;
 	capture->filter.counts.damaged += copy->damaged;
-	ring_init_memory(&ring, &page, copy->records, source->size);
+	ring_init_memory(&ring, &page, copy->records, flight->snapshot.ring_size);
 	ring.tail = first_wanted(capture, &ring, copy->size, from_ns, &first_ns);
 	flight->overwritten += ring.tail;
-	flight->spans[cpu_index] = (struct flight_span){
-		.begin_ns = covered_from(flight, from_ns, first_ns),
-		.end_ns = capture_record_time_ns(capture),
-	};
+	/* Unless data were overwritten, the ring has everything since the last dump. */
+	if (copy->overwritten)
+		span->begin_ns = first_ns;
+	if (span->begin_ns < from_ns)
+		span->begin_ns = from_ns;
 	return write_copy(capture, &ring, copy->size);
 }
 
@@ -206,20 +202,27 @@ static struct sp_error *write_rings(struct sp_capture *capture)
 	return error;
 }
 
+/* Rings that do not fit into half of the available memory stay paused until they are written. */
+static void take_snapshot(struct sp_capture *capture)
+{
+	const struct demand_limits limits = demand_limits_read(capture->ctx, &capture->rights);
+	snapshot_take(&capture->flight.snapshot, limits.available_bytes / 2 ?: UINT64_MAX);
+}
+
 struct sp_error *capture_dump(struct sp_capture *capture, bool last)
 {
-	pause_rings(capture, true);
-	/* Now, so that all side-band that the samples need has come. */
-	uint64_t now_ns = capture_record_time_ns(capture);
+	capture->flight.dump_ns = capture_record_time_ns(capture);
+	take_snapshot(capture);
+	/* After the snapshot, so that all side-band that its samples need has arrived. */
 	struct sp_error *error = capture_round(capture, false);
 	if (!error)
 		error = capture_write_roster(capture);
 	if (!error)
 		error = write_rings(capture);
-	pause_rings(capture, false);
+	snapshot_drop(&capture->flight.snapshot);
+	capture->flight.dump_ns = 0;
 	if (!error)
 		error = say_spans(capture);
-	capture->flight.dumped_ns = now_ns;
 	/* Samples that were lost meanwhile: the kernel's counts tell. */
 	capture->was_full = true;
 	return error || last ? error : capture_change_file(capture);

@@ -8,7 +8,7 @@
 #define CAPTURE_FLIGHT_H
 
 #include <sprof/capture.h>
-#include "ring/backward.h"
+#include "ring/snapshot.h"
 
 /*
  * Of what was told of tasks and mappings since the oldest sample, so much is kept. Where rings
@@ -24,17 +24,11 @@ struct flight_span {
 struct flight {
 	bool on;
 	uint64_t window_ns;   /* older samples are left out; 0: all that is there is taken */
-	uint64_t *since;      /* of each ring, where its head was the last time */
-	uint64_t dumped_ns;   /* when that was; 0: never */
-	uint64_t started_ns;  /* by the recording's clock */
-	uint8_t *scratch;
-	struct backward_copy copy;
-	struct flight_span *spans;
+	uint64_t dump_ns;     /* start of the current dump, by the recording's clock; 0: none */
+	struct snapshot snapshot;
+	struct flight_span *spans; /* of each CPU */
 	uint64_t overwritten; /* bytes, before what was taken this time */
 };
-
-/* What a sample takes in a ring: `stack_bytes` is what is copied of each stack, with DWARF. */
-uint64_t flight_sample_bytes(enum sp_call_graph kind, uint32_t stack_bytes);
 
 /*
  * How large each of so many CPUs' rings is to be for a window, where nothing else is said: a power

@@ -6,7 +6,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "base/format.h"
+#include "base/io.h"
+#include "base/regular_file.h"
 #include "proc/maps.h"
+#include "proc/tasks.h"
 
 #define DEFAULT_STACK_BYTES 8192
 
@@ -42,11 +45,12 @@ static void survey_deinit(struct survey *survey)
 	free(survey->keeps_not);
 }
 
-/* `path` is opened, `name` is told. What cannot be read says nothing. */
-static struct sp_error *look_at(struct survey *survey, const char *path, const char *name)
+/* Opens `path` in `root` (NULL: here), reports `name`. Ignores what cannot be read. */
+static struct sp_error *look_at(struct survey *survey, const char *root, const char *path,
+				const char *name)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	struct sp_error *error = image_open(path, &image);
+	struct sp_error *error = image_open_in(root, path, &image);
 	if (error) {
 		if (sp_error_code(error) == SP_ERROR_NO_MEMORY)
 			return error;
@@ -77,13 +81,17 @@ static struct sp_error *look_at_library(struct survey *survey, uint32_t pid)
 {
 	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
 	const struct maps_entry *entry = NULL;
+	char root[32];
+	snprintf(root, sizeof(root), "/proc/%u/root", pid);
+	bool elsewhere = tasks_has_other_root(survey->ctx, pid);
 	struct sp_error *error = maps_open(survey->ctx, pid, 0, MAPS_EXECUTABLE, &maps);
 	while (!error) {
 		error = maps_next(maps, &entry);
 		if (error || !entry)
 			break;
 		if (is_c_library(entry->path))
-			return look_at(survey, entry->path, entry->path);
+			return look_at(survey, elsewhere ? root : NULL, entry->path,
+				       entry->path);
 	}
 	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
 		sp_error_free(take_ptr(error));
@@ -96,7 +104,7 @@ static struct sp_error *look_at_process(struct survey *survey, uint32_t pid)
 	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
 	ssize_t size = readlink(path, name, sizeof(name) - 1);
 	name[size < 0 ? 0 : size] = '\0';
-	struct sp_error *error = size > 0 ? look_at(survey, path, name) : NULL;
+	struct sp_error *error = size > 0 ? look_at(survey, NULL, path, name) : NULL;
 	return error || survey->is_static ? error : look_at_library(survey, pid);
 }
 
@@ -123,12 +131,10 @@ static char *find_command(const char *name)
 static bool follow_script(char **path)
 {
 	char line[SCRIPT_LINE + 1] = "";
-	FILE *file = fopen(*path, "re");
-	size_t size = file ? fread(line, 1, SCRIPT_LINE, file) : 0;
-	if (file)
-		fclose(file);
-	line[size] = '\0';
-	if (strncmp(line, "#!", 2))
+	CLEANUP_CLOSE int fd = -1;
+	struct stat status;
+	sp_error_free(regular_file_open(NULL, *path, 0, &fd, &status));
+	if (fd < 0 || io_read(fd, line, SCRIPT_LINE, NULL) || strncmp(line, "#!", 2))
 		return false;
 	line[strcspn(line, "\n")] = '\0';
 	char *rest = line + 2 + strspn(line + 2, " \t");
@@ -149,7 +155,7 @@ static struct sp_error *look_at_command(struct survey *survey, const char *name)
 		if (survey->looked_at++ > 4)
 			break;
 	survey->looked_at = 0;
-	struct sp_error *error = path ? look_at(survey, path, path) : NULL;
+	struct sp_error *error = path ? look_at(survey, NULL, path, path) : NULL;
 	return error || survey->is_static ? error : look_at_library(survey, (uint32_t)getpid());
 }
 

@@ -79,14 +79,14 @@ static struct sp_error *add_cpu(const struct sp_ctx *ctx, struct arena *arena,
 	return info->cpuid ? NULL : error_no_memory();
 }
 
-static void add_memory(const struct sp_ctx *ctx, struct writer_info *info)
+uint64_t host_memory_kb(const struct sp_ctx *ctx)
 {
 	CLEANUP_FREE char *text = NULL;
 	size_t size;
 	unsigned long long kb;
-	if (!sysfs_read(ctx, "/proc/meminfo", &text, &size) &&
-	    sscanf(text, "MemTotal: %llu kB", &kb) == 1)
-		info->total_memory_kb = kb;
+	bool found = !sysfs_read(ctx, "/proc/meminfo", &text, &size) &&
+		     sscanf(text, "MemTotal: %llu kB", &kb) == 1;
+	return found ? kb : 0;
 }
 
 /* The sources of events, with the numbers that attr.type uses for them. */
@@ -161,7 +161,7 @@ struct sp_error *host_info(const struct sp_ctx *ctx, const char *const *cmdline,
 	if (!info.cpus_available && available > 0)
 		info.cpus_available = (uint32_t)available;
 	info.cpus_online = online > 0 ? (uint32_t)online : 0;
-	add_memory(ctx, &info);
+	info.total_memory_kb = host_memory_kb(ctx);
 	add_clock(clock, &info);
 	struct sp_error *error = add_names(arena, &info);
 	if (!error)

@@ -12,4 +12,7 @@
 struct sp_error *host_info(const struct sp_ctx *ctx, const char *const *cmdline, clockid_t clock,
 			   struct arena *arena, struct writer_info *ret) SP_MUST_CHECK;
 
+/* The machine's memory in KiB; 0: unknown. */
+uint64_t host_memory_kb(const struct sp_ctx *ctx);
+
 #endif

@@ -50,7 +50,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/synth_kernel.c \
 	lib/capture/synth_vdso.c \
 	lib/capture/stack_need.c lib/capture/stack_need.h \
-	lib/capture/stack_limit.c lib/capture/stack_limit.h \
 	lib/capture/stack_size.c lib/capture/stack_size.h \
 	lib/capture/touch.c lib/capture/touch.h \
 	lib/capture/switching.c lib/capture/switching.h \
@@ -79,11 +78,11 @@ check_PROGRAMS += \
 	tests/unit/test_retouch \
 	tests/unit/test_ring_size \
 	tests/unit/test_roster \
-	tests/unit/test_stack_limit \
 	tests/unit/test_stack_need \
 	tests/unit/test_tracker \
 	tests/unit/test_synth \
 	tests/unit/test_touch \
+	tests/unit/test_workload \
 	tests/unit/test_writing
 tests_unit_test_drains_SOURCES = tests/unit/test_drains.c tests/unit/simulated_cpus.h tests/unit/rings.h
 tests_unit_test_dump_SOURCES = tests/unit/test_dump.c tests/unit/rings.h

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What is asked for becomes a plan of events, as far as this machine and our rights let it. */
 #include <errno.h>
+#include <sprof/words.h>
 #include <string.h>
+#include "base/clock.h"
 #include "base/cleanup.h"
 #include "capture/recorder.h"
 #include "capture/ring_size.h"
@@ -201,9 +203,6 @@ static void request_graph(const struct sp_capture *capture,
 	request->extra_sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	request->user_registers = graph->registers;
 	request->user_stack_bytes = graph->stack_bytes;
-	if (!request->sample_watermark_bytes)
-		request->sample_watermark_bytes = ring_size_watermark(
-			(uint64_t)capture->ring_pages.samples * capture->rights.page_size);
 }
 
 /*
@@ -222,29 +221,6 @@ static struct sp_error *say_about_counts(struct sp_capture *capture,
 	return capture_note(capture, "-s: the kernel writes a thread's counts into the buffers of all CPUs, "
 			    "and where many threads end, they can stop for good: compare with a "
 			    "recording without it");
-}
-
-/* Deeper than the kernel follows anybody's frame pointers: where that may be changed, it is. */
-static struct sp_error *raise_stack_limit(struct sp_capture *capture)
-{
-	uint32_t most = capture->rights.max_stack, wanted = capture->graph.max_stack;
-	if (wanted > STACK_LIMIT_MOST)
-		wanted = STACK_LIMIT_MOST;
-	if (capture->graph.kind != SP_CALL_GRAPH_FP || !most || wanted <= most)
-		return NULL;
-	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
-		stack_limit_raise(&capture->stack_limit, capture->ctx, most, wanted);
-	if (!error) {
-		capture->rights.max_stack = capture->graph.max_stack = wanted;
-		return capture_note(capture, "call chains of up to %u frames: kernel.perf_event_max_stack "
-				    "is raised from %u for as long as this records", wanted, most);
-	}
-	if (sp_error_errno(error) != EBUSY)
-		return NULL; /* the plan says so, with the remedy */
-	capture->graph.max_stack = most;
-	return capture_note(capture, "call chains of up to %u frames: kernel.perf_event_max_stack cannot "
-			    "be raised to %u while others record call chains (end them first)", most,
-			    wanted);
 }
 
 /* Which event is of which control group is nowhere else in the file. */
@@ -304,11 +280,12 @@ static struct sp_error *fit_request(struct sp_capture *capture,
 				    struct event_request *request)
 {
 	struct sp_error *error = capture_size_rings(capture, options, request->freq_hz);
-	if (!error)
-		error = raise_stack_limit(capture);
 	if (error)
 		return error;
 	request_graph(capture, options, request);
+	if (!request->sample_watermark_bytes && !options->overwrite)
+		request->sample_watermark_bytes = ring_size_watermark(
+			(uint64_t)capture->ring_pages.samples * capture->rights.page_size);
 	capture_request_traces(capture, request);
 	request->asked.write_backward = options->overwrite;
 	error = trigger_plan(&capture->trigger, capture, options);
@@ -330,6 +307,28 @@ static struct sp_error *take_plan(struct sp_capture *capture, const struct sp_ca
 	return NULL;
 }
 
+/* Notes the first such event: others of the command line mostly have the same rate. */
+static struct sp_error *note_lock_in(struct sp_capture *capture)
+{
+	const struct event_plan *plan = capture->plan;
+	struct sp_lock_in lock_in;
+	char text[SP_WORDS_SIZE];
+	size_t i = 0;
+	while (i < plan->sample_count &&
+	       !sp_lock_in_find(&plan->samples[i].attr, clock_tick_hz(), &lock_in))
+		i++;
+	if (i == plan->sample_count)
+		return NULL;
+	sp_lock_in_text(&lock_in, text, sizeof(text));
+	struct sp_error *error = capture_note(capture, "%s: use -F %llu", text,
+					      (unsigned long long)lock_in.free_hz);
+	/* A report finds lock-in with 1 ms timers itself, but does not know this kernel's HZ. */
+	if (!error)
+		vec_last(&capture->notes)->is_derived =
+			sp_lock_in_find(&plan->samples[i].attr, 0, &lock_in);
+	return error;
+}
+
 struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_capture_options *asked)
 {
 	struct sp_capture_options options = *asked;
@@ -348,6 +347,8 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_captur
 		error = event_filters_check(event_kernel_real(), capture->ctx, capture->plan, request.cpu);
 	if (!error)
 		error = capture_take_notes(capture, &capture->plan->notes);
+	if (!error)
+		error = note_lock_in(capture);
 	return error ? error : take_plan(capture, &options);
 }
 

@@ -20,7 +20,6 @@
 #include "capture/turns.h"
 #include "capture/hurry.h"
 #include "capture/pace.h"
-#include "capture/stack_limit.h"
 #include "capture/switching.h"
 #include "capture/synth.h"
 #include "capture/unwinding.h"
@@ -80,14 +79,18 @@ struct capture_traces {
 	uint64_t bytes;      /* taken */
 };
 
+struct recorder_note {
+	char *line;
+	bool is_derived; /* not written: reports derive it from the event's attributes */
+};
+
 struct sp_capture {
 	struct sp_ctx *ctx;
 	enum capture_target target;
 	bool inherit, threads_only;
 	struct turns turns;
 	uint32_t realtime;
-	struct hurry hurry;
-	struct stack_limit stack_limit;
+	struct hurry hurry;             /* of the calling thread, with `realtime` alone */
 	char *command_name;
 	struct { VEC(struct capture_process); } processes;
 	struct task_list wanted_threads; /* CAPTURE_THREADS */
@@ -147,7 +150,7 @@ struct sp_capture {
 	uint64_t begin_ticks;           /* as task_stat's start_ticks: nobody was attached to before */
 	uint64_t lost_at_end;           /* samples, beyond what LOST records say */
 	uint64_t lost_helping;          /* of what those say: no samples that count */
-	struct { VEC(char *); } notes;
+	struct { VEC(struct recorder_note); } notes;
 	size_t notes_written;
 };
 

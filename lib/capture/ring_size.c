@@ -1,43 +1,58 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/ring_size.h"
 
-/* Samples without copies of stacks: seconds of them. */
-#define PLAIN_BYTES (UINT64_C(512) << 10)
-
 /*
- * With copies a busy machine that lets the drain wait for 50 ms, as others' turns come first,
- * costs samples that have no room meanwhile. Rings of 2 to 16 MiB are equally fast, but each
- * MiB takes 0.3 ms to make.
+ * Other tasks may delay the reader that long: on a busy machine, room for 50 ms was too little at
+ * 20,000 Hz. Rings of 2 to 16 MiB are equally fast, but each MiB takes 0.3 ms to make.
  */
-#define STACKS_MS 80
-#define LARGE_STACKS_MS 50
+#define HOLD_MS 200
+#define HOLD_LARGE_MS 50
+#define PLAIN_MIN (UINT64_C(512) << 10)
 #define DUMPS_MIN (UINT64_C(2) << 20)
-#define DUMPS_MAX (UINT64_C(8) << 20)
-#define DUMPS_ALL_CPUS (UINT64_C(128) << 20)
+#define RING_MAX (UINT64_C(16) << 20)
+#define RING_MIN (UINT64_C(4) << 10)
 
-/* Registers, chain and the rest of a sample. */
+/* All rings together may take this share of the machine's memory, which cannot be swapped. */
+#define MEMORY_SHARE 100
+
+/* A usual sample: fixed fields, a call chain of 50 addresses, and 32 branches. */
+#define FIELDS_BYTES 80
+#define CHAIN_BYTES 400
+#define BRANCHES_BYTES (8 + 32 * 24)
+
+/* Registers, chain and the rest of a sample with a copy of the stack. */
 #define BESIDE_STACK 512
 
-/* Who is woken by a ring that is half full may find it full. */
+/* A reader that is woken by a ring half full may find it full. */
 #define WATERMARK_SHARE 4
-/* What stacks need is known only when they have been unwound: not to be late. */
+/* Limits the delay until stacks are unwound, which shows how much of them must be copied. */
 #define WATERMARK_MAX (UINT64_C(256) << 10)
 
-static uint64_t bytes_in(uint64_t ms, uint64_t hz, uint32_t stack_bytes)
+uint64_t ring_size_sample(enum sp_call_graph kind, uint32_t stack_bytes)
 {
-	return hz * ms * (stack_bytes + BESIDE_STACK) / 1000;
+	switch (kind) {
+	case SP_CALL_GRAPH_DWARF:
+		return BESIDE_STACK + (uint64_t)stack_bytes;
+	case SP_CALL_GRAPH_LBR:
+		return FIELDS_BYTES + CHAIN_BYTES + BRANCHES_BYTES;
+	case SP_CALL_GRAPH_NONE:
+		return FIELDS_BYTES;
+	default:
+		return FIELDS_BYTES + CHAIN_BYTES;
+	}
 }
 
 uint64_t ring_size_default(const struct ring_demand *demand)
 {
-	if (!demand->stack_bytes)
-		return PLAIN_BYTES;
 	uint64_t hz = demand->freq_hz < 1000000 ? demand->freq_hz : 1000000;
-	uint64_t need = bytes_in(STACKS_MS, hz, demand->stack_bytes);
-	uint64_t large = bytes_in(LARGE_STACKS_MS, hz, demand->stack_most);
-	uint64_t most = DUMPS_ALL_CPUS / (demand->cpus ? demand->cpus : 1), bytes = DUMPS_MIN;
-	while (bytes < (need > large ? need : large) && bytes < DUMPS_MAX && bytes * 2 <= most)
+	uint64_t need = hz * HOLD_MS * demand->sample_bytes / 1000;
+	uint64_t large = hz * HOLD_LARGE_MS * demand->largest_bytes / 1000;
+	uint64_t bytes = demand->sample_bytes > BESIDE_STACK + BRANCHES_BYTES ? DUMPS_MIN : PLAIN_MIN;
+	while (bytes < (need > large ? need : large) && bytes < RING_MAX)
 		bytes *= 2;
+	uint64_t most = demand->memory_bytes / MEMORY_SHARE / (demand->cpus ?: 1);
+	while (demand->memory_bytes && bytes > most && bytes > RING_MIN)
+		bytes /= 2;
 	return bytes;
 }
 

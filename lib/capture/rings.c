@@ -2,6 +2,7 @@
 /* How large rings are to be, and as large as they can be had. */
 #include "base/cleanup.h"
 #include "capture/recorder.h"
+#include "capture/host.h"
 #include "capture/ring_size.h"
 
 #define SIDEBAND_BYTES (128 * 1024)
@@ -17,24 +18,24 @@ static uint64_t asked_hz(const struct sp_capture *capture, uint64_t freq_hz)
 	return freq_hz == SP_CAPTURE_FREQ_MAX ? capture->rights.max_sample_hz : freq_hz;
 }
 
-/* What a flight recorder's sample takes in a ring. */
 static uint64_t sample_bytes_of(const struct sp_capture *capture)
 {
-	return flight_sample_bytes(capture->graph.kind, capture->graph.stack_bytes);
+	return ring_size_sample(capture->graph.kind, capture->graph.stack_bytes);
 }
 
 static uint64_t ring_bytes_of(const struct sp_capture *capture,
 			      const struct sp_capture_options *options, uint64_t freq_hz)
 {
-	bool dumps = capture->graph.kind == SP_CALL_GRAPH_DWARF;
+	bool grows = capture->graph.kind == SP_CALL_GRAPH_DWARF && !capture->graph.fixed_size;
 	const struct ring_demand demand = {
-		.stack_bytes = dumps ? capture->graph.stack_bytes : 0,
-		.stack_most = capture->graph.fixed_size ? 0 : SP_STACK_BYTES_MAX,
+		.sample_bytes = sample_bytes_of(capture),
+		.largest_bytes = grows ? ring_size_sample(SP_CALL_GRAPH_DWARF, SP_STACK_BYTES_MAX) : 0,
 		.freq_hz = asked_hz(capture, freq_hz),
 		.cpus = capture->cpus.count,
+		.memory_bytes = host_memory_kb(capture->ctx) << 10,
 	};
-	uint64_t window = flight_ring_bytes(&capture->flight, demand.freq_hz,
-					    sample_bytes_of(capture), demand.cpus);
+	uint64_t window = flight_ring_bytes(&capture->flight, demand.freq_hz, demand.sample_bytes,
+					    demand.cpus);
 	return options->ring_bytes ?: window ?: ring_size_default(&demand);
 }
 

@@ -40,9 +40,11 @@ static struct sp_error *add_notes(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
 	uint64_t time_ns = capture->commit_ns ? capture_record_time_ns(capture) : 0;
-	for (; capture->notes_written < capture->notes.count && !error; capture->notes_written++)
-		error = record_encode_note(&capture->extra,
-					   capture->notes.items[capture->notes_written], time_ns);
+	for (; capture->notes_written < capture->notes.count && !error; capture->notes_written++) {
+		const struct recorder_note *note = &capture->notes.items[capture->notes_written];
+		if (!note->is_derived)
+			error = record_encode_note(&capture->extra, note->line, time_ns);
+	}
 	return error;
 }
 
@@ -117,7 +119,7 @@ static struct sp_error *write_sideband(struct sp_capture *capture)
 	struct sp_error *error = capture_remember(capture, kept->items, kept->count);
 	if (error || capture->flight.on)
 		return error;
-	error = dsos_add_records(&capture->dsos, kept->items, kept->count);
+	error = capture_note_files(capture, kept->items, kept->count);
 	if (!error && capture->unwinding)
 		error = unwinding_see(capture->unwinding, kept->items, kept->count);
 	if (!error)
@@ -192,7 +194,7 @@ struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 		made->count = 0;
 		return error;
 	}
-	error = dsos_add_records(&capture->dsos, made->items, made->count);
+	error = capture_note_files(capture, made->items, made->count);
 	if (!error && capture->unwinding)
 		error = unwinding_see(capture->unwinding, made->items, made->count);
 	if (!error)

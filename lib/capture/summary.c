@@ -61,6 +61,18 @@ static uint64_t written_weight(const struct filter_counts *counts, uint64_t shed
 	return (uint64_t)((double)counts->weight * share);
 }
 
+/* Samples that are in files or on their way there; once all are closed, those in the files. */
+static uint64_t written_samples(const struct sp_capture *capture, const struct writing_counts *written)
+{
+	struct file_maker *maker = capture->switching.maker;
+	if (!capture->closed || !maker)
+		return capture->filter.counts.samples - written->unwritten - written->shed;
+	pthread_mutex_lock(&maker->lock);
+	uint64_t samples = maker->samples;
+	pthread_mutex_unlock(&maker->lock);
+	return samples;
+}
+
 struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 {
 	const struct filter_counts *counts = &capture->filter.counts;
@@ -68,12 +80,13 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 	uint64_t lost = counts->lost - capture->lost_helping + capture->lost_at_end;
 	uint64_t used = used_ns(capture);
 	const struct writing_counts written = writing_counts(capture->writing);
+	uint64_t samples = written_samples(capture, &written);
 	const struct file_maker *maker = capture->switching.maker;
 	const struct durability syncs =
 		maker ? durability_read(&maker->durability) : (struct durability){0};
 	return (struct sp_capture_stats){
-		.samples = counts->samples - written.unwritten - written.shed,
-		.unwritten = written.unwritten,
+		.samples = samples,
+		.unwritten = counts->samples - written.shed - samples,
 		.shed = written.shed,
 		.lost = lost,
 		.lost_own = lost_own(capture, lost, used),
@@ -273,14 +286,6 @@ static struct sp_error *say_unwound(struct sp_capture *capture)
 	return error ? error : say_shortened(capture);
 }
 
-/* The name that an older recording should have got. */
-static struct sp_error *say_not_kept(struct sp_capture *capture)
-{
-	CLEANUP(cleanup_sp_error_free) struct sp_error *error = writing_keep_error(capture->writing);
-	return error ? capture_note(capture, "%s; %s", sp_error_message(error), sp_error_remedy(error))
-		     : NULL;
-}
-
 static struct sp_error *say_shed(struct sp_capture *capture)
 {
 	const struct writing_counts counts = writing_counts(capture->writing);
@@ -325,8 +330,6 @@ static struct sp_error *say_uncounted(struct sp_capture *capture)
 struct sp_error *capture_say_end(struct sp_capture *capture)
 {
 	struct sp_error *error = say_new_cpus(capture);
-	if (!error)
-		error = say_not_kept(capture);
 	const struct sp_capture_stats stats = sp_capture_stats(capture);
 	if (!error)
 		error = say_unwound(capture);

@@ -47,6 +47,13 @@ struct sp_error *capture_remember(struct sp_capture *capture, const uint8_t *byt
 	return capture->switching.tracks ? roster_add(&capture->switching.roster, bytes, size) : NULL;
 }
 
+struct sp_error *capture_note_files(struct sp_capture *capture, const uint8_t *bytes, size_t size)
+{
+	struct sp_error *error = dsos_add_records(&capture->dsos, bytes, size);
+	writing_reserve(capture->writing, capture->dsos.table_bytes);
+	return error;
+}
+
 struct file_end capture_file_end(struct sp_capture *capture, bool dated)
 {
 	struct filter_counts *counts = &capture->filter.counts;
@@ -68,7 +75,7 @@ struct file_end capture_file_end(struct sp_capture *capture, bool dated)
 
 static struct sp_error *hand_on(struct sp_capture *capture, struct record_buffer *part)
 {
-	struct sp_error *error = dsos_add_records(&capture->dsos, part->items, part->count);
+	struct sp_error *error = capture_note_files(capture, part->items, part->count);
 	if (!error)
 		error = batch_add_bytes(&capture->batch, part->items, part->count);
 	if (!error)

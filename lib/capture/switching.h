@@ -40,6 +40,10 @@ struct sp_error *switching_init(struct switching *switching,
 				const struct sp_capture_options *options) SP_MUST_CHECK;
 void switching_deinit(struct switching *switching);
 
+/* Adds the files that these records map to the table of build-ids, and reserves space for it. */
+struct sp_error *capture_note_files(struct sp_capture *capture, const uint8_t *bytes,
+				    size_t size) SP_MUST_CHECK;
+
 /* Side-band that has been seen: whole records. */
 struct sp_error *capture_remember(struct sp_capture *capture, const uint8_t *bytes,
 				  size_t size) SP_MUST_CHECK;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,9 +16,20 @@ void workload_init(struct workload *workload)
 	*workload = (struct workload){.pidfd = -1, .go = -1, .failed = -1};
 }
 
+/* Kills it: closing the socket is not enough, since another process may hold the other end. */
+static void end_process(const struct workload *workload)
+{
+	bool waits = workload->pid && !workload->executed;
+	if (waits)
+		kill(workload->pid, SIGKILL);
+	while (workload->pid && waitpid(workload->pid, NULL, waits ? 0 : WNOHANG) < 0 && errno == EINTR)
+		;
+}
+
 void workload_deinit(struct workload *workload)
 {
-	cleanup_close(&workload->go); /* one that waits reads the end, and exits */
+	end_process(workload);
+	cleanup_close(&workload->go);
 	cleanup_close(&workload->failed);
 	cleanup_close(&workload->pidfd);
 	workload_init(workload);
@@ -40,8 +52,8 @@ struct sp_error *workload_fork(struct workload *workload, const char *const *com
 			       bool stdout_taken)
 {
 	int go[2], failed[2];
-	if (pipe2(go, O_CLOEXEC) < 0)
-		return error_os(errno, "cannot make a pipe");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) < 0)
+		return error_os(errno, "cannot make a socket pair");
 	CLEANUP_CLOSE int go_read = go[0];
 	CLEANUP_CLOSE int go_write = go[1];
 	if (pipe2(failed, O_CLOEXEC) < 0)
@@ -84,17 +96,17 @@ static struct sp_error *exec_error(int errnum, const char *name)
 
 struct sp_error *workload_start(struct workload *workload, const char *name)
 {
-	int errnum = io_write(workload->go, "", 1, NULL);
-	if (errnum)
-		return error_os(errnum, "%s did not start", name);
+	if (send(workload->go, "", 1, MSG_NOSIGNAL) < 0)
+		return error_os(errno, "%s did not start", name);
 	workload_forgo(workload);
 	/* The other end is closed by exec, or tells what was wrong with it. */
 	int exec_errnum = 0;
 	size_t size;
-	errnum = io_read(workload->failed, &exec_errnum, sizeof(exec_errnum), &size);
+	int errnum = io_read(workload->failed, &exec_errnum, sizeof(exec_errnum), &size);
 	if (errnum)
 		return error_os(errnum, "%s did not start", name);
-	return size == sizeof(exec_errnum) ? exec_error(exec_errnum, name) : NULL;
+	workload->executed = size < sizeof(exec_errnum);
+	return workload->executed ? NULL : exec_error(exec_errnum, name);
 }
 
 struct sp_error *workload_reap(struct workload *workload, bool wait)

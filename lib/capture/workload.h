@@ -14,7 +14,8 @@
 struct workload {
 	pid_t pid;      /* 0: none, or reaped */
 	int pidfd;      /* readable when it has ended; -1: none */
-	int go, failed; /* pipes: one to let it go, one that tells why exec failed */
+	int go, failed; /* socket that starts it; pipe with the errno of a failed exec */
+	bool executed;  /* exec has succeeded */
 	bool ended;
 	int status;           /* as waitpid(2), once it has ended */
 	struct rusage usage;  /* of it and what it waited for */
@@ -23,7 +24,10 @@ struct workload {
 /* Without a command yet: nothing to free. */
 void workload_init(struct workload *workload);
 
-/* Kills a command that still waits; one that runs is left to itself. Closes. */
+/*
+ * Kills and reaps a command that was not executed, and reaps one that has ended; one that runs is
+ * left alone. Closes all descriptors.
+ */
 void workload_deinit(struct workload *workload);
 
 /*
@@ -35,8 +39,9 @@ struct sp_error *workload_fork(struct workload *workload, const char *const *com
 			       bool stdout_taken) SP_MUST_CHECK;
 
 /*
- * Lets it go, and waits until it is the program. Fails with SP_ERROR_NOT_FOUND,
- * SP_ERROR_PERMISSION or SP_ERROR_OS where it cannot be executed; it has ended then.
+ * Starts it, and waits until it has executed the program. Fails with SP_ERROR_NOT_FOUND,
+ * SP_ERROR_PERMISSION or SP_ERROR_OS where it cannot be executed, or was killed before; it has
+ * ended then. Never raises SIGPIPE.
  */
 struct sp_error *workload_start(struct workload *workload, const char *name) SP_MUST_CHECK;
 

@@ -22,7 +22,7 @@
 #include "file/spans.h"
 
 /* A write worth a thread's waking, and larger than any record; with its head, whole pages. */
-#define CHUNK_BYTES (((size_t)256 << 10) - 32)
+#define CHUNK_BYTES (((size_t)256 << 10) - 64)
 
 /* Of chunks that are free, so many keep their memory. */
 #define WARM_MAX 8
@@ -34,9 +34,10 @@ struct writing_chunk {
 	uint64_t used;
 	uint8_t *trace; /* an AUXTRACE record and its trace instead of `bytes`, `used` of them */
 	struct writing_change *change; /* before which all goes to one file, behind it to another */
+	uint64_t build_id_bytes; /* to be reserved in its file */
 	uint32_t file;  /* counts changes */
 	bool commit; /* when it is written */
-	_Alignas(32) uint8_t bytes[CHUNK_BYTES]; /* there, whatever the size of a pointer */
+	_Alignas(64) uint8_t bytes[CHUNK_BYTES]; /* there, whatever the size of a pointer */
 };
 
 _Static_assert(sizeof(struct writing_chunk) == (size_t)256 << 10, "whole pages");
@@ -51,6 +52,7 @@ struct writing {
 	struct { VEC(struct writing_shed); } shed;
 	size_t shed_told;           /* of these, since the last time */
 	uint64_t shed_samples, waits;
+	uint64_t build_id_bytes;
 
 	pthread_mutex_t lock;       /* of all below */
 	pthread_cond_t more, less;
@@ -61,9 +63,8 @@ struct writing {
 	struct writing_chunk *chunks;
 	struct { VEC(struct writing_chunk *); } spare; /* last in, first out */
 	struct sp_error *error;     /* atomic; not told yet */
-	struct sp_error *keep_error;
 	bool begun;                 /* by writing_begin() */
-	bool keep;                  /* as soon as can be */
+	bool publish;               /* the thread shall publish the file */
 	/* Of the file that is written to; of what is queued, for the last file, and for others. */
 	uint64_t file_bytes, queued_bytes, queued_before;
 	uint64_t begin_bytes;       /* of the last file, as long as it does not exist */
@@ -113,6 +114,7 @@ static struct sp_error *put(struct writing *writing, struct writing_chunk *chunk
 	struct writer *writer = writing->writer;
 	if (!writer)
 		return refuse(writing, &span);
+	writer_reserve(writer, chunk->build_id_bytes);
 	if (chunk->trace) {
 		span.iov_base = chunk->trace;
 		error = writer_write_auxtrace(writer, &span, 1);
@@ -120,6 +122,15 @@ static struct sp_error *put(struct writing *writing, struct writing_chunk *chunk
 		error = writer_write(writer, &span, 1);
 	}
 	return !error && chunk->commit ? writer_commit(writer) : error;
+}
+
+/* The lock is held. */
+static void see_error(struct writing *writing, struct sp_error *error)
+{
+	if (writing->error)
+		sp_error_free(error);
+	else
+		__atomic_store_n(&writing->error, error, __ATOMIC_RELAXED);
 }
 
 /* The chunk is done with; the lock is held. */
@@ -130,27 +141,24 @@ static void see_written(struct writing *writing, struct writing_chunk *chunk, ui
 	*(chunk->file == writing->changes ? &writing->queued_bytes : &writing->queued_before) -= used;
 	writing->file_bytes = writing->writer ? writer_size(writing->writer) : 0;
 	writing->unwritten = writing->writer ? writer_unwritten_samples(writing->writer) : 0;
-	if (writing->error)
-		sp_error_free(error);
-	else
-		__atomic_store_n(&writing->error, error, __ATOMIC_RELAXED);
+	see_error(writing, error);
 	*vec_push(&writing->spare) = chunk; /* there was made room for all */
 	pthread_cond_signal(&writing->less);
 }
 
 /* The lock is held. */
-static void keep(struct writing *writing)
+static void publish(struct writing *writing)
 {
-	writing->keep = false;
+	writing->publish = false;
 	pthread_mutex_unlock(&writing->lock);
-	struct sp_error *error = writing->writer ? writer_keep(writing->writer) : NULL;
+	struct sp_error *error = writing->writer ? writer_publish(writing->writer) : NULL;
 	pthread_mutex_lock(&writing->lock);
-	writing->keep_error = error;
+	see_error(writing, error);
 }
 
 static bool has_work(const struct writing *writing)
 {
-	return writing->begun && (writing->keep || writing->written < writing->submitted);
+	return writing->begun && (writing->publish || writing->written < writing->submitted);
 }
 
 static void *work(void *arg)
@@ -162,8 +170,8 @@ static void *work(void *arg)
 			pthread_cond_wait(&writing->more, &writing->lock);
 		if (writing->over && (writing->at_once || !has_work(writing)))
 			break;
-		if (writing->keep) {
-			keep(writing);
+		if (writing->publish) {
+			publish(writing);
 			continue;
 		}
 		struct writing_chunk *chunk =
@@ -267,7 +275,6 @@ void writing_free(struct writing *writing)
 	vec_deinit(&writing->shed);
 	u64map_deinit(&writing->shed_index);
 	sp_error_free(writing->error);
-	sp_error_free(writing->keep_error);
 	pthread_cond_destroy(&writing->more);
 	pthread_cond_destroy(&writing->less);
 	pthread_mutex_destroy(&writing->lock);
@@ -284,20 +291,12 @@ void writing_begin(struct writing *writing, struct writer *writer)
 	pthread_mutex_unlock(&writing->lock);
 }
 
-void writing_keep(struct writing *writing)
+void writing_publish(struct writing *writing)
 {
 	pthread_mutex_lock(&writing->lock);
-	writing->keep = true;
+	writing->publish = true;
 	pthread_cond_signal(&writing->more);
 	pthread_mutex_unlock(&writing->lock);
-}
-
-struct sp_error *writing_keep_error(struct writing *writing)
-{
-	pthread_mutex_lock(&writing->lock);
-	struct sp_error *error = take_ptr(writing->keep_error);
-	pthread_mutex_unlock(&writing->lock);
-	return error;
 }
 
 /* What the thread has met since this was last asked. */
@@ -331,6 +330,7 @@ static void submit(struct writing *writing)
 		pthread_cond_wait(&writing->less, &writing->lock);
 	writing->queued_bytes += writing->open->used;
 	writing->open->file = writing->changes;
+	writing->open->build_id_bytes = writing->build_id_bytes;
 	writing->circle[writing->submitted++ % (2 * writing->limit)] = take_ptr(writing->open);
 	pthread_cond_signal(&writing->more);
 	pthread_mutex_unlock(&writing->lock);
@@ -470,6 +470,11 @@ struct sp_error *writing_trace(struct writing *writing, const struct iovec *span
 	submit(writing);
 	*taken_ret = true;
 	return take_error(writing);
+}
+
+void writing_reserve(struct writing *writing, uint64_t build_id_bytes)
+{
+	writing->build_id_bytes = build_id_bytes;
 }
 
 void writing_poke(struct writing *writing)

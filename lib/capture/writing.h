@@ -33,11 +33,10 @@ void writing_free(struct writing *writing);
 void writing_begin(struct writing *writing, struct writer *writer);
 
 /*
- * There will be a recording: writer_keep(), by the thread, since giving up an old file of a
- * gigabyte takes the disk a while. Its error is to be had once it has happened, and once.
+ * Has the thread call writer_publish(), since removing an old file of a gigabyte takes long. A later
+ * call returns its error.
  */
-void writing_keep(struct writing *writing);
-struct sp_error *writing_keep_error(struct writing *writing) SP_MUST_CHECK;
+void writing_publish(struct writing *writing);
 
 /*
  * Takes whole records, as writer_write() does; they are copied. What fails in the thread is an
@@ -55,6 +54,9 @@ struct sp_error *writing_trace(struct writing *writing, const struct iovec *span
 
 /* What was taken so far is part of the file as soon as the thread has written it. */
 struct sp_error *writing_commit(struct writing *writing) SP_MUST_CHECK;
+
+/* Has writer_reserve() called for the file of all later writes. */
+void writing_reserve(struct writing *writing, uint64_t build_id_bytes);
 
 /* To be called now and then: what waits for the thread's next turn may get it. */
 void writing_poke(struct writing *writing);

@@ -61,16 +61,16 @@ static struct sp_error *open_alt(struct dwarf *dwarf)
 	return NULL;
 }
 
-/* "PATH.dwp", if it is there. */
-static struct sp_error *open_package(struct dwarf *dwarf, const char *path)
+/* "PATH.dwp" of an image, if it is there. */
+static struct sp_error *open_package(struct dwarf *dwarf, const struct image *of)
 {
 	struct image *image = NULL;
-	if (dwarf->package)
+	if (dwarf->package || of->memory)
 		return NULL;
-	CLEANUP_FREE char *name = format_text("%s.dwp", path);
+	CLEANUP_FREE char *name = format_text("%s.dwp", image_path_in_root(of));
 	if (!name)
 		return error_no_memory();
-	struct sp_error *error = image_open(name, &image);
+	struct sp_error *error = image_open_in(of->root, name, &image);
 	if (!error)
 		error = dwarf_file_new(image, true, ++dwarf->next_number, &dwarf->package);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
@@ -92,10 +92,10 @@ struct sp_error *dwarf_open(struct image *image, const struct dwarf_options *opt
 		dwarf_file_new(take_ptr(taken), false, ++dwarf->next_number, &dwarf->file);
 	if (!error)
 		error = open_alt(dwarf);
-	if (!error && !image->memory)
-		error = open_package(dwarf, image->path);
-	if (!error && options->runtime && !options->runtime->memory)
-		error = open_package(dwarf, options->runtime->path);
+	if (!error)
+		error = open_package(dwarf, image);
+	if (!error && options->runtime)
+		error = open_package(dwarf, options->runtime);
 	if (error)
 		return error;
 	*ret = take_ptr(dwarf);
@@ -294,13 +294,31 @@ static int compare_order(const void *a, const void *b, void *arg)
 	return i < j ? -1 : i > j;
 }
 
-static void weigh(struct job *job, uint64_t unit)
+/*
+ * Adds the unit's size to the total, which overlapping units would exceed: sets of .debug_aranges may
+ * name places within units, and each would be walked to its end. False if it is exceeded.
+ */
+static bool weigh(struct job *job, uint64_t unit)
 {
+	struct dwarf_file *file = job->dwarf->file;
 	uint64_t end, size = 0;
-	if (dwarf_file_unit_end(job->dwarf->file, unit, &end))
+	if (dwarf_file_unit_end(file, unit, &end))
 		size = end - unit;
+	if (job->bytes + size > section_size(&file->sections[SECTION_INFO]))
+		return false;
 	job->bytes += size;
 	job->worth += size < BYTES_A_UNIT ? BYTES_A_UNIT : size;
+	return true;
+}
+
+/* Later units are not read. */
+static bool note_overlap(struct job *job, uint64_t unit)
+{
+	const struct section *info = &job->dwarf->file->sections[SECTION_INFO];
+	struct sp_error *error = reader_damage(job->readers.items[0],
+					       section_error(info, unit, "units overlap"));
+	sp_error_free(error);
+	return !error;
 }
 
 static bool make_tasks(struct job *job, size_t count)
@@ -318,11 +336,12 @@ static bool make_tasks(struct job *job, size_t count)
 		uint64_t unit = job->owners[job->order[i]];
 		struct task *task = job->tasks.count ? vec_last(&job->tasks) : NULL;
 		if (!task || task->unit != unit) {
+			if (!weigh(job, unit))
+				return note_overlap(job, unit);
 			task = vec_push(&job->tasks);
 			if (!task)
 				return false;
 			*task = (struct task){.unit = unit, .first = i};
-			weigh(job, unit);
 		}
 		task->end = i + 1;
 	}

@@ -75,6 +75,9 @@ void dwarf_file_unpack(struct dwarf_file *file, unsigned int threads)
 		     &unpacking);
 }
 
+/* The rest of the shortest header: version, offset of the abbreviations, size of an address. */
+#define UNIT_LENGTH_MIN 7
+
 bool dwarf_file_unit_end(struct dwarf_file *file, uint64_t offset, uint64_t *ret)
 {
 	struct section *info = &file->sections[SECTION_INFO];
@@ -83,7 +86,7 @@ bool dwarf_file_unit_end(struct dwarf_file *file, uint64_t offset, uint64_t *ret
 	size_t done = section_peek(info, offset, bytes, sizeof(bytes));
 	struct cursor cursor = cursor_make(bytes, done, file->image->swap, file->image->path,
 					   offset);
-	if (!cursor_length(&cursor, &length, &offset_size) ||
+	if (!cursor_length(&cursor, &length, &offset_size) || length < UNIT_LENGTH_MIN ||
 	    length > size - cursor_offset(&cursor))
 		return false;
 	*ret = cursor_offset(&cursor) + length;

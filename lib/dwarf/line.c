@@ -25,23 +25,42 @@ static struct section *lines_of(const struct unit *unit)
 	return &unit->main->sections[SECTION_LINE];
 }
 
+/*
+ * Names are read when a path is made: few of a table's names are used, and in a hostile table each may
+ * lead to the same long string.
+ */
+static struct value in_place(const struct line_table *table, const char *name)
+{
+	return (struct value){
+		.form = DW_FORM_string,
+		.u = (uint64_t)((const uint8_t *)name - lines_of(table->unit)->bytes),
+	};
+}
+
+static const char *name_of(const struct line_table *table, const struct value *name)
+{
+	if (name->form == DW_FORM_string)
+		return (const char *)lines_of(table->unit)->bytes + name->u;
+	return unit_string(table->unit, name);
+}
+
 /* Directories, then files, each ended by an empty name: versions 2 to 4. False: out of memory. */
 static bool read_old_names(struct line_table *table, struct cursor *cursor, bool *ok_ret)
 {
 	const char *name;
 	*ok_ret = false;
 	while (cursor_text(cursor, &name) && *name) {
-		const char **slot = vec_push(&table->directories);
+		struct value *slot = vec_push(&table->directories);
 		if (!slot)
 			return false;
-		*slot = name;
+		*slot = in_place(table, name);
 	}
 	while (cursor_text(cursor, &name) && *name) {
 		uint64_t ignored;
 		struct line_file *file = vec_push(&table->files);
 		if (!file)
 			return false;
-		*file = (struct line_file){.name = name};
+		*file = (struct line_file){.name = in_place(table, name)};
 		if (!cursor_uleb(cursor, &file->directory) || !cursor_uleb(cursor, &ignored) ||
 		    !cursor_uleb(cursor, &ignored))
 			return true;
@@ -70,9 +89,8 @@ static bool read_format(struct cursor *cursor, const struct encoding *encoding,
 }
 
 /* One entry of version 5; false where it does not fit. */
-static bool read_entry(const struct line_table *table, struct cursor *cursor,
-		       const struct format *format, const struct encoding *encoding,
-		       struct line_file *ret)
+static bool read_entry(struct cursor *cursor, const struct format *format,
+		       const struct encoding *encoding, struct line_file *ret)
 {
 	*ret = (struct line_file){0};
 	for (uint8_t i = 0; i < format->count; i++) {
@@ -81,12 +99,8 @@ static bool read_entry(const struct line_table *table, struct cursor *cursor,
 			return false;
 		if (format->fields[i].name == DW_LNCT_directory_index)
 			ret->directory = value.u;
-		else if (format->fields[i].name != DW_LNCT_path)
-			continue;
-		else if (value.form == DW_FORM_string)
-			ret->name = (const char *)lines_of(table->unit)->bytes + value.u;
-		else
-			ret->name = unit_string(table->unit, &value);
+		else if (format->fields[i].name == DW_LNCT_path)
+			ret->name = value;
 	}
 	return true;
 }
@@ -94,7 +108,7 @@ static bool read_entry(const struct line_table *table, struct cursor *cursor,
 static bool add_entry(struct line_table *table, bool directories, const struct line_file *entry)
 {
 	if (directories) {
-		const char **slot = vec_push(&table->directories);
+		struct value *slot = vec_push(&table->directories);
 		if (slot)
 			*slot = entry->name;
 		return slot != NULL;
@@ -115,7 +129,7 @@ static bool read_new_names(struct line_table *table, struct cursor *cursor,
 		struct line_file entry;
 		const uint8_t *before = cursor->pos;
 		/* An entry without bytes could be there any number of times. */
-		*ok_ret = read_entry(table, cursor, &format, encoding, &entry) &&
+		*ok_ret = read_entry(cursor, &format, encoding, &entry) &&
 			  cursor->pos > before;
 		if (*ok_ret && !add_entry(table, directories, &entry))
 			return false;
@@ -175,6 +189,10 @@ struct sp_error *line_table_open(struct reader *reader, const struct unit *unit,
 	    !cursor_length(&cursor, &length, &encoding.offset_size) ||
 	    length > size - cursor_offset(&cursor))
 		return reader_damage(reader, section_error(section, at, "no such line table"));
+	reader->line_bytes -= (int64_t)length;
+	if (reader->line_bytes < 0)
+		return reader_damage(reader, section_error(section, at,
+							   "too many units share line tables"));
 	uint64_t start = cursor_offset(&cursor);
 	if (!section_cursor(section, start, start + length, unit->main->image->swap, &cursor) ||
 	    !read_fixed(ret, &cursor, &encoding)) {
@@ -249,8 +267,10 @@ static void add_row(struct run *run, bool ends)
 static bool define_file(struct run *run, struct cursor *operand)
 {
 	struct line_file file = {0};
-	if (!cursor_text(operand, &file.name) || !cursor_uleb(operand, &file.directory))
+	const char *name;
+	if (!cursor_text(operand, &name) || !cursor_uleb(operand, &file.directory))
 		return false;
+	file.name = in_place(run->table, name);
 	struct line_file *slot = run->queries ? vec_push(&run->table->files) : NULL;
 	if (slot)
 		*slot = file;
@@ -353,10 +373,6 @@ static struct sp_error *run_table(struct reader *reader, struct run *run)
 		return NULL;
 	run->now = (struct machine_state){.file = 1, .line = 1};
 	run->work = 65536 + 256 * (int64_t)run->count;
-	reader->line_bytes -= (int64_t)size;
-	if (reader->line_bytes < 0)
-		return reader_damage(reader, section_error(lines_of(table->unit), table->offset,
-							   "too many units share line tables"));
 	if (run_program(run))
 		return NULL;
 	return run->no_memory ? error_no_memory()
@@ -404,7 +420,8 @@ static struct sp_error *directory_of(struct reader *reader, const struct line_ta
 		return NULL;
 	}
 	const char *directory =
-		index < table->directories.count ? table->directories.items[index] : NULL;
+		index < table->directories.count ?
+			name_of(table, &table->directories.items[index]) : NULL;
 	*ret = directory ?: "";
 	return !directory || *directory == '/' ? NULL : join(reader, unit, directory, ret);
 }
@@ -414,16 +431,17 @@ struct sp_error *line_table_path(struct reader *reader, struct line_table *table
 {
 	*ret = NULL;
 	uint64_t index = table->version < 5 ? file - 1 : file;
-	if (index >= table->files.count || !table->files.items[index].name)
+	if (index >= table->files.count)
 		return NULL;
 	struct line_file *found = &table->files.items[index];
 	struct sp_error *error = NULL;
-	if (!found->path) {
+	const char *name = found->path ? NULL : name_of(table, &found->name);
+	if (name) {
 		const char *directory = "";
-		if (*found->name != '/')
+		if (*name != '/')
 			error = directory_of(reader, table, found, &directory);
 		if (!error)
-			error = join(reader, directory ?: "", found->name, &found->path);
+			error = join(reader, directory ?: "", name, &found->path);
 	}
 	*ret = found->path;
 	return error;

@@ -9,7 +9,7 @@
 #include "dwarf/unit.h"
 
 struct line_file {
-	const char *name;
+	struct value name;
 	uint64_t directory;
 	const char *path; /* the whole, once it was asked for; the reader's */
 };
@@ -23,7 +23,7 @@ struct line_table {
 	int8_t line_base;
 	uint8_t line_range, opcode_base;
 	const uint8_t *opcode_lengths; /* of opcodes 1 to opcode_base - 1 */
-	VEC(const char *) directories;
+	VEC(struct value) directories; /* their names */
 	VEC(struct line_file) files;   /* index 0 is file 1 before version 5 */
 };
 

@@ -14,20 +14,18 @@
 
 /* An entry's names, and where more is said of it. */
 struct facts {
-	const char *linkage, *name; /* in the sections */
-	struct value origin, specification;
+	struct value linkage, name, origin, specification;
 };
 
-static void take(const struct unit *unit, uint16_t name, const struct value *value,
-		 struct facts *facts)
+static void take(uint16_t name, const struct value *value, struct facts *facts)
 {
 	switch (name) {
 	case DW_AT_linkage_name:
 	case DW_AT_MIPS_linkage_name:
-		facts->linkage = unit_string(unit, value);
+		facts->linkage = *value;
 		break;
 	case DW_AT_name:
-		facts->name = unit_string(unit, value);
+		facts->name = *value;
 		break;
 	case DW_AT_abstract_origin:
 		facts->origin = *value;
@@ -49,7 +47,7 @@ static bool read_facts(const struct unit *unit, const struct abbrev_table *table
 		struct value value;
 		if (!value_read(cursor, attribute, &unit->encoding, &value))
 			return false;
-		take(unit, attribute->name, &value, facts);
+		take(attribute->name, &value, facts);
 	}
 	return true;
 }
@@ -115,7 +113,8 @@ static bool is_scope(uint16_t tag)
 
 /* An entry around another. */
 struct scope {
-	const char *name;  /* NULL: names nothing */
+	struct value name;       /* read when it is written: most are not */
+	const char *without;     /* shown if it has no name; NULL: nothing is shown */
 	uint64_t function; /* where it begins; 0: it is none */
 };
 
@@ -159,11 +158,11 @@ static bool pass(struct scopes *scopes, uint64_t target)
 	bool named = is_scope(abbrev->tag);
 	if (named && !read_facts(unit, scopes->table, &attributes, abbrev, &facts))
 		return false;
-	if (named && !facts.name)
-		facts.name = abbrev->tag == DW_TAG_namespace ? "(anonymous namespace)"
-							     : scopes->unnamed;
+	const char *unnamed = abbrev->tag == DW_TAG_namespace ? "(anonymous namespace)"
+							      : scopes->unnamed;
 	scopes->items[scopes->count++] = (struct scope){
 		.name = facts.name,
+		.without = named ? unnamed : NULL,
 		.function = abbrev->tag == DW_TAG_subprogram ? begin : 0,
 	};
 	return true;
@@ -215,12 +214,13 @@ static struct sp_error *follow(struct reader *reader, const struct unit *unit,
 		if (error || !ok)
 			return error;
 		if (linkage_ret)
-			*linkage_ret = facts.linkage;
-		if (linkage_ret && facts.linkage)
+			*linkage_ret = unit_string(&here, &facts.linkage);
+		if (linkage_ret && *linkage_ret)
 			return NULL;
-		if (facts.name) {
+		const char *name = unit_string(&here, &facts.name);
+		if (name) {
 			/* The last link, the declaration, is where its scopes are. */
-			plain->name = plain->name ?: facts.name;
+			plain->name = plain->name ?: name;
 			plain->unit = here;
 			plain->entry = entry;
 		}
@@ -263,9 +263,12 @@ static struct sp_error *write_scopes(struct reader *reader, const struct unit *u
 		if (plain.name)
 			fprintf(stream, "%s::", plain.name);
 	}
-	for (size_t i = first; i < scopes.count; i++)
-		if (scopes.items[i].name)
-			fprintf(stream, "%s::", scopes.items[i].name);
+	for (size_t i = first; i < scopes.count; i++) {
+		const struct scope *scope = &scopes.items[i];
+		const char *shown = unit_string(unit, &scope->name) ?: scope->without;
+		if (shown)
+			fprintf(stream, "%s::", shown);
+	}
 	return NULL;
 }
 

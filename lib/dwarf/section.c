@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include "base/io.h"
+#include "elf/extent.h"
 #include "elf/zlib.h"
 #include "elf/zst.h"
 
@@ -171,6 +172,7 @@ static bool inflate(struct section *section)
 		image_range_bytes(image, section->file_offset, section->packed_size, &bytes);
 	bool done = !error && read_packing(section, &bytes, &packing) &&
 		    packing.size <= INFLATED_MAX &&
+		    packing.size <= extent_unpacked_max(section->packed_size) &&
 		    (packing.type == ELFCOMPRESS_ZLIB || packing.type == COMPRESSED_ZSTD);
 	sp_error_free(error);
 	if (!done)

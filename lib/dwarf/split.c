@@ -140,15 +140,15 @@ static struct sp_error *try_unit(struct reader *reader, struct dwarf_file *file,
 	return NULL;
 }
 
-/* "SYMFS/DIRECTORY/NAME", opened; NULL where it is not there. */
+/* "DIRECTORY/NAME" in `symfs`, opened; NULL where it is not there. */
 static struct sp_error *open_at(const char *symfs, const char *directory, const char *name,
 				struct image **ret)
 {
 	const char *slash = directory[0] ? "/" : "";
-	CLEANUP_FREE char *path = format_text("%s%s%s%s", symfs, directory, slash, name);
+	CLEANUP_FREE char *path = format_text("%s%s%s", directory, slash, name);
 	if (!path)
 		return error_no_memory();
-	struct sp_error *error = image_open(path, ret);
+	struct sp_error *error = image_open_in(symfs, path, ret);
 	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY) {
 		sp_error_free(error);
 		*ret = NULL;
@@ -172,7 +172,7 @@ static struct sp_error *open_object(const struct split_places *places,
 	if (places->symfs && *places->symfs)
 		error = open_at(places->symfs, directory, name, &image);
 	if (!error && !image)
-		error = open_at("", directory, name, &image);
+		error = open_at(NULL, directory, name, &image);
 	if (error || !image)
 		return error;
 	uint32_t number = __atomic_add_fetch(places->next_number, 1, __ATOMIC_RELAXED);

@@ -11,7 +11,7 @@ struct package_part {
 };
 
 struct split_places {
-	const char *symfs;           /* before every path; NULL or "": none */
+	const char *symfs;           /* the root of every path; NULL or "": none */
 	struct dwarf_file *package;  /* the .dwp; NULL: none */
 	uint32_t *next_number;       /* of files, counted atomically */
 };

@@ -9,6 +9,7 @@
 #include "base/cursor.h"
 #include "base/io.h"
 #include "elf/debuginfod.h"
+#include "elf/extent.h"
 #include "elf/xz.h"
 
 /* glibc's is 0.3 MB; a hostile one would unpack to anything. */
@@ -74,7 +75,7 @@ static bool file_crc(const struct image *image, uint32_t *ret)
 	size_t chunk = (size_t)1 << 18;
 	CLEANUP_FREE uint8_t *buffer = malloc(chunk);
 	CLEANUP_FREE struct crc_tables *tables = malloc(sizeof(*tables));
-	if (!buffer || !tables || image->fd < 0)
+	if (!buffer || !tables || image->fd < 0 || image->size > extent_read_max(image))
 		return false;
 	crc_prepare(tables);
 	uint32_t crc = ~0U;
@@ -165,10 +166,10 @@ static bool is_trusted(const struct search *search, const struct image *image)
 }
 
 /* Opens a candidate and keeps it if it fits. Only lack of memory is an error. */
-static struct sp_error *try_path(struct search *search, const char *path)
+static struct sp_error *try_path(struct search *search, const char *root, const char *path)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	struct sp_error *error = image_open(path, &image);
+	struct sp_error *error = image_open_in(root, path, &image);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
 	sp_error_free(error);
@@ -183,8 +184,9 @@ static struct sp_error *try_path(struct search *search, const char *path)
 	return NULL;
 }
 
-/* The pieces in a row as one path. */
-static struct sp_error *try_pieces(struct search *search, const char *const *pieces)
+/* Joins the pieces to one path, which does not lead out of `root` (NULL or "": any path). */
+static struct sp_error *try_pieces(struct search *search, const char *root,
+				   const char *const *pieces)
 {
 	if (search->found)
 		return NULL;
@@ -197,10 +199,11 @@ static struct sp_error *try_pieces(struct search *search, const char *const *pie
 	char *end = path;
 	for (const char *const *piece = pieces; *piece; piece++)
 		end = stpcpy(end, *piece);
-	return try_path(search, path);
+	return try_path(search, root, path);
 }
 
-#define TRY(search, ...) try_pieces((search), (const char *const[]){__VA_ARGS__, NULL})
+#define TRY(search, root, ...) \
+	try_pieces((search), (root), (const char *const[]){__VA_ARGS__, NULL})
 
 /* Calls `place` for each directory of the debug path, below symfs and not. */
 static struct sp_error *each_place(struct search *search,
@@ -257,7 +260,7 @@ static struct sp_error *search_build_id(struct search *search)
 	struct sp_error *error = each_place(search, try_build_id, &id);
 	search->open_to_all = true;
 	if (!error && search->places->cache)
-		error = TRY(search, search->places->cache, "/.build-id/", id.folder, "/", id.rest,
+		error = TRY(search, NULL, search->places->cache, "/.build-id/", id.folder, "/", id.rest,
 			    "/debug");
 	search->open_to_all = false;
 	return error;
@@ -272,7 +275,7 @@ static struct sp_error *search_servers(struct search *search, enum debuginfod_ki
 	struct sp_error *error = debuginfod_find(kind, search->build_id, search->build_id_size,
 						 &found);
 	CLEANUP_FREE char *path = found;
-	return error || !path ? error : try_path(search, path);
+	return error || !path ? error : try_path(search, NULL, path);
 }
 
 /* Reads .gnu_debuglink: a file name, and after padding to 4 bytes its CRC. */
@@ -357,7 +360,7 @@ struct sp_error *debugfile_cached(const struct debugfile_places *places, const u
 	struct split_id id;
 	struct sp_error *error = NULL;
 	if (places->cache && split_build_id(build_id, size, &id))
-		error = TRY(&search, places->cache, "/.build-id/", id.folder, "/", id.rest, "/",
+		error = TRY(&search, NULL, places->cache, "/.build-id/", id.folder, "/", id.rest, "/",
 			    name);
 	if (error)
 		return error;
@@ -410,7 +413,9 @@ struct sp_error *debugfile_embedded(const struct image *runtime, struct image **
 	}
 	uint8_t *bytes;
 	size_t size;
-	struct sp_error *error = xz_unpack(packed->d_buf, packed->d_size, DEBUGDATA_MAX,
+	uint64_t most = extent_unpacked_max(packed->d_size);
+	struct sp_error *error = xz_unpack(packed->d_buf, packed->d_size,
+					   most < DEBUGDATA_MAX ? (size_t)most : DEBUGDATA_MAX,
 					   runtime->path, &bytes, &size);
 	if (error)
 		return error;
@@ -432,18 +437,17 @@ struct sp_error *debugfile_alt(const struct debugfile_places *places, const stru
 		search.build_id = link.id;
 		search.build_id_size = link.size;
 	}
-	const char *slash = strrchr(image->path, '/'), *symfs = places->symfs ?: "";
-	CLEANUP_FREE char *folder =
-		strndup(image->path, slash ? (size_t)(slash + 1 - image->path) : 0);
+	const char *own = image_path_in_root(image), *slash = strrchr(own, '/');
+	CLEANUP_FREE char *folder = strndup(own, slash ? (size_t)(slash + 1 - own) : 0);
 	if (!folder)
 		return error_no_memory();
 	struct sp_error *error = NULL;
 	if (*path != '/')
-		error = TRY(&search, folder, path);
-	else if (*symfs)
-		error = TRY(&search, symfs, path);
+		error = TRY(&search, image->root, folder, path);
+	else if (places->symfs && *places->symfs)
+		error = TRY(&search, places->symfs, path);
 	if (!error && *path == '/')
-		error = TRY(&search, path);
+		error = TRY(&search, NULL, path);
 	if (!error && !search.found)
 		error = search_build_id(&search);
 	if (!error)

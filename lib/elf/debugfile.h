@@ -11,7 +11,7 @@
 
 /* Where to look. */
 struct debugfile_places {
-	const char *symfs;      /* before every path; NULL or "": none */
+	const char *symfs;      /* the root of every path; NULL or "": none */
 	const char *debug_path; /* colon-separated, as "/usr/lib/debug" */
 	const char *cache;      /* perf's build-id cache, as "/root/.debug"; NULL: none */
 	bool debuginfod;        /* ask servers for what is in none of them */

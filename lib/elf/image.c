@@ -3,19 +3,17 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include "base/format.h"
 #include "base/io.h"
+#include "base/regular_file.h"
+#include "elf/extent.h"
 
 /* No real section that is read here comes near; a hostile one may claim it of a sparse file. */
 #define SECTION_SIZE_MAX ((uint64_t)1 << 30)
 /* From here on a buffer is worth huge pages: a fault for 2 MB and not for each 4 KB. */
 #define HUGE_PAGE ((size_t)2 << 20)
+/* All notes together: libelf keeps what it has read. */
 #define NOTES_SIZE_MAX ((uint64_t)1 << 20)
 
 /* One more than any linker writes, so that a hostile count costs nothing. */
@@ -79,12 +77,14 @@ static bool find_build_id(struct image *image, Elf_Data *notes)
 static void read_build_id(struct image *image)
 {
 	size_t count = 0;
+	uint64_t left = NOTES_SIZE_MAX;
 	elf_getphdrnum(image->elf, &count);
 	for (size_t i = 0; i < count && i < LOADS_MAX; i++) {
 		GElf_Phdr header;
 		if (!gelf_getphdr(image->elf, (int)i, &header) || header.p_type != PT_NOTE ||
-		    header.p_filesz > NOTES_SIZE_MAX)
+		    header.p_filesz > left)
 			continue;
+		left -= header.p_filesz;
 		Elf_Data *notes =
 			elf_getdata_rawchunk(image->elf, (int64_t)header.p_offset, header.p_filesz,
 					     header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
@@ -95,29 +95,13 @@ static void read_build_id(struct image *image)
 	while ((section = elf_nextscn(image->elf, section))) {
 		GElf_Shdr header;
 		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
-		    header.sh_size > NOTES_SIZE_MAX)
+		    header.sh_size > left)
 			continue;
+		left -= header.sh_size;
 		Elf_Data *notes = elf_getdata(section, NULL);
 		if (notes && notes->d_buf && find_build_id(image, notes))
 			return;
 	}
-}
-
-/* libelf takes a file that was cut short for one without these tables. */
-static struct sp_error *check_extent(const struct image *image, const GElf_Ehdr *header)
-{
-	uint64_t tables[2][2] = {
-		{header->e_phoff, (uint64_t)header->e_phnum * header->e_phentsize},
-		{header->e_shoff, (uint64_t)header->e_shnum * header->e_shentsize},
-	};
-	for (size_t i = 0; i < 2; i++)
-		if (tables[i][0] != 0 && tables[i][1] != 0 &&
-		    (tables[i][0] > image->size || tables[i][1] > image->size - tables[i][0]))
-			return error_format(image->path, image->size,
-					    "the file is cut short: its %s headers are at 0x%llx",
-					    i ? "section" : "program",
-					    (unsigned long long)tables[i][0]);
-	return NULL;
 }
 
 static struct sp_error *read_headers(struct image *image)
@@ -129,7 +113,7 @@ static struct sp_error *read_headers(struct image *image)
 	image->type = header.e_type;
 	image->swap = (header.e_ident[EI_DATA] == ELFDATA2MSB) != (BYTE_ORDER == BIG_ENDIAN);
 	image->is_64bit = gelf_getclass(image->elf) == ELFCLASS64;
-	struct sp_error *error = check_extent(image, &header);
+	struct sp_error *error = extent_check_sections(image);
 	if (!error)
 		error = read_loads(image);
 	if (!error)
@@ -137,24 +121,20 @@ static struct sp_error *read_headers(struct image *image)
 	return error;
 }
 
-static struct image *image_new(const char *path)
+/* `path` becomes the image's in any case; NULL: out of memory. */
+static struct image *image_new(char *path)
 {
-	struct image *image = calloc(1, sizeof(*image));
-	if (!image)
-		return NULL;
-	image->fd = -1;
-	image->path = strdup(path);
-	if (!image->path) {
-		free(image);
+	struct image *image = path ? calloc(1, sizeof(*image)) : NULL;
+	if (!image) {
+		free(path);
 		return NULL;
 	}
+	image->fd = -1;
+	image->path = path;
 	/* Sets libelf up, as it demands; it is the same for every caller. */
 	elf_version(EV_CURRENT);
 	return image;
 }
-
-/* A recorded path may lead to a FIFO or a device by now: never wait for one. */
-#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
 /* The image becomes the caller's if its headers can be read. */
 static struct sp_error *take_elf(struct image **image, Elf *elf, struct image **ret)
@@ -167,41 +147,49 @@ static struct sp_error *take_elf(struct image **image, Elf *elf, struct image **
 	return error;
 }
 
-/* Of what open(2) gave: -1 with its errno, too. `path` is for messages. */
-static struct sp_error *image_open_fd(int fd, const char *path, struct image **ret)
+static uint64_t since_1970(const struct timespec *time)
 {
-	int errnum = errno;
-	CLEANUP_CLOSE int opened = fd;
-	CLEANUP(cleanup_image_free) struct image *image = image_new(path);
-	if (!image)
-		return error_no_memory();
-	image->fd = take_fd(&opened);
-	struct stat status;
-	errno = errnum;
-	if (image->fd < 0 || fstat(image->fd, &status))
-		return error_os(errno, "%s", path);
-	if (!S_ISREG(status.st_mode))
-		return error_new(SP_ERROR_INVALID, "%s: not a regular file", path);
-	image->size = (uint64_t)status.st_size;
-	image->device = status.st_dev;
-	image->inode = status.st_ino;
-	image->owner = status.st_uid;
-	if (status.st_mtim.tv_sec > 0)
-		image->modified_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
-				     (uint64_t)status.st_mtim.tv_nsec;
-	errno = 0;
-	return take_elf(&image, elf_begin(image->fd, ELF_C_READ, NULL), ret);
+	return time->tv_sec > 0 ? (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec : 0;
 }
 
 struct sp_error *image_open(const char *path, struct image **ret)
 {
-	return image_open_fd(open(path, OPEN_FLAGS), path, ret);
+	return image_open_in(NULL, path, ret);
+}
+
+struct sp_error *image_open_in(const char *root, const char *path, struct image **ret)
+{
+	CLEANUP(cleanup_image_free) struct image *image =
+		image_new(regular_file_shown(root, path));
+	struct stat status;
+	if (!image || (root && *root && !(image->root = strdup(root))))
+		return error_no_memory();
+	struct sp_error *error = regular_file_open(root, path, 0, &image->fd, &status);
+	if (error)
+		return error;
+	image->size = (uint64_t)status.st_size;
+	image->device = status.st_dev;
+	image->inode = status.st_ino;
+	image->owner = status.st_uid;
+	image->modified_ns = since_1970(&status.st_mtim);
+	image->changed_ns = since_1970(&status.st_ctim);
+	image->allocated = io_allocated_bytes(image->fd, &status);
+	error = extent_check_tables(image);
+	if (error)
+		return error;
+	errno = 0;
+	return take_elf(&image, elf_begin(image->fd, ELF_C_READ, NULL), ret);
+}
+
+const char *image_path_in_root(const struct image *image)
+{
+	return image->path + (image->root ? strlen(image->root) : 0);
 }
 
 struct sp_error *image_open_again(const struct image *image, struct image **ret)
 {
 	CLEANUP(cleanup_image_free) struct image *again = NULL;
-	struct sp_error *error = image_open(image->path, &again);
+	struct sp_error *error = image_open_in(image->root, image_path_in_root(image), &again);
 	if (error)
 		return error;
 	if (again->device != image->device || again->inode != image->inode ||
@@ -212,38 +200,18 @@ struct sp_error *image_open_again(const struct image *image, struct image **ret)
 	return NULL;
 }
 
-int image_open_within(const char *root, const char *path, int flags)
-{
-	CLEANUP_CLOSE int folder = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (folder < 0)
-		return -1;
-	path += strspn(path, "/");
-	struct open_how how = {.flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT};
-	int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
-	/* Before Linux 5.6, or where a sandbox does not know the call: links of links may lead out.
-	 */
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-		fd = openat(folder, path, flags);
-	return fd;
-}
-
-struct sp_error *image_open_in(const char *root, const char *path, struct image **ret)
-{
-	CLEANUP_FREE char *whole = format_text("%s/%s", root, path + strspn(path, "/"));
-	if (!whole)
-		return error_no_memory();
-	return image_open_fd(image_open_within(root, path, OPEN_FLAGS), whole, ret);
-}
-
 struct sp_error *image_open_memory(void *bytes, size_t size, const char *name, struct image **ret)
 {
-	CLEANUP(cleanup_image_free) struct image *image = image_new(name);
+	CLEANUP(cleanup_image_free) struct image *image = image_new(strdup(name));
 	if (!image) {
 		free(bytes);
 		return error_no_memory();
 	}
 	image->memory = bytes;
-	image->size = size;
+	image->size = image->allocated = size;
+	struct sp_error *error = extent_check_tables(image);
+	if (error)
+		return error;
 	errno = 0;
 	return take_elf(&image, elf_memory(bytes, size), ret);
 }
@@ -252,10 +220,12 @@ void image_free(struct image *image)
 {
 	if (!image)
 		return;
-	elf_end(image->elf);
+	/* Uses the handle: before that ends. */
 	image_release_file(image);
+	elf_end(image->elf);
 	vec_deinit(&image->loads);
 	free(image->memory);
+	free(image->root);
 	free(image->path);
 	free(image);
 }
@@ -301,6 +271,20 @@ bool image_file_offset(const struct image *image, uint64_t vaddr, uint64_t *ret)
 		return false;
 	*ret = vaddr - best->vaddr + best->file_offset;
 	return true;
+}
+
+bool image_range_at(const struct image *image, uint64_t vaddr, uint64_t *file_offset_ret,
+		    uint64_t *size_ret)
+{
+	for (size_t i = 0; i < image->loads.count; i++) {
+		const struct image_load *load = &image->loads.items[i];
+		if (vaddr < load->vaddr || vaddr - load->vaddr >= load->file_size)
+			continue;
+		*file_offset_ret = load->file_offset + (vaddr - load->vaddr);
+		*size_ret = load->file_size - (vaddr - load->vaddr);
+		return true;
+	}
+	return false;
 }
 
 Elf_Scn *image_section(const struct image *image, const char *name, GElf_Shdr *header_ret)
@@ -361,8 +345,8 @@ static bool allocate(struct image_bytes *bytes, size_t size)
 struct sp_error *image_range_bytes(const struct image *image, uint64_t file_offset, uint64_t size,
 				   struct image_bytes *ret)
 {
-	if (size == 0 || size > SECTION_SIZE_MAX || file_offset > image->size ||
-	    size > image->size - file_offset)
+	if (size == 0 || size > SECTION_SIZE_MAX || size > extent_read_max(image) ||
+	    file_offset > image->size || size > image->size - file_offset)
 		return error_new(SP_ERROR_FORMAT,
 				 "%s: a section is missing or reaches past the end", image->path);
 	if (image->memory) {

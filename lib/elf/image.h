@@ -29,14 +29,17 @@ struct image_load {
 
 struct image {
 	char *path; /* for messages */
+	char *root; /* the directory that it was opened in; NULL: any path */
 	Elf *elf;
 	int fd;        /* -1: in memory, or released */
 	void *memory;  /* the bytes of an image from memory; else NULL */
 	uint64_t size; /* of the file */
+	uint64_t allocated; /* of these, the bytes that are on the disk, not in holes */
 	dev_t device;  /* of the file; 0 and 0 for one from memory */
 	ino_t inode;
 	uid_t owner;   /* of the file; 0 for one from memory */
-	uint64_t modified_ns; /* when it was, since 1970; 0 for one from memory */
+	uint64_t modified_ns; /* mtime, since 1970; 0 for one from memory */
+	uint64_t changed_ns;  /* ctime */
 	uint16_t machine, type; /* EM_*, ET_* */
 	bool is_64bit;
 	bool swap; /* its byte order is not the host's */
@@ -52,15 +55,18 @@ struct image {
  */
 struct sp_error *image_open(const char *path, struct image **ret) SP_MUST_CHECK;
 
-/* The same below a directory that is the root of its links ("/proc/PID/root"). */
+/*
+ * The same in a directory that is the root of its links ("/proc/PID/root", or --symfs): neither
+ * these nor ".." lead out of it. NULL or "": anywhere.
+ */
 struct sp_error *image_open_in(const char *root, const char *path,
 			       struct image **ret) SP_MUST_CHECK;
 
 /* The file of an image once more: SP_ERROR_NOT_FOUND where another took its place. */
 struct sp_error *image_open_again(const struct image *image, struct image **ret) SP_MUST_CHECK;
 
-/* open(2) of a path below `root`, so that its links do not lead out of it; -1 and errno. */
-int image_open_within(const char *root, const char *path, int flags);
+/* Its path as image_open_in() takes it, with the image's root. */
+const char *image_path_in_root(const struct image *image);
 
 /* The same of bytes in memory (malloc'ed), which become the image's in any case. */
 struct sp_error *image_open_memory(void *bytes, size_t size, const char *name,
@@ -86,6 +92,10 @@ bool image_vaddr(const struct image *image, uint64_t file_offset, uint64_t *ret)
 
 /* The reverse. */
 bool image_file_offset(const struct image *image, uint64_t vaddr, uint64_t *ret);
+
+/* The same with how many bytes of the segment follow in the file; those of any segment. */
+bool image_range_at(const struct image *image, uint64_t vaddr, uint64_t *file_offset_ret,
+		    uint64_t *size_ret);
 
 /* The section of that name, or NULL; *header_ret is set with it. */
 Elf_Scn *image_section(const struct image *image, const char *name, GElf_Shdr *header_ret);

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/elf/call_frames.c lib/elf/call_frames.h \
+	lib/elf/cfi.c lib/elf/cfi.h \
 	lib/elf/debugfile.c lib/elf/debugfile.h \
 	lib/elf/debuginfod.h \
+	lib/elf/extent.c lib/elf/extent.h \
 	lib/elf/image.c lib/elf/image.h \
 	lib/elf/plt.c lib/elf/plt.h \
 	lib/elf/relocate.c lib/elf/relocate.h \

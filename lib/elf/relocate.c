@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/io.h"
+#include "elf/extent.h"
 
 /* The largest drivers have 50 MB, with their debug information. */
 #define FILE_SIZE_MAX ((uint64_t)1 << 30)
@@ -45,8 +46,9 @@ static struct sp_error *copy_file(struct copy *copy)
 {
 	const struct image *image = copy->image;
 	size_t done = 0;
-	if (image->size > FILE_SIZE_MAX || !grow(copy, image->size))
-		return image->size > FILE_SIZE_MAX ? damaged(copy, "the file is absurdly large") :
+	bool large = image->size > FILE_SIZE_MAX || image->size > extent_read_max(image);
+	if (large || !grow(copy, image->size))
+		return large ? damaged(copy, "the file is absurdly large") :
 						     error_no_memory();
 	copy->size = image->size;
 	if (image->memory) {
@@ -89,6 +91,7 @@ static struct sp_error *unpack(struct copy *copy, size_t index)
 	Elf64_Shdr header;
 	uint64_t at;
 	if (!gelf_getchdr(section, &packed) || packed.ch_size > FILE_SIZE_MAX ||
+	    copy->size + packed.ch_size > extent_unpacked_max(copy->image->allocated) ||
 	    !header_at(copy, index, &header, &at) || elf_compress(section, 0, 0) < 0)
 		return damaged(copy, "a compressed section cannot be unpacked");
 	Elf_Data *data = elf_getdata(section, NULL);

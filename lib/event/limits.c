@@ -108,11 +108,11 @@ static const struct number_limit numbers[] = {
 	{"perf_cpu_time_max_percent",
 	 "where sampling takes more than %lld %% of a CPU, the kernel lowers the rate (0, 100: never)",
 	 "sudo sysctl kernel.perf_cpu_time_max_percent=100", "100"},
-	{"perf_event_max_stack", "call chains by frame pointers have up to %lld frames",
-	 "sudo sysctl kernel.perf_event_max_stack=1024, while nobody records call chains",
+	{"perf_event_max_stack", "call chains by frame pointers have up to %lld frames; cannot change "
+	 "while any are recorded",
+	 "sudo sysctl kernel.perf_event_max_stack=1024",
 	 "1024"},
-	{"perf_event_max_contexts_per_stack", "of a chain, up to %lld are marks of where code of "
-	 "another mode begins", NULL, ""},
+	{"perf_event_max_contexts_per_stack", "at most %lld context markers per call chain", NULL, ""},
 	{"perf_event_mlock_kb",
 	 "rings of all of a user's recordings together: %lld KiB for each CPU, and RLIMIT_MEMLOCK",
 	 "sudo sysctl kernel.perf_event_mlock_kb=16384", "16384"},
@@ -198,20 +198,25 @@ static struct sp_error *add_process(struct sp_limits *limits)
 	return files.value ? add(limits, &files) : error_no_memory();
 }
 
+/* README forbids all capabilities but CAP_PERFMON for sprof itself. */
 static struct sp_error *add_capabilities(struct sp_limits *limits)
 {
 	static const struct {
 		int number;
-		const char *name, *with, *without;
+		const char *name, *with, *without, *remedy;
 	} wanted[] = {
-		{PERFMON, "CAP_PERFMON", "everything may be recorded (Linux 5.8)", NULL},
+		{PERFMON, "CAP_PERFMON", "everything may be recorded (Linux 5.8)", NULL,
+		 "run as root, or sudo setcap cap_perfmon+ep $(command -v sprof)"},
 		{CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "everything may be recorded",
-		 "no breakpoints in the kernel, and before Linux 5.8 nothing beyond perf_event_paranoid"},
+		 "no breakpoints in the kernel, and before Linux 5.8 nothing beyond perf_event_paranoid",
+		 "run as root"},
 		{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "processes of others may be recorded",
-		 "processes of this user alone may be recorded"},
-		{CAP_IPC_LOCK, "CAP_IPC_LOCK", "rings may be of any size", "rings are limited"},
-		{CAP_SYSLOG, "CAP_SYSLOG", "the kernel's addresses are seen",
-		 "they are seen if kernel.kptr_restrict is 0"},
+		 "processes of this user alone may be recorded", "run as root"},
+		{CAP_IPC_LOCK, "CAP_IPC_LOCK", "rings may be of any size", "rings are limited",
+		 "run as root"},
+		{CAP_SYSLOG, "CAP_SYSLOG", "kernel addresses are readable",
+		 "kernel addresses are readable if kernel.kptr_restrict is 0",
+		 "run as root, or sudo sysctl kernel.kptr_restrict=0"},
 	};
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted) && !error; i++) {
@@ -220,7 +225,7 @@ static struct sp_error *add_capabilities(struct sp_limits *limits)
 		error = add(limits, &(struct sp_limit){
 			.name = wanted[i].name, .value = has ? "yes" : "no",
 			.meaning = has ? wanted[i].with : without,
-			.remedy = has ? NULL : "run as root, or setcap(8) it to sprof"});
+			.remedy = has ? NULL : wanted[i].remedy});
 	}
 	return error;
 }

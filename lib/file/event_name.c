@@ -2,7 +2,7 @@
 /*
  * What perf would call an event, from its attr alone: for files that do not say.
  */
-#include "file/reader_internal.h"
+#include "file/recorded_names.h"
 
 #include <stdio.h>
 
@@ -73,8 +73,19 @@ static bool name_by_pmu(const struct sp_reader *reader, const struct perf_event_
 	return false;
 }
 
+/* Tracepoints have names only in the file: their numbers are the kernel's. */
+static void name_tracepoint(const struct perf_event_attr *attr, const struct recorded_names *names,
+			    char *name, size_t size)
+{
+	const char *recorded = recorded_names_find(names, attr->type, attr->config);
+	if (recorded)
+		snprintf(name, size, "%s", recorded);
+	else
+		snprintf(name, size, "tracepoint:%llu", (unsigned long long)attr->config);
+}
+
 static void name_base(const struct sp_reader *reader, const struct perf_event_attr *attr,
-		      char *name, size_t size)
+		      const struct recorded_names *names, char *name, size_t size)
 {
 	/* The upper half of a hardware config is the PMU's type, on hybrid machines. */
 	uint32_t config = (uint32_t)attr->config;
@@ -83,7 +94,7 @@ static void name_base(const struct sp_reader *reader, const struct perf_event_at
 	else if (attr->type == PERF_TYPE_SOFTWARE && attr->config < COUNT(software_names))
 		snprintf(name, size, "%s", software_names[attr->config]);
 	else if (attr->type == PERF_TYPE_TRACEPOINT)
-		snprintf(name, size, "tracepoint:%llu", (unsigned long long)attr->config);
+		name_tracepoint(attr, names, name, size);
 	else if (attr->type == PERF_TYPE_HW_CACHE)
 		name_cache(attr, name, size);
 	else if (attr->type == PERF_TYPE_RAW)
@@ -117,10 +128,11 @@ static void name_modifiers(const struct perf_event_attr *attr, char *modifiers)
 		*modifiers = 0;
 }
 
-const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr)
+const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr,
+			      const struct recorded_names *names)
 {
-	char base[128], modifiers[12], name[144];
-	name_base(reader, attr, base, sizeof(base));
+	char base[512], modifiers[12], name[524];
+	name_base(reader, attr, names, base, sizeof(base));
 	name_modifiers(attr, modifiers);
 	int size = snprintf(name, sizeof(name), "%s%s", base, modifiers);
 	return reader_copy_text(reader, name, (size_t)size);

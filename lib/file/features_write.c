@@ -289,15 +289,21 @@ static uint16_t build_id_cpumode(const struct sp_build_id *build_id)
 	return kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
 }
 
+uint64_t feature_build_id_bytes(const char *filename)
+{
+	size_t size = strlen(filename) + 1;
+	size = (size + STRING_ALIGN - 1) & ~(size_t)(STRING_ALIGN - 1);
+	return sizeof(struct perf_event_header) + 28 + size;
+}
+
 static void put_build_id(struct put *put, const struct sp_build_id *build_id)
 {
 	struct perf_event_header header = {.misc = MISC_BUILD_ID_SIZE};
-	size_t size = strlen(build_id->filename) + 1;
-	size = (size + STRING_ALIGN - 1) & ~(size_t)(STRING_ALIGN - 1);
-	if (size > UINT16_MAX - sizeof(header) - 28)
+	uint64_t size = feature_build_id_bytes(build_id->filename);
+	if (size > UINT16_MAX)
 		return; /* no path of a file is as long */
 	header.misc |= build_id_cpumode(build_id);
-	header.size = (uint16_t)(sizeof(header) + 28 + size);
+	header.size = (uint16_t)size;
 	put_bytes(put, &header, sizeof(header));
 	put_u32(put, build_id->pid ?: HOST_PID);
 	put_bytes(put, build_id->build_id, sizeof(build_id->build_id));

@@ -59,6 +59,9 @@ struct sp_error *feature_set_sections(const struct feature_set *set, uint64_t pa
 				      struct record_buffer *buffer,
 				      struct feature_bits *bits_ret) SP_MUST_CHECK;
 
+/* How much a build-id takes in the table. */
+uint64_t feature_build_id_bytes(const char *filename);
+
 /* Appends the HEADER_BUILD_ID record that says the same as an entry of BUILD_ID. */
 struct sp_error *feature_build_id_record(const struct sp_build_id *build_id,
 					 struct record_buffer *buffer) SP_MUST_CHECK;

@@ -82,6 +82,7 @@ enum file_feature {
 
 /* simpleperf's own, of which some are used. */
 #define FEATURE_SIMPLEPERF_FILE 128
+#define FEATURE_SIMPLEPERF_META_INFO 129
 #define FEATURE_SIMPLEPERF_FILE2 132
 
 #endif

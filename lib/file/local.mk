@@ -13,12 +13,12 @@ lib_libsprof_core_la_SOURCES += \
 	lib/file/spans.c lib/file/spans.h \
 	lib/file/start.c lib/file/start.h \
 	lib/file/writer.c lib/file/writer.h
-check_PROGRAMS += tests/unit/test_writer tests/unit/test_durable
+check_PROGRAMS += tests/unit/test_writer tests/unit/test_durable tests/unit/test_output_file
 lib_libsprof_core_la_SOURCES += lib/file/reader.c lib/file/reader.h lib/file/reader_internal.h
 lib_libsprof_core_la_SOURCES += lib/file/reader_header.c
 lib_libsprof_core_la_SOURCES += lib/file/reader_features.c
 lib_libsprof_core_la_SOURCES += lib/file/reader_topology.c
-lib_libsprof_core_la_SOURCES += lib/file/event_name.c
+lib_libsprof_core_la_SOURCES += lib/file/event_name.c lib/file/recorded_names.c lib/file/recorded_names.h
 lib_libsprof_core_la_SOURCES += lib/file/mapping.c lib/file/mapping.h
 check_PROGRAMS += tests/unit/test_mapping
 lib_libsprof_core_la_SOURCES += lib/file/walker.c lib/file/walker.h \

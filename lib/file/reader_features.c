@@ -5,7 +5,7 @@
  * ascending order, follows the data; in a stream, and at the start of sprof's own
  * data, each is the payload of a HEADER_FEATURE record.
  */
-#include "file/reader_internal.h"
+#include "file/recorded_names.h"
 
 #include "base/cleanup.h"
 #include "base/hash.h"
@@ -223,10 +223,16 @@ static struct sp_error *interpret_event_desc(struct sp_reader *reader)
 
 static struct sp_error *name_events(struct sp_reader *reader)
 {
+	CLEANUP(recorded_names_deinit) struct recorded_names names = {0};
+	bool wanted = false;
+	for (size_t i = 0; i < reader->events.count; i++)
+		wanted |= !reader->events.items[i].name;
+	if (wanted && !recorded_names_read(&names, reader))
+		return error_no_memory();
 	for (size_t i = 0; i < reader->events.count; i++) {
 		struct sp_event *event = &reader->events.items[i];
 		if (!event->name)
-			event->name = event_name_derive(reader, &event->attr);
+			event->name = event_name_derive(reader, &event->attr, &names);
 		if (!event->name)
 			return error_no_memory();
 	}

@@ -175,6 +175,8 @@ struct sp_error *features_interpret(struct sp_reader *reader) SP_MUST_CHECK;
 struct sp_error *reader_scan(struct sp_reader *reader, struct reader_extent extent) SP_MUST_CHECK;
 
 /* event_name.c: what perf would call it; in the arena. */
-const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr);
+struct recorded_names;
+const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr,
+			      const struct recorded_names *names);
 
 #endif

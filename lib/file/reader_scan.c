@@ -198,6 +198,11 @@ struct sp_error *reader_scan(struct sp_reader *reader, struct reader_extent exte
 	if (!error) {
 		walker_hold_sizes(walker, &reader->lengths, NULL);
 		error = scan_walk(&scan, walker);
+		/* A stream's writer was killed or is still writing: not damage. */
+		if (!error && reader->pipe_format && walker_cut_at(walker)) {
+			reader->extent.end = walker_cut_at(walker);
+			reader->info.unfinished = true;
+		}
 	}
 	walker_free(walker);
 	decoder_free(scan.decoder);

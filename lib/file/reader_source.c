@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/io.h"
+#include "base/regular_file.h"
 #include "file/spool.h"
 
 #define COPY_SIZE ((size_t)256 * 1024)
@@ -65,16 +66,27 @@ static struct sp_error *spool_stream(struct sp_reader *reader)
 	return error;
 }
 
+/* Opens a file of the recording's directory, which may be another user's. */
+static struct sp_error *open_member(int directory, const char *path, int *fd_ret,
+				    struct stat *status_ret)
+{
+	CLEANUP_FREE char *shown = format_text("cannot open %s", path);
+	if (!shown)
+		return error_no_memory();
+	return regular_file_open_at(directory, strrchr(path, '/') + 1, 0, shown, fd_ret,
+				    status_ret);
+}
+
 /* The file `data` in the directory takes its place. */
 static struct sp_error *open_in_directory(struct sp_reader *reader)
 {
 	struct stat status;
-	CLEANUP_CLOSE int fd = openat(reader->fd, "data", O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &status))
-		return error_os(errno, "cannot open %s/data", reader->path);
-	if (!S_ISREG(status.st_mode))
-		return error_new(SP_ERROR_FORMAT, "%s: not a recording: data in it is no file",
-				 reader->path);
+	CLEANUP_CLOSE int fd = -1;
+	CLEANUP_FREE char *path = format_text("%s/data", reader->path);
+	struct sp_error *error = path ? open_member(reader->fd, path, &fd, &status)
+				      : error_no_memory();
+	if (error)
+		return error;
 	reader->directory_fd = reader->fd;
 	reader->fd = take_fd(&fd);
 	reader->file_size = (uint64_t)status.st_size;
@@ -82,14 +94,31 @@ static struct sp_error *open_in_directory(struct sp_reader *reader)
 	return NULL;
 }
 
+/* May wait for a pipe, which the user named. Opens no device: it may be another user's link. */
+static struct sp_error *open_named(struct sp_reader *reader, struct stat *status_ret)
+{
+	CLEANUP_FREE char *shown = format_text("cannot open %s", reader->path);
+	if (!shown)
+		return error_no_memory();
+	return regular_file_open_at(AT_FDCWD, reader->path, REGULAR_FILE_OR_PIPE, shown,
+				    &reader->fd, status_ret);
+}
+
+static struct sp_error *open_standard_input(struct sp_reader *reader, struct stat *status_ret)
+{
+	reader->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (reader->fd < 0 || fstat(reader->fd, status_ret))
+		return error_os(errno, "cannot open %s", reader->path);
+	return NULL;
+}
+
 struct sp_error *source_open(struct sp_reader *reader)
 {
 	struct stat status;
-	bool standard_input = !strcmp(reader->info.path, "-");
-	reader->fd = standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-				    : open(reader->path, O_RDONLY | O_CLOEXEC);
-	if (reader->fd < 0 || fstat(reader->fd, &status))
-		return error_os(errno, "cannot open %s", reader->path);
+	struct sp_error *error = strcmp(reader->info.path, "-") ? open_named(reader, &status)
+								: open_standard_input(reader, &status);
+	if (error)
+		return error;
 	if (S_ISDIR(status.st_mode))
 		return open_in_directory(reader);
 	if (!S_ISREG(status.st_mode))
@@ -120,21 +149,19 @@ static int compare_numbers(const void *a, const void *b)
 
 static struct sp_error *add_part(struct sp_reader *reader, long number, struct source_parts *parts)
 {
-	char name[32];
 	struct stat status;
-	snprintf(name, sizeof(name), "data.%ld", number);
-	CLEANUP_FREE char *path = format_text("%s/%s", reader->path, name);
+	CLEANUP_FREE char *path = format_text("%s/data.%ld", reader->path, number);
 	if (!path)
 		return error_no_memory();
-	CLEANUP_CLOSE int fd = openat(reader->directory_fd, name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &status))
-		return error_os(errno, "cannot open %s", path);
+	CLEANUP_CLOSE int fd = -1;
+	struct sp_error *error = open_member(reader->directory_fd, path, &fd, &status);
+	if (error)
+		return error;
 	const char *kept = reader_copy_text(reader, path, strlen(path));
 	if (!kept || !vec_reserve(parts, parts->count + 1))
 		return error_no_memory();
-	uint64_t size = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
-	parts->items[parts->count++] =
-		(struct flat_source){.fd = take_fd(&fd), .extent = {0, size}, .path = kept};
+	parts->items[parts->count++] = (struct flat_source){
+		.fd = take_fd(&fd), .extent = {0, (uint64_t)status.st_size}, .path = kept};
 	return NULL;
 }
 

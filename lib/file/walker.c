@@ -26,8 +26,10 @@
 #include "file/walker.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/io.h"
@@ -117,6 +119,11 @@ void walker_free(struct walker *walker)
 	free(walker->mended);
 	free(walker->buffer);
 	free(walker);
+}
+
+uint64_t walker_cut_at(const struct walker *walker)
+{
+	return walker->cut_at;
 }
 
 uint64_t walker_offset(const struct walker *walker)
@@ -264,6 +271,20 @@ bool walker_begins(const struct walker *walker, const uint8_t *pos)
 }
 
 /*
+ * Finds the next data, at a multiple of `step` from the offset: no record begins in a hole, which may
+ * have terabytes and takes no space on the disk.
+ */
+static uint64_t after_hole(const struct walker *walker, unsigned int step)
+{
+	uint64_t offset = walker_offset(walker);
+	off_t data = lseek(walker->fd, (off_t)offset, SEEK_DATA);
+	if (data < 0)
+		return errno == ENXIO ? walker->data_end : offset;
+	uint64_t next = offset + ((uint64_t)data - offset) / step * step;
+	return next < walker->data_end ? next : walker->data_end;
+}
+
+/*
  * Moves to the next place where reading may resume, of those that many bytes apart; to the end
  * if there is none.
  */
@@ -290,6 +311,9 @@ static struct sp_error *resync(struct walker *walker, unsigned int step)
 			walker->finished = true;
 			return NULL;
 		}
+		uint64_t next = after_hole(walker, step);
+		if (next > walker_offset(walker))
+			show(walker, next, walker->buffer, 0);
 	}
 }
 
@@ -336,11 +360,16 @@ static struct sp_error *check(struct walker *walker, const struct header *header
 			       header->size);
 	if (!header->type)
 		return damaged(walker, "a record of type 0");
-	if (header->size > left)
-		return damaged(walker,
-			       "a record (%s, type %u) of %u bytes, but the data ends after %llu",
-			       name ?: "unknown", header->type, header->size,
-			       (unsigned long long)left);
+	if (header->size > left) {
+		uint64_t offset = walker_offset(walker);
+		struct sp_error *error =
+			damaged(walker,
+				"a record (%s, type %u) of %u bytes, but the data ends after %llu",
+				name ?: "unknown", header->type, header->size,
+				(unsigned long long)left);
+		walker->cut_at = walker->finished && name ? offset : 0;
+		return error;
+	}
 	/* Newer kernels and perfs have more types, but not these. */
 	if (header->type > CHAIN_TYPES_LAST && !header_is_simpleperf(header))
 		return damaged(walker, "a record of type %u, which nobody writes", header->type);
@@ -421,6 +450,7 @@ static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walke
 		return error;
 	if (left < HEADER_SIZE) {
 		walker->finished = true;
+		walker->cut_at = offset;
 		return error_format(walker->path, offset,
 				    "the data ends inside a record's header (%llu of 8 bytes)",
 				    (unsigned long long)left);

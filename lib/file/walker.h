@@ -33,6 +33,9 @@ void walker_prefetch(const struct walker *walker, size_t size);
  */
 struct sp_error *walker_seek(struct walker *walker) SP_MUST_CHECK;
 
+/* Offset of the last record if the data ends within it; else 0. */
+uint64_t walker_cut_at(const struct walker *walker);
+
 /* Of the next record: behind the one just given, and what belongs to it. */
 uint64_t walker_offset(const struct walker *walker);
 

@@ -21,6 +21,7 @@ struct walker {
 	bool swap;
 	bool hops;
 	bool finished;
+	uint64_t cut_at; /* walker_cut_at() */
 	int fd;
 	const uint8_t *base;    /* the buffer, or a window of the file */
 	uint64_t base_offset;   /* of base[0] in the file */

@@ -28,8 +28,8 @@
 #define SMALL_SIZE ((size_t)8192)
 #define PENDING_SIZE ((size_t)65536)
 
-/* Room kept for the build-ids of the table, beside what is known at the start. */
-#define BUILD_ID_RESERVE ((uint64_t)65536)
+/* Space that closing needs beside features: the note of a full disk, and SAMPLE_TIME. */
+#define CLOSING_RESERVE ((uint64_t)512)
 
 /* As the feature has it: where the record begins, and its size without the trace. */
 struct auxtrace_place {
@@ -44,10 +44,12 @@ struct writer {
 	struct packing packing;       /* then nothing is pending */
 	struct { VEC(struct auxtrace_place); } traces; /* AUXTRACE records that are in the file */
 	uint64_t end;         /* of the last whole record that is in the file */
+	uint64_t build_id_bytes; /* of the reserve */
 	struct seal seal;     /* of a file */
 	struct space space;   /* of a file */
 	int errnum;           /* of the first write that failed; 0: none */
-	uint64_t unwritten;   /* samples since then, and those that failed */
+	uint64_t samples;     /* that were handed over */
+	uint64_t unwritten;   /* of these: since the failure, and those that failed */
 };
 
 DEFINE_CLEANUP(struct writer *, writer_free)
@@ -223,6 +225,7 @@ struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, 
 	uint64_t size = spans_size(spans, count), gathered = writer->pending.count + size;
 	struct sp_error *error = NULL;
 	int no_room;
+	writer->samples += spans_count_records(spans, count, 0, PERF_RECORD_SAMPLE);
 	if (writer->packing.deflater && !writer->errnum) {
 		error = packing_add(&writer->packing, spans, count);
 		return error ?: pack(writer, DEFLATE_SIZE);
@@ -294,6 +297,19 @@ uint64_t writer_closing_bytes(const struct writer *writer)
 bool writer_is_stream(const struct writer *writer)
 {
 	return writer->output.stream;
+}
+
+void writer_reserve(struct writer *writer, uint64_t build_id_bytes)
+{
+	if (writer->output.stream)
+		return;
+	writer->space.reserve += build_id_bytes - writer->build_id_bytes;
+	writer->build_id_bytes = build_id_bytes;
+}
+
+uint64_t writer_samples(const struct writer *writer)
+{
+	return writer->samples - writer->unwritten;
 }
 
 uint64_t writer_unwritten_samples(const struct writer *writer)
@@ -369,15 +385,13 @@ static struct sp_error *start(struct writer *writer, const struct sp_event *even
 						  "to a disk", writer->name), "name a file with -o");
 	if (writer->output.stream)
 		return start_stream(writer, events, count, attr_size);
-	writer->space.reserve = BUILD_ID_RESERVE + writer->features.bytes.count +
+	writer->space.reserve = CLOSING_RESERVE + writer->features.bytes.count +
 				FILE_FEATURE_BITS * sizeof(struct file_section);
 	error = start_file(writer, events, count, attr_size);
 	if (error)
 		return error;
 	int errnum = seal_sync(&writer->seal);
-	if (errnum)
-		return not_durable(writer, errnum);
-	return error_first(output_publish(&writer->output), sync_name(writer));
+	return errnum ? not_durable(writer, errnum) : NULL;
 }
 
 struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct sp_event *events,
@@ -448,14 +462,16 @@ static struct sp_error *check_present(const struct writer *writer)
 				"record again, to a place that nothing cleans up (-o)");
 }
 
-/* What a full disk kept out is said in the file, of the space that is kept for its table. */
-static struct sp_error *note_stop(struct writer *writer)
+/* Notes why writing stopped and how many samples are missing, in the space reserved for closing. */
+static struct sp_error *note_stop(struct writer *writer, uint64_t taken)
 {
 	struct record_buffer note = {0};
 	char text[160];
 	int errnum = writer->errnum;
+	uint64_t missing = taken > writer->samples ? taken - writer_samples(writer) :
+						     writer->unwritten;
 	snprintf(text, sizeof(text), "writing stopped here: %s; %" PRIu64 " samples more had been taken, "
-		 "and are not in this file", strerror(errnum), writer->unwritten);
+		 "and are not in this file", strerror(errnum), missing);
 	struct sp_error *error = record_encode_note(&note, text, 0);
 	if (!error && writer->space.reserve > note.count) {
 		struct iovec span = {note.items, note.count};
@@ -467,16 +483,31 @@ static struct sp_error *note_stop(struct writer *writer)
 	return error;
 }
 
+/* The first build-ids for which space is reserved; how many. */
+static size_t build_ids_fitting(const struct writer *writer, const struct writer_end *end)
+{
+	uint64_t bytes = 0;
+	size_t count = 0;
+	for (; count < end->build_id_count; count++) {
+		bytes += feature_build_id_bytes(end->build_ids[count].filename);
+		if (bytes > writer->build_id_bytes)
+			break;
+	}
+	return count;
+}
+
 static struct sp_error *finish(struct writer *writer, const struct writer_end *end)
 {
+	struct writer_end fitting = *end;
 	if (writer->output.stream)
 		return writer->errnum ? NULL : finish_stream(writer, end);
 	if (writer->errnum == ENOSPC || writer->errnum == EDQUOT || writer->errnum == EFBIG) {
-		struct sp_error *note_error = note_stop(writer);
+		struct sp_error *note_error = note_stop(writer, end->samples);
 		if (note_error)
 			return note_error;
+		fitting.build_id_count = build_ids_fitting(writer, end);
 	}
-	struct sp_error *error = feature_set_end(&writer->features, end);
+	struct sp_error *error = feature_set_end(&writer->features, &fitting);
 	if (!error && writer->traces.count)
 		error = feature_set_auxtrace(&writer->features, writer->traces.items,
 					     writer->traces.count);
@@ -485,9 +516,10 @@ static struct sp_error *finish(struct writer *writer, const struct writer_end *e
 	return error_first(error, finish_file(writer));
 }
 
-struct sp_error *writer_keep(struct writer *writer)
+struct sp_error *writer_publish(struct writer *writer)
 {
-	return error_first(output_keep(&writer->output), sync_name(writer));
+	struct sp_error *error = output_publish(&writer->output);
+	return error ?: sync_name(writer);
 }
 
 /* A place that is no name has none: `when` is NULL. */
@@ -496,15 +528,15 @@ static struct sp_error *close_as(struct writer *writer, const struct writer_end 
 {
 	struct sp_error *error = writer_commit(writer);
 	struct sp_error *later = finish(writer, end);
-	struct sp_error *keep_error = output_keep(&writer->output);
-	if (!later)
-		later = take_ptr(keep_error);
-	sp_error_free(keep_error);
-	if (when)
+	struct sp_error *publish_error = output_publish(&writer->output);
+	bool published = !publish_error;
+	later = error_first(later, publish_error);
+	if (when && published)
 		later = error_first(later, output_date(&writer->output, *when, name_ret));
 	else if (!error && !later)
 		later = check_present(writer);
-	later = error_first(later, sync_name(writer));
+	if (published)
+		later = error_first(later, sync_name(writer));
 	int errnum = output_close(&writer->output);
 	if (!error && !later && errnum)
 		later = error_set_remedy(error_os(errnum, "cannot close %s", writer->name), "%s",

@@ -56,7 +56,7 @@ struct writer_pmu {
 
 /*
  * Opens PATH ("-": standard output). A regular file gets mode 0600 and appears at
- * PATH when its header is written. Nothing is followed that another user
+ * PATH with writer_publish(). Nothing is followed that another user
  * could have planted. A pipe or device is written in perf's pipe format.
  *
  * Fails with SP_ERROR_UNSUPPORTED where it is to be compressed, and the build has no zstd.
@@ -69,11 +69,10 @@ struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct 
 			     struct writer **ret) SP_MUST_CHECK;
 
 /*
- * There will be a recording: a file that was at PATH is PATH.old from here on. A file
- * that is neither kept nor closed by writer_close() leaves PATH as it was. Fails where the
- * old one cannot be called so, which is no harm to the new one.
+ * The file appears at PATH; one that was there is PATH.old from here on. A file that is neither
+ * published nor closed by writer_close() leaves PATH as it was.
  */
-struct sp_error *writer_keep(struct writer *writer) SP_MUST_CHECK;
+struct sp_error *writer_publish(struct writer *writer) SP_MUST_CHECK;
 
 /*
  * Appends whole records: the spans begin with a record's header and end with a
@@ -102,11 +101,21 @@ struct sp_error *writer_commit(struct writer *writer) SP_MUST_CHECK;
 /* Bytes written, header and features included. */
 uint64_t writer_size(const struct writer *writer);
 
+/*
+ * Reserves the bytes that build-ids will take in the feature table (feature_build_id_bytes()): data
+ * leaves that much of the disk, or of the limit on file size, free. If space has run out,
+ * writer_close() writes the first build-ids that fit.
+ */
+void writer_reserve(struct writer *writer, uint64_t build_id_bytes);
+
 /* How much closing adds, beside build-ids and what AUXTRACE records need. */
 uint64_t writer_closing_bytes(const struct writer *writer);
 
 /* Whether it is a pipe or the like, which has no end that could be patched, and no name. */
 bool writer_is_stream(const struct writer *writer);
+
+/* Count of SAMPLE records in the file, including buffered ones unless writing them fails. */
+uint64_t writer_samples(const struct writer *writer);
 
 /* How many SAMPLE records were handed over and are not in the file, as a write failed. */
 uint64_t writer_unwritten_samples(const struct writer *writer);
@@ -118,10 +127,11 @@ struct writer_end {
 	size_t build_id_count;
 	const struct writer_feature *features; /* as above; in a stream, of no use */
 	size_t feature_count;
+	uint64_t samples; /* taken for this file; 0: those that were passed to the writer */
 };
 
 /*
- * Keeps the file, commits, writes the feature table and closes; the writer is freed in any case.
+ * Publishes the file, commits, writes the feature table and closes; the writer is freed in any case.
  * Space for the table was kept, so this works on a full disk too. Fails where a
  * write failed, now or earlier, and with SP_ERROR_NOT_FOUND if the file was removed.
  */
@@ -134,7 +144,7 @@ struct sp_error *writer_close(struct writer *writer, const struct writer_end *en
 struct sp_error *writer_close_dated(struct writer *writer, const struct writer_end *end,
 				    struct timespec when, char **name_ret) SP_MUST_CHECK;
 
-/* Closes as SIGKILL would: of a file that is kept, what was committed. NULL is allowed. */
+/* Closes as SIGKILL would: of a published file, what was committed stays. NULL is allowed. */
 void writer_free(struct writer *writer);
 
 #endif

@@ -19,6 +19,12 @@
 #include "record/kept.h"
 #include "record/types.h"
 
+/* The program and its interpreter; a vdso comes last. */
+#define EXEC_MAPS 3
+
+/* No program maps the first page. */
+#define USER_LEAST 4096
+
 enum event_kind {
 	EVENT_MAP,
 	EVENT_MAP_KERNEL, /* code loaded into the kernel */
@@ -35,6 +41,8 @@ struct event {
 	uint32_t sequence;
 	uint8_t kind;  /* enum event_kind */
 	bool exec;     /* COMM, FORK */
+	bool is_code;  /* MAP */
+	bool cut_short; /* MAP: perf gave up reading the process's mappings behind it */
 	union {
 		struct mapping mapping; /* its pid is the space's */
 		struct {
@@ -62,6 +70,7 @@ struct machine {
 	struct timelines threads; /* by tid: comms */
 	struct views views;
 	struct kernel host, guest;
+	bool partial; /* records of mappings may be missing */
 	bool sealed;
 	pthread_mutex_t lock;      /* of `unknown_comms` */
 	struct strtab unknown_comms;
@@ -180,9 +189,12 @@ static bool add_mmap(struct machine *machine, const struct sp_record *record)
 	if (modules_is_code(record) && !add_jitdump(machine, record))
 		return false;
 	/* perf inject -B gives a mapping the mode of a sample, which may be a guest's. */
-	return add_mapping(machine, record, EVENT_MAP,
-			   modules_add_user(&machine->modules, mmap, modules_is_code(record)),
-			   mmap);
+	if (!add_mapping(machine, record, EVENT_MAP,
+			 modules_add_user(&machine->modules, mmap, modules_is_code(record)), mmap))
+		return false;
+	vec_last(&machine->events)->is_code = modules_is_code(record);
+	vec_last(&machine->events)->cut_short = record->misc & PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT;
+	return true;
 }
 
 static bool add_ksymbol(struct machine *machine, const struct sp_record *record)
@@ -226,6 +238,7 @@ struct sp_error *machine_add(struct machine *machine, const struct sp_record *re
 	bool added = true;
 	char name[KEPT_NAME_SIZE];
 	struct sp_bytes kept;
+	struct file_content content;
 	if (machine->sealed)
 		return error_new(SP_ERROR_INVALID, "a record came after the machine was sealed");
 	switch (record->type) {
@@ -243,8 +256,10 @@ struct sp_error *machine_add(struct machine *machine, const struct sp_record *re
 		added = add_ksymbol(machine, record);
 		break;
 	case SP_RECORD_EVENT_UPDATE:
-		added = !record_kept(record, name, &kept) ||
-			modules_add_kept(&machine->modules, name, kept);
+		if (record_kept(record, name, &kept))
+			added = modules_add_kept(&machine->modules, name, kept);
+		else if (record_content(record, &content))
+			added = modules_add_content(&machine->modules, &content);
 		break;
 	case SP_RECORD_HEADER_BUILD_ID:
 		added = modules_add_build_id(&machine->modules, &record->build_id, record->misc);
@@ -301,7 +316,18 @@ static bool replay_make(struct machine *machine, const struct event *event)
 static bool replay_map(struct machine *machine, const struct event *event)
 {
 	struct timeline *space = timelines_get(&machine->spaces, event->mapping.pid);
-	return space && views_map(&machine->views, space, event->time_ns, &event->mapping);
+	if (!space || !views_map(&machine->views, space, event->time_ns, &event->mapping))
+		return false;
+	struct moment *moment = vec_last(space);
+	if (moment->exec_maps) {
+		bool last = machine->modules.list.items[event->mapping.module]->kind == MODULE_VDSO;
+		moment->exec_until_ns = event->time_ns;
+		moment->exec_maps = last ? 0 : moment->exec_maps - 1;
+	}
+	/* Read from /proc when the recording began, all of them. */
+	if ((event->is_code && !event->time_ns) || event->cut_short)
+		views_set_complete(&machine->views, space, !event->cut_short);
+	return true;
 }
 
 /* What is loaded into the kernel's image or a module is shown under that one's name, as by perf. */
@@ -347,7 +373,7 @@ static bool replay_fork(struct machine *machine, const struct event *event)
 		return false;
 	const struct timeline *space = timelines_find(&machine->spaces, task->ppid);
 	if (event->exec || !space || !space->count)
-		return views_start(&machine->views, child, event->time_ns);
+		return views_start(&machine->views, child, event->time_ns, false);
 	return views_fork(&machine->views, child, space, event->time_ns);
 }
 
@@ -361,7 +387,11 @@ static bool replay_comm(struct machine *machine, const struct event *event)
 	if (!event->exec)
 		return true;
 	struct timeline *space = timelines_get(&machine->spaces, event->pid);
-	return space && views_start(&machine->views, space, event->time_ns);
+	if (!space || !views_start(&machine->views, space, event->time_ns, true))
+		return false;
+	vec_last(space)->exec_until_ns = event->time_ns;
+	vec_last(space)->exec_maps = EXEC_MAPS;
+	return true;
 }
 
 static bool replay(struct machine *machine, const struct event *event)
@@ -397,7 +427,7 @@ static int compare_events(const void *a, const void *b)
 static bool kernel_start(struct kernel *kernel, size_t limit)
 {
 	kernel->views.limit = limit;
-	return views_start(&kernel->views, &kernel->timeline, 0);
+	return views_start(&kernel->views, &kernel->timeline, 0, true);
 }
 
 struct sp_error *machine_seal(struct machine *machine)
@@ -453,9 +483,12 @@ static uint32_t view_at(const struct machine *machine, uint32_t pid, uint64_t ti
 	const struct moment *moment = moment_at(space, time_ns, span);
 	const struct moment *kernel = moment_at(&machine->host.timeline, time_ns, span);
 	uint32_t view = moment ? moment->view : 0;
-	if (kernel)
-		view += kernel->view * (uint32_t)machine->views.count;
-	return view;
+	uint32_t version = kernel ? kernel->view * (uint32_t)machine->views.count : 0;
+	if (moment && moment > space->items && moment->exec_until_ns) {
+		span->exec_until_ns = moment->exec_until_ns;
+		span->replaced_view = moment[-1].view + version;
+	}
+	return view + version;
 }
 
 /* What a thread that had no name in `moment` (NULL: before the first) was named first. */
@@ -522,6 +555,17 @@ struct machine_span machine_span(const struct machine *machine, uint32_t pid, ui
 	return span;
 }
 
+uint32_t machine_sample_view(const struct machine *machine, const struct machine_span *span,
+			     uint64_t time_ns, uint64_t user_ip)
+{
+	if (!span->exec_until_ns ||
+	    !machine_locate(machine, span->replaced_view, PERF_RECORD_MISC_USER, user_ip).module)
+		return span->view;
+	bool replaced = time_ns < span->exec_until_ns ||
+			!machine_locate(machine, span->view, PERF_RECORD_MISC_USER, user_ip).module;
+	return replaced ? span->replaced_view : span->view;
+}
+
 static const struct mapping *find_kernel(const struct kernel *kernel, uint32_t version,
 					 uint64_t ip)
 {
@@ -560,9 +604,25 @@ struct location machine_locate(const struct machine *machine, uint32_t view, uin
 	return (struct location){
 		.module = machine->modules.list.items[mapping->module],
 		.offset = mapping->fixed ? ip : ip - mapping->start + mapping->file_offset,
+		.mapped_offset = mapping->fixed ? 0 : mapping->file_offset,
 		.ip = ip,
 		.pid = mapping->pid,
 	};
+}
+
+void machine_set_partial(struct machine *machine)
+{
+	machine->partial = true;
+}
+
+bool machine_may_run(const struct machine *machine, uint32_t view, uint64_t ip)
+{
+	uint32_t user = view % (uint32_t)machine->views.count;
+	struct location at = machine_locate(machine, view, PERF_RECORD_MISC_USER, ip);
+	/* Interpreters' frames are in files that are mapped as data (DEX). */
+	if (at.module && (at.module->is_code || at.module->kind != MODULE_ANONYMOUS))
+		return true;
+	return ip >= USER_LEAST && (machine->partial || !machine->views.items[user].complete);
 }
 
 const struct module *machine_kernel(const struct machine *machine)

@@ -78,16 +78,27 @@ struct machine_span {
 	uint32_t view;
 	const char *comm; /* as machine_comm() */
 	const char *name; /* the same; of a thread not yet named, its first name: as perf report */
+	/* If an exec began the view: time when the new program was mapped, and the view before; else 0. */
+	uint64_t exec_until_ns;
+	uint32_t replaced_view;
 };
 
 /* The span that holds `time_ns`: many samples share one, and need not ask again. */
 struct machine_span machine_span(const struct machine *machine, uint32_t pid, uint32_t tid,
 				 uint64_t time_ns);
 
+/*
+ * The view for a sample that was taken in the kernel. Within execve(2) the process already has its new
+ * name, but its user address, `user_ip`, is still the old program's.
+ */
+uint32_t machine_sample_view(const struct machine *machine, const struct machine_span *span,
+			     uint64_t time_ns, uint64_t user_ip);
+
 /* Where an ip leads. */
 struct location {
 	const struct module *module; /* NULL: nothing is known to be mapped there */
 	uint64_t offset;             /* user files: in the file; kernel, JIT: the ip itself */
+	uint64_t mapped_offset;      /* user files: where the mapping starts; else 0 */
 	uint64_t ip;                 /* as it was asked for */
 	uint32_t pid;                /* of the address space; for perf-PID.map and /proc/PID/root */
 };
@@ -98,6 +109,15 @@ struct location {
  */
 struct location machine_locate(const struct machine *machine, uint32_t view, uint16_t cpumode,
 			       uint64_t ip);
+
+/* To be called if records of mappings may be missing: no address space is then completely known. */
+void machine_set_partial(struct machine *machine);
+
+/*
+ * Whether user code may run at an ip. False if the address space is completely known (since an exec, or
+ * from /proc when the recording began) and nothing executable is mapped there.
+ */
+bool machine_may_run(const struct machine *machine, uint32_t view, uint64_t ip);
 
 /* The kernel as the recording knows it, or NULL. */
 const struct module *machine_kernel(const struct machine *machine);

@@ -32,6 +32,9 @@ struct module {
 	const char *reference_symbol; /* "_text" or "_stext": what KASLR is measured by; or NULL */
 	uint32_t pid;          /* of the first process that mapped it */
 	bool is_64bit;
+	uint64_t content_size; /* of the file, which has no build-id; 0: not recorded */
+	uint64_t content_hash; /* as record/content.h has it */
+	bool is_code;          /* user kinds: it was mapped executable, somewhere, some time */
 	const uint8_t *kept;   /* the file itself, where the recording has it; untrusted */
 	size_t kept_size;      /* 0: it has not */
 };

@@ -22,6 +22,9 @@
 /* Where 32-bit programs end. */
 #define END_OF_32BIT (UINT64_C(1) << 32)
 
+/* Simpleperf's flag in `prot` for JIT code, whose recorded symbols have run time addresses. */
+#define PROT_JIT_SYMFILE_MAP 0x4000
+
 #ifndef MAP_HUGETLB
 #define MAP_HUGETLB 0x40000
 #endif
@@ -33,7 +36,9 @@ void modules_deinit(struct modules *modules)
 	vec_deinit(&modules->list);
 	vec_deinit(&modules->build_ids);
 	vec_deinit(&modules->kept);
+	vec_deinit(&modules->contents);
 	u64map_deinit(&modules->build_id_of);
+	u64map_deinit(&modules->content_of);
 	index_set_deinit(&modules->index_of);
 	*modules = (struct modules){0};
 }
@@ -197,7 +202,10 @@ struct module *modules_add_user(struct modules *modules, const struct sp_mmap *m
 		module.kind = MODULE_ANONYMOUS;
 	}
 	module.name = strtab_add(&modules->strings, name);
-	return intern(modules, &module);
+	struct module *known = intern(modules, &module);
+	if (known)
+		known->is_code |= executable;
+	return known;
 }
 
 bool modules_add_jit(struct modules *modules, const struct sp_mmap *mmap, struct module **ret)
@@ -253,7 +261,8 @@ struct mapping modules_mapping(const struct module *module, const struct sp_mmap
 		.file_offset = module->kind == MODULE_VDSO ? 0 : mmap->file_offset,
 		.module = module->index,
 		.pid = mmap->pid,
-		.fixed = is_kernel || modules_is_memory(module),
+		.fixed = is_kernel || modules_is_memory(module) ||
+			 mmap->prot & PROT_JIT_SYMFILE_MAP,
 	};
 }
 
@@ -360,6 +369,41 @@ bool modules_add_kept(struct modules *modules, const char *name, struct sp_bytes
 	return true;
 }
 
+static uint64_t content_key(const char *path, uint32_t maj, uint32_t min, uint64_t ino)
+{
+	return hash_pair(hash_pair((uintptr_t)path, (uint64_t)maj << 32 | min), ino);
+}
+
+bool modules_add_content(struct modules *modules, const struct file_content *content)
+{
+	bool added;
+	const char *path = strtab_add(&modules->strings, content->path);
+	uint64_t key = content_key(path, content->maj, content->min, content->ino);
+	if (!path || !vec_reserve(&modules->contents, modules->contents.count + 1) ||
+	    !u64map_put(&modules->content_of, key, (uint32_t)modules->contents.count, &added))
+		return false;
+	if (added)
+		*vec_push(&modules->contents) = (struct known_content){
+			path, content->size, content->hash, content->ino, content->maj,
+			content->min};
+	return true;
+}
+
+static void give_content(const struct modules *modules, struct module *module)
+{
+	const uint32_t *index =
+		u64map_find(&modules->content_of,
+			    content_key(module->path, module->maj, module->min, module->ino));
+	if (!index)
+		return;
+	const struct known_content *content = &modules->contents.items[*index];
+	if (content->path != module->path || content->ino != module->ino ||
+	    content->maj != module->maj || content->min != module->min)
+		return;
+	module->content_size = content->size;
+	module->content_hash = content->hash;
+}
+
 static void give_kept(const struct modules *modules, struct module *module)
 {
 	for (size_t i = 0; i < modules->kept.count; i++)
@@ -376,6 +420,8 @@ void modules_seal(struct modules *modules)
 		module->is_64bit = modules->is_64bit;
 		if (module->kind == MODULE_VDSO)
 			give_kept(modules, module);
+		if (module->kind == MODULE_FILE)
+			give_content(modules, module);
 		if (module->build_id_size || is_of_process(module) ||
 		    module->kind == MODULE_KERNEL_CODE)
 			continue;
@@ -390,5 +436,7 @@ void modules_seal(struct modules *modules)
 	}
 	vec_deinit(&modules->build_ids);
 	vec_deinit(&modules->kept);
+	vec_deinit(&modules->contents);
 	u64map_deinit(&modules->build_id_of);
+	u64map_deinit(&modules->content_of);
 }

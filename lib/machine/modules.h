@@ -10,12 +10,20 @@
 #include "base/vec.h"
 #include "machine/mapping.h"
 #include "machine/module.h"
+#include "record/content.h"
 
 /* A file that the recording holds. */
 struct kept_file {
 	const char *name; /* interned in `strings` */
 	const uint8_t *bytes;
 	size_t size;
+};
+
+/* A file without a build-id. */
+struct known_content {
+	const char *path; /* interned in `strings` */
+	uint64_t size, hash, ino;
+	uint32_t maj, min;
 };
 
 struct modules {
@@ -26,6 +34,8 @@ struct modules {
 	VEC(struct sp_build_id) build_ids; /* of HEADER_BUILD_ID, until modules_seal(); size 0: */
 	struct u64map build_id_of;         /* ambiguous. By name (its address in `strings`) */
 	VEC(struct kept_file) kept; /* until modules_seal(); their bytes are the arena's */
+	VEC(struct known_content) contents; /* until modules_seal() */
+	struct u64map content_of; /* hash of path, device and inode -> index */
 	bool is_64bit; /* of those to come, and of all once sealed */
 };
 
@@ -67,7 +77,10 @@ bool modules_add_build_id(struct modules *modules, const struct sp_build_id *bui
 /* A file that comes with the recording, for all modules of that path. Copied. */
 bool modules_add_kept(struct modules *modules, const char *name, struct sp_bytes bytes);
 
-/* Gives out build-ids and kept files: modules are immutable from here on. */
+/* The content of a file that was mapped. False when out of memory. */
+bool modules_add_content(struct modules *modules, const struct file_content *content);
+
+/* Gives out build-ids, contents and kept files: modules are immutable from here on. */
 void modules_seal(struct modules *modules);
 
 #endif

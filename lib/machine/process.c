@@ -70,20 +70,30 @@ static bool add_view(struct views *views, struct timeline *timeline, uint64_t ti
 		moment = timeline_add(timeline, time_ns);
 	if (!moment)
 		return false;
-	*view = (struct view){.root = as.root, .made = as.made};
+	*view = (struct view){.root = as.root, .made = as.made, .complete = as.complete};
 	moment->view = (uint32_t)(views->count - 1);
 	return true;
 }
 
-bool views_start(struct views *views, struct timeline *timeline, uint64_t time_ns)
+bool views_start(struct views *views, struct timeline *timeline, uint64_t time_ns, bool complete)
 {
-	return add_view(views, timeline, time_ns, (struct view){0});
+	return add_view(views, timeline, time_ns, (struct view){.complete = complete});
+}
+
+void views_set_complete(struct views *views, const struct timeline *timeline, bool complete)
+{
+	views->items[vec_last(timeline)->view].complete = complete;
 }
 
 bool views_fork(struct views *views, struct timeline *timeline, const struct timeline *parent,
 		uint64_t time_ns)
 {
 	uint32_t view = vec_last(parent)->view;
+	/* Later mappings of the parent are read from /proc, or unknown. */
+	if (!time_ns)
+		return add_view(views, timeline, time_ns,
+				(struct view){.root = views->items[view].root,
+					      .made = views->items[view].made});
 	struct moment *moment = timeline_add(timeline, time_ns);
 	if (!moment)
 		return false;
@@ -106,7 +116,7 @@ static bool may_part(struct views *views)
 static bool insert(struct views *views, struct timeline *timeline, uint64_t time_ns,
 		   const struct mapping *mapping, bool made)
 {
-	if (!timeline->count && !views_start(views, timeline, time_ns))
+	if (!timeline->count && !views_start(views, timeline, time_ns, false))
 		return false;
 	const struct moment *moment = vec_last(timeline);
 	const struct view *now = &views->items[moment->view];

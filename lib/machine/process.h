@@ -16,6 +16,9 @@ struct moment {
 		const char *comm; /* NULL: not known */
 	};
 	bool born; /* a thread's: forked here; an earlier one of that number was another */
+	/* For a view that an exec began: when its program had been mapped; else 0. */
+	uint64_t exec_until_ns;
+	uint8_t exec_maps; /* mappings that may yet be the exec's own */
 };
 
 struct timeline {
@@ -46,6 +49,7 @@ struct view {
 	struct mapping_node *root;
 	struct mapping_node *made; /* code made at run time, over memory that is mapped for it */
 	bool shared; /* by a fork: a change makes a view of its own */
+	bool complete; /* all code that was mapped in it is known */
 };
 
 struct views {
@@ -58,10 +62,19 @@ struct views {
 
 void views_deinit(struct views *views);
 
-/* From `time_ns` on, an empty address space. False when out of memory. */
-bool views_start(struct views *views, struct timeline *timeline, uint64_t time_ns);
+/*
+ * From `time_ns` on, an empty address space; `complete`: it is truly empty, rather than unknown.
+ * False when out of memory.
+ */
+bool views_start(struct views *views, struct timeline *timeline, uint64_t time_ns, bool complete);
 
-/* From `time_ns` on, the address space that `parent` has now. False when out of memory. */
+/* Whether all code of the timeline's last view is known, from that moment on. */
+void views_set_complete(struct views *views, const struct timeline *timeline, bool complete);
+
+/*
+ * From `time_ns` on, the address space that `parent` has now, not marked as complete where the
+ * fork was before the recording. False when out of memory.
+ */
 bool views_fork(struct views *views, struct timeline *timeline, const struct timeline *parent,
 		uint64_t time_ns);
 

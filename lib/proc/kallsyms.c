@@ -217,11 +217,8 @@ static struct sp_error *take_text(char *text, size_t size, const char *path, str
 }
 
 /* The whole file, with a byte more; not more than TEXT_LIMIT, whatever it is. */
-static struct sp_error *read_text(const char *path, char **ret, size_t *size_ret)
+static struct sp_error *read_text(int fd, const char *path, char **ret, size_t *size_ret)
 {
-	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return error_os(errno, "%s", path);
 	CLEANUP_FREE char *text = NULL;
 	size_t size = 0, capacity = 0, got;
 	do {
@@ -249,16 +246,21 @@ static struct sp_error *default_path(const struct sp_ctx *ctx, char **ret)
 struct sp_error *kallsyms_read(const struct sp_ctx *ctx, const char *path, struct kallsyms **ret)
 {
 	CLEANUP_FREE char *own_path = NULL;
-	struct sp_error *error;
-	char *text = NULL;
-	size_t size = 0;
 	if (!path) {
-		error = default_path(ctx, &own_path);
+		struct sp_error *error = default_path(ctx, &own_path);
 		if (error)
 			return error;
 		path = own_path;
 	}
-	error = read_text(path, &text, &size);
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? error_os(errno, "%s", path) : kallsyms_read_fd(fd, path, ret);
+}
+
+struct sp_error *kallsyms_read_fd(int fd, const char *path, struct kallsyms **ret)
+{
+	char *text = NULL;
+	size_t size = 0;
+	struct sp_error *error = read_text(fd, path, &text, &size);
 	return error ? error : take_text(text, size, path, ret);
 }
 

@@ -31,6 +31,9 @@ struct kallsyms_symbol {
 struct sp_error *kallsyms_read(const struct sp_ctx *ctx, const char *path,
 			       struct kallsyms **ret) SP_MUST_CHECK;
 
+/* The same of what `fd` is open for. `path` is for messages. */
+struct sp_error *kallsyms_read_fd(int fd, const char *path, struct kallsyms **ret) SP_MUST_CHECK;
+
 /* The same from memory, which is copied. `path` is for messages; may be NULL. */
 struct sp_error *kallsyms_parse(const void *text, size_t size, const char *path,
 				struct kallsyms **ret) SP_MUST_CHECK;

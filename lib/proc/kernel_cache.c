@@ -6,6 +6,10 @@
  *      build-id 1f2e…
  *      size 5123456
  *      hash 0123456789abcdef       hash_bytes() of what follows
+ *
+ * No other user may be able to replace a folder or file between two calls, or root could be made
+ * to write anywhere. So the folders above must belong to root or to this user, and nobody else
+ * may write to them: with another user's HOME (sudo -E), root has no cache.
  */
 #include "proc/kernel_cache.h"
 
@@ -17,12 +21,16 @@
 #include <sys/stat.h>
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/format.h"
 #include "base/hash.h"
 #include "base/io.h"
+#include "base/regular_file.h"
 #include "proc/modules.h"
 #include "proc/sysfs.h"
 #include "proc/text.h"
+
+DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
 
 #define MAGIC "sprof kallsyms 1\n"
 #define BUILD_ID_MAX 20
@@ -46,12 +54,74 @@ static void to_hex(const struct key *key, char ret[2 * BUILD_ID_MAX + 1])
 	bytes_to_hex(key->build_id, key->size < BUILD_ID_MAX ? key->size : BUILD_ID_MAX, ret);
 }
 
-/* NULL when out of memory. */
+/* For messages; NULL when out of memory. */
 static char *path_of(struct sp_ctx *ctx, const struct key *key)
 {
 	char hex[2 * BUILD_ID_MAX + 1];
 	to_hex(key, hex);
 	return format_text("%s/%s/%s", ctx_cache_path(ctx), folders[key->kind], hex);
+}
+
+/* Whether no other user but root can change what is in a folder. */
+static bool is_own(const struct stat *folder)
+{
+	bool group_writes = folder->st_mode & S_IWGRP && folder->st_gid != 0 && geteuid() == 0;
+	return (folder->st_uid == 0 || folder->st_uid == geteuid()) &&
+	       !(folder->st_mode & S_IWOTH) && !group_writes;
+}
+
+/* Whether a folder is like /tmp: others can add to it, but replace only their own files. */
+static bool is_sticky(const struct stat *folder)
+{
+	return folder->st_uid == 0 && folder->st_mode & S_ISVTX;
+}
+
+/*
+ * Opens a folder in one that has passed this check, and creates it if `make`. Links are followed only
+ * in folders of this user. -1 and errno, which is 0 if others can change the folder.
+ */
+static int enter(int above, const struct stat *above_status, const char *name, bool make,
+		 struct stat *ret)
+{
+	if (make && mkdirat(above, name, 0700) && errno != EEXIST)
+		return -1;
+	CLEANUP_CLOSE int fd = openat(above, name, O_PATH | O_DIRECTORY | O_CLOEXEC |
+				      (is_own(above_status) ? 0 : O_NOFOLLOW));
+	if (fd < 0 || fstat(fd, ret))
+		return -1;
+	errno = 0;
+	return is_own(ret) || is_sticky(ret) ? take_fd(&fd) : -1;
+}
+
+/* Opens or makes a path, folder by folder. -1 and errno as enter(). */
+static int enter_all(char *path, bool make)
+{
+	struct stat status = {0}, above;
+	int fd = enter(AT_FDCWD, &status, *path == '/' ? "/" : ".", false, &above);
+	for (char *name; fd >= 0 && (name = strsep(&path, "/"));) {
+		if (!*name)
+			continue;
+		CLEANUP_CLOSE int before = fd;
+		fd = enter(before, &above, name, make, &status);
+		above = status;
+	}
+	return fd;
+}
+
+/* Opens the folder of a kind: -1 if it is missing, or (not an error) must not be used. */
+static struct sp_error *open_folder(struct sp_ctx *ctx, enum kernel_cache_kind kind, bool make,
+				    int *ret)
+{
+	CLEANUP_FREE char *path = format_text("%s/%s", ctx_cache_path(ctx), folders[kind]);
+	if (!path)
+		return error_no_memory();
+	*ret = enter_all(path, make);
+	if (*ret < 0 && !errno)
+		ctx_log(ctx, SP_LOG_DEBUG, "%s is not used: other users can change it",
+			ctx_cache_path(ctx));
+	else if (*ret < 0 && make)
+		return error_os(errno, "%s/%s", ctx_cache_path(ctx), folders[kind]);
+	return NULL;
 }
 
 static int write_header(char ret[HEADER_MAX], const struct key *key, size_t size, uint64_t hash)
@@ -85,53 +155,29 @@ static bool read_header(struct cursor *cursor, const struct key *key, uint64_t *
 	       take_word(cursor, "\n");
 }
 
-/* Whether the file is there and as long as it says; its content is not looked at. */
-static bool is_kept(struct sp_ctx *ctx, const struct key *key)
+/* Opens what is kept, if it is a regular file that belongs to this user or root; else -1. */
+static int open_kept(int folder, const struct key *key, struct stat *ret)
 {
-	CLEANUP_FREE char *path = path_of(ctx, key);
-	CLEANUP_CLOSE int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
-	char header[HEADER_MAX];
+	char hex[2 * BUILD_ID_MAX + 1];
+	CLEANUP_CLOSE int fd = -1;
+	to_hex(key, hex);
+	sp_error_free(regular_file_open_at(folder, hex, REGULAR_FILE_NO_LINK, hex, &fd, ret));
+	return fd >= 0 && (ret->st_uid == geteuid() || ret->st_uid == 0) ? take_fd(&fd) : -1;
+}
+
+/* Whether the file is there and as long as it says; its content is not looked at. */
+static bool is_kept(int folder, const struct key *key)
+{
 	struct stat status;
+	CLEANUP_CLOSE int fd = folder >= 0 ? open_kept(folder, key, &status) : -1;
+	char header[HEADER_MAX];
 	size_t got;
 	uint64_t size, hash;
-	if (fd < 0 || fstat(fd, &status) || io_pread(fd, header, sizeof(header), 0, &got))
+	if (fd < 0 || io_pread(fd, header, sizeof(header), 0, &got))
 		return false;
-	struct cursor cursor = cursor_make(header, got, false, path, 0);
+	struct cursor cursor = cursor_make(header, got, false, "", 0);
 	return read_header(&cursor, key, &size, &hash) &&
 	       cursor_offset(&cursor) + size == (uint64_t)status.st_size;
-}
-
-/* mkdir, and the ones above it. What root makes in a user's folder is the user's. */
-static struct sp_error *make_folder(char *path)
-{
-	struct stat above = {.st_uid = geteuid(), .st_gid = getegid()};
-	for (char *slash = path;; *slash = '/') {
-		slash = strchr(slash + 1, '/');
-		if (slash)
-			*slash = '\0';
-		if (mkdir(path, 0700) == 0) {
-			if (geteuid() == 0 && chown(path, above.st_uid, above.st_gid))
-				return error_os(errno, "%s", path);
-		} else if (errno != EEXIST) {
-			return error_os(errno, "%s", path);
-		}
-		if (stat(path, &above))
-			return error_os(errno, "%s", path);
-		if (!slash)
-			return NULL;
-	}
-}
-
-static struct sp_error *make_folders(struct sp_ctx *ctx)
-{
-	struct sp_error *error = NULL;
-	for (size_t i = 0; !error && i < sizeof(folders) / sizeof(*folders); i++) {
-		CLEANUP_FREE char *path = format_text("%s/%s", ctx_cache_path(ctx), folders[i]);
-		if (!path)
-			return error_no_memory();
-		error = make_folder(path);
-	}
-	return error;
 }
 
 static struct sp_error *write_file(int fd, const char *path, const struct key *key,
@@ -145,33 +191,31 @@ static struct sp_error *write_file(int fd, const char *path, const struct key *k
 	return errnum ? error_os(errnum, "%s", path) : NULL;
 }
 
-static struct sp_error *keep(struct sp_ctx *ctx, const struct key *key, const char *text,
-			     size_t size)
+/* Written under another name first, so that it appears whole. */
+static struct sp_error *keep(struct sp_ctx *ctx, int folder, const struct key *key,
+			     const char *text, size_t size)
 {
+	char hex[2 * BUILD_ID_MAX + 1], temporary[sizeof(hex) + 32];
 	CLEANUP_FREE char *path = path_of(ctx, key);
-	CLEANUP_FREE char *temporary = path ? format_text("%s.XXXXXX", path) : NULL;
-	if (!temporary)
+	if (!path)
 		return error_no_memory();
-	struct stat folder;
-	CLEANUP_CLOSE int fd = mkostemp(temporary, O_CLOEXEC);
+	to_hex(key, hex);
+	snprintf(temporary, sizeof(temporary), "%s.%08x", hex,
+		 (unsigned int)hash_pair((uint64_t)getpid(), clock_ns(CLOCK_MONOTONIC)));
+	CLEANUP_CLOSE int fd =
+		openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return error_os(errno, "%s", temporary);
+		return error_os(errno, "%s", path);
 	struct sp_error *error = write_file(fd, path, key, text, size);
-	char *slash = strrchr(path, '/');
-	*slash = '\0';
-	bool known = !stat(path, &folder);
-	*slash = '/';
-	if (!error && known && geteuid() == 0 && fchown(fd, folder.st_uid, folder.st_gid))
-		error = error_os(errno, "%s", path);
-	if (!error && rename(temporary, path))
+	if (!error && renameat(folder, temporary, folder, hex))
 		error = error_os(errno, "%s", path);
 	if (error)
-		unlink(temporary);
+		unlinkat(folder, temporary, 0);
 	return error;
 }
 
 /* The symbols of the kernel (`module` NULL) or of one module, as text. */
-static struct sp_error *keep_symbols(struct sp_ctx *ctx, const struct key *key,
+static struct sp_error *keep_symbols(struct sp_ctx *ctx, int folder, const struct key *key,
 				     const struct kallsyms *kallsyms,
 				     const struct kernel_module *module)
 {
@@ -197,7 +241,7 @@ static struct sp_error *keep_symbols(struct sp_ctx *ctx, const struct key *key,
 	}
 	if (fflush(file))
 		return error_no_memory();
-	return keep(ctx, key, text, size);
+	return keep(ctx, folder, key, text, size);
 }
 
 static struct key module_key(const struct kernel_module *module)
@@ -205,23 +249,38 @@ static struct key module_key(const struct kernel_module *module)
 	return (struct key){KERNEL_CACHE_MODULE, module->build_id, module->build_id_size};
 }
 
-static bool needs_keeping(struct sp_ctx *ctx, const struct kernel_module *module)
-{
-	struct key key = module_key(module);
-	return module->build_id_size > 0 && module->start != 0 && !is_kept(ctx, &key);
-}
-
 /* What is to be kept: the running kernel and its modules. */
 struct running {
 	uint8_t build_id[BUILD_ID_MAX];
 	struct key kernel;
 	struct kernel_modules modules;
+	int kernel_folder, module_folder; /* -1: none */
 	bool missing; /* something of it is not kept yet */
 };
 
 static void running_deinit(struct running *running)
 {
 	kernel_modules_deinit(&running->modules);
+	cleanup_close(&running->kernel_folder);
+	cleanup_close(&running->module_folder);
+}
+
+static bool needs_keeping(const struct running *running, const struct kernel_module *module)
+{
+	struct key key = module_key(module);
+	return module->build_id_size > 0 && module->start != 0 &&
+	       !is_kept(running->module_folder, &key);
+}
+
+/* Opens the folders that are not open yet. */
+static struct sp_error *open_folders(struct sp_ctx *ctx, struct running *running, bool make)
+{
+	struct sp_error *error = NULL;
+	if (running->kernel_folder < 0)
+		error = open_folder(ctx, KERNEL_CACHE_KERNEL, make, &running->kernel_folder);
+	if (!error && running->module_folder < 0)
+		error = open_folder(ctx, KERNEL_CACHE_MODULE, make, &running->module_folder);
+	return error;
 }
 
 /* `missing` stays false where nothing can or need be kept. */
@@ -235,11 +294,13 @@ static struct sp_error *running_look(struct sp_ctx *ctx, struct running *ret)
 		return error;
 	ret->kernel = (struct key){KERNEL_CACHE_KERNEL, ret->build_id, size};
 	error = kernel_modules_read(ctx, NULL, &ret->modules);
+	if (!error)
+		error = open_folders(ctx, ret, false);
 	if (error)
 		return error;
-	ret->missing = !is_kept(ctx, &ret->kernel);
+	ret->missing = !is_kept(ret->kernel_folder, &ret->kernel);
 	for (size_t i = 0; i < ret->modules.count; i++)
-		ret->missing = ret->missing || needs_keeping(ctx, &ret->modules.items[i]);
+		ret->missing = ret->missing || needs_keeping(ret, &ret->modules.items[i]);
 	return NULL;
 }
 
@@ -249,53 +310,55 @@ static struct sp_error *keep_missing(struct sp_ctx *ctx, const struct running *r
 	struct sp_error *error = NULL;
 	if (kallsyms_hidden(kallsyms))
 		return NULL;
-	if (!is_kept(ctx, &running->kernel))
-		error = keep_symbols(ctx, &running->kernel, kallsyms, NULL);
+	if (!is_kept(running->kernel_folder, &running->kernel))
+		error = keep_symbols(ctx, running->kernel_folder, &running->kernel, kallsyms, NULL);
 	for (size_t i = 0; !error && i < running->modules.count; i++) {
 		const struct kernel_module *module = &running->modules.items[i];
 		struct key key = module_key(module);
-		if (needs_keeping(ctx, module))
-			error = keep_symbols(ctx, &key, kallsyms, module);
+		if (needs_keeping(running, module))
+			error = keep_symbols(ctx, running->module_folder, &key, kallsyms, module);
 	}
 	return error;
 }
 
-struct sp_error *kernel_cache_save(struct sp_ctx *ctx)
+/* `kallsyms` may be NULL, and is read then. */
+static struct sp_error *save(struct sp_ctx *ctx, const struct kallsyms *kallsyms)
 {
-	CLEANUP(running_deinit) struct running running = {0};
+	CLEANUP(running_deinit) struct running running = {.kernel_folder = -1, .module_folder = -1};
+	CLEANUP(cleanup_kallsyms_free) struct kallsyms *own = NULL;
 	struct kernel_reference reference;
-	struct kallsyms *kallsyms = NULL;
 	struct sp_error *error = running_look(ctx, &running);
-	if (error || !running.missing || !kallsyms_reference(ctx, &reference))
+	if (error || !running.missing || (!kallsyms && !kallsyms_reference(ctx, &reference)))
 		return error;
 	/* First, since it is quick to fail. */
-	error = make_folders(ctx);
-	if (!error)
-		error = kallsyms_read(ctx, NULL, &kallsyms);
-	if (!error)
-		error = keep_missing(ctx, &running, kallsyms);
-	kallsyms_free(kallsyms);
-	return error;
+	error = open_folders(ctx, &running, true);
+	if (error || running.kernel_folder < 0 || running.module_folder < 0)
+		return error;
+	if (!kallsyms)
+		error = kallsyms_read(ctx, NULL, &own);
+	return error ?: keep_missing(ctx, &running, kallsyms ?: own);
+}
+
+struct sp_error *kernel_cache_save(struct sp_ctx *ctx)
+{
+	return save(ctx, NULL);
 }
 
 struct sp_error *kernel_cache_save_read(struct sp_ctx *ctx, const struct kallsyms *kallsyms)
 {
-	CLEANUP(running_deinit) struct running running = {0};
-	struct sp_error *error = running_look(ctx, &running);
-	if (error || !running.missing)
-		return error;
-	error = make_folders(ctx);
-	return error ?: keep_missing(ctx, &running, kallsyms);
+	return save(ctx, kallsyms);
 }
 
-/* The whole file, if it is regular, and nobody else's. */
-static struct sp_error *read_file(const char *path, char **ret, size_t *size_ret)
+/* The whole file; NULL where there is none to be used. */
+static struct sp_error *read_file(struct sp_ctx *ctx, const struct key *key, char **ret,
+				  size_t *size_ret)
 {
-	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	CLEANUP_CLOSE int folder = -1;
 	struct stat status;
-	if (fd < 0 || fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size > FILE_MAX ||
-	    (status.st_uid != geteuid() && status.st_uid != 0))
-		return NULL;
+	struct sp_error *error = open_folder(ctx, key->kind, false, &folder);
+	CLEANUP_CLOSE int fd = folder >= 0 ? open_kept(folder, key, &status) : -1;
+	if (error || fd < 0 || status.st_size > FILE_MAX)
+		return error;
 	CLEANUP_FREE char *text = malloc((size_t)status.st_size + 1);
 	if (!text)
 		return error_no_memory();
@@ -315,7 +378,7 @@ struct sp_error *kernel_cache_load(struct sp_ctx *ctx, enum kernel_cache_kind ki
 	CLEANUP_FREE char *path = path_of(ctx, &key);
 	CLEANUP_FREE char *text = NULL;
 	size_t got = 0;
-	struct sp_error *error = path ? read_file(path, &text, &got) : error_no_memory();
+	struct sp_error *error = path ? read_file(ctx, &key, &text, &got) : error_no_memory();
 	if (error || !text)
 		return error;
 	struct cursor cursor = cursor_make(text, got, false, path, 0);

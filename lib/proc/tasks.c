@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/io.h"
@@ -245,4 +246,19 @@ struct sp_error *tasks_process_of(const struct sp_ctx *ctx, uint32_t tid, uint32
 bool tasks_owner(const struct sp_ctx *ctx, uint32_t pid, uint32_t *uid_ret)
 {
 	return !status_number(ctx, pid, "Uid:", uid_ret);
+}
+
+static bool differs(const char *a, const char *b)
+{
+	struct stat left, right;
+	return !stat(a, &left) && !stat(b, &right) &&
+	       (left.st_dev != right.st_dev || left.st_ino != right.st_ino);
+}
+
+bool tasks_has_other_root(const struct sp_ctx *ctx, uint32_t pid)
+{
+	CLEANUP_FREE char *root = format_text("%s/proc/%u/root", ctx_root(ctx), pid);
+	CLEANUP_FREE char *mounts = format_text("%s/proc/%u/ns/mnt", ctx_root(ctx), pid);
+	return root && mounts &&
+	       (differs(root, "/proc/self/root") || differs(mounts, "/proc/self/ns/mnt"));
 }

@@ -65,6 +65,12 @@ struct sp_error *tasks_process_of(const struct sp_ctx *ctx, uint32_t tid,
 /* The (real) user of a process; false where it is gone. */
 bool tasks_owner(const struct sp_ctx *ctx, uint32_t pid, uint32_t *uid_ret);
 
+/*
+ * Whether a process has another root directory or mount namespace, so that its paths name other files
+ * than here. False if it has ended, or permission is missing.
+ */
+bool tasks_has_other_root(const struct sp_ctx *ctx, uint32_t pid);
+
 /* The text of a stat file. Fails with SP_ERROR_FORMAT. */
 struct sp_error *task_stat_parse(const void *text, size_t size, const char *path,
 				 struct task_stat *ret) SP_MUST_CHECK;

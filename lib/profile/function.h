@@ -25,7 +25,8 @@ struct function {
 	const char *home;     /* of the function's body; NULL: its place says which it is */
 	uint64_t start, size; /* in the file; of what has no name, the address and 0 */
 	uint32_t line;        /* 0: not asked for, or not known */
-	bool known;           /* false: `symbol` and `function` are an address */
+	bool known;           /* false: `symbol` and `function` are an address, or from_cfi */
+	bool from_cfi;        /* they are "fn@" and the address of a range of call frame information */
 	bool inlined;         /* here, into its caller; of several, all are */
 	enum sp_level level;
 };

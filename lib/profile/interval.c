@@ -43,3 +43,12 @@ struct sp_share interval_share(uint64_t weight, uint64_t total, double n_eff)
 		share.high = fmax(center + half, p);
 	return share;
 }
+
+void interval_widen(struct sp_share *share, uint64_t total, uint64_t missing, uint64_t own)
+{
+	double all = (double)total, part = (double)(own < missing ? own : missing);
+	if (!total)
+		return;
+	share->low *= all / (all + (double)missing);
+	share->high = (share->high * all + part) / (all + part);
+}

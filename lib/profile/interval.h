@@ -39,4 +39,10 @@ static inline uint64_t weight_add(uint64_t a, uint64_t b)
 /* `weight` of `total`, with its 95 % interval; where total or n_eff is 0: 0, from 0 to 1. */
 struct sp_share interval_share(uint64_t weight, uint64_t total, double n_eff);
 
+/*
+ * Widens the interval of a share of `total` by unsampled weight: at most `missing` in all, and at most
+ * `own` of it the row's.
+ */
+void interval_widen(struct sp_share *share, uint64_t total, uint64_t missing, uint64_t own);
+
 #endif

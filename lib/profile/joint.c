@@ -136,19 +136,20 @@ static bool make_row(const struct joining *joining, const struct joint *joint,
 {
 	struct sp_weight *self = arena_alloc(joining->arena, joining->events * sizeof(*self));
 	struct sp_weight *total = arena_alloc(joining->arena, joining->events * sizeof(*total));
+	const struct tally *first = tally_of(joining, joint, joint->first);
+	const char *comm = joining->sources[joint->first].groups[first->group].comm;
 	if (!self || !total)
 		return false;
 	for (size_t i = 0; i < joining->events; i++) {
 		static const struct tally none;
 		const struct tally *tally = tally_of(joining, joint, i);
-		profile_weigh(&joining->sources[i], tally ?: &none, &self[i], &total[i]);
+		profile_weigh(&joining->sources[i], comm, tally ?: &none, &self[i], &total[i]);
 	}
 	row->self = self;
 	row->total = total;
 	row->row.self = self[joint->first];
 	row->row.total = total[joint->first];
-	if (!profile_name_row(&joining->sources[joint->first],
-			      tally_of(joining, joint, joint->first), joining->arena, &row->row))
+	if (!profile_name_row(&joining->sources[joint->first], first, joining->arena, &row->row))
 		return false;
 	row->row.self = self[0];
 	row->row.total = total[0];

@@ -24,6 +24,15 @@ struct profile_values {
 	void *arg;
 };
 
+/*
+ * Largest weight of tasks that ended before their first sample: rows may lack it. A task counts for
+ * each program name that it had, so the sum of `weight` may exceed `total`.
+ */
+struct unsampled_weight {
+	const char *comm; /* interned as those of groups */
+	uint64_t weight;
+};
+
 /* One event's samples, and what is wanted of them. */
 struct profile_source {
 	const struct tallies *tallies;     /* for rows */
@@ -40,6 +49,10 @@ struct profile_source {
 	const struct replicate_sums *replicates; /* of tallies; NULL: none were asked for */
 	double tree_least; /* share of the lightest branch that is kept */
 	struct weight_sums whole; /* what shares are shares of */
+	const struct unsampled_weight *unsampled;
+	size_t unsampled_count;
+	uint64_t unsampled_total;
+	uint64_t missing; /* lost and throttled weight, which any row may lack */
 };
 
 /*
@@ -57,9 +70,12 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 bool profile_join(const struct profile_source *sources, size_t count, struct arena *arena,
 		  struct sp_group *group);
 
-/* The parts of which rows are made: a tally's weights, its names, and their order. */
-void profile_weigh(const struct profile_source *source, const struct tally *tally,
-		   struct sp_weight *self, struct sp_weight *total);
+/*
+ * Inputs of rows: a tally's weights, its names, and their order. `comm` is the row's, NULL if rows
+ * are not by comm.
+ */
+void profile_weigh(const struct profile_source *source, const char *comm,
+		   const struct tally *tally, struct sp_weight *self, struct sp_weight *total);
 bool profile_name_row(const struct profile_source *source, const struct tally *tally,
 		      struct arena *arena, struct sp_row *row);
 int profile_compare_weights(const struct sp_weight *a, const struct sp_weight *b);

@@ -4,29 +4,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct sp_weight weigh(const struct profile_source *source, double n_eff,
-			      uint64_t samples, uint64_t weight)
+/* The unsampled weight that rows of a program may lack. */
+static uint64_t unsampled_of(const struct profile_source *source, const char *comm)
 {
-	return (struct sp_weight){
-		.samples = samples,
-		.weight = weight,
-		.share = interval_share(weight, source->whole.weight, n_eff),
-	};
+	if (!source->tallies->keys[SP_KEY_COMM])
+		return source->unsampled_total;
+	for (size_t i = 0; i < source->unsampled_count; i++)
+		if (source->unsampled[i].comm == comm)
+			return source->unsampled[i].weight;
+	return 0;
 }
 
-static void weigh_tally(const struct profile_source *source, double n_eff,
+static struct sp_weight weigh(const struct profile_source *source, double n_eff,
+			      uint64_t unsampled, uint64_t samples, uint64_t weight)
+{
+	struct sp_share share = interval_share(weight, source->whole.weight, n_eff);
+	interval_widen(&share, source->whole.weight, source->unsampled_total, unsampled);
+	return (struct sp_weight){.samples = samples, .weight = weight, .share = share};
+}
+
+static void weigh_tally(const struct profile_source *source, double n_eff, uint64_t unsampled,
 			const struct tally *tally, struct sp_weight *self, struct sp_weight *total)
 {
-	*self = weigh(source, n_eff, tally->self_samples, tally->self_weight);
+	*self = weigh(source, n_eff, unsampled, tally->self_samples, tally->self_weight);
 	*total = *self;
 	if (source->children)
-		*total = weigh(source, n_eff, tally->total_samples, tally->total_weight);
+		*total = weigh(source, n_eff, unsampled, tally->total_samples, tally->total_weight);
 }
 
-void profile_weigh(const struct profile_source *source, const struct tally *tally,
-		   struct sp_weight *self, struct sp_weight *total)
+void profile_weigh(const struct profile_source *source, const char *comm,
+		   const struct tally *tally, struct sp_weight *self, struct sp_weight *total)
 {
-	weigh_tally(source, weight_sums_effective(&source->whole), tally, self, total);
+	weigh_tally(source, weight_sums_effective(&source->whole), unsampled_of(source, comm),
+		    tally, self, total);
 }
 
 /* False when out of memory. */
@@ -76,6 +86,7 @@ bool profile_name_row(const struct profile_source *source, const struct tally *t
 	row->function = function->function;
 	row->inlined = function->function && function->inlined;
 	row->symbol_known = function->known;
+	row->from_cfi = function->from_cfi;
 	if (function->symbol || function->function)
 		row->address = function->start;
 	row->srcpath = function->srcfile;
@@ -161,7 +172,9 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 		if (!tally->self_samples && !(source->children && tally->total_samples))
 			continue;
 		struct sp_row *row = &rows[count++];
-		weigh_tally(source, n_eff, tally, &row->self, &row->total);
+		uint64_t unsampled = unsampled_of(source, source->groups[tally->group].comm);
+		weigh_tally(source, n_eff, unsampled, tally, &row->self, &row->total);
+		row->missing_weight = weight_add(source->missing, unsampled);
 		if (!profile_name_row(source, tally, arena, row))
 			return false;
 	}

@@ -53,11 +53,12 @@ static void add_up(struct layout *layout)
 
 static struct sp_weight weigh(const struct layout *layout, uint64_t samples, uint64_t weight)
 {
-	return (struct sp_weight){
-		.samples = samples,
-		.weight = weight,
-		.share = interval_share(weight, layout->source->whole.weight, layout->n_eff),
-	};
+	const struct profile_source *source = layout->source;
+	struct sp_share share = interval_share(weight, source->whole.weight, layout->n_eff);
+	/* A node may be of any program. */
+	interval_widen(&share, source->whole.weight, source->unsampled_total,
+		       source->unsampled_total);
+	return (struct sp_weight){.samples = samples, .weight = weight, .share = share};
 }
 
 static void name_text(const struct profile_source *source, uint64_t word, struct sp_tree_node *node)
@@ -82,6 +83,7 @@ static bool name_node(const struct layout *layout, uint64_t word, struct sp_tree
 	node->function = function->function;
 	node->dso = function->dso;
 	node->symbol_known = function->known;
+	node->from_cfi = function->from_cfi;
 	node->inlined = function->inlined;
 	node->level = function->level;
 	node->address = function->start;

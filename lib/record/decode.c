@@ -13,9 +13,11 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include "base/cleanup.h"
 #include "record/attr.h"
 #include "record/decode_internal.h"
+#include "record/length.h"
 #include "record/mend.h"
 
 #define HEADER_SIZE 8
@@ -270,6 +272,12 @@ static bool decode_mmap(const struct decoder *decoder, struct cursor *cursor,
 	} else {
 		good = cursor_u32(cursor, &mmap->maj) && cursor_u32(cursor, &mmap->min) &&
 		       cursor_u64(cursor, &mmap->ino) && cursor_u64(cursor, &mmap->ino_generation);
+	}
+	if (good && cursor_left(cursor) && mmap2_is_old(*cursor->pos)) {
+		mmap->prot = PROT_READ;
+		if (!(record->misc & PERF_RECORD_MISC_MMAP_DATA))
+			mmap->prot |= PROT_EXEC;
+		return read_string(cursor, &mmap->filename);
 	}
 	return good && cursor_u32(cursor, &mmap->prot) && cursor_u32(cursor, &mmap->flags) &&
 	       read_string(cursor, &mmap->filename);

@@ -300,13 +300,27 @@ static struct sp_error *decode_header_attr(struct decoder *decoder, struct curso
 	return NULL;
 }
 
+/* char[64], which a name of 64 bytes fills without a NUL. False where it is empty. */
+static bool read_array_name(struct decoder *decoder, struct cursor *cursor, const char **ret)
+{
+	size_t left = cursor_left(cursor);
+	if (!left || read_string(cursor, ret))
+		return left;
+	char *name = scratch_take(decoder, left + 1);
+	const uint8_t *bytes = cursor->pos;
+	memcpy(name, bytes, left);
+	name[left] = '\0';
+	*ret = name;
+	return cursor_skip(cursor, left);
+}
+
 /* False if the fields do not fit. */
 static bool decode_fields(struct decoder *decoder, struct cursor *cursor, struct sp_record *record)
 {
 	switch (record->type) {
 	case SP_RECORD_HEADER_EVENT_TYPE:
 		return cursor_u64(cursor, &record->event_type.id) &&
-		       read_string(cursor, &record->event_type.name);
+		       read_array_name(decoder, cursor, &record->event_type.name);
 	case SP_RECORD_HEADER_BUILD_ID:
 		return decode_build_id(cursor, record);
 	case SP_RECORD_HEADER_FEATURE:

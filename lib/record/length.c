@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <linux/perf_event.h>
 #include "base/cursor.h"
+#include "record/content.h"
 #include "record/kept.h"
 #include "record/note.h"
 #include "record/types.h"
@@ -20,6 +21,9 @@
 /* HEADER_BUILD_ID: where the file's name is, and what perf pads it to. */
 #define BUILD_ID_NAME 36
 #define BUILD_ID_ALIGN ((size_t)64)
+
+#define MMAP2_PROT 64
+#define MMAP2_NAME 72
 
 /* BPF_METADATA: a name, and pairs of names and values. */
 #define BPF_METADATA_COUNT (HEADER_SIZE + 512)
@@ -47,7 +51,7 @@ static const struct shape shapes[] = {
 	[PERF_RECORD_THROTTLE] = {FIXED, 32, 0},
 	[PERF_RECORD_UNTHROTTLE] = {FIXED, 32, 0},
 	[PERF_RECORD_FORK] = {FIXED, 32, 0},
-	[PERF_RECORD_MMAP2] = {STRING, 72, 0},
+	[PERF_RECORD_MMAP2] = {STRING, MMAP2_NAME, 0},
 	[PERF_RECORD_AUX] = {FIXED, 32, 0},
 	[PERF_RECORD_ITRACE_START] = {FIXED, 16, 0},
 	[PERF_RECORD_LOST_SAMPLES] = {FIXED, 16, 0},
@@ -130,6 +134,9 @@ static inline size_t shape_end(const struct raw_record *raw, bool swap, const st
 	case FIXED:
 		return shape->at;
 	case STRING:
+		if (raw->type == PERF_RECORD_MMAP2 && raw->size > MMAP2_PROT &&
+		    mmap2_is_old(raw->bytes[MMAP2_PROT]))
+			return string_end(raw, MMAP2_PROT);
 		return string_end(raw, shape->at);
 	case COUNTED:
 		return counted_end(raw, swap, shape->at, shape->each);
@@ -162,7 +169,7 @@ static size_t read_end(const struct raw_record *raw, bool swap, uint64_t format)
 	return 16 + 8 * (group + times + (size_t)count * words);
 }
 
-/* A text or a number; two kinds are our own. */
+/* A text or a number; three kinds are our own. */
 static size_t event_update_end(const struct raw_record *raw, bool swap)
 {
 	struct cursor cursor = cursor_at(raw, swap, HEADER_SIZE);
@@ -177,6 +184,8 @@ static size_t event_update_end(const struct raw_record *raw, bool swap)
 		return UPDATE_DATA + 8;
 	case NOTE_KIND:
 		return string_end(raw, UPDATE_DATA + 8);
+	case CONTENT_KIND:
+		return string_end(raw, UPDATE_DATA + CONTENT_FIXED_SIZE);
 	case KEPT_KIND:
 		cursor.swap = false;
 		if (!cursor_u64(&cursor, &size) || (size = le64toh(size)) > raw->size)

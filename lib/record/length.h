@@ -15,6 +15,16 @@
 
 #define LENGTH_FORMATS 4
 
+/*
+ * Whether an MMAP2 is of Linux 3.12 to 3.15, without prot and flags, by the first byte in their
+ * place. A name begins with '/' or '['. Neither prot nor a file's mode, which `perf inject --jit`
+ * writes there, has these bits.
+ */
+static inline bool mmap2_is_old(uint8_t byte)
+{
+	return byte == '/' || byte == '[';
+}
+
 /* What of the events' attrs lengths depend on. */
 struct lengths {
 	uint8_t trailers; /* bit n: there are sample_ids of n words */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/record/content.c lib/record/content.h \
 	lib/record/encode.c lib/record/encode.h \
 	lib/record/encode_sample.c lib/record/put.h \
 	lib/record/kept.c lib/record/kept.h \
@@ -8,7 +9,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/record/note.c lib/record/note.h
 lib_libsprof_core_la_SOURCES += lib/record/raw.h
 lib_libsprof_core_la_SOURCES += lib/record/attr_words.c
-lib_libsprof_core_la_SOURCES += lib/record/names.c lib/record/words.c
+lib_libsprof_core_la_SOURCES += lib/record/lock_in.c lib/record/names.c lib/record/words.c
 lib_libsprof_core_la_SOURCES += lib/record/types.c lib/record/types.h
 lib_libsprof_core_la_SOURCES += lib/record/attr.c lib/record/attr.h
 lib_libsprof_core_la_SOURCES += lib/record/decode.c lib/record/decode.h

@@ -41,25 +41,31 @@ static size_t next_size(struct cursor *cursor)
 	return size;
 }
 
-void backward_take(const struct ring *ring, uint64_t since, uint8_t *scratch,
-		   struct backward_copy *copy, uint64_t *head_ret)
+struct backward_bytes backward_read(const struct ring *ring, uint64_t since, uint8_t *memory,
+				    uint64_t *head_ret)
 {
 	uint64_t head = ring_head(ring), written = since - head;
-	size_t there = written < ring->size ? (size_t)written : ring->size;
+	size_t size = written < ring->size ? (size_t)written : ring->size;
 	/* As a place in the ring: positions may pass 0. */
-	ring_copy(ring, head & (ring->size - 1), there, scratch);
-	struct cursor cursor = cursor_make(scratch, there, false, NULL, 0);
+	ring_copy(ring, head & (ring->size - 1), size, memory);
+	*head_ret = head;
+	return (struct backward_bytes){.items = memory, .size = size, .ring_size = ring->size,
+				       .written = written};
+}
+
+void backward_order(const struct backward_bytes *bytes, struct backward_copy *copy)
+{
+	struct cursor cursor = cursor_make(bytes->items, bytes->size, false, NULL, 0);
 	size_t size, whole = 0;
 	while ((size = next_size(&cursor))) {
 		/* Each goes before the one that is newer. */
 		whole += size;
-		memcpy(copy->records + ring->size - whole, scratch + whole - size, size);
+		memcpy(copy->records + bytes->ring_size - whole, bytes->items + whole - size, size);
 	}
-	memmove(copy->records, copy->records + ring->size - whole, whole);
+	memmove(copy->records, copy->records + bytes->ring_size - whole, whole);
 	copy->size = whole;
-	copy->overwritten = written - whole;
-	copy->damaged = written == there ? there - whole : 0;
+	copy->overwritten = bytes->written - whole;
+	copy->damaged = bytes->written == bytes->size ? bytes->size - whole : 0;
 	if (copy->damaged)
 		copy->overwritten = 0;
-	*head_ret = head;
 }

@@ -4,7 +4,8 @@
  * lower ones, so that the newest begins where the head is, the one before it behind it, and so
  * on, to the oldest, of which the newest may have overwritten the end. Positions go down from 0.
  *
- * It is read while its output is paused, and at once copied, so that it is not paused for long.
+ * The output is paused while the ring is copied. To keep the pause short, the bytes are copied as they
+ * are, and put in order after the output has resumed: ring/snapshot.h.
  */
 #ifndef RING_BACKWARD_H
 #define RING_BACKWARD_H
@@ -17,7 +18,15 @@
  */
 struct sp_error *backward_map(struct ring *ring, int fd, size_t size) SP_MUST_CHECK;
 
-/* What a ring had. */
+/* The bytes of a ring, the newest record first. */
+struct backward_bytes {
+	const uint8_t *items;
+	size_t size;
+	size_t ring_size;
+	uint64_t written; /* since the last time, with those that were overwritten */
+};
+
+/* Its records in order. */
 struct backward_copy {
 	uint8_t *records;  /* the oldest first, whole; of the ring's size */
 	size_t size;       /* of these */
@@ -30,10 +39,14 @@ struct sp_error *backward_copy_init(struct backward_copy *copy, size_t ring_size
 void backward_copy_deinit(struct backward_copy *copy);
 
 /*
- * Takes what was written since the head was `since` (0: from the first) and is still there. The
- * ring must be paused. `scratch` has room for the ring's size. *head_ret: for the next time.
+ * Copies the bytes that were written since the head was `since` (0: all) and not overwritten, to
+ * `memory`, which has room for the ring's size. The ring must be paused. *head_ret is `since` of the
+ * next call.
  */
-void backward_take(const struct ring *ring, uint64_t since, uint8_t *scratch,
-		   struct backward_copy *copy, uint64_t *head_ret);
+struct backward_bytes backward_read(const struct ring *ring, uint64_t since, uint8_t *memory,
+				    uint64_t *head_ret);
+
+/* Copies the whole records to `copy`, the oldest first. */
+void backward_order(const struct backward_bytes *bytes, struct backward_copy *copy);
 
 #endif

@@ -134,8 +134,12 @@ static bool make_frames(struct places *places, struct place *place, uint64_t sho
 		bool last = i + 1 == count;
 		const struct source_frame *lined = atlas->inlines ? source : innermost;
 		frames[i].inlined = !last;
-		frames[i].name = last ? (symbol ? symbol->name : source ? source->name : NULL) :
-					source->name;
+		if (last && (symbol_is_named(symbol) || !source || !source->name)) {
+			frames[i].name = symbol ? symbol->name : NULL;
+			frames[i].from_cfi = symbol && symbol->from_cfi;
+		} else {
+			frames[i].name = source->name;
+		}
 		/* Of what is shown, which may be where a call returns to. */
 		frames[i].offset = symbol ? shown - symbol->start : shown;
 		if (lined && atlas->lines) {
@@ -178,8 +182,9 @@ static bool look_up(struct places *places, struct place *place, const struct loc
 static struct place *make(struct places *places, uint32_t view, uint16_t cpumode, uint64_t ip,
 			  bool caller)
 {
-	uint64_t at = caller && ip ? ip - 1 : ip;
-	struct location location = machine_locate(places->atlas->machine, view, cpumode, at);
+	const struct atlas *atlas = places->atlas;
+	struct location location =
+		resolver_locate(atlas->resolver, atlas->machine, view, cpumode, ip, caller);
 	struct place *place = arena_alloc(&places->arena, sizeof(*place));
 	struct place **item = place ? vec_push(&places->items) : NULL;
 	if (!item)
@@ -192,10 +197,10 @@ static struct place *make(struct places *places, uint32_t view, uint16_t cpumode
 		.is_mapped = location.module,
 		.dso = dso_of(places, location.module),
 		.dso_name = location.module ? location.module->name : "[unknown]",
-		.address = location.module ? location.offset + (ip - at) : ip,
+		.address = location.module ? location.offset + (ip - location.ip) : ip,
 	};
 	*item = place;
-	if (!place->shown.dso || !look_up(places, place, &location, at != ip))
+	if (!place->shown.dso || !look_up(places, place, &location, location.ip != ip))
 		return NULL;
 	return place;
 }

@@ -49,7 +49,7 @@ bool atlas_needs_sources(struct atlas *atlas);
 struct place {
 	struct sp_place shown;
 	const struct module *module; /* NULL: nothing is known to be there */
-	const struct symbol *symbol; /* NULL: no name */
+	const struct symbol *symbol; /* NULL: nothing is known */
 };
 
 struct places {

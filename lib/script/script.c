@@ -217,6 +217,17 @@ uint64_t sp_script_lost(const struct sp_script *script)
 	return lost;
 }
 
+const char *sp_script_unproven(const struct sp_script *script, size_t *index,
+			       const char **remedy_ret)
+{
+	const char *text;
+	while (*index < machine_module_count(script->machine))
+		if (resolver_problem(script->resolver, machine_module(script->machine, (*index)++),
+				     &text, remedy_ret) == RESOLVER_UNPROVEN)
+			return text;
+	return NULL;
+}
+
 size_t sp_script_nameless(const struct sp_script *script, struct sp_nameless *ret, size_t room)
 {
 	size_t count = 0, kept = 0;

@@ -215,7 +215,9 @@ static struct sp_error *find_task(struct sp_teller *teller)
 		return error_no_memory();
 	if (item->tid != UINT32_MAX)
 		item->comm = task->span.comm;
-	teller->view = task->span.view;
+	teller->view = record->type == PERF_RECORD_SAMPLE ?
+			       stacks_view(&teller->stacks, record, &task->span, time_ns) :
+			       task->span.view;
 	return NULL;
 }
 
@@ -334,7 +336,7 @@ static struct sp_error *find_chain(struct sp_teller *teller)
 	if (branches_are_calls(teller))
 		good = take_branches(teller, &done);
 	if (good && !done && unwinds) {
-		good = stacks_find(&teller->stacks, &teller->record, teller->view, item->time_ns,
+		good = stacks_find(&teller->stacks, &teller->record, teller->view, false, item->time_ns,
 				   &stack);
 		good = good && add_chain(teller, teller->stacks.ips.items,
 					 teller->stacks.ips.count, stack.kernel_count);
@@ -394,7 +396,7 @@ static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 	/* What only looks for places has no symbols. */
 	item->hidden = !teller->script->atlas.collecting && !place_passes(options, place);
 	*shown_ret = !item->hidden || options->tell_all;
-	if (!item->hidden && place && place->module && !place->symbol &&
+	if (!item->hidden && place && place->module && !symbol_is_named(place->symbol) &&
 	    !teller->script->atlas.collecting)
 		atomic_fetch_add_explicit(&teller->script->nameless[place->module->index], 1,
 					  memory_order_relaxed);

@@ -90,6 +90,7 @@ void jitdump_free(struct jitdump *dump)
 	vec_deinit(&dump->lines);
 	strtab_deinit(&dump->strings);
 	free(dump->path);
+	free(dump->root);
 	free(dump);
 }
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "binary/identity.h"
 #include "base/diagnosis.h"
 #include "base/strtab.h"
 #include "base/vec.h"
@@ -42,7 +43,8 @@ struct jitdump_place {
 };
 
 struct jitdump {
-	char *path;
+	char *path; /* begins with `root` */
+	char *root; /* the directory that it was opened in (--symfs); NULL: any path */
 	dev_t device;
 	ino_t inode;
 	uint32_t pid;       /* as the writer knows itself */
@@ -73,10 +75,10 @@ const struct jitdump_line *jitdump_line_at(const struct jitdump *dump,
 
 /*
  * Finds the dump that a process had mapped (symbol/process_file.h says what is believed), and
- * reads it. NULL where there is none to be used: *diagnosis says why. `same_kernel`: the
- * recording's runs here, so that inodes can be compared. Fails only when out of memory.
+ * reads it. NULL where there is none to be used: *diagnosis says why. `host`: whether the
+ * recording was made here. Fails only when out of memory.
  */
-struct sp_error *jitdump_open(struct sp_ctx *ctx, const char *symfs, bool same_kernel,
+struct sp_error *jitdump_open(struct sp_ctx *ctx, const char *symfs, enum host host,
 			      const struct module *module, uint32_t pid,
 			      struct diagnosis *diagnosis, struct jitdump **ret) SP_MUST_CHECK;
 

@@ -3,10 +3,12 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/format.h"
+#include "base/regular_file.h"
 #include "proc/kernel_cache.h"
 #include "proc/modules.h"
 #include "proc/sysfs.h"
@@ -66,6 +68,15 @@ static bool same_release(struct sp_ctx *ctx, const char *osrelease)
 	return here && !strcmp(here, osrelease);
 }
 
+static enum host host_of(struct sp_ctx *ctx, const struct resolver_options *options)
+{
+	CLEANUP_FREE char *here =
+		options->hostname ? sysfs_line(ctx, "/proc/sys/kernel/hostname") : NULL;
+	if (!here)
+		return HOST_UNKNOWN;
+	return strcmp(here, options->hostname) ? HOST_OTHER : HOST_SAME;
+}
+
 /* ORIGIN_LIVE, ORIGIN_ALIKE, or ORIGIN_NONE: another kernel runs here. */
 static enum origin running_kernel(struct sp_ctx *ctx, const struct resolver_options *options)
 {
@@ -78,12 +89,18 @@ static enum origin running_kernel(struct sp_ctx *ctx, const struct resolver_opti
 				   options->kernel_build_id_size)
 			       ? ORIGIN_LIVE
 			       : ORIGIN_NONE;
-	return same_release(ctx, options->osrelease) ? ORIGIN_ALIKE : ORIGIN_NONE;
+	return same_release(ctx, options->osrelease) && host_of(ctx, options) != HOST_OTHER ?
+		       ORIGIN_ALIKE : ORIGIN_NONE;
 }
 
-bool kernel_runs_here(struct sp_ctx *ctx, const struct resolver_options *options)
+struct provenance resolver_provenance(struct sp_ctx *ctx, const struct resolver_options *options)
 {
-	return running_kernel(ctx, options) != ORIGIN_NONE;
+	return (struct provenance){
+		.same_kernel = running_kernel(ctx, options) != ORIGIN_NONE,
+		.host = host_of(ctx, options),
+		.arch = options->arch,
+		.until_ns = options->until_ns,
+	};
 }
 
 /* Takes the table, or says why not; the error is used up unless memory is short. */
@@ -159,7 +176,10 @@ static struct sp_error *load_here(struct kernel_names *kernel, const struct sour
 	return error ?: load_modules(kernel, env);
 }
 
-/* ~/.debug/.build-id/1f/2e…/kallsyms */
+/*
+ * ~/.debug/.build-id/1f/2e…/kallsyms, which must be root's or this user's: HOME may be another
+ * user's (sudo -E).
+ */
 static struct sp_error *load_perf_cache(struct origin_table *core, const struct source_env *env)
 {
 	const uint8_t *id = env->options.kernel_build_id;
@@ -173,7 +193,13 @@ static struct sp_error *load_perf_cache(struct origin_table *core, const struct 
 	if (!path)
 		return error_no_memory();
 	struct kallsyms *kallsyms = NULL;
-	struct sp_error *error = kallsyms_read(env->ctx, path, &kallsyms);
+	struct stat status;
+	CLEANUP_CLOSE int fd = -1;
+	struct sp_error *error = regular_file_open(NULL, path, 0, &fd, &status);
+	if (!error && status.st_uid != 0 && status.st_uid != geteuid())
+		return NULL;
+	if (!error)
+		error = kallsyms_read_fd(fd, path, &kallsyms);
 	return take(core, error, kallsyms, ORIGIN_KEPT, NULL);
 }
 
@@ -248,6 +274,12 @@ static void find_core(const struct origin_table *table, const struct module *mod
 	bool measured = measure_shift(table->kallsyms, module, &shift);
 	if (table->origin == ORIGIN_ALIKE && (!measured || shift != 0)) {
 		refuse_alike(diagnosis);
+		return;
+	}
+	/* The kernel may have been restarted at another address (KASLR). */
+	if (!measured && table->origin != ORIGIN_GIVEN) {
+		diagnosis_set(diagnosis, RESOLVER_KERNEL_OTHER, GIVE_ONE,
+			      "the recording lacks the kernel's address (KASLR)");
 		return;
 	}
 	ret->kallsyms = table->kallsyms;

@@ -35,7 +35,10 @@ struct sp_error *kernel_symbols_find(const struct source_env *env, const struct 
 				     const char *name, struct diagnosis *diagnosis,
 				     struct kernel_symbols *ret) SP_MUST_CHECK;
 
-/* Whether the recording's kernel is the one that runs here, by build-id or else by release. */
-bool kernel_runs_here(struct sp_ctx *ctx, const struct resolver_options *options);
+/*
+ * Origin of the recording. Compares its kernel with the running one by build-id, or else by release,
+ * and its host by name. Borrows from the options.
+ */
+struct provenance resolver_provenance(struct sp_ctx *ctx, const struct resolver_options *options);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "symbol/ko.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "base/format.h"
 #include "base/io.h"
+#include "base/regular_file.h"
+#include "elf/extent.h"
 #include "elf/relocate.h"
 #include "elf/symtab.h"
 #include "elf/xz.h"
@@ -24,14 +23,17 @@ static bool ends_with(const char *text, const char *end)
 	return size >= end_size && !strcmp(text + size - end_size, end);
 }
 
-static struct sp_error *read_whole(const char *path, uint8_t **ret, size_t *size_ret)
+static struct sp_error *read_whole(const char *root, const char *path, uint8_t **ret,
+				   size_t *size_ret)
 {
-	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	CLEANUP_CLOSE int fd = -1;
 	struct stat status;
-	if (fd < 0 || fstat(fd, &status))
-		return error_os(errno, "%s", path);
-	if (!S_ISREG(status.st_mode) || status.st_size > (off_t)MODULE_SIZE_MAX)
-		return error_new(SP_ERROR_INVALID, "%s: not a regular file, or too large", path);
+	struct sp_error *error = regular_file_open(root, path, 0, &fd, &status);
+	if (error)
+		return error;
+	if (status.st_size > (off_t)MODULE_SIZE_MAX ||
+	    io_allocated_bytes(fd, &status) < (uint64_t)status.st_size / 2)
+		return error_new(SP_ERROR_INVALID, "%s: too large for a module", path);
 	CLEANUP_FREE uint8_t *bytes = malloc((size_t)status.st_size + 1);
 	if (!bytes)
 		return error_no_memory();
@@ -42,25 +44,29 @@ static struct sp_error *read_whole(const char *path, uint8_t **ret, size_t *size
 	return NULL;
 }
 
-static struct sp_error *open_packed(const char *path, bool is_xz, struct image **ret)
+static struct sp_error *open_packed(const char *root, const char *path, bool is_xz,
+				    struct image **ret)
 {
 	CLEANUP_FREE uint8_t *packed = NULL;
 	uint8_t *bytes;
 	size_t size, packed_size;
-	struct sp_error *error = read_whole(path, &packed, &packed_size);
+	struct sp_error *error = read_whole(root, path, &packed, &packed_size);
+	uint64_t most = error ? 0 : extent_unpacked_max(packed_size);
+	if (most > MODULE_SIZE_MAX)
+		most = MODULE_SIZE_MAX;
 	if (!error)
-		error = (is_xz ? xz_unpack : zst_unpack)(packed, packed_size, MODULE_SIZE_MAX, path,
+		error = (is_xz ? xz_unpack : zst_unpack)(packed, packed_size, (size_t)most, path,
 							 &bytes, &size);
 	return error ?: image_open_memory(bytes, size, path, ret);
 }
 
-struct sp_error *ko_open_file(const char *path, struct image **ret)
+struct sp_error *ko_open_file(const char *root, const char *path, struct image **ret)
 {
 	if (ends_with(path, ".xz"))
-		return open_packed(path, true, ret);
+		return open_packed(root, path, true, ret);
 	if (ends_with(path, ".zst"))
-		return open_packed(path, false, ret);
-	return image_open(path, ret);
+		return open_packed(root, path, false, ret);
+	return image_open_in(root, path, ret);
 }
 
 static bool is_code(const struct image *image, const GElf_Shdr *header)
@@ -100,11 +106,11 @@ bool ko_is_recorded(const struct module *module, const struct image *image)
 }
 
 /* Keeps the file if it is the module's, with debug information. */
-static struct sp_error *try_debug(const struct module *module, const char *path,
-				  struct image **ret)
+static struct sp_error *try_debug(const struct module *module, const char *root,
+				  const char *path, struct image **ret)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	struct sp_error *error = ko_open_file(path, &image);
+	struct sp_error *error = ko_open_file(root, path, &image);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
 	sp_error_free(error);
@@ -132,12 +138,11 @@ static struct sp_error *try_places(const struct source_env *env, const struct mo
 	for (size_t i = 0; i <= sizeof(places) / sizeof(*places) && !error && !*ret; i++) {
 		bool own = i == sizeof(places) / sizeof(*places);
 		CLEANUP_FREE char *path = NULL;
-		path = own ? format_text("%s%s", env->options.symfs ?: "", module->path)
-			   : format_text("%s%s%.*s%s", env->options.symfs ?: "", places[i][0],
-					 size, inner, places[i][1]);
+		path = own ? strdup(module->path)
+			   : format_text("%s%.*s%s", places[i][0], size, inner, places[i][1]);
 		if (!path)
 			return error_no_memory();
-		error = try_debug(module, path, ret);
+		error = try_debug(module, env->options.symfs, path, ret);
 	}
 	return error;
 }

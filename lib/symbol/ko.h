@@ -9,8 +9,8 @@
 
 #include "symbol/source.h"
 
-/* As image_open(), unpacked. */
-struct sp_error *ko_open_file(const char *path, struct image **ret) SP_MUST_CHECK;
+/* Opens a module like image_open_in(), and unpacks it. */
+struct sp_error *ko_open_file(const char *root, const char *path, struct image **ret) SP_MUST_CHECK;
 
 /* A relocatable file that has the module's build-id. */
 bool ko_is_recorded(const struct module *module, const struct image *image);

@@ -7,6 +7,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/lines.c lib/symbol/lines.h \
 	lib/symbol/perfmap.c lib/symbol/perfmap.h \
 	lib/symbol/process_file.c lib/symbol/process_file.h \
+	lib/symbol/ranges.c lib/symbol/ranges.h \
 	lib/symbol/resolver.c lib/symbol/resolver.h \
 	lib/symbol/source.h \
 	lib/symbol/source_code.c \
@@ -24,10 +25,11 @@ lib_libsprof_core_la_SOURCES += lib/symbol/demangle.c
 else
 lib_libsprof_core_la_SOURCES += lib/symbol/demangle_none.c
 endif
-check_PROGRAMS += tests/unit/test_jitdump tests/unit/test_lines tests/unit/test_perfmap tests/unit/test_resolver \
+check_PROGRAMS += tests/unit/test_jitdump tests/unit/test_lines tests/unit/test_perfmap \
+	tests/unit/test_ranges tests/unit/test_resolver \
 	tests/unit/test_resolver_jit tests/unit/test_resolver_kernel \
 	tests/unit/test_resolver_names tests/unit/test_resolver_perf \
 	tests/unit/test_table
 tests_unit_test_lines_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)
 tests_unit_test_lines_LDADD = $(LDADD) $(ZSTD_LIBS)
-check_PROGRAMS += tests/unit/test_recorded
+check_PROGRAMS += tests/unit/test_identity tests/unit/test_recorded

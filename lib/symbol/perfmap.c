@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The entries are cut into pieces that do not overlap, once: the starts and ends
- * of all are walked by address, and of the entries that are open the one with
- * the latest line (the top of a heap) gives the piece up to the next place.
- * Closed entries leave the heap when they come to its top.
+ * Entries are cut once into pieces that do not overlap. Their starts are walked by address. The open
+ * entry with the latest line (the top of a heap) gives the piece up to the next start, or to its own
+ * end. Closed entries leave the heap when they reach its top.
+ *
+ * Maps have hundreds of megabytes if V8 runs for days, so each line takes little memory: its name,
+ * 16 bytes for the entry, 12 for each piece, and 8 while pieces are made.
  */
 #include "symbol/perfmap.h"
 
@@ -13,18 +15,21 @@
 #include "base/vec.h"
 #include "proc/text.h"
 
-struct piece {
+/* The largest maps of V8 have a million entries. */
+#define ENTRIES_MAX ((size_t)8 << 20)
+
+struct entry {
 	uint64_t start;
-	uint32_t entry; /* NOTHING: a gap */
+	uint32_t size; /* of code: never 4 GiB */
+	uint32_t name; /* offset in names */
 };
 
-#define NOTHING UINT32_MAX
-
 struct perfmap {
-	char *text;                        /* names are within, their newlines replaced by NULs */
-	VEC(struct perfmap_entry) entries; /* by line */
-	VEC(struct piece) pieces;          /* by start; each reaches to the next */
-	size_t bad_lines;
+	char *names;                  /* each with its NUL, by line */
+	VEC(struct entry) entries;    /* by line */
+	VEC(uint64_t) starts;         /* of pieces, ascending */
+	VEC(uint32_t) piece_entries;  /* of each; it ends with its entry, or where the next begins */
+	size_t bad_lines, unread_lines;
 };
 
 DEFINE_CLEANUP(struct perfmap *, perfmap_free)
@@ -33,9 +38,10 @@ void perfmap_free(struct perfmap *map)
 {
 	if (!map)
 		return;
-	vec_deinit(&map->pieces);
+	vec_deinit(&map->piece_entries);
+	vec_deinit(&map->starts);
 	vec_deinit(&map->entries);
-	free(map->text);
+	free(map->names);
 	free(map);
 }
 
@@ -51,7 +57,8 @@ static bool read_hex(struct cursor *line, uint64_t *ret)
 	return true;
 }
 
-static bool parse_line(struct cursor *line, struct perfmap_entry *ret)
+/* The cursor is left at the name. */
+static bool parse_line(struct cursor *line, struct entry *ret)
 {
 	uint64_t size;
 	if (!read_hex(line, &ret->start))
@@ -62,47 +69,55 @@ static bool parse_line(struct cursor *line, struct perfmap_entry *ret)
 	text_blanks(line);
 	if (cursor_left(line) == 0 || *line->pos == '\0')
 		return false;
-	if (__builtin_add_overflow(ret->start, size ?: 1, &ret->end))
-		return false;
-	ret->name = (const char *)line->pos;
-	return true;
+	ret->size = (uint32_t)(size ?: 1);
+	return size <= UINT32_MAX && ret->start <= UINT64_MAX - ret->size;
 }
 
+/* Moves names to the front of the text, in place of the numbers before each. */
 static struct sp_error *parse_lines(struct perfmap *map, size_t size)
 {
-	struct cursor text = cursor_make(map->text, size, false, NULL, 0), line;
+	struct cursor text = cursor_make(map->names, size, false, NULL, 0), line;
+	size_t used = 0;
 	/* A last line without its end is being written: its name, even its size, may be cut. */
 	while (text_line(&text, &line) && line.end < text.end) {
-		struct perfmap_entry entry;
-		char *end = map->text + (line.end - (const uint8_t *)map->text);
+		struct entry entry;
 		if (!parse_line(&line, &entry)) {
 			map->bad_lines++;
 			continue;
 		}
-		*end = '\0';
-		struct perfmap_entry *slot = vec_push(&map->entries);
+		if (map->entries.count >= ENTRIES_MAX) {
+			map->unread_lines++;
+			continue;
+		}
+		size_t length = cursor_left(&line);
+		entry.name = (uint32_t)used;
+		memmove(map->names + used, line.pos, length);
+		map->names[used + length] = '\0';
+		used += length + 1;
+		struct entry *slot = vec_push(&map->entries);
 		if (!slot)
 			return error_no_memory();
-		entry.line = (uint32_t)(map->entries.count - 1);
 		*slot = entry;
-		if (map->entries.count == NOTHING)
-			return error_new(SP_ERROR_LIMIT, "a perf map of more than 2^32 lines");
 	}
+	char *shorter = realloc(map->names, used + 1);
+	map->names = shorter ?: map->names;
 	return NULL;
 }
 
 /* Open entries, the latest line on top. */
 struct heap {
-	uint32_t *items;
-	size_t count;
+	VEC(uint32_t);
 };
 
-static void heap_push(struct heap *heap, uint32_t item)
+static bool heap_push(struct heap *heap, uint32_t item)
 {
+	if (!vec_reserve(heap, heap->count + 1))
+		return false;
 	size_t at = heap->count++;
 	for (; at > 0 && heap->items[(at - 1) / 2] < item; at = (at - 1) / 2)
 		heap->items[at] = heap->items[(at - 1) / 2];
 	heap->items[at] = item;
+	return true;
 }
 
 static void heap_pop(struct heap *heap)
@@ -119,70 +134,94 @@ static void heap_pop(struct heap *heap)
 	heap->items[at] = item;
 }
 
-/* Where an entry begins or ends. */
-struct place {
-	uint64_t address;
-	uint32_t entry;
-	bool begins;
-};
-
-static int compare_places(const void *a, const void *b)
+static int compare_starts(const void *a, const void *b, void *arg)
 {
-	const struct place *x = a, *y = b;
-	return u64_order(x->address, y->address);
+	const struct entry *entries = arg;
+	return u64_order(entries[*(const uint32_t *)a].start, entries[*(const uint32_t *)b].start);
+}
+
+static uint64_t end_of(const struct perfmap *map, uint32_t entry)
+{
+	return map->entries.items[entry].start + map->entries.items[entry].size;
 }
 
 static bool add_piece(struct perfmap *map, uint64_t start, uint32_t entry)
 {
-	if (map->pieces.count > 0 && vec_last(&map->pieces)->entry == entry)
+	if (map->starts.count > 0 && *vec_last(&map->piece_entries) == entry)
 		return true;
-	struct piece *piece = vec_push(&map->pieces);
-	if (piece)
-		*piece = (struct piece){.start = start, .entry = entry};
-	return piece != NULL;
+	uint64_t *start_slot = vec_push(&map->starts);
+	uint32_t *entry_slot = vec_push(&map->piece_entries);
+	if (!start_slot || !entry_slot)
+		return false;
+	*start_slot = start;
+	*entry_slot = entry;
+	return true;
 }
 
-static bool walk_places(struct perfmap *map, const struct place *places, size_t count,
-			struct heap *open)
+/* Makes pieces up to an address: after the top ends, the entry below it continues. */
+static bool close_entries(struct perfmap *map, struct heap *open, uint64_t address)
 {
-	for (size_t i = 0; i < count;) {
-		uint64_t address = places[i].address;
-		for (; i < count && places[i].address == address; i++)
-			if (places[i].begins)
-				heap_push(open, places[i].entry);
-		while (open->count > 0 && map->entries.items[open->items[0]].end <= address)
+	while (open->count > 0 && end_of(map, open->items[0]) <= address) {
+		uint64_t end = end_of(map, open->items[0]);
+		while (open->count > 0 && end_of(map, open->items[0]) <= end)
 			heap_pop(open);
-		if (!add_piece(map, address, open->count > 0 ? open->items[0] : NOTHING))
+		if (open->count > 0 && end < address && !add_piece(map, end, open->items[0]))
 			return false;
 	}
 	return true;
 }
 
+static bool walk_starts(struct perfmap *map, const uint32_t *order, struct heap *open)
+{
+	const struct entry *entries = map->entries.items;
+	for (size_t i = 0; i < map->entries.count;) {
+		uint64_t address = entries[order[i]].start;
+		if (!close_entries(map, open, address))
+			return false;
+		for (; i < map->entries.count && entries[order[i]].start == address; i++)
+			if (!heap_push(open, order[i]))
+				return false;
+		if (!add_piece(map, address, open->items[0]))
+			return false;
+	}
+	return close_entries(map, open, UINT64_MAX);
+}
+
 static struct sp_error *cut(struct perfmap *map)
 {
-	size_t count = map->entries.count;
-	CLEANUP_FREE struct place *places = malloc((2 * count ?: 1) * sizeof(*places));
-	CLEANUP_FREE uint32_t *items = malloc((count ?: 1) * sizeof(*items));
-	if (!places || !items)
+	uint32_t count = (uint32_t)map->entries.count;
+	CLEANUP_FREE uint32_t *order = malloc((count ?: 1) * sizeof(*order));
+	struct heap open = {0};
+	if (!order)
 		return error_no_memory();
-	for (uint32_t i = 0; i < count; i++) {
-		const struct perfmap_entry *entry = &map->entries.items[i];
-		places[2 * i] = (struct place){.address = entry->start, .entry = i, .begins = true};
-		places[2 * i + 1] = (struct place){.address = entry->end, .entry = i};
-	}
-	qsort(places, 2 * count, sizeof(*places), compare_places);
-	struct heap open = {.items = items};
-	return walk_places(map, places, 2 * count, &open) ? NULL : error_no_memory();
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	qsort_r(order, count, sizeof(*order), compare_starts, map->entries.items);
+	bool done = walk_starts(map, order, &open);
+	vec_deinit(&open);
+	return done ? NULL : error_no_memory();
 }
 
 struct sp_error *perfmap_parse(const void *text, size_t size, struct perfmap **ret)
 {
-	CLEANUP(cleanup_perfmap_free) struct perfmap *map = calloc(1, sizeof(*map));
-	if (!map || !(map->text = malloc(size + 1)))
+	char *copy = malloc(size + 1);
+	if (!copy)
 		return error_no_memory();
 	if (size > 0)
-		memcpy(map->text, text, size);
-	map->text[size] = '\0';
+		memcpy(copy, text, size);
+	return perfmap_take(copy, size, ret);
+}
+
+struct sp_error *perfmap_take(char *text, size_t size, struct perfmap **ret)
+{
+	CLEANUP(cleanup_perfmap_free) struct perfmap *map = calloc(1, sizeof(*map));
+	if (!map) {
+		free(text);
+		return error_no_memory();
+	}
+	map->names = text;
+	if (size > UINT32_MAX)
+		return error_new(SP_ERROR_LIMIT, "the perf map is larger than 4 GiB");
 	struct sp_error *error = parse_lines(map, size);
 	if (!error)
 		error = cut(map);
@@ -202,11 +241,23 @@ size_t perfmap_bad_lines(const struct perfmap *map)
 	return map->bad_lines;
 }
 
+size_t perfmap_unread_lines(const struct perfmap *map)
+{
+	return map->unread_lines;
+}
+
 bool perfmap_find(const struct perfmap *map, uint64_t ip, struct perfmap_entry *ret)
 {
-	size_t count = sorted_up_to(map->pieces.items, map->pieces.count, .start, ip);
-	if (!count || map->pieces.items[count - 1].entry == NOTHING)
+	size_t count = sorted_up_to(map->starts.items, map->starts.count, , ip);
+	if (!count || ip >= end_of(map, map->piece_entries.items[count - 1]))
 		return false;
-	*ret = map->entries.items[map->pieces.items[count - 1].entry];
+	uint32_t line = map->piece_entries.items[count - 1];
+	const struct entry *entry = &map->entries.items[line];
+	*ret = (struct perfmap_entry){
+		.start = entry->start,
+		.end = end_of(map, line),
+		.name = map->names + entry->name,
+		.line = line,
+	};
 	return true;
 }

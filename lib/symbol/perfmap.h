@@ -23,10 +23,16 @@ struct perfmap_entry {
 
 /* The text is copied. Lines that are no entries are passed over and counted. */
 struct sp_error *perfmap_parse(const void *text, size_t size, struct perfmap **ret) SP_MUST_CHECK;
+
+/* The same of a malloc'ed text with room for a byte more, which becomes the map's in any case. */
+struct sp_error *perfmap_take(char *text, size_t size, struct perfmap **ret) SP_MUST_CHECK;
 void perfmap_free(struct perfmap *map);
 
 size_t perfmap_count(const struct perfmap *map);
 size_t perfmap_bad_lines(const struct perfmap *map);
+
+/* Entries after the first 8,388,608, which are not read. */
+size_t perfmap_unread_lines(const struct perfmap *map);
 
 /* The entry that covers an address; false if none does. */
 bool perfmap_find(const struct perfmap *map, uint64_t ip, struct perfmap_entry *ret);

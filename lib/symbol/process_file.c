@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "symbol/process_file.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/format.h"
 #include "base/io.h"
-#include "elf/image.h"
+#include "base/regular_file.h"
 #include "symbol/resolver.h"
-
-#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
 
 struct search {
 	const struct process_file *file;
@@ -38,42 +34,55 @@ static bool is_trusted(const struct search *search, const struct stat *status, c
 	return false;
 }
 
-static bool is_recorded(const struct search *search, const struct stat *status, const char *path)
+static bool is_recorded(const struct search *search, int fd, const struct stat *status,
+			const char *path)
 {
 	const struct process_file *file = search->file;
-	if (!file->ino || file->ino == status->st_ino || file->maj != major(status->st_dev) ||
-	    file->min != minor(status->st_dev))
+	bool has_inode = file->ino && !identity_inode_unreliable(fd);
+	if ((file->symfs && *file->symfs) || file->ino == status->st_ino ||
+	    (!has_inode && file->host != HOST_OTHER))
 		return true;
-	diagnosis_set(search->diagnosis, RESOLVER_NO_PERF_MAP,
-		      "keep it until the report is made",
-		      "%s was replaced after it was mapped: inode %llu was recorded, it is now %llu",
-		      path, (unsigned long long)file->ino, (unsigned long long)status->st_ino);
+	if (has_inode)
+		diagnosis_set(search->diagnosis, RESOLVER_NO_PERF_MAP,
+			      "keep the file until the report is made",
+			      "%s is not the recorded file: inode %llu, recorded %llu", path,
+			      (unsigned long long)status->st_ino, (unsigned long long)file->ino);
+	else
+		diagnosis_set(search->diagnosis, RESOLVER_NO_PERF_MAP,
+			      "use --symfs DIR with the recorded machine's files",
+			      "%s is on this host, but was recorded on another", path);
 	return false;
 }
 
-static bool is_usable(const struct search *search, int fd, const char *path)
+static bool is_usable(const struct search *search, int fd, const struct stat *status,
+		      const char *path)
 {
-	struct stat status;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) ||
-	    !is_trusted(search, &status, path) || !is_recorded(search, &status, path))
+	if (!is_trusted(search, status, path) || !is_recorded(search, fd, status, path))
 		return false;
-	if (status.st_size <= search->file->size_max)
+	if (status->st_size <= search->file->size_max)
 		return true;
 	diagnosis_set(search->diagnosis, RESOLVER_DAMAGED_FILE, NULL,
 		      "%s is too large for what it should be", path);
 	return false;
 }
 
-/* `path` becomes the search's, or is freed. */
-static void consider(struct search *search, int opened, char *path)
+/* Keeps the file at `path` in `root` if it is usable. Only lack of memory is an error. */
+static struct sp_error *consider(struct search *search, const char *root, const char *path)
 {
-	CLEANUP_FREE char *shown = path;
-	CLEANUP_CLOSE int fd = opened;
-	if (fd < 0 || !is_usable(search, fd, path))
-		return;
-	search->found = fd;
-	fd = -1;
-	search->path = take_ptr(shown);
+	CLEANUP_FREE char *shown = regular_file_shown(root, path);
+	CLEANUP_CLOSE int fd = -1;
+	struct stat status;
+	if (!shown)
+		return error_no_memory();
+	struct sp_error *error = regular_file_open(root, path, REGULAR_FILE_NO_LINK, &fd, &status);
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	sp_error_free(error);
+	if (!error && is_usable(search, fd, &status, shown)) {
+		search->found = take_fd(&fd);
+		search->path = take_ptr(shown);
+	}
+	return NULL;
 }
 
 uint32_t process_file_number(struct sp_ctx *ctx, uint32_t pid)
@@ -96,20 +105,7 @@ static struct sp_error *try_process(struct search *search)
 {
 	const struct process_file *file = search->file;
 	CLEANUP_FREE char *root = format_text("%s/proc/%u/root", ctx_root(file->ctx), file->pid);
-	char *shown = root ? format_text("%s%s", root, file->within) : NULL;
-	if (!shown)
-		return error_no_memory();
-	consider(search, image_open_within(root, file->within, OPEN_FLAGS), shown);
-	return NULL;
-}
-
-static struct sp_error *try_here(struct search *search, const char *root)
-{
-	char *path = format_text("%s%s", root, search->file->here);
-	if (!path)
-		return error_no_memory();
-	consider(search, open(path, OPEN_FLAGS), path);
-	return NULL;
+	return root ? consider(search, root, file->within) : error_no_memory();
 }
 
 /* Whose process it is; false when it is gone. */
@@ -128,13 +124,13 @@ static struct sp_error *search_places(struct search *search)
 {
 	const char *symfs = search->file->symfs;
 	if (symfs && *symfs)
-		return try_here(search, symfs);
+		return consider(search, symfs, search->file->here);
 	struct sp_error *error = NULL;
 	search->alive = find_owner(search);
 	if (search->alive)
 		error = try_process(search);
 	if (!error && search->found < 0)
-		error = try_here(search, ctx_root(search->file->ctx));
+		error = consider(search, ctx_root(search->file->ctx), search->file->here);
 	return error;
 }
 

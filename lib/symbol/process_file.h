@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "base/diagnosis.h"
+#include "binary/identity.h"
 
 struct sp_ctx;
 
@@ -22,8 +23,8 @@ struct process_file {
 	const char *within; /* its path in the process's view, from "/" on */
 	const char *here;   /* in this one's */
 	off_t size_max;     /* a larger one is refused */
-	uint64_t ino;       /* 0: any; else, of that device it must be this */
-	uint32_t maj, min;
+	uint64_t ino;       /* as recorded; 0: not known. Without symfs it must be this */
+	enum host host;     /* without inode and symfs, it must not be another */
 };
 
 /* The number that a process has in its innermost pid namespace; `pid` where that is not known. */

@@ -16,4 +16,7 @@ struct sp_error *recorded_index_new(const struct recorded_symbols *recorded,
 				    struct recorded_index **ret) SP_MUST_CHECK;
 void recorded_index_free(struct recorded_index *index);
 
+/* Whether `index` (may be NULL) has the module as a file of DEX code, which is interpreted. */
+bool recorded_is_dex(const struct recorded_index *index, const struct module *module);
+
 #endif

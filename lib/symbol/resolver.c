@@ -6,8 +6,10 @@
  */
 #include "symbol/resolver.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
@@ -46,7 +48,8 @@ struct module_names {
 	struct image *code; /* for its instructions; NULL: not at hand, or not `code_asked` for */
 	bool code_asked;
 	struct arena arena;
-	struct u64map by_key; /* found.key -> index in symbols */
+	struct u64map by_key;   /* found.key -> index in symbols */
+	struct u64map by_range; /* the same of those that are from_cfi */
 	VEC(struct symbol *) symbols;
 };
 
@@ -68,9 +71,9 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 	pthread_mutex_init(&resolver->lock, NULL);
 	resolver->env.ctx = ctx;
 	resolver->env.options = *options;
+	const struct provenance provenance = resolver_provenance(ctx, options);
 	struct sp_error *error = binary_env_init(&resolver->env.binary, ctx, options->symfs,
-						 kernel_runs_here(ctx, options));
-	resolver->env.binary.recorded_until_ns = options->until_ns;
+						 &provenance);
 	if (!error)
 		error = recorded_index_new(&options->recorded, &resolver->env.recorded);
 	if (!error)
@@ -93,6 +96,7 @@ static void module_names_free(struct module_names *names)
 	lines_deinit(&names->lines);
 	vec_deinit(&names->symbols);
 	u64map_deinit(&names->by_key);
+	u64map_deinit(&names->by_range);
 	arena_deinit(&names->arena);
 	free(names);
 }
@@ -155,47 +159,112 @@ static void ask_sources(struct resolver *resolver, struct module_names *names,
 	}
 }
 
+/* The name that is shown: the symbol's, or the address of a range. */
+static const char *name_of(struct module_names *names, const struct found *found)
+{
+	char text[32];
+	if (found->from_cfi) {
+		int size = snprintf(text, sizeof(text), "fn@0x%" PRIx64, found->key);
+		return arena_copy_string(&names->arena, text, (size_t)size);
+	}
+	const char *name = found->mangled ? demangle(found->raw_name, &names->arena) : NULL;
+	return name ?: found->raw_name;
+}
+
 static const struct symbol *new_symbol(struct module_names *names, const struct found *found)
 {
 	struct symbol *symbol = arena_alloc(&names->arena, sizeof(*symbol));
-	struct symbol **slot = symbol ? vec_push(&names->symbols) : NULL;
+	const char *name = symbol ? name_of(names, found) : NULL;
+	struct symbol **slot = name ? vec_push(&names->symbols) : NULL;
 	if (!slot)
 		return NULL;
-	const char *name = found->mangled ? demangle(found->raw_name, &names->arena) : NULL;
 	*symbol = (struct symbol){
-		.name = name ?: found->raw_name,
-		.raw_name = found->raw_name,
+		.name = name,
+		.raw_name = found->raw_name ?: name,
 		.start = found->start,
 		.size = found->size,
+		.from_cfi = found->from_cfi,
 	};
 	*slot = symbol;
 	return symbol;
 }
 
-const struct symbol *resolver_find(struct resolver *resolver, const struct location *location)
+/* The one object for each function; NULL when out of memory. */
+static const struct symbol *intern(struct module_names *names, const struct found *found)
+{
+	struct u64map *map = found->from_cfi ? &names->by_range : &names->by_key;
+	bool added;
+	uint32_t *index = u64map_put(map, found->key, (uint32_t)names->symbols.count, &added);
+	if (!index || !added)
+		return index ? names->symbols.items[*index] : NULL;
+	const struct symbol *symbol = new_symbol(names, found);
+	if (!symbol)
+		u64map_remove(map, found->key);
+	return symbol;
+}
+
+/* The module's state, its sources tried; NULL: no source has anything, or out of memory. */
+static struct module_names *served_names(struct resolver *resolver,
+					 const struct location *location)
 {
 	if (!location->module)
 		return NULL;
 	struct module_names *names = names_of(resolver, location->module);
+	if (names && !names->asked)
+		ask_sources(resolver, names, location->module, location->pid);
+	return names && names->opened ? names : NULL;
+}
+
+/*
+ * Finds the range if there is no symbol, or one of unknown size that begins before the range: a symbol
+ * does not extend into the next function. False when out of memory.
+ */
+static bool find_range(struct resolver *resolver, const struct module_names *names,
+		       const struct location *location, bool *is_found, struct found *found)
+{
+	struct found range;
+	if (!names->source->find_range || (*is_found && !found->stretched))
+		return true;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error = names->source->find_range(
+		names->opened, &resolver->env, location, &range);
+	if (!error && range.size && (!*is_found || range.start > found->start)) {
+		*found = range;
+		*is_found = true;
+	}
+	return !error;
+}
+
+struct location resolver_locate(const struct resolver *resolver, const struct machine *machine,
+				uint32_t view, uint16_t cpumode, uint64_t ip, bool caller)
+{
+	struct location location = machine_locate(machine, view, cpumode, ip);
+	if (!caller || !ip || (location.module &&
+			       recorded_is_dex(resolver->env.recorded, location.module)))
+		return location;
+	return machine_locate(machine, view, cpumode, ip - 1);
+}
+
+const struct symbol *resolver_find(struct resolver *resolver, const struct location *location)
+{
+	struct found found;
+	struct module_names *names = served_names(resolver, location);
 	if (!names)
 		return NULL;
-	if (!names->asked)
-		ask_sources(resolver, names, location->module, location->pid);
-	struct found found;
-	if (!names->opened ||
-	    !names->source->find(names->opened, location, &names->diagnosis, &found))
+	bool is_found = names->source->find(names->opened, location, &names->diagnosis, &found);
+	bool done = find_range(resolver, names, location, &is_found, &found);
+	if (done && !is_found)
 		return NULL;
-	bool added;
-	uint32_t *index =
-		u64map_put(&names->by_key, found.key, (uint32_t)names->symbols.count, &added);
-	if (index && !added)
-		return names->symbols.items[*index];
-	const struct symbol *symbol = index ? new_symbol(names, &found) : NULL;
-	if (index && !symbol)
-		u64map_remove(&names->by_key, found.key);
+	const struct symbol *symbol = done ? intern(names, &found) : NULL;
 	if (!symbol)
 		atomic_store(&resolver->no_memory, true);
 	return symbol;
+}
+
+bool resolver_vaddr(struct resolver *resolver, const struct location *location, uint64_t *ret)
+{
+	const struct module_names *names = served_names(resolver, location);
+	return names && names->source->vaddr &&
+	       names->source->vaddr(names->opened, location->offset, ret);
 }
 
 bool resolver_no_memory(const struct resolver *resolver)

@@ -3,9 +3,9 @@
  * Names for (module, offset). Sources are asked in order (the table in resolver.c), and the
  * first that has anything serves a module: ELF symbol tables (the file itself, its debug file by
  * build-id or .gnu_debuglink, .gnu_debugdata), what programs told of their JIT code, the kernel's
- * files and kallsyms, and what the recording itself has. A file whose build-id is not the
- * recorded one is refused, and said. No subprocess, and no network unless the context says so
- * (sp_ctx_set_debuginfod()).
+ * files and kallsyms, and what the recording itself has. Files that are not the
+ * recorded ones are refused (binary/identity.h), with the reason. No subprocess, and no network
+ * unless the context says so (sp_ctx_set_debuginfod()).
  */
 #ifndef SYMBOL_RESOLVER_H
 #define SYMBOL_RESOLVER_H
@@ -26,6 +26,7 @@ struct resolver_options {
 	struct recorded_symbols recorded;
 	const char *symfs, *vmlinux, *kallsyms; /* as in struct sp_analysis_options */
 	const char *osrelease;                  /* of the recording; NULL: unknown */
+	const char *hostname, *arch;            /* the same */
 	const uint8_t *kernel_build_id;         /* of the recording */
 	size_t kernel_build_id_size;            /* 0: unknown */
 	uint64_t until_ns;                      /* when it ended, since 1970; 0: unknown */
@@ -35,19 +36,41 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 			      struct resolver **ret) SP_MUST_CHECK;
 void resolver_free(struct resolver *resolver);
 
-/* A function; belongs to the resolver. One object for each (module, start). */
+/*
+ * A function; belongs to the resolver. One object for each (module, start). For code without a symbol
+ * it is the range of its call frame information, named by its vaddr: "fn@0x1234".
+ */
 struct symbol {
 	const char *name;     /* as perf shows it: demangled, without parameters (`c++filt -p -i`) */
 	const char *raw_name; /* as in the symbol table */
 	uint64_t start, size; /* in the module's own offsets */
+	bool from_cfi;        /* such a range, which has no symbol */
 };
 
+static inline bool symbol_is_named(const struct symbol *symbol)
+{
+	return symbol && !symbol->from_cfi;
+}
+
 /*
- * The symbol at a location; NULL where no name is known (resolver_problem() says
- * why). Resolve each distinct location once. Calls for different modules may
+ * Location of a sampled ip. With `caller`, ip is a return address, and the location (and its ip) is the
+ * byte before it, in the call. Pcs of interpreted (DEX) callers are the call's already.
+ */
+struct location resolver_locate(const struct resolver *resolver, const struct machine *machine,
+				uint32_t view, uint16_t cpumode, uint64_t ip, bool caller);
+
+/*
+ * The symbol at a location; NULL where no function is known. resolver_problem() says why there
+ * is no name. Resolve each distinct location once. Calls for different modules may
  * run in different threads at the same time; calls for one module may not.
  */
 const struct symbol *resolver_find(struct resolver *resolver, const struct location *location);
+
+/*
+ * The ELF address of a location, as nm, gdb and addr2line take it. False if it has no ELF file, or the
+ * file is missing. Threads as resolver_find().
+ */
+bool resolver_vaddr(struct resolver *resolver, const struct location *location, uint64_t *ret);
 
 /* Whether memory was short for a name: then NULL has not meant that there is none. */
 bool resolver_no_memory(const struct resolver *resolver);
@@ -117,12 +140,13 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct module
 enum resolver_problem {
 	RESOLVER_OK,
 	RESOLVER_MISSING_FILE,
-	RESOLVER_WRONG_FILE, /* build-id differs */
+	RESOLVER_WRONG_FILE,
 	RESOLVER_DAMAGED_FILE,
 	RESOLVER_NO_SYMBOLS,    /* stripped, and no debug file found */
 	RESOLVER_KERNEL_HIDDEN, /* kptr_restrict */
 	RESOLVER_KERNEL_OTHER,  /* the kernel at hand is not the one recorded */
 	RESOLVER_NO_PERF_MAP,
+	RESOLVER_UNPROVEN, /* has names, but its file may not be the recorded one */
 };
 
 /* Meaningful after a resolver_find() for it. *text_ret: one sentence, the resolver's. */

@@ -27,6 +27,8 @@ struct found {
 	const char *raw_name; /* valid until the source is closed */
 	uint64_t start, size; /* in the module's own offsets */
 	bool mangled;         /* raw_name may be a mangled one */
+	bool stretched;       /* unknown size: the symbol extends to the next one */
+	bool from_cfi;        /* by find_range: no name; the key is its vaddr */
 };
 
 /*
@@ -50,6 +52,14 @@ struct source {
 	bool (*find)(void *opened, const struct location *location, struct diagnosis *diagnosis,
 		     struct found *ret);
 	void (*close)(void *opened);
+	/* The ELF address of an offset, false where no segment has it; NULL: none are known. */
+	bool (*vaddr)(void *opened, uint64_t offset, uint64_t *ret);
+	/*
+	 * Finds the range of call frame information for code without a symbol. *ret has size 0
+	 * if there is none. NULL: the source has no ranges. Fails only when out of memory.
+	 */
+	struct sp_error *(*find_range)(void *opened, const struct source_env *env,
+				       const struct location *location, struct found *ret);
 	/* Whether open_lines would find any; NULL: never. */
 	bool (*has_lines)(void *opened, const struct source_env *env, const struct module *module);
 	/*

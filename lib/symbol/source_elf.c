@@ -11,9 +11,16 @@
 #include "elf/debuginfod.h"
 #include "elf/plt.h"
 #include "elf/symtab.h"
+#include "symbol/ranges.h"
 #include "symbol/table.h"
 
 #define TABLES_MAX 2 /* a full one, and the dynamic one */
+
+/*
+ * Largest extent of a symbol without a size if local functions are stripped: the code after it may be
+ * theirs. Exported stubs are smaller.
+ */
+#define STRIPPED_REACH 64
 
 struct elf_names {
 	struct image *runtime;          /* what ran: segments, .dynsym, .plt */
@@ -22,6 +29,7 @@ struct elf_names {
 	size_t string_count;
 	struct arena arena;      /* of names made here */
 	struct table table, plt; /* by vaddr */
+	struct ranges ranges;    /* of code without a symbol */
 };
 
 static void names_close(void *opened)
@@ -29,6 +37,7 @@ static void names_close(void *opened)
 	struct elf_names *names = opened;
 	if (!names)
 		return;
+	ranges_deinit(&names->ranges);
 	table_deinit(&names->plt);
 	table_deinit(&names->table);
 	for (size_t i = 0; i < names->string_count; i++)
@@ -78,6 +87,7 @@ static const enum resolver_problem problem_of[] = {
 	[BINARY_OK] = RESOLVER_OK,
 	[BINARY_MISSING] = RESOLVER_MISSING_FILE,
 	[BINARY_WRONG] = RESOLVER_WRONG_FILE,
+	[BINARY_UNPROVEN] = RESOLVER_UNPROVEN,
 	[BINARY_DAMAGED] = RESOLVER_DAMAGED_FILE,
 	[BINARY_OTHER_KERNEL] = RESOLVER_KERNEL_OTHER,
 };
@@ -150,7 +160,7 @@ static struct sp_error *add_plt(struct elf_names *names)
 	for (size_t i = 0; !error && i < symbols.count; i++)
 		if (!add_symbol(&names->plt, &symbols.items[i]))
 			error = error_no_memory();
-	return error ?: table_seal(&names->plt, NULL);
+	return error ?: table_seal(&names->plt, TABLE_REACH_ANY);
 }
 
 static struct sp_error *names_open(const struct source_env *env, const struct module *module,
@@ -178,7 +188,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 			diagnosis, RESOLVER_NO_SYMBOLS,
 			"install its debug symbols, or give their directory in the debug path",
 			"%s is stripped, and no debug file for it was found", names->runtime->path);
-	error = table_seal(&names->table, NULL);
+	error = table_seal(&names->table, complete ? TABLE_REACH_ANY : STRIPPED_REACH);
 	if (!error)
 		error = add_plt(names);
 	if (error)
@@ -188,6 +198,19 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 		image_release_file(names->debug);
 	*ret = take_ptr(opened);
 	return NULL;
+}
+
+/* `distance` is that of offsets from vaddrs. */
+static struct found found_symbol(const struct table_symbol *symbol, uint64_t distance)
+{
+	return (struct found){
+		.key = symbol->start,
+		.raw_name = symbol->name,
+		.start = symbol->start + distance,
+		.size = symbol->end - symbol->start,
+		.mangled = true,
+		.stretched = !symbol->sized,
+	};
 }
 
 static bool names_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
@@ -203,14 +226,34 @@ static bool names_find(void *opened, const struct location *location, struct dia
 		symbol = table_find(&names->table, vaddr);
 	if (!symbol)
 		return false;
-	*ret = (struct found){
-		.key = symbol->start,
-		.raw_name = symbol->name,
-		.start = location->offset - (vaddr - symbol->start),
-		.size = symbol->end - symbol->start,
-		.mangled = true,
-	};
+	*ret = found_symbol(symbol, location->offset - vaddr);
 	return true;
+}
+
+static bool names_vaddr(void *opened, uint64_t offset, uint64_t *ret)
+{
+	return image_vaddr(((const struct elf_names *)opened)->runtime, offset, ret);
+}
+
+/* A symbol where the range begins is its name, whatever size that has. */
+static struct sp_error *names_find_range(void *opened, const struct source_env *env,
+					 const struct location *location, struct found *ret)
+{
+	struct elf_names *names = opened;
+	uint64_t vaddr = 0, start = 0, size = 0;
+	struct sp_error *error = NULL;
+	if (names_vaddr(names, location->offset, &vaddr))
+		error = ranges_find(&names->ranges, &env->binary, location->module,
+				    names->runtime, vaddr, &start, &size);
+	const struct table_symbol *symbol = size ? table_at(&names->table, start) : NULL;
+	*ret = symbol ? found_symbol(symbol, location->offset - vaddr) :
+			(struct found){
+				.key = start,
+				.start = location->offset - (vaddr - start),
+				.size = size,
+				.from_cfi = true,
+			};
+	return error;
 }
 
 static const char *remedy_of_lines(const struct source_env *env)
@@ -278,6 +321,8 @@ const struct source source_elf = {
 	.open = names_open,
 	.find = names_find,
 	.close = names_close,
+	.vaddr = names_vaddr,
+	.find_range = names_find_range,
 	.has_lines = names_have_lines,
 	.open_lines = names_open_lines,
 };

@@ -7,7 +7,6 @@
  */
 #include "symbol/source.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/io.h"
+#include "base/regular_file.h"
 #include "symbol/jitdump.h"
 #include "symbol/process_file.h"
 
@@ -49,7 +49,7 @@ static struct sp_error *read_own(int fd, const char *path, const struct module *
 	return NULL;
 }
 
-struct sp_error *jitdump_open(struct sp_ctx *ctx, const char *symfs, bool same_kernel,
+struct sp_error *jitdump_open(struct sp_ctx *ctx, const char *symfs, enum host host,
 			      const struct module *module, uint32_t pid,
 			      struct diagnosis *diagnosis, struct jitdump **ret)
 {
@@ -59,7 +59,6 @@ struct sp_error *jitdump_open(struct sp_ctx *ctx, const char *symfs, bool same_k
 	*ret = NULL;
 	if (!recorded)
 		return error_no_memory();
-	bool comparable = same_kernel && !(symfs && *symfs);
 	const struct process_file file = {
 		.ctx = ctx,
 		.symfs = symfs,
@@ -67,15 +66,18 @@ struct sp_error *jitdump_open(struct sp_ctx *ctx, const char *symfs, bool same_k
 		.within = recorded,
 		.here = recorded,
 		.size_max = SIZE_MAX_BYTES,
-		.ino = comparable ? module->ino : 0,
-		.maj = module->maj,
-		.min = module->min,
+		.host = host,
+		.ino = module->ino,
 	};
 	struct sp_error *error = process_file_open(&file, diagnosis, &fd, &path);
 	if (!error && fd >= 0)
 		error = read_own(fd, path, module, diagnosis, ret);
 	if (error)
 		return error;
+	if (*ret && symfs && *symfs && !((*ret)->root = strdup(symfs))) {
+		jitdump_free(take_ptr(*ret));
+		return error_no_memory();
+	}
 	if (*ret)
 		diagnosis_clear(diagnosis);
 	else if (diagnosis->problem == RESOLVER_OK)
@@ -99,7 +101,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	struct jitdump *dump = NULL;
 	if (module->kind != MODULE_JIT)
 		return NULL;
-	struct sp_error *error = jitdump_open(env->ctx, env->options.symfs, env->binary.same_kernel,
+	struct sp_error *error = jitdump_open(env->ctx, env->options.symfs, env->binary.provenance.host,
 					      module, pid ?: module->pid, diagnosis, &dump);
 	*ret = dump;
 	return error;
@@ -183,11 +185,12 @@ static bool names_read_code(void *opened, uint64_t offset, uint64_t from, size_t
 		return false;
 	uint64_t left = code->size - (from - code->file_offset);
 	size_t wanted = size < left ? size : (size_t)left;
-	CLEANUP_CLOSE int fd = open(dump->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	CLEANUP_CLOSE int fd = -1;
 	struct stat status;
 	size_t done;
-	if (fd < 0 || fstat(fd, &status) || status.st_dev != dump->device ||
-	    status.st_ino != dump->inode)
+	sp_error_free(regular_file_open(dump->root, dump->path + strlen(dump->root ?: ""),
+					REGULAR_FILE_NO_LINK, &fd, &status));
+	if (fd < 0 || status.st_dev != dump->device || status.st_ino != dump->inode)
 		return false;
 	*machine_ret = dump->machine;
 	memset(ret, 0, size);

@@ -45,16 +45,16 @@ static struct sp_error *read_table(struct ko *ko)
 			error = error_no_memory();
 	symtab_close(&symtab, &ko->strings);
 	image_release_file(ko->image);
-	return error ?: table_seal(&ko->table, NULL);
+	return error ?: table_seal(&ko->table, TABLE_REACH_ANY);
 }
 
-static struct sp_error *use_file(const char *path, const struct module *module, void **ret)
+static struct sp_error *use_file(const char *root, const struct module *module, void **ret)
 {
 	CLEANUP(cleanup_ko_close) void *opened = calloc(1, sizeof(struct ko));
 	struct ko *ko = opened;
 	if (!ko)
 		return error_no_memory();
-	struct sp_error *error = ko_open_file(path, &ko->image);
+	struct sp_error *error = ko_open_file(root, module->path, &ko->image);
 	if (error || !ko_is_recorded(module, ko->image))
 		return error;
 	ko->start = module->start;
@@ -70,10 +70,7 @@ static struct sp_error *ko_open(const struct source_env *env, const struct modul
 	(void)pid;
 	if (module->kind != MODULE_KERNEL_MODULE || module->path[0] != '/')
 		return NULL;
-	CLEANUP_FREE char *path = format_text("%s%s", env->options.symfs ?: "", module->path);
-	if (!path)
-		return error_no_memory();
-	struct sp_error *error = use_file(path, module, ret);
+	struct sp_error *error = use_file(env->options.symfs, module, ret);
 	if (*ret)
 		diagnosis_clear(diagnosis);
 	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)

@@ -29,19 +29,25 @@ static void names_close(void *opened)
 	perfmap_free(opened);
 }
 
-/* The whole of it, which may grow meanwhile. */
-static struct sp_error *read_map(int fd, struct perfmap **ret)
+/* Reads the whole map, which may grow meanwhile. Runtimes write no holes. */
+static struct sp_error *read_map(int fd, const char *path, struct diagnosis *diagnosis,
+				 struct perfmap **ret)
 {
 	struct stat status;
 	if (fstat(fd, &status))
 		return NULL;
+	if (io_allocated_bytes(fd, &status) < (uint64_t)status.st_size / 2) {
+		diagnosis_set(diagnosis, RESOLVER_DAMAGED_FILE, NULL,
+			      "%s is mostly a hole: not a perf map", path);
+		return NULL;
+	}
 	size_t capacity = (size_t)status.st_size + 4096, size = 0;
-	CLEANUP_FREE char *text = malloc(capacity);
+	CLEANUP_FREE char *text = malloc(capacity + 1);
 	if (!text)
 		return error_no_memory();
 	if (io_read(fd, text, capacity, &size))
 		return NULL;
-	return perfmap_parse(text, size, ret);
+	return perfmap_take(take_ptr(text), size, ret);
 }
 
 static struct sp_error *find_map(const struct source_env *env, uint32_t pid,
@@ -55,6 +61,7 @@ static struct sp_error *find_map(const struct source_env *env, uint32_t pid,
 	const struct process_file file = {
 		.ctx = env->ctx,
 		.symfs = env->options.symfs,
+		.host = env->binary.provenance.host,
 		.pid = pid,
 		.within = within,
 		.here = here,
@@ -63,14 +70,18 @@ static struct sp_error *find_map(const struct source_env *env, uint32_t pid,
 	struct sp_error *error = process_file_open(&file, diagnosis, &fd, &path);
 	if (error || fd < 0)
 		return error;
-	error = read_map(fd, ret);
+	error = read_map(fd, path, diagnosis, ret);
 	size_t bad = *ret ? perfmap_bad_lines(*ret) : 0;
+	size_t unread = *ret ? perfmap_unread_lines(*ret) : 0;
 	if (*ret)
 		diagnosis_clear(diagnosis); /* of a place that was looked at before */
 	if (bad)
 		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, NULL,
 			      "%s: %zu line%s passed over as no entry (START SIZE NAME, in hexadecimal)",
 			      path, bad, bad == 1 ? " was" : "s were");
+	if (unread)
+		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, NULL,
+			      "%s: too many lines: the last %zu were not read", path, unread);
 	return error;
 }
 

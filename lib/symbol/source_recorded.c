@@ -23,20 +23,23 @@
 
 enum file_type { TYPE_KERNEL, TYPE_KERNEL_MODULE, TYPE_ELF, TYPE_DEX };
 
-/* Below this, what is at the lowest vaddr is at the start of the file. */
-#define PAGE 4096
+/* Vaddrs of a file's symbols. */
+struct layout {
+	uint64_t type, lowest;
+	uint64_t file_offset; /* of the lowest */
+	bool has_offset;      /* the recording has it */
+};
 
 struct recorded_names {
 	struct arena arena;
 	struct table table;
-	uint64_t shift; /* of the module's offsets from the vaddrs */
+	struct layout layout;
 };
 
 /* One file's entry. */
 struct entry {
 	const char *path;
-	uint64_t type, lowest, file_offset;
-	bool has_offset;
+	struct layout layout;
 	struct recorded_names *names; /* NULL: only what comes before the symbols is wanted */
 	bool no_memory;
 };
@@ -77,9 +80,9 @@ static bool read_plain(struct cursor *cursor, struct entry *entry)
 {
 	uint32_t type, count;
 	if (!read_text(cursor, &entry->path) || !cursor_u32(cursor, &type) ||
-	    !cursor_u64(cursor, &entry->lowest) || !cursor_u32(cursor, &count))
+	    !cursor_u64(cursor, &entry->layout.lowest) || !cursor_u32(cursor, &count))
 		return false;
-	entry->type = type;
+	entry->layout.type = type;
 	for (uint32_t i = 0; entry->names && i < count; i++) {
 		uint64_t vaddr;
 		uint32_t size;
@@ -90,7 +93,7 @@ static bool read_plain(struct cursor *cursor, struct entry *entry)
 		add(entry, vaddr, size, name, strlen(name));
 	}
 	if (entry->names && type == TYPE_ELF)
-		entry->has_offset = cursor_u64(cursor, &entry->file_offset);
+		entry->layout.has_offset = cursor_u64(cursor, &entry->layout.file_offset);
 	return true;
 }
 
@@ -165,14 +168,14 @@ static bool read_message(struct cursor *cursor, struct entry *entry, struct aren
 			entry->path = arena_copy_string(arena, (const char *)inner.pos,
 							cursor_left(&inner));
 		else if (field.number == 2)
-			entry->type = field.value;
+			entry->layout.type = field.value;
 		else if (field.number == 3)
-			entry->lowest = field.value;
+			entry->layout.lowest = field.value;
 		else if (field.number == 4 && entry->names)
 			read_symbol(inner, entry);
 		else if (field.number == 6 && read_field(&inner, &field) && field.number == 1) {
-			entry->file_offset = field.value;
-			entry->has_offset = true;
+			entry->layout.file_offset = field.value;
+			entry->layout.has_offset = true;
 		}
 	}
 	return entry->path != NULL;
@@ -183,19 +186,23 @@ static bool read_message(struct cursor *cursor, struct entry *entry, struct aren
 static bool is_of(const struct entry *entry, const struct module *module)
 {
 	if (module->kind == MODULE_KERNEL)
-		return entry->type == TYPE_KERNEL;
-	return module->kind == MODULE_FILE && !strcmp(entry->path, module->path) &&
-	       (entry->type == TYPE_ELF || entry->type == TYPE_DEX);
+		return entry->layout.type == TYPE_KERNEL;
+	return !strcmp(entry->path, module->path) &&
+	       (entry->layout.type == TYPE_ELF || entry->layout.type == TYPE_DEX);
 }
 
-static uint64_t shift_of(const struct entry *entry)
+/*
+ * Distance of a module's offsets from the vaddrs, as AOSP's ElfDso::IpToVaddrInFile() has it. A
+ * recording without the file offset has that of the mapping instead: the linker maps the
+ * executable segment, which begins with the lowest vaddr, at once. The symbols of JIT code, whose
+ * offset is the ip, have run time addresses.
+ */
+static uint64_t shift_at(const struct layout *layout, const struct location *location)
 {
-	if (entry->type != TYPE_ELF)
+	if (layout->type != TYPE_ELF || location->offset == location->ip)
 		return 0;
-	if (entry->has_offset)
-		return entry->file_offset - entry->lowest;
-	/* Older recordings do not say: nearly always the two are the same. */
-	return entry->lowest < PAGE ? -entry->lowest : 0;
+	return (layout->has_offset ? layout->file_offset : location->mapped_offset) -
+	       layout->lowest;
 }
 
 typedef bool read_entry_fn(struct cursor *cursor, struct entry *entry, struct arena *arena);
@@ -211,6 +218,7 @@ struct place {
 	const uint8_t *bytes;
 	uint32_t size;
 	read_entry_fn *read;
+	bool is_dex;
 };
 
 struct recorded_index {
@@ -232,14 +240,16 @@ static bool index_entry(struct recorded_index *index, const struct place *place,
 			const struct entry *entry)
 {
 	bool added;
-	if (entry->type > TYPE_DEX || entry->type == TYPE_KERNEL_MODULE)
+	struct place indexed = *place;
+	indexed.is_dex = entry->layout.type == TYPE_DEX;
+	if (entry->layout.type > TYPE_DEX || entry->layout.type == TYPE_KERNEL_MODULE)
 		return true;
-	uint64_t key = entry->type == TYPE_KERNEL ? KERNEL_KEY : key_of(entry->path);
+	uint64_t key = entry->layout.type == TYPE_KERNEL ? KERNEL_KEY : key_of(entry->path);
 	if (!vec_reserve(&index->places, index->places.count + 1) ||
 	    !u64map_put(&index->by_path, key, (uint32_t)index->places.count, &added))
 		return false;
 	if (added)
-		*vec_push(&index->places) = *place;
+		*vec_push(&index->places) = indexed;
 	return true;
 }
 
@@ -288,29 +298,41 @@ void recorded_index_free(struct recorded_index *index)
 	free(index);
 }
 
-static struct sp_error *names_open(const struct source_env *env, const struct module *module,
-				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
+static const struct place *find_place(const struct recorded_index *index,
+				      const struct module *module)
 {
-	const struct recorded_index *index = env->recorded;
-	(void)pid;
-	if (!index || (module->kind != MODULE_KERNEL && module->kind != MODULE_FILE))
+	if (!index || (module->kind != MODULE_KERNEL && module->kind != MODULE_FILE &&
+		       module->kind != MODULE_VDSO))
 		return NULL;
 	uint64_t key = module->kind == MODULE_KERNEL ? KERNEL_KEY : key_of(module->path);
 	const uint32_t *found = u64map_find(&index->by_path, key);
-	if (!found)
+	return found ? &index->places.items[*found] : NULL;
+}
+
+bool recorded_is_dex(const struct recorded_index *index, const struct module *module)
+{
+	const struct place *place = find_place(index, module);
+	return place && place->is_dex;
+}
+
+static struct sp_error *names_open(const struct source_env *env, const struct module *module,
+				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
+{
+	const struct place *place = find_place(env->recorded, module);
+	(void)pid;
+	if (!place)
 		return NULL;
 	CLEANUP(cleanup_names_close) void *opened = calloc(1, sizeof(struct recorded_names));
 	struct recorded_names *names = opened;
 	if (!names)
 		return error_no_memory();
-	const struct place *place = &index->places.items[*found];
-	struct cursor at = cursor_make(place->bytes, place->size, index->swap, NULL, 0);
+	struct cursor at = cursor_make(place->bytes, place->size, env->recorded->swap, NULL, 0);
 	struct entry entry = {.names = names};
 	if (!place->read(&at, &entry, &names->arena) || !is_of(&entry, module) ||
 	    !names->table.symbols.count)
 		return entry.no_memory ? error_no_memory() : NULL;
-	names->shift = shift_of(&entry);
-	struct sp_error *error = table_seal(&names->table, NULL);
+	names->layout = entry.layout;
+	struct sp_error *error = table_seal(&names->table, TABLE_REACH_ANY);
 	if (error)
 		return error;
 	diagnosis_clear(diagnosis);
@@ -322,15 +344,15 @@ static bool names_find(void *opened, const struct location *location, struct dia
 		       struct found *ret)
 {
 	struct recorded_names *names = opened;
+	uint64_t shift = shift_at(&names->layout, location);
 	(void)diagnosis;
-	const struct table_symbol *symbol = table_find(&names->table,
-						       location->offset - names->shift);
+	const struct table_symbol *symbol = table_find(&names->table, location->offset - shift);
 	if (!symbol)
 		return false;
 	*ret = (struct found){
-		.key = symbol->start,
+		.key = symbol->start + shift,
 		.raw_name = symbol->name,
-		.start = symbol->start + names->shift,
+		.start = symbol->start + shift,
 		.size = symbol->end - symbol->start,
 		.mangled = true,
 	};

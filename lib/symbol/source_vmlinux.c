@@ -72,7 +72,7 @@ static struct sp_error *read_table(struct vmlinux *vmlinux, const struct module 
 	if (error)
 		return error;
 	image_release_file(vmlinux->image);
-	return table_seal(&vmlinux->table, NULL);
+	return table_seal(&vmlinux->table, TABLE_REACH_ANY);
 }
 
 static struct sp_error *use_image(struct image **image, const struct module *module,
@@ -123,12 +123,11 @@ static struct sp_error *given_open(const struct source_env *env, const struct mo
 static struct sp_error *try_place(const struct source_env *env, const struct place *place,
 				  const char *release, struct image **ret)
 {
-	CLEANUP_FREE char *path = format_text("%s%s%s%s", env->options.symfs ?: "", place->before,
-					      release, place->behind);
+	CLEANUP_FREE char *path = format_text("%s%s%s", place->before, release, place->behind);
 	if (!path)
 		return error_no_memory();
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	struct sp_error *error = image_open(path, &image);
+	struct sp_error *error = image_open_in(env->options.symfs, path, &image);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
 	sp_error_free(error);

@@ -114,7 +114,7 @@ static uint64_t end_of_next_page(uint64_t address)
 }
 
 /* perf does this before it drops duplicates, so of several without a size the last gets one. */
-static void give_ends(struct table *table, table_end_fn *end_after)
+static void give_ends(struct table *table, uint64_t reach)
 {
 	for (size_t i = 0; i < table->symbols.count; i++) {
 		struct table_symbol *symbol = &table->symbols.items[i];
@@ -122,10 +122,10 @@ static void give_ends(struct table *table, table_end_fn *end_after)
 			continue;
 		if (i + 1 == table->symbols.count)
 			symbol->end = end_of_next_page(symbol->start);
-		else if (end_after)
-			symbol->end = end_after(symbol, symbol + 1);
 		else
 			symbol->end = symbol[1].start;
+		if (symbol->end - symbol->start > reach)
+			symbol->end = symbol->start + reach;
 	}
 }
 
@@ -179,7 +179,7 @@ static struct sp_error *link_outer(struct table *table)
 	return NULL;
 }
 
-struct sp_error *table_seal(struct table *table, table_end_fn *end_after)
+struct sp_error *table_seal(struct table *table, uint64_t reach)
 {
 	if (table->symbols.count >= UINT32_MAX)
 		return error_new(SP_ERROR_LIMIT, "more than 2^32 symbols");
@@ -190,7 +190,7 @@ struct sp_error *table_seal(struct table *table, table_end_fn *end_after)
 		if (error)
 			return error;
 	}
-	give_ends(table, end_after);
+	give_ends(table, reach);
 	if (!index_starts(table))
 		return error_no_memory();
 	return link_outer(table);

@@ -42,12 +42,11 @@ bool table_add(struct table *table, uint64_t start, uint64_t size, const char *n
 	       uint8_t binding, uint8_t type);
 
 /*
- * Sorts, and gives an end to the symbols that had none: the next symbol; the
- * last one's is the end of the next page. `end_after` (may be NULL) may give
- * another end for `symbol`, which `next` follows.
+ * Sorts, and gives an end to the symbols that had none: the next symbol, but not more than
+ * `reach` bytes; the last one's is the end of the next page.
  */
-typedef uint64_t table_end_fn(const struct table_symbol *symbol, const struct table_symbol *next);
-struct sp_error *table_seal(struct table *table, table_end_fn *end_after) SP_MUST_CHECK;
+#define TABLE_REACH_ANY UINT64_MAX
+struct sp_error *table_seal(struct table *table, uint64_t reach) SP_MUST_CHECK;
 
 /*
  * The symbol that covers the address, or NULL. The innermost, where they nest; but

@@ -3,8 +3,8 @@
 #ifndef UNWIND_CFI_ROW_H
 #define UNWIND_CFI_ROW_H
 
+#include "elf/cfi.h"
 #include "unwind/arch.h"
-#include "unwind/cfi.h"
 
 enum cfi_rule_kind {
 	RULE_NONE,      /* nothing is said: the ABI's rule */

@@ -7,7 +7,6 @@
  */
 #include "unwind/code.h"
 
-#include <dwarf.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,17 +15,21 @@
 #include "base/io.h"
 #include "elf/symtab.h"
 
-/* More than any real .eh_frame or .debug_frame. */
-#define FRAMES_SIZE_MAX ((uint64_t)256 << 20)
 /* Files that stay open for their instructions; those of modules beyond are not read. */
 #define OPEN_MAX 64
 #define PLTS_MAX 8
 #define EXITS_MAX 8
 
-/* More than that of all files together is worth reading again: see codes_are_many(). */
+/*
+ * Unused files are dropped when all are twice as many, or as large, as those in use at the last drop,
+ * within these limits: see codes_are_many(). If those in use exceed half of the upper limits, all are
+ * dropped, and read again.
+ */
+#define KEPT_BYTES_MIN ((size_t)16 << 20)
 #define KEPT_BYTES ((size_t)64 << 20)
-#define KEPT_FILES 2048
-#define KEPT_OPEN (OPEN_MAX * 3 / 4)
+#define KEPT_FILES_MIN ((size_t)256)
+#define KEPT_FILES ((size_t)2048)
+#define KEPT_OPEN ((size_t)OPEN_MAX * 3 / 4)
 
 enum look {
 	LOOK_EH_FRAME = 1,
@@ -43,14 +46,14 @@ struct code {
 	struct codes *codes;
 	const struct module *module;
 	uint32_t pid;
+	bool used; /* since files were last dropped; under the lock of `codes` */
 	pthread_mutex_t lock;
 	atomic_uint looks; /* what has been done */
 	struct image *image;       /* its file is released; NULL: not at hand */
 	struct image *debug_image; /* whose .debug_frame is used */
 	struct image *text_image;  /* for instructions: its file stays open */
 	uint64_t entry;
-	struct image_bytes header_bytes, eh_bytes, debug_bytes;
-	struct cfi_table eh, debug;
+	struct call_frames frames;
 	struct range plts[PLTS_MAX];
 	size_t plt_count;
 	uint64_t exits[EXITS_MAX]; /* functions by which programs and threads end */
@@ -63,8 +66,8 @@ struct codes {
 	struct sp_ctx *ctx;
 	struct unwind_files files;
 	uint16_t machine[2]; /* EM_* of 64-bit and 32-bit programs */
-	atomic_uint open_count;
-	atomic_size_t file_count, bytes;
+	atomic_size_t open_count, file_count, bytes;
+	atomic_size_t files_most, bytes_most; /* above which files are dropped */
 	pthread_mutex_t lock;
 	VEC(struct code *) items; /* by module->index; NULL: never asked for */
 };
@@ -76,6 +79,8 @@ struct codes *codes_new(struct sp_ctx *ctx, const char *arch, const struct unwin
 		return NULL;
 	codes->ctx = ctx;
 	codes->files = *files;
+	codes->files_most = KEPT_FILES_MIN;
+	codes->bytes_most = KEPT_BYTES_MIN;
 	for (uint64_t abi = PERF_SAMPLE_REGS_ABI_32; abi <= PERF_SAMPLE_REGS_ABI_64; abi++) {
 		const struct unwind_arch *found = arch_find(arch, abi);
 		codes->machine[abi - PERF_SAMPLE_REGS_ABI_32] = found ? found->machine : EM_NONE;
@@ -89,11 +94,7 @@ static void code_free(struct code *code)
 	if (!code)
 		return;
 	vec_deinit(&code->starts);
-	cfi_table_deinit(&code->eh);
-	cfi_table_deinit(&code->debug);
-	image_bytes_release(&code->header_bytes);
-	image_bytes_release(&code->eh_bytes);
-	image_bytes_release(&code->debug_bytes);
+	call_frames_deinit(&code->frames);
 	image_free(code->debug_image);
 	image_free(code->text_image);
 	image_free(code->image);
@@ -104,19 +105,56 @@ static void code_free(struct code *code)
 
 bool codes_are_many(const struct codes *codes)
 {
-	return atomic_load_explicit(&codes->bytes, memory_order_relaxed) > KEPT_BYTES ||
-	       atomic_load_explicit(&codes->file_count, memory_order_relaxed) > KEPT_FILES ||
+	return atomic_load_explicit(&codes->bytes, memory_order_relaxed) > codes->bytes_most ||
+	       atomic_load_explicit(&codes->file_count, memory_order_relaxed) > codes->files_most ||
 	       atomic_load_explicit(&codes->open_count, memory_order_relaxed) > KEPT_OPEN;
+}
+
+static size_t bytes_of(const struct code *code)
+{
+	return call_frames_size(&code->frames) +
+	       code->starts.capacity * sizeof(*code->starts.items);
+}
+
+/* Drops files, all or those that were not used since the last time; how many. */
+static size_t drop(struct codes *codes, bool all)
+{
+	size_t bytes = 0, files = 0, open = 0, dropped = 0;
+	for (size_t i = 0; i < codes->items.count; i++) {
+		struct code *code = codes->items.items[i];
+		if (!code)
+			continue;
+		if (all || !code->used) {
+			code_free(take_ptr(codes->items.items[i]));
+			dropped++;
+			continue;
+		}
+		code->used = false;
+		bytes += bytes_of(code);
+		open += code->text_image != NULL;
+		files++;
+	}
+	atomic_store(&codes->bytes, bytes);
+	atomic_store(&codes->file_count, files);
+	atomic_store(&codes->open_count, open);
+	return dropped;
+}
+
+static size_t limit(size_t in_use, size_t least, size_t most)
+{
+	return 2 * in_use < least ? least : 2 * in_use > most ? most : 2 * in_use;
 }
 
 size_t codes_forget(struct codes *codes)
 {
 	pthread_mutex_lock(&codes->lock);
-	for (size_t i = 0; i < codes->items.count; i++)
-		code_free(take_ptr(codes->items.items[i]));
-	size_t count = atomic_exchange(&codes->file_count, 0);
-	atomic_store(&codes->bytes, 0);
-	atomic_store(&codes->open_count, 0);
+	size_t count = drop(codes, false);
+	if (atomic_load(&codes->bytes) > KEPT_BYTES / 2 ||
+	    atomic_load(&codes->file_count) > KEPT_FILES / 2 ||
+	    atomic_load(&codes->open_count) > KEPT_OPEN / 2)
+		count += drop(codes, true);
+	codes->bytes_most = limit(atomic_load(&codes->bytes), KEPT_BYTES_MIN, KEPT_BYTES);
+	codes->files_most = limit(atomic_load(&codes->file_count), KEPT_FILES_MIN, KEPT_FILES);
 	pthread_mutex_unlock(&codes->lock);
 	return count;
 }
@@ -140,79 +178,6 @@ static void say(struct code *code, struct sp_error *error)
 	if (!code->problem)
 		code->problem = strdup(sp_error_message(error));
 	sp_error_free(error);
-}
-
-/* Bytes by vaddr: from there to the end of what their segment has in the file. */
-static bool range_at(const struct image *image, uint64_t vaddr, uint64_t *offset_ret,
-		     uint64_t *size_ret)
-{
-	for (size_t i = 0; i < image->loads.count; i++) {
-		const struct image_load *load = &image->loads.items[i];
-		if (vaddr < load->vaddr || vaddr - load->vaddr >= load->file_size)
-			continue;
-		*offset_ret = load->file_offset + (vaddr - load->vaddr);
-		*size_ret = load->file_size - (vaddr - load->vaddr);
-		return true;
-	}
-	return false;
-}
-
-static struct cfi_bytes cfi_bytes(const struct image_bytes *bytes, uint64_t vaddr)
-{
-	return (struct cfi_bytes){.bytes = bytes->bytes, .size = bytes->size, .vaddr = vaddr};
-}
-
-/* By its segment, which files without section headers have, too. */
-static struct sp_error *read_header(struct code *code, struct cfi_bytes *ret)
-{
-	size_t count;
-	if (elf_getphdrnum(code->image->elf, &count))
-		return NULL;
-	for (size_t i = 0; i < count; i++) {
-		GElf_Phdr header;
-		if (!gelf_getphdr(code->image->elf, (int)i, &header) ||
-		    header.p_type != PT_GNU_EH_FRAME || header.p_filesz == 0)
-			continue;
-		struct sp_error *error = image_range_bytes(code->image, header.p_offset,
-							   header.p_filesz, &code->header_bytes);
-		if (!error)
-			*ret = cfi_bytes(&code->header_bytes, header.p_vaddr);
-		return error;
-	}
-	return NULL;
-}
-
-/* Where the header says that .eh_frame is; for files without section headers. */
-static bool pointed_at(const struct image *image, const struct cfi_bytes *header, uint64_t *ret)
-{
-	struct cfi_section section = {.bytes = *header, .word = image->is_64bit ? 8 : 4};
-	size_t offset = 4;
-	if (header->size < 4 || header->bytes[0] != 1)
-		return false;
-	return cfi_read_address(&section, &offset, header->bytes[1], ret);
-}
-
-static struct sp_error *read_eh_frame(struct code *code, const struct cfi_bytes *header,
-				      struct cfi_bytes *ret)
-{
-	GElf_Shdr section_header;
-	Elf_Scn *section = image_section(code->image, ".eh_frame", &section_header);
-	uint64_t vaddr, offset, size;
-	struct sp_error *error = NULL;
-	if (section) {
-		vaddr = section_header.sh_addr;
-		if (section_header.sh_type == SHT_NOBITS || section_header.sh_size == 0)
-			return NULL;
-		error = image_section_bytes(code->image, section, &code->eh_bytes);
-	} else if (pointed_at(code->image, header, &vaddr) &&
-		   range_at(code->image, vaddr, &offset, &size)) {
-		error = image_range_bytes(code->image, offset, size, &code->eh_bytes);
-	} else {
-		return NULL;
-	}
-	if (!error)
-		*ret = cfi_bytes(&code->eh_bytes, vaddr);
-	return error;
 }
 
 static bool is_usable(const struct code *code, const struct image *image)
@@ -253,49 +218,8 @@ static void look_for_eh_frame(struct code *code)
 		return;
 	GElf_Ehdr elf_header;
 	code->entry = gelf_getehdr(code->image->elf, &elf_header) ? elf_header.e_entry : 0;
-	struct cfi_section section = {.word = code->image->is_64bit ? 8 : 4};
-	struct cfi_bytes header = {0};
-	/* A damaged table costs an index, and no more. */
-	say(code, read_header(code, &header));
-	struct sp_error *error = read_eh_frame(code, &header, &section.bytes);
-	if (!error && section.bytes.size > FRAMES_SIZE_MAX)
-		error = error_new(SP_ERROR_FORMAT, "%s: .eh_frame is absurdly large",
-				  code->image->path);
-	if (!error && section.bytes.size > 0)
-		error = cfi_table_init(&code->eh, &section, &header);
-	say(code, error);
+	say(code, call_frames_read_eh(&code->frames, code->image));
 	image_release_file(code->image);
-}
-
-static bool has_debug_frame(const struct image *image)
-{
-	GElf_Shdr header;
-	Elf_Scn *section = image_section(image, ".debug_frame", &header);
-	return section && header.sh_type != SHT_NOBITS && header.sh_size > 0;
-}
-
-/* Uncompressed where it is compressed; the bytes are the image's, then. */
-static struct sp_error *read_debug_frame(struct code *code, const struct image *image,
-					 struct cfi_bytes *ret)
-{
-	GElf_Shdr header;
-	Elf_Scn *section = image_section(image, ".debug_frame", &header);
-	if (section && (header.sh_flags & SHF_COMPRESSED)) {
-		GElf_Chdr compressed;
-		if (!gelf_getchdr(section, &compressed) ||
-		    compressed.ch_size > FRAMES_SIZE_MAX || elf_compress(section, 0, 0) < 0)
-			return error_new(SP_ERROR_FORMAT,
-					 "%s: .debug_frame cannot be uncompressed: %s",
-					 image->path, elf_errmsg(-1));
-		Elf_Data *data = image_section_data(section);
-		if (data)
-			*ret = (struct cfi_bytes){.bytes = data->d_buf, .size = data->d_size};
-		return NULL;
-	}
-	struct sp_error *error = image_section_bytes(image, section, &code->debug_bytes);
-	if (!error)
-		*ret = cfi_bytes(&code->debug_bytes, 0);
-	return error;
 }
 
 static void look_for_debug_frame(struct code *code)
@@ -306,20 +230,16 @@ static void look_for_debug_frame(struct code *code)
 	const struct unwind_files *files = &code->codes->files;
 	CLEANUP(cleanup_image_free) struct image *debug = NULL;
 	struct sp_error *error = NULL;
-	if (has_debug_frame(image))
+	if (call_frames_has_debug(image))
 		debug = take_ptr(image);
 	else if (files->debug)
-		error = files->debug(files->arg, code->module, image, has_debug_frame, &debug);
+		error = files->debug(files->arg, code->module, image, call_frames_has_debug,
+				     &debug);
 	if (error || !debug || !is_usable(code, debug)) {
 		say(code, error);
 		return;
 	}
-	struct cfi_section section = {.word = debug->is_64bit ? 8 : 4, .is_debug = true};
-	struct cfi_bytes none = {0};
-	error = read_debug_frame(code, debug, &section.bytes);
-	if (!error && section.bytes.size > 0 && section.bytes.size <= FRAMES_SIZE_MAX)
-		error = cfi_table_init(&code->debug, &section, &none);
-	say(code, error);
+	say(code, call_frames_read_debug(&code->frames, debug));
 	image_release_file(debug);
 	code->debug_image = take_ptr(debug);
 }
@@ -399,11 +319,6 @@ static void (*const look_functions[])(struct code *) = {
 	[LOOK_SYMBOLS] = look_for_symbols,
 };
 
-static size_t bytes_of(const struct code *code)
-{
-	return code->header_bytes.size + code->eh_bytes.size + code->debug_bytes.size;
-}
-
 /* What is not there yet is changed, which none can see: hence const for all who call. */
 static void look(const struct code *constant, enum look wanted)
 {
@@ -447,7 +362,9 @@ static struct code *code_at(struct codes *codes, const struct module *module, ui
 const struct code *codes_get(struct codes *codes, const struct module *module, uint32_t pid)
 {
 	pthread_mutex_lock(&codes->lock);
-	const struct code *code = code_at(codes, module, pid);
+	struct code *code = code_at(codes, module, pid);
+	if (code)
+		code->used = true;
 	pthread_mutex_unlock(&codes->lock);
 	if (code)
 		look(code, LOOK_EH_FRAME);
@@ -492,10 +409,10 @@ bool code_find(const struct code *code, const struct unwind_arch *arch, uint64_t
 {
 	if (!code->image || code->image->machine != arch->machine)
 		return false;
-	if (cfi_find(&code->eh, vaddr, ret))
+	if (cfi_find(&code->frames.eh, vaddr, ret))
 		return true;
 	look(code, LOOK_DEBUG_FRAME);
-	return cfi_find(&code->debug, vaddr, ret);
+	return cfi_find(&code->frames.debug, vaddr, ret);
 }
 
 uint64_t code_entry(const struct code *code)
@@ -508,7 +425,7 @@ bool code_text(const struct code *code, uint64_t vaddr, size_t size, uint8_t *re
 	look(code, LOOK_TEXT);
 	const struct image *image = code->text_image;
 	uint64_t offset, left;
-	if (!image || !range_at(image, vaddr, &offset, &left) || left < size ||
+	if (!image || !image_range_at(image, vaddr, &offset, &left) || left < size ||
 	    offset > image->size || size > image->size - offset)
 		return false;
 	if (image->memory) {
@@ -558,5 +475,5 @@ const struct image *code_image(const struct code *code)
 
 const struct cfi_table *code_eh_frame(const struct code *code)
 {
-	return &code->eh;
+	return &code->frames.eh;
 }

@@ -7,8 +7,8 @@
 #ifndef UNWIND_CODE_H
 #define UNWIND_CODE_H
 
+#include "elf/call_frames.h"
 #include "unwind/arch.h"
-#include "unwind/cfi.h"
 #include "unwind/unwind.h"
 
 struct code;
@@ -26,7 +26,10 @@ const struct code *codes_get(struct codes *codes, const struct module *module, u
 /* Whether more is kept of files than a recording without an end should keep. Any thread. */
 bool codes_are_many(const struct codes *codes);
 
-/* Gives all up, and says of how many; none of them may be in use, nor used afterwards. */
+/*
+ * Drops the files that codes_get() was not called for since the last drop, or all if the others are too
+ * many. Returns their count. Earlier results of codes_get() are invalid afterwards.
+ */
 size_t codes_forget(struct codes *codes);
 
 /* As unwinder_problem(). */

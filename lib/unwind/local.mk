@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/unwind/arch.c lib/unwind/arch.h \
-	lib/unwind/cfi.c lib/unwind/cfi.h \
 	lib/unwind/cfi_row.c lib/unwind/cfi_row.h \
 	lib/unwind/code.c lib/unwind/code.h \
 	lib/unwind/edge.c lib/unwind/edge.h \

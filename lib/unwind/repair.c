@@ -15,6 +15,9 @@
 /* A node with its share of the table. */
 #define NODE_BYTES (sizeof(struct node) + 2 * sizeof(struct slot))
 
+/* A thread without its log, with its share of the table of threads, which is half full. */
+#define THREAD_BYTES (sizeof(struct thread) + 2 * sizeof(struct u64map_entry))
+
 /* Hardly ever does a copy end inside of a smaller frame, if it begins there. */
 #define LARGE_FRAME 512
 
@@ -32,7 +35,7 @@ struct repair *repair_new(size_t bytes)
 static size_t bytes_used(const struct repair *repair)
 {
 	return repair->nodes.count * NODE_BYTES + repair->stacks.count * sizeof(struct stack) +
-	       repair->log_words * sizeof(uint64_t);
+	       repair->threads.count * THREAD_BYTES + repair->log_bytes;
 }
 
 static bool has_room(const struct repair *repair)
@@ -239,7 +242,7 @@ static bool add_log(struct repair *repair, uint32_t thread, const struct log *lo
 
 static void drop_log(struct repair *repair, struct thread *thread)
 {
-	repair->log_words -= thread->log.word_count;
+	repair->log_bytes -= log_bytes(&thread->log);
 	log_deinit(&thread->log);
 }
 
@@ -275,11 +278,10 @@ static bool add_to_log(struct repair *repair, uint32_t index, uint64_t time_ns,
 	struct thread *thread = &repair->threads.items[index];
 	if (!has_room(repair))
 		drop_log(repair, thread);
-	size_t before = thread->log.word_count;
-	if (!has_room(repair) || !log_add(&thread->log, time_ns, frames, count))
-		return false;
-	repair->log_words += thread->log.word_count - before;
-	return true;
+	size_t before = log_bytes(&thread->log);
+	bool added = has_room(repair) && log_add(&thread->log, time_ns, frames, count);
+	repair->log_bytes += log_bytes(&thread->log) - before;
+	return added;
 }
 
 static uint32_t add_whole(struct repair *repair, uint32_t thread, uint64_t time_ns,
@@ -338,10 +340,10 @@ static bool merge_thread(struct repair *repair, const struct thread *thread, uin
 	}
 	if (has_trees(repair, index))
 		return add_log(repair, index, &thread->log);
-	if (!has_room(repair) || !log_merge(&to->log, &thread->log))
-		return false;
-	repair->log_words += thread->log.word_count;
-	return true;
+	size_t before = log_bytes(&to->log);
+	bool merged_log = has_room(repair) && log_merge(&to->log, &thread->log);
+	repair->log_bytes += log_bytes(&to->log) - before;
+	return merged_log;
 }
 
 /* Where a node of `from` goes, whose caller was merged, or found no room. */

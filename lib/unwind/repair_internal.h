@@ -52,6 +52,7 @@ struct log_block {
 struct log {
 	struct log_block *first, *newest;
 	size_t word_count;             /* of all blocks */
+	size_t block_bytes;            /* allocated */
 	VEC(struct unwind_frame) last; /* the latest, the outermost frame first */
 };
 
@@ -71,7 +72,7 @@ struct repair {
 	struct u64map thread_of; /* name -> index */
 	uint32_t settled;        /* stacks before this one are */
 	uint32_t last_thread;    /* that a stack was added to */
-	size_t log_words;        /* of all threads */
+	size_t log_bytes;        /* of all threads */
 	VEC(uint64_t) hashes;    /* scratch */
 };
 
@@ -90,6 +91,9 @@ bool log_add(struct log *log, uint64_t time_ns, const struct unwind_frame *frame
 /* Appends what is in `from`. False when out of memory: nothing was. */
 bool log_merge(struct log *log, const struct log *from);
 void log_deinit(struct log *log);
+
+/* How much is allocated. */
+size_t log_bytes(const struct log *log);
 
 static inline uint64_t packed_sp(const struct unwind_frame *frame)
 {

@@ -31,6 +31,7 @@ static uint64_t *make_room(struct log *log, size_t count)
 	if (!added)
 		return NULL;
 	*added = (struct log_block){.capacity = capacity};
+	log->block_bytes += sizeof(*added) + capacity * sizeof(*added->words);
 	*(block ? &block->next : &log->first) = added;
 	log->newest = added;
 	return added->words;
@@ -88,6 +89,11 @@ void log_deinit(struct log *log)
 		free(block);
 	}
 	log->first = log->newest = NULL;
-	log->word_count = 0;
+	log->word_count = log->block_bytes = 0;
 	vec_deinit(&log->last);
+}
+
+size_t log_bytes(const struct log *log)
+{
+	return log->block_bytes + log->last.capacity * sizeof(*log->last.items);
 }

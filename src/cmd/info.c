@@ -2,7 +2,6 @@
 /* What a recording consists of: header, events, records, losses, damage. */
 #include "command.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,7 +222,6 @@ static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 		diag_say("info takes no operand ('%s'); the recording is given with -i", argv[operand]);
 		return EXIT_USAGE;
 	}
-	setlocale(LC_CTYPE, "");
 	struct sp_reader *reader = input_open(ctx, path);
 	if (!reader)
 		return 1;

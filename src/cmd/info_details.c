@@ -3,10 +3,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "cmd/info.h"
 #include "diag.h"
 #include "input.h"
 #include "json.h"
+#include "text.h"
 
 static void put_attr(const struct sp_event *event, const struct term *term, FILE *out)
 {
@@ -131,12 +133,14 @@ static const char *plain_name(unsigned int bit)
 	return bit < sizeof(names) / sizeof(*names) ? names[bit] : NULL;
 }
 
-static void put_header_event(const struct sp_event *event, FILE *out)
+static void put_header_event(const struct sp_event *event, enum text_form form, FILE *out)
 {
 	char value[SP_WORDS_SIZE];
 	const char *name;
 	unsigned int at = 0;
-	fprintf(out, "# event : name = %s, ", event->name);
+	fputs("# event : name = ", out);
+	text_write(event->name, form, out);
+	fputs(", ", out);
 	for (size_t i = 0; i < event->id_count; i++)
 		fprintf(out, "%s%" PRIu64 "%s", i ? ", " : ", id = { ", event->ids[i],
 			i + 1 == event->id_count ? " }" : "");
@@ -146,7 +150,8 @@ static void put_header_event(const struct sp_event *event, FILE *out)
 }
 
 /* As far as it goes: that it is damaged is told of in the end. */
-static void put_header_feature(const struct sp_reader *reader, unsigned int bit, FILE *out)
+static void put_header_feature(const struct sp_reader *reader, unsigned int bit,
+			       enum text_form form, FILE *out)
 {
 	char number[16];
 	struct sp_description *description;
@@ -162,11 +167,14 @@ static void put_header_feature(const struct sp_reader *reader, unsigned int bit,
 	for (size_t i = 0; i < count; i++) {
 		const struct sp_description_row *row = sp_description_row(description, i);
 		if (plain)
-			fprintf(out, "# %s : %s", plain, row->value);
-		else if (!*row->name)
-			fprintf(out, " %s", row->value);
+			fprintf(out, "# %s : ", plain);
 		else
-			fprintf(out, "%s%s = %s", i ? ", " : " ", row->name, row->value);
+			fputs(i && *row->name ? ", " : " ", out);
+		if (!plain && *row->name) {
+			text_write(row->name, form, out);
+			fputs(" = ", out);
+		}
+		text_write(row->value, form, out);
 	}
 	putc('\n', out);
 	sp_description_free(description);
@@ -175,6 +183,7 @@ static void put_header_feature(const struct sp_reader *reader, unsigned int bit,
 void info_put_header(const struct sp_reader *reader, FILE *out)
 {
 	const struct sp_file_info *info = sp_reader_info(reader);
+	enum text_form form = text_form_of(STDOUT_FILENO);
 	fputs("# ========\n", out);
 	for (unsigned int bit = 3; bit < INPUT_FEATURES; bit++) {
 		if (bit == 7 && info->cpus_available) {
@@ -182,9 +191,9 @@ void info_put_header(const struct sp_reader *reader, FILE *out)
 				"\n", info->cpus_online, info->cpus_available);
 		} else if (bit == 12) {
 			for (size_t i = 0; i < sp_reader_event_count(reader); i++)
-				put_header_event(sp_reader_event(reader, i), out);
+				put_header_event(sp_reader_event(reader, i), form, out);
 		} else if (bit != 7) {
-			put_header_feature(reader, bit, out);
+			put_header_feature(reader, bit, form, out);
 		}
 	}
 	fputs("# ========\n#\n", out);

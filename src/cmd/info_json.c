@@ -3,6 +3,7 @@
 #include "cmd/info.h"
 
 #include <inttypes.h>
+#include <sprof/words.h>
 #include "json.h"
 
 static void json_records(struct json *json, const struct info *info)
@@ -21,12 +22,21 @@ static void json_records(struct json *json, const struct info *info)
 	json_end_lines(json, '}');
 }
 
-static void json_event(struct json *json, const char *name, uint64_t samples, uint64_t lost)
+/* `attr`: NULL for samples of no event that the header describes. */
+static void json_event(struct json *json, const char *name, uint64_t samples, uint64_t lost,
+		       const struct perf_event_attr *attr)
 {
+	struct sp_lock_in lock_in;
 	json_begin(json, NULL, '{');
 	json_string(json, "name", name);
 	json_unsigned(json, "samples", samples);
 	json_unsigned(json, "lost", lost);
+	if (attr && sp_lock_in_find(attr, 0, &lock_in)) {
+		json_begin(json, "lock_in", '{');
+		json_unsigned(json, "timer_hz", lock_in.timer_hz);
+		json_unsigned(json, "free_hz", lock_in.free_hz);
+		json_end(json, '}');
+	}
 	json_end(json, '}');
 }
 
@@ -35,10 +45,11 @@ static void json_events(struct json *json, const struct info *info)
 	json_begin_lines(json, "events", '[');
 	for (size_t i = 0; i < info->event_count; i++) {
 		const struct sp_event *event = sp_reader_event(info->reader, i);
-		json_event(json, event->name, info->samples[i], sp_losses_count(info->losses, i));
+		json_event(json, event->name, info->samples[i], sp_losses_count(info->losses, i),
+			   &event->attr);
 	}
 	if (info->unknown)
-		json_event(json, "unknown", info->unknown, 0);
+		json_event(json, "unknown", info->unknown, 0, NULL);
 	json_end_lines(json, ']');
 }
 

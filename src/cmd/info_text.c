@@ -2,6 +2,7 @@
 #include "cmd/info.h"
 
 #include <inttypes.h>
+#include <sprof/words.h>
 #include <string.h>
 #include <time.h>
 #include "input.h"
@@ -141,6 +142,17 @@ static void put_event(const struct term *term, const char *name, uint64_t sample
 	putc('\n', out);
 }
 
+/* Warns below an event that samples in step with timers. */
+static void put_lock_in(const struct perf_event_attr *attr, FILE *out)
+{
+	struct sp_lock_in lock_in;
+	char text[SP_WORDS_SIZE];
+	if (!sp_lock_in_find(attr, 0, &lock_in))
+		return;
+	sp_lock_in_text(&lock_in, text, sizeof(text));
+	fprintf(out, "%28s%s: use -F %" PRIu64 "\n", "", text, lock_in.free_hz);
+}
+
 static void put_events(const struct info *info, const struct term *term, FILE *out)
 {
 	put_title(term, "Events", out);
@@ -148,6 +160,7 @@ static void put_events(const struct info *info, const struct term *term, FILE *o
 	for (size_t i = 0; i < info->event_count; i++) {
 		const struct sp_event *event = sp_reader_event(info->reader, i);
 		put_event(term, event->name, info->samples[i], sp_losses_count(info->losses, i), out);
+		put_lock_in(&event->attr, out);
 	}
 	if (info->unknown)
 		put_event(term, "(of no event that the header describes)", info->unknown, 0, out);

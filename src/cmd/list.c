@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sprof list: the events of this machine, and what limits their use. */
 #include <errno.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include "command.h"
@@ -9,6 +8,8 @@
 #include "json.h"
 #include "options.h"
 #include "pager.h"
+#include "term.h"
+#include "text.h"
 
 #define NAME_WIDTH 50
 
@@ -33,10 +34,12 @@ static bool parse_format(const struct option *option, const char *text)
 
 static void entry_text(FILE *out, const struct list *list, const struct sp_catalog_entry *entry)
 {
-	int width = fprintf(out, "  %s%s%s", entry->name, entry->alias ? " OR " : "",
-			    entry->alias ? entry->alias : "") - 2;
-	if (width < NAME_WIDTH)
-		fprintf(out, "%*s", NAME_WIDTH - width, "");
+	const struct term term = {.utf8 = text_form_shown() == TEXT_SHOWN};
+	fputs("  ", out);
+	int width = term_put(&term, entry->name, 0, out);
+	if (entry->alias)
+		width += fprintf(out, " OR ") + term_put(&term, entry->alias, 0, out);
+	term_pad(NAME_WIDTH - width, out);
 	fprintf(out, " [%s]\n", entry->type);
 	if (list->desc && entry->description)
 		fprintf(out, "       [%s]\n", entry->description);
@@ -279,7 +282,6 @@ static int list_run(struct sp_ctx *ctx, int argc, char **argv)
 		return status;
 	if (list.json)
 		list.format = LIST_JSON;
-	setlocale(LC_CTYPE, "");
 	if (list.limits && operand < argc) {
 		diag_say("--limits takes no pattern ('%s')", argv[operand]);
 		return EXIT_USAGE;

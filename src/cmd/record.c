@@ -84,6 +84,17 @@ static bool take_signals(struct session *session)
 	return false;
 }
 
+/*
+ * Drops signals that arrived for the recording, which is over: they must not interrupt the rest.
+ */
+static void restore_signals(struct session *session)
+{
+	const struct timespec none = {0};
+	while (sigtimedwait(&session->signals, NULL, &none) > 0)
+		;
+	sigprocmask(SIG_SETMASK, &session->old_signals, NULL);
+}
+
 /* SIGUSR1: no samples from now on, or samples again. */
 static void pause_or_go_on(struct session *session)
 {
@@ -238,17 +249,17 @@ static bool only_says_how_long(const struct sp_capture_options *options)
 				    options->system_wide || options->cpus);
 }
 
-static void say_emptiness(const struct session *session, const struct sp_capture_stats *stats)
+/* Only facts: the reason depends on the events, the target and its CPUs. */
+static void say_emptiness(const struct sp_capture_stats *stats, const char *path)
 {
-	const char *who = only_says_how_long(&session->arguments->options) ||
-					  !session->arguments->options.command
-				  ? "what was recorded" : "the command";
+	unsigned long long lost = stats->lost_own + stats->shed;
 	double seconds = (double)stats->duration_ns / NS_PER_SECOND;
-	if (seconds < 0.1)
-		diag_say("no sample: %s ran for %.1f ms only (a higher -F samples more often)", who,
-			 1000 * seconds);
+	if (lost)
+		diag_say("no samples in %s: %llu were lost; use larger buffers: -m %lluK", path, lost,
+			 (unsigned long long)stats->ring_bytes / 1024 * 4);
 	else
-		diag_say("no sample: %s used no CPU time, or too little for a sample", who);
+		diag_say("no samples in %s in %.3f s: sample more often (-F, -c) or record for longer",
+			 path, seconds);
 }
 
 static void add_part(char *text, size_t size, uint64_t count, const char *name)
@@ -289,7 +300,7 @@ static void say_summary(const struct session *session)
 	if (session->files)
 		path = files;
 	if (!stats.samples && !session->failed && !arguments->options.no_samples)
-		say_emptiness(session, &stats);
+		say_emptiness(&stats, strcmp(path, "-") ? path : "standard output");
 	if (arguments->quiet)
 		return;
 	if (stats.unwritten)
@@ -361,6 +372,8 @@ static int run_session(struct session *session)
 		/* It does not run; of one that could not be run the status says why. */
 		diag_error(error);
 		sp_error_free(sp_capture_stop(session->capture));
+		restore_signals(session);
+		control_close(&session->control);
 		return wait_for_command(session) ?: EXIT_RECORDER;
 	}
 	error = record(session);
@@ -368,7 +381,8 @@ static int run_session(struct session *session)
 	if (!error && sp_capture_stats(session->capture).full)
 		session->stopped = session->as_asked = true;
 	const char *path = session->arguments->options.path ?: "sprof.data";
-	struct sp_error *stop_error = record_stop(session->capture, path, session->signal_fd);
+	struct sp_error *stop_error = record_stop(session->capture, path, session->signal_fd,
+						  session->arguments->quiet);
 	/* What stopped the recording, a full disk say, may stop its end too. */
 	if (error && stop_error &&
 	    !strcmp(sp_error_message(error), sp_error_message(stop_error))) {
@@ -380,6 +394,9 @@ static int run_session(struct session *session)
 	say_notes(session);
 	session->files += record_say_files(session->capture, session->arguments->quiet);
 	say_summary(session);
+	/* Before this process ends by the command's signal. */
+	restore_signals(session);
+	control_close(&session->control);
 	if (session->arguments->options.command)
 		return end_command(session);
 	return session->failed ? EXIT_RECORDER : 0;

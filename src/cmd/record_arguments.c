@@ -137,7 +137,7 @@ static void add_course(struct option_table *table, struct record_arguments *argu
 			    "1,000 a second on, a quarter of them is taken then"),
 		OPTION_CALL('m', "mmap-pages", "SIZE[,AUX]", options, record_parse_ring_size,
 			    "buffer of each CPU: a number of pages, or a size such as\n"
-			    "4M (default: 512K; with stacks 2M to 8M, by -F); AUX: of\n"
+			    "4M (default: 200 ms at the -F rate, 512K to 16M); AUX:\n"
 			    "the area of a tracing event (intel_pt//)"),
 		OPTION_CALL_ATTACHED(0, "aux-sample", "SIZE", &options->aux_sample_bytes,
 				     record_parse_aux_sample,
@@ -246,7 +246,8 @@ static void add_output(struct option_table *table, struct record_arguments *argu
 				     &options->compression_level, record_parse_compression,
 				     "compress the recording with zstd (LEVEL: 1, the\n"
 				     "default, to 22), by the thread that writes"),
-		OPTION_FLAG('q', "quiet", &arguments->quiet, "say nothing but errors"),
+		OPTION_FLAG('q', "quiet", &arguments->quiet,
+			    "print errors only, and a line if there are no samples"),
 		OPTION_FLAG('v', "verbose", &arguments->verbose, "say what is done"),
 	};
 	OPTION_TABLE_ADD(table, group);
@@ -391,7 +392,7 @@ static bool check_arguments(const struct record_arguments *arguments)
 	if (!what)
 		return true;
 	diag_say("%s", what);
-	fputs("       'sprof record --help' lists the options.\n", stderr);
+	diag_more("'sprof record --help' lists the options.");
 	return false;
 }
 

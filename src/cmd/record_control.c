@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "diag.h"
+#include "text.h"
 
 static void print_fields(const struct perf_event_attr *attr)
 {
@@ -23,9 +25,10 @@ static void list_events(const struct sp_capture *capture, const char *how)
 		diag_say("--control: evlist takes -v, -F or -g, not '%s'", how);
 		return;
 	}
+	enum text_form form = text_form_of(STDOUT_FILENO);
 	for (size_t i = 0; i < sp_capture_event_count(capture); i++) {
 		const struct perf_event_attr *attr = sp_capture_event_attr(capture, i);
-		fputs(sp_capture_event_name(capture, i), stdout);
+		text_write(sp_capture_event_name(capture, i), form, stdout);
 		if (how && !strcmp(how, "-v"))
 			print_fields(attr);
 		if (how && !strcmp(how, "-F"))

@@ -19,6 +19,7 @@ struct watch {
 	const char *name;
 	pid_t command; /* 0: none */
 	int signal_fd, done_fd;
+	bool quiet;
 };
 
 static void give_up(const struct watch *watch, int number)
@@ -41,7 +42,7 @@ static void *watch_signals(void *arg)
 		{.fd = watch->signal_fd, .events = POLLIN},
 		{.fd = watch->done_fd, .events = POLLIN},
 	};
-	bool said = false;
+	bool said = watch->quiet;
 	while (!fds[1].revents) {
 		struct signalfd_siginfo info;
 		if (poll(fds, 2, said ? -1 : PATIENCE_MS) == 0) {
@@ -62,12 +63,14 @@ static bool is_file(const char *path)
 	return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-struct sp_error *record_stop(struct sp_capture *capture, const char *path, int signal_fd)
+struct sp_error *record_stop(struct sp_capture *capture, const char *path, int signal_fd,
+			     bool quiet)
 {
 	struct watch watch = {
 		.name = strcmp(path, "-") ? path : "standard output",
 		.command = sp_capture_pid(capture),
 		.signal_fd = signal_fd,
+		.quiet = quiet,
 		.done_fd = is_file(path) ? -1 : eventfd(0, EFD_CLOEXEC),
 	};
 	const uint64_t one = 1;

@@ -10,9 +10,10 @@
 
 /*
  * sp_capture_stop(). Where `path` is no regular file, a signal that can be read from `signal_fd`
- * meanwhile ends this process by that signal, and its command by SIGTERM.
+ * meanwhile ends this process by that signal, and its command by SIGTERM. Unless `quiet`, prints
+ * that it waits for the reader.
  */
 struct sp_error *record_stop(struct sp_capture *capture, const char *path,
-			     int signal_fd) SP_MUST_CHECK;
+			     int signal_fd, bool quiet) SP_MUST_CHECK;
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sprof report: from a recording to tables, call trees and exports. */
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,7 +282,6 @@ static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
 static int report_run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	struct report_arguments arguments;
-	setlocale(LC_CTYPE, "");
 	int status = report_arguments_parse(&arguments, argc, argv);
 	if (status < 0) {
 		selection_apply(&arguments.selection, ctx);

@@ -6,7 +6,6 @@
 #include "cmd/script.h"
 
 #include <elf.h>
-#include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,6 +161,7 @@ static void *tell(void *arg)
 	struct relay *relay = arg;
 	size_t count = sp_script_batch_count(relay->script);
 	struct printer printer = {.view = relay->view};
+	printer.out.form = printer.scratch.form = relay->view->form;
 	struct sp_error *error = sp_teller_new(relay->script, &printer.teller);
 	/* What stands in the way was said before. */
 	if (!error && relay->view->traces)
@@ -213,7 +213,7 @@ static void say_nameless(const struct script_view *view, const struct sp_script 
 	size_t count = sp_script_nameless(script, shown, SHOWN_NAMELESS);
 	size_t last = count < SHOWN_NAMELESS ? count : SHOWN_NAMELESS;
 	for (size_t i = 0; i < last; i++) {
-		diag_say("%s: %llu sample%s in %s, at addresses without a name%s%s",
+		diag_say("%s: %llu sample%s in %s, in code without a symbol%s%s",
 			 view->info->path, (unsigned long long)shown[i].samples,
 			 shown[i].samples == 1 ? " is" : "s are", shown[i].module,
 			 shown[i].what ? ": " : "", shown[i].what ?: "");
@@ -221,11 +221,23 @@ static void say_nameless(const struct script_view *view, const struct sp_script 
 		bool again = i && shown[i].remedy && shown[i - 1].remedy &&
 			     !strcmp(shown[i].remedy, shown[i - 1].remedy);
 		if (shown[i].remedy && !again)
-			fprintf(stderr, "       %s\n", shown[i].remedy);
+			diag_more("%s", shown[i].remedy);
 	}
 	if (count > last)
 		diag_say("%s: samples in %zu more files have no name; 'sprof report' counts them",
 			 view->info->path, count - last);
+}
+
+static void report_unproven(const struct script_view *view, const struct sp_script *script)
+{
+	const char *what, *remedy;
+	size_t index = 0, files = 0;
+	while ((what = sp_script_unproven(script, &index, &remedy)))
+		if (++files <= SHOWN_NAMELESS)
+			diag_say("%s: names may be wrong: %s; %s", view->info->path, what, remedy);
+	if (files > SHOWN_NAMELESS)
+		diag_say("%s: names of %zu more files may be wrong", view->info->path,
+			 files - SHOWN_NAMELESS);
 }
 
 /* What was lost, what has no name, what could not be unwound, and that it was not ended. */
@@ -240,8 +252,10 @@ static void say_limits(const struct script_view *view, const struct sp_script *s
 	if (input_unfinished(reader, text))
 		diag_say("%s: %s", view->info->path, text);
 	if (view->arguments->format == SCRIPT_JSON ||
-	    script_has_field(view->arguments, FIELD(SYM)))
+	    script_has_field(view->arguments, FIELD(SYM))) {
 		say_nameless(view, script);
+		report_unproven(view, script);
+	}
 	if (lost)
 		diag_say("%s: %llu samples were lost while recording; 'sprof report' says when "
 			 "and why", view->info->path, (unsigned long long)lost);
@@ -331,7 +345,6 @@ static int script_reader(struct sp_ctx *ctx, struct script_arguments *arguments,
 static int script_run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	struct script_arguments arguments;
-	setlocale(LC_CTYPE, "");
 	int status = script_arguments_parse(&arguments, argc, argv);
 	if (status < 0) {
 		selection_apply(&arguments.selection, ctx);

@@ -47,6 +47,7 @@ struct script_view {
 	const struct sp_reader *reader;
 	const struct sp_file_info *info;
 	enum sp_architecture architecture;
+	enum text_form form;              /* of names */
 	int name_width;                   /* of the longest event's */
 	bool traces;                      /* what tracepoints' samples hold can be shown */
 	bool chains;                      /* call chains are shown, where there are any */

@@ -99,8 +99,9 @@ static void put_line(struct walk *walk, const char *before, const struct sp_plac
 		return;
 	const char *slash = strrchr(inner->file, '/');
 	bool whole = walk->printer->view->arguments->selection.whole_paths || !slash;
-	buffer_format(&walk->printer->out, "%s%s:%u", before, whole ? inner->file : slash + 1,
-		      inner->line);
+	buffer_string(&walk->printer->out, before);
+	buffer_name(&walk->printer->out, whole ? inner->file : slash + 1);
+	buffer_format(&walk->printer->out, ":%u", inner->line);
 }
 
 /* "\tfunction+12:" where it is another one than before. */
@@ -119,7 +120,7 @@ static void put_function(struct walk *walk, uint64_t ip)
 	walk->symbol = frame->name;
 	walk->symbol_start = ip - frame->offset;
 	buffer_char(out, '\t');
-	buffer_string(out, frame->name);
+	buffer_name(out, frame->name);
 	if (frame->offset)
 		buffer_format(out, "+%" PRIu64, frame->offset);
 	buffer_char(out, ':');
@@ -142,8 +143,9 @@ static void put_counters(struct walk *walk, size_t index)
 		if (!(event->attr.branch_sample_type & SCRIPT_BRANCH_COUNTERS))
 			continue;
 		uint64_t count = walk->sample->branch_counters[index] >> shift & most;
-		buffer_format(out, " %s %" PRIu64 "%s", event->name, count,
-			      count == most ? "+" : "");
+		buffer_char(out, ' ');
+		buffer_name(out, event->name);
+		buffer_format(out, " %" PRIu64 "%s", count, count == most ? "+" : "");
 		shift += width;
 	}
 	buffer_char(out, '\t');

@@ -134,9 +134,14 @@ static void put_sample(struct printer *printer, const struct sp_script_item *ite
 	put_words(out, sample);
 	if (sample->present & PERF_SAMPLE_READ)
 		put_counters(out, &sample->counters);
-	buffer_format(out, " ... thread: %s:%d\n", item->comm, (int)item->tid);
-	if (item->place)
-		buffer_format(out, " ...... dso: %s\n", item->place->dso);
+	buffer_string(out, " ... thread: ");
+	buffer_name(out, item->comm);
+	buffer_format(out, ":%d\n", (int)item->tid);
+	if (!item->place)
+		return;
+	buffer_string(out, " ...... dso: ");
+	buffer_name(out, item->place->dso);
+	buffer_char(out, '\n');
 }
 
 void script_put_dump(struct printer *printer, const struct sp_script_item *item)

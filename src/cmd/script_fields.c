@@ -213,12 +213,28 @@ static const struct sp_event *first_of_kind(const struct sp_reader *reader, unsi
 	return NULL;
 }
 
-static bool fit_kind(struct kind_fields *kind, const struct sp_event *event)
+/* Union of sample_type over the events of a kind, or over all events if fields are for all kinds. */
+static uint64_t sampled_bits(const struct sp_reader *reader, const struct kind_fields *fields,
+			     unsigned int kind)
+{
+	uint64_t bits = 0;
+	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
+		const struct perf_event_attr *attr = &sp_reader_event(reader, i)->attr;
+		if (!is_dummy(attr) && (fields->by_all || kind_of(attr) == kind))
+			bits |= attr->sample_type;
+	}
+	return bits;
+}
+
+/* `any`: sampled_bits(). A requested field that only other events have stays, and is empty. */
+static bool fit_kind(struct kind_fields *kind, const struct sp_event *event, uint64_t any)
 {
 	uint64_t type = event->attr.sample_type;
 	for (size_t i = 0; i < FIELD_COUNT; i++) {
 		const struct field_info *info = &field_infos[i];
 		if (!(kind->fields >> i & 1) || !info->sample_bits || type & info->sample_bits)
+			continue;
+		if (kind->asked >> i & 1 && any & info->sample_bits)
 			continue;
 		if (kind->asked >> i & 1) {
 			diag_say("samples of %s have no %s: '%s' cannot be shown", event->name,
@@ -276,7 +292,7 @@ bool fields_fit(struct script_fields *fields, const struct sp_reader *reader, bo
 				 kinds[i].title);
 			return false;
 		}
-		if (event && !fit_kind(kind, event))
+		if (event && !fit_kind(kind, event, sampled_bits(reader, kind, i)))
 			return false;
 		if (kind->fields & FIELD(DSOFF))
 			kind->fields |= FIELD(DSO);

@@ -49,6 +49,8 @@ static void put_place(struct json *json, const char *key, const struct sp_place 
 			continue;
 		json_begin(json, NULL, '{');
 		json_string(json, "name", frame->name);
+		if (frame->from_cfi)
+			json_string(json, "name_source", "cfi");
 		put_hex(json, "offset", frame->offset);
 		if (frame->inlined)
 			json_bool(json, "inlined", true);

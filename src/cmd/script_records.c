@@ -11,6 +11,12 @@ static void put_hex_bytes(struct buffer *out, const uint8_t *bytes, size_t size)
 		buffer_format(out, "%02x", bytes[i]);
 }
 
+static void put_last_name(struct buffer *out, const char *name)
+{
+	buffer_name(out, name);
+	buffer_char(out, '\n');
+}
+
 static void put_mmap2(struct buffer *out, const struct sp_mmap *mmap)
 {
 	buffer_format(out, " %d/%d: [%#" PRIx64 "(%#" PRIx64 ") @ %#" PRIx64, (int)mmap->pid,
@@ -23,9 +29,10 @@ static void put_mmap2(struct buffer *out, const struct sp_mmap *mmap)
 		buffer_format(out, " %02x:%02x %" PRIu64 " %" PRIu64, mmap->maj, mmap->min,
 			      mmap->ino, mmap->ino_generation);
 	}
-	buffer_format(out, "]: %c%c%c%c %s\n", mmap->prot & PROT_READ ? 'r' : '-',
+	buffer_format(out, "]: %c%c%c%c ", mmap->prot & PROT_READ ? 'r' : '-',
 		      mmap->prot & PROT_WRITE ? 'w' : '-', mmap->prot & PROT_EXEC ? 'x' : '-',
-		      mmap->flags & MAP_SHARED ? 's' : 'p', mmap->filename);
+		      mmap->flags & MAP_SHARED ? 's' : 'p');
+	put_last_name(out, mmap->filename);
 }
 
 static void put_namespaces(struct buffer *out, const struct sp_namespaces *namespaces)
@@ -73,8 +80,10 @@ static void put_text_poke(struct printer *printer, const struct sp_text_poke *po
 	const struct sp_place *place = sp_teller_place(printer->teller, poke->ip);
 	const struct sp_place_frame *frame = place ? &place->frames[place->frame_count - 1] : NULL;
 	buffer_format(out, " %" PRIx64 " ", poke->ip);
-	if (frame && frame->name)
-		buffer_format(out, "%s+0x%" PRIx64, frame->name, frame->offset);
+	if (frame && frame->name) {
+		buffer_name(out, frame->name);
+		buffer_format(out, "+0x%" PRIx64, frame->offset);
+	}
 	buffer_format(out, " old len %zu new len %zu\n", poke->before.size, poke->after.size);
 	put_code(out, "old bytes:", &poke->before);
 	put_code(out, "new bytes:", &poke->after);
@@ -83,12 +92,13 @@ static void put_text_poke(struct printer *printer, const struct sp_text_poke *po
 static void put_mapping(struct buffer *out, const struct sp_record *record)
 {
 	const struct sp_mmap *mmap = &record->mmap;
-	buffer_format(out, " %d/%d: [%#" PRIx64 "(%#" PRIx64 ") @ %#" PRIx64 "]: %c %s\n",
+	buffer_format(out, " %d/%d: [%#" PRIx64 "(%#" PRIx64 ") @ %#" PRIx64 "]: %c ",
 		      (int)mmap->pid, (int)mmap->tid, mmap->start, mmap->size, mmap->file_offset,
-		      record->misc & PERF_RECORD_MISC_MMAP_DATA ? 'r' : 'x', mmap->filename);
+		      record->misc & PERF_RECORD_MISC_MMAP_DATA ? 'r' : 'x');
+	put_last_name(out, mmap->filename);
 }
 
-/* Numbers alone. */
+/* Prints records that fit one line. */
 static void put_small(struct buffer *out, const struct sp_record *record)
 {
 	switch (record->type) {
@@ -103,17 +113,18 @@ static void put_small(struct buffer *out, const struct sp_record *record)
 			      (int)record->task.ptid);
 		break;
 	case PERF_RECORD_KSYMBOL:
-		buffer_format(out, " addr %" PRIx64 " len %u type %u flags 0x%x name %s\n",
+		buffer_format(out, " addr %" PRIx64 " len %u type %u flags 0x%x name ",
 			      record->ksymbol.start, record->ksymbol.size, record->ksymbol.type,
-			      record->ksymbol.flags, record->ksymbol.name);
+			      record->ksymbol.flags);
+		put_last_name(out, record->ksymbol.name);
 		break;
 	case PERF_RECORD_BPF_EVENT:
 		buffer_format(out, " type %u, flags %u, id %u\n", record->bpf_event.type,
 			      record->bpf_event.flags, record->bpf_event.id);
 		break;
 	case PERF_RECORD_CGROUP:
-		buffer_format(out, " cgroup: %" PRIu64 " %s\n", record->cgroup.id,
-			      record->cgroup.path);
+		buffer_format(out, " cgroup: %" PRIu64 " ", record->cgroup.id);
+		put_last_name(out, record->cgroup.path);
 		break;
 	default:
 		buffer_char(out, '\n');
@@ -133,9 +144,9 @@ void script_put_record(struct printer *printer, const struct sp_record *record)
 		put_mmap2(out, &record->mmap);
 		break;
 	case PERF_RECORD_COMM:
-		buffer_format(out, "%s: %s:%d/%d\n",
-			      record->misc & PERF_RECORD_MISC_COMM_EXEC ? " exec" : "",
-			      record->comm.comm, (int)record->comm.pid, (int)record->comm.tid);
+		buffer_string(out, record->misc & PERF_RECORD_MISC_COMM_EXEC ? " exec: " : ": ");
+		buffer_name(out, record->comm.comm);
+		buffer_format(out, ":%d/%d\n", (int)record->comm.pid, (int)record->comm.tid);
 		break;
 	case PERF_RECORD_NAMESPACES:
 		put_namespaces(out, &record->namespaces);

@@ -67,9 +67,12 @@ static void put_round(struct counts *counts, uint64_t time_ns, FILE *out)
 			fprintf(out, "%3s %8s %15s %15s %15s %15s %s\n", "CPU", "THREAD", "VAL",
 				"ENA", "RUN", "TIME", "EVENT");
 		counts->began = true;
-		fprintf(out, "%3d %8d %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %s\n",
+		fprintf(out, "%3d %8d %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " ",
 			count->cpu, tid, count->value, count->enabled_ns, count->running_ns,
-			time_ns, sp_reader_event(counts->view->reader, count->event)->name);
+			time_ns);
+		text_write(sp_reader_event(counts->view->reader, count->event)->name,
+			   counts->view->form, out);
+		putc('\n', out);
 	}
 	counts->count = 0;
 }

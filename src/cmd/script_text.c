@@ -167,7 +167,7 @@ static void put_start(struct printer *printer, const struct sp_script_item *item
 		bool chains = fields & FIELD(IP) && printer->view->chains &&
 			      event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
 		if (chains)
-			buffer_string(out, item->comm);
+			buffer_name(out, item->comm);
 		else
 			buffer_right(out, item->comm, 16);
 		buffer_char(out, ' ');
@@ -204,7 +204,7 @@ static void put_offset(struct buffer *out, uint64_t offset)
 static void put_dso(struct buffer *out, const struct sp_place *place, uint64_t fields)
 {
 	buffer_char(out, '(');
-	buffer_string(out, place->dso);
+	buffer_name(out, place->dso);
 	if (fields & FIELD(DSOFF) && place->is_mapped)
 		put_offset(out, place->address);
 	buffer_char(out, ')');
@@ -212,7 +212,7 @@ static void put_dso(struct buffer *out, const struct sp_place *place, uint64_t f
 
 static void put_symbol(struct buffer *out, const struct sp_place_frame *frame, bool offset)
 {
-	buffer_string(out, frame->name ? frame->name : "[unknown]");
+	buffer_name(out, frame->name ? frame->name : "[unknown]");
 	if (offset && frame->name)
 		put_offset(out, frame->offset);
 }
@@ -224,13 +224,14 @@ static void put_line(struct printer *printer, struct buffer *out, const struct s
 		return;
 	buffer_put(out, "\n  ", 3);
 	if (!frame->file || !frame->line) {
-		buffer_string(out, place->dso_name);
+		buffer_name(out, place->dso_name);
 		buffer_format(out, "[%llx]", (unsigned long long)place->address);
 		return;
 	}
 	const char *slash = strrchr(frame->file, '/');
 	bool whole = printer->view->arguments->selection.whole_paths || !slash;
-	buffer_format(out, "%s:%u", whole ? frame->file : slash + 1, frame->line);
+	buffer_name(out, whole ? frame->file : slash + 1);
+	buffer_format(out, ":%u", frame->line);
 }
 
 /* A place as a line of a call chain, and the lines of what is inlined there before it. */
@@ -472,7 +473,7 @@ static void put_values(struct printer *printer, const struct sp_script_item *ite
 	struct buffer *out = &printer->out;
 	if (fields & FIELD(TRACE) && printer->trace) {
 		const char *text = sp_trace_text(printer->trace, event, sample);
-		buffer_string(out, text ? text : "");
+		buffer_name(out, text ? text : "");
 	}
 	if (fields & FIELD(ADDR))
 		put_address(printer, sample, &event->attr, fields);
@@ -493,7 +494,7 @@ static void put_values(struct printer *printer, const struct sp_script_item *ite
 	if (fields & FIELD(CGROUP)) {
 		const char *path = view_cgroup(printer->view, sample->cgroup);
 		buffer_char(out, ' ');
-		buffer_string(out, path ? path : "unknown");
+		buffer_name(out, path ? path : "unknown");
 	}
 }
 

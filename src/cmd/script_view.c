@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 #include "cmd/script.h"
 #include "diag.h"
 
@@ -156,7 +157,7 @@ bool view_init(struct script_view *view, struct sp_ctx *ctx,
 	struct utsname here;
 	const struct sp_file_info *info = sp_reader_info(reader);
 	*view = (struct script_view){.arguments = arguments, .ctx = ctx, .reader = reader,
-				     .info = info};
+				     .info = info, .form = text_form_of(STDOUT_FILENO)};
 	view->traces = has_traces(view);
 	/* As perf: what does not say where it is from is from here. */
 	const char *machine = info->arch ? info->arch : uname(&here) ? NULL : here.machine;

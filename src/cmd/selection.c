@@ -95,7 +95,7 @@ void selection_add_read(struct selection *s, struct option_table *table)
 		OPTION_STRING('i', "input", "FILE", &s->input,
 			      "the recording: sprof.data unless said, or perf.data where\n"
 			      "that is not there; - is standard input"),
-		OPTION_FLAG('f', "force", &s->force, "as perf's; whose a file is is never asked"),
+		OPTION_FLAG('f', "force", &s->force, "accepted for perf compatibility; ignored"),
 		OPTION_STRING(0, "symfs", "DIR", &s->symfs, "look for recorded files below DIR"),
 		OPTION_STRING('k', "vmlinux", "FILE", &s->vmlinux, "the kernel's ELF file"),
 		OPTION_STRING(0, "kallsyms", "FILE", &s->kallsyms,

@@ -564,6 +564,7 @@ static int run_session(struct session *session)
 		run_once(session, i);
 	}
 	close(session->signal_fd);
+	control_close(&session->control);
 	if (!close_output(session))
 		return EXIT_RECORDER;
 	return child_pass_on(session->status);

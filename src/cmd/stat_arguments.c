@@ -123,7 +123,7 @@ static bool check(const struct stat_arguments *arguments)
 	if (!what)
 		return true;
 	diag_say("%s", what);
-	fputs("       'sprof stat --help' lists the options.\n", stderr);
+	diag_more("'sprof stat --help' lists the options.");
 	return false;
 }
 

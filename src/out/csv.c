@@ -10,33 +10,8 @@
  */
 #include <inttypes.h>
 #include <string.h>
+#include "out/cell.h"
 #include "out/output.h"
-#include "text.h"
-
-/* Quoted where it must be; bytes that are not UTF-8 become U+FFFD. */
-static void put_text(const char *text, FILE *out)
-{
-	bool quote = text[strcspn(text, ",\"\n\r")] != '\0';
-	char buffer[4];
-	if (quote)
-		putc('"', out);
-	while (true) {
-		size_t plain = text_plain_size(text);
-		const char *inner = memchr(text, '"', plain);
-		if (inner)
-			plain = (size_t)(inner - text);
-		fwrite(text, 1, plain, out);
-		text += plain;
-		uint32_t code = text_next(&text);
-		if (!code)
-			break;
-		if (code == '"')
-			putc('"', out);
-		fwrite(buffer, 1, text_put(code == TEXT_INVALID ? 0xfffd : code, buffer), out);
-	}
-	if (quote)
-		putc('"', out);
-}
 
 static bool has_events(const struct report *report)
 {
@@ -55,7 +30,7 @@ static void put_name(const char *name, FILE *out)
 {
 	putc(',', out);
 	if (name)
-		put_text(name, out);
+		cell_put(name, ",", out);
 }
 
 static void put_key_names(const struct columns *columns, FILE *out)
@@ -126,7 +101,7 @@ static void put_event_column(const char *event, const char *number, FILE *out)
 {
 	char title[512];
 	snprintf(title, sizeof(title), "%s.%s", event, number);
-	put_text(title, out);
+	cell_put(title, ",", out);
 }
 
 static void put_group_header(const struct columns *columns, const struct joint_view *view,

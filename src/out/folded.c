@@ -4,7 +4,8 @@
  * "comm;root;...;leaf COUNT" for each distinct stack, where COUNT is samples.
  *
  * A frame of the kernel ends in "_[k]", an inlined function in "_[i]". One without a
- * symbol is its "[dso]", so that unnamed code does not fall apart into single addresses.
+ * symbol is its "[dso]", so that unnamed code is not split into single addresses; a
+ * function without a name is "fn@0x1234 [dso]", since its address is unique in one file only.
  * By that, children of one node, or of several, may become the same frame: `frames` are
  * therefore groups of nodes, and the walk goes down groups, not nodes. Lines come out in
  * the order of the frames' names.
@@ -31,19 +32,22 @@ struct folder {
 	size_t line_size, line_capacity;
 };
 
-/* The outermost frames are commands; below, code without a symbol is its module. */
-static bool is_module(const struct folder *folder, const struct sp_tree_node *node)
+/* Whether it is code without a known function. Commands have no dso. */
+static bool is_module(const struct sp_tree_node *node)
 {
-	return folder->levels.count > 1 && !node->symbol_known;
+	return !node->symbol_known && !node->from_cfi && node->dso;
 }
 
 static int compare(const void *a, const void *b)
 {
 	const struct sp_tree_node *x = *(const struct sp_tree_node *const *)a;
 	const struct sp_tree_node *y = *(const struct sp_tree_node *const *)b;
-	const char *x_name = x->symbol_known || !x->dso ? node_name(x) : x->dso;
-	const char *y_name = y->symbol_known || !y->dso ? node_name(y) : y->dso;
-	int order = strcmp(x_name, y_name);
+	int order = strcmp(is_module(x) ? x->dso : node_name(x),
+			   is_module(y) ? y->dso : node_name(y));
+	if (!order)
+		order = x->from_cfi - y->from_cfi;
+	if (!order && x->from_cfi)
+		order = strcmp(x->dso, y->dso);
 	if (!order)
 		order = x->symbol_known - y->symbol_known;
 	if (!order)
@@ -85,31 +89,41 @@ static void line_put_name(struct folder *folder, const char *name)
 			return;
 		if (code == ';')
 			code = ':';
-		else if (code < 0x20 || code == 0x7f)
-			code = ' ';
 		else if (code == TEXT_INVALID)
 			code = 0xfffd;
+		else if (text_is_control(code))
+			code = ' ';
 		folder->line_size += text_put(code, folder->line + folder->line_size);
 	}
+}
+
+static void line_put_dso(struct folder *folder, const char *dso)
+{
+	bool bare = *dso != '['; /* "[vdso]" has its own */
+	if (bare)
+		line_put(folder, "[");
+	line_put_name(folder, dso);
+	if (bare)
+		line_put(folder, "]");
 }
 
 /* Appends the frame. */
 static bool line_add(struct folder *folder, const struct sp_tree_node *node)
 {
-	bool module = is_module(folder, node);
-	const char *name = module && node->dso ? node->dso : node_name(node);
-	bool bracket = module && *name != '[';
+	bool module = is_module(node), dso = module || node->from_cfi;
 	const char *srcline = node->srcline && !module ? node->srcline : "";
+	size_t size = strlen(srcline) + (dso ? strlen(node->dso) : 0);
 	/* A byte takes up to three: U+FFFD for each that is not UTF-8. */
-	if (!line_reserve(folder, 3 * (strlen(name) + strlen(srcline)) + 32))
+	if (!line_reserve(folder, 3 * (strlen(node_name(node)) + size) + 32))
 		return false;
 	if (folder->line_size)
 		line_put(folder, ";");
-	if (bracket)
-		line_put(folder, "[");
-	line_put_name(folder, name);
-	if (bracket)
-		line_put(folder, "]");
+	if (!module)
+		line_put_name(folder, node_name(node));
+	if (node->from_cfi)
+		line_put(folder, " ");
+	if (dso)
+		line_put_dso(folder, node->dso);
 	if (*srcline) {
 		line_put(folder, " ");
 		line_put_name(folder, srcline);

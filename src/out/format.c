@@ -196,12 +196,12 @@ const char *name_shorten(const struct term *term, const char *name, int width, c
 	return *made;
 }
 
-void format_bounds(const struct sp_weight *weight, uint64_t missing, double *low_ret,
-		   double *high_ret)
+void format_bounds(const struct sp_weight *weight, uint64_t missing, uint64_t own,
+		   double *low_ret, double *high_ret)
 {
-	double share = weight->share.value, own = (double)weight->weight;
+	double share = weight->share.value, part = (double)weight->weight;
 	/* Of what it is a share: of all, or of what filters let pass. */
-	double all = share > 0 ? own / share : 0;
-	*low_ret = share > 0 ? own / (all + (double)missing) : 0;
-	*high_ret = share > 0 ? (own + (double)missing) / (all + (double)missing) : 1;
+	double all = share > 0 ? part / share : 0;
+	*low_ret = share > 0 ? part / (all + (double)missing) : 0;
+	*high_ret = share > 0 ? (part + (double)own) / (all + (double)own) : 1;
 }

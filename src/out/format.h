@@ -42,8 +42,8 @@ enum term_style share_style(double share);
  */
 const char *name_shorten(const struct term *term, const char *name, int width, char **made);
 
-/* What a share may be, if some row lacks so much weight, and all lack it: sp_profile. */
-void format_bounds(const struct sp_weight *weight, uint64_t missing, double *low_ret,
-		   double *high_ret);
+/* Bounds of a share if up to `missing` weight is missing in all, and up to `own` of it is this row's. */
+void format_bounds(const struct sp_weight *weight, uint64_t missing, uint64_t own,
+		   double *low_ret, double *high_ret);
 
 #endif

@@ -22,10 +22,10 @@ static void write_weight(struct json *json, const struct sp_weight *weight, bool
 
 /* Between what a share may be, had nothing been lost. */
 static void write_bounds(struct json *json, const struct sp_weight *weight, uint64_t missing,
-			 bool total)
+			 uint64_t own, bool total)
 {
 	double low, high;
-	format_bounds(weight, missing, &low, &high);
+	format_bounds(weight, missing, own, &low, &high);
 	json_double(json, total ? "total_least" : "self_least", low);
 	json_double(json, total ? "total_most" : "self_most", high);
 }
@@ -70,6 +70,13 @@ static void write_keys(const struct row_keys *of, struct json *json, const struc
 		write_key(of, json, row, of->keys[i]);
 }
 
+/* Marks a name that is not a symbol's: "fn@" and an address. */
+static void write_name_source(struct json *json, const char *name, bool from_cfi)
+{
+	if (name && from_cfi)
+		json_string(json, "name_source", "cfi");
+}
+
 static void write_row(const struct row_keys *of, struct json *json, const struct sp_row *row)
 {
 	json_begin(json, NULL, '{');
@@ -77,10 +84,11 @@ static void write_row(const struct row_keys *of, struct json *json, const struct
 	if (of->totals)
 		write_weight(json, &row->total, true);
 	write_keys(of, json, row);
+	write_name_source(json, row->function ?: row->symbol, row->from_cfi);
 	if (of->missing)
-		write_bounds(json, &row->self, of->missing, false);
+		write_bounds(json, &row->self, of->missing, row->missing_weight, false);
 	if (of->missing && of->totals)
-		write_bounds(json, &row->total, of->missing, true);
+		write_bounds(json, &row->total, of->missing, row->missing_weight, true);
 	json_end(json, '}');
 }
 
@@ -120,6 +128,7 @@ static void write_joint_row(const struct row_keys *of, struct json *json,
 	if (group->ratio_count && of->totals)
 		write_ratios(json, group, "total_ratios", row->total_ratios);
 	write_keys(of, json, &row->row);
+	write_name_source(json, row->row.function ?: row->row.symbol, row->row.from_cfi);
 	json_end(json, '}');
 }
 
@@ -161,6 +170,7 @@ static void begin_node(struct json *json, const struct sp_tree_node *node)
 {
 	json_begin(json, NULL, '{');
 	json_string(json, node->function ? "function" : "symbol", node_name(node));
+	write_name_source(json, node_name(node), node->from_cfi);
 	write_name(json, "dso", node->dso);
 	write_name(json, "srcline", node->srcline);
 	if (node->inlined)
@@ -261,6 +271,8 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 	json_unsigned(json, "none", ends->none);
 	if (ends->deferred)
 		json_unsigned(json, "deferred", ends->deferred);
+	if (ends->invalid_address)
+		json_unsigned(json, "invalid_address", ends->invalid_address);
 	json_end(json, '}');
 	json_unsigned(json, "repaired", profile->repaired);
 	if (profile->of_branches)
@@ -308,7 +320,9 @@ static const char *const finding_kinds[] = {
 	[SP_FINDING_GUEST] = "guest",
 	[SP_FINDING_NOTE] = "note",
 	[SP_FINDING_MULTIPLEXED] = "multiplexed",
+	[SP_FINDING_LOCK_IN] = "lock_in",
 	[SP_FINDING_NO_BRANCHES] = "no_branches",
+	[SP_FINDING_UNPROVEN_FILE] = "unproven_file",
 };
 
 static void write_findings(const struct report *report, struct json *json)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 src_libcommand_la_SOURCES += \
+	src/out/cell.c src/out/cell.h \
 	src/out/csv.c \
 	src/out/folded.c \
 	src/out/format.c src/out/format.h \

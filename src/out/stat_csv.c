@@ -2,9 +2,10 @@
 /*
  * The columns of perf stat -x: [time,] [place, [members,]] count, unit, event, [control group,]
  * [noise of runs,] ns that it ran, per cent of the time, figure, its unit. As there, nothing is
- * quoted.
+ * quoted, except names that contain the separator or look like a formula.
  */
 #include <math.h>
+#include "out/cell.h"
 #include "out/stat_internal.h"
 
 static void put_place(const struct stat_line *line)
@@ -13,6 +14,7 @@ static void put_place(const struct stat_line *line)
 	const char *sep = line->style->separator;
 	const struct sp_stat_place *place = line->place;
 	unsigned int members = line->row->members;
+	char task[64];
 	switch (line->style->aggregate) {
 	case SP_STAT_GLOBAL:
 		return;
@@ -20,7 +22,9 @@ static void put_place(const struct stat_line *line)
 		fprintf(out, "CPU%d%s", place->cpu, sep);
 		return;
 	case SP_STAT_THREAD:
-		fprintf(out, "%s-%d%s", place->comm, place->tid, sep);
+		snprintf(task, sizeof(task), "%s-%d", place->comm, place->tid);
+		cell_put(task, sep, out);
+		fputs(sep, out);
 		return;
 	case SP_STAT_CORE:
 		fprintf(out, "S%d-D%d-C%d%s%u%s", place->socket, place->die, place->core, sep, members, sep);
@@ -69,6 +73,12 @@ static void put_figure(const struct stat_line *line, size_t index)
 	fprintf(line->style->out, "%s%s%s%s", sep, figure.text, sep, figure.unit);
 }
 
+static void put_cell(const struct stat_line *line, const char *text)
+{
+	fputs(line->style->separator, line->style->out);
+	cell_put(text, line->style->separator, line->style->out);
+}
+
 void stat_put_csv_line(const struct stat_line *line)
 {
 	FILE *out = line->style->out;
@@ -79,9 +89,10 @@ void stat_put_csv_line(const struct stat_line *line)
 		fprintf(out, "%.*f", floor(value) != value ? 2 : 0, value);
 	else
 		fputs(stat_why_none(line), out);
-	fprintf(out, "%s%s%s%s", sep, line->event->unit, sep, line->event->name);
+	put_cell(line, line->event->unit);
+	put_cell(line, line->event->name);
 	if (line->event->cgroup)
-		fprintf(out, "%s%s", sep, line->event->cgroup);
+		put_cell(line, line->event->cgroup);
 	if (line->style->repeated)
 		fprintf(out, "%s%.2f%%", sep, line->mean ? stat_noise_percent(line->mean) : 0);
 	fprintf(out, "%s%llu%s%.2f", sep, (unsigned long long)line->row->running_ns, sep,

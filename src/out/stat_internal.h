@@ -28,6 +28,9 @@ struct stat_figure {
 
 struct stat_figure stat_figure_of(const struct sp_stat_derived *derived);
 
+/* Writes a name without control characters; `width` as in printf's %*s, in columns. */
+void stat_put_name(FILE *out, const char *text, int width);
+
 /* "<not supported>", "<not counted>". */
 const char *stat_why_none(const struct stat_line *line);
 

@@ -4,26 +4,8 @@
  * and "interval-high", the 95 % interval of counter-value, and for what is not counted "why".
  */
 #include <stdint.h>
+#include "json.h"
 #include "out/stat_internal.h"
-#include "text.h"
-
-/* A JSON string; bytes that are not UTF-8 become U+FFFD. */
-static void put_string(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (uint32_t code = text_next(&text); code; code = text_next(&text)) {
-		char utf8[4];
-		if (code == TEXT_INVALID)
-			code = 0xfffd;
-		if (code == '"' || code == '\\')
-			fprintf(out, "\\%c", (char)code);
-		else if (code < 0x20)
-			fprintf(out, "\\u%04x", code);
-		else
-			fwrite(utf8, 1, text_put(code, utf8), out);
-	}
-	fputc('"', out);
-}
 
 static void put_place(const struct stat_line *line)
 {
@@ -39,7 +21,7 @@ static void put_place(const struct stat_line *line)
 		fprintf(out, "\"thread\" : ");
 		char name[128];
 		snprintf(name, sizeof(name), "%s-%d", place->comm, place->tid);
-		put_string(out, name);
+		json_put_text(out, name);
 		fputs(", ", out);
 		return;
 	case SP_STAT_CORE:
@@ -93,12 +75,12 @@ void stat_put_json_line(const struct stat_line *line)
 	else
 		fprintf(out, "\"counter-value\" : \"%s\", ", stat_why_none(line));
 	fputs("\"unit\" : ", out);
-	put_string(out, line->event->unit);
+	json_put_text(out, line->event->unit);
 	fputs(", \"event\" : ", out);
-	put_string(out, line->event->name);
+	json_put_text(out, line->event->name);
 	if (line->event->cgroup) {
 		fputs(", \"cgroup\" : ", out);
-		put_string(out, line->event->cgroup);
+		json_put_text(out, line->event->cgroup);
 	}
 	if (line->style->repeated)
 		fprintf(out, ", \"variance\" : %.2f",
@@ -110,7 +92,7 @@ void stat_put_json_line(const struct stat_line *line)
 		fprintf(out, ", \"interval-low\" : %f, \"interval-high\" : %f", low, high);
 	if (!line->event->supported && line->event->why) {
 		fputs(", \"why\" : ", out);
-		put_string(out, line->event->why);
+		json_put_text(out, line->event->why);
 	}
 	fputs("}\n", out);
 	if (line->derived_count < 2)

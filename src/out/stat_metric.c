@@ -4,6 +4,8 @@
  * Which figures these are, and how wide, is as perf has it: ratios, not rates.
  */
 #include <string.h>
+#include "json.h"
+#include "out/cell.h"
 #include "out/stat_internal.h"
 
 #define COLUMN_WIDTH 20
@@ -38,12 +40,20 @@ static void put_figure(const struct stat_line *line, size_t index, bool titles, 
 	struct stat_figure figure = stat_figure_of(&line->derived[index]);
 	char title[TITLE_SIZE];
 	title_of(line, &figure, title);
-	if (line->style->kind == STAT_CSV)
-		fprintf(out, "%s%s", titles ? title : figure.text, line->style->separator);
-	else if (line->style->kind == STAT_TEXT)
-		fprintf(out, "%*s ", width_of(title), titles ? title : figure.number);
-	else if (*figure.text)
-		fprintf(out, "%s\"%s\" : \"%s\"", *first ? "" : ", ", title, figure.text);
+	if (line->style->kind == STAT_CSV) {
+		if (titles)
+			cell_put(title, line->style->separator, out);
+		else
+			fputs(figure.text, out);
+		fputs(line->style->separator, out);
+	} else if (line->style->kind == STAT_TEXT) {
+		stat_put_name(out, titles ? title : figure.number, width_of(title));
+		putc(' ', out);
+	} else if (*figure.text) {
+		fputs(*first ? "" : ", ", out);
+		json_put_text(out, title);
+		fprintf(out, " : \"%s\"", figure.text);
+	}
 	*first = false;
 }
 

@@ -17,12 +17,21 @@
 /* The longest bar of --table. */
 #define BAR_MAX 50
 
+/* Names are untrusted: programs choose their own. */
+void stat_put_name(FILE *out, const char *text, int width)
+{
+	const struct term plain = {.utf8 = true};
+	int used = term_text_width(&plain, text);
+	term_pad(width - used, out);
+	term_put(&plain, text, 0, out);
+	term_pad(-width - used, out);
+}
+
 static void put_place(const struct stat_line *line)
 {
 	FILE *out = line->style->out;
 	const struct sp_stat_place *place = line->place;
 	int members = line->row->members > 0 ? (int)line->row->members : 0;
-	const struct term plain = {.utf8 = true};
 	char name[64];
 	switch (line->style->aggregate) {
 	case SP_STAT_GLOBAL:
@@ -31,9 +40,7 @@ static void put_place(const struct stat_line *line)
 		fprintf(out, "CPU%-7d ", place->cpu);
 		return;
 	case SP_STAT_THREAD:
-		term_pad(16 - term_text_width(&plain, place->comm), out);
-		/* A program calls itself what it likes. */
-		term_put(&plain, place->comm, 0, out);
+		stat_put_name(out, place->comm, 16);
 		fprintf(out, "-%-8d ", place->tid);
 		return;
 	case SP_STAT_CORE:
@@ -125,10 +132,15 @@ void stat_put_text_line(const struct stat_line *line)
 		put_number(line, line->row->value * line->event->scale, NUMBER_WIDTH);
 	else
 		fprintf(out, "%*s", NUMBER_WIDTH, stat_why_none(line));
-	fprintf(out, " %-*s ", line->unit_width, line->event->unit);
-	fprintf(out, "%-*s", line->row->counted ? NAME_WIDTH : NAME_WIDTH_NONE, line->event->name);
-	if (line->event->cgroup)
-		fprintf(out, " %s", line->event->cgroup);
+	putc(' ', out);
+	stat_put_name(out, line->event->unit, -line->unit_width);
+	putc(' ', out);
+	stat_put_name(out, line->event->name,
+		      line->row->counted ? -NAME_WIDTH : -NAME_WIDTH_NONE);
+	if (line->event->cgroup) {
+		putc(' ', out);
+		stat_put_name(out, line->event->cgroup, 0);
+	}
 	if (line->derived_count)
 		put_figure(line, &line->derived[0]);
 	else
@@ -165,7 +177,8 @@ void stat_put_columns(const struct stat_style *style, const struct stat_table *t
 
 void stat_put_header(const struct stat_style *style, const char *what, uint64_t runs)
 {
-	fprintf(style->out, "\n Performance counter stats for %s", what);
+	fputs("\n Performance counter stats for ", style->out);
+	stat_put_name(style->out, what, 0);
 	if (runs > 1)
 		fprintf(style->out, " (%llu runs)", (unsigned long long)runs);
 	fputs(":\n\n", style->out);

@@ -120,7 +120,7 @@ static void write_losses(const struct report *report, const struct sp_profile *p
 	putc('\n', out);
 }
 
-/* "shares: what is missing may make 50% of anything 33% to 67%". */
+/* "shares: because of missing samples, 50% may be 33% to 67%". */
 static void write_bounds(const struct sp_profile *profile, FILE *out)
 {
 	const struct sp_weight half = {.weight = profile->weight / 2, .share.value = 0.5};
@@ -128,8 +128,8 @@ static void write_bounds(const struct sp_profile *profile, FILE *out)
 	double low, high;
 	if (!profile->missing_weight || !profile->weight)
 		return;
-	format_bounds(&half, profile->missing_weight, &low, &high);
-	fprintf(out, "%*sshares: what is missing may make what is shown as 50%% anything from %s to %s\n",
+	format_bounds(&half, profile->missing_weight, profile->missing_weight, &low, &high);
+	fprintf(out, "%*sshares: because of missing samples, 50%% may be %s to %s\n",
 		INDENT, "", format_share(low, low_text), format_share(high, high_text));
 }
 
@@ -148,6 +148,7 @@ static void write_stacks(const struct sp_profile *profile, FILE *out)
 		{ends->skipped, "left out under pressure"},
 		{ends->switched, "cut where a signal changed stacks"},
 		{ends->deferred, "without the program's part"},
+		{ends->invalid_address, "ended at an invalid return address"},
 		{ends->none, "without a stack"},
 	};
 	char count[FORMAT_SIZE], share[FORMAT_SIZE];
@@ -259,8 +260,10 @@ static bool write_profile(const struct report *report, const struct sp_profile *
 		putc('\n', out);
 	if (!report->quiet)
 		write_event(report, profile, out);
-	else if (report->profile_count > 1)
-		fprintf(out, "%s\n", profile->event);
+	else if (report->profile_count > 1) {
+		write_styled(report, TERM_PLAIN, profile->event, out);
+		putc('\n', out);
+	}
 	if (!profile->row_count) {
 		write_empty(report, profile, out);
 		return true;

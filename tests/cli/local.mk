@@ -11,7 +11,8 @@ dist_check_SCRIPTS += \
 	tests/cli/test_report_inline.sh \
 	tests/cli/test_report_lbr.sh \
 	tests/cli/test_report_keys.sh \
-	tests/cli/test_report_oracle.sh
+	tests/cli/test_report_oracle.sh \
+	tests/cli/test_report_stripped.sh
 noinst_PROGRAMS += tests/cli/decoded tests/cli/rewrite
 tests_cli_rewrite_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += tests/cli/test_rewrite.sh
@@ -21,10 +22,13 @@ EXTRA_DIST += tests/cli/perf_dump.awk
 noinst_PROGRAMS += tests/cli/sources
 tests_cli_sources_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += tests/cli/test_kernel_modules.sh tests/cli/test_sources.sh
-dist_check_SCRIPTS += tests/cli/test_script.sh
+dist_check_SCRIPTS += tests/cli/test_names.sh tests/cli/test_script.sh tests/cli/test_symfs.sh
+dist_check_SCRIPTS += tests/cli/test_simpleperf.sh
+EXTRA_DIST += tests/cli/simpleperf.py
 EXTRA_DIST += tests/cli/sources.awk \
 	tests/data/lines/assembled.S tests/data/lines/main.cc tests/data/lines/part.c \
 	tests/data/lines/part.f90
 noinst_PROGRAMS += tests/cli/instructions
 tests_cli_instructions_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += tests/cli/test_instructions.sh
+dist_check_SCRIPTS += tests/cli/test_install.sh

@@ -11,7 +11,7 @@
  *	                                    events that have it; before all else
  *	hostname NAME, osrelease RELEASE, arch NAME, cmdline WORD...
  *	                                    likewise
- *	comm PID TID NAME                   in NAME, \xHH is a byte
+ *	comm PID TID NAME                   in names, \xHH is a byte
  *	exec PID TID NAME
  *	fork PID PPID TID TIME
  *	mmap PID START SIZE OFFSET PATH     PID -1: the kernel's
@@ -178,7 +178,7 @@ static void add_event(struct recording *recording, char **words)
 	event->id_count = 1;
 	event->attr.size = sizeof(event->attr);
 	event->attr.freq = 1;
-	event->attr.sample_freq = 1000;
+	event->attr.sample_freq = 997;
 	event->attr.sample_id_all = 1;
 	event->attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				  PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER;
@@ -439,7 +439,7 @@ static void write_raw(struct recording *recording, const char *hex)
 static void keep_cmdline(struct recording *recording, char **words)
 {
 	for (size_t i = 0; words[i + 1]; i++)
-		recording->words_kept[i] = strdup(words[i + 1]);
+		recording->words_kept[i] = strdup(unescape(words[i + 1]));
 	recording->info.cmdline = (const char *const *)recording->words_kept;
 }
 
@@ -450,7 +450,7 @@ static bool read_head(struct recording *recording, char **words)
 	if (!strcmp(words[0], "event"))
 		add_event(recording, words);
 	else if (!strcmp(words[0], "hostname"))
-		recording->info.hostname = strdup(value);
+		recording->info.hostname = strdup(words[1] ? unescape(words[1]) : "");
 	else if (!strcmp(words[0], "osrelease"))
 		recording->info.osrelease = strdup(value);
 	else if (!strcmp(words[0], "arch"))

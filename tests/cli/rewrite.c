@@ -147,10 +147,8 @@ static struct sp_error *copy_verbatim(struct sp_reader *reader, const char *path
 			error = error_os(errnum, "cannot write to %s", path);
 		offset += got;
 	}
-	if (!error && !output.stream)
-		error = output_publish(&output);
 	if (!error)
-		error = output_keep(&output);
+		error = output_publish(&output);
 	int errnum = output_close(&output);
 	return error ?: errnum ? error_os(errnum, "cannot close %s", path) : NULL;
 }
@@ -177,7 +175,7 @@ static struct sp_error *recording_copy(struct sp_ctx *ctx, struct sp_reader *rea
 				 "are not converted", reader->path);
 	struct sp_error *error = open_writer(&copy, ctx, path, compression_level);
 	if (!error)
-		error = writer_keep(copy.writer);
+		error = writer_publish(copy.writer);
 	if (!error)
 		error = copy_records(&copy);
 	return error ?: finish(&copy);

@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 	}
 	char *path = format_text("%s%s", options.symfs ?: "", argv[optind]);
 	if (!error)
-		error = is_ko ? ko_open_file(path, &image) : image_open(path, &image);
+		error = is_ko ? ko_open_file(NULL, path, &image) : image_open(path, &image);
 	if (!error)
 		error = resolver_new(ctx, &options, &resolver);
 	if (error)

@@ -33,6 +33,7 @@ stacks_of_sprof() {
 			for (i = n; i > 1; i--) {
 				if (call[i] ~ /^\[(truncated|stack) /)
 					continue
+				sub(/^fn@0x[0-9a-f]* /, "", call[i])
 				if (call[i] ~ /^\[kernel/)
 					sub(/_\[k\]$/, "", call[i])
 				else

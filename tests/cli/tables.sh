@@ -101,6 +101,8 @@ perf_rows() {
 # same in FIELD, 5 (samples) or 6 (share, of which perf prints four digits). What is
 # not compared is how things are written: event modifiers, zeros before addresses; and
 # names are demangled by c++filt, as each perf does it in another way.
+# perf has addresses where sprof has functions of call frame information (fn@0x…): in such
+# a module both are added up.
 # In a module of which perf has no names but sprof has (of a debug file that is on
 # this host), symbols are added up; so are PLT entries, which perf 6.1 miscounts,
 # does not name, or takes for _init. With CUT, perf's rows end there: it lists fewer.
@@ -120,6 +122,13 @@ differences() {
 			sub(/:[a-zA-Z]*$/, "", text)
 			return text
 		}
+		function merged(text, dso) {
+			if (named_by_sprof[dso] && !named_by_perf[dso])
+				return "*"
+			# simpleperf's JIT code: run time addresses here, to perf places in a file.
+			return (has_ranges[dso] || dso ~ /jit_app_cache/) && text ~ /^(fn@)?0x/ ?
+				"0x*" : text
+		}
 		FNR == NR {
 			event = event_of($1)
 			events[event] = 1
@@ -135,22 +144,21 @@ differences() {
 		{
 			m++
 			row[m] = $0
-			if (symbol_of($4) !~ /^0x/)
+			if ($4 ~ /^fn@0x/)
+				has_ranges[$3] = 1
+			else if (symbol_of($4) !~ /^0x/)
 				named_by_sprof[$3] = 1
 		}
 		END {
 			for (i = 1; i <= n; i++) {
-				if (named_by_sprof[dso[i]] && !named_by_perf[dso[i]])
-					symbol[i] = "*"
+				symbol[i] = merged(symbol[i], dso[i])
 				wanted[row_event[i], comm[i], dso[i], symbol[i]] += value[i]
 				count[row_event[i], comm[i], dso[i], symbol[i]]++
 			}
 			for (i = 1; i <= m; i++) {
 				split(row[i], f, "\t")
 				event = f[1] == "-" ? last_event : event_of(f[1])
-				name = symbol_of(f[4])
-				if (named_by_sprof[f[3]] && !named_by_perf[f[3]])
-					name = "*"
+				name = merged(symbol_of(f[4]), f[3])
 				# perf 6.1 cuts commands where it first saw a shorter one.
 				for (size = length(f[2]); size > 6; size--)
 					if ((event, substr(f[2], 1, size)) in known_comm) {
@@ -329,12 +337,12 @@ compares_totals() {
 	fi
 	"$SPROF" report -s comm,dso,symbol --format csv -i "$file" "$@" >"$tmp/.sprof" 2>"$tmp/.sprof.err"
 	sprof_rows "$tmp/.sprof" total >"$tmp/sprof.rows"
-	# Where frame pointers end there is a 0, which perf shows as a caller; sprof does only
-	# where more follows (code that has another use for the register, as the loader).
+	# perf shows callers where nothing executable is mapped: the 0 behind the last frame, and what
+	# code that has another use for the frame pointer's register leads to. sprof's stacks end there.
 	# Callers without a name are run time addresses to perf (the C library's, if stripped).
 	for rows in perf sprof; do
-		awk -F '\t' '!($3 == "[unknown]" && $4 ~ /(^|\] )0x0*$|0000000000000000$/) &&
-			!($3 !~ /^\[/ && $4 ~ /^(\[.\] *)?0x/)' "$tmp/$rows.rows" >"$tmp/callers"
+		awk -F '\t' '$3 !~ /^(\[unknown\]|\[stack\]|\[heap\]|\/\/anon)$/ &&
+			!($3 !~ /^\[/ && $4 ~ /^(\[.\] *)?(fn@)?0x/)' "$tmp/$rows.rows" >"$tmp/callers"
 		mv "$tmp/callers" "$tmp/$rows.rows"
 	done
 	differences "$tmp/perf.rows" "$tmp/sprof.rows" 6 "" >"$tmp/differences"

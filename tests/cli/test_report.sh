@@ -107,12 +107,12 @@ prints "the head says what is missing, and what to do" sh -c \
 	'"$SPROF" report -s symbol --kallsyms kallsyms | sed "/^ *[a-z ]*low-high/,\$d"' <<'END'
 perf.data  9 ms on testhost (Linux 6.1.0-test, x86_64)
   recorded by ./demo --fast
-  ! 60% of the samples are in demo, at addresses without a name: /nowhere/demo: No such file or
+  ! 60% of the samples are in demo, in code without a symbol: /nowhere/demo: No such file or
     directory
-    -> give the directory with the recorded files as --symfs
-  ! 10% of the samples are in libother.so, at addresses without a name: /nowhere/libother.so: No
-    such file or directory
-    -> give the directory with the recorded files as --symfs
+    -> use --symfs DIR with the recorded machine's files
+  ! 10% of the samples are in libother.so, in code without a symbol: /nowhere/libother.so: No such
+    file or directory
+    -> use --symfs DIR with the recorded machine's files
 Shares are of the event's whole weight; low-high is the 95% interval, in percent.
 
 cpu-clock  10 samples, 10 ms of processor time; none lost
@@ -347,18 +347,18 @@ chains.data  4 us
     then is missing
     -> record at a lower rate (-F), or raise kernel.perf_event_max_sample_rate and
        kernel.perf_cpu_time_max_percent
-  ! 80% of the samples are in demo, at addresses without a name: /nowhere/demo: No such file or
+  ! 80% of the samples are in demo, in code without a symbol: /nowhere/demo: No such file or
     directory
-    -> give the directory with the recorded files as --symfs
-  ! 20% of the samples are in [kernel.kallsyms], at addresses without a name: another kernel runs
-    here than was recorded
+    -> use --symfs DIR with the recorded machine's files
+  ! 20% of the samples are in [kernel.kallsyms], in code without a symbol: another kernel runs here
+    than was recorded
     -> give the recorded kernel's --vmlinux or --kallsyms, or report where it runs
   ! 100% of the stacks of cpu-clock end before the function that began the thread
     -> record with --call-graph dwarf, or compile with -fno-omit-frame-pointer
 Shares are of the event's whole weight; low-high is the 95% interval, in percent.
 
 cpu-clock  4 samples, 600 ns of processor time; 2 lost (33.33% of all); throttled once, for 3 us in all
-  shares: what is missing may make what is shown as 50% anything from 7.69% to 92.31%
+  shares: because of missing samples, 50% may be 7.69% to 92.31%
   stacks: 4 truncated (100.00%)
 
   total  low-high     self  low-high  samples  comm
@@ -386,7 +386,7 @@ prints "of everyone's losses, one's own are told apart" \
   ! probably 1 sample of cpu-clock (25% of all) got lost: of everyone's on these CPUs, 60 did, 100%
   - of the 60 samples lost, which are everyone's on these CPUs, probably 1 were of what was recorded
 cpu-clock  3 samples, 300 ns of processor time; probably 1 lost (25.00% of all; of everyone's on these CPUs, 60)
-  shares: what is missing may make what is shown as 50% anything from 37.50% to 62.50%
+  shares: because of missing samples, 50% may be 37.50% to 62.50%
 END
 prints "and bound the shares" \
 	sh -c '"$SPROF" report -i others.data -s comm --format json | tr "," "\n" |
@@ -432,9 +432,9 @@ sample 0 7 7 0 5000 100 0x400040 0x400040 0x400041 ... 0x400021
 END
 prints "the head and the tree say how stacks ended" report -s dso -g -i unwound.data <<'END'
 unwound.data  4 us
-  ! 100% of the samples are in demo, at addresses without a name: /nowhere/demo: No such file or
+  ! 100% of the samples are in demo, in code without a symbol: /nowhere/demo: No such file or
     directory
-    -> give the directory with the recorded files as --symfs
+    -> use --symfs DIR with the recorded machine's files
   ! 20% of the stacks of cpu-clock are longer than what was copied of them: their outermost calls
     are missing
     -> copy more of them: --call-graph dwarf,SIZE
@@ -503,9 +503,8 @@ prints "no terminal escape reaches the terminal" report -q -s comm -i harm.data 
 100.00%  20.7-100        1  a?[31m?b,"?
 END
 prints "csv quotes what must be" sh -c \
-	'"$SPROF" report --format csv -s comm -i harm.data | tail -n 2 | sed "s/^1.*1,//" | cat -v' <<'END'
-"a^[[31m
-b,""M-oM-?M-="
+	'"$SPROF" report --format csv -s comm -i harm.data | tail -n 1 | sed "s/^1.*1,//" | cat -v' <<'END'
+"aM-oM-?M-=[31m\nb,""M-oM-?M-="
 END
 report -i harm.data --format json >harm.json
 if perl -MJSON::PP -e 1 2>/dev/null; then

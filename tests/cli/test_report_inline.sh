@@ -94,9 +94,10 @@ report() {
 	"$SPROF" report -i data --dsos prog "$@"
 }
 
-# The ways into the program, without what the C library has above main and the counts.
+# Ways into the program, without what the C library has above main and the counts. A sample at
+# same's first instruction, before its frame exists, lacks the caller: not every run has one.
 ways() {
-	sed 's/ [0-9]*$//' | sed -n 's/^prog;.*main/main/p' | sort -u
+	sed 's/ [0-9]*$//' | sed -n 's/^prog;.*main/main/p' | grep -vx 'main;same' | sort -u
 }
 
 report --format folded | ways >folded
@@ -123,9 +124,10 @@ report --format folded --no-inline | ways >folded
 sed 's/;[a-z]*_\[i\]//g' wanted | sort -u >plain
 same "--no-inline has symbols alone" plain folded
 
-# FIELDS of the rows, as CSV names them.
+# FIELDS of the rows, as CSV names them. The program's first instruction, which the kernel may sample
+# on its way to user space, is a row of some runs only: _start.
 rows() {
-	report --no-children --format csv "$@" | tail -n +2 | tr -d '"'
+	report --no-children --format csv "$@" | tail -n +2 | tr -d '"' | grep -v ',_start\>'
 }
 rows -s function | cut -d , -f 11 | sort >got
 printf '%s\n' down inner middle other outer same same | grep -v '^other$' | sort >wanted
@@ -158,7 +160,7 @@ sums() {
 	awk -F '\t' '{ sum[$1] += $2 } END { for (row in sum) print row "\t" sum[row] }' | sort
 }
 report --no-children -s symbol,srcline --format csv | awk -F , '
-	NR > 1 { sub(/.*\//, "", $12); print $11 " " $12 "\t" $4 }' | sums >lines.rows
+	NR > 1 && $11 != "_start" { sub(/.*\//, "", $12); print $11 " " $12 "\t" $4 }' | sums >lines.rows
 report --format folded | awk '
 	{
 		n = split($1, frame, ";")
@@ -176,7 +178,8 @@ for perf in "$perf" ${SPROF_PEERS:+"$SPROF_PEERS/perf"}; do
 	"$perf" report -i data --no-children -g none --stdio -s sym,srcline -n -d prog -t '	' \
 		2>"$tmp/.err" | awk -F '\t' '!/^#/ && NF > 3 {
 			gsub(/^ *\[[.k]\] *| *$/, "", $3); gsub(/ *$/, "", $4)
-			print $3 " " $4 "\t" $2 + 0
+			if ($3 != "_start")
+				print $3 " " $4 "\t" $2 + 0
 		}' | sums >perf.rows
 	if [ -s perf.rows ]; then
 		same "lines are those of $version" perf.rows lines.rows

@@ -37,11 +37,11 @@ END
 "$SPROF" script -i "$tmp/perf.data" >"$tmp/out" 2>"$tmp/got"
 sed '/kernel/,$d' "$tmp/got" >"$tmp/user"
 cat >"$tmp/wanted" <<END
-sprof: $tmp/perf.data: 2 samples are in demo, at addresses without a name: /nowhere/demo: No such file or directory
-       give the directory with the recorded files as --symfs
+sprof: $tmp/perf.data: 2 samples are in demo, in code without a symbol: /nowhere/demo: No such file or directory
+       use --symfs DIR with the recorded machine's files
 END
 same "files that are not there are counted, with the remedy" "$tmp/wanted" "$tmp/user"
-check "so is another kernel" grep -q ': 1 sample is in \[kernel.kallsyms\], at addresses without' "$tmp/got"
+check "so is another kernel" grep -q ': 1 sample is in \[kernel.kallsyms\], in code without' "$tmp/got"
 fails "not where names are not shown" 0 "$SPROF" script -i "$tmp/perf.data" -F ip </dev/null
 fails "nor where it is to be quiet" 0 "$SPROF" script -q -i "$tmp/perf.data" </dev/null
 
@@ -174,14 +174,14 @@ comm 7 7 code
 mmap 7 0x401000 0x1000 0x1000 $tmp/code
 sample 0 7 7 1 2000000000 250000 0x401010 0x401010 0x40100a 0x401010 0x40100a
 END
-	prints "a chain no further than a function" "$SPROF" script -i "$tmp/stop.data" -F ip,sym \
+	prints "a chain no further than a function" "$SPROF" script --symfs / -i "$tmp/stop.data" -F ip,sym \
 		--stop-bt _start <<'END'
 
 	          401010 leaf
 	          40100a _start
 
 END
-	prints "instructions" "$SPROF" script -i "$tmp/code.data" -F ip,sym,insnlen,insn <<END
+	prints "instructions" "$SPROF" script --symfs / -i "$tmp/code.data" -F ip,sym,insnlen,insn <<END
            40100f leaf ilen: 2 insn: 74 06
            40100f leaf ilen: 2 insn: 74 06
 END
@@ -238,6 +238,23 @@ END
 else
 	skip "code" "needs a compiler for x86-64"
 fi
+
+# Fields that only some events have: samples of the others have none, of the same kind or not.
+recording "$tmp/some.data" <<'END'
+event cpu-clock
+event cycles branches
+event instructions
+comm 7 7 code
+with branch 0x401010 0x401020 1
+sample 1 7 7 0 1000000000 1000 0x401020
+with
+sample 0 7 7 0 1000000001 1000 0x401030
+sample 2 7 7 0 1000000002 1000 0x401040
+END
+"$SPROF" script -i "$tmp/some.data" -F event,ip,brstack >"$tmp/got" 2>"$tmp/err"
+check "brstack, which one of three events has" [ "$? $(grep -c '0x401010/0x401020' "$tmp/got") $(wc -l <"$tmp/got")" = "0 1 3" ]
+status "addr, which none has" 1 "$SPROF" script -i "$tmp/some.data" -F ip,addr
+status "brstack of the kind that has none" 1 "$SPROF" script -i "$tmp/some.data" -F sw:ip,brstack
 
 for jobs in 1 3; do
 	"$SPROF" script -j $jobs -i "$tmp/perf.data" >"$tmp/jobs$jobs"

@@ -38,6 +38,8 @@ struct call {
 
 static const struct call calls[] = {
 	{SYS_openat, "openat", {EMFILE, EACCES, ENOMEM, EIO, EINTR}, 0},
+	{SYS_openat2, "openat2", {ENOSYS, EPERM, EAGAIN, EMFILE, ENOENT}, 0},
+	{SYS_fstatfs, "fstatfs", {EIO, ENOSYS}, 0},
 	{SYS_read, "read", {EIO, EINTR, ENOMEM}, 0},
 	{SYS_pread64, "pread64", {EIO, EINTR, ENOMEM}, 0},
 	{SYS_write, "write", {ENOSPC, EIO, EINTR, EDQUOT, SHORT}, 3},

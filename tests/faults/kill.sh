@@ -4,7 +4,8 @@
 # (600), over all modes in turn (or KILL_MODES) from a random one on; each file must open, in sprof and in each perf of $PERF, and hold all but at
 # most the last second. That is measured twice: from the last sample to the kill, by the clock
 # that both have; and where the workload is the recorder's, by its CPU time, of which the weight
-# of the samples lacks less than a second.
+# of the samples lacks less than a second. EARLY_KILLS (20) more, each within the first 60 ms, leave
+# the older recording at its name or at FILE.old, and no other file.
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/faults/lib.sh"
 need_sampling
@@ -158,5 +159,25 @@ while [ $kills -lt "$wanted" ] && [ $((early + over)) -lt $((wanted + 50)) ]; do
 done
 comment "$early were killed before there was a file, $over had ended"
 check "$good of $kills kills: the file opens, and lacks a second at most ($worst_ms ms)" \
+	test $good = "$wanted"
+
+wanted=${EARLY_KILLS:-20} kills=0 good=0
+mkdir "$tmp/early"
+file=$tmp/early/data
+while [ $kills -lt "$wanted" ]; do
+	echo older >"$file"
+	rm -f "$file.old"
+	random 60000
+	struck "$random_number" -- -g -o "$file" -- "$workload/proportions" 30
+	kills=$((kills + 1))
+	found=$(grep -axl older "$file" "$file.old" 2>"$tmp/.grep" | wc -l)
+	others=$(find "$tmp/early" -type f ! -name data ! -name data.old | wc -l)
+	if [ "$found" = 1 ] && [ "$others" = 0 ]; then
+		good=$((good + 1))
+	else
+		comment "killed after $random_number us: $(ls "$tmp/early")"
+	fi
+done
+check "$good of $kills early kills: the older recording is at its name or at FILE.old" \
 	test $good = "$wanted"
 finish

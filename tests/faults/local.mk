@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Kills, full disks, failing calls, damaged files. Each script does a few of what it does in
 # `make check`, and many in `make check-faults` (minutes).
-noinst_PROGRAMS += tests/faults/damage tests/faults/inject tests/faults/strike
+noinst_PROGRAMS += tests/faults/damage tests/faults/hostile tests/faults/inject \
+	tests/faults/opened tests/faults/peak tests/faults/strike
 tests_faults_damage_LDADD = lib/libsprof-core.la
+tests_faults_hostile_LDADD =
 tests_faults_inject_SOURCES = tests/faults/calls.c tests/faults/inject.c tests/faults/inject.h
 tests_faults_inject_LDADD =
+tests_faults_opened_LDADD =
+tests_faults_peak_LDADD =
 tests_faults_strike_LDADD =
 # Preloaded by tests/faults/inject.sh: its malloc() must be seen, and is nobody's else.
 check_LTLIBRARIES += tests/faults/no_memory.la
@@ -13,6 +17,8 @@ tests_faults_no_memory_la_LIBADD =
 tests_faults_no_memory_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 EXTRA_DIST += tests/faults/lib.sh
 dist_check_SCRIPTS += \
+	tests/faults/budget.sh \
+	tests/faults/devices.sh \
 	tests/faults/inject.sh \
 	tests/faults/kill.sh \
 	tests/faults/recovery.sh \

@@ -24,9 +24,9 @@ record() { # record's arguments
 	status=$?
 }
 
-# Its directory vanishes.
+# Its directory vanishes, after the file has its name there.
 mkdir "$tmp/gone"
-timeout 30 "$SPROF" record -g -o "$tmp/gone/data" -- sh -c "rm -r '$tmp/gone'; $workload/proportions 0.1" \
+timeout 30 "$SPROF" record -g -o "$tmp/gone/data" -- sh -c "sleep 0.2; rm -r '$tmp/gone'; $workload/proportions 0.1" \
 	>"$tmp/out" 2>"$tmp/err"
 status=$?
 check "a directory that vanishes: status $status" test $status = 125

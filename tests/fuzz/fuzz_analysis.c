@@ -15,7 +15,7 @@ static void check_profile(const struct sp_profile *profile)
 	const struct sp_stack_ends *ends = &profile->stacks;
 	uint64_t sum = ends->complete + ends->truncated + ends->no_unwind_info +
 		       ends->bad_memory + ends->depth_limit + ends->skipped + ends->switched +
-		       ends->none + ends->deferred;
+		       ends->none + ends->deferred + ends->invalid_address;
 	/* Branches are no stacks. */
 	assert(profile->of_branches ? sum == 0 : sum == profile->samples);
 	assert(profile->shown_samples <= profile->samples);

@@ -72,6 +72,7 @@ static void make_all(const struct unwind_arch *arch, const struct cfi_table *tab
 		make(arch, table, entry.start);
 		make(arch, table, entry.start + entry.size / 2);
 		make(arch, table, entry.start + entry.size - 1);
+		make(arch, table, entry.start + entry.size);
 	}
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ELF files: headers, segments, build-id, symbol tables, PLT, the image in .gnu_debugdata. */
+/*
+ * ELF files: headers, segments, build-id, symbol tables, PLT, the image in .gnu_debugdata, and
+ * functions by call frame information.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +10,11 @@
 #include "elf/plt.h"
 #include "elf/symtab.h"
 #include "fuzz.h"
+#include "symbol/ranges.h"
 #include "symbol/table.h"
+
+/* Of a large input only as many entries are looked up. */
+#define ENTRIES_MAX 64
 
 /* Names no IFUNC, but uses the address. */
 static const char *name_of(void *arg, uint64_t vaddr)
@@ -48,7 +55,7 @@ static void read_tables(const struct image *image)
 	struct image_bytes full = {0}, dynamic = {0};
 	add_table(image, SYMTAB_FULL, &table, &full);
 	add_table(image, SYMTAB_DYNAMIC, &table, &dynamic);
-	sp_error_free(table_seal(&table, NULL));
+	sp_error_free(table_seal(&table, TABLE_REACH_ANY));
 	for (size_t i = 0; i < table.count; i++) {
 		const struct table_symbol *symbol = table_find(&table, table.starts[i]);
 		assert(!symbol || symbol->start <= table.starts[i]);
@@ -63,6 +70,49 @@ static void read_tables(const struct image *image)
 		image_vaddr(image, image->loads.items[i].file_offset, &vaddr);
 }
 
+/* A range holds what was asked for, and is code. */
+static void find_range(struct ranges *ranges, const struct binary_env *env,
+		       const struct image *image, uint64_t vaddr)
+{
+	static const struct module module = {.kind = MODULE_FILE, .path = "fuzz", .name = "fuzz"};
+	uint64_t start, size;
+	struct sp_error *error = ranges_find(ranges, env, &module, image, vaddr, &start, &size);
+	assert(!error);
+	if (!size)
+		return;
+	assert(vaddr - start < size);
+	bool is_code = false;
+	for (size_t i = 0; i < image->loads.count; i++) {
+		const struct image_load *load = &image->loads.items[i];
+		is_code |= load->executable && start - load->vaddr < load->memory_size &&
+			   start - load->vaddr + (size - 1) < load->memory_size;
+	}
+	assert(is_code);
+}
+
+static void find_ranges(const struct image *image)
+{
+	struct binary_env env = {0};
+	struct ranges ranges = {0};
+	struct call_frames debug = {0};
+	struct cfi_entry entry;
+	size_t made = 0;
+	sp_error_free(sp_ctx_new(&env.ctx));
+	for (size_t i = 0; i < image->loads.count; i++)
+		find_range(&ranges, &env, image, image->loads.items[i].vaddr);
+	for (uint64_t at = 0; ranges.frames.eh.section.bytes.size && made < ENTRIES_MAX &&
+			      cfi_next(&ranges.frames.eh.section, &at, &entry); made++) {
+		find_range(&ranges, &env, image, entry.start);
+		find_range(&ranges, &env, image, entry.start + entry.size);
+	}
+	if (call_frames_has_debug(image))
+		sp_error_free(call_frames_read_debug(&debug, image));
+	cfi_find(&debug.debug, image->loads.count ? image->loads.items[0].vaddr : 0, &entry);
+	call_frames_deinit(&debug);
+	ranges_deinit(&ranges);
+	sp_ctx_free(env.ctx);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	void *copy = malloc(size ? size : 1);
@@ -71,6 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct sp_error *error = image_open_memory(copy, size, "fuzz", &image);
 	if (!error) {
 		read_tables(image);
+		find_ranges(image);
 		error = debugfile_embedded(image, &embedded);
 	}
 	if (embedded)

@@ -25,6 +25,8 @@
 #define RECORDS_MAX 200
 #define QUERIES_MAX 4000
 
+#define PROT_JIT_SYMFILE_MAP 0x4000 /* simpleperf's */
+
 #define need(condition) ((condition) ? (void)0 : abort())
 
 DEFINE_CLEANUP(struct decoder *, decoder_free)
@@ -47,6 +49,7 @@ struct model_event {
 	uint64_t start, last, file_offset; /* of MAP; `last` is within */
 	char *filename;
 	bool is_guest;  /* as perf inject -B has it; the kernel never does */
+	bool is_jit;    /* simpleperf's mark of JIT code, whose names are by ip */
 };
 
 /* The events, by index, whose mappings a process has; the later ones are on top. */
@@ -110,6 +113,7 @@ static void model_add(struct model *model, const struct sp_record *record)
 		if (event.last < event.start)
 			return;
 		event.file_offset = mmap->file_offset;
+		event.is_jit = mmap->prot & PROT_JIT_SYMFILE_MAP;
 		event.filename = strdup(mmap->filename);
 		need(event.filename);
 	} else if (record->type == PERF_RECORD_COMM &&
@@ -185,7 +189,7 @@ static bool leads(const struct model_event *map, const struct location *location
 	if (strcmp(module->path, map->filename))
 		return false;
 	return location->offset == location->ip - map->start + map->file_offset ||
-	       (modules_is_memory(module) && location->offset == location->ip);
+	       ((map->is_jit || modules_is_memory(module)) && location->offset == location->ip);
 }
 
 static void check_user(struct model *model, const struct location *location, uint32_t pid,

@@ -5,9 +5,10 @@ dist_check_SCRIPTS += \
 	tests/live/test_deferred.sh \
 	tests/live/test_events.sh \
 	tests/live/test_features.sh \
-	tests/live/test_jit.sh \
+	tests/live/test_identity.sh tests/live/test_jit.sh \
 	tests/live/test_leaf.sh \
 	tests/live/test_list.sh \
+	tests/live/test_lock_in.sh \
 	tests/live/test_losses.sh \
 	tests/live/test_max_stack.sh \
 	tests/live/test_offline.sh \
@@ -15,9 +16,11 @@ dist_check_SCRIPTS += \
 	tests/live/test_pmu.sh \
 	tests/live/test_record.sh \
 	tests/live/test_record_attach.sh \
+	tests/live/test_record_end.sh \
 	tests/live/test_record_fields.sh \
 	tests/live/test_record_long.sh \
 	tests/live/test_record_safety.sh \
+	tests/live/test_record_threads.sh \
 	tests/live/test_report_dumps.sh \
 	tests/live/test_stack_size.sh \
 	tests/live/test_stat.sh \
@@ -27,5 +30,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_unwind.sh \
 	tests/live/test_user_access.sh
 EXTRA_DIST += tests/live/tap.h
-check_PROGRAMS += tests/live/test_two_recorders
+check_PROGRAMS += tests/live/test_two_recorders tests/live/test_library_client
 tests_live_test_two_recorders_LDADD = lib/libsprof-core.la
+tests_live_test_library_client_LDADD = lib/libsprof-core.la
+TSAN_TESTS += tests/live/test_record_threads.sh

@@ -7,7 +7,7 @@ need_sampling
 [ "$(id -u)" = 0 ] || skip_all "only root can be somebody else"
 command -v setpriv >/dev/null || skip_all "there is no setpriv"
 nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
-chmod 755 "$tmp"
+publish_programs
 mkdir "$tmp/theirs" "$tmp/home"
 chown 65534:65534 "$tmp/theirs"
 export HOME="$tmp/home" XDG_CACHE_HOME="$tmp/home/cache"
@@ -44,6 +44,7 @@ if "$workload/jitdump" "$tmp" 0 >"$tmp/out"; then
 	report "$tmp/jit"
 	check "once it has ended, the file may be anybody's" not_named '\(alpha\|beta\)'
 	check "which is said" grep -q 'belongs to user 65534' "$tmp/line"
+	planted=$(sed -n 's/.*\[\.\] 0x\([0-9a-f]*\).*/\1 10 planted/p' "$tmp/report" | head -n 1)
 	chown 0 "$tmp"/theirs/jit-*.dump
 	report "$tmp/jit"
 	check "root's is used" named '\(alpha\|beta\)'
@@ -52,12 +53,12 @@ if "$workload/jitdump" "$tmp" 0 >"$tmp/out"; then
 	rm "$tmp"/theirs/jit-*.dump
 	map=/tmp/perf-$running.map
 	# shellcheck disable=SC2086
-	$nobody sh -c 'echo "1000 7fffffffffff planted" >"$1"' sh "$map"
+	$nobody sh -c 'echo "$2" >"$1"' sh "$map" "$planted"
 	report "$tmp/jit"
 	check "a planted perf map is not believed" not_named planted
 	rm -f "$map"
 	ln -s "$tmp/home/map" "$map"
-	echo "1000 7fffffffffff planted" >"$tmp/home/map"
+	echo "$planted" >"$tmp/home/map"
 	report "$tmp/jit"
 	check "a link is not followed" not_named planted
 	rm -f "$map"

@@ -137,6 +137,6 @@ rm "$dump"
 cp "$tmp/whole" "$dump"
 report "$tmp/ours/data"
 check "another file in its place is not used" sh -c '! grep -q "\] alpha" "$1"' - "$tmp/report"
-check "another file in its place: it is said" grep -q 'was replaced after it was mapped' \
+check "another file in its place: it is said" grep -q 'is not the recorded file: inode' \
 	"$tmp/line"
 finish

@@ -286,7 +286,7 @@ if command -v rustc >/dev/null; then
 		"$SPROF" record -q -F 1999 --call-graph dwarf -o "$tmp/data" -- "$tmp/busy-rs" \
 			>"$tmp/out" 2>"$tmp/err"
 		shaped "Rust${how:+, $how}" 'busy[^;]*::leaf' \
-			'^busy-rs;(_start|clone|__clone|clone3|__clone3|\[libc\.so\.6\]);.*;busy[^;]*::outer;busy[^;]*::mid;busy[^;]*::leaf '
+			'^busy-rs;(_start|clone|__clone|clone3|__clone3|(fn@[^;]* )?\[libc\.so\.6\]);.*;busy[^;]*::outer;busy[^;]*::mid;busy[^;]*::leaf '
 	done
 else
 	skip "Rust" "there is no rustc"

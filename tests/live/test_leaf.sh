@@ -35,7 +35,7 @@ done
 # perf of the same machine on the same files, function by function. (Of return addresses that
 # are signed it takes the register's as it is: "[unknown]" in place of middle.)
 functions() { # without what is at the ends of programs
-	awk '{ print $2 }' | grep -v -e '^\[unknown\]$' -e '^0x' -e '^$' >"$1"
+	awk '{ print $2 }' | grep -v -e '^\[unknown\]$' -e '^0x' -e '^fn@' -e '^$' >"$1"
 }
 if [ "$(uname -m)" = aarch64 ] && command -v perf >/dev/null; then
 	"$SPROF" record -F 300 --call-graph fp -e cpu-clock:u -o "$file" -- "$workload/leaf" 0.2 \

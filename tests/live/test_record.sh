@@ -35,9 +35,11 @@ says "it is said" "there is no process 2147483646"
 status "a thread that is not there" 125 "$SPROF" record -o "$file" -t 2147483646
 status "a place that cannot be written to" 125 "$SPROF" record -o /nonexistent/file true
 status "a run too short for a sample is no failure" 0 "$SPROF" record -F 1 -o "$file" true
-says "but is said" "no sample: the command ran for .* ms only"
+says "but is printed" "^sprof: no samples in $file in 0\.[0-9]* s: sample more often (-F, -c) or record for longer"
 status "a run without CPU time is no failure" 0 "$SPROF" record -F 10 -o "$file" sleep 0.3
-says "but is said" "no sample: the command used no CPU time"
+says "but is printed" "no samples in $file in 0\.[0-9]* s: sample more often"
+status "-q: a run without samples" 0 "$SPROF" record -q -F 10 -o "$file" sleep 0.1
+check "-q: is one line" sh -c 'test "$(wc -l <"$1")" = 1 && grep -q "no samples in .*: sample more often" "$1"' sh "$tmp/err"
 
 status "a recording" 0 "$SPROF" record -F 2000 -o "$file" -- "$workload/proportions" 0.5
 says "the summary tells samples, losses, file and cost" \

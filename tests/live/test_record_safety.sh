@@ -48,6 +48,15 @@ readable "$file" "--sync"
 "$SPROF" record --sync -o - -- true >"$tmp/out" 2>"$tmp/err"
 check "--sync: no stream can be" test $? = 129
 
+# counted NAME: $tmp/err says how many samples are in $file.
+counted() {
+	said=$(sed -n 's/^sprof: \([0-9]*\) samples, [0-9]* lost, .*/\1/p' "$tmp/err")
+	check "$1: the count printed is the file's ($said)" test "$said" = "$(field "$file" SAMPLE)"
+	unwritten=$(sed -n 's/^sprof: \([0-9]*\) samples more had .*/\1/p' "$tmp/err")
+	check "$1: the file has the count of samples that are missing ($unwritten)" sh -c \
+		'"$1" info -i "$2" | grep -q "; $3 samples more had been taken"' sh "$SPROF" "$file" "$unwritten"
+}
+
 # The file's size limit. The unit of ulimit -f is 512 bytes or 1 KiB.
 (
 	ulimit -f 200
@@ -56,10 +65,14 @@ check "--sync: no stream can be" test $? = 129
 status=$?
 check "the file size limit: the status says so ($status)" test $status = 125
 check "the file size limit: so does a message" grep -q 'File too large' "$tmp/err"
+counted "the file size limit"
 readable "$file" "the file size limit"
 check "the file size limit: the file says that there is more" sh -c \
 	'"$1" info -i "$2" | grep -q "writing stopped here: .*; [0-9]* samples more had been taken"' sh "$SPROF" "$file"
 check "the file size limit: what fitted is there" test "$(field "$file" SAMPLE)" -gt 300
+limit=$(sh -c 'ulimit -f 200; dd if=/dev/zero bs=512 count=500 of="$1"' sh "$tmp/dd" 2>"$tmp/.dd"; stat -c %s "$tmp/dd")
+size=$(stat -c %s "$file")
+check "the file size limit: nine tenths of it are used ($size of $limit)" test $((size * 10)) -ge $((limit * 9))
 
 mkdir "$tmp/small"
 if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=256k none "$tmp/small" 2>"$tmp/err"; then
@@ -70,8 +83,22 @@ if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=256k none "$tmp/small" 2>"$tmp/e
 	umount "$tmp/small"
 	check "a full disk: the status says so ($status)" test $status = 125
 	check "a full disk: so does a message" grep -q 'No space left' "$tmp/err"
+	counted "a full disk"
 	readable "$file" "a full disk"
 	check "a full disk: what fitted is there" test "$(field "$file" SAMPLE)" -gt 300
+
+	# In several files, of which the last one does not fit.
+	mount -t tmpfs -o size=1500k none "$tmp/small"
+	"$SPROF" record --call-graph dwarf -F 20000 --switch-output=300K -o "$tmp/small/data" \
+		-- "$workload/deep" 60 2 1 >"$tmp/out" 2>"$tmp/err"
+	sed -n 's/^sprof: \(.*\): \([0-9]*\) samples, .*MB$/\1 \2/p' "$tmp/err" >"$tmp/said"
+	while read -r name count; do
+		echo "$name $(field "$name" SAMPLE)"
+	done <"$tmp/said" >"$tmp/counted"
+	all=$(awk '{ n += $2 } END { print n + 0 }' "$tmp/counted")
+	umount "$tmp/small"
+	same "a full disk, several files: the counts printed are the files'" "$tmp/counted" "$tmp/said"
+	check "a full disk, several files: so is their sum ($all)" grep -q "^sprof: $all samples, " "$tmp/err"
 else
 	skip "a full disk" "a small file system can only be mounted by root"
 fi

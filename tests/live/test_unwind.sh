@@ -252,7 +252,7 @@ if "$CC" -O2 -g -w -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unw
 		skip "libunwind has .debug_frame" "$(tail -n 1 "$tmp/err")"
 	else
 		check "libunwind has .debug_frame" awk '
-			/;work;/ { all += $NF; whole += /;(_start|clone|clone3|__clone3|\[libc\.so\.6\]);/ ? $NF : 0 }
+			/;work;/ { all += $NF; whole += /;(_start|clone|clone3|__clone3|(fn@[^;]* )?\[libc\.so\.6\]);/ ? $NF : 0 }
 			END { exit all < 100 || whole * 100 < all * 95 }' "$tmp/folded"
 	fi
 else

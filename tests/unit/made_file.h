@@ -43,6 +43,16 @@ static inline void made_begin(struct bytes *bytes, bool swap)
 	set_u64(bytes, FILE_DATA_AT, bytes->size);
 }
 
+/* Adds to what a sample of the event has: after made_begin(). */
+static inline void made_sample_type(struct bytes *bytes, uint64_t more)
+{
+	uint64_t attrs;
+	memcpy(&attrs, bytes->at + FILE_ATTRS_AT, 8);
+	attrs = bytes->swap ? __builtin_bswap64(attrs) : attrs;
+	set_u64(bytes, attrs + offsetof(struct perf_event_attr, sample_type),
+		made_attr.sample_type | more);
+}
+
 static inline void made_sample(struct bytes *bytes, uint64_t ip)
 {
 	record_begin(bytes, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);

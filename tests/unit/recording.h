@@ -47,14 +47,8 @@ static inline struct writer *recording_open(const char *path)
 {
 	struct writer *writer;
 	ok_or_fail(writer_open(NULL, path, recording_events, 2, &recording_info, &writer));
+	ok_or_fail(writer_publish(writer));
 	return writer;
-}
-
-/* As SIGKILL would end it. */
-static inline void recording_kill(struct writer *writer)
-{
-	ok_or_fail(writer_keep(writer));
-	writer_free(writer);
 }
 
 /* One process with a mapping; the kernel's too, as perf wants to know where it lies. */

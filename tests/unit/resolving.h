@@ -57,9 +57,12 @@ static inline const struct symbol *resolving_find(struct resolving *r, uint64_t 
 	return resolver_find(r->resolver, &location);
 }
 
+/* A name of NULL: none is known; its function may be. */
 static inline void resolving_expect(struct resolving *r, uint64_t offset, const char *name)
 {
 	const struct symbol *symbol = resolving_find(r, offset);
+	if (!symbol_is_named(symbol))
+		symbol = NULL;
 	const char *text, *remedy;
 	resolver_problem(r->resolver, &r->module, &text, &remedy);
 	ck_assert_msg(symbol || !name, "0x%lx: no name, %s expected: %s", (long)offset, name, text);

@@ -422,6 +422,105 @@ static void chains_init(struct made *made)
 	map(made, 0, 1, 0x30000, "/lib/libc.so.6");
 }
 
+/* A stack without frame pointers: a number, then an address on the stack, then the program again. */
+#define ASTRAY (uint64_t)PERF_CONTEXT_USER, 0x10010, 0x10020, 0x1, 0x7ffc00001000, 0x30020
+
+static void ends_are(const struct made *made, uint64_t complete, uint64_t truncated,
+		     uint64_t invalid_address)
+{
+	const struct sp_stack_ends *ends = &profile(made, 0)->stacks;
+	ck_assert_uint_eq(ends->complete, complete);
+	ck_assert_uint_eq(ends->truncated, truncated);
+	ck_assert_uint_eq(ends->invalid_address, invalid_address);
+}
+
+TEST(a_return_address_without_code_ends_the_stack)
+{
+	for (int only_leaves = 0; only_leaves < 2; only_leaves++) {
+		struct made made = {0};
+		chains_init(&made); /* mapped at time 0: as /proc had it */
+		made.options.children = !only_leaves;
+		CHAIN(&made, PERF_RECORD_MISC_USER, ASTRAY);
+		/* The call is the last instruction of its mapping; the next, where threads begin. */
+		CHAIN(&made, PERF_RECORD_MISC_USER, (uint64_t)PERF_CONTEXT_USER, 0x10010, 0x20000,
+		      0x30020, 0x7ffc00001000);
+		finish(&made);
+		ends_are(&made, 1, 0, 1);
+		if (!only_leaves)
+			rows_are(&made, 0, " 0x10 2/2,  0x10000 0/1,  0x20 0/1,  0x20 0/1");
+		made_deinit(&made);
+	}
+}
+
+/* Of an address space of which not all is known, only the first page is none. */
+TEST(addresses_of_unknown_mappings_stay)
+{
+	static const enum sp_key keys[] = {SP_KEY_SYMBOL};
+	for (int lost = 0; lost < 2; lost++) {
+		struct made made = {.options = {.keys = keys, .key_count = 1, .children = true}};
+		struct sp_record loss = {.type = PERF_RECORD_LOST, .lost = {.lost = 1}};
+		add_event(&made, "cpu-clock", BASIC | PERF_SAMPLE_CALLCHAIN);
+		/* What was mapped before the recording began is not known, or some was lost. */
+		map(&made, lost ? 0 : 1, 1, 0x10000, "/bin/program");
+		if (lost)
+			put(&made, 0, &loss);
+		CHAIN(&made, PERF_RECORD_MISC_USER, (uint64_t)PERF_CONTEXT_USER, 0x10010,
+		      0x7f0000001000, 0x10020);
+		CHAIN(&made, PERF_RECORD_MISC_USER, (uint64_t)PERF_CONTEXT_USER, 0x10010, 0x6, 0x10020);
+		finish(&made);
+		ends_are(&made, 0, 1, 1);
+		rows_are(&made, 0, " 0x10 2/2,  0x20 0/1,  0x7f0000001000 0/1");
+		made_deinit(&made);
+	}
+}
+
+TEST(an_exec_makes_an_address_space_known)
+{
+	struct made made = {0};
+	add_event(&made, "cpu-clock", BASIC | PERF_SAMPLE_CALLCHAIN);
+	comm(&made, 1, 1, 1, "program", true);
+	map(&made, 2, 1, 0x10000, "/bin/program");
+	CHAIN(&made, PERF_RECORD_MISC_USER, ASTRAY);
+	/* Code of a JIT, mapped after the first sample, is known as well. */
+	map(&made, 20, 1, 0x7ffc00000000, "//anon");
+	CHAIN(&made, PERF_RECORD_MISC_USER, (uint64_t)PERF_CONTEXT_USER, 0x10010, 0x7ffc00001000);
+	finish(&made);
+	ends_are(&made, 0, 1, 1);
+	made_deinit(&made);
+}
+
+/* Within execve(2): the old program's place, in the kernel of the new name. */
+static void put_in_exec(struct made *made, uint64_t time_ns, uint64_t user_ip)
+{
+	const uint64_t ips[] = {(uint64_t)PERF_CONTEXT_KERNEL, KERNEL_START + 0x310,
+				(uint64_t)PERF_CONTEXT_USER, user_ip};
+	put_chain(made, time_ns, PERF_RECORD_MISC_KERNEL, 4, ips);
+}
+
+TEST(samples_within_execve_keep_the_old_programs_mappings)
+{
+	static const enum sp_key keys[] = {SP_KEY_DSO};
+	struct made made = {.options = {.keys = keys, .key_count = 1, .children = true}};
+	add_event(&made, "cpu-clock", BASIC | PERF_SAMPLE_CALLCHAIN);
+	map_kernel(&made);
+	map(&made, 0, 1, 0x10000, "/bin/old");
+	map(&made, 0, 1, 0x30000, "/lib/old.so");
+	comm(&made, 100, 1, 1, "new", true);
+	map(&made, 110, 1, 0x10000, "/bin/new"); /* both are not position independent */
+	map(&made, 120, 1, 0x50000, "[vdso]");
+	put_in_exec(&made, 90, 0x10010);  /* before it is done */
+	put_in_exec(&made, 105, 0x10010); /* old, although new is mapped there later */
+	put_in_exec(&made, 115, 0x10010);
+	put_in_exec(&made, 125, 0x30010); /* nothing of new is there */
+	put_in_exec(&made, 200, 0x10010); /* a system call of new */
+	put_in_exec(&made, 200, 0x70010); /* nobody's */
+	finish(&made);
+	rows_are(&made, 0, "[kernel.kallsyms] 6/6, old 0/3, new 0/1, old.so 0/1");
+	/* No more is to be known of the stacks of old, nor of what is nobody's. */
+	ends_are(&made, 4, 2, 0);
+	made_deinit(&made);
+}
+
 TEST(a_call_at_the_end_of_a_function_is_that_functions)
 {
 	struct made made = {0};
@@ -837,6 +936,49 @@ TEST(short_lives_without_a_sample_are_told_by_program)
 	made_deinit(&made);
 }
 
+static const struct sp_row *row_of_comm(const struct made *made, const char *comm)
+{
+	const struct sp_profile *of = profile(made, 0);
+	for (size_t i = 0; i < of->row_count; i++)
+		if (!strcmp(of->rows[i].comm, comm))
+			return &of->rows[i];
+	ck_abort_msg("no row of %s", comm);
+	return NULL;
+}
+
+TEST(weight_without_samples_widens_the_rows_it_may_belong_to)
+{
+	static const struct { const char *comm; uint64_t lacks; } rows[] = {
+		{"seen", 0}, {"short", MS(3) / 4}, {"main", MS(7) / 4}, /* their name until the exec */
+	};
+	/* Wilson's interval of 1 of 3. */
+	const double low = 0.0614919, high = 0.7923404, all = MS(3), missing = MS(7) / 4;
+	struct made made = {0};
+	make_children(&made);
+	made.options.keys = (const enum sp_key[]){SP_KEY_COMM};
+	made.options.key_count = 1;
+	finish(&made);
+	ck_assert_uint_eq(profile(&made, 0)->missing_weight, MS(7) / 4);
+	for (size_t i = 0; i < 3; i++) {
+		const struct sp_row *row = row_of_comm(&made, rows[i].comm);
+		const struct sp_share *share = &row->self.share;
+		double lacks = (double)rows[i].lacks;
+		ck_assert_uint_eq(row->missing_weight, rows[i].lacks);
+		ck_assert(fabs(share->low - low * all / (all + missing)) < 1e-6);
+		ck_assert(fabs(share->high - (high * all + lacks) / (all + lacks)) < 1e-6);
+	}
+	made_deinit(&made);
+
+	/* Rows that are not by program may lack all of it. */
+	struct made mixed = {0};
+	make_children(&mixed);
+	mixed.options.keys = (const enum sp_key[]){SP_KEY_DSO};
+	mixed.options.key_count = 1;
+	finish(&mixed);
+	ck_assert_uint_eq(profile(&mixed, 0)->rows[0].missing_weight, MS(7) / 4);
+	made_deinit(&mixed);
+}
+
 TEST(switches_say_what_short_lives_used)
 {
 	struct made made = {0};
@@ -858,6 +1000,25 @@ TEST(switches_say_what_short_lives_used)
 	is_unsampled(&of->unsampled[0], "short", 3, 2, MS(3) / 4, false);
 	is_unsampled(&of->unsampled[1], "sleepy", 1, 1, 25000, true);
 	made_deinit(&made);
+}
+
+TEST(a_rate_in_step_with_timers_is_a_finding)
+{
+	for (uint64_t hz = 997; hz <= 1000; hz += 3) {
+		struct made made = {0};
+		struct sp_event *event = add_event(&made, "cpu-clock", BASIC);
+		event->attr.freq = 1;
+		event->attr.sample_freq = hz;
+		sample(&made, 10, 1, 1, 0x10010);
+		finish(&made);
+		ck_assert_int_eq(has_finding(&made, SP_FINDING_LOCK_IN), hz == 1000);
+		if (hz == 1000) {
+			const struct sp_finding *found = finding(&made, SP_FINDING_LOCK_IN);
+			says(found, "cpu-clock: sampling at 1000 Hz can lock in step with 1 ms timers");
+			ck_assert_str_eq(found->remedy, "record with -F 997");
+		}
+		made_deinit(&made);
+	}
 }
 
 TEST(whole_cpus_miss_nobody)

@@ -24,6 +24,13 @@ static void produce(struct producer *producer, uint32_t number, uint16_t size)
 	__atomic_store_n(&producer->page.data_head, head, __ATOMIC_RELEASE);
 }
 
+static void take(const struct ring *ring, uint64_t since, uint8_t *memory, struct backward_copy *copy,
+		 uint64_t *head_ret)
+{
+	const struct backward_bytes bytes = backward_read(ring, since, memory, head_ret);
+	backward_order(&bytes, copy);
+}
+
 static uint16_t size_of(uint32_t number, uint64_t seed)
 {
 	return (uint16_t)(16 + 8 * ((number * 2654435761u + seed * 40503u) % 50));
@@ -63,7 +70,7 @@ TEST(the_newest_that_have_room_are_there)
 		for (uint32_t number = 1; number < 600; number++) {
 			produce(&producer, number, size_of(number, seed));
 			written += size_of(number, seed);
-			backward_take(&ring, 0, scratch, &copy, &head);
+			take(&ring, 0, scratch, &copy, &head);
 			uint32_t count = check_copy(&copy, number, seed);
 			uint64_t room = 0;
 			uint32_t fitting = 0;
@@ -93,12 +100,12 @@ TEST(each_record_is_taken_once)
 		written += size_of(number, 3);
 		if (number * 7919 % 23)
 			continue;
-		backward_take(&ring, head, scratch, &copy, &head);
+		take(&ring, head, scratch, &copy, &head);
 		check_copy(&copy, number, 3);
 		taken += copy.size;
 		overwritten += copy.overwritten;
 		ck_assert_uint_eq(taken + overwritten, written);
-		backward_take(&ring, head, scratch, &copy, &head);
+		take(&ring, head, scratch, &copy, &head);
 		ck_assert_uint_eq(copy.size, 0);
 		ck_assert_uint_eq(copy.overwritten, 0);
 	}
@@ -123,8 +130,8 @@ TEST(garbage_ends_the_walk)
 		}
 		producer.page.data_head = seed & ~UINT64_C(7);
 		ring_init_memory(&ring, &producer.page, producer.data, SIZE);
-		backward_take(&ring, round % 2 ? 0 : producer.page.data_head + seed % 5000 / 8 * 8,
-			      scratch, &copy, &head);
+		take(&ring, round % 2 ? 0 : producer.page.data_head + seed % 5000 / 8 * 8,
+		     scratch, &copy, &head);
 		ck_assert_uint_le(copy.size, SIZE);
 	}
 	backward_copy_deinit(&copy);

@@ -6,6 +6,7 @@
 #include "record/types.h"
 #include <sprof/describe.h>
 #include <sprof/words.h>
+#include <sys/mman.h>
 #include "base/cleanup.h"
 #include "bytes.h"
 #include "test.h"
@@ -141,6 +142,13 @@ static void check_mappings(struct decoder *decoder, struct bytes *bytes)
 	ck_assert_uint_eq(record.mmap.flags, 11);
 	ck_assert_uint_eq(record.mmap.build_id_size, 0);
 	ck_assert_str_eq(record.mmap.filename, "/bin/exactly-8-");
+	/* Linux 3.12 to 3.15: no prot and flags, so that a short name ends where these would. */
+	KERNEL_RECORD(&record, bytes, decoder, PERF_RECORD_MMAP2, 0,
+		      put_u32(bytes, 1), put_u32(bytes, 2), put_u64(bytes, 3), put_u64(bytes, 4),
+		      put_u64(bytes, 5), put_u32(bytes, 6), put_u32(bytes, 7), put_u64(bytes, 8),
+		      put_u64(bytes, 9), put_text(bytes, "//anon"));
+	ck_assert_uint_eq(record.mmap.prot, PROT_READ | PROT_EXEC);
+	ck_assert_str_eq(record.mmap.filename, "//anon");
 	KERNEL_RECORD(&record, bytes, decoder, PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID,
 		      put_u32(bytes, 1), put_u32(bytes, 2), put_u64(bytes, 3), put_u64(bytes, 4),
 		      put_u64(bytes, 5), put_u8(bytes, 16), put(bytes, "\0\0", 3),
@@ -781,6 +789,25 @@ TEST(a_name_without_an_end_is_refused)
 	put(&bytes, "12345678", 8);
 	record_end(&bytes);
 	fails_with(SP_ERROR_FORMAT, decode_as(decoder, &bytes, &record));
+	decoder_free(decoder);
+}
+
+/* A char[64] may be filled to its end. */
+TEST(the_name_of_an_event_type_needs_no_end)
+{
+	static struct bytes bytes;
+	struct sp_record record;
+	char name[65];
+	struct decoder *decoder = decoder_of(NULL, 0, false);
+	memset(name, 'n', 64);
+	name[64] = '\0';
+	record_begin(&bytes, SP_RECORD_HEADER_EVENT_TYPE, 0);
+	put_u64(&bytes, 47);
+	put(&bytes, name, 64);
+	record_end(&bytes);
+	ok_or_fail(decode_as(decoder, &bytes, &record));
+	ck_assert_uint_eq(record.event_type.id, 47);
+	ck_assert_str_eq(record.event_type.name, name);
 	decoder_free(decoder);
 }
 

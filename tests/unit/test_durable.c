@@ -176,6 +176,7 @@ static void record(uint64_t seed)
 	const char *path = files_path("data");
 	info.durability = &durability;
 	ok_or_fail(writer_open(NULL, path, recording_events, 2, &info, &writer));
+	ok_or_fail(writer_publish(writer));
 	uint64_t begun = durability.syncs;
 	ck_assert_uint_ge(begun, 2); /* the file, and its name */
 	disk.seed = seed;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/flight.h"
+#include "capture/recorder.h"
+#include "capture/ring_size.h"
 #include "test.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -12,9 +14,9 @@ static uint64_t ring_kib(uint64_t window_ns, uint64_t freq_hz, uint64_t sample_b
 
 TEST(rings_hold_the_window_with_what_samples_hold)
 {
-	uint64_t dump = flight_sample_bytes(SP_CALL_GRAPH_DWARF, 8192);
-	uint64_t chain = flight_sample_bytes(SP_CALL_GRAPH_FP, 8192);
-	uint64_t plain = flight_sample_bytes(SP_CALL_GRAPH_NONE, 8192);
+	uint64_t dump = ring_size_sample(SP_CALL_GRAPH_DWARF, 8192);
+	uint64_t chain = ring_size_sample(SP_CALL_GRAPH_FP, 8192);
+	uint64_t plain = ring_size_sample(SP_CALL_GRAPH_NONE, 8192);
 	ck_assert_uint_ge(dump, 8192);
 	ck_assert_uint_lt(chain, 1000);
 	ck_assert_uint_lt(plain, chain);
@@ -33,4 +35,21 @@ TEST(rings_for_a_window_are_bounded)
 	/* No window, or a period in place of a rate: the caller's own size. */
 	ck_assert_uint_eq(ring_kib(0, 997, 80, 2), 0);
 	ck_assert_uint_eq(ring_kib(5 * SECOND, 0, 80, 2), 0);
+}
+
+/* With many CPUs, the first ring is older than the window when the last one has been copied. */
+TEST(a_dump_keeps_the_window_of_its_beginning)
+{
+	struct event_plan plan = {.clock_id = CLOCK_MONOTONIC};
+	struct sp_capture capture = {.plan = &plan, .flight = {.on = true, .window_ns = SECOND}};
+	struct roster *roster = &capture.switching.roster;
+	uint64_t begin_ns = capture_record_time_ns(&capture);
+	capture.flight.dump_ns = begin_ns > 5 * SECOND ? begin_ns - 2 * SECOND : 3 * SECOND;
+	ok_or_fail(capture_forget_flight(&capture));
+	ck_assert_uint_eq(roster->base_ns, capture.flight.dump_ns - SECOND);
+	/* After it, the window moves on. */
+	capture.flight.dump_ns = 0;
+	ok_or_fail(capture_forget_flight(&capture));
+	ck_assert_uint_ge(roster->base_ns, begin_ns - SECOND);
+	roster_deinit(roster);
 }

@@ -54,6 +54,20 @@ TEST(bounds_hold_at_the_ends)
 	}
 }
 
+TEST(weight_that_was_not_sampled_widens)
+{
+	/* 30 of 100, of which 20 to 40 are certain; 100 more, of which 60 may be the row's. */
+	struct sp_share share = {.value = 0.3, .low = 0.2, .high = 0.4};
+	interval_widen(&share, 100, 100, 60);
+	near(share.low, 0.1);
+	near(share.high, 100.0 / 160);
+	/* It is never more than all that is missing, and 0 changes nothing. */
+	interval_widen(&share, 100, 0, 60);
+	near(share.high, 100.0 / 160);
+	interval_widen(&share, 0, 10, 10);
+	near(share.low, 0.1);
+}
+
 TEST(unequal_weights_are_worth_fewer_samples)
 {
 	struct weight_sums sums = {0};

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A made-up kernel and two modules: kept, found again, and refused where damaged. */
+/*
+ * A made-up kernel and two modules: kept, found again, and refused where damaged, or where other
+ * users can change what is kept.
+ */
 #include "test.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "proc/kernel_cache.h"
 #include "root.h"
@@ -202,19 +208,126 @@ TEST(kernel_cache_refuses_another_users_file)
 	ck_assert(!load(&root, KERNEL_CACHE_KERNEL, KERNEL_ID));
 }
 
-TEST(kernel_cache_of_root_in_a_users_folder_is_the_users)
+TEST(kernel_cache_does_not_wait_for_a_fifo)
+{
+	ROOT root;
+	root_init(&root);
+	put_kernel(&root, kallsyms);
+	ok_or_fail(kernel_cache_save(root.ctx));
+	ck_assert_int_eq(unlink(kernel_path(&root)), 0);
+	ck_assert_int_eq(mkfifo(kernel_path(&root), 0600), 0);
+	ck_assert(!load(&root, KERNEL_CACHE_KERNEL, KERNEL_ID));
+	ok_or_fail(kernel_cache_save(root.ctx));
+	struct kallsyms *mended = load(&root, KERNEL_CACHE_KERNEL, KERNEL_ID);
+	ck_assert(mended);
+	kallsyms_free(mended);
+}
+
+/* Saves below HOME, and counts what is there then. */
+static int saved_below(struct root *root, uid_t owner, mode_t mode)
+{
+	char home[128];
+	snprintf(home, sizeof(home), "%s/home", root->path);
+	ck_assert_int_eq(mkdir(home, 0700), 0);
+	ck_assert_int_eq(chown(home, owner, owner), 0);
+	ck_assert_int_eq(chmod(home, mode), 0);
+	put_kernel(root, kallsyms);
+	ok_or_fail(kernel_cache_save(root->ctx));
+	struct kallsyms *kept = load(root, KERNEL_CACHE_KERNEL, KERNEL_ID);
+	int count = kept ? 1 : 0;
+	kallsyms_free(kept);
+	snprintf(home, sizeof(home), "%s/home/cache", root->path);
+	ck_assert_int_eq(access(home, F_OK) == 0, count);
+	return count;
+}
+
+TEST(kernel_cache_needs_folders_that_no_other_user_changes)
+{
+	static const struct {
+		uid_t owner;
+		mode_t mode;
+		int saved;
+	} cases[] = {
+		{0, 0755, 1}, {0, 0775, 1}, {0, 0777, 0}, {0, 01777, 1},
+		{12345, 0755, 0}, {12345, 0700, 0}, {12345, 01777, 0},
+	};
+	if (geteuid() != 0)
+		return;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ROOT root;
+		root_init(&root);
+		ck_assert_int_eq(saved_below(&root, cases[i].owner, cases[i].mode), cases[i].saved);
+	}
+}
+
+TEST(kernel_cache_follows_links_of_its_own_alone)
+{
+	ROOT root;
+	root_init(&root);
+	char home[128], link[128];
+	snprintf(home, sizeof(home), "%s/real", root.path);
+	snprintf(link, sizeof(link), "%s/home", root.path);
+	ck_assert_int_eq(mkdir(home, 0700), 0);
+	ck_assert_int_eq(symlink("real", link), 0);
+	put_kernel(&root, kallsyms);
+	ok_or_fail(kernel_cache_save(root.ctx));
+	ck_assert_int_eq(access(kernel_path(&root), F_OK), 0);
+	if (geteuid() != 0)
+		return;
+	/* In a folder like /tmp anybody may have made it. */
+	ck_assert_int_eq(chmod(root.path, 01777), 0);
+	ck_assert(!load(&root, KERNEL_CACHE_KERNEL, KERNEL_ID));
+}
+
+#define ATTACKER 12345
+
+/* The owner of `home` replaces each "cache" that appears there by a link to `victim`. */
+static void __attribute__((noreturn)) swap_folders(const char *home, const char *victim)
+{
+	char away[32];
+	if (chdir(home) || setgid(ATTACKER) || setuid(ATTACKER) || symlink(victim, "link"))
+		_exit(1);
+	for (unsigned int i = 0;; i++) {
+		snprintf(away, sizeof(away), "away.%u", i);
+		while (renameat2(AT_FDCWD, "link", AT_FDCWD, "cache", RENAME_EXCHANGE))
+			continue;
+		usleep(50);
+		if (rename("link", away) || rename("cache", "link"))
+			_exit(1);
+	}
+}
+
+TEST(kernel_cache_gives_nothing_of_roots_away)
 {
 	if (geteuid() != 0)
 		return;
 	ROOT root;
 	root_init(&root);
-	root_put(&root, "/home/file", "");
-	char home[128];
+	char home[128], victim[128], command[300];
 	snprintf(home, sizeof(home), "%s/home", root.path);
-	ck_assert_int_eq(chown(home, 12345, 12345), 0);
+	snprintf(victim, sizeof(victim), "%s/victim", root.path);
+	ck_assert_int_eq(chmod(root.path, 0755), 0);
+	ck_assert_int_eq(mkdir(home, 0755), 0);
+	ck_assert_int_eq(chown(home, ATTACKER, ATTACKER), 0);
+	ck_assert_int_eq(mkdir(victim, 0755), 0);
 	put_kernel(&root, kallsyms);
-	ok_or_fail(kernel_cache_save(root.ctx));
-	struct stat status;
-	ck_assert_int_eq(stat(kernel_path(&root), &status), 0);
-	ck_assert_uint_eq(status.st_uid, 12345);
+	pid_t attacker = fork();
+	if (!attacker)
+		swap_folders(home, victim);
+	unsigned int given = 0, made = 0;
+	for (int i = 0; i < 2000; i++) {
+		struct stat status;
+		sp_error_free(kernel_cache_save(root.ctx));
+		ck_assert_int_eq(stat(victim, &status), 0);
+		given += status.st_uid != 0;
+		made += status.st_nlink > 2;
+		ck_assert_int_eq(chown(victim, 0, 0), 0);
+		snprintf(command, sizeof(command), "rm -rf %s/*", victim);
+		if (status.st_nlink > 2)
+			ck_assert_int_eq(system(command), 0);
+	}
+	kill(attacker, SIGKILL);
+	waitpid(attacker, NULL, 0);
+	ck_assert_msg(!given && !made, "of 2000 times, a folder of root's was given away %u times, "
+		      "and written to %u times", given, made);
 }

@@ -99,7 +99,7 @@ TEST(csv_has_the_columns_of_the_contract)
 		"total,total_low,total_high,total_samples,total_weight,comm,dso,symbol,build_id\n"
 		"0.6,0.54,0.66,600,600000,0.6,0.54,0.66,600,600000,demo,demo,"
 		"\"hash<int, char>(std::map<int, int> const&, int)\",0123abcd\n"
-		"0.05,0.045,0.055,50,50000,0.05,0.045,0.055,50,50000,\"a,\"\"b\"\"\x1b\xef\xbf\xbd\","
+		"0.05,0.045,0.055,50,50000,0.05,0.045,0.055,50,50000,\"a,\"\"b\"\"\xef\xbf\xbd\xef\xbf\xbd\","
 		"[kernel.kallsyms],do_idle,\n"
 		"0,0,0,0,0,0,0,0,0,0,demo,lib.so,0x1234,\n");
 	/* With call chains, and without asking for them, totals are not known. */

@@ -16,6 +16,7 @@ static struct writer *open_packed(const char *path, int level)
 	struct writer *writer;
 	info.compression_level = level;
 	ok_or_fail(writer_open(NULL, path, recording_events, 2, &info, &writer));
+	ok_or_fail(writer_publish(writer));
 	return writer;
 }
 
@@ -143,7 +144,7 @@ TEST(a_killed_recorder_leaves_its_rounds)
 	write_rounds(writer, 5, 5000);
 	put_samples(3000, 25000);
 	ok_or_fail(recording_write(writer, &buffer));
-	recording_kill(writer);
+	writer_free(writer);
 	ck_assert_uint_eq(samples_read(path), 25000);
 }
 

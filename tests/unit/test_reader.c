@@ -859,6 +859,23 @@ TEST(a_stream_is_read_in_both_orders)
 	}
 }
 
+/* Its writer was killed: what there is of the last record is not wrong. */
+TEST(a_stream_that_ends_within_a_record_is_unfinished)
+{
+	for (size_t cut = 1; cut < 32; cut += 3) {
+		made_begin_stream(&bytes, HOST_IS_BIG);
+		for (uint64_t ip = 0; ip < 10; ip++)
+			made_sample(&bytes, ip);
+		bytes.size -= cut;
+		struct sp_reader *reader = open_bytes(&bytes);
+		ck_assert_uint_eq(read_all(reader).samples, 9);
+		ck_assert(sp_reader_info(reader)->unfinished);
+		ck_assert_ptr_nonnull(sp_reader_unfinished(reader));
+		ck_assert_uint_eq(sp_reader_damage_count(reader), 0);
+		sp_reader_free(reader);
+	}
+}
+
 /* From a FIFO, in pieces of odd sizes; a whole file too may come through one. */
 TEST(a_fifo_is_copied_first)
 {
@@ -1013,4 +1030,46 @@ TEST(events_have_perfs_names)
 		ck_assert_str_eq(sp_reader_event(reader, 0)->name, cases[i].name);
 		sp_reader_free(reader);
 	}
+}
+
+static void named_by(const struct made_feature *feature, uint64_t config, const char *wanted)
+{
+	const struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .config = config};
+	made_begin(&bytes, HOST_IS_BIG);
+	size_t data = made_data_begin(&bytes);
+	bytes.size = data - 128;
+	put_attr(&bytes, &attr, 112);
+	bytes.size = data;
+	made_end_data(&bytes);
+	made_features(&bytes, feature, 1);
+	struct sp_reader *reader = open_bytes(&bytes);
+	ck_assert_str_eq(sp_reader_event(reader, 0)->name, wanted);
+	sp_reader_free(reader);
+}
+
+/* Without EVENT_DESC, as simpleperf's files and old streams. */
+TEST(tracepoints_have_the_names_of_the_file)
+{
+	static const char meta[] = "simpleperf_version\0001.2\0event_type_info\0"
+				   "cpu-cycles,0,0\nsched:sched_switch,2,47\0last";
+	const struct made_feature info = {FEATURE_SIMPLEPERF_META_INFO, meta, sizeof(meta)};
+	named_by(&info, 47, "sched:sched_switch");
+	named_by(&info, 48, "tracepoint:48");
+
+	static const char format[] = "name: sched_wakeup\nID: 313\nformat:\n";
+	struct bytes blob = {0};
+	put(&blob, "\x17\x08\x44tracing0.6\0\0\x08", 16);
+	put_u32(&blob, 4096);
+	put(&blob, "header_page\0\0\0\0\0\0\0\0", 20);
+	put(&blob, "header_event\0\0\0\0\0\0\0\0", 21);
+	put_u32(&blob, 0);
+	put_u32(&blob, 1);
+	put(&blob, "sched", 6);
+	put_u32(&blob, 1);
+	put_u64(&blob, sizeof(format) - 1);
+	put(&blob, format, sizeof(format) - 1);
+	const struct made_feature tracing = {FEATURE_TRACING_DATA, blob.at, blob.size};
+	named_by(&tracing, 313, "sched:sched_wakeup");
+	/* It is cut short behind the format: the name stays. */
+	named_by(&tracing, 314, "tracepoint:314");
 }

@@ -10,15 +10,22 @@
 #define PAGE_OFFSET 0x2000
 
 static struct bytes bytes, payload;
+static uint32_t prot; /* of the mapping; 0: it is in an MMAP */
 
 static void put_mmap(const char *path)
 {
-	record_begin(&bytes, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER);
+	record_begin(&bytes, prot ? PERF_RECORD_MMAP2 : PERF_RECORD_MMAP, PERF_RECORD_MISC_USER);
 	put_u32(&bytes, 1);
 	put_u32(&bytes, 1);
 	put_u64(&bytes, START);
 	put_u64(&bytes, 0x10000);
 	put_u64(&bytes, PAGE_OFFSET);
+	if (prot) {
+		for (size_t i = 0; i < 3; i++)
+			put_u64(&bytes, 0); /* device, inode and its generation */
+		put_u32(&bytes, prot);
+		put_u32(&bytes, 0);
+	}
 	put_text(&bytes, path);
 	for (size_t i = 0; i < 2; i++)
 		put_u64(&bytes, 0); /* sample_id: tid, time */
@@ -26,7 +33,7 @@ static void put_mmap(const char *path)
 }
 
 /* The names of the rows, one behind the other, by weight: the order of samples is that. */
-static const char *symbols(unsigned int bit)
+static const char *rows(unsigned int bit, bool children)
 {
 	static char text[256];
 	struct sp_ctx *ctx;
@@ -34,13 +41,8 @@ static const char *symbols(unsigned int bit)
 	struct sp_analysis *analysis;
 	const enum sp_key keys[] = {SP_KEY_SYMBOL};
 	const struct sp_analysis_options options = {.keys = keys, .key_count = 1,
+						    .children = children,
 						    .files.symfs = "/nonexistent"};
-	made_begin(&bytes, payload.swap);
-	put_mmap("/system/lib64/libone.so");
-	/* Three in the first function, two in the second, one in none. */
-	static const uint64_t at[] = {0x100, 0x104, 0x1ff, 0x200, 0x210, 0x900};
-	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++)
-		made_sample(&bytes, START + at[i]);
 	made_end_data(&bytes);
 	const struct made_feature feature = {bit, payload.at, payload.size};
 	made_features(&bytes, &feature, 1);
@@ -59,31 +61,55 @@ static const char *symbols(unsigned int bit)
 	return text;
 }
 
+static const char *symbols(unsigned int bit)
+{
+	made_begin(&bytes, payload.swap);
+	put_mmap("/system/lib64/libone.so");
+	/* Three in the first function, two in the second, one in none. */
+	static const uint64_t at[] = {0x100, 0x104, 0x1ff, 0x200, 0x210, 0x900};
+	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++)
+		made_sample(&bytes, START + at[i]);
+	return rows(bit, false);
+}
+
 static void put_name(const char *name)
 {
 	put(&payload, name, strlen(name) + 1);
 }
 
-/* Symbols at vaddrs of a file whose lowest, 0x5000, is at PAGE_OFFSET of it. */
-static void put_plain(const char *path, uint32_t type, const char *first, const char *second)
+/* simpleperf of Android 10 and before writes no file offset. */
+static bool has_offset = true;
+static uint64_t file_offset = PAGE_OFFSET;
+
+/* Two functions, 0x100 and 0x200 above the file's lowest vaddr, which is at PAGE_OFFSET of it. */
+static void put_file(const char *path, uint32_t type, uint64_t lowest, const char *first,
+		     const char *second)
 {
 	size_t begin = payload.size;
 	put_u32(&payload, 0);
 	put_name(path);
 	put_u32(&payload, type);
-	put_u64(&payload, 0x5000);
+	put_u64(&payload, lowest);
 	put_u32(&payload, 2);
-	put_u64(&payload, 0x5100);
+	put_u64(&payload, lowest + 0x100);
 	put_u32(&payload, 0x100);
 	put_name(first);
-	put_u64(&payload, 0x5200);
+	put_u64(&payload, lowest + 0x200);
 	put_u32(&payload, 0x80);
 	put_name(second);
-	put_u64(&payload, PAGE_OFFSET);
+	if (type == 3)
+		put_u32(&payload, 0); /* offsets of DEX files */
+	else if (has_offset)
+		put_u64(&payload, file_offset);
 	size_t end = payload.size;
 	payload.size = begin;
 	put_u32(&payload, (uint32_t)(end - begin - 4));
 	payload.size = end;
+}
+
+static void put_plain(const char *path, uint32_t type, const char *first, const char *second)
+{
+	put_file(path, type, 0x5000, first, second);
 }
 
 TEST(the_symbols_of_feature_file)
@@ -170,4 +196,63 @@ TEST(of_a_file_the_recording_does_not_know_addresses)
 	payload.size = 0;
 	put_plain("/system/lib64/libone.so", 1, "wrong", "wrong");
 	ck_assert_ptr_null(strstr(symbols(128), "wrong"));
+}
+
+TEST(without_its_offset_a_file_s_lowest_address_is_where_its_mapping_starts)
+{
+	payload.swap = has_offset = false;
+	payload.size = 0;
+	put_plain("/system/lib64/libone.so", 2, "first", "second");
+	const char *shown = symbols(128);
+	has_offset = true;
+	ck_assert_pstr_eq(shown, "first second 0x2900");
+}
+
+/* simpleperf's PROT_JIT_SYMFILE_MAP: the symbols of JIT code have its run time addresses. */
+TEST(jit_code_by_its_address)
+{
+	payload.swap = false;
+	payload.size = 0;
+	prot = 0x4000;
+	file_offset = 0x40;
+	put_file("/data/app_cache:0-80", 2, START, "first", "second");
+	file_offset = PAGE_OFFSET;
+	made_begin(&bytes, false);
+	put_mmap("/data/app_cache:0-80");
+	made_sample(&bytes, START + 0x100);
+	made_sample(&bytes, START + 0x200);
+	const char *shown = rows(128, false);
+	prot = 0;
+	ck_assert_pstr_eq(shown, "first second");
+}
+
+static void put_chain(const uint64_t *ips, size_t count)
+{
+	record_begin(&bytes, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put_u64(&bytes, ips[0]);
+	put_u32(&bytes, 1);
+	put_u32(&bytes, 1);
+	put_u64(&bytes, 1000);
+	put_u64(&bytes, count + 1);
+	put_u64(&bytes, (uint64_t)PERF_CONTEXT_USER);
+	for (size_t i = 0; i < count; i++)
+		put_u64(&bytes, ips[i]);
+	record_end(&bytes);
+}
+
+/* Native callers are at the call, before the pc; an interpreter's pc is the instruction itself. */
+TEST(callers_in_dex_files_are_at_their_pc)
+{
+	const uint64_t ips[] = {START + 0x110, START + 0x200};
+	for (uint32_t type = 2; type <= 3; type++) {
+		payload.swap = false;
+		payload.size = 0;
+		/* Offsets of a DEX file are its addresses. */
+		put_file("/system/lib64/libone.so", type, PAGE_OFFSET, "first", "second");
+		made_begin(&bytes, false);
+		made_sample_type(&bytes, PERF_SAMPLE_CALLCHAIN);
+		put_mmap("/system/lib64/libone.so");
+		put_chain(ips, 2);
+		ck_assert_pstr_eq(rows(128, true), type == 3 ? "first second" : "first");
+	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Truncated stacks made whole: small cases, and programs whose true stacks are known. */
 #include "unwind/repair.h"
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -511,6 +512,38 @@ TEST(what_nobody_asks_for_makes_room)
 	}
 	ck_assert(repair_settle(repair));
 	ck_assert_uint_eq(joined(repair, cut, &deepest, 57 * 64), 62 - 58);
+	repair_free(repair);
+}
+
+/* Bytes that malloc(3) has given out; 0 where that is not known (sanitizers). */
+static size_t bytes_in_use(void)
+{
+#ifdef __GLIBC__
+	struct mallinfo2 info = mallinfo2();
+	return info.uordblks + info.hblkhd;
+#else
+	return 0;
+#endif
+}
+
+TEST(memory_is_bounded_however_many_threads_there_were)
+{
+	enum { LIMIT = 4 << 20, THREADS = 100000 };
+	size_t before = bytes_in_use(), most = 0;
+	struct repair *repair = repair_new(LIMIT);
+	static struct program program;
+	program.depth = 0;
+	for (uint64_t i = 0; i < 20; i++)
+		call(&program, 0x400000 + 64 * i, 64);
+	for (uint64_t thread = 1; thread <= THREADS; thread++) {
+		if (add(repair, thread, thread, &program, 65536) == REPAIR_NONE) {
+			ck_assert(repair_settle(repair));
+			ck_assert(repair_forget(repair));
+			ck_assert_uint_eq(add(repair, thread, thread, &program, 65536), REPAIR_WHOLE);
+		}
+		most = bytes_in_use() > most ? bytes_in_use() : most;
+	}
+	ck_assert_uint_le(most - before, LIMIT + LIMIT / 4);
 	repair_free(repair);
 }
 

@@ -243,45 +243,6 @@ TEST(resolver_wrong_file_but_right_copy_in_the_cache)
 	resolving_problem(&r, RESOLVER_OK, NULL);
 }
 
-TEST(resolver_replaced_file_without_build_id)
-{
-	struct utsname name;
-	ck_assert_int_eq(uname(&name), 0);
-	for (int here = 0; here < 2; here++) {
-		RESOLVING r = {.options.osrelease = here ? name.release : "1.2.3-elsewhere"};
-		resolving_compile("prog", "-Wl,--build-id=none");
-		uint64_t at = resolving_function("prog", "work");
-		resolving_use(&r, "prog");
-		files_run("cp prog new && mv new prog");
-		resolving_start(&r);
-		/* On another machine inode numbers say nothing. */
-		resolving_expect(&r, at, here ? NULL : "work");
-		if (here)
-			resolving_problem(&r, RESOLVER_WRONG_FILE, "was replaced");
-	}
-}
-
-/* With the same inode, as linkers write it. */
-TEST(resolver_changed_file_without_build_id)
-{
-	struct utsname name;
-	ck_assert_int_eq(uname(&name), 0);
-	for (int which = 0; which < 4; which++) {
-		bool here = which != 1, has_id = which == 2, known = which != 3;
-		RESOLVING r = {.options.osrelease = here ? name.release : "1.2.3-elsewhere",
-			       .options.until_ns = known ? UINT64_C(1700000000000000000) : 0};
-		resolving_compile("prog", has_id ? "" : "-Wl,--build-id=none");
-		uint64_t at = resolving_function("prog", "work");
-		resolving_use(&r, "prog");
-		files_run("touch -d @1700000001 prog");
-		resolving_start(&r);
-		bool refused = here && known && !has_id;
-		resolving_expect(&r, at, refused ? NULL : "work");
-		if (refused)
-			resolving_problem(&r, RESOLVER_WRONG_FILE, "written to after it was recorded");
-	}
-}
-
 TEST(resolver_missing_file)
 {
 	RESOLVING r = {0};

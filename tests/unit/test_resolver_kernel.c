@@ -140,6 +140,32 @@ TEST(kernel_with_another_build_id_is_not_used)
 	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "6.1.0-test");
 }
 
+/* Of one build, restarted since or not: without its address nobody knows. */
+TEST(kernel_whose_address_was_not_recorded)
+{
+	KERNEL k;
+	kernel_init(&k, kallsyms);
+	k.r.module.reference = 0;
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x104, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "KASLR");
+}
+
+/* The same release is another build on another host. */
+TEST(kernel_of_another_host_needs_a_build_id)
+{
+	KERNEL k;
+	kernel_init(&k, kallsyms);
+	root_put(&k.root, "/proc/sys/kernel/hostname", "here\n");
+	k.r.options.hostname = "elsewhere";
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x104, "do_work");
+	k.r.options.kernel_build_id_size = 0;
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x104, NULL);
+	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, NULL);
+}
+
 TEST(kernel_without_build_id_must_be_of_the_same_boot)
 {
 	KERNEL k;
@@ -249,17 +275,37 @@ TEST(kernel_by_a_given_kallsyms)
 	resolving_problem(&k.r, RESOLVER_MISSING_FILE, "missing");
 }
 
+#define CACHED "f=.debug/.build-id/6b/$(printf '6b%%.0s' $(seq 2 20))/kallsyms && "
+
+/* Symbols of the recorded kernel in perf's cache, while another one runs. */
+static void cache_init(struct kernel *k)
+{
+	kernel_init(k, "ffffffff90000000 T _text\nffffffff90000100 T other\n");
+	root_put_sized(&k->root, "/sys/kernel/notes", NOTE MODULE_ID, 36);
+	files_run(CACHED "mkdir -p ${f%%/*} && cat >$f <<'END'\n%sEND", kallsyms);
+}
+
 TEST(kernel_by_perfs_cache)
 {
 	KERNEL k;
-	kernel_init(&k, "ffffffff90000000 T _text\nffffffff90000100 T other\n");
-	root_put_sized(&k.root, "/sys/kernel/notes", NOTE MODULE_ID, 36);
-	files_run("f=.debug/.build-id/6b/$(printf '6b%%.0s' 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 "
-		  "17 18 19 20) &&"
-		  "mkdir -p $f && cat >$f/kallsyms <<'END'\n%sEND",
-		  kallsyms);
+	cache_init(&k);
 	again(&k);
 	resolving_expect(&k.r, TEXT + 0x104, "do_work");
+}
+
+/* HOME may be another user's (sudo -E). */
+TEST(perfs_cache_of_another_user)
+{
+	KERNEL k;
+	cache_init(&k);
+	if (geteuid() == 0) {
+		files_run(CACHED "chown 65534 $f");
+		again(&k);
+		resolving_expect(&k.r, TEXT + 0x104, NULL);
+	}
+	files_run(CACHED "rm $f && mkfifo $f");
+	again(&k);
+	resolving_expect(&k.r, TEXT + 0x104, NULL);
 }
 
 /* The module's file, in a symfs: its sections as the kernel would lay them out. */

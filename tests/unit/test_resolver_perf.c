@@ -61,7 +61,8 @@ static void check_line(struct resolving *r, const char *line, uint64_t offset)
 	ck_assert_msg(sscanf(line, "%llx %511[^\n]", &ip, theirs) == 2, "%s", line);
 	ck_assert_uint_eq(ip, BASE + offset);
 	const struct symbol *symbol = resolving_find(r, offset);
-	if (symbol)
+	/* perf has no functions but those of symbols. */
+	if (symbol_is_named(symbol))
 		snprintf(ours, sizeof(ours), "%s+0x%llx", symbol->name,
 			 (unsigned long long)(offset - symbol->start));
 	if (!is_plt(ours) && !is_plt(theirs))

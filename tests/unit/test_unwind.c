@@ -16,6 +16,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 #include "base/ctx.h"
+#include "unwind/code.h"
 #include "unwind/unwind.h"
 
 #define FRAMES 400
@@ -587,6 +588,8 @@ TEST(files_that_were_forgotten_are_read_again)
 	struct unwind_result before = unwind_stack(world.thread, &dump->sample, first, FRAMES);
 	size_t opened = world.opened;
 	ck_assert(!unwinder_keeps_much(world.unwinder));
+	/* In use until now; but not any more. */
+	ck_assert_uint_eq(unwinder_forget_files(world.unwinder), 0);
 	ck_assert_uint_gt(unwinder_forget_files(world.unwinder), 0);
 	struct unwind_result after = unwind_stack(world.thread, &dump->sample, again, FRAMES);
 	ck_assert_uint_eq(after.count, before.count);
@@ -599,6 +602,41 @@ TEST(files_that_were_forgotten_are_read_again)
 	ck_assert_uint_gt(world.opened, opened);
 	unwind_thread_free(fresh);
 	world_stop(&world);
+}
+
+static struct sp_error *open_none(void *arg, const struct module *module, uint32_t pid,
+				  struct image **ret)
+{
+	(void)arg, (void)module, (void)pid;
+	*ret = NULL;
+	return NULL;
+}
+
+/* Each with a file of its own, and one file that all have in common. */
+TEST(files_of_programs_that_ended_are_dropped)
+{
+	enum { PROGRAMS = 20000, FILES_MOST = 258 };
+	const struct unwind_files files = {.open = open_none};
+	const struct module library = {.kind = MODULE_FILE, .path = "/lib/some.so"};
+	struct module *programs = calloc(PROGRAMS, sizeof(*programs));
+	struct sp_ctx *ctx;
+	ok_or_fail(sp_ctx_new(&ctx));
+	struct codes *codes = codes_new(ctx, HOST, &files);
+	const struct code *kept = codes_get(codes, &library, 1);
+	size_t live = 1, most = 0;
+	for (uint32_t i = 0; i < PROGRAMS; i++, live++) {
+		programs[i] = (struct module){.kind = MODULE_FILE, .index = i + 1, .path = "/bin/some"};
+		codes_get(codes, &programs[i], 2 + i);
+		ck_assert_ptr_eq(codes_get(codes, &library, 2 + i), kept);
+		if (codes_are_many(codes))
+			live -= codes_forget(codes);
+		most = live > most ? live : most;
+	}
+	ck_assert_uint_le(most, 3 * FILES_MOST);
+	ck_assert_uint_eq(codes_forget(codes) + codes_forget(codes), live);
+	codes_free(codes);
+	sp_ctx_free(ctx);
+	free(programs);
 }
 
 struct job {

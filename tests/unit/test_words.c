@@ -4,6 +4,7 @@
 
 #include <linux/perf_event.h>
 #include <string.h>
+#include <stdio.h>
 #include "test.h"
 
 typedef size_t word_text(uint64_t word, char *text, size_t size);
@@ -193,4 +194,42 @@ TEST(names_of_numbers)
 	ck_assert_str_eq(sp_feature_name(32), "CPU_DOMAIN_INFO");
 	ck_assert_str_eq(sp_feature_name(132), "SIMPLEPERF_FILE2");
 	ck_assert_ptr_null(sp_feature_name(0));
+}
+
+/* "RATE > warning, remedy", or "" where there is none; a period where `freq` is false. */
+static void locks_in(bool freq, uint64_t rate, uint64_t tick_hz, const char *wanted)
+{
+	const struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK, .freq = freq,
+		.sample_freq = rate,
+	};
+	char text[SP_WORDS_SIZE] = "", all[SP_WORDS_SIZE + 32] = "";
+	struct sp_lock_in lock_in;
+	if (sp_lock_in_find(&attr, tick_hz, &lock_in)) {
+		sp_lock_in_text(&lock_in, text, sizeof(text));
+		snprintf(all, sizeof(all), "%s: -F %d", text, (int)lock_in.free_hz);
+	}
+	ck_assert_str_eq(all, wanted);
+}
+
+TEST(clocks_lock_in_with_timers)
+{
+	locks_in(true, 1000, 0, "sampling at 1000 Hz can lock in step with 1 ms timers: -F 997");
+	locks_in(true, 250, 250, "sampling at 250 Hz can lock in step with 1 ms timers: -F 241");
+	locks_in(true, 100, 0, "sampling at 100 Hz can lock in step with 1 ms timers: -F 97");
+	locks_in(true, 1, 0, "sampling at 1 Hz can lock in step with 1 ms timers: -F 7");
+	locks_in(true, 300, 300, "sampling at 300 Hz can lock in step with the kernel's 300 Hz tick: -F 293");
+	locks_in(false, 3000000, 0, "sampling every 3 ms can lock in step with 1 ms timers: -F 331");
+	locks_in(false, 1000000, 0, "sampling at 1000 Hz can lock in step with 1 ms timers: -F 997");
+	locks_in(false, UINT64_MAX / 1000000 * 1000000, 0,
+		 "sampling every 1.84467e+13 ms can lock in step with 1 ms timers: -F 7");
+	locks_in(true, 997, 250, "");
+	locks_in(true, 300, 250, "");
+	locks_in(true, 4999, 1000, "");
+	locks_in(true, 0, 1000, "");
+	locks_in(false, 1003009, 1000, "");
+	/* Counters drift. */
+	const struct perf_event_attr cycles = {.type = PERF_TYPE_HARDWARE, .freq = 1, .sample_freq = 1000};
+	struct sp_lock_in lock_in;
+	ck_assert(!sp_lock_in_find(&cycles, 1000, &lock_in));
 }

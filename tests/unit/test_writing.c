@@ -187,7 +187,7 @@ TEST(what_is_committed_is_in_the_file_without_any_end)
 	recording_put_sample(&buffer, RECORDING_START, 101);
 	ok_or_fail(hand_over(writing, &buffer));
 	writing_free(writing);
-	recording_kill(writer);
+	writer_free(writer);
 	ck_assert_uint_eq(found_in_file(path).samples, 100);
 	vec_deinit(&buffer);
 }

@@ -262,7 +262,7 @@ TEST(a_file_killed_without_its_table_says_what_it_is_of)
 	put_known(&buffer);
 	ok_or_fail(recording_write(writer, &buffer));
 	ok_or_fail(writer_commit(writer));
-	recording_kill(writer);
+	writer_free(writer);
 	const uint64_t no_bits[4] = {0};
 	int fd = open(path, O_WRONLY);
 	ck_assert_int_eq(pwrite(fd, no_bits, sizeof(no_bits), 72), sizeof(no_bits));

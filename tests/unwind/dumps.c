@@ -7,6 +7,7 @@
 
 struct sp_error *dumps_open(struct dumps *dumps, const char *path)
 {
+	const struct provenance here = {.same_kernel = true, .host = HOST_SAME};
 	*dumps = (struct dumps){0};
 	struct sp_error *error = sp_ctx_new(&dumps->ctx);
 	if (!error)
@@ -14,7 +15,7 @@ struct sp_error *dumps_open(struct dumps *dumps, const char *path)
 	if (!error)
 		error = machine_new(&dumps->machine);
 	if (!error)
-		error = binary_env_init(&dumps->binary, dumps->ctx, NULL, true);
+		error = binary_env_init(&dumps->binary, dumps->ctx, NULL, &here);
 	if (error)
 		return error;
 	dumps->arch = sp_reader_info(dumps->reader)->arch;

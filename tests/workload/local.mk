@@ -3,6 +3,7 @@
 # (sanitizers, the tests' libraries) stays out.
 workload_cflags = -std=gnu11 -fno-omit-frame-pointer $(WARN_CFLAGS)
 noinst_PROGRAMS += \
+	tests/workload/beat \
 	tests/workload/bpf_program \
 	tests/workload/busy \
 	tests/workload/chains \
@@ -34,7 +35,11 @@ EXTRA_DIST += \
 	tests/workload/stacks/library.h \
 	tests/workload/stacks/main.c \
 	tests/workload/stacks/stacks.h \
+	tests/workload/stacks/streams.cc \
 	tests/workload/stacks/throws.cc
+tests_workload_beat_CFLAGS = $(workload_cflags)
+tests_workload_beat_LDFLAGS =
+tests_workload_beat_LDADD =
 tests_workload_bpf_program_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 tests_workload_bpf_program_LDFLAGS =
 tests_workload_bpf_program_LDADD =
@@ -65,7 +70,7 @@ tests_workload_leaf_signed_LDFLAGS =
 tests_workload_leaf_signed_LDADD =
 tests_workload_occurrences_CFLAGS = $(workload_cflags) -fno-pie
 tests_workload_occurrences_LDFLAGS = -no-pie
-
+tests_workload_occurrences_LDADD =
 tests_workload_probe_CFLAGS = $(workload_cflags)
 tests_workload_probe_LDFLAGS =
 tests_workload_probe_LDADD =

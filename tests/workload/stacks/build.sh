@@ -5,7 +5,7 @@
 #	omit        without frame pointers, as distributions build
 #	fp          with them
 #	static, static-pie, lld (text in a mapping that begins elsewhere in the file)
-#	throws      FOLDER/throws, C++
+#	streams, throws   FOLDER/KIND, C++
 #
 # Fails, with the reason, where the tools for a kind are not there.
 set -eu
@@ -24,8 +24,8 @@ fp) flags="$flags -DSTACKS_FP -fno-omit-frame-pointer" ;;
 static) flags="$flags -DSTACKS_STATIC" link=-static ;;
 static-pie) flags="$flags -DSTACKS_STATIC -fPIE" link=-static-pie ;;
 lld) link='-fuse-ld=lld -Wl,-z,separate-loadable-segments' ;;
-throws)
-	$CXX -O2 -g -fomit-frame-pointer -o throws "$source/throws.cc"
+streams | throws)
+	$CXX -O2 -g -fomit-frame-pointer -o "$kind" "$source/$kind.cc"
 	exit 0
 	;;
 *)

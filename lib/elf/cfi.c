@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "unwind/cfi.h"
+#include "elf/cfi.h"
 
 #include <dwarf.h>
 #include <endian.h>

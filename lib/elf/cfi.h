@@ -4,8 +4,8 @@
  * tells how code is left. The bytes are used where they lie; they are untrusted, and what
  * makes no sense in them is as if it were not there. Constant once made: for any thread.
  */
-#ifndef UNWIND_CFI_H
-#define UNWIND_CFI_H
+#ifndef ELF_CFI_H
+#define ELF_CFI_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The kernel samples clocks by a timer of a fixed period (perf_swevent_init_hrtimer), so that a
+ * program on a 1 ms timer is sampled at one phase for the whole recording. Counters are left out:
+ * their periods follow the CPU's frequency and what runs, and drift.
+ */
+#include <sprof/words.h>
+
+#include <stdio.h>
+#include "record/types.h"
+
+/* Timers of programs and languages run at 1 ms and its multiples. */
+#define TIMER_HZ 1000
+#define NS_PER_SEC UINT64_C(1000000000)
+
+/* Whether each sample comes after a whole number of the timer's periods. */
+static bool is_in_step(const struct perf_event_attr *attr, uint64_t timer_hz)
+{
+	uint64_t rate = attr->freq ? attr->sample_freq : attr->sample_period;
+	if (!rate || !timer_hz || timer_hz > NS_PER_SEC)
+		return false;
+	return attr->freq ? timer_hz % rate == 0 : rate % (NS_PER_SEC / timer_hz) == 0;
+}
+
+static bool is_prime(uint64_t number)
+{
+	for (uint64_t i = 2; i * i <= number; i++)
+		if (number % i == 0)
+			return false;
+	return true;
+}
+
+/* The next lower prime, but from 7 Hz on: it divides neither 1000 nor any kernel's HZ. */
+static uint64_t find_free_hz(uint64_t hz)
+{
+	while (hz > 7 && !is_prime(hz))
+		hz--;
+	return hz > 7 ? hz : 7;
+}
+
+bool sp_lock_in_find(const struct perf_event_attr *attr, uint64_t tick_hz, struct sp_lock_in *ret)
+{
+	uint64_t timer_hz = is_in_step(attr, TIMER_HZ) ? TIMER_HZ
+			    : is_in_step(attr, tick_hz) ? tick_hz : 0;
+	if (!record_is_clock(attr->type, attr->config) || !timer_hz)
+		return false;
+	uint64_t period_ns = attr->freq ? NS_PER_SEC / attr->sample_freq : attr->sample_period;
+	*ret = (struct sp_lock_in){.period_ns = period_ns, .timer_hz = timer_hz,
+				   .free_hz = find_free_hz(NS_PER_SEC / period_ns)};
+	return true;
+}
+
+size_t sp_lock_in_text(const struct sp_lock_in *lock_in, char *text, size_t size)
+{
+	unsigned long long hz = NS_PER_SEC / lock_in->period_ns, timer_hz = lock_in->timer_hz;
+	char rate[40], timer[40];
+	if (hz && NS_PER_SEC / hz == lock_in->period_ns)
+		snprintf(rate, sizeof(rate), "at %llu Hz", hz);
+	else
+		snprintf(rate, sizeof(rate), "every %g ms", (double)lock_in->period_ns / 1e6);
+	if (timer_hz == TIMER_HZ)
+		snprintf(timer, sizeof(timer), "1 ms timers");
+	else
+		snprintf(timer, sizeof(timer), "the kernel's %llu Hz tick", timer_hz);
+	return (size_t)snprintf(text, size, "sampling %s can lock in step with %s", rate, timer);
+}

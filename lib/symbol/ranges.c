@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "symbol/ranges.h"
+
+#include "base/cleanup.h"
+#include "base/ctx.h"
+
+void ranges_deinit(struct ranges *ranges)
+{
+	call_frames_deinit(&ranges->frames);
+	image_free(ranges->debug_image);
+	*ranges = (struct ranges){0};
+}
+
+/* Hands lack of memory back; anything else costs names only. */
+static struct sp_error *log_damage(const struct binary_env *env, struct sp_error *error)
+{
+	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	ctx_log(env->ctx, SP_LOG_DEBUG, "symbols: %s", sp_error_message(error));
+	sp_error_free(error);
+	return NULL;
+}
+
+/* Opens the file again: it was closed after its symbols were read. */
+static struct sp_error *open_again(const struct binary_env *env, const struct image *image,
+				   struct image **ret)
+{
+	return image->memory ? NULL : log_damage(env, image_open_again(image, ret));
+}
+
+static struct sp_error *read_eh(struct ranges *ranges, const struct binary_env *env,
+				const struct image *image)
+{
+	CLEANUP(cleanup_image_free) struct image *again = NULL;
+	struct sp_error *error = open_again(env, image, &again);
+	if (error || (!again && !image->memory))
+		return error;
+	return log_damage(env, call_frames_read_eh(&ranges->frames, again ?: image));
+}
+
+static struct sp_error *read_debug(struct ranges *ranges, const struct binary_env *env,
+				   const struct module *module, const struct image *image)
+{
+	CLEANUP(cleanup_image_free) struct image *again = NULL;
+	struct sp_error *error = open_again(env, image, &again);
+	if (error || !again)
+		return error;
+	if (call_frames_has_debug(again))
+		ranges->debug_image = take_ptr(again);
+	else
+		error = binary_find_debug(env, module, again, call_frames_has_debug,
+					  &ranges->debug_image);
+	if (error || !ranges->debug_image)
+		return error;
+	error = call_frames_read_debug(&ranges->frames, ranges->debug_image);
+	image_release_file(ranges->debug_image);
+	return log_damage(env, error);
+}
+
+/* Damaged entries may claim anything: a range is part of one segment with code. */
+static bool is_code(const struct image *image, const struct cfi_entry *entry)
+{
+	for (size_t i = 0; i < image->loads.count; i++) {
+		const struct image_load *load = &image->loads.items[i];
+		if (load->executable && entry->start >= load->vaddr &&
+		    entry->start - load->vaddr < load->memory_size &&
+		    entry->size <= load->memory_size - (entry->start - load->vaddr))
+			return true;
+	}
+	return false;
+}
+
+static bool find(const struct cfi_table *table, const struct image *image, uint64_t vaddr,
+		 uint64_t *start_ret, uint64_t *size_ret)
+{
+	struct cfi_entry entry;
+	if (!cfi_find(table, vaddr, &entry) || !is_code(image, &entry))
+		return false;
+	*start_ret = entry.start;
+	*size_ret = entry.size;
+	return true;
+}
+
+struct sp_error *ranges_find(struct ranges *ranges, const struct binary_env *env,
+			     const struct module *module, const struct image *image,
+			     uint64_t vaddr, uint64_t *start_ret, uint64_t *size_ret)
+{
+	struct sp_error *error = NULL;
+	*size_ret = 0;
+	if (!ranges->eh_read) {
+		ranges->eh_read = true;
+		error = read_eh(ranges, env, image);
+	}
+	if (error || find(&ranges->frames.eh, image, vaddr, start_ret, size_ret))
+		return error;
+	if (!ranges->debug_read) {
+		ranges->debug_read = true;
+		error = read_debug(ranges, env, module, image);
+	}
+	if (!error)
+		find(&ranges->frames.debug, image, vaddr, start_ret, size_ret);
+	return error;
+}

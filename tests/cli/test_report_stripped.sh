@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Code of a stripped program, in every output: by functions of its call frame information, and
+# elsewhere by addresses of the ELF file.
+. "$top_srcdir/tests/cli/lib.sh"
+
+mkdir "$tmp/root"
+cd "$tmp" || exit 99
+# Each of another size; `bare` is in no entry.
+cat >prog.S <<'END'
+	.text
+	.globl _start
+	.p2align 6
+_start:	.cfi_startproc
+	.skip 0x40, 0x90
+	.cfi_endproc
+outer:	.cfi_startproc
+	.skip 0x80, 0x90
+	.cfi_endproc
+again:	.cfi_startproc
+	.skip 0xc0, 0x90
+	.cfi_endproc
+bare:	.skip 0x40, 0x90
+END
+$CC -nostdlib -static -no-pie -Wl,--build-id=none -o whole prog.S 2>err || skip_all "$(cat err)"
+readelf -lW whole | awk '$1 == "LOAD" && / R E / { print $3, $6, $2 }' >segment
+read -r start size offset <segment
+[ $((start)) != $((offset)) ] || skip_all "addresses of the program are positions in its file"
+strip -o root/prog whole
+
+# at FUNCTION DISTANCE: the address, in hex.
+at() {
+	printf '0x%x' $((0x$(nm whole | sed -n "s/ [tT] $1\$//p") + $2))
+}
+outer=$(at outer 0) again=$(at again 0) begin=$(at _start 0)
+
+# Two return addresses in again() are one function.
+recording data <<END
+event cpu-clock chain
+comm 7 7 demo
+mmap 7 $start $size $offset /prog
+stacks complete
+sample 0 7 7 0 1000000000 1000 $(at again 0x10) $(at again 0x10) $(at again 0x31) $(at again 0x51) $(at outer 0x11) $(at _start 5)
+sample 0 7 7 0 1000001000 1000 $(at again 0x20) $(at again 0x20) $(at again 0x51) $(at outer 0x21) $(at _start 9)
+sample 0 7 7 0 1000002000 1000 $(at outer 0x7f) $(at outer 0x7f) $(at _start 9)
+sample 0 7 7 0 1000003000 1000 $(at bare 0x10) $(at bare 0x10) $(at _start 9)
+END
+report() {
+	"$SPROF" report --symfs "$tmp/root" -i data "$@"
+}
+
+rows() {
+	report --no-children -s symbol --format csv -q | awk -F , 'NR > 1 { print $NF, $4 }' | sort
+}
+{
+	echo "$(at bare 0x10) 1"
+	echo "fn@$again 2"
+	echo "fn@$outer 1"
+} | sort >wanted
+rows >got
+same "rows are functions, and addresses of the ELF file" wanted got
+
+report --no-children >out
+check "a finding counts them as without a symbol" \
+	grep -q '! 100% of the samples are in prog, in code without a symbol' out
+check "with the remedy" grep -q 'install its debug symbols' out
+check "the table has them as functions of the program" grep -q "prog *\[\.\] fn@$again\$" out
+
+report -g caller >out
+sed -n '/caller, then/,$p' out | sed '1d;s/^.*%  //' >got
+cat >wanted <<END
+fn@$begin [prog]
+|- fn@$outer [prog]
+|  \`- fn@$again [prog] (recursive, 3 deep)
+\`- $(at bare 0x10) [prog]
+END
+same "the tree knows recursion" wanted got
+
+report --format folded -q >got
+cat >wanted <<END
+demo;fn@$begin [prog];fn@$outer [prog] 1
+demo;fn@$begin [prog];fn@$outer [prog];fn@$again [prog];fn@$again [prog] 1
+demo;fn@$begin [prog];fn@$outer [prog];fn@$again [prog];fn@$again [prog];fn@$again [prog] 1
+demo;fn@$begin [prog];[prog] 1
+END
+same "folded stacks have the file with them" wanted got
+
+report -g caller --format json >json
+check "JSON says of rows and nodes where names are from" \
+	test "$(grep -o '"name_source": "cfi"' json | wc -l)" = 8
+check "but not of addresses" \
+	sh -c "grep '\"function\": \"0x' json | grep -vq name_source"
+report -S "fn@$again" --no-children -s symbol --format csv -q | tail -n +2 >got
+check "a filter takes the name" test "$(awk -F , '{ print $NF, $4 }' got)" = "fn@$again 2"
+
+"$SPROF" script -q --symfs "$tmp/root" -i data -F ip,sym,symoff --time ,1.0000005 >got
+cat >wanted <<END
+
+$(for place in "$(at again 0x10) $again 10" "$(at again 0x31) $again 31" \
+	"$(at again 0x51) $again 51" "$(at outer 0x11) $outer 11" "$(at _start 5) $begin 5"; do
+	# shellcheck disable=SC2086 # words
+	set -- $place
+	printf '\t%16s fn@%s+0x%s\n' "${1#0x}" "$2" "$3"
+done)
+
+END
+same "script has them with distances" wanted got
+"$SPROF" script --symfs "$tmp/root" -i data >out 2>err
+check "and says how many samples have no symbol" \
+	grep -q '4 samples are in prog, in code without a symbol' err
+"$SPROF" script -q --symfs "$tmp/root" -i data --format json >json
+check "its JSON, too, says where names are from" \
+	grep -q "{\"name\": \"fn@$again\", \"name_source\": \"cfi\", \"offset\": \"0x10\"}" json
+check "what is in no range has no name" grep -q ' \[unknown\] ' out
+finish
