@@ -2,8 +2,9 @@
 /*
  * Threads and processes without a sample. An inherited event begins with a whole period in each
  * task (and on each CPU), so that of those that live shorter nothing is ever sampled, however
- * many there are. What they used is known where READ records (inherit_stat) or those of switches
- * say, and else is no more than their lifetime, or the period on each CPU.
+ * many there are. READ records (inherit_stat) and context switches have the CPU time that they used;
+ * else it is at most their lifetime, or a period on each CPU. A task that was sampled lacks what it
+ * used after its last sample, at most a period on each CPU: much, if thousands live for two periods.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ struct program {
 struct programs {
 	VEC(struct program) rows;
 	struct u64map of; /* a name's address -> index in `rows` */
+	uint64_t lacking; /* weight that all rows together may lack */
 };
 
 static void programs_deinit(struct programs *programs)
@@ -54,12 +56,20 @@ static struct program *program_of(struct run *run, struct programs *programs, ui
 	return &programs->rows.items[*index];
 }
 
+static uint64_t task_samples(const struct run *run, uint16_t event, uint32_t tid)
+{
+	uint64_t samples = 0;
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const uint32_t *counted =
+			u64map_find(&run->workers[i].task_samples, (uint64_t)event << 32 | tid);
+		samples += counted ? *counted : 0;
+	}
+	return samples;
+}
+
 static bool was_sampled(const struct run *run, uint16_t event, uint32_t tid)
 {
-	for (size_t i = 0; i < run->worker_count; i++)
-		if (u64map_find(&run->workers[i].task_samples, (uint64_t)event << 32 | tid))
-			return true;
-	return false;
+	return task_samples(run, event, tid) > 0;
 }
 
 /* By READ records, of which a task may have left one for each CPU. */
@@ -83,6 +93,7 @@ static bool sum_counts(struct run *run, uint16_t event, struct programs *program
 		program->ended.unsampled += added && !sampled;
 		program->ended.weight += sampled ? 0 : task->value;
 		program->lacks += sampled ? 0 : task->value;
+		programs->lacking = weight_add(programs->lacking, sampled ? 0 : task->value);
 	}
 	u64map_deinit(&seen);
 	return done;
@@ -96,14 +107,37 @@ static bool has_counts(const struct run *run, uint16_t event)
 	return false;
 }
 
-/* What a task may have used of a clock without a sample; UINT64_MAX: any time. */
+/* A clock's period; 0: unknown. */
+static uint64_t clock_period_ns(const struct perf_event_attr *attr)
+{
+	return !attr->freq ? attr->sample_period
+	       : attr->sample_freq ? 1000000000 / attr->sample_freq : 0;
+}
+
+/* CPU time that a task can use between two samples of a clock; UINT64_MAX: any time. */
 static uint64_t most_ns(const struct run *run, const struct perf_event_attr *attr)
 {
 	const struct sp_file_info *info = sp_reader_info(run->reader);
 	uint64_t cpus = info->cpus_online ? info->cpus_online : 1;
-	uint64_t period_ns = !attr->freq ? attr->sample_period
-			     : attr->sample_freq ? 1000000000 / attr->sample_freq : 0;
+	uint64_t period_ns = clock_period_ns(attr);
 	return period_ns && period_ns < UINT64_MAX / cpus ? period_ns * cpus : UINT64_MAX;
+}
+
+/* Adds weight that rows of a task's programs may lack; false when out of memory. */
+static bool add_lacking(struct run *run, struct programs *programs, const struct life *life,
+			uint64_t weight)
+{
+	struct program *ended = program_of(run, programs, life->pid, life->tid, life->end_ns);
+	if (!ended)
+		return false;
+	const char *comm = ended->ended.comm;
+	ended->lacks += weight;
+	/* The task had its parent's name until its exec. */
+	struct program *began = program_of(run, programs, life->pid, life->tid, life->begin_ns);
+	if (began && began->ended.comm != comm)
+		began->lacks += weight;
+	programs->lacking = weight_add(programs->lacking, weight);
+	return began != NULL;
 }
 
 /* Adds a life without a sample, of at most `weight`; false when out of memory. */
@@ -113,17 +147,11 @@ static bool add_unsampled(struct run *run, struct programs *programs, const stru
 	struct program *ended = program_of(run, programs, life->pid, life->tid, life->end_ns);
 	if (!ended)
 		return false;
-	const char *comm = ended->ended.comm;
 	ended->ended.unsampled++;
 	ended->ended.lasted_ns += life->end_ns - life->begin_ns;
 	ended->ended.weight += weight;
 	ended->ended.exact &= exact;
-	ended->lacks += weight;
-	/* Until its exec it ran under its parent's name. */
-	struct program *began = program_of(run, programs, life->pid, life->tid, life->begin_ns);
-	if (began && began->ended.comm != comm)
-		began->lacks += weight;
-	return began != NULL;
+	return add_lacking(run, programs, life, weight);
 }
 
 /* By FORK and EXIT. Of several tasks of one number all were sampled, if one was. */
@@ -142,9 +170,19 @@ static bool sum_lives(struct run *run, uint16_t event, struct programs *programs
 		if (!ended)
 			return false;
 		ended->ended.tasks++;
-		if (was_sampled(run, event, life->tid))
-			continue;
 		bool exact = lives_cpu_ns(lives, life->tid, &cpu_ns);
+		uint64_t samples = task_samples(run, event, life->tid);
+		if (samples) {
+			/* A task lacks what it used after its last sample on each CPU. */
+			uint64_t used_ns = exact ? cpu_ns : lasted_ns;
+			uint64_t sampled_ns = samples * clock_period_ns(attr);
+			uint64_t lacks_ns = used_ns > sampled_ns ? used_ns - sampled_ns : 0;
+			if (profile->weight_is_time && life->tid != last_tid &&
+			    !add_lacking(run, programs, life, lacks_ns < limit_ns ? lacks_ns : limit_ns))
+				return false;
+			last_tid = life->tid;
+			continue;
+		}
 		uint64_t weight = lasted_ns < limit_ns ? lasted_ns : limit_ns;
 		if (exact) /* CPU time of all tasks with this tid */
 			weight = life->tid != last_tid ? cpu_ns : 0;
@@ -273,13 +311,11 @@ bool sum_unsampled(struct run *run, uint16_t event, struct profile_source *sourc
 {
 	struct sp_profile *profile = &run->analysis->profiles[event];
 	CLEANUP(programs_deinit) struct programs programs = {0};
-	uint64_t unsampled = 0, weight = 0;
+	uint64_t unsampled = 0;
 	if (!sum_up(run, event, &programs))
 		return false;
-	for (size_t i = 0; i < programs.rows.count; i++) {
+	for (size_t i = 0; i < programs.rows.count; i++)
 		unsampled += programs.rows.items[i].ended.unsampled;
-		weight = weight_add(weight, programs.rows.items[i].ended.weight);
-	}
 	if (!unsampled)
 		return true;
 	if (!list_programs(run, &programs, profile, source))
@@ -287,8 +323,8 @@ bool sum_unsampled(struct run *run, uint16_t event, struct profile_source *sourc
 	/* Lifetimes are not a weight for events that do not count time. */
 	if (!profile->weight_is_time && !has_counts(run, event))
 		return true;
-	source->unsampled_total = weight;
-	profile->missing_weight = weight_add(profile->missing_weight, weight);
+	source->unsampled_total = programs.lacking;
+	profile->missing_weight = weight_add(profile->missing_weight, programs.lacking);
 	return true;
 }
 
