@@ -18,8 +18,10 @@ of() {
 
 # adds_up NAME OPTION...: samples and losses are CPU time times rate. What a whole CPU loses is
 # also others', so that it is no more than what is missing; an event of the tasks alone loses what
-# is theirs. The command does not count its own start and end; and a machine that is itself put
-# aside misses what it should have sampled then, so that not each try need be one.
+# is theirs. The event's timer counts the time that interrupts and the hypervisor take from a task,
+# its CPU time does not: 4 to 8 % on a loaded virtual machine. The command does not count its own
+# start and end; and a machine that is itself put aside misses what it should have sampled then, so
+# that not each try need be one.
 adds_up() {
 	name=$1
 	shift
@@ -39,7 +41,7 @@ adds_up() {
 		*) most=$samples ;;
 		esac
 		awk -v most="$most" -v all=$((samples + lost)) -v full="$cpu" -v hz="$hz" \
-			'BEGIN { full *= hz; exit !(all >= 0.98 * full && most <= 1.03 * full) }' && {
+			'BEGIN { full *= hz; exit !(all >= 0.98 * full && most <= 1.1 * full) }' && {
 			ok "$name"
 			return
 		}
