@@ -6,14 +6,14 @@
 #include "diag.h"
 #include "pager.h"
 
-/* Adding a command is its file in cmd/ and its line here. */
+/* Adding a command is its file in cmd/ and its line here, in the order of the help. */
 static const struct command *const commands[] = {
-	&command_info,
-	&command_list,
 	&command_record,
 	&command_report,
-	&command_script,
 	&command_stat,
+	&command_list,
+	&command_info,
+	&command_script,
 	NULL,
 };
 
@@ -22,7 +22,8 @@ static void help(FILE *out)
 	fputs("usage: sprof COMMAND [ARG]...\n\n", out);
 	for (const struct command *const *command = commands; *command; command++)
 		fprintf(out, "  %-8s %s\n", (*command)->name, (*command)->summary);
-	fputs("\nsprof help COMMAND, or sprof COMMAND --help, says more.\n", out);
+	fputs("\nExample: sprof record ./program; sprof report\n"
+	      "'sprof help COMMAND' lists a command's options, 'man sprof' tasks.\n", out);
 }
 
 /* What stdio still holds may not fit the disk: then no status is 0. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading the command line by a table, and printing the table as help.
+ * Reading the command line by a table.
  *
  * Operands are permuted behind the options as getopt_long() does: those seen so
  * far are always the words just before what is not read yet.
@@ -15,21 +15,14 @@
 #include <string.h>
 #include "command.h"
 #include "diag.h"
+#include "options_help.h"
 
 /* More numbers in one list are a slip of the pen, not a wish. */
 #define MAX_NUMBERS 65536
 
-/* Where the help's descriptions begin. */
-#define HELP_COLUMN 30
-
 static bool is_end(const struct option *option)
 {
 	return !option->help;
-}
-
-static bool is_group(const struct option *option)
-{
-	return !option->letter && !option->name;
 }
 
 /* "-i, --input", as the user knows it. */
@@ -238,63 +231,6 @@ void option_table_add(struct option_table *table, const struct option *options, 
 	table->count += count;
 }
 
-/* The description, each of its lines at HELP_COLUMN. */
-static void help_description(FILE *out, int column, const char *help)
-{
-	if (column + 2 > HELP_COLUMN) {
-		fputc('\n', out);
-		column = 0;
-	}
-	for (;;) {
-		size_t size = strcspn(help, "\n");
-		fprintf(out, "%*s%.*s\n", HELP_COLUMN - column, "", (int)size, help);
-		column = 0;
-		if (!help[size])
-			return;
-		help += size + 1;
-	}
-}
-
-static void help_option(FILE *out, const struct option *option)
-{
-	char title[160], letter[5] = "    ";
-	size_t used = 0;
-	if (option->letter)
-		snprintf(letter, sizeof(letter), "-%c%s", option->letter, option->name ? ", " : "");
-	used = (size_t)snprintf(title, sizeof(title), "  %s", letter);
-	if (option->name)
-		used += (size_t)snprintf(title + used, sizeof(title) - used, "--%s%s",
-					 option->both ? "[no-]" : "", option->name);
-	if (option->argument)
-		used += (size_t)snprintf(title + used, sizeof(title) - used,
-					 option->attached ? "[=%s]" :
-					 option->optional ? " [%s]" : " %s", option->argument);
-	fputs(title, out);
-	help_description(out, (int)used, option->help);
-}
-
-static void options_help(const struct option_usage *usage, FILE *out)
-{
-	const struct option help = {.letter = 'h', .name = "help", .help = "print this"};
-	const char *word = "usage:";
-	for (const char *const *synopsis = usage->synopses; *synopsis; synopsis++) {
-		fprintf(out, "%-6s %s\n", word, *synopsis);
-		word = "or:";
-	}
-	fprintf(out, "\n%s\n", usage->about);
-	if (!is_group(usage->options))
-		fputc('\n', out);
-	const struct option *option = usage->options;
-	for (; !is_end(option); option++)
-		if (is_group(option))
-			fprintf(out, "\n%s\n", option->help);
-		else
-			help_option(out, option);
-	help_option(out, &help);
-	if (usage->footer)
-		fprintf(out, "\n%s\n", usage->footer);
-}
-
 static int usage_mistake(const struct option_usage *usage)
 {
 	const char *synopsis = *usage->synopses;
@@ -455,8 +391,9 @@ int options_parse(const struct option_usage *usage, int argc, char **argv, int *
 			continue;
 		}
 		scan.at++;
-		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-			options_help(usage, stdout);
+		bool all = !strcmp(word, "--help-all");
+		if (all || !strcmp(word, "--help") || !strcmp(word, "-h")) {
+			options_help(usage, all, stdout);
 			return 0;
 		}
 		bool last = !strcmp(word, "--");

@@ -27,63 +27,69 @@ struct option {
 	char letter;          /* 0: none */
 	const char *name;     /* without dashes; NULL: none */
 	const char *argument; /* its name in the help; NULL: takes none */
-	const char *help;     /* a newline in it begins a new line */
+	const char *help;     /* filled to lines; a newline in it is a blank */
 	void *value;
 	option_parse_fn *parse;
 	bool optional;        /* the argument may be left out at the end or before another option */
 	bool attached;        /* an optional one must be attached: -zN, --name=N */
 	bool negatable;       /* --no-NAME calls `negate` */
 	bool both;            /* the help shows --[no-]NAME */
+	bool rare;            /* --help-all shows it, --help does not */
 };
 
 /* The pointer, which the compiler holds to that type. */
 #define OPTION_TYPED(pointer, type) (1 ? (pointer) : (type)NULL)
 
-/* bool *; --no-NAME takes it back. */
-#define OPTION_FLAG(letter_, name_, value_, help_)                                          \
+/* Macros accept further members at the end: `.rare = true`. */
+
+/* bool *; --no-NAME resets it. */
+#define OPTION_FLAG(letter_, name_, value_, help_, ...)                                     \
 	{.letter = (letter_), .name = (name_), .help = (help_),                             \
-	 .value = OPTION_TYPED(value_, bool *), .parse = option_parse_flag, .negatable = true}
+	 .value = OPTION_TYPED(value_, bool *), .parse = option_parse_flag, .negatable = true, \
+	 __VA_ARGS__}
 
 /* int *: 1 by --NAME, 0 by --no-NAME; the caller sets it to -1 for "not said". */
-#define OPTION_CHOICE(letter_, name_, value_, help_)                                        \
+#define OPTION_CHOICE(letter_, name_, value_, help_, ...)                                   \
 	{.letter = (letter_), .name = (name_), .help = (help_),                             \
 	 .value = OPTION_TYPED(value_, int *), .parse = option_parse_choice,                \
-	 .negatable = true, .both = true}
+	 .negatable = true, .both = true, __VA_ARGS__}
 
 /* const char **, pointing into argv. */
-#define OPTION_STRING(letter_, name_, argument_, value_, help_)                             \
+#define OPTION_STRING(letter_, name_, argument_, value_, help_, ...)                        \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
-	 .value = OPTION_TYPED(value_, const char **), .parse = option_parse_string}
+	 .value = OPTION_TYPED(value_, const char **), .parse = option_parse_string, __VA_ARGS__}
 
 /* uint64_t *, decimal or 0x. */
-#define OPTION_NUMBER(letter_, name_, argument_, value_, help_)                             \
+#define OPTION_NUMBER(letter_, name_, argument_, value_, help_, ...)                        \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
-	 .value = OPTION_TYPED(value_, uint64_t *), .parse = option_parse_number}
+	 .value = OPTION_TYPED(value_, uint64_t *), .parse = option_parse_number, __VA_ARGS__}
 
 /* struct option_strings *: "a,b"; given again, it adds. */
-#define OPTION_STRINGS(letter_, name_, argument_, value_, help_)                            \
+#define OPTION_STRINGS(letter_, name_, argument_, value_, help_, ...)                       \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
-	 .value = OPTION_TYPED(value_, struct option_strings *), .parse = option_parse_strings}
+	 .value = OPTION_TYPED(value_, struct option_strings *), .parse = option_parse_strings, \
+	 __VA_ARGS__}
 
 /* struct option_numbers *: "1,4-7"; given again, it adds. */
-#define OPTION_NUMBERS(letter_, name_, argument_, value_, help_)                            \
+#define OPTION_NUMBERS(letter_, name_, argument_, value_, help_, ...)                       \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
-	 .value = OPTION_TYPED(value_, struct option_numbers *), .parse = option_parse_numbers}
+	 .value = OPTION_TYPED(value_, struct option_numbers *), .parse = option_parse_numbers, \
+	 __VA_ARGS__}
 
 /* Anything else: `parse` is the command's own. Takes no argument where `argument_` is NULL. */
-#define OPTION_CALL(letter_, name_, argument_, value_, parse_, help_)                       \
+#define OPTION_CALL(letter_, name_, argument_, value_, parse_, help_, ...)                  \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
-	 .value = (value_), .parse = (parse_)}
+	 .value = (value_), .parse = (parse_), __VA_ARGS__}
 
 /* As OPTION_CALL, where the argument may be left out. */
-#define OPTION_CALL_OPTIONAL(letter_, name_, argument_, value_, parse_, help_)              \
+#define OPTION_CALL_OPTIONAL(letter_, name_, argument_, value_, parse_, help_, ...)         \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
-	 .value = (value_), .parse = (parse_), .optional = true}
+	 .value = (value_), .parse = (parse_), .optional = true, __VA_ARGS__}
 
 /* As OPTION_CALL, where the argument may be left out, and is never the next word. */
-#define OPTION_CALL_ATTACHED(letter_, name_, argument_, value_, parse_, help_)              \
+#define OPTION_CALL_ATTACHED(letter_, name_, argument_, value_, parse_, help_, ...)         \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
-	 .value = (value_), .parse = (parse_), .optional = true, .attached = true}
+	 .value = (value_), .parse = (parse_), .optional = true, .attached = true, __VA_ARGS__}
 
 /* A heading in the help. */
 #define OPTION_GROUP(heading_) {.help = (heading_)}
@@ -137,7 +143,7 @@ struct option_table {
 };
 
 void option_table_add(struct option_table *table, const struct option *options, size_t count);
-#define OPTION_TABLE_ADD(table, group) \
+#define OPTION_TABLE_ADD(table, group)                                                      \
 	option_table_add(table, group, sizeof(group) / sizeof(*(group)))
 
 /* An option of perf's that is not here, and why, or what does the same: "take --x". Not in the help. */
@@ -151,8 +157,9 @@ struct option_refusal {
 struct option_usage {
 	const char *const *synopses; /* "sprof record [OPTION]... [--] COMMAND"; NULL-terminated */
 	const char *about;           /* a sentence or two below them */
+	const char *example;         /* a command that most users need, or NULL */
 	const struct option *options; /* until OPTION_END */
-	const char *footer;          /* text below the options, or NULL */
+	const char *footer;          /* text below all options, or NULL */
 	const struct option_refusal *refusals; /* or NULL */
 	bool stop_at_operand;        /* what follows the first operand is not looked at */
 };
@@ -161,7 +168,7 @@ struct option_usage {
  * Reads argv[1] to argv[argc - 1]. Operands are moved behind the options, in
  * their order; *operands is the index of the first (argc if there is none).
  * Returns -1 to go on, or the exit status to end with, all being said: 0 after
- * --help, EXIT_USAGE after a mistake.
+ * --help and --help-all, EXIT_USAGE after a mistake.
  */
 int options_parse(const struct option_usage *usage, int argc, char **argv, int *operands);
 

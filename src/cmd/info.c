@@ -198,20 +198,19 @@ static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 	bool verbose = false, losses = false;
 	const struct option options[] = {
 		OPTION_STRING('i', "input", "FILE", &path,
-			      "the recording (default: sprof.data, else perf.data; -: standard input)"),
-		OPTION_CALL(0, "format", "FORMAT", &format, parse_format, "text or json"),
-		OPTION_FLAG('v', "verbose", &verbose,
-			    "all attributes of events and all features of the header, too"),
+			      "read FILE (default: sprof.data; -: stdin)"),
 		OPTION_FLAG(0, "losses", &losses,
-			    "where and when samples were lost, and events throttled, too:\n"
-			    "by CPU, time and thread"),
+			    "print lost samples and throttling by CPU, time and thread"),
+		OPTION_CALL(0, "format", "FORMAT", &format, parse_format, "print text or json"),
+		OPTION_FLAG('v', "verbose", &verbose,
+			    "print all event attributes and all header features"),
 		OPTION_END,
 	};
 	static const char *const synopses[] = {"sprof info [OPTION]...", NULL};
 	const struct option_usage usage = {
 		.synopses = synopses,
-		.about = "Shows what a recording consists of: the machine, the events, how many "
-			 "records\nof each type, what was lost, and which places are damaged.",
+		.about = "Shows a recording's machine, events, record counts, lost samples and damage.",
+		.example = "sprof info --losses",
 		.options = options,
 	};
 	int operand;
@@ -237,6 +236,6 @@ static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 
 const struct command command_info = {
 	.name = "info",
-	.summary = "show what is in a recording",
+	.summary = "show the header, events, losses and damage of a recording",
 	.run = info_run,
 };

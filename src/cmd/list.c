@@ -250,15 +250,17 @@ static int list_run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	struct list list = {.desc = true};
 	const struct option options[] = {
-		OPTION_FLAG('d', "desc", &list.desc, "say what events count (default; --no-desc)"),
-		OPTION_FLAG('v', "long-desc", &list.long_desc, "with tracepoints' fields"),
-		OPTION_FLAG(0, "details", &list.details, "with what PMUs' events stand for"),
-		OPTION_STRING(0, "unit", "PMU", &list.pmu, "events of this PMU alone"),
 		OPTION_FLAG(0, "limits", &list.limits,
-			    "instead: what limits what may be recorded, and what this kernel knows"),
-		OPTION_FLAG('j', "json", &list.json, "the same as --format json"),
+			    "list the limits of recording on this machine, and the "
+			    "perf_event_open(2) fields of this kernel"),
+		OPTION_FLAG('v', "long-desc", &list.long_desc, "print tracepoints' fields, too"),
+		OPTION_FLAG(0, "details", &list.details, "print the encoding of PMU events, too"),
+		OPTION_FLAG('d', "desc", &list.desc,
+			    "print descriptions (default; --no-desc: do not)"),
+		OPTION_STRING(0, "unit", "PMU", &list.pmu, "list events of this PMU only"),
+		OPTION_CALL(0, "format", "FORMAT", &list.format, parse_format, "print text or json"),
+		OPTION_FLAG('j', "json", &list.json, "same as --format json"),
 		OPTION_STRING('o', "output", "FILE", &list.output, "write to FILE"),
-		OPTION_CALL(0, "format", "FORMAT", &list.format, parse_format, "text or json"),
 		OPTION_END,
 	};
 	static const struct option_refusal refusals[] = {
@@ -270,10 +272,11 @@ static int list_run(struct sp_ctx *ctx, int argc, char **argv)
 					       "sprof list --limits", NULL};
 	const struct option_usage usage = {
 		.synopses = synopses,
-		.about = "Lists the events of this machine, as -e takes them.",
+		.about = "Lists the events of this machine by their names for -e.",
+		.example = "sprof list 'sched:*'",
 		.options = options,
 		.refusals = refusals,
-		.footer = "PATTERN is a kind (hw, sw, cache, pmu, tracepoint, mem, probe, raw, tool, pfm),\n"
+		.footer = "PATTERN: a kind (hw, sw, cache, pmu, tracepoint, mem, probe, raw, tool, pfm),\n"
 			  "a glob, or part of a name.",
 	};
 	int operand;
@@ -298,6 +301,6 @@ static int list_run(struct sp_ctx *ctx, int argc, char **argv)
 
 const struct command command_list = {
 	.name = "list",
-	.summary = "list the events of this machine, and what limits them",
+	.summary = "list the events and the limits of this machine",
 	.run = list_run,
 };

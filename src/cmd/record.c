@@ -452,6 +452,6 @@ static int run(struct sp_ctx *ctx, int argc, char **argv)
 
 const struct command command_record = {
 	.name = "record",
-	.summary = "sample a command or running processes into a file",
+	.summary = "sample a command, running processes or all CPUs",
 	.run = run,
 };

@@ -295,6 +295,6 @@ static int report_run(struct sp_ctx *ctx, int argc, char **argv)
 
 const struct command command_report = {
 	.name = "report",
-	.summary = "show where the samples of a recording are",
+	.summary = "show the hot functions and the call tree of a recording",
 	.run = report_run,
 };

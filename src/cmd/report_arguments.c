@@ -129,65 +129,58 @@ static bool parse_quantum(const struct option *option, const char *text)
 static void add_shown(struct report_arguments *a, struct option_table *table)
 {
 	const struct option group[] = {
-		OPTION_GROUP("What is shown:"),
-		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,
-			    "text (for people), json, csv, or folded (for flame graphs)"),
-		OPTION_CALL(0, "stdio", NULL, &a->output, parse_stdio, "--format text"),
+		OPTION_GROUP("View:"),
 		OPTION_CALL('s', "sort", "KEYS", a, report_keys_parse,
-			    "make rows by these: comm, pid, tid, cpu, dso, symbol (or sym),\n"
-			    "function, srcfile, srcline, event, those of branches, memory and\n"
-			    "others that the manual page lists, and fields of tracepoints;\n"
-			    "+KEY adds to the default, comm,dso,function"),
-		OPTION_CALL('F', "fields", "FIELDS", a, report_fields_parse,
-			    "columns of the text, in their order: overhead (self),\n"
-			    "overhead_children (total), interval, sample, period, and keys,\n"
-			    "by which rows are made"),
-		OPTION_CHOICE('b', "branch-stack", &a->branches,
-			      "count the branches of branch stacks: the default where these\n"
-			      "were recorded; or samples"),
-		OPTION_CHOICE(0, "group", &a->group,
-			      "show events side by side, and their ratios: the default for\n"
-			      "those that were recorded as a group; with --group, for all"),
-		OPTION_FLAG(0, "mem-mode", &a->memory,
-			    "weigh samples by the latency of their memory access, and make\n"
-			    "rows by what is known of that"),
-		OPTION_CALL(0, "time-quantum", "TIME", &a->time_quantum_ns, parse_quantum,
-			    "steps of the key time, such as 1s, 10ms (the default is 100ms)"),
-		OPTION_CALL('p', "parent", "REGEX", a, parse_parent,
-			    "make rows by the nearest function on the stack that matches this,\n"
-			    "too; -s parent has \"^sys_|^do_page_fault\""),
-		OPTION_FLAG('x', "exclude-other", &a->exclude_other,
-			    "leave out samples that have no parent"),
-		OPTION_FLAG(0, "raw-trace", &a->raw_trace,
-			    "the key trace, and fields, as their bytes say, and not as the\n"
-			    "tracepoint's own text has them"),
-		OPTION_CHOICE(0, "inline", &a->selection.inlines,
-			      "inlined functions are functions of their own (the default); or\n"
-			      "are part of their symbol, and no debug information is read"),
-		OPTION_CHOICE(0, "children", &a->children,
-			      "count a function's callees too, as its total, and order by\n"
-			      "that; the default where call chains were recorded"),
+			    "group samples by comm, pid, tid, cpu, dso, symbol, function, srcfile, "
+			    "srcline, event, ...; +KEY adds to comm,dso,function"),
 		OPTION_CALL_OPTIONAL('g', "call-graph", "ORDER", a, parse_tree,
-				     "show the call tree: caller (from the outermost down, if\n"
-				     "not said), callee (from the function up), or none; with\n"
-				     ",srcline by source lines, too"),
-		OPTION_CALL('G', "inverted", NULL, a, parse_inverted, "--call-graph caller"),
+				     "print the call tree: caller (default) or callee"),
+		OPTION_CHOICE(0, "children", &a->children,
+			      "add callees to totals, and order by total"),
+		OPTION_CHOICE(0, "inline", &a->selection.inlines,
+			      "show inlined functions as functions (default)", .rare = true),
+		OPTION_FLAG('n', "show-nr-samples", &a->samples, "print the number of samples"),
+		OPTION_CALL(0, "percent-limit", "MIN", &a->limit, parse_limit,
+			    "hide rows and branches below MIN percent"),
+		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,
+			    "print text, json, csv or folded (for flame graphs)"),
+		OPTION_CHOICE('b', "branch-stack", &a->branches,
+			      "count branches instead of samples"),
+		OPTION_CHOICE(0, "group", &a->group,
+			      "show events side by side, with ratios such as IPC (default for "
+			      "recorded groups)", .rare = true),
+		OPTION_CALL('F', "fields", "FIELDS", a, report_fields_parse,
+			    "print these columns, in this order: overhead, overhead_children, "
+			    "interval, sample, period, and keys of -s", .rare = true),
+		OPTION_FLAG(0, "mem-mode", &a->memory,
+			    "weight samples by memory access latency, and group them by memory "
+			    "keys", .rare = true),
+		OPTION_CALL(0, "time-quantum", "TIME", &a->time_quantum_ns, parse_quantum,
+			    "set the step of the key time, such as 1s or 10ms (default: 100ms)",
+			    .rare = true),
+		OPTION_CALL('p', "parent", "REGEX", a, parse_parent,
+			    "group samples by the nearest caller that matches REGEX, too",
+			    .rare = true),
+		OPTION_FLAG('x', "exclude-other", &a->exclude_other,
+			    "hide samples without a matching parent", .rare = true),
+		OPTION_FLAG(0, "raw-trace", &a->raw_trace,
+			    "print tracepoint fields as raw values", .rare = true),
+		OPTION_CALL('G', "inverted", NULL, a, parse_inverted, "same as --call-graph caller",
+			    .rare = true),
 		OPTION_FLAG(0, "collapse-recursion", &a->collapse_recursion,
-			    "show one round of calls that repeat in the tree"),
+			    "print recursive calls once in the tree", .rare = true),
 		OPTION_NUMBER(0, "max-stack", "N", &a->max_stack,
-			      "look at no more than N frames of a stack, from the sampled\n"
-			      "function up"),
+			      "use at most N frames of a stack, innermost first", .rare = true),
 		OPTION_FLAG(0, "full-source-path", &a->selection.whole_paths,
-			    "source files by their whole path"),
-		OPTION_CALL(0, "percent-limit", "PERCENT", &a->limit, parse_limit,
-			    "leave out smaller shares; as text, trees have 0.5"),
+			    "print full paths of source files", .rare = true),
 		OPTION_CALL(0, "percentage", "OF", &a->relative, parse_percentage,
-			    "shares of all (absolute), or of what the filters let pass\n"
-			    "(relative)"),
-		OPTION_FLAG(0, "header", &a->header, "what the header says, before all else"),
-		OPTION_FLAG(0, "header-only", &a->header_only, "what the header says alone"),
-		OPTION_FLAG('n', "show-nr-samples", &a->samples,
-			    "as perf's; samples are always shown"),
+			    "print percentages of all samples (absolute, the default), or of the "
+			    "samples that pass the filters (relative)", .rare = true),
+		OPTION_FLAG(0, "header", &a->header, "print the file header first", .rare = true),
+		OPTION_FLAG(0, "header-only", &a->header_only, "print the file header only",
+			    .rare = true),
+		OPTION_CALL(0, "stdio", NULL, &a->output, parse_stdio, "same as --format text",
+			    .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
 }
@@ -195,9 +188,9 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 static void add_how(struct report_arguments *a, struct option_table *table)
 {
 	const struct option group[] = {
-		OPTION_GROUP("How:"),
+		OPTION_GROUP("Output:"),
 		OPTION_CALL(0, "color", "WHEN", &a->colour, parse_colour,
-			    "auto (on a terminal), always or never"),
+			    "use colours: auto (on a terminal), always or never", .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
 	selection_add_how(&a->selection, table);
@@ -264,13 +257,14 @@ static const struct option_refusal refused[] = {
 static int parse_table(struct report_arguments *a, int argc, char **argv)
 {
 	struct option_table table = {0};
-	selection_add_read(&a->selection, &table);
 	add_shown(a, &table);
 	selection_add_filter(&a->selection, &table);
+	selection_add_read(&a->selection, &table);
 	add_how(a, &table);
 	const struct option_usage usage = {
 		.synopses = (const char *const[]){"sprof report [OPTION]...", NULL},
-		.about = "Shows where a recording's samples are: its hot functions, its call tree.",
+		.about = "Shows the hot functions and the call tree of a recording.",
+		.example = "sprof report -g caller -c nginx",
 		.options = table.items,
 		.refusals = refused,
 	};

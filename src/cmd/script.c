@@ -358,6 +358,6 @@ static int script_run(struct sp_ctx *ctx, int argc, char **argv)
 
 const struct command command_script = {
 	.name = "script",
-	.summary = "print the samples and other records of a recording",
+	.summary = "print each sample and other records of a recording",
 	.run = script_run,
 };

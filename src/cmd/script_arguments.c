@@ -87,37 +87,32 @@ static const struct option_refusal refused[] = {
 static void add_shown(struct script_arguments *a, struct option_table *table)
 {
 	const struct option group[] = {
-		OPTION_GROUP("What is shown:"),
+		OPTION_GROUP("View:"),
 		OPTION_CALL('F', "fields", "FIELDS", &a->fields, parse_fields,
-			    "of each sample: comm, tid, pid, time, cpu, event, trace, ip,\n"
-			    "sym, dso, dsoff, addr, symoff, srcline, period, iregs, uregs,\n"
-			    "brstack, brstacksym, brstackoff, data_src, weight, bpf-output,\n"
-			    "phys_addr, misc, tod, data_page_size, code_page_size, ins_lat,\n"
-			    "retire_lat, cgroup, insn, insnlen, disasm, brstackinsn,\n"
-			    "brstackinsnlen, brstackdisasm, brcntr, machine_pid, vcpu,\n"
-			    "transaction; +FIELD and -FIELD change the\n"
-			    "default; hw:, sw:, trace:, hw-cache:, raw:,\n"
-			    "break: or other: before them is of that kind of events alone"),
+			    "print these fields: comm, tid, pid, time, cpu, event, trace, ip, sym, "
+			    "dso, srcline, period, ...; +FIELD and -FIELD change the default"),
 		OPTION_CALL(0, "format", "FORMAT", &a->format, parse_format,
-			    "text, or json: a line for each record, with all its fields"),
+			    "print text, or json with one line per record"),
 		OPTION_CALL('D', "dump-raw-trace", NULL, &a->format, parse_dump,
-			    "all records as they lie in the file, in hex and in words"),
-		OPTION_FLAG('G', "hide-call-graph", &a->no_chains, "the sampled place alone"),
-		OPTION_NUMBER(0, "max-stack", "N", &a->max_stack, "no more calls than N (127)"),
-		OPTION_NUMBER(0, "max-blocks", "N", &a->max_blocks,
-			      "no more blocks of brstackinsn than N"),
+			    "dump all records in file order, in hex and decoded"),
+		OPTION_FLAG('G', "hide-call-graph", &a->no_chains, "print no call chains"),
+		OPTION_NUMBER(0, "max-stack", "N", &a->max_stack,
+			      "print at most N frames per sample (default: 127)"),
 		OPTION_CHOICE(0, "inline", &a->selection.inlines,
-			      "show inlined functions (the default); or no more than their\n"
-			      "symbol, and read no debug information"),
+			      "print inlined functions (default)", .rare = true),
+		OPTION_FLAG(0, "ns", &a->ns, "print times in nanoseconds"),
+		OPTION_FLAG(0, "reltime", &a->relative_time, "print times since the first line"),
+		OPTION_FLAG(0, "deltatime", &a->delta_time, "print times since the previous line",
+			    .rare = true),
+		OPTION_NUMBER(0, "max-blocks", "N", &a->max_blocks,
+			      "print at most N blocks of brstackinsn", .rare = true),
 		OPTION_FLAG(0, "full-source-path", &a->selection.whole_paths,
-			    "source files by their whole path"),
-		OPTION_FLAG(0, "ns", &a->ns, "times to the nanosecond"),
-		OPTION_FLAG(0, "deltatime", &a->delta_time, "times since the line before"),
-		OPTION_FLAG(0, "reltime", &a->relative_time, "times since the first line"),
+			    "print full paths of source files", .rare = true),
 		OPTION_STRINGS(0, "stop-bt", "NAMES", &a->stops,
-			       "show a chain no further than these functions"),
-		OPTION_FLAG(0, "header", &a->header, "what the header says, before all else"),
-		OPTION_FLAG(0, "header-only", &a->header_only, "what the header says alone"),
+			       "end call chains at these functions", .rare = true),
+		OPTION_FLAG(0, "header", &a->header, "print the file header first", .rare = true),
+		OPTION_FLAG(0, "header-only", &a->header_only, "print the file header only",
+			    .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
 }
@@ -125,37 +120,42 @@ static void add_shown(struct script_arguments *a, struct option_table *table)
 static void add_records(struct script_arguments *a, struct option_table *table)
 {
 	const struct option group[] = {
-		OPTION_GROUP("Which other records are shown:"),
+		OPTION_GROUP("Other records:"),
 		OPTION_FLAG(0, "show-task-events", &a->show_tasks,
-			    "COMM, FORK and EXIT records, too"),
-		OPTION_FLAG(0, "show-mmap-events", &a->show_mmaps, "MMAP and MMAP2 records"),
-		OPTION_FLAG(0, "show-switch-events", &a->show_switches, "context switches"),
-		OPTION_FLAG(0, "show-namespace-events", &a->show_namespaces, "NAMESPACES records"),
-		OPTION_FLAG(0, "show-lost-events", &a->show_losses, "LOST, LOST_SAMPLES records"),
-		OPTION_FLAG(0, "show-bpf-events", &a->show_bpf, "KSYMBOL and BPF_EVENT records"),
-		OPTION_FLAG(0, "show-cgroup-events", &a->show_cgroups, "CGROUP records"),
+			    "print COMM, FORK and EXIT records"),
+		OPTION_FLAG(0, "show-mmap-events", &a->show_mmaps, "print MMAP and MMAP2 records"),
+		OPTION_FLAG(0, "show-switch-events", &a->show_switches, "print context switches"),
+		OPTION_FLAG(0, "show-lost-events", &a->show_losses,
+			    "print LOST and LOST_SAMPLES records", .rare = true),
+		OPTION_FLAG(0, "show-namespace-events", &a->show_namespaces,
+			    "print NAMESPACES records", .rare = true),
+		OPTION_FLAG(0, "show-cgroup-events", &a->show_cgroups, "print CGROUP records",
+			    .rare = true),
+		OPTION_FLAG(0, "show-bpf-events", &a->show_bpf,
+			    "print KSYMBOL and BPF_EVENT records", .rare = true),
 		OPTION_FLAG(0, "show-text-poke-events", &a->show_text_pokes,
-			    "KSYMBOL and TEXT_POKE records"),
+			    "print KSYMBOL and TEXT_POKE records", .rare = true),
 		OPTION_FLAG(0, "show-round-events", &a->show_rounds,
-			    "FINISHED_ROUND records, and all in the file's order"),
+			    "print FINISHED_ROUND records, and all records in file order",
+			    .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
 }
 
 static int parse_table(struct script_arguments *a, int argc, char **argv)
 {
-	const struct option how[] = {OPTION_GROUP("How:")};
+	const struct option how[] = {OPTION_GROUP("Output:")};
 	struct option_table table = {0};
-	selection_add_read(&a->selection, &table);
 	add_shown(a, &table);
-	add_records(a, &table);
 	selection_add_filter(&a->selection, &table);
+	add_records(a, &table);
+	selection_add_read(&a->selection, &table);
 	OPTION_TABLE_ADD(&table, how);
 	selection_add_how(&a->selection, &table);
 	const struct option_usage usage = {
 		.synopses = (const char *const[]){"sprof script [OPTION]...", NULL},
-		.about = "Prints a recording's samples, and other records, in the order of their "
-			 "times.",
+		.about = "Prints a recording's samples and other records in time order.",
+		.example = "sprof script -F +srcline | less",
 		.options = table.items,
 		.refusals = refused,
 	};

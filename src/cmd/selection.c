@@ -91,20 +91,22 @@ static bool parse_time(const struct option *option, const char *text)
 void selection_add_read(struct selection *s, struct option_table *table)
 {
 	const struct option group[] = {
-		OPTION_GROUP("What is read:"),
+		OPTION_GROUP("Input:"),
 		OPTION_STRING('i', "input", "FILE", &s->input,
-			      "the recording: sprof.data unless said, or perf.data where\n"
-			      "that is not there; - is standard input"),
-		OPTION_FLAG('f', "force", &s->force, "accepted for perf compatibility; ignored"),
-		OPTION_STRING(0, "symfs", "DIR", &s->symfs, "look for recorded files below DIR"),
-		OPTION_STRING('k', "vmlinux", "FILE", &s->vmlinux, "the kernel's ELF file"),
-		OPTION_STRING(0, "kallsyms", "FILE", &s->kallsyms,
-			      "kernel symbols in the form of /proc/kallsyms"),
+			      "read FILE (default: sprof.data; -: stdin)"),
+		OPTION_STRING(0, "symfs", "DIR", &s->symfs, "look for the recorded files below DIR"),
 		OPTION_FLAG(0, "debuginfod", &s->debuginfod,
-			    "ask the servers of $DEBUGINFOD_URLS for debug files and\n"
-			    "programs that are not here"),
+			    "download missing files from $DEBUGINFOD_URLS"),
+		OPTION_STRING('k', "vmlinux", "FILE", &s->vmlinux, "use FILE as the kernel's ELF file",
+			      .rare = true),
+		OPTION_STRING(0, "kallsyms", "FILE", &s->kallsyms,
+			      "read kernel symbols from FILE, in the format of /proc/kallsyms",
+			      .rare = true),
 		OPTION_STRING(0, "unwinder", "NAME", &s->unwinder,
-			      "unwind copied stacks by cfi (the default), libunwind or none"),
+			      "unwind stack copies by cfi (default), libunwind or none",
+			      .rare = true),
+		OPTION_FLAG('f', "force", &s->force, "accepted for perf compatibility; ignored",
+			    .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
 }
@@ -112,18 +114,17 @@ void selection_add_read(struct selection *s, struct option_table *table)
 void selection_add_filter(struct selection *s, struct option_table *table)
 {
 	const struct option group[] = {
-		OPTION_GROUP("Only samples of:"),
-		OPTION_STRINGS('c', "comms", "NAMES", &s->comms, "these commands"),
-		OPTION_STRINGS('d', "dsos", "NAMES", &s->dsos, "these programs and libraries"),
-		OPTION_STRINGS('S', "symbols", "NAMES", &s->symbols, "these functions"),
-		OPTION_NUMBERS(0, "pid", "PIDS", &s->pids, "these processes"),
-		OPTION_NUMBERS(0, "tid", "TIDS", &s->tids, "these threads"),
-		OPTION_NUMBERS('C', "cpu", "CPUS", &s->cpus, "these processors, e.g. 0,4-7"),
-		OPTION_STRINGS('e', "events", "NAMES", &s->events, "these events"),
+		OPTION_GROUP("Filters:"),
+		OPTION_STRINGS('c', "comms", "NAMES", &s->comms, "select commands (thread names)"),
+		OPTION_STRINGS('d', "dsos", "NAMES", &s->dsos, "select programs and libraries"),
+		OPTION_STRINGS('S', "symbols", "NAMES", &s->symbols, "select sampled functions"),
+		OPTION_NUMBERS(0, "pid", "PIDS", &s->pids, "select processes"),
+		OPTION_NUMBERS(0, "tid", "TIDS", &s->tids, "select threads", .rare = true),
+		OPTION_NUMBERS('C', "cpu", "CPUS", &s->cpus, "select CPUs, such as 0,4-7",
+			       .rare = true),
+		OPTION_STRINGS('e', "events", "NAMES", &s->events, "select events"),
 		OPTION_CALL(0, "time", "START,END", s, parse_time,
-			    "this time, in seconds of the recording's clock; either may be\n"
-			    "left out; or a part, such as 10%-20% or 10%/2; several by blanks\n"
-			    "(or commas, of parts)"),
+			    "select a time range, in seconds or such as 10%-20%"),
 	};
 	OPTION_TABLE_ADD(table, group);
 }
@@ -131,11 +132,13 @@ void selection_add_filter(struct selection *s, struct option_table *table)
 void selection_add_how(struct selection *s, struct option_table *table)
 {
 	const struct option group[] = {
+		OPTION_FLAG('q', "quiet", &s->quiet, "print no findings and no warnings"),
+		OPTION_FLAG('v', "verbose", &s->verbose, "print each step to standard error"),
 		OPTION_CHOICE(0, "pager", &s->pager,
-			      "show text on a terminal by $SPROF_PAGER, $PAGER or less"),
-		OPTION_FLAG('q', "quiet", &s->quiet, "say nothing of what limits the result"),
-		OPTION_FLAG('v', "verbose", &s->verbose, "say on standard error what is done"),
-		OPTION_NUMBER('j', "jobs", "N", &s->jobs, "use N threads (all processors)"),
+			      "page text on a terminal by $SPROF_PAGER, $PAGER or less",
+			      .rare = true),
+		OPTION_NUMBER('j', "jobs", "N", &s->jobs, "use N threads (default: one per CPU)",
+			      .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
 }

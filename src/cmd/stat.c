@@ -643,6 +643,6 @@ static int run(struct sp_ctx *ctx, int argc, char **argv)
 
 const struct command command_stat = {
 	.name = "stat",
-	.summary = "count events of a command or of the machine",
+	.summary = "count events of a command, processes or all CPUs",
 	.run = run,
 };

@@ -129,8 +129,8 @@ static bool check(const struct stat_arguments *arguments)
 
 static const char *const synopses[] = {
 	"sprof stat [OPTION]... [--] COMMAND [ARG]...",
-	"sprof stat [OPTION]... -p PID[,PID]... | -t TID[,TID]... [[--] COMMAND [ARG]...]",
-	"sprof stat [OPTION]... -a | -C CPUS [[--] COMMAND [ARG]...]",
+	"sprof stat [OPTION]... -p PID,... | -t TID,... [[--] COMMAND [ARG]...]",
+	"sprof stat [OPTION]... -a | -C LIST [[--] COMMAND [ARG]...]",
 	"sprof stat record [-o FILE] [OPTION]... [[--] COMMAND [ARG]...]",
 	"sprof stat report [-i FILE] [OPTION]...",
 	NULL,
@@ -174,11 +174,12 @@ static int parse_table(const struct option *table, int argc, char **argv, int *o
 	const struct option_usage usage = {
 		.synopses = synopses,
 		.about = "Counts events of a command, of running processes or of whole CPUs.\n"
-			 "A COMMAND beside -p, -t, -a or -C only says how long.",
+			 "With -p, -t, -a or -C, COMMAND is not counted: counting stops when it exits.",
+		.example = "sprof stat -r 5 ./program",
 		.options = table,
 		.refusals = refusals,
-		.footer = "The command's exit status is passed on, as is the signal that ended it. 125:\n"
-			  "counting itself failed; 126, 127: the command could not be run, was not found.",
+		.footer = "Exit status: COMMAND's; 125: counting failed; 126: COMMAND could not be\n"
+			  "executed; 127: COMMAND was not found; 129: invalid command line.",
 		.stop_at_operand = true,
 	};
 	return options_parse(&usage, argc, argv, operands);
@@ -188,34 +189,35 @@ static void add_counted(struct option_table *table, struct stat_arguments *argum
 {
 	struct sp_stat_options *options = &arguments->options;
 	const struct option group[] = {
-		OPTION_GROUP("What is counted:"),
+		OPTION_GROUP("Events and target:"),
 		OPTION_CALL('e', "event", "EVENT,...", &arguments->events, event_lists_parse,
-			    "these events, {a,b} together; default: CPU time, context\n"
-			    "switches, migrations, page faults, cycles, instructions,\n"
-			    "branches, branch misses"),
-		OPTION_CALL(0, "pfm-events", "EVENT,...", &arguments->events, event_lists_parse_pfm,
-			    "the same by the names that libpfm has for them"),
-		OPTION_CALL(0, "filter", "FILTER", &arguments->events, event_lists_parse_filter,
-			    "of the events of the -e before it: the kernel's filter of\n"
-			    "tracepoints, as \"count > 100\""),
+			    "count these events; {a,b}: count them together"),
 		OPTION_CALL('d', "detailed", NULL, &options->detail, parse_detail,
-			    "events of caches too; -dd and -ddd: of more of them"),
-		OPTION_FLAG('n', "null", &options->no_events, "nothing: take the time only"),
-		OPTION_NUMBERS('p', "pid", "PID,...", &arguments->pids, "of processes that run already"),
-		OPTION_NUMBERS('t', "tid", "TID,...", &arguments->tids, "of threads that run already"),
-		OPTION_FLAG('a', "all-cpus", &options->system_wide, "of everything that runs"),
-		OPTION_STRING('C', "cpu", "LIST", &options->cpus, "on these CPUs alone, as 0-3,5"),
-		OPTION_CALL('G', "cgroup", "NAME,...", &arguments->cgroups, parse_cgroups,
-			    "the first event in the first control group, and so on;\n"
-			    "the last group has the rest; with -a or -C"),
+			    "count cache events, too; -dd, -ddd: more of them"),
+		OPTION_NUMBERS('p', "pid", "PID,...", &arguments->pids, "count in running processes"),
+		OPTION_NUMBERS('t', "tid", "TID,...", &arguments->tids, "count in running threads"),
+		OPTION_FLAG('a', "all-cpus", &options->system_wide, "count on all CPUs"),
+		OPTION_STRING('C', "cpu", "LIST", &options->cpus,
+			      "count on these CPUs only, such as 0-3,5"),
 		OPTION_CALL(0, "for-each-cgroup", "NAME,...", &arguments->each_cgroup, parse_cgroups,
-			    "all events in each of these control groups"),
+			    "count all events in each of these control groups"),
+		OPTION_FLAG(0, "all-user", &options->user_only, "count user space only"),
+		OPTION_FLAG(0, "all-kernel", &options->kernel_only, "count the kernel only",
+			    .rare = true),
+		OPTION_CALL(0, "filter", "FILTER", &arguments->events, event_lists_parse_filter,
+			    "filter the tracepoints of the preceding -e by their fields, such as "
+			    "\"count > 100\"", .rare = true),
+		OPTION_CALL(0, "pfm-events", "EVENT,...", &arguments->events, event_lists_parse_pfm,
+			    "count events by their libpfm names", .rare = true),
+		OPTION_FLAG('n', "null", &options->no_events, "count no events, only measure times",
+			    .rare = true),
+		OPTION_CALL('G', "cgroup", "NAME,...", &arguments->cgroups, parse_cgroups,
+			    "count the first event in the first control group, and so on; the "
+			    "last group gets the remaining events; with -a or -C", .rare = true),
 		OPTION_FLAG('i', "no-inherit", &options->no_inherit,
-			    "leave out threads and children made later"),
-		OPTION_FLAG(0, "all-user", &options->user_only, "leave out the kernel"),
-		OPTION_FLAG(0, "all-kernel", &options->kernel_only, "leave out user space"),
+			    "do not inherit events into new threads and children", .rare = true),
 		OPTION_CHOICE(0, "scale", &arguments->scale,
-			      "scale counts of events that took turns (the default)"),
+			      "scale counts of multiplexed events (default)", .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
 }
@@ -223,30 +225,35 @@ static void add_counted(struct option_table *table, struct stat_arguments *argum
 static void add_course(struct option_table *table, struct stat_arguments *arguments)
 {
 	const struct option group[] = {
-		OPTION_GROUP("How often, and how long:"),
+		OPTION_GROUP("Runs and intervals:"),
 		OPTION_NUMBER('r', "repeat", "N", &arguments->runs,
-			      "run the command N times: mean and noise; 0: for ever"),
-		OPTION_FLAG(0, "table", &arguments->table, "with -r: each run's time too"),
+			      "run COMMAND N times, print means and intervals"),
 		OPTION_CALL('I', "interval-print", "MS", &arguments->interval_ms, parse_ms,
-			    "print what was counted each so many milliseconds"),
-		OPTION_NUMBER(0, "interval-count", "N", &arguments->interval_count,
-			      "with -I: so often"),
-		OPTION_FLAG(0, "interval-clear", &arguments->interval_clear,
-			    "with -I: clear the screen before each"),
-		OPTION_FLAG(0, "summary", &arguments->summary, "with -I: the whole at the end"),
-		OPTION_FLAG(0, "no-csv-summary", &arguments->no_csv_summary,
-			    "with -I, --summary and -x: do not write \"summary\" before it"),
+			    "print counts every MS milliseconds"),
 		OPTION_CALL(0, "timeout", "MS", &arguments->timeout_ms, parse_ms,
-			    "end after so many milliseconds, and the command with it"),
+			    "stop after MS milliseconds, and terminate COMMAND"),
 		OPTION_CALL('D', "delay", "MS", &arguments->delay_ms, parse_delay,
-			    "begin after so many milliseconds; -1: by --control"),
-		OPTION_STRING(0, "control", "HOW", &arguments->control,
-			      "fd:N[,M] or fifo:PATH[,PATH]: read enable, disable, ping\n"
-			      "and stop from there, answer \"ack\" to the second"),
+			    "start counting after MS ms; -1: by --control", .rare = true),
+		OPTION_NUMBER(0, "interval-count", "N", &arguments->interval_count,
+			      "with -I: print N intervals", .rare = true),
+		OPTION_FLAG(0, "interval-clear", &arguments->interval_clear,
+			    "with -I: clear the screen before each interval", .rare = true),
+		OPTION_FLAG(0, "summary", &arguments->summary, "with -I: print totals at the end",
+			    .rare = true),
+		OPTION_FLAG(0, "no-csv-summary", &arguments->no_csv_summary,
+			    "with -I, --summary and -x: do not print \"summary\" before totals",
+			    .rare = true),
+		OPTION_FLAG(0, "table", &arguments->table, "with -r: print each run's time, too",
+			    .rare = true),
 		OPTION_STRING(0, "pre", "COMMAND", &arguments->before,
-			      "run this by the shell before each run"),
-		OPTION_STRING(0, "post", "COMMAND", &arguments->after, "and this after it"),
-		OPTION_FLAG('S', "sync", &arguments->sync, "call sync(2) before each run"),
+			      "run the shell command COMMAND before each run", .rare = true),
+		OPTION_STRING(0, "post", "COMMAND", &arguments->after,
+			      "run the shell command COMMAND after each run", .rare = true),
+		OPTION_FLAG('S', "sync", &arguments->sync, "call sync(2) before each run",
+			    .rare = true),
+		OPTION_STRING(0, "control", "HOW", &arguments->control,
+			      "read commands (enable, disable, ping, stop) from fd:CTL[,ACK] or "
+			      "fifo:CTL[,ACK]", .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
 }
@@ -255,18 +262,26 @@ static void add_places(struct option_table *table, struct stat_arguments *argume
 {
 	struct sp_stat_options *options = &arguments->options;
 	const struct option group[] = {
-		OPTION_GROUP("What it is summed by:"),
-		OPTION_CALL('A', "no-aggr", NULL, &options->aggregate, parse_place, "each CPU"),
-		OPTION_CALL(0, "no-merge", NULL, &options->aggregate, parse_place, "the same"),
-		OPTION_CALL(0, "per-core", NULL, &options->aggregate, parse_place, "cores"),
-		OPTION_CALL(0, "per-cluster", NULL, &options->aggregate, parse_place, "clusters of cores"),
-		OPTION_CALL_ATTACHED(0, "per-cache", "LEVEL", options, parse_cache,
-				     "CPUs that share a cache: =L2; default: the last one"),
-		OPTION_CALL(0, "per-die", NULL, &options->aggregate, parse_place, "dies"),
-		OPTION_CALL(0, "per-socket", NULL, &options->aggregate, parse_place, "sockets"),
-		OPTION_CALL(0, "per-node", NULL, &options->aggregate, parse_place, "nodes of memory"),
+		OPTION_GROUP("Aggregation:"),
+		OPTION_CALL('A', "no-aggr", NULL, &options->aggregate, parse_place,
+			    "print counts per CPU"),
+		OPTION_CALL(0, "per-core", NULL, &options->aggregate, parse_place,
+			    "sum counts per core"),
+		OPTION_CALL(0, "per-socket", NULL, &options->aggregate, parse_place,
+			    "sum counts per socket"),
 		OPTION_CALL(0, "per-thread", NULL, &options->aggregate, parse_place,
-			    "threads, of -p, -t, or of everything"),
+			    "sum counts per thread"),
+		OPTION_CALL(0, "per-die", NULL, &options->aggregate, parse_place,
+			    "sum counts per die", .rare = true),
+		OPTION_CALL(0, "per-cluster", NULL, &options->aggregate, parse_place,
+			    "sum counts per cluster of cores", .rare = true),
+		OPTION_CALL_ATTACHED(0, "per-cache", "LEVEL", options, parse_cache,
+				     "sum counts per cache, such as =L2 (default: last level)",
+				     .rare = true),
+		OPTION_CALL(0, "per-node", NULL, &options->aggregate, parse_place,
+			    "sum counts per NUMA node", .rare = true),
+		OPTION_CALL(0, "no-merge", NULL, &options->aggregate, parse_place,
+			    "same as --no-aggr", .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
 }
@@ -276,20 +291,20 @@ static void add_output(struct option_table *table, struct stat_arguments *argume
 	const struct option group[] = {
 		OPTION_GROUP("Output:"),
 		OPTION_CALL('x', "field-separator", "SEP", &arguments->separator, parse_separator,
-			    "perf's CSV, with SEP between columns"),
-		OPTION_FLAG('j', "json-output", &arguments->json, "perf's JSON, an object a line"),
+			    "print CSV as perf does, with SEP between columns"),
+		OPTION_FLAG('j', "json-output", &arguments->json, "print perf's JSON, one object per line"),
 		OPTION_FLAG(0, "metric-only", &arguments->metric_only,
-			    "what counts say together (per cycle, of all branches, …),\n"
-			    "without the counts"),
+			    "print derived metrics (IPC, miss rates, ...) only"),
 		OPTION_STRING('o', "output", "FILE", &arguments->output,
-			      "write to FILE (default: standard error); of record:\n"
-			      "the recording (default: sprof.data)"),
-		OPTION_FLAG(0, "append", &arguments->append, "with -o: to its end"),
-		OPTION_STRING(0, "log-fd", "N", &arguments->log_fd, "write to this descriptor"),
+			      "write to FILE (default: stderr; stat record: sprof.data)"),
+		OPTION_FLAG('q', "quiet", &arguments->quiet, "print counts and errors only"),
+		OPTION_FLAG('v', "verbose", &arguments->verbose,
+			    "print each step, and why events are not supported"),
+		OPTION_FLAG(0, "append", &arguments->append, "with -o: append to FILE", .rare = true),
+		OPTION_STRING(0, "log-fd", "N", &arguments->log_fd, "write to file descriptor N",
+			      .rare = true),
 		OPTION_CHOICE('B', "big-num", &arguments->big_numbers,
-			      "separate thousands as the locale does (the default)"),
-		OPTION_FLAG('q', "quiet", &arguments->quiet, "say nothing but errors"),
-		OPTION_FLAG('v', "verbose", &arguments->verbose, "say why events are not there"),
+			      "print thousands separators of the locale (default)", .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
 }

@@ -36,25 +36,26 @@ static int parse(struct report *report, int argc, char **argv)
 {
 	const struct option table[] = {
 		OPTION_STRING('i', "input", "FILE", &report->input,
-			      "the recording (default: sprof.data, or else perf.data)"),
-		OPTION_CALL('A', "no-aggr", NULL, report, by_name, "sum by CPUs"),
-		OPTION_CALL(0, "per-core", NULL, report, by_name, "by cores"),
-		OPTION_CALL(0, "per-die", NULL, report, by_name, "by dies"),
-		OPTION_CALL(0, "per-socket", NULL, report, by_name, "by sockets"),
-		OPTION_CALL(0, "per-node", NULL, report, by_name, "by nodes of memory"),
-		OPTION_CALL(0, "per-thread", NULL, report, by_name, "by threads"),
+			      "read FILE (default: sprof.data; -: stdin)"),
+		OPTION_CALL('A', "no-aggr", NULL, report, by_name, "print counts per CPU"),
+		OPTION_CALL(0, "per-core", NULL, report, by_name, "sum counts per core"),
+		OPTION_CALL(0, "per-die", NULL, report, by_name, "sum counts per die"),
+		OPTION_CALL(0, "per-socket", NULL, report, by_name, "sum counts per socket"),
+		OPTION_CALL(0, "per-node", NULL, report, by_name, "sum counts per NUMA node"),
+		OPTION_CALL(0, "per-thread", NULL, report, by_name, "sum counts per thread"),
 		OPTION_STRING('x', "field-separator", "SEP", &report->separator,
-			      "perf's CSV, with SEP between columns"),
-		OPTION_FLAG('j', "json-output", &report->json, "perf's JSON, an object a line"),
-		OPTION_FLAG(0, "metric-only", &report->metric_only, "what counts say together alone"),
+			      "print CSV as perf does, with SEP between columns"),
+		OPTION_FLAG('j', "json-output", &report->json, "print perf's JSON, one object per line"),
+		OPTION_FLAG(0, "metric-only", &report->metric_only, "print derived metrics (IPC, miss rates, ...) only"),
 		OPTION_CHOICE('B', "big-num", &report->big_numbers,
-			      "separate thousands as the locale does (the default)"),
+			      "print thousands separators of the locale (default)"),
 		OPTION_END,
 	};
 	const char *const synopses[] = {"sprof stat report [-i FILE] [OPTION]...", NULL};
 	const struct option_usage usage = {
 		.synopses = synopses,
-		.about = "Shows the counts of a recording by sprof stat record, or perf stat record.",
+		.about = "Shows the counts in a file of sprof stat record or perf stat record.",
+		.example = "sprof stat report -i counts.data",
 		.options = table,
 	};
 	int operands = argc;

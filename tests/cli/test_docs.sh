@@ -7,11 +7,35 @@
 commands=$("$SPROF" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 [ -n "$commands" ] && ok "sprof help lists commands" || not_ok "sprof help lists commands"
 
-# The options of a command, one a line: "  -x, --[no-]name VALUE   text".
+# The options of a command, one per line, from "  -x, --[no-]name VALUE   text".
 help_options() {
-	"$SPROF" "$1" --help | sed -n 's/^  \(-.\), \(--.*\)/\1\n\2/p;s/^  \(-.\)\( .*\)*$/\1/p;
+	"$SPROF" "$1" --help-all | sed -n 's/^  \(-.\), \(--.*\)/\1\n\2/p;s/^  \(-.\)\( .*\)*$/\1/p;
 		s/^      \(--.*\)/\1/p' |
-		sed 's/ .*//;s/\[=.*//;s/^--\[no-\]\(.*\)/--\1\n--no-\1/' | sort
+		sed 's/ .*//;s/\[=.*//;s/^--\[no-\]\(.*\)/--\1\n--no-\1/' |
+		sed '$a\--help-all' | sort
+}
+
+# The first page: at most 45 lines of 80 columns, 25 options, and a verb as the first word.
+short_help() {
+	option='^  (-.|    --)'
+	"$SPROF" "$@" --help >"$tmp/short"
+	check "sprof $* --help has at most 45 lines" test "$(wc -l <"$tmp/short")" -le 45
+	check "sprof $* --help has at most 25 options" \
+		test "$(grep -cE "$option" "$tmp/short")" -le 25
+	check "sprof $* --help has an example" grep -q '^Example: sprof' "$tmp/short"
+	"$SPROF" "$@" --help-all >"$tmp/all"
+	awk 'length > 80' "$tmp/short" "$tmp/all" >"$tmp/got"
+	: >"$tmp/wanted"
+	same "sprof $* --help and --help-all fit 80 columns" "$tmp/wanted" "$tmp/got"
+	"$SPROF" "$@" -h >"$tmp/got"
+	same "sprof $* -h is the same as --help" "$tmp/short" "$tmp/got"
+	count=$(grep -cE "$option" "$tmp/all")
+	if grep -q '^--help-all' "$tmp/short"; then
+		check "sprof $* --help has the number of options ($count)" \
+			grep -qx -e "--help-all lists all $count options." "$tmp/short"
+	else
+		same "sprof $* --help-all is the same as --help" "$tmp/short" "$tmp/all"
+	fi
 }
 
 # Of a man page: what stands in bold at the beginning of a paragraph.
@@ -21,6 +45,9 @@ man_options() {
 }
 
 for command in $commands; do
+	short_help "$command"
+	"$SPROF" help "$command" >"$tmp/got"
+	same "sprof help $command is the same" "$tmp/short" "$tmp/got"
 	help_options "$command" >"$tmp/help"
 	check "$command has options" test -s "$tmp/help"
 	man_options "$top_srcdir/doc/sprof-$command.1" >"$tmp/man"
@@ -29,6 +56,7 @@ for command in $commands; do
 		grep -q "sprof.-$command" "$top_srcdir/doc/sprof.1"
 	check "the status of sprof $command --help is 0" "$SPROF" "$command" --help
 done
+short_help stat report
 
 if command -v bash >/dev/null; then
 	completes() {
@@ -77,7 +105,7 @@ END
 printf '100.0%% (34.2 to 100.0) 0x234 in demo\n' >"$tmp/wanted"
 same "the example shows hot functions" "$tmp/wanted" "$tmp/got"
 
-for page in "$top_srcdir"/doc/*.[13]; do
+for page in "$top_srcdir"/doc/*.[137]; do
 	if command -v groff >/dev/null; then
 		groff -man -Tutf8 -ww "$page" 2>"$tmp/got" >/dev/null
 		: >"$tmp/wanted"

@@ -2,8 +2,10 @@
 #include "options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "command.h"
+#include "options_help.h"
 #include "test.h"
 
 struct given {
@@ -188,4 +190,81 @@ TEST(options_mistakes_end_with_129)
 		option_strings_deinit(&given.names);
 		option_numbers_deinit(&given.cpus);
 	}
+}
+
+#define HELP_OPTIONS 30
+
+/* Help of a table with `rare` rare options among HELP_OPTIONS; to be freed. */
+static char *help_text(size_t rare, bool all)
+{
+	static const char *const synopses[] = {"sprof test [OPTION]...", "sprof test -i FILE", NULL};
+	struct option table[HELP_OPTIONS + 4] = {OPTION_GROUP("Common:")};
+	static char names[HELP_OPTIONS][16];
+	bool value;
+	size_t used = 1;
+	for (size_t i = 0; i < HELP_OPTIONS; i++) {
+		bool is_rare = i >= HELP_OPTIONS - rare;
+		if (is_rare && i == HELP_OPTIONS - rare)
+			table[used++] = (struct option)OPTION_GROUP("Rare:");
+		snprintf(names[i], sizeof(names[i]), "option-%zu-", i);
+		table[used++] = (struct option)OPTION_FLAG(
+			0, names[i], &value, "print a description of two\nlines that must be "
+			"filled to eighty columns at most", .rare = is_rare);
+	}
+	const struct option_usage usage = {.synopses = synopses, .about = "Tests.", .options = table,
+					   .example = "sprof test -i file", .footer = "The footer."};
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	ck_assert(out != NULL);
+	options_help(&usage, all, out);
+	fclose(out);
+	return text;
+}
+
+static size_t help_option_count(const char *text)
+{
+	size_t count = 0;
+	for (const char *at = text; (at = strstr(at, "--option-")); at++)
+		count++;
+	return count;
+}
+
+TEST(options_help_lists_common_options_and_help_all_each_option)
+{
+	char *text = help_text(10, false);
+	ck_assert_uint_eq(help_option_count(text), HELP_OPTIONS - 10);
+	ck_assert(strstr(text, "Common:") && !strstr(text, "Rare:"));
+	ck_assert(strstr(text, "Example: sprof test -i file\n"));
+	ck_assert(!strstr(text, "The footer.") && !strstr(text, "or: "));
+	ck_assert(strstr(text, "\n--help-all lists all 31 options.\n"));
+	free(text);
+	text = help_text(10, true);
+	ck_assert_uint_eq(help_option_count(text), HELP_OPTIONS);
+	ck_assert(strstr(text, "Rare:") && strstr(text, "The footer.") && strstr(text, "or: "));
+	ck_assert(!strstr(text, "--help-all"));
+	free(text);
+}
+
+TEST(options_help_without_rare_options_lists_each_option)
+{
+	char *text = help_text(0, false);
+	ck_assert_uint_eq(help_option_count(text), HELP_OPTIONS);
+	ck_assert(!strstr(text, "--help-all"));
+	free(text);
+}
+
+TEST(options_help_fills_lines_to_eighty_columns)
+{
+	char *text = help_text(0, false), *rest = text, *line;
+	size_t longest = 0;
+	while ((line = strsep(&rest, "\n")))
+		if (strlen(line) > longest)
+			longest = strlen(line);
+	ck_assert_msg(longest > 70 && longest <= 80, "%zu", longest);
+	free(text);
+	text = help_text(0, true);
+	ck_assert(strstr(text, "      --option-0-             print a description of two lines that must be"
+			       "\n                              filled to eighty columns at most\n"));
+	free(text);
 }
