@@ -89,10 +89,10 @@ awk 'NR == FNR { if (sub(/\*$/, "")) family[$0] = 1; else known[$0] = 1; next }
 	}' "$tmp/known" "$tmp/declared" >"$tmp/missing"
 same "all of linux/perf_event.h is in the table" /dev/null "$tmp/missing"
 
-# Options: `record --x` must be in `sprof record --help`.
+# Options: `record --x` must be in `sprof record --help-all`.
 : >"$tmp/missing"
 for command in $("$SPROF" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
-	"$SPROF" "$command" --help >"$tmp/help.$command" 2>&1
+	"$SPROF" "$command" --help-all >"$tmp/help.$command" 2>&1
 done
 awk '{
 	if ($1 != line || ($2 ~ /^(record|report|script|stat|list|info)$/)) command = ""
