@@ -58,6 +58,28 @@ for command in $commands; do
 done
 short_help stat report
 
+# Commands in the pages, one per line, without what follows the options.
+page_commands() {
+	sed 's/\\f.//g;s/\\-/-/g;s/\\(aq/'"'"'/g' "$@" | grep -E '^(\.B )?sprof [a-z]+ -' |
+		sed 's/^\.B //;s/	.*//;s/ -- .*//;s/ [./|&>].*//;s/;.*//'
+}
+
+page_commands "$top_srcdir"/doc/*.[17] >"$tmp/commands"
+check "the pages have examples" test "$(wc -l <"$tmp/commands")" -gt 40
+while read -r _ command words; do
+	help_options "$command" >"$tmp/help"
+	for word in $words; do
+		case $word in
+		--*) option=${word%%=*} ;;
+		-[A-Za-z]*) option=$(printf %.2s "$word") ;;
+		*) continue ;;
+		esac
+		grep -qx -e "$option" "$tmp/help" || echo "sprof $command $words: $option"
+	done
+done <"$tmp/commands" >"$tmp/got"
+: >"$tmp/wanted"
+same "the options in the pages' examples exist" "$tmp/wanted" "$tmp/got"
+
 if command -v bash >/dev/null; then
 	completes() {
 		bash -c '. "$1"; COMP_WORDS=(${@:2}); [[ ${*: -1} != . ]] || COMP_WORDS[$# - 2]=
