@@ -23,7 +23,7 @@ static void help(FILE *out)
 	for (const struct command *const *command = commands; *command; command++)
 		fprintf(out, "  %-8s %s\n", (*command)->name, (*command)->summary);
 	fputs("\nExample: sprof record ./program; sprof report\n"
-	      "'sprof help COMMAND' lists a command's options, 'man sprof' tasks.\n", out);
+	      "'sprof help COMMAND' lists options, 'man sprof' lists tasks.\n", out);
 }
 
 /* What stdio still holds may not fit the disk: then no status is 0. */
