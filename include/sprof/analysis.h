@@ -38,6 +38,7 @@ struct sp_analysis_options {
 	size_t key_count;
 	bool children;           /* compute totals and sort by them (needs call chains);
 				  * without it a row's `total` is its `self` */
+	bool order_by_self;      /* sort by self even if totals are computed */
 	enum sp_tree_order tree;
 	double tree_least;       /* share of the lightest branch to keep; 0: all are kept */
 	bool tree_comms;         /* the tree's outermost nodes are commands: `symbol` is the

@@ -270,7 +270,7 @@ struct sp_profile {
 	/* Heaviest first; none where all have samples, or whole CPUs were sampled. */
 	const struct sp_unsampled *unsampled;
 	size_t unsampled_count;
-	const struct sp_row *rows; /* heaviest self (or total, with children) first */
+	const struct sp_row *rows; /* heaviest total first with children, unless order_by_self; else self */
 	size_t row_count;
 	/*
 	 * Its children are the outermost callers (or the innermost callees, or the

@@ -166,10 +166,10 @@ static int compare_ranked(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 	const struct joining *joining = x->joining;
-	bool children = joining->sources->children;
+	bool by_total = joining->sources->children && !joining->sources->order_by_self;
 	int order = 0;
 	for (size_t i = 0; !order && i < joining->events; i++)
-		order = children ? profile_compare_weights(&x->row.total[i], &y->row.total[i])
+		order = by_total ? profile_compare_weights(&x->row.total[i], &y->row.total[i])
 				 : profile_compare_weights(&x->row.self[i], &y->row.self[i]);
 	for (size_t i = 0; !order && i < joining->events; i++)
 		order = profile_compare_weights(&x->row.self[i], &y->row.self[i]);

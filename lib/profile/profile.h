@@ -45,6 +45,7 @@ struct profile_source {
 	const char *const *texts;          /* of the tree's words that are no functions */
 	const char *event;
 	bool children;
+	bool order_by_self; /* rows, although they have totals */
 	bool by_symbol;    /* tree nodes are symbols, not functions */
 	const struct replicate_sums *replicates; /* of tallies; NULL: none were asked for */
 	double tree_least; /* share of the lightest branch that is kept */

@@ -178,7 +178,8 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 		if (!profile_name_row(source, tally, arena, row))
 			return false;
 	}
-	qsort(rows, count, sizeof(*rows), source->children ? compare_total : compare_self);
+	qsort(rows, count, sizeof(*rows),
+	      source->children && !source->order_by_self ? compare_total : compare_self);
 	profile->rows = rows;
 	profile->row_count = count;
 	return true;

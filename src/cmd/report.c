@@ -11,19 +11,62 @@
 #include "out/output.h"
 #include "pager.h"
 
-/* What a call tree for people leaves out unless told otherwise; perf's own. */
-#define TREE_LIMIT 0.005
+/* The least share of text in call trees, and in rows by total, unless --percent-limit sets it; perf's. */
+#define TEXT_LIMIT 0.005
+
+/* Text ends at the rows that have this part of self, on a terminal also at this many. */
+#define TEXT_COVERAGE 0.99
+#define TEXT_ROWS 40
+
+/* Lines of the whole report on a terminal, of its head, and of each event without its rows. */
+#define TEXT_LINES 60
+#define HEAD_LINES 12
+#define EVENT_LINES 6
+#define LEAST_ROWS 5
 
 /* perf's header feature: which events are groups. */
 #define GROUP_DESC 17
 
-/* The least share that is shown. */
-static double limit_of(const struct report_arguments *arguments)
+static bool is_text(const struct report_arguments *arguments)
 {
-	bool tree = arguments->output == &output_text && arguments->tree != SP_TREE_NONE;
+	return arguments->output == &output_text;
+}
+
+/* The least share of a tree's branches. */
+static double tree_limit(const struct report_arguments *arguments)
+{
 	if (arguments->limit >= 0)
 		return arguments->limit;
-	return tree ? TREE_LIMIT : 0;
+	return is_text(arguments) && arguments->tree != SP_TREE_NONE ? TEXT_LIMIT : 0;
+}
+
+/* Text shows the hottest code first; the order of other formats is a contract. */
+static bool orders_by_self(const struct report_arguments *arguments)
+{
+	return is_text(arguments) && arguments->children != 1;
+}
+
+/* The limits of rows: an explicit one decides alone. */
+static void set_row_limits(const struct report_arguments *arguments, struct report *report)
+{
+	size_t events = 0, head;
+	report->row_limit = arguments->limit >= 0 ? arguments->limit : 0;
+	if (arguments->limit >= 0 || !is_text(arguments))
+		return;
+	if (report_by_total(report))
+		report->row_limit = TEXT_LIMIT;
+	else
+		report->row_coverage = TEXT_COVERAGE;
+	if (!report->term.width)
+		return;
+	for (size_t i = 0; i < report->profile_count; i++)
+		events += report->profiles[i]->row_count > 0;
+	head = HEAD_LINES + events * EVENT_LINES;
+	report->row_most = head < TEXT_LINES && events ? (TEXT_LINES - head) / events : 0;
+	if (report->row_most < LEAST_ROWS)
+		report->row_most = LEAST_ROWS;
+	if (report->row_most > TEXT_ROWS)
+		report->row_most = TEXT_ROWS;
 }
 
 /* Recorded groups, without being asked; all events as one, if there are none. */
@@ -47,8 +90,9 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 		.keys = arguments->keys,
 		.key_count = arguments->key_count,
 		.children = arguments->children != 0,
+		.order_by_self = orders_by_self(arguments),
 		.tree = folded ? SP_TREE_CALLER : arguments->tree,
-		.tree_least = limit_of(arguments),
+		.tree_least = tree_limit(arguments),
 		.tree_comms = folded,
 		.max_stack = (size_t)arguments->max_stack,
 		.tree_lines = arguments->tree_lines,
@@ -77,6 +121,7 @@ struct lists {
 	const struct sp_finding **findings;
 	struct joint_view *groups;
 	const struct sp_profile **members; /* of the groups */
+	uint64_t *periods; /* of the profiles */
 };
 
 static void lists_deinit(struct lists *lists)
@@ -85,6 +130,7 @@ static void lists_deinit(struct lists *lists)
 	free(lists->findings);
 	free(lists->groups);
 	free(lists->members);
+	free(lists->periods);
 }
 
 static bool has_event(const struct report_arguments *arguments, const char *name)
@@ -136,6 +182,15 @@ static bool collect_groups(const struct sp_analysis *analysis,
 	return true;
 }
 
+/* In nanoseconds of a clock, else in events; 0: the kernel adapts it to a frequency. */
+static uint64_t period_of(const struct sp_event *event, const struct sp_profile *profile)
+{
+	if (!event->attr.freq)
+		return event->attr.sample_period;
+	return profile->weight_is_time && event->attr.sample_freq ?
+		       1000000000 / event->attr.sample_freq : 0;
+}
+
 /* False when out of memory. */
 static bool collect(const struct report_arguments *arguments, struct sp_reader *reader,
 		    const struct sp_analysis *analysis, struct report *report, struct lists *lists)
@@ -144,18 +199,22 @@ static bool collect(const struct report_arguments *arguments, struct sp_reader *
 	size_t findings = sp_analysis_finding_count(analysis);
 	lists->profiles = calloc(profiles + 1, sizeof(*lists->profiles));
 	lists->findings = calloc(findings + 1, sizeof(*lists->findings));
-	if (!lists->profiles || !lists->findings)
+	lists->periods = calloc(profiles + 1, sizeof(*lists->periods));
+	if (!lists->profiles || !lists->findings || !lists->periods)
 		return false;
 	for (size_t i = 0; i < profiles; i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
-		if (has_event(arguments, profile->event) &&
-		    !is_side_band(arguments, sp_reader_event(reader, i), profile))
-			lists->profiles[report->profile_count++] = profile;
+		const struct sp_event *event = sp_reader_event(reader, i);
+		if (!has_event(arguments, profile->event) || is_side_band(arguments, event, profile))
+			continue;
+		lists->periods[report->profile_count] = period_of(event, profile);
+		lists->profiles[report->profile_count++] = profile;
 	}
 	for (size_t i = 0; i < findings; i++)
 		lists->findings[i] = sp_analysis_finding(analysis, i);
 	report->finding_count = findings;
 	report->profiles = lists->profiles;
+	report->periods = lists->periods;
 	report->findings = lists->findings;
 	return collect_groups(analysis, arguments, report, lists);
 }
@@ -236,6 +295,10 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 		.columns = arguments->columns,
 		.column_count = arguments->column_count,
 		.tree = arguments->tree,
+		.order_by_self = orders_by_self(arguments),
+		.hide_rows = arguments->tree != SP_TREE_NONE && !arguments->keys_given,
+		.show_samples = arguments->samples,
+		.keep_keys = arguments->selection.quiet || arguments->column_count,
 		.filtered = selection_is_filtered(&arguments->selection),
 		.relative = arguments->relative,
 		.quiet = arguments->selection.quiet,
@@ -244,7 +307,8 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 	int status = 1;
 	if (collect(arguments, reader, analysis, &report, &lists)) {
 		report.children = shows_children(arguments, &report);
-		report.row_limit = report.tree_limit = limit_of(arguments);
+		report.tree_limit = tree_limit(arguments);
+		set_row_limits(arguments, &report);
 		status = write_report(arguments, reader, &report);
 	} else {
 		diag_say("out of memory");

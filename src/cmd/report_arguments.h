@@ -16,6 +16,7 @@ struct report_arguments {
 	unsigned int columns[REPORT_COLUMN_END]; /* of --fields: keys, enum report_column */
 	size_t column_count; /* 0: not said */
 	bool header, header_only;
+	bool keys_given; /* by --sort or --fields */
 	bool more_keys; /* they come behind the default's */
 	/* Keys that may be fields: SP_KEY_FIELD + i is words[i], then, settled, fields[i]. */
 	char *words[SP_FIELDS_MAX];

@@ -100,6 +100,7 @@ bool report_keys_parse(const struct option *option, const char *text)
 	bool fine = copy;
 	unsigned int key;
 	arguments->key_count = 0;
+	arguments->keys_given = true;
 	arguments->more_keys = fine && *rest == '+';
 	rest += arguments->more_keys;
 	while (fine && (word = strsep(&rest, ","))) {
@@ -152,6 +153,7 @@ bool report_fields_parse(const struct option *option, const char *text)
 	char *copy = strdup(text), *rest = copy, *word;
 	bool fine = copy;
 	arguments->column_count = 0;
+	arguments->keys_given = true;
 	while (fine && (word = strsep(&rest, ",")))
 		fine = parse_field(arguments, word);
 	free(copy);
@@ -167,10 +169,10 @@ static void add_keys(struct report_arguments *arguments, const enum sp_key *keys
 /* Where inlined functions are none, functions are symbols, and said to be. */
 static void add_default_keys(struct report_arguments *arguments)
 {
-	const enum sp_key usual[] = {SP_KEY_COMM, SP_KEY_DSO,
-				     arguments->selection.inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL};
-	static const enum sp_key branches[] = {SP_KEY_COMM, SP_KEY_DSO_FROM, SP_KEY_SYMBOL_FROM,
-					       SP_KEY_SYMBOL_TO};
+	const enum sp_key usual[] = {arguments->selection.inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL,
+				     SP_KEY_COMM, SP_KEY_DSO};
+	static const enum sp_key branches[] = {SP_KEY_SYMBOL_FROM, SP_KEY_SYMBOL_TO, SP_KEY_COMM,
+					       SP_KEY_DSO_FROM};
 	/* perf's own. */
 	static const enum sp_key memory[] = {
 		SP_KEY_LOCAL_WEIGHT, SP_KEY_MEM, SP_KEY_SYMBOL, SP_KEY_DSO, SP_KEY_SYMBOL_DADDR,
@@ -179,6 +181,11 @@ static void add_default_keys(struct report_arguments *arguments)
 	};
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t count = arguments->key_count;
+	/* Text shows which function a line is in. */
+	if (count == 1 && *arguments->keys == SP_KEY_SRCLINE && arguments->output == &output_text &&
+	    !arguments->column_count)
+		report_key_add(arguments, arguments->selection.inlines ? SP_KEY_FUNCTION
+								       : SP_KEY_SYMBOL);
 	if (count && !arguments->more_keys)
 		return;
 	memcpy(keys, arguments->keys, sizeof(keys));

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Shares from which a row is hot and warm; perf's own limits. */
@@ -54,6 +53,17 @@ const char *format_share(double share, char buffer[FORMAT_SIZE])
 	return strcat(format_fixed(share * 100, 2, buffer, FORMAT_SIZE - 1), "%");
 }
 
+const char *format_percent(double share, char buffer[FORMAT_SIZE])
+{
+	if (share > 0 && share < 0.0005)
+		return "<0.1%";
+	if (share < 1 && share >= 0.9995)
+		return ">99.9%";
+	if (share >= 1)
+		return "100%";
+	return strcat(format_fixed(share * 100, 1, buffer, FORMAT_SIZE - 1), "%");
+}
+
 static const char *format_bound(double bound, int decimals, char *buffer, size_t size)
 {
 	char *text = format_fixed((bound < 1 ? bound : 1) * 100, decimals, buffer, size);
@@ -62,16 +72,21 @@ static const char *format_bound(double bound, int decimals, char *buffer, size_t
 	return text;
 }
 
-/* A tenth of a percent is enough for what is neither small nor known better. */
-const char *format_range(const struct term *term, const struct sp_share *share,
+/* Both bounds have a fixed width, so that points align below each other. */
+const char *format_range(const struct term *term, const struct sp_share *share, int decimals,
 			 char buffer[FORMAT_SIZE])
 {
 	char low[16], high[16];
-	int decimals = share->high < 0.1 || share->high - share->low < 0.01 ? 2 : 1;
-	char *end = stpcpy(buffer, format_bound(share->low, decimals, low, sizeof(low)));
-	end = stpcpy(end, term_glyph(term, "–", "-"));
-	stpcpy(end, format_bound(share->high, decimals, high, sizeof(high)));
+	snprintf(buffer, FORMAT_SIZE, "%*s%s%*s", decimals + 3,
+		 format_bound(share->low, decimals, low, sizeof(low)),
+		 term_glyph(term, "–", "-"), decimals + 3,
+		 format_bound(share->high, decimals, high, sizeof(high)));
 	return buffer;
+}
+
+int range_decimals(uint64_t samples)
+{
+	return samples < 40000 ? 1 : 2;
 }
 
 const char *format_ratio(double ratio, bool percent, char buffer[FORMAT_SIZE])
@@ -131,69 +146,6 @@ const char *format_level(enum sp_level level)
 enum term_style share_style(double share)
 {
 	return share >= HOT_SHARE ? TERM_HOT : share >= WARM_SHARE ? TERM_WARM : TERM_PLAIN;
-}
-
-/* The bracket that closes the one at `open`, or NULL. "->" closes nothing. */
-static const char *closing(const char *open, char begin, char end)
-{
-	int depth = 0;
-	for (const char *at = open; *at; at++) {
-		if (*at == begin)
-			depth++;
-		else if (*at == end && !(end == '>' && at[-1] == '-') && --depth == 0)
-			return at;
-	}
-	return NULL;
-}
-
-/* True where '<' at `at` is part of an operator's name. */
-static bool is_operator(const char *name, const char *at)
-{
-	static const char word[] = "operator";
-	size_t before = (size_t)(at - name), size = sizeof(word) - 1;
-	while (before && name[before - 1] == '<')
-		before--;
-	return before >= size && !memcmp(name + before - size, word, size);
-}
-
-/* A copy with what is in the outermost brackets replaced by `dots`. */
-static char *empty_brackets(const char *text, char begin, char end, const char *dots)
-{
-	size_t size = strlen(dots);
-	char *copy = malloc(strlen(text) + 1), *to = copy; /* it never gets longer */
-	for (const char *at = text; copy && *at;) {
-		const char *close = NULL;
-		if (*at == begin && !(begin == '<' && is_operator(text, at)))
-			close = closing(at, begin, end);
-		/* "(anonymous namespace)" and "()" say something, and dots need their room. */
-		if (!close || (size_t)(close - at) <= size + 1 ||
-		    !strncmp(at, "(anonymous namespace)", 21)) {
-			*to++ = *at++;
-			continue;
-		}
-		*to++ = begin;
-		memcpy(to, dots, size);
-		to += size;
-		*to++ = end;
-		at = close + 1;
-	}
-	if (copy)
-		*to = '\0';
-	return copy;
-}
-
-const char *name_shorten(const struct term *term, const char *name, int width, char **made)
-{
-	*made = NULL;
-	if (!width || term_text_width(term, name) <= width)
-		return name;
-	const char *dots = term_glyph(term, "…", "~");
-	char *plain = empty_brackets(name, '(', ')', dots);
-	if (!plain || term_text_width(term, plain) <= width)
-		return *made = plain;
-	*made = empty_brackets(plain, '<', '>', dots);
-	free(plain);
-	return *made;
 }
 
 void format_bounds(const struct sp_weight *weight, uint64_t missing, uint64_t own,

@@ -14,9 +14,20 @@ const char *format_count(uint64_t count, char buffer[FORMAT_SIZE]);
 /* "62.31%"; what is neither 0 nor 1 is "<0.01%" to ">99.99%" */
 const char *format_share(double share, char buffer[FORMAT_SIZE]);
 
-/* "60.9–63.6", in percent. */
-const char *format_range(const struct term *term, const struct sp_share *share,
+/* "60.9–63.6", " 4.5– 5.5" in percent: range_width() columns. */
+const char *format_range(const struct term *term, const struct sp_share *share, int decimals,
 			 char buffer[FORMAT_SIZE]);
+
+/* Decimals for intervals: 2 if even that of a share of one half is less than 1 % wide. */
+int range_decimals(uint64_t samples);
+
+static inline int range_width(int decimals)
+{
+	return 2 * (decimals + 3) + 1;
+}
+
+/* "99.9%", "<0.1%": for sentences. */
+const char *format_percent(double share, char buffer[FORMAT_SIZE]);
 
 /* "1.24", or of a part of a whole "3.41%". */
 const char *format_ratio(double ratio, bool percent, char buffer[FORMAT_SIZE]);
@@ -35,8 +46,8 @@ const char *format_level(enum sp_level level);
 enum term_style share_style(double share);
 
 /*
- * A shorter name for `name` if it takes more than `width` columns: without the
- * text of its parameters, then of its template arguments ("f(…)",
+ * A name for people: std::string and the like for their templates. If it takes more than
+ * `width` columns (0: no limit), without the text of its parameters, then of its template arguments ("f(…)",
  * "map<…>::find(…)"). It may still be too wide. Returns `name`, or memory that the
  * caller frees, which *made then is; NULL when out of memory.
  */

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 src_libcommand_la_SOURCES += \
 	src/out/cell.c src/out/cell.h \
+	src/out/columns.c src/out/columns.h \
 	src/out/csv.c \
+	src/out/fit.c \
 	src/out/folded.c \
 	src/out/format.c src/out/format.h \
 	src/out/json.c \
+	src/out/name.c \
 	src/out/output.c src/out/output.h \
 	src/out/stat.c src/out/stat.h src/out/stat_internal.h \
 	src/out/stat_csv.c src/out/stat_json.c src/out/stat_metric.c src/out/stat_text.c \

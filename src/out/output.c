@@ -89,14 +89,19 @@ bool row_number(const struct sp_row *row, enum sp_key key, int64_t *ret)
 
 const struct sp_weight *row_main(const struct report *report, const struct sp_row *row)
 {
-	return report->children ? &row->total : &row->self;
+	return report_by_total(report) ? &row->total : &row->self;
+}
+
+bool report_by_total(const struct report *report)
+{
+	return report->children && !report->order_by_self;
 }
 
 bool report_shows(const struct report *report, const struct sp_group *group,
 		  const struct sp_joint_row *row)
 {
 	for (size_t i = 0; i < group->profile_count; i++)
-		if ((report->children ? row->total : row->self)[i].share.value >= report->row_limit)
+		if ((report_by_total(report) ? row->total : row->self)[i].share.value >= report->row_limit)
 			return true;
 	return false;
 }
@@ -116,6 +121,29 @@ size_t report_row_count(const struct report *report, const struct sp_profile *pr
 	       row_main(report, &profile->rows[count])->share.value >= report->row_limit)
 		count++;
 	return count;
+}
+
+/* The first rows that have `row_coverage` of all rows' self weight. */
+static size_t covering_rows(const struct report *report, const struct sp_row *rows, size_t count)
+{
+	double all = 0, left;
+	for (size_t i = 0; i < count; i++)
+		all += (double)rows[i].self.weight;
+	left = all;
+	for (size_t i = 0; i < count; i++) {
+		left -= (double)rows[i].self.weight;
+		if (left <= all * (1 - report->row_coverage))
+			return i + 1;
+	}
+	return count;
+}
+
+size_t report_text_row_count(const struct report *report, const struct sp_profile *profile)
+{
+	size_t count = report_row_count(report, profile);
+	if (report->row_coverage > 0)
+		count = covering_rows(report, profile->rows, count);
+	return report->row_most && count > report->row_most ? report->row_most : count;
 }
 
 const char *node_name(const struct sp_tree_node *node)

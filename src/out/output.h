@@ -41,10 +41,17 @@ struct report {
 	const char *const *field_names; /* of SP_KEY_FIELD and those behind it */
 	const unsigned int *columns; /* of text, in their order: keys and enum report_column … */
 	size_t column_count;     /* … or 0: those that are usual */
-	bool children;           /* rows are ordered by total, and have one of their own */
+	bool children;           /* rows have totals of their own */
+	bool order_by_self;      /* rows are ordered and limited by self, although they have totals */
+	bool hide_rows;          /* text shows the tree only */
+	bool show_samples;       /* text has a column of sample counts */
+	bool keep_keys;          /* text has a column for each key, even if all its values are equal */
 	enum sp_tree_order tree;
 	bool filtered, relative;
 	double row_limit, tree_limit; /* smaller shares are left out; 0: none are */
+	double row_coverage;     /* text ends at the rows that have this share of self; 0: no limit */
+	size_t row_most;         /* text has at most this many rows of an event; 0: no limit */
+	const uint64_t *periods; /* of each profile: ns of clocks, else events; 0: not known */
 	bool quiet;
 	struct term term;
 };
@@ -84,6 +91,9 @@ bool row_number(const struct sp_row *row, enum sp_key key, int64_t *ret);
 /* What rows and nodes are ordered and limited by. */
 const struct sp_weight *row_main(const struct report *report, const struct sp_row *row);
 
+/* Whether rows are ordered and limited by total. */
+bool report_by_total(const struct report *report);
+
 /* Of a group: those of which some event's share is not below the limit, whatever their order. */
 bool report_shows(const struct report *report, const struct sp_group *group,
 		  const struct sp_joint_row *row);
@@ -93,6 +103,9 @@ bool view_has(const struct joint_view *view, const struct sp_profile *profile);
 
 /* How many of the rows, which are ordered, are not below the limit. */
 size_t report_row_count(const struct report *report, const struct sp_profile *profile);
+
+/* The rows that text shows, by all its limits. */
+size_t report_text_row_count(const struct report *report, const struct sp_profile *profile);
 
 /* The name of a node, which is a function, a symbol, or a command. */
 const char *node_name(const struct sp_tree_node *node);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The report for people. First, in plain words, what the data is worth: what
- * was lost, which stacks are whole, what could not be resolved, and what to do
- * about each. Then for each event its table, and the call tree if asked for.
+ * The report for people: a head of few lines (the file, limits of the data and their remedies,
+ * counts and losses of the event), then for each event its table or call tree.
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 #include "out/format.h"
 #include "out/table.h"
@@ -44,40 +44,33 @@ static void write_words(const struct report *report, int indent, const char *tex
 	putc('\n', out);
 }
 
-/* Whose clock and processors it was recorded by: "on host (Linux 6.1, x86_64)". */
-static void write_host(const struct report *report, FILE *out)
+/* The command that was recorded, without the recorder's own words where they can be told apart. */
+static const char *const *command_of(const struct sp_file_info *info)
 {
-	const struct sp_file_info *info = report->info;
-	if (!info || !info->hostname)
-		return;
-	fputs(" on ", out);
-	term_put(&report->term, info->hostname, 0, out);
-	if (!info->osrelease)
-		return;
-	fputs(" (Linux ", out);
-	term_put(&report->term, info->osrelease, 0, out);
-	if (info->arch) {
-		fputs(", ", out);
-		term_put(&report->term, info->arch, 0, out);
-	}
-	putc(')', out);
+	const char *const *word = info ? info->cmdline : NULL, *const *end;
+	if (!word || !*word || !word[1] || strcmp(word[1], "record") != 0)
+		return word;
+	if (word[2] && *word[2] != '-')
+		return word + 2;
+	for (end = word + 2; *end; end++)
+		if (!strcmp(*end, "--"))
+			return end + 1;
+	return word;
 }
 
+/* "sprof.data  ./demo --fast", the command cut to the terminal's width. */
 static void write_file(const struct report *report, FILE *out)
 {
-	const struct sp_file_info *info = report->info;
-	char buffer[FORMAT_SIZE];
+	const struct term *term = &report->term;
+	int used = term_text_width(term, report->path) + 1;
 	write_styled(report, TERM_TITLE, report->path, out);
-	if (report->duration_ns)
-		fprintf(out, "  %s", format_duration(&report->term, report->duration_ns, buffer));
-	write_host(report, out);
-	putc('\n', out);
-	if (!info || !info->cmdline || !*info->cmdline)
-		return;
-	fprintf(out, "%*srecorded by", INDENT, "");
-	for (const char *const *word = info->cmdline; *word; word++) {
+	putc(' ', out);
+	for (const char *const *word = command_of(report->info); word && *word; word++) {
+		int room = term->width ? term->width - used - 1 : 0;
+		if (term->width && room < 2)
+			break;
 		putc(' ', out);
-		term_put(&report->term, *word, 60, out);
+		used += 1 + term_put(term, *word, room, out);
 	}
 	putc('\n', out);
 }
@@ -100,28 +93,63 @@ static void write_finding(const struct report *report, const struct sp_finding *
 	term_end(&report->term, TERM_DIM, out);
 }
 
-static void write_losses(const struct report *report, const struct sp_profile *profile, FILE *out)
+static void write_findings(const struct report *report, FILE *out)
 {
-	char count[FORMAT_SIZE], share[FORMAT_SIZE], many[FORMAT_SIZE];
-	double all = (double)profile->samples + (double)profile->lost_own;
-	bool others = profile->lost_own < profile->lost;
-	if (profile->lost)
-		fprintf(out, "; %s%s lost (%s of all", others ? "probably " : "",
-			format_count(profile->lost_own, count),
-			format_share(all > 0 ? (double)profile->lost_own / all : 0, share));
-	if (others)
-		fprintf(out, "; of everyone's on these CPUs, %s", format_count(profile->lost, count));
-	fputs(profile->lost ? ")" : "; none lost", out);
-	snprintf(many, sizeof(many), "%" PRIu64 " times", profile->throttled_count);
-	if (profile->throttled_count)
-		fprintf(out, "; throttled %s, for %s in all",
-			profile->throttled_count == 1 ? "once" : many,
-			format_duration(&report->term, profile->throttled_ns, share));
-	putc('\n', out);
+	for (size_t i = 0; i < report->finding_count; i++)
+		write_finding(report, report->findings[i], out);
 }
 
-/* "shares: because of missing samples, 50% may be 33% to 67%". */
-static void write_bounds(const struct sp_profile *profile, FILE *out)
+/* Clauses of a line, with commas between them. */
+struct clauses {
+	char text[640];
+	size_t size;
+};
+
+static void add_clause(struct clauses *clauses, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add_clause(struct clauses *clauses, const char *format, ...)
+{
+	size_t room = sizeof(clauses->text) - clauses->size;
+	va_list arguments;
+	if (clauses->size && room > 3) {
+		clauses->size += (size_t)sprintf(clauses->text + clauses->size, ", ");
+		room -= 2;
+	}
+	va_start(arguments, format);
+	int size = vsnprintf(clauses->text + clauses->size, room, format, arguments);
+	va_end(arguments);
+	if (size > 0)
+		clauses->size += (size_t)size < room ? (size_t)size : room - 1;
+}
+
+static double share_of(uint64_t part, uint64_t all)
+{
+	return all ? (double)part / (double)all : 0;
+}
+
+static void add_losses(const struct report *report, const struct sp_profile *profile,
+		       struct clauses *clauses)
+{
+	char count[FORMAT_SIZE], share[FORMAT_SIZE];
+	uint64_t all = profile->samples + profile->lost_own;
+	if (!profile->lost)
+		add_clause(clauses, "none lost");
+	else if (profile->lost_own == profile->lost)
+		add_clause(clauses, "%s lost (%s)", format_count(profile->lost, count),
+			   format_percent(share_of(profile->lost, all), share));
+	else if (profile->lost_own)
+		add_clause(clauses, "up to %s lost on these CPUs, about %s of them this workload's",
+			   format_count(profile->lost, count), format_count(profile->lost_own, share));
+	if (profile->throttled_count)
+		add_clause(clauses, "throttled %s time%s (%s)",
+			   format_count(profile->throttled_count, count),
+			   profile->throttled_count == 1 ? "" : "s",
+			   format_duration(&report->term, profile->throttled_ns, share));
+}
+
+/* Missing samples, where they make a visible difference. */
+static void add_bounds(const struct sp_profile *profile, struct clauses *clauses)
 {
 	const struct sp_weight half = {.weight = profile->weight / 2, .share.value = 0.5};
 	char low_text[FORMAT_SIZE], high_text[FORMAT_SIZE];
@@ -129,101 +157,134 @@ static void write_bounds(const struct sp_profile *profile, FILE *out)
 	if (!profile->missing_weight || !profile->weight)
 		return;
 	format_bounds(&half, profile->missing_weight, profile->missing_weight, &low, &high);
-	fprintf(out, "%*sshares: because of missing samples, 50%% may be %s to %s\n",
-		INDENT, "", format_share(low, low_text), format_share(high, high_text));
+	if (high - low >= 0.01)
+		add_clause(clauses, "missing samples widen 50%% to %s-%s", format_percent(low, low_text),
+			   format_percent(high, high_text));
 }
 
-/* "stacks: 4,990 complete (99.88%), 6 truncated". */
-static void write_stacks(const struct sp_profile *profile, FILE *out)
+/* Share of whole stacks that needs no further words. */
+#define STACKS_GOOD 0.99
+
+/* "stacks: 57.3% complete, 42.7% truncated"; nothing for good stacks, which are one clause. */
+static void write_stacks(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	const struct sp_stack_ends *ends = &profile->stacks;
 	const struct {
 		uint64_t count;
 		const char *how;
 	} kinds[] = {
-		{ends->complete, "complete"},           {ends->truncated, "truncated"},
-		{ends->no_unwind_info, "ended for lack of unwind information"},
+		{ends->complete, "complete"},
+		{ends->truncated, "truncated"},
+		{ends->no_unwind_info, "without unwind information"},
 		{ends->bad_memory, "ended at unreadable memory"},
 		{ends->depth_limit, "cut at the depth limit"},
-		{ends->skipped, "left out under pressure"},
-		{ends->switched, "cut where a signal changed stacks"},
-		{ends->deferred, "without the program's part"},
+		{ends->skipped, "skipped under load"},
+		{ends->switched, "cut at a signal's stack"},
+		{ends->deferred, "without the deferred user part"},
 		{ends->invalid_address, "ended at an invalid return address"},
-		{ends->none, "without a stack"},
+		{ends->none, "missing"},
 	};
-	char count[FORMAT_SIZE], share[FORMAT_SIZE];
-	const char *before = "stacks: ";
-	if (!profile->has_callchains || !profile->samples)
+	struct clauses clauses = {.size = 0};
+	char share[FORMAT_SIZE];
+	if (!profile->has_callchains || !profile->samples ||
+	    share_of(ends->complete, profile->samples) >= STACKS_GOOD)
 		return;
-	fprintf(out, "%*s", INDENT, "");
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (!kinds[i].count)
-			continue;
-		fprintf(out, "%s%s %s (%s)", before, format_count(kinds[i].count, count),
-			kinds[i].how,
-			format_share((double)kinds[i].count / (double)profile->samples, share));
-		before = ", ";
-	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (kinds[i].count)
+			add_clause(&clauses, "%s %s",
+				   format_percent(share_of(kinds[i].count, profile->samples), share),
+				   kinds[i].how);
 	if (profile->repaired)
-		fprintf(out, "; %s repaired", format_count(profile->repaired, count));
-	putc('\n', out);
+		add_clause(&clauses, "%s repaired from other samples",
+			   format_percent(share_of(profile->repaired, profile->samples), share));
+	fputs("stacks: ", out);
+	write_words(report, INDENT, clauses.text, out);
 }
 
-static void write_shown(const struct report *report, const struct sp_profile *profile, FILE *out)
+/* What the weight of the samples is a sum of. */
+static void add_weight(const struct report *report, const struct sp_profile *profile,
+		       struct clauses *clauses)
 {
-	char shown[FORMAT_SIZE], all[FORMAT_SIZE], share[FORMAT_SIZE];
-	if (!report->filtered || !profile->samples)
-		return;
-	double part = profile->weight ? (double)profile->shown_weight / (double)profile->weight : 0;
-	fprintf(out, "%*sfilters: %s of %s samples pass, %s of the weight\n", INDENT, "",
-		format_count(profile->shown_samples, shown), format_count(profile->samples, all),
-		format_share(part, share));
+	char weight[FORMAT_SIZE];
+	if (profile->weight_is_time)
+		add_clause(clauses, "%s of CPU time",
+			   format_duration(&report->term, profile->weight, weight));
+	else if (profile->weight_is_latency)
+		add_clause(clauses, "%s cycles of latency", format_count(profile->weight, weight));
+	else
+		add_clause(clauses, "%s event%s", format_count(profile->weight, weight),
+			   profile->weight == 1 ? "" : "s");
 }
 
+/* "4,996 samples of cpu-clock, 5.00 s of CPU time, none lost, stacks 99.9% complete" */
 static void write_event(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
-	char count[FORMAT_SIZE], weight[FORMAT_SIZE];
-	write_styled(report, TERM_TITLE, profile->event, out);
-	if (profile->of_branches) {
-		fprintf(out, "  %s branches of %s samples", format_count(profile->samples, count),
-			format_count(profile->branch_stacks, weight));
-		write_losses(report, profile, out);
-		write_shown(report, profile, out);
-		return;
-	}
-	fprintf(out, "  %s sample%s", format_count(profile->samples, count),
-		profile->samples == 1 ? "" : "s");
-	if (profile->samples && profile->weight_is_time)
-		fprintf(out, ", %s of processor time",
-			format_duration(&report->term, profile->weight, weight));
-	else if (profile->samples && profile->weight_is_latency)
-		fprintf(out, ", %s cycles of latency", format_count(profile->weight, weight));
-	else if (profile->samples)
-		fprintf(out, ", standing for %s event%s", format_count(profile->weight, weight),
-			profile->weight == 1 ? "" : "s");
-	write_losses(report, profile, out);
-	write_bounds(profile, out);
-	write_stacks(profile, out);
-	write_shown(report, profile, out);
+	struct clauses clauses = {.size = 0};
+	char count[FORMAT_SIZE], share[FORMAT_SIZE];
+	if (!profile->samples)
+		add_clause(&clauses, "no samples of %s", profile->event);
+	else if (profile->of_branches)
+		add_clause(&clauses, "%s branches from %s samples of %s",
+			   format_count(profile->samples, count),
+			   format_count(profile->branch_stacks, share), profile->event);
+	else
+		add_clause(&clauses, "%s sample%s of %s", format_count(profile->samples, count),
+			   profile->samples == 1 ? "" : "s", profile->event);
+	if (profile->samples && !profile->of_branches)
+		add_weight(report, profile, &clauses);
+	if (profile->samples || profile->lost)
+		add_losses(report, profile, &clauses);
+	if (report->filtered && profile->shown_samples)
+		add_clause(&clauses, "filters pass %s of them (%s)",
+			   format_count(profile->shown_samples, count),
+			   format_percent(share_of(profile->shown_weight, profile->weight), share));
+	add_bounds(profile, &clauses);
+	double complete = share_of(profile->stacks.complete, profile->samples);
+	if (profile->has_callchains && profile->samples && complete >= STACKS_GOOD)
+		add_clause(&clauses, "stacks %s complete", format_percent(complete, share));
+	write_words(report, 0, clauses.text, out);
+	write_stacks(report, profile, out);
 }
 
-/* An empty table would leave people guessing. */
+/* "No samples: …" by the period of the event. */
+static void describe_no_samples(const struct report *report, const struct sp_profile *profile,
+				char *buffer, size_t size)
+{
+	char period[FORMAT_SIZE];
+	uint64_t periods = 0;
+	for (size_t i = 0; report->periods && i < report->profile_count; i++)
+		if (report->profiles[i] == profile)
+			periods = report->periods[i];
+	if (profile->weight_is_time && periods)
+		snprintf(buffer, size, "No samples: the target used less than one sampling period "
+			 "(%s) of CPU time.", format_duration(&report->term, periods, period));
+	else if (periods == 1)
+		snprintf(buffer, size, "No samples: %s did not occur.", profile->event);
+	else if (periods)
+		snprintf(buffer, size, "No samples: %s occurred less often than one sampling period "
+			 "(%s events).", profile->event, format_count(periods, period));
+	else
+		snprintf(buffer, size, "No samples: %s occurred less often than one sampling period.",
+			 profile->event);
+}
+
 static void write_empty(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
-	const char *what, *remedy;
+	char what[256], count[FORMAT_SIZE];
+	const char *remedy;
 	if (profile->samples) {
-		what = "No sample passes the filters.";
-		remedy = "'sprof report' without them shows what there is.";
+		snprintf(what, sizeof(what), "No sample passes the filters, of %s.",
+			 format_count(profile->samples, count));
+		remedy = "'sprof report' without filters shows them.";
 	} else if (report->damaged) {
-		what = "No samples are in what could be read of the file.";
-		remedy = "A copy that is whole may have them: compare the sizes.";
+		snprintf(what, sizeof(what), "No samples in the readable part of the damaged file.");
+		remedy = "Compare its size with the original's: the copy may be incomplete.";
 	} else if (profile->lost) {
-		what = "All samples of this event were lost.";
-		remedy = "Record again with larger rings (-m 4M) or a lower rate (-F 99).";
+		snprintf(what, sizeof(what), "All samples of this event were lost.");
+		remedy = "Record again with larger ring buffers (-m 4M) or a lower rate (-F 99).";
 	} else {
-		what = "No samples: while this was recorded, the event never counted as far as one period.";
-		remedy = "A program that mostly sleeps uses little processor time: record for longer, "
-			 "or with a higher rate (-F 20000).";
+		describe_no_samples(report, profile, what, sizeof(what));
+		remedy = "Record for longer, or at a higher rate (-F 20000).";
 	}
 	fprintf(out, "%*s", INDENT, "");
 	write_words(report, INDENT, what, out);
@@ -231,32 +292,43 @@ static void write_empty(const struct report *report, const struct sp_profile *pr
 	write_words(report, INDENT + 3 - report->term.utf8, remedy, out);
 }
 
-/* What the limit leaves out is said. */
-static void write_left_out(const struct report *report, const struct sp_profile *profile, FILE *out)
+static const struct sp_profile *first_with_rows(const struct report *report)
 {
-	char rows[FORMAT_SIZE], limit[FORMAT_SIZE];
-	size_t shown = report_row_count(report, profile);
-	if (shown == profile->row_count)
-		return;
-	term_begin(&report->term, TERM_DIM, out);
-	fprintf(out, "%s %s rows below %s\n", term_glyph(&report->term, "…", "..."),
-		format_count(profile->row_count - shown, rows),
-		format_share(report->row_limit, limit));
-	term_end(&report->term, TERM_DIM, out);
+	for (size_t i = 0; i < report->profile_count; i++)
+		if (report->profiles[i]->row_count)
+			return report->profiles[i];
+	return NULL;
 }
 
-static void write_legend(const struct report *report, FILE *out)
+/* Once, below the first event that has rows. */
+static void write_legend(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
+	bool times = true;
+	if (report->quiet || profile != first_with_rows(report))
+		return;
+	for (size_t i = 0; i < report->profile_count; i++)
+		times &= report->profiles[i]->weight_is_time;
 	term_begin(&report->term, TERM_DIM, out);
-	fprintf(out, "Shares are of %s weight; %s is the 95%% interval, in percent.\n",
-		report->relative ? "what passes the filters, by" : "the event's whole",
+	fprintf(out, "Percentages are of %s; %s is the 95%% confidence interval.\n",
+		report->relative ? "what passes the filters" :
+		times ? "total CPU time" : "the event's total",
 		term_glyph(&report->term, "low–high", "low-high"));
 	term_end(&report->term, TERM_DIM, out);
 }
 
+/* The tree, if there is one; a blank line before it. */
+static bool write_tree(const struct report *report, const struct sp_profile *profile, FILE *out)
+{
+	if (!profile->tree || !profile->tree->child_count)
+		return true;
+	if (!report->hide_rows || !report->quiet)
+		putc('\n', out);
+	return tree_write(report, profile, out);
+}
+
 static bool write_profile(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
-	if (!report->quiet || report->profile_count > 1)
+	if (report->profile_count > 1)
 		putc('\n', out);
 	if (!report->quiet)
 		write_event(report, profile, out);
@@ -268,23 +340,18 @@ static bool write_profile(const struct report *report, const struct sp_profile *
 		write_empty(report, profile, out);
 		return true;
 	}
-	if (!report->quiet)
-		putc('\n', out);
-	if (!table_write(report, profile, out))
+	write_legend(report, profile, out);
+	if (!report->hide_rows && !table_write(report, profile, out))
 		return false;
-	write_left_out(report, profile, out);
-	if (!profile->tree || !profile->tree->child_count)
-		return true;
-	putc('\n', out);
-	return tree_write(report, profile, out);
+	return write_tree(report, profile, out);
 }
 
-/* What events count together, and then of each what its head and tree say. */
+/* Events side by side; trees are of one event. */
 static bool write_group(const struct report *report, const struct joint_view *view, FILE *out)
 {
 	const struct sp_group *group = view->group;
 	bool done = true;
-	if (!report->quiet || report->profile_count > group->profile_count)
+	if (report->profile_count > group->profile_count)
 		putc('\n', out);
 	for (size_t i = 0; i < group->profile_count && !report->quiet; i++)
 		write_event(report, view->profiles[i], out);
@@ -292,17 +359,17 @@ static bool write_group(const struct report *report, const struct joint_view *vi
 		write_empty(report, view->profiles[0], out);
 		return true;
 	}
-	if (!report->quiet)
-		putc('\n', out);
-	done = table_write_group(report, view, out);
+	for (size_t i = 0; i < group->profile_count; i++)
+		write_legend(report, view->profiles[i], out);
+	if (!report->hide_rows)
+		done = table_write_group(report, view, out);
 	for (size_t i = 0; i < group->profile_count && done; i++) {
 		const struct sp_profile *profile = view->profiles[i];
 		if (!profile->tree || !profile->tree->child_count)
 			continue;
 		putc('\n', out);
 		write_styled(report, TERM_TITLE, profile->event, out);
-		putc('\n', out);
-		done = tree_write(report, profile, out);
+		done = write_tree(report, profile, out);
 	}
 	return done;
 }
@@ -323,15 +390,9 @@ static const struct joint_view *group_of(const struct report *report,
 
 static bool write_text(const struct report *report, FILE *out)
 {
-	bool any = false;
 	if (!report->quiet) {
 		write_file(report, out);
-		for (size_t i = 0; i < report->finding_count; i++)
-			write_finding(report, report->findings[i], out);
-		for (size_t i = 0; i < report->profile_count; i++)
-			any |= report->profiles[i]->row_count > 0;
-		if (any)
-			write_legend(report, out);
+		write_findings(report, out);
 	}
 	for (size_t i = 0; i < report->profile_count; i++) {
 		bool grouped;

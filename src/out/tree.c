@@ -2,16 +2,16 @@
 /*
  * The call tree as text:
  *
- *	  total     low–high     self  caller, then what it called
- *	 98.20%    97.8–98.6    0.00%  _start [demo]
- *	                               __libc_start_main [libc.so.6]
- *	                        0.10%  main [demo]
- *	 62.31%    60.9–63.6   62.31%  ├─ hash_words [demo]
- *	 35.89%    34.6–37.2   34.00%  └─ fib [demo] (recursive, 23 deep)
+ *	  total   low–high    self  call tree, callers first
+ *	 98.20%  97.8–98.6   0.00%  _start [demo]
+ *	                            __libc_start_main [libc.so.6]
+ *	                     0.10%  main [demo]
+ *	 62.31%  60.9–63.6  62.31%  ├─ hash_words
+ *	 35.89%  34.6–37.2  34.00%  └─ fib (recursive, 23 deep)
  *
- * Two things are folded, so that what is deep but says little stays narrow: a
- * node that only passes all of its weight to one child is not indented against
- * it, and a function that calls itself is one line for all of its levels.
+ * To keep deep trees narrow, a node that passes more than 99 % of its weight to one child
+ * is not indented against it, and a function that calls itself is one line for all of its
+ * levels. The file of the code stands where it differs from the caller's.
  *
  * The walk keeps its own stack: call chains may be thousands of frames deep.
  */
@@ -20,10 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "list.h"
-#include "out/format.h"
+#include "out/columns.h"
 
-/* Wider than these, guides leave no room for names. */
-#define LEAST_SYMBOL 24
+/* Columns that guides leave to names; of these, what suffixes and files leave to the name. */
+#define LEAST_LINE 32
+#define LEAST_SYMBOL 12
+
+/* A child with more than this part of its caller's weight is not indented. */
+#define CHAIN_SHARE 0.99
 
 /* A line: one function, or a run of calls to itself. */
 struct line {
@@ -47,6 +51,7 @@ struct tree {
 	const struct report *report;
 	const struct term *term;
 	FILE *out;
+	int decimals; /* of intervals */
 	LIST(struct level) levels; /* that are open */
 	char *guides; /* "│  " or "   " for each open level */
 	size_t guides_capacity;
@@ -99,12 +104,11 @@ static struct line line_of(const struct tree *tree, const struct sp_tree_node *n
 	return line;
 }
 
-/* The node adds nothing to what its only child says. */
-static bool passes_on(const struct sp_tree_node *node)
+/* Nothing but one child is worth a line below the node, which has little else. */
+static bool passes_on(const struct tree *tree, const struct sp_tree_node *node)
 {
-	return node->child_count == 1 && !node->self.samples &&
-	       node->children[0].total.samples == node->total.samples &&
-	       node->children[0].total.weight == node->total.weight;
+	return shown_children(tree, node) == 1 &&
+	       (double)node->children[0].total.weight > CHAIN_SHARE * (double)node->total.weight;
 }
 
 /* True if one of the functions that are open calls `node`, but not directly. */
@@ -124,9 +128,13 @@ static void write_share(const struct tree *tree, double share)
 	term_end(tree->term, share_style(share), tree->out);
 }
 
-#define RANGE_WIDTH 11
-#define TOTAL_WIDTH (7 + 2 + RANGE_WIDTH + 2)
-#define SELF_WIDTH (7 + 2)
+#define SHARE_WIDTH 7
+#define SELF_WIDTH (SHARE_WIDTH + 2)
+
+static int total_width(const struct tree *tree)
+{
+	return SHARE_WIDTH + 2 + range_width(tree->decimals) + 2;
+}
 
 /* From a function up to its callers, all self is at the root: there is no column. */
 static bool has_self(const struct tree *tree)
@@ -136,16 +144,15 @@ static bool has_self(const struct tree *tree)
 
 static int numbers_width(const struct tree *tree)
 {
-	return TOTAL_WIDTH + (has_self(tree) ? SELF_WIDTH : 0);
+	return total_width(tree) + (has_self(tree) ? SELF_WIDTH : 0);
 }
 
 static void write_total(const struct tree *tree, const struct sp_share *total)
 {
 	char buffer[FORMAT_SIZE];
-	const char *range = format_range(tree->term, total, buffer);
 	write_share(tree, total->value);
 	term_begin(tree->term, TERM_DIM, tree->out);
-	fprintf(tree->out, "  %*s%s  ", RANGE_WIDTH - term_text_width(tree->term, range), "", range);
+	fprintf(tree->out, "  %s  ", format_range(tree->term, total, tree->decimals, buffer));
 	term_end(tree->term, TERM_DIM, tree->out);
 }
 
@@ -155,7 +162,7 @@ static void write_numbers(const struct tree *tree, const struct line *line, bool
 	if (first)
 		write_total(tree, &line->first->total.share);
 	else
-		fprintf(tree->out, "%*s", TOTAL_WIDTH, "");
+		fprintf(tree->out, "%*s", total_width(tree), "");
 	if (!has_self(tree))
 		return;
 	if (first || line->self > 0)
@@ -165,60 +172,134 @@ static void write_numbers(const struct tree *tree, const struct line *line, bool
 	fputs("  ", tree->out);
 }
 
-#define INLINED_WIDTH 10
+/* " (recursive, 8 deep)", or nothing. */
+static void format_suffix(const struct tree *tree, const struct line *line, char *buffer, size_t size)
+{
+	const struct sp_tree_node *node = line->first;
+	*buffer = '\0';
+	if (node->cycle_calls == 1)
+		snprintf(buffer, size, " (recursive, up to %u deep)", node->cycle_rounds);
+	else if (node->cycle_calls)
+		snprintf(buffer, size, " (%u calls that repeat, up to %u times)", node->cycle_calls,
+			 node->cycle_rounds);
+	else if (line->depth > 1)
+		snprintf(buffer, size, " (recursive, %u deep)", line->depth);
+	else if (calls_itself(tree, node))
+		snprintf(buffer, size, " (recursive)");
+}
 
-/* "name file.c:123 (inlined) [dso]" in what the guides leave of the terminal's width. */
-static bool write_name(const struct tree *tree, const struct sp_tree_node *node, int guides)
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* " [dso]" in `room` columns (0: no limit); the kernel's name has brackets of its own. */
+static void write_dso(const struct tree *tree, const char *dso, int room)
+{
+	bool bare = *dso != '[';
+	fputs(bare ? " [" : " ", tree->out);
+	term_put(tree->term, dso, room ? room - (bare ? 3 : 1) : 0, tree->out);
+	fputs(bare ? "]" : "", tree->out);
+}
+
+/* Columns of a name and what follows it; those of the name shrink first, then the file's. */
+struct widths {
+	int name, dso, srcline; /* 0: no limit */
+	bool inlined;
+};
+
+static struct widths fit_name(const struct tree *tree, const struct sp_tree_node *node,
+			      const char *dso, int room)
 {
 	const struct term *term = tree->term;
-	const char *name = node_name(node);
-	char *made = NULL;
-	int width = 0;
-	if (term->width) {
-		int dso = node->dso ? term_text_width(term, node->dso) + 3 : 0;
-		int line = node->srcline ? term_text_width(term, node->srcline) + 1 : 0;
-		width = term->width - numbers_width(tree) - guides - dso - line;
-		width -= node->inlined ? INLINED_WIDTH : 0;
-		if (width < LEAST_SYMBOL)
-			width = LEAST_SYMBOL;
-		name = name_shorten(term, name, width, &made);
-		if (!name)
-			return false;
+	struct widths widths = {.inlined = node->inlined};
+	if (!term->width)
+		return widths;
+	widths.dso = dso ? term_text_width(term, dso) + (*dso == '[' ? 1 : 3) : 0;
+	widths.srcline = node->srcline ? term_text_width(term, node->srcline) + 1 : 0;
+	int inlined = node->inlined ? (int)strlen(COLUMN_INLINED) : 0;
+	int least = term_text_width(term, node_name(node));
+	least = least < LEAST_SYMBOL ? least : LEAST_SYMBOL;
+	int excess = least + widths.dso + widths.srcline + inlined - room;
+	if (excess > 0 && inlined) {
+		widths.inlined = false;
+		excess -= inlined;
+		inlined = 0;
 	}
+	int given = excess > widths.dso - 8 ? widths.dso - 8 : excess;
+	if (given > 0) {
+		widths.dso -= given;
+		excess -= given;
+	}
+	given = excess > widths.srcline - 8 ? widths.srcline - 8 : excess;
+	if (given > 0)
+		widths.srcline -= given;
+	widths.name = room - widths.dso - widths.srcline - inlined;
+	if (widths.name < 1)
+		widths.name = 1;
+	return widths;
+}
+
+/* "name file.c:123 (inlined) [dso] (recursive)"; the dso if it is not that of `before`. */
+static bool write_name(const struct tree *tree, const struct line *line, const char *before,
+		       int guides)
+{
+	const struct term *term = tree->term;
+	const struct sp_tree_node *node = line->first;
+	const char *dso = same_text(node->dso, before) ? NULL : node->dso;
+	char suffix[64], *made = NULL;
+	format_suffix(tree, line, suffix, sizeof(suffix));
+	int room = term->width - numbers_width(tree) - guides - (int)strlen(suffix);
+	struct widths widths = fit_name(tree, node, dso, room);
+	const char *name = name_shorten(term, node_name(node), widths.name, &made);
+	if (!name)
+		return false;
 	enum term_style style = node->truncated                  ? TERM_WARNING
 				: !node->symbol_known         ? TERM_DIM
 				: node->level == SP_LEVEL_USER ? TERM_PLAIN
 							       : TERM_KERNEL;
 	term_begin(term, style, tree->out);
-	term_put(term, name, width, tree->out);
+	term_put(term, name, widths.name, tree->out);
 	term_end(term, style, tree->out);
 	free(made);
-	if (!node->srcline && !node->inlined && !node->dso)
-		return true;
 	term_begin(term, TERM_DIM, tree->out);
 	if (node->srcline) {
 		putc(' ', tree->out);
-		term_put(term, node->srcline, 0, tree->out);
+		term_put(term, node->srcline, widths.srcline ? widths.srcline - 1 : 0, tree->out);
 	}
-	if (node->inlined)
-		fputs(" (inlined)", tree->out);
-	if (node->dso) {
-		bool bare = *node->dso != '['; /* "[kernel.kallsyms]" has its own */
-		fputs(bare ? " [" : " ", tree->out);
-		term_put(term, node->dso, 0, tree->out);
-		fputs(bare ? "]" : "", tree->out);
-	}
+	if (widths.inlined)
+		fputs(COLUMN_INLINED, tree->out);
+	if (dso)
+		write_dso(tree, dso, widths.dso);
 	term_end(term, TERM_DIM, tree->out);
+	fputs(suffix, tree->out);
 	return true;
 }
 
-static void write_guides(const struct tree *tree, const char *branch)
+/*
+ * The guides and the branch, `depth` levels of 3 columns. Where they leave no room, the outer
+ * ones are replaced by the depth. Returns the columns.
+ */
+static int write_guides(const struct tree *tree, const char *branch, size_t depth)
 {
+	const char *guides = tree->guides ? tree->guides : "";
+	int room = tree->term->width - numbers_width(tree) - LEAST_LINE;
+	size_t most = room > 9 ? (size_t)room / 3 : 3;
 	term_begin(tree->term, TERM_DIM, tree->out);
-	if (tree->guides)
-		fputs(tree->guides, tree->out);
+	if (tree->term->width && depth > most) {
+		char number[24];
+		snprintf(number, sizeof(number), "%zu:", depth);
+		fprintf(tree->out, "%-6s", number);
+		/* Two levels' columns are the number's, one is the branch's. */
+		size_t first = depth - most + 4;
+		guides += first < tree->levels.count ? tree->levels.items[first].guide_size
+						     : strlen(guides);
+		depth = most;
+	}
+	fputs(guides, tree->out);
 	fputs(branch, tree->out);
 	term_end(tree->term, TERM_DIM, tree->out);
+	return (int)depth * 3;
 }
 
 /* Room for `size` bytes of guides and a NUL. */
@@ -269,23 +350,15 @@ static void write_hidden(const struct tree *tree, const struct level *level)
 {
 	char share[FORMAT_SIZE];
 	term_begin(tree->term, TERM_DIM, tree->out);
-	fprintf(tree->out, "%7s%*s", format_share(level->hidden, share), numbers_width(tree) - 7, "");
+	fprintf(tree->out, "%7s%*s", format_share(level->hidden, share),
+		numbers_width(tree) - SHARE_WIDTH, "");
 	term_end(tree->term, TERM_DIM, tree->out);
-	write_guides(tree, tree->levels.count > 1 ? term_glyph(tree->term, "└─ ", "`- ") : "");
+	write_guides(tree, tree->levels.count > 1 ? term_glyph(tree->term, "└─ ", "`- ") : "",
+		     tree->levels.count - 1);
 	term_begin(tree->term, TERM_DIM, tree->out);
 	fprintf(tree->out, "%s %zu more, each below %s\n", term_glyph(tree->term, "…", "..."),
 		level->hidden_count, format_share(tree->report->tree_limit, share));
 	term_end(tree->term, TERM_DIM, tree->out);
-}
-
-/* What was collapsed to this node and those that follow. */
-static void write_cycle(const struct tree *tree, const struct sp_tree_node *node)
-{
-	if (node->cycle_calls == 1)
-		fprintf(tree->out, " (recursive, up to %u deep)", node->cycle_rounds);
-	else
-		fprintf(tree->out, " (begins %u calls that repeat, up to %u times)",
-			node->cycle_calls, node->cycle_rounds);
 }
 
 /* Writes the next child of the innermost level, and opens its own. */
@@ -294,29 +367,25 @@ static bool write_child(struct tree *tree)
 	struct level *level = &tree->levels.items[tree->levels.count - 1];
 	const struct sp_tree_node *node = &level->node->children[level->next++];
 	bool top = tree->levels.count == 1;
+	size_t depth = tree->levels.count - 1;
 	bool last = level->next == level->shown && !tells_hidden(tree, level);
 	const char *branch = last ? term_glyph(tree->term, "└─ ", "`- ")
 				  : term_glyph(tree->term, "├─ ", "|- ");
 	const char *guide = top ? "" : last ? "   " : term_glyph(tree->term, "│  ", "|  ");
-	int guides = top ? 0 : (int)(tree->levels.count - 1) * 3;
+	const char *before = level->node->dso;
 	struct line line = line_of(tree, node);
 	write_numbers(tree, &line, true);
-	write_guides(tree, top ? "" : branch);
+	int guides = write_guides(tree, top ? "" : branch, depth);
 	for (;;) {
-		if (!write_name(tree, line.first, guides))
+		if (!write_name(tree, &line, before, guides))
 			return false;
-		if (line.first->cycle_calls)
-			write_cycle(tree, line.first);
-		else if (line.depth > 1)
-			fprintf(tree->out, " (recursive, %u deep)", line.depth);
-		else if (calls_itself(tree, line.first))
-			fputs(" (recursive)", tree->out);
 		putc('\n', tree->out);
-		if (line.depth > 1 || !passes_on(line.last))
+		if (line.depth > 1 || !passes_on(tree, line.last))
 			break;
+		before = line.last->dso;
 		line = line_of(tree, &line.last->children[0]);
 		write_numbers(tree, &line, false);
-		write_guides(tree, guide);
+		guides = write_guides(tree, guide, depth);
 	}
 	return push_level(tree, &line, guide);
 }
@@ -326,13 +395,13 @@ static void write_titles(const struct tree *tree)
 	const char *range = term_glyph(tree->term, "low–high", "low-high");
 	char limit[FORMAT_SIZE];
 	term_begin(tree->term, TERM_DIM, tree->out);
-	fprintf(tree->out, "%7s  %*s%s  ", "total", RANGE_WIDTH - 8, "", range);
+	fprintf(tree->out, "%7s  %*s%s  ", "total", range_width(tree->decimals) - 8, "", range);
 	if (has_self(tree))
-		fprintf(tree->out, "%7s  caller, then what it called", "self");
+		fprintf(tree->out, "%7s  call tree, callers first", "self");
 	else
-		fputs("function, then its callers", tree->out);
+		fputs("functions, callees first", tree->out);
 	if (tree->report->tree_limit > 0)
-		fprintf(tree->out, "; below %s left out",
+		fprintf(tree->out, "; below %s hidden",
 			format_share(tree->report->tree_limit, limit));
 	term_end(tree->term, TERM_DIM, tree->out);
 	putc('\n', tree->out);
@@ -359,6 +428,7 @@ bool tree_write(const struct report *report, const struct sp_profile *profile, F
 	struct tree tree = {.report = report, .term = &report->term, .out = out};
 	struct line root = {profile->tree, profile->tree, 1, 0, 0, 0};
 	hide_children(&tree, &root);
+	tree.decimals = range_decimals(profile->samples);
 	write_titles(&tree);
 	bool done = push_level(&tree, &root, "") && walk(&tree);
 	free(tree.levels.items);
