@@ -62,14 +62,13 @@ static const char *const *command_of(const struct sp_file_info *info)
 static void write_file(const struct report *report, FILE *out)
 {
 	const struct term *term = &report->term;
-	int used = term_text_width(term, report->path) + 1;
+	int first = term_text_width(term, report->path) + 1, used = first;
 	write_styled(report, TERM_TITLE, report->path, out);
-	putc(' ', out);
 	for (const char *const *word = command_of(report->info); word && *word; word++) {
 		int room = term->width ? term->width - used - 1 : 0;
 		if (term->width && room < 2)
 			break;
-		putc(' ', out);
+		fputs(used == first ? "  " : " ", out);
 		used += 1 + term_put(term, *word, room, out);
 	}
 	putc('\n', out);
@@ -273,7 +272,7 @@ static void write_empty(const struct report *report, const struct sp_profile *pr
 	char what[256], count[FORMAT_SIZE];
 	const char *remedy;
 	if (profile->samples) {
-		snprintf(what, sizeof(what), "No sample passes the filters, of %s.",
+		snprintf(what, sizeof(what), "None of the %s samples passes the filters.",
 			 format_count(profile->samples, count));
 		remedy = "'sprof report' without filters shows them.";
 	} else if (report->damaged) {
@@ -369,7 +368,8 @@ static bool write_group(const struct report *report, const struct joint_view *vi
 			continue;
 		putc('\n', out);
 		write_styled(report, TERM_TITLE, profile->event, out);
-		done = write_tree(report, profile, out);
+		putc('\n', out);
+		done = tree_write(report, profile, out);
 	}
 	return done;
 }

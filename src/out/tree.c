@@ -23,7 +23,7 @@
 #include "out/columns.h"
 
 /* Columns that guides leave to names; of these, what suffixes and files leave to the name. */
-#define LEAST_LINE 32
+#define LEAST_LINE 28
 #define LEAST_SYMBOL 12
 
 /* A child with more than this part of its caller's weight is not indented. */
@@ -173,7 +173,8 @@ static void write_numbers(const struct tree *tree, const struct line *line, bool
 }
 
 /* " (recursive, 8 deep)", or nothing. */
-static void format_suffix(const struct tree *tree, const struct line *line, char *buffer, size_t size)
+static void format_suffix(const struct tree *tree, const struct line *line, int room, char *buffer,
+			  size_t size)
 {
 	const struct sp_tree_node *node = line->first;
 	*buffer = '\0';
@@ -186,6 +187,8 @@ static void format_suffix(const struct tree *tree, const struct line *line, char
 		snprintf(buffer, size, " (recursive, %u deep)", line->depth);
 	else if (calls_itself(tree, node))
 		snprintf(buffer, size, " (recursive)");
+	if (tree->term->width && (int)strlen(buffer) > room - LEAST_SYMBOL - 8)
+		snprintf(buffer, size, node->cycle_calls > 1 ? " (repeats)" : " (recursive)");
 }
 
 static bool same_text(const char *a, const char *b)
@@ -204,7 +207,7 @@ static void write_dso(const struct tree *tree, const char *dso, int room)
 
 /* Columns of a name and what follows it; those of the name shrink first, then the file's. */
 struct widths {
-	int name, dso, srcline; /* 0: no limit */
+	int name, dso, srcline; /* on a terminal; a file without room is left out */
 	bool inlined;
 };
 
@@ -232,8 +235,12 @@ static struct widths fit_name(const struct tree *tree, const struct sp_tree_node
 		excess -= given;
 	}
 	given = excess > widths.srcline - 8 ? widths.srcline - 8 : excess;
-	if (given > 0)
+	if (given > 0) {
 		widths.srcline -= given;
+		excess -= given;
+	}
+	if (excess > 0)
+		widths.dso = 0;
 	widths.name = room - widths.dso - widths.srcline - inlined;
 	if (widths.name < 1)
 		widths.name = 1;
@@ -248,9 +255,11 @@ static bool write_name(const struct tree *tree, const struct line *line, const c
 	const struct sp_tree_node *node = line->first;
 	const char *dso = same_text(node->dso, before) ? NULL : node->dso;
 	char suffix[64], *made = NULL;
-	format_suffix(tree, line, suffix, sizeof(suffix));
-	int room = term->width - numbers_width(tree) - guides - (int)strlen(suffix);
-	struct widths widths = fit_name(tree, node, dso, room);
+	int room = term->width - numbers_width(tree) - guides;
+	format_suffix(tree, line, room, suffix, sizeof(suffix));
+	struct widths widths = fit_name(tree, node, dso, room - (int)strlen(suffix));
+	if (term->width && !widths.dso)
+		dso = NULL;
 	const char *name = name_shorten(term, node_name(node), widths.name, &made);
 	if (!name)
 		return false;

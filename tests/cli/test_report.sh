@@ -42,29 +42,29 @@ sample 0 9 9 2 1009000000 1000000 0xffffffff81000210
 END
 
 prints "the default is rows by comm, dso and function" report -q --kallsyms kallsyms <<'END'
-  self   low-high  samples  comm   dso                function
-30.00%  10.8-60.3        3  demo   demo               [.] 0x10
-20.00%   5.7-51.0        2  demo   [kernel.kallsyms]  [k] sys_read
-20.00%   5.7-51.0        2  demo   demo               [.] 0x20
-10.00%   1.8-40.4        1  demo   demo               [.] 0x30
-10.00%   1.8-40.4        1  other  [kernel.kallsyms]  [k] copy_page
-10.00%   1.8-40.4        1  other  libother.so        [.] 0x40
+  self   low-high  function       comm   dso
+30.00%  10.8-60.3  [.] 0x10       demo   demo
+20.00%   5.7-51.0  [k] sys_read   demo   [kernel.kallsyms]
+20.00%   5.7-51.0  [.] 0x20       demo   demo
+10.00%   1.8-40.4  [.] 0x30       demo   demo
+10.00%   1.8-40.4  [k] copy_page  other  [kernel.kallsyms]
+10.00%   1.8-40.4  [.] 0x40       other  libother.so
 END
 prints "sprof.data is taken before perf.data" sh -c 'cp perf.data sprof.data
 	"$SPROF" report -s comm | head -n 1; rm sprof.data' <<'END'
-sprof.data  9 ms on testhost (Linux 6.1.0-test, x86_64)
+sprof.data  ./demo --fast
 END
 prints "-i - reads a pipe" sh -c 'cat perf.data | "$SPROF" report -q -i - -s comm' <<'END'
-  self   low-high  samples  comm
-80.00%  49.0-94.3        8  demo
-20.00%   5.7-51.0        2  other
+  self   low-high  comm
+80.00%  49.0-94.3  demo
+20.00%   5.7-51.0  other
 END
 prints "-s takes any keys in any order" report -q -s cpu,tid,pid <<'END'
-  self   low-high  samples  cpu  tid  pid
-40.00%  16.8-68.7        4    0    7    7
-30.00%  10.8-60.3        3    1    8    7
-20.00%   5.7-51.0        2    2    9    9
-10.00%   1.8-40.4        1    1    7    7
+  self   low-high  cpu  tid  pid
+40.00%  16.8-68.7    0    7    7
+30.00%  10.8-60.3    1    8    7
+20.00%   5.7-51.0    2    9    9
+10.00%   1.8-40.4    1    7    7
 END
 prints "-F takes columns, and keys among them" report -q -F period,overhead,cpu,sample -s cpu,comm <<'END'
    period    self  cpu  samples  comm
@@ -96,26 +96,24 @@ END
 report --header-only >header
 check "the header alone" grep -qx '# hostname : testhost' header
 prints "-s + adds to the default" report -q -s +cpu --percent-limit 20 --kallsyms kallsyms <<'END'
-  self  low-high  samples  comm  dso                function      cpu
-20.00%  5.7-51.0        2  demo  [kernel.kallsyms]  [k] sys_read    0
-20.00%  5.7-51.0        2  demo  demo               [.] 0x10        0
-20.00%  5.7-51.0        2  demo  demo               [.] 0x20        1
+  self   low-high  function      comm  dso                cpu
+20.00%   5.7-51.0  [k] sys_read  demo  [kernel.kallsyms]    0
+20.00%   5.7-51.0  [.] 0x10      demo  demo                 0
+20.00%   5.7-51.0  [.] 0x20      demo  demo                 1
 ... 4 rows below 20.00%
 END
 
 prints "the head says what is missing, and what to do" sh -c \
 	'"$SPROF" report -s symbol --kallsyms kallsyms | sed "/^ *[a-z ]*low-high/,\$d"' <<'END'
-perf.data  9 ms on testhost (Linux 6.1.0-test, x86_64)
-  recorded by ./demo --fast
+perf.data  ./demo --fast
   ! 60% of the samples are in demo, in code without a symbol: /nowhere/demo: No such file or
     directory
     -> use --symfs DIR with the recorded machine's files
   ! 10% of the samples are in libother.so, in code without a symbol: /nowhere/libother.so: No such
     file or directory
     -> use --symfs DIR with the recorded machine's files
-Shares are of the event's whole weight; low-high is the 95% interval, in percent.
-
-cpu-clock  10 samples, 10 ms of processor time; none lost
+10 samples of cpu-clock, 10 ms of CPU time, none lost
+Percentages are of total CPU time; low-high is the 95% confidence interval.
 
 END
 
@@ -149,12 +147,12 @@ filter 10 --time 0%-100%
 filter 0 --comms nobody
 
 prints "shares are of all unless relative" report -q -s comm --pid 9 <<'END'
-  self  low-high  samples  comm
-20.00%  5.7-51.0        2  other
+  self   low-high  comm
+20.00%   5.7-51.0  other
 END
 prints "--percentage relative" report -q -s comm --pid 9 --percentage relative <<'END'
-   self  low-high  samples  comm
-100.00%  34.2-100        2  other
+   self   low-high  comm
+100.00%  34.2- 100  other
 END
 
 prints "csv" sh -c '"$SPROF" report --format csv -s pid | cut -d , -f 1,4-6,9-' <<'END'
@@ -219,44 +217,75 @@ lost 0 2
 throttle 0 6000
 unthrottle 0 9000
 END
+prints "-n has the samples" report -q -n -e cpu-clock -s symbol -i chains.data --percent-limit 20 \
+	--kallsyms kallsyms <<'END'
+  self   low-high   total  samples  symbol
+50.00%  12.5-87.5  50.00%        1  [k] sys_read
+33.33%   6.1-79.2  33.33%        2  [.] 0x10
+... 4 rows below 20.00%
+END
+prints "--children orders by total" report -q -e cpu-clock -s symbol --children -i chains.data \
+	--kallsyms kallsyms <<'END'
+  total   low-high    self  symbol
+100.00%  43.9- 100   0.00%  [.] 0x31
+ 50.00%  12.5-87.5  50.00%  [k] sys_read
+ 50.00%  12.5-87.5   0.00%  [.] 0x50
+ 33.33%   6.1-79.2  33.33%  [.] 0x10
+ 33.33%   6.1-79.2   0.00%  [.] 0x21
+ 16.67%   1.8-69.0  16.67%  [.] 0x40
+END
+prints "an explicit limit decides alone" report -q -e cpu-clock -s symbol --percent-limit 0 \
+	-i chains.data --kallsyms kallsyms <<'END'
+  self   low-high    total  symbol
+50.00%  12.5-87.5   50.00%  [k] sys_read
+33.33%   6.1-79.2   33.33%  [.] 0x10
+16.67%   1.8-69.0   16.67%  [.] 0x40
+ 0.00%             100.00%  [.] 0x31
+ 0.00%              50.00%  [.] 0x50
+ 0.00%              33.33%  [.] 0x21
+END
+prints "the tree is shown without the rows" report -q -e cpu-clock -g caller,40 -i chains.data \
+	--kallsyms kallsyms <<'END'
+  total   low-high     self  call tree, callers first; below 40.00% hidden
+100.00%  43.9- 100    0.00%  [truncated stacks]
+                             0x31 [demo]
+ 50.00%  12.5-87.5    0.00%  |- 0x50
+                     50.00%  |  sys_read [kernel.kallsyms]
+ 50.00%                      `- ... 2 more, each below 40.00%
+END
 prints "totals where there are call chains" report -q -e cpu-clock -s symbol -i chains.data \
 	--kallsyms kallsyms <<'END'
-  total   low-high    self   low-high  samples  symbol
-100.00%   43.9-100   0.00%   0.0-56.1        0  [.] 0x31
- 50.00%  12.5-87.5  50.00%  12.5-87.5        1  [k] sys_read
- 50.00%  12.5-87.5   0.00%   0.0-56.1        0  [.] 0x50
- 33.33%   6.1-79.2  33.33%   6.1-79.2        2  [.] 0x10
- 33.33%   6.1-79.2   0.00%   0.0-56.1        0  [.] 0x21
- 16.67%   1.8-69.0  16.67%   1.8-69.0        1  [.] 0x40
+  self   low-high   total  symbol
+50.00%  12.5-87.5  50.00%  [k] sys_read
+33.33%   6.1-79.2  33.33%  [.] 0x10
+16.67%   1.8-69.0  16.67%  [.] 0x40
+... 3 more rows without self time; --percent-limit 0 shows them
 END
 prints "a tree of callers" report -q -e cpu-clock -s comm -g -i chains.data --kallsyms kallsyms <<'END'
-  total  low-high     self  low-high  samples  comm
-100.00%  43.9-100  100.00%  43.9-100        4  de;mo
+   self   low-high    total  comm
+100.00%  43.9- 100  100.00%  de;mo
 
-  total     low-high     self  caller, then what it called; below 0.50% left out
-100.00%     43.9-100    0.00%  [truncated stacks]
-                               0x31 [demo]
- 50.00%    12.5-87.5    0.00%  |- 0x50 [demo]
-                       50.00%  |  sys_read [kernel.kallsyms]
- 33.33%     6.1-79.2    0.00%  |- 0x21 [demo]
-                       33.33%  |  0x10 [demo]
- 16.67%     1.8-69.0   16.67%  `- 0x40 [demo]
+  total   low-high     self  call tree, callers first; below 0.50% hidden
+100.00%  43.9- 100    0.00%  [truncated stacks]
+                             0x31 [demo]
+ 50.00%  12.5-87.5    0.00%  |- 0x50
+                     50.00%  |  sys_read [kernel.kallsyms]
+ 33.33%   6.1-79.2    0.00%  |- 0x21
+                     33.33%  |  0x10
+ 16.67%   1.8-69.0   16.67%  `- 0x40
 END
 prints "by the nearest caller that matches" report -q -e cpu-clock -s symbol -p '^(sys_|copy_|0x)' \
 	-i chains.data --kallsyms kallsyms <<'END'
- total   low-high    self   low-high  samples  symbol        parent
-50.00%  12.5-87.5   0.00%   0.0-56.1        0  [.] 0x31      [other]
-50.00%  12.5-87.5  50.00%  12.5-87.5        1  [k] sys_read  sys_read
-50.00%  12.5-87.5   0.00%   0.0-56.1        0  [.] 0x31      sys_read
-50.00%  12.5-87.5   0.00%   0.0-56.1        0  [.] 0x50      sys_read
-33.33%   6.1-79.2  33.33%   6.1-79.2        2  [.] 0x10      [other]
-33.33%   6.1-79.2   0.00%   0.0-56.1        0  [.] 0x21      [other]
-16.67%   1.8-69.0  16.67%   1.8-69.0        1  [.] 0x40      [other]
+  self   low-high   total  symbol        parent
+50.00%  12.5-87.5  50.00%  [k] sys_read  sys_read
+33.33%   6.1-79.2  33.33%  [.] 0x10      [other]
+16.67%   1.8-69.0  16.67%  [.] 0x40      [other]
+... 4 more rows without self time; --percent-limit 0 shows them
 END
 prints "those that match alone" report -q -e cpu-clock -s comm -p '^sys_' -x -i chains.data \
 	--kallsyms kallsyms <<'END'
- total   low-high    self   low-high  samples  comm   parent
-50.00%  12.5-87.5  50.00%  12.5-87.5        1  de;mo  sys_read
+  self   low-high   total  comm   parent
+50.00%  12.5-87.5  50.00%  de;mo  sys_read
 END
 fails "a parent that is no expression" 129 report -p '(' -i chains.data <<'END'
 sprof: -p, --parent: '(' is not a regular expression (extended)
@@ -265,46 +294,55 @@ END
 # perf has these totals, too, with -g callee: from the caller down it takes the outermost calls.
 prints "no more frames than are asked for" report -q -e cpu-clock -s symbol -g --max-stack 2 \
 	-i chains.data --kallsyms kallsyms <<'END'
- total   low-high    self   low-high  samples  symbol
-50.00%  12.5-87.5  50.00%  12.5-87.5        1  [k] sys_read
-50.00%  12.5-87.5   0.00%   0.0-56.1        0  [.] 0x50
-33.33%   6.1-79.2  33.33%   6.1-79.2        2  [.] 0x10
-33.33%   6.1-79.2   0.00%   0.0-56.1        0  [.] 0x21
-16.67%   1.8-69.0  16.67%   1.8-69.0        1  [.] 0x40
-16.67%   1.8-69.0   0.00%   0.0-56.1        0  [.] 0x31
+  self   low-high   total  symbol
+50.00%  12.5-87.5  50.00%  [k] sys_read
+33.33%   6.1-79.2  33.33%  [.] 0x10
+16.67%   1.8-69.0  16.67%  [.] 0x40
+... 3 more rows without self time; --percent-limit 0 shows them
 
-  total     low-high     self  caller, then what it called; below 0.50% left out
- 83.33%    31.0-98.2    0.00%  [stack cut: depth limit]
- 50.00%    12.5-87.5    0.00%  |- 0x50 [demo]
-                       50.00%  |  sys_read [kernel.kallsyms]
- 33.33%     6.1-79.2    0.00%  `- 0x21 [demo]
-                       33.33%     0x10 [demo]
- 16.67%     1.8-69.0    0.00%  [truncated stacks]
-                               0x31 [demo]
-                       16.67%  0x40 [demo]
+  total   low-high     self  call tree, callers first; below 0.50% hidden
+ 83.33%  31.0-98.2    0.00%  [stack cut: depth limit]
+ 50.00%  12.5-87.5    0.00%  |- 0x50 [demo]
+                     50.00%  |  sys_read [kernel.kallsyms]
+ 33.33%   6.1-79.2    0.00%  `- 0x21 [demo]
+                     33.33%     0x10
+ 16.67%   1.8-69.0    0.00%  [truncated stacks]
+                             0x31 [demo]
+                     16.67%  0x40
 END
 prints "what that cuts is told" \
-	sh -c '"$SPROF" report -i chains.data -e cpu-clock --max-stack 2 | grep -E "^  (.*max-stack|stacks)"' <<'END'
+	sh -c '"$SPROF" report -i chains.data -e cpu-clock --max-stack 2 | grep -E "max-stack|^stacks"' <<'END'
   ! 75% of the stacks of cpu-clock are deeper than --max-stack: further calls are not looked at
-  stacks: 1 truncated (25.00%), 3 cut at the depth limit (75.00%)
+stacks: 25.0% truncated, 75.0% cut at the depth limit
 END
 prints "a tree of callees" report -q -e cpu-clock -s comm -g callee,10 -i chains.data \
 	--kallsyms kallsyms <<'END'
-  total  low-high     self  low-high  samples  comm
-100.00%  43.9-100  100.00%  43.9-100        4  de;mo
+   self   low-high    total  comm
+100.00%  43.9- 100  100.00%  de;mo
 
-  total     low-high  function, then its callers; below 10.00% left out
- 50.00%    12.5-87.5  sys_read [kernel.kallsyms]
-                      0x50 [demo]
-                      0x31 [demo]
-                      [truncated stacks]
- 33.33%     6.1-79.2  0x10 [demo]
-                      0x21 [demo]
-                      0x31 [demo]
-                      [truncated stacks]
- 16.67%     1.8-69.0  0x40 [demo]
-                      0x31 [demo]
-                      [truncated stacks]
+  total   low-high  functions, callees first; below 10.00% hidden
+ 50.00%  12.5-87.5  sys_read [kernel.kallsyms]
+                    0x50 [demo]
+                    0x31
+                    [truncated stacks]
+ 33.33%   6.1-79.2  0x10 [demo]
+                    0x21
+                    0x31
+                    [truncated stacks]
+ 16.67%   1.8-69.0  0x40 [demo]
+                    0x31
+                    [truncated stacks]
+END
+prints "csv is ordered by total" sh -c \
+	'"$SPROF" report --format csv -s symbol -e cpu-clock -i chains.data --kallsyms kallsyms |
+		cut -d , -f 3,6,11' <<'END'
+self_high,total,symbol
+0.5614970318,1,0x31
+0.8746655281,0.5,sys_read
+0.5614970318,0.5,0x50
+0.7923403992,0.3333333333,0x10
+0.5614970318,0.3333333333,0x21
+0.6900118936,0.1666666667,0x40
 END
 prints "csv of several events names them" sh -c \
 	'"$SPROF" report --format csv -s comm -i chains.data | cut -d , -f 1,4-6,9-' <<'END'
@@ -340,7 +378,7 @@ prints "rows have bounds for what is missing" \
  "total_most": 1}
 END
 prints "the head says what the data is worth" report -i chains.data -s comm <<'END'
-chains.data  4 us
+chains.data
   ! 2 samples of cpu-clock (33% of all) got lost
     -> record with larger buffers (-m 2M) or a lower rate (-F)
   ! the kernel held cpu-clock back once, for 3 us in all, because it took too much time: what ran
@@ -355,19 +393,19 @@ chains.data  4 us
     -> give the recorded kernel's --vmlinux or --kallsyms, or report where it runs
   ! 100% of the stacks of cpu-clock end before the function that began the thread
     -> record with --call-graph dwarf, or compile with -fno-omit-frame-pointer
-Shares are of the event's whole weight; low-high is the 95% interval, in percent.
 
-cpu-clock  4 samples, 600 ns of processor time; 2 lost (33.33% of all); throttled once, for 3 us in all
-  shares: because of missing samples, 50% may be 7.69% to 92.31%
-  stacks: 4 truncated (100.00%)
+4 samples of cpu-clock, 600 ns of CPU time, 2 lost (33.3%), throttled 1 time (3 us), missing samples
+widen 50% to 7.7%-92.3%
+stacks: 100% truncated
+Percentages are of the event's total; low-high is the 95% confidence interval.
 
-  total  low-high     self  low-high  samples  comm
-100.00%  43.9-100  100.00%  43.9-100        4  de;mo
+   self   low-high    total  comm
+100.00%  43.9- 100  100.00%  de;mo
 
-page-faults  1 sample, standing for 1 event; none lost
+1 sample of page-faults, 1 event, none lost
 
-  total  low-high     self  low-high  samples  comm
-100.00%  20.7-100  100.00%  20.7-100        1  de;mo
+   self   low-high    total  comm
+100.00%  20.7- 100  100.00%  de;mo
 END
 
 # On whole CPUs, what is lost is everyone's.
@@ -385,8 +423,7 @@ prints "of everyone's losses, one's own are told apart" \
 	sh -c '"$SPROF" report -i others.data -s comm | grep -E "lost|these CPUs|shares:"' <<'END'
   ! probably 1 sample of cpu-clock (25% of all) got lost: of everyone's on these CPUs, 60 did, 100%
   - of the 60 samples lost, which are everyone's on these CPUs, probably 1 were of what was recorded
-cpu-clock  3 samples, 300 ns of processor time; probably 1 lost (25.00% of all; of everyone's on these CPUs, 60)
-  shares: because of missing samples, 50% may be 37.50% to 62.50%
+3 samples of cpu-clock, 300 ns of CPU time, up to 60 lost on these CPUs, about 1 of them this
 END
 prints "and bound the shares" \
 	sh -c '"$SPROF" report -i others.data -s comm --format json | tr "," "\n" |
@@ -431,7 +468,7 @@ stacks complete shortened
 sample 0 7 7 0 5000 100 0x400040 0x400040 0x400041 ... 0x400021
 END
 prints "the head and the tree say how stacks ended" report -s dso -g -i unwound.data <<'END'
-unwound.data  4 us
+unwound.data
   ! 100% of the samples are in demo, in code without a symbol: /nowhere/demo: No such file or
     directory
     -> use --symfs DIR with the recorded machine's files
@@ -444,25 +481,24 @@ unwound.data  4 us
   ! 20% of the stacks of cpu-clock pass code without unwind information, which was left by frame
     pointer: callers may be missing there
     -> compile it with -fasynchronous-unwind-tables
-Shares are of the event's whole weight; low-high is the 95% interval, in percent.
+5 samples of cpu-clock, 500 ns of CPU time, none lost
+stacks: 60.0% complete, 20.0% truncated, 20.0% skipped under load, 20.0% repaired from other samples
+Percentages are of total CPU time; low-high is the 95% confidence interval.
 
-cpu-clock  5 samples, 500 ns of processor time; none lost
-  stacks: 3 complete (60.00%), 1 truncated (20.00%), 1 left out under pressure (20.00%); 1 repaired
+   self   low-high    total  dso
+100.00%  56.6- 100  100.00%  demo
 
-  total  low-high     self  low-high  samples  dso
-100.00%  56.6-100  100.00%  56.6-100        5  demo
-
-  total     low-high     self  caller, then what it called; below 0.50% left out
- 60.00%    23.1-88.2    0.00%  0x21 [demo]
- 40.00%    11.8-76.9   40.00%  |- 0x10 [demo]
- 20.00%     3.6-62.4    0.00%  `- [frames left out]
-                                  0x41 [demo]
-                       20.00%     0x40 [demo]
- 20.00%     3.6-62.4    0.00%  [stack left out under pressure]
-                       20.00%  0x40 [demo]
- 20.00%     3.6-62.4    0.00%  [truncated stacks]
-                               0x21 [demo]
-                       20.00%  0x10 [demo]
+  total   low-high     self  call tree, callers first; below 0.50% hidden
+ 60.00%  23.1-88.2    0.00%  0x21 [demo]
+ 40.00%  11.8-76.9   40.00%  |- 0x10
+ 20.00%   3.6-62.4    0.00%  `- [frames left out]
+                                0x41 [demo]
+                     20.00%     0x40
+ 20.00%   3.6-62.4    0.00%  [stack left out under pressure]
+                     20.00%  0x40 [demo]
+ 20.00%   3.6-62.4    0.00%  [truncated stacks]
+                             0x21 [demo]
+                     20.00%  0x10
 END
 
 # Nothing to show.
@@ -472,20 +508,15 @@ comm 7 7 demo
 END
 prints "an empty recording says why" report -i empty.data <<'END'
 empty.data
-
-cpu-clock  0 samples; none lost
-  No samples: while this was recorded, the event never counted as far as one period.
-  -> A program that mostly sleeps uses little processor time: record for longer, or with a higher
-     rate (-F 20000).
+no samples of cpu-clock
+  No samples: the target used less than one sampling period (1 ms) of CPU time.
+  -> Record for longer, or at a higher rate (-F 20000).
 END
 prints "filters that nothing passes say so" report --comms nobody <<'END'
-perf.data  9 ms on testhost (Linux 6.1.0-test, x86_64)
-  recorded by ./demo --fast
-
-cpu-clock  10 samples, 10 ms of processor time; none lost
-  filters: 0 of 10 samples pass, 0.00% of the weight
-  No sample passes the filters.
-  -> 'sprof report' without them shows what there is.
+perf.data  ./demo --fast
+10 samples of cpu-clock, 10 ms of CPU time, none lost
+  None of the 10 samples passes the filters.
+  -> 'sprof report' without filters shows them.
 END
 prints "an empty csv is said too" report -i empty.data --format csv <<'END'
 self,self_low,self_high,self_samples,self_weight,total,total_low,total_high,total_samples,total_weight,comm,dso,function,build_id
@@ -499,8 +530,8 @@ comm 7 7 a\x1b[31m\x0ab,\x22\xff
 sample 0 7 7 0 1000 1 0x10
 END
 prints "no terminal escape reaches the terminal" report -q -s comm -i harm.data <<'END'
-   self  low-high  samples  comm
-100.00%  20.7-100        1  a?[31m?b,"?
+   self   low-high  comm
+100.00%  20.7- 100  a?[31m?b,"?
 END
 prints "csv quotes what must be" sh -c \
 	'"$SPROF" report --format csv -s comm -i harm.data | tail -n 1 | sed "s/^1.*1,//" | cat -v' <<'END'
@@ -571,8 +602,8 @@ END
 report -q -s comm -i damaged.data >damaged.out 2>damaged.err
 echo "(status $?)" >>damaged.out
 prints "damage shows what can be read" cat damaged.out <<'END'
-   self  low-high  samples  comm
-100.00%  34.2-100        2  demo
+   self   low-high  comm
+100.00%  34.2- 100  demo
 (status 1)
 END
 recording broken.data <<'END'

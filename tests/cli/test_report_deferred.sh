@@ -39,31 +39,27 @@ deferred "" "$chains" | recording "$tmp/behind"
 deferred "$chains" "" | recording "$tmp/before"
 
 prints "chains that come later" report -g -s comm,dso,symbol -i "$tmp/behind" <<'END'
- total   low-high    self   low-high  samples  comm  dso                symbol
-60.00%  23.1-88.2  20.00%   3.6-62.4        1  one   a.so               [.] 0x100
-40.00%  11.8-76.9  40.00%  11.8-76.9        2  one   [kernel.kallsyms]  [k] 0xffffffff80000200
-40.00%  11.8-76.9   0.00%   0.0-43.4        0  one   a.so               [.] 0x200
-40.00%  11.8-76.9   0.00%   0.0-43.4        0  one   a.so               [.] 0x300
-20.00%   3.6-62.4  20.00%   3.6-62.4        1  two   [kernel.kallsyms]  [k] 0xffffffff80000200
-20.00%   3.6-62.4  20.00%   3.6-62.4        1  two   [kernel.kallsyms]  [k] 0xffffffff80000400
-20.00%   3.6-62.4   0.00%   0.0-43.4        0  one   [kernel.kallsyms]  [k] 0xffffffff80000300
-20.00%   3.6-62.4   0.00%   0.0-43.4        0  one   a.so               [.] 0x400
-20.00%   3.6-62.4   0.00%   0.0-43.4        0  two   b.so               [.] 0x100
+  self   low-high   total  comm  dso                symbol
+40.00%  11.8-76.9  40.00%  one   [kernel.kallsyms]  [k] 0xffffffff80000200
+20.00%   3.6-62.4  60.00%  one   a.so               [.] 0x100
+20.00%   3.6-62.4  20.00%  two   [kernel.kallsyms]  [k] 0xffffffff80000200
+20.00%   3.6-62.4  20.00%  two   [kernel.kallsyms]  [k] 0xffffffff80000400
+... 5 more rows without self time; --percent-limit 0 shows them
 
-  total     low-high     self  caller, then what it called; below 0.50% left out
- 80.00%    37.6-96.4    0.00%  [truncated stacks]
- 40.00%    11.8-76.9    0.00%  |- 0x300 [a.so]
-                               |  0x200 [a.so]
-                               |  0x100 [a.so]
- 20.00%     3.6-62.4   20.00%  |  |- 0xffffffff80000200 [kernel.kallsyms]
- 20.00%     3.6-62.4    0.00%  |  `- 0xffffffff80000300 [kernel.kallsyms]
-                       20.00%  |     0xffffffff80000200 [kernel.kallsyms]
- 20.00%     3.6-62.4    0.00%  |- 0x100 [b.so]
-                       20.00%  |  0xffffffff80000400 [kernel.kallsyms]
- 20.00%     3.6-62.4    0.00%  `- 0x400 [a.so]
-                       20.00%     0x100 [a.so]
- 20.00%     3.6-62.4    0.00%  [stack cut: the program's part is missing]
-                       20.00%  0xffffffff80000200 [kernel.kallsyms]
+  total   low-high     self  call tree, callers first; below 0.50% hidden
+ 80.00%  37.6-96.4    0.00%  [truncated stacks]
+ 40.00%  11.8-76.9    0.00%  |- 0x300 [a.so]
+                             |  0x200
+                             |  0x100
+ 20.00%   3.6-62.4   20.00%  |  |- 0xffffffff80000200 [kernel.kallsyms]
+ 20.00%   3.6-62.4    0.00%  |  `- 0xffffffff80000300 [kernel.kallsyms]
+                     20.00%  |     0xffffffff80000200
+ 20.00%   3.6-62.4    0.00%  |- 0x100 [b.so]
+                     20.00%  |  0xffffffff80000400 [kernel.kallsyms]
+ 20.00%   3.6-62.4    0.00%  `- 0x400 [a.so]
+                     20.00%     0x100
+ 20.00%   3.6-62.4    0.00%  [stack cut: the program's part is missing]
+                     20.00%  0xffffffff80000200 [kernel.kallsyms]
 END
 
 report -g -s comm,dso,symbol -i "$tmp/behind" >"$tmp/wanted"
@@ -75,12 +71,7 @@ prints "what never comes is said" cat "$tmp/found" <<END
   ! 20% of the stacks of cycles have no callers in the program: they were to come when the kernel
     returned there, but are not in the recording
     -> record with larger buffers (-m 2M), or do not defer them (--call-graph fp)
-Shares are of the event's whole weight; low-high is the 95% interval, in percent.
---
-  stacks: 4 truncated (80.00%), 1 without the program's part (20.00%)
-
- total   low-high    self   low-high  samples  comm  dso                function
-60.00%  23.1-88.2  20.00%   3.6-62.4        1  one   a.so               [.] 0x100
+5 samples of cycles, 5 events, none lost
 END
 
 "$SPROF" report -i "$tmp/behind" --no-children --format json | grep -o '"stacks": {[^}]*}' >"$tmp/json"

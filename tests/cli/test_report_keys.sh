@@ -29,42 +29,38 @@ sample 0 1 1 0 2000 1 0xffffffff80000100
 END
 
 prints "branches are counted where they were recorded" report -i "$tmp/branches" <<END
-  self  low-high  branches  comm  dso_from  symbol_from  symbol_to
-50.00%  8.0-92.0         2  one   a.so      [.] 0x10     [.] 0x20
-25.00%  2.2-83.1         1  one   a.so      [.] 0x100    [.] 0x200
-25.00%  2.2-83.1         1  one   a.so      [.] 0x300    [k] 0xffffffff80000100
+  self   low-high  symbol_from  symbol_to               comm  dso_from
+50.00%   8.0-92.0  [.] 0x10     [.] 0x20                one   a.so
+25.00%   2.2-83.1  [.] 0x100    [.] 0x200               one   a.so
+25.00%   2.2-83.1  [.] 0x300    [k] 0xffffffff80000100  one   a.so
 END
 
 prints "each key of branches" report -i "$tmp/branches" \
 	-s dso_to,mispredict,cycles,in_tx,abort,branch_type,addr_from <<END
-  self  low-high  branches  dso_to             mispredict  cycles  in_tx  abort  branch_type  addr_from
-25.00%  2.2-83.1         1  [kernel.kallsyms]  N                ?  T      A      ?            0x10300
-25.00%  2.2-83.1         1  a.so               N                9  .      .      CALL         0x10100
-25.00%  2.2-83.1         1  b.so               N                ?  .      .      ?            0x10010
-25.00%  2.2-83.1         1  b.so               Y                ?  .      .      ?            0x10010
+  self   low-high  dso_to             mispredict  cycles  in_tx  abort  branch_type  addr_from
+25.00%   2.2-83.1  [kernel.kallsyms]  N                ?  T      A      ?            0x10300
+25.00%   2.2-83.1  a.so               N                9  .      .      CALL         0x10100
+25.00%   2.2-83.1  b.so               N                ?  .      .      ?            0x10010
+25.00%   2.2-83.1  b.so               Y                ?  .      .      ?            0x10010
 END
 
 prints "code is where branches went" report -i "$tmp/branches" -b -s dso <<END
-  self  low-high  branches  dso
-50.00%  8.0-92.0         2  b.so
-25.00%  2.2-83.1         1  [kernel.kallsyms]
-25.00%  2.2-83.1         1  a.so
+  self   low-high  dso
+50.00%   8.0-92.0  b.so
+25.00%   2.2-83.1  [kernel.kallsyms]
+25.00%   2.2-83.1  a.so
 END
 
 prints "without branches it is where samples were" report -i "$tmp/branches" --no-branch-stack <<END
-  self  low-high  samples  comm  dso                function
-50.00%  9.5-90.5        1  one   [kernel.kallsyms]  [k] 0xffffffff80000100
-50.00%  9.5-90.5        1  one   a.so               [.] 0x200
+  self   low-high  function                comm  dso
+50.00%   9.5-90.5  [k] 0xffffffff80000100  one   [kernel.kallsyms]
+50.00%   9.5-90.5  [.] 0x200               one   a.so
 END
 
 prints "whoever wants calls has no branches" report -i "$tmp/branches" -g <<END
-  self  low-high  samples  comm  dso                function
-50.00%  9.5-90.5        1  one   [kernel.kallsyms]  [k] 0xffffffff80000100
-50.00%  9.5-90.5        1  one   a.so               [.] 0x200
-
-  total     low-high     self  caller, then what it called; below 0.50% left out
- 50.00%     9.5-90.5   50.00%  0x200 [a.so]
- 50.00%     9.5-90.5   50.00%  0xffffffff80000100 [kernel.kallsyms]
+  total   low-high     self  call tree, callers first; below 0.50% hidden
+ 50.00%   9.5-90.5   50.00%  0x200 [a.so]
+ 50.00%   9.5-90.5   50.00%  0xffffffff80000100 [kernel.kallsyms]
 (stderr) sprof: $tmp/branches has no call chains; 'sprof record -g' records them
 END
 
@@ -122,33 +118,33 @@ sample 0 1 1 0 250000001 1 0xffffffff80000200
 END
 
 prints "shares are of latency" report -i "$tmp/memory" --mem-mode <<END
-  self  low-high  samples  local_weight  mem      symbol                  dso                symbol_daddr  dso_daddr  snoop  tlb          locked  blocked  local_ins_lat  local_p_stage_cyc
-96.46%  20.3-100        1           300  L3 miss  [.] 0x210               a.so               [.] 0x48      b.so       HitM   Walker miss  Yes     N/A                  0                  0
- 3.22%  0.0-79.5        2             5  L1 hit   [.] 0x200               a.so               [.] 0x40      b.so       None   L1 hit       N/A     N/A                  0                  0
- 0.32%  0.0-78.3        1             0  N/A      [k] 0xffffffff80000200  [kernel.kallsyms]  [.] 0x0       [unknown]  N/A    N/A          No      N/A                  0                  0
+  self   low-high  local_weight  mem      symbol     dso   symbol_daddr  dso_daddr  snoop  tlb          locked  blocked  local_ins_lat  local_p_stage_cyc
+96.46%  20.3- 100           300  L3 miss  [.] 0x210  a.so  [.] 0x48      b.so       HitM   Walker miss  Yes     N/A                  0                  0
+ 3.22%   0.0-79.5             5  L1 hit   [.] 0x200  a.so  [.] 0x40      b.so       None   L1 hit       N/A     N/A                  0                  0
+... 1 more row, 0.3% in all; --percent-limit 0 shows them
 END
 
 prints "each key of memory" report -i "$tmp/memory" \
 	-s mem,snoop,tlb,locked,blocked,daddr,phys_daddr,dcacheline,weight <<END
-  self   low-high  samples  mem      snoop  tlb          locked  blocked  daddr    phys_daddr  dcacheline  weight
-50.00%  15.0-85.0        2  L1 hit   None   L1 hit       N/A     N/A      0x20040  0x9040      0x20040         10
-25.00%   4.6-69.9        1  N/A      N/A    N/A          No      N/A      0x0      0x0         0x0              0
-25.00%   4.6-69.9        1  L3 miss  HitM   Walker miss  Yes     N/A      0x20048  0x9048      0x20040        300
+  self   low-high  mem      snoop  tlb          locked  blocked  daddr    phys_daddr  dcacheline  weight
+50.00%  15.0-85.0  L1 hit   None   L1 hit       N/A     N/A      0x20040  0x9040      0x20040         10
+25.00%   4.6-69.9  N/A      N/A    N/A          No      N/A      0x0      0x0         0x0              0
+25.00%   4.6-69.9  L3 miss  HitM   Walker miss  Yes     N/A      0x20048  0x9048      0x20040        300
 END
 
 prints "pages, cgroups, transactions, times" report -i "$tmp/memory" \
 	-s data_page_size,code_page_size,transaction,cgroup,cgroup_id,time,socket <<END
-  self  low-high  samples  data_page_size  code_page_size  transaction                    cgroup           cgroup_id     time      socket
-25.00%  4.6-69.9        1  2M              4K              EL CAP-WRITE CAP-READ NEITHER  cgroup 8         4/0xeffffffb  0.200000       ?
-25.00%  4.6-69.9        1  4K              2M                                             /user.slice/one  4/0xeffffffb  0.000000       ?
-25.00%  4.6-69.9        1  4K              2M                                             /user.slice/one  4/0xeffffffb  0.100000       ?
-25.00%  4.6-69.9        1  N/A             N/A                                            ?                4/0xeffffffb  0.200000       ?
+  self   low-high  data_page_size  code_page_size  transaction                    cgroup           cgroup_id     time      socket
+25.00%   4.6-69.9  2M              4K              EL CAP-WRITE CAP-READ NEITHER  cgroup 8         4/0xeffffffb  0.200000       ?
+25.00%   4.6-69.9  4K              2M                                             /user.slice/one  4/0xeffffffb  0.000000       ?
+25.00%   4.6-69.9  4K              2M                                             /user.slice/one  4/0xeffffffb  0.100000       ?
+25.00%   4.6-69.9  N/A             N/A                                            ?                4/0xeffffffb  0.200000       ?
 END
 
 prints "times in other steps" report -i "$tmp/memory" -s time --time-quantum 200ms <<END
-  self   low-high  samples  time
-50.00%  15.0-85.0        2  0.000000
-50.00%  15.0-85.0        2  0.200000
+  self   low-high  time
+50.00%  15.0-85.0  0.000000
+50.00%  15.0-85.0  0.200000
 END
 
 prints "memory in csv" report -i "$tmp/memory" -s mem,local_weight,cgroup,time --format csv <<END
@@ -169,8 +165,8 @@ END
 
 prints "parts of weights" report -i "$tmp/weights" \
 	-s local_weight,weight,local_ins_lat,ins_lat,local_p_stage_cyc,retire_lat <<END
-   self  low-high  samples  local_weight  weight  local_ins_lat  ins_lat  local_p_stage_cyc  p_stage_cyc
-100.00%  34.2-100        2            40      80              3        6                  2            4
+   self   low-high  local_weight  weight  local_ins_lat  ins_lat  local_p_stage_cyc  p_stage_cyc
+100.00%  34.2- 100            40      80              3        6                  2            4
 END
 
 fails "times need a unit that is one" 129 "$SPROF" report --time-quantum 3h <<END
@@ -202,9 +198,9 @@ END
 } | "$top_builddir/tests/cli/recording" "$tmp/group"
 
 prints "events side by side" report --group -s symbol -i "$tmp/group" <<END
-cycles   low-high  instructions   low-high   IPC   low-high  samples  symbol
-51.28%  36.2-66.1        81.63%  64.0-91.8  2.00  1.92-2.08       20  [.] 0x100
-48.72%  33.9-63.8        18.37%   8.2-36.0  0.47  0.42-0.53       19  [.] 0x200
+cycles   low-high  instructions   low-high   IPC   low-high  symbol
+51.28%  36.2-66.1        81.63%  64.0-91.8  2.00  1.92-2.08  [.] 0x100
+48.72%  33.9-63.8        18.37%   8.2-36.0  0.47  0.42-0.53  [.] 0x200
 END
 
 "$SPROF" report --group -s symbol -i "$tmp/group" | grep -A 1 'cannot be told\|of the time' >"$tmp/found"
@@ -224,14 +220,14 @@ END
 prints "one by one" report --no-group -s symbol -i "$tmp/group" <<END
 
 cycles
-  self   low-high  samples  symbol
-51.28%  36.2-66.1       20  [.] 0x100
-48.72%  33.9-63.8       19  [.] 0x200
+  self   low-high  symbol
+51.28%  36.2-66.1  [.] 0x100
+48.72%  33.9-63.8  [.] 0x200
 
 instructions
-  self   low-high  samples  symbol
-81.63%  64.0-91.8       20  [.] 0x100
-18.37%   8.2-36.0       18  [.] 0x200
+  self   low-high  symbol
+81.63%  64.0-91.8  [.] 0x100
+18.37%   8.2-36.0  [.] 0x200
 END
 
 prints "a group in csv" report --group -s symbol --format csv -i "$tmp/group" <<END
@@ -267,16 +263,16 @@ sample 1 1 1 0 1006 100 0x10300
 END
 
 prints "a rate of misses" report --group -s symbol -i "$tmp/apart" <<END
-cache-references   low-high  cache-misses   low-high  cache-miss-rate  low-high  samples  symbol
-          75.00%  30.1-95.4        66.67%  20.8-93.9            6.67%     0-132        3  [.] 0x100
-          25.00%   4.6-69.9         0.00%   0.0-56.1            0.00%         ?        1  [.] 0x200
-           0.00%   0.0-49.0        33.33%   6.1-79.2                ?         ?        0  [.] 0x300
+cache-references   low-high  cache-misses   low-high  cache-miss-rate  low-high  symbol
+          75.00%  30.1-95.4        66.67%  20.8-93.9            6.67%     0-132  [.] 0x100
+          25.00%   4.6-69.9         0.00%   0.0-56.1            0.00%         ?  [.] 0x200
+           0.00%   0.0-49.0        33.33%   6.1-79.2                ?         ?  [.] 0x300
 END
 
 prints "of some events only" report --group -e cache-misses -s symbol -i "$tmp/apart" <<END
-  self   low-high  samples  symbol
-66.67%  20.8-93.9        2  [.] 0x100
-33.33%   6.1-79.2        1  [.] 0x300
+  self   low-high  symbol
+66.67%  20.8-93.9  [.] 0x100
+33.33%   6.1-79.2  [.] 0x300
 END
 
 perf=$(command -v perf)

@@ -21,33 +21,29 @@ sample 0 1 1 0 1030 1 0x10110 0x10110 0x10400
 END
 
 prints "calls as the processor kept them" "$SPROF" report -q -g -s symbol -i "$tmp/calls" <<'END'
- total   low-high    self   low-high  samples  symbol
-50.00%  15.0-85.0  50.00%  15.0-85.0        2  [.] 0x110
-50.00%  15.0-85.0  50.00%  15.0-85.0        2  [k] 0xffffffff80000200
-50.00%  15.0-85.0   0.00%   0.0-49.0        0  [.] 0x200
-50.00%  15.0-85.0   0.00%   0.0-49.0        0  [.] 0x300
-50.00%  15.0-85.0   0.00%   0.0-49.0        0  [k] 0xffffffff80000300
-25.00%   4.6-69.9   0.00%   0.0-49.0        0  [.] 0x100
-25.00%   4.6-69.9   0.00%   0.0-49.0        0  [.] 0x400
+  self   low-high   total  symbol
+50.00%  15.0-85.0  50.00%  [.] 0x110
+50.00%  15.0-85.0  50.00%  [k] 0xffffffff80000200
+... 5 more rows without self time; --percent-limit 0 shows them
 
-  total     low-high     self  caller, then what it called; below 0.50% left out
- 75.00%    30.1-95.4    0.00%  [truncated stacks]
- 50.00%    15.0-85.0    0.00%  |- 0x300 [a.so]
-                               |  0x200 [b.so]
- 25.00%     4.6-69.9    0.00%  |  |- 0x100 [a.so]
-                               |  |  0xffffffff80000300 [kernel.kallsyms]
-                       25.00%  |  |  0xffffffff80000200 [kernel.kallsyms]
- 25.00%     4.6-69.9   25.00%  |  `- 0x110 [a.so]
- 25.00%     4.6-69.9    0.00%  `- 0x400 [a.so]
-                       25.00%     0x110 [a.so]
- 25.00%     4.6-69.9    0.00%  0xffffffff80000300 [kernel.kallsyms]
-                       25.00%  0xffffffff80000200 [kernel.kallsyms]
+  total   low-high     self  call tree, callers first; below 0.50% hidden
+ 75.00%  30.1-95.4    0.00%  [truncated stacks]
+ 50.00%  15.0-85.0    0.00%  |- 0x300 [a.so]
+                             |  0x200 [b.so]
+ 25.00%   4.6-69.9    0.00%  |  |- 0x100 [a.so]
+                             |  |  0xffffffff80000300 [kernel.kallsyms]
+                     25.00%  |  |  0xffffffff80000200
+ 25.00%   4.6-69.9   25.00%  |  `- 0x110 [a.so]
+ 25.00%   4.6-69.9    0.00%  `- 0x400 [a.so]
+                     25.00%     0x110
+ 25.00%   4.6-69.9    0.00%  0xffffffff80000300 [kernel.kallsyms]
+                     25.00%  0xffffffff80000200
 END
 
 prints "are no branches" "$SPROF" report -q --no-children -i "$tmp/calls" <<'END'
-  self   low-high  samples  comm  dso                function
-50.00%  15.0-85.0        2  one   [kernel.kallsyms]  [k] 0xffffffff80000200
-50.00%  15.0-85.0        2  one   a.so               [.] 0x110
+  self   low-high  function                comm  dso
+50.00%  15.0-85.0  [k] 0xffffffff80000200  one   [kernel.kallsyms]
+50.00%  15.0-85.0  [.] 0x110               one   a.so
 END
 
 # Of a sample without branches perf shows nothing.

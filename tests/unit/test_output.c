@@ -206,8 +206,8 @@ TEST(truncated_stacks_are_shown_as_such)
 	profile.tree = &root;
 	report.tree = SP_TREE_CALLER;
 	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report),
-		" 40.00%    36.0-44.0    0.00%  [truncated stacks]\n"
-		"                       40.00%  main [demo]\n"));
+		" 40.00%  36.0-44.0    0.00%  [truncated stacks]\n"
+		"                     40.00%  main [demo]\n"));
 	ck_assert_ptr_nonnull(strstr(write_output(&output_json, &report),
 		"{\"symbol\": \"[truncated stacks]\", \"truncated\": true, \"self\": 0, "));
 	root.children = comm;
@@ -238,11 +238,14 @@ TEST(text_table_is_aligned_and_cuts_nothing_in_a_file)
 	const struct sp_profile *const profiles[] = {&profile};
 	struct report report = sample_report(profiles, 1);
 	ck_assert_str_eq(write_output(&output_text, &report),
-		"  self   low-high  samples  comm     dso                symbol\n"
-		"60.00%  54.0-66.0      600  demo     demo               [.] "
+		"  self   low-high  comm     dso                symbol\n"
+		"60.00%  54.0-66.0  demo     demo               [.] "
 		"hash<int, char>(std::map<int, int> const&, int)\n"
-		" 5.00%  4.50-5.50       50  a,\"b\"??  [kernel.kallsyms]  [k] do_idle\n"
-		" 0.00%  0.00-0.00        0  demo     lib.so             [.] 0x1234\n");
+		" 5.00%   4.5- 5.5  a,\"b\"??  [kernel.kallsyms]  [k] do_idle\n"
+		" 0.00%             demo     lib.so             [.] 0x1234\n");
+	report.show_samples = true;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report),
+		"60.00%  54.0-66.0      600  demo     demo  "));
 }
 
 TEST(text_table_marks_what_is_only_inlined)
@@ -261,11 +264,11 @@ TEST(text_table_marks_what_is_only_inlined)
 	report.keys = keys;
 	report.key_count = 2;
 	ck_assert_str_eq(write_output(&output_text, &report),
-			 "  self   low-high  samples  function         srcline\n"
-			 "60.00%  54.0-66.0      600  [.] f (inlined)  f.c:7\n");
+			 "  self   low-high  function         srcline\n"
+			 "60.00%  54.0-66.0  [.] f (inlined)  f.c:7\n");
 	profile.row_count = 2;
 	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report),
-				     "100  [.] main         ?\n"));
+				     "  [.] main         [no source line]\n"));
 	ck_assert_ptr_nonnull(strstr(write_output(&output_csv, &report),
 				     ",total_weight,function,srcline\n"));
 	ck_assert_ptr_nonnull(strstr(write_output(&output_json, &report),
@@ -287,7 +290,7 @@ TEST(text_table_fits_the_terminal)
 			ck_assert_int_le(term_text_width(&report.term, line), width);
 		free(text);
 	}
-	report.term.width = 92;
+	report.term.width = 80;
 	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "hash<int, char>(…)"));
 }
 
@@ -303,13 +306,13 @@ TEST(text_tree_folds_what_passes_on_and_what_calls_itself)
 	const char *tree = strstr(write_output(&output_text, &report), "\n\n");
 	ck_assert_ptr_nonnull(tree);
 	ck_assert_str_eq(tree + 2,
-		"  total     low-high     self  caller, then what it called; below 0.50% left out\n"
-		" 95.00%     85.5-100    0.00%  _start [demo]\n"
-		"                        4.30%  main [demo]\n"
-		" 60.00%    54.0-66.0   60.00%  |- hash [demo]\n"
-		" 30.00%    27.0-33.0   30.00%  |- fib [demo] (recursive, 3 deep)\n"
-		"  0.70%                        `- ... 2 more, each below 0.50%\n"
-		"  5.00%    4.50-5.50    5.00%  do_idle;x [kernel.kallsyms]\n");
+		"  total   low-high     self  call tree, callers first; below 0.50% hidden\n"
+		" 95.00%  85.5- 100    0.00%  _start [demo]\n"
+		"                      4.30%  main\n"
+		" 60.00%  54.0-66.0   60.00%  |- hash\n"
+		" 30.00%  27.0-33.0   30.00%  |- fib (recursive, 3 deep)\n"
+		"  0.70%                      `- ... 2 more, each below 0.50%\n"
+		"  5.00%   4.5- 5.5    5.00%  do_idle;x [kernel.kallsyms]\n");
 }
 
 TEST(text_says_why_there_is_nothing)
@@ -325,7 +328,7 @@ TEST(text_says_why_there_is_nothing)
 	profile.lost = 3;
 	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "were lost"));
 	report.damaged = true;
-	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "could be read"));
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "damaged"));
 }
 
 TEST(numbers_are_written_as_people_read_them)
@@ -343,10 +346,14 @@ TEST(numbers_are_written_as_people_read_them)
 	ck_assert_str_eq(format_share(0.6231, buffer), "62.31%");
 	ck_assert_str_eq(format_share(0.99996, buffer), ">99.99%");
 	ck_assert_str_eq(format_share(1, buffer), "100.00%");
-	ck_assert_str_eq(format_range(&term, &exact, buffer), "98.39-98.41");
-	ck_assert_str_eq(format_range(&term, &all, buffer), "99.99-100");
-	ck_assert_str_eq(format_range(&term, &small, buffer), "0.00-0.11");
-	ck_assert_str_eq(format_range(&term, &large, buffer), "58.4-100");
+	ck_assert_str_eq(format_range(&term, &exact, 2, buffer), "98.39-98.41");
+	ck_assert_str_eq(format_range(&term, &all, 2, buffer), "99.99-  100");
+	ck_assert_str_eq(format_range(&term, &small, 2, buffer), " 0.00- 0.11");
+	ck_assert_str_eq(format_range(&term, &large, 1, buffer), "58.4- 100");
+	ck_assert_str_eq(format_percent(0.0004, buffer), "<0.1%");
+	ck_assert_str_eq(format_percent(0.0914, buffer), "9.1%");
+	ck_assert_str_eq(format_percent(0.9999, buffer), ">99.9%");
+	ck_assert_str_eq(format_percent(1, buffer), "100%");
 	ck_assert_str_eq(format_duration(&term, 0, buffer), "0 ns");
 	ck_assert_str_eq(format_duration(&term, 999499, buffer), "999 us");
 	ck_assert_str_eq(format_duration(&term, 1000000, buffer), "1 ms");
@@ -376,10 +383,10 @@ TEST(shares_are_rounded_as_by_printf)
 		snprintf(wanted, sizeof(wanted), "%.2f%%", value * 100);
 		ck_assert_str_eq(format_share(value, share), wanted);
 		/* With one decimal, as a wide interval has it. */
-		snprintf(wanted, sizeof(wanted), "0.0-%.1f", value * 100);
+		snprintf(wanted, sizeof(wanted), " 0.0-%4.1f", value * 100);
 		const struct sp_share wide = {value / 2, 0, value};
-		if (value >= 0.1 && value < 0.9995)
-			ck_assert_str_eq(format_range(&term, &wide, range), wanted);
+		if (value < 0.9995)
+			ck_assert_str_eq(format_range(&term, &wide, 1, range), wanted);
 	}
 }
 
@@ -404,6 +411,105 @@ TEST(names_lose_parameters_then_template_arguments)
 	shortens_to("operator-><ab>(a, b)", 5, "operator-><~>(~)");
 	shortens_to("f()", 1, "f()");
 	shortens_to("unclosed<(", 2, "unclosed<(");
+}
+
+#define CXX11_STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+
+TEST(strings_have_their_short_names)
+{
+	shortens_to("f(" CXX11_STRING " const&)", 0, "f(std::string const&)");
+	shortens_to("std::map<" CXX11_STRING ", int>::at", 0, "std::map<std::string, int>::at");
+	shortens_to("std::basic_string<char, std::char_traits<char>, std::allocator<char>>::size()", 0,
+		    "std::string::size()");
+	shortens_to("f(std::__1::basic_string<wchar_t, std::__1::char_traits<wchar_t>, "
+		    "std::__1::allocator<wchar_t> >)", 0, "f(std::wstring)");
+	shortens_to("f(std::basic_string_view<char, std::char_traits<char> >)", 0,
+		    "f(std::string_view)");
+	/* Others keep their arguments. */
+	shortens_to("std::basic_string<char, my::traits, std::allocator<char> >::f", 0,
+		    "std::basic_string<char, my::traits, std::allocator<char> >::f");
+	shortens_to("std::__cxx11::basic_string<char, std::char_tr", 0,
+		    "std::__cxx11::basic_string<char, std::char_tr");
+	shortens_to("basic_string std::__", 0, "basic_string std::__");
+	shortens_to("f(" CXX11_STRING ", int)", 8, "f(~)");
+}
+
+/* The head's lines, and the rows that are left out. */
+TEST(text_orders_by_self_and_stops)
+{
+	static const struct sp_row many[] = {
+		{.self = WEIGHT(600), .total = WEIGHT(600), .comm = "demo", .dso = "demo", .symbol = "a"},
+		{.self = WEIGHT(390), .total = WEIGHT(1000), .comm = "demo", .dso = "lib", .symbol = "b"},
+		{.self = WEIGHT(6), .total = WEIGHT(900), .comm = "x", .dso = "demo", .symbol = "c"},
+		{.self = WEIGHT(4), .total = WEIGHT(800), .comm = "x", .dso = "demo", .symbol = "d"},
+	};
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	profile.rows = many;
+	profile.row_count = 4;
+	report.quiet = false;
+	report.children = report.order_by_self = true;
+	report.row_coverage = 0.99;
+	ck_assert_str_eq(write_output(&output_text, &report),
+		"sprof.data\n"
+		"1,000 samples of cpu-clock, 1 ms of CPU time, none lost\n"
+		"Percentages are of total CPU time; low-high is the 95% confidence interval.\n"
+		"All rows: comm demo\n"
+		"\n"
+		"  self   low-high    total  dso   symbol\n"
+		"60.00%  54.0-66.0   60.00%  demo  [.] a\n"
+		"39.00%  35.1-42.9  100.00%  lib   [.] b\n"
+		"... 2 more rows, 1.0% in all; --percent-limit 0 shows them\n");
+	report.row_most = 1;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "... 3 more rows, 40.0% in"));
+	report.row_coverage = 0;
+	report.row_most = 0;
+	report.quiet = report.keep_keys = true;
+	report.row_limit = 0.005;
+	ck_assert_str_eq(write_output(&output_text, &report),
+		"  self   low-high    total  comm  dso   symbol\n"
+		"60.00%  54.0-66.0   60.00%  demo  demo  [.] a\n"
+		"39.00%  35.1-42.9  100.00%  demo  lib   [.] b\n"
+		" 0.60%   0.5- 0.7   90.00%  x     demo  [.] c\n"
+		"... 1 row below 0.50%\n");
+	report.row_limit = 0.5;
+	report.order_by_self = false;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), " total   low-high    self  "));
+}
+
+/* Deep trees, long names and suffixes stay within the terminal. */
+TEST(text_trees_fit_the_terminal)
+{
+	enum { DEPTH = 40 };
+	static struct sp_tree_node nodes[DEPTH][2];
+	static char names[DEPTH][64];
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	for (int i = DEPTH - 1; i >= 0; i--) {
+		snprintf(names[i], sizeof(names[i]), "function_%d(a_rather_long_type, another_type)", i);
+		nodes[i][0] = (struct sp_tree_node)NODE(names[i], i % 2 ? "demo" : "[kernel.kallsyms]",
+			5, (uint64_t)(1000 - i * 20), .cycle_calls = i % 3 ? 0 : 1, .cycle_rounds = 123);
+		nodes[i][1] = (struct sp_tree_node)NODE("other", "libother.so.4.5.6", 10, 10);
+		if (i + 1 < DEPTH) {
+			nodes[i][0].children = nodes[i + 1];
+			nodes[i][0].child_count = 2;
+		}
+	}
+	struct sp_tree_node root = {.total = WEIGHT(1000), .children = nodes[0], .child_count = 2};
+	profile.tree = &root;
+	report.tree = SP_TREE_CALLER;
+	report.hide_rows = true;
+	for (int width = 80; width < 120; width++) {
+		report.term = (struct term){.utf8 = true, .width = width};
+		char *text = strdup(write_output(&output_text, &report)), *rest = text, *line;
+		ck_assert_ptr_nonnull(strstr(text, "(recursive, up to 123 deep)"));
+		while ((line = strsep(&rest, "\n")))
+			ck_assert_int_le(term_text_width(&report.term, line), width);
+		free(text);
+	}
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "39:"));
 }
 
 /* What --metric-only makes of two CPUs' counts. */
