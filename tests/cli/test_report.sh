@@ -612,7 +612,7 @@ comm 7 7 demo
 bytes 0900000001000000
 END
 check "no samples in a damaged file are no news of the workload" sh -c \
-	'"$SPROF" report -i broken.data 2>&1 | grep -q "^  No samples are in what could be read"'
+	'"$SPROF" report -i broken.data 2>&1 | grep -q "^  No samples in the readable part"'
 check "damage is said with its place" grep -q "^sprof: damaged.data: offset 0x" damaged.err
 check "json says that the file is damaged" \
 	sh -c '"$SPROF" report --format json -i damaged.data 2>/dev/null | grep -q "\"damaged\": true"'

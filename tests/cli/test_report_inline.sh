@@ -149,11 +149,11 @@ same "source files are told apart" wanted got
 check "or shown by their whole path" sh -c \
 	'"$SPROF" report -i data -s srcfile --full-source-path | grep -q " $PWD/src/a/part.c$"'
 check "a function that is only inlined is said to be" sh -c \
-	'"$SPROF" report -i data -q | grep -q " inner (inlined)$"'
+	'"$SPROF" report -i data -q | grep -q " inner (inlined)"'
 check "in the tree, too" sh -c \
-	'"$SPROF" report -i data -q -g | grep -q " inner (inlined) \[prog\]$"'
+	'"$SPROF" report -i data -q -g | grep -q " inner (inlined)$"'
 check "by lines if that is asked for" sh -c \
-	'"$SPROF" report -i data -q -g caller,srcline | grep -q " outer part.c:8 \[prog\]$\|outer a/part.c:[0-9]* "'
+	'"$SPROF" report -i data -q -g caller,srcline | grep -q " outer part.c:8\( \[prog\]\)*$\|outer a/part.c:[0-9]* "'
 
 # Samples of the same rows, by perf's own words for them; of sorted "ROW TAB SAMPLES".
 sums() {
@@ -216,5 +216,5 @@ same "without debug information, functions are symbols" wanted got
 check "and it is said that lines are not known" sh -c \
 	'"$SPROF" report -i data -s srcline | tr -d "\n" |
 		grep -q "have no source line, most of them in prog *-> install its debug symbols"'
-check "and lines are not known" sh -c '"$SPROF" report -i data -q -s srcline | grep -q " ?$"'
+check "and lines are not known" sh -c '"$SPROF" report -i data -q -s srcline | grep -q "\[no source line\]"'
 finish

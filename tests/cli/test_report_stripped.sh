@@ -64,15 +64,15 @@ report --no-children >out
 check "a finding counts them as without a symbol" \
 	grep -q '! 100% of the samples are in prog, in code without a symbol' out
 check "with the remedy" grep -q 'install its debug symbols' out
-check "the table has them as functions of the program" grep -q "prog *\[\.\] fn@$again\$" out
+check "the table has them as functions of the program" grep -q "\[\.\] fn@$again\$" out
 
 report -g caller >out
-sed -n '/caller, then/,$p' out | sed '1d;s/^.*%  //' >got
+sed -n '/call tree, callers first/,$p' out | sed '1d;s/^.*%  //' >got
 cat >wanted <<END
 fn@$begin [prog]
-|- fn@$outer [prog]
-|  \`- fn@$again [prog] (recursive, 3 deep)
-\`- $(at bare 0x10) [prog]
+|- fn@$outer
+|  \`- fn@$again (recursive, 3 deep)
+\`- $(at bare 0x10)
 END
 same "the tree knows recursion" wanted got
 
