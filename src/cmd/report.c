@@ -298,7 +298,8 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 		.order_by_self = orders_by_self(arguments),
 		.hide_rows = arguments->tree != SP_TREE_NONE && !arguments->keys_given,
 		.show_samples = arguments->samples,
-		.keep_keys = arguments->selection.quiet || arguments->column_count,
+		.keep_keys = arguments->selection.quiet || arguments->column_count ||
+			     (arguments->keys_given && !arguments->more_keys),
 		.filtered = selection_is_filtered(&arguments->selection),
 		.relative = arguments->relative,
 		.quiet = arguments->selection.quiet,
