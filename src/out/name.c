@@ -114,7 +114,7 @@ static char *short_strings(const char *text)
 		const char *name, *end = *text == 's' ? skip_string(text, &name) : NULL;
 		if (end) {
 			to = stpcpy(to, name);
-			text = end;
+			text = end + (end[0] == ' ' && end[1] == '>');
 		} else {
 			*to++ = *text++;
 		}

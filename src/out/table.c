@@ -100,8 +100,9 @@ static bool write_cell(const struct table *table, const struct cells *cells, siz
 		fputs(COLUMN_INLINED, out);
 		term_end(term, TERM_DIM, out);
 	}
+	bool pads = !column_is_number(column) && width > used;
 	if (!last)
-		term_pad((column_is_number(column) ? 0 : width - used) + COLUMN_GAP, out);
+		term_pad((pads ? width - used : 0) + COLUMN_GAP, out);
 	free(made);
 	return true;
 }

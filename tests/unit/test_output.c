@@ -248,6 +248,29 @@ TEST(text_table_is_aligned_and_cuts_nothing_in_a_file)
 		"60.00%  54.0-66.0      600  demo     demo  "));
 }
 
+TEST(text_table_bounds_columns_of_long_names)
+{
+	static const char name[] = "a_function_with_a_name_of_more_than_sixty_columns_moves_its_line_only";
+	const struct sp_row two[] = {
+		{.self = WEIGHT(600), .total = WEIGHT(600), .symbol = name, .dso = "demo"},
+		{.self = WEIGHT(100), .total = WEIGHT(100), .symbol = "main", .dso = "lib"},
+	};
+	static const enum sp_key keys[] = {SP_KEY_SYMBOL, SP_KEY_DSO};
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	char wanted[256];
+	profile.rows = two;
+	profile.row_count = 2;
+	report.keys = keys;
+	report.key_count = 2;
+	const char *text = write_output(&output_text, &report);
+	snprintf(wanted, sizeof(wanted), "[.] %s  demo\n", name);
+	ck_assert_ptr_nonnull(strstr(text, wanted));
+	snprintf(wanted, sizeof(wanted), "[.] %-56s  lib\n", "main");
+	ck_assert_ptr_nonnull(strstr(text, wanted));
+}
+
 TEST(text_table_marks_what_is_only_inlined)
 {
 	static const struct sp_row inlined[] = {
@@ -425,6 +448,7 @@ TEST(strings_have_their_short_names)
 		    "std::__1::allocator<wchar_t> >)", 0, "f(std::wstring)");
 	shortens_to("f(std::basic_string_view<char, std::char_traits<char> >)", 0,
 		    "f(std::string_view)");
+	shortens_to("std::vector<" CXX11_STRING " >::size", 0, "std::vector<std::string>::size");
 	/* Others keep their arguments. */
 	shortens_to("std::basic_string<char, my::traits, std::allocator<char> >::f", 0,
 		    "std::basic_string<char, my::traits, std::allocator<char> >::f");
