@@ -73,7 +73,7 @@ else
 	check "a size is told that would do ($whole % are whole)" \
 		grep -q 'copy more of them: --call-graph dwarf,[0-9]' "$tmp/out"
 fi
-"$SPROF" report --unwinder none -i "$data" 2>&1 | grep -q 'without a stack (100'
+"$SPROF" report --unwinder none -i "$data" 2>&1 | grep -q '^stacks: 100% missing'
 check "--unwinder none unwinds nothing" test $? = 0
 "$SPROF" report --unwinder nobody -i "$data" >"$tmp/out" 2>&1
 check "an unwinder must be one" grep -q "no unwinder 'nobody'" "$tmp/out"
