@@ -124,15 +124,23 @@ enum sp_finding_kind {
 	SP_FINDING_NO_BRANCHES,   /* samples without what rows are by: branch stacks */
 };
 
+/*
+ * Findings of one `cause` can be shown as one: "22% of samples have no symbols: a 16%, b 6%". Shares
+ * of one event add up, if they are of different objects.
+ */
 struct sp_finding {
 	enum sp_finding_kind kind;
-	uint64_t samples;   /* how many it touches; 0 where it cannot be said */
-	double share;       /* of the weight of all */
-	const char *what;   /* one plain sentence */
-	const char *remedy; /* what to do about it, or NULL */
+	uint64_t samples;    /* affected; 0: not known */
+	double share;        /* of the weight of all */
+	const char *what;    /* one sentence */
+	const char *remedy;  /* what to do about it, or NULL */
+	const char *cause;   /* a stable word: "no_symbols", "no_unwind_info", … */
+	const char *object;  /* file or program with that share; NULL: the event or recording */
+	const char *event;   /* NULL: all events together */
+	const char *summary; /* what follows a share: "of samples have no symbols"; NULL: none */
 };
 
-/* All that was found, index 0 first; belong to the analysis. */
+/* All findings, index 0 first; belong to the analysis. */
 SP_API size_t sp_analysis_finding_count(const struct sp_analysis *analysis);
 SP_API const struct sp_finding *sp_analysis_finding(const struct sp_analysis *analysis,
 						    size_t index);

@@ -349,6 +349,9 @@ SP_API size_t sp_capture_note_count(const struct sp_capture *capture);
 /* The line of that index, below sp_capture_note_count(). */
 SP_API const char *sp_capture_note(const struct sp_capture *capture, size_t index);
 
+/* Whether a report shows the same fact, or the note is a detail: it need not be printed. */
+SP_API bool sp_capture_note_is_silent(const struct sp_capture *capture, size_t index);
+
 #ifdef __cplusplus
 }
 #endif

@@ -454,12 +454,25 @@ struct sp_record {
 
 #define SP_EVENT_NONE UINT16_MAX
 
-/* What the recorder has to say about the recording. */
+#define SP_NOTE_VALUES 8
+
+/* A fact about the recording, noted by the recorder: by kind, or of older recorders as a text. */
 struct sp_note {
-	const char *text; /* one sentence; no NUL behind it is promised */
+	const char *text; /* one sentence, not terminated; NULL: only sp_note_text() composes it */
 	size_t size;
-	uint64_t time_ns; /* in the recording's clock; 0: of it all */
+	uint64_t time_ns; /* in the recording's clock; 0: of the whole recording */
+	uint32_t kind;    /* as in doc/FILE.md; 0: none */
+	uint64_t values[SP_NOTE_VALUES];
+	size_t value_count; /* a recording may have fewer or more than the kind needs */
+	const char *object; /* name of a file, event, …; not terminated */
+	size_t object_size;
 };
+
+/*
+ * The note's sentence, composed from its kind and values where these are known, else its text. As
+ * snprintf(): returns the length without the NUL, however small `size` is.
+ */
+SP_API size_t sp_note_text(const struct sp_note *note, char *text, size_t size);
 
 /* Whether a record is a note of sprof record's; *ret is valid as long as the record. */
 SP_API bool sp_record_note(const struct sp_record *record, struct sp_note *ret);

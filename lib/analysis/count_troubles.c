@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What was not counted, or only for a part of the time. */
+/* Events counted for a part of the time, or not at all. */
 #include "analysis/findings.h"
 
-/* Less than that of the time is worth telling. */
-#define RUNNING_TOLD 0.99
+/* A share of the time that needs no finding. */
+#define RUNNING_ENOUGH 0.99
 
-/* Counters that took turns, and values that cannot be told to any code. */
+/* Multiplexed counters, and values that cannot be attributed to code. */
 bool find_counting(struct run *run)
 {
 	for (size_t event = 0; event < run->analysis->profile_count; event++) {
@@ -19,24 +19,28 @@ bool find_counting(struct run *run)
 			unattributed += sums->unattributed;
 		}
 		double part = enabled_ns ? (double)running_ns / (double)enabled_ns : 1;
-		if (part < RUNNING_TOLD &&
-		    !finding_add(run, SP_FINDING_MULTIPLEXED, 0, 1 - part,
-				 "record fewer events at once",
-				 "%s was counted for %s of the time: it shared its counter with others, "
-				 "and what is shown is that part", name, share_text(part, text)))
+		const struct sp_finding shared = {
+			.kind = SP_FINDING_MULTIPLEXED, .cause = "multiplexed", .event = name,
+			.share = 1 - part, .remedy = "record fewer events at once: -e",
+		};
+		const struct sp_finding unknown = {
+			.kind = SP_FINDING_MULTIPLEXED, .cause = "unattributed", .event = name,
+			.samples = unattributed,
+		};
+		if (part < RUNNING_ENOUGH &&
+		    !finding_add(run, &shared, "%s was counted for %s of the time (multiplexed): shares are "
+				 "of that part", name, share_text(part, text)))
 			return false;
 		if (unattributed &&
-		    !finding_add(run, SP_FINDING_MULTIPLEXED, unattributed, 0, NULL,
-				 "%s value%s of %s cannot be told to any code, and %s left out: the "
-				 "recording does not say since when it had been counted",
-				 count_text(unattributed, text), plural(unattributed), name,
-				 unattributed == 1 ? "is" : "are"))
+		    !finding_add(run, &unknown, "%s value%s of %s omitted: the recording has no earlier "
+				 "count to subtract", count_text(unattributed, text), plural(unattributed),
+				 name))
 			return false;
 	}
 	return true;
 }
 
-/* Where branches are counted, samples without any are not shown. */
+/* Samples without a branch stack, which have no branches to count. */
 bool find_branchless(struct run *run)
 {
 	for (size_t event = 0; event < run->analysis->profile_count; event++) {
@@ -46,11 +50,13 @@ bool find_branchless(struct run *run)
 		for (size_t i = 0; i < run->worker_count; i++)
 			without += run->workers[i].events[event].branchless;
 		double part = (double)without / ((double)without + (double)profile->branch_stacks);
-		if (without && !finding_add(run, SP_FINDING_NO_BRANCHES, without, part,
-					    "--no-branch-stack counts samples instead",
-					    "%s sample%s of %s %s no branch stack: what is counted are "
-					    "branches", count_text(without, count), plural(without),
-					    profile->event, without == 1 ? "has" : "have"))
+		const struct sp_finding finding = {
+			.kind = SP_FINDING_NO_BRANCHES, .cause = "no_branches", .event = profile->event,
+			.samples = without, .share = part,
+			.remedy = "count samples instead: sprof report --no-branch-stack",
+		};
+		if (without && !finding_add(run, &finding, "%s sample%s of %s without a branch stack omitted",
+					    count_text(without, count), plural(without), profile->event))
 			return false;
 	}
 	return true;

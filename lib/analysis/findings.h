@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Collecting the findings of an analysis: findings.c says what, trouble.c of names. */
+/* Collects the findings of an analysis. */
 #ifndef ANALYSIS_FINDINGS_H
 #define ANALYSIS_FINDINGS_H
 
 #include "analysis/internal.h"
 
-/* Adds one; false when out of memory. `remedy` may be NULL; texts are copied. */
-bool finding_add(struct run *run, enum sp_finding_kind kind, uint64_t samples, double share,
-		 const char *remedy, const char *format, ...)
-	__attribute__((format(printf, 6, 7)));
+/*
+ * Adds a copy of `finding`, with the sentence that the format makes as its `what`. `cause` and
+ * `summary` are constants; other texts are copied. False when out of memory.
+ */
+bool finding_add(struct run *run, const struct sp_finding *finding, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* "1,234", "12.3%" and "1.25 s", into a buffer of FINDING_TEXT bytes; returns it. */
 #define FINDING_TEXT 32
@@ -18,6 +20,19 @@ const char *time_text(uint64_t time_ns, char *text);
 
 /* "s", but of 1 "". */
 const char *plural(uint64_t count);
+
+/* "-F 999", a quarter of the event's rate, or of a fixed period "-c 4000000". */
+const char *lower_rate(const struct perf_event_attr *attr, char *text);
+
+/* The event's name, if the recording has samples of another event; else NULL. */
+const char *event_to_name(const struct run *run, const struct sp_profile *profile);
+
+/* Lost and throttled samples. False when out of memory. */
+bool find_losses(struct run *run);
+bool find_throttling(struct run *run);
+
+/* Whether most of an event's stacks were unwound, by the recorder or here. */
+bool was_unwound(const struct run *run, uint16_t event);
 
 /* Counters that took turns; samples without branches. False when out of memory. */
 bool find_counting(struct run *run);
@@ -34,11 +49,9 @@ bool find_unsampled(struct run *run);
 /* Samples that have no name, by what stands in the way. False when out of memory. */
 bool find_troubles(struct run *run);
 
-/* Remedy for stacks that end in code without unwind information: often its file is missing. */
-const char *no_unwind_info_remedy(const struct run *run);
-
-/* What kept stacks from being unwound. False when out of memory. */
+/* Stacks that could not be unwound, by module; and by event those that are incomplete. */
 bool find_stack_troubles(struct run *run);
+bool find_truncation(struct run *run);
 
 /*
  * How many bytes of each stack would have held nearly all of them whole; 0: not known, since too

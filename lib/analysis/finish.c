@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Puts together, for each event, what the workers found, and makes profiles of it. */
-#include <stdio.h>
 #include <string.h>
 #include "analysis/detail.h"
 #include "analysis/findings.h"
 #include "base/cleanup.h"
 #include "file/losses.h"
-#include "record/note.h"
 #include "record/types.h"
 
 static void merged_free(struct merged *merged, size_t count)
@@ -118,13 +116,14 @@ static uint64_t missing_weight(const struct sp_profile *profile)
 	return missing < 1e19 ? (uint64_t)missing : UINT64_MAX;
 }
 
-/* The recorder says it of all events together. */
+/* The recorder estimates it of all events together. */
 static uint64_t lost_own(const struct run *run, uint64_t lost)
 {
 	for (size_t i = run->sideband.notes.count; i-- > 0;) {
-		unsigned long long all, own;
-		if (sscanf(run->sideband.notes.items[i].text, NOTE_LOST_OWN, &all, &own) == 2 && own < all)
-			return (uint64_t)((double)lost * ((double)own / (double)all) + 0.5);
+		const struct note *note = &run->sideband.notes.items[i];
+		if (note->lost_own < note->lost_all)
+			return (uint64_t)((double)lost * ((double)note->lost_own /
+							  (double)note->lost_all) + 0.5);
 	}
 	return lost;
 }

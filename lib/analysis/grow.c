@@ -106,7 +106,7 @@ static bool start(struct growth *growth, const struct radix_node *root)
 static uint64_t gap_word(struct growth *growth)
 {
 	uint32_t text = merged_text(growth->run, &growth->merged[growth->event],
-				    "[frames left out]");
+				    "[frames omitted]");
 	return text == UINT32_MAX ? UINT64_MAX : PATHS_CUT | text;
 }
 
@@ -115,25 +115,25 @@ static void describe_end(enum sp_stack_end end, const char *module, char *text, 
 {
 	switch (end) {
 	case SP_STACK_NO_UNWIND_INFO:
-		snprintf(text, size, "[stack cut: no unwind information for %s]", module);
+		snprintf(text, size, "[truncated: no unwind information for %s]", module);
 		break;
 	case SP_STACK_BAD_MEMORY:
-		snprintf(text, size, "[stack cut: unreadable memory]");
+		snprintf(text, size, "[truncated: unreadable memory]");
 		break;
 	case SP_STACK_DEPTH_LIMIT:
-		snprintf(text, size, "[stack cut: depth limit]");
+		snprintf(text, size, "[truncated: depth limit]");
 		break;
 	case SP_STACK_SKIPPED:
-		snprintf(text, size, "[stack left out under pressure]");
+		snprintf(text, size, "[truncated: recorder overloaded]");
 		break;
 	case SP_STACK_DEFERRED:
-		snprintf(text, size, "[stack cut: the program's part is missing]");
+		snprintf(text, size, "[truncated: no user call chain]");
 		break;
 	case SP_STACK_INVALID_ADDRESS:
-		snprintf(text, size, "[stack cut: invalid return address]");
+		snprintf(text, size, "[truncated: invalid return address]");
 		break;
 	case SP_STACK_SWITCHED:
-		snprintf(text, size, "[stack cut: a signal changed stacks]");
+		snprintf(text, size, "[truncated: a signal changed stacks]");
 		break;
 	default:
 		snprintf(text, size, "[truncated stacks]");

@@ -88,11 +88,11 @@ static struct sp_error *say_damage(struct sideband *sideband, const struct jitdu
 {
 	struct sp_error *error = NULL;
 	if (dump->bad_records)
-		error = say(sideband, "%s: %" PRIu64 " damaged records of code made at run time "
-			    "are passed over", dump->path, dump->bad_records);
+		error = say(sideband, "%s: %" PRIu64 " damaged records of JIT code ignored",
+			    dump->path, dump->bad_records);
 	if (!error && dump->cut_at)
-		error = say(sideband, "%s ends within a record, at offset 0x%" PRIx64 ": code that "
-			    "was made later has no names", dump->path, dump->cut_at);
+		error = say(sideband, "%s ends within a record, at offset 0x%" PRIx64 ": later "
+			    "JIT code has no symbols", dump->path, dump->cut_at);
 	return error;
 }
 
@@ -123,8 +123,8 @@ static struct sp_error *add_dump(struct adding *adding, const struct machine_jit
 		return error;
 	if (dump)
 		return add_code(adding, mark, dump);
-	return say(adding->sideband, "code that process %u made at run time: %s%s%s", mark->pid,
-		   why.text ?: "its jitdump cannot be used", why.remedy ? "; " : "",
+	return say(adding->sideband, "JIT code of process %u: %s%s%s", mark->pid,
+		   why.text ?: "unusable jitdump", why.remedy ? "; " : "",
 		   why.remedy ?: "");
 }
 
@@ -137,8 +137,8 @@ static struct sp_error *say_clock(const struct adding *adding, enum clock_kind k
 	char more[48] = "";
 	if (count > 1)
 		snprintf(more, sizeof(more), " (and %zu more)", count - 1);
-	return say(adding->sideband, "%s%s: its times are of another clock than the recording's: "
-		   "%s; record with -k mono", adding->first_of[kind], more, done);
+	return say(adding->sideband, "%s%s: its clock is not the recording's: %s; record with "
+		   "-k mono", adding->first_of[kind], more, done);
 }
 
 struct sp_error *jit_add(struct sp_ctx *ctx, const struct sp_reader *reader, const char *symfs,
@@ -161,12 +161,10 @@ struct sp_error *jit_add(struct sp_ctx *ctx, const struct sp_reader *reader, con
 	}
 	if (!error)
 		error = say_clock(&adding, CLOCK_MOVED,
-				  "they are moved by when it was mapped, which is good to "
-				  "milliseconds");
+				  "times are aligned to within milliseconds");
 	if (!error)
 		error = say_clock(&adding, CLOCK_ORDER,
-				  "of code that was at one place one after the other, the last "
-				  "gives all samples there its name");
+				  "where JIT code was replaced, samples have the last symbol");
 	return error;
 }
 
@@ -175,6 +173,6 @@ struct sp_error *jit_say(struct sideband *sideband)
 	uint64_t times = machine_jit_unparted(sideband->machine);
 	if (!times)
 		return NULL;
-	return say(sideband, "code made at run time took the place of other code %" PRIu64 " times "
-		   "more than is kept apart: earlier samples there have the later name", times);
+	return say(sideband, "JIT code was replaced %" PRIu64 " times more than is tracked: earlier "
+		   "samples there have the later symbol", times);
 }

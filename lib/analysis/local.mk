@@ -16,12 +16,14 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/jit.c lib/analysis/jit.h \
 	lib/analysis/labels.c lib/analysis/labels.h \
 	lib/analysis/lookup.c lib/analysis/lookup.h \
+	lib/analysis/loss_findings.c \
 	lib/analysis/lives.c lib/analysis/lives.h \
 	lib/analysis/names.c lib/analysis/names.h \
 	lib/analysis/parents.c lib/analysis/parents.h \
 	lib/analysis/pass_one.c lib/analysis/pass_one.h \
 	lib/analysis/places.c lib/analysis/places.h \
 	lib/analysis/recorded_until.c lib/analysis/recorded_until.h \
+	lib/analysis/runtimes.c lib/analysis/runtimes.h \
 	lib/analysis/scout.c lib/analysis/scout.h \
 	lib/analysis/sideband.c lib/analysis/sideband.h \
 	lib/analysis/stack_end.h \

@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "file/losses.h"
 #include "file/walker.h"
+#include "record/note.h"
 #include "record/types.h"
 
 /* More than this of a file is worth a thread. */
@@ -62,14 +63,19 @@ static struct sp_error *add_read(struct sideband *sideband, const struct sp_reco
 
 static struct sp_error *add_note(struct sideband *sideband, const struct sp_record *record)
 {
-	struct sp_note said;
-	if (!sp_record_note(record, &said))
+	struct sp_note noted;
+	if (!sp_record_note(record, &noted))
 		return NULL;
-	char *copy = arena_copy_string(&sideband->arena, said.text, said.size);
-	struct note *note = copy ? vec_push(&sideband->notes) : NULL;
+	size_t size = sp_note_text(&noted, NULL, 0) + 1;
+	char *text = arena_alloc(&sideband->arena, size);
+	struct note *note = text ? vec_push(&sideband->notes) : NULL;
 	if (!note)
 		return error_no_memory();
-	*note = (struct note){copy, said.time_ns};
+	sp_note_text(&noted, text, size);
+	*note = (struct note){.text = text, .time_ns = noted.time_ns,
+			      .stack_bytes = note_stack_bytes(&noted),
+			      .of_pages = note_is_of_pages(&noted)};
+	note_lost_own(&noted, &note->lost_all, &note->lost_own);
 	return NULL;
 }
 

@@ -25,6 +25,9 @@ struct task_count {
 struct note {
 	const char *text;
 	uint64_t time_ns;
+	uint64_t stack_bytes;        /* of note_stack_bytes() */
+	bool of_pages;               /* of note_is_of_pages() */
+	uint64_t lost_all, lost_own; /* of note_lost_own(); 0, 0: none */
 };
 
 /* The cgroup namespace that a thread was in from then on. */

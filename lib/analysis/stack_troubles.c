@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What stood in the way of unwinding the stacks of a recording. */
+/* Stacks that are incomplete, and why. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "analysis/findings.h"
+#include "analysis/runtimes.h"
 #include "base/cleanup.h"
+#include "record/note.h"
 
-/* So many modules without unwind information are named. */
-#define BLIND_TOLD 3
+/* Limit on modules without unwind information that get a finding. */
+#define BLIND_MAX 32
 
-/* Where fewer stacks than that end for it, a module is not named. */
+/* Least share of the stacks for a module's finding. */
 #define BLIND_SHARE 0.001
 
-/* So large a part of the stacks should be whole. */
+/* Share of complete stacks that a proposed stack size must reach. */
 #define WHOLE_ENOUGH 0.995
 
 static uint64_t samples_of(const struct run *run)
@@ -24,9 +28,13 @@ static uint64_t samples_of(const struct run *run)
 static bool find_refusal(struct run *run)
 {
 	const struct sp_error *refusal = run->unwinding.refusal;
-	return !refusal ||
-	       finding_add(run, SP_FINDING_TRUNCATED_STACKS, samples_of(run), 1,
-			   sp_error_remedy(refusal), "the recorded copies of stacks are of no use here: %s",
+	if (!refusal)
+		return true;
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_TRUNCATED_STACKS, .cause = "no_unwinder",
+		.samples = samples_of(run), .share = 1, .remedy = sp_error_remedy(refusal),
+	};
+	return finding_add(run, &finding, "recorded stack copies cannot be unwound here: %s",
 			   sp_error_message(refusal));
 }
 
@@ -65,7 +73,20 @@ static const char *absent_remedy(const struct run *run, const struct module *mod
 	return remedy;
 }
 
-const char *no_unwind_info_remedy(const struct run *run)
+#define CFI_REMEDY "compile it with -fasynchronous-unwind-tables, or record with --call-graph fp"
+
+/* Remedy for stacks that end in a module without unwind information. */
+static const char *unwind_remedy(const struct run *run, const struct module *module,
+				 const char **why_ret)
+{
+	const struct runtime *runtime = runtime_made(module) ? runtime_find(run) : NULL;
+	if (runtime && runtime->stacks)
+		return runtime->stacks;
+	return absent_remedy(run, module, why_ret) ?:
+	       runtime_made(module) ? "record with --call-graph fp" : CFI_REMEDY;
+}
+
+static const char *no_unwind_info_remedy(const struct run *run)
 {
 	struct stacks sums = {0};
 	const struct blind *most = NULL;
@@ -75,26 +96,37 @@ const char *no_unwind_info_remedy(const struct run *run)
 			if (!most || sums.blinds.items[i].stacks > most->stacks)
 				most = &sums.blinds.items[i];
 	if (most && most->module)
-		remedy = absent_remedy(run, most->module, &why);
+		remedy = unwind_remedy(run, most->module, &why);
+	bool sums_known = most != NULL;
 	stacks_deinit(&sums);
-	return remedy ?: "compile it with -fasynchronous-unwind-tables; -g caller names it";
+	const struct runtime *runtime = sums_known ? NULL : runtime_find(run);
+	if (!remedy && runtime)
+		remedy = runtime->stacks;
+	return remedy ?: "compile the program with -fasynchronous-unwind-tables, or record with "
+			 "--call-graph fp";
 }
 
-static bool tell_blind(struct run *run, const struct blind *blind, uint64_t samples)
+static bool add_blind(struct run *run, const struct blind *blind, uint64_t samples)
 {
 	char share[FINDING_TEXT];
-	double part = (double)blind->stacks / (double)samples;
-	share_text(part, share);
-	if (!blind->module)
-		return finding_add(run, SP_FINDING_TRUNCATED_STACKS, blind->stacks, part, NULL,
-				   "%s of the stacks end where nothing is known to be mapped", share);
-	const char *why = unwinder_problem(run->unwinding.unwinder, blind->module);
-	const char *remedy = absent_remedy(run, blind->module, &why);
-	return finding_add(run, SP_FINDING_TRUNCATED_STACKS, blind->stacks, part,
-			   remedy ?: "compile it with -fasynchronous-unwind-tables, or with frame "
-				     "pointers",
-			   "%s of the stacks end in %s, which has no unwind information%s%s",
-			   share, blind->module->name, why ? ": " : "", why ?: "");
+	const char *why = NULL;
+	struct sp_finding finding = {
+		.kind = SP_FINDING_TRUNCATED_STACKS, .samples = blind->stacks,
+		.share = (double)blind->stacks / (double)samples,
+	};
+	share_text(finding.share, share);
+	if (!blind->module) {
+		finding.cause = "invalid_address";
+		return finding_add(run, &finding, "%s of stacks end at an address where no code is mapped",
+				   share);
+	}
+	why = unwinder_problem(run->unwinding.unwinder, blind->module);
+	finding.cause = "no_unwind_info";
+	finding.object = blind->module->name;
+	finding.summary = "of stacks are incomplete (no unwind information)";
+	finding.remedy = unwind_remedy(run, blind->module, &why);
+	return finding_add(run, &finding, "%s of stacks are incomplete (no unwind information): %s%s%s%s",
+			   share, blind->module->name, why ? " (" : "", why ?: "", why ? ")" : "");
 }
 
 static bool find_blinds(struct run *run)
@@ -105,9 +137,9 @@ static bool find_blinds(struct run *run)
 	if (sums.blinds.count)
 		qsort(sums.blinds.items, sums.blinds.count, sizeof(*sums.blinds.items),
 		      compare_blinds);
-	for (size_t i = 0; done && i < sums.blinds.count && i < BLIND_TOLD; i++)
+	for (size_t i = 0; done && i < sums.blinds.count && i < BLIND_MAX; i++)
 		if ((double)sums.blinds.items[i].stacks >= BLIND_SHARE * (double)samples)
-			done = tell_blind(run, &sums.blinds.items[i], samples);
+			done = add_blind(run, &sums.blinds.items[i], samples);
 	stacks_deinit(&sums);
 	return done;
 }
@@ -131,4 +163,143 @@ uint32_t stack_size_enough(const struct run *run, uint64_t truncated)
 			return (uint32_t)(j + 1) << 10;
 	}
 	return 0;
+}
+
+bool was_unwound(const struct run *run, uint16_t event)
+{
+	uint64_t known = 0;
+	for (size_t i = 0; i < run->worker_count; i++)
+		known += run->workers[i].events[event].said;
+	return known * 2 > run->analysis->profiles[event].samples;
+}
+
+/* Least share of the stacks for a finding. */
+#define TRUNCATED_LEAST 0.005
+
+/* The most that the kernel copies of a stack: its size is a u16, and a multiple of 8. */
+#define STACK_COPY_MAX 65528
+#define NO_MORE_STACK                                                                          \
+	"the kernel copies no more: compile the program with -fno-omit-frame-pointer, and "    \
+	"record with --call-graph fp"
+#define COPY_MORE "record with a larger stack copy: --call-graph dwarf,"
+
+/* The recorder measured the sizes of stacks. */
+static const char *noted_remedy(const struct run *run, char *text, size_t size)
+{
+	for (size_t i = run->sideband.notes.count; i-- > 0;) {
+		uint64_t bytes = run->sideband.notes.items[i].stack_bytes;
+		if (bytes == NOTE_STACK_NO_MORE)
+			return NO_MORE_STACK;
+		if (!bytes || bytes > STACK_COPY_MAX)
+			continue;
+		snprintf(text, size, COPY_MORE "%llu", (unsigned long long)bytes);
+		return text;
+	}
+	return COPY_MORE "32768";
+}
+
+/* Remedy for stacks that are larger than their copies. */
+static const char *copy_remedy(const struct run *run, const struct perf_event_attr *attr,
+			       uint64_t truncated, char *text, size_t size)
+{
+	uint32_t more = stack_size_enough(run, truncated);
+	if (more <= attr->sample_stack_user)
+		more = attr->sample_stack_user * 2;
+	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
+		return noted_remedy(run, text, size);
+	if (attr->sample_stack_user >= STACK_COPY_MAX)
+		return NO_MORE_STACK;
+	snprintf(text, size, COPY_MORE "%u",
+		 more < STACK_COPY_MAX ? more : STACK_COPY_MAX);
+	return text;
+}
+
+/* Whether stacks were truncated mostly at pages that were not resident, by the recorder's note. */
+static bool ends_at_pages(const struct run *run)
+{
+	for (size_t i = 0; i < run->sideband.notes.count; i++)
+		if (run->sideband.notes.items[i].of_pages)
+			return true;
+	return false;
+}
+
+/* Stacks that ended in one way, or were repaired in one. */
+struct stack_trouble {
+	uint64_t samples;
+	const char *cause, *summary; /* as in struct sp_finding */
+	const char *remedy;
+};
+
+static bool add_truncation(struct run *run, const struct sp_profile *profile,
+			   const struct stack_trouble *trouble)
+{
+	const char *name = event_to_name(run, profile);
+	char share[FINDING_TEXT];
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_TRUNCATED_STACKS, .cause = trouble->cause, .event = profile->event,
+		.samples = trouble->samples, .remedy = trouble->remedy, .summary = trouble->summary,
+		.share = (double)trouble->samples / (double)profile->samples,
+	};
+	return finding.share < TRUNCATED_LEAST ||
+	       finding_add(run, &finding, "%s %s%s%s", share_text(finding.share, share),
+			   trouble->summary, name ? " — " : "", name ?: "");
+}
+
+#define FRAME_POINTERS                                                                         \
+	"record with --call-graph dwarf, or compile the program with -fno-omit-frame-pointer"
+
+static bool find_event_truncation(struct run *run, uint16_t event)
+{
+	const struct sp_profile *profile = &run->analysis->profiles[event];
+	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	const struct sp_stack_ends *ends = &profile->stacks;
+	bool unwound = was_unwound(run, event), pages = unwound && ends_at_pages(run);
+	char copies[160], rate[FINDING_TEXT], slower[80];
+	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
+		 lower_rate(attr, rate));
+	const char *cfi_remedy = no_unwind_info_remedy(run);
+	const struct stack_trouble troubles[] = {
+		{ends->truncated, "truncated",
+		 pages ? "of stacks are truncated (stack page not resident)"
+		 : unwound ? "of stacks are truncated (larger than the recorded copy)"
+			   : "of stacks may be incomplete (they do not reach the thread's first function)",
+		 pages ? NULL
+		 : unwound ? copy_remedy(run, attr, ends->truncated, copies, sizeof(copies))
+			   : FRAME_POINTERS},
+		{profile->limited, "max_stack", "of stacks are truncated (deeper than --max-stack)",
+		 "report without --max-stack"},
+		{ends->depth_limit - profile->limited, "depth_limit",
+		 "of stacks are truncated (deeper than the recorder's limit)",
+		 unwound ? "record with --max-stack 1000"
+			 : "sudo sysctl kernel.perf_event_max_stack=1000, then record with --max-stack 1000; "
+			   "or record with --call-graph dwarf"},
+		{ends->no_unwind_info, "no_unwind_info", "of stacks are incomplete (no unwind information)",
+		 cfi_remedy},
+		{ends->bad_memory, "bad_memory", "of stacks are incomplete (invalid stack address)",
+		 "find the code where they end: sprof report -g caller"},
+		{ends->invalid_address, "invalid_address",
+		 "of stacks are incomplete (invalid return address)", FRAME_POINTERS},
+		{ends->skipped, "skipped", "of stacks have no user callers (the recorder was overloaded)",
+		 slower},
+		{ends->switched, "switched",
+		 "of stacks are truncated (signal handler on an alternate stack)", NULL},
+		{ends->deferred, "deferred", "of stacks have no user callers (the deferred user call "
+		 "chain is missing)", "record with larger ring buffers (-m 2M), or with --call-graph fp"},
+		{profile->guessed, "frame_pointer",
+		 "of stacks were unwound partly by frame pointer (callers may be missing)", cfi_remedy},
+		{profile->shortened, "shortened",
+		 "of stacks have no middle frames (too deep for a record)", NULL},
+	};
+	for (size_t i = 0; i < sizeof(troubles) / sizeof(*troubles); i++)
+		if (!add_truncation(run, profile, &troubles[i]))
+			return false;
+	return true;
+}
+
+bool find_truncation(struct run *run)
+{
+	for (uint16_t i = 0; i < run->analysis->profile_count; i++)
+		if (run->analysis->profiles[i].samples && !find_event_truncation(run, i))
+			return false;
+	return true;
 }

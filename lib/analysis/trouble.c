@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Why samples have no name: summed up by what the resolver says, since one cause
- * (another kernel than the recorded one, say) may stand behind many modules.
+ * Samples without a symbol, by module and the resolver's reason. Modules with the same text (another
+ * kernel runs here) are one finding.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/findings.h"
+#include "analysis/runtimes.h"
 #include "base/cleanup.h"
 
-/* So many are told one by one, if they are worth it; the rest in one sentence. */
-#define TROUBLES_TOLD 6
-#define SHARE_TOLD 0.001
-#define UNLINED_TOLD 0.01
+/* Limit on findings by module, and the least share of each; the rest is one finding. */
+#define TROUBLES_MAX 64
+#define TROUBLE_LEAST 0.001
+#define UNLINED_LEAST 0.01
 
-/* Samples where nothing was mapped, or whose module's names are missing. */
+/* Limit on findings about files that only callers are in. */
+#define UNREAD_MAX 6
+
+/* Samples of modules without symbols. */
 struct trouble {
-	enum sp_finding_kind kind;
-	const char *text;   /* the resolver's; NULL: it has none */
+	enum resolver_problem problem;
+	const char *text;   /* the resolver's; NULL: none */
 	const char *remedy;
 	const char *name;   /* of the module with the most samples */
 	uint64_t name_samples;
@@ -25,43 +30,45 @@ struct trouble {
 
 struct troubles {
 	VEC(struct trouble);
-	struct u64map index_of; /* hash of kind and text -> index */
+	struct u64map index_of; /* hash of problem and text -> index */
 };
 
 struct missing {
 	uint64_t samples, weight;
 };
 
-/* What has no name where nothing is known to be mapped. */
+/* Samples without a symbol at addresses where nothing is mapped. */
 struct nowhere {
 	struct missing user, kernel, guest;
 };
 
-static enum sp_finding_kind kind_of(enum resolver_problem problem)
-{
-	switch (problem) {
-	case RESOLVER_MISSING_FILE:
-		return SP_FINDING_MISSING_FILE;
-	case RESOLVER_WRONG_FILE:
-		return SP_FINDING_WRONG_FILE;
-	case RESOLVER_KERNEL_HIDDEN:
-	case RESOLVER_KERNEL_OTHER:
-		return SP_FINDING_KERNEL_HIDDEN;
-	case RESOLVER_OK:
-	case RESOLVER_DAMAGED_FILE:
-	case RESOLVER_NO_SYMBOLS:
-	case RESOLVER_NO_PERF_MAP:
-	case RESOLVER_UNPROVEN:
-		break;
-	}
-	return SP_FINDING_NO_SYMBOLS;
-}
+/* Findings of each resolver problem; RESOLVER_OK: the resolver has no reason. */
+static const struct problem {
+	enum sp_finding_kind kind;
+	const char *cause, *summary;
+} problems[] = {
+	[RESOLVER_OK] = {SP_FINDING_NO_SYMBOLS, "no_symbols", "of %s have no symbols"},
+	[RESOLVER_MISSING_FILE] = {SP_FINDING_MISSING_FILE, "missing_file",
+				   "of %s have no symbols (file not found)"},
+	[RESOLVER_WRONG_FILE] = {SP_FINDING_WRONG_FILE, "wrong_file",
+				 "of %s have no symbols (not the recorded file)"},
+	[RESOLVER_DAMAGED_FILE] = {SP_FINDING_NO_SYMBOLS, "damaged_file",
+				   "of %s have no symbols (damaged file)"},
+	[RESOLVER_NO_SYMBOLS] = {SP_FINDING_NO_SYMBOLS, "no_symbols", "of %s have no symbols"},
+	[RESOLVER_KERNEL_HIDDEN] = {SP_FINDING_KERNEL_HIDDEN, "kernel_hidden",
+				    "of %s have no symbols (kernel addresses are hidden)"},
+	[RESOLVER_KERNEL_OTHER] = {SP_FINDING_KERNEL_HIDDEN, "kernel_other",
+				   "of %s have no symbols (another kernel runs here)"},
+	[RESOLVER_NO_PERF_MAP] = {SP_FINDING_NO_SYMBOLS, "no_perf_map",
+				  "of %s have no symbols (JIT code without a perf map)"},
+	[RESOLVER_UNPROVEN] = {SP_FINDING_UNPROVEN_FILE, "unproven_file", "of %s may have wrong names"},
+};
 
 static bool add_trouble(struct troubles *troubles, const struct trouble *trouble)
 {
 	bool added;
 	const char *text = trouble->text ?: trouble->name;
-	uint64_t hash = hash_pair(hash_bytes(text, strlen(text)), trouble->kind);
+	uint64_t hash = hash_pair(hash_bytes(text, strlen(text)), trouble->problem);
 	if (!vec_reserve(troubles, troubles->count + 1))
 		return false;
 	const uint32_t *index = u64map_put(&troubles->index_of, hash, (uint32_t)troubles->count,
@@ -141,8 +148,12 @@ static bool collect(const struct run *run, const struct missing *missing,
 			.samples = missing[i].samples,
 			.weight = missing[i].weight,
 		};
-		trouble.kind = kind_of(resolver_problem(run->resolver, module, &trouble.text,
-							&trouble.remedy));
+		trouble.problem = resolver_problem(run->resolver, module, &trouble.text,
+						   &trouble.remedy);
+		const struct runtime *runtime =
+			trouble.problem == RESOLVER_NO_PERF_MAP ? runtime_find(run) : NULL;
+		if (runtime)
+			trouble.remedy = runtime->symbols;
 		if (!add_trouble(troubles, &trouble))
 			return false;
 	}
@@ -170,32 +181,62 @@ static double share_of(const struct whole *whole, uint64_t samples, uint64_t wei
 	return whole->samples ? (double)samples / (double)whole->samples : 0;
 }
 
-/* What shares are of. */
 static const char *counted(const struct run *run)
 {
 	return run->options.branches ? "branches" : "samples";
 }
 
-static bool tell(struct run *run, const struct trouble *trouble, double share)
+/* A finding of one share; `summary` has a %s for "samples" or "branches". */
+struct share_finding {
+	struct sp_finding finding;
+	const char *summary;
+	const char *detail; /* follows the object; NULL: none */
+};
+
+static bool add_share(struct run *run, const struct whole *whole, const struct missing *part,
+		      const struct share_finding *about)
 {
-	char part[FINDING_TEXT], more[FINDING_TEXT], also[64] = "";
-	if (trouble->modules > 1)
-		snprintf(also, sizeof(also), " and %s more", count_text(trouble->modules - 1, more));
-	return finding_add(run, trouble->kind, trouble->samples, share, trouble->remedy,
-			   "%s of the %s are in %s%s, in code without a symbol%s%s",
-			   share_text(share, part), counted(run), trouble->name, also,
-			   trouble->text ? ": " : "",
-			   trouble->text ?: "");
+	struct sp_finding finding = about->finding;
+	char share[FINDING_TEXT], summary[128];
+	/* Constants with one %s each. */
+	const char *blank = strstr(about->summary, "%s");
+	snprintf(summary, sizeof(summary), "%.*s%s%s", (int)(blank - about->summary), about->summary,
+		 counted(run), blank + 2);
+	finding.samples = part->samples;
+	finding.share = share_of(whole, part->samples, part->weight);
+	finding.summary = arena_copy_string(&run->analysis->arena, summary, strlen(summary));
+	bool object = finding.object != NULL;
+	return finding.summary &&
+	       finding_add(run, &finding, "%s %s%s%s%s%s%s", share_text(finding.share, share), summary,
+			   object ? ": " : "", finding.object ?: "",
+			   about->detail ? " (" : "", about->detail ?: "", about->detail ? ")" : "");
 }
 
-static bool tell_all(struct run *run, const struct whole *whole, const struct troubles *troubles)
+static bool add_module(struct run *run, const struct whole *whole, const struct trouble *trouble)
+{
+	const struct problem *problem = &problems[trouble->problem];
+	const struct missing part = {trouble->samples, trouble->weight};
+	char object[300], more[FINDING_TEXT];
+	snprintf(object, sizeof(object), "%s", trouble->name);
+	if (trouble->modules > 1)
+		snprintf(object, sizeof(object), "%.250s and %s more", trouble->name,
+			 count_text(trouble->modules - 1, more));
+	const struct share_finding about = {
+		.finding = {.kind = problem->kind, .cause = problem->cause, .object = object,
+			    .remedy = trouble->remedy},
+		.summary = problem->summary, .detail = trouble->text,
+	};
+	return add_share(run, whole, &part, &about);
+}
+
+static bool add_modules(struct run *run, const struct whole *whole, const struct troubles *troubles)
 {
 	struct trouble rest = {0};
 	for (size_t i = 0; i < troubles->count; i++) {
 		const struct trouble *trouble = &troubles->items[i];
 		double share = share_of(whole, trouble->samples, trouble->weight);
-		if (i < TROUBLES_TOLD && share >= SHARE_TOLD) {
-			if (!tell(run, trouble, share))
+		if (i < TROUBLES_MAX && share >= TROUBLE_LEAST) {
+			if (!add_module(run, whole, trouble))
 				return false;
 			continue;
 		}
@@ -205,92 +246,68 @@ static bool tell_all(struct run *run, const struct whole *whole, const struct tr
 		if (!rest.name)
 			rest.name = trouble->name;
 	}
-	if (!rest.modules)
-		return true;
-	char part[FINDING_TEXT], count[FINDING_TEXT];
-	double share = share_of(whole, rest.samples, rest.weight);
-	if (rest.modules == 1)
-		return finding_add(run, SP_FINDING_NO_SYMBOLS, rest.samples, share, NULL,
-				   "%s of the %s are in %s, in code without a symbol",
-				   share_text(share, part), counted(run), rest.name);
-	return finding_add(run, SP_FINDING_NO_SYMBOLS, rest.samples, share, NULL,
-			   "%s of the %s are in %s files such as %s, in code without a symbol",
-			   share_text(share, part), counted(run), count_text(rest.modules, count), rest.name);
+	return !rest.modules || add_module(run, whole, &rest);
 }
 
-static bool tell_guest(struct run *run, const struct whole *whole, const struct missing *guest)
+static bool add_guest(struct run *run, const struct whole *whole, const struct missing *guest)
 {
-	char part[FINDING_TEXT];
-	double share = share_of(whole, guest->samples, guest->weight);
-	return !guest->samples ||
-	       finding_add(run, SP_FINDING_GUEST, guest->samples, share,
-			   "record within the virtual machine, or leave them out (-e EVENT:H)",
-			   "%s of the %s are of virtual machines that run here: what these have "
-			   "mapped is not in the recording", share_text(share, part), counted(run));
+	const struct share_finding about = {
+		.finding = {.kind = SP_FINDING_GUEST, .cause = "guest",
+			    .remedy = "record inside the virtual machine, or exclude guests: -e EVENT:H"},
+		.summary = "of %s are in virtual machines, without their mappings",
+	};
+	return !guest->samples || add_share(run, whole, guest, &about);
 }
 
-static bool tell_unmapped(struct run *run, const struct whole *whole,
-			  const struct nowhere *nowhere)
+static bool add_unmapped(struct run *run, const struct whole *whole, const struct nowhere *nowhere)
 {
-	char part[FINDING_TEXT];
+	static const struct share_finding user = {
+		.finding = {.kind = SP_FINDING_UNMAPPED, .cause = "unmapped",
+			    .remedy = "record the program from its start: sprof record COMMAND"},
+		.summary = "of %s are at addresses without a recorded mapping",
+	};
+	static const struct share_finding hidden = {
+		.finding = {.kind = SP_FINDING_KERNEL_HIDDEN, .cause = "kernel_hidden",
+			    .remedy = "record as root, or: sudo sysctl kernel.kptr_restrict=0"},
+		.summary = "of %s have no symbols (kernel addresses were hidden)",
+	};
+	static const struct share_finding outside = {
+		.finding = {.kind = SP_FINDING_UNMAPPED, .cause = "unmapped_kernel"},
+		.summary = "of %s are in the kernel, outside its recorded mappings",
+	};
 	const struct missing *unmapped = &nowhere->user, *kernel = &nowhere->kernel;
-	double share = share_of(whole, unmapped->samples, unmapped->weight);
-	if (unmapped->samples &&
-	    !finding_add(run, SP_FINDING_UNMAPPED, unmapped->samples, share,
-			 "attach before the code is mapped, or record the start of the program",
-			 "%s of the %s are at addresses where nothing is known to be mapped",
-			 share_text(share, part), counted(run)))
+	if (unmapped->samples && !add_share(run, whole, unmapped, &user))
 		return false;
-	if (!kernel->samples)
-		return true;
-	share = share_of(whole, kernel->samples, kernel->weight);
-	if (!machine_kernel(run->machine))
-		return finding_add(run, SP_FINDING_KERNEL_HIDDEN, kernel->samples, share,
-				   "record as root, or set kernel.kptr_restrict to 0",
-				   "%s of the %s are in the kernel, of which the recording does not "
-				   "say where it was: its addresses were hidden",
-				   share_text(share, part), counted(run));
-	return finding_add(run, SP_FINDING_UNMAPPED, kernel->samples, share, NULL,
-			   "%s of the %s are in the kernel outside of what the recording knows "
-			   "of it", share_text(share, part), counted(run));
+	return !kernel->samples ||
+	       add_share(run, whole, kernel, machine_kernel(run->machine) ? &outside : &hidden);
 }
 
-/* Names that may be another file's. The text has the reason for the file with the most samples. */
-static bool report_unproven(struct run *run, const struct whole *whole)
+/* Samples that may have another file's names, by file. */
+static bool find_unproven(struct run *run, const struct whole *whole)
 {
-	const struct module *most = NULL;
-	struct missing sum = {0};
-	char part[FINDING_TEXT], more[FINDING_TEXT], also[64] = "";
-	const char *text = NULL, *remedy = NULL;
-	size_t modules = machine_module_count(run->machine), files = 0;
+	size_t modules = machine_module_count(run->machine);
 	CLEANUP_FREE struct missing *named = calloc(modules + 1, sizeof(*named));
 	if (!named)
 		return false;
 	add_named(run, named);
 	for (size_t i = 0; i < modules; i++) {
 		const struct module *module = machine_module(run->machine, i);
-		if (!named[i].samples || resolver_problem(run->resolver, module, &text, &remedy) !=
-						 RESOLVER_UNPROVEN)
-			continue;
-		files++;
-		sum.samples += named[i].samples;
-		sum.weight = weight_add(sum.weight, named[i].weight);
-		if (!most || named[i].samples > named[most->index].samples)
-			most = module;
+		struct share_finding about = {
+			.finding = {.kind = SP_FINDING_UNPROVEN_FILE, .cause = "unproven_file",
+				    .object = module->name},
+			.summary = problems[RESOLVER_UNPROVEN].summary,
+		};
+		if (named[i].samples &&
+		    resolver_problem(run->resolver, module, &about.detail, &about.finding.remedy) ==
+			    RESOLVER_UNPROVEN &&
+		    !add_share(run, whole, &named[i], &about))
+			return false;
 	}
-	if (!most)
-		return true;
-	if (files > 1)
-		snprintf(also, sizeof(also), " and %s more files", count_text(files - 1, more));
-	resolver_problem(run->resolver, most, &text, &remedy);
-	double share = share_of(whole, sum.samples, sum.weight);
-	return finding_add(run, SP_FINDING_UNPROVEN_FILE, sum.samples, share, remedy,
-			   "%s of the %s are in %s%s, whose names may be wrong: %s",
-			   share_text(share, part), counted(run), most->name, also, text);
+	return true;
 }
 
 /* Samples of programs by module: those without a source line, and all. */
-static void add_unlined(const struct run *run, struct missing *unlined, struct missing *all)
+static void count_unlined(const struct run *run, struct missing *unlined, struct missing *all)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
 		const struct worker *worker = &run->workers[i];
@@ -312,62 +329,67 @@ static void add_unlined(const struct run *run, struct missing *unlined, struct m
 	}
 }
 
-/* Debug information that cannot be read leaves inlined functions out, too. */
-static bool tell_damaged(struct run *run, const struct whole *whole, const struct missing *all)
+/* Damaged debug information, which hides inlined functions, too. */
+static bool add_damaged(struct run *run, const struct whole *whole, const struct missing *all)
 {
-	char part[FINDING_TEXT];
 	for (size_t i = 0; i < machine_module_count(run->machine); i++) {
 		const struct module *module = machine_module(run->machine, i);
-		const char *text, *remedy;
-		if (!all[i].samples || resolver_sources_problem(run->resolver, module, &text,
-								&remedy) != RESOLVER_DAMAGED_FILE)
+		struct share_finding about = {
+			.finding = {.kind = SP_FINDING_NO_SYMBOLS, .cause = "damaged_debug_info",
+				    .object = module->name},
+			.summary = "of %s may lack inlined functions and source lines",
+		};
+		if (!all[i].samples ||
+		    resolver_sources_problem(run->resolver, module, &about.detail,
+					     &about.finding.remedy) != RESOLVER_DAMAGED_FILE)
 			continue;
-		double share = share_of(whole, all[i].samples, all[i].weight);
-		if (!finding_add(run, SP_FINDING_NO_SYMBOLS, all[i].samples, share, remedy,
-				 "%s of the %s are in %s, where inlined functions and source "
-				 "lines may be missing: %s", share_text(share, part), counted(run),
-				 module->name, text ?: "its debug information is damaged"))
+		about.detail = about.detail ?: "damaged debug information";
+		if (!add_share(run, whole, &all[i], &about))
 			return false;
 	}
 	return true;
 }
 
-/* Lines were asked for: what has none is told together, and where most of it is. */
-static bool tell_unlined(struct run *run, const struct whole *whole, const struct missing *unlined)
+/* One finding of all samples without a source line, which names the module with most of them. */
+static bool add_unlined(struct run *run, const struct whole *whole, const struct missing *unlined)
 {
 	const struct module *most = NULL;
 	struct missing sum = {0};
-	char part[FINDING_TEXT];
+	char object[300];
 	for (size_t i = 0; i < machine_module_count(run->machine); i++) {
 		sum.samples += unlined[i].samples;
 		sum.weight = weight_add(sum.weight, unlined[i].weight);
 		if (unlined[i].samples && (!most || unlined[i].samples > unlined[most->index].samples))
 			most = machine_module(run->machine, i);
 	}
-	double share = share_of(whole, sum.samples, sum.weight);
-	if (!most || share < UNLINED_TOLD)
+	if (!most || share_of(whole, sum.samples, sum.weight) < UNLINED_LEAST)
 		return true;
-	return finding_add(run, SP_FINDING_NO_SYMBOLS, sum.samples, share,
-			   "install its debug symbols (its -dbgsym or -debuginfo package), or build "
-			   "it with -g",
-			   "%s of the %s have no source line, most of them in %s",
-			   share_text(share, part), counted(run), most->name);
+	snprintf(object, sizeof(object), "mostly %.250s", most->name);
+	const struct share_finding about = {
+		.finding = {.kind = SP_FINDING_NO_SYMBOLS, .cause = "no_lines", .object = object,
+			    .remedy = "report with --debuginfod, install the debug symbols (-dbgsym or "
+				      "-debuginfo package), or compile with -g"},
+		.summary = "of %s have no source line",
+	};
+	return add_share(run, whole, &sum, &about);
 }
 
-/* What callers alone are in has no samples of its own: that its file cannot be read is said. */
-static bool tell_unread(struct run *run, const struct missing *missing)
+/* Damaged files in which no sample is, only callers. */
+static bool add_unread(struct run *run, const struct missing *missing)
 {
-	size_t told = 0;
-	for (size_t i = 0; i < machine_module_count(run->machine) && told < TROUBLES_TOLD; i++) {
+	size_t added = 0;
+	for (size_t i = 0; i < machine_module_count(run->machine) && added < UNREAD_MAX; i++) {
 		const struct module *module = machine_module(run->machine, i);
-		const char *text, *remedy;
-		if (missing[i].samples || resolver_problem(run->resolver, module, &text, &remedy) !=
+		struct sp_finding finding = {
+			.kind = SP_FINDING_NO_SYMBOLS, .cause = "damaged_caller", .object = module->name,
+		};
+		const char *text;
+		if (missing[i].samples || resolver_problem(run->resolver, module, &text, &finding.remedy) !=
 						  RESOLVER_DAMAGED_FILE)
 			continue;
-		told++;
-		if (!finding_add(run, SP_FINDING_NO_SYMBOLS, 0, 0, remedy,
-				 "callers in %s may have no name: %s", module->name,
-				 text ?: "its file is damaged"))
+		added++;
+		if (!finding_add(run, &finding, "callers in %s may have no symbols: %s", module->name,
+				 text ?: "damaged file"))
 			return false;
 	}
 	return true;
@@ -383,9 +405,9 @@ static bool find_source_troubles(struct run *run, const struct whole *whole)
 	CLEANUP_FREE struct missing *all = calloc(modules + 1, sizeof(*all));
 	if (!unlined || !all)
 		return false;
-	add_unlined(run, unlined, all);
+	count_unlined(run, unlined, all);
 	bool lines = keys[SP_KEY_SRCFILE] || keys[SP_KEY_SRCLINE] || run->options.tree_lines;
-	return tell_damaged(run, whole, all) && (!lines || tell_unlined(run, whole, unlined));
+	return add_damaged(run, whole, all) && (!lines || add_unlined(run, whole, unlined));
 }
 
 bool find_troubles(struct run *run)
@@ -407,10 +429,9 @@ bool find_troubles(struct run *run)
 	bool done = collect(run, missing, &troubles);
 	if (troubles.count)
 		qsort(troubles.items, troubles.count, sizeof(*troubles.items), compare_troubles);
-	done = done && tell_unmapped(run, &whole, &nowhere) && tell_guest(run, &whole, &nowhere.guest) &&
-	       tell_all(run, &whole, &troubles) && tell_unread(run, missing) &&
-	       report_unproven(run, &whole) &&
-	       find_source_troubles(run, &whole);
+	done = done && add_unmapped(run, &whole, &nowhere) && add_guest(run, &whole, &nowhere.guest) &&
+	       add_modules(run, &whole, &troubles) && add_unread(run, missing) &&
+	       find_unproven(run, &whole) && find_source_troubles(run, &whole);
 	vec_deinit(&troubles);
 	u64map_deinit(&troubles.index_of);
 	return done;

@@ -13,10 +13,10 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 
-/* Below this share of all, nothing is said but in the list. */
+/* Least share for a finding. */
 #define SHARE_LEAST 0.01
 
-/* As many programs are named. */
+/* Limit on named programs. */
 #define NAMED_MOST 4
 
 /* Tasks that ended under a program name, and the weight that its rows may lack. */
@@ -263,24 +263,32 @@ static char *name_programs(const struct sp_profile *profile)
 	return format_text("%s, and %zu other program%s", before, others, plural(others));
 }
 
-static bool tell(struct run *run, const struct sp_profile *profile, const struct total *total)
+static bool add_finding(struct run *run, const struct sp_profile *profile, const struct total *total)
 {
-	char unsampled[FINDING_TEXT], tasks[FINDING_TEXT], share[FINDING_TEXT], of_all[128];
+	size_t event = (size_t)(profile - run->analysis->profiles);
+	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	char unsampled[FINDING_TEXT], tasks[FINDING_TEXT], share[FINDING_TEXT], of_all[80], remedy[120];
 	double part = (double)total->weight / ((double)total->weight + (double)profile->weight);
 	bool known = profile->weight_is_time || total->exact;
 	CLEANUP_FREE char *programs = name_programs(profile);
 	if (!programs)
 		return false;
 	if (known)
-		snprintf(of_all, sizeof(of_all), "%s%s of all that was counted is not in the profile",
+		snprintf(of_all, sizeof(of_all), "%s%s of the total is missing",
 			 total->exact ? "" : "up to ", share_text(part, share));
 	else
-		snprintf(of_all, sizeof(of_all), "what they counted is not in the profile");
-	return finding_add(run, SP_FINDING_UNSAMPLED, 0, known ? part : 0,
-			   "record whole CPUs, as root (--scope cpu), or at a higher rate (-F)",
-			   "%s of %s threads and processes ended before the first sample of %s: %s (%s)",
-			   count_text(total->unsampled, unsampled), count_text(total->tasks, tasks),
-			   profile->event, of_all, programs);
+		snprintf(of_all, sizeof(of_all), "their counts are missing");
+	snprintf(remedy, sizeof(remedy), "record all CPUs as root (--scope cpu), or at a higher rate");
+	if (attr->freq && attr->sample_freq < 20000)
+		snprintf(remedy, sizeof(remedy),
+			 "record all CPUs as root (--scope cpu), or at a higher rate (-F 20000)");
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_UNSAMPLED, .cause = "unsampled", .event = profile->event,
+		.share = known ? part : 0, .remedy = remedy,
+	};
+	return finding_add(run, &finding, "%s of %s threads and processes ended before their first "
+			   "sample of %s: %s (%s)", count_text(total->unsampled, unsampled),
+			   count_text(total->tasks, tasks), profile->event, of_all, programs);
 }
 
 /* Lists each program's missing weight, and what its rows may lack; false when out of memory. */
@@ -340,7 +348,7 @@ static bool find_event(struct run *run, const struct sp_profile *profile)
 	}
 	bool small = profile->weight_is_time && (double)total.weight <
 			     SHARE_LEAST * ((double)total.weight + (double)profile->weight);
-	return !total.unsampled || small || tell(run, profile, &total);
+	return !total.unsampled || small || add_finding(run, profile, &total);
 }
 
 bool find_unsampled(struct run *run)

@@ -110,10 +110,10 @@ static bool has_recorded_id(const struct search *search, const struct image *ima
 	show_id(image->build_id, image->build_id_size, here);
 	diagnosis_set(search->diagnosis, BINARY_WRONG,
 		      USE_SYMFS,
-		      image->build_id_size ? "%s is not the file that was recorded: build-id %s… "
-					     "was recorded, this one has %s…"
-					   : "%s is not the file that was recorded: build-id %s… "
-					     "was recorded, this one has none%s",
+		      image->build_id_size ? "%s is not the recorded file: build-id %s… was "
+					     "recorded, this one has %s…"
+					   : "%s is not the recorded file: build-id %s… was "
+					     "recorded, this one has none%s",
 		      image->path, recorded, here);
 	return false;
 }
@@ -176,7 +176,7 @@ static struct sp_error *consider(struct search *search, struct sp_error *error,
 				      ? OR_DEBUGINFOD
 				      : USE_SYMFS,
 			      "%s%s", sp_error_message(why),
-			      search->was_deleted ? " (it was deleted before it was recorded)"
+			      search->was_deleted ? " (deleted before the recording)"
 						  : "");
 	return NULL;
 }
@@ -245,7 +245,7 @@ static struct sp_error *search_places(struct search *search, uint32_t pid)
 	struct sp_error *error = NULL;
 	/* Recorders have names for mappings without a file: never open them in the current directory. */
 	if (*search->path != '/') {
-		diagnosis_set(search->diagnosis, BINARY_MISSING, USE_SYMFS, "%s is not the path of a file",
+		diagnosis_set(search->diagnosis, BINARY_MISSING, USE_SYMFS, "%s is not a file path",
 			      search->path);
 		return NULL;
 	}
@@ -271,8 +271,8 @@ static struct sp_error *open_vdso(const struct binary_env *env, const struct mod
 	if (error)
 		return error;
 	if (!image)
-		diagnosis_set(diagnosis, BINARY_OTHER_KERNEL, "report where the same kernel runs",
-			      "the %s of the recorded kernel is not at hand: another kernel runs here",
+		diagnosis_set(diagnosis, BINARY_OTHER_KERNEL, "report where that kernel runs",
+			      "%s of the recorded kernel not found: another kernel runs here",
 			 module->path);
 	*ret = image;
 	return NULL;
@@ -307,7 +307,7 @@ static struct sp_error *open_file(const struct binary_env *env, const struct mod
 	else if (!search.found && diagnosis->problem == BINARY_OK)
 		diagnosis_set(diagnosis, BINARY_MISSING,
 			      "report while the process still runs",
-			      "%s was deleted, and no process has it mapped any more", path);
+			      "%s was deleted, and no process has it mapped", path);
 	*ret = search.found;
 	return NULL;
 }

@@ -103,9 +103,9 @@ struct sp_error *capture_watch_cpus(struct sp_capture *capture)
 	return NULL;
 }
 
-static double since_begin(const struct sp_capture *capture, uint64_t ns)
+static uint64_t since_begin(const struct sp_capture *capture, uint64_t ns)
 {
-	return ns > capture->begin_ns ? (double)(ns - capture->begin_ns) / 1e9 : 0;
+	return ns > capture->begin_ns ? ns - capture->begin_ns : 0;
 }
 
 /* True: it may be said. */
@@ -118,7 +118,7 @@ static struct sp_error *say_if_last(struct sp_capture *capture)
 {
 	if (capture->absences.told < TOLD_MAX)
 		return NULL;
-	return capture_note(capture, "CPUs go offline again and again: no more is said of it");
+	return capture_note(capture, NOTE_CPUS_UNSTABLE, NULL);
 }
 
 static struct sp_error *say_gone(struct sp_capture *capture, size_t index)
@@ -127,10 +127,8 @@ static struct sp_error *say_gone(struct sp_capture *capture, size_t index)
 	if (!count_telling(&capture->absences))
 		return NULL;
 	struct sp_error *error =
-		capture_note(capture, "CPU %u went offline after %.2f s: nothing is recorded of it from "
-			     "then on%s", capture->cpus.items[index],
-			     since_begin(capture, absence->gone_ns),
-			     absence->lost ? "" : ", until it is back");
+		capture_note(capture, absence->lost ? NOTE_CPU_GONE : NOTE_CPU_OFFLINE, NULL,
+			     capture->cpus.items[index], since_begin(capture, absence->gone_ns));
 	return error ? error : say_if_last(capture);
 }
 
@@ -143,10 +141,9 @@ static struct sp_error *say_back(struct sp_capture *capture, size_t index, uint6
 	if (!count_telling(absences))
 		return NULL;
 	struct sp_error *error =
-		capture_note(capture, "CPU %u was offline after %.2f s, and is recorded again after %.2f s: "
-			     "of what ran there, at most %.2f s are missing",
-			     capture->cpus.items[index], since_begin(capture, absence->gone_ns),
-			     since_begin(capture, now_ns), (double)(now_ns - since_ns) / 1e9);
+		capture_note(capture, NOTE_CPU_BACK, NULL, capture->cpus.items[index],
+			     since_begin(capture, absence->gone_ns), since_begin(capture, now_ns),
+			     now_ns - since_ns);
 	return error ? error : say_if_last(capture);
 }
 

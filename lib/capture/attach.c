@@ -299,8 +299,7 @@ static struct sp_error *attach_passes(struct sp_capture *capture, struct coverag
 	ctx_log(capture->ctx, SP_LOG_DEBUG, "%zu tasks seen, %zu in doubt", coverage->covers.count,
 		capture->doubts.tasks.count);
 	if (!error && more)
-		error = capture_note(capture, "threads come and go faster than they can be attached to: "
-				     "some may be missed (with the right to sample whole CPUs, none is)");
+		error = capture_note(capture, NOTE_ATTACH_INCOMPLETE, NULL);
 	return error;
 }
 
@@ -354,8 +353,7 @@ static struct sp_error *describe_kernel(struct sp_capture *capture)
 	if (error || !capture_samples_kernel(capture->plan))
 		return error;
 	if (hidden)
-		return capture_note(capture, "kernel.kptr_restrict hides where the kernel's functions are: "
-				    "its samples will have no names (sudo sysctl kernel.kptr_restrict=0)");
+		return capture_note(capture, NOTE_KERNEL_HIDDEN, NULL);
 	return synth_bpf(capture->synth);
 }
 
@@ -369,8 +367,7 @@ static struct sp_error *describe_process(struct sp_capture *capture,
 			       : synth_process(capture->synth, process->pid, &process->threads,
 					       &complete);
 	if (!error && !complete)
-		error = capture_note(capture, "what process %u has mapped may not be read: only code it "
-				     "maps from now on will have names", process->pid);
+		error = capture_note(capture, NOTE_PROCESS_MAPS_UNREADABLE, NULL, process->pid);
 	return error;
 }
 
@@ -398,9 +395,7 @@ static struct sp_error *describe_everyone(struct sp_capture *capture)
 	size_t unreadable = 0;
 	struct sp_error *error = synth_all(capture->synth, &unreadable);
 	if (!error && unreadable)
-		error = capture_note(capture, "what %zu process%s mapped may not be read: only code "
-				     "mapped from now on will have names there", unreadable,
-				     unreadable == 1 ? " has" : "es have");
+		error = capture_note(capture, NOTE_MAPS_UNREADABLE, NULL, unreadable);
 	return error;
 }
 

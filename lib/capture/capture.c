@@ -2,7 +2,6 @@
 #include <sprof/capture.h>
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -10,7 +9,6 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
-#include "base/format.h"
 #include "capture/recorder.h"
 #include "proc/kernel_cache.h"
 
@@ -19,26 +17,58 @@
 
 DEFINE_CLEANUP(struct sp_capture *, sp_capture_free)
 
-struct sp_error *capture_note(struct sp_capture *capture, const char *format, ...)
+/* Allocates and composes the sentence. */
+static char *compose(const struct sp_note *note)
 {
-	va_list args;
-	va_start(args, format);
-	char *line = format_text_va(format, args);
-	va_end(args);
-	struct recorder_note *slot = line ? vec_push(&capture->notes) : NULL;
+	size_t size = sp_note_text(note, NULL, 0) + 1;
+	char *line = malloc(size);
+	if (line)
+		sp_note_text(note, line, size);
+	return line;
+}
+
+static void free_note(struct recorder_note *note)
+{
+	free(note->line);
+	free(note->object);
+}
+
+struct sp_error *capture_add_note(struct sp_capture *capture, const struct sp_note *note)
+{
+	struct recorder_note made = {.line = compose(note), .note = *note};
+	struct recorder_note *slot = NULL;
+	if (note->object)
+		made.object = strndup(note->object, note->object_size);
+	if (made.line && (made.object || !note->object))
+		slot = vec_push(&capture->notes);
 	if (!slot) {
-		free(line);
+		free_note(&made);
 		return error_no_memory();
 	}
-	*slot = (struct recorder_note){.line = line};
+	made.note.object = made.object;
+	made.note.text = made.line;
+	made.note.size = strlen(made.line);
+	*slot = made;
 	return NULL;
+}
+
+struct sp_error *capture_encode_note(struct sp_capture *capture, struct sp_note note)
+{
+	note.time_ns = capture_record_time_ns(capture);
+	return record_encode_note(&capture->extra, &note);
+}
+
+struct sp_error *capture_note_text(struct sp_capture *capture, uint32_t kind, const char *text)
+{
+	const struct sp_note note = {.kind = kind, .text = text, .size = strlen(text)};
+	return capture_add_note(capture, &note);
 }
 
 struct sp_error *capture_take_notes(struct sp_capture *capture, const struct event_notes *notes)
 {
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < notes->count && !error; i++)
-		error = capture_note(capture, "%s", notes->items[i].line);
+		error = capture_note_text(capture, NOTE_EVENT, notes->items[i].line);
 	return error;
 }
 
@@ -414,7 +444,7 @@ static void free_lists(struct sp_capture *capture)
 		free(capture->processes.items[i].stats);
 	}
 	for (size_t i = 0; i < capture->notes.count; i++)
-		free(capture->notes.items[i].line);
+		free_note(&capture->notes.items[i]);
 	vec_deinit(&capture->processes);
 	vec_deinit(&capture->wanted_threads);
 	vec_deinit(&capture->cpus);
@@ -489,4 +519,9 @@ size_t sp_capture_note_count(const struct sp_capture *capture)
 const char *sp_capture_note(const struct sp_capture *capture, size_t index)
 {
 	return capture->notes.items[index].line;
+}
+
+bool sp_capture_note_is_silent(const struct sp_capture *capture, size_t index)
+{
+	return note_is_silent(capture->notes.items[index].note.kind);
 }

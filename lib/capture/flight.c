@@ -18,9 +18,6 @@
 /* So much of a ring is handed on at a time. */
 #define PART_BYTES ((uint64_t)16 << 20)
 
-/* CPUs are named one by one in what is said up to that many. */
-#define CPUS_NAMED 8
-
 uint64_t flight_ring_bytes(const struct flight *flight, uint64_t freq_hz, uint64_t sample_bytes,
 			   size_t cpus)
 {
@@ -156,39 +153,18 @@ static struct sp_error *write_ring(struct sp_capture *capture, size_t cpu_index,
 	return write_copy(capture, &ring, copy->size);
 }
 
-static double seconds_of(const struct flight_span *span)
+/* Spans that the file has of each CPU, at least and at most. */
+static struct sp_error *note_spans(struct sp_capture *capture)
 {
-	return span->end_ns > span->begin_ns ? (double)(span->end_ns - span->begin_ns) / 1e9 : 0;
-}
-
-/* "the last 2.31 s of CPU 0, 2.40 s of CPU 1", or of how many from how much to how much. */
-static void describe_spans(const struct sp_capture *capture, char *text, size_t size)
-{
-	const struct flight_span *spans = capture->flight.spans;
-	size_t count = capture->cpus.count, used = 0;
-	double least = seconds_of(&spans[0]), most = least;
-	for (size_t i = 0; i < count; i++) {
-		double seconds = seconds_of(&spans[i]);
-		least = seconds < least ? seconds : least;
-		most = seconds > most ? seconds : most;
-		if (count <= CPUS_NAMED && used < size)
-			used += (size_t)snprintf(text + used, size - used, "%s%.2f s of CPU %u",
-						 i ? ", " : "the last ", seconds,
-						 capture->cpus.items[i]);
+	uint64_t least_ns = UINT64_MAX, most_ns = 0;
+	for (size_t i = 0; i < capture->cpus.count; i++) {
+		const struct flight_span *span = &capture->flight.spans[i];
+		uint64_t ns = span->end_ns > span->begin_ns ? span->end_ns - span->begin_ns : 0;
+		least_ns = ns < least_ns ? ns : least_ns;
+		most_ns = ns > most_ns ? ns : most_ns;
 	}
-	if (count > CPUS_NAMED)
-		snprintf(text, size, "the last %.2f to %.2f s of %zu CPUs", least, most, count);
-}
-
-/* What this file is about, in it. */
-static struct sp_error *say_spans(struct sp_capture *capture)
-{
-	char spans[512] = "", text[640];
-	describe_spans(capture, spans, sizeof(spans));
-	snprintf(text, sizeof(text), "rings were overwritten: here %s %s, %llu KB of samples before that "
-		 "are not", capture->cpus.count > 1 ? "are" : "is", spans,
-		 (unsigned long long)capture->flight.overwritten / 1000);
-	return record_encode_note(&capture->extra, text, capture_record_time_ns(capture));
+	return capture_write_note(capture, NOTE_OVERWRITTEN, NULL, least_ns, most_ns, capture->cpus.count,
+				  capture->flight.overwritten / 1000);
 }
 
 static struct sp_error *write_rings(struct sp_capture *capture)
@@ -222,7 +198,7 @@ struct sp_error *capture_dump(struct sp_capture *capture, bool last)
 	snapshot_drop(&capture->flight.snapshot);
 	capture->flight.dump_ns = 0;
 	if (!error)
-		error = say_spans(capture);
+		error = note_spans(capture);
 	/* Samples that were lost meanwhile: the kernel's counts tell. */
 	capture->was_full = true;
 	return error || last ? error : capture_change_file(capture);

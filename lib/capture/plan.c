@@ -121,8 +121,7 @@ static struct sp_error *bound_stacks(struct sp_capture *capture,
 	if (graph->stack_bytes <= STACK_BESIDE_REGISTERS)
 		return NULL;
 	graph->stack_bytes = STACK_BESIDE_REGISTERS;
-	return capture_note(capture, "copies of %d bytes of stacks: with --intr-regs, larger ones do not "
-			    "fit the kernel's records", STACK_BESIDE_REGISTERS);
+	return capture_note(capture, NOTE_COPY_LIMITED, NULL, STACK_BESIDE_REGISTERS);
 }
 
 static struct sp_error *choose_graph(struct sp_capture *capture,
@@ -133,7 +132,7 @@ static struct sp_error *choose_graph(struct sp_capture *capture,
 	if (!error && options->no_samples)
 		capture->graph.kind = SP_CALL_GRAPH_NONE;
 	else if (!error && capture->graph.note)
-		error = capture_note(capture, "%s", capture->graph.note);
+		error = capture_note_text(capture, NOTE_CALL_GRAPH, capture->graph.note);
 	/* Of what may never be written, nothing is unwound. */
 	capture->graph.live &= capture->graph.kind == SP_CALL_GRAPH_DWARF && !options->overwrite;
 	return error ? error : bound_stacks(capture, options);
@@ -174,8 +173,7 @@ static struct sp_error *check_graph_terms(struct sp_capture *capture, const stru
 	if (!differs || !capture->graph.live)
 		return NULL;
 	capture->graph.live = false;
-	return capture_note(capture, "copies of stacks are kept, to be unwound when this is reported: "
-			    "events differ in their call-graph=");
+	return capture_note(capture, NOTE_UNWIND_LATER, NULL);
 }
 
 /* The processor's own record of calls; as perf asks for it. */
@@ -216,11 +214,8 @@ static struct sp_error *say_about_counts(struct sp_capture *capture,
 	if (!options->fields.thread_counts)
 		return NULL;
 	if (capture->target == CAPTURE_EVERYONE || !capture->inherit)
-		return capture_note(capture, "-s: no counts of threads: whole CPUs have none, nor has what "
-				    "is not inherited (record a command or processes)");
-	return capture_note(capture, "-s: the kernel writes a thread's counts into the buffers of all CPUs, "
-			    "and where many threads end, they can stop for good: compare with a "
-			    "recording without it");
+		return capture_note(capture, NOTE_NO_THREAD_COUNTS, NULL);
+	return capture_note(capture, NOTE_THREAD_COUNTS_RISKY, NULL);
 }
 
 /* Which event is of which control group is nowhere else in the file. */
@@ -229,9 +224,8 @@ static struct sp_error *say_groups(struct sp_capture *capture, const struct sp_c
 	if (!options->cgroups)
 		return NULL;
 	if (!strchr(options->cgroups, ','))
-		return capture_note(capture, "of control group %s alone", options->cgroups);
-	return capture_note(capture, "of control groups, an event each in their order: %s",
-			    options->cgroups);
+		return capture_note(capture, NOTE_CGROUP, options->cgroups);
+	return capture_note(capture, NOTE_CGROUPS, options->cgroups);
 }
 
 /* Which events, CPUs and rights there are, and how calls are to be found. */
@@ -312,16 +306,14 @@ static struct sp_error *note_lock_in(struct sp_capture *capture)
 {
 	const struct event_plan *plan = capture->plan;
 	struct sp_lock_in lock_in;
-	char text[SP_WORDS_SIZE];
 	size_t i = 0;
 	while (i < plan->sample_count &&
 	       !sp_lock_in_find(&plan->samples[i].attr, clock_tick_hz(), &lock_in))
 		i++;
 	if (i == plan->sample_count)
 		return NULL;
-	sp_lock_in_text(&lock_in, text, sizeof(text));
-	struct sp_error *error = capture_note(capture, "%s: use -F %llu", text,
-					      (unsigned long long)lock_in.free_hz);
+	struct sp_error *error = capture_note(capture, NOTE_LOCK_IN, NULL, lock_in.period_ns,
+					      lock_in.timer_hz, lock_in.free_hz);
 	/* A report finds lock-in with 1 ms timers itself, but does not know this kernel's HZ. */
 	if (!error)
 		vec_last(&capture->notes)->is_derived =

@@ -8,6 +8,7 @@
 #define CAPTURE_RECORDER_H
 
 #include <sprof/capture.h>
+#include <string.h>
 #include "capture/absence.h"
 #include "capture/auxtrace.h"
 #include "capture/drains.h"
@@ -32,6 +33,7 @@
 #include "proc/cgroup.h"
 #include "proc/sysfs.h"
 #include "proc/tasks.h"
+#include "record/note.h"
 
 /*
  * Of samples that wait to be written: 1.5 s of copies of 8 KB at 5,000 Hz, or minutes of
@@ -80,8 +82,9 @@ struct capture_traces {
 };
 
 struct recorder_note {
-	char *line;
-	bool is_derived; /* not written: reports derive it from the event's attributes */
+	char *line, *object; /* the note's strings, owned */
+	struct sp_note note;
+	bool is_derived;     /* not written: reports derive it from the event's attributes */
 };
 
 struct sp_capture {
@@ -183,9 +186,25 @@ uint64_t capture_now_ns(void);
 /* The recording's own clock, as in the records. */
 uint64_t capture_record_time_ns(const struct sp_capture *capture);
 
-/* Something to be said, a line. Fails only for want of memory. */
-struct sp_error *capture_note(struct sp_capture *capture, const char *format, ...)
-	__attribute__((format(printf, 2, 3))) SP_MUST_CHECK;
+/* Adds a note; its text, if it has one, and its object are copied. Fails only when out of memory. */
+struct sp_error *capture_add_note(struct sp_capture *capture, const struct sp_note *note) SP_MUST_CHECK;
+
+/* A note of that kind (enum note_kind), object (a string or NULL), and the kind's values. */
+#define NOTE_OF(kind_, object_, ...)                                                               \
+	(struct sp_note){.kind = (kind_), .object = (object_),                                     \
+			 .object_size = (object_) ? strlen((object_) ?: "") : 0,                    \
+			 .value_count = note_value_count(kind_), .values = {__VA_ARGS__}}
+#define capture_note(capture, kind_, object_, ...)                                                 \
+	capture_add_note(capture, &NOTE_OF(kind_, object_, __VA_ARGS__))
+
+/* The same, written at once and not printed. */
+#define capture_write_note(capture, kind_, object_, ...)                                           \
+	capture_encode_note(capture, NOTE_OF(kind_, object_, __VA_ARGS__))
+struct sp_error *capture_encode_note(struct sp_capture *capture, struct sp_note note) SP_MUST_CHECK;
+
+/* As capture_note(), of a kind that uses `text`. */
+struct sp_error *capture_note_text(struct sp_capture *capture, uint32_t kind,
+				   const char *text) SP_MUST_CHECK;
 
 struct sp_error *capture_take_notes(struct sp_capture *capture,
 				    const struct event_notes *notes) SP_MUST_CHECK;

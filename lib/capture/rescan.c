@@ -117,6 +117,5 @@ struct sp_error *capture_rescan(struct sp_capture *capture)
 	set_times(capture, capture->round_ns);
 	if (error || again || !capture->sideband_lost_seen)
 		return error;
-	return capture_note(capture, "records of mappings and tasks were lost: what there is was read "
-			    "again, but code that came and went meanwhile may have no name");
+	return capture_note(capture, NOTE_REREAD, NULL);
 }

@@ -72,10 +72,8 @@ static struct sp_error *prefer_time(struct sp_capture *capture,
 	    capture->graph.kind != SP_CALL_GRAPH_DWARF)
 		return NULL;
 	take_frame_pointers(capture);
-	return capture_note(capture, "call chains by frame pointers after all: rings of %llu MiB hold "
-			    "copies of stacks of %.1f s, not %.1f (--call-graph dwarf takes them all the "
-			    "same)", (unsigned long long)(bytes >> 20), (double)reach_ns / 1e9,
-			    (double)capture->flight.window_ns / 1e9);
+	return capture_note(capture, NOTE_FP_FOR_WINDOW, NULL, bytes, reach_ns,
+			    capture->flight.window_ns);
 }
 
 static struct sp_error *say_reach(struct sp_capture *capture, uint64_t freq_hz)
@@ -84,12 +82,8 @@ static struct sp_error *say_reach(struct sp_capture *capture, uint64_t freq_hz)
 	uint64_t reach_ns = short_reach_ns(capture, bytes, freq_hz);
 	if (!reach_ns)
 		return NULL;
-	return capture_note(capture, "rings of %llu KiB hold the last %.2f s of a busy CPU, not %.2f: a "
-			    "sample takes some %llu bytes (larger ones by -m, as far as may be locked; a "
-			    "lower -F%s)", (unsigned long long)(bytes >> 10), (double)reach_ns / 1e9,
-			    (double)capture->flight.window_ns / 1e9,
-			    (unsigned long long)sample_bytes_of(capture),
-			    capture->graph.kind == SP_CALL_GRAPH_DWARF ? "; --call-graph fp" : "");
+	return capture_note(capture, NOTE_SHORT_WINDOW, NULL, bytes, reach_ns,
+			    capture->flight.window_ns, sample_bytes_of(capture));
 }
 
 /* Where not two samples have room, hardly any would be recorded. */
@@ -124,9 +118,8 @@ struct sp_error *capture_size_rings(struct sp_capture *capture,
 	if (options->call_graph != SP_CALL_GRAPH_AUTO || rings_have_room(capture))
 		return say_reach(capture, freq_hz);
 	take_frame_pointers(capture);
-	error = capture_note(capture, "call chains by frame pointers after all: rings of %u KiB are too "
-			     "small for copies of stacks (larger ones by -m, if that may be locked)",
-			     capture->ring_pages.samples * page_size / 1024);
+	error = capture_note(capture, NOTE_FP_FOR_SPACE, NULL,
+			     (uint64_t)capture->ring_pages.samples * page_size);
 	return error ? error : say_reach(capture, freq_hz);
 }
 
@@ -150,10 +143,9 @@ static struct sp_error *map_role(struct sp_capture *capture, enum event_role rol
 
 static struct sp_error *note_shrunk(struct sp_capture *capture, struct ring_pages pages)
 {
-	uint32_t kib = capture->rights.page_size / 1024;
-	return capture_note(capture, "rings of %u and %u KiB for each CPU: others of yours use up what "
-			    "may be locked (sudo sysctl kernel.perf_event_mlock_kb=N)",
-			    pages.samples * kib, pages.sideband * kib);
+	uint64_t page_size = capture->rights.page_size;
+	return capture_note(capture, NOTE_RINGS_SHRUNK, NULL, pages.samples * page_size,
+			    pages.sideband * page_size);
 }
 
 static struct sp_error *check_room(const struct sp_capture *capture)

@@ -41,9 +41,10 @@ static struct sp_error *add_notes(struct sp_capture *capture)
 	struct sp_error *error = NULL;
 	uint64_t time_ns = capture->commit_ns ? capture_record_time_ns(capture) : 0;
 	for (; capture->notes_written < capture->notes.count && !error; capture->notes_written++) {
-		const struct recorder_note *note = &capture->notes.items[capture->notes_written];
+		struct recorder_note *note = &capture->notes.items[capture->notes_written];
+		note->note.time_ns = time_ns;
 		if (!note->is_derived)
-			error = record_encode_note(&capture->extra, note->line, time_ns);
+			error = record_encode_note(&capture->extra, &note->note);
 	}
 	return error;
 }
@@ -142,19 +143,16 @@ static struct sp_error *update_size(struct sp_capture *capture)
 static struct sp_error *say_pace(struct sp_capture *capture, bool slow)
 {
 	const struct perf_event_attr *attr = &capture->plan->samples[0].attr;
-	unsigned long long usual = attr->freq ? capture->plan->freq_hz : attr->sample_period;
-	unsigned long long now = attr->freq ? usual / WIDE_SLOWER : usual * WIDE_SLOWER;
+	uint64_t usual = attr->freq ? capture->plan->freq_hz : attr->sample_period;
+	uint64_t now = attr->freq ? usual / WIDE_SLOWER : usual * WIDE_SLOWER;
+	uint64_t permille = (uint64_t)(1000 * capture->pace.share);
 	if (!slow && attr->freq)
-		return capture_note(capture, "%llu samples a second again", usual);
+		return capture_note(capture, NOTE_RATE_RESTORED, NULL, usual);
 	if (!slow)
-		return capture_note(capture, "a sample for each %llu again", usual);
+		return capture_note(capture, NOTE_PERIOD_RESTORED, NULL, usual);
 	if (!attr->freq)
-		return capture_note(capture, "%.0f %% of the samples were lost: from here on each stands for "
-				    "%llu in place of %llu (larger buffers by -m; --no-adapt keeps the "
-				    "period)", 100 * capture->pace.share, now, usual);
-	return capture_note(capture, "%.0f %% of the samples were lost: from here on %llu a second are "
-			    "taken in place of %llu, each of which stands for more (larger buffers by -m; "
-			    "--no-adapt keeps the rate)", 100 * capture->pace.share, now, usual);
+		return capture_note(capture, NOTE_PERIOD_RAISED, NULL, permille, now, usual);
+	return capture_note(capture, NOTE_RATE_LOWERED, NULL, permille, now, usual);
 }
 
 /* Where too many samples are lost, fewer are taken. */

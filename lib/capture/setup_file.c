@@ -53,9 +53,7 @@ static struct sp_error *describe_tracepoints(struct sp_capture *capture,
 		error = host_feature_end(features, &put);
 	return error || !missing
 		       ? error
-		       : capture_note(capture, "%zu tracepoint%s not described in the file, as tracefs "
-				      "cannot be read: their fields are bytes only",
-				      missing, missing == 1 ? " is" : "s are");
+		       : capture_note(capture, NOTE_TRACEPOINTS_UNREADABLE, NULL, missing);
 }
 
 /* GROUP_DESC: u32 n, {text name, u32 index of the leader, u32 members}. */

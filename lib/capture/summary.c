@@ -122,8 +122,7 @@ static struct sp_error *say_new_cpus(struct sp_capture *capture)
 	struct sp_error *error = sysfs_cpus_online(capture->ctx, &online);
 	for (size_t i = 0; i < online.count && !error; i++)
 		if (!was_online(capture, online.items[i]))
-			error = capture_note(capture, "CPU %u came online meanwhile: what ran there is "
-					     "not in the recording", online.items[i]);
+			error = capture_note(capture, NOTE_CPU_NEW, NULL, online.items[i]);
 	vec_deinit(&online);
 	return error;
 }
@@ -149,53 +148,44 @@ static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 	return missing_ns < most_ns ? missing_ns : most_ns;
 }
 
-/* Others ran beside the command, for more than a tenth of its time. */
+/* Other processes ran with the command, for more than a tenth of its time. */
 static bool shared_cpus(const struct filter_counts *counts)
 {
 	return counts->strangers > counts->samples / 10;
 }
 
-static const char *why_uncovered(const struct sp_capture *capture,
-				 const struct sp_capture_stats *stats)
+static enum note_uncovered why_uncovered(const struct sp_capture *capture,
+					 const struct sp_capture_stats *stats)
 {
 	if (stats->lost_sideband)
-		return "records of new processes were lost, and with them who they are";
+		return UNCOVERED_LOST_METADATA;
 	if (stats->shed)
-		return "samples were left out";
+		return UNCOVERED_DROPPED;
 	if (stats->lost_own)
-		return "samples were lost";
-	if (stats->cpu_wide && shared_cpus(&capture->filter.counts))
-		return "it shared the CPUs with others, and of whom a sample of whole CPUs is, is left to "
-		       "chance and the scheduler's rhythm (--scope task goes by its own time)";
+		return UNCOVERED_LOST;
+	if (stats->throttled)
+		return UNCOVERED_RATE;
 	if (stats->cpu_wide)
-		return "sampling was paused, or the processor taken from this machine";
-	return "of threads and processes that live shorter than a period, hardly any is taken";
+		return shared_cpus(&capture->filter.counts) ? UNCOVERED_SHARED_CPUS : UNCOVERED_PAUSED;
+	return capture->tracker.counts.followed_forks ? UNCOVERED_SHORT_TASKS : UNCOVERED_RATE;
 }
 
 /* Samples that never were, where they matter. */
 static struct sp_error *say_uncovered(struct sp_capture *capture,
 				      const struct sp_capture_stats *stats)
 {
-	const char *remedy = rights_cpu_wide(&capture->rights)
-				     ? "--scope cpu would take them"
-				     : "a higher -F, or the right to sample whole CPUs: CAP_PERFMON";
 	uint64_t most_ns = unsampled_most_ns(capture), sampled_ns = capture->filter.counts.weight;
 	if (capture->flight.on)
 		return NULL;
 	if (!stats->used_ns && capture_is_clock(&capture->plan->samples[0].attr) && most_ns > MISSING_NS &&
 	    (double)most_ns > (1 - COVERED_ENOUGH) * (double)(most_ns + sampled_ns))
-		return capture_note(capture, "up to %.2f s of CPU time of the %llu threads and processes "
-				    "that were made meanwhile are not in the samples (%s)",
-				    (double)most_ns / 1e9,
-				    (unsigned long long)capture->tracker.counts.followed_forks, remedy);
+		return capture_note(capture, NOTE_UNCOVERED_TASKS, NULL, most_ns,
+			    capture->tracker.counts.followed_forks);
 	double share = stats->used_ns ? (double)stats->sampled_ns / (double)stats->used_ns : 1;
 	if (share >= COVERED_ENOUGH || stats->used_ns - stats->sampled_ns < MISSING_NS)
 		return NULL;
-	const char *why = why_uncovered(capture, stats);
-	bool inherits = !stats->cpu_wide && !stats->lost_sideband && !stats->shed && !stats->lost_own;
-	return capture_note(capture, "the samples stand for %.0f %% of the command's %.2f s of CPU time: "
-			    "%s%s%s%s", 100 * share, (double)stats->used_ns / 1e9, why,
-			    inherits ? " (" : "", inherits ? remedy : "", inherits ? ")" : "");
+	return capture_note(capture, NOTE_UNCOVERED, NULL, (uint64_t)(1000 * share), stats->used_ns,
+			    why_uncovered(capture, stats), rights_cpu_wide(&capture->rights));
 }
 
 static uint64_t unwound(const struct sp_capture_stacks *stacks)
@@ -210,48 +200,36 @@ static struct sp_error *say_skipped(struct sp_capture *capture)
 	const struct sp_capture_stacks *stacks = &capture->unwound.stacks;
 	if (!stacks->skipped)
 		return NULL;
-	return capture_note(capture, "%llu of %llu stacks have no calls of user space: there was no time "
-			    "to unwind them (fewer samples by -F, or --unwind later)",
-			    (unsigned long long)stacks->skipped,
-			    (unsigned long long)(stacks->skipped + unwound(stacks)));
+	return capture_note(capture, NOTE_STACKS_SKIPPED, NULL, stacks->skipped,
+			    stacks->skipped + unwound(stacks));
 }
 
-/* Fewer than one in so many cut stacks are no news. */
+/* A smaller part of truncated stacks gets no note: one in CUT_SHARE. */
 #define CUT_SHARE 1000
 
-/* What would hold them, if it is known, and can be had. */
-static void size_remedy(const struct sp_capture *capture, char *text, size_t size)
+/* Bytes of a copy that would hold nearly all stacks; 0: unknown or no more than now. */
+static uint64_t size_remedy(const struct sp_capture *capture)
 {
 	uint32_t enough = stack_sizes_enough(&capture->unwound.sizes);
 	uint32_t most = capture->plan->samples[0].attr.sample_stack_user;
 	if (capture->wide.large.stack_bytes > most)
 		most = capture->wide.large.stack_bytes;
-	if (enough == UINT32_MAX && most >= SP_STACK_BYTES_MAX)
-		snprintf(text, size, "; " NOTE_NO_MORE_STACK);
-	else if (enough == UINT32_MAX)
-		snprintf(text, size, "; some are larger than what can be copied: " NOTE_STACK_SIZE "%u",
-			 SP_STACK_BYTES_MAX);
-	else if (enough > most || (enough > capture->graph.stack_bytes && capture->graph.fixed_size))
-		snprintf(text, size, "; " NOTE_STACK_SIZE "%u would hold 99 %% of them", enough);
+	if (enough == UINT32_MAX)
+		return most >= SP_STACK_BYTES_MAX ? NOTE_STACK_NO_MORE : SP_STACK_BYTES_MAX;
+	bool larger = enough > most || (enough > capture->graph.stack_bytes && capture->graph.fixed_size);
+	return larger ? enough : 0;
 }
 
 static struct sp_error *say_cut(struct sp_capture *capture)
 {
 	const struct unwinding_counts *counts = &capture->unwound;
 	uint64_t all = unwound(&counts->stacks);
-	char remedy[128] = "";
 	if (!counts->stacks.truncated || counts->stacks.truncated * CUT_SHARE < all)
 		return NULL;
-	if (counts->cuts[JOINING_CUT_BY_SIZE])
-		size_remedy(capture, remedy, sizeof(remedy));
-	return capture_note(capture, "%llu of %llu stacks are cut: %llu are larger than what was copied of "
-			    "them, %llu end at memory that was never used, %llu go on elsewhere; no whole "
-			    "one shows the callers of %llu%s",
-			    (unsigned long long)counts->stacks.truncated, (unsigned long long)all,
-			    (unsigned long long)counts->cuts[JOINING_CUT_BY_SIZE],
-			    (unsigned long long)counts->cuts[JOINING_CUT_BY_HOLE],
-			    (unsigned long long)counts->cuts[JOINING_CUT_ELSEWHERE],
-			    (unsigned long long)counts->alone, remedy);
+	return capture_note(capture, NOTE_STACKS_TRUNCATED, NULL, counts->stacks.truncated, all,
+			    counts->cuts[JOINING_CUT_BY_SIZE], counts->cuts[JOINING_CUT_BY_HOLE],
+			    counts->cuts[JOINING_CUT_ELSEWHERE], counts->alone,
+			    counts->cuts[JOINING_CUT_BY_SIZE] ? size_remedy(capture) : 0);
 }
 
 static struct sp_error *say_refused(struct sp_capture *capture)
@@ -259,10 +237,8 @@ static struct sp_error *say_refused(struct sp_capture *capture)
 	const struct unwinding_counts *counts = &capture->unwound;
 	if (!counts->refused)
 		return NULL;
-	return capture_note(capture, "%llu stacks end at memory that was never used, which the kernel does "
-			    "not copy, and that of process %u may not be read, to make it present "
-			    "(record as root, or sudo sysctl kernel.yama.ptrace_scope=0)",
-			    (unsigned long long)counts->refused, counts->refused_pid);
+	return capture_note(capture, NOTE_STACK_PAGES_UNREADABLE, NULL, counts->refused,
+			    counts->refused_pid);
 }
 
 static struct sp_error *say_shortened(struct sp_capture *capture)
@@ -270,9 +246,7 @@ static struct sp_error *say_shortened(struct sp_capture *capture)
 	const struct sp_capture_stacks *stacks = &capture->unwound.stacks;
 	if (!stacks->shortened)
 		return NULL;
-	return capture_note(capture, "%llu stacks are shown without calls in their middle: they have more "
-			    "than %s", (unsigned long long)stacks->shortened,
-			    capture->graph.max_stack ? "--max-stack allows" : "a record holds");
+	return capture_note(capture, NOTE_STACKS_SHORTENED, NULL, stacks->shortened);
 }
 
 /* How unwinding went. */
@@ -291,24 +265,18 @@ static struct sp_error *say_shed(struct sp_capture *capture)
 	const struct writing_counts counts = writing_counts(capture->writing);
 	struct sp_error *error = NULL;
 	if (counts.shed)
-		error = capture_note(capture, "%llu of %llu samples were left out: writing took so long "
-				     "that %u MB waited for it (a faster disk by -o, or fewer "
-				     "samples by -F)",
-				     (unsigned long long)counts.shed,
-				     (unsigned long long)capture->filter.counts.samples,
-				     CAPTURE_WRITING_MEMORY >> 20);
+		error = capture_note(capture, NOTE_DROPPED, NULL, counts.shed,
+				     capture->filter.counts.samples, CAPTURE_WRITING_MEMORY >> 20);
 	if (!error && counts.waits)
-		error = capture_note(capture, "the recorder stood still %llu times: writing took so long "
-				     "that %u MB waited for it (a faster disk by -o)",
-				     (unsigned long long)counts.waits, CAPTURE_WRITING_MEMORY >> 19);
+		error = capture_note(capture, NOTE_STALLED, NULL, counts.waits,
+				     CAPTURE_WRITING_MEMORY >> 19);
 	return error;
 }
 
 static struct sp_error *say_modules(struct sp_capture *capture)
 {
 	return !capture->dsos.full ? NULL
-	       : capture_note(capture, "more than %d files were mapped: the list of build-ids has the first "
-			      "ones alone (mappings have their own)", DSOS_MAX);
+	       : capture_note(capture, NOTE_BUILD_IDS_LIMITED, NULL, DSOS_MAX);
 }
 
 /*
@@ -320,10 +288,8 @@ static struct sp_error *say_uncounted(struct sp_capture *capture)
 	if (!capture->plan->samples[0].attr.inherit_stat || !capture->workload.ended ||
 	    capture->filter.counts.reads || !capture->tracker.counts.followed_forks)
 		return NULL;
-	return capture_note(capture, "-s: this kernel wrote nothing of what the %llu threads and processes "
-			    "counted that were made meanwhile: Linux 5.13 to 6.18 do not, unless mended "
-			    "(the samples of each: report -s tid)",
-			    (unsigned long long)capture->tracker.counts.followed_forks);
+	return capture_note(capture, NOTE_THREAD_COUNTS_MISSING, NULL,
+			    capture->tracker.counts.followed_forks);
 }
 
 /* What is said only at the end, for those who read the file. */
@@ -340,12 +306,9 @@ struct sp_error *capture_say_end(struct sp_capture *capture)
 	if (!error)
 		error = say_uncounted(capture);
 	if (!error && capture->lost_helping && capture->wide.ids.count)
-		error = capture_note(capture, "of the %llu samples that LOST records tell of, %llu were "
-				     "copies which only help to repair stacks, and do not count",
-				     (unsigned long long)capture->filter.counts.lost,
-				     (unsigned long long)capture->lost_helping);
+		error = capture_note(capture, NOTE_LOST_HELPERS, NULL,
+				     capture->filter.counts.lost, capture->lost_helping);
 	if (!error && capture->filter.membership && stats.lost)
-		error = capture_note(capture, NOTE_LOST_OWN " of what was recorded",
-				     (unsigned long long)stats.lost, (unsigned long long)stats.lost_own);
+		error = capture_note(capture, NOTE_LOST_OWN, NULL, stats.lost, stats.lost_own);
 	return error ? error : say_uncovered(capture, &stats);
 }

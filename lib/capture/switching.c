@@ -260,8 +260,7 @@ struct sp_error *capture_end_cut(struct sp_capture *capture)
 		return NULL;
 	switching->cut = false;
 	switching->full = true;
-	return capture_note(capture, "the file has the size that --max-size allows (%llu bytes): "
-			    "recording ends here", (unsigned long long)switching->max_bytes);
+	return capture_note(capture, NOTE_MAX_SIZE, NULL, switching->max_bytes);
 }
 
 /* Where the round might not fit, it is taken part by part. */

@@ -135,22 +135,12 @@ static struct sp_error *apply(struct sp_capture *capture)
 	return error;
 }
 
-/* Else a time without samples looks like one in which nothing ran. At its very time. */
-static struct sp_error *say(struct sp_capture *capture, char *text)
+/* Notes that an event (SIZE_MAX: all) was enabled or disabled, for readers who find no samples. */
+static struct sp_error *note_switch(struct sp_capture *capture, size_t index, enum note_kind kind)
 {
-	CLEANUP_FREE char *said = text;
-	if (!said)
-		return error_no_memory();
+	const char *event = index == SIZE_MAX ? NULL : capture->plan->samples[index].name;
 	capture->dirty = true;
-	return record_encode_note(&capture->extra, said, capture_record_time_ns(capture));
-}
-
-/* `index` SIZE_MAX: all of them. */
-static char *of_event(const struct sp_capture *capture, size_t index, const char *what)
-{
-	bool all = index == SIZE_MAX;
-	return format_text("sampling%s%s was %s", all ? "" : " of ",
-			   all ? "" : capture->plan->samples[index].name, what);
+	return capture_write_note(capture, kind, event);
 }
 
 static struct sp_error *tell(struct sp_capture *capture, size_t index, bool on)
@@ -159,22 +149,20 @@ static struct sp_error *tell(struct sp_capture *capture, size_t index, bool on)
 	if (turns->told > TOLD_MAX)
 		return NULL;
 	if (turns->told++ == TOLD_MAX)
-		return say(capture, format_text("sampling is switched on and off again and again: from "
-						"here on it is not said when"));
-	return say(capture, of_event(capture, index, on ? "switched on here" : "switched off here"));
+		return note_switch(capture, SIZE_MAX, NOTE_SAMPLING_UNSTABLE);
+	return note_switch(capture, index, on ? NOTE_SAMPLING_ON : NOTE_SAMPLING_OFF);
 }
 
 struct sp_error *capture_tell_off(struct sp_capture *capture)
 {
-	static const char what[] = "off when this file began";
 	struct sp_error *error = NULL;
 	if (capture_samples_all(capture))
 		return NULL;
 	if (!capture->turns.on || all_are(capture, false))
-		return say(capture, of_event(capture, SIZE_MAX, what));
+		return note_switch(capture, SIZE_MAX, NOTE_SAMPLING_WAS_OFF);
 	for (size_t i = 0; i < capture->plan->sample_count && !error; i++)
 		if (!capture->turns.on[i])
-			error = say(capture, of_event(capture, i, what));
+			error = note_switch(capture, i, NOTE_SAMPLING_WAS_OFF);
 	return error;
 }
 

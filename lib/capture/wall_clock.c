@@ -57,27 +57,18 @@ bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asl
 	return true;
 }
 
-static double seconds(int64_t ns)
-{
-	return (double)llabs(ns) / 1e9;
-}
-
 static struct sp_error *say(struct sp_capture *capture, const struct wall_clock_change *change)
 {
 	const char *name = capture->wall.clock == CLOCK_TAI ? "CLOCK_TAI" : "CLOCK_REALTIME";
-	const char *off = change->off_ns < 0 ? "ahead of" : "behind";
 	struct sp_error *error = NULL;
 	if (change->set_ns)
-		error = capture_note(capture, "%s was set %s by %.3f s: times here go on as if it had not "
-				     "been, and are %.3f s %s it from now on", name,
-				     change->set_ns < 0 ? "back" : "forward", seconds(change->set_ns),
-				     seconds(change->off_ns), off);
+		error = capture_note(capture, NOTE_CLOCK_SET, name, (uint64_t)change->set_ns,
+				     (uint64_t)change->off_ns);
 	if (!error && change->slept_ns)
-		error = capture_note(capture, "the machine slept for %.3f s, which times here do not count: "
-				     "they are %.3f s %s %s from now on", seconds(change->slept_ns),
-				     seconds(change->off_ns), off, name);
+		error = capture_note(capture, NOTE_SLEPT, name, (uint64_t)change->slept_ns,
+				     (uint64_t)change->off_ns);
 	if (!error && capture->wall.told == TOLD_MAX)
-		error = capture_note(capture, "%s was set again and again: no more is said of it", name);
+		error = capture_note(capture, NOTE_CLOCK_UNSTABLE, name);
 	return error;
 }
 

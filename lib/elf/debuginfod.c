@@ -53,10 +53,10 @@ static void *load(void)
 const char *debuginfod_obstacle(void)
 {
 	if (!has_servers())
-		return "name servers in DEBUGINFOD_URLS";
+		return "set DEBUGINFOD_URLS to the servers, for example https://debuginfod.debian.net";
 	void *library = load();
 	if (!library)
-		return "install " LIBRARY " (elfutils' debuginfod client)";
+		return "install " LIBRARY " (the debuginfod client of elfutils)";
 	dlclose(library);
 	return NULL;
 }

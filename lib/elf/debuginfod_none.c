@@ -6,7 +6,7 @@
 
 const char *debuginfod_obstacle(void)
 {
-	return "build sprof --with-debuginfod to ask servers";
+	return "build sprof with ./configure --with-debuginfod";
 }
 
 struct sp_error *debuginfod_find(enum debuginfod_kind kind, const uint8_t *build_id, size_t size,

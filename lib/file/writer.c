@@ -466,13 +466,12 @@ static struct sp_error *check_present(const struct writer *writer)
 static struct sp_error *note_stop(struct writer *writer, uint64_t taken)
 {
 	struct record_buffer note = {0};
-	char text[160];
 	int errnum = writer->errnum;
 	uint64_t missing = taken > writer->samples ? taken - writer_samples(writer) :
 						     writer->unwritten;
-	snprintf(text, sizeof(text), "writing stopped here: %s; %" PRIu64 " samples more had been taken, "
-		 "and are not in this file", strerror(errnum), missing);
-	struct sp_error *error = record_encode_note(&note, text, 0);
+	const struct sp_note failed = {.kind = NOTE_WRITE_FAILED, .value_count = 2,
+				       .values = {(uint64_t)errnum, missing}};
+	struct sp_error *error = record_encode_note(&note, &failed);
 	if (!error && writer->space.reserve > note.count) {
 		struct iovec span = {note.items, note.count};
 		writer->space.reserve -= note.count;

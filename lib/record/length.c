@@ -169,7 +169,7 @@ static size_t read_end(const struct raw_record *raw, bool swap, uint64_t format)
 	return 16 + 8 * (group + times + (size_t)count * words);
 }
 
-/* A text or a number; three kinds are our own. */
+/* A text or a number; three kinds are sprof's. */
 static size_t event_update_end(const struct raw_record *raw, bool swap)
 {
 	struct cursor cursor = cursor_at(raw, swap, HEADER_SIZE);
@@ -183,7 +183,8 @@ static size_t event_update_end(const struct raw_record *raw, bool swap)
 	case SP_EVENT_UPDATE_SCALE:
 		return UPDATE_DATA + 8;
 	case NOTE_KIND:
-		return string_end(raw, UPDATE_DATA + 8);
+		size = note_data_size(raw->bytes + UPDATE_DATA, raw->size - UPDATE_DATA);
+		return size ? UPDATE_DATA + (size_t)size : 0;
 	case CONTENT_KIND:
 		return string_end(raw, UPDATE_DATA + CONTENT_FIXED_SIZE);
 	case KEPT_KIND:

@@ -6,7 +6,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/record/kept.c lib/record/kept.h \
 	lib/record/length.c lib/record/length.h \
 	lib/record/mend.c lib/record/mend.h \
-	lib/record/note.c lib/record/note.h
+	lib/record/note.c lib/record/note.h \
+	lib/record/note_texts.c
 lib_libsprof_core_la_SOURCES += lib/record/raw.h
 lib_libsprof_core_la_SOURCES += lib/record/attr_words.c
 lib_libsprof_core_la_SOURCES += lib/record/lock_in.c lib/record/names.c lib/record/words.c

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Notes: what the recorder has to say about the recording (rate lowered, rings
- * grown, side-band lost), kept in it. A note is an EVENT_UPDATE record (78) of a
- * kind of our own, which other readers pass over without a word:
+ * Notes of the recorder (rate lowered, side-band lost), kept in the recording. A note is an
+ * EVENT_UPDATE record (78) of a private kind, which other readers ignore. Little-endian:
  *
  *	header  u32 78, u16 misc 0, u16 size
- *	u64     kind: NOTE_KIND ("sprof" in ASCII)
+ *	u64     NOTE_KIND ("sprof" in ASCII)
  *	u64     id: 0, the first event (perf refuses the file where it finds none)
- *	u64     time_ns, in the recording's clock, little-endian; 0: of it all
- *	char[]  text: UTF-8, one plain sentence, a NUL behind, zeros up to 8 bytes
+ *	u64     time_ns, in the recording's clock; 0: of the whole recording
+ *	char[]  text: the sentence in UTF-8, a NUL, zeros up to 8 bytes
+ *	u32     kind: enum note_kind
+ *	u16     count of values, u16 0
+ *	u64[]   values
+ *	char[]  object: a name or empty, a NUL, zeros up to 8 bytes
  *
- * What follows the NUL is for later versions to use, and ignored. sp_record_note()
- * reads it.
+ * The text is for readers that do not know the kind, such as older versions. Older recordings end
+ * with the text. Later versions may add values and what follows the object; both are ignored.
  */
 #ifndef RECORD_NOTE_H
 #define RECORD_NOTE_H
@@ -21,21 +24,98 @@
 
 #define NOTE_KIND UINT64_C(0x666f727073)
 
-/*
- * In the recorder's note on stacks that were cut, for who reads it: a size in bytes that would
- * have held them follows; or there is none.
- */
-#define NOTE_STACK_SIZE "--call-graph dwarf,"
-#define NOTE_NO_MORE_STACK "more cannot be copied of a stack"
+/* Meanings and values are in note_texts.c. Numbers are in files: they never change. */
+enum note_kind {
+	NOTE_TEXT = 0,
+	NOTE_EVENT = 1,
+	NOTE_CALL_GRAPH = 2,
+	NOTE_RATE_LOWERED = 3,
+	NOTE_RATE_RESTORED = 4,
+	NOTE_PERIOD_RAISED = 5,
+	NOTE_PERIOD_RESTORED = 6,
+	NOTE_COPY_LIMITED = 7,
+	NOTE_UNWIND_LATER = 8,
+	NOTE_NO_THREAD_COUNTS = 9,
+	NOTE_THREAD_COUNTS_RISKY = 10,
+	NOTE_CGROUP = 11,
+	NOTE_CGROUPS = 12,
+	NOTE_LOCK_IN = 13,
+	NOTE_CLOCK_SET = 14,
+	NOTE_SLEPT = 15,
+	NOTE_CLOCK_UNSTABLE = 16,
+	NOTE_REREAD = 17,
+	NOTE_CPU_OFFLINE = 18,
+	NOTE_CPU_GONE = 19,
+	NOTE_CPU_BACK = 20,
+	NOTE_CPUS_UNSTABLE = 21,
+	NOTE_CPU_NEW = 22,
+	NOTE_FP_FOR_WINDOW = 23,
+	NOTE_FP_FOR_SPACE = 24,
+	NOTE_SHORT_WINDOW = 25,
+	NOTE_RINGS_SHRUNK = 26,
+	NOTE_ATTACH_INCOMPLETE = 27,
+	NOTE_KERNEL_HIDDEN = 28,
+	NOTE_MAPS_UNREADABLE = 29,
+	NOTE_PROCESS_MAPS_UNREADABLE = 30,
+	NOTE_MAX_SIZE = 31,
+	NOTE_TRACEPOINTS_UNREADABLE = 32,
+	NOTE_UNCOVERED_TASKS = 33,
+	NOTE_UNCOVERED = 34,
+	NOTE_STACKS_SKIPPED = 35,
+	NOTE_STACKS_TRUNCATED = 36,
+	NOTE_STACK_PAGES_UNREADABLE = 37,
+	NOTE_STACKS_SHORTENED = 38,
+	NOTE_DROPPED = 39,
+	NOTE_STALLED = 40,
+	NOTE_BUILD_IDS_LIMITED = 41,
+	NOTE_THREAD_COUNTS_MISSING = 42,
+	NOTE_LOST_HELPERS = 43,
+	NOTE_LOST_OWN = 44,
+	NOTE_OVERWRITTEN = 45,
+	NOTE_SAMPLING_ON = 46,
+	NOTE_SAMPLING_OFF = 47,
+	NOTE_SAMPLING_WAS_OFF = 48,
+	NOTE_SAMPLING_UNSTABLE = 49,
+	NOTE_WRITE_FAILED = 50,
+	NOTE_KINDS,
+};
+
+/* Why samples cover less than the CPU time used: value 2 of NOTE_UNCOVERED. */
+enum note_uncovered {
+	UNCOVERED_LOST_METADATA,
+	UNCOVERED_DROPPED,
+	UNCOVERED_LOST,
+	UNCOVERED_SHARED_CPUS,
+	UNCOVERED_PAUSED,
+	UNCOVERED_SHORT_TASKS,
+	UNCOVERED_RATE,
+};
+
+/* Value 6 of NOTE_STACKS_TRUNCATED, in bytes; no --call-graph dwarf,SIZE holds the stacks. */
+#define NOTE_STACK_NO_MORE UINT64_MAX
+
+/* Size of a note's data, from time_ns to the object's NUL; 0: it is damaged. */
+size_t note_data_size(const uint8_t *data, size_t size);
+
+/* Count of a kind's values; 0 for unknown kinds. */
+size_t note_value_count(uint32_t kind);
+
+/* Whether the note is only for readers of the file: a report shows the same fact, or details. */
+bool note_is_silent(uint32_t kind);
 
 /*
- * Where whole CPUs are sampled, and only what some tasks did is kept: LOST records count everyone's
- * samples. For printf and scanf; two unsigned long long.
+ * Facts that the analysis needs, from the note's values or a sentence of an older recorder. 0 and
+ * false: the note has none.
  */
-#define NOTE_LOST_OWN "of the %llu samples lost, which are everyone's on these CPUs, probably %llu were"
+uint64_t note_stack_bytes(const struct sp_note *note);
+bool note_is_of_pages(const struct sp_note *note); /* most truncated stacks end at a missing page */
+bool note_lost_own(const struct sp_note *note, uint64_t *lost_ret, uint64_t *own_ret);
 
-/* Appends a note. Fails with SP_ERROR_LIMIT where the text does not fit a record. */
-struct sp_error *record_encode_note(struct record_buffer *buffer, const char *text,
-				    uint64_t time_ns) SP_MUST_CHECK;
+/*
+ * Appends a note; without a text, the sentence of its kind. A text need not be terminated. Fails
+ * with SP_ERROR_LIMIT where the note does not fit a record.
+ */
+struct sp_error *record_encode_note(struct record_buffer *buffer, const struct sp_note *note)
+	SP_MUST_CHECK;
 
 #endif

@@ -152,7 +152,7 @@ static struct sp_error *read_header(struct reading *reading, uint64_t *offset_re
 	if (cursor_u32(&at, &magic) && magic == __builtin_bswap32(MAGIC))
 		at.swap = input->swap = true;
 	else if (magic != MAGIC)
-		return error_new(SP_ERROR_FORMAT, "%s is no jitdump", input->path);
+		return error_new(SP_ERROR_FORMAT, "%s is not a jitdump", input->path);
 	if (!cursor_u32(&at, &version) || !cursor_u32(&at, &size) || !cursor_u32(&at, &machine) ||
 	    !cursor_u32(&at, &padding) || !cursor_u32(&at, &dump->pid) ||
 	    !cursor_u64(&at, &reading->timestamp) || !cursor_u64(&at, &flags))
@@ -160,8 +160,7 @@ static struct sp_error *read_header(struct reading *reading, uint64_t *offset_re
 	if (version != FORMAT_VERSION || flags & ~(uint64_t)FLAG_IN_TICKS || size < HEADER_SIZE ||
 	    machine > UINT16_MAX)
 		return error_new(SP_ERROR_FORMAT,
-				 "%s: a jitdump of version %u, flags 0x%llx, a header of %u bytes: "
-				 "only version 1 is known",
+				 "%s: unknown jitdump version %u (flags 0x%llx, header of %u bytes)",
 				 input->path, version, (unsigned long long)flags, size);
 	dump->machine = (uint16_t)machine;
 	dump->in_ticks = flags & FLAG_IN_TICKS;

@@ -14,7 +14,7 @@
 #include "proc/sysfs.h"
 
 #define UNHIDE "as root: sysctl kernel.kptr_restrict=0, or report as root"
-#define GIVE_ONE "give the recorded kernel's --vmlinux or --kallsyms, or report where it runs"
+#define GIVE_ONE "use --vmlinux FILE or --kallsyms FILE of the recorded kernel, or report where it runs"
 
 enum origin {
 	ORIGIN_NONE,
@@ -116,7 +116,7 @@ static struct sp_error *take(struct origin_table *table, struct sp_error *error,
 	} else if (kallsyms_hidden(kallsyms)) {
 		kallsyms_free(kallsyms);
 		diagnosis_set(&table->diagnosis, RESOLVER_KERNEL_HIDDEN, remedy,
-			      "kernel symbols are hidden: every address in kallsyms is 0");
+			      "every address in kallsyms is 0");
 	} else {
 		table->kallsyms = kallsyms;
 		table->origin = origin;
@@ -159,13 +159,14 @@ static struct sp_error *load_here(struct kernel_names *kernel, const struct sour
 	struct sp_error *error;
 	if (is_given(env)) {
 		error = kallsyms_read(env->ctx, env->options.kallsyms, &kallsyms);
-		return take(here, error, kallsyms, ORIGIN_GIVEN, "copy /proc/kallsyms as root");
+		return take(here, error, kallsyms, ORIGIN_GIVEN,
+			    "copy it as root: sudo cat /proc/kallsyms >FILE");
 	}
 	enum origin running = running_kernel(env->ctx, &env->options);
 	if (running == ORIGIN_NONE) {
 		const char *release = env->options.osrelease;
 		diagnosis_set(&here->diagnosis, RESOLVER_KERNEL_OTHER, GIVE_ONE,
-			      "another kernel runs here than was recorded%s%s%s",
+			      "another kernel%s%s%s was recorded",
 			      release ? " (" : "", release ?: "", release ? ")" : "");
 		return NULL;
 	}
@@ -263,8 +264,7 @@ static void refuse_alike(struct diagnosis *diagnosis)
 {
 	diagnosis_set(
 		diagnosis, RESOLVER_KERNEL_OTHER, GIVE_ONE,
-		"the recording has no kernel build-id, and the kernel was restarted since: it "
-		"may be another of the same release");
+		"the kernel was restarted and may be another build: the recording has no kernel build-id");
 }
 
 static void find_core(const struct origin_table *table, const struct module *module,
@@ -279,7 +279,7 @@ static void find_core(const struct origin_table *table, const struct module *mod
 	/* The kernel may have been restarted at another address (KASLR). */
 	if (!measured && table->origin != ORIGIN_GIVEN) {
 		diagnosis_set(diagnosis, RESOLVER_KERNEL_OTHER, GIVE_ONE,
-			      "the recording lacks the kernel's address (KASLR)");
+			      "the recording has no kernel address (KASLR)");
 		return;
 	}
 	ret->kallsyms = table->kallsyms;
@@ -315,7 +315,7 @@ static void find_module(const struct kernel_names *kernel, const struct module *
 	const struct kernel_module *live = find_loaded(kernel, module, name);
 	if (!live && kernel->here.origin != ORIGIN_GIVEN) {
 		diagnosis_set(diagnosis, RESOLVER_KERNEL_OTHER, GIVE_ONE,
-			      "the kernel module %s that was recorded is not loaded here", name);
+			      "kernel module %s is not loaded here", name);
 		return;
 	}
 	ret->kallsyms = kernel->here.kallsyms;

@@ -27,9 +27,8 @@ static bool is_trusted(const struct search *search, const struct stat *status, c
 	if (uid == 0 || uid == geteuid() || (search->alive && uid == search->owner))
 		return true;
 	diagnosis_set(search->diagnosis, RESOLVER_NO_PERF_MAP,
-		      "report as that user or while the process runs, or make the file yours if "
-		      "you trust it",
-		      "%s belongs to user %u, who need not be the process's: not used", path,
+		      "report as that user, or while the process runs; or chown the file if you trust it",
+		      "%s is owned by user %u, not by the process's user: ignored", path,
 		      (unsigned int)uid);
 	return false;
 }
@@ -44,7 +43,7 @@ static bool is_recorded(const struct search *search, int fd, const struct stat *
 		return true;
 	if (has_inode)
 		diagnosis_set(search->diagnosis, RESOLVER_NO_PERF_MAP,
-			      "keep the file until the report is made",
+			      "keep the file until the report",
 			      "%s is not the recorded file: inode %llu, recorded %llu", path,
 			      (unsigned long long)status->st_ino, (unsigned long long)file->ino);
 	else
@@ -62,7 +61,7 @@ static bool is_usable(const struct search *search, int fd, const struct stat *st
 	if (status->st_size <= search->file->size_max)
 		return true;
 	diagnosis_set(search->diagnosis, RESOLVER_DAMAGED_FILE, NULL,
-		      "%s is too large for what it should be", path);
+		      "%s is too large", path);
 	return false;
 }
 

@@ -83,6 +83,15 @@ static struct sp_error *add_embedded(struct elf_names *names, struct diagnosis *
 	return names->embedded ? add_table(names, names->embedded, SYMTAB_FULL, diagnosis) : NULL;
 }
 
+/* Remedy for a file without symbols or debug information. */
+static const char *debug_remedy(const struct source_env *env)
+{
+	if (!binary_places(&env->binary).debuginfod)
+		return "use --debuginfod, or install its debug symbols (-dbgsym or -debuginfo package)";
+	return debuginfod_obstacle() ?:
+	       "install its debug symbols (-dbgsym or -debuginfo package); no debuginfod server has them";
+}
+
 static const enum resolver_problem problem_of[] = {
 	[BINARY_OK] = RESOLVER_OK,
 	[BINARY_MISSING] = RESOLVER_MISSING_FILE,
@@ -184,10 +193,8 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	bool complete = module->kind == MODULE_VDSO || symtab_exists(names->runtime) || names->debug ||
 			names->embedded;
 	if (!complete && diagnosis->problem == RESOLVER_OK)
-		diagnosis_set(
-			diagnosis, RESOLVER_NO_SYMBOLS,
-			"install its debug symbols, or give their directory in the debug path",
-			"%s is stripped, and no debug file for it was found", names->runtime->path);
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, debug_remedy(env),
+			      "%s is stripped; no debug file found", names->runtime->path);
 	error = table_seal(&names->table, complete ? TABLE_REACH_ANY : STRIPPED_REACH);
 	if (!error)
 		error = add_plt(names);
@@ -256,16 +263,6 @@ static struct sp_error *names_find_range(void *opened, const struct source_env *
 	return error;
 }
 
-static const char *remedy_of_lines(const struct source_env *env)
-{
-	if (!binary_places(&env->binary).debuginfod)
-		return "install its debug symbols (a -dbgsym or -debuginfo package), build it with "
-		       "-g, or ask servers for them with --debuginfod";
-	return debuginfod_obstacle()
-		       ?: "install its debug symbols (a -dbgsym or -debuginfo package), or build "
-			  "it with -g: no debuginfod server has them";
-}
-
 /* The file with the debug information, open; NULL where there is none. */
 static struct sp_error *find_lines(struct elf_names *names, const struct source_env *env,
 				   const struct module *module, struct image **ret)
@@ -306,8 +303,8 @@ static struct sp_error *names_open_lines(void *opened, const struct source_env *
 	*ret = NULL;
 	*placement_ret = (struct placement){.runtime = names->runtime};
 	if (!error && !image) {
-		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, remedy_of_lines(env),
-			      "%s has no debug information, and no debug file for it was found",
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, debug_remedy(env),
+			      "%s has no debug information; no debug file found",
 			      names->runtime->path);
 		return NULL;
 	}

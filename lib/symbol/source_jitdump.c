@@ -41,7 +41,7 @@ static struct sp_error *read_own(int fd, const char *path, const struct module *
 		return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE, error);
 	if (dump->pid != number_of(module->path)) {
 		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, NULL,
-			      "%s is of another process by its header, %u: not used", path,
+			      "%s is of another process (%u): ignored", path,
 			      dump->pid);
 		return NULL;
 	}
@@ -82,10 +82,8 @@ struct sp_error *jitdump_open(struct sp_ctx *ctx, const char *symfs, enum host h
 		diagnosis_clear(diagnosis);
 	else if (diagnosis->problem == RESOLVER_OK)
 		diagnosis_set(diagnosis, RESOLVER_MISSING_FILE,
-			      "keep it until the report is made, or give the directory with the "
-			      "recorded files as --symfs",
-			      "there is no %s (any more), which had the names of code made at run "
-			      "time",
+			      "keep it until the report, or use --symfs DIR with the recorded files",
+			      "%s not found, which has the symbols of JIT code",
 			      recorded);
 	return NULL;
 }

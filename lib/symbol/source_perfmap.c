@@ -19,8 +19,9 @@
 #define SIZE_MAX_BYTES ((off_t)512 << 20)
 
 #define WRITE_ONE                                                                                  \
-	"let the runtime write one: java -XX:+DumpPerfMapAtExit, "                                 \
-	"node --perf-basic-prof, PYTHONPERFSUPPORT=1, dotnet DOTNET_PerfMapEnabled=1"
+	"let the runtime write a perf map: node --perf-basic-prof, "                               \
+	"java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, PYTHONPERFSUPPORT=1, "        \
+	"DOTNET_PerfMapEnabled=1"
 
 #define MEMFD "/memfd:"
 
@@ -38,7 +39,7 @@ static struct sp_error *read_map(int fd, const char *path, struct diagnosis *dia
 		return NULL;
 	if (io_allocated_bytes(fd, &status) < (uint64_t)status.st_size / 2) {
 		diagnosis_set(diagnosis, RESOLVER_DAMAGED_FILE, NULL,
-			      "%s is mostly a hole: not a perf map", path);
+			      "%s is a sparse file, not a perf map", path);
 		return NULL;
 	}
 	size_t capacity = (size_t)status.st_size + 4096, size = 0;
@@ -77,11 +78,11 @@ static struct sp_error *find_map(const struct source_env *env, uint32_t pid,
 		diagnosis_clear(diagnosis); /* of a place that was looked at before */
 	if (bad)
 		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, NULL,
-			      "%s: %zu line%s passed over as no entry (START SIZE NAME, in hexadecimal)",
-			      path, bad, bad == 1 ? " was" : "s were");
+			      "%s: %zu line%s ignored (not START SIZE NAME, in hexadecimal)",
+			      path, bad, bad == 1 ? "" : "s");
 	if (unread)
 		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, NULL,
-			      "%s: too many lines: the last %zu were not read", path, unread);
+			      "%s: too many lines; the last %zu are ignored", path, unread);
 	return error;
 }
 
@@ -98,7 +99,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 		return error;
 	if (!found && (diagnosis->problem == RESOLVER_OK || memfd))
 		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, WRITE_ONE,
-			      "code made at run time has no names: there is no /tmp/perf-%u.map",
+			      "JIT code: /tmp/perf-%u.map not found",
 			      pid);
 	*ret = found;
 	return NULL;

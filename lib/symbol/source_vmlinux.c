@@ -107,12 +107,12 @@ static struct sp_error *given_open(const struct source_env *env, const struct mo
 				      error);
 	if (env->options.kernel_build_id_size > 0 && !is_recorded(env, image)) {
 		diagnosis_set(diagnosis, RESOLVER_WRONG_FILE,
-			      "give the recorded kernel's --vmlinux",
-			      "%s is not the kernel that was recorded: its build-id differs", path);
+			      "use --vmlinux FILE of the recorded kernel",
+			      "%s is not the recorded kernel: its build-id differs", path);
 		return NULL;
 	}
 	if (!symtab_exists(image)) {
-		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, "give one that is not stripped",
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, "use --vmlinux FILE that is not stripped",
 			      "%s has no symbols", path);
 		return NULL;
 	}
@@ -203,7 +203,7 @@ static struct sp_error *vmlinux_open_lines(void *opened, const struct source_env
 	*ret = NULL;
 	*placement_ret = (struct placement){.shift = vmlinux->shift};
 	if (!dwarf_exists(vmlinux->image)) {
-		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, "give one that was built with it",
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, "use --vmlinux FILE with debug information",
 			      "%s has no debug information", vmlinux->image->path);
 		return NULL;
 	}

@@ -502,7 +502,7 @@ static const char *refuse(const char *arch)
 {
 	return arch_find(arch, PERF_SAMPLE_REGS_ABI_64) || arch_find(arch, PERF_SAMPLE_REGS_ABI_32)
 		       ? NULL
-		       : "its registers and calling convention are not known";
+		       : "unsupported architecture";
 }
 
 const struct unwind_engine engine_cfi = {

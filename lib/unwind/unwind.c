@@ -52,10 +52,10 @@ static struct sp_error *choose_engine(const struct unwind_options *options,
 		why = why ?: refused;
 	}
 	if (!why)
-		return error_new(SP_ERROR_UNSUPPORTED, "there is no unwinder '%s'",
+		return error_new(SP_ERROR_UNSUPPORTED, "unknown unwinder '%s'",
 				 options->engine);
-	return error_new(SP_ERROR_UNSUPPORTED, "stacks of %s cannot be unwound%s%s: %s",
-			 options->arch, options->engine ? " by " : "", options->engine ?: "", why);
+	return error_new(SP_ERROR_UNSUPPORTED, "cannot unwind stacks of %s%s%s: %s",
+			 options->arch, options->engine ? " with " : "", options->engine ?: "", why);
 }
 
 struct sp_error *unwinder_new(struct sp_ctx *ctx, const struct unwind_options *options,

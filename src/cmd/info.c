@@ -58,17 +58,21 @@ static bool count_sample(struct info *info, const struct sp_record *record)
 }
 
 /* False if out of memory. */
-static bool keep_note(struct info *info, const struct sp_note *said)
+static bool add_note(struct info *info, const struct sp_note *note)
 {
-	struct info_note *note = list_push(&info->notes);
-	if (note)
-		*note = (struct info_note){strndup(said->text, said->size), said->time_ns};
-	return note && note->text;
+	size_t size = sp_note_text(note, NULL, 0) + 1;
+	struct info_note *added = list_push(&info->notes);
+	if (!added)
+		return false;
+	*added = (struct info_note){.text = malloc(size), .note = *note};
+	if (added->text)
+		sp_note_text(note, added->text, size);
+	return added->text != NULL;
 }
 
 static bool count_record(struct info *info, const struct sp_record *record)
 {
-	struct sp_note said;
+	struct sp_note note;
 	if (record->type < INFO_PLAIN_TYPES && sp_record_type_name(record->type))
 		info->plain[record->type]++;
 	else
@@ -80,7 +84,7 @@ static bool count_record(struct info *info, const struct sp_record *record)
 		info->throttled++;
 		break;
 	case SP_RECORD_EVENT_UPDATE:
-		return !sp_record_note(record, &said) || keep_note(info, &said);
+		return !sp_record_note(record, &note) || add_note(info, &note);
 	default:
 		break;
 	}
@@ -152,34 +156,79 @@ static void info_deinit(struct info *info)
 	sp_losses_free(info->losses);
 }
 
-static int show(struct sp_reader *reader, enum info_format format, bool verbose, bool losses)
+/* Operands of the command line. */
+struct info_options {
+	const char *path, *symfs;
+	enum info_format format;
+	bool verbose, losses, findings, debuginfod;
+};
+
+/* Analyzes the recording as `sprof report` does. NULL after printing the error. */
+static struct sp_analysis *analyze(struct sp_ctx *ctx, struct sp_reader *reader,
+				   const struct info_options *options)
+{
+	const struct sp_analysis_options wanted = {.children = true, .files.symfs = options->symfs};
+	struct sp_analysis *analysis = NULL;
+	sp_ctx_set_debuginfod(ctx, options->debuginfod);
+	sp_reader_rewind(reader);
+	struct sp_error *error = sp_analysis_run(ctx, reader, &wanted, &analysis);
+	if (error)
+		diag_error(error);
+	return analysis;
+}
+
+/* False after printing the error. */
+static bool list_findings(struct info *info, const struct sp_analysis *analysis,
+			  const struct sp_finding ***ret)
+{
+	const struct sp_finding **list;
+	info->finding_count = sp_analysis_finding_count(analysis);
+	list = calloc(info->finding_count + 1, sizeof(struct sp_finding *));
+	for (size_t i = 0; list && i < info->finding_count; i++)
+		list[i] = sp_analysis_finding(analysis, i);
+	info->findings = *ret = list;
+	if (!list)
+		diag_say("out of memory");
+	return list != NULL;
+}
+
+static int write_info(const struct info *info, enum info_format format)
+{
+	struct pager pager = pager_open(format == INFO_TEXT);
+	if (format == INFO_JSON)
+		info_write_json(info, pager.out);
+	else
+		info_write_text(info, pager.out);
+	return pager_close(&pager);
+}
+
+static int show(struct sp_ctx *ctx, struct sp_reader *reader, const struct info_options *options)
 {
 	struct slices slices = {0};
 	struct info info = {
-		.slices = losses ? &slices : NULL,
+		.slices = options->losses ? &slices : NULL,
 		.reader = reader,
 		.file = sp_reader_info(reader),
-		.verbose = verbose,
+		.verbose = options->verbose,
 		.event_count = sp_reader_event_count(reader),
 	};
+	struct sp_analysis *analysis = NULL;
+	const struct sp_finding **findings = NULL;
 	bool done = info_read(&info, reader);
-	if (done && losses && !slices_add_losses(&slices, info.losses)) {
+	if (done && options->losses && !slices_add_losses(&slices, info.losses)) {
 		diag_say("out of memory");
 		done = false;
 	}
-	if (!done) {
-		info_deinit(&info);
-		slices_deinit(&slices);
-		return 1;
+	if (done && options->findings) {
+		analysis = analyze(ctx, reader, options);
+		done = analysis && list_findings(&info, analysis, &findings);
 	}
-	struct pager pager = pager_open(format == INFO_TEXT);
-	if (format == INFO_JSON)
-		info_write_json(&info, pager.out);
-	else
-		info_write_text(&info, pager.out);
+	int status = done ? write_info(&info, options->format) : 1;
+	free(findings);
+	sp_analysis_free(analysis);
 	info_deinit(&info);
 	slices_deinit(&slices);
-	return pager_close(&pager);
+	return status;
 }
 
 static bool parse_format(const struct option *option, const char *text)
@@ -193,17 +242,21 @@ static bool parse_format(const struct option *option, const char *text)
 
 static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 {
-	const char *path = NULL;
-	enum info_format format = INFO_TEXT;
-	bool verbose = false, losses = false;
+	struct info_options info = {.format = INFO_TEXT};
 	const struct option options[] = {
-		OPTION_STRING('i', "input", "FILE", &path,
+		OPTION_STRING('i', "input", "FILE", &info.path,
 			      "read FILE (default: sprof.data; -: stdin)"),
-		OPTION_FLAG(0, "losses", &losses,
+		OPTION_FLAG(0, "findings", &info.findings,
+			    "print all limits of the profile, with remedies, and recorder notes"),
+		OPTION_FLAG(0, "losses", &info.losses,
 			    "print lost samples and throttling by CPU, time and thread"),
-		OPTION_CALL(0, "format", "FORMAT", &format, parse_format, "print text or json"),
-		OPTION_FLAG('v', "verbose", &verbose,
+		OPTION_CALL(0, "format", "FORMAT", &info.format, parse_format, "print text or json"),
+		OPTION_FLAG('v', "verbose", &info.verbose,
 			    "print all event attributes and all header features"),
+		OPTION_STRING(0, "symfs", "DIR", &info.symfs,
+			      "with --findings: look for recorded files below DIR"),
+		OPTION_FLAG(0, "debuginfod", &info.debuginfod,
+			    "with --findings: download missing files from $DEBUGINFOD_URLS"),
 		OPTION_END,
 	};
 	static const char *const synopses[] = {"sprof info [OPTION]...", NULL};
@@ -221,12 +274,12 @@ static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 		diag_say("info takes no operand ('%s'); the recording is given with -i", argv[operand]);
 		return EXIT_USAGE;
 	}
-	struct sp_reader *reader = input_open(ctx, path);
+	struct sp_reader *reader = input_open(ctx, info.path);
 	if (!reader)
 		return 1;
-	status = show(reader, format, verbose, losses);
-	/* With -v each is told of where it is. */
-	status |= input_feature_damage(reader, !verbose);
+	status = show(ctx, reader, &info);
+	/* -v shows each in its place. */
+	status |= input_feature_damage(reader, !info.verbose);
 	/* The damage is part of what was shown. */
 	if (sp_reader_damage_count(reader))
 		status = 1;

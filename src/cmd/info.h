@@ -23,7 +23,7 @@ struct type_count {
 
 struct info_note {
 	char *text;
-	uint64_t time_ns; /* 0: of the whole recording */
+	struct sp_note note; /* its strings are invalid */
 };
 
 struct info {
@@ -34,7 +34,9 @@ struct info {
 	uint64_t *samples; /* of each event */
 	uint64_t unknown;  /* of no event */
 	struct sp_losses *losses;
-	struct slices *slices; /* where they were; NULL: nobody wants to know */
+	struct slices *slices; /* NULL: not wanted */
+	const struct sp_finding *const *findings; /* NULL: not wanted */
+	size_t finding_count;
 	LIST(struct info_note) notes;
 	uint64_t plain[INFO_PLAIN_TYPES];
 	struct type_count others[INFO_OTHER_TYPES]; /* by type */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <sprof/words.h>
 #include "json.h"
+#include "out/findings.h"
 
 static void json_records(struct json *json, const struct info *info)
 {
@@ -184,6 +185,22 @@ static void json_missing(struct json *json, const struct info *info, size_t inde
 		json_unsigned(json, "before_ns", to_ns);
 }
 
+static void json_note(struct json *json, const struct info_note *note)
+{
+	json_begin(json, NULL, '{');
+	json_string(json, "text", note->text);
+	if (note->note.time_ns)
+		json_unsigned(json, "time_ns", note->note.time_ns);
+	if (note->note.kind) {
+		json_unsigned(json, "kind", note->note.kind);
+		json_begin(json, "values", '[');
+		for (size_t i = 0; i < note->note.value_count; i++)
+			json_unsigned(json, NULL, note->note.values[i]);
+		json_end(json, ']');
+	}
+	json_end(json, '}');
+}
+
 void info_write_json(const struct info *info, FILE *out)
 {
 	struct json json = {.out = out};
@@ -206,13 +223,11 @@ void info_write_json(const struct info *info, FILE *out)
 		info_json_details(info, &json);
 	if (info->slices)
 		info_json_losses(info, &json);
+	if (info->findings)
+		findings_write_json(info->findings, info->finding_count, &json);
 	json_begin_lines(&json, "notes", '[');
 	for (size_t i = 0; i < info->notes.count; i++) {
-		json_begin(&json, NULL, '{');
-		json_string(&json, "text", info->notes.items[i].text);
-		if (info->notes.items[i].time_ns)
-			json_unsigned(&json, "time_ns", info->notes.items[i].time_ns);
-		json_end(&json, '}');
+		json_note(&json, &info->notes.items[i]);
 	}
 	json_end_lines(&json, ']');
 	json_begin_lines(&json, "damage", '[');

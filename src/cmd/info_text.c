@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include "input.h"
+#include "out/findings.h"
 #include "term.h"
 
 static void put_title(const struct term *term, const char *title, FILE *out)
@@ -93,7 +94,7 @@ static void put_moment(uint64_t wall_ns, FILE *out)
 	struct tm local;
 	if (localtime_r(&seconds, &local) &&
 	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &local))
-		fprintf(out, "  %-10s %s\n", "begun", text);
+		fprintf(out, "  %-10s %s\n", "started", text);
 }
 
 static void put_time(const struct info *info, FILE *out)
@@ -202,20 +203,21 @@ static void put_damage(const struct info *info, const struct term *term, FILE *o
 	}
 }
 
-/* What the recorder had to say, each line with how long after the first sample it was. */
+/* Each line with the time after the first sample. */
 static void put_notes(const struct info *info, const struct term *term, FILE *out)
 {
 	if (!info->notes.count)
 		return;
 	putc('\n', out);
-	put_title(term, "Notes of the recorder", out);
+	put_title(term, "Recorder notes", out);
 	putc('\n', out);
 	for (size_t i = 0; i < info->notes.count; i++) {
 		const struct info_note *note = &info->notes.items[i];
 		fputs("  ", out);
 		term_put(term, note->text, 0, out);
-		if (info->timed && note->time_ns >= info->first_ns)
-			fprintf(out, " (after %.3f s)", (double)(note->time_ns - info->first_ns) / 1e9);
+		if (info->timed && note->note.time_ns >= info->first_ns)
+			fprintf(out, " (after %.3f s)",
+				(double)(note->note.time_ns - info->first_ns) / 1e9);
 		putc('\n', out);
 	}
 }
@@ -227,9 +229,23 @@ static void put_unfinished(const struct info *info, FILE *out)
 		fprintf(out, "\n%c%s.\n", text[0] - 'a' + 'A', text + 1);
 }
 
+static void put_findings(const struct info *info, const struct term *term, FILE *out)
+{
+	put_title(term, "Findings", out);
+	putc('\n', out);
+	if (!info->finding_count)
+		fputs("  none\n", out);
+	findings_write_all(term, info->findings, info->finding_count, out);
+	put_notes(info, term, out);
+}
+
 void info_write_text(const struct info *info, FILE *out)
 {
 	struct term term = term_of_stdout(TERM_COLOUR_AUTO);
+	if (info->findings) {
+		put_findings(info, &term, out);
+		return;
+	}
 	term_put(&term, info->file->path, 0, out);
 	fprintf(out, ": %s, %s-endian%s\n", info_mode(info),
 		info->file->big_endian ? "big" : "little",

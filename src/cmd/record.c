@@ -47,7 +47,8 @@ static void say_notes(struct session *session)
 {
 	size_t count = sp_capture_note_count(session->capture);
 	for (; session->notes_said < count; session->notes_said++)
-		if (!session->arguments->quiet)
+		if (!session->arguments->quiet &&
+		    !sp_capture_note_is_silent(session->capture, session->notes_said))
 			diag_say("%s", sp_capture_note(session->capture, session->notes_said));
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include "list.h"
 #include "out/format.h"
+#include "out/findings.h"
 #include "out/output.h"
 
 static void write_weight(struct json *json, const struct sp_weight *weight, bool total)
@@ -305,46 +306,6 @@ static bool write_profile(const struct report *report, struct json *json,
 	return done;
 }
 
-/* By enum sp_finding_kind; the names are promised too. */
-static const char *const finding_kinds[] = {
-	[SP_FINDING_DAMAGE] = "damage",
-	[SP_FINDING_LOST] = "lost",
-	[SP_FINDING_THROTTLED] = "throttled",
-	[SP_FINDING_UNMAPPED] = "unmapped",
-	[SP_FINDING_WRONG_FILE] = "wrong_file",
-	[SP_FINDING_MISSING_FILE] = "missing_file",
-	[SP_FINDING_NO_SYMBOLS] = "no_symbols",
-	[SP_FINDING_KERNEL_HIDDEN] = "kernel_hidden",
-	[SP_FINDING_TRUNCATED_STACKS] = "truncated_stacks",
-	[SP_FINDING_UNSAMPLED] = "unsampled",
-	[SP_FINDING_GUEST] = "guest",
-	[SP_FINDING_NOTE] = "note",
-	[SP_FINDING_MULTIPLEXED] = "multiplexed",
-	[SP_FINDING_LOCK_IN] = "lock_in",
-	[SP_FINDING_NO_BRANCHES] = "no_branches",
-	[SP_FINDING_UNPROVEN_FILE] = "unproven_file",
-};
-
-static void write_findings(const struct report *report, struct json *json)
-{
-	json_begin_lines(json, "findings", '[');
-	for (size_t i = 0; i < report->finding_count; i++) {
-		const struct sp_finding *finding = report->findings[i];
-		size_t known = sizeof(finding_kinds) / sizeof(*finding_kinds);
-		bool is_known = (size_t)finding->kind < known && finding_kinds[finding->kind];
-		json_begin(json, NULL, '{');
-		json_string(json, "kind", is_known ? finding_kinds[finding->kind] : "other");
-		json_string(json, "text", finding->what);
-		write_name(json, "remedy", finding->remedy);
-		if (finding->samples) {
-			json_unsigned(json, "samples", finding->samples);
-			json_double(json, "share", finding->share);
-		}
-		json_end(json, '}');
-	}
-	json_end_lines(json, ']');
-}
-
 static bool write_json(const struct report *report, FILE *out)
 {
 	struct json json = {.out = out};
@@ -361,7 +322,7 @@ static bool write_json(const struct report *report, FILE *out)
 		done = write_profile(report, &json, report->profiles[i]);
 	json_end_lines(&json, ']');
 	write_groups(report, &json);
-	write_findings(report, &json);
+	findings_write_json(report->findings, report->finding_count, &json);
 	json_end_lines(&json, '}');
 	return done;
 }

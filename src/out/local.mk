@@ -4,6 +4,7 @@ src_libcommand_la_SOURCES += \
 	src/out/columns.c src/out/columns.h \
 	src/out/csv.c \
 	src/out/fit.c \
+	src/out/findings.c src/out/findings.h \
 	src/out/folded.c \
 	src/out/format.c src/out/format.h \
 	src/out/json.c \

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+#include "out/findings.h"
 #include "out/format.h"
 #include "out/table.h"
 
@@ -72,30 +73,6 @@ static void write_file(const struct report *report, FILE *out)
 		used += 1 + term_put(term, *word, room, out);
 	}
 	putc('\n', out);
-}
-
-/* "! what", and the remedy below it. What the recorder only notes is no warning. */
-static void write_finding(const struct report *report, const struct sp_finding *finding, FILE *out)
-{
-	bool note = finding->kind == SP_FINDING_NOTE;
-	enum term_style style = note ? TERM_DIM : TERM_WARNING;
-	fprintf(out, "%*s", INDENT, "");
-	term_begin(&report->term, style, out);
-	fputs(note ? "- " : "! ", out);
-	term_end(&report->term, style, out);
-	write_words(report, INDENT + 2, finding->what, out);
-	if (!finding->remedy)
-		return;
-	term_begin(&report->term, TERM_DIM, out);
-	fprintf(out, "%*s%s ", INDENT + 2, "", term_glyph(&report->term, "→", "->"));
-	write_words(report, INDENT + 5 - report->term.utf8, finding->remedy, out);
-	term_end(&report->term, TERM_DIM, out);
-}
-
-static void write_findings(const struct report *report, FILE *out)
-{
-	for (size_t i = 0; i < report->finding_count; i++)
-		write_finding(report, report->findings[i], out);
 }
 
 /* Clauses of a line, with commas between them. */
@@ -392,7 +369,7 @@ static bool write_text(const struct report *report, FILE *out)
 {
 	if (!report->quiet) {
 		write_file(report, out);
-		write_findings(report, out);
+		findings_write(report, out);
 	}
 	for (size_t i = 0; i < report->profile_count; i++) {
 		bool grouped;

@@ -417,11 +417,21 @@ static void write_loss(struct recording *recording, char **words)
 static void write_note(struct recording *recording, char **words)
 {
 	struct record_buffer buffer = {0};
+	struct sp_note note = {.time_ns = number(recording, words[1])};
 	char text[4096] = "";
-	for (size_t i = 2; words[i]; i++)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i > 2 ? " " : "",
+	size_t i = 2;
+	if (words[i] && words[i][0] == '#') {
+		char *rest = words[i++] + 1;
+		note.kind = (uint32_t)strtoul(rest, &rest, 0);
+		while (*rest == ':' && note.value_count < SP_NOTE_VALUES)
+			note.values[note.value_count++] = strtoull(rest + 1, &rest, 0);
+	}
+	for (size_t first = i; words[i]; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i > first ? " " : "",
 			 unescape(words[i]));
-	check(recording, record_encode_note(&buffer, text, number(recording, words[1])));
+	note.text = text;
+	note.size = strlen(text);
+	check(recording, record_encode_note(&buffer, &note));
 	write_bytes(recording, buffer.items, buffer.count);
 	vec_deinit(&buffer);
 }

@@ -51,15 +51,15 @@ judged "other code where it cannot be" wrong '_start;main;run;memcpy' '_start;ma
 judged "too much before main" wrong '_start;a;b;c;d;main;run;outer;leaf'
 judged "chains of two callers" wrong '_start;main;sort;outer;leaf' 'clone3;thread;run;outer'
 judged "chains that say they are cut" truncated '[truncated stacks];outer;leaf' \
-	'[stack cut: unreadable memory];leaf' '[stack cut: no unwind information for x];run;outer' \
-	'[stack left out under pressure];memcpy;compare' '[truncated stacks];qsort;compare'
+	'[truncated: unreadable memory];leaf' '[truncated: no unwind information for x];run;outer' \
+	'[truncated: recorder overloaded];memcpy;compare' '[truncated stacks];qsort;compare'
 judged "cut chains that are wrong" wrong '[truncated stacks];run;leaf' '[truncated stacks];leaf;outer'
 judged "chains that do not say that they are cut" unmarked 'outer;leaf' '_start;run;outer;leaf' 'main;run' 'leaf'
 judged "nothing of the program" foreign '_start;[ld.so]' '' 'exec_[k]' '[truncated stacks];memcpy'
-judged "frames left out" complete '_start;main;run;[frames left out];leaf' \
-	'_start;main;[frames left out];outer;leaf;irq_[k]'
-judged "wrong ones beside those left out" wrong '_start;main;leaf;[frames left out];leaf' \
-	'_start;main;run;[frames left out];run;leaf'
+judged "frames left out" complete '_start;main;run;[frames omitted];leaf' \
+	'_start;main;[frames omitted];outer;leaf;irq_[k]'
+judged "wrong ones beside those left out" wrong '_start;main;leaf;[frames omitted];leaf' \
+	'_start;main;run;[frames omitted];run;leaf'
 echo 'comm;_start;main;leaf 7' | "$workload/chains" "$tmp/truth" >/dev/null 2>"$tmp/shown"
 echo '7 wrong: _start;main;leaf' >"$tmp/wanted"
 same "wrong chains are shown" "$tmp/wanted" "$tmp/shown"

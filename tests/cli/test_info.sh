@@ -183,7 +183,7 @@ done
 "$SPROF" report -i killed --format json >out 2>err
 grep 'not ended\|is damaged' out >got
 cat >wanted <<END
-  {"kind": "damage", "text": "$not_ended; records are read as far as they go — the last sample is after 4 ms"},
+  {"kind": "damage", "text": "$not_ended; records are read as far as they go — last sample after 4 ms", "cause": "unfinished"},
 END
 sed -i 's/},*$//' wanted got
 same "report: it is one finding, of damage" wanted got
@@ -206,7 +206,7 @@ cp killed holed
 dd if=/dev/zero of=holed bs=1 seek=$((at)) count=8 conv=notrunc 2>err
 "$SPROF" report -i holed --format json >out 2>err
 grep -q '"kind": "damage", "text": "the recording was not ended' out &&
-	grep -q 'is damaged in 1 place, .*skipped' out &&
+	grep -q 'is damaged in 1 place; .*skipped' out &&
 	ok "a hole in it is a place by itself" || not_ok "a hole in it is a place by itself" "$(cat out)"
 
 # What the recorder had to say.
@@ -216,8 +216,8 @@ note 0 cycles: no hardware counters; "cpu-clock" instead
 sample 0 7 7 0 1000000000 1000000 0x400010
 note 3500000000 records of\x1b[1m mappings were lost
 END
-prints "notes are shown, with their time" sh -c '"$SPROF" info -i noted | sed -n "/^Notes/,\$p"' <<'END'
-Notes of the recorder
+prints "notes are shown, with their time" sh -c '"$SPROF" info -i noted | sed -n "/^Recorder notes/,\$p"' <<'END'
+Recorder notes
   cycles: no hardware counters; "cpu-clock" instead
   records of?[1m mappings were lost (after 2.500 s)
 END
@@ -226,6 +226,43 @@ prints "notes are in the JSON" sh -c '"$SPROF" info -i noted --format json | sed
   {"text": "cycles: no hardware counters; \"cpu-clock\" instead"},
   {"text": "records of\u001b[1m mappings were lost", "time_ns": 3500000000}
  ],
+END
+
+# A sentence is composed from kind and values, not from the text.
+recording kinds <<'END'
+event cpu-clock
+comm 7 7 demo
+mmap 7 0x400000 0x10000 0 /nowhere/demo
+sample 0 7 7 0 1000000000 1000000 0x400010
+note 2000000000 #3:120:249:997 an older sentence
+note 0 #3:120 too few values
+note 0 #30:17:1:2:3 too many
+note 0 #4711:1 a later kind
+END
+prints "findings and notes are listed" "$SPROF" info -i kinds --findings <<'END'
+Findings
+  ! 100% of samples have no symbols (file not found): demo (/nowhere/demo: No such file or
+    directory)
+    -> use --symfs DIR with the recorded machine's files
+
+Recorder notes
+  12 % of samples were lost: now sampling at 249 Hz instead of 997 Hz (to keep the rate: larger -m, or --no-adapt) (after 1.000 s)
+  too few values
+  cannot read the memory maps of process 17: code it has already mapped will have no symbols
+  a later kind
+END
+prints "findings and values of notes are in the JSON" sh -c '
+	"$SPROF" info -i kinds --findings --format json | grep -e "^ \"findings" -e cause -e "\"kind\": [34]"' <<'END'
+ "findings": [
+  {"kind": "missing_file", "text": "100% of samples have no symbols (file not found): demo (/nowhere/demo: No such file or directory)", "remedy": "use --symfs DIR with the recorded machine's files", "samples": 1, "share": 1, "cause": "missing_file", "object": "demo"},
+  {"kind": "note", "text": "12 % of samples were lost: now sampling at 249 Hz instead of 997 Hz (to keep the rate: larger -m, or --no-adapt) — after 1.00 s", "cause": "recorder"},
+  {"kind": "note", "text": "too few values", "cause": "recorder"},
+  {"kind": "note", "text": "cannot read the memory maps of process 17: code it has already mapped will have no symbols", "cause": "recorder"},
+  {"kind": "note", "text": "a later kind", "cause": "recorder"}
+  {"text": "12 % of samples were lost: now sampling at 249 Hz instead of 997 Hz (to keep the rate: larger -m, or --no-adapt)", "time_ns": 2000000000, "kind": 3, "values": [120, 249, 997]},
+  {"text": "too few values", "kind": 3, "values": [120]},
+  {"text": "cannot read the memory maps of process 17: code it has already mapped will have no symbols", "kind": 30, "values": [17, 1, 2, 3]},
+  {"text": "a later kind", "kind": 4711, "values": [1]}
 END
 
 # The losses of info are those of report: LOST counts records of all kinds, the sum at the

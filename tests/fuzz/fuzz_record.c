@@ -12,6 +12,7 @@
 #include "base/cursor.h"
 #include "fuzz.h"
 #include "record/decode.h"
+#include "record/note.h"
 
 #define EVENTS_MAX 4
 
@@ -45,6 +46,17 @@ static void check(const struct sp_record *record)
 {
 	const struct sp_sample *sample = &record->sample;
 	uint64_t sum = 0;
+	struct sp_note note;
+	char text[256];
+	if (sp_record_note(record, &note)) {
+		size_t size = note_data_size(record->event_update.data.bytes,
+					     record->event_update.data.size);
+		uint64_t lost, own;
+		assert(size <= record->event_update.data.size);
+		assert(note.value_count <= SP_NOTE_VALUES);
+		sp_note_text(&note, text, sizeof(text));
+		sum = note_stack_bytes(&note) + note_lost_own(&note, &lost, &own);
+	}
 	if (record->type != PERF_RECORD_SAMPLE)
 		return;
 	for (size_t i = 0; i < sample->ip_count; i++)

@@ -91,13 +91,14 @@ shows "--symfs / uses it all the same" another_work "$tmp/data" --symfs /
 if [ -s "$tmp/perf" ]; then
 	# Only the ctime says that it is another: names are shown, but not silently.
 	shows "of a recording by inode, a changed ctime keeps names" another_work "$tmp/perf"
-	finds "with a finding" 'names may be wrong: .* was changed (ctime)'
+	finds "with a finding" 'may have wrong names: .* was changed (ctime)'
 	check "as script has it" sh -c '"$1" script -i "$2" 2>&1 >"$2.text" |
 		grep -q "names may be wrong: .* was changed (ctime)"' - "$SPROF" "$tmp/perf"
 	record
 	mark "$tmp/perf" "$elsewhere"
 	shows "so does another host, as of a container" another_work "$tmp/marked"
-	finds "with a finding, too" 'names may be wrong: .* was recorded on another host'
+	"$SPROF" info --findings -i "$tmp/marked" 2>"$tmp/err" >"$tmp/report"
+	finds "with a finding, too" 'may have wrong names: .* was recorded on another host'
 	cp "$tmp/built" "$tmp/copy"
 	mv "$tmp/copy" "$tmp/prog"
 	mark "$tmp/perf" "$elsewhere; s/$(uname -r)\\x00/_$(uname -r | cut -c2-)\\x00/g"
@@ -114,7 +115,7 @@ fi
 rm -f "$tmp/prog"
 "$SPROF" report -i "$tmp/data" --no-children -g none >"$tmp/report" 2>"$tmp/err"
 finds "of a file that is gone, the remedy is its place" 'use --symfs DIR'
-finds "its stacks end there" 'of the stacks end in prog'
+finds "its stacks end there" 'of stacks are incomplete (no unwind information): prog'
 check "and nothing is to be compiled" sh -c "! grep -q 'compile it' '$tmp/report' '$tmp/err'"
 
 finish

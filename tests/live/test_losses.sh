@@ -114,16 +114,16 @@ late() {
 }
 rate="-F $hz"
 late
-says "the rate is lowered, and said to be" 'of the samples were lost: from here on [0-9]* a second are taken'
+says "the rate is lowered, and said to be" 'of samples were lost: now sampling at [0-9]* Hz instead of'
 printf '%d %d ' $((1000000000 / hz)) $((1000000000 / (hz / 4))) >"$tmp/wanted"
 same "each sample says what it stands for" "$tmp/wanted" "$tmp/periods"
 "$SPROF" info -i "$tmp/data" >"$tmp/info"
 check "the change is in the file, with its time" \
-	grep -q 'from here on [0-9]* a second are taken.*(after [0-9.]* s)' "$tmp/info"
+	grep -q 'now sampling at [0-9]* Hz.*(after [0-9.]* s)' "$tmp/info"
 rate="-c $((1000000000 / hz))"
 late
 says "so is it with a fixed period" \
-	"of the samples were lost: from here on each stands for $((4 * (1000000000 / hz)))"
+	"of samples were lost: now sampling every $((4 * (1000000000 / hz))) events"
 printf '%d %d ' $((1000000000 / hz)) $((4 * (1000000000 / hz))) >"$tmp/wanted"
 same "of which each sample says how many it stands for" "$tmp/wanted" "$tmp/periods"
 rate="-F $hz"
@@ -135,7 +135,7 @@ same "--no-adapt keeps the rate" "$tmp/wanted" "$tmp/periods"
 # what they used, and not a period of each.
 "$SPROF" record --scope task -e cpu-clock:u -F 99 -o "$tmp/data" -- \
 	"$workload/forks" 100 2 >"$tmp/out" 2>"$tmp/err"
-missing=$(sed -n 's/.*up to \([0-9.]*\) s of CPU time of the 100 .*/\1/p' "$tmp/err")
+missing=$(sed -n 's/.*up to \([0-9.]*\) s CPU time of 100 .*/\1/p' "$tmp/err")
 used=$(awk '{ sum += $2 } END { print sum / 1e9 }' "$tmp/out")
 check "CPU time that was never sampled is what was used" awk -v missing="$missing" -v used="$used" '
 	BEGIN { print missing " of " used " s"; exit !(missing > 0.6 * used && missing < 1.6 * used) }'

@@ -237,7 +237,7 @@ check "--control: samples are those between enable and disable ($count)" \
 	test "$count" -gt 20 -a "$count" -lt 1100
 "$SPROF" info -i "$data" >"$tmp/info" 2>&1
 check "--control: the file says when samples were switched off" \
-	grep -q 'sampling of cpu-clock was switched off here (after [0-9.]* s)' "$tmp/info"
+	grep -q 'sampling of cpu-clock was disabled (after [0-9.]* s)' "$tmp/info"
 "$SPROF" record --call-graph none --control fd:7,8 -e cpu-clock -F 997 -o "$data" -- \
 	"$workload/proportions" 20 >"$tmp/out" 2>"$tmp/err" &
 recorder=$!
@@ -265,12 +265,12 @@ tell stop
 wait $recorder
 exec 7>&- 8>&-
 for file in "$tmp"/switched.*; do
-	"$SPROF" info -i "$file" 2>&1 | grep -o 'sampling.* off when this file began'
+	"$SPROF" info -i "$file" 2>&1 | grep -o 'sampling.* disabled when this file began'
 done >"$tmp/told"
 rm -f "$tmp"/switched.*
 check "--control: a file that begins while samples are off says so ($(tr '\n' ';' <"$tmp/told"))" \
-	test "$(sort "$tmp/told" | tr '\n' ';')" = "sampling of task-clock was off when this file \
-began;sampling was off when this file began;"
+	test "$(sort "$tmp/told" | tr '\n' ';')" = "sampling of task-clock was disabled when this \
+file began;sampling was disabled when this file began;"
 
 rm -f "$data"
 : >"$tmp/err"

@@ -175,7 +175,7 @@ check "--overwrite: it is whole" undamaged "$tmp/crash"
 check "--overwrite: what it covers is said" \
 	sh -c '"$1" info -i "$2" | grep -q "the last [0-9.]* s of CPU"' - "$SPROF" "$tmp/crash"
 check "--overwrite: what was overwritten is not called missing" \
-	sh -c '! grep -q "stand for" "$1"' - "$tmp/err"
+	sh -c '! grep -q "samples cover" "$1"' - "$tmp/err"
 known=$(named "$tmp/crash")
 check "--overwrite: samples have names ($known)" sh -c 'test $(($1 * 100)) -ge $(($2 * 95))' - $known
 perf_reads "$tmp/crash" "--overwrite"

@@ -68,7 +68,7 @@ check "the file size limit: so does a message" grep -q 'File too large' "$tmp/er
 counted "the file size limit"
 readable "$file" "the file size limit"
 check "the file size limit: the file says that there is more" sh -c \
-	'"$1" info -i "$2" | grep -q "writing stopped here: .*; [0-9]* samples more had been taken"' sh "$SPROF" "$file"
+	'"$1" info -i "$2" | grep -q "writing stopped: .*; [0-9,]* later samples\\? missing"' sh "$SPROF" "$file"
 check "the file size limit: what fitted is there" test "$(field "$file" SAMPLE)" -gt 300
 limit=$(sh -c 'ulimit -f 200; dd if=/dev/zero bs=512 count=500 of="$1"' sh "$tmp/dd" 2>"$tmp/.dd"; stat -c %s "$tmp/dd")
 size=$(stat -c %s "$file")
@@ -115,7 +115,7 @@ check "a pipe that is closed: so does a message" grep -q 'Broken pipe' "$tmp/err
 # counted, and the rest is there.
 "$SPROF" record -F 20000 --call-graph dwarf --unwind later -o - -- "$workload/deep" 20 2 1 4 \
 	2>"$tmp/err" | (sleep 5 && cat) >"$file"
-shed=$(sed -n 's/^sprof: \([0-9]*\) of [0-9]* samples were left out: .*/\1/p' "$tmp/err")
+shed=$(sed -n 's/^sprof: \([0-9,]*\) of [0-9,]* samples dropped: .*/\1/p' "$tmp/err" | tr -d ,)
 written=$(sed -n 's/^sprof: \([0-9]*\) samples, [0-9]* lost, .*/\1/p' "$tmp/err")
 if [ -n "$shed" ]; then
 	ok "a slow reader: what is left out is said ($shed)"

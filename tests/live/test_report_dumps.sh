@@ -71,7 +71,7 @@ if [ "${whole:-0}" -ge 99 ]; then
 	skip "a size is told that would do" "all stacks could be completed"
 else
 	check "a size is told that would do ($whole % are whole)" \
-		grep -q 'copy more of them: --call-graph dwarf,[0-9]' "$tmp/out"
+		grep -q 'larger stack copy: --call-graph dwarf,[0-9]' "$tmp/out"
 fi
 "$SPROF" report --unwinder none -i "$data" 2>&1 | grep -q '^stacks: 100% missing'
 check "--unwinder none unwinds nothing" test $? = 0

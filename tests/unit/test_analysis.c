@@ -331,7 +331,7 @@ TEST(what_guests_run_is_told_apart)
 	}
 	ck_assert_uint_eq(guests, 3);
 	ck_assert_uint_eq(finding(&made, SP_FINDING_UNMAPPED)->samples, 1);
-	says(finding(&made, SP_FINDING_GUEST), "60% of the samples are of virtual machines");
+	says(finding(&made, SP_FINDING_GUEST), "60% of samples are in virtual machines");
 	made_deinit(&made);
 }
 
@@ -568,7 +568,7 @@ TEST(stacks_are_counted_by_their_ends)
 		ck_assert_uint_eq(ends->depth_limit, 1);
 		ck_assert_uint_eq(ends->none, 1);
 		ck_assert(profile(&made, 0)->has_callchains);
-		says(finding(&made, SP_FINDING_TRUNCATED_STACKS), "of the stacks of cpu-clock");
+		says(finding(&made, SP_FINDING_TRUNCATED_STACKS), " of stacks ");
 		forget_analysis(&made);
 	}
 	vec_deinit(&made.buffer);
@@ -625,21 +625,21 @@ TEST(stacks_end_as_the_recording_says)
 	ENDED(&made, END(COMPLETE) | SP_MISC_SHORTENED, user, 0x10010, user, user, 0x10020);
 	static const char *const trees[] = {
 		[SP_TREE_CALLER] =
-			"0x20 3 (0x10 2, ![frames left out] 1 (0x10 1)), "
+			"0x20 3 (0x10 2, ![frames omitted] 1 (0x10 1)), "
 			"![truncated stacks] 2 (0x20 2 (0x10 2)), "
-			"![stack cut: a signal changed stacks] 1 (0x20 1 (0x10 1)), "
-			"![stack cut: depth limit] 1 (0x20 1 (0x10 1)), "
-			"![stack cut: no unwind information for libc.so.6] 1 (0x10 1), "
-			"![stack cut: no unwind information for program] 1 (0x20 1 (0x10 1)), "
-			"![stack cut: unreadable memory] 1 (0x20 1 (0x10 1)), "
-			"![stack left out under pressure] 1 (0x10 1)",
+			"![truncated: a signal changed stacks] 1 (0x20 1 (0x10 1)), "
+			"![truncated: depth limit] 1 (0x20 1 (0x10 1)), "
+			"![truncated: no unwind information for libc.so.6] 1 (0x10 1), "
+			"![truncated: no unwind information for program] 1 (0x20 1 (0x10 1)), "
+			"![truncated: recorder overloaded] 1 (0x10 1), "
+			"![truncated: unreadable memory] 1 (0x20 1 (0x10 1))",
 		[SP_TREE_CALLEE] =
-			"0x10 10 (0x20 6 (![stack cut: a signal changed stacks] 1, "
-			"![stack cut: depth limit] 1, "
-			"![stack cut: no unwind information for program] 1, "
-			"![stack cut: unreadable memory] 1), 0x20 2 (![truncated stacks] 2), "
-			"![frames left out] 1 (0x20 1), ![stack left out under pressure] 1), "
-			"0x10 1 (![stack cut: no unwind information for libc.so.6] 1)",
+			"0x10 10 (0x20 6 (![truncated: a signal changed stacks] 1, "
+			"![truncated: depth limit] 1, "
+			"![truncated: no unwind information for program] 1, "
+			"![truncated: unreadable memory] 1), 0x20 2 (![truncated stacks] 2), "
+			"![frames omitted] 1 (0x20 1), ![truncated: recorder overloaded] 1), "
+			"0x10 1 (![truncated: no unwind information for libc.so.6] 1)",
 	};
 	for (int pass = SP_TREE_NONE; pass <= SP_TREE_CALLEE; pass++) {
 		made.options.tree = (enum sp_tree_order)pass;
@@ -748,7 +748,7 @@ TEST(events_have_profiles_of_their_own)
 	rows_are(&made, 1, ":1 program 0x10 3");
 	ck_assert_str_eq(profile(&made, 1)->event, "page-faults");
 	ck_assert(!profile(&made, 1)->weight_is_time);
-	says(finding(&made, SP_FINDING_DAMAGE), "1 sample is of no event");
+	says(finding(&made, SP_FINDING_DAMAGE), "1 sample of an event that the recording does not describe");
 	made_deinit(&made);
 }
 
@@ -801,8 +801,8 @@ TEST(losses_are_told_with_their_place)
 	const struct sp_finding *lost = finding(&made, SP_FINDING_LOST);
 	ck_assert_uint_eq(lost->samples, 99);
 	ck_assert(fabs(lost->share - 99.0 / 200) < 1e-9);
-	says(lost, "99 samples of cpu-clock (50% of all) got lost, 99% of them on CPU 3");
-	says(lost, "most of them between 4.00 s and 5.00 s after the first sample");
+	says(lost, "99 samples of cpu-clock (50%) lost, 99% of them on CPU 3");
+	says(lost, "most at 4.00 s to 5.00 s after the first sample");
 	forget_analysis(&made);
 	/* The same once more, as perf counts it at the end; and what the hardware lost. */
 	lose(&made, PERF_RECORD_LOST_SAMPLES, 0, 0, 97);
@@ -836,7 +836,7 @@ TEST(throttling_is_summed_up_by_pairs)
 	finish(&made);
 	ck_assert_uint_eq(profile(&made, 0)->throttled_count, 3);
 	ck_assert_uint_eq(profile(&made, 0)->throttled_ns, 4000 + 7000);
-	says(finding(&made, SP_FINDING_THROTTLED), "3 times, for 11 us in all");
+	says(finding(&made, SP_FINDING_THROTTLED), "throttled 3 times, for 11 us in total");
 	made_deinit(&made);
 }
 
@@ -859,8 +859,8 @@ TEST(tasks_without_a_sample_are_missed)
 	}
 	finish(&made);
 	const struct sp_finding *unsampled = finding(&made, SP_FINDING_UNSAMPLED);
-	says(unsampled, "2 of 3 threads and processes ended before the first sample of cpu-clock: "
-			"40% of all that was counted is not in the profile (:2: 1 of 1");
+	says(unsampled, "2 of 3 threads and processes ended before their first sample of cpu-clock: "
+			"40% of the total is missing (:2: 1 of 1");
 	ck_assert(fabs(unsampled->share - 200.0 / 500) < 1e-9);
 	made_deinit(&made);
 }
@@ -930,8 +930,8 @@ TEST(short_lives_without_a_sample_are_told_by_program)
 	is_unsampled(&of->unsampled[2], "seen", 1, 0, 0, true);
 	ck_assert_uint_eq(of->unsampled[0].lasted_ns, MS(50));
 	const struct sp_finding *unsampled = finding(&made, SP_FINDING_UNSAMPLED);
-	says(unsampled, "3 of 5 threads and processes ended before the first sample of cpu-clock: "
-			"up to 37% of all that was counted is not in the profile "
+	says(unsampled, "3 of 5 threads and processes ended before their first sample of cpu-clock: "
+			"up to 37% of the total is missing "
 			"(sleepy: 1 of 1 (up to 1 ms), short: 2 of 3 (up to 750 us))");
 	made_deinit(&made);
 }
@@ -1045,8 +1045,10 @@ TEST(notes_of_the_recorder_are_the_last_findings)
 	struct made made = {0};
 	add_event(&made, "cpu-clock", BASIC);
 	sample(&made, 1000000000, 1, 1, 0x10010);
-	ok_or_fail(record_encode_note(&made.buffer, "the rate was lowered", 3500000000));
-	ok_or_fail(record_encode_note(&made.buffer, "another", 0));
+	ok_or_fail(record_encode_note(&made.buffer, &(struct sp_note){.text = "the rate was lowered",
+				.size = strlen("the rate was lowered"), .time_ns = 3500000000}));
+	ok_or_fail(record_encode_note(&made.buffer, &(struct sp_note){.text = "another",
+				.size = strlen("another"), .time_ns = 0}));
 	finish(&made);
 	size_t count = sp_analysis_finding_count(made.analysis);
 	ck_assert_uint_ge(count, 2);

@@ -383,10 +383,123 @@ TEST(kept_files_are_records_that_others_pass_over)
 	vec_deinit(&buffer);
 }
 
+/* The note of a buffer that holds only it, with the record's data cut to `size` (0: all). */
+static bool read_note(const struct record_buffer *buffer, size_t size, struct sp_note *ret)
+{
+	struct sp_record record = {.type = SP_RECORD_EVENT_UPDATE};
+	memcpy(&record.event_update.kind, buffer->items + 8, 8);
+	record.event_update.data = (struct sp_bytes){buffer->items + 24, size ?: buffer->count - 24};
+	return sp_record_note(&record, ret);
+}
+
+static void sentence_is(const struct sp_note *note, const char *wanted)
+{
+	char text[512], small[8];
+	size_t length = sp_note_text(note, text, sizeof(text));
+	ck_assert_str_eq(text, wanted);
+	ck_assert_uint_eq(length, strlen(wanted));
+	ck_assert_uint_eq(sp_note_text(note, small, sizeof(small)), length);
+	ck_assert_int_eq(strncmp(small, wanted, sizeof(small) - 1), 0);
+	ck_assert_uint_eq(sp_note_text(note, NULL, 0), length);
+}
+
+TEST(notes_have_kinds_values_and_objects)
+{
+	struct record_buffer buffer = {0};
+	struct sp_note note = {.kind = NOTE_RATE_LOWERED, .time_ns = 5, .value_count = 3,
+			       .values = {124, 249, 997}};
+	ok_or_fail(record_encode_note(&buffer, &note));
+	sentence_is(&note, "12 % of samples were lost: now sampling at 249 Hz instead of 997 Hz (to keep "
+			   "the rate: larger -m, or --no-adapt)");
+	size_t all = buffer.count - 24;
+	ck_assert_uint_eq((note_data_size(buffer.items + 24, all) + 7) & ~7u, all);
+	ck_assert(read_note(&buffer, 0, &note));
+	ck_assert_uint_eq(note.kind, NOTE_RATE_LOWERED);
+	ck_assert_uint_eq(note.value_count, 3);
+	ck_assert_uint_eq(note.values[2], 997);
+	ck_assert_uint_eq(note.object_size, 0);
+
+	/* Too few values, and an unknown kind: the text is there. */
+	note.text = "old";
+	note.size = 3;
+	note.value_count = 2;
+	sentence_is(&note, "old");
+	note.value_count = 3;
+	note.kind = 4711;
+	sentence_is(&note, "old");
+
+	buffer.count = 0;
+	note = (struct sp_note){.kind = NOTE_SAMPLING_OFF, .object = "cycles", .object_size = 6};
+	ok_or_fail(record_encode_note(&buffer, &note));
+	ck_assert(read_note(&buffer, 0, &note));
+	ck_assert_uint_eq(note.object_size, 6);
+	sentence_is(&note, "sampling of cycles was disabled");
+	vec_deinit(&buffer);
+}
+
+TEST(notes_of_any_kind_and_length_are_read)
+{
+	for (uint32_t kind = 0; kind <= NOTE_KINDS; kind++) {
+		struct record_buffer buffer = {0};
+		struct sp_note note = {.kind = kind, .object = "thing", .object_size = 5,
+				       .value_count = SP_NOTE_VALUES};
+		char text[512];
+		for (size_t i = 0; i < SP_NOTE_VALUES; i++)
+			note.values[i] = i % 2 ? UINT64_MAX - i : i;
+		bool composed = sp_note_text(&note, text, sizeof(text)) > 0;
+		ck_assert(!strpbrk(text, "{}"));
+		ck_assert(composed || kind == NOTE_TEXT || kind == NOTE_EVENT || kind == NOTE_CALL_GRAPH ||
+			  kind == NOTE_KINDS);
+		ck_assert_uint_le(note_value_count(kind), SP_NOTE_VALUES);
+		note.text = "text";
+		note.size = 4;
+		ok_or_fail(record_encode_note(&buffer, &note));
+		for (size_t size = 8; size <= buffer.count - 24; size++) {
+			/* Of its very size, so that a read beyond it is found. */
+			struct record_buffer cut = {0};
+			ck_assert(vec_reserve(&cut, 24 + size));
+			memcpy(cut.items, buffer.items, 24 + size);
+			cut.count = 24 + size;
+			ck_assert(read_note(&cut, size, &note));
+			ck_assert_uint_le(note.size, 4);
+			sp_note_text(&note, text, sizeof(text));
+			ck_assert_uint_le(note_data_size(cut.items + 24, size), size);
+			vec_deinit(&cut);
+		}
+		vec_deinit(&buffer);
+	}
+}
+
+/* Names of damaged records are longer than they say, and there are more values than are read. */
+TEST(more_values_than_are_known_are_ignored)
+{
+	uint8_t data[8 + 8 + 8 + 8 * 20 + 8] = {0};
+	struct sp_record record = {.type = SP_RECORD_EVENT_UPDATE, .event_update.kind = NOTE_KIND,
+				   .event_update.data = {data, sizeof(data)}};
+	struct sp_note note;
+	memcpy(data + 8, "text", 5);
+	data[16] = NOTE_CPU_NEW;
+	data[20] = 20;
+	data[24] = 3;
+	ck_assert(sp_record_note(&record, &note));
+	ck_assert_uint_eq(note.value_count, SP_NOTE_VALUES);
+	sentence_is(&note, "CPU 3 came online during the recording: it was not recorded");
+	/* More than there are: no kind, as of what follows a text. */
+	data[20] = 22;
+	ck_assert(sp_record_note(&record, &note));
+	ck_assert_uint_eq(note.kind, 0);
+	data[20] = 20;
+	data[22] = 8;
+	ck_assert(sp_record_note(&record, &note));
+	ck_assert_uint_eq(note.kind, 0);
+	sentence_is(&note, "text");
+}
+
 TEST(notes_are_records_that_others_pass_over)
 {
 	struct record_buffer buffer = {0};
-	ok_or_fail(record_encode_note(&buffer, "rate lowered", 0x1122));
+	ok_or_fail(record_encode_note(&buffer, &(struct sp_note){.text = "rate lowered",
+				.size = strlen("rate lowered"), .time_ns = 0x1122}));
 	ck_assert_uint_eq(buffer.count, 48);
 	struct perf_event_header head;
 	memcpy(&head, buffer.items, sizeof(head));
@@ -415,7 +528,8 @@ TEST(notes_are_records_that_others_pass_over)
 
 	static char long_text[70000];
 	memset(long_text, 'x', sizeof(long_text) - 1);
-	fails_with(SP_ERROR_LIMIT, record_encode_note(&buffer, long_text, 0));
+	fails_with(SP_ERROR_LIMIT, record_encode_note(&buffer, &(struct sp_note){.text = long_text,
+				.size = strlen(long_text), .time_ns = 0}));
 	ck_assert_uint_eq(buffer.count, 48);
 	vec_deinit(&buffer);
 }

@@ -94,7 +94,7 @@ TEST(jit_map_with_lines_that_are_none)
 	root_put(&j.root, "/tmp/perf-4711.map", "7000 100 fib\nseven 10 lost\n7200 10 end\n");
 	resolving_expect(&j.r, 0x7080, "fib");
 	resolving_expect(&j.r, 0x7180, NULL);
-	resolving_problem(&j.r, RESOLVER_NO_PERF_MAP, "perf-4711.map: 1 line was passed over");
+	resolving_problem(&j.r, RESOLVER_NO_PERF_MAP, "perf-4711.map: 1 line ignored");
 	resolving_expect(&j.r, 0x7200, "end");
 }
 
@@ -356,7 +356,7 @@ TEST(jitdump_of_another_process)
 	j.r.module.path = "/home/u/jit-4713.dump";
 	dump_again(&j);
 	resolving_expect(&j.r, CODE_OFFSET, NULL);
-	resolving_problem(&j.r, RESOLVER_DAMAGED_FILE, "no jitdump");
+	resolving_problem(&j.r, RESOLVER_DAMAGED_FILE, "not a jitdump");
 }
 
 /* Its own number is 4711, and it lives as 99. */

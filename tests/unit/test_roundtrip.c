@@ -190,7 +190,8 @@ TEST(a_note_comes_back)
 	size_t notes = 0;
 	struct sp_note note;
 	struct writer *writer = recording_open(path);
-	ok_or_fail(record_encode_note(&buffer, "rings were grown", 77));
+	ok_or_fail(record_encode_note(&buffer, &(struct sp_note){.text = "rings were grown",
+				.size = strlen("rings were grown"), .time_ns = 77}));
 	ok_or_fail(recording_write(writer, &buffer));
 	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
 	ok_or_fail(sp_ctx_new(&ctx));

@@ -91,7 +91,8 @@ TEST(perf_passes_over_notes)
 		return;
 	struct writer *writer = recording_open(files_path("data"));
 	put_known(&buffer);
-	ok_or_fail(record_encode_note(&buffer, "the rate was lowered to 500 Hz", 1500));
+	ok_or_fail(record_encode_note(&buffer, &(struct sp_note){.text = "the rate was lowered to 500 Hz",
+				.size = strlen("the rate was lowered to 500 Hz"), .time_ns = 1500}));
 	ok_or_fail(recording_write(writer, &buffer));
 	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
 	ck_assert_str_eq(rows("-i data"), KNOWN_ROWS);

@@ -52,7 +52,7 @@ static void print_folded(struct dumps *dumps, struct resolver *resolver, const s
 {
 	printf("%s", machine_comm(dumps->machine, dump->pid, dump->tid, dump->time_ns));
 	if (result->end != UNWIND_COMPLETE)
-		printf(";[stack cut: %s]", ends[result->end]);
+		printf(";[truncated: %s]", ends[result->end]);
 	for (size_t i = result->count; i-- > 0;) {
 		const struct unwind_frame *frame = &frames[i];
 		struct location location =

@@ -173,13 +173,12 @@ static bool begins(const char *text, const char *with)
 /* As sprof's views mark what is missing. */
 static bool is_gap(const char *frame)
 {
-	return begins(frame, "[frames left out]");
+	return begins(frame, "[frames omitted]");
 }
 
 static bool is_mark(const char *frame)
 {
-	return begins(frame, "[truncated stacks]") || begins(frame, "[stack cut: ") ||
-	       begins(frame, "[stack left out ");
+	return begins(frame, "[truncated stacks]") || begins(frame, "[truncated: ");
 }
 
 static enum verdict judge(const struct node *root, struct chain chain)

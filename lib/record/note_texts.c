@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sentences of notes. A template has the values in braces, by number:
+ *
+ *	{0}       count: 1,234           {0#}      plain: 1234
+ *	{0s}      ns as seconds: 1.20    {0t}      ns as seconds: 1.203
+ *	{0k} {0m} bytes as KiB, MiB      {0%}      per mille as percent: 12 %
+ *	{0|a|b}   a if the value is 1    {o}       the note's object
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sprof/words.h>
+#include "record/note.h"
+
+struct output {
+	char *text;
+	size_t size, length; /* as snprintf() */
+};
+
+static void put(struct output *out, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++, out->length++)
+		if (out->length + 1 < out->size)
+			out->text[out->length] = text[i];
+}
+
+static void put_text(struct output *out, const char *text)
+{
+	put(out, text, strlen(text));
+}
+
+static void put_count(struct output *out, uint64_t count)
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			put(out, ",", 1);
+		put(out, &digits[i], 1);
+	}
+}
+
+static void put_seconds(struct output *out, uint64_t ns, int decimals)
+{
+	char text[40];
+	snprintf(text, sizeof(text), "%.*f", decimals, (double)ns / 1e9);
+	put_text(out, text);
+}
+
+/* Absolute value of a signed one. */
+static uint64_t magnitude(uint64_t value)
+{
+	return (int64_t)value < 0 ? -value : value;
+}
+
+/* One place of a template, from after its brace. */
+static void put_value(struct output *out, const struct sp_note *note, const char *place)
+{
+	char text[40];
+	uint64_t value = *place == 'o' ? 0 : note->values[*place - '0'];
+	if (*place == 'o') {
+		put(out, note->object, note->object_size);
+		return;
+	}
+	switch (place[1]) {
+	case '#':
+		snprintf(text, sizeof(text), "%" PRIu64, value);
+		put_text(out, text);
+		break;
+	case 's':
+	case 't':
+		put_seconds(out, value, place[1] == 's' ? 2 : 3);
+		break;
+	case 'k':
+	case 'm':
+		put_count(out, value >> (place[1] == 'k' ? 10 : 20));
+		break;
+	case '%':
+		snprintf(text, sizeof(text), "%" PRIu64 " %%", (value + 5) / 10);
+		put_text(out, text);
+		break;
+	case '|': {
+		size_t one = strcspn(place + 2, "|");
+		const char *many = place + 2 + one + 1;
+		put(out, value == 1 ? place + 2 : many, value == 1 ? one : strcspn(many, "}"));
+		break;
+	}
+	default:
+		put_count(out, value);
+		break;
+	}
+}
+
+static void put_template(struct output *out, const struct sp_note *note, const char *template)
+{
+	while (*template) {
+		size_t plain = strcspn(template, "{");
+		put(out, template, plain);
+		template += plain;
+		if (!*template)
+			return;
+		put_value(out, note, template + 1);
+		template += strcspn(template, "}") + 1;
+	}
+}
+
+static void put_lock_in(struct output *out, const struct sp_note *note)
+{
+	const struct sp_lock_in lock_in = {
+		.period_ns = note->values[0] ?: 1, .timer_hz = note->values[1], .free_hz = note->values[2],
+	};
+	char text[SP_WORDS_SIZE];
+	sp_lock_in_text(&lock_in, text, sizeof(text));
+	put_text(out, text);
+	put_template(out, note, ": use -F {2#}");
+}
+
+/* Values 1: the recording's clock minus the named one. */
+static const char *clock_offset(const struct sp_note *note)
+{
+	return (int64_t)note->values[1] < 0 ? "ahead of" : "behind";
+}
+
+static void put_clock_set(struct output *out, const struct sp_note *note)
+{
+	put_template(out, note, "{o} was set ");
+	put_text(out, (int64_t)note->values[0] < 0 ? "back by " : "forward by ");
+	put_seconds(out, magnitude(note->values[0]), 3);
+	put_text(out, " s: recorded times continue without the step, now ");
+	put_seconds(out, magnitude(note->values[1]), 3);
+	put_text(out, " s ");
+	put_text(out, clock_offset(note));
+	put_text(out, " it");
+}
+
+static void put_slept(struct output *out, const struct sp_note *note)
+{
+	put_text(out, "the machine was suspended for ");
+	put_seconds(out, magnitude(note->values[0]), 3);
+	put_text(out, " s: recorded times exclude it, now ");
+	put_seconds(out, magnitude(note->values[1]), 3);
+	put_text(out, " s ");
+	put_text(out, clock_offset(note));
+	put_template(out, note, " {o}");
+}
+
+static void put_uncovered(struct output *out, const struct sp_note *note)
+{
+	static const char *const whys[] = {
+		[UNCOVERED_LOST_METADATA] = "records of new processes were lost (-m 2M)",
+		[UNCOVERED_DROPPED] = "samples were dropped",
+		[UNCOVERED_LOST] = "samples were lost",
+		[UNCOVERED_SHARED_CPUS] = "per-CPU sampling is inexact on busy CPUs; use --scope task",
+		[UNCOVERED_PAUSED] = "sampling was paused, or the hypervisor ran other guests",
+		[UNCOVERED_SHORT_TASKS] = "threads and processes shorter than a period are rarely sampled",
+		[UNCOVERED_RATE] = "the rate is higher than this machine can sample; use a lower -F",
+	};
+	uint64_t why = note->values[2];
+	put_template(out, note, "samples cover {0%} of the command's {1s} s CPU time");
+	if (why < sizeof(whys) / sizeof(*whys)) {
+		put_text(out, ": ");
+		put_text(out, whys[why]);
+	}
+	if (why == UNCOVERED_SHORT_TASKS)
+		put_text(out, note->values[3] ? "; use --scope cpu" : "; use a higher -F, or CAP_PERFMON");
+}
+
+static void put_truncated(struct output *out, const struct sp_note *note)
+{
+	put_template(out, note, "{0} of {1} stacks truncated: {2} larger than the copy, {3} at a stack page "
+		     "that is not resident, {4} elsewhere; {5} not repaired");
+	if (note->values[6] == NOTE_STACK_NO_MORE)
+		put_text(out, "; the kernel copies no more: compile with -fno-omit-frame-pointer and record "
+			 "with --call-graph fp");
+	else if (note->values[6])
+		put_template(out, note, "; use --call-graph dwarf,{6#}");
+}
+
+static void put_overwritten(struct output *out, const struct sp_note *note)
+{
+	put_template(out, note, "overwrite mode: this file has the last {0s} ");
+	if (note->values[1] != note->values[0])
+		put_template(out, note, "to {1s} ");
+	put_template(out, note, "s of {2} CPU{2||s}; {3} KB of older samples were overwritten");
+}
+
+static void put_sampling(struct output *out, const struct sp_note *note, const char *what)
+{
+	put_text(out, "sampling");
+	if (note->object_size)
+		put_template(out, note, " of {o}");
+	put_text(out, what);
+}
+
+static void put_sampling_on(struct output *out, const struct sp_note *note)
+{
+	put_sampling(out, note, " was enabled");
+}
+
+static void put_sampling_off(struct output *out, const struct sp_note *note)
+{
+	put_sampling(out, note, " was disabled");
+}
+
+static void put_sampling_was_off(struct output *out, const struct sp_note *note)
+{
+	put_sampling(out, note, " was disabled when this file began");
+}
+
+static void put_write_failed(struct output *out, const struct sp_note *note)
+{
+	put_text(out, "writing stopped: ");
+	put_text(out, strerror(note->values[0] <= 4095 ? (int)note->values[0] : 0));
+	put_template(out, note, "; {1} later sample{1||s} missing");
+}
+
+struct kind {
+	uint8_t values;
+	bool silent;
+	const char *template;
+	void (*put)(struct output *out, const struct sp_note *note); /* instead of a template */
+};
+
+static const struct kind kinds[NOTE_KINDS] = {
+	/* Sentences of lib/event and of the choice of call chains: the text is used. */
+	[NOTE_EVENT] = {0},
+	[NOTE_CALL_GRAPH] = {.silent = true},
+	[NOTE_RATE_LOWERED] = {3, false,
+		"{0%} of samples were lost: now sampling at {1#} Hz instead of {2#} Hz (to keep "
+		"the rate: larger -m, or --no-adapt)"},
+	[NOTE_RATE_RESTORED] = {1, false, "sampling at {0#} Hz again"},
+	[NOTE_PERIOD_RAISED] = {3, false,
+		"{0%} of samples were lost: now sampling every {1#} events instead of {2#} (to "
+		"keep the period: larger -m, or --no-adapt)"},
+	[NOTE_PERIOD_RESTORED] = {1, false, "sampling every {0#} events again"},
+	[NOTE_COPY_LIMITED] = {1, false,
+		"stack copies are limited to {0#} bytes with --intr-regs"},
+	[NOTE_UNWIND_LATER] = {0, false,
+		"stacks will be unwound by report: events differ in call-graph="},
+	[NOTE_NO_THREAD_COUNTS] = {0, false,
+		"-s: no counts per thread: they need inherited events of a command or process "
+		"(-p)"},
+	[NOTE_THREAD_COUNTS_RISKY] = {0, false,
+		"-s: counts per thread can stop the ring buffers where many threads end; compare "
+		"with a recording without -s"},
+	[NOTE_CGROUP] = {0, false, "control group: {o}"},
+	[NOTE_CGROUPS] = {0, false, "control groups, one event each, in this order: {o}"},
+	[NOTE_LOCK_IN] = {3, false, NULL, put_lock_in},
+	[NOTE_CLOCK_SET] = {2, false, NULL, put_clock_set},
+	[NOTE_SLEPT] = {2, false, NULL, put_slept},
+	[NOTE_CLOCK_UNSTABLE] = {0, false, "{o} was set many times: no more notes about it"},
+	[NOTE_REREAD] = {0, false,
+		"mmap and fork records were lost and read again from /proc: short-lived code may "
+		"have no symbols (-m 2M)"},
+	[NOTE_CPU_OFFLINE] = {2, false,
+		"CPU {0#} went offline after {1s} s: not recorded until it is back"},
+	[NOTE_CPU_GONE] = {2, false,
+		"CPU {0#} went offline after {1s} s: not recorded from then on"},
+	[NOTE_CPU_BACK] = {4, false,
+		"CPU {0#} was offline after {1s} s, is recorded again after {2s} s: up to {3s} s "
+		"of it are missing"},
+	[NOTE_CPUS_UNSTABLE] = {0, false, "CPUs went offline many times: no more notes about it"},
+	[NOTE_CPU_NEW] = {1, false,
+		"CPU {0#} came online during the recording: it was not recorded"},
+	[NOTE_FP_FOR_WINDOW] = {3, false,
+		"falling back to frame pointers: {0m} MiB ring buffers hold stack copies of {1s} "
+		"s, not {2s} s (to copy stacks: --call-graph dwarf)"},
+	[NOTE_FP_FOR_SPACE] = {1, false,
+		"falling back to frame pointers: {0k} KiB ring buffers are too small for stack "
+		"copies (larger: -m 4M)"},
+	[NOTE_SHORT_WINDOW] = {4, false,
+		"{0k} KiB ring buffers hold the last {1s} s of a busy CPU, not {2s} s, at {3#} "
+		"bytes per sample (larger -m, lower -F, or --call-graph fp)"},
+	[NOTE_RINGS_SHRUNK] = {2, false,
+		"ring buffers have {0k} and {1k} KiB per CPU: other recordings use the locked "
+		"memory (sudo sysctl kernel.perf_event_mlock_kb=65536)"},
+	[NOTE_ATTACH_INCOMPLETE] = {0, false,
+		"threads start faster than they can be attached to: some may be missing (with "
+		"CAP_PERFMON none is)"},
+	[NOTE_KERNEL_HIDDEN] = {0, false,
+		"kernel.kptr_restrict hides kernel addresses: kernel samples will have no symbols"
+		" (sudo sysctl kernel.kptr_restrict=0)"},
+	[NOTE_MAPS_UNREADABLE] = {1, false,
+		"cannot read the memory maps of {0} process{0||es}: code already mapped there "
+		"will have no symbols"},
+	[NOTE_PROCESS_MAPS_UNREADABLE] = {1, false,
+		"cannot read the memory maps of process {0#}: code it has already mapped will "
+		"have no symbols"},
+	[NOTE_MAX_SIZE] = {1, false, "recording ended: the file reached --max-size ({0#} bytes)"},
+	[NOTE_TRACEPOINTS_UNREADABLE] = {1, false,
+		"cannot read tracefs: {0} tracepoint{0||s} will show raw bytes instead of fields"},
+	[NOTE_UNCOVERED_TASKS] = {2, false,
+		"up to {0s} s CPU time of {1} new threads and processes {1|is|are} not sampled "
+		"(use --scope cpu, or a higher -F)"},
+	[NOTE_UNCOVERED] = {4, false, NULL, put_uncovered},
+	[NOTE_STACKS_SKIPPED] = {2, true,
+		"{0} of {1} stacks were not unwound: the recorder was overloaded (lower -F, or "
+		"--unwind later)"},
+	[NOTE_STACKS_TRUNCATED] = {7, true, NULL, put_truncated},
+	[NOTE_STACK_PAGES_UNREADABLE] = {2, false,
+		"{0} stack{0||s} truncated at non-resident pages: cannot access the memory of "
+		"process {1#} (sudo sysctl kernel.yama.ptrace_scope=0)"},
+	[NOTE_STACKS_SHORTENED] = {1, true,
+		"{0} stack{0||s} without {0|its|their} middle frames: too deep for one record, or"
+		" for --max-stack"},
+	[NOTE_DROPPED] = {3, false,
+		"{0} of {1} samples dropped: writing was too slow, {2} MB were queued (faster "
+		"disk: -o FILE; or lower -F)"},
+	[NOTE_STALLED] = {2, false,
+		"the recorder stalled {0} time{0||s}: writing was too slow, {1} MB were queued "
+		"(faster disk: -o FILE)"},
+	[NOTE_BUILD_IDS_LIMITED] = {1, true,
+		"more than {0} files were mapped: the build-id list has only the first ones (mmap"
+		" records have their own)"},
+	[NOTE_THREAD_COUNTS_MISSING] = {1, false,
+		"-s: no counts of {0} new threads and processes: a defect of Linux 5.13 to 6.18 "
+		"(samples by thread: report -s tid)"},
+	[NOTE_LOST_HELPERS] = {2, true,
+		"{1} of {0} lost samples were copies that only repair stacks: they do not count"},
+	[NOTE_LOST_OWN] = {2, true,
+		"{0} samples lost across all processes on these CPUs, about {1} of them of the "
+		"target"},
+	[NOTE_OVERWRITTEN] = {4, true, NULL, put_overwritten},
+	[NOTE_SAMPLING_ON] = {0, true, NULL, put_sampling_on},
+	[NOTE_SAMPLING_OFF] = {0, true, NULL, put_sampling_off},
+	[NOTE_SAMPLING_WAS_OFF] = {0, true, NULL, put_sampling_was_off},
+	[NOTE_SAMPLING_UNSTABLE] = {0, true,
+		"sampling was enabled and disabled many times: no more notes about it"},
+	[NOTE_WRITE_FAILED] = {2, true, NULL, put_write_failed},
+};
+
+static const struct kind *kind_of(uint32_t kind)
+{
+	const struct kind *known = kind < NOTE_KINDS ? &kinds[kind] : NULL;
+	return known && (known->template || known->put) ? known : NULL;
+}
+
+size_t note_value_count(uint32_t kind)
+{
+	return kind < NOTE_KINDS ? kinds[kind].values : 0;
+}
+
+bool note_is_silent(uint32_t kind)
+{
+	return kind < NOTE_KINDS && kinds[kind].silent;
+}
+
+size_t sp_note_text(const struct sp_note *note, char *text, size_t size)
+{
+	const struct kind *kind = kind_of(note->kind);
+	struct output out = {.text = text, .size = size};
+	bool composed = kind && note->value_count >= kind->values;
+	if (!composed && note->text)
+		put(&out, note->text, note->size);
+	else if (composed && kind->put)
+		kind->put(&out, note);
+	else if (composed)
+		put_template(&out, note, kind->template);
+	if (size)
+		text[out.length < size ? out.length : size - 1] = '\0';
+	return out.length;
+}
+
+/* Sentences of recorders before notes had kinds. */
+#define OLD_STACK_SIZE "--call-graph dwarf,"
+#define OLD_NO_MORE_STACK "more cannot be copied of a stack"
+#define OLD_LOST_OWN                                                                            \
+	"of the %" SCNu64 " samples lost, which are everyone's on these CPUs, "                 \
+	"probably %" SCNu64 " were"
+
+/* The text's beginning, terminated. */
+static void copy_text(const struct sp_note *note, char *text, size_t size)
+{
+	size_t length = note->size < size ? note->size : size - 1;
+	if (length)
+		memcpy(text, note->text, length);
+	text[length] = '\0';
+}
+
+uint64_t note_stack_bytes(const struct sp_note *note)
+{
+	char text[512];
+	if (note->kind == NOTE_STACKS_TRUNCATED && note->value_count > 6)
+		return note->values[6];
+	if (note->kind)
+		return 0;
+	copy_text(note, text, sizeof(text));
+	const char *number = strstr(text, OLD_STACK_SIZE);
+	if (strstr(text, OLD_NO_MORE_STACK))
+		return NOTE_STACK_NO_MORE;
+	return number ? strtoul(number + strlen(OLD_STACK_SIZE), NULL, 10) : 0;
+}
+
+bool note_is_of_pages(const struct sp_note *note)
+{
+	const uint64_t *values = note->values;
+	return note->kind == NOTE_STACKS_TRUNCATED && note->value_count > 3 && values[3] > values[2] &&
+	       values[3] * 2 > values[0];
+}
+
+bool note_lost_own(const struct sp_note *note, uint64_t *lost_ret, uint64_t *own_ret)
+{
+	char text[512];
+	uint64_t lost, own;
+	if (note->kind == NOTE_LOST_OWN && note->value_count > 1) {
+		*lost_ret = note->values[0];
+		*own_ret = note->values[1];
+		return true;
+	}
+	if (note->kind)
+		return false;
+	copy_text(note, text, sizeof(text));
+	if (sscanf(text, OLD_LOST_OWN, &lost, &own) != 2)
+		return false;
+	*lost_ret = lost;
+	*own_ret = own;
+	return true;
+}

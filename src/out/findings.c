@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "out/findings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "input.h"
+#include "out/format.h"
+
+#define INDENT 2
+
+/* Limits of a report's head. */
+#define SHOWN_MAX 3
+#define LINES_MAX 2
+#define SHARE_LEAST 0.01
+#define TEXT_SIZE 512
+
+#define PLAIN_WIDTH 100
+
+/* Findings of one cause. */
+struct group {
+	const struct sp_finding *first; /* with the largest share */
+	double share;
+	double effect; /* on the answer; below SHARE_LEAST: not shown */
+	size_t objects, events; /* members with an object; and without, of one event */
+};
+
+/* Words broken at blanks to fit the width; after `lines` lines the rest is cut (0: never). */
+static void write_wrapped(const struct term *term, const char *text, int indent, int lines, FILE *out)
+{
+	int width = term->width ? term->width : PLAIN_WIDTH, column = indent, line = 1;
+	char word[256];
+	while (*text) {
+		size_t size = strcspn(text, " ");
+		size_t kept = size < sizeof(word) ? size : sizeof(word) - 1;
+		memcpy(word, text, kept);
+		word[kept] = '\0';
+		int columns = term_text_width(term, word);
+		/* The last line leaves room for the ellipsis. */
+		int room = lines && line == lines && text[size] ? 4 : 0;
+		if (column > indent && column + columns + 1 + room > width) {
+			if (lines && line == lines) {
+				fprintf(out, " %s", term_glyph(term, "…", "..."));
+				break;
+			}
+			fprintf(out, "\n%*s", indent, "");
+			column = indent;
+			line++;
+		}
+		if (column > indent)
+			column += fprintf(out, " ");
+		column += term_put(term, word, 0, out);
+		text += size + strspn(text + size, " ");
+	}
+	putc('\n', out);
+}
+
+static void write_finding(const struct term *term, const char *text, const char *remedy, int lines,
+			  FILE *out)
+{
+	fprintf(out, "%*s", INDENT, "");
+	term_begin(term, TERM_WARNING, out);
+	fputs("! ", out);
+	term_end(term, TERM_WARNING, out);
+	write_wrapped(term, text, INDENT + 2, lines, out);
+	if (!remedy)
+		return;
+	term_begin(term, TERM_DIM, out);
+	fprintf(out, "%*s%s ", INDENT + 2, "", term_glyph(term, "→", "->"));
+	/* A remedy is a command: it is never cut. */
+	write_wrapped(term, remedy, INDENT + 5 - term->utf8, 0, out);
+	term_end(term, TERM_DIM, out);
+}
+
+static bool is_note(const struct sp_finding *finding)
+{
+	return finding->kind == SP_FINDING_NOTE && finding->cause && !strcmp(finding->cause, "recorder");
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool is_member(const struct group *group, const struct sp_finding *finding)
+{
+	const struct sp_finding *first = group->first;
+	return finding == first || (first->summary && finding->summary && finding->kind == first->kind &&
+				    same(finding->cause, first->cause));
+}
+
+/* How much a finding changes what the report shows. */
+static double effect_of(const struct sp_finding *finding, double share)
+{
+	switch ((int)finding->kind) {
+	case SP_FINDING_DAMAGE:
+		return 3;
+	case SP_FINDING_LOST:
+	case SP_FINDING_THROTTLED:
+		return 2 + share;
+	case SP_FINDING_LOCK_IN:
+		return 1;
+	case SP_FINDING_UNSAMPLED:
+		return share > 0 ? share : SHARE_LEAST;
+	case SP_FINDING_NOTE:
+		return SHARE_LEAST;
+	case SP_FINDING_TRUNCATED_STACKS:
+		/* Only callers are missing, or may be. */
+		return share < SHARE_LEAST ? share : SHARE_LEAST + share / 2;
+	default:
+		return share;
+	}
+}
+
+/*
+ * Shares of objects add up within an event. A finding of the whole event, or another event's, is about
+ * the same samples or other ones: the largest counts.
+ */
+static void add_shares(struct group *group, const struct sp_finding *const *findings, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct sp_finding *finding = findings[i];
+		double sum = 0;
+		if (!is_member(group, finding))
+			continue;
+		group->objects += finding->object != NULL;
+		group->events += !finding->object && finding->event;
+		for (size_t j = 0; finding->object && j < count; j++)
+			if (is_member(group, findings[j]) && findings[j]->object &&
+			    same(findings[j]->event, finding->event))
+				sum += findings[j]->share;
+		if (!finding->object)
+			sum = finding->share;
+		if (sum > group->share)
+			group->share = sum;
+		if (finding->share > group->first->share)
+			group->first = finding;
+	}
+	/* Rounding. */
+	if (group->share > 1)
+		group->share = 1;
+	group->effect = effect_of(group->first, group->share);
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+	return (x->effect < y->effect) - (x->effect > y->effect);
+}
+
+/* Groups, most effect first; returns how many. The recorder's notes are left out. */
+static size_t make_groups(const struct sp_finding *const *findings, size_t count, struct group *groups)
+{
+	size_t made = 0;
+	for (size_t i = 0; i < count; i++) {
+		bool known = is_note(findings[i]);
+		for (size_t j = 0; j < made && !known; j++)
+			known = is_member(&groups[j], findings[i]);
+		if (known)
+			continue;
+		groups[made] = (struct group){.first = findings[i]};
+		add_shares(&groups[made++], findings, count);
+	}
+	/* Equal ones stay in the order of their findings: there are few. */
+	for (size_t i = 1; i < made; i++)
+		for (size_t j = i; j > 0 && compare_groups(&groups[j - 1], &groups[j]) > 0; j--) {
+			struct group swapped = groups[j];
+			groups[j] = groups[j - 1];
+			groups[j - 1] = swapped;
+		}
+	return made;
+}
+
+static const char *name_of(const struct group *group, const struct sp_finding *finding)
+{
+	return group->objects ? finding->object : finding->event;
+}
+
+/* "22%" */
+static const char *short_share(double share, char text[FORMAT_SIZE])
+{
+	if (share >= 0.1 && share < 0.995)
+		snprintf(text, FORMAT_SIZE, "%.0f%%", share * 100);
+	else
+		snprintf(text, FORMAT_SIZE, "%.*f%%", share >= 0.995 ? 0 : 1, share * 100);
+	return text;
+}
+
+/* ": libx264 16%, libswscale 5%, 3 more", as many as fit the line. */
+static void put_names(const struct term *term, const struct group *group,
+		      const struct sp_finding *const *findings, size_t count, char text[TEXT_SIZE])
+{
+	size_t names = group->objects ? group->objects : group->events > 1 ? group->events : 0, put = 0;
+	int width = (term->width ? term->width : PLAIN_WIDTH) - INDENT - 2;
+	char piece[TEXT_SIZE], share[FORMAT_SIZE];
+	for (size_t i = 0; i < count && put < names; i++) {
+		const char *name = is_member(group, findings[i]) ? name_of(group, findings[i]) : NULL;
+		size_t used = strlen(text);
+		if (!name || (group->objects && !findings[i]->object))
+			continue;
+		snprintf(piece, sizeof(piece), names > 1 ? "%s%.200s %s" : "%s%.200s",
+			 put ? ", " : ": ", name, short_share(findings[i]->share, share));
+		int room = put + 1 < names ? (int)strlen(", 999 more") : 0;
+		if (put && term_text_width(term, text) + term_text_width(term, piece) + room > width)
+			break;
+		snprintf(text + used, TEXT_SIZE - used, "%s", piece);
+		put++;
+	}
+	size_t used = strlen(text);
+	if (put < names)
+		snprintf(text + used, TEXT_SIZE - used, ", %zu more", names - put);
+}
+
+/* Whether the sentence says which file it should have been. */
+static bool needs_detail(const struct sp_finding *finding)
+{
+	return finding->kind == SP_FINDING_WRONG_FILE || finding->kind == SP_FINDING_UNPROVEN_FILE ||
+	       finding->kind == SP_FINDING_KERNEL_HIDDEN;
+}
+
+static void write_group(const struct report *report, const struct group *group, const char *remedy,
+			FILE *out)
+{
+	const struct sp_finding *first = group->first;
+	char text[TEXT_SIZE], share[FORMAT_SIZE];
+	if (!first->summary || (group->objects == 1 && needs_detail(first))) {
+		write_finding(&report->term, first->what, remedy, LINES_MAX, out);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s %s", short_share(group->share, share), first->summary);
+	put_names(&report->term, group, report->findings, report->finding_count, text);
+	write_finding(&report->term, text, remedy, LINES_MAX, out);
+}
+
+/* " -i FILE", quoted for a shell where it must be; nothing for the default. */
+static void write_input(const struct report *report, FILE *out)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789._/+,:=@%-";
+	const char *path = report->path;
+	bool bare = path[strspn(path, plain)] == '\0';
+	if (!strcmp(path, input_path(NULL)))
+		return;
+	fputs(bare ? " -i " : " -i '", out);
+	for (const char *quote; !bare && (quote = strchr(path, '\'')); path = quote + 1) {
+		char part[256];
+		size_t size = (size_t)(quote - path);
+		snprintf(part, sizeof(part), "%.*s", (int)(size < sizeof(part) ? size : sizeof(part) - 1),
+			 path);
+		term_put(&report->term, part, 0, out);
+		fputs("'\\''", out);
+	}
+	term_put(&report->term, path, 0, out);
+	if (!bare)
+		putc('\'', out);
+}
+
+void findings_write(const struct report *report, FILE *out)
+{
+	struct group *groups = calloc(report->finding_count + 1, sizeof(*groups));
+	if (!groups)
+		return;
+	size_t count = make_groups(report->findings, report->finding_count, groups), shown = 0;
+	while (shown < count && shown < SHOWN_MAX && groups[shown].effect >= SHARE_LEAST)
+		shown++;
+	for (size_t i = 0; i < shown; i++) {
+		const char *remedy = groups[i].first->remedy;
+		/* A remedy of several findings in a row stands below the last. */
+		bool again = i + 1 < shown && same(groups[i + 1].first->remedy, remedy);
+		write_group(report, &groups[i], again ? NULL : remedy, out);
+	}
+	if (shown && shown < count) {
+		term_begin(&report->term, TERM_DIM, out);
+		fprintf(out, "%*s%zu more: sprof info --findings", INDENT + 2, "", count - shown);
+		write_input(report, out);
+		putc('\n', out);
+		term_end(&report->term, TERM_DIM, out);
+	}
+	free(groups);
+}
+
+void findings_write_all(const struct term *term, const struct sp_finding *const *findings,
+			size_t count, FILE *out)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!is_note(findings[i]))
+			write_finding(term, findings[i]->what, findings[i]->remedy, 0, out);
+}
+
+/* By enum sp_finding_kind; the names are a contract. */
+static const char *const kinds[] = {
+	[SP_FINDING_DAMAGE] = "damage",
+	[SP_FINDING_LOST] = "lost",
+	[SP_FINDING_THROTTLED] = "throttled",
+	[SP_FINDING_UNMAPPED] = "unmapped",
+	[SP_FINDING_WRONG_FILE] = "wrong_file",
+	[SP_FINDING_MISSING_FILE] = "missing_file",
+	[SP_FINDING_NO_SYMBOLS] = "no_symbols",
+	[SP_FINDING_KERNEL_HIDDEN] = "kernel_hidden",
+	[SP_FINDING_TRUNCATED_STACKS] = "truncated_stacks",
+	[SP_FINDING_UNSAMPLED] = "unsampled",
+	[SP_FINDING_GUEST] = "guest",
+	[SP_FINDING_NOTE] = "note",
+	[SP_FINDING_MULTIPLEXED] = "multiplexed",
+	[SP_FINDING_LOCK_IN] = "lock_in",
+	[SP_FINDING_NO_BRANCHES] = "no_branches",
+	[SP_FINDING_UNPROVEN_FILE] = "unproven_file",
+};
+
+static void put_optional(struct json *json, const char *key, const char *text)
+{
+	if (text)
+		json_string(json, key, text);
+}
+
+void findings_write_json(const struct sp_finding *const *findings, size_t count, struct json *json)
+{
+	json_begin_lines(json, "findings", '[');
+	for (size_t i = 0; i < count; i++) {
+		const struct sp_finding *finding = findings[i];
+		bool known = (size_t)finding->kind < sizeof(kinds) / sizeof(*kinds) && kinds[finding->kind];
+		json_begin(json, NULL, '{');
+		json_string(json, "kind", known ? kinds[finding->kind] : "other");
+		json_string(json, "text", finding->what);
+		put_optional(json, "remedy", finding->remedy);
+		if (finding->samples) {
+			json_unsigned(json, "samples", finding->samples);
+			json_double(json, "share", finding->share);
+		}
+		put_optional(json, "cause", finding->cause);
+		put_optional(json, "object", finding->object);
+		put_optional(json, "event", finding->event);
+		json_end(json, '}');
+	}
+	json_end_lines(json, ']');
+}
