@@ -23,6 +23,7 @@ noinst_PROGRAMS += tests/cli/sources
 tests_cli_sources_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += tests/cli/test_kernel_modules.sh tests/cli/test_sources.sh
 dist_check_SCRIPTS += tests/cli/test_names.sh tests/cli/test_script.sh tests/cli/test_symfs.sh
+dist_check_SCRIPTS += tests/cli/test_remedies.sh
 dist_check_SCRIPTS += tests/cli/test_simpleperf.sh
 EXTRA_DIST += tests/cli/simpleperf.py
 EXTRA_DIST += tests/cli/sources.awk \
