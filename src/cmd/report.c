@@ -245,13 +245,16 @@ static void choose_one_event(struct report *report)
 
 /* What text says by itself, for those who only see a file. */
 static void say_what_is_missing(const struct report_arguments *arguments,
-				const struct report *report)
+				struct sp_reader *reader, const struct report *report)
 {
-	bool any = false, chains = false;
+	bool any = false, recorded = false, chains = false;
 	for (size_t i = 0; i < report->profile_count; i++) {
+		recorded |= report->profiles[i]->samples > 0;
 		any |= report->profiles[i]->shown_samples > 0;
 		chains |= report->profiles[i]->has_callchains;
 	}
+	if (!any && recorded)
+		selection_print_span(&arguments->selection, reader);
 	if (!any && arguments->output != &output_text)
 		diag_say("%s: no samples%s", report->path,
 			 report->filtered ? " pass the filters"
@@ -263,8 +266,8 @@ static void say_what_is_missing(const struct report_arguments *arguments,
 		diag_say("%s has no call chains; 'sprof record -g' records them", report->path);
 }
 
-static int write_report(const struct report_arguments *arguments,
-			const struct sp_reader *reader, struct report *report)
+static int write_report(const struct report_arguments *arguments, struct sp_reader *reader,
+			struct report *report)
 {
 	if (arguments->output == &output_folded)
 		choose_one_event(report);
@@ -276,7 +279,7 @@ static int write_report(const struct report_arguments *arguments,
 	status |= pager_close(&pager);
 	if (!done)
 		diag_say("out of memory");
-	say_what_is_missing(arguments, report);
+	say_what_is_missing(arguments, reader, report);
 	return done ? status : 1;
 }
 

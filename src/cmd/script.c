@@ -249,6 +249,8 @@ static void say_limits(const struct script_view *view, const struct sp_script *s
 	char text[INPUT_TEXT];
 	if (view->arguments->selection.quiet)
 		return;
+	if (!sp_script_record_count(script))
+		selection_print_span(&view->arguments->selection, reader);
 	if (input_unfinished(reader, text))
 		diag_say("%s: %s", view->info->path, text);
 	if (view->arguments->format == SCRIPT_JSON ||

@@ -52,18 +52,29 @@ static bool parse_percent(const char *text, struct selection_time *time)
 	       time->begin < time->end;
 }
 
-/* "START,END"; either may be left out, but not both. */
+/* "SECONDS" of the recording's clock, or "+SECONDS" after the first sample. */
+static bool parse_moment(const char *text, const char *end, bool *offset, uint64_t *ns)
+{
+	*offset = *text == '+';
+	return option_text_seconds(text + *offset, end, ns);
+}
+
+/* "START,END"; either may be omitted, but not both. */
 static bool parse_seconds(const char *text, struct selection_time *time)
 {
 	const char *comma = strchr(text, ','), *end = text + strlen(text);
 	if (!comma || end == text + 1)
 		return false;
-	if (comma > text && !option_text_seconds(text, comma, &time->begin_ns))
+	if (comma > text && !parse_moment(text, comma, &time->begin_offset, &time->begin_ns))
 		return false;
-	if (comma + 1 == end)
+	time->has_end = comma + 1 < end;
+	if (!time->has_end)
 		return true;
-	return option_text_seconds(comma + 1, end, &time->end_ns) && time->end_ns &&
-	       time->begin_ns <= time->end_ns;
+	if (!parse_moment(comma + 1, end, &time->end_offset, &time->end_ns))
+		return false;
+	bool comparable = time->begin_offset == time->end_offset || comma == text;
+	return (time->end_ns || time->end_offset) &&
+	       (!comparable || time->begin_ns <= time->end_ns);
 }
 
 static bool parse_time(const struct option *option, const char *text)
@@ -85,7 +96,8 @@ static bool parse_time(const struct option *option, const char *text)
 	}
 	fine = fine && copy && selection->time_count;
 	free(copy);
-	return fine || option_reject(option, text, "START,END in seconds, or PERCENT%-PERCENT%");
+	return fine || option_reject(option, text,
+				     "START,END in seconds, +START,+END or PERCENT%-PERCENT%");
 }
 
 void selection_add_read(struct selection *s, struct option_table *table)
@@ -124,7 +136,8 @@ void selection_add_filter(struct selection *s, struct option_table *table)
 			       .rare = true),
 		OPTION_STRINGS('e', "events", "NAMES", &s->events, "select events"),
 		OPTION_CALL(0, "time", "START,END", s, parse_time,
-			    "select a time range, in seconds or such as 10%-20%"),
+			    "select a time range: +1.5,+3 (seconds from the first sample), 10%-20%, "
+			    "or seconds of the recording's clock"),
 	};
 	OPTION_TABLE_ADD(table, group);
 }
@@ -157,37 +170,71 @@ void selection_apply(const struct selection *selection, struct sp_ctx *ctx)
 	sp_ctx_set_debuginfod(ctx, selection->debuginfod);
 }
 
-/* Turns "10%-20%" into times. */
+static uint64_t add_clamped(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static struct sp_time_span absolute_time(const struct selection_time *part, uint64_t first_ns,
+					 uint64_t last_ns)
+{
+	double span = (double)(last_ns - first_ns);
+	if (part->percent)
+		/* The next part begins where this one ends. */
+		return (struct sp_time_span){
+			first_ns + (uint64_t)(span * part->begin),
+			part->end >= 1 ? 0 : first_ns + (uint64_t)(span * part->end)};
+	uint64_t begin_ns = add_clamped(part->begin_ns, part->begin_offset ? first_ns : 0);
+	uint64_t end_ns = add_clamped(part->end_ns, part->end_offset ? first_ns : 0);
+	/* The end is inclusive; filter_time()'s is not, and its 0 is no end. */
+	return (struct sp_time_span){begin_ns, part->has_end ? add_clamped(end_ns, 1) : 0};
+}
+
+/* Converts offsets and percentages to the recording's clock. */
 static bool settle_times(struct selection *selection, struct sp_reader *reader)
 {
 	uint64_t first_ns = 0, last_ns = 0;
 	bool any = false;
-	for (size_t i = 0; i < selection->time_count; i++)
-		any |= selection->parts[i].percent;
-	struct sp_error *error = any ? input_time(reader, &first_ns, &last_ns) : NULL;
-	double span = (double)(last_ns - first_ns);
 	for (size_t i = 0; i < selection->time_count; i++) {
 		const struct selection_time *part = &selection->parts[i];
-		struct sp_time_span *time = &selection->times[i];
-		if (part->percent)
-			/* The next part begins where this one ends. */
-			*time = (struct sp_time_span){
-				first_ns + (uint64_t)(span * part->begin),
-				part->end >= 1 ? 0 : first_ns + (uint64_t)(span * part->end)};
-		else
-			/* The last nanosecond that was asked for belongs to it. */
-			*time = (struct sp_time_span){
-				part->begin_ns, part->end_ns && part->end_ns < UINT64_MAX ?
-							part->end_ns + 1 : part->end_ns};
+		any |= part->percent || part->begin_offset || part->end_offset;
 	}
-	if (error)
+	struct sp_error *error = any ? input_time(reader, &first_ns, &last_ns) : NULL;
+	if (error) {
 		diag_error(error);
-	return !error;
+		return false;
+	}
+	for (size_t i = 0; i < selection->time_count; i++)
+		selection->times[i] = absolute_time(&selection->parts[i], first_ns, last_ns);
+	return true;
 }
 
 bool selection_settle(struct selection *selection, struct sp_reader *reader)
 {
 	return input_has_events(reader, &selection->events) && settle_times(selection, reader);
+}
+
+/* Filters other than --time. */
+static bool has_names(const struct selection *selection)
+{
+	return selection->comms.count || selection->dsos.count || selection->symbols.count ||
+	       selection->pids.count || selection->tids.count || selection->cpus.count ||
+	       selection->events.count;
+}
+
+void selection_print_span(const struct selection *selection, struct sp_reader *reader)
+{
+	uint64_t first_ns = 0, last_ns = 0;
+	if (!selection->time_count || selection->quiet)
+		return;
+	struct sp_error *error = input_time(reader, &first_ns, &last_ns);
+	if (!error && last_ns)
+		diag_say("no sample %s; the recording spans %.3f s to %.3f s (+0 to +%.3f s)",
+			 has_names(selection) ? "passes the filters" : "is in the given time",
+			 (double)first_ns / 1e9, (double)last_ns / 1e9,
+			 (double)(last_ns - first_ns) / 1e9);
+	sp_error_free(error);
 }
 
 struct sp_filter selection_filter(const struct selection *selection)

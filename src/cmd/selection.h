@@ -9,10 +9,12 @@
 /* More parts of the time than these are a slip of the pen, not a wish. */
 #define SELECTION_TIMES 64
 
-/* Of --time: nanoseconds of the recording's clock, or parts of its span. */
+/* A part of --time: the recording's clock, offsets from the first sample, or fractions of the span. */
 struct selection_time {
 	bool percent;
-	uint64_t begin_ns, end_ns; /* end 0: no end; else the last that belongs to it */
+	bool begin_offset, end_offset; /* "+": ns after the first sample */
+	bool has_end;
+	uint64_t begin_ns, end_ns; /* inclusive */
 	double begin, end;         /* 0 to 1 */
 };
 
@@ -47,6 +49,9 @@ void selection_apply(const struct selection *selection, struct sp_ctx *ctx);
  * saying why not.
  */
 bool selection_settle(struct selection *selection, struct sp_reader *reader);
+
+/* Prints that no sample has a time of --time, and the recording's span; nothing without --time. */
+void selection_print_span(const struct selection *selection, struct sp_reader *reader);
 
 /* As the library takes them; valid as long as the selection. */
 struct sp_filter selection_filter(const struct selection *selection);
