@@ -73,6 +73,7 @@ struct sp_analysis_options {
 	const struct sp_field *fields; /* what SP_KEY_FIELD and those that follow it are */
 	size_t field_count;
 	bool raw_trace;          /* SP_KEY_TRACE has fields as their bytes say */
+	bool time_bins;          /* count samples over time: sp_analysis_time_bins() */
 	bool relative;           /* shares of what the filters let pass, not of all */
 	struct sp_filter filter;
 	struct sp_files files;
@@ -103,6 +104,20 @@ SP_API const struct sp_group *sp_analysis_group(const struct sp_analysis *analys
 /* From the first to the last sample. */
 SP_API uint64_t sp_analysis_first_ns(const struct sp_analysis *analysis);
 SP_API uint64_t sp_analysis_last_ns(const struct sp_analysis *analysis);
+
+/* Samples in time order: bin i begins at begin_ns + i * width_ns, in the recording's clock. */
+struct sp_time_bins {
+	uint64_t begin_ns;
+	uint64_t width_ns; /* a power of two */
+	const uint64_t *samples;
+	size_t count; /* at most 1024; the first and the last bin have samples */
+};
+
+/*
+ * The event's samples over time, filters ignored: they sum to the number of SAMPLE records that
+ * have a time. Count 0 without sp_analysis_options.time_bins. Belong to the analysis.
+ */
+SP_API struct sp_time_bins sp_analysis_time_bins(const struct sp_analysis *analysis, size_t index);
 
 /* Something that limits what the data is worth; most serious first. */
 enum sp_finding_kind {

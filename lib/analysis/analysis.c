@@ -361,6 +361,7 @@ void sp_analysis_free(struct sp_analysis *analysis)
 	srcfiles_deinit(&analysis->node_files);
 	strtab_deinit(&analysis->strings);
 	arena_deinit(&analysis->arena);
+	time_bins_free(analysis->time_bins, analysis->event_count);
 	free(analysis->profiles);
 	event_groups_deinit(&analysis->groups);
 	vec_deinit(&analysis->findings);
@@ -397,6 +398,19 @@ uint64_t sp_analysis_first_ns(const struct sp_analysis *analysis)
 uint64_t sp_analysis_last_ns(const struct sp_analysis *analysis)
 {
 	return analysis->last_ns;
+}
+
+struct sp_time_bins sp_analysis_time_bins(const struct sp_analysis *analysis, size_t index)
+{
+	const struct time_bins *bins = analysis->time_bins ? analysis->time_bins[index] : NULL;
+	if (!bins)
+		return (struct sp_time_bins){0};
+	return (struct sp_time_bins){
+		.begin_ns = bins->lowest << bins->shift,
+		.width_ns = UINT64_C(1) << bins->shift,
+		.samples = bins->counts + (bins->lowest - bins->first),
+		.count = (size_t)(bins->highest - bins->lowest + 1),
+	};
 }
 
 size_t sp_analysis_finding_count(const struct sp_analysis *analysis)

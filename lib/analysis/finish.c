@@ -239,6 +239,20 @@ static void find_time(struct run *run)
 	}
 }
 
+/* Moves the first worker's bins of each event to the analysis and adds the others'. */
+static void merge_time_bins(struct run *run)
+{
+	struct time_bins **all = run->analysis->time_bins;
+	for (size_t i = 0; i < run->worker_count; i++)
+		for (size_t event = 0; event < run->work.layout->event_count; event++) {
+			struct time_bins **bins = &run->workers[i].time_bins[event];
+			if (!all[event])
+				all[event] = take_ptr(*bins);
+			else if (*bins)
+				time_bins_merge(all[event], *bins);
+		}
+}
+
 static struct sp_error *make_profiles(struct run *run, struct merged *merged, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -272,6 +286,15 @@ struct sp_error *finish_profiles(struct run *run)
 		return error_no_memory();
 	}
 	find_time(run);
+	if (run->options.time_bins) {
+		run->analysis->time_bins = calloc(count + 1, sizeof(*run->analysis->time_bins));
+		if (!run->analysis->time_bins) {
+			free(merged);
+			return error_no_memory();
+		}
+		run->analysis->event_count = count;
+		merge_time_bins(run);
+	}
 	if (!lives_finish(&run->sideband.lives, run->analysis->last_ns)) {
 		free(merged);
 		return error_no_memory();

@@ -25,6 +25,8 @@ struct sp_analysis {
 	struct event_groups groups;
 	VEC(struct sp_finding) findings;
 	uint64_t first_ns, last_ns;
+	struct time_bins **time_bins; /* by event; NULL: not requested */
+	size_t event_count;           /* of time_bins */
 };
 
 /* What is there while it runs. */

@@ -31,9 +31,10 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/sum.c \
 	lib/analysis/stack_troubles.c \
 	lib/analysis/stacks.c lib/analysis/stacks.h \
+	lib/analysis/time_bins.c lib/analysis/time_bins.h \
 	lib/analysis/trouble.c \
 	lib/analysis/unsampled.c \
 	lib/analysis/value.c \
 	lib/analysis/unwinding.c lib/analysis/unwinding.h \
 	lib/analysis/worker.c lib/analysis/worker.h
-check_PROGRAMS += tests/unit/test_analysis tests/unit/test_chain tests/unit/test_sideband tests/unit/test_labels
+check_PROGRAMS += tests/unit/test_analysis tests/unit/test_chain tests/unit/test_sideband tests/unit/test_labels tests/unit/test_time_bins

@@ -26,6 +26,9 @@ struct sp_error *worker_init(struct worker *worker, const struct work *work, str
 	worker->events = calloc(work->layout->event_count + 1, sizeof(*worker->events));
 	if (!worker->events)
 		return error_no_memory();
+	if (work->options->time_bins &&
+	    !(worker->time_bins = calloc(work->layout->event_count + 1, sizeof(*worker->time_bins))))
+		return error_no_memory();
 	struct sp_error *error = stacks_init(&worker->stacks, work->unwinding);
 	worker->stacks.deferred = work->deferred;
 	worker->stacks.layout = work->layout;
@@ -52,6 +55,7 @@ void worker_deinit(struct worker *worker)
 	u64map_deinit(&worker->task_of);
 	vec_deinit(&worker->pending);
 	free(worker->events);
+	time_bins_free(worker->time_bins, worker->work->layout->event_count);
 	u64map_deinit(&worker->task_samples);
 	u64map_deinit(&worker->counter_of);
 	vec_deinit(&worker->counters);
@@ -398,6 +402,9 @@ static struct sp_error *add_sample(struct worker *worker, const struct sp_record
 			worker->first_ns = sample->time_ns;
 		if (sample->time_ns > worker->last_ns)
 			worker->last_ns = sample->time_ns;
+		if (worker->time_bins &&
+		    !time_bins_count(&worker->time_bins[record->event], sample->time_ns))
+			return error_no_memory();
 	}
 	if (worker->work->options->branches)
 		return worker_count_branches(worker, record);

@@ -14,6 +14,7 @@
 #include "analysis/sideband.h"
 #include "analysis/stack_end.h"
 #include "analysis/stacks.h"
+#include "analysis/time_bins.h"
 #include "base/strtab.h"
 #include "profile/detail.h"
 #include "profile/group.h"
@@ -138,6 +139,7 @@ struct worker {
 	struct u64map counter_of;         /* event id, tid -> index in counters */
 	VEC(struct counter_state) counters; /* of PERF_SAMPLE_READ */
 	uint64_t first_ns, last_ns;       /* 0, 0: no sample has a time */
+	struct time_bins **time_bins;     /* by event; NULL without options->time_bins */
 	uint64_t unknown_event;           /* samples that are of no event of the recording */
 
 	/* Made of the above by worker_resolve() and worker_sum(). */
