@@ -9,6 +9,7 @@
 #include "diag.h"
 #include "input.h"
 #include "out/output.h"
+#include "out/timeline.h"
 #include "pager.h"
 
 /* The least share of text in call trees, and in rows by total, unless --percent-limit sets it; perf's. */
@@ -109,6 +110,7 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 		.parent = arguments->parent,
 		.parent_only = arguments->exclude_other,
 		.raw_trace = arguments->raw_trace,
+		.time_bins = arguments->output == &output_text && !arguments->selection.quiet,
 		.filter = selection_filter(&arguments->selection),
 		.files = selection_files(&arguments->selection),
 		.threads = (unsigned int)arguments->selection.jobs,
@@ -122,6 +124,7 @@ struct lists {
 	struct joint_view *groups;
 	const struct sp_profile **members; /* of the groups */
 	uint64_t *periods; /* of the profiles */
+	struct sp_time_bins *bins;         /* of the profiles */
 };
 
 static void lists_deinit(struct lists *lists)
@@ -131,6 +134,7 @@ static void lists_deinit(struct lists *lists)
 	free(lists->groups);
 	free(lists->members);
 	free(lists->periods);
+	free(lists->bins);
 }
 
 static bool has_event(const struct report_arguments *arguments, const char *name)
@@ -200,7 +204,8 @@ static bool collect(const struct report_arguments *arguments, struct sp_reader *
 	lists->profiles = calloc(profiles + 1, sizeof(*lists->profiles));
 	lists->findings = calloc(findings + 1, sizeof(*lists->findings));
 	lists->periods = calloc(profiles + 1, sizeof(*lists->periods));
-	if (!lists->profiles || !lists->findings || !lists->periods)
+	lists->bins = calloc(profiles + 1, sizeof(*lists->bins));
+	if (!lists->profiles || !lists->findings || !lists->periods || !lists->bins)
 		return false;
 	for (size_t i = 0; i < profiles; i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
@@ -208,6 +213,7 @@ static bool collect(const struct report_arguments *arguments, struct sp_reader *
 		if (!has_event(arguments, profile->event) || is_side_band(arguments, event, profile))
 			continue;
 		lists->periods[report->profile_count] = period_of(event, profile);
+		lists->bins[report->profile_count] = sp_analysis_time_bins(analysis, i);
 		lists->profiles[report->profile_count++] = profile;
 	}
 	for (size_t i = 0; i < findings; i++)
@@ -310,6 +316,15 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 	};
 	int status = 1;
 	if (collect(arguments, reader, analysis, &report, &lists)) {
+		const struct timeline timeline = {
+			.first_ns = sp_analysis_first_ns(analysis),
+			.last_ns = sp_analysis_last_ns(analysis),
+			.bins = lists.bins,
+			.bins_count = report.profile_count,
+			.times = arguments->selection.times,
+			.time_count = arguments->selection.time_count,
+		};
+		report.timeline = &timeline;
 		report.children = shows_children(arguments, &report);
 		report.tree_limit = tree_limit(arguments);
 		set_row_limits(arguments, &report);

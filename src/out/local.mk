@@ -14,6 +14,7 @@ src_libcommand_la_SOURCES += \
 	src/out/stat_csv.c src/out/stat_json.c src/out/stat_metric.c src/out/stat_text.c \
 	src/out/table.c src/out/table.h \
 	src/out/text.c \
+	src/out/timeline.c src/out/timeline.h \
 	src/out/tree.c
 
 check_PROGRAMS += tests/unit/test_output

@@ -29,6 +29,7 @@ struct report {
 	const char *path;
 	const struct sp_file_info *info;
 	uint64_t duration_ns; /* from the first to the last sample */
+	const struct timeline *timeline; /* NULL: not shown */
 	bool damaged;
 	const struct sp_profile *const *profiles;
 	size_t profile_count;

@@ -9,6 +9,7 @@
 #include "out/findings.h"
 #include "out/format.h"
 #include "out/table.h"
+#include "out/timeline.h"
 
 /* Where the words of the head begin. */
 #define INDENT 2
@@ -369,6 +370,7 @@ static bool write_text(const struct report *report, FILE *out)
 {
 	if (!report->quiet) {
 		write_file(report, out);
+		timeline_write(report, out);
 		findings_write(report, out);
 	}
 	for (size_t i = 0; i < report->profile_count; i++) {

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * "time: 5.02 s from 2971.669 s  ▁▂▅██▇▃▁": samples over time, in columns of equal time, the
+ * largest one being full height. Columns outside --time are shown as dots.
+ */
+#include "out/timeline.h"
+
+#include "out/format.h"
+#include "out/output.h"
+
+#define COLUMNS_MAX 60
+#define COLUMNS_MIN 8
+
+/* Fewer samples show chance rather than change. */
+#define SAMPLES_PER_COLUMN 5
+
+#define DURATION_MIN_NS 10000000
+
+/* Times of --time that are named; more are counted. */
+#define SHOWN_TIMES 2
+
+struct curve {
+	double columns[COLUMNS_MAX]; /* samples */
+	size_t count;
+	double peak;
+	double begin_ns, width_ns; /* of a column */
+};
+
+/* Divides a bin's samples over the columns by how much of its time is in each. */
+static void add_bin(struct curve *curve, double begin_ns, double end_ns, uint64_t samples)
+{
+	double last_ns = curve->begin_ns + curve->width_ns * (double)curve->count;
+	double from = begin_ns > curve->begin_ns ? begin_ns : curve->begin_ns;
+	double until = end_ns < last_ns ? end_ns : last_ns;
+	if (until <= from)
+		return;
+	for (size_t i = (size_t)((from - curve->begin_ns) / curve->width_ns); i < curve->count; i++) {
+		double left = curve->begin_ns + (double)i * curve->width_ns;
+		double right = left + curve->width_ns;
+		double low = left > from ? left : from, high = right < until ? right : until;
+		if (left >= until)
+			break;
+		if (high > low)
+			curve->columns[i] += (double)samples * (high - low) / (until - from);
+	}
+}
+
+static void make_curve(const struct timeline *timeline, struct curve *curve)
+{
+	curve->begin_ns = 0;
+	/* Relative to the first sample: doubles are exact to the ns for 100 days. */
+	curve->width_ns = (double)(timeline->last_ns - timeline->first_ns + 1) /
+			  (double)curve->count;
+	for (size_t i = 0; i < timeline->bins_count; i++) {
+		const struct sp_time_bins *bins = &timeline->bins[i];
+		double begin_ns = bins->begin_ns >= timeline->first_ns ?
+					  (double)(bins->begin_ns - timeline->first_ns) :
+					  -(double)(timeline->first_ns - bins->begin_ns);
+		for (size_t j = 0; j < bins->count; j++)
+			if (bins->samples[j])
+				add_bin(curve, begin_ns + (double)j * (double)bins->width_ns,
+					begin_ns + (double)(j + 1) * (double)bins->width_ns,
+					bins->samples[j]);
+	}
+	for (size_t i = 0; i < curve->count; i++)
+		if (curve->columns[i] > curve->peak)
+			curve->peak = curve->columns[i];
+}
+
+/* Whether --time has the middle of the column. */
+static bool is_shown(const struct timeline *timeline, const struct curve *curve, size_t column)
+{
+	uint64_t middle_ns = timeline->first_ns +
+			     (uint64_t)(((double)column + 0.5) * curve->width_ns);
+	for (size_t i = 0; i < timeline->time_count; i++) {
+		const struct sp_time_span *time = &timeline->times[i];
+		if (middle_ns >= time->begin_ns && (!time->end_ns || middle_ns < time->end_ns))
+			return true;
+	}
+	return !timeline->time_count;
+}
+
+static void write_curve(const struct report *report, const struct curve *curve, FILE *out)
+{
+	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
+	const char *const *levels = report->term.utf8 ? blocks : plain;
+	/* Blanks are part of the curve: marks where it ends, without dots. */
+	fputs(report->term.utf8 ? "" : "|", out);
+	for (size_t i = 0; i < curve->count; i++) {
+		double part = curve->peak > 0 ? curve->columns[i] / curve->peak : 0;
+		/* Less than a hundredth of a sample is rounding. */
+		size_t level = curve->columns[i] < 0.01 ? 0 : 1 + (size_t)(part * 7.5);
+		bool shown = is_shown(report->timeline, curve, i);
+		fputs(shown ? levels[level < 8 ? level : 8] : term_glyph(&report->term, "·", " "),
+		      out);
+	}
+	fputs(report->term.utf8 ? "" : "|", out);
+}
+
+/* ", shown +1.500 s to +3.000 s": --time, as far as the recording spans it. */
+static int write_times(const struct timeline *timeline, FILE *out)
+{
+	uint64_t first_ns = timeline->first_ns, last_ns = timeline->last_ns;
+	size_t within = 0;
+	int used = 0;
+	for (size_t i = 0; i < timeline->time_count; i++) {
+		const struct sp_time_span *time = &timeline->times[i];
+		uint64_t begin_ns = time->begin_ns > first_ns ? time->begin_ns : first_ns;
+		/* The library's end is exclusive. */
+		uint64_t end_ns = time->end_ns && time->end_ns <= last_ns ? time->end_ns - 1 : last_ns;
+		if (begin_ns > end_ns || within++ >= SHOWN_TIMES)
+			continue;
+		used += fprintf(out, "%s+%.3f s to +%.3f s", within == 1 ? ", shown " : ", ",
+				(double)(begin_ns - first_ns) / 1e9, (double)(end_ns - first_ns) / 1e9);
+	}
+	if (within > SHOWN_TIMES)
+		used += fprintf(out, ", %zu more", within - SHOWN_TIMES);
+	if (timeline->time_count && !within)
+		used += fprintf(out, ", none of it shown");
+	return used;
+}
+
+static uint64_t count_samples(const struct timeline *timeline)
+{
+	uint64_t samples = 0;
+	for (size_t i = 0; i < timeline->bins_count; i++)
+		for (size_t j = 0; j < timeline->bins[i].count; j++)
+			samples += timeline->bins[i].samples[j];
+	return samples;
+}
+
+/* Columns that fit after `used` ones and have enough samples; 0: no curve. */
+static size_t column_count(const struct report *report, int used)
+{
+	size_t count = count_samples(report->timeline) / SAMPLES_PER_COLUMN;
+	int room = report->term.width ? report->term.width - used : COLUMNS_MAX;
+	if (count > COLUMNS_MAX)
+		count = COLUMNS_MAX;
+	if (room < COLUMNS_MIN)
+		return 0;
+	if (count > (size_t)room)
+		count = (size_t)room;
+	return count < COLUMNS_MIN ? 0 : count;
+}
+
+void timeline_write(const struct report *report, FILE *out)
+{
+	const struct timeline *timeline = report->timeline;
+	char text[FORMAT_SIZE];
+	struct curve curve = {0};
+	if (!timeline || timeline->last_ns < timeline->first_ns ||
+	    timeline->last_ns - timeline->first_ns < DURATION_MIN_NS)
+		return;
+	const char *duration = format_duration(&report->term,
+					       timeline->last_ns - timeline->first_ns, text);
+	int used = fprintf(out, "  time: %s from %.3f s", duration, (double)timeline->first_ns / 1e9);
+	used += write_times(timeline, out);
+	/* Two blanks, and two marks or blanks. */
+	curve.count = column_count(report, used + 4);
+	if (curve.count) {
+		make_curve(timeline, &curve);
+		fputs("  ", out);
+		write_curve(report, &curve, out);
+	}
+	putc('\n', out);
+}
