@@ -70,6 +70,12 @@ struct sp_analysis_options {
 	const char *parent;
 	bool parent_only;        /* with that key: only samples that have one are shown */
 	uint64_t time_quantum_ns; /* of SP_KEY_TIME; 0: 100 ms */
+	/*
+	 * SP_KEY_TIME has offsets from `time_origin_ns` ("+0.100 s"), from which its steps are
+	 * counted; if it is the first key, rows are in order of time. False: the recording's clock.
+	 */
+	bool time_offsets;
+	uint64_t time_origin_ns;
 	const struct sp_field *fields; /* what SP_KEY_FIELD and those that follow it are */
 	size_t field_count;
 	bool raw_trace;          /* SP_KEY_TRACE has fields as their bytes say */

@@ -79,9 +79,13 @@ static uint64_t socket_of(const struct work *work, const struct sp_sample *sampl
 static uint64_t time_of(const struct work *work, const struct sp_sample *sample)
 {
 	uint64_t quantum = work->options->time_quantum_ns ?: TIME_QUANTUM_NS;
+	uint64_t origin_ns = work->options->time_offsets ? work->options->time_origin_ns : 0;
 	if (!(sample->present & PERF_SAMPLE_TIME))
 		return DETAIL_NONE;
-	return sample->time_ns / quantum * quantum;
+	/* A header may claim a later first sample: what precedes it is in the first step. */
+	if (sample->time_ns < origin_ns)
+		return origin_ns;
+	return origin_ns + (sample->time_ns - origin_ns) / quantum * quantum;
 }
 
 static uint64_t if_present(const struct sp_sample *sample, uint64_t bit, uint64_t value)

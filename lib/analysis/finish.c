@@ -273,7 +273,10 @@ static struct sp_error *make_profiles(struct run *run, struct merged *merged, si
 			return error;
 		run->analysis->profile_count++;
 	}
-	return join_groups(run, sources);
+	struct sp_error *error = join_groups(run, sources);
+	if (!error && !order_rows_by_time(run->analysis, &run->options))
+		error = error_no_memory();
+	return error;
 }
 
 struct sp_error *finish_profiles(struct run *run)

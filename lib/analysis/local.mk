@@ -31,6 +31,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/sum.c \
 	lib/analysis/stack_troubles.c \
 	lib/analysis/stacks.c lib/analysis/stacks.h \
+	lib/analysis/time_order.c \
 	lib/analysis/time_bins.c lib/analysis/time_bins.h \
 	lib/analysis/trouble.c \
 	lib/analysis/unsampled.c \

@@ -91,6 +91,13 @@ static bool word_text(enum sp_key key, uint64_t word, char *text, size_t size)
 	return true;
 }
 
+/* Digits that tell one step from the next, at least three. */
+static int offset_digits(const struct sp_analysis_options *options)
+{
+	uint64_t quantum_ns = options->time_quantum_ns;
+	return quantum_ns % 1000000 == 0 ? 3 : quantum_ns % 1000 == 0 ? 6 : 9;
+}
+
 /* Of numbers for all to see. */
 static bool describe_number(struct run *run, enum sp_key key, uint64_t number, struct sp_value *ret)
 {
@@ -98,8 +105,13 @@ static bool describe_number(struct run *run, enum sp_key key, uint64_t number, s
 	ret->number = number;
 	switch (key) {
 	case SP_KEY_TIME:
-		ret->text = say(run, "%llu.%06llu", (unsigned long long)(number / 1000000000),
-				(unsigned long long)(number % 1000000000 / 1000));
+		if (run->options.time_offsets)
+			ret->text = say(run, "+%.*f s", offset_digits(&run->options),
+					(double)(number - run->options.time_origin_ns) / 1e9);
+		else
+			ret->text = say(run, "%llu.%06llu",
+					(unsigned long long)(number / 1000000000),
+					(unsigned long long)(number % 1000000000 / 1000));
 		break;
 	case SP_KEY_ADDR:
 	case SP_KEY_ADDR_FROM:

@@ -51,8 +51,10 @@ static bool orders_by_self(const struct report_arguments *arguments)
 static void set_row_limits(const struct report_arguments *arguments, struct report *report)
 {
 	size_t events = 0, head;
+	/* Rows in order of time have no heaviest one to begin with: all are shown. */
+	bool by_time = arguments->key_count && arguments->keys[0] == SP_KEY_TIME;
 	report->row_limit = arguments->limit >= 0 ? arguments->limit : 0;
-	if (arguments->limit >= 0 || !is_text(arguments))
+	if (arguments->limit >= 0 || !is_text(arguments) || by_time)
 		return;
 	if (report_by_total(report))
 		report->row_limit = TEXT_LIMIT;
@@ -336,6 +338,25 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 	return status;
 }
 
+static bool has_time(const struct report_arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->key_count; i++)
+		if (arguments->keys[i] == SP_KEY_TIME)
+			return true;
+	return false;
+}
+
+/* Text shows times since the first sample; other formats have the recording's clock. */
+static struct sp_error *set_time_origin(const struct report_arguments *arguments,
+					struct sp_reader *reader,
+					struct sp_analysis_options *options)
+{
+	uint64_t last_ns;
+	options->time_offsets = arguments->output == &output_text && has_time(arguments);
+	return options->time_offsets ? input_time(reader, &options->time_origin_ns, &last_ns)
+				     : NULL;
+}
+
 static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
 			 struct sp_reader *reader)
 {
@@ -352,7 +373,9 @@ static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
 	if (!selection_settle(&arguments->selection, reader))
 		return 1;
 	struct sp_analysis_options options = analysis_options(arguments, reader);
-	struct sp_error *error = sp_analysis_run(ctx, reader, &options, &analysis);
+	struct sp_error *error = set_time_origin(arguments, reader, &options);
+	if (!error)
+		error = sp_analysis_run(ctx, reader, &options, &analysis);
 	if (error) {
 		diag_error(error);
 		return 1;

@@ -5,6 +5,7 @@
  */
 #include "out/timeline.h"
 
+#include <math.h>
 #include "out/format.h"
 #include "out/output.h"
 
@@ -23,20 +24,21 @@ struct curve {
 	double columns[COLUMNS_MAX]; /* samples */
 	size_t count;
 	double peak;
-	double begin_ns, width_ns; /* of a column */
+	double width_ns; /* of a column */
 };
 
-/* Divides a bin's samples over the columns by how much of its time is in each. */
+/*
+ * Divides a bin's samples over the columns by how much of its time is in each. Times are relative
+ * to the first sample: doubles are exact to the ns for 100 days.
+ */
 static void add_bin(struct curve *curve, double begin_ns, double end_ns, uint64_t samples)
 {
-	double last_ns = curve->begin_ns + curve->width_ns * (double)curve->count;
-	double from = begin_ns > curve->begin_ns ? begin_ns : curve->begin_ns;
-	double until = end_ns < last_ns ? end_ns : last_ns;
+	double last_ns = curve->width_ns * (double)curve->count;
+	double from = begin_ns > 0 ? begin_ns : 0, until = end_ns < last_ns ? end_ns : last_ns;
 	if (until <= from)
 		return;
-	for (size_t i = (size_t)((from - curve->begin_ns) / curve->width_ns); i < curve->count; i++) {
-		double left = curve->begin_ns + (double)i * curve->width_ns;
-		double right = left + curve->width_ns;
+	for (size_t i = (size_t)(from / curve->width_ns); i < curve->count; i++) {
+		double left = (double)i * curve->width_ns, right = left + curve->width_ns;
 		double low = left > from ? left : from, high = right < until ? right : until;
 		if (left >= until)
 			break;
@@ -47,20 +49,18 @@ static void add_bin(struct curve *curve, double begin_ns, double end_ns, uint64_
 
 static void make_curve(const struct timeline *timeline, struct curve *curve)
 {
-	curve->begin_ns = 0;
-	/* Relative to the first sample: doubles are exact to the ns for 100 days. */
-	curve->width_ns = (double)(timeline->last_ns - timeline->first_ns + 1) /
-			  (double)curve->count;
+	double span_ns = (double)(timeline->last_ns - timeline->first_ns) + 1;
+	curve->width_ns = span_ns / (double)curve->count;
 	for (size_t i = 0; i < timeline->bins_count; i++) {
 		const struct sp_time_bins *bins = &timeline->bins[i];
+		double width_ns = (double)bins->width_ns;
 		double begin_ns = bins->begin_ns >= timeline->first_ns ?
 					  (double)(bins->begin_ns - timeline->first_ns) :
 					  -(double)(timeline->first_ns - bins->begin_ns);
 		for (size_t j = 0; j < bins->count; j++)
 			if (bins->samples[j])
-				add_bin(curve, begin_ns + (double)j * (double)bins->width_ns,
-					begin_ns + (double)(j + 1) * (double)bins->width_ns,
-					bins->samples[j]);
+				add_bin(curve, begin_ns + (double)j * width_ns,
+					begin_ns + (double)(j + 1) * width_ns, bins->samples[j]);
 	}
 	for (size_t i = 0; i < curve->count; i++)
 		if (curve->columns[i] > curve->peak)
@@ -90,7 +90,7 @@ static void write_curve(const struct report *report, const struct curve *curve, 
 	for (size_t i = 0; i < curve->count; i++) {
 		double part = curve->peak > 0 ? curve->columns[i] / curve->peak : 0;
 		/* Less than a hundredth of a sample is rounding. */
-		size_t level = curve->columns[i] < 0.01 ? 0 : 1 + (size_t)(part * 7.5);
+		size_t level = curve->columns[i] < 0.01 ? 0 : (size_t)ceil(part * 8);
 		bool shown = is_shown(report->timeline, curve, i);
 		fputs(shown ? levels[level < 8 ? level : 8] : term_glyph(&report->term, "·", " "),
 		      out);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Rows in order of time, as a table over time is read. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/internal.h"
+
+/* Rows without a time are last. */
+static uint64_t time_of(const struct sp_row *row)
+{
+	const struct sp_value *value = sp_row_value(row, SP_KEY_TIME);
+	return value && value->text ? value->number : UINT64_MAX;
+}
+
+static int compare(const void *a, const void *b, void *arg)
+{
+	const struct sp_row *x = a, *y = b;
+	const struct sp_analysis_options *options = arg;
+	uint64_t x_ns = time_of(x), y_ns = time_of(y);
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? -1 : 1;
+	int order = options->children ? profile_compare_weights(&x->total, &y->total)
+				      : profile_compare_weights(&x->self, &y->self);
+	return order ? order : profile_compare_names(x, y);
+}
+
+/* A copy in order; NULL when out of memory. Items begin with a struct sp_row. */
+static const void *order(struct sp_analysis *analysis, const struct sp_analysis_options *options,
+			 const void *rows, size_t count, size_t size)
+{
+	struct sp_analysis_options by = *options;
+	void *copy = arena_alloc(&analysis->arena, count * size + 1);
+	if (!copy)
+		return NULL;
+	memcpy(copy, rows, count * size);
+	qsort_r(copy, count, size, compare, &by);
+	return copy;
+}
+
+bool order_rows_by_time(struct sp_analysis *analysis, const struct sp_analysis_options *options)
+{
+	if (!options->time_offsets || options->keys[0] != SP_KEY_TIME)
+		return true;
+	for (size_t i = 0; i < analysis->profile_count; i++) {
+		struct sp_profile *profile = &analysis->profiles[i];
+		profile->rows = order(analysis, options, profile->rows, profile->row_count,
+				      sizeof(*profile->rows));
+		if (!profile->rows)
+			return false;
+	}
+	_Static_assert(!offsetof(struct sp_joint_row, row), "compare() takes its address");
+	for (size_t i = 0; i < analysis->groups.count; i++) {
+		struct sp_group *group = &analysis->groups.items[i];
+		group->rows = order(analysis, options, group->rows, group->row_count,
+				    sizeof(*group->rows));
+		if (!group->rows)
+			return false;
+	}
+	return true;
+}
