@@ -121,6 +121,8 @@ static int stream_finish(FILE *out)
 int pager_close(struct pager *pager)
 {
 	int error = stream_finish(pager->out);
+	if (pager->errnum)
+		error = pager->errnum;
 	if (pager->pid) {
 		fclose(pager->out);
 		while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)

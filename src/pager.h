@@ -13,6 +13,7 @@
 struct pager {
 	FILE *out;
 	pid_t pid; /* of the pager; 0: none */
+	int errnum; /* of a failed write that stdio no longer has; 0: none */
 };
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a recording consists of: header, events, records, losses, damage. */
+/* sprof info: header, events, records, losses and damage of a recording. */
 #include "command.h"
 
 #include <stdio.h>

@@ -64,12 +64,12 @@ static int decimals(const struct slices *slices)
 static void put_times(const struct info *info, size_t used, FILE *out)
 {
 	const struct slices *slices = info->slices;
-	fprintf(out, "\n  %12s  %12s  %10s  %7s  %11s\n", "after", "samples", "lost", "share",
+	fprintf(out, "\n  %12s  %12s  %10s  %7s  %11s\n", "time", "samples", "lost", "share",
 		"throttled");
 	for (size_t i = 0; i < used; i++) {
 		uint64_t at_ns = (slices->first + i) << slices->shift;
 		double after = info->timed ? ((double)at_ns - (double)info->first_ns) / 1e9 : 0;
-		fprintf(out, "  %10.*f s", decimals(slices), after > 0 ? after : 0.0);
+		fprintf(out, "  %+10.*f s", decimals(slices), after > 0 ? after : 0.0);
 		put_numbers(&slices->sum.slices[i], out);
 		putc('\n', out);
 	}
@@ -107,9 +107,9 @@ void info_put_losses(const struct info *info, const struct term *term, FILE *out
 	}
 	put_row(&slices->sum, "all", used, out);
 	if (more > 0)
-		fprintf(out, "  %" PRId64 " more are known to be lost, but not when\n", more);
+		fprintf(out, "  %" PRId64 " more were lost at unknown times\n", more);
 	if (more < 0)
-		fprintf(out, "  of these, %" PRId64 " were records that are no samples, or do not count\n",
+		fprintf(out, "  %" PRId64 " of these were not samples of the events above\n",
 			-more);
 	put_times(info, used, out);
 	put_threads(info, out);

@@ -16,7 +16,7 @@ static void put_title(const struct term *term, const char *title, FILE *out)
 	term_end(term, TERM_TITLE, out);
 }
 
-/* "  KEY  TEXT"; nothing where the file does not say it. */
+/* "  KEY  TEXT"; nothing if the file does not have it. */
 static void put_line(const struct term *term, const char *key, const char *text, FILE *out)
 {
 	if (!text || !*text)
@@ -102,11 +102,12 @@ static void put_time(const struct info *info, FILE *out)
 	const struct sp_file_info *file = info->file;
 	if (!info->timed)
 		return;
-	/* One moment on both clocks leads from the samples' clock to the wall's. */
+	/* The header has one moment on both the recording's clock and the wall clock. */
 	if (file->has_clock)
 		put_moment(file->clock_wall_ns + (info->first_ns - file->clock_ns), out);
-	fprintf(out, "  %-10s %.6f s, from %" PRIu64 " to %" PRIu64 " ns\n", "time",
-		(double)(info->last_ns - info->first_ns) / 1e9, info->first_ns, info->last_ns);
+	fprintf(out, "  %-10s %.6f s, from %.6f s to %.6f s of the recording's clock\n", "time",
+		(double)(info->last_ns - info->first_ns) / 1e9, (double)info->first_ns / 1e9,
+		(double)info->last_ns / 1e9);
 }
 
 static void put_features(const struct info *info, FILE *out)
@@ -164,7 +165,7 @@ static void put_events(const struct info *info, const struct term *term, FILE *o
 		put_lock_in(&event->attr, out);
 	}
 	if (info->unknown)
-		put_event(term, "(of no event that the header describes)", info->unknown, 0, out);
+		put_event(term, "(of events that are not in the header)", info->unknown, 0, out);
 	if (info->throttled)
 		fprintf(out, "  The kernel throttled events %" PRIu64 " time%s.\n", info->throttled,
 			info->throttled == 1 ? "" : "s");
@@ -183,7 +184,7 @@ static void put_records(const struct info *info, const struct term *term, FILE *
 		fprintf(out, "  %12" PRIu64 "  (type %" PRIu32 ")\n", info->others[i].count,
 			info->others[i].type);
 	if (info->rest)
-		fprintf(out, "  %12" PRIu64 "  (of more types)\n", info->rest);
+		fprintf(out, "  %12" PRIu64 "  (other types)\n", info->rest);
 }
 
 static void put_damage(const struct info *info, const struct term *term, FILE *out)
@@ -216,7 +217,7 @@ static void put_notes(const struct info *info, const struct term *term, FILE *ou
 		fputs("  ", out);
 		term_put(term, note->text, 0, out);
 		if (info->timed && note->note.time_ns >= info->first_ns)
-			fprintf(out, " (after %.3f s)",
+			fprintf(out, " (at +%.3f s)",
 				(double)(note->note.time_ns - info->first_ns) / 1e9);
 		putc('\n', out);
 	}

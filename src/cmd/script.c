@@ -6,6 +6,7 @@
 #include "cmd/script.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ struct relay {
 	size_t turn;   /* batch to be written */
 	bool stopped;  /* somebody failed, or nobody reads */
 	struct sp_error *error;
+	int errnum; /* of the write that failed; 0: none */
 	bool no_memory;
 };
 
@@ -135,8 +137,10 @@ static bool write_batch(struct relay *relay, const struct printer *printer, size
 	/* No other thread writes: it is not its turn. */
 	bool good = fwrite(printer->out.text, 1, printer->out.count, relay->out) ==
 		    printer->out.count;
+	int errnum = good ? 0 : errno;
 	pthread_mutex_lock(&relay->lock);
 	relay->turn++;
+	relay->errnum = errnum;
 	relay->stopped |= !good || printer->out.failed;
 	relay->no_memory |= printer->out.failed;
 	pthread_cond_broadcast(&relay->turned);
@@ -286,6 +290,7 @@ static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_r
 		status |= script_put_counts(view, reader, pager.out);
 	struct relay relay = {.view = view, .script = script, .out = pager.out};
 	status |= run_threads(&relay, thread_count(view, sp_script_batch_count(script)));
+	pager.errnum = relay.errnum;
 	status |= pager_close(&pager);
 	say_limits(view, script, reader);
 	sp_script_free(script);

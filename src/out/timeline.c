@@ -90,9 +90,10 @@ static void write_curve(const struct report *report, const struct curve *curve, 
 	for (size_t i = 0; i < curve->count; i++) {
 		double part = curve->peak > 0 ? curve->columns[i] / curve->peak : 0;
 		/* Less than a hundredth of a sample is rounding. */
-		size_t level = curve->columns[i] < 0.01 ? 0 : (size_t)ceil(part * 8);
+		/* Columns of one rate differ by part of a bin: they are to have one level. */
+		double level = curve->columns[i] < 0.01 ? 0 : fmax(1, ceil(part * 8 - 0.25));
 		bool shown = is_shown(report->timeline, curve, i);
-		fputs(shown ? levels[level < 8 ? level : 8] : term_glyph(&report->term, "·", " "),
+		fputs(shown ? levels[(size_t)level] : term_glyph(&report->term, "·", " "),
 		      out);
 	}
 	fputs(report->term.utf8 ? "" : "|", out);

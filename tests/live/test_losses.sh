@@ -119,7 +119,7 @@ printf '%d %d ' $((1000000000 / hz)) $((1000000000 / (hz / 4))) >"$tmp/wanted"
 same "each sample says what it stands for" "$tmp/wanted" "$tmp/periods"
 "$SPROF" info -i "$tmp/data" >"$tmp/info"
 check "the change is in the file, with its time" \
-	grep -q 'now sampling at [0-9]* Hz.*(after [0-9.]* s)' "$tmp/info"
+	grep -q 'now sampling at [0-9]* Hz.*(at +[0-9.]* s)' "$tmp/info"
 rate="-c $((1000000000 / hz))"
 late
 says "so is it with a fixed period" \
