@@ -31,7 +31,7 @@ static int descriptor_of(const char *text)
 	uint64_t number;
 	if (option_text_number(text, 0, INT32_MAX, &number) && fcntl((int)number, F_GETFD) >= 0)
 		return (int)number;
-	diag_say("--control: there is no open descriptor '%s'", text);
+	diag_say("--control: '%s' is not an open file descriptor", text);
 	return -1;
 }
 
@@ -59,7 +59,7 @@ bool control_open(struct control *control, const char *text)
 	bool fifo = !strncmp(text, "fifo:", 5);
 	char *copy = strdup(text), *rest = copy;
 	if (!copy || (!fifo && strncmp(text, "fd:", 3))) {
-		diag_say("--control: '%s' is neither fd:N[,M] nor fifo:PATH[,PATH]", text);
+		diag_say("--control: '%s' is not fd:N[,M] or fifo:PATH[,PATH]", text);
 		free(copy);
 		return false;
 	}
@@ -120,7 +120,7 @@ static enum control_command command_of(struct control *control)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands) && !overlong; i++)
 		if (is_command(control, i))
 			return commands[i].command;
-	diag_say("--control: '%s%s' is none of enable, disable, %ssnapshot, ping and stop", control->line,
+	diag_say("--control: '%s%s' is not a command: enable, disable, %ssnapshot, ping, stop", control->line,
 		 overlong ? "..." : "", control->named ? "evlist, " : "");
 	return CONTROL_UNKNOWN;
 }
@@ -156,5 +156,5 @@ void control_ack(const struct control *control)
 {
 	static const char answer[] = "ack\n";
 	if (control->ack >= 0 && write(control->ack, answer, sizeof(answer)) < 0)
-		diag_say("--control: cannot answer: %s", strerror(errno));
+		diag_say("--control: cannot send ack: %s", strerror(errno));
 }

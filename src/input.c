@@ -31,7 +31,7 @@ struct sp_reader *input_open(struct sp_ctx *ctx, const char *given)
 	bool remedy = sp_error_remedy(error);
 	diag_error(error);
 	if (absent && !remedy)
-		diag_more(given ? "'sprof record -o FILE -- COMMAND' makes a recording."
+		diag_more(given ? "To make a recording: sprof record -o FILE -- COMMAND"
 				: "Record first: sprof record -- COMMAND");
 	return NULL;
 }
@@ -43,12 +43,12 @@ const char *input_missing(struct sp_reader *reader, size_t index, char text[INPU
 	double from = (double)from_ns / 1e9, to = (double)to_ns / 1e9;
 	text[0] = 0;
 	if (from_ns && to_ns)
-		snprintf(text, INPUT_TEXT, " (something between %.6f s and %.6f s is missing)",
+		snprintf(text, INPUT_TEXT, " (records between %.6f s and %.6f s are missing)",
 			 from < to ? from : to, from < to ? to : from);
 	else if (from_ns)
-		snprintf(text, INPUT_TEXT, " (what came after %.6f s is missing)", from);
+		snprintf(text, INPUT_TEXT, " (records after %.6f s are missing)", from);
 	else if (to_ns)
-		snprintf(text, INPUT_TEXT, " (something before %.6f s is missing)", to);
+		snprintf(text, INPUT_TEXT, " (records before %.6f s are missing)", to);
 	return text;
 }
 
@@ -82,10 +82,10 @@ int input_damage(struct sp_reader *reader)
 			 input_missing(reader, i, time));
 	}
 	if (count > SHOWN_DAMAGE)
-		diag_say("%s: %zu more places are damaged", path, count - SHOWN_DAMAGE);
+		diag_say("%s: damaged at %zu more offsets", path, count - SHOWN_DAMAGE);
 	int damaged = input_feature_damage(reader, true) | (count != 0);
 	if (damaged)
-		diag_more("What could be read is shown.");
+		diag_more("The readable part is shown.");
 	return damaged;
 }
 
@@ -103,7 +103,7 @@ const char *input_unfinished(struct sp_reader *reader, char text[INPUT_TEXT])
 		strftime(wall, sizeof(wall), "%Y-%m-%d %H:%M:%S, ", &tm);
 	int used = snprintf(text, INPUT_TEXT, "%s", unfinished);
 	if (last_ns && used > 0)
-		snprintf(text + used, INPUT_TEXT - (size_t)used, " (the last record is of %s%.6f s)",
+		snprintf(text + used, INPUT_TEXT - (size_t)used, " (last record: %s%.6f s)",
 			 wall, (double)last_ns / 1e9);
 	return text;
 }
@@ -148,7 +148,7 @@ bool input_has_events(const struct sp_reader *reader, const struct option_string
 			j++;
 		if (j < count)
 			continue;
-		diag_say("%s has no event '%s'; 'sprof info' lists those it has",
+		diag_say("%s has no event '%s'; 'sprof info' lists its events",
 			 sp_reader_info(reader)->path, names->items[i]);
 		return false;
 	}

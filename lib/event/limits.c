@@ -63,22 +63,22 @@ static bool has_capability(const struct rights *rights, int capability)
 static const char *paranoid_meaning(const struct rights *rights)
 {
 	if (rights_perfmon(rights))
-		return "not obeyed: this user has CAP_PERFMON or CAP_SYS_ADMIN";
+		return "no restriction: this user has CAP_PERFMON or CAP_SYS_ADMIN";
 	switch (rights->paranoid) {
 	case -1:
-		return "everyone may record everything, raw tracepoints included";
+		return "no restriction: whole CPUs, the kernel and raw tracepoints";
 	case 0:
-		return "whole CPUs and the kernel may be recorded, raw tracepoints may not";
+		return "allows whole CPUs (-a) and the kernel, but not raw tracepoints";
 	case 1:
-		return "own processes may be recorded, in the kernel, too; whole CPUs may not";
+		return "allows this user's processes, with the kernel, but not whole CPUs (-a)";
 	case 2:
-		return "own processes may be recorded, in user mode alone";
+		return "allows this user's processes, in user mode only";
 	default:
 		if (rights->paranoid < -1)
-			return "everyone may record everything";
-		/* Linux itself has no meaning for it: patches of Debian and Android have. */
-		return "own processes may be recorded, in user mode alone; nothing, where the "
-		       "distribution's kernel knows 3";
+			return "no restriction";
+		/* Mainline treats values above 2 as 2. */
+		return "allows this user's processes, in user mode only; Debian's and Android's "
+		       "kernels allow nothing from 3 on";
 	}
 }
 
@@ -91,8 +91,8 @@ static struct sp_error *add_paranoid(struct sp_limits *limits)
 		.name = "kernel.perf_event_paranoid", .path = path, .value = read_line(limits, path),
 		.meaning = rights->has_perf ? paranoid_meaning(rights) :
 			   "this kernel has no perf events, or /proc is not there",
-		.remedy = limited ? "sudo sysctl kernel.perf_event_paranoid=-1, or "
-				    "sudo setcap cap_perfmon+ep $(command -v sprof)" : NULL});
+		.remedy = limited ? "sudo sysctl kernel.perf_event_paranoid=0 (whole CPUs; -1: raw "
+				    "tracepoints, too), or sudo setcap cap_perfmon+ep $(command -v sprof)" : NULL});
 }
 
 /* A sysctl whose meaning is a text with its number in it. */
@@ -103,18 +103,18 @@ struct number_limit {
 
 static const struct number_limit numbers[] = {
 	{"perf_event_max_sample_rate",
-	 "at most %lld samples a second of each CPU; the kernel lowers it where its interrupts take too "
+	 "at most %lld samples per second and CPU; the kernel lowers it if its interrupts take too "
 	 "long", "sudo sysctl kernel.perf_event_max_sample_rate=100000", "100000"},
 	{"perf_cpu_time_max_percent",
-	 "where sampling takes more than %lld %% of a CPU, the kernel lowers the rate (0, 100: never)",
+	 "the kernel lowers the rate if sampling takes more than %lld %% of a CPU (0, 100: never)",
 	 "sudo sysctl kernel.perf_cpu_time_max_percent=100", "100"},
-	{"perf_event_max_stack", "call chains by frame pointers have up to %lld frames; cannot change "
-	 "while any are recorded",
+	{"perf_event_max_stack", "at most %lld frames per call chain; cannot change while call chains are "
+	 "recorded",
 	 "sudo sysctl kernel.perf_event_max_stack=1024",
 	 "1024"},
 	{"perf_event_max_contexts_per_stack", "at most %lld context markers per call chain", NULL, ""},
 	{"perf_event_mlock_kb",
-	 "rings of all of a user's recordings together: %lld KiB for each CPU, and RLIMIT_MEMLOCK",
+	 "at most %lld KiB of ring buffers per CPU and user, plus RLIMIT_MEMLOCK",
 	 "sudo sysctl kernel.perf_event_mlock_kb=16384", "16384"},
 };
 
@@ -141,11 +141,19 @@ static struct sp_error *add_numbers(struct sp_limits *limits)
 			limit.meaning = keep(limits, text);
 			limit.remedy = strcmp(limit.value, number->enough) ? number->remedy : NULL;
 		} else {
-			limit.meaning = "this kernel has no such limit, or does not show it";
+			limit.meaning = "this kernel does not have or show this limit";
 		}
 		error = add(limits, &limit);
 	}
 	return error;
+}
+
+/* With kptr_restrict 0 the addresses are visible if the kernel may be sampled. */
+static const char *hidden_remedy(const struct rights *rights)
+{
+	return rights->kptr_restrict ? "sudo sysctl kernel.kptr_restrict=0 "
+				       "kernel.perf_event_paranoid=1, or run as root" :
+				       "sudo sysctl kernel.perf_event_paranoid=1, or run as root";
 }
 
 static struct sp_error *add_kptr(struct sp_limits *limits)
@@ -159,10 +167,9 @@ static struct sp_error *add_kptr(struct sp_limits *limits)
 		hidden = rights->paranoid > 1 && !has_capability(rights, CAP_SYSLOG);
 	return add(limits, &(struct sp_limit){
 		.name = "kernel.kptr_restrict", .path = path, .value = value,
-		.meaning = hidden ? "the kernel's addresses are hidden: its functions have no names" :
-			   "the kernel's functions have names (/proc/kallsyms)",
-		.remedy = hidden ? "sudo sysctl kernel.kptr_restrict=0 (and kernel.perf_event_paranoid=1 "
-				   "or less), or run as root" : NULL});
+		.meaning = hidden ? "kernel addresses are hidden: kernel functions have no names" :
+			   "kernel functions have names (/proc/kallsyms)",
+		.remedy = hidden ? hidden_remedy(rights) : NULL});
 }
 
 static const char *size_text(struct sp_limits *limits, uint64_t bytes)
@@ -177,9 +184,9 @@ static struct sp_error *add_process(struct sp_limits *limits)
 	bool free_lock = has_capability(rights, CAP_IPC_LOCK) || rights->paranoid < 0;
 	struct sp_limit memlock = {
 		.name = "RLIMIT_MEMLOCK", .value = size_text(limits, rights->memlock_bytes),
-		.meaning = free_lock ? "not obeyed for rings: this user has CAP_IPC_LOCK, or "
-				       "perf_event_paranoid is -1" :
-			   "rings may take so much beside kernel.perf_event_mlock_kb",
+		.meaning = free_lock ? "no restriction of ring buffers: this user has CAP_IPC_LOCK, "
+				       "or perf_event_paranoid is -1" :
+			   "more memory for ring buffers than kernel.perf_event_mlock_kb",
 		.remedy = free_lock || rights->memlock_bytes == UINT64_MAX ? NULL :
 			  "ulimit -l unlimited, or memlock in /etc/security/limits.conf",
 	};
@@ -187,8 +194,8 @@ static struct sp_error *add_process(struct sp_limits *limits)
 		.name = "RLIMIT_NOFILE",
 		.value = keep(limits, format_text("%llu (%llu)", (unsigned long long)rights->files,
 						  (unsigned long long)rights->files_max)),
-		.meaning = "events that may be open: one for each event, CPU and task that is attached to; "
-			   "raised to the number in brackets where it is needed",
+		.meaning = "open files: one for each event, CPU and attached task; sprof raises the soft "
+			   "limit to the hard limit (in brackets) if needed",
 		.remedy = rights->files_max < 65536 ? "ulimit -n 1048576, or nofile in "
 						      "/etc/security/limits.conf" : NULL,
 	};
@@ -205,14 +212,14 @@ static struct sp_error *add_capabilities(struct sp_limits *limits)
 		int number;
 		const char *name, *with, *without, *remedy;
 	} wanted[] = {
-		{PERFMON, "CAP_PERFMON", "everything may be recorded (Linux 5.8)", NULL,
+		{PERFMON, "CAP_PERFMON", "perf_event_paranoid does not apply (Linux 5.8)", NULL,
 		 "run as root, or sudo setcap cap_perfmon+ep $(command -v sprof)"},
-		{CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "everything may be recorded",
-		 "no breakpoints in the kernel, and before Linux 5.8 nothing beyond perf_event_paranoid",
+		{CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "perf_event_paranoid does not apply",
+		 "no kernel breakpoints; before Linux 5.8, perf_event_paranoid applies",
 		 "run as root"},
-		{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "processes of others may be recorded",
-		 "processes of this user alone may be recorded", "run as root"},
-		{CAP_IPC_LOCK, "CAP_IPC_LOCK", "rings may be of any size", "rings are limited",
+		{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "allows other users' processes",
+		 "allows this user's processes only", "run as root"},
+		{CAP_IPC_LOCK, "CAP_IPC_LOCK", "no limit on ring buffers", "ring buffers are limited",
 		 "run as root"},
 		{CAP_SYSLOG, "CAP_SYSLOG", "kernel addresses are readable",
 		 "kernel addresses are readable if kernel.kptr_restrict is 0",
@@ -221,7 +228,7 @@ static struct sp_error *add_capabilities(struct sp_limits *limits)
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted) && !error; i++) {
 		bool has = has_capability(&limits->rights, wanted[i].number);
-		const char *without = wanted[i].without ?: "kernel.perf_event_paranoid is obeyed";
+		const char *without = wanted[i].without ?: "kernel.perf_event_paranoid applies";
 		error = add(limits, &(struct sp_limit){
 			.name = wanted[i].name, .value = has ? "yes" : "no",
 			.meaning = has ? wanted[i].with : without,
@@ -246,17 +253,17 @@ static struct sp_error *add_user_access(struct sp_limits *limits)
 		error = add(limits, &(struct sp_limit){
 			.name = keep(limits, format_text("%s/rdpmc", pmus.items[i].name)),
 			.path = path, .value = rdpmc,
-			.meaning = *rdpmc == '0' ? "programs read counters by system calls alone" :
-				   *rdpmc == '1' ? "programs may read counters of theirs that are mapped" :
-				   "programs may read all counters at any time",
-			.remedy = *rdpmc == '0' ? "echo 1 | sudo tee that file" : NULL});
+			.meaning = *rdpmc == '0' ? "programs cannot read counters without a system call" :
+				   *rdpmc == '1' ? "programs can read their mapped counters without a system call" :
+				   "programs can read all counters without a system call",
+			.remedy = *rdpmc == '0' ? keep(limits, format_text("echo 1 | sudo tee %s", path)) : NULL});
 	}
 	if (error || !value)
 		return error;
 	return add(limits, &(struct sp_limit){
 		.name = "kernel.perf_user_access", .path = arm, .value = value,
-		.meaning = *value == '0' ? "programs read counters by system calls alone" :
-			   "programs may read counters of theirs",
+		.meaning = *value == '0' ? "programs cannot read counters without a system call" :
+			   "programs can read their counters without a system call",
 		.remedy = *value == '0' ? "sudo sysctl kernel.perf_user_access=1" : NULL});
 }
 
@@ -271,8 +278,8 @@ static struct sp_error *add_tracefs(struct sp_limits *limits)
 		tracefs.path ? NULL : tracefs_error(&tracefs, "tracepoints");
 	if (tracefs.path) {
 		limit.value = tracefs.mount_fd >= 0 ? "not mounted" : "readable";
-		limit.meaning = tracefs.mount_fd >= 0 ? "tracepoints can be named: it is mounted for sprof "
-							"alone" : "tracepoints can be named";
+		limit.meaning = tracefs.mount_fd >= 0 ? "tracepoints are available: sprof mounts it for "
+							"itself" : "tracepoints are available";
 	} else {
 		limit.value = tracefs.state == TRACEFS_FORBIDDEN ? "not readable" :
 			      tracefs.state == TRACEFS_UNMOUNTED ? "not mounted" : "absent";
@@ -291,9 +298,9 @@ static struct sp_error *add_confinement(struct sp_limits *limits)
 		return NULL;
 	return add(limits, &(struct sp_limit){
 		.name = "seccomp", .value = rights->seccomp ? "on" : "off",
-		.meaning = rights->container ? "this is a container: its filter may refuse "
+		.meaning = rights->container ? "this container's filter may refuse "
 					       "perf_event_open(2)" :
-			   "a filter of system calls is on, which may refuse perf_event_open(2)",
+			   "a system call filter may refuse perf_event_open(2)",
 		.remedy = rights->container ? "start it with --cap-add PERFMON --security-opt "
 					      "seccomp=unconfined" : NULL});
 }

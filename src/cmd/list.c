@@ -78,16 +78,16 @@ static void say_none(const struct sp_catalog_options *options)
 	static const struct {
 		const char *kind, *why;
 	} kinds[] = {
-		{"hw", "the kernel has no hardware counters for this machine: a virtual one has them only "
-		       "where its host passes them on"},
-		{"cache", "the kernel has no hardware counters for this machine, of caches or else"},
-		{"tracepoint", "tracefs is not there, or may not be read: mount -t tracefs tracefs "
-			       "/sys/kernel/tracing, as root"},
+		{"hw", "the kernel has no hardware counters for this machine; a virtual machine has them "
+		       "only if its host passes them on"},
+		{"cache", "the kernel has no hardware counters for this machine"},
+		{"tracepoint", "tracefs is not mounted or not readable; as root: mount -t tracefs tracefs "
+			       "/sys/kernel/tracing"},
 		{"pmu", "/sys/bus/event_source has no PMU that names events"},
-		{"metric", "metrics are a database of perf's own, of each processor's events"},
-		{"metricgroup", "metrics are a database of perf's own, of each processor's events"},
-		{"sdt", "probes in programs are taken by their places: -e uprobe:PROGRAM:FUNCTION"},
-		{"pfm", "libpfm is not there, or knows no events of this processor"},
+		{"metric", "metrics are formulas in perf's own database; use 'perf list metric'"},
+		{"metricgroup", "metrics are formulas in perf's own database; use 'perf list metric'"},
+		{"sdt", "use -e uprobe:PROGRAM:FUNCTION"},
+		{"pfm", "libpfm is not installed or has no events for this processor"},
 	};
 	for (size_t i = 0; i < options->patterns.count; i++)
 		for (size_t j = 0; j < sizeof(kinds) / sizeof(*kinds); j++)
@@ -95,7 +95,7 @@ static void say_none(const struct sp_catalog_options *options)
 				diag_say("%s: none: %s", kinds[j].kind, kinds[j].why);
 				return;
 			}
-	diag_say("no event of this machine is like that ('sprof list' shows all)");
+	diag_say("no event matches; 'sprof list' shows all");
 }
 
 /* .out is NULL after saying that the file cannot be written. */
@@ -116,7 +116,7 @@ static int close_output(const struct list *list, struct pager *pager)
 	bool failed = ferror(pager->out);
 	failed |= fclose(pager->out) != 0;
 	if (failed)
-		diag_say("%s: it could not be written whole", list->output);
+		diag_say("cannot write %s", list->output);
 	return failed;
 }
 
@@ -159,10 +159,10 @@ static int show_events(struct sp_ctx *ctx, const struct list *list,
 
 static void limit_text(FILE *out, const struct sp_limit *limit)
 {
-	fprintf(out, "%s: %s\n", limit->name, limit->value ? limit->value : "not there");
+	fprintf(out, "%s: %s\n", limit->name, limit->value ? limit->value : "absent");
 	fprintf(out, "    %s\n", limit->meaning);
 	if (limit->remedy)
-		fprintf(out, "    more by: %s\n", limit->remedy);
+		fprintf(out, "    to allow more: %s\n", limit->remedy);
 }
 
 static void limits_text(FILE *out, const struct sp_limits *limits,
@@ -170,7 +170,7 @@ static void limits_text(FILE *out, const struct sp_limits *limits,
 {
 	for (size_t i = 0; i < sp_limits_count(limits); i++)
 		limit_text(out, sp_limits_get(limits, i));
-	fputs("\nperf_event_attr, as this kernel says when it is asked:\n", out);
+	fputs("\nperf_event_attr fields that this kernel supports:\n", out);
 	for (size_t i = 0; i < field_count; i++) {
 		const struct sp_attr_field *field = &fields[i];
 		fprintf(out, "  %-3s  %-34s Linux %-6s", field->known ? "yes" : "no", field->name,
@@ -286,7 +286,7 @@ static int list_run(struct sp_ctx *ctx, int argc, char **argv)
 	if (list.json)
 		list.format = LIST_JSON;
 	if (list.limits && operand < argc) {
-		diag_say("--limits takes no pattern ('%s')", argv[operand]);
+		diag_say("--limits takes no pattern: '%s'", argv[operand]);
 		return EXIT_USAGE;
 	}
 	if (list.limits)

@@ -217,9 +217,9 @@ static void say_nameless(const struct script_view *view, const struct sp_script 
 	size_t count = sp_script_nameless(script, shown, SHOWN_NAMELESS);
 	size_t last = count < SHOWN_NAMELESS ? count : SHOWN_NAMELESS;
 	for (size_t i = 0; i < last; i++) {
-		diag_say("%s: %llu sample%s in %s, in code without a symbol%s%s",
+		diag_say("%s: %llu sample%s in %s without a symbol%s%s",
 			 view->info->path, (unsigned long long)shown[i].samples,
-			 shown[i].samples == 1 ? " is" : "s are", shown[i].module,
+			 shown[i].samples == 1 ? "" : "s", shown[i].module,
 			 shown[i].what ? ": " : "", shown[i].what ?: "");
 		/* What many files lack is told once. */
 		bool again = i && shown[i].remedy && shown[i - 1].remedy &&
@@ -228,7 +228,7 @@ static void say_nameless(const struct script_view *view, const struct sp_script 
 			diag_more("%s", shown[i].remedy);
 	}
 	if (count > last)
-		diag_say("%s: samples in %zu more files have no name; 'sprof report' counts them",
+		diag_say("%s: samples in %zu more files have no symbols; 'sprof report' counts them",
 			 view->info->path, count - last);
 }
 
@@ -238,9 +238,9 @@ static void report_unproven(const struct script_view *view, const struct sp_scri
 	size_t index = 0, files = 0;
 	while ((what = sp_script_unproven(script, &index, &remedy)))
 		if (++files <= SHOWN_NAMELESS)
-			diag_say("%s: names may be wrong: %s; %s", view->info->path, what, remedy);
+			diag_say("%s: symbols may be wrong: %s; %s", view->info->path, what, remedy);
 	if (files > SHOWN_NAMELESS)
-		diag_say("%s: names of %zu more files may be wrong", view->info->path,
+		diag_say("%s: symbols of %zu more files may be wrong", view->info->path,
 			 files - SHOWN_NAMELESS);
 }
 
@@ -263,10 +263,9 @@ static void say_limits(const struct script_view *view, const struct sp_script *s
 		report_unproven(view, script);
 	}
 	if (lost)
-		diag_say("%s: %llu samples were lost while recording; 'sprof report' says when "
-			 "and why", view->info->path, (unsigned long long)lost);
+		diag_say("%s: %llu samples were lost; 'sprof info --losses' shows when", view->info->path, (unsigned long long)lost);
 	if (refusal && !view->arguments->no_chains)
-		diag_say("copies of stacks are not unwound: %s", sp_error_message(refusal));
+		diag_say("stack copies are not unwound: %s", sp_error_message(refusal));
 	const char *note;
 	for (size_t i = 0; (note = sp_script_note(script, i)); i++)
 		diag_say("%s", note);
@@ -334,8 +333,7 @@ static int script_reader(struct sp_ctx *ctx, struct script_arguments *arguments,
 	    !fields_fit(&arguments->fields, reader, !arguments->no_chains))
 		return 1;
 	if (script_has_field(arguments, FIELD(TOD)) && !sp_reader_info(reader)->has_clock) {
-		diag_say("tod: the recording does not say when its clock was what; record with "
-			 "-k CLOCK");
+		diag_say("tod: the recording has no wall clock time; record with -k monotonic");
 		return 1;
 	}
 	if (!can_disassemble(arguments, reader))

@@ -162,7 +162,7 @@ static bool parse_word(struct script_fields *fields, unsigned int of, const char
 	if (!find_field(word + (wanted != CHANGE_SET), &field, why))
 		return false;
 	if (of < KIND_COUNT && kinds[of].invalid >> field & 1)
-		return complain(why, " is no field of events of the kind ", field_infos[field].name,
+		return complain(why, " is not a field of events of type ", field_infos[field].name,
 				kinds[of].title);
 	for (size_t i = 0; i < KIND_COUNT; i++)
 		if ((of == KIND_COUNT || of == i) && !(kinds[i].invalid >> field & 1))
@@ -181,11 +181,11 @@ bool fields_parse(struct script_fields *fields, const char *text, char **why)
 			    !strncmp(kinds[of].name, text, (size_t)(colon - text)))
 				break;
 		if (of == KIND_COUNT)
-			return complain(why, ": before the colon is hw, sw, trace, hw-cache, raw, "
-					     "break or other", text, "");
+			return complain(why, ": the type before the colon must be hw, sw, trace, "
+					     "hw-cache, raw, break or other", text, "");
 		text = colon + 1;
 	} else if (!*text) {
-		return complain(why, "no fields of any kind of events are nothing to show", "", "");
+		return complain(why, "the list of fields is empty", "", "");
 	}
 	if (*text != '+' && *text != '-') {
 		for (size_t i = 0; i < KIND_COUNT; i++)
@@ -237,7 +237,7 @@ static bool fit_kind(struct kind_fields *kind, const struct sp_event *event, uin
 		if (kind->asked >> i & 1 && any & info->sample_bits)
 			continue;
 		if (kind->asked >> i & 1) {
-			diag_say("samples of %s have no %s: '%s' cannot be shown", event->name,
+			diag_say("samples of %s have no %s: cannot print '%s'", event->name,
 				 info->attribute, info->name);
 			return false;
 		}
@@ -246,22 +246,22 @@ static bool fit_kind(struct kind_fields *kind, const struct sp_event *event, uin
 	/* Blocks are what ran between all branches. */
 	if (kind->asked & FIELDS_BLOCKS && event->attr.branch_sample_type &&
 	    !(event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_ANY)) {
-		diag_say("%s: code between branches takes all of them; 'record -b' has them",
+		diag_say("%s: code between branches needs all branches; record with -b",
 			 event->name);
 		return false;
 	}
 	if (kind->asked & FIELD(BRCNTR) &&
 	    !(event->attr.branch_sample_type & SCRIPT_BRANCH_COUNTERS)) {
-		diag_say("%s: branches have no counters; 'record -j any,counter' has them",
+		diag_say("%s: branches have no counters; record with -j any,counter",
 			 event->name);
 		return false;
 	}
 	if (kind->fields & FIELD(SYMOFF) && !(kind->fields & FIELD(SYM))) {
-		diag_say("symoff is of sym, which is not among the fields");
+		diag_say("field symoff needs sym: -F +sym");
 		return false;
 	}
 	if (kind->fields & FIELD(SRCLINE) && !(kind->fields & FIELD(IP))) {
-		diag_say("srcline is of ip, which is not among the fields");
+		diag_say("field srcline needs ip: -F +ip");
 		return false;
 	}
 	return true;
@@ -288,7 +288,7 @@ bool fields_fit(struct script_fields *fields, const struct sp_reader *reader, bo
 		const struct sp_event *event = first_of_kind(reader, i);
 		if (!event && kind->chosen && !kind->by_all && kind->fields &&
 		    !kind->refused && kind->asked == kind->fields) {
-			diag_say("there are no events of the kind %s in the recording",
+			diag_say("the recording has no events of type %s",
 				 kinds[i].title);
 			return false;
 		}

@@ -74,7 +74,7 @@ static bool open_output(struct session *session)
 				 ? fcntl((int)number, F_DUPFD_CLOEXEC, 3) : -1;
 		session->style.out = fd >= 0 ? fdopen(fd, "a") : NULL;
 		if (!session->style.out)
-			diag_say("--log-fd: '%s' is no open descriptor", arguments->log_fd);
+			diag_say("--log-fd: '%s' is not an open file descriptor", arguments->log_fd);
 	} else if (arguments->output && strcmp(arguments->output, "-") != 0) {
 		session->style.out = fopen(arguments->output, arguments->append ? "ae" : "we");
 		if (!session->style.out)
@@ -101,7 +101,7 @@ static bool close_output(struct session *session)
 	if (out != stderr && out != stdout)
 		good = !fclose(out) && good;
 	if (!good)
-		diag_say("the counts could not be written: %s", strerror(errno));
+		diag_say("cannot write the counts: %s", strerror(errno));
 	return good;
 }
 
@@ -196,7 +196,7 @@ static void obey(struct run *run, enum control_command command)
 		session->stopped = true;
 		break;
 	case CONTROL_SNAPSHOT:
-		diag_say("--control: snapshots are of recordings; ignored");
+		diag_say("--control: snapshot ignored: stat has none");
 		break;
 	default:
 		return;
@@ -343,7 +343,7 @@ static void add_to_means(struct session *session, const struct stat_table *table
 {
 	size_t count = table->event_count * table->place_count;
 	if (!make_means(session, count)) {
-		diag_say("the runs cannot be compared: CPUs came or went");
+		diag_say("cannot compare the runs: CPUs went online or offline");
 		session->failed = true;
 		return;
 	}
@@ -413,8 +413,8 @@ static void say_notes(const struct run *run)
 	for (size_t i = 0; i < sp_stat_note_count(run->stat) && !arguments->quiet; i++)
 		diag_say("%s", sp_stat_note(run->stat, i));
 	if (arguments->metric_only && !run->has_metrics && !arguments->quiet)
-		diag_say("--metric-only: these events have no figures together, as instructions and "
-			 "cycles, branch-misses and branches have");
+		diag_say("--metric-only: no metrics for these events; try -e "
+			 "cycles,instructions,branches,branch-misses");
 	/* What was typed is missed; of the default events, rows say enough. */
 	bool explain = arguments->verbose || (arguments->events.count && !arguments->quiet &&
 					      run->session->style.kind == STAT_TEXT);

@@ -95,10 +95,10 @@ static bool check(const struct stat_arguments *arguments)
 	if (arguments->pids.count && arguments->tids.count)
 		what = "-p and -t exclude each other";
 	else if (tasks && options->system_wide)
-		what = "-a does not go with -p or -t";
+		what = "-a and -p or -t exclude each other";
 	else if (!tasks && !options->command && !options->system_wide && !options->cpus &&
 		 options->aggregate != SP_STAT_THREAD)
-		what = "what shall be counted? A command, -p PID, -t TID, -a or -C CPUS";
+		what = "nothing to count: give a COMMAND, -p PID, -t TID, -a or -C CPUS";
 	else if (options->user_only && options->kernel_only)
 		what = "--all-user and --all-kernel exclude each other";
 	else if (arguments->separator && arguments->json)
@@ -108,18 +108,18 @@ static bool check(const struct stat_arguments *arguments)
 	else if (arguments->cgroups.count && arguments->each_cgroup.count)
 		what = "-G and --for-each-cgroup exclude each other";
 	else if (arguments->runs != 1 && options->aggregate == SP_STAT_THREAD)
-		what = "-r does not go with --per-thread: threads differ from run to run";
+		what = "-r and --per-thread exclude each other: threads differ between runs";
 	else if (arguments->runs != 1 && !options->command)
-		what = "-r repeats a command, and there is none";
+		what = "-r needs a COMMAND to repeat";
 	else if ((arguments->interval_count || arguments->interval_clear || arguments->summary) &&
 		 !arguments->interval_ms)
-		what = "--interval-count, --interval-clear and --summary are of -I";
+		what = "--interval-count, --interval-clear and --summary need -I MS";
 	else if (arguments->table && !arguments->repeated)
-		what = "--table is of -r with more than one run";
+		what = "--table needs -r N with at least 2 runs";
 	else if (arguments->record && arguments->runs != 1)
-		what = "a recording is of one run: no -r";
+		what = "stat record records one run: -r is not supported";
 	else if (arguments->delay_ms < 0 && !arguments->control)
-		what = "-D -1 waits for --control to enable events";
+		what = "-D -1 starts disabled: it needs --control to enable events";
 	if (!what)
 		return true;
 	diag_say("%s", what);

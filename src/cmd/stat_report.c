@@ -62,7 +62,7 @@ static int parse(struct report *report, int argc, char **argv)
 	int operands = argc;
 	int status = options_parse(&usage, argc, argv, &operands);
 	if (status < 0 && operands < argc) {
-		diag_say("'%s' is not expected there", argv[operands]);
+		diag_say("unexpected operand '%s': use 'sprof stat report -i FILE'", argv[operands]);
 		status = EXIT_USAGE;
 	}
 	return status;

@@ -126,7 +126,7 @@ Events
 
 Records
 Damage
-  offset 0xN: a record of 0 bytes (its header alone takes 8); 8 bytes are skipped (something between 1.001000 s and 1.002000 s is missing)
+  offset 0xN: a record of 0 bytes (its header alone takes 8); 8 bytes are skipped (records between 1.001000 s and 1.002000 s are missing)
 status 1
 END
 same "damage is shown, and is a status of 1" wanted got
@@ -169,7 +169,7 @@ number() { # FILE OFFSET
 	od -A n -t d8 -j "$2" -N 8 "$1" | tr -d ' '
 }
 not_ended='the recording was not ended: its recorder was killed, or is still at work'
-at_end="$not_ended; records are read as far as they go (what came after 1.004000 s is missing)"
+at_end="$not_ended; records are read as far as they go (records after 1.004000 s are missing)"
 head -c $(($(number whole 40) + $(number whole 48))) whole >killed
 dd if=/dev/zero of=killed bs=1 seek=48 count=8 conv=notrunc 2>err
 for command in report script; do
@@ -336,7 +336,7 @@ END
 
 fails "what is absent is said" 1 "$SPROF" info -i absent <<'END'
 sprof: cannot open absent: No such file or directory
-       'sprof record -o FILE -- COMMAND' makes a recording.
+       To make a recording: sprof record -o FILE -- COMMAND
 END
 echo "this is text" >text
 fails "what is no recording is said" 1 "$SPROF" info -i text <<'END'

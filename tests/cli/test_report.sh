@@ -556,14 +556,14 @@ sprof: cannot open sprof.data: No such file or directory
 END
 fails "no such recording" 1 report -i nothing/x <<'END'
 sprof: cannot open nothing/x: No such file or directory
-       'sprof record -o FILE -- COMMAND' makes a recording.
+       To make a recording: sprof record -o FILE -- COMMAND
 END
 fails "no recording at all" 1 report -i kallsyms <<'END'
 sprof: kallsyms: offset 0x0: not a perf.data file: it does not begin with PERFILE2
 END
 fails "a directory that is none" 1 report -i nothing <<'END'
 sprof: cannot open nothing/data: No such file or directory
-       'sprof record -o FILE -- COMMAND' makes a recording.
+       To make a recording: sprof record -o FILE -- COMMAND
 END
 fails "a wrong key" 129 report -s comm,name <<'END'
 sprof: --sort: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, parent, trace, nor a field of the recording's tracepoints
@@ -584,7 +584,7 @@ fails "an operand" 129 report perf.data <<'END'
 sprof: report takes no operand: 'perf.data' (-i FILE names the recording)
 END
 fails "an event that was not recorded" 1 report -e cycles <<'END'
-sprof: perf.data has no event 'cycles'; 'sprof info' lists those it has
+sprof: perf.data has no event 'cycles'; 'sprof info' lists its events
 END
 fails "a wrong tree" 129 report -g fractal <<'END'
 sprof: -g, --call-graph: 'fractal' is not caller, callee or none

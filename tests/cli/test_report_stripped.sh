@@ -107,7 +107,7 @@ END
 same "script has them with distances" wanted got
 "$SPROF" script --symfs "$tmp/root" -i data >out 2>err
 check "and says how many samples have no symbol" \
-	grep -q '4 samples are in prog, in code without a symbol' err
+	grep -q '4 samples in prog without a symbol' err
 "$SPROF" script -q --symfs "$tmp/root" -i data --format json >json
 check "its JSON, too, says where names are from" \
 	grep -q "{\"name\": \"fn@$again\", \"name_source\": \"cfi\", \"offset\": \"0x10\"}" json

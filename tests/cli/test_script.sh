@@ -30,18 +30,18 @@ shown() {
 }
 
 fails "an event that is not there" 1 "$SPROF" script -i "$tmp/perf.data" -e cycles <<END
-sprof: $tmp/perf.data has no event 'cycles'; 'sprof info' lists those it has
+sprof: $tmp/perf.data has no event 'cycles'; 'sprof info' lists its events
 END
 
 # What has no name is said with how much of it there is, and what to do.
 "$SPROF" script -i "$tmp/perf.data" >"$tmp/out" 2>"$tmp/got"
 sed '/kernel/,$d' "$tmp/got" >"$tmp/user"
 cat >"$tmp/wanted" <<END
-sprof: $tmp/perf.data: 2 samples are in demo, in code without a symbol: /nowhere/demo: No such file or directory
+sprof: $tmp/perf.data: 2 samples in demo without a symbol: /nowhere/demo: No such file or directory
        use --symfs DIR with the recorded machine's files
 END
 same "files that are not there are counted, with the remedy" "$tmp/wanted" "$tmp/user"
-check "so is another kernel" grep -q ': 1 sample is in \[kernel.kallsyms\], in code without' "$tmp/got"
+check "so is another kernel" grep -q ': 1 sample in \[kernel.kallsyms\] without' "$tmp/got"
 fails "not where names are not shown" 0 "$SPROF" script -i "$tmp/perf.data" -F ip </dev/null
 fails "nor where it is to be quiet" 0 "$SPROF" script -q -i "$tmp/perf.data" </dev/null
 
@@ -100,7 +100,7 @@ sprof: --insn-trace is not here: it takes a decoder of processor traces, which t
        'sprof script --help' lists the options.
 END
 fails "a field that the samples do not have" 1 "$SPROF" script -i "$tmp/perf.data" -F weight <<END
-sprof: samples of cpu-clock have no WEIGHT: 'weight' cannot be shown
+sprof: samples of cpu-clock have no WEIGHT: cannot print 'weight'
 END
 fails "a field that takes decoded traces" 129 "$SPROF" script -i "$tmp/perf.data" -F +flags <<END
 sprof: -F, --fields: flags is of decoded processor traces (AUX), and there is no decoder

@@ -74,11 +74,11 @@ got=$(number "$tmp/report" samples)
 check "no data.size, and a hole: what is behind it is read ($got of $samples)" \
 	test "$got" -ge $((samples - 6))
 says "no data.size, and a hole: the hole is said" 'bytes are skipped'
-says "no data.size, and a hole: so is its time" 'something between [0-9.]* s and [0-9.]* s is missing'
+says "no data.size, and a hole: so is its time" 'records between [0-9.]* s and [0-9.]* s are missing'
 head -c $((begin + size / 10 * 9)) "$fast/plain" >"$tmp/short"
 "$SPROF" report -i "$tmp/short" --format json >"$tmp/report" 2>"$tmp/err"
 says "the last tenth is missing: so is said, by offset and time" \
-	'offset 0x30: .*(what came after [0-9.]* s is missing)'
+	'offset 0x30: .*(records after [0-9.]* s are missing)'
 [ "$step" = 0 ] && finish
 
 record "$fast/zip" -z -F 500 -g -o "$fast/zip"

@@ -265,7 +265,7 @@ done
 "$SPROF" stat -e faults:b true 2>"$tmp/err"
 says "counting by BPF is refused" "b has BPF programs count"
 "$SPROF" stat --metric-only -e faults true 2>"$tmp/err"
-says "--metric-only says that there is nothing to show" "these events have no figures together"
+says "--metric-only says that there is nothing to show" "no metrics for these events"
 
 ### without rights
 
