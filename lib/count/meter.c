@@ -78,8 +78,8 @@ static struct sp_error *find_events(struct opening *opening)
 		event->tail = options->attr ? options->attr_tail : meter->specs.items[i].tail;
 		if (!options->attr && meter->specs.items[i].tool)
 			return error_set_remedy(
-				error_new(SP_ERROR_INVALID, "%s is no event of the kernel", event->name),
-				"clock_gettime(2) and getrusage(2) tell of these");
+				error_new(SP_ERROR_INVALID, "%s is not a kernel event", event->name),
+				"use clock_gettime(2) or getrusage(2)");
 	}
 	return NULL;
 }
@@ -159,7 +159,7 @@ static struct sp_error *refusal(const struct opening *opening, size_t index, int
 		action = rights_of_group(&event->attr);
 	struct rights rights;
 	if (errnum == ESRCH)
-		return error_new(SP_ERROR_NOT_FOUND, "there is no thread %d", (int)opening->pid);
+		return error_new(SP_ERROR_NOT_FOUND, "no thread %d", (int)opening->pid);
 	struct sp_error *error = rights_read(opening->ctx, &rights);
 	const struct event_refusal refused = {
 		.kernel = event_kernel_real(), .rights = &rights, .event = event->name,
@@ -173,9 +173,9 @@ static struct sp_error *refusal(const struct opening *opening, size_t index, int
 		return error;
 	if (errnum == EINVAL && !error)
 		return error_set_remedy(
-			error_new(SP_ERROR_INVALID, "%s: the kernel refuses it as it was asked for",
+			error_new(SP_ERROR_INVALID, "%s: the kernel rejects this combination of options",
 				  event->name),
-			"`sprof list --limits`, and perf_event_open(2), say what goes together");
+			"see `sprof list --limits` and perf_event_open(2)");
 	return error ? error
 		     : rights_explain(&rights, action, event->name, errnum);
 }
@@ -213,7 +213,7 @@ static struct sp_error *open_event(const struct opening *opening, size_t index)
 		return refusal(opening, index, -fd);
 	event->fd = fd;
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &event->id) < 0)
-		return error_os(errno, "%s: it has no id", event->name);
+		return error_os(errno, "cannot read the id of %s", event->name);
 	return NULL;
 }
 
@@ -227,15 +227,15 @@ static struct sp_error *map_ring(const struct opening *opening)
 		return NULL;
 	size = size ? size : page;
 	if (size < page || (size & (size - 1)))
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "a ring of %zu bytes", size),
-					"pages of %zu bytes, 2^n of them", page);
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "invalid ring buffer size %zu", size),
+					"use 2^n pages of %zu bytes", page);
 	struct sp_error *error = ring_map(&meter->ring, meter->events[0].fd, size);
 	if (error)
 		return error;
 	meter->events[0].page = meter->ring.page;
 	for (size_t i = 1; i < meter->count; i++)
 		if (ioctl(meter->events[i].fd, PERF_EVENT_IOC_SET_OUTPUT, meter->events[0].fd) < 0)
-			return error_os(errno, "%s: its samples cannot go to the ring of %s",
+			return error_os(errno, "cannot redirect the samples of %s to the ring buffer of %s",
 					meter->events[i].name, meter->events[0].name);
 	return NULL;
 }
@@ -301,9 +301,9 @@ struct sp_error *metered_check_signal(const struct metered *event)
 	if (WATCHING_SIGNALS || event->attr.type != PERF_TYPE_BREAKPOINT)
 		return NULL;
 	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
-					  "%s: with signals the task would stay at the instruction "
-					  "that is watched, on this architecture", event->name),
-				"poll(2) its descriptor, or read its ring");
+					  "%s: on this architecture a signal would repeat the "
+					  "watched instruction for ever", event->name),
+				"poll(2) its descriptor, or read its ring buffer");
 }
 
 static struct sp_error *find_target(struct opening *opening, int *cgroup_fd)

@@ -73,7 +73,7 @@ struct sp_error *sp_meter_set_filter(struct sp_meter *meter, size_t index, const
 	struct sp_error *error = request(meter, index, PERF_EVENT_IOC_SET_FILTER,
 					 (unsigned long)(uintptr_t)filter, "have that filter");
 	if (error && sp_error_errno(error) == EEXIST)
-		return error_set_remedy(error, "it has one already, for good: open another event");
+		return error_set_remedy(error, "it has a BPF program already: open another event");
 	if (!error || sp_error_errno(error) != EINVAL)
 		return error;
 	return error_set_remedy(error, "\"%s\": fields are those of the tracepoint's format file "
@@ -104,7 +104,7 @@ struct sp_error *sp_meter_query_bpf(const struct sp_meter *meter, size_t index, 
 	const struct metered *event = meter_at(meter, index);
 	/* ENOSPC: there are more, and as many as there is room for were written. */
 	if (ioctl(event->fd, PERF_EVENT_IOC_QUERY_BPF, query) < 0 && errno != ENOSPC)
-		return error_os(errno, "%s: cannot tell its BPF programs", event->name);
+		return error_os(errno, "cannot query the BPF programs of %s", event->name);
 	uint32_t copied = query->prog_cnt < capacity ? query->prog_cnt : capacity;
 	if (copied)
 		memcpy(ids, query->ids, copied * sizeof(*ids));
@@ -132,13 +132,13 @@ struct sp_error *sp_meter_modify(struct sp_meter *meter, size_t index,
 struct sp_error *sp_meters_disable(void)
 {
 	return prctl(PR_TASK_PERF_EVENTS_DISABLE) < 0
-		       ? error_os(errno, "the thread's events cannot be disabled") : NULL;
+		       ? error_os(errno, "cannot disable the thread's events") : NULL;
 }
 
 struct sp_error *sp_meters_enable(void)
 {
 	return prctl(PR_TASK_PERF_EVENTS_ENABLE) < 0
-		       ? error_os(errno, "the thread's events cannot be enabled") : NULL;
+		       ? error_os(errno, "cannot enable the thread's events") : NULL;
 }
 
 struct sp_error *sp_meter_set_signal(struct sp_meter *meter, size_t index, int signal_number, pid_t tid)

@@ -37,9 +37,9 @@ static struct sp_error *read_words(struct sp_meter *meter, const struct metered 
 		return error_os(errno, "cannot read %s", event->name);
 	if (!size)
 		return error_set_remedy(
-			error_new(SP_ERROR_LIMIT, "%s is pinned, and there was no counter for it",
+			error_new(SP_ERROR_LIMIT, "%s is pinned, but no counter was free",
 				  event->name),
-			"fewer events, or without the modifier D");
+			"use fewer events, or omit the modifier D");
 	*ret = (struct words){meter->buffer, meter->buffer + (size_t)size / sizeof(uint64_t),
 			      event->attr.read_format};
 	return NULL;

@@ -52,7 +52,7 @@ struct sp_error *sp_meter_next(struct sp_meter *meter, const struct sp_record **
 	if (head == meter->position)
 		return NULL;
 	if (!ring_record(&meter->ring, meter->position, head, &header)) {
-		struct sp_error *error = error_format("ring", meter->position, "there is no whole record");
+		struct sp_error *error = error_format("ring", meter->position, "incomplete record");
 		meter->position = head;
 		return error;
 	}

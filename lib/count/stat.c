@@ -70,7 +70,7 @@ static struct sp_error *add_process(struct sp_stat *stat, uint32_t pid)
 	struct sp_error *error = tasks_list(stat->ctx, pid, &threads);
 	if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND) {
 		sp_error_free(error);
-		error = error_new(SP_ERROR_NOT_FOUND, "there is no process %u", pid);
+		error = error_new(SP_ERROR_NOT_FOUND, "no process %u", pid);
 	}
 	for (size_t i = 0; i < threads.count && !error; i++)
 		error = add_task(stat, pid, threads.items[i]);
@@ -150,9 +150,9 @@ static struct sp_error *choose_cpus(struct sp_stat *stat)
 		for (size_t j = 0; j < online.count && !found; j++)
 			found = online.items[j] == stat->cpus.items[i];
 		if (!found)
-			error = error_set_remedy(error_new(SP_ERROR_NOT_FOUND, "there is no CPU %u, or it is "
+			error = error_set_remedy(error_new(SP_ERROR_NOT_FOUND, "CPU %u does not exist or is "
 							   "offline", stat->cpus.items[i]),
-						 "/sys/devices/system/cpu/online lists those that are there");
+						 "see /sys/devices/system/cpu/online");
 	}
 	vec_deinit(&online);
 	return error;
@@ -201,15 +201,15 @@ static struct sp_error *check_options(const struct sp_stat *stat)
 	const struct sp_stat_options *options = &stat->options;
 	bool by_cpu = options->aggregate != SP_STAT_GLOBAL && options->aggregate != SP_STAT_THREAD;
 	if (by_cpu && !stat->cpu_wide)
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "counts of single CPUs, cores and the "
-						  "like are those of whole CPUs"), "add -a, or -C CPUS");
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "counts per CPU, core, die, socket or "
+						  "node need whole CPUs"), "add -a or -C CPUS");
 	if (options->cgroups.count && !stat->cpu_wide)
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "control groups are counted on whole "
-						  "CPUs"), "add -a, or -C CPUS");
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "control groups need whole "
+						  "CPUs"), "add -a or -C CPUS");
 	if (options->aggregate == SP_STAT_THREAD && stat->has_command && !stat->only_says_how_long)
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "a command's threads are not there yet"),
-					"count those of everything meanwhile (-a --per-thread), or of a "
-					"running process (-p PID)");
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "--per-thread cannot count a command's future threads"),
+					"use -a --per-thread, or count a running "
+					"process (-p PID)");
 	return NULL;
 }
 
@@ -309,7 +309,7 @@ static struct sp_error *switch_all(struct sp_stat *stat, unsigned long request)
 		for (size_t u = 0; u < counter->unit_count && counter_is_leader(stat, i); u++)
 			if (counter->units[u].fd >= 0 && ioctl(counter->units[u].fd, request, 0) < 0 &&
 			    errno != ESRCH)
-				return error_os(errno, "cannot switch %s", stat->events[i].name);
+				return error_os(errno, "cannot enable or disable %s", stat->events[i].name);
 	}
 	return NULL;
 }

@@ -181,8 +181,8 @@ static struct sp_error *check_spec(struct sp_stat *stat, const struct event_spec
 {
 	if (spec->by_bpf)
 		return error_set_remedy(
-			error_new(SP_ERROR_UNSUPPORTED, "%s: b has BPF programs count for several users of "
-				  "one counter; here counters are one's own", spec->name),
+			error_new(SP_ERROR_UNSUPPORTED, "%s: modifier b (counters shared by BPF) is not "
+				  "supported", spec->name),
 			"leave out b");
 	if (spec->terms.given & EVENT_TERM_PERCORE && spec->terms.percore &&
 	    stat->options.aggregate == SP_STAT_CPU)
@@ -252,10 +252,10 @@ static struct sp_error *add_of_cgroups(struct sp_stat *stat)
 	struct sp_error *error = cgroup_hierarchy_find(stat->ctx, &hierarchy);
 	if (!stat->options.each_cgroup && names->count > stat->specs.count && !error)
 		error = error_set_remedy(
-			error_new(SP_ERROR_INVALID, "there are %zu control groups for %zu events",
+			error_new(SP_ERROR_INVALID, "-G: %zu control groups for %zu events",
 				  names->count, stat->specs.count),
-			"the first group is of the first event and so on; --for-each-cgroup counts "
-			"all events for each");
+			"-G assigns groups to events in order; --for-each-cgroup counts all events "
+			"in each group");
 	for (size_t i = 0; stat->options.each_cgroup && i < names->count && !error; i++) {
 		error = open_cgroup(stat, &hierarchy, names->items[i], &name, &fd);
 		if (!error)

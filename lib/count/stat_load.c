@@ -362,9 +362,9 @@ static struct sp_error *read_start(struct sp_stat *stat)
 	sp_reader_rewind(stat->loaded->reader);
 	if (stat->loaded->has_counts)
 		return NULL;
-	return error_set_remedy(error_new(SP_ERROR_INVALID, "%s: it holds no counts",
+	return error_set_remedy(error_new(SP_ERROR_INVALID, "%s has no counts",
 					  sp_reader_info(stat->loaded->reader)->path),
-				"it is not of sprof stat record; sprof report shows samples");
+				"it was not made by sprof stat record; use sprof report for samples");
 }
 
 static struct sp_error *choose(struct sp_stat *stat, const enum sp_stat_aggregate *aggregate)
@@ -376,9 +376,9 @@ static struct sp_error *choose(struct sp_stat *stat, const enum sp_stat_aggregat
 	stat->options.aggregate = aggregate ? *aggregate
 				  : said <= STAT_FILE_DIE ? known[said] : SP_STAT_GLOBAL;
 	if (stat->options.aggregate == SP_STAT_CLUSTER || stat->options.aggregate == SP_STAT_CACHE)
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "the file does not say which CPUs share "
-						  "clusters or caches"),
-					"--per-core, --per-die, --per-socket and --per-node are possible");
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "the recording has no cluster or cache "
+						  "topology"),
+					"use --per-core, --per-die, --per-socket or --per-node");
 	return NULL;
 }
 

@@ -160,7 +160,7 @@ static struct sp_error *note_user_only(struct sp_stat *stat, size_t index)
 	CLEANUP_FREE char *why = format_text("kernel.perf_event_paranoid is %d", stat->rights.paranoid);
 	if (!why)
 		return error_no_memory();
-	return event_notes_add(&stat->notes, stat->events[index].name, "user space alone is counted (:u)",
+	return event_notes_add(&stat->notes, stat->events[index].name, "counting user space only (:u)",
 			       why, "sudo sysctl kernel.perf_event_paranoid=1");
 }
 
@@ -292,10 +292,10 @@ static struct sp_error *set_filter(const struct sp_stat *stat, size_t index, int
 	if (!filter || ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) == 0)
 		return NULL;
 	if (errno != EINVAL)
-		return error_os(errno, "%s: it cannot be filtered", name);
-	return error_set_remedy(error_new(SP_ERROR_INVALID, "%s: the filter \"%s\" is not taken", name,
+		return error_os(errno, "cannot set the filter of %s", name);
+	return error_set_remedy(error_new(SP_ERROR_INVALID, "%s: the kernel rejects the filter \"%s\"", name,
 					  filter),
-				"filters are of tracepoints, by the fields of their format file");
+				"filters work on tracepoints and the fields of their format files");
 }
 
 int stat_open_again(struct sp_stat *stat, size_t index, const struct target *target, size_t unit)
@@ -414,7 +414,7 @@ struct sp_error *stat_open(struct sp_stat *stat)
 	bool supported;
 	if (!any_open(stat, &supported) && supported)
 		return error_set_remedy(
-			error_new(SP_ERROR_NOT_FOUND, "nothing to count: what was to be followed has ended"),
-			"`ps -eL` lists threads that run");
+			error_new(SP_ERROR_NOT_FOUND, "nothing to count: all processes and threads have ended"),
+			"`ps -eL` lists running threads");
 	return NULL;
 }

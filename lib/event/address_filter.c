@@ -40,7 +40,7 @@ static struct sp_error *wrong(const struct reader *reader, const char *what)
 	return error_set_remedy(
 		error_new(SP_ERROR_INVALID, "--filter '%s': %s at character %zu", reader->whole, what,
 			  (size_t)(reader->at - reader->whole) + 1),
-		"as in 'filter main @ /bin/ls', 'start 0x1000 @ FILE', 'filter A / B @ FILE', "
+		"examples: 'filter main @ /bin/ls', 'start 0x1000 @ FILE', 'filter A / B @ FILE', "
 		"'filter * @ FILE'");
 }
 
@@ -198,9 +198,9 @@ static struct sp_error *put_one(const struct sp_ctx *ctx, const struct filter_te
 	if (error)
 		return error;
 	if (filter->action->range && !size)
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "--filter: how long is %.*s?",
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "--filter: unknown size of %.*s",
 						  (int)filter->place.size, filter->place.text),
-					"put a size behind it: / 0x40");
+					"add a size: / 0x40");
 	CLEANUP_FREE char *before = *text;
 	CLEANUP_FREE char *range = format_text("/0x%llx", (unsigned long long)size);
 	*text = format_text("%s%s%s 0x%llx%s%s%s", before ?: "", before ? " " : "",

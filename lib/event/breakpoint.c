@@ -37,13 +37,13 @@ static struct sp_error *kernel_place(struct parser *parser, struct slice name, s
 	if (kallsyms_hidden(kallsyms))
 		return error_set_remedy(
 			parser_error(parser, name.text,
-				     "the kernel's addresses are hidden, and so is that of '%s'", text),
+				     "kernel addresses are hidden, with that of '%s'", text),
 			"sudo sysctl kernel.kptr_restrict=0, or run as root");
 	if (!kallsyms_find_name(kallsyms, text, &symbol))
 		return error_set_remedy(
 			parser_error(parser, name.text, "the kernel has no symbol '%s'", text),
-			"look in /proc/kallsyms (which names data only with "
-			"CONFIG_KALLSYMS_ALL); a program's symbol is mem:PATH:SYMBOL");
+			"look in /proc/kallsyms (data only with "
+			"CONFIG_KALLSYMS_ALL); for a program's symbol use mem:PATH:SYMBOL");
 	*ret = (struct place){symbol.address, 0, symbol.type == 'T' || symbol.type == 't'};
 	return NULL;
 }
@@ -79,13 +79,13 @@ static struct sp_error *not_mapped(const struct parser *parser, const char *plac
 {
 	struct sp_error *error;
 	if (!parser->specs->pid) {
-		error = parser_error(parser, place, "where %s will be loaded is not known before it runs",
+		error = parser_error(parser, place, "the load address of %s is unknown before it runs",
 				     path);
 		return error_set_remedy(error, "record a running process (-p), or a program that is "
 					       "linked with -no-pie");
 	}
 	error = parser_error(parser, place, "process %d has not mapped %s", parser->specs->pid, path);
-	return error_set_remedy(error, "/proc/%d/maps names the files that it has",
+	return error_set_remedy(error, "/proc/%d/maps lists its files",
 				parser->specs->pid);
 }
 
@@ -156,9 +156,9 @@ static struct sp_error *read_length(struct parser *parser, uint64_t *ret)
 		parser->pos = before;
 		return NULL;
 	}
-	return error_set_remedy(parser_error(parser, text.text, "'%.*s' is no length",
+	return error_set_remedy(parser_error(parser, text.text, "invalid length '%.*s'",
 					     (int)text.size, text.text),
-				"give 1, 2, 4 or 8 bytes: what processors watch");
+				"use 1, 2, 4 or 8 bytes");
 }
 
 /* ":rw"; behind it, and in its place, may come modifiers. */
@@ -182,8 +182,8 @@ static struct sp_error *read_access(struct parser *parser, uint32_t *ret)
 			return NULL;
 		}
 		return error_set_remedy(parser_error(parser, word.text + i,
-						     "'%c' is no kind of access", word.text[i]),
-					"it is r, w, rw or x; modifiers follow one more ':'");
+						     "invalid access type '%c'", word.text[i]),
+					"use r, w, rw or x; put modifiers after another ':'");
 	}
 	*ret = access;
 	return NULL;

@@ -385,14 +385,14 @@ static struct sp_error *add_vendors(struct sp_catalog *catalog)
 {
 	struct sp_error *error;
 	if (!catalog->has_hardware)
-		return note(catalog, error_new(SP_ERROR_UNSUPPORTED, "vendors' events are not listed: "
+		return note(catalog, error_new(SP_ERROR_UNSUPPORTED, "vendor events are not listed: "
 					       "this machine has no hardware counters"));
 	switch (vendor_events_list(add_vendor_event, catalog)) {
 	case VENDOR_FOUND:
 		return NULL;
 	case VENDOR_NO_LIBRARY:
 		error = error_new(SP_ERROR_UNSUPPORTED,
-				  "vendors' events are not listed: libpfm is not there");
+				  "vendor events are not listed: libpfm is not installed");
 		return note(catalog, error_set_remedy(error, "install libpfm4"));
 	default:
 		return error_no_memory();

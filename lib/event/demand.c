@@ -58,7 +58,7 @@ static void whole_cpus_remedy(const struct event_demand *demand, const struct ri
 			      char *text, size_t size)
 {
 	const struct event_demand whole = {1, demand->cpus, demand->events};
-	snprintf(text, size, "whole CPUs take %llu files (%s)", (unsigned long long)demand_files(&whole),
+	snprintf(text, size, "use -a: whole CPUs need %llu files (%s)", (unsigned long long)demand_files(&whole),
 		 rights_cpu_wide(rights) ? "--scope cpu" :
 					   "needs CAP_PERFMON: sudo setcap cap_perfmon+ep "
 					   "$(command -v sprof)");
@@ -75,8 +75,8 @@ static struct sp_error *too_many_files(const struct event_demand *demand,
 		snprintf(sysctl, sizeof(sysctl), "sudo sysctl fs.nr_open=%llu, and ", need);
 	return error_set_remedy(
 		error_new(SP_ERROR_LIMIT,
-			  "%llu threads on %llu CPUs, with %llu events each, are %llu open files, of "
-			  "which %llu may be", (unsigned long long)demand->tasks,
+			  "%llu threads on %llu CPUs with %llu events need %llu open files; the "
+			  "limit is %llu", (unsigned long long)demand->tasks,
 			  (unsigned long long)demand->cpus, (unsigned long long)demand->events, need,
 			  (unsigned long long)limits->files),
 		"%s; or fewer CPUs (-C); or %sulimit -Hn %llu as root (limits.conf, LimitNOFILE=)",
@@ -91,8 +91,8 @@ static struct sp_error *too_much_memory(const struct event_demand *demand,
 	whole_cpus_remedy(demand, rights, whole, sizeof(whole));
 	return error_set_remedy(
 		error_new(SP_ERROR_LIMIT,
-			  "%llu threads on %llu CPUs, with %llu events each, would take %llu MB of the "
-			  "kernel's memory, and %llu MB are available", (unsigned long long)demand->tasks,
+			  "%llu threads on %llu CPUs with %llu events need %llu MB of "
+			  "kernel memory; %llu MB are available", (unsigned long long)demand->tasks,
 			  (unsigned long long)demand->cpus, (unsigned long long)demand->events,
 			  (unsigned long long)(demand_kernel_bytes(demand) / 1000000),
 			  (unsigned long long)(limits->available_bytes / 1000000)),

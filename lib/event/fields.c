@@ -400,13 +400,13 @@ static struct sp_error *unknown_field(const struct event_refusal *refusal,
 	const char *release = refusal->rights->release;
 	if (is_older(release, field->since) || !field->needs)
 		return error_set_remedy(
-			error_new(SP_ERROR_UNSUPPORTED, "%s: Linux %s and later have this (%s); this is %s",
+			error_new(SP_ERROR_UNSUPPORTED, "%s: needs Linux %s or later (%s); this is %s",
 				  title(field), field->since, field->name, release),
-			"leave it out, or take a newer kernel");
+			"omit it, or use a newer kernel");
 	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
-					  "%s: this kernel (%s) does not take %s, which needs %s",
+					  "%s: this kernel (%s) does not support %s, which needs %s",
 					  title(field), release, field->name, field->needs),
-				"leave it out, or take another kernel");
+				"omit it, or use another kernel");
 }
 
 static struct sp_error *missing_hardware(const struct event_refusal *refusal,
@@ -422,17 +422,17 @@ static struct sp_error *missing_hardware(const struct event_refusal *refusal,
 			error_new(SP_ERROR_UNSUPPORTED,
 				  "%s: it needs %s; this machine has no hardware PMU", name,
 				  needs ? needs : "a hardware PMU"),
-			"leave it out, or go where there is one: a virtual machine has what its "
-			"host passes on");
+			"omit it; a virtual machine has hardware counters only if its host passes "
+			"them on");
 	if (branches && refusal->whole.attr.type == PERF_TYPE_SOFTWARE)
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
 						  "%s: software events (%s) have no branch stacks: they "
 						  "need %s", name, refusal->event, needs),
-					"take -e cycles");
-	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "%s: the PMU of %s does not have it%s%s",
+					"use -e cycles");
+	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "%s: not supported by the PMU of %s%s%s",
 					  name, refusal->event, needs ? ": it needs " : "",
 					  needs ? needs : ""),
-				"leave it out, or take another event or machine");
+				"omit it, or use another event or machine");
 }
 
 /* Some fields are for those who may look at the kernel, or at everyone. */

@@ -77,10 +77,10 @@ static struct sp_error *refused_filter(const struct sp_ctx *ctx, const struct ev
 	if (errnum != EINVAL)
 		return error_os(errnum, "--filter '%s' of %s", event->filter, event->name);
 	return error_set_remedy(
-		error_new(SP_ERROR_INVALID, "--filter '%s' of %s: the kernel does not take it%s%s",
+		error_new(SP_ERROR_INVALID, "--filter '%s' of %s: the kernel rejects it%s%s",
 			  event->filter, event->name, said ? ": " : "", said ? said : ""),
-		"its fields are in /sys/kernel/tracing/events/%s/format; compare them by == != < <= > >= "
-		"& ~ and join by && || ! ()", folder ? folder : "…");
+		"fields: /sys/kernel/tracing/events/%s/format; operators: == != < <= > >= "
+		"& ~ && || ! ()", folder ? folder : "…");
 }
 
 static bool has_fields(const struct event_planned *event)
@@ -99,7 +99,7 @@ static struct sp_error *check_one(const struct event_kernel *kernel, const struc
 		return error_set_remedy(
 			error_new(SP_ERROR_UNSUPPORTED, "--filter: %s has no fields to filter by",
 				  event->name),
-			"put --filter behind the -e of a tracepoint or probe, or of a PMU that traces "
+			"put --filter after the -e of a tracepoint or probe, or of a PMU that traces "
 			"code (Intel PT, CoreSight)");
 	attr.disabled = 1;
 	attr.enable_on_exec = 0;

@@ -63,11 +63,11 @@ static struct sp_error *group_error(const struct event_grouping *grouping, const
 		error = error_new(SP_ERROR_LIMIT, "%s: more than %d events in a group", text,
 				  MEMBERS_MOST);
 	else
-		error = error_new(SP_ERROR_UNSUPPORTED, "%s: the kernel does not count %s together with "
+		error = error_new(SP_ERROR_UNSUPPORTED, "%s: the kernel cannot count %s with "
 				  "its leader: %s", text, grouping->plan->samples[refused].name,
 				  strerrordesc_np(errnum));
-	return error_set_remedy(error, "events of a group are of one PMU (software may join), and not "
-				"more than it has counters; %s:W takes apart what does not fit", text);
+	return error_set_remedy(error, "a group needs events of one PMU (and software events), not more "
+				"than it has counters; %s:W splits a group that does not fit", text);
 }
 
 static struct sp_error *plan_group(const struct event_grouping *grouping, size_t first, size_t count)
@@ -92,8 +92,8 @@ static struct sp_error *plan_group(const struct event_grouping *grouping, size_t
 	}
 	plan->samples[first].member_count = 0;
 	plan->samples[first].group_name = NULL;
-	return event_notes_add(&plan->notes, text, "each is recorded for itself",
-			       "the kernel does not count them together", NULL);
+	return event_notes_add(&plan->notes, text, "recording each event separately",
+			       "the kernel cannot count them together", NULL);
 }
 
 struct sp_error *event_groups_plan(const struct event_grouping *grouping)
@@ -130,12 +130,12 @@ static struct sp_error *unsupported(const struct event_spec *spec, const char *w
 struct sp_error *event_kind_check(const struct event_request *request, const struct event_spec *spec)
 {
 	if (spec->tool)
-		return unsupported(spec, "is measured, not sampled", "`sprof stat` has it");
+		return unsupported(spec, "can be counted, not sampled", "use sprof stat");
 	if (spec->by_bpf)
-		return unsupported(spec, "BPF counts, and does not sample",
-				   "leave out b, which is of perf stat");
+		return unsupported(spec, "BPF counters cannot sample",
+				   "omit modifier b");
 	if (spec->cpus_only && request->scope != EVENT_SCOPE_CPUS)
-		return unsupported(spec, "counts for whole CPUs, whoever runs", "take -a");
+		return unsupported(spec, "counts whole CPUs only", "use -a");
 	return NULL;
 }
 

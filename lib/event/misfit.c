@@ -12,21 +12,21 @@ static struct sp_error *breakpoint_misfit(const struct event_refusal *refusal)
 	bool power = size == 1 || size == 2 || size == 4 || size == 8;
 	if (attr->bp_type == HW_BREAKPOINT_X && size != sizeof(long))
 		return error_set_remedy(
-			error_new(SP_ERROR_INVALID, "%s: instructions are watched by %zu bytes, not %llu",
+			error_new(SP_ERROR_INVALID, "%s: execution breakpoints have a length of %zu bytes, not %llu",
 				  refusal->event, sizeof(long), (unsigned long long)size),
-			"leave the length out");
+			"omit the length");
 	if (attr->bp_type == HW_BREAKPOINT_X || (power && !(address & (size - 1))))
 		return NULL;
 	if (power)
 		return error_set_remedy(
-			error_new(SP_ERROR_INVALID, "%s: %llu bytes can be watched at a multiple of %llu, "
-				  "which %#llx is not", refusal->event, (unsigned long long)size,
+			error_new(SP_ERROR_INVALID, "%s: a watchpoint of %llu bytes must be aligned to %llu bytes; "
+				  "%#llx is not", refusal->event, (unsigned long long)size,
 				  (unsigned long long)size, (unsigned long long)address),
-			"take two events, or a shorter length");
+			"use two events, or a shorter length");
 	return error_set_remedy(error_new(SP_ERROR_INVALID,
-					  "%s: the processor watches 1, 2, 4 or 8 bytes, not %llu",
+					  "%s: watchpoints have 1, 2, 4 or 8 bytes, not %llu",
 					  refusal->event, (unsigned long long)size),
-				"take one of these, or several events");
+				"use one of these, or several events");
 }
 
 /* PMUs of what is not a processor's know no modes (PERF_PMU_CAP_NO_EXCLUDE). */
@@ -46,9 +46,9 @@ static struct sp_error *modes_misfit(const struct event_refusal *refusal)
 		return NULL;
 	refusal->kernel->close(refusal->kernel->arg, fd);
 	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
-					  "%s: its PMU counts all modes together, user, kernel, guests",
+					  "%s: its PMU cannot separate user, kernel and guest mode",
 					  refusal->event),
-				"leave out the modifiers, --all-user and --all-kernel");
+				"omit the modifiers, --all-user and --all-kernel");
 }
 
 static bool leaves_modes_out(const struct perf_event_attr *attr)

@@ -145,7 +145,7 @@ struct sp_error *modifiers_read(struct parser *parser, struct slice *ret)
 	if (ret->size)
 		return NULL;
 	return error_set_remedy(parser_error(parser, place, "no modifier"),
-				"put u, k or another modifier behind the ':'");
+				"put u, k or another modifier after the ':'");
 }
 
 static struct sp_error *modifier_error(const struct parser *parser, const char *place,
@@ -155,7 +155,7 @@ static struct sp_error *modifier_error(const struct parser *parser, const char *
 	return error_set_remedy(error,
 				"modifiers are u k h (user, kernel, hypervisor), G H (guest, "
 				"host), I (not idle), p pp ppp P (precise), D e (pinned, exclusive), "
-				"and behind a group S W (read together, weak)");
+				"and after a group S W (read together, weak)");
 }
 
 static struct sp_error *check(const struct parser *parser, struct slice text, bool group)
@@ -171,7 +171,7 @@ static struct sp_error *check(const struct parser *parser, struct slice text, bo
 			return error_set_remedy(
 				parser_error(parser, text.text + i, "'%c' is a modifier of groups",
 					     text.text[i]),
-				"put it behind the group: {a,b}:%c", text.text[i]);
+				"put it after the group: {a,b}:%c", text.text[i]);
 	}
 	return NULL;
 }

@@ -130,9 +130,9 @@ static void set_sideband(struct planner *planner)
 static struct sp_error *too_fast(uint64_t freq_hz, uint64_t most)
 {
 	return error_set_remedy(
-		error_new(SP_ERROR_LIMIT, "--strict-freq: %llu Hz are more than the %llu that the kernel "
-			  "allows", (unsigned long long)freq_hz, (unsigned long long)most),
-		"a lower -F, or sudo sysctl kernel.perf_event_max_sample_rate=%llu",
+		error_new(SP_ERROR_LIMIT, "--strict-freq: %llu Hz exceed the kernel's limit of %llu "
+			  "Hz", (unsigned long long)freq_hz, (unsigned long long)most),
+		"use a lower -F, or sudo sysctl kernel.perf_event_max_sample_rate=%llu",
 		(unsigned long long)freq_hz);
 }
 
@@ -162,7 +162,7 @@ static struct sp_error *set_rate(struct planner *planner)
 	snprintf(remedy, sizeof(remedy), "sudo sysctl kernel.perf_event_max_sample_rate=%llu",
 		 (unsigned long long)request->freq_hz);
 	snprintf(done, sizeof(done), "sampling at %llu Hz", (unsigned long long)most);
-	return event_notes_add(&plan->notes, asked, done, "more than the kernel allows", remedy);
+	return event_notes_add(&plan->notes, asked, done, "above the kernel's limit", remedy);
 }
 
 /* What has no other result where this kernel does not know it: said, or not even that. */
@@ -180,7 +180,7 @@ static struct sp_error *check_asked(struct planner *planner)
 		return NULL;
 	asked->defer_callchain = false;
 	return event_notes_add(&plan->notes, deferring->option, "user frames are read at once",
-			       "Linux 6.19 and later have this", NULL);
+			       "needs Linux 6.19 or later", NULL);
 }
 
 #define DUMPS (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
@@ -207,8 +207,8 @@ static struct sp_error *check_dumps(struct planner *planner)
 	event_ask_all(&planner->asked, &planner->plan->support, &planner->base);
 	planner->callchain = EVENT_CALLCHAIN_ALL;
 	return event_notes_add(&planner->plan->notes, "--call-graph dwarf",
-			       "the kernel follows frame pointers",
-			       "this kernel does not copy user registers and stacks", NULL);
+			       "falling back to frame pointers",
+			       "this kernel cannot copy user registers and stacks", NULL);
 }
 
 /* All events must have one clock: where there is none to choose, it is the kernel's own. */
@@ -218,18 +218,18 @@ static struct sp_error *check_clock(struct planner *planner)
 	struct perf_event_attr attr;
 	plan->clock_id = plan->support.clock_id ? planner->request->clock_id : EVENT_CLOCK_KERNEL;
 	if (!plan->support.clock_id)
-		return event_notes_add(&plan->notes, "-k", "times are of the kernel's own clock",
-				       "this kernel (before 4.1) gives no choice", NULL);
+		return event_notes_add(&plan->notes, "-k", "using the kernel's own clock",
+				       "needs Linux 4.1 or later", NULL);
 	set_dummy(planner, &attr);
 	attr.disabled = 1;
 	if (try_open(planner, &attr) != EINVAL)
 		return NULL;
 	struct sp_error *error = error_new(SP_ERROR_INVALID,
-					   "the kernel does not time events by "
+					   "the kernel cannot time events by "
 					   "clock %d",
 					   (int)planner->request->clock_id);
 	return error_set_remedy(error,
-				"take CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME or "
+				"use monotonic, monotonic_raw, boottime, realtime or "
 				"CLOCK_TAI");
 }
 

@@ -84,7 +84,7 @@ struct sp_error *parser_prefix(const struct parser *parser, const char *place,
 			       struct sp_error *error)
 {
 	if (!sp_error_remedy(error))
-		error = error_set_remedy(error, "look at character %zu of the event, and at what it "
+		error = error_set_remedy(error, "see character %zu of the event and what it "
 					 "names", column(parser, place));
 	return error_prefix(error, "event \"%s\"", parser->text);
 }
@@ -109,7 +109,7 @@ struct sp_error *parser_pmus(struct parser *parser)
 		return NULL;
 	parser->pmus_there = true;
 	struct sp_error *error = pmus_read(&parser->pmus, parser->ctx);
-	return error ? error_set_remedy(error, "take events that need no PMU's description") : NULL;
+	return error ? error_set_remedy(error, "use events that need no PMU description") : NULL;
 }
 
 struct sp_error *parser_tracefs(struct parser *parser)
@@ -171,8 +171,8 @@ static struct sp_error *unknown_event(const struct parser *parser, struct slice 
 	error = parser_error(parser, name.text, "unknown event '%.*s'", (int)name.size, name.text);
 	if (near)
 		return error_set_remedy(error, "did you mean %s?", near);
-	return error_set_remedy(error, "names are those of `sprof list`, as cycles, "
-				       "cpu-clock or L1-dcache-load-misses; or rHEX");
+	return error_set_remedy(error, "see `sprof list`, for example cycles, "
+				       "cpu-clock or L1-dcache-load-misses; or use rHEX");
 }
 
 static struct sp_error *bad_vendor_event(struct parser *parser, struct slice text, const char *why)
@@ -315,10 +315,10 @@ static struct sp_error *parse_what(struct parser *parser, struct event_text *eve
 	struct slice name = event->name;
 	if (!name.size && (!parser_at(parser) || strchr(",}", parser_at(parser))))
 		return error_set_remedy(parser_error(parser, place, "no event"),
-					"put an event's name there, as cycles");
+					"insert an event name, for example cycles");
 	if (!name.size && parser_at(parser) == '{')
-		return error_set_remedy(parser_error(parser, place, "a group within a group"),
-					"close the first one before");
+		return error_set_remedy(parser_error(parser, place, "nested group"),
+					"close the first group");
 	if (!name.size)
 		return unknown_event(parser, (struct slice){place, 1});
 	if (parser_at(parser) == ':' && (slice_is(name, "mem") || is_probe(name))) {
@@ -399,9 +399,9 @@ static struct sp_error *parse_event(struct parser *parser)
 static struct sp_error *misplaced(const struct parser *parser)
 {
 	struct sp_error *error =
-		error_new(SP_ERROR_INVALID, "event \"%s\": '%c' at character %zu does not belong there",
+		error_new(SP_ERROR_INVALID, "event \"%s\": unexpected '%c' at character %zu",
 			  parser->text, parser_at(parser), column(parser, parser->pos));
-	return error_set_remedy(error, "events are separated by commas, modifiers follow one ':'");
+	return error_set_remedy(error, "separate events by commas; put modifiers after one ':'");
 }
 
 /* Members, behind the '{'; the '}' included. */
@@ -413,8 +413,8 @@ static struct sp_error *parse_members(struct parser *parser, const char *begin)
 			return error;
 		if (!parser_at(parser))
 			return error_set_remedy(
-				parser_error(parser, begin, "the group is not closed that begins"),
-				"put } behind its last event");
+				parser_error(parser, begin, "unclosed group"),
+				"put } after its last event");
 		if (!parser_take(parser, ','))
 			return misplaced(parser);
 	}
@@ -433,8 +433,8 @@ static struct sp_error *parse_group(struct parser *parser, struct slice name)
 		spec->leader = first;
 		if (i > first && (spec->attr.pinned || spec->attr.exclusive))
 			return error_set_remedy(
-				parser_error(parser, parser->pos, "%s: D and e are of a whole group",
-					     spec->name), "put them behind the '}': {a,b}:D");
+				parser_error(parser, parser->pos, "%s: D and e apply to a whole group",
+					     spec->name), "put them after the '}': {a,b}:D");
 	}
 	if (name.size) {
 		specs->items[first].group_name = parser_keep(parser, name);

@@ -137,7 +137,7 @@ static struct sp_error *become_clock(struct planner *planner, const struct event
 	else if (event->attr.freq)
 		snprintf(done, sizeof(done), "sampling %s instead", event->name);
 	else
-		snprintf(done, sizeof(done), "sampling %s instead, each %llu ns", event->name,
+		snprintf(done, sizeof(done), "sampling %s instead, every %llu ns", event->name,
 			 (unsigned long long)event->attr.sample_period);
 	return event_notes_add(&planner->plan->notes, spec->name, done,
 			       "this machine has no hardware counters", NULL);
@@ -155,7 +155,7 @@ static struct sp_error *give_up_kernel(struct planner *planner, const struct eve
 	struct sp_error *error =
 		event_notes_add(&plan->notes, event->name, "sampling user code only",
 				rights_kernel_mode(&plan->rights)
-					? "the kernel may not be sampled"
+					? "the kernel cannot be sampled"
 					: "kernel.perf_event_paranoid forbids sampling the kernel",
 				sp_error_remedy(why));
 	if (error)
@@ -255,9 +255,9 @@ static void follow_leader(const struct planner *planner, struct event_planned *e
 static struct sp_error *note_no_inheritance(struct planner *planner, const struct event_spec *spec)
 {
 	return event_notes_add(&planner->plan->notes, spec->name,
-			       "its threads and children are not sampled",
-			       "before Linux 6.12 the counts of a group (S) are of one task alone",
-			       "-a, or leave S out");
+			       "new threads and children are not sampled",
+			       "before Linux 6.12 a group with S counts one task only",
+			       "use -a or omit S");
 }
 
 /*

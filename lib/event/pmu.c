@@ -34,9 +34,9 @@ static int read_file(const struct pmus *pmus, const struct pmu *pmu, const char 
 static struct sp_error *damaged(const struct pmu *pmu, const char *folder, const char *name,
 				const char *text)
 {
-	struct sp_error *error = error_new(SP_ERROR_FORMAT, PMU_DEVICES "/%s%s/%s: \"%s\" is not understood",
+	struct sp_error *error = error_new(SP_ERROR_FORMAT, PMU_DEVICES "/%s%s/%s: unknown syntax \"%s\"",
 					   pmu->name, folder, name, text);
-	return error_set_remedy(error, "the kernel describes its PMU in a way that is not known here");
+	return error_set_remedy(error, "sprof does not know this PMU description");
 }
 
 static struct sp_error *read_type(struct pmus *pmus, struct pmu *pmu, bool *there)

@@ -50,12 +50,12 @@ static struct sp_error *apply_field(const struct pmu_event_parser *event,
 	if (term->value.text && !slice_number(term->value, &value)) {
 		error = parser_error(event->parser, place, "'%.*s' is no value of %s",
 				     (int)term->value.size, term->value.text, format->name);
-		return error_set_remedy(error, "it takes a number, as 10 or 0xa");
+		return error_set_remedy(error, "use a number, for example 10 or 0xa");
 	}
 	if (value > pmu_format_max(format)) {
 		error = parser_error(event->parser, place, "0x%llx is too large for %s of PMU %s",
 				     (unsigned long long)value, format->name, event->pmu->name);
-		return error_set_remedy(error, "it goes up to 0x%llx",
+		return error_set_remedy(error, "the maximum is 0x%llx",
 					(unsigned long long)pmu_format_max(format));
 	}
 	set_field(event->spec, format, value);
@@ -75,9 +75,9 @@ static struct sp_error *bad_event_file(const struct pmu_event_parser *event,
 				       const struct pmu_event *named)
 {
 	struct sp_error *error = error_new(SP_ERROR_FORMAT, PMU_DEVICES "/%s/events/%s: "
-					   "\"%s\" is not understood", event->pmu->name, named->name,
+					   "unknown syntax \"%s\"", event->pmu->name, named->name,
 					   named->terms);
-	return error_set_remedy(error, "give the event by its fields: %s/FIELD=NUMBER,…/",
+	return error_set_remedy(error, "use the event's fields: %s/FIELD=NUMBER,…/",
 				event->pmu->name);
 }
 
@@ -96,9 +96,9 @@ static struct sp_error *apply_named_term(const struct pmu_event_parser *event,
 		if (given && format)
 			return apply_field(event, format, given);
 		return error_set_remedy(parser_error(event->parser, event->parser->pos,
-						     "event %s wants a value for %.*s", named->name,
+						     "event %s needs a value for %.*s", named->name,
 						     (int)name.size, name.text),
-					"give %.*s=NUMBER beside it", (int)name.size, name.text);
+					"add %.*s=NUMBER", (int)name.size, name.text);
 	}
 	/* Raw configs have no format, in PMUs that name nothing else. */
 	static const struct pmu_format whole[] = {
@@ -249,7 +249,7 @@ static struct sp_error *add_of_pmu(struct parser *parser, struct pmu *pmu, struc
 	struct sp_error *error = pmu_load(&parser->pmus, pmu);
 	if (error)
 		return error_set_remedy(parser_prefix(parser, parser->pos, error),
-					"take an event of another PMU");
+					"use an event of another PMU");
 	for (size_t i = 0; i < terms->count; i++)
 		terms->items[i].used = false;
 	take_pmu(&spec, pmu);
@@ -271,8 +271,8 @@ static struct sp_error *unknown_pmu(struct parser *parser, struct slice name)
 	struct sp_error *error = parser_error(parser, name.text, "unknown event or PMU '%.*s'",
 					      (int)name.size, name.text);
 	if (!*list)
-		return error_set_remedy(error, "/sys/bus/event_source is not there, so no PMU is known");
-	return error_set_remedy(error, "the PMUs of this machine are %s", list);
+		return error_set_remedy(error, "no PMU is known: /sys/bus/event_source does not exist");
+	return error_set_remedy(error, "PMUs of this machine: %s", list);
 }
 
 /* Names of several PMUs' events tell them apart: the PMU's instead of what was typed. */

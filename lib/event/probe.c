@@ -60,9 +60,9 @@ static struct sp_error *split_offset(struct parser *parser, struct slice *name, 
 		return NULL;
 	struct slice offset = slice_between(plus + 1, name->text + name->size);
 	if (!slice_number(offset, ret))
-		return error_set_remedy(parser_error(parser, offset.text, "'%.*s' is no offset",
+		return error_set_remedy(parser_error(parser, offset.text, "'%.*s' is not an offset",
 						     (int)offset.size, offset.text),
-					"give a number of bytes, as +16 or +0x10");
+					"use a number of bytes, for example +16 or +0x10");
 	name->size = (size_t)(plus - name->text);
 	return NULL;
 }
@@ -73,8 +73,8 @@ static struct sp_error *no_returns_within(const struct probe *probe, const char 
 	if (!probe->is_return || !offset)
 		return NULL;
 	return error_set_remedy(parser_error(probe->parser, place,
-					     "a function returns from its end, not from an offset"),
-				"leave the offset out");
+					     "a return probe cannot have an offset"),
+				"omit the offset");
 }
 
 static struct sp_error *parse_kernel_probe(struct probe *probe)
@@ -90,7 +90,7 @@ static struct sp_error *parse_kernel_probe(struct probe *probe)
 		return error;
 	if (!name.size)
 		return error_set_remedy(parser_error(parser, begin, "no function"),
-					"give kprobe:FUNCTION[+OFFSET], as kprobe:do_sys_openat2");
+					"use kprobe:FUNCTION[+OFFSET], for example kprobe:do_sys_openat2");
 	probe->spec.attr.probe_offset = offset;
 	if (slice_number(name, &address)) {
 		/* kprobe_func is 0: the address is the offset's field. */
@@ -126,7 +126,7 @@ static struct sp_error *find_file(struct parser *parser, struct slice path, stru
 		}
 		directory += size + (directory[size] == ':');
 	}
-	return error_set_remedy(error, "give the path of the program or library");
+	return error_set_remedy(error, "use the path of the program or library");
 }
 
 static struct sp_error *user_offset(struct probe *probe, const struct image *image,
@@ -144,10 +144,10 @@ static struct sp_error *user_offset(struct probe *probe, const struct image *ima
 	}
 	uint64_t file_offset;
 	if (!image_file_offset(image, symbol.vaddr + offset, &file_offset))
-		return error_set_remedy(parser_error(parser, name.text, "0x%llx is nowhere in %s",
+		return error_set_remedy(parser_error(parser, name.text, "0x%llx is not in %s",
 						     (unsigned long long)(symbol.vaddr + offset),
 						     image->path),
-					"addresses are those of `nm` and `objdump -d`");
+					"use an address as printed by `nm` or `objdump -d`");
 	const char *path = arena_copy_string(&parser->specs->arena, image->path, strlen(image->path));
 	probe->spec.attr.uprobe_path = (uint64_t)(uintptr_t)path;
 	probe->spec.attr.probe_offset = file_offset;
@@ -162,14 +162,14 @@ static struct sp_error *parse_user_probe(struct probe *probe)
 	uint64_t offset = 0;
 	if (!path.size || !parser_take(parser, ':'))
 		return error_set_remedy(parser_error(parser, parser->pos, "no symbol"),
-					"give uprobe:PATH:SYMBOL[+OFFSET], as "
+					"use uprobe:PATH:SYMBOL[+OFFSET], for example "
 					"uprobe:/bin/bash:readline");
 	struct slice name = parser_until(parser, ":,}/");
 	const char *begin = name.text;
 	struct sp_error *error = split_offset(parser, &name, &offset);
 	if (!error && !name.size)
 		error = error_set_remedy(parser_error(parser, begin, "no symbol"),
-					 "give uprobe:PATH:SYMBOL[+OFFSET]");
+					 "use uprobe:PATH:SYMBOL[+OFFSET]");
 	if (!error)
 		error = no_returns_within(probe, begin, offset);
 	if (error)

@@ -66,13 +66,13 @@ static struct sp_error *refused_pmu(const struct planner *planner, const struct 
 	counting.sample_period = 0;
 	if (!planner->plan->cpu_wide && opens_on_cpu(planner, *attr, &spec->tail))
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
-						  "%s: counts for whole CPUs, whoever runs", spec->name),
+						  "%s: counts whole CPUs only", spec->name),
 					"take -a");
 	if (!opens_on_cpu(planner, counting, &spec->tail))
 		return NULL;
 	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
 					  "%s: this PMU counts, but cannot sample", spec->name),
-				"sprof stat -a -e %s, or let another event sample: "
+				"use sprof stat -a -e %s, or sample by another event: "
 				"-e '{cpu-clock,%s}:S' -a", spec->name, spec->name);
 }
 
@@ -85,7 +85,7 @@ struct sp_error *planner_refused(const struct planner *planner, const struct eve
 			error_new(SP_ERROR_UNSUPPORTED,
 				  "%s: hardware counters cannot be timed by clock %d", spec->name,
 				  (int)planner->request->clock_id),
-			"take CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW or CLOCK_REALTIME, or "
+			"use -k monotonic, monotonic_raw or realtime, or "
 			"cpu-clock");
 	struct sp_error *error = planner_refused_field(planner, spec->name, attr, &spec->tail,
 						       errnum);

@@ -211,7 +211,7 @@ static struct sp_error *refused_by_filter(const struct rights *rights, const cha
 		return error_set_remedy(
 			error, "start the container with --cap-add PERFMON, or (Docker before "
 			       "20.10) --cap-add SYS_ADMIN, or profile it from the host");
-	return error_set_remedy(error, "run outside of the sandbox, or let its filter allow "
+	return error_set_remedy(error, "run outside the sandbox, or allow in its filter "
 				       "perf_event_open");
 }
 
@@ -236,15 +236,15 @@ static struct sp_error *explain_refusal(const struct rights *rights, enum rights
 	if (action == RIGHTS_TASK)
 		return error_set_remedy(
 			error_new(SP_ERROR_PERMISSION,
-				  "%s: it is another user's, or has more rights than "
+				  "%s: it belongs to another user, or has more privileges than "
 				  "this process",
 				  name),
 			"run as root or as that user, or sudo setcap cap_perfmon+ep "
 			"$(command -v sprof)");
 	return error_set_remedy(
 		error_os(errnum, "%s: a security module forbids %s", name, obstacle->what),
-		"ask whoever set it up (SELinux, AppArmor, kernel lockdown); "
-		"`dmesg` or the audit log names it");
+		"check SELinux, AppArmor and kernel lockdown: see "
+		"`dmesg` or the audit log");
 }
 
 /* What seldom happens: the manual page's other errors. */
@@ -253,32 +253,32 @@ static struct sp_error *explain_rest(const struct rights *rights, const char *na
 	switch (errnum) {
 	case ENOSPC:
 		return error_set_remedy(
-			error_os(ENOSPC, "%s: all of the processor's breakpoints, or counters of "
-				 "this kind, are taken", name),
-			"fewer of them, or end the debuggers and profilers that use them");
+			error_os(ENOSPC, "%s: all hardware breakpoints, or counters of this "
+				 "kind, are in use", name),
+			"use fewer, or stop other debuggers and profilers");
 	case EOVERFLOW:
 		return error_set_remedy(
-			error_os(EOVERFLOW, "%s: call chains may be %u frames long at most", name,
+			error_os(EOVERFLOW, "%s: call chains are limited to %u frames", name,
 				 rights->max_stack),
-			"a lower --max-stack, or sudo sysctl kernel.perf_event_max_stack=N");
+			"use a lower --max-stack, or sudo sysctl kernel.perf_event_max_stack=N");
 	case EINTR:
 		return error_set_remedy(
-			error_os(EINTR, "%s: the probe is in use by ftrace, which does not share it",
+			error_os(EINTR, "%s: the probe is in use by ftrace",
 				 name),
-			"remove it there first (tracefs: uprobe_events, kprobe_events)");
+			"remove it first (tracefs: uprobe_events, kprobe_events)");
 	case EBADF:
 		return error_set_remedy(
 			error_os(EBADF, "%s: its control group or group leader is gone", name),
-			"name one that lasts as long as the recording");
+			"name one that exists until the recording ends");
 	case EINVAL:
 	case E2BIG:
 		return error_set_remedy(
-			error_os(errnum, "%s: Linux %s does not take this event as it was asked for",
+			error_os(errnum, "%s: Linux %s rejects this combination of event and options",
 				 name, *rights->release ? rights->release : "of this machine"),
-			"leave out modifiers and options one by one: `sprof list --limits` says "
-			"what this kernel knows");
+			"omit modifiers and options one by one; `sprof list --limits` lists "
+			"what this kernel supports");
 	default:
-		return error_os(errnum, "%s: cannot be opened", name);
+		return error_os(errnum, "cannot open event %s", name);
 	}
 }
 
@@ -292,18 +292,18 @@ struct sp_error *rights_explain(const struct rights *rights, enum rights_action 
 		return explain_refusal(rights, action, name, errnum);
 	case EMFILE:
 		return error_set_remedy(
-			error_os(EMFILE, "%s: no more than %llu files may be open", name,
+			error_os(EMFILE, "%s: the limit of %llu open files is reached", name,
 				 (unsigned long long)rights->files),
-			"ulimit -n, or LimitNOFILE= of the service: one is needed for each "
-			"event, thread and CPU");
+			"raise ulimit -n, or LimitNOFILE= of the service: each event, "
+			"thread and CPU needs one");
 	case ENFILE:
 		return error_set_remedy(
-			error_os(ENFILE, "%s: the whole system's files are used up", name),
+			error_os(ENFILE, "%s: the system's limit of open files is reached", name),
 			"sudo sysctl fs.file-max=N");
 	case EBUSY:
 		return error_set_remedy(
-			error_os(EBUSY, "%s: the hardware counter is taken", name),
-			"end other profilers, or sudo sysctl kernel.nmi_watchdog=0");
+			error_os(EBUSY, "%s: the hardware counter is in use", name),
+			"stop other profilers, or sudo sysctl kernel.nmi_watchdog=0");
 	case ENOENT:
 		/* A group of version 2 has no events before its parent gives any controller on. */
 		if (action == RIGHTS_CGROUP)
@@ -315,9 +315,9 @@ struct sp_error *rights_explain(const struct rights *rights, enum rights_action 
 	case ENODEV:
 	case EOPNOTSUPP:
 		return error_set_remedy(
-			error_new(SP_ERROR_UNSUPPORTED, "%s: this machine cannot count it", name),
-			"-e cpu-clock works everywhere; a virtual machine has hardware "
-			"counters only where its host passes them on");
+			error_new(SP_ERROR_UNSUPPORTED, "%s: not supported by this machine", name),
+			"use -e cpu-clock; a virtual machine has hardware "
+			"counters only if its host passes them on");
 	default:
 		return explain_rest(rights, name, errnum);
 	}
@@ -355,7 +355,7 @@ static struct sp_error *note_smaller_rings(const struct rights *rights, uint32_t
 	char asked[64], done[64], why[160], remedy[160];
 	uint64_t kb = rights->page_size / 1024;
 	uint64_t need_kb = pages_of(wanted, cpu_count) * kb / rights->online_cpus + 1;
-	snprintf(asked, sizeof(asked), "rings of %llu KiB",
+	snprintf(asked, sizeof(asked), "ring buffers of %llu KiB",
 		 (unsigned long long)(wanted.samples * kb));
 	snprintf(done, sizeof(done), "%llu KiB for each CPU",
 		 (unsigned long long)(got.samples * kb));
@@ -398,7 +398,7 @@ struct sp_error *rights_shrink_rings(const struct rights *rights, struct ring_pa
 	}
 	return error_set_remedy(
 		error_new(SP_ERROR_LIMIT,
-			  "no memory may be locked for rings: "
+			  "cannot lock memory for ring buffers: "
 			  "kernel.perf_event_mlock_kb is %llu and RLIMIT_MEMLOCK %llu KiB, "
 			  "and other profilers of this user share them",
 			  (unsigned long long)rights->mlock_kb,
@@ -438,10 +438,10 @@ struct sp_error *rights_raise_files(const struct rights *rights, uint64_t need,
 		return NULL;
 	return error_set_remedy(
 		error_new(SP_ERROR_LIMIT,
-			  "%llu files would have to be open, of which "
-			  "%llu may be",
+			  "%llu open files are needed; the limit is "
+			  "%llu",
 			  (unsigned long long)(taken + FILES_SPARE_LEAST),
 			  (unsigned long long)limit.rlim_max),
-		"raise the hard limit (ulimit -Hn, limits.conf, LimitNOFILE=), or take fewer "
+		"raise the hard limit (ulimit -Hn, limits.conf, LimitNOFILE=), or use fewer "
 		"events or CPUs (-e, -C)");
 }

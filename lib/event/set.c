@@ -410,7 +410,7 @@ static struct sp_error *control(struct event_set *set, uint32_t first, size_t co
 	for (size_t i = 0; i < set->opened.count; i++) {
 		const struct opened *opened = &set->opened.items[i];
 		if (opened->event - first < count && ioctl(opened->fd, request, 0) < 0)
-			return error_os(errno, "an event cannot be switched on or off");
+			return error_os(errno, "cannot enable or disable an event");
 	}
 	return NULL;
 }

@@ -51,7 +51,7 @@ struct sp_error *event_set_read_opened(const struct event_set *set, const struct
 	/* Once: each read gives all anew, less where members were not opened. */
 	ssize_t bytes = read(opened->fd, values, words.count * sizeof(*values));
 	if (bytes < 0)
-		return error_os(errno, "an event's count cannot be read");
+		return error_os(errno, "cannot read an event's count");
 	size_t got = (size_t)bytes / sizeof(*values);
 	size_t at = find_words(&words, values, got, opened->id);
 	if (at == got)

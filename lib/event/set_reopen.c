@@ -83,5 +83,5 @@ struct sp_error *event_set_reopen(struct event_set *set, size_t cpu_index,
 	*offline_ret = errnum == ENODEV;
 	return !errnum || *offline_ret
 		       ? NULL
-		       : error_os(errnum, "events of CPU %u cannot be opened again", set->cpus[cpu_index]);
+		       : error_os(errnum, "cannot reopen the events of CPU %u", set->cpus[cpu_index]);
 }

@@ -41,7 +41,7 @@ static struct sp_error *set_rate(const struct event_shape *shape, struct event_n
 	snprintf(done, sizeof(done), "sampling at %llu Hz", (unsigned long long)shape->most_hz);
 	snprintf(remedy, sizeof(remedy), "sudo sysctl kernel.perf_event_max_sample_rate=%llu",
 		 (unsigned long long)terms->freq_hz);
-	return event_notes_add(notes, shape->spec->name, done, "more than the kernel allows", remedy);
+	return event_notes_add(notes, shape->spec->name, done, "above the kernel's limit", remedy);
 }
 
 static void set_dump(const struct event_shape *shape, struct perf_event_attr *attr)
@@ -100,8 +100,8 @@ static struct sp_error *set_call_graph(const struct event_shape *shape, struct e
 		return NULL;
 	}
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	return event_notes_add(notes, shape->spec->name, "the kernel follows frame pointers",
-			       "stacks of this machine's programs are not unwound here", NULL);
+	return event_notes_add(notes, shape->spec->name, "falling back to frame pointers",
+			       "sprof cannot unwind stacks of this architecture", NULL);
 }
 
 /* attr.aux_action (Linux 6.13) lies behind aux_sample_size, whatever the header calls it. */
@@ -132,14 +132,14 @@ static struct sp_error *note_idle_terms(const struct event_shape *shape, struct 
 		bool asked;
 		const char *done, *why;
 	} idle[] = {
-		{terms->given & EVENT_TERM_TIME && !terms->time, "samples have their times",
-		 "mappings and samples are told apart by them"},
+		{terms->given & EVENT_TERM_TIME && !terms->time, "samples have times",
+		 "needed to match samples with mappings"},
 		{terms->given & EVENT_TERM_OVERWRITE && terms->overwrite, "all samples are kept",
-		 "rings are written out all the time"},
+		 "ring buffers are drained continuously"},
 		{terms->given & EVENT_TERM_MAX_EVENTS, "all samples are kept",
-		 "nr= is of perf trace alone"},
-		{terms->given & EVENT_TERM_PERCORE && terms->percore, "CPUs are told apart",
-		 "percore is of counting (sprof stat)"},
+		 "nr= is for perf trace only"},
+		{terms->given & EVENT_TERM_PERCORE && terms->percore, "CPUs are recorded separately",
+		 "percore is for sprof stat only"},
 	};
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < sizeof(idle) / sizeof(*idle) && !error; i++)
@@ -186,8 +186,8 @@ struct sp_error *event_shape_attr(const struct event_shape *shape, struct event_
 	if (attr->inherit && event_is_not_inherited(shape->spec)) {
 		attr->inherit = 0;
 		error = event_notes_add(notes, shape->spec->name,
-					"its threads and children are not sampled",
-					"the kernel cannot inherit probes", "leave out --scope task");
+					"new threads and children are not sampled",
+					"the kernel cannot inherit probes", "omit --scope task");
 		if (error)
 			return error;
 	}

@@ -68,6 +68,6 @@ struct sp_error *file_symbol_find(const struct image *image, const char *name, s
 	error = error_new(SP_ERROR_NOT_FOUND, "%s has no symbol '%.*s'", image->path, (int)size, name);
 	if (*near.name)
 		return error_set_remedy(error, "did you mean %s?", near.name);
-	return error_set_remedy(error, symtab_exists(image) ? "`nm %s` shows those it has" :
-				"it is stripped: `nm -D %s` shows those it has", image->path);
+	return error_set_remedy(error, symtab_exists(image) ? "`nm %s` lists its symbols" :
+				"it is stripped: `nm -D %s` lists its symbols", image->path);
 }

@@ -249,8 +249,8 @@ static struct sp_error *read_quoted(struct parser *parser, struct slice *ret)
 	const char *begin = parser->pos++;
 	const char *close = strchr(parser->pos, '\'');
 	if (!close)
-		return error_set_remedy(parser_error(parser, begin, "the quote is not closed"),
-					"put ' behind the name");
+		return error_set_remedy(parser_error(parser, begin, "unclosed quote"),
+					"put ' after the name");
 	*ret = slice_between(parser->pos, close);
 	parser->pos = close + 1;
 	return NULL;
@@ -262,7 +262,7 @@ static struct sp_error *read_term(struct parser *parser, struct term *term)
 	*term = (struct term){.name = parser_until(parser, "=,/'")};
 	if (!term->name.size)
 		return error_set_remedy(parser_error(parser, begin, "no term"),
-					"terms are NAME or NAME=VALUE, with commas between");
+					"use NAME or NAME=VALUE, separated by commas");
 	/* cs_etm/@tmc_etr0/: a setting of the driver's. */
 	if (*term->name.text == '@') {
 		parser->pos = begin;
@@ -277,7 +277,7 @@ static struct sp_error *read_term(struct parser *parser, struct term *term)
 	if (term->value.size)
 		return NULL;
 	return error_set_remedy(parser_error(parser, parser->pos, "no value"),
-				"put a value behind the '='");
+				"put a value after the '='");
 }
 
 struct sp_error *terms_read(struct parser *parser, struct terms *terms)
@@ -297,8 +297,8 @@ struct sp_error *terms_read(struct parser *parser, struct terms *terms)
 		if (!parser_take(parser, ','))
 			break;
 	}
-	return error_set_remedy(parser_error(parser, begin, "the terms are not closed that begin"),
-				"put / behind the last one");
+	return error_set_remedy(parser_error(parser, begin, "unclosed terms"),
+				"put / after the last term");
 }
 
 static struct sp_error *apply_one(struct applying *applying, const struct general_term *general)
@@ -370,7 +370,7 @@ struct sp_error *terms_check_used(struct parser *parser, const struct terms *ter
 			parser_error(parser, term->name.text, "unknown term '%.*s'%s%s",
 				     (int)term->name.size, term->name.text, pmu ? " of PMU " : "",
 				     pmu ? pmu->name : "");
-		return error_set_remedy(error, "valid are %s%s", valid,
+		return error_set_remedy(error, "valid terms: %s%s", valid,
 					pmu ? ", and the PMU's events (sprof list pmu)" : "");
 	}
 	return NULL;

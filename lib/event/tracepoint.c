@@ -28,9 +28,9 @@ static struct sp_error *add(struct tracepoints *tracepoints, const char *system,
 	CLEANUP_FREE char *whole = format_text("%s:%s", system, name);
 	if (tracepoints->parser->specs->count > TRACEPOINTS_MOST)
 		return error_set_remedy(error_new(SP_ERROR_INVALID,
-						  "\"%s:%s\" are more than %d tracepoints",
+						  "\"%s:%s\" matches more than %d tracepoints",
 						  tracepoints->system, tracepoints->name,
-						  TRACEPOINTS_MOST), "take some of them");
+						  TRACEPOINTS_MOST), "use a narrower pattern");
 	spec.attr.type = PERF_TYPE_TRACEPOINT;
 	spec.attr.config = id;
 	spec.name = whole ? parser_keep(tracepoints->parser, (struct slice){whole, strlen(whole)}) : NULL;
@@ -104,9 +104,9 @@ static struct sp_error *unknown(struct tracepoints *tracepoints, const char *pla
 	if (near)
 		return error_set_remedy(error, "did you mean %s:%s?", near, tracepoints->name);
 	if (has_system)
-		return error_set_remedy(error, "`sprof list '%s:*'` shows those of %s",
+		return error_set_remedy(error, "`sprof list '%s:*'` lists those of %s",
 					tracepoints->system, tracepoints->system);
-	return error_set_remedy(error, "`sprof list tracepoint` shows them");
+	return error_set_remedy(error, "`sprof list tracepoint` lists them");
 }
 
 struct sp_error *tracepoint_system_exists(struct parser *parser, struct slice system, bool *ret)
@@ -135,8 +135,8 @@ struct sp_error *parse_tracepoint(struct parser *parser, struct slice system)
 	if (!tracepoints.system || !tracepoints.name)
 		return error_no_memory();
 	if (!name.size)
-		return error_set_remedy(parser_error(parser, name.text, "no tracepoint's name"),
-					"`sprof list '%s:*'` shows them", tracepoints.system);
+		return error_set_remedy(parser_error(parser, name.text, "invalid tracepoint name"),
+					"`sprof list '%s:*'` lists them", tracepoints.system);
 	struct sp_error *error = parser_tracefs(parser);
 	if (error)
 		return error;

@@ -75,7 +75,7 @@ static struct sp_error *step(struct deflater *deflater, ZSTD_inBuffer *input,
 	if (ZSTD_isError(left))
 		return failed(left);
 	if (left || input->pos < input->size)
-		return error_new(SP_ERROR_INVALID, "zstd: more than it said is the worst case");
+		return error_new(SP_ERROR_INVALID, "zstd: output exceeds its bound");
 	*size = output.pos;
 	return NULL;
 }

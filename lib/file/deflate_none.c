@@ -8,7 +8,7 @@ struct sp_error *deflater_new(int level, struct deflater **ret)
 	(void)level;
 	(void)ret;
 	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
-					  "nothing can be compressed: this build has no zstd"),
+					  "cannot compress: this build has no zstd"),
 				"build sprof with libzstd, or record without -z");
 }
 

@@ -5,7 +5,7 @@ struct sp_error *inflater_new(struct inflater **ret)
 {
 	(void)ret;
 	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
-					  "its records are compressed, and this build has no zstd"),
+					  "cannot read compressed records: this build has no zstd"),
 				"build sprof with libzstd, or record without compression");
 }
 

@@ -83,8 +83,8 @@ static struct sp_error *open_stdout(struct output *ret)
 {
 	if (isatty(STDOUT_FILENO))
 		return error_set_remedy(error_new(SP_ERROR_INVALID,
-						  "a recording is no text for a terminal"),
-					"send standard output to a file or a pipe");
+						  "cannot write a recording to a terminal"),
+					"redirect standard output to a file or a pipe");
 	ret->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	ret->stream = true;
 	return ret->fd < 0 ? error_os(errno, "cannot write to standard output") : NULL;
@@ -98,7 +98,7 @@ static struct sp_error *open_special(const char *path, int flags, struct output 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_set_remedy(error_os(errno, "cannot write to %s", path), ELSEWHERE);
 	if (!S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
-		return refuse(path, "changed while it was opened", ELSEWHERE);
+		return refuse(path, "changed while sprof opened it", ELSEWHERE);
 	if (isatty(fd))
 		return refuse(path, "is a terminal", ELSEWHERE);
 	ret->fd = take_fd(&fd);
@@ -281,7 +281,7 @@ static struct sp_error *rename_old(const struct output *output, const char *old)
 {
 	struct stat st;
 	if (!lstat(output->path, &st) && !S_ISREG(st.st_mode))
-		return refuse(output->path, "changed while it was opened", ELSEWHERE);
+		return refuse(output->path, "changed while sprof opened it", ELSEWHERE);
 	if (!rename(output->path, old) || errno == ENOENT)
 		return NULL;
 	return cannot_rename(errno, output->path, old);
@@ -334,7 +334,7 @@ static char *dated_name(const struct output *output, struct timespec when)
 struct sp_error *output_date(struct output *output, struct timespec when, char **name_ret)
 {
 	if (!is_at_path(output))
-		return error_new(SP_ERROR_NOT_FOUND, "%s was removed while it was written", output->path);
+		return error_new(SP_ERROR_NOT_FOUND, "%s was removed during recording", output->path);
 	for (int tries = 0; tries < DATED_TRIES; tries++) {
 		CLEANUP_FREE char *name = dated_name(output, when);
 		if (!name)
@@ -345,13 +345,13 @@ struct sp_error *output_date(struct output *output, struct timespec when, char *
 			return NULL;
 		}
 		if (errnum != EEXIST)
-			return error_set_remedy(error_os(errnum, "cannot name %s %s", output->path, name),
-						"it stays %s", output->path);
+			return error_set_remedy(error_os(errnum, "cannot rename %s to %s", output->path, name),
+						"its name is still %s", output->path);
 		when.tv_nsec += HUNDREDTH_NS;
 		when.tv_sec += when.tv_nsec / 1000000000;
 		when.tv_nsec %= 1000000000;
 	}
-	return error_new(SP_ERROR_LIMIT, "there are too many files named %s.DATE", output->path);
+	return error_new(SP_ERROR_LIMIT, "too many files named %s.DATE", output->path);
 }
 
 int output_close(struct output *output)

@@ -56,7 +56,7 @@ struct sp_error *reader_load(struct sp_reader *reader, uint64_t offset, uint64_t
 	/* Nothing is in the file twice, unless it was made to exhaust memory. */
 	if (size > reader->file_size - reader->loaded)
 		return error_format(reader->path, offset,
-				    "%llu bytes that overlap with others of the header",
+				    "%llu bytes overlap with other parts of the header",
 				    (unsigned long long)size);
 	reader->loaded += size;
 	uint8_t *bytes = arena_alloc(&reader->arena, size);
@@ -67,7 +67,7 @@ struct sp_error *reader_load(struct sp_reader *reader, uint64_t offset, uint64_t
 		return error_os(errnum, "cannot read %s", reader->path);
 	if (got < size)
 		return error_format(reader->path, offset + got,
-				    "the file ends here; it was longer when it was opened");
+				    "the file ends here; it was truncated after opening");
 	*ret = bytes;
 	return NULL;
 }
@@ -159,7 +159,7 @@ struct sp_error *reader_read(const struct sp_reader *reader, uint64_t offset, vo
 		return error_os(errnum, "cannot read %s", reader->data_path);
 	if (got < size)
 		return error_format(reader->data_path, offset + got,
-				    "the file ends here; it has become shorter");
+				    "the file ends here; it was truncated after opening");
 	return NULL;
 }
 
@@ -188,8 +188,8 @@ void reader_add_resized(struct sp_reader *reader, const struct raw_record *raw, 
 	if (damage_counted(reader, raw->offset))
 		return;
 	struct sp_error *error =
-		error_format(path, raw->offset, "a record (%s) says that it has %zu bytes, but what it "
-			     "holds takes %zu: the records behind that are read",
+		error_format(path, raw->offset, "a record (%s) has size %zu, but its contents need "
+			     "%zu: reading continues after the contents",
 			     sp_record_type_name(raw->type), raw->size, length);
 	damage_list(reader, raw->offset, error,
 		    (struct damage){.place = DAMAGE_NOWHERE, .of_data = of_data});
@@ -319,7 +319,7 @@ static void note_no_size(struct sp_reader *reader, const struct header_info *hea
 		return;
 	reader->says_unfinished = is_unfinished(reader, header);
 	struct sp_error *error =
-		error_format(reader->path, DATA_SIZE_AT, "%s; records are read as far as they go",
+		error_format(reader->path, DATA_SIZE_AT, "%s; reading continues to the last complete record",
 			     reader->says_unfinished ? UNFINISHED : "the size of the data is missing");
 	damage_list(reader, DATA_SIZE_AT, error,
 		    (struct damage){.place = reader->says_unfinished ? DAMAGE_AT_END : DAMAGE_OF_FILE});
@@ -367,7 +367,7 @@ static struct sp_error *open_stream(struct sp_reader *reader)
 		error = features_interpret(reader);
 	if (!error && !reader->events.count)
 		error = error_format(reader->path, reader->file_size,
-				     "the stream ends, and has not described an event");
+				     "the stream ends without an event description");
 	if (!error)
 		error = flatten(reader);
 	return error;

@@ -181,7 +181,7 @@ static struct sp_error *read_event_desc(struct sp_reader *reader, struct cursor 
 		return error_no_memory();
 	for (uint32_t i = 0; i < id_count; i++)
 		if (!cursor_u64(cursor, &ids[i]))
-			return cursor_error(cursor, "the ids of feature EVENT_DESC are cut short");
+			return cursor_error(cursor, "the ids of feature EVENT_DESC are truncated");
 	event.ids = ids;
 	event.id_count = id_count;
 	*ret = event;

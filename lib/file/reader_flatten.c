@@ -80,7 +80,7 @@ static struct sp_error *emit(struct flattener *flattener, size_t size, uint64_t 
 			break;
 		if (type == SP_RECORD_COMPRESSED || type == SP_RECORD_COMPRESSED2)
 			note(flattener, offset, error_format(flattener->path, offset,
-				"a compressed record inside the compressed data is left out"));
+				"skipped a compressed record inside compressed data"));
 		else
 			error = spool_append(&flattener->spool, pos, record_size);
 		pos += record_size;
@@ -99,7 +99,7 @@ static bool begins_frame(const uint8_t *bytes, size_t size)
 static void lose(struct flattener *flattener, uint64_t offset, const char *why)
 {
 	note(flattener, offset, error_format(flattener->path, offset,
-					     "compressed records cannot be inflated: %s", why));
+					     "cannot decompress records: %s", why));
 	flattener->lost = true;
 	flattener->lost_offset = offset;
 	flattener->lost_place = flattener->spool.size;
@@ -112,7 +112,7 @@ static void say_lost(struct flattener *flattener)
 	if (flattener->lost_bytes)
 		reader_add_gap(flattener->reader, offset, flattener->lost_place,
 			       error_format(flattener->path, offset,
-			"%llu more bytes of compressed records are of no use without these",
+			"skipped %llu more bytes of compressed records, which need these",
 			(unsigned long long)flattener->lost_bytes));
 	flattener->lost_bytes = 0;
 }
@@ -207,8 +207,8 @@ static struct sp_error *flatten_compressed(struct flattener *flattener,
 		return inflate_overlong(flattener, raw->offset, end);
 	if (!good || size > cursor_left(&cursor) || !cursor_bytes(&cursor, size, &bytes)) {
 		note(flattener, raw->offset,
-		     error_format(flattener->path, raw->offset, "a COMPRESSED2 of %zu bytes should "
-				  "hold %llu", raw->size, (unsigned long long)size));
+		     error_format(flattener->path, raw->offset, "a COMPRESSED2 record of %zu bytes claims "
+				  "%llu bytes of data", raw->size, (unsigned long long)size));
 		return NULL;
 	}
 	return inflate(flattener, bytes, size, raw->offset);

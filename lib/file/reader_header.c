@@ -94,7 +94,7 @@ static struct sp_error *bound_data(struct sp_reader *reader, struct header_info 
 		see_growth(reader);
 	if (data->offset < HEADER_SIZE_NO_FEATURES || data->offset > reader->file_size)
 		return error_format(reader->path, 40,
-				    "the data begins at offset 0x%llx, but the file has %llu bytes",
+				    "data offset 0x%llx is beyond the end of the file (%llu bytes)",
 				    (unsigned long long)data->offset,
 				    (unsigned long long)reader->file_size);
 	uint64_t room = reader->file_size - data->offset;
@@ -225,7 +225,7 @@ static struct sp_error *read_ids(struct sp_reader *reader, const struct file_sec
 		return error_no_memory();
 	for (size_t i = 0; i < count; i++)
 		if (!cursor_u64(&cursor, &ids[i]))
-			return cursor_error(&cursor, "an event's ids are cut short");
+			return cursor_error(&cursor, "an event's ids are truncated");
 	*ret = ids;
 	*count_ret = count;
 	return NULL;
@@ -271,7 +271,7 @@ static struct sp_error *entry_size(struct sp_reader *reader, const struct header
 	if (error || own > size || size % own) {
 		sp_error_free(error);
 		return error_format(reader->path, 16,
-				    "an event's entry should have %llu bytes, and all have %llu",
+				    "an event entry has %llu bytes, all of them %llu",
 				    (unsigned long long)header->attr_size,
 				    (unsigned long long)size);
 	}
@@ -288,8 +288,8 @@ struct sp_error *header_read_events(struct sp_reader *reader, const struct heade
 	uint64_t size = 0;
 	if (!header->attrs.size || !section_fits(reader, &header->attrs))
 		return error_format(reader->path, 24,
-				    "the events should be %llu bytes at offset 0x%llx, but the "
-				    "file has %llu",
+				    "the events (%llu bytes at offset 0x%llx) exceed the file "
+				    "(%llu bytes)",
 				    (unsigned long long)header->attrs.size,
 				    (unsigned long long)header->attrs.offset,
 				    (unsigned long long)reader->file_size);

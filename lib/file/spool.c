@@ -38,9 +38,9 @@ struct sp_error *spool_init(struct spool *spool)
 	if (spool->fd < 0)
 		spool->fd = open_and_unlink(directory);
 	if (spool->fd < 0)
-		return error_set_remedy(error_os(errno, "cannot make a temporary file in %s",
+		return error_set_remedy(error_os(errno, "cannot create a temporary file in %s",
 						 directory),
-					"set TMPDIR to a directory that can be written");
+					"set TMPDIR to a writable directory");
 	return NULL;
 }
 
@@ -52,7 +52,7 @@ static struct sp_error *flush(struct spool *spool)
 		return NULL;
 	return error_set_remedy(error_os(errnum, "cannot write the temporary copy in %s",
 					 spool->directory),
-				"set TMPDIR to a directory with room for the records, uncompressed");
+				"set TMPDIR to a directory with space for the uncompressed records");
 }
 
 struct sp_error *spool_append(struct spool *spool, const void *bytes, size_t size)

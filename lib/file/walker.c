@@ -210,7 +210,7 @@ static struct sp_error *fill(struct walker *walker, uint64_t offset, size_t most
 	if (got < size) {
 		walker->data_end = offset + got;
 		return error_format(walker->path, offset + got,
-				    "the file ends here; it was longer when it was opened");
+				    "the file ends here; it was truncated after opening");
 	}
 	return NULL;
 }

@@ -86,7 +86,7 @@ static struct sp_error *failed(const struct writer *writer)
 				 writer->name, writer->end);
 	else
 		error = error_os(writer->errnum,
-				 "writing to %s stopped at %" PRIu64 " bytes, which stay readable",
+				 "writing to %s stopped at %" PRIu64 " bytes, which are readable",
 				 writer->name, writer->end);
 	return error_set_remedy(error, "%s", remedy_of(writer->errnum));
 }
@@ -267,7 +267,7 @@ struct sp_error *writer_write_auxtrace(struct writer *writer, const struct iovec
 
 static struct sp_error *not_durable(const struct writer *writer, int errnum)
 {
-	return error_set_remedy(error_os(errnum, "cannot bring %s to its disk", writer->name), "%s",
+	return error_set_remedy(error_os(errnum, "cannot sync %s to disk", writer->name), "%s",
 				remedy_of(errnum));
 }
 
@@ -381,8 +381,8 @@ static struct sp_error *start(struct writer *writer, const struct sp_event *even
 		return error;
 	writer->seal.durability = info->durability;
 	if (writer->output.stream && info->durability)
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "%s is no file that could be brought "
-						  "to a disk", writer->name), "name a file with -o");
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "cannot sync %s: it is not a regular "
+						  "file", writer->name), "use -o FILE");
 	if (writer->output.stream)
 		return start_stream(writer, events, count, attr_size);
 	writer->space.reserve = CLOSING_RESERVE + writer->features.bytes.count +
@@ -458,8 +458,8 @@ static struct sp_error *check_present(const struct writer *writer)
 	if (writer->output.stream || fstat(writer->output.fd, &st) < 0 || st.st_nlink > 0)
 		return NULL;
 	return error_set_remedy(error_new(SP_ERROR_NOT_FOUND,
-					  "%s was removed while it was written", writer->name),
-				"record again, to a place that nothing cleans up (-o)");
+					  "%s was removed during recording", writer->name),
+				"record again to another directory (-o FILE)");
 }
 
 /* Notes why writing stopped and how many samples are missing, in the space reserved for closing. */

@@ -155,12 +155,12 @@ for type in SAMPLE COMM; do
 	printf '\001' | dd of=swallowed bs=1 seek=$((at + 7)) conv=notrunc 2>err
 	"$SPROF" script -q -i swallowed >got 2>err
 	same "a $type that swallows others: all are read" wanted got
-	check "a $type: it is said" grep -q "a record ($type) says that it has" err
+	check "a $type: it is said" grep -q "a record ($type) has size" err
 	"$SPROF" report -q -i swallowed 2>err | sed '/^swallowed/d' >got
 	same "a $type: so is the mapping among them" wanted.report got
 	"$SPROF" info -i swallowed >got
 	check "a $type: info says so, and that nothing is missing" \
-		grep -q "a record ($type) says that it has [0-9]* bytes, but .* that are read\$" got
+		grep -q "a record ($type) has size [0-9]*, but .* after the contents\$" got
 done
 
 # What a killed recorder of perf's leaves: no size of the data, and nothing behind it. Each command
@@ -169,7 +169,7 @@ number() { # FILE OFFSET
 	od -A n -t d8 -j "$2" -N 8 "$1" | tr -d ' '
 }
 not_ended='the recording was not ended: its recorder was killed, or is still at work'
-at_end="$not_ended; records are read as far as they go (records after 1.004000 s are missing)"
+at_end="$not_ended; reading continues to the last complete record (records after 1.004000 s are missing)"
 head -c $(($(number whole 40) + $(number whole 48))) whole >killed
 dd if=/dev/zero of=killed bs=1 seek=48 count=8 conv=notrunc 2>err
 for command in report script; do
@@ -183,7 +183,7 @@ done
 "$SPROF" report -i killed --format json >out 2>err
 grep 'not ended\|is damaged' out >got
 cat >wanted <<END
-  {"kind": "damage", "text": "$not_ended; records are read as far as they go — last sample after 4 ms", "cause": "unfinished"},
+  {"kind": "damage", "text": "$not_ended; reading continues to the last complete record — the last sample is after 4 ms"},
 END
 sed -i 's/},*$//' wanted got
 same "report: it is one finding, of damage" wanted got
@@ -197,7 +197,7 @@ check "info: and is a status of 1" test $status = 1
 grep 'unfinished\|not ended' out >got
 cat >wanted <<END
  "unfinished": true,
-  {"offset": 48, "what": "$not_ended; records are read as far as they go", "after_ns": 1004000000}
+  {"offset": 48, "what": "$not_ended; reading continues to the last complete record", "after_ns": 1004000000}
 END
 same "info: and is in the JSON" wanted got
 

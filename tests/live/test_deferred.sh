@@ -13,7 +13,7 @@ if ! "$SPROF" record -o "$tmp/data" --call-graph fp,defer -e cpu-clock -F 997 --
 	finish
 fi
 ok "--call-graph fp,defer is taken by any kernel"
-if grep -q 'Linux 6.19 and later have this' "$tmp/err"; then
+if grep -q 'needs Linux 6.19 or later' "$tmp/err"; then
 	"$SPROF" report -i "$tmp/data" --format folded --no-inline 2>"$tmp/out" >"$tmp/folded"
 	check "user frames are read at once then, which is said" \
 		grep -q 'level_[0-9];level_[0-9];level_[0-9]' "$tmp/folded"

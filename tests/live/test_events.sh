@@ -183,9 +183,9 @@ says() {
 	"$@" >"$tmp/out" 2>&1
 	check "$want" grep -q -F -- "$want" "$tmp/out"
 }
-says '8 bytes can be watched at a multiple of 8, which 0x1001 is not' \
+says 'a watchpoint of 8 bytes must be aligned to 8 bytes; 0x1001 is not' \
 	"$SPROF" record -q -o "$file" -e mem:0x1001/8:w true
-says 'mem:0x1000/3:w: the processor watches 1, 2, 4 or 8 bytes, not 3' \
+says 'mem:0x1000/3:w: watchpoints have 1, 2, 4 or 8 bytes, not 3' \
 	"$SPROF" stat -e mem:0x1000/3:w true
 if [ -d /sys/bus/event_source/devices/msr ]; then
 	for command in "record -q -o $file" stat; do
@@ -201,14 +201,14 @@ if "$SPROF" list --limits | grep -q '^  yes  config3 '; then
 	says 'config3: 0x5' "$SPROF" info -v -i "$file"
 	check "config3 is counted with" "$SPROF" stat -e cpu-clock/config3=5/ true
 else
-	says 'Linux 6.3 and later have this (config3)' \
+	says 'needs Linux 6.3 or later (config3)' \
 		"$SPROF" record -q -o "$file" -e cpu-clock/config3=5/ true
-	says 'Linux 6.3 and later have this (config3)' "$SPROF" stat -e cpu-clock/config3=5/ true
+	says 'needs Linux 6.3 or later (config3)' "$SPROF" stat -e cpu-clock/config3=5/ true
 fi
 if ! "$SPROF" list --limits | grep -q '^  yes  config4 '; then
 	for command in "record -q -o $file" stat; do
 		# shellcheck disable=SC2086
-		says 'Linux 7.0 and later have this (config4)' \
+		says 'needs Linux 7.0 or later (config4)' \
 			"$SPROF" $command -e cpu-clock/config4=5/ true
 	done
 fi

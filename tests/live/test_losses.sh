@@ -56,7 +56,7 @@ if [ "$(id -u)" = 0 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]
 	adds_up "and where one thread does all" --threads=none
 	adds_up "and of tasks alone" --scope task
 else
-	skip "an overload adds up" "the kernel may not be sampled"
+	skip "an overload adds up" "the kernel cannot be sampled"
 fi
 
 # A recorder that stands still for a while loses what rings have no room for. LOST records, which

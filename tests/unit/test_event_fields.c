@@ -112,7 +112,7 @@ static void begins(const char *name, unsigned int major, unsigned int minor, con
 	ck_assert_int_eq(sp_error_code(error), SP_ERROR_UNSUPPORTED);
 	const char *message = sp_error_message(error);
 	char wanted[128];
-	snprintf(wanted, sizeof(wanted), "%s: Linux %s and later have this (%s); this is %u.%u.7",
+	snprintf(wanted, sizeof(wanted), "%s: needs Linux %s or later (%s); this is %u.%u.7",
 		 option, since, name, before.major, before.minor);
 	ck_assert_msg(strstr(message, wanted) == message, "%s, not %s", message, wanted);
 	ck_assert_ptr_nonnull(strstr(sp_error_remedy(error), "newer kernel"));
@@ -166,7 +166,7 @@ TEST(branch_stacks_are_a_matter_of_hardware)
 	struct fake there = {.major = 6, .minor = 1};
 	CLEANUP(cleanup_sp_error_free) struct sp_error *software = judge(&there, &whole);
 	ck_assert_ptr_nonnull(strstr(sp_error_message(software), "software events (cpu-clock)"));
-	ck_assert_str_eq(sp_error_remedy(software), "take -e cycles");
+	ck_assert_str_eq(sp_error_remedy(software), "use -e cycles");
 	whole.attr.type = PERF_TYPE_HARDWARE;
 	struct fake without = {.major = 6, .minor = 1, .no_branches = true};
 	CLEANUP(cleanup_sp_error_free) struct sp_error *pmu = judge(&without, &whole);

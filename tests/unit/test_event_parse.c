@@ -242,7 +242,7 @@ TEST(event_breakpoints_have_addresses)
 	ck_assert_uint_eq(breakpoint("mem:0x10/period=3/u").terms.period, 3);
 	refused("mem:", SP_ERROR_INVALID, "no address at character 5", "mem:ADDRESS");
 	refused("mem:0x10/9", SP_ERROR_INVALID, "'9' is no length at character 10", "8 bytes");
-	refused("mem:0x10:rq", SP_ERROR_INVALID, "'q' is no kind of access at character 11", "r, w");
+	refused("mem:0x10:rq", SP_ERROR_INVALID, "invalid access type 'q' at character 11", "r, w");
 	refused("mem:/nonexistent:x", SP_ERROR_NOT_FOUND, "/nonexistent", "");
 }
 

@@ -419,7 +419,7 @@ TEST(plan_keeps_to_the_highest_rate)
 	request.freq_hz = 60000;
 	ok_or_fail(make(&fake, "cycles", &request, &less));
 	ck_assert_uint_eq(less->samples[0].attr.sample_freq, 50000);
-	one_note(less, "60000 Hz: more than the kernel allows; sampling at 50000 Hz (sudo sysctl "
+	one_note(less, "60000 Hz: above the kernel's limit; sampling at 50000 Hz (sudo sysctl "
 		       "kernel.perf_event_max_sample_rate=60000)");
 }
 

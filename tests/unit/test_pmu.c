@@ -208,7 +208,7 @@ TEST(pmu_errors_say_what_would_be_valid)
 	refused(&root, "gpu/event=1/", "unknown event or PMU 'gpu' at character 1", "uncore_imc_0");
 	refused(&root, "hv_24x7/PM_CYC/", "wants a value for core", "core=NUMBER");
 	root_put(&root, PMUS "cpu/format/broken", "config9:0-70\n");
-	refused(&root, "cpu/event=1/", "cpu/format/broken: \"config9:0-70\" is not understood", "");
+	refused(&root, "cpu/event=1/", "cpu/format/broken: unknown syntax \"config9:0-70\"", "");
 }
 
 /* Where CoreSight's trace goes to is told the driver by the sink's hash. */

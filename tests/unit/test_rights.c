@@ -310,18 +310,18 @@ TEST(what_attaching_takes_is_reckoned_before)
 	ok_or_fail(demand_check(&many, &limits, &rights));
 	/* What systemd gives. */
 	limits.files = 524288;
-	is_refused(&many, &limits, &rights, "2000 threads on 256 CPUs, with 2 events each, are 1024640 "
-		   "open files, of which 524288 may be", "CAP_PERFMON");
+	is_refused(&many, &limits, &rights, "2000 threads on 256 CPUs, with 2 events need 1024640 "
+		   "open files; the limit is 524288", "CAP_PERFMON");
 	is_refused(&many, &limits, &rights, "", "or ulimit -Hn 1024640");
 	rights.capabilities = PERFMON;
-	is_refused(&many, &limits, &rights, "", "whole CPUs take 1024 files (--scope cpu)");
+	is_refused(&many, &limits, &rights, "", "use -a: whole CPUs need 1024 files (--scope cpu)");
 	/* More than even root may open. */
 	struct event_demand more = many;
 	more.events = 3;
 	limits.files = 1 << 20;
 	is_refused(&more, &limits, &rights, "1536640", "sudo sysctl fs.nr_open=1536640, and ulimit -Hn");
 	limits.available_bytes = UINT64_C(1) << 30;
-	is_refused(&many, &limits, &rights, "would take 1710 MB of the kernel's memory, and 1073 MB",
+	is_refused(&many, &limits, &rights, "need 1710 MB of kernel memory; 1073 MB",
 		   "fewer CPUs");
 	/* Whole CPUs, and few threads, are to be had anywhere. */
 	const struct event_demand whole = {.tasks = 1, .cpus = 256, .events = 2};
