@@ -91,7 +91,7 @@ static struct sp_error *parse_one(struct reader *reader, struct filter_text *ret
 			return wrong(reader, "no file");
 	}
 	if (*reader->at && *reader->at != ',')
-		return wrong(reader, "something that does not belong there");
+		return wrong(reader, "unexpected text");
 	return NULL;
 }
 

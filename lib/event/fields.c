@@ -442,8 +442,8 @@ static struct sp_error *forbidden_field(const struct event_refusal *refusal,
 	if (strcmp(field->name, "namespaces"))
 		return rights_explain(refusal->rights, RIGHTS_KERNEL, title(field), refusal->errnum);
 	return error_set_remedy(
-		error_new(SP_ERROR_PERMISSION, "%s: needs CAP_PERFMON (Linux 5.8) or CAP_SYS_ADMIN, "
-			  "whatever kernel.perf_event_paranoid is", title(field)),
+		error_new(SP_ERROR_PERMISSION, "%s: needs CAP_PERFMON (Linux 5.8) or CAP_SYS_ADMIN "
+			  "for any kernel.perf_event_paranoid", title(field)),
 		"run as root, or sudo setcap cap_perfmon+ep $(command -v sprof)");
 }
 

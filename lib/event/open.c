@@ -230,7 +230,7 @@ static struct sp_error *check_clock(struct planner *planner)
 					   (int)planner->request->clock_id);
 	return error_set_remedy(error,
 				"use monotonic, monotonic_raw, boottime, realtime or "
-				"CLOCK_TAI");
+				"tai");
 }
 
 /* How many frames the kernel follows; said in the file where it is not its default. */

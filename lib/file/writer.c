@@ -431,8 +431,8 @@ static struct sp_error *finish_file(struct writer *writer)
 		errnum = cut_errnum;
 	if (!errnum)
 		return NULL;
-	return error_set_remedy(error_os(errnum, "the data of %s is whole, but its list of "
-					 "build-ids cannot be written", writer->name),
+	return error_set_remedy(error_os(errnum, "cannot write the build-ids of %s; its "
+					 "data is complete", writer->name),
 				"%s", remedy_of(errnum));
 }
 

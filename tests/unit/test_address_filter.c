@@ -91,10 +91,10 @@ TEST(wrong_filters_name_the_character)
 	refuses("filter a/", SP_ERROR_INVALID, "no size or symbol at character 10");
 	refuses("start a/4", SP_ERROR_INVALID, "only the place counts");
 	refuses("filter a @", SP_ERROR_INVALID, "no file");
-	refuses("filter a @ b c", SP_ERROR_INVALID, "unexpected 'c' at character 14");
+	refuses("filter a @ b c", SP_ERROR_INVALID, "unexpected text at character 14");
 	refuses("filter first_one,", SP_ERROR_INVALID, "at character 18");
 	refuses("filter nothing", SP_ERROR_NOT_FOUND, "no symbol nothing");
-	refuses("filter 0x1000", SP_ERROR_INVALID, "how long is 0x1000?");
-	refuses("filter second / first_one / 3", SP_ERROR_INVALID, "does not belong");
+	refuses("filter 0x1000", SP_ERROR_INVALID, "unknown size of 0x1000");
+	refuses("filter second / first_one / 3", SP_ERROR_INVALID, "unexpected text");
 	refuses("filter main @ /no/such/file", SP_ERROR_NOT_FOUND, "/no/such/file");
 }

@@ -163,11 +163,11 @@ TEST(event_groups_have_leaders)
 
 TEST(event_groups_are_refused_where_they_are_wrong)
 {
-	refused("{cycles,cs", SP_ERROR_INVALID, "closed that begins at character 1", "put }");
+	refused("{cycles,cs", SP_ERROR_INVALID, "unclosed group at character 1", "put }");
 	refused("{}", SP_ERROR_INVALID, "no event at character 2", "name");
-	refused("{cs,{cs}}", SP_ERROR_INVALID, "within a group at character 5", "close");
+	refused("{cs,{cs}}", SP_ERROR_INVALID, "nested group at character 5", "close");
 	refused("{cs}x", SP_ERROR_INVALID, "'x' at character 5", "commas");
-	refused("{cs,cs:D}", SP_ERROR_INVALID, "D and e are of a whole group", "'}'");
+	refused("{cs,cs:D}", SP_ERROR_INVALID, "D and e apply to a whole group", "'}'");
 	refused("cs:W", SP_ERROR_INVALID, "'W' is a modifier of groups at character 4", "{a,b}:W");
 	refused("cs}", SP_ERROR_INVALID, "'}' at character 3", "commas");
 }
@@ -207,11 +207,11 @@ TEST(event_terms_are_refused_where_they_are_wrong)
 	refused("cs/period=0/", SP_ERROR_INVALID, "'0' is no value", "1 or more");
 	refused("cs/call-graph=x/", SP_ERROR_INVALID, "at character 15", "fp, dwarf, lbr or no");
 	refused("cs/time=2/", SP_ERROR_INVALID, "at character 9", "0 or 1");
-	refused("cs/period=1", SP_ERROR_INVALID, "not closed that begin at character 4", "put /");
+	refused("cs/period=1", SP_ERROR_INVALID, "unclosed terms at character 4", "put /");
 	refused("cs/period=/", SP_ERROR_INVALID, "no value at character 11", "'='");
 	refused("cs/,/", SP_ERROR_INVALID, "no term at character 4", "NAME=VALUE");
 	refused("cs/max-stack=65536/", SP_ERROR_INVALID, "at character 14", "65535");
-	refused("cs/name='a/", SP_ERROR_INVALID, "quote is not closed at character 9", "'");
+	refused("cs/name='a/", SP_ERROR_INVALID, "unclosed quote at character 9", "'");
 }
 
 static struct event_spec breakpoint(const char *text)
@@ -241,7 +241,7 @@ TEST(event_breakpoints_have_addresses)
 	ck_assert_uint_eq(breakpoint("mem:0x10/2/period=3/").terms.period, 3);
 	ck_assert_uint_eq(breakpoint("mem:0x10/period=3/u").terms.period, 3);
 	refused("mem:", SP_ERROR_INVALID, "no address at character 5", "mem:ADDRESS");
-	refused("mem:0x10/9", SP_ERROR_INVALID, "'9' is no length at character 10", "8 bytes");
+	refused("mem:0x10/9", SP_ERROR_INVALID, "invalid length '9' at character 10", "8 bytes");
 	refused("mem:0x10:rq", SP_ERROR_INVALID, "invalid access type 'q' at character 11", "r, w");
 	refused("mem:/nonexistent:x", SP_ERROR_NOT_FOUND, "/nonexistent", "");
 }

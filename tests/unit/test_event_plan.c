@@ -480,8 +480,8 @@ TEST(set_tells_tasks_that_are_gone_from_those_that_are_refused)
 	ck_assert_int_eq(place.status, EVENT_PLACE_OFFLINE);
 	CLEANUP(cleanup_sp_error_free) struct sp_error *error = open_thread(&fake, EACCES, &place);
 	ck_assert_int_eq(sp_error_code(error), SP_ERROR_PERMISSION);
-	ck_assert_str_eq(sp_error_message(error), "cpu-clock:u of thread 59: it is another user's, "
-						  "or has more rights than this process");
+	ck_assert_str_eq(sp_error_message(error), "cpu-clock:u of thread 59: it belongs to another user, "
+						  "or has more privileges than this process");
 	ck_assert_int_eq(place.status, EVENT_PLACE_NEW);
 	fails_with(SP_ERROR_LIMIT, open_thread(&fake, EMFILE, &place));
 	/* All is closed. */

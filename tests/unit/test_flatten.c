@@ -220,8 +220,8 @@ TEST(a_broken_frame_costs_itself)
 	ck_assert_uint_eq(counts.samples, 200);
 	ck_assert_uint_eq(counts.last_ip, 299);
 	ck_assert_uint_eq(sp_reader_damage_count(reader), 2);
-	ck_assert(strstr(sp_reader_damage(reader, 0)->what, "inflated") ||
-		  strstr(sp_reader_damage(reader, 1)->what, "inflated"));
+	ck_assert(strstr(sp_reader_damage(reader, 0)->what, "decompress") ||
+		  strstr(sp_reader_damage(reader, 1)->what, "decompress"));
 	/* Times are 1000 and the ip: of both places what is missing is between 1099 and 1200. */
 	for (size_t i = 0; i < 2; i++) {
 		uint64_t from_ns, to_ns;

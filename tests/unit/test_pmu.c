@@ -206,7 +206,7 @@ TEST(pmu_errors_say_what_would_be_valid)
 	refused(&root, "cpu/bogus=1/", "unknown term 'bogus' of PMU cpu at character 5", "cmask, ");
 	refused(&root, "cpu/umask=x/", "'x' is no value of umask at character 11", "number");
 	refused(&root, "gpu/event=1/", "unknown event or PMU 'gpu' at character 1", "uncore_imc_0");
-	refused(&root, "hv_24x7/PM_CYC/", "wants a value for core", "core=NUMBER");
+	refused(&root, "hv_24x7/PM_CYC/", "needs a value for core", "core=NUMBER");
 	root_put(&root, PMUS "cpu/format/broken", "config9:0-70\n");
 	refused(&root, "cpu/event=1/", "cpu/format/broken: unknown syntax \"config9:0-70\"", "");
 }
@@ -317,8 +317,8 @@ TEST(probes_take_the_kernels_pmu)
 	ck_assert_uint_eq(specs.items[1].attr.config, 1);
 	ck_assert_uint_eq(specs.items[2].attr.kprobe_func, 0);
 	ck_assert_uint_eq(specs.items[2].attr.kprobe_addr, 0xffff0000);
-	refused(&root, "kretprobe:f+1", "not from an offset", "leave");
-	refused(&root, "kprobe:f+x", "'x' is no offset at character 10", "+16");
+	refused(&root, "kretprobe:f+1", "cannot have an offset", "omit");
+	refused(&root, "kprobe:f+x", "'x' is not an offset at character 10", "+16");
 	refused(&root, "uprobe:/nonexistent:main", "/nonexistent", "");
 	refused(&root, "uprobe:/bin/sh", "no symbol", "uprobe:PATH:SYMBOL");
 	refused(&root, "uprobe:/proc/self/exe:no_such_function", "has no symbol 'no_such_function'", "");
@@ -381,8 +381,8 @@ TEST(limits_are_read_and_explained)
 	ok_or_fail(sp_limits_new(root.ctx, &limits));
 	const struct sp_limit *paranoid = limit_of(limits, "kernel.perf_event_paranoid");
 	ck_assert_str_eq(paranoid->value, "3");
-	ck_assert_ptr_nonnull(strstr(paranoid->meaning, "nothing, where the distribution's kernel"));
-	ck_assert_ptr_nonnull(strstr(paranoid->remedy, "perf_event_paranoid=-1"));
+	ck_assert_ptr_nonnull(strstr(paranoid->meaning, "kernels allow nothing from 3 on"));
+	ck_assert_ptr_nonnull(strstr(paranoid->remedy, "perf_event_paranoid=0"));
 	const struct sp_limit *rate = limit_of(limits, "kernel.perf_event_max_sample_rate");
 	ck_assert_ptr_nonnull(strstr(rate->meaning, "at most 5000 samples"));
 	ck_assert_ptr_nonnull(rate->remedy);

@@ -382,7 +382,7 @@ TEST(a_sample_that_says_to_be_longer_swallows_nothing)
 		struct counts counts = read_all(reader);
 		ck_assert_uint_eq(counts.samples, 100);
 		ck_assert_uint_eq(counts.errors, 0);
-		ck_assert(is_damaged(reader, bad, "what it holds takes 32"));
+		ck_assert(is_damaged(reader, bad, "its contents need 32"));
 		/* Nothing is missing. */
 		sp_reader_damage_time(reader, 0, &from_ns, &to_ns);
 		ck_assert_uint_eq(from_ns + to_ns, 0);
@@ -440,7 +440,7 @@ static void swallows_nothing(size_t bad, size_t size, uint64_t time_ns)
 		sp_reader_rewind(reader);
 	}
 	ck_assert_uint_eq(sp_reader_damage_count(reader), 1);
-	ck_assert(is_damaged(reader, bad, "the records behind that are read"));
+	ck_assert(is_damaged(reader, bad, "reading continues after the contents"));
 	for (;;) {
 		const struct sp_record *record;
 		ok_or_fail(sp_reader_next(reader, &record));

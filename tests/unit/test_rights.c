@@ -169,18 +169,18 @@ TEST(rights_explain_seccomp_and_security_modules)
 
 TEST(rights_explain_the_rest)
 {
-	explains(&plain, RIGHTS_TASK, EACCES, SP_ERROR_PERMISSION, "is another user's", "as root");
-	explains(&plain, RIGHTS_TASK, EMFILE, SP_ERROR_LIMIT, "1024 files", "ulimit -n");
-	explains(&plain, RIGHTS_ANY_EVENT, EBUSY, SP_ERROR_OS, "taken", "nmi_watchdog");
-	explains(&plain, RIGHTS_ANY_EVENT, EOPNOTSUPP, SP_ERROR_UNSUPPORTED, "cannot count",
+	explains(&plain, RIGHTS_TASK, EACCES, SP_ERROR_PERMISSION, "belongs to another user", "as root");
+	explains(&plain, RIGHTS_TASK, EMFILE, SP_ERROR_LIMIT, "1024 open files", "ulimit -n");
+	explains(&plain, RIGHTS_ANY_EVENT, EBUSY, SP_ERROR_OS, "in use", "nmi_watchdog");
+	explains(&plain, RIGHTS_ANY_EVENT, EOPNOTSUPP, SP_ERROR_UNSUPPORTED, "not supported",
 		 "cpu-clock");
-	explains(&plain, RIGHTS_ANY_EVENT, EINVAL, SP_ERROR_OS, "does not take", "list --limits");
-	explains(&plain, RIGHTS_ANY_EVENT, E2BIG, SP_ERROR_OS, "does not take", "list --limits");
+	explains(&plain, RIGHTS_ANY_EVENT, EINVAL, SP_ERROR_OS, "rejects", "list --limits");
+	explains(&plain, RIGHTS_ANY_EVENT, E2BIG, SP_ERROR_OS, "rejects", "list --limits");
 	explains(&plain, RIGHTS_ANY_EVENT, ENOSPC, SP_ERROR_LIMIT, "breakpoints", "fewer");
-	explains(&plain, RIGHTS_ANY_EVENT, EOVERFLOW, SP_ERROR_OS, "frames long", "--max-stack");
+	explains(&plain, RIGHTS_ANY_EVENT, EOVERFLOW, SP_ERROR_OS, "limited to", "--max-stack");
 	explains(&plain, RIGHTS_ANY_EVENT, EINTR, SP_ERROR_OS, "ftrace", "uprobe_events");
 	explains(&plain, RIGHTS_ANY_EVENT, EBADF, SP_ERROR_OS, "control group", "name one");
-	explains(&plain, RIGHTS_ANY_EVENT, EIO, SP_ERROR_OS, "cannot be opened", "");
+	explains(&plain, RIGHTS_ANY_EVENT, EIO, SP_ERROR_OS, "cannot open", "");
 }
 
 static struct ring_pages fit(const struct rights *rights, uint32_t cpus, uint32_t samples,
@@ -310,7 +310,7 @@ TEST(what_attaching_takes_is_reckoned_before)
 	ok_or_fail(demand_check(&many, &limits, &rights));
 	/* What systemd gives. */
 	limits.files = 524288;
-	is_refused(&many, &limits, &rights, "2000 threads on 256 CPUs, with 2 events need 1024640 "
+	is_refused(&many, &limits, &rights, "2000 threads on 256 CPUs with 2 events need 1024640 "
 		   "open files; the limit is 524288", "CAP_PERFMON");
 	is_refused(&many, &limits, &rights, "", "or ulimit -Hn 1024640");
 	rights.capabilities = PERFMON;

@@ -540,7 +540,7 @@ static void stops_whole(const char *path, size_t round, int errnum, uint64_t lim
 	ck_assert_int_eq(sp_error_code(error), SP_ERROR_LIMIT);
 	ck_assert_int_eq(sp_error_errno(error), errnum);
 	ck_assert_msg(strstr(sp_error_message(error), path), "%s", sp_error_message(error));
-	ck_assert_msg(strstr(sp_error_message(error), "stay readable"), "%s",
+	ck_assert_msg(strstr(sp_error_message(error), "are readable"), "%s",
 		      sp_error_message(error));
 	ck_assert_ptr_nonnull(sp_error_remedy(error));
 	sp_error_free(error);
