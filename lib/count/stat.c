@@ -207,7 +207,8 @@ static struct sp_error *check_options(const struct sp_stat *stat)
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "control groups need whole "
 						  "CPUs"), "add -a or -C CPUS");
 	if (options->aggregate == SP_STAT_THREAD && stat->has_command && !stat->only_says_how_long)
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "--per-thread cannot count a command's future threads"),
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "--per-thread cannot count "
+				"a command's future threads"),
 					"use -a --per-thread, or count a running "
 					"process (-p PID)");
 	return NULL;

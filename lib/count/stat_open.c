@@ -414,7 +414,8 @@ struct sp_error *stat_open(struct sp_stat *stat)
 	bool supported;
 	if (!any_open(stat, &supported) && supported)
 		return error_set_remedy(
-			error_new(SP_ERROR_NOT_FOUND, "nothing to count: all processes and threads have ended"),
+			error_new(SP_ERROR_NOT_FOUND, "nothing to count: all processes and "
+					"threads have ended"),
 			"`ps -eL` lists running threads");
 	return NULL;
 }

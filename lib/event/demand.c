@@ -58,7 +58,8 @@ static void whole_cpus_remedy(const struct event_demand *demand, const struct ri
 			      char *text, size_t size)
 {
 	const struct event_demand whole = {1, demand->cpus, demand->events};
-	snprintf(text, size, "use -a: whole CPUs need %llu files (%s)", (unsigned long long)demand_files(&whole),
+	snprintf(text, size, "use -a: whole CPUs need %llu files "
+			"(%s)", (unsigned long long)demand_files(&whole),
 		 rights_cpu_wide(rights) ? "--scope cpu" :
 					   "needs CAP_PERFMON: sudo setcap cap_perfmon+ep "
 					   "$(command -v sprof)");

@@ -92,7 +92,8 @@ static struct sp_error *add_paranoid(struct sp_limits *limits)
 		.meaning = rights->has_perf ? paranoid_meaning(rights) :
 			   "this kernel has no perf events, or /proc is not there",
 		.remedy = limited ? "sudo sysctl kernel.perf_event_paranoid=0 (whole CPUs; -1: raw "
-				    "tracepoints, too), or sudo setcap cap_perfmon+ep $(command -v sprof)" : NULL});
+				    "tracepoints, too), or sudo setcap cap_perfmon+ep $(command "
+						"-v sprof)" : NULL});
 }
 
 /* A sysctl whose meaning is a text with its number in it. */
@@ -254,9 +255,11 @@ static struct sp_error *add_user_access(struct sp_limits *limits)
 			.name = keep(limits, format_text("%s/rdpmc", pmus.items[i].name)),
 			.path = path, .value = rdpmc,
 			.meaning = *rdpmc == '0' ? "programs cannot read counters without a system call" :
-				   *rdpmc == '1' ? "programs can read their mapped counters without a system call" :
+				   *rdpmc == '1' ? "programs can read their mapped counters "
+						"without a system call" :
 				   "programs can read all counters without a system call",
-			.remedy = *rdpmc == '0' ? keep(limits, format_text("echo 1 | sudo tee %s", path)) : NULL});
+			.remedy = *rdpmc == '0' ? keep(limits, format_text("echo 1 | sudo tee "
+					"%s", path)) : NULL});
 	}
 	if (error || !value)
 		return error;

@@ -12,14 +12,16 @@ static struct sp_error *breakpoint_misfit(const struct event_refusal *refusal)
 	bool power = size == 1 || size == 2 || size == 4 || size == 8;
 	if (attr->bp_type == HW_BREAKPOINT_X && size != sizeof(long))
 		return error_set_remedy(
-			error_new(SP_ERROR_INVALID, "%s: execution breakpoints have a length of %zu bytes, not %llu",
+			error_new(SP_ERROR_INVALID, "%s: execution breakpoints have a length of "
+					"%zu bytes, not %llu",
 				  refusal->event, sizeof(long), (unsigned long long)size),
 			"omit the length");
 	if (attr->bp_type == HW_BREAKPOINT_X || (power && !(address & (size - 1))))
 		return NULL;
 	if (power)
 		return error_set_remedy(
-			error_new(SP_ERROR_INVALID, "%s: a watchpoint of %llu bytes must be aligned to %llu bytes; "
+			error_new(SP_ERROR_INVALID, "%s: a watchpoint of %llu bytes must be "
+					"aligned to %llu bytes; "
 				  "%#llx is not", refusal->event, (unsigned long long)size,
 				  (unsigned long long)size, (unsigned long long)address),
 			"use two events, or a shorter length");

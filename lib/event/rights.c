@@ -278,7 +278,7 @@ static struct sp_error *explain_rest(const struct rights *rights, const char *na
 			"omit modifiers and options one by one; `sprof list --limits` lists "
 			"what this kernel supports");
 	default:
-		return error_os(errnum, "cannot open event %s", name);
+		return error_os(errnum, "%s: cannot open the event", name);
 	}
 }
 

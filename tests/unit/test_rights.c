@@ -180,7 +180,7 @@ TEST(rights_explain_the_rest)
 	explains(&plain, RIGHTS_ANY_EVENT, EOVERFLOW, SP_ERROR_OS, "limited to", "--max-stack");
 	explains(&plain, RIGHTS_ANY_EVENT, EINTR, SP_ERROR_OS, "ftrace", "uprobe_events");
 	explains(&plain, RIGHTS_ANY_EVENT, EBADF, SP_ERROR_OS, "control group", "name one");
-	explains(&plain, RIGHTS_ANY_EVENT, EIO, SP_ERROR_OS, "cannot open", "");
+	explains(&plain, RIGHTS_ANY_EVENT, EIO, SP_ERROR_OS, "cannot open the event", "");
 }
 
 static struct ring_pages fit(const struct rights *rights, uint32_t cpus, uint32_t samples,
