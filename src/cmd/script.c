@@ -228,7 +228,8 @@ static void say_nameless(const struct script_view *view, const struct sp_script 
 			diag_more("%s", shown[i].remedy);
 	}
 	if (count > last)
-		diag_say("%s: samples in %zu more files have no symbols; 'sprof report' counts them",
+		diag_say("%s: samples in %zu more files have no symbols; 'sprof report' "
+			 "counts them",
 			 view->info->path, count - last);
 }
 

@@ -183,7 +183,7 @@ done
 "$SPROF" report -i killed --format json >out 2>err
 grep 'not ended\|is damaged' out >got
 cat >wanted <<END
-  {"kind": "damage", "text": "$not_ended; reading continues to the last complete record — the last sample is after 4 ms"},
+  {"kind": "damage", "text": "$not_ended; reading continues to the last complete record — the last sample is after 4 ms", "cause": "unfinished"},
 END
 sed -i 's/},*$//' wanted got
 same "report: it is one finding, of damage" wanted got
