@@ -264,7 +264,8 @@ static void say_limits(const struct script_view *view, const struct sp_script *s
 		report_unproven(view, script);
 	}
 	if (lost)
-		diag_say("%s: %llu samples were lost; 'sprof info --losses' shows when", view->info->path, (unsigned long long)lost);
+		diag_say("%s: %llu samples were lost; 'sprof info --losses' shows "
+			 "when", view->info->path, (unsigned long long)lost);
 	if (refusal && !view->arguments->no_chains)
 		diag_say("stack copies are not unwound: %s", sp_error_message(refusal));
 	const char *note;
