@@ -11,6 +11,7 @@ EXTRA_DIST += \
 	doc/HOWTO-add-symbol-source.md \
 	doc/HOWTO-add-test.md \
 	doc/HOWTO-add-unwinder.md \
+	doc/HOWTO-find-callers.md \
 	doc/HOWTO-leave-it-running.md \
 	doc/HOWTO-stacks.md \
 	doc/KERNELS.md \

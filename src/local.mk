@@ -14,6 +14,7 @@ src_libcommand_la_SOURCES = \
 	src/input.c src/input.h \
 	src/json.c src/json.h \
 	src/list.c src/list.h \
+	src/nearest.c src/nearest.h \
 	src/options.c src/options.h \
 	src/options_help.c src/options_help.h \
 	src/pager.c src/pager.h \

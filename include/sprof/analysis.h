@@ -64,7 +64,7 @@ struct sp_analysis_options {
 	enum sp_grouping groups;
 	bool memory;             /* the weight of a sample is its latency (SP_KEY_LOCAL_WEIGHT) */
 	/*
-	 * SP_KEY_PARENT is the nearest function on the stack, from the sampled one up, whose symbol
+	 * SP_KEY_PARENT is the nearest function on the stack, from the sampled one up, whose name
 	 * this extended regular expression matches; NULL: perf's, "^sys_|^do_page_fault".
 	 */
 	const char *parent;
@@ -78,6 +78,15 @@ struct sp_analysis_options {
 	uint64_t time_origin_ns;
 	const struct sp_field *fields; /* what SP_KEY_FIELD and those that follow it are */
 	size_t field_count;
+	/*
+	 * A function's name (as in sp_filter.symbols), or an extended regular expression between
+	 * slashes; NULL: none. At most one of the two is set. Only stacks through the function
+	 * are shown, and of each only the part above its outermost call, or from that down:
+	 * callers: rows are callers, whose `self` is what they called directly, and the tree has
+	 * the function as its innermost node; callees: rows and tree have the function and what it
+	 * called. The function's total is sp_profile.shown_weight.
+	 */
+	const char *callers, *callees;
 	bool raw_trace;          /* SP_KEY_TRACE has fields as their bytes say */
 	bool time_bins;          /* count samples over time: sp_analysis_time_bins() */
 	bool relative;           /* shares of what the filters let pass, not of all */

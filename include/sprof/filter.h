@@ -20,6 +20,12 @@ struct sp_filter {
 	struct sp_number_list pids, tids, cpus;
 	const struct sp_time_span *times;
 	size_t time_count;
+	/*
+	 * Extended regular expressions for the names of functions. A stack passes if one of its
+	 * functions, inlined ones included, matches one of `focus`, and none matches `ignore`.
+	 * Of sp_analysis_options alone.
+	 */
+	struct sp_string_list focus, ignore;
 };
 
 /* NULL is the default of each; borrowed. */

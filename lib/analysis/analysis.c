@@ -32,7 +32,7 @@ static void run_deinit(struct run *run)
 	free(run->workers);
 	deferred_deinit(&run->deferred);
 	labels_deinit(&run->labels);
-	parents_deinit(&run->parents);
+	matches_deinit(&run->matches);
 	unwinding_deinit(&run->unwinding);
 	names_deinit(&run->names);
 	sideband_deinit(&run->sideband);
@@ -44,7 +44,7 @@ static struct label_options label_options(const struct run *run)
 {
 	return (struct label_options){
 		.keys = run->work.keys,
-		.tree = run->options.tree != SP_TREE_NONE,
+		.tree = run->options.tree != SP_TREE_NONE || run->work.matches,
 		.expand = !run->options.no_inlines,
 		.tree_lines = run->options.tree_lines,
 		.threads = run->threads,
@@ -78,9 +78,8 @@ static struct sp_error *make_labels(struct run *run)
 	const struct label_options options = label_options(run);
 	struct sp_error *error = labels_make(&run->labels, &run->names, &options,
 					     &run->analysis->functions, &run->analysis->nodes);
-	if (!error && run->parents.compiled)
-		error = parents_find(&run->parents, &run->labels);
-	run->work.parents = run->parents.is;
+	if (!error && run->work.matches)
+		error = matches_find(&run->matches, &run->labels, run->work.keys);
 	return error;
 }
 
@@ -244,7 +243,11 @@ static void work_init(struct run *run)
 			work->has_texts |= key_is_text(key);
 		}
 	work->group_keys[SP_KEY_COMM] |= options->tree_comms;
-	work->only_leaves &= options->branches || !work->keys[SP_KEY_PARENT];
+	if (!options->branches && matches_wanted(options, work->keys[SP_KEY_PARENT])) {
+		work->matches = &run->matches;
+		work->only_leaves = false;
+		work->by_stack = matches_filter(options) || options->parent_only;
+	}
 }
 
 static struct sp_error *read_samples(struct run *run)
@@ -304,9 +307,11 @@ static struct sp_error *run_all(struct run *run)
 				      &run->resolver, &run->unwinding);
 	if (!error) {
 		work_init(run);
-		error = open_names(run);
-		if (!error && run->work.keys[SP_KEY_PARENT])
-			error = parents_init(&run->parents, run->options.parent);
+		if (run->work.matches)
+			error = matches_init(&run->matches, &run->options,
+					     run->work.keys[SP_KEY_PARENT]);
+		if (!error)
+			error = open_names(run);
 	}
 	if (!error)
 		error = read_samples(run);

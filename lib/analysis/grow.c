@@ -15,7 +15,7 @@
 /* A node on the way to where we are, and how many words were before it. */
 struct open_run {
 	uint32_t node;
-	size_t words;
+	size_t words, root;
 };
 
 /* Why a stack was cut, in an event's tree, and the word for it. */
@@ -33,6 +33,7 @@ struct growth {
 	const struct worker *worker;
 	struct merged *merged;      /* by event */
 	VEC(uint64_t) words;        /* behind PREFIX of them */
+	size_t root;                /* of these: the first whose callers or callees are wanted */
 	VEC(struct open_run) open;  /* nodes on the way */
 	VEC(uint64_t) way;          /* scratch: what is added to the tree */
 	VEC(struct cycle) cycles;   /* of its calls */
@@ -95,6 +96,7 @@ static bool start(struct growth *growth, const struct radix_node *root)
 	if (!vec_reserve(&growth->words, PREFIX))
 		return false;
 	growth->words.count = PREFIX;
+	growth->root = SIZE_MAX;
 	if (!growth->run->options.tree_comms)
 		return true;
 	uint32_t comm = merged_text(growth->run, &growth->merged[group->event], group->comm);
@@ -173,10 +175,15 @@ static bool push_frame(struct growth *growth, uint32_t frame)
 {
 	const struct labels *labels = &growth->run->labels;
 	const struct frame_labels *of = &labels->frames.items[frame];
+	const struct matches *matches = growth->worker->work->matches;
 	if (!vec_reserve(&growth->words, growth->words.count + of->count))
 		return false;
-	for (uint32_t i = of->first; i < of->first + of->count; i++)
-		*vec_push(&growth->words) = labels->items.items[i].node;
+	for (uint32_t i = of->first; i < of->first + of->count; i++) {
+		uint32_t node = labels->items.items[i].node;
+		if (matches && matches->functions[node] & MATCH_ROOT && growth->root == SIZE_MAX)
+			growth->root = growth->words.count;
+		*vec_push(&growth->words) = node;
+	}
 	return true;
 }
 
@@ -203,7 +210,7 @@ static bool push_run(struct growth *growth, uint32_t at)
 	struct open_run *open = vec_push(&growth->open);
 	if (!open)
 		return false;
-	*open = (struct open_run){at, growth->words.count};
+	*open = (struct open_run){at, growth->words.count, growth->root};
 	for (uint32_t i = node->run; i < node->run + node->length; i++) {
 		if (worker->frames[i] == WORD_NONE)
 			continue;
@@ -222,6 +229,7 @@ static bool push_run(struct growth *growth, uint32_t at)
 static void pop_run(struct growth *growth)
 {
 	growth->words.count = vec_last(&growth->open)->words;
+	growth->root = vec_last(&growth->open)->root;
 	growth->open.count--;
 }
 
@@ -229,8 +237,9 @@ static void pop_run(struct growth *growth)
 static bool put_prefix(struct growth *growth, const struct leaf *leaf, uint64_t *way,
 		       size_t *begin_ret)
 {
-	enum sp_stack_end end = leaf->chains ? worker_stack_end(growth->worker, leaf) :
-					       SP_STACK_NONE;
+	/* Callees do not begin where the stack does. */
+	bool whole = leaf->chains && !growth->run->options.callees;
+	enum sp_stack_end end = whole ? worker_stack_end(growth->worker, leaf) : SP_STACK_NONE;
 	size_t begin = PREFIX;
 	if (end != SP_STACK_COMPLETE && end != SP_STACK_NONE) {
 		way[--begin] = cut_word(growth, end, leaf);
@@ -276,18 +285,32 @@ static uint64_t *copy_words(struct growth *growth)
 		      growth->words.count * sizeof(uint64_t));
 }
 
+/* The calls down to the sampled one, behind PREFIX; NULL when out of memory. */
+static uint64_t *find_way(struct growth *growth, const struct leaf *leaf, size_t *calls_ret)
+{
+	const struct sp_analysis_options *options = &growth->run->options;
+	size_t above = growth->words.count, root = growth->root;
+	if (!push_frame(growth, leaf->answer >> LOOKUP_SHIFT))
+		return NULL;
+	/* Most ways are added as they are: what comes before the calls has its room. */
+	bool as_is = options->tree == SP_TREE_CALLER && !options->collapse_recursion &&
+		     !options->callees;
+	uint64_t *way = as_is ? growth->words.items : copy_words(growth);
+	/* An address where nothing is mapped matches as a name, but is no call. */
+	size_t last = growth->words.count - 1, at = growth->root < last ? growth->root : last;
+	size_t first = options->callees ? at : PREFIX, end = (options->callers ? at : last) + 1;
+	growth->words.count = above;
+	growth->root = root;
+	*calls_ret = end - first;
+	return way ? way + first - PREFIX : NULL;
+}
+
 static bool add_way(struct growth *growth, const struct leaf *leaf)
 {
 	const struct sp_analysis_options *options = &growth->run->options;
 	struct paths *paths = &growth->merged[growth->event].paths;
-	size_t above = growth->words.count;
-	if (!push_frame(growth, leaf->answer >> LOOKUP_SHIFT))
-		return false;
-	/* Most ways are added as they are: what comes before the calls has its room. */
-	bool as_is = options->tree == SP_TREE_CALLER && !options->collapse_recursion;
-	uint64_t *way = as_is ? growth->words.items : copy_words(growth);
-	size_t calls = growth->words.count - PREFIX, begin;
-	growth->words.count = above;
+	size_t calls, begin;
+	uint64_t *way = find_way(growth, leaf, &calls);
 	if (!way || !put_prefix(growth, leaf, way, &begin))
 		return false;
 	if (options->collapse_recursion)

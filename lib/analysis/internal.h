@@ -5,8 +5,8 @@
 
 #include <sprof/analysis.h>
 #include "analysis/groups.h"
+#include "analysis/matches.h"
 #include "analysis/names.h"
-#include "analysis/parents.h"
 #include "analysis/sideband.h"
 #include "analysis/unwinding.h"
 #include "analysis/worker.h"
@@ -39,7 +39,7 @@ struct run {
 	struct sideband sideband;
 	struct names names;
 	struct labels labels;
-	struct parents parents; /* with SP_KEY_PARENT */
+	struct matches matches; /* where matches_wanted() */
 	unsigned int threads;
 	struct unwinding unwinding;
 	struct deferred deferred;

@@ -19,7 +19,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/loss_findings.c \
 	lib/analysis/lives.c lib/analysis/lives.h \
 	lib/analysis/names.c lib/analysis/names.h \
-	lib/analysis/parents.c lib/analysis/parents.h \
+	lib/analysis/matches.c lib/analysis/matches.h \
 	lib/analysis/pass_one.c lib/analysis/pass_one.h \
 	lib/analysis/places.c lib/analysis/places.h \
 	lib/analysis/recorded_until.c lib/analysis/recorded_until.h \

@@ -105,6 +105,7 @@ struct node_sums {
 struct open_node {
 	uint32_t node;
 	size_t rows;
+	bool reached; /* at its end: the root of callers or callees was called */
 };
 
 struct summing {
@@ -176,19 +177,54 @@ static bool sum_nodes(struct summing *summing)
 	return true;
 }
 
-/* Down the functions of a frame, the outermost first. */
-static bool open_frame(struct summing *summing, const struct node_sums *sums, uint32_t frame)
+static bool open_row(struct summing *summing, const struct node_sums *sums, uint32_t function)
 {
 	struct tallies *tallies = &summing->worker->tallies;
-	const struct frame_labels *of = &summing->labels->frames.items[frame];
-	if (!vec_reserve(&summing->rows, summing->rows.count + of->count))
+	uint32_t row = tallies_row(tallies, sums->group, function);
+	uint32_t *slot = row == TALLY_NONE ? NULL : vec_push(&summing->rows);
+	if (!slot)
 		return false;
-	for (uint32_t i = of->first; i < of->first + of->count; i++) {
-		uint32_t row = tallies_row(tallies, sums->group, summing->labels->items.items[i].row);
-		if (row == TALLY_NONE)
+	tallies_open(tallies, row, sums->samples, sums->weight);
+	*slot = row;
+	return true;
+}
+
+static void count_self(struct summing *summing, const struct node_sums *sums)
+{
+	tallies_self(&summing->worker->tallies, *vec_last(&summing->rows), sums->samples,
+		     sums->weight);
+}
+
+/* The function that called the root, which all stacks through here reach now. */
+static bool end_at_caller(struct summing *summing, const struct node_sums *sums)
+{
+	const struct matches *matches = summing->worker->work->matches;
+	if (!summing->rows.count && !open_row(summing, sums, matches->no_caller))
+		return false;
+	count_self(summing, sums);
+	return true;
+}
+
+/*
+ * Down the functions of a frame, the outermost first. *reached: the root of callers or callees was
+ * called; rows are those above it, or those from it down.
+ */
+static bool open_frame(struct summing *summing, const struct node_sums *sums, uint32_t frame,
+		       bool *reached)
+{
+	const struct work *work = summing->worker->work;
+	const struct frame_labels *of = &summing->labels->frames.items[frame];
+	const struct label *labels = summing->labels->items.items;
+	bool callers = work->options->callers, callees = work->options->callees;
+	for (uint32_t i = of->first; i < of->first + of->count && !(callers && *reached); i++) {
+		if ((callers || callees) && !*reached)
+			*reached = work->matches->functions[labels[i].node] & MATCH_ROOT;
+		if (callers && *reached)
+			return end_at_caller(summing, sums);
+		if (callees && !*reached)
+			continue;
+		if (!open_row(summing, sums, labels[i].row))
 			return false;
-		tallies_open(tallies, row, sums->samples, sums->weight);
-		*vec_push(&summing->rows) = row;
 	}
 	return true;
 }
@@ -205,13 +241,17 @@ static bool open_node(struct summing *summing, uint32_t at)
 {
 	struct worker *worker = summing->worker;
 	const struct radix_node *node = &worker->chains.radix.items[at];
+	bool reached = summing->open.count && vec_last(&summing->open)->reached;
 	struct open_node *slot = vec_push(&summing->open);
 	if (!slot)
 		return false;
-	*slot = (struct open_node){at, summing->rows.count};
+	*slot = (struct open_node){at, summing->rows.count, reached};
+	/* No filter lets its stacks pass. */
+	if (worker->work->by_stack && !summing->nodes[at].samples)
+		return true;
 	for (uint32_t i = node->run; i < node->run + node->length; i++)
 		if (worker->frames[i] < WORD_GAP &&
-		    !open_frame(summing, &summing->nodes[at], worker->frames[i]))
+		    !open_frame(summing, &summing->nodes[at], worker->frames[i], &slot->reached))
 			return false;
 	return true;
 }
@@ -222,21 +262,32 @@ static void close_node(struct summing *summing)
 	summing->open.count--;
 }
 
-/* Of functions that are inlined in each other, the innermost has the samples itself. */
+/*
+ * Down the functions of a sampled place. Of those that are inlined in each other, the innermost
+ * has the samples itself.
+ */
+static bool add_leaf(struct summing *summing, const struct leaf *leaf, uint32_t group, bool reached)
+{
+	const struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight,
+				       .group = group};
+	if (!open_frame(summing, &sums, leaf->answer >> LOOKUP_SHIFT, &reached))
+		return false;
+	if (!summing->worker->work->options->callers)
+		count_self(summing, &sums);
+	return true;
+}
+
 static bool add_leaves(struct summing *summing, uint32_t at)
 {
 	struct worker *worker = summing->worker;
 	size_t rows = summing->rows.count;
 	for (uint32_t i = summing->nodes[at].leaf; i != UINT32_MAX; i = summing->next_leaf[i]) {
 		const struct leaf *leaf = &worker->leaves.items[i];
-		const struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight,
-					       .group = summing->nodes[at].group};
 		if (!leaf->samples)
 			continue;
-		if (!open_frame(summing, &sums, leaf->answer >> LOOKUP_SHIFT))
+		if (!add_leaf(summing, leaf, summing->nodes[at].group,
+			      vec_last(&summing->open)->reached))
 			return false;
-		tallies_self(&worker->tallies, *vec_last(&summing->rows), leaf->samples,
-			     leaf->weight);
 		close_rows(summing, rows);
 	}
 	return true;
@@ -261,17 +312,16 @@ static bool sum_rows(struct summing *summing)
 /* The nearest function on the way up that is a parent; UINT32_MAX: there is none. */
 static uint32_t parent_of(const struct worker *worker, const struct leaf *leaf)
 {
-	const struct labels *labels = worker->work->labels;
-	const bool *parents = worker->work->parents;
+	const uint32_t *parents = worker->work->matches->parents;
 	uint32_t frame = leaf->answer >> LOOKUP_SHIFT;
-	if (parents[frame])
-		return labels->sides.items[frame].symbol;
+	if (parents[frame] != UINT32_MAX)
+		return parents[frame];
 	for (uint32_t at = leaf->node; at != RADIX_NONE;) {
 		const struct radix_node *node = &worker->chains.radix.items[at];
 		for (uint32_t i = node->run + node->length; i-- > node->run;) {
 			frame = worker->frames[i];
-			if (frame < WORD_GAP && parents[frame])
-				return labels->sides.items[frame].symbol;
+			if (frame < WORD_GAP && parents[frame] != UINT32_MAX)
+				return parents[frame];
 		}
 		at = node->parent;
 	}
@@ -283,6 +333,7 @@ static bool sum_leaf(struct summing *summing, const struct leaf *leaf)
 {
 	struct worker *worker = summing->worker;
 	struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight};
+	bool reached = false;
 	sums.group = row_group(worker, worker->states[leaf->node].group, parent_of(worker, leaf));
 	bool done = sums.group != UINT32_MAX;
 	for (uint32_t at = leaf->node; done && at != RADIX_NONE;) {
@@ -297,13 +348,11 @@ static bool sum_leaf(struct summing *summing, const struct leaf *leaf)
 		const struct radix_node *node = &worker->chains.radix.items[at];
 		for (uint32_t i = node->run; done && i < node->run + node->length; i++)
 			done = worker->frames[i] >= WORD_GAP ||
-			       open_frame(summing, &sums, worker->frames[i]);
+			       open_frame(summing, &sums, worker->frames[i], &reached);
 	}
-	if (!done || !open_frame(summing, &sums, leaf->answer >> LOOKUP_SHIFT))
-		return false;
-	tallies_self(&worker->tallies, *vec_last(&summing->rows), leaf->samples, leaf->weight);
+	done = done && add_leaf(summing, leaf, sums.group, reached);
 	close_rows(summing, 0);
-	return true;
+	return done;
 }
 
 static bool sum_leaves(struct summing *summing)
@@ -316,40 +365,63 @@ static bool sum_leaves(struct summing *summing)
 	return true;
 }
 
-/* Whether it passes what was asked about functions. */
-static bool is_shown(const struct worker *worker, const struct leaf *leaf)
+/* The bits that functions match, of each node's stack down to its end. */
+static uint8_t *match_nodes(const struct worker *worker)
 {
-	const struct work *work = worker->work;
-	if (leaf->answer & LOOKUP_PENDING &&
-	    !work->labels->frames.items[leaf->answer >> LOOKUP_SHIFT].shown)
-		return false;
-	return !work->parents || !work->options->parent_only ||
-	       parent_of(worker, leaf) != UINT32_MAX;
+	const struct radix *radix = &worker->chains.radix;
+	const uint8_t *frames = worker->work->matches->frames;
+	uint8_t *bits = calloc(radix->count + 1, sizeof(*bits));
+	for (size_t i = 0; bits && i < radix->count; i++) {
+		uint32_t at = worker->order[i];
+		const struct radix_node *node = &radix->items[at];
+		if (node->parent != RADIX_NONE)
+			bits[at] = bits[node->parent];
+		for (uint32_t j = node->run; j < node->run + node->length; j++)
+			if (worker->frames[j] < WORD_GAP)
+				bits[at] |= frames[worker->frames[j]];
+	}
+	return bits;
 }
 
-/* What waited for the functions is shown, or forgotten. */
-static void settle_pending(struct worker *worker)
+/* Whether its functions pass the filters by name. `nodes`: match_nodes(), or NULL. */
+static bool is_shown(const struct worker *worker, const struct leaf *leaf, const uint8_t *nodes)
 {
+	const struct work *work = worker->work;
+	uint32_t frame = leaf->answer >> LOOKUP_SHIFT;
+	if (leaf->answer & LOOKUP_PENDING && !work->labels->frames.items[frame].shown)
+		return false;
+	return !nodes || matches_pass(work->matches, nodes[leaf->node] |
+						     work->matches->frames[frame]);
+}
+
+/* Shows the samples that waited for functions, or drops them; false when out of memory. */
+static bool settle_pending(struct worker *worker)
+{
+	CLEANUP_FREE uint8_t *nodes = worker->work->by_stack ? match_nodes(worker) : NULL;
+	if (worker->work->by_stack && !nodes)
+		return false;
 	for (size_t i = 0; i < worker->pending.count; i++) {
 		struct leaf *leaf = &worker->leaves.items[i];
 		uint16_t event = worker->groups.items[worker->states[leaf->node].group].event;
 		if (!worker->pending.items[i].samples)
 			continue;
-		if (is_shown(worker, leaf))
+		if (is_shown(worker, leaf, nodes))
 			weight_sums_merge(&worker->events[event].shown, &worker->pending.items[i]);
 		else
 			leaf->samples = leaf->weight = 0;
 	}
+	return true;
 }
 
 struct sp_error *worker_sum(struct worker *worker)
 {
 	struct summing summing = {.worker = worker, .labels = worker->work->labels};
-	settle_pending(worker);
+	if (!settle_pending(worker))
+		return error_no_memory();
 	summing.nodes = calloc(worker->chains.radix.count + 1, sizeof(*summing.nodes));
 	summing.next_leaf = calloc(worker->leaves.count + 1, sizeof(*summing.next_leaf));
 	bool done = summing.nodes && summing.next_leaf;
-	if (done && worker->work->parents)
+	if (done && worker->work->keys[SP_KEY_PARENT] && worker->work->matches)
 		done = sum_leaves(&summing);
 	else if (done)
 		done = sum_nodes(&summing) && sum_rows(&summing);

@@ -280,7 +280,7 @@ static bool add_to_leaf(struct worker *worker, uint32_t root, uint16_t event,
 	struct leaf *leaf = &worker->leaves.items[index];
 	leaf->samples++;
 	leaf->weight = weight_add(leaf->weight, weight);
-	if (leaf->answer & LOOKUP_PENDING || worker->work->options->parent_only) {
+	if (leaf->answer & LOOKUP_PENDING || worker->work->by_stack) {
 		struct weight_sums one = {0};
 		weight_sums_add(&one, weight);
 		return worker_add_pending(worker, index, &one);

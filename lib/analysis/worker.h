@@ -11,6 +11,7 @@
 #include "analysis/chain.h"
 #include "analysis/labels.h"
 #include "analysis/lookup.h"
+#include "analysis/matches.h"
 #include "analysis/sideband.h"
 #include "analysis/stack_end.h"
 #include "analysis/stacks.h"
@@ -44,7 +45,8 @@ struct work {
 	enum sp_key detail_keys[SP_KEY_COUNT]; /* those that are values */
 	size_t detail_count;
 	bool has_texts;   /* some of them are texts (key_is_text()) */
-	const bool *parents; /* by frame, with SP_KEY_PARENT: whether it is one; as labels */
+	const struct matches *matches; /* NULL: no function is asked for by name; as labels */
+	bool by_stack;    /* filters need the whole stack, with all its functions */
 	bool only_leaves; /* nobody asked for what is above the sampled function */
 	bool replicates;  /* deal samples into hands, for ratios */
 	bool sum_tasks;   /* count samples by thread: READ records want to be compared */

@@ -111,6 +111,8 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 		.field_count = arguments->field_count,
 		.parent = arguments->parent,
 		.parent_only = arguments->exclude_other,
+		.callers = arguments->callers,
+		.callees = arguments->callees,
 		.raw_trace = arguments->raw_trace,
 		.time_bins = arguments->output == &output_text && !arguments->selection.quiet,
 		.filter = selection_filter(&arguments->selection),
@@ -267,7 +269,8 @@ static void say_what_is_missing(const struct report_arguments *arguments,
 		diag_say("%s: no samples%s", report->path,
 			 report->filtered ? " pass the filters"
 					  : "; 'sprof report' without --format says why");
-	bool wanted = arguments->tree != SP_TREE_NONE || arguments->children == 1;
+	bool wanted = arguments->tree != SP_TREE_NONE || arguments->children == 1 ||
+		      report_names_stacks(arguments);
 	for (size_t i = 0; i < arguments->key_count; i++)
 		wanted |= arguments->keys[i] == SP_KEY_PARENT;
 	if (any && !chains && wanted)
@@ -311,7 +314,10 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 		.show_samples = arguments->samples,
 		.keep_keys = arguments->selection.quiet || arguments->column_count ||
 			     (arguments->keys_given && !arguments->more_keys),
-		.filtered = selection_is_filtered(&arguments->selection),
+		.filtered = selection_is_filtered(&arguments->selection) ||
+			    report_names_stacks(arguments),
+		.callers = arguments->callers,
+		.callees = arguments->callees,
 		.relative = arguments->relative,
 		.quiet = arguments->selection.quiet,
 		.term = term_of_stdout(arguments->colour),
@@ -381,6 +387,7 @@ static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
 		return 1;
 	}
 	int status = report_analysis(arguments, reader, analysis);
+	report_missing_names(arguments, ctx, reader, analysis);
 	sp_analysis_free(analysis);
 	return input_damage(reader) | status;
 }

@@ -2,7 +2,6 @@
 /* Reading the command line of sprof report. */
 #include "cmd/report_arguments.h"
 
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,12 @@ void report_arguments_deinit(struct report_arguments *arguments)
 {
 	report_fields_deinit(arguments);
 	selection_deinit(&arguments->selection);
+}
+
+bool report_names_stacks(const struct report_arguments *arguments)
+{
+	return arguments->selection.focus.count || arguments->selection.ignore.count ||
+	       arguments->callers || arguments->callees;
 }
 
 static bool parse_format(const struct option *option, const char *text)
@@ -49,11 +54,12 @@ static bool parse_limit(const struct option *option, const char *text)
 static bool parse_tree(const struct option *option, const char *text)
 {
 	struct report_arguments *arguments = option->value;
-	char *copy = strdup(text ? text : "caller"), *rest = copy, *word, *end;
+	char *copy = strdup(text ? text : "graph"), *rest = copy, *word, *end;
 	bool fine = copy;
 	if (arguments->tree == SP_TREE_NONE)
 		arguments->tree = SP_TREE_CALLER;
 	while (fine && (word = strsep(&rest, ","))) {
+		arguments->tree_ordered |= !strcmp(word, "caller");
 		if (!strcmp(word, "none"))
 			arguments->tree = SP_TREE_NONE;
 		else if (!strcmp(word, "caller"))
@@ -72,19 +78,30 @@ static bool parse_tree(const struct option *option, const char *text)
 static bool parse_inverted(const struct option *option, const char *text)
 {
 	(void)text;
-	((struct report_arguments *)option->value)->tree = SP_TREE_CALLER;
+	struct report_arguments *arguments = option->value;
+	arguments->tree = SP_TREE_CALLER;
+	arguments->tree_ordered = true;
 	return true;
 }
 
 static bool parse_parent(const struct option *option, const char *text)
 {
 	struct report_arguments *arguments = option->value;
-	regex_t regex;
-	if (regcomp(&regex, text, REG_EXTENDED | REG_NOSUB))
-		return option_reject(option, text, "a regular expression (extended)");
-	regfree(&regex);
 	arguments->parent = text;
-	return true;
+	return selection_check_regex(option, text);
+}
+
+/* A function's name, or an expression between slashes. */
+static bool parse_function(const struct option *option, const char *text)
+{
+	size_t size = strlen(text);
+	*(const char **)option->value = text;
+	if (size < 2 || text[0] != '/' || text[size - 1] != '/')
+		return *text || option_reject(option, text, "a function, or /REGEX/");
+	char *copy = strndup(text + 1, size - 2);
+	bool fine = copy && selection_check_regex(option, copy);
+	free(copy);
+	return fine;
 }
 
 static bool parse_percentage(const struct option *option, const char *text)
@@ -135,6 +152,10 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			    "srcline, event, ...; +KEY adds to comm,dso,function"),
 		OPTION_CALL_OPTIONAL('g', "call-graph", "ORDER", a, parse_tree,
 				     "print the call tree instead of rows: caller (default) or callee"),
+		OPTION_CALL(0, "callers", "FUNCTION", &a->callers, parse_function,
+			    "show the callers of FUNCTION (a name or /REGEX/); with -g as a tree"),
+		OPTION_CALL(0, "callees", "FUNCTION", &a->callees, parse_function,
+			    "show FUNCTION and its callees; with -g as a tree"),
 		OPTION_CHOICE(0, "children", &a->children,
 			      "order by total, which includes callees; --no-children: no totals"),
 		OPTION_CHOICE(0, "inline", &a->selection.inlines,
@@ -259,6 +280,7 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 	struct option_table table = {0};
 	add_shown(a, &table);
 	selection_add_filter(&a->selection, &table);
+	selection_add_stack_filter(&a->selection, &table);
 	selection_add_read(&a->selection, &table);
 	add_how(a, &table);
 	const struct option_usage usage = {
@@ -269,6 +291,12 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 		.refusals = refused,
 	};
 	int operands, status = options_parse(&usage, argc, argv, &operands);
+	if (status < 0 && a->callers && a->callees) {
+		diag_say("--callers and --callees do not go together: use one of them");
+		return EXIT_USAGE;
+	}
+	if (a->callers && a->tree == SP_TREE_CALLER && !a->tree_ordered)
+		a->tree = SP_TREE_CALLEE;
 	if (status >= 0 || operands == argc)
 		return status;
 	diag_say("report takes no operand: '%s' (-i FILE names the recording)", argv[operands]);

@@ -28,12 +28,14 @@ struct report_arguments {
 	bool raw_trace;
 	const char *parent; /* NULL: not said */
 	bool exclude_other; /* who has none */
+	const char *callers, *callees; /* of this function; NULL: not said */
 	int children; /* -1: not said */
 	int branches; /* -1: not said; settled to 0 or 1 */
 	bool memory;
 	int group; /* -1: not said */
 	uint64_t time_quantum_ns;
 	enum sp_tree_order tree;
+	bool tree_ordered; /* --call-graph names the order */
 	double limit; /* a share; -1: not said */
 	uint64_t max_stack; /* 0: all */
 	bool tree_lines, collapse_recursion;
@@ -46,6 +48,9 @@ struct report_arguments {
  * report_arguments_deinit() in either case.
  */
 int report_arguments_parse(struct report_arguments *arguments, int argc, char **argv);
+
+/* Whether an option names functions of stacks: --focus, --ignore, --callers, --callees. */
+bool report_names_stacks(const struct report_arguments *arguments);
 
 /* Of --sort, and of --fields. */
 bool report_keys_parse(const struct option *option, const char *text);
@@ -72,6 +77,10 @@ void report_fields_deinit(struct report_arguments *arguments);
  */
 int report_arguments_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
 			    const struct sp_reader *reader);
+
+/* Reports why functions that options name have no samples, where no sample is shown. */
+void report_missing_names(const struct report_arguments *arguments, struct sp_ctx *ctx,
+			  struct sp_reader *reader, const struct sp_analysis *analysis);
 
 void report_arguments_deinit(struct report_arguments *arguments);
 

@@ -239,7 +239,7 @@ static bool wants_calls(const struct report_arguments *arguments)
 		if (arguments->keys[i] == SP_KEY_PARENT)
 			return true;
 	return arguments->tree != SP_TREE_NONE || arguments->output == &output_folded ||
-	       arguments->children == 1 || arguments->parent;
+	       arguments->children == 1 || arguments->parent || report_names_stacks(arguments);
 }
 
 /* Whether branches are counted; false after having said what cannot be done. */

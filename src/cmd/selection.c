@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/selection.h"
 
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include "diag.h"
@@ -17,6 +18,8 @@ void selection_deinit(struct selection *selection)
 	option_strings_deinit(&selection->dsos);
 	option_strings_deinit(&selection->symbols);
 	option_strings_deinit(&selection->events);
+	option_strings_deinit(&selection->focus);
+	option_strings_deinit(&selection->ignore);
 	option_numbers_deinit(&selection->pids);
 	option_numbers_deinit(&selection->tids);
 	option_numbers_deinit(&selection->cpus);
@@ -142,6 +145,32 @@ void selection_add_filter(struct selection *s, struct option_table *table)
 	OPTION_TABLE_ADD(table, group);
 }
 
+bool selection_check_regex(const struct option *option, const char *text)
+{
+	regex_t regex;
+	if (!*text || regcomp(&regex, text, REG_EXTENDED | REG_NOSUB))
+		return option_reject(option, text, "a regular expression (extended)");
+	regfree(&regex);
+	return true;
+}
+
+static bool parse_regex(const struct option *option, const char *text)
+{
+	return selection_check_regex(option, text) &&
+	       option_strings_push(option->value, text, strlen(text));
+}
+
+void selection_add_stack_filter(struct selection *s, struct option_table *table)
+{
+	const struct option group[] = {
+		OPTION_CALL(0, "focus", "REGEX", &s->focus, parse_regex,
+			    "select stacks with a function that matches"),
+		OPTION_CALL(0, "ignore", "REGEX", &s->ignore, parse_regex,
+			    "drop stacks with a function that matches"),
+	};
+	OPTION_TABLE_ADD(table, group);
+}
+
 void selection_add_how(struct selection *s, struct option_table *table)
 {
 	const struct option group[] = {
@@ -248,6 +277,8 @@ struct sp_filter selection_filter(const struct selection *selection)
 		.cpus = option_numbers_list(&selection->cpus),
 		.times = selection->times,
 		.time_count = selection->time_count,
+		.focus = option_strings_list(&selection->focus),
+		.ignore = option_strings_list(&selection->ignore),
 	};
 }
 
@@ -265,5 +296,5 @@ bool selection_is_filtered(const struct selection *selection)
 {
 	return selection->comms.count || selection->dsos.count || selection->symbols.count ||
 	       selection->pids.count || selection->tids.count || selection->cpus.count ||
-	       selection->time_count;
+	       selection->time_count || selection->focus.count || selection->ignore.count;
 }

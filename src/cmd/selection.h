@@ -23,7 +23,7 @@ struct selection {
 	const char *input;
 	const char *symfs, *vmlinux, *kallsyms, *unwinder;
 	bool debuginfod, force;
-	struct option_strings comms, dsos, symbols, events;
+	struct option_strings comms, dsos, symbols, events, focus, ignore;
 	struct option_numbers pids, tids, cpus;
 	struct selection_time parts[SELECTION_TIMES]; /* as given */
 	struct sp_time_span times[SELECTION_TIMES];   /* settled */
@@ -39,7 +39,12 @@ void selection_deinit(struct selection *selection);
 /* Groups of the help. */
 void selection_add_read(struct selection *selection, struct option_table *table);
 void selection_add_filter(struct selection *selection, struct option_table *table);
+/* Those by all functions of a stack. */
+void selection_add_stack_filter(struct selection *selection, struct option_table *table);
 void selection_add_how(struct selection *selection, struct option_table *table);
+
+/* Whether the text is an extended regular expression; false after saying that it is not. */
+bool selection_check_regex(const struct option *option, const char *text);
 
 /* Sets what options say of the context. */
 void selection_apply(const struct selection *selection, struct sp_ctx *ctx);

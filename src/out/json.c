@@ -296,6 +296,10 @@ static bool write_profile(const struct report *report, struct json *json,
 	of.count = report_ordered_keys(report, of.keys);
 	json_begin_lines(json, NULL, '{');
 	write_head(json, profile);
+	if (report->filtered) {
+		json_unsigned(json, "shown_samples", profile->shown_samples);
+		json_unsigned(json, "shown_weight", profile->shown_weight);
+	}
 	json_begin_lines(json, "rows", '[');
 	for (size_t i = 0; i < count; i++)
 		write_row(&of, json, &profile->rows[i]);
@@ -317,6 +321,10 @@ static bool write_json(const struct report *report, FILE *out)
 	json_unsigned(&json, "duration_ns", report->duration_ns);
 	json_bool(&json, "damaged", report->damaged);
 	json_end(&json, '}');
+	if (report->callers)
+		json_string(&json, "callers", report->callers);
+	if (report->callees)
+		json_string(&json, "callees", report->callees);
 	json_begin_lines(&json, "events", '[');
 	for (size_t i = 0; i < report->profile_count && done; i++)
 		done = write_profile(report, &json, report->profiles[i]);

@@ -49,6 +49,7 @@ struct report {
 	bool keep_keys;          /* text has a column for each key, even if all its values are equal */
 	enum sp_tree_order tree;
 	bool filtered, relative;
+	const char *callers, *callees; /* of this function alone; NULL: all is shown */
 	double row_limit, tree_limit; /* smaller shares are left out; 0: none are */
 	double row_coverage;     /* text ends at the rows that have this share of self; 0: no limit */
 	size_t row_most;         /* text has at most this many rows of an event; 0: no limit */

@@ -221,6 +221,11 @@ static void write_event(const struct report *report, const struct sp_profile *pr
 		add_clause(&clauses, "stacks %s complete", format_percent(complete, share));
 	write_words(report, 0, clauses.text, out);
 	write_stacks(report, profile, out);
+	if (report->callers) {
+		fputs("callers of ", out);
+		term_put(&report->term, report->callers, 0, out);
+		fputs(": self counts direct calls, total all calls\n", out);
+	}
 }
 
 /* "No samples: …" by the period of the event. */
