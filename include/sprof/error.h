@@ -22,6 +22,7 @@ enum sp_error_code {
 	SP_ERROR_PERMISSION,  /* refused: the remedy says what would allow it */
 	SP_ERROR_UNSUPPORTED, /* this kernel, machine or build cannot do it */
 	SP_ERROR_LIMIT,       /* a limit (mlock, fds, file size, disk) was reached */
+	SP_ERROR_CANCELLED,   /* sp_ctx_cancel() was called */
 };
 
 /* An error. NULL means success everywhere; owned by whoever receives it. */

@@ -12,6 +12,7 @@
 #include "analysis/internal.h"
 #include "analysis/pass_one.h"
 #include "base/cleanup.h"
+#include "base/ctx.h"
 #include "base/parallel.h"
 
 /* Ranges are large enough to read well, and so many that threads end together. */
@@ -48,6 +49,7 @@ static struct label_options label_options(const struct run *run)
 		.expand = !run->options.no_inlines,
 		.tree_lines = run->options.tree_lines,
 		.threads = run->threads,
+		.ctx = run->ctx,
 	};
 }
 
@@ -204,6 +206,7 @@ static struct sp_error *all_workers(struct run *run, struct ranges *ranges,
 	struct step step = {.work = work, .workers = run->workers, .ranges = ranges,
 			    .errors = errors};
 	parallel_run((unsigned int)run->worker_count, do_part, &step);
+	error = ctx_check(run->ctx);
 	for (size_t i = 0; i < run->worker_count; i++)
 		error = error_first(error, errors[i]);
 	return error;
@@ -339,6 +342,11 @@ static struct sp_error *analyse_once(struct sp_ctx *ctx, struct sp_reader *reade
 	struct sp_error *error = run_all(&run);
 	reader_unmap(reader);
 	run_deinit(&run);
+	/* Many steps report a cancellation as any other end of theirs, out of memory. */
+	if (ctx_cancelled(ctx)) {
+		sp_error_free(error);
+		return ctx_check(ctx);
+	}
 	if (!error)
 		*ret = take_ptr(analysis);
 	return error;

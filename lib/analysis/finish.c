@@ -4,6 +4,7 @@
 #include "analysis/detail.h"
 #include "analysis/findings.h"
 #include "base/cleanup.h"
+#include "base/ctx.h"
 #include "file/losses.h"
 #include "record/types.h"
 
@@ -71,7 +72,7 @@ static bool merge_replicate(struct merged *merged, uint32_t row, uint8_t replica
 
 static bool merge_tallies(struct run *run, struct merged *merged, const struct worker *worker)
 {
-	for (size_t i = 0; i < worker->tallies.count; i++) {
+	for (size_t i = 0; i < worker->tallies.count && !ctx_cancelled(run->ctx); i++) {
 		const struct tally *tally = &worker->tallies.items[i];
 		const struct group *group = &worker->row_groups.items[tally->group];
 		uint32_t index = add_group(run, &merged[group->event], worker, group);

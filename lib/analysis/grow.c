@@ -8,6 +8,7 @@
 #include <string.h>
 #include "analysis/internal.h"
 #include "base/cleanup.h"
+#include "base/ctx.h"
 
 /* Room before the calls of a way: its command, and how its stack was cut. */
 #define PREFIX 2
@@ -343,7 +344,7 @@ bool grow_trees(struct run *run, struct merged *merged, const struct worker *wor
 {
 	struct growth growth = {.run = run, .worker = worker, .merged = merged};
 	bool done = hang_leaves(&growth);
-	for (size_t i = 0; done && i < worker->chains.radix.count; i++)
+	for (size_t i = 0; done && i < worker->chains.radix.count && !ctx_cancelled(run->ctx); i++)
 		done = add_node(&growth, worker->order[i]);
 	growth_deinit(&growth);
 	return done;

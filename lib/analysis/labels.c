@@ -5,6 +5,7 @@
 #include <string.h>
 #include "analysis/bodies.h"
 #include "analysis/places.h"
+#include "base/ctx.h"
 #include "base/error.h"
 #include "profile/filter.h"
 
@@ -208,6 +209,8 @@ static bool make_pieces(struct labelling *labelling)
 	const struct places *places = &labelling->places;
 	labelling->sources = calloc(places->source_count + 1, sizeof(*labelling->sources));
 	for (size_t i = 0; labelling->sources && i < places->count; i++) {
+		if (ctx_cancelled(labelling->options->ctx))
+			return false;
 		const struct place *place = &places->items[i];
 		if (!add_pieces(labelling, &names->frames.items[place->frame], place->innermost))
 			return false;
@@ -454,10 +457,10 @@ static bool label_frames(struct labelling *labelling)
 			return false;
 		labelling->labels->sides.count = names->frames.count;
 	}
-	for (size_t i = 0; i < places->count; i++)
+	for (size_t i = 0; i < places->count && !ctx_cancelled(labelling->options->ctx); i++)
 		if (!label_frame(labelling, places->items[i].frame, places->items[i].innermost))
 			return false;
-	for (size_t i = 0; i < names->frames.count; i++)
+	for (size_t i = 0; i < names->frames.count && !ctx_cancelled(labelling->options->ctx); i++)
 		if (!names->frames.items[i].sourced && !label_frame(labelling, i, NULL))
 			return false;
 	return true;

@@ -34,6 +34,7 @@ struct label_options {
 	bool expand;      /* inlined functions are functions of their own, in rows and trees */
 	bool tree_lines;  /* nodes are by source line, too */
 	unsigned int threads;
+	const struct sp_ctx *ctx; /* may be cancelled: then labels_make() fails */
 };
 
 struct labels {

@@ -38,4 +38,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/value.c \
 	lib/analysis/unwinding.c lib/analysis/unwinding.h \
 	lib/analysis/worker.c lib/analysis/worker.h
-check_PROGRAMS += tests/unit/test_analysis tests/unit/test_chain tests/unit/test_sideband tests/unit/test_labels tests/unit/test_time_bins
+check_PROGRAMS += tests/unit/test_analysis tests/unit/test_cancel tests/unit/test_chain tests/unit/test_sideband tests/unit/test_labels tests/unit/test_time_bins

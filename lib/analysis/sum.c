@@ -7,6 +7,7 @@
 #include "analysis/worker.h"
 #include "analysis/detail.h"
 #include "base/cleanup.h"
+#include "base/ctx.h"
 
 /* A mark changes what follows; returns what stands for it. */
 static uint32_t take_mark(uint64_t word, struct node_state *state)
@@ -76,7 +77,7 @@ struct sp_error *worker_resolve(struct worker *worker)
 	worker->frames = calloc(radix->words.count + 1, sizeof(*worker->frames));
 	if (!states || !worker->order || !worker->frames)
 		return error_no_memory();
-	for (size_t i = 0; i < radix->count; i++) {
+	for (size_t i = 0; i < radix->count && !ctx_cancelled(worker->work->ctx); i++) {
 		uint32_t at = worker->order[i];
 		const struct radix_node *node = &radix->items[at];
 		if (node->parent == RADIX_NONE) {
@@ -297,7 +298,7 @@ static bool sum_rows(struct summing *summing)
 {
 	struct worker *worker = summing->worker;
 	const struct radix *radix = &worker->chains.radix;
-	for (size_t i = 0; i < radix->count; i++) {
+	for (size_t i = 0; i < radix->count && !ctx_cancelled(worker->work->ctx); i++) {
 		uint32_t at = worker->order[i], parent = radix->items[at].parent;
 		while (summing->open.count && vec_last(&summing->open)->node != parent)
 			close_node(summing);
@@ -358,7 +359,7 @@ static bool sum_leaf(struct summing *summing, const struct leaf *leaf)
 static bool sum_leaves(struct summing *summing)
 {
 	const struct worker *worker = summing->worker;
-	for (size_t i = 0; i < worker->leaves.count; i++)
+	for (size_t i = 0; i < worker->leaves.count && !ctx_cancelled(worker->work->ctx); i++)
 		if (worker->leaves.items[i].samples &&
 		    !sum_leaf(summing, &worker->leaves.items[i]))
 			return false;

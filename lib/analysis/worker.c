@@ -6,6 +6,7 @@
 #include <string.h>
 #include "analysis/detail.h"
 #include "base/cleanup.h"
+#include "base/ctx.h"
 #include "file/losses.h"
 #include "file/walker.h"
 #include "profile/filter.h"
@@ -321,7 +322,7 @@ static bool add_cut(struct worker *worker, const struct sp_record *record, uint3
 
 struct sp_error *worker_count_cut(struct worker *worker)
 {
-	for (size_t i = 0; i < worker->cuts.count; i++) {
+	for (size_t i = 0; i < worker->cuts.count && !ctx_cancelled(worker->work->ctx); i++) {
 		const struct cut_sample *cut = &worker->cuts.items[i];
 		struct stack stack;
 		if (!stacks_later(&worker->stacks, worker->repaired,

@@ -2,6 +2,7 @@
 #include "base/ctx.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/format.h"
@@ -12,6 +13,7 @@ struct sp_ctx {
 	enum sp_log_level log_level;
 	char *root, *debug_path, *cache_path;
 	bool debuginfod;
+	atomic_bool cancelled;
 };
 
 DEFINE_CLEANUP(struct sp_ctx *, sp_ctx_free)
@@ -91,6 +93,16 @@ struct sp_error *sp_ctx_set_cache_path(struct sp_ctx *ctx, const char *path)
 	return set_string(&ctx->cache_path, path);
 }
 
+void sp_ctx_cancel(struct sp_ctx *ctx)
+{
+	atomic_store_explicit(&ctx->cancelled, true, memory_order_relaxed);
+}
+
+void sp_ctx_uncancel(struct sp_ctx *ctx)
+{
+	atomic_store_explicit(&ctx->cancelled, false, memory_order_relaxed);
+}
+
 const char *ctx_root(const struct sp_ctx *ctx)
 {
 	return ctx->root;
@@ -109,6 +121,16 @@ bool ctx_debuginfod(const struct sp_ctx *ctx)
 const char *ctx_cache_path(const struct sp_ctx *ctx)
 {
 	return ctx->cache_path;
+}
+
+bool ctx_cancelled(const struct sp_ctx *ctx)
+{
+	return ctx && atomic_load_explicit(&ctx->cancelled, memory_order_relaxed);
+}
+
+struct sp_error *ctx_check(const struct sp_ctx *ctx)
+{
+	return ctx_cancelled(ctx) ? error_new(SP_ERROR_CANCELLED, "cancelled") : NULL;
 }
 
 bool ctx_logs(const struct sp_ctx *ctx, enum sp_log_level level)

@@ -11,6 +11,12 @@ bool ctx_debuginfod(const struct sp_ctx *ctx);
 /* NULL: keep nothing. */
 const char *ctx_cache_path(const struct sp_ctx *ctx);
 
+/* Whether sp_ctx_cancel() was called; false for NULL. */
+bool ctx_cancelled(const struct sp_ctx *ctx);
+
+/* SP_ERROR_CANCELLED if so, else NULL. */
+struct sp_error *ctx_check(const struct sp_ctx *ctx) SP_MUST_CHECK;
+
 void ctx_log_(const struct sp_ctx *ctx, enum sp_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 bool ctx_logs(const struct sp_ctx *ctx, enum sp_log_level level);

@@ -68,6 +68,7 @@ struct debugfile_places binary_places(const struct binary_env *env)
 		.debug_path = ctx_debug_path(env->ctx),
 		.cache = env->build_id_cache,
 		.debuginfod = ctx_debuginfod(env->ctx),
+		.ctx = env->ctx,
 	};
 }
 

@@ -2,6 +2,7 @@
 #include "dwarf/dwarf.h"
 
 #include <string.h>
+#include "base/ctx.h"
 #include "base/format.h"
 #include "base/parallel.h"
 #include "dwarf/name.h"
@@ -272,7 +273,8 @@ static struct sp_error *do_task(struct job *job, const struct task *task, struct
 static void hand(void *arg, unsigned int i)
 {
 	struct job *job = arg;
-	while (!__atomic_load_n(&job->no_memory, __ATOMIC_RELAXED)) {
+	while (!__atomic_load_n(&job->no_memory, __ATOMIC_RELAXED) &&
+	       !ctx_cancelled(job->dwarf->options.places.ctx)) {
 		size_t next = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
 		if (next >= job->tasks.count)
 			return;

@@ -15,6 +15,7 @@ struct debugfile_places {
 	const char *debug_path; /* colon-separated, as "/usr/lib/debug" */
 	const char *cache;      /* perf's build-id cache, as "/root/.debug"; NULL: none */
 	bool debuginfod;        /* ask servers for what is in none of them */
+	const struct sp_ctx *ctx; /* may be cancelled; NULL: cannot */
 };
 
 typedef bool debugfile_wanted_fn(const struct image *image);

@@ -480,7 +480,8 @@ static struct sp_error *start(struct sp_reader *reader)
 static struct sp_error *damage_met(struct sp_reader *reader, uint64_t offset,
 				   struct sp_error *error)
 {
-	if (sp_error_code(error) != SP_ERROR_NO_MEMORY)
+	enum sp_error_code code = sp_error_code(error);
+	if (code != SP_ERROR_NO_MEMORY && code != SP_ERROR_CANCELLED)
 		damage_list(reader, offset, error, (struct damage){.of_data = true});
 	return error;
 }

@@ -23,6 +23,7 @@
 
 #include <errno.h>
 #include "base/cleanup.h"
+#include "base/ctx.h"
 #include "base/io.h"
 #include "file/inflate.h"
 #include "file/spool.h"
@@ -236,7 +237,10 @@ static struct sp_error *flatten_walk(struct flattener *flattener, struct walker 
 	for (;;) {
 		struct raw_record raw = {0};
 		uint64_t offset = walker_offset(walker);
-		struct sp_error *error = walker_next(walker, &raw);
+		struct sp_error *error = ctx_check(flattener->reader->ctx);
+		if (error)
+			return error;
+		error = walker_next(walker, &raw);
 		if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 			return error;
 		if (error) {

@@ -31,6 +31,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/ctx.h"
 #include "base/format.h"
 #include "base/io.h"
 #include "file/reader_internal.h"
@@ -198,6 +199,9 @@ static struct sp_error *fill(struct walker *walker, uint64_t offset, size_t most
 {
 	uint64_t left = walker->data_end - offset;
 	size_t size = left < most ? (size_t)left : most, got = 0;
+	struct sp_error *cancelled = walker->reader ? ctx_check(walker->reader->ctx) : NULL;
+	if (cancelled)
+		return cancelled;
 	if (open_window(walker, offset))
 		return NULL;
 	int errnum = io_pread(walker->fd, walker->buffer, size, (off_t)offset, &got);
