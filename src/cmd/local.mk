@@ -3,7 +3,8 @@ src_libcommand_la_SOURCES += \
 	src/cmd/info.c src/cmd/info.h src/cmd/info_details.c src/cmd/info_json.c \
 	src/cmd/info_losses.c src/cmd/info_text.c src/cmd/slices.c src/cmd/slices.h \
 	src/cmd/list.c \
-	src/cmd/record.c \
+	src/cmd/record.c src/cmd/record.h \
+	src/cmd/record_answer.c src/cmd/record_answer.h \
 	src/cmd/record_arguments.c src/cmd/record_arguments.h \
 	src/cmd/record_control.c src/cmd/record_control.h \
 	src/cmd/record_fields.c src/cmd/record_fields.h \

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "child.h"
+#include "cmd/record.h"
+#include "cmd/record_answer.h"
 #include "cmd/record_arguments.h"
 #include "cmd/record_control.h"
 #include "cmd/record_files.h"
@@ -341,8 +343,8 @@ static int wait_for_command(struct session *session)
 	return session->failed ? EXIT_RECORDER : ended ? pass_on(session, status) : 0;
 }
 
-/* What was recorded is safe; now the command's end is waited for. */
-static int end_command(struct session *session)
+/* What was recorded is safe: the command is ended, if it has not ended by itself. */
+static void end_command(struct session *session)
 {
 	pid_t pid = sp_capture_pid(session->capture);
 	/* What was followed has ended: there is nothing to wait for. */
@@ -351,7 +353,15 @@ static int end_command(struct session *session)
 		session->as_asked = true;
 	if (pid && (session->stopped || needless))
 		kill(pid, SIGTERM);
-	return wait_for_command(session);
+}
+
+/* Only if one file has all samples: the answer is about the recording, not a part of it. */
+static void print_answer(const struct session *session)
+{
+	const struct record_arguments *arguments = session->arguments;
+	if (!arguments->quiet && !arguments->no_summary && !session->failed && !session->files &&
+	    sp_capture_stats(session->capture).samples)
+		record_answer(arguments->options.path, session->signal_fd);
 }
 
 /* Says what is wrong, if anything is; the first time decides the exit status. */
@@ -395,11 +405,13 @@ static int run_session(struct session *session)
 	say_notes(session);
 	session->files += record_say_files(session->capture, session->arguments->quiet);
 	say_summary(session);
+	end_command(session);
+	print_answer(session);
 	/* Before this process ends by the command's signal. */
 	restore_signals(session);
 	control_close(&session->control);
 	if (session->arguments->options.command)
-		return end_command(session);
+		return wait_for_command(session);
 	return session->failed ? EXIT_RECORDER : 0;
 }
 
@@ -431,9 +443,10 @@ static int run_arguments(struct sp_ctx *ctx, const struct record_arguments *argu
 	return status;
 }
 
-static int run(struct sp_ctx *ctx, int argc, char **argv)
+int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary)
 {
-	struct record_arguments arguments = {.options.call_graph = SP_CALL_GRAPH_AUTO};
+	struct record_arguments arguments = {.options.call_graph = SP_CALL_GRAPH_AUTO,
+					     .no_summary = !summary};
 	/* As it was typed, for the file: options_parse() moves words about. */
 	const char **cmdline = calloc((size_t)argc + 2, sizeof(*cmdline));
 	if (!cmdline) {
@@ -449,6 +462,11 @@ static int run(struct sp_ctx *ctx, int argc, char **argv)
 	record_arguments_deinit(&arguments);
 	free(cmdline);
 	return status;
+}
+
+static int run(struct sp_ctx *ctx, int argc, char **argv)
+{
+	return record_run(ctx, argc, argv, true);
 }
 
 const struct command command_record = {

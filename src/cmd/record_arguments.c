@@ -163,6 +163,8 @@ static void add_output(struct option_table *table, struct record_arguments *argu
 			    .rare = true),
 		OPTION_FLAG('q', "quiet", &arguments->quiet,
 			    "print errors only"),
+		OPTION_FLAG(0, "no-summary", &arguments->no_summary,
+			    "do not print the hottest functions at the end", .rare = true),
 		OPTION_FLAG('v', "verbose", &arguments->verbose, "print each step"),
 	};
 	OPTION_TABLE_ADD(table, group);

@@ -15,6 +15,7 @@ struct record_arguments {
 	const char *control;  /* --control, as it was typed */
 	uint64_t duration_ns; /* 0: until it ends */
 	bool quiet, verbose;
+	bool no_summary;      /* the hottest functions are not printed at the end */
 	bool dry_run;
 	bool habit;           /* what is said is always so */
 };
