@@ -20,6 +20,18 @@ const char *input_path(const char *given)
 	return "sprof.data";
 }
 
+bool input_operand(const char **given, int argc, char **argv, int operand)
+{
+	if (operand == argc)
+		return true;
+	const char *extra = *given || operand + 1 < argc ? argv[argc - 1] : NULL;
+	if (extra)
+		diag_say("more than one recording: '%s' and '%s'", *given ?: argv[operand], extra);
+	else
+		*given = argv[operand];
+	return !extra;
+}
+
 struct sp_reader *input_open(struct sp_ctx *ctx, const char *given)
 {
 	const char *path = input_path(given);

@@ -13,6 +13,12 @@
 const char *input_path(const char *given);
 
 /*
+ * Sets *given, the value of -i, to the operand `argv[operand]`, if there is one. Returns false after
+ * printing that there are two recordings.
+ */
+bool input_operand(const char **given, int argc, char **argv, int operand);
+
+/*
  * Opens it; NULL after having said why that is not possible and what to do.
  * `given` is the value of -i, or NULL.
  */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include "cmd/run.h"
 #include "command.h"
 #include "diag.h"
+#include "nearest.h"
 #include "pager.h"
 
 /* Adding a command is its file in cmd/ and its line here, in the order of the help. */
@@ -19,10 +22,11 @@ static const struct command *const commands[] = {
 
 static void help(FILE *out)
 {
-	fputs("usage: sprof COMMAND [ARG]...\n\n", out);
+	fputs("usage: sprof COMMAND [ARG]...\n"
+	      "or:    sprof PROGRAM [ARG]...      record a program, then report\n\n", out);
 	for (const struct command *const *command = commands; *command; command++)
 		fprintf(out, "  %-8s %s\n", (*command)->name, (*command)->summary);
-	fputs("\nExample: sprof record ./program; sprof report\n"
+	fputs("\nExample: sprof ./program\n"
 	      "'sprof help COMMAND' lists options, 'man sprof' lists tasks.\n", out);
 }
 
@@ -46,6 +50,66 @@ static int run(const struct command *command, int argc, char **argv)
 	return finish(status);
 }
 
+/* Adds a word as a shell takes it; NULL when out of memory, or for a word with a quote. */
+static char *append_word(char *text, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_./:@%+=,-";
+	const char *quote = *word && !word[strspn(word, plain)] ? "" : "'";
+	char *longer = NULL;
+	if (text && !strchr(word, '\'') && asprintf(&longer, "%s %s%s%s", text, quote, word, quote) < 0)
+		longer = NULL;
+	free(text);
+	return longer;
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (const struct command *const *command = commands; *command; command++)
+		if (!strcmp(name, (*command)->name))
+			return *command;
+	return NULL;
+}
+
+static int reject_command(const char *word)
+{
+	struct nearest nearest = {.name = NULL};
+	for (const struct command *const *command = commands; *command; command++)
+		nearest_add(&nearest, word, strlen(word), (*command)->name);
+	nearest_add(&nearest, word, strlen(word), "help");
+	nearest_add(&nearest, word, strlen(word), "version");
+	if (nearest.name)
+		diag_say("unknown command '%s'; did you mean '%s'?", word, nearest.name);
+	else
+		diag_say("unknown command '%s'; see 'sprof help'", word);
+	return EXIT_USAGE;
+}
+
+/* Options belong to a command: most are of record, if a program follows them. */
+static int reject_option(char **words)
+{
+	struct nearest nearest = {.name = NULL};
+	char *text = strdup("sprof record");
+	nearest_add(&nearest, *words, strlen(*words), "--help");
+	nearest_add(&nearest, *words, strlen(*words), "--version");
+	diag_say("unknown option '%s'%s%s%s", *words, nearest.name ? "; did you mean '" : "",
+		 nearest.name ?: "", nearest.name ? "'?" : "");
+	if (!nearest.name && words[1]) {
+		for (char **word = words; *word; word++)
+			text = append_word(text, *word);
+		diag_more("Put options after a command: %s", text ?: "sprof record OPTION PROGRAM");
+	} else if (!nearest.name) {
+		diag_more("'sprof help' lists the commands.");
+	}
+	free(text);
+	return EXIT_USAGE;
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+	return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
+}
+
 int main(int argc, char **argv)
 {
 	char help_option[] = "--help";
@@ -55,12 +119,12 @@ int main(int argc, char **argv)
 		help(stderr);
 		return EXIT_USAGE;
 	}
-	bool asks_help = !strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h");
+	bool asks_help = is_one_of(argv[1], "help", "--help", "-h");
 	if (asks_help && argc < 3) {
 		help(stdout);
 		return finish(0);
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (is_one_of(argv[1], "version", "--version", "-V")) {
 		puts("sprof " PACKAGE_VERSION);
 		return finish(0);
 	}
@@ -69,9 +133,12 @@ int main(int argc, char **argv)
 		argv[2] = help_option;
 		argc = 3;
 	}
-	for (const struct command *const *command = commands; *command; command++)
-		if (!strcmp(argv[1], (*command)->name))
-			return run(*command, argc - 1, argv + 1);
-	diag_say("there is no command '%s'; 'sprof help' lists them", argv[1]);
-	return EXIT_USAGE;
+	const struct command *command = find_command(argv[1]);
+	if (command)
+		return run(command, argc - 1, argv + 1);
+	if (argv[1][0] == '-')
+		return reject_option(argv + 1);
+	if (!asks_help && run_is_program(argv[1]))
+		return finish(run_program(argv + 1));
+	return reject_command(argv[1]);
 }

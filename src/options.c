@@ -15,6 +15,7 @@
 #include <string.h>
 #include "command.h"
 #include "diag.h"
+#include "nearest.h"
 #include "options_help.h"
 
 /* More numbers in one list are a slip of the pen, not a wish. */
@@ -258,6 +259,25 @@ static bool is_new(const struct option_usage *usage, char letter, const char *na
 	return true;
 }
 
+/* Prints that there is no such option, and the nearest one. */
+static void reject_long(const struct option_usage *usage, const char *name, size_t size)
+{
+	struct nearest nearest = {.name = NULL}, negated = {.name = NULL};
+	bool no = size > 3 && !memcmp(name, "no-", 3);
+	for (const struct option *option = usage->options; !is_end(option); option++) {
+		if (option->name)
+			nearest_add(&nearest, name, size, option->name);
+		if (option->name && option->negatable && no)
+			nearest_add(&negated, name + 3, size - 3, option->name);
+	}
+	nearest_add(&nearest, name, size, "help");
+	if (nearest.name || negated.name)
+		diag_say("unknown option '--%.*s'; did you mean '--%s%s'?", (int)size, name,
+			 nearest.name ? "" : "no-", nearest.name ?: negated.name);
+	else
+		diag_say("unknown option '--%.*s'", (int)size, name);
+}
+
 /*
  * The option called by the `size` bytes of `name`, in full or by a beginning
  * that no other has. *negated: by --no-NAME.
@@ -286,9 +306,9 @@ static const struct option *find_long(const struct option_usage *usage, const ch
 	if (hits == 1)
 		return found;
 	if (hits)
-		diag_say("--%.*s could be more than one option", (int)size, name);
+		diag_say("ambiguous option '--%.*s'", (int)size, name);
 	else
-		diag_say("there is no option --%.*s", (int)size, name);
+		reject_long(usage, name, size);
 	return NULL;
 }
 
@@ -298,7 +318,7 @@ static const struct option *find_letter(const struct option_usage *usage, char l
 		if (option->letter == letter)
 			return option;
 	if (is_new(usage, letter, NULL, 0))
-		diag_say("there is no option -%c", letter);
+		diag_say("unknown option '-%c'", letter);
 	return NULL;
 }
 

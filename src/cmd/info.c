@@ -259,7 +259,7 @@ static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 			    "with --findings: download missing files from $DEBUGINFOD_URLS"),
 		OPTION_END,
 	};
-	static const char *const synopses[] = {"sprof info [OPTION]...", NULL};
+	static const char *const synopses[] = {"sprof info [OPTION]... [FILE]", NULL};
 	const struct option_usage usage = {
 		.synopses = synopses,
 		.about = "Shows a recording's machine, events, record counts, lost samples and damage.",
@@ -270,10 +270,8 @@ static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 	int status = options_parse(&usage, argc, argv, &operand);
 	if (status >= 0)
 		return status;
-	if (operand < argc) {
-		diag_say("info takes no operand ('%s'); the recording is given with -i", argv[operand]);
+	if (!input_operand(&info.path, argc, argv, operand))
 		return EXIT_USAGE;
-	}
 	struct sp_reader *reader = input_open(ctx, info.path);
 	if (!reader)
 		return 1;

@@ -12,7 +12,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/record_stop.c src/cmd/record_stop.h \
 	src/cmd/record_values.c src/cmd/record_values.h \
 	src/cmd/report.c src/cmd/report_arguments.c src/cmd/report_arguments.h \
-	src/cmd/report_fields.c src/cmd/report_keys.c src/cmd/report_missing.c \
+	src/cmd/report_fields.c src/cmd/report_keys.c src/cmd/report_missing.c src/cmd/run.c src/cmd/run.h \
 	src/cmd/selection.c src/cmd/selection.h \
 	src/cmd/stat.c src/cmd/stat.h src/cmd/stat_arguments.c src/cmd/stat_report.c
 src_libcommand_la_SOURCES += \

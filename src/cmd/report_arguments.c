@@ -7,6 +7,7 @@
 #include <string.h>
 #include "command.h"
 #include "diag.h"
+#include "input.h"
 
 void report_arguments_deinit(struct report_arguments *arguments)
 {
@@ -284,7 +285,7 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 	selection_add_read(&a->selection, &table);
 	add_how(a, &table);
 	const struct option_usage usage = {
-		.synopses = (const char *const[]){"sprof report [OPTION]...", NULL},
+		.synopses = (const char *const[]){"sprof report [OPTION]... [FILE]", NULL},
 		.about = "Shows the hot functions and the call tree of a recording.",
 		.example = "sprof report -g caller -c nginx",
 		.options = table.items,
@@ -297,9 +298,8 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 	}
 	if (a->callers && a->tree == SP_TREE_CALLER && !a->tree_ordered)
 		a->tree = SP_TREE_CALLEE;
-	if (status >= 0 || operands == argc)
+	if (status >= 0 || input_operand(&a->selection.input, argc, argv, operands))
 		return status;
-	diag_say("report takes no operand: '%s' (-i FILE names the recording)", argv[operands]);
 	return EXIT_USAGE;
 }
 

@@ -153,16 +153,15 @@ static int parse_table(struct script_arguments *a, int argc, char **argv)
 	OPTION_TABLE_ADD(&table, how);
 	selection_add_how(&a->selection, &table);
 	const struct option_usage usage = {
-		.synopses = (const char *const[]){"sprof script [OPTION]...", NULL},
+		.synopses = (const char *const[]){"sprof script [OPTION]... [FILE]", NULL},
 		.about = "Prints a recording's samples and other records in time order.",
 		.example = "sprof script -F +srcline | less",
 		.options = table.items,
 		.refusals = refused,
 	};
 	int operands, status = options_parse(&usage, argc, argv, &operands);
-	if (status >= 0 || operands == argc)
+	if (status >= 0 || input_operand(&a->selection.input, argc, argv, operands))
 		return status;
-	diag_say("script takes no operand: '%s' (-i FILE names the recording)", argv[operands]);
 	return EXIT_USAGE;
 }
 

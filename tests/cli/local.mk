@@ -5,6 +5,7 @@ EXTRA_DIST += tests/cli/lib.sh tests/cli/stacks.sh tests/cli/tables.sh
 dist_check_SCRIPTS += \
 	tests/cli/test_chains.sh \
 	tests/cli/test_docs.sh \
+	tests/cli/test_entry.sh \
 	tests/cli/test_report.sh \
 	tests/cli/test_report_deferred.sh \
 	tests/cli/test_report_fields.sh \

@@ -346,8 +346,8 @@ fails "an unknown format is a mistake" 129 "$SPROF" info --format xml <<'END'
 sprof: --format: 'xml' is not text or json
        'sprof info --help' lists the options.
 END
-fails "an operand is a mistake" 129 "$SPROF" info perf.data <<'END'
-sprof: info takes no operand ('perf.data'); the recording is given with -i
+fails "two recordings are a mistake" 129 "$SPROF" info -i perf.data other.data <<'END'
+sprof: more than one recording: 'perf.data' and 'other.data'
 END
 
 finish

@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The command line before a command is known: versions, help, misspelt words, recordings as operands.
+. "$top_srcdir/tests/cli/lib.sh"
+cd "$tmp" || exit 99
+
+version=$("$SPROF" --version)
+for word in version -V; do
+	check "sprof $word is --version" test "$("$SPROF" $word)" = "$version"
+done
+check "the version is a name and a number" expr "$version" : 'sprof [0-9][0-9.]*$'
+"$SPROF" help >help
+for word in -h --help; do
+	"$SPROF" $word >"$word.out"
+	same "sprof $word is help" help ./"$word.out"
+done
+status "nothing is a mistake" 129 "$SPROF"
+same "which prints help" help err
+
+fails "a misspelt command" 129 "$SPROF" repotr -i x <<'END'
+sprof: unknown command 'repotr'; did you mean 'report'?
+END
+fails "the same as a topic of help" 129 "$SPROF" help recrod <<'END'
+sprof: unknown command 'recrod'; did you mean 'record'?
+END
+fails "a word that is near nothing" 129 "$SPROF" nosuchcommandhere <<'END'
+sprof: unknown command 'nosuchcommandhere'; see 'sprof help'
+END
+mkdir -p bin/directory
+: >bin/plainfile
+for word in directory plainfile; do
+	fails "what is not executable is no program ($word)" 129 env PATH="$tmp/bin:$PATH" \
+		"$SPROF" $word <<END
+sprof: unknown command '$word'; see 'sprof help'
+END
+done
+fails "control characters are not printed" 129 "$SPROF" "$(printf 'a\033[31mb')" <<'END'
+sprof: unknown command 'a?[31mb'; see 'sprof help'
+END
+fails "options before a program" 129 "$SPROF" -F 99 ./prog 'two words' <<'END'
+sprof: unknown option '-F'
+       Put options after a command: sprof record -F 99 ./prog 'two words'
+END
+fails "a misspelt option" 129 "$SPROF" --verison <<'END'
+sprof: unknown option '--verison'; did you mean '--version'?
+END
+fails "an option alone" 129 "$SPROF" -F <<'END'
+sprof: unknown option '-F'
+       'sprof help' lists the commands.
+END
+
+fails "an option that goes on too long" 129 "$SPROF" record --frequenzy 99 true <<'END'
+sprof: unknown option '--frequenzy'; did you mean '--freq'?
+       'sprof record --help' lists the options.
+END
+fails "a misspelt option with a value" 129 "$SPROF" report --fromat=csv <<'END'
+sprof: unknown option '--fromat'; did you mean '--format'?
+       'sprof report --help' lists the options.
+END
+fails "a misspelt option that is negated" 129 "$SPROF" report --no-chidren <<'END'
+sprof: unknown option '--no-chidren'; did you mean '--no-children'?
+       'sprof report --help' lists the options.
+END
+fails "an option that is near nothing" 129 "$SPROF" info --zzz <<'END'
+sprof: unknown option '--zzz'
+       'sprof info --help' lists the options.
+END
+fails "the beginning of several options" 129 "$SPROF" report --s <<'END'
+sprof: ambiguous option '--s'
+       'sprof report --help' lists the options.
+END
+fails "a letter that is no option" 129 "$SPROF" list -y <<'END'
+sprof: unknown option '-y'
+       'sprof list --help' lists the options.
+END
+
+recording "one.data" <<'END'
+event cpu-clock
+comm 7 7 demo
+mmap 7 0x1000 0x1000 0 /nowhere/demo
+sample 0 7 7 0 1000 250000 0x1234
+END
+for command in report script info; do
+	"$SPROF" $command -i one.data >"by-option" 2>&1
+	"$SPROF" $command one.data >"by-operand" 2>&1
+	same "sprof $command FILE is -i FILE" by-option by-operand
+	"$SPROF" $command -v one.data >by-operand 2>&1
+	check "options may precede it ($command)" grep -q one.data by-operand
+	fails "sprof $command takes one recording" 129 "$SPROF" $command one.data two.data <<'END'
+sprof: more than one recording: 'one.data' and 'two.data'
+END
+done
+finish
