@@ -61,9 +61,9 @@ static const char *quote_of(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "_./:@%+=,-";
-	if (!path[strspn(path, plain)])
-		return "";
-	return path[text_plain_size(path)] || strchr(path, '\'') ? NULL : "'";
+	if (*path == '-' || path[text_plain_size(path)] || strchr(path, '\''))
+		return NULL;
+	return path[strspn(path, plain)] ? "'" : "";
 }
 
 /* "48%", "4.8%", and of the first row its interval: "48% (46-50)". */
@@ -117,8 +117,24 @@ static bool put_row(const struct answer *answer, const struct term *term, size_t
 	return true;
 }
 
+/* The command that shows more, in words that fit or not. */
+enum tail { TAIL_SENTENCE, TAIL_COMMAND, TAIL_NONE };
+
+static void put_tail(const char *path, enum tail tail, FILE *out)
+{
+	const char *quote = quote_of(path);
+	if (tail == TAIL_NONE || !quote)
+		return;
+	fputs("; sprof report", out);
+	if (strcmp(path, default_path) != 0)
+		fprintf(out, " %s%s%s", quote, path, quote);
+	if (tail == TAIL_SENTENCE)
+		fputs(" shows all", out);
+}
+
 /* The line with names of up to `width` columns; NULL when out of memory. The caller frees it. */
-static char *make_line(const struct answer *answer, const struct term *term, int width, bool command)
+static char *make_line(const struct answer *answer, const struct term *term, int width,
+		       enum tail tail)
 {
 	char *line = NULL;
 	size_t size;
@@ -134,11 +150,7 @@ static char *make_line(const struct answer *answer, const struct term *term, int
 	putc(':', out);
 	for (size_t i = 0; done && i < answer->rows; i++)
 		done = put_row(answer, term, i, width, out);
-	const char *quote = quote_of(answer->path);
-	if (command && !strcmp(answer->path, default_path))
-		fputs("; sprof report shows all", out);
-	else if (command && quote)
-		fprintf(out, "; sprof report -i %s%s%s shows all", quote, answer->path, quote);
+	put_tail(answer->path, tail, out);
 	if (fclose(out) || !done) {
 		free(line);
 		return NULL;
@@ -151,9 +163,9 @@ static void print_answer(struct answer answer)
 {
 	const struct term term = {.utf8 = text_form_shown() == TEXT_SHOWN};
 	for (; answer.rows; answer.rows--)
-		for (int command = 1; command >= 0; command--)
+		for (enum tail tail = TAIL_SENTENCE; tail <= TAIL_NONE; tail++)
 			for (int width = NAME_MAX_WIDTH; width >= NAME_MIN_WIDTH; width--) {
-				char *line = make_line(&answer, &term, width, command);
+				char *line = make_line(&answer, &term, width, tail);
 				bool fits = line && term_text_width(&term, line) <= LINE_WIDTH;
 				if (fits)
 					fprintf(stderr, "%s\n", line);

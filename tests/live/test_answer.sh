@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The line with the hottest functions after a recording, and record and report in one command.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+unset SPROF_PAGER PAGER NO_COLOR
+export XDG_CACHE_HOME="$tmp/cache" TERM=dumb
+cd "$tmp" || exit 99
+case $SPROF in /*) ;; *) SPROF=$OLDPWD/$SPROF ;; esac
+case $workload in /*) ;; *) workload=$OLDPWD/$workload ;; esac
+export SPROF workload
+
+# on_terminal COMMAND: runs it by a shell on a terminal; what that shows is in `shown`.
+on_terminal() {
+	script -qec "$1" /dev/null </dev/null >typescript 2>&1
+	on_status=$?
+	tr -d '\r' <typescript >shown
+	return $on_status
+}
+
+# answered COMMAND: the same, again until the line is there: a loaded machine may not make it in time.
+answered() {
+	for _ in 1 2 3 4 5 6 7 8; do
+		on_terminal "$1"
+		! grep -q '^hottest: ' shown || return 0
+	done
+	return 1
+}
+
+program="$workload/proportions 1"
+record="$SPROF record -e cpu-clock -F 997"
+terminal= reason="needs script of util-linux"
+on_terminal 'test -t 2' && terminal=1
+
+if [ "$terminal" ] && ! answered "$record $program"; then
+	reason="no analysis ends in time here"
+	check "nothing is printed in place of the line" sh -c 'tail -n 1 shown | grep -q "samples, "'
+elif [ "$terminal" ]; then
+	check "record ends with the hottest functions" \
+		sh -c 'tail -n 1 shown | grep -q "^hottest: .*; sprof report shows all\$"'
+	check "they fit 80 columns" test "$(tail -n 1 shown | wc -c)" -le 81
+	sed -n '$s/^hottest: //;$s/; sprof report.*//;$s/, /\n/g;$p' shown |
+		sed 's/ >\{0,1\}[0-9.]*%.*//' >names
+	rows=$(wc -l <names)
+	check "there are up to three ($rows)" test "$rows" -ge 1 -a "$rows" -le 3
+	"$SPROF" report --no-children --format csv 2>/dev/null |
+		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "function") column = i; next }
+			{ print $column }' | head -n "$rows" >wanted
+	same "they are the first rows of the report by self" wanted names
+	check "the first one has an interval" grep -q '^hottest: [^,]*% ([0-9.]*-[0-9.]*)' shown
+
+	answered "$record -o other.data $program"
+	check "another file is named" grep -q '; sprof report other.data' shown
+	answered "$record -o 'a file' $program"
+	check "its name is quoted" grep -q "; sprof report 'a file'" shown
+	long=$(printf '%070d' 1).data
+	answered "$record -o $long $program"
+	check "a long name is left out, and the line fits 80 columns" \
+		sh -c 'grep "^hottest: [^;]*$" shown | awk "length > 80 { exit 1 } END { exit !NR }"'
+
+	for how in -q --no-summary '-o -' --switch-output '-F 1 --delay 100000'; do
+		on_terminal "$record $how $program >discarded"
+		check "there is no such line with $how" sh -c '! grep -q hottest shown'
+	done
+	on_terminal "$record $program 2>messages"
+	check "nor in a file" sh -c 'grep -q "samples, " messages && ! grep -q hottest messages shown'
+	on_terminal "$record $program 2>&1 | cat >messages"
+	check "nor in a pipe" sh -c '! grep -q hottest messages shown'
+	answered "$record sh -c '$program; exit 7'"
+	check "the status is the command's ($on_status)" test $on_status = 7
+	check "and the line is printed" grep -q '^hottest: ' shown
+	check "a file of another format is kept silent" sh -c '! grep -q "not a perf.data" shown'
+else
+	skip "record ends with the hottest functions" "$reason"
+fi
+
+# One command.
+rm -f sprof.data*
+status "sprof PROGRAM ends with the program's status" 7 "$SPROF" sh -c "$program; exit 7"
+check "it reports after the program's output" \
+	awk '/^total/ { total = NR } / compress$/ { row = NR } END { exit !(total && row > total) }' out
+"$SPROF" info --format json >info
+check "as record with these words" grep -q '"sprof", *"record", *"sh", *"-c"' info
+check "the recorder's summary is printed once" test "$(grep -c 'samples, ' err)" = 1
+if [ "$terminal" ]; then
+	on_terminal "PAGER=cat $SPROF $program"
+	check "on a terminal there is the report, and no answer" \
+		sh -c 'grep -q " compress" shown && ! grep -q ^hottest shown'
+fi
+status "a signal that ends the program ends sprof" 143 \
+	sh -c '"$SPROF" sh -c "\$workload/proportions 0.2; kill -TERM \$\$"; exit $?'
+check "after the report" grep -q ' compress$' out
+mkdir bin
+cp "$workload/proportions" bin/sp_proportions
+status "a program is found in PATH" 0 env PATH="$tmp/bin:$PATH" "$SPROF" sp_proportions 0.2
+check "and reported" grep -q ' compress$' out
+rm -f sprof.data*
+status "a path that is not there" 127 "$SPROF" ./not-there
+says "it is printed" "cannot run ./not-there: No such file"
+check "nothing is reported" test ! -s out -a ! -e sprof.data
+"$SPROF" "$workload/proportions" 60 >out 2>err &
+recorder=$!
+left=200
+until [ -s sprof.data ] || [ $left = 0 ]; do
+	sleep 0.1
+	left=$((left - 1))
+done
+sleep 0.5
+kill -TERM $recorder
+wait $recorder
+check "SIGTERM ends the recording, and a report follows" grep -q 'sprof.data' out
+finish
