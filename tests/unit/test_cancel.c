@@ -10,9 +10,9 @@
 #include "record/encode.h"
 #include "test.h"
 
-#define SAMPLES 400000
+#define SAMPLES 30000
 #define FRAMES 12
-#define STEPS 24
+#define STEPS 10
 
 static int64_t now_ns(void)
 {
