@@ -117,6 +117,7 @@ struct sp_capture_options {
 	const char *const *command;
 	struct sp_number_list pids; /* processes that run already */
 	struct sp_number_list tids; /* threads that run already */
+	bool descendants;           /* with pids: record their descendants that run already, too */
 	bool system_wide;           /* all processes */
 	const char *cpus;           /* "0-3,5": these alone; without pids and tids, all processes */
 	enum sp_capture_scope scope;
@@ -330,12 +331,33 @@ struct sp_capture_stats {
 	 */
 	uint64_t used_ns, sampled_ns;
 	uint64_t all_file_bytes; /* of all files together */
+	/*
+	 * CPU time of the command and the processes that it waited for, once it has ended; with pids, of
+	 * these, in the kernel's ticks, after sp_capture_stop(). 0: unknown, or none.
+	 */
+	uint64_t cpu_ns;
 	bool full;              /* the file has the size that was allowed: nothing more is recorded */
 	bool cpu_wide;          /* how events were opened */
 	struct sp_capture_stacks stacks; /* after sp_capture_stop() */
 	/* With `sync`: how often it was waited for disks, and how long, by the thread that writes. */
 	uint64_t syncs, sync_ns, sync_longest_ns;
 };
+
+/* A process that is related to what was recorded, and is not recorded itself. */
+struct sp_capture_process {
+	pid_t pid;
+	pid_t parent;    /* the recorded process that it descends from; 0: the command, which has ended */
+	char comm[64];   /* as the kernel has it: any bytes */
+	uint64_t cpu_ns; /* CPU time it used meanwhile, in the kernel's ticks (10 ms) */
+	bool runs;       /* it was running at the end, not waiting */
+};
+
+/*
+ * After sp_capture_stop(): descendants of `pids` that were not recorded, or processes that a command
+ * which has ended left running. *ret belongs to the capture; returns how many there are.
+ */
+SP_API size_t sp_capture_unrecorded(const struct sp_capture *capture,
+				    const struct sp_capture_process **ret);
 
 /* At any time; final after sp_capture_stop(). */
 SP_API struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture);

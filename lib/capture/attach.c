@@ -103,9 +103,14 @@ static struct sp_error *list_process(struct sp_capture *capture, struct capture_
 
 static struct sp_error *list_threads(struct sp_capture *capture)
 {
+	struct sp_error *found = capture_find_descendants(capture);
+	if (found)
+		return found;
 	for (size_t i = 0; i < capture->processes.count; i++) {
 		struct capture_process *process = &capture->processes.items[i];
 		struct sp_error *error = list_process(capture, process);
+		if (error && process->is_descendant && sp_error_code(error) == SP_ERROR_NOT_FOUND)
+			sp_error_free(take_ptr(error)); /* it has ended */
 		for (size_t j = 0; j < process->threads.count && !error; j++)
 			error = follow(capture, process->pid, process->threads.items[j]);
 		if (error)
@@ -244,10 +249,10 @@ static struct sp_error *add_fresh(struct sp_capture *capture, struct coverage *c
 }
 
 /* Looks for what has come up meanwhile: in /proc, then, in that order, by the FORK records. */
-static struct sp_error *look_again(struct sp_capture *capture, struct coverage *coverage)
+static struct sp_error *look_again(struct sp_capture *capture, struct coverage *coverage, bool rescan)
 {
 	struct task_list fresh = {0};
-	struct sp_error *error = NULL;
+	struct sp_error *error = rescan ? capture_find_descendants(capture) : NULL;
 	for (size_t i = 0; i < capture->processes.count && coverage->follow && !error; i++) {
 		struct capture_process *process = &capture->processes.items[i];
 		error = tasks_relist(capture->ctx, process->pid, &process->threads, &fresh);
@@ -292,7 +297,8 @@ static struct sp_error *attach_passes(struct sp_capture *capture, struct coverag
 	struct sp_error *error = NULL;
 	for (int pass = 0; pass < PASSES_MAX && more && !error; pass++) {
 		if (pass || !first)
-			error = look_again(capture, coverage);
+			error = look_again(capture, coverage, first && capture->inherit &&
+							      !capture->threads_only);
 		if (!error)
 			error = attach_pass(capture, coverage, first && !pass, &more);
 	}
@@ -463,5 +469,7 @@ struct sp_error *capture_attach(struct sp_capture *capture)
 	capture->tracker.collect_births = false;
 	if (!error && !at_the_end(capture))
 		error = describe_later(capture);
+	if (!error)
+		error = capture_note_refused(capture);
 	return error ? error : settle_doubts(capture);
 }

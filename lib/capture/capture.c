@@ -72,88 +72,6 @@ struct sp_error *capture_take_notes(struct sp_capture *capture, const struct eve
 	return error;
 }
 
-static struct sp_error *choose_target(struct sp_capture *capture,
-				      const struct sp_capture_options *options)
-{
-	bool tasks = options->pids.count || options->tids.count || options->by_user;
-	bool everyone = options->system_wide || (options->cpus && !tasks) || options->cgroups;
-	if ((options->pids.count && options->tids.count) || (tasks && options->system_wide) ||
-	    (options->by_user && (options->pids.count || options->tids.count)) ||
-	    (tasks && options->cgroups))
-		return error_new(SP_ERROR_INVALID, "processes, threads, or everything: only one of them");
-	if (!tasks && !everyone && !options->command)
-		return error_new(SP_ERROR_INVALID, "nothing to record");
-	if (options->user_only && options->kernel_only)
-		return error_new(SP_ERROR_INVALID, "user only and kernel only leave nothing");
-	if (options->freq_hz && options->period)
-		return error_new(SP_ERROR_INVALID, "a frequency or a period: not both");
-	capture->target = everyone		? CAPTURE_EVERYONE
-			  : options->pids.count || options->by_user ? CAPTURE_PROCESSES
-			  : options->tids.count ? CAPTURE_THREADS
-						: CAPTURE_COMMAND;
-	if (everyone && options->scope == SP_CAPTURE_SCOPE_TASK)
-		return error_new(SP_ERROR_INVALID, "all processes can only be recorded by whole CPUs");
-	return NULL;
-}
-
-static struct sp_error *add_process(struct sp_capture *capture, uint32_t pid)
-{
-	for (size_t i = 0; i < capture->processes.count; i++)
-		if (capture->processes.items[i].pid == pid)
-			return NULL;
-	struct capture_process *process = vec_push(&capture->processes);
-	if (!process)
-		return error_no_memory();
-	*process = (struct capture_process){.pid = pid};
-	return NULL;
-}
-
-/* All that a user has now, but this one and the command's, which waits. */
-static struct sp_error *find_users(struct sp_capture *capture, uid_t uid)
-{
-	struct task_list processes = {0};
-	struct sp_error *error = tasks_list_processes(capture->ctx, &processes);
-	for (size_t i = 0; i < processes.count && !error; i++) {
-		uint32_t pid = processes.items[i], owner;
-		bool ours = pid == (uint32_t)getpid();
-		if (!ours && tasks_owner(capture->ctx, pid, &owner) && owner == uid)
-			error = add_process(capture, pid);
-	}
-	vec_deinit(&processes);
-	if (!error && !capture->processes.count)
-		error = error_set_remedy(error_new(SP_ERROR_NOT_FOUND, "user %u has no processes",
-						   (unsigned int)uid),
-					 "`ps -eo uid,pid,comm` shows whose there are");
-	return error;
-}
-
-/* The processes that are there, or whose threads are asked for. */
-static struct sp_error *find_processes(struct sp_capture *capture,
-				       const struct sp_capture_options *options)
-{
-	struct sp_error *error = options->by_user ? find_users(capture, options->uid) : NULL;
-	for (size_t i = 0; i < options->pids.count && !error; i++)
-		error = add_process(capture, (uint32_t)options->pids.items[i]);
-	for (size_t i = 0; i < options->tids.count && !error; i++) {
-		uint32_t tid = (uint32_t)options->tids.items[i], pid;
-		uint32_t *slot = vec_push(&capture->wanted_threads);
-		if (!slot)
-			return error_no_memory();
-		*slot = tid;
-		error = tasks_process_of(capture->ctx, tid, &pid);
-		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND) {
-			sp_error_free(error);
-			return error_new(SP_ERROR_NOT_FOUND, "there is no thread %u", tid);
-		}
-		if (!error)
-			error = add_process(capture, pid);
-	}
-	if (capture->wanted_threads.count)
-		qsort(capture->wanted_threads.items, capture->wanted_threads.count, sizeof(uint32_t),
-		      u32_compare);
-	return error;
-}
-
 /* Who keeps count of which tasks there are. */
 static void connect_parts(struct sp_capture *capture)
 {
@@ -186,9 +104,9 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 	if (!error)
 		error = switching_init(&capture->switching, options);
 	if (!error)
-		error = choose_target(capture, options);
+		error = capture_choose_target(capture, options);
 	if (!error)
-		error = find_processes(capture, options);
+		error = capture_find_processes(capture, options);
 	/* Before limits are raised: the command shall have those of the caller. */
 	if (!error && options->command)
 		error = workload_fork(&capture->workload, options->command,
@@ -217,6 +135,8 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 		return error;
 	capture_fit_size(capture);
 	error = capture_attach(capture);
+	if (!error)
+		error = capture_begin_descent(capture);
 	if (!error)
 		error = capture_map_traces(capture);
 	if (!error)
@@ -253,6 +173,7 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	capture->ctx = ctx;
 	capture->inherit = !options->no_inherit;
 	capture->threads_only = options->inherit_threads;
+	capture->descendants = options->descendants;
 	capture->filter.own_pid = options->exclude_self ? (uint32_t)getpid() : 0;
 	capture->realtime = options->realtime;
 	capture->flight.on = options->overwrite;
@@ -425,6 +346,8 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	}
 	log_drains(capture);
 	if (!error)
+		error = capture_end_descent(capture);
+	if (!error)
 		error = capture_count_lost(capture);
 	if (!error)
 		error = capture_say_end(capture);
@@ -447,6 +370,10 @@ static void free_lists(struct sp_capture *capture)
 		free_note(&capture->notes.items[i]);
 	vec_deinit(&capture->processes);
 	vec_deinit(&capture->wanted_threads);
+	vec_deinit(&capture->roots);
+	vec_deinit(&capture->refused);
+	vec_deinit(&capture->unrecorded);
+	process_tree_deinit(&capture->begin_tree);
 	vec_deinit(&capture->cpus);
 	vec_deinit(&capture->online);
 	vec_deinit(&capture->notes);

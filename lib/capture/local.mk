@@ -9,6 +9,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/btf.c lib/capture/btf.h \
 	lib/capture/capture.c \
 	lib/capture/coverage.c lib/capture/coverage.h \
+	lib/capture/descendants.c \
 	lib/capture/doubt.c lib/capture/doubt.h \
 	lib/capture/drains.c lib/capture/drains.h \
 	lib/capture/dsos.c lib/capture/dsos.h \
@@ -51,6 +52,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/synth_vdso.c \
 	lib/capture/stack_need.c lib/capture/stack_need.h \
 	lib/capture/stack_size.c lib/capture/stack_size.h \
+	lib/capture/target.c \
 	lib/capture/touch.c lib/capture/touch.h \
 	lib/capture/switching.c lib/capture/switching.h \
 	lib/capture/tracing.c lib/capture/tracing.h \

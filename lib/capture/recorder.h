@@ -31,6 +31,7 @@
 #include "event/set.h"
 #include "file/writer.h"
 #include "proc/cgroup.h"
+#include "proc/process_tree.h"
 #include "proc/sysfs.h"
 #include "proc/tasks.h"
 #include "record/note.h"
@@ -60,6 +61,7 @@ struct capture_process {
 	struct task_stat *stats;
 	size_t stat_count;
 	struct task_list later;
+	bool is_descendant;  /* found by --descendants: it may end at any time */
 };
 
 /* What is sampled by, and of what. */
@@ -97,6 +99,11 @@ struct sp_capture {
 	char *command_name;
 	struct { VEC(struct capture_process); } processes;
 	struct task_list wanted_threads; /* CAPTURE_THREADS */
+	struct task_list roots;          /* processes that were given by pid, ascending */
+	bool descendants;                /* record theirs, too */
+	struct process_tree begin_tree;  /* when recording began; of `roots` alone */
+	struct { VEC(struct sp_capture_process); } refused, unrecorded;
+	uint64_t used_ns;                /* CPU time of `roots` during the recording */
 
 	struct call_graph graph;
 	struct rights rights;
@@ -283,6 +290,21 @@ void capture_unmap_traces(struct sp_capture *capture);
 
 /* attach.c: opens all events, and learns what runs already. */
 struct sp_error *capture_attach(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* target.c: checks what is asked for; then the processes that run already. */
+struct sp_error *capture_choose_target(struct sp_capture *capture,
+				       const struct sp_capture_options *options) SP_MUST_CHECK;
+struct sp_error *capture_find_processes(struct sp_capture *capture,
+					const struct sp_capture_options *options) SP_MUST_CHECK;
+
+/*
+ * descendants.c: adds descendants that are not yet recorded to `processes`; notes those that may
+ * not be attached to; at the beginning and the end, which related processes are not recorded.
+ */
+struct sp_error *capture_find_descendants(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_note_refused(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_begin_descent(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_end_descent(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* The same of what runs at the end; what is synthesised is to be written then. */
 struct sp_error *capture_describe_tail(struct sp_capture *capture) SP_MUST_CHECK;

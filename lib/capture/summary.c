@@ -14,6 +14,12 @@ static uint64_t to_ns(const struct timeval *time)
 	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
 }
 
+static uint64_t command_ns(const struct sp_capture *capture)
+{
+	const struct rusage *usage = &capture->workload.usage;
+	return to_ns(&usage->ru_utime) + to_ns(&usage->ru_stime);
+}
+
 /*
  * What the whole command used, where it is what a single clock has sampled. 0: not to be
  * compared. User time alone is not: the kernel guesses it by its ticks, and takes all
@@ -30,8 +36,7 @@ static uint64_t used_ns(const struct sp_capture *capture)
 	    !capture->inherit || plan->sample_count != 1 || !capture_is_clock(attr) ||
 	    attr->exclude_user || attr->exclude_kernel)
 		return 0;
-	const struct rusage *usage = &capture->workload.usage;
-	return to_ns(&usage->ru_utime) + to_ns(&usage->ru_stime);
+	return command_ns(capture);
 }
 
 /* Of all samples that were lost, how many were probably ours. */
@@ -99,6 +104,9 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 		.ring_bytes = capture->rings ? sample_rings(capture)->size : 0,
 		.duration_ns = end_ns - capture->begin_ns,
 		.used_ns = used,
+		.cpu_ns = capture->workload.ended && capture->target == CAPTURE_COMMAND
+				  ? command_ns(capture)
+				  : capture->used_ns,
 		.sampled_ns = used ? written_weight(counts, written.shed) : 0,
 		.cpu_wide = capture->plan->cpu_wide,
 		.stacks = capture->unwound.stacks,

@@ -5,6 +5,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/proc/kernel_cache.c lib/proc/kernel_cache.h \
 	lib/proc/maps.c lib/proc/maps.h \
 	lib/proc/modules.c lib/proc/modules.h \
+	lib/proc/process_tree.c lib/proc/process_tree.h \
 	lib/proc/sysfs.c lib/proc/sysfs.h \
 	lib/proc/tasks.c lib/proc/tasks.h \
 	lib/proc/text.h \

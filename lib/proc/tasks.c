@@ -124,6 +124,10 @@ static void keep_field(struct task_stat *stat, unsigned int field, uint64_t valu
 	case 9:
 		stat->flags = value;
 		break;
+	case 14: /* in user space */
+	case 15: /* in the kernel */
+		stat->cpu_ticks += value;
+		break;
 	case 22:
 		stat->start_ticks = value;
 		break;
@@ -181,6 +185,14 @@ struct sp_error *tasks_stat(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid
 			    struct task_stat *ret)
 {
 	CLEANUP_FREE char *path = format_text("%s/proc/%u/task/%u/stat", ctx_root(ctx), pid, tid);
+	if (!path)
+		return error_no_memory();
+	return read_stat(AT_FDCWD, path, ret);
+}
+
+struct sp_error *tasks_stat_process(const struct sp_ctx *ctx, uint32_t pid, struct task_stat *ret)
+{
+	CLEANUP_FREE char *path = format_text("%s/proc/%u/stat", ctx_root(ctx), pid);
 	if (!path)
 		return error_no_memory();
 	return read_stat(AT_FDCWD, path, ret);

@@ -42,6 +42,7 @@ struct task_stat {
 	int32_t last_cpu;      /* where it last ran; -1 unknown */
 	uint64_t flags;        /* PF_*: 0x200000 is a kernel thread */
 	uint64_t start_ticks;  /* since boot: with the tid, a task's identity */
+	uint64_t cpu_ticks;    /* CPU time used, in user space and in the kernel */
 };
 
 #define TASK_STAT_KTHREAD 0x200000u
@@ -49,6 +50,10 @@ struct task_stat {
 /* Fails with SP_ERROR_NOT_FOUND where the task is gone. */
 struct sp_error *tasks_stat(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
 			    struct task_stat *ret) SP_MUST_CHECK;
+
+/* The same of a whole process: `cpu_ticks` include all of its threads. */
+struct sp_error *tasks_stat_process(const struct sp_ctx *ctx, uint32_t pid,
+				    struct task_stat *ret) SP_MUST_CHECK;
 
 /*
  * The same for many threads of one process; those that are gone are left out.

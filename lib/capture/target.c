@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The target by the options: a command, processes, threads, or the whole system. */
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "capture/recorder.h"
+
+struct sp_error *capture_choose_target(struct sp_capture *capture,
+				       const struct sp_capture_options *options)
+{
+	bool tasks = options->pids.count || options->tids.count || options->by_user;
+	bool everyone = options->system_wide || (options->cpus && !tasks) || options->cgroups;
+	if ((options->pids.count && options->tids.count) || (tasks && options->system_wide) ||
+	    (options->by_user && (options->pids.count || options->tids.count)) ||
+	    (tasks && options->cgroups))
+		return error_new(SP_ERROR_INVALID, "processes, threads, or everything: only one of them");
+	if (!tasks && !everyone && !options->command)
+		return error_new(SP_ERROR_INVALID, "nothing to record");
+	if (options->user_only && options->kernel_only)
+		return error_new(SP_ERROR_INVALID, "user only and kernel only leave nothing");
+	if (options->freq_hz && options->period)
+		return error_new(SP_ERROR_INVALID, "a frequency or a period: not both");
+	capture->target = everyone		? CAPTURE_EVERYONE
+			  : options->pids.count || options->by_user ? CAPTURE_PROCESSES
+			  : options->tids.count ? CAPTURE_THREADS
+						: CAPTURE_COMMAND;
+	if (everyone && options->scope == SP_CAPTURE_SCOPE_TASK)
+		return error_new(SP_ERROR_INVALID, "all processes can only be recorded by whole CPUs");
+	return NULL;
+}
+
+static struct sp_error *add_process(struct sp_capture *capture, uint32_t pid)
+{
+	for (size_t i = 0; i < capture->processes.count; i++)
+		if (capture->processes.items[i].pid == pid)
+			return NULL;
+	struct capture_process *process = vec_push(&capture->processes);
+	if (!process)
+		return error_no_memory();
+	*process = (struct capture_process){.pid = pid};
+	return NULL;
+}
+
+/* A user's processes, except the recorder; the command, which waits, is forked later. */
+static struct sp_error *find_users(struct sp_capture *capture, uid_t uid)
+{
+	struct task_list processes = {0};
+	struct sp_error *error = tasks_list_processes(capture->ctx, &processes);
+	for (size_t i = 0; i < processes.count && !error; i++) {
+		uint32_t pid = processes.items[i], owner;
+		bool ours = pid == (uint32_t)getpid();
+		if (!ours && tasks_owner(capture->ctx, pid, &owner) && owner == uid)
+			error = add_process(capture, pid);
+	}
+	vec_deinit(&processes);
+	if (!error && !capture->processes.count)
+		error = error_set_remedy(error_new(SP_ERROR_NOT_FOUND, "user %u has no processes",
+						   (unsigned int)uid),
+					 "`ps -eo uid,pid,comm` shows whose there are");
+	return error;
+}
+
+struct sp_error *capture_find_processes(struct sp_capture *capture,
+					const struct sp_capture_options *options)
+{
+	struct sp_error *error = options->by_user ? find_users(capture, options->uid) : NULL;
+	for (size_t i = 0; i < options->pids.count && !error; i++) {
+		uint32_t *root = vec_push(&capture->roots);
+		if (!root)
+			return error_no_memory();
+		*root = (uint32_t)options->pids.items[i];
+		error = add_process(capture, *root);
+	}
+	if (capture->roots.count)
+		capture->roots.count = u32_sort_unique(capture->roots.items, capture->roots.count);
+	for (size_t i = 0; i < options->tids.count && !error; i++) {
+		uint32_t tid = (uint32_t)options->tids.items[i], pid;
+		uint32_t *slot = vec_push(&capture->wanted_threads);
+		if (!slot)
+			return error_no_memory();
+		*slot = tid;
+		error = tasks_process_of(capture->ctx, tid, &pid);
+		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND) {
+			sp_error_free(error);
+			return error_new(SP_ERROR_NOT_FOUND, "there is no thread %u", tid);
+		}
+		if (!error)
+			error = add_process(capture, pid);
+	}
+	if (capture->wanted_threads.count)
+		qsort(capture->wanted_threads.items, capture->wanted_threads.count, sizeof(uint32_t),
+		      u32_compare);
+	return error;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* All processes with their parents and CPU time, by one pass over /proc. */
+#ifndef PROC_PROCESS_TREE_H
+#define PROC_PROCESS_TREE_H
+
+#include "proc/tasks.h"
+
+/* Ascending by pid (task_stat.tid). Zeroed: empty. */
+struct process_tree {
+	VEC(struct task_stat);
+};
+
+void process_tree_deinit(struct process_tree *tree);
+
+/* Replaces the tree's content. Processes that end meanwhile are omitted. */
+struct sp_error *process_tree_read(const struct sp_ctx *ctx, struct process_tree *tree) SP_MUST_CHECK;
+
+/* The entry of a process, or NULL; valid until the tree is read again. */
+const struct task_stat *process_tree_find(const struct process_tree *tree, uint32_t pid);
+
+/*
+ * The nearest ancestor of `pid` that is in `ancestors` (ascending); 0: none. A process is not its
+ * own ancestor. Loops, which a tree that changes while it is read can have, end the search.
+ */
+uint32_t process_tree_ancestor(const struct process_tree *tree, uint32_t pid,
+			       const struct task_list *ancestors);
+
+#endif
