@@ -129,6 +129,7 @@ struct sp_capture_options {
 	 * then everything that runs in them is recorded. NULL: none.
 	 */
 	const char *cgroups;
+	const char *unit;           /* a systemd unit's name: `cgroups` is its control group; NULL: none */
 	bool by_user;               /* all processes that `uid` has now */
 	uid_t uid;
 	bool exclude_self;          /* leave out the recorder's own samples */

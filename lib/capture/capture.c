@@ -164,12 +164,13 @@ static uint64_t now_ticks(void)
 	return (uint64_t)now.tv_sec * second + (uint64_t)now.tv_nsec / (1000000000 / second);
 }
 
-struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_options *options,
+struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_options *asked,
 				struct sp_capture **ret)
 {
 	CLEANUP(cleanup_sp_capture_free) struct sp_capture *capture = calloc(1, sizeof(*capture));
 	if (!capture)
 		return error_no_memory();
+	struct sp_capture_options copy = *asked, *options = &copy;
 	capture->ctx = ctx;
 	capture->inherit = !options->no_inherit;
 	capture->threads_only = options->inherit_threads;
@@ -186,7 +187,9 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 		return error_no_memory();
 	capture->begin_ns = capture_now_ns();
 	capture->begin_ticks = now_ticks();
-	struct sp_error *error = set_up(capture, options);
+	struct sp_error *error = capture_find_unit(capture, options);
+	if (!error)
+		error = set_up(capture, options);
 	if (error)
 		return error;
 	*ret = take_ptr(capture);
@@ -419,6 +422,7 @@ void sp_capture_free(struct sp_capture *capture)
 	free_lists(capture);
 	call_graph_deinit(&capture->graph);
 	free(capture->command_name);
+	free(capture->unit_path);
 	free(capture);
 }
 

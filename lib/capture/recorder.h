@@ -103,6 +103,7 @@ struct sp_capture {
 	bool descendants;                /* record theirs, too */
 	struct process_tree begin_tree;  /* when recording began; of `roots` alone */
 	struct { VEC(struct sp_capture_process); } refused, unrecorded;
+	char *unit_path;                 /* the control group of options.unit */
 	uint64_t used_ns;                /* CPU time of `roots` during the recording */
 
 	struct call_graph graph;
@@ -291,7 +292,9 @@ void capture_unmap_traces(struct sp_capture *capture);
 /* attach.c: opens all events, and learns what runs already. */
 struct sp_error *capture_attach(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* target.c: checks what is asked for; then the processes that run already. */
+/* target.c: a unit's control group takes the place of its name; checks what is asked for; then the processes that run already. */
+struct sp_error *capture_find_unit(struct sp_capture *capture,
+				   struct sp_capture_options *options) SP_MUST_CHECK;
 struct sp_error *capture_choose_target(struct sp_capture *capture,
 				       const struct sp_capture_options *options) SP_MUST_CHECK;
 struct sp_error *capture_find_processes(struct sp_capture *capture,

@@ -4,6 +4,21 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "capture/recorder.h"
+#include "proc/unit.h"
+
+struct sp_error *capture_find_unit(struct sp_capture *capture, struct sp_capture_options *options)
+{
+	CLEANUP(cgroup_hierarchy_deinit) struct cgroup_hierarchy hierarchy = {0};
+	if (!options->unit)
+		return NULL;
+	if (options->cgroups)
+		return error_new(SP_ERROR_INVALID, "a unit or control groups: not both");
+	struct sp_error *error = cgroup_hierarchy_find(capture->ctx, &hierarchy);
+	if (!error)
+		error = unit_find(capture->ctx, &hierarchy, options->unit, &capture->unit_path);
+	options->cgroups = capture->unit_path;
+	return error;
+}
 
 struct sp_error *capture_choose_target(struct sp_capture *capture,
 				       const struct sp_capture_options *options)

@@ -7,9 +7,11 @@ src_libcommand_la_SOURCES += \
 	src/cmd/record_answer.c src/cmd/record_answer.h \
 	src/cmd/record_arguments.c src/cmd/record_arguments.h \
 	src/cmd/record_control.c src/cmd/record_control.h \
+	src/cmd/record_empty.c src/cmd/record_empty.h \
 	src/cmd/record_fields.c src/cmd/record_fields.h \
 	src/cmd/record_files.c src/cmd/record_files.h \
 	src/cmd/record_stop.c src/cmd/record_stop.h \
+	src/cmd/record_summary.c src/cmd/record_summary.h \
 	src/cmd/record_values.c src/cmd/record_values.h \
 	src/cmd/report.c src/cmd/report_arguments.c src/cmd/report_arguments.h \
 	src/cmd/report_fields.c src/cmd/report_keys.c src/cmd/report_missing.c src/cmd/run.c src/cmd/run.h \

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,10 +17,9 @@
 #include "cmd/record_control.h"
 #include "cmd/record_files.h"
 #include "cmd/record_stop.h"
+#include "cmd/record_summary.h"
 #include "command.h"
 #include "diag.h"
-
-#define NS_PER_SECOND 1000000000.0
 
 /* A recording that is under way. */
 struct session {
@@ -205,124 +203,6 @@ static struct sp_error *record(struct session *session)
 	return error;
 }
 
-static void format_size(char *text, size_t size, uint64_t bytes)
-{
-	static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
-	double number = (double)bytes;
-	unsigned int unit = 0;
-	for (; number >= 1000 && unit < 4; unit++)
-		number /= 1000;
-	snprintf(text, size, unit ? "%.1f %s" : "%.0f %s", number, units[unit]);
-}
-
-/* Seconds of CPU time that this process has used, in user space and kernel. */
-static double own_seconds(void)
-{
-	struct rusage usage;
-	getrusage(RUSAGE_SELF, &usage);
-	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-}
-
-static void say_losses(const struct sp_capture_options *options, const struct sp_capture_stats *stats)
-{
-	if (stats->lost_own && options->overwrite)
-		diag_say("%llu sample%s (%.1f %%) came while the buffers were read, and were lost: smaller "
-			 "buffers (-m) or fewer samples (a lower -F) take less time",
-			 (unsigned long long)stats->lost_own, stats->lost_own == 1 ? "" : "s",
-			 100.0 * (double)stats->lost_own / (double)(stats->lost_own + stats->samples));
-	else if (stats->lost_own)
-		diag_say("%llu samples (%.1f %%) were lost for want of room: larger buffers (-m %lluK) "
-			 "or fewer samples (a lower -F) would keep them",
-			 (unsigned long long)stats->lost_own,
-			 100.0 * (double)stats->lost_own / (double)(stats->lost_own + stats->samples),
-			 (unsigned long long)stats->ring_bytes / 1024 * 4);
-	if (stats->lost_sideband)
-		diag_say("%llu records of mappings and tasks were lost",
-			 (unsigned long long)stats->lost_sideband);
-	if (stats->throttled)
-		diag_say("the kernel paused sampling %llu times: it took too long (a lower -F)",
-			 (unsigned long long)stats->throttled);
-}
-
-/* A command beside what runs already. */
-static bool only_says_how_long(const struct sp_capture_options *options)
-{
-	return options->command && (options->pids.count || options->tids.count || options->by_user ||
-				    options->system_wide || options->cpus);
-}
-
-/* Only facts: the reason depends on the events, the target and its CPUs. */
-static void say_emptiness(const struct sp_capture_stats *stats, const char *path)
-{
-	unsigned long long lost = stats->lost_own + stats->shed;
-	double seconds = (double)stats->duration_ns / NS_PER_SECOND;
-	if (lost)
-		diag_say("no samples in %s: %llu were lost; use larger buffers: -m %lluK", path, lost,
-			 (unsigned long long)stats->ring_bytes / 1024 * 4);
-	else
-		diag_say("no samples in %s in %.3f s: sample more often (-F, -c) or record for longer",
-			 path, seconds);
-}
-
-static void add_part(char *text, size_t size, uint64_t count, const char *name)
-{
-	size_t used = strlen(text);
-	if (count)
-		snprintf(text + used, size - used, ", %llu %s", (unsigned long long)count, name);
-}
-
-/* How the stacks ended that were unwound meanwhile. */
-static void say_stacks(const struct sp_capture_stacks *stacks)
-{
-	char rest[256] = "";
-	uint64_t all = stacks->complete + stacks->repaired + stacks->truncated + stacks->no_unwind_info +
-		       stacks->bad_memory + stacks->depth_limit + stacks->skipped;
-	add_part(rest, sizeof(rest), stacks->repaired, "repaired");
-	add_part(rest, sizeof(rest), stacks->truncated, "truncated");
-	add_part(rest, sizeof(rest), stacks->no_unwind_info, "without unwind information");
-	add_part(rest, sizeof(rest), stacks->bad_memory, "at bad memory");
-	add_part(rest, sizeof(rest), stacks->depth_limit, "too deep");
-	add_part(rest, sizeof(rest), stacks->skipped, "not unwound");
-	if (all)
-		diag_say("%llu stacks unwound: %.2f %% complete%s", (unsigned long long)all,
-			 100 * (double)stacks->complete / (double)all, rest);
-}
-
-static void say_summary(const struct session *session)
-{
-	const struct record_arguments *arguments = session->arguments;
-	struct sp_capture_stats stats = sp_capture_stats(session->capture);
-	const char *path = arguments->options.path ? arguments->options.path : "sprof.data";
-	double seconds = (double)stats.duration_ns / NS_PER_SECOND, own = own_seconds();
-	char size[32];
-	char files[48];
-	format_size(size, sizeof(size), stats.all_file_bytes);
-	/* Those have been named. */
-	snprintf(files, sizeof(files), "%zu file%s", session->files, session->files == 1 ? "" : "s");
-	if (session->files)
-		path = files;
-	if (!stats.samples && !session->failed && !arguments->options.no_samples)
-		say_emptiness(&stats, strcmp(path, "-") ? path : "standard output");
-	if (arguments->quiet)
-		return;
-	if (stats.unwritten)
-		diag_say("%llu samples more had been taken and could not be written",
-			 (unsigned long long)stats.unwritten);
-	say_losses(&session->arguments->options, &stats);
-	say_stacks(&stats.stacks);
-	if (stats.syncs)
-		diag_say("%llu syncs took %.1f ms, the longest %.1f; samples did not wait for them",
-			 (unsigned long long)stats.syncs, (double)stats.sync_ns / 1e6,
-			 (double)stats.sync_longest_ns / 1e6);
-	diag_say("%llu samples, %llu lost, %s in %s; %.3f s, of which recording took %.1f ms of CPU time "
-		 "(%.2f %%)",
-		 (unsigned long long)stats.samples,
-		 (unsigned long long)(stats.lost_own + stats.shed), size,
-		 strcmp(path, "-") ? path : "standard output", seconds, 1000 * own,
-		 seconds > 0 ? 100 * own / seconds : 0.0);
-}
-
 /* Ends as the command did: by its status or by its signal. */
 static int pass_on(const struct session *session, int status)
 {
@@ -348,7 +228,7 @@ static void end_command(struct session *session)
 {
 	pid_t pid = sp_capture_pid(session->capture);
 	/* What was followed has ended: there is nothing to wait for. */
-	bool needless = only_says_how_long(&session->arguments->options);
+	bool needless = record_command_is_limit(&session->arguments->options);
 	if (pid && needless && !session->stopped)
 		session->as_asked = true;
 	if (pid && (session->stopped || needless))
@@ -404,7 +284,7 @@ static int run_session(struct session *session)
 	see_error(session, stop_error);
 	say_notes(session);
 	session->files += record_say_files(session->capture, session->arguments->quiet);
-	say_summary(session);
+	record_print_summary(session->arguments, session->capture, session->files, session->failed);
 	end_command(session);
 	print_answer(session);
 	/* Before this process ends by the command's signal. */

@@ -25,6 +25,8 @@ static void add_targets(struct option_table *table, struct record_arguments *arg
 		OPTION_GROUP("Target:"),
 		OPTION_NUMBERS('p', "pid", "PID,...", &arguments->pids,
 			       "sample running processes, all their threads"),
+		OPTION_FLAG(0, "descendants", &options->descendants,
+			    "with -p: sample their running descendants, too"),
 		OPTION_NUMBERS('t', "tid", "TID,...", &arguments->tids, "sample running threads"),
 		OPTION_FLAG('a', "all-cpus", &options->system_wide, "sample all CPUs and processes"),
 		OPTION_STRING('C', "cpu", "LIST", &options->cpus,
@@ -33,6 +35,8 @@ static void add_targets(struct option_table *table, struct record_arguments *arg
 			    "sample the running processes of USER (name or uid)", .rare = true),
 		OPTION_CALL('G', "cgroup", "NAME,...", options, record_parse_cgroups,
 			    "sample control groups: one, or one per event of -e"),
+		OPTION_CALL(0, "unit", "NAME", options, record_parse_unit,
+			    "sample the control group of a systemd unit, such as nginx"),
 		OPTION_CALL(0, "scope", "WHERE", &options->scope, record_parse_scope,
 			    "cpu: per-CPU events, filtered to the target; task: per-task events, "
 			    "inherited; auto (default): cpu if permitted, up to 5,000 Hz",
@@ -375,6 +379,10 @@ static bool check_arguments(const struct record_arguments *arguments)
 	else if (!tasks && !options->command && !options->system_wide && !options->cpus)
 		what = "what shall be recorded? A command, -p PID, -t TID, -u USER, -a, -C CPUS or -G "
 		       "CGROUP";
+	else if (options->descendants && !options->pids.count)
+		what = "--descendants needs -p PID";
+	else if (options->unit && (tasks || options->cgroups))
+		what = "--unit excludes -p, -t, -u and -G";
 	else if (options->user_only && options->kernel_only)
 		what = "--all-user and --all-kernel exclude each other";
 	else if (options->keep_files && !options->switch_bytes && !options->switch_ns &&

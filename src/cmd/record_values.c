@@ -261,6 +261,16 @@ bool record_parse_cgroups(const struct option *option, const char *text)
 	return true;
 }
 
+bool record_parse_unit(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	if (!*text || strchr(text, '/'))
+		return option_reject(option, text, "a systemd unit's name; -G takes a cgroup's path");
+	options->unit = text;
+	options->system_wide = true; /* a cgroup is recorded on whole CPUs */
+	return true;
+}
+
 bool record_parse_all_cgroups(const struct option *option, const char *text)
 {
 	struct sp_capture_fields *fields = option->value;
