@@ -331,7 +331,11 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	capture->end_ns = capture_now_ns();
 	if (!capture->switching.maker || capture->closed)
 		return NULL; /* it never began */
-	struct sp_error *error = capture_check_cpus(capture, true);
+	/* Before the last rounds: samples that come between these would be lost. */
+	struct sp_error *error = capture_end_descent(capture);
+	capture->end_ns = capture_now_ns();
+	if (!error)
+		error = capture_check_cpus(capture, true);
 	if (!error)
 		error = capture_check_clock(capture);
 	if (!error)
@@ -348,8 +352,6 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 				"there were many", (unsigned long long)capture->unwound.files_forgotten);
 	}
 	log_drains(capture);
-	if (!error)
-		error = capture_end_descent(capture);
 	if (!error)
 		error = capture_count_lost(capture);
 	if (!error)
