@@ -18,6 +18,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_record.sh \
 	tests/live/test_record_attach.sh \
 	tests/live/test_record_end.sh \
+	tests/live/test_record_family.sh \
 	tests/live/test_record_fields.sh \
 	tests/live/test_record_long.sh \
 	tests/live/test_record_safety.sh \

@@ -35,15 +35,15 @@ says "it is said" "no process 2147483646"
 status "a thread that is not there" 125 "$SPROF" record -o "$file" -t 2147483646
 status "a place that cannot be written to" 125 "$SPROF" record -o /nonexistent/file true
 status "a run too short for a sample is no failure" 0 "$SPROF" record -F 1 -o "$file" true
-says "but is printed" "^sprof: no samples in $file in 0\.[0-9]* s: sample more often (-F, -c) or record for longer"
+says "but is printed" "^sprof: no samples in $file: the command used [0-9.]* ms of CPU time, less than one sampling period (1000 ms)"
 status "a run without CPU time is no failure" 0 "$SPROF" record -F 10 -o "$file" sleep 0.3
-says "but is printed" "no samples in $file in 0\.[0-9]* s: sample more often"
+says "but is printed" "no samples in $file: the command used [0-9.]* ms of CPU time"
 status "-q: a run without samples" 0 "$SPROF" record -q -F 10 -o "$file" sleep 0.1
-check "-q: is one line" sh -c 'test "$(wc -l <"$1")" = 1 && grep -q "no samples in .*: sample more often" "$1"' sh "$tmp/err"
+check "-q: is one line" sh -c 'test "$(wc -l <"$1")" = 1 && grep -q "no samples in .*: the command used" "$1"' sh "$tmp/err"
 
 status "a recording" 0 "$SPROF" record -F 2000 -o "$file" -- "$workload/proportions" 0.5
 says "the summary tells samples, losses, file and cost" \
-	"^sprof: [0-9]* samples, 0 lost, .* in $file; .* recording took .* CPU time"
+	"^sprof: [0-9]* samples, 0 lost, .* in $file; [0-9.]* s elapsed, recorder used [0-9.]* ms CPU"
 count=$(samples "$file")
 check "it has samples ($count)" test "$count" -gt 500
 check "they are those that the summary tells" grep -q "^sprof: $count samples" "$tmp/err"

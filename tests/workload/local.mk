@@ -9,6 +9,7 @@ noinst_PROGRAMS += \
 	tests/workload/chains \
 	tests/workload/deep \
 	tests/workload/errands \
+	tests/workload/family \
 	tests/workload/forks \
 	tests/workload/idle \
 	tests/workload/jitdump \
@@ -52,6 +53,9 @@ tests_workload_deep_LDADD = $(PTHREAD_LIBS)
 tests_workload_errands_CFLAGS = $(workload_cflags)
 tests_workload_errands_LDFLAGS =
 tests_workload_errands_LDADD =
+tests_workload_family_CFLAGS = $(workload_cflags)
+tests_workload_family_LDFLAGS =
+tests_workload_family_LDADD =
 tests_workload_forks_CFLAGS = $(workload_cflags)
 tests_workload_forks_LDFLAGS =
 tests_workload_forks_LDADD =
