@@ -8,6 +8,7 @@
  * repeats the scan until it finds nothing to open.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/cleanup.h"
@@ -205,14 +206,23 @@ static struct sp_error *list_survivors(struct sp_capture *capture)
 	return NULL;
 }
 
+static int by_pid(const void *a, const void *b)
+{
+	return ((const struct sp_capture_process *)a)->pid - ((const struct sp_capture_process *)b)->pid;
+}
+
 struct sp_error *capture_end_descent(struct sp_capture *capture)
 {
+	struct sp_error *error = NULL;
 	capture->unrecorded.count = 0;
 	if (has_children(capture))
-		return list_children(capture);
-	if (capture->target == CAPTURE_COMMAND && capture->workload.ended)
-		return list_survivors(capture);
-	return NULL;
+		error = list_children(capture);
+	else if (capture->target == CAPTURE_COMMAND && capture->workload.ended)
+		error = list_survivors(capture);
+	if (!error && capture->unrecorded.count)
+		qsort(capture->unrecorded.items, capture->unrecorded.count,
+		      sizeof(*capture->unrecorded.items), by_pid);
+	return error;
 }
 
 size_t sp_capture_unrecorded(const struct sp_capture *capture, const struct sp_capture_process **ret)

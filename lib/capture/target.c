@@ -28,19 +28,19 @@ struct sp_error *capture_choose_target(struct sp_capture *capture,
 	if ((options->pids.count && options->tids.count) || (tasks && options->system_wide) ||
 	    (options->by_user && (options->pids.count || options->tids.count)) ||
 	    (tasks && options->cgroups))
-		return error_new(SP_ERROR_INVALID, "processes, threads, or everything: only one of them");
+		return error_new(SP_ERROR_INVALID, "processes, threads and the whole system exclude each other");
 	if (!tasks && !everyone && !options->command)
 		return error_new(SP_ERROR_INVALID, "nothing to record");
 	if (options->user_only && options->kernel_only)
-		return error_new(SP_ERROR_INVALID, "user only and kernel only leave nothing");
+		return error_new(SP_ERROR_INVALID, "user only and kernel only exclude each other");
 	if (options->freq_hz && options->period)
-		return error_new(SP_ERROR_INVALID, "a frequency or a period: not both");
+		return error_new(SP_ERROR_INVALID, "a frequency and a period exclude each other");
 	capture->target = everyone		? CAPTURE_EVERYONE
 			  : options->pids.count || options->by_user ? CAPTURE_PROCESSES
 			  : options->tids.count ? CAPTURE_THREADS
 						: CAPTURE_COMMAND;
 	if (everyone && options->scope == SP_CAPTURE_SCOPE_TASK)
-		return error_new(SP_ERROR_INVALID, "all processes can only be recorded by whole CPUs");
+		return error_new(SP_ERROR_INVALID, "the whole system can be sampled per CPU only");
 	return NULL;
 }
 
@@ -71,7 +71,7 @@ static struct sp_error *find_users(struct sp_capture *capture, uid_t uid)
 	if (!error && !capture->processes.count)
 		error = error_set_remedy(error_new(SP_ERROR_NOT_FOUND, "user %u has no processes",
 						   (unsigned int)uid),
-					 "`ps -eo uid,pid,comm` shows whose there are");
+					 "`ps -eo uid,pid,comm` lists processes by user");
 	return error;
 }
 

@@ -87,10 +87,10 @@ static struct sp_error *exec_error(int errnum, const char *name)
 {
 	struct sp_error *error = error_os(errnum, "cannot run %s", name);
 	if (errnum == ENOENT)
-		return error_set_remedy(error, "is it misspelt, or not in PATH?");
+		return error_set_remedy(error, "check the spelling and PATH");
 	if (errnum == EACCES)
-		return error_set_remedy(error, "it is not an executable file (chmod +x), or a directory "
-					"on its path is closed to you");
+		return error_set_remedy(error, "the file is not executable (chmod +x), or a directory "
+					"of its path is not searchable");
 	return error;
 }
 

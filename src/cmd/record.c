@@ -108,7 +108,7 @@ static void pause_or_go_on(struct session *session)
 	if (error)
 		diag_error(error);
 	else if (!session->arguments->quiet)
-		diag_say(any ? "sampling is paused (SIGUSR1 again: it goes on)" : "sampling goes on");
+		diag_say(any ? "sampling paused; SIGUSR1 resumes it" : "sampling resumed");
 }
 
 /* SIGUSR2 */

@@ -371,14 +371,13 @@ static bool check_arguments(const struct record_arguments *arguments)
 	bool tasks = options->pids.count || options->tids.count || options->by_user;
 	const char *what = NULL;
 	if ((options->pids.count != 0) + (options->tids.count != 0) + options->by_user > 1)
-		what = "of -p, -t and -u only one can be";
+		what = "-p, -t and -u exclude each other";
 	else if (tasks && options->cgroups)
-		what = "-G does not go with -p, -t or -u";
+		what = "-G excludes -p, -t and -u";
 	else if (tasks && options->system_wide)
-		what = "-a does not go with -p, -t or -u";
+		what = "-a excludes -p, -t and -u";
 	else if (!tasks && !options->command && !options->system_wide && !options->cpus)
-		what = "what shall be recorded? A command, -p PID, -t TID, -u USER, -a, -C CPUS or -G "
-		       "CGROUP";
+		what = "nothing to record: give a COMMAND, -p, -t, -u, -a, -C, -G or --unit";
 	else if (options->descendants && !options->pids.count)
 		what = "--descendants needs -p PID";
 	else if (options->unit && (tasks || options->cgroups))
@@ -387,12 +386,11 @@ static bool check_arguments(const struct record_arguments *arguments)
 		what = "--all-user and --all-kernel exclude each other";
 	else if (options->keep_files && !options->switch_bytes && !options->switch_ns &&
 		 !options->switch_on_demand && !options->overwrite)
-		what = "--keep is for several files: with --switch-output";
+		what = "--keep needs --switch-output";
 	else if (options->overwrite && (options->switch_bytes || options->switch_ns))
-		what = "--overwrite writes when something happens, not by size or time: "
-		       "--switch-output=signal";
+		what = "--overwrite excludes --switch-output by size or time: use --switch-output=signal";
 	else if (options->overwrite && options->max_bytes)
-		what = "--overwrite writes what its buffers hold: -m, not --max-size, says how much";
+		what = "--overwrite excludes --max-size: -m sets the size of the ring buffers";
 	else if (options->overwrite && options->snapshot)
 		what = "--overwrite and --snapshot exclude each other";
 	else if (options->freq_hz && options->period)
@@ -400,10 +398,10 @@ static bool check_arguments(const struct record_arguments *arguments)
 	else if (options->kernel_chains && options->user_chains)
 		what = "--kernel-callchains and --user-callchains exclude each other";
 	else if (options->remove_on_exec && !tasks)
-		what = "--remove-on-exec is for what runs already: with -p, -t or -u";
+		what = "--remove-on-exec needs -p, -t or -u";
 	else if (options->scope == SP_CAPTURE_SCOPE_TASK &&
 		 (options->system_wide || (options->cpus && !tasks)))
-		what = "--scope task does not go with -a, nor with -C alone";
+		what = "--scope task excludes -a, and -C without -p, -t or -u";
 	if (!what)
 		return true;
 	diag_say("%s", what);

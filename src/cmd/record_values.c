@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "cmd/record_arguments.h"
+#include "diag.h"
 
 #define NS_PER_SECOND 1000000000.0
 
@@ -20,8 +21,10 @@ bool record_parse_frequency(const struct option *option, const char *text)
 		*hz = SP_CAPTURE_FREQ_MAX;
 		return true;
 	}
-	return option_text_number(text, 1, SP_CAPTURE_FREQ_MAX - 1, hz) ||
-	       option_reject(option, text, "a number of samples a second, or max");
+	if (option_text_number(text, 1, SP_CAPTURE_FREQ_MAX - 1, hz))
+		return true;
+	diag_say("-%c: invalid frequency '%s' (Hz, or max)", option->letter, text);
+	return false;
 }
 
 bool record_parse_count(const struct option *option, const char *text)

@@ -57,7 +57,7 @@ all() {
 	left=$(grep -v ready "$tmp/out" | paste -sd,)
 	one=${left%,*} two=${left#*,}
 	says "$who $*: they are named" \
-		"the command left 2 processes running: family ([0-9]*), family ([0-9]*); record them with: sprof record -p \($one,$two\|$two,$one\)\$"
+		"the command left 2 processes running: family ([0-9]*), family ([0-9]*); record them with: sprof record -p $one,$two\$"
 	status "$who $*: which works" 0 $as $record "$@" -p "$left" --duration 0.2
 	kill "$one" "$two"
 }
