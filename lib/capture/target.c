@@ -12,7 +12,7 @@ struct sp_error *capture_find_unit(struct sp_capture *capture, struct sp_capture
 	if (!options->unit)
 		return NULL;
 	if (options->cgroups)
-		return error_new(SP_ERROR_INVALID, "a unit or control groups: not both");
+		return error_new(SP_ERROR_INVALID, "a unit and control groups exclude each other");
 	struct sp_error *error = cgroup_hierarchy_find(capture->ctx, &hierarchy);
 	if (!error)
 		error = unit_find(capture->ctx, &hierarchy, options->unit, &capture->unit_path);

@@ -110,11 +110,11 @@ void record_say_bounds(const struct sp_capture *capture, const struct sp_capture
 	uint64_t most = sp_capture_most_bytes(capture);
 	const char *path = options->path ? options->path : "sprof.data";
 	if (!most)
-		diag_say("%s will be as large as there are samples: --max-size limits it", path);
+		diag_say("%s has no size limit; --max-size sets one", path);
 	else if (options->keep_files)
-		diag_say("each file will be of at most %llu bytes, all together of %llu",
+		diag_say("each file: at most %llu bytes; all files: at most %llu bytes",
 			 (unsigned long long)most,
 			 (unsigned long long)most * (options->keep_files + 1));
 	else
-		diag_say("%s will be of at most %llu bytes", path, (unsigned long long)most);
+		diag_say("%s: at most %llu bytes", path, (unsigned long long)most);
 }

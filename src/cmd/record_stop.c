@@ -25,7 +25,7 @@ struct watch {
 static void give_up(const struct watch *watch, int number)
 {
 	sigset_t signals;
-	diag_say("given up: what the reader of %s has not taken is lost", watch->name);
+	diag_say("gave up: data that the reader of %s has not read is lost", watch->name);
 	if (watch->command)
 		kill(watch->command, SIGTERM);
 	sigemptyset(&signals);
@@ -46,8 +46,7 @@ static void *watch_signals(void *arg)
 	while (!fds[1].revents) {
 		struct signalfd_siginfo info;
 		if (poll(fds, 2, said ? -1 : PATIENCE_MS) == 0) {
-			diag_say("waiting for the reader of %s; ^C, or SIGTERM, gives up what it has not "
-				 "taken", watch->name);
+			diag_say("waiting for the reader of %s; Ctrl-C or SIGTERM discards unread data", watch->name);
 			said = true;
 		}
 		if (fds[0].revents && read(watch->signal_fd, &info, sizeof(info)) == sizeof(info) &&

@@ -47,7 +47,7 @@ wait $recorder 2>"$tmp/.wait"
 status=$?
 exec 9>&-
 check "a reader that takes nothing: SIGTERM gives it up (status $status)" test $status = 143
-says "a reader that takes nothing: what is lost is said" 'given up: what the reader of .* has not taken is lost'
+says "a reader that takes nothing: what is lost is said" 'gave up: data that the reader of .* has not read is lost'
 
 # A recorder that is stopped for a moment goes on.
 "$SPROF" record -q -g -o "$file" -- "$workload/proportions" 0.5 >"$tmp/out" 2>"$tmp/err" &

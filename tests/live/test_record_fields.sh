@@ -331,7 +331,7 @@ check "--strict-freq fails" grep -q -e '--strict-freq.*more than' "$tmp/err"
 record -b -e cpu-clock -- true
 check "-b says what it needs" grep -q '^sprof: -b: .*LBR' "$tmp/err"
 record -j any,nonsense -- true
-check "-j says what there is" grep -q "'nonsense' is none of any, any_call" "$tmp/err"
+check "-j says what there is" grep -q "invalid filter 'nonsense' (one of any, any_call" "$tmp/err"
 record -W -e cpu-clock -- true
 "$SPROF" record -W -e cpu-clock -o "$data" -- true >/dev/null 2>"$tmp/err"
 check "-W says that software events have none" grep -q 'software events do not tell' "$tmp/err"

@@ -56,7 +56,7 @@ perf_reads "$tmp/$(echo "$files" | sed -n 2p)" "by time"
 # By size, and a few are kept.
 "$SPROF" record -v -F 4000 -g --call-graph fp --switch-output=200K --keep 2 -o "$tmp/size" -- \
 	"$workload/proportions" 2 >"$tmp/out" 2>"$tmp/err"
-most=$(sed -n 's/.*each file will be of at most \([0-9]*\) bytes.*/\1/p' "$tmp/err")
+most=$(sed -n 's/.*each file: at most \([0-9]*\) bytes.*/\1/p' "$tmp/err")
 files=$(ls "$tmp" | grep '^size\.')
 check "by size: two files are kept" test "$(echo "$files" | wc -l)" = 2
 check "by size: there were more" test "$(grep -c 'size\.[0-9]*: ' "$tmp/err")" -gt 2
