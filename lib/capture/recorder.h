@@ -292,7 +292,10 @@ void capture_unmap_traces(struct sp_capture *capture);
 /* attach.c: opens all events, and learns what runs already. */
 struct sp_error *capture_attach(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* target.c: a unit's control group takes the place of its name; checks what is asked for; then the processes that run already. */
+/*
+ * target.c: replaces a unit's name by its control group; checks the target; finds the processes
+ * that run already.
+ */
 struct sp_error *capture_find_unit(struct sp_capture *capture,
 				   struct sp_capture_options *options) SP_MUST_CHECK;
 struct sp_error *capture_choose_target(struct sp_capture *capture,

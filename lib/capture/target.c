@@ -28,7 +28,8 @@ struct sp_error *capture_choose_target(struct sp_capture *capture,
 	if ((options->pids.count && options->tids.count) || (tasks && options->system_wide) ||
 	    (options->by_user && (options->pids.count || options->tids.count)) ||
 	    (tasks && options->cgroups))
-		return error_new(SP_ERROR_INVALID, "processes, threads and the whole system exclude each other");
+		return error_new(SP_ERROR_INVALID, "processes, threads and the whole system exclude "
+						   "each other");
 	if (!tasks && !everyone && !options->command)
 		return error_new(SP_ERROR_INVALID, "nothing to record");
 	if (options->user_only && options->kernel_only)

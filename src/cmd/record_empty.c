@@ -255,7 +255,8 @@ static void explain(struct text *text, const struct sp_capture_options *options,
 		append(text, "%llu were lost; use larger ring buffers: -m %lluK", lost,
 		       (unsigned long long)stats.ring_bytes / 1024 * 4);
 	else if (all_disabled(capture))
-		append(text, "all events were disabled when the recording ended, after %.3f s (-D, --control)",
+		append(text, "all events were disabled when the recording ended, after %.3f s "
+			     "(-D, --control)",
 		       (double)stats.duration_ns / 1e9);
 	else if (group.members)
 		describe_group(text, &group);

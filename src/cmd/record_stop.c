@@ -46,7 +46,8 @@ static void *watch_signals(void *arg)
 	while (!fds[1].revents) {
 		struct signalfd_siginfo info;
 		if (poll(fds, 2, said ? -1 : PATIENCE_MS) == 0) {
-			diag_say("waiting for the reader of %s; Ctrl-C or SIGTERM discards unread data", watch->name);
+			diag_say("waiting for the reader of %s; Ctrl-C or SIGTERM "
+				 "discards unread data", watch->name);
 			said = true;
 		}
 		if (fds[0].revents && read(watch->signal_fd, &info, sizeof(info)) == sizeof(info) &&

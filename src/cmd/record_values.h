@@ -17,7 +17,8 @@ option_parse_fn record_parse_graph, record_parse_unwind, record_parse_scope;
 
 /* A struct sp_capture_options *. */
 option_parse_fn record_parse_call_graph, record_parse_ring_size, record_parse_snapshot,
-	record_parse_inherit, record_parse_cgroups, record_parse_unit, record_parse_user, record_parse_threads,
+	record_parse_inherit, record_parse_cgroups, record_parse_unit, record_parse_user,
+	record_parse_threads,
 	record_parse_per_thread;
 
 /* A struct sp_capture_fields *. */
