@@ -12,7 +12,7 @@ EXTRA_DIST += \
 	doc/HOWTO-add-test.md \
 	doc/HOWTO-add-unwinder.md \
 	doc/HOWTO-find-callers.md \
-	doc/HOWTO-leave-it-running.md \
+	doc/HOWTO-profile-continuously.md \
 	doc/HOWTO-stacks.md \
 	doc/KERNELS.md \
 	doc/PERF_EVENT_OPEN.md
