@@ -12,6 +12,11 @@ EXTRA_DIST += \
 	doc/HOWTO-add-test.md \
 	doc/HOWTO-add-unwinder.md \
 	doc/HOWTO-find-callers.md \
+	doc/HOWTO-compare-two-runs.md \
+	doc/HOWTO-find-hot-functions.md \
+	doc/HOWTO-find-hot-lines.md \
+	doc/HOWTO-profile-a-container.md \
+	doc/HOWTO-profile-another-machine.md \
 	doc/HOWTO-profile-continuously.md \
 	doc/HOWTO-stacks.md \
 	doc/KERNELS.md \
