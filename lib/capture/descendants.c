@@ -111,7 +111,7 @@ struct sp_error *capture_find_descendants(struct sp_capture *capture)
 struct sp_error *capture_note_refused(struct sp_capture *capture)
 {
 	size_t count = capture->refused.count;
-	char names[NAMES_MAX * 96] = "";
+	char names[NAMES_MAX * 96 + sizeof(", and others")] = "";
 	if (!count)
 		return NULL;
 	for (size_t i = 0, used = 0; i < count && i < NAMES_MAX; i++) {
@@ -119,9 +119,9 @@ struct sp_error *capture_note_refused(struct sp_capture *capture)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s (%d)",
 					 i ? ", " : "", process->comm, (int)process->pid);
 	}
-	return capture_note(capture, "no permission to attach to %zu descendant process%s: %s%s; record as "
-			    "root", count, count == 1 ? "" : "es", names,
-			    count > NAMES_MAX ? ", and others" : "");
+	if (count > NAMES_MAX)
+		strcat(names, ", and others");
+	return capture_note(capture, NOTE_ATTACH_REFUSED, names, count);
 }
 
 /* Processes that were given as such: of others, the user asked for no children. */

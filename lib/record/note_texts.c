@@ -329,6 +329,8 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_SAMPLING_UNSTABLE] = {0, true,
 		"sampling was enabled and disabled many times: no more notes about it"},
 	[NOTE_WRITE_FAILED] = {2, true, NULL, put_write_failed},
+	[NOTE_ATTACH_REFUSED] = {1, false,
+		"no permission to attach to {0} descendant process{0||es}: {o}; record as root"},
 };
 
 static const struct kind *kind_of(uint32_t kind)
