@@ -20,7 +20,8 @@ EXTRA_DIST += \
 	doc/HOWTO-profile-continuously.md \
 	doc/HOWTO-stacks.md \
 	doc/KERNELS.md \
-	doc/PERF_EVENT_OPEN.md
+	doc/PERF_EVENT_OPEN.md \
+	doc/screens.sh
 dist_man_MANS += \
 	doc/libsprof.3 \
 	doc/sprof.1 \

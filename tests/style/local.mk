@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Rules of HACKING that a script can hold the sources to.
-EXTRA_DIST += tests/style/rules.sh
+EXTRA_DIST += tests/style/ceilings tests/style/rules.sh tests/style/tokens.awk
 dist_check_SCRIPTS += \
 	tests/style/test_api.sh \
 	tests/style/test_headers.sh \
 	tests/style/test_layers.sh \
 	tests/style/test_perf_event_open.sh \
-	tests/style/test_rules.sh
+	tests/style/test_rules.sh \
+	tests/style/test_words.sh
