@@ -18,7 +18,6 @@ needs a recording of such events	report .*(-b$|--mem-mode|--group|--branch)
 needs FIFOs	fifo:
 needs Linux 5.11	--data-page-size
 needs a copy of another root	/path/to
-needs Go's, Java's or another runtime	(java|node|go) 
 EOF
 	[ -z "$wide" ] || printf 'needs the right to sample whole CPUs\trecord -a| -C |stat .*-a\n'
 }

@@ -153,9 +153,9 @@ commented() {
 	wrong_comments "$tmp/made-up"
 }
 catches "a comment's opener is caught" commented \
-'lib/a.c:1: What it is. 
+'lib/a.c:1: What it is.
 lib/a.c:2: Who it is.
-lib/a.c:5: so it is 
+lib/a.c:5: so it is
 lib/a.c:5: whose'
 spoken() {
 	wrong_strings "$tmp/made-up"

@@ -12,7 +12,7 @@ FNR == 1 { flush(); in_comment = 0; opening = "" }
 			at = index(line, "*/")
 			text = at ? substr(line, 1, at - 1) : line
 			if (opening != "" && text ~ /[A-Za-z]/) {
-				sub(/^[ \t*]+/, "", text)
+				gsub(/^[ \t*]+|[ \t]+$/, "", text)
 				print "comment\t" opening "\t" text
 				opening = ""
 			}
