@@ -79,6 +79,7 @@ echo "exec '$(realpath "$SPROF")' \"\$@\"" | stub sprof
 echo 'shift; eval "$@"' | stub ssh
 echo 'exec /bin/sleep 0.3' | stub sleep
 echo 'exec cat' | stub flamegraph.pl
+command -v jq >/dev/null || echo 'exec cat' | stub jq
 for program in make gcc; do
 	echo 'exec "$workload/proportions" 0.2' | stub $program
 done
@@ -92,7 +93,7 @@ cp "$(realpath "$workload/proportions")" .
 pid=$!
 trap 'kill $pid; rm -rf "$tmp"' EXIT
 echo "echo $pid" | stub pidof
-check "a recording for the reports" sprof record ./proportions 1
+check "a recording for the reports" sprof record ./proportions 0.7
 for name in perf demo before after before.1 day.2026112114000012; do
 	cp sprof.data $name.data
 done
