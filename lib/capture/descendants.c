@@ -121,7 +121,8 @@ struct sp_error *capture_note_refused(struct sp_capture *capture)
 	}
 	if (count > NAMES_MAX)
 		strcat(names, ", and others");
-	return capture_note(capture, NOTE_ATTACH_REFUSED, names, count);
+	const char *object = names;
+	return capture_note(capture, NOTE_ATTACH_REFUSED, object, count);
 }
 
 /* Processes that were given as such: of others, the user asked for no children. */
