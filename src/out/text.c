@@ -60,7 +60,7 @@ static const char *const *command_of(const struct sp_file_info *info)
 	return word;
 }
 
-/* "sprof.data  ./demo --fast", the command cut to the terminal's width. */
+/* "sprof.data  ./demo -x", the command cut to the terminal's width. */
 static void write_file(const struct report *report, FILE *out)
 {
 	const struct term *term = &report->term;

@@ -183,7 +183,7 @@ done
 "$SPROF" report -i killed --format json >out 2>err
 grep 'not ended\|is damaged' out >got
 cat >wanted <<END
-  {"kind": "damage", "text": "$not_ended; reading continues to the last complete record — the last sample is after 4 ms", "cause": "unfinished"},
+  {"kind": "damage", "text": "$not_ended; reading continues to the last complete record — last sample after 4 ms", "cause": "unfinished"},
 END
 sed -i 's/},*$//' wanted got
 same "report: it is one finding, of damage" wanted got
@@ -246,7 +246,7 @@ Findings
     -> use --symfs DIR with the recorded machine's files
 
 Recorder notes
-  12 % of samples were lost: now sampling at 249 Hz instead of 997 Hz (to keep the rate: larger -m, or --no-adapt) (after 1.000 s)
+  12 % of samples were lost: now sampling at 249 Hz instead of 997 Hz (to keep the rate: larger -m, or --no-adapt) (at +1.000 s)
   too few values
   cannot read the memory maps of process 17: code it has already mapped will have no symbols
   a later kind

@@ -106,11 +106,7 @@ END
 prints "the head says what is missing, and what to do" sh -c \
 	'"$SPROF" report -s symbol --kallsyms kallsyms | sed "/^ *[a-z ]*low-high/,\$d"' <<'END'
 perf.data  ./demo --fast
-  ! 60% of the samples are in demo, in code without a symbol: /nowhere/demo: No such file or
-    directory
-    -> use --symfs DIR with the recorded machine's files
-  ! 10% of the samples are in libother.so, in code without a symbol: /nowhere/libother.so: No such
-    file or directory
+  ! 70% of samples have no symbols (file not found): demo 60%, libother.so 10%
     -> use --symfs DIR with the recorded machine's files
 10 samples of cpu-clock, 10 ms of CPU time, none lost
 Percentages are of total CPU time; low-high is the 95% confidence interval.
@@ -301,7 +297,7 @@ prints "no more frames than are asked for" report -q -e cpu-clock -s symbol -g -
 ... 3 more rows without self time; --percent-limit 0 shows them
 
   total   low-high     self  call tree, callers first; below 0.50% hidden
- 83.33%  31.0-98.2    0.00%  [stack cut: depth limit]
+ 83.33%  31.0-98.2    0.00%  [truncated: depth limit]
  50.00%  12.5-87.5    0.00%  |- 0x50 [demo]
                      50.00%  |  sys_read [kernel.kallsyms]
  33.33%   6.1-79.2    0.00%  `- 0x21 [demo]
@@ -311,9 +307,10 @@ prints "no more frames than are asked for" report -q -e cpu-clock -s symbol -g -
                      16.67%  0x40
 END
 prints "what that cuts is told" \
-	sh -c '"$SPROF" report -i chains.data -e cpu-clock --max-stack 2 | grep -E "max-stack|^stacks"' <<'END'
-  ! 75% of the stacks of cpu-clock are deeper than --max-stack: further calls are not looked at
+	sh -c '"$SPROF" report -i chains.data -e cpu-clock --max-stack 2 | grep -E "^stacks"
+		"$SPROF" report -i chains.data --max-stack 2 --format json | grep -o "75% of .*max-stack)[^,]*"' <<'END'
 stacks: 25.0% truncated, 75.0% cut at the depth limit
+75% of stacks are truncated (deeper than --max-stack) — cpu-clock"
 END
 prints "a tree of callees" report -q -e cpu-clock -s comm -g callee,10 -i chains.data \
 	--kallsyms kallsyms <<'END'
@@ -365,8 +362,8 @@ END
 prints "findings are in the JSON" \
 	sh -c '"$SPROF" report -i chains.data --format json | sed -n "/findings/,/throttled/p"' <<'END'
  "findings": [
-  {"kind": "lost", "text": "2 samples of cpu-clock (33% of all) got lost", "remedy": "record with larger buffers (-m 2M) or a lower rate (-F)", "samples": 2, "share": 0.3333333333},
-  {"kind": "throttled", "text": "the kernel held cpu-clock back once, for 3 us in all, because it took too much time: what ran then is missing", "remedy": "record at a lower rate (-F), or raise kernel.perf_event_max_sample_rate and kernel.perf_cpu_time_max_percent"},
+  {"kind": "lost", "text": "2 samples of cpu-clock (33%) lost", "remedy": "record with larger ring buffers (-m 2M) or a lower rate (-F 249)", "samples": 2, "share": 0.3333333333, "cause": "lost", "event": "cpu-clock"},
+  {"kind": "throttled", "text": "cpu-clock was throttled once, for 3 us in total: samples are missing there", "remedy": "record at a lower rate: -F 249", "cause": "throttled", "event": "cpu-clock"},
 END
 # 2 samples more of 150 ns and 3 us of throttling, beside 600 ns: 3,300 of 3,900 are missing.
 prints "rows have bounds for what is missing" \
@@ -379,20 +376,13 @@ prints "rows have bounds for what is missing" \
 END
 prints "the head says what the data is worth" report -i chains.data -s comm <<'END'
 chains.data
-  ! 2 samples of cpu-clock (33% of all) got lost
-    -> record with larger buffers (-m 2M) or a lower rate (-F)
-  ! the kernel held cpu-clock back once, for 3 us in all, because it took too much time: what ran
-    then is missing
-    -> record at a lower rate (-F), or raise kernel.perf_event_max_sample_rate and
-       kernel.perf_cpu_time_max_percent
-  ! 80% of the samples are in demo, in code without a symbol: /nowhere/demo: No such file or
-    directory
+  ! cpu-clock was throttled once, for 3 us in total: samples are missing there
+    -> record at a lower rate: -F 249
+  ! 2 samples of cpu-clock (33%) lost
+    -> record with larger ring buffers (-m 2M) or a lower rate (-F 249)
+  ! 80% of samples have no symbols (file not found): demo
     -> use --symfs DIR with the recorded machine's files
-  ! 20% of the samples are in [kernel.kallsyms], in code without a symbol: another kernel runs here
-    than was recorded
-    -> give the recorded kernel's --vmlinux or --kallsyms, or report where it runs
-  ! 100% of the stacks of cpu-clock end before the function that began the thread
-    -> record with --call-graph dwarf, or compile with -fno-omit-frame-pointer
+    2 more: sprof info --findings -i chains.data
 
 4 samples of cpu-clock, 600 ns of CPU time, 2 lost (33.3%), throttled 1 time (3 us), missing samples
 widen 50% to 7.7%-92.3%
@@ -421,8 +411,7 @@ note 0 of the 60 samples lost, which are everyone's on these CPUs, probably 1 we
 END
 prints "of everyone's losses, one's own are told apart" \
 	sh -c '"$SPROF" report -i others.data -s comm | grep -E "lost|these CPUs|shares:"' <<'END'
-  ! probably 1 sample of cpu-clock (25% of all) got lost: of everyone's on these CPUs, 60 did, 100%
-  - of the 60 samples lost, which are everyone's on these CPUs, probably 1 were of what was recorded
+  ! about 1 sample of cpu-clock (25%) lost; 60 across all processes on these CPUs, 100% of them on
 3 samples of cpu-clock, 300 ns of CPU time, up to 60 lost on these CPUs, about 1 of them this
 END
 prints "and bound the shares" \
@@ -433,23 +422,39 @@ prints "and bound the shares" \
    "missing_weight": 100
  "self_least": 0.75
   {"kind": "lost"
+ "cause": "lost"
 END
+
+# Losses of other processes only are no finding.
+recording zero.data <<'END'
+event cpu-clock
+comm 7 7 demo
+sample 0 7 7 0 1000 100 0x400010
+full 0 60 4000
+note 0 #44:60:0 x
+END
+check "no finding mentions 0 samples" sh -c '! "$SPROF" report -i zero.data | grep "^  ! .*lost"'
 
 # How large stacks were is known to the recorder alone.
 remedy_of() {
 	{
 		printf 'event cpu-clock chain\ncomm 7 7 demo\nstacks truncated\n'
 		printf 'sample 0 7 7 0 1000 100 0x400010 0x400010 0x400021\n'
-		printf 'note 0 9 of 10 stacks are cut; %s\n' "$1"
+		printf 'note 0 %s\n' "$1"
 	} | recording cut.data
 	"$SPROF" report -i cut.data 2>&1 | sed -n 's/^    -> //p' | grep -e copy -e copies
 }
 check "the finding names the size that the recorder found" test \
-	"$(remedy_of '--call-graph dwarf,24576 would hold 99 % of them')" = \
-	"copy more of them: --call-graph dwarf,24576"
+	"$(remedy_of '9 of 10 stacks are cut; --call-graph dwarf,24576 would hold 99 % of them')" = \
+	"record with a larger stack copy: --call-graph dwarf,24576"
+no_more="the kernel copies no more: compile the program with -fno-omit-frame-pointer, and record with"
 check "the finding says that there is no such size" test \
-	"$(remedy_of 'more cannot be copied of a stack')" = \
-	"the kernel copies no more: compile with -fno-omit-frame-pointer, and record with --call-graph"
+	"$(remedy_of '9 of 10 stacks are cut; more cannot be copied of a stack')" = "$no_more"
+check "a note's values have the size, too" test "$(remedy_of '#36:9:10:9:0:0:0:24576 x')" = \
+	"record with a larger stack copy: --call-graph dwarf,24576"
+check "and that there is none" test "$(remedy_of '#36:9:10:9:0:0:0:0xffffffffffffffff x')" = "$no_more"
+check "fewer values than the kind has are none" test "$(remedy_of '#36:9:10:9 x')" = \
+	"record with a larger stack copy: --call-graph dwarf,32768"
 
 # Stacks that say how they ended.
 recording unwound.data <<'END'
@@ -469,18 +474,12 @@ sample 0 7 7 0 5000 100 0x400040 0x400040 0x400041 ... 0x400021
 END
 prints "the head and the tree say how stacks ended" report -s dso -g -i unwound.data <<'END'
 unwound.data
-  ! 100% of the samples are in demo, in code without a symbol: /nowhere/demo: No such file or
-    directory
+  ! 100% of samples have no symbols (file not found): demo
     -> use --symfs DIR with the recorded machine's files
-  ! 20% of the stacks of cpu-clock are longer than what was copied of them: their outermost calls
-    are missing
-    -> copy more of them: --call-graph dwarf,SIZE
-  ! 20% of the stacks of cpu-clock are too deep for a record: frames in their middle were left out
-  ! 20% of the stacks of cpu-clock have no callers in the program: the recorder could not keep up
-    -> record at a lower rate (-F), or unwind afterwards (--unwind later)
-  ! 20% of the stacks of cpu-clock pass code without unwind information, which was left by frame
-    pointer: callers may be missing there
-    -> compile it with -fasynchronous-unwind-tables
+  ! 20% of stacks are truncated (larger than the recorded copy)
+    -> record with a larger stack copy: --call-graph dwarf,32768
+  ! 20% of stacks have no middle frames (too deep for a record)
+    2 more: sprof info --findings -i unwound.data
 5 samples of cpu-clock, 500 ns of CPU time, none lost
 stacks: 60.0% complete, 20.0% truncated, 20.0% skipped under load, 20.0% repaired from other samples
 Percentages are of total CPU time; low-high is the 95% confidence interval.
@@ -491,14 +490,14 @@ Percentages are of total CPU time; low-high is the 95% confidence interval.
   total   low-high     self  call tree, callers first; below 0.50% hidden
  60.00%  23.1-88.2    0.00%  0x21 [demo]
  40.00%  11.8-76.9   40.00%  |- 0x10
- 20.00%   3.6-62.4    0.00%  `- [frames left out]
+ 20.00%   3.6-62.4    0.00%  `- [frames omitted]
                                 0x41 [demo]
                      20.00%     0x40
- 20.00%   3.6-62.4    0.00%  [stack left out under pressure]
-                     20.00%  0x40 [demo]
  20.00%   3.6-62.4    0.00%  [truncated stacks]
                              0x21 [demo]
                      20.00%  0x10
+ 20.00%   3.6-62.4    0.00%  [truncated: recorder overloaded]
+                     20.00%  0x40 [demo]
 END
 
 # Nothing to show.

@@ -58,7 +58,7 @@ prints "chains that come later" report -g -s comm,dso,symbol -i "$tmp/behind" <<
                      20.00%  |  0xffffffff80000400 [kernel.kallsyms]
  20.00%   3.6-62.4    0.00%  `- 0x400 [a.so]
                      20.00%     0x100
- 20.00%   3.6-62.4    0.00%  [stack cut: the program's part is missing]
+ 20.00%   3.6-62.4    0.00%  [truncated: no user call chain]
                      20.00%  0xffffffff80000200 [kernel.kallsyms]
 END
 
@@ -66,12 +66,14 @@ report -g -s comm,dso,symbol -i "$tmp/behind" >"$tmp/wanted"
 report -g -s comm,dso,symbol -i "$tmp/before" >"$tmp/got"
 same "or come before" "$tmp/wanted" "$tmp/got"
 
-"$SPROF" report -i "$tmp/behind" | grep -A 3 'no callers in\|^  stacks' >"$tmp/found"
+{
+	"$SPROF" info --findings -i "$tmp/behind" | grep -A 1 'no user callers'
+	"$SPROF" report -i "$tmp/behind" | grep '^stacks'
+} >"$tmp/found"
 prints "what never comes is said" cat "$tmp/found" <<END
-  ! 20% of the stacks of cycles have no callers in the program: they were to come when the kernel
-    returned there, but are not in the recording
-    -> record with larger buffers (-m 2M), or do not defer them (--call-graph fp)
-5 samples of cycles, 5 events, none lost
+  ! 20% of stacks have no user callers (the deferred user call chain is missing)
+    -> record with larger ring buffers (-m 2M), or with --call-graph fp
+stacks: 80.0% truncated, 20.0% without the deferred user part
 END
 
 "$SPROF" report -i "$tmp/behind" --no-children --format json | grep -o '"stacks": {[^}]*}' >"$tmp/json"

@@ -109,25 +109,25 @@ demo;start_[k];main_[k];work_more_[k];work_[k] 1
 END
 
 tree() {
-	report --no-inline -s comm "$@" | sed -e '1,/caller/d' -e 's/ *\[kernel.kallsyms\]//'
+	report --no-inline -s comm "$@" | sed -e '1,/ first/d' -e 's/ *\[kernel.kallsyms\]//'
 }
 prints "a tree of callers" tree -g --callers work <<'END'
- 70.00%    24.1-94.5  work
- 40.00%     9.1-81.6  |- fib (recursive, 2 deep)
- 40.00%     9.1-81.6  |  `- main
-                      |     start
- 30.00%     5.5-75.9  `- work_more
-                         main
-                         start
+ 70.00%  24.1-94.5  work
+ 40.00%   9.1-81.6  |- fib (recursive, 2 deep)
+ 40.00%   9.1-81.6  |  `- main
+                    |     start
+ 30.00%   5.5-75.9  `- work_more
+                       main
+                       start
 END
 prints "a tree of callees, by callers" tree -g --callees fib <<'END'
- 70.00%    24.1-94.5   30.00%  fib (recursive, 2 deep)
- 40.00%     9.1-81.6   40.00%  `- work
+ 70.00%  24.1-94.5   30.00%  fib (recursive, 2 deep)
+ 40.00%   9.1-81.6   40.00%  `- work
 END
 prints "a tree of callees, from the sampled function up" tree -g callee --callees fib <<'END'
- 40.00%     9.1-81.6  work
-                      fib (recursive, 2 deep)
- 30.00%     5.5-75.9  fib (recursive, 2 deep)
+ 40.00%   9.1-81.6  work
+                    fib (recursive, 2 deep)
+ 30.00%   5.5-75.9  fib (recursive, 2 deep)
 END
 share() {
 	report --no-inline -s symbol --format csv "$@" | sed -n '2s/,.*//p'

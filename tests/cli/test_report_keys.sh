@@ -135,16 +135,16 @@ END
 prints "pages, cgroups, transactions, times" report -i "$tmp/memory" \
 	-s data_page_size,code_page_size,transaction,cgroup,cgroup_id,time,socket <<END
   self   low-high  data_page_size  code_page_size  transaction                    cgroup           cgroup_id     time      socket
-25.00%   4.6-69.9  2M              4K              EL CAP-WRITE CAP-READ NEITHER  cgroup 8         4/0xeffffffb  0.200000       ?
-25.00%   4.6-69.9  4K              2M                                             /user.slice/one  4/0xeffffffb  0.000000       ?
-25.00%   4.6-69.9  4K              2M                                             /user.slice/one  4/0xeffffffb  0.100000       ?
-25.00%   4.6-69.9  N/A             N/A                                            ?                4/0xeffffffb  0.200000       ?
+25.00%   4.6-69.9  2M              4K              EL CAP-WRITE CAP-READ NEITHER  cgroup 8         4/0xeffffffb  +0.200 s       ?
+25.00%   4.6-69.9  4K              2M                                             /user.slice/one  4/0xeffffffb  +0.000 s       ?
+25.00%   4.6-69.9  4K              2M                                             /user.slice/one  4/0xeffffffb  +0.100 s       ?
+25.00%   4.6-69.9  N/A             N/A                                            ?                4/0xeffffffb  +0.200 s       ?
 END
 
 prints "times in other steps" report -i "$tmp/memory" -s time --time-quantum 200ms <<END
   self   low-high  time
-50.00%  15.0-85.0  0.000000
-50.00%  15.0-85.0  0.200000
+50.00%  15.0-85.0  +0.000 s
+50.00%  15.0-85.0  +0.200 s
 END
 
 prints "memory in csv" report -i "$tmp/memory" -s mem,local_weight,cgroup,time --format csv <<END
@@ -203,18 +203,12 @@ cycles   low-high  instructions   low-high   IPC   low-high  symbol
 48.72%  33.9-63.8        18.37%   8.2-36.0  0.47  0.42-0.53  [.] 0x200
 END
 
-"$SPROF" report --group -s symbol -i "$tmp/group" | grep -A 1 'cannot be told\|of the time' >"$tmp/found"
+"$SPROF" info --findings -i "$tmp/group" | grep -A 1 'counted\|of the time' >"$tmp/found"
 prints "what counters did not see" cat "$tmp/found" <<END
-  ! cycles was counted for 50% of the time: it shared its counter with others, and what is shown is
-    that part
---
-  ! instructions was counted for 50% of the time: it shared its counter with others, and what is
-    shown is that part
---
-  ! 1 value of cycles cannot be told to any code, and is left out: the recording does not say since
-    when it had been counted
-  ! 1 value of instructions cannot be told to any code, and is left out: the recording does not say
-    since when it had been counted
+  ! cycles was counted for 50% of the time (multiplexed): shares are of that part
+    -> record fewer events at once: -e
+  ! instructions was counted for 50% of the time (multiplexed): shares are of that part
+    -> record fewer events at once: -e
 END
 
 prints "one by one" report --no-group -s symbol -i "$tmp/group" <<END

@@ -62,7 +62,7 @@ same "rows are functions, and addresses of the ELF file" wanted got
 
 report --no-children >out
 check "a finding counts them as without a symbol" \
-	grep -q '! 100% of the samples are in prog, in code without a symbol' out
+	grep -q '! 100% of samples have no symbols: prog' out
 check "with the remedy" grep -q 'install its debug symbols' out
 check "the table has them as functions of the program" grep -q "\[\.\] fn@$again\$" out
 

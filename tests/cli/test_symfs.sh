@@ -44,6 +44,7 @@ outside "a relative link" /opt/relative
 outside "a link to a directory" /opt/folder/program
 ln -s /etc/passwd root/etc/passwd
 report_of /etc/passwd -s symbol
+"$SPROF" info --findings --symfs root -i data >"$tmp/out"
 check "a link to /etc/passwd leads to nothing" grep -q 'root/etc/passwd' "$tmp/out"
 check "which is not this machine's" sh -c '! grep -q "ELF" "$1"' sh "$tmp/out"
 

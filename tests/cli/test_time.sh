@@ -69,11 +69,11 @@ script -q --time 0,1 2>got
 check "-q: nothing" test ! -s got
 
 prints "rows in order of time" report -q -s time --time-quantum 1s <<'END'
-  self   low-high  samples  time
-33.33%  28.2-38.8      100  +0.000 s
-33.33%  28.2-38.8      100  +1.000 s
-16.67%  12.9-21.3       50  +4.000 s
-16.67%  12.9-21.3       50  +5.000 s
+  self   low-high  time
+33.33%  28.2-38.8  +0.000 s
+33.33%  28.2-38.8  +1.000 s
+16.67%  12.9-21.3  +4.000 s
+16.67%  12.9-21.3  +5.000 s
 END
 prints "csv keeps the clock and the order of shares" sh -c \
 	'"$SPROF" report -i data --format csv -s time --time-quantum 2s | cut -d , -f 4,11' <<'END'
