@@ -5,7 +5,7 @@
 
 static const struct runtime runtimes[] = {
 	{"libjvm.so", "Java",
-	 "start Java with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, or with a perf map agent",
+	 "start Java with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
 	 "start Java with -XX:+PreserveFramePointer"},
 	{"node", "Node.js", "start node with --perf-basic-prof --interpreted-frames-native-stack",
 	 "start node with --interpreted-frames-native-stack"},

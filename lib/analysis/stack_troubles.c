@@ -102,8 +102,7 @@ static const char *no_unwind_info_remedy(const struct run *run)
 	const struct runtime *runtime = sums_known ? NULL : runtime_find(run);
 	if (!remedy && runtime)
 		remedy = runtime->stacks;
-	return remedy ?: "compile the program with -fasynchronous-unwind-tables, or record with "
-			 "--call-graph fp";
+	return remedy ?: "record with --call-graph fp, or compile with -fasynchronous-unwind-tables";
 }
 
 static bool add_blind(struct run *run, const struct blind *blind, uint64_t samples)

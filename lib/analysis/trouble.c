@@ -367,8 +367,7 @@ static bool add_unlined(struct run *run, const struct whole *whole, const struct
 	snprintf(object, sizeof(object), "mostly %.250s", most->name);
 	const struct share_finding about = {
 		.finding = {.kind = SP_FINDING_NO_SYMBOLS, .cause = "no_lines", .object = object,
-			    .remedy = "report with --debuginfod, install the debug symbols (-dbgsym or "
-				      "-debuginfo package), or compile with -g"},
+			    .remedy = "use --debuginfod, install the debug symbols, or compile with -g"},
 		.summary = "of %s have no source line",
 	};
 	return add_share(run, whole, &sum, &about);

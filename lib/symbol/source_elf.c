@@ -87,9 +87,9 @@ static struct sp_error *add_embedded(struct elf_names *names, struct diagnosis *
 static const char *debug_remedy(const struct source_env *env)
 {
 	if (!binary_places(&env->binary).debuginfod)
-		return "use --debuginfod, or install its debug symbols (-dbgsym or -debuginfo package)";
+		return "use --debuginfod, or install its debug symbols";
 	return debuginfod_obstacle() ?:
-	       "install its debug symbols (-dbgsym or -debuginfo package); no debuginfod server has them";
+	       "install its debug symbols; no debuginfod server has them";
 }
 
 static const enum resolver_problem problem_of[] = {

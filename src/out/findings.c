@@ -11,6 +11,9 @@
 /* Limits of a report's head. */
 #define SHOWN_MAX 3
 #define LINES_MAX 2
+
+/* Lines of all findings on a terminal: the table begins within 12. */
+#define TERM_LINES 5
 #define SHARE_LEAST 0.01
 #define TEXT_SIZE 512
 
@@ -197,8 +200,12 @@ static void put_names(const struct term *term, const struct group *group,
 		size_t used = strlen(text);
 		if (!name || (group->objects && !findings[i]->object))
 			continue;
-		snprintf(piece, sizeof(piece), names > 1 ? "%s%.200s %s" : "%s%.200s",
-			 put ? ", " : ": ", name, short_share(findings[i]->share, share));
+		int length = (int)strcspn(name, " ");
+		/* JIT code is named by process: "[JIT] tid 4711". */
+		if (strncmp(name, "[JIT] ", 6) != 0)
+			length = 200;
+		snprintf(piece, sizeof(piece), names > 1 ? "%s%.*s %s" : "%s%.*s",
+			 put ? ", " : ": ", length, name, short_share(findings[i]->share, share));
 		int room = put + 1 < names ? (int)strlen(", 999 more") : 0;
 		if (put && term_text_width(term, text) + term_text_width(term, piece) + room > width)
 			break;
@@ -254,6 +261,16 @@ static void write_input(const struct report *report, FILE *out)
 		putc('\'', out);
 }
 
+/* Lines of the groups, each sentence and remedy being one; a repeated remedy is printed once. */
+static size_t lines_of(const struct group *groups, size_t count)
+{
+	size_t lines = count;
+	for (size_t i = 0; i < count; i++)
+		lines += groups[i].first->remedy &&
+			 !(i + 1 < count && same(groups[i + 1].first->remedy, groups[i].first->remedy));
+	return lines;
+}
+
 void findings_write(const struct report *report, FILE *out)
 {
 	struct group *groups = calloc(report->finding_count + 1, sizeof(*groups));
@@ -262,6 +279,8 @@ void findings_write(const struct report *report, FILE *out)
 	size_t count = make_groups(report->findings, report->finding_count, groups), shown = 0;
 	while (shown < count && shown < SHOWN_MAX && groups[shown].effect >= SHARE_LEAST)
 		shown++;
+	if (report->term.width && lines_of(groups, shown) + (shown < count) > TERM_LINES)
+		shown--;
 	for (size_t i = 0; i < shown; i++) {
 		const char *remedy = groups[i].first->remedy;
 		/* A remedy of several findings in a row stands below the last. */

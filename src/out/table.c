@@ -124,8 +124,8 @@ static void write_titles(const struct table *table, FILE *out)
 	putc('\n', out);
 }
 
-/* "All rows: comm demo, dso demo", for keys that need no column. */
-static void write_constants(struct table *table, FILE *out)
+/* "All rows: comm demo, dso demo", for keys that need no column; false: there are none. */
+static bool write_constants(struct table *table, FILE *out)
 {
 	char buffer[FORMAT_SIZE];
 	const char *before = "All rows: ";
@@ -143,14 +143,14 @@ static void write_constants(struct table *table, FILE *out)
 	}
 	if (*before == ',')
 		putc('\n', out);
+	return *before == ',';
 }
 
 static bool write_rows(struct table *table, FILE *out)
 {
 	bool done = columns_choose(table);
-	if (done && !table->report->keep_keys)
-		write_constants(table, out);
-	if (!table->report->quiet)
+	bool headed = done && !table->report->keep_keys && write_constants(table, out);
+	if (!table->report->quiet && !headed)
 		putc('\n', out);
 	done = done && columns_fit(table);
 	if (done)

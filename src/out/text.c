@@ -142,6 +142,9 @@ static void add_bounds(const struct sp_profile *profile, struct clauses *clauses
 /* Share of whole stacks that needs no further words. */
 #define STACKS_GOOD 0.99
 
+/* Share of a kind of incomplete stacks that the head names. */
+#define KIND_LEAST 0.01
+
 /* "stacks: 57.3% complete, 42.7% truncated"; nothing for good stacks, which are one clause. */
 static void write_stacks(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
@@ -166,13 +169,14 @@ static void write_stacks(const struct report *report, const struct sp_profile *p
 	if (!profile->has_callchains || !profile->samples ||
 	    share_of(ends->complete, profile->samples) >= STACKS_GOOD)
 		return;
+	/* Rare kinds are in the JSON. */
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (kinds[i].count)
+		if (share_of(kinds[i].count, profile->samples) >= KIND_LEAST)
 			add_clause(&clauses, "%s %s",
 				   format_percent(share_of(kinds[i].count, profile->samples), share),
 				   kinds[i].how);
-	if (profile->repaired)
-		add_clause(&clauses, "%s repaired from other samples",
+	if (share_of(profile->repaired, profile->samples) >= KIND_LEAST)
+		add_clause(&clauses, "%s repaired",
 			   format_percent(share_of(profile->repaired, profile->samples), share));
 	fputs("stacks: ", out);
 	write_words(report, INDENT, clauses.text, out);

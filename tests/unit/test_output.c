@@ -480,7 +480,6 @@ TEST(text_orders_by_self_and_stops)
 		"1,000 samples of cpu-clock, 1 ms of CPU time, none lost\n"
 		"Percentages are of total CPU time; low-high is the 95% confidence interval.\n"
 		"All rows: comm demo\n"
-		"\n"
 		"  self   low-high    total  dso   symbol\n"
 		"60.00%  54.0-66.0   60.00%  demo  [.] a\n"
 		"39.00%  35.1-42.9  100.00%  lib   [.] b\n"
