@@ -41,10 +41,13 @@ costs_little() {
 	[ -z "${3:-}" ] || reported "$1 $2: the report has the reason" "$3"
 }
 
-# reported NAME WORDS
+# reported NAME WORDS [OPTION]...
 reported() {
-	tr -s '\n ' '  ' <"$tmp/out" >"$tmp/words"
-	check "$1" grep -q "$2" "$tmp/words"
+	reported_name=$1 reported_words=$2
+	shift 2
+	timeout 60 "$SPROF" report -i "$tmp/data" --sort symbol,srcline --no-debuginfod --format json "$@" \
+		>"$tmp/words" 2>"$tmp/err"
+	check "$reported_name" grep -q "$reported_words" "$tmp/words"
 }
 
 costs_little zeros 1600 '.debug_info: offset 0x0: cannot be read, or unpacked'
@@ -84,7 +87,7 @@ mkdir -p "$tmp/root/tmp"
 map "perf map of short lines" $((4000000 / 1024 * 60))
 truncate -s 500M "$perf_map.hole" && mv "$perf_map.hole" "$perf_map"
 map "perf map with a hole" 0
-reported "perf map with a hole: the report has the reason" 'is mostly a hole'
+reported "perf map with a hole: the report has the reason" 'is a sparse file' --symfs "$tmp/root"
 
 # A recording whose data are a hole of 200 GiB behind the first records (little-endian files).
 truncate -s 200G "$tmp/data" &&

@@ -30,7 +30,7 @@ timeout 30 "$SPROF" record -g -o "$tmp/gone/data" -- sh -c "sleep 0.2; rm -r '$t
 	>"$tmp/out" 2>"$tmp/err"
 status=$?
 check "a directory that vanishes: status $status" test $status = 125
-says "a directory that vanishes: is said" 'removed while it was written'
+says "a directory that vanishes: is said" 'was removed during recording'
 
 # A pipe is full, and its reader takes nothing: it is waited for, until somebody says so.
 mkfifo "$tmp/full"
@@ -41,7 +41,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	sleep 0.3
 	! grep -q 'waiting for the reader' "$tmp/err" || break
 done
-says "a reader that takes nothing: is said" 'waiting for the reader of .*full; .C, or SIGTERM'
+says "a reader that takes nothing: is said" 'waiting for the reader of .*full; Ctrl-C or SIGTERM'
 kill -TERM $recorder
 wait $recorder 2>"$tmp/.wait"
 status=$?

@@ -17,7 +17,8 @@ report() {
 	report_data=$1
 	shift
 	"$@" "$SPROF" report -i "$report_data" -s symbol --no-children >"$tmp/report" 2>"$tmp/err"
-	tr -s '\n ' '  ' <"$tmp/report" >"$tmp/line"
+	"$@" "$SPROF" info --findings -i "$report_data" >"$tmp/findings" 2>>"$tmp/err"
+	cat "$tmp/report" "$tmp/findings" | tr -s '\n ' '  ' >"$tmp/line"
 }
 # A place of this program's in a cache by build-id, in $cached.
 make_cached() {
@@ -43,7 +44,7 @@ if "$workload/jitdump" "$tmp" 0 >"$tmp/out"; then
 	wait
 	report "$tmp/jit"
 	check "once it has ended, the file may be anybody's" not_named '\(alpha\|beta\)'
-	check "which is said" grep -q 'belongs to user 65534' "$tmp/line"
+	check "which is said" grep -q 'is owned by user 65534' "$tmp/line"
 	planted=$(sed -n 's/.*\[\.\] 0x\([0-9a-f]*\).*/\1 10 planted/p' "$tmp/report" | head -n 1)
 	chown 0 "$tmp"/theirs/jit-*.dump
 	report "$tmp/jit"
@@ -128,7 +129,7 @@ if unshare -m true 2>"$tmp/err"; then
 	rm "$tmp/inner/server"
 	report "$tmp/ns"
 	check "once it has ended, not by what is here at that path" not_named '[a-z]*\(work\|spin\|compress\)'
-	check "which is said" grep -q 'app/server is not the file that was recorded' "$tmp/line"
+	check "which is said" grep -q 'app/server is not the recorded file' "$tmp/line"
 	make_cached
 	cp "$workload/proportions" "$cached/elf"
 	report "$tmp/ns"

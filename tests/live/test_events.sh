@@ -190,10 +190,10 @@ says 'mem:0x1000/3:w: watchpoints have 1, 2, 4 or 8 bytes, not 3' \
 if [ -d /sys/bus/event_source/devices/msr ]; then
 	for command in "record -q -o $file" stat; do
 		# shellcheck disable=SC2086
-		says 'msr/tsc/u: its PMU counts all modes together' "$SPROF" $command -e msr/tsc/u true
+		says 'msr/tsc/u: its PMU cannot separate user, kernel and guest mode' "$SPROF" $command -e msr/tsc/u true
 	done
 else
-	skip 'its PMU counts all modes together' 'there is no msr PMU here'
+	skip 'its PMU cannot separate user, kernel and guest mode' 'there is no msr PMU here'
 fi
 # config3 is in the attr and in the file, whatever header this was built with.
 if "$SPROF" list --limits | grep -q '^  yes  config3 '; then

@@ -93,7 +93,7 @@ if [ -s "$tmp/perf" ]; then
 	shows "of a recording by inode, a changed ctime keeps names" another_work "$tmp/perf"
 	finds "with a finding" 'may have wrong names: .* was changed (ctime)'
 	check "as script has it" sh -c '"$1" script -i "$2" 2>&1 >"$2.text" |
-		grep -q "names may be wrong: .* was changed (ctime)"' - "$SPROF" "$tmp/perf"
+		grep -q "symbols may be wrong: .*ctime"' - "$SPROF" "$tmp/perf"
 	record
 	mark "$tmp/perf" "$elsewhere"
 	shows "so does another host, as of a container" another_work "$tmp/marked"

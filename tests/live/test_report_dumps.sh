@@ -76,5 +76,5 @@ fi
 "$SPROF" report --unwinder none -i "$data" 2>&1 | grep -q '^stacks: 100% missing'
 check "--unwinder none unwinds nothing" test $? = 0
 "$SPROF" report --unwinder nobody -i "$data" >"$tmp/out" 2>&1
-check "an unwinder must be one" grep -q "no unwinder 'nobody'" "$tmp/out"
+check "an unwinder must be one" grep -q "unknown unwinder 'nobody'" "$tmp/out"
 finish

@@ -40,7 +40,8 @@ if recorded "the copy may be fixed" "$SPROF" record -F 997 --call-graph dwarf,81
 	-o "$tmp/data" -- "$stacks" large 1; then
 	comment "fixed: $(of alone) of 1,000 of $(of all) are whole by the copy alone"
 	check "the copy may be fixed" test "$(of alone)" -le 100
-	check "it is said what would do" grep -q 'cut: .*dwarf,[1-9][0-9]* would hold' "$tmp/err"
+	"$SPROF" info --findings -i "$tmp/data" >"$tmp/out"
+	check "it is said what would do" grep -q 'larger stack copy: --call-graph dwarf,[1-9]' "$tmp/out"
 fi
 for scope in cpu task; do
 	if recorded "more is copied by need, by $scope" "$SPROF" record -F 997 --scope $scope \

@@ -169,7 +169,7 @@ bogus() {
 	check "$1: no frame without code" [ "$(grep -cE '\[(unknown|stack|heap)\]|//anon' "$tmp/csv")" = 0 ]
 	check "$1: what ended there is counted" sh -c \
 		'"$SPROF" report -i "$1" --format json 2>&1 | grep -q "invalid_address\": [1-9]"' - "$tmp/data"
-	check "... and the tree says why" grep -q '\[stack cut: invalid return address\]' "$tmp/report"
+	check "... and the tree says why" grep -q '\[truncated: invalid return address\]' "$tmp/report"
 }
 if made streams; then
 	"$SPROF" record -q -F 1999 -e cpu-clock:u --call-graph fp -o "$tmp/data" -- \

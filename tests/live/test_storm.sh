@@ -92,7 +92,7 @@ check "what was never sampled is told by program" awk '
 			$4 < 1.05 * most[$1] + beside
 	}
 	END { exit !(seen == 4 && good == 4) }' "$tmp/truth" "$tmp/unsampled"
-"$SPROF" report -i "$tmp/data" -s comm >"$tmp/report" 2>"$tmp/err"
-check "the report says so" grep -q 'threads and processes ended before the first sample' "$tmp/report"
+"$SPROF" info --findings -i "$tmp/data" 2>"$tmp/err" | tr -s '\n ' '  ' >"$tmp/report"
+check "the report says so" grep -q 'threads and processes ended before their first sample' "$tmp/report"
 
 finish
