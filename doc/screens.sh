@@ -19,7 +19,7 @@ while IFS= read -r line; do
 		printf '%s\n' "$line"
 		# The head of a recording names this machine and its folders.
 		(cd "$folder" && sh -c "${line#?$ }" </dev/null 2>/dev/null) |
-			awk '/^[a-z-]+ +[0-9,]+ samples/ { shown = 1 }
+			awk '/^[0-9,]+ samples of / || / low.*high / { shown = 1 }
 				shown { print (/./ ? "\t" : "") $0 }' | sed 's/[ \t]*$//'
 		screen=1
 		;;
