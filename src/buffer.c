@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "list.h"
 
-/* Of text there is seldom less. */
+/* Text is seldom shorter. */
 #define TEXT_LEAST 4096
 
 void buffer_deinit(struct buffer *buffer)

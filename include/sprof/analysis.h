@@ -18,18 +18,18 @@ enum sp_tree_order {
 	SP_TREE_CALLEE, /* from the sampled function up to its callers */
 };
 
-/* Which events' rows are put side by side. */
+/* Grouping of events: rows side by side. */
 enum sp_grouping {
 	SP_GROUPS_NONE,
-	SP_GROUPS_RECORDED, /* those that were recorded as groups */
+	SP_GROUPS_RECORDED, /* events recorded as groups */
 	SP_GROUPS_ALL,      /* all events of the recording are one */
 };
 
 /* A field of tracepoints' samples (sprof/trace.h). */
 struct sp_field {
 	const char *name;
-	int32_t event; /* whose field alone, by its number; -1: of all events that have it */
-	bool raw;      /* as in sp_trace_field() */
+	int32_t event; /* event number; -1: all events with the field */
+	bool raw;      /* index of sp_trace_field() */
 };
 
 /* All zero is the default. Borrowed until sp_analysis_run() returns. */
@@ -163,7 +163,7 @@ struct sp_finding {
 	uint64_t samples;    /* affected; 0: not known */
 	double share;        /* of the weight of all */
 	const char *what;    /* one sentence */
-	const char *remedy;  /* what to do about it, or NULL */
+	const char *remedy;  /* remedy, or NULL */
 	const char *cause;   /* a stable word: "no_symbols", "no_unwind_info", … */
 	const char *object;  /* file or program with that share; NULL: the event or recording */
 	const char *event;   /* NULL: all events together */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `sprof info` found out, for those who write it. */
+/* Facts that `sprof info` prints. */
 #ifndef CMD_INFO_H
 #define CMD_INFO_H
 

@@ -149,7 +149,7 @@ static void put_header_event(const struct sp_event *event, enum text_form form, 
 	putc('\n', out);
 }
 
-/* As far as it goes: that it is damaged is told of in the end. */
+/* Readable part of it; damage is reported at the end. */
 static void put_header_feature(const struct sp_reader *reader, unsigned int bit,
 			       enum text_form form, FILE *out)
 {

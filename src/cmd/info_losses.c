@@ -6,7 +6,7 @@
 #include "cmd/slices.h"
 #include "json.h"
 
-/* What is known to be lost beyond what was told when it happened. */
+/* Losses that no LOST record reported. */
 static int64_t untold(const struct info *info)
 {
 	uint64_t lost = 0;

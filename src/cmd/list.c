@@ -50,7 +50,7 @@ static void entry_text(FILE *out, const struct list *list, const struct sp_catal
 		fprintf(out, "       [%s]\n", entry->details);
 }
 
-/* What is not there is left out. */
+/* Missing values are omitted. */
 static void put_string(struct json *json, const char *key, const char *text)
 {
 	if (text)
@@ -225,7 +225,7 @@ static int show_limits(struct sp_ctx *ctx, const struct list *list)
 		diag_error(error);
 		return 1;
 	}
-	/* Where there are no events at all, the limits say why. */
+	/* The limits state the reason if there are no events. */
 	error = sp_attr_fields(ctx, &fields, &field_count);
 	struct pager pager = open_output(list);
 	if (!pager.out) {

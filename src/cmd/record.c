@@ -223,11 +223,11 @@ static int wait_for_command(struct session *session)
 	return session->failed ? EXIT_RECORDER : ended ? pass_on(session, status) : 0;
 }
 
-/* What was recorded is safe: the command is ended, if it has not ended by itself. */
+/* The recording is written: the command is ended, unless it has ended. */
 static void end_command(struct session *session)
 {
 	pid_t pid = sp_capture_pid(session->capture);
-	/* What was followed has ended: there is nothing to wait for. */
+	/* All targets have ended: there is nothing to wait for. */
 	bool needless = record_command_is_limit(&session->arguments->options);
 	if (pid && needless && !session->stopped)
 		session->as_asked = true;
@@ -268,13 +268,13 @@ static int run_session(struct session *session)
 		return wait_for_command(session) ?: EXIT_RECORDER;
 	}
 	error = record(session);
-	/* As after a --duration: the command is to end, and is no failure by that. */
+	/* Like a --duration: ending the command is no failure. */
 	if (!error && sp_capture_stats(session->capture).full)
 		session->stopped = session->as_asked = true;
 	const char *path = session->arguments->options.path ?: "sprof.data";
 	struct sp_error *stop_error = record_stop(session->capture, path, session->signal_fd,
 						  session->arguments->quiet);
-	/* What stopped the recording, a full disk say, may stop its end too. */
+	/* A full disk, for example, may stop the end of the recording, too. */
 	if (error && stop_error &&
 	    !strcmp(sp_error_message(error), sp_error_message(stop_error))) {
 		sp_error_free(stop_error);
@@ -327,7 +327,7 @@ int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary)
 {
 	struct record_arguments arguments = {.options.call_graph = SP_CALL_GRAPH_AUTO,
 					     .no_summary = !summary};
-	/* As it was typed, for the file: options_parse() moves words about. */
+	/* The command line as typed, for the file: options_parse() reorders it. */
 	const char **cmdline = calloc((size_t)argc + 2, sizeof(*cmdline));
 	if (!cmdline) {
 		diag_say("out of memory");

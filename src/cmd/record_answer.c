@@ -23,7 +23,7 @@
 #define ANSWER_MS 300
 #define LINE_WIDTH 80
 #define ROWS_MAX 3
-#define SHARE_MIN 0.01 /* of the second and third function */
+#define SHARE_MIN 0.01 /* second and third function */
 #define NAME_MAX_WIDTH 60
 #define NAME_MIN_WIDTH 10
 
@@ -48,7 +48,7 @@ static void *cancel_late(void *arg)
 	return NULL;
 }
 
-/* What the line shows. */
+/* Contents of the line. */
 struct answer {
 	const char *path;
 	const struct sp_profile *profile;

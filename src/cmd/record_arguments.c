@@ -364,7 +364,7 @@ static int parse_arguments(struct record_arguments *arguments, int argc, char **
 	return options_parse(&usage, argc, argv, operands);
 }
 
-/* What goes wrong with options taken together. Returns false after saying it. */
+/* Checks combinations of options. Returns false after printing a message. */
 static bool check_arguments(const struct record_arguments *arguments)
 {
 	const struct sp_capture_options *options = &arguments->options;

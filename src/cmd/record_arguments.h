@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the command line of sprof record says. */
+/* The command line of sprof record. */
 #ifndef CMD_RECORD_ARGUMENTS_H
 #define CMD_RECORD_ARGUMENTS_H
 

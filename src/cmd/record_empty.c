@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include "diag.h"
 
-/* As many processes are named in one line. */
+/* Processes named in one line, at most. */
 #define NAMES_MAX 5
 
 /* Below that, the processes that are not recorded are probably the interesting ones. */
@@ -132,7 +132,7 @@ static bool find_program(const char *name, char *path, size_t size)
 	return false;
 }
 
-/* What makes the kernel remove an ordinary user's events of the task at exec; NULL: nothing. */
+/* Reason why the kernel removes an ordinary user's events at exec; NULL: none. */
 static const char *privilege_of(const char *path)
 {
 	struct stat stat_;

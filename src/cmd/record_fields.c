@@ -41,7 +41,7 @@ bool record_parse_sample(const struct option *option, const char *text)
 		{"raw-samples", PERF_SAMPLE_RAW},
 		{"sample-id", PERF_SAMPLE_ID},
 		{"sample-stream-id", PERF_SAMPLE_STREAM_ID},
-		/* What is always there, for those who know perf. */
+		/* Fields that perf names and that are always recorded. */
 		{"timestamp", 0}, {"period", 0}, {"sample-cpu", 0}, {"sample-identifier", 0},
 	};
 	const struct word *word = FIND(bits, option->name, strlen(option->name));
@@ -126,7 +126,7 @@ static enum sp_architecture machine(void)
 	return uname(&name) ? SP_ARCHITECTURE_UNKNOWN : sp_architecture_of(name.machine);
 }
 
-/* Of a mask. */
+/* Name of a mask. */
 #define REGISTER_BITS 64
 
 /*

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "diag.h"
 
-/* So long a reader may take before it is said that it is waited for. */
+/* Time until the message that the recorder waits for the reader. */
 #define PATIENCE_MS 1000
 
 struct watch {

@@ -253,7 +253,7 @@ static void choose_one_event(struct report *report)
 	report->profile_count = 1;
 }
 
-/* What text says by itself, for those who only see a file. */
+/* Facts that the text shows; for other formats they go to standard error. */
 static void say_what_is_missing(const struct report_arguments *arguments,
 				struct sp_reader *reader, const struct report *report)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the command line of sprof report says. */
+/* The command line of sprof report. */
 #ifndef CMD_REPORT_ARGUMENTS_H
 #define CMD_REPORT_ARGUMENTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What sprof report makes rows by, and what it counts. */
+/* Keys of rows, and the unit that is counted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -32,7 +32,7 @@ static const struct {
 
 #define BIT(number) (UINT64_C(1) << (number))
 
-/* What threads hand on to one another. */
+/* Work that threads pass on. */
 struct relay {
 	const struct script_view *view;
 	struct sp_script *script;
@@ -77,7 +77,7 @@ static struct sp_script_options script_options(const struct script_view *view)
 		.no_inlines = a->selection.inlines == 0 || dump || !symbols,
 		.lines = a->format == SCRIPT_TEXT && script_has_field(a, FIELD(SRCLINE)),
 		.filter = selection_filter(&a->selection),
-		/* What is left out counts, too. */
+		/* Filtered samples count, too. */
 		.tell_all = view->counters,
 		.events = option_strings_list(&a->selection.events),
 		.files = selection_files(&a->selection),

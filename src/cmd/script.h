@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of sprof script share. */
+/* Types shared by the parts of sprof script. */
 #ifndef CMD_SCRIPT_H
 #define CMD_SCRIPT_H
 
@@ -40,7 +40,7 @@ struct script_machine {
 	uint64_t id, pid, vcpu;
 };
 
-/* What all threads look at and none changes. */
+/* Shared by all threads, read-only. */
 struct script_view {
 	const struct script_arguments *arguments;
 	struct sp_ctx *ctx;

@@ -6,7 +6,7 @@
 #include "cmd/script.h"
 #include <stdlib.h>
 
-/* What a counter had come to. */
+/* Last value of a counter. */
 struct script_counter {
 	uint64_t id, value;
 	uint32_t tid;                 /* 0 where one counter serves all tasks */

@@ -103,7 +103,7 @@ static struct stamp stamp_of(const struct sp_script_item *item, const struct sp_
 	const struct sp_record *record = item->record;
 	bool sample = record->type == PERF_RECORD_SAMPLE;
 	uint64_t present = sample ? record->sample.present : record->id.present;
-	/* What is not there is -1, as perf has it. */
+	/* Missing values are -1, as in perf. */
 	struct stamp stamp = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX};
 	if (!sample && !event->attr.sample_id_all) {
 		bool task = record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT;
@@ -464,7 +464,7 @@ static void put_bpf_output(struct buffer *out, const struct sp_bytes *raw)
 		buffer_format(out, "%17s \"%s\"\n", "BPF string:", (const char *)raw->bytes);
 }
 
-/* What is before the place. */
+/* Bytes before the position. */
 static void put_values(struct printer *printer, const struct sp_script_item *item,
 		       const struct sp_event *event, uint64_t fields)
 {
@@ -498,7 +498,7 @@ static void put_values(struct printer *printer, const struct sp_script_item *ite
 	}
 }
 
-/* What is behind it. */
+/* Bytes after it. */
 static void put_more(struct printer *printer, const struct sp_script_item *item,
 		     const struct sp_event *event, uint64_t fields)
 {

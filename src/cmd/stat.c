@@ -403,7 +403,7 @@ static void print_whole(struct run *run)
 	stat_put_footer(&session->style, &times);
 }
 
-/* What the rows do not say. */
+/* Notes beside the rows. */
 static void say_notes(const struct run *run)
 {
 	const struct stat_arguments *arguments = run->session->arguments;
