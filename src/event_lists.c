@@ -43,7 +43,7 @@ bool event_lists_parse_filter(const struct option *option, const char *text)
 {
 	struct event_lists *lists = option->value;
 	if (!lists->count) {
-		diag_say("--filter belongs behind the -e whose events it is for");
+		diag_say("--filter must follow the -e of its events");
 		return false;
 	}
 	struct sp_event_list *list = &lists->items[lists->count - 1];

@@ -252,7 +252,7 @@ static bool is_new(const struct option_usage *usage, char letter, const char *na
 			continue;
 		const struct option title = {.letter = refusal->letter, .name = refusal->name};
 		char buffer[64];
-		diag_say("%s is not here: %s", option_title(&title, buffer, sizeof(buffer)),
+		diag_say("%s is not supported: %s", option_title(&title, buffer, sizeof(buffer)),
 			 refusal->why);
 		return false;
 	}

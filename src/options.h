@@ -146,7 +146,7 @@ void option_table_add(struct option_table *table, const struct option *options, 
 #define OPTION_TABLE_ADD(table, group)                                                      \
 	option_table_add(table, group, sizeof(group) / sizeof(*(group)))
 
-/* An option of perf's that is not here, and why, or what does the same: "take --x". Not in the help. */
+/* Option of perf that is not supported, with the reason or the replacement. Not in the help. */
 struct option_refusal {
 	char letter;      /* 0: none */
 	const char *name; /* NULL: the end */

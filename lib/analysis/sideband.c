@@ -387,9 +387,9 @@ static struct sp_error *settle_clock(struct sideband *sideband, struct sp_reader
 	struct sp_error *error = reader_settle_clock(reader, &moved, &back_ns);
 	if (error || !moved)
 		return error;
-	CLEANUP_FREE char *text = format_text("the clock was set back by %.3f s or more while this was "
-					      "recorded: the %llu records since then are told as so much "
-					      "later (with sprof record -k, times stay in order)",
+	CLEANUP_FREE char *text = format_text("the clock was set back by %.3f s or more during the "
+					      "recording: %llu later records are shifted by this time "
+					      "(sprof record -k monotonic keeps the order)",
 					      (double)back_ns / 1e9, (unsigned long long)moved);
 	sideband->set_back = text ? arena_copy_string(&sideband->arena, text, strlen(text)) : NULL;
 	return sideband->set_back ? NULL : error_no_memory();

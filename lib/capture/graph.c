@@ -64,8 +64,9 @@ static struct sp_error *look_at(struct survey *survey, const char *root, const c
 		return NULL;
 	/* All but leaves do, of which frame pointers would skip the callers. */
 	bool is_go = image_section(image, ".note.go.buildid", &header);
-	survey->keeps_not = format_text(is_go ? "%s is of Go, whose leaves keep no frame pointers"
-					      : "%s keeps no frame pointers", name);
+	const char *why = is_go ? " is a Go program: its leaf functions keep no frame pointers"
+				: " keeps no frame pointers";
+	survey->keeps_not = format_text("%s%s", name, why);
 	return survey->keeps_not ? NULL : error_no_memory();
 }
 

@@ -32,7 +32,7 @@ static struct sp_error *say_none(const struct sp_ctx *ctx)
 	return error_set_remedy(
 		error_new(SP_ERROR_UNSUPPORTED, "no PMU with an AUX area: /sys/bus/event_source/devices "
 			  "has neither intel_pt, intel_bts, cs_etm, arm_spe, hisi_ptt nor cpum_sf"),
-		"trace on a machine whose processor does that; most virtual machines hide it");
+		"trace on a machine with a tracing processor; most virtual machines hide it");
 }
 
 static uint64_t area_bytes(const struct sp_capture *capture, uint64_t asked)

@@ -131,8 +131,8 @@ static struct sp_error *note_newcomers(struct sp_stat *stat)
 	if (!asked)
 		return error_no_memory();
 	return event_notes_add(&stat->notes, asked,
-			       "those whose creator was not counted yet are missing",
-			       "they were made while events were opened", "count whole CPUs (-a)");
+			       "some may be missing",
+			       "they started while events were opened", "count all CPUs: -a");
 }
 
 static struct sp_error *choose_cpus(struct sp_stat *stat)

@@ -215,7 +215,7 @@ static struct sp_error *add_counters(struct sp_stat *stat, const char *cgroup, i
 			continue;
 		struct sp_error *error = event_notes_add(
 			&stat->notes, spec->name, "its threads and children are not counted",
-			"the kernel cannot inherit probes", "-a counts those of everyone");
+			"the kernel cannot inherit probes", "-a counts all processes");
 		if (error)
 			return error;
 	}

@@ -9,7 +9,7 @@
 
 #define FLAGS_AT 40 /* offset in the attr */
 
-#define BRANCHES "a CPU whose PMU records branches (LBR, BRBE, SPE …)"
+#define BRANCHES "a CPU that records branches (LBR, BRBE, SPE …)"
 #define MEMORY "a PMU that samples memory accesses (PEBS, IBS, SPE)"
 #define TRANSACTIONS "a CPU with hardware transactions (TSX)"
 #define AUX_AREA "a PMU with an AUX area (Intel PT, SPE, CoreSight)"

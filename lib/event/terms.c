@@ -77,7 +77,7 @@ static struct sp_error *apply_config4(struct applying *applying)
 static struct sp_error *apply_period(struct applying *applying)
 {
 	if (!applying->number)
-		return bad_value(applying, "a sample each so many events: 1 or more");
+		return bad_value(applying, "a period in events: 1 or more");
 	applying->spec->terms.period = applying->number;
 	return NULL;
 }
@@ -85,7 +85,7 @@ static struct sp_error *apply_period(struct applying *applying)
 static struct sp_error *apply_freq(struct applying *applying)
 {
 	if (!applying->number)
-		return bad_value(applying, "so many samples a second: 1 or more");
+		return bad_value(applying, "a frequency in Hz: 1 or more");
 	applying->spec->terms.freq_hz = applying->number;
 	return NULL;
 }

@@ -376,7 +376,7 @@ static struct sp_error *check(struct walker *walker, const struct header *header
 	}
 	/* Newer kernels and perfs have more types, but not these. */
 	if (header->type > CHAIN_TYPES_LAST && !header_is_simpleperf(header))
-		return damaged(walker, "a record of type %u, which nobody writes", header->type);
+		return damaged(walker, "a record of unknown type %u", header->type);
 	if (header->type < RECORD_USER_TYPES && (header->size & 7))
 		return damaged(walker,
 			       "a record (%s, type %u) of %u bytes, which is not a multiple of 8",

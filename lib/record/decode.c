@@ -461,7 +461,7 @@ static struct sp_error *decode_kernel_record(struct decoder *decoder, const stru
 	record->event = (uint16_t)event;
 	if (event == SP_EVENT_NONE && raw->type == PERF_RECORD_READ && !decoder->uniform)
 		return cursor_error(cursor,
-				    "a READ whose id is of no event: its fields cannot be known");
+				    "a READ with an unknown event id: its fields are unknown");
 	if (!decode_fields(decoder, plan, cursor, record))
 		return cursor_error(cursor, "%s of %zu bytes is cut short",
 				    sp_record_type_name(raw->type), raw->size);
@@ -475,7 +475,7 @@ static struct sp_error *decode_sample_record(struct decoder *decoder, const stru
 	uint32_t event = sample_event(decoder, raw);
 	if (unlikely(event == SP_EVENT_NONE && !decoder->uniform))
 		return cursor_error(cursor,
-				    "a SAMPLE whose id is of no event: its fields cannot be known");
+				    "a SAMPLE with an unknown event id: its fields are unknown");
 	record->event = (uint16_t)event;
 	const char *wrong = decode_sample(decoder, plan_of(decoder, event), cursor,
 					  &record->sample);

@@ -42,7 +42,7 @@ static bool parse_dump(const struct option *option, const char *text)
 	return true;
 }
 
-#define TRACES "it takes a decoder of processor traces, which there is not; 'perf script' has one"
+#define TRACES "processor traces are not decoded; use 'perf script'"
 #define PLUGIN "it runs a program on each sample; -F and --format json give it to any program"
 #define GUEST "it names a guest's symbols, which are not looked for; the guest itself can record"
 
@@ -65,22 +65,22 @@ static const struct option_refusal refused[] = {
 	{0, "guestvmlinux", GUEST},
 	{0, "guestkallsyms", GUEST},
 	{0, "guestmodules", GUEST},
-	{0, "dump-unsorted-raw-trace", "it is -D, which has the file's order"},
-	{0, "per-event-dump", "it writes files; -e EVENT >FILE does it for each event"},
+	{0, "dump-unsorted-raw-trace", "use -D, which keeps the file's order"},
+	{0, "per-event-dump", "use -e EVENT >FILE for each event"},
 	{0, "stitch-lbr", "it puts chains together from other samples' branches; here each has its own"},
-	{0, "merge-callchains", "it is always done: chains that come later are put to their samples"},
-	{0, "addr-range", "it takes addresses; -S takes functions, and --format json has all addresses"},
-	{0, "switch-on", "it takes what is between events; --time takes it by their times"},
-	{0, "switch-off", "it takes what is between events; --time takes it by their times"},
-	{0, "show-on-off-events", "it goes with --switch-on; --time takes a part of the recording"},
-	{0, "demangle", "it is always done"},
-	{0, "demangle-kernel", "it is always done"},
-	{0, "addr2line", "it runs a program for each line; debug information is read here"},
-	{0, "show-kernel-path", "it shows where names are from; 'sprof report -v' says it of all files"},
-	{0, "unwind-style", "it is --unwinder (cfi, libunwind, none)"},
-	{'I', "show-info", "it is --header, which has all of it; see 'sprof info', too"},
-	{'L', "Latency", "it is of perf's scripts, which are not run here"},
-	{'a', "all-cpus", "it records; 'sprof record -a' does"},
+	{0, "merge-callchains", "deferred call chains are always merged"},
+	{0, "addr-range", "use -S FUNCTION; --format json has all addresses"},
+	{0, "switch-on", "use --time with the times of the events"},
+	{0, "switch-off", "use --time with the times of the events"},
+	{0, "show-on-off-events", "use --time with the times of the events"},
+	{0, "demangle", "always on"},
+	{0, "demangle-kernel", "always on"},
+	{0, "addr2line", "debug information is read without other programs"},
+	{0, "show-kernel-path", "'sprof report -v' prints the files"},
+	{0, "unwind-style", "use --unwinder cfi, libunwind or none"},
+	{'I', "show-info", "use --header or 'sprof info'"},
+	{'L', "Latency", "perf's scripts are not supported"},
+	{'a', "all-cpus", "use 'sprof record -a'"},
 	{0, NULL, NULL},
 };
 

@@ -140,8 +140,8 @@ static const char *const synopses[] = {
 #define METRICS "metrics are a database of perf's own, of each processor's events: "
 
 static const struct option_refusal refusals[] = {
-	{'M', "metrics", METRICS "give the events by -e; ratios that hold for all processors are shown "
-			 "beside counts (--metric-only: alone)"},
+	{'M', "metrics", METRICS "name events with -e; ratios such as IPC are printed with the counts "
+			 "(--metric-only: alone)"},
 	{0, "metric-no-group", "it is of -M: " METRICS "give the events by -e"},
 	{0, "metric-no-merge", "it is of -M: " METRICS "give the events by -e"},
 	{0, "metric-no-threshold", "it is of -M: " METRICS "give the events by -e"},

@@ -86,11 +86,11 @@ sprof: --sort: simd is of decoded traces of Arm's SPE, and there is no decoder
        'sprof report --help' lists the options.
 END
 fails "an option of perf's that is elsewhere" 129 report --stats <<'END'
-sprof: --stats is not here: it is 'sprof info', which counts records
+sprof: --stats is not supported: use 'sprof info', which counts records
        'sprof report --help' lists the options.
 END
 fails "a letter of perf's that is elsewhere" 129 report -D <<'END'
-sprof: -D, --dump-raw-trace is not here: it is of 'sprof script'
+sprof: -D, --dump-raw-trace is not supported: use 'sprof script -D'
        'sprof report --help' lists the options.
 END
 report --header-only >header

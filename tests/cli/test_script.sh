@@ -96,7 +96,7 @@ prints "a chain up to a function" "$SPROF" script -q -f -i "$tmp/perf.data" -F i
 
 END
 fails "an option of perf's that takes decoded traces" 129 "$SPROF" script --insn-trace <<END
-sprof: --insn-trace is not here: it takes a decoder of processor traces, which there is not; 'perf script' has one
+sprof: --insn-trace is not supported: processor traces are not decoded; use 'perf script'
        'sprof script --help' lists the options.
 END
 fails "a field that the samples do not have" 1 "$SPROF" script -i "$tmp/perf.data" -F weight <<END

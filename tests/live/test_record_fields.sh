@@ -352,7 +352,7 @@ fi
 record -e cpu-clock --filter 'x == 1' -- true
 check "--filter is for what has fields" grep -q 'has no fields' "$tmp/err"
 record --filter 'x == 1' -- true
-check "--filter stands behind its -e" grep -q 'belongs behind' "$tmp/err"
+check "--filter stands behind its -e" grep -q 'must follow the -e' "$tmp/err"
 
 # A control group of version 2, and what is in it.
 group_root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
@@ -441,6 +441,6 @@ check "--dry-run says what would be done otherwise" grep -q "sampling at" "$tmp/
 "$SPROF" record -n -o "$tmp/none" true 2>"$tmp/err"
 check "-n samples at no interval" sh -c "! grep -q 'each 0' '$tmp/err'"
 "$SPROF" record --kcore true 2>"$tmp/err"
-[ $? = 129 ] && grep -q -- '--kcore is not here: ' "$tmp/err" && ok "--kcore is refused by the reason" ||
+[ $? = 129 ] && grep -q -- '--kcore is not supported: ' "$tmp/err" && ok "--kcore is refused by the reason" ||
 	not_ok "--kcore is refused by the reason" "$(cat "$tmp/err")"
 finish

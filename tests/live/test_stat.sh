@@ -259,7 +259,7 @@ done
 
 for option in -M -T --topdown --smi-cost --iostat --cputype --td-level --bpf-counters; do
 	"$SPROF" stat $option true 2>"$tmp/err"
-	[ $? = 129 ] && grep -q -e "$option.* is not here: " "$tmp/err" &&
+	[ $? = 129 ] && grep -q -e "$option.* is not supported: " "$tmp/err" &&
 		ok "$option is refused by the reason" || not_ok "$option" "$(cat "$tmp/err")"
 done
 "$SPROF" stat -e faults:b true 2>"$tmp/err"
