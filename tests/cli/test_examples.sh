@@ -16,6 +16,7 @@ needs a program with that variable	mem:\./
 needs hardware counters	(-e|--event) *(cycles|instructions|branches)|:pp
 needs a recording of such events	report .*(-b$|--mem-mode|--group|--branch)
 needs FIFOs	fifo:
+needs a program that calls it	--callers malloc
 needs Linux 5.11	--data-page-size
 needs a copy of another root	/path/to
 EOF
@@ -41,6 +42,7 @@ examples() {
 				gsub(/\\-/, "-")
 				gsub(/\\(f.|&)/, "")
 				gsub(/\\e/, "\\")
+				gsub(/\\\(aq/, "\047")
 			}
 			command != "" || /^sprof / {
 				if (command == "")
@@ -51,7 +53,7 @@ examples() {
 					command = command $0
 					next
 				}
-				sub(/   *.*/, "")
+				sub(/(\t|  ).*/, "")
 				print place "\t" command $0
 				command = ""
 			}' "$page"
@@ -84,7 +86,7 @@ for program in make gcc; do
 	echo 'exec "$workload/proportions" 0.2' | stub $program
 done
 cd "$tmp/work" || exit 99
-for program in program server load-it script.sh; do
+for program in program server load-it load-generator script.sh; do
 	printf '#!/bin/sh\nexec "$workload/proportions" 0.2\n' >$program
 	chmod +x $program
 done
