@@ -47,7 +47,7 @@ static struct sp_error *translate_filter(struct event_specs *specs, const struct
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
 						  "--filter: the PMU %s of %s filters no addresses",
 						  spec->pmu, spec->name),
-					"put --filter behind the -e of a tracepoint or probe, or of a "
+					"put --filter after the -e of a tracepoint or probe, or of a "
 					"PMU that traces code (Intel PT, CoreSight)");
 	struct sp_error *error = address_filter_translate(ctx, filter, &made);
 	if (error)

@@ -98,7 +98,7 @@ static struct sp_error *list_process(struct sp_capture *capture, struct capture_
 	if (!error || sp_error_code(error) != SP_ERROR_NOT_FOUND)
 		return error;
 	sp_error_free(error);
-	return error_new(SP_ERROR_NOT_FOUND, "there is no process %u", process->pid);
+	return error_new(SP_ERROR_NOT_FOUND, "process %u does not exist", process->pid);
 }
 
 static struct sp_error *list_threads(struct sp_capture *capture)

@@ -312,7 +312,7 @@ static void keep_kernel_names(struct sp_capture *capture)
 	bool wanted = capture_samples_kernel(capture->plan) && capture->filter.counts.samples;
 	struct sp_error *error = wanted ? kernel_cache_save(capture->ctx) : NULL;
 	if (error)
-		ctx_log(capture->ctx, SP_LOG_WARNING, "kernel symbols are not kept: %s",
+		ctx_log(capture->ctx, SP_LOG_WARNING, "cannot save kernel symbols: %s",
 			sp_error_message(error));
 	sp_error_free(error);
 }
@@ -348,8 +348,8 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		error = error_first(error, unwinding_wait(capture->unwinding));
 		unwinding_counts(capture->unwinding, &capture->unwound);
 		if (capture->unwound.files_forgotten)
-			ctx_log(capture->ctx, SP_LOG_DEBUG, "%llu files of modules were forgotten, as "
-				"there were many", (unsigned long long)capture->unwound.files_forgotten);
+			ctx_log(capture->ctx, SP_LOG_DEBUG, "%llu module files were dropped from the "
+				"cache: too many", (unsigned long long)capture->unwound.files_forgotten);
 	}
 	log_drains(capture);
 	if (!error)

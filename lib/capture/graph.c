@@ -181,8 +181,8 @@ static struct sp_error *choose(const struct sp_ctx *ctx, const struct sp_capture
 	CLEANUP(survey_deinit) struct survey survey = {.ctx = ctx};
 	graph->kind = SP_CALL_GRAPH_FP;
 	if (!graph->registers) {
-		graph->note = strdup("call chains by frame pointers: stacks of this machine "
-				     "cannot be unwound otherwise");
+		graph->note = strdup("call chains by frame pointers: DWARF unwinding is not "
+				     "supported on this architecture");
 		return graph->note ? NULL : error_no_memory();
 	}
 	struct sp_error *error = survey_targets(&survey, options);
@@ -191,8 +191,8 @@ static struct sp_error *choose(const struct sp_ctx *ctx, const struct sp_capture
 	if (survey.keeps_not || !survey.looked_at) {
 		graph->kind = SP_CALL_GRAPH_DWARF;
 		graph->note = format_text("call chains by DWARF: %s",
-					  survey.keeps_not ?: "what runs probably keeps no frame "
-							      "pointers");
+					  survey.keeps_not ?: "the running programs were probably "
+							      "built without frame pointers");
 	} else {
 		graph->note = format_text("call chains by frame pointers, which %s",
 					  survey.looked_at > 1 ? "the binaries keep"
@@ -206,8 +206,8 @@ struct sp_error *call_graph_choose(const struct sp_ctx *ctx,
 {
 	struct utsname name;
 	if (options->stack_bytes % 8 || options->stack_bytes > SP_STACK_BYTES_MAX)
-		return error_new(SP_ERROR_INVALID, "a stack of %u bytes: it is copied up to %u, in steps "
-				 "of 8", options->stack_bytes, SP_STACK_BYTES_MAX);
+		return error_new(SP_ERROR_INVALID, "invalid stack copy size %u: use a multiple of 8, at "
+				 "most %u", options->stack_bytes, SP_STACK_BYTES_MAX);
 	if (uname(&name) < 0)
 		return error_os(errno, "uname");
 	*ret = (struct call_graph){
@@ -224,9 +224,9 @@ struct sp_error *call_graph_choose(const struct sp_ctx *ctx,
 		ret->kind = SP_CALL_GRAPH_FP;
 	struct sp_error *error = ret->kind == SP_CALL_GRAPH_AUTO ? choose(ctx, options, ret) : NULL;
 	if (!error && ret->kind == SP_CALL_GRAPH_DWARF && !ret->registers)
-		error = error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "stacks of this machine (%s) "
-						   "cannot be unwound by DWARF", name.machine),
-					 "take --call-graph fp");
+		error = error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "DWARF unwinding is not "
+						   "supported on %s", name.machine),
+					 "use --call-graph fp");
 	ret->live = ret->kind == SP_CALL_GRAPH_DWARF && options->unwind == SP_UNWIND_LIVE;
 	return error;
 }

@@ -152,11 +152,11 @@ static struct sp_error *check_room(const struct sp_capture *capture)
 {
 	if (rings_have_room(capture))
 		return NULL;
-	return error_set_remedy(error_new(SP_ERROR_LIMIT, "rings of %u KiB are too small for copies of "
-					  "%u bytes of stacks",
+	return error_set_remedy(error_new(SP_ERROR_LIMIT, "ring buffers of %u KiB are too small for "
+					  "%u-byte stack copies",
 					  capture->ring_pages.samples * capture->rights.page_size / 1024,
 					  capture->graph.stack_bytes),
-				"larger ones by -m, if as much may be locked (sudo sysctl "
+				"use a larger -m (it may need sudo sysctl "
 				"kernel.perf_event_mlock_kb=N), or --call-graph fp");
 }
 

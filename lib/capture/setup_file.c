@@ -189,12 +189,13 @@ static struct sp_error *check_limits(const struct sp_capture *capture, const str
 	if (switching->switch_bytes && switching->switch_bytes < most)
 		most = switching->switch_bytes;
 	if (switching->dated && writer_is_stream(writer))
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "%s is no file that could be renamed",
-						  switching->maker->path), "name a file with -o");
+		return error_set_remedy(
+			error_new(SP_ERROR_INVALID, "%s is not a regular file: it cannot be renamed",
+				  switching->maker->path), "name a file with -o");
 	if (!most || most > least)
 		return NULL;
-	return error_new(SP_ERROR_INVALID, "a file of %llu bytes has no room for samples: what it begins "
-			 "and ends with takes %llu", (unsigned long long)most,
+	return error_new(SP_ERROR_INVALID, "a file of %llu bytes has no room for samples: header and "
+			 "footer need %llu", (unsigned long long)most,
 			 (unsigned long long)least);
 }
 

@@ -26,10 +26,10 @@ struct sp_error *switching_init(struct switching *switching,
 	bool switches = switching->switch_bytes || switching->switch_ns || switching->on_demand;
 	switching->tracks = switches;
 	if (options->keep_files && !switches)
-		return error_new(SP_ERROR_INVALID, "files to keep, and only one is written");
+		return error_new(SP_ERROR_INVALID, "--keep needs --switch-output: only one file is written");
 	if (options->path && !strcmp(options->path, "-") && (switches || switching->dated))
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "standard output is one file, and "
-						  "has no name"), "name a file with -o");
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "cannot split or rename standard "
+						  "output"), "name a file with -o");
 	return NULL;
 }
 
@@ -304,7 +304,8 @@ struct sp_error *capture_keep_limits(struct sp_capture *capture)
 struct sp_error *sp_capture_switch(struct sp_capture *capture)
 {
 	if (!capture->switching.tracks)
-		return error_new(SP_ERROR_INVALID, "this recording is one file");
+		return error_new(SP_ERROR_INVALID,
+				 "the recording does not switch files: use --switch-output");
 	if (capture->flight.on)
 		return capture_dump(capture, false);
 	/* What there is now goes to the file that ends. */

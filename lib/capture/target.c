@@ -98,7 +98,7 @@ struct sp_error *capture_find_processes(struct sp_capture *capture,
 		error = tasks_process_of(capture->ctx, tid, &pid);
 		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND) {
 			sp_error_free(error);
-			return error_new(SP_ERROR_NOT_FOUND, "there is no thread %u", tid);
+			return error_new(SP_ERROR_NOT_FOUND, "thread %u does not exist", tid);
 		}
 		if (!error)
 			error = add_process(capture, pid);

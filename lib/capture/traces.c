@@ -27,7 +27,7 @@ static struct sp_error *say_none(const struct sp_ctx *ctx)
 	CLEANUP_FREE char *here = auxtrace_pmus_here(ctx);
 	if (here)
 		return error_set_remedy(
-			error_new(SP_ERROR_INVALID, "none of the events is of a PMU with an AUX area"),
+			error_new(SP_ERROR_INVALID, "no event has a PMU with an AUX area"),
 			"name one of this machine's (%s): -e %.*s//", here, (int)strcspn(here, ","), here);
 	return error_set_remedy(
 		error_new(SP_ERROR_UNSUPPORTED, "no PMU with an AUX area: /sys/bus/event_source/devices "
@@ -50,10 +50,10 @@ static struct sp_error *sample_area(struct event_specs *specs, const struct auxt
 {
 	if (specs->count < 2)
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "--aux-sample: nothing is sampled"),
-					"name another event behind %s", specs->items[index].name);
+					"name another event after %s", specs->items[index].name);
 	if (index)
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "--aux-sample: the tracing event has "
-						  "to be the first"), "name it first: -e %s//,%s",
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "--aux-sample: the tracing event must "
+						  "be the first"), "name it first: -e %s//,%s",
 					pmu->name, specs->items[0].name);
 	for (size_t i = 1; i < specs->count; i++) {
 		struct event_spec *spec = &specs->items[i];
@@ -77,7 +77,7 @@ struct sp_error *capture_find_traces(struct sp_capture *capture,
 		if (pmu.type == AUXTRACE_NONE)
 			continue;
 		if (traces->pmu.type != AUXTRACE_NONE)
-			return error_new(SP_ERROR_INVALID, "%s and %s: one event alone can have the AUX area",
+			return error_new(SP_ERROR_INVALID, "%s and %s: only one event can use the AUX area",
 					 traces->pmu.name, specs->items[i].name);
 		if (pmu.type == AUXTRACE_CS_ETM)
 			return auxtrace_put_info(capture->ctx, &pmu, NULL, NULL, &capture->extra);
@@ -94,7 +94,7 @@ struct sp_error *capture_find_traces(struct sp_capture *capture,
 	traces->sampled = options->aux_sample_bytes;
 	traces->area_bytes = area_bytes(capture, options->aux_bytes);
 	if (traces->sampled && traces->snapshot)
-		return error_new(SP_ERROR_INVALID, "--aux-sample and --snapshot exclude each other");
+		return error_new(SP_ERROR_INVALID, "--aux-sample and --snapshot cannot be combined");
 	return traces->sampled
 		       ? sample_area(specs, &traces->pmu, options->aux_sample_bytes, index)
 		       : NULL;
@@ -138,7 +138,7 @@ static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)
 	struct sp_error *error = aux_map(&area->aux, &sample_rings(capture)[cpu_index], fd,
 					 traces->area_bytes, traces->snapshot || traces->sampled);
 	if (error && sp_error_code(error) == SP_ERROR_LIMIT)
-		return error_set_remedy(error, "take a smaller one (-m ,PAGES), or allow more: "
+		return error_set_remedy(error, "use a smaller one (-m ,PAGES), or allow more: "
 					"sudo sysctl kernel.perf_event_mlock_kb=N");
 	if (error)
 		return error_prefix(error, "%s", traces->pmu.name);
@@ -203,8 +203,8 @@ struct sp_error *sp_capture_snapshot(struct sp_capture *capture)
 	if (capture->flight.on)
 		return sp_capture_switch(capture);
 	if (!capture->traces.snapshot)
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "there is nothing to take a snapshot "
-						  "of"), "record with --overwrite, or a tracing event "
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "nothing to snapshot: no overwrite "
+						  "mode"), "record with --overwrite, or a tracing event "
 					"with --snapshot");
 	struct sp_error *error = event_set_disable(capture->set, EVENT_ROLE_SAMPLES);
 	/* The AUX records that say how far each area was written. */

@@ -36,7 +36,7 @@ struct sp_error *turns_init(struct turns *turns, const struct sp_capture_options
 	*turns = (struct turns){.fd = -1, .later = count || options->start_disabled};
 	turns->turned = turns->later;
 	if (!in_order(options))
-		return error_new(SP_ERROR_INVALID, "times to record at that are not one behind the other");
+		return error_new(SP_ERROR_INVALID, "-D: time ranges must be in order and must not overlap");
 	if (!count)
 		return NULL;
 	turns->spans = malloc(count * sizeof(*spans));

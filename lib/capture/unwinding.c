@@ -452,7 +452,7 @@ struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *
 	struct dump_parts parts;
 	struct chunk *chunk;
 	if (!dump_find(&unwinding->layout, ring, position, header, &parts))
-		return error_new(SP_ERROR_FORMAT, "a sample is not what its event says");
+		return error_new(SP_ERROR_FORMAT, "a sample does not match its event's format");
 	struct dump *dump = NULL;
 	if (parts.abi != PERF_SAMPLE_REGS_ABI_NONE)
 		dump = pool_reserve(unwinding->pool, dump_size(&unwinding->layout, &parts, true),

@@ -211,8 +211,8 @@ static struct sp_error *refused_by_filter(const struct rights *rights, const cha
 		return error_set_remedy(
 			error, "start the container with --cap-add PERFMON, or (Docker before "
 			       "20.10) --cap-add SYS_ADMIN, or profile it from the host");
-	return error_set_remedy(error, "run outside the sandbox, or allow in its filter "
-				       "perf_event_open");
+	return error_set_remedy(error, "run outside the sandbox, or allow perf_event_open in "
+				       "its filter");
 }
 
 /* ENOSYS, EPERM and EACCES. */

@@ -169,8 +169,20 @@ static void put_uncovered(struct output *out, const struct sp_note *note)
 
 static void put_truncated(struct output *out, const struct sp_note *note)
 {
-	put_template(out, note, "{0} of {1} stacks truncated: {2} larger than the copy, {3} at a stack page "
-		     "that is not resident, {4} elsewhere; {5} not repaired");
+	const char *before = ": ";
+	static const char *const kinds[] = {
+		"{2} larger than the copy", "{3} at a stack page that is not resident", "{4} elsewhere",
+	};
+	put_template(out, note, "{0} of {1} stacks truncated");
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (!note->values[2 + i])
+			continue;
+		put_text(out, before);
+		put_template(out, note, kinds[i]);
+		before = ", ";
+	}
+	if (note->values[5])
+		put_template(out, note, "; {5} not repaired");
 	if (note->values[6] == NOTE_STACK_NO_MORE)
 		put_text(out, "; the kernel copies no more: compile with -fno-omit-frame-pointer and record "
 			 "with --call-graph fp");

@@ -264,8 +264,8 @@ static int list_run(struct sp_ctx *ctx, int argc, char **argv)
 		OPTION_END,
 	};
 	static const struct option_refusal refusals[] = {
-		{0, "deprecated", "it is of perf's own tables: here are the kernel's and libpfm's events"},
-		{0, "debug", "what goes wrong is said always"},
+		{0, "deprecated", "only kernel and libpfm events are listed"},
+		{0, "debug", "problems are always reported"},
 		{0, NULL, NULL},
 	};
 	static const char *const synopses[] = {"sprof list [OPTION]... [PATTERN]...",

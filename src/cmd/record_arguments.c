@@ -315,19 +315,19 @@ static void add_habits(struct option_table *table, struct record_arguments *argu
 static const struct option_refusal refusals[] = {
 	{'B', "no-buildid", "the kernel says build-ids with each mapping, which costs nothing, and reports "
 			    "find files by them"},
-	{0, "affinity", "--threads=numa has a thread for each node's buffers, --threads one for each CPU"},
-	{0, "debuginfod", "nothing is fetched while recording: sprof report has --debuginfod"},
+	{0, "affinity", "use --threads=numa (a reader thread per node) or --threads (per CPU)"},
+	{0, "debuginfod", "recording downloads nothing; use sprof report --debuginfod"},
 	{0, "kcore", "the kernel's code is for decoding processor traces, which is perf's: `perf "
 		     "buildid-cache --kcore /proc/kcore` keeps a copy for it"},
-	{0, "num-thread-synthesize", "what runs already is looked up by one thread, some 20 us a task"},
-	{0, "off-cpu", "it needs a BPF program; -e sched:sched_switch -g takes a sample wherever a thread "
-		       "stops to wait, and --switch-events notes for how long"},
-	{0, "off-cpu-thresh", "it is of --off-cpu, which needs a BPF program: take -e sched:sched_switch -g"},
-	{0, "proc-map-timeout", "mappings are read whole, however long that takes"},
-	{0, "setup-filter", "it is for perf's BPF filters of samples: --filter takes the kernel's own, of "
-			    "tracepoints and traced addresses"},
-	{0, "synth", "without what runs already samples would have no names, so it is always looked up"},
-	{0, "vmlinux", "recording needs none: sprof report and sprof script take it"},
+	{0, "num-thread-synthesize", "one thread reads /proc, about 20 us per task"},
+	{0, "off-cpu", "it needs BPF; use -e sched:sched_switch -g for the stacks of waits, and "
+		       "--switch-events for their durations"},
+	{0, "off-cpu-thresh", "--off-cpu needs BPF; use -e sched:sched_switch -g"},
+	{0, "proc-map-timeout", "mappings are always read completely"},
+	{0, "setup-filter", "BPF filters are not supported; --filter filters tracepoints and traced "
+			    "addresses"},
+	{0, "synth", "running processes are always read, for symbols"},
+	{0, "vmlinux", "use it with sprof report or sprof script"},
 	{0, NULL, NULL},
 };
 

@@ -174,8 +174,8 @@ bool record_parse_ring_size(const struct option *option, const char *text)
 	bool fine = ring && (parse_size(ring, page, &options->ring_bytes) || (comma == text && comma)) &&
 		    (!comma || parse_size(comma + 1, page, &options->aux_bytes));
 	free(ring);
-	return fine || option_reject(option, text, "a number of pages, or a size such as 512K or 4M, "
-						   "and perhaps another behind a comma");
+	return fine || option_reject(option, text, "a number of pages, or a size such as 512K or 4M; "
+						   "optionally a second one after a comma");
 }
 
 /* -S[SIZE]: of the AUX areas. */

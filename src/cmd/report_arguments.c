@@ -218,8 +218,8 @@ static void add_how(struct report_arguments *a, struct option_table *table)
 	selection_add_how(&a->selection, table);
 }
 
-#define TRACES "it takes a decoder of processor traces, which there is not; 'perf report' has one"
-#define ANNOTATES "it is of perf's browser, which shows code; 'sprof script -F disasm' does"
+#define TRACES "processor traces are not decoded; use 'perf report'"
+#define ANNOTATES "use 'sprof script -F disasm' to see code"
 
 /* perf's. */
 static const struct option_refusal refused[] = {

@@ -137,35 +137,34 @@ static const char *const synopses[] = {
 };
 
 /* Where perf takes formulas from. */
-#define METRICS "metrics are a database of perf's own, of each processor's events: "
+#define METRICS "perf's metric tables are not supported: "
 
 static const struct option_refusal refusals[] = {
 	{'M', "metrics", METRICS "name events with -e; ratios such as IPC are printed with the counts "
 			 "(--metric-only: alone)"},
-	{0, "metric-no-group", "it is of -M: " METRICS "give the events by -e"},
-	{0, "metric-no-merge", "it is of -M: " METRICS "give the events by -e"},
-	{0, "metric-no-threshold", "it is of -M: " METRICS "give the events by -e"},
-	{0, "topdown", METRICS "where the processor has them, count -e "
+	{0, "metric-no-group", METRICS "name events with -e"},
+	{0, "metric-no-merge", METRICS "name events with -e"},
+	{0, "metric-no-threshold", METRICS "name events with -e"},
+	{0, "topdown", METRICS "if the processor has them, count -e "
 		       "'{slots,topdown-retiring,topdown-bad-spec,topdown-fe-bound,topdown-be-bound}'"},
-	{0, "td-level", "it is of --topdown: " METRICS "give the events by -e"},
-	{'T', "transaction", METRICS "where the processor has them, count -e "
+	{0, "td-level", METRICS "name events with -e"},
+	{'T', "transaction", METRICS "if the processor has them, count -e "
 			     "'{instructions,cycles,cycles-t,tx-start,el-start,cycles-ct}'"},
 	{0, "smi-cost", METRICS "count -a -e '{msr/aperf/,msr/smi/,cycles}', with 1 in "
-			"/sys/bus/event_source/devices/cpu/freeze_on_smi: what aperf has more than cycles "
-			"went to SMIs"},
-	{0, "iostat", "it is of Intel's servers, by formulas of perf's own: -e uncore_iio_0/EVENT/ counts "
-		      "(sprof list pmu)"},
-	{0, "cputype", "name the kind of processor with the event: -e cpu_atom/cycles/"},
+			"/sys/bus/event_source/devices/cpu/freeze_on_smi: aperf minus cycles is the "
+			"time in SMIs"},
+	{0, "iostat", "perf's formulas are not supported; count -e uncore_iio_0/EVENT/ (sprof list pmu)"},
+	{0, "cputype", "name the CPU type with the event: -e cpu_atom/cycles/"},
 	{0, "pmu-filter", "name the PMU with the event: -e hisi_sicl2_cpa0/EVENT/"},
-	{0, "hybrid-merge", "kinds of processors count different things by one name: each has its row"},
+	{0, "hybrid-merge", "each CPU type has its own row"},
 	{0, "percore-show-thread", "--per-core sums over a core's threads, -A shows each"},
-	{0, "affinity", "counters are read where the kernel puts this program: `taskset` places it"},
-	{0, "bpf-counters", "counts are the kernel's own, by descriptors"},
+	{0, "affinity", "use `taskset` to place sprof"},
+	{0, "bpf-counters", "counts come from the kernel's counters"},
 	{'b', "bpf-prog", "the kernel counts runs of BPF programs: sysctl kernel.bpf_stats_enabled=1, then "
 			  "`bpftool prog` shows them"},
-	{0, "record-tpebs", "latencies of retired instructions are of perf's metrics: sprof record -W "
-			    "-e EVENT:P samples them"},
-	{0, "tpebs-mode", "it is of --record-tpebs: sprof record -W -e EVENT:P samples latencies"},
+	{0, "record-tpebs", "use sprof record -W -e EVENT:P to sample "
+			    "instruction latencies"},
+	{0, "tpebs-mode", "use sprof record -W -e EVENT:P to sample instruction latencies"},
 	{0, NULL, NULL},
 };
 

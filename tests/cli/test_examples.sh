@@ -65,8 +65,9 @@ adapted() {
 	sed -E "s/\\<PID\\>|\\<1234\\>|\\<4711(,4712)?\\>/$pid/g
 		s/--duration [0-9.]+/--duration 0.3/
 		s|/var/tmp/||
-		s/stat -a.*/& -- sleep 1/
-		/--duration| -- |\\.\\//!s/record (.*(-a|-p) )/record --duration 0.3 \\1/"
+		s/-C 0-3/-C 0/
+		s/stat (-a|-p).*/& -- sleep 1/
+		/--duration| -- |\\.\\//!s/record (.*(-a|-p|-C) )/record --duration 0.3 \\1/"
 }
 
 stub() {

@@ -31,7 +31,7 @@ status "an option that is not there" 129 "$SPROF" record --nonsense true
 status "an event that is not there" 129 "$SPROF" record -e nonsense -o "$file" true
 status "exclusive options" 129 "$SPROF" record -F 10 -c 10 true
 status "a process that is not there" 125 "$SPROF" record -o "$file" -p 2147483646
-says "it is said" "no process 2147483646"
+says "it is said" "process 2147483646 does not exist"
 status "a thread that is not there" 125 "$SPROF" record -o "$file" -t 2147483646
 status "a place that cannot be written to" 125 "$SPROF" record -o /nonexistent/file true
 status "a run too short for a sample is no failure" 0 "$SPROF" record -F 1 -o "$file" true

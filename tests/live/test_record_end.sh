@@ -17,8 +17,9 @@ until_it() {
 	done
 }
 
-# A command that ignores the SIGTERM which the recorder sends it.
-$record -- sh -c 'trap "" TERM; echo $$ >"$1"; exec sleep 60' sh "$tmp/pid" >"$tmp/out" 2>"$tmp/err" &
+# A command that ignores the SIGTERM which the recorder sends it, and has used some CPU time.
+$record -- sh -c 'trap "" TERM; "$2" 0.2; echo $$ >"$1"; exec sleep 60' sh "$tmp/pid" "$workload/proportions" \
+	>"$tmp/out" 2>"$tmp/err" &
 recorder=$!
 check "the command runs" until_it test -s "$tmp/pid"
 kill -TERM $recorder

@@ -41,7 +41,11 @@ if recorded "the copy may be fixed" "$SPROF" record -F 997 --call-graph dwarf,81
 	comment "fixed: $(of alone) of 1,000 of $(of all) are whole by the copy alone"
 	check "the copy may be fixed" test "$(of alone)" -le 100
 	"$SPROF" info --findings -i "$tmp/data" >"$tmp/out"
-	check "it is said what would do" grep -q 'larger stack copy: --call-graph dwarf,[1-9]' "$tmp/out"
+	if [ "$(of truncated)" = 0 ]; then
+		skip "it is said what would do" "all stacks could be completed"
+	else
+		check "it is said what would do" grep -q -e '--call-graph dwarf,[1-9]' "$tmp/out"
+	fi
 fi
 for scope in cpu task; do
 	if recorded "more is copied by need, by $scope" "$SPROF" record -F 997 --scope $scope \
