@@ -48,7 +48,8 @@ static struct sp_error *make_unwinder(struct unwinding *unwinding,
 		return error_new(SP_ERROR_UNSUPPORTED,
 				 "the recording does not say on which architecture it was made");
 	if (source->layout->swap)
-		return error_new(SP_ERROR_UNSUPPORTED, "%s was recorded in the other byte order",
+		return error_new(SP_ERROR_UNSUPPORTED,
+				 "%s was recorded in the other byte order: stacks cannot be unwound here",
 				 options.arch);
 	return unwinder_new(source->ctx, &options, &unwinding->unwinder);
 }

@@ -66,12 +66,18 @@ static struct sp_error *say(struct sp_stat *stat, size_t target, uint64_t back_n
 	return event_notes_add(&stat->notes, what, done, "it was offline", NULL);
 }
 
+/* Time of the last reading; after the end, when counters are off, the time of the end. */
+static uint64_t looked_ns(const struct sp_stat *stat)
+{
+	return stat->stopped && stat->end_ns < stat->read_ns ? stat->end_ns : stat->read_ns;
+}
+
 /* Standing still means: now, too. */
 static bool has_gone(const struct sp_stat *stat, const struct unit *unit, struct stat_cpu *cpu)
 {
 	struct absence seen = {.seen_ns = cpu->seen_ns, .time_on_ns = cpu->enabled_ns};
-	uint64_t since_ns, values[2];
-	if (!absence_is_short(&seen, stat->read_ns, unit->now.enabled_ns, &since_ns))
+	uint64_t since_ns, values[2], now_ns = looked_ns(stat);
+	if (now_ns <= cpu->seen_ns || !absence_is_short(&seen, now_ns, unit->now.enabled_ns, &since_ns))
 		return false;
 	/* The value, or how many there are, and then the time. */
 	if (read(unit->fd, stat->buffer, 3 * sizeof(uint64_t)) < (ssize_t)sizeof(values) ||

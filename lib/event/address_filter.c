@@ -200,7 +200,7 @@ static struct sp_error *put_one(const struct sp_ctx *ctx, const struct filter_te
 	if (filter->action->range && !size)
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "--filter: unknown size of %.*s",
 						  (int)filter->place.size, filter->place.text),
-					"add a size: / 0x40");
+					"append its size in bytes, such as / 0x40");
 	CLEANUP_FREE char *before = *text;
 	CLEANUP_FREE char *range = format_text("/0x%llx", (unsigned long long)size);
 	*text = format_text("%s%s%s 0x%llx%s%s%s", before ?: "", before ? " " : "",

@@ -352,7 +352,8 @@ struct sp_error *output_date(struct output *output, struct timespec when, char *
 		when.tv_sec += when.tv_nsec / 1000000000;
 		when.tv_nsec %= 1000000000;
 	}
-	return error_new(SP_ERROR_LIMIT, "too many files named %s.DATE", output->path);
+	return error_new(SP_ERROR_LIMIT, "cannot rename %s: all names by its date are taken",
+			 output->path);
 }
 
 int output_close(struct output *output)

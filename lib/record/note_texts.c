@@ -242,7 +242,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_RATE_LOWERED] = {3, false,
 		"{0%} of samples were lost: now sampling at {1#} Hz instead of {2#} Hz (to keep "
 		"the rate: larger -m, or --no-adapt)"},
-	[NOTE_RATE_RESTORED] = {1, false, "sampling at {0#} Hz again"},
+	[NOTE_RATE_RESTORED] = {1, false, "the sampling rate is back at {0#} Hz"},
 	[NOTE_PERIOD_RAISED] = {3, false,
 		"{0%} of samples were lost: now sampling every {1#} events instead of {2#} (to "
 		"keep the period: larger -m, or --no-adapt)"},
@@ -252,8 +252,8 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_UNWIND_LATER] = {0, false,
 		"stacks will be unwound by report: events differ in call-graph="},
 	[NOTE_NO_THREAD_COUNTS] = {0, false,
-		"-s: no counts per thread: they need inherited events of a command or process "
-		"(-p)"},
+		"-s: no counts per thread: only a command or processes (-p) with inherited events "
+		"have them"},
 	[NOTE_THREAD_COUNTS_RISKY] = {0, false,
 		"-s: counts per thread can stop the ring buffers where many threads end; compare "
 		"with a recording without -s"},
@@ -264,8 +264,8 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_SLEPT] = {2, false, NULL, put_slept},
 	[NOTE_CLOCK_UNSTABLE] = {0, false, "{o} was set many times: no more notes about it"},
 	[NOTE_REREAD] = {0, false,
-		"mmap and fork records were lost and read again from /proc: short-lived code may "
-		"have no symbols (-m 2M)"},
+		"mmap and fork records were lost and /proc was read instead: short-lived code may "
+		"have no symbols (to avoid this: -m 2M)"},
 	[NOTE_CPU_OFFLINE] = {2, false,
 		"CPU {0#} went offline after {1s} s: not recorded until it is back"},
 	[NOTE_CPU_GONE] = {2, false,
@@ -324,8 +324,8 @@ static const struct kind kinds[NOTE_KINDS] = {
 		"the recorder stalled {0} time{0||s}: writing was too slow, {1} MB were queued "
 		"(faster disk: -o FILE)"},
 	[NOTE_BUILD_IDS_LIMITED] = {1, true,
-		"more than {0} files were mapped: the build-id list has only the first ones (mmap"
-		" records have their own)"},
+		"more than {0} files were mapped: the build-id list has only the first ones "
+		"(nothing is lost: mmap records have build-ids, too)"},
 	[NOTE_THREAD_COUNTS_MISSING] = {1, false,
 		"-s: no counts of {0} new threads and processes: a defect of Linux 5.13 to 6.18 "
 		"(samples by thread: report -s tid)"},

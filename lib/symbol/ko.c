@@ -33,7 +33,7 @@ static struct sp_error *read_whole(const char *root, const char *path, uint8_t *
 		return error;
 	if (status.st_size > (off_t)MODULE_SIZE_MAX ||
 	    io_allocated_bytes(fd, &status) < (uint64_t)status.st_size / 2)
-		return error_new(SP_ERROR_INVALID, "%s: too large for a module", path);
+		return error_new(SP_ERROR_INVALID, "%s is too large for a kernel module", path);
 	CLEANUP_FREE uint8_t *bytes = malloc((size_t)status.st_size + 1);
 	if (!bytes)
 		return error_no_memory();

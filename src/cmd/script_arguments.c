@@ -102,7 +102,7 @@ static void add_shown(struct script_arguments *a, struct option_table *table)
 			      "print inlined functions (default)", .rare = true),
 		OPTION_FLAG(0, "ns", &a->ns, "print times in nanoseconds"),
 		OPTION_FLAG(0, "reltime", &a->relative_time, "print times since the first line"),
-		OPTION_FLAG(0, "deltatime", &a->delta_time, "print times since the previous line",
+		OPTION_FLAG(0, "deltatime", &a->delta_time, "print the time since the previous line",
 			    .rare = true),
 		OPTION_NUMBER(0, "max-blocks", "N", &a->max_blocks,
 			      "print at most N blocks of brstackinsn", .rare = true),

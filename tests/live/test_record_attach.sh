@@ -26,7 +26,7 @@ list_samples() {
 # Compares what each thread used after the mark with its samples since. Threads of
 # a number used twice are taken together. An event begins with a whole period on
 # each CPU, so a little is missing of each thread. A thread that was not attached to
-# has no samples at all; one whose virtual CPU was taken away meanwhile may lack half.
+# has no samples at all; one whose virtual CPU was taken away meanwhile may lack most.
 # Too many are looked for among those of the program (kernel addresses have 16 digits):
 # what the kernel does to end a thread, the thread does not see.
 compare() { # TRUTH SAMPLES
@@ -43,7 +43,7 @@ compare() { # TRUTH SAMPLES
 				used += cpu[tid]
 				all += sampled
 				threads++
-				if (sampled < 0.25 * cpu[tid] - slack) {
+				if (sampled < 0.1 * cpu[tid] - slack) {
 					missed++
 					print "missed", tid, cpu[tid], sampled >"/dev/stderr"
 				}

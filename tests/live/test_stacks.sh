@@ -41,18 +41,14 @@ judge() {
 	samples=$(number samples) whole=$(number complete) foreign=$(number foreign)
 	wrong=$(($(number wrong) + $(number unmarked)))
 	all_samples=$((all_samples + samples)) all_wrong=$((all_wrong + wrong))
-	# exec and ld.so are not the program's; of one that hardly starts there is little, and on
-	# a busy machine of all of them.
-	case $1 in
-	*vfork* | *lazy*) ours=$((samples - foreign)) ;;
-	*) ours=$((samples - (foreign < 6 ? foreign : 6))) ;;
-	esac
+	# exec and ld.so are not the program's: much of the time where pages are slow to come.
+	ours=$((samples - foreign))
 	# libgcc leaves its own unwinding by registers that its tables do not know: 0.2 to 1.2 %.
 	percent=1
 	[ "$1" != "C++ exceptions" ] || percent=3
 	comment "$1: $(cat "$tmp/judgement")"
-	if [ "$ours" -lt 20 ]; then
-		not_ok "$1" "$ours samples of the program"
+	if [ "$ours" -lt 20 ] || [ "$ours" -lt $foreign ]; then
+		not_ok "$1" "$ours samples of the program, $foreign others"
 	elif [ $((wrong * 100)) -gt $((samples * percent)) ]; then
 		not_ok "$1" "$(head -c 2000 "$tmp/shown")
 $(sort -k 2 "$tmp/folded" | cut -c 1-300 | grep -v '^[^;]*;\(_start\|\[\)' | head -n 5)"

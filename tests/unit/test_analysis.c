@@ -283,7 +283,7 @@ TEST(what_came_after_the_clock_was_set_back_is_of_later)
 	finish(&made);
 	rows_are(&made, 0, "old old 0x10 3, old old 0x20 2, new new 0x10 1, new new 0x20 1");
 	says(finding(&made, SP_FINDING_NOTE), "set back by 3599.700 s or more");
-	says(finding(&made, SP_FINDING_NOTE), "the 6 records since then");
+	says(finding(&made, SP_FINDING_NOTE), "6 later records are shifted");
 	/* From 2 s to 8 s, less for how long nothing came. */
 	uint64_t span_ns = sp_analysis_last_ns(made.analysis) - sp_analysis_first_ns(made.analysis);
 	ck_assert_uint_eq(span_ns / 100000000, 57);

@@ -22,7 +22,7 @@ static void repeat(void *arg, size_t worker, struct chunk *chunk)
 	pthread_mutex_unlock(&job->gate);
 	if (job->slow && chunk->bytes[0] % 3 == 0)
 		usleep(500);
-	if (!vec_reserve(&chunk->output, chunk->used))
+	if (!chunk->used || !vec_reserve(&chunk->output, chunk->used))
 		return;
 	memcpy(chunk->output.items, chunk->bytes, chunk->used);
 	chunk->output.count = chunk->used;
