@@ -27,6 +27,10 @@ include lib/record/local.mk
 include lib/event/local.mk
 include lib/ring/local.mk
 include lib/file/local.mk
+include lib/walk/local.mk
+include lib/reader/local.mk
+include lib/writer/local.mk
+include lib/info/local.mk
 include lib/machine/local.mk
 include lib/binary/local.mk
 include lib/unwind/local.mk

@@ -8,7 +8,7 @@
  * then much more than the sample's period, and the group's values are left out.
  */
 #include "analysis/worker.h"
-#include "file/losses.h"
+#include "info/losses.h"
 
 /*
  * A first value of so many periods is not what led to the sample; unless it is small, since the

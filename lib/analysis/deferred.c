@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include "base/cleanup.h"
 #include "base/parallel.h"
-#include "file/walker.h"
 #include "record/decode.h"
 #include "record/types.h"
+#include "walk/walker.h"
 
 DEFINE_CLEANUP(struct walker *, walker_free)
 DEFINE_CLEANUP(struct decoder *, decoder_free)

@@ -5,7 +5,7 @@
 #include "analysis/findings.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
-#include "file/losses.h"
+#include "info/losses.h"
 #include "record/types.h"
 
 static void merged_free(struct merged *merged, size_t count)

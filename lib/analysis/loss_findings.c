@@ -5,7 +5,7 @@
 #include <string.h>
 #include "analysis/findings.h"
 #include "base/cleanup.h"
-#include "file/losses.h"
+#include "info/losses.h"
 
 static int compare_losses(const void *a, const void *b)
 {

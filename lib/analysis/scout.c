@@ -3,8 +3,8 @@
 
 #include <string.h>
 #include "base/cleanup.h"
-#include "file/walker.h"
 #include "record/types.h"
+#include "walk/walker.h"
 
 #define KEPT_MAX ((size_t)16 << 20)
 

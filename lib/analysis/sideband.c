@@ -6,10 +6,10 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/parallel.h"
-#include "file/losses.h"
-#include "file/walker.h"
+#include "info/losses.h"
 #include "record/note.h"
 #include "record/types.h"
+#include "walk/walker.h"
 
 /* More than this of a file is worth a thread. */
 #define PART_MIN ((uint64_t)8 << 20)

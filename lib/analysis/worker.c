@@ -7,9 +7,9 @@
 #include "analysis/detail.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
-#include "file/losses.h"
-#include "file/walker.h"
+#include "info/losses.h"
 #include "profile/filter.h"
+#include "walk/walker.h"
 
 /* Samples with copies of stacks: of those the inner frames are soon wanted, where most are. */
 #define LARGE 4096

@@ -8,8 +8,8 @@
 #include "base/format.h"
 #include "binary/identity.h"
 #include "elf/image.h"
-#include "file/features_write.h"
 #include "record/content.h"
+#include "writer/features_write.h"
 
 /* Layout of MMAP2 and HEADER_BUILD_ID records, as perf_event_open(2) has them. */
 enum {

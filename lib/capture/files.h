@@ -14,7 +14,7 @@
 #include "capture/host_features.h"
 #include "capture/roster.h"
 #include "capture/writing.h"
-#include "file/writer.h"
+#include "writer/writer.h"
 
 /* A file that is complete. */
 struct file_done {

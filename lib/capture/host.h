@@ -6,7 +6,7 @@
 #include <time.h>
 #include "base/arena.h"
 #include "base/ctx.h"
-#include "file/writer.h"
+#include "writer/writer.h"
 
 /* What cannot be found out stays NULL or 0. Strings and arrays are the arena's. */
 struct sp_error *host_info(const struct sp_ctx *ctx, const char *const *cmdline, clockid_t clock,

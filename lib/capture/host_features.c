@@ -18,9 +18,9 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/format.h"
-#include "file/features_write.h"
 #include "file/format.h"
 #include "proc/sysfs.h"
+#include "writer/features_write.h"
 
 #define CPU_PATH "/sys/devices/system/cpu"
 #define NODE_PATH "/sys/devices/system/node"

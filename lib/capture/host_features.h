@@ -4,8 +4,8 @@
 #define CAPTURE_HOST_FEATURES_H
 
 #include "base/ctx.h"
-#include "file/writer.h"
 #include "record/put.h"
+#include "writer/writer.h"
 
 /* More than there are kinds below. */
 #define HOST_FEATURES_MAX 16

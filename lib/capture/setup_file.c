@@ -7,8 +7,8 @@
 #include "capture/host_features.h"
 #include "capture/recorder.h"
 #include "capture/tracing.h"
-#include "file/features_write.h"
 #include "file/format.h"
+#include "writer/features_write.h"
 
 static struct sp_error *write_spans(void *arg, struct iovec *spans, int count)
 {

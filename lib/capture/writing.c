@@ -19,7 +19,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/vec.h"
-#include "file/spans.h"
+#include "writer/spans.h"
 
 /* A write worth a thread's waking, and larger than any record; with its head, whole pages. */
 #define CHUNK_BYTES (((size_t)256 << 10) - 64)

@@ -13,7 +13,7 @@
 #define CAPTURE_WRITING_H
 
 #include "base/error.h"
-#include "file/writer.h"
+#include "writer/writer.h"
 
 struct writing;
 

@@ -14,8 +14,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/format.h"
-#include "file/writer.h"
 #include "proc/tasks.h"
+#include "writer/writer.h"
 
 DEFINE_CLEANUP(struct sp_stat *, sp_stat_free)
 

@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 #include "capture/host.h"
 #include "file/format.h"
-#include "file/writer.h"
 #include "record/put.h"
+#include "writer/writer.h"
 
 /* Longer lists of CPUs do not fit a record; then any CPU is said, and STAT records tell. */
 #define CPUS_MAX 4096

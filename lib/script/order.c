@@ -10,10 +10,10 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/parallel.h"
-#include "file/walker.h"
 #include "profile/filter.h"
 #include "record/decode.h"
 #include "record/types.h"
+#include "walk/walker.h"
 
 #define RANGE_SIZE ((uint64_t)16 << 20)
 

@@ -42,10 +42,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sprof/sprof.h>
-#include "file/writer.h"
 #include "record/encode.h"
 #include "record/note.h"
 #include "record/types.h"
+#include "writer/writer.h"
 
 #define MAX_WORDS 300
 #define MAX_EVENTS 8

@@ -12,12 +12,12 @@
 #include <sprof/sprof.h>
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "file/output.h"
 #include "file/reader_internal.h"
-#include "file/spans.h"
-#include "file/walker.h"
-#include "file/writer.h"
 #include "record/types.h"
+#include "walk/walker.h"
+#include "writer/output.h"
+#include "writer/spans.h"
+#include "writer/writer.h"
 
 #define COPY_SIZE ((size_t)1 << 20)
 

@@ -4,8 +4,8 @@
 #define UNIT_RECORDING_H
 
 #include <stdio.h>
-#include "file/writer.h"
 #include "record/encode.h"
+#include "writer/writer.h"
 #include "test.h"
 
 #define RECORDING_PID 4321

@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <sprof/sprof.h>
-#include "file/writer.h"
-#include "files.h"
 #include "record/encode.h"
 #include "record/note.h"
+#include "writer/writer.h"
+#include "files.h"
 #include "test.h"
 
 #define BASIC (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 #include <sprof/sprof.h>
-#include "file/writer.h"
-#include "files.h"
 #include "record/encode.h"
+#include "writer/writer.h"
+#include "files.h"
 #include "test.h"
 
 #define SAMPLES 30000

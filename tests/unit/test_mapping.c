@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "file/mapping.h"
 #include "file/reader.h"
-#include "file/walker.h"
+#include "walk/walker.h"
 #include "files.h"
 #include "made_file.h"
 #include "test.h"

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "info/losses.h"
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "file/reader.h"
+#include "record/types.h"
+
+/* perf's mark on LOST_SAMPLES that a BPF filter left out on purpose. */
+#define MISC_LOST_SAMPLES_BPF (1 << 15)
+
+struct event_losses {
+	uint64_t ring;     /* LOST: records of any kind that found no room */
+	uint64_t hardware; /* LOST_SAMPLES of a moment: lost before the ring, or taken and not written */
+	uint64_t counted;  /* LOST_SAMPLES by perf at the end: the kernel's count of samples */
+	uint64_t read;     /* the same count, from READ */
+	struct event_throttling throttled;
+};
+
+struct sp_losses {
+	const struct record_layout *layout;
+	struct u64map event_of_id;
+	struct event_losses *events; /* as many as the layout has, and one */
+	struct u64map read_index;    /* event id -> index in read_lost */
+	VEC(uint64_t) read_lost;
+	bool counted;                /* of any event */
+	struct { VEC(struct sp_loss); } moments;
+	struct { VEC(struct sp_throttling); } throttlings;
+	struct u64map throttled;     /* (event id, CPU) -> index of the one that lasts, + 1 */
+	struct u64map thread_index;  /* {pid, tid} -> index in threads */
+	struct { VEC(struct sp_thread_loss); } threads;
+};
+
+DEFINE_CLEANUP(struct sp_losses *, sp_losses_free)
+
+struct sp_error *sp_losses_new(const struct sp_reader *reader, struct sp_losses **ret)
+{
+	CLEANUP(cleanup_sp_losses_free) struct sp_losses *losses = calloc(1, sizeof(*losses));
+	if (!losses)
+		return error_no_memory();
+	const struct record_layout *layout = reader_layout(reader);
+	losses->layout = layout;
+	losses->events = calloc(layout->event_count + 1, sizeof(*losses->events));
+	if (!losses->events)
+		return error_no_memory();
+	for (size_t i = 0; i < layout->event_count; i++)
+		for (size_t j = 0; j < layout->events[i].id_count; j++)
+			if (!u64map_put(&losses->event_of_id, layout->events[i].ids[j],
+					(uint32_t)i, NULL))
+				return error_no_memory();
+	*ret = take_ptr(losses);
+	return NULL;
+}
+
+void sp_losses_free(struct sp_losses *losses)
+{
+	if (!losses)
+		return;
+	u64map_deinit(&losses->event_of_id);
+	free(losses->events);
+	u64map_deinit(&losses->read_index);
+	vec_deinit(&losses->read_lost);
+	vec_deinit(&losses->moments);
+	vec_deinit(&losses->throttlings);
+	u64map_deinit(&losses->throttled);
+	u64map_deinit(&losses->thread_index);
+	vec_deinit(&losses->threads);
+	free(losses);
+}
+
+uint16_t losses_event_of_id(const struct sp_losses *losses, uint64_t id)
+{
+	const uint32_t *event = u64map_find(&losses->event_of_id, id);
+	return event ? (uint16_t)*event : SP_EVENT_NONE;
+}
+
+uint16_t losses_event(const struct sp_losses *losses, const struct sp_record *record, uint64_t id)
+{
+	uint16_t event = record->event != SP_EVENT_NONE ? record->event
+							: losses_event_of_id(losses, id);
+	return event != SP_EVENT_NONE ? event : 0;
+}
+
+uint16_t losses_event_of_counter(const struct sp_losses *losses, const struct sp_record *record,
+				 uint64_t id)
+{
+	uint16_t event = losses_event_of_id(losses, id);
+	return event != SP_EVENT_NONE ? event : losses_event(losses, record, id);
+}
+
+/* Whether it tells of a loss when it happened, and not of all at the end. */
+static bool is_moment(const struct sp_record *record)
+{
+	/* perf writes its count at the end, with no time. */
+	return record->type == PERF_RECORD_LOST ||
+	       (record->type == PERF_RECORD_LOST_SAMPLES && record->id.time_ns &&
+		!(record->misc & MISC_LOST_SAMPLES_BPF));
+}
+
+static uint32_t cpu_of(const struct sp_record *record)
+{
+	return record->id.present & PERF_SAMPLE_CPU ? record->id.cpu : UINT32_MAX;
+}
+
+/* False when out of memory. */
+static bool add_lost(struct sp_losses *losses, const struct sp_record *record)
+{
+	bool ring = record->type == PERF_RECORD_LOST;
+	uint64_t id = ring ? record->lost.id : record->id.id;
+	uint16_t index = losses_event(losses, record, id);
+	struct event_losses *event = &losses->events[index];
+	if (!is_moment(record)) {
+		event->counted += record->lost.lost;
+		losses->counted = true; /* of other events, too: none, if nothing says so */
+		return true;
+	}
+	if (ring)
+		event->ring += record->lost.lost;
+	else
+		event->hardware += record->lost.lost;
+	struct sp_loss *moment = vec_push(&losses->moments);
+	if (moment)
+		*moment = (struct sp_loss){.time_ns = record->id.time_ns, .lost = record->lost.lost,
+					   .cpu = cpu_of(record), .event = index};
+	return moment;
+}
+
+/* Of an event on a CPU; throttled again without a word between, it has been since the first time. */
+static bool add_throttle(struct sp_losses *losses, const struct sp_record *record)
+{
+	const struct sp_throttle *throttle = &record->throttle;
+	uint64_t key = hash_pair(hash_pair(throttle->id, throttle->stream_id), record->id.cpu);
+	uint16_t event = losses_event(losses, record, throttle->id);
+	if (!vec_reserve(&losses->throttlings, losses->throttlings.count + 1))
+		return false;
+	uint32_t *lasting = u64map_put(&losses->throttled, key, 0, NULL);
+	if (!lasting)
+		return false;
+	losses->events[event].throttled.count++;
+	if (*lasting)
+		return true;
+	*vec_push(&losses->throttlings) = (struct sp_throttling){
+		.begin_ns = throttle->time_ns, .cpu = cpu_of(record), .event = event};
+	*lasting = (uint32_t)losses->throttlings.count;
+	return true;
+}
+
+static void end_throttle(struct sp_losses *losses, const struct sp_record *record)
+{
+	const struct sp_throttle *throttle = &record->throttle;
+	uint64_t key = hash_pair(hash_pair(throttle->id, throttle->stream_id), record->id.cpu);
+	uint32_t *lasting = u64map_find(&losses->throttled, key);
+	if (!lasting || !*lasting)
+		return;
+	struct sp_throttling *throttling = &losses->throttlings.items[*lasting - 1];
+	*lasting = 0;
+	throttling->end_ns = throttle->time_ns;
+	if (throttle->time_ns > throttling->begin_ns)
+		losses->events[losses_event(losses, record, throttle->id)].throttled.ns +=
+			throttle->time_ns - throttling->begin_ns;
+}
+
+static bool add_thread(struct sp_losses *losses, const struct sp_record *record, uint64_t lost)
+{
+	uint64_t key = (uint64_t)record->read.pid << 32 | record->read.tid;
+	if (!vec_reserve(&losses->threads, losses->threads.count + 1))
+		return false;
+	bool added;
+	const uint32_t *index = u64map_put(&losses->thread_index, key,
+					   (uint32_t)losses->threads.count, &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(&losses->threads) =
+			(struct sp_thread_loss){.pid = record->read.pid, .tid = record->read.tid};
+	losses->threads.items[*index].lost += lost;
+	return true;
+}
+
+/* The kernel's count of lost samples only grows: the last is the greatest. */
+static bool add_read(struct sp_losses *losses, const struct sp_record *record, uint64_t id,
+		     uint64_t lost)
+{
+	bool added;
+	if (!lost)
+		return true;
+	if (!vec_reserve(&losses->read_lost, losses->read_lost.count + 1))
+		return false;
+	const uint32_t *index = u64map_put(&losses->read_index, id,
+					   (uint32_t)losses->read_lost.count, &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(&losses->read_lost) = 0;
+	uint64_t *known = &losses->read_lost.items[*index];
+	if (lost <= *known)
+		return true;
+	uint64_t more = lost - *known;
+	losses->events[losses_event_of_counter(losses, record, id)].read += more;
+	*known = lost;
+	return add_thread(losses, record, more);
+}
+
+struct sp_error *sp_losses_add(struct sp_losses *losses, const struct sp_record *record)
+{
+	const struct sp_counters *counters = &record->read.counters;
+	bool done = true;
+	switch (record->type) {
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		if (record->type == PERF_RECORD_LOST || !(record->misc & MISC_LOST_SAMPLES_BPF))
+			done = add_lost(losses, record);
+		break;
+	case PERF_RECORD_THROTTLE:
+		done = add_throttle(losses, record);
+		break;
+	case PERF_RECORD_UNTHROTTLE:
+		end_throttle(losses, record);
+		break;
+	case PERF_RECORD_READ:
+		for (size_t i = 0; i < counters->count && done; i++) {
+			const struct sp_counter *counter = &counters->values[i];
+			bool has_id = counters->read_format & PERF_FORMAT_ID;
+			done = add_read(losses, record, has_id ? counter->id : record->id.id,
+					counter->lost);
+		}
+		break;
+	default:
+		break;
+	}
+	return done ? NULL : error_no_memory();
+}
+
+uint64_t losses_outside_rings(const struct sp_losses *losses, size_t event)
+{
+	return losses->events[event].hardware;
+}
+
+/*
+ * The kernel's own count, written at the end, is the best; LOST counts records of all
+ * kinds, but is there even if the recorder was killed. What the hardware lost is in
+ * neither.
+ */
+uint64_t sp_losses_count(const struct sp_losses *losses, size_t event)
+{
+	const struct event_losses *of = &losses->events[event];
+	uint64_t ring = of->ring > of->read ? of->ring : of->read;
+	return of->hardware + (losses->counted ? of->counted : ring);
+}
+
+struct event_throttling losses_throttling(const struct sp_losses *losses, size_t event)
+{
+	return losses->events[event].throttled;
+}
+
+size_t sp_losses_moment_count(const struct sp_losses *losses)
+{
+	return losses->moments.count;
+}
+
+const struct sp_loss *sp_losses_moment(const struct sp_losses *losses, size_t index)
+{
+	return &losses->moments.items[index];
+}
+
+size_t sp_losses_throttling_count(const struct sp_losses *losses)
+{
+	return losses->throttlings.count;
+}
+
+const struct sp_throttling *sp_losses_throttling(const struct sp_losses *losses, size_t index)
+{
+	return &losses->throttlings.items[index];
+}
+
+size_t sp_losses_thread_count(const struct sp_losses *losses)
+{
+	return losses->threads.count;
+}
+
+const struct sp_thread_loss *sp_losses_thread(const struct sp_losses *losses, size_t index)
+{
+	return &losses->threads.items[index];
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What perf would call an event, from its attr alone: for files that do not say.
+ */
+#include "reader/recorded_names.h"
+
+#include <stdio.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const hardware_names[] = {
+	"cycles", "instructions", "cache-references", "cache-misses", "branches",
+	"branch-misses", "bus-cycles", "stalled-cycles-frontend", "stalled-cycles-backend",
+	"ref-cycles",
+};
+
+static const char *const software_names[] = {
+	"cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations",
+	"minor-faults", "major-faults", "alignment-faults", "emulation-faults", "dummy",
+	"bpf-output", "cgroup-switches",
+};
+
+static const char *const cache_names[] = {
+	"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node",
+};
+
+static const char *const cache_operations[] = {"load", "store", "prefetch"};
+
+static void name_cache(const struct perf_event_attr *attr, char *name, size_t size)
+{
+	uint64_t cache = attr->config & 0xff, operation = attr->config >> 8 & 0xff;
+	uint64_t result = attr->config >> 16 & 0xff;
+	if (cache >= COUNT(cache_names) || operation >= COUNT(cache_operations) || result > 1 ||
+	    attr->config >> 24)
+		snprintf(name, size, "cache-0x%llx", (unsigned long long)attr->config);
+	else if (result)
+		snprintf(name, size, "%s-%s-misses", cache_names[cache],
+			 cache_operations[operation]);
+	else
+		snprintf(name, size, "%s-%s%s", cache_names[cache], cache_operations[operation],
+			 operation == 2 ? "es" : "s");
+}
+
+static void name_breakpoint(const struct perf_event_attr *attr, char *name, size_t size)
+{
+	snprintf(name, size, "mem:0x%llx:%s%s%s", (unsigned long long)attr->bp_addr,
+		 attr->bp_type & 1 ? "r" : "", attr->bp_type & 2 ? "w" : "",
+		 attr->bp_type & 4 ? "x" : "");
+}
+
+/* A PMU's name by PMU_MAPPINGS: u32 count, {u32 type, text}. */
+static bool name_by_pmu(const struct sp_reader *reader, const struct perf_event_attr *attr,
+			char *name, size_t size)
+{
+	const struct feature_payload *feature = &reader->features[FEATURE_PMU_MAPPINGS];
+	struct cursor cursor = reader_cursor(reader, feature->bytes.bytes, feature->bytes.size,
+					     feature->offset);
+	uint32_t count, type, length;
+	const uint8_t *text;
+	if (!feature->present || !cursor_u32(&cursor, &count))
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!cursor_u32(&cursor, &type) || !cursor_u32(&cursor, &length) ||
+		    !cursor_bytes(&cursor, length, &text))
+			return false;
+		if (type != attr->type)
+			continue;
+		int shown = (int)strnlen((const char *)text, length < 64 ? length : 64);
+		snprintf(name, size, "%.*s/config=0x%llx/", shown, (const char *)text,
+			 (unsigned long long)attr->config);
+		return true;
+	}
+	return false;
+}
+
+/* Tracepoints have names only in the file: their numbers are the kernel's. */
+static void name_tracepoint(const struct perf_event_attr *attr, const struct recorded_names *names,
+			    char *name, size_t size)
+{
+	const char *recorded = recorded_names_find(names, attr->type, attr->config);
+	if (recorded)
+		snprintf(name, size, "%s", recorded);
+	else
+		snprintf(name, size, "tracepoint:%llu", (unsigned long long)attr->config);
+}
+
+static void name_base(const struct sp_reader *reader, const struct perf_event_attr *attr,
+		      const struct recorded_names *names, char *name, size_t size)
+{
+	/* The upper half of a hardware config is the PMU's type, on hybrid machines. */
+	uint32_t config = (uint32_t)attr->config;
+	if (attr->type == PERF_TYPE_HARDWARE && config < COUNT(hardware_names))
+		snprintf(name, size, "%s", hardware_names[config]);
+	else if (attr->type == PERF_TYPE_SOFTWARE && attr->config < COUNT(software_names))
+		snprintf(name, size, "%s", software_names[attr->config]);
+	else if (attr->type == PERF_TYPE_TRACEPOINT)
+		name_tracepoint(attr, names, name, size);
+	else if (attr->type == PERF_TYPE_HW_CACHE)
+		name_cache(attr, name, size);
+	else if (attr->type == PERF_TYPE_RAW)
+		snprintf(name, size, "r%llx", (unsigned long long)attr->config);
+	else if (attr->type == PERF_TYPE_BREAKPOINT)
+		name_breakpoint(attr, name, size);
+	else if (!name_by_pmu(reader, attr, name, size))
+		snprintf(name, size, "type%u/config=0x%llx/", attr->type,
+			 (unsigned long long)attr->config);
+}
+
+/*
+ * What is not excluded, if anything is. H for "not the guests" is left out: which
+ * is the default has changed in perf 6.13, and so has what perf itself prints.
+ */
+static void name_modifiers(const struct perf_event_attr *attr, char *modifiers)
+{
+	char *at = modifiers;
+	bool rings = attr->exclude_kernel || attr->exclude_user;
+	*at++ = ':';
+	if (rings && !attr->exclude_kernel)
+		*at++ = 'k';
+	if (rings && !attr->exclude_user)
+		*at++ = 'u';
+	for (unsigned int i = 0; i < attr->precise_ip; i++)
+		*at++ = 'p';
+	if (attr->exclude_host && !attr->exclude_guest)
+		*at++ = 'G';
+	*at = 0;
+	if (at == modifiers + 1)
+		*modifiers = 0;
+}
+
+const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr,
+			      const struct recorded_names *names)
+{
+	char base[512], modifiers[12], name[524];
+	name_base(reader, attr, names, base, sizeof(base));
+	name_modifiers(attr, modifiers);
+	int size = snprintf(name, sizeof(name), "%s%s", base, modifiers);
+	return reader_copy_text(reader, name, (size_t)size);
+}

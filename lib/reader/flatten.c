@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Makes one flat run of records, in a spool, out of data that is not one:
+ *
+ * - COMPRESSED (81) and COMPRESSED2 (83) records hold the pieces of one zstd
+ *   stream, which inflates to records. A piece may end inside a record; the rest
+ *   of it then comes with the next piece, whatever lies between the two.
+ * - A directory (perf record --threads) has the header and some records in its
+ *   file `data`, and the others in data.0, data.1, …, each with a stream of its own.
+ *
+ * perf 6.16 and later (to the middle of 2026) break COMPRESSED2 records whose
+ * size does not fit the header's 16 bits: walker.c finds where such a record
+ * ends; it holds either one piece or several records one behind the other, of
+ * which all but the last are as full as can be:
+ *
+ *	header  data_size  65,519 bytes  header  (garbage)  bytes  header …
+ *
+ * A few bytes inflate to gigabytes if someone means them to, so that no more is
+ * inflated than 4,096 times what was read (and 16 MiB). Real recordings, even of
+ * zeroed stacks, stay below 500 times.
+ */
+#include "reader/source.h"
+
+#include <errno.h>
+#include "base/cleanup.h"
+#include "base/ctx.h"
+#include "base/io.h"
+#include "file/inflate.h"
+#include "reader/spool.h"
+#include "record/types.h"
+#include "walk/walker.h"
+
+#define HEADER_SIZE 8
+#define HEADER2_SIZE 16
+#define RECORD_MAX ((size_t)UINT16_MAX)
+#define BLOCK_SIZE ((size_t)256 * 1024)
+#define PIECE_MAX ((size_t)65519)
+
+#define INFLATE_FREE (UINT64_C(16) << 20)
+#define INFLATE_RATIO 4096
+
+struct flattener {
+	struct sp_reader *reader;
+	struct spool spool;
+	struct inflater *inflater; /* of this source; NULL until it is needed */
+	int fd;                    /* of this source */
+	const char *path;
+	bool lost;                 /* the stream is broken, up to the next frame */
+	bool refused;              /* it inflates to more than is believable */
+	uint64_t lost_offset, lost_bytes;
+	uint64_t lost_place;       /* where in the flat data what is lost would be */
+	uint64_t read_bytes, inflated_bytes;
+	uint8_t *piece;            /* PIECE_MAX bytes */
+	uint8_t *block;            /* a record begun, and behind it a step's output */
+	size_t begun;
+};
+
+static void note(struct flattener *flattener, uint64_t offset, struct sp_error *error)
+{
+	reader_add_gap(flattener->reader, offset, flattener->spool.size, error);
+}
+
+/* Whole records of the block go out; what is left is moved to its start. */
+static struct sp_error *emit(struct flattener *flattener, size_t size, uint64_t offset)
+{
+	const uint8_t *pos = flattener->block, *end = pos + size;
+	struct sp_error *error = NULL;
+	while (!error && end - pos >= HEADER_SIZE) {
+		struct cursor cursor = reader_cursor(flattener->reader, pos, HEADER_SIZE, 0);
+		uint32_t type = 0;
+		uint16_t misc = 0, record_size = 0;
+		bool good = cursor_u32(&cursor, &type) && cursor_u16(&cursor, &misc) &&
+			    cursor_u16(&cursor, &record_size);
+		if (!good || record_size < HEADER_SIZE) {
+			/* No record: whoever walks the flat data says so, and goes on behind it. */
+			error = spool_append(&flattener->spool, pos, (size_t)(end - pos));
+			pos = end;
+			break;
+		}
+		if (record_size > end - pos)
+			break;
+		if (type == SP_RECORD_COMPRESSED || type == SP_RECORD_COMPRESSED2)
+			note(flattener, offset, error_format(flattener->path, offset,
+				"skipped a compressed record inside compressed data"));
+		else
+			error = spool_append(&flattener->spool, pos, record_size);
+		pos += record_size;
+	}
+	flattener->begun = (size_t)(end - pos);
+	memmove(flattener->block, pos, flattener->begun);
+	return error;
+}
+
+static bool begins_frame(const uint8_t *bytes, size_t size)
+{
+	static const uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};
+	return size >= sizeof(magic) && !memcmp(bytes, magic, sizeof(magic));
+}
+
+static void lose(struct flattener *flattener, uint64_t offset, const char *why)
+{
+	note(flattener, offset, error_format(flattener->path, offset,
+					     "cannot decompress records: %s", why));
+	flattener->lost = true;
+	flattener->lost_offset = offset;
+	flattener->lost_place = flattener->spool.size;
+	flattener->begun = 0;
+}
+
+static void say_lost(struct flattener *flattener)
+{
+	uint64_t offset = flattener->lost_offset;
+	if (flattener->lost_bytes)
+		reader_add_gap(flattener->reader, offset, flattener->lost_place,
+			       error_format(flattener->path, offset,
+			"skipped %llu more bytes of compressed records, which need these",
+			(unsigned long long)flattener->lost_bytes));
+	flattener->lost_bytes = 0;
+}
+
+static bool believable(struct flattener *flattener, uint64_t offset)
+{
+	uint64_t most = INFLATE_FREE + flattener->read_bytes * INFLATE_RATIO;
+	if (flattener->inflated_bytes <= most)
+		return true;
+	lose(flattener, offset, "they become more than 4096 times as long");
+	flattener->refused = true;
+	return false;
+}
+
+/* One piece of the stream. `offset` is that of its record. */
+static struct sp_error *inflate(struct flattener *flattener, const uint8_t *bytes, size_t size,
+				uint64_t offset)
+{
+	struct inflate_input input = {bytes, bytes + size};
+	size_t got = 0;
+	if (flattener->lost && !flattener->refused && begins_frame(bytes, size)) {
+		say_lost(flattener);
+		inflater_reset(flattener->inflater);
+		flattener->lost = false;
+	}
+	if (flattener->lost) {
+		flattener->lost_bytes += size;
+		return NULL;
+	}
+	flattener->read_bytes += size;
+	do {
+		const char *wrong = inflater_step(flattener->inflater, &input,
+						  flattener->block + flattener->begun, BLOCK_SIZE,
+						  &got);
+		if (wrong) {
+			lose(flattener, offset, wrong);
+			return NULL;
+		}
+		flattener->inflated_bytes += got;
+		struct sp_error *error = emit(flattener, flattener->begun + got, offset);
+		if (error)
+			return error;
+		if (!believable(flattener, offset))
+			return NULL;
+	} while (input.pos < input.end || got == BLOCK_SIZE);
+	return NULL;
+}
+
+/* `size` bytes at `offset` of the source, as a piece of the stream. */
+static struct sp_error *inflate_at(struct flattener *flattener, uint64_t offset, size_t size,
+				   uint64_t record_offset)
+{
+	size_t got;
+	int errnum = io_pread(flattener->fd, flattener->piece, size, (off_t)offset, &got);
+	if (errnum)
+		return error_os(errnum, "cannot read %s", flattener->path);
+	return inflate(flattener, flattener->piece, got, record_offset);
+}
+
+/* The records within one that is too long for its header's size: see above. */
+static struct sp_error *inflate_overlong(struct flattener *flattener, uint64_t offset, uint64_t end)
+{
+	struct sp_error *error = NULL;
+	uint64_t begin = offset;
+	while (!error && end - begin > HEADER2_SIZE) {
+		uint64_t left = end - begin - HEADER2_SIZE;
+		size_t size = left < PIECE_MAX ? (size_t)left : PIECE_MAX;
+		error = inflate_at(flattener, begin + HEADER2_SIZE, size, offset);
+		begin += HEADER2_SIZE + size;
+	}
+	return error;
+}
+
+static struct sp_error *flatten_compressed(struct flattener *flattener,
+					   const struct raw_record *raw, uint64_t end)
+{
+	struct cursor cursor = reader_cursor(flattener->reader, raw->bytes, raw->size, raw->offset);
+	uint64_t size = 0;
+	const uint8_t *bytes = NULL;
+	struct sp_error *error = NULL;
+	flattener->reader->info.compressed = true;
+	if (!flattener->inflater)
+		error = error_prefix(inflater_new(&flattener->inflater), "%s", flattener->path);
+	if (error)
+		return error;
+	bool good = cursor_skip(&cursor, HEADER_SIZE);
+	if (raw->type == SP_RECORD_COMPRESSED)
+		size = cursor_left(&cursor);
+	else
+		good = good && cursor_u64(&cursor, &size);
+	if (end - raw->offset > raw->size)
+		return inflate_overlong(flattener, raw->offset, end);
+	if (!good || size > cursor_left(&cursor) || !cursor_bytes(&cursor, size, &bytes)) {
+		note(flattener, raw->offset,
+		     error_format(flattener->path, raw->offset, "a COMPRESSED2 record of %zu bytes claims "
+				  "%llu bytes of data", raw->size, (unsigned long long)size));
+		return NULL;
+	}
+	return inflate(flattener, bytes, size, raw->offset);
+}
+
+/* A record as it is, with what lies behind it and belongs to it. */
+static struct sp_error *flatten_plain(struct flattener *flattener, const struct raw_record *raw,
+				      uint64_t end)
+{
+	struct sp_error *error = spool_append(&flattener->spool, raw->bytes, raw->size);
+	uint64_t offset = raw->offset + raw->size;
+	while (!error && offset < end) {
+		size_t size = end - offset < PIECE_MAX ? (size_t)(end - offset) : PIECE_MAX, got;
+		int errnum = io_pread(flattener->fd, flattener->piece, size, (off_t)offset, &got);
+		if (errnum || !got)
+			return error_os(errnum ?: EIO, "cannot read %s", flattener->path);
+		error = spool_append(&flattener->spool, flattener->piece, got);
+		offset += got;
+	}
+	return error;
+}
+
+static struct sp_error *flatten_walk(struct flattener *flattener, struct walker *walker)
+{
+	for (;;) {
+		struct raw_record raw = {0};
+		uint64_t offset = walker_offset(walker);
+		struct sp_error *error = ctx_check(flattener->reader->ctx);
+		if (error)
+			return error;
+		error = walker_next(walker, &raw);
+		if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+			return error;
+		if (error) {
+			note(flattener, offset, error);
+			continue;
+		}
+		if (!raw.bytes)
+			return NULL;
+		bool compressed = raw.type == SP_RECORD_COMPRESSED ||
+				  raw.type == SP_RECORD_COMPRESSED2;
+		uint64_t end = walker_offset(walker);
+		error = compressed ? flatten_compressed(flattener, &raw, end)
+				   : flatten_plain(flattener, &raw, end);
+		if (error)
+			return error;
+	}
+}
+
+/* One run of records, with a stream of its own. */
+static struct sp_error *flatten_source(struct flattener *flattener,
+				       const struct flat_source *source)
+{
+	struct walker *walker;
+	uint64_t end = source->extent.end;
+	flattener->fd = source->fd;
+	flattener->path = source->path;
+	flattener->lost = flattener->refused = false;
+	struct sp_error *error = walker_new_at(source->fd, source->path, flattener->reader->swap,
+					       source->extent, end, &walker);
+	if (error)
+		return error;
+	walker_hold_sizes(walker, &flattener->reader->lengths, flattener->reader);
+	error = flatten_walk(flattener, walker);
+	walker_free(walker);
+	say_lost(flattener);
+	bool unfinished = flattener->inflater && !flattener->lost &&
+			  inflater_unfinished(flattener->inflater);
+	if (!error && (flattener->begun || unfinished))
+		note(flattener, end, error_format(source->path, end,
+			"the compressed data ends inside a record or block"));
+	flattener->begun = 0;
+	inflater_free(take_ptr(flattener->inflater));
+	return error;
+}
+
+static struct sp_error *flattener_init(struct flattener *flattener)
+{
+	flattener->piece = malloc(PIECE_MAX);
+	flattener->block = malloc(RECORD_MAX + BLOCK_SIZE);
+	if (!flattener->piece || !flattener->block)
+		return error_no_memory();
+	return spool_init(&flattener->spool);
+}
+
+static void flattener_deinit(struct flattener *flattener)
+{
+	inflater_free(flattener->inflater);
+	spool_deinit(&flattener->spool);
+	free(flattener->piece);
+	free(flattener->block);
+}
+
+struct sp_error *reader_flatten(struct sp_reader *reader, const struct flat_source *first,
+				const struct source_parts *parts)
+{
+	struct flattener flattener = {.reader = reader, .spool = SPOOL_NONE};
+	struct sp_error *error = flattener_init(&flattener);
+	if (!error)
+		error = flatten_source(&flattener, first);
+	for (size_t i = 0; !error && i < parts->count; i++)
+		error = flatten_source(&flattener, &parts->items[i]);
+	int fd;
+	if (!error)
+		error = spool_finish(&flattener.spool, &fd);
+	if (!error) {
+		reader->data_fd = fd;
+		reader->extent = (struct reader_extent){0, flattener.spool.size};
+	}
+	flattener_deinit(&flattener);
+	return error;
+}

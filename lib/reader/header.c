@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The header of a perf.data file, 104 bytes in the writer's byte order:
+ *
+ *	 0  magic        "PERFILE2" as a number; "PERFFILE" before Linux 2.6.39
+ *	 8  size         104; 72 without the feature bits
+ *	16  attr_size    of an entry of attrs: the attr, and {offset, size} of its ids
+ *	24  attrs        {offset, size}
+ *	40  data         {offset, size}
+ *	56  event_types  {offset, size}; unused
+ *	72  features     256 bits
+ *
+ * perf writes data.size = 0 first and the true one at the end, so a file with 0
+ * is one whose recorder was killed: its records are read up to the end.
+ */
+#include "file/reader_internal.h"
+
+#include <sys/stat.h>
+#include "base/io.h"
+#include "record/attr.h"
+#include "record/types.h"
+#include "walk/walker.h"
+
+#define HEADER_SIZE 104
+#define HEADER_SIZE_NO_FEATURES 72
+#define IDS_SECTION_SIZE 16
+#define EVENTS_MAX 32768
+
+static bool section_fits(const struct sp_reader *reader, const struct file_section *section)
+{
+	return section->offset <= reader->file_size &&
+	       section->size <= reader->file_size - section->offset;
+}
+
+static bool read_section(struct cursor *cursor, struct file_section *ret)
+{
+	return cursor_u64(cursor, &ret->offset) && cursor_u64(cursor, &ret->size);
+}
+
+/*
+ * perf has written the bitmap as unsigned longs, so a 32-bit big-endian host's
+ * words are u32. HOSTNAME, which everyone writes, shows which it is.
+ */
+static void read_feature_bits(struct cursor *cursor, bool big_endian, uint64_t *ret)
+{
+	struct cursor at = *cursor;
+	uint64_t hostname = UINT64_C(1) << FEATURE_HOSTNAME;
+	for (size_t i = 0; i < FEATURE_BITS / 64; i++)
+		if (!cursor_u64(&at, &ret[i]))
+			ret[i] = 0;
+	if (big_endian && !(ret[0] & hostname) && (ret[0] >> 32 & hostname))
+		for (size_t i = 0; i < FEATURE_BITS / 64; i++)
+			ret[i] = ret[i] >> 32 | ret[i] << 32;
+}
+
+/* The old magic is the same in both orders: the entry size of attrs tells. */
+static void guess_v1_order(struct sp_reader *reader, const uint8_t *bytes)
+{
+	struct cursor cursor = reader_cursor(reader, bytes, HEADER_SIZE_NO_FEATURES, 0);
+	uint64_t attr_size = 0;
+	if (cursor_skip(&cursor, 16) && cursor_u64(&cursor, &attr_size))
+		reader_set_swap(reader, attr_size > UINT32_MAX);
+}
+
+static struct sp_error *parse(struct sp_reader *reader, struct cursor *cursor,
+			      struct header_info *header)
+{
+	struct file_section event_types;
+	if (!cursor_skip(cursor, 8) || !cursor_u64(cursor, &header->size) ||
+	    !cursor_u64(cursor, &header->attr_size) || !read_section(cursor, &header->attrs) ||
+	    !read_section(cursor, &header->data) || !read_section(cursor, &event_types))
+		return cursor_error(cursor, "the file header is cut short");
+	if (header->size != HEADER_SIZE && header->size != HEADER_SIZE_NO_FEATURES)
+		reader_note(reader, 8, "the header says that it has %llu bytes: read as one of %d",
+			    (unsigned long long)header->size, HEADER_SIZE);
+	if (header->size != HEADER_SIZE_NO_FEATURES)
+		read_feature_bits(cursor, reader->info.big_endian, header->features);
+	return NULL;
+}
+
+/* A recorder may have gone on between our look at the file's size and at its header. */
+static void see_growth(struct sp_reader *reader)
+{
+	struct stat status;
+	if (fstat(reader->fd, &status) == 0 && (uint64_t)status.st_size > reader->file_size)
+		reader->file_size = (uint64_t)status.st_size;
+}
+
+/* Bounds the data by the file; decides where it ends if the header does not say. */
+static struct sp_error *bound_data(struct sp_reader *reader, struct header_info *header)
+{
+	struct file_section *data = &header->data;
+	if (!section_fits(reader, data))
+		see_growth(reader);
+	if (data->offset < HEADER_SIZE_NO_FEATURES || data->offset > reader->file_size)
+		return error_format(reader->path, 40,
+				    "data offset 0x%llx is beyond the end of the file (%llu bytes)",
+				    (unsigned long long)data->offset,
+				    (unsigned long long)reader->file_size);
+	uint64_t room = reader->file_size - data->offset;
+	if (!data->size) {
+		header->data_ends_unknown = header->data_never_ended = true;
+		data->size = room;
+		/* Since perf 6.12 the attrs may lie behind the data. */
+		if (header->attrs.offset > data->offset && section_fits(reader, &header->attrs))
+			data->size = header->attrs.offset - data->offset;
+	} else if (data->size > room) {
+		reader_note(reader, 48,
+			    "the data should have %llu bytes, but the file ends after %llu",
+			    (unsigned long long)data->size, (unsigned long long)room);
+		reader->cut_at = 48;
+		data->size = room;
+		memset(header->features, 0, sizeof(header->features));
+	}
+	return NULL;
+}
+
+/* Walks data of unknown end as far as it makes sense, past what is damaged in it. */
+static struct sp_error *find_data_end(struct sp_reader *reader, struct header_info *header,
+				      uint64_t *size_ret)
+{
+	struct reader_extent extent = {header->data.offset, reader->file_size};
+	struct walker *walker;
+	if (header->data_ends_unknown)
+		extent.end = header->data.offset + header->data.size;
+	struct sp_error *error = walker_new_at(reader->fd, reader->path, reader->swap, extent,
+					       extent.end, &walker);
+	if (error)
+		return error;
+	uint64_t end = extent.begin;
+	walker_hold_sizes(walker, &reader->lengths, NULL);
+	for (;;) {
+		struct raw_record raw = {0};
+		error = walker_next(walker, &raw);
+		if (error && sp_error_code(error) != SP_ERROR_FORMAT)
+			break;
+		bool known = sp_record_type_name(raw.type) || raw.type >= RECORD_SIMPLEPERF_FIRST;
+		if (!error && (!raw.bytes || !known))
+			break;
+		if (!error)
+			end = walker_offset(walker);
+		/* Damage is met again by whoever reads the records. */
+		sp_error_free(error);
+	}
+	walker_free(walker);
+	if (!error)
+		*size_ret = end - extent.begin;
+	return error;
+}
+
+/* A size that is too small, or ends within a record, leaves no table where one should be. */
+static struct sp_error *mend_data_size(struct sp_reader *reader, struct header_info *header)
+{
+	uint64_t size;
+	if (header->data_ends_unknown || !features_table_misplaced(reader, header))
+		return NULL;
+	struct sp_error *error = find_data_end(reader, header, &size);
+	if (error || size <= header->data.size)
+		return error;
+	reader_note(reader, 48,
+		    "the data should end after %llu bytes, where no table of features is: reading "
+		    "records as far as they go", (unsigned long long)header->data.size);
+	header->data.size = size;
+	header->data_ends_unknown = true;
+	return NULL;
+}
+
+struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret)
+{
+	uint8_t bytes[HEADER_SIZE] = {0};
+	size_t got = 0;
+	struct header_info header = {0};
+	int errnum = io_pread(reader->fd, bytes, sizeof(bytes), 0, &got);
+	if (errnum)
+		return error_os(errnum, "cannot read %s", reader->path);
+	if (!memcmp(bytes, FILE_MAGIC_V1, 8))
+		guess_v1_order(reader, bytes);
+	struct cursor cursor = reader_cursor(reader, bytes, got, 0);
+	struct sp_error *error = parse(reader, &cursor, &header);
+	if (!error)
+		error = bound_data(reader, &header);
+	if (!error && header.data_ends_unknown)
+		error = find_data_end(reader, &header, &header.data.size);
+	if (!error)
+		error = mend_data_size(reader, &header);
+	if (!error)
+		*ret = header;
+	return error;
+}
+
+struct sp_error *reader_add_event(struct sp_reader *reader, const struct perf_event_attr *attr,
+				  const struct sp_attr_tail *tail, const uint64_t *ids,
+				  size_t id_count)
+{
+	if (reader->events.count >= EVENTS_MAX)
+		return error_new(SP_ERROR_LIMIT, "%s: more than %d events",
+				 reader->path, EVENTS_MAX);
+	struct sp_event *event = vec_push(&reader->events);
+	if (!event)
+		return error_no_memory();
+	*event = (struct sp_event){.attr = *attr, .tail = *tail, .ids = ids, .id_count = id_count};
+	return NULL;
+}
+
+/* The ids of one entry; unreadable ones are damage, as an only event needs none. */
+static struct sp_error *read_ids(struct sp_reader *reader, const struct file_section *section,
+				 uint64_t entry_offset, const uint64_t **ret, size_t *count_ret)
+{
+	const uint8_t *bytes;
+	if (!section->size)
+		return NULL;
+	if (!section_fits(reader, section)) {
+		reader_note(reader, entry_offset,
+			    "an event's ids should be %llu bytes at offset 0x%llx, beyond the end",
+			    (unsigned long long)section->size, (unsigned long long)section->offset);
+		return NULL;
+	}
+	struct sp_error *error = reader_load(reader, section->offset, section->size, &bytes);
+	if (error)
+		return error;
+	size_t count = section->size / 8;
+	struct cursor cursor = reader_cursor(reader, bytes, section->size, section->offset);
+	uint64_t *ids = arena_alloc(&reader->arena, count * sizeof(*ids));
+	if (!ids)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++)
+		if (!cursor_u64(&cursor, &ids[i]))
+			return cursor_error(&cursor, "an event's ids are truncated");
+	*ret = ids;
+	*count_ret = count;
+	return NULL;
+}
+
+static struct sp_error *read_entry(struct sp_reader *reader, struct cursor cursor, size_t room)
+{
+	struct perf_event_attr attr;
+	struct sp_attr_tail tail;
+	struct file_section ids_section = {0};
+	const uint64_t *ids = NULL;
+	size_t id_count = 0;
+	uint64_t offset = cursor_offset(&cursor);
+	struct cursor at = cursor;
+	struct sp_error *error = attr_decode(&at, room, &attr, &tail);
+	if (error)
+		return error;
+	if (!cursor_skip(&cursor, room) || !read_section(&cursor, &ids_section))
+		return cursor_error(&cursor, "an event's entry is cut short");
+	error = read_ids(reader, &ids_section, offset, &ids, &id_count);
+	if (!error)
+		error = reader_add_event(reader, &attr, &tail, ids, id_count);
+	return error;
+}
+
+/*
+ * The size of an entry. Where the header's makes no sense, the attr's own size
+ * says it, provided that it fills the section evenly.
+ */
+static struct sp_error *entry_size(struct sp_reader *reader, const struct header_info *header,
+				   const uint8_t *bytes, uint64_t *ret)
+{
+	uint64_t least = PERF_ATTR_SIZE_VER0 + IDS_SECTION_SIZE, size = header->attrs.size;
+	if (header->attr_size >= least && header->attr_size <= size) {
+		*ret = header->attr_size;
+		return NULL;
+	}
+	struct perf_event_attr attr;
+	struct sp_attr_tail tail;
+	struct cursor cursor = reader_cursor(reader, bytes, size, header->attrs.offset);
+	struct sp_error *error = attr_decode(&cursor, size, &attr, &tail);
+	uint64_t own = error ? 0 : (uint64_t)attr.size + IDS_SECTION_SIZE;
+	if (error || own > size || size % own) {
+		sp_error_free(error);
+		return error_format(reader->path, 16,
+				    "an event entry has %llu bytes, all of them %llu",
+				    (unsigned long long)header->attr_size,
+				    (unsigned long long)size);
+	}
+	reader_note(reader, 16,
+		    "an event's entry should have %llu bytes; its attr says %llu, which fits",
+		    (unsigned long long)header->attr_size, (unsigned long long)own);
+	*ret = own;
+	return NULL;
+}
+
+struct sp_error *header_read_events(struct sp_reader *reader, const struct header_info *header)
+{
+	const uint8_t *bytes;
+	uint64_t size = 0;
+	if (!header->attrs.size || !section_fits(reader, &header->attrs))
+		return error_format(reader->path, 24,
+				    "the events (%llu bytes at offset 0x%llx) exceed the file "
+				    "(%llu bytes)",
+				    (unsigned long long)header->attrs.size,
+				    (unsigned long long)header->attrs.offset,
+				    (unsigned long long)reader->file_size);
+	struct sp_error *error = reader_load(reader, header->attrs.offset,
+					     header->attrs.size, &bytes);
+	if (!error)
+		error = entry_size(reader, header, bytes, &size);
+	struct cursor cursor = {0};
+	if (!error)
+		cursor = reader_cursor(reader, bytes, header->attrs.size, header->attrs.offset);
+	while (!error && cursor_left(&cursor) >= size) {
+		error = read_entry(reader, cursor, size - IDS_SECTION_SIZE);
+		if (!cursor_skip(&cursor, size))
+			break;
+	}
+	return error;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the data itself says of the recording. A stream in perf's pipe format has
+ * no header: HEADER_ATTR, HEADER_FEATURE, EVENT_UPDATE and HEADER_TRACING_DATA
+ * records say the same, anywhere in it, so that all of it is hopped over by its
+ * headers. sprof's own files begin with HEADER_FEATURE records as well, for the
+ * case that their recorder is killed; there only the beginning is looked at.
+ */
+#include "file/reader_internal.h"
+
+#include "base/hash.h"
+#include "record/encode.h"
+#include "record/types.h"
+#include "walk/walker.h"
+
+#define EVENT_UPDATE_NAME 2
+#define TRACING_DATA_MAX (UINT64_C(1) << 30)
+
+/* How many ids a HEADER_ATTR record has room for. */
+static size_t ids_of_full_record(const struct perf_event_attr *attr)
+{
+	size_t used = sizeof(struct perf_event_header) + attr->size;
+	return used < RECORD_SIZE_MAX ? (RECORD_SIZE_MAX - used) / sizeof(uint64_t) : 0;
+}
+
+/*
+ * The event whose ids go on in this record, or NULL: of an event with more ids than
+ * a record holds, sprof writes further records, the one before being full.
+ */
+static struct sp_event *event_continued(struct sp_reader *reader, const struct sp_header_attr *attr)
+{
+	size_t full = ids_of_full_record(&attr->attr);
+	struct sp_event *last = reader->events.count ? vec_last(&reader->events) : NULL;
+	if (!full || !last || !last->id_count || last->id_count % full ||
+	    memcmp(&last->attr, &attr->attr, sizeof(attr->attr)) != 0)
+		return NULL;
+	return last;
+}
+
+static size_t next_power_of_two(size_t count)
+{
+	size_t power = 1;
+	while (power < count)
+		power *= 2;
+	return power;
+}
+
+/* Room for the ids grows by doubling, so that many records take no more than twice theirs. */
+static struct sp_error *continue_ids(struct sp_reader *reader, struct sp_event *event,
+				     const struct sp_header_attr *attr)
+{
+	size_t before = event->id_count, count = before + attr->id_count;
+	bool first = before == ids_of_full_record(&event->attr);
+	uint64_t *ids = (uint64_t *)(uintptr_t)event->ids;
+	if (first || count > next_power_of_two(before)) {
+		ids = arena_alloc(&reader->arena, next_power_of_two(count) * sizeof(*ids));
+		if (!ids)
+			return error_no_memory();
+		memcpy(ids, event->ids, before * sizeof(*ids));
+	}
+	if (attr->id_count)
+		memcpy(ids + before, attr->ids, attr->id_count * sizeof(*ids));
+	event->ids = ids;
+	event->id_count = count;
+	return NULL;
+}
+
+static struct sp_error *scan_attr(struct sp_reader *reader, const struct sp_header_attr *attr)
+{
+	struct sp_event *event = event_continued(reader, attr);
+	if (event)
+		return continue_ids(reader, event, attr);
+	uint64_t *ids = arena_alloc(&reader->arena, attr->id_count * sizeof(*ids));
+	if (!ids)
+		return error_no_memory();
+	if (attr->id_count)
+		memcpy(ids, attr->ids, attr->id_count * sizeof(*ids));
+	return reader_add_event(reader, &attr->attr, &attr->tail, ids, attr->id_count);
+}
+
+struct scan {
+	struct sp_reader *reader;
+	struct decoder *decoder;
+	struct u64map ids;    /* of the events before `mapped` */
+	size_t mapped;
+};
+
+/* NULL if there is none, or it could not be kept in the map. */
+static struct sp_event *event_of_id(struct scan *scan, uint64_t id)
+{
+	for (; scan->mapped < scan->reader->events.count; scan->mapped++) {
+		const struct sp_event *event = &scan->reader->events.items[scan->mapped];
+		for (size_t i = 0; i < event->id_count; i++)
+			if (!u64map_put(&scan->ids, event->ids[i], (uint32_t)scan->mapped, NULL))
+				scan->reader->no_memory = true;
+	}
+	/* As perf has it, no id means the first event. */
+	if (!id && scan->reader->events.count)
+		return &scan->reader->events.items[0];
+	const uint32_t *index = u64map_find(&scan->ids, id);
+	return index ? &scan->reader->events.items[*index] : NULL;
+}
+
+/* u64 kind, u64 id of the event, and a name if that is what is updated. */
+static void scan_event_update(struct scan *scan, const struct raw_record *raw)
+{
+	struct cursor cursor = reader_cursor(scan->reader, raw->bytes, raw->size, raw->offset);
+	uint64_t kind, id;
+	if (!cursor_skip(&cursor, 8) || !cursor_u64(&cursor, &kind) || !cursor_u64(&cursor, &id) ||
+	    kind != EVENT_UPDATE_NAME)
+		return;
+	struct sp_event *event = event_of_id(scan, id);
+	size_t left = cursor_left(&cursor), size = strnlen((const char *)cursor.pos, left);
+	if (event && size)
+		event->name = reader_copy_text(scan->reader, cursor.pos, size);
+}
+
+/* The blob lies behind the record, which says how long it is. */
+static struct sp_error *scan_tracing_data(struct sp_reader *reader, const struct raw_record *raw,
+					  uint64_t end)
+{
+	uint64_t begin = raw->offset + raw->size;
+	const uint8_t *bytes;
+	if (end <= begin || end - begin > TRACING_DATA_MAX ||
+	    reader->features[FEATURE_TRACING_DATA].present)
+		return NULL;
+	struct sp_error *error = reader_load(reader, begin, end - begin, &bytes);
+	if (!error)
+		features_put(reader, FEATURE_TRACING_DATA,
+			     (struct sp_bytes){bytes, end - begin}, begin);
+	return error;
+}
+
+static struct sp_error *scan_record(struct scan *scan, const struct raw_record *raw, uint64_t end)
+{
+	struct sp_reader *reader = scan->reader;
+	struct sp_record record;
+	struct sp_error *error;
+	switch (raw->type) {
+	case SP_RECORD_HEADER_ATTR:
+		/* In a file, its header has the events. */
+		if (!reader->pipe_format)
+			return NULL;
+		error = decoder_decode(scan->decoder, raw, &record);
+		return error ?: scan_attr(reader, &record.attr);
+	case SP_RECORD_HEADER_FEATURE:
+		reader->has_feature_records = true;
+		error = decoder_decode(scan->decoder, raw, &record);
+		return error ?: features_add(reader, record.feature.feature, record.feature.payload,
+					     raw->offset + 16);
+	case SP_RECORD_EVENT_UPDATE:
+		scan_event_update(scan, raw);
+		return NULL;
+	case SP_RECORD_HEADER_TRACING_DATA:
+		return scan_tracing_data(reader, raw, end);
+	case SP_RECORD_COMPRESSED:
+	case SP_RECORD_COMPRESSED2:
+		reader->info.compressed = true;
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
+static struct sp_error *scan_walk(struct scan *scan, struct walker *walker)
+{
+	for (;;) {
+		struct raw_record raw = {0};
+		struct sp_error *error = walker_next(walker, &raw);
+		if (!error && !raw.bytes)
+			return NULL;
+		if (error && sp_error_code(error) != SP_ERROR_FORMAT)
+			return error;
+		if (error) {
+			/* It is met again, and noted, by whoever reads the records. */
+			sp_error_free(error);
+			continue;
+		}
+		if (raw.type < RECORD_USER_TYPES)
+			continue;
+		error = scan_record(scan, &raw, walker_offset(walker));
+		if (error && sp_error_code(error) != SP_ERROR_FORMAT)
+			return error;
+		if (error)
+			reader_add_file_damage(scan->reader, raw.offset, error);
+	}
+}
+
+struct sp_error *reader_scan(struct sp_reader *reader, struct reader_extent extent)
+{
+	struct record_layout layout = {.swap = reader->swap, .path = reader->path};
+	struct scan scan = {.reader = reader};
+	struct walker *walker = NULL;
+	struct sp_error *error = decoder_new(&layout, &scan.decoder);
+	if (!error)
+		error = walker_new_at(reader->fd, reader->path, reader->swap, extent,
+				      reader->extent.end, &walker);
+	if (!error) {
+		walker_hold_sizes(walker, &reader->lengths, NULL);
+		error = scan_walk(&scan, walker);
+		/* A stream's writer was killed or is still writing: not damage. */
+		if (!error && reader->pipe_format && walker_cut_at(walker)) {
+			reader->extent.end = walker_cut_at(walker);
+			reader->info.unfinished = true;
+		}
+	}
+	walker_free(walker);
+	decoder_free(scan.decoder);
+	u64map_deinit(&scan.ids);
+	return error;
+}

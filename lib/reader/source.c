@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From a path to files that can be read at any offset: a plain file, standard
+ * input (itself if it is a plain file, else copied to a spool), or a directory of
+ * perf record --threads.
+ */
+#include "reader/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "base/io.h"
+#include "base/regular_file.h"
+#include "reader/spool.h"
+
+#define COPY_SIZE ((size_t)256 * 1024)
+
+bool source_is_recording(const void *bytes, size_t size, bool *swap_ret)
+{
+	uint64_t magic;
+	if (size < sizeof(magic))
+		return false;
+	memcpy(&magic, bytes, sizeof(magic));
+	*swap_ret = magic == __builtin_bswap64(FILE_MAGIC);
+	return *swap_ret || magic == FILE_MAGIC || !memcmp(bytes, FILE_MAGIC_V1, sizeof(magic));
+}
+
+/* All of a stream; what is no recording is not copied further than its first bytes. */
+static struct sp_error *copy_stream(const char *path, int fd, struct spool *spool)
+{
+	CLEANUP_FREE uint8_t *buffer = malloc(COPY_SIZE);
+	struct sp_error *error = buffer ? NULL : error_no_memory();
+	bool swap, first = true;
+	while (!error) {
+		size_t got;
+		int errnum = io_read(fd, buffer, first ? 8 : COPY_SIZE, &got);
+		if (errnum)
+			return error_os(errnum, "cannot read %s", path);
+		if (!got || (first && !source_is_recording(buffer, got, &swap)))
+			return spool_append(spool, buffer, got);
+		first = false;
+		error = spool_append(spool, buffer, got);
+	}
+	return error;
+}
+
+static struct sp_error *spool_stream(struct sp_reader *reader)
+{
+	struct spool spool = SPOOL_NONE;
+	struct sp_error *error = spool_init(&spool);
+	int fd;
+	if (!error)
+		error = copy_stream(reader->path, reader->fd, &spool);
+	if (!error)
+		error = spool_finish(&spool, &fd);
+	if (!error) {
+		close(reader->fd);
+		reader->fd = fd;
+		reader->file_size = spool.size;
+	}
+	spool_deinit(&spool);
+	return error;
+}
+
+/* Opens a file of the recording's directory, which may be another user's. */
+static struct sp_error *open_member(int directory, const char *path, int *fd_ret,
+				    struct stat *status_ret)
+{
+	CLEANUP_FREE char *shown = format_text("cannot open %s", path);
+	if (!shown)
+		return error_no_memory();
+	return regular_file_open_at(directory, strrchr(path, '/') + 1, 0, shown, fd_ret,
+				    status_ret);
+}
+
+/* The file `data` in the directory takes its place. */
+static struct sp_error *open_in_directory(struct sp_reader *reader)
+{
+	struct stat status;
+	CLEANUP_CLOSE int fd = -1;
+	CLEANUP_FREE char *path = format_text("%s/data", reader->path);
+	struct sp_error *error = path ? open_member(reader->fd, path, &fd, &status)
+				      : error_no_memory();
+	if (error)
+		return error;
+	reader->directory_fd = reader->fd;
+	reader->fd = take_fd(&fd);
+	reader->file_size = (uint64_t)status.st_size;
+	reader->info.mode = SP_READER_DIRECTORY;
+	return NULL;
+}
+
+/* May wait for a pipe, which the user named. Opens no device: it may be another user's link. */
+static struct sp_error *open_named(struct sp_reader *reader, struct stat *status_ret)
+{
+	CLEANUP_FREE char *shown = format_text("cannot open %s", reader->path);
+	if (!shown)
+		return error_no_memory();
+	return regular_file_open_at(AT_FDCWD, reader->path, REGULAR_FILE_OR_PIPE, shown,
+				    &reader->fd, status_ret);
+}
+
+static struct sp_error *open_standard_input(struct sp_reader *reader, struct stat *status_ret)
+{
+	reader->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (reader->fd < 0 || fstat(reader->fd, status_ret))
+		return error_os(errno, "cannot open %s", reader->path);
+	return NULL;
+}
+
+struct sp_error *source_open(struct sp_reader *reader)
+{
+	struct stat status;
+	struct sp_error *error = strcmp(reader->info.path, "-") ? open_named(reader, &status)
+								: open_standard_input(reader, &status);
+	if (error)
+		return error;
+	if (S_ISDIR(status.st_mode))
+		return open_in_directory(reader);
+	if (!S_ISREG(status.st_mode))
+		return spool_stream(reader);
+	reader->file_size = (uint64_t)status.st_size;
+	return NULL;
+}
+
+/* The number of "data.NUMBER", as perf writes it; -1 for other names. */
+static long part_number(const char *name)
+{
+	long number = 0;
+	if (strncmp(name, "data.", 5) || !name[5] || (name[5] == '0' && name[6]))
+		return -1;
+	for (name += 5; *name; name++) {
+		if (*name < '0' || *name > '9' || number > 1000000)
+			return -1;
+		number = number * 10 + (*name - '0');
+	}
+	return number;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const long *left = a, *right = b;
+	return (*left > *right) - (*left < *right);
+}
+
+static struct sp_error *add_part(struct sp_reader *reader, long number, struct source_parts *parts)
+{
+	struct stat status;
+	CLEANUP_FREE char *path = format_text("%s/data.%ld", reader->path, number);
+	if (!path)
+		return error_no_memory();
+	CLEANUP_CLOSE int fd = -1;
+	struct sp_error *error = open_member(reader->directory_fd, path, &fd, &status);
+	if (error)
+		return error;
+	const char *kept = reader_copy_text(reader, path, strlen(path));
+	if (!kept || !vec_reserve(parts, parts->count + 1))
+		return error_no_memory();
+	parts->items[parts->count++] = (struct flat_source){
+		.fd = take_fd(&fd), .extent = {0, (uint64_t)status.st_size}, .path = kept};
+	return NULL;
+}
+
+struct sp_error *source_list_parts(struct sp_reader *reader, struct source_parts *parts)
+{
+	VEC(long) numbers = {0};
+	struct sp_error *error = NULL;
+	int fd = openat(reader->directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(cleanup_closedir) DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!directory && fd >= 0)
+		close(fd);
+	if (!directory)
+		return error_os(errno, "cannot list %s", reader->path);
+	for (struct dirent *entry; !error && (entry = readdir(directory));) {
+		long number = part_number(entry->d_name);
+		if (number < 0)
+			continue;
+		if (vec_reserve(&numbers, numbers.count + 1))
+			numbers.items[numbers.count++] = number;
+		else
+			error = error_no_memory();
+	}
+	if (numbers.count)
+		qsort(numbers.items, numbers.count, sizeof(*numbers.items), compare_numbers);
+	for (size_t i = 0; !error && i < numbers.count; i++)
+		error = add_part(reader, numbers.items[i], parts);
+	vec_deinit(&numbers);
+	return error;
+}
+
+void source_parts_deinit(struct source_parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		close(parts->items[i].fd);
+	vec_deinit(parts);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * When something is missing: what stands before and behind a damaged place says it. Records are
+ * not found backwards, so reading begins some way before the place, where records seem to begin.
+ */
+#include "file/reader_internal.h"
+
+#include <assert.h>
+#include "record/decode.h"
+#include "walk/walker.h"
+
+/* More than the longest record, and some of the usual size. */
+#define BEFORE ((uint64_t)128 << 10)
+
+/* Records behind the place, of which one must have a time. */
+#define BEHIND_MAX 1000
+
+/* Where in the data something is missing. */
+struct gap {
+	uint64_t place;
+	bool between; /* the record there is good */
+};
+
+/* False where the damage is elsewhere in the file, or nothing is missing. */
+static bool gap_of(const struct sp_reader *reader, size_t index, struct gap *ret)
+{
+	if (index >= reader->damage.count)
+		return false;
+	const struct damage *damage = &reader->damage.items[index];
+	*ret = (struct gap){damage->place, damage->between};
+	/* The header promises data beyond the end of the file, or none. */
+	bool at_end = damage->place == DAMAGE_AT_END ||
+		      (damage->place == DAMAGE_OF_FILE && damage->shown.offset == reader->cut_at);
+	if (at_end)
+		ret->place = reader->extent.end;
+	else if (damage->place == DAMAGE_OF_FILE && reader->data_fd == reader->fd)
+		ret->place = damage->shown.offset;
+	return ret->place >= reader->extent.begin &&
+	       (ret->place < reader->extent.end || ret->between || at_end) &&
+	       ret->place <= reader->extent.end;
+}
+
+static struct sp_error *look_around(struct walker *walker, struct decoder *decoder,
+				    const struct gap *gap, uint64_t *from_ret, uint64_t *to_ret)
+{
+	uint64_t place = gap->place;
+	for (unsigned int behind = 0; !*to_ret && behind < BEHIND_MAX;) {
+		struct raw_record raw = {0};
+		struct sp_record record;
+		struct sp_error *error = walker_next(walker, &raw);
+		if (!error && !raw.bytes)
+			return NULL;
+		behind += walker_offset(walker) > place;
+		if (!error && (gap->between || raw.offset != place))
+			error = decoder_decode(decoder, &raw, &record);
+		else if (!error)
+			continue;
+		bool good = !error;
+		if (error && sp_error_code(error) != SP_ERROR_FORMAT)
+			return error;
+		sp_error_free(error);
+		uint64_t time_ns = good ? record_origin(&record).time_ns : 0;
+		if (time_ns && raw.offset < place)
+			*from_ret = time_ns;
+		else if (time_ns)
+			*to_ret = time_ns;
+	}
+	return NULL;
+}
+
+/* 0 where there is no time, or that cannot be read again. */
+static void times_around(struct sp_reader *reader, const struct gap *gap, uint64_t *from_ns_ret,
+			 uint64_t *to_ns_ret)
+{
+	struct reader_extent extent = reader->extent;
+	struct walker *walker = NULL;
+	struct decoder *decoder = NULL;
+	uint64_t from_ns = 0, to_ns = 0;
+	*from_ns_ret = *to_ns_ret = 0;
+	bool at_begin = gap->place - extent.begin <= BEFORE;
+	if (!at_begin)
+		extent.begin = gap->place - BEFORE;
+	struct sp_error *error = walker_new(reader, extent, &walker);
+	if (!error)
+		error = decoder_new(&reader->layout, &decoder);
+	if (!error && !at_begin)
+		error = walker_seek(walker);
+	if (!error)
+		error = look_around(walker, decoder, gap, &from_ns, &to_ns);
+	walker_free(walker);
+	decoder_free(decoder);
+	if (!error) {
+		*from_ns_ret = from_ns;
+		*to_ns_ret = to_ns;
+	}
+	sp_error_free(error);
+}
+
+void sp_reader_damage_time(struct sp_reader *reader, size_t index, uint64_t *from_ns_ret,
+			   uint64_t *to_ns_ret)
+{
+	struct gap gap;
+	*from_ns_ret = *to_ns_ret = 0;
+	if (gap_of(reader, index, &gap))
+		times_around(reader, &gap, from_ns_ret, to_ns_ret);
+}
+
+uint64_t sp_reader_last_ns(struct sp_reader *reader)
+{
+	const struct gap end = {.place = reader->extent.end};
+	uint64_t last_ns, none;
+	times_around(reader, &end, &last_ns, &none);
+	return last_ns;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "writer/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+
+#define ELSEWHERE "name another file with -o"
+
+/* Of names with a date: their resolution, and how many in a row may be there already. */
+#define HUNDREDTH_NS 10000000
+#define DATED_TRIES 1000
+
+/* Temporary files of one PATH: limits how many recorders can start to write to it at once. */
+#define TEMPORARY_MAX 100
+
+/* Attempts, since another recorder may undo a step. */
+#define TRIES 8
+
+#define FD_PATH_SIZE 32
+
+static const char *fd_path(int fd, char *text)
+{
+	snprintf(text, FD_PATH_SIZE, "/proc/self/fd/%d", fd);
+	return text;
+}
+
+/* The directory that PATH is in; false with the errno. */
+static bool stat_directory(const char *path, struct stat *ret)
+{
+	CLEANUP_FREE char *copy = strdup(path);
+	return copy && !stat(dirname(copy), ret);
+}
+
+/*
+ * Whether `st`, in the directory of `path`, could be another user's trap: the
+ * kernel's own rule where fs.protected_symlinks and _fifos are set.
+ */
+static bool planted(const char *path, const struct stat *st)
+{
+	struct stat directory;
+	if (!stat_directory(path, &directory))
+		return true;
+	bool shared = (directory.st_mode & S_ISVTX) && (directory.st_mode & (S_IWOTH | S_IWGRP));
+	return shared && st->st_uid != geteuid() && st->st_uid != directory.st_uid;
+}
+
+static bool is_trusted(uid_t user)
+{
+	return user == 0 || user == geteuid();
+}
+
+/* Whether another user made a link or can replace it: it might lead to any device. */
+static bool is_foreign_link(const char *path, const struct stat *st)
+{
+	struct stat directory;
+	if (!S_ISLNK(st->st_mode))
+		return false;
+	if (!stat_directory(path, &directory))
+		return true;
+	bool replaceable = (directory.st_mode & S_IWOTH) && !(directory.st_mode & S_ISVTX);
+	return replaceable || !is_trusted(st->st_uid) || !is_trusted(directory.st_uid);
+}
+
+static struct sp_error *refuse(const char *path, const char *why, const char *remedy)
+{
+	return error_set_remedy(error_new(SP_ERROR_INVALID, "%s %s", path, why), "%s", remedy);
+}
+
+static struct sp_error *cannot_rename(int errnum, const char *path, const char *old)
+{
+	return error_set_remedy(error_os(errnum, "cannot rename %s to %s", path, old),
+				ELSEWHERE ", or remove the old one");
+}
+
+static struct sp_error *open_stdout(struct output *ret)
+{
+	if (isatty(STDOUT_FILENO))
+		return error_set_remedy(error_new(SP_ERROR_INVALID,
+						  "cannot write a recording to a terminal"),
+					"redirect standard output to a file or a pipe");
+	ret->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	ret->stream = true;
+	return ret->fd < 0 ? error_os(errno, "cannot write to standard output") : NULL;
+}
+
+/* Opens a pipe, /dev/null, or a link to one; `flags`: O_NOFOLLOW unless it is a link. */
+static struct sp_error *open_special(const char *path, int flags, struct output *ret)
+{
+	struct stat st;
+	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_set_remedy(error_os(errno, "cannot write to %s", path), ELSEWHERE);
+	if (!S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
+		return refuse(path, "changed while sprof opened it", ELSEWHERE);
+	if (isatty(fd))
+		return refuse(path, "is a terminal", ELSEWHERE);
+	ret->fd = take_fd(&fd);
+	ret->stream = true;
+	return NULL;
+}
+
+static char *old_name(const char *path)
+{
+	return format_text("%s.old", path);
+}
+
+/* Whether a directory's sticky bit keeps this process from renaming or replacing a file in it. */
+static bool is_protected(const struct stat *directory, const struct stat *st)
+{
+	uid_t user = geteuid();
+	return (directory->st_mode & S_ISVTX) && user && st->st_uid != user &&
+	       directory->st_uid != user;
+}
+
+/* Fails before anything is recorded if PATH cannot be renamed to PATH.old. */
+static struct sp_error *check_rename(const char *path, const struct stat *st)
+{
+	struct stat directory, old_st;
+	CLEANUP_FREE char *old = old_name(path);
+	if (!old)
+		return error_no_memory();
+	bool has_old = !lstat(old, &old_st);
+	int errnum = 0;
+	if (!stat_directory(path, &directory))
+		errnum = errno;
+	else if (is_protected(&directory, st) || (has_old && is_protected(&directory, &old_st)))
+		errnum = EPERM;
+	else if (has_old && S_ISDIR(old_st.st_mode))
+		errnum = EISDIR;
+	return errnum ? cannot_rename(errnum, path, old) : NULL;
+}
+
+/* A file without a name: a recorder that is killed leaves nothing of it. -1: not supported. */
+static int open_unnamed(const char *path)
+{
+	char link[FD_PATH_SIZE];
+	CLEANUP_FREE char *copy = strdup(path);
+	CLEANUP_CLOSE int fd =
+		copy ? open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+	/* Its name will be made by /proc. */
+	return fd >= 0 && !access(fd_path(fd, link), F_OK) ? take_fd(&fd) : -1;
+}
+
+/* Removes the temporary file of a recorder that was killed: those that run have theirs locked. */
+static bool remove_abandoned(const char *temporary)
+{
+	struct stat st;
+	CLEANUP_CLOSE int fd = open(temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	       !flock(fd, LOCK_EX | LOCK_NB) && !unlink(temporary);
+}
+
+/* -1 with the errno. O_EXCL: never a file or link that was there before. */
+static int open_locked(const char *temporary)
+{
+	struct stat st;
+	for (int tries = 0; tries < TRIES; tries++) {
+		CLEANUP_CLOSE int fd =
+			open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd < 0 && errno != EEXIST)
+			return -1;
+		if (fd < 0 && !remove_abandoned(temporary))
+			break;
+		if (fd < 0)
+			continue;
+		flock(fd, LOCK_EX | LOCK_NB);
+		/* Another recorder may have removed it before it was locked. */
+		if (!fstat(fd, &st) && st.st_nlink)
+			return take_fd(&fd);
+	}
+	errno = EEXIST;
+	return -1;
+}
+
+static struct sp_error *open_temporary(const char *path, struct output *output)
+{
+	for (int i = 0; i < TEMPORARY_MAX; i++) {
+		CLEANUP_FREE char *temporary = format_text("%s.sprof-tmp%d", path, i);
+		if (!temporary)
+			return error_no_memory();
+		output->fd = open_locked(temporary);
+		if (output->fd >= 0) {
+			output->temporary = take_ptr(temporary);
+			return NULL;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return error_set_remedy(error_os(errno, "cannot create %s", path), ELSEWHERE);
+}
+
+/* `st`: of what is at PATH, or NULL. */
+static struct sp_error *open_file(const char *path, const struct stat *st, struct output *ret)
+{
+	struct output output = {.fd = -1};
+	CLEANUP_FREE char *copy = strdup(path);
+	if (!copy)
+		return error_no_memory();
+	struct sp_error *error = st ? check_rename(path, st) : NULL;
+	if (error)
+		return error;
+	output.fd = open_unnamed(path);
+	if (output.fd < 0)
+		error = open_temporary(path, &output);
+	if (error)
+		return error;
+	*ret = output;
+	ret->path = take_ptr(copy);
+	return NULL;
+}
+
+struct sp_error *output_open(const char *path, struct output *ret)
+{
+	struct stat st, target;
+	*ret = (struct output){.fd = -1};
+	if (!strcmp(path, "-"))
+		return open_stdout(ret);
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT
+			       ? open_file(path, NULL, ret)
+			       : error_set_remedy(error_os(errno, "cannot write to %s", path),
+						  ELSEWHERE);
+	if (S_ISREG(st.st_mode))
+		return open_file(path, &st, ret);
+	if (S_ISDIR(st.st_mode))
+		return refuse(path, "is a directory", "name a file in it");
+	if (planted(path, &st))
+		return refuse(path, "belongs to another user, in a world-writable directory",
+			      ELSEWHERE);
+	if (is_foreign_link(path, &st))
+		return refuse(path, "is a symbolic link that another user can change", ELSEWHERE);
+	if (S_ISLNK(st.st_mode) && (stat(path, &target) < 0 || S_ISREG(target.st_mode) ||
+				    S_ISDIR(target.st_mode)))
+		return refuse(path, "is a symbolic link, which is not followed",
+			      "name the file itself, or - for standard output");
+	if (!S_ISLNK(st.st_mode) && !S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
+		return refuse(path, "is a socket or a disk", ELSEWHERE);
+	return open_special(path, S_ISLNK(st.st_mode) ? 0 : O_NOFOLLOW, ret);
+}
+
+/*
+ * Renames without replacing; 0 or the errno. Seccomp filters older than renameat2(2) refuse it with
+ * EPERM.
+ */
+static int rename_new(const char *from, const char *to)
+{
+	struct stat st;
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS && errno != EPERM)
+		return errno;
+	if (!link(from, to))
+		return unlink(from) ? errno : 0;
+	if (errno == EEXIST)
+		return EEXIST;
+	/* No hard links here: another recorder may come between the two. */
+	if (!lstat(to, &st))
+		return EEXIST;
+	return rename(from, to) ? errno : 0;
+}
+
+/* Gives the file that name, which must be free; 0 or the errno. */
+static int move_to(const struct output *output, const char *name)
+{
+	char link[FD_PATH_SIZE];
+	if (output->published || output->temporary)
+		return rename_new(output->published ? output->path : output->temporary, name);
+	return linkat(AT_FDCWD, fd_path(output->fd, link), AT_FDCWD, name, AT_SYMLINK_FOLLOW)
+		       ? errno : 0;
+}
+
+/* Renames PATH to PATH.old, unless it is gone by now. */
+static struct sp_error *rename_old(const struct output *output, const char *old)
+{
+	struct stat st;
+	if (!lstat(output->path, &st) && !S_ISREG(st.st_mode))
+		return refuse(output->path, "changed while sprof opened it", ELSEWHERE);
+	if (!rename(output->path, old) || errno == ENOENT)
+		return NULL;
+	return cannot_rename(errno, output->path, old);
+}
+
+struct sp_error *output_publish(struct output *output)
+{
+	if (output->published || output->stream)
+		return NULL;
+	CLEANUP_FREE char *old = old_name(output->path);
+	if (!old)
+		return error_no_memory();
+	int errnum = move_to(output, output->path);
+	bool renamed = errnum == EEXIST;
+	/* Keeps the old file open until PATH exists again: freeing its blocks may take long. */
+	CLEANUP_CLOSE int replaced = renamed ? open(old, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
+	/* Another recorder may link its file to the same name between the two steps. */
+	for (int tries = 0; tries < TRIES && errnum == EEXIST; tries++) {
+		struct sp_error *error = rename_old(output, old);
+		if (error)
+			return error;
+		errnum = move_to(output, output->path);
+	}
+	output->published = !errnum;
+	if (!errnum)
+		return NULL;
+	if (renamed)
+		(void)rename_new(old, output->path);
+	return error_set_remedy(error_os(errnum, "cannot create %s", output->path), ELSEWHERE);
+}
+
+/* Whether the file at PATH is the one that we write. */
+static bool is_at_path(const struct output *output)
+{
+	struct stat at_path, ours;
+	return !lstat(output->path, &at_path) && !fstat(output->fd, &ours) &&
+	       at_path.st_dev == ours.st_dev && at_path.st_ino == ours.st_ino;
+}
+
+static char *dated_name(const struct output *output, struct timespec when)
+{
+	struct tm fields;
+	char text[32];
+	if (!localtime_r(&when.tv_sec, &fields) ||
+	    !strftime(text, sizeof(text), "%Y%m%d%H%M%S", &fields))
+		return NULL;
+	return format_text("%s.%s%02ld", output->path, text, when.tv_nsec / HUNDREDTH_NS);
+}
+
+struct sp_error *output_date(struct output *output, struct timespec when, char **name_ret)
+{
+	if (!is_at_path(output))
+		return error_new(SP_ERROR_NOT_FOUND, "%s was removed during recording", output->path);
+	for (int tries = 0; tries < DATED_TRIES; tries++) {
+		CLEANUP_FREE char *name = dated_name(output, when);
+		if (!name)
+			return error_no_memory();
+		int errnum = move_to(output, name);
+		if (!errnum) {
+			*name_ret = take_ptr(name);
+			return NULL;
+		}
+		if (errnum != EEXIST)
+			return error_set_remedy(error_os(errnum, "cannot rename %s to %s",
+						       output->path, name),
+						"its name is still %s", output->path);
+		when.tv_nsec += HUNDREDTH_NS;
+		when.tv_sec += when.tv_nsec / 1000000000;
+		when.tv_nsec %= 1000000000;
+	}
+	return error_new(SP_ERROR_LIMIT, "cannot rename %s: all names by its date are taken",
+			 output->path);
+}
+
+int output_close(struct output *output)
+{
+	int errnum = 0;
+	if (!output->published && output->temporary)
+		unlink(output->temporary);
+	if (output->fd >= 0 && close(output->fd) < 0)
+		errnum = errno;
+	free(output->path);
+	free(output->temporary);
+	*output = (struct output){.fd = -1};
+	return errnum;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "writer/spans.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#define BATCH 64
+
+/*
+ * A write that fails with EPIPE or EFBIG also raises a signal at this thread,
+ * whose default is death. It is held back and taken out, so that a failed write
+ * is an error and nothing else, whatever the program does with its signals, and
+ * without changing what a command started by it inherits.
+ */
+struct signal_guard {
+	sigset_t before;
+};
+
+static void signal_guard_begin(struct signal_guard *guard)
+{
+	sigset_t raised;
+	sigemptyset(&raised);
+	sigaddset(&raised, SIGPIPE);
+	sigaddset(&raised, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &raised, &guard->before);
+}
+
+static void signal_guard_end(struct signal_guard *guard, int errnum)
+{
+	int raised = errnum == EPIPE ? SIGPIPE : errnum == EFBIG ? SIGXFSZ : 0;
+	const struct timespec at_once = {0};
+	sigset_t one;
+	if (raised && !sigismember(&guard->before, raised)) {
+		sigemptyset(&one);
+		sigaddset(&one, raised);
+		while (sigtimedwait(&one, NULL, &at_once) < 0 && errno == EINTR)
+			;
+	}
+	pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
+}
+
+uint64_t spans_size(const struct iovec *spans, int count)
+{
+	uint64_t size = 0;
+	for (int i = 0; i < count; i++)
+		size += spans[i].iov_len;
+	return size;
+}
+
+/* Bytes [skip, skip + size) of the spans, or what BATCH pieces hold of them; how many pieces. */
+static int batch_make(const struct iovec *spans, int count, uint64_t skip, uint64_t size,
+		      struct iovec *batch)
+{
+	int used = 0;
+	for (int i = 0; i < count && used < BATCH && size; i++) {
+		if (skip >= spans[i].iov_len) {
+			skip -= spans[i].iov_len;
+			continue;
+		}
+		uint64_t length = spans[i].iov_len - skip;
+		if (length > size)
+			length = size;
+		batch[used++] = (struct iovec){
+			.iov_base = (char *)spans[i].iov_base + skip,
+			.iov_len = (size_t)length,
+		};
+		size -= length;
+		skip = 0;
+	}
+	return used;
+}
+
+int spans_write(int fd, int64_t offset, const struct iovec *spans, int count, uint64_t skip,
+		uint64_t size, uint64_t *done_ret)
+{
+	struct signal_guard guard;
+	uint64_t done = 0;
+	int errnum = 0;
+	signal_guard_begin(&guard);
+	while (done < size && !errnum) {
+		struct iovec batch[BATCH];
+		int used = batch_make(spans, count, skip + done, size - done, batch);
+		ssize_t put = offset == SPANS_APPEND
+				      ? writev(fd, batch, used)
+				      : pwritev(fd, batch, used, (off_t)offset + (off_t)done);
+		if (put > 0)
+			done += (uint64_t)put;
+		else if (put == 0)
+			errnum = EIO;
+		else if (errno != EINTR)
+			errnum = errno;
+	}
+	signal_guard_end(&guard, errnum);
+	*done_ret = done;
+	return errnum;
+}
+
+void spans_take(struct spans_place *place, void *to, size_t size)
+{
+	while (size) {
+		const struct iovec *span = &place->spans[place->span];
+		size_t length = span->iov_len - place->at;
+		if (length > size)
+			length = size;
+		if (to && length) {
+			memcpy(to, (char *)span->iov_base + place->at, length);
+			to = (char *)to + length;
+		}
+		size -= length;
+		place->at += length;
+		if (place->at == span->iov_len) {
+			place->span++;
+			place->at = 0;
+		}
+	}
+}
+
+void spans_copy(const struct iovec *spans, void *to, size_t size)
+{
+	struct spans_place place = {.spans = spans};
+	spans_take(&place, to, size);
+}
+
+/* Walks the records of the next `size` bytes; where the last whole one ends. */
+static uint64_t walk(struct spans_place place, uint64_t size, uint64_t count_from, uint32_t type,
+		     uint64_t *counted)
+{
+	struct perf_event_header header;
+	uint64_t whole = 0;
+	while (size - whole >= sizeof(header)) {
+		struct spans_place next = place;
+		spans_take(&next, &header, sizeof(header));
+		if (header.size < sizeof(header) || header.size > size - whole)
+			break;
+		*counted += whole >= count_from && header.type == type;
+		spans_take(&place, NULL, header.size);
+		whole += header.size;
+	}
+	return whole;
+}
+
+uint64_t spans_whole_at(const struct spans_place *place, uint64_t size)
+{
+	uint64_t counted = 0;
+	return walk(*place, size, 0, 0, &counted);
+}
+
+uint64_t spans_whole_records(const struct iovec *spans, int count, uint64_t size)
+{
+	const struct spans_place place = {.spans = spans};
+	uint64_t all = spans_size(spans, count);
+	return spans_whole_at(&place, size < all ? size : all);
+}
+
+uint64_t spans_count_records(const struct iovec *spans, int count, uint64_t skip, uint32_t type)
+{
+	const struct spans_place place = {.spans = spans};
+	uint64_t counted = 0;
+	walk(place, spans_size(spans, count), skip, type, &counted);
+	return counted;
+}
