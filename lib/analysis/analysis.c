@@ -19,9 +19,6 @@
 #define RANGE_MAX ((uint64_t)16 << 20)
 #define RANGES_PER_THREAD 8
 
-/* Copies of stacks that are larger are not read whole: most of one is never looked at. */
-#define DUMP_LARGE 4096
-
 static const enum sp_key default_keys[] = {SP_KEY_COMM, SP_KEY_DSO, SP_KEY_FUNCTION};
 
 DEFINE_CLEANUP(struct sp_analysis *, sp_analysis_free)
@@ -272,7 +269,6 @@ static struct sp_error *read_samples(struct run *run)
 		error = worker_init(&run->workers[run->worker_count++], &run->work, &run->names);
 	if (!error)
 		error = all_workers(run, &ranges, read_step);
-	reader_unmap(run->reader);
 	if (!error)
 		error = repair_stacks(run);
 	if (!error)
@@ -286,20 +282,9 @@ static struct sp_error *read_samples(struct run *run)
 	return error;
 }
 
-static bool has_large_dumps(const struct record_layout *layout)
-{
-	for (size_t i = 0; i < layout->event_count; i++)
-		if (unwinding_is_dump(&layout->events[i].attr) &&
-		    layout->events[i].attr.sample_stack_user >= DUMP_LARGE)
-			return true;
-	return false;
-}
-
 static struct sp_error *run_all(struct run *run)
 {
 	run->threads = pass_one_threads(run->options.threads);
-	if (has_large_dumps(reader_layout(run->reader)))
-		reader_map(run->reader);
 	struct sp_error *error = event_groups_find(run->reader, run->options.groups,
 						   &run->analysis->arena, &run->analysis->groups);
 	if (!error)
@@ -340,7 +325,6 @@ static struct sp_error *analyse_once(struct sp_ctx *ctx, struct sp_reader *reade
 		run.options.key_count = sizeof(default_keys) / sizeof(*default_keys);
 	}
 	struct sp_error *error = run_all(&run);
-	reader_unmap(reader);
 	run_deinit(&run);
 	/* Many steps report a cancellation as any other end of theirs, out of memory. */
 	if (ctx_cancelled(ctx)) {

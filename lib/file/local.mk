@@ -3,7 +3,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/file/deflate.h \
 	lib/file/format.h \
 	lib/file/inflate.h \
-	lib/file/mapping.c lib/file/mapping.h \
 	lib/file/reader.h lib/file/reader_internal.h
 if HAVE_ZSTD
 check_PROGRAMS += tests/unit/test_packing
@@ -11,4 +10,3 @@ lib_libsprof_core_la_SOURCES += lib/file/inflate.c lib/file/deflate.c
 else
 lib_libsprof_core_la_SOURCES += lib/file/inflate_none.c lib/file/deflate_none.c
 endif
-check_PROGRAMS += tests/unit/test_mapping

@@ -37,14 +37,6 @@ struct sp_error *reader_settle_clock(struct sp_reader *reader, uint64_t *moved_r
 /* Where the payload of a feature that is there begins in the file. */
 uint64_t reader_feature_offset(const struct sp_reader *reader, unsigned int bit);
 
-/*
- * Lets walkers look at the data where it is instead of reading it, if that is safe (mapping.h),
- * which pays where little of it is looked at. Who wants to write to the file may have to wait
- * until the walkers are gone; so this is for those who go through the data without a pause.
- */
-void reader_map(struct sp_reader *reader);
-void reader_unmap(struct sp_reader *reader);
-
 struct walker;
 
 /*

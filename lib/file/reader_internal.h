@@ -10,7 +10,6 @@
  *	reader_features.c  the feature table, and what the features say
  *	walker.c           the records
  *	chain.c            where records seem to begin
- *	mapping.c          the bytes of the file where the kernel has them
  */
 #ifndef FILE_READER_INTERNAL_H
 #define FILE_READER_INTERNAL_H
@@ -21,7 +20,6 @@
 #include "base/cursor.h"
 #include "base/vec.h"
 #include "file/format.h"
-#include "file/mapping.h"
 #include "file/reader.h"
 #include "record/length.h"
 
@@ -80,7 +78,6 @@ struct sp_reader {
 	struct sp_file_info info;
 	struct record_layout layout;
 	struct lengths lengths; /* of records of any event, until the events are known */
-	struct mapping mapping; /* of data_fd, for walkers */
 
 	pthread_mutex_t damage_lock;
 	VEC(struct damage) damage; /* by offset */

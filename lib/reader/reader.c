@@ -421,7 +421,6 @@ struct sp_error *sp_reader_open(struct sp_ctx *ctx, const char *path, struct sp_
 	reader->ctx = ctx;
 	reader->fd = reader->data_fd = reader->directory_fd = -1;
 	pthread_mutex_init(&reader->damage_lock, NULL);
-	mapping_init(&reader->mapping);
 	reader->lengths = lengths_of_any();
 	reader->info.path = reader_copy_text(reader, path, strlen(path));
 	if (!reader->info.path)
@@ -440,7 +439,6 @@ void sp_reader_free(struct sp_reader *reader)
 		return;
 	walker_free(reader->walker);
 	decoder_free(reader->decoder);
-	mapping_deinit(&reader->mapping);
 	if (reader->data_fd >= 0 && reader->data_fd != reader->fd)
 		close(reader->data_fd);
 	if (reader->fd >= 0)
@@ -454,16 +452,6 @@ void sp_reader_free(struct sp_reader *reader)
 	arena_deinit(&reader->arena);
 	pthread_mutex_destroy(&reader->damage_lock);
 	free(reader);
-}
-
-void reader_map(struct sp_reader *reader)
-{
-	mapping_begin(&reader->mapping, reader->data_fd);
-}
-
-void reader_unmap(struct sp_reader *reader)
-{
-	mapping_end(&reader->mapping);
 }
 
 static struct sp_error *start(struct sp_reader *reader)

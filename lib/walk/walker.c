@@ -11,11 +11,6 @@
  * Where samples are not wanted, long ones are hopped over by their headers (1.19 GB of
  * 8,440-byte records: 75 -> 30 ms).
  *
- * Of copies of stacks, few bytes are ever looked at. Where that is safe (mapping.h) windows
- * of the file take the buffer's place. Of 1.69 GB of 8,420-byte records, the page faults take
- * 27 ms where the page cache is of large folios, 65 where it is of single pages, be the
- * samples hopped over or not; otherwise hopping takes 135 ms and copying 125.
- *
  * A record is never split: where the buffer ends inside one it is filled again
  * from that record's start, so that records stay aligned as they are in the file.
  *
@@ -50,9 +45,6 @@
 #define HOP_MIN 4096
 #define HOP_READ 512
 
-/* Of a file that is mapped, what is looked at at a time: what was touched of it stays in memory. */
-#define WINDOW_SIZE ((uint64_t)4 << 20)
-
 /* HEADER_TRACING_DATA of 12 bytes shifts all that follow it. */
 #define SEEK_STEP 4
 
@@ -67,7 +59,7 @@ struct sp_error *walker_new_at(int fd, const char *path, bool swap, struct reade
 	*walker = (struct walker){
 		.swap = swap,
 		.fd = fd,
-		.base_offset = extent.begin,
+		.buffer_offset = extent.begin,
 		.begin_end = extent.end,
 		.data_end = data_end,
 		.path = path,
@@ -79,7 +71,7 @@ struct sp_error *walker_new_at(int fd, const char *path, bool swap, struct reade
 		free(walker);
 		return error_no_memory();
 	}
-	walker->pos = walker->stop = walker->end = walker->base = walker->buffer;
+	walker->pos = walker->stop = walker->end = walker->buffer;
 	*ret = walker;
 	return NULL;
 }
@@ -93,7 +85,6 @@ struct sp_error *walker_new(struct sp_reader *reader, struct reader_extent exten
 	if (error)
 		return error;
 	struct walker *walker = *ret;
-	walker->mapping = &reader->mapping;
 	walker->reader = reader;
 	walker_hold_sizes(walker, &reader->lengths, reader);
 	if (reader_is_exact(reader))
@@ -103,18 +94,10 @@ struct sp_error *walker_new(struct sp_reader *reader, struct reader_extent exten
 	return error;
 }
 
-static void close_window(struct walker *walker)
-{
-	if (walker->window.is_open)
-		mapping_close(walker->mapping, walker->window.begin, walker->window.size);
-	walker->window.is_open = false;
-}
-
 void walker_free(struct walker *walker)
 {
 	if (!walker)
 		return;
-	close_window(walker);
 	decoder_free(walker->decoder);
 	decoder_free(walker->judge);
 	free(walker->mended);
@@ -129,7 +112,7 @@ uint64_t walker_cut_at(const struct walker *walker)
 
 uint64_t walker_offset(const struct walker *walker)
 {
-	return walker->base_offset + (uint64_t)(walker->pos - walker->base);
+	return walker->buffer_offset + (uint64_t)(walker->pos - walker->buffer);
 }
 
 void walker_prefetch(const struct walker *walker, size_t size)
@@ -155,46 +138,21 @@ void walker_hop_samples(struct walker *walker)
 
 void walker_set_stop(struct walker *walker)
 {
-	uint64_t offset = walker->base_offset;
+	uint64_t offset = walker->buffer_offset;
 	uint64_t own = walker->begin_end > offset ? walker->begin_end - offset : 0;
-	walker->stop = own < (size_t)(walker->end - walker->base) ? walker->base + own : walker->end;
+	walker->stop = own < (size_t)(walker->end - walker->buffer) ? walker->buffer + own : walker->end;
 }
 
-/* `size` bytes of the file, from `offset` on, are at `bytes`. */
-static void show(struct walker *walker, uint64_t offset, const uint8_t *bytes, size_t size)
+/* The first `size` bytes in the buffer are the file's, from `offset` on. */
+static void show(struct walker *walker, uint64_t offset, size_t size)
 {
-	walker->base_offset = offset;
-	walker->base = walker->pos = bytes;
-	walker->end = bytes + size;
+	walker->buffer_offset = offset;
+	walker->pos = walker->buffer;
+	walker->end = walker->buffer + size;
 	walker_set_stop(walker);
 }
 
-/* Opens the window that begins before `offset`; false where the file must be read. */
-static bool open_window(struct walker *walker, uint64_t offset)
-{
-	uint64_t begin = offset & ~(MAPPING_ALIGN - 1);
-	uint64_t size = walker->data_end - begin;
-	close_window(walker);
-	if (!walker->mapping || offset < walker->refused_end)
-		return false;
-	if (size > WINDOW_SIZE)
-		size = WINDOW_SIZE;
-	const uint8_t *bytes = mapping_open(walker->mapping, begin, size);
-	if (!bytes) {
-		walker->refused_end = begin + size;
-		return false;
-	}
-	walker->window.begin = begin;
-	walker->window.size = size;
-	walker->window.is_open = true;
-	show(walker, offset, bytes + (offset - begin), (size_t)(size - (offset - begin)));
-	return true;
-}
-
-/*
- * Has a window of the file at `offset`, or `most` bytes of it in the buffer. The file may be
- * shorter than it was.
- */
+/* Reads `most` bytes of the file at `offset`. The file may be shorter than it was. */
 static struct sp_error *fill(struct walker *walker, uint64_t offset, size_t most)
 {
 	uint64_t left = walker->data_end - offset;
@@ -202,10 +160,8 @@ static struct sp_error *fill(struct walker *walker, uint64_t offset, size_t most
 	struct sp_error *cancelled = walker->reader ? ctx_check(walker->reader->ctx) : NULL;
 	if (cancelled)
 		return cancelled;
-	if (open_window(walker, offset))
-		return NULL;
 	int errnum = io_pread(walker->fd, walker->buffer, size, (off_t)offset, &got);
-	show(walker, offset, walker->buffer, got);
+	show(walker, offset, got);
 	if (errnum) {
 		walker->finished = true;
 		return error_prefix(error_os(errnum, "cannot read at offset 0x%llx",
@@ -270,7 +226,7 @@ static uint64_t payload_size(const struct walker *walker, const struct header *h
 
 bool walker_begins(const struct walker *walker, const uint8_t *pos)
 {
-	uint64_t buffer_end = walker->base_offset + (uint64_t)(walker->end - walker->base);
+	uint64_t buffer_end = walker->buffer_offset + (uint64_t)(walker->end - walker->buffer);
 	return chain_begins(pos, walker->end, buffer_end == walker->data_end, walker->swap);
 }
 
@@ -317,7 +273,7 @@ static struct sp_error *resync(struct walker *walker, unsigned int step)
 		}
 		uint64_t next = after_hole(walker, step);
 		if (next > walker_offset(walker))
-			show(walker, next, walker->buffer, 0);
+			show(walker, next, 0);
 	}
 }
 
@@ -402,7 +358,7 @@ static struct sp_error *skip_payload(struct walker *walker, const struct header 
 	}
 	/* Nothing of the buffer is good behind this record: the next call fills it. */
 	walker->end = walker->stop = walker->pos;
-	walker->base_offset += payload;
+	walker->buffer_offset += payload;
 	return NULL;
 }
 
@@ -430,7 +386,7 @@ static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 	*raw = (struct raw_record){.type = header.type, .misc = header.misc, .size = header.size,
 				   .bytes = walker->pos, .offset = offset};
 	walker->end = walker->stop = walker->pos;
-	walker->base_offset += header.size;
+	walker->buffer_offset += header.size;
 	return NULL;
 }
 
@@ -494,7 +450,7 @@ struct sp_error *walker_next(struct walker *walker, struct raw_record *raw)
 			raw->misc = header.misc;
 			raw->size = header.size;
 			raw->bytes = pos;
-			raw->offset = walker->base_offset + (uint64_t)(pos - walker->base);
+			raw->offset = walker->buffer_offset + (uint64_t)(pos - walker->buffer);
 			if (header.type != PERF_RECORD_SAMPLE && walker->lengths &&
 			    walker_seems_too_long(walker, raw))
 				return next_slow(walker, raw);

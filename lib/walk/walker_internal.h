@@ -23,13 +23,9 @@ struct walker {
 	bool finished;
 	uint64_t cut_at; /* walker_cut_at() */
 	int fd;
-	const uint8_t *base;    /* the buffer, or a window of the file */
-	uint64_t base_offset;   /* of base[0] in the file */
 	uint8_t *buffer;
+	uint64_t buffer_offset; /* of buffer[0] in the file */
 	size_t buffer_size;     /* SEARCH_SIZE, or less where there is less to read */
-	struct mapping *mapping; /* NULL: the file is read */
-	struct { uint64_t begin, size; bool is_open; } window;
-	uint64_t refused_end;    /* where no window could be opened, one may be from here on */
 	struct sp_reader *reader; /* NULL: bytes of a file, which nobody decodes */
 	struct decoder *decoder;  /* of a reader that is exact */
 	const struct lengths *lengths; /* NULL: sizes are taken as they are */

@@ -19,7 +19,7 @@
 
 void walker_doubt(struct walker *walker, const struct raw_record *raw, size_t excess)
 {
-	if (likely(excess < HEADER_SIZE) || !walker->reader || raw->offset < walker->base_offset)
+	if (likely(excess < HEADER_SIZE) || !walker->reader || raw->offset < walker->buffer_offset)
 		return;
 	struct header header = header_at(raw->bytes + (raw->size - excess), walker->swap);
 	if (!header_is_plausible(&header))
@@ -37,7 +37,7 @@ struct sp_error *walker_settle_doubt(struct walker *walker)
 	size_t size = walker->doubt.size;
 	walker->doubt.size = 0;
 	walker_set_stop(walker);
-	walker->pos = walker->base + (fields_end - walker->base_offset);
+	walker->pos = walker->buffer + (fields_end - walker->buffer_offset);
 	struct sp_error *error = walker_ensure(walker, CHAIN * RECORD_MAX);
 	if (error)
 		return error;
@@ -45,7 +45,7 @@ struct sp_error *walker_settle_doubt(struct walker *walker)
 		reader_add_resized_sample(walker->reader, begin, size,
 					  (size_t)(fields_end - begin));
 	else
-		walker->pos = walker->base + (begin + size - walker->base_offset);
+		walker->pos = walker->buffer + (begin + size - walker->buffer_offset);
 	return NULL;
 }
 
