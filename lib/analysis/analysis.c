@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
+#include "file/reader_damage.h"
 
 /* Ranges are large enough to read well, and so many that threads end together. */
 #define RANGE_MAX ((uint64_t)16 << 20)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "base/cleanup.h"
 #include "base/parallel.h"
+#include "file/reader_damage.h"
 #include "record/decode.h"
 #include "record/types.h"
 #include "walk/walker.h"

@@ -11,7 +11,7 @@
 #include "analysis/scout.h"
 #include "base/hash.h"
 #include "base/vec.h"
-#include "file/reader.h"
+#include "file/reader_io.h"
 #include "profile/radix.h"
 
 /* In a sample's chain, before the number; both are the last. */

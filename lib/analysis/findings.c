@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "file/reader_damage.h"
 
 /* Replaces a text by the analysis's copy; NULL stays NULL. False when out of memory. */
 static bool copy(struct sp_analysis *analysis, const char **text)

@@ -5,6 +5,7 @@
 #include "analysis/jit.h"
 #include "analysis/recorded_until.h"
 #include "file/format.h"
+#include "file/reader_damage.h"
 #include "symbol/kernel.h"
 
 #define THREADS_MAX 256
@@ -89,6 +90,6 @@ bool pass_one_was_misled(struct sp_reader *reader, bool exact)
 {
 	if (exact || !reader_is_exact(reader))
 		return false;
-	reader_forget_damage(reader);
+	reader_clear_data_damage(reader);
 	return true;
 }

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "file/reader.h"
+#include "file/reader_io.h"
 
 /* About so far apart are the places where pass two may begin to read. */
 #define SPLIT_SIZE ((uint64_t)1 << 20)

@@ -6,7 +6,9 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/parallel.h"
+#include "file/reader_damage.h"
 #include "info/losses.h"
+#include "reader/clock.h"
 #include "record/note.h"
 #include "record/types.h"
 #include "walk/walker.h"
@@ -384,7 +386,7 @@ static void scout_part(void *arg, unsigned int i)
 static struct sp_error *settle_clock(struct sideband *sideband, struct sp_reader *reader)
 {
 	uint64_t moved, back_ns;
-	struct sp_error *error = reader_settle_clock(reader, &moved, &back_ns);
+	struct sp_error *error = reader_find_clock_step(reader, &moved, &back_ns);
 	if (error || !moved)
 		return error;
 	CLEANUP_FREE char *text = format_text("the clock was set back by %.3f s or more during the "

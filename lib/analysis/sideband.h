@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/vec.h"
-#include "file/reader.h"
+#include "file/reader_io.h"
 #include "machine/machine.h"
 
 /* READ of a task that ended: how much it counted. */

@@ -7,6 +7,7 @@
 #include "analysis/detail.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
+#include "file/reader_damage.h"
 #include "info/losses.h"
 #include "profile/filter.h"
 #include "walk/walker.h"

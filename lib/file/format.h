@@ -9,8 +9,16 @@
 /* "PERFILE2" as a u64 in the file's byte order. */
 #define FILE_MAGIC UINT64_C(0x32454c4946524550)
 
+/* The magic of perf before Linux 2.6.39: characters, in either byte order. */
+#define FILE_MAGIC_V1 "PERFFILE"
+
 struct file_section {
 	uint64_t offset, size;
+};
+
+/* Bytes [begin, end) of a file. */
+struct reader_extent {
+	uint64_t begin, end;
 };
 
 struct file_header {

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/file/damage.c lib/file/damage.h \
 	lib/file/deflate.h \
 	lib/file/format.h \
 	lib/file/inflate.h \
-	lib/file/reader.h lib/file/reader_internal.h
+	lib/file/reader_damage.c lib/file/reader_damage.h \
+	lib/file/reader_io.c lib/file/reader_io.h \
+	lib/file/reader_struct.h
 if HAVE_ZSTD
 check_PROGRAMS += tests/unit/test_packing
 lib_libsprof_core_la_SOURCES += lib/file/inflate.c lib/file/deflate.c
 else
 lib_libsprof_core_la_SOURCES += lib/file/inflate_none.c lib/file/deflate_none.c
 endif
+check_PROGRAMS += tests/unit/test_damage

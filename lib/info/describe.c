@@ -16,7 +16,8 @@
 #include "base/cursor.h"
 #include "base/format.h"
 #include "base/vec.h"
-#include "file/reader.h"
+#include "file/reader_io.h"
+#include "reader/feature_payloads.h"
 
 struct sp_description {
 	struct arena arena;

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/vec.h"
-#include "file/reader.h"
+#include "file/reader_io.h"
 #include "record/types.h"
 
 /* perf's mark on LOST_SAMPLES that a BPF filter left out on purpose. */

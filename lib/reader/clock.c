@@ -7,12 +7,15 @@
  * came there. Steps that do not lead so far back are not seen. (A recording of sprof's own has none
  * at all: its times go on as if the clock had not been set.)
  */
+#include "reader/clock.h"
+
 #include <time.h>
 #include "base/cleanup.h"
 #include "base/hash.h"
-#include "file/reader_internal.h"
+#include "file/reader_struct.h"
 #include "record/decode.h"
 #include "record/types.h"
+#include "walk/walker.h"
 
 /* Tasks may be sampled before it is said when that began. */
 #define EARLY_NS UINT64_C(5000000000)
@@ -106,7 +109,7 @@ static struct sp_error *look(struct sp_reader *reader, struct settling *settling
 	return error;
 }
 
-struct sp_error *reader_settle_clock(struct sp_reader *reader, uint64_t *moved_ret,
+struct sp_error *reader_find_clock_step(struct sp_reader *reader, uint64_t *moved_ret,
 				     uint64_t *back_ns_ret)
 {
 	*moved_ret = *back_ns_ret = 0;

@@ -2,9 +2,11 @@
 /*
  * What perf would call an event, from its attr alone: for files that do not say.
  */
-#include "reader/recorded_names.h"
+#include "reader/event_name.h"
 
 #include <stdio.h>
+#include "file/reader_io.h"
+#include "file/reader_struct.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -5,56 +5,25 @@
  * ascending order, follows the data; in a stream, and at the start of sprof's own
  * data, each is the payload of a HEADER_FEATURE record.
  */
-#include "reader/recorded_names.h"
+#include "reader/features.h"
 
-#include "base/cleanup.h"
-#include "base/hash.h"
-#include "base/io.h"
+#include "file/reader_damage.h"
+#include "file/reader_io.h"
+#include "file/reader_struct.h"
+#include "reader/events.h"
+#include "reader/feature_payloads.h"
+#include "reader/topology.h"
 #include "record/attr.h"
 #include "record/types.h"
 
-#define SECTION_ENTRY_SIZE 16
-
-/* More than any feature of a real recording; a hole in a sparse file can be huge. */
-#define FEATURE_SIZE_MAX (UINT64_C(1) << 30)
-
-#define EVENTS_MAX 32768
 #define BUILD_ID_HEADER_SIZE 36 /* header, pid, build-id with its size */
-
-struct cursor feature_cursor(const struct sp_reader *reader, enum file_feature bit)
-{
-	const struct feature_payload *feature = &reader->features[bit];
-	return reader_cursor(reader, feature->bytes.bytes, feature->bytes.size, feature->offset);
-}
-
-/* Old writers left empty sections behind for what they could not find out. */
-bool feature_is_there(const struct sp_reader *reader, enum file_feature bit)
-{
-	return reader->features[bit].present && reader->features[bit].bytes.size;
-}
-
-/* u32 size, then a text padded with NULs to it; copied. */
-bool feature_text(struct sp_reader *reader, struct cursor *cursor, const char **ret)
-{
-	uint32_t size;
-	const uint8_t *bytes;
-	struct cursor at = *cursor;
-	if (!cursor_u32(&at, &size) || !cursor_bytes(&at, size, &bytes))
-		return false;
-	char *text = reader_copy_text(reader, bytes, strnlen((const char *)bytes, size));
-	if (!text)
-		return false;
-	*ret = text;
-	*cursor = at;
-	return true;
-}
 
 static void interpret_text(struct sp_reader *reader, enum file_feature bit, const char *name,
 			   const char **ret)
 {
 	struct cursor cursor = feature_cursor(reader, bit);
 	if (feature_is_there(reader, bit) && !feature_text(reader, &cursor, ret))
-		reader_note(reader, cursor_offset(&cursor), "feature %s is cut short", name);
+		reader_damaged(reader, cursor_offset(&cursor), "feature %s is cut short", name);
 }
 
 static void interpret_cmdline(struct sp_reader *reader)
@@ -64,7 +33,7 @@ static void interpret_cmdline(struct sp_reader *reader)
 	if (!feature_is_there(reader, FEATURE_CMDLINE))
 		return;
 	if (!cursor_u32(&cursor, &count) || count > cursor_left(&cursor) / 4) {
-		reader_note(reader, cursor_offset(&cursor), "feature CMDLINE is cut short");
+		reader_damaged(reader, cursor_offset(&cursor), "feature CMDLINE is cut short");
 		return;
 	}
 	const char **words = arena_alloc(&reader->arena, (count + 1) * sizeof(*words));
@@ -74,7 +43,7 @@ static void interpret_cmdline(struct sp_reader *reader)
 	}
 	for (uint32_t i = 0; i < count; i++)
 		if (!feature_text(reader, &cursor, &words[i])) {
-			reader_note(reader, cursor_offset(&cursor), "feature CMDLINE is cut short");
+			reader_damaged(reader, cursor_offset(&cursor), "feature CMDLINE is cut short");
 			break;
 		}
 	reader->info.cmdline = words;
@@ -87,16 +56,16 @@ static void interpret_numbers(struct sp_reader *reader)
 	if (feature_is_there(reader, FEATURE_NRCPUS) &&
 	    (!cursor_u32(&cursor, &info->cpus_available) ||
 	     !cursor_u32(&cursor, &info->cpus_online)))
-		reader_note(reader, cursor_offset(&cursor), "feature NRCPUS is cut short");
+		reader_damaged(reader, cursor_offset(&cursor), "feature NRCPUS is cut short");
 	cursor = feature_cursor(reader, FEATURE_TOTAL_MEM);
 	if (feature_is_there(reader, FEATURE_TOTAL_MEM) &&
 	    !cursor_u64(&cursor, &info->total_memory_kb))
-		reader_note(reader, cursor_offset(&cursor), "feature TOTAL_MEM is cut short");
+		reader_damaged(reader, cursor_offset(&cursor), "feature TOTAL_MEM is cut short");
 	cursor = feature_cursor(reader, FEATURE_SAMPLE_TIME);
 	if (feature_is_there(reader, FEATURE_SAMPLE_TIME) &&
 	    (!cursor_u64(&cursor, &info->first_sample_ns) ||
 	     !cursor_u64(&cursor, &info->last_sample_ns)))
-		reader_note(reader, cursor_offset(&cursor), "feature SAMPLE_TIME is cut short");
+		reader_damaged(reader, cursor_offset(&cursor), "feature SAMPLE_TIME is cut short");
 }
 
 static void interpret_clock(struct sp_reader *reader)
@@ -108,7 +77,7 @@ static void interpret_clock(struct sp_reader *reader)
 		return;
 	if (!cursor_u32(&cursor, &version) || !cursor_u32(&cursor, &info->clock_id) ||
 	    !cursor_u64(&cursor, &info->clock_wall_ns) || !cursor_u64(&cursor, &info->clock_ns)) {
-		reader_note(reader, cursor_offset(&cursor), "feature CLOCK_DATA is cut short");
+		reader_damaged(reader, cursor_offset(&cursor), "feature CLOCK_DATA is cut short");
 		return;
 	}
 	info->has_clock = version == 1;
@@ -152,7 +121,7 @@ static struct sp_error *interpret_build_ids(struct sp_reader *reader)
 		return error_no_memory();
 	while (cursor_left(&cursor) && count < room) {
 		if (!read_build_id(reader, &cursor, &build_ids[count])) {
-			reader_note(reader, cursor_offset(&cursor),
+			reader_damaged(reader, cursor_offset(&cursor),
 				    "feature BUILD_ID is cut short");
 			break;
 		}
@@ -199,7 +168,7 @@ static struct sp_error *interpret_event_desc(struct sp_reader *reader)
 	if (!feature_is_there(reader, FEATURE_EVENT_DESC))
 		return NULL;
 	if (!cursor_u32(&cursor, &count) || !cursor_u32(&cursor, &attr_size)) {
-		reader_note(reader, cursor_offset(&cursor), "feature EVENT_DESC is cut short");
+		reader_damaged(reader, cursor_offset(&cursor), "feature EVENT_DESC is cut short");
 		return NULL;
 	}
 	bool adopt = !reader->events.count;
@@ -210,31 +179,15 @@ static struct sp_error *interpret_event_desc(struct sp_reader *reader)
 			reader_add_file_damage(reader, cursor_offset(&cursor), error);
 			return NULL;
 		}
-		if (!error && adopt)
-			error = reader_add_event(reader, &event.attr, &event.tail, event.ids,
-						 event.id_count);
+		if (!error && adopt) {
+			struct sp_event unnamed = event;
+			unnamed.name = NULL;
+			error = events_add(reader, &unnamed);
+		}
 		if (error)
 			return error;
 		if (i < reader->events.count && *event.name)
 			reader->events.items[i].name = event.name;
-	}
-	return NULL;
-}
-
-static struct sp_error *name_events(struct sp_reader *reader)
-{
-	CLEANUP(recorded_names_deinit) struct recorded_names names = {0};
-	bool wanted = false;
-	for (size_t i = 0; i < reader->events.count; i++)
-		wanted |= !reader->events.items[i].name;
-	if (wanted && !recorded_names_read(&names, reader))
-		return error_no_memory();
-	for (size_t i = 0; i < reader->events.count; i++) {
-		struct sp_event *event = &reader->events.items[i];
-		if (!event->name)
-			event->name = event_name_derive(reader, &event->attr, &names);
-		if (!event->name)
-			return error_no_memory();
 	}
 	return NULL;
 }
@@ -256,144 +209,9 @@ struct sp_error *features_interpret(struct sp_reader *reader)
 	if (!error)
 		error = interpret_event_desc(reader);
 	if (!error)
-		error = name_events(reader);
+		error = events_name(reader);
 	if (!error && reader->no_memory)
 		error = error_no_memory();
 	return error;
 }
 
-void features_put(struct sp_reader *reader, uint64_t bit, struct sp_bytes payload,
-		  uint64_t offset)
-{
-	if (bit < FEATURE_BITS && !reader->features[bit].present)
-		reader->features[bit] = (struct feature_payload){true, payload, offset};
-}
-
-struct sp_error *features_add(struct sp_reader *reader, uint64_t bit, struct sp_bytes payload,
-			      uint64_t offset)
-{
-	if (bit >= FEATURE_BITS || reader->features[bit].present)
-		return NULL;
-	uint8_t *copy = arena_alloc(&reader->arena, payload.size);
-	if (!copy)
-		return error_no_memory();
-	memcpy(copy, payload.bytes, payload.size);
-	features_put(reader, bit, (struct sp_bytes){copy, payload.size}, offset);
-	return NULL;
-}
-
-static struct sp_error *read_section(struct sp_reader *reader, unsigned int bit,
-				     const struct file_section *section, uint64_t entry_offset)
-{
-	const uint8_t *bytes = NULL;
-	if (section->offset > reader->file_size ||
-	    section->size > reader->file_size - section->offset ||
-	    section->size > FEATURE_SIZE_MAX) {
-		reader_note(reader, entry_offset,
-			    "feature %u should be %llu bytes at offset 0x%llx, but the file "
-			    "has %llu",
-			    bit, (unsigned long long)section->size,
-			    (unsigned long long)section->offset,
-			    (unsigned long long)reader->file_size);
-		return NULL;
-	}
-	struct sp_error *error = reader_load(reader, section->offset, section->size, &bytes);
-	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
-		reader_add_file_damage(reader, section->offset, error);
-		return NULL;
-	}
-	if (!error) {
-		features_put(reader, bit, (struct sp_bytes){bytes, section->size}, section->offset);
-		reader->features_in_front |= section->size && section->offset < reader->extent.begin;
-		reader->features_behind |= section->size && section->offset >= reader->extent.begin;
-	}
-	return error;
-}
-
-/*
- * How many entries of a table cannot be: their sections lie beyond the file, in the table, or
- * in the data (from `begin` on).
- */
-static size_t count_impossible(const struct sp_reader *reader, struct cursor cursor, size_t count,
-			       uint64_t begin)
-{
-	uint64_t behind = cursor_offset(&cursor) + count * SECTION_ENTRY_SIZE;
-	struct file_section section;
-	size_t impossible = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (!cursor_u64(&cursor, &section.offset) || !cursor_u64(&cursor, &section.size))
-			return impossible + (count - i);
-		bool in_file = section.offset <= reader->file_size &&
-			       section.size <= reader->file_size - section.offset;
-		impossible += !in_file || (section.offset >= begin && section.offset < behind);
-	}
-	return impossible;
-}
-
-static size_t count_bits(const uint64_t *bits)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < FEATURE_BITS / 64; i++)
-		count += (size_t)__builtin_popcountll(bits[i]);
-	return count;
-}
-
-/* The table's bytes; *count_ret is how many of its entries the file holds. */
-static struct sp_error *load_table(struct sp_reader *reader, const struct header_info *header,
-				   struct cursor *ret, size_t *count_ret)
-{
-	uint64_t table = header->data.offset + header->data.size;
-	size_t count = count_bits(header->features);
-	uint64_t room = (reader->file_size - table) / SECTION_ENTRY_SIZE;
-	size_t there = room < count ? (size_t)room : count;
-	const uint8_t *bytes;
-	if (there < count && !header->data_ends_unknown)
-		reader_note(reader, table,
-			    "the table of features should have %zu entries, and the file ends "
-			    "after %zu",
-			    count, there);
-	struct sp_error *error = reader_load(reader, table, there * SECTION_ENTRY_SIZE, &bytes);
-	if (error)
-		return error;
-	*ret = reader_cursor(reader, bytes, there * SECTION_ENTRY_SIZE, table);
-	*count_ret = there;
-	if (header->data_ends_unknown &&
-	    (there < count || count_impossible(reader, *ret, count, header->data.offset))) {
-		*count_ret = 0;
-		if (reader->file_size > table)
-			reader_note(reader, table,
-				    "the %llu bytes behind the last whole record are not records",
-				    (unsigned long long)(reader->file_size - table));
-	}
-	return NULL;
-}
-
-bool features_table_misplaced(const struct sp_reader *reader, const struct header_info *header)
-{
-	uint8_t bytes[FEATURE_BITS * SECTION_ENTRY_SIZE];
-	uint64_t table = header->data.offset + header->data.size;
-	size_t count = count_bits(header->features), got;
-	if (io_pread(reader->fd, bytes, count * SECTION_ENTRY_SIZE, (off_t)table, &got))
-		return false;
-	size_t there = got / SECTION_ENTRY_SIZE;
-	struct cursor cursor = reader_cursor(reader, bytes, got, table);
-	return count_impossible(reader, cursor, there, header->data.offset) * 2 > there;
-}
-
-struct sp_error *features_read_table(struct sp_reader *reader, const struct header_info *header)
-{
-	struct cursor cursor;
-	size_t left;
-	struct sp_error *error = load_table(reader, header, &cursor, &left);
-	for (unsigned int bit = 0; !error && bit < FEATURE_BITS && left; bit++) {
-		struct file_section section;
-		uint64_t entry_offset = cursor_offset(&cursor);
-		if (!(header->features[bit / 64] >> bit % 64 & 1))
-			continue;
-		left--;
-		if (!cursor_u64(&cursor, &section.offset) || !cursor_u64(&cursor, &section.size))
-			break;
-		error = read_section(reader, bit, &section, entry_offset);
-	}
-	return error;
-}

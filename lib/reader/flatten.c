@@ -19,13 +19,16 @@
  * inflated than 4,096 times what was read (and 16 MiB). Real recordings, even of
  * zeroed stacks, stay below 500 times.
  */
-#include "reader/source.h"
+#include "reader/flatten.h"
 
 #include <errno.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/io.h"
 #include "file/inflate.h"
+#include "file/reader_damage.h"
+#include "file/reader_io.h"
+#include "file/reader_struct.h"
 #include "reader/spool.h"
 #include "record/types.h"
 #include "walk/walker.h"
@@ -268,11 +271,11 @@ static struct sp_error *flatten_source(struct flattener *flattener,
 	flattener->fd = source->fd;
 	flattener->path = source->path;
 	flattener->lost = flattener->refused = false;
-	struct sp_error *error = walker_new_at(source->fd, source->path, flattener->reader->swap,
-					       source->extent, end, &walker);
+	const struct walker_file file = {source->fd, source->path, flattener->reader->swap, end};
+	struct sp_error *error = walker_new_at(&file, source->extent, &walker);
 	if (error)
 		return error;
-	walker_hold_sizes(walker, &flattener->reader->lengths, flattener->reader);
+	walker_check_sizes(walker, &flattener->reader->lengths, flattener->reader);
 	error = flatten_walk(flattener, walker);
 	walker_free(walker);
 	say_lost(flattener);

@@ -13,10 +13,15 @@
  * perf writes data.size = 0 first and the true one at the end, so a file with 0
  * is one whose recorder was killed: its records are read up to the end.
  */
-#include "file/reader_internal.h"
+#include "reader/header.h"
 
 #include <sys/stat.h>
 #include "base/io.h"
+#include "file/reader_damage.h"
+#include "file/reader_io.h"
+#include "file/reader_struct.h"
+#include "reader/events.h"
+#include "reader/feature_table.h"
 #include "record/attr.h"
 #include "record/types.h"
 #include "walk/walker.h"
@@ -24,7 +29,6 @@
 #define HEADER_SIZE 104
 #define HEADER_SIZE_NO_FEATURES 72
 #define IDS_SECTION_SIZE 16
-#define EVENTS_MAX 32768
 
 static bool section_fits(const struct sp_reader *reader, const struct file_section *section)
 {
@@ -41,16 +45,16 @@ static bool read_section(struct cursor *cursor, struct file_section *ret)
  * perf has written the bitmap as unsigned longs, so a 32-bit big-endian host's
  * words are u32. HOSTNAME, which everyone writes, shows which it is.
  */
-static void read_feature_bits(struct cursor *cursor, bool big_endian, uint64_t *ret)
+static void read_feature_bits(struct cursor *cursor, bool big_endian, struct feature_bits *ret)
 {
 	struct cursor at = *cursor;
-	uint64_t hostname = UINT64_C(1) << FEATURE_HOSTNAME;
-	for (size_t i = 0; i < FEATURE_BITS / 64; i++)
-		if (!cursor_u64(&at, &ret[i]))
-			ret[i] = 0;
-	if (big_endian && !(ret[0] & hostname) && (ret[0] >> 32 & hostname))
-		for (size_t i = 0; i < FEATURE_BITS / 64; i++)
-			ret[i] = ret[i] >> 32 | ret[i] << 32;
+	uint64_t *words = ret->words, hostname = UINT64_C(1) << FEATURE_HOSTNAME;
+	for (size_t i = 0; i < FILE_FEATURE_BITS / 64; i++)
+		if (!cursor_u64(&at, &words[i]))
+			words[i] = 0;
+	if (big_endian && !(words[0] & hostname) && (words[0] >> 32 & hostname))
+		for (size_t i = 0; i < FILE_FEATURE_BITS / 64; i++)
+			words[i] = words[i] >> 32 | words[i] << 32;
 }
 
 /* The old magic is the same in both orders: the entry size of attrs tells. */
@@ -71,10 +75,10 @@ static struct sp_error *parse(struct sp_reader *reader, struct cursor *cursor,
 	    !read_section(cursor, &header->data) || !read_section(cursor, &event_types))
 		return cursor_error(cursor, "the file header is cut short");
 	if (header->size != HEADER_SIZE && header->size != HEADER_SIZE_NO_FEATURES)
-		reader_note(reader, 8, "the header says that it has %llu bytes: read as one of %d",
+		reader_damaged(reader, 8, "the header says that it has %llu bytes: read as one of %d",
 			    (unsigned long long)header->size, HEADER_SIZE);
 	if (header->size != HEADER_SIZE_NO_FEATURES)
-		read_feature_bits(cursor, reader->info.big_endian, header->features);
+		read_feature_bits(cursor, reader->info.big_endian, &header->features);
 	return NULL;
 }
 
@@ -105,12 +109,12 @@ static struct sp_error *bound_data(struct sp_reader *reader, struct header_info 
 		if (header->attrs.offset > data->offset && section_fits(reader, &header->attrs))
 			data->size = header->attrs.offset - data->offset;
 	} else if (data->size > room) {
-		reader_note(reader, 48,
+		reader_damaged(reader, 48,
 			    "the data should have %llu bytes, but the file ends after %llu",
 			    (unsigned long long)data->size, (unsigned long long)room);
 		reader->cut_at = 48;
 		data->size = room;
-		memset(header->features, 0, sizeof(header->features));
+		header->features = (struct feature_bits){0};
 	}
 	return NULL;
 }
@@ -123,12 +127,12 @@ static struct sp_error *find_data_end(struct sp_reader *reader, struct header_in
 	struct walker *walker;
 	if (header->data_ends_unknown)
 		extent.end = header->data.offset + header->data.size;
-	struct sp_error *error = walker_new_at(reader->fd, reader->path, reader->swap, extent,
-					       extent.end, &walker);
+	const struct walker_file file = {reader->fd, reader->path, reader->swap, extent.end};
+	struct sp_error *error = walker_new_at(&file, extent, &walker);
 	if (error)
 		return error;
 	uint64_t end = extent.begin;
-	walker_hold_sizes(walker, &reader->lengths, NULL);
+	walker_check_sizes(walker, &reader->lengths, NULL);
 	for (;;) {
 		struct raw_record raw = {0};
 		error = walker_next(walker, &raw);
@@ -152,12 +156,12 @@ static struct sp_error *find_data_end(struct sp_reader *reader, struct header_in
 static struct sp_error *mend_data_size(struct sp_reader *reader, struct header_info *header)
 {
 	uint64_t size;
-	if (header->data_ends_unknown || !features_table_misplaced(reader, header))
+	if (header->data_ends_unknown || !feature_table_is_misplaced(reader, header))
 		return NULL;
 	struct sp_error *error = find_data_end(reader, header, &size);
 	if (error || size <= header->data.size)
 		return error;
-	reader_note(reader, 48,
+	reader_damaged(reader, 48,
 		    "the data should end after %llu bytes, where no table of features is: reading "
 		    "records as far as they go", (unsigned long long)header->data.size);
 	header->data.size = size;
@@ -188,20 +192,6 @@ struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret)
 	return error;
 }
 
-struct sp_error *reader_add_event(struct sp_reader *reader, const struct perf_event_attr *attr,
-				  const struct sp_attr_tail *tail, const uint64_t *ids,
-				  size_t id_count)
-{
-	if (reader->events.count >= EVENTS_MAX)
-		return error_new(SP_ERROR_LIMIT, "%s: more than %d events",
-				 reader->path, EVENTS_MAX);
-	struct sp_event *event = vec_push(&reader->events);
-	if (!event)
-		return error_no_memory();
-	*event = (struct sp_event){.attr = *attr, .tail = *tail, .ids = ids, .id_count = id_count};
-	return NULL;
-}
-
 /* The ids of one entry; unreadable ones are damage, as an only event needs none. */
 static struct sp_error *read_ids(struct sp_reader *reader, const struct file_section *section,
 				 uint64_t entry_offset, const uint64_t **ret, size_t *count_ret)
@@ -210,7 +200,7 @@ static struct sp_error *read_ids(struct sp_reader *reader, const struct file_sec
 	if (!section->size)
 		return NULL;
 	if (!section_fits(reader, section)) {
-		reader_note(reader, entry_offset,
+		reader_damaged(reader, entry_offset,
 			    "an event's ids should be %llu bytes at offset 0x%llx, beyond the end",
 			    (unsigned long long)section->size, (unsigned long long)section->offset);
 		return NULL;
@@ -247,7 +237,8 @@ static struct sp_error *read_entry(struct sp_reader *reader, struct cursor curso
 		return cursor_error(&cursor, "an event's entry is cut short");
 	error = read_ids(reader, &ids_section, offset, &ids, &id_count);
 	if (!error)
-		error = reader_add_event(reader, &attr, &tail, ids, id_count);
+		error = events_add(reader, &(struct sp_event){.attr = attr, .tail = tail, .ids = ids,
+							   .id_count = id_count});
 	return error;
 }
 
@@ -275,7 +266,7 @@ static struct sp_error *entry_size(struct sp_reader *reader, const struct header
 				    (unsigned long long)header->attr_size,
 				    (unsigned long long)size);
 	}
-	reader_note(reader, 16,
+	reader_damaged(reader, 16,
 		    "an event's entry should have %llu bytes; its attr says %llu, which fits",
 		    (unsigned long long)header->attr_size, (unsigned long long)own);
 	*ret = own;

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "file/reader_io.h"
+#include "file/reader_struct.h"
 #include "trace/container.h"
 
 #define NAME_MAX_SIZE 200

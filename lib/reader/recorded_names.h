@@ -3,9 +3,9 @@
 #ifndef READER_RECORDED_NAMES_H
 #define READER_RECORDED_NAMES_H
 
+#include <sprof/reader.h>
 #include "base/hash.h"
 #include "base/vec.h"
-#include "file/reader_internal.h"
 
 /* A zeroed struct is empty. */
 struct recorded_names {

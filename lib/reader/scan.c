@@ -6,9 +6,14 @@
  * headers. sprof's own files begin with HEADER_FEATURE records as well, for the
  * case that their recorder is killed; there only the beginning is looked at.
  */
-#include "file/reader_internal.h"
+#include "reader/scan.h"
 
 #include "base/hash.h"
+#include "file/reader_damage.h"
+#include "file/reader_io.h"
+#include "file/reader_struct.h"
+#include "reader/events.h"
+#include "reader/feature_payloads.h"
 #include "record/encode.h"
 #include "record/types.h"
 #include "walk/walker.h"
@@ -75,7 +80,8 @@ static struct sp_error *scan_attr(struct sp_reader *reader, const struct sp_head
 		return error_no_memory();
 	if (attr->id_count)
 		memcpy(ids, attr->ids, attr->id_count * sizeof(*ids));
-	return reader_add_event(reader, &attr->attr, &attr->tail, ids, attr->id_count);
+	return events_add(reader, &(struct sp_event){.attr = attr->attr, .tail = attr->tail, .ids = ids,
+						     .id_count = attr->id_count});
 }
 
 struct scan {
@@ -189,14 +195,14 @@ static struct sp_error *scan_walk(struct scan *scan, struct walker *walker)
 struct sp_error *reader_scan(struct sp_reader *reader, struct reader_extent extent)
 {
 	struct record_layout layout = {.swap = reader->swap, .path = reader->path};
+	const struct walker_file file = {reader->fd, reader->path, reader->swap, reader->extent.end};
 	struct scan scan = {.reader = reader};
 	struct walker *walker = NULL;
 	struct sp_error *error = decoder_new(&layout, &scan.decoder);
 	if (!error)
-		error = walker_new_at(reader->fd, reader->path, reader->swap, extent,
-				      reader->extent.end, &walker);
+		error = walker_new_at(&file, extent, &walker);
 	if (!error) {
-		walker_hold_sizes(walker, &reader->lengths, NULL);
+		walker_check_sizes(walker, &reader->lengths, NULL);
 		error = scan_walk(&scan, walker);
 		/* A stream's writer was killed or is still writing: not damage. */
 		if (!error && reader->pipe_format && walker_cut_at(walker)) {

@@ -15,6 +15,8 @@
 #include "base/format.h"
 #include "base/io.h"
 #include "base/regular_file.h"
+#include "file/reader_io.h"
+#include "file/reader_struct.h"
 #include "reader/spool.h"
 
 #define COPY_SIZE ((size_t)256 * 1024)

@@ -4,7 +4,7 @@
 #define READER_SOURCE_H
 
 #include "base/vec.h"
-#include "file/reader_internal.h"
+#include "file/reader_io.h"
 
 /* A run of records in a file. */
 struct flat_source {
@@ -27,14 +27,5 @@ bool source_is_recording(const void *bytes, size_t size, bool *swap_ret);
 /* Adds them; the caller deinits them, after an error too. */
 struct sp_error *source_list_parts(struct sp_reader *reader, struct source_parts *parts) SP_MUST_CHECK;
 void source_parts_deinit(struct source_parts *parts);
-
-/*
- * reader_flatten.c: copies all records of the sources to a spool, those inside
- * compressed records instead of these; it becomes the reader's data. What cannot
- * be inflated is damage. Fails with SP_ERROR_UNSUPPORTED without zstd,
- * SP_ERROR_LIMIT without room.
- */
-struct sp_error *reader_flatten(struct sp_reader *reader, const struct flat_source *first,
-				const struct source_parts *parts) SP_MUST_CHECK;
 
 #endif

@@ -4,7 +4,11 @@
  * each CPU that NRCPUS says is available {u32 core, u32 package}, and, since Linux 5.3, a
  * list of dies and for each CPU {u32 die}. What comes after the texts may be missing.
  */
-#include "file/reader_internal.h"
+#include "reader/topology.h"
+
+#include "file/reader_damage.h"
+#include "file/reader_struct.h"
+#include "reader/feature_payloads.h"
 
 /* A node is at least its number, two sizes and the length of a text. */
 #define NODE_SIZE_MIN 24
@@ -91,8 +95,8 @@ void topology_interpret(struct sp_reader *reader)
 	    (!read_list(reader, &cursor, &topology->packages) ||
 	     !read_list(reader, &cursor, &topology->cores) ||
 	     (cursor_left(&cursor) && !read_places(reader, &cursor, topology))))
-		reader_note(reader, cursor_offset(&cursor), "feature CPU_TOPOLOGY is cut short");
+		reader_damaged(reader, cursor_offset(&cursor), "feature CPU_TOPOLOGY is cut short");
 	cursor = feature_cursor(reader, FEATURE_NUMA_TOPOLOGY);
 	if (feature_is_there(reader, FEATURE_NUMA_TOPOLOGY) && !read_nodes(reader, &cursor))
-		reader_note(reader, cursor_offset(&cursor), "feature NUMA_TOPOLOGY is cut short");
+		reader_damaged(reader, cursor_offset(&cursor), "feature NUMA_TOPOLOGY is cut short");
 }

@@ -3,9 +3,10 @@
  * When something is missing: what stands before and behind a damaged place says it. Records are
  * not found backwards, so reading begins some way before the place, where records seem to begin.
  */
-#include "file/reader_internal.h"
+#include <sprof/reader.h>
 
 #include <assert.h>
+#include "file/reader_struct.h"
 #include "record/decode.h"
 #include "walk/walker.h"
 
@@ -24,9 +25,9 @@ struct gap {
 /* False where the damage is elsewhere in the file, or nothing is missing. */
 static bool gap_of(const struct sp_reader *reader, size_t index, struct gap *ret)
 {
-	if (index >= reader->damage.count)
+	if (index >= reader->damage.places.count)
 		return false;
-	const struct damage *damage = &reader->damage.items[index];
+	const struct damage *damage = &reader->damage.places.items[index];
 	*ret = (struct gap){damage->place, damage->between};
 	/* The header promises data beyond the end of the file, or none. */
 	bool at_end = damage->place == DAMAGE_AT_END ||

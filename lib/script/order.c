@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/parallel.h"
+#include "file/reader_damage.h"
 #include "profile/filter.h"
 #include "record/decode.h"
 #include "record/types.h"

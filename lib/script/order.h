@@ -5,7 +5,7 @@
 
 #include <sprof/script.h>
 #include "base/vec.h"
-#include "file/reader.h"
+#include "file/reader_io.h"
 
 /* A record, and when it is told. */
 struct told {

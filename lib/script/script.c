@@ -11,6 +11,7 @@
 #include "analysis/pass_one.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
+#include "file/reader_damage.h"
 
 /* So much a teller takes at once: enough for threads not to meet often, and little to hold. */
 #define BATCH_RECORDS 1024

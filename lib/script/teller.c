@@ -7,6 +7,7 @@
 #include <string.h>
 #include "analysis/chain.h"
 #include "base/cleanup.h"
+#include "file/reader_damage.h"
 #include "profile/filter.h"
 #include "record/types.h"
 #include "script/internal.h"

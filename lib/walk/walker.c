@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The data is read by pread into a buffer. Measured on 566 MB of 568-byte and
- * 1.19 GB of 8,440-byte records in the page cache, this takes 40 and 75 ms;
- * mappings take 62 to 76 and 96 to 110 ms, in windows of 1 to 64 MiB, populated or
- * not; and a mapping dies of SIGBUS when the file shrinks or its disk fails. The
- * buffer is small enough for what was read to be still in the second-level cache
- * when it is decoded: a report of 566 MB takes 430 ms of CPU time with 256 KiB,
- * 510 with 1 MiB.
+ * Long samples are hopped over by their headers if samples are not wanted (1.19 GB of 8,440-byte
+ * records: 75 -> 30 ms).
  *
- * Where samples are not wanted, long ones are hopped over by their headers (1.19 GB of
- * 8,440-byte records: 75 -> 30 ms).
- *
- * A record is never split: where the buffer ends inside one it is filled again
- * from that record's start, so that records stay aligned as they are in the file.
- *
- * Where a header makes no sense, the next place is looked for at which a chain of
- * plausible headers begins, byte by byte: COMPRESSED records, and those of types that nobody
- * knows, have sizes of any number of bytes.
+ * After a header that makes no sense, the next place where several plausible headers begin is
+ * searched byte by byte: COMPRESSED records, and those of unknown types, have any size.
  */
 #include "walk/walker.h"
 
@@ -29,19 +17,16 @@
 #include "base/ctx.h"
 #include "base/format.h"
 #include "base/io.h"
-#include "file/reader_internal.h"
-#include "walk/walker_internal.h"
+#include "file/reader_damage.h"
+#include "file/reader_struct.h"
+#include "walk/walker_sizes.h"
 
 #define HEADER2_SIZE 16 /* of COMPRESSED2 */
 
 /* simpleperf puts the payload inside the record, which then is longer than this. */
 #define TRACING_DATA_MAX 16
-#define BUFFER_SIZE ((size_t)1 << 18)
 
-/* Where records are looked for: half of it is gone through before the other is read again. */
-#define SEARCH_SIZE (2 * BUFFER_SIZE)
-
-/* Longer samples are hopped over where nobody wants to see them: less costs more than it saves. */
+/* Hopping over shorter samples costs more than it saves. */
 #define HOP_MIN 4096
 #define HOP_READ 512
 
@@ -50,29 +35,25 @@
 
 #define LINE 64 /* of the processor's cache */
 
-struct sp_error *walker_new_at(int fd, const char *path, bool swap, struct reader_extent extent,
-			       uint64_t data_end, struct walker **ret)
+DEFINE_CLEANUP(struct walker *, walker_free)
+
+struct sp_error *walker_new_at(const struct walker_file *file, struct reader_extent extent,
+			       struct walker **ret)
 {
-	struct walker *walker = calloc(1, sizeof(*walker));
+	CLEANUP(cleanup_walker_free) struct walker *walker = calloc(1, sizeof(*walker));
 	if (!walker)
 		return error_no_memory();
 	*walker = (struct walker){
-		.swap = swap,
-		.fd = fd,
-		.buffer_offset = extent.begin,
+		.swap = file->swap,
+		.fd = file->fd,
+		.path = file->path,
 		.begin_end = extent.end,
-		.data_end = data_end,
-		.path = path,
+		.data_end = file->data_end,
 	};
-	uint64_t all = ((data_end - extent.begin) | 4095) + 1;
-	walker->buffer_size = all < SEARCH_SIZE ? (size_t)all : SEARCH_SIZE;
-	walker->buffer = aligned_alloc(4096, walker->buffer_size);
-	if (!walker->buffer) {
-		free(walker);
+	uint64_t size = ((file->data_end - extent.begin) | 4095) + 1;
+	if (!walker_buffer_init(walker, extent.begin, size))
 		return error_no_memory();
-	}
-	walker->pos = walker->stop = walker->end = walker->buffer;
-	*ret = walker;
+	*ret = take_ptr(walker);
 	return NULL;
 }
 
@@ -80,18 +61,20 @@ struct sp_error *walker_new(struct sp_reader *reader, struct reader_extent exten
 			    struct walker **ret)
 {
 	assert(extent.begin <= extent.end && extent.end <= reader->extent.end);
-	struct sp_error *error = walker_new_at(reader->data_fd, reader->data_path, reader->swap,
-					       extent, reader->extent.end, ret);
+	const struct walker_file file = {reader->data_fd, reader->data_path, reader->swap,
+					 reader->extent.end};
+	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
+	struct sp_error *error = walker_new_at(&file, extent, &walker);
 	if (error)
 		return error;
-	struct walker *walker = *ret;
 	walker->reader = reader;
-	walker_hold_sizes(walker, &reader->lengths, reader);
+	walker_check_sizes(walker, &reader->lengths, reader);
 	if (reader_is_exact(reader))
 		error = decoder_new(&reader->layout, &walker->decoder);
 	if (error)
-		walker_free(take_ptr(*ret));
-	return error;
+		return error;
+	*ret = take_ptr(walker);
+	return NULL;
 }
 
 void walker_free(struct walker *walker)
@@ -99,8 +82,8 @@ void walker_free(struct walker *walker)
 	if (!walker)
 		return;
 	decoder_free(walker->decoder);
-	decoder_free(walker->judge);
-	free(walker->mended);
+	decoder_free(walker->time_decoder);
+	free(walker->shortened);
 	free(walker->buffer);
 	free(walker);
 }
@@ -112,7 +95,7 @@ uint64_t walker_cut_at(const struct walker *walker)
 
 uint64_t walker_offset(const struct walker *walker)
 {
-	return walker->buffer_offset + (uint64_t)(walker->pos - walker->buffer);
+	return walker_pos_offset(walker);
 }
 
 void walker_prefetch(const struct walker *walker, size_t size)
@@ -124,69 +107,16 @@ void walker_prefetch(const struct walker *walker, size_t size)
 		__builtin_prefetch(walker->pos + at);
 }
 
-void walker_hold_sizes(struct walker *walker, const struct lengths *lengths,
-		       struct sp_reader *teller)
+void walker_check_sizes(struct walker *walker, const struct lengths *lengths,
+			struct sp_reader *reader)
 {
 	walker->lengths = lengths;
-	walker->teller = teller;
+	walker->damaged = reader;
 }
 
 void walker_hop_samples(struct walker *walker)
 {
 	walker->hops = !walker->decoder;
-}
-
-void walker_set_stop(struct walker *walker)
-{
-	uint64_t offset = walker->buffer_offset;
-	uint64_t own = walker->begin_end > offset ? walker->begin_end - offset : 0;
-	walker->stop = own < (size_t)(walker->end - walker->buffer) ? walker->buffer + own : walker->end;
-}
-
-/* The first `size` bytes in the buffer are the file's, from `offset` on. */
-static void show(struct walker *walker, uint64_t offset, size_t size)
-{
-	walker->buffer_offset = offset;
-	walker->pos = walker->buffer;
-	walker->end = walker->buffer + size;
-	walker_set_stop(walker);
-}
-
-/* Reads `most` bytes of the file at `offset`. The file may be shorter than it was. */
-static struct sp_error *fill(struct walker *walker, uint64_t offset, size_t most)
-{
-	uint64_t left = walker->data_end - offset;
-	size_t size = left < most ? (size_t)left : most, got = 0;
-	struct sp_error *cancelled = walker->reader ? ctx_check(walker->reader->ctx) : NULL;
-	if (cancelled)
-		return cancelled;
-	int errnum = io_pread(walker->fd, walker->buffer, size, (off_t)offset, &got);
-	show(walker, offset, got);
-	if (errnum) {
-		walker->finished = true;
-		return error_prefix(error_os(errnum, "cannot read at offset 0x%llx",
-					     (unsigned long long)offset), "%s", walker->path);
-	}
-	if (got < size) {
-		walker->data_end = offset + got;
-		return error_format(walker->path, offset + got,
-				    "the file ends here; it was truncated after opening");
-	}
-	return NULL;
-}
-
-struct sp_error *walker_ensure(struct walker *walker, size_t need)
-{
-	uint64_t offset = walker_offset(walker);
-	uint64_t left = walker->data_end - offset;
-	if (need > left)
-		need = (size_t)left;
-	if ((size_t)(walker->end - walker->pos) >= need)
-		return NULL;
-	bool searching = need > RECORD_MAX + 1;
-	size_t most = searching || walker->buffer_size < BUFFER_SIZE ? walker->buffer_size
-								     : BUFFER_SIZE;
-	return fill(walker, offset, most);
 }
 
 /*
@@ -224,12 +154,6 @@ static uint64_t payload_size(const struct walker *walker, const struct header *h
 	return good ? size : 0;
 }
 
-bool walker_begins(const struct walker *walker, const uint8_t *pos)
-{
-	uint64_t buffer_end = walker->buffer_offset + (uint64_t)(walker->end - walker->buffer);
-	return chain_begins(pos, walker->end, buffer_end == walker->data_end, walker->swap);
-}
-
 /*
  * Finds the next data, at a multiple of `step` from the offset: no record begins in a hole, which may
  * have terabytes and takes no space on the disk.
@@ -251,12 +175,12 @@ static uint64_t after_hole(const struct walker *walker, unsigned int step)
 static struct sp_error *resync(struct walker *walker, unsigned int step)
 {
 	for (;;) {
-		struct sp_error *error = walker_ensure(walker, CHAIN * RECORD_MAX);
+		struct sp_error *error = walker_ensure(walker, RESYNC_HEADERS * RECORD_MAX);
 		if (error)
 			return error;
 		size_t left = (size_t)(walker->end - walker->pos);
 		bool last = walker_offset(walker) + left == walker->data_end;
-		size_t room = last ? HEADER_SIZE : CHAIN * RECORD_MAX;
+		size_t room = last ? HEADER_SIZE : RESYNC_HEADERS * RECORD_MAX;
 		if (left < HEADER_SIZE) {
 			walker->pos = walker->end;
 			walker->finished = true;
@@ -264,7 +188,7 @@ static struct sp_error *resync(struct walker *walker, unsigned int step)
 		}
 		for (; (size_t)(walker->end - walker->pos) >= room;
 		     walker->pos += step)
-			if (walker_begins(walker, walker->pos))
+			if (walker_records_begin(walker, walker->pos))
 				return NULL;
 		if (last) {
 			walker->pos = walker->end;
@@ -273,14 +197,14 @@ static struct sp_error *resync(struct walker *walker, unsigned int step)
 		}
 		uint64_t next = after_hole(walker, step);
 		if (next > walker_offset(walker))
-			show(walker, next, 0);
+			walker_move(walker, next);
 	}
 }
 
 struct sp_error *walker_seek(struct walker *walker)
 {
-	/* Who guesses where records begin is right nearly always, which is not enough to tell of it. */
-	walker->teller = NULL;
+	/* A guessed boundary is right nearly always: not enough to report damage after it. */
+	walker->damaged = NULL;
 	return resync(walker, SEEK_STEP);
 }
 
@@ -331,7 +255,7 @@ static struct sp_error *check(struct walker *walker, const struct header *header
 		return error;
 	}
 	/* Newer kernels and perfs have more types, but not these. */
-	if (header->type > CHAIN_TYPES_LAST && !header_is_simpleperf(header))
+	if (header->type > RESYNC_TYPE_LAST && !header_is_simpleperf(header))
 		return damaged(walker, "a record of unknown type %u", header->type);
 	if (header->type < RECORD_USER_TYPES && (header->size & 7))
 		return damaged(walker,
@@ -372,7 +296,7 @@ static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 	raw->bytes = NULL;
 	if (walker->end - walker->pos < HEADER_SIZE) {
 		size_t most = walker->buffer_size < HOP_READ ? walker->buffer_size : HOP_READ;
-		struct sp_error *error = fill(walker, offset, most);
+		struct sp_error *error = walker_fill(walker, offset, most);
 		if (error)
 			return error;
 	}
@@ -390,10 +314,35 @@ static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 	return NULL;
 }
 
+void walker_doubt(struct walker *walker, const struct raw_record *raw, size_t excess)
+{
+	if (likely(excess < HEADER_SIZE) || !walker->reader || raw->offset < walker->buffer_offset)
+		return;
+	struct header header = header_at(raw->bytes + (raw->size - excess), walker->swap);
+	if (!header_is_plausible(&header))
+		return;
+	walker->doubt.begin = raw->offset;
+	walker->doubt.fields_end = raw->offset + (raw->size - excess);
+	walker->doubt.size = raw->size;
+	/* The next call then takes the slow path and checks it; the record is in use until then. */
+	walker->stop = walker->pos;
+}
+
+/* Doubts the sample if its fields leave some of it. */
+static void check_sample(struct walker *walker, const struct raw_record *raw)
+{
+	struct sp_record record;
+	struct sp_error *error = decoder_decode(walker->decoder, raw, &record);
+	/* The caller decodes it again, and gets the error. */
+	if (!error)
+		walker_doubt(walker, raw, decoder_excess(walker->decoder));
+	sp_error_free(error);
+}
+
 static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walker,
 							    struct raw_record *raw)
 {
-	struct sp_error *error = walker->doubt.size ? walker_settle_doubt(walker) : NULL;
+	struct sp_error *error = walker->doubt.size ? walker_check_doubt(walker) : NULL;
 	uint64_t offset = walker_offset(walker);
 	if (error)
 		return error;
@@ -428,13 +377,13 @@ static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walke
 		.bytes = walker->pos,
 		.offset = offset,
 	};
-	error = walker_hold_size(walker, raw);
+	error = walker_check_size(walker, raw);
 	header.size = (uint16_t)raw->size;
 	error = error ?: skip_payload(walker, &header);
 	if (error)
 		return error;
 	if (walker->decoder && raw->type == PERF_RECORD_SAMPLE)
-		walker_look_into(walker, raw);
+		check_sample(walker, raw);
 	return NULL;
 }
 

@@ -1,62 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A size that is too large makes sense as a header, and swallows up to 64 KB of records. But what a
- * record holds says how long it is (record/length.h): where its size says more, and a chain of
- * headers begins behind what it holds, it is given as long as that, and reading goes on there. The
- * kernel leaves nothing there itself, but for three types (record/mend.h).
+ * A record's contents give its length (record/length.h). If its size is larger, and records begin
+ * after the contents, it is returned with that length, and reading continues there. The kernel
+ * itself leaves bytes there in three types only (record/mend.h).
  *
- * Of a sample it is noticed where the fields are decoded; who only hops over samples does not know
- * of it. So once one was seen, walkers decode them, too.
+ * A sample's length is known once its fields are decoded, which code that skips samples does not
+ * do. Therefore walkers decode samples as soon as one such sample was found.
  */
-#include "walk/walker_internal.h"
+#include "walk/walker_sizes.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "file/reader_internal.h"
+#include "file/reader_damage.h"
+#include "file/reader_struct.h"
 #include "record/length.h"
 #include "record/mend.h"
 
-void walker_doubt(struct walker *walker, const struct raw_record *raw, size_t excess)
-{
-	if (likely(excess < HEADER_SIZE) || !walker->reader || raw->offset < walker->buffer_offset)
-		return;
-	struct header header = header_at(raw->bytes + (raw->size - excess), walker->swap);
-	if (!header_is_plausible(&header))
-		return;
-	walker->doubt.begin = raw->offset;
-	walker->doubt.fields_end = raw->offset + (raw->size - excess);
-	walker->doubt.size = raw->size;
-	/* The next call is slow, and settles it: until then the record is in use. */
-	walker->stop = walker->pos;
-}
-
-struct sp_error *walker_settle_doubt(struct walker *walker)
+struct sp_error *walker_check_doubt(struct walker *walker)
 {
 	uint64_t begin = walker->doubt.begin, fields_end = walker->doubt.fields_end;
 	size_t size = walker->doubt.size;
 	walker->doubt.size = 0;
 	walker_set_stop(walker);
 	walker->pos = walker->buffer + (fields_end - walker->buffer_offset);
-	struct sp_error *error = walker_ensure(walker, CHAIN * RECORD_MAX);
+	struct sp_error *error = walker_ensure(walker, RESYNC_HEADERS * RECORD_MAX);
 	if (error)
 		return error;
-	if (walker_begins(walker, walker->pos))
+	if (walker_records_begin(walker, walker->pos))
 		reader_add_resized_sample(walker->reader, begin, size,
 					  (size_t)(fields_end - begin));
 	else
 		walker->pos = walker->buffer + (begin + size - walker->buffer_offset);
 	return NULL;
-}
-
-void walker_look_into(struct walker *walker, const struct raw_record *raw)
-{
-	struct sp_record record;
-	struct sp_error *error = decoder_decode(walker->decoder, raw, &record);
-	/* Who decodes it again says what is wrong with it. */
-	if (!error)
-		walker_doubt(walker, raw, decoder_excess(walker->decoder));
-	sp_error_free(error);
 }
 
 bool walker_has_header_inside(const struct walker *walker, const struct raw_record *raw)
@@ -73,7 +49,7 @@ bool walker_has_header_inside(const struct walker *walker, const struct raw_reco
 	return false;
 }
 
-/* Of a record in the buffer, from that of `raw` on; false where it has none. */
+/* Time of the record `at` bytes after `raw`, of `size` bytes (0: its header's). False: it has none. */
 static bool time_at(struct walker *walker, const struct raw_record *raw, size_t at, size_t size,
 		    uint64_t *ret)
 {
@@ -82,7 +58,7 @@ static bool time_at(struct walker *walker, const struct raw_record *raw, size_t 
 					 .size = size ?: header.size, .bytes = raw->bytes + at,
 					 .offset = raw->offset + at};
 	struct sp_record record;
-	struct sp_error *error = decoder_decode(walker->judge, &there, &record);
+	struct sp_error *error = decoder_decode(walker->time_decoder, &there, &record);
 	bool good = !error;
 	sp_error_free(error);
 	if (!good)
@@ -93,63 +69,63 @@ static bool time_at(struct walker *walker, const struct raw_record *raw, size_t 
 }
 
 /*
- * The kernel itself says too much of some records (record/mend.h), and what then lies behind their
- * fields may have been records once, when the ring was there the last time. So where records begin
- * behind the size that is said, too, the times decide: who makes records up leaves theirs 0. Perf's
- * own were never in a ring.
+ * Whether other records are in the record after `length` bytes. The kernel's size is too large for
+ * some types (record/mend.h), and the ring buffer's old contents follow their fields, which may have
+ * been records. If records begin after header.size, too, times decide: made-up records have time 0.
+ * perf's own records were never in a ring buffer.
  */
-static struct sp_error *swallows(struct walker *walker, const struct raw_record *raw,
-				 size_t length, bool *ret)
+static struct sp_error *contains_records(struct walker *walker, const struct raw_record *raw,
+					 size_t length, bool *ret)
 {
 	uint64_t own_ns, next_ns;
 	struct sp_error *error = NULL;
-	*ret = !record_size_is_doubtful(raw->type) || !walker_begins(walker, raw->bytes + raw->size) ||
+	*ret = !record_size_is_doubtful(raw->type) || !walker_records_begin(walker, raw->bytes + raw->size) ||
 	       header_at(raw->bytes + length, walker->swap).type >= RECORD_USER_TYPES;
 	if (*ret || !walker->reader)
 		return NULL;
-	if (!walker->judge)
-		error = decoder_new(&walker->reader->layout, &walker->judge);
+	if (!walker->time_decoder)
+		error = decoder_new(&walker->reader->layout, &walker->time_decoder);
 	if (!error)
 		*ret = time_at(walker, raw, 0, length, &own_ns) &&
 		       time_at(walker, raw, length, 0, &next_ns) && (!own_ns || own_ns <= next_ns);
 	return error;
 }
 
-/* The record is no longer than that: makes it be a copy, which says so, and tells of it. */
+/* Replaces *raw by a copy of that length, and adds the damage. */
 static struct sp_error *shorten(struct walker *walker, struct raw_record *raw, size_t length)
 {
 	uint16_t size = (uint16_t)length;
-	if (!walker->mended)
-		walker->mended = malloc(RECORD_MAX);
-	if (!walker->mended)
+	if (!walker->shortened)
+		walker->shortened = malloc(RECORD_MAX);
+	if (!walker->shortened)
 		return error_no_memory();
 	if (walker->swap)
 		size = __builtin_bswap16(size);
-	memcpy(walker->mended, raw->bytes, length);
-	memcpy(walker->mended + offsetof(struct perf_event_header, size), &size, sizeof(size));
-	if (walker->teller)
-		reader_add_resized(walker->teller, raw, length, walker->path,
+	memcpy(walker->shortened, raw->bytes, length);
+	memcpy(walker->shortened + offsetof(struct perf_event_header, size), &size, sizeof(size));
+	if (walker->damaged)
+		reader_add_resized(walker->damaged, raw, length, walker->path,
 				   walker->reader != NULL);
-	raw->bytes = walker->mended;
+	raw->bytes = walker->shortened;
 	raw->size = length;
 	return NULL;
 }
 
-struct sp_error *walker_hold_size(struct walker *walker, struct raw_record *raw)
+struct sp_error *walker_check_size(struct walker *walker, struct raw_record *raw)
 {
 	size_t lengths[LENGTHS_MAX], count;
 	if (!walker->lengths || raw->type == PERF_RECORD_SAMPLE || !walker_seems_too_long(walker, raw))
 		return NULL;
-	struct sp_error *error = walker_ensure(walker, (CHAIN + 1) * RECORD_MAX);
+	struct sp_error *error = walker_ensure(walker, (RESYNC_HEADERS + 1) * RECORD_MAX);
 	if (error)
 		return error;
 	raw->bytes = walker->pos;
 	count = lengths_below(walker->lengths, raw, walker->swap, lengths);
 	for (size_t i = 0; i < count; i++) {
 		bool sure = false;
-		if (!walker_begins(walker, raw->bytes + lengths[i]))
+		if (!walker_records_begin(walker, raw->bytes + lengths[i]))
 			continue;
-		error = swallows(walker, raw, lengths[i], &sure);
+		error = contains_records(walker, raw, lengths[i], &sure);
 		if (error || sure)
 			return error ?: shorten(walker, raw, lengths[i]);
 	}

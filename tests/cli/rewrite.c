@@ -12,7 +12,8 @@
 #include <sprof/sprof.h>
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "file/reader_internal.h"
+#include "file/reader_damage.h"
+#include "file/reader_struct.h"
 #include "record/types.h"
 #include "walk/walker.h"
 #include "writer/output.h"
@@ -47,9 +48,9 @@ static struct sp_error *open_writer(struct copy *copy, struct sp_ctx *ctx, const
 				    int level)
 {
 	struct sp_reader *reader = copy->reader;
-	struct writer_feature features[FEATURE_BITS];
+	struct writer_feature features[FILE_FEATURE_BITS];
 	struct writer_info info = {.features = features, .compression_level = level};
-	for (unsigned int bit = 0; bit < FEATURE_BITS; bit++)
+	for (unsigned int bit = 0; bit < FILE_FEATURE_BITS; bit++)
 		if (reader->features[bit].present && !is_of_container(bit))
 			features[info.feature_count++] =
 				(struct writer_feature){bit, reader->features[bit].bytes};

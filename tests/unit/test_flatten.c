@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <zstd.h>
-#include "file/reader.h"
+#include "file/reader_io.h"
 #include "files.h"
 #include "made_file.h"
 #include "test.h"

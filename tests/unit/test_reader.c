@@ -7,8 +7,9 @@
 #include <unistd.h>
 #include "base/error.h"
 #include "file/format.h"
-#include "file/reader.h"
+#include "file/reader_damage.h"
 #include "record/types.h"
+#include "walk/walker.h"
 #include "files.h"
 #include "made_file.h"
 #include "test.h"

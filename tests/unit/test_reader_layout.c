@@ -2,7 +2,7 @@
 /* Files of the same contents with their parts in any order, and attrs of any size. */
 #include <stdio.h>
 #include "file/format.h"
-#include "file/reader.h"
+#include "file/reader_io.h"
 #include "files.h"
 #include "made_file.h"
 #include "test.h"

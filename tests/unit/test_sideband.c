@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "analysis/sideband.h"
-#include "file/reader.h"
+#include "file/reader_io.h"
 #include "files.h"
 #include "made_file.h"
 #include "test.h"

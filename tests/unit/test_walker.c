@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "base/error.h"
-#include "file/reader.h"
+#include "file/reader_io.h"
 #include "walk/walker.h"
 #include "files.h"
 #include "made_file.h"

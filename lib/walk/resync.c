@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "walk/chain.h"
+#include "walk/resync.h"
 
 #include <stddef.h>
 
-#define HEADER_SIZE 8
-
-/* simpleperf puts the payload inside the record, which then is longer than this. */
+/* simpleperf writes the payload inside the record, which then is longer than this. */
 #define TRACING_DATA_MAX 16
 
 /*
- * Of a size that only compressed records have: bytes of something else, taken for a header.
- * TRACING_DATA has 12 bytes, perf pads what is behind 36 bytes of a BUILD_ID to 64, and lists of
- * CPUs once were not padded.
+ * Whether only compressed records have such sizes. TRACING_DATA has 12 bytes. perf pads a
+ * BUILD_ID's file name to 64 bytes, after 36 others. Old lists of CPUs are not padded.
  */
 static bool is_odd(const struct header *header)
 {
@@ -37,9 +34,9 @@ bool header_is_plausible(const struct header *header)
 	       !is_odd(header);
 }
 
-bool chain_goes_on(const uint8_t *pos, const uint8_t *end, bool at_end, bool swap)
+bool headers_are_plausible(const uint8_t *pos, const uint8_t *end, bool at_end, bool swap)
 {
-	for (int i = 0; i < CHAIN; i++) {
+	for (int i = 0; i < RESYNC_HEADERS; i++) {
 		size_t left = (size_t)(end - pos);
 		if (!left)
 			return i && at_end;
@@ -48,7 +45,7 @@ bool chain_goes_on(const uint8_t *pos, const uint8_t *end, bool at_end, bool swa
 		struct header header = header_at(pos, swap);
 		if (!header_is_plausible(&header) || header.size > left)
 			return false;
-		/* What follows is data, so the chain ends; these have few sizes. */
+		/* Data follows these, not a header; they have few sizes. */
 		if (header.type == SP_RECORD_AUXTRACE)
 			return header.size == 48;
 		if (header.type == SP_RECORD_HEADER_TRACING_DATA)

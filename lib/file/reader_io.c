@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "file/reader_io.h"
+
+#include <assert.h>
+#include "base/io.h"
+#include "file/reader_struct.h"
+
+struct reader_extent reader_extent(const struct sp_reader *reader)
+{
+	return reader->extent;
+}
+
+const struct record_layout *reader_layout(const struct sp_reader *reader)
+{
+	return &reader->layout;
+}
+
+struct sp_error *reader_read(const struct sp_reader *reader, uint64_t offset, void *to,
+			     size_t size)
+{
+	size_t got;
+	int errnum = io_pread(reader->data_fd, to, size, (off_t)offset, &got);
+	if (errnum)
+		return error_os(errnum, "cannot read %s", reader->data_path);
+	if (got < size)
+		return error_format(reader->data_path, offset + got,
+				    "the file ends here; it was truncated after opening");
+	return NULL;
+}
+
+void reader_set_swap(struct sp_reader *reader, bool swap)
+{
+	reader->swap = swap;
+	reader->info.big_endian = swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+}
+
+struct cursor reader_cursor(const struct sp_reader *reader, const void *bytes, size_t size,
+			    uint64_t offset)
+{
+	return cursor_make(bytes, size, reader->swap, reader->path, offset);
+}
+
+char *reader_copy_text(struct sp_reader *reader, const void *bytes, size_t size)
+{
+	char *text = arena_copy_string(&reader->arena, bytes, size);
+	if (!text)
+		reader->no_memory = true;
+	return text;
+}
+
+struct sp_error *reader_load(struct sp_reader *reader, uint64_t offset, uint64_t size,
+			     const uint8_t **ret)
+{
+	size_t got = 0;
+	assert(offset <= reader->file_size && size <= reader->file_size - offset);
+	/* Nothing is in the file twice, unless it was made to exhaust memory. */
+	if (size > reader->file_size - reader->loaded)
+		return error_format(reader->path, offset,
+				    "%llu bytes overlap with other parts of the header",
+				    (unsigned long long)size);
+	reader->loaded += size;
+	uint8_t *bytes = arena_alloc(&reader->arena, size);
+	if (!bytes)
+		return error_no_memory();
+	int errnum = io_pread(reader->fd, bytes, size, (off_t)offset, &got);
+	if (errnum)
+		return error_os(errnum, "cannot read %s", reader->path);
+	if (got < size)
+		return error_format(reader->path, offset + got,
+				    "the file ends here; it was truncated after opening");
+	*ret = bytes;
+	return NULL;
+}

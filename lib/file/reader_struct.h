@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The reader's state: filled by lib/reader while opening, constant afterwards but for damage. */
+#ifndef FILE_READER_STRUCT_H
+#define FILE_READER_STRUCT_H
+
+#include <stdatomic.h>
+#include "base/arena.h"
+#include "base/vec.h"
+#include "file/damage.h"
+#include "file/format.h"
+#include "record/decode.h"
+#include "record/length.h"
+
+struct feature_payload {
+	bool present;
+	struct sp_bytes bytes; /* in the reader's arena */
+	uint64_t offset;       /* in the file, for messages */
+};
+
+struct sp_reader {
+	struct sp_ctx *ctx;
+	const char *path;      /* for messages */
+	const char *data_path; /* the same of data_fd */
+	int fd;                /* the file, or the spool that a stream was copied to */
+	int data_fd;           /* fd, or the spool with the flat records */
+	int directory_fd;      /* -1: none */
+	uint64_t file_size;    /* of fd */
+	bool swap;
+	bool pipe_format;
+	struct reader_extent extent;
+	uint64_t cut_at; /* offset of the damage that the data ends too soon; 0: it does not */
+	/*
+	 * The fields of each sample are held against its size: one was seen whose size swallows
+	 * records behind it.
+	 */
+	atomic_bool exact;
+	bool lists_unfinished;  /* `damage` has an item about it */
+	bool features_in_front; /* payloads of the table lie in front of the data … */
+	bool features_behind;   /* … or behind it */
+	bool has_feature_records;
+	struct arena arena; /* everything below that is not a vec */
+	VEC(struct sp_event) events;
+	struct feature_payload features[FILE_FEATURE_BITS];
+	uint64_t loaded;  /* bytes read so far; never more than the file holds */
+	bool no_memory;   /* something of the above could not be kept */
+	struct sp_file_info info;
+	struct record_layout layout;
+	struct lengths lengths; /* of records of any event, until the events are known */
+
+	struct damage_list damage;
+
+	/* sp_reader_next() */
+	struct walker *walker;
+	struct decoder *decoder;
+	struct sp_record record;
+};
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* List of the recording's events. */
+#ifndef READER_EVENTS_H
+#define READER_EVENTS_H
+
+#include <sprof/reader.h>
+#include "base/error.h"
+
+#define EVENTS_MAX 32768
+
+/* Adds a copy of *event. Its ids and name must be in the arena. */
+struct sp_error *events_add(struct sp_reader *reader, const struct sp_event *event) SP_MUST_CHECK;
+
+/* Names those that have none, after the recording's features. */
+struct sp_error *events_name(struct sp_reader *reader) SP_MUST_CHECK;
+
+#endif
