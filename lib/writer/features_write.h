@@ -5,7 +5,7 @@
 
 #include "file/format.h"
 #include "record/put.h"
-#include "writer/writer.h"
+#include "writer/writer_info.h"
 
 /* Payloads in the order they were added. Zeroed: empty. */
 struct feature_set {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/writer/close.c \
 	lib/writer/durable.c lib/writer/durable.h \
 	lib/writer/features_write.c lib/writer/features_write.h \
 	lib/writer/output.c lib/writer/output.h \
@@ -8,7 +9,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/writer/space.c lib/writer/space.h \
 	lib/writer/spans.c lib/writer/spans.h \
 	lib/writer/start.c lib/writer/start.h \
-	lib/writer/writer.c lib/writer/writer.h
+	lib/writer/writer.c lib/writer/writer.h lib/writer/writer_info.h \
+	lib/writer/writer_struct.h
 check_PROGRAMS += tests/unit/test_writer tests/unit/test_durable tests/unit/test_output_file \
 	tests/unit/test_written
 EXTRA_DIST += tests/unit/recording.h

@@ -16,13 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/cleanup.h"
-#include "record/note.h"
-#include "writer/output.h"
-#include "writer/packing.h"
-#include "writer/seal.h"
-#include "writer/space.h"
 #include "writer/spans.h"
-#include "writer/start.h"
+#include "writer/writer_struct.h"
 
 /* Writes up to this size are gathered in `pending`, which holds PENDING_SIZE. */
 #define SMALL_SIZE ((size_t)8192)
@@ -31,32 +26,11 @@
 /* Space that closing needs beside features: the note of a full disk, and SAMPLE_TIME. */
 #define CLOSING_RESERVE ((uint64_t)512)
 
-/* As the feature has it: where the record begins, and its size without the trace. */
-struct auxtrace_place {
-	uint64_t offset, size;
-};
-
-struct writer {
-	struct output output;
-	char *name; /* for messages */
-	struct feature_set features;
-	struct record_buffer pending; /* of PENDING_SIZE bytes */
-	struct packing packing;       /* then nothing is pending */
-	struct { VEC(struct auxtrace_place); } traces; /* AUXTRACE records that are in the file */
-	uint64_t end;         /* of the last whole record that is in the file */
-	uint64_t build_id_bytes; /* of the reserve */
-	struct seal seal;     /* of a file */
-	struct space space;   /* of a file */
-	int errnum;           /* of the first write that failed; 0: none */
-	uint64_t samples;     /* that were handed over */
-	uint64_t unwritten;   /* of these: since the failure, and those that failed */
-};
-
 DEFINE_CLEANUP(struct writer *, writer_free)
 
 /* -- Errors ---------------------------------------------------------------- */
 
-static const char *remedy_of(int errnum)
+const char *writer_remedy(int errnum)
 {
 	switch (errnum) {
 	case ENOSPC:
@@ -88,7 +62,7 @@ static struct sp_error *failed(const struct writer *writer)
 		error = error_os(writer->errnum,
 				 "writing to %s stopped at %" PRIu64 " bytes, which are readable",
 				 writer->name, writer->end);
-	return error_set_remedy(error, "%s", remedy_of(writer->errnum));
+	return error_set_remedy(error, "%s", writer_remedy(writer->errnum));
 }
 
 /* -- Data ------------------------------------------------------------------ */
@@ -170,7 +144,7 @@ static struct sp_error *append_some(struct writer *writer, const struct iovec *s
 	return failed(writer);
 }
 
-static struct sp_error *append(struct writer *writer, const struct iovec *spans, int count)
+struct sp_error *writer_append(struct writer *writer, const struct iovec *spans, int count)
 {
 	uint64_t whole;
 	struct sp_error *error = append_some(writer, spans, count, false, &whole);
@@ -205,7 +179,7 @@ static struct sp_error *flush(struct writer *writer)
 		return NULL;
 	struct iovec span = {writer->pending.items, writer->pending.count};
 	writer->pending.count = 0;
-	return append(writer, &span, 1);
+	return writer_append(writer, &span, 1);
 }
 
 /* Into `pending`, where there is room for it. */
@@ -240,7 +214,7 @@ struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, 
 		return error ?: failed(writer);
 	}
 	if (!small)
-		return append(writer, spans, count);
+		return writer_append(writer, spans, count);
 	gather(writer, spans, count);
 	return NULL;
 }
@@ -265,10 +239,10 @@ struct sp_error *writer_write_auxtrace(struct writer *writer, const struct iovec
 	return NULL;
 }
 
-static struct sp_error *not_durable(const struct writer *writer, int errnum)
+struct sp_error *writer_sync_error(const struct writer *writer, int errnum)
 {
 	return error_set_remedy(error_os(errnum, "cannot sync %s to disk", writer->name), "%s",
-				remedy_of(errnum));
+				writer_remedy(errnum));
 }
 
 struct sp_error *writer_commit(struct writer *writer)
@@ -277,10 +251,10 @@ struct sp_error *writer_commit(struct writer *writer)
 	int errnum = error ? 0 : seal(writer);
 	/* What could not be committed now may be by the next round, or at the end. */
 	if (errnum && !writer->errnum && writer->seal.durability)
-		error = not_durable(writer, errnum);
+		error = writer_sync_error(writer, errnum);
 	else if (errnum && !writer->errnum)
 		error = error_set_remedy(error_os(errnum, "cannot write the header of %s",
-						  writer->name), "%s", remedy_of(errnum));
+						  writer->name), "%s", writer_remedy(errnum));
 	return error ?: writer->errnum ? failed(writer) : NULL;
 }
 
@@ -354,12 +328,12 @@ static struct sp_error *start_stream(struct writer *writer, const struct sp_even
 }
 
 /* The name that the file has now. */
-static struct sp_error *sync_name(const struct writer *writer)
+struct sp_error *writer_sync_name(const struct writer *writer)
 {
 	if (writer->output.stream)
 		return NULL;
 	int errnum = durable_name(writer->seal.durability, writer->output.path);
-	return errnum ? not_durable(writer, errnum) : NULL;
+	return errnum ? writer_sync_error(writer, errnum) : NULL;
 }
 
 static struct sp_error *start(struct writer *writer, const struct sp_event *events, size_t count,
@@ -391,7 +365,7 @@ static struct sp_error *start(struct writer *writer, const struct sp_event *even
 	if (error)
 		return error;
 	int errnum = seal_sync(&writer->seal);
-	return errnum ? not_durable(writer, errnum) : NULL;
+	return errnum ? writer_sync_error(writer, errnum) : NULL;
 }
 
 struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct sp_event *events,
@@ -416,144 +390,10 @@ struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct 
 	return NULL;
 }
 
-/* -- Closing --------------------------------------------------------------- */
-
-/*
- * The table in full; if that cannot be, the one of the rounds, which lacks the
- * build-ids (MMAP2 records have them too) and the time span.
- */
-static struct sp_error *finish_file(struct writer *writer)
-{
-	uint64_t file_end;
-	int errnum = seal_last(&writer->seal, writer->end, &writer->features, &file_end);
-	int cut_errnum = space_cut(&writer->space, file_end) ?: seal_sync(&writer->seal);
-	if (!errnum)
-		errnum = cut_errnum;
-	if (!errnum)
-		return NULL;
-	return error_set_remedy(error_os(errnum, "cannot write the build-ids of %s; its "
-					 "data is complete", writer->name),
-				"%s", remedy_of(errnum));
-}
-
-/* What a file has in its table at the end, as records. */
-static struct sp_error *finish_stream(struct writer *writer, const struct writer_end *end)
-{
-	struct record_buffer buffer = {0};
-	struct sp_error *error = NULL;
-	for (size_t i = 0; !error && i < end->build_id_count; i++)
-		error = feature_build_id_record(&end->build_ids[i], &buffer);
-	if (!error && buffer.count) {
-		struct iovec span = {buffer.items, buffer.count};
-		error = append(writer, &span, 1);
-	}
-	vec_deinit(&buffer);
-	return error;
-}
-
-/* Everything went well, into a file that no one will find. */
-static struct sp_error *check_present(const struct writer *writer)
-{
-	struct stat st;
-	if (writer->output.stream || fstat(writer->output.fd, &st) < 0 || st.st_nlink > 0)
-		return NULL;
-	return error_set_remedy(error_new(SP_ERROR_NOT_FOUND,
-					  "%s was removed during recording", writer->name),
-				"record again to another directory (-o FILE)");
-}
-
-/* Notes why writing stopped and how many samples are missing, in the space reserved for closing. */
-static struct sp_error *note_stop(struct writer *writer, uint64_t taken)
-{
-	struct record_buffer note = {0};
-	int errnum = writer->errnum;
-	uint64_t missing = taken > writer->samples ? taken - writer_samples(writer) :
-						     writer->unwritten;
-	const struct sp_note failed = {.kind = NOTE_WRITE_FAILED, .value_count = 2,
-				       .values = {(uint64_t)errnum, missing}};
-	struct sp_error *error = record_encode_note(&note, &failed);
-	if (!error && writer->space.reserve > note.count) {
-		struct iovec span = {note.items, note.count};
-		writer->space.reserve -= note.count;
-		sp_error_free(append(writer, &span, 1));
-		writer->errnum = errnum;
-	}
-	vec_deinit(&note);
-	return error;
-}
-
-/* The first build-ids for which space is reserved; how many. */
-static size_t build_ids_fitting(const struct writer *writer, const struct writer_end *end)
-{
-	uint64_t bytes = 0;
-	size_t count = 0;
-	for (; count < end->build_id_count; count++) {
-		bytes += feature_build_id_bytes(end->build_ids[count].filename);
-		if (bytes > writer->build_id_bytes)
-			break;
-	}
-	return count;
-}
-
-static struct sp_error *finish(struct writer *writer, const struct writer_end *end)
-{
-	struct writer_end fitting = *end;
-	if (writer->output.stream)
-		return writer->errnum ? NULL : finish_stream(writer, end);
-	if (writer->errnum == ENOSPC || writer->errnum == EDQUOT || writer->errnum == EFBIG) {
-		struct sp_error *note_error = note_stop(writer, end->samples);
-		if (note_error)
-			return note_error;
-		fitting.build_id_count = build_ids_fitting(writer, end);
-	}
-	struct sp_error *error = feature_set_end(&writer->features, &fitting);
-	if (!error && writer->traces.count)
-		error = feature_set_auxtrace(&writer->features, writer->traces.items,
-					     writer->traces.count);
-	if (writer->packing.deflater)
-		feature_set_ratio(&writer->features, packing_ratio(&writer->packing));
-	return error_first(error, finish_file(writer));
-}
-
 struct sp_error *writer_publish(struct writer *writer)
 {
 	struct sp_error *error = output_publish(&writer->output);
-	return error ?: sync_name(writer);
-}
-
-/* A place that is no name has none: `when` is NULL. */
-static struct sp_error *close_as(struct writer *writer, const struct writer_end *end,
-				 const struct timespec *when, char **name_ret)
-{
-	struct sp_error *error = writer_commit(writer);
-	struct sp_error *later = finish(writer, end);
-	struct sp_error *publish_error = output_publish(&writer->output);
-	bool published = !publish_error;
-	later = error_first(later, publish_error);
-	if (when && published)
-		later = error_first(later, output_date(&writer->output, *when, name_ret));
-	else if (!error && !later)
-		later = check_present(writer);
-	if (published)
-		later = error_first(later, sync_name(writer));
-	int errnum = output_close(&writer->output);
-	if (!error && !later && errnum)
-		later = error_set_remedy(error_os(errnum, "cannot close %s", writer->name), "%s",
-					 remedy_of(errnum));
-	writer_free(writer);
-	return error_first(error, later);
-}
-
-struct sp_error *writer_close(struct writer *writer, const struct writer_end *end)
-{
-	return close_as(writer, end, NULL, NULL);
-}
-
-struct sp_error *writer_close_dated(struct writer *writer, const struct writer_end *end,
-				    struct timespec when, char **name_ret)
-{
-	*name_ret = NULL;
-	return close_as(writer, end, &when, name_ret);
+	return error ?: writer_sync_name(writer);
 }
 
 void writer_free(struct writer *writer)

@@ -9,50 +9,13 @@
 #define WRITER_WRITER_H
 
 #include <sprof/ctx.h>
-#include <sprof/reader.h>
 #include <sys/uio.h>
 #include <time.h>
+#include "base/error.h"
 #include "writer/durable.h"
+#include "writer/writer_info.h"
 
 struct writer;
-
-/*
- * What the feature table and the HEADER_FEATURE records are made of; what is
- * NULL or 0 is left out. Borrowed until writer_open() returns, as the events are.
- */
-struct writer_info {
-	const char *hostname, *osrelease, *version, *arch, *cpudesc, *cpuid;
-	uint32_t cpus_available, cpus_online;
-	uint64_t total_memory_kb;
-	struct sp_cpu_topology topology; /* of cpus_available CPUs, or zero */
-	const struct sp_numa_node *numa_nodes;
-	size_t numa_node_count;
-	const char *const *cmdline; /* NULL-terminated */
-	const struct writer_pmu *pmus; /* PMU_MAPPINGS */
-	size_t pmu_count;
-	uint32_t clock_id;
-	uint64_t clock_resolution_ns, clock_wall_ns, clock_ns;
-	int compression_level; /* of zstd; 0: nothing is compressed */
-	/* Payloads as they are; a bit that something above says as well is that one's. */
-	const struct writer_feature *features;
-	size_t feature_count;
-	/*
-	 * What is committed is on its disk before the header says so, and what that costs is added
-	 * here, as long as the writer lives. NULL: the system brings it there some time. A stream is
-	 * refused then.
-	 */
-	struct durability *durability;
-};
-
-struct writer_feature {
-	unsigned int bit; /* enum file_feature, below FILE_FEATURE_BITS */
-	struct sp_bytes payload; /* of size 0: the bit says it all */
-};
-
-struct writer_pmu {
-	uint32_t type;
-	const char *name;
-};
 
 /*
  * Opens PATH ("-": standard output). A regular file gets mode 0600 and appears at
@@ -119,16 +82,6 @@ uint64_t writer_samples(const struct writer *writer);
 
 /* How many SAMPLE records were handed over and are not in the file, as a write failed. */
 uint64_t writer_unwritten_samples(const struct writer *writer);
-
-/* What is known only at the end. */
-struct writer_end {
-	uint64_t first_sample_ns, last_sample_ns; /* 0, 0: none */
-	const struct sp_build_id *build_ids;
-	size_t build_id_count;
-	const struct writer_feature *features; /* as above; in a stream, of no use */
-	size_t feature_count;
-	uint64_t samples; /* taken for this file; 0: those that were passed to the writer */
-};
 
 /*
  * Publishes the file, commits, writes the feature table and closes; the writer is freed in any case.

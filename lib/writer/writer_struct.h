@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The writer's state and the steps that closing shares with writing. */
+#ifndef WRITER_WRITER_STRUCT_H
+#define WRITER_WRITER_STRUCT_H
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "writer/features_write.h"
+#include "writer/output.h"
+#include "writer/packing.h"
+#include "writer/seal.h"
+#include "writer/space.h"
+
+/* As the feature has it: where the record begins, and its size without the trace. */
+struct auxtrace_place {
+	uint64_t offset, size;
+};
+
+struct writer {
+	struct output output;
+	char *name; /* for messages */
+	struct feature_set features;
+	struct record_buffer pending; /* of PENDING_SIZE bytes */
+	struct packing packing;       /* then nothing is pending */
+	struct { VEC(struct auxtrace_place); } traces; /* AUXTRACE records that are in the file */
+	uint64_t end;         /* of the last whole record that is in the file */
+	uint64_t build_id_bytes; /* of the reserve */
+	struct seal seal;     /* of a file */
+	struct space space;   /* of a file */
+	int errnum;           /* of the first write that failed; 0: none */
+	uint64_t samples;     /* that were handed over */
+	uint64_t unwritten;   /* of these: since the failure, and those that failed */
+};
+
+/* Remedy for an error of a write, a sync or a close. */
+const char *writer_remedy(int errnum);
+
+/* Error of a sync. */
+struct sp_error *writer_sync_error(const struct writer *writer, int errnum);
+
+/* Writes whole records to the file. On failure counts the samples that are not in it. */
+struct sp_error *writer_append(struct writer *writer, const struct iovec *spans,
+			       int count) SP_MUST_CHECK;
+
+/* Syncs the directory entry of a file, if syncs are requested. */
+struct sp_error *writer_sync_name(const struct writer *writer) SP_MUST_CHECK;
+
+#endif
