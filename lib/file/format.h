@@ -85,10 +85,14 @@ enum file_feature {
 	FEATURE_HYBRID_TOPOLOGY,
 	FEATURE_PMU_CAPS,
 	FEATURE_CPU_DOMAIN_INFO,
-	FEATURE_COUNT,
+	FEATURE_COUNT, /* records have features below this one only */
 };
 
-/* simpleperf's own, of which some are used. */
+/* Since Linux 7.0's perf. sprof reads them. */
+#define FEATURE_E_MACHINE 33
+#define FEATURE_CLN_SIZE 34
+
+/* simpleperf's own. */
 #define FEATURE_SIMPLEPERF_FILE 128
 #define FEATURE_SIMPLEPERF_META_INFO 129
 #define FEATURE_SIMPLEPERF_FILE2 132

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Rows of names and values that describe a feature. */
+#ifndef INFO_DESCRIPTION_H
+#define INFO_DESCRIPTION_H
+
+#include <sprof/describe.h>
+#include "base/arena.h"
+#include "base/cursor.h"
+#include "base/vec.h"
+
+struct sp_description {
+	struct arena arena;
+	VEC(struct sp_description_row) rows;
+	bool no_memory; /* rows are missing */
+};
+
+/* Adds a row of copies; sets no_memory on failure. */
+void description_add(struct sp_description *to, const char *name, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Reads u32 size, and that many bytes with a NUL. */
+bool description_read_string(struct cursor *cursor, const char **ret);
+
+#endif
