@@ -91,8 +91,9 @@ static struct sp_error *look(struct sp_reader *reader, struct settling *settling
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
 	CLEANUP(cleanup_decoder_free) struct decoder *decoder = NULL;
 	struct sp_error *error = walker_new(reader, reader->extent, &walker);
-	if (!error)
-		error = decoder_new(&reader->layout, &decoder);
+	if (error)
+		return error;
+	error = decoder_new(&reader->layout, &decoder);
 	while (!error) {
 		struct raw_record raw;
 		struct sp_record record;

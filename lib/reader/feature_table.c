@@ -32,12 +32,12 @@ static struct sp_error *read_section(struct sp_reader *reader, unsigned int bit,
 		reader_add_file_damage(reader, section->offset, error);
 		return NULL;
 	}
-	if (!error) {
-		features_put(reader, bit, (struct sp_bytes){bytes, section->size}, section->offset);
-		reader->features_in_front |= section->size && section->offset < reader->extent.begin;
-		reader->features_behind |= section->size && section->offset >= reader->extent.begin;
-	}
-	return error;
+	if (error)
+		return error;
+	features_put(reader, bit, (struct sp_bytes){bytes, section->size}, section->offset);
+	reader->features_in_front |= section->size && section->offset < reader->extent.begin;
+	reader->features_behind |= section->size && section->offset >= reader->extent.begin;
+	return NULL;
 }
 
 /*

@@ -206,12 +206,14 @@ struct sp_error *features_interpret(struct sp_reader *reader)
 	interpret_clock(reader);
 	topology_interpret(reader);
 	struct sp_error *error = interpret_build_ids(reader);
-	if (!error)
-		error = interpret_event_desc(reader);
-	if (!error)
-		error = events_name(reader);
-	if (!error && reader->no_memory)
-		error = error_no_memory();
-	return error;
+	if (error)
+		return error;
+	error = interpret_event_desc(reader);
+	if (error)
+		return error;
+	error = events_name(reader);
+	if (error)
+		return error;
+	return reader->no_memory ? error_no_memory() : NULL;
 }
 

@@ -309,19 +309,18 @@ static void flattener_deinit(struct flattener *flattener)
 struct sp_error *reader_flatten(struct sp_reader *reader, const struct flat_source *first,
 				const struct source_parts *parts)
 {
-	struct flattener flattener = {.reader = reader, .spool = SPOOL_NONE};
+	CLEANUP(flattener_deinit) struct flattener flattener = {.reader = reader, .spool = SPOOL_NONE};
 	struct sp_error *error = flattener_init(&flattener);
-	if (!error)
-		error = flatten_source(&flattener, first);
+	if (error)
+		return error;
+	error = flatten_source(&flattener, first);
 	for (size_t i = 0; !error && i < parts->count; i++)
 		error = flatten_source(&flattener, &parts->items[i]);
-	int fd;
-	if (!error)
-		error = spool_finish(&flattener.spool, &fd);
-	if (!error) {
-		reader->data_fd = fd;
-		reader->extent = (struct reader_extent){0, flattener.spool.size};
-	}
-	flattener_deinit(&flattener);
-	return error;
+	if (error)
+		return error;
+	error = spool_finish(&flattener.spool, &reader->data_fd);
+	if (error)
+		return error;
+	reader->extent = (struct reader_extent){0, flattener.spool.size};
+	return NULL;
 }

@@ -153,10 +153,10 @@ static struct sp_error *find_data_end(struct sp_reader *reader, struct header_in
 }
 
 /* A size that is too small, or ends within a record, leaves no table where one should be. */
-static struct sp_error *mend_data_size(struct sp_reader *reader, struct header_info *header)
+static struct sp_error *correct_data_size(struct sp_reader *reader, struct header_info *header)
 {
 	uint64_t size;
-	if (header->data_ends_unknown || !feature_table_is_misplaced(reader, header))
+	if (!feature_table_is_misplaced(reader, header))
 		return NULL;
 	struct sp_error *error = find_data_end(reader, header, &size);
 	if (error || size <= header->data.size)
@@ -181,15 +181,19 @@ struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret)
 		guess_v1_order(reader, bytes);
 	struct cursor cursor = reader_cursor(reader, bytes, got, 0);
 	struct sp_error *error = parse(reader, &cursor, &header);
-	if (!error)
-		error = bound_data(reader, &header);
-	if (!error && header.data_ends_unknown)
+	if (error)
+		return error;
+	error = bound_data(reader, &header);
+	if (error)
+		return error;
+	if (header.data_ends_unknown)
 		error = find_data_end(reader, &header, &header.data.size);
-	if (!error)
-		error = mend_data_size(reader, &header);
-	if (!error)
-		*ret = header;
-	return error;
+	else
+		error = correct_data_size(reader, &header);
+	if (error)
+		return error;
+	*ret = header;
+	return NULL;
 }
 
 /* The ids of one entry; unreadable ones are damage, as an only event needs none. */
@@ -236,8 +240,9 @@ static struct sp_error *read_entry(struct sp_reader *reader, struct cursor curso
 	if (!cursor_skip(&cursor, room) || !read_section(&cursor, &ids_section))
 		return cursor_error(&cursor, "an event's entry is cut short");
 	error = read_ids(reader, &ids_section, offset, &ids, &id_count);
-	if (!error)
-		error = events_add(reader, &(struct sp_event){.attr = attr, .tail = tail, .ids = ids,
+	if (error)
+		return error;
+	return events_add(reader, &(struct sp_event){.attr = attr, .tail = tail, .ids = ids,
 							   .id_count = id_count});
 	return error;
 }
@@ -286,11 +291,13 @@ struct sp_error *header_read_events(struct sp_reader *reader, const struct heade
 				    (unsigned long long)reader->file_size);
 	struct sp_error *error = reader_load(reader, header->attrs.offset,
 					     header->attrs.size, &bytes);
-	if (!error)
-		error = entry_size(reader, header, bytes, &size);
-	struct cursor cursor = {0};
-	if (!error)
-		cursor = reader_cursor(reader, bytes, header->attrs.size, header->attrs.offset);
+	if (error)
+		return error;
+	error = entry_size(reader, header, bytes, &size);
+	if (error)
+		return error;
+	struct cursor cursor =
+		reader_cursor(reader, bytes, header->attrs.size, header->attrs.offset);
 	while (!error && cursor_left(&cursor) >= size) {
 		error = read_entry(reader, cursor, size - IDS_SECTION_SIZE);
 		if (!cursor_skip(&cursor, size))

@@ -104,7 +104,7 @@ static bool is_unfinished(const struct sp_reader *reader, const struct header_in
  * Of a recorder that writes the size of the data last, perf's. What it writes with it, the features,
  * may be there all the same: then only the size is wrong.
  */
-static void note_no_size(struct sp_reader *reader, const struct header_info *header)
+static void add_no_size(struct sp_reader *reader, const struct header_info *header)
 {
 	if (!header->data_never_ended || header->data.offset == reader->file_size)
 		return;
@@ -124,22 +124,25 @@ static struct sp_error *open_with_header(struct sp_reader *reader)
 	if (no_events && sp_error_code(no_events) != SP_ERROR_FORMAT)
 		return take_ptr(no_events);
 	error = feature_table_read(reader, &header);
-	if (!error)
-		error = scan_beginning(reader);
-	if (!error)
-		error = features_interpret(reader);
-	if (!error && !reader->events.count)
-		error = take_ptr(no_events);
-	if (!error && no_events)
+	if (error)
+		return error;
+	error = scan_beginning(reader);
+	if (error)
+		return error;
+	error = features_interpret(reader);
+	if (error)
+		return error;
+	if (no_events && !reader->events.count)
+		return take_ptr(no_events);
+	if (no_events)
 		reader_add_file_damage(reader, 24, take_ptr(no_events));
-	if (!error && feature_bits_have(&header.features, FEATURE_COMPRESSED))
+	if (feature_bits_have(&header.features, FEATURE_COMPRESSED))
 		error = find_compressed(reader);
-	reader->info.unfinished = !error && is_unfinished(reader, &header);
-	if (!error)
-		note_no_size(reader, &header);
-	if (!error)
-		error = flatten(reader);
-	return error;
+	if (error)
+		return error;
+	reader->info.unfinished = is_unfinished(reader, &header);
+	add_no_size(reader, &header);
+	return flatten(reader);
 }
 
 static struct sp_error *open_stream(struct sp_reader *reader)
@@ -148,14 +151,15 @@ static struct sp_error *open_stream(struct sp_reader *reader)
 	if (reader->info.mode == SP_READER_FILE)
 		reader->info.mode = SP_READER_PIPE;
 	struct sp_error *error = reader_scan(reader, reader->extent);
-	if (!error)
-		error = features_interpret(reader);
-	if (!error && !reader->events.count)
-		error = error_format(reader->path, reader->file_size,
-				     "the stream ends without an event description");
-	if (!error)
-		error = flatten(reader);
-	return error;
+	if (error)
+		return error;
+	error = features_interpret(reader);
+	if (error)
+		return error;
+	if (!reader->events.count)
+		return error_format(reader->path, reader->file_size,
+				    "the stream ends without an event description");
+	return flatten(reader);
 }
 
 static struct sp_error *identify(struct sp_reader *reader)
@@ -181,10 +185,12 @@ static struct sp_error *identify(struct sp_reader *reader)
 static struct sp_error *reader_fill(struct sp_reader *reader)
 {
 	struct sp_error *error = source_open(reader);
-	if (!error)
-		error = identify(reader);
-	if (!error)
-		error = reader->pipe_format ? open_stream(reader) : open_with_header(reader);
+	if (error)
+		return error;
+	error = identify(reader);
+	if (error)
+		return error;
+	error = reader->pipe_format ? open_stream(reader) : open_with_header(reader);
 	if (error)
 		return error;
 	if (reader->data_fd < 0)
@@ -213,9 +219,10 @@ struct sp_error *sp_reader_open(struct sp_ctx *ctx, const char *path, struct sp_
 	reader->path = strcmp(path, "-") ? reader->info.path : "standard input";
 	reader->data_path = reader->path;
 	struct sp_error *error = reader_fill(reader);
-	if (!error)
-		*ret = take_ptr(reader);
-	return error;
+	if (error)
+		return error;
+	*ret = take_ptr(reader);
+	return NULL;
 }
 
 void sp_reader_free(struct sp_reader *reader)

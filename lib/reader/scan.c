@@ -8,6 +8,7 @@
  */
 #include "reader/scan.h"
 
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "file/reader_damage.h"
 #include "file/reader_io.h"
@@ -91,7 +92,15 @@ struct scan {
 	size_t mapped;
 };
 
-/* NULL if there is none, or it could not be kept in the map. */
+DEFINE_CLEANUP(struct walker *, walker_free)
+
+static void scan_deinit(struct scan *scan)
+{
+	decoder_free(scan->decoder);
+	u64map_deinit(&scan->ids);
+}
+
+/* NULL if there is none, or when out of memory. */
 static struct sp_event *event_of_id(struct scan *scan, uint64_t id)
 {
 	for (; scan->mapped < scan->reader->events.count; scan->mapped++) {
@@ -131,10 +140,10 @@ static struct sp_error *scan_tracing_data(struct sp_reader *reader, const struct
 	    reader->features[FEATURE_TRACING_DATA].present)
 		return NULL;
 	struct sp_error *error = reader_load(reader, begin, end - begin, &bytes);
-	if (!error)
-		features_put(reader, FEATURE_TRACING_DATA,
-			     (struct sp_bytes){bytes, end - begin}, begin);
-	return error;
+	if (error)
+		return error;
+	features_put(reader, FEATURE_TRACING_DATA, (struct sp_bytes){bytes, end - begin}, begin);
+	return NULL;
 }
 
 static struct sp_error *scan_record(struct scan *scan, const struct raw_record *raw, uint64_t end)
@@ -196,22 +205,22 @@ struct sp_error *reader_scan(struct sp_reader *reader, struct reader_extent exte
 {
 	struct record_layout layout = {.swap = reader->swap, .path = reader->path};
 	const struct walker_file file = {reader->fd, reader->path, reader->swap, reader->extent.end};
-	struct scan scan = {.reader = reader};
-	struct walker *walker = NULL;
+	CLEANUP(scan_deinit) struct scan scan = {.reader = reader};
+	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
 	struct sp_error *error = decoder_new(&layout, &scan.decoder);
-	if (!error)
-		error = walker_new_at(&file, extent, &walker);
-	if (!error) {
-		walker_check_sizes(walker, &reader->lengths, NULL);
-		error = scan_walk(&scan, walker);
-		/* A stream's writer was killed or is still writing: not damage. */
-		if (!error && reader->pipe_format && walker_cut_at(walker)) {
-			reader->extent.end = walker_cut_at(walker);
-			reader->info.unfinished = true;
-		}
+	if (error)
+		return error;
+	error = walker_new_at(&file, extent, &walker);
+	if (error)
+		return error;
+	walker_check_sizes(walker, &reader->lengths, NULL);
+	error = scan_walk(&scan, walker);
+	if (error)
+		return error;
+	/* No damage: a stream's writer was killed or still writes. */
+	if (reader->pipe_format && walker_cut_at(walker)) {
+		reader->extent.end = walker_cut_at(walker);
+		reader->info.unfinished = true;
 	}
-	walker_free(walker);
-	decoder_free(scan.decoder);
-	u64map_deinit(&scan.ids);
-	return error;
+	return NULL;
 }

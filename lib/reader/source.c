@@ -52,20 +52,21 @@ static struct sp_error *copy_stream(const char *path, int fd, struct spool *spoo
 
 static struct sp_error *spool_stream(struct sp_reader *reader)
 {
-	struct spool spool = SPOOL_NONE;
-	struct sp_error *error = spool_init(&spool);
+	CLEANUP(spool_deinit) struct spool spool = SPOOL_NONE;
 	int fd;
-	if (!error)
-		error = copy_stream(reader->path, reader->fd, &spool);
-	if (!error)
-		error = spool_finish(&spool, &fd);
-	if (!error) {
-		close(reader->fd);
-		reader->fd = fd;
-		reader->file_size = spool.size;
-	}
-	spool_deinit(&spool);
-	return error;
+	struct sp_error *error = spool_init(&spool);
+	if (error)
+		return error;
+	error = copy_stream(reader->path, reader->fd, &spool);
+	if (error)
+		return error;
+	error = spool_finish(&spool, &fd);
+	if (error)
+		return error;
+	close(reader->fd);
+	reader->fd = fd;
+	reader->file_size = spool.size;
+	return NULL;
 }
 
 /* Opens a file of the recording's directory, which may be another user's. */

@@ -77,9 +77,10 @@ struct sp_error *spool_append(struct spool *spool, const void *bytes, size_t siz
 struct sp_error *spool_finish(struct spool *spool, int *fd_ret)
 {
 	struct sp_error *error = flush(spool);
-	if (!error)
-		*fd_ret = take_fd(&spool->fd);
-	return error;
+	if (error)
+		return error;
+	*fd_ret = take_fd(&spool->fd);
+	return NULL;
 }
 
 void spool_deinit(struct spool *spool)

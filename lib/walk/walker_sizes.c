@@ -85,10 +85,11 @@ static struct sp_error *contains_records(struct walker *walker, const struct raw
 		return NULL;
 	if (!walker->time_decoder)
 		error = decoder_new(&walker->reader->layout, &walker->time_decoder);
-	if (!error)
-		*ret = time_at(walker, raw, 0, length, &own_ns) &&
-		       time_at(walker, raw, length, 0, &next_ns) && (!own_ns || own_ns <= next_ns);
-	return error;
+	if (error)
+		return error;
+	*ret = time_at(walker, raw, 0, length, &own_ns) &&
+	       time_at(walker, raw, length, 0, &next_ns) && (!own_ns || own_ns <= next_ns);
+	return NULL;
 }
 
 /* Replaces *raw by a copy of that length, and adds the damage. */

@@ -256,25 +256,33 @@ struct sp_error *feature_set_start(struct feature_set *set, const struct writer_
 				   uint32_t attr_size)
 {
 	struct sp_error *error = add_strings(set, info);
-	if (!error)
-		error = add_numbers(set, info);
-	if (!error)
-		error = add_cmdline(set, info->cmdline);
-	if (!error)
-		error = add_event_desc(set, events, event_count, attr_size);
-	if (!error)
-		error = add_cpu_topology(set, info);
-	if (!error)
-		error = add_numa_topology(set, info);
-	if (!error)
-		error = add_pmus(set, info);
-	if (!error)
-		error = add_clock(set, info);
-	if (!error)
-		error = add_compressed(set, info->compression_level);
-	if (!error)
-		error = add_payloads(set, info->features, info->feature_count);
-	return error;
+	if (error)
+		return error;
+	error = add_numbers(set, info);
+	if (error)
+		return error;
+	error = add_cmdline(set, info->cmdline);
+	if (error)
+		return error;
+	error = add_event_desc(set, events, event_count, attr_size);
+	if (error)
+		return error;
+	error = add_cpu_topology(set, info);
+	if (error)
+		return error;
+	error = add_numa_topology(set, info);
+	if (error)
+		return error;
+	error = add_pmus(set, info);
+	if (error)
+		return error;
+	error = add_clock(set, info);
+	if (error)
+		return error;
+	error = add_compressed(set, info->compression_level);
+	if (error)
+		return error;
+	return add_payloads(set, info->features, info->feature_count);
 }
 
 /* perf keeps kernel and user files apart by this; a name tells where no one did. */
@@ -328,9 +336,7 @@ struct sp_error *feature_set_end(struct feature_set *set, const struct writer_en
 		put_u64(&put, end->last_sample_ns);
 		error = feature_end(set, FEATURE_SAMPLE_TIME, &put);
 	}
-	if (!error)
-		error = add_payloads(set, end->features, end->feature_count);
-	return error;
+	return error ?: add_payloads(set, end->features, end->feature_count);
 }
 
 /* Valid until the set changes; size 0 where absent. */

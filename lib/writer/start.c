@@ -66,11 +66,12 @@ struct sp_error *file_start_make(struct file_start *start, const struct sp_event
 	start->data_offset = start->bytes.count;
 
 	struct sp_error *error = feature_set_records(features, FEATURES_OF_FILE, &start->bytes);
-	if (!error)
-		error = put_names(&start->bytes, events, count);
-	if (!error)
-		error = feature_set_sections(features, payloads_offset, &start->table,
-					     &start->bits);
+	if (error)
+		return error;
+	error = put_names(&start->bytes, events, count);
+	if (error)
+		return error;
+	error = feature_set_sections(features, payloads_offset, &start->table, &start->bits);
 	if (error)
 		return error;
 	struct file_header header = {
@@ -132,9 +133,11 @@ struct sp_error *stream_start_make(struct record_buffer *bytes, const struct sp_
 		return error_no_memory();
 	for (size_t i = 0; !error && i < count; i++)
 		error = put_attr_records(bytes, &events[i], count == 1, attr_size);
-	if (!error)
-		error = feature_set_records(features, FEATURES_OF_STREAM, bytes);
-	if (!error)
-		error = put_names(bytes, events, count);
+	if (error)
+		return error;
+	error = feature_set_records(features, FEATURES_OF_STREAM, bytes);
+	if (error)
+		return error;
+	error = put_names(bytes, events, count);
 	return error ?: feature_set_tracing(features, bytes);
 }
