@@ -13,7 +13,7 @@
 
 /*
  * The flat data: records, uncompressed and without a hole. This is a file's data section, a
- * spooled pipe, or the inflated stream of a compressed file.
+ * copied pipe, or the inflated stream of a compressed file.
  */
 struct reader_extent reader_extent(const struct sp_reader *reader);
 

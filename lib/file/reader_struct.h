@@ -21,8 +21,8 @@ struct sp_reader {
 	struct sp_ctx *ctx;
 	const char *path;      /* for messages */
 	const char *data_path; /* the same of data_fd */
-	int fd;                /* the file, or the spool that a stream was copied to */
-	int data_fd;           /* fd, or the spool with the flat records */
+	int fd;                /* the file, or the temporary file that a stream was copied to */
+	int data_fd;           /* fd, or a temporary file with the flat records */
 	int directory_fd;      /* -1: none */
 	uint64_t file_size;    /* of fd */
 	bool swap;

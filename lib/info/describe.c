@@ -67,7 +67,8 @@ static bool describe_events(const struct sp_reader *reader, struct sp_descriptio
 {
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
 		const struct sp_event *event = sp_reader_event(reader, i);
-		description_add(to, event->name, "%zu id%s", event->id_count, event->id_count == 1 ? "" : "s");
+		description_add(to, event->name, "%zu id%s", event->id_count,
+				event->id_count == 1 ? "" : "s");
 	}
 	return true;
 }
@@ -85,7 +86,7 @@ static bool describe_groups(const struct sp_reader *reader, struct cursor *curso
 			return false;
 		bool known = leader < sp_reader_event_count(reader);
 		description_add(to, name, "led by %s, %u events",
-		    known ? sp_reader_event(reader, leader)->name : "an event that is not there",
+				known ? sp_reader_event(reader, leader)->name : "an event that is not there",
 		    members);
 	}
 	return true;
@@ -163,7 +164,8 @@ static bool describe_programs(struct cursor *cursor, struct sp_description *to)
 		if (cursor_skip(&info, 40) && cursor_bytes(&info, 16, &name))
 			memcpy(text, name, 16);
 		snprintf(key, sizeof(key), "program %u", id);
-		description_add(to, key, "%s, type %u, tag %02x%02x%02x%02x%02x%02x%02x%02x, %u bytes of code",
+		description_add(to, key,
+				"%s, type %u, tag %02x%02x%02x%02x%02x%02x%02x%02x, %u bytes of code",
 		    *text ? text : "without a name", type, tag[0], tag[1], tag[2], tag[3], tag[4],
 		    tag[5], tag[6], tag[7], jited);
 		if (!cursor_skip(cursor, info_size) || !cursor_skip(cursor, data_size))

@@ -39,7 +39,8 @@ bool describe_topology(const struct sp_reader *reader, struct sp_description *to
 		const struct sp_cpu_place *place = &topology->places[i];
 		char name[32];
 		snprintf(name, sizeof(name), "CPU %zu", i);
-		description_add(to, name, "core %d, die %d, socket %d", place->core, place->die, place->package);
+		description_add(to, name, "core %d, die %d, socket %d", place->core, place->die,
+				place->package);
 	}
 	return true;
 }
@@ -51,8 +52,8 @@ bool describe_nodes(const struct sp_reader *reader, struct sp_description *to)
 		const struct sp_numa_node *node = &info->numa_nodes[i];
 		char name[24];
 		snprintf(name, sizeof(name), "node %u", node->node);
-		description_add(to, name, "total %" PRIu64 " kB, free %" PRIu64 " kB, CPUs %s", node->total_kb,
-		    node->free_kb, node->cpus);
+		description_add(to, name, "total %" PRIu64 " kB, free %" PRIu64 " kB, CPUs %s",
+				node->total_kb, node->free_kb, node->cpus);
 	}
 	return true;
 }
@@ -85,7 +86,8 @@ bool describe_caches(struct cursor *cursor, struct sp_description *to)
 		    !description_read_string(cursor, &map))
 			return false;
 		snprintf(name, sizeof(name), "L%u %s", level, type);
-		description_add(to, name, "%s [%s], %u sets of %u lines of %u bytes", size, map, sets, ways, line);
+		description_add(to, name, "%s [%s], %u sets of %u lines of %u bytes", size, map,
+				sets, ways, line);
 	}
 	return true;
 }
@@ -109,7 +111,8 @@ bool describe_memory_topology(struct cursor *cursor, struct sp_description *to)
 			blocks += (uint64_t)__builtin_popcountll(word);
 		}
 		snprintf(name, sizeof(name), "node %" PRIu64, node);
-		description_add(to, name, "%" PRIu64 " blocks, %" PRIu64 " MB", blocks, (blocks * block) >> 20);
+		description_add(to, name, "%" PRIu64 " blocks, %" PRIu64 " MB", blocks,
+				(blocks * block) >> 20);
 	}
 	return true;
 }
@@ -182,7 +185,8 @@ bool describe_domains(struct cursor *cursor, struct sp_description *to)
 		for (uint32_t i = 0; i < count; i++) {
 			if (!cursor_u32(cursor, &domain) ||
 			    (version >= 17 && !description_read_string(cursor, &name)) ||
-			    !description_read_string(cursor, &mask) || !description_read_string(cursor, &list))
+			    !description_read_string(cursor, &mask) ||
+			    !description_read_string(cursor, &list))
 				return false;
 			description_add(to, key, "domain %u %s: CPUs %s", domain, name, list);
 		}

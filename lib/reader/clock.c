@@ -111,7 +111,7 @@ static struct sp_error *look(struct sp_reader *reader, struct settling *settling
 }
 
 struct sp_error *reader_find_clock_step(struct sp_reader *reader, uint64_t *moved_ret,
-				     uint64_t *back_ns_ret)
+					uint64_t *back_ns_ret)
 {
 	*moved_ret = *back_ns_ret = 0;
 	if (reader->layout.set_back_ns || !can_be_set(reader))

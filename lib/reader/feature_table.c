@@ -20,11 +20,11 @@ static struct sp_error *read_section(struct sp_reader *reader, unsigned int bit,
 	    section->size > reader->file_size - section->offset ||
 	    section->size > FEATURE_SIZE_MAX) {
 		reader_damaged(reader, entry_offset,
-			    "feature %u should be %llu bytes at offset 0x%llx, but the file "
-			    "has %llu",
-			    bit, (unsigned long long)section->size,
-			    (unsigned long long)section->offset,
-			    (unsigned long long)reader->file_size);
+			       "feature %u should be %llu bytes at offset 0x%llx, but the file "
+			       "has %llu",
+			       bit, (unsigned long long)section->size,
+			       (unsigned long long)section->offset,
+			       (unsigned long long)reader->file_size);
 		return NULL;
 	}
 	struct sp_error *error = reader_load(reader, section->offset, section->size, &bytes);
@@ -79,9 +79,9 @@ static struct sp_error *load_table(struct sp_reader *reader, const struct header
 	const uint8_t *bytes;
 	if (there < count && !header->data_ends_unknown)
 		reader_damaged(reader, table,
-			    "the table of features should have %zu entries, and the file ends "
-			    "after %zu",
-			    count, there);
+			       "the table of features should have %zu entries, and the file ends "
+			       "after %zu",
+			       count, there);
 	struct sp_error *error = reader_load(reader, table, there * SECTION_ENTRY_SIZE, &bytes);
 	if (error)
 		return error;
@@ -92,8 +92,8 @@ static struct sp_error *load_table(struct sp_reader *reader, const struct header
 		*count_ret = 0;
 		if (reader->file_size > table)
 			reader_damaged(reader, table,
-				    "the %llu bytes behind the last whole record are not records",
-				    (unsigned long long)(reader->file_size - table));
+				       "the %llu bytes behind the last whole record are not records",
+				       (unsigned long long)(reader->file_size - table));
 	}
 	return NULL;
 }

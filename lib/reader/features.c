@@ -122,7 +122,7 @@ static struct sp_error *interpret_build_ids(struct sp_reader *reader)
 	while (cursor_left(&cursor) && count < room) {
 		if (!read_build_id(reader, &cursor, &build_ids[count])) {
 			reader_damaged(reader, cursor_offset(&cursor),
-				    "feature BUILD_ID is cut short");
+				       "feature BUILD_ID is cut short");
 			break;
 		}
 		count++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Makes one flat run of records, in a spool, out of data that is not one:
+ * Copies data that is not one flat run of records to one, in a temporary file:
  *
  * - COMPRESSED (81) and COMPRESSED2 (83) records hold the pieces of one zstd
  *   stream, which inflates to records. A piece may end inside a record; the rest
@@ -29,7 +29,7 @@
 #include "file/reader_damage.h"
 #include "file/reader_io.h"
 #include "file/reader_struct.h"
-#include "reader/spool.h"
+#include "reader/temp_file.h"
 #include "record/types.h"
 #include "walk/walker.h"
 
@@ -44,7 +44,7 @@
 
 struct flattener {
 	struct sp_reader *reader;
-	struct spool spool;
+	struct temp_file temp;
 	struct inflater *inflater; /* of this source; NULL until it is needed */
 	int fd;                    /* of this source */
 	const char *path;
@@ -60,7 +60,7 @@ struct flattener {
 
 static void note(struct flattener *flattener, uint64_t offset, struct sp_error *error)
 {
-	reader_add_gap(flattener->reader, offset, flattener->spool.size, error);
+	reader_add_gap(flattener->reader, offset, flattener->temp.size, error);
 }
 
 /* Whole records of the block go out; what is left is moved to its start. */
@@ -76,7 +76,7 @@ static struct sp_error *emit(struct flattener *flattener, size_t size, uint64_t 
 			    cursor_u16(&cursor, &record_size);
 		if (!good || record_size < HEADER_SIZE) {
 			/* No record: whoever walks the flat data says so, and goes on behind it. */
-			error = spool_append(&flattener->spool, pos, (size_t)(end - pos));
+			error = temp_file_append(&flattener->temp, pos, (size_t)(end - pos));
 			pos = end;
 			break;
 		}
@@ -86,7 +86,7 @@ static struct sp_error *emit(struct flattener *flattener, size_t size, uint64_t 
 			note(flattener, offset, error_format(flattener->path, offset,
 				"skipped a compressed record inside compressed data"));
 		else
-			error = spool_append(&flattener->spool, pos, record_size);
+			error = temp_file_append(&flattener->temp, pos, record_size);
 		pos += record_size;
 	}
 	flattener->begun = (size_t)(end - pos);
@@ -106,7 +106,7 @@ static void lose(struct flattener *flattener, uint64_t offset, const char *why)
 					     "cannot decompress records: %s", why));
 	flattener->lost = true;
 	flattener->lost_offset = offset;
-	flattener->lost_place = flattener->spool.size;
+	flattener->lost_place = flattener->temp.size;
 	flattener->begun = 0;
 }
 
@@ -222,14 +222,14 @@ static struct sp_error *flatten_compressed(struct flattener *flattener,
 static struct sp_error *flatten_plain(struct flattener *flattener, const struct raw_record *raw,
 				      uint64_t end)
 {
-	struct sp_error *error = spool_append(&flattener->spool, raw->bytes, raw->size);
+	struct sp_error *error = temp_file_append(&flattener->temp, raw->bytes, raw->size);
 	uint64_t offset = raw->offset + raw->size;
 	while (!error && offset < end) {
 		size_t size = end - offset < PIECE_MAX ? (size_t)(end - offset) : PIECE_MAX, got;
 		int errnum = io_pread(flattener->fd, flattener->piece, size, (off_t)offset, &got);
 		if (errnum || !got)
 			return error_os(errnum ?: EIO, "cannot read %s", flattener->path);
-		error = spool_append(&flattener->spool, flattener->piece, got);
+		error = temp_file_append(&flattener->temp, flattener->piece, got);
 		offset += got;
 	}
 	return error;
@@ -295,13 +295,13 @@ static struct sp_error *flattener_init(struct flattener *flattener)
 	flattener->block = malloc(RECORD_MAX + BLOCK_SIZE);
 	if (!flattener->piece || !flattener->block)
 		return error_no_memory();
-	return spool_init(&flattener->spool);
+	return temp_file_init(&flattener->temp);
 }
 
 static void flattener_deinit(struct flattener *flattener)
 {
 	inflater_free(flattener->inflater);
-	spool_deinit(&flattener->spool);
+	temp_file_deinit(&flattener->temp);
 	free(flattener->piece);
 	free(flattener->block);
 }
@@ -309,7 +309,7 @@ static void flattener_deinit(struct flattener *flattener)
 struct sp_error *reader_flatten(struct sp_reader *reader, const struct flat_source *first,
 				const struct source_parts *parts)
 {
-	CLEANUP(flattener_deinit) struct flattener flattener = {.reader = reader, .spool = SPOOL_NONE};
+	CLEANUP(flattener_deinit) struct flattener flattener = {.reader = reader, .temp = TEMP_FILE_NONE};
 	struct sp_error *error = flattener_init(&flattener);
 	if (error)
 		return error;
@@ -318,9 +318,9 @@ struct sp_error *reader_flatten(struct sp_reader *reader, const struct flat_sour
 		error = flatten_source(&flattener, &parts->items[i]);
 	if (error)
 		return error;
-	error = spool_finish(&flattener.spool, &reader->data_fd);
+	error = temp_file_finish(&flattener.temp, &reader->data_fd);
 	if (error)
 		return error;
-	reader->extent = (struct reader_extent){0, flattener.spool.size};
+	reader->extent = (struct reader_extent){0, flattener.temp.size};
 	return NULL;
 }

@@ -6,7 +6,7 @@
 #include "reader/source.h"
 
 /*
- * Copies all records of the sources to a spool, with the contents of compressed records in
+ * Copies all records of the sources to a temporary file, with the contents of compressed records in
  * their place; it becomes the reader's data. Data that cannot be inflated is added as damage.
  * Fails with SP_ERROR_UNSUPPORTED without zstd, and SP_ERROR_LIMIT without disk space.
  */

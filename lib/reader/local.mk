@@ -12,9 +12,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/reader/recorded_names.c lib/reader/recorded_names.h \
 	lib/reader/scan.c lib/reader/scan.h \
 	lib/reader/source.c lib/reader/source.h \
-	lib/reader/spool.c lib/reader/spool.h \
+	lib/reader/temp_file.c lib/reader/temp_file.h \
 	lib/reader/topology.c lib/reader/topology.h \
-	lib/reader/when.c
+	lib/reader/damage_time.c
 check_PROGRAMS += tests/unit/test_reader tests/unit/test_reader_layout
 if HAVE_ZSTD
 check_PROGRAMS += tests/unit/test_flatten

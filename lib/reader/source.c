@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * From a path to files that can be read at any offset: a plain file, standard
- * input (itself if it is a plain file, else copied to a spool), or a directory of
+ * input (itself if it is a plain file, else copied to a temporary file), or a directory of
  * perf record --threads.
  */
 #include "reader/source.h"
@@ -17,7 +17,7 @@
 #include "base/regular_file.h"
 #include "file/reader_io.h"
 #include "file/reader_struct.h"
-#include "reader/spool.h"
+#include "reader/temp_file.h"
 
 #define COPY_SIZE ((size_t)256 * 1024)
 
@@ -32,7 +32,7 @@ bool source_is_recording(const void *bytes, size_t size, bool *swap_ret)
 }
 
 /* All of a stream; what is no recording is not copied further than its first bytes. */
-static struct sp_error *copy_stream(const char *path, int fd, struct spool *spool)
+static struct sp_error *copy_stream(const char *path, int fd, struct temp_file *temp)
 {
 	CLEANUP_FREE uint8_t *buffer = malloc(COPY_SIZE);
 	struct sp_error *error = buffer ? NULL : error_no_memory();
@@ -43,29 +43,29 @@ static struct sp_error *copy_stream(const char *path, int fd, struct spool *spoo
 		if (errnum)
 			return error_os(errnum, "cannot read %s", path);
 		if (!got || (first && !source_is_recording(buffer, got, &swap)))
-			return spool_append(spool, buffer, got);
+			return temp_file_append(temp, buffer, got);
 		first = false;
-		error = spool_append(spool, buffer, got);
+		error = temp_file_append(temp, buffer, got);
 	}
 	return error;
 }
 
-static struct sp_error *spool_stream(struct sp_reader *reader)
+static struct sp_error *copy_to_temp_file(struct sp_reader *reader)
 {
-	CLEANUP(spool_deinit) struct spool spool = SPOOL_NONE;
+	CLEANUP(temp_file_deinit) struct temp_file temp = TEMP_FILE_NONE;
 	int fd;
-	struct sp_error *error = spool_init(&spool);
+	struct sp_error *error = temp_file_init(&temp);
 	if (error)
 		return error;
-	error = copy_stream(reader->path, reader->fd, &spool);
+	error = copy_stream(reader->path, reader->fd, &temp);
 	if (error)
 		return error;
-	error = spool_finish(&spool, &fd);
+	error = temp_file_finish(&temp, &fd);
 	if (error)
 		return error;
 	close(reader->fd);
 	reader->fd = fd;
-	reader->file_size = spool.size;
+	reader->file_size = temp.size;
 	return NULL;
 }
 
@@ -125,7 +125,7 @@ struct sp_error *source_open(struct sp_reader *reader)
 	if (S_ISDIR(status.st_mode))
 		return open_in_directory(reader);
 	if (!S_ISREG(status.st_mode))
-		return spool_stream(reader);
+		return copy_to_temp_file(reader);
 	reader->file_size = (uint64_t)status.st_size;
 	return NULL;
 }

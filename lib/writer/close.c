@@ -14,8 +14,8 @@
 static struct sp_error *finish_file(struct writer *writer)
 {
 	uint64_t file_end;
-	int errnum = seal_last(&writer->seal, writer->end, &writer->features, &file_end);
-	int cut_errnum = space_cut(&writer->space, file_end) ?: seal_sync(&writer->seal);
+	int errnum = commit_last(&writer->commit, writer->end, &writer->features, &file_end);
+	int cut_errnum = preallocate_cut(&writer->space, file_end) ?: commit_sync(&writer->commit);
 	if (!errnum)
 		errnum = cut_errnum;
 	if (!errnum)

@@ -346,7 +346,7 @@ struct sp_error *output_date(struct output *output, struct timespec when, char *
 		}
 		if (errnum != EEXIST)
 			return error_set_remedy(error_os(errnum, "cannot rename %s to %s",
-						       output->path, name),
+							 output->path, name),
 						"its name is still %s", output->path);
 		when.tv_nsec += HUNDREDTH_NS;
 		when.tv_sec += when.tv_nsec / 1000000000;

@@ -5,7 +5,7 @@
 
 #include "writer/features_write.h"
 
-/* The layout is described in seal.h. */
+/* The layout is described in commit.h. */
 struct file_start {
 	struct record_buffer bytes; /* from the header to the first records */
 	uint64_t data_offset;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file is made as seal.h says, on space that is ours ahead of the data (space.h).
+ * A file is made as commit.h says, on space that is ours ahead of the data (preallocate.h).
  *
  * A stream (pipe, device, standard output) is perf's pipe format: a header of 16
  * bytes, then HEADER_ATTR, HEADER_FEATURE and EVENT_UPDATE records, then the data.
@@ -67,18 +67,18 @@ static struct sp_error *failed(const struct writer *writer)
 
 /* -- Data ------------------------------------------------------------------ */
 
-/* As space_take(); a stream has room for all. */
+/* As preallocate_room(); a stream has room for all. */
 static uint64_t room_for(struct writer *writer, uint64_t size, int *errnum_ret)
 {
 	*errnum_ret = 0;
 	return writer->output.stream ? size :
-				       space_take(&writer->space, writer->end, size, errnum_ret);
+				       preallocate_room(&writer->space, writer->end, size, errnum_ret);
 }
 
 /* Makes the file valid up to `end`; 0 or the errno. */
-static int seal(struct writer *writer)
+static int commit(struct writer *writer)
 {
-	return writer->output.stream ? 0 : seal_round(&writer->seal, writer->end);
+	return writer->output.stream ? 0 : commit_round(&writer->commit, writer->end);
 }
 
 /* Takes back `surplus` bytes behind the last whole record. */
@@ -86,14 +86,14 @@ static void cut(struct writer *writer, uint64_t surplus)
 {
 	struct stat st;
 	if (!writer->output.stream) {
-		space_cut(&writer->space, seal_end(&writer->seal));
+		preallocate_cut(&writer->space, commit_end(&writer->commit));
 		return;
 	}
 	/* Standard output may be a file, and may not have begun at its start. */
 	off_t at = lseek(writer->output.fd, 0, SEEK_CUR);
 	if (at >= 0 && fstat(writer->output.fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    st.st_size == at)
-		space_cut(&writer->space, (uint64_t)at - surplus);
+		preallocate_cut(&writer->space, (uint64_t)at - surplus);
 }
 
 /* Writes the first `size` bytes of the spans at `end`; 0 or the errno. */
@@ -102,7 +102,7 @@ static int put_data(struct writer *writer, const struct iovec *spans, int count,
 {
 	uint64_t held = 0, done;
 	if (!writer->output.stream)
-		held = seal_hold(&writer->seal, writer->end, spans, size);
+		held = commit_hold(&writer->commit, writer->end, spans, size);
 	int64_t offset = writer->output.stream ? SPANS_APPEND : (int64_t)(writer->end + held);
 	int errnum = spans_write(writer->output.fd, offset, spans, count, held, size - held, &done);
 	*done_ret = held + done;
@@ -137,9 +137,9 @@ static struct sp_error *append_some(struct writer *writer, const struct iovec *s
 	writer->errnum = errnum ?: no_room;
 	if (!writer->errnum)
 		return NULL;
-	seal_drop(&writer->seal, writer->end);
+	commit_drop(&writer->commit, writer->end);
 	/* What of a record is in the file would not be read: no error if it stays. */
-	if (seal(writer) == 0 && whole < done)
+	if (commit(writer) == 0 && whole < done)
 		cut(writer, done - whole);
 	return failed(writer);
 }
@@ -248,9 +248,9 @@ struct sp_error *writer_sync_error(const struct writer *writer, int errnum)
 struct sp_error *writer_commit(struct writer *writer)
 {
 	struct sp_error *error = writer->errnum ? NULL : flush(writer);
-	int errnum = error ? 0 : seal(writer);
+	int errnum = error ? 0 : commit(writer);
 	/* What could not be committed now may be by the next round, or at the end. */
-	if (errnum && !writer->errnum && writer->seal.durability)
+	if (errnum && !writer->errnum && writer->commit.durability)
 		error = writer_sync_error(writer, errnum);
 	else if (errnum && !writer->errnum)
 		error = error_set_remedy(error_os(errnum, "cannot write the header of %s",
@@ -296,14 +296,14 @@ uint64_t writer_unwritten_samples(const struct writer *writer)
 static struct sp_error *start_file(struct writer *writer, const struct sp_event *events,
 				   size_t count, uint32_t attr_size)
 {
-	struct file_start *start = &writer->seal.start;
+	struct file_start *start = &writer->commit.start;
 	struct sp_error *error = file_start_make(start, events, count, attr_size,
 						 &writer->features);
 	if (error)
 		return error;
 	(void)room_for(writer, start->bytes.count, &writer->errnum);
 	if (!writer->errnum)
-		writer->errnum = seal_begin(&writer->seal);
+		writer->errnum = commit_begin(&writer->commit);
 	if (writer->errnum)
 		return failed(writer);
 	writer->end = start->bytes.count;
@@ -332,7 +332,7 @@ struct sp_error *writer_sync_name(const struct writer *writer)
 {
 	if (writer->output.stream)
 		return NULL;
-	int errnum = durable_name(writer->seal.durability, writer->output.path);
+	int errnum = durable_name(writer->commit.durability, writer->output.path);
 	return errnum ? writer_sync_error(writer, errnum) : NULL;
 }
 
@@ -353,7 +353,7 @@ static struct sp_error *start(struct writer *writer, const struct sp_event *even
 	error = packing_init(&writer->packing, info->compression_level);
 	if (error)
 		return error;
-	writer->seal.durability = info->durability;
+	writer->commit.durability = info->durability;
 	if (writer->output.stream && info->durability)
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "cannot sync %s: it is not a regular "
 						  "file", writer->name), "use -o FILE");
@@ -364,7 +364,7 @@ static struct sp_error *start(struct writer *writer, const struct sp_event *even
 	error = start_file(writer, events, count, attr_size);
 	if (error)
 		return error;
-	int errnum = seal_sync(&writer->seal);
+	int errnum = commit_sync(&writer->commit);
 	return errnum ? writer_sync_error(writer, errnum) : NULL;
 }
 
@@ -381,7 +381,7 @@ struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct 
 	if (!writer->name)
 		return error_no_memory();
 	struct sp_error *error = output_open(path, &writer->output);
-	writer->space.fd = writer->seal.fd = writer->output.fd;
+	writer->space.fd = writer->commit.fd = writer->output.fd;
 	if (!error)
 		error = start(writer, events, event_count, info);
 	if (error)
@@ -400,10 +400,10 @@ void writer_free(struct writer *writer)
 {
 	if (!writer)
 		return;
-	if (writer->output.fd >= 0 && writer->seal.bits_set)
-		space_cut(&writer->space, seal_end(&writer->seal));
+	if (writer->output.fd >= 0 && writer->commit.bits_set)
+		preallocate_cut(&writer->space, commit_end(&writer->commit));
 	output_close(&writer->output);
-	file_start_deinit(&writer->seal.start);
+	file_start_deinit(&writer->commit.start);
 	feature_set_deinit(&writer->features);
 	vec_deinit(&writer->pending);
 	packing_deinit(&writer->packing);

@@ -5,11 +5,11 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "writer/commit.h"
 #include "writer/features_write.h"
 #include "writer/output.h"
 #include "writer/packing.h"
-#include "writer/seal.h"
-#include "writer/space.h"
+#include "writer/preallocate.h"
 
 /* As the feature has it: where the record begins, and its size without the trace. */
 struct auxtrace_place {
@@ -25,8 +25,8 @@ struct writer {
 	struct { VEC(struct auxtrace_place); } traces; /* AUXTRACE records that are in the file */
 	uint64_t end;         /* of the last whole record that is in the file */
 	uint64_t build_id_bytes; /* of the reserve */
-	struct seal seal;     /* of a file */
-	struct space space;   /* of a file */
+	struct commit commit;     /* of a file */
+	struct preallocation space;   /* of a file */
 	int errnum;           /* of the first write that failed; 0: none */
 	uint64_t samples;     /* that were handed over */
 	uint64_t unwritten;   /* of these: since the failure, and those that failed */

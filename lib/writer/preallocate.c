@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "writer/space.h"
+#include "writer/preallocate.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static uint64_t file_size_limit(void)
 }
 
 /* Makes space up to `goal` ours; 0 or the errno. */
-static int allocate(struct space *space, uint64_t goal)
+static int allocate(struct preallocation *space, uint64_t goal)
 {
 	if (goal <= space->allocated)
 		return 0;
@@ -40,7 +40,7 @@ static int allocate(struct space *space, uint64_t goal)
 }
 
 /* The disk holds less than up to `goal`: makes ours what it does hold of it. */
-static void allocate_part(struct space *space, uint64_t goal)
+static void allocate_part(struct preallocation *space, uint64_t goal)
 {
 	uint64_t step = goal > space->allocated ? goal - space->allocated : 0;
 	while (step >= BLOCK_SIZE) {
@@ -49,7 +49,7 @@ static void allocate_part(struct space *space, uint64_t goal)
 	}
 }
 
-uint64_t space_take(struct space *space, uint64_t end, uint64_t size, int *errnum_ret)
+uint64_t preallocate_room(struct preallocation *space, uint64_t end, uint64_t size, int *errnum_ret)
 {
 	uint64_t need = end + size + space->reserve;
 	*errnum_ret = 0;
@@ -75,7 +75,7 @@ uint64_t space_take(struct space *space, uint64_t end, uint64_t size, int *errnu
 	return room < size ? room : size;
 }
 
-int space_cut(struct space *space, uint64_t size)
+int preallocate_cut(struct preallocation *space, uint64_t size)
 {
 	if (ftruncate(space->fd, (off_t)size) < 0)
 		return errno;

@@ -24,8 +24,8 @@
  *
  * Functions that return an int return 0 or the errno; `end` is always behind a whole record.
  */
-#ifndef WRITER_SEAL_H
-#define WRITER_SEAL_H
+#ifndef WRITER_COMMIT_H
+#define WRITER_COMMIT_H
 
 #include <sys/uio.h>
 #include "writer/durable.h"
@@ -33,7 +33,7 @@
 #include "writer/start.h"
 
 /* Zeroed but for `fd`, `durability` and `start`, which are the caller's, nothing is there yet. */
-struct seal {
+struct commit {
 	int fd;
 	struct durability *durability; /* NULL: a loss of power may take what was written */
 	struct file_start start; /* its bytes only until they are written */
@@ -44,25 +44,25 @@ struct seal {
 };
 
 /* Waits until what was written is on the disk, where that is wanted. */
-int seal_sync(const struct seal *seal);
+int commit_sync(const struct commit *commit);
 
 /* Writes the start, and a table behind it. */
-int seal_begin(struct seal *seal);
+int commit_begin(struct commit *commit);
 
 /* Of `size` bytes to be written at `end`, holds back those that the table is in the way of. */
-uint64_t seal_hold(struct seal *seal, uint64_t end, const struct iovec *spans, uint64_t size);
+uint64_t commit_hold(struct commit *commit, uint64_t end, const struct iovec *spans, uint64_t size);
 
 /* What is held back behind `end` will not be. */
-void seal_drop(struct seal *seal, uint64_t end);
+void commit_drop(struct commit *commit, uint64_t end);
 
 /* Makes the file valid up to `end`, with the table of what is known. */
-int seal_round(struct seal *seal, uint64_t end);
+int commit_round(struct commit *commit, uint64_t end);
 
 /* The same with a table of all features and their payloads; *file_end_ret is where those end. */
-int seal_last(struct seal *seal, uint64_t end, const struct feature_set *features,
-	      uint64_t *file_end_ret);
+int commit_last(struct commit *commit, uint64_t end, const struct feature_set *features,
+		uint64_t *file_end_ret);
 
 /* Where the file ends, but for what was written since it was sealed. */
-uint64_t seal_end(const struct seal *seal);
+uint64_t commit_end(const struct commit *commit);
 
 #endif

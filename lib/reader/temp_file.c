@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "reader/spool.h"
+#include "reader/temp_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,48 +25,48 @@ static int open_and_unlink(const char *directory)
 	return fd;
 }
 
-struct sp_error *spool_init(struct spool *spool)
+struct sp_error *temp_file_init(struct temp_file *temp)
 {
 	const char *directory = getenv("TMPDIR");
 	if (!directory || !*directory)
 		directory = "/tmp";
-	*spool = (struct spool){.fd = -1, .directory = directory};
-	spool->buffer = malloc(BUFFER_SIZE);
-	if (!spool->buffer)
+	*temp = (struct temp_file){.fd = -1, .directory = directory};
+	temp->buffer = malloc(BUFFER_SIZE);
+	if (!temp->buffer)
 		return error_no_memory();
-	spool->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (spool->fd < 0)
-		spool->fd = open_and_unlink(directory);
-	if (spool->fd < 0)
+	temp->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (temp->fd < 0)
+		temp->fd = open_and_unlink(directory);
+	if (temp->fd < 0)
 		return error_set_remedy(error_os(errno, "cannot create a temporary file in %s",
 						 directory),
 					"set TMPDIR to a writable directory");
 	return NULL;
 }
 
-static struct sp_error *flush(struct spool *spool)
+static struct sp_error *flush(struct temp_file *temp)
 {
-	int errnum = io_write(spool->fd, spool->buffer, spool->used, NULL);
-	spool->used = 0;
+	int errnum = io_write(temp->fd, temp->buffer, temp->used, NULL);
+	temp->used = 0;
 	if (!errnum)
 		return NULL;
 	return error_set_remedy(error_os(errnum, "cannot write the temporary copy in %s",
-					 spool->directory),
+					 temp->directory),
 				"set TMPDIR to a directory with space for the uncompressed records");
 }
 
-struct sp_error *spool_append(struct spool *spool, const void *bytes, size_t size)
+struct sp_error *temp_file_append(struct temp_file *temp, const void *bytes, size_t size)
 {
 	const uint8_t *from = bytes;
 	while (size) {
-		size_t room = BUFFER_SIZE - spool->used, part = size < room ? size : room;
-		memcpy(spool->buffer + spool->used, from, part);
-		spool->used += part;
-		spool->size += part;
+		size_t room = BUFFER_SIZE - temp->used, part = size < room ? size : room;
+		memcpy(temp->buffer + temp->used, from, part);
+		temp->used += part;
+		temp->size += part;
 		from += part;
 		size -= part;
-		if (spool->used == BUFFER_SIZE) {
-			struct sp_error *error = flush(spool);
+		if (temp->used == BUFFER_SIZE) {
+			struct sp_error *error = flush(temp);
 			if (error)
 				return error;
 		}
@@ -74,19 +74,19 @@ struct sp_error *spool_append(struct spool *spool, const void *bytes, size_t siz
 	return NULL;
 }
 
-struct sp_error *spool_finish(struct spool *spool, int *fd_ret)
+struct sp_error *temp_file_finish(struct temp_file *temp, int *fd_ret)
 {
-	struct sp_error *error = flush(spool);
+	struct sp_error *error = flush(temp);
 	if (error)
 		return error;
-	*fd_ret = take_fd(&spool->fd);
+	*fd_ret = take_fd(&temp->fd);
 	return NULL;
 }
 
-void spool_deinit(struct spool *spool)
+void temp_file_deinit(struct temp_file *temp)
 {
-	if (spool->fd >= 0)
-		close(spool->fd);
-	free(spool->buffer);
-	*spool = (struct spool)SPOOL_NONE;
+	if (temp->fd >= 0)
+		close(temp->fd);
+	free(temp->buffer);
+	*temp = (struct temp_file)TEMP_FILE_NONE;
 }
