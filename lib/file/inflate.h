@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One zstd stream, cut into pieces anywhere. inflate_none.c stands in where the
- * build has no libzstd: inflater_new() then fails with SP_ERROR_UNSUPPORTED.
+ * Decompression of a zstd stream that arrives in pieces of any size. A build without libzstd has
+ * inflate_none.c: inflater_new() then fails with SP_ERROR_UNSUPPORTED.
  */
 #ifndef FILE_INFLATE_H
 #define FILE_INFLATE_H
@@ -16,10 +16,10 @@ struct inflater;
 struct sp_error *inflater_new(struct inflater **ret) SP_MUST_CHECK;
 void inflater_free(struct inflater *inflater);
 
-/* Forgets what came before: the next bytes begin a frame. */
+/* Discards the state: the next bytes begin a frame. */
 void inflater_reset(struct inflater *inflater);
 
-/* Whether the input so far ends inside a block: the rest of it gives nothing. */
+/* Whether the input so far ends inside a block. */
 bool inflater_unfinished(const struct inflater *inflater);
 
 struct inflate_input {
@@ -27,9 +27,9 @@ struct inflate_input {
 };
 
 /*
- * Inflates up to `room` bytes to `out` and moves input->pos behind what was used.
- * There may be more of the same input while *got_ret == room, even at its end.
- * NULL, or what is wrong with the data; it then stays wrong until reset.
+ * Inflates up to `room` bytes to `out` and moves input->pos past the used input. While
+ * *got_ret == room, the same input may give more, even at its end. Returns NULL, or the data's
+ * fault; further calls then fail until inflater_reset().
  */
 const char *inflater_step(struct inflater *inflater, struct inflate_input *input, uint8_t *out,
 			  size_t room, size_t *got_ret);

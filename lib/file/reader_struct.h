@@ -28,24 +28,20 @@ struct sp_reader {
 	bool swap;
 	bool pipe_format;
 	struct reader_extent extent;
-	uint64_t cut_at; /* offset of the damage that the data ends too soon; 0: it does not */
-	/*
-	 * The fields of each sample are held against its size: one was seen whose size swallows
-	 * records behind it.
-	 */
-	atomic_bool exact;
+	uint64_t cut_at;   /* offset of the damage "the data ends too early"; 0: none */
+	atomic_bool exact; /* reader_is_exact(): walkers compare samples' sizes with their fields */
 	bool lists_unfinished;  /* `damage` has an item about it */
-	bool features_in_front; /* payloads of the table lie in front of the data … */
-	bool features_behind;   /* … or behind it */
+	bool features_in_front; /* the table has payloads before the data … */
+	bool features_behind;   /* … or after it */
 	bool has_feature_records;
-	struct arena arena; /* everything below that is not a vec */
+	struct arena arena; /* has everything below that is not a vec */
 	VEC(struct sp_event) events;
 	struct feature_payload features[FILE_FEATURE_BITS];
 	uint64_t loaded;  /* bytes read so far; never more than the file holds */
-	bool no_memory;   /* something of the above could not be kept */
+	bool no_memory;   /* something of the above is missing */
 	struct sp_file_info info;
 	struct record_layout layout;
-	struct lengths lengths; /* of records of any event, until the events are known */
+	struct lengths lengths; /* for any event, until the events are known */
 
 	struct damage_list damage;
 

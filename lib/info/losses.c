@@ -7,7 +7,7 @@
 #include "file/reader_io.h"
 #include "record/types.h"
 
-/* perf's mark on LOST_SAMPLES that a BPF filter left out on purpose. */
+/* perf's flag of LOST_SAMPLES for samples that a BPF filter discarded. */
 #define MISC_LOST_SAMPLES_BPF (1 << 15)
 
 struct event_losses {
@@ -89,7 +89,7 @@ uint16_t losses_event_of_counter(const struct sp_losses *losses, const struct sp
 	return event != SP_EVENT_NONE ? event : losses_event(losses, record, id);
 }
 
-/* Whether it tells of a loss when it happened, and not of all at the end. */
+/* Whether the record is written at the time of the loss, and not at the end for all losses. */
 static bool is_moment(const struct sp_record *record)
 {
 	/* perf writes its count at the end, with no time. */
@@ -112,7 +112,7 @@ static bool add_lost(struct sp_losses *losses, const struct sp_record *record)
 	struct event_losses *event = &losses->events[index];
 	if (!is_moment(record)) {
 		event->counted += record->lost.lost;
-		losses->counted = true; /* of other events, too: none, if nothing says so */
+		losses->counted = true; /* for all events: one without a record lost none */
 		return true;
 	}
 	if (ring)
@@ -126,7 +126,7 @@ static bool add_lost(struct sp_losses *losses, const struct sp_record *record)
 	return moment;
 }
 
-/* Of an event on a CPU; throttled again without a word between, it has been since the first time. */
+/* Two THROTTLE records of an event on a CPU without UNTHROTTLE between them are one throttling. */
 static bool add_throttle(struct sp_losses *losses, const struct sp_record *record)
 {
 	const struct sp_throttle *throttle = &record->throttle;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Times that go back. All that is located goes by time, so that what was sampled after the clock was
- * set back would be of before its process began. perf says when the recording began, by its own
- * clock (CLOCK_DATA): what is of before that was recorded after the clock was set, and is moved behind
- * the last that came before it in its CPU's ring, which is that much too early at most as nothing
- * came there. Steps that do not lead so far back are not seen. (A recording of sprof's own has none
- * at all: its times go on as if the clock had not been set.)
+ * Times of a clock that was set back. Samples are located by time; after the step they would be
+ * before their process began. CLOCK_DATA has the time at which the recording began. A record with
+ * an earlier time was made after the step. It is shifted to after the last earlier record of its
+ * CPU's ring buffer: too early by at most the time without records there. Smaller steps are not
+ * found. sprof's own recordings have no steps (-k realtime is CLOCK_MONOTONIC plus an offset).
  */
 #include "reader/clock.h"
 
@@ -17,19 +16,19 @@
 #include "record/types.h"
 #include "walk/walker.h"
 
-/* Tasks may be sampled before it is said when that began. */
+/* Tasks may be sampled before CLOCK_DATA's time is read. */
 #define EARLY_NS UINT64_C(5000000000)
 
 DEFINE_CLEANUP(struct walker *, walker_free)
 DEFINE_CLEANUP(struct decoder *, decoder_free)
 
-/* The last time of a CPU before the clock was set, and whether it was. */
+/* A CPU's ring buffer: its last time before the step, and whether the step was found. */
 struct ring_time {
 	uint64_t last_ns;
 	bool set_back;
 };
 
-struct settling {
+struct clock_step {
 	uint64_t began_ns;
 	struct u64map of_cpu; /* index in `rings` */
 	struct { VEC(struct ring_time); } rings;
@@ -48,45 +47,45 @@ static bool can_be_set(const struct sp_reader *reader)
 	return false;
 }
 
-static struct ring_time *ring_of(struct settling *settling, uint32_t cpu)
+static struct ring_time *ring_of(struct clock_step *step, uint32_t cpu)
 {
 	bool added;
-	uint32_t *index = u64map_put(&settling->of_cpu, cpu, (uint32_t)settling->rings.count, &added);
+	uint32_t *index = u64map_put(&step->of_cpu, cpu, (uint32_t)step->rings.count, &added);
 	if (!index)
 		return NULL;
 	if (!added)
-		return &settling->rings.items[*index];
-	struct ring_time *ring = vec_push(&settling->rings);
+		return &step->rings.items[*index];
+	struct ring_time *ring = vec_push(&step->rings);
 	if (ring)
 		*ring = (struct ring_time){0};
 	return ring;
 }
 
-static struct sp_error *see(struct settling *settling, const struct sp_record *record)
+static struct sp_error *on_record(struct clock_step *step, const struct sp_record *record)
 {
 	const struct record_origin from = record_origin(record);
 	uint64_t time_ns = from.time_ns;
 	if (record->type >= RECORD_USER_TYPES || !(from.present & PERF_SAMPLE_TIME) || !time_ns ||
 	    time_ns == UINT64_MAX)
 		return NULL;
-	struct ring_time *ring = ring_of(settling, from.present & PERF_SAMPLE_CPU ? from.cpu : UINT32_MAX);
+	struct ring_time *ring = ring_of(step, from.present & PERF_SAMPLE_CPU ? from.cpu : UINT32_MAX);
 	if (!ring)
 		return error_no_memory();
-	if (time_ns >= settling->began_ns) {
+	if (time_ns >= step->began_ns) {
 		if (!ring->set_back && time_ns > ring->last_ns)
 			ring->last_ns = time_ns;
 		return NULL;
 	}
-	/* No ring shows less than the whole step but for how long nothing came. */
-	if (!ring->set_back && ring->last_ns && ring->last_ns - time_ns > settling->back_ns)
-		settling->back_ns = ring->last_ns - time_ns;
+	/* A ring buffer shows the step less the time without records: the largest is best. */
+	if (!ring->set_back && ring->last_ns && ring->last_ns - time_ns > step->back_ns)
+		step->back_ns = ring->last_ns - time_ns;
 	ring->set_back = true;
-	settling->moved++;
+	step->moved++;
 	return NULL;
 }
 
-/* Damage is met again by who reads it for good. */
-static struct sp_error *look(struct sp_reader *reader, struct settling *settling)
+/* Damage is listed when the records are read again. */
+static struct sp_error *find_step(struct sp_reader *reader, struct clock_step *step)
 {
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
 	CLEANUP(cleanup_decoder_free) struct decoder *decoder = NULL;
@@ -103,7 +102,7 @@ static struct sp_error *look(struct sp_reader *reader, struct settling *settling
 		if (!error)
 			error = decoder_decode(decoder, &raw, &record);
 		if (!error)
-			error = see(settling, &record);
+			error = on_record(step, &record);
 		if (error && sp_error_code(error) == SP_ERROR_FORMAT)
 			sp_error_free(take_ptr(error));
 	}
@@ -116,18 +115,18 @@ struct sp_error *reader_find_clock_step(struct sp_reader *reader, uint64_t *move
 	*moved_ret = *back_ns_ret = 0;
 	if (reader->layout.set_back_ns || !can_be_set(reader))
 		return NULL;
-	struct settling settling = {.began_ns = reader->info.clock_ns - EARLY_NS};
-	struct sp_error *error = look(reader, &settling);
-	if (!error && settling.moved) {
-		/* Nothing came before: it is enough that nothing is of before the beginning. */
-		if (!settling.back_ns)
-			settling.back_ns = EARLY_NS;
-		reader->layout.began_ns = settling.began_ns;
-		reader->layout.set_back_ns = settling.back_ns;
-		*moved_ret = settling.moved;
-		*back_ns_ret = settling.back_ns;
+	struct clock_step step = {.began_ns = reader->info.clock_ns - EARLY_NS};
+	struct sp_error *error = find_step(reader, &step);
+	if (!error && step.moved) {
+		/* No record before the step: any shift to after the beginning will do. */
+		if (!step.back_ns)
+			step.back_ns = EARLY_NS;
+		reader->layout.began_ns = step.began_ns;
+		reader->layout.set_back_ns = step.back_ns;
+		*moved_ret = step.moved;
+		*back_ns_ret = step.back_ns;
 	}
-	u64map_deinit(&settling.of_cpu);
-	vec_deinit(&settling.rings);
+	u64map_deinit(&step.of_cpu);
+	vec_deinit(&step.rings);
 	return error;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * When something is missing: what stands before and behind a damaged place says it. Records are
- * not found backwards, so reading begins some way before the place, where records seem to begin.
+ * Times of missing records, by the records before and after a damaged place. Records cannot be read
+ * backwards, so reading begins some way before the place, where records seem to begin.
  */
 #include <sprof/reader.h>
 
@@ -10,26 +10,26 @@
 #include "record/decode.h"
 #include "walk/walker.h"
 
-/* More than the longest record, and some of the usual size. */
+/* Bytes: the longest record and some of the usual size. */
 #define BEFORE ((uint64_t)128 << 10)
 
-/* Records behind the place, of which one must have a time. */
+/* Records after the place that are searched for a time. */
 #define BEHIND_MAX 1000
 
-/* Where in the data something is missing. */
+/* A place in the data at which records are missing. */
 struct gap {
 	uint64_t place;
 	bool between; /* the record there is good */
 };
 
-/* False where the damage is elsewhere in the file, or nothing is missing. */
+/* False if the damage is elsewhere in the file, or no records are missing. */
 static bool gap_of(const struct sp_reader *reader, size_t index, struct gap *ret)
 {
 	if (index >= reader->damage.places.count)
 		return false;
 	const struct damage *damage = &reader->damage.places.items[index];
 	*ret = (struct gap){damage->place, damage->between};
-	/* The header promises data beyond the end of the file, or none. */
+	/* The header has data beyond the end of the file, or no size of the data. */
 	bool at_end = damage->place == DAMAGE_AT_END ||
 		      (damage->place == DAMAGE_OF_FILE && damage->shown.offset == reader->cut_at);
 	if (at_end)
@@ -69,7 +69,7 @@ static struct sp_error *look_around(struct walker *walker, struct decoder *decod
 	return NULL;
 }
 
-/* 0 where there is no time, or that cannot be read again. */
+/* 0 if there is no time, or if records cannot be read again. */
 static void times_around(struct sp_reader *reader, const struct gap *gap, uint64_t *from_ns_ret,
 			 uint64_t *to_ns_ret)
 {

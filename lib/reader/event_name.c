@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What perf would call an event, from its attr alone: for files that do not say.
+ * Names of events from attrs and other features.
  */
 #include "reader/event_name.h"
 
@@ -109,8 +109,8 @@ static void name_base(const struct sp_reader *reader, const struct perf_event_at
 }
 
 /*
- * What is not excluded, if anything is. H for "not the guests" is left out: which
- * is the default has changed in perf 6.13, and so has what perf itself prints.
+ * Modifiers for the privilege levels that are not excluded. H ("not the guests") is omitted: perf
+ * 6.13 changed the default, and perf itself prints it differently since.
  */
 static void name_modifiers(const struct perf_event_attr *attr, char *modifiers)
 {

@@ -3,8 +3,8 @@
  * Copies data that is not one flat run of records to one, in a temporary file:
  *
  * - COMPRESSED (81) and COMPRESSED2 (83) records hold the pieces of one zstd
- *   stream, which inflates to records. A piece may end inside a record; the rest
- *   of it then comes with the next piece, whatever lies between the two.
+ *   stream, which inflates to records. A piece may end inside a record; the next
+ *   piece then has the rest, even if other records are between the two.
  * - A directory (perf record --threads) has the header and some records in its
  *   file `data`, and the others in data.0, data.1, …, each with a stream of its own.
  *
@@ -15,9 +15,9 @@
  *
  *	header  data_size  65,519 bytes  header  (garbage)  bytes  header …
  *
- * A few bytes inflate to gigabytes if someone means them to, so that no more is
- * inflated than 4,096 times what was read (and 16 MiB). Real recordings, even of
- * zeroed stacks, stay below 500 times.
+ * A few made-up bytes can inflate to gigabytes. No more is inflated than 4,096 times
+ * the bytes read (and 16 MiB). Real recordings, even of zeroed stacks, stay below
+ * 500 times.
  */
 #include "reader/flatten.h"
 
@@ -48,22 +48,22 @@ struct flattener {
 	struct inflater *inflater; /* of this source; NULL until it is needed */
 	int fd;                    /* of this source */
 	const char *path;
-	bool lost;                 /* the stream is broken, up to the next frame */
-	bool refused;              /* it inflates to more than is believable */
+	bool lost;                 /* the stream is damaged, up to the next frame */
+	bool refused;              /* it inflates to too many bytes */
 	uint64_t lost_offset, lost_bytes;
-	uint64_t lost_place;       /* where in the flat data what is lost would be */
+	uint64_t lost_place;       /* place of the missing records in the flat data */
 	uint64_t read_bytes, inflated_bytes;
 	uint8_t *piece;            /* PIECE_MAX bytes */
-	uint8_t *block;            /* a record begun, and behind it a step's output */
-	size_t begun;
+	uint8_t *block;            /* an incomplete record, and a step's output after it */
+	size_t begun;              /* bytes of the incomplete record */
 };
 
-static void note(struct flattener *flattener, uint64_t offset, struct sp_error *error)
+static void add_gap(struct flattener *flattener, uint64_t offset, struct sp_error *error)
 {
 	reader_add_gap(flattener->reader, offset, flattener->temp.size, error);
 }
 
-/* Whole records of the block go out; what is left is moved to its start. */
+/* Writes the block's whole records, and moves the rest to its start. */
 static struct sp_error *emit(struct flattener *flattener, size_t size, uint64_t offset)
 {
 	const uint8_t *pos = flattener->block, *end = pos + size;
@@ -75,7 +75,7 @@ static struct sp_error *emit(struct flattener *flattener, size_t size, uint64_t 
 		bool good = cursor_u32(&cursor, &type) && cursor_u16(&cursor, &misc) &&
 			    cursor_u16(&cursor, &record_size);
 		if (!good || record_size < HEADER_SIZE) {
-			/* No record: whoever walks the flat data says so, and goes on behind it. */
+			/* Not a record: a walker of the flat data adds the damage. */
 			error = temp_file_append(&flattener->temp, pos, (size_t)(end - pos));
 			pos = end;
 			break;
@@ -83,7 +83,7 @@ static struct sp_error *emit(struct flattener *flattener, size_t size, uint64_t 
 		if (record_size > end - pos)
 			break;
 		if (type == SP_RECORD_COMPRESSED || type == SP_RECORD_COMPRESSED2)
-			note(flattener, offset, error_format(flattener->path, offset,
+			add_gap(flattener, offset, error_format(flattener->path, offset,
 				"skipped a compressed record inside compressed data"));
 		else
 			error = temp_file_append(&flattener->temp, pos, record_size);
@@ -102,15 +102,15 @@ static bool begins_frame(const uint8_t *bytes, size_t size)
 
 static void lose(struct flattener *flattener, uint64_t offset, const char *why)
 {
-	note(flattener, offset, error_format(flattener->path, offset,
-					     "cannot decompress records: %s", why));
+	add_gap(flattener, offset, error_format(flattener->path, offset,
+						"cannot decompress records: %s", why));
 	flattener->lost = true;
 	flattener->lost_offset = offset;
 	flattener->lost_place = flattener->temp.size;
 	flattener->begun = 0;
 }
 
-static void say_lost(struct flattener *flattener)
+static void add_lost(struct flattener *flattener)
 {
 	uint64_t offset = flattener->lost_offset;
 	if (flattener->lost_bytes)
@@ -121,7 +121,7 @@ static void say_lost(struct flattener *flattener)
 	flattener->lost_bytes = 0;
 }
 
-static bool believable(struct flattener *flattener, uint64_t offset)
+static bool check_ratio(struct flattener *flattener, uint64_t offset)
 {
 	uint64_t most = INFLATE_FREE + flattener->read_bytes * INFLATE_RATIO;
 	if (flattener->inflated_bytes <= most)
@@ -131,14 +131,14 @@ static bool believable(struct flattener *flattener, uint64_t offset)
 	return false;
 }
 
-/* One piece of the stream. `offset` is that of its record. */
+/* Inflates one piece of the stream, from the record at `offset`. */
 static struct sp_error *inflate(struct flattener *flattener, const uint8_t *bytes, size_t size,
 				uint64_t offset)
 {
 	struct inflate_input input = {bytes, bytes + size};
 	size_t got = 0;
 	if (flattener->lost && !flattener->refused && begins_frame(bytes, size)) {
-		say_lost(flattener);
+		add_lost(flattener);
 		inflater_reset(flattener->inflater);
 		flattener->lost = false;
 	}
@@ -159,13 +159,13 @@ static struct sp_error *inflate(struct flattener *flattener, const uint8_t *byte
 		struct sp_error *error = emit(flattener, flattener->begun + got, offset);
 		if (error)
 			return error;
-		if (!believable(flattener, offset))
+		if (!check_ratio(flattener, offset))
 			return NULL;
 	} while (input.pos < input.end || got == BLOCK_SIZE);
 	return NULL;
 }
 
-/* `size` bytes at `offset` of the source, as a piece of the stream. */
+/* The same for `size` bytes at `offset` of the source. */
 static struct sp_error *inflate_at(struct flattener *flattener, uint64_t offset, size_t size,
 				   uint64_t record_offset)
 {
@@ -176,7 +176,7 @@ static struct sp_error *inflate_at(struct flattener *flattener, uint64_t offset,
 	return inflate(flattener, flattener->piece, got, record_offset);
 }
 
-/* The records within one that is too long for its header's size: see above. */
+/* Inflates the records within one that is too long for its header's size: see above. */
 static struct sp_error *inflate_overlong(struct flattener *flattener, uint64_t offset, uint64_t end)
 {
 	struct sp_error *error = NULL;
@@ -210,15 +210,15 @@ static struct sp_error *flatten_compressed(struct flattener *flattener,
 	if (end - raw->offset > raw->size)
 		return inflate_overlong(flattener, raw->offset, end);
 	if (!good || size > cursor_left(&cursor) || !cursor_bytes(&cursor, size, &bytes)) {
-		note(flattener, raw->offset,
-		     error_format(flattener->path, raw->offset, "a COMPRESSED2 record of %zu bytes claims "
-				  "%llu bytes of data", raw->size, (unsigned long long)size));
+		add_gap(flattener, raw->offset,
+			error_format(flattener->path, raw->offset, "a COMPRESSED2 record of %zu bytes claims "
+				     "%llu bytes of data", raw->size, (unsigned long long)size));
 		return NULL;
 	}
 	return inflate(flattener, bytes, size, raw->offset);
 }
 
-/* A record as it is, with what lies behind it and belongs to it. */
+/* Copies a record and its payload. */
 static struct sp_error *flatten_plain(struct flattener *flattener, const struct raw_record *raw,
 				      uint64_t end)
 {
@@ -247,7 +247,7 @@ static struct sp_error *flatten_walk(struct flattener *flattener, struct walker 
 		if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 			return error;
 		if (error) {
-			note(flattener, offset, error);
+			add_gap(flattener, offset, error);
 			continue;
 		}
 		if (!raw.bytes)
@@ -262,7 +262,7 @@ static struct sp_error *flatten_walk(struct flattener *flattener, struct walker 
 	}
 }
 
-/* One run of records, with a stream of its own. */
+/* Copies one run of records, which has its own stream. */
 static struct sp_error *flatten_source(struct flattener *flattener,
 				       const struct flat_source *source)
 {
@@ -278,11 +278,11 @@ static struct sp_error *flatten_source(struct flattener *flattener,
 	walker_check_sizes(walker, &flattener->reader->lengths, flattener->reader);
 	error = flatten_walk(flattener, walker);
 	walker_free(walker);
-	say_lost(flattener);
+	add_lost(flattener);
 	bool unfinished = flattener->inflater && !flattener->lost &&
 			  inflater_unfinished(flattener->inflater);
 	if (!error && (flattener->begun || unfinished))
-		note(flattener, end, error_format(source->path, end,
+		add_gap(flattener, end, error_format(source->path, end,
 			"the compressed data ends inside a record or block"));
 	flattener->begun = 0;
 	inflater_free(take_ptr(flattener->inflater));

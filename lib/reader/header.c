@@ -42,8 +42,8 @@ static bool read_section(struct cursor *cursor, struct file_section *ret)
 }
 
 /*
- * perf has written the bitmap as unsigned longs, so a 32-bit big-endian host's
- * words are u32. HOSTNAME, which everyone writes, shows which it is.
+ * perf has written the bitmap as unsigned longs: a 32-bit big-endian host's words are u32. The bit
+ * of HOSTNAME, which all recorders set, tells them apart.
  */
 static void read_feature_bits(struct cursor *cursor, bool big_endian, struct feature_bits *ret)
 {
@@ -57,7 +57,7 @@ static void read_feature_bits(struct cursor *cursor, bool big_endian, struct fea
 			words[i] = words[i] >> 32 | words[i] << 32;
 }
 
-/* The old magic is the same in both orders: the entry size of attrs tells. */
+/* The old magic is the same in both orders; the size of an attr's entry is not. */
 static void guess_v1_order(struct sp_reader *reader, const uint8_t *bytes)
 {
 	struct cursor cursor = reader_cursor(reader, bytes, HEADER_SIZE_NO_FEATURES, 0);
@@ -82,8 +82,8 @@ static struct sp_error *parse(struct sp_reader *reader, struct cursor *cursor,
 	return NULL;
 }
 
-/* A recorder may have gone on between our look at the file's size and at its header. */
-static void see_growth(struct sp_reader *reader)
+/* A recorder may have written since the file's size was read. */
+static void update_size(struct sp_reader *reader)
 {
 	struct stat status;
 	if (fstat(reader->fd, &status) == 0 && (uint64_t)status.st_size > reader->file_size)
@@ -95,7 +95,7 @@ static struct sp_error *bound_data(struct sp_reader *reader, struct header_info 
 {
 	struct file_section *data = &header->data;
 	if (!section_fits(reader, data))
-		see_growth(reader);
+		update_size(reader);
 	if (data->offset < HEADER_SIZE_NO_FEATURES || data->offset > reader->file_size)
 		return error_format(reader->path, 40,
 				    "data offset 0x%llx is beyond the end of the file (%llu bytes)",
@@ -119,7 +119,7 @@ static struct sp_error *bound_data(struct sp_reader *reader, struct header_info 
 	return NULL;
 }
 
-/* Walks data of unknown end as far as it makes sense, past what is damaged in it. */
+/* Reads records as long as they make sense, and past damage, to find the data's end. */
 static struct sp_error *find_data_end(struct sp_reader *reader, struct header_info *header,
 				      uint64_t *size_ret)
 {
@@ -143,7 +143,7 @@ static struct sp_error *find_data_end(struct sp_reader *reader, struct header_in
 			break;
 		if (!error)
 			end = walker_offset(walker);
-		/* Damage is met again by whoever reads the records. */
+		/* Damage is listed when the records are read. */
 		sp_error_free(error);
 	}
 	walker_free(walker);
@@ -248,8 +248,8 @@ static struct sp_error *read_entry(struct sp_reader *reader, struct cursor curso
 }
 
 /*
- * The size of an entry. Where the header's makes no sense, the attr's own size
- * says it, provided that it fills the section evenly.
+ * The size of an entry. If the header's makes no sense, the attr's own size decides, if it
+ * divides the section evenly.
  */
 static struct sp_error *entry_size(struct sp_reader *reader, const struct header_info *header,
 				   const uint8_t *bytes, uint64_t *ret)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Opening a recording, whatever its container, ends with the same three things:
- * a flat run of records in one file (data_fd and extent), the events, and the
- * features. Damage on the way is noted and passed over; only a file without
- * events cannot be opened.
+ * Any container is opened to the same three things: a flat run of records in one file (data_fd and
+ * extent), the events, and the features. Damage on the way is listed and skipped; only a file
+ * without events cannot be opened.
  */
 #include <sprof/reader.h>
 
@@ -22,15 +21,15 @@
 #include "reader/source.h"
 #include "walk/walker.h"
 
-/* How much of a file is looked through for records that say more of it. */
+/* Bytes at the start of a file's data that are searched for events and features. */
 #define SCAN_SIZE ((uint64_t)1 << 20)
 
-/* Where the header has the size of the data. */
+/* Offset of the data's size in the header. */
 #define DATA_SIZE_AT 48
 
 DEFINE_CLEANUP(struct sp_reader *, sp_reader_free)
 
-/* Where the records of `extent`, and of the parts of a directory, have to be copied flat. */
+/* Copies compressed records, and the parts of a directory, to one flat run. */
 static struct sp_error *flatten(struct sp_reader *reader)
 {
 	struct source_parts parts = {0};
@@ -45,14 +44,14 @@ static struct sp_error *flatten(struct sp_reader *reader)
 	source_parts_deinit(&parts);
 	if (error || !needed)
 		return error;
-	/* Offsets are no longer those of the file: messages must say so. */
+	/* Offsets are no longer those of the file: messages show that by the path. */
 	CLEANUP_FREE char *name = format_text("%s (%s)", reader->path,
 					      reader->info.compressed ? "inflated" : "joined");
 	reader->data_path = name ? reader_copy_text(reader, name, strlen(name)) : NULL;
 	return reader->data_path ? NULL : error_no_memory();
 }
 
-/* Whether there is a compressed record at all: perf stat record claims it without. */
+/* Looks for a compressed record: perf stat record sets the feature without one. */
 static struct sp_error *find_compressed(struct sp_reader *reader)
 {
 	struct walker *walker;
@@ -63,7 +62,6 @@ static struct sp_error *find_compressed(struct sp_reader *reader)
 		return error;
 	walker_check_sizes(walker, &reader->lengths, NULL);
 	while (!reader->info.compressed) {
-		/* Damage is met again by whoever reads the records. */
 		error = walker_next(walker, &raw);
 		if (!error && !raw.bytes)
 			break;
@@ -75,7 +73,6 @@ static struct sp_error *find_compressed(struct sp_reader *reader)
 	return NULL;
 }
 
-/* The records at the start of a file's data: as far as one read of the walker goes. */
 static struct sp_error *scan_beginning(struct sp_reader *reader)
 {
 	struct reader_extent beginning = reader->extent;
@@ -85,9 +82,8 @@ static struct sp_error *scan_beginning(struct sp_reader *reader)
 }
 
 /*
- * A recorder that lives to its end puts the payloads of all features behind the data. Before that
- * sprof has them in front of it, and for a few microseconds none; perf has not written the
- * size of the data.
+ * A recorder that ends writes all payloads of features after the data. Until then sprof has them
+ * before the data, and for a few microseconds no table; perf has not written the data's size.
  */
 static bool is_unfinished(const struct sp_reader *reader, const struct header_info *header)
 {
@@ -101,8 +97,8 @@ static bool is_unfinished(const struct sp_reader *reader, const struct header_in
 }
 
 /*
- * Of a recorder that writes the size of the data last, perf's. What it writes with it, the features,
- * may be there all the same: then only the size is wrong.
+ * Lists a missing size of the data. perf writes the size last, with the features. If these are
+ * present, only the size is wrong.
  */
 static void add_no_size(struct sp_reader *reader, const struct header_info *header)
 {
@@ -253,9 +249,9 @@ static struct sp_error *start(struct sp_reader *reader)
 	return error;
 }
 
-/* The damage is listed as well as returned. */
-static struct sp_error *damage_met(struct sp_reader *reader, uint64_t offset,
-				   struct sp_error *error)
+/* Lists damage that is also returned. */
+static struct sp_error *list_damage(struct sp_reader *reader, uint64_t offset,
+				    struct sp_error *error)
 {
 	enum sp_error_code code = sp_error_code(error);
 	if (code != SP_ERROR_NO_MEMORY && code != SP_ERROR_CANCELLED)
@@ -278,7 +274,7 @@ struct sp_error *sp_reader_next(struct sp_reader *reader, const struct sp_record
 			walker_doubt(reader->walker, &raw, decoder_excess(reader->decoder));
 	}
 	if (error)
-		return damage_met(reader, offset, error);
+		return list_damage(reader, offset, error);
 	*ret = raw.bytes ? &reader->record : NULL;
 	return NULL;
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the data itself says of the recording. A stream in perf's pipe format has
- * no header: HEADER_ATTR, HEADER_FEATURE, EVENT_UPDATE and HEADER_TRACING_DATA
- * records say the same, anywhere in it, so that all of it is hopped over by its
- * headers. sprof's own files begin with HEADER_FEATURE records as well, for the
- * case that their recorder is killed; there only the beginning is looked at.
+ * A stream in perf's pipe format has no header. HEADER_ATTR, HEADER_FEATURE, EVENT_UPDATE and
+ * HEADER_TRACING_DATA records replace it. They can be anywhere, so all records are visited.
+ * sprof's own files begin with HEADER_FEATURE records, too, in case their recorder is killed.
  */
 #include "reader/scan.h"
 
@@ -22,7 +20,7 @@
 #define EVENT_UPDATE_NAME 2
 #define TRACING_DATA_MAX (UINT64_C(1) << 30)
 
-/* How many ids a HEADER_ATTR record has room for. */
+/* Number of ids that fit a HEADER_ATTR record. */
 static size_t ids_of_full_record(const struct perf_event_attr *attr)
 {
 	size_t used = sizeof(struct perf_event_header) + attr->size;
@@ -30,8 +28,8 @@ static size_t ids_of_full_record(const struct perf_event_attr *attr)
 }
 
 /*
- * The event whose ids go on in this record, or NULL: of an event with more ids than
- * a record holds, sprof writes further records, the one before being full.
+ * The event that this record adds ids to, or NULL. sprof writes several records for an event with
+ * more ids than one record holds; all but the last are full.
  */
 static struct sp_event *event_continued(struct sp_reader *reader, const struct sp_header_attr *attr)
 {
@@ -51,7 +49,7 @@ static size_t next_power_of_two(size_t count)
 	return power;
 }
 
-/* Room for the ids grows by doubling, so that many records take no more than twice theirs. */
+/* Memory for the ids doubles, so that many records take at most twice their size. */
 static struct sp_error *continue_ids(struct sp_reader *reader, struct sp_event *event,
 				     const struct sp_header_attr *attr)
 {
@@ -109,14 +107,14 @@ static struct sp_event *event_of_id(struct scan *scan, uint64_t id)
 			if (!u64map_put(&scan->ids, event->ids[i], (uint32_t)scan->mapped, NULL))
 				scan->reader->no_memory = true;
 	}
-	/* As perf has it, no id means the first event. */
+	/* Like in perf, id 0 means the first event. */
 	if (!id && scan->reader->events.count)
 		return &scan->reader->events.items[0];
 	const uint32_t *index = u64map_find(&scan->ids, id);
 	return index ? &scan->reader->events.items[*index] : NULL;
 }
 
-/* u64 kind, u64 id of the event, and a name if that is what is updated. */
+/* u64 kind, u64 id of the event, and a name for kind EVENT_UPDATE_NAME. */
 static void scan_event_update(struct scan *scan, const struct raw_record *raw)
 {
 	struct cursor cursor = reader_cursor(scan->reader, raw->bytes, raw->size, raw->offset);
@@ -130,7 +128,7 @@ static void scan_event_update(struct scan *scan, const struct raw_record *raw)
 		event->name = reader_copy_text(scan->reader, cursor.pos, size);
 }
 
-/* The blob lies behind the record, which says how long it is. */
+/* The payload follows the record, which has its length. */
 static struct sp_error *scan_tracing_data(struct sp_reader *reader, const struct raw_record *raw,
 					  uint64_t end)
 {
@@ -187,7 +185,7 @@ static struct sp_error *scan_walk(struct scan *scan, struct walker *walker)
 		if (error && sp_error_code(error) != SP_ERROR_FORMAT)
 			return error;
 		if (error) {
-			/* It is met again, and noted, by whoever reads the records. */
+			/* Listed when the records are read. */
 			sp_error_free(error);
 			continue;
 		}

@@ -11,7 +11,7 @@
 
 #define BUFFER_SIZE ((size_t)1 << 20)
 
-/* Where O_TMPFILE is not supported (NFS, old overlays): a name for a moment. */
+/* For file systems without O_TMPFILE (NFS, old overlays): the file has a name for a moment. */
 static int open_and_unlink(const char *directory)
 {
 	CLEANUP_FREE char *name = format_text("%s/sprof-XXXXXX", directory);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An unlinked temporary file, in $TMPDIR or /tmp, for what cannot be read twice
- * where it comes from. Nobody else can open it, and it is gone with its last fd.
+ * An unlinked temporary file, in $TMPDIR or /tmp, for data that can be read only once at its
+ * source. No other process can open it, and closing its last fd frees it.
  */
 #ifndef READER_TEMP_FILE_H
 #define READER_TEMP_FILE_H
@@ -12,9 +12,9 @@
 
 struct temp_file {
 	int fd;        /* -1: none */
-	uint64_t size; /* of all that was appended */
+	uint64_t size; /* bytes appended */
 	uint8_t *buffer;
-	size_t used;   /* of the buffer, not yet written */
+	size_t used;   /* bytes in the buffer, not yet written */
 	const char *directory;
 };
 
@@ -23,10 +23,10 @@ struct temp_file {
 
 struct sp_error *temp_file_init(struct temp_file *temp) SP_MUST_CHECK;
 
-/* Fails with SP_ERROR_LIMIT, saying where there is no room. */
+/* Fails with SP_ERROR_LIMIT on a full disk, and names the directory. */
 struct sp_error *temp_file_append(struct temp_file *temp, const void *bytes, size_t size) SP_MUST_CHECK;
 
-/* Writes what is buffered and gives the fd to the caller. */
+/* Writes buffered bytes. The caller owns *fd_ret. */
 struct sp_error *temp_file_finish(struct temp_file *temp, int *fd_ret) SP_MUST_CHECK;
 
 void temp_file_deinit(struct temp_file *temp);

@@ -23,7 +23,7 @@
 
 #define HEADER2_SIZE 16 /* of COMPRESSED2 */
 
-/* simpleperf puts the payload inside the record, which then is longer than this. */
+/* simpleperf writes the payload inside the record, which then is longer than this. */
 #define TRACING_DATA_MAX 16
 
 /* Hopping over shorter samples costs more than it saves. */
@@ -120,8 +120,8 @@ void walker_hop_samples(struct walker *walker)
 }
 
 /*
- * perf 6.16 to the middle of 2026 lets the size of a long COMPRESSED2 wrap around,
- * and leaves out its padding; the u64 behind the header says how long it is.
+ * Whether the size of a long COMPRESSED2 wrapped around, as in perf 6.16 to the middle of 2026,
+ * without padding. The u64 after the header has its length.
  */
 static bool wrapped(const struct walker *walker, const struct header *header)
 {
@@ -135,7 +135,7 @@ static bool wrapped(const struct walker *walker, const struct header *header)
 	return padded > UINT16_MAX && (padded & UINT16_MAX) == header->size;
 }
 
-/* Bytes behind header.size that belong to the record at walker->pos all the same. */
+/* Bytes after header.size that belong to the record at walker->pos. */
 static uint64_t payload_size(const struct walker *walker, const struct header *header)
 {
 	struct cursor cursor = cursor_make(walker->pos, (size_t)(walker->end - walker->pos),
@@ -169,8 +169,8 @@ static uint64_t after_hole(const struct walker *walker, unsigned int step)
 }
 
 /*
- * Moves to the next place where reading may resume, of those that many bytes apart; to the end
- * if there is none.
+ * Moves to the next place where records begin, at a multiple of `step` from here; to the end if
+ * there is none.
  */
 static struct sp_error *resync(struct walker *walker, unsigned int step)
 {
@@ -208,7 +208,7 @@ struct sp_error *walker_seek(struct walker *walker)
 	return resync(walker, SEEK_STEP);
 }
 
-/* Damage at the next record: says so, and moves to where reading may resume. */
+/* Returns damage at the next record, and moves to the next place where records begin. */
 static struct sp_error *damaged(struct walker *walker, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -220,7 +220,6 @@ static struct sp_error *damaged(struct walker *walker, const char *format, ...)
 	CLEANUP_FREE char *what = format_text_va(format, args);
 	va_end(args);
 	size_t left = (size_t)(walker->end - walker->pos);
-	/* The record that is damaged may have been of any size, if it was a user's. */
 	walker->pos += left < 1 ? left : 1;
 	struct sp_error *error = resync(walker, 1);
 	if (error)
@@ -264,7 +263,7 @@ static struct sp_error *check(struct walker *walker, const struct header *header
 	return NULL;
 }
 
-/* Moves behind a record with a payload, which may be longer than the buffer. */
+/* Moves past a record and its payload, which may be longer than the buffer. */
 static struct sp_error *skip_payload(struct walker *walker, const struct header *header)
 {
 	uint64_t payload = payload_size(walker, header);
@@ -280,15 +279,15 @@ static struct sp_error *skip_payload(struct walker *walker, const struct header 
 		walker->pos += payload;
 		return NULL;
 	}
-	/* Nothing of the buffer is good behind this record: the next call fills it. */
+	/* The payload ends beyond the buffer: the next call fills it. */
 	walker->end = walker->stop = walker->pos;
 	walker->buffer_offset += payload;
 	return NULL;
 }
 
 /*
- * A sample that is longer than what is left in the buffer is skipped unread: *raw has no more
- * than its header. Gives NULL in *raw where the next record is none.
+ * Skips a sample that is longer than the rest of the buffer: only its header is in *raw. Another
+ * next record: raw->bytes is NULL.
  */
 static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 {

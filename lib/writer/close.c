@@ -8,8 +8,8 @@
 #include "writer/writer_struct.h"
 
 /*
- * The table in full; if that cannot be, the one of the rounds, which lacks the
- * build-ids (MMAP2 records have them too) and the time span.
+ * Writes the full table. If that fails, the table of the rounds stays. It lacks the build-ids, which
+ * MMAP2 records have too, and the time span.
  */
 static struct sp_error *finish_file(struct writer *writer)
 {
@@ -25,7 +25,7 @@ static struct sp_error *finish_file(struct writer *writer)
 				"%s", writer_remedy(errnum));
 }
 
-/* What a file has in its table at the end, as records. */
+/* Writes the build-ids, which a file has in its table, as records. */
 static struct sp_error *finish_stream(struct writer *writer, const struct writer_end *end)
 {
 	struct record_buffer buffer = {0};
@@ -40,7 +40,7 @@ static struct sp_error *finish_stream(struct writer *writer, const struct writer
 	return error;
 }
 
-/* Everything went well, into a file that no one will find. */
+/* Fails if the file, though complete, has no name any more. */
 static struct sp_error *check_present(const struct writer *writer)
 {
 	struct stat st;
@@ -71,7 +71,7 @@ static struct sp_error *note_stop(struct writer *writer, uint64_t taken)
 	return error;
 }
 
-/* The first build-ids for which space is reserved; how many. */
+/* Number of build-ids that fit the reserved space. */
 static size_t build_ids_fitting(const struct writer *writer, const struct writer_end *end)
 {
 	uint64_t bytes = 0;
@@ -105,7 +105,7 @@ static struct sp_error *finish(struct writer *writer, const struct writer_end *e
 }
 
 
-/* A place that is no name has none: `when` is NULL. */
+/* `when` NULL: without a date. */
 static struct sp_error *close_as(struct writer *writer, const struct writer_end *end,
 				 const struct timespec *when, char **name_ret)
 {

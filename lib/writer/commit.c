@@ -18,7 +18,7 @@ int commit_sync(const struct commit *commit)
 	return durable_file(commit->durability, commit->fd);
 }
 
-/* The header goes last: until then this is no perf.data file at all. */
+/* Writes the header last: without it, the file is no perf.data file. */
 int commit_begin(struct commit *commit)
 {
 	const struct record_buffer *bytes = &commit->start.bytes, *table = &commit->start.table;
@@ -65,7 +65,7 @@ static int clear_bits(struct commit *commit)
 	return errnum;
 }
 
-/* Size and bits together: whoever sees the bits sees the size they stand behind. */
+/* Writes size and bits together: a reader of the bits gets the size that they belong to. */
 static int patch_header(struct commit *commit, uint64_t end, const struct feature_bits *bits)
 {
 	struct file_header header = {.data.size = end - commit->start.data_offset};
@@ -88,7 +88,7 @@ static int put_held(struct commit *commit)
 	return errnum;
 }
 
-/* Each step is on the disk before the next one begins. */
+/* Syncs each step before the next one. */
 static int round_durably(struct commit *commit, uint64_t end)
 {
 	int errnum = 0;
@@ -114,7 +114,7 @@ int commit_round(struct commit *commit, uint64_t end)
 	if (commit->committed == end && commit->bits_set)
 		return 0;
 	bool apart = end - commit->committed >= table->count;
-	/* The records at the start say the same: without a table nothing is lost. */
+	/* An error is ignored: the records at the start have the same features. */
 	bool has_table = apart && !put_at(commit, end, table->items, table->count);
 	int errnum = clear_bits(commit);
 	if (!errnum)
@@ -126,12 +126,12 @@ int commit_round(struct commit *commit, uint64_t end)
 	return patch_header(commit, end, has_table ? &commit->start.bits : NULL);
 }
 
-/* The sections of a table at `end` with all payloads behind it. */
+/* Sections of a table at `end`, with all payloads after it. */
 static struct sp_error *make_last_table(const struct feature_set *features, uint64_t end,
 					struct record_buffer *sections,
 					struct feature_bits *bits_ret)
 {
-	/* Their number gives their size, which says where the payloads will be. */
+	/* The number of sections gives the offset of the payloads. */
 	struct sp_error *error = feature_set_sections(features, 0, sections, bits_ret);
 	if (error)
 		return error;
@@ -140,7 +140,6 @@ static struct sp_error *make_last_table(const struct feature_set *features, uint
 	return feature_set_sections(features, payloads, sections, bits_ret);
 }
 
-/* Of a file that is sealed up to there. */
 static int put_last_table(struct commit *commit, uint64_t end, const struct feature_set *features,
 			  uint64_t *file_end_ret)
 {

@@ -10,7 +10,7 @@
 #include "file/deflate.h"
 
 #define STRING_ALIGN 64
-/* What a record has room for behind its header and the feature's number. */
+/* Size of a record without its header and the feature's number. */
 #define FEATURE_RECORD_MAX (RECORD_SIZE_MAX - 16)
 /* perf's HOST_KERNEL_ID: a build-id of this machine, not of a guest. */
 #define HOST_PID UINT32_MAX
@@ -148,7 +148,7 @@ static void put_list(struct put *put, const char *const *list)
 		feature_put_string(put, list[i]);
 }
 
-/* Readers take the number of places from NRCPUS. */
+/* Readers use NRCPUS as the number of places. */
 static struct sp_error *add_cpu_topology(struct feature_set *set, const struct writer_info *info)
 {
 	const struct sp_cpu_topology *topology = &info->topology;
@@ -217,7 +217,7 @@ static struct sp_error *add_clock(struct feature_set *set, const struct writer_i
 	return error;
 }
 
-/* What readers inflate a record into: more than it holds with one that began in it before. */
+/* Readers' buffer: a record's inflated bytes, and a record that began before them. */
 #define INFLATED_MAX ((uint32_t)(2 * DEFLATE_SIZE))
 
 #define COMPRESSED_VERSION 1
@@ -285,7 +285,7 @@ struct sp_error *feature_set_start(struct feature_set *set, const struct writer_
 	return add_payloads(set, info->features, info->feature_count);
 }
 
-/* perf keeps kernel and user files apart by this; a name tells where no one did. */
+/* perf distinguishes kernel and user files by this; if it is not set, the name decides. */
 static uint16_t build_id_cpumode(const struct sp_build_id *build_id)
 {
 	const char *filename = build_id->filename, *base = strrchr(filename, '/');
@@ -309,7 +309,7 @@ static void put_build_id(struct put *put, const struct sp_build_id *build_id)
 	struct perf_event_header header = {.misc = MISC_BUILD_ID_SIZE};
 	uint64_t size = feature_build_id_bytes(build_id->filename);
 	if (size > UINT16_MAX)
-		return; /* no path of a file is as long */
+		return; /* longer than any path */
 	header.misc |= build_id_cpumode(build_id);
 	header.size = (uint16_t)size;
 	put_bytes(put, &header, sizeof(header));

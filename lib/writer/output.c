@@ -13,7 +13,7 @@
 
 #define ELSEWHERE "name another file with -o"
 
-/* Of names with a date: their resolution, and how many in a row may be there already. */
+/* Names with a date: their resolution, and the number of existing names that are skipped. */
 #define HUNDREDTH_NS 10000000
 #define DATED_TRIES 1000
 

@@ -6,11 +6,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* How far ahead space is allocated: a quarter of what there is, within these. */
+/* Bytes allocated ahead: a quarter of the data, within these limits. */
 #define AHEAD_MIN ((uint64_t)256 << 10)
 #define AHEAD_MAX ((uint64_t)16 << 20)
 
-/* Less than this is not worth asking a full disk for. */
+/* Smallest allocation that is tried on a full disk. */
 #define BLOCK_SIZE ((uint64_t)4096)
 
 static uint64_t file_size_limit(void)
@@ -21,7 +21,7 @@ static uint64_t file_size_limit(void)
 	return limit.rlim_cur;
 }
 
-/* Makes space up to `goal` ours; 0 or the errno. */
+/* Allocates space up to `goal`; 0 or the errno. */
 static int allocate(struct preallocation *space, uint64_t goal)
 {
 	if (goal <= space->allocated)
@@ -31,7 +31,7 @@ static int allocate(struct preallocation *space, uint64_t goal)
 			 (off_t)(goal - space->allocated)) < 0) {
 		if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
 			return errno;
-		/* All else is no answer: then the writes themselves will tell. */
+		/* Other errors do not mean that a write fails, too. */
 		if (errno != EINTR)
 			space->cannot_allocate = true;
 	}
@@ -39,7 +39,7 @@ static int allocate(struct preallocation *space, uint64_t goal)
 	return 0;
 }
 
-/* The disk holds less than up to `goal`: makes ours what it does hold of it. */
+/* Allocates as much as possible of the space up to `goal`, which is too much. */
 static void allocate_part(struct preallocation *space, uint64_t goal)
 {
 	uint64_t step = goal > space->allocated ? goal - space->allocated : 0;

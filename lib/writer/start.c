@@ -8,14 +8,14 @@
 #define UPDATE_NAME 2
 
 /*
- * The events' names, in records of their own: without a table there is no
- * EVENT_DESC, and a stream's may be too large for a record.
+ * Writes the events' names as EVENT_UPDATE records: a file without a table has no EVENT_DESC, and
+ * a stream's may be too large for a record.
  */
 static struct sp_error *put_names(struct record_buffer *buffer, const struct sp_event *events,
 				  size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		/* Without an id only the first event can be meant. */
+		/* Without an id, the record is for the first event. */
 		if (!events[i].name || (!events[i].id_count && i))
 			continue;
 		struct sp_record record = {
@@ -34,7 +34,7 @@ static struct sp_error *put_names(struct record_buffer *buffer, const struct sp_
 	return NULL;
 }
 
-/* Ids and attrs; the header's section of attrs. */
+/* Writes ids and attrs; returns the header's section of attrs. */
 static struct file_section put_attrs(struct put *put, const struct sp_event *events, size_t count,
 				     uint32_t attr_size)
 {
@@ -93,9 +93,9 @@ void file_start_deinit(struct file_start *start)
 }
 
 /*
- * As many ids as fit a record; further ones in further records of the same attr,
- * which readers take for one more event. A lone event needs no ids, so its further
- * ones are left out.
+ * Writes the ids that fit a record, and further ones in further records of the same attr. Other
+ * readers read those as further events. A single event needs no ids: only those of its first
+ * record are written.
  */
 static struct sp_error *put_attr_records(struct record_buffer *buffer,
 					 const struct sp_event *event, bool alone,

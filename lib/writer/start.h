@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a recording begins with, as bytes. */
+/* First bytes of a recording: header, events and features. */
 #ifndef WRITER_START_H
 #define WRITER_START_H
 
 #include "writer/features_write.h"
 
-/* The layout is described in commit.h. */
+/* Layout: see commit.h. */
 struct file_start {
 	struct record_buffer bytes; /* from the header to the first records */
 	uint64_t data_offset;

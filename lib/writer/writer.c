@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file is made as commit.h says, on space that is ours ahead of the data (preallocate.h).
+ * A file's layout and order of writes are in commit.h; its space is allocated ahead (preallocate.h).
  *
  * A stream (pipe, device, standard output) is perf's pipe format: a header of 16
  * bytes, then HEADER_ATTR, HEADER_FEATURE and EVENT_UPDATE records, then the data.
  *
- * Compressed, what the recorder writes is COMPRESSED records, each round a frame or more of
- * their own: a killed recording can be read up to its last round. The start stays as it is.
+ * With compression, the recorder's records become COMPRESSED records. Each round has its own frames,
+ * so that a killed recording can be read up to its last round. The start is not compressed.
  */
 #include "writer/writer.h"
 
@@ -19,11 +19,11 @@
 #include "writer/spans.h"
 #include "writer/writer_struct.h"
 
-/* Writes up to this size are gathered in `pending`, which holds PENDING_SIZE. */
+/* Writes up to SMALL_SIZE are gathered in `pending`. */
 #define SMALL_SIZE ((size_t)8192)
 #define PENDING_SIZE ((size_t)65536)
 
-/* Space that closing needs beside features: the note of a full disk, and SAMPLE_TIME. */
+/* Space for closing, apart from features: the note about a full disk, and SAMPLE_TIME. */
 #define CLOSING_RESERVE ((uint64_t)512)
 
 DEFINE_CLEANUP(struct writer *, writer_free)
@@ -67,7 +67,7 @@ static struct sp_error *failed(const struct writer *writer)
 
 /* -- Data ------------------------------------------------------------------ */
 
-/* As preallocate_room(); a stream has room for all. */
+/* Number of bytes that fit, like preallocate_room(); all fit a stream. */
 static uint64_t room_for(struct writer *writer, uint64_t size, int *errnum_ret)
 {
 	*errnum_ret = 0;
@@ -75,13 +75,13 @@ static uint64_t room_for(struct writer *writer, uint64_t size, int *errnum_ret)
 				       preallocate_room(&writer->space, writer->end, size, errnum_ret);
 }
 
-/* Makes the file valid up to `end`; 0 or the errno. */
+/* Makes the file valid up to writer->end; 0 or the errno. */
 static int commit(struct writer *writer)
 {
 	return writer->output.stream ? 0 : commit_round(&writer->commit, writer->end);
 }
 
-/* Takes back `surplus` bytes behind the last whole record. */
+/* Removes `surplus` bytes after the last whole record from the file. */
 static void cut(struct writer *writer, uint64_t surplus)
 {
 	struct stat st;
@@ -109,19 +109,19 @@ static int put_data(struct writer *writer, const struct iovec *spans, int count,
 	return errnum;
 }
 
-/* Counts the samples behind the first `written` bytes. */
+/* Counts samples after the first `written` bytes as not written. */
 static void refuse(struct writer *writer, const struct iovec *spans, int count, uint64_t written)
 {
 	writer->unwritten += spans_count_records(spans, count, written, PERF_RECORD_SAMPLE);
 }
 
-/* What may stay of spans that are not in the file to their end. */
+/* Bytes that may stay in the file if only `size` bytes of the spans are in it. */
 static uint64_t whole_of(const struct iovec *spans, int count, uint64_t size, bool undivided)
 {
 	return undivided ? 0 : spans_whole_records(spans, count, size);
 }
 
-/* As many of the records as fit, or all of them or none; *whole_ret is how many bytes. */
+/* Writes the records that fit, or, `undivided`, all or none; *whole_ret: number of bytes. */
 static struct sp_error *append_some(struct writer *writer, const struct iovec *spans, int count,
 				    bool undivided, uint64_t *whole_ret)
 {
@@ -138,7 +138,7 @@ static struct sp_error *append_some(struct writer *writer, const struct iovec *s
 	if (!writer->errnum)
 		return NULL;
 	commit_drop(&writer->commit, writer->end);
-	/* What of a record is in the file would not be read: no error if it stays. */
+	/* Part of a record may stay in the file, where readers do not read it: errors are ignored. */
 	if (commit(writer) == 0 && whole < done)
 		cut(writer, done - whole);
 	return failed(writer);
@@ -153,7 +153,7 @@ struct sp_error *writer_append(struct writer *writer, const struct iovec *spans,
 	return error;
 }
 
-/* What is gathered goes out compressed until less than `most` bytes are left of it. */
+/* Compresses and writes records until less than `most` bytes are left. */
 static struct sp_error *pack(struct writer *writer, size_t most)
 {
 	struct packing *packing = &writer->packing;
@@ -182,7 +182,7 @@ static struct sp_error *flush(struct writer *writer)
 	return writer_append(writer, &span, 1);
 }
 
-/* Into `pending`, where there is room for it. */
+/* Copies the spans to `pending`, which has room for them. */
 static void gather(struct writer *writer, const struct iovec *spans, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -204,7 +204,7 @@ struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, 
 		error = packing_add(&writer->packing, spans, count);
 		return error ?: pack(writer, DEFLATE_SIZE);
 	}
-	/* What is gathered has its space already: it is not lost to a full disk. */
+	/* Space for pending records is allocated: a full disk does not lose them. */
 	bool small = !writer->errnum && size <= SMALL_SIZE &&
 		     room_for(writer, gathered, &no_room) == gathered;
 	if (!writer->errnum && (!small || gathered > PENDING_SIZE))
@@ -249,7 +249,7 @@ struct sp_error *writer_commit(struct writer *writer)
 {
 	struct sp_error *error = writer->errnum ? NULL : flush(writer);
 	int errnum = error ? 0 : commit(writer);
-	/* What could not be committed now may be by the next round, or at the end. */
+	/* The next round, or closing, may still commit. */
 	if (errnum && !writer->errnum && writer->commit.durability)
 		error = writer_sync_error(writer, errnum);
 	else if (errnum && !writer->errnum)
@@ -327,7 +327,6 @@ static struct sp_error *start_stream(struct writer *writer, const struct sp_even
 	return error;
 }
 
-/* The name that the file has now. */
 struct sp_error *writer_sync_name(const struct writer *writer)
 {
 	if (writer->output.stream)

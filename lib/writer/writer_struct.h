@@ -11,25 +11,25 @@
 #include "writer/packing.h"
 #include "writer/preallocate.h"
 
-/* As the feature has it: where the record begins, and its size without the trace. */
+/* Entry of feature AUXTRACE: the record's offset, and its size without the trace. */
 struct auxtrace_place {
 	uint64_t offset, size;
 };
 
 struct writer {
 	struct output output;
-	char *name; /* for messages */
+	char *name; /* of the output, for messages */
 	struct feature_set features;
-	struct record_buffer pending; /* of PENDING_SIZE bytes */
-	struct packing packing;       /* then nothing is pending */
-	struct { VEC(struct auxtrace_place); } traces; /* AUXTRACE records that are in the file */
-	uint64_t end;         /* of the last whole record that is in the file */
-	uint64_t build_id_bytes; /* of the reserve */
+	struct record_buffer pending; /* up to PENDING_SIZE bytes; empty with compression */
+	struct packing packing;
+	struct { VEC(struct auxtrace_place); } traces; /* AUXTRACE records in the file */
+	uint64_t end;         /* end of the last whole record in the file */
+	uint64_t build_id_bytes; /* reserved for build-ids */
 	struct commit commit;     /* of a file */
 	struct preallocation space;   /* of a file */
-	int errnum;           /* of the first write that failed; 0: none */
-	uint64_t samples;     /* that were handed over */
-	uint64_t unwritten;   /* of these: since the failure, and those that failed */
+	int errnum;           /* error of the first failed write; 0: none */
+	uint64_t samples;     /* passed to the writer */
+	uint64_t unwritten;   /* number of these that are not in the file */
 };
 
 /* Remedy for an error of a write, a sync or a close. */
