@@ -23,8 +23,8 @@ struct reader_extent {
 
 struct file_header {
 	uint64_t magic;
-	uint64_t size;      /* of this header: 104; 16, and nothing more of it, in a pipe */
-	uint64_t attr_size; /* of an entry of attrs: the attr and a file_section of its ids */
+	uint64_t size;      /* size of this header: 104; in a pipe 16, without the rest */
+	uint64_t attr_size; /* size of an entry of attrs: the attr and a file_section of its ids */
 	struct file_section attrs;
 	struct file_section data;
 	struct file_section event_types; /* ignored by all readers */

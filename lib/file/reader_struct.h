@@ -20,11 +20,11 @@ struct feature_payload {
 struct sp_reader {
 	struct sp_ctx *ctx;
 	const char *path;      /* for messages */
-	const char *data_path; /* the same of data_fd */
+	const char *data_path; /* the same for data_fd */
 	int fd;                /* the file, or the temporary file that a stream was copied to */
 	int data_fd;           /* fd, or a temporary file with the flat records */
 	int directory_fd;      /* -1: none */
-	uint64_t file_size;    /* of fd */
+	uint64_t file_size;    /* size of fd's file */
 	bool swap;
 	bool pipe_format;
 	struct reader_extent extent;

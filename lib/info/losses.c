@@ -21,10 +21,10 @@ struct event_losses {
 struct sp_losses {
 	const struct record_layout *layout;
 	struct u64map event_of_id;
-	struct event_losses *events; /* as many as the layout has, and one */
+	struct event_losses *events; /* one more than the layout has */
 	struct u64map read_index;    /* event id -> index in read_lost */
 	VEC(uint64_t) read_lost;
-	bool counted;                /* of any event */
+	bool counted;                /* for any event */
 	struct { VEC(struct sp_loss); } moments;
 	struct { VEC(struct sp_throttling); } throttlings;
 	struct u64map throttled;     /* (event id, CPU) -> index of the one that lasts, + 1 */

@@ -45,8 +45,8 @@
 struct flattener {
 	struct sp_reader *reader;
 	struct temp_file temp;
-	struct inflater *inflater; /* of this source; NULL until it is needed */
-	int fd;                    /* of this source */
+	struct inflater *inflater; /* for this source; NULL until it is needed */
+	int fd;                    /* this source's */
 	const char *path;
 	bool lost;                 /* the stream is damaged, up to the next frame */
 	bool refused;              /* it inflates to too many bytes */

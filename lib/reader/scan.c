@@ -86,7 +86,7 @@ static struct sp_error *scan_attr(struct sp_reader *reader, const struct sp_head
 struct scan {
 	struct sp_reader *reader;
 	struct decoder *decoder;
-	struct u64map ids;    /* of the events before `mapped` */
+	struct u64map ids;    /* ids of the events before `mapped` */
 	size_t mapped;
 };
 

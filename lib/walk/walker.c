@@ -21,7 +21,7 @@
 #include "file/reader_struct.h"
 #include "walk/walker_sizes.h"
 
-#define HEADER2_SIZE 16 /* of COMPRESSED2 */
+#define HEADER2_SIZE 16 /* COMPRESSED2's header and u64 size */
 
 /* simpleperf writes the payload inside the record, which then is longer than this. */
 #define TRACING_DATA_MAX 16
@@ -33,7 +33,7 @@
 /* HEADER_TRACING_DATA of 12 bytes shifts all that follow it. */
 #define SEEK_STEP 4
 
-#define LINE 64 /* of the processor's cache */
+#define LINE 64 /* bytes in a line of the CPU's cache */
 
 DEFINE_CLEANUP(struct walker *, walker_free)
 

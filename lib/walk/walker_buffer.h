@@ -15,7 +15,7 @@
 struct walker {
 	const uint8_t *pos;  /* the next record */
 	const uint8_t *stop; /* records that begin here or later are not returned */
-	const uint8_t *end;  /* of the bytes in the buffer */
+	const uint8_t *end;  /* end of the bytes in the buffer */
 	bool swap;
 	bool hops;
 	bool finished;
@@ -23,12 +23,12 @@ struct walker {
 	int fd;
 	const char *path;
 	uint8_t *buffer;
-	uint64_t buffer_offset; /* of buffer[0] in the file */
+	uint64_t buffer_offset; /* offset of buffer[0] in the file */
 	size_t buffer_size;
 	uint64_t begin_end; /* records begin before this offset */
 	uint64_t data_end;  /* records end before this offset */
 	struct sp_reader *reader;      /* NULL: a file's records, which are not decoded */
-	struct decoder *decoder;       /* of an exact reader; else NULL */
+	struct decoder *decoder;       /* for an exact reader; else NULL */
 	const struct lengths *lengths; /* NULL: sizes are not checked */
 	struct sp_reader *damaged;     /* wrong sizes are added to its damage; NULL: not added */
 	struct decoder *time_decoder;  /* NULL until a record's size is in doubt */

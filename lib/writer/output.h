@@ -18,7 +18,7 @@ struct output {
 	int fd;
 	bool stream;     /* cannot be patched: a pipe, a terminal, a device, standard output */
 	bool published;  /* the file is at `path` */
-	char *path;      /* of a file */
+	char *path;      /* NULL for a stream */
 	char *temporary; /* the file's name until it is published; NULL: it has none */
 };
 

@@ -14,6 +14,7 @@ uint64_t spans_size(const struct iovec *spans, int count);
 /*
  * Writes bytes [skip, skip + size) of the spans, at `offset` or SPANS_APPEND. Returns 0 or the
  * errno; *done_ret is the number of bytes written before it. EPIPE and EFBIG raise no signal.
+ * (Seven parameters: those of pwritev(2), a part of the spans, and a result.)
  */
 int spans_write(int fd, int64_t offset, const struct iovec *spans, int count, uint64_t skip,
 		uint64_t size, uint64_t *done_ret);

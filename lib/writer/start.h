@@ -10,7 +10,7 @@ struct file_start {
 	struct record_buffer bytes; /* from the header to the first records */
 	uint64_t data_offset;
 	struct record_buffer table; /* sections of the payloads that are in `bytes` */
-	struct feature_bits bits;   /* of that table */
+	struct feature_bits bits;   /* bits for that table */
 };
 
 /* `start` zeroed; the features are those of feature_set_start(). */

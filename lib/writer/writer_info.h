@@ -15,7 +15,7 @@ struct writer_info {
 	const char *hostname, *osrelease, *version, *arch, *cpudesc, *cpuid;
 	uint32_t cpus_available, cpus_online;
 	uint64_t total_memory_kb;
-	struct sp_cpu_topology topology; /* of cpus_available CPUs, or zero */
+	struct sp_cpu_topology topology; /* for cpus_available CPUs, or zero */
 	const struct sp_numa_node *numa_nodes;
 	size_t numa_node_count;
 	const char *const *cmdline; /* NULL-terminated */
@@ -23,7 +23,7 @@ struct writer_info {
 	size_t pmu_count;
 	uint32_t clock_id;
 	uint64_t clock_resolution_ns, clock_wall_ns, clock_ns;
-	int compression_level; /* of zstd; 0: no compression */
+	int compression_level; /* zstd's; 0: no compression */
 	/* Further payloads as they are, for bits that nothing above is for. */
 	const struct writer_feature *features;
 	size_t feature_count;

@@ -18,15 +18,15 @@ struct auxtrace_place {
 
 struct writer {
 	struct output output;
-	char *name; /* of the output, for messages */
+	char *name; /* the output's, for messages */
 	struct feature_set features;
 	struct record_buffer pending; /* up to PENDING_SIZE bytes; empty with compression */
 	struct packing packing;
 	struct { VEC(struct auxtrace_place); } traces; /* AUXTRACE records in the file */
 	uint64_t end;         /* end of the last whole record in the file */
 	uint64_t build_id_bytes; /* reserved for build-ids */
-	struct commit commit;     /* of a file */
-	struct preallocation space;   /* of a file */
+	struct commit commit;       /* for a file */
+	struct preallocation space; /* for a file */
 	int errnum;           /* error of the first failed write; 0: none */
 	uint64_t samples;     /* passed to the writer */
 	uint64_t unwritten;   /* number of these that are not in the file */
