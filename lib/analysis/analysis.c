@@ -9,8 +9,10 @@
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include "analysis/findings.h"
 #include "analysis/internal.h"
 #include "analysis/pass_one.h"
+#include "analysis/time_order.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
@@ -306,6 +308,8 @@ static struct sp_error *run_all(struct run *run)
 		error = read_samples(run);
 	if (!error)
 		error = finish_profiles(run);
+	if (!error && !order_rows_by_time(run->analysis, &run->options))
+		error = error_no_memory();
 	/* Addresses would stand where names are, and nothing tell them from those without. */
 	if (!error && resolver_no_memory(run->resolver))
 		error = error_no_memory();

@@ -5,6 +5,9 @@
 
 #include "analysis/internal.h"
 
+/* Adds all findings, after finish_profiles(). */
+struct sp_error *finish_findings(struct run *run) SP_MUST_CHECK;
+
 /*
  * Adds a copy of `finding`, with the sentence that the format makes as its `what`. `cause` and
  * `summary` are constants; other texts are copied. False when out of memory.
@@ -38,12 +41,7 @@ bool was_unwound(const struct run *run, uint16_t event);
 bool find_counting(struct run *run);
 bool find_branchless(struct run *run);
 
-/*
- * Threads and processes without a sample, by program: sum_unsampled() fills in the profile's list,
- * its missing weight, and the source's part of it that rows may lack, before rows are made.
- * False when out of memory.
- */
-bool sum_unsampled(struct run *run, uint16_t event, struct profile_source *source);
+/* Threads and processes without a sample, by program. False when out of memory. */
 bool find_unsampled(struct run *run);
 
 /* Samples that have no name, by what stands in the way. False when out of memory. */

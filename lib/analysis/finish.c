@@ -2,7 +2,7 @@
 /* Puts together, for each event, what the workers found, and makes profiles of it. */
 #include <string.h>
 #include "analysis/detail.h"
-#include "analysis/findings.h"
+#include "analysis/unsampled.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "info/losses.h"
@@ -274,10 +274,7 @@ static struct sp_error *make_profiles(struct run *run, struct merged *merged, si
 			return error;
 		run->analysis->profile_count++;
 	}
-	struct sp_error *error = join_groups(run, sources);
-	if (!error && !order_rows_by_time(run->analysis, &run->options))
-		error = error_no_memory();
-	return error;
+	return join_groups(run, sources);
 }
 
 struct sp_error *finish_profiles(struct run *run)

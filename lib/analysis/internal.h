@@ -63,13 +63,7 @@ struct merged {
 /* Adds one worker's chains to the paths of their events; false when out of memory. */
 bool grow_trees(struct run *run, struct merged *merged, const struct worker *worker);
 
-/* With time_offsets, orders rows by their time, then by weight; false when out of memory. */
-bool order_rows_by_time(struct sp_analysis *analysis, const struct sp_analysis_options *options);
-
 /* Puts together what the workers found, as profiles. */
 struct sp_error *finish_profiles(struct run *run) SP_MUST_CHECK;
-
-/* Says what the data is worth; after finish_profiles(). */
-struct sp_error *finish_findings(struct run *run) SP_MUST_CHECK;
 
 #endif

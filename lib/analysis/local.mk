@@ -25,16 +25,17 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/recorded_until.c lib/analysis/recorded_until.h \
 	lib/analysis/runtimes.c lib/analysis/runtimes.h \
 	lib/analysis/scout.c lib/analysis/scout.h \
+	lib/analysis/short_tasks.c \
 	lib/analysis/sideband.c lib/analysis/sideband.h \
 	lib/analysis/stack_end.h \
 	lib/analysis/starts.c lib/analysis/starts.h \
 	lib/analysis/sum.c \
 	lib/analysis/stack_troubles.c \
 	lib/analysis/stacks.c lib/analysis/stacks.h \
-	lib/analysis/time_order.c \
+	lib/analysis/time_order.c lib/analysis/time_order.h \
 	lib/analysis/time_bins.c lib/analysis/time_bins.h \
 	lib/analysis/trouble.c \
-	lib/analysis/unsampled.c \
+	lib/analysis/unsampled.c lib/analysis/unsampled.h \
 	lib/analysis/value.c \
 	lib/analysis/unwinding.c lib/analysis/unwinding.h \
 	lib/analysis/worker.c lib/analysis/worker.h

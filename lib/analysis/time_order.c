@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows in order of time, as a table over time is read. */
+#include "analysis/time_order.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/internal.h"
 
 /* Rows without a time are last. */
 static uint64_t time_of(const struct sp_row *row)

@@ -6,18 +6,11 @@
  * else it is at most their lifetime, or a period on each CPU. A task that was sampled lacks what it
  * used after its last sample, at most a period on each CPU: much, if thousands live for two periods.
  */
-#include <stdio.h>
+#include "analysis/unsampled.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/findings.h"
 #include "base/cleanup.h"
-#include "base/format.h"
-
-/* Least share for a finding. */
-#define SHARE_LEAST 0.01
-
-/* Limit on named programs. */
-#define NAMED_MOST 4
 
 /* Tasks that ended under a program name, and the weight that its rows may lack. */
 struct program {
@@ -230,67 +223,6 @@ static bool sum_up(struct run *run, uint16_t event, struct programs *programs)
 	return !begins_anew || is_of_cpus(run, event) || sum_lives(run, event, programs);
 }
 
-/* Those that are known, as sums. */
-struct total {
-	uint64_t tasks, unsampled, weight;
-	bool exact;
-};
-
-/* "dog: 310 of 500 (up to 0.25 s), bee: ..., and 3 other programs"; NULL: out of memory. */
-static char *name_programs(const struct sp_profile *profile)
-{
-	char *text = format_text("%s", "");
-	size_t named = 0, others = 0;
-	for (size_t i = 0; text && i < profile->unsampled_count; i++) {
-		const struct sp_unsampled *row = &profile->unsampled[i];
-		char never[FINDING_TEXT], tasks[FINDING_TEXT], time[FINDING_TEXT];
-		if (!row->unsampled)
-			continue;
-		if (named == NAMED_MOST) {
-			others++;
-			continue;
-		}
-		CLEANUP_FREE char *before = text;
-		bool timed = profile->weight_is_time;
-		text = format_text("%s%s%s: %s of %s%s%s%s%s", before, named++ ? ", " : "", row->comm,
-				   count_text(row->unsampled, never), count_text(row->tasks, tasks),
-				   timed ? " (" : "", timed && !row->exact ? "up to " : "",
-				   timed ? time_text(row->weight, time) : "", timed ? ")" : "");
-	}
-	if (!text || !others)
-		return text;
-	CLEANUP_FREE char *before = text;
-	return format_text("%s, and %zu other program%s", before, others, plural(others));
-}
-
-static bool add_finding(struct run *run, const struct sp_profile *profile, const struct total *total)
-{
-	size_t event = (size_t)(profile - run->analysis->profiles);
-	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
-	char unsampled[FINDING_TEXT], tasks[FINDING_TEXT], share[FINDING_TEXT], of_all[80], remedy[120];
-	double part = (double)total->weight / ((double)total->weight + (double)profile->weight);
-	bool known = profile->weight_is_time || total->exact;
-	CLEANUP_FREE char *programs = name_programs(profile);
-	if (!programs)
-		return false;
-	if (known)
-		snprintf(of_all, sizeof(of_all), "%s%s of the total is missing",
-			 total->exact ? "" : "up to ", share_text(part, share));
-	else
-		snprintf(of_all, sizeof(of_all), "their counts are missing");
-	snprintf(remedy, sizeof(remedy), "record all CPUs as root (--scope cpu), or at a higher rate");
-	if (attr->freq && attr->sample_freq < 20000)
-		snprintf(remedy, sizeof(remedy),
-			 "record all CPUs as root (--scope cpu), or at a higher rate (-F 20000)");
-	const struct sp_finding finding = {
-		.kind = SP_FINDING_UNSAMPLED, .cause = "unsampled", .event = profile->event,
-		.share = known ? part : 0, .remedy = remedy,
-	};
-	return finding_add(run, &finding, "%s of %s threads and processes ended before their first "
-			   "sample of %s: %s (%s)", count_text(total->unsampled, unsampled),
-			   count_text(total->tasks, tasks), profile->event, of_all, programs);
-}
-
 /* Lists each program's missing weight, and what its rows may lack; false when out of memory. */
 static bool list_programs(struct run *run, struct programs *programs, struct sp_profile *profile,
 			  struct profile_source *source)
@@ -333,28 +265,5 @@ bool sum_unsampled(struct run *run, uint16_t event, struct profile_source *sourc
 		return true;
 	source->unsampled_total = programs.lacking;
 	profile->missing_weight = weight_add(profile->missing_weight, programs.lacking);
-	return true;
-}
-
-static bool find_event(struct run *run, const struct sp_profile *profile)
-{
-	struct total total = {.exact = true};
-	for (size_t i = 0; i < profile->unsampled_count; i++) {
-		const struct sp_unsampled *row = &profile->unsampled[i];
-		total.tasks += row->tasks;
-		total.unsampled += row->unsampled;
-		total.weight += row->weight;
-		total.exact &= row->exact;
-	}
-	bool small = profile->weight_is_time && (double)total.weight <
-			     SHARE_LEAST * ((double)total.weight + (double)profile->weight);
-	return !total.unsampled || small || add_finding(run, profile, &total);
-}
-
-bool find_unsampled(struct run *run)
-{
-	for (size_t i = 0; i < run->analysis->profile_count; i++)
-		if (!find_event(run, &run->analysis->profiles[i]))
-			return false;
 	return true;
 }

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Rows in order of time, for tables over time. */
+#ifndef ANALYSIS_TIME_ORDER_H
+#define ANALYSIS_TIME_ORDER_H
+
+#include "analysis/internal.h"
+
+/* With time_offsets, orders rows by their time, then by weight; false when out of memory. */
+bool order_rows_by_time(struct sp_analysis *analysis, const struct sp_analysis_options *options);
+
+#endif
