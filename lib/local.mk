@@ -38,6 +38,9 @@ include lib/symbol/local.mk
 include lib/capture/local.mk
 include lib/count/local.mk
 include lib/profile/local.mk
+include lib/sideband/local.mk
+include lib/aggregate/local.mk
+include lib/findings/local.mk
 include lib/analysis/local.mk
 include lib/script/local.mk
 include lib/trace/local.mk

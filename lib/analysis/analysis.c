@@ -9,14 +9,14 @@
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include "analysis/findings.h"
-#include "analysis/internal.h"
-#include "analysis/pass_one.h"
+#include "aggregate/run.h"
 #include "analysis/time_order.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "file/reader_damage.h"
+#include "findings/findings.h"
+#include "sideband/pass_one.h"
 
 /* Ranges are large enough to read well, and so many that threads end together. */
 #define RANGE_MAX ((uint64_t)16 << 20)

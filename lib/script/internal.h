@@ -5,12 +5,12 @@
 
 #include <sprof/script.h>
 #include <stdatomic.h>
-#include "analysis/deferred.h"
-#include "analysis/sideband.h"
-#include "analysis/stacks.h"
-#include "analysis/unwinding.h"
+#include "aggregate/stacks.h"
 #include "script/order.h"
 #include "script/places.h"
+#include "sideband/deferred.h"
+#include "sideband/dump_unwind.h"
+#include "sideband/sideband.h"
 
 struct sp_script {
 	struct sp_ctx *ctx;

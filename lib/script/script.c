@@ -8,10 +8,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/pass_one.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "file/reader_damage.h"
+#include "sideband/pass_one.h"
 
 /* So much a teller takes at once: enough for threads not to meet often, and little to hold. */
 #define BATCH_RECORDS 1024

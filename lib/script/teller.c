@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/chain.h"
+#include "aggregate/chain.h"
 #include "base/cleanup.h"
 #include "file/reader_damage.h"
 #include "profile/filter.h"

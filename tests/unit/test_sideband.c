@@ -2,8 +2,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
-#include "analysis/sideband.h"
 #include "file/reader_io.h"
+#include "sideband/sideband.h"
 #include "files.h"
 #include "made_file.h"
 #include "test.h"

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A sample's branch stack as so many branches: each is counted where it went to, as perf
+ * does. The branches of one sample are the last before one moment, and so say no more of how
+ * often code runs than one sample does: what is worth n draws is the samples, not the branches.
+ */
+#include "aggregate/sample_values.h"
+
+/* The weight of `count` branches of a stack of `size`. */
+static struct weight_sums sums_of(uint64_t count, uint64_t size)
+{
+	return (struct weight_sums){count, count, wide_product(count, size)};
+}
+
+/* *shown_ret: it is shown, and that does not wait for names. False when out of memory. */
+static bool count_branch(struct worker *worker, const struct sp_record *record,
+			 const struct place_of_sample *place, const struct sp_branch *branch,
+			 bool *shown_ret)
+{
+	const struct work *work = worker->work;
+	uint32_t view = place->view;
+	uint64_t words[SP_KEY_COUNT];
+	*shown_ret = false;
+	if (work->detail_count && !worker_details(worker, record, branch, view, words))
+		return false;
+	uint32_t root = worker_root(worker, place, record->event,
+				    work->detail_count ? words : NULL);
+	uint32_t answer = worker_find_branch(worker, view, branch->to);
+	if (root == RADIX_NONE || answer == LOOKUP_FAILED)
+		return false;
+	uint32_t index = worker_leaf(worker, root, answer);
+	if (index == UINT32_MAX)
+		return false;
+	if (!place->shown || !(answer & (LOOKUP_SHOWN | LOOKUP_PENDING)))
+		return true;
+	struct leaf *leaf = &worker->leaves.items[index];
+	leaf->samples++;
+	leaf->weight = weight_add(leaf->weight, 1);
+	*shown_ret = !(answer & LOOKUP_PENDING);
+	if (*shown_ret)
+		return true;
+	const struct weight_sums one = sums_of(1, record->sample.branch_count);
+	return worker_add_pending(worker, index, &one);
+}
+
+struct sp_error *worker_count_branches(struct worker *worker, const struct sp_record *record)
+{
+	const struct sp_sample *sample = &record->sample;
+	struct event_sums *sums = &worker->events[record->event];
+	struct place_of_sample place;
+	uint64_t shown = 0;
+	if (!sample->branch_count) {
+		sums->branchless++;
+		return NULL;
+	}
+	if (!worker_place(worker, record, &place))
+		return error_no_memory();
+	for (size_t i = 0; i < sample->branch_count; i++) {
+		bool is_shown;
+		if (!count_branch(worker, record, &place, &sample->branches[i], &is_shown))
+			return error_no_memory();
+		shown += is_shown;
+	}
+	const struct weight_sums all = sums_of(sample->branch_count, sample->branch_count);
+	const struct weight_sums these = sums_of(shown, shown);
+	weight_sums_merge(&sums->all, &all);
+	weight_sums_merge(&sums->shown, &these);
+	sums->branch_stacks++;
+	return NULL;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Samples with the values of counters (leader sampling): each stands for what every counter of
+ * the group counted since the sample before, of the same event, CPU and task.
+ *
+ * A counter's first value is since it was opened. If the recording does not begin there (a part
+ * of a longer one), that was counted elsewhere: by the leader that is known, whose first value is
+ * then much more than the sample's period, and the group's values are left out.
+ */
+#include "aggregate/worker.h"
+#include "info/losses.h"
+
+/*
+ * A first value of so many periods is not what led to the sample; unless it is small, since the
+ * first periods are where the kernel looks for the one that gives the frequency.
+ */
+#define PERIODS_MOST 4
+#define FIRST_MOST 10000000
+
+/* The counter's state, zero when it is new; NULL when out of memory. Valid until the next call. */
+static struct counter_state *state_of(struct worker *worker, const struct perf_event_attr *attr,
+				      const struct sp_counter *counter, uint32_t tid,
+				      bool *added_ret)
+{
+	uint64_t key = attr->inherit ? hash_pair(counter->id, tid) : counter->id;
+	if (!vec_reserve(&worker->counters, worker->counters.count + 1))
+		return NULL;
+	const uint32_t *index = u64map_put(&worker->counter_of, key,
+					   (uint32_t)worker->counters.count, added_ret);
+	if (!index)
+		return NULL;
+	if (*added_ret)
+		*vec_push(&worker->counters) = (struct counter_state){0};
+	return &worker->counters.items[*index];
+}
+
+/* A counter of a sample: whose it is, and by what it is told from others. */
+struct member {
+	struct sp_counter counter;
+	uint16_t event;
+};
+
+/* False where it is of no event of the recording. */
+static bool find_member(struct worker *worker, const struct sp_record *record, size_t i,
+			struct member *ret)
+{
+	const struct sp_counters *counters = &record->sample.counters;
+	*ret = (struct member){counters->values[i], record->event};
+	if (counters->read_format & PERF_FORMAT_ID)
+		ret->event = losses_event_of_id(worker->work->sideband->told, ret->counter.id);
+	else
+		ret->counter.id = record->sample.id;
+	return ret->event != SP_EVENT_NONE;
+}
+
+/* Whether the leader's first value is of more than led to this sample. */
+static bool began_before(struct worker *worker, const struct sp_record *record,
+			 const struct perf_event_attr *attr)
+{
+	const struct sp_sample *sample = &record->sample;
+	struct member member;
+	uint64_t most;
+	if (!(sample->present & PERF_SAMPLE_PERIOD) || !sample->period)
+		return false;
+	if (__builtin_mul_overflow(sample->period, PERIODS_MOST, &most))
+		return false;
+	most = most > FIRST_MOST ? most : FIRST_MOST;
+	for (size_t i = 0; i < sample->counters.count; i++) {
+		if (!find_member(worker, record, i, &member) || member.event != record->event)
+			continue;
+		uint64_t key = attr->inherit ? hash_pair(member.counter.id, sample->tid)
+					     : member.counter.id;
+		return !u64map_find(&worker->counter_of, key) && member.counter.value > most;
+	}
+	return false;
+}
+
+static void add_times(struct event_sums *sums, const struct counter_state *state,
+		      const struct sp_counters *now)
+{
+	uint64_t both = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	if ((now->read_format & both) != both || now->time_enabled_ns < state->enabled_ns ||
+	    now->time_running_ns < state->running_ns)
+		return;
+	sums->enabled_ns += now->time_enabled_ns - state->enabled_ns;
+	sums->running_ns += now->time_running_ns - state->running_ns;
+}
+
+/* How far the counter has come since the sample before; 0 where that cannot be said. */
+static struct sp_error *take_delta(struct worker *worker, const struct sp_record *record,
+				   const struct perf_event_attr *attr, const struct member *member,
+				   bool began_before, uint64_t *delta_ret)
+{
+	const struct sp_counters *counters = &record->sample.counters;
+	struct event_sums *sums = &worker->events[member->event];
+	bool added;
+	struct counter_state *state = state_of(worker, attr, &member->counter, record->sample.tid,
+					       &added);
+	if (!state)
+		return error_no_memory();
+	bool unknown = member->counter.value < state->value || (added && began_before);
+	*delta_ret = unknown ? 0 : member->counter.value - state->value;
+	sums->unattributed += unknown;
+	if (!unknown)
+		add_times(sums, state, counters);
+	*state = (struct counter_state){member->counter.value, counters->time_enabled_ns,
+					counters->time_running_ns};
+	return NULL;
+}
+
+struct sp_error *worker_count_counters(struct worker *worker, const struct sp_record *record)
+{
+	const struct perf_event_attr *attr = &worker->work->layout->events[record->event].attr;
+	bool before = began_before(worker, record, attr);
+	for (size_t i = 0; i < record->sample.counters.count; i++) {
+		struct member member;
+		uint64_t delta = 0;
+		if (!find_member(worker, record, i, &member)) {
+			worker->unknown_event++;
+			continue;
+		}
+		struct sp_error *error = take_delta(worker, record, attr, &member, before, &delta);
+		if (!error && delta)
+			error = worker_count(worker, record, member.event, delta);
+		if (error)
+			return error;
+	}
+	return NULL;
+}

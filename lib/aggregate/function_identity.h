@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which functions of one name are one function. What debug information has are pieces: a
+ * function with its code, clones of it, copies that were inlined, each with the file its
+ * lines are in. Pieces are one if their code begins at one place, or their lines are in
+ * one file; so a function is told from another static one of its name, yet found again
+ * in all that it was inlined into, even if its lines are from several files.
+ */
+#ifndef AGGREGATE_FUNCTION_IDENTITY_H
+#define AGGREGATE_FUNCTION_IDENTITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/hash.h"
+#include "base/vec.h"
+
+struct body {
+	uint32_t parent;  /* towards the one that stands for all */
+	const char *home; /* the first of its files by alphabet; NULL: none is known */
+	uint64_t start;   /* the lowest place where one has its code; UINT64_MAX: always inlined */
+};
+
+struct bodies {
+	VEC(struct body);
+	struct u64map by_file, by_start; /* hash of dso, name and that -> index */
+};
+
+/* A piece; strings are interned, and file may be NULL. */
+struct piece {
+	const char *dso, *name, *file;
+	uint64_t start; /* where its code begins; UINT64_MAX: inlined */
+};
+
+/* A zeroed struct bodies is empty. */
+void bodies_deinit(struct bodies *bodies);
+
+/* The piece's index in bodies, for bodies_body(); UINT32_MAX when out of memory. */
+uint32_t bodies_add(struct bodies *bodies, const struct piece *piece);
+
+/* The one that a piece is of, once all have been added. Valid until the next is added. */
+const struct body *bodies_body(struct bodies *bodies, uint32_t index);
+
+#endif

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aggregate/labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "aggregate/function_identity.h"
+#include "aggregate/source_lookup.h"
+#include "base/ctx.h"
+#include "base/error.h"
+#include "profile/filter.h"
+
+/* What is the same for all of a module. */
+struct module_texts {
+	const char *dso, *dso_path, *build_id;
+};
+
+/* What became of a frame of sources, for places with one symbol and mode: mostly that is all. */
+struct source_known {
+	const struct symbol *symbol;
+	uint64_t address; /* of places without a symbol */
+	struct piece piece;
+	struct label label;
+	uint32_t body; /* of the piece, by bodies_add() */
+	uint16_t cpumode;
+	bool has_piece, has_label;
+};
+
+struct labelling {
+	struct labels *labels;
+	const struct names *names;
+	const struct label_options *options;
+	struct places places;
+	struct source_known *sources; /* of the frames that were found there, by number */
+	struct module_texts *modules; /* by index; the last are of no module */
+	struct bodies bodies;
+	struct u64map kept_of;       /* a name of the resolver's, by its place -> index in kept */
+	VEC(const char *) kept;
+};
+
+static void labelling_deinit(struct labelling *labelling)
+{
+	places_deinit(&labelling->places);
+	free(labelling->modules);
+	bodies_deinit(&labelling->bodies);
+	free(labelling->sources);
+	u64map_deinit(&labelling->kept_of);
+	vec_deinit(&labelling->kept);
+}
+
+static bool side_symbols(const bool *keys)
+{
+	return keys[SP_KEY_SYMBOL_FROM] || keys[SP_KEY_SYMBOL_TO] || keys[SP_KEY_SYMBOL_DADDR] ||
+	       keys[SP_KEY_PARENT];
+}
+
+static bool side_dsos(const bool *keys)
+{
+	return keys[SP_KEY_DSO_FROM] || keys[SP_KEY_DSO_TO] || keys[SP_KEY_DSO_DADDR];
+}
+
+static bool side_lines(const bool *keys)
+{
+	return keys[SP_KEY_SRCLINE_FROM] || keys[SP_KEY_SRCLINE_TO];
+}
+
+static bool needs_lines(const struct label_options *options)
+{
+	return options->keys[SP_KEY_SRCFILE] || options->keys[SP_KEY_SRCLINE] ||
+	       side_lines(options->keys) || (options->tree && options->tree_lines);
+}
+
+bool labels_need_sources(const struct label_options *options)
+{
+	bool functions = options->keys[SP_KEY_FUNCTION] || options->tree;
+	return needs_lines(options) || (options->expand && functions);
+}
+
+/* Of the frame's module, made on first use; NULL when out of memory. */
+static const struct module_texts *texts_of(struct labelling *labelling, const struct frame *frame)
+{
+	struct functions *functions = labelling->labels->functions;
+	const struct module *module = frame->module;
+	size_t index = module ? module->index : machine_module_count(labelling->names->machine) +
+						names_is_guest(frame);
+	struct module_texts *texts = &labelling->modules[index];
+	if (texts->dso)
+		return texts;
+	texts->dso_path = functions_text(functions, module ? module->path : names_dso(frame));
+	if (module && module->build_id_size)
+		texts->build_id = functions_hex(functions, module->build_id, module->build_id_size);
+	texts->dso = functions_text(functions, names_dso(frame));
+	bool fine = texts->dso && texts->dso_path &&
+		    (texts->build_id || !module || !module->build_id_size);
+	return fine ? texts : NULL;
+}
+
+/* The resolver's texts outlive this, and come again and again: long ones are not hashed twice. */
+static const char *keep_text(struct labelling *labelling, const char *text)
+{
+	bool added;
+	if (!vec_reserve(&labelling->kept, labelling->kept.count + 1))
+		return NULL;
+	const uint32_t *index = u64map_put(&labelling->kept_of, (uintptr_t)text,
+					   (uint32_t)labelling->kept.count, &added);
+	if (index && added)
+		*vec_push(&labelling->kept) = functions_text(labelling->labels->functions, text);
+	return index ? labelling->kept.items[*index] : NULL;
+}
+
+/* Of what has no name: its address. */
+static const char *symbol_text(struct labelling *labelling, const struct frame *frame)
+{
+	struct functions *functions = labelling->labels->functions;
+	return frame->symbol ? keep_text(labelling, frame->symbol->name) :
+			       functions_address(functions, frame->address);
+}
+
+/* A symbol that is a clone of the function goes by the function's name: "f.constprop.0" is f. */
+static bool is_clone(const struct symbol *symbol, const struct source_frame *source)
+{
+	size_t size = source->raw_name ? strlen(source->raw_name) : 0;
+	const char *name = symbol->raw_name ?: symbol->name;
+	return size && !strncmp(name, source->raw_name, size) && name[size] == '.';
+}
+
+/*
+ * A function that begins where its symbol does goes by the symbol's name, as it would
+ * without debug information: of several names for one place, it is the one shown.
+ */
+static bool goes_by_symbol(const struct frame *frame, const struct source_frame *source)
+{
+	if (!symbol_is_named(frame->symbol) || source->caller)
+		return !source->name;
+	return !source->name ||
+	       (source->start == frame->symbol->start && !is_clone(frame->symbol, source));
+}
+
+/* The piece that a function at a frame's place is; false when out of memory. */
+static bool make_piece(struct labelling *labelling, const struct frame *frame,
+		       const struct source_frame *source, struct piece *ret)
+{
+	const struct module_texts *texts = texts_of(labelling, frame);
+	if (!texts)
+		return false;
+	*ret = (struct piece){.dso = texts->dso, .start = UINT64_MAX};
+	if (source) {
+		ret->name = goes_by_symbol(frame, source) ? symbol_text(labelling, frame) :
+							    keep_text(labelling, source->name);
+		ret->file = source->file ? keep_text(labelling, source->file) : NULL;
+		ret->start = source->caller ? UINT64_MAX : source->start;
+		if (!source->name && frame->symbol)
+			ret->start = frame->symbol->start;
+		return ret->name && (ret->file || !source->file);
+	}
+	ret->name = symbol_text(labelling, frame);
+	ret->start = frame->symbol ? frame->symbol->start : frame->address;
+	return ret->name != NULL;
+}
+
+/* What is known of a frame of sources at a frame's place; forgotten where that is another one. */
+static struct source_known *known_of(struct labelling *labelling, const struct frame *frame,
+				     const struct source_frame *source)
+{
+	size_t number = places_source(&labelling->places, frame->module, source);
+	struct source_known *known = &labelling->sources[number];
+	if (known->symbol != frame->symbol || known->address != frame->address ||
+	    known->cpumode != frame->cpumode)
+		*known = (struct source_known){.symbol = frame->symbol, .address = frame->address,
+					       .cpumode = frame->cpumode};
+	return known;
+}
+
+/* The piece, and its body; false when out of memory. */
+static bool add_piece(struct labelling *labelling, const struct frame *frame,
+		      const struct source_frame *source, struct source_known *known)
+{
+	if (known->has_piece)
+		return true;
+	if (!make_piece(labelling, frame, source, &known->piece))
+		return false;
+	known->body = bodies_add(&labelling->bodies, &known->piece);
+	known->has_piece = known->body != UINT32_MAX;
+	return known->has_piece;
+}
+
+/* Of all functions at a frame's place; false when out of memory. */
+static bool add_pieces(struct labelling *labelling, const struct frame *frame,
+		       const struct source_frame *source)
+{
+	struct piece piece;
+	if (!source)
+		return make_piece(labelling, frame, NULL, &piece) &&
+		       bodies_add(&labelling->bodies, &piece) != UINT32_MAX;
+	for (; source; source = source->caller) {
+		struct source_known *known = known_of(labelling, frame, source);
+		/* Then what is around it was added, too. */
+		if (known->has_piece)
+			return true;
+		if (!add_piece(labelling, frame, source, known))
+			return false;
+	}
+	return true;
+}
+
+/* All functions are known before the first is told from others. */
+static bool make_pieces(struct labelling *labelling)
+{
+	const struct names *names = labelling->names;
+	const struct places *places = &labelling->places;
+	labelling->sources = calloc(places->source_count + 1, sizeof(*labelling->sources));
+	for (size_t i = 0; labelling->sources && i < places->count; i++) {
+		if (ctx_cancelled(labelling->options->ctx))
+			return false;
+		const struct place *place = &places->items[i];
+		if (!add_pieces(labelling, &names->frames.items[place->frame], place->innermost))
+			return false;
+	}
+	return labelling->sources;
+}
+
+static enum sp_level level_of(uint16_t cpumode)
+{
+	switch (cpumode) {
+	case PERF_RECORD_MISC_USER:
+		return SP_LEVEL_USER;
+	case PERF_RECORD_MISC_KERNEL:
+		return SP_LEVEL_KERNEL;
+	case PERF_RECORD_MISC_GUEST_USER:
+		return SP_LEVEL_GUEST_USER;
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		return SP_LEVEL_GUEST_KERNEL;
+	default:
+		return SP_LEVEL_HYPERVISOR;
+	}
+}
+
+/* All that is known of one function at a frame's place. */
+struct known {
+	const struct frame *frame;
+	const struct module_texts *texts;
+	const char *symbol, *function;
+	bool function_known, inlined;
+	const struct body *body; /* of the function; NULL: it is the symbol */
+	const char *file;
+	uint32_t line;
+};
+
+/* Fills in what rows or nodes want of it. */
+static struct function choose(const struct known *known, bool dso, bool symbol, bool function)
+{
+	const struct frame *frame = known->frame;
+	bool has_symbol = frame->symbol != NULL, named = symbol_is_named(frame->symbol);
+	struct function chosen = {.level = level_of(frame->cpumode),
+				  .known = function ? known->function_known : named};
+	chosen.from_cfi = has_symbol && !chosen.known;
+	if (dso || symbol || function) {
+		chosen.dso = known->texts->dso;
+		chosen.dso_path = known->texts->dso_path;
+		chosen.build_id = known->texts->build_id;
+	}
+	if (symbol || function) {
+		chosen.start = has_symbol ? frame->symbol->start : frame->address;
+		chosen.size = has_symbol ? frame->symbol->size : 0;
+	}
+	if (symbol)
+		chosen.symbol = known->symbol;
+	if (!function)
+		return chosen;
+	chosen.function = known->function;
+	chosen.inlined = known->inlined;
+	if (!known->body)
+		return chosen;
+	chosen.home = known->body->home;
+	if (!symbol) {
+		chosen.start = known->body->start == UINT64_MAX ? 0 : known->body->start;
+		chosen.size = 0;
+	}
+	return chosen;
+}
+
+static bool make_label(struct labelling *labelling, const struct known *known, struct label *label)
+{
+	struct labels *labels = labelling->labels;
+	const struct label_options *options = labelling->options;
+	const bool *keys = options->keys;
+	bool row_lines = keys[SP_KEY_SRCFILE] || keys[SP_KEY_SRCLINE];
+	*label = (struct label){UINT32_MAX, UINT32_MAX};
+	if (keys[SP_KEY_DSO] || keys[SP_KEY_SYMBOL] || keys[SP_KEY_FUNCTION] || row_lines) {
+		struct function row = choose(known, keys[SP_KEY_DSO], keys[SP_KEY_SYMBOL],
+					     keys[SP_KEY_FUNCTION]);
+		row.srcfile = row_lines ? known->file : NULL;
+		row.line = keys[SP_KEY_SRCLINE] ? known->line : 0;
+		label->row = functions_add(labels->functions, &row);
+		if (label->row == UINT32_MAX)
+			return false;
+	}
+	if (!options->tree)
+		return true;
+	struct function node = choose(known, true, !options->expand, options->expand);
+	node.srcfile = options->tree_lines ? known->file : NULL;
+	node.line = options->tree_lines ? known->line : 0;
+	label->node = functions_add(labels->nodes, &node);
+	return label->node != UINT32_MAX;
+}
+
+static bool add_label(struct labelling *labelling, const struct known *known)
+{
+	struct label *label = vec_push(&labelling->labels->items);
+	return label && make_label(labelling, known, label);
+}
+
+static void be_piece(struct labelling *labelling, const struct piece *piece, uint32_t body,
+		     struct known *known)
+{
+	known->body = bodies_body(&labelling->bodies, body);
+	known->function = piece->name;
+	known->file = piece->file;
+	known->function_known = symbol_is_named(known->frame->symbol);
+}
+
+/* The label of a function at a frame's place; NULL when out of memory. */
+static const struct label *label_of(struct labelling *labelling, const struct known *place,
+				    const struct source_frame *source)
+{
+	struct source_known *of = known_of(labelling, place->frame, source);
+	struct known known = *place;
+	if (of->has_label)
+		return &of->label;
+	if (!add_piece(labelling, place->frame, source, of))
+		return NULL;
+	be_piece(labelling, &of->piece, of->body, &known);
+	known.function_known |= source->name != NULL;
+	known.inlined = source->caller;
+	known.line = source->line;
+	of->has_label = make_label(labelling, &known, &of->label);
+	return of->has_label ? &of->label : NULL;
+}
+
+/* A label of a function of its own for each of the functions, the outermost first. */
+static bool expand(struct labelling *labelling, const struct source_frame *innermost,
+		   struct known *known)
+{
+	size_t count = 0, end;
+	struct piece piece;
+	if (!innermost) {
+		if (!make_piece(labelling, known->frame, NULL, &piece))
+			return false;
+		uint32_t body = bodies_add(&labelling->bodies, &piece);
+		if (body == UINT32_MAX)
+			return false;
+		be_piece(labelling, &piece, body, known);
+		return add_label(labelling, known);
+	}
+	for (const struct source_frame *source = innermost; source; source = source->caller)
+		count++;
+	end = labelling->labels->items.count + count;
+	if (!vec_reserve(&labelling->labels->items, end))
+		return false;
+	labelling->labels->items.count = end;
+	for (const struct source_frame *source = innermost; source; source = source->caller) {
+		const struct label *label = label_of(labelling, known, source);
+		if (!label)
+			return false;
+		labelling->labels->items.items[--end] = *label;
+	}
+	return true;
+}
+
+/* The symbol, at the line of the innermost function. */
+static bool add_symbol(struct labelling *labelling, const struct source_frame *innermost,
+		       struct known *known)
+{
+	known->function = known->symbol;
+	known->function_known = symbol_is_named(known->frame->symbol);
+	if (innermost && innermost->file) {
+		known->file = keep_text(labelling, innermost->file);
+		known->line = innermost->line;
+		if (!known->file)
+			return false;
+	}
+	return add_label(labelling, known);
+}
+
+static bool is_shown(const struct labelling *labelling, const struct frame *frame,
+		     const struct source_frame *inner)
+{
+	const struct sp_string_list *symbols = &labelling->names->options->filter.symbols;
+	if (names_symbol_shown(labelling->names->options, frame))
+		return true;
+	return inner && inner->name && filter_symbol(symbols->items, symbols->count, inner->name,
+						     inner->raw_name);
+}
+
+/* False when out of memory. */
+static bool add_side(struct functions *functions, const struct function *function, uint32_t *ret)
+{
+	*ret = functions_add(functions, function);
+	return *ret != UINT32_MAX;
+}
+
+/* The symbol, and the line of the innermost function. False when out of memory. */
+static bool label_side(struct labelling *labelling, size_t index, const struct known *known,
+		       const struct source_frame *inner)
+{
+	const bool *keys = labelling->options->keys;
+	struct labels *labels = labelling->labels;
+	if (!labels->sides.count)
+		return true;
+	struct side_labels *side = &labels->sides.items[index];
+	*side = (struct side_labels){UINT32_MAX, UINT32_MAX, UINT32_MAX};
+	struct function symbol = choose(known, false, true, false);
+	if (side_symbols(keys) && !add_side(labels->functions, &symbol, &side->symbol))
+		return false;
+	struct function dso = choose(known, true, false, false);
+	if (side_dsos(keys) && !add_side(labels->functions, &dso, &side->dso))
+		return false;
+	if (!side_lines(keys) || !inner || !inner->file || !inner->line)
+		return true;
+	struct function line = {.srcfile = keep_text(labelling, inner->file), .line = inner->line};
+	return line.srcfile && add_side(labels->functions, &line, &side->line);
+}
+
+static bool label_frame(struct labelling *labelling, size_t index,
+			const struct source_frame *inner)
+{
+	struct labels *labels = labelling->labels;
+	const struct frame *frame = &labelling->names->frames.items[index];
+	struct frame_labels *of = &labels->frames.items[index];
+	struct known known = {.frame = frame, .texts = texts_of(labelling, frame),
+			      .symbol = symbol_text(labelling, frame)};
+	if (!known.texts || !known.symbol)
+		return false;
+	*of = (struct frame_labels){
+		.first = (uint32_t)labels->items.count,
+		.shown = is_shown(labelling, frame, inner),
+		.named = symbol_is_named(frame->symbol) || (inner && inner->name),
+		.lined = inner && inner->file && inner->line,
+	};
+	bool done = frame->sourced && labelling->options->expand ?
+			    expand(labelling, inner, &known) :
+			    add_symbol(labelling, inner, &known);
+	of->count = (uint32_t)labels->items.count - of->first;
+	return done && label_side(labelling, index, &known, inner);
+}
+
+/* Those with sources place by place: neighbours have much in common, and it is near in memory. */
+static bool label_frames(struct labelling *labelling)
+{
+	const struct names *names = labelling->names;
+	const struct places *places = &labelling->places;
+	if (!vec_reserve(&labelling->labels->frames, names->frames.count + 1))
+		return false;
+	labelling->labels->frames.count = names->frames.count;
+	const bool *keys = labelling->options->keys;
+	if (side_symbols(keys) || side_dsos(keys) || side_lines(keys)) {
+		if (!vec_reserve(&labelling->labels->sides, names->frames.count + 1))
+			return false;
+		labelling->labels->sides.count = names->frames.count;
+	}
+	for (size_t i = 0; i < places->count && !ctx_cancelled(labelling->options->ctx); i++)
+		if (!label_frame(labelling, places->items[i].frame, places->items[i].innermost))
+			return false;
+	for (size_t i = 0; i < names->frames.count && !ctx_cancelled(labelling->options->ctx); i++)
+		if (!names->frames.items[i].sourced && !label_frame(labelling, i, NULL))
+			return false;
+	return true;
+}
+
+static struct sp_error *label_all(struct labelling *labelling)
+{
+	const struct names *names = labelling->names;
+	labelling->modules = calloc(machine_module_count(names->machine) + 2,
+				    sizeof(*labelling->modules));
+	if (!labelling->modules)
+		return error_no_memory();
+	const struct label_options *options = labelling->options;
+	struct sp_error *error = places_ask(&labelling->places, names, needs_lines(options),
+					    options->threads);
+	if (error)
+		return error;
+	if (options->expand && !make_pieces(labelling))
+		return error_no_memory();
+	return label_frames(labelling) ? NULL : error_no_memory();
+}
+
+struct sp_error *labels_make(struct labels *labels, const struct names *names,
+			     const struct label_options *options, struct functions *functions,
+			     struct functions *nodes)
+{
+	*labels = (struct labels){.functions = functions, .nodes = nodes};
+	nodes->inlined_apart = true;
+	struct labelling labelling = {.labels = labels, .names = names, .options = options};
+	struct sp_error *error = label_all(&labelling);
+	labelling_deinit(&labelling);
+	return error;
+}
+
+void labels_deinit(struct labels *labels)
+{
+	vec_deinit(&labels->frames);
+	vec_deinit(&labels->items);
+	vec_deinit(&labels->sides);
+}

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/aggregate/branches.c \
+	lib/aggregate/chain.c lib/aggregate/chain.h \
+	lib/aggregate/counters.c \
+	lib/aggregate/entry_points.c lib/aggregate/entry_points.h \
+	lib/aggregate/event_groups.c lib/aggregate/event_groups.h \
+	lib/aggregate/function_identity.c lib/aggregate/function_identity.h \
+	lib/aggregate/labels.c lib/aggregate/labels.h \
+	lib/aggregate/lookup.c lib/aggregate/lookup.h \
+	lib/aggregate/make_rows.c \
+	lib/aggregate/matches.c lib/aggregate/matches.h \
+	lib/aggregate/merge.c \
+	lib/aggregate/names.c lib/aggregate/names.h \
+	lib/aggregate/run.h \
+	lib/aggregate/sample_values.c lib/aggregate/sample_values.h \
+	lib/aggregate/source_lookup.c lib/aggregate/source_lookup.h \
+	lib/aggregate/stack_end.h \
+	lib/aggregate/stacks.c lib/aggregate/stacks.h \
+	lib/aggregate/time_bins.c lib/aggregate/time_bins.h \
+	lib/aggregate/tree_build.c \
+	lib/aggregate/unsampled.c lib/aggregate/unsampled.h \
+	lib/aggregate/value_text.c \
+	lib/aggregate/worker.c lib/aggregate/worker.h
+check_PROGRAMS += tests/unit/test_chain tests/unit/test_labels tests/unit/test_time_bins

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aggregate/names.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "aggregate/entry_points.h"
+#include "base/hash.h"
+#include "profile/filter.h"
+
+bool names_init(struct names *names, const struct machine *machine, struct resolver *resolver,
+		const struct sp_analysis_options *options, const struct name_sources *sources)
+{
+	*names = (struct names){.machine = machine, .resolver = resolver, .options = options};
+	if (sources)
+		names->sources = *sources;
+	pthread_mutex_init(&names->lock, NULL);
+	pthread_mutexattr_t short_waits;
+	pthread_mutexattr_init(&short_waits);
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+	/* Held for less than a microsecond, but for the first time. */
+	pthread_mutexattr_settype(&short_waits, PTHREAD_MUTEX_ADAPTIVE_NP);
+#endif
+	for (size_t i = 0; i < NAME_LOCKS; i++)
+		pthread_mutex_init(&names->module_locks[i], &short_waits);
+	pthread_mutexattr_destroy(&short_waits);
+	names->sourced = calloc(machine_module_count(machine) + 1, 1);
+	return names->sourced != NULL;
+}
+
+void names_deinit(struct names *names)
+{
+	if (!names->machine)
+		return;
+	vec_deinit(&names->frames);
+	index_set_deinit(&names->index_of);
+	free(names->sourced);
+	pthread_mutex_destroy(&names->lock);
+	for (size_t i = 0; i < NAME_LOCKS; i++)
+		pthread_mutex_destroy(&names->module_locks[i]);
+}
+
+/*
+ * The address that is shown if no function is known: an ELF address. Without the ELF file it is
+ * the file offset, as in perf; in kernel modules it is relative to their start. The caller holds
+ * the module's lock.
+ */
+static uint64_t shown_address(struct names *names, const struct location *location)
+{
+	const struct module *module = location->module;
+	uint64_t vaddr;
+	if (resolver_vaddr(names->resolver, location, &vaddr))
+		return vaddr;
+	bool relative = module->kind == MODULE_KERNEL_MODULE || module->kind == MODULE_KERNEL_CODE;
+	return relative ? location->offset - module->start : location->offset;
+}
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_c_library(const char *name)
+{
+	static const char *const libraries[] = {"libc.so", "libc-2.", "libpthread", "ld-musl-",
+						"ld-linux", "ld-2.", "libc.musl-", "libuClibc"};
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+		if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The kernel finds the end of its own stack. */
+static bool is_outermost(const struct frame *frame)
+{
+	static const char *const functions[] = {
+		"_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone",
+		"clone3", "__clone", "__clone3", "thread_start", "_start_c", "_dl_start_user",
+		"__start_context", "libc_start_main_stage2",
+		"runtime.goexit.abi0", "runtime.goexit", "runtime.rt0_go.abi0", "runtime.mstart",
+		NULL,
+	};
+	return frame->cpumode == PERF_RECORD_MISC_KERNEL ||
+	       (frame->symbol &&
+		is_one_of(frame->symbol->raw_name ?: frame->symbol->name, functions));
+}
+
+static bool dso_is_shown(const struct sp_analysis_options *options, const struct frame *frame)
+{
+	const char *dso = names_dso(frame);
+	const char *path = frame->module ? frame->module->path : dso;
+	return filter_name(options->filter.dsos.items, options->filter.dsos.count, dso) ||
+	       filter_name(options->filter.dsos.items, options->filter.dsos.count, path);
+}
+
+bool names_symbol_shown(const struct sp_analysis_options *options, const struct frame *frame)
+{
+	char address[32];
+	if (frame->symbol)
+		return filter_symbol(options->filter.symbols.items, options->filter.symbols.count,
+				     frame->symbol->name, frame->symbol->raw_name);
+	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->address);
+	return filter_name(options->filter.symbols.items, options->filter.symbols.count, address);
+}
+
+/* Under the module's lock. */
+static bool is_sourced(struct names *names, const struct location *location)
+{
+	uint8_t *known = &names->sourced[location->module->index];
+	if (!names->sources.has)
+		return false;
+	if (!*known)
+		*known = 1 + names->sources.has(names->sources.arg, location->module,
+						location->pid);
+	return *known == 2;
+}
+
+static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip,
+			 bool caller, bool *outermost_ret)
+{
+	struct location location = resolver_locate(names->resolver, names->machine, view, cpumode,
+						   ip, caller);
+	struct frame frame = {.module = location.module, .cpumode = cpumode};
+	uint64_t address = location.offset;
+	*outermost_ret = false;
+	if (location.module) {
+		pthread_mutex_t *lock = &names->module_locks[location.module->index % NAME_LOCKS];
+		pthread_mutex_lock(lock);
+		frame.symbol = location.ip == ip ?
+				       resolver_find(names->resolver, &location) :
+				       resolver_find_caller(names->resolver, &location);
+		frame.sourced = is_sourced(names, &location);
+		/* What calls main() is a function without a name, if the C library is stripped. */
+		*outermost_ret = caller && !symbol_is_named(frame.symbol) &&
+				 is_c_library(location.module->name) &&
+				 starts_threads(names->resolver, &location);
+		if (!frame.symbol)
+			address = shown_address(names, &location);
+		pthread_mutex_unlock(lock);
+	}
+	*outermost_ret |= is_outermost(&frame);
+	if (frame.sourced) {
+		frame.offset = location.offset;
+		frame.pid = location.pid;
+	}
+	if (!frame.symbol)
+		frame.address = address + (ip - location.ip);
+	return frame;
+}
+
+static uint64_t identity(const struct frame *frame)
+{
+	uint64_t hash = hash_pair((uintptr_t)frame->module, (uintptr_t)frame->symbol);
+	return hash_pair(hash, frame->address + frame->offset) ^ frame->cpumode;
+}
+
+static bool same_frame(const struct frame *a, const struct frame *b)
+{
+	return a->module == b->module && a->symbol == b->symbol && a->address == b->address &&
+	       a->offset == b->offset && a->cpumode == b->cpumode;
+}
+
+/* The frame's index, which is new if there was none such; UINT32_MAX when out of memory. */
+static uint32_t intern(struct names *names, const struct frame *frame)
+{
+	if (!index_set_reserve(&names->index_of))
+		return UINT32_MAX;
+	struct index_probe probe = index_set_probe(&names->index_of, identity(frame));
+	for (uint32_t i; index_set_next(&names->index_of, &probe, &i);)
+		if (same_frame(&names->frames.items[i], frame))
+			return i;
+	struct frame *copy = vec_push(&names->frames);
+	if (!copy)
+		return UINT32_MAX;
+	*copy = *frame;
+	uint32_t index = (uint32_t)names->frames.count - 1;
+	index_set_add(&names->index_of, &probe, index);
+	return index;
+}
+
+bool names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip, bool caller,
+		struct name *ret)
+{
+	bool outermost;
+	struct frame frame = find(names, view, cpumode, ip, caller, &outermost);
+	pthread_mutex_lock(&names->lock);
+	uint32_t index = intern(names, &frame);
+	pthread_mutex_unlock(&names->lock);
+	if (index == UINT32_MAX)
+		return false;
+	bool shown = dso_is_shown(names->options, &frame);
+	bool pending = frame.sourced && names->options->filter.symbols.count;
+	*ret = (struct name){
+		.frame = index,
+		.outermost = outermost,
+		.nowhere = !frame.module && cpumode == PERF_RECORD_MISC_USER,
+		.shown = shown && !pending && names_symbol_shown(names->options, &frame),
+		.pending = shown && pending,
+	};
+	return true;
+}

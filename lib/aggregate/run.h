@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the parts of an analysis share. */
+#ifndef AGGREGATE_RUN_H
+#define AGGREGATE_RUN_H
+
+#include <sprof/analysis.h>
+#include "aggregate/event_groups.h"
+#include "aggregate/matches.h"
+#include "aggregate/names.h"
+#include "aggregate/worker.h"
+#include "base/strtab.h"
+#include "profile/profile.h"
+#include "sideband/dump_unwind.h"
+#include "sideband/sideband.h"
+
+/* The result; owns all that it hands out. */
+struct sp_analysis {
+	struct functions functions; /* of rows, and all their texts */
+	struct functions nodes;     /* of trees */
+	struct srcfiles row_files, node_files;
+	struct strtab strings;
+	struct arena arena;
+	struct sp_profile *profiles;
+	size_t profile_count;
+	struct event_groups groups;
+	VEC(struct sp_finding) findings;
+	uint64_t first_ns, last_ns;
+	struct time_bins **time_bins; /* by event; NULL: not requested */
+	size_t event_count;           /* of time_bins */
+};
+
+/* What is there while it runs. */
+struct run {
+	struct sp_ctx *ctx;
+	struct sp_reader *reader;
+	struct sp_analysis_options options; /* keys filled in */
+	struct machine *machine;
+	struct resolver *resolver;
+	struct sideband sideband;
+	struct names names;
+	struct labels labels;
+	struct matches matches; /* where matches_wanted() */
+	unsigned int threads;
+	struct unwinding unwinding;
+	struct deferred deferred;
+	struct work work;
+	struct worker *workers;
+	size_t worker_count;
+	struct sp_analysis *analysis; /* what it makes */
+};
+
+/* What all workers found of one event. */
+struct merged {
+	struct tallies tallies;
+	struct groups groups;     /* of the tallies */
+	struct details details;   /* of the groups */
+	VEC(struct replicate_sums) replicates; /* as the tallies, where ratios are wanted */
+	struct paths paths;
+	VEC(const char *) texts;  /* of the paths */
+	struct u64map text_of;    /* its address -> index */
+};
+
+/* Adds one worker's chains to the paths of their events; false when out of memory. */
+bool grow_trees(struct run *run, struct merged *merged, const struct worker *worker);
+
+/* Puts together what the workers found, as profiles. */
+struct sp_error *finish_profiles(struct run *run) SP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aggregate/sample_values.h"
+
+#include <sprof/words.h>
+#include <string.h>
+
+#define TIME_QUANTUM_NS 100000000
+
+uint32_t worker_find_branch(struct worker *worker, uint32_t view, uint64_t address)
+{
+	uint32_t answer = lookup_find(&worker->lookup, LOOKUP_EXACT, view, PERF_RECORD_MISC_USER,
+				      address);
+	if (answer == LOOKUP_FAILED || !(answer & LOOKUP_NOWHERE))
+		return answer;
+	return lookup_find(&worker->lookup, LOOKUP_EXACT, view, PERF_RECORD_MISC_KERNEL, address);
+}
+
+static bool find_frame(struct worker *worker, uint32_t view, uint64_t address, uint64_t *word)
+{
+	uint32_t answer = worker_find_branch(worker, view, address);
+	*word = answer >> LOOKUP_SHIFT;
+	return answer != LOOKUP_FAILED;
+}
+
+static uint64_t branch_word(const struct sp_branch *branch, enum sp_key key)
+{
+	struct sp_branch_flags flags = sp_branch_flags(branch->flags);
+	switch (key) {
+	case SP_KEY_ADDR_FROM:
+		return branch->from;
+	case SP_KEY_ADDR_TO:
+		return branch->to;
+	case SP_KEY_MISPREDICT:
+		return flags.predicted || flags.mispredicted ? !flags.predicted : DETAIL_NONE;
+	case SP_KEY_CYCLES:
+		return flags.cycles ?: DETAIL_NONE;
+	case SP_KEY_IN_TX:
+		return flags.in_transaction;
+	case SP_KEY_ABORT:
+		return flags.aborted;
+	case SP_KEY_BRANCH_TYPE:
+		return flags.type ? flags.type << 4 | flags.new_type : DETAIL_NONE;
+	default:
+		return DETAIL_NONE;
+	}
+}
+
+static bool take_branch(struct worker *worker, const struct sp_branch *branch, enum sp_key key,
+			uint32_t view, uint64_t *word)
+{
+	*word = DETAIL_NONE;
+	if (!branch)
+		return true;
+	switch (key) {
+	case SP_KEY_SYMBOL_FROM:
+	case SP_KEY_DSO_FROM:
+	case SP_KEY_SRCLINE_FROM:
+		return find_frame(worker, view, branch->from, word);
+	case SP_KEY_SYMBOL_TO:
+	case SP_KEY_DSO_TO:
+	case SP_KEY_SRCLINE_TO:
+		return find_frame(worker, view, branch->to, word);
+	default:
+		*word = branch_word(branch, key);
+		return true;
+	}
+}
+
+/* By the header's list of packages. */
+static uint64_t socket_of(const struct work *work, const struct sp_sample *sample)
+{
+	const struct sp_cpu_topology *topology = &sp_reader_info(work->reader)->topology;
+	if (!(sample->present & PERF_SAMPLE_CPU) || sample->cpu >= topology->place_count ||
+	    topology->places[sample->cpu].package < 0)
+		return DETAIL_NONE;
+	return (uint64_t)topology->places[sample->cpu].package;
+}
+
+static uint64_t time_of(const struct work *work, const struct sp_sample *sample)
+{
+	uint64_t quantum = work->options->time_quantum_ns ?: TIME_QUANTUM_NS;
+	uint64_t origin_ns = work->options->time_offsets ? work->options->time_origin_ns : 0;
+	if (!(sample->present & PERF_SAMPLE_TIME))
+		return DETAIL_NONE;
+	/* A header may claim a later first sample: what precedes it is in the first step. */
+	if (sample->time_ns < origin_ns)
+		return origin_ns;
+	return origin_ns + (sample->time_ns - origin_ns) / quantum * quantum;
+}
+
+static uint64_t if_present(const struct sp_sample *sample, uint64_t bit, uint64_t value)
+{
+	return sample->present & bit ? value : DETAIL_NONE;
+}
+
+/* What matters of PERF_SAMPLE_DATA_SRC's word for a key: its bits. */
+static uint64_t data_source_mask(enum sp_key key)
+{
+	switch (key) {
+	case SP_KEY_MEM:
+		return (uint64_t)0x3fff << 5 | (uint64_t)0xf << 33 | (uint64_t)1 << 37 |
+		       (uint64_t)7 << 43; /* lvl, lvl_num, remote, hops */
+	case SP_KEY_SNOOP:
+		return (uint64_t)0x1f << 19 | (uint64_t)3 << 38; /* snoop, snoopx */
+	case SP_KEY_LOCKED:
+		return (uint64_t)3 << 24;
+	case SP_KEY_TLB:
+		return (uint64_t)0x7f << 26;
+	default:
+		return (uint64_t)7 << 40; /* blk */
+	}
+}
+
+static uint64_t weight_word(const struct sp_sample *sample, enum sp_key key)
+{
+	uint64_t bits = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT;
+	struct sp_weights weights = sp_weight_parts(sample->present, sample->weight);
+	if (!(sample->present & bits))
+		return DETAIL_NONE;
+	switch (key) {
+	case SP_KEY_LOCAL_INS_LAT:
+	case SP_KEY_INS_LAT:
+		return weights.instruction_latency;
+	case SP_KEY_LOCAL_P_STAGE_CYC:
+	case SP_KEY_P_STAGE_CYC:
+		return weights.retire_latency;
+	default:
+		return weights.latency;
+	}
+}
+
+static uint64_t namespace_word(const struct work *work, const struct sp_record *record)
+{
+	uint64_t time_ns = work->sideband->by_offset ? record->file_offset : record->sample.time_ns;
+	size_t index = sideband_namespace(work->sideband, record->sample.tid, time_ns);
+	return index == SIZE_MAX ? DETAIL_NONE : index;
+}
+
+static uint64_t sample_word(const struct work *work, const struct sp_record *record,
+			    enum sp_key key)
+{
+	const struct sp_sample *sample = &record->sample;
+	switch (key) {
+	case SP_KEY_DADDR:
+		return if_present(sample, PERF_SAMPLE_ADDR, sample->addr);
+	case SP_KEY_DCACHELINE:
+		return if_present(sample, PERF_SAMPLE_ADDR, sample->addr & ~(uint64_t)63);
+	case SP_KEY_PHYS_DADDR:
+		return if_present(sample, PERF_SAMPLE_PHYS_ADDR, sample->phys_addr);
+	case SP_KEY_MEM:
+	case SP_KEY_SNOOP:
+	case SP_KEY_LOCKED:
+	case SP_KEY_TLB:
+	case SP_KEY_BLOCKED:
+		return if_present(sample, PERF_SAMPLE_DATA_SRC,
+				  sample->data_src & data_source_mask(key));
+	case SP_KEY_LOCAL_WEIGHT:
+	case SP_KEY_WEIGHT:
+	case SP_KEY_LOCAL_INS_LAT:
+	case SP_KEY_INS_LAT:
+	case SP_KEY_LOCAL_P_STAGE_CYC:
+	case SP_KEY_P_STAGE_CYC:
+		return weight_word(sample, key);
+	case SP_KEY_DATA_PAGE_SIZE:
+		return if_present(sample, PERF_SAMPLE_DATA_PAGE_SIZE, sample->data_page_size);
+	case SP_KEY_CODE_PAGE_SIZE:
+		return if_present(sample, PERF_SAMPLE_CODE_PAGE_SIZE, sample->code_page_size);
+	case SP_KEY_TRANSACTION:
+		return if_present(sample, PERF_SAMPLE_TRANSACTION, sample->transaction);
+	case SP_KEY_CGROUP:
+		return sample->cgroup ?: DETAIL_NONE;
+	case SP_KEY_CGROUP_ID:
+		return namespace_word(work, record);
+	case SP_KEY_SOCKET:
+		return socket_of(work, sample);
+	case SP_KEY_TIME:
+		return time_of(work, sample);
+	case SP_KEY_ADDR:
+		return if_present(sample, PERF_SAMPLE_IP, sample->ip);
+	default:
+		return DETAIL_NONE;
+	}
+}
+
+/*
+ * Data is in the address space that the sample's code is in, but the kernel reads and writes the
+ * program's, too: that is the lower half of addresses where both share one space.
+ */
+static bool take_data(struct worker *worker, const struct sp_record *record, uint32_t view,
+		      uint64_t *word)
+{
+	const char *arch = sp_reader_info(worker->work->reader)->arch;
+	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	uint64_t address = record->sample.addr;
+	*word = DETAIL_NONE;
+	if (!(record->sample.present & PERF_SAMPLE_ADDR))
+		return true;
+	if (cpumode == PERF_RECORD_MISC_KERNEL && address < (uint64_t)1 << 63 && arch &&
+	    (!strcmp(arch, "x86_64") || !strcmp(arch, "aarch64") || !strncmp(arch, "riscv", 5)))
+		cpumode = PERF_RECORD_MISC_USER;
+	uint32_t answer = lookup_find(&worker->lookup, LOOKUP_EXACT, view, cpumode, address);
+	*word = answer >> LOOKUP_SHIFT;
+	return answer != LOOKUP_FAILED;
+}
+
+/* What a tracepoint's sample says, by libtraceevent; false when out of memory. */
+static bool take_text(struct worker *worker, const struct sp_record *record, enum sp_key key,
+		      uint64_t *word)
+{
+	const struct sp_analysis_options *options = worker->work->options;
+	const struct sp_event *event = sp_reader_event(worker->work->reader, record->event);
+	const struct sp_sample *sample = &record->sample;
+	size_t index = (size_t)(key - SP_KEY_FIELD);
+	const char *text = NULL;
+	if (key == SP_KEY_TRACE) {
+		text = options->raw_trace ? sp_trace_raw_text(worker->trace, event, sample)
+					  : sp_trace_text(worker->trace, event, sample);
+	} else if (index < options->field_count) {
+		const struct sp_field *field = &options->fields[index];
+		if (field->event < 0 || field->event == record->event)
+			text = sp_trace_field(worker->trace, field->name,
+					      field->raw || options->raw_trace);
+	}
+	const char *kept = text ? strtab_add(&worker->texts, text) : NULL;
+	*word = kept ? (uintptr_t)kept : DETAIL_NONE;
+	return !text || kept;
+}
+
+bool worker_details(struct worker *worker, const struct sp_record *record,
+		    const struct sp_branch *branch, uint32_t view, uint64_t *words)
+{
+	const struct work *work = worker->work;
+	bool done = true;
+	/* The key trace comes before all fields, and takes the sample itself. */
+	if (work->has_texts && !work->keys[SP_KEY_TRACE])
+		(void)sp_trace_take(worker->trace, sp_reader_event(work->reader, record->event),
+				    &record->sample);
+	for (size_t i = 0; done && i < work->detail_count; i++) {
+		enum sp_key key = work->detail_keys[i];
+		if (key_is_text(key))
+			done = take_text(worker, record, key, &words[i]);
+		else if (sp_key_is_of_branches(key))
+			done = take_branch(worker, branch, key, view, &words[i]);
+		else if (key == SP_KEY_SYMBOL_DADDR || key == SP_KEY_DSO_DADDR)
+			done = take_data(worker, record, view, &words[i]);
+		else
+			words[i] = sample_word(work, record, key);
+	}
+	return done;
+}
+
+/* What a frame is by this key; a word itself of all others. */
+static uint64_t row_word(const struct labels *labels, enum sp_key key, uint64_t word)
+{
+	if (word == DETAIL_NONE)
+		return word;
+	uint32_t function;
+	switch (key) {
+	case SP_KEY_SYMBOL_FROM:
+	case SP_KEY_SYMBOL_TO:
+	case SP_KEY_SYMBOL_DADDR:
+		function = labels->sides.items[word].symbol;
+		break;
+	case SP_KEY_DSO_FROM:
+	case SP_KEY_DSO_TO:
+	case SP_KEY_DSO_DADDR:
+		function = labels->sides.items[word].dso;
+		break;
+	case SP_KEY_SRCLINE_FROM:
+	case SP_KEY_SRCLINE_TO:
+		function = labels->sides.items[word].line;
+		break;
+	default:
+		return word;
+	}
+	return function == UINT32_MAX ? DETAIL_NONE : function;
+}
+
+uint32_t worker_row_detail(struct worker *worker, uint32_t detail, uint32_t parent)
+{
+	const struct work *work = worker->work;
+	uint64_t words[SP_KEY_COUNT];
+	if (!work->detail_count)
+		return 0;
+	const uint64_t *from = details_words(&worker->details, detail);
+	for (size_t i = 0; i < work->detail_count; i++) {
+		words[i] = row_word(work->labels, work->detail_keys[i], from[i]);
+		if (work->detail_keys[i] == SP_KEY_PARENT && parent != UINT32_MAX)
+			words[i] = parent;
+	}
+	return details_add(&worker->row_details, words);
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aggregate/stacks.h"
+
+#include <string.h>
+
+/* A copy of 64 KiB holds no more return addresses. */
+#define FRAMES_MOST 8192
+
+/* Of more calls than that the innermost and outermost are kept: as many as a record could hold. */
+#define CALLS_MOST 8000
+
+/* What a worker may remember of stacks to repair others with. */
+#define REPAIR_BYTES ((size_t)48 << 20)
+
+struct sp_error *stacks_init(struct stacks *stacks, const struct unwinding *unwinding)
+{
+	*stacks = (struct stacks){.unwinding = unwinding};
+	if (!unwinding->unwinder)
+		return NULL;
+	stacks->thread = unwind_thread_new(unwinding->unwinder);
+	stacks->repair = repair_new(REPAIR_BYTES);
+	if (!stacks->thread || !stacks->repair || !vec_reserve(&stacks->frames, FRAMES_MOST))
+		return error_no_memory();
+	return NULL;
+}
+
+void stacks_deinit(struct stacks *stacks)
+{
+	unwind_thread_free(stacks->thread);
+	repair_free(stacks->repair);
+	vec_deinit(&stacks->frames);
+	vec_deinit(&stacks->ips);
+	vec_deinit(&stacks->blinds);
+	u64map_deinit(&stacks->blind_of);
+}
+
+/* The stack of a program that execve(2) replaces is gone: it has no further callers. */
+#define ENDED_COMPLETE (SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT)
+
+#define CONTEXT_USER ((uint64_t)PERF_CONTEXT_USER)
+
+static bool is_in_kernel(const struct sp_record *record)
+{
+	return (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+}
+
+/* Index of the first ip after the chain's user mark; ip_count if there is none. */
+static size_t user_place(const struct sp_sample *sample)
+{
+	size_t place = 0;
+	while (place < sample->ip_count && sample->ips[place] != CONTEXT_USER)
+		place++;
+	return place + 1 < sample->ip_count ? place + 1 : sample->ip_count;
+}
+
+uint32_t stacks_view(const struct stacks *stacks, const struct sp_record *record,
+		     const struct machine_span *span, uint64_t time_ns)
+{
+	if (!span->exec_until_ns || !is_in_kernel(record))
+		return span->view;
+	size_t place = user_place(&record->sample);
+	if (place == record->sample.ip_count)
+		return span->view;
+	return machine_sample_view(stacks->unwinding->machine, span, time_ns,
+				   record->sample.ips[place]);
+}
+
+/*
+ * Whether the user's part of the kernel's own chain is no more than where a program was that
+ * execve(2) is replacing (unwind.c has the same of copied stacks).
+ */
+static bool is_replaced(const struct stacks *stacks, const struct sp_record *record, uint32_t view)
+{
+	const uint64_t *ips = record->sample.ips;
+	size_t count = record->sample.ip_count;
+	return is_in_kernel(record) && !(record->misc & SP_MISC_END_MASK) && count > 2 &&
+	       ips[count - 2] == (uint64_t)PERF_CONTEXT_USER &&
+	       !machine_locate(stacks->unwinding->machine, view, PERF_RECORD_MISC_USER,
+			       ips[count - 1])
+			.module;
+}
+
+/* What was recorded at once, and then what came later; *ret: that did. */
+static bool join_deferred(struct stacks *stacks, const struct sp_sample *sample, bool *ret)
+{
+	uint64_t cookie;
+	*ret = false;
+	if (!stacks->deferred || !deferred_cookie(sample->ips, sample->ip_count, &cookie))
+		return true;
+	size_t count = sample->ip_count - 2;
+	stacks->ips.count = 0;
+	if (!vec_reserve(&stacks->ips, count + 1))
+		return false;
+	memcpy(stacks->ips.items, sample->ips, count * sizeof(*sample->ips));
+	stacks->ips.count = count;
+	return deferred_append(stacks->deferred, sample->tid, cookie, &stacks->ips, ret);
+}
+
+/* Where the processor keeps the call stack as branches, newest first. */
+static bool has_call_stack(const struct stacks *stacks, const struct sp_record *record)
+{
+	return record->sample.branch_count && stacks->layout && record->event != SP_EVENT_NONE &&
+	       stacks->layout->events[record->event].attr.branch_sample_type &
+		       PERF_SAMPLE_BRANCH_CALL_STACK;
+}
+
+/*
+ * The user's part by the calls that the processor kept (--call-graph lbr), as perf has it: where
+ * there is such a part. The newest went to the function that runs, and each is where a call is,
+ * not where it returns to: exact. *ret: that was so. False when out of memory.
+ */
+static bool join_branches(struct stacks *stacks, const struct sp_sample *sample, bool *ret)
+{
+	const uint64_t mark = (uint64_t)PERF_CONTEXT_USER;
+	size_t user = 0;
+	*ret = false;
+	while (user < sample->ip_count && sample->ips[user] != mark)
+		user++;
+	if (user == sample->ip_count)
+		return true;
+	if (!vec_reserve(&stacks->ips, user + 2 + 2 * sample->branch_count))
+		return false;
+	uint64_t *ip = stacks->ips.items;
+	if (user)
+		memcpy(ip, sample->ips, user * sizeof(*ip));
+	ip += user;
+	*ip++ = mark;
+	*ip++ = sample->branches[0].to;
+	for (size_t i = 0; i < sample->branch_count; i++) {
+		*ip++ = mark;
+		*ip++ = sample->branches[i].from;
+	}
+	stacks->ips.count = (size_t)(ip - stacks->ips.items);
+	*ret = true;
+	return true;
+}
+
+/*
+ * The return address of arm64's code that keeps it in its register still (functions that call
+ * nothing, and the first instructions of others), which frame pointers leave out: where
+ * call frame information says that it is there. False: it is not.
+ */
+static bool find_leaf_caller(struct stacks *stacks, const struct sp_record *record, uint32_t view,
+			     size_t place, uint64_t *ret)
+{
+	enum { LR = UNWINDING_LINK_REGISTER, SP, PC };
+	const struct sp_sample *sample = &record->sample;
+	const struct sp_registers *recorded = &sample->user_registers;
+	const uint64_t below = (UINT64_C(1) << LR) - 1;
+	if (!(recorded->mask >> LR & 1) || recorded->abi != PERF_SAMPLE_REGS_ABI_64)
+		return false;
+	size_t index = (size_t)__builtin_popcountll(recorded->mask & below);
+	if (index >= recorded->count)
+		return false;
+	/* Where the stack is does not matter: nothing is read from it. */
+	const uint64_t values[] = {recorded->values[index], 0, sample->ips[place]};
+	const struct unwind_sample from = {
+		.view = view,
+		.registers = {.abi = recorded->abi, .values = values, .count = 3,
+			      .mask = UINT64_C(1) << LR | UINT64_C(1) << SP | UINT64_C(1) << PC},
+		.in_kernel = is_in_kernel(record),
+	};
+	const struct unwind_result result =
+		unwind_stack(stacks->thread, &from, stacks->frames.items, 2);
+	if (result.count != 2)
+		return false;
+	*ret = stacks->frames.items[1].ip;
+	/* What was guessed may have a record of its own, which the kernel followed. */
+	return !result.frame_pointers || place + 1 >= sample->ip_count ||
+	       sample->ips[place + 1] != *ret;
+}
+
+bool stacks_join_leaf(struct stacks *stacks, const struct sp_record *record, uint32_t view,
+		      bool *ret)
+{
+	const struct sp_sample *sample = &record->sample;
+	uint64_t caller;
+	*ret = false;
+	/* What is known of its end was unwound already. */
+	if (!stacks->unwinding->has_leaves || !stacks->thread || record->misc & SP_MISC_END_MASK)
+		return true;
+	size_t place = user_place(sample);
+	if (place == sample->ip_count || !find_leaf_caller(stacks, record, view, place, &caller))
+		return true;
+	if (!vec_reserve(&stacks->ips, sample->ip_count + 1))
+		return false;
+	uint64_t *ips = stacks->ips.items;
+	memcpy(ips, sample->ips, (place + 1) * sizeof(*ips));
+	ips[place + 1] = caller;
+	memcpy(ips + place + 2, sample->ips + place + 1,
+	       (sample->ip_count - place - 1) * sizeof(*ips));
+	stacks->ips.count = sample->ip_count + 1;
+	*ret = true;
+	return true;
+}
+
+static bool may_run(struct stacks *stacks, uint32_t view, uint64_t ip)
+{
+	/* Mappings have whole pages: a page is never partly code. */
+	uint64_t key = hash_pair(ip >> 12, view) | 1;
+	struct code_page *page = &stacks->pages[key / 2 % CODE_PAGES];
+	if (page->key != key)
+		*page = (struct code_page){
+			key, machine_may_run(stacks->unwinding->machine, view, ip)};
+	return page->may_run;
+}
+
+size_t stacks_valid(struct stacks *stacks, uint32_t view, const uint64_t *ips, size_t count,
+		    uint16_t cpumode, bool exact)
+{
+	size_t i = 0;
+	for (; i < count; i++) {
+		if (chain_is_mark(ips[i])) {
+			cpumode = chain_mark_cpumode(ips[i]);
+			exact = true;
+			continue;
+		}
+		/* Check the call itself: its return address may be the end of a mapping. */
+		if (!exact && cpumode == PERF_RECORD_MISC_USER && !may_run(stacks, view, ips[i] - 1))
+			break;
+		exact = false;
+	}
+	return i;
+}
+
+/* The chain as it was recorded; false when out of memory. */
+static bool take_recorded(struct stacks *stacks, const struct sp_record *record, uint32_t view,
+			  bool replaced, struct stack *stack)
+{
+	const struct sp_sample *sample = &record->sample;
+	struct sampled sampled = sampled_of(record);
+	bool joined;
+	if (!(has_call_stack(stacks, record) ? join_branches(stacks, sample, &joined)
+					      : join_deferred(stacks, sample, &joined)))
+		return false;
+	if (!joined && !stacks_join_leaf(stacks, record, view, &joined))
+		return false;
+	if (joined)
+		stack->callers = callers_of(&sampled, record->misc, stacks->ips.items,
+					    stacks->ips.count);
+	else if (is_replaced(stacks, record, view))
+		stack->callers = callers_of(&sampled, ENDED_COMPLETE,
+					    sample->ips, sample->ip_count - 2);
+	else
+		stack->callers = callers_of(&sampled, replaced ? ENDED_COMPLETE : record->misc,
+					    sample->ips, sample->ip_count);
+	struct callers *callers = &stack->callers;
+	size_t valid = stacks_valid(stacks, view, callers->ips, callers->count, callers->cpumode,
+				    callers->exact);
+	if (valid < callers->count)
+		callers_cut(callers, valid);
+	stack->has_chain = sample->ip_count || callers_end(&stack->callers) != SP_MISC_END_UNKNOWN;
+	/* There is more to it, but nobody can tell what. */
+	if (stacks->unwinding->has_dumps && !stacks->thread && sample->stack.size &&
+	    sample->user_registers.abi != PERF_SAMPLE_REGS_ABI_NONE)
+		stack->has_chain = false;
+	return true;
+}
+
+/* How many ips of the recorded chain are not of the user's stack. */
+static size_t count_kernel(const struct sp_sample *sample)
+{
+	size_t count = 0;
+	while (count < sample->ip_count && sample->ips[count] != (uint64_t)PERF_CONTEXT_USER &&
+	       sample->ips[count] != CONTEXT_USER_DEFERRED)
+		count++;
+	return count;
+}
+
+/*
+ * The kernel's part and the frames, without the middle of too many; `misc` is what is known of
+ * the stack.
+ */
+static bool compose(struct stacks *stacks, const struct sampled *sampled, const uint64_t *kernel,
+		    size_t frame_count, uint16_t misc, struct stack *stack)
+{
+	const struct unwind_frame *frames = stacks->frames.items;
+	bool shorten = frame_count > CALLS_MOST;
+	if (!vec_reserve(&stacks->ips, stack->kernel_count + 2 * frame_count + 2))
+		return false;
+	uint64_t *ip = stacks->ips.items;
+	if (stack->kernel_count)
+		memcpy(ip, kernel, stack->kernel_count * sizeof(*ip));
+	ip += stack->kernel_count;
+	if (frame_count)
+		*ip++ = (uint64_t)PERF_CONTEXT_USER;
+	for (size_t i = 0; i < frame_count; i++) {
+		if (shorten && i == CALLS_MOST / 2) {
+			i = frame_count - CALLS_MOST / 2;
+			*ip++ = (uint64_t)PERF_CONTEXT_USER;
+			*ip++ = (uint64_t)PERF_CONTEXT_USER;
+		} else if (i && frames[i].exact) {
+			*ip++ = (uint64_t)PERF_CONTEXT_USER;
+		}
+		*ip++ = frames[i].ip;
+	}
+	stacks->ips.count = (size_t)(ip - stacks->ips.items);
+	if (shorten)
+		misc |= SP_MISC_SHORTENED;
+	stack->callers = callers_of(sampled, misc, stacks->ips.items, stacks->ips.count);
+	stack->has_chain = true;
+	return true;
+}
+
+bool stacks_add_blind(struct stacks *stacks, const struct module *module, uint64_t count)
+{
+	bool added;
+	if (!vec_reserve(&stacks->blinds, stacks->blinds.count + 1))
+		return false;
+	const uint32_t *index = u64map_put(&stacks->blind_of, (uintptr_t)module,
+					   (uint32_t)stacks->blinds.count, &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(&stacks->blinds) = (struct blind){.module = module};
+	stacks->blinds.items[*index].stacks += count;
+	return true;
+}
+
+/* Notes how large a copy would have held the whole stack. */
+static void add_reach(struct stacks *stacks, const struct unwind_frame *frames, size_t count)
+{
+	uint64_t reach = (frames[count - 1].sp - frames[0].sp) >> 10;
+	stacks->reaches[reach < REACH_CLASSES ? reach : REACH_CLASSES - 1]++;
+}
+
+/* One number for a thread and what its code's addresses mean. */
+static uint64_t repair_name(const struct stacks *stacks, uint32_t tid, uint32_t view)
+{
+	uint32_t user = machine_view_of_mode(stacks->unwinding->machine, view,
+					     PERF_RECORD_MISC_USER);
+	return (uint64_t)tid << 32 | user;
+}
+
+static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32_t view,
+		   uint64_t time_ns, struct stack *stack)
+{
+	const struct sp_sample *sample = &record->sample;
+	const struct unwind_sample from = {
+		.view = view,
+		.registers = sample->user_registers,
+		.stack = {sample->stack.bytes, sample->stack_dyn_size},
+		.in_kernel = is_in_kernel(record),
+	};
+	struct sampled sampled = sampled_of(record);
+	struct unwind_result result =
+		unwind_stack(stacks->thread, &from, stacks->frames.items, FRAMES_MOST);
+	uint16_t misc = (uint16_t)(unwind_misc_end(&result) << SP_MISC_END_SHIFT);
+	if (result.frame_pointers)
+		misc |= SP_MISC_GUESSED;
+	stack->kernel_count = count_kernel(sample);
+	if (!compose(stacks, &sampled, sample->ips, result.count, misc, stack))
+		return false;
+	if (result.count == 0)
+		return true;
+	if (result.end == UNWIND_COMPLETE)
+		add_reach(stacks, stacks->frames.items, result.count);
+	if (result.end == UNWIND_NO_INFO && !stacks_add_blind(stacks, result.blind, 1))
+		return false;
+	uint32_t number = repair_add(stacks->repair, repair_name(stacks, sample->tid, view),
+				     time_ns, stacks->frames.items, &result);
+	if (result.end == UNWIND_TRUNCATED)
+		stack->number = number;
+	return true;
+}
+
+bool stacks_find(struct stacks *stacks, const struct sp_record *record, uint32_t view,
+		 bool replaced, uint64_t time_ns, struct stack *ret)
+{
+	struct stack stack = {.number = REPAIR_NONE};
+	bool done = true;
+	if (stacks->thread && record->sample.user_registers.abi != PERF_SAMPLE_REGS_ABI_NONE &&
+	    record->sample.present & PERF_SAMPLE_STACK_USER)
+		done = unwind(stacks, record, view, time_ns, &stack);
+	else
+		done = take_recorded(stacks, record, view, replaced, &stack);
+	*ret = stack;
+	return done;
+}
+
+/* All frames of a stack, whatever their number; false when out of memory. */
+static bool take_frames(struct stacks *stacks, const struct repair *repair, uint32_t number)
+{
+	for (;;) {
+		size_t count = repair_frames(repair, number, stacks->frames.items,
+					     stacks->frames.capacity);
+		stacks->frames.count = count;
+		if (count <= stacks->frames.capacity)
+			return true;
+		if (!vec_reserve(&stacks->frames, count))
+			return false;
+	}
+}
+
+bool stacks_later(struct stacks *stacks, const struct repair *repair, uint32_t number,
+		  const struct sampled *sampled, uint16_t misc, const uint64_t *kernel,
+		  size_t kernel_count, struct stack *ret)
+{
+	struct stack stack = {.number = REPAIR_NONE, .kernel_count = kernel_count};
+	bool repaired = repair_outer(repair, number, NULL, 0) > 0;
+	if (repaired)
+		misc = (uint16_t)((misc & ~SP_MISC_END_MASK) | SP_MISC_REPAIRED |
+				  SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT);
+	if (!take_frames(stacks, repair, number) ||
+	    !compose(stacks, sampled, kernel, stacks->frames.count, misc, &stack))
+		return false;
+	if (repaired)
+		add_reach(stacks, stacks->frames.items, stacks->frames.count);
+	*ret = stack;
+	return true;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sample counts over time in a fixed number of bins. The duration is unknown until the end, so
+ * bins double in width as the span grows. Bin N begins at N << shift ns, so that bins of several
+ * threads can be merged without error.
+ */
+#ifndef AGGREGATE_TIME_BINS_H
+#define AGGREGATE_TIME_BINS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define TIME_BINS 1024
+
+/* All zero is empty. */
+struct time_bins {
+	uint64_t first;         /* number of counts[0] */
+	uint64_t lowest, highest; /* numbers of the first and last bin in use; if `used` */
+	unsigned int shift;     /* a bin is 1 << shift ns wide */
+	bool used;
+	uint64_t counts[TIME_BINS];
+};
+
+/* Widens and moves the bins to include `time_ns`. */
+void time_bins_include(struct time_bins *bins, uint64_t time_ns);
+
+void time_bins_merge(struct time_bins *bins, const struct time_bins *from);
+
+static inline void time_bins_add(struct time_bins *bins, uint64_t time_ns, uint64_t count)
+{
+	uint64_t number = time_ns >> bins->shift;
+	if (!bins->used || number < bins->lowest || number > bins->highest) {
+		time_bins_include(bins, time_ns);
+		number = time_ns >> bins->shift;
+	}
+	bins->counts[number - bins->first] += count;
+}
+
+/* Counts one sample, in new bins if *bins is NULL; false when out of memory. */
+static inline bool time_bins_count(struct time_bins **bins, uint64_t time_ns)
+{
+	if (!*bins && !(*bins = calloc(1, sizeof(**bins))))
+		return false;
+	time_bins_add(*bins, time_ns, 1);
+	return true;
+}
+
+/* Frees an array and its items, of which some may be NULL. */
+void time_bins_free(struct time_bins **bins, size_t count);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Threads and processes without a sample. An inherited event begins with a whole period in each
+ * task (and on each CPU), so that of those that live shorter nothing is ever sampled, however
+ * many there are. READ records (inherit_stat) and context switches have the CPU time that they used;
+ * else it is at most their lifetime, or a period on each CPU. A task that was sampled lacks what it
+ * used after its last sample, at most a period on each CPU: much, if thousands live for two periods.
+ */
+#include "aggregate/unsampled.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+
+/* Tasks that ended under a program name, and the weight that its rows may lack. */
+struct program {
+	struct sp_unsampled ended;
+	uint64_t lacks;
+};
+
+struct programs {
+	VEC(struct program) rows;
+	struct u64map of; /* a name's address -> index in `rows` */
+	uint64_t lacking; /* weight that all rows together may lack */
+};
+
+static void programs_deinit(struct programs *programs)
+{
+	vec_deinit(&programs->rows);
+	u64map_deinit(&programs->of);
+}
+
+/* The program of a task's name at that time, valid until the next call; NULL: out of memory. */
+static struct program *program_of(struct run *run, struct programs *programs, uint32_t pid,
+				  uint32_t tid, uint64_t time_ns)
+{
+	/* Interned like the names of rows: the analysis outlives the machine. */
+	const char *name = machine_span(run->machine, pid, tid, time_ns).name;
+	const char *comm = strtab_add(&run->analysis->strings, name);
+	bool added;
+	if (!comm || !vec_reserve(&programs->rows, programs->rows.count + 1))
+		return NULL;
+	const uint32_t *index = u64map_put(&programs->of, (uint64_t)(uintptr_t)comm,
+					   (uint32_t)programs->rows.count, &added);
+	if (!index)
+		return NULL;
+	if (added)
+		*vec_push(&programs->rows) = (struct program){.ended = {.comm = comm, .exact = true}};
+	return &programs->rows.items[*index];
+}
+
+static uint64_t task_samples(const struct run *run, uint16_t event, uint32_t tid)
+{
+	uint64_t samples = 0;
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const uint32_t *counted =
+			u64map_find(&run->workers[i].task_samples, (uint64_t)event << 32 | tid);
+		samples += counted ? *counted : 0;
+	}
+	return samples;
+}
+
+static bool was_sampled(const struct run *run, uint16_t event, uint32_t tid)
+{
+	return task_samples(run, event, tid) > 0;
+}
+
+/* By READ records, of which a task may have left one for each CPU. */
+static bool sum_counts(struct run *run, uint16_t event, struct programs *programs)
+{
+	struct u64map seen = {0};
+	bool done = true, added;
+	for (size_t i = 0; done && i < run->sideband.task_counts.count; i++) {
+		const struct task_count *task = &run->sideband.task_counts.items[i];
+		if (task->event != event)
+			continue;
+		struct program *program =
+			program_of(run, programs, task->pid, task->tid, task->time_ns);
+		bool sampled = was_sampled(run, event, task->tid);
+		/* A task that counted nothing lacks no samples. */
+		done = program &&
+		       (!(task->value || sampled) || u64map_put(&seen, task->tid, 0, &added));
+		if (!done || !(task->value || sampled))
+			continue;
+		program->ended.tasks += added;
+		program->ended.unsampled += added && !sampled;
+		program->ended.weight += sampled ? 0 : task->value;
+		program->lacks += sampled ? 0 : task->value;
+		programs->lacking = weight_add(programs->lacking, sampled ? 0 : task->value);
+	}
+	u64map_deinit(&seen);
+	return done;
+}
+
+static bool has_counts(const struct run *run, uint16_t event)
+{
+	for (size_t i = 0; i < run->sideband.task_counts.count; i++)
+		if (run->sideband.task_counts.items[i].event == event)
+			return true;
+	return false;
+}
+
+/* A clock's period; 0: unknown. */
+static uint64_t clock_period_ns(const struct perf_event_attr *attr)
+{
+	return !attr->freq ? attr->sample_period
+	       : attr->sample_freq ? 1000000000 / attr->sample_freq : 0;
+}
+
+/* CPU time that a task can use between two samples of a clock; UINT64_MAX: any time. */
+static uint64_t most_ns(const struct run *run, const struct perf_event_attr *attr)
+{
+	const struct sp_file_info *info = sp_reader_info(run->reader);
+	uint64_t cpus = info->cpus_online ? info->cpus_online : 1;
+	uint64_t period_ns = clock_period_ns(attr);
+	return period_ns && period_ns < UINT64_MAX / cpus ? period_ns * cpus : UINT64_MAX;
+}
+
+/* Adds weight that rows of a task's programs may lack; false when out of memory. */
+static bool add_lacking(struct run *run, struct programs *programs, const struct life *life,
+			uint64_t weight)
+{
+	struct program *ended = program_of(run, programs, life->pid, life->tid, life->end_ns);
+	if (!ended)
+		return false;
+	const char *comm = ended->ended.comm;
+	ended->lacks += weight;
+	/* The task had its parent's name until its exec. */
+	struct program *began = program_of(run, programs, life->pid, life->tid, life->begin_ns);
+	if (began && began->ended.comm != comm)
+		began->lacks += weight;
+	programs->lacking = weight_add(programs->lacking, weight);
+	return began != NULL;
+}
+
+/* Adds a life without a sample, of at most `weight`; false when out of memory. */
+static bool add_unsampled(struct run *run, struct programs *programs, const struct life *life,
+			  uint64_t weight, bool exact)
+{
+	struct program *ended = program_of(run, programs, life->pid, life->tid, life->end_ns);
+	if (!ended)
+		return false;
+	ended->ended.unsampled++;
+	ended->ended.lasted_ns += life->end_ns - life->begin_ns;
+	ended->ended.weight += weight;
+	ended->ended.exact &= exact;
+	return add_lacking(run, programs, life, weight);
+}
+
+/* By FORK and EXIT. Of several tasks of one number all were sampled, if one was. */
+static bool sum_lives(struct run *run, uint16_t event, struct programs *programs)
+{
+	const struct lives *lives = &run->sideband.lives;
+	const struct sp_profile *profile = &run->analysis->profiles[event];
+	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	uint64_t limit_ns = profile->weight_is_time ? most_ns(run, attr) : UINT64_MAX;
+	uint32_t last_tid = UINT32_MAX;
+	for (size_t i = 0; i < lives->lives.count; i++) {
+		const struct life *life = &lives->lives.items[i];
+		uint64_t lasted_ns = life->end_ns - life->begin_ns, cpu_ns;
+		struct program *ended = program_of(run, programs, life->pid, life->tid,
+						   life->end_ns);
+		if (!ended)
+			return false;
+		ended->ended.tasks++;
+		bool exact = lives_cpu_ns(lives, life->tid, &cpu_ns);
+		uint64_t samples = task_samples(run, event, life->tid);
+		if (samples) {
+			/* A task lacks what it used after its last sample on each CPU. */
+			uint64_t used_ns = exact ? cpu_ns : lasted_ns;
+			uint64_t sampled_ns = samples * clock_period_ns(attr);
+			uint64_t lacks_ns = used_ns > sampled_ns ? used_ns - sampled_ns : 0;
+			if (profile->weight_is_time && life->tid != last_tid &&
+			    !add_lacking(run, programs, life, lacks_ns < limit_ns ? lacks_ns : limit_ns))
+				return false;
+			last_tid = life->tid;
+			continue;
+		}
+		uint64_t weight = lasted_ns < limit_ns ? lasted_ns : limit_ns;
+		if (exact) /* CPU time of all tasks with this tid */
+			weight = life->tid != last_tid ? cpu_ns : 0;
+		if (!add_unsampled(run, programs, life, weight, exact))
+			return false;
+		last_tid = life->tid;
+	}
+	return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct sp_unsampled *x = &((const struct program *)a)->ended;
+	const struct sp_unsampled *y = &((const struct program *)b)->ended;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->unsampled != y->unsampled)
+		return x->unsampled > y->unsampled ? -1 : 1;
+	return strcmp(x->comm, y->comm);
+}
+
+/* Whole CPUs are sampled where their idle task or the kernel's own threads are. */
+static bool is_of_cpus(const struct run *run, uint16_t event)
+{
+	return was_sampled(run, event, 0) ||
+	       !strcmp(machine_comm(run->machine, 2, 2, UINT64_MAX), "kthreadd");
+}
+
+/* Whether each task that runs counts it: of what happens now and then, it may have had none. */
+static bool counts_always(const struct sp_profile *profile, const struct perf_event_attr *attr)
+{
+	return profile->weight_is_time ||
+	       (attr->type == PERF_TYPE_HARDWARE && (attr->config == PERF_COUNT_HW_CPU_CYCLES ||
+						     attr->config == PERF_COUNT_HW_REF_CPU_CYCLES ||
+						     attr->config == PERF_COUNT_HW_INSTRUCTIONS));
+}
+
+static bool sum_up(struct run *run, uint16_t event, struct programs *programs)
+{
+	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	const struct sp_profile *profile = &run->analysis->profiles[event];
+	if (has_counts(run, event))
+		return sum_counts(run, event, programs);
+	bool begins_anew = attr->inherit && !profile->of_branches && counts_always(profile, attr);
+	return !begins_anew || is_of_cpus(run, event) || sum_lives(run, event, programs);
+}
+
+/* Lists each program's missing weight, and what its rows may lack; false when out of memory. */
+static bool list_programs(struct run *run, struct programs *programs, struct sp_profile *profile,
+			  struct profile_source *source)
+{
+	size_t count = programs->rows.count;
+	struct sp_unsampled *ended = arena_alloc(&run->analysis->arena, count * sizeof(*ended) + 1);
+	struct unsampled_weight *lacking =
+		arena_alloc(&run->analysis->arena, count * sizeof(*lacking) + 1);
+	if (!ended || !lacking)
+		return false;
+	if (count)
+		qsort(programs->rows.items, count, sizeof(*programs->rows.items), compare);
+	for (size_t i = 0; i < count; i++) {
+		const struct program *program = &programs->rows.items[i];
+		lacking[i] = (struct unsampled_weight){program->ended.comm, program->lacks};
+		if (program->ended.tasks)
+			ended[profile->unsampled_count++] = program->ended;
+	}
+	profile->unsampled = ended;
+	source->unsampled = lacking;
+	source->unsampled_count = count;
+	return true;
+}
+
+bool sum_unsampled(struct run *run, uint16_t event, struct profile_source *source)
+{
+	struct sp_profile *profile = &run->analysis->profiles[event];
+	CLEANUP(programs_deinit) struct programs programs = {0};
+	uint64_t unsampled = 0;
+	if (!sum_up(run, event, &programs))
+		return false;
+	for (size_t i = 0; i < programs.rows.count; i++)
+		unsampled += programs.rows.items[i].ended.unsampled;
+	if (!unsampled)
+		return true;
+	if (!list_programs(run, &programs, profile, source))
+		return false;
+	/* Lifetimes are not a weight for events that do not count time. */
+	if (!profile->weight_is_time && !has_counts(run, event))
+		return true;
+	source->unsampled_total = programs.lacking;
+	profile->missing_weight = weight_add(profile->missing_weight, programs.lacking);
+	return true;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Events counted for a part of the time, or not at all. */
+#include "findings/findings.h"
+
+/* A share of the time that needs no finding. */
+#define RUNNING_ENOUGH 0.99
+
+/* Multiplexed counters, and values that cannot be attributed to code. */
+bool find_counting(struct run *run)
+{
+	for (size_t event = 0; event < run->analysis->profile_count; event++) {
+		const char *name = run->analysis->profiles[event].event;
+		uint64_t enabled_ns = 0, running_ns = 0, unattributed = 0;
+		char text[FINDING_TEXT];
+		for (size_t i = 0; i < run->worker_count; i++) {
+			const struct event_sums *sums = &run->workers[i].events[event];
+			enabled_ns += sums->enabled_ns;
+			running_ns += sums->running_ns;
+			unattributed += sums->unattributed;
+		}
+		double part = enabled_ns ? (double)running_ns / (double)enabled_ns : 1;
+		const struct sp_finding shared = {
+			.kind = SP_FINDING_MULTIPLEXED, .cause = "multiplexed", .event = name,
+			.share = 1 - part, .remedy = "record fewer events at once: -e",
+		};
+		const struct sp_finding unknown = {
+			.kind = SP_FINDING_MULTIPLEXED, .cause = "unattributed", .event = name,
+			.samples = unattributed,
+		};
+		if (part < RUNNING_ENOUGH &&
+		    !finding_add(run, &shared, "%s was counted for %s of the time (multiplexed): shares are "
+				 "of that part", name, share_text(part, text)))
+			return false;
+		if (unattributed &&
+		    !finding_add(run, &unknown, "%s value%s of %s omitted: the recording has no earlier "
+				 "count to subtract", count_text(unattributed, text), plural(unattributed),
+				 name))
+			return false;
+	}
+	return true;
+}
+
+/* Samples without a branch stack, which have no branches to count. */
+bool find_branchless(struct run *run)
+{
+	for (size_t event = 0; event < run->analysis->profile_count; event++) {
+		const struct sp_profile *profile = &run->analysis->profiles[event];
+		uint64_t without = 0;
+		char count[FINDING_TEXT];
+		for (size_t i = 0; i < run->worker_count; i++)
+			without += run->workers[i].events[event].branchless;
+		double part = (double)without / ((double)without + (double)profile->branch_stacks);
+		const struct sp_finding finding = {
+			.kind = SP_FINDING_NO_BRANCHES, .cause = "no_branches", .event = profile->event,
+			.samples = without, .share = part,
+			.remedy = "count samples instead: sprof report --no-branch-stack",
+		};
+		if (without && !finding_add(run, &finding, "%s sample%s of %s without a branch stack omitted",
+					    count_text(without, count), plural(without), profile->event))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Samples that the kernel lost or did not take: how many, when, and on which CPU. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "findings/findings.h"
+#include "info/losses.h"
+
+static int compare_losses(const void *a, const void *b)
+{
+	const struct sp_loss *x = a, *y = b;
+	return u64_order(x->time_ns, y->time_ns);
+}
+
+/* Time and CPU of most of an event's losses. */
+struct loss_focus {
+	uint64_t begin_ns, end_ns; /* the shortest span with 90 % of them */
+	uint32_t cpu;              /* with most of them; UINT32_MAX: unknown */
+	double cpu_share;
+};
+
+static void focus_time(const struct sp_loss *losses, size_t count, uint64_t total,
+		       struct loss_focus *focus)
+{
+	uint64_t sum = 0, best = UINT64_MAX;
+	for (size_t first = 0, last = 0; last < count; last++) {
+		sum += losses[last].lost;
+		for (; (double)(sum - losses[first].lost) >= 0.9 * (double)total; first++)
+			sum -= losses[first].lost;
+		uint64_t span = losses[last].time_ns - losses[first].time_ns;
+		if ((double)sum >= 0.9 * (double)total && span < best) {
+			best = span;
+			focus->begin_ns = losses[first].time_ns;
+			focus->end_ns = losses[last].time_ns;
+		}
+	}
+}
+
+static bool focus_cpu(const struct sp_loss *losses, size_t count, uint64_t total,
+		      struct loss_focus *focus)
+{
+	struct u64map index_of = {0};
+	CLEANUP_FREE uint64_t *sums = calloc(count, sizeof(*sums));
+	uint64_t most = 0;
+	focus->cpu = UINT32_MAX;
+	for (size_t i = 0; sums && i < count; i++) {
+		uint32_t *index = u64map_put(&index_of, losses[i].cpu, (uint32_t)index_of.count, NULL);
+		if (!index) {
+			u64map_deinit(&index_of);
+			return false;
+		}
+		sums[*index] += losses[i].lost;
+		if (sums[*index] > most) {
+			most = sums[*index];
+			focus->cpu = losses[i].cpu;
+		}
+	}
+	u64map_deinit(&index_of);
+	focus->cpu_share = (double)most / (double)total;
+	return sums != NULL;
+}
+
+/* ", 96% of them on CPU 1, most between 1.20 s and 1.45 s" */
+static bool describe_focus(const struct run *run, const struct sp_loss *losses, size_t count,
+			   char *text, size_t size)
+{
+	const struct sp_analysis *analysis = run->analysis;
+	uint64_t total = 0, start_ns = analysis->first_ns;
+	uint64_t duration_ns = analysis->last_ns - start_ns;
+	struct loss_focus focus = {0};
+	char share[FINDING_TEXT], begin[FINDING_TEXT], end[FINDING_TEXT];
+	*text = 0;
+	for (size_t i = 0; i < count; i++)
+		total = weight_add(total, losses[i].lost);
+	if (!total)
+		return true;
+	focus_time(losses, count, total, &focus);
+	if (!focus_cpu(losses, count, total, &focus))
+		return false;
+	if (focus.cpu != UINT32_MAX)
+		snprintf(text, size, ", %s of them on CPU %u", share_text(focus.cpu_share, share),
+			 focus.cpu);
+	if (run->sideband.by_offset || focus.begin_ns < start_ns || focus.end_ns < focus.begin_ns)
+		return true;
+	/* The kernel reports a loss when there is room again: its time is the loss's end. */
+	if (focus.end_ns - focus.begin_ns < duration_ns / 5 * 4)
+		snprintf(text + strlen(text), size - strlen(text),
+			 ", most at %s%s%s after the first sample",
+			 time_text(focus.begin_ns - start_ns, begin),
+			 focus.begin_ns == focus.end_ns ? "" : " to ",
+			 focus.begin_ns == focus.end_ns ? "" :
+				time_text(focus.end_ns - start_ns, end));
+	else
+		snprintf(text + strlen(text), size - strlen(text), ", throughout the recording");
+	return true;
+}
+
+static bool is_dummy(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+}
+
+/* A remedy that names the event's own rate. */
+static const char *loss_remedy(const struct run *run, uint16_t event, char *text, size_t size)
+{
+	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	/* Ring buffers for copies of stacks are large to begin with. */
+	bool copies = was_unwound(run, event) || attr->sample_type & PERF_SAMPLE_STACK_USER;
+	char rate[FINDING_TEXT];
+	lower_rate(attr, rate);
+	if (losses_outside_rings(run->sideband.told, event) * 2 > run->analysis->profiles[event].lost)
+		snprintf(text, size, "record at a lower rate (%s), or to a faster disk (-o FILE)", rate);
+	else if (attr->write_backward)
+		snprintf(text, size, "record with smaller ring buffers (-m 512K) or a lower rate (%s): "
+			 "overwrite mode loses samples while it reads the buffers", rate);
+	else
+		snprintf(text, size, "record with larger ring buffers (-m %s) or a lower rate (%s)",
+			 copies ? "32M" : "2M", rate);
+	return text;
+}
+
+static bool add_lost_metadata(struct run *run, uint64_t lost, const char *where)
+{
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_LOST, .cause = "lost_metadata",
+		.remedy = "record with larger ring buffers: -m 2M",
+	};
+	char count[FINDING_TEXT];
+	return finding_add(run, &finding, "%s metadata record%s (mmap, comm, fork) lost%s: symbols may "
+			   "be missing or wrong", count_text(lost, count), plural(lost), where);
+}
+
+static bool find_event_losses(struct run *run, uint16_t event, const struct sp_loss *losses,
+			      size_t count)
+{
+	const struct sp_profile *profile = &run->analysis->profiles[event];
+	uint64_t own = profile->lost_own;
+	char where[200], lost[FINDING_TEXT], owns[FINDING_TEXT], share[FINDING_TEXT], of_all[80] = "";
+	char remedy[200];
+	bool metadata = is_dummy(&run->work.layout->events[event].attr);
+	/* Losses of other processes only change nothing here. */
+	if (!profile->lost || (!metadata && !own))
+		return true;
+	if (!describe_focus(run, losses, count, where, sizeof(where)))
+		return false;
+	if (metadata)
+		return add_lost_metadata(run, profile->lost, where);
+	double all = (double)own + (double)profile->samples;
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_LOST, .cause = "lost", .event = profile->event, .samples = own,
+		.share = (double)own / all,
+		.remedy = loss_remedy(run, event, remedy, sizeof(remedy)),
+	};
+	if (own < profile->lost)
+		snprintf(of_all, sizeof(of_all), "; %s across all processes on these CPUs",
+			 count_text(profile->lost, lost));
+	return finding_add(run, &finding, "%s%s sample%s of %s (%s) lost%s%s", *of_all ? "about " : "",
+			   count_text(own, owns), plural(own), profile->event,
+			   share_text(finding.share, share), of_all, where);
+}
+
+bool find_losses(struct run *run)
+{
+	const struct sp_losses *told = run->sideband.told;
+	size_t total = sp_losses_moment_count(told);
+	CLEANUP_FREE struct sp_loss *losses = calloc(total + 1, sizeof(*losses));
+	if (!losses)
+		return false;
+	for (uint16_t event = 0; event < run->analysis->profile_count; event++) {
+		size_t count = 0;
+		for (size_t i = 0; i < total; i++)
+			if (sp_losses_moment(told, i)->event == event)
+				losses[count++] = *sp_losses_moment(told, i);
+		qsort(losses, count, sizeof(*losses), compare_losses);
+		if (!find_event_losses(run, event, losses, count))
+			return false;
+	}
+	return true;
+}
+
+bool find_throttling(struct run *run)
+{
+	for (size_t i = 0; i < run->analysis->profile_count; i++) {
+		const struct sp_profile *profile = &run->analysis->profiles[i];
+		char times[FINDING_TEXT], time[FINDING_TEXT], rate[FINDING_TEXT], remedy[80];
+		uint64_t count = profile->throttled_count, ns = profile->throttled_ns;
+		double part = profile->weight_is_time && profile->weight ?
+				      (double)ns / ((double)ns + (double)profile->weight) : 0;
+		if (!count)
+			continue;
+		snprintf(remedy, sizeof(remedy), "record at a lower rate: %s",
+			 lower_rate(&run->work.layout->events[i].attr, rate));
+		const struct sp_finding finding = {
+			.kind = SP_FINDING_THROTTLED, .cause = "throttled", .event = profile->event,
+			.share = part, .remedy = remedy,
+		};
+		if (!finding_add(run, &finding, "%s was throttled %s%s, for %s in total: samples are "
+				 "missing there", profile->event,
+				 count == 1 ? "once" : count_text(count, times),
+				 count == 1 ? "" : " times", time_text(ns, time)))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Language runtimes that generate code: the switches that make it visible to a profiler. */
+#ifndef FINDINGS_RUNTIMES_H
+#define FINDINGS_RUNTIMES_H
+
+#include "aggregate/run.h"
+
+struct runtime {
+	const char *dso;     /* its executable or library, up to the version */
+	const char *name;
+	const char *symbols; /* remedy for code without symbols */
+	const char *stacks;  /* remedy for stacks that end in its code; NULL: it needs none */
+};
+
+/* The first one that the recording has mapped; NULL: none is known. */
+const struct runtime *runtime_find(const struct run *run);
+
+/* Whether a module may hold generated code. */
+bool runtime_made(const struct module *module);
+
+#endif

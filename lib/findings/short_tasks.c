@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Findings about threads and processes that ended before their first sample. */
+#include <stdio.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "findings/findings.h"
+
+/* Least share for a finding. */
+#define SHARE_LEAST 0.01
+
+/* Limit on named programs. */
+#define NAMED_MOST 4
+
+/* An event's sums over programs. */
+struct total {
+	uint64_t tasks, unsampled, weight;
+	bool exact;
+};
+
+/* "dog: 310 of 500 (up to 0.25 s), bee: ..., and 3 other programs"; NULL: out of memory. */
+static char *name_programs(const struct sp_profile *profile)
+{
+	char *text = format_text("%s", "");
+	size_t named = 0, others = 0;
+	for (size_t i = 0; text && i < profile->unsampled_count; i++) {
+		const struct sp_unsampled *row = &profile->unsampled[i];
+		char never[FINDING_TEXT], tasks[FINDING_TEXT], time[FINDING_TEXT];
+		if (!row->unsampled)
+			continue;
+		if (named == NAMED_MOST) {
+			others++;
+			continue;
+		}
+		CLEANUP_FREE char *before = text;
+		bool timed = profile->weight_is_time;
+		text = format_text("%s%s%s: %s of %s%s%s%s%s", before, named++ ? ", " : "", row->comm,
+				   count_text(row->unsampled, never), count_text(row->tasks, tasks),
+				   timed ? " (" : "", timed && !row->exact ? "up to " : "",
+				   timed ? time_text(row->weight, time) : "", timed ? ")" : "");
+	}
+	if (!text || !others)
+		return text;
+	CLEANUP_FREE char *before = text;
+	return format_text("%s, and %zu other program%s", before, others, plural(others));
+}
+
+static bool add_finding(struct run *run, const struct sp_profile *profile, const struct total *total)
+{
+	size_t event = (size_t)(profile - run->analysis->profiles);
+	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	char unsampled[FINDING_TEXT], tasks[FINDING_TEXT], share[FINDING_TEXT], of_all[80], remedy[120];
+	double part = (double)total->weight / ((double)total->weight + (double)profile->weight);
+	bool known = profile->weight_is_time || total->exact;
+	CLEANUP_FREE char *programs = name_programs(profile);
+	if (!programs)
+		return false;
+	if (known)
+		snprintf(of_all, sizeof(of_all), "%s%s of the total is missing",
+			 total->exact ? "" : "up to ", share_text(part, share));
+	else
+		snprintf(of_all, sizeof(of_all), "their counts are missing");
+	snprintf(remedy, sizeof(remedy), "record all CPUs as root (--scope cpu), or at a higher rate");
+	if (attr->freq && attr->sample_freq < 20000)
+		snprintf(remedy, sizeof(remedy),
+			 "record all CPUs as root (--scope cpu), or at a higher rate (-F 20000)");
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_UNSAMPLED, .cause = "unsampled", .event = profile->event,
+		.share = known ? part : 0, .remedy = remedy,
+	};
+	return finding_add(run, &finding, "%s of %s threads and processes ended before their first "
+			   "sample of %s: %s (%s)", count_text(total->unsampled, unsampled),
+			   count_text(total->tasks, tasks), profile->event, of_all, programs);
+}
+
+static bool find_event(struct run *run, const struct sp_profile *profile)
+{
+	struct total total = {.exact = true};
+	for (size_t i = 0; i < profile->unsampled_count; i++) {
+		const struct sp_unsampled *row = &profile->unsampled[i];
+		total.tasks += row->tasks;
+		total.unsampled += row->unsampled;
+		total.weight += row->weight;
+		total.exact &= row->exact;
+	}
+	bool small = profile->weight_is_time && (double)total.weight <
+			     SHARE_LEAST * ((double)total.weight + (double)profile->weight);
+	return !total.unsampled || small || add_finding(run, profile, &total);
+}
+
+bool find_unsampled(struct run *run)
+{
+	for (size_t i = 0; i < run->analysis->profile_count; i++)
+		if (!find_event(run, &run->analysis->profiles[i]))
+			return false;
+	return true;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Stacks that are incomplete, and why. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "findings/findings.h"
+#include "findings/runtimes.h"
+#include "record/note.h"
+
+/* Limit on modules without unwind information that get a finding. */
+#define BLIND_MAX 32
+
+/* Least share of the stacks for a module's finding. */
+#define BLIND_SHARE 0.001
+
+/* Share of complete stacks that a proposed stack size must reach. */
+#define WHOLE_ENOUGH 0.995
+
+static uint64_t samples_of(const struct run *run)
+{
+	uint64_t samples = 0;
+	for (size_t i = 0; i < run->analysis->profile_count; i++)
+		samples += run->analysis->profiles[i].samples;
+	return samples;
+}
+
+static bool find_refusal(struct run *run)
+{
+	const struct sp_error *refusal = run->unwinding.refusal;
+	if (!refusal)
+		return true;
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_TRUNCATED_STACKS, .cause = "no_unwinder",
+		.samples = samples_of(run), .share = 1, .remedy = sp_error_remedy(refusal),
+	};
+	return finding_add(run, &finding, "recorded stack copies cannot be unwound here: %s",
+			   sp_error_message(refusal));
+}
+
+/* All workers' sums, by module. */
+static bool sum_blinds(const struct run *run, struct stacks *sums)
+{
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct stacks *stacks = &run->workers[i].stacks;
+		for (size_t j = 0; j < stacks->blinds.count; j++)
+			if (!stacks_add_blind(sums, stacks->blinds.items[j].module,
+					      stacks->blinds.items[j].stacks))
+				return false;
+	}
+	return true;
+}
+
+static int compare_blinds(const void *a, const void *b)
+{
+	const struct blind *x = a, *y = b;
+	if (x->stacks != y->stacks)
+		return x->stacks > y->stacks ? -1 : 1;
+	if (!x->module || !y->module)
+		return (x->module == NULL) - (y->module == NULL);
+	return (x->module->index > y->module->index) - (x->module->index < y->module->index);
+}
+
+/* Remedy and reason if the module's file is missing or not the recorded one; else NULL. */
+static const char *absent_remedy(const struct run *run, const struct module *module,
+				 const char **why_ret)
+{
+	const char *text, *remedy;
+	enum resolver_problem problem = resolver_problem(run->resolver, module, &text, &remedy);
+	if (problem != RESOLVER_MISSING_FILE && problem != RESOLVER_WRONG_FILE)
+		return NULL;
+	*why_ret = text;
+	return remedy;
+}
+
+#define CFI_REMEDY "compile it with -fasynchronous-unwind-tables, or record with --call-graph fp"
+
+/* Remedy for stacks that end in a module without unwind information. */
+static const char *unwind_remedy(const struct run *run, const struct module *module,
+				 const char **why_ret)
+{
+	const struct runtime *runtime = runtime_made(module) ? runtime_find(run) : NULL;
+	if (runtime && runtime->stacks)
+		return runtime->stacks;
+	return absent_remedy(run, module, why_ret) ?:
+	       runtime_made(module) ? "record with --call-graph fp" : CFI_REMEDY;
+}
+
+static const char *no_unwind_info_remedy(const struct run *run)
+{
+	struct stacks sums = {0};
+	const struct blind *most = NULL;
+	const char *remedy = NULL, *why;
+	if (sum_blinds(run, &sums))
+		for (size_t i = 0; i < sums.blinds.count; i++)
+			if (!most || sums.blinds.items[i].stacks > most->stacks)
+				most = &sums.blinds.items[i];
+	if (most && most->module)
+		remedy = unwind_remedy(run, most->module, &why);
+	bool sums_known = most != NULL;
+	stacks_deinit(&sums);
+	const struct runtime *runtime = sums_known ? NULL : runtime_find(run);
+	if (!remedy && runtime)
+		remedy = runtime->stacks;
+	return remedy ?: "record with --call-graph fp, or compile with -fasynchronous-unwind-tables";
+}
+
+static bool add_blind(struct run *run, const struct blind *blind, uint64_t samples)
+{
+	char share[FINDING_TEXT];
+	const char *why = NULL;
+	struct sp_finding finding = {
+		.kind = SP_FINDING_TRUNCATED_STACKS, .samples = blind->stacks,
+		.share = (double)blind->stacks / (double)samples,
+	};
+	share_text(finding.share, share);
+	if (!blind->module) {
+		finding.cause = "invalid_address";
+		return finding_add(run, &finding, "%s of stacks end at an address where no code is mapped",
+				   share);
+	}
+	why = unwinder_problem(run->unwinding.unwinder, blind->module);
+	finding.cause = "no_unwind_info";
+	finding.object = blind->module->name;
+	finding.summary = "of stacks are incomplete (no unwind information)";
+	finding.remedy = unwind_remedy(run, blind->module, &why);
+	return finding_add(run, &finding, "%s of stacks are incomplete (no unwind information): %s%s%s%s",
+			   share, blind->module->name, why ? " (" : "", why ?: "", why ? ")" : "");
+}
+
+static bool find_blinds(struct run *run)
+{
+	struct stacks sums = {0};
+	uint64_t samples = samples_of(run);
+	bool done = sum_blinds(run, &sums);
+	if (sums.blinds.count)
+		qsort(sums.blinds.items, sums.blinds.count, sizeof(*sums.blinds.items),
+		      compare_blinds);
+	for (size_t i = 0; done && i < sums.blinds.count && i < BLIND_MAX; i++)
+		if ((double)sums.blinds.items[i].stacks >= BLIND_SHARE * (double)samples)
+			done = add_blind(run, &sums.blinds.items[i], samples);
+	stacks_deinit(&sums);
+	return done;
+}
+
+bool find_stack_troubles(struct run *run)
+{
+	return find_refusal(run) && find_blinds(run);
+}
+
+uint32_t stack_size_enough(const struct run *run, uint64_t truncated)
+{
+	uint64_t whole = 0, below = 0;
+	for (size_t i = 0; i < run->worker_count; i++)
+		for (size_t j = 0; j < REACH_CLASSES; j++)
+			whole += run->workers[i].stacks.reaches[j];
+	double enough = WHOLE_ENOUGH * (double)(whole + truncated);
+	for (size_t j = 0; j < REACH_CLASSES; j++) {
+		for (size_t i = 0; i < run->worker_count; i++)
+			below += run->workers[i].stacks.reaches[j];
+		if ((double)below >= enough)
+			return (uint32_t)(j + 1) << 10;
+	}
+	return 0;
+}
+
+bool was_unwound(const struct run *run, uint16_t event)
+{
+	uint64_t known = 0;
+	for (size_t i = 0; i < run->worker_count; i++)
+		known += run->workers[i].events[event].said;
+	return known * 2 > run->analysis->profiles[event].samples;
+}
+
+/* Least share of the stacks for a finding. */
+#define TRUNCATED_LEAST 0.005
+
+/* The most that the kernel copies of a stack: its size is a u16, and a multiple of 8. */
+#define STACK_COPY_MAX 65528
+#define NO_MORE_STACK                                                                          \
+	"the kernel copies no more: compile the program with -fno-omit-frame-pointer, and "    \
+	"record with --call-graph fp"
+#define COPY_MORE "record with a larger stack copy: --call-graph dwarf,"
+
+/* The recorder measured the sizes of stacks. */
+static const char *noted_remedy(const struct run *run, char *text, size_t size)
+{
+	for (size_t i = run->sideband.notes.count; i-- > 0;) {
+		uint64_t bytes = run->sideband.notes.items[i].stack_bytes;
+		if (bytes == NOTE_STACK_NO_MORE)
+			return NO_MORE_STACK;
+		if (!bytes || bytes > STACK_COPY_MAX)
+			continue;
+		snprintf(text, size, COPY_MORE "%llu", (unsigned long long)bytes);
+		return text;
+	}
+	return COPY_MORE "32768";
+}
+
+/* Remedy for stacks that are larger than their copies. */
+static const char *copy_remedy(const struct run *run, const struct perf_event_attr *attr,
+			       uint64_t truncated, char *text, size_t size)
+{
+	uint32_t more = stack_size_enough(run, truncated);
+	if (more <= attr->sample_stack_user)
+		more = attr->sample_stack_user * 2;
+	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
+		return noted_remedy(run, text, size);
+	if (attr->sample_stack_user >= STACK_COPY_MAX)
+		return NO_MORE_STACK;
+	snprintf(text, size, COPY_MORE "%u",
+		 more < STACK_COPY_MAX ? more : STACK_COPY_MAX);
+	return text;
+}
+
+/* Whether stacks were truncated mostly at pages that were not resident, by the recorder's note. */
+static bool ends_at_pages(const struct run *run)
+{
+	for (size_t i = 0; i < run->sideband.notes.count; i++)
+		if (run->sideband.notes.items[i].of_pages)
+			return true;
+	return false;
+}
+
+/* Stacks that ended in one way, or were repaired in one. */
+struct stack_trouble {
+	uint64_t samples;
+	const char *cause, *summary; /* as in struct sp_finding */
+	const char *remedy;
+};
+
+static bool add_truncation(struct run *run, const struct sp_profile *profile,
+			   const struct stack_trouble *trouble)
+{
+	const char *name = event_to_name(run, profile);
+	char share[FINDING_TEXT];
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_TRUNCATED_STACKS, .cause = trouble->cause, .event = profile->event,
+		.samples = trouble->samples, .remedy = trouble->remedy, .summary = trouble->summary,
+		.share = (double)trouble->samples / (double)profile->samples,
+	};
+	return finding.share < TRUNCATED_LEAST ||
+	       finding_add(run, &finding, "%s %s%s%s", share_text(finding.share, share),
+			   trouble->summary, name ? " — " : "", name ?: "");
+}
+
+#define FRAME_POINTERS                                                                         \
+	"record with --call-graph dwarf, or compile the program with -fno-omit-frame-pointer"
+
+static bool find_event_truncation(struct run *run, uint16_t event)
+{
+	const struct sp_profile *profile = &run->analysis->profiles[event];
+	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	const struct sp_stack_ends *ends = &profile->stacks;
+	bool unwound = was_unwound(run, event), pages = unwound && ends_at_pages(run);
+	char copies[160], rate[FINDING_TEXT], slower[80];
+	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
+		 lower_rate(attr, rate));
+	const char *cfi_remedy = no_unwind_info_remedy(run);
+	const struct stack_trouble troubles[] = {
+		{ends->truncated, "truncated",
+		 pages ? "of stacks are truncated (stack page not resident)"
+		 : unwound ? "of stacks are truncated (larger than the recorded copy)"
+			   : "of stacks may be incomplete (they do not reach the thread's first function)",
+		 pages ? NULL
+		 : unwound ? copy_remedy(run, attr, ends->truncated, copies, sizeof(copies))
+			   : FRAME_POINTERS},
+		{profile->limited, "max_stack", "of stacks are truncated (deeper than --max-stack)",
+		 "report without --max-stack"},
+		{ends->depth_limit - profile->limited, "depth_limit",
+		 "of stacks are truncated (deeper than the recorder's limit)",
+		 unwound ? "record with --max-stack 1000"
+			 : "sudo sysctl kernel.perf_event_max_stack=1000, then record with --max-stack 1000; "
+			   "or record with --call-graph dwarf"},
+		{ends->no_unwind_info, "no_unwind_info", "of stacks are incomplete (no unwind information)",
+		 cfi_remedy},
+		{ends->bad_memory, "bad_memory", "of stacks are incomplete (invalid stack address)",
+		 "find the code where they end: sprof report -g caller"},
+		{ends->invalid_address, "invalid_address",
+		 "of stacks are incomplete (invalid return address)", FRAME_POINTERS},
+		{ends->skipped, "skipped", "of stacks have no user callers (the recorder was overloaded)",
+		 slower},
+		{ends->switched, "switched",
+		 "of stacks are truncated (signal handler on an alternate stack)", NULL},
+		{ends->deferred, "deferred", "of stacks have no user callers (the deferred user call "
+		 "chain is missing)", "record with larger ring buffers (-m 2M), or with --call-graph fp"},
+		{profile->guessed, "frame_pointer",
+		 "of stacks were unwound partly by frame pointer (callers may be missing)", cfi_remedy},
+		{profile->shortened, "shortened",
+		 "of stacks have no middle frames (too deep for a record)", NULL},
+	};
+	for (size_t i = 0; i < sizeof(troubles) / sizeof(*troubles); i++)
+		if (!add_truncation(run, profile, &troubles[i]))
+			return false;
+	return true;
+}
+
+bool find_truncation(struct run *run)
+{
+	for (uint16_t i = 0; i < run->analysis->profile_count; i++)
+		if (run->analysis->profiles[i].samples && !find_event_truncation(run, i))
+			return false;
+	return true;
+}

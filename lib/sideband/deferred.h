@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Deferred call chains (Linux 6.19): a sample's chain ends in a number, and what the program
+ * called comes in a record of its own, when the task returns to it. There may be as many of those
+ * as samples, anywhere behind them in the file: they are read before the samples, range by range,
+ * and kept as one tree of what they have in common.
+ */
+#ifndef SIDEBAND_DEFERRED_H
+#define SIDEBAND_DEFERRED_H
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "file/reader_io.h"
+#include "profile/radix.h"
+#include "sideband/readahead.h"
+
+/* In a sample's chain, before the number; both are the last. */
+#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
+
+/* The number of what is to come, or false. */
+static inline bool deferred_cookie(const uint64_t *ips, size_t count, uint64_t *cookie_ret)
+{
+	if (count < 2 || ips[count - 2] != CONTEXT_USER_DEFERRED)
+		return false;
+	*cookie_ret = ips[count - 1];
+	return true;
+}
+
+struct deferred_chain {
+	uint64_t cookie;
+	uint64_t offset; /* of the record */
+	uint32_t tid;
+	uint32_t node; /* of its outermost-first words */
+};
+
+struct deferred_ips {
+	VEC(uint64_t);
+};
+
+/* What one thread read. */
+struct deferred_part {
+	struct radix radix;
+	struct radix_path path;  /* of the chain added last */
+	struct deferred_ips last, words;
+	VEC(struct deferred_chain);
+	struct index_set index_of;
+};
+
+struct deferred {
+	struct deferred_part *parts;
+	size_t count;
+};
+
+/* A zeroed struct deferred is empty. */
+void deferred_deinit(struct deferred *deferred);
+
+/*
+ * Reads all deferred chains, by so many threads; `splits` are of records, and the last is the end.
+ * Damage in them goes to the reader, but not that between records, which whoever reads samples
+ * meets, too.
+ */
+struct sp_error *deferred_read(struct deferred *deferred, struct sp_reader *reader,
+			       const struct splits *splits, unsigned int threads) SP_MUST_CHECK;
+
+/*
+ * Appends the chain of a thread under a number, as it was recorded: its mark, and the innermost
+ * ip first. *found_ret: there is one. False when out of memory.
+ */
+bool deferred_append(const struct deferred *deferred, uint32_t tid, uint64_t cookie,
+		     struct deferred_ips *to, bool *found_ret);
+
+#endif

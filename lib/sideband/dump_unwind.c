@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sideband/dump_unwind.h"
+
+#include <string.h>
+#include "base/cleanup.h"
+
+/* Of arm64's register numbers the highest is 32, the pc; of x86's it is 23, r15. */
+#define ARM64_PC 32
+#define X86_LAST 23
+
+/* perf asks for no segment registers of x86, 12 to 15; other machines have registers there. */
+#define X86_SEGMENTS (UINT64_C(15) << 12)
+
+/* Where the recording does not say on which machine it was made, the registers do. */
+static const char *guess_arch(const struct record_layout *layout)
+{
+	uint64_t mask = 0;
+	for (size_t i = 0; i < layout->event_count; i++)
+		if (unwinding_is_dump(&layout->events[i].attr))
+			mask |= layout->events[i].attr.sample_regs_user;
+	if (mask >> ARM64_PC & 1)
+		return "aarch64";
+	return mask >> X86_LAST & 1 && !(mask & X86_SEGMENTS) ? "x86_64" : NULL;
+}
+
+/* Only there have functions no record of their caller while it is in a register. */
+static bool is_arm64(const char *arch)
+{
+	return arch && (!strncmp(arch, "aarch64", 7) || !strcmp(arch, "arm64"));
+}
+
+static struct location locate(void *arg, uint32_t view, uint64_t ip)
+{
+	const struct unwinding *unwinding = arg;
+	return machine_locate(unwinding->machine, view, PERF_RECORD_MISC_USER, ip);
+}
+
+static struct sp_error *make_unwinder(struct unwinding *unwinding,
+				      const struct unwinding_source *source)
+{
+	const struct unwind_options options = {
+		.engine = source->wanted->unwinder,
+		.arch = source->provenance.arch ?: guess_arch(source->layout),
+		.locator = {locate, unwinding},
+		.files = {binary_open_code, binary_open_debug, &unwinding->files},
+	};
+	if (!options.arch)
+		return error_new(SP_ERROR_UNSUPPORTED,
+				 "the recording does not say on which architecture it was made");
+	if (source->layout->swap)
+		return error_new(SP_ERROR_UNSUPPORTED,
+				 "%s was recorded in the other byte order: stacks cannot be unwound here",
+				 options.arch);
+	return unwinder_new(source->ctx, &options, &unwinding->unwinder);
+}
+
+struct sp_error *unwinding_init(struct unwinding *unwinding, const struct unwinding_source *source)
+{
+	const struct record_layout *layout = source->layout;
+	const char *engine = source->wanted->unwinder;
+	*unwinding = (struct unwinding){.machine = source->machine};
+	for (size_t i = 0; i < layout->event_count; i++) {
+		unwinding->has_dumps |= unwinding_is_dump(&layout->events[i].attr);
+		unwinding->has_leaves |= unwinding_is_leaf(&layout->events[i].attr);
+	}
+	unwinding->has_leaves &= is_arm64(source->provenance.arch);
+	if ((!unwinding->has_dumps && !unwinding->has_leaves) ||
+	    (engine && strcmp(engine, "none") == 0))
+		return NULL;
+	struct sp_error *error = binary_env_init(&unwinding->files, source->ctx,
+						 source->wanted->symfs, &source->provenance);
+	unwinding->has_files = true;
+	if (!error)
+		error = make_unwinder(unwinding, source);
+	if (!error || engine || sp_error_code(error) != SP_ERROR_UNSUPPORTED)
+		return error;
+	/* Without it, a chain lacks a caller here and there, as it does where nobody recorded it. */
+	if (unwinding->has_dumps)
+		unwinding->refusal = error;
+	else
+		sp_error_free(error);
+	return NULL;
+}
+
+void unwinding_deinit(struct unwinding *unwinding)
+{
+	unwinder_free(unwinding->unwinder);
+	if (unwinding->has_files)
+		binary_env_deinit(&unwinding->files);
+	sp_error_free(unwinding->refusal);
+}

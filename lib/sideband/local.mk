@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/sideband/deferred.c lib/sideband/deferred.h \
+	lib/sideband/dump_unwind.c lib/sideband/dump_unwind.h \
+	lib/sideband/jitdumps.c lib/sideband/jitdumps.h \
+	lib/sideband/pass_one.c lib/sideband/pass_one.h \
+	lib/sideband/readahead.c lib/sideband/readahead.h \
+	lib/sideband/recorded_until.c lib/sideband/recorded_until.h \
+	lib/sideband/sideband.c lib/sideband/sideband.h \
+	lib/sideband/task_lifetimes.c lib/sideband/task_lifetimes.h
+check_PROGRAMS += tests/unit/test_sideband

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sideband/pass_one.h"
+
+#include <sched.h>
+#include "file/format.h"
+#include "file/reader_damage.h"
+#include "sideband/jitdumps.h"
+#include "sideband/recorded_until.h"
+#include "symbol/kernel.h"
+
+#define THREADS_MAX 256
+
+unsigned int pass_one_threads(size_t wanted)
+{
+	cpu_set_t set;
+	if (!wanted && sched_getaffinity(0, sizeof(set), &set) == 0)
+		wanted = (size_t)CPU_COUNT(&set);
+	if (!wanted)
+		wanted = 1;
+	return (unsigned int)(wanted < THREADS_MAX ? wanted : THREADS_MAX);
+}
+
+/* What the header knows beyond the records. */
+static struct sp_error *add_header(struct machine *machine, const struct sp_file_info *info)
+{
+	struct sp_error *error = machine_set_arch(machine, info->arch);
+	for (size_t i = 0; !error && i < info->build_id_count; i++) {
+		struct sp_record record = {.type = SP_RECORD_HEADER_BUILD_ID,
+					   .misc = info->build_ids[i].cpumode,
+					   .build_id = info->build_ids[i]};
+		error = machine_add(machine, &record);
+	}
+	return error;
+}
+
+struct sp_error *pass_one_read(struct sp_ctx *ctx, struct sp_reader *reader, const char *symfs,
+			       unsigned int threads, struct machine **machine_ret,
+			       struct sideband *sideband)
+{
+	struct sp_error *error = machine_new(machine_ret);
+	if (!error)
+		error = sideband_init(sideband, reader, *machine_ret);
+	if (!error)
+		error = sideband_read(sideband, reader, threads);
+	if (!error)
+		error = add_header(*machine_ret, sp_reader_info(reader));
+	if (!error)
+		error = jit_add(ctx, reader, symfs, sideband);
+	if (!error)
+		error = machine_seal(*machine_ret);
+	if (!error)
+		error = sideband_say_clock(sideband);
+	return error ? error : jit_say(sideband);
+}
+
+struct sp_error *pass_one_open(struct sp_ctx *ctx, const struct sp_reader *reader,
+			       const struct machine *machine, const struct sp_files *files,
+			       struct resolver **resolver_ret, struct unwinding *unwinding)
+{
+	const struct sp_file_info *info = sp_reader_info(reader);
+	const struct record_layout *layout = reader_layout(reader);
+	const struct module *kernel = machine_kernel(machine);
+	const struct resolver_options options = {
+		.recorded = {
+			.file = sp_reader_feature(reader, FEATURE_SIMPLEPERF_FILE),
+			.file2 = sp_reader_feature(reader, FEATURE_SIMPLEPERF_FILE2),
+			.swap = layout->swap,
+		},
+		.symfs = files->symfs,
+		.vmlinux = files->vmlinux,
+		.kallsyms = files->kallsyms,
+		.osrelease = info->osrelease,
+		.hostname = info->hostname,
+		.arch = info->arch,
+		.kernel_build_id = kernel ? kernel->build_id : NULL,
+		.kernel_build_id_size = kernel ? kernel->build_id_size : 0,
+		.until_ns = recorded_until_ns(reader),
+	};
+	struct sp_error *error = resolver_new(ctx, &options, resolver_ret);
+	return error ? error : unwinding_init(unwinding, &(struct unwinding_source){
+		.ctx = ctx,
+		.layout = layout,
+		.machine = machine,
+		.wanted = files,
+		.provenance = resolver_provenance(ctx, &options),
+	});
+}
+
+bool pass_one_was_misled(struct sp_reader *reader, bool exact)
+{
+	if (exact || !reader_is_exact(reader))
+		return false;
+	reader_clear_data_damage(reader);
+	return true;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a report and a script begin with: whose code was where, and the files that it is from. */
+#ifndef SIDEBAND_PASS_ONE_H
+#define SIDEBAND_PASS_ONE_H
+
+#include <sprof/analysis.h>
+#include "sideband/dump_unwind.h"
+#include "sideband/sideband.h"
+#include "symbol/resolver.h"
+
+/* How many threads work where so many were asked for; 0: one for each processor we may use. */
+unsigned int pass_one_threads(size_t wanted);
+
+/*
+ * Reads all but samples, and what jitdumps of `symfs` and the file's header say. *machine_ret is
+ * sealed then. Both are to be released after a failure, too.
+ */
+struct sp_error *pass_one_read(struct sp_ctx *ctx, struct sp_reader *reader, const char *symfs,
+			       unsigned int threads, struct machine **machine_ret,
+			       struct sideband *sideband) SP_MUST_CHECK;
+
+/*
+ * Opens what finds files by modules: for names, and for how frames are left. Texts of `files` are
+ * borrowed, as is the machine. Both are to be released after a failure, too.
+ */
+struct sp_error *pass_one_open(struct sp_ctx *ctx, const struct sp_reader *reader,
+			       const struct machine *machine, const struct sp_files *files,
+			       struct resolver **resolver_ret,
+			       struct unwinding *unwinding) SP_MUST_CHECK;
+
+/*
+ * Once samples were read: whether some of them had swallowed records, which pass one did not see.
+ * Then it has to be done again, and what was damaged is forgotten. `exact` is what
+ * reader_is_exact() said at the beginning.
+ */
+bool pass_one_was_misled(struct sp_reader *reader, bool exact);
+
+#endif

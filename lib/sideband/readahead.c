@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sideband/readahead.h"
+
+#include <string.h>
+#include "base/cleanup.h"
+#include "record/types.h"
+#include "walk/walker.h"
+
+#define KEPT_MAX ((size_t)16 << 20)
+
+DEFINE_CLEANUP(struct walker *, walker_free)
+
+bool splits_pass(struct splits *splits, uint64_t offset)
+{
+	if (offset < splits->next)
+		return true;
+	uint64_t *split = vec_push(splits);
+	if (!split)
+		return false;
+	*split = offset;
+	splits->next = offset + SPLIT_SIZE;
+	return true;
+}
+
+void scout_deinit(struct scout *scout)
+{
+	vec_deinit(&scout->records);
+	vec_deinit(&scout->splits);
+	arena_deinit(&scout->arena);
+}
+
+/* A copy, whose bytes stay; false when out of memory. */
+static bool keep(struct scout *scout, const struct raw_record *raw)
+{
+	uint8_t *bytes = arena_alloc(&scout->arena, raw->size);
+	struct raw_record *kept = bytes ? vec_push(&scout->records) : NULL;
+	if (!kept)
+		return false;
+	memcpy(bytes, raw->bytes, raw->size);
+	*kept = *raw;
+	kept->bytes = bytes;
+	return true;
+}
+
+/* Whether the scout goes on. */
+static bool see(struct scout *scout, const struct raw_record *raw, bool is_wanted, size_t *kept)
+{
+	*kept += is_wanted ? raw->size : 0;
+	if (*kept > KEPT_MAX || !splits_pass(&scout->splits, raw->offset) ||
+	    (is_wanted && !keep(scout, raw)))
+		return false;
+	scout->sample_count += raw->type == PERF_RECORD_SAMPLE;
+	scout->deferred_count += raw->type == RECORD_CALLCHAIN_DEFERRED;
+	return true;
+}
+
+void scout_run(struct scout *scout, struct sp_reader *reader, struct reader_extent extent,
+	       bool (*wanted)(uint32_t type))
+{
+	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
+	struct sp_error *error = walker_new(reader, extent, &walker);
+	size_t kept = 0;
+	if (!error) {
+		walker_hop_samples(walker);
+		error = walker_seek(walker);
+		scout->begin = scout->end = walker_offset(walker);
+	}
+	while (!error) {
+		struct raw_record raw;
+		error = walker_next(walker, &raw);
+		if (error || !raw.bytes || !see(scout, &raw, wanted(raw.type), &kept))
+			break;
+		scout->end = walker_offset(walker);
+	}
+	/* Whoever comes here meets it again. */
+	sp_error_free(error);
+}

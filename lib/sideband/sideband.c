@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sideband/sideband.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "base/parallel.h"
+#include "file/reader_damage.h"
+#include "info/losses.h"
+#include "reader/clock.h"
+#include "record/note.h"
+#include "record/types.h"
+#include "walk/walker.h"
+
+/* More than this of a file is worth a thread. */
+#define PART_MIN ((uint64_t)8 << 20)
+
+DEFINE_CLEANUP(struct walker *, walker_free)
+DEFINE_CLEANUP(struct decoder *, decoder_free)
+
+struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader *reader,
+			       struct machine *machine)
+{
+	const struct record_layout *layout = reader_layout(reader);
+	*sideband = (struct sideband){.layout = layout, .machine = machine};
+	const struct perf_event_attr *attr = layout->event_count ? &layout->events[0].attr : NULL;
+	/* Without times nothing can be said of how long a task was there. */
+	for (size_t i = 0; i < layout->event_count; i++)
+		sideband->lives.wanted |= layout->events[i].attr.inherit;
+	sideband->by_offset = attr && !(attr->sample_id_all &&
+					attr->sample_type & PERF_SAMPLE_TIME);
+	sideband->lives.wanted &= !sideband->by_offset;
+	return sp_losses_new(reader, &sideband->told);
+}
+
+void sideband_deinit(struct sideband *sideband)
+{
+	sp_losses_free(sideband->told);
+	vec_deinit(&sideband->task_counts);
+	lives_deinit(&sideband->lives);
+	vec_deinit(&sideband->notes);
+	vec_deinit(&sideband->cgroups);
+	u64map_deinit(&sideband->cgroup_of);
+	vec_deinit(&sideband->namespaces);
+	vec_deinit(&sideband->splits);
+	arena_deinit(&sideband->arena);
+}
+
+static struct sp_error *add_read(struct sideband *sideband, const struct sp_record *record)
+{
+	const struct sp_counters *counters = &record->read.counters;
+	for (size_t i = 0; i < counters->count; i++) {
+		const struct sp_counter *counter = &counters->values[i];
+		uint64_t id = counters->read_format & PERF_FORMAT_ID ? counter->id : record->id.id;
+		uint16_t event = losses_event_of_counter(sideband->told, record, id);
+		struct task_count *count = vec_push(&sideband->task_counts);
+		if (!count)
+			return error_no_memory();
+		*count = (struct task_count){counter->value, record->id.time_ns, record->read.pid,
+					     record->read.tid, event};
+	}
+	return NULL;
+}
+
+static struct sp_error *add_note(struct sideband *sideband, const struct sp_record *record)
+{
+	struct sp_note noted;
+	if (!sp_record_note(record, &noted))
+		return NULL;
+	size_t size = sp_note_text(&noted, NULL, 0) + 1;
+	char *text = arena_alloc(&sideband->arena, size);
+	struct note *note = text ? vec_push(&sideband->notes) : NULL;
+	if (!note)
+		return error_no_memory();
+	sp_note_text(&noted, text, size);
+	*note = (struct note){.text = text, .time_ns = noted.time_ns,
+			      .stack_bytes = note_stack_bytes(&noted),
+			      .of_pages = note_is_of_pages(&noted)};
+	note_lost_own(&noted, &note->lost_all, &note->lost_own);
+	return NULL;
+}
+
+struct sp_error *sideband_say(struct sideband *sideband, const char *text)
+{
+	char *copy = arena_copy_string(&sideband->arena, text, strlen(text));
+	struct note *note = copy ? vec_push(&sideband->notes) : NULL;
+	if (!note)
+		return error_no_memory();
+	*note = (struct note){.text = copy};
+	return NULL;
+}
+
+static struct sp_error *add_cgroup(struct sideband *sideband, const struct sp_cgroup *cgroup)
+{
+	bool added;
+	if (!vec_reserve(&sideband->cgroups, sideband->cgroups.count + 1))
+		return error_no_memory();
+	const uint32_t *index = u64map_put(&sideband->cgroup_of, cgroup->id,
+					   (uint32_t)sideband->cgroups.count, &added);
+	char *path = index ? arena_copy_string(&sideband->arena, cgroup->path,
+					       strlen(cgroup->path)) : NULL;
+	if (!path)
+		return error_no_memory();
+	if (added)
+		*vec_push(&sideband->cgroups) = path;
+	else
+		sideband->cgroups.items[*index] = path;
+	return NULL;
+}
+
+const char *sideband_cgroup(const struct sideband *sideband, uint64_t id)
+{
+	const uint32_t *index = u64map_find(&sideband->cgroup_of, id);
+	return index ? sideband->cgroups.items[*index] : NULL;
+}
+
+/* The kernel's order of namespaces in the record. */
+#define CGROUP_NAMESPACE 6
+
+static struct sp_error *add_namespaces(struct sideband *sideband, const struct sp_record *record)
+{
+	const struct sp_namespaces *namespaces = &record->namespaces;
+	if (namespaces->count <= CGROUP_NAMESPACE)
+		return NULL;
+	struct cgroup_namespace *slot = vec_push(&sideband->namespaces);
+	if (!slot)
+		return error_no_memory();
+	*slot = (struct cgroup_namespace){
+		.tid = namespaces->tid,
+		.time_ns = record->id.time_ns,
+		.dev = namespaces->namespaces[CGROUP_NAMESPACE].dev,
+		.ino = namespaces->namespaces[CGROUP_NAMESPACE].ino,
+	};
+	return NULL;
+}
+
+static int compare_namespaces(const void *a, const void *b)
+{
+	const struct cgroup_namespace *x = a, *y = b;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+/* All are there. */
+static struct sp_error *number_namespaces(struct sideband *sideband)
+{
+	struct u64map first_of = {0};
+	bool done = true;
+	if (!sideband->namespaces.count)
+		return NULL;
+	qsort(sideband->namespaces.items, sideband->namespaces.count,
+	      sizeof(*sideband->namespaces.items), compare_namespaces);
+	for (size_t i = 0; done && i < sideband->namespaces.count; i++) {
+		struct cgroup_namespace *of = &sideband->namespaces.items[i];
+		const uint32_t *first = u64map_put(&first_of, hash_pair(of->dev, of->ino),
+						   (uint32_t)i, NULL);
+		done = first != NULL;
+		of->first = done ? *first : 0;
+	}
+	u64map_deinit(&first_of);
+	return done ? NULL : error_no_memory();
+}
+
+size_t sideband_namespace(const struct sideband *sideband, uint32_t tid, uint64_t time_ns)
+{
+	const struct cgroup_namespace wanted = {.tid = tid, .time_ns = time_ns};
+	size_t low = 0, high = sideband->namespaces.count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (compare_namespaces(&sideband->namespaces.items[middle], &wanted) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || sideband->namespaces.items[low - 1].tid != tid)
+		return SIZE_MAX;
+	return sideband->namespaces.items[low - 1].first;
+}
+
+static struct sp_error *add_record(struct sideband *sideband, struct sp_record *record)
+{
+	struct sp_error *error = sp_losses_add(sideband->told, record);
+	if (!error)
+		error = lives_add(&sideband->lives, record);
+	if (error)
+		return error;
+	if (sideband->by_offset) {
+		record->id.time_ns = record->file_offset;
+		record->id.present |= PERF_SAMPLE_TIME;
+	}
+	switch (record->type) {
+	case PERF_RECORD_LOST:
+		/* LOST may include mappings: perf's rings hold samples and side-band. */
+		machine_set_partial(sideband->machine);
+		return NULL;
+	case PERF_RECORD_LOST_SAMPLES:
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+		return NULL;
+	case PERF_RECORD_READ:
+		return add_read(sideband, record);
+	case PERF_RECORD_CGROUP:
+		return add_cgroup(sideband, &record->cgroup);
+	case PERF_RECORD_NAMESPACES:
+		return add_namespaces(sideband, record);
+	case SP_RECORD_TIME_CONV:
+		sideband->ticks = record->time_conv;
+		return NULL;
+	case SP_RECORD_EVENT_UPDATE:
+		error = add_note(sideband, record);
+		return error ? error : machine_add(sideband->machine, record);
+	default:
+		return machine_add(sideband->machine, record);
+	}
+}
+
+/*
+ * Others need not be decoded. Rare ones that say nothing to us are, too: their damage is damage
+ * whoever reads the file.
+ */
+static bool is_wanted(uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+	case PERF_RECORD_READ:
+	case PERF_RECORD_CGROUP:
+	case PERF_RECORD_NAMESPACES:
+	case PERF_RECORD_AUX:
+	case PERF_RECORD_ITRACE_START:
+	case PERF_RECORD_BPF_EVENT:
+	case PERF_RECORD_TEXT_POKE:
+	case PERF_RECORD_AUX_OUTPUT_HW_ID:
+	case SP_RECORD_HEADER_BUILD_ID:
+	case SP_RECORD_EVENT_UPDATE:
+	case SP_RECORD_TIME_CONV:
+	case SP_RECORD_ID_INDEX:
+	case SP_RECORD_AUXTRACE_INFO:
+	case SP_RECORD_AUXTRACE_ERROR:
+	case SP_RECORD_THREAD_MAP:
+	case SP_RECORD_CPU_MAP:
+	case SP_RECORD_STAT_CONFIG:
+	case SP_RECORD_STAT:
+	case SP_RECORD_STAT_ROUND:
+	case SP_RECORD_BPF_METADATA:
+	case SP_RECORD_SCHEDSTAT_CPU:
+	case SP_RECORD_SCHEDSTAT_DOMAIN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The same where events are inherited by tasks: how long each ran. */
+static bool is_wanted_of_tasks(uint32_t type)
+{
+	return type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE ||
+	       is_wanted(type);
+}
+
+static bool (*wanted(const struct sideband *sideband))(uint32_t)
+{
+	return sideband->lives.wanted ? is_wanted_of_tasks : is_wanted;
+}
+
+static struct sp_error *add_raw(struct sideband *sideband, struct sp_reader *reader,
+				struct decoder *decoder, const struct raw_record *raw)
+{
+	struct sp_record record;
+	struct sp_error *error = decoder_decode(decoder, raw, &record);
+	if (!error)
+		return add_record(sideband, &record);
+	if (sp_error_code(error) != SP_ERROR_FORMAT)
+		return error;
+	reader_add_damage(reader, raw->offset, error);
+	return NULL;
+}
+
+/* The records that begin in `extent`, of which *offset_ret is the end. */
+static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader *reader,
+				    struct decoder *decoder, struct reader_extent extent,
+				    uint64_t *offset_ret)
+{
+	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
+	struct sp_error *error = walker_new(reader, extent, &walker);
+	if (!error)
+		walker_hop_samples(walker);
+	while (!error) {
+		struct raw_record raw;
+		uint64_t at = *offset_ret = walker_offset(walker);
+		error = walker_next(walker, &raw);
+		if (error) {
+			if (sp_error_code(error) != SP_ERROR_FORMAT)
+				return error;
+			reader_add_damage(reader, at, error);
+			error = NULL;
+			continue;
+		}
+		if (!raw.bytes)
+			return NULL;
+		if (!splits_pass(&sideband->splits, raw.offset))
+			return error_no_memory();
+		if (raw.type == PERF_RECORD_SAMPLE)
+			sideband->sample_count++;
+		else if (raw.type == RECORD_CALLCHAIN_DEFERRED)
+			sideband->deferred_count++;
+		else if (wanted(sideband)(raw.type))
+			error = add_raw(sideband, reader, decoder, &raw);
+	}
+	return error;
+}
+
+/* What a scout saw, if it began where a record does. */
+static struct sp_error *take_scout(struct sideband *sideband, struct sp_reader *reader,
+				   struct decoder *decoder, const struct scout *scout)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; !error && i < scout->splits.count; i++)
+		if (!splits_pass(&sideband->splits, scout->splits.items[i]))
+			return error_no_memory();
+	for (size_t i = 0; !error && i < scout->records.count; i++)
+		error = add_raw(sideband, reader, decoder, &scout->records.items[i]);
+	sideband->sample_count += scout->sample_count;
+	sideband->deferred_count += scout->deferred_count;
+	return error;
+}
+
+/* From the start to the end, by what scouts saw where that is true. */
+static struct sp_error *join(struct sideband *sideband, struct sp_reader *reader,
+			     const struct scout *scouts, size_t count)
+{
+	CLEANUP(cleanup_decoder_free) struct decoder *decoder = NULL;
+	struct reader_extent extent = reader_extent(reader);
+	struct sp_error *error = decoder_new(sideband->layout, &decoder);
+	uint64_t at = extent.begin;
+	for (size_t next = 0; !error && at < extent.end;) {
+		if (next < count && (scouts[next].begin < at ||
+				     scouts[next].begin == scouts[next].end)) {
+			next++;
+		} else if (next < count && scouts[next].begin == at) {
+			error = take_scout(sideband, reader, decoder, &scouts[next]);
+			at = scouts[next++].end;
+		} else {
+			uint64_t end = next < count ? scouts[next].begin : extent.end;
+			error = read_extent(sideband, reader, decoder,
+					    (struct reader_extent){at, end}, &at);
+			/* There are no more where nothing can be read. */
+			if (at < end)
+				break;
+		}
+	}
+	return error;
+}
+
+/* Scouts who go through parts of a file at the same time. */
+struct party {
+	struct sp_reader *reader;
+	bool (*wanted)(uint32_t type);
+	struct scout *scouts;
+	unsigned int count;
+};
+
+static void scout_part(void *arg, unsigned int i)
+{
+	const struct party *party = arg;
+	struct reader_extent all = reader_extent(party->reader);
+	/* Records are at multiples of 8 from the first. */
+	uint64_t size = (all.end - all.begin) / party->count & ~(uint64_t)7;
+	struct reader_extent part = {all.begin + i * size, all.begin + (i + 1) * size};
+	if (i + 1 == party->count)
+		part.end = all.end;
+	scout_run(&party->scouts[i], party->reader, part, party->wanted);
+}
+
+/* Before anything is decoded. */
+static struct sp_error *settle_clock(struct sideband *sideband, struct sp_reader *reader)
+{
+	uint64_t moved, back_ns;
+	struct sp_error *error = reader_find_clock_step(reader, &moved, &back_ns);
+	if (error || !moved)
+		return error;
+	CLEANUP_FREE char *text = format_text("the clock was set back by %.3f s or more during the "
+					      "recording: %llu later records are shifted by this time "
+					      "(sprof record -k monotonic keeps the order)",
+					      (double)back_ns / 1e9, (unsigned long long)moved);
+	sideband->set_back = text ? arena_copy_string(&sideband->arena, text, strlen(text)) : NULL;
+	return sideband->set_back ? NULL : error_no_memory();
+}
+
+struct sp_error *sideband_say_clock(struct sideband *sideband)
+{
+	return sideband->set_back ? sideband_say(sideband, sideband->set_back) : NULL;
+}
+
+struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *reader,
+			       unsigned int threads)
+{
+	struct sp_error *clock_error = settle_clock(sideband, reader);
+	if (clock_error)
+		return clock_error;
+	struct reader_extent extent = reader_extent(reader);
+	uint64_t most = (extent.end - extent.begin) / PART_MIN;
+	struct party party = {.reader = reader, .wanted = wanted(sideband),
+			      .count = most < threads ? (unsigned int)most : threads};
+	CLEANUP_FREE struct scout *scouts = NULL;
+	/* Where sizes of samples are not to be trusted, it matters who came from where. */
+	if (party.count > 1 && !reader_is_exact(reader)) {
+		scouts = party.scouts = calloc(party.count, sizeof(*scouts));
+		if (!scouts)
+			return error_no_memory();
+		parallel_run(party.count, scout_part, &party);
+	}
+	struct sp_error *error = join(sideband, reader, scouts, scouts ? party.count : 0);
+	for (size_t i = 0; scouts && i < party.count; i++)
+		scout_deinit(&scouts[i]);
+	uint64_t *end = error ? NULL : vec_push(&sideband->splits);
+	if (!error && !end)
+		error = error_no_memory();
+	if (!error)
+		*end = extent.end;
+	size_t unfinished = reader_unfinished_damage(reader) != NULL;
+	if (sideband->by_offset || sp_reader_damage_count(reader) > unfinished)
+		machine_set_partial(sideband->machine);
+	sideband->recorded_notes = sideband->notes.count;
+	return error ? error : number_namespaces(sideband);
+}
