@@ -313,7 +313,7 @@ static struct sp_error *run_all(struct run *run)
 	/* Addresses would stand where names are, and nothing tell them from those without. */
 	if (!error && resolver_no_memory(run->resolver))
 		error = error_no_memory();
-	return error ? error : finish_findings(run);
+	return error ? error : findings_find(run);
 }
 
 static struct sp_error *analyse_once(struct sp_ctx *ctx, struct sp_reader *reader,

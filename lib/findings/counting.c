@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Events counted for a part of the time, or not at all. */
-#include "findings/findings.h"
+#include "findings/sources.h"
 
 /* A share of the time that needs no finding. */
 #define RUNNING_ENOUGH 0.99

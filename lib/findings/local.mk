@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/findings/counting.c \
+	lib/findings/finding.c lib/findings/finding.h \
 	lib/findings/findings.c lib/findings/findings.h \
+	lib/findings/lock_in.c \
 	lib/findings/losses.c \
+	lib/findings/recording.c \
 	lib/findings/runtimes.c lib/findings/runtimes.h \
 	lib/findings/short_tasks.c \
+	lib/findings/sources.h \
 	lib/findings/stacks.c \
-	lib/findings/symbols.c
+	lib/findings/symbols.c \
+	lib/findings/text.c lib/findings/text.h
+check_PROGRAMS += tests/unit/test_findings

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
-#include "findings/findings.h"
+#include "findings/sources.h"
 #include "info/losses.h"
 
 static int compare_losses(const void *a, const void *b)

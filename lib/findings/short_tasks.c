@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "findings/findings.h"
+#include "findings/sources.h"
 
 /* Least share for a finding. */
 #define SHARE_LEAST 0.01

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
-#include "findings/findings.h"
 #include "findings/runtimes.h"
+#include "findings/sources.h"
 #include "record/note.h"
 
 /* Limit on modules without unwind information that get a finding. */
@@ -143,12 +143,16 @@ static bool find_blinds(struct run *run)
 	return done;
 }
 
-bool find_stack_troubles(struct run *run)
+bool find_stacks_by_module(struct run *run)
 {
 	return find_refusal(run) && find_blinds(run);
 }
 
-uint32_t stack_size_enough(const struct run *run, uint64_t truncated)
+/*
+ * Stack bytes of each sample that would have held nearly all stacks whole; 0: unknown, since too
+ * many are `truncated` at any distance.
+ */
+static uint32_t stack_size_enough(const struct run *run, uint64_t truncated)
 {
 	uint64_t whole = 0, below = 0;
 	for (size_t i = 0; i < run->worker_count; i++)
@@ -162,14 +166,6 @@ uint32_t stack_size_enough(const struct run *run, uint64_t truncated)
 			return (uint32_t)(j + 1) << 10;
 	}
 	return 0;
-}
-
-bool was_unwound(const struct run *run, uint16_t event)
-{
-	uint64_t known = 0;
-	for (size_t i = 0; i < run->worker_count; i++)
-		known += run->workers[i].events[event].said;
-	return known * 2 > run->analysis->profiles[event].samples;
 }
 
 /* Least share of the stacks for a finding. */

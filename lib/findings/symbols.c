@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
-#include "findings/findings.h"
 #include "findings/runtimes.h"
+#include "findings/sources.h"
 
 /* Limit on findings by module, and the least share of each; the rest is one finding. */
 #define TROUBLES_MAX 64
@@ -409,7 +409,7 @@ static bool find_source_troubles(struct run *run, const struct whole *whole)
 	return add_damaged(run, whole, all) && (!lines || add_unlined(run, whole, unlined));
 }
 
-bool find_troubles(struct run *run)
+bool find_symbols(struct run *run)
 {
 	size_t modules = machine_module_count(run->machine);
 	CLEANUP_FREE struct missing *missing = calloc(modules + 1, sizeof(*missing));

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "findings/finding.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+
+/* Replaces a text by the analysis's copy; NULL stays NULL. False when out of memory. */
+static bool copy(struct sp_analysis *analysis, const char **text)
+{
+	const char *from = *text;
+	*text = from ? arena_copy_string(&analysis->arena, from, strlen(from)) : NULL;
+	return *text || !from;
+}
+
+bool finding_add(struct run *run, const struct sp_finding *finding, const char *format, ...)
+{
+	struct sp_analysis *analysis = run->analysis;
+	struct sp_finding added = *finding;
+	va_list args;
+	va_start(args, format);
+	CLEANUP_FREE char *what = format_text_va(format, args);
+	va_end(args);
+	added.what = what;
+	if (!what || !copy(analysis, &added.what) || !copy(analysis, &added.remedy) ||
+	    !copy(analysis, &added.object) || !copy(analysis, &added.event))
+		return false;
+	struct sp_finding *slot = vec_push(&analysis->findings);
+	if (slot)
+		*slot = added;
+	return slot != NULL;
+}
+
+const char *lower_rate(const struct perf_event_attr *attr, char *text)
+{
+	uint64_t rate = attr->freq ? attr->sample_freq : attr->sample_period;
+	uint64_t period = rate < UINT64_MAX / 4 ? rate * 4 : rate;
+	snprintf(text, FINDING_TEXT, attr->freq ? "-F %llu" : "-c %llu",
+		 (unsigned long long)(!attr->freq ? period : rate > 4 ? rate / 4 : 1));
+	return text;
+}
+
+const char *event_to_name(const struct run *run, const struct sp_profile *profile)
+{
+	for (size_t i = 0; i < run->analysis->profile_count; i++)
+		if (&run->analysis->profiles[i] != profile && run->analysis->profiles[i].samples)
+			return profile->event;
+	return NULL;
+}
+
+bool was_unwound(const struct run *run, uint16_t event)
+{
+	uint64_t known = 0;
+	for (size_t i = 0; i < run->worker_count; i++)
+		known += run->workers[i].events[event].said;
+	return known * 2 > run->analysis->profiles[event].samples;
+}

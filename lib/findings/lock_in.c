@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Samples in step with timers of programs. The file does not have the kernel's HZ. */
+#include <sprof/words.h>
+#include <stdio.h>
+#include "findings/sources.h"
+
+bool find_lock_in(struct run *run)
+{
+	char text[SP_WORDS_SIZE], remedy[FINDING_TEXT];
+	for (uint16_t event = 0; event < run->analysis->profile_count; event++) {
+		const struct sp_profile *profile = &run->analysis->profiles[event];
+		struct sp_lock_in lock_in;
+		if (!profile->samples ||
+		    !sp_lock_in_find(&run->work.layout->events[event].attr, 0, &lock_in))
+			continue;
+		sp_lock_in_text(&lock_in, text, sizeof(text));
+		snprintf(remedy, sizeof(remedy), "record with -F %llu",
+			 (unsigned long long)lock_in.free_hz);
+		const struct sp_finding finding = {
+			.kind = SP_FINDING_LOCK_IN, .cause = "lock_in", .event = profile->event,
+			.remedy = remedy,
+		};
+		if (!finding_add(run, &finding, "%s: %s; errors may exceed the intervals",
+				 profile->event, text))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Numbers in the sentences of findings. */
+#ifndef FINDINGS_TEXT_H
+#define FINDINGS_TEXT_H
+
+#include <stdint.h>
+
+/* "1,234", "12.3%" and "1.25 s", into a buffer of FINDING_TEXT bytes; returns it. */
+#define FINDING_TEXT 32
+const char *count_text(uint64_t count, char *text);
+const char *share_text(double share, char *text);
+const char *time_text(uint64_t time_ns, char *text);
+
+/* "s", or "" for 1. */
+const char *plural(uint64_t count);
+
+#endif

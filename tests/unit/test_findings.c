@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sources of findings on made-up profiles, and the numbers in their sentences. */
+#include <string.h>
+#include "findings/findings.h"
+#include "findings/text.h"
+#include "test.h"
+
+static const struct finding_source *source_of(const char *name)
+{
+	for (size_t i = 0; i < finding_source_count; i++)
+		if (!strcmp(finding_sources[i].name, name))
+			return &finding_sources[i];
+	return NULL;
+}
+
+TEST(sources_have_distinct_names_and_those_in_order_are_last)
+{
+	for (size_t i = 0; i < finding_source_count; i++) {
+		ck_assert_ptr_eq(source_of(finding_sources[i].name), &finding_sources[i]);
+		ck_assert(!i || finding_sources[i].in_order >= finding_sources[i - 1].in_order);
+	}
+}
+
+TEST(a_source_adds_the_findings_of_its_subject_alone)
+{
+	struct sp_profile profiles[] = {
+		{.event = "quiet", .samples = 10},
+		{.event = "cycles", .samples = 10, .throttled_count = 2, .throttled_ns = 1500000},
+	};
+	struct sp_event events[] = {{.attr = {.freq = 1, .sample_freq = 4000}},
+				    {.attr = {.freq = 1, .sample_freq = 4000}}};
+	const struct record_layout layout = {.events = events, .event_count = 2};
+	struct sp_analysis analysis = {.profiles = profiles, .profile_count = 2};
+	struct run run = {.analysis = &analysis, .work = {.layout = &layout}};
+	ck_assert(source_of("throttling")->find(&run));
+	ck_assert_uint_eq(analysis.findings.count, 1);
+	const struct sp_finding *finding = &analysis.findings.items[0];
+	ck_assert_str_eq(finding->cause, "throttled");
+	ck_assert_str_eq(finding->event, "cycles");
+	ck_assert_ptr_nonnull(strstr(finding->what, "throttled 2 times, for 1.5 ms in total"));
+	ck_assert_str_eq(finding->remedy, "record at a lower rate: -F 1000");
+	vec_deinit(&analysis.findings);
+	arena_deinit(&analysis.arena);
+}
+
+TEST(shares_have_two_digits_and_never_round_to_nothing)
+{
+	char text[FINDING_TEXT];
+	ck_assert_str_eq(share_text(0.00001, text), "less than 0.01%");
+	ck_assert_str_eq(share_text(0.999, text), "99.9%");
+	ck_assert_str_eq(share_text(1, text), "100%");
+	ck_assert_str_eq(share_text(0.123, text), "12%");
+	ck_assert_str_eq(share_text(0.0123, text), "1.2%");
+}
+
+TEST(counts_have_commas_and_times_have_units)
+{
+	char text[FINDING_TEXT];
+	ck_assert_str_eq(count_text(999, text), "999");
+	ck_assert_str_eq(count_text(1234567, text), "1,234,567");
+	ck_assert_str_eq(time_text(250000, text), "250 us");
+	ck_assert_str_eq(time_text(1250000000, text), "1.25 s");
+	ck_assert_str_eq(plural(1), "");
+	ck_assert_str_eq(plural(0), "s");
+}
