@@ -4,6 +4,9 @@
  * does. The branches of one sample are the last before one moment, and so say no more of how
  * often code runs than one sample does: what is worth n draws is the samples, not the branches.
  */
+#include "aggregate/branches.h"
+
+#include "aggregate/sample_counter.h"
 #include "aggregate/sample_values.h"
 
 /* The weight of `count` branches of a stack of `size`. */
@@ -13,51 +16,51 @@ static struct weight_sums sums_of(uint64_t count, uint64_t size)
 }
 
 /* *shown_ret: it is shown, and that does not wait for names. False when out of memory. */
-static bool count_branch(struct worker *worker, const struct sp_record *record,
+static bool count_branch(struct counted *counted, const struct sp_record *record,
 			 const struct place_of_sample *place, const struct sp_branch *branch,
 			 bool *shown_ret)
 {
-	const struct work *work = worker->work;
+	const struct work *work = counted->work;
 	uint32_t view = place->view;
 	uint64_t words[SP_KEY_COUNT];
 	*shown_ret = false;
-	if (work->detail_count && !worker_details(worker, record, branch, view, words))
+	if (work->detail_count && !sample_values(counted, record, branch, view, words))
 		return false;
-	uint32_t root = worker_root(worker, place, record->event,
+	uint32_t root = sample_root(counted, place, record->event,
 				    work->detail_count ? words : NULL);
-	uint32_t answer = worker_find_branch(worker, view, branch->to);
+	uint32_t answer = branch_lookup(counted, view, branch->to);
 	if (root == RADIX_NONE || answer == LOOKUP_FAILED)
 		return false;
-	uint32_t index = worker_leaf(worker, root, answer);
+	uint32_t index = sample_leaf(counted, root, answer);
 	if (index == UINT32_MAX)
 		return false;
 	if (!place->shown || !(answer & (LOOKUP_SHOWN | LOOKUP_PENDING)))
 		return true;
-	struct leaf *leaf = &worker->leaves.items[index];
+	struct leaf *leaf = &counted->leaves.items[index];
 	leaf->samples++;
 	leaf->weight = weight_add(leaf->weight, 1);
 	*shown_ret = !(answer & LOOKUP_PENDING);
 	if (*shown_ret)
 		return true;
 	const struct weight_sums one = sums_of(1, record->sample.branch_count);
-	return worker_add_pending(worker, index, &one);
+	return leaf_add_pending(counted, index, &one);
 }
 
-struct sp_error *worker_count_branches(struct worker *worker, const struct sp_record *record)
+struct sp_error *count_branches(struct counted *counted, const struct sp_record *record)
 {
 	const struct sp_sample *sample = &record->sample;
-	struct event_sums *sums = &worker->events[record->event];
+	struct event_sums *sums = &counted->events[record->event];
 	struct place_of_sample place;
 	uint64_t shown = 0;
 	if (!sample->branch_count) {
 		sums->branchless++;
 		return NULL;
 	}
-	if (!worker_place(worker, record, &place))
+	if (!sample_place(counted, record, &place))
 		return error_no_memory();
 	for (size_t i = 0; i < sample->branch_count; i++) {
 		bool is_shown;
-		if (!count_branch(worker, record, &place, &sample->branches[i], &is_shown))
+		if (!count_branch(counted, record, &place, &sample->branches[i], &is_shown))
 			return error_no_memory();
 		shown += is_shown;
 	}

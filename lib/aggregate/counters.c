@@ -7,7 +7,9 @@
  * of a longer one), that was counted elsewhere: by the leader that is known, whose first value is
  * then much more than the sample's period, and the group's values are left out.
  */
-#include "aggregate/worker.h"
+#include "aggregate/counters.h"
+
+#include "aggregate/sample_counter.h"
 #include "info/losses.h"
 
 /*
@@ -18,20 +20,20 @@
 #define FIRST_MOST 10000000
 
 /* The counter's state, zero when it is new; NULL when out of memory. Valid until the next call. */
-static struct counter_state *state_of(struct worker *worker, const struct perf_event_attr *attr,
+static struct counter_state *state_of(struct counted *counted, const struct perf_event_attr *attr,
 				      const struct sp_counter *counter, uint32_t tid,
 				      bool *added_ret)
 {
 	uint64_t key = attr->inherit ? hash_pair(counter->id, tid) : counter->id;
-	if (!vec_reserve(&worker->counters, worker->counters.count + 1))
+	if (!vec_reserve(&counted->counters, counted->counters.count + 1))
 		return NULL;
-	const uint32_t *index = u64map_put(&worker->counter_of, key,
-					   (uint32_t)worker->counters.count, added_ret);
+	const uint32_t *index = u64map_put(&counted->counter_of, key,
+					   (uint32_t)counted->counters.count, added_ret);
 	if (!index)
 		return NULL;
 	if (*added_ret)
-		*vec_push(&worker->counters) = (struct counter_state){0};
-	return &worker->counters.items[*index];
+		*vec_push(&counted->counters) = (struct counter_state){0};
+	return &counted->counters.items[*index];
 }
 
 /* A counter of a sample: whose it is, and by what it is told from others. */
@@ -41,20 +43,20 @@ struct member {
 };
 
 /* False where it is of no event of the recording. */
-static bool find_member(struct worker *worker, const struct sp_record *record, size_t i,
+static bool find_member(struct counted *counted, const struct sp_record *record, size_t i,
 			struct member *ret)
 {
 	const struct sp_counters *counters = &record->sample.counters;
 	*ret = (struct member){counters->values[i], record->event};
 	if (counters->read_format & PERF_FORMAT_ID)
-		ret->event = losses_event_of_id(worker->work->sideband->told, ret->counter.id);
+		ret->event = losses_event_of_id(counted->work->sideband->told, ret->counter.id);
 	else
 		ret->counter.id = record->sample.id;
 	return ret->event != SP_EVENT_NONE;
 }
 
 /* Whether the leader's first value is of more than led to this sample. */
-static bool began_before(struct worker *worker, const struct sp_record *record,
+static bool began_before(struct counted *counted, const struct sp_record *record,
 			 const struct perf_event_attr *attr)
 {
 	const struct sp_sample *sample = &record->sample;
@@ -66,11 +68,11 @@ static bool began_before(struct worker *worker, const struct sp_record *record,
 		return false;
 	most = most > FIRST_MOST ? most : FIRST_MOST;
 	for (size_t i = 0; i < sample->counters.count; i++) {
-		if (!find_member(worker, record, i, &member) || member.event != record->event)
+		if (!find_member(counted, record, i, &member) || member.event != record->event)
 			continue;
 		uint64_t key = attr->inherit ? hash_pair(member.counter.id, sample->tid)
 					     : member.counter.id;
-		return !u64map_find(&worker->counter_of, key) && member.counter.value > most;
+		return !u64map_find(&counted->counter_of, key) && member.counter.value > most;
 	}
 	return false;
 }
@@ -87,14 +89,14 @@ static void add_times(struct event_sums *sums, const struct counter_state *state
 }
 
 /* How far the counter has come since the sample before; 0 where that cannot be said. */
-static struct sp_error *take_delta(struct worker *worker, const struct sp_record *record,
+static struct sp_error *take_delta(struct counted *counted, const struct sp_record *record,
 				   const struct perf_event_attr *attr, const struct member *member,
 				   bool began_before, uint64_t *delta_ret)
 {
 	const struct sp_counters *counters = &record->sample.counters;
-	struct event_sums *sums = &worker->events[member->event];
+	struct event_sums *sums = &counted->events[member->event];
 	bool added;
-	struct counter_state *state = state_of(worker, attr, &member->counter, record->sample.tid,
+	struct counter_state *state = state_of(counted, attr, &member->counter, record->sample.tid,
 					       &added);
 	if (!state)
 		return error_no_memory();
@@ -108,20 +110,20 @@ static struct sp_error *take_delta(struct worker *worker, const struct sp_record
 	return NULL;
 }
 
-struct sp_error *worker_count_counters(struct worker *worker, const struct sp_record *record)
+struct sp_error *count_counters(struct counted *counted, const struct sp_record *record)
 {
-	const struct perf_event_attr *attr = &worker->work->layout->events[record->event].attr;
-	bool before = began_before(worker, record, attr);
+	const struct perf_event_attr *attr = &counted->work->layout->events[record->event].attr;
+	bool before = began_before(counted, record, attr);
 	for (size_t i = 0; i < record->sample.counters.count; i++) {
 		struct member member;
 		uint64_t delta = 0;
-		if (!find_member(worker, record, i, &member)) {
-			worker->unknown_event++;
+		if (!find_member(counted, record, i, &member)) {
+			counted->unknown_event++;
 			continue;
 		}
-		struct sp_error *error = take_delta(worker, record, attr, &member, before, &delta);
+		struct sp_error *error = take_delta(counted, record, attr, &member, before, &delta);
 		if (!error && delta)
-			error = worker_count(worker, record, member.event, delta);
+			error = count_sample(counted, record, member.event, delta);
 		if (error)
 			return error;
 	}

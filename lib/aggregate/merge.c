@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Puts together, for each event, what the workers found, and makes profiles of it. */
+#include "aggregate/merge.h"
+
 #include <string.h>
-#include "aggregate/sample_values.h"
+#include "aggregate/tree_build.h"
 #include "aggregate/unsampled.h"
+#include "aggregate/value_text.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "info/losses.h"
@@ -23,10 +25,10 @@ static void merged_free(struct merged *merged, size_t count)
 }
 
 /* The number of a worker's tuple, whose texts outlive it; UINT32_MAX when out of memory. */
-static uint32_t add_detail(struct run *run, struct merged *merged, const struct worker *worker,
+static uint32_t add_detail(struct run *run, struct merged *merged, const struct summed *summed,
 			   uint32_t detail)
 {
-	const uint64_t *from = details_words(&worker->row_details, detail);
+	const uint64_t *from = details_words(&summed->details, detail);
 	uint64_t words[SP_KEY_COUNT];
 	for (size_t i = 0; i < run->work.detail_count; i++) {
 		words[i] = from[i];
@@ -41,13 +43,13 @@ static uint32_t add_detail(struct run *run, struct merged *merged, const struct 
 }
 
 /* The group in its event's list, whose names outlive the worker; UINT32_MAX when out of memory. */
-static uint32_t add_group(struct run *run, struct merged *merged, const struct worker *worker,
+static uint32_t add_group(struct run *run, struct merged *merged, const struct summed *summed,
 			  const struct group *from)
 {
 	struct group group = *from;
 	group.replicate = 0;
 	if (run->work.detail_count) {
-		group.detail = add_detail(run, merged, worker, from->detail);
+		group.detail = add_detail(run, merged, summed, from->detail);
 		if (group.detail == UINT32_MAX)
 			return UINT32_MAX;
 	}
@@ -70,12 +72,12 @@ static bool merge_replicate(struct merged *merged, uint32_t row, uint8_t replica
 	return true;
 }
 
-static bool merge_tallies(struct run *run, struct merged *merged, const struct worker *worker)
+static bool merge_tallies(struct run *run, struct merged *merged, const struct summed *summed)
 {
-	for (size_t i = 0; i < worker->tallies.count && !ctx_cancelled(run->ctx); i++) {
-		const struct tally *tally = &worker->tallies.items[i];
-		const struct group *group = &worker->row_groups.items[tally->group];
-		uint32_t index = add_group(run, &merged[group->event], worker, group);
+	for (size_t i = 0; i < summed->tallies.count && !ctx_cancelled(run->ctx); i++) {
+		const struct tally *tally = &summed->tallies.items[i];
+		const struct group *group = &summed->groups.items[tally->group];
+		uint32_t index = add_group(run, &merged[group->event], summed, group);
 		if (index == UINT32_MAX ||
 		    !tallies_merge(&merged[group->event].tallies, index, tally))
 			return false;
@@ -136,7 +138,7 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 	const struct sp_event *of = &run->work.layout->events[event];
 	const struct event_throttling throttling = losses_throttling(run->sideband.told, event);
 	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct event_sums *sums = &run->workers[i].events[event];
+		const struct event_sums *sums = &run->workers[i].counted.events[event];
 		weight_sums_merge(all_ret, &sums->all);
 		weight_sums_merge(shown_ret, &sums->shown);
 		add_ends(profile, sums);
@@ -230,13 +232,13 @@ static void find_time(struct run *run)
 {
 	struct sp_analysis *analysis = run->analysis;
 	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct worker *worker = &run->workers[i];
-		if (!worker->last_ns)
+		const struct counted *counted = &run->workers[i].counted;
+		if (!counted->last_ns)
 			continue;
-		if (!analysis->last_ns || worker->first_ns < analysis->first_ns)
-			analysis->first_ns = worker->first_ns;
-		if (worker->last_ns > analysis->last_ns)
-			analysis->last_ns = worker->last_ns;
+		if (!analysis->last_ns || counted->first_ns < analysis->first_ns)
+			analysis->first_ns = counted->first_ns;
+		if (counted->last_ns > analysis->last_ns)
+			analysis->last_ns = counted->last_ns;
 	}
 }
 
@@ -246,7 +248,7 @@ static void merge_time_bins(struct run *run)
 	struct time_bins **all = run->analysis->time_bins;
 	for (size_t i = 0; i < run->worker_count; i++)
 		for (size_t event = 0; event < run->work.layout->event_count; event++) {
-			struct time_bins **bins = &run->workers[i].time_bins[event];
+			struct time_bins **bins = &run->workers[i].counted.time_bins[event];
 			if (!all[event])
 				all[event] = take_ptr(*bins);
 			else if (*bins)
@@ -261,9 +263,9 @@ static struct sp_error *make_profiles(struct run *run, struct merged *merged, si
 		merged[i].details.width = run->work.detail_count;
 	}
 	for (size_t i = 0; i < run->worker_count; i++)
-		if (!merge_tallies(run, merged, &run->workers[i]) ||
+		if (!merge_tallies(run, merged, &run->workers[i].summed) ||
 		    (run->options.tree != SP_TREE_NONE &&
-		     !grow_trees(run, merged, &run->workers[i])))
+		     !trees_build(run, merged, &run->workers[i].resolved)))
 			return error_no_memory();
 	CLEANUP_FREE struct profile_source *sources = calloc(count + 1, sizeof(*sources));
 	if (!sources)
@@ -277,7 +279,7 @@ static struct sp_error *make_profiles(struct run *run, struct merged *merged, si
 	return join_groups(run, sources);
 }
 
-struct sp_error *finish_profiles(struct run *run)
+struct sp_error *profiles_merge(struct run *run)
 {
 	size_t count = run->work.layout->event_count;
 	struct merged *merged = calloc(count + 1, sizeof(*merged));

@@ -49,21 +49,4 @@ struct run {
 	struct sp_analysis *analysis; /* what it makes */
 };
 
-/* What all workers found of one event. */
-struct merged {
-	struct tallies tallies;
-	struct groups groups;     /* of the tallies */
-	struct details details;   /* of the groups */
-	VEC(struct replicate_sums) replicates; /* as the tallies, where ratios are wanted */
-	struct paths paths;
-	VEC(const char *) texts;  /* of the paths */
-	struct u64map text_of;    /* its address -> index */
-};
-
-/* Adds one worker's chains to the paths of their events; false when out of memory. */
-bool grow_trees(struct run *run, struct merged *merged, const struct worker *worker);
-
-/* Puts together what the workers found, as profiles. */
-struct sp_error *finish_profiles(struct run *run) SP_MUST_CHECK;
-
 #endif

@@ -6,18 +6,18 @@
 
 #define TIME_QUANTUM_NS 100000000
 
-uint32_t worker_find_branch(struct worker *worker, uint32_t view, uint64_t address)
+uint32_t branch_lookup(struct counted *counted, uint32_t view, uint64_t address)
 {
-	uint32_t answer = lookup_find(&worker->lookup, LOOKUP_EXACT, view, PERF_RECORD_MISC_USER,
+	uint32_t answer = lookup_find(&counted->lookup, LOOKUP_EXACT, view, PERF_RECORD_MISC_USER,
 				      address);
 	if (answer == LOOKUP_FAILED || !(answer & LOOKUP_NOWHERE))
 		return answer;
-	return lookup_find(&worker->lookup, LOOKUP_EXACT, view, PERF_RECORD_MISC_KERNEL, address);
+	return lookup_find(&counted->lookup, LOOKUP_EXACT, view, PERF_RECORD_MISC_KERNEL, address);
 }
 
-static bool find_frame(struct worker *worker, uint32_t view, uint64_t address, uint64_t *word)
+static bool find_frame(struct counted *counted, uint32_t view, uint64_t address, uint64_t *word)
 {
-	uint32_t answer = worker_find_branch(worker, view, address);
+	uint32_t answer = branch_lookup(counted, view, address);
 	*word = answer >> LOOKUP_SHIFT;
 	return answer != LOOKUP_FAILED;
 }
@@ -45,7 +45,7 @@ static uint64_t branch_word(const struct sp_branch *branch, enum sp_key key)
 	}
 }
 
-static bool take_branch(struct worker *worker, const struct sp_branch *branch, enum sp_key key,
+static bool take_branch(struct counted *counted, const struct sp_branch *branch, enum sp_key key,
 			uint32_t view, uint64_t *word)
 {
 	*word = DETAIL_NONE;
@@ -55,11 +55,11 @@ static bool take_branch(struct worker *worker, const struct sp_branch *branch, e
 	case SP_KEY_SYMBOL_FROM:
 	case SP_KEY_DSO_FROM:
 	case SP_KEY_SRCLINE_FROM:
-		return find_frame(worker, view, branch->from, word);
+		return find_frame(counted, view, branch->from, word);
 	case SP_KEY_SYMBOL_TO:
 	case SP_KEY_DSO_TO:
 	case SP_KEY_SRCLINE_TO:
-		return find_frame(worker, view, branch->to, word);
+		return find_frame(counted, view, branch->to, word);
 	default:
 		*word = branch_word(branch, key);
 		return true;
@@ -186,10 +186,10 @@ static uint64_t sample_word(const struct work *work, const struct sp_record *rec
  * Data is in the address space that the sample's code is in, but the kernel reads and writes the
  * program's, too: that is the lower half of addresses where both share one space.
  */
-static bool take_data(struct worker *worker, const struct sp_record *record, uint32_t view,
+static bool take_data(struct counted *counted, const struct sp_record *record, uint32_t view,
 		      uint64_t *word)
 {
-	const char *arch = sp_reader_info(worker->work->reader)->arch;
+	const char *arch = sp_reader_info(counted->work->reader)->arch;
 	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	uint64_t address = record->sample.addr;
 	*word = DETAIL_NONE;
@@ -198,51 +198,51 @@ static bool take_data(struct worker *worker, const struct sp_record *record, uin
 	if (cpumode == PERF_RECORD_MISC_KERNEL && address < (uint64_t)1 << 63 && arch &&
 	    (!strcmp(arch, "x86_64") || !strcmp(arch, "aarch64") || !strncmp(arch, "riscv", 5)))
 		cpumode = PERF_RECORD_MISC_USER;
-	uint32_t answer = lookup_find(&worker->lookup, LOOKUP_EXACT, view, cpumode, address);
+	uint32_t answer = lookup_find(&counted->lookup, LOOKUP_EXACT, view, cpumode, address);
 	*word = answer >> LOOKUP_SHIFT;
 	return answer != LOOKUP_FAILED;
 }
 
 /* What a tracepoint's sample says, by libtraceevent; false when out of memory. */
-static bool take_text(struct worker *worker, const struct sp_record *record, enum sp_key key,
+static bool take_text(struct counted *counted, const struct sp_record *record, enum sp_key key,
 		      uint64_t *word)
 {
-	const struct sp_analysis_options *options = worker->work->options;
-	const struct sp_event *event = sp_reader_event(worker->work->reader, record->event);
+	const struct sp_analysis_options *options = counted->work->options;
+	const struct sp_event *event = sp_reader_event(counted->work->reader, record->event);
 	const struct sp_sample *sample = &record->sample;
 	size_t index = (size_t)(key - SP_KEY_FIELD);
 	const char *text = NULL;
 	if (key == SP_KEY_TRACE) {
-		text = options->raw_trace ? sp_trace_raw_text(worker->trace, event, sample)
-					  : sp_trace_text(worker->trace, event, sample);
+		text = options->raw_trace ? sp_trace_raw_text(counted->trace, event, sample)
+					  : sp_trace_text(counted->trace, event, sample);
 	} else if (index < options->field_count) {
 		const struct sp_field *field = &options->fields[index];
 		if (field->event < 0 || field->event == record->event)
-			text = sp_trace_field(worker->trace, field->name,
+			text = sp_trace_field(counted->trace, field->name,
 					      field->raw || options->raw_trace);
 	}
-	const char *kept = text ? strtab_add(&worker->texts, text) : NULL;
+	const char *kept = text ? strtab_add(&counted->texts, text) : NULL;
 	*word = kept ? (uintptr_t)kept : DETAIL_NONE;
 	return !text || kept;
 }
 
-bool worker_details(struct worker *worker, const struct sp_record *record,
+bool sample_values(struct counted *counted, const struct sp_record *record,
 		    const struct sp_branch *branch, uint32_t view, uint64_t *words)
 {
-	const struct work *work = worker->work;
+	const struct work *work = counted->work;
 	bool done = true;
 	/* The key trace comes before all fields, and takes the sample itself. */
 	if (work->has_texts && !work->keys[SP_KEY_TRACE])
-		(void)sp_trace_take(worker->trace, sp_reader_event(work->reader, record->event),
+		(void)sp_trace_take(counted->trace, sp_reader_event(work->reader, record->event),
 				    &record->sample);
 	for (size_t i = 0; done && i < work->detail_count; i++) {
 		enum sp_key key = work->detail_keys[i];
 		if (key_is_text(key))
-			done = take_text(worker, record, key, &words[i]);
+			done = take_text(counted, record, key, &words[i]);
 		else if (sp_key_is_of_branches(key))
-			done = take_branch(worker, branch, key, view, &words[i]);
+			done = take_branch(counted, branch, key, view, &words[i]);
 		else if (key == SP_KEY_SYMBOL_DADDR || key == SP_KEY_DSO_DADDR)
-			done = take_data(worker, record, view, &words[i]);
+			done = take_data(counted, record, view, &words[i]);
 		else
 			words[i] = sample_word(work, record, key);
 	}
@@ -276,17 +276,18 @@ static uint64_t row_word(const struct labels *labels, enum sp_key key, uint64_t 
 	return function == UINT32_MAX ? DETAIL_NONE : function;
 }
 
-uint32_t worker_row_detail(struct worker *worker, uint32_t detail, uint32_t parent)
+uint32_t row_values(const struct counted *counted, struct details *to, uint32_t detail,
+		    uint32_t parent)
 {
-	const struct work *work = worker->work;
+	const struct work *work = counted->work;
 	uint64_t words[SP_KEY_COUNT];
 	if (!work->detail_count)
 		return 0;
-	const uint64_t *from = details_words(&worker->details, detail);
+	const uint64_t *from = details_words(&counted->details, detail);
 	for (size_t i = 0; i < work->detail_count; i++) {
 		words[i] = row_word(work->labels, work->detail_keys[i], from[i]);
 		if (work->detail_keys[i] == SP_KEY_PARENT && parent != UINT32_MAX)
 			words[i] = parent;
 	}
-	return details_add(&worker->row_details, words);
+	return details_add(to, words);
 }

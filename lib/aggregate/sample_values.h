@@ -6,26 +6,23 @@
 #ifndef AGGREGATE_SAMPLE_VALUES_H
 #define AGGREGATE_SAMPLE_VALUES_H
 
-#include "aggregate/run.h"
+#include "aggregate/counted.h"
 
 /*
  * The words of a sample, or of one branch of it, by work->detail_keys; what is at an address
  * is a frame's index. False when out of memory.
  */
-bool worker_details(struct worker *worker, const struct sp_record *record,
+bool sample_values(struct counted *counted, const struct sp_record *record,
 		    const struct sp_branch *branch, uint32_t view, uint64_t *words);
 
 /* What is at an address of a branch, whose mode nothing says: as lookup_find(). */
-uint32_t worker_find_branch(struct worker *worker, uint32_t view, uint64_t address);
+uint32_t branch_lookup(struct counted *counted, uint32_t view, uint64_t address);
 
 /*
- * When labels are made: the tuple of `detail` in row_details, where functions stand for frames,
- * and `parent` is the one of SP_KEY_PARENT (UINT32_MAX: none). UINT32_MAX when out of memory.
+ * When labels are made: adds to `to` the tuple of `detail`, with functions in place of frames and
+ * `parent` as the one of SP_KEY_PARENT (UINT32_MAX: none). Its index; UINT32_MAX when out of memory.
  */
-uint32_t worker_row_detail(struct worker *worker, uint32_t detail, uint32_t parent);
-
-/* As struct profile_values has it; `arg` is a struct run. */
-bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
-		    struct sp_value *ret);
+uint32_t row_values(const struct counted *counted, struct details *to, uint32_t detail,
+		    uint32_t parent);
 
 #endif

@@ -4,9 +4,11 @@
  * A stack whose outer calls are missing begins with a word that says why, so that it is
  * not taken for a root of its own.
  */
+#include "aggregate/tree_build.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include "aggregate/run.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
 
@@ -31,7 +33,7 @@ struct cut {
 /* Goes through one worker's chains; the words are from the root to where it is. */
 struct growth {
 	struct run *run;
-	const struct worker *worker;
+	const struct resolved *resolved;
 	struct merged *merged;      /* by event */
 	VEC(uint64_t) words;        /* behind PREFIX of them */
 	size_t root;                /* of these: the first whose callers or callees are wanted */
@@ -73,16 +75,16 @@ static void growth_deinit(struct growth *growth)
 
 static bool hang_leaves(struct growth *growth)
 {
-	const struct worker *worker = growth->worker;
-	size_t nodes = worker->chains.radix.count;
+	const struct counted *counted = growth->resolved->counted;
+	size_t nodes = counted->chains.radix.count;
 	growth->first_leaf = malloc((nodes + 1) * sizeof(*growth->first_leaf));
-	growth->next_leaf = malloc((worker->leaves.count + 1) * sizeof(*growth->next_leaf));
+	growth->next_leaf = malloc((counted->leaves.count + 1) * sizeof(*growth->next_leaf));
 	if (!growth->first_leaf || !growth->next_leaf)
 		return false;
 	for (size_t i = 0; i < nodes; i++)
 		growth->first_leaf[i] = RADIX_NONE;
-	for (uint32_t i = 0; i < worker->leaves.count; i++) {
-		uint32_t node = worker->leaves.items[i].node;
+	for (uint32_t i = 0; i < counted->leaves.count; i++) {
+		uint32_t node = counted->leaves.items[i].node;
 		growth->next_leaf[i] = growth->first_leaf[node];
 		growth->first_leaf[node] = i;
 	}
@@ -92,7 +94,7 @@ static bool hang_leaves(struct growth *growth)
 /* A new root: its event's tree, and the command if trees begin with those. */
 static bool start(struct growth *growth, const struct radix_node *root)
 {
-	const struct group *group = &growth->worker->groups.items[root->first >> 32];
+	const struct group *group = &growth->resolved->counted->groups.items[root->first >> 32];
 	growth->event = group->event;
 	if (!vec_reserve(&growth->words, PREFIX))
 		return false;
@@ -147,7 +149,7 @@ static void describe_end(enum sp_stack_end end, const char *module, char *text, 
 /* The dso of a stack's outermost call. */
 static const char *outermost_dso(const struct growth *growth, const struct leaf *leaf)
 {
-	const struct node_state *state = &growth->worker->states[leaf->node];
+	const struct node_state *state = &growth->resolved->states[leaf->node];
 	uint32_t answer = state->begun ? state->first : leaf->answer;
 	const struct frame *frame = &growth->run->names.frames.items[answer >> LOOKUP_SHIFT];
 	return names_dso(frame);
@@ -176,7 +178,7 @@ static bool push_frame(struct growth *growth, uint32_t frame)
 {
 	const struct labels *labels = &growth->run->labels;
 	const struct frame_labels *of = &labels->frames.items[frame];
-	const struct matches *matches = growth->worker->work->matches;
+	const struct matches *matches = growth->resolved->counted->work->matches;
 	if (!vec_reserve(&growth->words, growth->words.count + of->count))
 		return false;
 	for (uint32_t i = of->first; i < of->first + of->count; i++) {
@@ -205,23 +207,24 @@ static bool is_nowhere(const struct growth *growth, const struct node_state *sta
 
 static bool push_run(struct growth *growth, uint32_t at)
 {
-	const struct worker *worker = growth->worker;
-	const struct radix_node *node = &worker->chains.radix.items[at];
-	bool begun = node->parent != RADIX_NONE && worker->states[node->parent].begun;
+	const struct resolved *resolved = growth->resolved;
+	const struct counted *counted = resolved->counted;
+	const struct radix_node *node = &counted->chains.radix.items[at];
+	bool begun = node->parent != RADIX_NONE && resolved->states[node->parent].begun;
 	struct open_run *open = vec_push(&growth->open);
 	if (!open)
 		return false;
 	*open = (struct open_run){at, growth->words.count, growth->root};
 	for (uint32_t i = node->run; i < node->run + node->length; i++) {
-		if (worker->frames[i] == WORD_NONE)
+		if (resolved->frames[i] == WORD_NONE)
 			continue;
-		if (!begun && worker->frames[i] != WORD_GAP) {
-			begun = !is_nowhere(growth, &worker->states[at], worker->frames[i]);
+		if (!begun && resolved->frames[i] != WORD_GAP) {
+			begun = !is_nowhere(growth, &resolved->states[at], resolved->frames[i]);
 			if (!begun)
 				continue;
 		}
-		if (!(worker->frames[i] == WORD_GAP ? push_gap(growth) :
-						      push_frame(growth, worker->frames[i])))
+		if (!(resolved->frames[i] == WORD_GAP ? push_gap(growth) :
+						      push_frame(growth, resolved->frames[i])))
 			return false;
 	}
 	return true;
@@ -240,7 +243,7 @@ static bool put_prefix(struct growth *growth, const struct leaf *leaf, uint64_t 
 {
 	/* Callees do not begin where the stack does. */
 	bool whole = leaf->chains && !growth->run->options.callees;
-	enum sp_stack_end end = whole ? worker_stack_end(growth->worker, leaf) : SP_STACK_NONE;
+	enum sp_stack_end end = whole ? resolved_stack_end(growth->resolved, leaf) : SP_STACK_NONE;
 	size_t begin = PREFIX;
 	if (end != SP_STACK_COMPLETE && end != SP_STACK_NONE) {
 		way[--begin] = cut_word(growth, end, leaf);
@@ -325,7 +328,7 @@ static bool add_way(struct growth *growth, const struct leaf *leaf)
 
 static bool add_node(struct growth *growth, uint32_t at)
 {
-	const struct radix_node *node = &growth->worker->chains.radix.items[at];
+	const struct radix_node *node = &growth->resolved->counted->chains.radix.items[at];
 	while (growth->open.count && vec_last(&growth->open)->node != node->parent)
 		pop_run(growth);
 	if (node->parent == RADIX_NONE && !start(growth, node))
@@ -333,19 +336,20 @@ static bool add_node(struct growth *growth, uint32_t at)
 	if (!push_run(growth, at))
 		return false;
 	for (uint32_t i = growth->first_leaf[at]; i != RADIX_NONE; i = growth->next_leaf[i]) {
-		const struct leaf *leaf = &growth->worker->leaves.items[i];
+		const struct leaf *leaf = &growth->resolved->counted->leaves.items[i];
 		if (leaf->samples && !add_way(growth, leaf))
 			return false;
 	}
 	return true;
 }
 
-bool grow_trees(struct run *run, struct merged *merged, const struct worker *worker)
+bool trees_build(struct run *run, struct merged *merged, const struct resolved *resolved)
 {
-	struct growth growth = {.run = run, .worker = worker, .merged = merged};
+	struct growth growth = {.run = run, .resolved = resolved, .merged = merged};
 	bool done = hang_leaves(&growth);
-	for (size_t i = 0; done && i < worker->chains.radix.count && !ctx_cancelled(run->ctx); i++)
-		done = add_node(&growth, worker->order[i]);
+	size_t count = resolved->counted->chains.radix.count;
+	for (size_t i = 0; done && i < count && !ctx_cancelled(run->ctx); i++)
+		done = add_node(&growth, resolved->order[i]);
 	growth_deinit(&growth);
 	return done;
 }

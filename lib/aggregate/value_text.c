@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What people see of the values that rows are made by. */
+#include "aggregate/value_text.h"
+
 #include <sprof/words.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "aggregate/sample_values.h"
+#include "aggregate/run.h"
 
 /* The arena's; NULL when out of memory. */
 __attribute__((format(printf, 2, 3)))

@@ -9,7 +9,10 @@
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include "aggregate/merge.h"
 #include "aggregate/run.h"
+#include "aggregate/sample_counter.h"
+#include "aggregate/sample_reader.h"
 #include "analysis/time_order.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
@@ -137,7 +140,7 @@ static struct sp_error *read_step(struct worker *worker, struct ranges *ranges)
 		size_t next = atomic_fetch_add(&ranges->next, 1);
 		if (next >= ranges->count)
 			return NULL;
-		error = worker_read(worker, ranges->items[next]);
+		error = count_extent(&worker->counted, ranges->items[next]);
 	}
 	atomic_store(&ranges->stop, true);
 	return error;
@@ -146,7 +149,7 @@ static struct sp_error *read_step(struct worker *worker, struct ranges *ranges)
 static bool has_cuts(const struct run *run)
 {
 	for (size_t i = 0; i < run->worker_count; i++)
-		if (run->workers[i].cuts.count)
+		if (run->workers[i].counted.cuts.count)
 			return true;
 	return false;
 }
@@ -154,40 +157,40 @@ static bool has_cuts(const struct run *run)
 /* Stacks are repaired with those that all workers saw; the first one's repair has them. */
 static struct sp_error *repair_stacks(struct run *run)
 {
-	struct repair *all = run->worker_count ? run->workers[0].stacks.repair : NULL;
+	struct repair *all = run->worker_count ? run->workers[0].counted.stacks.repair : NULL;
 	if (!all || !has_cuts(run))
 		return NULL;
 	for (size_t i = 1; i < run->worker_count; i++) {
-		struct stacks *stacks = &run->workers[i].stacks;
+		struct stacks *stacks = &run->workers[i].counted.stacks;
 		/* Where there is no room some stacks stay truncated. */
-		(void)repair_merge(all, stacks->repair, &run->workers[i].repair_offset);
+		(void)repair_merge(all, stacks->repair, &run->workers[i].counted.repair_offset);
 		repair_free(stacks->repair);
 		stacks->repair = NULL;
 	}
 	for (size_t i = 0; i < run->worker_count; i++)
-		run->workers[i].repaired = all;
+		run->workers[i].counted.repaired = all;
 	return repair_settle(all) ? NULL : error_no_memory();
 }
 
 static void forget_stacks(struct run *run)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
-		repair_free(run->workers[i].stacks.repair);
-		run->workers[i].stacks.repair = NULL;
+		repair_free(run->workers[i].counted.stacks.repair);
+		run->workers[i].counted.stacks.repair = NULL;
 	}
 }
 
 static struct sp_error *resolve_step(struct worker *worker, struct ranges *ranges)
 {
 	(void)ranges;
-	struct sp_error *error = worker_count_cut(worker);
-	return error ? error : worker_resolve(worker);
+	struct sp_error *error = count_cut_samples(&worker->counted);
+	return error ? error : chains_resolve(&worker->counted, &worker->resolved);
 }
 
 static struct sp_error *sum_step(struct worker *worker, struct ranges *ranges)
 {
 	(void)ranges;
-	return worker_sum(worker);
+	return rows_make(&worker->resolved, &worker->summed);
 }
 
 static void do_part(void *arg, unsigned int i)
@@ -269,7 +272,8 @@ static struct sp_error *read_samples(struct run *run)
 				      run->threads);
 	}
 	while (!error && run->worker_count < threads)
-		error = worker_init(&run->workers[run->worker_count++], &run->work, &run->names);
+		error = counted_init(&run->workers[run->worker_count++].counted, &run->work,
+				     &run->names);
 	if (!error)
 		error = all_workers(run, &ranges, read_step);
 	if (!error)
@@ -307,7 +311,7 @@ static struct sp_error *run_all(struct run *run)
 	if (!error)
 		error = read_samples(run);
 	if (!error)
-		error = finish_profiles(run);
+		error = profiles_merge(run);
 	if (!error && !order_rows_by_time(run->analysis, &run->options))
 		error = error_no_memory();
 	/* Addresses would stand where names are, and nothing tell them from those without. */

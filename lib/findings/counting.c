@@ -13,7 +13,7 @@ bool find_counting(struct run *run)
 		uint64_t enabled_ns = 0, running_ns = 0, unattributed = 0;
 		char text[FINDING_TEXT];
 		for (size_t i = 0; i < run->worker_count; i++) {
-			const struct event_sums *sums = &run->workers[i].events[event];
+			const struct event_sums *sums = &run->workers[i].counted.events[event];
 			enabled_ns += sums->enabled_ns;
 			running_ns += sums->running_ns;
 			unattributed += sums->unattributed;
@@ -48,7 +48,7 @@ bool find_branchless(struct run *run)
 		uint64_t without = 0;
 		char count[FINDING_TEXT];
 		for (size_t i = 0; i < run->worker_count; i++)
-			without += run->workers[i].events[event].branchless;
+			without += run->workers[i].counted.events[event].branchless;
 		double part = (double)without / ((double)without + (double)profile->branch_stacks);
 		const struct sp_finding finding = {
 			.kind = SP_FINDING_NO_BRANCHES, .cause = "no_branches", .event = profile->event,

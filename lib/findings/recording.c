@@ -36,7 +36,7 @@ bool find_damage(struct run *run)
 {
 	uint64_t unknown = 0;
 	for (size_t i = 0; i < run->worker_count; i++)
-		unknown += run->workers[i].unknown_event;
+		unknown += run->workers[i].counted.unknown_event;
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_DAMAGE, .cause = "unknown_event", .samples = unknown,
 	};

@@ -42,7 +42,7 @@ static bool find_refusal(struct run *run)
 static bool sum_blinds(const struct run *run, struct stacks *sums)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct stacks *stacks = &run->workers[i].stacks;
+		const struct stacks *stacks = &run->workers[i].counted.stacks;
 		for (size_t j = 0; j < stacks->blinds.count; j++)
 			if (!stacks_add_blind(sums, stacks->blinds.items[j].module,
 					      stacks->blinds.items[j].stacks))
@@ -157,11 +157,11 @@ static uint32_t stack_size_enough(const struct run *run, uint64_t truncated)
 	uint64_t whole = 0, below = 0;
 	for (size_t i = 0; i < run->worker_count; i++)
 		for (size_t j = 0; j < REACH_CLASSES; j++)
-			whole += run->workers[i].stacks.reaches[j];
+			whole += run->workers[i].counted.stacks.reaches[j];
 	double enough = WHOLE_ENOUGH * (double)(whole + truncated);
 	for (size_t j = 0; j < REACH_CLASSES; j++) {
 		for (size_t i = 0; i < run->worker_count; i++)
-			below += run->workers[i].stacks.reaches[j];
+			below += run->workers[i].counted.stacks.reaches[j];
 		if ((double)below >= enough)
 			return (uint32_t)(j + 1) << 10;
 	}

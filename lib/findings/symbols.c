@@ -101,9 +101,9 @@ static struct missing *where_nothing_is(struct nowhere *nowhere, const struct fr
 static void add_missing(const struct run *run, struct missing *missing, struct nowhere *nowhere)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct worker *worker = &run->workers[i];
-		for (size_t j = 0; j < worker->leaves.count; j++) {
-			const struct leaf *leaf = &worker->leaves.items[j];
+		const struct counted *counted = &run->workers[i].counted;
+		for (size_t j = 0; j < counted->leaves.count; j++) {
+			const struct leaf *leaf = &counted->leaves.items[j];
 			const struct frame *frame =
 				&run->names.frames.items[leaf->answer >> LOOKUP_SHIFT];
 			if (run->labels.frames.items[leaf->answer >> LOOKUP_SHIFT].named)
@@ -120,9 +120,9 @@ static void add_missing(const struct run *run, struct missing *missing, struct n
 static void add_named(const struct run *run, struct missing *named)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct worker *worker = &run->workers[i];
-		for (size_t j = 0; j < worker->leaves.count; j++) {
-			const struct leaf *leaf = &worker->leaves.items[j];
+		const struct counted *counted = &run->workers[i].counted;
+		for (size_t j = 0; j < counted->leaves.count; j++) {
+			const struct leaf *leaf = &counted->leaves.items[j];
 			uint32_t index = leaf->answer >> LOOKUP_SHIFT;
 			const struct frame *frame = &run->names.frames.items[index];
 			if (!frame->module || !run->labels.frames.items[index].named)
@@ -310,9 +310,9 @@ static bool find_unproven(struct run *run, const struct whole *whole)
 static void count_unlined(const struct run *run, struct missing *unlined, struct missing *all)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct worker *worker = &run->workers[i];
-		for (size_t j = 0; j < worker->leaves.count; j++) {
-			const struct leaf *leaf = &worker->leaves.items[j];
+		const struct counted *counted = &run->workers[i].counted;
+		for (size_t j = 0; j < counted->leaves.count; j++) {
+			const struct leaf *leaf = &counted->leaves.items[j];
 			uint32_t index = leaf->answer >> LOOKUP_SHIFT;
 			const struct frame *frame = &run->names.frames.items[index];
 			if (!frame->module || frame->cpumode != PERF_RECORD_MISC_USER)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aggregate/counted.h"
+
+#include <stdlib.h>
+
+struct sp_error *counted_init(struct counted *counted, const struct work *work,
+			      struct names *names)
+{
+	*counted = (struct counted){.work = work, .lookup = {.names = names}};
+	counted->details.width = work->detail_count;
+	counted->events = calloc(work->layout->event_count + 1, sizeof(*counted->events));
+	if (!counted->events)
+		return error_no_memory();
+	if (work->options->time_bins &&
+	    !(counted->time_bins = calloc(work->layout->event_count + 1, sizeof(*counted->time_bins))))
+		return error_no_memory();
+	struct sp_error *error = stacks_init(&counted->stacks, work->unwinding);
+	counted->stacks.deferred = work->deferred;
+	counted->stacks.layout = work->layout;
+	if (!error && work->has_texts)
+		error = sp_trace_new(work->ctx, work->reader, &counted->trace);
+	return error;
+}
+
+void counted_deinit(struct counted *counted)
+{
+	lookup_deinit(&counted->lookup);
+	chains_deinit(&counted->chains);
+	groups_deinit(&counted->groups);
+	details_deinit(&counted->details);
+	sp_trace_free(counted->trace);
+	strtab_deinit(&counted->texts);
+	stacks_deinit(&counted->stacks);
+	vec_deinit(&counted->cuts);
+	vec_deinit(&counted->cut_ips);
+	vec_deinit(&counted->leaves);
+	u64map_deinit(&counted->leaf_of);
+	vec_deinit(&counted->tasks);
+	u64map_deinit(&counted->task_of);
+	vec_deinit(&counted->pending);
+	free(counted->events);
+	time_bins_free(counted->time_bins, counted->work ? counted->work->layout->event_count : 0);
+	u64map_deinit(&counted->task_samples);
+	u64map_deinit(&counted->counter_of);
+	vec_deinit(&counted->counters);
+}

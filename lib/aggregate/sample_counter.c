@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aggregate/sample_counter.h"
+
+#include <string.h>
+#include "aggregate/sample_values.h"
+#include "base/ctx.h"
+#include "profile/filter.h"
+
+/* Asks the machine again; the task's span was not that of `time_ns`. */
+static void task_refresh(struct counted *counted, struct task *task, uint64_t time_ns)
+{
+	const struct sp_filter *filter = &counted->work->options->filter;
+	task->span = machine_span(counted->work->machine, task->pid, task->tid, time_ns);
+	task->shown = filter_name(filter->comms.items, filter->comms.count, task->span.name) &&
+		      filter_task(filter, task->pid, task->tid);
+	task->last_event = SP_EVENT_NONE;
+}
+
+/* The sample's thread at its time; NULL when out of memory. Valid until the next call. */
+static struct task *task_of(struct counted *counted, const struct sp_sample *sample, uint64_t time_ns)
+{
+	bool added = false;
+	struct task *task = counted->tasks.count ? &counted->tasks.items[counted->last_task] : NULL;
+	if (!task || task->pid != sample->pid || task->tid != sample->tid) {
+		uint64_t key = (uint64_t)sample->pid << 32 | sample->tid;
+		if (!vec_reserve(&counted->tasks, counted->tasks.count + 1))
+			return NULL;
+		const uint32_t *index = u64map_put(&counted->task_of, key,
+						   (uint32_t)counted->tasks.count, &added);
+		if (!index)
+			return NULL;
+		if (added)
+			*vec_push(&counted->tasks) = (struct task){.pid = sample->pid,
+								  .tid = sample->tid};
+		counted->last_task = *index;
+		task = &counted->tasks.items[*index];
+	}
+	if (added || time_ns < task->span.from_ns || time_ns >= task->span.until_ns)
+		task_refresh(counted, task, time_ns);
+	return task;
+}
+
+uint32_t sample_root(struct counted *counted, const struct place_of_sample *place, uint16_t event,
+		     const uint64_t *words)
+{
+	const bool *keys = counted->work->group_keys;
+	struct task *task = place->task;
+	uint32_t cpu = keys[SP_KEY_CPU] ? place->cpu : 0;
+	uint32_t detail = words ? details_add(&counted->details, words) : 0;
+	if (detail == UINT32_MAX)
+		return RADIX_NONE;
+	if (task->last_event == event && task->last_cpu == cpu && task->last_detail == detail &&
+	    task->last_replicate == place->replicate && task->last_view == place->view)
+		return task->root;
+	struct group group = {
+		.event = event,
+		.comm = keys[SP_KEY_COMM] ? task->span.name : NULL,
+		.pid = keys[SP_KEY_PID] ? (int32_t)task->pid : 0,
+		.tid = keys[SP_KEY_TID] ? (int32_t)task->tid : 0,
+		.cpu = (int32_t)cpu,
+		.detail = detail,
+		.replicate = place->replicate,
+	};
+	uint32_t index = groups_add(&counted->groups, &group);
+	uint32_t root = RADIX_NONE;
+	if (index != UINT32_MAX)
+		root = radix_root(&counted->chains.radix,
+				  (uint64_t)index << 32 | place->view);
+	task->last_event = root == RADIX_NONE ? SP_EVENT_NONE : event;
+	task->last_cpu = cpu;
+	task->last_detail = detail;
+	task->last_replicate = place->replicate;
+	task->last_view = place->view;
+	task->root = root;
+	return root;
+}
+
+bool sample_place(struct counted *counted, const struct sp_record *record,
+		  struct place_of_sample *ret)
+{
+	const struct work *work = counted->work;
+	const struct sp_sample *sample = &record->sample;
+	const struct sp_number_list *cpus = &work->options->filter.cpus;
+	uint64_t time_ns = work->sideband->by_offset ? record->file_offset : sample->time_ns;
+	struct task *task = task_of(counted, sample, time_ns);
+	uint32_t cpu = sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX;
+	*ret = (struct place_of_sample){
+		.task = task,
+		.time_ns = time_ns,
+		.cpu = cpu,
+		.replicate = work->replicates ? hash_u64(record->file_offset) % REPLICATES : 0,
+		.shown = task && task->shown && filter_time(&work->options->filter, sample->time_ns) &&
+			 filter_number(cpus->items, cpus->count, (int32_t)cpu),
+		.view = task ? stacks_view(&counted->stacks, record, &task->span, time_ns) : 0,
+	};
+	return task != NULL;
+}
+
+static struct sp_error *count_task(struct counted *counted, uint16_t event, uint32_t tid)
+{
+	uint32_t *samples = u64map_put(&counted->task_samples, (uint64_t)event << 32 | tid, 0, NULL);
+	if (!samples)
+		return error_no_memory();
+	*samples += *samples < UINT32_MAX;
+	return NULL;
+}
+
+uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer)
+{
+	bool added;
+	if (counted->leaves.count == UINT32_MAX ||
+	    !vec_reserve(&counted->leaves, counted->leaves.count + 1))
+		return UINT32_MAX;
+	const uint32_t *index = u64map_put(&counted->leaf_of,
+					   (uint64_t)node << 32 | answer >> LOOKUP_SHIFT,
+					   (uint32_t)counted->leaves.count, &added);
+	if (!index)
+		return UINT32_MAX;
+	if (added)
+		*vec_push(&counted->leaves) = (struct leaf){.node = node, .answer = answer};
+	return *index;
+}
+
+/* The leaf under a chain; UINT32_MAX when out of memory. */
+static uint32_t chain_leaf(struct counted *counted, uint32_t root, const struct callers *callers,
+			   uint32_t answer)
+{
+	struct chain *chain = chains_add(&counted->chains, root, callers);
+	if (!chain)
+		return UINT32_MAX;
+	/* last_leaf is one more than the index: 0 is none. */
+	if (chain->last_leaf && chain->last_answer == answer)
+		return chain->last_leaf - 1;
+	uint32_t leaf = sample_leaf(counted, chain->node, answer);
+	if (leaf != UINT32_MAX) {
+		chain->last_answer = answer;
+		chain->last_leaf = leaf + 1;
+	}
+	return leaf;
+}
+
+/* Counts how a chain ended of which nothing but its leaf is kept. */
+static bool count_end(struct counted *counted, uint16_t event, const struct callers *callers,
+		      uint32_t view, uint32_t answer)
+{
+	struct callers left = *callers;
+	uint64_t ip;
+	uint16_t cpumode;
+	bool exact;
+	for (; callers_outermost(&left, &ip, &cpumode, &exact); callers_drop(&left)) {
+		uint32_t outer = lookup_find(&counted->lookup, exact ? LOOKUP_EXACT : LOOKUP_CALLER,
+					     view, cpumode, ip);
+		if (outer == LOOKUP_FAILED)
+			return false;
+		/* As in sum.c: the last words need not be of calls. */
+		if (callers_end(callers) == SP_MISC_END_UNKNOWN && outer & LOOKUP_NOWHERE)
+			continue;
+		answer = outer;
+		break;
+	}
+	enum sp_stack_end end = stack_end_of(&counted->work->layout->events[event].attr,
+					     callers_end(callers), answer & LOOKUP_OUTERMOST,
+					     callers_depth(callers));
+	counted->events[event].ends[end]++;
+	return true;
+}
+
+static void count_mending(struct event_sums *sums, uint16_t misc)
+{
+	sums->said += (misc & SP_MISC_END_MASK) != 0;
+	sums->repaired += (misc & SP_MISC_REPAIRED) != 0;
+	sums->shortened += (misc & SP_MISC_SHORTENED) != 0;
+	sums->guessed += (misc & SP_MISC_GUESSED) != 0;
+}
+
+/* The leaf of a sampled place under its stack; UINT32_MAX when out of memory. */
+static uint32_t place(struct counted *counted, uint32_t root, uint16_t event,
+		      const struct stack *stack, uint32_t answer)
+{
+	struct callers kept = stack->callers;
+	const struct callers *callers = &kept;
+	size_t limit = counted->work->options->max_stack;
+	bool only_leaves = counted->work->only_leaves;
+	uint32_t view = (uint32_t)counted->chains.radix.items[root].first;
+	if (stack->has_chain && callers->misc)
+		count_mending(&counted->events[event], callers->misc);
+	counted->events[event].limited += limit && callers_limit(&kept, limit);
+	bool ended = callers_end(callers) != SP_MISC_END_UNKNOWN;
+	if (!stack->has_chain)
+		counted->events[event].ends[SP_STACK_NONE]++;
+	else if (only_leaves && !count_end(counted, event, callers, view, answer))
+		return UINT32_MAX;
+	uint32_t index = only_leaves || (!callers->count && !ended) ?
+				 sample_leaf(counted, root, answer) :
+				 chain_leaf(counted, root, callers, answer);
+	if (index != UINT32_MAX)
+		counted->leaves.items[index].chains += stack->has_chain;
+	return index;
+}
+
+bool leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weight_sums *sums)
+{
+	if (!vec_reserve(&counted->pending, (size_t)leaf + 1))
+		return false;
+	while (counted->pending.count <= leaf)
+		*vec_push(&counted->pending) = (struct weight_sums){0};
+	weight_sums_merge(&counted->pending.items[leaf], sums);
+	return true;
+}
+
+/* Counts a sample under its stack, if it is `shown`; false when out of memory. */
+static bool add_to_leaf(struct counted *counted, uint32_t root, uint16_t event,
+			const struct stack *stack, uint32_t answer, bool shown, uint64_t weight)
+{
+	uint32_t index = place(counted, root, event, stack, answer);
+	if (index == UINT32_MAX)
+		return false;
+	if (!shown)
+		return true;
+	struct leaf *leaf = &counted->leaves.items[index];
+	leaf->samples++;
+	leaf->weight = weight_add(leaf->weight, weight);
+	if (leaf->answer & LOOKUP_PENDING || counted->work->by_stack) {
+		struct weight_sums one = {0};
+		weight_sums_add(&one, weight);
+		return leaf_add_pending(counted, index, &one);
+	}
+	weight_sums_add(&counted->events[event].shown, weight);
+	return true;
+}
+
+/* As add_to_leaf(), but later; false when out of memory. */
+static bool add_cut(struct counted *counted, const struct sp_record *record, uint32_t root,
+			uint16_t event, uint32_t answer, bool shown, uint64_t weight)
+{
+	const struct stack *stack = &counted->stack;
+	size_t begin = counted->cut_ips.count, count = stack->kernel_count;
+	if (begin + count > UINT32_MAX || !vec_reserve(&counted->cut_ips, begin + count))
+		return false;
+	struct cut_sample *cut = vec_push(&counted->cuts);
+	if (!cut)
+		return false;
+	if (count)
+		memcpy(counted->cut_ips.items + begin, record->sample.ips,
+		       count * sizeof(uint64_t));
+	counted->cut_ips.count += count;
+	*cut = (struct cut_sample){
+		.sampled = sampled_of(record),
+		.root = root,
+		.number = stack->number,
+		.answer = answer,
+		.kernel_begin = (uint32_t)begin,
+		.kernel_count = (uint32_t)count,
+		.event = event,
+		.shown = shown,
+		.misc = stack->callers.misc,
+		.weight = weight,
+	};
+	return true;
+}
+
+struct sp_error *count_cut_samples(struct counted *counted)
+{
+	for (size_t i = 0; i < counted->cuts.count && !ctx_cancelled(counted->work->ctx); i++) {
+		const struct cut_sample *cut = &counted->cuts.items[i];
+		struct stack stack;
+		if (!stacks_later(&counted->stacks, counted->repaired,
+				  cut->number + counted->repair_offset, &cut->sampled, cut->misc,
+				  cut->kernel_count ? counted->cut_ips.items + cut->kernel_begin
+						    : NULL,
+				  cut->kernel_count, &stack))
+			return error_no_memory();
+		if (!add_to_leaf(counted, cut->root, cut->event, &stack, cut->answer,
+				 cut->shown, cut->weight))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+/* The record's stack, which is the same for all that it counts for; NULL when out of memory. */
+static const struct stack *stack_of(struct counted *counted, const struct sp_record *record,
+				    const struct place_of_sample *place)
+{
+	if (!counted->has_stack)
+		counted->has_stack = stacks_find(&counted->stacks, record, place->view,
+						place->view != place->task->span.view,
+						place->time_ns, &counted->stack);
+	return counted->has_stack ? &counted->stack : NULL;
+}
+
+struct sp_error *count_sample(struct counted *counted, const struct sp_record *record,
+			      uint16_t event, uint64_t weight)
+{
+	const struct work *work = counted->work;
+	struct place_of_sample place;
+	uint64_t words[SP_KEY_COUNT];
+	if (!sample_place(counted, record, &place))
+		return error_no_memory();
+	uint32_t view = place.view;
+	if (work->detail_count && !sample_values(counted, record, NULL, view, words))
+		return error_no_memory();
+	uint32_t root = sample_root(counted, &place, event, work->detail_count ? words : NULL);
+	if (root == RADIX_NONE)
+		return error_no_memory();
+	const struct stack *stack = stack_of(counted, record, &place);
+	uint32_t answer = !stack ? LOOKUP_FAILED :
+			  lookup_find(&counted->lookup, LOOKUP_EXACT, view,
+				      stack->callers.leaf_cpumode, stack->callers.leaf_ip);
+	if (answer == LOOKUP_FAILED)
+		return error_no_memory();
+	bool shown = place.shown && answer & (LOOKUP_SHOWN | LOOKUP_PENDING);
+	bool added = stack->number == REPAIR_NONE ?
+			     add_to_leaf(counted, root, event, stack, answer, shown, weight) :
+			     add_cut(counted, record, root, event, answer, shown, weight);
+	if (!added)
+		return error_no_memory();
+	weight_sums_add(&counted->events[event].all, weight);
+	return work->sum_tasks ? count_task(counted, event, record->sample.tid) : NULL;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Counts the samples of a range of the file. */
+#ifndef AGGREGATE_SAMPLE_READER_H
+#define AGGREGATE_SAMPLE_READER_H
+
+#include "aggregate/counted.h"
+#include "file/reader_io.h"
+
+/* The samples that begin in `extent`, which begins at a record; damage goes to the reader. */
+struct sp_error *count_extent(struct counted *counted, struct reader_extent extent) SP_MUST_CHECK;
+
+#endif

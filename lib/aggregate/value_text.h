@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Texts of the values that rows are made by. */
+#ifndef AGGREGATE_VALUE_TEXT_H
+#define AGGREGATE_VALUE_TEXT_H
+
+#include <sprof/profile.h>
+
+/* As struct profile_values has it; `arg` is a struct run. */
+bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
+		    struct sp_value *ret);
+
+#endif
