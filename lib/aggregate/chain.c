@@ -154,7 +154,7 @@ bool callers_limit(struct callers *callers, size_t count)
 	return true;
 }
 
-void callers_cut(struct callers *callers, size_t count)
+void callers_truncate(struct callers *callers, size_t count)
 {
 	end_before(callers, count);
 	callers->misc |= CALLERS_INVALID;
@@ -242,7 +242,7 @@ static uint32_t intern(struct chains *chains, uint32_t root, const struct caller
 	return node;
 }
 
-static inline uint64_t stir(uint64_t sum, uint64_t ip)
+static inline uint64_t mix_ip(uint64_t sum, uint64_t ip)
 {
 	return (sum << 9 | sum >> 55) + ip;
 }
@@ -258,13 +258,13 @@ static uint64_t hash_callers(uint32_t root, const struct callers *callers)
 	const uint64_t *ips = callers->ips; /* NULL where there are none */
 	size_t i = 0;
 	for (; callers->count - i >= 4; i += 4) {
-		a = stir(a, ips[i]);
-		b = stir(b, ips[i + 1]);
-		c = stir(c, ips[i + 2]);
-		d = stir(d, ips[i + 3]);
+		a = mix_ip(a, ips[i]);
+		b = mix_ip(b, ips[i + 1]);
+		c = mix_ip(c, ips[i + 2]);
+		d = mix_ip(d, ips[i + 3]);
 	}
 	for (; i < callers->count; i++)
-		a = stir(a, ips[i]);
+		a = mix_ip(a, ips[i]);
 	return hash_pair(hash_pair(a, b), hash_pair(c, d));
 }
 

@@ -128,7 +128,7 @@ bool callers_limit(struct callers *callers, size_t count);
  * Truncates the chain to `count` ips, also without marks at their end. The stack then ends at an
  * invalid address.
  */
-void callers_cut(struct callers *callers, size_t count);
+void callers_truncate(struct callers *callers, size_t count);
 
 /* How many ips a recorded chain has. */
 size_t callers_depth(const struct callers *callers);

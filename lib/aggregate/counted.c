@@ -31,8 +31,8 @@ void counted_deinit(struct counted *counted)
 	sp_trace_free(counted->trace);
 	strtab_deinit(&counted->texts);
 	stacks_deinit(&counted->stacks);
-	vec_deinit(&counted->cuts);
-	vec_deinit(&counted->cut_ips);
+	vec_deinit(&counted->truncated);
+	vec_deinit(&counted->kernel_ips);
 	vec_deinit(&counted->leaves);
 	u64map_deinit(&counted->leaf_of);
 	vec_deinit(&counted->tasks);

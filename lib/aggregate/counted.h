@@ -68,7 +68,7 @@ struct leaf {
 struct event_sums {
 	struct weight_sums all, shown;
 	uint64_t ends[SP_STACK_END_COUNT];
-	uint64_t said;  /* stacks of which the recording says how they ended */
+	uint64_t stated_ends;  /* stacks of which the recording says how they ended */
 	uint64_t repaired, shortened, guessed;
 	uint64_t limited; /* by what was asked for */
 	uint64_t branch_stacks;   /* that are not empty, of samples whose branches are counted */
@@ -78,11 +78,11 @@ struct event_sums {
 };
 
 /* A sample whose stack is truncated, and counted when it is known whether that can be repaired. */
-struct cut_sample {
+struct truncated_sample {
 	struct sampled sampled;
 	uint32_t root, number;
 	uint32_t answer;       /* lookup_find()'s of the sampled ip */
-	uint32_t kernel_begin; /* of its ips in cut_ips */
+	uint32_t kernel_begin; /* of its ips in kernel_ips */
 	uint32_t kernel_count;
 	uint16_t event;
 	uint16_t misc;
@@ -110,8 +110,8 @@ struct counted {
 	struct stacks stacks;
 	struct stack stack;               /* of the last sample, if it was asked for */
 	bool has_stack;
-	VEC(struct cut_sample) cuts;
-	VEC(uint64_t) cut_ips;
+	VEC(struct truncated_sample) truncated;
+	VEC(uint64_t) kernel_ips;
 	const struct repair *repaired;    /* of all workers; this one's stacks are behind others: */
 	uint32_t repair_offset;
 	VEC(struct leaf) leaves;

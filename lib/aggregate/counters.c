@@ -49,7 +49,7 @@ static bool find_member(struct counted *counted, const struct sp_record *record,
 	const struct sp_counters *counters = &record->sample.counters;
 	*ret = (struct member){counters->values[i], record->event};
 	if (counters->read_format & PERF_FORMAT_ID)
-		ret->event = losses_event_of_id(counted->work->sideband->told, ret->counter.id);
+		ret->event = losses_event_of_id(counted->work->sideband->losses, ret->counter.id);
 	else
 		ret->counter.id = record->sample.id;
 	return ret->event != SP_EVENT_NONE;
@@ -89,7 +89,7 @@ static void add_times(struct event_sums *sums, const struct counter_state *state
 }
 
 /* How far the counter has come since the sample before; 0 where that cannot be said. */
-static struct sp_error *take_delta(struct counted *counted, const struct sp_record *record,
+static struct sp_error *counter_delta(struct counted *counted, const struct sp_record *record,
 				   const struct perf_event_attr *attr, const struct member *member,
 				   bool began_before, uint64_t *delta_ret)
 {
@@ -121,7 +121,7 @@ struct sp_error *count_counters(struct counted *counted, const struct sp_record 
 			counted->unknown_event++;
 			continue;
 		}
-		struct sp_error *error = take_delta(counted, record, attr, &member, before, &delta);
+		struct sp_error *error = counter_delta(counted, record, attr, &member, before, &delta);
 		if (!error && delta)
 			error = count_sample(counted, record, member.event, delta);
 		if (error)

@@ -65,7 +65,7 @@ static bool calls_member(const uint8_t *bytes, const uint8_t *end)
 	return false;
 }
 
-bool starts_threads(struct resolver *resolver, const struct location *call)
+bool is_entry_point_call(struct resolver *resolver, const struct location *call)
 {
 	uint8_t bytes[BEFORE + BEHIND];
 	uint16_t machine;

@@ -10,6 +10,6 @@
  * where programs and threads begin. Where the library is not at hand every call counts: what
  * else it calls back (qsort(), atexit()) is rarer. For who may call resolver_find().
  */
-bool starts_threads(struct resolver *resolver, const struct location *call);
+bool is_entry_point_call(struct resolver *resolver, const struct location *call);
 
 #endif

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-void bodies_deinit(struct bodies *bodies)
+void identities_deinit(struct identities *identities)
 {
-	vec_deinit(bodies);
-	u64map_deinit(&bodies->by_file);
-	u64map_deinit(&bodies->by_start);
+	vec_deinit(identities);
+	u64map_deinit(&identities->by_file);
+	u64map_deinit(&identities->by_start);
 }
 
 static uint64_t hash_of(const struct piece *piece, uint64_t what)
@@ -15,9 +15,9 @@ static uint64_t hash_of(const struct piece *piece, uint64_t what)
 	return hash_pair(hash_pair((uintptr_t)piece->dso, (uintptr_t)piece->name), what);
 }
 
-static uint32_t root_of(struct bodies *bodies, uint32_t index)
+static uint32_t root_of(struct identities *identities, uint32_t index)
 {
-	struct body *items = bodies->items;
+	struct identity *items = identities->items;
 	while (items[index].parent != index) {
 		items[index].parent = items[items[index].parent].parent;
 		index = items[index].parent;
@@ -26,22 +26,22 @@ static uint32_t root_of(struct bodies *bodies, uint32_t index)
 }
 
 /* The body under that key, which is new if there was none; UINT32_MAX when out of memory. */
-static uint32_t body_at(struct bodies *bodies, struct u64map *map, uint64_t key)
+static uint32_t body_at(struct identities *identities, struct u64map *map, uint64_t key)
 {
 	bool added;
-	if (!vec_reserve(bodies, bodies->count + 1))
+	if (!vec_reserve(identities, identities->count + 1))
 		return UINT32_MAX;
-	uint32_t *index = u64map_put(map, key, (uint32_t)bodies->count, &added);
+	uint32_t *index = u64map_put(map, key, (uint32_t)identities->count, &added);
 	if (!index)
 		return UINT32_MAX;
 	if (added)
-		*vec_push(bodies) = (struct body){.parent = *index, .start = UINT64_MAX};
-	return root_of(bodies, *index);
+		*vec_push(identities) = (struct identity){.parent = *index, .start = UINT64_MAX};
+	return root_of(identities, *index);
 }
 
-static uint32_t join(struct bodies *bodies, uint32_t a, uint32_t b)
+static uint32_t join(struct identities *identities, uint32_t a, uint32_t b)
 {
-	struct body *into = &bodies->items[a], *from = &bodies->items[b];
+	struct identity *into = &identities->items[a], *from = &identities->items[b];
 	if (a == b)
 		return a;
 	from->parent = a;
@@ -52,29 +52,29 @@ static uint32_t join(struct bodies *bodies, uint32_t a, uint32_t b)
 	return a;
 }
 
-uint32_t bodies_add(struct bodies *bodies, const struct piece *piece)
+uint32_t identities_add(struct identities *identities, const struct piece *piece)
 {
 	uint32_t index = UINT32_MAX;
 	if (piece->file) {
-		index = body_at(bodies, &bodies->by_file, hash_of(piece, (uintptr_t)piece->file));
+		index = body_at(identities, &identities->by_file, hash_of(piece, (uintptr_t)piece->file));
 		if (index == UINT32_MAX)
 			return UINT32_MAX;
 	}
 	if (piece->start != UINT64_MAX || !piece->file) {
-		uint32_t other = body_at(bodies, &bodies->by_start, hash_of(piece, piece->start));
+		uint32_t other = body_at(identities, &identities->by_start, hash_of(piece, piece->start));
 		if (other == UINT32_MAX)
 			return UINT32_MAX;
-		index = index == UINT32_MAX ? other : join(bodies, index, other);
+		index = index == UINT32_MAX ? other : join(identities, index, other);
 	}
-	struct body *body = &bodies->items[index];
-	if (piece->start < body->start)
-		body->start = piece->start;
-	if (piece->file && (!body->home || strcmp(piece->file, body->home) < 0))
-		body->home = piece->file;
+	struct identity *identity = &identities->items[index];
+	if (piece->start < identity->start)
+		identity->start = piece->start;
+	if (piece->file && (!identity->home || strcmp(piece->file, identity->home) < 0))
+		identity->home = piece->file;
 	return index;
 }
 
-const struct body *bodies_body(struct bodies *bodies, uint32_t index)
+const struct identity *identities_find(struct identities *identities, uint32_t index)
 {
-	return &bodies->items[root_of(bodies, index)];
+	return &identities->items[root_of(identities, index)];
 }

@@ -14,14 +14,14 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-struct body {
+struct identity {
 	uint32_t parent;  /* towards the one that stands for all */
 	const char *home; /* the first of its files by alphabet; NULL: none is known */
 	uint64_t start;   /* the lowest place where one has its code; UINT64_MAX: always inlined */
 };
 
-struct bodies {
-	VEC(struct body);
+struct identities {
+	VEC(struct identity);
 	struct u64map by_file, by_start; /* hash of dso, name and that -> index */
 };
 
@@ -31,13 +31,13 @@ struct piece {
 	uint64_t start; /* where its code begins; UINT64_MAX: inlined */
 };
 
-/* A zeroed struct bodies is empty. */
-void bodies_deinit(struct bodies *bodies);
+/* A zeroed struct identities is empty. */
+void identities_deinit(struct identities *identities);
 
-/* The piece's index in bodies, for bodies_body(); UINT32_MAX when out of memory. */
-uint32_t bodies_add(struct bodies *bodies, const struct piece *piece);
+/* The piece's index, for identities_find(); UINT32_MAX when out of memory. */
+uint32_t identities_add(struct identities *identities, const struct piece *piece);
 
 /* The one that a piece is of, once all have been added. Valid until the next is added. */
-const struct body *bodies_body(struct bodies *bodies, uint32_t index);
+const struct identity *identities_find(struct identities *identities, uint32_t index);
 
 #endif

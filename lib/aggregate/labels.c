@@ -20,7 +20,7 @@ struct source_known {
 	uint64_t address; /* of places without a symbol */
 	struct piece piece;
 	struct label label;
-	uint32_t body; /* of the piece, by bodies_add() */
+	uint32_t identity; /* of the piece, by identities_add() */
 	uint16_t cpumode;
 	bool has_piece, has_label;
 };
@@ -29,22 +29,22 @@ struct labelling {
 	struct labels *labels;
 	const struct names *names;
 	const struct label_options *options;
-	struct places places;
+	struct source_places places;
 	struct source_known *sources; /* of the frames that were found there, by number */
 	struct module_texts *modules; /* by index; the last are of no module */
-	struct bodies bodies;
-	struct u64map kept_of;       /* a name of the resolver's, by its place -> index in kept */
-	VEC(const char *) kept;
+	struct identities identities;
+	struct u64map interned_of;       /* a name of the resolver's, by its place -> index in kept */
+	VEC(const char *) interned;
 };
 
 static void labelling_deinit(struct labelling *labelling)
 {
-	places_deinit(&labelling->places);
+	source_places_deinit(&labelling->places);
 	free(labelling->modules);
-	bodies_deinit(&labelling->bodies);
+	identities_deinit(&labelling->identities);
 	free(labelling->sources);
-	u64map_deinit(&labelling->kept_of);
-	vec_deinit(&labelling->kept);
+	u64map_deinit(&labelling->interned_of);
+	vec_deinit(&labelling->interned);
 }
 
 static bool side_symbols(const bool *keys)
@@ -95,23 +95,23 @@ static const struct module_texts *texts_of(struct labelling *labelling, const st
 }
 
 /* The resolver's texts outlive this, and come again and again: long ones are not hashed twice. */
-static const char *keep_text(struct labelling *labelling, const char *text)
+static const char *intern_text(struct labelling *labelling, const char *text)
 {
 	bool added;
-	if (!vec_reserve(&labelling->kept, labelling->kept.count + 1))
+	if (!vec_reserve(&labelling->interned, labelling->interned.count + 1))
 		return NULL;
-	const uint32_t *index = u64map_put(&labelling->kept_of, (uintptr_t)text,
-					   (uint32_t)labelling->kept.count, &added);
+	const uint32_t *index = u64map_put(&labelling->interned_of, (uintptr_t)text,
+					   (uint32_t)labelling->interned.count, &added);
 	if (index && added)
-		*vec_push(&labelling->kept) = functions_text(labelling->labels->functions, text);
-	return index ? labelling->kept.items[*index] : NULL;
+		*vec_push(&labelling->interned) = functions_text(labelling->labels->functions, text);
+	return index ? labelling->interned.items[*index] : NULL;
 }
 
 /* Of what has no name: its address. */
 static const char *symbol_text(struct labelling *labelling, const struct frame *frame)
 {
 	struct functions *functions = labelling->labels->functions;
-	return frame->symbol ? keep_text(labelling, frame->symbol->name) :
+	return frame->symbol ? intern_text(labelling, frame->symbol->name) :
 			       functions_address(functions, frame->address);
 }
 
@@ -145,8 +145,8 @@ static bool make_piece(struct labelling *labelling, const struct frame *frame,
 	*ret = (struct piece){.dso = texts->dso, .start = UINT64_MAX};
 	if (source) {
 		ret->name = goes_by_symbol(frame, source) ? symbol_text(labelling, frame) :
-							    keep_text(labelling, source->name);
-		ret->file = source->file ? keep_text(labelling, source->file) : NULL;
+							    intern_text(labelling, source->name);
+		ret->file = source->file ? intern_text(labelling, source->file) : NULL;
 		ret->start = source->caller ? UINT64_MAX : source->start;
 		if (!source->name && frame->symbol)
 			ret->start = frame->symbol->start;
@@ -161,7 +161,7 @@ static bool make_piece(struct labelling *labelling, const struct frame *frame,
 static struct source_known *known_of(struct labelling *labelling, const struct frame *frame,
 				     const struct source_frame *source)
 {
-	size_t number = places_source(&labelling->places, frame->module, source);
+	size_t number = source_places_number(&labelling->places, frame->module, source);
 	struct source_known *known = &labelling->sources[number];
 	if (known->symbol != frame->symbol || known->address != frame->address ||
 	    known->cpumode != frame->cpumode)
@@ -178,8 +178,8 @@ static bool add_piece(struct labelling *labelling, const struct frame *frame,
 		return true;
 	if (!make_piece(labelling, frame, source, &known->piece))
 		return false;
-	known->body = bodies_add(&labelling->bodies, &known->piece);
-	known->has_piece = known->body != UINT32_MAX;
+	known->identity = identities_add(&labelling->identities, &known->piece);
+	known->has_piece = known->identity != UINT32_MAX;
 	return known->has_piece;
 }
 
@@ -190,7 +190,7 @@ static bool add_pieces(struct labelling *labelling, const struct frame *frame,
 	struct piece piece;
 	if (!source)
 		return make_piece(labelling, frame, NULL, &piece) &&
-		       bodies_add(&labelling->bodies, &piece) != UINT32_MAX;
+		       identities_add(&labelling->identities, &piece) != UINT32_MAX;
 	for (; source; source = source->caller) {
 		struct source_known *known = known_of(labelling, frame, source);
 		/* Then what is around it was added, too. */
@@ -206,12 +206,12 @@ static bool add_pieces(struct labelling *labelling, const struct frame *frame,
 static bool make_pieces(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;
-	const struct places *places = &labelling->places;
+	const struct source_places *places = &labelling->places;
 	labelling->sources = calloc(places->source_count + 1, sizeof(*labelling->sources));
 	for (size_t i = 0; labelling->sources && i < places->count; i++) {
 		if (ctx_cancelled(labelling->options->ctx))
 			return false;
-		const struct place *place = &places->items[i];
+		const struct source_place *place = &places->items[i];
 		if (!add_pieces(labelling, &names->frames.items[place->frame], place->innermost))
 			return false;
 	}
@@ -240,7 +240,7 @@ struct known {
 	const struct module_texts *texts;
 	const char *symbol, *function;
 	bool function_known, inlined;
-	const struct body *body; /* of the function; NULL: it is the symbol */
+	const struct identity *identity; /* of the function; NULL: it is the symbol */
 	const char *file;
 	uint32_t line;
 };
@@ -268,11 +268,11 @@ static struct function choose(const struct known *known, bool dso, bool symbol, 
 		return chosen;
 	chosen.function = known->function;
 	chosen.inlined = known->inlined;
-	if (!known->body)
+	if (!known->identity)
 		return chosen;
-	chosen.home = known->body->home;
+	chosen.home = known->identity->home;
 	if (!symbol) {
-		chosen.start = known->body->start == UINT64_MAX ? 0 : known->body->start;
+		chosen.start = known->identity->start == UINT64_MAX ? 0 : known->identity->start;
 		chosen.size = 0;
 	}
 	return chosen;
@@ -309,10 +309,10 @@ static bool add_label(struct labelling *labelling, const struct known *known)
 	return label && make_label(labelling, known, label);
 }
 
-static void be_piece(struct labelling *labelling, const struct piece *piece, uint32_t body,
+static void set_piece(struct labelling *labelling, const struct piece *piece, uint32_t identity,
 		     struct known *known)
 {
-	known->body = bodies_body(&labelling->bodies, body);
+	known->identity = identities_find(&labelling->identities, identity);
 	known->function = piece->name;
 	known->file = piece->file;
 	known->function_known = symbol_is_named(known->frame->symbol);
@@ -328,7 +328,7 @@ static const struct label *label_of(struct labelling *labelling, const struct kn
 		return &of->label;
 	if (!add_piece(labelling, place->frame, source, of))
 		return NULL;
-	be_piece(labelling, &of->piece, of->body, &known);
+	set_piece(labelling, &of->piece, of->identity, &known);
 	known.function_known |= source->name != NULL;
 	known.inlined = source->caller;
 	known.line = source->line;
@@ -345,10 +345,10 @@ static bool expand(struct labelling *labelling, const struct source_frame *inner
 	if (!innermost) {
 		if (!make_piece(labelling, known->frame, NULL, &piece))
 			return false;
-		uint32_t body = bodies_add(&labelling->bodies, &piece);
-		if (body == UINT32_MAX)
+		uint32_t identity = identities_add(&labelling->identities, &piece);
+		if (identity == UINT32_MAX)
 			return false;
-		be_piece(labelling, &piece, body, known);
+		set_piece(labelling, &piece, identity, known);
 		return add_label(labelling, known);
 	}
 	for (const struct source_frame *source = innermost; source; source = source->caller)
@@ -373,7 +373,7 @@ static bool add_symbol(struct labelling *labelling, const struct source_frame *i
 	known->function = known->symbol;
 	known->function_known = symbol_is_named(known->frame->symbol);
 	if (innermost && innermost->file) {
-		known->file = keep_text(labelling, innermost->file);
+		known->file = intern_text(labelling, innermost->file);
 		known->line = innermost->line;
 		if (!known->file)
 			return false;
@@ -416,7 +416,7 @@ static bool label_side(struct labelling *labelling, size_t index, const struct k
 		return false;
 	if (!side_lines(keys) || !inner || !inner->file || !inner->line)
 		return true;
-	struct function line = {.srcfile = keep_text(labelling, inner->file), .line = inner->line};
+	struct function line = {.srcfile = intern_text(labelling, inner->file), .line = inner->line};
 	return line.srcfile && add_side(labels->functions, &line, &side->line);
 }
 
@@ -447,7 +447,7 @@ static bool label_frame(struct labelling *labelling, size_t index,
 static bool label_frames(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;
-	const struct places *places = &labelling->places;
+	const struct source_places *places = &labelling->places;
 	if (!vec_reserve(&labelling->labels->frames, names->frames.count + 1))
 		return false;
 	labelling->labels->frames.count = names->frames.count;
@@ -474,7 +474,7 @@ static struct sp_error *label_all(struct labelling *labelling)
 	if (!labelling->modules)
 		return error_no_memory();
 	const struct label_options *options = labelling->options;
-	struct sp_error *error = places_ask(&labelling->places, names, needs_lines(options),
+	struct sp_error *error = source_places_find(&labelling->places, names, needs_lines(options),
 					    options->threads);
 	if (error)
 		return error;

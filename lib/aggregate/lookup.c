@@ -18,6 +18,6 @@ uint32_t lookup_find(struct lookup *lookup, enum lookup_kind kind, uint32_t view
 		return LOOKUP_FAILED;
 	uint32_t answer = name.frame << LOOKUP_SHIFT | (name.outermost ? LOOKUP_OUTERMOST : 0) |
 			  (name.shown ? LOOKUP_SHOWN : 0) | (name.pending ? LOOKUP_PENDING : 0) |
-			  (name.nowhere ? LOOKUP_NOWHERE : 0);
+			  (name.unmapped ? LOOKUP_UNMAPPED : 0);
 	return u64map_put(map, ip, answer, NULL) ? answer : LOOKUP_FAILED;
 }

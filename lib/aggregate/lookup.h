@@ -15,7 +15,7 @@ enum lookup_kind {
 #define LOOKUP_SHOWN 1u
 #define LOOKUP_OUTERMOST 2u
 #define LOOKUP_PENDING 4u
-#define LOOKUP_NOWHERE 8u
+#define LOOKUP_UNMAPPED 8u
 #define LOOKUP_SHIFT 4
 #define LOOKUP_FAILED UINT32_MAX /* out of memory */
 

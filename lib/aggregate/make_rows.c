@@ -318,7 +318,7 @@ static bool is_shown(const struct resolved *resolved, const struct leaf *leaf, c
 }
 
 /* Shows the samples that waited for functions, or drops them; false when out of memory. */
-static bool settle_pending(const struct resolved *resolved)
+static bool show_pending(const struct resolved *resolved)
 {
 	struct counted *counted = resolved->counted;
 	CLEANUP_FREE uint8_t *nodes = counted->work->by_stack ? match_nodes(resolved) : NULL;
@@ -344,7 +344,7 @@ struct sp_error *rows_make(const struct resolved *resolved, struct summed *summe
 	struct summing summing = {.resolved = resolved, .summed = summed, .labels = work->labels};
 	memcpy(summed->tallies.keys, work->keys, sizeof(work->keys));
 	summed->details.width = work->detail_count;
-	if (!settle_pending(resolved))
+	if (!show_pending(resolved))
 		return error_no_memory();
 	summing.nodes = calloc(counted->chains.radix.count + 1, sizeof(*summing.nodes));
 	summing.next_leaf = calloc(counted->leaves.count + 1, sizeof(*summing.next_leaf));

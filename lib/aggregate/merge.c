@@ -136,7 +136,7 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 		   struct weight_sums *all_ret, struct weight_sums *shown_ret)
 {
 	const struct sp_event *of = &run->work.layout->events[event];
-	const struct event_throttling throttling = losses_throttling(run->sideband.told, event);
+	const struct event_throttling throttling = losses_throttling(run->sideband.losses, event);
 	for (size_t i = 0; i < run->worker_count; i++) {
 		const struct event_sums *sums = &run->workers[i].counted.events[event];
 		weight_sums_merge(all_ret, &sums->all);
@@ -148,7 +148,7 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 	profile->weight = all_ret->weight;
 	profile->shown_samples = shown_ret->samples;
 	profile->shown_weight = shown_ret->weight;
-	profile->lost = sp_losses_count(run->sideband.told, event);
+	profile->lost = sp_losses_count(run->sideband.losses, event);
 	profile->lost_own = lost_own(run, profile->lost);
 	profile->throttled_count = throttling.count;
 	profile->throttled_ns = throttling.ns;
@@ -160,7 +160,7 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 	profile->missing_weight = missing_weight(profile);
 	profile->has_callchains = !run->options.branches &&
 				  (of->attr.sample_type & PERF_SAMPLE_CALLCHAIN ||
-				   (run->unwinding.unwinder && unwinding_is_dump(&of->attr)));
+				   (run->unwinding.unwinder && dump_unwind_has_dump(&of->attr)));
 }
 
 /* What an event's rows are made of; `profile` is summed up. */
@@ -298,7 +298,7 @@ struct sp_error *profiles_merge(struct run *run)
 		run->analysis->event_count = count;
 		merge_time_bins(run);
 	}
-	if (!lives_finish(&run->sideband.lives, run->analysis->last_ns)) {
+	if (!lifetimes_finish(&run->sideband.lifetimes, run->analysis->last_ns)) {
 		free(merged);
 		return error_no_memory();
 	}

@@ -137,7 +137,7 @@ static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, u
 		/* What calls main() is a function without a name, if the C library is stripped. */
 		*outermost_ret = caller && !symbol_is_named(frame.symbol) &&
 				 is_c_library(location.module->name) &&
-				 starts_threads(names->resolver, &location);
+				 is_entry_point_call(names->resolver, &location);
 		if (!frame.symbol)
 			address = shown_address(names, &location);
 		pthread_mutex_unlock(lock);
@@ -197,7 +197,7 @@ bool names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t i
 	*ret = (struct name){
 		.frame = index,
 		.outermost = outermost,
-		.nowhere = !frame.module && cpumode == PERF_RECORD_MISC_USER,
+		.unmapped = !frame.module && cpumode == PERF_RECORD_MISC_USER,
 		.shown = shown && !pending && names_symbol_shown(names->options, &frame),
 		.pending = shown && pending,
 	};

@@ -81,7 +81,7 @@ bool names_symbol_shown(const struct sp_analysis_options *options, const struct 
 struct name {
 	uint32_t frame; /* index in frames */
 	bool outermost; /* threads begin here: a chain that ends in it is whole */
-	bool nowhere;   /* nothing is mapped there: no caller, but what a frame pointer's word was */
+	bool unmapped;   /* nothing is mapped there: no caller, but what a frame pointer's word was */
 	bool shown;     /* passes the filters by dso and symbol */
 	bool pending;   /* passes that by dso; that by symbol must wait for the functions */
 };

@@ -36,7 +36,7 @@ static bool resolve_node(struct resolved *resolved, const struct radix_node *nod
 			return false;
 		state->depth++;
 		/* By frame pointers, the last words before the end need not be of calls. */
-		if (!state->begun && (state->end || !(answer & LOOKUP_NOWHERE))) {
+		if (!state->begun && (state->end || !(answer & LOOKUP_UNMAPPED))) {
 			state->begun = true;
 			state->first = answer;
 		}

@@ -153,7 +153,7 @@ static bool count_end(struct counted *counted, uint16_t event, const struct call
 		if (outer == LOOKUP_FAILED)
 			return false;
 		/* As in sum.c: the last words need not be of calls. */
-		if (callers_end(callers) == SP_MISC_END_UNKNOWN && outer & LOOKUP_NOWHERE)
+		if (callers_end(callers) == SP_MISC_END_UNKNOWN && outer & LOOKUP_UNMAPPED)
 			continue;
 		answer = outer;
 		break;
@@ -165,9 +165,9 @@ static bool count_end(struct counted *counted, uint16_t event, const struct call
 	return true;
 }
 
-static void count_mending(struct event_sums *sums, uint16_t misc)
+static void count_repairs(struct event_sums *sums, uint16_t misc)
 {
-	sums->said += (misc & SP_MISC_END_MASK) != 0;
+	sums->stated_ends += (misc & SP_MISC_END_MASK) != 0;
 	sums->repaired += (misc & SP_MISC_REPAIRED) != 0;
 	sums->shortened += (misc & SP_MISC_SHORTENED) != 0;
 	sums->guessed += (misc & SP_MISC_GUESSED) != 0;
@@ -183,7 +183,7 @@ static uint32_t place(struct counted *counted, uint32_t root, uint16_t event,
 	bool only_leaves = counted->work->only_leaves;
 	uint32_t view = (uint32_t)counted->chains.radix.items[root].first;
 	if (stack->has_chain && callers->misc)
-		count_mending(&counted->events[event], callers->misc);
+		count_repairs(&counted->events[event], callers->misc);
 	counted->events[event].limited += limit && callers_limit(&kept, limit);
 	bool ended = callers_end(callers) != SP_MISC_END_UNKNOWN;
 	if (!stack->has_chain)
@@ -230,21 +230,21 @@ static bool add_to_leaf(struct counted *counted, uint32_t root, uint16_t event,
 }
 
 /* As add_to_leaf(), but later; false when out of memory. */
-static bool add_cut(struct counted *counted, const struct sp_record *record, uint32_t root,
+static bool add_truncated(struct counted *counted, const struct sp_record *record, uint32_t root,
 			uint16_t event, uint32_t answer, bool shown, uint64_t weight)
 {
 	const struct stack *stack = &counted->stack;
-	size_t begin = counted->cut_ips.count, count = stack->kernel_count;
-	if (begin + count > UINT32_MAX || !vec_reserve(&counted->cut_ips, begin + count))
+	size_t begin = counted->kernel_ips.count, count = stack->kernel_count;
+	if (begin + count > UINT32_MAX || !vec_reserve(&counted->kernel_ips, begin + count))
 		return false;
-	struct cut_sample *cut = vec_push(&counted->cuts);
-	if (!cut)
+	struct truncated_sample *sample = vec_push(&counted->truncated);
+	if (!sample)
 		return false;
 	if (count)
-		memcpy(counted->cut_ips.items + begin, record->sample.ips,
+		memcpy(counted->kernel_ips.items + begin, record->sample.ips,
 		       count * sizeof(uint64_t));
-	counted->cut_ips.count += count;
-	*cut = (struct cut_sample){
+	counted->kernel_ips.count += count;
+	*sample = (struct truncated_sample){
 		.sampled = sampled_of(record),
 		.root = root,
 		.number = stack->number,
@@ -259,19 +259,19 @@ static bool add_cut(struct counted *counted, const struct sp_record *record, uin
 	return true;
 }
 
-struct sp_error *count_cut_samples(struct counted *counted)
+struct sp_error *count_truncated_samples(struct counted *counted)
 {
-	for (size_t i = 0; i < counted->cuts.count && !ctx_cancelled(counted->work->ctx); i++) {
-		const struct cut_sample *cut = &counted->cuts.items[i];
+	for (size_t i = 0; i < counted->truncated.count && !ctx_cancelled(counted->work->ctx); i++) {
+		const struct truncated_sample *sample = &counted->truncated.items[i];
 		struct stack stack;
 		if (!stacks_later(&counted->stacks, counted->repaired,
-				  cut->number + counted->repair_offset, &cut->sampled, cut->misc,
-				  cut->kernel_count ? counted->cut_ips.items + cut->kernel_begin
+				  sample->number + counted->repair_offset, &sample->sampled, sample->misc,
+				  sample->kernel_count ? counted->kernel_ips.items + sample->kernel_begin
 						    : NULL,
-				  cut->kernel_count, &stack))
+				  sample->kernel_count, &stack))
 			return error_no_memory();
-		if (!add_to_leaf(counted, cut->root, cut->event, &stack, cut->answer,
-				 cut->shown, cut->weight))
+		if (!add_to_leaf(counted, sample->root, sample->event, &stack, sample->answer,
+				 sample->shown, sample->weight))
 			return error_no_memory();
 	}
 	return NULL;
@@ -311,7 +311,7 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 	bool shown = place.shown && answer & (LOOKUP_SHOWN | LOOKUP_PENDING);
 	bool added = stack->number == REPAIR_NONE ?
 			     add_to_leaf(counted, root, event, stack, answer, shown, weight) :
-			     add_cut(counted, record, root, event, answer, shown, weight);
+			     add_truncated(counted, record, root, event, answer, shown, weight);
 	if (!added)
 		return error_no_memory();
 	weight_sums_add(&counted->events[event].all, weight);

@@ -37,6 +37,6 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 			      uint16_t event, uint64_t weight) SP_MUST_CHECK;
 
 /* Counts the samples with truncated stacks; after `repaired` is settled. */
-struct sp_error *count_cut_samples(struct counted *counted) SP_MUST_CHECK;
+struct sp_error *count_truncated_samples(struct counted *counted) SP_MUST_CHECK;
 
 #endif

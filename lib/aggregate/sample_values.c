@@ -10,7 +10,7 @@ uint32_t branch_lookup(struct counted *counted, uint32_t view, uint64_t address)
 {
 	uint32_t answer = lookup_find(&counted->lookup, LOOKUP_EXACT, view, PERF_RECORD_MISC_USER,
 				      address);
-	if (answer == LOOKUP_FAILED || !(answer & LOOKUP_NOWHERE))
+	if (answer == LOOKUP_FAILED || !(answer & LOOKUP_UNMAPPED))
 		return answer;
 	return lookup_find(&counted->lookup, LOOKUP_EXACT, view, PERF_RECORD_MISC_KERNEL, address);
 }
@@ -45,7 +45,7 @@ static uint64_t branch_word(const struct sp_branch *branch, enum sp_key key)
 	}
 }
 
-static bool take_branch(struct counted *counted, const struct sp_branch *branch, enum sp_key key,
+static bool branch_value(struct counted *counted, const struct sp_branch *branch, enum sp_key key,
 			uint32_t view, uint64_t *word)
 {
 	*word = DETAIL_NONE;
@@ -186,7 +186,7 @@ static uint64_t sample_word(const struct work *work, const struct sp_record *rec
  * Data is in the address space that the sample's code is in, but the kernel reads and writes the
  * program's, too: that is the lower half of addresses where both share one space.
  */
-static bool take_data(struct counted *counted, const struct sp_record *record, uint32_t view,
+static bool data_value(struct counted *counted, const struct sp_record *record, uint32_t view,
 		      uint64_t *word)
 {
 	const char *arch = sp_reader_info(counted->work->reader)->arch;
@@ -204,7 +204,7 @@ static bool take_data(struct counted *counted, const struct sp_record *record, u
 }
 
 /* What a tracepoint's sample says, by libtraceevent; false when out of memory. */
-static bool take_text(struct counted *counted, const struct sp_record *record, enum sp_key key,
+static bool text_value(struct counted *counted, const struct sp_record *record, enum sp_key key,
 		      uint64_t *word)
 {
 	const struct sp_analysis_options *options = counted->work->options;
@@ -238,11 +238,11 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 	for (size_t i = 0; done && i < work->detail_count; i++) {
 		enum sp_key key = work->detail_keys[i];
 		if (key_is_text(key))
-			done = take_text(counted, record, key, &words[i]);
+			done = text_value(counted, record, key, &words[i]);
 		else if (sp_key_is_of_branches(key))
-			done = take_branch(counted, branch, key, view, &words[i]);
+			done = branch_value(counted, branch, key, view, &words[i]);
 		else if (key == SP_KEY_SYMBOL_DADDR || key == SP_KEY_DSO_DADDR)
-			done = take_data(counted, record, view, &words[i]);
+			done = data_value(counted, record, view, &words[i]);
 		else
 			words[i] = sample_word(work, record, key);
 	}

@@ -5,44 +5,44 @@
 #include "base/cleanup.h"
 #include "base/parallel.h"
 
-void places_deinit(struct places *places)
+void source_places_deinit(struct source_places *places)
 {
 	vec_deinit(places);
 	free(places->first_source);
-	*places = (struct places){0};
+	*places = (struct source_places){0};
 }
 
 static int compare_places(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct source_place *x = a, *y = b;
 	return u64_order(x->module, y->module) ?: u64_order(x->offset, y->offset);
 }
 
 /* The places of one module. */
 struct batch {
-	struct place *places;
+	struct source_place *places;
 	size_t count;
 	size_t distinct; /* frames of sources that were found */
 	unsigned int threads;
 	struct sp_error *error;
 };
 
-struct asking {
+struct source_lookup {
 	const struct names *names;
 	bool lines;
 	VEC(struct batch);
 	size_t next; /* atomic */
 };
 
-static struct sp_error *ask(const struct asking *asking, struct batch *batch)
+static struct sp_error *look_up(const struct source_lookup *lookup, struct batch *batch)
 {
-	const struct names *names = asking->names;
+	const struct names *names = lookup->names;
 	const struct name_sources *sources = &names->sources;
-	struct place *places = batch->places;
+	struct source_place *places = batch->places;
 	const struct frame *first = &names->frames.items[places->frame];
 	CLEANUP_FREE uint64_t *offsets = malloc(batch->count * sizeof(*offsets));
 	CLEANUP_FREE const struct source_frame **items = calloc(batch->count, sizeof(*items));
-	struct source_frames found = {.items = items, .lines = asking->lines};
+	struct source_frames found = {.items = items, .lines = lookup->lines};
 	size_t distinct = 0;
 	if (!offsets || !items)
 		return error_no_memory();
@@ -59,15 +59,15 @@ static struct sp_error *ask(const struct asking *asking, struct batch *batch)
 	return error;
 }
 
-static void ask_some(void *arg, unsigned int hand)
+static void look_up_some(void *arg, unsigned int hand)
 {
-	struct asking *asking = arg;
+	struct source_lookup *lookup = arg;
 	(void)hand;
 	while (true) {
-		size_t next = __atomic_fetch_add(&asking->next, 1, __ATOMIC_RELAXED);
-		if (next >= asking->count)
+		size_t next = __atomic_fetch_add(&lookup->next, 1, __ATOMIC_RELAXED);
+		if (next >= lookup->count)
 			return;
-		asking->items[next].error = ask(asking, &asking->items[next]);
+		lookup->items[next].error = look_up(lookup, &lookup->items[next]);
 	}
 }
 
@@ -81,34 +81,34 @@ static int compare_batches(const void *a, const void *b)
  * The largest module first, and with most of the threads: by its share of the places, rounded
  * up, since a thread too many costs less than a processor that has nothing to do.
  */
-static void ask_all(struct asking *asking, size_t places, unsigned int threads)
+static void look_up_all(struct source_lookup *lookup, size_t places, unsigned int threads)
 {
-	if (!asking->count)
+	if (!lookup->count)
 		return;
-	qsort(asking->items, asking->count, sizeof(*asking->items), compare_batches);
-	for (size_t i = 0; i < asking->count; i++)
-		asking->items[i].threads =
-			(unsigned int)((threads * asking->items[i].count + places - 1) / places);
-	parallel_run(asking->count < threads ? (unsigned int)asking->count : threads, ask_some,
-		     asking);
+	qsort(lookup->items, lookup->count, sizeof(*lookup->items), compare_batches);
+	for (size_t i = 0; i < lookup->count; i++)
+		lookup->items[i].threads =
+			(unsigned int)((threads * lookup->items[i].count + places - 1) / places);
+	parallel_run(lookup->count < threads ? (unsigned int)lookup->count : threads, look_up_some,
+		     lookup);
 }
 
-static bool make_batches(struct asking *asking, struct places *places)
+static bool make_batches(struct source_lookup *lookup, struct source_places *places)
 {
 	for (size_t i = 0; i < places->count; i++) {
-		struct place *place = &places->items[i];
+		struct source_place *place = &places->items[i];
 		if (!i || place->module != place[-1].module) {
-			struct batch *batch = vec_push(asking);
+			struct batch *batch = vec_push(lookup);
 			if (!batch)
 				return false;
 			*batch = (struct batch){.places = place};
 		}
-		vec_last(asking)->count++;
+		vec_last(lookup)->count++;
 	}
 	return true;
 }
 
-static bool list_places(struct places *places, const struct names *names)
+static bool list_places(struct source_places *places, const struct names *names)
 {
 	places->first_source = calloc(machine_module_count(names->machine) + 1,
 				      sizeof(*places->first_source));
@@ -116,32 +116,32 @@ static bool list_places(struct places *places, const struct names *names)
 		return false;
 	for (uint32_t i = 0; i < names->frames.count; i++) {
 		const struct frame *frame = &names->frames.items[i];
-		struct place *place = frame->sourced ? vec_push(places) : NULL;
+		struct source_place *place = frame->sourced ? vec_push(places) : NULL;
 		if (frame->sourced && !place)
 			return false;
 		if (place)
-			*place = (struct place){frame->module->index, i, frame->offset, NULL};
+			*place = (struct source_place){frame->module->index, i, frame->offset, NULL};
 	}
 	if (places->count)
 		qsort(places->items, places->count, sizeof(*places->items), compare_places);
 	return true;
 }
 
-struct sp_error *places_ask(struct places *places, const struct names *names, bool lines,
-			    unsigned int threads)
+struct sp_error *source_places_find(struct source_places *places, const struct names *names,
+				    bool lines, unsigned int threads)
 {
-	struct asking asking = {.names = names, .lines = lines};
+	struct source_lookup lookup = {.names = names, .lines = lines};
 	struct sp_error *error = NULL;
-	if (list_places(places, names) && make_batches(&asking, places))
-		ask_all(&asking, places->count, threads);
+	if (list_places(places, names) && make_batches(&lookup, places))
+		look_up_all(&lookup, places->count, threads);
 	else
 		error = error_no_memory();
-	for (size_t i = 0; i < asking.count; i++) {
-		struct batch *batch = &asking.items[i];
+	for (size_t i = 0; i < lookup.count; i++) {
+		struct batch *batch = &lookup.items[i];
 		places->first_source[batch->places->module] = places->source_count;
 		places->source_count += batch->distinct;
 		error = error_first(error, batch->error);
 	}
-	vec_deinit(&asking);
+	vec_deinit(&lookup);
 	return error;
 }

@@ -143,7 +143,7 @@ static bool join_branches(struct stacks *stacks, const struct sp_sample *sample,
 static bool find_leaf_caller(struct stacks *stacks, const struct sp_record *record, uint32_t view,
 			     size_t place, uint64_t *ret)
 {
-	enum { LR = UNWINDING_LINK_REGISTER, SP, PC };
+	enum { LR = DUMP_UNWIND_LINK_REGISTER, SP, PC };
 	const struct sp_sample *sample = &record->sample;
 	const struct sp_registers *recorded = &sample->user_registers;
 	const uint64_t below = (UINT64_C(1) << LR) - 1;
@@ -224,7 +224,7 @@ size_t stacks_valid(struct stacks *stacks, uint32_t view, const uint64_t *ips, s
 }
 
 /* The chain as it was recorded; false when out of memory. */
-static bool take_recorded(struct stacks *stacks, const struct sp_record *record, uint32_t view,
+static bool find_recorded(struct stacks *stacks, const struct sp_record *record, uint32_t view,
 			  bool replaced, struct stack *stack)
 {
 	const struct sp_sample *sample = &record->sample;
@@ -248,7 +248,7 @@ static bool take_recorded(struct stacks *stacks, const struct sp_record *record,
 	size_t valid = stacks_valid(stacks, view, callers->ips, callers->count, callers->cpumode,
 				    callers->exact);
 	if (valid < callers->count)
-		callers_cut(callers, valid);
+		callers_truncate(callers, valid);
 	stack->has_chain = sample->ip_count || callers_end(&stack->callers) != SP_MISC_END_UNKNOWN;
 	/* There is more to it, but nobody can tell what. */
 	if (stacks->unwinding->has_dumps && !stacks->thread && sample->stack.size &&
@@ -373,13 +373,13 @@ bool stacks_find(struct stacks *stacks, const struct sp_record *record, uint32_t
 	    record->sample.present & PERF_SAMPLE_STACK_USER)
 		done = unwind(stacks, record, view, time_ns, &stack);
 	else
-		done = take_recorded(stacks, record, view, replaced, &stack);
+		done = find_recorded(stacks, record, view, replaced, &stack);
 	*ret = stack;
 	return done;
 }
 
 /* All frames of a stack, whatever their number; false when out of memory. */
-static bool take_frames(struct stacks *stacks, const struct repair *repair, uint32_t number)
+static bool read_frames(struct stacks *stacks, const struct repair *repair, uint32_t number)
 {
 	for (;;) {
 		size_t count = repair_frames(repair, number, stacks->frames.items,
@@ -401,7 +401,7 @@ bool stacks_later(struct stacks *stacks, const struct repair *repair, uint32_t n
 	if (repaired)
 		misc = (uint16_t)((misc & ~SP_MISC_END_MASK) | SP_MISC_REPAIRED |
 				  SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT);
-	if (!take_frames(stacks, repair, number) ||
+	if (!read_frames(stacks, repair, number) ||
 	    !compose(stacks, sampled, kernel, stacks->frames.count, misc, &stack))
 		return false;
 	if (repaired)

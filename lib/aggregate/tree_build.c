@@ -16,13 +16,13 @@
 #define PREFIX 2
 
 /* A node on the way to where we are, and how many words were before it. */
-struct open_run {
+struct open_node {
 	uint32_t node;
 	size_t words, root;
 };
 
 /* Why a stack was cut, in an event's tree, and the word for it. */
-struct cut {
+struct end_word {
 	bool known;
 	uint16_t event;
 	enum sp_stack_end end;
@@ -31,20 +31,20 @@ struct cut {
 };
 
 /* Goes through one worker's chains; the words are from the root to where it is. */
-struct growth {
+struct tree_builder {
 	struct run *run;
 	const struct resolved *resolved;
 	struct merged *merged;      /* by event */
 	VEC(uint64_t) words;        /* behind PREFIX of them */
 	size_t root;                /* of these: the first whose callers or callees are wanted */
-	VEC(struct open_run) open;  /* nodes on the way */
-	VEC(uint64_t) way;          /* scratch: what is added to the tree */
+	VEC(struct open_node) open;  /* nodes on the way */
+	VEC(uint64_t) path;          /* scratch: what is added to the tree */
 	VEC(struct cycle) cycles;   /* of its calls */
 	uint32_t *first_leaf, *next_leaf;
 	uint64_t comm;              /* the word of the command, where trees begin with those */
 	uint16_t event;
 	/* The word of the stack end last asked for: mostly it is the same. */
-	struct cut cut;
+	struct end_word last_end;
 };
 
 /* The text's index in texts; UINT32_MAX when out of memory. */
@@ -63,54 +63,54 @@ static uint32_t merged_text(struct run *run, struct merged *merged, const char *
 	return *index;
 }
 
-static void growth_deinit(struct growth *growth)
+static void tree_builder_deinit(struct tree_builder *builder)
 {
-	vec_deinit(&growth->words);
-	vec_deinit(&growth->open);
-	vec_deinit(&growth->way);
-	vec_deinit(&growth->cycles);
-	free(growth->first_leaf);
-	free(growth->next_leaf);
+	vec_deinit(&builder->words);
+	vec_deinit(&builder->open);
+	vec_deinit(&builder->path);
+	vec_deinit(&builder->cycles);
+	free(builder->first_leaf);
+	free(builder->next_leaf);
 }
 
-static bool hang_leaves(struct growth *growth)
+static bool link_leaves(struct tree_builder *builder)
 {
-	const struct counted *counted = growth->resolved->counted;
+	const struct counted *counted = builder->resolved->counted;
 	size_t nodes = counted->chains.radix.count;
-	growth->first_leaf = malloc((nodes + 1) * sizeof(*growth->first_leaf));
-	growth->next_leaf = malloc((counted->leaves.count + 1) * sizeof(*growth->next_leaf));
-	if (!growth->first_leaf || !growth->next_leaf)
+	builder->first_leaf = malloc((nodes + 1) * sizeof(*builder->first_leaf));
+	builder->next_leaf = malloc((counted->leaves.count + 1) * sizeof(*builder->next_leaf));
+	if (!builder->first_leaf || !builder->next_leaf)
 		return false;
 	for (size_t i = 0; i < nodes; i++)
-		growth->first_leaf[i] = RADIX_NONE;
+		builder->first_leaf[i] = RADIX_NONE;
 	for (uint32_t i = 0; i < counted->leaves.count; i++) {
 		uint32_t node = counted->leaves.items[i].node;
-		growth->next_leaf[i] = growth->first_leaf[node];
-		growth->first_leaf[node] = i;
+		builder->next_leaf[i] = builder->first_leaf[node];
+		builder->first_leaf[node] = i;
 	}
 	return true;
 }
 
 /* A new root: its event's tree, and the command if trees begin with those. */
-static bool start(struct growth *growth, const struct radix_node *root)
+static bool start(struct tree_builder *builder, const struct radix_node *root)
 {
-	const struct group *group = &growth->resolved->counted->groups.items[root->first >> 32];
-	growth->event = group->event;
-	if (!vec_reserve(&growth->words, PREFIX))
+	const struct group *group = &builder->resolved->counted->groups.items[root->first >> 32];
+	builder->event = group->event;
+	if (!vec_reserve(&builder->words, PREFIX))
 		return false;
-	growth->words.count = PREFIX;
-	growth->root = SIZE_MAX;
-	if (!growth->run->options.tree_comms)
+	builder->words.count = PREFIX;
+	builder->root = SIZE_MAX;
+	if (!builder->run->options.tree_comms)
 		return true;
-	uint32_t comm = merged_text(growth->run, &growth->merged[group->event], group->comm);
-	growth->comm = PATHS_COMM | comm;
+	uint32_t comm = merged_text(builder->run, &builder->merged[group->event], group->comm);
+	builder->comm = PATHS_COMM | comm;
 	return comm != UINT32_MAX;
 }
 
 /* Where calls are missing in the middle of stacks; UINT64_MAX when out of memory. */
-static uint64_t gap_word(struct growth *growth)
+static uint64_t gap_word(struct tree_builder *builder)
 {
-	uint32_t text = merged_text(growth->run, &growth->merged[growth->event],
+	uint32_t text = merged_text(builder->run, &builder->merged[builder->event],
 				    "[frames omitted]");
 	return text == UINT32_MAX ? UINT64_MAX : PATHS_CUT | text;
 }
@@ -147,122 +147,125 @@ static void describe_end(enum sp_stack_end end, const char *module, char *text, 
 }
 
 /* The dso of a stack's outermost call. */
-static const char *outermost_dso(const struct growth *growth, const struct leaf *leaf)
+static const char *outermost_dso(const struct tree_builder *builder, const struct leaf *leaf)
 {
-	const struct node_state *state = &growth->resolved->states[leaf->node];
+	const struct node_state *state = &builder->resolved->states[leaf->node];
 	uint32_t answer = state->begun ? state->first : leaf->answer;
-	const struct frame *frame = &growth->run->names.frames.items[answer >> LOOKUP_SHIFT];
+	const struct frame *frame = &builder->run->names.frames.items[answer >> LOOKUP_SHIFT];
 	return names_dso(frame);
 }
 
 /* UINT64_MAX when out of memory. */
-static uint64_t cut_word(struct growth *growth, enum sp_stack_end end, const struct leaf *leaf)
+static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
+			    const struct leaf *leaf)
 {
 	const char *module = NULL;
 	char text[300];
 	if (end == SP_STACK_NO_UNWIND_INFO)
-		module = outermost_dso(growth, leaf);
-	if (growth->cut.known && growth->cut.event == growth->event && growth->cut.end == end &&
-	    growth->cut.module == module)
-		return growth->cut.word;
+		module = outermost_dso(builder, leaf);
+	const struct end_word *last = &builder->last_end;
+	if (last->known && last->event == builder->event && last->end == end &&
+	    last->module == module)
+		return last->word;
 	describe_end(end, module, text, sizeof(text));
-	uint32_t index = merged_text(growth->run, &growth->merged[growth->event], text);
+	uint32_t index = merged_text(builder->run, &builder->merged[builder->event], text);
 	if (index == UINT32_MAX)
 		return UINT64_MAX;
-	growth->cut = (struct cut){true, growth->event, end, module, PATHS_CUT | index};
-	return growth->cut.word;
+	builder->last_end = (struct end_word){true, builder->event, end, module, PATHS_CUT | index};
+	return builder->last_end.word;
 }
 
 /* The functions of a frame, the outermost first. */
-static bool push_frame(struct growth *growth, uint32_t frame)
+static bool push_frame(struct tree_builder *builder, uint32_t frame)
 {
-	const struct labels *labels = &growth->run->labels;
+	const struct labels *labels = &builder->run->labels;
 	const struct frame_labels *of = &labels->frames.items[frame];
-	const struct matches *matches = growth->resolved->counted->work->matches;
-	if (!vec_reserve(&growth->words, growth->words.count + of->count))
+	const struct matches *matches = builder->resolved->counted->work->matches;
+	if (!vec_reserve(&builder->words, builder->words.count + of->count))
 		return false;
 	for (uint32_t i = of->first; i < of->first + of->count; i++) {
 		uint32_t node = labels->items.items[i].node;
-		if (matches && matches->functions[node] & MATCH_ROOT && growth->root == SIZE_MAX)
-			growth->root = growth->words.count;
-		*vec_push(&growth->words) = node;
+		if (matches && matches->functions[node] & MATCH_ROOT && builder->root == SIZE_MAX)
+			builder->root = builder->words.count;
+		*vec_push(&builder->words) = node;
 	}
 	return true;
 }
 
-static bool push_gap(struct growth *growth)
+static bool push_gap(struct tree_builder *builder)
 {
-	uint64_t *word = vec_push(&growth->words);
+	uint64_t *word = vec_push(&builder->words);
 	if (word)
-		*word = gap_word(growth);
+		*word = gap_word(builder);
 	return word && *word != UINT64_MAX;
 }
 
 /* Not of a call: a word that frame pointers led to, where nothing is mapped. */
-static bool is_nowhere(const struct growth *growth, const struct node_state *state, uint32_t frame)
+static bool is_unmapped(const struct tree_builder *builder, const struct node_state *state,
+			uint32_t frame)
 {
-	const struct frame *of = &growth->run->names.frames.items[frame];
+	const struct frame *of = &builder->run->names.frames.items[frame];
 	return !state->end && !of->module && of->cpumode == PERF_RECORD_MISC_USER;
 }
 
-static bool push_run(struct growth *growth, uint32_t at)
+static bool push_node(struct tree_builder *builder, uint32_t at)
 {
-	const struct resolved *resolved = growth->resolved;
+	const struct resolved *resolved = builder->resolved;
 	const struct counted *counted = resolved->counted;
 	const struct radix_node *node = &counted->chains.radix.items[at];
 	bool begun = node->parent != RADIX_NONE && resolved->states[node->parent].begun;
-	struct open_run *open = vec_push(&growth->open);
+	struct open_node *open = vec_push(&builder->open);
 	if (!open)
 		return false;
-	*open = (struct open_run){at, growth->words.count, growth->root};
+	*open = (struct open_node){at, builder->words.count, builder->root};
 	for (uint32_t i = node->run; i < node->run + node->length; i++) {
 		if (resolved->frames[i] == WORD_NONE)
 			continue;
 		if (!begun && resolved->frames[i] != WORD_GAP) {
-			begun = !is_nowhere(growth, &resolved->states[at], resolved->frames[i]);
+			begun = !is_unmapped(builder, &resolved->states[at], resolved->frames[i]);
 			if (!begun)
 				continue;
 		}
-		if (!(resolved->frames[i] == WORD_GAP ? push_gap(growth) :
-						      push_frame(growth, resolved->frames[i])))
+		if (!(resolved->frames[i] == WORD_GAP ? push_gap(builder) :
+						      push_frame(builder, resolved->frames[i])))
 			return false;
 	}
 	return true;
 }
 
-static void pop_run(struct growth *growth)
+static void pop_node(struct tree_builder *builder)
 {
-	growth->words.count = vec_last(&growth->open)->words;
-	growth->root = vec_last(&growth->open)->root;
-	growth->open.count--;
+	builder->words.count = vec_last(&builder->open)->words;
+	builder->root = vec_last(&builder->open)->root;
+	builder->open.count--;
 }
 
 /* Puts what comes before the calls in front of them; false when out of memory. */
-static bool put_prefix(struct growth *growth, const struct leaf *leaf, uint64_t *way,
+static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf, uint64_t *path,
 		       size_t *begin_ret)
 {
 	/* Callees do not begin where the stack does. */
-	bool whole = leaf->chains && !growth->run->options.callees;
-	enum sp_stack_end end = whole ? resolved_stack_end(growth->resolved, leaf) : SP_STACK_NONE;
+	bool whole = leaf->chains && !builder->run->options.callees;
+	enum sp_stack_end end = whole ? resolved_stack_end(builder->resolved, leaf) : SP_STACK_NONE;
 	size_t begin = PREFIX;
 	if (end != SP_STACK_COMPLETE && end != SP_STACK_NONE) {
-		way[--begin] = cut_word(growth, end, leaf);
-		if (way[begin] == UINT64_MAX)
+		path[--begin] = word_of_end(builder, end, leaf);
+		if (path[begin] == UINT64_MAX)
 			return false;
 	}
-	if (growth->run->options.tree_comms)
-		way[--begin] = growth->comm;
+	if (builder->run->options.tree_comms)
+		path[--begin] = builder->comm;
 	*begin_ret = begin;
 	return true;
 }
 
-static bool mark(struct growth *growth, struct paths *paths, size_t before, size_t calls)
+static bool mark(struct tree_builder *builder, struct paths *paths, size_t before, size_t calls)
 {
-	bool turned = growth->run->options.tree == SP_TREE_CALLEE;
-	size_t fixed = growth->run->options.tree_comms;
-	for (size_t i = 0; growth->run->options.collapse_recursion && i < calls; i++) {
-		struct cycle cycle = growth->cycles.items[i];
-		size_t at = turned ? fixed + calls - i - cycle.calls : before + i;
+	bool reversed = builder->run->options.tree == SP_TREE_CALLEE;
+	size_t fixed = builder->run->options.tree_comms;
+	for (size_t i = 0; builder->run->options.collapse_recursion && i < calls; i++) {
+		struct cycle cycle = builder->cycles.items[i];
+		size_t at = reversed ? fixed + calls - i - cycle.calls : before + i;
 		if (cycle.calls && !paths_mark(paths, at, cycle))
 			return false;
 	}
@@ -270,7 +273,7 @@ static bool mark(struct growth *growth, struct paths *paths, size_t before, size
 }
 
 /* What is not fixed at its beginning comes the other way round. */
-static void turn(uint64_t *words, size_t count, size_t fixed)
+static void reverse(uint64_t *words, size_t count, size_t fixed)
 {
 	for (size_t i = fixed, j = count; i < j--; i++) {
 		uint64_t other = words[i];
@@ -280,64 +283,64 @@ static void turn(uint64_t *words, size_t count, size_t fixed)
 }
 
 /* The words with room for a prefix, to be changed at will; NULL when out of memory. */
-static uint64_t *copy_words(struct growth *growth)
+static uint64_t *copy_words(struct tree_builder *builder)
 {
-	if (!vec_reserve(&growth->way, growth->words.count) ||
-	    !vec_reserve(&growth->cycles, growth->words.count))
+	if (!vec_reserve(&builder->path, builder->words.count) ||
+	    !vec_reserve(&builder->cycles, builder->words.count))
 		return NULL;
-	return memcpy(growth->way.items, growth->words.items,
-		      growth->words.count * sizeof(uint64_t));
+	return memcpy(builder->path.items, builder->words.items,
+		      builder->words.count * sizeof(uint64_t));
 }
 
 /* The calls down to the sampled one, behind PREFIX; NULL when out of memory. */
-static uint64_t *find_way(struct growth *growth, const struct leaf *leaf, size_t *calls_ret)
+static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf, size_t *calls_ret)
 {
-	const struct sp_analysis_options *options = &growth->run->options;
-	size_t above = growth->words.count, root = growth->root;
-	if (!push_frame(growth, leaf->answer >> LOOKUP_SHIFT))
+	const struct sp_analysis_options *options = &builder->run->options;
+	size_t above = builder->words.count, root = builder->root;
+	if (!push_frame(builder, leaf->answer >> LOOKUP_SHIFT))
 		return NULL;
 	/* Most ways are added as they are: what comes before the calls has its room. */
 	bool as_is = options->tree == SP_TREE_CALLER && !options->collapse_recursion &&
 		     !options->callees;
-	uint64_t *way = as_is ? growth->words.items : copy_words(growth);
+	uint64_t *path = as_is ? builder->words.items : copy_words(builder);
 	/* An address where nothing is mapped matches as a name, but is no call. */
-	size_t last = growth->words.count - 1, at = growth->root < last ? growth->root : last;
+	size_t last = builder->words.count - 1, at = builder->root < last ? builder->root : last;
 	size_t first = options->callees ? at : PREFIX, end = (options->callers ? at : last) + 1;
-	growth->words.count = above;
-	growth->root = root;
+	builder->words.count = above;
+	builder->root = root;
 	*calls_ret = end - first;
-	return way ? way + first - PREFIX : NULL;
+	return path ? path + first - PREFIX : NULL;
 }
 
-static bool add_way(struct growth *growth, const struct leaf *leaf)
+static bool add_path(struct tree_builder *builder, const struct leaf *leaf)
 {
-	const struct sp_analysis_options *options = &growth->run->options;
-	struct paths *paths = &growth->merged[growth->event].paths;
+	const struct sp_analysis_options *options = &builder->run->options;
+	struct paths *paths = &builder->merged[builder->event].paths;
 	size_t calls, begin;
-	uint64_t *way = find_way(growth, leaf, &calls);
-	if (!way || !put_prefix(growth, leaf, way, &begin))
+	uint64_t *path = find_path(builder, leaf, &calls);
+	if (!path || !put_prefix(builder, leaf, path, &begin))
 		return false;
 	if (options->collapse_recursion)
-		calls = cycles_collapse(way + PREFIX, calls, growth->cycles.items);
+		calls = cycles_collapse(path + PREFIX, calls, builder->cycles.items);
 	size_t count = PREFIX - begin + calls;
 	if (options->tree == SP_TREE_CALLEE)
-		turn(way + begin, count, options->tree_comms);
-	return paths_add(paths, way + begin, count, leaf->samples, leaf->weight) &&
-	       mark(growth, paths, PREFIX - begin, calls);
+		reverse(path + begin, count, options->tree_comms);
+	return paths_add(paths, path + begin, count, leaf->samples, leaf->weight) &&
+	       mark(builder, paths, PREFIX - begin, calls);
 }
 
-static bool add_node(struct growth *growth, uint32_t at)
+static bool add_node(struct tree_builder *builder, uint32_t at)
 {
-	const struct radix_node *node = &growth->resolved->counted->chains.radix.items[at];
-	while (growth->open.count && vec_last(&growth->open)->node != node->parent)
-		pop_run(growth);
-	if (node->parent == RADIX_NONE && !start(growth, node))
+	const struct radix_node *node = &builder->resolved->counted->chains.radix.items[at];
+	while (builder->open.count && vec_last(&builder->open)->node != node->parent)
+		pop_node(builder);
+	if (node->parent == RADIX_NONE && !start(builder, node))
 		return false;
-	if (!push_run(growth, at))
+	if (!push_node(builder, at))
 		return false;
-	for (uint32_t i = growth->first_leaf[at]; i != RADIX_NONE; i = growth->next_leaf[i]) {
-		const struct leaf *leaf = &growth->resolved->counted->leaves.items[i];
-		if (leaf->samples && !add_way(growth, leaf))
+	for (uint32_t i = builder->first_leaf[at]; i != RADIX_NONE; i = builder->next_leaf[i]) {
+		const struct leaf *leaf = &builder->resolved->counted->leaves.items[i];
+		if (leaf->samples && !add_path(builder, leaf))
 			return false;
 	}
 	return true;
@@ -345,11 +348,11 @@ static bool add_node(struct growth *growth, uint32_t at)
 
 bool trees_build(struct run *run, struct merged *merged, const struct resolved *resolved)
 {
-	struct growth growth = {.run = run, .resolved = resolved, .merged = merged};
-	bool done = hang_leaves(&growth);
+	struct tree_builder builder = {.run = run, .resolved = resolved, .merged = merged};
+	bool done = link_leaves(&builder);
 	size_t count = resolved->counted->chains.radix.count;
 	for (size_t i = 0; done && i < count && !ctx_cancelled(run->ctx); i++)
-		done = add_node(&growth, resolved->order[i]);
-	growth_deinit(&growth);
+		done = add_node(&builder, resolved->order[i]);
+	tree_builder_deinit(&builder);
 	return done;
 }

@@ -117,16 +117,16 @@ static uint64_t most_ns(const struct run *run, const struct perf_event_attr *att
 }
 
 /* Adds weight that rows of a task's programs may lack; false when out of memory. */
-static bool add_lacking(struct run *run, struct programs *programs, const struct life *life,
+static bool add_lacking(struct run *run, struct programs *programs, const struct lifetime *lifetime,
 			uint64_t weight)
 {
-	struct program *ended = program_of(run, programs, life->pid, life->tid, life->end_ns);
+	struct program *ended = program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
 	if (!ended)
 		return false;
 	const char *comm = ended->ended.comm;
 	ended->lacks += weight;
 	/* The task had its parent's name until its exec. */
-	struct program *began = program_of(run, programs, life->pid, life->tid, life->begin_ns);
+	struct program *began = program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->begin_ns);
 	if (began && began->ended.comm != comm)
 		began->lacks += weight;
 	programs->lacking = weight_add(programs->lacking, weight);
@@ -134,54 +134,54 @@ static bool add_lacking(struct run *run, struct programs *programs, const struct
 }
 
 /* Adds a life without a sample, of at most `weight`; false when out of memory. */
-static bool add_unsampled(struct run *run, struct programs *programs, const struct life *life,
+static bool add_unsampled(struct run *run, struct programs *programs, const struct lifetime *lifetime,
 			  uint64_t weight, bool exact)
 {
-	struct program *ended = program_of(run, programs, life->pid, life->tid, life->end_ns);
+	struct program *ended = program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
 	if (!ended)
 		return false;
 	ended->ended.unsampled++;
-	ended->ended.lasted_ns += life->end_ns - life->begin_ns;
+	ended->ended.lasted_ns += lifetime->end_ns - lifetime->begin_ns;
 	ended->ended.weight += weight;
 	ended->ended.exact &= exact;
-	return add_lacking(run, programs, life, weight);
+	return add_lacking(run, programs, lifetime, weight);
 }
 
 /* By FORK and EXIT. Of several tasks of one number all were sampled, if one was. */
-static bool sum_lives(struct run *run, uint16_t event, struct programs *programs)
+static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *programs)
 {
-	const struct lives *lives = &run->sideband.lives;
+	const struct lifetimes *lifetimes = &run->sideband.lifetimes;
 	const struct sp_profile *profile = &run->analysis->profiles[event];
 	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
 	uint64_t limit_ns = profile->weight_is_time ? most_ns(run, attr) : UINT64_MAX;
 	uint32_t last_tid = UINT32_MAX;
-	for (size_t i = 0; i < lives->lives.count; i++) {
-		const struct life *life = &lives->lives.items[i];
-		uint64_t lasted_ns = life->end_ns - life->begin_ns, cpu_ns;
-		struct program *ended = program_of(run, programs, life->pid, life->tid,
-						   life->end_ns);
+	for (size_t i = 0; i < lifetimes->lifetimes.count; i++) {
+		const struct lifetime *lifetime = &lifetimes->lifetimes.items[i];
+		uint64_t lasted_ns = lifetime->end_ns - lifetime->begin_ns, cpu_ns;
+		struct program *ended = program_of(run, programs, lifetime->pid, lifetime->tid,
+						   lifetime->end_ns);
 		if (!ended)
 			return false;
 		ended->ended.tasks++;
-		bool exact = lives_cpu_ns(lives, life->tid, &cpu_ns);
-		uint64_t samples = task_samples(run, event, life->tid);
+		bool exact = lifetimes_cpu_ns(lifetimes, lifetime->tid, &cpu_ns);
+		uint64_t samples = task_samples(run, event, lifetime->tid);
 		if (samples) {
 			/* A task lacks what it used after its last sample on each CPU. */
 			uint64_t used_ns = exact ? cpu_ns : lasted_ns;
 			uint64_t sampled_ns = samples * clock_period_ns(attr);
 			uint64_t lacks_ns = used_ns > sampled_ns ? used_ns - sampled_ns : 0;
-			if (profile->weight_is_time && life->tid != last_tid &&
-			    !add_lacking(run, programs, life, lacks_ns < limit_ns ? lacks_ns : limit_ns))
+			if (profile->weight_is_time && lifetime->tid != last_tid &&
+			    !add_lacking(run, programs, lifetime, lacks_ns < limit_ns ? lacks_ns : limit_ns))
 				return false;
-			last_tid = life->tid;
+			last_tid = lifetime->tid;
 			continue;
 		}
 		uint64_t weight = lasted_ns < limit_ns ? lasted_ns : limit_ns;
 		if (exact) /* CPU time of all tasks with this tid */
-			weight = life->tid != last_tid ? cpu_ns : 0;
-		if (!add_unsampled(run, programs, life, weight, exact))
+			weight = lifetime->tid != last_tid ? cpu_ns : 0;
+		if (!add_unsampled(run, programs, lifetime, weight, exact))
 			return false;
-		last_tid = life->tid;
+		last_tid = lifetime->tid;
 	}
 	return true;
 }
@@ -220,7 +220,7 @@ static bool sum_up(struct run *run, uint16_t event, struct programs *programs)
 	if (has_counts(run, event))
 		return sum_counts(run, event, programs);
 	bool begins_anew = attr->inherit && !profile->of_branches && counts_always(profile, attr);
-	return !begins_anew || is_of_cpus(run, event) || sum_lives(run, event, programs);
+	return !begins_anew || is_of_cpus(run, event) || sum_lifetimes(run, event, programs);
 }
 
 /* Lists each program's missing weight, and what its rows may lack; false when out of memory. */

@@ -9,7 +9,7 @@
 
 /* The arena's; NULL when out of memory. */
 __attribute__((format(printf, 2, 3)))
-static const char *say(struct run *run, const char *format, ...)
+static const char *format_value(struct run *run, const char *format, ...)
 {
 	char text[64];
 	va_list args;
@@ -43,7 +43,7 @@ static bool describe_cgroup(struct run *run, uint64_t id, struct sp_value *ret)
 	const char *path = sideband_cgroup(&run->sideband, id);
 	ret->number = id;
 	ret->text = path ? arena_copy_string(&run->analysis->arena, path, strlen(path))
-			 : say(run, "cgroup %llu", (unsigned long long)id);
+			 : format_value(run, "cgroup %llu", (unsigned long long)id);
 	return ret->text != NULL;
 }
 
@@ -51,7 +51,7 @@ static bool describe_namespace(struct run *run, size_t index, struct sp_value *r
 {
 	const struct cgroup_namespace *of = &run->sideband.namespaces.items[index];
 	ret->number = of->ino;
-	ret->text = say(run, "%llu/0x%llx", (unsigned long long)of->dev,
+	ret->text = format_value(run, "%llu/0x%llx", (unsigned long long)of->dev,
 			(unsigned long long)of->ino);
 	return ret->text != NULL;
 }
@@ -107,10 +107,10 @@ static bool describe_number(struct run *run, enum sp_key key, uint64_t number, s
 	switch (key) {
 	case SP_KEY_TIME:
 		if (run->options.time_offsets)
-			ret->text = say(run, "+%.*f s", offset_digits(&run->options),
+			ret->text = format_value(run, "+%.*f s", offset_digits(&run->options),
 					(double)(number - run->options.time_origin_ns) / 1e9);
 		else
-			ret->text = say(run, "%llu.%06llu",
+			ret->text = format_value(run, "%llu.%06llu",
 					(unsigned long long)(number / 1000000000),
 					(unsigned long long)(number % 1000000000 / 1000));
 		break;
@@ -120,13 +120,13 @@ static bool describe_number(struct run *run, enum sp_key key, uint64_t number, s
 	case SP_KEY_DADDR:
 	case SP_KEY_PHYS_DADDR:
 	case SP_KEY_DCACHELINE:
-		ret->text = say(run, "0x%llx", (unsigned long long)number);
+		ret->text = format_value(run, "0x%llx", (unsigned long long)number);
 		break;
 	default:
 		if (word_text(key, number, text, sizeof(text)))
 			ret->text = arena_copy_string(&run->analysis->arena, text, strlen(text));
 		else
-			ret->text = say(run, "%llu", (unsigned long long)number);
+			ret->text = format_value(run, "%llu", (unsigned long long)number);
 		break;
 	}
 	return ret->text != NULL;

@@ -37,7 +37,7 @@ static void run_deinit(struct run *run)
 	deferred_deinit(&run->deferred);
 	labels_deinit(&run->labels);
 	matches_deinit(&run->matches);
-	unwinding_deinit(&run->unwinding);
+	dump_unwind_deinit(&run->unwinding);
 	names_deinit(&run->names);
 	sideband_deinit(&run->sideband);
 	resolver_free(run->resolver);
@@ -146,10 +146,10 @@ static struct sp_error *read_step(struct worker *worker, struct ranges *ranges)
 	return error;
 }
 
-static bool has_cuts(const struct run *run)
+static bool has_truncated(const struct run *run)
 {
 	for (size_t i = 0; i < run->worker_count; i++)
-		if (run->workers[i].counted.cuts.count)
+		if (run->workers[i].counted.truncated.count)
 			return true;
 	return false;
 }
@@ -158,7 +158,7 @@ static bool has_cuts(const struct run *run)
 static struct sp_error *repair_stacks(struct run *run)
 {
 	struct repair *all = run->worker_count ? run->workers[0].counted.stacks.repair : NULL;
-	if (!all || !has_cuts(run))
+	if (!all || !has_truncated(run))
 		return NULL;
 	for (size_t i = 1; i < run->worker_count; i++) {
 		struct stacks *stacks = &run->workers[i].counted.stacks;
@@ -172,7 +172,7 @@ static struct sp_error *repair_stacks(struct run *run)
 	return repair_settle(all) ? NULL : error_no_memory();
 }
 
-static void forget_stacks(struct run *run)
+static void free_repairs(struct run *run)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
 		repair_free(run->workers[i].counted.stacks.repair);
@@ -183,7 +183,7 @@ static void forget_stacks(struct run *run)
 static struct sp_error *resolve_step(struct worker *worker, struct ranges *ranges)
 {
 	(void)ranges;
-	struct sp_error *error = count_cut_samples(&worker->counted);
+	struct sp_error *error = count_truncated_samples(&worker->counted);
 	return error ? error : chains_resolve(&worker->counted, &worker->resolved);
 }
 
@@ -239,7 +239,7 @@ static void work_init(struct run *run)
 		.only_leaves = options->branches ||
 			       (!options->children && options->tree == SP_TREE_NONE),
 		.replicates = has_ratios(run),
-		.sum_tasks = run->sideband.task_counts.count || run->sideband.lives.events.count,
+		.sum_tasks = run->sideband.task_counts.count || run->sideband.lifetimes.events.count,
 	};
 	for (size_t i = 0; i < options->key_count; i++)
 		work->keys[options->keys[i]] = work->group_keys[options->keys[i]] = true;
@@ -280,7 +280,7 @@ static struct sp_error *read_samples(struct run *run)
 		error = repair_stacks(run);
 	if (!error)
 		error = all_workers(run, &ranges, resolve_step);
-	forget_stacks(run);
+	free_repairs(run);
 	if (!error)
 		error = make_labels(run);
 	if (!error)
@@ -351,7 +351,7 @@ struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *reader,
 {
 	bool exact = reader_is_exact(reader);
 	struct sp_error *error = analyse_once(ctx, reader, options, ret);
-	if (error || !pass_one_was_misled(reader, exact))
+	if (error || !pass_one_missed_records(reader, exact))
 		return error;
 	sp_analysis_free(take_ptr(*ret));
 	return analyse_once(ctx, reader, options, ret);

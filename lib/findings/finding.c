@@ -54,6 +54,6 @@ bool was_unwound(const struct run *run, uint16_t event)
 {
 	uint64_t known = 0;
 	for (size_t i = 0; i < run->worker_count; i++)
-		known += run->workers[i].counted.events[event].said;
+		known += run->workers[i].counted.events[event].stated_ends;
 	return known * 2 > run->analysis->profiles[event].samples;
 }

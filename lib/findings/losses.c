@@ -109,7 +109,7 @@ static const char *loss_remedy(const struct run *run, uint16_t event, char *text
 	bool copies = was_unwound(run, event) || attr->sample_type & PERF_SAMPLE_STACK_USER;
 	char rate[FINDING_TEXT];
 	lower_rate(attr, rate);
-	if (losses_outside_rings(run->sideband.told, event) * 2 > run->analysis->profiles[event].lost)
+	if (losses_outside_rings(run->sideband.losses, event) * 2 > run->analysis->profiles[event].lost)
 		snprintf(text, size, "record at a lower rate (%s), or to a faster disk (-o FILE)", rate);
 	else if (attr->write_backward)
 		snprintf(text, size, "record with smaller ring buffers (-m 512K) or a lower rate (%s): "
@@ -162,16 +162,16 @@ static bool find_event_losses(struct run *run, uint16_t event, const struct sp_l
 
 bool find_losses(struct run *run)
 {
-	const struct sp_losses *told = run->sideband.told;
-	size_t total = sp_losses_moment_count(told);
+	const struct sp_losses *all = run->sideband.losses;
+	size_t total = sp_losses_moment_count(all);
 	CLEANUP_FREE struct sp_loss *losses = calloc(total + 1, sizeof(*losses));
 	if (!losses)
 		return false;
 	for (uint16_t event = 0; event < run->analysis->profile_count; event++) {
 		size_t count = 0;
 		for (size_t i = 0; i < total; i++)
-			if (sp_losses_moment(told, i)->event == event)
-				losses[count++] = *sp_losses_moment(told, i);
+			if (sp_losses_moment(all, i)->event == event)
+				losses[count++] = *sp_losses_moment(all, i);
 		qsort(losses, count, sizeof(*losses), compare_losses);
 		if (!find_event_losses(run, event, losses, count))
 			return false;

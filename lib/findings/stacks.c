@@ -219,25 +219,25 @@ static bool ends_at_pages(const struct run *run)
 }
 
 /* Stacks that ended in one way, or were repaired in one. */
-struct stack_trouble {
+struct stack_share {
 	uint64_t samples;
 	const char *cause, *summary; /* as in struct sp_finding */
 	const char *remedy;
 };
 
 static bool add_truncation(struct run *run, const struct sp_profile *profile,
-			   const struct stack_trouble *trouble)
+			   const struct stack_share *part)
 {
 	const char *name = event_to_name(run, profile);
 	char share[FINDING_TEXT];
 	const struct sp_finding finding = {
-		.kind = SP_FINDING_TRUNCATED_STACKS, .cause = trouble->cause, .event = profile->event,
-		.samples = trouble->samples, .remedy = trouble->remedy, .summary = trouble->summary,
-		.share = (double)trouble->samples / (double)profile->samples,
+		.kind = SP_FINDING_TRUNCATED_STACKS, .cause = part->cause, .event = profile->event,
+		.samples = part->samples, .remedy = part->remedy, .summary = part->summary,
+		.share = (double)part->samples / (double)profile->samples,
 	};
 	return finding.share < TRUNCATED_LEAST ||
 	       finding_add(run, &finding, "%s %s%s%s", share_text(finding.share, share),
-			   trouble->summary, name ? " — " : "", name ?: "");
+			   part->summary, name ? " — " : "", name ?: "");
 }
 
 #define FRAME_POINTERS                                                                         \
@@ -253,7 +253,7 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
 		 lower_rate(attr, rate));
 	const char *cfi_remedy = no_unwind_info_remedy(run);
-	const struct stack_trouble troubles[] = {
+	const struct stack_share shares[] = {
 		{ends->truncated, "truncated",
 		 pages ? "of stacks are truncated (stack page not resident)"
 		 : unwound ? "of stacks are truncated (larger than the recorded copy)"
@@ -285,8 +285,8 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		{profile->shortened, "shortened",
 		 "of stacks have no middle frames (too deep for a record)", NULL},
 	};
-	for (size_t i = 0; i < sizeof(troubles) / sizeof(*troubles); i++)
-		if (!add_truncation(run, profile, &troubles[i]))
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
+		if (!add_truncation(run, profile, &shares[i]))
 			return false;
 	return true;
 }

@@ -11,15 +11,15 @@
 #include "findings/sources.h"
 
 /* Limit on findings by module, and the least share of each; the rest is one finding. */
-#define TROUBLES_MAX 64
-#define TROUBLE_LEAST 0.001
+#define MODULES_MAX 64
+#define MODULE_LEAST 0.001
 #define UNLINED_LEAST 0.01
 
 /* Limit on findings about files that only callers are in. */
 #define UNREAD_MAX 6
 
 /* Samples of modules without symbols. */
-struct trouble {
+struct symbol_problem {
 	enum resolver_problem problem;
 	const char *text;   /* the resolver's; NULL: none */
 	const char *remedy;
@@ -28,8 +28,8 @@ struct trouble {
 	uint64_t modules, samples, weight;
 };
 
-struct troubles {
-	VEC(struct trouble);
+struct symbol_problems {
+	VEC(struct symbol_problem);
 	struct u64map index_of; /* hash of problem and text -> index */
 };
 
@@ -38,7 +38,7 @@ struct missing {
 };
 
 /* Samples without a symbol at addresses where nothing is mapped. */
-struct nowhere {
+struct unmapped {
 	struct missing user, kernel, guest;
 };
 
@@ -64,41 +64,41 @@ static const struct problem {
 	[RESOLVER_UNPROVEN] = {SP_FINDING_UNPROVEN_FILE, "unproven_file", "of %s may have wrong names"},
 };
 
-static bool add_trouble(struct troubles *troubles, const struct trouble *trouble)
+static bool add_problem(struct symbol_problems *problems_found, const struct symbol_problem *found)
 {
 	bool added;
-	const char *text = trouble->text ?: trouble->name;
-	uint64_t hash = hash_pair(hash_bytes(text, strlen(text)), trouble->problem);
-	if (!vec_reserve(troubles, troubles->count + 1))
+	const char *text = found->text ?: found->name;
+	uint64_t hash = hash_pair(hash_bytes(text, strlen(text)), found->problem);
+	if (!vec_reserve(problems_found, problems_found->count + 1))
 		return false;
-	const uint32_t *index = u64map_put(&troubles->index_of, hash, (uint32_t)troubles->count,
+	const uint32_t *index = u64map_put(&problems_found->index_of, hash, (uint32_t)problems_found->count,
 					   &added);
 	if (!index)
 		return false;
 	if (added) {
-		*vec_push(troubles) = *trouble;
+		*vec_push(problems_found) = *found;
 		return true;
 	}
-	struct trouble *known = &troubles->items[*index];
-	if (trouble->samples > known->name_samples) {
-		known->name = trouble->name;
-		known->name_samples = trouble->samples;
+	struct symbol_problem *known = &problems_found->items[*index];
+	if (found->samples > known->name_samples) {
+		known->name = found->name;
+		known->name_samples = found->samples;
 	}
 	known->modules++;
-	known->samples += trouble->samples;
-	known->weight = weight_add(known->weight, trouble->weight);
+	known->samples += found->samples;
+	known->weight = weight_add(known->weight, found->weight);
 	return true;
 }
 
-static struct missing *where_nothing_is(struct nowhere *nowhere, const struct frame *frame)
+static struct missing *unmapped_of(struct unmapped *unmapped, const struct frame *frame)
 {
 	if (names_is_guest(frame))
-		return &nowhere->guest;
-	return frame->cpumode == PERF_RECORD_MISC_KERNEL ? &nowhere->kernel : &nowhere->user;
+		return &unmapped->guest;
+	return frame->cpumode == PERF_RECORD_MISC_KERNEL ? &unmapped->kernel : &unmapped->user;
 }
 
 /* Adds up the shown samples that have no name: for each module, and of none. */
-static void add_missing(const struct run *run, struct missing *missing, struct nowhere *nowhere)
+static void add_missing(const struct run *run, struct missing *missing, struct unmapped *unmapped)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
 		const struct counted *counted = &run->workers[i].counted;
@@ -109,7 +109,7 @@ static void add_missing(const struct run *run, struct missing *missing, struct n
 			if (run->labels.frames.items[leaf->answer >> LOOKUP_SHIFT].named)
 				continue;
 			struct missing *sum = frame->module ? &missing[frame->module->index]
-							    : where_nothing_is(nowhere, frame);
+							    : unmapped_of(unmapped, frame);
 			sum->samples += leaf->samples;
 			sum->weight = weight_add(sum->weight, leaf->weight);
 		}
@@ -135,34 +135,34 @@ static void add_named(const struct run *run, struct missing *named)
 }
 
 static bool collect(const struct run *run, const struct missing *missing,
-		    struct troubles *troubles)
+		    struct symbol_problems *problems_found)
 {
 	for (size_t i = 0; i < machine_module_count(run->machine); i++) {
 		const struct module *module = machine_module(run->machine, i);
 		if (!missing[i].samples)
 			continue;
-		struct trouble trouble = {
+		struct symbol_problem found = {
 			.name = module->name,
 			.name_samples = missing[i].samples,
 			.modules = 1,
 			.samples = missing[i].samples,
 			.weight = missing[i].weight,
 		};
-		trouble.problem = resolver_problem(run->resolver, module, &trouble.text,
-						   &trouble.remedy);
+		found.problem = resolver_problem(run->resolver, module, &found.text,
+						   &found.remedy);
 		const struct runtime *runtime =
-			trouble.problem == RESOLVER_NO_PERF_MAP ? runtime_find(run) : NULL;
+			found.problem == RESOLVER_NO_PERF_MAP ? runtime_find(run) : NULL;
 		if (runtime)
-			trouble.remedy = runtime->symbols;
-		if (!add_trouble(troubles, &trouble))
+			found.remedy = runtime->symbols;
+		if (!add_problem(problems_found, &found))
 			return false;
 	}
 	return true;
 }
 
-static int compare_troubles(const void *a, const void *b)
+static int compare_problems(const void *a, const void *b)
 {
-	const struct trouble *x = a, *y = b;
+	const struct symbol_problem *x = a, *y = b;
 	if (x->samples != y->samples)
 		return x->samples > y->samples ? -1 : 1;
 	return strcmp(x->name, y->name);
@@ -212,39 +212,40 @@ static bool add_share(struct run *run, const struct whole *whole, const struct m
 			   about->detail ? " (" : "", about->detail ?: "", about->detail ? ")" : "");
 }
 
-static bool add_module(struct run *run, const struct whole *whole, const struct trouble *trouble)
+static bool add_module(struct run *run, const struct whole *whole, const struct symbol_problem *found)
 {
-	const struct problem *problem = &problems[trouble->problem];
-	const struct missing part = {trouble->samples, trouble->weight};
+	const struct problem *problem = &problems[found->problem];
+	const struct missing part = {found->samples, found->weight};
 	char object[300], more[FINDING_TEXT];
-	snprintf(object, sizeof(object), "%s", trouble->name);
-	if (trouble->modules > 1)
-		snprintf(object, sizeof(object), "%.250s and %s more", trouble->name,
-			 count_text(trouble->modules - 1, more));
+	snprintf(object, sizeof(object), "%s", found->name);
+	if (found->modules > 1)
+		snprintf(object, sizeof(object), "%.250s and %s more", found->name,
+			 count_text(found->modules - 1, more));
 	const struct share_finding about = {
 		.finding = {.kind = problem->kind, .cause = problem->cause, .object = object,
-			    .remedy = trouble->remedy},
-		.summary = problem->summary, .detail = trouble->text,
+			    .remedy = found->remedy},
+		.summary = problem->summary, .detail = found->text,
 	};
 	return add_share(run, whole, &part, &about);
 }
 
-static bool add_modules(struct run *run, const struct whole *whole, const struct troubles *troubles)
+static bool add_modules(struct run *run, const struct whole *whole,
+			const struct symbol_problems *problems_found)
 {
-	struct trouble rest = {0};
-	for (size_t i = 0; i < troubles->count; i++) {
-		const struct trouble *trouble = &troubles->items[i];
-		double share = share_of(whole, trouble->samples, trouble->weight);
-		if (i < TROUBLES_MAX && share >= TROUBLE_LEAST) {
-			if (!add_module(run, whole, trouble))
+	struct symbol_problem rest = {0};
+	for (size_t i = 0; i < problems_found->count; i++) {
+		const struct symbol_problem *found = &problems_found->items[i];
+		double share = share_of(whole, found->samples, found->weight);
+		if (i < MODULES_MAX && share >= MODULE_LEAST) {
+			if (!add_module(run, whole, found))
 				return false;
 			continue;
 		}
-		rest.modules += trouble->modules;
-		rest.samples += trouble->samples;
-		rest.weight = weight_add(rest.weight, trouble->weight);
+		rest.modules += found->modules;
+		rest.samples += found->samples;
+		rest.weight = weight_add(rest.weight, found->weight);
 		if (!rest.name)
-			rest.name = trouble->name;
+			rest.name = found->name;
 	}
 	return !rest.modules || add_module(run, whole, &rest);
 }
@@ -259,7 +260,7 @@ static bool add_guest(struct run *run, const struct whole *whole, const struct m
 	return !guest->samples || add_share(run, whole, guest, &about);
 }
 
-static bool add_unmapped(struct run *run, const struct whole *whole, const struct nowhere *nowhere)
+static bool add_unmapped(struct run *run, const struct whole *whole, const struct unmapped *all)
 {
 	static const struct share_finding user = {
 		.finding = {.kind = SP_FINDING_UNMAPPED, .cause = "unmapped",
@@ -275,7 +276,7 @@ static bool add_unmapped(struct run *run, const struct whole *whole, const struc
 		.finding = {.kind = SP_FINDING_UNMAPPED, .cause = "unmapped_kernel"},
 		.summary = "of %s are in the kernel, outside its recorded mappings",
 	};
-	const struct missing *unmapped = &nowhere->user, *kernel = &nowhere->kernel;
+	const struct missing *unmapped = &all->user, *kernel = &all->kernel;
 	if (unmapped->samples && !add_share(run, whole, unmapped, &user))
 		return false;
 	return !kernel->samples ||
@@ -394,7 +395,7 @@ static bool add_unread(struct run *run, const struct missing *missing)
 	return true;
 }
 
-static bool find_source_troubles(struct run *run, const struct whole *whole)
+static bool find_missing_lines(struct run *run, const struct whole *whole)
 {
 	size_t modules = machine_module_count(run->machine);
 	const bool *keys = run->work.keys;
@@ -413,8 +414,8 @@ bool find_symbols(struct run *run)
 {
 	size_t modules = machine_module_count(run->machine);
 	CLEANUP_FREE struct missing *missing = calloc(modules + 1, sizeof(*missing));
-	struct nowhere nowhere = {0};
-	struct troubles troubles = {0};
+	struct unmapped unmapped = {0};
+	struct symbol_problems problems_found = {0};
 	struct whole whole = {0};
 	if (!missing)
 		return false;
@@ -424,14 +425,15 @@ bool find_symbols(struct run *run)
 		whole.weight = weight_add(whole.weight, profile->weight);
 		whole.events += profile->samples > 0;
 	}
-	add_missing(run, missing, &nowhere);
-	bool done = collect(run, missing, &troubles);
-	if (troubles.count)
-		qsort(troubles.items, troubles.count, sizeof(*troubles.items), compare_troubles);
-	done = done && add_unmapped(run, &whole, &nowhere) && add_guest(run, &whole, &nowhere.guest) &&
-	       add_modules(run, &whole, &troubles) && add_unread(run, missing) &&
-	       find_unproven(run, &whole) && find_source_troubles(run, &whole);
-	vec_deinit(&troubles);
-	u64map_deinit(&troubles.index_of);
+	add_missing(run, missing, &unmapped);
+	bool done = collect(run, missing, &problems_found);
+	if (problems_found.count)
+		qsort(problems_found.items, problems_found.count, sizeof(*problems_found.items),
+		      compare_problems);
+	done = done && add_unmapped(run, &whole, &unmapped) && add_guest(run, &whole, &unmapped.guest) &&
+	       add_modules(run, &whole, &problems_found) && add_unread(run, missing) &&
+	       find_unproven(run, &whole) && find_missing_lines(run, &whole);
+	vec_deinit(&problems_found);
+	u64map_deinit(&problems_found.index_of);
 	return done;
 }

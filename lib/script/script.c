@@ -165,7 +165,7 @@ struct sp_error *sp_script_open(struct sp_ctx *ctx, struct sp_reader *reader,
 {
 	bool exact = reader_is_exact(reader);
 	struct sp_error *error = open_once(ctx, reader, options, ret);
-	if (error || !pass_one_was_misled(reader, exact))
+	if (error || !pass_one_missed_records(reader, exact))
 		return error;
 	sp_script_free(take_ptr(*ret));
 	return open_once(ctx, reader, options, ret);
@@ -178,7 +178,7 @@ void sp_script_free(struct sp_script *script)
 	vec_deinit(&script->batches);
 	order_deinit(&script->order);
 	atlas_deinit(&script->atlas);
-	unwinding_deinit(&script->unwinding);
+	dump_unwind_deinit(&script->unwinding);
 	resolver_free(script->resolver);
 	deferred_deinit(&script->deferred);
 	sideband_deinit(&script->sideband);
@@ -214,7 +214,7 @@ uint64_t sp_script_lost(const struct sp_script *script)
 	const struct sideband *sideband = &script->sideband;
 	uint64_t lost = 0;
 	for (size_t i = 0; i < sideband->layout->event_count; i++)
-		lost += sp_losses_count(sideband->told, i);
+		lost += sp_losses_count(sideband->losses, i);
 	return lost;
 }
 

@@ -303,7 +303,7 @@ static bool take_branches(struct sp_teller *teller, bool *ret)
 }
 
 /* As it was recorded, with what came later where the kernel deferred that. False as add_chain(). */
-static bool take_recorded(struct sp_teller *teller)
+static bool find_recorded(struct sp_teller *teller)
 {
 	const struct sp_sample *sample = &teller->record.sample;
 	uint64_t cookie;
@@ -342,7 +342,7 @@ static struct sp_error *find_chain(struct sp_teller *teller)
 		good = good && add_chain(teller, teller->stacks.ips.items,
 					 teller->stacks.ips.count, stack.kernel_count);
 	} else if (good && !done) {
-		good = take_recorded(teller);
+		good = find_recorded(teller);
 	}
 	item->has_chain = unwinds || sample->present & PERF_SAMPLE_CALLCHAIN;
 	item->chain = teller->chain.items;

@@ -16,7 +16,7 @@ static const char *guess_arch(const struct record_layout *layout)
 {
 	uint64_t mask = 0;
 	for (size_t i = 0; i < layout->event_count; i++)
-		if (unwinding_is_dump(&layout->events[i].attr))
+		if (dump_unwind_has_dump(&layout->events[i].attr))
 			mask |= layout->events[i].attr.sample_regs_user;
 	if (mask >> ARM64_PC & 1)
 		return "aarch64";
@@ -36,7 +36,7 @@ static struct location locate(void *arg, uint32_t view, uint64_t ip)
 }
 
 static struct sp_error *make_unwinder(struct unwinding *unwinding,
-				      const struct unwinding_source *source)
+				      const struct dump_unwind_source *source)
 {
 	const struct unwind_options options = {
 		.engine = source->wanted->unwinder,
@@ -54,14 +54,14 @@ static struct sp_error *make_unwinder(struct unwinding *unwinding,
 	return unwinder_new(source->ctx, &options, &unwinding->unwinder);
 }
 
-struct sp_error *unwinding_init(struct unwinding *unwinding, const struct unwinding_source *source)
+struct sp_error *dump_unwind_init(struct unwinding *unwinding, const struct dump_unwind_source *source)
 {
 	const struct record_layout *layout = source->layout;
 	const char *engine = source->wanted->unwinder;
 	*unwinding = (struct unwinding){.machine = source->machine};
 	for (size_t i = 0; i < layout->event_count; i++) {
-		unwinding->has_dumps |= unwinding_is_dump(&layout->events[i].attr);
-		unwinding->has_leaves |= unwinding_is_leaf(&layout->events[i].attr);
+		unwinding->has_dumps |= dump_unwind_has_dump(&layout->events[i].attr);
+		unwinding->has_leaves |= dump_unwind_has_leaf(&layout->events[i].attr);
 	}
 	unwinding->has_leaves &= is_arm64(source->provenance.arch);
 	if ((!unwinding->has_dumps && !unwinding->has_leaves) ||
@@ -82,7 +82,7 @@ struct sp_error *unwinding_init(struct unwinding *unwinding, const struct unwind
 	return NULL;
 }
 
-void unwinding_deinit(struct unwinding *unwinding)
+void dump_unwind_deinit(struct unwinding *unwinding)
 {
 	unwinder_free(unwinding->unwinder);
 	if (unwinding->has_files)

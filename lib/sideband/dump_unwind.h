@@ -18,7 +18,7 @@ struct unwinding {
 	bool has_files;
 };
 
-struct unwinding_source {
+struct dump_unwind_source {
 	struct sp_ctx *ctx;
 	const struct record_layout *layout;
 	const struct machine *machine; /* sealed; borrowed */
@@ -27,26 +27,26 @@ struct unwinding_source {
 };
 
 /* Fails when out of memory, or asked for an engine that is none. To be deinitialised then, too. */
-struct sp_error *unwinding_init(struct unwinding *unwinding,
-				const struct unwinding_source *source) SP_MUST_CHECK;
-void unwinding_deinit(struct unwinding *unwinding);
+struct sp_error *dump_unwind_init(struct unwinding *unwinding,
+				const struct dump_unwind_source *source) SP_MUST_CHECK;
+void dump_unwind_deinit(struct unwinding *unwinding);
 
 /* Whether the event's samples hold what is needed to unwind. */
-static inline bool unwinding_is_dump(const struct perf_event_attr *attr)
+static inline bool dump_unwind_has_dump(const struct perf_event_attr *attr)
 {
 	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	return (attr->sample_type & both) == both;
 }
 
 /* x30, by perf's numbers of arm64's registers. */
-#define UNWINDING_LINK_REGISTER 30
+#define DUMP_UNWIND_LINK_REGISTER 30
 
 /* Whether the event's samples have what is needed to tell the caller of a leaf from frame pointers. */
-static inline bool unwinding_is_leaf(const struct perf_event_attr *attr)
+static inline bool dump_unwind_has_leaf(const struct perf_event_attr *attr)
 {
 	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN;
 	return (attr->sample_type & both) == both && !(attr->sample_type & PERF_SAMPLE_STACK_USER) &&
-	       attr->sample_regs_user >> UNWINDING_LINK_REGISTER & 1;
+	       attr->sample_regs_user >> DUMP_UNWIND_LINK_REGISTER & 1;
 }
 
 #endif

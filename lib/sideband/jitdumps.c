@@ -81,7 +81,7 @@ static struct sp_error *say(struct sideband *sideband, const char *format, ...)
 	va_start(args, format);
 	CLEANUP_FREE char *text = format_text_va(format, args);
 	va_end(args);
-	return text ? sideband_say(sideband, text) : error_no_memory();
+	return text ? sideband_note(sideband, text) : error_no_memory();
 }
 
 static struct sp_error *say_damage(struct sideband *sideband, const struct jitdump *dump)
@@ -141,7 +141,7 @@ static struct sp_error *say_clock(const struct adding *adding, enum clock_kind k
 		   "-k mono", adding->first_of[kind], more, done);
 }
 
-struct sp_error *jit_add(struct sp_ctx *ctx, const struct sp_reader *reader, const char *symfs,
+struct sp_error *jitdumps_add(struct sp_ctx *ctx, const struct sp_reader *reader, const char *symfs,
 			 struct sideband *sideband)
 {
 	const struct resolver_options recorded = {
@@ -168,7 +168,7 @@ struct sp_error *jit_add(struct sp_ctx *ctx, const struct sp_reader *reader, con
 	return error;
 }
 
-struct sp_error *jit_say(struct sideband *sideband)
+struct sp_error *jitdumps_note(struct sideband *sideband)
 {
 	uint64_t times = machine_jit_unparted(sideband->machine);
 	if (!times)

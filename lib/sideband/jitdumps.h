@@ -16,10 +16,10 @@
 #include "sideband/sideband.h"
 
 /* Fails only when out of memory. */
-struct sp_error *jit_add(struct sp_ctx *ctx, const struct sp_reader *reader, const char *symfs,
+struct sp_error *jitdumps_add(struct sp_ctx *ctx, const struct sp_reader *reader, const char *symfs,
 			 struct sideband *sideband) SP_MUST_CHECK;
 
 /* Once the machine is sealed: what could not be kept apart is said. */
-struct sp_error *jit_say(struct sideband *sideband) SP_MUST_CHECK;
+struct sp_error *jitdumps_note(struct sideband *sideband) SP_MUST_CHECK;
 
 #endif

@@ -45,12 +45,12 @@ struct sp_error *pass_one_read(struct sp_ctx *ctx, struct sp_reader *reader, con
 	if (!error)
 		error = add_header(*machine_ret, sp_reader_info(reader));
 	if (!error)
-		error = jit_add(ctx, reader, symfs, sideband);
+		error = jitdumps_add(ctx, reader, symfs, sideband);
 	if (!error)
 		error = machine_seal(*machine_ret);
 	if (!error)
-		error = sideband_say_clock(sideband);
-	return error ? error : jit_say(sideband);
+		error = sideband_note_clock(sideband);
+	return error ? error : jitdumps_note(sideband);
 }
 
 struct sp_error *pass_one_open(struct sp_ctx *ctx, const struct sp_reader *reader,
@@ -77,7 +77,7 @@ struct sp_error *pass_one_open(struct sp_ctx *ctx, const struct sp_reader *reade
 		.until_ns = recorded_until_ns(reader),
 	};
 	struct sp_error *error = resolver_new(ctx, &options, resolver_ret);
-	return error ? error : unwinding_init(unwinding, &(struct unwinding_source){
+	return error ? error : dump_unwind_init(unwinding, &(struct dump_unwind_source){
 		.ctx = ctx,
 		.layout = layout,
 		.machine = machine,
@@ -86,7 +86,7 @@ struct sp_error *pass_one_open(struct sp_ctx *ctx, const struct sp_reader *reade
 	});
 }
 
-bool pass_one_was_misled(struct sp_reader *reader, bool exact)
+bool pass_one_missed_records(struct sp_reader *reader, bool exact)
 {
 	if (exact || !reader_is_exact(reader))
 		return false;

@@ -33,6 +33,6 @@ struct sp_error *pass_one_open(struct sp_ctx *ctx, const struct sp_reader *reade
  * Then it has to be done again, and what was damaged is forgotten. `exact` is what
  * reader_is_exact() said at the beginning.
  */
-bool pass_one_was_misled(struct sp_reader *reader, bool exact);
+bool pass_one_missed_records(struct sp_reader *reader, bool exact);
 
 #endif

@@ -22,18 +22,18 @@ bool splits_pass(struct splits *splits, uint64_t offset)
 	return true;
 }
 
-void scout_deinit(struct scout *scout)
+void readahead_deinit(struct readahead *readahead)
 {
-	vec_deinit(&scout->records);
-	vec_deinit(&scout->splits);
-	arena_deinit(&scout->arena);
+	vec_deinit(&readahead->records);
+	vec_deinit(&readahead->splits);
+	arena_deinit(&readahead->arena);
 }
 
 /* A copy, whose bytes stay; false when out of memory. */
-static bool keep(struct scout *scout, const struct raw_record *raw)
+static bool copy_record(struct readahead *readahead, const struct raw_record *raw)
 {
-	uint8_t *bytes = arena_alloc(&scout->arena, raw->size);
-	struct raw_record *kept = bytes ? vec_push(&scout->records) : NULL;
+	uint8_t *bytes = arena_alloc(&readahead->arena, raw->size);
+	struct raw_record *kept = bytes ? vec_push(&readahead->records) : NULL;
 	if (!kept)
 		return false;
 	memcpy(bytes, raw->bytes, raw->size);
@@ -42,19 +42,20 @@ static bool keep(struct scout *scout, const struct raw_record *raw)
 	return true;
 }
 
-/* Whether the scout goes on. */
-static bool see(struct scout *scout, const struct raw_record *raw, bool is_wanted, size_t *kept)
+/* Adds a record that was passed; false if the readahead ends. */
+static bool add_record(struct readahead *readahead, const struct raw_record *raw, bool is_wanted,
+		       size_t *kept)
 {
 	*kept += is_wanted ? raw->size : 0;
-	if (*kept > KEPT_MAX || !splits_pass(&scout->splits, raw->offset) ||
-	    (is_wanted && !keep(scout, raw)))
+	if (*kept > KEPT_MAX || !splits_pass(&readahead->splits, raw->offset) ||
+	    (is_wanted && !copy_record(readahead, raw)))
 		return false;
-	scout->sample_count += raw->type == PERF_RECORD_SAMPLE;
-	scout->deferred_count += raw->type == RECORD_CALLCHAIN_DEFERRED;
+	readahead->sample_count += raw->type == PERF_RECORD_SAMPLE;
+	readahead->deferred_count += raw->type == RECORD_CALLCHAIN_DEFERRED;
 	return true;
 }
 
-void scout_run(struct scout *scout, struct sp_reader *reader, struct reader_extent extent,
+void readahead_run(struct readahead *readahead, struct sp_reader *reader, struct reader_extent extent,
 	       bool (*wanted)(uint32_t type))
 {
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
@@ -63,14 +64,14 @@ void scout_run(struct scout *scout, struct sp_reader *reader, struct reader_exte
 	if (!error) {
 		walker_hop_samples(walker);
 		error = walker_seek(walker);
-		scout->begin = scout->end = walker_offset(walker);
+		readahead->begin = readahead->end = walker_offset(walker);
 	}
 	while (!error) {
 		struct raw_record raw;
 		error = walker_next(walker, &raw);
-		if (error || !raw.bytes || !see(scout, &raw, wanted(raw.type), &kept))
+		if (error || !raw.bytes || !add_record(readahead, &raw, wanted(raw.type), &kept))
 			break;
-		scout->end = walker_offset(walker);
+		readahead->end = walker_offset(walker);
 	}
 	/* Whoever comes here meets it again. */
 	sp_error_free(error);

@@ -24,7 +24,7 @@ struct splits {
 bool splits_pass(struct splits *splits, uint64_t offset);
 
 /* What was seen of [begin, end), until the first damage, if there is any. */
-struct scout {
+struct readahead {
 	uint64_t begin, end;         /* the same: nothing */
 	uint64_t sample_count, deferred_count;
 	VEC(struct raw_record) records; /* that are wanted; their bytes are in the arena */
@@ -32,13 +32,13 @@ struct scout {
 	struct arena arena;
 };
 
-void scout_deinit(struct scout *scout);
+void readahead_deinit(struct readahead *readahead);
 
 /*
  * Goes through [extent.begin, extent.end), from the first place on where records seem to begin;
  * those that `wanted` says are kept, up to some MB: the scout ends before more.
  */
-void scout_run(struct scout *scout, struct sp_reader *reader, struct reader_extent extent,
+void readahead_run(struct readahead *readahead, struct sp_reader *reader, struct reader_extent extent,
 	       bool (*wanted)(uint32_t type));
 
 #endif

@@ -27,18 +27,18 @@ struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader
 	const struct perf_event_attr *attr = layout->event_count ? &layout->events[0].attr : NULL;
 	/* Without times nothing can be said of how long a task was there. */
 	for (size_t i = 0; i < layout->event_count; i++)
-		sideband->lives.wanted |= layout->events[i].attr.inherit;
+		sideband->lifetimes.wanted |= layout->events[i].attr.inherit;
 	sideband->by_offset = attr && !(attr->sample_id_all &&
 					attr->sample_type & PERF_SAMPLE_TIME);
-	sideband->lives.wanted &= !sideband->by_offset;
-	return sp_losses_new(reader, &sideband->told);
+	sideband->lifetimes.wanted &= !sideband->by_offset;
+	return sp_losses_new(reader, &sideband->losses);
 }
 
 void sideband_deinit(struct sideband *sideband)
 {
-	sp_losses_free(sideband->told);
+	sp_losses_free(sideband->losses);
 	vec_deinit(&sideband->task_counts);
-	lives_deinit(&sideband->lives);
+	lifetimes_deinit(&sideband->lifetimes);
 	vec_deinit(&sideband->notes);
 	vec_deinit(&sideband->cgroups);
 	u64map_deinit(&sideband->cgroup_of);
@@ -53,7 +53,7 @@ static struct sp_error *add_read(struct sideband *sideband, const struct sp_reco
 	for (size_t i = 0; i < counters->count; i++) {
 		const struct sp_counter *counter = &counters->values[i];
 		uint64_t id = counters->read_format & PERF_FORMAT_ID ? counter->id : record->id.id;
-		uint16_t event = losses_event_of_counter(sideband->told, record, id);
+		uint16_t event = losses_event_of_counter(sideband->losses, record, id);
 		struct task_count *count = vec_push(&sideband->task_counts);
 		if (!count)
 			return error_no_memory();
@@ -81,7 +81,7 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 	return NULL;
 }
 
-struct sp_error *sideband_say(struct sideband *sideband, const char *text)
+struct sp_error *sideband_note(struct sideband *sideband, const char *text)
 {
 	char *copy = arena_copy_string(&sideband->arena, text, strlen(text));
 	struct note *note = copy ? vec_push(&sideband->notes) : NULL;
@@ -181,9 +181,9 @@ size_t sideband_namespace(const struct sideband *sideband, uint32_t tid, uint64_
 
 static struct sp_error *add_record(struct sideband *sideband, struct sp_record *record)
 {
-	struct sp_error *error = sp_losses_add(sideband->told, record);
+	struct sp_error *error = sp_losses_add(sideband->losses, record);
 	if (!error)
-		error = lives_add(&sideband->lives, record);
+		error = lifetimes_add(&sideband->lifetimes, record);
 	if (error)
 		return error;
 	if (sideband->by_offset) {
@@ -270,7 +270,7 @@ static bool is_wanted_of_tasks(uint32_t type)
 
 static bool (*wanted(const struct sideband *sideband))(uint32_t)
 {
-	return sideband->lives.wanted ? is_wanted_of_tasks : is_wanted;
+	return sideband->lifetimes.wanted ? is_wanted_of_tasks : is_wanted;
 }
 
 static struct sp_error *add_raw(struct sideband *sideband, struct sp_reader *reader,
@@ -321,37 +321,37 @@ static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader 
 }
 
 /* What a scout saw, if it began where a record does. */
-static struct sp_error *take_scout(struct sideband *sideband, struct sp_reader *reader,
-				   struct decoder *decoder, const struct scout *scout)
+static struct sp_error *use_readahead(struct sideband *sideband, struct sp_reader *reader,
+				   struct decoder *decoder, const struct readahead *readahead)
 {
 	struct sp_error *error = NULL;
-	for (size_t i = 0; !error && i < scout->splits.count; i++)
-		if (!splits_pass(&sideband->splits, scout->splits.items[i]))
+	for (size_t i = 0; !error && i < readahead->splits.count; i++)
+		if (!splits_pass(&sideband->splits, readahead->splits.items[i]))
 			return error_no_memory();
-	for (size_t i = 0; !error && i < scout->records.count; i++)
-		error = add_raw(sideband, reader, decoder, &scout->records.items[i]);
-	sideband->sample_count += scout->sample_count;
-	sideband->deferred_count += scout->deferred_count;
+	for (size_t i = 0; !error && i < readahead->records.count; i++)
+		error = add_raw(sideband, reader, decoder, &readahead->records.items[i]);
+	sideband->sample_count += readahead->sample_count;
+	sideband->deferred_count += readahead->deferred_count;
 	return error;
 }
 
 /* From the start to the end, by what scouts saw where that is true. */
 static struct sp_error *join(struct sideband *sideband, struct sp_reader *reader,
-			     const struct scout *scouts, size_t count)
+			     const struct readahead *readaheads, size_t count)
 {
 	CLEANUP(cleanup_decoder_free) struct decoder *decoder = NULL;
 	struct reader_extent extent = reader_extent(reader);
 	struct sp_error *error = decoder_new(sideband->layout, &decoder);
 	uint64_t at = extent.begin;
 	for (size_t next = 0; !error && at < extent.end;) {
-		if (next < count && (scouts[next].begin < at ||
-				     scouts[next].begin == scouts[next].end)) {
+		if (next < count && (readaheads[next].begin < at ||
+				     readaheads[next].begin == readaheads[next].end)) {
 			next++;
-		} else if (next < count && scouts[next].begin == at) {
-			error = take_scout(sideband, reader, decoder, &scouts[next]);
-			at = scouts[next++].end;
+		} else if (next < count && readaheads[next].begin == at) {
+			error = use_readahead(sideband, reader, decoder, &readaheads[next]);
+			at = readaheads[next++].end;
 		} else {
-			uint64_t end = next < count ? scouts[next].begin : extent.end;
+			uint64_t end = next < count ? readaheads[next].begin : extent.end;
 			error = read_extent(sideband, reader, decoder,
 					    (struct reader_extent){at, end}, &at);
 			/* There are no more where nothing can be read. */
@@ -363,27 +363,27 @@ static struct sp_error *join(struct sideband *sideband, struct sp_reader *reader
 }
 
 /* Scouts who go through parts of a file at the same time. */
-struct party {
+struct job {
 	struct sp_reader *reader;
 	bool (*wanted)(uint32_t type);
-	struct scout *scouts;
+	struct readahead *readaheads;
 	unsigned int count;
 };
 
-static void scout_part(void *arg, unsigned int i)
+static void readahead_part(void *arg, unsigned int i)
 {
-	const struct party *party = arg;
-	struct reader_extent all = reader_extent(party->reader);
+	const struct job *job = arg;
+	struct reader_extent all = reader_extent(job->reader);
 	/* Records are at multiples of 8 from the first. */
-	uint64_t size = (all.end - all.begin) / party->count & ~(uint64_t)7;
+	uint64_t size = (all.end - all.begin) / job->count & ~(uint64_t)7;
 	struct reader_extent part = {all.begin + i * size, all.begin + (i + 1) * size};
-	if (i + 1 == party->count)
+	if (i + 1 == job->count)
 		part.end = all.end;
-	scout_run(&party->scouts[i], party->reader, part, party->wanted);
+	readahead_run(&job->readaheads[i], job->reader, part, job->wanted);
 }
 
 /* Before anything is decoded. */
-static struct sp_error *settle_clock(struct sideband *sideband, struct sp_reader *reader)
+static struct sp_error *correct_clock(struct sideband *sideband, struct sp_reader *reader)
 {
 	uint64_t moved, back_ns;
 	struct sp_error *error = reader_find_clock_step(reader, &moved, &back_ns);
@@ -393,36 +393,36 @@ static struct sp_error *settle_clock(struct sideband *sideband, struct sp_reader
 					      "recording: %llu later records are shifted by this time "
 					      "(sprof record -k monotonic keeps the order)",
 					      (double)back_ns / 1e9, (unsigned long long)moved);
-	sideband->set_back = text ? arena_copy_string(&sideband->arena, text, strlen(text)) : NULL;
-	return sideband->set_back ? NULL : error_no_memory();
+	sideband->clock_note = text ? arena_copy_string(&sideband->arena, text, strlen(text)) : NULL;
+	return sideband->clock_note ? NULL : error_no_memory();
 }
 
-struct sp_error *sideband_say_clock(struct sideband *sideband)
+struct sp_error *sideband_note_clock(struct sideband *sideband)
 {
-	return sideband->set_back ? sideband_say(sideband, sideband->set_back) : NULL;
+	return sideband->clock_note ? sideband_note(sideband, sideband->clock_note) : NULL;
 }
 
 struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *reader,
 			       unsigned int threads)
 {
-	struct sp_error *clock_error = settle_clock(sideband, reader);
+	struct sp_error *clock_error = correct_clock(sideband, reader);
 	if (clock_error)
 		return clock_error;
 	struct reader_extent extent = reader_extent(reader);
 	uint64_t most = (extent.end - extent.begin) / PART_MIN;
-	struct party party = {.reader = reader, .wanted = wanted(sideband),
+	struct job job = {.reader = reader, .wanted = wanted(sideband),
 			      .count = most < threads ? (unsigned int)most : threads};
-	CLEANUP_FREE struct scout *scouts = NULL;
+	CLEANUP_FREE struct readahead *readaheads = NULL;
 	/* Where sizes of samples are not to be trusted, it matters who came from where. */
-	if (party.count > 1 && !reader_is_exact(reader)) {
-		scouts = party.scouts = calloc(party.count, sizeof(*scouts));
-		if (!scouts)
+	if (job.count > 1 && !reader_is_exact(reader)) {
+		readaheads = job.readaheads = calloc(job.count, sizeof(*readaheads));
+		if (!readaheads)
 			return error_no_memory();
-		parallel_run(party.count, scout_part, &party);
+		parallel_run(job.count, readahead_part, &job);
 	}
-	struct sp_error *error = join(sideband, reader, scouts, scouts ? party.count : 0);
-	for (size_t i = 0; scouts && i < party.count; i++)
-		scout_deinit(&scouts[i]);
+	struct sp_error *error = join(sideband, reader, readaheads, readaheads ? job.count : 0);
+	for (size_t i = 0; readaheads && i < job.count; i++)
+		readahead_deinit(&readaheads[i]);
 	uint64_t *end = error ? NULL : vec_push(&sideband->splits);
 	if (!error && !end)
 		error = error_no_memory();

@@ -41,9 +41,9 @@ struct cgroup_namespace {
 struct sideband {
 	const struct record_layout *layout; /* borrowed */
 	struct machine *machine;            /* borrowed */
-	struct sp_losses *told;      /* what was lost, and when nothing was sampled */
+	struct sp_losses *losses;      /* what was lost, and when nothing was sampled */
 	VEC(struct task_count) task_counts;
-	struct lives lives;          /* not yet finished */
+	struct lifetimes lifetimes;          /* not yet finished */
 	VEC(struct note) notes;
 	size_t recorded_notes;       /* the first of them, which the recorder made */
 	VEC(const char *) cgroups;   /* paths; of one id, the last one told of */
@@ -53,7 +53,7 @@ struct sideband {
 	uint64_t sample_count, deferred_count; /* deferred: call chains */
 	struct sp_time_conv ticks;   /* how these become times; mult 0: not known */
 	bool by_offset;              /* records have no times: their places in the file stand in */
-	const char *set_back;        /* what there is to be said of the clock; NULL: nothing */
+	const char *clock_note;        /* what there is to be said of the clock; NULL: nothing */
 	struct arena arena;
 };
 
@@ -62,10 +62,10 @@ struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader
 void sideband_deinit(struct sideband *sideband);
 
 /* What a report must say, as a note of the recorder's. Copied. */
-struct sp_error *sideband_say(struct sideband *sideband, const char *text) SP_MUST_CHECK;
+struct sp_error *sideband_note(struct sideband *sideband, const char *text) SP_MUST_CHECK;
 
 /* What was found out of the recording's clock. */
-struct sp_error *sideband_say_clock(struct sideband *sideband) SP_MUST_CHECK;
+struct sp_error *sideband_note_clock(struct sideband *sideband) SP_MUST_CHECK;
 
 /* The path of a cgroup; NULL: the recording does not say. */
 const char *sideband_cgroup(const struct sideband *sideband, uint64_t id);

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include "base/error.h"
 
-void lives_deinit(struct lives *lives)
+void lifetimes_deinit(struct lifetimes *lifetimes)
 {
-	vec_deinit(&lives->events);
-	u64map_deinit(&lives->runs_of);
-	vec_deinit(&lives->runs);
-	vec_deinit(&lives->lives);
+	vec_deinit(&lifetimes->events);
+	u64map_deinit(&lifetimes->runs_of);
+	vec_deinit(&lifetimes->runs);
+	vec_deinit(&lifetimes->lifetimes);
 }
 
 /* Whoever was made before the recording is told of by a FORK that is marked so. */
@@ -19,34 +19,35 @@ static bool is_of_meanwhile(const struct sp_record *record)
 				       record->misc & PERF_RECORD_MISC_FORK_EXEC);
 }
 
-static struct sp_error *add_task(struct lives *lives, const struct sp_record *record)
+static struct sp_error *add_task(struct lifetimes *lifetimes, const struct sp_record *record)
 {
 	const struct sp_task *task = &record->task;
-	struct life_event *event = vec_push(&lives->events);
+	struct lifetime_event *event = vec_push(&lifetimes->events);
 	if (!event)
 		return error_no_memory();
-	*event = (struct life_event){record->id.time_ns, task->pid, task->tid,
+	*event = (struct lifetime_event){record->id.time_ns, task->pid, task->tid,
 				     record->type == PERF_RECORD_EXIT};
 	return NULL;
 }
 
-static struct life_runs *runs_of(struct lives *lives, uint32_t tid)
+static struct lifetime_runs *runs_of(struct lifetimes *lifetimes, uint32_t tid)
 {
 	bool added;
-	if (!vec_reserve(&lives->runs, lives->runs.count + 1))
+	if (!vec_reserve(&lifetimes->runs, lifetimes->runs.count + 1))
 		return NULL;
-	const uint32_t *index = u64map_put(&lives->runs_of, tid, (uint32_t)lives->runs.count, &added);
+	const uint32_t *index = u64map_put(&lifetimes->runs_of, tid, (uint32_t)lifetimes->runs.count, &added);
 	if (!index)
 		return NULL;
 	if (added)
-		*vec_push(&lives->runs) = (struct life_runs){0};
-	return &lives->runs.items[*index];
+		*vec_push(&lifetimes->runs) = (struct lifetime_runs){0};
+	return &lifetimes->runs.items[*index];
 }
 
 /* A task that ends runs until then, and its event tells of no switch any more. */
-static struct sp_error *add_switch(struct lives *lives, uint32_t tid, uint64_t time_ns, bool out)
+static struct sp_error *add_switch(struct lifetimes *lifetimes, uint32_t tid, uint64_t time_ns,
+				   bool out)
 {
-	struct life_runs *runs = runs_of(lives, tid);
+	struct lifetime_runs *runs = runs_of(lifetimes, tid);
 	if (!runs)
 		return error_no_memory();
 	/* Overflow is impossible in honest files, and nothing but a wrong sum in others. */
@@ -56,22 +57,22 @@ static struct sp_error *add_switch(struct lives *lives, uint32_t tid, uint64_t t
 	return NULL;
 }
 
-struct sp_error *lives_add(struct lives *lives, const struct sp_record *record)
+struct sp_error *lifetimes_add(struct lifetimes *lifetimes, const struct sp_record *record)
 {
 	uint64_t time_ns = record->id.time_ns;
 	bool out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
 	struct sp_error *error = NULL;
-	if (!lives->wanted || !is_of_meanwhile(record))
+	if (!lifetimes->wanted || !is_of_meanwhile(record))
 		return NULL;
 	switch (record->type) {
 	case PERF_RECORD_EXIT:
-		error = add_switch(lives, record->task.tid, time_ns, true);
-		return error ? error : add_task(lives, record);
+		error = add_switch(lifetimes, record->task.tid, time_ns, true);
+		return error ? error : add_task(lifetimes, record);
 	case PERF_RECORD_FORK:
-		return add_task(lives, record);
+		return add_task(lifetimes, record);
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
-		return add_switch(lives, record->id.tid, time_ns, out);
+		return add_switch(lifetimes, record->id.tid, time_ns, out);
 	default:
 		return NULL;
 	}
@@ -80,7 +81,7 @@ struct sp_error *lives_add(struct lives *lives, const struct sp_record *record)
 /* By thread and time; of one moment, the end of the earlier one first. */
 static int compare_events(const void *a, const void *b)
 {
-	const struct life_event *x = a, *y = b;
+	const struct lifetime_event *x = a, *y = b;
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
 	if (x->time_ns != y->time_ns)
@@ -88,32 +89,32 @@ static int compare_events(const void *a, const void *b)
 	return (int)y->ends - (int)x->ends;
 }
 
-bool lives_finish(struct lives *lives, uint64_t end_ns)
+bool lifetimes_finish(struct lifetimes *lifetimes, uint64_t end_ns)
 {
-	const struct life_event *events = lives->events.items;
-	if (!lives->events.count)
+	const struct lifetime_event *events = lifetimes->events.items;
+	if (!lifetimes->events.count)
 		return true;
-	qsort(lives->events.items, lives->events.count, sizeof(*events), compare_events);
-	for (size_t i = 0; i < lives->events.count; i++) {
-		const struct life_event *begin = &events[i], *next = begin + 1;
-		bool has_next = i + 1 < lives->events.count && next->tid == begin->tid;
+	qsort(lifetimes->events.items, lifetimes->events.count, sizeof(*events), compare_events);
+	for (size_t i = 0; i < lifetimes->events.count; i++) {
+		const struct lifetime_event *begin = &events[i], *next = begin + 1;
+		bool has_next = i + 1 < lifetimes->events.count && next->tid == begin->tid;
 		if (begin->ends)
 			continue;
-		struct life *life = vec_push(&lives->lives);
-		if (!life)
+		struct lifetime *lifetime = vec_push(&lifetimes->lifetimes);
+		if (!lifetime)
 			return false;
-		*life = (struct life){begin->time_ns, has_next ? next->time_ns : end_ns, begin->pid,
+		*lifetime = (struct lifetime){begin->time_ns, has_next ? next->time_ns : end_ns, begin->pid,
 				      begin->tid};
-		if (life->end_ns < life->begin_ns)
-			life->end_ns = life->begin_ns;
+		if (lifetime->end_ns < lifetime->begin_ns)
+			lifetime->end_ns = lifetime->begin_ns;
 	}
 	return true;
 }
 
-bool lives_cpu_ns(const struct lives *lives, uint32_t tid, uint64_t *ret)
+bool lifetimes_cpu_ns(const struct lifetimes *lifetimes, uint32_t tid, uint64_t *ret)
 {
-	const uint32_t *index = u64map_find(&lives->runs_of, tid);
-	const struct life_runs *runs = index ? &lives->runs.items[*index] : NULL;
+	const uint32_t *index = u64map_find(&lifetimes->runs_of, tid);
+	const struct lifetime_runs *runs = index ? &lifetimes->runs.items[*index] : NULL;
 	if (!runs || runs->open || runs->sum_ns < 0)
 		return false;
 	*ret = (uint64_t)runs->sum_ns;

@@ -12,41 +12,42 @@
 #include "base/vec.h"
 
 /* One that begins or ends. */
-struct life_event {
+struct lifetime_event {
 	uint64_t time_ns;
 	uint32_t pid, tid;
 	bool ends;
 };
 
-struct life {
+struct lifetime {
 	uint64_t begin_ns, end_ns;
 	uint32_t pid, tid;
 };
 
 /* How long a task ran, by SWITCH records in any order: ends of runs less their beginnings. */
-struct life_runs {
+struct lifetime_runs {
 	int64_t sum_ns;
 	int64_t open; /* beginnings less ends; 0: all are known */
 };
 
-struct lives {
+struct lifetimes {
 	bool wanted; /* some event is inherited by tasks; else none are kept */
-	VEC(struct life_event) events;
+	VEC(struct lifetime_event) events;
 	struct u64map runs_of; /* tid -> index in `runs` */
-	VEC(struct life_runs) runs;
-	VEC(struct life) lives; /* once finished: by thread and time */
+	VEC(struct lifetime_runs) runs;
+	VEC(struct lifetime) lifetimes; /* once finished: by thread and time */
 };
 
 /* Zeroed but for `wanted`, it is ready. */
-void lives_deinit(struct lives *lives);
+void lifetimes_deinit(struct lifetimes *lifetimes);
 
 /* FORK, EXIT, SWITCH and SWITCH_CPU_WIDE, in any order; others are ignored. */
-struct sp_error *lives_add(struct lives *lives, const struct sp_record *record) SP_MUST_CHECK;
+struct sp_error *lifetimes_add(struct lifetimes *lifetimes,
+			       const struct sp_record *record) SP_MUST_CHECK;
 
 /* All were added; who has not ended did so at `end_ns`. False when out of memory. */
-bool lives_finish(struct lives *lives, uint64_t end_ns);
+bool lifetimes_finish(struct lifetimes *lifetimes, uint64_t end_ns);
 
 /* The CPU time of all tasks of that number; false where no records say. */
-bool lives_cpu_ns(const struct lives *lives, uint32_t tid, uint64_t *ret);
+bool lifetimes_cpu_ns(const struct lifetimes *lifetimes, uint32_t tid, uint64_t *ret);
 
 #endif

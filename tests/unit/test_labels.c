@@ -281,21 +281,21 @@ TEST(bodies_do_not_depend_on_the_order_of_pieces)
 	};
 	enum { COUNT = sizeof(pieces) / sizeof(*pieces) };
 	for (size_t first = 0; first < COUNT; first++) {
-		struct bodies bodies = {0};
+		struct identities identities = {0};
 		uint32_t of[COUNT];
 		for (size_t i = first; i < first + COUNT; i++) {
-			of[i % COUNT] = bodies_add(&bodies, &pieces[i % COUNT]);
+			of[i % COUNT] = identities_add(&identities, &pieces[i % COUNT]);
 			ck_assert_uint_ne(of[i % COUNT], UINT32_MAX);
 		}
-		const struct body *body = bodies_body(&bodies, of[0]);
-		ck_assert_str_eq(body->home, "/a");
-		ck_assert_uint_eq(body->start, 0x5);
-		ck_assert_ptr_eq(bodies_body(&bodies, of[1]), body);
-		ck_assert_ptr_eq(bodies_body(&bodies, of[2]), body);
-		ck_assert_ptr_eq(bodies_body(&bodies, of[4]), body);
-		ck_assert_str_eq(bodies_body(&bodies, of[3])->home, "/c");
-		ck_assert_ptr_null(bodies_body(&bodies, of[5])->home);
-		bodies_deinit(&bodies);
+		const struct identity *identity = identities_find(&identities, of[0]);
+		ck_assert_str_eq(identity->home, "/a");
+		ck_assert_uint_eq(identity->start, 0x5);
+		ck_assert_ptr_eq(identities_find(&identities, of[1]), identity);
+		ck_assert_ptr_eq(identities_find(&identities, of[2]), identity);
+		ck_assert_ptr_eq(identities_find(&identities, of[4]), identity);
+		ck_assert_str_eq(identities_find(&identities, of[3])->home, "/c");
+		ck_assert_ptr_null(identities_find(&identities, of[5])->home);
+		identities_deinit(&identities);
 	}
 }
 

@@ -104,10 +104,11 @@ static void found_deinit(struct found *found)
 static void compare(struct found *a, struct found *b)
 {
 	ck_assert_uint_eq(a->sideband.sample_count, b->sideband.sample_count);
-	ck_assert_uint_eq(sp_losses_moment_count(a->sideband.told), sp_losses_moment_count(b->sideband.told));
-	for (size_t i = 0; i < sp_losses_moment_count(a->sideband.told); i++)
-		ck_assert_uint_eq(sp_losses_moment(a->sideband.told, i)->lost,
-				  sp_losses_moment(b->sideband.told, i)->lost);
+	ck_assert_uint_eq(sp_losses_moment_count(a->sideband.losses),
+			sp_losses_moment_count(b->sideband.losses));
+	for (size_t i = 0; i < sp_losses_moment_count(a->sideband.losses); i++)
+		ck_assert_uint_eq(sp_losses_moment(a->sideband.losses, i)->lost,
+				  sp_losses_moment(b->sideband.losses, i)->lost);
 	for (uint32_t i = 0; i < RECORDS; i++)
 		ck_assert_str_eq(machine_comm(a->machine, i, i, 5000),
 				 machine_comm(b->machine, i, i, 5000));
@@ -227,12 +228,12 @@ TEST(scouts_find_where_records_begin)
 	ok_or_fail(sp_reader_open(NULL, path, &reader));
 	struct reader_extent all = reader_extent(reader);
 	uint64_t begin = record_offset(path, 500);
-	struct scout scout = {0};
-	scout_run(&scout, reader, (struct reader_extent){begin - 8000, all.end}, is_comm);
-	ck_assert_uint_eq(scout.begin, begin);
-	ck_assert_uint_eq(scout.end, all.end);
-	ck_assert_uint_gt(scout.records.count, 100);
-	ck_assert_uint_gt(scout.sample_count, 400);
-	scout_deinit(&scout);
+	struct readahead readahead = {0};
+	readahead_run(&readahead, reader, (struct reader_extent){begin - 8000, all.end}, is_comm);
+	ck_assert_uint_eq(readahead.begin, begin);
+	ck_assert_uint_eq(readahead.end, all.end);
+	ck_assert_uint_gt(readahead.records.count, 100);
+	ck_assert_uint_gt(readahead.sample_count, 400);
+	readahead_deinit(&readahead);
 	sp_reader_free(reader);
 }
