@@ -64,7 +64,7 @@ struct callers callers_of(const struct sampled *sampled, uint16_t misc, const ui
 		callers.count -= 2;
 		callers.misc |= CALLERS_DEFERRED;
 	}
-	/* Where frame pointers end, so does a chain of them: nothing runs at 0. */
+	/* Frame pointers end with 0, where nothing runs: the chain ends there. */
 	while (callers.count && callers.ips[callers.count - 1] == 0)
 		callers.count--;
 	while (callers.count && chain_is_mark(*callers.ips)) {
@@ -89,7 +89,7 @@ struct callers callers_of(const struct sampled *sampled, uint16_t misc, const ui
 struct part {
 	size_t begin, end;
 	uint16_t cpumode;
-	bool exact; /* of the first */
+	bool exact; /* mode of the first ip */
 	bool gap;   /* calls are missing before the first */
 };
 
@@ -209,7 +209,7 @@ static size_t common_words(const struct last_chain *last, const struct chains *c
 	return same;
 }
 
-/* What was scratch becomes the last chain's words, and the other way round. */
+/* Swaps the scratch words with the last chain's. */
 static void swap_words(struct last_chain *last, struct chains *chains)
 {
 	__typeof__(last->words.items) items = last->words.items;

@@ -16,7 +16,7 @@
  * Words of an interned chain that are no ips. As the kernel's own marks, they lie
  * where no code can: above PERF_CONTEXT_MAX.
  */
-#define CHAIN_MODE(cpumode) ((uint64_t)-16 + (cpumode)) /* of the ips that follow */
+#define CHAIN_MODE(cpumode) ((uint64_t)-16 + (cpumode)) /* mode of the following ips */
 #define CHAIN_EXACT ((uint64_t)-1) /* the next ip is where code ran, not where a call returns to */
 #define CHAIN_GAP ((uint64_t)-2)   /* calls were left out here */
 /* How it ended, enum sp_misc_end, END_DEFERRED or END_INVALID; the first word. */
@@ -32,7 +32,7 @@ static inline bool chain_is_mark(uint64_t word)
 	return word >= (uint64_t)PERF_CONTEXT_MAX;
 }
 
-/* Whose code follows a mark, as PERF_RECORD_MISC_*; CPUMODE_UNKNOWN of marks that are not known. */
+/* Mode of the code after a mark, a PERF_RECORD_MISC_*; CPUMODE_UNKNOWN for unknown marks. */
 uint16_t chain_mark_cpumode(uint64_t mark);
 
 static inline bool chain_is_end(uint64_t word)
@@ -45,7 +45,7 @@ struct chain {
 	uint64_t hash;
 	uint32_t root;
 	uint32_t node;    /* RADIX_NONE: the place is empty */
-	uint16_t cpumode; /* as in struct callers, as are these */
+	uint16_t cpumode; /* these three: see struct callers */
 	uint16_t misc;
 	bool exact;
 	VEC(uint64_t) ips;
@@ -60,7 +60,7 @@ struct last_chain {
 	struct radix_path path;
 };
 
-/* So many chains are remembered, each in its one place, so that most need not be interned. */
+/* Size of the cache of recorded chains, which spares most of them the interning. */
 #define CHAIN_MEMORY 16384
 #define CHAIN_ROOTS 32
 
@@ -78,14 +78,14 @@ void chains_deinit(struct chains *chains);
 struct callers {
 	const uint64_t *ips;
 	size_t count;
-	uint16_t cpumode; /* of the first */
+	uint16_t cpumode; /* mode of the first ip */
 	uint16_t misc;    /* the SP_MISC_STACK of what was unwound; 0: the kernel's own chain */
 	bool exact;       /* the first is where code ran, not where a call returns to */
 	uint64_t leaf_ip;
 	uint16_t leaf_cpumode;
 };
 
-/* Where a sample was taken. */
+/* Sampled place. */
 struct sampled {
 	uint64_t ip;
 	uint16_t cpumode;
@@ -95,9 +95,9 @@ struct sampled {
 struct sampled sampled_of(const struct sp_record *record);
 
 /*
- * Of a chain as it was recorded, or one made in its place: the innermost ip first, each part
- * behind its PERF_CONTEXT_* mark. A part of the same mode as the one before it begins with an
- * ip where code ran, or, where SP_MISC_SHORTENED calls are missing, behind two marks.
+ * Callers in a recorded chain, or in one made in its place: the innermost ip first, each part
+ * after its PERF_CONTEXT_* mark. A part of the same mode as the one before it begins with an ip
+ * where code ran; two marks stand for missing calls (SP_MISC_SHORTENED).
  */
 struct callers callers_of(const struct sampled *sampled, uint16_t misc, const uint64_t *ips,
 			  size_t count);

@@ -24,7 +24,7 @@ static inline bool key_is_text(enum sp_key key)
 	return key >= SP_KEY_TRACE && key < SP_KEY_COUNT;
 }
 
-/* What all workers have in common and none changes. */
+/* Constants that all workers share. */
 struct work {
 	struct sp_ctx *ctx;
 	struct sp_reader *reader;
@@ -34,10 +34,10 @@ struct work {
 	const struct unwinding *unwinding;
 	const struct deferred *deferred; /* NULL: there are none */
 	const struct sp_analysis_options *options;
-	const struct labels *labels; /* of frames; made when all workers have resolved */
-	bool keys[SP_KEY_COUNT];       /* what rows are made by */
+	const struct labels *labels; /* labels of frames; made when all workers have resolved */
+	bool keys[SP_KEY_COUNT];       /* keys of rows */
 	bool group_keys[SP_KEY_COUNT]; /* and groups: the tree's commands too */
-	enum sp_key detail_keys[SP_KEY_COUNT]; /* those that are values */
+	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys that are values */
 	size_t detail_count;
 	bool has_texts;   /* some of them are texts (key_is_text()) */
 	const struct matches *matches; /* NULL: no function is asked for by name; as labels */
@@ -59,7 +59,7 @@ struct task {
 
 /* Samples of one place under one chain. */
 struct leaf {
-	uint32_t node;    /* of the caller; the root if there is none */
+	uint32_t node;    /* node of the caller; the root if there is none */
 	uint32_t answer;  /* lookup_find()'s of the sampled ip */
 	uint64_t chains;  /* samples with a call chain, shown or not */
 	uint64_t samples, weight; /* shown */
@@ -71,7 +71,7 @@ struct event_sums {
 	uint64_t stated_ends;  /* stacks of which the recording says how they ended */
 	uint64_t repaired, shortened, guessed;
 	uint64_t limited; /* by what was asked for */
-	uint64_t branch_stacks;   /* that are not empty, of samples whose branches are counted */
+	uint64_t branch_stacks;   /* not empty, of samples whose branches are counted */
 	uint64_t enabled_ns, running_ns; /* between samples with counters' values */
 	uint64_t unattributed;    /* values of which is not known since when they count */
 	uint64_t branchless;      /* samples without, which count for nothing then */
@@ -82,7 +82,7 @@ struct truncated_sample {
 	struct sampled sampled;
 	uint32_t root, number;
 	uint32_t answer;       /* lookup_find()'s of the sampled ip */
-	uint32_t kernel_begin; /* of its ips in kernel_ips */
+	uint32_t kernel_begin; /* index of its ips in kernel_ips */
 	uint32_t kernel_count;
 	uint16_t event;
 	uint16_t misc;
@@ -104,15 +104,15 @@ struct counted {
 	struct lookup lookup;
 	struct chains chains;             /* roots are named group << 32 | view */
 	struct groups groups;
-	struct details details;           /* of the groups: frames stand for what is at addresses */
-	struct sp_trace *trace;           /* where work->has_texts */
-	struct strtab texts;              /* of details */
+	struct details details;           /* values of the groups: addresses as frames */
+	struct sp_trace *trace;           /* if work->has_texts */
+	struct strtab texts;              /* texts of details */
 	struct stacks stacks;
-	struct stack stack;               /* of the last sample, if it was asked for */
+	struct stack stack;               /* stack of the last sample, if has_stack */
 	bool has_stack;
 	VEC(struct truncated_sample) truncated;
 	VEC(uint64_t) kernel_ips;
-	const struct repair *repaired;    /* of all workers; this one's stacks are behind others: */
+	const struct repair *repaired;    /* repair of all workers; this one's stacks begin at: */
 	uint32_t repair_offset;
 	VEC(struct leaf) leaves;
 	struct u64map leaf_of;            /* node, frame -> index in leaves */
@@ -123,7 +123,7 @@ struct counted {
 	struct event_sums *events;
 	struct u64map task_samples;       /* event, tid -> samples, where work->sum_tasks */
 	struct u64map counter_of;         /* event id, tid -> index in counters */
-	VEC(struct counter_state) counters; /* of PERF_SAMPLE_READ */
+	VEC(struct counter_state) counters; /* counters of PERF_SAMPLE_READ */
 	uint64_t first_ns, last_ns;       /* 0, 0: no sample has a time */
 	struct time_bins **time_bins;     /* by event; NULL without options->time_bins */
 	uint64_t unknown_event;           /* samples that are of no event of the recording */

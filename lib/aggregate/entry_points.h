@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What calls main() and the functions of threads, known by its instructions. */
+/* Code that calls main() and the functions of threads, known by its instructions. */
 #ifndef AGGREGATE_ENTRY_POINTS_H
 #define AGGREGATE_ENTRY_POINTS_H
 

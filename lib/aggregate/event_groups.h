@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which events of a recording are groups. */
+/* Groups of a recording's events. */
 #ifndef AGGREGATE_EVENT_GROUPS_H
 #define AGGREGATE_EVENT_GROUPS_H
 

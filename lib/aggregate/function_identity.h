@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which functions of one name are one function. What debug information has are pieces: a
- * function with its code, clones of it, copies that were inlined, each with the file its
- * lines are in. Pieces are one if their code begins at one place, or their lines are in
- * one file; so a function is told from another static one of its name, yet found again
- * in all that it was inlined into, even if its lines are from several files.
+ * Functions of one name that are one function. Debug information has pieces: a function with its
+ * code, its clones, its inlined copies, each with the file of its lines. Pieces are one function
+ * if their code begins at one place, or their lines are in one file. Static functions of one name
+ * thus stay apart, and a function's inlined copies are found even if its lines are from several
+ * files.
  */
 #ifndef AGGREGATE_FUNCTION_IDENTITY_H
 #define AGGREGATE_FUNCTION_IDENTITY_H
@@ -28,7 +28,7 @@ struct identities {
 /* A piece; strings are interned, and file may be NULL. */
 struct piece {
 	const char *dso, *name, *file;
-	uint64_t start; /* where its code begins; UINT64_MAX: inlined */
+	uint64_t start; /* begin of its code; UINT64_MAX: inlined */
 };
 
 /* A zeroed struct identities is empty. */

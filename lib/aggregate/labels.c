@@ -9,18 +9,21 @@
 #include "base/error.h"
 #include "profile/filter.h"
 
-/* What is the same for all of a module. */
+/* Texts of a module. */
 struct module_texts {
 	const char *dso, *dso_path, *build_id;
 };
 
-/* What became of a frame of sources, for places with one symbol and mode: mostly that is all. */
+/*
+ * Piece and label of a source frame, for places with one symbol and mode: mostly all of its
+ * places.
+ */
 struct source_known {
 	const struct symbol *symbol;
-	uint64_t address; /* of places without a symbol */
+	uint64_t address; /* address of places without a symbol */
 	struct piece piece;
 	struct label label;
-	uint32_t identity; /* of the piece, by identities_add() */
+	uint32_t identity; /* the piece's, by identities_add() */
 	uint16_t cpumode;
 	bool has_piece, has_label;
 };
@@ -30,7 +33,7 @@ struct labelling {
 	const struct names *names;
 	const struct label_options *options;
 	struct source_places places;
-	struct source_known *sources; /* of the frames that were found there, by number */
+	struct source_known *sources; /* by number of the source frame */
 	struct module_texts *modules; /* by index; the last are of no module */
 	struct identities identities;
 	struct u64map interned_of;       /* a name of the resolver's, by its place -> index in kept */
@@ -75,7 +78,7 @@ bool labels_need_sources(const struct label_options *options)
 	return needs_lines(options) || (options->expand && functions);
 }
 
-/* Of the frame's module, made on first use; NULL when out of memory. */
+/* Texts of the frame's module, made on first use; NULL when out of memory. */
 static const struct module_texts *texts_of(struct labelling *labelling, const struct frame *frame)
 {
 	struct functions *functions = labelling->labels->functions;
@@ -107,7 +110,7 @@ static const char *intern_text(struct labelling *labelling, const char *text)
 	return index ? labelling->interned.items[*index] : NULL;
 }
 
-/* Of what has no name: its address. */
+/* Name of the frame's symbol, or its address. */
 static const char *symbol_text(struct labelling *labelling, const struct frame *frame)
 {
 	struct functions *functions = labelling->labels->functions;
@@ -157,7 +160,10 @@ static bool make_piece(struct labelling *labelling, const struct frame *frame,
 	return ret->name != NULL;
 }
 
-/* What is known of a frame of sources at a frame's place; forgotten where that is another one. */
+/*
+ * Piece and label of a source frame at a frame's place; reset if the last place had another
+ * symbol.
+ */
 static struct source_known *known_of(struct labelling *labelling, const struct frame *frame,
 				     const struct source_frame *source)
 {
@@ -183,7 +189,7 @@ static bool add_piece(struct labelling *labelling, const struct frame *frame,
 	return known->has_piece;
 }
 
-/* Of all functions at a frame's place; false when out of memory. */
+/* Adds the pieces of all functions at a frame's place; false when out of memory. */
 static bool add_pieces(struct labelling *labelling, const struct frame *frame,
 		       const struct source_frame *source)
 {
@@ -240,7 +246,7 @@ struct known {
 	const struct module_texts *texts;
 	const char *symbol, *function;
 	bool function_known, inlined;
-	const struct identity *identity; /* of the function; NULL: it is the symbol */
+	const struct identity *identity; /* identity of the function; NULL: it is the symbol */
 	const char *file;
 	uint32_t line;
 };
@@ -443,7 +449,7 @@ static bool label_frame(struct labelling *labelling, size_t index,
 	return done && label_side(labelling, index, &known, inner);
 }
 
-/* Those with sources place by place: neighbours have much in common, and it is near in memory. */
+/* Labels frames with sources in order of place: neighbours share pieces, which are then cached. */
 static bool label_frames(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;

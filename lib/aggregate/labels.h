@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What people see of frames, made at once when all frames are known: of each the
- * functions there, the outermost first, and of those what rows and tree nodes are made
- * by. Debug information is read here, for all places of a module together.
+ * Labels of frames, made at once when all frames are known: the functions at each frame, the
+ * outermost first, and for each function its row and tree node. Debug information is read here,
+ * for all places of a module together.
  */
 #ifndef AGGREGATE_LABELS_H
 #define AGGREGATE_LABELS_H
@@ -22,14 +22,14 @@ struct frame_labels {
 	bool lined; /* and its line is known */
 };
 
-/* What a frame is as the end of a branch, or as data: in functions; UINT32_MAX: not wanted. */
+/* Indexes in functions of a frame that is a branch's end, or data; UINT32_MAX: not requested. */
 struct side_labels {
 	uint32_t symbol, dso, line; /* line: or not known */
 };
 
-/* What is wanted. */
+/* Options of labels_make(). */
 struct label_options {
-	const bool *keys; /* of rows, by enum sp_key */
+	const bool *keys; /* keys of rows, by enum sp_key */
 	bool tree;        /* nodes are wanted */
 	bool expand;      /* inlined functions are functions of their own, in rows and trees */
 	bool tree_lines;  /* nodes are by source line, too */
@@ -40,15 +40,15 @@ struct label_options {
 struct labels {
 	VEC(struct frame_labels) frames; /* by index in struct names */
 	VEC(struct label) items;
-	VEC(struct side_labels) sides; /* as frames, where rows have a key that wants them */
-	struct functions *functions;     /* of rows; borrowed. All texts live there */
-	struct functions *nodes;         /* of nodes; borrowed */
+	VEC(struct side_labels) sides; /* by frame; empty unless a key needs them */
+	struct functions *functions;     /* functions of rows; borrowed; owner of all texts */
+	struct functions *nodes;         /* functions of nodes; borrowed */
 };
 
 /* Whether what is wanted takes debug information, in modules that have it. */
 bool labels_need_sources(const struct label_options *options);
 
-/* Of all frames of `names`, which must not change meanwhile. */
+/* Makes labels of all frames of `names`, which must not change meanwhile. */
 struct sp_error *labels_make(struct labels *labels, const struct names *names,
 			     const struct label_options *options, struct functions *functions,
 			     struct functions *nodes) SP_MUST_CHECK;

@@ -21,7 +21,7 @@ enum lookup_kind {
 
 struct lookup {
 	struct names *names;
-	struct ip_maps maps; /* of answers */
+	struct ip_maps maps; /* caches of answers */
 };
 
 /* A zeroed struct lookup with `names` set is ready. */

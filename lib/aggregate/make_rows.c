@@ -7,11 +7,11 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 
-/* A node with what hangs on it. */
+/* A node's sums, and its leaves. */
 struct node_sums {
-	uint64_t samples, weight; /* of all leaves here and below */
+	uint64_t samples, weight; /* sums of all leaves here and below */
 	uint32_t leaf;            /* the first of this node's, UINT32_MAX: none */
-	uint32_t group;           /* of rows */
+	uint32_t group;           /* group of rows */
 };
 
 /* A node on the way to where we are, and how many rows were open before it. */
@@ -28,7 +28,7 @@ struct summing {
 	struct node_sums *nodes;
 	uint32_t *next_leaf;
 	VEC(struct open_node) open; /* from the root down to where we are */
-	VEC(uint32_t) rows; /* those of the calls from there, to be closed again */
+	VEC(uint32_t) rows; /* open rows of the calls from there */
 };
 
 static void summing_deinit(struct summing *summing)

@@ -9,8 +9,8 @@
 /* Rows of one worker. A zeroed one may be released. */
 struct summed {
 	struct groups groups;   /* by the keys of rows alone */
-	struct details details; /* of the groups; functions in place of frames */
-	struct tallies tallies; /* of the groups */
+	struct details details; /* values of the groups; functions in place of frames */
+	struct tallies tallies; /* sums by group and function */
 };
 
 /*

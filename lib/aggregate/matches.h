@@ -13,7 +13,7 @@
 /* Matched by a function, by a frame if one of its functions is, by a stack likewise. */
 #define MATCH_FOCUS 1u
 #define MATCH_IGNORE 2u
-#define MATCH_ROOT 4u /* of stacks that begin or end there: callees, callers */
+#define MATCH_ROOT 4u /* root of callees or callers: stacks begin or end there */
 #define MATCH_PARENT 8u
 
 struct name_pattern {

@@ -108,7 +108,7 @@ static void add_ends(struct sp_profile *profile, const struct event_sums *sums)
 	profile->limited += sums->limited;
 }
 
-/* As much for each lost sample as for those that are there. */
+/* Estimates the missing weight: a lost sample weighs the mean of the others. */
 static uint64_t missing_weight(const struct sp_profile *profile)
 {
 	if (profile->of_branches || profile->weight_is_latency || !profile->samples)
@@ -131,7 +131,7 @@ static uint64_t lost_own(const struct run *run, uint64_t lost)
 	return lost;
 }
 
-/* What is known of an event as a whole; *shown_ret are the sums of what is shown. */
+/* Fills in an event's totals; *shown_ret are the sums of shown samples. */
 static void sum_up(const struct run *run, uint16_t event, struct sp_profile *profile,
 		   struct weight_sums *all_ret, struct weight_sums *shown_ret)
 {
@@ -163,7 +163,7 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 				   (run->unwinding.unwinder && dump_unwind_has_dump(&of->attr)));
 }
 
-/* What an event's rows are made of; `profile` is summed up. */
+/* Source of an event's rows; its profile has its totals. */
 static struct profile_source source_of(struct run *run, uint16_t event,
 				       const struct merged *merged, struct weight_sums whole)
 {

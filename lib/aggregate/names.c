@@ -134,7 +134,7 @@ static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, u
 				       resolver_find(names->resolver, &location) :
 				       resolver_find_caller(names->resolver, &location);
 		frame.sourced = is_sourced(names, &location);
-		/* What calls main() is a function without a name, if the C library is stripped. */
+		/* In a stripped C library, main()'s caller has no name. */
 		*outermost_ret = caller && !symbol_is_named(frame.symbol) &&
 				 is_c_library(location.module->name) &&
 				 is_entry_point_call(names->resolver, &location);

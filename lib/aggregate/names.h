@@ -21,8 +21,8 @@ struct frame {
 	const struct module *module; /* NULL: nothing was mapped there */
 	const struct symbol *symbol; /* NULL: nothing is known */
 	uint64_t address;  /* shown in place of a symbol; 0 if there is one */
-	uint64_t offset;   /* of what is `sourced`: where in the module; else 0 */
-	uint32_t pid;      /* of what is `sourced`: the process; else 0 */
+	uint64_t offset;   /* if `sourced`: offset in the module; else 0 */
+	uint32_t pid;      /* if `sourced`: the process; else 0 */
 	uint16_t cpumode;
 	bool sourced;      /* the module has debug information, and that is wanted */
 };
@@ -30,7 +30,7 @@ struct frame {
 /* Calls for one module never overlap: a lock for each, shared by some. */
 #define NAME_LOCKS 64
 
-/* Who knows functions and lines; resolver_has_sources() and resolver_sources(). */
+/* Lookup of functions and lines; resolver_has_sources() and resolver_sources(). */
 struct name_sources {
 	bool (*has)(void *arg, const struct module *module, uint32_t pid);
 	struct sp_error *(*find)(void *arg, const struct module *module, uint32_t pid,
@@ -46,7 +46,7 @@ struct names {
 	struct name_sources sources;   /* asked only where `has` is not NULL */
 	pthread_mutex_t module_locks[NAME_LOCKS];
 	uint8_t *sourced;              /* by module, under its lock: 0 not asked, 1 no, 2 yes */
-	pthread_mutex_t lock;          /* of all below */
+	pthread_mutex_t lock;          /* guards all below */
 	VEC(struct frame) frames;
 	struct index_set index_of;
 };
@@ -56,7 +56,7 @@ bool names_init(struct names *names, const struct machine *machine, struct resol
 		const struct sp_analysis_options *options, const struct name_sources *sources);
 void names_deinit(struct names *names);
 
-/* What stands for a module of which nothing is known; and for all that a guest has mapped. */
+/* Names in place of an unknown module, and of a guest's mappings. */
 #define NAMES_UNKNOWN "[unknown]"
 #define NAMES_GUEST "[guest]"
 
@@ -67,7 +67,7 @@ static inline bool names_is_guest(const struct frame *frame)
 				  frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL);
 }
 
-/* As people see it. */
+/* Name of the frame's dso as shown. */
 static inline const char *names_dso(const struct frame *frame)
 {
 	if (frame->module)
@@ -87,9 +87,9 @@ struct name {
 };
 
 /*
- * What is at `ip`. Of a `caller`, ip is where the call returns to: the function is
- * that of the call before it, which may be the last thing in its function. False
- * when out of memory. Thread-safe.
+ * Finds the frame at `ip`. With `caller`, ip is a return address: the function is that of the
+ * call before it, which may be its function's last instruction. False when out of memory.
+ * Thread-safe.
  */
 bool names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip, bool caller,
 		struct name *ret);

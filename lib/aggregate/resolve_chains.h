@@ -5,11 +5,11 @@
 
 #include "aggregate/counted.h"
 
-/* What stands for words that are no calls: others, and where calls were left out. */
+/* Frames of words that are no calls: of marks, and of CHAIN_GAP, for omitted calls. */
 #define WORD_NONE UINT32_MAX
 #define WORD_GAP (UINT32_MAX - 1)
 
-/* What the words up to a node's end say of those that follow. */
+/* State after the words up to a node's end. */
 struct node_state {
 	uint32_t view, group;
 	uint32_t depth;      /* calls */
@@ -23,9 +23,9 @@ struct node_state {
 /* The chains of a struct counted, resolved. A zeroed one may be released. */
 struct resolved {
 	struct counted *counted;   /* borrowed */
-	uint32_t *order;           /* of the chains' nodes: parents first */
-	uint32_t *frames;          /* of the chains' words; WORD_NONE of marks, WORD_GAP of CHAIN_GAP */
-	struct node_state *states; /* of the chains' nodes */
+	uint32_t *order;           /* the chains' nodes, parents first */
+	uint32_t *frames;          /* by word of the chains; WORD_NONE for marks, WORD_GAP for CHAIN_GAP */
+	struct node_state *states; /* by node of the chains */
 };
 
 /*

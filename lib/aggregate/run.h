@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the parts of an analysis share. */
+/* The result of an analysis, and the state while it runs. */
 #ifndef AGGREGATE_RUN_H
 #define AGGREGATE_RUN_H
 
@@ -15,8 +15,8 @@
 
 /* The result; owns all that it hands out. */
 struct sp_analysis {
-	struct functions functions; /* of rows, and all their texts */
-	struct functions nodes;     /* of trees */
+	struct functions functions; /* functions of rows; owner of all texts */
+	struct functions nodes;     /* functions of tree nodes */
 	struct srcfiles row_files, node_files;
 	struct strtab strings;
 	struct arena arena;
@@ -26,10 +26,10 @@ struct sp_analysis {
 	VEC(struct sp_finding) findings;
 	uint64_t first_ns, last_ns;
 	struct time_bins **time_bins; /* by event; NULL: not requested */
-	size_t event_count;           /* of time_bins */
+	size_t event_count;           /* length of time_bins */
 };
 
-/* What is there while it runs. */
+/* State of a running analysis. */
 struct run {
 	struct sp_ctx *ctx;
 	struct sp_reader *reader;
@@ -39,14 +39,14 @@ struct run {
 	struct sideband sideband;
 	struct names names;
 	struct labels labels;
-	struct matches matches; /* where matches_wanted() */
+	struct matches matches; /* if matches_wanted() */
 	unsigned int threads;
 	struct unwinding unwinding;
 	struct deferred deferred;
 	struct work work;
 	struct worker *workers;
 	size_t worker_count;
-	struct sp_analysis *analysis; /* what it makes */
+	struct sp_analysis *analysis; /* the result */
 };
 
 #endif

@@ -152,7 +152,7 @@ static bool count_end(struct counted *counted, uint16_t event, const struct call
 					     view, cpumode, ip);
 		if (outer == LOOKUP_FAILED)
 			return false;
-		/* As in sum.c: the last words need not be of calls. */
+		/* By frame pointers, the last words need not be calls (resolve_chains.c). */
 		if (callers_end(callers) == SP_MISC_END_UNKNOWN && outer & LOOKUP_UNMAPPED)
 			continue;
 		answer = outer;
@@ -229,7 +229,7 @@ static bool add_to_leaf(struct counted *counted, uint32_t root, uint16_t event,
 	return true;
 }
 
-/* As add_to_leaf(), but later; false when out of memory. */
+/* Saves a truncated sample for count_truncated_samples(); false when out of memory. */
 static bool add_truncated(struct counted *counted, const struct sp_record *record, uint32_t root,
 			uint16_t event, uint32_t answer, bool shown, uint64_t weight)
 {

@@ -8,9 +8,9 @@
 /* A sample's thread, its address space, and what the filters say of both. */
 struct place_of_sample {
 	struct task *task;
-	uint64_t time_ns; /* as the machine has it */
+	uint64_t time_ns; /* in the machine's time */
 	uint32_t cpu;     /* UINT32_MAX: not known */
-	uint8_t replicate; /* of struct group */
+	uint8_t replicate; /* see struct group */
 	bool shown;       /* but for where its code is */
 	uint32_t view;    /* stacks_view() */
 };

@@ -93,7 +93,7 @@ static uint64_t if_present(const struct sp_sample *sample, uint64_t bit, uint64_
 	return sample->present & bit ? value : DETAIL_NONE;
 }
 
-/* What matters of PERF_SAMPLE_DATA_SRC's word for a key: its bits. */
+/* Bits of PERF_SAMPLE_DATA_SRC's word for a key. */
 static uint64_t data_source_mask(enum sp_key key)
 {
 	switch (key) {
@@ -203,7 +203,7 @@ static bool data_value(struct counted *counted, const struct sp_record *record, 
 	return answer != LOOKUP_FAILED;
 }
 
-/* What a tracepoint's sample says, by libtraceevent; false when out of memory. */
+/* Text of a tracepoint's sample, by libtraceevent; false when out of memory. */
 static bool text_value(struct counted *counted, const struct sp_record *record, enum sp_key key,
 		      uint64_t *word)
 {
@@ -249,7 +249,7 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 	return done;
 }
 
-/* What a frame is by this key; a word itself of all others. */
+/* Function of a frame, for keys of addresses; else the word itself. */
 static uint64_t row_word(const struct labels *labels, enum sp_key key, uint64_t word)
 {
 	if (word == DETAIL_NONE)

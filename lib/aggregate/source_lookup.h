@@ -16,7 +16,7 @@ struct source_place {
 };
 
 struct source_places {
-	VEC(struct source_place);    /* of all frames that are sourced, by module and offset */
+	VEC(struct source_place);    /* places of all sourced frames, by module and offset */
 	size_t *first_source; /* by module: where its frames of sources begin among all */
 	size_t source_count;
 };

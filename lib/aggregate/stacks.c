@@ -6,10 +6,10 @@
 /* A copy of 64 KiB holds no more return addresses. */
 #define FRAMES_MOST 8192
 
-/* Of more calls than that the innermost and outermost are kept: as many as a record could hold. */
+/* Limit on calls, as many as a record can hold; deeper stacks lose their middle. */
 #define CALLS_MOST 8000
 
-/* What a worker may remember of stacks to repair others with. */
+/* Limit on a worker's memory of stacks to repair others with. */
 #define REPAIR_BYTES ((size_t)48 << 20)
 
 struct sp_error *stacks_init(struct stacks *stacks, const struct unwinding *unwinding)
@@ -80,7 +80,7 @@ static bool is_replaced(const struct stacks *stacks, const struct sp_record *rec
 			.module;
 }
 
-/* What was recorded at once, and then what came later; *ret: that did. */
+/* Appends the deferred user call chain to the sample's; *ret: there is one. */
 static bool join_deferred(struct stacks *stacks, const struct sp_sample *sample, bool *ret)
 {
 	uint64_t cookie;
@@ -96,7 +96,7 @@ static bool join_deferred(struct stacks *stacks, const struct sp_sample *sample,
 	return deferred_append(stacks->deferred, sample->tid, cookie, &stacks->ips, ret);
 }
 
-/* Where the processor keeps the call stack as branches, newest first. */
+/* Whether the sample has the CPU's call stack as branches, newest first. */
 static bool has_call_stack(const struct stacks *stacks, const struct sp_record *record)
 {
 	return record->sample.branch_count && stacks->layout && record->event != SP_EVENT_NONE &&
@@ -152,7 +152,7 @@ static bool find_leaf_caller(struct stacks *stacks, const struct sp_record *reco
 	size_t index = (size_t)__builtin_popcountll(recorded->mask & below);
 	if (index >= recorded->count)
 		return false;
-	/* Where the stack is does not matter: nothing is read from it. */
+	/* The stack pointer may be 0: nothing is read from the stack. */
 	const uint64_t values[] = {recorded->values[index], 0, sample->ips[place]};
 	const struct unwind_sample from = {
 		.view = view,
@@ -165,7 +165,7 @@ static bool find_leaf_caller(struct stacks *stacks, const struct sp_record *reco
 	if (result.count != 2)
 		return false;
 	*ret = stacks->frames.items[1].ip;
-	/* What was guessed may have a record of its own, which the kernel followed. */
+	/* A guessed caller may have a frame record, which the kernel followed. */
 	return !result.frame_pointers || place + 1 >= sample->ip_count ||
 	       sample->ips[place + 1] != *ret;
 }
@@ -176,7 +176,7 @@ bool stacks_join_leaf(struct stacks *stacks, const struct sp_record *record, uin
 	const struct sp_sample *sample = &record->sample;
 	uint64_t caller;
 	*ret = false;
-	/* What is known of its end was unwound already. */
+	/* A chain with a stated end was unwound already. */
 	if (!stacks->unwinding->has_leaves || !stacks->thread || record->misc & SP_MISC_END_MASK)
 		return true;
 	size_t place = user_place(sample);

@@ -26,7 +26,7 @@ struct blind {
 	uint64_t stacks;
 };
 
-/* So much of a stack its outermost frame is away from the stack pointer, in KiB. */
+/* Classes of a stack's size, in KiB: its outermost frame's distance from the stack pointer. */
 #define REACH_CLASSES 1024
 
 /* Whether code may run on a page: cached, since it is looked up for each frame. */
@@ -48,7 +48,7 @@ struct stacks {
 	VEC(struct blind) blinds;
 	struct u64map blind_of;    /* the module's address -> its index */
 	struct code_page pages[CODE_PAGES];
-	uint64_t reaches[REACH_CLASSES]; /* of whole stacks: how many, by their KiB */
+	uint64_t reaches[REACH_CLASSES]; /* counts of complete stacks, by size in KiB */
 };
 
 /* Without `deferred` and `layout`, which may be set then. */

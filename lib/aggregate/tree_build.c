@@ -35,11 +35,11 @@ struct tree_builder {
 	struct run *run;
 	const struct resolved *resolved;
 	struct merged *merged;      /* by event */
-	VEC(uint64_t) words;        /* behind PREFIX of them */
-	size_t root;                /* of these: the first whose callers or callees are wanted */
+	VEC(uint64_t) words;        /* the calls' follow PREFIX others */
+	size_t root;                /* index of the first whose callers or callees are requested */
 	VEC(struct open_node) open;  /* nodes on the way */
 	VEC(uint64_t) path;          /* scratch: what is added to the tree */
-	VEC(struct cycle) cycles;   /* of its calls */
+	VEC(struct cycle) cycles;   /* cycles of its calls */
 	uint32_t *first_leaf, *next_leaf;
 	uint64_t comm;              /* the word of the command, where trees begin with those */
 	uint16_t event;
@@ -107,7 +107,7 @@ static bool start(struct tree_builder *builder, const struct radix_node *root)
 	return comm != UINT32_MAX;
 }
 
-/* Where calls are missing in the middle of stacks; UINT64_MAX when out of memory. */
+/* Word for calls missing in the middle of stacks; UINT64_MAX when out of memory. */
 static uint64_t gap_word(struct tree_builder *builder)
 {
 	uint32_t text = merged_text(builder->run, &builder->merged[builder->event],
@@ -272,7 +272,7 @@ static bool mark(struct tree_builder *builder, struct paths *paths, size_t befor
 	return true;
 }
 
-/* What is not fixed at its beginning comes the other way round. */
+/* Reverses the words after the first `fixed`. */
 static void reverse(uint64_t *words, size_t count, size_t fixed)
 {
 	for (size_t i = fixed, j = count; i < j--; i++) {

@@ -8,11 +8,11 @@
 /* One event's results of all workers, merged. */
 struct merged {
 	struct tallies tallies;
-	struct groups groups;     /* of the tallies */
-	struct details details;   /* of the groups */
-	VEC(struct replicate_sums) replicates; /* as the tallies, where ratios are wanted */
+	struct groups groups;     /* groups of the tallies */
+	struct details details;   /* values of the groups */
+	VEC(struct replicate_sums) replicates; /* by tally, if ratios are requested */
 	struct paths paths;
-	VEC(const char *) texts;  /* of the paths */
+	VEC(const char *) texts;  /* texts of the paths */
 	struct u64map text_of;    /* its address -> index */
 };
 

@@ -56,7 +56,7 @@ static bool describe_namespace(struct run *run, size_t index, struct sp_value *r
 	return ret->text != NULL;
 }
 
-/* Of words for which there are words; false: there are none. */
+/* Text of a value with a fixed set of texts; false: the key has none. */
 static bool word_text(enum sp_key key, uint64_t word, char *text, size_t size)
 {
 	switch (key) {
@@ -99,7 +99,7 @@ static int offset_digits(const struct sp_analysis_options *options)
 	return quantum_ns % 1000000 == 0 ? 3 : quantum_ns % 1000 == 0 ? 6 : 9;
 }
 
-/* Of numbers for all to see. */
+/* Texts of numbers. */
 static bool describe_number(struct run *run, enum sp_key key, uint64_t number, struct sp_value *ret)
 {
 	char text[SP_WORDS_SIZE];

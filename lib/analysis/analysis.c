@@ -68,7 +68,7 @@ static struct sp_error *find_sources(void *resolver, const struct module *module
 	return resolver_sources(resolver, module, pid, offsets, count, threads, ret);
 }
 
-/* Where no key nor tree needs debug information, none is looked for. */
+/* Debug information is searched only if a key or the tree needs it. */
 static struct sp_error *open_names(struct run *run)
 {
 	const struct label_options options = label_options(run);
@@ -129,7 +129,7 @@ struct step {
 	struct sp_error *(*work)(struct worker *worker, struct ranges *ranges);
 	struct worker *workers;
 	struct ranges *ranges;
-	struct sp_error **errors; /* of each worker */
+	struct sp_error **errors; /* by worker */
 };
 
 /* Takes ranges until there are none left. */
@@ -162,7 +162,7 @@ static struct sp_error *repair_stacks(struct run *run)
 		return NULL;
 	for (size_t i = 1; i < run->worker_count; i++) {
 		struct stacks *stacks = &run->workers[i].counted.stacks;
-		/* Where there is no room some stacks stay truncated. */
+		/* If memory is short, some stacks stay truncated. */
 		(void)repair_merge(all, stacks->repair, &run->workers[i].counted.repair_offset);
 		repair_free(stacks->repair);
 		stacks->repair = NULL;

@@ -221,7 +221,7 @@ static bool ends_at_pages(const struct run *run)
 /* Stacks that ended in one way, or were repaired in one. */
 struct stack_share {
 	uint64_t samples;
-	const char *cause, *summary; /* as in struct sp_finding */
+	const char *cause, *summary; /* see struct sp_finding */
 	const char *remedy;
 };
 

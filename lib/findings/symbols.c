@@ -23,7 +23,7 @@ struct symbol_problem {
 	enum resolver_problem problem;
 	const char *text;   /* the resolver's; NULL: none */
 	const char *remedy;
-	const char *name;   /* of the module with the most samples */
+	const char *name;   /* name of the module with the most samples */
 	uint64_t name_samples;
 	uint64_t modules, samples, weight;
 };
@@ -168,7 +168,7 @@ static int compare_problems(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Of all events together: their weights only add up where there is one. */
+/* Sums of all events; their weights add up only if there is one event. */
 struct whole {
 	uint64_t samples, weight;
 	size_t events;

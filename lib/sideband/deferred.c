@@ -49,7 +49,7 @@ static uint32_t add_words(struct deferred_part *part, const struct sp_deferred *
 	return node;
 }
 
-/* Of several under one number the first counts: each event has its own, and all say the same. */
+/* Adds the first chain of each cookie: each event has its own, and all are equal. */
 static struct sp_error *add_chain(struct deferred_part *part, const struct sp_record *record)
 {
 	const struct sp_deferred *chain = &record->deferred;
@@ -116,7 +116,7 @@ struct reading {
 	struct sp_reader *reader;
 	const struct splits *splits;
 	atomic_size_t next;
-	struct sp_error **errors; /* of each thread */
+	struct sp_error **errors; /* by thread */
 };
 
 static void read_part(void *arg, unsigned int hand)

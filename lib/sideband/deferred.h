@@ -28,19 +28,19 @@ static inline bool deferred_cookie(const uint64_t *ips, size_t count, uint64_t *
 
 struct deferred_chain {
 	uint64_t cookie;
-	uint64_t offset; /* of the record */
+	uint64_t offset; /* file offset of the record */
 	uint32_t tid;
-	uint32_t node; /* of its outermost-first words */
+	uint32_t node; /* node of its words, outermost first */
 };
 
 struct deferred_ips {
 	VEC(uint64_t);
 };
 
-/* What one thread read. */
+/* Chains that one thread read. */
 struct deferred_part {
 	struct radix radix;
-	struct radix_path path;  /* of the chain added last */
+	struct radix_path path;  /* path of the chain added last */
 	struct deferred_ips last, words;
 	VEC(struct deferred_chain);
 	struct index_set index_of;

@@ -4,14 +4,14 @@
 #include <string.h>
 #include "base/cleanup.h"
 
-/* Of arm64's register numbers the highest is 32, the pc; of x86's it is 23, r15. */
+/* Highest register numbers: arm64's is 32, the pc; x86's is 23, r15. */
 #define ARM64_PC 32
 #define X86_LAST 23
 
 /* perf asks for no segment registers of x86, 12 to 15; other machines have registers there. */
 #define X86_SEGMENTS (UINT64_C(15) << 12)
 
-/* Where the recording does not say on which machine it was made, the registers do. */
+/* Architecture by the recorded registers, if the recording does not name it. */
 static const char *guess_arch(const struct record_layout *layout)
 {
 	uint64_t mask = 0;

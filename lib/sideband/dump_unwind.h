@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What workers share to unwind the copies of stacks that a recording holds. */
+/* Unwinding of recorded stack copies: state that workers share. */
 #ifndef SIDEBAND_DUMP_UNWIND_H
 #define SIDEBAND_DUMP_UNWIND_H
 
@@ -23,7 +23,7 @@ struct dump_unwind_source {
 	const struct record_layout *layout;
 	const struct machine *machine; /* sealed; borrowed */
 	const struct sp_files *wanted;
-	struct provenance provenance;          /* of the recording */
+	struct provenance provenance;          /* the recording's */
 };
 
 /* Fails when out of memory, or asked for an engine that is none. To be deinitialised then, too. */

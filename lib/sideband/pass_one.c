@@ -20,7 +20,7 @@ unsigned int pass_one_threads(size_t wanted)
 	return (unsigned int)(wanted < THREADS_MAX ? wanted : THREADS_MAX);
 }
 
-/* What the header knows beyond the records. */
+/* Adds the header's architecture and build-ids. */
 static struct sp_error *add_header(struct machine *machine, const struct sp_file_info *info)
 {
 	struct sp_error *error = machine_set_arch(machine, info->arch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a report and a script begin with: whose code was where, and the files that it is from. */
+/* First pass of report and script: mappings and tasks over time, and the files of the code. */
 #ifndef SIDEBAND_PASS_ONE_H
 #define SIDEBAND_PASS_ONE_H
 

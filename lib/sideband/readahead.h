@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where records begin is known by those before alone, so pass one has to go through a file
- * from its start. But a thread may go ahead from a place farther behind where records seem
- * to begin. Whoever comes from the start, and finds that a record begins just there, knows
- * that all that was seen from there on is true; if none does, it is forgotten.
+ * Readahead of pass one. Only the record before gives a record's begin, so pass one reads a file
+ * from its start. Other threads read ahead from later offsets at which records seem to begin. If
+ * the reader from the start arrives at such an offset, it uses the readahead's records; otherwise
+ * they are discarded.
  */
 #ifndef SIDEBAND_READAHEAD_H
 #define SIDEBAND_READAHEAD_H
@@ -23,11 +23,11 @@ struct splits {
 /* Out of memory: false. */
 bool splits_pass(struct splits *splits, uint64_t offset);
 
-/* What was seen of [begin, end), until the first damage, if there is any. */
+/* Records of [begin, end), which ends before the first damage. */
 struct readahead {
 	uint64_t begin, end;         /* the same: nothing */
 	uint64_t sample_count, deferred_count;
-	VEC(struct raw_record) records; /* that are wanted; their bytes are in the arena */
+	VEC(struct raw_record) records; /* wanted records; their bytes are in the arena */
 	struct splits splits;
 	struct arena arena;
 };

@@ -320,7 +320,7 @@ static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader 
 	return error;
 }
 
-/* What a scout saw, if it began where a record does. */
+/* Adds a readahead's records; its begin is a record's. */
 static struct sp_error *use_readahead(struct sideband *sideband, struct sp_reader *reader,
 				   struct decoder *decoder, const struct readahead *readahead)
 {
@@ -413,7 +413,7 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 	struct job job = {.reader = reader, .wanted = wanted(sideband),
 			      .count = most < threads ? (unsigned int)most : threads};
 	CLEANUP_FREE struct readahead *readaheads = NULL;
-	/* Where sizes of samples are not to be trusted, it matters who came from where. */
+	/* No readahead if sizes of samples are not trusted: the result depends on the start. */
 	if (job.count > 1 && !reader_is_exact(reader)) {
 		readaheads = job.readaheads = calloc(job.count, sizeof(*readaheads));
 		if (!readaheads)

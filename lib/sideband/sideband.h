@@ -25,9 +25,9 @@ struct task_count {
 struct note {
 	const char *text;
 	uint64_t time_ns;
-	uint64_t stack_bytes;        /* of note_stack_bytes() */
-	bool of_pages;               /* of note_is_of_pages() */
-	uint64_t lost_all, lost_own; /* of note_lost_own(); 0, 0: none */
+	uint64_t stack_bytes;        /* by note_stack_bytes() */
+	bool of_pages;               /* by note_is_of_pages() */
+	uint64_t lost_all, lost_own; /* by note_lost_own(); 0, 0: none */
 };
 
 /* The cgroup namespace that a thread was in from then on. */
@@ -35,13 +35,13 @@ struct cgroup_namespace {
 	uint32_t tid;
 	uint64_t time_ns;
 	uint64_t dev, ino;
-	uint32_t first; /* of those that are the same: its index */
+	uint32_t first; /* index of the first equal one */
 };
 
 struct sideband {
 	const struct record_layout *layout; /* borrowed */
 	struct machine *machine;            /* borrowed */
-	struct sp_losses *losses;      /* what was lost, and when nothing was sampled */
+	struct sp_losses *losses;      /* losses and throttling */
 	VEC(struct task_count) task_counts;
 	struct lifetimes lifetimes;          /* not yet finished */
 	VEC(struct note) notes;
@@ -53,7 +53,7 @@ struct sideband {
 	uint64_t sample_count, deferred_count; /* deferred: call chains */
 	struct sp_time_conv ticks;   /* how these become times; mult 0: not known */
 	bool by_offset;              /* records have no times: their places in the file stand in */
-	const char *clock_note;        /* what there is to be said of the clock; NULL: nothing */
+	const char *clock_note;        /* note on the clock; NULL: none */
 	struct arena arena;
 };
 
@@ -61,10 +61,10 @@ struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader
 			       struct machine *machine) SP_MUST_CHECK;
 void sideband_deinit(struct sideband *sideband);
 
-/* What a report must say, as a note of the recorder's. Copied. */
+/* Adds a note, shown like the recorder's. Copied. */
 struct sp_error *sideband_note(struct sideband *sideband, const char *text) SP_MUST_CHECK;
 
-/* What was found out of the recording's clock. */
+/* Adds the note on the recording's clock, if there is one. */
 struct sp_error *sideband_note_clock(struct sideband *sideband) SP_MUST_CHECK;
 
 /* The path of a cgroup; NULL: the recording does not say. */
