@@ -294,30 +294,37 @@ static struct sp_error *run_all(struct run *run)
 	run->threads = pass_one_threads(run->options.threads);
 	struct sp_error *error = event_groups_find(run->reader, run->options.groups,
 						   &run->analysis->arena, &run->analysis->groups);
-	if (!error)
-		error = pass_one_read(run->ctx, run->reader, run->options.files.symfs, run->threads,
-				      &run->machine, &run->sideband);
-	if (!error)
-		error = pass_one_open(run->ctx, run->reader, run->machine, &run->options.files,
-				      &run->resolver, &run->unwinding);
-	if (!error) {
-		work_init(run);
-		if (run->work.matches)
-			error = matches_init(&run->matches, &run->options,
-					     run->work.keys[SP_KEY_PARENT]);
-		if (!error)
-			error = open_names(run);
+	if (error)
+		return error;
+	error = pass_one_read(run->ctx, run->reader, run->options.files.symfs, run->threads,
+			      &run->machine, &run->sideband);
+	if (error)
+		return error;
+	error = pass_one_open(run->ctx, run->reader, run->machine, &run->options.files,
+			      &run->resolver, &run->unwinding);
+	if (error)
+		return error;
+	work_init(run);
+	if (run->work.matches) {
+		error = matches_init(&run->matches, &run->options, run->work.keys[SP_KEY_PARENT]);
+		if (error)
+			return error;
 	}
-	if (!error)
-		error = read_samples(run);
-	if (!error)
-		error = profiles_merge(run);
-	if (!error && !order_rows_by_time(run->analysis, &run->options))
-		error = error_no_memory();
-	/* Addresses would stand where names are, and nothing tell them from those without. */
-	if (!error && resolver_no_memory(run->resolver))
-		error = error_no_memory();
-	return error ? error : findings_find(run);
+	error = open_names(run);
+	if (error)
+		return error;
+	error = read_samples(run);
+	if (error)
+		return error;
+	error = profiles_merge(run);
+	if (error)
+		return error;
+	if (!order_rows_by_time(run->analysis, &run->options))
+		return error_no_memory();
+	/* Symbols that memory was too short for would be shown as addresses. */
+	if (resolver_no_memory(run->resolver))
+		return error_no_memory();
+	return findings_find(run);
 }
 
 static struct sp_error *analyse_once(struct sp_ctx *ctx, struct sp_reader *reader,

@@ -38,19 +38,27 @@ struct sp_error *pass_one_read(struct sp_ctx *ctx, struct sp_reader *reader, con
 			       struct sideband *sideband)
 {
 	struct sp_error *error = machine_new(machine_ret);
-	if (!error)
-		error = sideband_init(sideband, reader, *machine_ret);
-	if (!error)
-		error = sideband_read(sideband, reader, threads);
-	if (!error)
-		error = add_header(*machine_ret, sp_reader_info(reader));
-	if (!error)
-		error = jitdumps_add(ctx, reader, symfs, sideband);
-	if (!error)
-		error = machine_seal(*machine_ret);
-	if (!error)
-		error = sideband_note_clock(sideband);
-	return error ? error : jitdumps_note(sideband);
+	if (error)
+		return error;
+	error = sideband_init(sideband, reader, *machine_ret);
+	if (error)
+		return error;
+	error = sideband_read(sideband, reader, threads);
+	if (error)
+		return error;
+	error = add_header(*machine_ret, sp_reader_info(reader));
+	if (error)
+		return error;
+	error = jitdumps_add(ctx, reader, symfs, sideband);
+	if (error)
+		return error;
+	error = machine_seal(*machine_ret);
+	if (error)
+		return error;
+	error = sideband_note_clock(sideband);
+	if (error)
+		return error;
+	return jitdumps_note(sideband);
 }
 
 struct sp_error *pass_one_open(struct sp_ctx *ctx, const struct sp_reader *reader,
