@@ -17,7 +17,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/names.c lib/event/names.h \
 	lib/event/notes.c \
 	lib/event/open.c lib/event/open.h \
-	lib/event/parse.c lib/event/parse.h lib/event/parser.h \
+	lib/event/parse.c lib/event/parse.h \
+	lib/event/parser.c lib/event/parser.h \
 	lib/event/plan_event.c lib/event/planner.h \
 	lib/event/pmu.c lib/event/pmu.h \
 	lib/event/pmu_terms.c \

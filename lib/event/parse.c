@@ -6,7 +6,6 @@
  */
 #include "event/parse.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/cleanup.h"
@@ -15,125 +14,6 @@
 #include "event/parser.h"
 #include "event/vendor.h"
 #include "proc/text.h"
-
-static bool is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c && strchr("_-.*?![]+", c));
-}
-
-void parser_blanks(struct parser *parser)
-{
-	while (parser_at(parser) == ' ' || parser_at(parser) == '\t')
-		parser->pos++;
-}
-
-struct slice parser_word(struct parser *parser)
-{
-	const char *begin = parser->pos;
-	while (is_word(parser_at(parser)))
-		parser->pos++;
-	return slice_between(begin, parser->pos);
-}
-
-struct slice parser_until(struct parser *parser, const char *stops)
-{
-	const char *begin = parser->pos;
-	while (parser_at(parser) && !strchr(stops, *parser->pos))
-		parser->pos += parser->pos[0] == '\\' && parser->pos + 1 < parser->end ? 2 : 1;
-	return slice_between(begin, parser->pos);
-}
-
-char *parser_keep(struct parser *parser, struct slice slice)
-{
-	return arena_copy_string(&parser->specs->arena, slice.text, slice.size);
-}
-
-char *parser_keep_plain(struct parser *parser, struct slice slice)
-{
-	char *copy = parser_keep(parser, slice), *out = copy;
-	for (char *in = copy; copy && *in; in++) {
-		if (*in == '\\' && in[1])
-			in++;
-		*out++ = *in;
-	}
-	if (copy)
-		*out = 0;
-	return copy;
-}
-
-/* Human beings count from 1. */
-static size_t column(const struct parser *parser, const char *place)
-{
-	return (size_t)(place - parser->text) + 1;
-}
-
-struct sp_error *parser_error(const struct parser *parser, const char *place, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	CLEANUP_FREE char *what = format_text_va(format, args);
-	va_end(args);
-	if (!what)
-		return error_no_memory();
-	return error_new(SP_ERROR_INVALID, "event \"%s\": %s at character %zu", parser->text, what,
-			 column(parser, place));
-}
-
-struct sp_error *parser_prefix(const struct parser *parser, const char *place,
-			       struct sp_error *error)
-{
-	if (!sp_error_remedy(error))
-		error = error_set_remedy(error, "see character %zu of the event and what it "
-					 "names", column(parser, place));
-	return error_prefix(error, "event \"%s\"", parser->text);
-}
-
-struct event_spec event_spec_make(const struct parser *parser)
-{
-	return (struct event_spec){.leader = parser->specs->count, .scale = 1};
-}
-
-struct sp_error *parser_add(struct parser *parser, const struct event_spec *spec)
-{
-	struct event_spec *slot = vec_push(parser->specs);
-	if (!slot)
-		return error_no_memory();
-	*slot = *spec;
-	return NULL;
-}
-
-struct sp_error *parser_pmus(struct parser *parser)
-{
-	if (parser->pmus_there)
-		return NULL;
-	parser->pmus_there = true;
-	struct sp_error *error = pmus_read(&parser->pmus, parser->ctx);
-	return error ? error_set_remedy(error, "use events that need no PMU description") : NULL;
-}
-
-struct sp_error *parser_tracefs(struct parser *parser)
-{
-	if (parser->tracefs_there)
-		return NULL;
-	parser->tracefs_there = true;
-	return tracefs_init(&parser->tracefs, parser->ctx);
-}
-
-bool slice_number(struct slice slice, uint64_t *ret)
-{
-	struct cursor cursor = cursor_make(slice.text, slice.size, false, NULL, 0);
-	struct cursor prefixed = cursor;
-	uint64_t value;
-	if (text_char(&prefixed, '0') && (text_char(&prefixed, 'x') || text_char(&prefixed, 'X'))) {
-		if (!text_hex(&prefixed, &value) || cursor_left(&prefixed))
-			return false;
-	} else if (!text_decimal(&cursor, &value) || cursor_left(&cursor)) {
-		return false;
-	}
-	*ret = value;
-	return true;
-}
 
 /* rHEX, r0xHEX: the number that the processor's manual gives the event. */
 static bool parse_raw(struct slice name, struct event_code *ret)
@@ -343,7 +223,7 @@ static struct sp_error *parse_event_modifiers(struct parser *parser, size_t firs
 {
 	bool colon = parser_take(parser, ':');
 	*modifiers = slice_between(parser->pos, parser->pos);
-	if (!colon && (parser->pos[-1] != '/' || !is_word(parser_at(parser))))
+	if (!colon && (parser->pos[-1] != '/' || !parser_in_word(parser_at(parser))))
 		return NULL;
 	struct sp_error *error = modifiers_read(parser, modifiers);
 	return error ? error : modifiers_apply(parser, *modifiers, first, false);
@@ -399,8 +279,7 @@ static struct sp_error *parse_event(struct parser *parser)
 static struct sp_error *misplaced(const struct parser *parser)
 {
 	struct sp_error *error =
-		error_new(SP_ERROR_INVALID, "event \"%s\": unexpected '%c' at character %zu",
-			  parser->text, parser_at(parser), column(parser, parser->pos));
+		parser_error(parser, parser->pos, "unexpected '%c'", parser_at(parser));
 	return error_set_remedy(error, "separate events by commas; put modifiers after one ':'");
 }
 

@@ -51,7 +51,10 @@ static inline bool parser_take(struct parser *parser, char c)
 
 void parser_blanks(struct parser *parser);
 
-/* A word of the characters of names: may be empty. */
+/* Whether a name or a list of modifiers may contain the character. */
+bool parser_in_word(char c);
+
+/* The word at parser->pos; may be empty. */
 struct slice parser_word(struct parser *parser);
 
 /* What there is up to one of `stops` or the end; a backslash takes the next character's meaning. */
