@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "capture/coverage.h"
 #include "capture/recorder.h"
-#include "event/demand.h"
+#include "event/fd_budget.h"
 
 /*
  * A process whose every thread makes the next one and ends can run away from

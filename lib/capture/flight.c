@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include "base/cleanup.h"
 #include "capture/recorder.h"
-#include "event/demand.h"
+#include "event/fd_budget.h"
 #include "record/note.h"
 
 /* Rings for a window: how large a ring, and all of them, may be. */

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "count/page.h"
-#include "event/fields.h"
+#include "event/attr_fields.h"
 #include "event/rights.h"
 #include "proc/cgroup.h"
 

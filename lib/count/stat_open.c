@@ -18,7 +18,7 @@
 #include <sys/ioctl.h>
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "event/fields.h"
+#include "event/attr_fields.h"
 
 /* The soft limit of descriptors is hardly ever less than four times this. */
 #define FEW_FILES 256

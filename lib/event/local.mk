@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/event/address_filter.c lib/event/address_filter.h \
-	lib/event/ask.c lib/event/ask.h \
-	lib/event/fields.c lib/event/fields.h \
+	lib/event/attr_options.c lib/event/attr_options.h \
+	lib/event/attr_fields.c lib/event/attr_fields.h \
 	lib/event/filter.c lib/event/filter.h \
 	lib/event/branch.c lib/event/branch.h \
 	lib/event/breakpoint.c \
 	lib/event/catalog.c \
-	lib/event/demand.c lib/event/demand.h \
+	lib/event/fd_budget.c lib/event/fd_budget.h \
 	lib/event/describe.c lib/event/describe.h \
 	lib/event/group.c lib/event/group.h \
 	lib/event/kernel.c lib/event/kernel.h \
@@ -28,7 +28,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/set.c lib/event/set.h lib/event/set_internal.h \
 	lib/event/set_read.c \
 	lib/event/set_reopen.c \
-	lib/event/shape.c lib/event/shape.h \
+	lib/event/attr_build.c lib/event/attr_build.h \
 	lib/event/symbols.c lib/event/symbols.h \
 	lib/event/terms.c \
 	lib/event/tracepoint.c lib/event/vendor.h

@@ -2,7 +2,7 @@
 /* What kinds of events cannot be asked for, though their attr has no field that is unknown. */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
-#include "event/fields.h"
+#include "event/attr_fields.h"
 
 /* What hardware watches: so many bytes, and all of them within a word of that size. */
 static struct sp_error *breakpoint_misfit(const struct event_refusal *refusal)

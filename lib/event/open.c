@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/cleanup.h"
-#include "event/fields.h"
+#include "event/attr_fields.h"
 #include "event/group.h"
 #include "event/kind.h"
 #include "event/planner.h"

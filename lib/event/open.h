@@ -8,7 +8,7 @@
 #define EVENT_OPEN_H
 
 #include <time.h>
-#include "event/ask.h"
+#include "event/attr_options.h"
 #include "event/kernel.h"
 #include "event/parse.h"
 #include "event/rights.h"

@@ -17,7 +17,7 @@
 #include "event/group.h"
 #include "event/kind.h"
 #include "event/planner.h"
-#include "event/shape.h"
+#include "event/attr_build.h"
 
 /* Where an event is tried on whole CPUs: some are not of all. */
 static uint32_t place_cpu(const struct planner *planner, const struct event_planned *event)

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
-#include "event/fields.h"
+#include "event/attr_fields.h"
 #include "event/open.h"
 
 struct planner {

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/cleanup.h"
-#include "event/demand.h"
+#include "event/fd_budget.h"
 #include "event/set.h"
 #include "proc/sysfs.h"
 #include "ring/ring.h"

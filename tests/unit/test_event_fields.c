@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which field of an attr a kernel refuses, on made-up kernels of each version. */
-#include "event/fields.h"
+#include "event/attr_fields.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "event/demand.h"
+#include "event/fd_budget.h"
 #include "event/rights.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
  * What a recording's samples and side-band shall hold besides what they always do, and how
  * that is put into attributes.
  */
-#ifndef EVENT_ASK_H
-#define EVENT_ASK_H
+#ifndef EVENT_ATTR_OPTIONS_H
+#define EVENT_ATTR_OPTIONS_H
 
 #include "event/kernel.h"
 

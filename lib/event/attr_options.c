@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "event/ask.h"
+#include "event/attr_options.h"
 
-#include "event/fields.h"
+#include "event/attr_fields.h"
 
 void event_ask_all(const struct event_asked *asked, const struct event_support *support,
 		   struct perf_event_attr *attr)

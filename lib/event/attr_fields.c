@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "event/fields.h"
+#include "event/attr_fields.h"
 
 #include <errno.h>
 #include <sprof/fields.h>

@@ -4,8 +4,8 @@
  * need. By this table a refusal is taken apart into what the kernel does not know, or the
  * machine does not have.
  */
-#ifndef EVENT_FIELDS_H
-#define EVENT_FIELDS_H
+#ifndef EVENT_ATTR_FIELDS_H
+#define EVENT_ATTR_FIELDS_H
 
 #include "event/kernel.h"
 #include "event/rights.h"

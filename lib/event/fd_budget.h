@@ -5,8 +5,8 @@
  * descriptors and 1.7 GB of the kernel's memory, where whole CPUs take a thousand of them. So it
  * is reckoned before the first is opened.
  */
-#ifndef EVENT_DEMAND_H
-#define EVENT_DEMAND_H
+#ifndef EVENT_FD_BUDGET_H
+#define EVENT_FD_BUDGET_H
 
 #include "event/rights.h"
 

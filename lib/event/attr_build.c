@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "event/shape.h"
+#include "event/attr_build.h"
 
 #include <stddef.h>
 #include <stdio.h>

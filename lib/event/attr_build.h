@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How one event differs from the others of its recording: its kind's habits, and its terms. */
-#ifndef EVENT_SHAPE_H
-#define EVENT_SHAPE_H
+#ifndef EVENT_ATTR_BUILD_H
+#define EVENT_ATTR_BUILD_H
 
 #include "event/open.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "event/demand.h"
+#include "event/fd_budget.h"
 
 #include <stdio.h>
 #include <stdlib.h>
