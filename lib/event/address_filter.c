@@ -11,7 +11,7 @@
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
 
 static const struct action {
-	const char *name, *kernel; /* as the user and the kernel call it */
+	const char *name, *kernel; /* the user's and the kernel's name */
 	bool range;
 } actions[] = {
 	{"filter", "filter", true},
@@ -106,7 +106,7 @@ static bool is_number(struct word word, uint64_t *ret)
 	return !*end;
 }
 
-/* What names are looked up in: a file, or (NULL) the kernel. */
+/* Source of symbols: a file, or (NULL) the kernel. */
 struct names {
 	struct image *image;
 	struct kallsyms *kallsyms;
@@ -126,7 +126,7 @@ static struct sp_error *find_kernel(const struct names *names, struct word name,
 	return NULL;
 }
 
-/* Where a symbol is, in the file or the kernel. */
+/* Find a symbol's address and size in the file or the kernel. */
 static struct sp_error *find_symbol(const struct names *names, struct word name, uint64_t *at,
 				    uint64_t *size)
 {
@@ -177,7 +177,7 @@ static bool needs_names(const struct filter_text *filter)
 	       (filter->end.size && !is_number(filter->end, &number));
 }
 
-/* As the kernel has it, appended to *text. */
+/* Append the filter in the kernel's syntax to *text. */
 static struct sp_error *put_one(const struct sp_ctx *ctx, const struct filter_text *filter,
 				char **text)
 {

@@ -13,7 +13,7 @@ static void set_period(struct perf_event_attr *attr, uint64_t period)
 	attr->sample_period = period;
 }
 
-/* What perf does for these kinds where nobody says otherwise. */
+/* Apply perf's defaults for these kinds. */
 static void set_habits(const struct event_shape *shape, struct perf_event_attr *attr)
 {
 	const struct event_spec *spec = shape->spec;

@@ -10,7 +10,7 @@ struct event_shape {
 	const struct event_spec *spec;
 	uint64_t most_hz;     /* samples a second that the kernel allows */
 	bool cpu_wide;
-	bool is_member;       /* of a group, and not its leader */
+	bool is_member;       /* in a group, and not its leader */
 	bool group_is_large;  /* it leads others */
 };
 

@@ -150,7 +150,7 @@ const struct event_field *event_field_find(const char *name)
 	return NULL;
 }
 
-/* Of flags, bit n as the compiler of this machine places it. */
+/* Mask of the flag as the compiler of this machine places bit-fields. */
 static uint64_t flag_mask(const struct event_field *field)
 {
 	uint64_t mask = ((UINT64_C(1) << field->size) - 1) << field->at;
@@ -252,7 +252,7 @@ static int try(const struct event_kernel *kernel, const struct long_attr *whole,
 	return 0;
 }
 
-/* What else a kernel wants to see with it, or finds it wrong. */
+/* Set the fields without which a kernel refuses this one. */
 static void add_company(const struct event_field *field, struct long_attr *whole)
 {
 	struct perf_event_attr *attr = &whole->attr;
@@ -290,7 +290,7 @@ static void add_company(const struct event_field *field, struct long_attr *whole
 static bool is_older(const char *release, const char *since)
 {
 	unsigned int have[3] = {0}, want[3] = {0};
-	/* What cannot be read is new. */
+	/* A release that cannot be parsed is new. */
 	if (sscanf(release, "%u.%u.%u", &have[0], &have[1], &have[2]) < 2)
 		return false;
 	sscanf(since, "%u.%u.%u", &want[0], &want[1], &want[2]);
@@ -300,7 +300,7 @@ static bool is_older(const char *release, const char *since)
 	return false;
 }
 
-/* What a dummy cannot be asked with: it is in place only with an AUX area. */
+/* Fields that a dummy cannot have: they need an AUX area. */
 static bool cannot_be_asked(const struct event_field *field)
 {
 	return !strncmp(field->name, "aux_", 4) ||
@@ -330,7 +330,7 @@ bool event_field_known(const struct event_kernel *kernel, const struct rights *r
 
 /* -- Explaining ------------------------------------------------------------ */
 
-/* What else an error could be about: taken away, these make another event of it. */
+/* Whether to try the event without the field; without some it is another event. */
 static bool is_removable(const struct event_field *field, int errnum)
 {
 	static const char *const kept[] = {"disabled", "inherit", "freq", "exclude_user",
@@ -373,7 +373,7 @@ static const char *title(const struct event_field *field)
 	return field->option ? field->option : field->name;
 }
 
-/* What asked for branches: which of their kinds makes no difference. */
+/* The option that requested branches; their types make no difference. */
 static const char *branch_title(const struct perf_event_attr *attr)
 {
 	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)

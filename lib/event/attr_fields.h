@@ -21,13 +21,13 @@
 enum event_field_place {
 	EVENT_FIELD_FLAG,   /* `at`: its lowest bit, `size`: how many */
 	EVENT_FIELD_SAMPLE, /* `at`: the bit of sample_type */
-	EVENT_FIELD_BRANCH, /* of branch_sample_type */
-	EVENT_FIELD_FORMAT, /* of read_format */
+	EVENT_FIELD_BRANCH, /* the same of branch_sample_type */
+	EVENT_FIELD_FORMAT, /* the same of read_format */
 	EVENT_FIELD_VALUE,  /* `at`: its offset in the attr, `size`: in bytes */
 };
 
 struct event_field {
-	const char *name, *option, *since, *needs; /* as in struct sp_attr_field */
+	const char *name, *option, *since, *needs; /* see struct sp_attr_field */
 	enum event_field_place place;
 	uint8_t at, size;
 };
@@ -48,7 +48,7 @@ void event_field_clear(const struct event_field *field, struct long_attr *attr);
 bool event_field_known(const struct event_kernel *kernel, const struct rights *rights,
 		       const struct event_field *field);
 
-/* What was refused. */
+/* The refused event. */
 struct event_refusal {
 	const struct event_kernel *kernel;
 	const struct rights *rights;
@@ -59,19 +59,19 @@ struct event_refusal {
 	int errnum;
 };
 
-/* Which field it was, found by trying without each; NULL: none of them, be it alone or with others. */
+/* The refused field, found by trying without each; NULL: no field alone, nor several. */
 const struct event_field *event_field_blame(const struct event_refusal *refusal);
 
 /*
- * That the kernel does not know it (and since which Linux there is one), that the machine does
- * not have what it takes, or that this user may not ask for it.
+ * The error for a refused field: the kernel does not know it (and which Linux does), the machine
+ * lacks what it needs, or this user may not use it.
  */
 struct sp_error *event_field_error(const struct event_refusal *refusal,
 				   const struct event_field *field);
 
 /*
- * What is wrong is the event itself: a breakpoint's size or place, modes of a PMU that knows
- * none. NULL: it is not known to be.
+ * The error if the event itself is wrong: a breakpoint's size or alignment, or modes of a PMU that
+ * has none. NULL: none is known.
  */
 struct sp_error *event_misfit(const struct event_refusal *refusal);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What a recording's samples and side-band shall hold besides what they always do, and how
- * that is put into attributes.
- */
+/* Options of a recording's samples and side-band, and their attributes. */
 #ifndef EVENT_ATTR_OPTIONS_H
 #define EVENT_ATTR_OPTIONS_H
 
@@ -19,21 +16,21 @@ struct event_asked {
 	uint32_t wakeup_events;  /* wake the reader after so many samples; 0: by a watermark */
 	bool no_samples;         /* events count, and the side-band alone is recorded */
 	bool strict_freq;        /* more than is allowed is an error, not a note */
-	bool inherit_thread;     /* of what is inherited: by threads alone */
+	bool inherit_thread;     /* inherited events follow threads only */
 	bool remove_on_exec;
 	bool write_backward;     /* rings go round: the newest samples overwrite the oldest */
 	bool defer_callchain;    /* user frames come later, when they can be read */
-	/* Of the side-band: */
+	/* Side-band: */
 	bool mmap_data;          /* mappings that are not executable, too */
 	bool context_switch, namespaces, cgroup;
 	bool no_bpf_event;
 };
 
-/* What all events of the recording have in common. */
+/* Options of all events of the recording. */
 void event_ask_all(const struct event_asked *asked, const struct event_support *support,
 		   struct perf_event_attr *attr);
 
-/* Those that sample, with `inherit` set already if it is to be. */
+/* Options of sampling events; `inherit` must be set already if it is to be. */
 void event_ask_sampling(const struct event_asked *asked, struct perf_event_attr *attr);
 
 /* The one that tells of tasks and mappings; `kernel`: samples are of kernel mode, too. */
@@ -50,7 +47,7 @@ void event_ask_sideband(const struct event_asked *asked, const struct event_supp
 #define EVENT_LEAF_REGISTERS UINT64_C(0)
 #endif
 
-/* Of an attr whose user's frames the kernel follows. */
+/* For an attr with user call chains by frame pointers. */
 static inline void event_ask_leaf(struct perf_event_attr *attr)
 {
 	if (!EVENT_LEAF_REGISTERS)
@@ -59,15 +56,15 @@ static inline void event_ask_leaf(struct perf_event_attr *attr)
 	attr->sample_regs_user |= EVENT_LEAF_REGISTERS;
 }
 
-/* Of sample_type: what a dummy needs, which never samples. */
+/* The part of sample_type that a dummy needs, which never samples. */
 #define EVENT_DUMMY_SAMPLE_TYPE                                                          \
 	((uint64_t)(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |          \
 		    PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |          \
 		    PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD))
 
 /*
- * What was asked for and says nothing about these attributes, all software's: "-W" of weights
- * that only hardware tells. NULL: all is well.
+ * The option that has no effect, since all events are software's: "-W" needs the weights of
+ * hardware. NULL: none.
  */
 const char *event_ask_in_vain(const struct event_asked *asked, bool all_software);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which branches the processor's record of them keeps: names as perf's -j has them. */
+/* Branch types of branch_sample_type, by their names in perf's -j. */
 #ifndef EVENT_BRANCH_H
 #define EVENT_BRANCH_H
 

@@ -18,7 +18,7 @@ DEFINE_CLEANUP(struct maps *, maps_free)
 
 #define MAX_LENGTH 8
 
-/* Where something is, and how large, as far as its name says. */
+/* Address and size of a named object, if the name gives them. */
 struct place {
 	uint64_t address, size; /* size 0: not known */
 	bool of_code;
@@ -48,7 +48,7 @@ static struct sp_error *kernel_place(struct parser *parser, struct slice name, s
 	return NULL;
 }
 
-/* Where a file's address lies in the process that is recorded. */
+/* Convert a file's vaddr to an address in the recorded process. */
 static struct sp_error *mapped_place(struct parser *parser, const struct image *image,
 				     uint64_t vaddr, uint64_t *ret, bool *found)
 {
@@ -151,7 +151,7 @@ static struct sp_error *read_length(struct parser *parser, uint64_t *ret)
 	text = parser_until(parser, ":,}/");
 	if (slice_number(text, ret) && *ret && *ret <= MAX_LENGTH)
 		return NULL;
-	/* As "mem:0x1000/period=1/": the terms are the caller's. */
+	/* In "mem:0x1000/period=1/" the terms are the caller's. */
 	if (memchr(text.text, '=', text.size) || parser_at(parser) == '/') {
 		parser->pos = before;
 		return NULL;
@@ -189,7 +189,7 @@ static struct sp_error *read_access(struct parser *parser, uint32_t *ret)
 	return NULL;
 }
 
-/* What is watched where no length is said: as perf has it, or as large as the symbol is. */
+/* Length if none is given: perf's, or the symbol's size. */
 static uint64_t default_length(const struct place *place, uint32_t access)
 {
 	if (access == HW_BREAKPOINT_X)

@@ -34,7 +34,7 @@ struct sp_catalog {
 
 DEFINE_CLEANUP(struct sp_catalog *, sp_catalog_free)
 
-/* What a kind is called, and how perf calls its events. */
+/* Names of each kind of event, and perf's name for its type. */
 static const struct {
 	const char *names[4], *type;
 	bool only_when_asked;

@@ -2,7 +2,7 @@
 #ifndef EVENT_DESCRIBE_H
 #define EVENT_DESCRIBE_H
 
-/* What a generic event counts, half a sentence; static. NULL: there is nothing to say. */
+/* A generic event's description, half a sentence; static. NULL: none. */
 const char *event_description(const char *name);
 
 #endif

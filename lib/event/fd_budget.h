@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What it takes to attach to tasks one by one: an event of each kind for each task and CPU, as
- * inherited ones must stay on one CPU to share its ring. 2,000 threads on 256 CPUs are a million
- * descriptors and 1.7 GB of the kernel's memory, where whole CPUs take a thousand of them. So it
- * is reckoned before the first is opened.
+ * Resources needed to attach to tasks one by one: an event of each kind for each task and CPU,
+ * because inherited events share a ring only on their own CPU. 2,000 threads on 256 CPUs need a
+ * million descriptors and 1.7 GB of kernel memory; CPU-wide events need a thousand descriptors. The
+ * need is computed before the first event is opened.
  */
 #ifndef EVENT_FD_BUDGET_H
 #define EVENT_FD_BUDGET_H
@@ -19,16 +19,16 @@ struct event_demand {
 uint64_t demand_files(const struct event_demand *demand);
 
 /*
- * Of the kernel, beside the rings. Measured with Linux 6.18 on x86-64: 1,352 bytes an event, 192 its
- * file, and what joins it to its task: 1,670.
+ * Kernel memory besides the rings. Measured with Linux 6.18 on x86-64: 1,670 bytes an event,
+ * including 1,352 of the event, 192 of its file, and its link to the task.
  */
 uint64_t demand_kernel_bytes(const struct event_demand *demand);
 
-/* What there is. */
+/* Available resources. */
 struct demand_limits {
-	uint64_t files;           /* that may be open, if the limit is raised as far as is allowed */
+	uint64_t files;           /* descriptors, with the soft limit raised as far as allowed */
 	uint64_t nr_open;         /* fs.nr_open: what even root can raise it to; 0: not known */
-	uint64_t available_bytes; /* of memory; 0: not known */
+	uint64_t available_bytes; /* memory; 0: not known */
 };
 
 /* fs.nr_open and MemAvailable are read below the ctx root. */

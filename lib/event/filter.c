@@ -41,7 +41,7 @@ static char *flatten(const char *text)
 		     : format_text("%.*s", (int)strcspn(why, "\n"), why);
 }
 
-/* What ftrace says of the filter; NULL if it is not to be had. malloc'ed. */
+/* Read ftrace's error message about the filter, malloc'ed; NULL: not available. */
 static char *ask_instance(const char *instance, const char *folder, const char *filter)
 {
 	CLEANUP_FREE char *path = format_text("%s/events/%s/filter", instance, folder);

@@ -9,7 +9,7 @@ struct event_grouping {
 	const struct event_kernel *kernel;
 	struct event_plan *plan; /* its samples are planned, each for itself */
 	const struct event_specs *specs;
-	int32_t pid, cpu;        /* where to try */
+	int32_t pid, cpu;        /* place at which to try */
 };
 
 /*

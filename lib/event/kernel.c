@@ -166,7 +166,7 @@ static void ask_weight_struct(struct perf_event_attr *attr)
 }
 
 static const struct feature {
-	size_t offset; /* of its bool in struct event_support */
+	size_t offset; /* offset in struct event_support */
 	void (*ask)(struct perf_event_attr *attr);
 } features[] = {
 	{offsetof(struct event_support, comm_exec), ask_comm_exec},

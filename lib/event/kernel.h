@@ -17,8 +17,8 @@
 
 struct event_kernel {
 	/*
-	 * As perf_event_open(2): a file descriptor, or -errno. attr is only read; where its size is
-	 * that of newer kernels, as many bytes are there.
+	 * Calls perf_event_open(2): a file descriptor, or -errno. attr is only read; if its size is
+	 * that of newer kernels, it has that many bytes.
 	 */
 	int (*open)(void *arg, const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
 		    int group_fd, unsigned long flags);
@@ -31,7 +31,7 @@ struct event_kernel {
 /* The real one. */
 const struct event_kernel *event_kernel_real(void);
 
-/* As its open(), with a tail; attr->size does not matter. */
+/* Calls kernel->open() with a tail; attr->size does not matter. */
 int event_open_attr(const struct event_kernel *kernel, const struct perf_event_attr *attr,
 		    const struct sp_attr_tail *tail, int32_t pid, int32_t cpu, int group_fd,
 		    unsigned long flags);
@@ -39,7 +39,7 @@ int event_open_attr(const struct event_kernel *kernel, const struct perf_event_a
 /* 0, or the errno. */
 int event_set_filter(const struct event_kernel *kernel, int fd, const char *filter);
 
-/* What attributes a kernel accepts. All false: Linux 3.12. */
+/* Attributes that a kernel accepts. All false: Linux 3.12. */
 struct event_support {
 	bool comm_exec;   /* 3.16 */
 	bool mmap2;       /* 3.16 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "event/kind.h"
 
-/* Where modifiers begin: behind the last ':' or '/', if there is nothing else there. */
+/* Offset of the modifiers after the last ':' or '/'; the size if there are none. */
 static size_t modifiers_at(const char *name, size_t size)
 {
 	size_t at = size;

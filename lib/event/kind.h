@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What kinds of events differ in when they are recorded. */
+/* Predicates of events that are recorded in a special way. */
 #ifndef EVENT_KIND_H
 #define EVENT_KIND_H
 

@@ -99,7 +99,7 @@ static struct sp_error *add_paranoid(struct sp_limits *limits)
 /* A sysctl whose meaning is a text with its number in it. */
 struct number_limit {
 	const char *name, *format, *remedy;
-	const char *enough; /* what the remedy sets */
+	const char *enough; /* the value that the remedy sets */
 };
 
 static const struct number_limit numbers[] = {

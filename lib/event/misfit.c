@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What kinds of events cannot be asked for, though their attr has no field that is unknown. */
+/* Events that the kernel refuses although it knows each field of their attr. */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include "event/attr_fields.h"
 
-/* What hardware watches: so many bytes, and all of them within a word of that size. */
+/* Hardware watches 1, 2, 4 or 8 bytes, aligned to their number. */
 static struct sp_error *breakpoint_misfit(const struct event_refusal *refusal)
 {
 	const struct perf_event_attr *attr = &refusal->whole.attr;

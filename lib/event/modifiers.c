@@ -100,7 +100,7 @@ static void modify_exclusive(struct event_spec *spec)
 
 static const struct modifier {
 	char letter;
-	unsigned char times; /* that it may be given */
+	unsigned char times; /* number of times that it may be given */
 	bool of_leader;      /* it is of the group, whose leader keeps it */
 	bool of_group;       /* it is of groups alone */
 	void (*apply)(struct event_spec *spec);

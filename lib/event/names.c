@@ -61,7 +61,7 @@ static const struct {
 /* Indexed by the kernel's numbers; the first spelling is the one that is shown. */
 static const struct {
 	const char *spellings[SPELLINGS];
-	unsigned int operations; /* that make sense */
+	unsigned int operations; /* bits of the operations that make sense */
 } caches[PERF_COUNT_HW_CACHE_MAX] = {
 	[PERF_COUNT_HW_CACHE_L1D] = {{"L1-dcache", "l1-d", "l1d", "L1-data"},
 				     READ | WRITE | PREFETCH},

@@ -14,7 +14,7 @@ struct event_code {
 	uint64_t config;
 };
 
-/* What a name (not terminated) means; false where it means nothing. */
+/* Find a name (not terminated); false if it is unknown. */
 bool event_name_find(const char *name, size_t size, struct event_code *ret);
 
 /* The names of a table, each once: hardware, then software events, aliases behind their name. */

@@ -14,7 +14,7 @@
 #include "event/kind.h"
 #include "event/planner.h"
 
-/* What a kernel follows that was told nothing else. */
+/* The kernel's default of attr.sample_max_stack. */
 #define DEFAULT_MAX_STACK 127
 
 DEFINE_CLEANUP(struct event_plan *, event_plan_free)
@@ -165,7 +165,7 @@ static struct sp_error *set_rate(struct planner *planner)
 	return event_notes_add(&plan->notes, asked, done, "above the kernel's limit", remedy);
 }
 
-/* What has no other result where this kernel does not know it: said, or not even that. */
+/* Adapt options without substitute to the kernel's support; some silently. */
 static struct sp_error *check_asked(struct planner *planner)
 {
 	struct event_plan *plan = planner->plan;
@@ -185,7 +185,7 @@ static struct sp_error *check_asked(struct planner *planner)
 
 #define DUMPS (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
-/* Where the kernel does not copy registers and stacks, frame pointers are what is left. */
+/* Fall back to frame pointers if the kernel copies no registers and stacks. */
 static struct sp_error *check_dumps(struct planner *planner)
 {
 	struct perf_event_attr attr;
@@ -196,14 +196,14 @@ static struct sp_error *check_dumps(struct planner *planner)
 	attr.sample_regs_user = planner->base.sample_regs_user;
 	attr.sample_stack_user = planner->base.sample_stack_user;
 	attr.disabled = 1;
-	attr.use_clockid = 0; /* which has its own check */
+	attr.use_clockid = 0; /* the clock has its own check */
 	attr.clockid = 0;
 	int errnum = try_open(planner, &attr);
 	if (errnum != EINVAL && errnum != EOPNOTSUPP && errnum != ENOSYS)
 		return NULL; /* all is well, or it is not about them */
 	planner->base.sample_type &= ~(uint64_t)DUMPS;
 	planner->base.sample_regs_user = planner->base.sample_stack_user = 0;
-	/* What was typed is refused, not left out. */
+	/* Explicit options are refused, not left out. */
 	event_ask_all(&planner->asked, &planner->plan->support, &planner->base);
 	planner->callchain = EVENT_CALLCHAIN_ALL;
 	return event_notes_add(&planner->plan->notes, "--call-graph dwarf",
@@ -299,7 +299,7 @@ static bool samples_by_rate(const struct event_plan *plan)
 	return false;
 }
 
-/* What it counts of, besides. */
+/* Set the event's filter and control group. */
 static struct sp_error *set_bounds(struct planner *planner, size_t index,
 				   struct event_planned *event)
 {
@@ -363,13 +363,13 @@ static struct sp_error *say_in_vain(struct planner *planner)
 			       NULL);
 }
 
-/* What the side-band was asked for may be refused, too. */
+/* The kernel may refuse the side-band's options, too. */
 static struct sp_error *plan_sideband(struct planner *planner)
 {
 	set_sideband(planner);
 	struct perf_event_attr attr = planner->plan->sideband.attr;
 	int errnum = try_open(planner, &attr);
-	/* What is not about a field is told where it is opened. */
+	/* An error about no field is reported when the event is opened. */
 	const struct sp_attr_tail none = {0};
 	return errnum ? planner_refused_field(planner, "side-band", &attr, &none, errnum) : NULL;
 }

@@ -43,7 +43,7 @@ enum event_callchain {
 struct event_request {
 	const struct event_specs *specs;
 	enum event_scope scope;
-	const char *cpus_for;   /* what asks for whole CPUs, for messages; NULL: -a */
+	const char *cpus_for;   /* the option that needs CPU-wide events, for messages; NULL: -a */
 	enum event_start start;
 	enum event_callchain callchain;
 	uint32_t cpu;           /* CPU scopes: where to try */
@@ -68,22 +68,22 @@ struct event_request {
 	const char *const *filters; /* tracepoints' and addresses' */
 	const int *cgroups;         /* directories of control groups, open; -1: none */
 	size_t cgroup_count;
-	struct event_asked asked;   /* what else samples and side-band shall hold */
+	struct event_asked asked;   /* further options of samples and side-band */
 };
 
 /* An event as it will be opened. */
 struct event_planned {
-	const char *name;            /* of the plan: "cycles:u" where that is what is left */
+	const char *name;            /* the plan's: "cycles:u" if only that is left */
 	struct perf_event_attr attr; /* complete, size included */
-	struct sp_attr_tail tail;    /* what belongs behind the attr */
+	struct sp_attr_tail tail;    /* fields after the attr */
 	size_t leader;               /* index of its group's leader; its own: alone, or the leader */
-	size_t member_count;         /* of the group that it leads, itself included; else 0 */
-	const char *group_name;      /* of leaders, or NULL */
+	size_t member_count;         /* members of the group that it leads, with itself; else 0 */
+	const char *group_name;      /* leaders only, or NULL */
 	bool has_pointer;            /* config1 is an address of ours: of a name, for the kernel */
-	const uint32_t *cpus;        /* where it is opened; NULL: everywhere */
+	const uint32_t *cpus;        /* CPUs to open it on; NULL: all */
 	size_t cpu_count;
-	const char *filter;          /* of the plan: for PERF_EVENT_IOC_SET_FILTER; or NULL */
-	bool in_cgroup;              /* of whole CPUs, what runs in that group: */
+	const char *filter;          /* the plan's: for PERF_EVENT_IOC_SET_FILTER; or NULL */
+	bool in_cgroup;              /* CPU-wide, limited to tasks of that group: */
 	int cgroup_fd;               /* the request's */
 };
 
@@ -96,10 +96,10 @@ int event_open_planned(const struct event_kernel *kernel, const struct event_pla
 bool event_planned_on(const struct event_planned *event, uint32_t cpu);
 
 /*
- * What to open. Attributes of all events agree in sample_id_all and clock, and in what sample_type
- * has of the fields before READ: IDENTIFIER | IP | TID | TIME | CPU | PERIOD (| ADDR …). What lies
- * behind (READ, CALLCHAIN, RAW, …) may be each event's own, unless the request says `uniform`.
- * Dummies have of it what EVENT_DUMMY_SAMPLE_TYPE has.
+ * Events to open. Attributes of all events agree in sample_id_all, the clock, and the sample_type
+ * bits of the fields before READ: IDENTIFIER | IP | TID | TIME | CPU | PERIOD (| ADDR …). The
+ * fields after these (READ, CALLCHAIN, RAW, …) may differ, unless the request has `uniform`.
+ * Dummies have only EVENT_DUMMY_SAMPLE_TYPE.
  */
 struct event_plan {
 	struct event_planned *samples;
@@ -110,7 +110,7 @@ struct event_plan {
 	struct event_support support;
 	struct rights rights;
 	bool cpu_wide;                 /* the scope that came out */
-	uint64_t freq_hz;              /* what came out of freq_hz; 0: no event samples by it */
+	uint64_t freq_hz;              /* the resulting rate; 0: no event samples by frequency */
 	clockid_t clock_id;            /* or EVENT_CLOCK_KERNEL */
 	struct event_notes notes;
 	struct arena arena;

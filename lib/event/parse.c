@@ -28,7 +28,7 @@ static bool parse_raw(struct slice name, struct event_code *ret)
 	return text_hex(&cursor, &ret->config) && !cursor_left(&cursor);
 }
 
-/* What is measured without the kernel's events. */
+/* Find a value that needs no event of the kernel. */
 static enum event_tool find_tool(struct slice name)
 {
 	static const char *const tools[] = {
@@ -83,7 +83,7 @@ static struct sp_error *parse_vendor_event(struct parser *parser, struct slice t
 	}
 }
 
-/* What one event is made of, beside its specs. */
+/* An event's text and a fact about its specs. */
 struct event_text {
 	struct slice name;
 	bool hybrid; /* its specs have names already, but for the modifiers */
@@ -352,7 +352,7 @@ static struct sp_error *parse_list(struct parser *parser)
 	}
 }
 
-/* What specs say of their PMUs outlives the PMUs. */
+/* Copy the PMUs' data in specs to the arena, which outlives the PMUs. */
 static struct sp_error *keep_pmus(struct parser *parser, size_t first)
 {
 	struct arena *arena = &parser->specs->arena;

@@ -69,7 +69,7 @@ struct event_terms {
 	uint32_t aux_sample_bytes;
 };
 
-/* What `perf stat` counts without the kernel's events. */
+/* Values that `perf stat` has without an event of the kernel. */
 enum event_tool {
 	EVENT_TOOL_NONE,
 	EVENT_TOOL_DURATION_TIME, /* ns from start to end */
@@ -79,7 +79,7 @@ enum event_tool {
 
 /* One event that was asked for. Pointers are of the specs' arena. */
 struct event_spec {
-	/* As perf shows it: as typed, modifiers included ("cycles:u"), or what name= says. */
+	/* Name in perf's form: as typed, modifiers included ("cycles:u"), or the term name=. */
 	const char *name;
 	/*
 	 * type, config*, bp_* (kprobe_func and uprobe_path point into the arena), exclude_*,
@@ -93,17 +93,17 @@ struct event_spec {
 	bool by_bpf;      /* b: counted by BPF (perf stat) */
 	/* {a,b}: members follow their leader. */
 	size_t leader;          /* index in specs of the group's leader; its own if it is alone */
-	const char *group_name; /* of "NAME{a,b}", or NULL; of leaders */
+	const char *group_name; /* "NAME{a,b}": NAME, or NULL; leaders only */
 	bool group_read;        /* S: samples of the leader hold all members' counts */
 	bool weak;              /* W: where the group is refused, its members are taken apart */
 	struct event_terms terms;
 	enum event_tool tool;   /* not NONE: attr is a dummy */
-	/* Of a PMU's event: */
+	/* PMU events only: */
 	const char *pmu;        /* its name in sysfs; NULL for the kernel's generic types */
-	const char *unit;       /* of `scale` times the count ("Joules"); NULL: none */
+	const char *unit;       /* unit of `scale` times the count ("Joules"); NULL: none */
 	double scale;           /* 1 where there is none */
 	bool snapshot, per_package; /* .snapshot, .per-pkg */
-	/* Where it counts: NULL: anywhere. Uncore events count on one CPU for each socket. */
+	/* CPUs to count on; NULL: all. Uncore events count on one CPU for each socket. */
 	const uint32_t *cpus;
 	size_t cpu_count;
 	bool cpus_only;         /* it cannot follow a task: an uncore PMU's */

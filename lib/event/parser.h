@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the parts of the parser of event strings have in common. Private to lib/event. */
+/* Shared parts of the event string's parsers. Private to lib/event. */
 #ifndef EVENT_PARSER_H
 #define EVENT_PARSER_H
 
@@ -57,7 +57,7 @@ bool parser_in_word(char c);
 /* The word at parser->pos; may be empty. */
 struct slice parser_word(struct parser *parser);
 
-/* What there is up to one of `stops` or the end; a backslash takes the next character's meaning. */
+/* Read up to one of `stops` or the end; a backslash escapes the next character. */
 struct slice parser_until(struct parser *parser, const char *stops);
 
 /* A copy in the specs' arena; NULL when out of memory. */

@@ -19,7 +19,7 @@
 #include "event/planner.h"
 #include "event/attr_build.h"
 
-/* Where an event is tried on whole CPUs: some are not of all. */
+/* The CPU on which to try an event: some PMUs do not count on all CPUs. */
 static uint32_t place_cpu(const struct planner *planner, const struct event_planned *event)
 {
 	for (size_t i = 0; i < event->cpu_count; i++)
@@ -174,7 +174,7 @@ static bool step_quietly(const struct event_spec *spec, int errnum, struct perf_
 {
 	if (errnum != EINVAL && errnum != EOPNOTSUPP)
 		return false;
-	/* Who is idle is no part of a recording of some processes: their filter drops it. */
+	/* The filter of recorded processes drops idle samples anyway. */
 	if (attr->exclude_idle && !spec->attr.exclude_idle &&
 	    (is_hardware(attr) || spec->pmu)) {
 		attr->exclude_idle = 0;
@@ -203,7 +203,7 @@ static bool cycles_are_missing(const struct planner *planner, const struct event
 	return errnum == ENOENT || !event_field_blame(&refusal);
 }
 
-/* What the plan keeps of a spec besides its attributes. */
+/* Copy a spec's data besides its attributes to the plan. */
 static struct sp_error *keep_spec(struct event_plan *plan, const struct event_spec *spec,
 				  struct event_planned *event)
 {
@@ -261,8 +261,8 @@ static struct sp_error *note_no_inheritance(struct planner *planner, const struc
 }
 
 /*
- * Of the tracepoints of a glob the first is tried: to close one takes the kernel some 30 ms, and
- * there may be hundreds.
+ * Only the first tracepoint of a glob is tried: the kernel takes some 30 ms to close one, and there
+ * may be hundreds.
  */
 static bool is_tried(const struct planner *planner, const struct event_planned *event)
 {

@@ -12,13 +12,13 @@ struct planner {
 	const struct event_kernel *kernel;
 	const struct event_request *request;
 	struct event_plan *plan;
-	struct perf_event_attr base; /* what all events have in common */
+	struct perf_event_attr base; /* common part of all events */
 	struct perf_event_attr sampling;
 	struct event_asked asked; /* the request's, as far as this kernel has it */
 	enum event_callchain callchain;
 };
 
-/* What is assumed where the kernel does not say; its own default. */
+/* The kernel's own default, assumed if the limit cannot be read. */
 #define DEFAULT_MAX_HZ 100000
 
 static inline uint64_t planner_most_hz(const struct event_plan *plan)
@@ -47,12 +47,12 @@ static inline bool is_refusal(int errnum)
 struct sp_error *planner_plan_event(struct planner *planner, const struct event_spec *spec,
 				    struct event_planned *event) SP_MUST_CHECK;
 
-/* What was tried and refused, for event_field_blame(). */
+/* The refused attempt, for event_field_blame(). */
 struct event_refusal planner_refusal(const struct planner *planner, const char *name,
 				     const struct perf_event_attr *attr,
 				     const struct sp_attr_tail *tail, int errnum);
 
-/* What the kernel refuses is not the event, but a field of its attr. NULL: it is. */
+/* The error if the kernel refuses a field of the attr; NULL: it refuses the event itself. */
 struct sp_error *planner_refused_field(const struct planner *planner, const char *name,
 				       const struct perf_event_attr *attr,
 				       const struct sp_attr_tail *tail,

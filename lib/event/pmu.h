@@ -33,7 +33,7 @@ struct pmu {
 	uint32_t type; /* attr.type */
 	bool is_core;   /* counts what a processor executes, and follows tasks */
 	bool is_uncore; /* it has a cpumask: counts on those CPUs, and for all that runs */
-	bool loaded;    /* what follows has been read */
+	bool loaded;    /* the members below have been read */
 	struct pmu_format *formats;
 	size_t format_count;
 	const uint32_t *cpus; /* cpumask, or (hybrid) the CPUs that are of this kind; NULL: all */
@@ -76,7 +76,7 @@ uint64_t pmu_format_place(const struct pmu_format *format, uint64_t value);
 
 /* An event that a PMU names. */
 struct pmu_event {
-	const char *name;  /* as sysfs spells it */
+	const char *name;  /* spelled as in sysfs */
 	const char *terms; /* "event=0x3c,umask=1" */
 	const char *unit;  /* NULL: none */
 	double scale;      /* 1: none */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What to say of an event that the kernel does not open. */
+/* Errors for events that the kernel does not open. */
 #include <string.h>
 #include "event/planner.h"
 
@@ -25,7 +25,6 @@ struct event_refusal planner_refusal(const struct planner *planner, const char *
 	};
 }
 
-/* What the kernel refuses is not the event, but a field of its attr. NULL: it is. */
 struct sp_error *planner_refused_field(const struct planner *planner, const char *name,
 				       const struct perf_event_attr *attr,
 				       const struct sp_attr_tail *tail, int errnum)

@@ -173,7 +173,7 @@ bool rights_cpu_wide(const struct rights *rights)
 	return rights->paranoid <= 0 || rights_perfmon(rights);
 }
 
-/* What is needed for an action, and what the facts say is in the way. */
+/* Requirement of an action, by rights_action. */
 struct obstacle {
 	int32_t paranoid; /* the highest that allows it without capabilities */
 	const char *what; /* "sampling the kernel" */
@@ -247,7 +247,7 @@ static struct sp_error *explain_refusal(const struct rights *rights, enum rights
 		"`dmesg` or the audit log");
 }
 
-/* What seldom happens: the manual page's other errors. */
+/* Rare errors of perf_event_open(2). */
 static struct sp_error *explain_rest(const struct rights *rights, const char *name, int errnum)
 {
 	switch (errnum) {
@@ -332,7 +332,7 @@ static uint32_t round_up(uint32_t pages)
 	return power;
 }
 
-/* What `cpu_count` pairs of rings take, each with its control page. */
+/* Pages of `cpu_count` pairs of rings, each with its control page. */
 static uint64_t pages_of(struct ring_pages pages, uint32_t cpu_count)
 {
 	return (uint64_t)cpu_count * ((uint64_t)pages.samples + 1 + pages.sideband + 1);

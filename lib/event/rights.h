@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What this process may do, and what to say about it. The facts are read once;
- * every decision is a pure function of them.
+ * Permissions of this process, and remedies for missing ones. The facts are read once; each
+ * decision is a pure function of them.
  */
 #ifndef EVENT_RIGHTS_H
 #define EVENT_RIGHTS_H
@@ -61,7 +61,7 @@ void event_notes_deinit(struct event_notes *notes);
 struct sp_error *event_notes_add(struct event_notes *notes, const char *asked, const char *done,
 				 const char *why, const char *remedy) SP_MUST_CHECK;
 
-/* What was refused, for rights_explain(). */
+/* The refused action, for rights_explain(). */
 enum rights_action {
 	RIGHTS_ANY_EVENT,  /* even the plainest event */
 	RIGHTS_KERNEL,     /* kernel mode */
@@ -71,8 +71,8 @@ enum rights_action {
 };
 
 /*
- * What is asked for where a control group's event is opened on a CPU. One of a PMU may be an event
- * that there is not, which says nothing of the group.
+ * The action to blame if a control group's event cannot be opened on a CPU. A PMU's event may not
+ * exist, which is no fault of the group.
  */
 static inline enum rights_action rights_of_group(const struct perf_event_attr *attr)
 {

@@ -19,7 +19,7 @@
 #include "base/io.h"
 #include "base/parallel.h"
 
-/* So few are opened faster than the thread is moved about, */
+/* Up to this number of places, opening is faster than moving the thread between CPUs. */
 #define FEW_PLACES 8
 /* and so few faster than other threads are made. */
 #define THREAD_PLACES 256
@@ -265,7 +265,7 @@ struct opening {
 	enum event_role role;
 	struct event_place *places;
 	const struct ordered *order;
-	struct { VEC(size_t); } groups; /* where in `order` each CPU's begin, and the end */
+	struct { VEC(size_t); } groups; /* index in `order` of each CPU's first, and the end */
 	size_t next;                    /* group; atomic */
 	bool stop;                      /* atomic: some thread failed */
 	struct opening_hand {
@@ -401,7 +401,7 @@ struct sp_error *event_set_open(struct event_set *set, enum event_role role,
 	return error;
 }
 
-/* Of the events from `first` on, that many. */
+/* Apply a request to `count` events from `first` on. */
 static struct sp_error *control(struct event_set *set, uint32_t first, size_t count,
 				unsigned long request)
 {

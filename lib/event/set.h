@@ -31,7 +31,7 @@ struct sp_error *event_set_new(const struct event_kernel *kernel, const struct e
 /* Closes all events. NULL is allowed. */
 void event_set_free(struct event_set *set);
 
-/* What the ring of a CPU (index in `cpus`) and role is mapped from and polled by. */
+/* Descriptor for mmap and poll of a CPU's ring; `cpu_index` is an index in `cpus`. */
 int event_set_ring_fd(const struct event_set *set, size_t cpu_index, enum event_role role);
 
 /*
@@ -47,11 +47,11 @@ enum event_place_status {
 	EVENT_PLACE_OFFLINE, /* the CPU went away (ENODEV) */
 };
 
-/* Where the events of a role are opened: one task on one CPU, or all tasks of a CPU. */
+/* A place at which a role's events are opened: one task on one CPU, or all tasks of a CPU. */
 struct event_place {
 	int32_t tid;        /* -1: all tasks of the CPU */
 	uint32_t cpu_index;
-	int32_t last_cpu;   /* where the task last ran; -1 unknown */
+	int32_t last_cpu;   /* CPU on which the task last ran; -1 unknown */
 	enum event_place_status status; /* only EVENT_PLACE_NEW is opened */
 };
 
@@ -85,7 +85,7 @@ bool event_set_time_on(const struct event_set *set, size_t cpu_index, uint64_t *
 struct event_renamed {
 	uint64_t id, listed;
 	uint64_t counted; /* before */
-	uint32_t event;   /* as in event_set_events() */
+	uint32_t event;   /* index in event_set_events() */
 };
 
 struct event_renamed_list {
@@ -108,7 +108,7 @@ struct sp_error *event_set_reopen(struct event_set *set, size_t cpu_index,
 struct sp_error *event_set_events(struct event_set *set, const struct sp_event **ret,
 				  size_t *count_ret) SP_MUST_CHECK;
 
-/* What an event has counted, over all places, children included. */
+/* An event's counts over all places, children included. */
 struct event_total {
 	uint64_t value;
 	uint64_t lost; /* samples; of kernels before 6.0: 0 */

@@ -8,14 +8,14 @@
 
 struct opened {
 	int fd;
-	uint32_t event; /* as in event_set_events(): the side-band dummy is the last */
+	uint32_t event; /* index in event_set_events(): the side-band dummy is the last */
 	uint64_t id;    /* the kernel's, */
 	uint64_t listed; /* and that of the first that was opened in this place */
-	struct event_total before; /* of those */
+	struct event_total before; /* counts of closed predecessors */
 	uint32_t cpu_index;
 };
 
-/* What was last asked of an event. */
+/* Last request to enable or disable an event. */
 enum switched {
 	SWITCHED_NOT, /* it is as it was opened */
 	SWITCHED_ON,
@@ -33,13 +33,13 @@ struct event_set {
 	size_t cpu_count;
 	VEC(int) holders; /* cpu_index * EVENT_ROLE_COUNT + role */
 	struct opened_list opened;
-	enum switched *switched; /* of each event, as in event_set_events() */
-	/* What event_set_events() gave last. */
+	enum switched *switched; /* for each event, by index in event_set_events() */
+	/* Last result of event_set_events(). */
 	struct sp_event *events;
 	uint64_t *ids;
 };
 
-/* As event_set_events() numbers them. */
+/* The planned event by index in event_set_events(). */
 static inline const struct event_planned *event_set_planned(const struct event_set *set,
 							    size_t event)
 {
@@ -56,7 +56,7 @@ void event_set_close_all(const struct event_set *set, struct opened_list *list);
 
 /* -- set_read.c ----------------------------------------------------------- */
 
-/* Of one place; nothing comes from an event in error state (pinned, and never scheduled). */
+/* Read one place; nothing comes from an event in error state (pinned, and never scheduled). */
 struct sp_error *event_set_read_opened(const struct event_set *set, const struct opened *opened,
 				       struct event_total *ret) SP_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a set's events have counted and lost, and how long they were on. */
+/* Counts, lost samples and running times of a set's events. */
 #include "event/set_internal.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 
-/* What read(2) gives of an event: the words of each of its group, and where the first begins. */
+/* Layout of read(2)'s result: the words of each group member, and the first's index. */
 struct read_words {
 	size_t first, each, count;
 	bool group;
@@ -19,7 +19,7 @@ static struct read_words read_words_of(const struct event_plan *plan,
 {
 	uint64_t format = event->attr.read_format;
 	bool group = format & PERF_FORMAT_GROUP;
-	/* Of any member the kernel gives the whole group. */
+	/* The kernel returns the whole group for any member. */
 	size_t members = group ? plan->samples[event->leader].member_count : 1;
 	size_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
 		       !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
@@ -29,7 +29,7 @@ static struct read_words read_words_of(const struct event_plan *plan,
 	return words;
 }
 
-/* Where in `values` the words of that event are; `got` where they are not. */
+/* Index in `values` of that event's words; `got` if there are none. */
 static size_t find_words(const struct read_words *words, const uint64_t *values, size_t got,
 			 uint64_t id)
 {

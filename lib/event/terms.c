@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What stands between slashes. A term is applied by the first who knows it: the table below, then
+ * Terms, between slashes. A term is applied by the first part that knows it: the table below, then
  * (pmu_terms.c) the PMU's events and fields.
  */
 #include "event/parser.h"

@@ -18,7 +18,7 @@ static bool is_glob(const char *text)
 
 struct tracepoints {
 	struct parser *parser;
-	const char *system, *name; /* as typed */
+	const char *system, *name; /* unparsed text */
 };
 
 static struct sp_error *add(struct tracepoints *tracepoints, const char *system, const char *name,
@@ -75,7 +75,7 @@ static struct sp_error *add_all(struct tracepoints *tracepoints)
 	return error;
 }
 
-/* What may be meant: of the system's names, else of the systems'. */
+/* Suggest a similar name: an event of the system, else a system. */
 static struct sp_error *unknown(struct tracepoints *tracepoints, const char *place,
 				const char *name_place)
 {

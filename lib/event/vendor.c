@@ -13,7 +13,7 @@
 
 #define LIBRARY "libpfm.so.4"
 
-/* What is used of it. */
+/* The used functions of libpfm. */
 struct library {
 	pfm_err_t (*initialize)(void);
 	pfm_err_t (*encode)(const char *str, int dfl_plm, pfm_os_t os, void *args);
