@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What counts say together: perf stat's own figures. Which event is divided by which is a table;
- * both must be of the same control group and leave out the same (cycles:u goes with
- * instructions:u), except for CPU time, of which any clock will do.
+ * Figures derived from several counts, as in perf stat. A table says which event is divided by
+ * which; both must be of the same control group and exclude the same modes (cycles:u goes with
+ * instructions:u), except for CPU time, for which any clock will do.
  */
 #include <sprof/stat.h>
 

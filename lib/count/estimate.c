@@ -4,7 +4,7 @@
 #include <math.h>
 #include <sprof/stat.h>
 
-/* Of the normal distribution. */
+/* The normal distribution's quantile. */
 #define NORMAL_975 1.959963984540054
 
 void observations_add(struct observations *observations, uint64_t n, uint64_t run_ns)
@@ -40,7 +40,7 @@ bool observations_variance(const struct observations *observations, uint64_t n,
 double observations_freedom(uint64_t count)
 {
 	double k = (double)count;
-	/* Of the mean square successive difference (von Neumann, 1941). */
+	/* Degrees of freedom of the mean square successive difference (von Neumann, 1941). */
 	double freedom = count > 2 ? 2 * (k - 1) * (k - 1) / (3 * k - 4) : 1;
 	return freedom > 1 ? freedom : 1;
 }

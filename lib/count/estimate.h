@@ -25,10 +25,10 @@
 struct observations {
 	uint64_t count;
 	double last_n, last_run;
-	double nn, nr, rr; /* of successive differences of n_i and run_i: squares and products */
+	double nn, nr, rr; /* successive differences of n_i and run_i: squares and products */
 };
 
-/* So much was counted in so much time since the reading before. Without run time it is none. */
+/* Add a count and its run time since the reading before. Without run time it is ignored. */
 void observations_add(struct observations *observations, uint64_t n, uint64_t run_ns);
 
 /*

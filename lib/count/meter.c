@@ -33,7 +33,7 @@
 
 DEFINE_CLEANUP(struct sp_meter *, sp_meter_free)
 
-/* What is the same for all events of a meter while they are opened. */
+/* Common data while a meter's events are opened. */
 struct opening {
 	struct sp_ctx *ctx;
 	const struct sp_meter_options *options;
@@ -101,7 +101,7 @@ static struct sp_error *begin_group(const struct opening *opening)
 	return sp_meter_enable(meter, 0);
 }
 
-/* As options say; of an attr that was given nothing is changed but what they do say. */
+/* Apply the options; an attr that was given is changed only by explicit options. */
 static void set_attr(const struct opening *opening, size_t index, struct perf_event_attr *attr)
 {
 	const struct sp_meter_options *options = opening->options;
@@ -278,7 +278,7 @@ static void ask_user_access(const struct opening *opening, size_t index)
 	struct perf_event_attr *attr = &opening->meter->events[index].attr;
 	if (opening->meter->syscalls || opening->options->attr)
 		return;
-	/* Where processors differ, those of generic types cannot be read so, and a PMU is named. */
+	/* On hybrid machines generic types cannot be read in user space, and a PMU is named. */
 	const char *pmu = opening->meter->specs.items[index].pmu;
 	if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
 	    attr->type == PERF_TYPE_RAW || (pmu && !strncmp(pmu, "armv8_", 6)))

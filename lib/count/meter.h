@@ -24,15 +24,15 @@ struct sp_meter {
 	size_t count;
 	bool apart;                /* each is read alone */
 	bool syscalls;             /* never read in user space */
-	size_t map_size;           /* of the pages */
-	struct sp_count *before;   /* of sp_meter_begin() */
+	size_t map_size;           /* size of the pages */
+	struct sp_count *before;   /* counts at sp_meter_begin() */
 	struct sp_count *scratch;
 	uint64_t *buffer;          /* for a group's read */
 	/* Samples: */
-	struct ring ring;          /* of the leader, or zeroed */
-	uint64_t position;         /* of the next record */
+	struct ring ring;          /* the leader's, or zeroed */
+	uint64_t position;         /* position of the next record */
 	struct decoder *decoder;
-	struct sp_event *layout;   /* what the decoder knows of the events */
+	struct sp_event *layout;   /* the decoder's description of the events */
 	void *bounce;              /* a record that wraps */
 	struct sp_record record;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What can be done to events that are open: the ioctls and prctls of perf_event_open(2), and signals. */
+/* Operations on open events: the ioctls and prctls of perf_event_open(2), and signals. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static struct sp_error *request(const struct sp_meter *meter, size_t index, unsi
 	return NULL;
 }
 
-/* Of one event, or of the group; events apart are no group, so that it is done to each. */
+/* Apply a request to one event or the group; with SP_METER_APART, to each event. */
 static struct sp_error *request_all(const struct sp_meter *meter, size_t index, unsigned long number,
 				    const char *what)
 {

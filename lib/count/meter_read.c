@@ -54,7 +54,7 @@ static void take_alone(struct words *words, struct sp_count *ret)
 	ret->lost = next_if(words, EVENT_FORMAT_LOST);
 }
 
-/* Of a group there may be members of other meters: they are behind ours. */
+/* A group may have members of other meters: they are after ours. */
 static void take_group(struct words *words, struct sp_count *counts, size_t count)
 {
 	uint64_t there = next(words);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a meter is told of: the records of its ring, its page, and traps. */
+/* Input of a meter: the records of its ring, its page, and traps. */
 #include <signal.h>
 #include <string.h>
 #include "count/meter.h"
@@ -9,7 +9,7 @@
 #define CODE_TRAP_PERF 6
 #define TRAP_PERF_ASYNC 1u
 
-/* What follows si_addr in a siginfo_t of CODE_TRAP_PERF. */
+/* Layout after si_addr in a siginfo_t of CODE_TRAP_PERF. */
 struct trap_tail {
 	unsigned long data;
 	uint32_t type, flags;

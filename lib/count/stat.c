@@ -251,7 +251,7 @@ struct sp_error *sp_stat_new(struct sp_ctx *ctx, const struct sp_stat_options *o
 	struct sp_error *error = set_up(stat);
 	if (error)
 		return error;
-	/* What tells of tasks that have ended is kept; the rest was borrowed. */
+	/* Lists of tasks that have ended are copied; the rest was borrowed. */
 	size_t count = options->pids.count + options->tids.count;
 	int32_t *kept = arena_alloc(&stat->arena, (count + 1) * sizeof(int32_t));
 	if (!kept)
@@ -332,7 +332,7 @@ struct sp_error *sp_stat_disable(struct sp_stat *stat)
 	return switch_all(stat, PERF_EVENT_IOC_DISABLE);
 }
 
-/* Those of a command begin by themselves, but for the ones that follow no task. */
+/* Enable the events; a command's begin by themselves, except those that follow no task. */
 static struct sp_error *begin(struct sp_stat *stat)
 {
 	bool own = stat->has_command && !stat->only_says_how_long;
@@ -397,7 +397,7 @@ struct sp_error *sp_stat_stop(struct sp_stat *stat)
 		return NULL;
 	stat->stopped = true;
 	set_end(stat);
-	/* Of a command that has ended there is nothing to switch off. */
+	/* A command that has ended has no event to disable. */
 	struct sp_error *error = stat->workload.ended && !stat->only_says_how_long
 					 ? NULL : switch_all(stat, PERF_EVENT_IOC_DISABLE);
 	return error_first(sp_stat_read(stat), error);

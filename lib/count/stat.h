@@ -22,7 +22,7 @@
 #include "event/rights.h"
 #include "proc/sysfs.h"
 
-/* What one descriptor has counted. */
+/* Counts of one descriptor. */
 struct reading {
 	uint64_t value, enabled_ns, running_ns;
 };
@@ -31,7 +31,7 @@ struct unit {
 	int fd;              /* -1: not open: the task was gone, or the CPU offline */
 	bool present;        /* it is open, or needs no descriptor, or is of a file */
 	int32_t cpu;         /* -1: any */
-	uint32_t thread;     /* of a file: index of its threads */
+	uint32_t thread;     /* files only: index of its threads */
 	uint32_t place;      /* index into places */
 	struct reading now, mark;
 	struct reading before; /* by descriptors whose CPU went offline, and of which it has the place */
@@ -41,15 +41,15 @@ struct unit {
 struct counter {
 	const struct event_spec *spec;
 	struct perf_event_attr attr;
-	const char *filter;  /* of the stat's arena; NULL: none */
+	const char *filter;  /* in the stat's arena; NULL: none */
 	size_t leader;       /* index of counters; its own if it is alone */
-	bool group_read;     /* of leaders: members are read with it */
+	bool group_read;     /* leaders only: members are read with it */
 	int cgroup_fd;       /* -1: none; belongs to the stat */
 	struct unit *units;
 	size_t unit_count;
 };
 
-/* What all events are opened on; -1: any. */
+/* A task and CPU on which all events are opened; -1: any. */
 struct target {
 	int32_t tid, cpu;
 	uint32_t place;
@@ -74,7 +74,7 @@ struct sp_stat {
 	const char **filters;           /* one for each spec; NULL: none */
 	struct event_notes notes;
 	struct rights rights;
-	struct sp_stat_options options; /* what it points to is gone after sp_stat_new() */
+	struct sp_stat_options options; /* its pointers are invalid after sp_stat_new() */
 	bool cpu_wide;
 	struct cpu_list cpus;
 	VEC(struct target) targets;
@@ -94,9 +94,9 @@ struct sp_stat {
 	bool multiplexed, may_multiplex;
 	bool counts;                    /* counters are on */
 	struct stat_cpu *cpu_states;    /* one for each target of whole CPUs; NULL: nothing known yet */
-	uint32_t absences;              /* that were told of */
-	struct writer *writer; /* of sp_stat_record(); NULL: none */
-	struct loaded *loaded; /* of sp_stat_load(); NULL: it is counted here */
+	uint32_t absences;              /* number of reported ones */
+	struct writer *writer; /* set by sp_stat_record(); NULL: none */
+	struct loaded *loaded; /* set by sp_stat_load(); NULL: counted here */
 };
 
 /* Makes events and counters of what was asked. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is counted: from what was asked to a list of counters, one for each event and control group. */
+/* Counters to open: one for each requested event and control group. */
 #include "count/stat.h"
 
 #include <stdio.h>
@@ -83,7 +83,7 @@ static struct sp_error *parse_all(struct sp_stat *stat)
 	size_t listed = options->event_list_count ? stat->specs.count : 0;
 	for (unsigned int i = 0; i < options->detail && i < DETAIL_COUNT && !error; i++)
 		error = event_specs_parse(&stat->specs, stat->ctx, details[i]);
-	/* Those that nobody asked for have no filter. */
+	/* Default events have no filter. */
 	return error ? error : set_filters(stat, listed, NULL);
 }
 
@@ -149,7 +149,7 @@ static void set_modes(const struct sp_stat *stat, const struct event_spec *spec,
 		attr->exclude_kernel = attr->exclude_hv = 1;
 	if (!spec->modes_given && stat->options.kernel_only)
 		attr->exclude_user = 1;
-	/* As perf: guests are counted where that is asked for. */
+	/* Count guests only on request, like perf. */
 	if (!spec->guest_given && attr->type != PERF_TYPE_SOFTWARE &&
 	    attr->type != PERF_TYPE_TRACEPOINT && attr->type != PERF_TYPE_BREAKPOINT && !spec->pmu)
 		attr->exclude_guest = 1;
@@ -176,7 +176,7 @@ static void set_attr(const struct sp_stat *stat, struct counter *counter, bool i
 		attr->inherit = 0;
 }
 
-/* What of a spec cannot be counted, or not as it was asked for. */
+/* Refuse a spec that cannot be counted, or not as requested. */
 static struct sp_error *check_spec(struct sp_stat *stat, const struct event_spec *spec)
 {
 	if (spec->by_bpf)

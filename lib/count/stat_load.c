@@ -18,13 +18,13 @@ enum { UPDATE_UNIT, UPDATE_SCALE };
 
 struct loaded {
 	struct sp_reader *reader;
-	struct event_spec spec;  /* of no event in particular */
+	struct event_spec spec;  /* default values; shared by all counters */
 	struct sp_stat_place *threads;
 	size_t thread_count;
 	uint64_t aggregate, interval_ms;
 	bool has_counts, recedes;
 	struct u64map ids;       /* index of the event */
-	struct u64map *units;    /* of each event: index by CPU and thread */
+	struct u64map *units;    /* for each event: index by CPU and thread */
 	size_t unit_maps;
 	struct u64map places;    /* index by place_key() */
 };
@@ -150,7 +150,7 @@ static int32_t node_of(const struct sp_file_info *info, int32_t cpu)
 	return 0;
 }
 
-/* Where the unit belongs, by what the file says of the machine. */
+/* The unit's place, according to the file's topology. */
 static struct sp_stat_place place_of(const struct sp_stat *stat, int32_t cpu, uint32_t thread)
 {
 	const struct loaded *loaded = stat->loaded;
@@ -252,7 +252,7 @@ static struct sp_error *take_stat(struct sp_stat *stat, struct cursor cursor)
 	struct sp_error *error = find_unit(stat, index, (int32_t)cpu, thread, &unit);
 	if (error)
 		return error;
-	/* Of what was not there, there are no counts. */
+	/* Only supported events have counts. */
 	stat->events[index].supported = true;
 	/* Counters only grow. */
 	if (now.value < unit->now.value || now.enabled_ns < unit->now.enabled_ns ||
@@ -280,7 +280,7 @@ static struct sp_error *take(struct sp_stat *stat, const struct sp_record *recor
 	}
 }
 
-/* What is damaged is the reader's to tell of: what can be read goes on behind it. */
+/* The reader reports damage: reading continues after it. */
 static struct sp_error *next_record(const struct sp_stat *stat, const struct sp_record **ret)
 {
 	for (;;) {
@@ -345,7 +345,7 @@ static struct sp_error *make_events(struct sp_stat *stat)
 	return NULL;
 }
 
-/* What stands before the first counts: how they shall be read. */
+/* Records before the first counts: how the counts are read. */
 static struct sp_error *read_start(struct sp_stat *stat)
 {
 	const struct sp_record *record;

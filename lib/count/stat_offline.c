@@ -12,7 +12,7 @@
 #include "capture/absence.h"
 #include "count/stat.h"
 
-/* Who switches CPUs all day long is not told of each time. */
+/* Limit on notes about CPUs that were offline. */
 #define TOLD_MAX 32
 
 /* The first of the counters on that CPU; they are on, or not, all together. */
@@ -20,7 +20,7 @@ static const struct unit *unit_of(const struct sp_stat *stat, size_t target)
 {
 	for (size_t i = 0; i < stat->counter_count; i++) {
 		const struct counter *counter = &stat->counters[i];
-		/* What is not counted on all CPUs has other places. */
+		/* A counter of some CPUs only has other indexes. */
 		bool all = counter->unit_count == stat->targets.count && !counter->spec->cpus;
 		if (all && counter_is_leader(stat, i) && counter->cgroup_fd < 0 &&
 		    counter->units[target].fd >= 0)

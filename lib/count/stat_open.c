@@ -25,8 +25,8 @@
 
 enum outcome {
 	OUTCOME_RETRY,       /* the counter has stepped down */
-	OUTCOME_NO_UNIT,     /* of this target only */
-	OUTCOME_UNSUPPORTED, /* of the counter */
+	OUTCOME_NO_UNIT,     /* this target's only */
+	OUTCOME_UNSUPPORTED, /* the whole counter's */
 	OUTCOME_APART,       /* its group has been taken apart: all over again */
 	OUTCOME_ERROR,
 };
@@ -91,17 +91,17 @@ static struct sp_error *targets_of(const struct sp_stat *stat, const struct coun
 	return NULL;
 }
 
-/* As the kernel gets it for that target. */
+/* The attr for a target, as the kernel gets it. */
 static struct perf_event_attr attr_for(const struct counter *counter, const struct target *target)
 {
 	struct perf_event_attr attr = counter->attr;
-	/* What follows no task cannot begin with one. */
+	/* An event that follows no task cannot begin with one. */
 	if (target->tid < 0)
 		attr.inherit = attr.enable_on_exec = 0;
 	return attr;
 }
 
-/* That a field of the attr, or what it says, is not to be had; NULL: it is none of them. */
+/* The error if a field of the attr, or its value, is refused; NULL: none is. */
 static struct sp_error *explain_field(const struct sp_stat *stat, size_t index,
 				      const struct target *target, int errnum)
 {
@@ -203,7 +203,7 @@ static struct sp_error *set_why(struct sp_stat *stat, size_t index, const struct
 		return NULL;
 	const char *message = sp_error_message(why);
 	size_t name = strlen(event->name);
-	/* Who says it says of what. */
+	/* The event's name is shown before its message anyway. */
 	if (!strncmp(message, event->name, name) && !strncmp(message + name, ": ", 2))
 		message += name + 2;
 	event->why = arena_copy_string(&stat->arena, message, strlen(message));
@@ -354,7 +354,7 @@ static enum outcome open_counter(struct sp_stat *stat, size_t index, struct sp_e
 			*error_ret = error_no_memory();
 	if (*error_ret)
 		return OUTCOME_ERROR;
-	/* What wait4() and the clock say is not opened. */
+	/* Values of wait4() and the clock need no event. */
 	for (size_t i = 0; i < count && !counter->spec->tool && outcome == OUTCOME_NO_UNIT; i++)
 		outcome = open_unit(stat, index, &targets[i], i, error_ret);
 	if (outcome == OUTCOME_UNSUPPORTED)
@@ -362,7 +362,7 @@ static enum outcome open_counter(struct sp_stat *stat, size_t index, struct sp_e
 	return outcome;
 }
 
-/* Of a leader that is not there, members are not either. */
+/* Members of an absent leader are absent, too. */
 static bool leader_missing(struct sp_stat *stat, size_t index)
 {
 	size_t leader = stat->counters[index].leader;

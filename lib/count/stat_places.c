@@ -59,7 +59,7 @@ static void find_cache(const struct sp_ctx *ctx, uint32_t cpu, uint32_t level,
 		if (level ? (uint32_t)found != level : found <= place->cache_level)
 			continue;
 		place->cache_level = found;
-		/* As perf numbers them: by their first CPU. */
+		/* Numbered as in perf, by their first CPU. */
 		snprintf(path, sizeof(path), CPU_PATH "/cpu%u/cache/index%u/shared_cpu_list", cpu, i);
 		place->cache = first_of_list(ctx, path);
 		if (level)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What counts are summed by: the distinct places of the targets, ascending. */
+/* Aggregation of counts: the distinct places of the targets, ascending. */
 #ifndef COUNT_STAT_PLACES_H
 #define COUNT_STAT_PLACES_H
 

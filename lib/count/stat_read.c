@@ -7,13 +7,13 @@
 #include <unistd.h>
 #include "count/stat.h"
 
-/* As far as a reading interval goes: rotation takes 4 ms by default (perf_event_mux_interval_ms). */
+/* Reading interval: the kernel rotates events each 4 ms by default (perf_event_mux_interval_ms). */
 #define PERIOD_MS 20
 
-/* Where CPUs might go offline, and nothing else is to be seen. */
+/* Interval if the only change to expect is a CPU that goes offline. */
 #define CPUS_MS 500
 
-/* So many descriptors are read without anybody's noticing. */
+/* Number of descriptors for each PERIOD_MS of the interval. */
 #define EASILY_READ 64
 
 /* Then, if nothing has taken turns yet, it is looked at less often. */
@@ -65,7 +65,7 @@ static struct sp_error *read_alone(struct sp_stat *stat, size_t index, size_t un
 	struct unit *at = &stat->counters[index].units[unit];
 	struct reading now;
 	ssize_t size = read(at->fd, &now, sizeof(now));
-	if (size == 0) /* as above */
+	if (size == 0) /* pinned, and never scheduled */
 		return NULL;
 	if (size != sizeof(now))
 		return error_os(size < 0 ? errno : EIO, "cannot read %s", stat->events[index].name);
@@ -73,7 +73,7 @@ static struct sp_error *read_alone(struct sp_stat *stat, size_t index, size_t un
 	return NULL;
 }
 
-/* What no descriptor says. */
+/* Values that no descriptor has. */
 static void read_tool(struct sp_stat *stat, struct counter *counter)
 {
 	uint64_t user_ns = 0, system_ns = 0, elapsed_ns = sp_stat_elapsed_ns(stat);
@@ -179,7 +179,7 @@ static void finish_row(const struct sp_stat *stat, struct sp_stat_row *row, cons
 	row->observations = (uint32_t)sum->observations;
 	row->error = sqrt(sum->variance);
 	double half = interval_half(sum->observations - sum->units + 1, sum->variance);
-	/* What was counted is certain; of what was counted in no time, the value has nothing. */
+	/* Observed counts are certain; unobserved time can only add to them. */
 	row->low = fmin(fmax(row->value - half, (double)row->raw), row->value);
 	row->high = row->value + half;
 }

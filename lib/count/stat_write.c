@@ -101,7 +101,7 @@ static void put_config(const struct sp_stat *stat, uint64_t interval_ms, struct 
 	end_record(put, start);
 }
 
-/* What an event's attr does not say; ids are as event_of() has them. */
+/* Attributes of an event that its attr lacks; ids are those of event_of(). */
 static void put_updates(const struct sp_stat *stat, struct put *put)
 {
 	for (size_t i = 0; i < stat->counter_count; i++) {

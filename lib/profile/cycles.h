@@ -13,14 +13,14 @@
 /* Longer rounds are not looked for: finding them costs as much as they are long. */
 #define CYCLE_CALLS_MAX 64
 
-/* Of a word at which rounds begin. */
+/* A cycle that begins at a word. */
 struct cycle {
-	uint32_t calls;  /* of one round; 0: none begins here */
+	uint32_t calls;  /* length of one round; 0: none begins here */
 	uint32_t rounds; /* how often it went round at most; at least 2 */
 	uint32_t last_calls, last_rounds; /* cycles_collapse()'s own: when it last went round */
 };
 
-/* That of more rounds, and of as many, that of more calls. */
+/* Compare by rounds, then by calls. */
 static inline bool cycle_is_more(const struct cycle *a, const struct cycle *b)
 {
 	return a->rounds != b->rounds ? a->rounds > b->rounds : a->calls > b->calls;

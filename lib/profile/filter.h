@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which samples are shown: those that fit one item of each list that has any. */
+/* Selection of samples: those that match one item of each list that has any. */
 #ifndef PROFILE_FILTER_H
 #define PROFILE_FILTER_H
 

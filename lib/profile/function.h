@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What rows and tree nodes are made of: the place of some code as people see it, by as
- * much of its dso, symbol, function and source line as was asked for. Files of one name
- * are one dso here, as they are one to perf; functions of one name in them are apart
- * where they lie at other places, or have other bodies.
+ * Code that rows and tree nodes are made of: the requested ones of dso, symbol, function and source
+ * line. Files of one name are one dso here, as in perf; functions of one name in them differ if
+ * their places or bodies differ.
  */
 #ifndef PROFILE_FUNCTION_H
 #define PROFILE_FUNCTION_H
@@ -17,12 +16,12 @@
 /* Names are interned by functions_text(): equal names are equal pointers. */
 struct function {
 	const char *dso;      /* NULL, as all that follow: not asked for */
-	const char *dso_path; /* of several files of one name, the first by alphabet */
+	const char *dso_path; /* the alphabetically first of several files of one name */
 	const char *build_id; /* hex; NULL: unknown, or not the same for all */
 	const char *symbol;
 	const char *function;
 	const char *srcfile;  /* the whole path; NULL: or not known */
-	const char *home;     /* of the function's body; NULL: its place says which it is */
+	const char *home;     /* the file of the function's body; NULL: its place identifies it */
 	uint64_t start, size; /* in the file; of what has no name, the address and 0 */
 	uint32_t line;        /* 0: not asked for, or not known */
 	bool known;           /* false: `symbol` and `function` are an address, or from_cfi */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whose samples they are: samples with the same values of what was asked for, numbered. */
+/* Groups: samples with the same values of the requested keys, numbered. */
 #ifndef PROFILE_GROUP_H
 #define PROFILE_GROUP_H
 
@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-/* What nothing asked for is NULL or 0. Names are interned: equal ones are equal pointers. */
+/* Keys that were not requested are NULL or 0. Names are interned: equal ones are equal pointers. */
 struct group {
 	uint16_t event;
 	const char *comm;

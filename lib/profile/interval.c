@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Of the normal distribution, 95 % lie within so many standard deviations. */
+/* 95 % of the normal distribution lie within this number of standard deviations. */
 #define Z 1.959963984540054
 
 void weight_sums_add(struct weight_sums *sums, uint64_t weight)
@@ -36,7 +36,7 @@ struct sp_share interval_share(uint64_t weight, uint64_t total, double n_eff)
 	double center = (p + z2n / 2) / (1 + z2n);
 	double half = sqrt(z2n * (p * (1 - p) + z2n / 4)) / (1 + z2n);
 	share.value = p;
-	/* Where p is 0 or 1 the bound is that exactly, whatever the rounding. */
+	/* At p = 0 or 1 the bound is exactly p, despite rounding. */
 	if (p > 0 && center > half)
 		share.low = fmin(center - half, p);
 	if (p < 1 && center + half < 1)

@@ -26,7 +26,7 @@ struct weight_sums {
 void weight_sums_add(struct weight_sums *sums, uint64_t weight);
 void weight_sums_merge(struct weight_sums *sums, const struct weight_sums *other);
 
-/* So many equal samples would tell as much; 0 without samples. */
+/* The number of equal samples with the same information; 0 without samples. */
 double weight_sums_effective(const struct weight_sums *sums);
 
 /* Saturating: a sum that does not fit stays at UINT64_MAX. */

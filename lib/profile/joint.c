@@ -6,7 +6,7 @@
 #include "profile/profile.h"
 #include "profile/ratio.h"
 
-/* What is by the same: its tally in each event, TALLY_NONE where that has none. */
+/* A row of several events: its tally in each event, TALLY_NONE if the event has none. */
 struct joint {
 	uint32_t first; /* the first event that has one */
 	uint32_t *tallies;
@@ -86,7 +86,7 @@ static bool join(struct joining *joining)
 		const struct profile_source *source = &joining->sources[event];
 		for (uint32_t i = 0; i < source->tallies->count; i++) {
 			const struct tally *tally = &source->tallies->items[i];
-			/* As rows of one event. */
+			/* The same condition as for rows of one event. */
 			if (!tally->self_samples && !(source->children && tally->total_samples))
 				continue;
 			struct joint *joint = joint_of(joining, event, tally);

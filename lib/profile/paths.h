@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a call tree is made of: ways from its root to where samples are, with their sums. */
+/* Paths, from which a call tree is made: from its root to each sample, with their sums. */
 #ifndef PROFILE_PATHS_H
 #define PROFILE_PATHS_H
 
@@ -15,7 +15,7 @@
 #define PATHS_TEXT (PATHS_COMM | PATHS_CUT)
 
 struct path_sums {
-	uint64_t samples, weight; /* of ways that end here; saturating */
+	uint64_t samples, weight; /* paths that end here; saturating */
 };
 
 struct paths {
@@ -39,7 +39,7 @@ bool paths_add(struct paths *paths, const uint64_t *words, size_t count, uint64_
  */
 bool paths_mark(struct paths *paths, size_t at, struct cycle cycle);
 
-/* What was marked at that word of the tree. */
+/* The cycle marked at that word of the tree. */
 static inline struct cycle paths_cycle(const struct paths *paths, size_t word)
 {
 	return word < paths->cycles.count ? paths->cycles.items[word] : (struct cycle){0};

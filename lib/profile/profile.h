@@ -14,9 +14,9 @@
 #include "profile/srcfile.h"
 #include "profile/tally.h"
 
-/* What the words of details mean. */
+/* Meaning of the words of details. */
 struct profile_values {
-	const enum sp_key *keys; /* of the words, in their order */
+	const enum sp_key *keys; /* keys of the words, in their order */
 	size_t count;
 	/* Fills in all but the key; `samples` are the row's. False when out of memory. */
 	bool (*describe)(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
@@ -37,19 +37,19 @@ struct unsampled_weight {
 struct profile_source {
 	const struct tallies *tallies;     /* for rows */
 	const struct paths *paths;         /* for the tree */
-	const struct group *groups;        /* of tallies */
-	const struct details *details;     /* of the groups */
-	struct profile_values values;      /* of the details */
-	const struct functions *functions; /* of both */
-	const struct srcfiles *files;      /* of the functions */
-	const char *const *texts;          /* of the tree's words that are no functions */
+	const struct group *groups;        /* the tallies' */
+	const struct details *details;     /* the groups' */
+	struct profile_values values;      /* the details' */
+	const struct functions *functions; /* the tallies' and the tree's */
+	const struct srcfiles *files;      /* the functions' */
+	const char *const *texts;          /* the tree's words that are no functions */
 	const char *event;
 	bool children;
 	bool order_by_self; /* rows, although they have totals */
 	bool by_symbol;    /* tree nodes are symbols, not functions */
-	const struct replicate_sums *replicates; /* of tallies; NULL: none were asked for */
+	const struct replicate_sums *replicates; /* the tallies'; NULL: none were requested */
 	double tree_least; /* share of the lightest branch that is kept */
-	struct weight_sums whole; /* what shares are shares of */
+	struct weight_sums whole; /* the total of all shares */
 	const struct unsampled_weight *unsampled;
 	size_t unsampled_count;
 	uint64_t unsampled_total;

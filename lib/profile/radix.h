@@ -18,7 +18,7 @@
 struct radix_node {
 	uint64_t first;  /* the first word of its run; what names a root */
 	uint32_t parent; /* RADIX_NONE: a root, whose run is empty */
-	uint32_t run;    /* where in `words` its run begins */
+	uint32_t run;    /* index in `words` of its run */
 	uint32_t length;
 };
 
@@ -29,7 +29,7 @@ struct radix {
 	size_t slot_count;
 };
 
-/* Where a sequence runs through a node. */
+/* A step of a sequence through a node. */
 struct radix_step {
 	uint32_t node;
 	uint32_t end; /* how much of the sequence lies before the node's end */

@@ -168,7 +168,7 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 		return false;
 	for (size_t i = 0; i < tallies->count; i++) {
 		const struct tally *tally = &tallies->items[i];
-		/* What is only ever called has no row of its own without totals. */
+		/* A function that was only called has no row of its own without totals. */
 		if (!tally->self_samples && !(source->children && tally->total_samples))
 			continue;
 		struct sp_row *row = &rows[count++];

@@ -41,7 +41,7 @@ static size_t common_components(const char *a, const char *b)
 	return count;
 }
 
-/* Where the last `count` components of a path begin. */
+/* Offset of the last `count` components of a path. */
 static size_t last_components(const char *path, size_t count)
 {
 	size_t at = strlen(path);

@@ -15,11 +15,11 @@ struct srcfiles {
 	struct u64map start_of; /* a path's address -> where what is shown of it begins */
 };
 
-/* Of all srcfiles of the functions. False when out of memory. */
+/* Collect the functions' srcfiles. False when out of memory. */
 bool srcfiles_make(struct srcfiles *files, const struct functions *functions, bool whole);
 void srcfiles_deinit(struct srcfiles *files);
 
-/* What is shown of a path, which may be NULL; a part of it. */
+/* The part of a path that is shown; the path may be NULL. */
 const char *srcfiles_shown(const struct srcfiles *files, const char *path);
 
 /* "file.c:123"; the arena's. NULL where the path or line is not known, or out of memory. */

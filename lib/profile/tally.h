@@ -15,14 +15,14 @@
 #define TALLY_NONE UINT32_MAX
 
 struct tally {
-	uint32_t group;    /* as given */
-	uint32_t function; /* of functions; TALLY_NONE: rows have no key that tells code apart */
+	uint32_t group;    /* the caller's number */
+	uint32_t function; /* index of functions; TALLY_NONE: no key of the rows distinguishes code */
 	uint64_t self_samples, self_weight, total_samples, total_weight; /* saturating */
 	uint32_t open;     /* calls of this row on the way to where we are */
 };
 
 struct tallies {
-	bool keys[SP_KEY_COUNT]; /* what rows are made by */
+	bool keys[SP_KEY_COUNT]; /* keys of the rows */
 	VEC(struct tally);
 	struct u64map index_of;  /* (group, function) -> index */
 	VEC(uint32_t) recent;    /* by function: the index of its row + 1 that was asked for last */

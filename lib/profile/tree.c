@@ -13,14 +13,14 @@
 struct branch {
 	uint64_t samples, weight;
 	uint32_t child, next;       /* RADIX_NONE: none */
-	struct sp_tree_node *last;  /* what its last word became */
+	struct sp_tree_node *last;  /* its last word's node */
 };
 
 struct layout {
 	const struct profile_source *source;
 	struct arena *arena;
 	struct branch *branches;
-	const uint32_t *order; /* of the branches */
+	const uint32_t *order; /* order of the branches */
 	uint64_t least;     /* weight of a branch that is kept */
 	double n_eff;
 };

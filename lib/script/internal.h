@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a script and its tellers share. */
+/* Shared by a script and its tellers. */
 #ifndef SCRIPT_INTERNAL_H
 #define SCRIPT_INTERNAL_H
 
@@ -23,12 +23,12 @@ struct sp_script {
 	struct deferred deferred; /* empty: there are none, or chains are not wanted */
 	struct atlas atlas;
 	struct order order;
-	VEC(size_t) batches; /* where each begins in `order`, and the end */
+	VEC(size_t) batches; /* index of each one's first in `order`, and the end */
 	unsigned int threads;
 	atomic_ullong *nameless; /* samples that were told, of each module, that have no name */
 };
 
-/* As sp_teller_new(); the caller has the places of one that only collects. */
+/* Implements sp_teller_new(); the caller has the places of one that only collects. */
 struct places *teller_places(struct sp_teller *teller);
 
 #endif

@@ -188,7 +188,7 @@ static void date(struct told *items, size_t *count)
 	*count = kept;
 }
 
-/* Where the run that begins at `begin` ends. */
+/* End of the ascending run that begins at `begin`. */
 static size_t run_end(const struct told *items, size_t begin, size_t count)
 {
 	size_t end = begin + 1;

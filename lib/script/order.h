@@ -18,11 +18,11 @@ struct order {
 	VEC(struct told);
 };
 
-/* What is to be told; all is borrowed. */
+/* Records to order; all is borrowed. */
 struct order_request {
 	struct sp_reader *reader;
 	const struct sp_script_options *options;
-	const uint64_t *splits; /* where records begin, the first and the end among them */
+	const uint64_t *splits; /* offsets of records, the first and the end among them */
 	size_t split_count;
 	unsigned int threads;
 };

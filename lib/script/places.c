@@ -140,7 +140,7 @@ static bool make_frames(struct places *places, struct place *place, uint64_t sho
 		} else {
 			frames[i].name = source->name;
 		}
-		/* Of what is shown, which may be where a call returns to. */
+		/* Relative to the shown address, which may be a return address. */
 		frames[i].offset = symbol ? shown - symbol->start : shown;
 		if (lined && atlas->lines) {
 			frames[i].file = lined->file;

@@ -17,7 +17,7 @@
 /* Calls for one module never overlap: a lock for each, shared by some. */
 #define PLACE_LOCKS 64
 
-/* What debug information says of an offset. */
+/* An offset and its debug information. */
 struct sourced {
 	const struct module *module;
 	uint64_t offset;
@@ -25,7 +25,7 @@ struct sourced {
 	const struct source_frame *innermost; /* NULL: nothing */
 };
 
-/* What all tellers share. */
+/* Shared by all tellers. */
 struct atlas {
 	const struct machine *machine; /* sealed; borrowed */
 	const struct sp_file_info *info; /* borrowed */
@@ -56,8 +56,8 @@ struct places {
 	struct atlas *atlas;
 	struct arena arena;
 	VEC(struct place *) items; /* by number */
-	struct ip_maps maps;       /* of numbers */
-	VEC(struct sourced) wanted; /* where atlas->collecting */
+	struct ip_maps maps;       /* ip to number */
+	VEC(struct sourced) wanted; /* used if atlas->collecting */
 };
 
 /* Zeroed but for `atlas` it is empty. */
@@ -70,7 +70,7 @@ void places_free(struct places *places);
 struct place *places_find(struct places *places, uint32_t view, uint16_t cpumode, uint64_t ip,
 			  bool caller);
 
-/* As sp_teller_code(), in a view. */
+/* Implements sp_teller_code(), in a view. */
 bool places_code(struct places *places, uint32_t view, uint16_t cpumode, uint64_t ip, size_t size,
 		 void *ret, uint16_t *machine_ret);
 

@@ -13,7 +13,7 @@
 #include "file/reader_damage.h"
 #include "sideband/pass_one.h"
 
-/* So much a teller takes at once: enough for threads not to meet often, and little to hold. */
+/* Size of a batch: large enough that threads seldom wait, and small in memory. */
 #define BATCH_RECORDS 1024
 #define BATCH_BYTES ((size_t)2 << 20)
 

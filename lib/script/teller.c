@@ -31,16 +31,16 @@ struct sp_teller {
 	VEC(struct task) tasks;
 	struct u64map task_of; /* pid, tid -> index in tasks */
 	uint32_t last_task;
-	const struct told *items; /* of the batch */
+	const struct told *items; /* the batch's */
 	size_t count, next;
 	VEC(struct told) by_offset;
 	VEC(uint8_t) bytes;
-	VEC(uint32_t) at;         /* of each record: where in bytes */
+	VEC(uint32_t) at;         /* each record's index in bytes */
 	VEC(const struct sp_place *) chain;
 	struct deferred_ips ips;        /* a chain put together of branches */
 	struct sp_record record;
 	struct sp_script_item item;
-	uint32_t view;            /* of the item */
+	uint32_t view;            /* the item's */
 };
 
 DEFINE_CLEANUP(struct sp_teller *, sp_teller_free)
@@ -97,7 +97,7 @@ static struct sp_error *read_runs(struct sp_teller *teller)
 		uint64_t from = items[begin].offset, to = from + items[begin].size;
 		for (end = begin + 1; end < count && items[end].offset <= to + GAP_MAX; end++)
 			to = items[end].offset + items[end].size;
-		/* As aligned as in the file, so that arrays need not be copied. */
+		/* Aligned like the file, because arrays are not copied. */
 		size_t room = (filled + 7) & ~(size_t)7;
 		room += from & 7;
 		size_t size = (size_t)(to - from);
@@ -161,7 +161,7 @@ static const struct task *task_at(struct sp_teller *teller, uint32_t pid, uint32
 	return task;
 }
 
-/* Whose a record is that is no sample: of what it tells, or else who was running. */
+/* Find the task of a record that is no sample: the record's subject, or the running task. */
 static void find_owner(const struct sp_record *record, uint32_t *pid, uint32_t *tid)
 {
 	*pid = record->id.present & PERF_SAMPLE_TID ? record->id.pid : UINT32_MAX;
@@ -231,7 +231,7 @@ static bool add_place(struct sp_teller *teller, uint16_t cpumode, uint64_t ip, b
 	return item;
 }
 
-/* Of what was unwound, callers are shown by the call itself, as perf does it. */
+/* Unwound callers are shown by the call itself, as in perf. */
 static bool add_caller(struct sp_teller *teller, uint16_t cpumode, uint64_t ip, bool unwound)
 {
 	bool before = unwound && ip;
@@ -257,18 +257,18 @@ static bool add_chain(struct sp_teller *teller, const uint64_t *ips, size_t coun
 			break;
 		cpumode = chain_mark_cpumode(ips[i]);
 		if (cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN) {
-			/* As perf: nothing can be known of such a chain. */
+			/* perf knows nothing of such a chain either. */
 			teller->chain.count = 0;
 			break;
 		}
-		/* Behind two marks calls were left out. */
+		/* Calls were left out after two marks. */
 		exact = !(marked && teller->record.misc & SP_MISC_SHORTENED);
 		marked = true;
 	}
 	return true;
 }
 
-/* Where last branches are the call stack, they are the user's part of the chain. */
+/* Whether last branches are the call stack; then they are the user's part of the chain. */
 static bool branches_are_calls(const struct sp_teller *teller)
 {
 	const struct record_layout *layout = reader_layout(teller->script->reader);
@@ -302,7 +302,7 @@ static bool take_branches(struct sp_teller *teller, bool *ret)
 	return exact_rest;
 }
 
-/* As it was recorded, with what came later where the kernel deferred that. False as add_chain(). */
+/* The recorded chain, with its deferred part if the kernel sent one. False as add_chain(). */
 static bool find_recorded(struct sp_teller *teller)
 {
 	const struct sp_sample *sample = &teller->record.sample;
@@ -394,7 +394,7 @@ static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 			return error_no_memory();
 		item->place = &place->shown;
 	}
-	/* What only looks for places has no symbols. */
+	/* A teller that only collects places has no symbols. */
 	item->hidden = !teller->script->atlas.collecting && !place_passes(options, place);
 	*shown_ret = !item->hidden || options->tell_all;
 	if (!item->hidden && place && place->module && !symbol_is_named(place->symbol) &&
@@ -476,7 +476,7 @@ bool sp_teller_code(struct sp_teller *teller, uint64_t ip, void *code, size_t si
 	/* A guest's addresses mean nothing here. */
 	if (cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER)
 		return false;
-	/* Whose an address is depends on the address alone, where it is in a file. */
+	/* In a file, the code depends on the address alone. */
 	return places_code(&teller->places, teller->view, PERF_RECORD_MISC_USER, ip, size, code,
 			   machine_ret);
 }

@@ -36,14 +36,14 @@
 
 enum record_id { RECORD_LOAD, RECORD_MOVE, RECORD_LINES, RECORD_CLOSE, RECORD_UNWIND };
 
-/* Of a record this much is looked at, if it is no longer than that; of LOAD no more. */
+/* Longest record that is read, LINES apart; of LOAD, the part that is read. */
 #define HEAD_SIZE (64 << 10)
 #define LINES_SIZE_MAX (64 << 20)
-#define AHEAD_SIZE (256 << 10) /* that is read at a time */
+#define AHEAD_SIZE (256 << 10) /* bytes read at a time */
 
 /*
- * Where perf inject puts code in the ELF file that it makes of each. V8 adds it to the addresses
- * of LINES, since perf forgets to.
+ * File offset of the code in the ELF file that perf inject makes of each. V8 adds it to the
+ * addresses of LINES, since perf forgets to.
  */
 #define ELF_HEADER_SIZE 0x40
 #define SHIFTED_ENOUGH 16
@@ -73,7 +73,7 @@ struct reading {
 	struct u64map by_index;      /* a LOAD's index -> the last code of it */
 	struct u64map lines_of;      /* address -> index in pending, + 1; 0: taken */
 	VEC(struct pending) pending;
-	uint64_t timestamp;          /* of the header */
+	uint64_t timestamp;          /* the header's */
 	bool timed;                  /* began is known */
 	uint64_t told;               /* how many codes have lines */
 	bool below, beyond;          /* some line lies within the first bytes, or behind its code */
@@ -109,7 +109,7 @@ static struct sp_error *fetch(struct input *input, uint64_t offset, size_t size,
 	uint64_t left = input->size - offset;
 	if (size > left)
 		size = (size_t)left;
-	/* Of an empty file there is no buffer. */
+	/* An empty file has no buffer. */
 	if (!size) {
 		*ret = cursor_make(NULL, 0, input->swap, input->path, offset);
 		return NULL;
@@ -255,7 +255,7 @@ static bool read_move(struct reading *reading, struct cursor *at, uint64_t time,
 	return add_place(reading->dump, time, to, &reading->dump->codes.items[*known], size);
 }
 
-/* As far as they go. */
+/* Entries up to the first incomplete one. */
 static bool read_entries(struct jitdump *dump, struct cursor *at, uint64_t start, uint64_t count,
 			 bool *bad_ret)
 {
@@ -390,7 +390,7 @@ static struct sp_error *read_next(struct reading *reading, uint64_t *offset, boo
 	return NULL;
 }
 
-/* Where no line lies at the begin of any code, and some behind one, they were shifted. */
+/* Undo V8's shift if no line lies at the begin of any code, and some lie after their code. */
 static void shift_lines(const struct reading *reading)
 {
 	struct jitdump *dump = reading->dump;

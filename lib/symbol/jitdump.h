@@ -22,24 +22,24 @@ struct sp_ctx;
 /* From `offset` of the code on, up to the next one's. */
 struct jitdump_line {
 	uint64_t offset;
-	const char *file; /* as the JIT has it; interned */
+	const char *file; /* the JIT's path; interned */
 	uint32_t line;
 	uint32_t order;   /* in the file */
 };
 
 /* Code that was loaded. */
 struct jitdump_code {
-	uint64_t file_offset, size; /* of its bytes, in the dump */
-	uint64_t start;             /* where it was loaded first */
+	uint64_t file_offset, size; /* position of its bytes in the dump */
+	uint64_t start;             /* its first load address */
 	const char *name;           /* interned */
 	uint32_t first_line, line_count; /* in lines, by offset */
 };
 
 /* From a time on code is at an address: it was loaded there, or moved to it. */
 struct jitdump_place {
-	uint64_t time;        /* as the dump has it */
+	uint64_t time;        /* by the dump's clock */
 	uint64_t start, size;
-	uint64_t file_offset; /* of the byte at `start` */
+	uint64_t file_offset; /* position of the byte at `start` */
 };
 
 struct jitdump {
@@ -47,7 +47,7 @@ struct jitdump {
 	char *root; /* the directory that it was opened in (--symfs); NULL: any path */
 	dev_t device;
 	ino_t inode;
-	uint32_t pid;       /* as the writer knows itself */
+	uint32_t pid;       /* the writer's pid in its own namespace */
 	uint16_t machine;   /* EM_* */
 	bool in_ticks;      /* times are the processor's, no nanoseconds */
 	uint64_t began;     /* about when the file was mapped, by the clock of its times */

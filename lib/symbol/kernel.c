@@ -20,8 +20,8 @@ enum origin {
 	ORIGIN_NONE,
 	ORIGIN_GIVEN, /* the user says it is right */
 	ORIGIN_KEPT,  /* by build-id: the kernel alone, without modules */
-	ORIGIN_LIVE,  /* of the kernel that runs here, which has the recorded build-id */
-	ORIGIN_ALIKE, /* of the kernel that runs here, which has the recorded release */
+	ORIGIN_LIVE,  /* the running kernel, with the recorded build-id */
+	ORIGIN_ALIKE, /* the running kernel, with the recorded release */
 };
 
 /* A table that was looked for, once; constant after that. */
@@ -35,8 +35,8 @@ struct origin_table {
 struct kernel_names {
 	pthread_mutex_t lock;          /* held while a table is looked for */
 	struct origin_table here;      /* the one given, or the live one: slow, 50 ms */
-	struct origin_table core;      /* what was kept of the kernel alone */
-	struct kernel_modules modules; /* of the live one */
+	struct origin_table core;      /* cached table of the kernel alone */
+	struct kernel_modules modules; /* the live kernel's */
 };
 
 struct sp_error *kernel_names_new(struct kernel_names **ret)
@@ -141,7 +141,7 @@ static bool is_given(const struct source_env *env)
 	return env->options.kallsyms && *env->options.kallsyms;
 }
 
-/* What took 50 ms to read is kept for the next report. That it cannot be is no failure. */
+/* Cache a table that took 50 ms to read for the next report. Failure to write is no error. */
 static struct sp_error *keep(const struct source_env *env, const struct kallsyms *kallsyms)
 {
 	struct sp_error *error = kernel_cache_save_read(env->ctx, kallsyms);

@@ -13,7 +13,10 @@
 
 /* The largest drivers have 50 MB, with their debug information. */
 #define MODULE_SIZE_MAX ((size_t)1 << 30)
-/* So many symbols are looked up to see that a file's layout is the kernel's; most must be there. */
+/*
+ * Number of symbols compared to verify that a file's layout is the kernel's, and the share that
+ * must match.
+ */
 #define CHECKED_MAX 256
 #define CHECKED_SHARE 0.9
 
@@ -120,8 +123,8 @@ static struct sp_error *try_debug(const struct module *module, const char *root,
 }
 
 /*
- * Where distributions put what belongs to PATH.ko.xz: /usr/lib/debug/PATH.ko (Debian) or
- * .ko.debug (Fedora), without the /usr of merged systems or with it; or the module itself.
+ * Paths of distributions' debug files for PATH.ko.xz: /usr/lib/debug/PATH.ko (Debian) or .ko.debug
+ * (Fedora), without the /usr of merged systems or with it; or the module itself.
  */
 static struct sp_error *try_places(const struct source_env *env, const struct module *module,
 				   struct image **ret)

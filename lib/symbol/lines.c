@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "symbol/demangle.h"
 
-/* So many names are worth a thread. */
+/* Names for which a further thread is worth its cost. */
 #define NAMES_A_THREAD 256
 
 void lines_deinit(struct lines *lines)
@@ -72,9 +72,9 @@ static size_t list_wanted(const struct placement *placement, const uint64_t *off
 struct naming {
 	struct u64map index_of;  /* a raw name, by its place -> index in both */
 	VEC(const char *) raws;
-	const char **shown;      /* as people read it */
+	const char **shown;      /* demangled */
 	size_t next;             /* to be demangled */
-	struct arena *arenas;    /* of each hand */
+	struct arena *arenas;    /* one for each thread */
 };
 
 static void naming_deinit(struct naming *naming)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What debug information says, with names for people, kept for one module. */
+/* Functions and lines of one module's debug information, with demangled names. */
 #ifndef SYMBOL_LINES_H
 #define SYMBOL_LINES_H
 
@@ -8,15 +8,15 @@
 #include "symbol/source.h"
 
 struct lines {
-	VEC(struct dwarf_answer *) answers; /* which have raw names and files */
-	struct arena arena;      /* of frames */
-	VEC(struct arena) names; /* of demangled names */
+	VEC(struct dwarf_answer *) answers; /* own the raw names and files */
+	struct arena arena;      /* frames */
+	VEC(struct arena) names; /* demangled names */
 };
 
 /* A zeroed struct lines is ready. */
 void lines_deinit(struct lines *lines);
 
-/* As resolver_sources(), by what is open. Damage is said in *diagnosis. */
+/* Implements resolver_sources() for open debug information. *diagnosis describes damage. */
 struct sp_error *lines_resolve(struct lines *lines, struct dwarf *dwarf,
 			       const struct placement *placement, const uint64_t *offsets, size_t count,
 			       unsigned int threads, struct diagnosis *diagnosis,

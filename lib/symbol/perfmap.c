@@ -20,15 +20,15 @@
 
 struct entry {
 	uint64_t start;
-	uint32_t size; /* of code: never 4 GiB */
+	uint32_t size; /* the code's: never 4 GiB */
 	uint32_t name; /* offset in names */
 };
 
 struct perfmap {
 	char *names;                  /* each with its NUL, by line */
 	VEC(struct entry) entries;    /* by line */
-	VEC(uint64_t) starts;         /* of pieces, ascending */
-	VEC(uint32_t) piece_entries;  /* of each; it ends with its entry, or where the next begins */
+	VEC(uint64_t) starts;         /* starts of pieces, ascending */
+	VEC(uint32_t) piece_entries;  /* each piece's entry; it ends with its entry, or at the next start */
 	size_t bad_lines, unread_lines;
 };
 

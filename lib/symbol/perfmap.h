@@ -16,7 +16,7 @@
 struct perfmap;
 
 struct perfmap_entry {
-	uint64_t start, end; /* of the code as its line has it */
+	uint64_t start, end; /* the code's range in its line */
 	const char *name;    /* the map's */
 	uint32_t line;       /* from 0; no other entry has it */
 };

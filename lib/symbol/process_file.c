@@ -16,7 +16,7 @@ struct search {
 	const struct process_file *file;
 	struct diagnosis *diagnosis;
 	bool alive;
-	uid_t owner; /* of the process, while it lives */
+	uid_t owner; /* the process's, while it lives */
 	int found;
 	char *path;
 };
@@ -107,7 +107,7 @@ static struct sp_error *try_process(struct search *search)
 	return root ? consider(search, root, file->within) : error_no_memory();
 }
 
-/* Whose process it is; false when it is gone. */
+/* Find the process's owner; false when it is gone. */
 static bool find_owner(struct search *search)
 {
 	struct stat status;

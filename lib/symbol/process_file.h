@@ -23,7 +23,7 @@ struct process_file {
 	const char *within; /* its path in the process's view, from "/" on */
 	const char *here;   /* in this one's */
 	off_t size_max;     /* a larger one is refused */
-	uint64_t ino;       /* as recorded; 0: not known. Without symfs it must be this */
+	uint64_t ino;       /* recorded inode; 0: not known. Without symfs it must be this */
 	enum host host;     /* without inode and symfs, it must not be another */
 };
 

@@ -9,8 +9,8 @@
 struct recorded_index;
 
 /*
- * Where in them each file's symbols are; *ret is NULL where there are none. The payloads are
- * borrowed, and untrusted: what is damaged is left out. Fails only when out of memory.
+ * Index each file's symbols in the payloads; *ret is NULL if there are none. The payloads are
+ * borrowed, and untrusted: damaged parts are left out. Fails only when out of memory.
  */
 struct sp_error *recorded_index_new(const struct recorded_symbols *recorded,
 				    struct recorded_index **ret) SP_MUST_CHECK;

@@ -34,13 +34,13 @@ static const struct source *const sources[] = {
 	&source_kallsyms,
 	&source_vmlinux_found,
 	&source_ko,
-	/* Where no file has any: what the recording itself says. */
+	/* Last resort: the recording's own symbols. */
 	&source_recorded,
 };
 #define SOURCE_COUNT (sizeof(sources) / sizeof(*sources))
 
 struct module_names {
-	const struct source *source; /* who serves it; NULL: nobody */
+	const struct source *source; /* the source that has them; NULL: none */
 	void *opened;
 	struct diagnosis diagnosis, lines_diagnosis;
 	struct lines lines;

@@ -15,7 +15,7 @@
 
 struct resolver;
 
-/* What the recording has of symbols: payloads of simpleperf's features, in their byte order. */
+/* The recording's own symbols: payloads of simpleperf's features, in their byte order. */
 struct recorded_symbols {
 	struct sp_bytes file, file2; /* 128, 132 */
 	bool swap;
@@ -24,10 +24,10 @@ struct recorded_symbols {
 /* Borrowed until resolver_free(). */
 struct resolver_options {
 	struct recorded_symbols recorded;
-	const char *symfs, *vmlinux, *kallsyms; /* as in struct sp_analysis_options */
-	const char *osrelease;                  /* of the recording; NULL: unknown */
+	const char *symfs, *vmlinux, *kallsyms; /* see struct sp_analysis_options */
+	const char *osrelease;                  /* the recording's; NULL: unknown */
 	const char *hostname, *arch;            /* the same */
-	const uint8_t *kernel_build_id;         /* of the recording */
+	const uint8_t *kernel_build_id;         /* the recording's */
 	size_t kernel_build_id_size;            /* 0: unknown */
 	uint64_t until_ns;                      /* when it ended, since 1970; 0: unknown */
 };
@@ -41,10 +41,10 @@ void resolver_free(struct resolver *resolver);
  * it is the range of its call frame information, named by its vaddr: "fn@0x1234".
  */
 struct symbol {
-	const char *name;     /* as perf shows it: demangled, without parameters (`c++filt -p -i`) */
-	const char *raw_name; /* as in the symbol table */
+	const char *name;     /* in perf's form: demangled, without parameters (`c++filt -p -i`) */
+	const char *raw_name; /* spelled as in the symbol table */
 	uint64_t start, size; /* in the module's own offsets */
-	bool from_cfi;        /* such a range, which has no symbol */
+	bool from_cfi;        /* a range of CFI without a symbol */
 };
 
 static inline bool symbol_is_named(const struct symbol *symbol)
@@ -95,13 +95,11 @@ bool resolver_read_code(struct resolver *resolver, const struct location *locati
 /* A function at a place in the source; all belongs to the resolver. */
 struct source_frame {
 	const char *name;     /* demangled, as struct symbol's; NULL: only a symbol may know it */
-	const char *raw_name; /* as in the debug information */
+	const char *raw_name; /* spelled as in the debug information */
 	const char *file;     /* path as the compiler was given it, made absolute; NULL: not known */
-	const struct source_frame *caller; /* what it is inlined into here; NULL: it is not inlined,
-			       * and the symbol's */
-	uint64_t start;       /* where the function's code begins, in the module's offsets;
-			       * SOURCE_NO_START: not known */
-	uint32_t line;        /* of the code (of the next inner frame's call); 0: not known, or the
+	const struct source_frame *caller; /* it is inlined into; NULL: none, the symbol's own */
+	uint64_t start;       /* offset of the function's code; or SOURCE_NO_START */
+	uint32_t line;        /* the code's or the inner frame's call's; 0: not known, or the
 			       * compiler's own code */
 	uint32_t number;      /* among those of one resolver_sources() */
 };
@@ -125,12 +123,12 @@ struct source_frames {
 bool resolver_has_sources(struct resolver *resolver, const struct module *module, uint32_t pid);
 
 /*
- * What the debug information says of `count` offsets of a module, ascending and distinct;
- * of callers, each is that of the call (ip - 1). All of a module at once, so that only what
- * they lie in is read; with up to `threads` threads. As with resolver_find(): different modules
- * may be asked for at the same time. Missing or damaged debug information is no failure:
- * then all are NULL, and resolver_sources_problem() says why. `pid` is as in struct location.
- * Fails only when out of memory.
+ * Functions and lines of `count` offsets of a module, ascending and distinct; a caller's offset is
+ * that of the call (ip - 1). All offsets of a module are passed at once, because only their part of
+ * the debug information is read; with up to `threads` threads. Several threads may call this for
+ * different modules at the same time, as with resolver_find(). Missing or damaged debug information
+ * is no failure: then all are NULL, and resolver_sources_problem() returns the cause. `pid` is as
+ * in struct location. Fails only when out of memory.
  */
 struct sp_error *resolver_sources(struct resolver *resolver, const struct module *module,
 				  uint32_t pid, const uint64_t *offsets, size_t count,

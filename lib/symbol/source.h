@@ -12,11 +12,11 @@
 #include "dwarf/dwarf.h"
 #include "symbol/resolver.h"
 
-/* What every source may need; made by resolver_new(), constant after it. */
+/* Environment of each source; made by resolver_new(), constant after it. */
 struct source_env {
 	struct sp_ctx *ctx;
 	struct resolver_options options; /* strings and build-id are copies */
-	struct binary_env binary;        /* where files are found */
+	struct binary_env binary;        /* paths of files */
 	struct kernel_names *kernel;     /* shared by all kernel modules */
 	struct recorded_index *recorded; /* NULL: the recording has no symbols */
 };
@@ -37,7 +37,7 @@ struct found {
  */
 struct placement {
 	const struct image *runtime; /* NULL: none */
-	uint64_t shift;              /* of the offsets from the vaddrs */
+	uint64_t shift;              /* offset minus vaddr */
 };
 
 struct source {

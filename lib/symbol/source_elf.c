@@ -23,13 +23,13 @@
 #define STRIPPED_REACH 64
 
 struct elf_names {
-	struct image *runtime;          /* what ran: segments, .dynsym, .plt */
-	struct image *debug, *embedded; /* where further symbols come from; or NULL */
+	struct image *runtime;          /* the mapped file: segments, .dynsym, .plt */
+	struct image *debug, *embedded; /* sources of further symbols; or NULL */
 	struct image_bytes strings[TABLES_MAX];
 	size_t string_count;
-	struct arena arena;      /* of names made here */
+	struct arena arena;      /* names made here */
 	struct table table, plt; /* by vaddr */
-	struct ranges ranges;    /* of code without a symbol */
+	struct ranges ranges;    /* code without a symbol */
 };
 
 static void names_close(void *opened)

@@ -86,7 +86,7 @@ static bool is_there(const void *arg, uint64_t address, const char *name)
 	       !strcmp(symbol.name, name);
 }
 
-/* Of modules. The kernel's own debug information is large: it is read if --vmlinux is given. */
+/* Modules only. The kernel's own debug information is large: it is read if --vmlinux is given. */
 static bool names_have_lines(void *opened, const struct source_env *env,
 			     const struct module *module)
 {

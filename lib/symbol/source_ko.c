@@ -11,7 +11,7 @@ struct ko {
 	struct image *image;
 	struct image_bytes strings;
 	struct table table; /* by distance from where the module's code begins */
-	uint64_t start;     /* where that was */
+	uint64_t start;     /* address of that begin */
 };
 
 static void ko_close(void *opened)
@@ -75,7 +75,7 @@ static struct sp_error *ko_open(const struct source_env *env, const struct modul
 		diagnosis_clear(diagnosis);
 	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
-	/* What kallsyms said stays the reason: this was the last resort. */
+	/* The cause given by kallsyms stands: this was the last resort. */
 	sp_error_free(error);
 	return NULL;
 }

@@ -75,7 +75,7 @@ static struct sp_error *find_map(const struct source_env *env, uint32_t pid,
 	size_t bad = *ret ? perfmap_bad_lines(*ret) : 0;
 	size_t unread = *ret ? perfmap_unread_lines(*ret) : 0;
 	if (*ret)
-		diagnosis_clear(diagnosis); /* of a place that was looked at before */
+		diagnosis_clear(diagnosis); /* left by an earlier candidate */
 	if (bad)
 		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, NULL,
 			      "%s: %zu line%s ignored (not START SIZE NAME, in hexadecimal)",

@@ -26,7 +26,7 @@ enum file_type { TYPE_KERNEL, TYPE_KERNEL_MODULE, TYPE_ELF, TYPE_DEX };
 /* Vaddrs of a file's symbols. */
 struct layout {
 	uint64_t type, lowest;
-	uint64_t file_offset; /* of the lowest */
+	uint64_t file_offset; /* the lowest one's */
 	bool has_offset;      /* the recording has it */
 };
 
@@ -75,7 +75,7 @@ static bool read_text(struct cursor *cursor, const char **ret)
 	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
 }
 
-/* As far as it goes: what is cut short has the names before. */
+/* Reads the names before the first incomplete one. */
 static bool read_plain(struct cursor *cursor, struct entry *entry)
 {
 	uint32_t type, count;
@@ -213,7 +213,7 @@ static bool read_plain_entry(struct cursor *cursor, struct entry *entry, struct 
 	return read_plain(cursor, entry);
 }
 
-/* Where an entry is, and how it is read. */
+/* Position and format of an entry. */
 struct place {
 	const uint8_t *bytes;
 	uint32_t size;
@@ -235,7 +235,7 @@ static uint64_t key_of(const char *path)
 	return key > KERNEL_KEY ? key : key + KERNEL_KEY + 1;
 }
 
-/* Of entries of one path the first counts. */
+/* The first of several entries of one path counts. */
 static bool index_entry(struct recorded_index *index, const struct place *place,
 			const struct entry *entry)
 {

@@ -13,7 +13,7 @@
 #include "elf/symtab.h"
 #include "symbol/table.h"
 
-/* Where it is, around the release. */
+/* A path, around the release. */
 struct place {
 	const char *before, *behind;
 };
@@ -30,7 +30,7 @@ struct vmlinux {
 	struct image *image;
 	struct image_bytes strings;
 	struct table table; /* by vaddr */
-	uint64_t shift;     /* what KASLR added */
+	uint64_t shift;     /* added by KASLR */
 };
 
 static void vmlinux_close(void *opened)

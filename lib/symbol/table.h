@@ -18,7 +18,7 @@
 
 struct table_symbol {
 	uint64_t start, end; /* end == start: not known, until the table is sealed */
-	const char *name;    /* as in the source; borrowed */
+	const char *name;    /* spelled as in the source; borrowed */
 	uint8_t binding;     /* STB_* */
 	uint8_t type;        /* STT_* */
 	bool sized;          /* its end is the source's, not made up by table_seal() */
