@@ -11,11 +11,13 @@ lib_libsprof_core_la_SOURCES += \
 	lib/count/page.c lib/count/page.h \
 	lib/count/stat_places.c lib/count/stat_places.h \
 	lib/count/stat.c lib/count/stat.h \
-	lib/count/stat_events.c lib/count/stat_file.h \
+	lib/count/stat_events.c \
+	lib/count/stat_file.c lib/count/stat_file.h \
 	lib/count/stat_load.c \
 	lib/count/stat_offline.c \
 	lib/count/stat_open.c \
 	lib/count/stat_read.c \
+	lib/count/stat_time.c \
 	lib/count/stat_write.c
 check_PROGRAMS += tests/unit/test_derive tests/unit/test_estimate tests/unit/test_page \
 	tests/unit/test_stat_load tests/unit/test_stat_places

@@ -6,7 +6,6 @@
  */
 #include "count/meter.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -42,12 +41,6 @@ struct opening {
 	unsigned long flags;
 	bool sampling;
 };
-
-const struct metered *meter_at(const struct sp_meter *meter, size_t index)
-{
-	assert(index == SP_METER_GROUP || index < meter->count);
-	return &meter->events[index == SP_METER_GROUP ? 0 : index];
-}
 
 static bool has(const struct opening *opening, enum sp_meter_flag flag)
 {
@@ -283,27 +276,6 @@ static void ask_user_access(const struct opening *opening, size_t index)
 	if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
 	    attr->type == PERF_TYPE_RAW || (pmu && !strncmp(pmu, "armv8_", 6)))
 		attr->config1 |= USER_ACCESS;
-}
-
-/*
- * Before an access that is watched, arm64 and others step over one instruction without the
- * watchpoint; the handler of a signal that is told of it takes that step, and the access, when it
- * comes back to it, is told of again, without end. (perf leaves out its own test of it there.)
- */
-#if defined(__x86_64__) || defined(__i386__)
-#define WATCHING_SIGNALS true
-#else
-#define WATCHING_SIGNALS false
-#endif
-
-struct sp_error *metered_check_signal(const struct metered *event)
-{
-	if (WATCHING_SIGNALS || event->attr.type != PERF_TYPE_BREAKPOINT)
-		return NULL;
-	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
-					  "%s: on this architecture a signal would repeat the "
-					  "watched instruction for ever", event->name),
-				"poll(2) its descriptor, or read its ring buffer");
 }
 
 static struct sp_error *find_target(struct opening *opening, int *cgroup_fd)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Operations on open events: the ioctls and prctls of perf_event_open(2), and signals. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,6 +11,33 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "count/meter.h"
+
+const struct metered *meter_at(const struct sp_meter *meter, size_t index)
+{
+	assert(index == SP_METER_GROUP || index < meter->count);
+	return &meter->events[index == SP_METER_GROUP ? 0 : index];
+}
+
+/*
+ * Before an access that is watched, arm64 and others step over one instruction without the
+ * watchpoint; the handler of a signal that is told of it takes that step, and the access, when it
+ * comes back to it, is told of again, without end. (perf leaves out its own test of it there.)
+ */
+#if defined(__x86_64__) || defined(__i386__)
+#define WATCHING_SIGNALS true
+#else
+#define WATCHING_SIGNALS false
+#endif
+
+struct sp_error *metered_check_signal(const struct metered *event)
+{
+	if (WATCHING_SIGNALS || event->attr.type != PERF_TYPE_BREAKPOINT)
+		return NULL;
+	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
+					  "%s: on this architecture a signal would repeat the "
+					  "watched instruction for ever", event->name),
+				"poll(2) its descriptor, or read its ring buffer");
+}
 
 /* One request; `argument` is a number or a pointer, as the request has it. */
 static struct sp_error *request(const struct sp_meter *meter, size_t index, unsigned long number,

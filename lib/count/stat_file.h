@@ -15,6 +15,7 @@
 #ifndef COUNT_STAT_FILE_H
 #define COUNT_STAT_FILE_H
 
+#include "base/hash.h"
 #include "count/stat.h"
 
 enum stat_config_tag { STAT_CONFIG_AGGREGATE, STAT_CONFIG_INTERVAL, STAT_CONFIG_SCALE };
@@ -30,6 +31,20 @@ enum stat_file_aggregate {
 	STAT_FILE_GLOBAL,
 	STAT_FILE_SOCKET,
 	STAT_FILE_DIE,
+};
+
+/* A file that sp_stat_load() reads. */
+struct loaded {
+	struct sp_reader *reader;
+	struct event_spec spec;  /* default values; shared by all counters */
+	struct sp_stat_place *threads;
+	size_t thread_count;
+	uint64_t aggregate, interval_ms;
+	bool has_counts, recedes;
+	struct u64map ids;       /* index of the event */
+	struct u64map *units;    /* for each event: index by CPU and thread */
+	size_t unit_maps;
+	struct u64map places;    /* index by place_key() */
 };
 
 #endif

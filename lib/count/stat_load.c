@@ -16,32 +16,7 @@
 /* EVENT_UPDATE's kinds. */
 enum { UPDATE_UNIT, UPDATE_SCALE };
 
-struct loaded {
-	struct sp_reader *reader;
-	struct event_spec spec;  /* default values; shared by all counters */
-	struct sp_stat_place *threads;
-	size_t thread_count;
-	uint64_t aggregate, interval_ms;
-	bool has_counts, recedes;
-	struct u64map ids;       /* index of the event */
-	struct u64map *units;    /* for each event: index by CPU and thread */
-	size_t unit_maps;
-	struct u64map places;    /* index by place_key() */
-};
-
 DEFINE_CLEANUP(struct sp_stat *, sp_stat_free)
-
-void loaded_free(struct loaded *loaded)
-{
-	if (!loaded)
-		return;
-	for (size_t i = 0; i < loaded->unit_maps && loaded->units; i++)
-		u64map_deinit(&loaded->units[i]);
-	u64map_deinit(&loaded->places);
-	u64map_deinit(&loaded->ids);
-	free(loaded->units);
-	free(loaded);
-}
 
 static struct cursor body_of(const struct sp_stat *stat, const struct sp_record *record)
 {
