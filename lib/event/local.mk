@@ -12,18 +12,18 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/group.c lib/event/group.h \
 	lib/event/kernel.c lib/event/kernel.h \
 	lib/event/kind.c lib/event/kind.h \
-	lib/event/limits.c lib/event/misfit.c \
+	lib/event/limits.c \
 	lib/event/modifiers.c \
 	lib/event/names.c lib/event/names.h \
 	lib/event/notes.c \
 	lib/event/open.c lib/event/open.h \
+	lib/event/open_errors.c \
 	lib/event/parse.c lib/event/parse.h \
 	lib/event/parser.c lib/event/parser.h \
 	lib/event/plan_event.c lib/event/planner.h \
 	lib/event/pmu.c lib/event/pmu.h \
 	lib/event/pmu_terms.c \
 	lib/event/probe.c \
-	lib/event/refused.c \
 	lib/event/rights.c lib/event/rights.h \
 	lib/event/set.c lib/event/set.h lib/event/set_internal.h \
 	lib/event/set_read.c \
