@@ -7,9 +7,6 @@ noinst_LTLIBRARIES += src/libcommand.la
 src_libcommand_la_CPPFLAGS = $(command_cppflags)
 src_libcommand_la_SOURCES = \
 	src/buffer.c src/buffer.h \
-	src/child.c src/child.h \
-	src/event_lists.c src/event_lists.h \
-	src/control.c src/control.h \
 	src/diag.c src/diag.h \
 	src/input.c src/input.h \
 	src/json.c src/json.h \

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cmd/run.h"
+#include "cmd/record/run.h"
 #include "command.h"
 #include "diag.h"
 #include "nearest.h"

@@ -1,26 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 src_libcommand_la_SOURCES += \
-	src/cmd/info.c src/cmd/info.h src/cmd/info_details.c src/cmd/info_json.c \
-	src/cmd/info_losses.c src/cmd/info_text.c src/cmd/slices.c src/cmd/slices.h \
-	src/cmd/list.c \
-	src/cmd/record.c src/cmd/record.h \
-	src/cmd/record_answer.c src/cmd/record_answer.h \
-	src/cmd/record_arguments.c src/cmd/record_arguments.h \
-	src/cmd/record_control.c src/cmd/record_control.h \
-	src/cmd/record_empty.c src/cmd/record_empty.h \
-	src/cmd/record_fields.c src/cmd/record_fields.h \
-	src/cmd/record_files.c src/cmd/record_files.h \
-	src/cmd/record_stop.c src/cmd/record_stop.h \
-	src/cmd/record_summary.c src/cmd/record_summary.h \
-	src/cmd/record_values.c src/cmd/record_values.h \
-	src/cmd/report.c src/cmd/report_arguments.c src/cmd/report_arguments.h \
-	src/cmd/report_fields.c src/cmd/report_keys.c src/cmd/report_missing.c src/cmd/run.c src/cmd/run.h \
-	src/cmd/selection.c src/cmd/selection.h \
-	src/cmd/stat.c src/cmd/stat.h src/cmd/stat_arguments.c src/cmd/stat_report.c
-src_libcommand_la_SOURCES += \
-	src/cmd/script.c src/cmd/script.h src/cmd/script_arguments.c \
-	src/cmd/script_code.c src/cmd/script_dump.c \
-	src/cmd/script_view.c \
-	src/cmd/script_fields.c src/cmd/script_fields.h \
-	src/cmd/script_counters.c src/cmd/script_json.c src/cmd/script_json_user.c \
-	src/cmd/script_records.c src/cmd/script_stat.c src/cmd/script_text.c
+	src/cmd/common/child.c src/cmd/common/child.h \
+	src/cmd/common/control.c src/cmd/common/control.h \
+	src/cmd/common/event_lists.c src/cmd/common/event_lists.h \
+	src/cmd/common/input_options.c src/cmd/common/input_options.h \
+	src/cmd/info/details.c \
+	src/cmd/info/info.c src/cmd/info/info.h \
+	src/cmd/info/json.c \
+	src/cmd/info/losses.c \
+	src/cmd/info/text.c \
+	src/cmd/info/time_bins.c src/cmd/info/time_bins.h \
+	src/cmd/list/list.c \
+	src/cmd/record/answer.c src/cmd/record/answer.h \
+	src/cmd/record/arguments.c src/cmd/record/arguments.h \
+	src/cmd/record/control.c src/cmd/record/control.h \
+	src/cmd/record/empty.c src/cmd/record/empty.h \
+	src/cmd/record/fields.c src/cmd/record/fields.h \
+	src/cmd/record/files.c src/cmd/record/files.h \
+	src/cmd/record/record.c src/cmd/record/record.h \
+	src/cmd/record/run.c src/cmd/record/run.h \
+	src/cmd/record/stop.c src/cmd/record/stop.h \
+	src/cmd/record/summary.c src/cmd/record/summary.h \
+	src/cmd/record/values.c src/cmd/record/values.h \
+	src/cmd/report/arguments.c src/cmd/report/arguments.h \
+	src/cmd/report/fields.c \
+	src/cmd/report/keys.c \
+	src/cmd/report/missing.c \
+	src/cmd/report/report.c \
+	src/cmd/script/arguments.c \
+	src/cmd/script/code.c \
+	src/cmd/script/counters.c \
+	src/cmd/script/dump.c \
+	src/cmd/script/fields.c src/cmd/script/fields.h \
+	src/cmd/script/json.c \
+	src/cmd/script/json_user.c \
+	src/cmd/script/records.c \
+	src/cmd/script/script.c src/cmd/script/script.h \
+	src/cmd/script/stat.c \
+	src/cmd/script/text.c \
+	src/cmd/script/view.c \
+	src/cmd/stat/arguments.c \
+	src/cmd/stat/report.c \
+	src/cmd/stat/stat.c src/cmd/stat/stat.h

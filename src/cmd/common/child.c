@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/common/child.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+int child_pass_on(int status)
+{
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	int signal_number = WTERMSIG(status);
+	/* The command's core is not to be replaced by ours. */
+	const struct rlimit none = {0};
+	setrlimit(RLIMIT_CORE, &none);
+	signal(signal_number, SIG_DFL);
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, signal_number);
+	fflush(NULL);
+	raise(signal_number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	return 128 + signal_number; /* a signal that does not end a process */
+}

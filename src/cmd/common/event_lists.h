@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The options -e, --pfm-events and --filter of the commands that open events. */
+#ifndef CMD_COMMON_EVENT_LISTS_H
+#define CMD_COMMON_EVENT_LISTS_H
+
+#include <sprof/capture.h>
+#include "options.h"
+
+/* Each -e, with the --filter behind it. Zeroed: none. Texts point into argv. */
+struct event_lists {
+	LIST(struct sp_event_list);
+};
+
+void event_lists_deinit(struct event_lists *lists);
+
+/* Of options whose value is a struct event_lists. */
+option_parse_fn event_lists_parse, event_lists_parse_pfm, event_lists_parse_filter;
+
+#endif

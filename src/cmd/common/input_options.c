@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/common/input_options.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include "diag.h"
+#include "input.h"
+
+void selection_init(struct selection *selection)
+{
+	*selection = (struct selection){.inlines = -1, .pager = -1};
+}
+
+void selection_deinit(struct selection *selection)
+{
+	option_strings_deinit(&selection->comms);
+	option_strings_deinit(&selection->dsos);
+	option_strings_deinit(&selection->symbols);
+	option_strings_deinit(&selection->events);
+	option_strings_deinit(&selection->focus);
+	option_strings_deinit(&selection->ignore);
+	option_numbers_deinit(&selection->pids);
+	option_numbers_deinit(&selection->tids);
+	option_numbers_deinit(&selection->cpus);
+}
+
+static bool text_percent(const char *text, char **end, double *ret)
+{
+	return option_text_percent(text, end, ret) && **end == '%';
+}
+
+/* "10%-20%"; perf's "10%/2", the second tenth; "10%", the first. */
+static bool parse_percent(const char *text, struct selection_time *time)
+{
+	char *end;
+	uint64_t slice;
+	time->percent = true;
+	if (!text_percent(text, &end, &time->begin))
+		return false;
+	if (end[1] == '/') {
+		double part = time->begin;
+		if (!option_text_number(end + 2, 1, UINT32_MAX, &slice) || part <= 0)
+			return false;
+		time->begin = part * (double)(slice - 1);
+		time->end = part * (double)slice;
+		return time->end <= 1 + 1e-9;
+	}
+	if (end[1] == '\0') {
+		time->end = time->begin;
+		time->begin = 0;
+		return time->end > 0;
+	}
+	return end[1] == '-' && text_percent(end + 2, &end, &time->end) && !end[1] &&
+	       time->begin < time->end;
+}
+
+/* "SECONDS" of the recording's clock, or "+SECONDS" after the first sample. */
+static bool parse_moment(const char *text, const char *end, bool *offset, uint64_t *ns)
+{
+	*offset = *text == '+';
+	return option_text_seconds(text + *offset, end, ns);
+}
+
+/* "START,END"; either may be omitted, but not both. */
+static bool parse_seconds(const char *text, struct selection_time *time)
+{
+	const char *comma = strchr(text, ','), *end = text + strlen(text);
+	if (!comma || end == text + 1)
+		return false;
+	if (comma > text && !parse_moment(text, comma, &time->begin_offset, &time->begin_ns))
+		return false;
+	time->has_end = comma + 1 < end;
+	if (!time->has_end)
+		return true;
+	if (!parse_moment(comma + 1, end, &time->end_offset, &time->end_ns))
+		return false;
+	bool comparable = time->begin_offset == time->end_offset || comma == text;
+	return (time->end_ns || time->end_offset) &&
+	       (!comparable || time->begin_ns <= time->end_ns);
+}
+
+static bool parse_time(const struct option *option, const char *text)
+{
+	struct selection *selection = option->value;
+	bool parts = strchr(text, '%'), fine = true;
+	char *copy = strdup(text), *rest = copy, *word;
+	selection->time_count = 0;
+	while (fine && copy && (word = strsep(&rest, parts ? ", " : " "))) {
+		struct selection_time *time = &selection->parts[selection->time_count];
+		if (!*word)
+			continue;
+		fine = selection->time_count < SELECTION_TIMES;
+		if (fine) {
+			*time = (struct selection_time){0};
+			fine = parts ? parse_percent(word, time) : parse_seconds(word, time);
+			selection->time_count++;
+		}
+	}
+	fine = fine && copy && selection->time_count;
+	free(copy);
+	return fine || option_reject(option, text,
+				     "START,END in seconds, +START,+END or PERCENT%-PERCENT%");
+}
+
+void selection_add_read(struct selection *s, struct option_table *table)
+{
+	const struct option group[] = {
+		OPTION_GROUP("Input:"),
+		OPTION_STRING('i', "input", "FILE", &s->input,
+			      "read FILE (default: sprof.data; -: stdin)"),
+		OPTION_STRING(0, "symfs", "DIR", &s->symfs, "look for the recorded files below DIR"),
+		OPTION_FLAG(0, "debuginfod", &s->debuginfod,
+			    "download missing files from $DEBUGINFOD_URLS"),
+		OPTION_STRING('k', "vmlinux", "FILE", &s->vmlinux, "use FILE as the kernel's ELF file",
+			      .rare = true),
+		OPTION_STRING(0, "kallsyms", "FILE", &s->kallsyms,
+			      "read kernel symbols from FILE, in the format of /proc/kallsyms",
+			      .rare = true),
+		OPTION_STRING(0, "unwinder", "NAME", &s->unwinder,
+			      "unwind stack copies by cfi (default), libunwind or none",
+			      .rare = true),
+		OPTION_FLAG('f', "force", &s->force, "accepted for perf compatibility; ignored",
+			    .rare = true),
+	};
+	OPTION_TABLE_ADD(table, group);
+}
+
+void selection_add_filter(struct selection *s, struct option_table *table)
+{
+	const struct option group[] = {
+		OPTION_GROUP("Filters:"),
+		OPTION_STRINGS('c', "comms", "NAMES", &s->comms, "select commands (thread names)"),
+		OPTION_STRINGS('d', "dsos", "NAMES", &s->dsos, "select programs and libraries"),
+		OPTION_STRINGS('S', "symbols", "NAMES", &s->symbols, "select sampled functions"),
+		OPTION_NUMBERS(0, "pid", "PIDS", &s->pids, "select processes"),
+		OPTION_NUMBERS(0, "tid", "TIDS", &s->tids, "select threads", .rare = true),
+		OPTION_NUMBERS('C', "cpu", "CPUS", &s->cpus, "select CPUs, such as 0,4-7",
+			       .rare = true),
+		OPTION_STRINGS('e', "events", "NAMES", &s->events, "select events"),
+		OPTION_CALL(0, "time", "START,END", s, parse_time,
+			    "select a time range: +1.5,+3 (seconds from the first sample), 10%-20%, "
+			    "or seconds of the recording's clock"),
+	};
+	OPTION_TABLE_ADD(table, group);
+}
+
+bool selection_check_regex(const struct option *option, const char *text)
+{
+	regex_t regex;
+	if (!*text || regcomp(&regex, text, REG_EXTENDED | REG_NOSUB))
+		return option_reject(option, text, "a regular expression (extended)");
+	regfree(&regex);
+	return true;
+}
+
+static bool parse_regex(const struct option *option, const char *text)
+{
+	return selection_check_regex(option, text) &&
+	       option_strings_push(option->value, text, strlen(text));
+}
+
+void selection_add_stack_filter(struct selection *s, struct option_table *table)
+{
+	const struct option group[] = {
+		OPTION_CALL(0, "focus", "REGEX", &s->focus, parse_regex,
+			    "select stacks with a function that matches"),
+		OPTION_CALL(0, "ignore", "REGEX", &s->ignore, parse_regex,
+			    "drop stacks with a function that matches"),
+	};
+	OPTION_TABLE_ADD(table, group);
+}
+
+void selection_add_how(struct selection *s, struct option_table *table)
+{
+	const struct option group[] = {
+		OPTION_FLAG('q', "quiet", &s->quiet, "print no findings and no warnings"),
+		OPTION_FLAG('v', "verbose", &s->verbose, "print each step to standard error"),
+		OPTION_CHOICE(0, "pager", &s->pager,
+			      "page text on a terminal by $SPROF_PAGER, $PAGER or less",
+			      .rare = true),
+		OPTION_NUMBER('j', "jobs", "N", &s->jobs, "use N threads (default: one per CPU)",
+			      .rare = true),
+	};
+	OPTION_TABLE_ADD(table, group);
+}
+
+static void log_line(void *arg, enum sp_log_level level, const char *line)
+{
+	(void)arg;
+	(void)level;
+	diag_say("%s", line);
+}
+
+void selection_apply(const struct selection *selection, struct sp_ctx *ctx)
+{
+	if (selection->verbose)
+		sp_ctx_set_log(ctx, log_line, NULL, SP_LOG_DEBUG);
+	sp_ctx_set_debuginfod(ctx, selection->debuginfod);
+}
+
+static uint64_t add_clamped(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static struct sp_time_span absolute_time(const struct selection_time *part, uint64_t first_ns,
+					 uint64_t last_ns)
+{
+	double span = (double)(last_ns - first_ns);
+	if (part->percent)
+		/* The next part begins where this one ends. */
+		return (struct sp_time_span){
+			first_ns + (uint64_t)(span * part->begin),
+			part->end >= 1 ? 0 : first_ns + (uint64_t)(span * part->end)};
+	uint64_t begin_ns = add_clamped(part->begin_ns, part->begin_offset ? first_ns : 0);
+	uint64_t end_ns = add_clamped(part->end_ns, part->end_offset ? first_ns : 0);
+	/* The end is inclusive; filter_time()'s is not, and its 0 is no end. */
+	return (struct sp_time_span){begin_ns, part->has_end ? add_clamped(end_ns, 1) : 0};
+}
+
+/* Converts offsets and percentages to the recording's clock. */
+static bool settle_times(struct selection *selection, struct sp_reader *reader)
+{
+	uint64_t first_ns = 0, last_ns = 0;
+	bool any = false;
+	for (size_t i = 0; i < selection->time_count; i++) {
+		const struct selection_time *part = &selection->parts[i];
+		any |= part->percent || part->begin_offset || part->end_offset;
+	}
+	struct sp_error *error = any ? input_time(reader, &first_ns, &last_ns) : NULL;
+	if (error) {
+		diag_error(error);
+		return false;
+	}
+	for (size_t i = 0; i < selection->time_count; i++)
+		selection->times[i] = absolute_time(&selection->parts[i], first_ns, last_ns);
+	return true;
+}
+
+bool selection_settle(struct selection *selection, struct sp_reader *reader)
+{
+	return input_has_events(reader, &selection->events) && settle_times(selection, reader);
+}
+
+/* Filters other than --time. */
+static bool has_names(const struct selection *selection)
+{
+	return selection->comms.count || selection->dsos.count || selection->symbols.count ||
+	       selection->pids.count || selection->tids.count || selection->cpus.count ||
+	       selection->events.count;
+}
+
+void selection_print_span(const struct selection *selection, struct sp_reader *reader)
+{
+	uint64_t first_ns = 0, last_ns = 0;
+	if (!selection->time_count || selection->quiet)
+		return;
+	struct sp_error *error = input_time(reader, &first_ns, &last_ns);
+	if (!error && last_ns)
+		diag_say("no sample %s; the recording spans %.3f s to %.3f s (+0 to +%.3f s)",
+			 has_names(selection) ? "passes the filters" : "is in the given time",
+			 (double)first_ns / 1e9, (double)last_ns / 1e9,
+			 (double)(last_ns - first_ns) / 1e9);
+	sp_error_free(error);
+}
+
+struct sp_filter selection_filter(const struct selection *selection)
+{
+	return (struct sp_filter){
+		.comms = option_strings_list(&selection->comms),
+		.dsos = option_strings_list(&selection->dsos),
+		.symbols = option_strings_list(&selection->symbols),
+		.pids = option_numbers_list(&selection->pids),
+		.tids = option_numbers_list(&selection->tids),
+		.cpus = option_numbers_list(&selection->cpus),
+		.times = selection->times,
+		.time_count = selection->time_count,
+		.focus = option_strings_list(&selection->focus),
+		.ignore = option_strings_list(&selection->ignore),
+	};
+}
+
+struct sp_files selection_files(const struct selection *selection)
+{
+	return (struct sp_files){
+		.symfs = selection->symfs,
+		.vmlinux = selection->vmlinux,
+		.kallsyms = selection->kallsyms,
+		.unwinder = selection->unwinder,
+	};
+}
+
+bool selection_is_filtered(const struct selection *selection)
+{
+	return selection->comms.count || selection->dsos.count || selection->symbols.count ||
+	       selection->pids.count || selection->tids.count || selection->cpus.count ||
+	       selection->time_count || selection->focus.count || selection->ignore.count;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sprof info: header, events, records, losses and damage of a recording. */
+#include "command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd/info/info.h"
+#include "cmd/info/time_bins.h"
+#include "diag.h"
+#include "input.h"
+#include "options.h"
+#include "pager.h"
+
+enum info_format { INFO_TEXT, INFO_JSON };
+
+static const char *const mode_names[] = {
+	[SP_READER_FILE] = "file", [SP_READER_PIPE] = "pipe", [SP_READER_DIRECTORY] = "directory",
+};
+
+static void count_other(struct info *info, uint32_t type)
+{
+	size_t place = 0;
+	while (place < info->other_count && info->others[place].type < type)
+		place++;
+	if (place < info->other_count && info->others[place].type == type) {
+		info->others[place].count++;
+		return;
+	}
+	if (info->other_count == INFO_OTHER_TYPES) {
+		info->rest++;
+		return;
+	}
+	memmove(&info->others[place + 1], &info->others[place],
+		(info->other_count++ - place) * sizeof(*info->others));
+	info->others[place] = (struct type_count){type, 1};
+}
+
+static void count_time(struct info *info, uint64_t time_ns)
+{
+	if (!info->timed || time_ns < info->first_ns)
+		info->first_ns = time_ns;
+	if (!info->timed || time_ns > info->last_ns)
+		info->last_ns = time_ns;
+	info->timed = true;
+}
+
+/* False if out of memory. */
+static bool count_sample(struct info *info, const struct sp_record *record)
+{
+	if (record->event < info->event_count)
+		info->samples[record->event]++;
+	else
+		info->unknown++;
+	if (record->sample.present & PERF_SAMPLE_TIME)
+		count_time(info, record->sample.time_ns);
+	return !info->slices || slices_add_sample(info->slices, &record->sample);
+}
+
+/* False if out of memory. */
+static bool add_note(struct info *info, const struct sp_note *note)
+{
+	size_t size = sp_note_text(note, NULL, 0) + 1;
+	struct info_note *added = list_push(&info->notes);
+	if (!added)
+		return false;
+	*added = (struct info_note){.text = malloc(size), .note = *note};
+	if (added->text)
+		sp_note_text(note, added->text, size);
+	return added->text != NULL;
+}
+
+static bool count_record(struct info *info, const struct sp_record *record)
+{
+	struct sp_note note;
+	if (record->type < INFO_PLAIN_TYPES && sp_record_type_name(record->type))
+		info->plain[record->type]++;
+	else
+		count_other(info, record->type);
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		return count_sample(info, record);
+	case PERF_RECORD_THROTTLE:
+		info->throttled++;
+		break;
+	case SP_RECORD_EVENT_UPDATE:
+		return !sp_record_note(record, &note) || add_note(info, &note);
+	default:
+		break;
+	}
+	return true;
+}
+
+const char *info_mode(const struct info *info)
+{
+	return mode_names[info->file->mode];
+}
+
+const char *info_feature(unsigned int bit, char *buffer, size_t size)
+{
+	const char *name = sp_feature_name(bit);
+	if (name)
+		return name;
+	snprintf(buffer, size, "%u", bit);
+	return buffer;
+}
+
+/* All records; damage stays with the reader. False if memory or the file failed. */
+static bool count_records(struct info *info, struct sp_reader *reader)
+{
+	for (;;) {
+		const struct sp_record *record;
+		struct sp_error *error = sp_reader_next(reader, &record);
+		if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY) {
+			diag_error(error);
+			return false;
+		}
+		if (error) {
+			sp_error_free(error);
+			continue;
+		}
+		if (!record)
+			return true;
+		error = sp_losses_add(info->losses, record);
+		if (error) {
+			diag_error(error);
+			return false;
+		}
+		if (!count_record(info, record)) {
+			diag_say("out of memory");
+			return false;
+		}
+	}
+}
+
+/* False after saying why. */
+static bool info_read(struct info *info, struct sp_reader *reader)
+{
+	struct sp_error *error = sp_losses_new(reader, &info->losses);
+	info->samples = error ? NULL : calloc(info->event_count + 1, sizeof(*info->samples));
+	if (info->samples)
+		return count_records(info, reader);
+	if (error)
+		diag_error(error);
+	else
+		diag_say("out of memory");
+	return false;
+}
+
+static void info_deinit(struct info *info)
+{
+	for (size_t i = 0; i < info->notes.count; i++)
+		free(info->notes.items[i].text);
+	free(info->notes.items);
+	free(info->samples);
+	sp_losses_free(info->losses);
+}
+
+/* Operands of the command line. */
+struct info_options {
+	const char *path, *symfs;
+	enum info_format format;
+	bool verbose, losses, findings, debuginfod;
+};
+
+/* Analyzes the recording as `sprof report` does. NULL after printing the error. */
+static struct sp_analysis *analyze(struct sp_ctx *ctx, struct sp_reader *reader,
+				   const struct info_options *options)
+{
+	const struct sp_analysis_options wanted = {.children = true, .files.symfs = options->symfs};
+	struct sp_analysis *analysis = NULL;
+	sp_ctx_set_debuginfod(ctx, options->debuginfod);
+	sp_reader_rewind(reader);
+	struct sp_error *error = sp_analysis_run(ctx, reader, &wanted, &analysis);
+	if (error)
+		diag_error(error);
+	return analysis;
+}
+
+/* False after printing the error. */
+static bool list_findings(struct info *info, const struct sp_analysis *analysis,
+			  const struct sp_finding ***ret)
+{
+	const struct sp_finding **list;
+	info->finding_count = sp_analysis_finding_count(analysis);
+	list = calloc(info->finding_count + 1, sizeof(struct sp_finding *));
+	for (size_t i = 0; list && i < info->finding_count; i++)
+		list[i] = sp_analysis_finding(analysis, i);
+	info->findings = *ret = list;
+	if (!list)
+		diag_say("out of memory");
+	return list != NULL;
+}
+
+static int write_info(const struct info *info, enum info_format format)
+{
+	struct pager pager = pager_open(format == INFO_TEXT);
+	if (format == INFO_JSON)
+		info_write_json(info, pager.out);
+	else
+		info_write_text(info, pager.out);
+	return pager_close(&pager);
+}
+
+static int show(struct sp_ctx *ctx, struct sp_reader *reader, const struct info_options *options)
+{
+	struct slices slices = {0};
+	struct info info = {
+		.slices = options->losses ? &slices : NULL,
+		.reader = reader,
+		.file = sp_reader_info(reader),
+		.verbose = options->verbose,
+		.event_count = sp_reader_event_count(reader),
+	};
+	struct sp_analysis *analysis = NULL;
+	const struct sp_finding **findings = NULL;
+	bool done = info_read(&info, reader);
+	if (done && options->losses && !slices_add_losses(&slices, info.losses)) {
+		diag_say("out of memory");
+		done = false;
+	}
+	if (done && options->findings) {
+		analysis = analyze(ctx, reader, options);
+		done = analysis && list_findings(&info, analysis, &findings);
+	}
+	int status = done ? write_info(&info, options->format) : 1;
+	free(findings);
+	sp_analysis_free(analysis);
+	info_deinit(&info);
+	slices_deinit(&slices);
+	return status;
+}
+
+static bool parse_format(const struct option *option, const char *text)
+{
+	enum info_format *format = option->value;
+	if (strcmp(text, "text") && strcmp(text, "json"))
+		return option_reject(option, text, "text or json");
+	*format = strcmp(text, "json") ? INFO_TEXT : INFO_JSON;
+	return true;
+}
+
+static int info_run(struct sp_ctx *ctx, int argc, char **argv)
+{
+	struct info_options info = {.format = INFO_TEXT};
+	const struct option options[] = {
+		OPTION_STRING('i', "input", "FILE", &info.path,
+			      "read FILE (default: sprof.data; -: stdin)"),
+		OPTION_FLAG(0, "findings", &info.findings,
+			    "print all limits of the profile, with remedies, and recorder notes"),
+		OPTION_FLAG(0, "losses", &info.losses,
+			    "print lost samples and throttling by CPU, time and thread"),
+		OPTION_CALL(0, "format", "FORMAT", &info.format, parse_format, "print text or json"),
+		OPTION_FLAG('v', "verbose", &info.verbose,
+			    "print all event attributes and all header features"),
+		OPTION_STRING(0, "symfs", "DIR", &info.symfs,
+			      "with --findings: look for recorded files below DIR"),
+		OPTION_FLAG(0, "debuginfod", &info.debuginfod,
+			    "with --findings: download missing files from $DEBUGINFOD_URLS"),
+		OPTION_END,
+	};
+	static const char *const synopses[] = {"sprof info [OPTION]... [FILE]", NULL};
+	const struct option_usage usage = {
+		.synopses = synopses,
+		.about = "Shows a recording's machine, events, record counts, lost samples and damage.",
+		.example = "sprof info --losses",
+		.options = options,
+	};
+	int operand;
+	int status = options_parse(&usage, argc, argv, &operand);
+	if (status >= 0)
+		return status;
+	if (!input_operand(&info.path, argc, argv, operand))
+		return EXIT_USAGE;
+	struct sp_reader *reader = input_open(ctx, info.path);
+	if (!reader)
+		return 1;
+	status = show(ctx, reader, &info);
+	/* -v shows each in its place. */
+	status |= input_feature_damage(reader, !info.verbose);
+	/* The damage is part of what was shown. */
+	if (sp_reader_damage_count(reader))
+		status = 1;
+	sp_reader_free(reader);
+	return status;
+}
+
+const struct command command_info = {
+	.name = "info",
+	.summary = "show the header, events, losses and damage of a recording",
+	.run = info_run,
+};

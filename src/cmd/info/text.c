@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/info/info.h"
+
+#include <inttypes.h>
+#include <sprof/words.h>
+#include <string.h>
+#include <time.h>
+#include "input.h"
+#include "out/findings.h"
+#include "term.h"
+
+static void put_title(const struct term *term, const char *title, FILE *out)
+{
+	term_begin(term, TERM_TITLE, out);
+	fputs(title, out);
+	term_end(term, TERM_TITLE, out);
+}
+
+/* "  KEY  TEXT"; nothing if the file does not have it. */
+static void put_line(const struct term *term, const char *key, const char *text, FILE *out)
+{
+	if (!text || !*text)
+		return;
+	fprintf(out, "  %-10s ", key);
+	term_put(term, text, 0, out);
+	putc('\n', out);
+}
+
+static void put_command(const struct term *term, const char *const *cmdline, FILE *out)
+{
+	if (!cmdline)
+		return;
+	fprintf(out, "  %-10s", "command");
+	for (const char *const *word = cmdline; *word; word++) {
+		putc(' ', out);
+		term_put(term, *word, 0, out);
+	}
+	putc('\n', out);
+}
+
+static void put_count(const char *const *list, const char *what, FILE *out)
+{
+	size_t count = 0;
+	while (list && list[count])
+		count++;
+	if (count)
+		fprintf(out, ", %zu %s%s", count, what, count == 1 ? "" : "s");
+}
+
+static void put_topology(const struct sp_file_info *file, const struct term *term, FILE *out)
+{
+	const struct sp_cpu_topology *topology = &file->topology;
+	if (topology->packages && topology->cores) {
+		fprintf(out, "  %-10s %" PRIu32 " CPUs", "topology", file->cpus_available);
+		put_count(topology->cores, "core", out);
+		put_count(topology->dies, "die", out);
+		put_count(topology->packages, "package", out);
+		putc('\n', out);
+	}
+	for (size_t i = 0; i < file->numa_node_count; i++) {
+		const struct sp_numa_node *node = &file->numa_nodes[i];
+		fprintf(out, "  %-10s node %" PRIu32 ": %.1f GiB", i ? "" : "numa", node->node,
+			(double)node->total_kb / (1 << 20));
+		if (*node->cpus)
+			fputs(", CPUs ", out);
+		term_put(term, node->cpus, 0, out);
+		putc('\n', out);
+	}
+}
+
+static void put_machine(const struct info *info, const struct term *term, FILE *out)
+{
+	const struct sp_file_info *file = info->file;
+	put_line(term, "host", file->hostname, out);
+	put_line(term, "kernel", file->osrelease, out);
+	put_line(term, "arch", file->arch, out);
+	put_line(term, "cpu", file->cpudesc, out);
+	put_line(term, "cpuid", file->cpuid, out);
+	if (file->cpus_available)
+		fprintf(out, "  %-10s %" PRIu32 " of %" PRIu32 " online\n", "cpus",
+			file->cpus_online, file->cpus_available);
+	if (file->total_memory_kb)
+		fprintf(out, "  %-10s %.1f GiB\n", "memory",
+			(double)file->total_memory_kb / (1 << 20));
+	put_topology(file, term, out);
+	put_line(term, "version", file->version, out);
+	put_command(term, file->cmdline, out);
+}
+
+static void put_moment(uint64_t wall_ns, FILE *out)
+{
+	time_t seconds = (time_t)(wall_ns / 1000000000);
+	char text[64];
+	struct tm local;
+	if (localtime_r(&seconds, &local) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &local))
+		fprintf(out, "  %-10s %s\n", "started", text);
+}
+
+static void put_time(const struct info *info, FILE *out)
+{
+	const struct sp_file_info *file = info->file;
+	if (!info->timed)
+		return;
+	/* The header has one moment on both the recording's clock and the wall clock. */
+	if (file->has_clock)
+		put_moment(file->clock_wall_ns + (info->first_ns - file->clock_ns), out);
+	fprintf(out, "  %-10s %.6f s, from %.6f s to %.6f s of the recording's clock\n", "time",
+		(double)(info->last_ns - info->first_ns) / 1e9, (double)info->first_ns / 1e9,
+		(double)info->last_ns / 1e9);
+}
+
+static void put_features(const struct info *info, FILE *out)
+{
+	char buffer[16];
+	bool first = true;
+	int column = 0;
+	for (unsigned int bit = 0; bit < INFO_FEATURE_BITS; bit++) {
+		if (!sp_reader_has_feature(info->reader, bit))
+			continue;
+		const char *name = info_feature(bit, buffer, sizeof(buffer));
+		if (first)
+			column = fprintf(out, "  %-10s", "features");
+		else if (column + (int)strlen(name) >= 78)
+			column = fprintf(out, "\n%12s", "") - 1;
+		column += fprintf(out, " %s", name);
+		first = false;
+	}
+	if (!first)
+		putc('\n', out);
+}
+
+static void put_event(const struct term *term, const char *name, uint64_t samples, uint64_t lost,
+		      FILE *out)
+{
+	fprintf(out, "  %12" PRIu64 "  ", samples);
+	if (lost)
+		term_begin(term, TERM_WARNING, out);
+	fprintf(out, "%10" PRIu64, lost);
+	if (lost)
+		term_end(term, TERM_WARNING, out);
+	fputs("  ", out);
+	term_put(term, name, 0, out);
+	putc('\n', out);
+}
+
+/* Warns below an event that samples in step with timers. */
+static void put_lock_in(const struct perf_event_attr *attr, FILE *out)
+{
+	struct sp_lock_in lock_in;
+	char text[SP_WORDS_SIZE];
+	if (!sp_lock_in_find(attr, 0, &lock_in))
+		return;
+	sp_lock_in_text(&lock_in, text, sizeof(text));
+	fprintf(out, "%28s%s: use -F %" PRIu64 "\n", "", text, lock_in.free_hz);
+}
+
+static void put_events(const struct info *info, const struct term *term, FILE *out)
+{
+	put_title(term, "Events", out);
+	fprintf(out, "\n  %12s  %10s\n", "samples", "lost");
+	for (size_t i = 0; i < info->event_count; i++) {
+		const struct sp_event *event = sp_reader_event(info->reader, i);
+		put_event(term, event->name, info->samples[i], sp_losses_count(info->losses, i), out);
+		put_lock_in(&event->attr, out);
+	}
+	if (info->unknown)
+		put_event(term, "(of events that are not in the header)", info->unknown, 0, out);
+	if (info->throttled)
+		fprintf(out, "  The kernel throttled events %" PRIu64 " time%s.\n", info->throttled,
+			info->throttled == 1 ? "" : "s");
+	putc('\n', out);
+}
+
+static void put_records(const struct info *info, const struct term *term, FILE *out)
+{
+	put_title(term, "Records", out);
+	putc('\n', out);
+	for (uint32_t type = 0; type < INFO_PLAIN_TYPES; type++)
+		if (info->plain[type])
+			fprintf(out, "  %12" PRIu64 "  %s\n", info->plain[type],
+				sp_record_type_name(type));
+	for (size_t i = 0; i < info->other_count; i++)
+		fprintf(out, "  %12" PRIu64 "  (type %" PRIu32 ")\n", info->others[i].count,
+			info->others[i].type);
+	if (info->rest)
+		fprintf(out, "  %12" PRIu64 "  (other types)\n", info->rest);
+}
+
+static void put_damage(const struct info *info, const struct term *term, FILE *out)
+{
+	size_t count = sp_reader_damage_count(info->reader);
+	char missing[INPUT_TEXT];
+	if (!count)
+		return;
+	putc('\n', out);
+	put_title(term, "Damage", out);
+	putc('\n', out);
+	for (size_t i = 0; i < count; i++) {
+		const struct sp_damage *damage = sp_reader_damage(info->reader, i);
+		fprintf(out, "  offset 0x%" PRIx64 ": ", damage->offset);
+		term_put(term, damage->what, 0, out);
+		fprintf(out, "%s\n", input_missing(info->reader, i, missing));
+	}
+}
+
+/* Each line with the time after the first sample. */
+static void put_notes(const struct info *info, const struct term *term, FILE *out)
+{
+	if (!info->notes.count)
+		return;
+	putc('\n', out);
+	put_title(term, "Recorder notes", out);
+	putc('\n', out);
+	for (size_t i = 0; i < info->notes.count; i++) {
+		const struct info_note *note = &info->notes.items[i];
+		fputs("  ", out);
+		term_put(term, note->text, 0, out);
+		if (info->timed && note->note.time_ns >= info->first_ns)
+			fprintf(out, " (at +%.3f s)",
+				(double)(note->note.time_ns - info->first_ns) / 1e9);
+		putc('\n', out);
+	}
+}
+
+static void put_unfinished(const struct info *info, FILE *out)
+{
+	char text[INPUT_TEXT];
+	if (input_unfinished(info->reader, text))
+		fprintf(out, "\n%c%s.\n", text[0] - 'a' + 'A', text + 1);
+}
+
+static void put_findings(const struct info *info, const struct term *term, FILE *out)
+{
+	put_title(term, "Findings", out);
+	putc('\n', out);
+	if (!info->finding_count)
+		fputs("  none\n", out);
+	findings_write_all(term, info->findings, info->finding_count, out);
+	put_notes(info, term, out);
+}
+
+void info_write_text(const struct info *info, FILE *out)
+{
+	struct term term = term_of_stdout(TERM_COLOUR_AUTO);
+	if (info->findings) {
+		put_findings(info, &term, out);
+		return;
+	}
+	term_put(&term, info->file->path, 0, out);
+	fprintf(out, ": %s, %s-endian%s\n", info_mode(info),
+		info->file->big_endian ? "big" : "little",
+		info->file->compressed ? ", compressed" : "");
+	put_machine(info, &term, out);
+	put_time(info, out);
+	put_features(info, out);
+	putc('\n', out);
+	put_events(info, &term, out);
+	put_records(info, &term, out);
+	if (info->verbose)
+		info_put_details(info, &term, out);
+	if (info->slices)
+		info_put_losses(info, &term, out);
+	put_unfinished(info, out);
+	put_notes(info, &term, out);
+	put_damage(info, &term, out);
+}

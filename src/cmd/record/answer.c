@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The line after a recording: "hottest: compress 48% (46-50), parse 24%, blend 15%; sprof report shows
+ * all". It is a convenience: it fails silently, and a second thread cancels it when its time is over.
+ * It has a context of its own, with the defaults: no log, no servers of debug files.
+ */
+#include "cmd/record/answer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <sprof/sprof.h>
+#include "out/format.h"
+#include "term.h"
+#include "text.h"
+
+#define ANSWER_MS 300
+#define LINE_WIDTH 80
+#define ROWS_MAX 3
+#define SHARE_MIN 0.01 /* second and third function */
+#define NAME_MAX_WIDTH 60
+#define NAME_MIN_WIDTH 10
+
+/* Default of `sprof report`. */
+static const char default_path[] = "sprof.data";
+
+struct deadline {
+	struct sp_ctx *ctx;
+	int signal_fd, done_fd;
+};
+
+static void *cancel_late(void *arg)
+{
+	const struct deadline *deadline = arg;
+	struct pollfd fds[] = {
+		{.fd = deadline->signal_fd, .events = POLLIN},
+		{.fd = deadline->done_fd, .events = POLLIN},
+	};
+	poll(fds, 2, ANSWER_MS);
+	if (!fds[1].revents)
+		sp_ctx_cancel(deadline->ctx);
+	return NULL;
+}
+
+/* Contents of the line. */
+struct answer {
+	const char *path;
+	const struct sp_profile *profile;
+	bool names_event; /* several events have samples */
+	size_t rows;
+};
+
+/* A path that a shell takes as one word; NULL if the line cannot show it. */
+static const char *quote_of(const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_./:@%+=,-";
+	if (*path == '-' || path[text_plain_size(path)] || strchr(path, '\''))
+		return NULL;
+	return path[strspn(path, plain)] ? "'" : "";
+}
+
+/* "48%", "4.8%", and of the first row its interval: "48% (46-50)". */
+static void put_share(const struct sp_share *share, bool interval, FILE *out)
+{
+	double value = 100 * share->value, low = 100 * share->low, high = 100 * share->high;
+	int decimals = value < 9.95 || (interval && high - low < 2) ? 1 : 0;
+	double most = decimals ? 99.9 : 99;
+	if (share->value < 1 && value >= most + (decimals ? 0.05 : 0.5))
+		fprintf(out, " >%.*f%%", decimals, most);
+	else
+		fprintf(out, " %.*f%%", decimals, value);
+	if (interval)
+		fprintf(out, " (%.*f-%.*f)", decimals, low, decimals, high);
+}
+
+static bool same_function(const struct sp_row *a, const struct sp_row *b)
+{
+	return a != b && !strcmp(a->function, b->function);
+}
+
+/* The command or the file that tells the row from another one of the same function; or NULL. */
+static const char *distinction(const struct answer *answer, const struct sp_row *row)
+{
+	for (size_t i = 0; i < answer->rows; i++) {
+		const struct sp_row *other = &answer->profile->rows[i];
+		if (same_function(row, other))
+			return strcmp(row->dso, other->dso) ? row->dso : row->comm;
+	}
+	return NULL;
+}
+
+static bool put_row(const struct answer *answer, const struct term *term, size_t i, int width,
+		    FILE *out)
+{
+	const struct sp_row *row = &answer->profile->rows[i];
+	const char *of = distinction(answer, row);
+	char *made;
+	const char *name = name_shorten(term, row->function, width, &made);
+	if (!name)
+		return false;
+	fputs(i ? ", " : " ", out);
+	term_put(term, name, width, out);
+	free(made);
+	if (of) {
+		fputs(" (", out);
+		term_put(term, of, width, out);
+		putc(')', out);
+	}
+	put_share(&row->self.share, i == 0, out);
+	return true;
+}
+
+/* The command that shows more, in words that fit or not. */
+enum tail { TAIL_SENTENCE, TAIL_COMMAND, TAIL_NONE };
+
+static void put_tail(const char *path, enum tail tail, FILE *out)
+{
+	const char *quote = quote_of(path);
+	if (tail == TAIL_NONE || !quote)
+		return;
+	fputs("; sprof report", out);
+	if (strcmp(path, default_path) != 0)
+		fprintf(out, " %s%s%s", quote, path, quote);
+	if (tail == TAIL_SENTENCE)
+		fputs(" shows all", out);
+}
+
+/* The line with names of up to `width` columns; NULL when out of memory. The caller frees it. */
+static char *make_line(const struct answer *answer, const struct term *term, int width,
+		       enum tail tail)
+{
+	char *line = NULL;
+	size_t size;
+	bool done = true;
+	FILE *out = open_memstream(&line, &size);
+	if (!out)
+		return NULL;
+	fputs("hottest", out);
+	if (answer->names_event) {
+		fputs(" by ", out);
+		term_put(term, answer->profile->event, width, out);
+	}
+	putc(':', out);
+	for (size_t i = 0; done && i < answer->rows; i++)
+		done = put_row(answer, term, i, width, out);
+	put_tail(answer->path, tail, out);
+	if (fclose(out) || !done) {
+		free(line);
+		return NULL;
+	}
+	return line;
+}
+
+/* The longest line that fits: names are cut first, then the command, then the last functions. */
+static void print_answer(struct answer answer)
+{
+	const struct term term = {.utf8 = text_form_shown() == TEXT_SHOWN};
+	for (; answer.rows; answer.rows--)
+		for (enum tail tail = TAIL_SENTENCE; tail <= TAIL_NONE; tail++)
+			for (int width = NAME_MAX_WIDTH; width >= NAME_MIN_WIDTH; width--) {
+				char *line = make_line(&answer, &term, width, tail);
+				bool fits = line && term_text_width(&term, line) <= LINE_WIDTH;
+				if (fits)
+					fprintf(stderr, "%s\n", line);
+				free(line);
+				if (fits || !line)
+					return;
+			}
+}
+
+/* Whether `sprof report` shows functions: not where it counts branches. */
+static bool shows_functions(const struct sp_reader *reader)
+{
+	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
+		const struct perf_event_attr *attr = &sp_reader_event(reader, i)->attr;
+		if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
+		    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
+			return false;
+	}
+	return true;
+}
+
+static void answer_by(const char *path, const struct sp_analysis *analysis)
+{
+	struct answer answer = {.path = path};
+	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
+		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
+		answer.names_event |= answer.profile && profile->samples;
+		if (!answer.profile && profile->samples)
+			answer.profile = profile;
+	}
+	if (!answer.profile)
+		return;
+	const struct sp_row *rows = answer.profile->rows;
+	while (answer.rows < ROWS_MAX && answer.rows < answer.profile->row_count &&
+	       (!answer.rows || rows[answer.rows].self.share.value >= SHARE_MIN))
+		answer.rows++;
+	if (answer.rows && rows[0].self.samples)
+		print_answer(answer);
+}
+
+static void analyse(struct sp_ctx *ctx, const char *path)
+{
+	/* Self times alone: no call chain is unwound or resolved. */
+	const struct sp_analysis_options options = {.children = false};
+	struct sp_analysis *analysis = NULL;
+	struct sp_reader *reader = NULL;
+	struct sp_error *error = sp_reader_open(ctx, path, &reader);
+	if (!error && shows_functions(reader))
+		error = sp_analysis_run(ctx, reader, &options, &analysis);
+	if (!error && analysis)
+		answer_by(path, analysis);
+	sp_error_free(error);
+	sp_analysis_free(analysis);
+	sp_reader_free(reader);
+}
+
+static void analyse_in_time(struct sp_ctx *ctx, const char *path, int signal_fd)
+{
+	struct deadline deadline = {ctx, signal_fd, eventfd(0, EFD_CLOEXEC)};
+	const uint64_t one = 1;
+	pthread_t thread;
+	if (deadline.done_fd < 0)
+		return;
+	if (!pthread_create(&thread, NULL, cancel_late, &deadline)) {
+		analyse(ctx, path);
+		while (write(deadline.done_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+			;
+		pthread_join(thread, NULL);
+	}
+	close(deadline.done_fd);
+}
+
+void record_answer(const char *path, int signal_fd)
+{
+	struct stat st;
+	struct sp_ctx *ctx = NULL;
+	if (!path)
+		path = default_path;
+	if (!isatty(STDERR_FILENO) || !strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode))
+		return;
+	struct sp_error *error = sp_ctx_new(&ctx);
+	if (!error)
+		analyse_in_time(ctx, path, signal_fd);
+	sp_error_free(error);
+	sp_ctx_free(ctx);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel does not report why an event has no samples. Known facts decide, in this order: lost
+ * samples, disabled events, unrecorded processes, programs that the kernel removes events from at
+ * exec, CPU time against the period.
+ */
+#include "cmd/record/empty.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include "diag.h"
+
+/* Processes named in one line, at most. */
+#define NAMES_MAX 5
+
+/* Below that, the processes that are not recorded are probably the interesting ones. */
+#define FEW_SAMPLES 10
+
+struct text {
+	char bytes[512];
+};
+
+static void append(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void append(struct text *text, const char *format, ...)
+{
+	size_t used = strlen(text->bytes);
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text->bytes + used, sizeof(text->bytes) - used, format, args);
+	va_end(args);
+}
+
+/* Unrecorded processes of one parent; a command's have none. */
+struct group {
+	const struct sp_capture_process *items;
+	size_t count, members;
+	pid_t parent;
+	bool active; /* one of them used CPU time */
+};
+
+/* All that belong to the parent of the busiest one. */
+static struct group find_group(const struct sp_capture *capture)
+{
+	struct group group = {0};
+	group.count = sp_capture_unrecorded(capture, &group.items);
+	const struct sp_capture_process *most = group.items;
+	for (size_t i = 0; i < group.count; i++)
+		if (group.items[i].cpu_ns > most->cpu_ns)
+			most = &group.items[i];
+	group.parent = group.count ? most->parent : 0;
+	for (size_t i = 0; i < group.count; i++) {
+		bool member = group.items[i].parent == group.parent;
+		group.members += member;
+		group.active |= member && (group.items[i].cpu_ns || group.items[i].runs);
+	}
+	return group;
+}
+
+/* "17992,17993", beginning with `first` unless it is 0. */
+static void append_pids(struct text *text, const struct group *group, pid_t first)
+{
+	size_t named = 0;
+	if (first)
+		append(text, "%d", (int)first);
+	for (size_t i = 0; i < group->count && named < NAMES_MAX; i++)
+		if (group->items[i].parent == group->parent)
+			append(text, "%s%d", first || named++ ? "," : "", (int)group->items[i].pid);
+}
+
+/* "burn (21234), nginx (5), 3 more" */
+static void append_names(struct text *text, const struct group *group)
+{
+	size_t named = 0;
+	for (size_t i = 0; i < group->count && named < NAMES_MAX; i++)
+		append(text, "%s%s (%d)", named++ ? ", " : "", group->items[i].comm,
+		       (int)group->items[i].pid);
+	if (group->members > named)
+		append(text, ", %zu more", group->members - named);
+}
+
+static void describe_group(struct text *text, const struct group *group)
+{
+	const char *plural = group->members == 1 ? "" : "es";
+	if (!group->parent) {
+		append(text, "the command left %zu process%s running: ", group->members, plural);
+		append_names(text, group);
+		append(text, "; record %s with: sprof record -p ", group->members == 1 ? "it" : "them");
+		append_pids(text, group, 0);
+		return;
+	}
+	append(text, "process %d has %zu child process%s that %s not recorded: use --descendants",
+	       (int)group->parent, group->members, plural, group->members == 1 ? "is" : "are");
+	if (group->members > NAMES_MAX)
+		return;
+	append(text, ", or -p ");
+	append_pids(text, group, group->parent);
+}
+
+void record_print_unrecorded(const struct sp_capture_options *options,
+			     const struct sp_capture *capture)
+{
+	const struct group group = find_group(capture);
+	struct text text = {""};
+	/* Children were excluded on purpose. */
+	bool excluded = options->no_inherit || options->inherit_threads;
+	bool few = sp_capture_stats(capture).samples < FEW_SAMPLES;
+	if (!group.members || !(few || (group.active && !excluded)))
+		return;
+	describe_group(&text, &group);
+	diag_say("%s", text.bytes);
+}
+
+/* The file that execvp() runs; false if it is not found. */
+static bool find_program(const char *name, char *path, size_t size)
+{
+	const char *at = getenv("PATH");
+	if (strchr(name, '/') || !at)
+		return snprintf(path, size, "%s", name) < (int)size;
+	for (; at; at = strchr(at, ':')) {
+		at += *at == ':';
+		int length = (int)strcspn(at, ":");
+		snprintf(path, size, "%.*s%s%s", length, at, length ? "/" : "", name);
+		if (!access(path, X_OK))
+			return true;
+	}
+	return false;
+}
+
+/* Reason why the kernel removes an ordinary user's events at exec; NULL: none. */
+static const char *privilege_of(const char *path)
+{
+	struct stat stat_;
+	if (stat(path, &stat_))
+		return NULL;
+	if (stat_.st_mode & S_ISUID && stat_.st_uid != getuid())
+		return "is setuid";
+	if (stat_.st_mode & S_ISGID && stat_.st_gid != getgid())
+		return "is setgid";
+	if (getxattr(path, "security.capability", NULL, 0) > 0)
+		return "has file capabilities";
+	return access(path, R_OK) ? "is not readable" : NULL;
+}
+
+static bool explain_privilege(struct text *text, const struct sp_capture_options *options,
+			      const struct sp_capture_stats *stats)
+{
+	char path[4096];
+	if (stats->cpu_wide || !find_program(options->command[0], path, sizeof(path)))
+		return false;
+	const char *privilege = privilege_of(path);
+	if (!privilege)
+		return false;
+	append(text, "%.300s %s; the kernel stops events of an ordinary user at exec; record as root",
+	       path, privilege);
+	return true;
+}
+
+/* The period in ns of CPU time; 0: the event counts something else. */
+static uint64_t period_ns(const struct perf_event_attr *attr)
+{
+	bool clock = attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+							  attr->config == PERF_COUNT_SW_TASK_CLOCK);
+	bool cycles = attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES;
+	if (attr->freq && (clock || cycles))
+		return attr->sample_freq ? 1000000000 / attr->sample_freq : 0;
+	return clock ? attr->sample_period : 0;
+}
+
+#define FAST_HZ 20000
+
+static void append_rate(struct text *text, uint64_t used_ns, uint64_t period)
+{
+	if (period > 1000000000 / FAST_HZ && used_ns >= 1000000000 / FAST_HZ)
+		append(text, "use a higher rate: -F %d", FAST_HZ);
+	else
+		append(text, "run it for longer");
+}
+
+/* CPU time of a command that ended, against the period. */
+static void explain_command(struct text *text, const struct sp_capture_stats *stats,
+			    const struct perf_event_attr *attr)
+{
+	uint64_t period = period_ns(attr);
+	double used_ms = (double)stats->cpu_ns / 1e6;
+	append(text, "the command used %.1f ms of CPU time", used_ms);
+	if (stats->cpu_ns < period) {
+		append(text, ", less than one sampling period (%g ms); ", (double)period / 1e6);
+		append_rate(text, stats->cpu_ns, period);
+	} else if (attr->exclude_kernel) {
+		append(text, ", and the kernel is not sampled; ");
+		append_rate(text, stats->cpu_ns, period);
+	} else if (!stats->cpu_wide) {
+		append(text, " in processes shorter than one sampling period (%g ms); ",
+		       (double)period / 1e6);
+		append_rate(text, stats->cpu_ns, period);
+	} else {
+		append(text, " in %.1f ms; ", (double)stats->duration_ns / 1e6);
+		append_rate(text, stats->cpu_ns, period);
+	}
+}
+
+/* A counter: how often it has to count is known, but not how often it did. */
+static void explain_counter(struct text *text, const struct sp_capture *capture,
+			    const struct perf_event_attr *attr)
+{
+	const char *name = sp_capture_event_name(capture, 0);
+	if (attr->freq)
+		append(text, "event %s did not occur often enough; record for longer", name);
+	else if (attr->sample_period == 1)
+		append(text, "event %s did not occur", name);
+	else
+		append(text, "fewer than %llu %s events occurred; use a smaller period: -c 1",
+		       (unsigned long long)attr->sample_period, name);
+}
+
+static void explain_processes(struct text *text, const struct sp_capture_options *options,
+			      const struct sp_capture_stats *stats)
+{
+	bool one = options->pids.count == 1;
+	if (one)
+		append(text, "process %d used ", (int)options->pids.items[0]);
+	else
+		append(text, "the %zu processes used ", options->pids.count);
+	if (stats->cpu_ns)
+		append(text, "%.0f ms", (double)stats->cpu_ns / 1e6);
+	else
+		append(text, "less than 10 ms");
+	append(text, " of CPU time in %.3f s; record for longer", (double)stats->duration_ns / 1e9);
+}
+
+static bool all_disabled(const struct sp_capture *capture)
+{
+	for (size_t i = 0; i < sp_capture_event_count(capture); i++)
+		if (sp_capture_event_enabled(capture, i))
+			return false;
+	return true;
+}
+
+static void explain(struct text *text, const struct sp_capture_options *options,
+		    const struct sp_capture *capture)
+{
+	const struct sp_capture_stats stats = sp_capture_stats(capture);
+	const struct perf_event_attr *attr = sp_capture_event_attr(capture, 0);
+	const struct group group = find_group(capture);
+	bool by_command = options->command && !options->pids.count && !options->tids.count &&
+			  !options->by_user && !options->system_wide && !options->cpus && !options->unit;
+	unsigned long long lost = stats.lost_own + stats.shed;
+	if (lost)
+		append(text, "%llu were lost; use larger ring buffers: -m %lluK", lost,
+		       (unsigned long long)stats.ring_bytes / 1024 * 4);
+	else if (all_disabled(capture))
+		append(text, "all events were disabled when the recording ended, after %.3f s "
+			     "(-D, --control)",
+		       (double)stats.duration_ns / 1e9);
+	else if (group.members)
+		describe_group(text, &group);
+	else if (by_command && explain_privilege(text, options, &stats))
+		return;
+	else if (!period_ns(attr))
+		explain_counter(text, capture, attr);
+	else if (by_command && stats.cpu_ns)
+		explain_command(text, &stats, attr);
+	else if (options->pids.count)
+		explain_processes(text, options, &stats);
+	else if (options->cgroups || options->unit)
+		append(text, "nothing ran in %s in %.3f s",
+		       options->cgroups ? options->cgroups : options->unit, (double)stats.duration_ns / 1e9);
+	else
+		append(text, "no event overflowed in %.3f s; record for longer, or use a higher rate: -F %d",
+		       (double)stats.duration_ns / 1e9, FAST_HZ);
+}
+
+void record_print_empty(const struct record_arguments *arguments, const struct sp_capture *capture,
+			const char *path)
+{
+	struct text text = {""};
+	explain(&text, &arguments->options, capture);
+	diag_say("no samples in %s: %s", path, text.bytes);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reasons why a recording lacks samples, and processes that it lacks. */
+#ifndef CMD_RECORD_EMPTY_H
+#define CMD_RECORD_EMPTY_H
+
+#include "cmd/record/arguments.h"
+
+/* Prints one line: why there are no samples, and what to do. */
+void record_print_empty(const struct record_arguments *arguments, const struct sp_capture *capture,
+			const char *path);
+
+/* Prints a line if processes that are not recorded used CPU time, or if samples are few. */
+void record_print_unrecorded(const struct sp_capture_options *options,
+			     const struct sp_capture *capture);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CMD_RECORD_RECORD_H
+#define CMD_RECORD_RECORD_H
+
+#include <sprof/ctx.h>
+
+/* The command; `summary`: the hottest functions are printed at the end (record_answer()). */
+int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Record and report in one command. The recorder is a child: it may end by the program's signal, and the
+ * report comes before this process does so, too. Signals that end a recording go to the child.
+ */
+#include "cmd/record/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "cmd/common/child.h"
+#include "cmd/record/record.h"
+#include "command.h"
+#include "diag.h"
+
+static const char recording[] = "sprof.data";
+
+static bool is_executable(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+bool run_is_program(const char *word)
+{
+	const char *path = getenv("PATH");
+	bool found = strchr(word, '/') != NULL;
+	while (path && *path && !found) {
+		char *file;
+		size_t size = strcspn(path, ":");
+		if (asprintf(&file, "%.*s/%s", (int)size, size ? path : ".", word) < 0)
+			return false;
+		found = is_executable(file);
+		free(file);
+		path += size + (path[size] == ':');
+	}
+	return found && *word;
+}
+
+/* False, and no context, after printing why. */
+static bool new_ctx(struct sp_ctx **ret)
+{
+	struct sp_error *error = sp_ctx_new(ret);
+	diag_error(error);
+	return !error;
+}
+
+static int record(int argc, char **argv)
+{
+	struct sp_ctx *ctx;
+	if (!new_ctx(&ctx))
+		return EXIT_RECORDER;
+	int status = record_run(ctx, argc, argv, false);
+	sp_ctx_free(ctx);
+	fflush(NULL);
+	return status;
+}
+
+static void report(void)
+{
+	char name[] = "report";
+	char *argv[] = {name, NULL};
+	struct sp_ctx *ctx;
+	if (!new_ctx(&ctx))
+		return;
+	command_report.run(ctx, 1, argv);
+	sp_ctx_free(ctx);
+}
+
+/* Until the recorder has ended. The terminal's signals reach it without help. */
+static int wait_for_recorder(pid_t pid, const sigset_t *signals)
+{
+	int status = 0;
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		siginfo_t info;
+		if (sigwaitinfo(signals, &info) > 0 && info.si_signo != SIGCHLD &&
+		    info.si_code != SI_KERNEL)
+			kill(pid, info.si_signo);
+	}
+	return status;
+}
+
+/* The signals that would end this process, and SIGCHLD, which must not be ignored. */
+static void block_signals(sigset_t *signals, sigset_t *before)
+{
+	static const int all[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+	sigemptyset(signals);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		sigaddset(signals, all[i]);
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, signals, before);
+}
+
+/* Drops signals that were for the recording. */
+static void restore_signals(const sigset_t *signals, const sigset_t *before)
+{
+	const struct timespec none = {0};
+	while (sigtimedwait(signals, NULL, &none) > 0)
+		;
+	sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Returns the recorder's wait status, or -1. */
+static int run_recorder(int argc, char **argv)
+{
+	sigset_t signals, before;
+	block_signals(&signals, &before);
+	fflush(NULL);
+	pid_t pid = fork();
+	if (!pid) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		_exit(record(argc, argv));
+	}
+	if (pid < 0)
+		diag_say("cannot start the recorder: %s", strerror(errno));
+	int status = pid < 0 ? -1 : wait_for_recorder(pid, &signals);
+	restore_signals(&signals, &before);
+	return status;
+}
+
+int run_program(char **words)
+{
+	static char name[] = "record";
+	struct stat old = {0}, new;
+	int count = 0;
+	while (words[count])
+		count++;
+	char **argv = calloc((size_t)count + 2, sizeof(*argv));
+	if (!argv) {
+		diag_say("out of memory");
+		return EXIT_RECORDER;
+	}
+	argv[0] = name;
+	memcpy(argv + 1, words, (size_t)count * sizeof(*argv));
+	if (stat(recording, &old))
+		old = (struct stat){0};
+	int status = run_recorder(count + 1, argv);
+	free(argv);
+	if (status == -1)
+		return EXIT_RECORDER;
+	if (!stat(recording, &new) && !is_same_file(&old, &new))
+		report();
+	return child_pass_on(status);
+}

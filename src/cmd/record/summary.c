@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/record/summary.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include "cmd/record/empty.h"
+#include "diag.h"
+
+static void format_size(char *text, size_t size, uint64_t bytes)
+{
+	static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
+	double number = (double)bytes;
+	unsigned int unit = 0;
+	for (; number >= 1000 && unit < 4; unit++)
+		number /= 1000;
+	snprintf(text, size, unit ? "%.1f %s" : "%.0f %s", number, units[unit]);
+}
+
+/* CPU time of this process in seconds, user space and kernel. */
+static double own_seconds(void)
+{
+	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static void print_losses(const struct sp_capture_options *options,
+			 const struct sp_capture_stats *stats)
+{
+	double percent = 100.0 * (double)stats->lost_own / (double)(stats->lost_own + stats->samples);
+	unsigned long long lost = stats->lost_own;
+	if (lost && options->overwrite)
+		diag_say("%llu sample%s (%.1f %%) lost while the ring buffers were read: use smaller "
+			 "buffers (-m) or a lower -F", lost, lost == 1 ? "" : "s", percent);
+	else if (lost)
+		diag_say("%llu sample%s (%.1f %%) lost: use larger ring buffers (-m %lluK) or a lower -F",
+			 lost, lost == 1 ? "" : "s", percent,
+			 (unsigned long long)stats->ring_bytes / 1024 * 4);
+	if (stats->lost_sideband)
+		diag_say("%llu metadata records (mmap, comm, fork) were lost",
+			 (unsigned long long)stats->lost_sideband);
+	if (stats->throttled)
+		diag_say("the kernel throttled sampling %llu time%s: use a lower -F",
+			 (unsigned long long)stats->throttled, stats->throttled == 1 ? "" : "s");
+}
+
+static void add_part(char *text, size_t size, uint64_t count, const char *name)
+{
+	size_t used = strlen(text);
+	if (count)
+		snprintf(text + used, size - used, ", %llu %s", (unsigned long long)count, name);
+}
+
+static void print_stacks(const struct sp_capture_stacks *stacks)
+{
+	char rest[256] = "";
+	uint64_t all = stacks->complete + stacks->repaired + stacks->truncated + stacks->no_unwind_info +
+		       stacks->bad_memory + stacks->depth_limit + stacks->skipped;
+	add_part(rest, sizeof(rest), stacks->repaired, "completed from other samples");
+	add_part(rest, sizeof(rest), stacks->truncated, "truncated");
+	add_part(rest, sizeof(rest), stacks->no_unwind_info, "without unwind information");
+	add_part(rest, sizeof(rest), stacks->bad_memory, "with an invalid stack address");
+	add_part(rest, sizeof(rest), stacks->depth_limit, "too deep");
+	add_part(rest, sizeof(rest), stacks->skipped, "not unwound");
+	if (all)
+		diag_say("%llu stack%s unwound: %.2f %% complete%s", (unsigned long long)all,
+			 all == 1 ? "" : "s", 100 * (double)stacks->complete / (double)all, rest);
+}
+
+bool record_command_is_limit(const struct sp_capture_options *options)
+{
+	return options->command && (options->pids.count || options->tids.count || options->by_user ||
+				    options->system_wide || options->cpus || options->unit);
+}
+
+static void print_totals(const struct sp_capture_stats *stats, const char *path)
+{
+	double seconds = (double)stats->duration_ns / 1e9, own = own_seconds();
+	char size[32], share[32] = "";
+	format_size(size, sizeof(size), stats->all_file_bytes);
+	/* Start and end of the recorder count, too: a share of a short time says nothing. */
+	if (seconds >= 1)
+		snprintf(share, sizeof(share), " (%.1f %%)", 100 * own / seconds);
+	diag_say("%llu sample%s, %llu lost, %s in %s; %.3f s elapsed, recorder used %.1f ms CPU%s",
+		 (unsigned long long)stats->samples, stats->samples == 1 ? "" : "s",
+		 (unsigned long long)(stats->lost_own + stats->shed), size, path, seconds, 1000 * own,
+		 share);
+}
+
+void record_print_summary(const struct record_arguments *arguments, const struct sp_capture *capture,
+			  size_t files, bool failed)
+{
+	const struct sp_capture_options *options = &arguments->options;
+	const struct sp_capture_stats stats = sp_capture_stats(capture);
+	const char *path = options->path ? options->path : "sprof.data";
+	char text[48];
+	if (!strcmp(path, "-"))
+		path = "standard output";
+	snprintf(text, sizeof(text), "%zu file%s", files, files == 1 ? "" : "s");
+	if (files)
+		path = text;
+	bool empty = !stats.samples && !failed && !options->no_samples;
+	if (empty)
+		record_print_empty(arguments, capture, path);
+	if (arguments->quiet)
+		return;
+	if (!empty)
+		record_print_unrecorded(options, capture);
+	if (stats.unwritten)
+		diag_say("%llu more samples could not be written", (unsigned long long)stats.unwritten);
+	print_losses(options, &stats);
+	print_stacks(&stats.stacks);
+	if (stats.syncs)
+		diag_say("%llu syncs took %.1f ms, the longest %.1f ms; sampling did not wait for them",
+			 (unsigned long long)stats.syncs, (double)stats.sync_ns / 1e6,
+			 (double)stats.sync_longest_ns / 1e6);
+	print_totals(&stats, path);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/record/values.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cmd/record/arguments.h"
+#include "diag.h"
+
+#define NS_PER_SECOND 1000000000.0
+
+/* Longer than anybody waits for. */
+#define SECONDS_MAX (365 * 24 * 3600)
+
+bool record_parse_frequency(const struct option *option, const char *text)
+{
+	uint64_t *hz = option->value;
+	if (!strcmp(text, "max")) {
+		*hz = SP_CAPTURE_FREQ_MAX;
+		return true;
+	}
+	if (option_text_number(text, 1, SP_CAPTURE_FREQ_MAX - 1, hz))
+		return true;
+	diag_say("-%c: invalid frequency '%s' (Hz, or max)", option->letter, text);
+	return false;
+}
+
+bool record_parse_count(const struct option *option, const char *text)
+{
+	return option_text_number(text, 1, UINT64_MAX, option->value) ||
+	       option_reject(option, text, "a number of events");
+}
+
+/* "SIZE" or "SIZE,fixed" */
+static bool parse_stack_size(const char *text, bool fixed, uint64_t *size)
+{
+	char number[8];
+	size_t length = strlen(text) - (fixed ? strlen(",fixed") : 0);
+	if (length >= sizeof(number))
+		return false;
+	memcpy(number, text, length);
+	number[length] = 0;
+	return option_text_number(number, 8, SP_STACK_BYTES_MAX, size);
+}
+
+bool record_parse_call_graph(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	const char *fixed = strstr(text, ",fixed");
+	uint64_t size = 0;
+	options->deferred_chains = !strcmp(text, "fp,defer");
+	if (!strcmp(text, "fp") || options->deferred_chains)
+		options->call_graph = SP_CALL_GRAPH_FP;
+	else if (!strcmp(text, "lbr"))
+		options->call_graph = SP_CALL_GRAPH_LBR;
+	else if (!strcmp(text, "none"))
+		options->call_graph = SP_CALL_GRAPH_NONE;
+	else if (!strncmp(text, "dwarf", 5) && (!text[5] || text[5] == ','))
+		options->call_graph = SP_CALL_GRAPH_DWARF;
+	else
+		return option_reject(option, text, "fp, fp,defer, dwarf, dwarf,SIZE, dwarf,SIZE,fixed, lbr "
+						   "or none");
+	options->fixed_stack_bytes = fixed && !fixed[6];
+	if (options->call_graph == SP_CALL_GRAPH_DWARF && text[5] &&
+	    (!parse_stack_size(text + 6, options->fixed_stack_bytes, &size) || size % 8))
+		return option_reject(option, text, "dwarf,SIZE with a size in bytes, a multiple of 8 up to "
+						   "65528");
+	options->stack_bytes = (uint32_t)size;
+	return true;
+}
+
+/* -g, as if nothing had been said, takes no argument. */
+bool record_parse_graph(const struct option *option, const char *text)
+{
+	(void)text;
+	*(enum sp_call_graph *)option->value = SP_CALL_GRAPH_AUTO;
+	return true;
+}
+
+bool record_parse_unwind(const struct option *option, const char *text)
+{
+	bool later = !strcmp(text, "later");
+	*(enum sp_unwind *)option->value = later ? SP_UNWIND_LATER : SP_UNWIND_LIVE;
+	return later || !strcmp(text, "live") || option_reject(option, text, "live or later");
+}
+
+/* A number from 1 to `most`, which is `wanted`. */
+static bool parse_u32(const struct option *option, const char *text, uint32_t most,
+		      const char *wanted)
+{
+	uint64_t number;
+	if (!option_text_number(text, 1, most, &number))
+		return option_reject(option, text, wanted);
+	*(uint32_t *)option->value = (uint32_t)number;
+	return true;
+}
+
+bool record_parse_max_stack(const struct option *option, const char *text)
+{
+	return parse_u32(option, text, UINT16_MAX, "a number of frames, 1 to 65535");
+}
+
+bool record_parse_threads(const struct option *option, const char *text)
+{
+	static const char *const names[] = {
+		[SP_CAPTURE_THREADS_AUTO] = "auto", [SP_CAPTURE_THREADS_NONE] = "none",
+		[SP_CAPTURE_THREADS_CPU] = "cpu",   [SP_CAPTURE_THREADS_CORE] = "core",
+		[SP_CAPTURE_THREADS_PACKAGE] = "package", [SP_CAPTURE_THREADS_NUMA] = "numa",
+	};
+	struct sp_capture_options *options = option->value;
+	uint64_t count;
+	text = text ? text : "cpu";
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(text, names[i])) {
+			options->threads = (enum sp_capture_threads)i;
+			return true;
+		}
+	if (!option_text_number(text, 1, UINT32_MAX, &count))
+		return option_reject(option, text, "auto, none, cpu, core, package, numa or a number of "
+						   "threads");
+	options->threads = SP_CAPTURE_THREADS_COUNT;
+	options->thread_count = (uint32_t)count;
+	return true;
+}
+
+bool record_parse_realtime(const struct option *option, const char *text)
+{
+	return parse_u32(option, text, 99, "a priority, 1 to 99");
+}
+
+/* perf's: -z is level 1. */
+bool record_parse_compression(const struct option *option, const char *text)
+{
+	return parse_u32(option, text ? text : "1", 22, "a level, 1 to 22");
+}
+
+bool record_parse_scope(const struct option *option, const char *text)
+{
+	static const char *const names[] = {"auto", "cpu", "task"};
+	for (unsigned int i = 0; i < 3; i++)
+		if (!strcmp(text, names[i])) {
+			*(enum sp_capture_scope *)option->value = (enum sp_capture_scope)i;
+			return true;
+		}
+	return option_reject(option, text, "auto, cpu or task");
+}
+
+/* "512K", "4M", "1G"; without a unit, so many `scale`. */
+static bool parse_size(const char *text, uint64_t scale, uint64_t *bytes)
+{
+	static const char units[] = "BKMG";
+	uint64_t number;
+	size_t size = strlen(text);
+	const char *unit = size ? strchr(units, text[size - 1] & ~0x20) : NULL;
+	if (unit)
+		scale = UINT64_C(1) << 10 * (unit - units);
+	char *digits = strndup(text, unit ? size - 1 : size);
+	bool fine = digits && option_text_number(digits, 1, UINT64_MAX / scale, &number);
+	free(digits);
+	if (fine)
+		*bytes = number * scale;
+	return fine;
+}
+
+/* "RING", "RING,AUX" or ",AUX" */
+bool record_parse_ring_size(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	const char *comma = strchr(text, ',');
+	char *ring = strndup(text, comma ? (size_t)(comma - text) : strlen(text));
+	bool fine = ring && (parse_size(ring, page, &options->ring_bytes) || (comma == text && comma)) &&
+		    (!comma || parse_size(comma + 1, page, &options->aux_bytes));
+	free(ring);
+	return fine || option_reject(option, text, "a number of pages, or a size such as 512K or 4M; "
+						   "optionally a second one after a comma");
+}
+
+/* -S[SIZE]: of the AUX areas. */
+bool record_parse_snapshot(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	options->snapshot = true;
+	return !text || parse_size(text, 1, &options->aux_bytes) ||
+	       option_reject(option, text, "a size such as 512K or 4M");
+}
+
+/* perf's: 4 KiB, without an argument. */
+bool record_parse_aux_sample(const struct option *option, const char *text)
+{
+	uint64_t bytes = 4096;
+	if (text && (!parse_size(text, 1, &bytes) || bytes % 8 || bytes > UINT16_MAX))
+		return option_reject(option, text, "a size in bytes, a multiple of 8 up to 65528");
+	*(uint32_t *)option->value = (uint32_t)bytes;
+	return true;
+}
+
+bool record_parse_flush(const struct option *option, const char *text)
+{
+	return parse_size(text, 1, option->value) ||
+	       option_reject(option, text, "a number of bytes, or a size such as 64K");
+}
+
+/* "10-20,30-40": in ms from the start, one behind the other. */
+static bool parse_spans(struct record_arguments *arguments, const char *text)
+{
+	size_t count = 1, used = 0;
+	for (const char *at = text; (at = strchr(at, ',')); at++)
+		count++;
+	free(arguments->spans);
+	arguments->spans = calloc(count, sizeof(*arguments->spans));
+	if (!arguments->spans)
+		return false;
+	for (const char *at = text; at; at = strchr(at, ',')) {
+		struct sp_capture_span *span = &arguments->spans[used];
+		unsigned long long begin, end;
+		int size = 0;
+		at += at != text;
+		if (sscanf(at, "%llu-%llu%n", &begin, &end, &size) != 2 || strchr("+-", *at) ||
+		    (at[size] && at[size] != ',') || begin >= end ||
+		    end > (unsigned long long)SECONDS_MAX * 1000 ||
+		    (used && begin <= arguments->spans[used - 1].end_ms))
+			return false;
+		*span = (struct sp_capture_span){begin, end};
+		used++;
+	}
+	arguments->options.spans = arguments->spans;
+	arguments->options.span_count = used;
+	return true;
+}
+
+bool record_parse_delay(const struct option *option, const char *text)
+{
+	struct record_arguments *arguments = option->value;
+	struct sp_capture_options *options = &arguments->options;
+	options->start_disabled = !strcmp(text, "-1");
+	options->delay_ms = options->span_count = 0;
+	return options->start_disabled ||
+	       option_text_number(text, 0, (uint64_t)SECONDS_MAX * 1000, &options->delay_ms) ||
+	       parse_spans(arguments, text) ||
+	       option_reject(option, text, "a number of milliseconds, -1, or ranges such as "
+					   "10-20,30-40");
+}
+
+bool record_parse_inherit(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	options->no_inherit = !strcmp(text, "none");
+	options->inherit_threads = !strcmp(text, "thread");
+	return options->no_inherit || options->inherit_threads || !strcmp(text, "all") ||
+	       option_reject(option, text, "all, thread or none");
+}
+
+bool record_parse_cgroups(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	if (!*text)
+		return option_reject(option, text, "a list of control groups");
+	options->cgroups = text;
+	/* Everything that runs in them: who is in one is not known by its pid. */
+	options->system_wide = true;
+	return true;
+}
+
+bool record_parse_unit(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	if (!*text || strchr(text, '/'))
+		return option_reject(option, text, "a systemd unit's name; -G takes a cgroup's path");
+	options->unit = text;
+	options->system_wide = true; /* a cgroup is recorded on whole CPUs */
+	return true;
+}
+
+bool record_parse_all_cgroups(const struct option *option, const char *text)
+{
+	struct sp_capture_fields *fields = option->value;
+	(void)text;
+	fields->cgroups = true;
+	fields->sample_type |= PERF_SAMPLE_CGROUP;
+	return true;
+}
+
+bool record_parse_user(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	const struct passwd *user = getpwnam(text);
+	uint64_t uid = user ? user->pw_uid : 0;
+	if (!user && !option_text_number(text, 0, UINT32_MAX - 1, &uid))
+		return option_reject(option, text, "a user's name or number");
+	options->by_user = true;
+	options->uid = (uid_t)uid;
+	return true;
+}
+
+bool record_parse_no_buffering(const struct option *option, const char *text)
+{
+	(void)text;
+	*(uint32_t *)option->value = 1;
+	return true;
+}
+
+bool record_parse_wakeup(const struct option *option, const char *text)
+{
+	return parse_u32(option, text, UINT32_MAX, "a number of samples");
+}
+
+bool record_parse_duration(const struct option *option, const char *text)
+{
+	char *end;
+	double seconds = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
+	if (!(seconds > 0) || *end || seconds > SECONDS_MAX)
+		return option_reject(option, text, "a number of seconds above 0");
+	*(uint64_t *)option->value = (uint64_t)(seconds * NS_PER_SECOND);
+	return true;
+}
+
+bool record_parse_per_thread(const struct option *option, const char *text)
+{
+	struct sp_capture_options *options = option->value;
+	(void)text;
+	options->scope = SP_CAPTURE_SCOPE_TASK;
+	options->no_inherit = true;
+	return true;
+}
+
+bool record_parse_habit(const struct option *option, const char *text)
+{
+	uint64_t number;
+	*(bool *)option->value = true;
+	return !text || option_text_number(text, 1, INT32_MAX, &number) ||
+	       option_reject(option, text, "a number");
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of sprof report. */
+#ifndef CMD_REPORT_ARGUMENTS_H
+#define CMD_REPORT_ARGUMENTS_H
+
+#include "cmd/common/input_options.h"
+#include "options.h"
+#include "out/output.h"
+#include "term.h"
+
+struct report_arguments {
+	struct selection selection;
+	const struct output *output;
+	enum sp_key keys[SP_KEY_COUNT];
+	size_t key_count;
+	unsigned int columns[REPORT_COLUMN_END]; /* of --fields: keys, enum report_column */
+	size_t column_count; /* 0: not said */
+	bool header, header_only;
+	bool keys_given; /* by --sort or --fields */
+	bool more_keys; /* they come behind the default's */
+	/* Keys that may be fields: SP_KEY_FIELD + i is words[i], then, settled, fields[i]. */
+	char *words[SP_FIELDS_MAX];
+	size_t word_count;
+	struct sp_field fields[SP_FIELDS_MAX];
+	char *field_own_names[SP_FIELDS_MAX]; /* the fields' */
+	char *field_names[SP_FIELDS_MAX];     /* as rows have them */
+	size_t field_count;
+	bool raw_trace;
+	const char *parent; /* NULL: not said */
+	bool exclude_other; /* who has none */
+	const char *callers, *callees; /* of this function; NULL: not said */
+	int children; /* -1: not said */
+	int branches; /* -1: not said; settled to 0 or 1 */
+	bool memory;
+	int group; /* -1: not said */
+	uint64_t time_quantum_ns;
+	enum sp_tree_order tree;
+	bool tree_ordered; /* --call-graph names the order */
+	double limit; /* a share; -1: not said */
+	uint64_t max_stack; /* 0: all */
+	bool tree_lines, collapse_recursion;
+	bool relative, samples;
+	enum term_colour colour;
+};
+
+/*
+ * Returns -1 to go on, or the exit status to end with. To be released by
+ * report_arguments_deinit() in either case.
+ */
+int report_arguments_parse(struct report_arguments *arguments, int argc, char **argv);
+
+/* Whether an option names functions of stacks: --focus, --ignore, --callers, --callees. */
+bool report_names_stacks(const struct report_arguments *arguments);
+
+/* Of --sort, and of --fields. */
+bool report_keys_parse(const struct option *option, const char *text);
+bool report_fields_parse(const struct option *option, const char *text);
+
+/* Adds a key, unless it is there. */
+void report_key_add(struct report_arguments *arguments, enum sp_key key);
+
+/* Says why a key is none, and which there are; returns the exit status. */
+int report_key_reject(const char *title, const char *word);
+
+/* A key that is not known may be a field: keeps its name. False after having said why not. */
+bool report_fields_want(struct report_arguments *arguments, const char *title, const char *word,
+			unsigned int *key_ret);
+
+/* Finds them in the recording; -1, or, having said what is wrong, the exit status. */
+int report_fields_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
+			 const struct sp_reader *reader);
+void report_fields_deinit(struct report_arguments *arguments);
+
+/*
+ * What depends on the recording: whether branches are counted, and by which keys. -1, or, having
+ * said what cannot be done, the exit status.
+ */
+int report_arguments_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
+			    const struct sp_reader *reader);
+
+/* Reports why functions that options name have no samples, where no sample is shown. */
+void report_missing_names(const struct report_arguments *arguments, struct sp_ctx *ctx,
+			  struct sp_reader *reader, const struct sp_analysis *analysis);
+
+void report_arguments_deinit(struct report_arguments *arguments);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Functions that options name and that left no sample: callers, which other options find, or names
+ * that are misspelt. Looked for by a second analysis, without those options.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "cmd/report/arguments.h"
+#include "diag.h"
+#include "nearest.h"
+
+/* The samples of functions of one name, and the name nearest to it. */
+struct found {
+	const char *name; /* as rows have it; NULL: none has it */
+	uint64_t samples;
+	struct nearest nearest;
+};
+
+static const char *name_of(const struct sp_row *row)
+{
+	return row->function ?: row->symbol;
+}
+
+/* The name itself, or with parameters or template arguments. */
+static bool has_name(const char *name, const char *wanted)
+{
+	size_t size = strlen(wanted);
+	return !strncmp(name, wanted, size) && (!name[size] || strchr("(<", name[size]));
+}
+
+static struct found find_name(const struct sp_analysis *analysis, const char *wanted)
+{
+	struct found found = {0};
+	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
+		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
+		for (size_t j = 0; j < profile->row_count; j++) {
+			const char *name = name_of(&profile->rows[j]);
+			if (name && has_name(name, wanted)) {
+				found.name = name;
+				found.samples += profile->rows[j].total.samples;
+			} else if (name && profile->rows[j].symbol_known) {
+				nearest_add(&found.nearest, wanted, strlen(wanted), name);
+			}
+		}
+	}
+	return found;
+}
+
+/* An expression that matches names which begin with the text; NULL when out of memory. */
+static char *expression_of(const char *text)
+{
+	char *expression = malloc(2 * strlen(text) + 1), *end = expression;
+	for (; expression && *text; text++) {
+		if (strchr(".[]()*+?{}|^$\\", *text))
+			*end++ = '\\';
+		*end++ = *text;
+	}
+	if (expression)
+		*end = 0;
+	return expression;
+}
+
+static void report_name(const struct sp_analysis *analysis, const char *wanted)
+{
+	struct found found = find_name(analysis, wanted);
+	char *expression = found.name ? expression_of(wanted) : NULL;
+	unsigned long long samples = found.samples;
+	if (found.name && expression)
+		diag_say("no sample has %s as its sampled function; %llu sample%s pass%s through it: "
+			 "use --focus '^%s%s'", wanted, samples, samples == 1 ? "" : "s",
+			 samples == 1 ? "es" : "", expression, strcmp(found.name, wanted) ? "" : "$");
+	else if (!found.name && found.nearest.name)
+		diag_say("no stack has a function %s; the nearest name is %s", wanted,
+			 found.nearest.name);
+	else if (!found.name)
+		diag_say("no stack has a function %s; 'sprof report -s function' lists all", wanted);
+	free(expression);
+}
+
+static bool has_samples(const struct sp_analysis *analysis, bool *shown_ret)
+{
+	bool any = false;
+	*shown_ret = false;
+	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
+		any |= sp_analysis_profile(analysis, i)->samples > 0;
+		*shown_ret |= sp_analysis_profile(analysis, i)->shown_samples > 0;
+	}
+	return any;
+}
+
+void report_missing_names(const struct report_arguments *arguments, struct sp_ctx *ctx,
+			  struct sp_reader *reader, const struct sp_analysis *analysis)
+{
+	const struct selection *selection = &arguments->selection;
+	const char *root = arguments->callers ?: arguments->callees;
+	const enum sp_key key = selection->inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL;
+	struct sp_analysis_options options = {
+		.keys = &key,
+		.key_count = 1,
+		.children = true,
+		.max_stack = (size_t)arguments->max_stack,
+		.no_inlines = !selection->inlines,
+		.filter = selection_filter(selection),
+		.files = selection_files(selection),
+		.threads = (unsigned int)selection->jobs,
+	};
+	struct sp_analysis *all = NULL;
+	bool shown;
+	if (!has_samples(analysis, &shown) || shown || arguments->branches == 1 ||
+	    !(selection->symbols.count || (root && *root != '/')))
+		return;
+	options.filter.symbols = (struct sp_string_list){0};
+	struct sp_error *error = sp_analysis_run(ctx, reader, &options, &all);
+	if (error) {
+		diag_error(error);
+		return;
+	}
+	for (size_t i = 0; i < selection->symbols.count; i++)
+		report_name(all, selection->symbols.items[i]);
+	if (!selection->symbols.count)
+		report_name(all, root);
+	sp_analysis_free(all);
+}

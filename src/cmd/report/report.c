@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sprof report: from a recording to tables, call trees and exports. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd/info/info.h"
+#include "cmd/report/arguments.h"
+#include "command.h"
+#include "diag.h"
+#include "input.h"
+#include "out/output.h"
+#include "out/timeline.h"
+#include "pager.h"
+
+/* The least share of text in call trees, and in rows by total, unless --percent-limit sets it; perf's. */
+#define TEXT_LIMIT 0.005
+
+/* Text ends at the rows that have this part of self, on a terminal also at this many. */
+#define TEXT_COVERAGE 0.99
+#define TEXT_ROWS 40
+
+/* Lines of the whole report on a terminal, of its head, and of each event without its rows. */
+#define TEXT_LINES 60
+#define HEAD_LINES 12
+#define EVENT_LINES 6
+#define LEAST_ROWS 5
+
+/* perf's header feature: which events are groups. */
+#define GROUP_DESC 17
+
+static bool is_text(const struct report_arguments *arguments)
+{
+	return arguments->output == &output_text;
+}
+
+/* The least share of a tree's branches. */
+static double tree_limit(const struct report_arguments *arguments)
+{
+	if (arguments->limit >= 0)
+		return arguments->limit;
+	return is_text(arguments) && arguments->tree != SP_TREE_NONE ? TEXT_LIMIT : 0;
+}
+
+/* Text shows the hottest code first; the order of other formats is a contract. */
+static bool orders_by_self(const struct report_arguments *arguments)
+{
+	return is_text(arguments) && arguments->children != 1;
+}
+
+/* The limits of rows: an explicit one decides alone. */
+static void set_row_limits(const struct report_arguments *arguments, struct report *report)
+{
+	size_t events = 0, head;
+	/* Rows in order of time have no heaviest one to begin with: all are shown. */
+	bool by_time = arguments->key_count && arguments->keys[0] == SP_KEY_TIME;
+	report->row_limit = arguments->limit >= 0 ? arguments->limit : 0;
+	if (arguments->limit >= 0 || !is_text(arguments) || by_time)
+		return;
+	if (report_by_total(report))
+		report->row_limit = TEXT_LIMIT;
+	else
+		report->row_coverage = TEXT_COVERAGE;
+	if (!report->term.width)
+		return;
+	for (size_t i = 0; i < report->profile_count; i++)
+		events += report->profiles[i]->row_count > 0;
+	head = HEAD_LINES + events * EVENT_LINES;
+	report->row_most = head < TEXT_LINES && events ? (TEXT_LINES - head) / events : 0;
+	if (report->row_most < LEAST_ROWS)
+		report->row_most = LEAST_ROWS;
+	if (report->row_most > TEXT_ROWS)
+		report->row_most = TEXT_ROWS;
+}
+
+/* Recorded groups, without being asked; all events as one, if there are none. */
+static enum sp_grouping grouping(const struct report_arguments *arguments,
+				 const struct sp_reader *reader)
+{
+	bool never = arguments->output == &output_folded ||
+		     (arguments->output == &output_csv && arguments->group < 0);
+	if (!arguments->group || never)
+		return SP_GROUPS_NONE;
+	if (arguments->group < 0 || sp_reader_has_feature(reader, GROUP_DESC))
+		return SP_GROUPS_RECORDED;
+	return SP_GROUPS_ALL;
+}
+
+static struct sp_analysis_options analysis_options(const struct report_arguments *arguments,
+						   const struct sp_reader *reader)
+{
+	bool folded = arguments->output == &output_folded;
+	return (struct sp_analysis_options){
+		.keys = arguments->keys,
+		.key_count = arguments->key_count,
+		.children = arguments->children != 0,
+		.order_by_self = orders_by_self(arguments),
+		.tree = folded ? SP_TREE_CALLER : arguments->tree,
+		.tree_least = tree_limit(arguments),
+		.tree_comms = folded,
+		.max_stack = (size_t)arguments->max_stack,
+		.tree_lines = arguments->tree_lines,
+		.collapse_recursion = arguments->collapse_recursion,
+		.no_inlines = !arguments->selection.inlines,
+		.whole_paths = arguments->selection.whole_paths,
+		.relative = arguments->relative,
+		.branches = arguments->branches == 1,
+		.groups = grouping(arguments, reader),
+		.memory = arguments->memory,
+		.time_quantum_ns = arguments->time_quantum_ns,
+		.fields = arguments->fields,
+		.field_count = arguments->field_count,
+		.parent = arguments->parent,
+		.parent_only = arguments->exclude_other,
+		.callers = arguments->callers,
+		.callees = arguments->callees,
+		.raw_trace = arguments->raw_trace,
+		.time_bins = arguments->output == &output_text && !arguments->selection.quiet,
+		.filter = selection_filter(&arguments->selection),
+		.files = selection_files(&arguments->selection),
+		.threads = (unsigned int)arguments->selection.jobs,
+	};
+}
+
+/* The arrays of the report; what they point to is the analysis'. */
+struct lists {
+	const struct sp_profile **profiles;
+	const struct sp_finding **findings;
+	struct joint_view *groups;
+	const struct sp_profile **members; /* of the groups */
+	uint64_t *periods; /* of the profiles */
+	struct sp_time_bins *bins;         /* of the profiles */
+};
+
+static void lists_deinit(struct lists *lists)
+{
+	free(lists->profiles);
+	free(lists->findings);
+	free(lists->groups);
+	free(lists->members);
+	free(lists->periods);
+	free(lists->bins);
+}
+
+static bool has_event(const struct report_arguments *arguments, const char *name)
+{
+	for (size_t i = 0; i < arguments->selection.events.count; i++)
+		if (!strcmp(arguments->selection.events.items[i], name))
+			return true;
+	return !arguments->selection.events.count;
+}
+
+/*
+ * An event that only brings mappings and the like, as each recording has one: it
+ * never has samples, and that is no news.
+ */
+static bool is_side_band(const struct report_arguments *arguments, const struct sp_event *event,
+			 const struct sp_profile *profile)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       event->attr.config == PERF_COUNT_SW_DUMMY && !profile->samples &&
+	       !arguments->selection.events.count;
+}
+
+/* Groups all of whose events are shown. False when out of memory. */
+static bool collect_groups(const struct sp_analysis *analysis,
+			   const struct report_arguments *arguments, struct report *report,
+			   struct lists *lists)
+{
+	size_t groups = sp_analysis_group_count(analysis), members = 0, next = 0;
+	for (size_t i = 0; i < groups; i++)
+		members += sp_analysis_group(analysis, i)->profile_count;
+	lists->groups = calloc(groups + 1, sizeof(*lists->groups));
+	lists->members = calloc(members + 1, sizeof(*lists->members));
+	if (!lists->groups || !lists->members)
+		return false;
+	for (size_t i = 0; i < groups; i++) {
+		const struct sp_group *group = sp_analysis_group(analysis, i);
+		struct joint_view view = {group, lists->members + next};
+		bool all = true;
+		for (size_t j = 0; j < group->profile_count; j++) {
+			const struct sp_profile *profile =
+				sp_analysis_profile(analysis, group->profiles[j]);
+			lists->members[next++] = profile;
+			all &= has_event(arguments, profile->event);
+		}
+		if (all)
+			lists->groups[report->group_count++] = view;
+	}
+	report->groups = lists->groups;
+	return true;
+}
+
+/* In nanoseconds of a clock, else in events; 0: the kernel adapts it to a frequency. */
+static uint64_t period_of(const struct sp_event *event, const struct sp_profile *profile)
+{
+	if (!event->attr.freq)
+		return event->attr.sample_period;
+	return profile->weight_is_time && event->attr.sample_freq ?
+		       1000000000 / event->attr.sample_freq : 0;
+}
+
+/* False when out of memory. */
+static bool collect(const struct report_arguments *arguments, struct sp_reader *reader,
+		    const struct sp_analysis *analysis, struct report *report, struct lists *lists)
+{
+	size_t profiles = sp_analysis_profile_count(analysis);
+	size_t findings = sp_analysis_finding_count(analysis);
+	lists->profiles = calloc(profiles + 1, sizeof(*lists->profiles));
+	lists->findings = calloc(findings + 1, sizeof(*lists->findings));
+	lists->periods = calloc(profiles + 1, sizeof(*lists->periods));
+	lists->bins = calloc(profiles + 1, sizeof(*lists->bins));
+	if (!lists->profiles || !lists->findings || !lists->periods || !lists->bins)
+		return false;
+	for (size_t i = 0; i < profiles; i++) {
+		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
+		const struct sp_event *event = sp_reader_event(reader, i);
+		if (!has_event(arguments, profile->event) || is_side_band(arguments, event, profile))
+			continue;
+		lists->periods[report->profile_count] = period_of(event, profile);
+		lists->bins[report->profile_count] = sp_analysis_time_bins(analysis, i);
+		lists->profiles[report->profile_count++] = profile;
+	}
+	for (size_t i = 0; i < findings; i++)
+		lists->findings[i] = sp_analysis_finding(analysis, i);
+	report->finding_count = findings;
+	report->profiles = lists->profiles;
+	report->periods = lists->periods;
+	report->findings = lists->findings;
+	return collect_groups(analysis, arguments, report, lists);
+}
+
+/* Totals are worth a column where some call chain is. */
+static bool shows_children(const struct report_arguments *arguments, const struct report *report)
+{
+	for (size_t i = 0; i < report->profile_count; i++)
+		if (report->profiles[i]->has_callchains)
+			return arguments->children != 0;
+	return arguments->children == 1;
+}
+
+
+/* Folded stacks have no place for an event: only one can be written. */
+static void choose_one_event(struct report *report)
+{
+	size_t chosen = 0;
+	while (chosen + 1 < report->profile_count && !report->profiles[chosen]->shown_samples)
+		chosen++;
+	if (report->profile_count < 2)
+		return;
+	diag_say("folded stacks are of one event: %s (--events chooses another)",
+		 report->profiles[chosen]->event);
+	report->profiles += chosen;
+	report->profile_count = 1;
+}
+
+/* Facts that the text shows; for other formats they go to standard error. */
+static void say_what_is_missing(const struct report_arguments *arguments,
+				struct sp_reader *reader, const struct report *report)
+{
+	bool any = false, recorded = false, chains = false;
+	for (size_t i = 0; i < report->profile_count; i++) {
+		recorded |= report->profiles[i]->samples > 0;
+		any |= report->profiles[i]->shown_samples > 0;
+		chains |= report->profiles[i]->has_callchains;
+	}
+	if (!any && recorded)
+		selection_print_span(&arguments->selection, reader);
+	if (!any && arguments->output != &output_text)
+		diag_say("%s: no samples%s", report->path,
+			 report->filtered ? " pass the filters"
+					  : "; 'sprof report' without --format says why");
+	bool wanted = arguments->tree != SP_TREE_NONE || arguments->children == 1 ||
+		      report_names_stacks(arguments);
+	for (size_t i = 0; i < arguments->key_count; i++)
+		wanted |= arguments->keys[i] == SP_KEY_PARENT;
+	if (any && !chains && wanted)
+		diag_say("%s has no call chains; 'sprof record -g' records them", report->path);
+}
+
+static int write_report(const struct report_arguments *arguments, struct sp_reader *reader,
+			struct report *report)
+{
+	if (arguments->output == &output_folded)
+		choose_one_event(report);
+	struct pager pager = pager_open(arguments->selection.pager != 0 && arguments->output->paged);
+	int status = 0;
+	if (arguments->header && arguments->output == &output_text)
+		info_put_header(reader, pager.out);
+	bool done = arguments->output->write(report, pager.out);
+	status |= pager_close(&pager);
+	if (!done)
+		diag_say("out of memory");
+	say_what_is_missing(arguments, reader, report);
+	return done ? status : 1;
+}
+
+static int report_analysis(const struct report_arguments *arguments, struct sp_reader *reader,
+			   const struct sp_analysis *analysis)
+{
+	struct lists lists = {0};
+	struct report report = {
+		.path = sp_reader_info(reader)->path,
+		.info = sp_reader_info(reader),
+		.duration_ns = sp_analysis_last_ns(analysis) - sp_analysis_first_ns(analysis),
+		.damaged = sp_reader_damage_count(reader) > 0,
+		.keys = arguments->keys,
+		.key_count = arguments->key_count,
+		.field_names = (const char *const *)arguments->field_names,
+		.columns = arguments->columns,
+		.column_count = arguments->column_count,
+		.tree = arguments->tree,
+		.order_by_self = orders_by_self(arguments),
+		.hide_rows = arguments->tree != SP_TREE_NONE && !arguments->keys_given,
+		.show_samples = arguments->samples,
+		.keep_keys = arguments->selection.quiet || arguments->column_count ||
+			     (arguments->keys_given && !arguments->more_keys),
+		.filtered = selection_is_filtered(&arguments->selection) ||
+			    report_names_stacks(arguments),
+		.callers = arguments->callers,
+		.callees = arguments->callees,
+		.relative = arguments->relative,
+		.quiet = arguments->selection.quiet,
+		.term = term_of_stdout(arguments->colour),
+	};
+	int status = 1;
+	if (collect(arguments, reader, analysis, &report, &lists)) {
+		const struct timeline timeline = {
+			.first_ns = sp_analysis_first_ns(analysis),
+			.last_ns = sp_analysis_last_ns(analysis),
+			.bins = lists.bins,
+			.bins_count = report.profile_count,
+			.times = arguments->selection.times,
+			.time_count = arguments->selection.time_count,
+		};
+		report.timeline = &timeline;
+		report.children = shows_children(arguments, &report);
+		report.tree_limit = tree_limit(arguments);
+		set_row_limits(arguments, &report);
+		status = write_report(arguments, reader, &report);
+	} else {
+		diag_say("out of memory");
+	}
+	lists_deinit(&lists);
+	return status;
+}
+
+static bool has_time(const struct report_arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->key_count; i++)
+		if (arguments->keys[i] == SP_KEY_TIME)
+			return true;
+	return false;
+}
+
+/* Text shows times since the first sample; other formats have the recording's clock. */
+static struct sp_error *set_time_origin(const struct report_arguments *arguments,
+					struct sp_reader *reader,
+					struct sp_analysis_options *options)
+{
+	uint64_t last_ns;
+	options->time_offsets = arguments->output == &output_text && has_time(arguments);
+	return options->time_offsets ? input_time(reader, &options->time_origin_ns, &last_ns)
+				     : NULL;
+}
+
+static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
+			 struct sp_reader *reader)
+{
+	struct sp_analysis *analysis = NULL;
+	if (arguments->header_only) {
+		struct pager pager = pager_open(arguments->selection.pager != 0);
+		info_put_header(reader, pager.out);
+		int status = pager_close(&pager);
+		return input_damage(reader) | status;
+	}
+	int settled = report_arguments_settle(arguments, ctx, reader);
+	if (settled >= 0)
+		return settled;
+	if (!selection_settle(&arguments->selection, reader))
+		return 1;
+	struct sp_analysis_options options = analysis_options(arguments, reader);
+	struct sp_error *error = set_time_origin(arguments, reader, &options);
+	if (!error)
+		error = sp_analysis_run(ctx, reader, &options, &analysis);
+	if (error) {
+		diag_error(error);
+		return 1;
+	}
+	int status = report_analysis(arguments, reader, analysis);
+	report_missing_names(arguments, ctx, reader, analysis);
+	sp_analysis_free(analysis);
+	return input_damage(reader) | status;
+}
+
+static int report_run(struct sp_ctx *ctx, int argc, char **argv)
+{
+	struct report_arguments arguments;
+	int status = report_arguments_parse(&arguments, argc, argv);
+	if (status < 0) {
+		selection_apply(&arguments.selection, ctx);
+		struct sp_reader *reader = input_open(ctx, arguments.selection.input);
+		status = reader ? report_reader(ctx, &arguments, reader) : 1;
+		sp_reader_free(reader);
+	}
+	report_arguments_deinit(&arguments);
+	return status;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "show the hot functions and the call tree of a recording",
+	.run = report_run,
+};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Samples with the values of counters: perf script tells each as one sample of every event that
+ * counted anything since the sample before it, with what that was for a period.
+ */
+#include "cmd/script/script.h"
+#include <stdlib.h>
+
+/* Last value of a counter. */
+struct script_counter {
+	uint64_t id, value;
+	uint32_t tid;                 /* 0 where one counter serves all tasks */
+	bool used;
+	const struct sp_event *event; /* NULL: none of the recording */
+};
+
+void script_counters_deinit(struct script_counters *counters)
+{
+	free(counters->slots);
+}
+
+size_t view_event_of_id(const struct sp_reader *reader, uint64_t id)
+{
+	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
+		const struct sp_event *event = sp_reader_event(reader, i);
+		for (size_t j = 0; j < event->id_count; j++)
+			if (event->ids[j] == id)
+				return i;
+	}
+	return SIZE_MAX;
+}
+
+static const struct sp_event *find_event(const struct sp_reader *reader, uint64_t id)
+{
+	size_t index = view_event_of_id(reader, id);
+	return index == SIZE_MAX ? NULL : sp_reader_event(reader, index);
+}
+
+/* Where that counter is, or may be put: there always is room. */
+static struct script_counter *slot_of(struct script_counter *slots, size_t capacity, uint64_t id,
+				      uint32_t tid)
+{
+	uint64_t hash = (id * 31 + tid) * UINT64_C(0x9e3779b97f4a7c15);
+	size_t at = (size_t)(hash >> 32) & (capacity - 1);
+	while (slots[at].used && (slots[at].id != id || slots[at].tid != tid))
+		at = (at + 1) & (capacity - 1);
+	return &slots[at];
+}
+
+static bool grow(struct script_counters *counters)
+{
+	size_t capacity = counters->capacity ? counters->capacity * 2 : 64;
+	struct script_counter *slots = calloc(capacity, sizeof(*slots));
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < counters->capacity; i++) {
+		const struct script_counter *old = &counters->slots[i];
+		if (old->used)
+			*slot_of(slots, capacity, old->id, old->tid) = *old;
+	}
+	free(counters->slots);
+	counters->slots = slots;
+	counters->capacity = capacity;
+	return true;
+}
+
+/* NULL only when out of memory. */
+static struct script_counter *counter_of(struct printer *printer, uint64_t id, uint32_t tid)
+{
+	struct script_counters *counters = &printer->counters;
+	if (counters->count * 2 >= counters->capacity && !grow(counters))
+		return NULL;
+	struct script_counter *slot = slot_of(counters->slots, counters->capacity, id, tid);
+	if (!slot->used) {
+		*slot = (struct script_counter){
+			.id = id, .tid = tid, .used = true,
+			.event = find_event(printer->view->reader, id),
+		};
+		counters->count++;
+	}
+	return slot;
+}
+
+bool script_has_counters(const struct script_arguments *arguments, const struct sp_reader *reader)
+{
+	if (arguments->format != SCRIPT_TEXT)
+		return false;
+	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
+		if (sp_reader_event(reader, i)->attr.sample_type & PERF_SAMPLE_READ)
+			return true;
+	return false;
+}
+
+const struct sp_event *script_take_counter(struct printer *printer, const struct sp_event *event,
+					   const struct sp_sample *sample, size_t index,
+					   uint64_t *period_ret)
+{
+	const struct sp_counter *now = &sample->counters.values[index];
+	bool has_id = sample->counters.read_format & PERF_FORMAT_ID;
+	uint32_t tid = event->attr.inherit ? sample->tid : 0;
+	struct script_counter *counter = counter_of(printer, has_id ? now->id : sample->id, tid);
+	if (!counter) {
+		printer->out.failed = true;
+		return NULL;
+	}
+	const struct sp_event *whose = counter->event || has_id ? counter->event : event;
+	*period_ret = now->value > counter->value ? now->value - counter->value : 0;
+	counter->value = now->value;
+	return *period_ret ? whose : NULL;
+}

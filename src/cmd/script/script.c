@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sprof script: what a recording says, line by line. Threads make the text of a batch of
+ * records each, and write when it is their turn, so that the lines are in order.
+ */
+#include "cmd/script/script.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cmd/info/info.h"
+#include "command.h"
+#include "diag.h"
+#include "input.h"
+#include "pager.h"
+
+/* The code that a machine's programs may be of. */
+static const struct {
+	enum sp_architecture architecture;
+	uint16_t machine;
+} machines[] = {
+	{SP_ARCHITECTURE_X86, EM_X86_64},      {SP_ARCHITECTURE_ARM64, EM_AARCH64},
+	{SP_ARCHITECTURE_ARM, EM_ARM},         {SP_ARCHITECTURE_POWERPC, EM_PPC64},
+	{SP_ARCHITECTURE_S390, EM_S390},       {SP_ARCHITECTURE_MIPS, EM_MIPS},
+};
+
+#define THREADS_MAX 256
+
+#define BIT(number) (UINT64_C(1) << (number))
+
+/* Work that threads pass on. */
+struct relay {
+	const struct script_view *view;
+	struct sp_script *script;
+	FILE *out;
+	pthread_mutex_t lock;
+	pthread_cond_t turned;
+	size_t next;   /* batch to be taken */
+	size_t turn;   /* batch to be written */
+	bool stopped;  /* somebody failed, or nobody reads */
+	struct sp_error *error;
+	int errnum; /* of the write that failed; 0: none */
+	bool no_memory;
+};
+
+static uint64_t kernel_types(const struct script_arguments *a)
+{
+	if (a->format != SCRIPT_TEXT)
+		return UINT64_MAX;
+	return (a->show_tasks ? BIT(PERF_RECORD_COMM) | BIT(PERF_RECORD_FORK) |
+					BIT(PERF_RECORD_EXIT) : 0) |
+	       (a->show_mmaps ? BIT(PERF_RECORD_MMAP) | BIT(PERF_RECORD_MMAP2) : 0) |
+	       (a->show_switches ? BIT(PERF_RECORD_SWITCH) | BIT(PERF_RECORD_SWITCH_CPU_WIDE) : 0) |
+	       (a->show_namespaces ? BIT(PERF_RECORD_NAMESPACES) : 0) |
+	       (a->show_losses ? BIT(PERF_RECORD_LOST) | BIT(PERF_RECORD_LOST_SAMPLES) : 0) |
+	       (a->show_bpf ? BIT(PERF_RECORD_KSYMBOL) | BIT(PERF_RECORD_BPF_EVENT) : 0) |
+	       (a->show_cgroups ? BIT(PERF_RECORD_CGROUP) : 0) |
+	       (a->show_text_pokes ? BIT(PERF_RECORD_KSYMBOL) | BIT(PERF_RECORD_TEXT_POKE) : 0);
+}
+
+static struct sp_script_options script_options(const struct script_view *view)
+{
+	const struct script_arguments *a = view->arguments;
+	bool dump = a->format == SCRIPT_DUMP;
+	bool symbols = a->format == SCRIPT_JSON || script_has_field(a, FIELD(SYM));
+	return (struct sp_script_options){
+		.kernel_types = kernel_types(a),
+		.user_types = a->format != SCRIPT_TEXT ? UINT64_MAX :
+			      a->show_rounds ? BIT(SP_RECORD_FINISHED_ROUND - 64) : 0,
+		.in_file_order = dump || a->show_rounds,
+		.no_chains = a->no_chains || dump,
+		.max_stack = a->max_stack < UINT32_MAX ? (unsigned int)a->max_stack : UINT32_MAX,
+		.no_inlines = a->selection.inlines == 0 || dump || !symbols,
+		.lines = a->format == SCRIPT_TEXT && script_has_field(a, FIELD(SRCLINE)),
+		.filter = selection_filter(&a->selection),
+		/* Filtered samples count, too. */
+		.tell_all = view->counters,
+		.events = option_strings_list(&a->selection.events),
+		.files = selection_files(&a->selection),
+		.threads = (unsigned int)a->selection.jobs,
+	};
+}
+
+/* Lines that depend on those before them are made one after the other. */
+static unsigned int thread_count(const struct script_view *view, size_t batches)
+{
+	const struct script_arguments *arguments = view->arguments;
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t jobs = arguments->selection.jobs;
+	uint64_t count = jobs ? jobs : processors > 0 ? (uint64_t)processors : 1;
+	bool chained = arguments->format == SCRIPT_TEXT &&
+		       (arguments->delta_time || arguments->relative_time || view->counters ||
+			script_has_field(arguments, FIELD(DATA_SRC)));
+	if (chained || count > THREADS_MAX)
+		count = chained ? 1 : THREADS_MAX;
+	return count < batches ? (unsigned int)count : batches ? (unsigned int)batches : 1;
+}
+
+static struct sp_error *make_batch(struct printer *printer, size_t batch)
+{
+	const struct sp_script_item *item;
+	struct sp_error *error = sp_teller_begin(printer->teller, batch);
+	printer->out.count = 0;
+	while (!error) {
+		error = sp_teller_next(printer->teller, &item);
+		if (error || !item)
+			break;
+		switch (printer->view->arguments->format) {
+		case SCRIPT_TEXT:
+			script_put_text(printer, item);
+			break;
+		case SCRIPT_JSON:
+			script_put_json(printer, item);
+			break;
+		case SCRIPT_DUMP:
+			script_put_dump(printer, item);
+			break;
+		}
+	}
+	return error;
+}
+
+/* Waits for its turn, writes, and gives it on; false when all is over. */
+static bool write_batch(struct relay *relay, const struct printer *printer, size_t batch)
+{
+	pthread_mutex_lock(&relay->lock);
+	while (relay->turn != batch && !relay->stopped)
+		pthread_cond_wait(&relay->turned, &relay->lock);
+	bool stopped = relay->stopped;
+	pthread_mutex_unlock(&relay->lock);
+	if (stopped)
+		return false;
+	/* No other thread writes: it is not its turn. */
+	bool good = fwrite(printer->out.text, 1, printer->out.count, relay->out) ==
+		    printer->out.count;
+	int errnum = good ? 0 : errno;
+	pthread_mutex_lock(&relay->lock);
+	relay->turn++;
+	relay->errnum = errnum;
+	relay->stopped |= !good || printer->out.failed;
+	relay->no_memory |= printer->out.failed;
+	pthread_cond_broadcast(&relay->turned);
+	pthread_mutex_unlock(&relay->lock);
+	return good && !printer->out.failed;
+}
+
+static void fail(struct relay *relay, struct sp_error *error)
+{
+	pthread_mutex_lock(&relay->lock);
+	relay->stopped = true;
+	if (relay->error)
+		sp_error_free(error);
+	else
+		relay->error = error;
+	pthread_cond_broadcast(&relay->turned);
+	pthread_mutex_unlock(&relay->lock);
+}
+
+static void *tell(void *arg)
+{
+	struct relay *relay = arg;
+	size_t count = sp_script_batch_count(relay->script);
+	struct printer printer = {.view = relay->view};
+	printer.out.form = printer.scratch.form = relay->view->form;
+	struct sp_error *error = sp_teller_new(relay->script, &printer.teller);
+	/* What stands in the way was said before. */
+	if (!error && relay->view->traces)
+		sp_error_free(sp_trace_new(relay->view->ctx, relay->view->reader, &printer.trace));
+	bool going = !error;
+	while (going) {
+		pthread_mutex_lock(&relay->lock);
+		size_t batch = relay->next++;
+		pthread_mutex_unlock(&relay->lock);
+		if (batch >= count)
+			break;
+		error = make_batch(&printer, batch);
+		going = !error && write_batch(relay, &printer, batch);
+	}
+	if (error)
+		fail(relay, error);
+	printer_deinit(&printer);
+	return NULL;
+}
+
+/* Tells the story by so many threads; the last by the caller's own. */
+static int run_threads(struct relay *relay, unsigned int count)
+{
+	pthread_t threads[THREADS_MAX];
+	unsigned int started = 0;
+	pthread_mutex_init(&relay->lock, NULL);
+	pthread_cond_init(&relay->turned, NULL);
+	while (started + 1 < count && !pthread_create(&threads[started], NULL, tell, relay))
+		started++;
+	tell(relay);
+	for (unsigned int i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+	pthread_cond_destroy(&relay->turned);
+	pthread_mutex_destroy(&relay->lock);
+	if (relay->no_memory)
+		diag_say("out of memory");
+	if (relay->error)
+		diag_error(relay->error);
+	return relay->no_memory || relay->error;
+}
+
+/* More files without names than these would hide what they are about. */
+#define SHOWN_NAMELESS 6
+
+/* Which samples have no name, why, and what to do: as in a report, by files. */
+static void say_nameless(const struct script_view *view, const struct sp_script *script)
+{
+	struct sp_nameless shown[SHOWN_NAMELESS];
+	size_t count = sp_script_nameless(script, shown, SHOWN_NAMELESS);
+	size_t last = count < SHOWN_NAMELESS ? count : SHOWN_NAMELESS;
+	for (size_t i = 0; i < last; i++) {
+		diag_say("%s: %llu sample%s in %s without a symbol%s%s",
+			 view->info->path, (unsigned long long)shown[i].samples,
+			 shown[i].samples == 1 ? "" : "s", shown[i].module,
+			 shown[i].what ? ": " : "", shown[i].what ?: "");
+		/* What many files lack is told once. */
+		bool again = i && shown[i].remedy && shown[i - 1].remedy &&
+			     !strcmp(shown[i].remedy, shown[i - 1].remedy);
+		if (shown[i].remedy && !again)
+			diag_more("%s", shown[i].remedy);
+	}
+	if (count > last)
+		diag_say("%s: samples in %zu more files have no symbols; 'sprof report' "
+			 "counts them",
+			 view->info->path, count - last);
+}
+
+static void report_unproven(const struct script_view *view, const struct sp_script *script)
+{
+	const char *what, *remedy;
+	size_t index = 0, files = 0;
+	while ((what = sp_script_unproven(script, &index, &remedy)))
+		if (++files <= SHOWN_NAMELESS)
+			diag_say("%s: symbols may be wrong: %s; %s", view->info->path, what, remedy);
+	if (files > SHOWN_NAMELESS)
+		diag_say("%s: symbols of %zu more files may be wrong", view->info->path,
+			 files - SHOWN_NAMELESS);
+}
+
+/* What was lost, what has no name, what could not be unwound, and that it was not ended. */
+static void say_limits(const struct script_view *view, const struct sp_script *script,
+		       struct sp_reader *reader)
+{
+	const struct sp_error *refusal = sp_script_unwinding_refusal(script);
+	uint64_t lost = sp_script_lost(script);
+	char text[INPUT_TEXT];
+	if (view->arguments->selection.quiet)
+		return;
+	if (!sp_script_record_count(script))
+		selection_print_span(&view->arguments->selection, reader);
+	if (input_unfinished(reader, text))
+		diag_say("%s: %s", view->info->path, text);
+	if (view->arguments->format == SCRIPT_JSON ||
+	    script_has_field(view->arguments, FIELD(SYM))) {
+		say_nameless(view, script);
+		report_unproven(view, script);
+	}
+	if (lost)
+		diag_say("%s: %llu samples were lost; 'sprof info --losses' shows "
+			 "when", view->info->path, (unsigned long long)lost);
+	if (refusal && !view->arguments->no_chains)
+		diag_say("stack copies are not unwound: %s", sp_error_message(refusal));
+	const char *note;
+	for (size_t i = 0; (note = sp_script_note(script, i)); i++)
+		diag_say("%s", note);
+}
+
+static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_reader *reader)
+{
+	const struct script_arguments *arguments = view->arguments;
+	const struct sp_script_options options = script_options(view);
+	struct sp_script *script;
+	struct sp_error *error = sp_script_open(ctx, reader, &options, &script);
+	if (error) {
+		diag_error(error);
+		return 1;
+	}
+	struct pager pager = pager_open(arguments->selection.pager != 0);
+	int status = 0;
+	if (arguments->header && arguments->format == SCRIPT_TEXT)
+		info_put_header(reader, pager.out);
+	if (arguments->format == SCRIPT_TEXT && script_has_counts(reader))
+		status |= script_put_counts(view, reader, pager.out);
+	struct relay relay = {.view = view, .script = script, .out = pager.out};
+	status |= run_threads(&relay, thread_count(view, sp_script_batch_count(script)));
+	pager.errnum = relay.errnum;
+	status |= pager_close(&pager);
+	say_limits(view, script, reader);
+	sp_script_free(script);
+	return status;
+}
+
+/* Says why not, before there is any output. */
+static bool can_disassemble(const struct script_arguments *arguments,
+			    const struct sp_reader *reader)
+{
+	const struct sp_file_info *info = sp_reader_info(reader);
+	struct sp_disassembler *disassembler;
+	bool wanted = script_has_field(arguments, FIELDS_DISASM);
+	struct sp_error *error = NULL;
+	uint16_t machine = EM_NONE;
+	for (size_t i = 0; wanted && i < sizeof(machines) / sizeof(*machines); i++)
+		if (!info->arch || sp_architecture_of(info->arch) == machines[i].architecture) {
+			machine = machines[i].machine;
+			break;
+		}
+	if (wanted)
+		error = sp_disassembler_new(machine, info->big_endian, &disassembler);
+	if (wanted && !error)
+		sp_disassembler_free(disassembler);
+	if (error)
+		diag_error(error);
+	return !error;
+}
+
+static int script_reader(struct sp_ctx *ctx, struct script_arguments *arguments,
+			 struct sp_reader *reader)
+{
+	struct script_view view;
+	if (arguments->header_only) {
+		struct pager pager = pager_open(arguments->selection.pager != 0);
+		info_put_header(reader, pager.out);
+		int status = pager_close(&pager);
+		return input_damage(reader) | status;
+	}
+	if (!selection_settle(&arguments->selection, reader) ||
+	    !fields_fit(&arguments->fields, reader, !arguments->no_chains))
+		return 1;
+	if (script_has_field(arguments, FIELD(TOD)) && !sp_reader_info(reader)->has_clock) {
+		diag_say("tod: the recording has no wall clock time; record with -k monotonic");
+		return 1;
+	}
+	if (!can_disassemble(arguments, reader))
+		return 1;
+	int status = 1;
+	if (view_init(&view, ctx, arguments, reader))
+		status = tell_script(ctx, &view, reader);
+	else
+		diag_say("out of memory");
+	view_deinit(&view);
+	return input_damage(reader) | status;
+}
+
+static int script_run(struct sp_ctx *ctx, int argc, char **argv)
+{
+	struct script_arguments arguments;
+	int status = script_arguments_parse(&arguments, argc, argv);
+	if (status < 0) {
+		selection_apply(&arguments.selection, ctx);
+		struct sp_reader *reader = input_open(ctx, arguments.selection.input);
+		status = reader ? script_reader(ctx, &arguments, reader) : 1;
+		sp_reader_free(reader);
+	}
+	script_arguments_deinit(&arguments);
+	return status;
+}
+
+const struct command command_script = {
+	.name = "script",
+	.summary = "print each sample and other records of a recording",
+	.run = script_run,
+};

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Types shared by the parts of sprof script. */
+#ifndef CMD_SCRIPT_SCRIPT_H
+#define CMD_SCRIPT_SCRIPT_H
+
+#include <stdio.h>
+#include <sprof/sprof.h>
+#include "buffer.h"
+#include "cmd/common/input_options.h"
+#include "cmd/script/fields.h"
+#include "list.h"
+#include "options.h"
+
+enum script_format { SCRIPT_TEXT, SCRIPT_JSON, SCRIPT_DUMP };
+
+struct script_arguments {
+	struct selection selection;
+	enum script_format format;
+	struct script_fields fields;
+	bool show_tasks, show_mmaps, show_switches, show_namespaces, show_losses, show_bpf,
+		show_cgroups, show_text_pokes, show_rounds;
+	bool ns, delta_time, relative_time;
+	bool header, header_only, no_chains;
+	struct option_strings stops; /* functions at which a chain ends */
+	uint64_t max_stack, max_blocks; /* 0: no bound */
+};
+
+/* As report_arguments_parse(). */
+int script_arguments_parse(struct script_arguments *arguments, int argc, char **argv);
+void script_arguments_deinit(struct script_arguments *arguments);
+
+/* A cgroup's name by its number. */
+struct script_cgroup {
+	uint64_t id;
+	char *path;
+};
+
+/* What a sample's id says of the virtual machine that it is of. */
+struct script_machine {
+	uint64_t id, pid, vcpu;
+};
+
+/* Shared by all threads, read-only. */
+struct script_view {
+	const struct script_arguments *arguments;
+	struct sp_ctx *ctx;
+	const struct sp_reader *reader;
+	const struct sp_file_info *info;
+	enum sp_architecture architecture;
+	enum text_form form;              /* of names */
+	int name_width;                   /* of the longest event's */
+	bool traces;                      /* what tracepoints' samples hold can be shown */
+	bool chains;                      /* call chains are shown, where there are any */
+	bool counters;                    /* samples with counters are told as one of each */
+	LIST(struct script_cgroup) cgroups;   /* by id */
+	LIST(struct script_machine) machines; /* of ids, by id; where they are asked for */
+	unsigned int branch_counter_width; /* bits of a branch's counters */
+};
+
+/* In newer headers; Linux 6.8. */
+#define SCRIPT_BRANCH_COUNTERS (UINT64_C(1) << 19)
+
+/* Whether lines of some kind of events have one of these fields. */
+bool script_has_field(const struct script_arguments *arguments, uint64_t fields);
+
+/* Reads what is known beforehand; false when out of memory. To be released either way. */
+bool view_init(struct script_view *view, struct sp_ctx *ctx,
+	       const struct script_arguments *arguments, struct sp_reader *reader);
+void view_deinit(struct script_view *view);
+
+/* NULL: of none. */
+const struct script_machine *view_machine(const struct script_view *view, uint64_t id);
+
+const char *view_cgroup(const struct script_view *view, uint64_t id);
+
+/* Text of a place, made once. */
+struct place_text {
+	char *text;
+	uint32_t size;
+	uint32_t fields; /* that it was made with: of FIELD_IP, SYM, … */
+};
+
+/* What counters in samples had come to; zero: none were seen. */
+struct script_counters {
+	struct script_counter *slots;
+	size_t capacity, count;
+};
+
+/* One thread's. */
+struct printer {
+	const struct script_view *view;
+	struct sp_teller *teller;
+	struct sp_trace *trace; /* formats of tracepoints; NULL: none are wanted, or known */
+	struct buffer out;
+	struct buffer scratch;
+	struct place_text *places; /* by number */
+	size_t place_count;
+	uint64_t previous_ns;      /* of the line before; 0: there is none */
+	uint64_t first_ns;
+	size_t widest_source;      /* of data_src's texts so far */
+	struct script_counters counters;
+	struct sp_disassembler *disassembler; /* NULL: not asked for yet, or not there */
+	uint16_t disassembler_machine;
+};
+
+void printer_deinit(struct printer *printer);
+
+/* The index of the event that has it; SIZE_MAX: none. */
+size_t view_event_of_id(const struct sp_reader *reader, uint64_t id);
+
+/* Whether the file has counts of `stat record`. */
+bool script_has_counts(struct sp_reader *reader);
+
+/* All of them as a table; the reader is at its begin before and behind. The exit status. */
+int script_put_counts(const struct script_view *view, struct sp_reader *reader, FILE *out);
+
+/* Whether samples are told counter by counter: in the file's order, by one thread. */
+bool script_has_counters(const struct script_arguments *arguments, const struct sp_reader *reader);
+
+/*
+ * What a counter in a sample of `event` counted since the sample before, and the event that it is
+ * of; NULL: it counted nothing, or is of none, or there is no memory (printer->out.failed).
+ */
+const struct sp_event *script_take_counter(struct printer *printer, const struct sp_event *event,
+					   const struct sp_sample *sample, size_t index,
+					   uint64_t *period_ret);
+void script_counters_deinit(struct script_counters *counters);
+
+/* Appends an item's text to printer->out. */
+void script_put_text(struct printer *printer, const struct sp_script_item *item);
+void script_put_json(struct printer *printer, const struct sp_script_item *item);
+void script_put_dump(struct printer *printer, const struct sp_script_item *item);
+
+/* The instruction at a sample's place: INSN, INSNLEN, DISASM of `fields`. */
+void script_put_instruction(struct printer *printer, const struct sp_sample *sample,
+			    uint64_t fields);
+
+/* What ran between its branches, lines of their own. */
+void script_put_blocks(struct printer *printer, const struct sp_event *event,
+		       const struct sp_sample *sample, uint64_t fields);
+
+/* A record that is no sample, from "PERF_RECORD_…" to the line's end, as perf has it. */
+void script_put_record(struct printer *printer, const struct sp_record *record);
+
+struct json;
+
+/* The fields of a record of perf's own making (64 and up). */
+void script_put_user_fields(struct json *json, const struct sp_record *record);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What was asked of `sprof stat`. */
+#ifndef CMD_STAT_STAT_H
+#define CMD_STAT_STAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "cmd/common/event_lists.h"
+#include "options.h"
+#include "out/stat.h"
+
+struct stat_arguments {
+	struct sp_stat_options options;
+	struct option_numbers pids, tids;
+	struct option_strings cgroups, each_cgroup;
+	struct event_lists events;
+	uint64_t runs;         /* 1 by default; 0: until it is interrupted */
+	uint64_t interval_ms, interval_count, timeout_ms;
+	int64_t delay_ms;      /* -1: nothing is enabled before --control says so */
+	bool interval_clear, summary, no_csv_summary, table, metric_only, quiet, verbose, append, sync, json;
+	bool repeated;         /* -r was given, with more than one run */
+	int big_numbers, scale; /* 0, 1; -1: not said */
+	const char *separator, *output, *log_fd, *control, *before, *after;
+	bool record;           /* sprof stat record: counts go to `path` too */
+	const char *path;
+	const char *const *cmdline;
+};
+
+/*
+ * Reads them. Returns -1 to go on, or the exit status to end with, all being said. *operands is
+ * the index of the command in argv.
+ */
+int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv, int *operands);
+
+/* sprof stat report; argv[0] is "report". Returns the exit status. */
+int stat_report(struct sp_ctx *ctx, int argc, char **argv);
+
+void stat_arguments_deinit(struct stat_arguments *arguments);
+
+#endif
