@@ -56,3 +56,10 @@ void diag_more(const char *format, ...)
 	put_format(INDENT, format, args);
 	va_end(args);
 }
+
+void diag_log(void *arg, enum sp_log_level level, const char *line)
+{
+	(void)arg;
+	(void)level;
+	diag_say("%s", line);
+}

@@ -6,7 +6,7 @@
 #ifndef DIAG_H
 #define DIAG_H
 
-#include <sprof/error.h>
+#include <sprof/ctx.h>
 
 /* "sprof: MESSAGE", then the remedy on a line of its own. Frees the error. */
 void diag_error(struct sp_error *error);
@@ -15,5 +15,8 @@ void diag_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints a line that continues the previous message. */
 void diag_more(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints a line of sp_ctx_set_log(). */
+void diag_log(void *arg, enum sp_log_level level, const char *line);
 
 #endif

@@ -4,6 +4,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/common/control.c src/cmd/common/control.h \
 	src/cmd/common/event_lists.c src/cmd/common/event_lists.h \
 	src/cmd/common/input_options.c src/cmd/common/input_options.h \
+	src/cmd/common/session.c src/cmd/common/session.h \
 	src/cmd/info/details.c \
 	src/cmd/info/info.c src/cmd/info/info.h \
 	src/cmd/info/json.c \
@@ -40,5 +41,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/script/text.c \
 	src/cmd/script/view.c \
 	src/cmd/stat/arguments.c \
+	src/cmd/stat/print.c \
 	src/cmd/stat/report.c \
+	src/cmd/stat/run.h \
 	src/cmd/stat/stat.c src/cmd/stat/stat.h

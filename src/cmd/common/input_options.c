@@ -185,17 +185,10 @@ void selection_add_how(struct selection *s, struct option_table *table)
 	OPTION_TABLE_ADD(table, group);
 }
 
-static void log_line(void *arg, enum sp_log_level level, const char *line)
-{
-	(void)arg;
-	(void)level;
-	diag_say("%s", line);
-}
-
 void selection_apply(const struct selection *selection, struct sp_ctx *ctx)
 {
 	if (selection->verbose)
-		sp_ctx_set_log(ctx, log_line, NULL, SP_LOG_DEBUG);
+		sp_ctx_set_log(ctx, diag_log, NULL, SP_LOG_DEBUG);
 	sp_ctx_set_debuginfod(ctx, selection->debuginfod);
 }
 

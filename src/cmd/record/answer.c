@@ -6,16 +6,14 @@
  */
 #include "cmd/record/answer.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <sprof/sprof.h>
+#include "cmd/common/session.h"
 #include "out/format.h"
 #include "term.h"
 #include "text.h"
@@ -32,7 +30,8 @@ static const char default_path[] = "sprof.data";
 
 struct deadline {
 	struct sp_ctx *ctx;
-	int signal_fd, done_fd;
+	int signal_fd;
+	struct session_watch watch;
 };
 
 static void *cancel_late(void *arg)
@@ -40,7 +39,7 @@ static void *cancel_late(void *arg)
 	const struct deadline *deadline = arg;
 	struct pollfd fds[] = {
 		{.fd = deadline->signal_fd, .events = POLLIN},
-		{.fd = deadline->done_fd, .events = POLLIN},
+		{.fd = deadline->watch.done_fd, .events = POLLIN},
 	};
 	poll(fds, 2, ANSWER_MS);
 	if (!fds[1].revents)
@@ -224,18 +223,11 @@ static void analyse(struct sp_ctx *ctx, const char *path)
 
 static void analyse_in_time(struct sp_ctx *ctx, const char *path, int signal_fd)
 {
-	struct deadline deadline = {ctx, signal_fd, eventfd(0, EFD_CLOEXEC)};
-	const uint64_t one = 1;
-	pthread_t thread;
-	if (deadline.done_fd < 0)
+	struct deadline deadline = {.ctx = ctx, .signal_fd = signal_fd};
+	if (!session_watch_start(&deadline.watch, cancel_late, &deadline))
 		return;
-	if (!pthread_create(&thread, NULL, cancel_late, &deadline)) {
-		analyse(ctx, path);
-		while (write(deadline.done_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-			;
-		pthread_join(thread, NULL);
-	}
-	close(deadline.done_fd);
+	analyse(ctx, path);
+	session_watch_end(&deadline.watch);
 }
 
 void record_answer(const char *path, int signal_fd)

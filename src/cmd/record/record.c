@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sprof record: from the command line to a file, and what the user is told of it. */
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 #include "cmd/common/child.h"
+#include "cmd/common/session.h"
 #include "cmd/record/answer.h"
 #include "cmd/record/arguments.h"
 #include "cmd/record/control.h"
@@ -21,85 +16,55 @@
 #include "command.h"
 #include "diag.h"
 
-/* A recording that is under way. */
-struct session {
+/* A recording in progress. */
+struct recording {
 	const struct record_arguments *arguments;
 	struct sp_capture *capture;
 	struct control control;
-	int signal_fd;
-	sigset_t signals, old_signals;
-	bool stopped;      /* by a signal or by the duration, before the command's end */
-	bool as_asked;     /* the command was ended, as was asked, and is no failure by that */
-	bool told_to_wait; /* an interrupt that the command has got too */
-	bool failed;
-	size_t notes_said;
-	size_t files; /* that got names of their own */
+	struct session session;
+	size_t notes_printed;
+	size_t files; /* with names of their own */
 };
 
-static void log_line(void *arg, enum sp_log_level level, const char *line)
+static void print_notes(struct recording *recording)
 {
-	(void)arg;
-	(void)level;
-	diag_say("%s", line);
+	size_t count = sp_capture_note_count(recording->capture);
+	for (; recording->notes_printed < count; recording->notes_printed++)
+		if (!recording->arguments->quiet &&
+		    !sp_capture_note_is_silent(recording->capture, recording->notes_printed))
+			diag_say("%s", sp_capture_note(recording->capture, recording->notes_printed));
 }
 
-static void say_notes(struct session *session)
-{
-	size_t count = sp_capture_note_count(session->capture);
-	for (; session->notes_said < count; session->notes_said++)
-		if (!session->arguments->quiet &&
-		    !sp_capture_note_is_silent(session->capture, session->notes_said))
-			diag_say("%s", sp_capture_note(session->capture, session->notes_said));
-}
-
-/* Whether SIGUSR2 means something. */
-static bool takes_demands(const struct sp_capture_options *options)
+/* Whether SIGUSR2 has a meaning. */
+static bool accepts_demands(const struct sp_capture_options *options)
 {
 	return options->snapshot || options->switch_on_demand || options->overwrite;
 }
 
-/*
- * What ends a recording, and what a file or pipe that takes no more would end:
- * from here on they are read, or seen as an errno. Only now, since the command
- * was to have the signals as they were.
- */
-static bool take_signals(struct session *session)
+/* Blocks signals. The command inherited them as they were: sp_capture_new() has started it. */
+static bool open_session(struct recording *recording)
 {
-	static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE, SIGXFSZ,
-				    SIGUSR2};
-	sigset_t wanted;
-	sigemptyset(&session->signals);
-	sigemptyset(&wanted);
-	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
-		if (taken[i] == SIGUSR2 && !takes_demands(&session->arguments->options))
-			continue;
-		sigaddset(&session->signals, taken[i]);
-		if (taken[i] != SIGPIPE && taken[i] != SIGXFSZ)
-			sigaddset(&wanted, taken[i]);
-	}
-	sigprocmask(SIG_BLOCK, &session->signals, &session->old_signals);
-	session->signal_fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (session->signal_fd >= 0)
-		return true;
-	diag_say("signalfd: %s", strerror(errno));
-	return false;
+	/* A full disk or a closed pipe is an error of write(2). */
+	static const int ignored[] = {SIGPIPE, SIGXFSZ, 0};
+	bool demands = accepts_demands(&recording->arguments->options);
+	const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, demands ? SIGUSR2 : 0, 0};
+	if (!session_open(&recording->session, signals, ignored))
+		return false;
+	session_block(&recording->session);
+	return true;
 }
 
-/*
- * Drops signals that arrived for the recording, which is over: they must not interrupt the rest.
- */
-static void restore_signals(struct session *session)
+/* Drops signals that came for the recording: they must not interrupt the rest. */
+static void restore_signals(const struct recording *recording)
 {
-	const struct timespec none = {0};
-	while (sigtimedwait(&session->signals, NULL, &none) > 0)
-		;
-	sigprocmask(SIG_SETMASK, &session->old_signals, NULL);
+	session_discard(&recording->session);
+	session_restore(&recording->session);
 }
 
-/* SIGUSR1: no samples from now on, or samples again. */
-static void pause_or_go_on(struct session *session)
+/* SIGUSR1: disables all events if one is enabled, else enables them. */
+static void toggle_sampling(struct recording *recording)
 {
-	struct sp_capture *capture = session->capture;
+	struct sp_capture *capture = recording->capture;
 	bool any = false;
 	for (size_t i = 0; i < sp_capture_event_count(capture); i++)
 		any |= sp_capture_event_enabled(capture, i);
@@ -107,219 +72,176 @@ static void pause_or_go_on(struct session *session)
 				     : sp_capture_enable(capture, NULL);
 	if (error)
 		diag_error(error);
-	else if (!session->arguments->quiet)
+	else if (!recording->arguments->quiet)
 		diag_say(any ? "sampling paused; SIGUSR1 resumes it" : "sampling resumed");
 }
 
 /* SIGUSR2 */
-static void take_snapshot(struct session *session)
+static void on_snapshot_signal(struct recording *recording)
 {
-	const struct sp_capture_options *options = &session->arguments->options;
-	struct sp_error *error = options->snapshot ? sp_capture_snapshot(session->capture) : NULL;
+	const struct sp_capture_options *options = &recording->arguments->options;
+	struct sp_error *error = options->snapshot ? sp_capture_snapshot(recording->capture) : NULL;
 	if (!error && (options->switch_on_demand || options->overwrite))
-		error = sp_capture_switch(session->capture);
+		error = sp_capture_switch(recording->capture);
 	if (error)
 		diag_error(error);
 }
 
-static void read_signals(struct session *session)
+static void read_signals(struct recording *recording)
 {
-	struct signalfd_siginfo info;
-	while (read(session->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGUSR2) {
-			take_snapshot(session);
-			continue;
-		}
-		if (info.ssi_signo == SIGUSR1) {
-			pause_or_go_on(session);
-			continue;
-		}
-		/*
-		 * The terminal's ^C went to the command too: how it comes to its end is
-		 * recorded as well, unless it does not and the user insists.
-		 */
-		bool from_terminal = info.ssi_signo == SIGINT && info.ssi_code == SI_KERNEL;
-		if (from_terminal && sp_capture_pid(session->capture) && !session->told_to_wait)
-			session->told_to_wait = true;
-		else
-			session->stopped = true;
+	int number;
+	while ((number = session_read_signal(&recording->session, sp_capture_pid(recording->capture)))) {
+		if (number == SIGUSR1)
+			toggle_sampling(recording);
+		else if (number == SIGUSR2)
+			on_snapshot_signal(recording);
 	}
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-static void read_control(struct session *session)
+static void read_control(struct recording *recording)
 {
 	bool stop = false;
-	record_control_run(&session->control, session->capture, &stop);
+	record_control_run(&recording->control, recording->capture, &stop);
 	if (stop)
-		session->stopped = session->as_asked = true;
+		recording->session.stopped = recording->session.expects_term = true;
 }
 
-/* Waits for work, a signal or the deadline (0: none). */
-static void wait_for_work(struct session *session, int64_t deadline_ns)
+/* Waits for records, a signal or the deadline (0: none). */
+static void wait_for_work(struct recording *recording, uint64_t deadline_ns)
 {
-	struct pollfd fds[] = {
-		{.fd = sp_capture_fd(session->capture), .events = POLLIN},
-		{.fd = session->signal_fd, .events = POLLIN},
-		{.fd = session->control.in, .events = POLLIN}, /* none: negative */
-	};
-	struct timespec timeout, *limit = NULL;
-	if (deadline_ns) {
-		int64_t left_ns = deadline_ns - now_ns();
-		if (left_ns <= 0) {
-			session->stopped = session->as_asked = true;
-			return;
-		}
-		timeout = (struct timespec){left_ns / 1000000000, left_ns % 1000000000};
-		limit = &timeout;
+	if (deadline_ns && session_now_ns() >= deadline_ns) {
+		recording->session.stopped = recording->session.expects_term = true;
+		return;
 	}
-	ppoll(fds, 3, limit, NULL);
-	if (fds[1].revents)
-		read_signals(session);
-	if (fds[2].revents)
-		read_control(session);
+	unsigned int ready = session_wait(&recording->session, sp_capture_fd(recording->capture),
+					  recording->control.in, deadline_ns);
+	if (ready & SESSION_SIGNAL)
+		read_signals(recording);
+	if (ready & SESSION_CONTROL)
+		read_control(recording);
 }
 
-/* Until the command, or all that is followed, has ended, or a signal says so. */
-static struct sp_error *record(struct session *session)
+/* Records until the command or all targets have ended, or the session is stopped. */
+static struct sp_error *record(struct recording *recording)
 {
-	uint64_t duration_ns = session->arguments->duration_ns;
-	int64_t deadline_ns = duration_ns ? now_ns() + (int64_t)duration_ns : 0;
+	uint64_t duration_ns = recording->arguments->duration_ns;
+	uint64_t deadline_ns = duration_ns ? session_now_ns() + duration_ns : 0;
 	struct sp_error *error = NULL;
 	bool running = true;
-	while (running && !session->stopped && !error) {
-		wait_for_work(session, deadline_ns);
-		if (!session->stopped)
-			error = sp_capture_step(session->capture, &running);
-		say_notes(session);
-		session->files += record_say_files(session->capture, session->arguments->quiet);
+	while (running && !recording->session.stopped && !error) {
+		wait_for_work(recording, deadline_ns);
+		if (!recording->session.stopped)
+			error = sp_capture_step(recording->capture, &running);
+		print_notes(recording);
+		recording->files += record_say_files(recording->capture, recording->arguments->quiet);
 	}
 	return error;
 }
 
-/* Ends as the command did: by its status or by its signal. */
-static int pass_on(const struct session *session, int status)
-{
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM && session->as_asked)
-		return 0;
-	return child_pass_on(status);
-}
-
-static int wait_for_command(struct session *session)
+static int wait_for_command(struct recording *recording)
 {
 	bool ended = false;
 	int status = 0;
-	struct sp_error *error = sp_capture_wait(session->capture, true, &ended, &status);
+	struct sp_error *error = sp_capture_wait(recording->capture, true, &ended, &status);
 	if (error) {
 		diag_error(error);
 		return EXIT_RECORDER;
 	}
-	return session->failed ? EXIT_RECORDER : ended ? pass_on(session, status) : 0;
+	if (recording->session.failed)
+		return EXIT_RECORDER;
+	return ended ? child_pass_on(session_status(&recording->session, status)) : 0;
 }
 
 /* The recording is written: the command is ended, unless it has ended. */
-static void end_command(struct session *session)
+static void end_command(struct recording *recording)
 {
-	pid_t pid = sp_capture_pid(session->capture);
+	pid_t pid = sp_capture_pid(recording->capture);
 	/* All targets have ended: there is nothing to wait for. */
-	bool needless = record_command_is_limit(&session->arguments->options);
-	if (pid && needless && !session->stopped)
-		session->as_asked = true;
-	if (pid && (session->stopped || needless))
+	bool needless = record_command_is_limit(&recording->arguments->options);
+	if (pid && needless && !recording->session.stopped)
+		recording->session.expects_term = true;
+	if (pid && (recording->session.stopped || needless))
 		kill(pid, SIGTERM);
 }
 
 /* Only if one file has all samples: the answer is about the recording, not a part of it. */
-static void print_answer(const struct session *session)
+static void print_answer(const struct recording *recording)
 {
-	const struct record_arguments *arguments = session->arguments;
-	if (!arguments->quiet && !arguments->no_summary && !session->failed && !session->files &&
-	    sp_capture_stats(session->capture).samples)
-		record_answer(arguments->options.path, session->signal_fd);
+	const struct record_arguments *arguments = recording->arguments;
+	if (!arguments->quiet && !arguments->no_summary && !recording->session.failed && !recording->files &&
+	    sp_capture_stats(recording->capture).samples)
+		record_answer(arguments->options.path, recording->session.signal_fd);
 }
 
-/* Says what is wrong, if anything is; the first time decides the exit status. */
-static void see_error(struct session *session, struct sp_error *error)
+static int run_recording(struct recording *recording)
 {
-	session->failed |= error != NULL;
-	diag_error(error);
-}
-
-static int run_session(struct session *session)
-{
-	if (!take_signals(session))
+	if (!open_session(recording))
 		return EXIT_RECORDER;
-	say_notes(session);
-	if (session->arguments->verbose)
-		record_say_bounds(session->capture, &session->arguments->options);
-	struct sp_error *error = sp_capture_start(session->capture);
+	print_notes(recording);
+	if (recording->arguments->verbose)
+		record_say_bounds(recording->capture, &recording->arguments->options);
+	struct sp_error *error = sp_capture_start(recording->capture);
 	if (error) {
 		/* It does not run; of one that could not be run the status says why. */
 		diag_error(error);
-		sp_error_free(sp_capture_stop(session->capture));
-		restore_signals(session);
-		control_close(&session->control);
-		return wait_for_command(session) ?: EXIT_RECORDER;
+		sp_error_free(sp_capture_stop(recording->capture));
+		restore_signals(recording);
+		control_close(&recording->control);
+		return wait_for_command(recording) ?: EXIT_RECORDER;
 	}
-	error = record(session);
+	error = record(recording);
 	/* Like a --duration: ending the command is no failure. */
-	if (!error && sp_capture_stats(session->capture).full)
-		session->stopped = session->as_asked = true;
-	const char *path = session->arguments->options.path ?: "sprof.data";
-	struct sp_error *stop_error = record_stop(session->capture, path, session->signal_fd,
-						  session->arguments->quiet);
+	if (!error && sp_capture_stats(recording->capture).full)
+		recording->session.stopped = recording->session.expects_term = true;
+	const char *path = recording->arguments->options.path ?: "sprof.data";
+	struct sp_error *stop_error = record_stop(recording->capture, path, &recording->session,
+						  recording->arguments->quiet);
 	/* A full disk, for example, may stop the end of the recording, too. */
 	if (error && stop_error &&
 	    !strcmp(sp_error_message(error), sp_error_message(stop_error))) {
 		sp_error_free(stop_error);
 		stop_error = NULL;
 	}
-	see_error(session, error);
-	see_error(session, stop_error);
-	say_notes(session);
-	session->files += record_say_files(session->capture, session->arguments->quiet);
-	record_print_summary(session->arguments, session->capture, session->files, session->failed);
-	end_command(session);
-	print_answer(session);
+	session_add_error(&recording->session, error);
+	session_add_error(&recording->session, stop_error);
+	print_notes(recording);
+	recording->files += record_say_files(recording->capture, recording->arguments->quiet);
+	record_print_summary(recording->arguments, recording->capture, recording->files,
+			     recording->session.failed);
+	end_command(recording);
+	print_answer(recording);
 	/* Before this process ends by the command's signal. */
-	restore_signals(session);
-	control_close(&session->control);
-	if (session->arguments->options.command)
-		return wait_for_command(session);
-	return session->failed ? EXIT_RECORDER : 0;
+	restore_signals(recording);
+	control_close(&recording->control);
+	if (recording->arguments->options.command)
+		return wait_for_command(recording);
+	return recording->session.failed ? EXIT_RECORDER : 0;
 }
 
 static int run_arguments(struct sp_ctx *ctx, const struct record_arguments *arguments)
 {
-	struct session session = {.arguments = arguments, .signal_fd = -1};
+	struct recording recording = {.arguments = arguments, .session.signal_fd = -1};
 	if (arguments->verbose)
-		sp_ctx_set_log(ctx, log_line, NULL, SP_LOG_DEBUG);
-	control_init(&session.control);
-	if (arguments->control && !control_open(&session.control, arguments->control))
+		sp_ctx_set_log(ctx, diag_log, NULL, SP_LOG_DEBUG);
+	control_init(&recording.control);
+	if (arguments->control && !control_open(&recording.control, arguments->control))
 		return EXIT_USAGE;
-	session.control.named = true;
-	struct sp_error *error = sp_capture_new(ctx, &arguments->options, &session.capture);
+	recording.control.named = true;
+	struct sp_error *error = sp_capture_new(ctx, &arguments->options, &recording.capture);
 	if (error) {
 		bool wrong = sp_error_code(error) == SP_ERROR_INVALID;
 		diag_error(error);
-		control_close(&session.control);
+		control_close(&recording.control);
 		return wrong ? EXIT_USAGE : EXIT_RECORDER;
 	}
 	int status = 0;
 	if (arguments->dry_run)
-		say_notes(&session);
+		print_notes(&recording);
 	else
-		status = run_session(&session);
-	sp_capture_free(session.capture);
-	control_close(&session.control);
-	if (session.signal_fd >= 0)
-		close(session.signal_fd);
+		status = run_recording(&recording);
+	sp_capture_free(recording.capture);
+	control_close(&recording.control);
+	session_close(&recording.session);
 	return status;
 }
 

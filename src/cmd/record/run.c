@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include "cmd/common/child.h"
+#include "cmd/common/session.h"
 #include "cmd/record/record.h"
 #include "command.h"
 #include "diag.h"
@@ -73,37 +73,18 @@ static void report(void)
 	sp_ctx_free(ctx);
 }
 
-/* Until the recorder has ended. The terminal's signals reach it without help. */
-static int wait_for_recorder(pid_t pid, const sigset_t *signals)
+/* Waits for the recorder's end. The terminal's signals reach it without help. */
+static int wait_for_recorder(pid_t pid, const struct session *session)
 {
 	int status = 0;
 	while (waitpid(pid, &status, WNOHANG) == 0) {
-		siginfo_t info;
-		if (sigwaitinfo(signals, &info) > 0 && info.si_signo != SIGCHLD &&
-		    info.si_code != SI_KERNEL)
-			kill(pid, info.si_signo);
+		struct signalfd_siginfo info;
+		session_wait(session, -1, -1, 0);
+		while (session_next_signal(session, &info))
+			if (info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL)
+				kill(pid, (int)info.ssi_signo);
 	}
 	return status;
-}
-
-/* The signals that would end this process, and SIGCHLD, which must not be ignored. */
-static void block_signals(sigset_t *signals, sigset_t *before)
-{
-	static const int all[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-	sigemptyset(signals);
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		sigaddset(signals, all[i]);
-	signal(SIGCHLD, SIG_DFL);
-	sigprocmask(SIG_BLOCK, signals, before);
-}
-
-/* Drops signals that were for the recording. */
-static void restore_signals(const sigset_t *signals, const sigset_t *before)
-{
-	const struct timespec none = {0};
-	while (sigtimedwait(signals, NULL, &none) > 0)
-		;
-	sigprocmask(SIG_SETMASK, before, NULL);
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
@@ -115,18 +96,26 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 /* Returns the recorder's wait status, or -1. */
 static int run_recorder(int argc, char **argv)
 {
-	sigset_t signals, before;
-	block_signals(&signals, &before);
+	/* Signals that would end this process, and SIGCHLD, which must not be ignored. */
+	static const int signals[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, 0};
+	struct session session;
+	if (!session_open(&session, signals, NULL))
+		return -1;
+	signal(SIGCHLD, SIG_DFL);
+	session_block(&session);
 	fflush(NULL);
 	pid_t pid = fork();
 	if (!pid) {
-		sigprocmask(SIG_SETMASK, &before, NULL);
+		session_restore(&session);
+		session_close(&session);
 		_exit(record(argc, argv));
 	}
 	if (pid < 0)
 		diag_say("cannot start the recorder: %s", strerror(errno));
-	int status = pid < 0 ? -1 : wait_for_recorder(pid, &signals);
-	restore_signals(&signals, &before);
+	int status = pid < 0 ? -1 : wait_for_recorder(pid, &session);
+	session_discard(&session);
+	session_restore(&session);
+	session_close(&session);
 	return status;
 }
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Main loop of record, stat and `sprof PROGRAM`: signals read from a descriptor, waits with a deadline,
+ * and the command's end.
+ *
+ *	session_open
+ *	session_block, start the command first: it inherits the signals as they were
+ *	session_wait, session_read_signal until `stopped`
+ *	session_restore, session_close
+ */
+#ifndef CMD_COMMON_SESSION_H
+#define CMD_COMMON_SESSION_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/signalfd.h>
+#include <sys/types.h>
+#include <sprof/error.h>
+
+#define NS_PER_MS 1000000ull
+
+struct session {
+	int signal_fd;     /* -1: closed */
+	sigset_t blocked, old;
+	bool stopped;      /* end now: a signal, "stop", a full file or a deadline */
+	bool interrupted;  /* received a terminal's ^C that the command received too */
+	bool expects_term; /* the command's end by SIGTERM is no failure */
+	bool failed;
+};
+
+/* Results of session_wait(). */
+enum session_ready {
+	SESSION_SIGNAL = 1,
+	SESSION_CONTROL = 2,
+};
+
+/* CLOCK_MONOTONIC */
+uint64_t session_now_ns(void);
+
+/*
+ * Initializes the session and opens a descriptor that reads `signals`. Signals of `ignored` (NULL:
+ * none) become errors of system calls, for example EPIPE. Both arrays end with 0. Blocks no signal
+ * yet. Returns false after printing the error; signal_fd is -1 then.
+ */
+bool session_open(struct session *session, const int *signals, const int *ignored);
+/* Accepts a session whose signal_fd is -1. */
+void session_close(struct session *session);
+
+/* Blocks the signals of session_open(). */
+void session_block(struct session *session);
+/* Consumes pending signals: they must not end the process after session_restore(). */
+void session_discard(const struct session *session);
+/* Restores the mask before session_block(). Has no effect without session_block(). */
+void session_restore(const struct session *session);
+
+/*
+ * Waits for input of work_fd or control_fd (negative: none), for a signal, or until `deadline_ns` of
+ * session_now_ns() (0: no deadline). Returns bits of enum session_ready.
+ */
+unsigned int session_wait(const struct session *session, int work_fd, int control_fd,
+			  uint64_t deadline_ns);
+
+/* Returns false if no signal is pending. */
+bool session_next_signal(const struct session *session, struct signalfd_siginfo *ret);
+
+/*
+ * Returns the next pending signal, or 0. Signals other than SIGUSR1 and SIGUSR2 set `stopped`, except
+ * a terminal's first ^C if a command runs: the command received it too, and its end is recorded.
+ */
+int session_read_signal(struct session *session, bool has_command);
+
+/* Prints and frees the error, and sets `failed`. NULL: no error. */
+void session_add_error(struct session *session, struct sp_error *error);
+
+/* Replaces the wait status of a command that ended by an expected SIGTERM by 0. */
+int session_status(const struct session *session, int status);
+
+/* A thread that watches a long call of another thread. */
+struct session_watch {
+	int done_fd; /* readable when the call has returned */
+	pthread_t thread;
+};
+
+/* Starts a thread with run(arg). Returns false if that fails; session_watch_end() is not called then. */
+bool session_watch_start(struct session_watch *watch, void *(*run)(void *), void *arg);
+/* Makes done_fd readable and joins the thread. */
+void session_watch_end(struct session_watch *watch);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* State of sprof stat's runs, and their output. */
+#ifndef CMD_STAT_RUN_H
+#define CMD_STAT_RUN_H
+
+#include "cmd/common/control.h"
+#include "cmd/common/session.h"
+#include "cmd/stat/stat.h"
+
+/* All runs. */
+struct counting {
+	struct sp_ctx *ctx;
+	const struct stat_arguments *arguments;
+	struct stat_style style;
+	struct control control;
+	const char *what;          /* 'COMMAND ARG', for the header */
+	struct session session;    /* expects_term: of the current run */
+	struct sp_stat_mean elapsed;
+	double *runs_ns;
+	/* Means of several runs, one for each row. */
+	struct sp_stat_mean *values, *enabled, *running;
+	size_t value_count;
+	int status;                /* wait status of the last command */
+};
+
+/* One run. */
+struct run {
+	struct counting *counting;
+	struct sp_stat *stat;
+	uint64_t next_print_ns, next_read_ns, enable_ns, end_ns; /* 0: never */
+	uint64_t printed_ns;       /* elapsed when the last interval was printed */
+	uint64_t intervals;
+	bool has_metrics;          /* some row has a metric for --metric-only */
+};
+
+/* Opens style.out. Returns false after printing the error. */
+bool run_open_output(struct counting *counting);
+/* Flushes and closes style.out. Returns false after printing that a write failed. */
+bool run_close_output(struct counting *counting);
+
+/* Reads the counters and prints their counts since the last interval. */
+void run_print_interval(struct run *run);
+
+/* Adds a finished run to the means, and prints counts and notes that are due. `last`: no run follows. */
+void run_finish(struct run *run, bool last);
+
+#endif
