@@ -40,8 +40,13 @@ folded() {
 	/^[^ \t]/ { next }
 	{ chain = ";" $2 chain; depth++ }
 	END { flush() }' | own_part >"$tmp/wanted"
+cp "$tmp/err" "$tmp/perf.err"
 folded -i "$data" | own_part >"$tmp/got"
-same "the call chains are perf's" "$tmp/wanted" "$tmp/got"
+if [ -s "$tmp/wanted" ]; then
+	same "the call chains are perf's" "$tmp/wanted" "$tmp/got"
+else
+	skip "the call chains are perf's" "perf printed none: $(head -n 1 "$tmp/perf.err")"
+fi
 deep=$(awk -F ';' 'NF == 27 { n++ } END { print n + 0 }' "$tmp/got")
 check "and as deep as the program" test "$deep" -ge 3
 
