@@ -88,15 +88,17 @@ check "by its threads, too" grep -q "^proportions-$busy,[0-9.]*,msec,task-clock,
 status "counting ends with the process" 0 "$SPROF" stat -e task-clock -p $busy
 wait $busy 2>"$tmp/out"
 
-mkfifo "$tmp/control" "$tmp/answer"
+mkfifo "$tmp/control" "$tmp/answer" "$tmp/enabled"
 "$SPROF" stat -D -1 --control "fifo:$tmp/control,$tmp/answer" -x, -e task-clock \
 	"$workload/proportions" 0.4 2>"$tmp/err" >/dev/null
 between "nothing is counted before it is enabled" "$(counted "$tmp/err" task-clock | sed 's/<.*/0/')" 0 0
-(echo enable >"$tmp/control"; head -c 3 "$tmp/answer" >"$tmp/ack") &
+# The workload waits for the answer: how long that takes changes no count.
+(echo enable >"$tmp/control"; head -c 3 "$tmp/answer" >"$tmp/ack"; echo >"$tmp/enabled") &
 "$SPROF" stat -D -1 --control "fifo:$tmp/control,$tmp/answer" -x, -e task-clock \
-	"$workload/proportions" 0.5 2>"$tmp/err" >/dev/null
+	sh -c 'read -r answer <"$1"; exec "$2" 0.3' sh "$tmp/enabled" "$workload/proportions" \
+	2>"$tmp/err" >/dev/null
 wait
-between "then it is" "$(counted "$tmp/err" task-clock)" 5 560
+between "then it is" "$(counted "$tmp/err" task-clock)" 290 2000
 printf ack >"$tmp/wanted"
 same "which is answered" "$tmp/wanted" "$tmp/ack"
 
