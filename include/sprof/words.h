@@ -121,7 +121,7 @@ SP_API enum sp_architecture sp_architecture_of(const char *machine);
  */
 SP_API const char *sp_register_name(enum sp_architecture architecture, unsigned int bit);
 
-/* "4K", "2M", "1G", as perf has it; "N/A" of 0. */
+/* "4K", "2M" or "1G" as in perf's output; "N/A" for 0. */
 SP_API size_t sp_page_size_text(uint64_t bytes, char *text, size_t size);
 
 /* 'K', 'U', 'H', 'G' (guest's kernel), 'g' (guest's user), '?' of a record's misc. */

@@ -16,7 +16,7 @@
 DEFINE_CLEANUP(struct walker *, walker_free)
 DEFINE_CLEANUP(struct decoder *, decoder_free)
 
-/* The cycles that it took; 1 where that is not known, as perf has it. */
+/* Latency of the sample in cycles, or 1 if unknown (perf does the same). */
 static uint64_t cost_of(const struct sp_sample *sample)
 {
 	uint64_t bits = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT, cost = 0;

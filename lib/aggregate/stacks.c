@@ -105,9 +105,10 @@ static bool has_call_stack(const struct stacks *stacks, const struct sp_record *
 }
 
 /*
- * The user's part by the calls that the processor kept (--call-graph lbr), as perf has it: where
- * there is such a part. The newest went to the function that runs, and each is where a call is,
- * not where it returns to: exact. *ret: that was so. False when out of memory.
+ * Replaces the user part of the chain by the processor's call stack (--call-graph lbr), if the
+ * sample has both; perf does the same. The newest branch leads to the running function. Branch
+ * sources are exact addresses of calls, not return addresses. *ret: replaced. False when out of
+ * memory.
  */
 static bool join_branches(struct stacks *stacks, const struct sp_sample *sample, bool *ret)
 {

@@ -83,7 +83,7 @@ struct sp_error *capture_find_traces(struct sp_capture *capture,
 			return auxtrace_put_info(capture->ctx, &pmu, NULL, NULL, &capture->extra);
 		traces->pmu = pmu;
 		index = i;
-		/* It traces all, and samples nothing: as perf has it. */
+		/* Tracing takes no samples; perf sets no frequency either. */
 		specs->items[i].terms.given |= EVENT_TERM_PERIOD;
 		specs->items[i].terms.given &= ~(uint32_t)EVENT_TERM_FREQ;
 		specs->items[i].terms.period = 1;

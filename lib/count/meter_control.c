@@ -19,9 +19,9 @@ const struct metered *meter_at(const struct sp_meter *meter, size_t index)
 }
 
 /*
- * Before an access that is watched, arm64 and others step over one instruction without the
- * watchpoint; the handler of a signal that is told of it takes that step, and the access, when it
- * comes back to it, is told of again, without end. (perf leaves out its own test of it there.)
+ * True where a watchpoint may send a signal. arm64 and others report a watched access before it
+ * happens, then step over it with the watchpoint off. A signal handler uses up that step; the
+ * access then hits the watchpoint again, without end. (perf skips its own test on these machines.)
  */
 #if defined(__x86_64__) || defined(__i386__)
 #define WATCHING_SIGNALS true

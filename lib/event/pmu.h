@@ -58,8 +58,8 @@ void pmus_deinit(struct pmus *pmus);
 struct pmu *pmus_find(const struct pmus *pmus, const char *name, size_t size);
 
 /*
- * Whether `typed` stands for the PMU, as perf has it: the same name, a glob, or the name without
- * "uncore_" before and "_NUMBER" behind it.
+ * True if `typed` selects the PMU by perf's rules: the same name, a glob, or the name without
+ * the prefix "uncore_" and the suffix "_NUMBER".
  */
 bool pmu_matches(const struct pmu *pmu, const char *typed, size_t size);
 

@@ -28,9 +28,10 @@ struct order_request {
 };
 
 /*
- * By time as perf has it: records of one time as they lie in the file, those without a time
- * before all that were not yet due when they were written (perf hands them on as it meets
- * them). Damage goes to the reader. A zeroed struct order, to be deinitialised either way.
+ * Sorts records by time, as `perf script` does. Records of one time keep their order in the
+ * file. A record without a time comes before all records that perf would still hold back at its
+ * place in the file. Damage is counted in the reader. `order` must be zeroed; the caller
+ * deinitialises it after a failure, too.
  */
 struct sp_error *order_make(struct order *order, const struct order_request *request) SP_MUST_CHECK;
 void order_deinit(struct order *order);

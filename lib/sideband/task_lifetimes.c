@@ -12,8 +12,8 @@ void lifetimes_deinit(struct lifetimes *lifetimes)
 	vec_deinit(&lifetimes->lifetimes);
 }
 
-/* Whoever was made before the recording is told of by a FORK that is marked so. */
-static bool is_of_meanwhile(const struct sp_record *record)
+/* False for a synthesized FORK: the thread is older than the recording. */
+static bool was_recorded_live(const struct sp_record *record)
 {
 	return record->id.time_ns && !(record->type == PERF_RECORD_FORK &&
 				       record->misc & PERF_RECORD_MISC_FORK_EXEC);
@@ -62,7 +62,7 @@ struct sp_error *lifetimes_add(struct lifetimes *lifetimes, const struct sp_reco
 	uint64_t time_ns = record->id.time_ns;
 	bool out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
 	struct sp_error *error = NULL;
-	if (!lifetimes->wanted || !is_of_meanwhile(record))
+	if (!lifetimes->wanted || !was_recorded_live(record))
 		return NULL;
 	switch (record->type) {
 	case PERF_RECORD_EXIT:

@@ -24,8 +24,8 @@ struct sp_error *packing_add(struct packing *packing, const struct iovec *spans,
 			     int count) SP_MUST_CHECK;
 
 /*
- * Compresses the oldest whole records, of which there must be one, up to DEFLATE_SIZE, to `packed`.
- * *samples_ret is the number of SAMPLE records. They are removed, also on failure.
+ * Compresses the oldest whole records, at most DEFLATE_SIZE bytes, to `packed` and removes them,
+ * also on failure. `packing` must not be empty. *samples_ret: number of removed SAMPLE records.
  */
 struct sp_error *packing_next(struct packing *packing, uint64_t *samples_ret) SP_MUST_CHECK;
 
