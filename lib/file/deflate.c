@@ -90,9 +90,10 @@ static struct sp_error *make_frame(struct deflater *deflater, const void *bytes,
 	if (ZSTD_isError(status))
 		return failed(status);
 	struct sp_error *error = step(deflater, &input, ZSTD_e_flush, &used);
+	if (error)
+		return error;
 	end = used;
-	if (!error)
-		error = step(deflater, &none, ZSTD_e_end, &end);
+	error = step(deflater, &none, ZSTD_e_end, &end);
 	if (error)
 		return error;
 	size_t last = end - used, blocks = 0;

@@ -86,14 +86,16 @@ static struct sp_error *say(struct sideband *sideband, const char *format, ...)
 
 static struct sp_error *say_damage(struct sideband *sideband, const struct jitdump *dump)
 {
-	struct sp_error *error = NULL;
-	if (dump->bad_records)
-		error = say(sideband, "%s: %" PRIu64 " damaged records of JIT code ignored",
-			    dump->path, dump->bad_records);
-	if (!error && dump->cut_at)
-		error = say(sideband, "%s ends within a record, at offset 0x%" PRIx64 ": later "
-			    "JIT code has no symbols", dump->path, dump->cut_at);
-	return error;
+	if (dump->bad_records) {
+		struct sp_error *error = say(sideband, "%s: %" PRIu64 " damaged records of JIT code ignored",
+					     dump->path, dump->bad_records);
+		if (error)
+			return error;
+	}
+	if (!dump->cut_at)
+		return NULL;
+	return say(sideband, "%s ends within a record, at offset 0x%" PRIx64 ": later "
+		   "JIT code has no symbols", dump->path, dump->cut_at);
 }
 
 static struct sp_error *add_code(struct adding *adding, const struct machine_jitdump *mark,
@@ -154,18 +156,18 @@ struct sp_error *jitdumps_add(struct sp_ctx *ctx, const struct sp_reader *reader
 		.host = resolver_provenance(ctx, &recorded).host,
 		.sideband = sideband,
 	};
-	struct sp_error *error = NULL;
-	for (size_t i = 0; !error && i < machine_jitdump_count(sideband->machine); i++) {
+	for (size_t i = 0; i < machine_jitdump_count(sideband->machine); i++) {
 		const struct machine_jitdump mark = machine_jitdump(sideband->machine, i);
-		error = add_dump(&adding, &mark);
+		struct sp_error *error = add_dump(&adding, &mark);
+		if (error)
+			return error;
 	}
-	if (!error)
-		error = say_clock(&adding, CLOCK_MOVED,
-				  "times are aligned to within milliseconds");
-	if (!error)
-		error = say_clock(&adding, CLOCK_ORDER,
-				  "where JIT code was replaced, samples have the last symbol");
-	return error;
+	struct sp_error *error = say_clock(&adding, CLOCK_MOVED,
+					   "times are aligned to within milliseconds");
+	if (error)
+		return error;
+	return say_clock(&adding, CLOCK_ORDER,
+			 "where JIT code was replaced, samples have the last symbol");
 }
 
 struct sp_error *jitdumps_note(struct sideband *sideband)

@@ -94,19 +94,19 @@ static struct sp_error *add_strings(struct feature_set *set, const struct writer
 
 static struct sp_error *add_numbers(struct feature_set *set, const struct writer_info *info)
 {
-	struct sp_error *error = NULL;
 	if (info->cpus_available) {
 		struct put put = feature_begin(set, FEATURE_NRCPUS);
 		put_u32(&put, info->cpus_available);
 		put_u32(&put, info->cpus_online);
-		error = feature_end(set, FEATURE_NRCPUS, &put);
+		struct sp_error *error = feature_end(set, FEATURE_NRCPUS, &put);
+		if (error)
+			return error;
 	}
-	if (!error && info->total_memory_kb) {
-		struct put put = feature_begin(set, FEATURE_TOTAL_MEM);
-		put_u64(&put, info->total_memory_kb);
-		error = feature_end(set, FEATURE_TOTAL_MEM, &put);
-	}
-	return error;
+	if (!info->total_memory_kb)
+		return NULL;
+	struct put put = feature_begin(set, FEATURE_TOTAL_MEM);
+	put_u64(&put, info->total_memory_kb);
+	return feature_end(set, FEATURE_TOTAL_MEM, &put);
 }
 
 static struct sp_error *add_cmdline(struct feature_set *set, const char *const *cmdline)
@@ -200,21 +200,21 @@ static struct sp_error *add_pmus(struct feature_set *set, const struct writer_in
 
 static struct sp_error *add_clock(struct feature_set *set, const struct writer_info *info)
 {
-	struct sp_error *error = NULL;
 	if (info->clock_resolution_ns) {
 		struct put put = feature_begin(set, FEATURE_CLOCKID);
 		put_u64(&put, info->clock_resolution_ns);
-		error = feature_end(set, FEATURE_CLOCKID, &put);
+		struct sp_error *error = feature_end(set, FEATURE_CLOCKID, &put);
+		if (error)
+			return error;
 	}
-	if (!error && info->clock_wall_ns) {
-		struct put put = feature_begin(set, FEATURE_CLOCK_DATA);
-		put_u32(&put, 1);
-		put_u32(&put, info->clock_id);
-		put_u64(&put, info->clock_wall_ns);
-		put_u64(&put, info->clock_ns);
-		error = feature_end(set, FEATURE_CLOCK_DATA, &put);
-	}
-	return error;
+	if (!info->clock_wall_ns)
+		return NULL;
+	struct put put = feature_begin(set, FEATURE_CLOCK_DATA);
+	put_u32(&put, 1);
+	put_u32(&put, info->clock_id);
+	put_u64(&put, info->clock_wall_ns);
+	put_u64(&put, info->clock_ns);
+	return feature_end(set, FEATURE_CLOCK_DATA, &put);
 }
 
 /* Readers' buffer: a record's inflated bytes, and a record that began before them. */
@@ -322,21 +322,23 @@ static void put_build_id(struct put *put, const struct sp_build_id *build_id)
 
 struct sp_error *feature_set_end(struct feature_set *set, const struct writer_end *end)
 {
-	struct sp_error *error = NULL;
 	if (end->build_id_count && !set->at[FEATURE_BUILD_ID].present) {
 		struct put put = feature_begin(set, FEATURE_BUILD_ID);
 		for (size_t i = 0; i < end->build_id_count; i++)
 			put_build_id(&put, &end->build_ids[i]);
-		error = feature_end(set, FEATURE_BUILD_ID, &put);
+		struct sp_error *error = feature_end(set, FEATURE_BUILD_ID, &put);
+		if (error)
+			return error;
 	}
-	if (!error && (end->first_sample_ns || end->last_sample_ns) &&
-	    !set->at[FEATURE_SAMPLE_TIME].present) {
+	if ((end->first_sample_ns || end->last_sample_ns) && !set->at[FEATURE_SAMPLE_TIME].present) {
 		struct put put = feature_begin(set, FEATURE_SAMPLE_TIME);
 		put_u64(&put, end->first_sample_ns);
 		put_u64(&put, end->last_sample_ns);
-		error = feature_end(set, FEATURE_SAMPLE_TIME, &put);
+		struct sp_error *error = feature_end(set, FEATURE_SAMPLE_TIME, &put);
+		if (error)
+			return error;
 	}
-	return error ?: add_payloads(set, end->features, end->feature_count);
+	return add_payloads(set, end->features, end->feature_count);
 }
 
 /* Valid until the set changes; size 0 where absent. */
