@@ -25,6 +25,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/record/values.c src/cmd/record/values.h \
 	src/cmd/report/arguments.c src/cmd/report/arguments.h \
 	src/cmd/report/fields.c \
+	src/cmd/report/key_options.c \
 	src/cmd/report/keys.c \
 	src/cmd/report/missing.c \
 	src/cmd/report/report.c \

@@ -10,8 +10,10 @@ src_libcommand_la_SOURCES += \
 	src/out/json.c \
 	src/out/name.c \
 	src/out/output.c src/out/output.h \
+	src/out/report.c src/out/report.h \
 	src/out/stat.c src/out/stat.h src/out/stat_internal.h \
-	src/out/stat_csv.c src/out/stat_json.c src/out/stat_metric.c src/out/stat_text.c \
+	src/out/stat_csv.c src/out/stat_figures.c src/out/stat_json.c src/out/stat_metric.c \
+	src/out/stat_place.c src/out/stat_text.c \
 	src/out/table.c src/out/table.h \
 	src/out/text.c \
 	src/out/timeline.c src/out/timeline.h \

@@ -3,60 +3,7 @@
 #ifndef OUT_OUTPUT_H
 #define OUT_OUTPUT_H
 
-#include <sprof/sprof.h>
-#include <stdio.h>
-#include "term.h"
-
-/* Events side by side. */
-struct joint_view {
-	const struct sp_group *group;
-	const struct sp_profile *const *profiles; /* as the group's, first of them the leader's */
-};
-
-/* Columns of tables that are no keys: what -F names. */
-enum report_column {
-	REPORT_COLUMN_SELF = SP_KEY_COUNT,
-	REPORT_COLUMN_TOTAL,
-	REPORT_COLUMN_SELF_RANGE,
-	REPORT_COLUMN_TOTAL_RANGE,
-	REPORT_COLUMN_SAMPLES,
-	REPORT_COLUMN_PERIOD,
-	REPORT_COLUMN_END,
-};
-
-/* What is to be written. All of it is borrowed. */
-struct report {
-	const char *path;
-	const struct sp_file_info *info;
-	uint64_t duration_ns; /* from the first to the last sample */
-	const struct timeline *timeline; /* NULL: not shown */
-	bool damaged;
-	const struct sp_profile *const *profiles;
-	size_t profile_count;
-	const struct joint_view *groups; /* instead of whose profiles' tables one is shown */
-	size_t group_count;
-	const struct sp_finding *const *findings;
-	size_t finding_count;
-	const enum sp_key *keys; /* in the order that the user gave */
-	size_t key_count;
-	const char *const *field_names; /* of SP_KEY_FIELD and those behind it */
-	const unsigned int *columns; /* of text, in their order: keys and enum report_column … */
-	size_t column_count;     /* … or 0: those that are usual */
-	bool children;           /* rows have totals of their own */
-	bool order_by_self;      /* rows are ordered and limited by self, although they have totals */
-	bool hide_rows;          /* text shows the tree only */
-	bool show_samples;       /* text has a column of sample counts */
-	bool keep_keys;          /* text has a column for each key, even if all its values are equal */
-	enum sp_tree_order tree;
-	bool filtered, relative;
-	const char *callers, *callees; /* of this function alone; NULL: all is shown */
-	double row_limit, tree_limit; /* smaller shares are left out; 0: none are */
-	double row_coverage;     /* text ends at the rows that have this share of self; 0: no limit */
-	size_t row_most;         /* text has at most this many rows of an event; 0: no limit */
-	const uint64_t *periods; /* of each profile: ns of clocks, else events; 0: not known */
-	bool quiet;
-	struct term term;
-};
+#include "out/report.h"
 
 struct output {
 	const char *name;      /* of --format */
@@ -75,44 +22,5 @@ extern const struct output *const outputs[];
 
 /* NULL if there is none of that name. */
 const struct output *output_find(const char *name);
-
-bool report_has_key(const struct report *report, enum sp_key key);
-
-/* What it is called; a field's name is the recording's. */
-const char *report_key_name(const struct report *report, enum sp_key key);
-
-/* The keys but the event's, in the order that machines are promised; returns how many. */
-size_t report_ordered_keys(const struct report *report, enum sp_key ret[SP_KEY_COUNT]);
-
-/* A text of the row by its key, which is no number; NULL where that is not known. */
-const char *row_text(const struct sp_row *row, enum sp_key key);
-
-/* A number of the row by its key; false where it is not known. */
-bool row_number(const struct sp_row *row, enum sp_key key, int64_t *ret);
-
-/* What rows and nodes are ordered and limited by. */
-const struct sp_weight *row_main(const struct report *report, const struct sp_row *row);
-
-/* Whether rows are ordered and limited by total. */
-bool report_by_total(const struct report *report);
-
-/* Of a group: those of which some event's share is not below the limit, whatever their order. */
-bool report_shows(const struct report *report, const struct sp_group *group,
-		  const struct sp_joint_row *row);
-
-/* Whether a group has the profile. */
-bool view_has(const struct joint_view *view, const struct sp_profile *profile);
-
-/* How many of the rows, which are ordered, are not below the limit. */
-size_t report_row_count(const struct report *report, const struct sp_profile *profile);
-
-/* The rows that text shows, by all its limits. */
-size_t report_text_row_count(const struct report *report, const struct sp_profile *profile);
-
-/* The name of a node, which is a function, a symbol, or a command. */
-const char *node_name(const struct sp_tree_node *node);
-
-/* The total of a row is known: computed, or without call chains its self. */
-bool report_has_totals(const struct report *report, const struct sp_profile *profile);
 
 #endif

@@ -47,7 +47,10 @@ void stat_put_text_line(const struct stat_line *line);
 void stat_put_csv_line(const struct stat_line *line);
 void stat_put_json_line(const struct stat_line *line);
 
-/* What stands before the count: the time, and the place; of JSON the brace too. */
+/* CPU, thread, core, ... of a line of text; nothing for the sum of all. */
+void stat_put_text_place(const struct stat_line *line);
+
+/* Columns before the count: time and place; for JSON also the brace. */
 void stat_put_text_prefix(const struct stat_line *line);
 void stat_put_csv_prefix(const struct stat_line *line);
 void stat_put_json_prefix(const struct stat_line *line);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --metric-only: of each place one line, with what its counts say together and not the counts.
- * Which figures these are, and how wide, is as perf has it: ratios, not rates.
+ * --metric-only: one line for each place, with its ratios and without its counts. Figures and
+ * widths are perf's; rates are left out.
  */
 #include <string.h>
 #include "json.h"

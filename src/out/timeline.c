@@ -7,7 +7,7 @@
 
 #include <math.h>
 #include "out/format.h"
-#include "out/output.h"
+#include "out/report.h"
 
 #define COLUMNS_MAX 60
 #define COLUMNS_MIN 8

@@ -10,6 +10,24 @@
 #include "json.h"
 #include "text.h"
 
+static const char *const mode_names[] = {
+	[SP_READER_FILE] = "file", [SP_READER_PIPE] = "pipe", [SP_READER_DIRECTORY] = "directory",
+};
+
+const char *info_mode(const struct info *info)
+{
+	return mode_names[info->file->mode];
+}
+
+const char *info_feature(unsigned int bit, char *buffer, size_t size)
+{
+	const char *name = sp_feature_name(bit);
+	if (name)
+		return name;
+	snprintf(buffer, size, "%u", bit);
+	return buffer;
+}
+
 static void put_attr(const struct sp_event *event, const struct term *term, FILE *out)
 {
 	char value[SP_WORDS_SIZE];

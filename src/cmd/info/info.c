@@ -14,10 +14,6 @@
 
 enum info_format { INFO_TEXT, INFO_JSON };
 
-static const char *const mode_names[] = {
-	[SP_READER_FILE] = "file", [SP_READER_PIPE] = "pipe", [SP_READER_DIRECTORY] = "directory",
-};
-
 static void count_other(struct info *info, uint32_t type)
 {
 	size_t place = 0;
@@ -89,20 +85,6 @@ static bool count_record(struct info *info, const struct sp_record *record)
 		break;
 	}
 	return true;
-}
-
-const char *info_mode(const struct info *info)
-{
-	return mode_names[info->file->mode];
-}
-
-const char *info_feature(unsigned int bit, char *buffer, size_t size)
-{
-	const char *name = sp_feature_name(bit);
-	if (name)
-		return name;
-	snprintf(buffer, size, "%u", bit);
-	return buffer;
 }
 
 /* All records; damage stays with the reader. False if memory or the file failed. */

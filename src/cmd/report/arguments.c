@@ -15,12 +15,6 @@ void report_arguments_deinit(struct report_arguments *arguments)
 	selection_deinit(&arguments->selection);
 }
 
-bool report_names_stacks(const struct report_arguments *arguments)
-{
-	return arguments->selection.focus.count || arguments->selection.ignore.count ||
-	       arguments->callers || arguments->callees;
-}
-
 static bool parse_format(const struct option *option, const char *text)
 {
 	const struct output **output = option->value;

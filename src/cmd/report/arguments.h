@@ -59,7 +59,10 @@ bool report_fields_parse(const struct option *option, const char *text);
 /* Adds a key, unless it is there. */
 void report_key_add(struct report_arguments *arguments, enum sp_key key);
 
-/* Says why a key is none, and which there are; returns the exit status. */
+/* Reason why a key of perf is not a key here; NULL if there is none: it may be a field. */
+const char *report_key_refusal(const char *word);
+
+/* Prints that `word` is no key, with a list of the keys. Returns the exit status. */
 int report_key_reject(const char *title, const char *word);
 
 /* A key that is not known may be a field: keeps its name. False after having said why not. */

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Options of keys and columns, and the choices that depend on the recording. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd/report/arguments.h"
+#include "command.h"
+#include "diag.h"
+
+/* A key, or what may be a field; false after having said why it is neither. */
+static bool parse_key(struct report_arguments *arguments, const char *title, const char *word,
+		      unsigned int *ret)
+{
+	enum sp_key key;
+	const char *why = report_key_refusal(word);
+	if (sp_key_parse(word, &key)) {
+		*ret = key;
+		return true;
+	}
+	if (why)
+		diag_say("%s: %s %s", title, word, why);
+	else if (!*word)
+		(void)report_key_reject(title, word);
+	return !why && *word && report_fields_want(arguments, title, word, ret);
+}
+
+/* "comm,symbol"; "+cpu" adds to the default, which other options have a say in. */
+bool report_keys_parse(const struct option *option, const char *text)
+{
+	struct report_arguments *arguments = option->value;
+	char *copy = strdup(text), *rest = copy, *word;
+	bool fine = copy;
+	unsigned int key;
+	arguments->key_count = 0;
+	arguments->keys_given = true;
+	arguments->more_keys = fine && *rest == '+';
+	rest += arguments->more_keys;
+	while (fine && (word = strsep(&rest, ","))) {
+		fine = parse_key(arguments, "--sort", word, &key);
+		if (fine)
+			report_key_add(arguments, (enum sp_key)key);
+	}
+	free(copy);
+	return fine;
+}
+
+/* perf's names of what is no key. */
+static const struct {
+	const char *name;
+	unsigned int column;
+} fields[] = {
+	{"overhead", REPORT_COLUMN_SELF},
+	{"overhead_children", REPORT_COLUMN_TOTAL},
+	{"interval", REPORT_COLUMN_SELF_RANGE}, /* ours; of the one before it */
+	{"sample", REPORT_COLUMN_SAMPLES},
+	{"period", REPORT_COLUMN_PERIOD},
+};
+
+static bool parse_field(struct report_arguments *arguments, const char *word)
+{
+	size_t last = arguments->column_count;
+	unsigned int column = REPORT_COLUMN_END;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (!strcmp(word, fields[i].name))
+			column = fields[i].column;
+	if (column == REPORT_COLUMN_END &&
+	    !parse_key(arguments, "-F, --fields", word, &column))
+		return false;
+	if (column == REPORT_COLUMN_SELF_RANGE && last &&
+	    arguments->columns[last - 1] == REPORT_COLUMN_TOTAL)
+		column = REPORT_COLUMN_TOTAL_RANGE;
+	if (column == REPORT_COLUMN_TOTAL && arguments->children < 0)
+		arguments->children = 1;
+	for (size_t i = 0; i < last; i++)
+		if (arguments->columns[i] == column)
+			return true;
+	arguments->columns[arguments->column_count++] = column;
+	return true;
+}
+
+/* "overhead,sample,sym": what is a key makes rows, too. */
+bool report_fields_parse(const struct option *option, const char *text)
+{
+	struct report_arguments *arguments = option->value;
+	char *copy = strdup(text), *rest = copy, *word;
+	bool fine = copy;
+	arguments->column_count = 0;
+	arguments->keys_given = true;
+	while (fine && (word = strsep(&rest, ",")))
+		fine = parse_field(arguments, word);
+	free(copy);
+	return fine;
+}
+
+static void add_keys(struct report_arguments *arguments, const enum sp_key *keys, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		report_key_add(arguments, keys[i]);
+}
+
+/* Where inlined functions are none, functions are symbols, and said to be. */
+static void add_default_keys(struct report_arguments *arguments)
+{
+	const enum sp_key usual[] = {arguments->selection.inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL,
+				     SP_KEY_COMM, SP_KEY_DSO};
+	static const enum sp_key branches[] = {SP_KEY_SYMBOL_FROM, SP_KEY_SYMBOL_TO, SP_KEY_COMM,
+					       SP_KEY_DSO_FROM};
+	/* perf's own. */
+	static const enum sp_key memory[] = {
+		SP_KEY_LOCAL_WEIGHT, SP_KEY_MEM, SP_KEY_SYMBOL, SP_KEY_DSO, SP_KEY_SYMBOL_DADDR,
+		SP_KEY_DSO_DADDR, SP_KEY_SNOOP, SP_KEY_TLB, SP_KEY_LOCKED, SP_KEY_BLOCKED,
+		SP_KEY_LOCAL_INS_LAT, SP_KEY_LOCAL_P_STAGE_CYC,
+	};
+	enum sp_key keys[SP_KEY_COUNT];
+	size_t count = arguments->key_count;
+	/* Text shows which function a line is in. */
+	if (count == 1 && *arguments->keys == SP_KEY_SRCLINE && arguments->output == &output_text &&
+	    !arguments->column_count)
+		report_key_add(arguments, arguments->selection.inlines ? SP_KEY_FUNCTION
+								       : SP_KEY_SYMBOL);
+	if (count && !arguments->more_keys)
+		return;
+	memcpy(keys, arguments->keys, sizeof(keys));
+	arguments->key_count = 0;
+	if (arguments->branches)
+		add_keys(arguments, branches, sizeof(branches) / sizeof(*branches));
+	else if (arguments->memory)
+		add_keys(arguments, memory, sizeof(memory) / sizeof(*memory));
+	else
+		add_keys(arguments, usual, sizeof(usual) / sizeof(*usual));
+	add_keys(arguments, keys, count);
+}
+
+/*
+ * Branches, not stacks of calls that the processor keeps as branches (--call-graph lbr): as
+ * perf has it, not where stacks were copied besides.
+ */
+static bool has_branches(const struct sp_reader *reader)
+{
+	bool any = false;
+	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
+		const struct perf_event_attr *attr = &sp_reader_event(reader, i)->attr;
+		if (attr->sample_type & PERF_SAMPLE_STACK_USER)
+			return false;
+		any |= attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
+		       !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
+	}
+	return any;
+}
+
+static bool has_branch_stacks(const struct sp_reader *reader)
+{
+	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
+		if (sp_reader_event(reader, i)->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
+			return true;
+	return false;
+}
+
+static const char *first_branch_key(const struct report_arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->key_count; i++)
+		if (sp_key_is_of_branches(arguments->keys[i]))
+			return sp_key_name(arguments->keys[i]);
+	return NULL;
+}
+
+bool report_names_stacks(const struct report_arguments *arguments)
+{
+	return arguments->selection.focus.count || arguments->selection.ignore.count ||
+	       arguments->callers || arguments->callees;
+}
+
+/* Whoever asks for calls has them, if there are any. */
+static bool wants_calls(const struct report_arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->key_count; i++)
+		if (arguments->keys[i] == SP_KEY_PARENT)
+			return true;
+	return arguments->tree != SP_TREE_NONE || arguments->output == &output_folded ||
+	       arguments->children == 1 || arguments->parent || report_names_stacks(arguments);
+}
+
+/* Whether branches are counted; false after having said what cannot be done. */
+static bool settle_branches(struct report_arguments *arguments, const struct sp_reader *reader)
+{
+	const char *key = first_branch_key(arguments), *path = sp_reader_info(reader)->path;
+	if (key && arguments->branches == 0) {
+		diag_say("--no-branch-stack leaves nothing to make rows by %s of", key);
+		return false;
+	}
+	if ((key || arguments->branches == 1) && !has_branch_stacks(reader)) {
+		diag_say("%s has no branch stacks; 'record -b' records them, where the processor has "
+			 "them", path);
+		return false;
+	}
+	if (arguments->branches == 1 && wants_calls(arguments)) {
+		diag_say("branches (-b) have no call chains to show");
+		return false;
+	}
+	if (arguments->memory && (key || arguments->branches == 1)) {
+		diag_say("--mem-mode and branches do not go together");
+		return false;
+	}
+	if (arguments->memory)
+		arguments->branches = 0;
+	if (arguments->branches < 0)
+		arguments->branches = key || (has_branches(reader) && !wants_calls(arguments));
+	return true;
+}
+
+int report_arguments_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
+			    const struct sp_reader *reader)
+{
+	int status = report_fields_settle(arguments, ctx, reader);
+	if (status >= 0)
+		return status;
+	for (size_t i = 0; i < arguments->column_count; i++)
+		if (arguments->columns[i] < SP_KEY_COUNT)
+			report_key_add(arguments, (enum sp_key)arguments->columns[i]);
+	if (!settle_branches(arguments, reader))
+		return 1;
+	add_default_keys(arguments);
+	if (arguments->parent)
+		report_key_add(arguments, SP_KEY_PARENT);
+	return -1;
+}
