@@ -9,7 +9,6 @@ TEST_EXTENSIONS = .sh
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run
 SH_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run $(SHELL)
 AM_TESTS_ENVIRONMENT = \
-	export CK_TAP_LOG_FILE_NAME=-; export CK_VERBOSITY=silent; \
 	export SPROF='$(abs_top_builddir)/src/sprof'; \
 	export top_srcdir='$(abs_top_srcdir)'; export top_builddir='$(abs_top_builddir)'; \
 	export XDG_CACHE_HOME='$(abs_top_builddir)/tests/cache'; export CC='$(CC)'; export LC_ALL=C;

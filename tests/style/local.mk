@@ -8,4 +8,5 @@ dist_check_SCRIPTS += \
 	tests/style/test_layers.sh \
 	tests/style/test_perf_event_open.sh \
 	tests/style/test_rules.sh \
+	tests/style/test_unit_main.sh \
 	tests/style/test_words.sh

@@ -26,6 +26,15 @@
 	static const TTest *const name##_entry = &name##_test;                \
 	static void name(int _i __attribute__((unused)))
 
+void test_note_skip(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Ends the case, which counts as skipped for that reason. In TEST() alone, not in its helpers. */
+#define skip_test(...)                                                        \
+	do {                                                                  \
+		test_note_skip(__func__, __VA_ARGS__);                        \
+		return;                                                       \
+	} while (0)
+
 /* Fails the case with the error's own message. */
 #define ok_or_fail(call)                                                      \
 	do {                                                                  \

@@ -231,7 +231,7 @@ static const char *host_arch(void)
 TEST(cfi_rows_of_the_c_library)
 {
 	if (!libc_path())
-		return;
+		skip_test("needs libc");
 	struct subject subject =
 		subject_open(libc_path(), host_arch(), PERF_SAMPLE_REGS_ABI_64, false, true);
 	check_entries(&subject, 3);
@@ -246,7 +246,7 @@ TEST(cfi_rows_of_the_c_library)
 TEST(cfi_entries_one_by_one_are_all)
 {
 	if (!libc_path())
-		return;
+		skip_test("needs libc");
 	struct subject subject =
 		subject_open(libc_path(), host_arch(), PERF_SAMPLE_REGS_ABI_64, false, true);
 	struct cfi_entry entry;
@@ -261,7 +261,7 @@ TEST(cfi_entries_one_by_one_are_all)
 TEST(cfi_index_where_there_is_no_table)
 {
 	if (!libc_path())
-		return;
+		skip_test("needs libc");
 	struct subject subject =
 		subject_open(libc_path(), host_arch(), PERF_SAMPLE_REGS_ABI_64, false, false);
 	ck_assert_uint_gt(subject.table.index.count, 1500);
@@ -342,7 +342,7 @@ static const char assembler[] =
 TEST(cfi_rows_of_rare_instructions)
 {
 	if (strcmp(host_arch(), "x86_64") != 0)
-		return;
+		skip_test("needs x86-64");
 	files_write(files_path("prog.s"), assembler, strlen(assembler));
 	files_run("$CC -nostdlib -shared -o prog prog.s 2>/dev/null");
 	struct subject subject = subject_open(files_path("prog"), "x86_64",
@@ -362,7 +362,7 @@ TEST(cfi_rows_of_32_bit_programs)
 				 "$CC -m32 -O2 -fno-pic -no-pie -nostdlib -Wl,-e,f -o prog p.c "
 				 "2>/dev/null && echo made"),
 		    "made"))
-		return;
+		skip_test("needs x86-64 and 32-bit headers");
 	struct subject subject = subject_open(files_path("prog"), "x86_64",
 					      PERF_SAMPLE_REGS_ABI_32, false, true);
 	check_entries(&subject, 1);

@@ -423,7 +423,7 @@ TEST(event_parse_agrees_with_perf)
 	};
 	struct oracle probe;
 	if (ask_perf("dummy", &probe, 1) != 1)
-		return; /* no perf here */
+		skip_test("needs perf");
 	size_t compared = 0;
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
 		compared += compare_with_perf(events[i]);

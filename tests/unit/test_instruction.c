@@ -97,7 +97,7 @@ TEST(text_is_that_of_the_library)
 		ck_assert_int_eq(sp_error_code(error), SP_ERROR_UNSUPPORTED);
 		ck_assert(sp_error_remedy(error));
 		sp_error_free(error);
-		return;
+		skip_test("built without a disassembler");
 	}
 	const uint8_t add[] = {0x48, 0x83, 0xc0, 0x01}, jump[] = {0xeb, 0x0e};
 	ck_assert_str_eq(sp_disassembler_text(disassembler, 0x1000, add, sizeof(add), &length),

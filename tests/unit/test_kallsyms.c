@@ -173,7 +173,7 @@ TEST(kallsyms_agrees_with_the_live_file)
 	KALLSYMS *kallsyms = NULL;
 	CLEANUP(cleanup_sp_error_free) struct sp_error *error = kallsyms_read(ctx, NULL, &kallsyms);
 	if (error || kallsyms_hidden(kallsyms))
-		return; /* not readable here */
+		skip_test("kernel addresses are hidden");
 	CLEANUP(cleanup_fclose) FILE *file = fopen("/proc/kallsyms", "r");
 	ck_assert_ptr_nonnull(file);
 	char line[1024], name[512], type;

@@ -199,7 +199,7 @@ TEST(kernel_cache_damage_is_found_and_mended)
 TEST(kernel_cache_refuses_another_users_file)
 {
 	if (geteuid() != 0)
-		return;
+		skip_test("needs root");
 	ROOT root;
 	root_init(&root);
 	put_kernel(&root, kallsyms);
@@ -252,7 +252,7 @@ TEST(kernel_cache_needs_folders_that_no_other_user_changes)
 		{12345, 0755, 0}, {12345, 0700, 0}, {12345, 01777, 0},
 	};
 	if (geteuid() != 0)
-		return;
+		skip_test("needs root");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		ROOT root;
 		root_init(&root);
@@ -273,7 +273,7 @@ TEST(kernel_cache_follows_links_of_its_own_alone)
 	ok_or_fail(kernel_cache_save(root.ctx));
 	ck_assert_int_eq(access(kernel_path(&root), F_OK), 0);
 	if (geteuid() != 0)
-		return;
+		skip_test("needs root");
 	/* In a folder like /tmp anybody may have made it. */
 	ck_assert_int_eq(chmod(root.path, 01777), 0);
 	ck_assert(!load(&root, KERNEL_CACHE_KERNEL, KERNEL_ID));
@@ -300,7 +300,7 @@ static void __attribute__((noreturn)) swap_folders(const char *home, const char 
 TEST(kernel_cache_gives_nothing_of_roots_away)
 {
 	if (geteuid() != 0)
-		return;
+		skip_test("needs root");
 	ROOT root;
 	root_init(&root);
 	char home[128], victim[128], command[300];

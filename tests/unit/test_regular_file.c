@@ -110,7 +110,7 @@ TEST(files_among_devices_are_not_opened)
 	ck_assert(!stat("/dev", &dev) && !stat("/", &root));
 	CLEANUP_CLOSE int fd = dev.st_dev != root.st_dev ? mkostemp(path, O_CLOEXEC) : -1;
 	if (fd < 0)
-		return;
+		skip_test("needs a writable /dev on a file system of its own");
 	int got = -1;
 	struct stat status;
 	struct sp_error *error = regular_file_open(NULL, path, 0, &got, &status);

@@ -141,7 +141,7 @@ TEST(resolver_debug_file_by_build_id)
 TEST(resolver_debug_file_without_its_binary)
 {
 	if (!files_have("eu-strip"))
-		return;
+		skip_test("needs eu-strip");
 	RESOLVING r = {0};
 	char path[256];
 	resolving_compile("prog", "-g");
@@ -170,7 +170,7 @@ TEST(resolver_debug_file_without_its_binary)
 TEST(resolver_gnu_debugdata)
 {
 	if (!files_have("xz"))
-		return;
+		skip_test("needs xz");
 	RESOLVING r = {0};
 	resolving_compile("prog", "");
 	uint64_t at = resolving_function("prog", "hidden");
@@ -376,7 +376,7 @@ TEST(resolver_file_of_another_mount_namespace)
 	char byte;
 	if (read(done[0], &byte, 1) != 1) {
 		waitpid(pid, NULL, 0); /* no right to make a namespace */
-		return;
+		skip_test("needs the right to make a mount namespace");
 	}
 	r.module.path = inner;
 	r.pid = (uint32_t)pid;
@@ -459,7 +459,7 @@ TEST(resolver_names_another_kernels_vdso_by_the_one_kept)
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	ok_or_fail(vdso_own(&image));
 	if (!image || !image->build_id_size)
-		return;
+		skip_test("the vdso has no build-id");
 	/* Made another one: by its build-id, and by what its functions are called. */
 	CLEANUP_FREE char *kept = malloc(image->size);
 	memcpy(kept, image->memory, image->size);

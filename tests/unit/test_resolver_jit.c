@@ -111,7 +111,7 @@ TEST(jit_map_of_a_container)
 TEST(jit_map_of_another_user_is_not_believed)
 {
 	if (geteuid() != 0)
-		return;
+		skip_test("needs root");
 	JIT j;
 	jit_init(&j);
 	root_put(&j.root, "/tmp/perf-4711.map", "7000 100 planted\n");
@@ -301,7 +301,7 @@ TEST(jitdump_below_symfs)
 TEST(jitdump_of_another_user_is_not_believed)
 {
 	if (geteuid() != 0)
-		return;
+		skip_test("needs root");
 	JIT j;
 	dump_init(&j);
 	give_to(&j, DUMP, 12345);

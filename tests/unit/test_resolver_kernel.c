@@ -513,7 +513,7 @@ TEST(kernel_that_runs_here)
 	char *second = strchr(lines, '\n');
 	uint64_t text = strtoull(lines, NULL, 16);
 	if (!text || !second)
-		return; /* hidden */
+		skip_test("kernel addresses are hidden");
 	uint64_t ip = strtoull(second, NULL, 16);
 	RESOLVING r = {.options.osrelease = name.release};
 	r.module = (struct module){

@@ -348,7 +348,7 @@ TEST(the_file_is_valid_after_each_system_call)
 	}
 	ck_assert(WIFEXITED(status));
 	if (WEXITSTATUS(status) == 77)
-		return; /* no ptrace here */
+		skip_test("needs ptrace");
 	ck_assert_int_eq(WEXITSTATUS(status), 0);
 	ck_assert_uint_gt(stops, 200);
 	ck_assert_uint_eq(rests, (size_t)2 * 13); /* into and out of a system call, after each commit */
@@ -455,7 +455,7 @@ TEST(what_cannot_be_a_recording_is_refused)
 TEST(what_others_left_in_a_shared_folder_is_refused)
 {
 	if (geteuid() != 0)
-		return; /* cannot make files of others */
+		skip_test("needs root");
 	files_run("mkdir -m 1777 shared; cd shared; ln -s /dev/null link; mkfifo fifo;"
 		  "chown -h 1:1 . link fifo; chown 0:0 ..");
 	files_run("chown 2:2 shared; chmod 1777 shared");
@@ -469,7 +469,7 @@ TEST(what_others_left_in_a_shared_folder_is_refused)
 TEST(a_file_of_others_in_a_shared_folder_is_left_alone)
 {
 	if (geteuid() != 0)
-		return;
+		skip_test("needs root");
 	files_run("chmod 711 .; mkdir -m 1777 shared; echo theirs >shared/data; chown 1:1 shared/data");
 	const char *path = files_path("shared/data");
 	ck_assert_int_eq(setresuid(3, 3, 3), 0);
@@ -657,7 +657,7 @@ TEST(a_disk_too_full_to_begin)
 	const char *disk = small_disk("size=4k");
 	struct writer *writer;
 	if (!disk)
-		return;
+		skip_test("a small disk cannot be mounted");
 	fails_with(SP_ERROR_LIMIT, writer_open(NULL, files_path("disk/data"), recording_events, 2,
 					       &recording_info, &writer));
 	ck_assert_str_eq(files_output("ls disk"), "");

@@ -49,7 +49,7 @@ TEST(perf_reads_a_finished_file)
 {
 	struct record_buffer buffer = {0};
 	if (!files_have(perf()))
-		return;
+		skip_test("needs perf");
 	struct writer *writer = recording_open(files_path("data"));
 	put_known(&buffer);
 	ok_or_fail(recording_write(writer, &buffer));
@@ -65,7 +65,7 @@ TEST(perf_reads_a_finished_file)
 TEST(perf_reads_a_header_of_all_we_know)
 {
 	if (!files_have(perf()))
-		return;
+		skip_test("needs perf");
 	ok_or_fail(writer_close(recording_open(files_path("data")),
 				&(struct writer_end){1000000, 2000000, NULL, 0}));
 	const char *header = files_output("%s report --header-only -i data 2>&1", perf());
@@ -88,7 +88,7 @@ TEST(perf_passes_over_notes)
 {
 	struct record_buffer buffer = {0};
 	if (!files_have(perf()))
-		return;
+		skip_test("needs perf");
 	struct writer *writer = recording_open(files_path("data"));
 	put_known(&buffer);
 	ok_or_fail(record_encode_note(&buffer, &(struct sp_note){.text = "the rate was lowered to 500 Hz",
@@ -124,7 +124,7 @@ static void write_stream(const char *path, bool closes)
 TEST(perf_reads_a_stream)
 {
 	if (!files_have(perf()))
-		return;
+		skip_test("needs perf");
 	write_stream(files_path("closed"), true);
 	write_stream(files_path("cut"), false);
 	ck_assert_str_eq(rows("-i - <closed"), KNOWN_ROWS);
@@ -142,7 +142,7 @@ TEST(perf_reads_a_stream_of_many_ids)
 	struct record_buffer buffer = {0};
 	struct writer *writer;
 	if (!files_have(perf()))
-		return;
+		skip_test("needs perf");
 	for (size_t i = 0; i < 20000; i++)
 		ids[i] = i + 100;
 	files_run("mkfifo fifo; { cat fifo >data; touch done; } & :");
