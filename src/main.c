@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cmd/record/run.h"
+#include "cmd/record/program.h"
 #include "command.h"
 #include "diag.h"
 #include "nearest.h"
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 		return run(command, argc - 1, argv + 1);
 	if (argv[1][0] == '-')
 		return reject_option(argv + 1);
-	if (!asks_help && run_is_program(argv[1]))
-		return finish(run_program(argv + 1));
+	if (!asks_help && program_is_given(argv[1]))
+		return finish(program_run(argv + 1));
 	return reject_command(argv[1]);
 }

@@ -4,6 +4,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/common/control.c src/cmd/common/control.h \
 	src/cmd/common/event_lists.c src/cmd/common/event_lists.h \
 	src/cmd/common/input_options.c src/cmd/common/input_options.h \
+	src/cmd/common/input_run.c src/cmd/common/input_run.h \
 	src/cmd/common/session.c src/cmd/common/session.h \
 	src/cmd/info/details.c \
 	src/cmd/info/info.c src/cmd/info/info.h \
@@ -19,7 +20,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/record/fields.c src/cmd/record/fields.h \
 	src/cmd/record/files.c src/cmd/record/files.h \
 	src/cmd/record/record.c src/cmd/record/record.h \
-	src/cmd/record/run.c src/cmd/record/run.h \
+	src/cmd/record/program.c src/cmd/record/program.h \
 	src/cmd/record/stop.c src/cmd/record/stop.h \
 	src/cmd/record/summary.c src/cmd/record/summary.h \
 	src/cmd/record/values.c src/cmd/record/values.h \

@@ -38,7 +38,7 @@ bool event_lists_parse_pfm(const struct option *option, const char *text)
 	return list;
 }
 
-/* Of the -e before it; of two they must both hold, as perf has it. */
+/* --filter applies to the -e before it. Of two filters both must match, as in perf. */
 bool event_lists_parse_filter(const struct option *option, const char *text)
 {
 	struct event_lists *lists = option->value;

@@ -3,12 +3,25 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "diag.h"
+
+const char **session_cmdline(int argc, char **argv)
+{
+	const char **words = calloc((size_t)argc + 2, sizeof(*words));
+	if (!words) {
+		diag_say("out of memory");
+		return NULL;
+	}
+	words[0] = "sprof";
+	memcpy(words + 1, argv, (size_t)argc * sizeof(*argv));
+	return words;
+}
 
 uint64_t session_now_ns(void)
 {

@@ -40,6 +40,13 @@ enum session_ready {
 uint64_t session_now_ns(void);
 
 /*
+ * Returns "sprof" and the words of argv, NULL-terminated: the command line for the recording, made
+ * before options_parse() reorders argv. The caller frees the array, not the words. NULL after
+ * printing that memory is exhausted.
+ */
+const char **session_cmdline(int argc, char **argv);
+
+/*
  * Initializes the session and opens a descriptor that reads `signals`. Signals of `ignored` (NULL:
  * none) become errors of system calls, for example EPIPE. Both arrays end with 0. Blocks no signal
  * yet. Returns false after printing the error; signal_fd is -1 then.

@@ -82,7 +82,7 @@ static const struct word branch_words[] = {
 	{"counter", BRANCH_COUNTERS},
 };
 
-/* Levels alone select no branches: then it is any, as perf has it. */
+/* Privilege levels alone select no branches; perf then records any branch. */
 #define BRANCH_LEVELS \
 	((uint64_t)(PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV))
 

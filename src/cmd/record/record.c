@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sprof record: from the command line to a file, and what the user is told of it. */
+/* sprof record: runs a recording by its options and prints the result. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,14 +249,9 @@ int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary)
 {
 	struct record_arguments arguments = {.options.call_graph = SP_CALL_GRAPH_AUTO,
 					     .no_summary = !summary};
-	/* The command line as typed, for the file: options_parse() reorders it. */
-	const char **cmdline = calloc((size_t)argc + 2, sizeof(*cmdline));
-	if (!cmdline) {
-		diag_say("out of memory");
+	const char **cmdline = session_cmdline(argc, argv);
+	if (!cmdline)
 		return EXIT_RECORDER;
-	}
-	cmdline[0] = "sprof";
-	memcpy(cmdline + 1, argv, (size_t)argc * sizeof(*argv));
 	arguments.options.cmdline = cmdline;
 	int status = record_arguments_parse(&arguments, argc, argv);
 	if (status < 0)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cmd/common/input_run.h"
 #include "cmd/info/info.h"
 #include "cmd/report/arguments.h"
 #include "command.h"
@@ -363,16 +364,10 @@ static struct sp_error *set_time_origin(const struct report_arguments *arguments
 				     : NULL;
 }
 
-static int report_reader(struct sp_ctx *ctx, struct report_arguments *arguments,
-			 struct sp_reader *reader)
+static int report_reader(struct sp_ctx *ctx, void *data, struct sp_reader *reader)
 {
+	struct report_arguments *arguments = data;
 	struct sp_analysis *analysis = NULL;
-	if (arguments->header_only) {
-		struct pager pager = pager_open(arguments->selection.pager != 0);
-		info_put_header(reader, pager.out);
-		int status = pager_close(&pager);
-		return input_damage(reader) | status;
-	}
 	int settled = report_arguments_settle(arguments, ctx, reader);
 	if (settled >= 0)
 		return settled;
@@ -396,12 +391,14 @@ static int report_run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	struct report_arguments arguments;
 	int status = report_arguments_parse(&arguments, argc, argv);
-	if (status < 0) {
-		selection_apply(&arguments.selection, ctx);
-		struct sp_reader *reader = input_open(ctx, arguments.selection.input);
-		status = reader ? report_reader(ctx, &arguments, reader) : 1;
-		sp_reader_free(reader);
-	}
+	const struct input_run run = {
+		.selection = &arguments.selection,
+		.header_only = arguments.header_only,
+		.read = report_reader,
+		.arguments = &arguments,
+	};
+	if (status < 0)
+		status = input_run(&run, ctx);
 	report_arguments_deinit(&arguments);
 	return status;
 }

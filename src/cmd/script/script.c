@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cmd/common/input_run.h"
 #include "cmd/info/info.h"
 #include "command.h"
 #include "diag.h"
@@ -321,16 +322,10 @@ static bool can_disassemble(const struct script_arguments *arguments,
 	return !error;
 }
 
-static int script_reader(struct sp_ctx *ctx, struct script_arguments *arguments,
-			 struct sp_reader *reader)
+static int script_reader(struct sp_ctx *ctx, void *data, struct sp_reader *reader)
 {
+	struct script_arguments *arguments = data;
 	struct script_view view;
-	if (arguments->header_only) {
-		struct pager pager = pager_open(arguments->selection.pager != 0);
-		info_put_header(reader, pager.out);
-		int status = pager_close(&pager);
-		return input_damage(reader) | status;
-	}
 	if (!selection_settle(&arguments->selection, reader) ||
 	    !fields_fit(&arguments->fields, reader, !arguments->no_chains))
 		return 1;
@@ -353,12 +348,14 @@ static int script_run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	struct script_arguments arguments;
 	int status = script_arguments_parse(&arguments, argc, argv);
-	if (status < 0) {
-		selection_apply(&arguments.selection, ctx);
-		struct sp_reader *reader = input_open(ctx, arguments.selection.input);
-		status = reader ? script_reader(ctx, &arguments, reader) : 1;
-		sp_reader_free(reader);
-	}
+	const struct input_run run = {
+		.selection = &arguments.selection,
+		.header_only = arguments.header_only,
+		.read = script_reader,
+		.arguments = &arguments,
+	};
+	if (status < 0)
+		status = input_run(&run, ctx);
 	script_arguments_deinit(&arguments);
 	return status;
 }

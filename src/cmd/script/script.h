@@ -139,7 +139,7 @@ void script_put_instruction(struct printer *printer, const struct sp_sample *sam
 void script_put_blocks(struct printer *printer, const struct sp_event *event,
 		       const struct sp_sample *sample, uint64_t fields);
 
-/* A record that is no sample, from "PERF_RECORD_…" to the line's end, as perf has it. */
+/* Prints a record other than a sample as perf does, from "PERF_RECORD_…" to the end of the line. */
 void script_put_record(struct printer *printer, const struct sp_record *record);
 
 struct json;

@@ -12,7 +12,7 @@
 /* Intervals below each line with the columns' names. */
 #define INTERVALS_A_HEADING 25
 
-bool run_open_output(struct counting *counting)
+bool counting_open_output(struct counting *counting)
 {
 	const struct stat_arguments *arguments = counting->arguments;
 	uint64_t number;
@@ -42,7 +42,7 @@ bool run_open_output(struct counting *counting)
 }
 
 /* Returns false after saying that something could not be written. */
-bool run_close_output(struct counting *counting)
+bool counting_close_output(struct counting *counting)
 {
 	FILE *out = counting->style.out;
 	bool good = !fflush(out) && !ferror(out);

@@ -34,9 +34,9 @@ struct run {
 };
 
 /* Opens style.out. Returns false after printing the error. */
-bool run_open_output(struct counting *counting);
+bool counting_open_output(struct counting *counting);
 /* Flushes and closes style.out. Returns false after printing that a write failed. */
-bool run_close_output(struct counting *counting);
+bool counting_close_output(struct counting *counting);
 
 /* Reads the counters and prints their counts since the last interval. */
 void run_print_interval(struct run *run);

@@ -146,7 +146,7 @@ static void end_command(struct run *run)
 	counting->status = session_status(&counting->session, counting->status);
 }
 
-static bool run_shell(struct counting *counting, const char *what, const char *command)
+static bool counting_run_hook(struct counting *counting, const char *what, const char *command)
 {
 	int status = command ? system(command) : 0;
 	if (!status)
@@ -207,14 +207,14 @@ static struct sp_error *start(struct run *run)
 	return sp_stat_start(run->stat);
 }
 
-static void run_once(struct counting *counting, uint64_t index)
+static void counting_run_once(struct counting *counting, uint64_t index)
 {
 	const struct stat_arguments *arguments = counting->arguments;
 	struct run run = {.counting = counting};
 	counting->session.expects_term = false;
 	if (arguments->sync)
 		sync();
-	if (!run_shell(counting, "--pre", arguments->before))
+	if (!counting_run_hook(counting, "--pre", arguments->before))
 		return;
 	struct sp_error *error = start(&run);
 	if (error) {
@@ -231,11 +231,11 @@ static void run_once(struct counting *counting, uint64_t index)
 	}
 	session_restore(&counting->session);
 	sp_stat_free(run.stat);
-	if (!counting->session.failed && !run_shell(counting, "--post", arguments->after))
+	if (!counting->session.failed && !counting_run_hook(counting, "--post", arguments->after))
 		counting->status = EXIT_RECORDER << 8;
 }
 
-/* 'COMMAND ARG', "process id '7'", as perf has it; the caller's to free. */
+/* Names the target as perf does: 'COMMAND ARG' or "process id '7'". The caller frees the text. */
 static char *describe(const struct stat_arguments *arguments)
 {
 	const struct sp_stat_options *options = &arguments->options;
@@ -263,7 +263,7 @@ static char *describe(const struct stat_arguments *arguments)
 	return text;
 }
 
-static int run_all(struct counting *counting)
+static int counting_run_all(struct counting *counting)
 {
 	const struct stat_arguments *arguments = counting->arguments;
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
@@ -272,11 +272,11 @@ static int run_all(struct counting *counting)
 	for (uint64_t i = 0; !counting->session.failed && !counting->session.stopped; i++) {
 		if (arguments->runs && i == arguments->runs)
 			break;
-		run_once(counting, i);
+		counting_run_once(counting, i);
 	}
 	session_close(&counting->session);
 	control_close(&counting->control);
-	if (!run_close_output(counting))
+	if (!counting_close_output(counting))
 		return EXIT_RECORDER;
 	return child_pass_on(counting->status);
 }
@@ -297,23 +297,14 @@ static struct stat_style style_of(const struct stat_arguments *arguments)
 	return style;
 }
 
-/* As it was typed, for the file; NULL-terminated, the caller's to free. */
-static const char **whole_cmdline(int argc, char **argv)
-{
-	const char **words = calloc((size_t)argc + 2, sizeof(*words));
-	if (words) {
-		words[0] = "sprof";
-		memcpy(words + 1, argv, (size_t)argc * sizeof(*argv));
-	}
-	return words;
-}
-
 static int run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	struct stat_arguments arguments = {0};
 	if (argc > 1 && !strcmp(argv[1], "report"))
 		return stat_report(ctx, argc - 1, argv + 1);
-	const char **cmdline = whole_cmdline(argc, argv);
+	const char **cmdline = session_cmdline(argc, argv);
+	if (!cmdline)
+		return EXIT_RECORDER;
 	arguments.cmdline = cmdline;
 	if (argc > 1 && !strcmp(argv[1], "record")) {
 		arguments.record = true;
@@ -332,7 +323,7 @@ static int run(struct sp_ctx *ctx, int argc, char **argv)
 		if (arguments.verbose)
 			sp_ctx_set_log(ctx, diag_log, NULL, SP_LOG_DEBUG);
 		bool good = !arguments.control || control_open(&counting.control, arguments.control);
-		status = good && run_open_output(&counting) ? run_all(&counting) : EXIT_USAGE;
+		status = good && counting_open_output(&counting) ? counting_run_all(&counting) : EXIT_USAGE;
 		control_close(&counting.control);
 		free(what);
 	}

@@ -3,7 +3,7 @@
  * Record and report in one command. The recorder is a child: it may end by the program's signal, and the
  * report comes before this process does so, too. Signals that end a recording go to the child.
  */
-#include "cmd/record/run.h"
+#include "cmd/record/program.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ static bool is_executable(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
-bool run_is_program(const char *word)
+bool program_is_given(const char *word)
 {
 	const char *path = getenv("PATH");
 	bool found = strchr(word, '/') != NULL;
@@ -119,7 +119,7 @@ static int run_recorder(int argc, char **argv)
 	return status;
 }
 
-int run_program(char **words)
+int program_run(char **words)
 {
 	static char name[] = "record";
 	struct stat old = {0}, new;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CMD_RECORD_RUN_H
-#define CMD_RECORD_RUN_H
+#ifndef CMD_RECORD_PROGRAM_H
+#define CMD_RECORD_PROGRAM_H
 
 #include <stdbool.h>
 
 /* Whether `word` names a program: a path, or an executable file in PATH. */
-bool run_is_program(const char *word);
+bool program_is_given(const char *word);
 
 /*
  * `sprof ./prog ARG...`: `sprof record ./prog ARG...`, then, if that wrote sprof.data, `sprof report`.
  * Ends as the program did: returns its exit status, or ends this process by its signal.
  */
-int run_program(char **words);
+int program_run(char **words);
 
 #endif
