@@ -15,7 +15,7 @@
 struct buffer {
 	char *text;
 	size_t count, capacity;
-	enum text_form form; /* of names */
+	enum text_form form; /* form of names */
 	bool failed;
 };
 
@@ -57,11 +57,11 @@ void buffer_pad(struct buffer *buffer, size_t begin, size_t width);
 /* Appends a name, aligned right like printf's %*s. */
 void buffer_right(struct buffer *buffer, const char *text, size_t width);
 
-/* As printf's %*lu and %*ld, with blanks or zeros before the number. */
+/* Writes like printf's %*lu and %*ld, with blanks or zeros before the number. */
 void buffer_decimal(struct buffer *buffer, uint64_t number, unsigned int width, char fill);
 void buffer_signed(struct buffer *buffer, int64_t number, unsigned int width);
 
-/* As printf's %*lx. */
+/* Writes like printf's %*lx. */
 void buffer_hex(struct buffer *buffer, uint64_t number, unsigned int width);
 
 void buffer_format(struct buffer *buffer, const char *format, ...)

@@ -21,7 +21,7 @@ extern const struct command command_stat;
 
 /* Exit statuses beside the workload's own. */
 enum {
-	EXIT_USAGE = 129,    /* as perf */
+	EXIT_USAGE = 129,    /* usage error; perf's status */
 	EXIT_RECORDER = 125, /* every failure of the recorder itself */
 };
 

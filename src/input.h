@@ -6,7 +6,7 @@
 #include <sprof/sprof.h>
 #include "options.h"
 
-/* So many features may be in a header. */
+/* Number of feature bits in a header. */
 #define INPUT_FEATURES 256
 
 /* "sprof.data", or "perf.data" where only that is there; else what -i said. */
@@ -35,12 +35,12 @@ int input_damage(struct sp_reader *reader);
 
 #define INPUT_TEXT 192
 
-/* What is missing at a place of damage by time, in parentheses; empty where that is not known. */
+/* Writes the time span missing at a place of damage, in parentheses; "" if unknown. */
 const char *input_missing(struct sp_reader *reader, size_t index, char text[INPUT_TEXT]);
 
 /*
- * That a recording was not ended, and when about; NULL where it was, that is not known, or
- * input_damage() says it.
+ * States that a recording has no end, and its approximate last time. NULL if it has an end, if that
+ * is unknown, or if input_damage() prints it.
  */
 const char *input_unfinished(struct sp_reader *reader, char text[INPUT_TEXT]);
 

@@ -49,7 +49,7 @@ void json_unsigned(struct json *json, const char *key, uint64_t number);
 void json_signed(struct json *json, const char *key, int64_t number);
 void json_bool(struct json *json, const char *key, bool value);
 
-/* As many digits as a double of a share is worth (10); null if it is no number. */
+/* Writes the significant digits of a share (10); null if it is not finite. */
 void json_double(struct json *json, const char *key, double number);
 
 #endif

@@ -30,7 +30,7 @@ static void help(FILE *out)
 	      "'sprof help COMMAND' lists options, 'man sprof' lists tasks.\n", out);
 }
 
-/* What stdio still holds may not fit the disk: then no status is 0. */
+/* Flushes stdio: a full disk at this point must not end with status 0. */
 static int finish(int status)
 {
 	struct pager none = {.out = stdout};

@@ -140,7 +140,7 @@ struct sp_number_list option_numbers_list(const struct option_numbers *numbers)
 	return (struct sp_number_list){numbers->items, numbers->count};
 }
 
-/* Behind the item that begins at `text`: its comma, or the end. */
+/* Returns the end of the item at `text`: its comma, or the terminating NUL. */
 static const char *item_end(const char *text)
 {
 	int depth = 0;

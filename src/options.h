@@ -81,12 +81,12 @@ struct option {
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = (value_), .parse = (parse_), __VA_ARGS__}
 
-/* As OPTION_CALL, where the argument may be left out. */
+/* Like OPTION_CALL, with an optional argument. */
 #define OPTION_CALL_OPTIONAL(letter_, name_, argument_, value_, parse_, help_, ...)         \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = (value_), .parse = (parse_), .optional = true, __VA_ARGS__}
 
-/* As OPTION_CALL, where the argument may be left out, and is never the next word. */
+/* Like OPTION_CALL, with an optional argument that is never the next word. */
 #define OPTION_CALL_ATTACHED(letter_, name_, argument_, value_, parse_, help_, ...)         \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = (value_), .parse = (parse_), .optional = true, .attached = true, __VA_ARGS__}
@@ -111,7 +111,7 @@ struct option_numbers {
 void option_strings_deinit(struct option_strings *strings);
 void option_numbers_deinit(struct option_numbers *numbers);
 
-/* As the library takes them; valid as long as the list. */
+/* Returns the list for the library; valid as long as `strings`. */
 struct sp_string_list option_strings_list(const struct option_strings *strings);
 struct sp_number_list option_numbers_list(const struct option_numbers *numbers);
 
@@ -127,7 +127,10 @@ bool option_strings_push(struct option_strings *strings, const char *text, size_
 /* The whole of `text` as a number between the two; false if it is not. */
 bool option_text_number(const char *text, uint64_t low, uint64_t high, uint64_t *ret);
 
-/* What begins with a number of 0 to 100: a hundredth of that, and what is behind it. */
+/*
+ * Parses a number from 0 to 100 at the begin of the text. *ret is a hundredth of it, *end_ret the
+ * rest of the text.
+ */
 bool option_text_percent(const char *text, char **end_ret, double *ret);
 
 /* "12", "12.5" or "12.000000001" seconds, up to `end`, as nanoseconds; exact. */
@@ -153,7 +156,7 @@ struct option_refusal {
 	const char *why;
 };
 
-/* What a command takes. */
+/* Arguments that a command takes. */
 struct option_usage {
 	const char *const *synopses; /* "sprof record [OPTION]... [--] COMMAND"; NULL-terminated */
 	const char *about;           /* a sentence or two below them */
@@ -161,7 +164,7 @@ struct option_usage {
 	const struct option *options; /* until OPTION_END */
 	const char *footer;          /* text below all options, or NULL */
 	const struct option_refusal *refusals; /* or NULL */
-	bool stop_at_operand;        /* what follows the first operand is not looked at */
+	bool stop_at_operand;        /* words after the first operand are not parsed */
 };
 
 /*

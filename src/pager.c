@@ -90,7 +90,7 @@ struct pager pager_open(bool wanted)
 	struct pager pager = {.out = stdout};
 	const char *command = pager_command();
 	int input;
-	/* What a child writes, and what stdio holds, must not be mixed. */
+	/* The child's output and stdio's buffer must not mix. */
 	fflush(stdout);
 	if (wanted && command && isatty(STDOUT_FILENO))
 		pager.pid = pager_start(command, &input);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a command writes its results: standard output, or a pager in front of
- * it. Its end tells whether all of it arrived.
+ * Standard output of a command, or a pager in front of it. Closing it reports whether all output
+ * arrived.
  */
 #ifndef PAGER_H
 #define PAGER_H
@@ -12,8 +12,8 @@
 
 struct pager {
 	FILE *out;
-	pid_t pid; /* of the pager; 0: none */
-	int errnum; /* of a failed write that stdio no longer has; 0: none */
+	pid_t pid; /* the pager's; 0: no pager */
+	int errnum; /* errno of a failed write, kept because stdio forgets it; 0: none */
 };
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the place that text goes to can show. */
+/* Abilities of the device that shows the text: width, colours, UTF-8. */
 #ifndef TERM_H
 #define TERM_H
 

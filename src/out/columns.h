@@ -13,7 +13,7 @@ enum column_kind {
 	COLUMN_SELF_RANGE,
 	COLUMN_SAMPLES,
 	COLUMN_PERIOD,
-	COLUMN_EVENT, /* of a group, by its index: its share of what rows are ordered by */
+	COLUMN_EVENT, /* share of an event of the group, by its index: self or total, as rows are ordered */
 	COLUMN_EVENT_RANGE,
 	COLUMN_RATIO,
 	COLUMN_RATIO_RANGE,
@@ -26,8 +26,8 @@ enum column_kind {
 #define COLUMN_INLINED " (inlined)"
 
 struct column {
-	int kind; /* of enum column_kind */
-	size_t index; /* of the event or ratio */
+	int kind; /* enum column_kind */
+	size_t index; /* index of the event or ratio */
 	int width;
 };
 
@@ -44,7 +44,7 @@ struct table {
 	const struct joint_view *view; /* NULL: of one event */
 	const struct cells *rows;
 	size_t row_count;
-	int decimals; /* of intervals */
+	int decimals; /* decimals of intervals */
 	struct column *columns;
 	size_t count;
 };

@@ -18,7 +18,7 @@ static bool has_events(const struct report *report)
 	return report->profile_count > 1 || report_has_key(report, SP_KEY_EVENT);
 }
 
-/* What every row needs to know. */
+/* State shared by all rows. */
 struct columns {
 	const struct report *report;
 	enum sp_key keys[SP_KEY_COUNT];

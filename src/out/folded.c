@@ -21,13 +21,13 @@
 struct level {
 	const struct sp_tree_node **nodes;
 	size_t count, next;
-	size_t line_size; /* of the line before these frames */
+	size_t line_size; /* size of the line before these frames */
 };
 
 struct folder {
 	const struct report *report;
 	FILE *out;
-	LIST(struct level) levels; /* that are open */
+	LIST(struct level) levels; /* open levels */
 	char *line;
 	size_t line_size, line_capacity;
 };

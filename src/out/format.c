@@ -21,7 +21,7 @@ const char *format_count(uint64_t count, char buffer[FORMAT_SIZE])
 	return at;
 }
 
-/* What is a percentage, as "%.*f" has it; a table's time is in these. Decimals: 1 or 2. */
+/* Formats a percentage like "%.*f", which takes most of a table's time. Decimals: 1 or 2. */
 static char *format_fixed(double value, int decimals, char *buffer, size_t size)
 {
 	double scaled = value * (decimals == 2 ? 100 : 10);
@@ -152,7 +152,7 @@ void format_bounds(const struct sp_weight *weight, uint64_t missing, uint64_t ow
 		   double *low_ret, double *high_ret)
 {
 	double share = weight->share.value, part = (double)weight->weight;
-	/* Of what it is a share: of all, or of what filters let pass. */
+	/* Base of the share: all samples, or those that pass the filters. */
 	double all = share > 0 ? part / share : 0;
 	*low_ret = share > 0 ? part / (all + (double)missing) : 0;
 	*high_ret = share > 0 ? (part + (double)own) / (all + (double)own) : 1;

@@ -37,13 +37,13 @@ static void write_name(struct json *json, const char *key, const char *name)
 		json_string(json, key, name);
 }
 
-/* What every row needs to know. */
+/* State shared by all rows. */
 struct row_keys {
 	const struct report *report;
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t count;
 	bool totals, build_id, event;
-	uint64_t missing; /* of the profile */
+	uint64_t missing; /* missing stacks of the profile */
 };
 
 static void write_key(const struct row_keys *of, struct json *json, const struct sp_row *row,
@@ -57,7 +57,7 @@ static void write_key(const struct row_keys *of, struct json *json, const struct
 		json_signed(json, name, number);
 }
 
-/* What came later is behind what was promised first. */
+/* Newer members follow the older ones: readers rely on their order. */
 static void write_keys(const struct row_keys *of, struct json *json, const struct sp_row *row)
 {
 	size_t i = 0;
@@ -155,7 +155,7 @@ static void write_group(const struct report *report, struct json *json,
 	json_end_lines(json, '}');
 }
 
-/* Where events were recorded as groups. */
+/* Writes groups if events were recorded as groups. */
 static void write_groups(const struct report *report, struct json *json)
 {
 	if (!report->group_count)

@@ -6,7 +6,7 @@
 #include "out/report.h"
 
 struct output {
-	const char *name;      /* of --format */
+	const char *name;      /* value of --format */
 	bool paged;            /* for people: worth a pager */
 	/* Write errors stay in `out`. False, after having said why: out of memory. */
 	bool (*write)(const struct report *report, FILE *out);

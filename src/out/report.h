@@ -10,7 +10,7 @@
 /* Events side by side. */
 struct joint_view {
 	const struct sp_group *group;
-	const struct sp_profile *const *profiles; /* as the group's, first of them the leader's */
+	const struct sp_profile *const *profiles; /* in the group's order: the leader's first */
 };
 
 /* Columns of tables that are no keys: what -F names. */
@@ -24,7 +24,7 @@ enum report_column {
 	REPORT_COLUMN_END,
 };
 
-/* What is to be written. All of it is borrowed. */
+/* Content to write. All pointers are borrowed. */
 struct report {
 	const char *path;
 	const struct sp_file_info *info;
@@ -39,8 +39,8 @@ struct report {
 	size_t finding_count;
 	const enum sp_key *keys; /* in the order that the user gave */
 	size_t key_count;
-	const char *const *field_names; /* of SP_KEY_FIELD and those behind it */
-	const unsigned int *columns; /* of text, in their order: keys and enum report_column … */
+	const char *const *field_names; /* names of SP_KEY_FIELD and the following keys */
+	const unsigned int *columns; /* text's columns in order: keys and enum report_column … */
 	size_t column_count;     /* … or 0: those that are usual */
 	bool children;           /* rows have totals of their own */
 	bool order_by_self;      /* rows are ordered and limited by self, although they have totals */
@@ -49,18 +49,18 @@ struct report {
 	bool keep_keys;          /* text has a column for each key, even if all its values are equal */
 	enum sp_tree_order tree;
 	bool filtered, relative;
-	const char *callers, *callees; /* of this function alone; NULL: all is shown */
+	const char *callers, *callees; /* only this function's; NULL: all functions */
 	double row_limit, tree_limit; /* smaller shares are left out; 0: none are */
 	double row_coverage;     /* text ends at the rows that have this share of self; 0: no limit */
 	size_t row_most;         /* text has at most this many rows of an event; 0: no limit */
-	const uint64_t *periods; /* of each profile: ns of clocks, else events; 0: not known */
+	const uint64_t *periods; /* for each profile: ns of clocks, else events; 0: unknown */
 	bool quiet;
 	struct term term;
 };
 
 bool report_has_key(const struct report *report, enum sp_key key);
 
-/* What it is called; a field's name is the recording's. */
+/* Returns the key's name; a field has the recording's name for it. */
 const char *report_key_name(const struct report *report, enum sp_key key);
 
 /* The keys but the event's, in the order that machines are promised; returns how many. */
@@ -72,13 +72,13 @@ const char *row_text(const struct sp_row *row, enum sp_key key);
 /* A number of the row by its key; false where it is not known. */
 bool row_number(const struct sp_row *row, enum sp_key key, int64_t *ret);
 
-/* What rows and nodes are ordered and limited by. */
+/* Returns the weight by which rows and nodes are ordered and limited. */
 const struct sp_weight *row_main(const struct report *report, const struct sp_row *row);
 
 /* Whether rows are ordered and limited by total. */
 bool report_by_total(const struct report *report);
 
-/* Of a group: those of which some event's share is not below the limit, whatever their order. */
+/* True if the share of at least one event of the group reaches the limit. */
 bool report_shows(const struct report *report, const struct sp_group *group,
 		  const struct sp_joint_row *row);
 

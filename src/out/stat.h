@@ -16,12 +16,12 @@ enum stat_kind { STAT_TEXT, STAT_CSV, STAT_JSON };
 struct stat_style {
 	FILE *out;
 	enum stat_kind kind;
-	const char *separator; /* of CSV */
+	const char *separator; /* CSV only */
 	bool big_numbers;      /* with the locale's thousands separators; text only */
 	enum sp_stat_aggregate aggregate;
 	bool skip_zero;        /* rows that have counted nothing are left out */
 	bool repeated;         /* several runs: the noise is shown */
-	bool metric_only;      /* what counts say together, instead of them */
+	bool metric_only;      /* print ratios and no counts */
 };
 
 /* The counts of one run, one interval, or the means of several runs. */
@@ -54,7 +54,7 @@ bool stat_has_metrics(const struct stat_table *table);
 /* "Performance counter stats for WHAT:"; text only. */
 void stat_put_header(const struct stat_style *style, const char *what, uint64_t runs);
 
-/* What is known of the whole. */
+/* Times of the whole run. */
 struct stat_times {
 	const struct sp_stat_mean *elapsed; /* in ns, of the runs */
 	const double *runs_ns;              /* each, for --table; NULL: not asked for */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the three forms of counts share. */
+/* Declarations that the three formats of counts share. */
 #ifndef OUT_STAT_INTERNAL_H
 #define OUT_STAT_INTERNAL_H
 
@@ -34,10 +34,10 @@ void stat_put_name(FILE *out, const char *text, int width);
 /* "<not supported>", "<not counted>". */
 const char *stat_why_none(const struct stat_line *line);
 
-/* Of the mean's error, in per cent. */
+/* Standard error of the mean, in percent of it. */
 double stat_noise_percent(const struct sp_stat_mean *mean);
 
-/* Of the time that it was enabled, in per cent. */
+/* Running time in percent of the enabled time. */
 double stat_running_percent(const struct sp_stat_row *row);
 
 /* The 95 % interval in the event's unit, by the runs or by the turns it took; false: none. */

@@ -88,7 +88,7 @@ static void put_prefix(const struct stat_style *style, const struct stat_table *
 		stat_put_json_prefix(&line);
 }
 
-/* As wide as what stands before the figures, by writing that to nowhere. */
+/* Measures the width of the columns before the figures by writing them to a null stream. */
 static int prefix_width(const struct stat_style *style, const struct stat_table *table)
 {
 	char text[256] = "";

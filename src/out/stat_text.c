@@ -9,10 +9,10 @@
 /* Columns of what is derived, with " # " before it. */
 #define METRIC_WIDTH 35
 
-/* Of the number, and of the event's name, without the unit between. */
+/* Widths of the number and of the event's name; the unit stands between them. */
 #define NUMBER_WIDTH 18
 #define NAME_WIDTH 32
-#define NAME_WIDTH_NONE 25 /* where nothing was counted */
+#define NAME_WIDTH_NONE 25 /* width if nothing was counted */
 
 /* The longest bar of --table. */
 #define BAR_MAX 50

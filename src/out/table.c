@@ -14,7 +14,7 @@
 #include <string.h>
 #include "out/columns.h"
 
-/* Where less than this remains for a name, it is shown without its suffix. */
+/* Least width of a name with its suffix; below it the suffix is dropped. */
 #define LEAST_NAME 8
 
 static enum term_style cell_style(const struct table *table, const struct cells *cells,
@@ -77,7 +77,7 @@ static bool write_cell(const struct table *table, const struct cells *cells, siz
 	bool last = index + 1 == table->count;
 	if (!text)
 		text = "?";
-	/* Where room is scarce the name needs it more. */
+	/* Drops the suffix on a narrow terminal: the name matters more. */
 	if (term->width && suffix + LEAST_NAME > width &&
 	    suffix + term_text_width(term, text) > width)
 		suffix = 0;

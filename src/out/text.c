@@ -11,7 +11,7 @@
 #include "out/table.h"
 #include "out/timeline.h"
 
-/* Where the words of the head begin. */
+/* Column at which the words of the head begin. */
 #define INDENT 2
 
 static void write_styled(const struct report *report, enum term_style style, const char *text,
@@ -182,7 +182,7 @@ static void write_stacks(const struct report *report, const struct sp_profile *p
 	write_words(report, INDENT, clauses.text, out);
 }
 
-/* What the weight of the samples is a sum of. */
+/* Adds the unit of the samples' weight. */
 static void add_weight(const struct report *report, const struct sp_profile *profile,
 		       struct clauses *clauses)
 {

@@ -24,7 +24,7 @@ struct curve {
 	double columns[COLUMNS_MAX]; /* samples */
 	size_t count;
 	double peak;
-	double width_ns; /* of a column */
+	double width_ns; /* width of a column */
 };
 
 /*

@@ -9,10 +9,10 @@
 struct report;
 
 struct timeline {
-	uint64_t first_ns, last_ns;       /* of all samples */
-	const struct sp_time_bins *bins;  /* of the events that are shown */
+	uint64_t first_ns, last_ns;       /* first and last sample of all events */
+	const struct sp_time_bins *bins;  /* one for each shown event */
 	size_t bins_count;
-	const struct sp_time_span *times; /* of --time; none: all is shown */
+	const struct sp_time_span *times; /* --time; none: the whole recording */
 	size_t time_count;
 };
 

@@ -31,18 +31,18 @@
 
 /* A line: one function, or a run of calls to itself. */
 struct line {
-	const struct sp_tree_node *first, *last; /* of the run; equal if there is none */
+	const struct sp_tree_node *first, *last; /* ends of the run, which may be one node */
 	unsigned int depth;
-	double self;          /* of all of the run */
+	double self;          /* sum over the run */
 	double hidden;        /* children of the run that are below the limit */
 	size_t hidden_count;
 };
 
 /* One open level of the walk. */
 struct level {
-	const struct sp_tree_node *node; /* whose children are being written */
+	const struct sp_tree_node *node; /* its children are being written */
 	size_t next, shown;
-	size_t guide_size; /* of the guides before the children */
+	size_t guide_size; /* size of the guides before the children */
 	double hidden;
 	size_t hidden_count;
 };
@@ -51,13 +51,13 @@ struct tree {
 	const struct report *report;
 	const struct term *term;
 	FILE *out;
-	int decimals; /* of intervals */
-	LIST(struct level) levels; /* that are open */
+	int decimals; /* decimals of intervals */
+	LIST(struct level) levels; /* open levels */
 	char *guides; /* "│  " or "   " for each open level */
 	size_t guides_capacity;
 };
 
-/* Of the children, which are ordered, those that are not below the limit. */
+/* Counts the children whose share reaches the limit; children are ordered. */
 static size_t shown_children(const struct tree *tree, const struct sp_tree_node *node)
 {
 	size_t count = 0;
@@ -84,7 +84,7 @@ static void hide_children(const struct tree *tree, struct line *line)
 			line->hidden += node->children[i].total.share.value;
 	}
 	line->hidden_count += node->child_count - shown + node->left_out;
-	/* Those that the analysis left out already. */
+	/* Nodes that the analysis itself left out. */
 	if (node->left_out && rest > 0)
 		line->hidden += rest;
 }

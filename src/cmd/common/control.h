@@ -16,7 +16,7 @@ struct control {
 	char *made[2];   /* paths of FIFOs that control_open() made; NULL: none */
 	bool named;      /* events have names here: enable and disable take one, and there is evlist */
 	char line[256];
-	const char *argument; /* behind the command that came last; NULL: none. Of `line` */
+	const char *argument; /* argument of the last command, within `line`; NULL: none */
 	size_t used;
 	bool overlong;   /* the line that is being read does not fit: it is nothing that we know */
 };

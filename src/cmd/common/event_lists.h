@@ -13,7 +13,7 @@ struct event_lists {
 
 void event_lists_deinit(struct event_lists *lists);
 
-/* Of options whose value is a struct event_lists. */
+/* Parsers of options with a struct event_lists as value. */
 option_parse_fn event_lists_parse, event_lists_parse_pfm, event_lists_parse_filter;
 
 #endif

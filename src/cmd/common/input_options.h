@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What report and script take alike: which recording, which samples of it, and how. */
+/* Options that report and script share: the recording, its shown samples, and how to read it. */
 #ifndef CMD_COMMON_INPUT_OPTIONS_H
 #define CMD_COMMON_INPUT_OPTIONS_H
 
@@ -25,7 +25,7 @@ struct selection {
 	bool debuginfod, force;
 	struct option_strings comms, dsos, symbols, events, focus, ignore;
 	struct option_numbers pids, tids, cpus;
-	struct selection_time parts[SELECTION_TIMES]; /* as given */
+	struct selection_time parts[SELECTION_TIMES]; /* in the order given */
 	struct sp_time_span times[SELECTION_TIMES];   /* settled */
 	size_t time_count;
 	int inlines, pager; /* -1: not said */
@@ -39,7 +39,7 @@ void selection_deinit(struct selection *selection);
 /* Groups of the help. */
 void selection_add_read(struct selection *selection, struct option_table *table);
 void selection_add_filter(struct selection *selection, struct option_table *table);
-/* Those by all functions of a stack. */
+/* Filters by all functions of a stack. */
 void selection_add_stack_filter(struct selection *selection, struct option_table *table);
 void selection_add_how(struct selection *selection, struct option_table *table);
 
@@ -50,15 +50,15 @@ bool selection_check_regex(const struct option *option, const char *text);
 void selection_apply(const struct selection *selection, struct sp_ctx *ctx);
 
 /*
- * What depends on the recording: whether it has the events, and times in percent. False after
- * saying why not.
+ * Resolves options that depend on the recording: checks the events and computes percent of times.
+ * Returns false after printing the error.
  */
 bool selection_settle(struct selection *selection, struct sp_reader *reader);
 
 /* Prints that no sample has a time of --time, and the recording's span; nothing without --time. */
 void selection_print_span(const struct selection *selection, struct sp_reader *reader);
 
-/* As the library takes them; valid as long as the selection. */
+/* Returns the filter for the library; valid as long as the selection. */
 struct sp_filter selection_filter(const struct selection *selection);
 struct sp_files selection_files(const struct selection *selection);
 

@@ -31,8 +31,8 @@ struct info {
 	const struct sp_file_info *file;
 	bool verbose;
 	size_t event_count;
-	uint64_t *samples; /* of each event */
-	uint64_t unknown;  /* of no event */
+	uint64_t *samples; /* one for each event */
+	uint64_t unknown;  /* samples without an event */
 	struct sp_losses *losses;
 	struct slices *slices; /* NULL: not wanted */
 	const struct sp_finding *const *findings; /* NULL: not wanted */

@@ -174,7 +174,7 @@ static void json_features(struct json *json, const struct info *info)
 	json_end_lines(json, '}');
 }
 
-/* Of what is missing at a place of damage; neither is there where it is not known. */
+/* Writes the losses at a place of damage; leaves out a member that is unknown. */
 static void json_missing(struct json *json, const struct info *info, size_t index)
 {
 	uint64_t from_ns, to_ns;

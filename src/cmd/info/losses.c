@@ -55,7 +55,7 @@ static void put_row(const struct slice_row *row, const char *name, size_t used, 
 	fputs("|\n", out);
 }
 
-/* Of seconds: below a millisecond, more. */
+/* Decimals of seconds: more for slices below a millisecond. */
 static int decimals(const struct slices *slices)
 {
 	return slices->shift < 20 ? 6 : 3;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a damaged file calls CPUs takes no more memory than any machine's. */
+/* Limit of memory for CPU numbers of a damaged file; no machine has more CPUs. */
 #define CPUS_MAX 8192
 
 void slices_deinit(struct slices *slices)
@@ -69,7 +69,7 @@ static void shift_row(struct slice_row *row, uint64_t by)
 		row->slices[i] = i >= by ? row->slices[i - by] : (struct slice){0};
 }
 
-/* What is before the first, as long as there is room behind the last. */
+/* Makes room for `by` slices before the first. False if as many slices at the end are in use. */
 static bool begin_sooner(struct slices *slices, uint64_t by)
 {
 	if (by >= SLICES)

@@ -29,14 +29,14 @@ struct slices {
 	unsigned int shift;  /* a slice has 2^shift ns */
 	uint64_t first;      /* its number, from time 0 on */
 	bool timed;
-	struct slice_row *last; /* where the last one was added; NULL: nowhere yet */
+	struct slice_row *last; /* row of the last addition; NULL: none yet */
 };
 
 void slices_deinit(struct slices *slices);
 
 /* Both return false when out of memory. */
 bool slices_add_sample(struct slices *slices, const struct sp_sample *sample);
-/* Of the whole recording: once all samples are there. */
+/* Adds the losses of the whole recording. Call it after all samples were added. */
 bool slices_add_losses(struct slices *slices, const struct sp_losses *losses);
 
 #endif

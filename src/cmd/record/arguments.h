@@ -17,7 +17,7 @@ struct record_arguments {
 	bool quiet, verbose;
 	bool no_summary;      /* the hottest functions are not printed at the end */
 	bool dry_run;
-	bool habit;           /* what is said is always so */
+	bool habit;           /* accepted for perf's sake: always on here */
 };
 
 /*

@@ -54,7 +54,7 @@ void record_control_run(struct control *control, struct sp_capture *capture, boo
 			error = sp_capture_snapshot(capture);
 		*stop_ret |= command == CONTROL_STOP;
 		diag_error(error);
-		/* As perf does, also of what could not be done: who waits is not to wait forever. */
+		/* Answers failed commands, too, as perf does: the sender waits for the answer. */
 		control_ack(control);
 	}
 }

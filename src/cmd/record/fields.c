@@ -130,8 +130,8 @@ static enum sp_architecture machine(void)
 #define REGISTER_BITS 64
 
 /*
- * Those that can be sampled everywhere: not x86's segments but CS and SS, which the kernel
- * refuses in 64-bit code, nor its vector registers, which only some PMUs save.
+ * Registers that every PMU can sample: no vector registers, and of x86's segments only CS and SS
+ * (the kernel refuses the others in 64-bit code).
  */
 static uint64_t usual_registers(enum sp_architecture architecture)
 {

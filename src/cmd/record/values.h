@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the options of sprof record take as values, but for those that say what samples hold. */
+/* Parsers for the values of sprof record's options, except for the fields of samples (fields.h). */
 #ifndef CMD_RECORD_VALUES_H
 #define CMD_RECORD_VALUES_H
 

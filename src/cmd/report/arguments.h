@@ -13,7 +13,7 @@ struct report_arguments {
 	const struct output *output;
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t key_count;
-	unsigned int columns[REPORT_COLUMN_END]; /* of --fields: keys, enum report_column */
+	unsigned int columns[REPORT_COLUMN_END]; /* --fields: keys or enum report_column */
 	size_t column_count; /* 0: not said */
 	bool header, header_only;
 	bool keys_given; /* by --sort or --fields */
@@ -23,12 +23,12 @@ struct report_arguments {
 	size_t word_count;
 	struct sp_field fields[SP_FIELDS_MAX];
 	char *field_own_names[SP_FIELDS_MAX]; /* the fields' */
-	char *field_names[SP_FIELDS_MAX];     /* as rows have them */
+	char *field_names[SP_FIELDS_MAX];     /* named as in the rows */
 	size_t field_count;
 	bool raw_trace;
 	const char *parent; /* NULL: not said */
-	bool exclude_other; /* who has none */
-	const char *callers, *callees; /* of this function; NULL: not said */
+	bool exclude_other; /* leave out samples without a parent */
+	const char *callers, *callees; /* function of --callers, --callees; NULL: not given */
 	int children; /* -1: not said */
 	int branches; /* -1: not said; settled to 0 or 1 */
 	bool memory;
@@ -52,7 +52,7 @@ int report_arguments_parse(struct report_arguments *arguments, int argc, char **
 /* Whether an option names functions of stacks: --focus, --ignore, --callers, --callees. */
 bool report_names_stacks(const struct report_arguments *arguments);
 
-/* Of --sort, and of --fields. */
+/* Parsers of --sort and --fields. */
 bool report_keys_parse(const struct option *option, const char *text);
 bool report_fields_parse(const struct option *option, const char *text);
 
@@ -75,8 +75,8 @@ int report_fields_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
 void report_fields_deinit(struct report_arguments *arguments);
 
 /*
- * What depends on the recording: whether branches are counted, and by which keys. -1, or, having
- * said what cannot be done, the exit status.
+ * Resolves options that depend on the recording: counting of branches, and the keys. Returns -1 to
+ * go on, or the exit status after printing the error.
  */
 int report_arguments_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
 			    const struct sp_reader *reader);

@@ -10,7 +10,7 @@
 #include "command.h"
 #include "diag.h"
 
-/* Where a word of the command line is made keys of. */
+/* Expansion of one word of the command line to keys. */
 struct expanding {
 	struct report_arguments *arguments;
 	const struct sp_reader *reader;
@@ -237,7 +237,7 @@ static int expand(struct expanding *of, const unsigned int *from, size_t count)
 	return -1;
 }
 
-/* Of a recording whose samples may have them. */
+/* Expands all words by the fields of a recording with tracepoint samples. */
 static int expand_all(struct report_arguments *a, const struct sp_reader *reader,
 		      struct sp_trace *trace)
 {

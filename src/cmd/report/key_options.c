@@ -98,7 +98,7 @@ static void add_keys(struct report_arguments *arguments, const enum sp_key *keys
 		report_key_add(arguments, keys[i]);
 }
 
-/* Where inlined functions are none, functions are symbols, and said to be. */
+/* Adds the default keys: symbols in place of functions if inlined functions are off. */
 static void add_default_keys(struct report_arguments *arguments)
 {
 	const enum sp_key usual[] = {arguments->selection.inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL,

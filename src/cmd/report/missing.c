@@ -11,7 +11,7 @@
 
 /* The samples of functions of one name, and the name nearest to it. */
 struct found {
-	const char *name; /* as rows have it; NULL: none has it */
+	const char *name; /* name as in the rows; NULL: no row has it */
 	uint64_t samples;
 	struct nearest nearest;
 };

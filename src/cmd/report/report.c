@@ -127,9 +127,9 @@ struct lists {
 	const struct sp_profile **profiles;
 	const struct sp_finding **findings;
 	struct joint_view *groups;
-	const struct sp_profile **members; /* of the groups */
-	uint64_t *periods; /* of the profiles */
-	struct sp_time_bins *bins;         /* of the profiles */
+	const struct sp_profile **members; /* profiles of all groups */
+	uint64_t *periods; /* one for each profile */
+	struct sp_time_bins *bins;         /* one for each profile */
 };
 
 static void lists_deinit(struct lists *lists)

@@ -11,30 +11,30 @@
 /* perf's: no block between two branches is longer than what fits with its last instruction. */
 #define BLOCK_MAX (16384 - SP_INSTRUCTION_MAX)
 
-/* Where the last branch is missing, what follows where the one before went is shown so far. */
+/* Bytes of code shown after the target of the newest branch if the next branch is missing. */
 #define TAIL_SIZE 128
 
 /*
- * So many instructions of one sample are shown. Branch stacks are of some dozens; without a bound a
- * damaged one, of thousands, each with a block of the longest, would be gigabytes of text.
+ * Limit of instructions shown for one sample. Branch stacks have some dozen entries. A damaged one
+ * may have thousands, each with a block of maximal size: gigabytes of text.
  */
 #define STEPS_MAX (1u << 16)
 
 /* perf has what a branch is shown as in this many columns. */
 #define INSTRUCTION_WIDTH 30
 
-/* What is known while a sample's blocks are told. */
+/* State while the blocks of a sample are printed. */
 struct walk {
 	struct printer *printer;
 	const struct sp_sample *sample;
 	const struct sp_event *event;
 	uint64_t fields;
-	uint64_t symbol_start; /* of the function named last */
+	uint64_t symbol_start; /* start of the function printed last */
 	const char *symbol;    /* NULL: none */
-	uint64_t cycles;       /* of all blocks so far */
+	uint64_t cycles;       /* sum of all blocks up to here */
 	unsigned int steps;    /* instructions so far */
 	uint16_t machine;
-	size_t size;           /* of the block */
+	size_t size;           /* bytes of the block */
 	uint8_t code[BLOCK_MAX + SP_INSTRUCTION_MAX];
 };
 
@@ -47,7 +47,7 @@ static const char *disassemble(struct printer *printer, uint16_t machine, uint64
 		sp_disassembler_free(printer->disassembler);
 		printer->disassembler = NULL;
 	}
-	/* That it is there was seen to before; what it does not know is shown in hex. */
+	/* The caller checked the disassembler's presence. Unknown instructions are shown in hex. */
 	if (!printer->disassembler)
 		sp_error_free(sp_disassembler_new(machine, printer->view->info->big_endian,
 						  &printer->disassembler));
@@ -128,7 +128,7 @@ static void put_function(struct walk *walk, uint64_t ip)
 	buffer_char(out, '\n');
 }
 
-/* What other events counted meanwhile: of each that the branches count, how often, at least. */
+/* Prints how often, at least, each event counted by the branches occurred in the block. */
 static void put_counters(struct walk *walk, size_t index)
 {
 	const struct sp_reader *reader = walk->printer->view->reader;
@@ -258,7 +258,7 @@ void script_put_blocks(struct printer *printer, const struct sp_event *event,
 	if (most && count > most + 1)
 		count = (size_t)most + 1;
 	buffer_char(&printer->out, '\n');
-	/* Of the oldest one it is not known where its block begins. */
+	/* The block before the oldest branch has no known begin. */
 	const struct sp_branch *oldest = &sample->branches[count - 1];
 	if (read_block(&walk, oldest->from, oldest->from)) {
 		put_function(&walk, oldest->from);
@@ -266,7 +266,7 @@ void script_put_blocks(struct printer *printer, const struct sp_event *event,
 	}
 	for (size_t i = count - 1; i-- > 0 && walk.steps < STEPS_MAX;) {
 		uint64_t start = sample->branches[i + 1].to, end = sample->branches[i].from;
-		/* Where the way into the kernel is filtered out, its way back is, too. */
+		/* A filter of kernel branches drops the entry and the exit alike. */
 		if (is_kernel(start) != is_kernel(end) && i > 0)
 			end = sample->branches[--i].from;
 		if (is_kernel(start) == is_kernel(end) && read_block(&walk, start, end))

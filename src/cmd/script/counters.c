@@ -36,7 +36,7 @@ static const struct sp_event *find_event(const struct sp_reader *reader, uint64_
 	return index == SIZE_MAX ? NULL : sp_reader_event(reader, index);
 }
 
-/* Where that counter is, or may be put: there always is room. */
+/* Returns the counter's slot, or a free one; the table always has room. */
 static struct script_counter *slot_of(struct script_counter *slots, size_t capacity, uint64_t id,
 				      uint32_t tid)
 {

@@ -280,7 +280,7 @@ static void add_places(struct script_fields *fields, const struct sp_reader *rea
 
 bool fields_fit(struct script_fields *fields, const struct sp_reader *reader, bool chains)
 {
-	/* As perf has it: what is in the way of counts is only told of events with samples. */
+	/* Fields of a file of `stat record` are not checked, as in perf: it has no samples. */
 	if (sp_reader_has_feature(reader, FEATURE_STAT))
 		return true;
 	for (unsigned int i = 0; i < KIND_COUNT; i++) {

@@ -83,8 +83,8 @@ struct script_fields {
 void fields_init(struct script_fields *fields);
 
 /*
- * What -F says: "comm,tid,ip", "+weight,-period", "sw:comm,ip", "trace:". False, with *why
- * the reason (to be freed), where it is not understood.
+ * Parses -F: "comm,tid,ip", "+weight,-period", "sw:comm,ip", "trace:". Returns false for words it
+ * does not know, with the reason in *why; the caller frees it.
  */
 bool fields_parse(struct script_fields *fields, const char *text, char **why);
 

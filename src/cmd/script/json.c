@@ -158,7 +158,7 @@ static void put_data_source(struct json *json, uint64_t data_src)
 	json_end(json, '}');
 }
 
-/* What samples of memory accesses, transactions and the like have. */
+/* Writes the fields of memory accesses, transactions and similar samples. */
 static void put_memory(struct printer *printer, struct json *json, const struct sp_sample *sample)
 {
 	char text[SP_WORDS_SIZE];
@@ -373,7 +373,7 @@ static void put_kernel_record(struct json *json, const struct sp_record *record)
 	}
 }
 
-/* Of a record that is no sample. */
+/* Writes the fields of a record other than a sample. */
 static void put_fields(struct json *json, const struct sp_record *record)
 {
 	if (record->type < 64)

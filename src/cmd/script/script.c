@@ -44,7 +44,7 @@ struct relay {
 	size_t turn;   /* batch to be written */
 	bool stopped;  /* somebody failed, or nobody reads */
 	struct sp_error *error;
-	int errnum; /* of the write that failed; 0: none */
+	int errnum; /* errno of the failed write; 0: none */
 	bool no_memory;
 };
 
@@ -168,7 +168,7 @@ static void *tell(void *arg)
 	struct printer printer = {.view = relay->view};
 	printer.out.form = printer.scratch.form = relay->view->form;
 	struct sp_error *error = sp_teller_new(relay->script, &printer.teller);
-	/* What stands in the way was said before. */
+	/* The reason of a failure was printed before. */
 	if (!error && relay->view->traces)
 		sp_error_free(sp_trace_new(relay->view->ctx, relay->view->reader, &printer.trace));
 	bool going = !error;
@@ -211,7 +211,7 @@ static int run_threads(struct relay *relay, unsigned int count)
 /* More files without names than these would hide what they are about. */
 #define SHOWN_NAMELESS 6
 
-/* Which samples have no name, why, and what to do: as in a report, by files. */
+/* Prints samples without symbols by file, with reason and remedy, like report. */
 static void say_nameless(const struct script_view *view, const struct sp_script *script)
 {
 	struct sp_nameless shown[SHOWN_NAMELESS];
@@ -222,7 +222,7 @@ static void say_nameless(const struct script_view *view, const struct sp_script 
 			 view->info->path, (unsigned long long)shown[i].samples,
 			 shown[i].samples == 1 ? "" : "s", shown[i].module,
 			 shown[i].what ? ": " : "", shown[i].what ?: "");
-		/* What many files lack is told once. */
+		/* Prints a remedy that several files share only once. */
 		bool again = i && shown[i].remedy && shown[i - 1].remedy &&
 			     !strcmp(shown[i].remedy, shown[i - 1].remedy);
 		if (shown[i].remedy && !again)
@@ -246,7 +246,7 @@ static void report_unproven(const struct script_view *view, const struct sp_scri
 			 files - SHOWN_NAMELESS);
 }
 
-/* What was lost, what has no name, what could not be unwound, and that it was not ended. */
+/* Prints losses, samples without symbols, failed unwinding, and a missing end of the recording. */
 static void say_limits(const struct script_view *view, const struct sp_script *script,
 		       struct sp_reader *reader)
 {

@@ -25,7 +25,7 @@ struct script_arguments {
 	uint64_t max_stack, max_blocks; /* 0: no bound */
 };
 
-/* As report_arguments_parse(). */
+/* Works like report_arguments_parse(). */
 int script_arguments_parse(struct script_arguments *arguments, int argc, char **argv);
 void script_arguments_deinit(struct script_arguments *arguments);
 
@@ -35,7 +35,7 @@ struct script_cgroup {
 	char *path;
 };
 
-/* What a sample's id says of the virtual machine that it is of. */
+/* Virtual machine of a sample's id. */
 struct script_machine {
 	uint64_t id, pid, vcpu;
 };
@@ -47,13 +47,13 @@ struct script_view {
 	const struct sp_reader *reader;
 	const struct sp_file_info *info;
 	enum sp_architecture architecture;
-	enum text_form form;              /* of names */
-	int name_width;                   /* of the longest event's */
-	bool traces;                      /* what tracepoints' samples hold can be shown */
+	enum text_form form;              /* form of names */
+	int name_width;                   /* width of the longest event name */
+	bool traces;                      /* tracepoint fields can be printed */
 	bool chains;                      /* call chains are shown, where there are any */
 	bool counters;                    /* samples with counters are told as one of each */
 	LIST(struct script_cgroup) cgroups;   /* by id */
-	LIST(struct script_machine) machines; /* of ids, by id; where they are asked for */
+	LIST(struct script_machine) machines; /* by sample id; filled if a field needs them */
 	unsigned int branch_counter_width; /* bits of a branch's counters */
 };
 
@@ -77,10 +77,10 @@ const char *view_cgroup(const struct script_view *view, uint64_t id);
 struct place_text {
 	char *text;
 	uint32_t size;
-	uint32_t fields; /* that it was made with: of FIELD_IP, SYM, … */
+	uint32_t fields; /* fields at the time it was made: FIELD_IP, SYM, … */
 };
 
-/* What counters in samples had come to; zero: none were seen. */
+/* Last values of the counters in samples; zeroed: none seen. */
 struct script_counters {
 	struct script_counter *slots;
 	size_t capacity, count;
@@ -95,9 +95,9 @@ struct printer {
 	struct buffer scratch;
 	struct place_text *places; /* by number */
 	size_t place_count;
-	uint64_t previous_ns;      /* of the line before; 0: there is none */
+	uint64_t previous_ns;      /* time of the previous line; 0: first line */
 	uint64_t first_ns;
-	size_t widest_source;      /* of data_src's texts so far */
+	size_t widest_source;      /* width of the longest data_src text up to here */
 	struct script_counters counters;
 	struct sp_disassembler *disassembler; /* NULL: not asked for yet, or not there */
 	uint16_t disassembler_machine;
@@ -118,8 +118,9 @@ int script_put_counts(const struct script_view *view, struct sp_reader *reader, 
 bool script_has_counters(const struct script_arguments *arguments, const struct sp_reader *reader);
 
 /*
- * What a counter in a sample of `event` counted since the sample before, and the event that it is
- * of; NULL: it counted nothing, or is of none, or there is no memory (printer->out.failed).
+ * Returns the event of a counter in a sample of `event`, and its increase since the previous
+ * sample. Returns NULL if the counter did not change, has no event, or memory is exhausted
+ * (printer->out.failed).
  */
 const struct sp_event *script_take_counter(struct printer *printer, const struct sp_event *event,
 					   const struct sp_sample *sample, size_t index,
@@ -135,7 +136,7 @@ void script_put_dump(struct printer *printer, const struct sp_script_item *item)
 void script_put_instruction(struct printer *printer, const struct sp_sample *sample,
 			    uint64_t fields);
 
-/* What ran between its branches, lines of their own. */
+/* Prints the instructions between the sample's branches, on lines of their own. */
 void script_put_blocks(struct printer *printer, const struct sp_event *event,
 		       const struct sp_sample *sample, uint64_t fields);
 

@@ -17,13 +17,13 @@ struct count {
 	uint64_t value, enabled_ns, running_ns;
 };
 
-/* What is known so far; a zeroed one knows nothing. */
+/* Counts read up to here; zeroed: none. */
 struct counts {
 	const struct script_view *view;
 	LIST(struct count);  /* since the last round */
-	int32_t *tids;       /* of the THREAD_MAP */
+	int32_t *tids;       /* threads of the THREAD_MAP record */
 	size_t tid_count;
-	bool *counted;       /* of each event: there was a count */
+	bool *counted;       /* for each event: it has a count */
 	bool began;
 };
 
@@ -140,7 +140,7 @@ bool script_has_counts(struct sp_reader *reader)
 	return found;
 }
 
-/* What the recorder's machine did not have has no counts, where perf script shows zeros. */
+/* Names events without counts: the recorded machine lacked them. perf script prints zeros. */
 static void say_uncounted(const struct counts *counts)
 {
 	const struct sp_reader *reader = counts->view->reader;

@@ -66,7 +66,7 @@ static void put_time(struct printer *printer, uint64_t time_ns)
 		buffer_char(&printer->out, '.');
 		buffer_decimal(&printer->out, shown % NS_PER_SECOND, 9, '0');
 	} else {
-		/* As a number of twelve characters, the last seven of which are the fraction. */
+		/* Twelve characters: five of seconds, a point, and the fraction. */
 		buffer_decimal(&printer->out, shown / NS_PER_SECOND, 5, ' ');
 		buffer_char(&printer->out, '.');
 		buffer_decimal(&printer->out, shown % NS_PER_SECOND / 1000, 6, '0');
@@ -92,7 +92,7 @@ static void put_time_of_day(struct printer *printer, uint64_t time_ns)
 			      (unsigned int)(wall_ns % NS_PER_SECOND / 1000));
 }
 
-/* Who, where and when, as it is known of samples and of other records. */
+/* Thread, CPU and time of samples and other records. */
 struct stamp {
 	uint32_t pid, tid, cpu;
 	uint64_t time_ns;
@@ -338,7 +338,7 @@ static void put_place(struct printer *printer, const struct sp_place *place, uin
 		put_line(printer, out, place, &place->frames[0]);
 }
 
-/* Of these, addr is an address of memory that may have a name. */
+/* True for events with an address of memory that may have a symbol. */
 static bool address_has_name(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE &&
@@ -369,7 +369,7 @@ static void put_address(struct printer *printer, const struct sp_sample *sample,
 	}
 }
 
-/* As wide as the widest one so far. */
+/* Pads to the widest text up to here. */
 static void put_source(struct printer *printer, uint64_t data_src)
 {
 	char text[SP_WORDS_SIZE];
@@ -434,7 +434,7 @@ static void put_branches(struct printer *printer, const struct sp_sample *sample
 	}
 }
 
-/* What a BPF program wrote: eight bytes a line, and as a string where it is one. */
+/* Prints the output of a BPF program: eight bytes a line, and as a string if it is one. */
 static void put_bpf_output(struct buffer *out, const struct sp_bytes *raw)
 {
 	bool printable = true, ended = false;
@@ -563,7 +563,7 @@ static void tell_sample(struct printer *printer, const struct sp_script_item *it
 	buffer_char(out, '\n');
 }
 
-/* Where all samples are told, filters are held to here. */
+/* Applies the filters to an iteration over all samples. */
 static bool is_shown(const struct printer *printer, const struct sp_script_item *item,
 		     const struct sp_event *event)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of a recording before its records are told: names of numbers, mostly. */
+/*
+ * Facts of a recording that are needed before its first record is printed, mostly names of numbers.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -64,7 +66,7 @@ const struct script_machine *view_machine(const struct script_view *view, uint64
 					      sizeof(key), compare_machines) : NULL;
 }
 
-/* Those of ids that are of guests. */
+/* Adds ids of events that count guests. */
 static bool add_machines(struct script_view *view, const struct sp_id_index *index)
 {
 	if (!index->machines || !index->count)
@@ -79,7 +81,7 @@ static bool add_machines(struct script_view *view, const struct sp_id_index *ind
 	return true;
 }
 
-/* What other records say of samples. False when out of memory. */
+/* Reads what other records state about samples. False when out of memory. */
 static bool read_others(struct script_view *view, struct sp_reader *reader)
 {
 	bool good = true;
@@ -159,7 +161,7 @@ bool view_init(struct script_view *view, struct sp_ctx *ctx,
 	*view = (struct script_view){.arguments = arguments, .ctx = ctx, .reader = reader,
 				     .info = info, .form = text_form_of(STDOUT_FILENO)};
 	view->traces = has_traces(view);
-	/* As perf: what does not say where it is from is from here. */
+	/* A recording without an architecture is taken for one of this machine, as by perf. */
 	const char *machine = info->arch ? info->arch : uname(&here) ? NULL : here.machine;
 	view->architecture = sp_architecture_of(machine);
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {

@@ -47,7 +47,7 @@ static bool parse_cache(const struct option *option, const char *text)
 	return true;
 }
 
-/* What the option's name stands for. */
+/* Sets the aggregation that the option's name stands for. */
 static bool parse_place(const struct option *option, const char *text)
 {
 	static const struct {
@@ -86,7 +86,7 @@ static bool parse_separator(const struct option *option, const char *text)
 	return true;
 }
 
-/* What goes wrong with options taken together. Returns false after saying it. */
+/* Rejects options that exclude each other. Returns false after printing the error. */
 static bool check(const struct stat_arguments *arguments)
 {
 	const struct sp_stat_options *options = &arguments->options;
@@ -136,7 +136,7 @@ static const char *const synopses[] = {
 	NULL,
 };
 
-/* Where perf takes formulas from. */
+/* Source of perf's formulas. */
 #define METRICS "perf's metric tables are not supported: "
 
 static const struct option_refusal refusals[] = {

@@ -104,7 +104,7 @@ static bool make_means(struct counting *counting, size_t count)
 	return counting->values && counting->enabled && counting->running;
 }
 
-/* Of what was not counted in a run nothing is known: it takes no part. */
+/* Leaves out events that were not counted in a run: their values are unknown. */
 static void add_to_means(struct counting *counting, const struct stat_table *table)
 {
 	size_t count = table->event_count * table->place_count;
@@ -162,7 +162,7 @@ static void print_whole(struct run *run)
 		return;
 	struct stat_times times = {.elapsed = &counting->elapsed, .null_run = arguments->options.no_events,
 				   .runs_ns = arguments->table ? counting->runs_ns : NULL};
-	/* Of a command beside something else, nobody wants to know. */
+	/* CPU times are left out if the command only sets the duration (-a, -C, -p, -t). */
 	const struct sp_stat_options *options = &arguments->options;
 	bool own = !options->system_wide && !options->cpus && !options->pids.count && !options->tids.count;
 	times.has_usage = own && sp_stat_times(run->stat, &times.user_ns, &times.system_ns);
@@ -181,7 +181,10 @@ static void say_notes(const struct run *run)
 	if (arguments->metric_only && !run->has_metrics && !arguments->quiet)
 		diag_say("--metric-only: no metrics for these events; try -e "
 			 "cycles,instructions,branches,branch-misses");
-	/* What was typed is missed; of the default events, rows say enough. */
+	/*
+	 * Explains missing counts of events that the user named. For the default events, rows say
+	 * enough.
+	 */
 	bool explain = arguments->verbose || (arguments->events.count && !arguments->quiet &&
 					      run->counting->style.kind == STAT_TEXT);
 	for (size_t i = 0; i < count && explain; i++)

@@ -74,7 +74,7 @@ static void fill(struct sp_stat *stat, struct stat_table *table)
 	table->places = sp_stat_places(stat, &table->place_count);
 }
 
-/* What it was of: the command line that the file has. */
+/* Prints the target by the command line in the file. */
 static void put_header(const struct stat_style *style, const struct sp_reader *reader)
 {
 	const struct sp_file_info *info = sp_reader_info(reader);

@@ -24,7 +24,7 @@ static void obey(struct run *run, enum control_command command)
 		session_add_error(&counting->session, sp_stat_enable(run->stat));
 		break;
 	case CONTROL_DISABLE:
-		/* What was counted up to here is an interval of its own, as with perf. */
+		/* Counts up to here are an interval of their own, as in perf. */
 		if (print)
 			run_print_interval(run);
 		session_add_error(&counting->session, sp_stat_disable(run->stat));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was asked of `sprof stat`. */
+/* Arguments of `sprof stat`. */
 #ifndef CMD_STAT_STAT_H
 #define CMD_STAT_STAT_H
 
