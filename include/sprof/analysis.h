@@ -34,7 +34,7 @@ struct sp_field {
 
 /* All zero is the default. Borrowed until sp_analysis_run() returns. */
 struct sp_analysis_options {
-	const enum sp_key *keys; /* of the rows; none: comm, dso, function */
+	const enum sp_key *keys; /* keys of the rows; none: comm, dso, function */
 	size_t key_count;
 	bool children;           /* compute totals and sort by them (needs call chains);
 				  * without it a row's `total` is its `self` */
@@ -45,11 +45,11 @@ struct sp_analysis_options {
 				  * comm, `dso` is NULL, and below are the call chains */
 	bool tree_lines;         /* its nodes are by source line, too */
 	/*
-	 * Of a stack no more frames are looked at, from the sampled function up; 0: all are. What
-	 * is cut so counts as at the depth limit, and in sp_profile.limited.
+	 * Limit of frames for each stack, counted from the sampled function; 0: no limit. Stacks
+	 * beyond the limit count as at the depth limit, and in sp_profile.limited.
 	 */
 	size_t max_stack;
-	bool collapse_recursion; /* of calls that repeat on the way, the tree has one round */
+	bool collapse_recursion; /* the tree shows one round of repeated calls */
 	/*
 	 * Inlined functions are no functions: functions are symbols, as are the tree's nodes,
 	 * and debug information is read for nothing but source lines, if those are asked for.
@@ -69,14 +69,14 @@ struct sp_analysis_options {
 	 */
 	const char *parent;
 	bool parent_only;        /* with that key: only samples that have one are shown */
-	uint64_t time_quantum_ns; /* of SP_KEY_TIME; 0: 100 ms */
+	uint64_t time_quantum_ns; /* width of SP_KEY_TIME's bins; 0: 100 ms */
 	/*
 	 * SP_KEY_TIME has offsets from `time_origin_ns` ("+0.100 s"), from which its steps are
 	 * counted; if it is the first key, rows are in order of time. False: the recording's clock.
 	 */
 	bool time_offsets;
 	uint64_t time_origin_ns;
-	const struct sp_field *fields; /* what SP_KEY_FIELD and those that follow it are */
+	const struct sp_field *fields; /* fields of SP_KEY_FIELD and the keys after it */
 	size_t field_count;
 	/*
 	 * A function's name (as in sp_filter.symbols), or an extended regular expression between
@@ -161,13 +161,13 @@ enum sp_finding_kind {
 struct sp_finding {
 	enum sp_finding_kind kind;
 	uint64_t samples;    /* affected; 0: not known */
-	double share;        /* of the weight of all */
+	double share;        /* share of the whole weight */
 	const char *what;    /* one sentence */
 	const char *remedy;  /* remedy, or NULL */
 	const char *cause;   /* a stable word: "no_symbols", "no_unwind_info", … */
 	const char *object;  /* file or program with that share; NULL: the event or recording */
 	const char *event;   /* NULL: all events together */
-	const char *summary; /* what follows a share: "of samples have no symbols"; NULL: none */
+	const char *summary; /* text after a share: "of samples have no symbols"; NULL: none */
 };
 
 /* All findings, index 0 first; belong to the analysis. */

@@ -31,7 +31,7 @@ extern "C" {
 
 struct sp_capture;
 
-/* What events are opened on. */
+/* Target of the events. */
 enum sp_capture_scope {
 	SP_CAPTURE_SCOPE_AUTO, /* whole CPUs where that is allowed, at up to 5,000 Hz */
 	SP_CAPTURE_SCOPE_CPU,  /* whole CPUs; what is not asked for is left out */
@@ -41,11 +41,11 @@ enum sp_capture_scope {
 #define SP_CAPTURE_FREQ_MAX UINT64_MAX
 
 /*
- * Who keeps the kernel's buffers empty: the thread that records, or threads that move what is in
- * them into memory which is not locked.
+ * Thread that empties the kernel's buffers: the recording thread, or threads that copy them to
+ * unlocked memory.
  */
 enum sp_capture_threads {
-	SP_CAPTURE_THREADS_AUTO,    /* where many CPUs, or copies of stacks, make it worth while */
+	SP_CAPTURE_THREADS_AUTO,    /* on for many CPUs or copies of stacks */
 	SP_CAPTURE_THREADS_NONE,
 	SP_CAPTURE_THREADS_CPU,     /* one for each CPU, */
 	SP_CAPTURE_THREADS_CORE,    /* core, */
@@ -73,18 +73,18 @@ enum sp_unwind {
 
 #define SP_STACK_BYTES_MAX 65528
 
-/* What samples and side-band hold besides what they always do. All zero: nothing. */
+/* Optional contents of samples and side-band records. All zero: none. */
 struct sp_capture_fields {
 	/*
-	 * Of PERF_SAMPLE_*: ADDR, ID, STREAM_ID, RAW, DATA_SRC, TRANSACTION, PHYS_ADDR, CGROUP,
-	 * DATA_PAGE_SIZE and CODE_PAGE_SIZE. The others go without saying, or by what is below.
+	 * PERF_SAMPLE_*: ADDR, ID, STREAM_ID, RAW, DATA_SRC, TRANSACTION, PHYS_ADDR, CGROUP,
+	 * DATA_PAGE_SIZE and CODE_PAGE_SIZE. Other bits are set always, or by the members below.
 	 */
 	uint64_t sample_type;
 	bool weight;
 	uint64_t branch_type;    /* PERF_SAMPLE_BRANCH_*: with any, branch stacks */
 	uint64_t user_registers, interrupt_registers; /* bits by perf's numbers */
 	bool running_time;       /* how long each event was enabled, and counted */
-	bool thread_counts;      /* what each thread or process counted, when it ends */
+	bool thread_counts;      /* count of each thread or process, written at its end */
 	bool data_mappings;      /* mappings of data, too */
 	bool switches, namespaces, cgroups; /* records of them */
 	bool no_bpf_programs;    /* leave out which are loaded meanwhile */
@@ -100,8 +100,8 @@ struct sp_event_list {
 	const char *events; /* NULL: the default */
 	bool pfm;           /* they are named as libpfm does, as `--pfm-events` */
 	/*
-	 * Of tracepoints, as the kernel takes it ("prev_pid != 0"); of PMUs that trace code,
-	 * addresses ("filter main @ /bin/ls"). NULL: none.
+	 * Filter of tracepoints, in the kernel's syntax ("prev_pid != 0"), or addresses for PMUs
+	 * that trace code ("filter main @ /bin/ls"). NULL: none.
 	 */
 	const char *filter;
 };
@@ -122,8 +122,8 @@ struct sp_capture_options {
 	const char *cpus;           /* "0-3,5": these alone; without pids and tids, all processes */
 	enum sp_capture_scope scope;
 	bool no_inherit;            /* leave out what is forked later */
-	bool inherit_threads;       /* of what is forked later, take threads alone */
-	bool remove_on_exec;        /* what runs already is left alone after its next exec */
+	bool inherit_threads;       /* follow new threads, not new processes */
+	bool remove_on_exec;        /* leave a running process at its next exec */
 	/*
 	 * Control groups, a name for each event ("a,,b": none for the second), or one for all;
 	 * then everything that runs in them is recorded. NULL: none.
@@ -133,20 +133,20 @@ struct sp_capture_options {
 	bool by_user;               /* all processes that `uid` has now */
 	uid_t uid;
 	bool exclude_self;          /* leave out the recorder's own samples */
-	const char *events;         /* as `-e`; NULL: cycles, or cpu-clock where there are none */
+	const char *events;         /* syntax of `-e`; NULL: cycles, or cpu-clock if there are none */
 	const struct sp_event_list *event_lists; /* in place of `events`: several, with filters */
 	size_t event_list_count;
 	struct sp_capture_fields fields;
 	bool no_samples;            /* count, and record the side-band alone */
 	bool strict_freq;           /* more than is allowed fails, and is no note */
 	bool use_clock;
-	clockid_t clock;            /* of all times, with use_clock; else CLOCK_MONOTONIC */
+	clockid_t clock;            /* clock of all times if use_clock; else CLOCK_MONOTONIC */
 	uint32_t wakeup_samples;    /* drain after so many; 0: by how full the rings are */
 	uint64_t wakeup_bytes;      /* drain when so much is in a ring; 0: as above */
-	bool kernel_chains, user_chains; /* of call chains, the kernel's or the user's part alone */
+	bool kernel_chains, user_chains; /* only the kernel's or the user's part of call chains */
 	/* With FP: the user's part is read when the thread goes back to it (Linux 6.19). */
 	bool deferred_chains;
-	bool user_only, kernel_only; /* of events without modifiers that say so */
+	bool user_only, kernel_only; /* for events without modifiers of their own */
 	uint64_t freq_hz;           /* 0: 997, unless there is a period */
 	uint64_t period;            /* a sample each so many events; 0: by frequency */
 	enum sp_call_graph call_graph;
@@ -158,8 +158,8 @@ struct sp_capture_options {
 	uint32_t stack_bytes;
 	bool fixed_stack_bytes;
 	uint32_t max_stack;         /* frames of a chain; 0: as many as there can be */
-	uint64_t ring_bytes;        /* of each CPU; 0: room for 200 ms at the rate, 512 KiB to 16 MiB */
-	uint64_t aux_bytes;         /* of each CPU's AUX area; 0: 4 MiB, or 128 KiB without rights */
+	uint64_t ring_bytes;        /* for each CPU; 0: room for 200 ms at the rate, 512 KiB to 16 MiB */
+	uint64_t aux_bytes;         /* AUX area of each CPU; 0: 4 MiB, or 128 KiB without rights */
 	/*
 	 * Samples of all other events hold so many of the last bytes of the AUX area of the first,
 	 * which is written to the file no other way; 0: none. Below 64 KiB, a multiple of 8.
@@ -178,7 +178,10 @@ struct sp_capture_options {
 	enum sp_capture_threads threads;
 	uint32_t thread_count;
 	bool no_adapt;              /* keep the rate, however many samples are lost */
-	/* Of zstd, 1 (fast) to 22 (small); more is the highest there is. 0: not compressed. */
+	/*
+	 * zstd level from 1 (fast) to 22 (small); larger values mean the highest level. 0: no
+	 * compression.
+	 */
 	uint32_t compression_level;
 	const char *path;           /* "-": standard output; NULL: "sprof.data" */
 	bool sync;                  /* each round is brought to the disk: no stream then */
@@ -196,7 +199,7 @@ struct sp_capture_options {
 	bool switch_on_demand;
 	/* Not recorded, in the grammar of `events`: each time is a sp_capture_switch(). NULL: none. */
 	const char *switch_event;
-	uint32_t keep_files;        /* of those that ended, the newest; 0: all */
+	uint32_t keep_files;        /* number of the newest complete files to keep; 0: all */
 	bool timestamp_name;        /* rename the file so when it ends, even if it is the only one */
 	/*
 	 * Samples are not written: buffers go round, and the newest overwrite the oldest. What is in
@@ -205,7 +208,7 @@ struct sp_capture_options {
 	 */
 	bool overwrite;
 	uint64_t overwrite_ns;
-	/* What runs already is looked up when a recording ends and not when it begins. */
+	/* Reads running processes at the end of a recording instead of its begin. */
 	bool tail_synthesize;
 	const char *const *cmdline; /* how the recorder was called, for the file; NULL-terminated */
 };
@@ -296,10 +299,10 @@ SP_API struct sp_error *sp_capture_enable(struct sp_capture *capture,
 SP_API struct sp_error *sp_capture_disable(struct sp_capture *capture,
 					   const char *event) SP_MUST_CHECK;
 
-/* What is sampled by. Names belong to the capture. */
+/* Events that take samples. Names belong to the capture. */
 SP_API size_t sp_capture_event_count(const struct sp_capture *capture);
 SP_API const char *sp_capture_event_name(const struct sp_capture *capture, size_t index);
-/* As it was opened; valid as long as the capture. */
+/* Attributes as opened; valid as long as the capture. */
 SP_API const struct perf_event_attr *sp_capture_event_attr(const struct sp_capture *capture,
 							   size_t index);
 SP_API bool sp_capture_event_enabled(const struct sp_capture *capture, size_t index);
@@ -309,29 +312,29 @@ struct sp_capture_stacks {
 	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit;
 	uint64_t skipped;   /* for want of time */
 	uint64_t none;      /* tasks without user space */
-	uint64_t repaired;  /* those that were truncated, and are complete by others */
+	uint64_t repaired;  /* truncated stacks that other samples completed */
 	uint64_t shortened; /* frames in the middle were left out */
 };
 
-/* What has been recorded so far. */
+/* Counts of the recording up to now. */
 struct sp_capture_stats {
 	uint64_t samples;       /* written */
 	uint64_t unwritten;     /* taken, but the file could not be written: its error says why */
 	uint64_t shed;          /* taken, but left out: the file took too long to write */
 	uint64_t lost;          /* samples for which there was no room; on whole CPUs, of everyone */
-	uint64_t lost_own;      /* of these, probably of what is recorded */
+	uint64_t lost_own;      /* lost samples that probably belong to the target */
 	uint64_t lost_sideband; /* records of mappings and tasks */
 	uint64_t throttled;     /* times that the kernel paused an event */
 	uint64_t unattributed;  /* samples of ended tasks that nobody can tell whose they are */
 	uint64_t file_bytes;
-	uint64_t ring_bytes;    /* of each CPU, for samples */
+	uint64_t ring_bytes;    /* ring for samples of each CPU */
 	uint64_t duration_ns;   /* from start to stop */
 	/*
 	 * CPU time that a command used, with what it waited for, and how much of it the
 	 * samples stand for; 0, 0 where that cannot be compared.
 	 */
 	uint64_t used_ns, sampled_ns;
-	uint64_t all_file_bytes; /* of all files together */
+	uint64_t all_file_bytes; /* sum of all files */
 	/*
 	 * CPU time of the command and the processes that it waited for, once it has ended; with pids, of
 	 * these, in the kernel's ticks, after sp_capture_stop(). 0: unknown, or none.
@@ -348,7 +351,7 @@ struct sp_capture_stats {
 struct sp_capture_process {
 	pid_t pid;
 	pid_t parent;    /* the recorded process that it descends from; 0: the command, which has ended */
-	char comm[64];   /* as the kernel has it: any bytes */
+	char comm[64];   /* the kernel's name for it: any bytes */
 	uint64_t cpu_ns; /* CPU time it used meanwhile, in the kernel's ticks (10 ms) */
 	bool runs;       /* it was running at the end, not waiting */
 };
@@ -364,8 +367,8 @@ SP_API size_t sp_capture_unrecorded(const struct sp_capture *capture,
 SP_API struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture);
 
 /*
- * What there is to say about the recording, a line each: steps down from what
- * was asked, losses, with their remedies. It grows; it belongs to the capture.
+ * Notes on the recording, one line each: options that were reduced, and losses, with remedies. The
+ * list grows and belongs to the capture.
  */
 SP_API size_t sp_capture_note_count(const struct sp_capture *capture);
 

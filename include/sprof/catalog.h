@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which events this machine has, and what limits their use. */
+/* Events of this machine, and limits of their use. */
 #ifndef SPROF_CATALOG_H
 #define SPROF_CATALOG_H
 
@@ -28,12 +28,12 @@ enum sp_catalog_kind {
 /* One event. Strings belong to the catalog; those that there are not are NULL. */
 struct sp_catalog_entry {
 	enum sp_catalog_kind kind;
-	const char *name;        /* as -e takes it */
+	const char *name;        /* syntax of -e */
 	const char *alias;       /* another name of the same */
 	const char *type;        /* for people: "Software event" */
 	const char *description;
 	const char *details;     /* a tracepoint's fields, a field's range */
-	const char *encoding;    /* of a PMU's event: "event=0x3c,umask=1" */
+	const char *encoding;    /* encoding of a PMU's event: "event=0x3c,umask=1" */
 	const char *pmu, *unit;
 };
 
@@ -43,7 +43,7 @@ struct sp_catalog_options {
 	 * parts of them; none: all but pfm.
 	 */
 	struct sp_string_list patterns;
-	const char *pmu; /* of this PMU alone; NULL: all */
+	const char *pmu; /* only this PMU; NULL: all */
 	bool details;    /* read `details`, too */
 };
 
@@ -65,14 +65,14 @@ SP_API size_t sp_catalog_count(const struct sp_catalog *catalog);
 SP_API const struct sp_catalog_entry *sp_catalog_entry(const struct sp_catalog *catalog,
 						       size_t index);
 
-/* What could not be listed, and what to do, a line; NULL behind the last. */
+/* Returns a line for each part that could not be listed, with a remedy; NULL after the last. */
 SP_API const char *sp_catalog_note(const struct sp_catalog *catalog, size_t index);
 
 /* Something that limits what may be recorded. Strings belong to the limits. */
 struct sp_limit {
 	const char *name;    /* "kernel.perf_event_paranoid", "RLIMIT_NOFILE" */
 	const char *path;    /* the file that was read, or NULL */
-	const char *value;   /* as read; NULL: it is not there */
+	const char *value;   /* text of the file; NULL: missing */
 	const char *meaning; /* for this user */
 	const char *remedy;  /* how to have more; NULL: there is nothing to be had */
 };

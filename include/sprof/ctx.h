@@ -9,10 +9,9 @@ extern "C" {
 #endif
 
 /*
- * What a use of the library has in common: where to log, where /proc and /sys
- * are, where debug files are looked for. There is no global state: every object
- * is made from a context, which must outlive it. A context may be shared by
- * threads once it is set up.
+ * Settings of one use of the library: log, roots of /proc and /sys, folders of debug files. The
+ * library has no global state: every object is made from a context, which must outlive it. Threads
+ * may share a context after its set-up.
  */
 struct sp_ctx;
 
@@ -35,8 +34,8 @@ SP_API void sp_ctx_set_log(struct sp_ctx *ctx, sp_log_fn *log, void *arg, enum s
 SP_API struct sp_error *sp_ctx_set_root(struct sp_ctx *ctx, const char *path) SP_MUST_CHECK;
 
 /*
- * Where separate debug files are looked for, as gdb's debug-file-directory: a
- * colon-separated list. The default is /usr/lib/debug. Copied.
+ * Sets folders of separate debug files: a colon-separated list, like gdb's debug-file-directory.
+ * The default is /usr/lib/debug. Copied.
  */
 SP_API struct sp_error *sp_ctx_set_debug_path(struct sp_ctx *ctx, const char *path) SP_MUST_CHECK;
 
@@ -47,9 +46,8 @@ SP_API struct sp_error *sp_ctx_set_debug_path(struct sp_ctx *ctx, const char *pa
 SP_API void sp_ctx_set_debuginfod(struct sp_ctx *ctx, bool wanted);
 
 /*
- * Where the library may keep what is costly to find again (kernel symbols by
- * build-id). NULL: nowhere. The default is $XDG_CACHE_HOME/sprof or
- * ~/.cache/sprof. Copied.
+ * Sets the folder for results that are costly to compute again (kernel symbols by build-id). NULL:
+ * none. The default is $XDG_CACHE_HOME/sprof or ~/.cache/sprof. Copied.
  */
 SP_API struct sp_error *sp_ctx_set_cache_path(struct sp_ctx *ctx, const char *path) SP_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a recording's header holds, in words: events' attrs, and all features. */
+/* Text for a recording's header: attributes of events, and all features. */
 #ifndef SPROF_DESCRIBE_H
 #define SPROF_DESCRIBE_H
 

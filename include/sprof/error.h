@@ -28,16 +28,16 @@ enum sp_error_code {
 /* An error. NULL means success everywhere; owned by whoever receives it. */
 struct sp_error;
 
-/* Which kind of failure it is. */
+/* Returns the kind of failure. */
 SP_API enum sp_error_code sp_error_code(const struct sp_error *error);
 
 /* The errno behind it, or 0. */
 SP_API int sp_error_errno(const struct sp_error *error);
 
-/* What failed and why, without a newline; valid as long as the error. */
+/* Returns the failed action and its cause, without a newline; valid as long as the error. */
 SP_API const char *sp_error_message(const struct sp_error *error);
 
-/* What the user can do about it, or NULL; valid as long as the error. */
+/* Returns a remedy for the user, or NULL; valid as long as the error. */
 SP_API const char *sp_error_remedy(const struct sp_error *error);
 
 /* NULL is allowed. */

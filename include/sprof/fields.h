@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What struct perf_event_attr of perf_event_open(2) has, and what this kernel knows of it. */
+/*
+ * Members of struct perf_event_attr of perf_event_open(2), and the running kernel's support for
+ * them.
+ */
 #ifndef SPROF_FIELDS_H
 #define SPROF_FIELDS_H
 
@@ -12,10 +15,10 @@ extern "C" {
 #endif
 
 struct sp_attr_field {
-	const char *name;   /* as linux/perf_event.h has it: "PERF_SAMPLE_ADDR", "use_clockid" */
-	const char *option; /* of sprof record, that asks for it; NULL: taken without being asked */
+	const char *name;   /* name in linux/perf_event.h: "PERF_SAMPLE_ADDR", "use_clockid" */
+	const char *option; /* option of sprof record that sets it; NULL: always set */
 	const char *since;  /* the first Linux that has it: "5.11" */
-	const char *needs;  /* what hardware or build of the kernel it takes besides, or NULL */
+	const char *needs;  /* hardware or kernel configuration that it requires, or NULL */
 	bool known;         /* by this kernel, which was asked */
 };
 

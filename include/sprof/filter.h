@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which samples are looked at, and where files are looked for. */
+/* Selection of samples, and folders of their files. */
 #ifndef SPROF_FILTER_H
 #define SPROF_FILTER_H
 
@@ -33,7 +33,7 @@ struct sp_files {
 	const char *symfs;    /* root directory of every path of the recording; NULL: none */
 	const char *vmlinux;  /* the kernel's ELF file; NULL: look for it */
 	const char *kallsyms; /* a file as /proc/kallsyms; NULL: what the recording says */
-	const char *unwinder; /* of copies of stacks: an engine's name, "none"; NULL: the best */
+	const char *unwinder; /* unwinder for copies of stacks: a name or "none"; NULL: the best */
 };
 
 #ifdef __cplusplus

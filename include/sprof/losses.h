@@ -24,10 +24,13 @@ SP_API void sp_losses_free(struct sp_losses *losses);
 SP_API struct sp_error *sp_losses_add(struct sp_losses *losses,
 				      const struct sp_record *record) SP_MUST_CHECK;
 
-/* Of the event of that index, by what was added so far; of the first, where it is not known. */
+/*
+ * Returns the lost samples of the event with that index, from the records added up to now. Losses
+ * of unknown events count for the first.
+ */
 SP_API uint64_t sp_losses_count(const struct sp_losses *losses, size_t event);
 
-/* What was lost at one time, by who told of it when it happened. */
+/* Loss at one time, reported by a record of that time. */
 struct sp_loss {
 	uint64_t time_ns; /* when there was room again: it was lost before; 0: not known */
 	uint64_t lost;
@@ -42,7 +45,7 @@ struct sp_throttling {
 	uint16_t event;
 };
 
-/* What a thread lost that ended, as far as its counters say. */
+/* Loss of a thread that ended, computed from its counters. */
 struct sp_thread_loss {
 	uint32_t pid, tid;
 	uint64_t lost;

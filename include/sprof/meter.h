@@ -30,7 +30,7 @@ extern "C" {
 
 struct sp_meter;
 
-/* What is counted. */
+/* Threads or CPUs to count. */
 enum sp_meter_target {
 	SP_METER_SELF,   /* the calling thread */
 	SP_METER_TASK,   /* the thread `tid` */
@@ -43,7 +43,7 @@ enum sp_meter_flag {
 	SP_METER_DISABLED = 1 << 0,       /* counts from sp_meter_enable() on, not at once */
 	SP_METER_ENABLE_ON_EXEC = 1 << 1,
 	SP_METER_INHERIT = 1 << 2,        /* children made later count too: no reading without system calls */
-	SP_METER_INHERIT_THREAD = 1 << 3, /* of those threads alone (Linux 5.13) */
+	SP_METER_INHERIT_THREAD = 1 << 3, /* only new threads, not new processes (Linux 5.13) */
 	SP_METER_REMOVE_ON_EXEC = 1 << 4, /* Linux 5.13 */
 	SP_METER_ON_CPU = 1 << 5,         /* SELF and TASK: only while on `cpu` */
 	SP_METER_KEEP_ON_EXEC = 1 << 6,   /* without PERF_FLAG_FD_CLOEXEC */
@@ -57,7 +57,7 @@ enum sp_meter_flag {
 
 /* All zero but `events` counts the calling thread, from now on. Borrowed until it is open. */
 struct sp_meter_options {
-	const char *events;       /* as `-e`; several are one group, with or without {} */
+	const char *events;       /* syntax of `-e`; several events form one group, with or without {} */
 	const struct perf_event_attr *attr; /* instead of `events`: one event, as it is; size is set */
 	struct sp_attr_tail attr_tail;      /* with `attr`: what headers may have no fields for */
 	enum sp_meter_target target;
@@ -96,7 +96,7 @@ SP_API size_t sp_meter_count(const struct sp_meter *meter);
 /* "cycles:u", as it was typed; belongs to the meter. */
 SP_API const char *sp_meter_name(const struct sp_meter *meter, size_t index);
 
-/* As it was opened. */
+/* Attributes as opened. */
 SP_API const struct perf_event_attr *sp_meter_attr(const struct sp_meter *meter, size_t index);
 
 /*
@@ -105,7 +105,7 @@ SP_API const struct perf_event_attr *sp_meter_attr(const struct sp_meter *meter,
  */
 SP_API int sp_meter_fd(const struct sp_meter *meter, size_t index);
 
-/* What has been counted. Fields whose bit is not in the read format are 0. */
+/* Result of a reading. Members without a bit in the read format are 0. */
 struct sp_count {
 	uint64_t value;
 	uint64_t enabled_ns, running_ns; /* PERF_FORMAT_TOTAL_TIME_*; of a group the same for all */
@@ -147,7 +147,7 @@ struct sp_scaling {
 	double last_value, last_running, squares[3];
 };
 
-/* What one reading found since the one before, as sp_meter_end() gives it. */
+/* Adds the difference between two readings, from sp_meter_end(). */
 SP_API void sp_scaling_add(struct sp_scaling *scaling, const struct sp_count *difference);
 
 /* The scaled count, and its 95 % interval; false where that is not known: fewer than two readings. */
@@ -180,7 +180,7 @@ SP_API struct sp_error *sp_meter_set_output(struct sp_meter *meter, size_t index
 SP_API struct sp_error *sp_meter_set_filter(struct sp_meter *meter, size_t index,
 					    const char *filter) SP_MUST_CHECK;
 
-/* What samples of the event are called by. */
+/* Returns the id that samples of the event have. */
 SP_API struct sp_error *sp_meter_id(const struct sp_meter *meter, size_t index,
 				    uint64_t *ret) SP_MUST_CHECK;
 
@@ -212,7 +212,7 @@ SP_API struct sp_error *sp_meters_enable(void) SP_MUST_CHECK;
 SP_API struct sp_error *sp_meter_set_signal(struct sp_meter *meter, size_t index, int signal_number,
 					    pid_t tid) SP_MUST_CHECK;
 
-/* What siginfo_t says of a SIGTRAP of SP_METER_SIGTRAP; older headers have no names for it. */
+/* Contents of siginfo_t for SIGTRAP of SP_METER_SIGTRAP; older headers have no names for them. */
 struct sp_trap {
 	uint64_t address; /* si_addr: of the breakpoint's access, or the instruction */
 	uint64_t data;    /* si_perf_data: what sig_data was */

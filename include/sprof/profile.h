@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What an analysis yields: rows and call trees, with their uncertainty. */
+/* Results of an analysis: rows and call trees, with their uncertainty. */
 #ifndef SPROF_PROFILE_H
 #define SPROF_PROFILE_H
 
@@ -12,21 +12,21 @@
 extern "C" {
 #endif
 
-/* What rows can be made by. */
+/* Keys of rows. */
 enum sp_key {
 	SP_KEY_COMM,
 	SP_KEY_PID,
 	SP_KEY_TID,
 	SP_KEY_CPU,
 	SP_KEY_DSO,
-	SP_KEY_SYMBOL,   /* of the symbol table: what inlined functions are part of */
+	SP_KEY_SYMBOL,   /* the symbol table's function, which contains inlined functions */
 	SP_KEY_FUNCTION, /* the innermost one: inlined functions are apart */
 	SP_KEY_SRCFILE,
 	SP_KEY_SRCLINE,
 	SP_KEY_EVENT,
 
 	/* Values of the sample itself: in struct sp_value, by sp_row_value(). Names are perf's. */
-	SP_KEY_SYMBOL_FROM, /* where a branch was, and where it went */
+	SP_KEY_SYMBOL_FROM, /* source and target of a branch */
 	SP_KEY_SYMBOL_TO,
 	SP_KEY_DSO_FROM,
 	SP_KEY_DSO_TO,
@@ -39,7 +39,7 @@ enum sp_key {
 	SP_KEY_IN_TX,       /* "T", "." */
 	SP_KEY_ABORT,       /* "A", "." */
 	SP_KEY_BRANCH_TYPE, /* "CALL", "COND", … */
-	SP_KEY_SYMBOL_DADDR, /* what was read or written */
+	SP_KEY_SYMBOL_DADDR, /* address of data that was read or written */
 	SP_KEY_DSO_DADDR,
 	SP_KEY_DADDR,
 	SP_KEY_PHYS_DADDR,
@@ -49,7 +49,7 @@ enum sp_key {
 	SP_KEY_TLB,
 	SP_KEY_LOCKED,
 	SP_KEY_BLOCKED,
-	SP_KEY_LOCAL_WEIGHT, /* of one sample; and of all of the row */
+	SP_KEY_LOCAL_WEIGHT, /* weight of one sample, and sum over the row */
 	SP_KEY_WEIGHT,
 	SP_KEY_LOCAL_INS_LAT,
 	SP_KEY_INS_LAT,
@@ -62,14 +62,14 @@ enum sp_key {
 	SP_KEY_CGROUP_ID,   /* the cgroup namespace, "DEV/0xINODE" */
 	SP_KEY_SOCKET,
 	SP_KEY_TIME,        /* seconds, in steps of sp_analysis_options.time_quantum_ns */
-	SP_KEY_ADDR,        /* of the code */
+	SP_KEY_ADDR,        /* address of the code */
 	SP_KEY_PARENT,      /* a caller: sp_analysis_options.parent; "[other]": there is none */
 	SP_KEY_TRACE,       /* a tracepoint's text */
 	SP_KEY_FIELD,       /* the first field of sp_analysis_options; the next follow it */
 	SP_KEY_COUNT = SP_KEY_FIELD + 64,
 };
 
-/* So many fields may be asked for. */
+/* Limit of fields in one analysis. */
 #define SP_FIELDS_MAX (SP_KEY_COUNT - SP_KEY_FIELD)
 
 /* The first of those that are values. */
@@ -102,7 +102,7 @@ struct sp_weight {
 	struct sp_share share;
 };
 
-/* Where the code of a row or tree node runs. */
+/* Privilege level of a row's or tree node's code. */
 enum sp_level {
 	SP_LEVEL_USER,
 	SP_LEVEL_KERNEL,
@@ -111,13 +111,13 @@ enum sp_level {
 	SP_LEVEL_GUEST_KERNEL,
 };
 
-/* What a row is by, of the keys from SP_KEY_FIRST_VALUE on. */
+/* Value of a row for a key from SP_KEY_FIRST_VALUE on. */
 struct sp_value {
 	enum sp_key key;
-	const char *text; /* as people see it; NULL: the samples do not say */
-	uint64_t number;  /* of numbers, addresses and symbols (where it begins in its file) */
-	bool known;       /* of symbols: it has a name */
-	enum sp_level level; /* of symbols */
+	const char *text; /* text to show; NULL: not in the samples */
+	uint64_t number;  /* value of numbers, addresses and symbols (start of the symbol in its file) */
+	bool known;       /* symbols: it has a name */
+	enum sp_level level; /* symbols only */
 };
 
 /* Fields whose key was not asked for are NULL or 0. Strings belong to the analysis. */
@@ -125,15 +125,15 @@ struct sp_row {
 	struct sp_weight self, total;
 	const char *comm;
 	int32_t pid, tid, cpu; /* -1: not known */
-	const char *dso;       /* as perf shows it: the file's base name, "[kernel.kallsyms]", … */
+	const char *dso;       /* perf's text: the file's base name, "[kernel.kallsyms]", … */
 	const char *dso_path;  /* the whole path, or dso */
 	const char *symbol;    /* demangled; where there is none, "fn@0x" and the ELF address of the
 				* function, or "0x" and the address of the code */
-	const char *function;  /* as symbol */
+	const char *function;  /* like symbol */
 	bool symbol_known;     /* false: `symbol` and `function` are such an address */
 	bool from_cfi;         /* they are "fn@0x…": a range of .eh_frame or .debug_frame */
 	bool inlined;          /* the function, wherever it was sampled or called */
-	uint64_t address;      /* that address, or where the symbol or function begins in its file */
+	uint64_t address;      /* the sampled address, or the start of the symbol or function in its file */
 	enum sp_level level;
 	const char *srcfile;   /* "file.c", or more of the path where that is of several; as all
 				* that follow NULL or 0 where it is not known */
@@ -141,7 +141,7 @@ struct sp_row {
 	const char *srcpath;   /* the whole path, and the line */
 	uint32_t line;
 	const char *event;
-	const char *build_id;  /* of the dso, hex; NULL if unknown */
+	const char *build_id;  /* build-id of the dso in hex; NULL if unknown */
 	const struct sp_value *values; /* in the order of their keys */
 	size_t value_count;
 	uint64_t missing_weight; /* part of the profile's missing_weight that may be this row's */
@@ -157,7 +157,7 @@ struct sp_ratio {
 	bool bounded; /* low and high are known: there are samples enough to see how it varies */
 };
 
-/* What a ratio is: of events of a group, by their places in it. */
+/* Kind of a ratio: two events of a group, by their index in it. */
 struct sp_ratio_kind {
 	const char *name;     /* "IPC", "cache-miss-rate", … */
 	bool percent;         /* a part of a whole */
@@ -166,14 +166,14 @@ struct sp_ratio_kind {
 
 /* A row of a group's events side by side. Arrays have one for each event, or ratio. */
 struct sp_joint_row {
-	struct sp_row row; /* what it is by; self and total are those of the first event */
+	struct sp_row row; /* keys of the row; self and total are the first event's */
 	const struct sp_weight *self, *total;
-	const struct sp_ratio *ratios, *total_ratios; /* of selves, and of totals */
+	const struct sp_ratio *ratios, *total_ratios; /* ratios of self and of total */
 };
 
 /* Events that were counted at the same time. */
 struct sp_group {
-	const char *name;       /* as the recording has it; may be empty */
+	const char *name;       /* name in the recording; may be empty */
 	const size_t *profiles; /* their numbers, for sp_analysis_profile(); the leader's first */
 	size_t profile_count;
 	const struct sp_ratio_kind *ratios;
@@ -184,7 +184,7 @@ struct sp_group {
 
 /* How a stack ended. */
 enum sp_stack_end {
-	SP_STACK_COMPLETE,       /* where threads begin */
+	SP_STACK_COMPLETE,       /* reaches the thread's start */
 	SP_STACK_TRUNCATED,      /* before that; of an unwound one: what was copied was too short */
 	SP_STACK_NO_UNWIND_INFO,
 	SP_STACK_BAD_MEMORY,
@@ -208,7 +208,7 @@ struct sp_tree_node {
 	const char *dso;
 	bool symbol_known, from_cfi;
 	bool inlined; /* into what called it */
-	uint64_t address; /* as in struct sp_row */
+	uint64_t address; /* same as in struct sp_row */
 	enum sp_level level;
 	struct sp_weight self, total;
 	const struct sp_tree_node *children; /* heaviest total first */
@@ -235,21 +235,21 @@ struct sp_stack_ends {
  * inherit: each begins with a whole period, so that who lives shorter has no sample.
  */
 struct sp_unsampled {
-	const char *comm;    /* as of their end */
+	const char *comm;    /* name at the end of the task */
 	uint64_t tasks;      /* made while it was recorded; by READ records: that have counted */
-	uint64_t unsampled;  /* of these, without a sample */
+	uint64_t unsampled;  /* tasks without a sample */
 	uint64_t lasted_ns;  /* how long those were there, in all; 0: not known */
-	uint64_t weight;     /* of these, as that of samples: at most (then ns), or just that */
+	uint64_t weight;     /* CPU time, in the samples' unit if exact, else an upper bound in ns */
 	bool exact;
 };
 
 /* One event's profile; belongs to the analysis, as do all it points to. */
 struct sp_profile {
 	const char *event;
-	uint64_t samples, weight; /* of the whole recording, before filters */
+	uint64_t samples, weight; /* sums of the whole recording, before filters */
 	uint64_t shown_samples, shown_weight; /* after filters */
 	uint64_t lost;            /* samples that were lost: of whole CPUs, everyone's on them; */
-	uint64_t lost_own;        /* of these, as the recorder judged, what was recorded */
+	uint64_t lost_own;        /* lost samples that, as the recorder judged, belong to the target */
 	uint64_t throttled_count, throttled_ns;
 	/*
 	 * Weight that lost samples, throttling and tasks without a sample may stand for. A row may lack

@@ -62,7 +62,7 @@ struct sp_damage {
 
 enum sp_reader_mode { SP_READER_FILE, SP_READER_PIPE, SP_READER_DIRECTORY };
 
-/* Where a CPU is; -1: not known, as of one that is offline. */
+/* Position of a CPU; -1: unknown, for example offline. */
 struct sp_cpu_place {
 	int32_t core, package, die;
 };
@@ -70,7 +70,7 @@ struct sp_cpu_place {
 /* Lists of CPUs as "0-3,8", one text for each package, core, die; NULL-terminated, or NULL. */
 struct sp_cpu_topology {
 	const char *const *packages, *const *cores, *const *dies;
-	const struct sp_cpu_place *places; /* of CPU 0, 1, … */
+	const struct sp_cpu_place *places; /* places of CPU 0, 1, … */
 	size_t place_count;
 };
 
@@ -81,8 +81,8 @@ struct sp_numa_node {
 };
 
 /*
- * What the header says. Strings are NULL, numbers 0 where the file does not say.
- * Complete once the reader is open, of a stream too. Belongs to the reader.
+ * Contents of the header. A missing string is NULL, a missing number 0. Complete after opening,
+ * also for a stream. Belongs to the reader.
  */
 struct sp_file_info {
 	const char *path;
@@ -94,14 +94,14 @@ struct sp_file_info {
 	uint32_t cpus_available, cpus_online;
 	uint64_t total_memory_kb;
 	const char *const *cmdline; /* NULL-terminated; NULL if absent */
-	uint64_t first_sample_ns, last_sample_ns; /* of feature SAMPLE_TIME */
+	uint64_t first_sample_ns, last_sample_ns; /* feature SAMPLE_TIME */
 	bool has_clock;
 	uint32_t clock_id;
-	uint64_t clock_wall_ns, clock_ns; /* of feature CLOCK_DATA: one moment on both clocks */
+	uint64_t clock_wall_ns, clock_ns; /* feature CLOCK_DATA: one moment on both clocks */
 	struct sp_cpu_topology topology;
 	const struct sp_numa_node *numa_nodes;
 	size_t numa_node_count;
-	const struct sp_build_id *build_ids; /* of feature BUILD_ID */
+	const struct sp_build_id *build_ids; /* feature BUILD_ID */
 	size_t build_id_count;
 };
 
@@ -125,9 +125,8 @@ SP_API void sp_reader_damage_time(struct sp_reader *reader, size_t index, uint64
 				  uint64_t *to_ns_ret);
 
 /*
- * That the recording is unfinished, in words, without a full stop. NULL where it is not, and where
- * sp_reader_damage() says so in these words: where the size of the data is missing for it, as perf
- * leaves it.
+ * Returns text that states that the recording is unfinished, without a full stop. NULL if it is
+ * finished, or if sp_reader_damage() has the same text (perf leaves the size of the data 0 then).
  */
 SP_API const char *sp_reader_unfinished(const struct sp_reader *reader);
 

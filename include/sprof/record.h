@@ -46,9 +46,8 @@ enum sp_user_record {
 SP_API const char *sp_record_type_name(uint32_t type);
 
 /*
- * What sprof says of a sample's call chain in header.misc, in bits that the kernel leaves
- * 0 in SAMPLE records and other readers look past. How the user's part ended, and what was
- * done to it:
+ * Facts that sprof stores about a sample's call chain in header.misc, in bits that the kernel
+ * leaves 0 for SAMPLE and other readers ignore: the end of the user part, and changes to it:
  */
 #define SP_MISC_END_SHIFT 3
 #define SP_MISC_END_MASK (7 << SP_MISC_END_SHIFT) /* enum sp_misc_end */
@@ -78,7 +77,7 @@ struct sp_sample_id {
 	uint64_t present; /* PERF_SAMPLE_{TID,TIME,ID,STREAM_ID,CPU,IDENTIFIER} */
 	uint32_t pid, tid;
 	uint64_t time_ns; /* 0 in synthesised records */
-	uint64_t id;      /* of ID or IDENTIFIER */
+	uint64_t id;      /* ID or IDENTIFIER */
 	uint64_t stream_id;
 	uint32_t cpu;
 };
@@ -196,8 +195,8 @@ struct sp_build_id {
 };
 
 /*
- * What newer kernels have in a perf_event_attr behind the 128 bytes of Linux 6.1, of whose age the
- * header may be that a program is built with. It holds here; in the attr only where there is room.
+ * Members of perf_event_attr after the 128 bytes of Linux 6.1. They are a struct of their own: the
+ * build's kernel header may be older. The attr has them only if there is room.
  */
 struct sp_attr_tail {
 	uint64_t config3, config4; /* Linux 6.3 and 7.0 */
@@ -221,7 +220,7 @@ struct sp_header_feature {
 struct sp_cpu_map {
 	uint16_t kind;        /* how it is written: 0 list, 1 mask, 2 range */
 	bool any;             /* -1, "any CPU", is among them, and not in the list */
-	const uint32_t *cpus; /* as they come: masks and ranges ascend */
+	const uint32_t *cpus; /* in recorded order: masks and ranges ascend */
 	size_t count;
 };
 
@@ -235,11 +234,11 @@ enum sp_event_update_kind {
 /* EVENT_UPDATE */
 struct sp_event_update {
 	uint64_t kind; /* enum sp_event_update_kind; others are private */
-	uint64_t id;   /* of the event; 0: the first */
+	uint64_t id;   /* id of the event; 0: the first event */
 	struct sp_bytes data;
-	const char *text;       /* of UNIT and NAME; else NULL */
-	double scale;           /* of SCALE */
-	struct sp_cpu_map cpus; /* of CPUS */
+	const char *text;       /* UNIT and NAME; else NULL */
+	double scale;           /* SCALE */
+	struct sp_cpu_map cpus; /* CPUS */
 };
 
 /* ITRACE_START */
@@ -269,7 +268,7 @@ struct sp_id_machine {
 
 struct sp_id_index {
 	const struct sp_id_index_entry *entries;
-	const struct sp_id_machine *machines; /* as many, or NULL */
+	const struct sp_id_machine *machines; /* `count` of them, or NULL */
 	size_t count;
 };
 
@@ -377,7 +376,7 @@ struct sp_sample {
 	uint32_t pid, tid;
 	uint64_t time_ns;
 	uint64_t addr;
-	uint64_t id; /* of ID or IDENTIFIER */
+	uint64_t id; /* ID or IDENTIFIER */
 	uint64_t stream_id;
 	uint32_t cpu;
 	uint64_t period;
@@ -388,9 +387,9 @@ struct sp_sample {
 	const struct sp_branch *branches;
 	size_t branch_count;
 	uint64_t branch_hw_index;
-	const uint64_t *branch_counters; /* as many as branches, or NULL */
+	const uint64_t *branch_counters; /* one for each branch, or NULL */
 	struct sp_registers user_registers, interrupt_registers;
-	struct sp_bytes stack;   /* of the user; dyn_size bytes of it are good */
+	struct sp_bytes stack;   /* user stack; dyn_size bytes of it are valid */
 	uint64_t stack_dyn_size;
 	uint64_t weight; /* PERF_SAMPLE_WEIGHT, or the whole word of WEIGHT_STRUCT */
 	uint64_t data_src;
@@ -409,10 +408,10 @@ struct sp_record {
 	uint32_t type; /* PERF_RECORD_* or enum sp_user_record */
 	uint16_t misc;
 	uint16_t event;       /* index of the event it belongs to; SP_EVENT_NONE if none */
-	uint64_t file_offset; /* of its header; in a compressed file: of the inflated stream */
+	uint64_t file_offset; /* offset of the header; in the inflated stream of a compressed file */
 	const uint8_t *bytes; /* header included, in the file's byte order */
 	size_t size;
-	struct sp_sample_id id; /* of all records but SAMPLE, where sample_id_all */
+	struct sp_sample_id id; /* records other than SAMPLE, with sample_id_all */
 	union {
 		struct sp_sample sample;
 		struct sp_mmap mmap;           /* MMAP, MMAP2 */
@@ -461,7 +460,7 @@ struct sp_note {
 	const char *text; /* one sentence, not terminated; NULL: only sp_note_text() composes it */
 	size_t size;
 	uint64_t time_ns; /* in the recording's clock; 0: of the whole recording */
-	uint32_t kind;    /* as in doc/FILE.md; 0: none */
+	uint32_t kind;    /* kind of doc/FILE.md; 0: none */
 	uint64_t values[SP_NOTE_VALUES];
 	size_t value_count; /* a recording may have fewer or more than the kind needs */
 	const char *object; /* name of a file, event, …; not terminated */

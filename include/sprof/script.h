@@ -25,7 +25,7 @@ extern "C" {
 
 /* All zero: samples alone, with call chains, by time. Borrowed until the script is freed. */
 struct sp_script_options {
-	uint64_t kernel_types; /* what else is wanted: sets of 1 << PERF_RECORD_* … */
+	uint64_t kernel_types; /* other wanted records: sets of 1 << PERF_RECORD_* … */
 	uint64_t user_types;   /* … and of 1 << (enum sp_user_record - 64) */
 	bool no_samples;
 	bool in_file_order;    /* not by time */
@@ -34,8 +34,11 @@ struct sp_script_options {
 	bool no_inlines;       /* functions are symbols: debug information is not read for them */
 	bool lines;            /* source lines are wanted */
 	struct sp_filter filter; /* other records must be of its cpus, too */
-	bool tell_all; /* what filters (but cpus) hold back is told, too, as `hidden` and without
-			* a call chain: counters in samples go on there */
+	/*
+	 * Also returns samples that filters other than cpus reject, as `hidden` and without a call
+	 * chain. Counters in samples need them.
+	 */
+	bool tell_all;
 	struct sp_string_list events; /* samples must be of one of these, if there are any */
 	struct sp_files files;
 	unsigned int threads; /* to prepare with; 0: as many as processors */
@@ -83,21 +86,21 @@ SP_API const char *sp_script_unproven(const struct sp_script *script, size_t *in
 				      const char **remedy_ret);
 
 /*
- * Those of what was told, the most samples first, as far as `room` goes; returns how many there
- * are. For when the tellers are done; strings are the script's.
+ * Returns up to `room` modules with samples without symbols, by descending samples; the result is
+ * the number of all. Call it after the tellers are done. Strings belong to the script.
  */
 SP_API size_t sp_script_nameless(const struct sp_script *script, struct sp_nameless *ret,
 				 size_t room);
 
 /*
- * What limits the names of code that was made at run time (a jitdump that is not there, or not
- * believed, or of another clock), one sentence each; NULL behind the last. The script's.
+ * Returns one sentence for each limit of JIT symbols (a jitdump that is missing, refused, or of
+ * another clock); NULL after the last. Belongs to the script.
  */
 SP_API const char *sp_script_note(const struct sp_script *script, size_t index);
 
 /* A function at a place. */
 struct sp_place_frame {
-	const char *name;   /* as perf shows it, or as in from_cfi; NULL: not known */
+	const char *name;   /* perf's name, or that of from_cfi; NULL: unknown */
 	uint64_t offset;    /* from the begin of the symbol that holds the place */
 	const char *file;   /* whole path; NULL: not known, or lines are not wanted */
 	uint32_t line;      /* 0: not known */
@@ -106,14 +109,14 @@ struct sp_place_frame {
 			     * .debug_frame */
 };
 
-/* What is at an address. */
+/* Place of an address. */
 struct sp_place {
-	uint64_t ip;      /* as perf shows it */
+	uint64_t ip;      /* address in perf's form */
 	uint32_t number;  /* among those of its teller, from 0: to keep texts by */
 	uint16_t cpumode;
 	bool is_mapped;   /* something is known to be there */
-	const char *dso;  /* as perf script shows it: a path, "[kernel.kallsyms]", "[unknown]" */
-	const char *dso_name; /* as reports show it: "libc.so.6" */
+	const char *dso;  /* perf script's text: a path, "[kernel.kallsyms]", "[unknown]" */
+	const char *dso_name; /* text in reports: "libc.so.6" */
 	uint64_t address; /* in the module: where in its file; kernel: the ip */
 	const struct sp_place_frame *frames; /* innermost first; the last one is not inlined */
 	size_t frame_count; /* at least 1 */
@@ -122,9 +125,9 @@ struct sp_place {
 /* One record of the story. */
 struct sp_script_item {
 	const struct sp_record *record;
-	uint64_t time_ns;     /* of its sample_id or sample; 0: none */
-	uint32_t pid, tid;    /* whose it is; UINT32_MAX: nobody's */
-	const char *comm;     /* of that thread then; ":-1" of nobody */
+	uint64_t time_ns;     /* time in its sample_id or sample; 0: none */
+	uint32_t pid, tid;    /* its thread; UINT32_MAX: none */
+	const char *comm;     /* the thread's name at that time; ":-1" without a thread */
 	/* Samples only: */
 	bool hidden;          /* a filter holds it back */
 	const struct sp_place *place; /* NULL: it has no ip */
@@ -149,8 +152,8 @@ SP_API struct sp_error *sp_teller_next(struct sp_teller *teller,
 				       const struct sp_script_item **ret) SP_MUST_CHECK;
 
 /*
- * What is at an address of the item last given, as its data address or a branch's end.
- * NULL only when out of memory.
+ * Returns the place of an address of the last item: its data address or a branch's end. NULL only
+ * when out of memory.
  */
 SP_API const struct sp_place *sp_teller_place(struct sp_teller *teller, uint64_t ip);
 

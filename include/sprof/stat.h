@@ -29,7 +29,7 @@ extern "C" {
 
 struct sp_stat;
 
-/* What counts are summed by. All but GLOBAL and THREAD need whole CPUs. */
+/* Aggregation of counts. All but GLOBAL and THREAD need system-wide counting. */
 enum sp_stat_aggregate {
 	SP_STAT_GLOBAL,
 	SP_STAT_CPU,
@@ -38,7 +38,7 @@ enum sp_stat_aggregate {
 	SP_STAT_CACHE, /* CPUs that share a cache of `cache_level` */
 	SP_STAT_DIE,
 	SP_STAT_SOCKET,
-	SP_STAT_NODE,   /* of memory */
+	SP_STAT_NODE,   /* NUMA node */
 	SP_STAT_THREAD,
 };
 
@@ -52,7 +52,7 @@ struct sp_stat_options {
 	struct sp_number_list pids, tids;
 	bool system_wide;
 	const char *cpus;           /* "0-3,5": these alone */
-	const char *events;         /* as `-e`; NULL: perf stat's default events */
+	const char *events;         /* syntax of `-e`; NULL: perf stat's default events */
 	const struct sp_event_list *event_lists; /* in place of `events`: several, with filters */
 	size_t event_list_count;
 	unsigned int detail;        /* 0 to 3: events of caches besides, as -d, -dd, -ddd */
@@ -60,7 +60,7 @@ struct sp_stat_options {
 	/* Control groups, on whole CPUs: the n-th event counts the n-th group (the last: the rest). */
 	struct sp_string_list cgroups;
 	bool each_cgroup;           /* instead: all events for each group */
-	bool user_only, kernel_only; /* of events without modifiers that say so */
+	bool user_only, kernel_only; /* for events without modifiers of their own */
 	bool no_inherit;            /* leave out what is forked later */
 	bool no_scale;              /* values as counted, where events took turns */
 	bool disabled;              /* nothing is counted before sp_stat_enable() */
@@ -109,7 +109,7 @@ SP_API uint32_t sp_stat_period_ms(const struct sp_stat *stat);
 /* Reads all counters. */
 SP_API struct sp_error *sp_stat_read(struct sp_stat *stat) SP_MUST_CHECK;
 
-/* What was read last is where SP_STAT_SINCE_MARK begins. */
+/* Starts SP_STAT_SINCE_MARK at the last reading. */
 SP_API void sp_stat_mark(struct sp_stat *stat);
 
 /* Reads for the last time and counts no more; whether or not the command has ended. */
@@ -131,14 +131,17 @@ SP_API uint64_t sp_stat_elapsed_ns(const struct sp_stat *stat);
 /* The same of when the counters were read last: when an interval ended. */
 SP_API uint64_t sp_stat_read_ns(const struct sp_stat *stat);
 
-/* What the command used, with what it waited for; false before it is reaped. */
+/*
+ * Returns the CPU times of the command and of the children it waited for; false before it is
+ * reaped.
+ */
 SP_API bool sp_stat_times(const struct sp_stat *stat, uint64_t *user_ns_ret,
 			  uint64_t *system_ns_ret);
 
 /* An event that is counted; strings belong to the stat. */
 struct sp_stat_event {
 	const char *name;   /* "cycles", "cycles:u" */
-	const char *unit;   /* of `scale` times the count: "msec"; "" for plain counts */
+	const char *unit;   /* unit of `scale` times the count: "msec"; "" for plain counts */
 	double scale;
 	const char *cgroup; /* or NULL */
 	size_t leader;      /* index of its group's first event; its own if it is alone */
@@ -159,11 +162,11 @@ struct sp_stat_event {
 /* The events, in their order; belongs to the stat. */
 SP_API const struct sp_stat_event *sp_stat_events(const struct sp_stat *stat, size_t *count_ret);
 
-/* What rows are of, by the aggregate; -1 for what it does not say. */
+/* Target of a row, by the aggregate; -1 for members it does not have. */
 struct sp_stat_place {
 	int32_t cpu, core, cluster, cache, cache_level, die, socket, node;
 	int32_t tid;
-	const char *comm; /* of SP_STAT_THREAD; NULL otherwise */
+	const char *comm; /* SP_STAT_THREAD; else NULL */
 };
 
 /* The places, ascending; one for SP_STAT_GLOBAL. Belongs to the stat. */
@@ -176,11 +179,11 @@ struct sp_stat_row {
 	bool counted;     /* false: it never ran, all below is 0 */
 	uint32_t members; /* CPUs that belong to the place */
 	double value;     /* the count, scaled up where the event ran part of the time */
-	uint64_t raw;     /* as counted */
-	uint64_t enabled_ns, running_ns; /* of all members together */
+	uint64_t raw;     /* unscaled count */
+	uint64_t enabled_ns, running_ns; /* sums over all members */
 	/*
-	 * Where it was scaled: the 95 % interval of the whole count, if `interval_known`. That
-	 * takes several readings: the variance between them is the model (doc/sprof-stat.1).
+	 * For scaled counts: the 95 % interval of the whole count, if `interval_known`. It needs
+	 * several readings: the variance between them is the model (doc/sprof-stat.1).
 	 */
 	bool interval_known;
 	double low, high;
@@ -189,8 +192,8 @@ struct sp_stat_row {
 };
 
 /*
- * As read last: *ret has rows[place * event_count + event], and belongs to the stat until the
- * next call.
+ * Returns the last reading: *ret has rows[place * event_count + event], and belongs to the stat
+ * until the next call.
  */
 SP_API struct sp_error *sp_stat_rows(struct sp_stat *stat, enum sp_stat_span span,
 				     const struct sp_stat_row **ret) SP_MUST_CHECK;
@@ -212,7 +215,7 @@ SP_API struct sp_error *sp_stat_load(struct sp_ctx *ctx, struct sp_reader *reade
 				     const enum sp_stat_aggregate *aggregate,
 				     struct sp_stat **ret) SP_MUST_CHECK;
 
-/* What reading came to. */
+/* Result of a reading. */
 enum sp_stat_step {
 	SP_STAT_STEP_NONE,     /* there are no more */
 	SP_STAT_STEP_INTERVAL,
@@ -223,15 +226,15 @@ enum sp_stat_step {
 SP_API struct sp_error *sp_stat_next_round(struct sp_stat *stat,
 					   enum sp_stat_step *ret) SP_MUST_CHECK;
 
-/* What counts are summed by; 0 or the intervals that were asked for. */
+/* Aggregation of the counts; requested interval in ms, 0: none. */
 SP_API enum sp_stat_aggregate sp_stat_aggregate_of(const struct sp_stat *stat);
 SP_API uint64_t sp_stat_interval_ms(const struct sp_stat *stat);
 
-/* What is to be said, a line each: steps down from what was asked. Belongs to the stat. */
+/* Notes, one line each: options that were reduced. Belongs to the stat. */
 SP_API size_t sp_stat_note_count(const struct sp_stat *stat);
 SP_API const char *sp_stat_note(const struct sp_stat *stat, size_t index);
 
-/* What counts say together. */
+/* Metrics from several counts. */
 enum sp_stat_derived_kind {
 	SP_STAT_CPUS_UTILIZED,       /* CPU time a time */
 	SP_STAT_GHZ,                 /* cycles a ns of CPU time */
@@ -239,9 +242,9 @@ enum sp_stat_derived_kind {
 	SP_STAT_STALLED_PER_INSN,    /* stalled cycles an instruction */
 	SP_STAT_FRONTEND_IDLE,       /* from here on per cent: of cycles */
 	SP_STAT_BACKEND_IDLE,
-	SP_STAT_BRANCH_MISSES,       /* of all branches */
-	SP_STAT_CACHE_MISSES,        /* of all cache references */
-	SP_STAT_L1D_MISSES,          /* of all accesses of that cache */
+	SP_STAT_BRANCH_MISSES,       /* percent of all branches */
+	SP_STAT_CACHE_MISSES,        /* percent of all cache references */
+	SP_STAT_L1D_MISSES,          /* percent of all accesses to that cache */
 	SP_STAT_L1I_MISSES,
 	SP_STAT_DTLB_MISSES,
 	SP_STAT_ITLB_MISSES,
@@ -256,8 +259,8 @@ struct sp_stat_derived {
 };
 
 /*
- * What is derived for the event `index` from all rows of one place. Returns how many of ret[]
- * are set: 0 to 2.
+ * Computes metrics of the event `index` from all rows of one place. Returns how many of ret[] are
+ * set: 0 to 2.
  */
 SP_API size_t sp_stat_derive(const struct sp_stat_event *events, const struct sp_stat_row *rows,
 			     size_t count, size_t index, double elapsed_ns,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What tracepoints' samples hold: their raw bytes as text, by the formats of the kernel. */
+/* Samples of tracepoints: their raw bytes as text, by the kernel's formats. */
 #ifndef SPROF_TRACE_H
 #define SPROF_TRACE_H
 
@@ -61,9 +61,9 @@ SP_API bool sp_trace_take(struct sp_trace *trace, const struct sp_event *event,
 			  const struct sp_sample *sample);
 
 /*
- * What a field of the sample last taken is: strings whole; others as the event's text has them
- * ("R" of prev_state), or, if that does not name them or `raw` is true, as their bytes say. NULL
- * where the event has no such field. Valid until the next call.
+ * Returns a field of the last sample: strings whole; others in the form of the event's text ("R" of
+ * prev_state), or, if that does not name them or `raw` is true, by their bytes. NULL if the event
+ * has no such field. Valid until the next call.
  */
 SP_API const char *sp_trace_field(struct sp_trace *trace, const char *name, bool raw);
 

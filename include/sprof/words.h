@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the numbers in records mean, in perf's own words. Functions with a buffer work as
- * snprintf: at most `size` bytes are written, a NUL among them unless size is 0, and what
- * comes back is how long the whole text is. SP_WORDS_SIZE is room for any of them. Nothing is
- * allocated; names that are returned are constant.
+ * Names of numbers in records, in perf's words. Functions with a buffer work like snprintf: they
+ * write at most `size` bytes with the NUL (none if size is 0) and return the length of the whole
+ * text. SP_WORDS_SIZE is room for each of them. Nothing is allocated; returned names are constant.
  */
 #ifndef SPROF_WORDS_H
 #define SPROF_WORDS_H
@@ -87,12 +86,12 @@ SP_API const char *sp_branch_type_name(uint64_t flags);
 SP_API const char *sp_branch_spec_name(uint64_t flags);
 /* "user", "kernel", "hv"; NULL where it does not say. */
 SP_API const char *sp_branch_priv_name(uint64_t flags);
-/* As perf script behind the two addresses: "/P/-/-/12/CALL"; "/-/-/-/0/" where nothing is said. */
+/* Text after the two addresses in perf script: "/P/-/-/12/CALL"; "/-/-/-/0/" without flags. */
 SP_API size_t sp_branch_flags_text(uint64_t flags, char *text, size_t size);
 
 /* The parts of PERF_SAMPLE_WEIGHT_STRUCT. */
 struct sp_weights {
-	uint32_t latency;             /* of memory: cycles */
+	uint32_t latency;             /* memory accesses: cycles */
 	uint16_t instruction_latency; /* "ins_lat": cycles until retired */
 	uint16_t retire_latency;      /* "retire_lat": cycles since the one before retired */
 };
@@ -100,7 +99,7 @@ struct sp_weights {
 /* A sample's weight by its sample_type: PERF_SAMPLE_WEIGHT is latency alone, cut to 32 bits. */
 SP_API struct sp_weights sp_weight_parts(uint64_t sample_type, uint64_t weight);
 
-/* Whose registers: the numbers of bits in a mask depend on it. */
+/* Architecture of registers: it decides the meaning of a mask's bits. */
 enum sp_architecture {
 	SP_ARCHITECTURE_UNKNOWN,
 	SP_ARCHITECTURE_X86,
@@ -113,7 +112,9 @@ enum sp_architecture {
 	SP_ARCHITECTURE_MIPS,
 };
 
-/* Of uname -m's word ("x86_64", "aarch64", "armv7l", …), as feature ARCH has it; NULL: unknown. */
+/*
+ * Parses uname -m's word ("x86_64", "aarch64", "armv7l", …), also in feature ARCH; NULL: unknown.
+ */
 SP_API enum sp_architecture sp_architecture_of(const char *machine);
 /*
  * perf's name of the register at bit `bit` of a mask: "AX", "x0", "r0", …; NULL if there is
@@ -140,9 +141,9 @@ SP_API const char *sp_namespace_name(size_t index);
 SP_API const char *sp_event_type_name(uint32_t type);
 /* perf's name of a bit of attr.sample_type, as perf evlist -v: "IP", "TID", …; NULL if unknown. */
 SP_API const char *sp_sample_bit_name(unsigned int bit);
-/* Of attr.read_format: "TOTAL_TIME_ENABLED", …. */
+/* Bits of attr.read_format: "TOTAL_TIME_ENABLED", …. */
 SP_API const char *sp_read_format_bit_name(unsigned int bit);
-/* Of attr.branch_sample_type: "USER", "ANY", …. */
+/* Bits of attr.branch_sample_type: "USER", "ANY", …. */
 SP_API const char *sp_branch_sample_bit_name(unsigned int bit);
 /* "realtime", "monotonic", "monotonic_raw", "boottime", "tai", …; NULL if unknown. */
 SP_API const char *sp_clock_name(int32_t clock_id);
