@@ -7,7 +7,7 @@
 
 struct arena {
 	struct arena_block *blocks; /* the current one first */
-	size_t used, size;          /* of the current block */
+	size_t used, size;          /* bytes of the current block */
 };
 
 /* A zeroed struct arena is empty and ready. */

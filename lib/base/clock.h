@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* What a clock says now, in ns; 0: there is no such clock. */
+/* Returns the clock's time in ns; 0: no such clock. */
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;

@@ -18,7 +18,7 @@ struct cursor {
 	const uint8_t *begin, *pos, *end;
 	bool swap;        /* the data's byte order is not the host's */
 	const char *path; /* for messages; may be NULL; borrowed */
-	uint64_t offset;  /* of `begin` in that file */
+	uint64_t offset;  /* offset of `begin` in that file */
 };
 
 static inline struct cursor cursor_make(const void *bytes, size_t size, bool swap,
@@ -35,7 +35,7 @@ static inline size_t cursor_left(const struct cursor *cursor)
 	return (size_t)(cursor->end - cursor->pos);
 }
 
-/* Where the next byte lies in the file. */
+/* Returns the file offset of the next byte. */
 static inline uint64_t cursor_offset(const struct cursor *cursor)
 {
 	return cursor->offset + (uint64_t)(cursor->pos - cursor->begin);

@@ -10,7 +10,7 @@
 
 /* A zeroed one says nothing. */
 struct diagnosis {
-	unsigned int problem; /* of an enum of whoever says it; 0: none */
+	unsigned int problem; /* value of the caller's enum; 0: none */
 	char *text, *remedy;  /* malloc'ed; NULL: none */
 };
 

@@ -25,9 +25,8 @@ struct sp_error *error_format(const char *path, uint64_t offset, const char *for
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * What is wrong, without the place: the message that error_format() was given.
- * *offset_ret becomes its offset; both as error_format() had them. For errors made
- * otherwise it is the whole message, and *offset_ret stays.
+ * Returns the message of error_format() without its place, and sets *offset_ret to its offset. For
+ * other errors returns the whole message and leaves *offset_ret.
  */
 const char *error_what(const struct sp_error *error, uint64_t *offset_ret);
 

@@ -4,7 +4,7 @@
 
 #include <stdarg.h>
 
-/* As asprintf(3): malloc'ed. NULL when out of memory. */
+/* Formats like asprintf(3): malloc'ed. NULL when out of memory. */
 char *format_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *format_text_va(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 

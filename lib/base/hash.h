@@ -58,8 +58,8 @@ uint32_t *u64map_put(struct u64map *map, uint64_t key, uint32_t value, bool *add
 bool u64map_remove(struct u64map *map, uint64_t key);
 
 /*
- * Which of the items in an array of the caller's, who knows what they are and when two are
- * equal, is equal to one more. A zeroed one is empty.
+ * Index of a caller's array by hash: finds the item that is equal to a wanted one. The caller
+ * compares the items. A zeroed index is empty.
  *
  *	if (!index_set_reserve(&set))
  *		return out of memory;
@@ -112,7 +112,7 @@ static inline bool index_set_next(const struct index_set *set, struct index_prob
 	return false;
 }
 
-/* Behind a false index_set_next(). */
+/* Adds an index. Call it after index_set_next() returned false. */
 static inline void index_set_add(struct index_set *set, const struct index_probe *probe,
 				 uint32_t index)
 {

@@ -48,7 +48,7 @@ static inline bool cursor_sleb(struct cursor *cursor, int64_t *ret)
 	return true;
 }
 
-/* Of either kind. */
+/* Skips a signed or unsigned number. */
 static inline bool cursor_skip_leb(struct cursor *cursor)
 {
 	const uint8_t *end = leb128_end(cursor);

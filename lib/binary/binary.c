@@ -29,7 +29,7 @@ enum proof {
 struct search {
 	const struct binary_env *env;
 	const struct module *module;
-	const char *path; /* as recorded, without DELETED */
+	const char *path; /* recorded path, without DELETED */
 	bool was_deleted;
 	struct diagnosis *diagnosis;
 	struct image *found;

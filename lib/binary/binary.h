@@ -24,12 +24,12 @@
 #include "elf/image.h"
 #include "machine/module.h"
 
-/* Where and how to look; constant once made, and shared by threads. */
+/* Places and rules of the search for files; constant once made, and shared by threads. */
 struct binary_env {
 	struct sp_ctx *ctx;
 	char *symfs;          /* NULL or "": the files of this machine */
 	char *build_id_cache; /* perf's: ~/.debug; NULL: there is no HOME */
-	struct provenance provenance; /* of the recording */
+	struct provenance provenance; /* facts of the recording */
 };
 
 /* `symfs` (may be NULL) is copied. */
@@ -37,7 +37,7 @@ struct sp_error *binary_env_init(struct binary_env *env, struct sp_ctx *ctx, con
 				 const struct provenance *provenance) SP_MUST_CHECK;
 void binary_env_deinit(struct binary_env *env);
 
-/* Where debug files are looked for; borrows from the env. */
+/* Returns the folders of debug files; borrows from the env. */
 struct debugfile_places binary_places(const struct binary_env *env);
 
 /* Why there is no file: what a diagnosis says. */
@@ -51,9 +51,9 @@ enum binary_problem {
 };
 
 /*
- * Of MODULE_FILE and MODULE_VDSO. NULL where no file was found or none is the recorded
- * one: *diagnosis (empty before) then has the reason, as for a file that is not proven
- * to be the recorded one. `pid` is of a process that had it mapped (0: the module's own).
+ * Opens the file of a MODULE_FILE or MODULE_VDSO. NULL if no file was found, or none is the
+ * recorded one: *diagnosis (empty before) then has the reason. It also has one for a file that is
+ * not proven to be the recorded one. `pid` is a process that had it mapped (0: the module's own).
  * Fails only when out of memory.
  */
 struct sp_error *binary_open(const struct binary_env *env, const struct module *module,

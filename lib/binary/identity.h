@@ -32,7 +32,7 @@ enum host {
 struct provenance {
 	bool same_kernel;   /* its kernel is the running one */
 	enum host host;     /* whether it was made on this host */
-	const char *arch;   /* as `uname -m`; borrowed; NULL: not known */
+	const char *arch;   /* `uname -m`; borrowed; NULL: unknown */
 	uint64_t until_ns;  /* when it ended, since 1970; 0: not known */
 };
 

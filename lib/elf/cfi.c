@@ -12,9 +12,9 @@
 
 /* A CIE or an FDE: what the two begin with. */
 struct block {
-	struct cursor body; /* behind the CIE pointer */
+	struct cursor body; /* bytes after the CIE pointer */
 	bool is_cie;
-	uint64_t cie;  /* of an FDE: offset of its CIE */
+	uint64_t cie;  /* FDE: offset of its CIE */
 	uint64_t next; /* offset of the next block */
 };
 
@@ -135,7 +135,7 @@ bool cfi_read_address(const struct cfi_section *section, size_t *offset, uint8_t
 	return true;
 }
 
-/* What the letters of the augmentation have put between the CIE's head and its instructions. */
+/* Reads the data of the augmentation's letters, between the CIE's head and its instructions. */
 static bool read_augmentation(const struct cfi_section *section, const char *letters,
 			      struct cursor *cursor, struct cfi_entry *entry)
 {
@@ -157,7 +157,10 @@ static bool read_augmentation(const struct cfi_section *section, const char *let
 			return false;
 		if (*letter == 'S')
 			entry->is_signal = true;
-		/* What is unknown changes nothing for us (B: signed by key B); 'z' has its size. */
+		/*
+		 * Other letters do not affect unwinding (B: signed by key B); 'z' states their
+		 * size.
+		 */
 		if (!strchr("RLPSBG", *letter))
 			break;
 	}

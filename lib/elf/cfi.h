@@ -17,7 +17,7 @@
 struct cfi_bytes {
 	const uint8_t *bytes;
 	size_t size;
-	uint64_t vaddr; /* of the first, when loaded */
+	uint64_t vaddr; /* address of the first byte when loaded */
 };
 
 struct cfi_section {
@@ -29,12 +29,12 @@ struct cfi_section {
 /* An FDE with its CIE. */
 struct cfi_entry {
 	uint64_t offset;      /* in the section */
-	uint64_t start, size; /* of the code, as vaddr */
+	uint64_t start, size; /* range of code, relative like vaddr */
 	struct cfi_bytes initial, program; /* instructions: the CIE's, the FDE's */
 	uint64_t code_align;
 	int64_t data_align;
 	uint64_t return_column;
-	uint8_t encoding; /* of addresses */
+	uint8_t encoding; /* encoding of addresses */
 	uint8_t word;
 	bool is_debug; /* it is .debug_frame's */
 	bool is_signal;
@@ -63,7 +63,7 @@ struct cfi_table {
 
 struct cfi_place {
 	uint64_t start;
-	uint64_t offset; /* of the FDE */
+	uint64_t offset; /* offset of the FDE */
 };
 
 /*

@@ -24,7 +24,7 @@ struct search {
 	size_t build_id_size;
 	const struct image *runtime; /* may be NULL */
 	const struct alt_link *checksum; /* to be equal to a DWZ file's; NULL: it is none */
-	uint32_t crc;                /* of the link; only where has_crc */
+	uint32_t crc;                /* CRC of the link, if has_crc */
 	bool has_crc;
 	debugfile_wanted_fn *wanted;
 	bool open_to_all; /* the place may be one where others can put files */
@@ -91,7 +91,7 @@ static bool file_crc(const struct image *image, uint32_t *ret)
 	return true;
 }
 
-/* Which file DWZ moved things to, and what it is known by. */
+/* Link to the file that holds what DWZ moved, with its identity. */
 struct alt_link {
 	const char *path;
 	const uint8_t *id; /* its build-id; of DWARF 5, its checksum */
@@ -158,7 +158,7 @@ static bool belongs(const struct search *search, const struct image *image)
 	return search->has_crc && file_crc(image, &crc) && crc == search->crc;
 }
 
-/* Beside a binary and in a cache anybody may have put it, with any build-id and CRC. */
+/* Any user may have put a file next to a binary or into a cache, with any build-id and CRC. */
 static bool is_trusted(const struct search *search, const struct image *image)
 {
 	return !search->open_to_all || image->owner == 0 || image->owner == geteuid() ||
@@ -266,7 +266,7 @@ static struct sp_error *search_build_id(struct search *search)
 	return error;
 }
 
-/* What a server has, if servers may be asked. */
+/* Searches servers, if that is allowed. */
 static struct sp_error *search_servers(struct search *search, enum debuginfod_kind kind)
 {
 	char *found = NULL;
@@ -295,7 +295,7 @@ static bool read_link(const struct image *runtime, const char **name_ret, uint32
 }
 
 struct link {
-	const char *folder, *name; /* of the binary, "" or with a '/' behind; of the debug file */
+	const char *folder, *name; /* the binary's, "" or with a '/' at its end; the debug file's */
 };
 
 static struct sp_error *try_link(struct search *search, const char *symfs, const char *folder,

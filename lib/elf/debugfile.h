@@ -9,7 +9,7 @@
 
 #include "elf/image.h"
 
-/* Where to look. */
+/* Folders to search. */
 struct debugfile_places {
 	const char *symfs;      /* the root of every path; NULL or "": none */
 	const char *debug_path; /* colon-separated, as "/usr/lib/debug" */
@@ -30,8 +30,8 @@ struct sp_error *debugfile_find(const struct debugfile_places *places, const str
 				struct image **ret) SP_MUST_CHECK;
 
 /*
- * What is kept by build-id alone: a copy of the binary in perf's cache
- * (`name` is "elf" or "vdso"), or a debug file. NULL where there is none.
+ * Finds a file by build-id alone: a copy of the binary in perf's cache (`name` is "elf" or "vdso"),
+ * or a debug file. NULL if there is none.
  */
 struct sp_error *debugfile_cached(const struct debugfile_places *places, const uint8_t *build_id,
 				  size_t size, const char *name, struct image **ret) SP_MUST_CHECK;

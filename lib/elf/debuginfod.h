@@ -12,7 +12,7 @@
 
 enum debuginfod_kind { DEBUGINFOD_DEBUG_FILE, DEBUGINFOD_BINARY };
 
-/* What must be done before servers can be asked, as a remedy; NULL: nothing. Static. */
+/* Returns a remedy if servers cannot be asked; NULL if they can. Static. */
 const char *debuginfod_obstacle(void);
 
 /* The path of what was found and is now in that library's own cache (malloc'ed), or NULL. */

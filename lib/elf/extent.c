@@ -55,7 +55,7 @@ static struct cursor header_at(const struct image *image, uint64_t offset, uint8
 }
 
 struct tables {
-	uint64_t offset[2];         /* of program headers and section headers; 0: none */
+	uint64_t offset[2];         /* program headers and section headers; 0: none */
 	uint64_t count[2], entry[2];
 };
 

@@ -33,11 +33,11 @@ struct image {
 	Elf *elf;
 	int fd;        /* -1: in memory, or released */
 	void *memory;  /* the bytes of an image from memory; else NULL */
-	uint64_t size; /* of the file */
-	uint64_t allocated; /* of these, the bytes that are on the disk, not in holes */
-	dev_t device;  /* of the file; 0 and 0 for one from memory */
+	uint64_t size; /* size of the file */
+	uint64_t allocated; /* bytes of the file on the disk, without holes */
+	dev_t device;  /* device and inode of the file; 0 for one from memory */
 	ino_t inode;
-	uid_t owner;   /* of the file; 0 for one from memory */
+	uid_t owner;   /* owner of the file; 0 for one from memory */
 	uint64_t modified_ns; /* mtime, since 1970; 0 for one from memory */
 	uint64_t changed_ns;  /* ctime */
 	uint16_t machine, type; /* EM_*, ET_* */
@@ -87,7 +87,7 @@ static inline bool image_has_build_id(const struct image *image, const uint8_t *
  */
 void image_release_file(struct image *image);
 
-/* Where a byte of the file lies when loaded; false if no segment has it. */
+/* Returns the address of a byte of the file when loaded; false if no segment has it. */
 bool image_vaddr(const struct image *image, uint64_t file_offset, uint64_t *ret);
 
 /* The reverse. */

@@ -26,7 +26,7 @@ struct machine_plt {
 	uint16_t machine;
 	uint32_t jump_slot, glob_dat, irelative; /* relocation types */
 	size_t step;                             /* entries begin at multiples of it */
-	size_t entry_size;                       /* where the section does not say */
+	size_t entry_size;                       /* default for sections without an entry size */
 	decode_fn *decode;
 };
 
@@ -277,7 +277,7 @@ struct walk {
 	struct elf_symbols *ret;
 	GElf_Shdr section;
 	const uint8_t *bytes;
-	uint64_t got; /* what i386 has in %ebx */
+	uint64_t got; /* value of %ebx on i386 */
 };
 
 static struct sp_error *add(struct walk *walk, size_t at, size_t size, const char *name)
@@ -342,7 +342,7 @@ static struct sp_error *walk_section(struct walk *walk)
 {
 	size_t size = walk->section.sh_size;
 	struct sp_error *error = NULL;
-	size_t shared = 0; /* where code that is no entry began */
+	size_t shared = 0; /* begin of code other than entries */
 	for (size_t at = 0; !error && at < size;) {
 		const struct slot *slot = slot_of(walk, at);
 		if (!slot) {

@@ -16,7 +16,7 @@
 struct copy {
 	struct image *image;
 	const uint64_t *addresses;
-	size_t count;  /* of sections */
+	size_t count;  /* number of sections */
 	size_t names;  /* the section that has their names */
 	uint8_t *bytes;
 	uint64_t size, room;
@@ -70,7 +70,7 @@ static bool is_debug(const struct copy *copy, size_t index, GElf_Shdr *ret)
 	return name && !strncmp(name, ".debug_", 7);
 }
 
-/* Where the header of a section is, in the copy; NULL where it is not in the file. */
+/* Reads the header of a section in the copy; NULL if it is not in the file. */
 static Elf64_Shdr *header_at(const struct copy *copy, size_t index, Elf64_Shdr *ret, uint64_t *at)
 {
 	GElf_Ehdr header;

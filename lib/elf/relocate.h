@@ -4,7 +4,7 @@
 
 #include "elf/image.h"
 
-/* Of a section that was not loaded: what refers to it gets an address of nothing. */
+/* Load address of a section that is not loaded. References to it resolve to no place. */
 #define RELOCATE_NOWHERE UINT64_MAX
 
 /*

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What of a section matters for the symbols in it; read once, not for each symbol. */
+/* Facts of a section that its symbols need, read once. */
 struct section_facts {
 	bool loaded;       /* SHF_ALLOC */
 	bool takes_labels; /* text and data, by their names */

@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 /*
- * As zst_unpack_sized(), for a zlib stream. libelf could do it, but for one section of a
+ * Works like zst_unpack_sized() for a zlib stream. libelf could do this, but only one section of a
  * file at a time.
  */
 struct sp_error *zlib_unpack_sized(const void *bytes, size_t size, size_t size_unpacked,

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include "base/error.h"
 
-/* As xz_unpack(), for a zstd frame that says its size. */
+/* Works like xz_unpack() for a zstd frame that states its size. */
 struct sp_error *zst_unpack(const void *bytes, size_t size, size_t limit, const char *path,
 			    uint8_t **ret, size_t *size_ret) SP_MUST_CHECK;
 

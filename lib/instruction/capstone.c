@@ -67,7 +67,7 @@ static struct sp_error *open_library(struct sp_disassembler *disassembler, size_
 	if (open(machines[index].arch, (cs_mode)mode, &disassembler->handle) != CS_ERR_OK)
 		return error_new(SP_ERROR_UNSUPPORTED, "%s does not know this machine's code",
 				 LIBRARY);
-	/* As perf and objdump have it. */
+	/* AT&T syntax, like perf and objdump. */
 	if (machines[index].arch == CS_ARCH_X86)
 		(void)option(disassembler->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	disassembler->insn = allocate(disassembler->handle);

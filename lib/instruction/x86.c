@@ -58,7 +58,7 @@ static const char two_bytes[257] =
 	"MMMMMMMMMMMMMMMM"
 	"MMMMMMMMMMMMMMMM";
 
-/* What is read so far. */
+/* State of the parser. */
 struct reading {
 	const uint8_t *code;
 	size_t size, at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What ips were found to mean, remembered by one thread: for each view and mode a map, and those
- * of views in which ips of a mode mean the same are one.
+ * Results of lookups by ip, kept by one thread: a map for each view and mode. Views in which all
+ * ips of a mode mean the same share a map.
  */
 #ifndef MACHINE_IP_MAPS_H
 #define MACHINE_IP_MAPS_H
@@ -14,12 +14,12 @@
 struct ip_maps {
 	struct u64map map_of;    /* (view, cpumode, caller) -> index in maps */
 	VEC(struct u64map) maps; /* ip -> what the caller knows it by */
-	struct { uint64_t key; uint32_t map; bool known; } last[8]; /* of map_of */
+	struct { uint64_t key; uint32_t map; bool known; } last[8]; /* recent entries of map_of */
 };
 
 void ip_maps_deinit(struct ip_maps *maps);
 
-/* Behind the fast way below. */
+/* Slow path of ip_maps_find(). */
 struct u64map *ip_maps_look(struct ip_maps *maps, const struct machine *machine, uint32_t view,
 			    uint16_t cpumode, bool caller);
 

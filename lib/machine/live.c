@@ -32,7 +32,7 @@ struct live_event {
 	enum live_kind kind;
 	bool late;
 	uint32_t pid, parent;   /* parent: of a process that is made; 0 where it was there */
-	struct mapping mapping; /* of MAP */
+	struct mapping mapping; /* mapping of MAP */
 };
 
 struct live_view {
@@ -47,13 +47,13 @@ struct live_view {
 struct space {
 	uint32_t pid;
 	struct timeline timeline;
-	/* Of what has left the log: */
+	/* Facts of threads that have left the log: */
 	uint32_t threads;  /* 0: nothing is known of them */
 	uint64_t ended_ns; /* 0: not yet */
 };
 
 struct live {
-	pthread_rwlock_t lock; /* of modules, and of views and their trees */
+	pthread_rwlock_t lock; /* protects modules, views and their trees */
 	struct modules modules;
 	struct arena arena;
 	VEC(struct live_view) views;
@@ -64,7 +64,7 @@ struct live {
 	struct u64map space_index; /* pid -> index in spaces */
 	VEC(struct live_event) log, fresh;
 	uint64_t sequence;
-	uint64_t floor_ns;         /* what is older has left the log */
+	uint64_t floor_ns;         /* the log has no older events */
 	uint64_t happened;         /* events since the trees were copied */
 	size_t kept;               /* views, then */
 	uint64_t late;
@@ -79,7 +79,7 @@ struct sp_error *live_new(bool is_64bit, struct live **ret)
 		return error_no_memory();
 	pthread_rwlockattr_t attr;
 	pthread_rwlockattr_init(&attr);
-	/* Who adds must not wait for a stream of questions to end. */
+	/* Writers come first: readers may follow each other without a gap. */
 	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 	pthread_rwlock_init(&live->lock, &attr);
 	pthread_rwlockattr_destroy(&attr);
@@ -255,7 +255,7 @@ static bool replay_map(struct live *live, const struct live_event *event)
 	uint64_t number = view ? view->space : 0;
 	if (mapping_overlap(root, &event->mapping) == MAPPING_COVERED)
 		return true;
-	/* What began at this same time, and was not asked for, may change. */
+	/* A view that began at this time may change if nobody has looked at it. */
 	if (!view || view->shared || view->seen || moment->from_ns != event->time_ns) {
 		if (view)
 			view->shared = true;

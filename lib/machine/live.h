@@ -42,8 +42,8 @@ uint32_t live_view(struct live *live, uint32_t pid, uint64_t time_ns);
 uint64_t live_space(const struct live *live, uint32_t view);
 
 /*
- * Where an ip of user space leads; from any thread. A view is good as long as its time has not
- * been forgotten: after that nothing is mapped in it. Modules live as long as `live`.
+ * Finds the place of an ip of user space; from any thread. After its time has been forgotten, a
+ * view maps nothing. Modules live as long as `live`.
  */
 struct location live_locate(struct live *live, uint32_t view, uint64_t ip);
 
@@ -60,7 +60,7 @@ struct sp_error *live_forget(struct live *live, uint64_t before_ns) SP_MUST_CHEC
 struct sp_error *live_retain(struct live *live, const uint32_t *pids, size_t count,
 			     uint64_t time_ns) SP_MUST_CHECK;
 
-/* What is kept. */
+/* Sizes of the history. */
 struct live_counts {
 	size_t spaces, views, events, modules;
 	uint64_t late; /* records that came after their time had been forgotten */

@@ -72,7 +72,7 @@ struct machine {
 	struct kernel host, guest;
 	bool partial; /* records of mappings may be missing */
 	bool sealed;
-	pthread_mutex_t lock;      /* of `unknown_comms` */
+	pthread_mutex_t lock;      /* protects `unknown_comms` */
 	struct strtab unknown_comms;
 };
 
@@ -200,7 +200,7 @@ static bool add_mmap(struct machine *machine, const struct sp_record *record)
 static bool add_ksymbol(struct machine *machine, const struct sp_record *record)
 {
 	const struct sp_ksymbol *ksymbol = &record->ksymbol;
-	/* What was unregistered stays until something takes its place. */
+	/* Unregistered code keeps its name until other code takes its place. */
 	if (ksymbol->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER || ksymbol->size == 0)
 		return true;
 	const struct sp_mmap mmap = {.pid = UINT32_MAX, .start = ksymbol->start,
@@ -290,7 +290,7 @@ struct sp_error *machine_add_jit(struct machine *machine, const struct machine_j
 		.module = dump->module->index,
 		.pid = dump->pid,
 	};
-	/* What came before was another program's address space. */
+	/* Code older than the mark belongs to another program's address space. */
 	struct sp_record record = {
 		.id.time_ns = time_ns > dump->time_ns ? time_ns : dump->time_ns};
 	if (size == 0 || __builtin_add_overflow(start, size, &mapping.end))
@@ -330,7 +330,7 @@ static bool replay_map(struct machine *machine, const struct event *event)
 	return true;
 }
 
-/* What is loaded into the kernel's image or a module is shown under that one's name, as by perf. */
+/* Code loaded into the kernel's image or into a module gets that one's name, as in perf. */
 static bool replay_kernel(struct machine *machine, struct kernel *kernel,
 			  const struct event *event)
 {
@@ -491,7 +491,7 @@ static uint32_t view_at(const struct machine *machine, uint32_t pid, uint64_t ti
 	return view + version;
 }
 
-/* What a thread that had no name in `moment` (NULL: before the first) was named first. */
+/* Returns the first later name of a thread without a name in `moment` (NULL: before the first). */
 static const char *later_comm(const struct timeline *thread, const struct moment *moment)
 {
 	if (!thread)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who was mapped where, and when: a history, not a state. Side-band records are
- * added in any order, then the machine is sealed (sorted by time and replayed);
- * after that any (pid, time, ip) resolves in any order, from several threads at
- * once. Processes: a fork shares its parent's history up to the fork; exec starts
- * a new address space; a reused pid is a new process.
+ * History of mappings, threads and names. Side-band records are added in any order, then the
+ * machine is sealed (sorted by time and replayed). After that any (pid, time, ip) resolves in any
+ * order, from several threads at once. Processes: a fork shares its parent's history up to the
+ * fork; exec starts a new address space; a reused pid is a new process.
  */
 #ifndef MACHINE_MACHINE_H
 #define MACHINE_MACHINE_H
@@ -32,7 +31,7 @@ struct sp_error *machine_add(struct machine *machine, const struct sp_record *re
  */
 struct machine_jitdump {
 	const struct module *module; /* MODULE_JIT; its code's */
-	uint32_t pid;                /* of the process */
+	uint32_t pid;                /* pid of the process */
 	uint64_t time_ns;            /* when it was mapped; 0: before the recording */
 };
 
@@ -72,11 +71,11 @@ uint32_t machine_view_of_mode(const struct machine *machine, uint32_t view, uint
 const char *machine_comm(const struct machine *machine, uint32_t pid, uint32_t tid,
 			 uint64_t time_ns);
 
-/* What holds for a thread from `from_ns` on until before `until_ns` (UINT64_MAX: for ever). */
+/* State of a thread from `from_ns` until before `until_ns` (UINT64_MAX: for ever). */
 struct machine_span {
 	uint64_t from_ns, until_ns;
 	uint32_t view;
-	const char *comm; /* as machine_comm() */
+	const char *comm; /* same as machine_comm() */
 	const char *name; /* the same; of a thread not yet named, its first name: as perf report */
 	/* If an exec began the view: time when the new program was mapped, and the view before; else 0. */
 	uint64_t exec_until_ns;
@@ -94,13 +93,13 @@ struct machine_span machine_span(const struct machine *machine, uint32_t pid, ui
 uint32_t machine_sample_view(const struct machine *machine, const struct machine_span *span,
 			     uint64_t time_ns, uint64_t user_ip);
 
-/* Where an ip leads. */
+/* Place of an ip. */
 struct location {
 	const struct module *module; /* NULL: nothing is known to be mapped there */
 	uint64_t offset;             /* user files: in the file; kernel, JIT: the ip itself */
 	uint64_t mapped_offset;      /* user files: where the mapping starts; else 0 */
-	uint64_t ip;                 /* as it was asked for */
-	uint32_t pid;                /* of the address space; for perf-PID.map and /proc/PID/root */
+	uint64_t ip;                 /* the ip that was looked up */
+	uint32_t pid;                /* owner of the address space; for perf-PID.map and /proc/PID/root */
 };
 
 /*

@@ -14,9 +14,9 @@
 
 struct mapping {
 	uint64_t start, end; /* run time addresses, [start, end) */
-	uint64_t file_offset; /* of `start` */
+	uint64_t file_offset; /* file offset of `start` */
 	uint32_t module;      /* its index */
-	uint32_t pid;         /* of the process that made it, which forks may share */
+	uint32_t pid;         /* process that made it; forks may share it */
 	bool fixed;           /* an ip stands for itself: the mapping's place does not matter */
 };
 
@@ -29,7 +29,7 @@ struct mapping_node {
 /* The mapping that holds `ip`, or NULL. */
 const struct mapping *mapping_find(const struct mapping_node *root, uint64_t ip);
 
-/* What is there where a mapping is to go. */
+/* Present content of a new mapping's range. */
 enum mapping_overlap {
 	MAPPING_FREE,    /* nothing */
 	MAPPING_SAME,    /* in part, and each ip there means what it will mean */

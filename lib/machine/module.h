@@ -21,8 +21,8 @@ enum module_kind {
 struct module {
 	uint32_t index;       /* machine_module(index) */
 	enum module_kind kind;
-	const char *path;     /* as recorded */
-	const char *name;     /* as perf shows it: base name, "[kernel.kallsyms]", "[vdso]", … */
+	const char *path;     /* recorded path */
+	const char *name;     /* perf's text: base name, "[kernel.kallsyms]", "[vdso]", … */
 	uint8_t build_id[20];
 	uint8_t build_id_size; /* 0: not recorded */
 	uint32_t maj, min;
@@ -30,10 +30,10 @@ struct module {
 	uint64_t start, end;   /* kernel kinds: where it lies in memory; else 0 */
 	uint64_t reference;    /* MODULE_KERNEL: run time address of `reference_symbol`; 0 unknown */
 	const char *reference_symbol; /* "_text" or "_stext": what KASLR is measured by; or NULL */
-	uint32_t pid;          /* of the first process that mapped it */
+	uint32_t pid;          /* first process that mapped it */
 	bool is_64bit;
-	uint64_t content_size; /* of the file, which has no build-id; 0: not recorded */
-	uint64_t content_hash; /* as record/content.h has it */
+	uint64_t content_size; /* size of a file without a build-id; 0: not recorded */
+	uint64_t content_hash; /* hash by record/content.h */
 	bool is_code;          /* user kinds: it was mapped executable, somewhere, some time */
 	const uint8_t *kept;   /* the file itself, where the recording has it; untrusted */
 	size_t kept_size;      /* 0: it has not */

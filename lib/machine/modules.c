@@ -19,7 +19,7 @@
 /* A recording has one vdso of each kind. */
 #define KEPT_MAX 8
 
-/* Where 32-bit programs end. */
+/* End of the address space of 32-bit programs. */
 #define END_OF_32BIT (UINT64_C(1) << 32)
 
 /* Simpleperf's flag in `prot` for JIT code, whose recorded symbols have run time addresses. */
@@ -118,7 +118,7 @@ static struct module from_mmap(struct modules *modules, const struct sp_mmap *mm
 	return module;
 }
 
-/* What perf inject -B calls memory without a file: the file that would have its names. */
+/* True for perf inject -B's name of memory without a file: that of its perf map. */
 static bool is_perf_map(const char *name)
 {
 	const char *prefix = "/tmp/perf-";
@@ -159,7 +159,7 @@ bool modules_may_be_jit(const struct module *module)
 	       (module->kind == MODULE_FILE && starts_with(module->path, "/memfd:"));
 }
 
-/* What no file stands behind, but perf shows by its name. */
+/* True for mappings without a file that perf shows by their names. */
 static bool is_nameless_file(const char *name)
 {
 	return name[0] == '[' || starts_with(name, "anon_inode:");

@@ -31,12 +31,12 @@ struct modules {
 	struct strtab strings;
 	VEC(struct module *) list; /* by index */
 	struct index_set index_of;
-	VEC(struct sp_build_id) build_ids; /* of HEADER_BUILD_ID, until modules_seal(); size 0: */
+	VEC(struct sp_build_id) build_ids; /* HEADER_BUILD_ID, until modules_seal(); size 0: */
 	struct u64map build_id_of;         /* ambiguous. By name (its address in `strings`) */
 	VEC(struct kept_file) kept; /* until modules_seal(); their bytes are the arena's */
 	VEC(struct known_content) contents; /* until modules_seal() */
 	struct u64map content_of; /* hash of path, device and inode -> index */
-	bool is_64bit; /* of those to come, and of all once sealed */
+	bool is_64bit; /* value for new modules, and for all once sealed */
 };
 
 /* A zeroed struct modules is empty. */
@@ -47,8 +47,8 @@ struct module *modules_add_user(struct modules *modules, const struct sp_mmap *m
 				bool executable);
 
 /*
- * What stands for the code that a process made at run time, where it mapped the jitdump that tells
- * of it, as a mark: NULL in *ret where `mmap` is of no such file. False when out of memory.
+ * Adds the module of the JIT code of a process that mapped its jitdump as a mark. *ret is NULL if
+ * `mmap` is not of such a file. False when out of memory.
  */
 bool modules_add_jit(struct modules *modules, const struct sp_mmap *mmap, struct module **ret);
 
@@ -64,7 +64,7 @@ struct module *modules_add_kernel(struct modules *modules, const struct sp_mmap 
 /* Whether what an MMAP or MMAP2 of user space maps can be run. */
 bool modules_is_code(const struct sp_record *record);
 
-/* Of a module that was added for `mmap` (or for a KSYMBOL, of that range). */
+/* Returns the mapping of a module that was added for `mmap` (or for a KSYMBOL of that range). */
 struct mapping modules_mapping(const struct module *module, const struct sp_mmap *mmap);
 
 /* For KSYMBOL. NULL when out of memory. */

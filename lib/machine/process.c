@@ -123,7 +123,7 @@ static bool insert(struct views *views, struct timeline *timeline, uint64_t time
 	enum mapping_overlap overlap = mapping_overlap(made ? now->made : now->root, mapping);
 	if (overlap == MAPPING_COVERED)
 		return true;
-	/* What began at this same time was never seen: it may change. */
+	/* A view that began at this time was never seen, so it may change. */
 	bool seen = overlap == MAPPING_REPLACES && moment->from_ns != time_ns;
 	if (seen && made)
 		seen = may_part(views);

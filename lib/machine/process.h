@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What changes with time: a thread's name, the view of an address space. */
+/* State that changes with time: a thread's name, and the view of an address space. */
 #ifndef MACHINE_PROCESS_H
 #define MACHINE_PROCESS_H
 
@@ -55,7 +55,7 @@ struct view {
 struct views {
 	struct arena arena;
 	VEC(struct view);
-	size_t limit; /* of count; above it, the last one takes all changes */
+	size_t limit; /* maximum of count; the last view takes further changes */
 	size_t remade; /* how many have begun because code was made where other code was */
 	uint64_t unparted; /* times that this was not kept apart: there were too many */
 };

@@ -12,7 +12,7 @@
 #include "base/vec.h"
 
 struct cgroup_hierarchy {
-	const char *path; /* where it is mounted, without the ctx root; malloc'ed */
+	const char *path; /* mount point, without the ctx root; malloc'ed */
 	int version;      /* 1 or 2 */
 };
 
@@ -30,7 +30,7 @@ void cgroup_hierarchy_deinit(struct cgroup_hierarchy *hierarchy);
 /* One group. */
 struct cgroup {
 	const char *path; /* from the hierarchy's top: "/", "/a/b" */
-	uint64_t id;      /* as PERF_SAMPLE_CGROUP and CGROUP records have it */
+	uint64_t id;      /* id in PERF_SAMPLE_CGROUP and CGROUP records */
 };
 
 /*

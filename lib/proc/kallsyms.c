@@ -22,7 +22,7 @@
 #define PAGE ((uint64_t)4096)
 /* How far kallsyms_reference() looks: the symbols of per-CPU data come first on x86. */
 #define REFERENCE_LINES 8192
-/* So much code at address 0 is hidden code. */
+/* Number of symbols at address 0 that means hidden addresses. */
 #define REFERENCE_HIDDEN 128
 /* _stext is that near to _text, where it is not the same (arm64: 64 KiB). */
 #define REFERENCE_DISTANCE ((uint64_t)1 << 20)
@@ -74,7 +74,7 @@ static bool line_parse(struct cursor *cursor, struct line *line)
 	return line_module(cursor, line);
 }
 
-/* As perf's symbol_type__filter(): code, and data, since that bounds code. */
+/* Selects symbols like perf's symbol_type__filter(): code, and data, since data bounds code. */
 static bool type_is_kept(char type)
 {
 	return strchr("tTwWdDbB", type) && type;
@@ -370,7 +370,7 @@ bool kallsyms_find_name(const struct kallsyms *kallsyms, const char *name,
 	return false;
 }
 
-/* What the first lines have shown so far. */
+/* Findings of the lines read up to now. */
 struct reference_search {
 	uint64_t text, stext;
 	size_t lines, hidden;

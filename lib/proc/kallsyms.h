@@ -57,14 +57,13 @@ bool kallsyms_find_name(const struct kallsyms *kallsyms, const char *name,
 			struct kallsyms_symbol *ret);
 
 /*
- * Where the kernel's code begins: _text or _stext, from the first lines of
- * ROOT/proc/kallsyms alone, so in microseconds. False where it is hidden or
- * cannot be read.
+ * Begin of the kernel's code: _text or _stext, found in microseconds in the first lines of
+ * ROOT/proc/kallsyms. kallsyms_reference() returns false if it is hidden or cannot be read.
  */
 struct kernel_reference {
 	uint64_t address;
 	const char *name; /* "_text" or "_stext"; static */
-	uint64_t stext;   /* of _stext; 0: not seen near it */
+	uint64_t stext;   /* address of _stext; 0: not near _text */
 };
 bool kallsyms_reference(const struct sp_ctx *ctx, struct kernel_reference *ret);
 

@@ -42,7 +42,7 @@ static const char *const folders[] = {
 	[KERNEL_CACHE_MODULE] = "module",
 };
 
-/* What is kept, or looked for. */
+/* Identity of an entry. */
 struct key {
 	enum kernel_cache_kind kind;
 	const uint8_t *build_id;
@@ -249,7 +249,7 @@ static struct key module_key(const struct kernel_module *module)
 	return (struct key){KERNEL_CACHE_MODULE, module->build_id, module->build_id_size};
 }
 
-/* What is to be kept: the running kernel and its modules. */
+/* Content to save: the running kernel and its modules. */
 struct running {
 	uint8_t build_id[BUILD_ID_MAX];
 	struct key kernel;

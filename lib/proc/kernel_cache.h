@@ -12,7 +12,7 @@
 
 enum kernel_cache_kind { KERNEL_CACHE_KERNEL, KERNEL_CACHE_MODULE };
 
-/* Where the addresses of a module begin in its file, so that none of them is 0. */
+/* First address of a module in its cache file, so that no address is 0. */
 #define KERNEL_CACHE_MODULE_BASE ((uint64_t)0x10000)
 
 /*
@@ -28,8 +28,8 @@ struct sp_error *kernel_cache_save_read(struct sp_ctx *ctx,
 					const struct kallsyms *kallsyms) SP_MUST_CHECK;
 
 /*
- * What was kept; NULL where there is nothing, or it is damaged, of another format,
- * or belongs to another user. Fails only when out of memory.
+ * Loads an entry. NULL if there is none, or if it is damaged, of another format, or another user's.
+ * Fails only when out of memory.
  */
 struct sp_error *kernel_cache_load(struct sp_ctx *ctx, enum kernel_cache_kind kind,
 				   const uint8_t *build_id, size_t size,

@@ -52,7 +52,7 @@ struct maps {
 	VEC(char) path;
 	/* By queries. */
 	int fd;	      /* -1: from text */
-	int answered; /* of the query made last and not given out yet: its errno; -1: none */
+	int answered; /* errno of a query whose result was not returned yet; -1: none */
 	char name[PATH_MAX + DELETED_SIZE + 1];
 };
 
@@ -140,7 +140,7 @@ static bool parse_file(struct cursor *line, struct maps_entry *entry)
 	return true;
 }
 
-/* What is left of the line, unescaped. */
+/* Unescapes the rest of the line. */
 static struct sp_error *parse_path(struct maps *maps, struct cursor *line)
 {
 	text_blanks(line);

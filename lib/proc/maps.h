@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a process has mapped. Executable mappings alone are asked of the kernel
- * one by one where it can (PROCMAP_QUERY, Linux 6.11: build-id included); else, and for
- * all mappings, /proc/PID/maps is read.
+ * Mappings of a process. Executable mappings are queried one by one if the kernel can
+ * (PROCMAP_QUERY, Linux 6.11, with build-ids). Otherwise, and for all mappings, /proc/PID/maps is
+ * read.
  */
 #ifndef PROC_MAPS_H
 #define PROC_MAPS_H
@@ -49,8 +49,8 @@ void maps_free(struct maps *maps);
 struct sp_error *maps_next(struct maps *maps, const struct maps_entry **ret) SP_MUST_CHECK;
 
 /*
- * Where the mapping begins that holds `address`: 0, or the errno (ENOTTY before Linux 6.11, ENOENT
- * where nothing is mapped).
+ * Sets *start_ret to the begin of the mapping that holds `address`. Returns 0 or an errno: ENOTTY
+ * before Linux 6.11, ENOENT if nothing is mapped there.
  */
 int maps_start_of(uint32_t pid, uint64_t address, uint64_t *start_ret);
 

@@ -10,9 +10,9 @@
 #include "base/vec.h"
 
 struct kernel_module {
-	const char *name;  /* as in /proc/modules: "snd_hda_intel" */
+	const char *name;  /* name in /proc/modules: "snd_hda_intel" */
 	const char *path;  /* "/lib/modules/…/snd-hda-intel.ko.xz"; "[name]" where no file is known */
-	uint64_t start;    /* of its code; 0 where kptr_restrict hides it */
+	uint64_t start;    /* begin of its code; 0 if kptr_restrict hides it */
 	uint64_t size;     /* never reaches into the next module */
 	uint8_t build_id[20];
 	uint8_t build_id_size; /* 0: unknown */

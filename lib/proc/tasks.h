@@ -34,12 +34,12 @@ struct sp_error *tasks_list_processes(const struct sp_ctx *ctx,
 struct sp_error *tasks_relist(const struct sp_ctx *ctx, uint32_t pid, struct task_list *known,
 			      struct task_list *fresh) SP_MUST_CHECK;
 
-/* What /proc/PID/task/TID/stat says. */
+/* Contents of /proc/PID/task/TID/stat. */
 struct task_stat {
 	uint32_t tid, ppid;
 	char comm[64];         /* the kernel's are up to 15 bytes, of its own threads longer */
 	char state;            /* 'R', 'S', 'Z', … */
-	int32_t last_cpu;      /* where it last ran; -1 unknown */
+	int32_t last_cpu;      /* CPU of its last run; -1: unknown */
 	uint64_t flags;        /* PF_*: 0x200000 is a kernel thread */
 	uint64_t start_ticks;  /* since boot: with the tid, a task's identity */
 	uint64_t cpu_ticks;    /* CPU time used, in user space and in the kernel */

@@ -97,7 +97,7 @@ static inline void text_blanks(struct cursor *line)
 		line->pos++;
 }
 
-/* What comes before the next blank, tab or end: at least one byte. */
+/* Takes the bytes before the next blank, tab or end: at least one. */
 static inline bool text_word(struct cursor *line, const char **ret, size_t *size_ret)
 {
 	const uint8_t *p = line->pos;

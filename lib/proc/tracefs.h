@@ -22,7 +22,7 @@ enum tracefs_state {
 struct tracefs {
 	enum tracefs_state state;
 	char *path;     /* the directory that has events/, ctx root included; NULL unless readable */
-	int mount_fd;   /* of a mount of our own, or -1; `path` leads there */
+	int mount_fd;   /* our own mount, to which `path` leads, or -1 */
 };
 
 /*

@@ -23,7 +23,7 @@
 #define CONTENT_FIXED_SIZE 32 /* bytes between id and path */
 
 struct file_content {
-	const char *path; /* of a decoded record: its own */
+	const char *path; /* in a decoded record: owned by the record */
 	uint64_t size, hash, ino;
 	uint32_t maj, min;
 };

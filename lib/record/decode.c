@@ -501,7 +501,7 @@ static const uint8_t *aligned_bytes(struct decoder *decoder, const struct raw_re
 	return copy;
 }
 
-/* What has no time has 0. */
+/* Moves a time; records without a time have 0. */
 static void move_time(const struct record_layout *layout, uint64_t *time_ns)
 {
 	if (*time_ns && *time_ns < layout->began_ns)

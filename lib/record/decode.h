@@ -10,7 +10,7 @@
 #include <sprof/record.h>
 #include "record/raw.h"
 
-/* What is needed to know which event a record is of, and what its samples hold. */
+/* Facts for decoding records: events, byte order and clock. */
 struct record_layout {
 	const struct sp_event *events; /* borrowed */
 	size_t event_count;
@@ -23,7 +23,9 @@ struct record_layout {
 	uint64_t began_ns, set_back_ns;
 };
 
-/* Where a record is from: of a sample by its fields, else by its sample_id. Only what is present. */
+/*
+ * Time and CPU of a record, from a sample's fields or else from its sample_id, as far as present.
+ */
 struct record_origin {
 	uint64_t present; /* PERF_SAMPLE_* */
 	uint64_t time_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What decode.c and decode_sample.c share. */
+/* Declarations shared by decode.c and decode_sample.c. */
 #ifndef RECORD_DECODE_INTERNAL_H
 #define RECORD_DECODE_INTERNAL_H
 
@@ -11,13 +11,13 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* What the records of an event hold, drawn from its attr once. */
+/* Layout of an event's records, computed from its attr once. */
 struct plan {
 	uint64_t sample_type;  /* known bits only */
 	uint64_t read_format;
 	uint64_t branch_type;
 	uint64_t user_mask, interrupt_mask;
-	uint8_t trailer_words; /* of the sample_id; 0 without sample_id_all */
+	uint8_t trailer_words; /* words of the sample_id; 0 without sample_id_all */
 	int8_t sample_id_at;   /* words from a SAMPLE's header to its id; -1: it has none */
 	int8_t trailer_id_at;  /* words from a record's end back to its id; -1: it has none */
 };

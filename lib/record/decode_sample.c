@@ -232,7 +232,7 @@ static inline const char *decode_head(uint64_t type, struct cursor *cursor,
 	return NULL;
 }
 
-/* What follows the branch stack; rare, so out of the hot path. */
+/* Decodes the fields after the branch stack: rare, so kept out of the hot path. */
 static __attribute__((noinline)) const char *
 decode_tail(struct decoder *decoder, const struct plan *plan, struct cursor *cursor,
 	    struct sp_sample *sample)

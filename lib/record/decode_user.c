@@ -177,7 +177,7 @@ static bool decode_cpu_map(struct decoder *decoder, struct cursor *cursor, struc
 	case 2:
 		return decode_cpu_range(cursor, cpus, map);
 	default:
-		/* Of a perf to come. */
+		/* Kinds of later versions of perf are left empty. */
 		return true;
 	}
 }

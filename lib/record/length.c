@@ -12,7 +12,7 @@
 #define HEADER_SIZE 8
 #define TRAILER_WORDS_MAX 6
 
-/* What is before the data of an EVENT_UPDATE: header, kind, id. */
+/* Size of an EVENT_UPDATE before its data: header, kind, id. */
 #define UPDATE_DATA 24
 
 /* Linux 6.0 to 6.2 and later: perf counts a union there twice. */
@@ -106,7 +106,7 @@ struct lengths lengths_of(const struct sp_event *events, size_t count)
 static struct cursor cursor_at(const struct raw_record *raw, bool swap, size_t at)
 {
 	struct cursor cursor = cursor_make(raw->bytes, raw->size, swap, NULL, raw->offset);
-	/* Where there is less, nothing can be read. */
+	/* A record that is too short leaves nothing to read. */
 	cursor.pos = at < raw->size ? cursor.begin + at : cursor.end;
 	return cursor;
 }
@@ -197,7 +197,7 @@ static size_t event_update_end(const struct raw_record *raw, bool swap)
 	}
 }
 
-/* Where the header's size holds all of it; the reader knows of the others. */
+/* Returns the end if the header's size holds all of it; the reader handles other records. */
 static size_t compressed2_end(const struct raw_record *raw, bool swap)
 {
 	struct cursor cursor = cursor_at(raw, swap, HEADER_SIZE);
@@ -222,7 +222,7 @@ size_t record_fields_end(const struct raw_record *raw, bool swap)
 	return end <= raw->size ? end : 0;
 }
 
-/* What one type may have for ends, of which some may be 0. */
+/* Possible ends of a record of one type; some may be 0. */
 struct ends {
 	size_t at[LENGTH_FORMATS];
 	size_t count;
@@ -233,7 +233,7 @@ static void end_at(struct ends *ends, size_t end)
 	ends->at[ends->count++] = end;
 }
 
-/* What begins at `at` is a list, a mask or a range: see decode_cpu_map(). */
+/* Finds the ends of a list, a mask or a range at `at`: see decode_cpu_map(). */
 static void cpu_map_ends(const struct raw_record *raw, bool swap, size_t at, struct ends *ends)
 {
 	struct cursor cursor = cursor_at(raw, swap, at);
@@ -339,7 +339,10 @@ size_t lengths_below(const struct lengths *lengths, const struct raw_record *raw
 			size_t length = ends.at[i] + 8 * words;
 			if (!(trailers >> words & 1))
 				continue;
-			/* Of perf's own, what may follow the shorter form says by itself what it is. */
+			/*
+			 * The optional part after the shorter form of a perf record identifies
+			 * itself.
+			 */
 			if (length == raw->size)
 				return raw->type < RECORD_USER_TYPES ? 0 : count;
 			if (length < raw->size)

@@ -25,14 +25,14 @@ static inline bool mmap2_is_old(uint8_t byte)
 	return byte == '/' || byte == '[';
 }
 
-/* What of the events' attrs lengths depend on. */
+/* Facts of the events' attrs that decide lengths. */
 struct lengths {
 	uint8_t trailers; /* bit n: there are sample_ids of n words */
 	uint8_t format_count;
 	uint64_t formats[LENGTH_FORMATS]; /* READ's: distinct read_formats */
 };
 
-/* Of events that are not known: any sample_id. */
+/* Lengths for unknown events: any sample_id. */
 struct lengths lengths_of_any(void);
 /* More read_formats than LENGTH_FORMATS: READ records are not judged. */
 struct lengths lengths_of(const struct sp_event *events, size_t count);
@@ -55,8 +55,8 @@ size_t lengths_below(const struct lengths *lengths, const struct raw_record *raw
 		     size_t ret[LENGTHS_MAX]);
 
 /*
- * Where the fields end of a kernel record that is neither SAMPLE nor READ, which is where its
- * sample_id begins; 0 if they do not fit, or nothing says it.
+ * Returns the end of a kernel record's fields, where its sample_id begins (not for SAMPLE and
+ * READ). 0 if they do not fit, or if the fields do not state their size.
  */
 size_t record_fields_end(const struct raw_record *raw, bool swap);
 

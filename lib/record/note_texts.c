@@ -16,7 +16,7 @@
 
 struct output {
 	char *text;
-	size_t size, length; /* as snprintf() */
+	size_t size, length; /* size and length like snprintf()'s */
 };
 
 static void put(struct output *out, const char *text, size_t size)

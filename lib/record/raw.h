@@ -9,9 +9,9 @@
 struct raw_record {
 	uint32_t type;
 	uint16_t misc;
-	size_t size;          /* of bytes; header included; at least 8 */
+	size_t size;          /* size of bytes; header included; at least 8 */
 	const uint8_t *bytes; /* borrowed */
-	uint64_t offset;      /* of the header in the file; for messages */
+	uint64_t offset;      /* offset of the header in the file; for messages */
 };
 
 #endif

@@ -23,7 +23,7 @@
 /* Linux 6.19: user frames of an earlier sample, sent when they could be read. */
 #define RECORD_CALLCHAIN_DEFERRED 22
 
-/* Of an attr's type and config: counts time. */
+/* True if an attr of this type and config counts time. */
 static inline bool record_is_clock(uint32_t type, uint64_t config)
 {
 	return type == PERF_TYPE_SOFTWARE &&

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* So many bytes before the end are looked at for whether the writer has been there. */
+/* Number of bytes before the end that show whether the writer has reached the end. */
 #define ROUND_PROBE ((size_t)4096)
 
 struct sp_error *aux_map(struct aux *aux, const struct ring *ring, int fd, size_t size,
@@ -15,7 +15,7 @@ struct sp_error *aux_map(struct aux *aux, const struct ring *ring, int fd, size_
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	assert(ring->page && size >= page_size && !(size & (size - 1)));
 	uint64_t offset = page_size + ring->size;
-	/* Where it shall be is said in the control page first; then it is mapped from there. */
+	/* The control page gets the offset first; then mmap() uses it. */
 	__atomic_store_n(&ring->page->aux_offset, offset, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->page->aux_size, size, __ATOMIC_RELAXED);
 	/* Not writable means that it may be overwritten. */
@@ -60,7 +60,7 @@ void aux_release(struct aux *aux, uint64_t position)
 	if (aux->overwrite || position == aux->tail)
 		return;
 	aux->tail = position;
-	/* What was read must have been read before the kernel may write over it. */
+	/* All reads must come before the kernel may overwrite the bytes. */
 	__atomic_store_n(&aux->page->aux_tail, position, __ATOMIC_RELEASE);
 }
 

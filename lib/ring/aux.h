@@ -13,12 +13,12 @@
 #include "ring/ring.h"
 
 struct aux {
-	struct perf_event_mmap_page *page; /* of the ring; NULL: not mapped */
+	struct perf_event_mmap_page *page; /* the ring's page; NULL: not mapped */
 	const uint8_t *data;
 	size_t size;     /* a power of two */
 	uint64_t tail;   /* all before it was released */
 	bool overwrite;
-	bool went_round; /* of an overwritten one: all of it has been written to */
+	bool went_round; /* overwritten area: its end has been reached once */
 	size_t map_size; /* 0: not ours to unmap */
 };
 
@@ -47,7 +47,7 @@ void aux_release(struct aux *aux, uint64_t position);
 /* The bytes [begin, end) where they lie: one span, or two where they wrap; the count. */
 int aux_spans(const struct aux *aux, uint64_t begin, uint64_t end, struct iovec spans[2]);
 
-/* Of an overwritten area that is stopped: what was written last, the oldest first. */
+/* Newest bytes of a stopped area that is overwritten, the oldest first. */
 struct aux_extent {
 	uint64_t begin, end; /* for aux_spans() */
 };

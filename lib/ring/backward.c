@@ -46,7 +46,7 @@ struct backward_bytes backward_read(const struct ring *ring, uint64_t since, uin
 {
 	uint64_t head = ring_head(ring), written = since - head;
 	size_t size = written < ring->size ? (size_t)written : ring->size;
-	/* As a place in the ring: positions may pass 0. */
+	/* The offset within the ring: positions may pass 0. */
 	ring_copy(ring, head & (ring->size - 1), size, memory);
 	*head_ret = head;
 	return (struct backward_bytes){.items = memory, .size = size, .ring_size = ring->size,

@@ -29,7 +29,7 @@ struct backward_bytes {
 /* Its records in order. */
 struct backward_copy {
 	uint8_t *records;  /* the oldest first, whole; of the ring's size */
-	size_t size;       /* of these */
+	size_t size;       /* size of `records` */
 	uint64_t overwritten; /* bytes since `since` that are not there any more */
 	uint64_t damaged;     /* bytes that are no records */
 };

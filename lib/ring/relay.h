@@ -15,8 +15,8 @@
 struct relay {
 	struct ring *source; /* borrowed; touched by relay_move() alone */
 	struct ring out;     /* for the reader: ring_head(), ring_release(), … */
-	struct perf_event_mmap_page *page; /* of `out` */
-	uint64_t head;       /* of `out` */
+	struct perf_event_mmap_page *page; /* control page of `out` */
+	uint64_t head;       /* head of `out` */
 	size_t prepared;     /* bytes from the beginning whose pages are there; the reader's */
 	bool was_full;       /* atomic: the source had no room for a record of `record_max` */
 };

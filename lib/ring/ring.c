@@ -52,7 +52,7 @@ void ring_release(struct ring *ring, uint64_t position)
 	if (position == ring->tail)
 		return;
 	ring->tail = position;
-	/* What was read must have been read before the kernel may write over it. */
+	/* All reads must come before the kernel may overwrite the bytes. */
 	__atomic_store_n(&ring->page->data_tail, position, __ATOMIC_RELEASE);
 }
 

@@ -23,7 +23,7 @@
 struct ring {
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
 	const uint8_t *data;
-	size_t size;     /* of data; a power of two */
+	size_t size;     /* bytes of data; a power of two */
 	uint64_t tail;   /* all before it has been released */
 	size_t map_size; /* 0: not ours to unmap */
 };
@@ -88,7 +88,7 @@ static inline bool ring_record(const struct ring *ring, uint64_t position, uint6
 	return true;
 }
 
-/* Where the whole records end that come next before `end`, of no more than `most` bytes in all. */
+/* Returns the end of the next whole records before `end`, at most `most` bytes in all. */
 uint64_t ring_whole_records(const struct ring *ring, uint64_t end, uint64_t most);
 
 /* The bytes [begin, end) where they lie: one span, or two where they wrap; the count. */

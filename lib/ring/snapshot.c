@@ -12,7 +12,7 @@
 
 struct snapshot_ring {
 	uint64_t since;  /* its head the last time */
-	uint8_t *memory; /* of the ring's size; NULL: none */
+	uint8_t *memory; /* copy with the ring's size; NULL: none */
 	struct backward_bytes bytes;
 	bool paused;
 };

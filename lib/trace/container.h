@@ -29,7 +29,7 @@ enum trace_file {
 	TRACE_HEADER_PAGE,
 	TRACE_HEADER_EVENT,
 	TRACE_FTRACE_FORMAT,
-	TRACE_FORMAT,   /* of a system's event */
+	TRACE_FORMAT,   /* format of a system's event */
 	TRACE_KALLSYMS,
 	TRACE_PRINTK_FORMATS,
 	TRACE_TASKS,
@@ -41,7 +41,7 @@ struct trace_header {
 	uint32_t page_size;
 };
 
-/* Who is told of the files; false: out of memory. */
+/* Callbacks for the files; false: out of memory. */
 struct trace_visitor {
 	bool (*header)(void *arg, const struct trace_header *header);
 	/* `system` is NULL but for TRACE_FORMAT. The text has no NUL behind it. */

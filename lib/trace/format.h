@@ -27,8 +27,8 @@ struct format_facts {
 	int id;
 	const char *name; /* in the text, without a NUL */
 	size_t name_size;
-	size_t print;     /* where "print fmt" is: all before is sound */
-	bool printable;   /* what is from there on is sound, too */
+	size_t print;     /* offset of "print fmt"; the text before it is valid */
+	bool printable;   /* the text from there on is valid, too */
 };
 
 /*

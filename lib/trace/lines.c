@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define HEX_DIGITS "0123456789abcdefABCDEF"
-/* As much of a kernel's text as is printed. */
+/* Limit of a kernel's text that is printed. */
 #define LONGEST_TEXT 4096
 
 /* The line at *text, without its end; *text is at the next. NULL: there are no more. */
@@ -53,7 +53,7 @@ void lines_take_kallsyms(struct tep_handle *tep, char *text)
 		size_t length = strlen(line);
 		if (!is_symbol(line))
 			continue;
-		/* Where the one before it was, or its end. */
+		/* A newline ends the line before. */
 		if (kept > text)
 			*kept++ = '\n';
 		memmove(kept, line, length);

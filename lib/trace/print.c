@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What follows "print fmt:": expressions of C, of which libtraceevent knows these:
+ * Checks the text after "print fmt:", C expressions. libtraceevent knows these:
  *
  *	expression: {~ ! + -} operand {[operand]} {operator …}, … ? … : …
  *	operand: string, character, number or words, REC->field, (expression), (type) operand,
  *		 function(…)
  *
- * It takes operators in an order of its own, so what must hold of operands is asked of the tree
- * that it makes (trace/vet.h); only what it reckons while it reads is seen to here.
+ * libtraceevent's precedence of operators is its own. So operands are checked later, in the tree
+ * that it builds (trace/vet.h). Values that it computes while it parses are checked here.
  */
 #include "trace/words.h"
 
@@ -29,7 +29,7 @@ static bool take_field_name(struct words *words, bool own_only)
 	return words_field(words, own_only) && words_next(words);
 }
 
-/* Behind REC. */
+/* Reads the field after REC. */
 static bool read_field(struct words *words)
 {
 	return words_take(words, "->") && take_field_name(words, false);
@@ -210,7 +210,7 @@ static bool take_type(struct words *words)
 	return false;
 }
 
-/* Behind the parenthesis. */
+/* Reads what follows the opening parenthesis. */
 static bool read_paren(struct words *words)
 {
 	if (take_type(words))
@@ -273,7 +273,7 @@ static bool read_divisor(struct words *words)
 	return read_operand(words) && !is_one_of(words, binding);
 }
 
-/* Behind it, a condition's question mark. */
+/* Reads the rest of a condition after its question mark. */
 static bool read_choice(struct words *words)
 {
 	if (++words->nodes > MOST_NODES || words->depth == DEEPEST)

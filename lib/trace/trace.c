@@ -96,7 +96,7 @@ static void take_format(struct sp_trace *trace, char *text, size_t size, const c
 		known->format->flags |= (int)TEP_EVENT_FL_FAILED;
 }
 
-/* What cannot be understood of one file leaves that out, and no more. */
+/* Adds a file. One that cannot be parsed is left out; the others stay. */
 static bool take_file(void *arg, enum trace_file kind, const char *system, const char *text,
 		      size_t size)
 {
@@ -149,7 +149,7 @@ static bool is_missing(const struct sp_trace *trace, const struct sp_event *even
 	return event->attr.type == PERF_TYPE_TRACEPOINT && !find_format(trace, event);
 }
 
-/* What is not in the recording, if it was made here. */
+/* Reads formats that the recording lacks from this machine, if it was recorded here. */
 static struct sp_error *read_missing(struct sp_trace *trace, struct sp_ctx *ctx,
 				     const struct sp_reader *reader)
 {
@@ -174,7 +174,7 @@ static void set_endian(struct sp_trace *trace, bool big_endian)
 	tep_set_long_size(trace->tep, sizeof(long));
 }
 
-/* What is the same twice is there once. */
+/* Adds each id once. */
 static bool take_ids(struct sp_trace *trace, const uint64_t *ids, size_t count)
 {
 	if (!vec_reserve(&trace->known, count))
@@ -257,7 +257,7 @@ void sp_trace_free(struct sp_trace *trace)
 	free(trace);
 }
 
-/* What was taken, as its fields are read. */
+/* Returns the sample taken last, for vet_extent() and others. */
 static struct vet_sample taken(const struct sp_trace *trace, size_t size)
 {
 	return (struct vet_sample){
@@ -379,7 +379,7 @@ static const char *told_of(struct sp_trace *trace)
 	return trace->told.items;
 }
 
-/* What is behind "NAME=" at the beginning of a word, up to a blank; NULL: it is not there. */
+/* Returns the text after "NAME=" at the begin of a word, up to a blank; NULL: not found. */
 static const char *find_told(struct sp_trace *trace, const char *name)
 {
 	size_t length = strlen(name);

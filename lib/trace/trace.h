@@ -7,14 +7,14 @@
 #include "trace/container.h"
 
 struct trace_source {
-	struct sp_bytes blob; /* as trace_container_read() has it; may be of no bytes */
-	const char *path;     /* of the recording, for errors */
+	struct sp_bytes blob; /* contents for trace_container_read(); may be empty */
+	const char *path;     /* path of the recording, for errors */
 	bool big_endian;      /* samples' bytes are, where the blob does not say it */
-	const uint64_t *ids;  /* of tracepoints that are wanted: of others nothing is read */
+	const uint64_t *ids;  /* ids of the wanted tracepoints; others are not read */
 	size_t id_count;
 };
 
-/* As sp_trace_new(), but for formats that the blob lacks: of them there are none. */
+/* Works like sp_trace_new(), without formats that the blob lacks. */
 struct sp_error *trace_new(const struct trace_source *source, struct sp_trace **ret) SP_MUST_CHECK;
 
 #endif

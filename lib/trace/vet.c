@@ -8,18 +8,18 @@
 /* libtraceevent's from 1.7 on; headers before that end with the one below. */
 #define PRINT_CPUMASK ((int)TEP_PRINT_HEX_STR + 1)
 
-/* What a text is made of: as many times the sample, as kernels' print hardly anything twice. */
+/* Limits of a text's size in samples: kernels print hardly any field twice. */
 #define FIELDS_TIMES 4
 #define PRINT_TIMES 16
 /* Names of numbers that only the kernel's symbols have: each is looked up among all of them. */
 #define MOST_SYMBOLS 256
-/* What a sample says that something is as wide, and what is cut off it. */
+/* Limits of a width, and of a precision that cuts, taken from a sample. */
 #define WIDEST 4096
 #define LONGEST 65536
 /* Elements of what a field points to, of up to 8 bytes each: they are in what is spare. */
 #define MOST_ELEMENTS (VET_SPARE / 8)
 
-/* What a walk through an event's arguments is for. */
+/* State of a walk through an event's arguments. */
 struct vet {
 	struct tep_event *event;
 	const struct vet_sample *sample; /* NULL: none, but whether it is one to print at all */
@@ -126,7 +126,7 @@ static bool is_kept(const char *type, uint64_t value)
 
 static bool reckon(struct vet *vet, const struct tep_print_arg *arg, uint64_t *ret);
 
-/* Those operators that lengths are made with. */
+/* Computes an operator that occurs in lengths. */
 static bool reckon_op(struct vet *vet, const struct tep_print_arg *arg, uint64_t *ret)
 {
 	uint64_t left, right;
@@ -189,7 +189,7 @@ static bool reckon(struct vet *vet, const struct tep_print_arg *arg, uint64_t *r
 	}
 }
 
-/* What is printed from where a field is, as many bytes as the format says. */
+/* Checks that a field has as many bytes as the format prints. */
 static bool vet_bytes(struct vet *vet, const struct tep_print_arg *from, uint64_t size)
 {
 	const struct tep_format_field *field = NULL;
@@ -225,7 +225,7 @@ static bool vet_array(struct vet *vet, const struct tep_print_arg *arg)
 	return vet_bytes(vet, arg->int_array.field, count * size);
 }
 
-/* What a field points to; NULL: there is none of that name that points to anything. */
+/* Finds the field of that name that points to data; NULL if there is none. */
 static const struct tep_format_field *find_pointed(struct vet *vet, const char *name)
 {
 	const struct tep_format_field *field = name ? tep_find_any_field(vet->event, name) : NULL;
@@ -303,11 +303,11 @@ static bool vet_atom(struct vet *vet, const struct tep_print_arg *arg)
 	return arg->atom.atom && (is_constant(arg) || ++vet->symbols <= MOST_SYMBOLS);
 }
 
-/* What may be used as a number, and as a string. */
+/* Checks an argument for use as a number or as a string. */
 static bool vet_argument(struct vet *vet, const struct tep_print_arg *arg)
 {
 	switch ((int)arg->type) {
-	case TEP_PRINT_NULL: /* what an operator of one operand has at its left */
+	case TEP_PRINT_NULL: /* left operand of a unary operator */
 		return true;
 	case TEP_PRINT_ATOM:
 		return vet_atom(vet, arg);
@@ -378,11 +378,11 @@ static bool read_spec(const char *at, struct spec *ret)
 	if (at && *at == '.')
 		at = skip_number(ret, at + 1, 'p');
 	ret->end = at ? skip_length(at) : NULL;
-	/* What libtraceevent reads on over, in any order. */
+	/* libtraceevent accepts any number of these characters, in any order; the kernel does not. */
 	return ret->end && *ret->end && !strchr("-+#0123456789.*hlLzZ", *ret->end);
 }
 
-/* What a minus would be is refused with all that is too large. */
+/* Refuses large values; a negative one is a large unsigned one. */
 static bool vet_star(struct vet *vet, const struct tep_print_arg *arg, const struct spec *spec)
 {
 	uint64_t number;

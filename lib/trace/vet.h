@@ -23,7 +23,10 @@ struct vet_sample {
 	bool swap; /* its byte order is not the host's */
 };
 
-/* Where a field's bytes are, those that it points to if it does so. False: not all in there. */
+/*
+ * Finds a field's bytes, following its pointer if it has one. False if they are not all in the
+ * sample.
+ */
 bool vet_extent(const struct vet_sample *sample, const struct tep_format_field *field,
 		size_t *offset_ret, size_t *size_ret);
 /*
@@ -34,7 +37,7 @@ bool vet_fields(const struct vet_sample *sample, const struct tep_event *event);
 
 /* Whether its samples may be printed, of those that vet_print() lets pass. */
 bool vet_event(struct tep_event *event);
-/* Of an event that vet_event() let pass, and a sample that vet_fields() did. */
+/* Checks the text of an event that passed vet_event() and a sample that passed vet_fields(). */
 bool vet_print(const struct vet_sample *sample, struct tep_event *event);
 
 #endif

@@ -14,13 +14,16 @@ static bool is_printable(char c)
 	return c >= ' ' && c <= '~';
 }
 
-/* Behind the quote that ends it; NULL: it does not end, or as none of a kernel's. */
+/*
+ * Returns the end of a quoted text, after its quote. NULL if it does not end, or holds characters
+ * that no kernel writes.
+ */
 static char *quoted_end(char *pos, const char *end, char quote)
 {
 	for (; pos < end; pos++) {
 		if (*pos == quote)
 			return pos + 1;
-		/* What libtraceevent makes of two depends on its version. */
+		/* Versions of libtraceevent differ in two backslashes. */
 		if (*pos == '\\' && (++pos == end || *pos == '\\' || !is_printable(*pos)))
 			return NULL;
 		if (!is_printable(*pos) && !(quote == '"' && *pos == '\n'))

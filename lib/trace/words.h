@@ -12,7 +12,7 @@
 
 enum words_kind {
 	WORDS_END,
-	WORDS_BAD,    /* what no kernel writes */
+	WORDS_BAD,    /* text that no kernel writes */
 	WORDS_NEWLINE,
 	WORDS_ITEM,   /* letters, digits, _ */
 	WORDS_STRING, /* "…", with those that follow */
@@ -29,14 +29,14 @@ struct words_field {
 };
 
 struct words {
-	char *pos, *end; /* what is left behind the word */
+	char *pos, *end; /* text after the word */
 	enum words_kind kind;
 	char *at; /* the word */
 	size_t length;
 	struct words_field *fields; /* WORDS_FIELDS, borrowed */
 	size_t field_count, common_count; /* common ones are first */
 	unsigned int long_size;
-	/* Of the argument that is read. */
+	/* State of the current argument. */
 	unsigned int depth, nodes;
 };
 
