@@ -168,7 +168,7 @@ static bool read_attributes(struct abbrev_table *table, struct cursor *cursor,
 
 static bool index_abbrev(struct abbrev_table *table, uint32_t index)
 {
-	/* Of two with one code the first counts. */
+	/* The first of two abbreviations with one code counts. */
 	return u64map_put(&table->index_of, table->abbrevs.items[index].code, index, NULL) != NULL;
 }
 
@@ -243,7 +243,7 @@ struct sp_error *abbrev_table_read(struct section *section, uint64_t offset, boo
 	uint64_t all = section_size(section);
 	if (offset >= all)
 		return section_error(section, offset, "there is no such abbreviation table");
-	/* Where the window cuts a table off, it is tried again with a larger one. */
+	/* A table that the window cuts off is read again with a larger window. */
 	for (uint64_t window = WINDOW_FIRST;; window *= 8) {
 		uint64_t end = window > all - offset ? all : offset + window;
 		struct cursor cursor;

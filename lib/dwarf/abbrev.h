@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "dwarf/section.h"
 
-/* What an entry is to a reader of functions. */
+/* Kinds of entries for a reader of functions. */
 enum entry_kind {
 	ENTRY_OTHER,
 	ENTRY_SCOPE,    /* functions may be in it, and it names them: namespace, module */
@@ -24,7 +24,7 @@ enum entry_kind {
 struct attribute {
 	uint16_t name, form; /* DW_AT_*, DW_FORM_* */
 	int8_t size;         /* form_size() */
-	int64_t constant;    /* of DW_FORM_implicit_const */
+	int64_t constant;    /* value of DW_FORM_implicit_const */
 };
 
 /* How to pass over an attribute that `bytes` of others precede. */
@@ -67,7 +67,7 @@ struct abbrev_table {
 	struct u64map index_of; /* code -> index, where it is not */
 };
 
-/* What the size of some forms depends on. */
+/* Facts that decide the size of some forms. */
 struct encoding {
 	uint8_t address_size, offset_size;
 	uint16_t version;

@@ -10,17 +10,17 @@
 #include "dwarf/split.h"
 #include "dwarf/walk.h"
 
-/* So many bytes of entries are worth a thread, and a unit is worth a part of that at least. */
+/* Bytes of entries that justify another thread. A unit counts as a quarter of that at least. */
 #define BYTES_A_THREAD ((uint64_t)256 << 10)
 #define BYTES_A_UNIT (BYTES_A_THREAD / 4)
-/* What an address costs of .debug_str: a page. */
+/* Cost of an address in .debug_str: a page. */
 #define NAME_BYTES 4096
 
 struct dwarf {
 	struct dwarf_options options;
 	struct dwarf_file *file, *alt, *package;
-	uint32_t next_number; /* of files */
-	uint64_t lowest;      /* where code begins */
+	uint32_t next_number; /* next file number */
+	uint64_t lowest;      /* begin of the code */
 };
 
 bool dwarf_exists(const struct image *image)
@@ -120,7 +120,7 @@ struct job {
 	struct dwarf_answer *answer;
 	bool lines;    /* are wanted */
 	size_t owned;  /* addresses in the order */
-	uint64_t bytes; /* of the entries of all tasks */
+	uint64_t bytes; /* size of all tasks' entries */
 	uint64_t worth; /* the same, but of each BYTES_A_UNIT at least: they may be elsewhere */
 	bool no_memory;
 };
@@ -128,7 +128,7 @@ struct job {
 /* One unit at work. */
 struct work {
 	struct reader *reader;
-	const struct unit *unit; /* of the entries */
+	const struct unit *unit; /* unit of the entries */
 	struct line_table lines;
 	bool lines_wanted;
 	struct line_query *queries;
@@ -170,7 +170,10 @@ static struct sp_error *frame_at(struct work *work, struct node *node, uint64_t 
 	return line_table_path(reader, &work->lines, file, &frame->file);
 }
 
-/* Of one address: the innermost function, and what it is inlined into as far as that is new. */
+/*
+ * Makes the frames of one address: the innermost function, and its callers by inlining as far as
+ * they are new.
+ */
 static struct sp_error *frame_of(struct work *work, size_t i, const struct dwarf_frame **ret)
 {
 	const struct line_query *query = &work->queries[i];
@@ -431,7 +434,7 @@ static void sum_broken(const struct dwarf_file *file, struct dwarf_answer *answe
 	}
 }
 
-/* What the readers have becomes the answer's; false when out of memory. */
+/* Moves the readers' results to the answer; false when out of memory. */
 static bool collect(const struct job *job)
 {
 	const struct dwarf *dwarf = job->dwarf;

@@ -15,7 +15,7 @@ struct dwarf;
 /* Borrowed as long as the struct dwarf lives. */
 struct dwarf_options {
 	struct debugfile_places places; /* for files of DWZ */
-	const struct image *runtime; /* what ran: where its code begins is known by it */
+	const struct image *runtime; /* the file that ran: it tells where code begins */
 };
 
 /* Whether the image has any; only its section headers are looked at. */
@@ -35,7 +35,7 @@ DEFINE_CLEANUP(struct dwarf *, dwarf_free)
 struct dwarf_frame {
 	const char *name; /* linkage name, or the source's; NULL: not known */
 	const char *file; /* NULL: not known */
-	const struct dwarf_frame *caller; /* what it is inlined into here; NULL: it is not */
+	const struct dwarf_frame *caller; /* function that this one is inlined into; NULL: not inlined */
 	uint64_t start;   /* vaddr where its code begins; UINT64_MAX: not known */
 	uint32_t line;    /* 0: not known, or the compiler's own */
 	uint32_t number;  /* among the frames of an answer */
@@ -43,12 +43,12 @@ struct dwarf_frame {
 
 /* Belongs to the caller; lives without the struct dwarf. */
 struct dwarf_answer {
-	const struct dwarf_frame **innermost; /* of each vaddr; NULL: nothing is known */
+	const struct dwarf_frame **innermost; /* for each vaddr; NULL: unknown */
 	size_t frame_count;       /* their numbers are below this */
 	struct sp_error *damage;  /* the first that was met; NULL: none */
 	uint64_t damages;
 	struct texts *texts;      /* names and files; equal ones are one pointer */
-	struct arena *arenas;     /* of frames */
+	struct arena *arenas;     /* memory of the frames */
 	unsigned int arena_count;
 };
 

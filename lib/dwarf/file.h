@@ -13,10 +13,10 @@ struct dwarf_file {
 	bool split;       /* a .dwo or .dwp */
 	uint32_t number;  /* not 0, and never that of another, open or closed, of one struct dwarf */
 	struct section sections[SECTION_COUNT];
-	struct dwarf_file *alt; /* of DWZ; NULL: none, or not found; not this file's to free */
+	struct dwarf_file *alt; /* DWZ's file; NULL: none, or not found; borrowed */
 	pthread_mutex_t units_lock;
 	bool units_known;         /* under the lock */
-	VEC(uint64_t) units;      /* where they begin in SECTION_INFO */
+	VEC(uint64_t) units;      /* their offsets in SECTION_INFO */
 };
 
 /* The image becomes the file's in any case. */
@@ -29,7 +29,7 @@ DEFINE_CLEANUP(struct dwarf_file *, dwarf_file_free)
 /* Inflates its compressed sections, if any, several at once. */
 void dwarf_file_unpack(struct dwarf_file *file, unsigned int threads);
 
-/* Where the unit that begins there ends; false where none does. */
+/* Returns the end of the unit at `offset`; false if there is none. */
 bool dwarf_file_unit_end(struct dwarf_file *file, uint64_t offset, uint64_t *ret);
 
 /*

@@ -22,15 +22,15 @@ struct line_table {
 	uint8_t instruction_size; /* the least */
 	int8_t line_base;
 	uint8_t line_range, opcode_base;
-	const uint8_t *opcode_lengths; /* of opcodes 1 to opcode_base - 1 */
+	const uint8_t *opcode_lengths; /* lengths of opcodes 1 to opcode_base - 1 */
 	VEC(struct value) directories; /* their names */
 	VEC(struct line_file) files;   /* index 0 is file 1 before version 5 */
 };
 
-/* What is asked of a table. */
+/* Addresses and results of a search in a table. */
 struct line_query {
 	uint64_t vaddr;
-	uint64_t file; /* as the table counts */
+	uint64_t file; /* the table's number of it */
 	uint32_t line;
 	bool found;
 };

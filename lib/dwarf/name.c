@@ -9,7 +9,7 @@
 /* From an inlined instance to its abstract one, to the declaration: with LTO, five or so. */
 #define LINKS_MAX 16
 #define SCOPES_MAX 64
-/* What is read of an entry: none with a name is longer. */
+/* Window for one entry; entries with a name are shorter. */
 #define ENTRY_WINDOW 4096
 
 /* An entry's names, and where more is said of it. */
@@ -115,7 +115,7 @@ static bool is_scope(uint16_t tag)
 struct scope {
 	struct value name;       /* read when it is written: most are not */
 	const char *without;     /* shown if it has no name; NULL: nothing is shown */
-	uint64_t function; /* where it begins; 0: it is none */
+	uint64_t function; /* offset of the function's entry; 0: not a function */
 };
 
 /* The entries around one, from the unit down to it. */
@@ -123,7 +123,7 @@ struct scopes {
 	const struct unit *unit;
 	const struct abbrev_table *table;
 	struct cursor cursor;
-	const char *unnamed; /* what a class without a name is called */
+	const char *unnamed; /* text for a class without a name */
 	struct scope items[SCOPES_MAX];
 	size_t count;
 };

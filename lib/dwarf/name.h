@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a function's entry calls it. */
+/* Name of a function by its entry. */
 #ifndef DWARF_NAME_H
 #define DWARF_NAME_H
 

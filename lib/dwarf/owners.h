@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which unit has the code at an address. .debug_aranges says it where it is there; some
- * compilers write none, so for what it leaves open the units are asked, and those that do
- * not say have their line tables run.
+ * Units by address. .debug_aranges lists them, if it is there. Some compilers write none: then the
+ * units' own ranges are read, and, for units without ranges, their line tables.
  */
 #ifndef DWARF_OWNERS_H
 #define DWARF_OWNERS_H

@@ -49,7 +49,10 @@ static void begin_list(const struct value *list, struct ranges *ranges)
 			     ? indexed_list(unit, list->u, &ranges->at)
 			     : !__builtin_add_overflow(list->u, unit->rnglists_start, &ranges->at);
 	} else {
-		/* Those of the first entry of a split unit are not counted from the base. */
+		/*
+		 * Lists of a split file start from the skeleton's DW_AT_GNU_ranges_base, the
+		 * skeleton's own does not.
+		 */
 		uint64_t base = unit->file->split ? unit->ranges_base : 0;
 		ranges->section = &unit->main->sections[SECTION_RANGES];
 		ok = !__builtin_add_overflow(list->u, base, &ranges->at);

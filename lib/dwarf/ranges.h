@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where code lies that is not in one piece: .debug_ranges, .debug_rnglists. */
+/* Ranges of code that is not contiguous: .debug_ranges, .debug_rnglists. */
 #ifndef DWARF_RANGES_H
 #define DWARF_RANGES_H
 
@@ -8,7 +8,7 @@
 /* A walk over the addresses [low, high) that an entry covers. */
 struct ranges {
 	const struct unit *unit;
-	struct section *section; /* of the list; NULL: one range only */
+	struct section *section; /* section of the list; NULL: a single range */
 	uint64_t at;             /* in the section */
 	uint64_t base;
 	uint64_t low, high;      /* the one range */

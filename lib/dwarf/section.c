@@ -12,8 +12,8 @@
 #define PAGE ((uint64_t)4096)
 #define HUGE_PAGE ((uint64_t)2 << 20)
 /*
- * What is read around a page that is missing grows by this with each miss: a few strings
- * cost a page each, and a thousand do not cost a thousand calls.
+ * Growth of the window around a missing page with each miss: few strings cost a page each, a
+ * thousand strings do not cost a thousand calls.
  */
 #define WINDOW_GROWTH (PAGE / 32)
 /*
@@ -23,7 +23,7 @@
 #define RESERVED_MAX (sizeof(size_t) < 8 ? (uint64_t)1 << 30 : (uint64_t)64 << 30)
 /* No name or path comes near: what is longer counts as none. */
 #define STRING_MAX ((uint64_t)64 << 10)
-/* What a compressed section may become: it is inflated whole. */
+/* Limit of a compressed section's size: it is inflated whole. */
 #define INFLATED_MAX (sizeof(size_t) < 8 ? (uint64_t)1 << 30 : (uint64_t)4 << 30)
 
 /* ELFCOMPRESS_ZSTD is newer than some elf.h. */
@@ -129,7 +129,7 @@ void section_close(struct section *section)
 	*section = (struct section){0};
 }
 
-/* What a packed section says of itself. */
+/* Header of a packed section. */
 struct packing {
 	uint32_t type;
 	uint64_t size;        /* unpacked */

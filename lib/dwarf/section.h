@@ -30,16 +30,16 @@ enum section_id {
 
 struct section {
 	const struct image *image;
-	const char *name;       /* as a message gives it */
+	const char *name;       /* name in messages */
 	const uint8_t *bytes;   /* NULL: there is none */
 	uint64_t size;          /* 0: there is none, or not inflated yet: section_size() */
-	uint64_t file_offset;   /* of the section's first byte */
-	uint8_t *reserved;      /* what is read page by page; else NULL */
-	void *mapping;          /* that, before it was aligned */
+	uint64_t file_offset;   /* file offset of the section's first byte */
+	uint8_t *reserved;      /* memory that is filled page by page; else NULL */
+	void *mapping;          /* its address before alignment */
 	uint64_t *loaded;       /* a bit for each page of it */
 	uint64_t window;        /* how much is read at once; under the lock */
-	struct image_bytes whole; /* what was inflated */
-	uint64_t packed_size;   /* of what is in the file, if that is compressed; else 0 */
+	struct image_bytes whole; /* inflated bytes */
+	uint64_t packed_size;   /* compressed size in the file; 0: not compressed */
 	pthread_mutex_t lock;   /* for loading pages, and for inflating */
 	bool broken;            /* could not be read; under the lock that loads it */
 };
@@ -68,7 +68,7 @@ bool section_cursor(struct section *section, uint64_t offset, uint64_t end, bool
 /* The string that begins there; NULL where there is none, or it does not end. */
 const char *section_string(struct section *section, uint64_t offset);
 
-/* So much of it will be read, here and there: a hint, given before it is. */
+/* Hint before reading: about `bytes` of it will be read, at scattered places. */
 void section_expect(struct section *section, uint64_t bytes);
 
 /* Damage at an offset of it: names file, section, and place. */

@@ -24,7 +24,7 @@ bool split_is_skeleton(const struct unit *unit)
 
 struct package_header {
 	uint32_t version, columns, units, slots;
-	uint64_t hashes, rows, ids, offsets; /* where each table begins in the section */
+	uint64_t hashes, rows, ids, offsets; /* offsets of the tables in the section */
 };
 
 static bool read_package_header(struct cursor *cursor, struct package_header *ret)
@@ -102,7 +102,7 @@ static bool find_part(struct dwarf_file *package, uint64_t id, struct package_pa
 	return true;
 }
 
-/* What a split unit has from its skeleton, and from its part of a package. */
+/* Sets a split unit's values from its skeleton and from its part of a package. */
 static void inherit(struct unit *unit, const struct unit *skeleton)
 {
 	unit->main = skeleton->main;

@@ -5,7 +5,7 @@
 
 #include "dwarf/unit.h"
 
-/* Where the parts of one unit lie in a .dwp. */
+/* Offsets of one unit's parts in a .dwp. */
 struct package_part {
 	uint64_t info, abbrev, str_offsets, rnglists;
 };
@@ -13,7 +13,7 @@ struct package_part {
 struct split_places {
 	const char *symfs;           /* the root of every path; NULL or "": none */
 	struct dwarf_file *package;  /* the .dwp; NULL: none */
-	uint32_t *next_number;       /* of files, counted atomically */
+	uint32_t *next_number;       /* next file number, counted atomically */
 };
 
 /* Whether the unit's entries are elsewhere. */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include "base/strtab.h"
 
-/* So many that readers seldom meet in one. */
+/* Number of shards: readers seldom meet in one. */
 #define TEXT_SHARDS 32
 
 struct texts {

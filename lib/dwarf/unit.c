@@ -81,7 +81,7 @@ void reader_hold(struct reader *reader, const struct unit *unit)
 	struct held_entries *held = &reader->held;
 	size_t size = unit->end - unit->entries;
 	held->file = 0;
-	/* What was inflated, or is in memory anyway, is read where it lies. */
+	/* Inflated bytes, and bytes in memory, are read in place. */
 	if (!info->reserved)
 		return;
 	if (size > held->capacity) {
@@ -250,7 +250,7 @@ static void take_attribute(struct unit *unit, uint16_t name, const struct value 
 	}
 }
 
-/* Where the tables begin, for units that do not say: behind their headers. */
+/* Sets the default begin of the tables: after their headers. */
 static void default_bases(struct unit *unit)
 {
 	if (unit->encoding.version < 5)
@@ -285,8 +285,8 @@ static bool read_top(struct unit *unit, struct cursor *cursor, const struct abbr
 }
 
 /*
- * Of the abbreviations only those up to the first entry's are read, which is the first
- * as a rule: in search of the unit that has an address, all are looked at.
+ * Reads abbreviations up to that of the first entry, usually the first one: the search for the unit
+ * of an address reads all units.
  */
 static struct sp_error *read_top_alone(struct reader *reader, struct unit *unit, bool *ok_ret)
 {

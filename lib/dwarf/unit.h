@@ -15,8 +15,8 @@
 #include "dwarf/texts.h"
 
 struct unit {
-	struct dwarf_file *file; /* where its entries are */
-	struct dwarf_file *main; /* where its addresses and lines are; `file` unless that is split */
+	struct dwarf_file *file; /* file of its entries */
+	struct dwarf_file *main; /* file of its addresses and lines: `file` unless that is split */
 	uint64_t offset, end, entries; /* in SECTION_INFO */
 	struct encoding encoding;
 	uint8_t type; /* DW_UT_*; of version 4 and older by its first entry */
@@ -29,7 +29,7 @@ struct unit {
 	uint64_t low_pc, line_offset;
 	uint64_t addr_base, str_offsets_base, rnglists_base, ranges_base;
 	uint64_t language; /* DW_LANG_*; 0: not known */
-	uint64_t rnglists_start; /* of a unit in a .dwp, its part of SECTION_RNGLISTS */
+	uint64_t rnglists_start; /* unit in a .dwp: its part of SECTION_RNGLISTS */
 };
 
 #define TABLE_SLOTS 256
@@ -60,17 +60,17 @@ struct dwarf_frame;
 struct reader {
 	struct table_slot tables[TABLE_SLOTS];
 	struct unit_slot units[UNIT_SLOTS];
-	int64_t table_bytes;  /* of abbreviations that may still be read: more is hostile */
-	int64_t line_bytes;   /* of line programs that may still be run */
-	int64_t string_bytes; /* of names and paths that may still be kept */
-	int64_t split_units;  /* of .dwo files that may still be tried */
-	int64_t search_bytes; /* of entries that may still be passed over in search of names */
+	int64_t table_bytes;  /* bytes of abbreviations left to read; a hostile file exceeds it */
+	int64_t line_bytes;   /* bytes of line programs left to run */
+	int64_t string_bytes; /* bytes of names and paths left to keep */
+	int64_t split_units;  /* number of .dwo files left to try */
+	int64_t search_bytes; /* bytes of entries left to skip in the search for names */
 	struct u64map name_index; /* file and entry -> index in names */
 	VEC(const char *) names;  /* NULL: it has none */
 	struct texts *texts;   /* names and paths; borrowed, as it is shared */
 	struct held_entries held;
-	struct arena nodes;    /* of the unit at work */
-	struct arena frames;   /* of all units */
+	struct arena nodes;    /* memory of the current unit */
+	struct arena frames;   /* memory for all units */
 	VEC(struct dwarf_frame *) list; /* each of those */
 	struct sp_error *damage; /* the first that was met */
 	uint64_t damages;
@@ -109,7 +109,7 @@ struct sp_error *unit_read_top(struct reader *reader, struct unit *unit) SP_MUST
 struct sp_error *reader_unit(struct reader *reader, struct dwarf_file *file, uint64_t offset,
 			     const struct unit **ret) SP_MUST_CHECK;
 
-/* What a value means. False, or NULL, where it means none. */
+/* Converts a value. False, or NULL, if it has no such meaning. */
 bool unit_address(const struct unit *unit, const struct value *value, uint64_t *ret);
 const char *unit_string(const struct unit *unit, const struct value *value);
 bool unit_reference(const struct unit *unit, const struct value *value, struct dwarf_file **file_ret,

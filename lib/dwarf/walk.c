@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which code an entry covers is known only at the function, block and inlined function
- * entries. Those within are nested by the program's structure: a function's inlined ones
- * within it, to any depth, and the innermost one that covers an address is the last that
- * says so. Functions may also be nested (Fortran, Ada, GNU C; g++ has lambdas in their
- * function's entry) in entries that do not hold the address, which the first sweep jumps
- * over: a second one looks into those, for addresses that were not found.
+ * Only entries of functions, blocks and inlined functions tell which code they cover. They are
+ * nested like the program: inlined functions within their function, to any depth. The last entry
+ * that covers an address is the innermost one. Functions may also be nested (Fortran, Ada, GNU C;
+ * g++ has lambdas in their function's entry) in entries that do not cover the address. The first
+ * sweep skips those; a second one searches them for addresses that were not found.
  */
 #include "dwarf/walk.h"
 
@@ -27,15 +26,15 @@ struct walk {
 	struct node **nodes;
 	bool second; /* sweep */
 	bool jumped; /* over what functions may be nested in */
-	/* What may still be looked at: more is hostile. */
+	/* entries left to look at; a hostile file exceeds it */
 	int64_t range_work, answer_work;
-	VEC(struct node *) levels; /* what the entries around this one are in; NULL: no function */
+	VEC(struct node *) levels; /* function around each open entry; NULL: none */
 };
 
-/* What an entry with code says. */
+/* Values of an entry with code. */
 struct code {
 	struct value low, high, ranges, entry, origin, call_file, call_line;
-	uint64_t sibling; /* as a distance from the unit; 0: not said */
+	uint64_t sibling; /* offset from the unit; 0: not given */
 };
 
 static bool read_code(struct walk *walk, const struct abbrev *abbrev, struct code *code)
@@ -192,8 +191,8 @@ static struct node *around(const struct walk *walk)
 }
 
 /*
- * Behind an entry that holds no address, if its sibling is known; else through what is in it,
- * where there may still be functions.
+ * Skips an entry that covers no address: to its sibling if known, else through its children, which
+ * may include functions.
  */
 static struct sp_error *pass(struct walk *walk, const struct abbrev *abbrev, uint64_t sibling)
 {

@@ -16,11 +16,10 @@ struct dwarf_frame;
 struct node {
 	struct node *parent; /* NULL: this is a function of its own */
 	const struct node *root;
-	struct dwarf_file *file; /* of the entry that names it */
+	struct dwarf_file *file; /* file of the entry that names it */
 	uint64_t entry;          /* its offset */
-	uint64_t start;          /* where its code begins */
-	uint64_t call_file;      /* where it was called from, as the line table counts; UINT64_MAX:
-				  * not said */
+	uint64_t start;          /* begin of its code */
+	uint64_t call_file;      /* call site, in the line table's numbers; UINT64_MAX: unknown */
 	uint32_t call_line;
 	bool named;
 	const char *name; /* the reader's; NULL: it has none. Once it is `named` */

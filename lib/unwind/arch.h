@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ARCH_COLUMNS 33   /* as many as are followed: those of arm64 */
+#define ARCH_COLUMNS 33   /* Number of registers that are followed; arm64 has the most. */
 #define ARCH_SLOTS 12     /* columns that a compact row has room for */
 #define ARCH_PERF_COUNT 34 /* perf's numbers, below */
 #define ARCH_NONE 0xff
@@ -24,10 +24,10 @@ struct unwind_arch {
 	bool ra_is_ip;    /* the ra column stands for the instruction pointer (x86) */
 	bool calls_push;  /* a call moves the stack pointer */
 	uint64_t preserved; /* bit per column: what a callee gives back unless it says otherwise */
-	uint64_t ip_mask; /* what is address of an ip; the rest is its signature */
+	uint64_t ip_mask; /* address bits of an ip; the other bits are its signature */
 	uint8_t slot_count;
 	uint8_t slots[ARCH_SLOTS];            /* columns that compact rows hold */
-	uint8_t column_of[ARCH_PERF_COUNT];   /* of perf's number; ARCH_NONE: not followed */
+	uint8_t column_of[ARCH_PERF_COUNT];   /* column of perf's register number; ARCH_NONE: not followed */
 };
 
 /*

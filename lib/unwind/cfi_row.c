@@ -18,10 +18,10 @@ struct program {
 	const struct unwind_arch *arch;
 	const struct cfi_entry *entry;
 	struct cursor code;
-	struct cfi_section section; /* of the instructions, for DW_CFA_set_loc */
+	struct cfi_section section; /* section of the instructions, for DW_CFA_set_loc */
 	uint64_t location, wanted;
 	struct cfi_row *row;
-	const struct cfi_row *initial; /* what DW_CFA_restore goes back to; NULL in the CIE */
+	const struct cfi_row *initial; /* row that DW_CFA_restore restores; NULL in the CIE */
 	struct cfi_row remembered[REMEMBERED_MAX];
 	size_t remembered_count;
 	bool until_framed; /* ends when is_framed() */

@@ -21,7 +21,7 @@ struct cfi_rule {
 	uint8_t kind;
 	uint8_t column;    /* REGISTER; the CFA's IS */
 	uint16_t unused;
-	uint32_t size;     /* of the expression */
+	uint32_t size;     /* size of the expression */
 	union {
 		int64_t offset;
 		const uint8_t *expression; /* in the section's bytes */

@@ -48,9 +48,9 @@ struct code {
 	uint32_t pid;
 	bool used; /* since files were last dropped; under the lock of `codes` */
 	pthread_mutex_t lock;
-	atomic_uint looks; /* what has been done */
+	atomic_uint looks; /* finished looks */
 	struct image *image;       /* its file is released; NULL: not at hand */
-	struct image *debug_image; /* whose .debug_frame is used */
+	struct image *debug_image; /* image with the .debug_frame in use */
 	struct image *text_image;  /* for instructions: its file stays open */
 	uint64_t entry;
 	struct call_frames frames;
@@ -58,7 +58,7 @@ struct code {
 	size_t plt_count;
 	uint64_t exits[EXITS_MAX]; /* functions by which programs and threads end */
 	size_t exit_count;
-	VEC(uint64_t) starts; /* of all named functions, ascending */
+	VEC(uint64_t) starts; /* addresses of all named functions, ascending */
 	char *problem;
 };
 
@@ -319,7 +319,7 @@ static void (*const look_functions[])(struct code *) = {
 	[LOOK_SYMBOLS] = look_for_symbols,
 };
 
-/* What is not there yet is changed, which none can see: hence const for all who call. */
+/* Reads a part on demand. No caller can see the change, hence const. */
 static void look(const struct code *constant, enum look wanted)
 {
 	struct code *code = (struct code *)(uintptr_t)constant;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of modules say of leaving their code. A module's is read when it is
- * first asked for, by one thread, and constant from then on; what is seldom needed
- * (.debug_frame, PLTs, instructions) is read at a second look.
+ * Unwind information of modules' files. One thread reads that of a module at the first request; it
+ * is constant from then on. Rare parts (.debug_frame, PLTs, instructions) are read on demand.
  */
 #ifndef UNWIND_CODE_H
 #define UNWIND_CODE_H
@@ -13,7 +12,7 @@
 
 struct code;
 
-/* Of all modules; for any thread. */
+/* Files of all modules; for any thread. */
 struct codes;
 
 /* The arch is that of the recording's 64-bit programs. NULL when out of memory. */
@@ -32,10 +31,13 @@ bool codes_are_many(const struct codes *codes);
  */
 size_t codes_forget(struct codes *codes);
 
-/* As unwinder_problem(). */
+/* Same as unwinder_problem(). */
 const char *codes_problem(struct codes *codes, const struct module *module);
 
-/* Where a byte of the file lies when loaded; false where that holds no code, or is unknown. */
+/*
+ * Returns the address of a byte of the file when loaded; false if there is no code, or it is
+ * unknown.
+ */
 bool code_vaddr(const struct code *code, uint64_t file_offset, uint64_t *ret);
 
 /* The module's file is not at hand, or not one of this architecture: nothing is known of it. */
@@ -45,13 +47,13 @@ bool code_is_blind(const struct code *code);
 bool code_find(const struct code *code, const struct unwind_arch *arch, uint64_t vaddr,
 	       struct cfi_entry *ret);
 
-/* Where programs begin (ELF's e_entry). */
+/* Returns the program's entry point (ELF's e_entry). */
 uint64_t code_entry(const struct code *code);
 
 /* Reads `size` bytes of instructions, from the file; false where they are not at hand. */
 bool code_text(const struct code *code, uint64_t vaddr, size_t size, uint8_t *ret);
 
-/* What C libraries leave a program or a thread by. */
+/* True for functions of C libraries that end a program or a thread. */
 bool code_is_exit_name(const char *name);
 
 /* Whether exit() or pthread_exit() begins at vaddr, by the symbol tables. */

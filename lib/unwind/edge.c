@@ -17,7 +17,7 @@ enum { FP = 29, RA = 30, SP = 31 };
 enum op_kind {
 	OP_OTHER,
 	OP_HARMLESS,
-	OP_STORE, /* of `registers` on the stack */
+	OP_STORE, /* stores `registers` on the stack */
 	OP_LOAD,
 	OP_MOVE_SP,
 	OP_SP_FROM_FP,
@@ -29,8 +29,8 @@ enum op_kind {
 struct op {
 	enum op_kind kind;
 	uint8_t registers[2]; /* STORE, LOAD; SP: none that matters */
-	int64_t at;           /* where, from the sp of before; JUMP: from here */
-	int64_t moves;        /* what is added to sp; *_FROM_*: to the other */
+	int64_t at;           /* offset from sp before the instruction; JUMP: offset from the instruction */
+	int64_t moves;        /* change of sp; *_FROM_*: difference to the other register */
 };
 
 static int64_t signed_bits(uint32_t word, unsigned int low, unsigned int count)
@@ -123,7 +123,7 @@ static struct op decode(const uint8_t *bytes)
 	return op;
 }
 
-/* Where registers lie, from where the stack pointer was at first. */
+/* Places of registers, relative to the initial stack pointer. */
 struct frame {
 	int64_t sp;
 	uint64_t known; /* bit per column */

@@ -11,10 +11,13 @@
 #include "unwind/expression.h"
 #include "unwind/unwind.h"
 
-/* What the threads of an engine share; constant, except for what `codes` guards itself. */
+/*
+ * State shared by the threads of an engine; constant, except for `codes`, which has locks of its
+ * own.
+ */
 struct unwind_shared {
 	struct sp_ctx *ctx;
-	const char *arch; /* of the recording */
+	const char *arch; /* architecture of the recording */
 	struct unwind_locator locator;
 	struct codes *codes;
 };
@@ -34,7 +37,7 @@ struct unwind_engine {
 	const char *(*refuse)(const char *arch);
 	void *(*thread_new)(const struct unwind_shared *shared); /* NULL when out of memory */
 	void (*thread_free)(void *thread);
-	void (*forget_codes)(void *thread); /* what code.h has, and all that was made of it */
+	void (*forget_codes)(void *thread); /* drops all that was made from code.h's data */
 	/* limit > 0. */
 	struct unwind_result (*walk)(void *thread, const struct unwind_start *start,
 				     struct unwind_frame *frames, size_t limit);

@@ -20,13 +20,13 @@ struct walk {
 	struct stack_copy stack;
 	struct frame_registers registers;
 	uint64_t ip, sp;
-	bool exact;   /* as in struct unwind_frame */
+	bool exact;   /* same as in struct unwind_frame */
 	bool guessed; /* the frame was come to by frame pointer */
 	bool switched; /* a signal came while another stack was in use: no copy of that is there */
 	struct unwind_result *result;
 };
 
-/* What became of an attempt to leave a frame. */
+/* Result of an attempt to unwind a frame. */
 enum step {
 	STEP_DONE,
 	STEP_TRUNCATED,
@@ -44,7 +44,7 @@ static inline const struct row *row_of(struct walk *walk, uint64_t ip, bool exac
 	return rows_find(walk->rows, walk->arch, walk->view, ip, exact);
 }
 
-/* Of a load from the stack that failed. */
+/* Result of a failed load from the stack. */
 static enum step missing(struct walk *walk, uint64_t address)
 {
 	if (!walk->switched && !stack_could_hold(&walk->stack, address))
@@ -70,8 +70,8 @@ static enum step arrive(struct walk *walk, uint64_t ip, uint64_t sp, bool pushed
 }
 
 /*
- * What is said to be saved below the stack pointer has been restored already: of the end of
- * a function, compilers only say where the frame is.
+ * True for a register that is saved below the stack pointer: it has been restored already. At the
+ * end of a function, compilers describe only the frame.
  */
 static inline bool is_taken_back(const struct walk *walk, uint64_t address)
 {
@@ -214,7 +214,7 @@ static enum step step_full(struct walk *walk, const struct cfi_row *row)
 		return step;
 	full_registers(walk, row, cfa, &next);
 	struct cfi_rule rule = row->rules[row->return_column];
-	/* Where nothing is said it is in its register still, where there is one. */
+	/* Without a rule, the return address is still in its register, if there is one. */
 	if (rule.kind == RULE_NONE && !arch->ra_is_ip)
 		rule.kind = RULE_SAME;
 	if (rule.kind == RULE_SAME && arch->ra_is_ip)
@@ -408,7 +408,7 @@ static enum step step(struct walk *walk, const struct row *row)
 	default:
 		return step_by_frame_pointer(walk, row->kind != ROW_UNKNOWN);
 	}
-	/* Behind a frame that was left by frame pointer, arm64's stack pointer is not known. */
+	/* After a frame that was unwound by frame pointer, arm64's stack pointer is unknown. */
 	if (step == STEP_NO_INFO && !register_known(&walk->registers, walk->arch->sp))
 		return step_by_frame_pointer(walk, true);
 	return step;

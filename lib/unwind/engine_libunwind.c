@@ -26,7 +26,7 @@ extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t
 struct libunwind_thread {
 	const struct unwind_shared *shared;
 	unw_addr_space_t space;
-	uint32_t view; /* that the address space's cache is for */
+	uint32_t view; /* view of the address space's cache */
 	VEC(uint8_t) made; /* see struct stack_walk */
 };
 
@@ -34,18 +34,18 @@ struct libunwind_thread {
 struct stack_walk {
 	const struct unwind_shared *shared;
 	const struct unwind_start *start;
-	const struct code *code;       /* of the module asked for last; or NULL */
+	const struct code *code;       /* module of the last request; or NULL */
 	const struct cfi_table *table; /* its */
-	uint64_t bias; /* of its addresses from its file's */
-	int32_t made[2]; /* where it has no sorted table: one of one entry */
+	uint64_t bias; /* difference between run time addresses and the file's */
+	int32_t made[2]; /* table of one entry, for a module without a sorted table */
 	struct libunwind_thread *thread;
 	struct cfi_bytes entry; /* table, CIE and FDE that were written; of size 0: none */
 	bool missed;   /* in this step a word was needed that is not in the copy */
 	uint64_t missing;
-	bool switched; /* as in struct unwind_result */
+	bool switched; /* same as in struct unwind_result */
 };
 
-/* Where libunwind finds `made`: nothing else can be there. */
+/* Address of `made` for libunwind; no code can be there. */
 #define MADE_AT 16
 /* Instructions of an entry: those of real functions have some thousand bytes. */
 #define MADE_MAX ((size_t)1 << 16)
@@ -155,7 +155,7 @@ static bool write_entry(struct libunwind_thread *thread, const struct cfi_entry 
 	return true;
 }
 
-/* Where nothing of the module is, and yet not far from it. */
+/* Returns an unused address shortly after the module. */
 static uint64_t behind_module(const struct code *code)
 {
 	uint64_t end = 0;
@@ -168,7 +168,7 @@ static uint64_t behind_module(const struct code *code)
 	return (end + 0x1fff) & ~(uint64_t)0xfff;
 }
 
-/* What .eh_frame has no entry for, .debug_frame may have. */
+/* Makes an entry of .debug_frame available if .eh_frame has none. */
 static void use_debug_frame(struct stack_walk *walk, uint64_t vaddr)
 {
 	struct cfi_entry entry;
@@ -188,10 +188,7 @@ static void use_debug_frame(struct stack_walk *walk, uint64_t vaddr)
 		};
 }
 
-/*
- * Of a module's data libunwind reads the address of personality routines, and does nothing
- * with it here.
- */
+/* libunwind reads addresses of personality routines from a module's data, without any use here. */
 static bool in_data(const struct stack_walk *walk, uint64_t vaddr)
 {
 	const struct image *image = code_image(walk->code);
@@ -258,7 +255,7 @@ static int access_float(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t
 	return -UNW_EBADREG;
 }
 
-/* Of the entry that we find, relative to the section. */
+/* Makes a table of the entry that was found, relative to the section. */
 static bool make_table(struct stack_walk *walk, uint64_t vaddr, unw_dyn_info_t *ret)
 {
 	struct cfi_entry entry;

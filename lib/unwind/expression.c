@@ -16,7 +16,7 @@ struct machine_state {
 	uint64_t items[DEPTH];
 	size_t count;
 	uint64_t missing;
-	uint64_t mask; /* of a word */
+	uint64_t mask; /* bits of a word */
 };
 
 static enum expression_end push(struct machine_state *state, uint64_t value)

@@ -10,7 +10,7 @@
 /* A function written by hand without call frame information is no longer. */
 #define LEAF_SIZE 4096
 #define PLT_ENTRY 16
-/* Where a function's prologue is looked for before its code; most functions are smaller. */
+/* Bytes before the code to search for the function's prologue; most functions are smaller. */
 #define FUNCTION_SIZE 4096
 /* Between push and mov of a prologue. */
 #define PROLOGUE_SIZE 16

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is known of code without call frame information, from its place and its instructions. */
+/* Properties of code without call frame information, by its place and its instructions. */
 #ifndef UNWIND_GUESS_H
 #define UNWIND_GUESS_H
 
@@ -23,8 +23,9 @@ bool guess_is_start(const struct guess_place *place);
 bool guess_starts_threads(const struct guess_place *place);
 
 /*
- * What a call returned is passed on to another call, as main()'s to exit(): `bytes` are where the
- * first returns to, *distance_ret is from there to what the second calls.
+ * True if the result of a call is the argument of another call, like main()'s result for exit().
+ * `bytes` begin at the first call's return address; *distance_ret is from there to the second
+ * call's target.
  */
 #define GUESS_PASSES_ON_BYTES 8
 bool guess_passes_on(uint16_t machine, const uint8_t *bytes, int64_t *distance_ret);
@@ -53,12 +54,12 @@ bool guess_plt(const struct guess_place *place, struct cfi_row *ret);
  */
 bool guess_keeps_frame_pointer(const struct guess_place *place);
 
-/* Where a direct call goes that returns to the place. */
+/* Returns the target of the direct call that returns to the place. */
 bool guess_call_target(const struct guess_place *caller, uint64_t *ret);
 
 /*
- * Such a call goes to `vaddr` of the same module, or to shortly before it: a function without a
- * frame of its own.
+ * True if that call goes to `vaddr` of the same module, or to shortly before it: a function without
+ * a frame of its own.
  */
 bool guess_is_call_to(const struct guess_place *caller, uint64_t vaddr);
 

@@ -46,16 +46,15 @@ static inline bool stack_load_sized(const struct stack_copy *stack, uint64_t add
 	return true;
 }
 
-/* Of an address that could not be loaded: whether a longer copy would have had it. */
+/* True if a longer copy would include an address that could not be loaded. */
 static inline bool stack_could_hold(const struct stack_copy *stack, uint64_t address)
 {
 	return address >= stack->low && address - stack->low < stack->size + STACK_SPAN;
 }
 
 /*
- * Of the stack pointer behind a signal's frame, which was in the copy: whether that is of another
- * stack (sigaltstack(2)). On the same one, the signal's frame and what was interrupted lie
- * next to each other.
+ * True if `sp`, the stack pointer after a signal's frame that was in the copy, belongs to another
+ * stack (sigaltstack(2)). On one stack, the signal's frame and the interrupted one are adjacent.
  */
 static inline bool stack_is_another(const struct stack_copy *stack, uint64_t sp)
 {

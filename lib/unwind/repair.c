@@ -246,7 +246,7 @@ static void drop_log(struct repair *repair, struct thread *thread)
 	log_deinit(&thread->log);
 }
 
-/* Where there is none, the logs of other threads are of less use than what asks for it. */
+/* Drops logs of other threads for memory: the thread that needs it comes first. */
 static bool make_room(struct repair *repair, uint32_t thread)
 {
 	for (size_t i = 0; i < repair->threads.count && !has_room(repair); i++)
@@ -266,12 +266,12 @@ static bool make_trees(struct repair *repair, uint32_t index)
 	thread->truncated = thread->whole == NONE ? NONE : root_of(repair, thread->name, false);
 	if (thread->truncated == NONE)
 		return false;
-	(void)add_log(repair, index, &thread->log); /* as much as there is room for */
+	(void)add_log(repair, index, &thread->log); /* limited by memory */
 	drop_log(repair, thread);
 	return true;
 }
 
-/* Of what was whole there is too much for the memory: the newest is worth more. */
+/* Drops older whole stacks if memory is short: the newest is worth more. */
 static bool add_to_log(struct repair *repair, uint32_t index, uint64_t time_ns,
 		       const struct unwind_frame *frames, size_t count)
 {
@@ -346,7 +346,7 @@ static bool merge_thread(struct repair *repair, const struct thread *thread, uin
 	return merged_log;
 }
 
-/* Where a node of `from` goes, whose caller was merged, or found no room. */
+/* Adds a node of `from`, whose caller was merged or found no room. */
 static uint32_t merge_node(struct repair *repair, const struct repair *from,
 			   const struct node *node, const uint32_t *merged)
 {

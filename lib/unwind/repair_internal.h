@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What remembering stacks and joining them share. */
+/* Declarations shared by remembering and joining stacks. */
 #ifndef UNWIND_REPAIR_INTERNAL_H
 #define UNWIND_REPAIR_INTERNAL_H
 
@@ -9,16 +9,16 @@
 
 #define NONE UINT32_MAX
 
-/* Beside an ip: code ran there, it is none that a call returns to. Stacks lie below. */
+/* Flag of an ip: code ran there, it is not a return address. Stack addresses are below it. */
 #define EXACT (UINT64_C(1) << 63)
 
 /* Callers have lower numbers than what they call. */
 struct node {
-	uint64_t hash;   /* of the whole path, which two nodes are told apart by */
-	uint64_t ip;     /* of a root: the thread */
+	uint64_t hash;   /* hash of the whole path, which identifies a node */
+	uint64_t ip;     /* root: the thread */
 	uint64_t sp;     /* and EXACT */
 	uint32_t parent; /* the caller; NONE: a root */
-	uint32_t thread; /* of the whole tree; NONE: it is a root, or of a truncated one */
+	uint32_t thread; /* thread of a whole tree; NONE: a root, or a node of a truncated tree */
 };
 
 struct slot {
@@ -51,7 +51,7 @@ struct log_block {
  */
 struct log {
 	struct log_block *first, *newest;
-	size_t word_count;             /* of all blocks */
+	size_t word_count;             /* sum over all blocks */
 	size_t block_bytes;            /* allocated */
 	VEC(struct unwind_frame) last; /* the latest, the outermost frame first */
 };
@@ -71,8 +71,8 @@ struct repair {
 	VEC(struct thread) threads;
 	struct u64map thread_of; /* name -> index */
 	uint32_t settled;        /* stacks before this one are */
-	uint32_t last_thread;    /* that a stack was added to */
-	size_t log_bytes;        /* of all threads */
+	uint32_t last_thread;    /* thread of the newest stack */
+	size_t log_bytes;        /* sum over all threads */
 	VEC(uint64_t) hashes;    /* scratch */
 };
 

@@ -30,27 +30,27 @@
 /* A place counts as so many visits at most. */
 #define WEIGHT_MOST 10.0
 
-/* Those of all threads count as so many of a thread's own. */
+/* Weight of all threads' trials, in trials of the thread itself. */
 #define COMMON_TRIALS 50
 
-/* So many times longer than on average may visits stay away. */
+/* Limit of a gap between visits, as a multiple of the average gap. */
 #define GAP_MOST 3
 
 /*
- * So many stacks away may the whole ones before and after be; and where the place is known
- * to have different callers, between which the thread may have gone to and fro.
+ * Limit of the distance to the whole stacks before and after, in stacks; and the limit if the place
+ * is known to have several callers, between which the thread may have alternated.
  */
 #define NEIGHBOUR_MOST 64
 #define NEIGHBOUR_MOST_OF_MANY 1
 
-/* Of more nodes than that, only the places of one in PLACE_PART are tried. */
+/* Limit of nodes; above it only one place in PLACE_PART is tried. */
 #define PLACES_ALL 65536
 #define PLACE_PART 16
 
 /* A truncated stack to settle. */
 struct job {
 	uint64_t thread_name;
-	uint64_t sp, ip; /* of its key; sp without EXACT */
+	uint64_t sp, ip; /* the key's; sp without EXACT */
 	uint64_t time_ns;
 	uint32_t key, thread, stack;
 };
@@ -69,7 +69,7 @@ struct trials {
 	double all[VISIT_CLASSES], wrong[VISIT_CLASSES];
 };
 
-/* What is worked out of a node while settling. */
+/* Facts about a node, computed while settling. */
 struct notes {
 	uint64_t slices; /* the 64ths of the time in which whole stacks go through it */
 	uint32_t visits;
@@ -90,7 +90,7 @@ struct settling {
 	uint32_t *turn_of;      /* stack -> its index in turns */
 	uint64_t *whole_turns;  /* a bit per turn: whole, or joined by now */
 	struct u64map places;   /* hash of thread and place -> the newest node; of keys, and others */
-	struct trials *trials;  /* of each thread, and of all behind them */
+	struct trials *trials;  /* one for each thread, then one for all threads */
 	uint64_t first_ns, last_ns;
 	VEC(uint32_t) path;
 	struct u64map moved;    /* (node of a truncated stack, candidate) -> node in the whole tree */
@@ -231,7 +231,7 @@ static bool make_notes(struct settling *settling)
 		settling->last_ns = time_ns > settling->last_ns ? time_ns : settling->last_ns;
 	}
 	count_visits(settling);
-	/* What was subtracted at a node wraps around until those below are added. */
+	/* A subtraction at a node may wrap around until its children are added. */
 	for (size_t i = count; i-- > 0;) {
 		uint32_t parent = repair->nodes.items[i].parent;
 		if (parent == NONE)
@@ -276,7 +276,7 @@ static bool make_places(struct settling *settling)
 	return true;
 }
 
-/* What the visits to one place say; `newest` begins its list of nodes. */
+/* Adds the trials of the visits to one place; `newest` begins its list of nodes. */
 static void try_place(const struct settling *settling, uint32_t newest, struct trials *trials)
 {
 	const struct notes *notes = settling->notes.items;
@@ -346,7 +346,7 @@ static bool is_enough(const struct settling *settling, uint32_t thread, uint32_t
 	return false;
 }
 
-/* What is called from `parent` in a thread's whole tree; NONE when out of memory or room. */
+/* Returns a callee of `parent` in a thread's whole tree; NONE when out of memory or room. */
 static uint32_t child_of(struct settling *settling, uint32_t thread, uint32_t parent,
 			 const struct node *from)
 {
@@ -419,7 +419,10 @@ static size_t whole_turn(const struct settling *settling, size_t turn, int step)
 	return SIZE_MAX;
 }
 
-/* What a stack that was joined shares with the nearest whole one before or after it; or NONE. */
+/*
+ * Returns the innermost node that a joined stack shares with the nearest whole one before or after
+ * it; or NONE.
+ */
 static uint32_t shared_node(const struct settling *settling, size_t turn, uint32_t whole, int step)
 {
 	const struct repair *repair = settling->repair;

@@ -30,7 +30,7 @@ uint32_t row_store_add(struct row_store *store, const struct row *row)
 		return UINT32_MAX;
 	*added = *row;
 	uint32_t index = (uint32_t)(store->items.count - 1);
-	/* Where it cannot be found again it is only kept twice. */
+	/* If this fails, the row may be stored twice; that does no harm. */
 	u64map_put(&store->by_content, hash, index, NULL);
 	return index;
 }

@@ -46,7 +46,7 @@ void row_store_clear(struct row_store *store);
 /* Its index; UINT32_MAX: out of memory, or ROWS_MAX is reached. */
 uint32_t row_store_add(struct row_store *store, const struct row *row);
 
-/* Which row an address has. Four are a cache line, and a set. */
+/* Reference from an address to its row. Four are a cache line, and a set. */
 struct row_ref {
 	uint64_t key;
 	uint32_t space; /* view, or module */

@@ -71,7 +71,7 @@ static void set_full(struct rows *rows, const struct unwind_arch *arch,
 		keep_full(rows, full, ret);
 }
 
-/* What a signal's handler returns to, where the entry begins only there and not before it. */
+/* True for the return address of a signal handler whose entry begins at it, and not before it. */
 static bool is_trampoline(const struct guess_place *place, struct cfi_row *ret)
 {
 	struct cfi_entry entry;
@@ -108,7 +108,7 @@ static bool row_of_entry(const struct guess_place *place, const struct cfi_entry
 	return true;
 }
 
-/* What is in .debug_frame alone is not tested by exceptions that are thrown through it. */
+/* No exception ever tests entries that only .debug_frame has. */
 static void set_row(struct rows *rows, const struct guess_place *place, bool is_debug,
 		    const struct cfi_row *full, struct row *ret)
 {

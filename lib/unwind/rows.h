@@ -26,7 +26,7 @@ void rows_deinit(struct rows *rows);
 /* All that was kept: rows with expressions point into the codes. */
 void rows_forget(struct rows *rows);
 
-/* Of a location with a module; NULL when out of memory. */
+/* Returns the code of a location with a module; NULL when out of memory. */
 const struct code *rows_code(struct rows *rows, const struct location *location);
 
 struct location rows_locate(const struct rows *rows, uint32_t view, uint64_t ip);
@@ -44,7 +44,7 @@ static inline bool rows_has_key_bits(uint64_t address)
 	return address & (KEY_EXACT | KEY_32BIT);
 }
 
-/* Whose code it is, of what architecture, and where; flags: KEY_*. */
+/* Address of code with its architecture and address space; flags: KEY_*. */
 struct rows_address {
 	const struct unwind_arch *arch;
 	uint32_t view;

@@ -23,13 +23,13 @@ struct unwinder {
 	char *arch;
 	pthread_mutex_t lock;
 	VEC(struct unwind_thread *) threads;
-	struct unwind_stats gone; /* of threads that have been freed */
+	struct unwind_stats gone; /* sums of freed threads */
 };
 
 struct unwind_thread {
 	struct unwinder *unwinder;
 	void *state; /* the engine's */
-	const struct unwind_arch *arch; /* of `abi` */
+	const struct unwind_arch *arch; /* description of `abi` */
 	uint64_t abi;
 	struct unwind_stats stats;
 };

@@ -17,15 +17,15 @@
 
 /* How an unwound stack ended. */
 enum unwind_end {
-	UNWIND_COMPLETE,  /* where threads begin */
+	UNWIND_COMPLETE,  /* reaches the thread's start */
 	UNWIND_TRUNCATED, /* the copy does not reach as far as the next frame */
 	UNWIND_NO_INFO,   /* code of which nothing says how it is left, and no frame pointer helps */
-	UNWIND_BAD_MEMORY, /* what was read cannot be: an ip where no code is, a stack that goes down */
+	UNWIND_BAD_MEMORY, /* impossible values: an ip without code, a stack pointer that decreases */
 	UNWIND_DEPTH_LIMIT,
 	UNWIND_END_COUNT,
 };
 
-/* Where an ip leads, at the time of the sample. */
+/* Finds the module of an ip at the time of the sample. */
 struct unwind_locator {
 	struct location (*locate)(void *arg, uint32_t view, uint64_t ip);
 	void *arg;
@@ -48,7 +48,7 @@ struct unwind_files {
 
 struct unwind_options {
 	const char *engine; /* a name of unwind_engines(); NULL: the first that can */
-	const char *arch;   /* of the recording, as in feature ARCH: "x86_64", "aarch64" */
+	const char *arch;   /* architecture in feature ARCH: "x86_64", "aarch64" */
 	struct unwind_locator locator;
 	struct unwind_files files;
 };
@@ -65,12 +65,12 @@ void unwinder_free(struct unwinder *unwinder);
 struct unwind_thread *unwind_thread_new(struct unwinder *unwinder);
 void unwind_thread_free(struct unwind_thread *thread);
 
-/* What perf_event_open(2) gives of a user's stack. Borrowed during the call. */
+/* User stack as perf_event_open(2) samples it. Borrowed during the call. */
 struct unwind_sample {
 	uint32_t view;   /* machine_view() */
 	struct sp_registers registers; /* by perf's numbers, as PERF_SAMPLE_REGS_USER */
 	struct sp_bytes stack;         /* from the stack pointer up; the bytes that are good */
-	bool in_kernel; /* that is where it was taken: perhaps in execve(2) */
+	bool in_kernel; /* sampled in the kernel, perhaps in execve(2) */
 };
 
 /* A frame: where code is, and the stack pointer it has there. */
@@ -109,10 +109,10 @@ struct unwind_result unwind_stack(struct unwind_thread *thread, const struct unw
 void unwind_prefetch(const struct unwind_sample *sample);
 
 /*
- * Of a recording that goes on: whether more is kept of the files of modules than should be
- * (any thread may ask), and giving it up. No thread of the unwinder may be at work meanwhile, and
- * what unwinder_problem() returned is gone, as are rows. What is needed again is read again.
- * How many files there were.
+ * For a running recording: unwinder_keeps_much() returns whether too much of modules' files is
+ * kept; any thread may call it. unwinder_forget_files() drops it, with rows and the results of
+ * unwinder_problem(), and returns the number of files. No thread of the unwinder may work
+ * meanwhile. Files are read again on demand.
  */
 bool unwinder_keeps_much(const struct unwinder *unwinder);
 size_t unwinder_forget_files(struct unwinder *unwinder);
@@ -126,7 +126,7 @@ const char *unwinder_problem(struct unwinder *unwinder, const struct module *mod
 /* The engines of this build, a NULL at the end; the first is the default. */
 const char *const *unwind_engines(void);
 
-/* What the unwinder has done, summed over its threads (which must be at rest). */
+/* Work of the unwinder, summed over its threads, which must be at rest. */
 struct unwind_stats {
 	uint64_t stacks, frames, expressions, frame_pointers, row_misses, rows, distinct_rows;
 	uint64_t ends[UNWIND_END_COUNT];
