@@ -4,134 +4,134 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include "base/cleanup.h"
-#include "trace/words.h"
+#include "trace/lexer.h"
 
-/* A name's length is that of a token; it is in the words. */
-static bool take_name(struct words *words, struct format_facts *facts)
+/* Takes the name from the token, whose text stays in the lexer's. */
+static bool take_name(struct lexer *lexer, struct format_facts *facts)
 {
-	facts->name = words->at;
-	facts->name_size = words->length;
-	return words_take_kind(words, WORDS_ITEM) && words_take_kind(words, WORDS_NEWLINE);
+	facts->name = lexer->at;
+	facts->name_size = lexer->length;
+	return lexer_accept_kind(lexer, LEXER_ITEM) && lexer_accept_kind(lexer, LEXER_NEWLINE);
 }
 
 /* Decimal: a zero in front would make it octal to others. */
-static bool take_number(struct words *words, int *ret)
+static bool take_number(struct lexer *lexer, int *ret)
 {
 	int number = 0;
-	if (words->kind != WORDS_ITEM || words->length > 9 || (words->length > 1 && *words->at == '0'))
+	if (lexer->kind != LEXER_ITEM || lexer->length > 9 || (lexer->length > 1 && *lexer->at == '0'))
 		return false;
-	for (size_t i = 0; i < words->length; i++) {
-		if (words->at[i] < '0' || words->at[i] > '9')
+	for (size_t i = 0; i < lexer->length; i++) {
+		if (lexer->at[i] < '0' || lexer->at[i] > '9')
 			return false;
-		number = number * 10 + (words->at[i] - '0');
+		number = number * 10 + (lexer->at[i] - '0');
 	}
 	*ret = number;
-	return words_next(words);
+	return lexer_next(lexer);
 }
 
-static bool take_labelled(struct words *words, const char *label, int *ret)
+static bool take_labelled(struct lexer *lexer, const char *label, int *ret)
 {
-	return words_take(words, label) && words_take(words, ":") && take_number(words, ret);
+	return lexer_accept(lexer, label) && lexer_accept(lexer, ":") && take_number(lexer, ret);
 }
 
 /* "[16]", "[]", "[A + 1]" */
-static bool take_brackets(struct words *words)
+static bool take_brackets(struct lexer *lexer)
 {
 	size_t inside = 0;
-	if (!words_take(words, "["))
+	if (!lexer_accept(lexer, "["))
 		return false;
-	while (!words_is(words, "]")) {
-		if ((words->kind != WORDS_ITEM && words->kind != WORDS_OP) || inside++ == 16 ||
-		    !words_next(words))
+	while (!lexer_is(lexer, "]")) {
+		if ((lexer->kind != LEXER_ITEM && lexer->kind != LEXER_OP) || inside++ == 16 ||
+		    !lexer_next(lexer))
 			return false;
 	}
-	return words_next(words);
+	return lexer_next(lexer);
 }
 
-static void name_field(struct words *words, struct words_field *field)
+static void name_field(struct lexer *lexer, struct lexer_field *field)
 {
-	field->name = words->at;
-	field->length = words->length;
+	field->name = lexer->at;
+	field->length = lexer->length;
 }
 
 /* "unsigned short common_type", "char comm[16]", "__data_loc char[] name", "void * p" */
-static bool take_declaration(struct words *words, struct words_field *field)
+static bool take_declaration(struct lexer *lexer, struct lexer_field *field)
 {
 	size_t items = 0;
 	bool named = false;
-	while (words->kind == WORDS_ITEM || words_is(words, "*")) {
-		named = words->kind == WORDS_ITEM;
-		name_field(words, field);
-		if (items++ == 32 || !words_next(words))
+	while (lexer->kind == LEXER_ITEM || lexer_is(lexer, "*")) {
+		named = lexer->kind == LEXER_ITEM;
+		name_field(lexer, field);
+		if (items++ == 32 || !lexer_next(lexer))
 			return false;
 	}
 	if (items < 2 || !named)
 		return false;
-	if (!words_is(words, "["))
+	if (!lexer_is(lexer, "["))
 		return true;
 	field->is_array = true;
-	if (!take_brackets(words))
+	if (!take_brackets(lexer))
 		return false;
-	if (words->kind != WORDS_ITEM)
+	if (lexer->kind != LEXER_ITEM)
 		return true;
-	name_field(words, field);
-	return words_next(words);
+	name_field(lexer, field);
+	return lexer_next(lexer);
 }
 
-static bool take_field(struct words *words)
+static bool take_field(struct lexer *lexer)
 {
 	int offset, sign;
-	if (words->field_count == WORDS_FIELDS || !words_take(words, "field") || !words_take(words, ":"))
+	if (lexer->field_count == LEXER_FIELDS || !lexer_accept(lexer, "field") || !lexer_accept(lexer, ":"))
 		return false;
-	struct words_field *field = &words->fields[words->field_count];
-	*field = (struct words_field){0};
-	if (!take_declaration(words, field) || !words_take(words, ";") ||
-	    !take_labelled(words, "offset", &offset) || !words_take(words, ";") ||
-	    !take_labelled(words, "size", &field->size) || !words_take(words, ";"))
+	struct lexer_field *field = &lexer->fields[lexer->field_count];
+	*field = (struct lexer_field){0};
+	if (!take_declaration(lexer, field) || !lexer_accept(lexer, ";") ||
+	    !take_labelled(lexer, "offset", &offset) || !lexer_accept(lexer, ";") ||
+	    !take_labelled(lexer, "size", &field->size) || !lexer_accept(lexer, ";"))
 		return false;
-	if (words->kind == WORDS_ITEM &&
-	    (!take_labelled(words, "signed", &sign) || !words_take(words, ";")))
+	if (lexer->kind == LEXER_ITEM &&
+	    (!take_labelled(lexer, "signed", &sign) || !lexer_accept(lexer, ";")))
 		return false;
 	/* libtraceevent knows a sample's event by one place for all events. */
-	if (!words->field_count && (!words_field_is(field, "common_type", 11) || offset ||
+	if (!lexer->field_count && (!lexer_field_is(field, "common_type", 11) || offset ||
 				   field->size != 2))
 		return false;
-	words->field_count++;
-	return words_take_kind(words, WORDS_NEWLINE);
+	lexer->field_count++;
+	return lexer_accept_kind(lexer, LEXER_NEWLINE);
 }
 
 /* Up to an empty line. */
-static bool take_fields(struct words *words)
+static bool take_fields(struct lexer *lexer)
 {
-	while (words->kind != WORDS_NEWLINE)
-		if (!take_field(words))
+	while (lexer->kind != LEXER_NEWLINE)
+		if (!take_field(lexer))
 			return false;
-	return words_next(words);
+	return lexer_next(lexer);
 }
 
-static bool take_head(struct words *words, struct format_facts *facts)
+static bool take_head(struct lexer *lexer, struct format_facts *facts)
 {
-	return words_next(words) && words_take(words, "name") && words_take(words, ":") &&
-	       take_name(words, facts) && take_labelled(words, "ID", &facts->id) &&
-	       words_take_kind(words, WORDS_NEWLINE) && words_take(words, "format") &&
-	       words_take(words, ":") && words_take_kind(words, WORDS_NEWLINE);
+	return lexer_next(lexer) && lexer_accept(lexer, "name") && lexer_accept(lexer, ":") &&
+	       take_name(lexer, facts) && take_labelled(lexer, "ID", &facts->id) &&
+	       lexer_accept_kind(lexer, LEXER_NEWLINE) && lexer_accept(lexer, "format") &&
+	       lexer_accept(lexer, ":") && lexer_accept_kind(lexer, LEXER_NEWLINE);
 }
 
 bool format_read(char *bytes, size_t size, unsigned int long_size, struct format_facts *ret)
 {
-	struct words words = {.pos = bytes, .end = bytes + size, .long_size = long_size};
-	CLEANUP_FREE struct words_field *fields = NULL;
+	struct lexer lexer = {.pos = bytes, .end = bytes + size, .long_size = long_size};
+	CLEANUP_FREE struct lexer_field *fields = NULL;
 	*ret = (struct format_facts){0};
-	if (size > WORDS_LIMIT || !(fields = calloc(WORDS_FIELDS, sizeof(*fields))))
+	if (size > LEXER_LIMIT || !(fields = calloc(LEXER_FIELDS, sizeof(*fields))))
 		return false;
-	words.fields = fields;
-	if (!take_head(&words, ret) || !take_fields(&words))
+	lexer.fields = fields;
+	if (!take_head(&lexer, ret) || !take_fields(&lexer))
 		return false;
-	words.common_count = words.field_count;
-	if (!words.common_count || !take_fields(&words))
+	lexer.common_count = lexer.field_count;
+	if (!lexer.common_count || !take_fields(&lexer))
 		return false;
-	ret->print = (size_t)(words.at - bytes);
-	ret->printable = words_take(&words, "print") && words_take(&words, "fmt") &&
-			 words_take(&words, ":") && print_read(&words);
+	ret->print = (size_t)(lexer.at - bytes);
+	ret->printable = lexer_accept(&lexer, "print") && lexer_accept(&lexer, "fmt") &&
+			 lexer_accept(&lexer, ":") && print_read(&lexer);
 	return true;
 }

@@ -3,8 +3,8 @@ lib_libsprof_core_la_SOURCES += lib/trace/check.c lib/trace/container.c \
 	lib/trace/container.h lib/trace/trace.h
 if HAVE_LIBTRACEEVENT
 lib_libsprof_core_la_SOURCES += lib/trace/format.c lib/trace/format.h lib/trace/lines.c \
-	lib/trace/lines.h lib/trace/print.c lib/trace/trace.c lib/trace/vet.c lib/trace/vet.h \
-	lib/trace/words.c lib/trace/words.h
+	lib/trace/lines.h lib/trace/print.c lib/trace/trace.c lib/trace/validate.c lib/trace/validate.h \
+	lib/trace/lexer.c lib/trace/lexer.h
 check_PROGRAMS += tests/unit/test_trace_text
 else
 lib_libsprof_core_la_SOURCES += lib/trace/trace_none.c

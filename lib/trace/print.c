@@ -7,9 +7,9 @@
  *		 function(…)
  *
  * libtraceevent's precedence of operators is its own. So operands are checked later, in the tree
- * that it builds (trace/vet.h). Values that it computes while it parses are checked here.
+ * that it builds (trace/validate.h). Values that it computes while it parses are checked here.
  */
-#include "trace/words.h"
+#include "trace/lexer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,77 +21,77 @@
 /* Words of a type: "unsigned long long int" */
 #define MOST_WORDS 8
 
-static bool read_expression(struct words *words);
-static bool read_operand(struct words *words);
+static bool read_expression(struct lexer *lexer);
+static bool read_operand(struct lexer *lexer);
 
-static bool take_field_name(struct words *words, bool own_only)
+static bool take_field_name(struct lexer *lexer, bool own_only)
 {
-	return words_field(words, own_only) && words_next(words);
+	return lexer_field(lexer, own_only) && lexer_next(lexer);
 }
 
 /* Reads the field after REC. */
-static bool read_field(struct words *words)
+static bool read_field(struct lexer *lexer)
 {
-	return words_take(words, "->") && take_field_name(words, false);
+	return lexer_accept(lexer, "->") && take_field_name(lexer, false);
 }
 
 /* {1 << 2, "name"}, … */
-static bool read_list(struct words *words)
+static bool read_list(struct lexer *lexer)
 {
-	unsigned int nodes = words->nodes;
+	unsigned int nodes = lexer->nodes;
 	do {
-		if (!words_take(words, "{") || !read_expression(words) || !words_take(words, ",") ||
-		    !read_operand(words) || !words_take(words, "}"))
+		if (!lexer_accept(lexer, "{") || !read_expression(lexer) || !lexer_accept(lexer, ",") ||
+		    !read_operand(lexer) || !lexer_accept(lexer, "}"))
 			return false;
 		/* It makes words of them at once, one after the other. */
-		words->nodes = nodes;
-	} while (words_take(words, ","));
+		lexer->nodes = nodes;
+	} while (lexer_accept(lexer, ","));
 	return true;
 }
 
-static bool read_flags(struct words *words)
+static bool read_flags(struct lexer *lexer)
 {
-	return read_expression(words) && words_take(words, ",") &&
-	       (words->kind == WORDS_STRING || words->kind == WORDS_ITEM || words->kind == WORDS_CHAR) &&
-	       words_next(words) && words_take(words, ",") && read_list(words);
+	return read_expression(lexer) && lexer_accept(lexer, ",") &&
+	       (lexer->kind == LEXER_STRING || lexer->kind == LEXER_ITEM || lexer->kind == LEXER_CHAR) &&
+	       lexer_next(lexer) && lexer_accept(lexer, ",") && read_list(lexer);
 }
 
-static bool read_symbols(struct words *words)
+static bool read_symbols(struct lexer *lexer)
 {
-	return read_expression(words) && words_take(words, ",") && read_list(words);
+	return read_expression(lexer) && lexer_accept(lexer, ",") && read_list(lexer);
 }
 
-static bool read_two(struct words *words)
+static bool read_two(struct lexer *lexer)
 {
-	return read_expression(words) && words_take(words, ",") && read_expression(words);
+	return read_expression(lexer) && lexer_accept(lexer, ",") && read_expression(lexer);
 }
 
-static bool read_three(struct words *words)
+static bool read_three(struct lexer *lexer)
 {
-	return read_two(words) && words_take(words, ",") && read_expression(words);
+	return read_two(lexer) && lexer_accept(lexer, ",") && read_expression(lexer);
 }
 
-static bool read_any_name(struct words *words)
+static bool read_any_name(struct lexer *lexer)
 {
-	return take_field_name(words, false);
+	return take_field_name(lexer, false);
 }
 
-static bool read_own_name(struct words *words)
+static bool read_own_name(struct lexer *lexer)
 {
-	return take_field_name(words, true);
+	return take_field_name(lexer, true);
 }
 
 /* Its first is no expression to libtraceevent, but for what is before an operand. */
-static bool read_expectation(struct words *words)
+static bool read_expectation(struct lexer *lexer)
 {
-	while (words_is(words, "!") || words_is(words, "~"))
-		if (++words->nodes > MOST_NODES || !words_next(words))
+	while (lexer_is(lexer, "!") || lexer_is(lexer, "~"))
+		if (++lexer->nodes > MOST_NODES || !lexer_next(lexer))
 			return false;
-	return read_operand(words) && words_take(words, ",") && words_take_kind(words, WORDS_ITEM);
+	return read_operand(lexer) && lexer_accept(lexer, ",") && lexer_accept_kind(lexer, LEXER_ITEM);
 }
 
 /* 0: of what it is, is not known here. */
-static unsigned int size_of(struct words *words)
+static unsigned int size_of(struct lexer *lexer)
 {
 	static const struct {
 		const char *type;
@@ -100,28 +100,28 @@ static unsigned int size_of(struct words *words)
 		     {"short", 2}, {"u16", 2}, {"s16", 2}, {"__u16", 2}, {"__s16", 2},
 		     {"int", 4}, {"u32", 4}, {"s32", 4}, {"__u32", 4}, {"__s32", 4},
 		     {"u64", 8}, {"s64", 8}, {"__u64", 8}, {"__s64", 8}};
-	if (words_take(words, "REC")) {
-		const struct words_field *field = words_take(words, "->") ? words_field(words, false)
+	if (lexer_accept(lexer, "REC")) {
+		const struct lexer_field *field = lexer_accept(lexer, "->") ? lexer_field(lexer, false)
 									  : NULL;
-		return field && !field->is_array && words_next(words) ? (unsigned int)field->size : 0;
+		return field && !field->is_array && lexer_next(lexer) ? (unsigned int)field->size : 0;
 	}
-	if (words_take(words, "unsigned") && words_is(words, ")"))
+	if (lexer_accept(lexer, "unsigned") && lexer_is(lexer, ")"))
 		return 4;
-	if (words_take(words, "long"))
-		return words_take(words, "long") ? 8 : words->long_size;
+	if (lexer_accept(lexer, "long"))
+		return lexer_accept(lexer, "long") ? 8 : lexer->long_size;
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		if (words_take(words, types[i].type))
+		if (lexer_accept(lexer, types[i].type))
 			return types[i].size;
 	return 0;
 }
 
 /* sizeof(…), which is made its number. */
-static bool read_size(struct words *words)
+static bool read_size(struct lexer *lexer)
 {
-	char *begin = words->at, number[16];
-	unsigned int size = words_next(words) && words_take(words, "(") ? size_of(words) : 0;
-	char *end = words->pos;
-	if (!size || !words_take(words, ")"))
+	char *begin = lexer->at, number[16];
+	unsigned int size = lexer_next(lexer) && lexer_accept(lexer, "(") ? size_of(lexer) : 0;
+	char *end = lexer->pos;
+	if (!size || !lexer_accept(lexer, ")"))
 		return false;
 	size_t digits = (size_t)snprintf(number, sizeof(number), "%u", size);
 	if (digits > (size_t)(end - begin))
@@ -133,7 +133,7 @@ static bool read_size(struct words *words)
 
 static const struct function {
 	const char *name;
-	bool (*read)(struct words *words);
+	bool (*read)(struct lexer *lexer);
 } functions[] = {
 	{"__print_flags", read_flags},
 	{"__print_symbolic", read_symbols},
@@ -156,106 +156,106 @@ static const struct function {
 };
 
 /* At the name, which a parenthesis follows; one that it does not know would be no loss. */
-static bool read_function(struct words *words)
+static bool read_function(struct lexer *lexer)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		if (!words_is(words, functions[i].name))
+		if (!lexer_is(lexer, functions[i].name))
 			continue;
-		return words_next(words) && words_take(words, "(") && functions[i].read(words) &&
-		       words_take(words, ")");
+		return lexer_next(lexer) && lexer_accept(lexer, "(") && functions[i].read(lexer) &&
+		       lexer_accept(lexer, ")");
 	}
 	return false;
 }
 
-static bool is_called(const struct words *words)
+static bool is_called(const struct lexer *lexer)
 {
-	struct words next = *words;
-	return words_next(&next) && words_is(&next, "(");
+	struct lexer next = *lexer;
+	return lexer_next(&next) && lexer_is(&next, "(");
 }
 
-static bool read_words(struct words *words)
+static bool read_words(struct lexer *lexer)
 {
 	size_t count = 0;
-	while (words->kind == WORDS_ITEM)
-		if (words_is(words, "REC") || count++ == MOST_WORDS || !words_next(words))
+	while (lexer->kind == LEXER_ITEM)
+		if (lexer_is(lexer, "REC") || count++ == MOST_WORDS || !lexer_next(lexer))
 			return false;
 	return true;
 }
 
-static bool read_item(struct words *words)
+static bool read_item(struct lexer *lexer)
 {
-	if (words_is(words, "REC"))
-		return words_next(words) && read_field(words);
-	if (!is_called(words))
-		return read_words(words);
-	return words_is(words, "sizeof") ? read_size(words) : read_function(words);
+	if (lexer_is(lexer, "REC"))
+		return lexer_next(lexer) && read_field(lexer);
+	if (!is_called(lexer))
+		return read_words(lexer);
+	return lexer_is(lexer, "sizeof") ? read_size(lexer) : read_function(lexer);
 }
 
-static bool begins_operand(const struct words *words)
+static bool begins_operand(const struct lexer *lexer)
 {
-	return words->kind == WORDS_ITEM || words->kind == WORDS_STRING || words->kind == WORDS_CHAR ||
-	       words_is(words, "(");
+	return lexer->kind == LEXER_ITEM || lexer->kind == LEXER_STRING || lexer->kind == LEXER_CHAR ||
+	       lexer_is(lexer, "(");
 }
 
 /* "(unsigned long)", "(void *)": over it, if it is one. */
-static bool take_type(struct words *words)
+static bool take_type(struct lexer *lexer)
 {
-	struct words begin = *words;
-	if (words->kind == WORDS_ITEM && !is_called(words) && read_words(words)) {
-		bool pointer = words_take(words, "*");
-		if (words_take(words, ")") && (pointer || begins_operand(words)))
+	struct lexer begin = *lexer;
+	if (lexer->kind == LEXER_ITEM && !is_called(lexer) && read_words(lexer)) {
+		bool pointer = lexer_accept(lexer, "*");
+		if (lexer_accept(lexer, ")") && (pointer || begins_operand(lexer)))
 			return true;
 	}
-	*words = begin;
+	*lexer = begin;
 	return false;
 }
 
 /* Reads what follows the opening parenthesis. */
-static bool read_paren(struct words *words)
+static bool read_paren(struct lexer *lexer)
 {
-	if (take_type(words))
-		return read_operand(words);
+	if (take_type(lexer))
+		return read_operand(lexer);
 	/* "(REC)->field" */
-	if (words_is(words, "REC")) {
-		struct words next = *words;
-		if (words_next(&next) && words_is(&next, ")"))
-			return words_next(words) && words_next(words) && read_field(words);
+	if (lexer_is(lexer, "REC")) {
+		struct lexer next = *lexer;
+		if (lexer_next(&next) && lexer_is(&next, ")"))
+			return lexer_next(lexer) && lexer_next(lexer) && read_field(lexer);
 	}
 	/* Then it is the whole of it: what follows makes no type of it. */
-	return read_expression(words) && words_take(words, ")") && !begins_operand(words);
+	return read_expression(lexer) && lexer_accept(lexer, ")") && !begins_operand(lexer);
 }
 
-static bool read_operand(struct words *words)
+static bool read_operand(struct lexer *lexer)
 {
 	bool good = false;
-	if (++words->nodes > MOST_NODES || words->depth == DEEPEST)
+	if (++lexer->nodes > MOST_NODES || lexer->depth == DEEPEST)
 		return false;
-	words->depth++;
-	if (words->kind == WORDS_STRING || words->kind == WORDS_CHAR)
-		good = words_next(words);
-	else if (words->kind == WORDS_ITEM)
-		good = read_item(words);
-	else if (words_is(words, "("))
-		good = words_next(words) && read_paren(words);
-	words->depth--;
+	lexer->depth++;
+	if (lexer->kind == LEXER_STRING || lexer->kind == LEXER_CHAR)
+		good = lexer_next(lexer);
+	else if (lexer->kind == LEXER_ITEM)
+		good = read_item(lexer);
+	else if (lexer_is(lexer, "("))
+		good = lexer_next(lexer) && read_paren(lexer);
+	lexer->depth--;
 	return good;
 }
 
-static bool is_one_of(const struct words *words, const char *const *ones)
+static bool is_one_of(const struct lexer *lexer, const char *const *ones)
 {
-	while (*ones && !words_is(words, *ones))
+	while (*ones && !lexer_is(lexer, *ones))
 		ones++;
 	return *ones;
 }
 
 /* Whether libtraceevent would find another number there than 0. */
-static bool is_number(const struct words *words)
+static bool is_number(const struct lexer *lexer)
 {
 	char copy[32];
-	if (words->kind != WORDS_ITEM || words->length >= sizeof(copy))
+	if (lexer->kind != LEXER_ITEM || lexer->length >= sizeof(copy))
 		return false;
-	memcpy(copy, words->at, words->length);
-	copy[words->length] = '\0';
+	memcpy(copy, lexer->at, lexer->length);
+	copy[lexer->length] = '\0';
 	return strtoull(copy, NULL, 0) != 0;
 }
 
@@ -263,72 +263,72 @@ static bool is_number(const struct words *words)
  * It may divide while it reads: by a number that is none of 0, or a size, and not by what other
  * operators would make of it, which it takes first where they bind no less.
  */
-static bool read_divisor(struct words *words)
+static bool read_divisor(struct lexer *lexer)
 {
 	static const char *const binding[] = {"*", "/", "%", "[", NULL};
-	if (!words_is(words, "sizeof") && !is_number(words))
+	if (!lexer_is(lexer, "sizeof") && !is_number(lexer))
 		return false;
-	if (is_number(words) ? is_called(words) : !is_called(words))
+	if (is_number(lexer) ? is_called(lexer) : !is_called(lexer))
 		return false;
-	return read_operand(words) && !is_one_of(words, binding);
+	return read_operand(lexer) && !is_one_of(lexer, binding);
 }
 
 /* Reads the rest of a condition after its question mark. */
-static bool read_choice(struct words *words)
+static bool read_choice(struct lexer *lexer)
 {
-	if (++words->nodes > MOST_NODES || words->depth == DEEPEST)
+	if (++lexer->nodes > MOST_NODES || lexer->depth == DEEPEST)
 		return false;
-	words->depth++;
-	bool good = read_expression(words) && words_take(words, ":") && read_expression(words);
-	words->depth--;
+	lexer->depth++;
+	bool good = read_expression(lexer) && lexer_accept(lexer, ":") && read_expression(lexer);
+	lexer->depth--;
 	return good;
 }
 
-static bool read_signed_operand(struct words *words)
+static bool read_signed_operand(struct lexer *lexer)
 {
 	static const char *const signs[] = {"~", "!", "+", "-", NULL};
-	while (is_one_of(words, signs))
-		if (++words->nodes > MOST_NODES || !words_next(words))
+	while (is_one_of(lexer, signs))
+		if (++lexer->nodes > MOST_NODES || !lexer_next(lexer))
 			return false;
-	if (!read_operand(words))
+	if (!read_operand(lexer))
 		return false;
-	while (words_is(words, "["))
-		if (!words_next(words) || !read_operand(words) || !words_take(words, "]"))
+	while (lexer_is(lexer, "["))
+		if (!lexer_next(lexer) || !read_operand(lexer) || !lexer_accept(lexer, "]"))
 			return false;
 	return true;
 }
 
-static bool read_expression(struct words *words)
+static bool read_expression(struct lexer *lexer)
 {
 	static const char *const divisions[] = {"/", "%", NULL};
 	static const char *const operators[] = {"+", "-", "*", "&", "|", "^", "&&", "||", "<<", ">>",
 						"<", ">", "<=", ">=", "==", "!=", NULL};
-	if (!read_signed_operand(words))
+	if (!read_signed_operand(lexer))
 		return false;
 	for (;;) {
-		bool divides = is_one_of(words, divisions);
-		if (words_take(words, "?"))
-			return read_choice(words);
-		if (!divides && !is_one_of(words, operators))
+		bool divides = is_one_of(lexer, divisions);
+		if (lexer_accept(lexer, "?"))
+			return read_choice(lexer);
+		if (!divides && !is_one_of(lexer, operators))
 			return true;
-		if (++words->nodes > MOST_NODES || !words_next(words))
+		if (++lexer->nodes > MOST_NODES || !lexer_next(lexer))
 			return false;
-		if (divides ? !read_divisor(words) : !read_signed_operand(words))
+		if (divides ? !read_divisor(lexer) : !read_signed_operand(lexer))
 			return false;
 	}
 }
 
-bool print_read(struct words *words)
+bool print_read(struct lexer *lexer)
 {
-	if (!words_take_kind(words, WORDS_STRING))
+	if (!lexer_accept_kind(lexer, LEXER_STRING))
 		return false;
-	while (words_take(words, ",")) {
-		words->depth = words->nodes = 0;
-		if (!read_expression(words))
+	while (lexer_accept(lexer, ",")) {
+		lexer->depth = lexer->nodes = 0;
+		if (!read_expression(lexer))
 			return false;
 	}
-	while (words->kind == WORDS_NEWLINE)
-		if (!words_next(words))
+	while (lexer->kind == LEXER_NEWLINE)
+		if (!lexer_next(lexer))
 			return false;
-	return words->kind == WORDS_END;
+	return lexer->kind == LEXER_END;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libtraceevent makes the text. It believes formats, and a recording may be a stranger's: so it is
- * given those that are needed and sound (trace/format.h), and samples that keep what their formats
- * say of them (trace/vet.h), from a copy with zeros behind. What it may not print, it says as of
- * what it cannot: "[FAILED TO PARSE]", and the fields.
+ * Text of tracepoint samples by libtraceevent. It trusts formats and samples, but a recording may be
+ * hostile. So it gets only the formats that are needed and valid (trace/format.h), and only samples
+ * that fit their formats (trace/validate.h), in a copy with zeros after it. For other samples the text
+ * is libtraceevent's for a failure: "[FAILED TO PARSE]", and the fields.
  */
 #include "trace/trace.h"
 
@@ -21,7 +21,7 @@
 #include "proc/tracefs.h"
 #include "trace/format.h"
 #include "trace/lines.h"
-#include "trace/vet.h"
+#include "trace/validate.h"
 
 /* An event of the recording's. */
 struct known {
@@ -91,7 +91,7 @@ static void take_format(struct sp_trace *trace, char *text, size_t size, const c
 		return;
 	(void)tep_parse_event(trace->tep, text, facts.printable ? size : facts.print, system);
 	known->format = tep_find_event(trace->tep, facts.id);
-	known->printable = known->format && vet_event(known->format);
+	known->printable = known->format && validate_event(known->format);
 	if (known->format && !known->printable)
 		known->format->flags |= (int)TEP_EVENT_FL_FAILED;
 }
@@ -257,10 +257,10 @@ void sp_trace_free(struct sp_trace *trace)
 	free(trace);
 }
 
-/* Returns the sample taken last, for vet_extent() and others. */
-static struct vet_sample taken(const struct sp_trace *trace, size_t size)
+/* Returns the sample taken last, for validate_extent() and others. */
+static struct validate_sample taken(const struct sp_trace *trace, size_t size)
 {
-	return (struct vet_sample){
+	return (struct validate_sample){
 		.bytes = (const uint8_t *)trace->raw.items,
 		.size = size,
 		.swap = tep_is_file_bigendian(trace->tep) != tep_is_local_bigendian(trace->tep),
@@ -268,7 +268,7 @@ static struct vet_sample taken(const struct sp_trace *trace, size_t size)
 }
 
 /* libtraceevent finds a sample's format by its first two bytes, whatever the event is. */
-static bool is_of(const struct vet_sample *sample, const struct tep_event *format)
+static bool is_of(const struct validate_sample *sample, const struct tep_event *format)
 {
 	uint16_t id;
 	if (sample->size < sizeof(id))
@@ -284,14 +284,14 @@ bool sp_trace_take(struct sp_trace *trace, const struct sp_event *event,
 	size_t size = sample->raw.size;
 	trace->format = NULL;
 	trace->told.count = 0;
-	if (!known || !size || !vec_reserve(&trace->raw, size + VET_SPARE))
+	if (!known || !size || !vec_reserve(&trace->raw, size + VALIDATE_SPARE))
 		return false;
 	memcpy(trace->raw.items, sample->raw.bytes, size);
-	memset(trace->raw.items + size, 0, VET_SPARE);
-	struct vet_sample bytes = taken(trace, size);
-	if (!is_of(&bytes, known->format) || !vet_fields(&bytes, known->format))
+	memset(trace->raw.items + size, 0, VALIDATE_SPARE);
+	struct validate_sample bytes = taken(trace, size);
+	if (!is_of(&bytes, known->format) || !validate_fields(&bytes, known->format))
 		return false;
-	if (known->printable && vet_print(&bytes, known->format))
+	if (known->printable && validate_print(&bytes, known->format))
 		known->format->flags &= ~(int)TEP_EVENT_FL_FAILED;
 	else
 		known->format->flags |= (int)TEP_EVENT_FL_FAILED;
@@ -357,14 +357,14 @@ static const char *told_of(struct sp_trace *trace)
 	size_t size = (size_t)trace->record.size;
 	if (trace->told.count)
 		return trace->told.items;
-	if (!vec_reserve(&trace->quiet, size + VET_SPARE))
+	if (!vec_reserve(&trace->quiet, size + VALIDATE_SPARE))
 		return NULL;
-	memcpy(trace->quiet.items, trace->raw.items, size + VET_SPARE);
-	const struct vet_sample bytes = taken(trace, size);
+	memcpy(trace->quiet.items, trace->raw.items, size + VALIDATE_SPARE);
+	const struct validate_sample bytes = taken(trace, size);
 	for (const struct tep_format_field *field = trace->format->format.fields; field;
 	     field = field->next) {
 		size_t offset = 0, count = 0;
-		(void)vet_extent(&bytes, field, &offset, &count); /* it did when it was taken */
+		(void)validate_extent(&bytes, field, &offset, &count); /* it did when it was taken */
 		for (size_t i = offset; field->flags & TEP_FIELD_IS_STRING && i < offset + count; i++)
 			if (trace->quiet.items[i] == ' ')
 				trace->quiet.items[i] = '_';

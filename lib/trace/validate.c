@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "trace/vet.h"
+#include "trace/validate.h"
 
 #include <event-parse.h>
 #include <stdlib.h>
@@ -17,17 +17,17 @@
 #define WIDEST 4096
 #define LONGEST 65536
 /* Elements of what a field points to, of up to 8 bytes each: they are in what is spare. */
-#define MOST_ELEMENTS (VET_SPARE / 8)
+#define MOST_ELEMENTS (VALIDATE_SPARE / 8)
 
 /* State of a walk through an event's arguments. */
-struct vet {
+struct validator {
 	struct tep_event *event;
-	const struct vet_sample *sample; /* NULL: none, but whether it is one to print at all */
+	const struct validate_sample *sample; /* NULL: none, but whether it is one to print at all */
 	size_t symbols;
 	uint64_t budget; /* bytes of the sample that may still be printed */
 };
 
-static bool vet_argument(struct vet *vet, const struct tep_print_arg *arg);
+static bool validate_argument(struct validator *check, const struct tep_print_arg *arg);
 
 static bool is_dynamic(const struct tep_format_field *field)
 {
@@ -40,7 +40,7 @@ static bool has_length(const struct tep_format_field *field)
 	return is_dynamic(field) && !(field->flags & TEP_FIELD_IS_RELATIVE);
 }
 
-static uint64_t number_at(const struct vet_sample *sample, size_t offset, size_t size)
+static uint64_t number_at(const struct validate_sample *sample, size_t offset, size_t size)
 {
 	uint64_t number = 0;
 	for (size_t i = 0; i < size; i++) {
@@ -50,8 +50,8 @@ static uint64_t number_at(const struct vet_sample *sample, size_t offset, size_t
 	return number;
 }
 
-bool vet_extent(const struct vet_sample *sample, const struct tep_format_field *field,
-		size_t *offset_ret, size_t *size_ret)
+bool validate_extent(const struct validate_sample *sample, const struct tep_format_field *field,
+		     size_t *offset_ret, size_t *size_ret)
 {
 	if (field->offset < 0 || field->size < 0 || (size_t)field->offset > sample->size ||
 	    (size_t)field->size > sample->size - (size_t)field->offset)
@@ -69,30 +69,30 @@ bool vet_extent(const struct vet_sample *sample, const struct tep_format_field *
 	return *offset_ret <= sample->size && *size_ret <= sample->size - *offset_ret;
 }
 
-static bool vet_list(const struct vet_sample *sample, const struct tep_format_field *field,
-		     size_t *budget)
+static bool validate_list(const struct validate_sample *sample, const struct tep_format_field *field,
+			  size_t *budget)
 {
 	for (; field; field = field->next) {
 		size_t offset, size;
-		if (!vet_extent(sample, field, &offset, &size) || size > *budget)
+		if (!validate_extent(sample, field, &offset, &size) || size > *budget)
 			return false;
 		*budget -= size;
 	}
 	return true;
 }
 
-bool vet_fields(const struct vet_sample *sample, const struct tep_event *event)
+bool validate_fields(const struct validate_sample *sample, const struct tep_event *event)
 {
 	size_t budget = sample->size * FIELDS_TIMES;
-	return vet_list(sample, event->format.common_fields, &budget) &&
-	       vet_list(sample, event->format.fields, &budget);
+	return validate_list(sample, event->format.common_fields, &budget) &&
+	       validate_list(sample, event->format.fields, &budget);
 }
 
-static bool spend(struct vet *vet, uint64_t size)
+static bool spend(struct validator *check, uint64_t size)
 {
-	if (size > vet->budget)
+	if (size > check->budget)
 		return false;
-	vet->budget -= size;
+	check->budget -= size;
 	return true;
 }
 
@@ -124,15 +124,15 @@ static bool is_kept(const char *type, uint64_t value)
 	return true;
 }
 
-static bool reckon(struct vet *vet, const struct tep_print_arg *arg, uint64_t *ret);
+static bool reckon(struct validator *check, const struct tep_print_arg *arg, uint64_t *ret);
 
 /* Computes an operator that occurs in lengths. */
-static bool reckon_op(struct vet *vet, const struct tep_print_arg *arg, uint64_t *ret)
+static bool reckon_op(struct validator *check, const struct tep_print_arg *arg, uint64_t *ret)
 {
 	uint64_t left, right;
 	const char *op = arg->op.op;
-	if (!op || !arg->op.left || !arg->op.right || !reckon(vet, arg->op.left, &left) ||
-	    !reckon(vet, arg->op.right, &right))
+	if (!op || !arg->op.left || !arg->op.right || !reckon(check, arg->op.left, &left) ||
+	    !reckon(check, arg->op.right, &right))
 		return false;
 	if (!strcmp(op, "+"))
 		*ret = left + right;
@@ -155,16 +155,16 @@ static bool reckon_op(struct vet *vet, const struct tep_print_arg *arg, uint64_t
 	return true;
 }
 
-static bool reckon_field(struct vet *vet, const struct tep_format_field *field, uint64_t *ret)
+static bool reckon_field(struct validator *check, const struct tep_format_field *field, uint64_t *ret)
 {
 	if (!field || (field->size != 1 && field->size != 2 && field->size != 4 && field->size != 8))
 		return false;
-	*ret = vet->sample ? number_at(vet->sample, (size_t)field->offset, (size_t)field->size) : 1;
+	*ret = check->sample ? number_at(check->sample, (size_t)field->offset, (size_t)field->size) : 1;
 	return true;
 }
 
 /* A length, as libtraceevent has it. Without a sample: whether that is known for any. */
-static bool reckon(struct vet *vet, const struct tep_print_arg *arg, uint64_t *ret)
+static bool reckon(struct validator *check, const struct tep_print_arg *arg, uint64_t *ret)
 {
 	size_t offset, size = 1;
 	switch ((int)arg->type) {
@@ -172,25 +172,25 @@ static bool reckon(struct vet *vet, const struct tep_print_arg *arg, uint64_t *r
 		*ret = is_constant(arg) ? constant(arg) : 0;
 		return is_constant(arg);
 	case TEP_PRINT_FIELD:
-		return reckon_field(vet, arg->field.field, ret);
+		return reckon_field(check, arg->field.field, ret);
 	case TEP_PRINT_TYPE:
-		return reckon(vet, arg->typecast.item, ret) &&
-		       (!vet->sample || is_kept(arg->typecast.type, *ret));
+		return reckon(check, arg->typecast.item, ret) &&
+		       (!check->sample || is_kept(arg->typecast.type, *ret));
 	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
 		if (!has_length(arg->dynarray.field) ||
-		    (vet->sample && !vet_extent(vet->sample, arg->dynarray.field, &offset, &size)))
+		    (check->sample && !validate_extent(check->sample, arg->dynarray.field, &offset, &size)))
 			return false;
 		*ret = size;
 		return true;
 	case TEP_PRINT_OP:
-		return reckon_op(vet, arg, ret);
+		return reckon_op(check, arg, ret);
 	default:
 		return false;
 	}
 }
 
 /* Checks that a field has as many bytes as the format prints. */
-static bool vet_bytes(struct vet *vet, const struct tep_print_arg *from, uint64_t size)
+static bool validate_bytes(struct validator *check, const struct tep_print_arg *from, uint64_t size)
 {
 	const struct tep_format_field *field = NULL;
 	size_t offset, unused;
@@ -199,65 +199,65 @@ static bool vet_bytes(struct vet *vet, const struct tep_print_arg *from, uint64_
 		field = from->field.field;
 	else if (from->type == TEP_PRINT_DYNAMIC_ARRAY && is_dynamic(from->dynarray.field))
 		field = from->dynarray.field;
-	if (!field || !vet->sample)
+	if (!field || !check->sample)
 		return field;
-	return vet_extent(vet->sample, field, &offset, &unused) &&
-	       size <= vet->sample->size - offset && spend(vet, size);
+	return validate_extent(check->sample, field, &offset, &unused) &&
+	       size <= check->sample->size - offset && spend(check, size);
 }
 
-static bool vet_hex(struct vet *vet, const struct tep_print_arg *arg)
+static bool validate_hex(struct validator *check, const struct tep_print_arg *arg)
 {
 	uint64_t size;
-	return reckon(vet, arg->hex.size, &size) && vet_bytes(vet, arg->hex.field, size);
+	return reckon(check, arg->hex.size, &size) && validate_bytes(check, arg->hex.field, size);
 }
 
 /* Elements of other sizes are taken for bytes. */
-static bool vet_array(struct vet *vet, const struct tep_print_arg *arg)
+static bool validate_array(struct validator *check, const struct tep_print_arg *arg)
 {
 	uint64_t count, size;
-	if (!reckon(vet, arg->int_array.count, &count) ||
-	    !reckon(vet, arg->int_array.el_size, &size))
+	if (!reckon(check, arg->int_array.count, &count) ||
+	    !reckon(check, arg->int_array.el_size, &size))
 		return false;
-	if (vet->sample && count > vet->sample->size)
+	if (check->sample && count > check->sample->size)
 		return false;
 	if (size != 2 && size != 4 && size != 8)
 		size = 1;
-	return vet_bytes(vet, arg->int_array.field, count * size);
+	return validate_bytes(check, arg->int_array.field, count * size);
 }
 
 /* Finds the field of that name that points to data; NULL if there is none. */
-static const struct tep_format_field *find_pointed(struct vet *vet, const char *name)
+static const struct tep_format_field *find_pointed(struct validator *check, const char *name)
 {
-	const struct tep_format_field *field = name ? tep_find_any_field(vet->event, name) : NULL;
+	const struct tep_format_field *field = name ? tep_find_any_field(check->event, name) : NULL;
 	return is_dynamic(field) ? field : NULL;
 }
 
 /* It ends with a NUL, not with its field. */
-static bool vet_string(struct vet *vet, const char *name)
+static bool validate_string(struct validator *check, const char *name)
 {
 	size_t offset, size;
-	const struct tep_format_field *field = find_pointed(vet, name);
-	if (!field || !vet->sample)
+	const struct tep_format_field *field = find_pointed(check, name);
+	if (!field || !check->sample)
 		return field;
-	if (!vet_extent(vet->sample, field, &offset, &size))
+	if (!validate_extent(check->sample, field, &offset, &size))
 		return false;
-	return spend(vet, strnlen((const char *)vet->sample->bytes + offset,
-				  vet->sample->size - offset));
+	return spend(check, strnlen((const char *)check->sample->bytes + offset,
+				    check->sample->size - offset));
 }
 
 /* Lists of CPUs are not made of none. */
-static bool vet_mask(struct vet *vet, const char *name, bool may_be_none)
+static bool validate_mask(struct validator *check, const char *name, bool may_be_none)
 {
 	size_t offset, size;
-	const struct tep_format_field *field = find_pointed(vet, name);
-	if (!field || !vet->sample)
+	const struct tep_format_field *field = find_pointed(check, name);
+	if (!field || !check->sample)
 		return field;
-	return vet_extent(vet->sample, field, &offset, &size) && (size || may_be_none) &&
-	       spend(vet, size);
+	return validate_extent(check->sample, field, &offset, &size) && (size || may_be_none) &&
+	       spend(check, size);
 }
 
 /* Only of what number is known before: it may be beyond the field otherwise. */
-static bool vet_index(const struct tep_print_arg *arg)
+static bool validate_index(const struct tep_print_arg *arg)
 {
 	const struct tep_print_arg *from = arg->op.left;
 	while (from && from->type == TEP_PRINT_TYPE)
@@ -273,68 +273,68 @@ static bool vet_index(const struct tep_print_arg *arg)
 	       (index + 1) * field->elementsize <= (uint64_t)field->size;
 }
 
-static bool vet_op(struct vet *vet, const struct tep_print_arg *arg)
+static bool validate_op(struct validator *check, const struct tep_print_arg *arg)
 {
 	const char *op = arg->op.op;
 	const struct tep_print_arg *left = arg->op.left, *right = arg->op.right;
 	if (!op || !left || !right || !strcmp(op, ":"))
 		return false;
 	if (!strcmp(op, "["))
-		return vet_index(arg);
+		return validate_index(arg);
 	if ((!strcmp(op, "/") || !strcmp(op, "%")) && !(is_constant(right) && constant(right)))
 		return false;
 	if (strcmp(op, "?") != 0)
-		return vet_argument(vet, left) && vet_argument(vet, right);
+		return validate_argument(check, left) && validate_argument(check, right);
 	return right->type == TEP_PRINT_OP && right->op.op && !strcmp(right->op.op, ":") &&
-	       right->op.left && right->op.right && vet_argument(vet, left) &&
-	       vet_argument(vet, right->op.left) && vet_argument(vet, right->op.right);
+	       right->op.left && right->op.right && validate_argument(check, left) &&
+	       validate_argument(check, right->op.left) && validate_argument(check, right->op.right);
 }
 
 /* One of no size is the rest, of what libtraceevent may take for more than the sample. */
-static bool vet_field(struct vet *vet, const struct tep_format_field *field)
+static bool validate_field(struct validator *check, const struct tep_format_field *field)
 {
 	if (!field || !(field->flags & TEP_FIELD_IS_ARRAY))
 		return field && field->size;
-	return !vet->sample || spend(vet, field->size ? (uint64_t)field->size : vet->sample->size);
+	return !check->sample || spend(check, field->size ? (uint64_t)field->size : check->sample->size);
 }
 
-static bool vet_atom(struct vet *vet, const struct tep_print_arg *arg)
+static bool validate_atom(struct validator *check, const struct tep_print_arg *arg)
 {
-	return arg->atom.atom && (is_constant(arg) || ++vet->symbols <= MOST_SYMBOLS);
+	return arg->atom.atom && (is_constant(arg) || ++check->symbols <= MOST_SYMBOLS);
 }
 
 /* Checks an argument for use as a number or as a string. */
-static bool vet_argument(struct vet *vet, const struct tep_print_arg *arg)
+static bool validate_argument(struct validator *check, const struct tep_print_arg *arg)
 {
 	switch ((int)arg->type) {
 	case TEP_PRINT_NULL: /* left operand of a unary operator */
 		return true;
 	case TEP_PRINT_ATOM:
-		return vet_atom(vet, arg);
+		return validate_atom(check, arg);
 	case TEP_PRINT_FIELD:
-		return vet_field(vet, arg->field.field);
+		return validate_field(check, arg->field.field);
 	case TEP_PRINT_FLAGS:
-		return vet_argument(vet, arg->flags.field);
+		return validate_argument(check, arg->flags.field);
 	case TEP_PRINT_SYMBOL:
-		return vet_argument(vet, arg->symbol.field);
+		return validate_argument(check, arg->symbol.field);
 	case TEP_PRINT_HEX:
 	case TEP_PRINT_HEX_STR:
-		return vet_hex(vet, arg);
+		return validate_hex(check, arg);
 	case TEP_PRINT_INT_ARRAY:
-		return vet_array(vet, arg);
+		return validate_array(check, arg);
 	case TEP_PRINT_TYPE:
-		return arg->typecast.item && vet_argument(vet, arg->typecast.item);
+		return arg->typecast.item && validate_argument(check, arg->typecast.item);
 	case TEP_PRINT_STRING:
-		return vet_string(vet, arg->string.string);
+		return validate_string(check, arg->string.string);
 	case TEP_PRINT_BITMASK:
 	case PRINT_CPUMASK:
-		return vet_mask(vet, arg->bitmask.bitmask, arg->type == TEP_PRINT_BITMASK);
+		return validate_mask(check, arg->bitmask.bitmask, arg->type == TEP_PRINT_BITMASK);
 	case TEP_PRINT_DYNAMIC_ARRAY:
 		return is_dynamic(arg->dynarray.field);
 	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
 		return has_length(arg->dynarray.field);
 	case TEP_PRINT_OP:
-		return vet_op(vet, arg);
+		return validate_op(check, arg);
 	default:
 		return false;
 	}
@@ -383,18 +383,18 @@ static bool read_spec(const char *at, struct spec *ret)
 }
 
 /* Refuses large values; a negative one is a large unsigned one. */
-static bool vet_star(struct vet *vet, const struct tep_print_arg *arg, const struct spec *spec)
+static bool validate_star(struct validator *check, const struct tep_print_arg *arg, const struct spec *spec)
 {
 	uint64_t number;
 	bool cuts = spec->star == 'p' && *spec->end == 's';
-	return arg && reckon(vet, arg, &number) &&
-	       (!vet->sample || number <= (cuts ? LONGEST : WIDEST));
+	return arg && reckon(check, arg, &number) &&
+	       (!check->sample || number <= (cuts ? LONGEST : WIDEST));
 }
 
 /* One percent sign's argument, and what it says about it; false where there is none. */
-static bool vet_spec(struct vet *vet, const struct spec *spec, const struct tep_print_arg **arg)
+static bool validate_spec(struct validator *check, const struct spec *spec, const struct tep_print_arg **arg)
 {
-	if (spec->star && !vet_star(vet, *arg, spec))
+	if (spec->star && !validate_star(check, *arg, spec))
 		return false;
 	if (spec->star)
 		*arg = (*arg)->next;
@@ -416,12 +416,12 @@ static bool is_sure(const struct spec *spec)
 	return strchr("duixXops", *spec->end);
 }
 
-static bool vet_specs(struct vet *vet)
+static bool validate_specs(struct validator *check)
 {
-	const struct tep_print_arg *arg = vet->event->print_fmt.args;
+	const struct tep_print_arg *arg = check->event->print_fmt.args;
 	struct spec spec;
 	bool has_star = false, is_unsure = false;
-	for (const char *at = vet->event->print_fmt.format; at && *at; at++) {
+	for (const char *at = check->event->print_fmt.format; at && *at; at++) {
 		if (*at == '\\' || (*at == '%' && at[1] == '%')) {
 			if (!*++at)
 				return false;
@@ -429,7 +429,7 @@ static bool vet_specs(struct vet *vet)
 		}
 		if (*at != '%')
 			continue;
-		if (!read_spec(at + 1, &spec) || !vet_spec(vet, &spec, &arg))
+		if (!read_spec(at + 1, &spec) || !validate_spec(check, &spec, &arg))
 			return false;
 		has_star |= spec.star;
 		is_unsure |= !is_sure(&spec);
@@ -438,23 +438,23 @@ static bool vet_specs(struct vet *vet)
 	return !has_star || !is_unsure;
 }
 
-static bool vet_arguments(struct vet *vet)
+static bool validate_arguments(struct validator *check)
 {
-	for (const struct tep_print_arg *arg = vet->event->print_fmt.args; arg; arg = arg->next)
-		if (!vet_argument(vet, arg))
+	for (const struct tep_print_arg *arg = check->event->print_fmt.args; arg; arg = arg->next)
+		if (!validate_argument(check, arg))
 			return false;
-	return vet_specs(vet);
+	return validate_specs(check);
 }
 
-bool vet_event(struct tep_event *event)
+bool validate_event(struct tep_event *event)
 {
-	struct vet vet = {.event = event, .budget = UINT64_MAX};
-	return !(event->flags & (TEP_EVENT_FL_FAILED | TEP_EVENT_FL_ISBPRINT)) && vet_arguments(&vet);
+	struct validator check = {.event = event, .budget = UINT64_MAX};
+	return !(event->flags & (TEP_EVENT_FL_FAILED | TEP_EVENT_FL_ISBPRINT)) && validate_arguments(&check);
 }
 
-bool vet_print(const struct vet_sample *sample, struct tep_event *event)
+bool validate_print(const struct validate_sample *sample, struct tep_event *event)
 {
-	struct vet vet = {.event = event, .sample = sample,
+	struct validator check = {.event = event, .sample = sample,
 			  .budget = sample->size * PRINT_TIMES + LONGEST};
-	return vet_arguments(&vet);
+	return validate_arguments(&check);
 }
