@@ -6,7 +6,7 @@
 #include "base/format.h"
 #include "base/parallel.h"
 #include "dwarf/name.h"
-#include "dwarf/owners.h"
+#include "dwarf/unit_index.h"
 #include "dwarf/split.h"
 #include "dwarf/walk.h"
 
@@ -112,7 +112,7 @@ struct task {
 struct job {
 	struct dwarf *dwarf;
 	const uint64_t *vaddrs;
-	const uint64_t *owners;
+	const uint64_t *units_of;
 	uint32_t *order; /* indices of vaddrs, by unit */
 	VEC(struct task) tasks;
 	size_t next; /* the task to be taken next */
@@ -294,8 +294,8 @@ static int compare_order(const void *a, const void *b, void *arg)
 {
 	const struct job *job = arg;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	if (job->owners[i] != job->owners[j])
-		return job->owners[i] < job->owners[j] ? -1 : 1;
+	if (job->units_of[i] != job->units_of[j])
+		return job->units_of[i] < job->units_of[j] ? -1 : 1;
 	return i < j ? -1 : i > j;
 }
 
@@ -333,12 +333,12 @@ static bool make_tasks(struct job *job, size_t count)
 	if (!job->order)
 		return false;
 	for (size_t i = 0; i < count; i++)
-		if (job->owners[i] != NO_OWNER)
+		if (job->units_of[i] != UNIT_NONE)
 			job->order[owned++] = (uint32_t)i;
 	job->owned = owned;
 	qsort_r(job->order, owned, sizeof(*job->order), compare_order, job);
 	for (size_t i = 0; i < owned; i++) {
-		uint64_t unit = job->owners[job->order[i]];
+		uint64_t unit = job->units_of[job->order[i]];
 		struct task *task = job->tasks.count ? vec_last(&job->tasks) : NULL;
 		if (!task || task->unit != unit) {
 			if (!weigh(job, unit))
@@ -400,7 +400,7 @@ void dwarf_answer_free(struct dwarf_answer *answer)
 	for (unsigned int i = 0; i < answer->arena_count; i++)
 		arena_deinit(&answer->arenas[i]);
 	if (answer->texts)
-		texts_deinit(answer->texts);
+		shared_strings_deinit(answer->texts);
 	free(answer->texts);
 	free(answer->arenas);
 	free(answer->innermost);
@@ -417,7 +417,7 @@ static struct dwarf_answer *new_answer(size_t count)
 	answer->innermost = calloc(count + 1, sizeof(struct dwarf_frame *));
 	answer->texts = malloc(sizeof(*answer->texts));
 	if (answer->texts)
-		texts_init(answer->texts);
+		shared_strings_init(answer->texts);
 	return answer->innermost && answer->texts ? take_ptr(answer) : NULL;
 }
 
@@ -459,7 +459,7 @@ static bool collect(const struct job *job)
 }
 
 static struct sp_error *resolve(struct job *job, size_t count, unsigned int threads,
-				uint64_t *owners)
+				uint64_t *units_of)
 {
 	struct dwarf *dwarf = job->dwarf;
 	if (count)
@@ -467,8 +467,8 @@ static struct sp_error *resolve(struct job *job, size_t count, unsigned int thre
 	/* The first finds the units, which say how many are useful. */
 	if (!add_readers(job, 1))
 		return error_no_memory();
-	struct sp_error *error = owners_find(job->readers.items[0], dwarf->file, dwarf->lowest,
-					     job->vaddrs, count, owners);
+	struct sp_error *error = unit_index_find(job->readers.items[0], dwarf->file, dwarf->lowest,
+						 job->vaddrs, count, units_of);
 	if (error)
 		return error;
 	if (!make_tasks(job, count))
@@ -487,12 +487,12 @@ struct sp_error *dwarf_resolve(struct dwarf *dwarf, const uint64_t *vaddrs, size
 			       bool lines, unsigned int threads, struct dwarf_answer **ret)
 {
 	CLEANUP(cleanup_dwarf_answer_free) struct dwarf_answer *answer = new_answer(count);
-	CLEANUP_FREE uint64_t *owners = calloc(count + 1, sizeof(*owners));
-	if (!answer || !owners)
+	CLEANUP_FREE uint64_t *units_of = calloc(count + 1, sizeof(*units_of));
+	if (!answer || !units_of)
 		return error_no_memory();
-	struct job job = {.dwarf = dwarf, .vaddrs = vaddrs, .owners = owners, .answer = answer,
+	struct job job = {.dwarf = dwarf, .vaddrs = vaddrs, .units_of = units_of, .answer = answer,
 			  .lines = lines};
-	struct sp_error *error = resolve(&job, count, threads, owners);
+	struct sp_error *error = resolve(&job, count, threads, units_of);
 	job_deinit(&job);
 	if (!error)
 		*ret = take_ptr(answer);

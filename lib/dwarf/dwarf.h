@@ -47,7 +47,7 @@ struct dwarf_answer {
 	size_t frame_count;       /* their numbers are below this */
 	struct sp_error *damage;  /* the first that was met; NULL: none */
 	uint64_t damages;
-	struct texts *texts;      /* names and files; equal ones are one pointer */
+	struct shared_strings *texts;      /* names and files; equal ones are one pointer */
 	struct arena *arenas;     /* memory of the frames */
 	unsigned int arena_count;
 };

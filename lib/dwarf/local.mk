@@ -7,10 +7,10 @@ lib_libsprof_core_la_SOURCES += \
 	lib/dwarf/leb.h \
 	lib/dwarf/line.c lib/dwarf/line.h \
 	lib/dwarf/name.c lib/dwarf/name.h \
-	lib/dwarf/owners.c lib/dwarf/owners.h \
+	lib/dwarf/unit_index.c lib/dwarf/unit_index.h \
 	lib/dwarf/ranges.c lib/dwarf/ranges.h \
 	lib/dwarf/section.c lib/dwarf/section.h \
 	lib/dwarf/split.c lib/dwarf/split.h \
-	lib/dwarf/texts.c lib/dwarf/texts.h \
+	lib/dwarf/shared_strings.c lib/dwarf/shared_strings.h \
 	lib/dwarf/unit.c lib/dwarf/unit.h \
 	lib/dwarf/walk.c lib/dwarf/walk.h

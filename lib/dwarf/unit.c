@@ -17,7 +17,7 @@
 #define SEARCH_BYTES_LEAST ((int64_t)64 << 20)
 #define SEARCH_BYTES_TIMES 4
 
-struct reader *reader_new(const struct dwarf_file *file, struct texts *texts)
+struct reader *reader_new(const struct dwarf_file *file, struct shared_strings *texts)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
 	if (!reader)
@@ -69,7 +69,7 @@ struct sp_error *reader_string(struct reader *reader, const char *text, size_t s
 	if (reader->string_bytes < 0)
 		return NULL;
 	bool is_new;
-	*ret = texts_add(reader->texts, text, size, &is_new);
+	*ret = shared_strings_add(reader->texts, text, size, &is_new);
 	if (*ret && is_new)
 		reader->string_bytes -= (int64_t)size;
 	return *ret ? NULL : error_no_memory();

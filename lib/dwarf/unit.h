@@ -12,7 +12,7 @@
 #include "dwarf/abbrev.h"
 #include "dwarf/file.h"
 #include "dwarf/form.h"
-#include "dwarf/texts.h"
+#include "dwarf/shared_strings.h"
 
 struct unit {
 	struct dwarf_file *file; /* file of its entries */
@@ -67,7 +67,7 @@ struct reader {
 	int64_t search_bytes; /* bytes of entries left to skip in the search for names */
 	struct u64map name_index; /* file and entry -> index in names */
 	VEC(const char *) names;  /* NULL: it has none */
-	struct texts *texts;   /* names and paths; borrowed, as it is shared */
+	struct shared_strings *texts;   /* names and paths; borrowed, as it is shared */
 	struct held_entries held;
 	struct arena nodes;    /* memory of the current unit */
 	struct arena frames;   /* memory for all units */
@@ -77,7 +77,7 @@ struct reader {
 };
 
 /* On the heap, with budgets for a file; NULL when out of memory. */
-struct reader *reader_new(const struct dwarf_file *file, struct texts *texts);
+struct reader *reader_new(const struct dwarf_file *file, struct shared_strings *texts);
 void reader_free(struct reader *reader);
 
 /* Notes damage and goes on; what is out of memory is returned. */

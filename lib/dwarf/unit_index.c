@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "dwarf/owners.h"
+#include "dwarf/unit_index.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -13,7 +13,7 @@ struct search {
 	uint64_t lowest;
 	const uint64_t *vaddrs;
 	size_t count;
-	uint64_t *owners;
+	uint64_t *units_of;
 	size_t open;         /* how many have no owner yet */
 	int64_t work;        /* addresses that may still be looked at: more is hostile */
 	uint64_t claimant;   /* the unit that claims code */
@@ -29,9 +29,9 @@ static void claim(void *arg, uint64_t low, uint64_t high)
 	size_t first = sorted_below(vaddrs, search->count, , low);
 	for (; first < search->count && vaddrs[first] < high && search->work > 0; first++) {
 		search->work--;
-		if (search->owners[first] != NO_OWNER)
+		if (search->units_of[first] != UNIT_NONE)
 			continue;
-		search->owners[first] = search->claimant;
+		search->units_of[first] = search->claimant;
 		search->open--;
 	}
 }
@@ -140,11 +140,11 @@ static struct sp_error *ask_units(struct search *search)
 	return error;
 }
 
-struct sp_error *owners_find(struct reader *reader, struct dwarf_file *file, uint64_t lowest,
-			     const uint64_t *vaddrs, size_t count, uint64_t *owners)
+struct sp_error *unit_index_find(struct reader *reader, struct dwarf_file *file, uint64_t lowest,
+				 const uint64_t *vaddrs, size_t count, uint64_t *units_of)
 {
 	for (size_t i = 0; i < count; i++)
-		owners[i] = NO_OWNER;
+		units_of[i] = UNIT_NONE;
 	if (count == 0)
 		return NULL;
 	struct search search = {
@@ -153,7 +153,7 @@ struct sp_error *owners_find(struct reader *reader, struct dwarf_file *file, uin
 		.lowest = lowest,
 		.vaddrs = vaddrs,
 		.count = count,
-		.owners = owners,
+		.units_of = units_of,
 		.open = count,
 		.work = 65536 + 256 * (int64_t)count +
 			(int64_t)(file->sections[SECTION_ARANGES].size +
