@@ -14,7 +14,7 @@
 #include <elf.h>
 #include <endian.h>
 #include <string.h>
-#include "unwind/guess.h"
+#include "unwind/heuristics.h"
 
 /* Before the place that the call returns to, and from there on. */
 #define BEFORE 32

@@ -6,7 +6,7 @@
 #include "unwind/engine.h"
 
 #include <stdlib.h>
-#include "unwind/guess.h"
+#include "unwind/heuristics.h"
 #include "unwind/rows.h"
 
 /* How many frames of unknown code are followed to see whether they lead to known code. */
@@ -300,8 +300,8 @@ static bool leaf_return(struct walk *walk, uint64_t *ret)
 		return false;
 	const struct code *code = rows_code(walk->rows, &here);
 	const struct code *caller_code = rows_code(walk->rows, &caller);
-	struct guess_place place = {.arch = arch, .code = code};
-	struct guess_place call = {.arch = arch, .code = caller_code};
+	struct code_place place = {.arch = arch, .code = code};
+	struct code_place call = {.arch = arch, .code = caller_code};
 	if (!code || !caller_code || !code_vaddr(code, here.offset, &place.vaddr) ||
 	    !code_vaddr(caller_code, caller.offset, &call.vaddr))
 		return false;
@@ -335,7 +335,7 @@ static bool is_anothers(struct walk *walk, uint64_t returned)
 	if (!caller.module || caller.module->kind != MODULE_FILE)
 		return false;
 	const struct code *code = rows_code(walk->rows, &caller);
-	struct guess_place place = {.arch = walk->arch, .code = code};
+	struct code_place place = {.arch = walk->arch, .code = code};
 	uint64_t vaddr = 0, target, plt;
 	struct cfi_entry entry;
 	if (!code || !code_vaddr(code, caller.offset, &place.vaddr))

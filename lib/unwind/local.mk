@@ -3,11 +3,11 @@ lib_libsprof_core_la_SOURCES += \
 	lib/unwind/arch.c lib/unwind/arch.h \
 	lib/unwind/cfi_row.c lib/unwind/cfi_row.h \
 	lib/unwind/code.c lib/unwind/code.h \
-	lib/unwind/edge.c lib/unwind/edge.h \
+	lib/unwind/prologue.c lib/unwind/prologue.h \
 	lib/unwind/engine.h \
 	lib/unwind/engine_cfi.c \
 	lib/unwind/expression.c lib/unwind/expression.h \
-	lib/unwind/guess.c lib/unwind/guess.h \
+	lib/unwind/heuristics.c lib/unwind/heuristics.h \
 	lib/unwind/memory.h \
 	lib/unwind/repair.c lib/unwind/repair.h lib/unwind/repair_internal.h \
 	lib/unwind/repair_log.c \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "unwind/rows.h"
 
-#include "unwind/edge.h"
-#include "unwind/guess.h"
+#include "unwind/prologue.h"
+#include "unwind/heuristics.h"
 
 #define VSYSCALL 0xffffffffff600000
 
@@ -72,7 +72,7 @@ static void set_full(struct rows *rows, const struct unwind_arch *arch,
 }
 
 /* True for the return address of a signal handler whose entry begins at it, and not before it. */
-static bool is_trampoline(const struct guess_place *place, struct cfi_row *ret)
+static bool is_trampoline(const struct code_place *place, struct cfi_row *ret)
 {
 	struct cfi_entry entry;
 	return place->ip != place->vaddr &&
@@ -80,7 +80,7 @@ static bool is_trampoline(const struct guess_place *place, struct cfi_row *ret)
 	       cfi_row_make(place->arch, &entry, place->ip, ret);
 }
 
-static void make_unknown(struct rows *rows, const struct guess_place *place,
+static void make_unknown(struct rows *rows, const struct code_place *place,
 			 struct row *ret)
 {
 	struct cfi_row full;
@@ -96,20 +96,20 @@ static void make_unknown(struct rows *rows, const struct guess_place *place,
 }
 
 /* How the code is left by its entry, but where what runs is seen to be ahead of that, or behind. */
-static bool row_of_entry(const struct guess_place *place, const struct cfi_entry *entry, bool exact,
+static bool row_of_entry(const struct code_place *place, const struct cfi_entry *entry, bool exact,
 			 struct cfi_row *ret)
 {
 	struct cfi_row edge;
 	if (!cfi_row_make(place->arch, entry, place->vaddr, ret))
 		return false;
 	if (exact && !ret->is_signal && ret->rules[ret->return_column].kind != RULE_UNDEFINED &&
-	    edge_row(place, entry, &edge))
+	    prologue_row(place, entry, &edge))
 		*ret = edge;
 	return true;
 }
 
 /* No exception ever tests entries that only .debug_frame has. */
-static void set_row(struct rows *rows, const struct guess_place *place, bool is_debug,
+static void set_row(struct rows *rows, const struct code_place *place, bool is_debug,
 		    const struct cfi_row *full, struct row *ret)
 {
 	if (is_debug && full->cfa.kind == RULE_IS && full->cfa.column == place->arch->sp &&
@@ -123,7 +123,7 @@ static void make_row(struct rows *rows, const struct code *code,
 		     const struct unwind_arch *arch, const struct location *location, bool exact,
 		     struct row *ret)
 {
-	struct guess_place place = {.arch = arch, .code = code};
+	struct code_place place = {.arch = arch, .code = code};
 	struct cfi_entry entry;
 	struct cfi_row full;
 	rows->made++;

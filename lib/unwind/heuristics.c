@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "unwind/guess.h"
+#include "unwind/heuristics.h"
 
 #include <elf.h>
 #include <endian.h>
@@ -24,7 +24,7 @@ static uint32_t u32_at(const uint8_t *bytes)
 	return le32toh(word);
 }
 
-bool guess_is_start(const struct guess_place *place)
+bool guess_is_start(const struct code_place *place)
 {
 	uint64_t entry = code_entry(place->code);
 	return entry != 0 && place->vaddr >= entry && place->vaddr - entry < START_SIZE;
@@ -50,7 +50,7 @@ bool guess_passes_on(uint16_t machine, const uint8_t *bytes, int64_t *distance_r
 	return false;
 }
 
-bool guess_starts_threads(const struct guess_place *place)
+bool guess_starts_threads(const struct code_place *place)
 {
 	uint8_t bytes[GUESS_PASSES_ON_BYTES];
 	int64_t distance;
@@ -60,7 +60,7 @@ bool guess_starts_threads(const struct guess_place *place)
 	       code_is_exit(place->code, place->ip + (uint64_t)distance);
 }
 
-bool guess_switches_stack(const struct guess_place *place)
+bool guess_switches_stack(const struct code_place *place)
 {
 	uint8_t bytes[SWITCH_SIZE];
 	size_t size = sizeof(bytes);
@@ -92,7 +92,7 @@ static struct cfi_rule cfa_at(uint8_t column, int64_t offset)
 }
 
 /* The kernel's struct rt_sigframe behind the return address: registers of its ucontext. */
-static bool sigreturn_x86_64(const struct guess_place *place, struct cfi_row *ret)
+static bool sigreturn_x86_64(const struct code_place *place, struct cfi_row *ret)
 {
 	/* mov $15, %rax; syscall: with a 64-bit or a 32-bit register. */
 	static const uint8_t wide[9] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -110,7 +110,7 @@ static bool sigreturn_x86_64(const struct guess_place *place, struct cfi_row *re
 	return true;
 }
 
-static bool sigreturn_aarch64(const struct guess_place *place, struct cfi_row *ret)
+static bool sigreturn_aarch64(const struct code_place *place, struct cfi_row *ret)
 {
 	/* mov x8, #139; svc #0 */
 	static const uint8_t code[8] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
@@ -126,7 +126,7 @@ static bool sigreturn_aarch64(const struct guess_place *place, struct cfi_row *r
 	return true;
 }
 
-bool guess_sigreturn(const struct guess_place *place, struct cfi_row *ret)
+bool guess_sigreturn(const struct code_place *place, struct cfi_row *ret)
 {
 	switch (place->arch->machine) {
 	case EM_X86_64:
@@ -167,7 +167,7 @@ static int64_t pushed_x86(const uint8_t entry[PLT_ENTRY], size_t before)
 	return count;
 }
 
-static bool plt_x86(const struct guess_place *place, uint64_t entry, struct cfi_row *ret)
+static bool plt_x86(const struct code_place *place, uint64_t entry, struct cfi_row *ret)
 {
 	uint8_t bytes[PLT_ENTRY + 1] = {0};
 	if (!code_text(place->code, entry, PLT_ENTRY, bytes))
@@ -186,7 +186,7 @@ static bool plt_x86(const struct guess_place *place, uint64_t entry, struct cfi_
 }
 
 /* The first entry saves x16 and x30, in its first instruction; the others nothing. */
-static bool plt_aarch64(const struct guess_place *place, uint64_t start, struct cfi_row *ret)
+static bool plt_aarch64(const struct code_place *place, uint64_t start, struct cfi_row *ret)
 {
 	bool saved = place->vaddr >= start + 4 && place->vaddr < start + 32;
 	*ret = (struct cfi_row){
@@ -198,7 +198,7 @@ static bool plt_aarch64(const struct guess_place *place, uint64_t start, struct 
 	return true;
 }
 
-bool guess_plt(const struct guess_place *place, struct cfi_row *ret)
+bool guess_plt(const struct code_place *place, struct cfi_row *ret)
 {
 	uint64_t start;
 	if (!code_plt(place->code, place->vaddr, &start))
@@ -251,7 +251,7 @@ static bool sets_up_aarch64(const uint8_t *bytes, size_t size)
 	return false;
 }
 
-bool guess_keeps_frame_pointer(const struct guess_place *place)
+bool guess_keeps_frame_pointer(const struct code_place *place)
 {
 	uint8_t bytes[FUNCTION_SIZE];
 	size_t size = sizeof(bytes);
@@ -273,7 +273,7 @@ bool guess_keeps_frame_pointer(const struct guess_place *place)
 	}
 }
 
-bool guess_call_target(const struct guess_place *caller, uint64_t *ret)
+bool guess_call_target(const struct code_place *caller, uint64_t *ret)
 {
 	uint8_t bytes[5];
 	uint32_t word;
@@ -294,13 +294,13 @@ bool guess_call_target(const struct guess_place *caller, uint64_t *ret)
 	return true;
 }
 
-bool guess_is_call_to(const struct guess_place *caller, uint64_t vaddr)
+bool guess_is_call_to(const struct code_place *caller, uint64_t vaddr)
 {
 	uint64_t target;
 	return guess_call_target(caller, &target) && target <= vaddr && vaddr - target < LEAF_SIZE;
 }
 
-bool guess_is_put_there(const struct guess_place *place)
+bool guess_is_put_there(const struct code_place *place)
 {
 	struct cfi_entry entry;
 	uint8_t bytes[2];
@@ -314,7 +314,7 @@ bool guess_is_put_there(const struct guess_place *place)
 	       (bytes[1] & 0xf8) != 0xd0;
 }
 
-bool guess_has_no_frame(const struct guess_place *place)
+bool guess_has_no_frame(const struct code_place *place)
 {
 	uint8_t bytes[LEAF_SIZE];
 	uint64_t start;
@@ -341,7 +341,7 @@ bool guess_has_no_frame(const struct guess_place *place)
 	return true;
 }
 
-bool guess_calls_out(const struct guess_place *caller)
+bool guess_calls_out(const struct code_place *caller)
 {
 	uint8_t bytes[2];
 	uint64_t target, plt;

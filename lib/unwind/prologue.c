@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "unwind/edge.h"
+#include "unwind/prologue.h"
 
 #include <elf.h>
 #include <endian.h>
@@ -12,7 +12,7 @@ enum { FP = 29, RA = 30, SP = 31 };
 #define SCRATCH_LAST 18
 
 /* In bytes: of instructions before, and behind a place. */
-#define EDGE_SIZE 128
+#define PROLOGUE_SIZE 128
 
 enum op_kind {
 	OP_OTHER,
@@ -154,7 +154,7 @@ static void make_row(const struct frame *frame, uint8_t base, int64_t cfa, int64
 }
 
 /* Whether it is where a function begins, and no part of one that lies elsewhere. */
-static bool is_start(const struct guess_place *place, uint64_t vaddr)
+static bool is_start(const struct code_place *place, uint64_t vaddr)
 {
 	struct cfi_entry entry;
 	struct cfi_row row;
@@ -235,18 +235,18 @@ static bool is_taken_down(const uint8_t *bytes, size_t size, uint64_t vaddr, uin
 	return false;
 }
 
-bool edge_row(const struct guess_place *place, const struct cfi_entry *entry, struct cfi_row *ret)
+bool prologue_row(const struct code_place *place, const struct cfi_entry *entry, struct cfi_row *ret)
 {
-	uint8_t bytes[EDGE_SIZE];
+	uint8_t bytes[PROLOGUE_SIZE];
 	uint64_t before = place->vaddr - entry->start, behind = entry->size - before, jump;
 	if (place->arch->machine != EM_AARCH64 || before >= entry->size || before % 4 != 0)
 		return false;
-	behind = behind < EDGE_SIZE ? behind : EDGE_SIZE;
+	behind = behind < PROLOGUE_SIZE ? behind : PROLOGUE_SIZE;
 	if (code_text(place->code, place->vaddr, behind, bytes) &&
 	    is_taken_down(bytes, behind, place->vaddr, &jump, ret) &&
 	    (!jump || is_start(place, jump)))
 		return true;
-	return before && before <= EDGE_SIZE && is_start(place, entry->start) &&
+	return before && before <= PROLOGUE_SIZE && is_start(place, entry->start) &&
 	       code_text(place->code, entry->start, before, bytes) &&
 	       is_set_up(bytes, before, ret);
 }
