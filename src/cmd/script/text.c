@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "cmd/script/place_text.h"
 #include "cmd/script/script.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -195,149 +196,6 @@ static void put_start(struct printer *printer, const struct sp_script_item *item
 		put_time(printer, stamp.time_ns);
 }
 
-static void put_offset(struct buffer *out, uint64_t offset)
-{
-	buffer_put(out, "+0x", 3);
-	buffer_hex(out, offset, 0);
-}
-
-static void put_dso(struct buffer *out, const struct sp_place *place, uint64_t fields)
-{
-	buffer_char(out, '(');
-	buffer_name(out, place->dso);
-	if (fields & FIELD(DSOFF) && place->is_mapped)
-		put_offset(out, place->address);
-	buffer_char(out, ')');
-}
-
-static void put_symbol(struct buffer *out, const struct sp_place_frame *frame, bool offset)
-{
-	buffer_name(out, frame->name ? frame->name : "[unknown]");
-	if (offset && frame->name)
-		put_offset(out, frame->offset);
-}
-
-static void put_line(struct printer *printer, struct buffer *out, const struct sp_place *place,
-		     const struct sp_place_frame *frame)
-{
-	if (!place->is_mapped)
-		return;
-	buffer_put(out, "\n  ", 3);
-	if (!frame->file || !frame->line) {
-		buffer_name(out, place->dso_name);
-		buffer_format(out, "[%llx]", (unsigned long long)place->address);
-		return;
-	}
-	const char *slash = strrchr(frame->file, '/');
-	bool whole = printer->view->arguments->selection.whole_paths || !slash;
-	buffer_name(out, whole ? frame->file : slash + 1);
-	buffer_format(out, ":%u", frame->line);
-}
-
-/* A place as a line of a call chain, and the lines of what is inlined there before it. */
-static void put_call(struct printer *printer, struct buffer *out, const struct sp_place *place,
-		     uint64_t fields)
-{
-	for (size_t i = 0; i < place->frame_count; i++) {
-		const struct sp_place_frame *frame = &place->frames[i];
-		if (fields & FIELD(IP)) {
-			buffer_char(out, '\t');
-			buffer_hex(out, place->ip, 16);
-		}
-		if (fields & FIELD(SYM)) {
-			buffer_char(out, ' ');
-			put_symbol(out, frame, fields & FIELD(SYMOFF));
-		}
-		if (fields & FIELD(DSO) && !frame->inlined) {
-			buffer_char(out, ' ');
-			put_dso(out, place, fields);
-		}
-		if (fields & FIELD(SRCLINE))
-			put_line(printer, out, place, frame);
-		if (frame->inlined)
-			buffer_string(out, " (inlined)");
-		buffer_char(out, '\n');
-	}
-}
-
-#define PLACE_FIELDS                                                                        \
-	(FIELD(IP) | FIELD(SYM) | FIELD(SYMOFF) | FIELD(DSO) | FIELD(DSOFF) | FIELD(SRCLINE))
-
-/* The text of a place as a call, which is made once. */
-static const struct place_text *text_of(struct printer *printer, const struct sp_place *place,
-					uint64_t fields)
-{
-	uint32_t wanted = (uint32_t)(fields & PLACE_FIELDS);
-	if (place->number >= printer->place_count) {
-		size_t count = (place->number + 1024) * 2;
-		struct place_text *more = realloc(printer->places, count * sizeof(*more));
-		if (!more)
-			return NULL;
-		memset(more + printer->place_count, 0,
-		       (count - printer->place_count) * sizeof(*more));
-		printer->places = more;
-		printer->place_count = count;
-	}
-	struct place_text *text = &printer->places[place->number];
-	if (text->text && text->fields == wanted)
-		return text;
-	printer->scratch.count = 0;
-	put_call(printer, &printer->scratch, place, fields);
-	if (printer->scratch.failed)
-		return NULL;
-	free(text->text);
-	*text = (struct place_text){malloc(printer->scratch.count + 1),
-				    (uint32_t)printer->scratch.count, wanted};
-	if (!text->text)
-		return NULL;
-	memcpy(text->text, printer->scratch.text, printer->scratch.count);
-	return text;
-}
-
-/* Whether a chain is shown no further: a function there is one of --stop-bt. */
-static bool stops_at(const struct printer *printer, const struct sp_place *place)
-{
-	const struct option_strings *stops = &printer->view->arguments->stops;
-	for (size_t i = 0; i < stops->count; i++)
-		for (size_t j = 0; j < place->frame_count; j++)
-			if (place->frames[j].name && !strcmp(place->frames[j].name, stops->items[i]))
-				return true;
-	return false;
-}
-
-static void put_chain(struct printer *printer, const struct sp_script_item *item, uint64_t fields)
-{
-	buffer_char(&printer->out, '\n');
-	for (size_t i = 0; i < item->chain_count; i++) {
-		const struct place_text *text = text_of(printer, item->chain[i], fields);
-		if (text)
-			buffer_put(&printer->out, text->text, text->size);
-		else
-			printer->out.failed = true;
-		if (stops_at(printer, item->chain[i]))
-			break;
-	}
-}
-
-/* The sampled place on the line of the sample. */
-static void put_place(struct printer *printer, const struct sp_place *place, uint64_t fields)
-{
-	struct buffer *out = &printer->out;
-	const struct sp_place_frame *frame = &place->frames[place->frame_count - 1];
-	buffer_char(out, ' ');
-	buffer_hex(out, place->ip, 16);
-	if (fields & FIELD(SYM)) {
-		buffer_char(out, ' ');
-		put_symbol(out, frame, fields & FIELD(SYMOFF));
-	}
-	if (fields & FIELD(DSO)) {
-		buffer_char(out, ' ');
-		put_dso(out, place, fields);
-	}
-	if (fields & FIELD(SRCLINE))
-		put_line(printer, out, place, &place->frames[0]);
-}
-
 /* True for events with an address of memory that may have a symbol. */
 static bool address_has_name(const struct perf_event_attr *attr)
 {
@@ -361,11 +219,11 @@ static void put_address(struct printer *printer, const struct sp_sample *sample,
 	}
 	if (fields & FIELD(SYM)) {
 		buffer_char(out, ' ');
-		put_symbol(out, &place->frames[place->frame_count - 1], fields & FIELD(SYMOFF));
+		place_put_symbol(out, &place->frames[place->frame_count - 1], fields & FIELD(SYMOFF));
 	}
 	if (fields & FIELD(DSO)) {
 		buffer_char(out, ' ');
-		put_dso(out, place, fields);
+		place_put_dso(out, place, fields);
 	}
 }
 
@@ -407,7 +265,7 @@ static void put_branch_end(struct printer *printer, uint64_t ip, uint64_t fields
 		place = sp_teller_place(printer->teller, ip);
 	if (!(fields & FIELD(BRSTACK)) && fields & FIELD(BRSTACKSYM)) {
 		if (place)
-			put_symbol(out, &place->frames[place->frame_count - 1], true);
+			place_put_symbol(out, &place->frames[place->frame_count - 1], true);
 	} else {
 		bool offset = !(fields & FIELD(BRSTACK)) && place && place->is_mapped &&
 			      place->cpumode == PERF_RECORD_MISC_USER;
@@ -415,7 +273,7 @@ static void put_branch_end(struct printer *printer, uint64_t ip, uint64_t fields
 		buffer_hex(out, offset ? place->address : ip, 0);
 	}
 	if (fields & FIELD(DSO) && place)
-		put_dso(out, place, fields);
+		place_put_dso(out, place, fields);
 }
 
 static void put_branches(struct printer *printer, const struct sp_sample *sample, uint64_t fields)
@@ -553,9 +411,9 @@ static void tell_sample(struct printer *printer, const struct sp_script_item *it
 	put_values(printer, item, event, fields);
 	if (fields & FIELD(IP)) {
 		if (item->has_chain && printer->view->chains)
-			put_chain(printer, item, fields);
+			place_put_chain(printer, item, fields);
 		else if (item->place)
-			put_place(printer, item->place, fields);
+			place_put(printer, item->place, fields);
 		else
 			buffer_char(out, ' ');
 	}
