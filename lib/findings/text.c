@@ -18,10 +18,12 @@ const char *count_text(uint64_t count, char *text)
 
 const char *share_text(double share, char *text)
 {
-	/* Two digits that count, but never "0.0%" for something or "100%" for less. */
+	/* Two significant digits, but never "0.0%" for something or "100.0%" for less than all. */
 	int decimals = share >= 0.1 && share < 0.995 ? 0 : share >= 0.01 ? 1 : 2;
 	if (share > 0 && share < 0.0001)
 		snprintf(text, FINDING_TEXT, "less than 0.01%%");
+	else if (share >= 0.9995 && share < 1)
+		snprintf(text, FINDING_TEXT, "more than 99.9%%");
 	else
 		snprintf(text, FINDING_TEXT, "%.*f%%", share == 1 ? 0 : decimals, share * 100);
 	return text;

@@ -48,6 +48,7 @@ TEST(shares_have_two_digits_and_never_round_to_nothing)
 	char text[FINDING_TEXT];
 	ck_assert_str_eq(share_text(0.00001, text), "less than 0.01%");
 	ck_assert_str_eq(share_text(0.999, text), "99.9%");
+	ck_assert_str_eq(share_text(0.9996, text), "more than 99.9%");
 	ck_assert_str_eq(share_text(1, text), "100%");
 	ck_assert_str_eq(share_text(0.123, text), "12%");
 	ck_assert_str_eq(share_text(0.0123, text), "1.2%");
