@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lists that options are made of. */
+/* Lists of strings and of numbers, used in option structs. */
 #ifndef SPROF_LIST_H
 #define SPROF_LIST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A list of names or numbers; what an empty one means, its user says. */
+/* Each option that has a list documents the meaning of an empty one. */
 struct sp_string_list {
 	const char *const *items;
 	size_t count;

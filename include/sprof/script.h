@@ -87,7 +87,8 @@ SP_API const char *sp_script_unproven(const struct sp_script *script, size_t *in
 
 /*
  * Returns up to `room` modules with samples without symbols, by descending samples; the result is
- * the number of all. Call it after the tellers are done. Strings belong to the script.
+ * the number of all. Call it after all struct sp_teller of the script have ended. Strings belong to
+ * the script.
  */
 SP_API size_t sp_script_nameless(const struct sp_script *script, struct sp_nameless *ret,
 				 size_t room);

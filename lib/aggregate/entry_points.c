@@ -16,7 +16,7 @@
 #include <string.h>
 #include "unwind/heuristics.h"
 
-/* Before the place that the call returns to, and from there on. */
+/* Bytes of code to read before a return address, and from it on. */
 #define BEFORE 32
 #define BEHIND GUESS_PASSES_ON_BYTES
 /* struct pthread begins with what functions of threads lie far behind. */

@@ -116,8 +116,8 @@ static void test_functions(struct matches *matches, const struct functions *node
 }
 
 /*
- * The frame's innermost function that is a parent: an inlined one, or else the symbol. False when
- * out of memory.
+ * Finds the frame's innermost function that matches --parent, inlined or not. *ret is UINT32_MAX if
+ * none matches. False when out of memory.
  */
 static bool find_parent(struct matches *matches, const struct labels *labels, size_t frame,
 			uint32_t *ret)

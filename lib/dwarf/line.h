@@ -36,8 +36,8 @@ struct line_query {
 };
 
 /*
- * Reads the header of the unit's table. *ret is empty where the unit has none; damage is
- * noted, and what was read before it counts.
+ * Reads the header of the unit's table. *ret is empty if the unit has none. Damage is noted; the
+ * part before the damage is used.
  */
 struct sp_error *line_table_open(struct reader *reader, const struct unit *unit,
 				 struct line_table *ret) SP_MUST_CHECK;

@@ -36,8 +36,8 @@ void relay_deinit(struct relay *relay);
 void relay_prepare(struct relay *relay, size_t ahead);
 
 /*
- * Moves whole records, as many as have room. `record_max`: with less room than that in the source
- * some record may have been lost. Returns how many bytes wait for the reader.
+ * Moves whole records from `source` to `out` while there is room. A record may have been lost if
+ * the source has less room than `record_max`. Returns the number of bytes that wait for the reader.
  */
 uint64_t relay_move(struct relay *relay, size_t record_max);
 

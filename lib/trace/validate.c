@@ -341,7 +341,7 @@ static bool validate_argument(struct validator *check, const struct tep_print_ar
 }
 
 struct spec {
-	const char *end; /* at what is printed: "d", "s", … */
+	const char *end; /* the conversion's letter and the text after it: "d", "s", … */
 	char star;       /* the argument before is its 'w'idth, 'p'recision, or 0: there is none */
 };
 

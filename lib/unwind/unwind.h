@@ -39,7 +39,10 @@ struct unwind_files {
 	/* The module's file, or NULL in *ret where it is not at hand. */
 	struct sp_error *(*open)(void *arg, const struct module *module, uint32_t pid,
 				 struct image **ret);
-	/* A separate debug file of it for which `wanted`, or NULL. The function may be NULL. */
+	/*
+	 * Sets *ret to a separate debug file of the module that `wanted` accepts, or to NULL. The
+	 * function itself may be NULL.
+	 */
 	struct sp_error *(*debug)(void *arg, const struct module *module,
 				  const struct image *image, debugfile_wanted_fn *wanted,
 				  struct image **ret);

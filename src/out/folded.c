@@ -17,7 +17,7 @@
 #include "out/output.h"
 #include "text.h"
 
-/* Children of all nodes of a group, ordered by their names. */
+/* Children of the nodes with one name at one place of the tree, ordered by their names. */
 struct level {
 	const struct sp_tree_node **nodes;
 	size_t count, next;

@@ -22,7 +22,7 @@
 #include "list.h"
 #include "out/columns.h"
 
-/* Columns that guides leave to names; of these, what suffixes and files leave to the name. */
+/* Least width of the text after the guides, and of a name in it besides its suffix and file. */
 #define LEAST_LINE 28
 #define LEAST_SYMBOL 12
 
