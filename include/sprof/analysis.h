@@ -28,7 +28,7 @@ enum sp_grouping {
 /* A field of tracepoints' samples (sprof/trace.h). */
 struct sp_field {
 	const char *name;
-	int32_t event; /* event number; -1: all events with the field */
+	int32_t event; /* number of the event's profile; -1: all events with the field */
 	bool raw;      /* index of sp_trace_field() */
 };
 
@@ -107,18 +107,44 @@ SP_API struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *re
 					struct sp_analysis **ret) SP_MUST_CHECK;
 SP_API void sp_analysis_free(struct sp_analysis *analysis);
 
-/* One profile for each event of the recording, in its order. */
+/* One of several recordings, and the options that are its own. */
+struct sp_recording {
+	struct sp_reader *reader;
+	const struct sp_time_span *times; /* in place of sp_filter.times; borrowed, as those are */
+	size_t time_count;
+	uint64_t time_origin_ns;          /* in place of sp_analysis_options.time_origin_ns */
+};
+
+/*
+ * Sums several recordings, such as the files of one switched output, or the same program's runs on
+ * several machines. Each has its own machine, mappings and files. Events of one name are one event,
+ * rows of equal keys one row, and nodes of equal functions one node; an interval is that of all
+ * samples. Events of the first recording come first, in its order. A finding is about one recording,
+ * whose path begins its sentence; its share is of the whole weight. Readers are used as by
+ * sp_analysis_run(); each is of a file of its own. `count` is at least 1.
+ */
+SP_API struct sp_error *sp_analysis_sum(struct sp_ctx *ctx, const struct sp_recording *recordings,
+					size_t count, const struct sp_analysis_options *options,
+					struct sp_analysis **ret) SP_MUST_CHECK;
+
+/* One profile for each event of the recordings, in their order. */
 SP_API size_t sp_analysis_profile_count(const struct sp_analysis *analysis);
 SP_API const struct sp_profile *sp_analysis_profile(const struct sp_analysis *analysis,
 						    size_t index);
+
+/* The event of a profile, in the first recording that has it; belongs to that reader. */
+SP_API const struct sp_event *sp_analysis_event(const struct sp_analysis *analysis, size_t index);
 
 /* Groups, if they were asked for and are there. */
 SP_API size_t sp_analysis_group_count(const struct sp_analysis *analysis);
 SP_API const struct sp_group *sp_analysis_group(const struct sp_analysis *analysis, size_t index);
 
-/* From the first to the last sample. */
+/* Times of the first and last sample; 0 for several recordings, whose clocks differ. */
 SP_API uint64_t sp_analysis_first_ns(const struct sp_analysis *analysis);
 SP_API uint64_t sp_analysis_last_ns(const struct sp_analysis *analysis);
+
+/* From the first to the last sample, added up over the recordings. */
+SP_API uint64_t sp_analysis_duration_ns(const struct sp_analysis *analysis);
 
 /* Samples in time order: bin i begins at begin_ns + i * width_ns, in the recording's clock. */
 struct sp_time_bins {
@@ -130,7 +156,8 @@ struct sp_time_bins {
 
 /*
  * The event's samples over time, filters ignored: they sum to the number of SAMPLE records that
- * have a time. Count 0 without sp_analysis_options.time_bins. Belong to the analysis.
+ * have a time. Count 0 without sp_analysis_options.time_bins, and for several recordings. Belong to the
+ * analysis.
  */
 SP_API struct sp_time_bins sp_analysis_time_bins(const struct sp_analysis *analysis, size_t index);
 

@@ -11,7 +11,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/aggregate/lookup.c lib/aggregate/lookup.h \
 	lib/aggregate/make_rows.c lib/aggregate/make_rows.h \
 	lib/aggregate/matches.c lib/aggregate/matches.h \
-	lib/aggregate/merge.c lib/aggregate/merge.h \
+	lib/aggregate/make_profiles.c lib/aggregate/make_profiles.h \
+	lib/aggregate/merged.c lib/aggregate/merged.h \
+	lib/aggregate/merged_event.c lib/aggregate/merged_event.h \
 	lib/aggregate/names.c lib/aggregate/names.h \
 	lib/aggregate/resolve_chains.c lib/aggregate/resolve_chains.h \
 	lib/aggregate/run.h \

@@ -23,17 +23,19 @@ struct sp_analysis {
 	struct sp_profile *profiles;
 	size_t profile_count;
 	struct event_groups groups;
-	VEC(struct sp_finding) findings;
+	VEC(const struct sp_event *) events; /* by profile; belong to the readers */
+	VEC(struct sp_finding) findings; /* most important first, once all are there */
+	VEC(struct sp_finding) notes;    /* findings that follow them, in this order */
 	uint64_t first_ns, last_ns;
-	struct time_bins **time_bins; /* by event; NULL: not requested */
-	size_t event_count;           /* length of time_bins */
+	uint64_t duration_ns;
+	struct time_bins **time_bins; /* by profile; NULL: not requested, or of several recordings */
 };
 
-/* State of a running analysis. */
+/* State of the analysis of one recording. */
 struct run {
 	struct sp_ctx *ctx;
 	struct sp_reader *reader;
-	struct sp_analysis_options options; /* keys filled in */
+	struct sp_analysis_options options; /* keys, and times of this recording, filled in */
 	struct machine *machine;
 	struct resolver *resolver;
 	struct sideband sideband;
@@ -46,7 +48,13 @@ struct run {
 	struct work work;
 	struct worker *workers;
 	size_t worker_count;
-	struct sp_analysis *analysis; /* the result */
+	struct sp_analysis *analysis; /* the result, of all recordings */
+	const char *label;         /* begins the recording's findings; NULL: there is one recording */
+	const uint16_t *number_of; /* number of each event among all recordings' events; borrowed */
+	struct sp_field *fields;   /* options.fields, with this recording's events */
+	size_t event_count;        /* events of the recording */
+	struct sp_profile *totals; /* totals of this recording, by event; without rows */
+	uint64_t first_ns, last_ns; /* 0, 0: no sample has a time */
 };
 
 #endif

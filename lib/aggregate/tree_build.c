@@ -34,7 +34,7 @@ struct end_word {
 struct tree_builder {
 	struct run *run;
 	const struct resolved *resolved;
-	struct merged *merged;      /* by event */
+	struct merged_event *const *events; /* by event */
 	VEC(uint64_t) words;        /* the calls' follow PREFIX others */
 	size_t root;                /* index of the first whose callers or callees are requested */
 	VEC(struct open_node) open;  /* nodes on the way */
@@ -47,20 +47,11 @@ struct tree_builder {
 	struct end_word last_end;
 };
 
-/* The text's index in texts; UINT32_MAX when out of memory. */
-static uint32_t merged_text(struct run *run, struct merged *merged, const char *text)
+/* The text's index in the event's texts; UINT32_MAX when out of memory. */
+static uint32_t text_index(struct tree_builder *builder, const char *text)
 {
-	bool added;
-	const char *copy = strtab_add(&run->analysis->strings, text);
-	if (!copy || !vec_reserve(&merged->texts, merged->texts.count + 1))
-		return UINT32_MAX;
-	const uint32_t *index = u64map_put(&merged->text_of, (uintptr_t)copy,
-					   (uint32_t)merged->texts.count, &added);
-	if (!index)
-		return UINT32_MAX;
-	if (added)
-		*vec_push(&merged->texts) = copy;
-	return *index;
+	const char *interned = strtab_add(&builder->run->analysis->strings, text);
+	return interned ? merged_event_text(builder->events[builder->event], interned) : UINT32_MAX;
 }
 
 static void tree_builder_deinit(struct tree_builder *builder)
@@ -102,7 +93,7 @@ static bool start(struct tree_builder *builder, const struct radix_node *root)
 	builder->root = SIZE_MAX;
 	if (!builder->run->options.tree_comms)
 		return true;
-	uint32_t comm = merged_text(builder->run, &builder->merged[group->event], group->comm);
+	uint32_t comm = text_index(builder, group->comm);
 	builder->comm = PATHS_COMM | comm;
 	return comm != UINT32_MAX;
 }
@@ -110,8 +101,7 @@ static bool start(struct tree_builder *builder, const struct radix_node *root)
 /* Word for calls missing in the middle of stacks; UINT64_MAX when out of memory. */
 static uint64_t gap_word(struct tree_builder *builder)
 {
-	uint32_t text = merged_text(builder->run, &builder->merged[builder->event],
-				    "[frames omitted]");
+	uint32_t text = text_index(builder, "[frames omitted]");
 	return text == UINT32_MAX ? UINT64_MAX : PATHS_CUT | text;
 }
 
@@ -168,7 +158,7 @@ static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
 	    last->module == module)
 		return last->word;
 	describe_end(end, module, text, sizeof(text));
-	uint32_t index = merged_text(builder->run, &builder->merged[builder->event], text);
+	uint32_t index = text_index(builder, text);
 	if (index == UINT32_MAX)
 		return UINT64_MAX;
 	builder->last_end = (struct end_word){true, builder->event, end, module, PATHS_CUT | index};
@@ -315,7 +305,7 @@ static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf
 static bool add_path(struct tree_builder *builder, const struct leaf *leaf)
 {
 	const struct sp_analysis_options *options = &builder->run->options;
-	struct paths *paths = &builder->merged[builder->event].paths;
+	struct paths *paths = &builder->events[builder->event]->paths;
 	size_t calls, begin;
 	uint64_t *path = find_path(builder, leaf, &calls);
 	if (!path || !put_prefix(builder, leaf, path, &begin))
@@ -346,9 +336,9 @@ static bool add_node(struct tree_builder *builder, uint32_t at)
 	return true;
 }
 
-bool trees_build(struct run *run, struct merged *merged, const struct resolved *resolved)
+bool trees_build(struct run *run, struct merged_event *const *events, const struct resolved *resolved)
 {
-	struct tree_builder builder = {.run = run, .resolved = resolved, .merged = merged};
+	struct tree_builder builder = {.run = run, .resolved = resolved, .events = events};
 	bool done = link_leaves(&builder);
 	size_t count = resolved->counted->chains.radix.count;
 	for (size_t i = 0; done && i < count && !ctx_cancelled(run->ctx); i++)

@@ -10,24 +10,27 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/cleanup.h"
+#include "aggregate/run.h"
 
-/* Tasks that ended under a program name, and the weight that its rows may lack. */
-struct program {
-	struct sp_unsampled ended;
-	uint64_t lacks;
-};
-
-struct programs {
-	VEC(struct program) rows;
-	struct u64map of; /* a name's address -> index in `rows` */
-	uint64_t lacking; /* weight that all rows together may lack */
-};
-
-static void programs_deinit(struct programs *programs)
+void programs_deinit(struct programs *programs)
 {
 	vec_deinit(&programs->rows);
 	u64map_deinit(&programs->of);
+}
+
+/* The program of an interned name, valid until the next call; NULL: out of memory. */
+static struct program *program_named(struct programs *programs, const char *comm)
+{
+	bool added;
+	if (!vec_reserve(&programs->rows, programs->rows.count + 1))
+		return NULL;
+	const uint32_t *index = u64map_put(&programs->of, (uint64_t)(uintptr_t)comm,
+					   (uint32_t)programs->rows.count, &added);
+	if (!index)
+		return NULL;
+	if (added)
+		*vec_push(&programs->rows) = (struct program){.ended = {.comm = comm, .exact = true}};
+	return &programs->rows.items[*index];
 }
 
 /* The program of a task's name at that time, valid until the next call; NULL: out of memory. */
@@ -37,16 +40,7 @@ static struct program *program_of(struct run *run, struct programs *programs, ui
 	/* Interned like the names of rows: the analysis outlives the machine. */
 	const char *name = machine_span(run->machine, pid, tid, time_ns).name;
 	const char *comm = strtab_add(&run->analysis->strings, name);
-	bool added;
-	if (!comm || !vec_reserve(&programs->rows, programs->rows.count + 1))
-		return NULL;
-	const uint32_t *index = u64map_put(&programs->of, (uint64_t)(uintptr_t)comm,
-					   (uint32_t)programs->rows.count, &added);
-	if (!index)
-		return NULL;
-	if (added)
-		*vec_push(&programs->rows) = (struct program){.ended = {.comm = comm, .exact = true}};
-	return &programs->rows.items[*index];
+	return comm ? program_named(programs, comm) : NULL;
 }
 
 static uint64_t task_samples(const struct run *run, uint16_t event, uint32_t tid)
@@ -151,7 +145,7 @@ static bool add_unsampled(struct run *run, struct programs *programs, const stru
 static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *programs)
 {
 	const struct lifetimes *lifetimes = &run->sideband.lifetimes;
-	const struct sp_profile *profile = &run->analysis->profiles[event];
+	const struct sp_profile *profile = &run->totals[event];
 	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
 	uint64_t limit_ns = profile->weight_is_time ? most_ns(run, attr) : UINT64_MAX;
 	uint32_t last_tid = UINT32_MAX;
@@ -188,8 +182,7 @@ static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *prog
 
 static int compare(const void *a, const void *b)
 {
-	const struct sp_unsampled *x = &((const struct program *)a)->ended;
-	const struct sp_unsampled *y = &((const struct program *)b)->ended;
+	const struct sp_unsampled *x = a, *y = b;
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
 	if (x->unsampled != y->unsampled)
@@ -216,54 +209,76 @@ static bool counts_always(const struct sp_profile *profile, const struct perf_ev
 static bool sum_up(struct run *run, uint16_t event, struct programs *programs)
 {
 	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
-	const struct sp_profile *profile = &run->analysis->profiles[event];
+	const struct sp_profile *profile = &run->totals[event];
 	if (has_counts(run, event))
 		return sum_counts(run, event, programs);
 	bool begins_anew = attr->inherit && !profile->of_branches && counts_always(profile, attr);
 	return !begins_anew || is_of_cpus(run, event) || sum_lifetimes(run, event, programs);
 }
 
-/* Lists each program's missing weight, and what its rows may lack; false when out of memory. */
-static bool list_programs(struct run *run, struct programs *programs, struct sp_profile *profile,
-			  struct profile_source *source)
+bool unsampled_find(struct run *run, uint16_t event, struct programs *programs)
 {
-	size_t count = programs->rows.count;
-	struct sp_unsampled *ended = arena_alloc(&run->analysis->arena, count * sizeof(*ended) + 1);
-	struct unsampled_weight *lacking =
-		arena_alloc(&run->analysis->arena, count * sizeof(*lacking) + 1);
-	if (!ended || !lacking)
+	const struct sp_profile *profile = &run->totals[event];
+	uint64_t unsampled = 0;
+	if (!sum_up(run, event, programs))
 		return false;
-	if (count)
-		qsort(programs->rows.items, count, sizeof(*programs->rows.items), compare);
-	for (size_t i = 0; i < count; i++) {
-		const struct program *program = &programs->rows.items[i];
-		lacking[i] = (struct unsampled_weight){program->ended.comm, program->lacks};
-		if (program->ended.tasks)
-			ended[profile->unsampled_count++] = program->ended;
+	for (size_t i = 0; i < programs->rows.count; i++)
+		unsampled += programs->rows.items[i].ended.unsampled;
+	if (!unsampled) {
+		programs_deinit(programs);
+		*programs = (struct programs){0};
 	}
-	profile->unsampled = ended;
-	source->unsampled = lacking;
-	source->unsampled_count = count;
+	/* Lifetimes are not a weight for events that do not count time. */
+	if (!profile->weight_is_time && !has_counts(run, event))
+		programs->lacking = 0;
 	return true;
 }
 
-bool sum_unsampled(struct run *run, uint16_t event, struct profile_source *source)
+bool programs_merge(struct programs *into, const struct programs *from)
 {
-	struct sp_profile *profile = &run->analysis->profiles[event];
-	CLEANUP(programs_deinit) struct programs programs = {0};
-	uint64_t unsampled = 0;
-	if (!sum_up(run, event, &programs))
+	for (size_t i = 0; i < from->rows.count; i++) {
+		const struct program *one = &from->rows.items[i];
+		struct program *all = program_named(into, one->ended.comm);
+		if (!all)
+			return false;
+		all->ended.tasks += one->ended.tasks;
+		all->ended.unsampled += one->ended.unsampled;
+		all->ended.lasted_ns += one->ended.lasted_ns;
+		all->ended.weight = weight_add(all->ended.weight, one->ended.weight);
+		all->ended.exact &= one->ended.exact;
+		all->lacks = weight_add(all->lacks, one->lacks);
+	}
+	into->lacking = weight_add(into->lacking, from->lacking);
+	return true;
+}
+
+bool programs_list(const struct programs *programs, struct arena *arena, struct sp_profile *profile)
+{
+	size_t count = programs->rows.count;
+	struct sp_unsampled *ended = arena_alloc(arena, count * sizeof(*ended) + 1);
+	if (!ended)
 		return false;
-	for (size_t i = 0; i < programs.rows.count; i++)
-		unsampled += programs.rows.items[i].ended.unsampled;
-	if (!unsampled)
-		return true;
-	if (!list_programs(run, &programs, profile, source))
+	profile->unsampled = ended;
+	profile->unsampled_count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (programs->rows.items[i].ended.tasks)
+			ended[profile->unsampled_count++] = programs->rows.items[i].ended;
+	qsort(ended, profile->unsampled_count, sizeof(*ended), compare);
+	return true;
+}
+
+bool programs_weights(const struct programs *programs, struct arena *arena,
+		      struct profile_source *source)
+{
+	size_t count = programs->rows.count;
+	struct unsampled_weight *weights = arena_alloc(arena, count * sizeof(*weights) + 1);
+	if (!weights)
 		return false;
-	/* Lifetimes are not a weight for events that do not count time. */
-	if (!profile->weight_is_time && !has_counts(run, event))
-		return true;
-	source->unsampled_total = programs.lacking;
-	profile->missing_weight = weight_add(profile->missing_weight, programs.lacking);
+	for (size_t i = 0; i < count; i++)
+		weights[i] = (struct unsampled_weight){programs->rows.items[i].ended.comm,
+						       programs->rows.items[i].lacks};
+	source->unsampled = weights;
+	source->unsampled_count = count;
+	source->unsampled_total = programs->lacking;
 	return true;
 }

@@ -3,12 +3,39 @@
 #ifndef AGGREGATE_UNSAMPLED_H
 #define AGGREGATE_UNSAMPLED_H
 
-#include "aggregate/run.h"
+#include "profile/profile.h"
+
+struct run;
+
+/* Tasks that ended under a program name, and the weight that its rows may lack. */
+struct program {
+	struct sp_unsampled ended; /* its `comm` is interned */
+	uint64_t lacks;
+};
+
+struct programs {
+	VEC(struct program) rows;
+	struct u64map of; /* a name's address -> index in `rows` */
+	uint64_t lacking; /* weight that all rows together may lack */
+};
+
+/* A zeroed struct programs is empty. */
+void programs_deinit(struct programs *programs);
 
 /*
- * Fills in the profile's list, its missing weight, and the source's part of it that rows may lack,
- * before rows are made. False when out of memory.
+ * Finds the programs of a recording that have tasks without a sample of the event, whose totals are
+ * known. *programs is zeroed. False when out of memory.
  */
-bool sum_unsampled(struct run *run, uint16_t event, struct profile_source *source);
+bool unsampled_find(struct run *run, uint16_t event, struct programs *programs);
+
+/* Adds the programs of another recording; false when out of memory. */
+bool programs_merge(struct programs *into, const struct programs *from);
+
+/* Sets the profile's list of programs, heaviest first; false when out of memory. */
+bool programs_list(const struct programs *programs, struct arena *arena, struct sp_profile *profile);
+
+/* Sets the weight that rows may lack; false when out of memory. */
+bool programs_weights(const struct programs *programs, struct arena *arena,
+		      struct profile_source *source);
 
 #endif

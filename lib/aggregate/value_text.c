@@ -5,18 +5,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "aggregate/run.h"
+#include "aggregate/merged.h"
 
 /* The arena's; NULL when out of memory. */
 __attribute__((format(printf, 2, 3)))
-static const char *format_value(struct run *run, const char *format, ...)
+static const char *format_value(struct merged *merged, const char *format, ...)
 {
 	char text[64];
 	va_list args;
 	va_start(args, format);
 	int size = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return arena_copy_string(&run->analysis->arena, text, (size_t)size);
+	return arena_copy_string(&merged->analysis->arena, text, (size_t)size);
 }
 
 static bool describe_symbol(const struct function *function, struct sp_value *ret)
@@ -28,31 +28,30 @@ static bool describe_symbol(const struct function *function, struct sp_value *re
 	return true;
 }
 
-static bool describe_line(struct run *run, const struct function *function, struct sp_value *ret)
+static bool describe_line(struct merged *merged, const struct function *function, struct sp_value *ret)
 {
 	if (!function->srcfile || !function->line)
 		return true;
 	ret->number = function->line;
-	ret->text = srcfiles_line(&run->analysis->row_files, function->srcfile, function->line,
-				  &run->analysis->arena);
+	ret->text = srcfiles_line(&merged->analysis->row_files, function->srcfile, function->line,
+				  &merged->analysis->arena);
 	return ret->text != NULL;
 }
 
-static bool describe_cgroup(struct run *run, uint64_t id, struct sp_value *ret)
+static bool describe_cgroup(struct merged *merged, uint64_t index, struct sp_value *ret)
 {
-	const char *path = sideband_cgroup(&run->sideband, id);
-	ret->number = id;
-	ret->text = path ? arena_copy_string(&run->analysis->arena, path, strlen(path))
-			 : format_value(run, "cgroup %llu", (unsigned long long)id);
+	const struct numbered *cgroup = &merged->numbered.items[index];
+	ret->number = cgroup->number;
+	ret->text = cgroup->path ?: format_value(merged, "cgroup %llu", (unsigned long long)cgroup->number);
 	return ret->text != NULL;
 }
 
-static bool describe_namespace(struct run *run, size_t index, struct sp_value *ret)
+static bool describe_namespace(struct merged *merged, uint64_t index, struct sp_value *ret)
 {
-	const struct cgroup_namespace *of = &run->sideband.namespaces.items[index];
-	ret->number = of->ino;
-	ret->text = format_value(run, "%llu/0x%llx", (unsigned long long)of->dev,
-			(unsigned long long)of->ino);
+	const struct numbered *of = &merged->numbered.items[index];
+	ret->number = of->number;
+	ret->text = format_value(merged, "%llu/0x%llx", (unsigned long long)of->device,
+				 (unsigned long long)of->number);
 	return ret->text != NULL;
 }
 
@@ -100,17 +99,17 @@ static int offset_digits(const struct sp_analysis_options *options)
 }
 
 /* Texts of numbers. */
-static bool describe_number(struct run *run, enum sp_key key, uint64_t number, struct sp_value *ret)
+static bool describe_number(struct merged *merged, enum sp_key key, uint64_t number, struct sp_value *ret)
 {
 	char text[SP_WORDS_SIZE];
 	ret->number = number;
 	switch (key) {
 	case SP_KEY_TIME:
-		if (run->options.time_offsets)
-			ret->text = format_value(run, "+%.*f s", offset_digits(&run->options),
-					(double)(number - run->options.time_origin_ns) / 1e9);
+		if (merged->options->time_offsets)
+			ret->text = format_value(merged, "+%.*f s", offset_digits(merged->options),
+					(double)number / 1e9);
 		else
-			ret->text = format_value(run, "%llu.%06llu",
+			ret->text = format_value(merged, "%llu.%06llu",
 					(unsigned long long)(number / 1000000000),
 					(unsigned long long)(number % 1000000000 / 1000));
 		break;
@@ -120,13 +119,13 @@ static bool describe_number(struct run *run, enum sp_key key, uint64_t number, s
 	case SP_KEY_DADDR:
 	case SP_KEY_PHYS_DADDR:
 	case SP_KEY_DCACHELINE:
-		ret->text = format_value(run, "0x%llx", (unsigned long long)number);
+		ret->text = format_value(merged, "0x%llx", (unsigned long long)number);
 		break;
 	default:
 		if (word_text(key, number, text, sizeof(text)))
-			ret->text = arena_copy_string(&run->analysis->arena, text, strlen(text));
+			ret->text = arena_copy_string(&merged->analysis->arena, text, strlen(text));
 		else
-			ret->text = format_value(run, "%llu", (unsigned long long)number);
+			ret->text = format_value(merged, "%llu", (unsigned long long)number);
 		break;
 	}
 	return ret->text != NULL;
@@ -144,8 +143,8 @@ static uint64_t sum_of(enum sp_key key, uint64_t word, uint64_t samples)
 bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
 		    struct sp_value *ret)
 {
-	struct run *run = arg;
-	const struct function *functions = run->analysis->functions.items;
+	struct merged *merged = arg;
+	const struct function *functions = merged->analysis->functions.items;
 	if (key == SP_KEY_PARENT && word == DETAIL_NONE)
 		ret->text = "[other]";
 	if (word == DETAIL_NONE)
@@ -167,7 +166,7 @@ bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
 		return true;
 	case SP_KEY_SRCLINE_FROM:
 	case SP_KEY_SRCLINE_TO:
-		return describe_line(run, &functions[word], ret);
+		return describe_line(merged, &functions[word], ret);
 	case SP_KEY_MISPREDICT:
 		ret->text = word ? "Y" : "N";
 		return true;
@@ -181,10 +180,10 @@ bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
 		ret->text = sp_branch_type_name((word >> 4) << 20 | (word & 15) << 26);
 		return true;
 	case SP_KEY_CGROUP:
-		return describe_cgroup(run, word, ret);
+		return describe_cgroup(merged, word, ret);
 	case SP_KEY_CGROUP_ID:
-		return describe_namespace(run, word, ret);
+		return describe_namespace(merged, word, ret);
 	default:
-		return describe_number(run, key, sum_of(key, word, samples), ret);
+		return describe_number(merged, key, sum_of(key, word, samples), ret);
 	}
 }

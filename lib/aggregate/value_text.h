@@ -5,7 +5,7 @@
 
 #include <sprof/profile.h>
 
-/* Text of a value, for struct profile_values; `arg` is a struct run. */
+/* Text of a value, for struct profile_values; `arg` is a struct merged. */
 bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
 		    struct sp_value *ret);
 

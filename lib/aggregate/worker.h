@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * One thread's part of a report, by phase. Workers share nothing that they change; their results
- * are merged afterwards (merge.c).
+ * are merged afterwards (merged.h).
  */
 #ifndef AGGREGATE_WORKER_H
 #define AGGREGATE_WORKER_H

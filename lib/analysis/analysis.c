@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Two passes. The first reads the side-band and builds the machine, after which
+ * Two passes for each recording. The first reads the side-band and builds the machine, after which
  * any (pid, time, ip) has its meaning, in any order; the second takes the samples,
  * in ranges of the file, by as many threads as there are processors.
  */
@@ -9,7 +9,8 @@
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include "aggregate/merge.h"
+#include <string.h>
+#include "aggregate/make_profiles.h"
 #include "aggregate/run.h"
 #include "aggregate/sample_counter.h"
 #include "aggregate/sample_reader.h"
@@ -42,6 +43,8 @@ static void run_deinit(struct run *run)
 	sideband_deinit(&run->sideband);
 	resolver_free(run->resolver);
 	machine_free(run->machine);
+	free(run->totals);
+	free(run->fields);
 }
 
 static struct label_options label_options(const struct run *run)
@@ -215,15 +218,7 @@ static struct sp_error *all_workers(struct run *run, struct ranges *ranges,
 	return error;
 }
 
-static bool has_ratios(const struct run *run)
-{
-	for (size_t i = 0; i < run->analysis->groups.count; i++)
-		if (run->analysis->groups.items[i].ratio_count)
-			return true;
-	return false;
-}
-
-static void work_init(struct run *run)
+static void work_init(struct run *run, const struct merged *merged)
 {
 	const struct sp_analysis_options *options = &run->options;
 	struct work *work = &run->work;
@@ -236,18 +231,17 @@ static void work_init(struct run *run)
 		.unwinding = &run->unwinding,
 		.options = options,
 		.labels = &run->labels,
+		.detail_count = merged->detail_count,
 		.only_leaves = options->branches ||
 			       (!options->children && options->tree == SP_TREE_NONE),
-		.replicates = has_ratios(run),
+		.replicates = merged->replicates,
 		.sum_tasks = run->sideband.task_counts.count || run->sideband.lifetimes.events.count,
 	};
-	for (size_t i = 0; i < options->key_count; i++)
-		work->keys[options->keys[i]] = work->group_keys[options->keys[i]] = true;
-	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_COUNT; key++)
-		if (work->keys[key]) {
-			work->detail_keys[work->detail_count++] = key;
-			work->has_texts |= key_is_text(key);
-		}
+	memcpy(work->keys, merged->keys, sizeof(work->keys));
+	memcpy(work->group_keys, merged->keys, sizeof(work->group_keys));
+	memcpy(work->detail_keys, merged->detail_keys, sizeof(work->detail_keys));
+	for (size_t i = 0; i < work->detail_count; i++)
+		work->has_texts |= key_is_text(work->detail_keys[i]);
 	work->group_keys[SP_KEY_COMM] |= options->tree_comms;
 	if (!options->branches && matches_wanted(options, work->keys[SP_KEY_PARENT])) {
 		work->matches = &run->matches;
@@ -289,59 +283,123 @@ static struct sp_error *read_samples(struct run *run)
 	return error;
 }
 
-static struct sp_error *run_all(struct run *run)
+/* The analysis of one recording, until its samples are rows of workers. */
+static struct sp_error *read_recording(struct run *run, const struct merged *merged)
 {
 	run->threads = pass_one_threads(run->options.threads);
-	struct sp_error *error = event_groups_find(run->reader, run->options.groups,
-						   &run->analysis->arena, &run->analysis->groups);
-	if (error)
-		return error;
-	error = pass_one_read(run->ctx, run->reader, run->options.files.symfs, run->threads,
-			      &run->machine, &run->sideband);
+	struct sp_error *error = pass_one_read(run->ctx, run->reader, run->options.files.symfs,
+					       run->threads, &run->machine, &run->sideband);
 	if (error)
 		return error;
 	error = pass_one_open(run->ctx, run->reader, run->machine, &run->options.files,
 			      &run->resolver, &run->unwinding);
 	if (error)
 		return error;
-	work_init(run);
+	work_init(run, merged);
 	if (run->work.matches) {
 		error = matches_init(&run->matches, &run->options, run->work.keys[SP_KEY_PARENT]);
 		if (error)
 			return error;
 	}
 	error = open_names(run);
+	return error ? error : read_samples(run);
+}
+
+/* Sets what a recording has in place of the options of all. False when out of memory. */
+static bool set_own_options(struct run *run, const struct sp_recording *recording)
+{
+	struct sp_analysis_options *options = &run->options;
+	size_t count = options->field_count;
+	if (recording->times) {
+		options->filter.times = recording->times;
+		options->filter.time_count = recording->time_count;
+	}
+	options->time_origin_ns = recording->time_origin_ns;
+	/* Fields name events by their numbers among all recordings' events. */
+	run->fields = calloc(count + 1, sizeof(*run->fields));
+	if (!run->fields)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		run->fields[i] = options->fields[i];
+		int32_t event = options->fields[i].event;
+		run->fields[i].event = event < 0 ? -1 : SP_EVENT_NONE;
+		for (size_t j = 0; event >= 0 && j < run->event_count; j++)
+			if (run->number_of[j] == event)
+				run->fields[i].event = (int32_t)j;
+	}
+	options->fields = run->fields;
+	return true;
+}
+
+static struct sp_error *run_all(struct run *run, struct merged *merged, size_t index)
+{
+	struct sp_error *error = read_recording(run, merged);
 	if (error)
 		return error;
-	error = read_samples(run);
+	error = merged_add(merged, run, index);
 	if (error)
 		return error;
-	error = profiles_merge(run);
-	if (error)
-		return error;
-	if (!order_rows_by_time(run->analysis, &run->options))
-		return error_no_memory();
 	/* Symbols that memory was too short for would be shown as addresses. */
 	if (resolver_no_memory(run->resolver))
 		return error_no_memory();
-	return findings_find(run);
+	error = findings_find(run);
+	merged->recordings[index].finding_count = run->analysis->findings.count;
+	return error;
 }
 
-static struct sp_error *analyse_once(struct sp_ctx *ctx, struct sp_reader *reader,
-				     const struct sp_analysis_options *options,
+static struct sp_error *add_recording(struct sp_ctx *ctx, struct merged *merged,
+				      const struct sp_recording *recording, size_t index)
+{
+	struct run run = {
+		.ctx = ctx,
+		.reader = recording->reader,
+		.options = *merged->options,
+		.analysis = merged->analysis,
+		.label = merged->recording_count > 1 ? sp_reader_info(recording->reader)->path : NULL,
+		.number_of = merged->recordings[index].events,
+		.event_count = merged->recordings[index].event_count,
+	};
+	struct sp_error *error = set_own_options(&run, recording) ?
+					 run_all(&run, merged, index) : error_no_memory();
+	run_deinit(&run);
+	return error;
+}
+
+static struct sp_error *analyse_all(struct sp_ctx *ctx, const struct sp_recording *recordings,
+				    size_t count, struct merged *merged)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct sp_error *error = add_recording(ctx, merged, &recordings[i], i);
+		if (error)
+			return error;
+	}
+	struct sp_error *error = profiles_make(merged);
+	if (error)
+		return error;
+	if (!order_rows_by_time(merged->analysis, merged->options))
+		return error_no_memory();
+	merged_weigh_findings(merged);
+	return findings_order(merged->analysis);
+}
+
+static struct sp_error *analyse_once(struct sp_ctx *ctx, const struct sp_recording *recordings,
+				     size_t count, const struct sp_analysis_options *options,
 				     struct sp_analysis **ret)
 {
 	CLEANUP(cleanup_sp_analysis_free) struct sp_analysis *analysis =
 		calloc(1, sizeof(*analysis));
 	if (!analysis)
 		return error_no_memory();
-	struct run run = {.ctx = ctx, .reader = reader, .options = *options, .analysis = analysis};
+	struct sp_analysis_options all = *options;
 	if (!options->key_count) {
-		run.options.keys = default_keys;
-		run.options.key_count = sizeof(default_keys) / sizeof(*default_keys);
+		all.keys = default_keys;
+		all.key_count = sizeof(default_keys) / sizeof(*default_keys);
 	}
-	struct sp_error *error = run_all(&run);
-	run_deinit(&run);
+	struct merged merged = {0};
+	struct sp_error *error = merged_init(&merged, analysis, &all, recordings, count);
+	if (!error)
+		error = analyse_all(ctx, recordings, count, &merged);
+	merged_deinit(&merged);
 	/* Many steps report a cancellation as any other end of theirs, out of memory. */
 	if (ctx_cancelled(ctx)) {
 		sp_error_free(error);
@@ -352,16 +410,34 @@ static struct sp_error *analyse_once(struct sp_ctx *ctx, struct sp_reader *reade
 	return error;
 }
 
+struct sp_error *sp_analysis_sum(struct sp_ctx *ctx, const struct sp_recording *recordings,
+				 size_t count, const struct sp_analysis_options *options,
+				 struct sp_analysis **ret)
+{
+	CLEANUP_FREE bool *exact = calloc(count + 1, sizeof(*exact));
+	bool missed = false;
+	if (!exact)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++)
+		exact[i] = reader_is_exact(recordings[i].reader);
+	struct sp_error *error = analyse_once(ctx, recordings, count, options, ret);
+	if (error)
+		return error;
+	for (size_t i = 0; i < count; i++)
+		missed |= pass_one_missed_records(recordings[i].reader, exact[i]);
+	if (!missed)
+		return NULL;
+	sp_analysis_free(take_ptr(*ret));
+	return analyse_once(ctx, recordings, count, options, ret);
+}
+
 struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *reader,
 				 const struct sp_analysis_options *options,
 				 struct sp_analysis **ret)
 {
-	bool exact = reader_is_exact(reader);
-	struct sp_error *error = analyse_once(ctx, reader, options, ret);
-	if (error || !pass_one_missed_records(reader, exact))
-		return error;
-	sp_analysis_free(take_ptr(*ret));
-	return analyse_once(ctx, reader, options, ret);
+	const struct sp_recording recording = {.reader = reader,
+					       .time_origin_ns = options->time_origin_ns};
+	return sp_analysis_sum(ctx, &recording, 1, options, ret);
 }
 
 void sp_analysis_free(struct sp_analysis *analysis)
@@ -374,10 +450,12 @@ void sp_analysis_free(struct sp_analysis *analysis)
 	srcfiles_deinit(&analysis->node_files);
 	strtab_deinit(&analysis->strings);
 	arena_deinit(&analysis->arena);
-	time_bins_free(analysis->time_bins, analysis->event_count);
+	time_bins_free(analysis->time_bins, analysis->profile_count);
 	free(analysis->profiles);
 	event_groups_deinit(&analysis->groups);
+	vec_deinit(&analysis->events);
 	vec_deinit(&analysis->findings);
+	vec_deinit(&analysis->notes);
 	free(analysis);
 }
 
@@ -390,6 +468,12 @@ const struct sp_profile *sp_analysis_profile(const struct sp_analysis *analysis,
 {
 	assert(index < analysis->profile_count);
 	return &analysis->profiles[index];
+}
+
+const struct sp_event *sp_analysis_event(const struct sp_analysis *analysis, size_t index)
+{
+	assert(index < analysis->events.count);
+	return analysis->events.items[index];
 }
 
 size_t sp_analysis_group_count(const struct sp_analysis *analysis)
@@ -411,6 +495,11 @@ uint64_t sp_analysis_first_ns(const struct sp_analysis *analysis)
 uint64_t sp_analysis_last_ns(const struct sp_analysis *analysis)
 {
 	return analysis->last_ns;
+}
+
+uint64_t sp_analysis_duration_ns(const struct sp_analysis *analysis)
+{
+	return analysis->duration_ns;
 }
 
 struct sp_time_bins sp_analysis_time_bins(const struct sp_analysis *analysis, size_t index)

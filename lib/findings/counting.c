@@ -8,8 +8,8 @@
 /* Multiplexed counters, and values that cannot be attributed to code. */
 bool find_counting(struct run *run)
 {
-	for (size_t event = 0; event < run->analysis->profile_count; event++) {
-		const char *name = run->analysis->profiles[event].event;
+	for (size_t event = 0; event < run->event_count; event++) {
+		const char *name = run->totals[event].event;
 		uint64_t enabled_ns = 0, running_ns = 0, unattributed = 0;
 		char text[FINDING_TEXT];
 		for (size_t i = 0; i < run->worker_count; i++) {
@@ -43,8 +43,8 @@ bool find_counting(struct run *run)
 /* Samples without a branch stack, which have no branches to count. */
 bool find_branchless(struct run *run)
 {
-	for (size_t event = 0; event < run->analysis->profile_count; event++) {
-		const struct sp_profile *profile = &run->analysis->profiles[event];
+	for (size_t event = 0; event < run->event_count; event++) {
+		const struct sp_profile *profile = &run->totals[event];
 		uint64_t without = 0;
 		char count[FINDING_TEXT];
 		for (size_t i = 0; i < run->worker_count; i++)

@@ -23,6 +23,10 @@ bool finding_add(struct run *run, const struct sp_finding *finding, const char *
 	va_start(args, format);
 	CLEANUP_FREE char *what = format_text_va(format, args);
 	va_end(args);
+	if (what && run->label) {
+		CLEANUP_FREE char *sentence = take_ptr(what);
+		what = format_text("%s: %s", run->label, sentence);
+	}
 	added.what = what;
 	if (!what || !copy(analysis, &added.what) || !copy(analysis, &added.remedy) ||
 	    !copy(analysis, &added.object) || !copy(analysis, &added.event))
@@ -44,8 +48,8 @@ const char *lower_rate(const struct perf_event_attr *attr, char *text)
 
 const char *event_to_name(const struct run *run, const struct sp_profile *profile)
 {
-	for (size_t i = 0; i < run->analysis->profile_count; i++)
-		if (&run->analysis->profiles[i] != profile && run->analysis->profiles[i].samples)
+	for (size_t i = 0; i < run->event_count; i++)
+		if (&run->totals[i] != profile && run->totals[i].samples)
 			return profile->event;
 	return NULL;
 }
@@ -55,5 +59,5 @@ bool was_unwound(const struct run *run, uint16_t event)
 	uint64_t known = 0;
 	for (size_t i = 0; i < run->worker_count; i++)
 		known += run->workers[i].counted.events[event].stated_ends;
-	return known * 2 > run->analysis->profiles[event].samples;
+	return known * 2 > run->totals[event].samples;
 }

@@ -36,19 +36,35 @@ static int compare_findings(const void *a, const void *b)
 
 struct sp_error *findings_find(struct run *run)
 {
-	size_t sorted = 0;
+	struct sp_analysis *analysis = run->analysis;
 	for (size_t i = 0; i < finding_source_count; i++) {
 		const struct finding_source *source = &finding_sources[i];
-		size_t before = run->analysis->findings.count;
+		size_t before = analysis->findings.count;
 		if (!source->find(run))
 			return error_no_memory();
 		ctx_log(run->ctx, SP_LOG_DEBUG, "findings: %s: %zu", source->name,
-			run->analysis->findings.count - before);
-		if (!source->in_order)
-			sorted = run->analysis->findings.count;
+			analysis->findings.count - before);
+		for (size_t j = before; source->in_order && j < analysis->findings.count; j++) {
+			struct sp_finding *note = vec_push(&analysis->notes);
+			if (!note)
+				return error_no_memory();
+			*note = analysis->findings.items[j];
+		}
+		if (source->in_order)
+			analysis->findings.count = before;
 	}
-	if (sorted)
-		qsort(run->analysis->findings.items, sorted, sizeof(struct sp_finding),
-		      compare_findings);
+	return NULL;
+}
+
+struct sp_error *findings_order(struct sp_analysis *analysis)
+{
+	size_t count = analysis->findings.count;
+	if (count)
+		qsort(analysis->findings.items, count, sizeof(struct sp_finding), compare_findings);
+	if (!vec_reserve(&analysis->findings, count + analysis->notes.count))
+		return error_no_memory();
+	for (size_t i = 0; i < analysis->notes.count; i++)
+		*vec_push(&analysis->findings) = analysis->notes.items[i];
+	analysis->notes.count = 0;
 	return NULL;
 }

@@ -16,7 +16,10 @@ struct finding_source {
 extern const struct finding_source finding_sources[];
 extern const size_t finding_source_count;
 
-/* Adds the findings of all sources, most important first. Needs the profiles. */
+/* Adds the findings of all sources on one recording, whose totals are known. */
 struct sp_error *findings_find(struct run *run) SP_MUST_CHECK;
+
+/* Orders the findings on all recordings, most important first. */
+struct sp_error *findings_order(struct sp_analysis *analysis) SP_MUST_CHECK;
 
 #endif

@@ -7,8 +7,8 @@
 bool find_lock_in(struct run *run)
 {
 	char text[SP_WORDS_SIZE], remedy[FINDING_TEXT];
-	for (uint16_t event = 0; event < run->analysis->profile_count; event++) {
-		const struct sp_profile *profile = &run->analysis->profiles[event];
+	for (uint16_t event = 0; event < run->event_count; event++) {
+		const struct sp_profile *profile = &run->totals[event];
 		struct sp_lock_in lock_in;
 		if (!profile->samples ||
 		    !sp_lock_in_find(&run->work.layout->events[event].attr, 0, &lock_in))

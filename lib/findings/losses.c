@@ -65,9 +65,8 @@ static bool focus_cpu(const struct sp_loss *losses, size_t count, uint64_t total
 static bool describe_focus(const struct run *run, const struct sp_loss *losses, size_t count,
 			   char *text, size_t size)
 {
-	const struct sp_analysis *analysis = run->analysis;
-	uint64_t total = 0, start_ns = analysis->first_ns;
-	uint64_t duration_ns = analysis->last_ns - start_ns;
+	uint64_t total = 0, start_ns = run->first_ns;
+	uint64_t duration_ns = run->last_ns - start_ns;
 	struct loss_focus focus = {0};
 	char share[FINDING_TEXT], begin[FINDING_TEXT], end[FINDING_TEXT];
 	*text = 0;
@@ -109,7 +108,7 @@ static const char *loss_remedy(const struct run *run, uint16_t event, char *text
 	bool copies = was_unwound(run, event) || attr->sample_type & PERF_SAMPLE_STACK_USER;
 	char rate[FINDING_TEXT];
 	lower_rate(attr, rate);
-	if (losses_outside_rings(run->sideband.losses, event) * 2 > run->analysis->profiles[event].lost)
+	if (losses_outside_rings(run->sideband.losses, event) * 2 > run->totals[event].lost)
 		snprintf(text, size, "record at a lower rate (%s), or to a faster disk (-o FILE)", rate);
 	else if (attr->write_backward)
 		snprintf(text, size, "record with smaller ring buffers (-m 512K) or a lower rate (%s): "
@@ -134,7 +133,7 @@ static bool add_lost_metadata(struct run *run, uint64_t lost, const char *where)
 static bool find_event_losses(struct run *run, uint16_t event, const struct sp_loss *losses,
 			      size_t count)
 {
-	const struct sp_profile *profile = &run->analysis->profiles[event];
+	const struct sp_profile *profile = &run->totals[event];
 	uint64_t own = profile->lost_own;
 	char where[200], lost[FINDING_TEXT], owns[FINDING_TEXT], share[FINDING_TEXT], of_all[80] = "";
 	char remedy[200];
@@ -167,7 +166,7 @@ bool find_losses(struct run *run)
 	CLEANUP_FREE struct sp_loss *losses = calloc(total + 1, sizeof(*losses));
 	if (!losses)
 		return false;
-	for (uint16_t event = 0; event < run->analysis->profile_count; event++) {
+	for (uint16_t event = 0; event < run->event_count; event++) {
 		size_t count = 0;
 		for (size_t i = 0; i < total; i++)
 			if (sp_losses_moment(all, i)->event == event)
@@ -181,8 +180,8 @@ bool find_losses(struct run *run)
 
 bool find_throttling(struct run *run)
 {
-	for (size_t i = 0; i < run->analysis->profile_count; i++) {
-		const struct sp_profile *profile = &run->analysis->profiles[i];
+	for (size_t i = 0; i < run->event_count; i++) {
+		const struct sp_profile *profile = &run->totals[i];
 		char times[FINDING_TEXT], time[FINDING_TEXT], rate[FINDING_TEXT], remedy[80];
 		uint64_t count = profile->throttled_count, ns = profile->throttled_ns;
 		double part = profile->weight_is_time && profile->weight ?

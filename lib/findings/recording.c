@@ -6,12 +6,11 @@
 /* The recorder still ran when the last sample was taken. */
 static bool add_unfinished(struct run *run, enum sp_finding_kind kind, const char *what)
 {
-	const struct sp_analysis *analysis = run->analysis;
 	const struct sp_finding finding = {.kind = kind, .cause = "unfinished"};
 	char time[FINDING_TEXT];
-	bool timed = analysis->last_ns > 0;
+	bool timed = run->last_ns > 0;
 	return finding_add(run, &finding, "%s%s%s", what, timed ? " — last sample after " : "",
-			   timed ? time_text(analysis->last_ns - analysis->first_ns, time) : "");
+			   timed ? time_text(run->last_ns - run->first_ns, time) : "");
 }
 
 static bool find_places(struct run *run)
@@ -58,13 +57,13 @@ bool find_notes(struct run *run)
 	for (size_t i = 0; i < run->sideband.notes.count; i++) {
 		const struct note *note = &run->sideband.notes.items[i];
 		char time[FINDING_TEXT];
-		bool timed = note->time_ns >= run->analysis->first_ns && run->analysis->last_ns;
+		bool timed = note->time_ns >= run->first_ns && run->last_ns;
 		const struct sp_finding finding = {
 			.kind = SP_FINDING_NOTE,
 			.cause = i < run->sideband.recorded_notes ? "recorder" : "analysis",
 		};
 		if (!finding_add(run, &finding, "%s%s%s", note->text, timed ? " — after " : "",
-				 timed ? time_text(note->time_ns - run->analysis->first_ns, time) :
+				 timed ? time_text(note->time_ns - run->first_ns, time) :
 					 ""))
 			return false;
 	}

@@ -46,7 +46,7 @@ static char *name_programs(const struct sp_profile *profile)
 
 static bool add_finding(struct run *run, const struct sp_profile *profile, const struct total *total)
 {
-	size_t event = (size_t)(profile - run->analysis->profiles);
+	size_t event = (size_t)(profile - run->totals);
 	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
 	char unsampled[FINDING_TEXT], tasks[FINDING_TEXT], share[FINDING_TEXT], of_all[80], remedy[120];
 	double part = (double)total->weight / ((double)total->weight + (double)profile->weight);
@@ -89,8 +89,8 @@ static bool find_event(struct run *run, const struct sp_profile *profile)
 
 bool find_unsampled(struct run *run)
 {
-	for (size_t i = 0; i < run->analysis->profile_count; i++)
-		if (!find_event(run, &run->analysis->profiles[i]))
+	for (size_t i = 0; i < run->event_count; i++)
+		if (!find_event(run, &run->totals[i]))
 			return false;
 	return true;
 }

@@ -20,8 +20,8 @@
 static uint64_t samples_of(const struct run *run)
 {
 	uint64_t samples = 0;
-	for (size_t i = 0; i < run->analysis->profile_count; i++)
-		samples += run->analysis->profiles[i].samples;
+	for (size_t i = 0; i < run->event_count; i++)
+		samples += run->totals[i].samples;
 	return samples;
 }
 
@@ -245,7 +245,7 @@ static bool add_truncation(struct run *run, const struct sp_profile *profile,
 
 static bool find_event_truncation(struct run *run, uint16_t event)
 {
-	const struct sp_profile *profile = &run->analysis->profiles[event];
+	const struct sp_profile *profile = &run->totals[event];
 	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
 	const struct sp_stack_ends *ends = &profile->stacks;
 	bool unwound = was_unwound(run, event), pages = unwound && ends_at_pages(run);
@@ -293,8 +293,8 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 
 bool find_truncation(struct run *run)
 {
-	for (uint16_t i = 0; i < run->analysis->profile_count; i++)
-		if (run->analysis->profiles[i].samples && !find_event_truncation(run, i))
+	for (uint16_t i = 0; i < run->event_count; i++)
+		if (run->totals[i].samples && !find_event_truncation(run, i))
 			return false;
 	return true;
 }

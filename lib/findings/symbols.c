@@ -419,8 +419,8 @@ bool find_symbols(struct run *run)
 	struct whole whole = {0};
 	if (!missing)
 		return false;
-	for (size_t i = 0; i < run->analysis->profile_count; i++) {
-		const struct sp_profile *profile = &run->analysis->profiles[i];
+	for (size_t i = 0; i < run->event_count; i++) {
+		const struct sp_profile *profile = &run->totals[i];
 		whole.samples = weight_add(whole.samples, profile->samples);
 		whole.weight = weight_add(whole.weight, profile->weight);
 		whole.events += profile->samples > 0;

@@ -1210,3 +1210,75 @@ TEST(a_recording_of_nothing_is_analysed)
 	ck_assert_uint_eq(sp_analysis_finding_count(made.analysis), 0);
 	made_deinit(&made);
 }
+
+/* Writes and opens a recording of two events; the reader keeps its file when the next is written. */
+static void open_made(struct made *made)
+{
+	const char *path = write_file(made);
+	ok_or_fail(sp_ctx_new(&made->ctx));
+	ok_or_fail(sp_reader_open(made->ctx, path, &made->reader));
+}
+
+static void put_process(struct made *made, const char *name, const char *path, size_t samples)
+{
+	comm(made, 0, 7, 7, name, true);
+	map(made, 0, 7, 0x10000, path);
+	for (size_t i = 0; i < samples; i++) {
+		struct sp_record record = sample_at(100 + i, 7, 7, 0x10010);
+		size_t event = made->event_count - 1;
+		record.sample.id = made->ids[event];
+		put_sample(made, event, &record);
+	}
+}
+
+TEST(recordings_are_summed_each_with_its_own_machine)
+{
+	struct made first = {0}, second = {0};
+	add_event(&first, "one", BASIC);
+	add_event(&first, "two", BASIC);
+	put_process(&first, "a", "/bin/a", 3);
+	open_made(&first);
+	/* The same process number and addresses are of another program there. */
+	add_event(&second, "two", BASIC);
+	put_process(&second, "b", "/bin/b", 2);
+	sample(&second, 5000, 7, 7, 0x10010);
+	sample(&second, 6000, 99, 99, 0x999999);
+	open_made(&second);
+	const struct sp_recording recordings[] = {{.reader = first.reader}, {.reader = second.reader},
+						  {.reader = first.reader}};
+	const struct sp_time_span late = {103, 0};
+	const struct sp_analysis_options options = {0};
+	ok_or_fail(sp_analysis_sum(first.ctx, recordings, 2, &options, &first.analysis));
+	ck_assert_uint_eq(sp_analysis_profile_count(first.analysis), 2);
+	ck_assert_str_eq(sp_analysis_event(first.analysis, 1)->name, "two");
+	rows_are(&first, 0, "");
+	rows_are(&first, 1, "a a 0x10 3, b b 0x10 3, :99 [unknown] 0x999999 1");
+	ck_assert_uint_eq(profile(&first, 1)->samples, 7);
+	ck_assert_uint_eq(sp_analysis_last_ns(first.analysis), 0);
+	ck_assert_uint_eq(sp_analysis_duration_ns(first.analysis), 2 + 5900);
+	const struct sp_finding *unmapped = finding(&first, SP_FINDING_UNMAPPED);
+	says(unmapped, "made.data: 25%"); /* of its own recording, but */
+	ck_assert(fabs(unmapped->share - 1.0 / 7) < 1e-9);
+	sp_analysis_free(first.analysis);
+
+	/* A recording twice: all sums are twice those of one. */
+	const struct sp_recording twice[] = {recordings[0], {.reader = first.reader, .times = &late,
+							     .time_count = 1}};
+	ok_or_fail(sp_analysis_sum(first.ctx, twice, 1, &options, &first.analysis));
+	rows_are(&first, 1, "a a 0x10 3");
+	struct sp_share once = profile(&first, 1)->rows[0].self.share;
+	ck_assert(once.value > 0.99);
+	sp_analysis_free(first.analysis);
+	ok_or_fail(sp_analysis_sum(first.ctx, (struct sp_recording[]){recordings[0], recordings[2]}, 2,
+				   &options, &first.analysis));
+	rows_are(&first, 1, "a a 0x10 6");
+	/* Twice the samples: a narrower interval. */
+	ck_assert(profile(&first, 1)->rows[0].self.share.low > once.low);
+	sp_analysis_free(first.analysis);
+	/* Each with times of its own. */
+	ok_or_fail(sp_analysis_sum(first.ctx, twice, 2, &options, &first.analysis));
+	rows_are(&first, 1, "a a 0x10 3");
+	made_deinit(&first);
+	second.analysis = NULL;
+	made_deinit(&second);
+}

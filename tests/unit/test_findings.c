@@ -30,8 +30,9 @@ TEST(a_source_adds_the_findings_of_its_subject_alone)
 	struct sp_event events[] = {{.attr = {.freq = 1, .sample_freq = 4000}},
 				    {.attr = {.freq = 1, .sample_freq = 4000}}};
 	const struct record_layout layout = {.events = events, .event_count = 2};
-	struct sp_analysis analysis = {.profiles = profiles, .profile_count = 2};
-	struct run run = {.analysis = &analysis, .work = {.layout = &layout}};
+	struct sp_analysis analysis = {0};
+	struct run run = {.analysis = &analysis, .work = {.layout = &layout}, .totals = profiles,
+			  .event_count = 2};
 	ck_assert(source_of("throttling")->find(&run));
 	ck_assert_uint_eq(analysis.findings.count, 1);
 	const struct sp_finding *finding = &analysis.findings.items[0];
@@ -49,6 +50,7 @@ TEST(shares_have_two_digits_and_never_round_to_nothing)
 	ck_assert_str_eq(share_text(0.00001, text), "less than 0.01%");
 	ck_assert_str_eq(share_text(0.999, text), "99.9%");
 	ck_assert_str_eq(share_text(0.9996, text), "more than 99.9%");
+	ck_assert_str_eq(share_text(0.9999, text), "more than 99.9%");
 	ck_assert_str_eq(share_text(1, text), "100%");
 	ck_assert_str_eq(share_text(0.123, text), "12%");
 	ck_assert_str_eq(share_text(0.0123, text), "1.2%");

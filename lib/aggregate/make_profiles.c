@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aggregate/make_profiles.h"
+
+#include <stdlib.h>
+#include "aggregate/value_text.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+
+/* Source of an event's rows; false when out of memory. */
+static bool make_source(struct merged *merged, size_t index, struct profile_source *ret)
+{
+	struct sp_analysis *analysis = merged->analysis;
+	const struct sp_analysis_options *options = merged->options;
+	const struct merged_event *summed = &merged->events[index];
+	*ret = (struct profile_source){
+		.tallies = &summed->tallies,
+		.paths = &summed->paths,
+		.groups = summed->groups.items,
+		.details = &summed->details,
+		.values = {merged->detail_keys, merged->detail_count, describe_value, merged},
+		.functions = &analysis->functions,
+		.files = &analysis->row_files,
+		.event = analysis->profiles[index].event,
+		.children = options->children,
+		.order_by_self = options->order_by_self,
+		.texts = summed->texts.items,
+		.tree_least = options->tree_least,
+		.replicates = summed->replicates.items,
+		.whole = options->relative ? summed->shown : summed->all,
+		.missing = summed->missing,
+	};
+	return programs_weights(&summed->unsampled, &analysis->arena, ret);
+}
+
+static bool make_profile(struct merged *merged, size_t index, struct profile_source *source)
+{
+	struct sp_analysis *analysis = merged->analysis;
+	struct sp_profile *profile = &analysis->profiles[index];
+	if (!make_source(merged, index, source) ||
+	    !programs_list(&merged->events[index].unsampled, &analysis->arena, profile) ||
+	    !profile_rows(source, &analysis->arena, profile))
+		return false;
+	struct profile_source tree = *source;
+	tree.functions = &analysis->nodes;
+	tree.files = &analysis->node_files;
+	tree.by_symbol = merged->options->no_inlines;
+	return merged->options->tree == SP_TREE_NONE || profile_tree(&tree, &analysis->arena, profile);
+}
+
+/* Puts the rows of the groups' events side by side. */
+static bool join_groups(struct sp_analysis *analysis, const struct profile_source *all)
+{
+	for (size_t i = 0; i < analysis->groups.count; i++) {
+		struct sp_group *group = &analysis->groups.items[i];
+		CLEANUP_FREE struct profile_source *sources =
+			calloc(group->profile_count, sizeof(*sources));
+		if (!sources)
+			return false;
+		for (size_t j = 0; j < group->profile_count; j++)
+			sources[j] = all[group->profiles[j]];
+		if (!profile_join(sources, group->profile_count, &analysis->arena, group))
+			return false;
+	}
+	return true;
+}
+
+struct sp_error *profiles_make(struct merged *merged)
+{
+	struct sp_analysis *analysis = merged->analysis;
+	bool whole = merged->options->whole_paths;
+	if (!srcfiles_make(&analysis->row_files, &analysis->functions, whole) ||
+	    !srcfiles_make(&analysis->node_files, &analysis->nodes, whole))
+		return error_no_memory();
+	CLEANUP_FREE struct profile_source *sources = calloc(merged->event_count + 1, sizeof(*sources));
+	if (!sources)
+		return error_no_memory();
+	for (size_t i = 0; i < merged->event_count; i++)
+		if (!make_profile(merged, i, &sources[i]))
+			return error_no_memory();
+	return join_groups(analysis, sources) ? NULL : error_no_memory();
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From merged recordings to profiles. */
+#ifndef AGGREGATE_MAKE_PROFILES_H
+#define AGGREGATE_MAKE_PROFILES_H
+
+#include "aggregate/merged.h"
+
+/* Makes the rows, trees and groups of the analysis, once all recordings are added. */
+struct sp_error *profiles_make(struct merged *merged) SP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One event's samples, summed over all workers of all recordings: the input of its profile. */
+#ifndef AGGREGATE_MERGED_EVENT_H
+#define AGGREGATE_MERGED_EVENT_H
+
+#include "aggregate/unsampled.h"
+#include "profile/detail.h"
+#include "profile/group.h"
+#include "profile/interval.h"
+#include "profile/paths.h"
+#include "profile/ratio.h"
+#include "profile/tally.h"
+
+/* Texts belong to the analysis. */
+struct merged_event {
+	struct tallies tallies;   /* rows */
+	struct groups groups;     /* groups of the tallies */
+	struct details details;   /* values of the groups */
+	VEC(struct replicate_sums) replicates; /* by tally; empty unless ratios are requested */
+	struct paths paths;       /* call trees */
+	VEC(const char *) texts;  /* texts of the paths */
+	struct u64map text_of;    /* a text's address -> index in texts */
+	struct weight_sums all, shown; /* samples before and after the filters */
+	struct programs unsampled;
+	uint64_t missing;         /* lost and throttled weight, which any row may lack */
+};
+
+/* A zeroed struct merged_event may be released. */
+void merged_event_deinit(struct merged_event *event);
+
+/*
+ * Returns the index in texts of an interned text, adding it if it is new; UINT32_MAX when out of
+ * memory.
+ */
+uint32_t merged_event_text(struct merged_event *event, const char *interned);
+
+/* Adds a tally's weights to one replicate of its row; false when out of memory. */
+bool merged_event_replicate(struct merged_event *event, uint32_t row, uint8_t replicate,
+			 const struct tally *tally);
+
+#endif
