@@ -48,6 +48,8 @@ const char *lower_rate(const struct perf_event_attr *attr, char *text)
 
 const char *event_to_name(const struct run *run, const struct sp_profile *profile)
 {
+	if (run->label && run->analysis->events.count > 1)
+		return profile->event;
 	for (size_t i = 0; i < run->event_count; i++)
 		if (&run->totals[i] != profile && run->totals[i].samples)
 			return profile->event;

@@ -16,7 +16,10 @@ bool finding_add(struct run *run, const struct sp_finding *finding, const char *
 /* "-F 999", a quarter of the event's rate, or of a fixed period "-c 4000000". */
 const char *lower_rate(const struct perf_event_attr *attr, char *text);
 
-/* The event's name, if the recording has samples of another event; else NULL. */
+/*
+ * The event's name, if the recording has samples of another event, or is summed with recordings that
+ * may; else NULL.
+ */
 const char *event_to_name(const struct run *run, const struct sp_profile *profile);
 
 /* Whether most of an event's stacks were unwound, by the recorder or here. */

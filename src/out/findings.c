@@ -289,8 +289,11 @@ void findings_write(const struct report *report, FILE *out)
 	}
 	if (shown && shown < count) {
 		term_begin(&report->term, TERM_DIM, out);
-		fprintf(out, "%*s%zu more: sprof info --findings", INDENT + 2, "", count - shown);
-		write_input(report, out);
+		bool several = report->recording_count > 1;
+		fprintf(out, "%*s%zu more: sprof %s", INDENT + 2, "", count - shown,
+			several ? "report --format json" : "info --findings");
+		if (!several)
+			write_input(report, out);
 		putc('\n', out);
 		term_end(&report->term, TERM_DIM, out);
 	}

@@ -310,6 +310,22 @@ static bool write_profile(const struct report *report, struct json *json,
 	return done;
 }
 
+/* Recordings of a sum. */
+static void write_recordings(const struct report *report, struct json *json)
+{
+	if (report->recording_count < 2)
+		return;
+	json_begin_lines(json, "recordings", '[');
+	for (size_t i = 0; i < report->recording_count; i++) {
+		struct sp_reader *reader = report->recordings[i].reader;
+		json_begin(json, NULL, '{');
+		json_string(json, "path", sp_reader_info(reader)->path);
+		json_bool(json, "damaged", sp_reader_damage_count(reader) > 0);
+		json_end(json, '}');
+	}
+	json_end_lines(json, ']');
+}
+
 static bool write_json(const struct report *report, FILE *out)
 {
 	struct json json = {.out = out};
@@ -321,6 +337,7 @@ static bool write_json(const struct report *report, FILE *out)
 	json_unsigned(&json, "duration_ns", report->duration_ns);
 	json_bool(&json, "damaged", report->damaged);
 	json_end(&json, '}');
+	write_recordings(report, &json);
 	if (report->callers)
 		json_string(&json, "callers", report->callers);
 	if (report->callees)

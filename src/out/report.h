@@ -28,6 +28,8 @@ enum report_column {
 struct report {
 	const char *path;
 	const struct sp_file_info *info;
+	const struct sp_recording *recordings;
+	size_t recording_count; /* several: `path` and `info` are the first one's */
 	uint64_t duration_ns; /* from the first to the last sample */
 	const struct timeline *timeline; /* NULL: not shown */
 	bool damaged;

@@ -60,6 +60,25 @@ static const char *const *command_of(const struct sp_file_info *info)
 	return word;
 }
 
+/* "sum of 3 recordings  a.data b.data c.data", cut to the terminal's width. */
+static void write_recordings(const struct report *report, FILE *out)
+{
+	const struct term *term = &report->term;
+	char title[48];
+	snprintf(title, sizeof(title), "sum of %zu recordings", report->recording_count);
+	int used = (int)strlen(title) + 1;
+	write_styled(report, TERM_TITLE, title, out);
+	putc(' ', out);
+	for (size_t i = 0; i < report->recording_count; i++) {
+		int room = term->width ? term->width - used - 1 : 0;
+		if (term->width && room < 2)
+			break;
+		putc(' ', out);
+		used += 1 + term_put(term, sp_reader_info(report->recordings[i].reader)->path, room, out);
+	}
+	putc('\n', out);
+}
+
 /* "sprof.data  ./demo -x", the command cut to the terminal's width. */
 static void write_file(const struct report *report, FILE *out)
 {
@@ -378,7 +397,10 @@ static const struct joint_view *group_of(const struct report *report,
 static bool write_text(const struct report *report, FILE *out)
 {
 	if (!report->quiet) {
-		write_file(report, out);
+		if (report->recording_count > 1)
+			write_recordings(report, out);
+		else
+			write_file(report, out);
 		timeline_write(report, out);
 		findings_write(report, out);
 	}

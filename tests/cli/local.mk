@@ -26,7 +26,7 @@ tests_cli_sources_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += tests/cli/test_kernel_modules.sh tests/cli/test_sources.sh
 dist_check_SCRIPTS += tests/cli/test_names.sh tests/cli/test_script.sh tests/cli/test_symfs.sh
 dist_check_SCRIPTS += tests/cli/test_remedies.sh tests/cli/test_time.sh tests/cli/test_examples.sh
-dist_check_SCRIPTS += tests/cli/test_simpleperf.sh
+dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh
 EXTRA_DIST += tests/cli/simpleperf.py
 EXTRA_DIST += tests/cli/sources.awk \
 	tests/data/lines/assembled.S tests/data/lines/main.cc tests/data/lines/part.c \

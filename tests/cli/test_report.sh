@@ -579,9 +579,6 @@ fails "a wrong limit" 129 report --percent-limit 101 <<'END'
 sprof: --percent-limit: '101' is not a percentage of 0 to 100
        'sprof report --help' lists the options.
 END
-fails "two recordings" 129 report perf.data other.data <<'END'
-sprof: more than one recording: 'perf.data' and 'other.data'
-END
 fails "an event that was not recorded" 1 report -e cycles <<'END'
 sprof: perf.data has no event 'cycles'; 'sprof info' lists its events
 END

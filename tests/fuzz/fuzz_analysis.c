@@ -42,6 +42,25 @@ static uint64_t sum_groups(const struct sp_analysis *analysis)
 	return sum;
 }
 
+/* Checks that a recording summed with itself has twice its samples. */
+static void check_sum(struct sp_ctx *ctx, struct sp_reader *reader,
+		      const struct sp_analysis_options *options, const struct sp_analysis *once)
+{
+	const struct sp_recording both[] = {{.reader = reader}, {.reader = reader}};
+	struct sp_analysis *twice = NULL;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
+		sp_analysis_sum(ctx, both, 2, options, &twice);
+	if (error)
+		return;
+	assert(sp_analysis_profile_count(twice) == sp_analysis_profile_count(once));
+	for (size_t i = 0; i < sp_analysis_profile_count(once); i++) {
+		const struct sp_profile *profile = sp_analysis_profile(twice, i);
+		check_profile(profile);
+		assert(profile->samples == 2 * sp_analysis_profile(once, i)->samples);
+	}
+	sp_analysis_free(twice);
+}
+
 enum mode { MODE_CALLS, MODE_VALUES, MODE_BRANCHES, MODE_TRACES, MODE_COUNT };
 
 /* Adds up what must not depend on the number of threads. */
@@ -87,6 +106,8 @@ static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
 	}
 	if (analysis)
 		sum = sum * 31 + sum_groups(analysis);
+	if (analysis && mode == MODE_VALUES)
+		check_sum(ctx, reader, &options, analysis);
 	assert(!error || sp_error_message(error)[0]);
 	sp_error_free(error);
 	sp_analysis_free(analysis);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "diag.h"
-#include "input.h"
 
 void selection_init(struct selection *selection)
 {
@@ -192,74 +191,8 @@ void selection_apply(const struct selection *selection, struct sp_ctx *ctx)
 	sp_ctx_set_debuginfod(ctx, selection->debuginfod);
 }
 
-static uint64_t add_clamped(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static struct sp_time_span absolute_time(const struct selection_time *part, uint64_t first_ns,
-					 uint64_t last_ns)
-{
-	double span = (double)(last_ns - first_ns);
-	if (part->percent)
-		/* The next part begins where this one ends. */
-		return (struct sp_time_span){
-			first_ns + (uint64_t)(span * part->begin),
-			part->end >= 1 ? 0 : first_ns + (uint64_t)(span * part->end)};
-	uint64_t begin_ns = add_clamped(part->begin_ns, part->begin_offset ? first_ns : 0);
-	uint64_t end_ns = add_clamped(part->end_ns, part->end_offset ? first_ns : 0);
-	/* The end is inclusive; filter_time()'s is not, and its 0 is no end. */
-	return (struct sp_time_span){begin_ns, part->has_end ? add_clamped(end_ns, 1) : 0};
-}
-
-/* Converts offsets and percentages to the recording's clock. */
-static bool settle_times(struct selection *selection, struct sp_reader *reader)
-{
-	uint64_t first_ns = 0, last_ns = 0;
-	bool any = false;
-	for (size_t i = 0; i < selection->time_count; i++) {
-		const struct selection_time *part = &selection->parts[i];
-		any |= part->percent || part->begin_offset || part->end_offset;
-	}
-	struct sp_error *error = any ? input_time(reader, &first_ns, &last_ns) : NULL;
-	if (error) {
-		diag_error(error);
-		return false;
-	}
-	for (size_t i = 0; i < selection->time_count; i++)
-		selection->times[i] = absolute_time(&selection->parts[i], first_ns, last_ns);
-	return true;
-}
-
-bool selection_settle(struct selection *selection, struct sp_reader *reader)
-{
-	return input_has_events(reader, &selection->events) && settle_times(selection, reader);
-}
-
-/* Filters other than --time. */
-static bool has_names(const struct selection *selection)
-{
-	return selection->comms.count || selection->dsos.count || selection->symbols.count ||
-	       selection->pids.count || selection->tids.count || selection->cpus.count ||
-	       selection->events.count;
-}
-
-void selection_print_span(const struct selection *selection, struct sp_reader *reader)
-{
-	uint64_t first_ns = 0, last_ns = 0;
-	if (!selection->time_count || selection->quiet)
-		return;
-	struct sp_error *error = input_time(reader, &first_ns, &last_ns);
-	if (!error && last_ns)
-		diag_say("no sample %s; the recording spans %.3f s to %.3f s (+0 to +%.3f s)",
-			 has_names(selection) ? "passes the filters" : "is in the given time",
-			 (double)first_ns / 1e9, (double)last_ns / 1e9,
-			 (double)(last_ns - first_ns) / 1e9);
-	sp_error_free(error);
-}
-
-struct sp_filter selection_filter(const struct selection *selection)
+struct sp_filter selection_filter(const struct selection *selection,
+				  const struct sp_recording *recording)
 {
 	return (struct sp_filter){
 		.comms = option_strings_list(&selection->comms),
@@ -268,8 +201,8 @@ struct sp_filter selection_filter(const struct selection *selection)
 		.pids = option_numbers_list(&selection->pids),
 		.tids = option_numbers_list(&selection->tids),
 		.cpus = option_numbers_list(&selection->cpus),
-		.times = selection->times,
-		.time_count = selection->time_count,
+		.times = recording ? recording->times : NULL,
+		.time_count = recording ? recording->time_count : 0,
 		.focus = option_strings_list(&selection->focus),
 		.ignore = option_strings_list(&selection->ignore),
 	};

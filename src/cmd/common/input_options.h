@@ -20,13 +20,14 @@ struct selection_time {
 
 /* Strings are borrowed from argv; NULL: not said. */
 struct selection {
-	const char *input;
+	const char *input;            /* -i */
+	const char *const *operands; /* files named without -i */
+	size_t operand_count;
 	const char *symfs, *vmlinux, *kallsyms, *unwinder;
 	bool debuginfod, force;
 	struct option_strings comms, dsos, symbols, events, focus, ignore;
 	struct option_numbers pids, tids, cpus;
 	struct selection_time parts[SELECTION_TIMES]; /* in the order given */
-	struct sp_time_span times[SELECTION_TIMES];   /* settled */
 	size_t time_count;
 	int inlines, pager; /* -1: not said */
 	bool whole_paths, quiet, verbose;
@@ -50,16 +51,11 @@ bool selection_check_regex(const struct option *option, const char *text);
 void selection_apply(const struct selection *selection, struct sp_ctx *ctx);
 
 /*
- * Resolves options that depend on the recording: checks the events and computes percent of times.
- * Returns false after printing the error.
+ * Returns the filter for the library, with the times of `recording` if it is not NULL; valid as long
+ * as both.
  */
-bool selection_settle(struct selection *selection, struct sp_reader *reader);
-
-/* Prints that no sample has a time of --time, and the recording's span; nothing without --time. */
-void selection_print_span(const struct selection *selection, struct sp_reader *reader);
-
-/* Returns the filter for the library; valid as long as the selection. */
-struct sp_filter selection_filter(const struct selection *selection);
+struct sp_filter selection_filter(const struct selection *selection,
+				  const struct sp_recording *recording);
 struct sp_files selection_files(const struct selection *selection);
 
 /* Whether some samples may be left out. */

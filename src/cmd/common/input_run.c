@@ -2,25 +2,25 @@
 #include "cmd/common/input_run.h"
 
 #include "cmd/info/info.h"
-#include "input.h"
 #include "pager.h"
 
-static int print_header(const struct selection *selection, struct sp_reader *reader)
+static int print_headers(const struct selection *selection, const struct recordings *recordings)
 {
 	struct pager pager = pager_open(selection->pager != 0);
-	info_put_header(reader, pager.out);
+	for (size_t i = 0; i < recordings->count; i++)
+		info_put_header(recordings->items[i].reader, pager.out);
 	int status = pager_close(&pager);
-	return input_damage(reader) | status;
+	return recordings_damage(recordings) | status;
 }
 
 int input_run(const struct input_run *run, struct sp_ctx *ctx)
 {
+	struct recordings recordings;
+	int status = 1;
 	selection_apply(run->selection, ctx);
-	struct sp_reader *reader = input_open(ctx, run->selection->input);
-	if (!reader)
-		return 1;
-	int status = run->header_only ? print_header(run->selection, reader)
-				      : run->read(ctx, run->arguments, reader);
-	sp_reader_free(reader);
+	if (recordings_open(&recordings, run->selection, ctx))
+		status = run->header_only ? print_headers(run->selection, &recordings)
+					  : run->read(ctx, run->arguments, &recordings);
+	recordings_close(&recordings);
 	return status;
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The frame of commands that read one recording: report and script. */
+/* The frame of commands that read recordings: report and script. */
 #ifndef CMD_COMMON_INPUT_RUN_H
 #define CMD_COMMON_INPUT_RUN_H
 
-#include "cmd/common/input_options.h"
+#include "cmd/common/recordings.h"
 
 struct input_run {
 	struct selection *selection;
 	bool header_only;
 	/* Does the command's work and prints the damage it met; returns an exit status. */
-	int (*read)(struct sp_ctx *ctx, void *arguments, struct sp_reader *reader);
+	int (*read)(struct sp_ctx *ctx, void *arguments, struct recordings *recordings);
 	void *arguments;
 };
 
 /*
- * Opens the recording, then prints its header or calls `read`. Prints why that failed. Returns
+ * Opens the recordings, then prints their headers or calls `read`. Prints why that failed. Returns
  * the exit status.
  */
 int input_run(const struct input_run *run, struct sp_ctx *ctx);

@@ -279,8 +279,8 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 	selection_add_read(&a->selection, &table);
 	add_how(a, &table);
 	const struct option_usage usage = {
-		.synopses = (const char *const[]){"sprof report [OPTION]... [FILE]", NULL},
-		.about = "Shows the hot functions and the call tree of a recording.",
+		.synopses = (const char *const[]){"sprof report [OPTION]... [FILE]...", NULL},
+		.about = "Shows the hot functions and the call tree of one or several recordings.",
 		.example = "sprof report -g caller -c nginx",
 		.options = table.items,
 		.refusals = refused,
@@ -292,9 +292,11 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 	}
 	if (a->callers && a->tree == SP_TREE_CALLER && !a->tree_ordered)
 		a->tree = SP_TREE_CALLEE;
-	if (status >= 0 || input_operand(&a->selection.input, argc, argv, operands))
-		return status;
-	return EXIT_USAGE;
+	if (status < 0) {
+		a->selection.operands = (const char *const *)argv + operands;
+		a->selection.operand_count = (size_t)(argc - operands);
+	}
+	return status;
 }
 
 int report_arguments_parse(struct report_arguments *arguments, int argc, char **argv)

@@ -3,7 +3,7 @@
 #ifndef CMD_REPORT_ARGUMENTS_H
 #define CMD_REPORT_ARGUMENTS_H
 
-#include "cmd/common/input_options.h"
+#include "cmd/common/recordings.h"
 #include "options.h"
 #include "out/output.h"
 #include "term.h"
@@ -69,21 +69,22 @@ int report_key_reject(const char *title, const char *word);
 bool report_fields_want(struct report_arguments *arguments, const char *title, const char *word,
 			unsigned int *key_ret);
 
-/* Finds them in the recording; -1, or, having said what is wrong, the exit status. */
+/* Finds them in the first recording; -1, or, having said what is wrong, the exit status. */
 int report_fields_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
 			 const struct sp_reader *reader);
 void report_fields_deinit(struct report_arguments *arguments);
 
 /*
- * Resolves options that depend on the recording: counting of branches, and the keys. Returns -1 to
+ * Resolves options that depend on the recordings: counting of branches, and the keys. Returns -1 to
  * go on, or the exit status after printing the error.
  */
 int report_arguments_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
-			    const struct sp_reader *reader);
+			    const struct recordings *recordings);
 
 /* Reports why functions that options name have no samples, where no sample is shown. */
 void report_missing_names(const struct report_arguments *arguments, struct sp_ctx *ctx,
-			  struct sp_reader *reader, const struct sp_analysis *analysis);
+			  const struct recordings *recordings,
+			  const struct sp_analysis *analysis);
 
 void report_arguments_deinit(struct report_arguments *arguments);
 

@@ -132,18 +132,21 @@ static void add_default_keys(struct report_arguments *arguments)
 }
 
 /*
- * Branches, not stacks of calls that the processor keeps as branches (--call-graph lbr): as
- * perf has it, not where stacks were copied besides.
+ * Whether there are branches, other than call stacks of the processor (--call-graph lbr). Like
+ * perf, not if stacks were copied, too.
  */
-static bool has_branches(const struct sp_reader *reader)
+static bool has_branches(const struct recordings *recordings)
 {
 	bool any = false;
-	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
-		const struct perf_event_attr *attr = &sp_reader_event(reader, i)->attr;
-		if (attr->sample_type & PERF_SAMPLE_STACK_USER)
-			return false;
-		any |= attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
-		       !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
+	for (size_t i = 0; i < recordings->count; i++) {
+		const struct sp_reader *reader = recordings->items[i].reader;
+		for (size_t j = 0; j < sp_reader_event_count(reader); j++) {
+			const struct perf_event_attr *attr = &sp_reader_event(reader, j)->attr;
+			if (attr->sample_type & PERF_SAMPLE_STACK_USER)
+				return false;
+			any |= attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
+			       !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
+		}
 	}
 	return any;
 }
@@ -154,6 +157,15 @@ static bool has_branch_stacks(const struct sp_reader *reader)
 		if (sp_reader_event(reader, i)->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
 			return true;
 	return false;
+}
+
+/* The first recording without branch stacks; NULL: all have them. */
+static const char *path_without_branches(const struct recordings *recordings)
+{
+	for (size_t i = 0; i < recordings->count; i++)
+		if (!has_branch_stacks(recordings->items[i].reader))
+			return sp_reader_info(recordings->items[i].reader)->path;
+	return NULL;
 }
 
 static const char *first_branch_key(const struct report_arguments *arguments)
@@ -181,14 +193,15 @@ static bool wants_calls(const struct report_arguments *arguments)
 }
 
 /* Whether branches are counted; false after having said what cannot be done. */
-static bool settle_branches(struct report_arguments *arguments, const struct sp_reader *reader)
+static bool settle_branches(struct report_arguments *arguments,
+			    const struct recordings *recordings)
 {
-	const char *key = first_branch_key(arguments), *path = sp_reader_info(reader)->path;
+	const char *key = first_branch_key(arguments), *path = path_without_branches(recordings);
 	if (key && arguments->branches == 0) {
 		diag_say("--no-branch-stack leaves nothing to make rows by %s of", key);
 		return false;
 	}
-	if ((key || arguments->branches == 1) && !has_branch_stacks(reader)) {
+	if ((key || arguments->branches == 1) && path) {
 		diag_say("%s has no branch stacks; 'record -b' records them, where the processor has "
 			 "them", path);
 		return false;
@@ -204,20 +217,20 @@ static bool settle_branches(struct report_arguments *arguments, const struct sp_
 	if (arguments->memory)
 		arguments->branches = 0;
 	if (arguments->branches < 0)
-		arguments->branches = key || (has_branches(reader) && !wants_calls(arguments));
+		arguments->branches = key || (has_branches(recordings) && !wants_calls(arguments));
 	return true;
 }
 
 int report_arguments_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
-			    const struct sp_reader *reader)
+			    const struct recordings *recordings)
 {
-	int status = report_fields_settle(arguments, ctx, reader);
+	int status = report_fields_settle(arguments, ctx, recordings->items[0].reader);
 	if (status >= 0)
 		return status;
 	for (size_t i = 0; i < arguments->column_count; i++)
 		if (arguments->columns[i] < SP_KEY_COUNT)
 			report_key_add(arguments, (enum sp_key)arguments->columns[i]);
-	if (!settle_branches(arguments, reader))
+	if (!settle_branches(arguments, recordings))
 		return 1;
 	add_default_keys(arguments);
 	if (arguments->parent)

@@ -89,7 +89,8 @@ static bool has_samples(const struct sp_analysis *analysis, bool *shown_ret)
 }
 
 void report_missing_names(const struct report_arguments *arguments, struct sp_ctx *ctx,
-			  struct sp_reader *reader, const struct sp_analysis *analysis)
+			  const struct recordings *recordings,
+			  const struct sp_analysis *analysis)
 {
 	const struct selection *selection = &arguments->selection;
 	const char *root = arguments->callers ?: arguments->callees;
@@ -100,7 +101,7 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 		.children = true,
 		.max_stack = (size_t)arguments->max_stack,
 		.no_inlines = !selection->inlines,
-		.filter = selection_filter(selection),
+		.filter = selection_filter(selection, NULL),
 		.files = selection_files(selection),
 		.threads = (unsigned int)selection->jobs,
 	};
@@ -110,7 +111,8 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 	    !(selection->symbols.count || (root && *root != '/')))
 		return;
 	options.filter.symbols = (struct sp_string_list){0};
-	struct sp_error *error = sp_analysis_run(ctx, reader, &options, &all);
+	struct sp_error *error = sp_analysis_sum(ctx, recordings->items, recordings->count,
+						 &options, &all);
 	if (error) {
 		diag_error(error);
 		return;

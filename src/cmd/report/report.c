@@ -116,7 +116,7 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 		.callees = arguments->callees,
 		.raw_trace = arguments->raw_trace,
 		.time_bins = arguments->output == &output_text && !arguments->selection.quiet,
-		.filter = selection_filter(&arguments->selection),
+		.filter = selection_filter(&arguments->selection, NULL),
 		.files = selection_files(&arguments->selection),
 		.threads = (unsigned int)arguments->selection.jobs,
 	};
@@ -201,8 +201,8 @@ static uint64_t period_of(const struct sp_event *event, const struct sp_profile 
 }
 
 /* False when out of memory. */
-static bool collect(const struct report_arguments *arguments, struct sp_reader *reader,
-		    const struct sp_analysis *analysis, struct report *report, struct lists *lists)
+static bool collect(const struct report_arguments *arguments, const struct sp_analysis *analysis,
+		    struct report *report, struct lists *lists)
 {
 	size_t profiles = sp_analysis_profile_count(analysis);
 	size_t findings = sp_analysis_finding_count(analysis);
@@ -214,7 +214,7 @@ static bool collect(const struct report_arguments *arguments, struct sp_reader *
 		return false;
 	for (size_t i = 0; i < profiles; i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
-		const struct sp_event *event = sp_reader_event(reader, i);
+		const struct sp_event *event = sp_analysis_event(analysis, i);
 		if (!has_event(arguments, profile->event) || is_side_band(arguments, event, profile))
 			continue;
 		lists->periods[report->profile_count] = period_of(event, profile);
@@ -256,8 +256,11 @@ static void choose_one_event(struct report *report)
 
 /* Facts that the text shows; for other formats they go to standard error. */
 static void say_what_is_missing(const struct report_arguments *arguments,
-				struct sp_reader *reader, const struct report *report)
+				const struct recordings *recordings,
+				const struct report *report)
 {
+	bool several = recordings->count > 1;
+	const char *subject = several ? "these recordings" : report->path;
 	bool any = false, recorded = false, chains = false;
 	for (size_t i = 0; i < report->profile_count; i++) {
 		recorded |= report->profiles[i]->samples > 0;
@@ -265,9 +268,9 @@ static void say_what_is_missing(const struct report_arguments *arguments,
 		chains |= report->profiles[i]->has_callchains;
 	}
 	if (!any && recorded)
-		selection_print_span(&arguments->selection, reader);
+		recordings_print_span(recordings, &arguments->selection);
 	if (!any && arguments->output != &output_text)
-		diag_say("%s: no samples%s", report->path,
+		diag_say("%s: no samples%s", subject,
 			 report->filtered ? " pass the filters"
 					  : "; 'sprof report' without --format says why");
 	bool wanted = arguments->tree != SP_TREE_NONE || arguments->children == 1 ||
@@ -275,35 +278,47 @@ static void say_what_is_missing(const struct report_arguments *arguments,
 	for (size_t i = 0; i < arguments->key_count; i++)
 		wanted |= arguments->keys[i] == SP_KEY_PARENT;
 	if (any && !chains && wanted)
-		diag_say("%s has no call chains; 'sprof record -g' records them", report->path);
+		diag_say("%s %s no call chains; 'sprof record -g' records them", subject,
+			 several ? "have" : "has");
 }
 
-static int write_report(const struct report_arguments *arguments, struct sp_reader *reader,
-			struct report *report)
+static int write_report(const struct report_arguments *arguments,
+			const struct recordings *recordings, struct report *report)
 {
 	if (arguments->output == &output_folded)
 		choose_one_event(report);
 	struct pager pager = pager_open(arguments->selection.pager != 0 && arguments->output->paged);
 	int status = 0;
-	if (arguments->header && arguments->output == &output_text)
-		info_put_header(reader, pager.out);
+	for (size_t i = 0; i < recordings->count; i++)
+		if (arguments->header && arguments->output == &output_text)
+			info_put_header(recordings->items[i].reader, pager.out);
 	bool done = arguments->output->write(report, pager.out);
 	status |= pager_close(&pager);
 	if (!done)
 		diag_say("out of memory");
-	say_what_is_missing(arguments, reader, report);
+	say_what_is_missing(arguments, recordings, report);
 	return done ? status : 1;
 }
 
-static int report_analysis(const struct report_arguments *arguments, struct sp_reader *reader,
-			   const struct sp_analysis *analysis)
+static bool are_damaged(const struct recordings *recordings)
+{
+	bool damaged = false;
+	for (size_t i = 0; i < recordings->count; i++)
+		damaged |= sp_reader_damage_count(recordings->items[i].reader) > 0;
+	return damaged;
+}
+
+static int report_analysis(const struct report_arguments *arguments,
+			   const struct recordings *recordings, const struct sp_analysis *analysis)
 {
 	struct lists lists = {0};
 	struct report report = {
-		.path = sp_reader_info(reader)->path,
-		.info = sp_reader_info(reader),
-		.duration_ns = sp_analysis_last_ns(analysis) - sp_analysis_first_ns(analysis),
-		.damaged = sp_reader_damage_count(reader) > 0,
+		.path = sp_reader_info(recordings->items[0].reader)->path,
+		.info = sp_reader_info(recordings->items[0].reader),
+		.recordings = recordings->items,
+		.recording_count = recordings->count,
+		.duration_ns = sp_analysis_duration_ns(analysis),
+		.damaged = are_damaged(recordings),
 		.keys = arguments->keys,
 		.key_count = arguments->key_count,
 		.field_names = (const char *const *)arguments->field_names,
@@ -324,20 +339,20 @@ static int report_analysis(const struct report_arguments *arguments, struct sp_r
 		.term = term_of_stdout(arguments->colour),
 	};
 	int status = 1;
-	if (collect(arguments, reader, analysis, &report, &lists)) {
+	if (collect(arguments, analysis, &report, &lists)) {
 		const struct timeline timeline = {
 			.first_ns = sp_analysis_first_ns(analysis),
 			.last_ns = sp_analysis_last_ns(analysis),
 			.bins = lists.bins,
 			.bins_count = report.profile_count,
-			.times = arguments->selection.times,
-			.time_count = arguments->selection.time_count,
+			.times = recordings->items[0].times,
+			.time_count = recordings->items[0].time_count,
 		};
-		report.timeline = &timeline;
+		report.timeline = recordings->count == 1 ? &timeline : NULL;
 		report.children = shows_children(arguments, &report);
 		report.tree_limit = tree_limit(arguments);
 		set_row_limits(arguments, &report);
-		status = write_report(arguments, reader, &report);
+		status = write_report(arguments, recordings, &report);
 	} else {
 		diag_say("out of memory");
 	}
@@ -354,37 +369,44 @@ static bool has_time(const struct report_arguments *arguments)
 }
 
 /* Text shows times since the first sample; other formats have the recording's clock. */
-static struct sp_error *set_time_origin(const struct report_arguments *arguments,
-					struct sp_reader *reader,
-					struct sp_analysis_options *options)
+static struct sp_error *set_time_origins(const struct report_arguments *arguments,
+					 struct recordings *recordings,
+					 struct sp_analysis_options *options)
 {
 	uint64_t last_ns;
 	options->time_offsets = arguments->output == &output_text && has_time(arguments);
-	return options->time_offsets ? input_time(reader, &options->time_origin_ns, &last_ns)
-				     : NULL;
+	for (size_t i = 0; i < recordings->count && options->time_offsets; i++) {
+		struct sp_recording *recording = &recordings->items[i];
+		struct sp_error *error = input_time(recording->reader, &recording->time_origin_ns,
+						    &last_ns);
+		if (error)
+			return error;
+	}
+	return NULL;
 }
 
-static int report_reader(struct sp_ctx *ctx, void *data, struct sp_reader *reader)
+static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *recordings)
 {
 	struct report_arguments *arguments = data;
 	struct sp_analysis *analysis = NULL;
-	int settled = report_arguments_settle(arguments, ctx, reader);
+	int settled = report_arguments_settle(arguments, ctx, recordings);
 	if (settled >= 0)
 		return settled;
-	if (!selection_settle(&arguments->selection, reader))
+	if (!recordings_settle(recordings, &arguments->selection))
 		return 1;
-	struct sp_analysis_options options = analysis_options(arguments, reader);
-	struct sp_error *error = set_time_origin(arguments, reader, &options);
+	struct sp_analysis_options options = analysis_options(arguments, recordings->items[0].reader);
+	struct sp_error *error = set_time_origins(arguments, recordings, &options);
 	if (!error)
-		error = sp_analysis_run(ctx, reader, &options, &analysis);
+		error = sp_analysis_sum(ctx, recordings->items, recordings->count, &options,
+					&analysis);
 	if (error) {
 		diag_error(error);
 		return 1;
 	}
-	int status = report_analysis(arguments, reader, analysis);
-	report_missing_names(arguments, ctx, reader, analysis);
+	int status = report_analysis(arguments, recordings, analysis);
+	report_missing_names(arguments, ctx, recordings, analysis);
 	sp_analysis_free(analysis);
-	return input_damage(reader) | status;
+	return recordings_damage(recordings) | status;
 }
 
 static int report_run(struct sp_ctx *ctx, int argc, char **argv)
@@ -394,7 +416,7 @@ static int report_run(struct sp_ctx *ctx, int argc, char **argv)
 	const struct input_run run = {
 		.selection = &arguments.selection,
 		.header_only = arguments.header_only,
-		.read = report_reader,
+		.read = report_recordings,
 		.arguments = &arguments,
 	};
 	if (status < 0)

@@ -77,7 +77,7 @@ static struct sp_script_options script_options(const struct script_view *view)
 		.max_stack = a->max_stack < UINT32_MAX ? (unsigned int)a->max_stack : UINT32_MAX,
 		.no_inlines = a->selection.inlines == 0 || dump || !symbols,
 		.lines = a->format == SCRIPT_TEXT && script_has_field(a, FIELD(SRCLINE)),
-		.filter = selection_filter(&a->selection),
+		.filter = selection_filter(&a->selection, view->recordings->items),
 		/* Filtered samples count, too. */
 		.tell_all = view->counters,
 		.events = option_strings_list(&a->selection.events),
@@ -256,7 +256,7 @@ static void say_limits(const struct script_view *view, const struct sp_script *s
 	if (view->arguments->selection.quiet)
 		return;
 	if (!sp_script_record_count(script))
-		selection_print_span(&view->arguments->selection, reader);
+		recordings_print_span(view->recordings, &view->arguments->selection);
 	if (input_unfinished(reader, text))
 		diag_say("%s: %s", view->info->path, text);
 	if (view->arguments->format == SCRIPT_JSON ||
@@ -322,11 +322,12 @@ static bool can_disassemble(const struct script_arguments *arguments,
 	return !error;
 }
 
-static int script_reader(struct sp_ctx *ctx, void *data, struct sp_reader *reader)
+static int script_recording(struct sp_ctx *ctx, void *data, struct recordings *recordings)
 {
 	struct script_arguments *arguments = data;
+	struct sp_reader *reader = recordings->items[0].reader;
 	struct script_view view;
-	if (!selection_settle(&arguments->selection, reader) ||
+	if (!recordings_settle(recordings, &arguments->selection) ||
 	    !fields_fit(&arguments->fields, reader, !arguments->no_chains))
 		return 1;
 	if (script_has_field(arguments, FIELD(TOD)) && !sp_reader_info(reader)->has_clock) {
@@ -336,7 +337,7 @@ static int script_reader(struct sp_ctx *ctx, void *data, struct sp_reader *reade
 	if (!can_disassemble(arguments, reader))
 		return 1;
 	int status = 1;
-	if (view_init(&view, ctx, arguments, reader))
+	if (view_init(&view, ctx, arguments, recordings))
 		status = tell_script(ctx, &view, reader);
 	else
 		diag_say("out of memory");
@@ -351,7 +352,7 @@ static int script_run(struct sp_ctx *ctx, int argc, char **argv)
 	const struct input_run run = {
 		.selection = &arguments.selection,
 		.header_only = arguments.header_only,
-		.read = script_reader,
+		.read = script_recording,
 		.arguments = &arguments,
 	};
 	if (status < 0)

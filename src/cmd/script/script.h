@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sprof/sprof.h>
 #include "buffer.h"
-#include "cmd/common/input_options.h"
+#include "cmd/common/recordings.h"
 #include "cmd/script/fields.h"
 #include "list.h"
 #include "options.h"
@@ -44,6 +44,7 @@ struct script_machine {
 struct script_view {
 	const struct script_arguments *arguments;
 	struct sp_ctx *ctx;
+	const struct recordings *recordings; /* one; borrowed */
 	const struct sp_reader *reader;
 	const struct sp_file_info *info;
 	enum sp_architecture architecture;
@@ -65,7 +66,8 @@ bool script_has_field(const struct script_arguments *arguments, uint64_t fields)
 
 /* Reads what is known beforehand; false when out of memory. To be released either way. */
 bool view_init(struct script_view *view, struct sp_ctx *ctx,
-	       const struct script_arguments *arguments, struct sp_reader *reader);
+	       const struct script_arguments *arguments,
+	       const struct recordings *recordings);
 void view_deinit(struct script_view *view);
 
 /* NULL: of none. */

@@ -154,12 +154,15 @@ static unsigned int counter_width(const struct sp_reader *reader)
 }
 
 bool view_init(struct script_view *view, struct sp_ctx *ctx,
-		      const struct script_arguments *arguments, struct sp_reader *reader)
+		      const struct script_arguments *arguments,
+		      const struct recordings *recordings)
 {
 	struct utsname here;
+	struct sp_reader *reader = recordings->items[0].reader;
 	const struct sp_file_info *info = sp_reader_info(reader);
-	*view = (struct script_view){.arguments = arguments, .ctx = ctx, .reader = reader,
-				     .info = info, .form = text_form_of(STDOUT_FILENO)};
+	*view = (struct script_view){.arguments = arguments, .ctx = ctx,
+				     .recordings = recordings, .reader = reader, .info = info,
+				     .form = text_form_of(STDOUT_FILENO)};
 	view->traces = has_traces(view);
 	/* A recording without an architecture is taken for one of this machine, as by perf. */
 	const char *machine = info->arch ? info->arch : uname(&here) ? NULL : here.machine;

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/common/recordings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "diag.h"
+#include "input.h"
+
+static bool open_next(struct recordings *recordings, struct sp_ctx *ctx, const char *path)
+{
+	struct sp_reader *reader = input_open(ctx, path);
+	if (reader)
+		recordings->items[recordings->count++].reader = reader;
+	return reader;
+}
+
+bool recordings_open(struct recordings *recordings, const struct selection *selection,
+		     struct sp_ctx *ctx)
+{
+	size_t most = selection->operand_count + 1;
+	bool fine = true;
+	*recordings = (struct recordings){
+		.items = calloc(most, sizeof(*recordings->items)),
+		.times = calloc(most, SELECTION_TIMES * sizeof(*recordings->times)),
+	};
+	if (!recordings->items || !recordings->times) {
+		diag_say("out of memory");
+		return false;
+	}
+	if (selection->input || !selection->operand_count)
+		fine = open_next(recordings, ctx, selection->input);
+	for (size_t i = 0; fine && i < selection->operand_count; i++)
+		fine = open_next(recordings, ctx, selection->operands[i]);
+	return fine;
+}
+
+void recordings_close(struct recordings *recordings)
+{
+	for (size_t i = 0; i < recordings->count; i++)
+		sp_reader_free(recordings->items[i].reader);
+	free(recordings->items);
+	free(recordings->times);
+}
+
+static uint64_t add_clamped(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static struct sp_time_span absolute_time(const struct selection_time *part, uint64_t first_ns,
+					 uint64_t last_ns)
+{
+	double span = (double)(last_ns - first_ns);
+	if (part->percent)
+		/* The next part begins where this one ends. */
+		return (struct sp_time_span){
+			first_ns + (uint64_t)(span * part->begin),
+			part->end >= 1 ? 0 : first_ns + (uint64_t)(span * part->end)};
+	uint64_t begin_ns = add_clamped(part->begin_ns, part->begin_offset ? first_ns : 0);
+	uint64_t end_ns = add_clamped(part->end_ns, part->end_offset ? first_ns : 0);
+	/* The end is inclusive; filter_time()'s is not, and its 0 is no end. */
+	return (struct sp_time_span){begin_ns, part->has_end ? add_clamped(end_ns, 1) : 0};
+}
+
+/* Converts offsets and percentages to the recording's clock. */
+static bool settle_times(const struct selection *selection, struct sp_reader *reader,
+			 struct sp_time_span *times)
+{
+	uint64_t first_ns = 0, last_ns = 0;
+	bool any = false;
+	for (size_t i = 0; i < selection->time_count; i++) {
+		const struct selection_time *part = &selection->parts[i];
+		any |= part->percent || part->begin_offset || part->end_offset;
+	}
+	struct sp_error *error = any ? input_time(reader, &first_ns, &last_ns) : NULL;
+	if (error) {
+		diag_error(error);
+		return false;
+	}
+	for (size_t i = 0; i < selection->time_count; i++)
+		times[i] = absolute_time(&selection->parts[i], first_ns, last_ns);
+	return true;
+}
+
+/* Whether some recording has each of the events (-e). */
+static bool have_events(const struct recordings *recordings, const struct selection *selection)
+{
+	if (recordings->count == 1)
+		return input_has_events(recordings->items[0].reader, &selection->events);
+	for (size_t i = 0; i < selection->events.count; i++) {
+		bool found = false;
+		for (size_t j = 0; j < recordings->count && !found; j++)
+			found = input_has_event(recordings->items[j].reader,
+						selection->events.items[i]);
+		if (!found) {
+			diag_say("no recording has an event '%s'; 'sprof info -i FILE' lists a "
+				 "recording's events", selection->events.items[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool recordings_settle(struct recordings *recordings, const struct selection *selection)
+{
+	if (!have_events(recordings, selection))
+		return false;
+	for (size_t i = 0; i < recordings->count; i++) {
+		struct sp_recording *recording = &recordings->items[i];
+		struct sp_time_span *times = recordings->times + i * SELECTION_TIMES;
+		if (!settle_times(selection, recording->reader, times))
+			return false;
+		recording->times = times;
+		recording->time_count = selection->time_count;
+	}
+	return true;
+}
+
+/* Filters other than --time. */
+static bool has_names(const struct selection *selection)
+{
+	return selection->comms.count || selection->dsos.count || selection->symbols.count ||
+	       selection->pids.count || selection->tids.count || selection->cpus.count ||
+	       selection->events.count;
+}
+
+static void print_span(const struct selection *selection, struct sp_reader *reader, bool named)
+{
+	uint64_t first_ns = 0, last_ns = 0;
+	struct sp_error *error = input_time(reader, &first_ns, &last_ns);
+	if (!error && last_ns)
+		diag_say("no sample %s; %s spans %.3f s to %.3f s (+0 to +%.3f s)",
+			 has_names(selection) ? "passes the filters" : "is in the given time",
+			 named ? sp_reader_info(reader)->path : "the recording",
+			 (double)first_ns / 1e9, (double)last_ns / 1e9,
+			 (double)(last_ns - first_ns) / 1e9);
+	sp_error_free(error);
+}
+
+void recordings_print_span(const struct recordings *recordings, const struct selection *selection)
+{
+	for (size_t i = 0; i < recordings->count && selection->time_count && !selection->quiet; i++)
+		print_span(selection, recordings->items[i].reader, recordings->count > 1);
+}
+
+int recordings_damage(const struct recordings *recordings)
+{
+	int status = 0;
+	for (size_t i = 0; i < recordings->count; i++)
+		status |= input_damage(recordings->items[i].reader);
+	return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The recordings that a reading command opens. */
+#ifndef CMD_COMMON_RECORDINGS_H
+#define CMD_COMMON_RECORDINGS_H
+
+#include "cmd/common/input_options.h"
+
+struct recordings {
+	struct sp_recording *items; /* their readers are owned */
+	struct sp_time_span *times; /* times of --time, for each recording in turn */
+	size_t count;
+};
+
+/*
+ * Opens the recordings that -i and the operands name, or the default. Returns false after printing
+ * why one cannot be opened. Call recordings_close() in either case.
+ */
+bool recordings_open(struct recordings *recordings, const struct selection *selection,
+		     struct sp_ctx *ctx);
+void recordings_close(struct recordings *recordings);
+
+/*
+ * Resolves options that depend on the recordings: checks the events and computes the times of --time
+ * on each recording's clock. Returns false after printing the error.
+ */
+bool recordings_settle(struct recordings *recordings, const struct selection *selection);
+
+/* Prints that no sample has a time of --time, and each recording's span; nothing without --time. */
+void recordings_print_span(const struct recordings *recordings, const struct selection *selection);
+
+/* Prints what could not be read of each recording. Returns the exit status: 1 if anything. */
+int recordings_damage(const struct recordings *recordings);
+
+#endif
