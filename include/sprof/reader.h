@@ -24,6 +24,19 @@ struct sp_reader;
  */
 SP_API struct sp_error *sp_reader_open(struct sp_ctx *ctx, const char *path,
 				       struct sp_reader **ret) SP_MUST_CHECK;
+
+/*
+ * The same of an open file, such as a memfd that a recorder wrote. `name` stands for its path, in
+ * messages and sp_file_info.path. The descriptor is duplicated and may be closed. What is not a
+ * regular file is read to its end.
+ */
+SP_API struct sp_error *sp_reader_open_fd(struct sp_ctx *ctx, int fd, const char *name,
+					  struct sp_reader **ret) SP_MUST_CHECK;
+
+/* The same of bytes in memory, which are copied. */
+SP_API struct sp_error *sp_reader_open_memory(struct sp_ctx *ctx, const void *bytes, size_t size,
+					      const char *name,
+					      struct sp_reader **ret) SP_MUST_CHECK;
 SP_API void sp_reader_free(struct sp_reader *reader);
 
 /*

@@ -6,7 +6,10 @@
  */
 #include <sprof/reader.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/io.h"
@@ -200,7 +203,9 @@ static struct sp_error *reader_fill(struct sp_reader *reader)
 	return NULL;
 }
 
-struct sp_error *sp_reader_open(struct sp_ctx *ctx, const char *path, struct sp_reader **ret)
+/* Opens the file at `path` if fd is -1, else a duplicate of fd. */
+static struct sp_error *open_reader(struct sp_ctx *ctx, int fd, const char *path, const char *shown,
+				    struct sp_reader **ret)
 {
 	CLEANUP(cleanup_sp_reader_free) struct sp_reader *reader = calloc(1, sizeof(*reader));
 	if (!reader)
@@ -212,13 +217,43 @@ struct sp_error *sp_reader_open(struct sp_ctx *ctx, const char *path, struct sp_
 	reader->info.path = reader_copy_text(reader, path, strlen(path));
 	if (!reader->info.path)
 		return error_no_memory();
-	reader->path = strcmp(path, "-") ? reader->info.path : "standard input";
+	reader->path = shown ?: reader->info.path;
 	reader->data_path = reader->path;
+	if (fd >= 0) {
+		reader->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		if (reader->fd < 0)
+			return error_os(errno, "cannot open %s", reader->path);
+	}
 	struct sp_error *error = reader_fill(reader);
 	if (error)
 		return error;
 	*ret = take_ptr(reader);
 	return NULL;
+}
+
+struct sp_error *sp_reader_open(struct sp_ctx *ctx, const char *path, struct sp_reader **ret)
+{
+	if (!strcmp(path, "-"))
+		return open_reader(ctx, STDIN_FILENO, path, "standard input", ret);
+	return open_reader(ctx, -1, path, NULL, ret);
+}
+
+struct sp_error *sp_reader_open_fd(struct sp_ctx *ctx, int fd, const char *name,
+				   struct sp_reader **ret)
+{
+	if (fd < 0)
+		return error_os(EBADF, "cannot open %s", name);
+	return open_reader(ctx, fd, name, NULL, ret);
+}
+
+struct sp_error *sp_reader_open_memory(struct sp_ctx *ctx, const void *bytes, size_t size,
+				       const char *name, struct sp_reader **ret)
+{
+	CLEANUP_CLOSE int fd = memfd_create("sprof", MFD_CLOEXEC);
+	int errnum = fd < 0 ? errno : io_write(fd, bytes, size, NULL);
+	if (errnum)
+		return error_os(errnum, "cannot copy %s", name);
+	return sp_reader_open_fd(ctx, fd, name, ret);
 }
 
 void sp_reader_free(struct sp_reader *reader)

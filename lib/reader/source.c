@@ -107,10 +107,9 @@ static struct sp_error *open_named(struct sp_reader *reader, struct stat *status
 				    &reader->fd, status_ret);
 }
 
-static struct sp_error *open_standard_input(struct sp_reader *reader, struct stat *status_ret)
+static struct sp_error *stat_open_file(struct sp_reader *reader, struct stat *status_ret)
 {
-	reader->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-	if (reader->fd < 0 || fstat(reader->fd, status_ret))
+	if (fstat(reader->fd, status_ret))
 		return error_os(errno, "cannot open %s", reader->path);
 	return NULL;
 }
@@ -118,8 +117,8 @@ static struct sp_error *open_standard_input(struct sp_reader *reader, struct sta
 struct sp_error *source_open(struct sp_reader *reader)
 {
 	struct stat status;
-	struct sp_error *error = strcmp(reader->info.path, "-") ? open_named(reader, &status)
-								: open_standard_input(reader, &status);
+	struct sp_error *error = reader->fd < 0 ? open_named(reader, &status)
+						: stat_open_file(reader, &status);
 	if (error)
 		return error;
 	if (S_ISDIR(status.st_mode))

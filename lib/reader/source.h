@@ -18,7 +18,7 @@ struct source_parts {
 	VEC(struct flat_source);
 };
 
-/* Opens info.path: fills fd, file_size, directory_fd and info.mode. */
+/* Opens info.path, unless fd is open: fills fd, file_size, directory_fd and info.mode. */
 struct sp_error *source_open(struct sp_reader *reader) SP_MUST_CHECK;
 
 /* Whether the first bytes are a recording's, and of the other byte order. */

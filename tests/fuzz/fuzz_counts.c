@@ -41,13 +41,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	static const enum sp_stat_aggregate aggregates[] = {SP_STAT_CPU, SP_STAT_CORE, SP_STAT_NODE,
 							    SP_STAT_THREAD};
-	char path[64];
-	CLEANUP_CLOSE int fd = fuzz_file(bytes, size, path);
 	struct sp_ctx *ctx;
 	struct sp_reader *reader = NULL;
 	struct sp_error *error = sp_ctx_new(&ctx);
 	assert(!error);
-	error = sp_reader_open(ctx, path, &reader);
+	error = sp_reader_open_memory(ctx, bytes, size, "input", &reader);
 	for (size_t i = 0; !error && i <= sizeof(aggregates) / sizeof(*aggregates); i++) {
 		struct sp_stat *stat = NULL;
 		sp_reader_rewind(reader);

@@ -79,13 +79,11 @@ static size_t read_info(const struct sp_reader *reader)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	char path[64];
-	CLEANUP_CLOSE int fd = fuzz_file(bytes, size, path);
 	struct sp_ctx *ctx;
 	struct sp_error *error = sp_ctx_new(&ctx);
 	assert(!error);
 	struct sp_reader *reader = NULL;
-	error = sp_reader_open(ctx, path, &reader);
+	error = sp_reader_open_memory(ctx, bytes, size, "input", &reader);
 	if (!error) {
 		size_t records, again;
 		size_t sum = read_all(reader, &records) + read_info(reader);

@@ -105,6 +105,32 @@ TEST(a_file_is_read_in_both_orders)
 	}
 }
 
+TEST(memory_and_descriptors_are_read_like_files)
+{
+	struct sp_reader *reader;
+	made_begin(&bytes, HOST_IS_BIG);
+	for (uint64_t i = 0; i < 10; i++)
+		made_sample(&bytes, i);
+	made_end_data(&bytes);
+	ok_or_fail(sp_reader_open_memory(NULL, bytes.at, bytes.size, "segment 1", &reader));
+	ck_assert_str_eq(sp_reader_info(reader)->path, "segment 1");
+	struct counts counts = read_all(reader);
+	ck_assert_uint_eq(counts.samples, 10);
+	ck_assert_uint_eq(counts.last_ip, 9);
+	sp_reader_free(reader);
+
+	files_write(files_path("data"), bytes.at, bytes.size);
+	int fd = open(files_path("data"), O_RDONLY | O_CLOEXEC);
+	ok_or_fail(sp_reader_open_fd(NULL, fd, "open file", &reader));
+	close(fd);
+	ck_assert_uint_eq(read_all(reader).samples, 10);
+	sp_reader_free(reader);
+
+	fails_with(SP_ERROR_FORMAT, sp_reader_open_memory(NULL, bytes.at, 3, "short", &reader));
+	fails_with(SP_ERROR_FORMAT, sp_reader_open_memory(NULL, NULL, 0, "none", &reader));
+	fails_with(SP_ERROR_OS, sp_reader_open_fd(NULL, -1, "closed", &reader));
+}
+
 TEST(features_are_read_in_both_orders)
 {
 	static struct bytes texts, numbers, clock, command, ids;
