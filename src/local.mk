@@ -15,6 +15,7 @@ src_libcommand_la_SOURCES = \
 	src/options.c src/options.h \
 	src/options_help.c src/options_help.h \
 	src/pager.c src/pager.h \
+	src/progress.c src/progress.h \
 	src/term.c src/term.h \
 	src/text.c src/text.h
 

@@ -2,6 +2,7 @@
 #ifndef SPROF_CTX_H
 #define SPROF_CTX_H
 
+#include <stdint.h>
 #include <sprof/error.h>
 
 #ifdef __cplusplus
@@ -60,6 +61,24 @@ SP_API struct sp_error *sp_ctx_set_cache_path(struct sp_ctx *ctx, const char *pa
  */
 SP_API void sp_ctx_cancel(struct sp_ctx *ctx);
 SP_API void sp_ctx_uncancel(struct sp_ctx *ctx);
+
+/* Steps of long calls, in their order; an analysis of several recordings repeats them. */
+enum sp_step {
+	SP_STEP_NONE,     /* no long call has begun */
+	SP_STEP_INFLATE,  /* sp_reader_open() copies compressed records, in bytes */
+	SP_STEP_MAPPINGS, /* sp_analysis_run() reads processes and mappings; it has no total */
+	SP_STEP_SAMPLES,  /* reads samples, in bytes */
+	SP_STEP_NAMES,    /* reads debug information, in addresses */
+	SP_STEP_ROWS,     /* makes rows and trees; it has no total */
+};
+
+struct sp_progress {
+	enum sp_step step;
+	uint64_t done, total; /* in the step's unit; total 0: unknown */
+};
+
+/* The progress of the long call that runs with this context, or ran last. Any thread may ask. */
+SP_API struct sp_progress sp_ctx_progress(const struct sp_ctx *ctx);
 
 #ifdef __cplusplus
 }

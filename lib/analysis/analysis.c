@@ -59,23 +59,28 @@ static struct label_options label_options(const struct run *run)
 	};
 }
 
-static bool has_sources(void *resolver, const struct module *module, uint32_t pid)
+static bool has_sources(void *arg, const struct module *module, uint32_t pid)
 {
-	return resolver_has_sources(resolver, module, pid);
+	struct run *run = arg;
+	return resolver_has_sources(run->resolver, module, pid);
 }
 
-static struct sp_error *find_sources(void *resolver, const struct module *module, uint32_t pid,
+static struct sp_error *find_sources(void *arg, const struct module *module, uint32_t pid,
 				     const uint64_t *offsets, size_t count, unsigned int threads,
 				     struct source_frames *ret)
 {
-	return resolver_sources(resolver, module, pid, offsets, count, threads, ret);
+	struct run *run = arg;
+	struct sp_error *error = resolver_sources(run->resolver, module, pid, offsets, count, threads,
+						  ret);
+	ctx_add_done(run->ctx, count);
+	return error;
 }
 
 /* Debug information is searched only if a key or the tree needs it. */
 static struct sp_error *open_names(struct run *run)
 {
 	const struct label_options options = label_options(run);
-	const struct name_sources sources = {has_sources, find_sources, run->resolver};
+	const struct name_sources sources = {has_sources, find_sources, run};
 	bool needed = labels_need_sources(&options);
 	return names_init(&run->names, run->machine, run->resolver, &run->options,
 			  needed ? &sources : NULL) ? NULL : error_no_memory();
@@ -84,6 +89,10 @@ static struct sp_error *open_names(struct run *run)
 static struct sp_error *make_labels(struct run *run)
 {
 	const struct label_options options = label_options(run);
+	size_t sourced = 0;
+	for (size_t i = 0; i < run->names.frames.count; i++)
+		sourced += run->names.frames.items[i].sourced;
+	ctx_begin_step(run->ctx, SP_STEP_NAMES, sourced);
 	struct sp_error *error = labels_make(&run->labels, &run->names, &options,
 					     &run->analysis->functions, &run->analysis->nodes);
 	if (!error && run->work.matches)
@@ -127,6 +136,14 @@ static struct sp_error *ranges_make(struct ranges *ranges, const struct sideband
 	return NULL;
 }
 
+static uint64_t size_of(const struct ranges *ranges)
+{
+	uint64_t size = 0;
+	for (size_t i = 0; i < ranges->count; i++)
+		size += ranges->items[i].end - ranges->items[i].begin;
+	return size;
+}
+
 /* A step of the work, which all workers do at the same time, each its part. */
 struct step {
 	struct sp_error *(*work)(struct worker *worker, struct ranges *ranges);
@@ -143,7 +160,9 @@ static struct sp_error *read_step(struct worker *worker, struct ranges *ranges)
 		size_t next = atomic_fetch_add(&ranges->next, 1);
 		if (next >= ranges->count)
 			return NULL;
-		error = count_extent(&worker->counted, ranges->items[next]);
+		const struct reader_extent *range = &ranges->items[next];
+		error = count_extent(&worker->counted, *range);
+		ctx_add_done(worker->counted.work->ctx, range->end - range->begin);
 	}
 	atomic_store(&ranges->stop, true);
 	return error;
@@ -268,6 +287,7 @@ static struct sp_error *read_samples(struct run *run)
 	while (!error && run->worker_count < threads)
 		error = counted_init(&run->workers[run->worker_count++].counted, &run->work,
 				     &run->names);
+	ctx_begin_step(run->ctx, SP_STEP_SAMPLES, size_of(&ranges));
 	if (!error)
 		error = all_workers(run, &ranges, read_step);
 	if (!error)
@@ -277,6 +297,7 @@ static struct sp_error *read_samples(struct run *run)
 	free_repairs(run);
 	if (!error)
 		error = make_labels(run);
+	ctx_begin_step(run->ctx, SP_STEP_ROWS, 0);
 	if (!error)
 		error = all_workers(run, &ranges, sum_step);
 	vec_deinit(&ranges);
@@ -287,6 +308,7 @@ static struct sp_error *read_samples(struct run *run)
 static struct sp_error *read_recording(struct run *run, const struct merged *merged)
 {
 	run->threads = pass_one_threads(run->options.threads);
+	ctx_begin_step(run->ctx, SP_STEP_MAPPINGS, 0);
 	struct sp_error *error = pass_one_read(run->ctx, run->reader, run->options.files.symfs,
 					       run->threads, &run->machine, &run->sideband);
 	if (error)

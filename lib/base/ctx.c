@@ -14,6 +14,8 @@ struct sp_ctx {
 	char *root, *debug_path, *cache_path;
 	bool debuginfod;
 	atomic_bool cancelled;
+	_Atomic enum sp_step step;
+	_Atomic uint64_t step_done, step_total;
 };
 
 DEFINE_CLEANUP(struct sp_ctx *, sp_ctx_free)
@@ -101,6 +103,34 @@ void sp_ctx_cancel(struct sp_ctx *ctx)
 void sp_ctx_uncancel(struct sp_ctx *ctx)
 {
 	atomic_store_explicit(&ctx->cancelled, false, memory_order_relaxed);
+}
+
+struct sp_progress sp_ctx_progress(const struct sp_ctx *ctx)
+{
+	struct sp_progress progress = {
+		.step = atomic_load_explicit(&ctx->step, memory_order_relaxed),
+		.done = atomic_load_explicit(&ctx->step_done, memory_order_relaxed),
+		.total = atomic_load_explicit(&ctx->step_total, memory_order_relaxed),
+	};
+	/* The three are not of one moment when a step begins. */
+	if (progress.done > progress.total)
+		progress.done = progress.total;
+	return progress;
+}
+
+void ctx_begin_step(struct sp_ctx *ctx, enum sp_step step, uint64_t total)
+{
+	if (!ctx)
+		return;
+	atomic_store_explicit(&ctx->step_done, 0, memory_order_relaxed);
+	atomic_store_explicit(&ctx->step_total, total, memory_order_relaxed);
+	atomic_store_explicit(&ctx->step, step, memory_order_relaxed);
+}
+
+void ctx_add_done(struct sp_ctx *ctx, uint64_t done)
+{
+	if (ctx)
+		atomic_fetch_add_explicit(&ctx->step_done, done, memory_order_relaxed);
 }
 
 const char *ctx_root(const struct sp_ctx *ctx)

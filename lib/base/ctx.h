@@ -17,6 +17,13 @@ bool ctx_cancelled(const struct sp_ctx *ctx);
 /* SP_ERROR_CANCELLED if so, else NULL. */
 struct sp_error *ctx_check(const struct sp_ctx *ctx) SP_MUST_CHECK;
 
+/*
+ * Begins a step of `total` units, or unknown many (0), for sp_ctx_progress(); threads that work on it
+ * then add what they have done. NULL is no context.
+ */
+void ctx_begin_step(struct sp_ctx *ctx, enum sp_step step, uint64_t total);
+void ctx_add_done(struct sp_ctx *ctx, uint64_t done);
+
 void ctx_log_(const struct sp_ctx *ctx, enum sp_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 bool ctx_logs(const struct sp_ctx *ctx, enum sp_log_level level);

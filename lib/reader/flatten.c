@@ -255,6 +255,7 @@ static struct sp_error *flatten_walk(struct flattener *flattener, struct walker 
 		bool compressed = raw.type == SP_RECORD_COMPRESSED ||
 				  raw.type == SP_RECORD_COMPRESSED2;
 		uint64_t end = walker_offset(walker);
+		ctx_add_done(flattener->reader->ctx, end - offset);
 		error = compressed ? flatten_compressed(flattener, &raw, end)
 				   : flatten_plain(flattener, &raw, end);
 		if (error)
@@ -271,6 +272,7 @@ static struct sp_error *flatten_source(struct flattener *flattener,
 	flattener->fd = source->fd;
 	flattener->path = source->path;
 	flattener->lost = flattener->refused = false;
+	ctx_begin_step(flattener->reader->ctx, SP_STEP_INFLATE, end - source->extent.begin);
 	const struct walker_file file = {source->fd, source->path, flattener->reader->swap, end};
 	struct sp_error *error = walker_new_at(&file, source->extent, &walker);
 	if (error)

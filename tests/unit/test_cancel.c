@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Cancellation of an analysis: before it, and during each of its phases, from another thread. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -137,6 +138,47 @@ TEST(an_analysis_is_cancelled_in_each_phase_and_can_be_run_again)
 	}
 	ck_assert_uint_gt(cancelled, 0);
 	analyse_all(ctx, reader);
+	sp_reader_free(reader);
+	sp_ctx_free(ctx);
+}
+
+struct watcher {
+	struct sp_ctx *ctx;
+	atomic_bool end;
+	unsigned int seen; /* bit for each step */
+	bool sound;        /* no step has more done than there is, or goes back */
+};
+
+static void *watch(void *arg)
+{
+	struct watcher *watcher = arg;
+	struct sp_progress last = {0};
+	while (!atomic_load(&watcher->end)) {
+		struct sp_progress progress = sp_ctx_progress(watcher->ctx);
+		watcher->sound &= progress.done <= progress.total && progress.step >= last.step;
+		watcher->seen |= 1u << progress.step;
+		last = progress;
+	}
+	return NULL;
+}
+
+TEST(progress_goes_through_the_steps)
+{
+	const char *path = write_recording();
+	struct sp_ctx *ctx;
+	struct sp_reader *reader;
+	pthread_t thread;
+	ok_or_fail(sp_ctx_new(&ctx));
+	ck_assert_int_eq(sp_ctx_progress(ctx).step, SP_STEP_NONE);
+	ok_or_fail(sp_reader_open(ctx, path, &reader));
+	struct watcher watcher = {.ctx = ctx, .sound = true};
+	ck_assert_int_eq(pthread_create(&thread, NULL, watch, &watcher), 0);
+	analyse_all(ctx, reader);
+	atomic_store(&watcher.end, true);
+	pthread_join(thread, NULL);
+	ck_assert(watcher.sound);
+	ck_assert(watcher.seen & 1u << SP_STEP_SAMPLES);
+	ck_assert_int_eq(sp_ctx_progress(ctx).step, SP_STEP_ROWS);
 	sp_reader_free(reader);
 	sp_ctx_free(ctx);
 }

@@ -11,6 +11,7 @@
 #include "input.h"
 #include "options.h"
 #include "pager.h"
+#include "progress.h"
 
 enum info_format { INFO_TEXT, INFO_JSON };
 
@@ -153,7 +154,10 @@ static struct sp_analysis *analyze(struct sp_ctx *ctx, struct sp_reader *reader,
 	struct sp_analysis *analysis = NULL;
 	sp_ctx_set_debuginfod(ctx, options->debuginfod);
 	sp_reader_rewind(reader);
+	struct progress progress;
+	progress_begin(&progress, ctx, !options->verbose);
 	struct sp_error *error = sp_analysis_run(ctx, reader, &wanted, &analysis);
+	progress_end(&progress);
 	if (error)
 		diag_error(error);
 	return analysis;

@@ -12,6 +12,7 @@
 #include "out/output.h"
 #include "out/timeline.h"
 #include "pager.h"
+#include "progress.h"
 
 /* The least share of text in call trees, and in rows by total, unless --percent-limit sets it; perf's. */
 #define TEXT_LIMIT 0.005
@@ -396,9 +397,12 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 		return 1;
 	struct sp_analysis_options options = analysis_options(arguments, recordings->items[0].reader);
 	struct sp_error *error = set_time_origins(arguments, recordings, &options);
+	struct progress progress;
+	progress_begin(&progress, ctx, !arguments->selection.quiet && !arguments->selection.verbose);
 	if (!error)
 		error = sp_analysis_sum(ctx, recordings->items, recordings->count, &options,
 					&analysis);
+	progress_end(&progress);
 	if (error) {
 		diag_error(error);
 		return 1;

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "progress.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST_MS 500 /* shorter calls show nothing */
+#define NEXT_MS 100
+
+static const char *const names[] = {
+	[SP_STEP_NONE] = "reading",
+	[SP_STEP_INFLATE] = "reading compressed records",
+	[SP_STEP_MAPPINGS] = "reading mappings",
+	[SP_STEP_SAMPLES] = "reading samples",
+	[SP_STEP_NAMES] = "reading debug information",
+	[SP_STEP_ROWS] = "summing samples",
+};
+
+static void show(const struct sp_ctx *ctx)
+{
+	struct sp_progress progress = sp_ctx_progress(ctx);
+	if (progress.total)
+		fprintf(stderr, "\r\033[K%s: %.0f%%", names[progress.step],
+			100 * (double)progress.done / (double)progress.total);
+	else
+		fprintf(stderr, "\r\033[K%s", names[progress.step]);
+	fflush(stderr);
+}
+
+static struct timespec after_ms(long ms)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	time.tv_nsec += ms * 1000000;
+	time.tv_sec += time.tv_nsec / 1000000000;
+	time.tv_nsec %= 1000000000;
+	return time;
+}
+
+static void *show_until_end(void *arg)
+{
+	struct progress *progress = arg;
+	struct timespec next = after_ms(FIRST_MS);
+	bool shown = false;
+	pthread_mutex_lock(&progress->lock);
+	while (!progress->ended) {
+		if (!pthread_cond_timedwait(&progress->end, &progress->lock, &next))
+			continue;
+		show(progress->ctx);
+		shown = true;
+		next = after_ms(NEXT_MS);
+	}
+	pthread_mutex_unlock(&progress->lock);
+	if (shown) {
+		fputs("\r\033[K", stderr);
+		fflush(stderr);
+	}
+	return NULL;
+}
+
+void progress_begin(struct progress *progress, const struct sp_ctx *ctx, bool wanted)
+{
+	pthread_condattr_t attributes;
+	sigset_t all, before;
+	*progress = (struct progress){.ctx = ctx};
+	const char *terminal = getenv("TERM");
+	if (!wanted || !isatty(STDERR_FILENO) || !terminal || !strcmp(terminal, "dumb"))
+		return;
+	pthread_mutex_init(&progress->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&progress->end, &attributes);
+	pthread_condattr_destroy(&attributes);
+	/* Signals are for the main thread. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	progress->started = !pthread_create(&progress->thread, NULL, show_until_end, progress);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void progress_end(struct progress *progress)
+{
+	if (!progress->started)
+		return;
+	pthread_mutex_lock(&progress->lock);
+	progress->ended = true;
+	pthread_cond_signal(&progress->end);
+	pthread_mutex_unlock(&progress->lock);
+	pthread_join(progress->thread, NULL);
+	pthread_cond_destroy(&progress->end);
+	pthread_mutex_destroy(&progress->lock);
+}
