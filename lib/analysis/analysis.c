@@ -26,6 +26,9 @@
 #define RANGE_MAX ((uint64_t)16 << 20)
 #define RANGES_PER_THREAD 8
 
+/* Larger stack copies are mapped: most of their bytes are not looked at. */
+#define LARGE_COPY 4096
+
 static const enum sp_key default_keys[] = {SP_KEY_COMM, SP_KEY_DSO, SP_KEY_FUNCTION};
 
 DEFINE_CLEANUP(struct sp_analysis *, sp_analysis_free)
@@ -290,6 +293,7 @@ static struct sp_error *read_samples(struct run *run)
 	ctx_begin_step(run->ctx, SP_STEP_SAMPLES, size_of(&ranges));
 	if (!error)
 		error = all_workers(run, &ranges, read_step);
+	reader_unmap(run->reader);
 	if (!error)
 		error = repair_stacks(run);
 	if (!error)
@@ -304,11 +308,22 @@ static struct sp_error *read_samples(struct run *run)
 	return error;
 }
 
+static bool has_large_copies(const struct record_layout *layout)
+{
+	for (size_t i = 0; i < layout->event_count; i++)
+		if (dump_unwind_has_dump(&layout->events[i].attr) &&
+		    layout->events[i].attr.sample_stack_user >= LARGE_COPY)
+			return true;
+	return false;
+}
+
 /* The analysis of one recording, until its samples are rows of workers. */
 static struct sp_error *read_recording(struct run *run, const struct merged *merged)
 {
 	run->threads = pass_one_threads(run->options.threads);
 	ctx_begin_step(run->ctx, SP_STEP_MAPPINGS, 0);
+	if (has_large_copies(reader_layout(run->reader)))
+		reader_map(run->reader);
 	struct sp_error *error = pass_one_read(run->ctx, run->reader, run->options.files.symfs,
 					       run->threads, &run->machine, &run->sideband);
 	if (error)
@@ -383,6 +398,7 @@ static struct sp_error *add_recording(struct sp_ctx *ctx, struct merged *merged,
 	};
 	struct sp_error *error = set_own_options(&run, recording) ?
 					 run_all(&run, merged, index) : error_no_memory();
+	reader_unmap(run.reader);
 	run_deinit(&run);
 	return error;
 }

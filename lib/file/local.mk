@@ -4,6 +4,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/file/deflate.h \
 	lib/file/format.h \
 	lib/file/inflate.h \
+	lib/file/mapping.c lib/file/mapping.h \
 	lib/file/reader_damage.c lib/file/reader_damage.h \
 	lib/file/reader_io.c lib/file/reader_io.h \
 	lib/file/reader_struct.h
@@ -13,4 +14,4 @@ lib_libsprof_core_la_SOURCES += lib/file/inflate.c lib/file/deflate.c
 else
 lib_libsprof_core_la_SOURCES += lib/file/inflate_none.c lib/file/deflate_none.c
 endif
-check_PROGRAMS += tests/unit/test_damage
+check_PROGRAMS += tests/unit/test_damage tests/unit/test_mapping

@@ -28,6 +28,16 @@ struct sp_error *reader_read(const struct sp_reader *reader, uint64_t offset, vo
 	return NULL;
 }
 
+void reader_map(struct sp_reader *reader)
+{
+	mapping_begin(&reader->mapping, reader->data_fd);
+}
+
+void reader_unmap(struct sp_reader *reader)
+{
+	mapping_end(&reader->mapping);
+}
+
 void reader_set_swap(struct sp_reader *reader, bool swap)
 {
 	reader->swap = swap;

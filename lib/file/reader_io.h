@@ -27,6 +27,14 @@ const struct record_layout *reader_layout(const struct sp_reader *reader);
 struct sp_error *reader_read(const struct sp_reader *reader, uint64_t offset, void *to,
 			     size_t size) SP_MUST_CHECK;
 
+/*
+ * Lets walkers map the flat data if that is safe (mapping.h). It pays if few of the bytes are looked at.
+ * Until reader_unmap(), processes that want to write to the file may have to wait, so walkers must not
+ * pause.
+ */
+void reader_map(struct sp_reader *reader);
+void reader_unmap(struct sp_reader *reader);
+
 /* -- While opening --------------------------------------------------------- */
 
 void reader_set_swap(struct sp_reader *reader, bool swap);

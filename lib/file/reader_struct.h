@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "file/damage.h"
 #include "file/format.h"
+#include "file/mapping.h"
 #include "record/decode.h"
 #include "record/length.h"
 
@@ -41,6 +42,7 @@ struct sp_reader {
 	bool no_memory;   /* something of the above is missing */
 	struct sp_file_info info;
 	struct record_layout layout;
+	struct mapping mapping; /* windows of data_fd, for walkers */
 	struct lengths lengths; /* for any event, until the events are known */
 
 	struct damage_list damage;

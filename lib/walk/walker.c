@@ -68,6 +68,7 @@ struct sp_error *walker_new(struct sp_reader *reader, struct reader_extent exten
 	if (error)
 		return error;
 	walker->reader = reader;
+	walker->mapping = &reader->mapping;
 	walker_check_sizes(walker, &reader->lengths, reader);
 	if (reader_is_exact(reader))
 		error = decoder_new(&reader->layout, &walker->decoder);
@@ -81,6 +82,7 @@ void walker_free(struct walker *walker)
 {
 	if (!walker)
 		return;
+	walker_close_window(walker);
 	decoder_free(walker->decoder);
 	decoder_free(walker->time_decoder);
 	free(walker->shortened);
@@ -281,7 +283,7 @@ static struct sp_error *skip_payload(struct walker *walker, const struct header 
 	}
 	/* The payload ends beyond the buffer: the next call fills it. */
 	walker->end = walker->stop = walker->pos;
-	walker->buffer_offset += payload;
+	walker->base_offset += payload;
 	return NULL;
 }
 
@@ -309,13 +311,13 @@ static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 	*raw = (struct raw_record){.type = header.type, .misc = header.misc, .size = header.size,
 				   .bytes = walker->pos, .offset = offset};
 	walker->end = walker->stop = walker->pos;
-	walker->buffer_offset += header.size;
+	walker->base_offset += header.size;
 	return NULL;
 }
 
 void walker_doubt(struct walker *walker, const struct raw_record *raw, size_t excess)
 {
-	if (likely(excess < HEADER_SIZE) || !walker->reader || raw->offset < walker->buffer_offset)
+	if (likely(excess < HEADER_SIZE) || !walker->reader || raw->offset < walker->base_offset)
 		return;
 	struct header header = header_at(raw->bytes + (raw->size - excess), walker->swap);
 	if (!header_is_plausible(&header))
@@ -398,7 +400,7 @@ struct sp_error *walker_next(struct walker *walker, struct raw_record *raw)
 			raw->misc = header.misc;
 			raw->size = header.size;
 			raw->bytes = pos;
-			raw->offset = walker->buffer_offset + (uint64_t)(pos - walker->buffer);
+			raw->offset = walker->base_offset + (uint64_t)(pos - walker->base);
 			if (header.type != PERF_RECORD_SAMPLE && walker->lengths &&
 			    walker_seems_too_long(walker, raw))
 				return next_slow(walker, raw);

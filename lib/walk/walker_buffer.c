@@ -6,6 +6,10 @@
  * fails. The buffer is small enough for the second-level cache to have its bytes when records are
  * decoded: a report of 566 MB takes 430 ms of CPU time with 256 KiB, 510 with 1 MiB.
  *
+ * Stack copies are an exception, because a report looks at a tenth of their bytes: if it is safe
+ * (mapping.h), windows of the file take the place of the buffer. A report of 1.6 GB of copies of
+ * 8 KB takes 0.70 of the time then.
+ *
  * A record is never split: a buffer that ends inside one is filled again from that record's
  * start. Records thus stay aligned as they are in the file.
  */
@@ -18,6 +22,9 @@
 
 #define READ_SIZE ((size_t)1 << 18)
 
+/* Size of a window: pages that were touched in it stay in memory until it is closed. */
+#define WINDOW_SIZE ((uint64_t)4 << 20)
+
 /* Size for searches: one half is searched before the other is read again. */
 #define SEARCH_SIZE (2 * READ_SIZE)
 
@@ -25,31 +32,60 @@ bool walker_buffer_init(struct walker *walker, uint64_t offset, uint64_t size)
 {
 	walker->buffer_size = size < SEARCH_SIZE ? (size_t)size : SEARCH_SIZE;
 	walker->buffer = aligned_alloc(4096, walker->buffer_size);
-	walker->buffer_offset = offset;
-	walker->pos = walker->stop = walker->end = walker->buffer;
+	walker->base_offset = offset;
+	walker->base = walker->pos = walker->stop = walker->end = walker->buffer;
 	return walker->buffer;
 }
 
 void walker_set_stop(struct walker *walker)
 {
-	uint64_t offset = walker->buffer_offset;
+	uint64_t offset = walker->base_offset;
 	uint64_t own = walker->begin_end > offset ? walker->begin_end - offset : 0;
-	size_t size = (size_t)(walker->end - walker->buffer);
-	walker->stop = own < size ? walker->buffer + own : walker->end;
+	size_t size = (size_t)(walker->end - walker->base);
+	walker->stop = own < size ? walker->base + own : walker->end;
 }
 
-/* The first `size` bytes in the buffer are those at `offset`. */
-static void set_content(struct walker *walker, uint64_t offset, size_t size)
+/* Sets that `size` bytes of the file, from `offset` on, are at `bytes`. */
+static void set_content(struct walker *walker, uint64_t offset, const uint8_t *bytes, size_t size)
 {
-	walker->buffer_offset = offset;
-	walker->pos = walker->buffer;
-	walker->end = walker->buffer + size;
+	walker->base_offset = offset;
+	walker->base = walker->pos = bytes;
+	walker->end = bytes + size;
 	walker_set_stop(walker);
+}
+
+void walker_close_window(struct walker *walker)
+{
+	if (walker->window.is_open)
+		mapping_close(walker->mapping, walker->window.begin, walker->window.size);
+	walker->window.is_open = false;
+}
+
+/* Opens the window that has `offset`; false if the file must be read. */
+static bool open_window(struct walker *walker, uint64_t offset)
+{
+	uint64_t begin = offset & ~(MAPPING_ALIGN - 1);
+	uint64_t size = walker->data_end - begin;
+	walker_close_window(walker);
+	if (!walker->mapping || offset < walker->unmapped_end)
+		return false;
+	if (size > WINDOW_SIZE)
+		size = WINDOW_SIZE;
+	const uint8_t *bytes = mapping_open(walker->mapping, begin, size);
+	if (!bytes) {
+		walker->unmapped_end = begin + size;
+		return false;
+	}
+	walker->window.begin = begin;
+	walker->window.size = size;
+	walker->window.is_open = true;
+	set_content(walker, offset, bytes + (offset - begin), (size_t)(size - (offset - begin)));
+	return true;
 }
 
 void walker_move(struct walker *walker, uint64_t offset)
 {
-	set_content(walker, offset, 0);
+	set_content(walker, offset, walker->buffer, 0);
 }
 
 struct sp_error *walker_fill(struct walker *walker, uint64_t offset, size_t most)
@@ -59,8 +95,10 @@ struct sp_error *walker_fill(struct walker *walker, uint64_t offset, size_t most
 	struct sp_error *cancelled = walker->reader ? ctx_check(walker->reader->ctx) : NULL;
 	if (cancelled)
 		return cancelled;
+	if (open_window(walker, offset))
+		return NULL;
 	int errnum = io_pread(walker->fd, walker->buffer, size, (off_t)offset, &got);
-	set_content(walker, offset, got);
+	set_content(walker, offset, walker->buffer, got);
 	if (errnum) {
 		walker->finished = true;
 		return error_prefix(error_os(errnum, "cannot read at offset 0x%llx",
@@ -89,6 +127,6 @@ struct sp_error *walker_ensure(struct walker *walker, size_t need)
 
 bool walker_records_begin(const struct walker *walker, const uint8_t *pos)
 {
-	uint64_t end = walker->buffer_offset + (uint64_t)(walker->end - walker->buffer);
+	uint64_t end = walker->base_offset + (uint64_t)(walker->end - walker->base);
 	return records_begin(pos, walker->end, end == walker->data_end, walker->swap);
 }

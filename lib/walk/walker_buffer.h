@@ -4,6 +4,7 @@
 #define WALK_WALKER_BUFFER_H
 
 #include <sprof/reader.h>
+#include "file/mapping.h"
 #include "record/decode.h"
 #include "record/length.h"
 #include "walk/resync.h"
@@ -15,16 +16,20 @@
 struct walker {
 	const uint8_t *pos;  /* the next record */
 	const uint8_t *stop; /* records that begin here or later are not returned */
-	const uint8_t *end;  /* end of the bytes in the buffer */
+	const uint8_t *end;  /* end of the bytes at `base` */
 	bool swap;
 	bool hops;
 	bool finished;
 	uint64_t cut_at; /* walker_cut_at() */
 	int fd;
 	const char *path;
+	const uint8_t *base;  /* the buffer, or a window of the file */
+	uint64_t base_offset; /* offset of base[0] in the file */
 	uint8_t *buffer;
-	uint64_t buffer_offset; /* offset of buffer[0] in the file */
 	size_t buffer_size;
+	struct mapping *mapping; /* NULL: the file is read */
+	struct { uint64_t begin, size; bool is_open; } window;
+	uint64_t unmapped_end;   /* no window is tried before this offset */
 	uint64_t begin_end; /* records begin before this offset */
 	uint64_t data_end;  /* records end before this offset */
 	struct sp_reader *reader;      /* NULL: a file's records, which are not decoded */
@@ -49,7 +54,13 @@ void walker_set_stop(struct walker *walker);
 /* Moves to `offset`, with nothing in the buffer. */
 void walker_move(struct walker *walker, uint64_t offset);
 
-/* Reads up to `most` bytes at `offset`. Fails with SP_ERROR_FORMAT if the file was truncated. */
+/* Releases the window of the file, if one is open. */
+void walker_close_window(struct walker *walker);
+
+/*
+ * Reads up to `most` bytes at `offset`, or opens a window there. Fails with SP_ERROR_FORMAT if the file
+ * was truncated.
+ */
 struct sp_error *walker_fill(struct walker *walker, uint64_t offset, size_t most) SP_MUST_CHECK;
 
 /* Reads until `need` bytes from `pos` on, or all bytes of the data, are in the buffer. */
@@ -61,7 +72,7 @@ bool walker_records_begin(const struct walker *walker, const uint8_t *pos);
 /* Offset of `pos` in the file. */
 static inline uint64_t walker_pos_offset(const struct walker *walker)
 {
-	return walker->buffer_offset + (uint64_t)(walker->pos - walker->buffer);
+	return walker->base_offset + (uint64_t)(walker->pos - walker->base);
 }
 
 #endif

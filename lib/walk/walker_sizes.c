@@ -23,7 +23,7 @@ struct sp_error *walker_check_doubt(struct walker *walker)
 	size_t size = walker->doubt.size;
 	walker->doubt.size = 0;
 	walker_set_stop(walker);
-	walker->pos = walker->buffer + (fields_end - walker->buffer_offset);
+	walker->pos = walker->base + (fields_end - walker->base_offset);
 	struct sp_error *error = walker_ensure(walker, RESYNC_HEADERS * RECORD_MAX);
 	if (error)
 		return error;
@@ -31,7 +31,7 @@ struct sp_error *walker_check_doubt(struct walker *walker)
 		reader_add_resized_sample(walker->reader, begin, size,
 					  (size_t)(fields_end - begin));
 	else
-		walker->pos = walker->buffer + (begin + size - walker->buffer_offset);
+		walker->pos = walker->base + (begin + size - walker->base_offset);
 	return NULL;
 }
 

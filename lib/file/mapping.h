@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Windows of a mapped file, for readers of few of its bytes: read(2) would copy all. A window is
+ * opened only if a mapping is as safe as reading:
+ *
+ *	A file that shrinks causes SIGBUS. So the file is mapped under a lease (fcntl(2), F_SETLEASE):
+ *	no process has it open for writing, and one that wants to waits until the lease is given
+ *	back, which happens as soon as no window is open. (If this process is stopped just then, the
+ *	kernel breaks the lease after /proc/sys/fs/lease-break-time, 45 s.) A lease needs a file of
+ *	our own or CAP_LEASE, and a local file system.
+ *
+ *	A failing disk causes SIGBUS, too. So a window is opened only on bytes in the page cache.
+ *	(If memory runs out, some may be dropped while the window is open; so may our own code.)
+ *
+ * A window that cannot be opened is no error: the caller reads instead.
+ */
+#ifndef FILE_MAPPING_H
+#define FILE_MAPPING_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Alignment of windows: at least a page on every machine. */
+#define MAPPING_ALIGN ((uint64_t)1 << 16)
+
+struct mapping {
+	pthread_mutex_t lock;
+	int fd;
+	uint8_t *bytes; /* the whole file; NULL: there is no lease */
+	uint64_t size;
+	unsigned int windows; /* open ones */
+	bool ending;          /* no more may be opened */
+};
+
+void mapping_init(struct mapping *mapping);
+void mapping_deinit(struct mapping *mapping);
+
+/* Takes a lease, if possible. `fd` is borrowed until mapping_end() and all windows are closed. */
+void mapping_begin(struct mapping *mapping, int fd);
+
+/* Opens no more windows. Open ones stay. */
+void mapping_end(struct mapping *mapping);
+
+/*
+ * Opens [offset, offset + size) of the file, offset aligned; NULL if it must be read. Windows may
+ * overlap. Do not wait for anything while one is open. Thread-safe.
+ */
+const uint8_t *mapping_open(struct mapping *mapping, uint64_t offset, uint64_t size);
+void mapping_close(struct mapping *mapping, uint64_t offset, uint64_t size);
+
+#endif
