@@ -88,6 +88,13 @@ bool option_parse_flag(const struct option *option, const char *text)
 	return true;
 }
 
+bool option_parse_off(const struct option *option, const char *text)
+{
+	(void)text;
+	*(enum sp_choice *)option->value = SP_OFF;
+	return true;
+}
+
 bool option_parse_choice(const struct option *option, const char *text)
 {
 	(void)text;
@@ -99,6 +106,8 @@ static void option_negate(const struct option *option)
 {
 	if (option->parse == option_parse_choice)
 		*(int *)option->value = 0;
+	else if (option->parse == option_parse_off)
+		*(enum sp_choice *)option->value = SP_DEFAULT;
 	else
 		*(bool *)option->value = false;
 }

@@ -48,6 +48,12 @@ struct option {
 	 .value = OPTION_TYPED(value_, bool *), .parse = option_parse_flag, .negatable = true, \
 	 __VA_ARGS__}
 
+/* enum sp_choice *, off by this option; --no-NAME resets it. */
+#define OPTION_OFF(letter_, name_, value_, help_, ...)                                      \
+	{.letter = (letter_), .name = (name_), .help = (help_),                             \
+	 .value = OPTION_TYPED(value_, enum sp_choice *), .parse = option_parse_off,        \
+	 .negatable = true, __VA_ARGS__}
+
 /* int *: 1 by --NAME, 0 by --no-NAME; the caller sets it to -1 for "not said". */
 #define OPTION_CHOICE(letter_, name_, value_, help_, ...)                                   \
 	{.letter = (letter_), .name = (name_), .help = (help_),                             \
@@ -96,8 +102,8 @@ struct option {
 
 #define OPTION_END {0}
 
-option_parse_fn option_parse_flag, option_parse_choice, option_parse_string, option_parse_number,
-	option_parse_strings, option_parse_numbers;
+option_parse_fn option_parse_flag, option_parse_off, option_parse_choice, option_parse_string,
+	option_parse_number, option_parse_strings, option_parse_numbers;
 
 /* The items are copies; both are freed by their deinit. */
 struct option_strings {

@@ -5,6 +5,7 @@
 
 #include <sprof/ctx.h>
 #include <sprof/filter.h>
+#include <sprof/options.h>
 #include <sprof/profile.h>
 #include <sprof/reader.h>
 
@@ -51,10 +52,10 @@ struct sp_analysis_options {
 	size_t max_stack;
 	bool collapse_recursion; /* the tree shows one round of repeated calls */
 	/*
-	 * Inlined functions are no functions: functions are symbols, as are the tree's nodes,
-	 * and debug information is read for nothing but source lines, if those are asked for.
+	 * Inlined functions count as functions. Off: functions and the tree's nodes are symbols, and
+	 * debug information is read for source lines alone, if those are asked for.
 	 */
-	bool no_inlines;
+	enum sp_choice inlines;
 	bool whole_paths;        /* srcfile and srcline have the whole path of the file */
 	/*
 	 * Count branches: each entry of a sample's branch stack is one, of weight 1, and is

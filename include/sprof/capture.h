@@ -24,6 +24,7 @@
 #include <time.h>
 #include <sprof/ctx.h>
 #include <sprof/list.h>
+#include <sprof/options.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,13 +57,13 @@ enum sp_capture_threads {
 
 /* How the calls that lead to a sample are found. */
 enum sp_call_graph {
-	SP_CALL_GRAPH_NONE,
 	SP_CALL_GRAPH_AUTO, /* frame pointers where the binaries keep them, else DWARF; a note says which */
 	SP_CALL_GRAPH_FP,   /* by the kernel, which follows frame pointers */
 	/* By call frame information, from registers and a copy of the stack. */
 	SP_CALL_GRAPH_DWARF,
 	/* The user's by the processor, which records calls (LBR); the kernel's as by FP. */
 	SP_CALL_GRAPH_LBR,
+	SP_CALL_GRAPH_NONE,
 };
 
 /* When copies of the stack are unwound. */
@@ -87,7 +88,7 @@ struct sp_capture_fields {
 	bool thread_counts;      /* count of each thread or process, written at its end */
 	bool data_mappings;      /* mappings of data, too */
 	bool switches, namespaces, cgroups; /* records of them */
-	bool no_bpf_programs;    /* leave out which are loaded meanwhile */
+	enum sp_choice bpf_programs; /* records of those loaded meanwhile */
 };
 
 /* When samples are taken, in ms from the start; end 0: until it ends. */
@@ -121,7 +122,7 @@ struct sp_capture_options {
 	bool system_wide;           /* all processes */
 	const char *cpus;           /* "0-3,5": these alone; without pids and tids, all processes */
 	enum sp_capture_scope scope;
-	bool no_inherit;            /* leave out what is forked later */
+	enum sp_choice inherit;     /* record new threads and children, too */
 	bool inherit_threads;       /* follow new threads, not new processes */
 	bool remove_on_exec;        /* leave a running process at its next exec */
 	/*
@@ -137,7 +138,7 @@ struct sp_capture_options {
 	const struct sp_event_list *event_lists; /* in place of `events`: several, with filters */
 	size_t event_list_count;
 	struct sp_capture_fields fields;
-	bool no_samples;            /* count, and record the side-band alone */
+	enum sp_choice samples;     /* off: count, and record the side-band alone */
 	bool strict_freq;           /* more than is allowed fails, and is no note */
 	bool use_clock;
 	clockid_t clock;            /* clock of all times if use_clock; else CLOCK_MONOTONIC */
@@ -177,7 +178,7 @@ struct sp_capture_options {
 	uint32_t realtime;
 	enum sp_capture_threads threads;
 	uint32_t thread_count;
-	bool no_adapt;              /* keep the rate, however many samples are lost */
+	enum sp_choice adapt;       /* reduce the rate while many samples are lost */
 	/*
 	 * zstd level from 1 (fast) to 22 (small); larger values mean the highest level. 0: no
 	 * compression.

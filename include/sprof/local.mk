@@ -12,6 +12,7 @@ pkginclude_HEADERS += \
 	include/sprof/list.h \
 	include/sprof/losses.h \
 	include/sprof/meter.h \
+	include/sprof/options.h \
 	include/sprof/profile.h \
 	include/sprof/reader.h \
 	include/sprof/record.h \

@@ -204,7 +204,7 @@ enum sp_stack_end {
  * callees: above it) was called by what is not known.
  */
 struct sp_tree_node {
-	const char *symbol, *function; /* one of them (no_inlines says which), the other is NULL */
+	const char *symbol, *function; /* one of them (by `inlines` of the options), the other is NULL */
 	const char *dso;
 	bool symbol_known, from_cfi;
 	bool inlined; /* into what called it */

@@ -17,6 +17,7 @@
 
 #include <sprof/ctx.h>
 #include <sprof/filter.h>
+#include <sprof/options.h>
 #include <sprof/reader.h>
 
 #ifdef __cplusplus
@@ -27,11 +28,11 @@ extern "C" {
 struct sp_script_options {
 	uint64_t kernel_types; /* other wanted records: sets of 1 << PERF_RECORD_* … */
 	uint64_t user_types;   /* … and of 1 << (enum sp_user_record - 64) */
-	bool no_samples;
+	enum sp_choice samples;
 	bool in_file_order;    /* not by time */
-	bool no_chains;        /* samples have no call chains but their place */
+	enum sp_choice chains; /* off: samples have their place alone */
 	unsigned int max_stack; /* no more ips of a chain; 0: all */
-	bool no_inlines;       /* functions are symbols: debug information is not read for them */
+	enum sp_choice inlines; /* off: functions are symbols, without debug information */
 	bool lines;            /* source lines are wanted */
 	struct sp_filter filter; /* other records must be of its cpus, too */
 	/*

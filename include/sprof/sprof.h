@@ -15,6 +15,7 @@
 #include <sprof/list.h>
 #include <sprof/losses.h>
 #include <sprof/meter.h>
+#include <sprof/options.h>
 #include <sprof/profile.h>
 #include <sprof/reader.h>
 #include <sprof/record.h>

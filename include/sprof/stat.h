@@ -21,6 +21,7 @@
 #include <sprof/capture.h>
 #include <sprof/ctx.h>
 #include <sprof/list.h>
+#include <sprof/options.h>
 #include <sprof/reader.h>
 
 #ifdef __cplusplus
@@ -56,13 +57,13 @@ struct sp_stat_options {
 	const struct sp_event_list *event_lists; /* in place of `events`: several, with filters */
 	size_t event_list_count;
 	unsigned int detail;        /* 0 to 3: events of caches besides, as -d, -dd, -ddd */
-	bool no_events;             /* nothing is counted, only time is taken */
+	bool time_only;             /* no event is counted */
 	/* Control groups, on whole CPUs: the n-th event counts the n-th group (the last: the rest). */
 	struct sp_string_list cgroups;
 	bool each_cgroup;           /* instead: all events for each group */
 	bool user_only, kernel_only; /* for events without modifiers of their own */
-	bool no_inherit;            /* leave out what is forked later */
-	bool no_scale;              /* values as counted, where events took turns */
+	enum sp_choice inherit;     /* count new threads and children, too */
+	enum sp_choice scale;       /* scale up counts of events that took turns */
 	bool disabled;              /* nothing is counted before sp_stat_enable() */
 	enum sp_stat_aggregate aggregate;
 	uint32_t cache_level;       /* 0: the last */

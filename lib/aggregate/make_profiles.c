@@ -43,7 +43,7 @@ static bool make_profile(struct merged *merged, size_t index, struct profile_sou
 	struct profile_source tree = *source;
 	tree.functions = &analysis->nodes;
 	tree.files = &analysis->node_files;
-	tree.by_symbol = merged->options->no_inlines;
+	tree.by_symbol = merged->options->inlines == SP_OFF;
 	return merged->options->tree == SP_TREE_NONE || profile_tree(&tree, &analysis->arena, profile);
 }
 

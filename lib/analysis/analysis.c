@@ -55,7 +55,7 @@ static struct label_options label_options(const struct run *run)
 	return (struct label_options){
 		.keys = run->work.keys,
 		.tree = run->options.tree != SP_TREE_NONE || run->work.matches,
-		.expand = !run->options.no_inlines,
+		.expand = run->options.inlines != SP_OFF,
 		.tree_lines = run->options.tree_lines,
 		.threads = run->threads,
 		.ctx = run->ctx,

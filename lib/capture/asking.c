@@ -167,7 +167,7 @@ static struct event_asked asked_of(const struct sp_capture_options *options)
 				       ? PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING
 				       : 0,
 		.wakeup_events = options->wakeup_samples,
-		.no_samples = options->no_samples,
+		.no_samples = options->samples == SP_OFF,
 		.strict_freq = options->strict_freq,
 		.inherit_thread = options->inherit_threads,
 		.remove_on_exec = options->remove_on_exec,
@@ -176,7 +176,7 @@ static struct event_asked asked_of(const struct sp_capture_options *options)
 		.context_switch = fields->switches,
 		.namespaces = fields->namespaces,
 		.cgroup = fields->cgroups,
-		.no_bpf_event = fields->no_bpf_programs,
+		.no_bpf_event = fields->bpf_programs == SP_OFF,
 	};
 }
 

@@ -172,7 +172,7 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 		return error_no_memory();
 	struct sp_capture_options copy = *asked, *options = &copy;
 	capture->ctx = ctx;
-	capture->inherit = !options->no_inherit;
+	capture->inherit = options->inherit != SP_OFF;
 	capture->threads_only = options->inherit_threads;
 	capture->descendants = options->descendants;
 	capture->filter.own_pid = options->exclude_self ? (uint32_t)getpid() : 0;

@@ -129,7 +129,7 @@ static struct sp_error *choose_graph(struct sp_capture *capture,
 {
 	struct sp_error *error = call_graph_choose(capture->ctx, options, &capture->graph);
 	/* Nothing is sampled: there is nothing to find calls of. */
-	if (!error && options->no_samples)
+	if (!error && options->samples == SP_OFF)
 		capture->graph.kind = SP_CALL_GRAPH_NONE;
 	else if (!error && capture->graph.note)
 		error = capture_note_text(capture, NOTE_CALL_GRAPH, capture->graph.note);

@@ -120,7 +120,7 @@ struct sp_error *capture_open_slow(struct sp_capture *capture,
 	/* Of counters with a fixed period, nobody knows the rate before. */
 	bool fast = rate_of(plan) >= SLOW_FROM_HZ ||
 		    (!rate_of(plan) && !capture_is_clock(&plan->samples[0].attr));
-	if (options->no_adapt || options->cgroups || !whole || !fast ||
+	if (options->adapt == SP_OFF || options->cgroups || !whole || !fast ||
 	    capture->filter.fields.sample_id_again || event_plan_has_groups(plan) ||
 	    capture->traces.area_bytes || options->fields.thread_counts)
 		return NULL;

@@ -112,7 +112,7 @@ static size_t threads_wanted(const struct sp_capture *capture,
 	switch (options->threads) {
 	case SP_CAPTURE_THREADS_AUTO:
 		/* Who wants to be woken for each sample has it written at once. */
-		if (options->wakeup_samples || options->no_samples)
+		if (options->wakeup_samples || options->samples == SP_OFF)
 			return 0;
 		return drains_worthwhile(cpus, dumps ? attr->sample_stack_user : 0);
 	case SP_CAPTURE_THREADS_NONE:

@@ -168,7 +168,7 @@ static void set_attr(const struct sp_stat *stat, struct counter *counter, bool i
 	attr->disabled = is_leader;
 	attr->enable_on_exec = is_leader && stat->has_command && !stat->only_says_how_long &&
 			       !stat->cpu_wide && !stat->options.disabled;
-	attr->inherit = !stat->cpu_wide && !stat->options.no_inherit;
+	attr->inherit = !stat->cpu_wide && stat->options.inherit != SP_OFF;
 	if (spec->terms.given & EVENT_TERM_INHERIT)
 		attr->inherit = spec->terms.inherit && !stat->cpu_wide;
 	/* Else fork(2) of what is counted fails. */
@@ -211,7 +211,7 @@ static struct sp_error *add_counters(struct sp_stat *stat, const char *cgroup, i
 		stat->events[stat->counter_count] = event_of(stat, counter, cgroup);
 		if (!stat->events[stat->counter_count++].name)
 			return error_no_memory();
-		if (stat->cpu_wide || stat->options.no_inherit || !event_is_not_inherited(spec))
+		if (stat->cpu_wide || stat->options.inherit == SP_OFF || !event_is_not_inherited(spec))
 			continue;
 		struct sp_error *error = event_notes_add(
 			&stat->notes, spec->name, "its threads and children are not counted",
@@ -272,7 +272,7 @@ static struct sp_error *add_of_cgroups(struct sp_stat *stat)
 
 struct sp_error *stat_make_counters(struct sp_stat *stat)
 {
-	if (stat->options.no_events)
+	if (stat->options.time_only)
 		return NULL;
 	struct sp_error *error = parse_all(stat);
 	for (size_t i = 0; i < stat->specs.count && !error; i++)

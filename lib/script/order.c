@@ -48,7 +48,7 @@ void order_deinit(struct order *order)
 static bool type_is_wanted(const struct sp_script_options *options, uint32_t type)
 {
 	if (type == PERF_RECORD_SAMPLE)
-		return !options->no_samples;
+		return options->samples != SP_OFF;
 	if (type < RECORD_USER_TYPES)
 		return options->kernel_types >> type & 1;
 	return type < 2 * RECORD_USER_TYPES && options->user_types >> (type - RECORD_USER_TYPES) & 1;

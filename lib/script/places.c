@@ -15,7 +15,7 @@ struct sp_error *atlas_init(struct atlas *atlas, const struct sp_file_info *info
 		.machine = machine,
 		.info = info,
 		.resolver = resolver,
-		.inlines = !options->no_inlines,
+		.inlines = options->inlines != SP_OFF,
 		.lines = options->lines,
 	};
 	for (size_t i = 0; i < PLACE_LOCKS; i++)

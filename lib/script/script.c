@@ -24,7 +24,7 @@ static struct sp_error *read_sideband(struct sp_script *script)
 	struct sp_error *error = pass_one_read(script->ctx, script->reader,
 					       script->options.files.symfs, script->threads,
 					       &script->machine, &script->sideband);
-	if (!error && script->sideband.deferred_count && !script->options.no_chains)
+	if (!error && script->sideband.deferred_count && script->options.chains != SP_OFF)
 		error = deferred_read(&script->deferred, script->reader, &script->sideband.splits,
 				      script->threads);
 	return error;
@@ -34,7 +34,7 @@ static struct sp_error *open_files(struct sp_script *script)
 {
 	struct sp_files files = script->options.files;
 	/* Without chains nothing is unwound. */
-	if (script->options.no_chains)
+	if (script->options.chains == SP_OFF)
 		files.unwinder = "none";
 	struct sp_error *error = pass_one_open(script->ctx, script->reader, script->machine, &files,
 					       &script->resolver, &script->unwinding);

@@ -401,7 +401,7 @@ static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 	    !teller->script->atlas.collecting)
 		atomic_fetch_add_explicit(&teller->script->nameless[place->module->index], 1,
 					  memory_order_relaxed);
-	return !item->hidden && !options->no_chains ? find_chain(teller) : NULL;
+	return !item->hidden && options->chains != SP_OFF ? find_chain(teller) : NULL;
 }
 
 static struct raw_record raw_at(const struct sp_teller *teller, size_t index)

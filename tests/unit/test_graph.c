@@ -57,7 +57,7 @@ TEST(binaries_say_whether_they_keep_frame_pointers)
 TEST(what_was_asked_for_is_taken)
 {
 	const char *const command[] = {"true", NULL};
-	struct sp_capture_options options = {.command = command};
+	struct sp_capture_options options = {.command = command, .call_graph = SP_CALL_GRAPH_NONE};
 	struct call_graph graph;
 	ok_or_fail(call_graph_choose(NULL, &options, &graph));
 	ck_assert_int_eq(graph.kind, SP_CALL_GRAPH_NONE);
@@ -100,7 +100,7 @@ TEST(registers_are_those_that_perf_takes)
 TEST(what_suits_is_said)
 {
 	const char *const command[] = {"/bin/sh", NULL};
-	struct sp_capture_options options = {.command = command, .call_graph = SP_CALL_GRAPH_AUTO};
+	struct sp_capture_options options = {.command = command};
 	struct sp_ctx *ctx;
 	struct call_graph graph;
 	ok_or_fail(sp_ctx_new(&ctx));

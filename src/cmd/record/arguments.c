@@ -41,7 +41,7 @@ static void add_targets(struct option_table *table, struct record_arguments *arg
 			    "cpu: per-CPU events, filtered to the target; task: per-task events, "
 			    "inherited; auto (default): cpu if permitted, up to 5,000 Hz",
 			    .rare = true),
-		OPTION_FLAG('i', "no-inherit", &options->no_inherit,
+		OPTION_OFF('i', "no-inherit", &options->inherit,
 			    "do not inherit events into new threads and children", .rare = true),
 		OPTION_CALL(0, "inherit", "WHAT", options, record_parse_inherit,
 			    "inherit events into new threads and children (all, the default), "
@@ -80,7 +80,7 @@ static void add_events(struct option_table *table, struct record_arguments *argu
 		OPTION_FLAG(0, "strict-freq", &options->strict_freq,
 			    "fail if the kernel does not permit the frequency of -F",
 			    .rare = true),
-		OPTION_FLAG('n', "no-samples", &options->no_samples,
+		OPTION_OFF('n', "no-samples", &options->samples,
 			    "record no samples, only task and mapping records", .rare = true),
 		OPTION_CALL('b', "branch-any", NULL, &options->fields, record_parse_branch_any,
 			    "record the last branches before each sample"),
@@ -189,7 +189,7 @@ static void add_buffers(struct option_table *table, struct record_arguments *arg
 		OPTION_CALL('r', "realtime", "PRIORITY", options, record_parse_realtime,
 			    "read the buffers with real-time priority 1 to 99 (SCHED_FIFO)",
 			    .rare = true),
-		OPTION_FLAG(0, "no-adapt", &options->no_adapt,
+		OPTION_OFF(0, "no-adapt", &options->adapt,
 			    "do not reduce the rate when more than 10% of samples are lost "
 			    "(default: divide it by 4)", .rare = true),
 		OPTION_CALL(0, "mmap-flush", "SIZE", &options->wakeup_bytes, record_parse_flush,
@@ -284,7 +284,7 @@ static void add_side_band(struct option_table *table, struct record_arguments *a
 			    .rare = true),
 		OPTION_FLAG(0, "data-mmap", &fields->data_mappings, "record data mappings",
 			    .rare = true),
-		OPTION_FLAG(0, "no-bpf-event", &fields->no_bpf_programs,
+		OPTION_OFF(0, "no-bpf-event", &fields->bpf_programs,
 			    "do not record loading and unloading of BPF programs", .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);

@@ -108,7 +108,7 @@ void record_print_unrecorded(const struct sp_capture_options *options,
 	const struct group group = find_group(capture);
 	struct text text = {""};
 	/* Children were excluded on purpose. */
-	bool excluded = options->no_inherit || options->inherit_threads;
+	bool excluded = options->inherit == SP_OFF || options->inherit_threads;
 	bool few = sp_capture_stats(capture).samples < FEW_SAMPLES;
 	if (!group.members || !(few || (group.active && !excluded)))
 		return;

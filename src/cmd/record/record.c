@@ -247,8 +247,7 @@ static int run_arguments(struct sp_ctx *ctx, const struct record_arguments *argu
 
 int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary)
 {
-	struct record_arguments arguments = {.options.call_graph = SP_CALL_GRAPH_AUTO,
-					     .no_summary = !summary};
+	struct record_arguments arguments = {.no_summary = !summary};
 	const char **cmdline = session_cmdline(argc, argv);
 	if (!cmdline)
 		return EXIT_RECORDER;

@@ -101,7 +101,7 @@ void record_print_summary(const struct record_arguments *arguments, const struct
 	snprintf(text, sizeof(text), "%zu file%s", files, files == 1 ? "" : "s");
 	if (files)
 		path = text;
-	bool empty = !stats.samples && !failed && !options->no_samples;
+	bool empty = !stats.samples && !failed && options->samples != SP_OFF;
 	if (empty)
 		record_print_empty(arguments, capture, path);
 	if (arguments->quiet)

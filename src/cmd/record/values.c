@@ -247,9 +247,9 @@ bool record_parse_delay(const struct option *option, const char *text)
 bool record_parse_inherit(const struct option *option, const char *text)
 {
 	struct sp_capture_options *options = option->value;
-	options->no_inherit = !strcmp(text, "none");
+	options->inherit = strcmp(text, "none") ? SP_ON : SP_OFF;
 	options->inherit_threads = !strcmp(text, "thread");
-	return options->no_inherit || options->inherit_threads || !strcmp(text, "all") ||
+	return options->inherit == SP_OFF || options->inherit_threads || !strcmp(text, "all") ||
 	       option_reject(option, text, "all, thread or none");
 }
 
@@ -322,7 +322,7 @@ bool record_parse_per_thread(const struct option *option, const char *text)
 	struct sp_capture_options *options = option->value;
 	(void)text;
 	options->scope = SP_CAPTURE_SCOPE_TASK;
-	options->no_inherit = true;
+	options->inherit = SP_OFF;
 	return true;
 }
 

@@ -100,7 +100,7 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 		.key_count = 1,
 		.children = true,
 		.max_stack = (size_t)arguments->max_stack,
-		.no_inlines = !selection->inlines,
+		.inlines = selection->inlines ? SP_ON : SP_OFF,
 		.filter = selection_filter(selection, NULL),
 		.files = selection_files(selection),
 		.threads = (unsigned int)selection->jobs,

@@ -102,7 +102,7 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 		.max_stack = (size_t)arguments->max_stack,
 		.tree_lines = arguments->tree_lines,
 		.collapse_recursion = arguments->collapse_recursion,
-		.no_inlines = !arguments->selection.inlines,
+		.inlines = arguments->selection.inlines ? SP_ON : SP_OFF,
 		.whole_paths = arguments->selection.whole_paths,
 		.relative = arguments->relative,
 		.branches = arguments->branches == 1,

@@ -73,9 +73,9 @@ static struct sp_script_options script_options(const struct script_view *view)
 		.user_types = a->format != SCRIPT_TEXT ? UINT64_MAX :
 			      a->show_rounds ? BIT(SP_RECORD_FINISHED_ROUND - 64) : 0,
 		.in_file_order = dump || a->show_rounds,
-		.no_chains = a->no_chains || dump,
+		.chains = a->no_chains || dump ? SP_OFF : SP_ON,
 		.max_stack = a->max_stack < UINT32_MAX ? (unsigned int)a->max_stack : UINT32_MAX,
-		.no_inlines = a->selection.inlines == 0 || dump || !symbols,
+		.inlines = a->selection.inlines == 0 || dump || !symbols ? SP_OFF : SP_ON,
 		.lines = a->format == SCRIPT_TEXT && script_has_field(a, FIELD(SRCLINE)),
 		.filter = selection_filter(&a->selection, view->recordings->items),
 		/* Filtered samples count, too. */

@@ -208,12 +208,12 @@ static void add_counted(struct option_table *table, struct stat_arguments *argum
 			    "\"count > 100\"", .rare = true),
 		OPTION_CALL(0, "pfm-events", "EVENT,...", &arguments->events, event_lists_parse_pfm,
 			    "count events by their libpfm names", .rare = true),
-		OPTION_FLAG('n', "null", &options->no_events, "count no events, only measure times",
+		OPTION_FLAG('n', "null", &options->time_only, "count no events, only measure times",
 			    .rare = true),
 		OPTION_CALL('G', "cgroup", "NAME,...", &arguments->cgroups, parse_cgroups,
 			    "count the first event in the first control group, and so on; the "
 			    "last group gets the remaining events; with -a or -C", .rare = true),
-		OPTION_FLAG('i', "no-inherit", &options->no_inherit,
+		OPTION_OFF('i', "no-inherit", &options->inherit,
 			    "do not inherit events into new threads and children", .rare = true),
 		OPTION_CHOICE(0, "scale", &arguments->scale,
 			      "scale counts of multiplexed events (default)", .rare = true),
@@ -340,7 +340,7 @@ int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv
 	options->each_cgroup = arguments->each_cgroup.count > 0;
 	options->cgroups = option_strings_list(options->each_cgroup ? &arguments->each_cgroup
 								    : &arguments->cgroups);
-	options->no_scale = arguments->scale == 0;
+	options->scale = arguments->scale ? SP_ON : SP_OFF;
 	options->disabled = arguments->delay_ms != 0;
 	arguments->repeated = arguments->runs > 1;
 	return check(arguments) ? -1 : EXIT_USAGE;

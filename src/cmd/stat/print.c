@@ -160,7 +160,7 @@ static void print_whole(struct run *run)
 	free(means);
 	if (counting->style.kind != STAT_TEXT)
 		return;
-	struct stat_times times = {.elapsed = &counting->elapsed, .null_run = arguments->options.no_events,
+	struct stat_times times = {.elapsed = &counting->elapsed, .null_run = arguments->options.time_only,
 				   .runs_ns = arguments->table ? counting->runs_ns : NULL};
 	/* CPU times are left out if the command only sets the duration (-a, -C, -p, -t). */
 	const struct sp_stat_options *options = &arguments->options;

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Types that the option structs share. */
+#ifndef SPROF_OPTIONS_H
+#define SPROF_OPTIONS_H
+
+/* A yes or no whose default is yes, so that zeroed options are the defaults. */
+enum sp_choice {
+	SP_DEFAULT, /* on */
+	SP_ON,
+	SP_OFF,
+};
+
+#endif
