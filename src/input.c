@@ -72,7 +72,7 @@ int input_feature_damage(const struct sp_reader *reader, bool say)
 		diag_error(formats);
 	for (unsigned int bit = 0; bit < INPUT_FEATURES; bit++) {
 		struct sp_description *description;
-		struct sp_error *error = sp_describe_feature(reader, bit, &description);
+		struct sp_error *error = sp_description_new(reader, bit, &description);
 		status |= error != NULL;
 		if (error && say)
 			diag_error(error);

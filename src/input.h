@@ -25,7 +25,7 @@ bool input_operand(const char **given, int argc, char **argv, int operand);
 struct sp_reader *input_open(struct sp_ctx *ctx, const char *given);
 
 /*
- * Says what of the header's features cannot be read; with !say, only what sp_describe_feature()
+ * Says what of the header's features cannot be read; with !say, only what sp_description_new()
  * does not. Returns the exit status: 1 if anything.
  */
 int input_feature_damage(const struct sp_reader *reader, bool say);

@@ -267,7 +267,7 @@ struct sp_capture_file {
 SP_API bool sp_capture_next_file(struct sp_capture *capture, struct sp_capture_file *ret);
 
 /* How large a file will be at most; 0: as large as there is room. */
-SP_API uint64_t sp_capture_most_bytes(const struct sp_capture *capture);
+SP_API uint64_t sp_capture_file_limit(const struct sp_capture *capture);
 
 /*
  * Writes the rest and closes the file, whether or not the command has ended. To

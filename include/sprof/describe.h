@@ -28,8 +28,8 @@ struct sp_description;
  * it is damaged: *ret is then what comes before, or NULL. Features that are not known say how
  * large they are.
  */
-SP_API struct sp_error *sp_describe_feature(const struct sp_reader *reader, unsigned int bit,
-					    struct sp_description **ret) SP_MUST_CHECK;
+SP_API struct sp_error *sp_description_new(const struct sp_reader *reader, unsigned int bit,
+					   struct sp_description **ret) SP_MUST_CHECK;
 
 /* The rows; they belong to the description. */
 SP_API size_t sp_description_count(const struct sp_description *description);

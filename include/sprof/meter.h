@@ -202,8 +202,8 @@ SP_API struct sp_error *sp_meter_modify(struct sp_meter *meter, size_t index,
 					const struct perf_event_attr *attr) SP_MUST_CHECK;
 
 /* prctl(2): disables and enables all events that the calling thread has made. */
-SP_API struct sp_error *sp_meters_disable(void) SP_MUST_CHECK;
-SP_API struct sp_error *sp_meters_enable(void) SP_MUST_CHECK;
+SP_API struct sp_error *sp_meter_disable_all(void) SP_MUST_CHECK;
+SP_API struct sp_error *sp_meter_enable_all(void) SP_MUST_CHECK;
 
 /*
  * Signal `signal_number` (SIGIO, or a real-time signal to have its siginfo: si_fd, and si_code
@@ -221,7 +221,7 @@ struct sp_trap {
 };
 
 /* `siginfo` is a siginfo_t's address. False: it is another trap. May be called in signal handlers. */
-SP_API bool sp_trap_of(const void *siginfo, struct sp_trap *ret);
+SP_API bool sp_trap_decode(const void *siginfo, struct sp_trap *ret);
 
 /*
  * The next sample or other record of the meter's ring; *ret is NULL when there is no more. It
@@ -247,7 +247,7 @@ struct sp_meter_page {
 };
 
 /* False where the page is not mapped: of members of rings of others, of inherited events. */
-SP_API bool sp_meter_page_of(const struct sp_meter *meter, size_t index, struct sp_meter_page *ret);
+SP_API bool sp_meter_read_page(const struct sp_meter *meter, size_t index, struct sp_meter_page *ret);
 
 /* How the processor's time stamps and the kernel's clock belong together. */
 struct sp_clock {
@@ -264,11 +264,11 @@ struct sp_clock {
 SP_API bool sp_meter_clock(const struct sp_meter *meter, struct sp_clock *ret);
 
 /* The processor's time stamp: TSC of x86, CNTVCT of arm64; false on others. */
-SP_API bool sp_clock_now(uint64_t *cycles_ret);
+SP_API bool sp_clock_read(uint64_t *cycles_ret);
 
 /* A time stamp in ns, and back; off by one cycle at most. */
-SP_API uint64_t sp_clock_ns(const struct sp_clock *clock, uint64_t cycles);
-SP_API uint64_t sp_clock_cycles(const struct sp_clock *clock, uint64_t ns);
+SP_API uint64_t sp_clock_to_ns(const struct sp_clock *clock, uint64_t cycles);
+SP_API uint64_t sp_clock_to_cycles(const struct sp_clock *clock, uint64_t ns);
 
 #ifdef __cplusplus
 }

@@ -228,7 +228,7 @@ SP_API struct sp_error *sp_stat_next_round(struct sp_stat *stat,
 					   enum sp_stat_step *ret) SP_MUST_CHECK;
 
 /* Aggregation of the counts; requested interval in ms, 0: none. */
-SP_API enum sp_stat_aggregate sp_stat_aggregate_of(const struct sp_stat *stat);
+SP_API enum sp_stat_aggregate sp_stat_aggregate(const struct sp_stat *stat);
 SP_API uint64_t sp_stat_interval_ms(const struct sp_stat *stat);
 
 /* Notes, one line each: options that were reduced. Belongs to the stat. */

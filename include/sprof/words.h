@@ -115,7 +115,7 @@ enum sp_architecture {
 /*
  * Parses uname -m's word ("x86_64", "aarch64", "armv7l", …), also in feature ARCH; NULL: unknown.
  */
-SP_API enum sp_architecture sp_architecture_of(const char *machine);
+SP_API enum sp_architecture sp_architecture_parse(const char *machine);
 /*
  * perf's name of the register at bit `bit` of a mask: "AX", "x0", "r0", …; NULL if there is
  * none. Of x86's XMM registers both halves have the name.

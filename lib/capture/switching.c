@@ -318,7 +318,7 @@ bool sp_capture_next_file(struct sp_capture *capture, struct sp_capture_file *re
 	return capture->switching.maker && file_maker_next_done(capture->switching.maker, ret);
 }
 
-uint64_t sp_capture_most_bytes(const struct sp_capture *capture)
+uint64_t sp_capture_file_limit(const struct sp_capture *capture)
 {
 	const struct switching *switching = &capture->switching;
 	uint64_t most = switching->switch_bytes ?: switching->max_bytes;

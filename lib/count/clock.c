@@ -3,7 +3,7 @@
 #include "base/ticks.h"
 #include "count/page.h"
 
-bool sp_clock_now(uint64_t *cycles_ret)
+bool sp_clock_read(uint64_t *cycles_ret)
 {
 	const struct page_cpu *cpu = page_cpu_real();
 	if (!cpu)
@@ -12,14 +12,14 @@ bool sp_clock_now(uint64_t *cycles_ret)
 	return true;
 }
 
-uint64_t sp_clock_ns(const struct sp_clock *clock, uint64_t cycles)
+uint64_t sp_clock_to_ns(const struct sp_clock *clock, uint64_t cycles)
 {
 	if (clock->narrow)
 		cycles = ticks_widen(cycles, clock->cycles, clock->mask);
 	return clock->zero + ticks_scale(cycles, clock->mult, clock->shift);
 }
 
-uint64_t sp_clock_cycles(const struct sp_clock *clock, uint64_t ns)
+uint64_t sp_clock_to_cycles(const struct sp_clock *clock, uint64_t ns)
 {
 	if (!clock->mult)
 		return 0;

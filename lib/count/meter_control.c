@@ -157,13 +157,13 @@ struct sp_error *sp_meter_modify(struct sp_meter *meter, size_t index,
 	return error;
 }
 
-struct sp_error *sp_meters_disable(void)
+struct sp_error *sp_meter_disable_all(void)
 {
 	return prctl(PR_TASK_PERF_EVENTS_DISABLE) < 0
 		       ? error_os(errno, "cannot disable the thread's events") : NULL;
 }
 
-struct sp_error *sp_meters_enable(void)
+struct sp_error *sp_meter_enable_all(void)
 {
 	return prctl(PR_TASK_PERF_EVENTS_ENABLE) < 0
 		       ? error_os(errno, "cannot enable the thread's events") : NULL;

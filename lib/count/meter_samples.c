@@ -15,7 +15,7 @@ struct trap_tail {
 	uint32_t type, flags;
 };
 
-bool sp_trap_of(const void *siginfo, struct sp_trap *ret)
+bool sp_trap_decode(const void *siginfo, struct sp_trap *ret)
 {
 	const siginfo_t *info = siginfo;
 	struct trap_tail tail;
@@ -66,7 +66,7 @@ struct sp_error *sp_meter_next(struct sp_meter *meter, const struct sp_record **
 	return error;
 }
 
-bool sp_meter_page_of(const struct sp_meter *meter, size_t index, struct sp_meter_page *ret)
+bool sp_meter_read_page(const struct sp_meter *meter, size_t index, struct sp_meter_page *ret)
 {
 	const struct metered *event = meter_at(meter, index);
 	return event->page && page_copy(event->page, ret);
@@ -75,7 +75,7 @@ bool sp_meter_page_of(const struct sp_meter *meter, size_t index, struct sp_mete
 bool sp_meter_clock(const struct sp_meter *meter, struct sp_clock *ret)
 {
 	struct sp_meter_page page;
-	if (!sp_meter_page_of(meter, 0, &page) || !page.cap_user_time_zero || !page.time_mult)
+	if (!sp_meter_read_page(meter, 0, &page) || !page.cap_user_time_zero || !page.time_mult)
 		return false;
 	*ret = (struct sp_clock){.zero = page.time_zero, .mult = page.time_mult, .shift = page.time_shift,
 				 .narrow = page.cap_user_time_short,

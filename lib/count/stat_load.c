@@ -380,7 +380,7 @@ struct sp_error *sp_stat_load(struct sp_ctx *ctx, struct sp_reader *reader,
 	return NULL;
 }
 
-enum sp_stat_aggregate sp_stat_aggregate_of(const struct sp_stat *stat)
+enum sp_stat_aggregate sp_stat_aggregate(const struct sp_stat *stat)
 {
 	return stat->options.aggregate;
 }

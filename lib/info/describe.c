@@ -289,8 +289,8 @@ static bool describe(const struct sp_reader *reader, unsigned int bit, struct cu
 	}
 }
 
-struct sp_error *sp_describe_feature(const struct sp_reader *reader, unsigned int bit,
-				     struct sp_description **ret)
+struct sp_error *sp_description_new(const struct sp_reader *reader, unsigned int bit,
+				    struct sp_description **ret)
 {
 	*ret = NULL;
 	if (!sp_reader_has_feature(reader, bit))

@@ -10,7 +10,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-enum sp_architecture sp_architecture_of(const char *machine)
+enum sp_architecture sp_architecture_parse(const char *machine)
 {
 	static const struct {
 		const char *prefix;

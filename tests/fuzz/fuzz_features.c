@@ -120,7 +120,7 @@ static size_t describe(const struct sp_reader *reader)
 	size_t sum = 0;
 	for (unsigned int bit = 0; bit < FILE_FEATURE_BITS; bit++) {
 		struct sp_description *description = NULL;
-		struct sp_error *error = sp_describe_feature(reader, bit, &description);
+		struct sp_error *error = sp_description_new(reader, bit, &description);
 		assert(!error || sp_error_message(error)[0]);
 		for (size_t i = 0; description && i < sp_description_count(description); i++) {
 			const struct sp_description_row *row = sp_description_row(description, i);

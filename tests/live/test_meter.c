@@ -144,11 +144,11 @@ static void test_switching(struct sp_ctx *ctx)
 	tap_need(sp_meter_read(meter, counts));
 	tap_result(!counts[0].value, "all are");
 	tap_need(sp_meter_enable(meter, SP_METER_GROUP));
-	tap_need(sp_meters_disable());
+	tap_need(sp_meter_disable_all());
 	fault(10);
 	tap_need(sp_meter_read(meter, counts));
 	uint64_t before = counts[0].value;
-	tap_need(sp_meters_enable());
+	tap_need(sp_meter_enable_all());
 	fault(10);
 	tap_need(sp_meter_read(meter, counts));
 	tap_result(before < 5 && about(counts[0].value, 10), "prctl switches the thread's events");
@@ -287,7 +287,7 @@ static void test_polling(struct sp_ctx *ctx)
 	fault(64);
 	tap_result(!samples && drain(meter) >= 15, "a ring is paused, and resumed");
 	struct sp_meter_page page;
-	tap_result(sp_meter_page_of(meter, 0, &page) && page.data_size == 65536 && page.data_offset &&
+	tap_result(sp_meter_read_page(meter, 0, &page) && page.data_size == 65536 && page.data_offset &&
 			   page.data_head == page.data_tail && page.data_head && page.size,
 		   "its page says where the ring is");
 	/* Samples that did not fit are counted. */
@@ -426,7 +426,7 @@ static void on_trap(int number, siginfo_t *info, void *context)
 {
 	struct sp_trap trap;
 	(void)number, (void)context;
-	if (!sp_trap_of(info, &trap))
+	if (!sp_trap_decode(info, &trap))
 		return;
 	traps++;
 	trap_address = trap.address;
@@ -502,7 +502,7 @@ static void test_rings_of_others(struct sp_ctx *ctx)
 	struct sp_meter_page page;
 	uint64_t head;
 	fault(100);
-	sp_meter_page_of(ring, 0, &page);
+	sp_meter_read_page(ring, 0, &page);
 	tap_result(page.data_head > 0, "samples go to another's ring by PERF_FLAG_FD_OUTPUT");
 	head = page.data_head;
 	sp_meter_free(take_ptr(first));
@@ -512,11 +512,11 @@ static void test_rings_of_others(struct sp_ctx *ctx)
 						.flags = SP_METER_NO_GROUP | SP_METER_FD_OUTPUT});
 	tap_need(sp_meter_set_output(second, 0, NULL));
 	fault(100);
-	sp_meter_page_of(ring, 0, &page);
+	sp_meter_read_page(ring, 0, &page);
 	bool silent = page.data_head == head;
 	tap_need(sp_meter_set_output(second, 0, ring));
 	fault(100);
-	sp_meter_page_of(ring, 0, &page);
+	sp_meter_read_page(ring, 0, &page);
 	tap_result(silent && page.data_head > head, "or by an ioctl, and no more");
 	/* As a member of another meter's group. */
 	METER *leader = open_meter(ctx, &(struct sp_meter_options){.events = "task-clock:u",
@@ -610,7 +610,7 @@ static void test_clock(struct sp_ctx *ctx)
 	struct sp_clock clock;
 	const struct sp_record *record = NULL;
 	uint64_t before, after;
-	if (!sp_meter_clock(meter, &clock) || !sp_clock_now(&before)) {
+	if (!sp_meter_clock(meter, &clock) || !sp_clock_read(&before)) {
 		tap_skip(what, "this kernel does not say how (cap_user_time_zero)");
 		return;
 	}
@@ -620,16 +620,16 @@ static void test_clock(struct sp_ctx *ctx)
 	 */
 	drain(meter);
 	drain(meter);
-	sp_clock_now(&before);
+	sp_clock_read(&before);
 	fault(1);
-	sp_clock_now(&after);
+	sp_clock_read(&after);
 	tap_need(sp_meter_next(meter, &record));
 	uint64_t at = record ? record->sample.time_ns : 0;
 	/* Rounding of another kind, and processors that differ a little. */
-	uint64_t first = sp_clock_ns(&clock, before), last = sp_clock_ns(&clock, after);
+	uint64_t first = sp_clock_to_ns(&clock, before), last = sp_clock_to_ns(&clock, after);
 	tap_result(at + 2000 >= first && at <= last + 2000, "%s: %lld ns behind one, %lld before another",
 		   what, (long long)(at - first), (long long)(last - at));
-	uint64_t back = sp_clock_cycles(&clock, sp_clock_ns(&clock, after));
+	uint64_t back = sp_clock_to_cycles(&clock, sp_clock_to_ns(&clock, after));
 	tap_result(after - back <= 1 + (UINT64_C(1) << clock.shift) / clock.mult, "and back");
 }
 
@@ -705,7 +705,7 @@ static void test_named_pmu(struct sp_ctx *ctx)
 		work();
 		tap_need(sp_meter_read(meter, &between));
 		bool read = sp_meter_read_user(meter, 0, &after);
-		bool known = sp_meter_page_of(meter, 0, &page);
+		bool known = sp_meter_read_page(meter, 0, &page);
 		unsigned int width = strstr(events[i], "long") ? 64 : 32;
 		tap_result(read && known && page.pmc_width == width && before.value <= between.value &&
 				   between.value <= after.value &&

@@ -273,13 +273,13 @@ TEST(clocks_go_both_ways)
 	};
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
 		for (uint64_t stamp = 1; stamp < UINT64_C(1) << 56; stamp = stamp * 7 + 3) {
-			uint64_t ns = sp_clock_ns(&clocks[i], stamp);
-			uint64_t back = sp_clock_cycles(&clocks[i], ns);
+			uint64_t ns = sp_clock_to_ns(&clocks[i], stamp);
+			uint64_t back = sp_clock_to_cycles(&clocks[i], ns);
 			/* No later, and the same ns. */
 			ck_assert_uint_le(back, stamp);
-			ck_assert_uint_eq(sp_clock_ns(&clocks[i], back), ns);
+			ck_assert_uint_eq(sp_clock_to_ns(&clocks[i], back), ns);
 		}
 	const struct sp_clock narrow = {.mult = 2, .shift = 1, .narrow = true,
 					.cycles = UINT64_C(0x500000000), .mask = 0xffffffff};
-	ck_assert_uint_eq(sp_clock_ns(&narrow, 0x10), UINT64_C(0x500000010));
+	ck_assert_uint_eq(sp_clock_to_ns(&narrow, 0x10), UINT64_C(0x500000010));
 }

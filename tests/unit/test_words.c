@@ -140,12 +140,12 @@ TEST(registers)
 		{"x86_64", 64, NULL},      {"vax", 0, NULL},
 	};
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		enum sp_architecture architecture = sp_architecture_of(known[i].machine);
+		enum sp_architecture architecture = sp_architecture_parse(known[i].machine);
 		const char *name = sp_register_name(architecture, known[i].bit);
 		ck_assert_msg(!name == !known[i].name && (!name || !strcmp(name, known[i].name)),
 			      "%s %u", known[i].machine, known[i].bit);
 	}
-	ck_assert_int_eq(sp_architecture_of(NULL), SP_ARCHITECTURE_UNKNOWN);
+	ck_assert_int_eq(sp_architecture_parse(NULL), SP_ARCHITECTURE_UNKNOWN);
 }
 
 TEST(page_sizes)

@@ -50,7 +50,7 @@ static void put_feature(const struct sp_reader *reader, unsigned int bit, const 
 {
 	char number[16];
 	struct sp_description *description;
-	struct sp_error *error = sp_describe_feature(reader, bit, &description);
+	struct sp_error *error = sp_description_new(reader, bit, &description);
 	size_t count = description ? sp_description_count(description) : 0;
 	if (!description && !error)
 		return;
@@ -106,7 +106,7 @@ static void json_feature(struct json *json, const struct sp_reader *reader, unsi
 {
 	char number[16];
 	struct sp_description *description;
-	struct sp_error *error = sp_describe_feature(reader, bit, &description);
+	struct sp_error *error = sp_description_new(reader, bit, &description);
 	size_t count = description ? sp_description_count(description) : 0;
 	if (!description && !error)
 		return;
@@ -173,7 +173,7 @@ static void put_header_feature(const struct sp_reader *reader, unsigned int bit,
 {
 	char number[16];
 	struct sp_description *description;
-	sp_error_free(sp_describe_feature(reader, bit, &description));
+	sp_error_free(sp_description_new(reader, bit, &description));
 	size_t count = description ? sp_description_count(description) : 0;
 	const char *plain = plain_name(bit);
 	if (!description)

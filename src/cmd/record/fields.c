@@ -123,7 +123,7 @@ bool record_parse_branch_any(const struct option *option, const char *text)
 static enum sp_architecture machine(void)
 {
 	struct utsname name;
-	return uname(&name) ? SP_ARCHITECTURE_UNKNOWN : sp_architecture_of(name.machine);
+	return uname(&name) ? SP_ARCHITECTURE_UNKNOWN : sp_architecture_parse(name.machine);
 }
 
 /* Name of a mask. */

@@ -107,7 +107,7 @@ size_t record_say_files(struct sp_capture *capture, bool quiet)
 
 void record_say_bounds(const struct sp_capture *capture, const struct sp_capture_options *options)
 {
-	uint64_t most = sp_capture_most_bytes(capture);
+	uint64_t most = sp_capture_file_limit(capture);
 	const char *path = options->path ? options->path : "sprof.data";
 	if (!most)
 		diag_say("%s has no size limit; --max-size sets one", path);

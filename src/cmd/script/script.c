@@ -309,7 +309,7 @@ static bool can_disassemble(const struct script_arguments *arguments,
 	struct sp_error *error = NULL;
 	uint16_t machine = EM_NONE;
 	for (size_t i = 0; wanted && i < sizeof(machines) / sizeof(*machines); i++)
-		if (!info->arch || sp_architecture_of(info->arch) == machines[i].architecture) {
+		if (!info->arch || sp_architecture_parse(info->arch) == machines[i].architecture) {
 			machine = machines[i].machine;
 			break;
 		}

@@ -139,7 +139,7 @@ static unsigned int counter_width(const struct sp_reader *reader)
 	unsigned int width = 2;
 	for (size_t i = 0; i < 2; i++) {
 		struct sp_description *caps = NULL;
-		sp_error_free(sp_describe_feature(reader, features[i], &caps));
+		sp_error_free(sp_description_new(reader, features[i], &caps));
 		for (size_t j = 0; caps && j < sp_description_count(caps); j++) {
 			const struct sp_description_row *row = sp_description_row(caps, j);
 			const char *slash = strrchr(row->name, '/');
@@ -166,7 +166,7 @@ bool view_init(struct script_view *view, struct sp_ctx *ctx,
 	view->traces = has_traces(view);
 	/* A recording without an architecture is taken for one of this machine, as by perf. */
 	const char *machine = info->arch ? info->arch : uname(&here) ? NULL : here.machine;
-	view->architecture = sp_architecture_of(machine);
+	view->architecture = sp_architecture_parse(machine);
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
 		const struct sp_event *event = sp_reader_event(reader, i);
 		int width = (int)strlen(event->name);

@@ -160,7 +160,7 @@ int stat_report(struct sp_ctx *ctx, int argc, char **argv)
 			.kind = report.json ? STAT_JSON : report.separator ? STAT_CSV : STAT_TEXT,
 			.separator = report.separator,
 			.big_numbers = report.big_numbers != 0,
-			.aggregate = sp_stat_aggregate_of(stat),
+			.aggregate = sp_stat_aggregate(stat),
 			.metric_only = report.metric_only,
 		};
 		error = put_all(stat, reader, &style);
