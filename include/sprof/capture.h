@@ -2,6 +2,8 @@
 /*
  * Recording samples into a perf.data file.
  *
+ *	const struct sp_capture_target target = {.size = sizeof(target), .command = argv};
+ *	const struct sp_capture_options options = {.size = sizeof(options), .target = &target};
  *	struct sp_capture *capture;
  *	bool running = true;
  *	error = sp_capture_new(ctx, &options, &capture);
@@ -76,6 +78,7 @@ enum sp_unwind {
 
 /* Optional contents of samples and side-band records. All zero: none. */
 struct sp_capture_fields {
+	size_t size;
 	/*
 	 * PERF_SAMPLE_*: ADDR, ID, STREAM_ID, RAW, DATA_SRC, TRANSACTION, PHYS_ADDR, CGROUP,
 	 * DATA_PAGE_SIZE and CODE_PAGE_SIZE. Other bits are set always, or by the members below.
@@ -107,14 +110,13 @@ struct sp_event_list {
 	const char *filter;
 };
 
-
-/*
- * All zero is the default, but one of command, pids, tids, system_wide and cpus
- * must be there. A command beside one of the others is not itself asked for: it
- * only says how long. Borrowed until sp_capture_new() returns.
- */
-struct sp_capture_options {
-	/* Program and arguments, NULL-terminated. With path "-", it writes to standard error. */
+/* Processes, threads and CPUs to record: one of command, pids, tids, system_wide, cpus, … is set. */
+struct sp_capture_target {
+	size_t size;                /* sizeof of this struct */
+	/*
+	 * Program and arguments, NULL-terminated. With sp_capture_output.path "-", it writes to
+	 * standard error. Beside another target it is not recorded: the recording ends with it.
+	 */
 	const char *const *command;
 	struct sp_number_list pids; /* processes that run already */
 	struct sp_number_list tids; /* threads that run already */
@@ -134,31 +136,42 @@ struct sp_capture_options {
 	bool by_user;               /* all processes that `uid` has now */
 	uid_t uid;
 	bool exclude_self;          /* leave out the recorder's own samples */
+};
+
+/* Events and their rate. */
+struct sp_capture_sampling {
+	size_t size;
 	const char *events;         /* syntax of `-e`; NULL: cycles, or cpu-clock if there are none */
 	const struct sp_event_list *event_lists; /* in place of `events`: several, with filters */
 	size_t event_list_count;
-	struct sp_capture_fields fields;
 	enum sp_choice samples;     /* off: count, and record the side-band alone */
-	bool strict_freq;           /* more than is allowed fails, and is no note */
-	bool use_clock;
-	clockid_t clock;            /* clock of all times if use_clock; else CLOCK_MONOTONIC */
-	uint32_t wakeup_samples;    /* drain after so many; 0: by how full the rings are */
-	uint64_t wakeup_bytes;      /* drain when so much is in a ring; 0: as above */
-	bool kernel_chains, user_chains; /* only the kernel's or the user's part of call chains */
-	/* With FP: the user's part is read when the thread goes back to it (Linux 6.19). */
-	bool deferred_chains;
-	bool user_only, kernel_only; /* for events without modifiers of their own */
 	uint64_t freq_hz;           /* 0: 997, unless there is a period */
 	uint64_t period;            /* a sample each so many events; 0: by frequency */
+	bool strict_freq;           /* more than is allowed fails, and is no note */
+	enum sp_choice adapt;       /* reduce the rate while many samples are lost */
+	bool user_only, kernel_only; /* for events without modifiers of their own */
+};
+
+/* Call chains. */
+struct sp_capture_chains {
+	size_t size;
 	enum sp_call_graph call_graph;
 	enum sp_unwind unwind;
 	/*
-	 * Copied of each stack: a multiple of 8, up to the above; 0: 8192. Unwound live, more is
-	 * copied while stacks need it, unless it is fixed.
+	 * Copied of each stack: a multiple of 8, up to SP_STACK_BYTES_MAX; 0: 8192. Unwound live,
+	 * more is copied while stacks need it, unless it is fixed.
 	 */
 	uint32_t stack_bytes;
 	bool fixed_stack_bytes;
 	uint32_t max_stack;         /* frames of a chain; 0: as many as there can be */
+	bool kernel_only, user_only; /* only that part of chains */
+	/* With FP: the user's part is read when the thread goes back to it (Linux 6.19). */
+	bool deferred;
+};
+
+/* Ring buffers, and the threads that empty them. */
+struct sp_capture_buffers {
+	size_t size;
 	uint64_t ring_bytes;        /* for each CPU; 0: room for 200 ms at the rate, 512 KiB to 16 MiB */
 	uint64_t aux_bytes;         /* AUX area of each CPU; 0: 4 MiB, or 128 KiB without rights */
 	/*
@@ -167,24 +180,33 @@ struct sp_capture_options {
 	 */
 	uint32_t aux_sample_bytes;
 	bool snapshot;              /* AUX areas go round, and are written by sp_capture_snapshot() */
-	uint64_t delay_ms;          /* before the first sample */
-	const struct sp_capture_span *spans; /* ascending; in place of the delay */
-	size_t span_count;
-	bool start_disabled;        /* no sample before sp_capture_enable() */
+	/*
+	 * Samples are not written: buffers go round, and the newest overwrite the oldest. What is in
+	 * them (with a time: of so long) is written by sp_capture_switch(), to a file of its own, and
+	 * when recording stops.
+	 */
+	bool overwrite;
+	uint64_t overwrite_ns;
+	uint32_t wakeup_samples;    /* drain after so many; 0: by how full the rings are */
+	uint64_t wakeup_bytes;      /* drain when so much is in a ring; 0: as above */
+	enum sp_capture_threads threads;
+	uint32_t thread_count;
 	/*
 	 * SCHED_FIFO priority of the calling thread, from sp_capture_new() to sp_capture_stop() or
 	 * sp_capture_free(). 0: its scheduling is not changed.
 	 */
 	uint32_t realtime;
-	enum sp_capture_threads threads;
-	uint32_t thread_count;
-	enum sp_choice adapt;       /* reduce the rate while many samples are lost */
+};
+
+/* Files. */
+struct sp_capture_output {
+	size_t size;
+	const char *path;           /* "-": standard output; NULL: "sprof.data" */
 	/*
 	 * zstd level from 1 (fast) to 22 (small); larger values mean the highest level. 0: no
 	 * compression.
 	 */
 	uint32_t compression_level;
-	const char *path;           /* "-": standard output; NULL: "sprof.data" */
 	bool sync;                  /* each round is brought to the disk: no stream then */
 	/*
 	 * Recording ends before the file is larger than that, with what is at its end; 0: never.
@@ -202,16 +224,35 @@ struct sp_capture_options {
 	const char *switch_event;
 	uint32_t keep_files;        /* number of the newest complete files to keep; 0: all */
 	bool timestamp_name;        /* rename the file so when it ends, even if it is the only one */
-	/*
-	 * Samples are not written: buffers go round, and the newest overwrite the oldest. What is in
-	 * them (with a time: of so long) is written by sp_capture_switch(), to a file of its own, and
-	 * when recording stops.
-	 */
-	bool overwrite;
-	uint64_t overwrite_ns;
+	const char *const *cmdline; /* how the recorder was called, for the file; NULL-terminated */
+};
+
+/* Times of samples, and their clock. */
+struct sp_capture_schedule {
+	size_t size;
+	uint64_t delay_ms;          /* before the first sample */
+	const struct sp_capture_span *spans; /* ascending; in place of the delay */
+	size_t span_count;
+	bool start_disabled;        /* no sample before sp_capture_enable() */
+	bool use_clock;
+	clockid_t clock;            /* clock of all times if use_clock; else CLOCK_MONOTONIC */
 	/* Reads running processes at the end of a recording instead of its begin. */
 	bool tail_synthesize;
-	const char *const *cmdline; /* how the recorder was called, for the file; NULL-terminated */
+};
+
+/*
+ * Groups of options. NULL and zeroed groups are the defaults of `sprof record`; a target is needed.
+ * Borrowed until sp_capture_new() returns.
+ */
+struct sp_capture_options {
+	size_t size;
+	const struct sp_capture_target *target;
+	const struct sp_capture_sampling *sampling;
+	const struct sp_capture_fields *fields;
+	const struct sp_capture_chains *chains;
+	const struct sp_capture_buffers *buffers;
+	const struct sp_capture_output *output;
+	const struct sp_capture_schedule *schedule;
 };
 
 /*

@@ -14,6 +14,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/base/leb128.h \
 	lib/base/parallel.c lib/base/parallel.h \
 	lib/base/regular_file.c lib/base/regular_file.h \
+	lib/base/sized.c lib/base/sized.h \
 	lib/base/strtab.c lib/base/strtab.h \
 	lib/base/ticks.h \
 	lib/base/vec.c lib/base/vec.h \

@@ -9,21 +9,21 @@
 
 /* --all-user and --all-kernel: events that say themselves what they want are left alone. */
 static struct sp_error *restrict_modes(struct event_specs *specs,
-				       const struct sp_capture_options *options)
+				       const struct capture_options *options)
 {
-	if (!options->user_only && !options->kernel_only)
+	if (!options->sampling.user_only && !options->sampling.kernel_only)
 		return NULL;
 	for (size_t i = 0; i < specs->count; i++) {
 		struct event_spec *spec = &specs->items[i];
 		if (spec->modes_given)
 			continue;
 		spec->name = event_name_with_mode(&specs->arena, spec->name,
-						  options->user_only ? 'u' : 'k');
+						  options->sampling.user_only ? 'u' : 'k');
 		if (!spec->name)
 			return error_no_memory();
 		spec->modes_given = true;
-		spec->attr.exclude_kernel = spec->attr.exclude_hv = options->user_only;
-		spec->attr.exclude_user = !options->user_only;
+		spec->attr.exclude_kernel = spec->attr.exclude_hv = options->sampling.user_only;
+		spec->attr.exclude_user = !options->sampling.user_only;
 	}
 	return NULL;
 }
@@ -75,13 +75,14 @@ static struct sp_error *parse_list(struct capture_events *events, const struct s
 }
 
 struct sp_error *capture_parse_events(struct capture_events *events, const struct sp_ctx *ctx,
-				      const struct sp_capture_options *options)
+				      const struct capture_options *options)
 {
-	const struct sp_event_list one = {.events = options->events};
-	const struct sp_event_list *lists = options->event_list_count ? options->event_lists : &one;
-	size_t count = options->event_list_count ? options->event_list_count : 1;
+	const struct sp_capture_sampling *sampling = &options->sampling;
+	const struct sp_event_list one = {.events = sampling->events};
+	const struct sp_event_list *lists = sampling->event_list_count ? sampling->event_lists : &one;
+	size_t count = sampling->event_list_count ? sampling->event_list_count : 1;
 	struct sp_error *error = NULL;
-	events->specs.pid = options->pids.count ? options->pids.items[0] : 0;
+	events->specs.pid = options->target.pids.count ? options->target.pids.items[0] : 0;
 	for (size_t i = 0; i < count && !error; i++)
 		error = parse_list(events, ctx, &lists[i]);
 	return error ? error : restrict_modes(&events->specs, options);
@@ -141,20 +142,20 @@ static struct sp_error *open_groups(struct capture_events *events, const struct 
 }
 
 struct sp_error *capture_open_cgroups(struct capture_events *events, const struct sp_ctx *ctx,
-				      const struct sp_capture_options *options)
+				      const struct capture_options *options)
 {
 	struct cgroup_hierarchy hierarchy;
-	if (!options->cgroups)
+	if (!options->target.cgroups)
 		return NULL;
 	struct sp_error *error = cgroup_hierarchy_find(ctx, &hierarchy);
 	if (error)
 		return error;
-	error = open_groups(events, ctx, &hierarchy, options->cgroups);
+	error = open_groups(events, ctx, &hierarchy, options->target.cgroups);
 	cgroup_hierarchy_deinit(&hierarchy);
 	return error;
 }
 
-static struct event_asked asked_of(const struct sp_capture_options *options)
+static struct event_asked asked_of(const struct capture_options *options)
 {
 	const struct sp_capture_fields *fields = &options->fields;
 	return (struct event_asked){
@@ -166,12 +167,12 @@ static struct event_asked asked_of(const struct sp_capture_options *options)
 		.read_format = fields->running_time || fields->thread_counts
 				       ? PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING
 				       : 0,
-		.wakeup_events = options->wakeup_samples,
-		.no_samples = options->samples == SP_OFF,
-		.strict_freq = options->strict_freq,
-		.inherit_thread = options->inherit_threads,
-		.remove_on_exec = options->remove_on_exec,
-		.defer_callchain = options->deferred_chains,
+		.wakeup_events = options->buffers.wakeup_samples,
+		.no_samples = options->sampling.samples == SP_OFF,
+		.strict_freq = options->sampling.strict_freq,
+		.inherit_thread = options->target.inherit_threads,
+		.remove_on_exec = options->target.remove_on_exec,
+		.defer_callchain = options->chains.deferred,
 		.mmap_data = fields->data_mappings,
 		.context_switch = fields->switches,
 		.namespaces = fields->namespaces,
@@ -180,7 +181,7 @@ static struct event_asked asked_of(const struct sp_capture_options *options)
 	};
 }
 
-void capture_ask(const struct sp_capture_options *options, const struct capture_events *events,
+void capture_ask(const struct capture_options *options, const struct capture_events *events,
 		 struct event_request *request)
 {
 	request->specs = &events->specs;
@@ -190,9 +191,10 @@ void capture_ask(const struct sp_capture_options *options, const struct capture_
 	request->asked = asked_of(options);
 	request->inherit_stat = options->fields.thread_counts;
 	/* One that may be set is made of it: capture/retouch.h. */
-	request->clock_id = options->use_clock && !wall_clock_can_be_set(options->clock)
-				    ? options->clock : CLOCK_MONOTONIC;
-	if (options->wakeup_bytes)
+	request->clock_id = options->schedule.use_clock && !wall_clock_can_be_set(options->schedule.clock)
+				    ? options->schedule.clock : CLOCK_MONOTONIC;
+	uint64_t wakeup_bytes = options->buffers.wakeup_bytes;
+	if (wakeup_bytes)
 		request->sample_watermark_bytes =
-			options->wakeup_bytes < UINT32_MAX ? (uint32_t)options->wakeup_bytes : UINT32_MAX;
+			wakeup_bytes < UINT32_MAX ? (uint32_t)wakeup_bytes : UINT32_MAX;
 }

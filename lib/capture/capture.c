@@ -98,7 +98,7 @@ static void connect_parts(struct sp_capture *capture)
 	capture->filter.membership = cpu_wide ? &capture->membership : NULL;
 }
 
-static struct sp_error *set_up(struct sp_capture *capture, const struct sp_capture_options *options)
+static struct sp_error *set_up(struct sp_capture *capture, const struct capture_options *options)
 {
 	struct sp_error *error = turns_init(&capture->turns, options);
 	if (!error)
@@ -108,9 +108,9 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 	if (!error)
 		error = capture_find_processes(capture, options);
 	/* Before limits are raised: the command shall have those of the caller. */
-	if (!error && options->command)
-		error = workload_fork(&capture->workload, options->command,
-				      options->path && !strcmp(options->path, "-"));
+	if (!error && options->target.command)
+		error = workload_fork(&capture->workload, options->target.command,
+				      options->output.path && !strcmp(options->output.path, "-"));
 	if (!error)
 		error = capture_plan(capture, options);
 	if (error)
@@ -129,7 +129,7 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct sp_captu
 	if (error)
 		return error;
 	/* Where there is more than one file, each begins with what lives. */
-	capture->tail_synthesize = options->tail_synthesize && !capture->switching.tracks;
+	capture->tail_synthesize = options->schedule.tail_synthesize && !capture->switching.tracks;
 	error = capture_start_flight(capture);
 	if (error)
 		return error;
@@ -170,24 +170,27 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	CLEANUP(cleanup_sp_capture_free) struct sp_capture *capture = calloc(1, sizeof(*capture));
 	if (!capture)
 		return error_no_memory();
-	struct sp_capture_options copy = *asked, *options = &copy;
+	struct capture_options copy, *options = &copy;
+	struct sp_error *error = capture_options_copy(options, asked);
+	if (error)
+		return error;
 	capture->ctx = ctx;
-	capture->inherit = options->inherit != SP_OFF;
-	capture->threads_only = options->inherit_threads;
-	capture->descendants = options->descendants;
-	capture->filter.own_pid = options->exclude_self ? (uint32_t)getpid() : 0;
-	capture->realtime = options->realtime;
-	capture->flight.on = options->overwrite;
-	capture->flight.window_ns = options->overwrite_ns;
+	capture->inherit = options->target.inherit != SP_OFF;
+	capture->threads_only = options->target.inherit_threads;
+	capture->descendants = options->target.descendants;
+	capture->filter.own_pid = options->target.exclude_self ? (uint32_t)getpid() : 0;
+	capture->realtime = options->buffers.realtime;
+	capture->flight.on = options->buffers.overwrite;
+	capture->flight.window_ns = options->buffers.overwrite_ns;
 	trigger_init(&capture->trigger);
 	absences_init(&capture->absences);
 	capture->epoll_fd = capture->timer_fd = capture->turns.fd = -1;
 	workload_init(&capture->workload);
-	if (options->command && !(capture->command_name = strdup(options->command[0])))
+	if (options->target.command && !(capture->command_name = strdup(options->target.command[0])))
 		return error_no_memory();
 	capture->begin_ns = capture_now_ns();
 	capture->begin_ticks = now_ticks();
-	struct sp_error *error = capture_find_unit(capture, options);
+	error = capture_find_unit(capture, options);
 	if (!error)
 		error = set_up(capture, options);
 	if (error)

@@ -161,21 +161,21 @@ static struct sp_error *look_at_command(struct survey *survey, const char *name)
 }
 
 static struct sp_error *survey_targets(struct survey *survey,
-				       const struct sp_capture_options *options)
+				       const struct capture_options *options)
 {
 	struct sp_error *error = NULL;
-	const struct sp_number_list *lists[] = {&options->pids, &options->tids};
+	const struct sp_number_list *lists[] = {&options->target.pids, &options->target.tids};
 	for (size_t i = 0; i < 2 && !error; i++)
 		for (size_t j = 0; j < lists[i]->count && !survey->keeps_not && !error; j++)
 			error = look_at_process(survey, (uint32_t)lists[i]->items[j]);
 	if (error || survey->looked_at)
 		return error;
-	if (options->command && !options->system_wide && !options->cpus)
-		return look_at_command(survey, options->command[0]);
+	if (options->target.command && !options->target.system_wide && !options->target.cpus)
+		return look_at_command(survey, options->target.command[0]);
 	return look_at_library(survey, (uint32_t)getpid());
 }
 
-static struct sp_error *choose(const struct sp_ctx *ctx, const struct sp_capture_options *options,
+static struct sp_error *choose(const struct sp_ctx *ctx, const struct capture_options *options,
 			       struct call_graph *graph)
 {
 	CLEANUP(survey_deinit) struct survey survey = {.ctx = ctx};
@@ -202,24 +202,25 @@ static struct sp_error *choose(const struct sp_ctx *ctx, const struct sp_capture
 }
 
 struct sp_error *call_graph_choose(const struct sp_ctx *ctx,
-				   const struct sp_capture_options *options, struct call_graph *ret)
+				   const struct capture_options *options, struct call_graph *ret)
 {
+	const struct sp_capture_chains *chains = &options->chains;
 	struct utsname name;
-	if (options->stack_bytes % 8 || options->stack_bytes > SP_STACK_BYTES_MAX)
+	if (chains->stack_bytes % 8 || chains->stack_bytes > SP_STACK_BYTES_MAX)
 		return error_new(SP_ERROR_INVALID, "invalid stack copy size %u: use a multiple of 8, at "
-				 "most %u", options->stack_bytes, SP_STACK_BYTES_MAX);
+				 "most %u", chains->stack_bytes, SP_STACK_BYTES_MAX);
 	if (uname(&name) < 0)
 		return error_os(errno, "uname");
 	*ret = (struct call_graph){
-		.kind = options->call_graph,
-		.stack_bytes = options->stack_bytes ? options->stack_bytes : DEFAULT_STACK_BYTES,
-		.fixed_size = options->fixed_stack_bytes,
-		.max_stack = options->max_stack,
+		.kind = chains->call_graph,
+		.stack_bytes = chains->stack_bytes ? chains->stack_bytes : DEFAULT_STACK_BYTES,
+		.fixed_size = chains->fixed_stack_bytes,
+		.max_stack = chains->max_stack,
 		.registers = call_graph_registers(name.machine),
 	};
 	/* Copies of users' stacks have nothing of the kernel's part. */
-	bool kernel_only = options->kernel_chains && (ret->kind == SP_CALL_GRAPH_AUTO ||
-						      ret->kind == SP_CALL_GRAPH_DWARF);
+	bool kernel_only = chains->kernel_only && (ret->kind == SP_CALL_GRAPH_AUTO ||
+							   ret->kind == SP_CALL_GRAPH_DWARF);
 	if (kernel_only)
 		ret->kind = SP_CALL_GRAPH_FP;
 	struct sp_error *error = ret->kind == SP_CALL_GRAPH_AUTO ? choose(ctx, options, ret) : NULL;
@@ -227,6 +228,6 @@ struct sp_error *call_graph_choose(const struct sp_ctx *ctx,
 		error = error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "DWARF unwinding is not "
 						   "supported on %s", name.machine),
 					 "use --call-graph fp");
-	ret->live = ret->kind == SP_CALL_GRAPH_DWARF && options->unwind == SP_UNWIND_LIVE;
+	ret->live = ret->kind == SP_CALL_GRAPH_DWARF && chains->unwind == SP_UNWIND_LIVE;
 	return error;
 }

@@ -5,6 +5,7 @@
 
 #include <sprof/capture.h>
 #include "base/ctx.h"
+#include "capture/options.h"
 #include "elf/image.h"
 
 struct call_graph {
@@ -23,7 +24,7 @@ void call_graph_deinit(struct call_graph *graph);
  * them. Takes a few milliseconds at most. Fails with SP_ERROR_INVALID where sizes are wrong.
  */
 struct sp_error *call_graph_choose(const struct sp_ctx *ctx,
-				   const struct sp_capture_options *options,
+				   const struct capture_options *options,
 				   struct call_graph *ret) SP_MUST_CHECK;
 
 /* The registers that unwinding takes, by perf's numbers; 0: not known for this `machine`. */

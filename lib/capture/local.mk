@@ -27,6 +27,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/joining.c lib/capture/joining.h \
 	lib/capture/lost.c \
 	lib/capture/membership.c lib/capture/membership.h \
+	lib/capture/options.c lib/capture/options.h \
 	lib/capture/pool.c lib/capture/pool.h \
 	lib/capture/pace.c lib/capture/pace.h \
 	lib/capture/plan.c \
@@ -79,6 +80,7 @@ check_PROGRAMS += \
 	tests/unit/test_pool \
 	tests/unit/test_retouch \
 	tests/unit/test_ring_size \
+	tests/unit/test_sized \
 	tests/unit/test_roster \
 	tests/unit/test_stack_need \
 	tests/unit/test_tracker \

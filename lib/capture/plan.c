@@ -59,37 +59,38 @@ static bool all_clocks(const struct event_specs *specs)
  * against 50 us. (Of children of 1.3 ms, inheritance misses 26 % at 1 kHz, 14 % at 5.)
  */
 static enum event_scope scope_of(const struct sp_capture *capture,
-				 const struct sp_capture_options *options,
+				 const struct capture_options *options,
 				 const struct event_specs *specs)
 {
-	if (capture->target == CAPTURE_EVERYONE || options->scope == SP_CAPTURE_SCOPE_CPU)
+	if (capture->target == CAPTURE_EVERYONE || options->target.scope == SP_CAPTURE_SCOPE_CPU)
 		return EVENT_SCOPE_CPUS;
 	bool not_inherited = false, for_tasks = false;
 	for (size_t i = 0; i < specs->count; i++) {
 		not_inherited |= event_is_not_inherited(&specs->items[i]);
 		for_tasks |= event_is_for_tasks(&specs->items[i]);
 	}
-	if (not_inherited && options->scope != SP_CAPTURE_SCOPE_TASK)
+	if (not_inherited && options->target.scope != SP_CAPTURE_SCOPE_TASK)
 		return EVENT_SCOPE_CPUS;
 	/* These are matters of tasks. */
-	for_tasks |= options->remove_on_exec || (options->fields.thread_counts && capture->inherit);
-	if (for_tasks || options->scope == SP_CAPTURE_SCOPE_TASK || options->freq_hz > WHOLE_CPUS_HZ_MAX ||
-	    (options->period &&
-	     (!all_clocks(specs) || options->period < 1000000000 / WHOLE_CPUS_HZ_MAX)))
+	for_tasks |= options->target.remove_on_exec || (options->fields.thread_counts && capture->inherit);
+	if (for_tasks || options->target.scope == SP_CAPTURE_SCOPE_TASK ||
+	    options->sampling.freq_hz > WHOLE_CPUS_HZ_MAX ||
+	    (options->sampling.period &&
+	     (!all_clocks(specs) || options->sampling.period < 1000000000 / WHOLE_CPUS_HZ_MAX)))
 		return EVENT_SCOPE_TASKS;
 	return EVENT_SCOPE_CPUS_IF_ALLOWED;
 }
 
 /* For messages: why it is EVENT_SCOPE_CPUS. */
 static const char *cpus_are_for(const struct sp_capture *capture,
-				const struct sp_capture_options *options,
+				const struct capture_options *options,
 				const struct event_specs *specs)
 {
-	if (options->cgroups)
+	if (options->target.cgroups)
 		return "-G";
 	if (capture->target == CAPTURE_EVERYONE)
-		return options->cpus ? "-C" : "-a";
-	if (options->scope == SP_CAPTURE_SCOPE_CPU)
+		return options->target.cpus ? "-C" : "-a";
+	if (options->target.scope == SP_CAPTURE_SCOPE_CPU)
 		return "--scope cpu";
 	for (size_t i = 0; i < specs->count; i++)
 		if (event_is_not_inherited(&specs->items[i]))
@@ -112,7 +113,7 @@ static enum event_start start_of(const struct sp_capture *capture)
 #define STACK_BESIDE_REGISTERS 49152
 
 static struct sp_error *bound_stacks(struct sp_capture *capture,
-				     const struct sp_capture_options *options)
+				     const struct capture_options *options)
 {
 	struct call_graph *graph = &capture->graph;
 	if (graph->kind != SP_CALL_GRAPH_DWARF || !options->fields.interrupt_registers)
@@ -125,21 +126,21 @@ static struct sp_error *bound_stacks(struct sp_capture *capture,
 }
 
 static struct sp_error *choose_graph(struct sp_capture *capture,
-				     const struct sp_capture_options *options)
+				     const struct capture_options *options)
 {
 	struct sp_error *error = call_graph_choose(capture->ctx, options, &capture->graph);
 	/* Nothing is sampled: there is nothing to find calls of. */
-	if (!error && options->samples == SP_OFF)
+	if (!error && options->sampling.samples == SP_OFF)
 		capture->graph.kind = SP_CALL_GRAPH_NONE;
 	else if (!error && capture->graph.note)
 		error = capture_note_text(capture, NOTE_CALL_GRAPH, capture->graph.note);
 	/* Of what may never be written, nothing is unwound. */
-	capture->graph.live &= capture->graph.kind == SP_CALL_GRAPH_DWARF && !options->overwrite;
+	capture->graph.live &= capture->graph.kind == SP_CALL_GRAPH_DWARF && !options->buffers.overwrite;
 	return error ? error : bound_stacks(capture, options);
 }
 
 /* call-graph= of all events alike is that of the recording. */
-static void take_common_graph(struct event_specs *specs, struct sp_capture_options *options)
+static void take_common_graph(struct event_specs *specs, struct capture_options *options)
 {
 	static const enum sp_call_graph kinds[] = {
 		[EVENT_TERMS_CALL_GRAPH_NO] = SP_CALL_GRAPH_NONE,
@@ -154,10 +155,10 @@ static void take_common_graph(struct event_specs *specs, struct sp_capture_optio
 		    terms->call_graph == EVENT_TERMS_CALL_GRAPH_LBR)
 			return;
 	}
-	options->call_graph = kinds[first->call_graph];
+	options->chains.call_graph = kinds[first->call_graph];
 	if (first->given & EVENT_TERM_STACK_SIZE) {
-		options->stack_bytes = first->stack_bytes;
-		options->fixed_stack_bytes = true;
+		options->chains.stack_bytes = first->stack_bytes;
+		options->chains.fixed_stack_bytes = true;
 	}
 	for (size_t i = 0; i < specs->count; i++)
 		specs->items[i].terms.given &= ~(uint32_t)(EVENT_TERM_CALL_GRAPH |
@@ -182,7 +183,7 @@ static struct sp_error *check_graph_terms(struct sp_capture *capture, const stru
 		    PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES))
 
 static void request_graph(const struct sp_capture *capture,
-			  const struct sp_capture_options *options, struct event_request *request)
+			  const struct capture_options *options, struct event_request *request)
 {
 	const struct call_graph *graph = &capture->graph;
 	request->max_stack = graph->max_stack;
@@ -190,14 +191,14 @@ static void request_graph(const struct sp_capture *capture,
 	request->dump_stack_bytes = graph->stack_bytes;
 	request->uniform = graph->live;
 	if (graph->kind == SP_CALL_GRAPH_FP || graph->kind == SP_CALL_GRAPH_LBR)
-		request->callchain = options->kernel_chains ? EVENT_CALLCHAIN_KERNEL
-				     : options->user_chains ? EVENT_CALLCHAIN_USER
+		request->callchain = options->chains.kernel_only ? EVENT_CALLCHAIN_KERNEL
+				     : options->chains.user_only ? EVENT_CALLCHAIN_USER
 							    : EVENT_CALLCHAIN_ALL;
 	if (graph->kind == SP_CALL_GRAPH_LBR)
 		request->asked.branch_type = CALL_STACK_BRANCHES;
 	if (graph->kind != SP_CALL_GRAPH_DWARF)
 		return;
-	request->callchain = options->user_chains ? EVENT_CALLCHAIN_NOTHING : EVENT_CALLCHAIN_KERNEL;
+	request->callchain = options->chains.user_only ? EVENT_CALLCHAIN_NOTHING : EVENT_CALLCHAIN_KERNEL;
 	request->extra_sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	request->user_registers = graph->registers;
 	request->user_stack_bytes = graph->stack_bytes;
@@ -209,7 +210,7 @@ static void request_graph(const struct sp_capture *capture,
  * rings stop for good (6.18, and perf record -s loses nearly everything).
  */
 static struct sp_error *say_about_counts(struct sp_capture *capture,
-					 const struct sp_capture_options *options)
+					 const struct capture_options *options)
 {
 	if (!options->fields.thread_counts)
 		return NULL;
@@ -219,17 +220,17 @@ static struct sp_error *say_about_counts(struct sp_capture *capture,
 }
 
 /* Which event is of which control group is nowhere else in the file. */
-static struct sp_error *say_groups(struct sp_capture *capture, const struct sp_capture_options *options)
+static struct sp_error *say_groups(struct sp_capture *capture, const struct capture_options *options)
 {
-	if (!options->cgroups)
+	if (!options->target.cgroups)
 		return NULL;
-	if (!strchr(options->cgroups, ','))
-		return capture_note(capture, NOTE_CGROUP, options->cgroups);
-	return capture_note(capture, NOTE_CGROUPS, options->cgroups);
+	if (!strchr(options->target.cgroups, ','))
+		return capture_note(capture, NOTE_CGROUP, options->target.cgroups);
+	return capture_note(capture, NOTE_CGROUPS, options->target.cgroups);
 }
 
 /* Which events, CPUs and rights there are, and how calls are to be found. */
-static struct sp_error *look_up(struct sp_capture *capture, struct sp_capture_options *options)
+static struct sp_error *look_up(struct sp_capture *capture, struct capture_options *options)
 {
 	struct event_specs *specs = &capture->events.specs;
 	struct sp_error *error = capture_parse_events(&capture->events, capture->ctx, options);
@@ -239,7 +240,7 @@ static struct sp_error *look_up(struct sp_capture *capture, struct sp_capture_op
 	if (!error)
 		take_common_graph(specs, options);
 	if (!error)
-		error = choose_cpus(capture, options->cpus);
+		error = choose_cpus(capture, options->target.cpus);
 	if (!error)
 		error = rights_read(capture->ctx, &capture->rights);
 	if (!error)
@@ -250,17 +251,17 @@ static struct sp_error *look_up(struct sp_capture *capture, struct sp_capture_op
 }
 
 static struct event_request request_of(const struct sp_capture *capture,
-				       const struct sp_capture_options *options)
+				       const struct capture_options *options)
 {
 	struct event_request request = {
 		.scope = scope_of(capture, options, &capture->events.specs),
 		.cpus_for = cpus_are_for(capture, options, &capture->events.specs),
 		.start = start_of(capture),
 		.cpu = capture->cpus.items[0],
-		.freq_hz = options->freq_hz ? options->freq_hz
-			   : options->period ? 0 : DEFAULT_FREQ_HZ,
-		.period = options->period,
-		.rate_given = options->freq_hz || options->period,
+		.freq_hz = options->sampling.freq_hz ? options->sampling.freq_hz
+			   : options->sampling.period ? 0 : DEFAULT_FREQ_HZ,
+		.period = options->sampling.period,
+		.rate_given = options->sampling.freq_hz || options->sampling.period,
 		.inherit = capture->inherit,
 		.exclude_idle = capture->target != CAPTURE_EVERYONE,
 	};
@@ -270,28 +271,28 @@ static struct event_request request_of(const struct sp_capture *capture,
 
 /* How large rings and stacks can be, and what is asked for because of it. */
 static struct sp_error *fit_request(struct sp_capture *capture,
-				    const struct sp_capture_options *options,
+				    const struct capture_options *options,
 				    struct event_request *request)
 {
 	struct sp_error *error = capture_size_rings(capture, options, request->freq_hz);
 	if (error)
 		return error;
 	request_graph(capture, options, request);
-	if (!request->sample_watermark_bytes && !options->overwrite)
+	if (!request->sample_watermark_bytes && !options->buffers.overwrite)
 		request->sample_watermark_bytes = ring_size_watermark(
 			(uint64_t)capture->ring_pages.samples * capture->rights.page_size);
 	capture_request_traces(capture, request);
-	request->asked.write_backward = options->overwrite;
+	request->asked.write_backward = options->buffers.overwrite;
 	error = trigger_plan(&capture->trigger, capture, options);
 	return error ? error : say_about_counts(capture, options);
 }
 
 /* What those who read the records have to know of the plan. */
-static struct sp_error *take_plan(struct sp_capture *capture, const struct sp_capture_options *options)
+static struct sp_error *take_plan(struct sp_capture *capture, const struct capture_options *options)
 {
 	const struct event_plan *plan = capture->plan;
-	if (options->use_clock && wall_clock_can_be_set(options->clock) &&
-	    plan->clock_id == CLOCK_MONOTONIC && wall_clock_start(&capture->wall, options->clock))
+	if (options->schedule.use_clock && wall_clock_can_be_set(options->schedule.clock) &&
+	    plan->clock_id == CLOCK_MONOTONIC && wall_clock_start(&capture->wall, options->schedule.clock))
 		capture->retouch.shift_ns = capture->wall.ahead_ns;
 	capture_plan_traces(capture);
 	if (!plan->sample_count || !record_fields_make(plan->samples[0].attr.sample_type,
@@ -321,9 +322,9 @@ static struct sp_error *note_lock_in(struct sp_capture *capture)
 	return error;
 }
 
-struct sp_error *capture_plan(struct sp_capture *capture, const struct sp_capture_options *asked)
+struct sp_error *capture_plan(struct sp_capture *capture, const struct capture_options *asked)
 {
-	struct sp_capture_options options = *asked;
+	struct capture_options options = *asked;
 	struct sp_error *error = look_up(capture, &options);
 	if (error)
 		return error;

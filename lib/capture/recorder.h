@@ -17,6 +17,7 @@
 #include "capture/flight.h"
 #include "capture/graph.h"
 #include "capture/hurry.h"
+#include "capture/options.h"
 #include "capture/pace.h"
 #include "capture/switching.h"
 #include "capture/synth.h"
@@ -103,7 +104,7 @@ struct sp_capture {
 	bool descendants;                /* record theirs, too */
 	struct process_tree begin_tree;  /* when recording began; of `roots` alone */
 	struct { VEC(struct sp_capture_process); } refused, unrecorded;
-	char *unit_path;                 /* the control group of options.unit */
+	char *unit_path;                 /* the control group of options.target.unit */
 	uint64_t used_ns;                /* CPU time of `roots` during the recording */
 
 	struct call_graph graph;
@@ -219,20 +220,20 @@ struct sp_error *capture_take_notes(struct sp_capture *capture,
 
 /* plan.c */
 struct sp_error *capture_plan(struct sp_capture *capture,
-			      const struct sp_capture_options *options) SP_MUST_CHECK;
+			      const struct capture_options *options) SP_MUST_CHECK;
 /* cpu-clock or task-clock: periods are nanoseconds of CPU time. */
 bool capture_is_clock(const struct perf_event_attr *attr);
 bool capture_samples_kernel(const struct event_plan *plan);
 
 /* rings.c: how large they may be, and whether that is enough. */
 struct sp_error *capture_size_rings(struct sp_capture *capture,
-				    const struct sp_capture_options *options,
+				    const struct capture_options *options,
 				    uint64_t freq_hz) SP_MUST_CHECK;
 struct sp_error *capture_map_rings(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* threads.c: who drains, if that is not left to the round. */
 struct sp_error *capture_start_drains(struct sp_capture *capture,
-				      const struct sp_capture_options *options) SP_MUST_CHECK;
+				      const struct capture_options *options) SP_MUST_CHECK;
 /* Where records are changed before they are looked at, the kernel's rings will not do. */
 struct sp_error *capture_retouches(struct sp_capture *capture) SP_MUST_CHECK;
 
@@ -243,11 +244,11 @@ void capture_fit_size(struct sp_capture *capture);
 struct sp_error *capture_open_help(struct sp_capture *capture) SP_MUST_CHECK;
 /* After capture_open_help(). */
 struct sp_error *capture_open_slow(struct sp_capture *capture,
-				   const struct sp_capture_options *options) SP_MUST_CHECK;
+				   const struct capture_options *options) SP_MUST_CHECK;
 
 /* setup_file.c */
 struct sp_error *capture_open_file(struct sp_capture *capture,
-				   const struct sp_capture_options *options) SP_MUST_CHECK;
+				   const struct capture_options *options) SP_MUST_CHECK;
 
 /* watch.c */
 struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
@@ -258,12 +259,12 @@ struct sp_error *capture_adapt_pace(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* asking.c */
 struct sp_error *capture_parse_events(struct capture_events *events, const struct sp_ctx *ctx,
-				      const struct sp_capture_options *options) SP_MUST_CHECK;
+				      const struct capture_options *options) SP_MUST_CHECK;
 struct sp_error *capture_open_cgroups(struct capture_events *events, const struct sp_ctx *ctx,
-				      const struct sp_capture_options *options) SP_MUST_CHECK;
+				      const struct capture_options *options) SP_MUST_CHECK;
 void capture_events_deinit(struct capture_events *events);
 /* All of the request that follows from the options alone. */
-void capture_ask(const struct sp_capture_options *options, const struct capture_events *events,
+void capture_ask(const struct capture_options *options, const struct capture_events *events,
 		 struct event_request *request);
 
 /* turns.c: whether no event is off, by its turn or by who said so. */
@@ -281,7 +282,7 @@ struct sp_error *capture_take_turn(struct sp_capture *capture) SP_MUST_CHECK;
  * events are open, and what tells of them; what is in them.
  */
 struct sp_error *capture_find_traces(struct sp_capture *capture,
-				     const struct sp_capture_options *options,
+				     const struct capture_options *options,
 				     struct event_specs *specs) SP_MUST_CHECK;
 void capture_request_traces(const struct sp_capture *capture, struct event_request *request);
 void capture_plan_traces(struct sp_capture *capture);
@@ -297,11 +298,11 @@ struct sp_error *capture_attach(struct sp_capture *capture) SP_MUST_CHECK;
  * that run already.
  */
 struct sp_error *capture_find_unit(struct sp_capture *capture,
-				   struct sp_capture_options *options) SP_MUST_CHECK;
+				   struct capture_options *options) SP_MUST_CHECK;
 struct sp_error *capture_choose_target(struct sp_capture *capture,
-				       const struct sp_capture_options *options) SP_MUST_CHECK;
+				       const struct capture_options *options) SP_MUST_CHECK;
 struct sp_error *capture_find_processes(struct sp_capture *capture,
-					const struct sp_capture_options *options) SP_MUST_CHECK;
+					const struct capture_options *options) SP_MUST_CHECK;
 
 /*
  * descendants.c: adds descendants that are not yet recorded to `processes`; notes those that may

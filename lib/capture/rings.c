@@ -24,7 +24,7 @@ static uint64_t sample_bytes_of(const struct sp_capture *capture)
 }
 
 static uint64_t ring_bytes_of(const struct sp_capture *capture,
-			      const struct sp_capture_options *options, uint64_t freq_hz)
+			      const struct capture_options *options, uint64_t freq_hz)
 {
 	bool grows = capture->graph.kind == SP_CALL_GRAPH_DWARF && !capture->graph.fixed_size;
 	const struct ring_demand demand = {
@@ -36,7 +36,7 @@ static uint64_t ring_bytes_of(const struct sp_capture *capture,
 	};
 	uint64_t window = flight_ring_bytes(&capture->flight, demand.freq_hz, demand.sample_bytes,
 					    demand.cpus);
-	return options->ring_bytes ?: window ?: ring_size_default(&demand);
+	return options->buffers.ring_bytes ?: window ?: ring_size_default(&demand);
 }
 
 /* What a ring of samples has got room for, once it is known what may be locked. */
@@ -64,11 +64,11 @@ static uint64_t short_reach_ns(const struct sp_capture *capture, uint64_t ring_b
 
 /* A time that was asked for is worth more than copies that nobody asked for. */
 static struct sp_error *prefer_time(struct sp_capture *capture,
-				    const struct sp_capture_options *options, uint64_t freq_hz)
+				    const struct capture_options *options, uint64_t freq_hz)
 {
 	uint64_t bytes = ring_bytes_of(capture, options, freq_hz);
 	uint64_t reach_ns = short_reach_ns(capture, bytes, freq_hz);
-	if (!reach_ns || options->call_graph != SP_CALL_GRAPH_AUTO ||
+	if (!reach_ns || options->chains.call_graph != SP_CALL_GRAPH_AUTO ||
 	    capture->graph.kind != SP_CALL_GRAPH_DWARF)
 		return NULL;
 	take_frame_pointers(capture);
@@ -94,7 +94,7 @@ static bool rings_have_room(const struct sp_capture *capture)
 }
 
 struct sp_error *capture_size_rings(struct sp_capture *capture,
-				    const struct sp_capture_options *options, uint64_t freq_hz)
+				    const struct capture_options *options, uint64_t freq_hz)
 {
 	struct sp_error *error = prefer_time(capture, options, freq_hz);
 	if (error)
@@ -111,11 +111,11 @@ struct sp_error *capture_size_rings(struct sp_capture *capture,
 	};
 	error = rights_fit_rings(&capture->rights, (uint32_t)capture->cpus.count, wanted, &notes,
 				 &capture->ring_pages);
-	if (!error && options->ring_bytes) /* smaller than the default is no news */
+	if (!error && options->buffers.ring_bytes) /* smaller than the default is no news */
 		error = capture_take_notes(capture, &notes);
 	if (error)
 		return error;
-	if (options->call_graph != SP_CALL_GRAPH_AUTO || rings_have_room(capture))
+	if (options->chains.call_graph != SP_CALL_GRAPH_AUTO || rings_have_room(capture))
 		return say_reach(capture, freq_hz);
 	take_frame_pointers(capture);
 	error = capture_note(capture, NOTE_FP_FOR_SPACE, NULL,

@@ -112,7 +112,7 @@ static struct sp_error *adopt_events(struct sp_capture *capture)
  * tracing, and those that write their id twice, have none; nor has what is attached to task by task.
  */
 struct sp_error *capture_open_slow(struct sp_capture *capture,
-				   const struct sp_capture_options *options)
+				   const struct capture_options *options)
 {
 	const struct event_plan *plan = capture->plan;
 	bool whole = plan->cpu_wide || capture->target == CAPTURE_COMMAND;
@@ -120,7 +120,7 @@ struct sp_error *capture_open_slow(struct sp_capture *capture,
 	/* Of counters with a fixed period, nobody knows the rate before. */
 	bool fast = rate_of(plan) >= SLOW_FROM_HZ ||
 		    (!rate_of(plan) && !capture_is_clock(&plan->samples[0].attr));
-	if (options->adapt == SP_OFF || options->cgroups || !whole || !fast ||
+	if (options->sampling.adapt == SP_OFF || options->target.cgroups || !whole || !fast ||
 	    capture->filter.fields.sample_id_again || event_plan_has_groups(plan) ||
 	    capture->traces.area_bytes || options->fields.thread_counts)
 		return NULL;

@@ -146,7 +146,7 @@ static struct sp_error *copy_cmdline(struct file_maker *maker, const char *const
 	return NULL;
 }
 
-static struct sp_error *new_maker(struct sp_capture *capture, const struct sp_capture_options *options)
+static struct sp_error *new_maker(struct sp_capture *capture, const struct capture_options *options)
 {
 	struct file_maker *maker = calloc(1, sizeof(*maker));
 	if (!maker)
@@ -154,12 +154,12 @@ static struct sp_error *new_maker(struct sp_capture *capture, const struct sp_ca
 	capture->switching.maker = maker;
 	pthread_mutex_init(&maker->lock, NULL);
 	maker->ctx = capture->ctx;
-	maker->keep = options->keep_files;
-	maker->path = strdup(options->path ? options->path : "sprof.data");
+	maker->keep = options->output.keep_files;
+	maker->path = strdup(options->output.path ? options->output.path : "sprof.data");
 	return maker->path ? NULL : error_no_memory();
 }
 
-static struct sp_error *fill_maker(struct sp_capture *capture, const struct sp_capture_options *options)
+static struct sp_error *fill_maker(struct sp_capture *capture, const struct capture_options *options)
 {
 	struct file_maker *maker = capture->switching.maker;
 	const struct sp_event *events;
@@ -171,12 +171,12 @@ static struct sp_error *fill_maker(struct sp_capture *capture, const struct sp_c
 				  capture->wall.on ? capture->wall.clock : capture->plan->clock_id,
 				  &maker->arena, &maker->info);
 	if (!error)
-		error = copy_cmdline(maker, options->cmdline);
+		error = copy_cmdline(maker, options->output.cmdline);
 	if (!error)
 		error = add_features(capture, &maker->features, maker->events, maker->event_count,
 				     &maker->info);
-	maker->info.compression_level = (int)options->compression_level;
-	maker->info.durability = options->sync ? &maker->durability : NULL;
+	maker->info.compression_level = (int)options->output.compression_level;
+	maker->info.durability = options->output.sync ? &maker->durability : NULL;
 	return error;
 }
 
@@ -200,7 +200,7 @@ static struct sp_error *check_limits(const struct sp_capture *capture, const str
 }
 
 struct sp_error *capture_open_file(struct sp_capture *capture,
-				   const struct sp_capture_options *options)
+				   const struct capture_options *options)
 {
 	struct switching *switching = &capture->switching;
 	struct writer *writer = NULL;

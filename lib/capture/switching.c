@@ -13,21 +13,22 @@
 #define PART_BYTES 131072
 
 struct sp_error *switching_init(struct switching *switching,
-				const struct sp_capture_options *options)
+				const struct capture_options *options)
 {
+	const struct sp_capture_output *output = &options->output;
 	*switching = (struct switching){
-		.max_bytes = options->max_bytes,
-		.switch_bytes = options->switch_bytes,
-		.switch_ns = options->switch_ns,
-		.on_demand = options->switch_on_demand || options->overwrite,
-		.dated = options->timestamp_name || options->switch_bytes || options->switch_ns ||
-			 options->switch_on_demand,
+		.max_bytes = output->max_bytes,
+		.switch_bytes = output->switch_bytes,
+		.switch_ns = output->switch_ns,
+		.on_demand = output->switch_on_demand || options->buffers.overwrite,
+		.dated = output->timestamp_name || output->switch_bytes || output->switch_ns ||
+			 output->switch_on_demand,
 	};
 	bool switches = switching->switch_bytes || switching->switch_ns || switching->on_demand;
 	switching->tracks = switches;
-	if (options->keep_files && !switches)
+	if (output->keep_files && !switches)
 		return error_new(SP_ERROR_INVALID, "--keep needs --switch-output: only one file is written");
-	if (options->path && !strcmp(options->path, "-") && (switches || switching->dated))
+	if (output->path && !strcmp(output->path, "-") && (switches || switching->dated))
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "cannot split or rename standard "
 						  "output"), "name a file with -o");
 	return NULL;

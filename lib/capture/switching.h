@@ -14,6 +14,7 @@
 #define CAPTURE_SWITCHING_H
 
 #include "capture/files.h"
+#include "capture/options.h"
 
 struct sp_capture;
 
@@ -37,7 +38,7 @@ struct switching {
 
 /* Fails where limits and path do not go together. Before events are planned. */
 struct sp_error *switching_init(struct switching *switching,
-				const struct sp_capture_options *options) SP_MUST_CHECK;
+				const struct capture_options *options) SP_MUST_CHECK;
 void switching_deinit(struct switching *switching);
 
 /* Adds the files that these records map to the table of build-ids, and reserves space for it. */

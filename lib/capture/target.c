@@ -6,41 +6,42 @@
 #include "capture/recorder.h"
 #include "proc/unit.h"
 
-struct sp_error *capture_find_unit(struct sp_capture *capture, struct sp_capture_options *options)
+struct sp_error *capture_find_unit(struct sp_capture *capture, struct capture_options *options)
 {
 	CLEANUP(cgroup_hierarchy_deinit) struct cgroup_hierarchy hierarchy = {0};
-	if (!options->unit)
+	if (!options->target.unit)
 		return NULL;
-	if (options->cgroups)
+	if (options->target.cgroups)
 		return error_new(SP_ERROR_INVALID, "a unit and control groups exclude each other");
 	struct sp_error *error = cgroup_hierarchy_find(capture->ctx, &hierarchy);
 	if (!error)
-		error = unit_find(capture->ctx, &hierarchy, options->unit, &capture->unit_path);
-	options->cgroups = capture->unit_path;
+		error = unit_find(capture->ctx, &hierarchy, options->target.unit, &capture->unit_path);
+	options->target.cgroups = capture->unit_path;
 	return error;
 }
 
 struct sp_error *capture_choose_target(struct sp_capture *capture,
-				       const struct sp_capture_options *options)
+				       const struct capture_options *options)
 {
-	bool tasks = options->pids.count || options->tids.count || options->by_user;
-	bool everyone = options->system_wide || (options->cpus && !tasks) || options->cgroups;
-	if ((options->pids.count && options->tids.count) || (tasks && options->system_wide) ||
-	    (options->by_user && (options->pids.count || options->tids.count)) ||
-	    (tasks && options->cgroups))
+	const struct sp_capture_target *target = &options->target;
+	bool tasks = target->pids.count || target->tids.count || target->by_user;
+	bool everyone = target->system_wide || (target->cpus && !tasks) || target->cgroups;
+	if ((target->pids.count && target->tids.count) || (tasks && target->system_wide) ||
+	    (target->by_user && (target->pids.count || target->tids.count)) ||
+	    (tasks && target->cgroups))
 		return error_new(SP_ERROR_INVALID, "processes, threads and the whole system exclude "
 						   "each other");
-	if (!tasks && !everyone && !options->command)
+	if (!tasks && !everyone && !target->command)
 		return error_new(SP_ERROR_INVALID, "nothing to record");
-	if (options->user_only && options->kernel_only)
+	if (options->sampling.user_only && options->sampling.kernel_only)
 		return error_new(SP_ERROR_INVALID, "user only and kernel only exclude each other");
-	if (options->freq_hz && options->period)
+	if (options->sampling.freq_hz && options->sampling.period)
 		return error_new(SP_ERROR_INVALID, "a frequency and a period exclude each other");
 	capture->target = everyone		? CAPTURE_EVERYONE
-			  : options->pids.count || options->by_user ? CAPTURE_PROCESSES
-			  : options->tids.count ? CAPTURE_THREADS
+			  : target->pids.count || target->by_user ? CAPTURE_PROCESSES
+			  : target->tids.count ? CAPTURE_THREADS
 						: CAPTURE_COMMAND;
-	if (everyone && options->scope == SP_CAPTURE_SCOPE_TASK)
+	if (everyone && target->scope == SP_CAPTURE_SCOPE_TASK)
 		return error_new(SP_ERROR_INVALID, "the whole system can be sampled per CPU only");
 	return NULL;
 }
@@ -77,20 +78,20 @@ static struct sp_error *find_users(struct sp_capture *capture, uid_t uid)
 }
 
 struct sp_error *capture_find_processes(struct sp_capture *capture,
-					const struct sp_capture_options *options)
+					const struct capture_options *options)
 {
-	struct sp_error *error = options->by_user ? find_users(capture, options->uid) : NULL;
-	for (size_t i = 0; i < options->pids.count && !error; i++) {
+	struct sp_error *error = options->target.by_user ? find_users(capture, options->target.uid) : NULL;
+	for (size_t i = 0; i < options->target.pids.count && !error; i++) {
 		uint32_t *root = vec_push(&capture->roots);
 		if (!root)
 			return error_no_memory();
-		*root = (uint32_t)options->pids.items[i];
+		*root = (uint32_t)options->target.pids.items[i];
 		error = add_process(capture, *root);
 	}
 	if (capture->roots.count)
 		capture->roots.count = u32_sort_unique(capture->roots.items, capture->roots.count);
-	for (size_t i = 0; i < options->tids.count && !error; i++) {
-		uint32_t tid = (uint32_t)options->tids.items[i], pid;
+	for (size_t i = 0; i < options->target.tids.count && !error; i++) {
+		uint32_t tid = (uint32_t)options->target.tids.items[i], pid;
 		uint32_t *slot = vec_push(&capture->wanted_threads);
 		if (!slot)
 			return error_no_memory();

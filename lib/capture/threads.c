@@ -101,24 +101,24 @@ static struct sp_error *group_places(const struct sp_capture *capture, enum sp_c
 
 /* 0: none. */
 static size_t threads_wanted(const struct sp_capture *capture,
-			     const struct sp_capture_options *options)
+			     const struct capture_options *options)
 {
 	size_t cpus = capture->cpus.count;
 	const struct perf_event_attr *attr = &capture->plan->samples[0].attr;
 	bool dumps = attr->sample_type & PERF_SAMPLE_STACK_USER;
 	/* Rings that go round are not drained. */
-	if (options->overwrite)
+	if (options->buffers.overwrite)
 		return 0;
-	switch (options->threads) {
+	switch (options->buffers.threads) {
 	case SP_CAPTURE_THREADS_AUTO:
 		/* Who wants to be woken for each sample has it written at once. */
-		if (options->wakeup_samples || options->samples == SP_OFF)
+		if (options->buffers.wakeup_samples || options->sampling.samples == SP_OFF)
 			return 0;
 		return drains_worthwhile(cpus, dumps ? attr->sample_stack_user : 0);
 	case SP_CAPTURE_THREADS_NONE:
 		return 0;
 	case SP_CAPTURE_THREADS_COUNT:
-		return options->thread_count < cpus ? options->thread_count : cpus;
+		return options->buffers.thread_count < cpus ? options->buffers.thread_count : cpus;
 	default:
 		return cpus;
 	}
@@ -155,7 +155,7 @@ struct sp_error *capture_retouches(struct sp_capture *capture)
 }
 
 struct sp_error *capture_start_drains(struct sp_capture *capture,
-				      const struct sp_capture_options *options)
+				      const struct capture_options *options)
 {
 	size_t count = capture->cpus.count, threads = threads_wanted(capture, options);
 	const struct perf_event_attr *attr = &capture->plan->samples[0].attr;
@@ -165,14 +165,14 @@ struct sp_error *capture_start_drains(struct sp_capture *capture,
 	CLEANUP_FREE struct drain_place *places = make_places(capture);
 	if (!places)
 		return error_no_memory();
-	struct sp_error *error = group_places(capture, options->threads, threads, places, &threads);
+	struct sp_error *error = group_places(capture, options->buffers.threads, threads, places, &threads);
 	if (error)
 		return error;
 	const struct drains_options drains = {
 		.places = places, .count = count, .threads = threads,
 		.relay_bytes = drains_relay_bytes(sample_rings(capture)[0].size, count,
 						  dumps ? attr->sample_stack_user : 0),
-		.notify_bytes = options->wakeup_samples ? 1 : dumps ? NOTIFY_STACKS : NOTIFY_SMALL,
+		.notify_bytes = options->buffers.wakeup_samples ? 1 : dumps ? NOTIFY_STACKS : NOTIFY_SMALL,
 		.record_max = CAPTURE_RECORD_MAX,
 		.realtime = capture->realtime,
 	};

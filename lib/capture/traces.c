@@ -16,9 +16,9 @@
 #define AREA_BYTES ((uint64_t)4 << 20)
 #define AREA_BYTES_USER ((uint64_t)128 << 10)
 
-static bool wants_area(const struct sp_capture_options *options)
+static bool wants_area(const struct capture_options *options)
 {
-	return options->aux_bytes || options->snapshot || options->aux_sample_bytes;
+	return options->buffers.aux_bytes || options->buffers.snapshot || options->buffers.aux_sample_bytes;
 }
 
 /* An area is asked for, and no event has one. */
@@ -67,7 +67,7 @@ static struct sp_error *sample_area(struct event_specs *specs, const struct auxt
 }
 
 struct sp_error *capture_find_traces(struct sp_capture *capture,
-				     const struct sp_capture_options *options,
+				     const struct capture_options *options,
 				     struct event_specs *specs)
 {
 	struct capture_traces *traces = &capture->traces;
@@ -90,13 +90,13 @@ struct sp_error *capture_find_traces(struct sp_capture *capture,
 	}
 	if (traces->pmu.type == AUXTRACE_NONE)
 		return wants_area(options) ? say_none(capture->ctx) : NULL;
-	traces->snapshot = options->snapshot;
-	traces->sampled = options->aux_sample_bytes;
-	traces->area_bytes = area_bytes(capture, options->aux_bytes);
+	traces->snapshot = options->buffers.snapshot;
+	traces->sampled = options->buffers.aux_sample_bytes;
+	traces->area_bytes = area_bytes(capture, options->buffers.aux_bytes);
 	if (traces->sampled && traces->snapshot)
 		return error_new(SP_ERROR_INVALID, "--aux-sample and --snapshot cannot be combined");
 	return traces->sampled
-		       ? sample_area(specs, &traces->pmu, options->aux_sample_bytes, index)
+		       ? sample_area(specs, &traces->pmu, options->buffers.aux_sample_bytes, index)
 		       : NULL;
 }
 

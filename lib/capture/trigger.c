@@ -22,11 +22,12 @@ void trigger_deinit(struct trigger *trigger)
 }
 
 struct sp_error *trigger_plan(struct trigger *trigger, const struct sp_capture *capture,
-			      const struct sp_capture_options *options)
+			      const struct capture_options *options)
 {
-	if (!options->switch_event)
+	if (!options->output.switch_event)
 		return NULL;
-	struct sp_error *error = event_specs_parse(&trigger->specs, capture->ctx, options->switch_event);
+	struct sp_error *error = event_specs_parse(&trigger->specs, capture->ctx,
+						  options->output.switch_event);
 	const struct event_request request = {
 		.specs = &trigger->specs,
 		.scope = EVENT_SCOPE_CPUS_IF_ALLOWED,

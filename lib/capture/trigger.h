@@ -11,7 +11,7 @@
 #include "ring/ring.h"
 
 struct sp_capture;
-struct sp_capture_options;
+struct capture_options;
 
 /* trigger_init()ed: there is none. */
 struct trigger {
@@ -27,7 +27,7 @@ void trigger_deinit(struct trigger *trigger);
 
 /* Once rights and CPUs are known: what it would be, or why it cannot be had. */
 struct sp_error *trigger_plan(struct trigger *trigger, const struct sp_capture *capture,
-			      const struct sp_capture_options *options) SP_MUST_CHECK;
+			      const struct capture_options *options) SP_MUST_CHECK;
 
 /* Opens it, and watches it. */
 struct sp_error *capture_watch_trigger(struct sp_capture *capture) SP_MUST_CHECK;

@@ -15,11 +15,11 @@
 /* So many times it is said in the recording that samples are switched on or off. */
 #define TOLD_MAX 32
 
-static bool in_order(const struct sp_capture_options *options)
+static bool in_order(const struct capture_options *options)
 {
-	for (size_t i = 0; i < options->span_count; i++) {
-		const struct sp_capture_span *span = &options->spans[i];
-		bool last = i + 1 == options->span_count;
+	for (size_t i = 0; i < options->schedule.span_count; i++) {
+		const struct sp_capture_span *span = &options->schedule.spans[i];
+		bool last = i + 1 == options->schedule.span_count;
 		if ((span->end_ms || !last) && span->end_ms <= span->begin_ms)
 			return false;
 		if (i && span->begin_ms <= span[-1].end_ms)
@@ -28,12 +28,13 @@ static bool in_order(const struct sp_capture_options *options)
 	return true;
 }
 
-struct sp_error *turns_init(struct turns *turns, const struct sp_capture_options *options)
+struct sp_error *turns_init(struct turns *turns, const struct capture_options *options)
 {
-	const struct sp_capture_span delay = {.begin_ms = options->delay_ms};
-	const struct sp_capture_span *spans = options->span_count ? options->spans : &delay;
-	size_t count = options->span_count ? options->span_count : options->delay_ms != 0;
-	*turns = (struct turns){.fd = -1, .later = count || options->start_disabled};
+	const struct sp_capture_schedule *schedule = &options->schedule;
+	const struct sp_capture_span delay = {.begin_ms = schedule->delay_ms};
+	const struct sp_capture_span *spans = schedule->span_count ? schedule->spans : &delay;
+	size_t count = schedule->span_count ? schedule->span_count : schedule->delay_ms != 0;
+	*turns = (struct turns){.fd = -1, .later = count || schedule->start_disabled};
 	turns->turned = turns->later;
 	if (!in_order(options))
 		return error_new(SP_ERROR_INVALID, "-D: time ranges must be in order and must not overlap");

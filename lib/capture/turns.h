@@ -3,7 +3,8 @@
 #ifndef CAPTURE_TURNS_H
 #define CAPTURE_TURNS_H
 
-#include <sprof/capture.h>
+#include <stddef.h>
+#include "capture/options.h"
 
 struct turns {
 	bool later;         /* sampling does not begin by itself */
@@ -19,7 +20,7 @@ struct turns {
 
 /* The spans, or the delay, are copied. Fails with SP_ERROR_INVALID where they are in no order. */
 struct sp_error *turns_init(struct turns *turns,
-			    const struct sp_capture_options *options) SP_MUST_CHECK;
+			    const struct capture_options *options) SP_MUST_CHECK;
 void turns_deinit(struct turns *turns);
 
 #endif

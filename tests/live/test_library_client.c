@@ -39,14 +39,6 @@ static bool has_child(void)
 
 static const char *const command[] = {"sleep", "0.1", NULL};
 
-static struct sp_capture_options options_for(const char *path)
-{
-	return (struct sp_capture_options){
-		.command = command, .path = path, .events = "cpu-clock",
-		.call_graph = SP_CALL_GRAPH_DWARF,
-	};
-}
-
 /* The end of all that is recorded, as its manual page has it. */
 static void record(struct sp_capture *capture)
 {
@@ -120,7 +112,14 @@ int main(void)
 		return tap_skip_all(folder, errno);
 	snprintf(path, sizeof(path), "%s/data", folder);
 	tap_need(sp_ctx_new(&ctx));
-	const struct sp_capture_options options = options_for(path);
+	const struct sp_capture_target target = {.size = sizeof(target), .command = command};
+	const struct sp_capture_sampling sampling = {.size = sizeof(sampling), .events = "cpu-clock"};
+	const struct sp_capture_chains chains = {.size = sizeof(chains),
+						 .call_graph = SP_CALL_GRAPH_DWARF};
+	const struct sp_capture_output output = {.size = sizeof(output), .path = path};
+	const struct sp_capture_options options = {.size = sizeof(options), .target = &target,
+						   .sampling = &sampling, .chains = &chains,
+						   .output = &output};
 	int status = 0;
 	if (can_record(ctx, &options)) {
 		check_recording(ctx, &options);

@@ -57,35 +57,36 @@ TEST(binaries_say_whether_they_keep_frame_pointers)
 TEST(what_was_asked_for_is_taken)
 {
 	const char *const command[] = {"true", NULL};
-	struct sp_capture_options options = {.command = command, .call_graph = SP_CALL_GRAPH_NONE};
+	struct capture_options options = {.target.command = command,
+					  .chains.call_graph = SP_CALL_GRAPH_NONE};
 	struct call_graph graph;
 	ok_or_fail(call_graph_choose(NULL, &options, &graph));
 	ck_assert_int_eq(graph.kind, SP_CALL_GRAPH_NONE);
-	options.call_graph = SP_CALL_GRAPH_FP;
-	options.max_stack = 50;
+	options.chains.call_graph = SP_CALL_GRAPH_FP;
+	options.chains.max_stack = 50;
 	ok_or_fail(call_graph_choose(NULL, &options, &graph));
 	ck_assert_int_eq(graph.kind, SP_CALL_GRAPH_FP);
 	ck_assert_uint_eq(graph.max_stack, 50);
 	ck_assert(!graph.live && !graph.note);
-	options.kernel_chains = true;
-	options.call_graph = SP_CALL_GRAPH_DWARF;
+	options.chains.kernel_only = true;
+	options.chains.call_graph = SP_CALL_GRAPH_DWARF;
 	ok_or_fail(call_graph_choose(NULL, &options, &graph));
 	ck_assert_int_eq(graph.kind, SP_CALL_GRAPH_FP);
 	ck_assert(!graph.live && !graph.note);
-	options.kernel_chains = false;
+	options.chains.kernel_only = false;
 	struct utsname name;
 	ck_assert_int_eq(uname(&name), 0);
-	options.call_graph = SP_CALL_GRAPH_DWARF;
+	options.chains.call_graph = SP_CALL_GRAPH_DWARF;
 	if (!call_graph_registers(name.machine))
 		skip_test("stacks are not copied on this architecture");
 	ok_or_fail(call_graph_choose(NULL, &options, &graph));
 	ck_assert(graph.live && graph.stack_bytes == 8192);
-	options.stack_bytes = 4092;
+	options.chains.stack_bytes = 4092;
 	fails_with(SP_ERROR_INVALID, call_graph_choose(NULL, &options, &graph));
-	options.stack_bytes = 65536;
+	options.chains.stack_bytes = 65536;
 	fails_with(SP_ERROR_INVALID, call_graph_choose(NULL, &options, &graph));
-	options.stack_bytes = 65528;
-	options.unwind = SP_UNWIND_LATER;
+	options.chains.stack_bytes = 65528;
+	options.chains.unwind = SP_UNWIND_LATER;
 	ok_or_fail(call_graph_choose(NULL, &options, &graph));
 	ck_assert(!graph.live && graph.stack_bytes == 65528);
 }
@@ -100,7 +101,7 @@ TEST(registers_are_those_that_perf_takes)
 TEST(what_suits_is_said)
 {
 	const char *const command[] = {"/bin/sh", NULL};
-	struct sp_capture_options options = {.command = command};
+	struct capture_options options = {.target.command = command};
 	struct sp_ctx *ctx;
 	struct call_graph graph;
 	ok_or_fail(sp_ctx_new(&ctx));

@@ -18,18 +18,39 @@ void record_arguments_deinit(struct record_arguments *arguments)
 	free(arguments->spans);
 }
 
+struct sp_capture_options record_capture_options(struct record_options *groups)
+{
+	groups->target.size = sizeof(groups->target);
+	groups->sampling.size = sizeof(groups->sampling);
+	groups->fields.size = sizeof(groups->fields);
+	groups->chains.size = sizeof(groups->chains);
+	groups->buffers.size = sizeof(groups->buffers);
+	groups->output.size = sizeof(groups->output);
+	groups->schedule.size = sizeof(groups->schedule);
+	return (struct sp_capture_options){
+		.size = sizeof(struct sp_capture_options),
+		.target = &groups->target,
+		.sampling = &groups->sampling,
+		.fields = &groups->fields,
+		.chains = &groups->chains,
+		.buffers = &groups->buffers,
+		.output = &groups->output,
+		.schedule = &groups->schedule,
+	};
+}
+
 static void add_targets(struct option_table *table, struct record_arguments *arguments)
 {
-	struct sp_capture_options *options = &arguments->options;
+	struct record_options *options = &arguments->options;
 	const struct option group[] = {
 		OPTION_GROUP("Target:"),
 		OPTION_NUMBERS('p', "pid", "PID,...", &arguments->pids,
 			       "sample running processes, all their threads"),
-		OPTION_FLAG(0, "descendants", &options->descendants,
+		OPTION_FLAG(0, "descendants", &options->target.descendants,
 			    "with -p: sample their running descendants, too"),
 		OPTION_NUMBERS('t', "tid", "TID,...", &arguments->tids, "sample running threads"),
-		OPTION_FLAG('a', "all-cpus", &options->system_wide, "sample all CPUs and processes"),
-		OPTION_STRING('C', "cpu", "LIST", &options->cpus,
+		OPTION_FLAG('a', "all-cpus", &options->target.system_wide, "sample all CPUs and processes"),
+		OPTION_STRING('C', "cpu", "LIST", &options->target.cpus,
 			      "sample these CPUs only, such as 0-3,5"),
 		OPTION_CALL('u', "uid", "USER", options, record_parse_user,
 			    "sample the running processes of USER (name or uid)", .rare = true),
@@ -37,11 +58,11 @@ static void add_targets(struct option_table *table, struct record_arguments *arg
 			    "sample control groups: one, or one per event of -e"),
 		OPTION_CALL(0, "unit", "NAME", options, record_parse_unit,
 			    "sample the control group of a systemd unit, such as nginx"),
-		OPTION_CALL(0, "scope", "WHERE", &options->scope, record_parse_scope,
+		OPTION_CALL(0, "scope", "WHERE", &options->target.scope, record_parse_scope,
 			    "cpu: per-CPU events, filtered to the target; task: per-task events, "
 			    "inherited; auto (default): cpu if permitted, up to 5,000 Hz",
 			    .rare = true),
-		OPTION_OFF('i', "no-inherit", &options->inherit,
+		OPTION_OFF('i', "no-inherit", &options->target.inherit,
 			    "do not inherit events into new threads and children", .rare = true),
 		OPTION_CALL(0, "inherit", "WHAT", options, record_parse_inherit,
 			    "inherit events into new threads and children (all, the default), "
@@ -49,10 +70,10 @@ static void add_targets(struct option_table *table, struct record_arguments *arg
 		OPTION_CALL(0, "per-thread", NULL, options, record_parse_per_thread,
 			    "open events on the given threads only: --scope task -i",
 			    .rare = true),
-		OPTION_FLAG(0, "remove-on-exec", &options->remove_on_exec,
+		OPTION_FLAG(0, "remove-on-exec", &options->target.remove_on_exec,
 			    "with -p, -t or -u: stop sampling a process when it calls exec",
 			    .rare = true),
-		OPTION_FLAG(0, "exclude-perf", &options->exclude_self,
+		OPTION_FLAG(0, "exclude-perf", &options->target.exclude_self,
 			    "do not sample the recorder itself", .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
@@ -60,14 +81,14 @@ static void add_targets(struct option_table *table, struct record_arguments *arg
 
 static void add_events(struct option_table *table, struct record_arguments *arguments)
 {
-	struct sp_capture_options *options = &arguments->options;
+	struct record_options *options = &arguments->options;
 	const struct option group[] = {
 		OPTION_GROUP("Sampling:"),
 		OPTION_CALL('e', "event", "EVENT,...", &arguments->events, event_lists_parse,
 			    "sample these events (default: cycles or cpu-clock)"),
-		OPTION_CALL('F', "freq", "HZ|max", &options->freq_hz, record_parse_frequency,
+		OPTION_CALL('F', "freq", "HZ|max", &options->sampling.freq_hz, record_parse_frequency,
 			    "sample HZ times per second and CPU (default: 997)"),
-		OPTION_CALL('c', "count", "N", &options->period, record_parse_count,
+		OPTION_CALL('c', "count", "N", &options->sampling.period, record_parse_count,
 			    "sample every N events, instead of -F"),
 		OPTION_CALL(0, "duration", "SECONDS", &arguments->duration_ns, record_parse_duration,
 			    "stop after SECONDS, and terminate COMMAND"),
@@ -77,15 +98,15 @@ static void add_events(struct option_table *table, struct record_arguments *argu
 		OPTION_CALL(0, "pfm-events", "EVENT,...", &arguments->events,
 			    event_lists_parse_pfm, "sample events by their libpfm names",
 			    .rare = true),
-		OPTION_FLAG(0, "strict-freq", &options->strict_freq,
+		OPTION_FLAG(0, "strict-freq", &options->sampling.strict_freq,
 			    "fail if the kernel does not permit the frequency of -F",
 			    .rare = true),
-		OPTION_OFF('n', "no-samples", &options->samples,
+		OPTION_OFF('n', "no-samples", &options->sampling.samples,
 			    "record no samples, only task and mapping records", .rare = true),
 		OPTION_CALL('b', "branch-any", NULL, &options->fields, record_parse_branch_any,
 			    "record the last branches before each sample"),
-		OPTION_FLAG(0, "all-user", &options->user_only, "sample user space only"),
-		OPTION_FLAG(0, "all-kernel", &options->kernel_only, "sample the kernel only",
+		OPTION_FLAG(0, "all-user", &options->sampling.user_only, "sample user space only"),
+		OPTION_FLAG(0, "all-kernel", &options->sampling.kernel_only, "sample the kernel only",
 			    .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
@@ -93,21 +114,21 @@ static void add_events(struct option_table *table, struct record_arguments *argu
 
 static void add_calls(struct option_table *table, struct record_arguments *arguments)
 {
-	struct sp_capture_options *options = &arguments->options;
+	struct record_options *options = &arguments->options;
 	const struct option group[] = {
-		OPTION_CALL('g', NULL, NULL, &options->call_graph, record_parse_graph,
+		OPTION_CALL('g', NULL, NULL, &options->chains.call_graph, record_parse_graph,
 			    "record call chains (default)"),
 		OPTION_CALL(0, "call-graph", "HOW", options, record_parse_call_graph,
 			    "unwind by fp, dwarf[,SIZE], fp,defer or lbr; none: record no call "
 			    "chains"),
-		OPTION_CALL(0, "unwind", "WHEN", &options->unwind, record_parse_unwind,
+		OPTION_CALL(0, "unwind", "WHEN", &options->chains.unwind, record_parse_unwind,
 			    "with dwarf: unwind while recording (live, the default), or copy the "
 			    "stacks to the file, and unwind in the report (later)", .rare = true),
-		OPTION_CALL(0, "max-stack", "N", &options->max_stack, record_parse_max_stack,
+		OPTION_CALL(0, "max-stack", "N", &options->chains.max_stack, record_parse_max_stack,
 			    "record at most N frames of a call chain", .rare = true),
-		OPTION_FLAG(0, "kernel-callchains", &options->kernel_chains,
+		OPTION_FLAG(0, "kernel-callchains", &options->chains.kernel_only,
 			    "record only the kernel's part of call chains", .rare = true),
-		OPTION_FLAG(0, "user-callchains", &options->user_chains,
+		OPTION_FLAG(0, "user-callchains", &options->chains.user_only,
 			    "record only the user part of call chains", .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
@@ -115,7 +136,7 @@ static void add_calls(struct option_table *table, struct record_arguments *argum
 
 static void add_course(struct option_table *table, struct record_arguments *arguments)
 {
-	struct sp_capture_options *options = &arguments->options;
+	struct record_options *options = &arguments->options;
 	const struct option group[] = {
 		OPTION_CALL('D', "delay", "MS", arguments, record_parse_delay,
 			    "start sampling after MS ms; -1: start disabled, enable by --control "
@@ -126,7 +147,7 @@ static void add_course(struct option_table *table, struct record_arguments *argu
 		OPTION_CALL('k', "clockid", "CLOCK", options, record_parse_clock,
 			    "use this clock: monotonic (default), monotonic_raw, realtime, "
 			    "boottime, tai or a number", .rare = true),
-		OPTION_FLAG(0, "tail-synthesize", &options->tail_synthesize,
+		OPTION_FLAG(0, "tail-synthesize", &options->schedule.tail_synthesize,
 			    "read /proc for running processes at the end, not at the start",
 			    .rare = true),
 		OPTION_FLAG(0, "dry-run", &arguments->dry_run,
@@ -137,15 +158,15 @@ static void add_course(struct option_table *table, struct record_arguments *argu
 
 static void add_output(struct option_table *table, struct record_arguments *arguments)
 {
-	struct sp_capture_options *options = &arguments->options;
+	struct record_options *options = &arguments->options;
 	const struct option group[] = {
 		OPTION_GROUP("Output:"),
-		OPTION_STRING('o', "output", "FILE", &options->path,
+		OPTION_STRING('o', "output", "FILE", &options->output.path,
 			      "write to FILE (default: sprof.data; -: stdout)"),
 		OPTION_CALL_ATTACHED('z', "compression-level", "LEVEL",
-				     &options->compression_level, record_parse_compression,
+				     &options->output.compression_level, record_parse_compression,
 				     "compress with zstd, LEVEL 1 (default) to 22"),
-		OPTION_CALL(0, "max-size", "SIZE", &options->max_bytes, record_parse_max_size,
+		OPTION_CALL(0, "max-size", "SIZE", &options->output.max_bytes, record_parse_max_size,
 			    "stop before the file exceeds SIZE (B, K, M, G)", .rare = true),
 		OPTION_CALL_ATTACHED(0, "switch-output", "WHEN", options, record_parse_switch_output,
 				     "start a new file on SIGUSR2 (signal, the default), at a size "
@@ -153,16 +174,16 @@ static void add_output(struct option_table *table, struct record_arguments *argu
 		OPTION_CALL_ATTACHED(0, "overwrite", "SECONDS", options, record_parse_overwrite,
 				     "flight recorder: overwrite the oldest data; SIGUSR2 dumps the "
 				     "buffers (the last SECONDS)"),
-		OPTION_CALL(0, "keep", "N", &options->keep_files, record_parse_keep,
+		OPTION_CALL(0, "keep", "N", &options->output.keep_files, record_parse_keep,
 			    "keep the last N files of --switch-output", .rare = true),
-		OPTION_CALL(0, "switch-max-files", "N", &options->keep_files, record_parse_keep,
+		OPTION_CALL(0, "switch-max-files", "N", &options->output.keep_files, record_parse_keep,
 			    "perf's name of --keep", .rare = true),
 		OPTION_CALL(0, "switch-output-event", "EVENT", options, record_parse_switch_event,
 			    "start a new file when EVENT occurs; EVENT is not recorded",
 			    .rare = true),
-		OPTION_FLAG(0, "timestamp-filename", &options->timestamp_name,
+		OPTION_FLAG(0, "timestamp-filename", &options->output.timestamp_name,
 			    "rename the finished file to FILE.DATE", .rare = true),
-		OPTION_FLAG(0, "sync", &options->sync,
+		OPTION_FLAG(0, "sync", &options->output.sync,
 			    "call fdatasync after each write: the recording survives a power loss",
 			    .rare = true),
 		OPTION_FLAG('q', "quiet", &arguments->quiet,
@@ -176,7 +197,7 @@ static void add_output(struct option_table *table, struct record_arguments *argu
 
 static void add_buffers(struct option_table *table, struct record_arguments *arguments)
 {
-	struct sp_capture_options *options = &arguments->options;
+	struct record_options *options = &arguments->options;
 	const struct option group[] = {
 		OPTION_GROUP("Ring buffers:"),
 		OPTION_CALL('m', "mmap-pages", "SIZE", options, record_parse_ring_size,
@@ -189,20 +210,20 @@ static void add_buffers(struct option_table *table, struct record_arguments *arg
 		OPTION_CALL('r', "realtime", "PRIORITY", options, record_parse_realtime,
 			    "read the buffers with real-time priority 1 to 99 (SCHED_FIFO)",
 			    .rare = true),
-		OPTION_OFF(0, "no-adapt", &options->adapt,
+		OPTION_OFF(0, "no-adapt", &options->sampling.adapt,
 			    "do not reduce the rate when more than 10% of samples are lost "
 			    "(default: divide it by 4)", .rare = true),
-		OPTION_CALL(0, "mmap-flush", "SIZE", &options->wakeup_bytes, record_parse_flush,
+		OPTION_CALL(0, "mmap-flush", "SIZE", &options->buffers.wakeup_bytes, record_parse_flush,
 			    "read a buffer when it contains SIZE bytes", .rare = true),
-		OPTION_CALL(0, "wakeup-events", "N", &options->wakeup_samples, record_parse_wakeup,
+		OPTION_CALL(0, "wakeup-events", "N", &options->buffers.wakeup_samples, record_parse_wakeup,
 			    "read a buffer every N samples", .rare = true),
-		OPTION_CALL(0, "no-buffering", NULL, &options->wakeup_samples,
+		OPTION_CALL(0, "no-buffering", NULL, &options->buffers.wakeup_samples,
 			    record_parse_no_buffering, "read a buffer after each sample",
 			    .rare = true),
 		OPTION_CALL_ATTACHED('S', "snapshot", "SIZE", options, record_parse_snapshot,
 				     "overwrite AUX areas of SIZE; SIGUSR2 writes them to the file",
 				     .rare = true),
-		OPTION_CALL_ATTACHED(0, "aux-sample", "SIZE", &options->aux_sample_bytes,
+		OPTION_CALL_ATTACHED(0, "aux-sample", "SIZE", &options->buffers.aux_sample_bytes,
 				     record_parse_aux_sample,
 				     "add the last SIZE bytes (default: 4096) of the first event's "
 				     "AUX area to samples of the other events", .rare = true),
@@ -367,40 +388,43 @@ static int parse_arguments(struct record_arguments *arguments, int argc, char **
 /* Checks combinations of options. Returns false after printing a message. */
 static bool check_arguments(const struct record_arguments *arguments)
 {
-	const struct sp_capture_options *options = &arguments->options;
-	bool tasks = options->pids.count || options->tids.count || options->by_user;
+	const struct record_options *options = &arguments->options;
+	const struct sp_capture_target *target = &options->target;
+	const struct sp_capture_output *output = &options->output;
+	const struct sp_capture_buffers *buffers = &options->buffers;
+	bool tasks = target->pids.count || target->tids.count || target->by_user;
 	const char *what = NULL;
-	if ((options->pids.count != 0) + (options->tids.count != 0) + options->by_user > 1)
+	if ((target->pids.count != 0) + (target->tids.count != 0) + target->by_user > 1)
 		what = "-p, -t and -u exclude each other";
-	else if (tasks && options->cgroups)
+	else if (tasks && target->cgroups)
 		what = "-G excludes -p, -t and -u";
-	else if (tasks && options->system_wide)
+	else if (tasks && target->system_wide)
 		what = "-a excludes -p, -t and -u";
-	else if (!tasks && !options->command && !options->system_wide && !options->cpus)
+	else if (!tasks && !target->command && !target->system_wide && !target->cpus)
 		what = "nothing to record: give a COMMAND, -p, -t, -u, -a, -C, -G or --unit";
-	else if (options->descendants && !options->pids.count)
+	else if (target->descendants && !target->pids.count)
 		what = "--descendants needs -p PID";
-	else if (options->unit && (tasks || options->cgroups))
+	else if (target->unit && (tasks || target->cgroups))
 		what = "--unit excludes -p, -t, -u and -G";
-	else if (options->user_only && options->kernel_only)
+	else if (options->sampling.user_only && options->sampling.kernel_only)
 		what = "--all-user and --all-kernel exclude each other";
-	else if (options->keep_files && !options->switch_bytes && !options->switch_ns &&
-		 !options->switch_on_demand && !options->overwrite)
+	else if (output->keep_files && !output->switch_bytes && !output->switch_ns &&
+		 !output->switch_on_demand && !buffers->overwrite)
 		what = "--keep needs --switch-output";
-	else if (options->overwrite && (options->switch_bytes || options->switch_ns))
+	else if (buffers->overwrite && (output->switch_bytes || output->switch_ns))
 		what = "--overwrite excludes --switch-output by size or time: use --switch-output=signal";
-	else if (options->overwrite && options->max_bytes)
+	else if (buffers->overwrite && output->max_bytes)
 		what = "--overwrite excludes --max-size: -m sets the size of the ring buffers";
-	else if (options->overwrite && options->snapshot)
+	else if (buffers->overwrite && buffers->snapshot)
 		what = "--overwrite and --snapshot exclude each other";
-	else if (options->freq_hz && options->period)
+	else if (options->sampling.freq_hz && options->sampling.period)
 		what = "-F and -c exclude each other";
-	else if (options->kernel_chains && options->user_chains)
+	else if (options->chains.kernel_only && options->chains.user_only)
 		what = "--kernel-callchains and --user-callchains exclude each other";
-	else if (options->remove_on_exec && !tasks)
+	else if (target->remove_on_exec && !tasks)
 		what = "--remove-on-exec needs -p, -t or -u";
-	else if (options->scope == SP_CAPTURE_SCOPE_TASK &&
-		 (options->system_wide || (options->cpus && !tasks)))
+	else if (target->scope == SP_CAPTURE_SCOPE_TASK &&
+		 (target->system_wide || (target->cpus && !tasks)))
 		what = "--scope task excludes -a, and -C without -p, -t or -u";
 	if (!what)
 		return true;
@@ -411,16 +435,16 @@ static bool check_arguments(const struct record_arguments *arguments)
 
 int record_arguments_parse(struct record_arguments *arguments, int argc, char **argv)
 {
-	struct sp_capture_options *options = &arguments->options;
+	struct record_options *options = &arguments->options;
 	int operands = argc;
 	int status = parse_arguments(arguments, argc, argv, &operands);
 	if (status >= 0)
 		return status;
-	options->event_lists = arguments->events.items;
-	options->event_list_count = arguments->events.count;
-	options->pids = option_numbers_list(&arguments->pids);
-	options->tids = option_numbers_list(&arguments->tids);
+	options->sampling.event_lists = arguments->events.items;
+	options->sampling.event_list_count = arguments->events.count;
+	options->target.pids = option_numbers_list(&arguments->pids);
+	options->target.tids = option_numbers_list(&arguments->tids);
 	if (operands < argc)
-		options->command = (const char *const *)&argv[operands];
+		options->target.command = (const char *const *)&argv[operands];
 	return check_arguments(arguments) ? -1 : EXIT_USAGE;
 }

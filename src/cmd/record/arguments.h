@@ -7,8 +7,19 @@
 #include "cmd/common/event_lists.h"
 #include "options.h"
 
+/* Groups of the recording's options. */
+struct record_options {
+	struct sp_capture_target target;
+	struct sp_capture_sampling sampling;
+	struct sp_capture_fields fields;
+	struct sp_capture_chains chains;
+	struct sp_capture_buffers buffers;
+	struct sp_capture_output output;
+	struct sp_capture_schedule schedule;
+};
+
 struct record_arguments {
-	struct sp_capture_options options;
+	struct record_options options;
 	struct option_numbers pids, tids;
 	struct event_lists events;
 	struct sp_capture_span *spans;
@@ -26,5 +37,8 @@ struct record_arguments {
  */
 int record_arguments_parse(struct record_arguments *arguments, int argc, char **argv);
 void record_arguments_deinit(struct record_arguments *arguments);
+
+/* The options for sp_capture_new(); they point to `groups`, whose sizes are set. */
+struct sp_capture_options record_capture_options(struct record_options *groups);
 
 #endif

@@ -102,13 +102,13 @@ static void describe_group(struct text *text, const struct group *group)
 	append_pids(text, group, group->parent);
 }
 
-void record_print_unrecorded(const struct sp_capture_options *options,
+void record_print_unrecorded(const struct record_options *options,
 			     const struct sp_capture *capture)
 {
 	const struct group group = find_group(capture);
 	struct text text = {""};
 	/* Children were excluded on purpose. */
-	bool excluded = options->inherit == SP_OFF || options->inherit_threads;
+	bool excluded = options->target.inherit == SP_OFF || options->target.inherit_threads;
 	bool few = sp_capture_stats(capture).samples < FEW_SAMPLES;
 	if (!group.members || !(few || (group.active && !excluded)))
 		return;
@@ -147,11 +147,11 @@ static const char *privilege_of(const char *path)
 	return access(path, R_OK) ? "is not readable" : NULL;
 }
 
-static bool explain_privilege(struct text *text, const struct sp_capture_options *options,
+static bool explain_privilege(struct text *text, const struct record_options *options,
 			      const struct sp_capture_stats *stats)
 {
 	char path[4096];
-	if (stats->cpu_wide || !find_program(options->command[0], path, sizeof(path)))
+	if (stats->cpu_wide || !find_program(options->target.command[0], path, sizeof(path)))
 		return false;
 	const char *privilege = privilege_of(path);
 	if (!privilege)
@@ -219,14 +219,14 @@ static void explain_counter(struct text *text, const struct sp_capture *capture,
 		       (unsigned long long)attr->sample_period, name);
 }
 
-static void explain_processes(struct text *text, const struct sp_capture_options *options,
+static void explain_processes(struct text *text, const struct record_options *options,
 			      const struct sp_capture_stats *stats)
 {
-	bool one = options->pids.count == 1;
+	bool one = options->target.pids.count == 1;
 	if (one)
-		append(text, "process %d used ", (int)options->pids.items[0]);
+		append(text, "process %d used ", (int)options->target.pids.items[0]);
 	else
-		append(text, "the %zu processes used ", options->pids.count);
+		append(text, "the %zu processes used ", options->target.pids.count);
 	if (stats->cpu_ns)
 		append(text, "%.0f ms", (double)stats->cpu_ns / 1e6);
 	else
@@ -242,14 +242,15 @@ static bool all_disabled(const struct sp_capture *capture)
 	return true;
 }
 
-static void explain(struct text *text, const struct sp_capture_options *options,
+static void explain(struct text *text, const struct record_options *options,
 		    const struct sp_capture *capture)
 {
+	const struct sp_capture_target *target = &options->target;
 	const struct sp_capture_stats stats = sp_capture_stats(capture);
 	const struct perf_event_attr *attr = sp_capture_event_attr(capture, 0);
 	const struct group group = find_group(capture);
-	bool by_command = options->command && !options->pids.count && !options->tids.count &&
-			  !options->by_user && !options->system_wide && !options->cpus && !options->unit;
+	bool by_command = target->command && !target->pids.count && !target->tids.count &&
+			  !target->by_user && !target->system_wide && !target->cpus && !target->unit;
 	unsigned long long lost = stats.lost_own + stats.shed;
 	if (lost)
 		append(text, "%llu were lost; use larger ring buffers: -m %lluK", lost,
@@ -266,11 +267,11 @@ static void explain(struct text *text, const struct sp_capture_options *options,
 		explain_counter(text, capture, attr);
 	else if (by_command && stats.cpu_ns)
 		explain_command(text, &stats, attr);
-	else if (options->pids.count)
+	else if (target->pids.count)
 		explain_processes(text, options, &stats);
-	else if (options->cgroups || options->unit)
+	else if (target->cgroups || target->unit)
 		append(text, "nothing ran in %s in %.3f s",
-		       options->cgroups ? options->cgroups : options->unit, (double)stats.duration_ns / 1e9);
+		       target->cgroups ? target->cgroups : target->unit, (double)stats.duration_ns / 1e9);
 	else
 		append(text, "no event overflowed in %.3f s; record for longer, or use a higher rate: -F %d",
 		       (double)stats.duration_ns / 1e9, FAST_HZ);

@@ -10,7 +10,7 @@ void record_print_empty(const struct record_arguments *arguments, const struct s
 			const char *path);
 
 /* Prints a line if processes that are not recorded used CPU time, or if samples are few. */
-void record_print_unrecorded(const struct sp_capture_options *options,
+void record_print_unrecorded(const struct record_options *options,
 			     const struct sp_capture *capture);
 
 #endif

@@ -217,15 +217,15 @@ bool record_parse_clock(const struct option *option, const char *text)
 		{"boottime", CLOCK_BOOTTIME}, {"boot", CLOCK_BOOTTIME},
 		{"tai", CLOCK_TAI},
 	};
-	struct sp_capture_options *options = option->value;
+	struct record_options *options = option->value;
 	uint64_t number;
 	const char *name = strncasecmp(text, "CLOCK_", 6) ? text : text + 6;
 	const struct word *clock = FIND(clocks, name, strlen(name));
-	options->use_clock = true;
+	options->schedule.use_clock = true;
 	if (clock)
-		options->clock = (clockid_t)clock->bits;
+		options->schedule.clock = (clockid_t)clock->bits;
 	else if (option_text_number(text, 0, INT32_MAX, &number))
-		options->clock = (clockid_t)number;
+		options->schedule.clock = (clockid_t)number;
 	else
 		return option_reject(option, text, "monotonic, monotonic_raw, realtime, boottime, tai, "
 						   "or a number");

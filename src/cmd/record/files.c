@@ -48,16 +48,16 @@ bool record_parse_max_size(const struct option *option, const char *text)
 
 bool record_parse_switch_output(const struct option *option, const char *text)
 {
-	struct sp_capture_options *options = option->value;
+	struct record_options *options = option->value;
 	double value;
-	options->switch_on_demand = false;
-	options->switch_bytes = options->switch_ns = 0;
+	options->output.switch_on_demand = false;
+	options->output.switch_bytes = options->output.switch_ns = 0;
 	if (!text || !strcmp(text, "signal"))
-		options->switch_on_demand = true;
+		options->output.switch_on_demand = true;
 	else if (parse_with_unit(text, sizes, 0x1p62, &value))
-		options->switch_bytes = (uint64_t)value;
+		options->output.switch_bytes = (uint64_t)value;
 	else if (parse_with_unit(text, times, SECONDS_MAX, &value))
-		options->switch_ns = (uint64_t)(value * NS_PER_SECOND);
+		options->output.switch_ns = (uint64_t)(value * NS_PER_SECOND);
 	else
 		return option_reject(option, text, "signal, a size (B, K, M or G) or a time (s, m, h or d), "
 						   "such as 100M or 30s");
@@ -66,9 +66,9 @@ bool record_parse_switch_output(const struct option *option, const char *text)
 
 bool record_parse_switch_event(const struct option *option, const char *text)
 {
-	struct sp_capture_options *options = option->value;
-	options->switch_event = text;
-	options->switch_on_demand |= !options->switch_bytes && !options->switch_ns;
+	struct record_options *options = option->value;
+	options->output.switch_event = text;
+	options->output.switch_on_demand |= !options->output.switch_bytes && !options->output.switch_ns;
 	return true;
 }
 
@@ -83,14 +83,14 @@ bool record_parse_keep(const struct option *option, const char *text)
 
 bool record_parse_overwrite(const struct option *option, const char *text)
 {
-	struct sp_capture_options *options = option->value;
+	struct record_options *options = option->value;
 	char *end = NULL;
 	double seconds = text && *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
-	options->overwrite = true;
-	options->overwrite_ns = 0;
+	options->buffers.overwrite = true;
+	options->buffers.overwrite_ns = 0;
 	if (text && (!(seconds > 0) || *end || seconds > SECONDS_MAX))
 		return option_reject(option, text, "a number of seconds above 0");
-	options->overwrite_ns = (uint64_t)(seconds * NS_PER_SECOND);
+	options->buffers.overwrite_ns = (uint64_t)(seconds * NS_PER_SECOND);
 	return true;
 }
 
@@ -105,16 +105,16 @@ size_t record_say_files(struct sp_capture *capture, bool quiet)
 	return count;
 }
 
-void record_say_bounds(const struct sp_capture *capture, const struct sp_capture_options *options)
+void record_say_bounds(const struct sp_capture *capture, const struct record_options *options)
 {
 	uint64_t most = sp_capture_file_limit(capture);
-	const char *path = options->path ? options->path : "sprof.data";
+	const char *path = options->output.path ? options->output.path : "sprof.data";
 	if (!most)
 		diag_say("%s has no size limit; --max-size sets one", path);
-	else if (options->keep_files)
+	else if (options->output.keep_files)
 		diag_say("each file: at most %llu bytes; all files: at most %llu bytes",
 			 (unsigned long long)most,
-			 (unsigned long long)most * (options->keep_files + 1));
+			 (unsigned long long)most * (options->output.keep_files + 1));
 	else
 		diag_say("%s: at most %llu bytes", path, (unsigned long long)most);
 }

@@ -4,9 +4,10 @@
 #define CMD_RECORD_FILES_H
 
 #include <sprof/capture.h>
+#include "cmd/record/arguments.h"
 #include "options.h"
 
-/* A struct sp_capture_options *. */
+/* A struct record_options *. */
 option_parse_fn record_parse_switch_output, record_parse_switch_event, record_parse_keep,
 	record_parse_overwrite;
 
@@ -17,6 +18,6 @@ option_parse_fn record_parse_max_size;
 size_t record_say_files(struct sp_capture *capture, bool quiet);
 
 /* With -v: how large files will be at most. */
-void record_say_bounds(const struct sp_capture *capture, const struct sp_capture_options *options);
+void record_say_bounds(const struct sp_capture *capture, const struct record_options *options);
 
 #endif

@@ -36,9 +36,9 @@ static void print_notes(struct recording *recording)
 }
 
 /* Whether SIGUSR2 has a meaning. */
-static bool accepts_demands(const struct sp_capture_options *options)
+static bool accepts_demands(const struct record_options *options)
 {
-	return options->snapshot || options->switch_on_demand || options->overwrite;
+	return options->buffers.snapshot || options->output.switch_on_demand || options->buffers.overwrite;
 }
 
 /* Blocks signals. The command inherited them as they were: sp_capture_new() has started it. */
@@ -79,9 +79,9 @@ static void toggle_sampling(struct recording *recording)
 /* SIGUSR2 */
 static void on_snapshot_signal(struct recording *recording)
 {
-	const struct sp_capture_options *options = &recording->arguments->options;
-	struct sp_error *error = options->snapshot ? sp_capture_snapshot(recording->capture) : NULL;
-	if (!error && (options->switch_on_demand || options->overwrite))
+	const struct record_options *options = &recording->arguments->options;
+	struct sp_error *error = options->buffers.snapshot ? sp_capture_snapshot(recording->capture) : NULL;
+	if (!error && (options->output.switch_on_demand || options->buffers.overwrite))
 		error = sp_capture_switch(recording->capture);
 	if (error)
 		diag_error(error);
@@ -170,7 +170,7 @@ static void print_answer(const struct recording *recording)
 	const struct record_arguments *arguments = recording->arguments;
 	if (!arguments->quiet && !arguments->no_summary && !recording->session.failed && !recording->files &&
 	    sp_capture_stats(recording->capture).samples)
-		record_answer(arguments->options.path, recording->session.signal_fd);
+		record_answer(arguments->options.output.path, recording->session.signal_fd);
 }
 
 static int run_recording(struct recording *recording)
@@ -193,7 +193,7 @@ static int run_recording(struct recording *recording)
 	/* Like a --duration: ending the command is no failure. */
 	if (!error && sp_capture_stats(recording->capture).full)
 		recording->session.stopped = recording->session.expects_term = true;
-	const char *path = recording->arguments->options.path ?: "sprof.data";
+	const char *path = recording->arguments->options.output.path ?: "sprof.data";
 	struct sp_error *stop_error = record_stop(recording->capture, path, &recording->session,
 						  recording->arguments->quiet);
 	/* A full disk, for example, may stop the end of the recording, too. */
@@ -213,12 +213,12 @@ static int run_recording(struct recording *recording)
 	/* Before this process ends by the command's signal. */
 	restore_signals(recording);
 	control_close(&recording->control);
-	if (recording->arguments->options.command)
+	if (recording->arguments->options.target.command)
 		return wait_for_command(recording);
 	return recording->session.failed ? EXIT_RECORDER : 0;
 }
 
-static int run_arguments(struct sp_ctx *ctx, const struct record_arguments *arguments)
+static int run_arguments(struct sp_ctx *ctx, struct record_arguments *arguments)
 {
 	struct recording recording = {.arguments = arguments, .session.signal_fd = -1};
 	if (arguments->verbose)
@@ -227,7 +227,8 @@ static int run_arguments(struct sp_ctx *ctx, const struct record_arguments *argu
 	if (arguments->control && !control_open(&recording.control, arguments->control))
 		return EXIT_USAGE;
 	recording.control.named = true;
-	struct sp_error *error = sp_capture_new(ctx, &arguments->options, &recording.capture);
+	const struct sp_capture_options options = record_capture_options(&arguments->options);
+	struct sp_error *error = sp_capture_new(ctx, &options, &recording.capture);
 	if (error) {
 		bool wrong = sp_error_code(error) == SP_ERROR_INVALID;
 		diag_error(error);
@@ -251,7 +252,7 @@ int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary)
 	const char **cmdline = session_cmdline(argc, argv);
 	if (!cmdline)
 		return EXIT_RECORDER;
-	arguments.options.cmdline = cmdline;
+	arguments.options.output.cmdline = cmdline;
 	int status = record_arguments_parse(&arguments, argc, argv);
 	if (status < 0)
 		status = run_arguments(ctx, &arguments);

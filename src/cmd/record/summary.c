@@ -26,12 +26,12 @@ static double own_seconds(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-static void print_losses(const struct sp_capture_options *options,
+static void print_losses(const struct record_options *options,
 			 const struct sp_capture_stats *stats)
 {
 	double percent = 100.0 * (double)stats->lost_own / (double)(stats->lost_own + stats->samples);
 	unsigned long long lost = stats->lost_own;
-	if (lost && options->overwrite)
+	if (lost && options->buffers.overwrite)
 		diag_say("%llu sample%s (%.1f %%) lost while the ring buffers were read: use smaller "
 			 "buffers (-m) or a lower -F", lost, lost == 1 ? "" : "s", percent);
 	else if (lost)
@@ -69,10 +69,11 @@ static void print_stacks(const struct sp_capture_stacks *stacks)
 			 all == 1 ? "" : "s", 100 * (double)stacks->complete / (double)all, rest);
 }
 
-bool record_command_is_limit(const struct sp_capture_options *options)
+bool record_command_is_limit(const struct record_options *options)
 {
-	return options->command && (options->pids.count || options->tids.count || options->by_user ||
-				    options->system_wide || options->cpus || options->unit);
+	const struct sp_capture_target *target = &options->target;
+	return target->command && (target->pids.count || target->tids.count || target->by_user ||
+					   target->system_wide || target->cpus || target->unit);
 }
 
 static void print_totals(const struct sp_capture_stats *stats, const char *path)
@@ -92,16 +93,16 @@ static void print_totals(const struct sp_capture_stats *stats, const char *path)
 void record_print_summary(const struct record_arguments *arguments, const struct sp_capture *capture,
 			  size_t files, bool failed)
 {
-	const struct sp_capture_options *options = &arguments->options;
+	const struct record_options *options = &arguments->options;
 	const struct sp_capture_stats stats = sp_capture_stats(capture);
-	const char *path = options->path ? options->path : "sprof.data";
+	const char *path = options->output.path ? options->output.path : "sprof.data";
 	char text[48];
 	if (!strcmp(path, "-"))
 		path = "standard output";
 	snprintf(text, sizeof(text), "%zu file%s", files, files == 1 ? "" : "s");
 	if (files)
 		path = text;
-	bool empty = !stats.samples && !failed && options->samples != SP_OFF;
+	bool empty = !stats.samples && !failed && options->sampling.samples != SP_OFF;
 	if (empty)
 		record_print_empty(arguments, capture, path);
 	if (arguments->quiet)

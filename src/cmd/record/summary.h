@@ -13,6 +13,6 @@ void record_print_summary(const struct record_arguments *arguments, const struct
 			  size_t files, bool failed);
 
 /* Whether a COMMAND only limits the duration of a recording of something else. */
-bool record_command_is_limit(const struct sp_capture_options *options);
+bool record_command_is_limit(const struct record_options *options);
 
 #endif

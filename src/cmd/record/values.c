@@ -47,27 +47,27 @@ static bool parse_stack_size(const char *text, bool fixed, uint64_t *size)
 
 bool record_parse_call_graph(const struct option *option, const char *text)
 {
-	struct sp_capture_options *options = option->value;
+	struct record_options *options = option->value;
 	const char *fixed = strstr(text, ",fixed");
 	uint64_t size = 0;
-	options->deferred_chains = !strcmp(text, "fp,defer");
-	if (!strcmp(text, "fp") || options->deferred_chains)
-		options->call_graph = SP_CALL_GRAPH_FP;
+	options->chains.deferred = !strcmp(text, "fp,defer");
+	if (!strcmp(text, "fp") || options->chains.deferred)
+		options->chains.call_graph = SP_CALL_GRAPH_FP;
 	else if (!strcmp(text, "lbr"))
-		options->call_graph = SP_CALL_GRAPH_LBR;
+		options->chains.call_graph = SP_CALL_GRAPH_LBR;
 	else if (!strcmp(text, "none"))
-		options->call_graph = SP_CALL_GRAPH_NONE;
+		options->chains.call_graph = SP_CALL_GRAPH_NONE;
 	else if (!strncmp(text, "dwarf", 5) && (!text[5] || text[5] == ','))
-		options->call_graph = SP_CALL_GRAPH_DWARF;
+		options->chains.call_graph = SP_CALL_GRAPH_DWARF;
 	else
 		return option_reject(option, text, "fp, fp,defer, dwarf, dwarf,SIZE, dwarf,SIZE,fixed, lbr "
 						   "or none");
-	options->fixed_stack_bytes = fixed && !fixed[6];
-	if (options->call_graph == SP_CALL_GRAPH_DWARF && text[5] &&
-	    (!parse_stack_size(text + 6, options->fixed_stack_bytes, &size) || size % 8))
+	options->chains.fixed_stack_bytes = fixed && !fixed[6];
+	if (options->chains.call_graph == SP_CALL_GRAPH_DWARF && text[5] &&
+	    (!parse_stack_size(text + 6, options->chains.fixed_stack_bytes, &size) || size % 8))
 		return option_reject(option, text, "dwarf,SIZE with a size in bytes, a multiple of 8 up to "
 						   "65528");
-	options->stack_bytes = (uint32_t)size;
+	options->chains.stack_bytes = (uint32_t)size;
 	return true;
 }
 
@@ -109,19 +109,19 @@ bool record_parse_threads(const struct option *option, const char *text)
 		[SP_CAPTURE_THREADS_CPU] = "cpu",   [SP_CAPTURE_THREADS_CORE] = "core",
 		[SP_CAPTURE_THREADS_PACKAGE] = "package", [SP_CAPTURE_THREADS_NUMA] = "numa",
 	};
-	struct sp_capture_options *options = option->value;
+	struct record_options *options = option->value;
 	uint64_t count;
 	text = text ? text : "cpu";
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(text, names[i])) {
-			options->threads = (enum sp_capture_threads)i;
+			options->buffers.threads = (enum sp_capture_threads)i;
 			return true;
 		}
 	if (!option_text_number(text, 1, UINT32_MAX, &count))
 		return option_reject(option, text, "auto, none, cpu, core, package, numa or a number of "
 						   "threads");
-	options->threads = SP_CAPTURE_THREADS_COUNT;
-	options->thread_count = (uint32_t)count;
+	options->buffers.threads = SP_CAPTURE_THREADS_COUNT;
+	options->buffers.thread_count = (uint32_t)count;
 	return true;
 }
 
@@ -167,12 +167,13 @@ static bool parse_size(const char *text, uint64_t scale, uint64_t *bytes)
 /* "RING", "RING,AUX" or ",AUX" */
 bool record_parse_ring_size(const struct option *option, const char *text)
 {
-	struct sp_capture_options *options = option->value;
+	struct record_options *options = option->value;
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	const char *comma = strchr(text, ',');
 	char *ring = strndup(text, comma ? (size_t)(comma - text) : strlen(text));
-	bool fine = ring && (parse_size(ring, page, &options->ring_bytes) || (comma == text && comma)) &&
-		    (!comma || parse_size(comma + 1, page, &options->aux_bytes));
+	bool fine = ring && (parse_size(ring, page, &options->buffers.ring_bytes) ||
+			     (comma == text && comma)) &&
+		    (!comma || parse_size(comma + 1, page, &options->buffers.aux_bytes));
 	free(ring);
 	return fine || option_reject(option, text, "a number of pages, or a size such as 512K or 4M; "
 						   "optionally a second one after a comma");
@@ -181,9 +182,9 @@ bool record_parse_ring_size(const struct option *option, const char *text)
 /* -S[SIZE]: of the AUX areas. */
 bool record_parse_snapshot(const struct option *option, const char *text)
 {
-	struct sp_capture_options *options = option->value;
-	options->snapshot = true;
-	return !text || parse_size(text, 1, &options->aux_bytes) ||
+	struct record_options *options = option->value;
+	options->buffers.snapshot = true;
+	return !text || parse_size(text, 1, &options->buffers.aux_bytes) ||
 	       option_reject(option, text, "a size such as 512K or 4M");
 }
 
@@ -226,19 +227,19 @@ static bool parse_spans(struct record_arguments *arguments, const char *text)
 		*span = (struct sp_capture_span){begin, end};
 		used++;
 	}
-	arguments->options.spans = arguments->spans;
-	arguments->options.span_count = used;
+	arguments->options.schedule.spans = arguments->spans;
+	arguments->options.schedule.span_count = used;
 	return true;
 }
 
 bool record_parse_delay(const struct option *option, const char *text)
 {
 	struct record_arguments *arguments = option->value;
-	struct sp_capture_options *options = &arguments->options;
-	options->start_disabled = !strcmp(text, "-1");
-	options->delay_ms = options->span_count = 0;
-	return options->start_disabled ||
-	       option_text_number(text, 0, (uint64_t)SECONDS_MAX * 1000, &options->delay_ms) ||
+	struct record_options *options = &arguments->options;
+	options->schedule.start_disabled = !strcmp(text, "-1");
+	options->schedule.delay_ms = options->schedule.span_count = 0;
+	return options->schedule.start_disabled ||
+	       option_text_number(text, 0, (uint64_t)SECONDS_MAX * 1000, &options->schedule.delay_ms) ||
 	       parse_spans(arguments, text) ||
 	       option_reject(option, text, "a number of milliseconds, -1, or ranges such as "
 					   "10-20,30-40");
@@ -246,31 +247,31 @@ bool record_parse_delay(const struct option *option, const char *text)
 
 bool record_parse_inherit(const struct option *option, const char *text)
 {
-	struct sp_capture_options *options = option->value;
-	options->inherit = strcmp(text, "none") ? SP_ON : SP_OFF;
-	options->inherit_threads = !strcmp(text, "thread");
-	return options->inherit == SP_OFF || options->inherit_threads || !strcmp(text, "all") ||
+	struct record_options *options = option->value;
+	options->target.inherit = strcmp(text, "none") ? SP_ON : SP_OFF;
+	options->target.inherit_threads = !strcmp(text, "thread");
+	return options->target.inherit == SP_OFF || options->target.inherit_threads || !strcmp(text, "all") ||
 	       option_reject(option, text, "all, thread or none");
 }
 
 bool record_parse_cgroups(const struct option *option, const char *text)
 {
-	struct sp_capture_options *options = option->value;
+	struct record_options *options = option->value;
 	if (!*text)
 		return option_reject(option, text, "a list of control groups");
-	options->cgroups = text;
+	options->target.cgroups = text;
 	/* Everything that runs in them: who is in one is not known by its pid. */
-	options->system_wide = true;
+	options->target.system_wide = true;
 	return true;
 }
 
 bool record_parse_unit(const struct option *option, const char *text)
 {
-	struct sp_capture_options *options = option->value;
+	struct record_options *options = option->value;
 	if (!*text || strchr(text, '/'))
 		return option_reject(option, text, "a systemd unit's name; -G takes a cgroup's path");
-	options->unit = text;
-	options->system_wide = true; /* a cgroup is recorded on whole CPUs */
+	options->target.unit = text;
+	options->target.system_wide = true; /* a cgroup is recorded on whole CPUs */
 	return true;
 }
 
@@ -285,13 +286,13 @@ bool record_parse_all_cgroups(const struct option *option, const char *text)
 
 bool record_parse_user(const struct option *option, const char *text)
 {
-	struct sp_capture_options *options = option->value;
+	struct record_options *options = option->value;
 	const struct passwd *user = getpwnam(text);
 	uint64_t uid = user ? user->pw_uid : 0;
 	if (!user && !option_text_number(text, 0, UINT32_MAX - 1, &uid))
 		return option_reject(option, text, "a user's name or number");
-	options->by_user = true;
-	options->uid = (uid_t)uid;
+	options->target.by_user = true;
+	options->target.uid = (uid_t)uid;
 	return true;
 }
 
@@ -319,10 +320,10 @@ bool record_parse_duration(const struct option *option, const char *text)
 
 bool record_parse_per_thread(const struct option *option, const char *text)
 {
-	struct sp_capture_options *options = option->value;
+	struct record_options *options = option->value;
 	(void)text;
-	options->scope = SP_CAPTURE_SCOPE_TASK;
-	options->inherit = SP_OFF;
+	options->target.scope = SP_CAPTURE_SCOPE_TASK;
+	options->target.inherit = SP_OFF;
 	return true;
 }
 

@@ -15,7 +15,7 @@ option_parse_fn record_parse_max_stack, record_parse_realtime, record_parse_comp
 /* The enum that the name says: sp_call_graph, sp_unwind, sp_capture_scope. */
 option_parse_fn record_parse_graph, record_parse_unwind, record_parse_scope;
 
-/* A struct sp_capture_options *. */
+/* A struct record_options *. */
 option_parse_fn record_parse_call_graph, record_parse_ring_size, record_parse_snapshot,
 	record_parse_inherit, record_parse_cgroups, record_parse_unit, record_parse_user,
 	record_parse_threads,
