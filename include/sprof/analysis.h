@@ -33,8 +33,9 @@ struct sp_field {
 	bool raw;      /* index of sp_trace_field() */
 };
 
-/* All zero is the default. Borrowed until sp_analysis_run() returns. */
+/* All zero but `size` is the default. Borrowed until sp_analysis_run() returns. */
 struct sp_analysis_options {
+	size_t size;             /* sizeof of this struct */
 	const enum sp_key *keys; /* keys of the rows; none: comm, dso, function */
 	size_t key_count;
 	bool children;           /* compute totals and sort by them (needs call chains);

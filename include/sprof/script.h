@@ -24,8 +24,9 @@
 extern "C" {
 #endif
 
-/* All zero: samples alone, with call chains, by time. Borrowed until the script is freed. */
+/* All zero but `size`: samples alone, with call chains, by time. Borrowed until the script is freed. */
 struct sp_script_options {
+	size_t size;           /* sizeof of this struct */
 	uint64_t kernel_types; /* other wanted records: sets of 1 << PERF_RECORD_* … */
 	uint64_t user_types;   /* … and of 1 << (enum sp_user_record - 64) */
 	enum sp_choice samples;

@@ -44,11 +44,12 @@ enum sp_stat_aggregate {
 };
 
 /*
- * All zero is the default, but one of command, pids, tids, system_wide and cpus must be there.
+ * All zero but `size` is the default, but one of command, pids, tids, system_wide and cpus must be there.
  * A command beside one of the others is not itself counted: it only says how long. Borrowed
  * until sp_stat_new() returns.
  */
 struct sp_stat_options {
+	size_t size;                /* sizeof of this struct */
 	const char *const *command; /* program and arguments, NULL-terminated */
 	struct sp_number_list pids, tids;
 	bool system_wide;

@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
+#include "base/sized.h"
 #include "file/reader_damage.h"
 #include "findings/findings.h"
 #include "sideband/pass_one.h"
@@ -448,9 +449,10 @@ static struct sp_error *analyse_once(struct sp_ctx *ctx, const struct sp_recordi
 	return error;
 }
 
-struct sp_error *sp_analysis_sum(struct sp_ctx *ctx, const struct sp_recording *recordings,
-				 size_t count, const struct sp_analysis_options *options,
-				 struct sp_analysis **ret)
+/* Analyses again if samples had swallowed records that were not seen as such. */
+static struct sp_error *analyse(struct sp_ctx *ctx, const struct sp_recording *recordings,
+				size_t count, const struct sp_analysis_options *options,
+				struct sp_analysis **ret)
 {
 	CLEANUP_FREE bool *exact = calloc(count + 1, sizeof(*exact));
 	bool missed = false;
@@ -469,13 +471,26 @@ struct sp_error *sp_analysis_sum(struct sp_ctx *ctx, const struct sp_recording *
 	return analyse_once(ctx, recordings, count, options, ret);
 }
 
+struct sp_error *sp_analysis_sum(struct sp_ctx *ctx, const struct sp_recording *recordings,
+				 size_t count, const struct sp_analysis_options *options,
+				 struct sp_analysis **ret)
+{
+	struct sp_analysis_options copy;
+	struct sp_error *error = sized_copy(&copy, sizeof(copy), options);
+	return error ? error : analyse(ctx, recordings, count, &copy, ret);
+}
+
 struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *reader,
 				 const struct sp_analysis_options *options,
 				 struct sp_analysis **ret)
 {
+	struct sp_analysis_options copy;
+	struct sp_error *error = sized_copy(&copy, sizeof(copy), options);
+	if (error)
+		return error;
 	const struct sp_recording recording = {.reader = reader,
-					       .time_origin_ns = options->time_origin_ns};
-	return sp_analysis_sum(ctx, &recording, 1, options, ret);
+					       .time_origin_ns = copy.time_origin_ns};
+	return analyse(ctx, &recording, 1, &copy, ret);
 }
 
 void sp_analysis_free(struct sp_analysis *analysis)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "base/sized.h"
 #include "proc/tasks.h"
 #include "writer/writer.h"
 
@@ -240,9 +241,12 @@ struct sp_error *sp_stat_new(struct sp_ctx *ctx, const struct sp_stat_options *o
 		return error_no_memory();
 	stat->ctx = ctx;
 	stat->kernel = event_kernel_real();
-	stat->options = *options;
 	workload_init(&stat->workload);
-	struct sp_error *error = set_up(stat);
+	struct sp_error *error = sized_copy(&stat->options, sizeof(stat->options), options);
+	if (error)
+		return error;
+	options = &stat->options;
+	error = set_up(stat);
 	if (error)
 		return error;
 	/* Lists of tasks that have ended are copied; the rest was borrowed. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/parallel.h"
+#include "base/sized.h"
 #include "file/reader_damage.h"
 #include "sideband/pass_one.h"
 
@@ -152,9 +153,11 @@ static struct sp_error *open_once(struct sp_ctx *ctx, struct sp_reader *reader,
 		return error_no_memory();
 	script->ctx = ctx;
 	script->reader = reader;
-	script->options = *options;
-	script->threads = pass_one_threads(options->threads);
-	struct sp_error *error = prepare(script);
+	struct sp_error *error = sized_copy(&script->options, sizeof(script->options), options);
+	if (error)
+		return error;
+	script->threads = pass_one_threads(script->options.threads);
+	error = prepare(script);
 	if (!error)
 		*ret = take_ptr(script);
 	return error;

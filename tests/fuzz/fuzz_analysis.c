@@ -84,6 +84,7 @@ static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
 	struct sp_error *error = sp_ctx_new(&ctx);
 	assert(!error);
 	const struct sp_analysis_options options = {
+		.size = sizeof(options),
 		.keys = keys,
 		.key_count = key_count,
 		.fields = fields,

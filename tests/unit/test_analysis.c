@@ -139,6 +139,7 @@ static void analyse(struct made *made, const char *path)
 {
 	ok_or_fail(sp_ctx_new(&made->ctx));
 	ok_or_fail(sp_reader_open(made->ctx, path, &made->reader));
+	made->options.size = sizeof(made->options);
 	ok_or_fail(sp_analysis_run(made->ctx, made->reader, &made->options, &made->analysis));
 	ck_assert_uint_eq(sp_analysis_profile_count(made->analysis), made->event_count);
 }

@@ -40,7 +40,7 @@ static const char *rows(unsigned int bit, bool children)
 	struct sp_reader *reader;
 	struct sp_analysis *analysis;
 	const enum sp_key keys[] = {SP_KEY_SYMBOL};
-	const struct sp_analysis_options options = {.keys = keys, .key_count = 1,
+	const struct sp_analysis_options options = {.size = sizeof(options), .keys = keys, .key_count = 1,
 						    .children = children,
 						    .files.symfs = "/nonexistent"};
 	made_end_data(&bytes);

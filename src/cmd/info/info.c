@@ -150,7 +150,8 @@ struct info_options {
 static struct sp_analysis *analyze(struct sp_ctx *ctx, struct sp_reader *reader,
 				   const struct info_options *options)
 {
-	const struct sp_analysis_options wanted = {.children = true, .files.symfs = options->symfs};
+	const struct sp_analysis_options wanted = {.size = sizeof(wanted), .children = true,
+						     .files.symfs = options->symfs};
 	struct sp_analysis *analysis = NULL;
 	sp_ctx_set_debuginfod(ctx, options->debuginfod);
 	sp_reader_rewind(reader);

@@ -208,7 +208,7 @@ static void answer_by(const char *path, const struct sp_analysis *analysis)
 static void analyse(struct sp_ctx *ctx, const char *path)
 {
 	/* Self times alone: no call chain is unwound or resolved. */
-	const struct sp_analysis_options options = {.children = false};
+	const struct sp_analysis_options options = {.size = sizeof(options)};
 	struct sp_analysis *analysis = NULL;
 	struct sp_reader *reader = NULL;
 	struct sp_error *error = sp_reader_open(ctx, path, &reader);

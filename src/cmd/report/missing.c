@@ -96,6 +96,7 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 	const char *root = arguments->callers ?: arguments->callees;
 	const enum sp_key key = selection->inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL;
 	struct sp_analysis_options options = {
+		.size = sizeof(options),
 		.keys = &key,
 		.key_count = 1,
 		.children = true,

@@ -92,6 +92,7 @@ static struct sp_analysis_options analysis_options(const struct report_arguments
 {
 	bool folded = arguments->output == &output_folded;
 	return (struct sp_analysis_options){
+		.size = sizeof(struct sp_analysis_options),
 		.keys = arguments->keys,
 		.key_count = arguments->key_count,
 		.children = arguments->children != 0,

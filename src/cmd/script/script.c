@@ -69,6 +69,7 @@ static struct sp_script_options script_options(const struct script_view *view)
 	bool dump = a->format == SCRIPT_DUMP;
 	bool symbols = a->format == SCRIPT_JSON || script_has_field(a, FIELD(SYM));
 	return (struct sp_script_options){
+		.size = sizeof(struct sp_script_options),
 		.kernel_types = kernel_types(a),
 		.user_types = a->format != SCRIPT_TEXT ? UINT64_MAX :
 			      a->show_rounds ? BIT(SP_RECORD_FINISHED_ROUND - 64) : 0,

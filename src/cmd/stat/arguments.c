@@ -322,6 +322,7 @@ int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv
 {
 	struct sp_stat_options *options = &arguments->options;
 	arguments->runs = 1;
+	options->size = sizeof(*options);
 	arguments->big_numbers = arguments->scale = -1;
 	int status = parse(arguments, argc, argv, operands);
 	if (status >= 0)
