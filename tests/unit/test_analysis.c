@@ -1248,7 +1248,7 @@ TEST(recordings_are_summed_each_with_its_own_machine)
 	const struct sp_recording recordings[] = {{.reader = first.reader}, {.reader = second.reader},
 						  {.reader = first.reader}};
 	const struct sp_time_span late = {103, 0};
-	const struct sp_analysis_options options = {0};
+	const struct sp_analysis_options options = {.size = sizeof(options)};
 	ok_or_fail(sp_analysis_sum(first.ctx, recordings, 2, &options, &first.analysis));
 	ck_assert_uint_eq(sp_analysis_profile_count(first.analysis), 2);
 	ck_assert_str_eq(sp_analysis_event(first.analysis, 1)->name, "two");
