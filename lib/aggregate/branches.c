@@ -29,17 +29,17 @@ static bool count_branch(struct counted *counted, const struct sp_record *record
 	uint32_t root = sample_root(counted, place, record->event,
 				    work->detail_count ? words : NULL);
 	uint32_t answer = branch_lookup(counted, view, branch->to);
-	if (root == RADIX_NONE || answer == LOOKUP_FAILED)
+	if (root == RADIX_NONE || answer == ANSWER_FAILED)
 		return false;
 	uint32_t index = sample_leaf(counted, root, answer);
 	if (index == UINT32_MAX)
 		return false;
-	if (!place->shown || !(answer & (LOOKUP_SHOWN | LOOKUP_PENDING)))
+	if (!place->shown || !(answer & (ANSWER_SHOWN | ANSWER_PENDING)))
 		return true;
 	struct leaf *leaf = &counted->leaves.items[index];
 	leaf->samples++;
 	leaf->weight = weight_add(leaf->weight, 1);
-	*shown_ret = !(answer & LOOKUP_PENDING);
+	*shown_ret = !(answer & ANSWER_PENDING);
 	if (*shown_ret)
 		return true;
 	const struct weight_sums one = sums_of(1, record->sample.branch_count);

@@ -6,7 +6,7 @@
 struct sp_error *counted_init(struct counted *counted, const struct work *work,
 			      struct names *names)
 {
-	*counted = (struct counted){.work = work, .lookup = {.names = names}};
+	*counted = (struct counted){.work = work, .answers = names_cache(names)};
 	counted->details.width = work->detail_count;
 	counted->events = calloc(work->layout->event_count + 1, sizeof(*counted->events));
 	if (!counted->events)
@@ -24,7 +24,7 @@ struct sp_error *counted_init(struct counted *counted, const struct work *work,
 
 void counted_deinit(struct counted *counted)
 {
-	lookup_deinit(&counted->lookup);
+	address_cache_deinit(&counted->answers);
 	chains_deinit(&counted->chains);
 	groups_deinit(&counted->groups);
 	details_deinit(&counted->details);

@@ -6,7 +6,7 @@
 #include <sprof/trace.h>
 #include "aggregate/chain.h"
 #include "aggregate/labels.h"
-#include "aggregate/lookup.h"
+#include "aggregate/names.h"
 #include "aggregate/matches.h"
 #include "aggregate/stack_end.h"
 #include "aggregate/stacks.h"
@@ -60,7 +60,7 @@ struct task {
 /* Samples of one place under one chain. */
 struct leaf {
 	uint32_t node;    /* node of the caller; the root if there is none */
-	uint32_t answer;  /* lookup_find()'s of the sampled ip */
+	uint32_t answer;  /* answer (names.h) of the sampled ip */
 	uint64_t chains;  /* samples with a call chain, shown or not */
 	uint64_t samples, weight; /* shown */
 };
@@ -81,7 +81,7 @@ struct event_sums {
 struct truncated_sample {
 	struct sampled sampled;
 	uint32_t root, number;
-	uint32_t answer;       /* lookup_find()'s of the sampled ip */
+	uint32_t answer;       /* answer (names.h) of the sampled ip */
 	uint32_t kernel_begin; /* index of its ips in kernel_ips */
 	uint32_t kernel_count;
 	uint16_t event;
@@ -101,7 +101,7 @@ struct counter_state {
  */
 struct counted {
 	const struct work *work;
-	struct lookup lookup;
+	struct address_cache answers; /* answers of names_answer() */
 	struct chains chains;             /* roots are named group << 32 | view */
 	struct groups groups;
 	struct details details;           /* values of the groups: addresses as frames */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "aggregate/function_identity.h"
-#include "aggregate/source_lookup.h"
 #include "base/ctx.h"
 #include "base/error.h"
 #include "profile/filter.h"
@@ -83,7 +82,7 @@ static const struct module_texts *texts_of(struct labelling *labelling, const st
 {
 	struct functions *functions = labelling->labels->functions;
 	const struct module *module = frame->module;
-	size_t index = module ? module->index : machine_module_count(labelling->names->machine) +
+	size_t index = module ? module->index : machine_module_count(labelling->names->symbolizer.machine) +
 						names_is_guest(frame);
 	struct module_texts *texts = &labelling->modules[index];
 	if (texts->dso)
@@ -218,7 +217,7 @@ static bool make_pieces(struct labelling *labelling)
 		if (ctx_cancelled(labelling->options->ctx))
 			return false;
 		const struct source_place *place = &places->items[i];
-		if (!add_pieces(labelling, &names->frames.items[place->frame], place->innermost))
+		if (!add_pieces(labelling, &names->frames.items[place->number], place->innermost))
 			return false;
 	}
 	return labelling->sources;
@@ -464,7 +463,7 @@ static bool label_frames(struct labelling *labelling)
 		labelling->labels->sides.count = names->frames.count;
 	}
 	for (size_t i = 0; i < places->count && !ctx_cancelled(labelling->options->ctx); i++)
-		if (!label_frame(labelling, places->items[i].frame, places->items[i].innermost))
+		if (!label_frame(labelling, places->items[i].number, places->items[i].innermost))
 			return false;
 	for (size_t i = 0; i < names->frames.count && !ctx_cancelled(labelling->options->ctx); i++)
 		if (!names->frames.items[i].sourced && !label_frame(labelling, i, NULL))
@@ -475,13 +474,15 @@ static bool label_frames(struct labelling *labelling)
 static struct sp_error *label_all(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;
-	labelling->modules = calloc(machine_module_count(names->machine) + 2,
+	labelling->modules = calloc(machine_module_count(names->symbolizer.machine) + 2,
 				    sizeof(*labelling->modules));
 	if (!labelling->modules)
 		return error_no_memory();
 	const struct label_options *options = labelling->options;
-	struct sp_error *error = source_places_find(&labelling->places, names, needs_lines(options),
-					    options->threads);
+	if (!names_list_sources(names, &labelling->places))
+		return error_no_memory();
+	struct sp_error *error = source_places_find(&labelling->places, &names->symbolizer,
+						    needs_lines(options), options->threads);
 	if (error)
 		return error;
 	if (options->expand && !make_pieces(labelling))

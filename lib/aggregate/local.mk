@@ -8,7 +8,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/aggregate/event_groups.c lib/aggregate/event_groups.h \
 	lib/aggregate/function_identity.c lib/aggregate/function_identity.h \
 	lib/aggregate/labels.c lib/aggregate/labels.h \
-	lib/aggregate/lookup.c lib/aggregate/lookup.h \
 	lib/aggregate/make_rows.c lib/aggregate/make_rows.h \
 	lib/aggregate/matches.c lib/aggregate/matches.h \
 	lib/aggregate/make_profiles.c lib/aggregate/make_profiles.h \
@@ -20,7 +19,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/aggregate/sample_counter.c lib/aggregate/sample_counter.h \
 	lib/aggregate/sample_reader.c lib/aggregate/sample_reader.h \
 	lib/aggregate/sample_values.c lib/aggregate/sample_values.h \
-	lib/aggregate/source_lookup.c lib/aggregate/source_lookup.h \
 	lib/aggregate/stack_end.h \
 	lib/aggregate/stacks.c lib/aggregate/stacks.h \
 	lib/aggregate/time_bins.c lib/aggregate/time_bins.h \

@@ -188,7 +188,7 @@ static bool add_leaf(struct summing *summing, const struct leaf *leaf, uint32_t 
 {
 	const struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight,
 				       .group = group};
-	if (!open_frame(summing, &sums, leaf->answer >> LOOKUP_SHIFT, &reached))
+	if (!open_frame(summing, &sums, leaf->answer >> ANSWER_SHIFT, &reached))
 		return false;
 	if (!summing->resolved->counted->work->options->callers)
 		count_self(summing, &sums);
@@ -234,7 +234,7 @@ static uint32_t parent_of(const struct resolved *resolved, const struct leaf *le
 {
 	const struct counted *counted = resolved->counted;
 	const uint32_t *parents = counted->work->matches->parents;
-	uint32_t frame = leaf->answer >> LOOKUP_SHIFT;
+	uint32_t frame = leaf->answer >> ANSWER_SHIFT;
 	if (parents[frame] != UINT32_MAX)
 		return parents[frame];
 	for (uint32_t at = leaf->node; at != RADIX_NONE;) {
@@ -310,8 +310,8 @@ static uint8_t *match_nodes(const struct resolved *resolved)
 static bool is_shown(const struct resolved *resolved, const struct leaf *leaf, const uint8_t *nodes)
 {
 	const struct work *work = resolved->counted->work;
-	uint32_t frame = leaf->answer >> LOOKUP_SHIFT;
-	if (leaf->answer & LOOKUP_PENDING && !work->labels->frames.items[frame].shown)
+	uint32_t frame = leaf->answer >> ANSWER_SHIFT;
+	if (leaf->answer & ANSWER_PENDING && !work->labels->frames.items[frame].shown)
 		return false;
 	return !nodes || matches_pass(work->matches, nodes[leaf->node] |
 						     work->matches->frames[frame]);

@@ -9,36 +9,23 @@
 #include "base/hash.h"
 #include "profile/filter.h"
 
-bool names_init(struct names *names, const struct machine *machine, struct resolver *resolver,
-		const struct sp_analysis_options *options, const struct name_sources *sources)
+struct sp_error *names_init(struct names *names, const struct machine *machine,
+			    struct resolver *resolver, const struct source_finder *finder,
+			    const struct sp_analysis_options *options)
 {
-	*names = (struct names){.machine = machine, .resolver = resolver, .options = options};
-	if (sources)
-		names->sources = *sources;
+	*names = (struct names){.options = options};
 	pthread_mutex_init(&names->lock, NULL);
-	pthread_mutexattr_t short_waits;
-	pthread_mutexattr_init(&short_waits);
-#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
-	/* Held for less than a microsecond, but for the first time. */
-	pthread_mutexattr_settype(&short_waits, PTHREAD_MUTEX_ADAPTIVE_NP);
-#endif
-	for (size_t i = 0; i < NAME_LOCKS; i++)
-		pthread_mutex_init(&names->module_locks[i], &short_waits);
-	pthread_mutexattr_destroy(&short_waits);
-	names->sourced = calloc(machine_module_count(machine) + 1, 1);
-	return names->sourced != NULL;
+	return symbolizer_init(&names->symbolizer, machine, resolver, finder);
 }
 
 void names_deinit(struct names *names)
 {
-	if (!names->machine)
+	if (!names->options)
 		return;
+	symbolizer_deinit(&names->symbolizer);
 	vec_deinit(&names->frames);
 	index_set_deinit(&names->index_of);
-	free(names->sourced);
 	pthread_mutex_destroy(&names->lock);
-	for (size_t i = 0; i < NAME_LOCKS; i++)
-		pthread_mutex_destroy(&names->module_locks[i]);
 }
 
 /*
@@ -50,7 +37,7 @@ static uint64_t shown_address(struct names *names, const struct location *locati
 {
 	const struct module *module = location->module;
 	uint64_t vaddr;
-	if (resolver_vaddr(names->resolver, location, &vaddr))
+	if (resolver_vaddr(names->symbolizer.resolver, location, &vaddr))
 		return vaddr;
 	bool relative = module->kind == MODULE_KERNEL_MODULE || module->kind == MODULE_KERNEL_CODE;
 	return relative ? location->offset - module->start : location->offset;
@@ -107,37 +94,21 @@ bool names_symbol_shown(const struct sp_analysis_options *options, const struct 
 	return filter_name(options->filter.symbols.items, options->filter.symbols.count, address);
 }
 
-/* Under the module's lock. */
-static bool is_sourced(struct names *names, const struct location *location)
+static struct frame find(struct names *names, const struct code_address *at, bool *outermost_ret)
 {
-	uint8_t *known = &names->sourced[location->module->index];
-	if (!names->sources.has)
-		return false;
-	if (!*known)
-		*known = 1 + names->sources.has(names->sources.arg, location->module,
-						location->pid);
-	return *known == 2;
-}
-
-static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip,
-			 bool caller, bool *outermost_ret)
-{
-	struct location location = resolver_locate(names->resolver, names->machine, view, cpumode,
-						   ip, caller);
-	struct frame frame = {.module = location.module, .cpumode = cpumode};
+	struct symbolizer *symbolizer = &names->symbolizer;
+	struct location location = resolver_locate(symbolizer->resolver, symbolizer->machine, at);
+	struct frame frame = {.module = location.module, .cpumode = at->cpumode};
 	uint64_t address = location.offset;
 	*outermost_ret = false;
 	if (location.module) {
-		pthread_mutex_t *lock = &names->module_locks[location.module->index % NAME_LOCKS];
-		pthread_mutex_lock(lock);
-		frame.symbol = location.ip == ip ?
-				       resolver_find(names->resolver, &location) :
-				       resolver_find_caller(names->resolver, &location);
-		frame.sourced = is_sourced(names, &location);
+		pthread_mutex_t *lock = symbolizer_lock(symbolizer, location.module);
+		frame.symbol = symbolizer_symbol(symbolizer, &location, location.ip != at->ip);
+		frame.sourced = symbolizer_has_sources(symbolizer, location.module, location.pid);
 		/* In a stripped C library, main()'s caller has no name. */
-		*outermost_ret = caller && !symbol_is_named(frame.symbol) &&
+		*outermost_ret = at->caller && !symbol_is_named(frame.symbol) &&
 				 is_c_library(location.module->name) &&
-				 is_entry_point_call(names->resolver, &location);
+				 is_entry_point_call(symbolizer->resolver, &location);
 		if (!frame.symbol)
 			address = shown_address(names, &location);
 		pthread_mutex_unlock(lock);
@@ -148,7 +119,7 @@ static struct frame find(struct names *names, uint32_t view, uint16_t cpumode, u
 		frame.pid = location.pid;
 	}
 	if (!frame.symbol)
-		frame.address = address + (ip - location.ip);
+		frame.address = address + (at->ip - location.ip);
 	return frame;
 }
 
@@ -182,24 +153,37 @@ static uint32_t intern(struct names *names, const struct frame *frame)
 	return index;
 }
 
-bool names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip, bool caller,
-		struct name *ret)
+uint32_t names_answer(void *arg, const struct code_address *address)
 {
+	struct names *names = arg;
 	bool outermost;
-	struct frame frame = find(names, view, cpumode, ip, caller, &outermost);
+	struct frame frame = find(names, address, &outermost);
 	pthread_mutex_lock(&names->lock);
 	uint32_t index = intern(names, &frame);
 	pthread_mutex_unlock(&names->lock);
-	if (index == UINT32_MAX)
-		return false;
-	bool shown = dso_is_shown(names->options, &frame);
-	bool pending = frame.sourced && names->options->filter.symbols.count;
-	*ret = (struct name){
-		.frame = index,
-		.outermost = outermost,
-		.unmapped = !frame.module && cpumode == PERF_RECORD_MISC_USER,
-		.shown = shown && !pending && names_symbol_shown(names->options, &frame),
-		.pending = shown && pending,
-	};
+	if (index >= UINT32_MAX >> ANSWER_SHIFT)
+		return ANSWER_FAILED;
+	uint32_t answer = index << ANSWER_SHIFT;
+	if (outermost)
+		answer |= ANSWER_OUTERMOST;
+	if (!frame.module && address->cpumode == PERF_RECORD_MISC_USER)
+		answer |= ANSWER_UNMAPPED;
+	if (!dso_is_shown(names->options, &frame))
+		return answer;
+	if (frame.sourced && names->options->filter.symbols.count)
+		return answer | ANSWER_PENDING;
+	return names_symbol_shown(names->options, &frame) ? answer | ANSWER_SHOWN : answer;
+}
+
+bool names_list_sources(const struct names *names, struct source_places *places)
+{
+	for (uint32_t i = 0; i < names->frames.count; i++) {
+		const struct frame *frame = &names->frames.items[i];
+		struct source_place *place = frame->sourced ? vec_push(places) : NULL;
+		if (frame->sourced && !place)
+			return false;
+		if (place)
+			*place = (struct source_place){frame->module, frame->offset, frame->pid, i, NULL};
+	}
 	return true;
 }

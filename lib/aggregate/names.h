@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From (view, cpumode, ip) to a frame: a symbol of a module, or an address in one; in
- * modules with debug information, each place by itself, since functions may be inlined
- * there. Each distinct place is resolved once for all threads; threads keep what they
- * were told in caches of their own. What people see of frames is made when all are
- * there (labels.h).
+ * From addresses to frames: a symbol of a module, or an address in one; in modules with debug
+ * information, each place by itself, since functions may be inlined there. Each distinct place is
+ * resolved once for all threads; each thread keeps answers in an address cache. Texts of frames are
+ * made when all are there (labels.h).
  */
 #ifndef AGGREGATE_NAMES_H
 #define AGGREGATE_NAMES_H
@@ -15,7 +14,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "machine/machine.h"
-#include "symbol/resolver.h"
+#include "symbol/source_places.h"
 
 struct frame {
 	const struct module *module; /* NULL: nothing was mapped there */
@@ -27,33 +26,18 @@ struct frame {
 	bool sourced;      /* the module has debug information, and that is wanted */
 };
 
-/* Calls for one module never overlap: a lock for each, shared by some. */
-#define NAME_LOCKS 64
-
-/* Lookup of functions and lines; resolver_has_sources() and resolver_sources(). */
-struct name_sources {
-	bool (*has)(void *arg, const struct module *module, uint32_t pid);
-	struct sp_error *(*find)(void *arg, const struct module *module, uint32_t pid,
-				 const uint64_t *offsets, size_t count, unsigned int threads,
-				 struct source_frames *ret);
-	void *arg;
-};
-
 struct names {
-	const struct machine *machine; /* sealed; borrowed */
-	struct resolver *resolver;     /* borrowed */
+	struct symbolizer symbolizer;
 	const struct sp_analysis_options *options; /* borrowed */
-	struct name_sources sources;   /* asked only where `has` is not NULL */
-	pthread_mutex_t module_locks[NAME_LOCKS];
-	uint8_t *sourced;              /* by module, under its lock: 0 not asked, 1 no, 2 yes */
 	pthread_mutex_t lock;          /* guards all below */
 	VEC(struct frame) frames;
 	struct index_set index_of;
 };
 
-/* False when out of memory; to be released either way. Without `sources`, none are asked. */
-bool names_init(struct names *names, const struct machine *machine, struct resolver *resolver,
-		const struct sp_analysis_options *options, const struct name_sources *sources);
+/* To be released after a failure, too. `machine`, `resolver` and `finder` are as in symbolizer_init(). */
+struct sp_error *names_init(struct names *names, const struct machine *machine,
+			    struct resolver *resolver, const struct source_finder *finder,
+			    const struct sp_analysis_options *options) SP_MUST_CHECK;
 void names_deinit(struct names *names);
 
 /* Names in place of an unknown module, and of a guest's mappings. */
@@ -78,20 +62,25 @@ static inline const char *names_dso(const struct frame *frame)
 /* Whether a frame's symbol, or the address that stands for it, passes the filter by symbol. */
 bool names_symbol_shown(const struct sp_analysis_options *options, const struct frame *frame);
 
-struct name {
-	uint32_t frame; /* index in frames */
-	bool outermost; /* threads begin here: a chain that ends in it is whole */
-	bool unmapped;   /* nothing is mapped there: no caller, but what a frame pointer's word was */
-	bool shown;     /* passes the filters by dso and symbol */
-	bool pending;   /* passes that by dso; that by symbol must wait for the functions */
-};
+/* An answer: the index of a frame, and flags below it. */
+#define ANSWER_SHOWN 1u     /* passes the filters by dso and symbol */
+#define ANSWER_OUTERMOST 2u /* threads begin here: a chain that ends in it is whole */
+#define ANSWER_PENDING 4u   /* passes the filter by dso; that by symbol must wait for the functions */
+#define ANSWER_UNMAPPED 8u  /* nothing is mapped there: no caller, but a word that a frame pointer led to */
+#define ANSWER_SHIFT 4
+#define ANSWER_FAILED ADDRESS_CACHE_FAILED /* out of memory */
 
-/*
- * Finds the frame at `ip`. With `caller`, ip is a return address: the function is that of the
- * call before it, which may be its function's last instruction. False when out of memory.
- * Thread-safe.
- */
-bool names_find(struct names *names, uint32_t view, uint16_t cpumode, uint64_t ip, bool caller,
-		struct name *ret);
+/* Finds the frame at an address: an answer. For address caches; `names` is a struct names. Thread-safe. */
+uint32_t names_answer(void *names, const struct code_address *address);
+
+/* A cache of answers, empty. */
+static inline struct address_cache names_cache(struct names *names)
+{
+	return (struct address_cache){
+		.machine = names->symbolizer.machine, .make = names_answer, .arg = names};
+}
+
+/* Adds the places of all frames that debug information may know; false when out of memory. */
+bool names_list_sources(const struct names *names, struct source_places *places);
 
 #endif

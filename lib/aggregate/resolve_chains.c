@@ -29,19 +29,18 @@ static bool resolve_node(struct resolved *resolved, const struct radix_node *nod
 			resolved->frames[i] = apply_mark(words[i], state);
 			continue;
 		}
-		uint32_t answer = lookup_find(&counted->lookup,
-					      state->exact ? LOOKUP_EXACT : LOOKUP_CALLER,
-					      state->view, state->cpumode, words[i]);
-		if (answer == LOOKUP_FAILED)
+		uint32_t answer = address_cache_find(&counted->answers, (struct code_address){
+			words[i], state->view, state->cpumode, !state->exact});
+		if (answer == ANSWER_FAILED)
 			return false;
 		state->depth++;
 		/* By frame pointers, the last words before the end need not be of calls. */
-		if (!state->begun && (state->end || !(answer & LOOKUP_UNMAPPED))) {
+		if (!state->begun && (state->end || !(answer & ANSWER_UNMAPPED))) {
 			state->begun = true;
 			state->first = answer;
 		}
 		state->exact = false;
-		resolved->frames[i] = answer >> LOOKUP_SHIFT;
+		resolved->frames[i] = answer >> ANSWER_SHIFT;
 	}
 	return true;
 }
@@ -53,7 +52,7 @@ enum sp_stack_end resolved_stack_end(const struct resolved *resolved, const stru
 	uint16_t event = counted->groups.items[state->group].event;
 	uint32_t first = state->begun ? state->first : leaf->answer;
 	return stack_end_of(&counted->work->layout->events[event].attr, (enum sp_misc_end)state->end,
-			    first & LOOKUP_OUTERMOST, state->depth + 1);
+			    first & ANSWER_OUTERMOST, state->depth + 1);
 }
 
 static void count_ends(const struct resolved *resolved)

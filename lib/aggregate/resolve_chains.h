@@ -14,7 +14,7 @@ struct node_state {
 	uint32_t view, group;
 	uint32_t depth;      /* calls */
 	bool begun;          /* one of them is a call: `first` is set */
-	uint32_t first;      /* lookup_find()'s answer of the outermost call */
+	uint32_t first;      /* answer (names.h) of the outermost call */
 	uint16_t cpumode;
 	bool exact;          /* the next ip is */
 	uint8_t end;         /* enum sp_misc_end */

@@ -112,7 +112,7 @@ uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer)
 	    !vec_reserve(&counted->leaves, counted->leaves.count + 1))
 		return UINT32_MAX;
 	const uint32_t *index = u64map_put(&counted->leaf_of,
-					   (uint64_t)node << 32 | answer >> LOOKUP_SHIFT,
+					   (uint64_t)node << 32 | answer >> ANSWER_SHIFT,
 					   (uint32_t)counted->leaves.count, &added);
 	if (!index)
 		return UINT32_MAX;
@@ -148,18 +148,18 @@ static bool count_end(struct counted *counted, uint16_t event, const struct call
 	uint16_t cpumode;
 	bool exact;
 	for (; callers_outermost(&left, &ip, &cpumode, &exact); callers_drop(&left)) {
-		uint32_t outer = lookup_find(&counted->lookup, exact ? LOOKUP_EXACT : LOOKUP_CALLER,
-					     view, cpumode, ip);
-		if (outer == LOOKUP_FAILED)
+		uint32_t outer = address_cache_find(&counted->answers,
+				(struct code_address){ip, view, cpumode, !exact});
+		if (outer == ANSWER_FAILED)
 			return false;
 		/* By frame pointers, the last words need not be calls (resolve_chains.c). */
-		if (callers_end(callers) == SP_MISC_END_UNKNOWN && outer & LOOKUP_UNMAPPED)
+		if (callers_end(callers) == SP_MISC_END_UNKNOWN && outer & ANSWER_UNMAPPED)
 			continue;
 		answer = outer;
 		break;
 	}
 	enum sp_stack_end end = stack_end_of(&counted->work->layout->events[event].attr,
-					     callers_end(callers), answer & LOOKUP_OUTERMOST,
+					     callers_end(callers), answer & ANSWER_OUTERMOST,
 					     callers_depth(callers));
 	counted->events[event].ends[end]++;
 	return true;
@@ -220,7 +220,7 @@ static bool add_to_leaf(struct counted *counted, uint32_t root, uint16_t event,
 	struct leaf *leaf = &counted->leaves.items[index];
 	leaf->samples++;
 	leaf->weight = weight_add(leaf->weight, weight);
-	if (leaf->answer & LOOKUP_PENDING || counted->work->by_stack) {
+	if (leaf->answer & ANSWER_PENDING || counted->work->by_stack) {
 		struct weight_sums one = {0};
 		weight_sums_add(&one, weight);
 		return leaf_add_pending(counted, index, &one);
@@ -303,12 +303,12 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 	if (root == RADIX_NONE)
 		return error_no_memory();
 	const struct stack *stack = stack_of(counted, record, &place);
-	uint32_t answer = !stack ? LOOKUP_FAILED :
-			  lookup_find(&counted->lookup, LOOKUP_EXACT, view,
-				      stack->callers.leaf_cpumode, stack->callers.leaf_ip);
-	if (answer == LOOKUP_FAILED)
+	uint32_t answer = !stack ? ANSWER_FAILED :
+			  address_cache_find(&counted->answers, (struct code_address){
+				stack->callers.leaf_ip, view, stack->callers.leaf_cpumode, false});
+	if (answer == ANSWER_FAILED)
 		return error_no_memory();
-	bool shown = place.shown && answer & (LOOKUP_SHOWN | LOOKUP_PENDING);
+	bool shown = place.shown && answer & (ANSWER_SHOWN | ANSWER_PENDING);
 	bool added = stack->number == REPAIR_NONE ?
 			     add_to_leaf(counted, root, event, stack, answer, shown, weight) :
 			     add_truncated(counted, record, root, event, answer, shown, weight);

@@ -26,7 +26,7 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 uint32_t sample_root(struct counted *counted, const struct place_of_sample *place, uint16_t event,
 		     const uint64_t *words);
 
-/* The leaf of an answer of lookup_find() under a node; UINT32_MAX when out of memory. */
+/* The leaf of an answer (names.h) under a node; UINT32_MAX when out of memory. */
 uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer);
 
 /* Adds to what the leaf has if its function is shown; false when out of memory. */

@@ -8,18 +8,19 @@
 
 uint32_t branch_lookup(struct counted *counted, uint32_t view, uint64_t address)
 {
-	uint32_t answer = lookup_find(&counted->lookup, LOOKUP_EXACT, view, PERF_RECORD_MISC_USER,
-				      address);
-	if (answer == LOOKUP_FAILED || !(answer & LOOKUP_UNMAPPED))
+	struct code_address code = {address, view, PERF_RECORD_MISC_USER, false};
+	uint32_t answer = address_cache_find(&counted->answers, code);
+	if (answer == ANSWER_FAILED || !(answer & ANSWER_UNMAPPED))
 		return answer;
-	return lookup_find(&counted->lookup, LOOKUP_EXACT, view, PERF_RECORD_MISC_KERNEL, address);
+	code.cpumode = PERF_RECORD_MISC_KERNEL;
+	return address_cache_find(&counted->answers, code);
 }
 
 static bool find_frame(struct counted *counted, uint32_t view, uint64_t address, uint64_t *word)
 {
 	uint32_t answer = branch_lookup(counted, view, address);
-	*word = answer >> LOOKUP_SHIFT;
-	return answer != LOOKUP_FAILED;
+	*word = answer >> ANSWER_SHIFT;
+	return answer != ANSWER_FAILED;
 }
 
 static uint64_t branch_word(const struct sp_branch *branch, enum sp_key key)
@@ -198,9 +199,10 @@ static bool data_value(struct counted *counted, const struct sp_record *record, 
 	if (cpumode == PERF_RECORD_MISC_KERNEL && address < (uint64_t)1 << 63 && arch &&
 	    (!strcmp(arch, "x86_64") || !strcmp(arch, "aarch64") || !strncmp(arch, "riscv", 5)))
 		cpumode = PERF_RECORD_MISC_USER;
-	uint32_t answer = lookup_find(&counted->lookup, LOOKUP_EXACT, view, cpumode, address);
-	*word = answer >> LOOKUP_SHIFT;
-	return answer != LOOKUP_FAILED;
+	uint32_t answer = address_cache_find(&counted->answers,
+					     (struct code_address){address, view, cpumode, false});
+	*word = answer >> ANSWER_SHIFT;
+	return answer != ANSWER_FAILED;
 }
 
 /* Text of a tracepoint's sample, by libtraceevent; false when out of memory. */

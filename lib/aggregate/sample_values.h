@@ -15,7 +15,7 @@
 bool sample_values(struct counted *counted, const struct sp_record *record,
 		    const struct sp_branch *branch, uint32_t view, uint64_t *words);
 
-/* Looks up an address of a branch, whose mode is unknown, with lookup_find(). */
+/* Looks up an address of a branch, whose mode is unknown, in counted->answers. */
 uint32_t branch_lookup(struct counted *counted, uint32_t view, uint64_t address);
 
 /*

@@ -141,7 +141,7 @@ static const char *outermost_dso(const struct tree_builder *builder, const struc
 {
 	const struct node_state *state = &builder->resolved->states[leaf->node];
 	uint32_t answer = state->begun ? state->first : leaf->answer;
-	const struct frame *frame = &builder->run->names.frames.items[answer >> LOOKUP_SHIFT];
+	const struct frame *frame = &builder->run->names.frames.items[answer >> ANSWER_SHIFT];
 	return names_dso(frame);
 }
 
@@ -287,7 +287,7 @@ static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf
 {
 	const struct sp_analysis_options *options = &builder->run->options;
 	size_t above = builder->words.count, root = builder->root;
-	if (!push_frame(builder, leaf->answer >> LOOKUP_SHIFT))
+	if (!push_frame(builder, leaf->answer >> ANSWER_SHIFT))
 		return NULL;
 	/* Most ways are added as they are: what comes before the calls has its room. */
 	bool as_is = options->tree == SP_TREE_CALLER && !options->collapse_recursion &&

@@ -69,14 +69,12 @@ static bool has_sources(void *arg, const struct module *module, uint32_t pid)
 	return resolver_has_sources(run->resolver, module, pid);
 }
 
-static struct sp_error *find_sources(void *arg, const struct module *module, uint32_t pid,
-				     const uint64_t *offsets, size_t count, unsigned int threads,
+static struct sp_error *find_sources(void *arg, const struct source_query *query,
 				     struct source_frames *ret)
 {
 	struct run *run = arg;
-	struct sp_error *error = resolver_sources(run->resolver, module, pid, offsets, count, threads,
-						  ret);
-	ctx_add_done(run->ctx, count);
+	struct sp_error *error = resolver_sources(run->resolver, query, ret);
+	ctx_add_done(run->ctx, query->count);
 	return error;
 }
 
@@ -84,10 +82,10 @@ static struct sp_error *find_sources(void *arg, const struct module *module, uin
 static struct sp_error *open_names(struct run *run)
 {
 	const struct label_options options = label_options(run);
-	const struct name_sources sources = {has_sources, find_sources, run};
+	const struct source_finder finder = {has_sources, find_sources, run};
 	bool needed = labels_need_sources(&options);
-	return names_init(&run->names, run->machine, run->resolver, &run->options,
-			  needed ? &sources : NULL) ? NULL : error_no_memory();
+	return names_init(&run->names, run->machine, run->resolver, needed ? &finder : NULL,
+			  &run->options);
 }
 
 static struct sp_error *make_labels(struct run *run)

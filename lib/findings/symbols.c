@@ -105,8 +105,8 @@ static void add_missing(const struct run *run, struct missing *missing, struct u
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			const struct frame *frame =
-				&run->names.frames.items[leaf->answer >> LOOKUP_SHIFT];
-			if (run->labels.frames.items[leaf->answer >> LOOKUP_SHIFT].named)
+				&run->names.frames.items[leaf->answer >> ANSWER_SHIFT];
+			if (run->labels.frames.items[leaf->answer >> ANSWER_SHIFT].named)
 				continue;
 			struct missing *sum = frame->module ? &missing[frame->module->index]
 							    : unmapped_of(unmapped, frame);
@@ -123,7 +123,7 @@ static void add_named(const struct run *run, struct missing *named)
 		const struct counted *counted = &run->workers[i].counted;
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
-			uint32_t index = leaf->answer >> LOOKUP_SHIFT;
+			uint32_t index = leaf->answer >> ANSWER_SHIFT;
 			const struct frame *frame = &run->names.frames.items[index];
 			if (!frame->module || !run->labels.frames.items[index].named)
 				continue;
@@ -314,7 +314,7 @@ static void count_unlined(const struct run *run, struct missing *unlined, struct
 		const struct counted *counted = &run->workers[i].counted;
 		for (size_t j = 0; j < counted->leaves.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
-			uint32_t index = leaf->answer >> LOOKUP_SHIFT;
+			uint32_t index = leaf->answer >> ANSWER_SHIFT;
 			const struct frame *frame = &run->names.frames.items[index];
 			if (!frame->module || frame->cpumode != PERF_RECORD_MISC_USER)
 				continue;
@@ -399,7 +399,7 @@ static bool find_missing_lines(struct run *run, const struct whole *whole)
 {
 	size_t modules = machine_module_count(run->machine);
 	const bool *keys = run->work.keys;
-	if (!run->names.sources.has)
+	if (!run->names.symbolizer.finder.has)
 		return true;
 	CLEANUP_FREE struct missing *unlined = calloc(modules + 1, sizeof(*unlined));
 	CLEANUP_FREE struct missing *all = calloc(modules + 1, sizeof(*all));

@@ -10,6 +10,14 @@
 #include "base/vec.h"
 #include "machine/machine.h"
 
+/* An address of code. */
+struct code_address {
+	uint64_t ip;
+	uint32_t view;
+	uint16_t cpumode;
+	bool caller; /* it is a return address: the code is the call before it */
+};
+
 /* Zeroed: empty. */
 struct ip_maps {
 	struct u64map map_of;    /* (view, cpumode, caller) -> index in maps */

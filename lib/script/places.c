@@ -7,86 +7,49 @@
 #include <string.h>
 #include "base/cleanup.h"
 
+static bool has_sources(void *resolver, const struct module *module, uint32_t pid)
+{
+	return resolver_has_sources(resolver, module, pid);
+}
+
+static struct sp_error *find_sources(void *resolver, const struct source_query *query,
+				     struct source_frames *ret)
+{
+	return resolver_sources(resolver, query, ret);
+}
+
 struct sp_error *atlas_init(struct atlas *atlas, const struct sp_file_info *info,
 			    const struct machine *machine, struct resolver *resolver,
 			    const struct sp_script_options *options)
 {
+	const struct source_finder finder = {has_sources, find_sources, resolver};
 	*atlas = (struct atlas){
-		.machine = machine,
 		.info = info,
-		.resolver = resolver,
 		.inlines = options->inlines != SP_OFF,
 		.lines = options->lines,
 	};
-	for (size_t i = 0; i < PLACE_LOCKS; i++)
-		pthread_mutex_init(&atlas->locks[i], NULL);
-	atlas->has_sources = calloc(machine_module_count(machine) + 1, 1);
-	return atlas->has_sources ? NULL : error_no_memory();
+	bool wanted = atlas->inlines || atlas->lines;
+	return symbolizer_init(&atlas->symbolizer, machine, resolver, wanted ? &finder : NULL);
 }
 
 void atlas_deinit(struct atlas *atlas)
 {
-	if (!atlas->machine)
-		return;
-	for (size_t i = 0; i < PLACE_LOCKS; i++)
-		pthread_mutex_destroy(&atlas->locks[i]);
-	free(atlas->has_sources);
-	vec_deinit(&atlas->sources);
-}
-
-static pthread_mutex_t *lock_of(struct atlas *atlas, const struct module *module)
-{
-	return &atlas->locks[module->index % PLACE_LOCKS];
-}
-
-/* Under the module's lock. */
-static bool has_sources(struct atlas *atlas, const struct module *module, uint32_t pid)
-{
-	uint8_t *known = &atlas->has_sources[module->index];
-	if (!atlas->inlines && !atlas->lines)
-		return false;
-	if (!*known)
-		*known = 1 + resolver_has_sources(atlas->resolver, module, pid);
-	return *known == 2;
+	symbolizer_deinit(&atlas->symbolizer);
+	source_places_deinit(&atlas->sources);
 }
 
 bool atlas_needs_sources(struct atlas *atlas)
 {
-	for (size_t i = 0; i < machine_module_count(atlas->machine); i++) {
-		const struct module *module = machine_module(atlas->machine, i);
-		pthread_mutex_t *lock = lock_of(atlas, module);
-		pthread_mutex_lock(lock);
-		bool found = has_sources(atlas, module, module->pid);
+	struct symbolizer *symbolizer = &atlas->symbolizer;
+	for (size_t i = 0; i < machine_module_count(symbolizer->machine); i++) {
+		const struct module *module = machine_module(symbolizer->machine, i);
+		pthread_mutex_t *lock = symbolizer_lock(symbolizer, module);
+		bool found = symbolizer_has_sources(symbolizer, module, module->pid);
 		pthread_mutex_unlock(lock);
 		if (found)
 			return true;
 	}
 	return false;
-}
-
-void places_free(struct places *places)
-{
-	arena_deinit(&places->arena);
-	vec_deinit(&places->items);
-	ip_maps_deinit(&places->maps);
-	vec_deinit(&places->wanted);
-}
-
-static int compare_sourced(const void *a, const void *b)
-{
-	const struct sourced *x = a, *y = b;
-	return u64_order(x->module->index, y->module->index) ?: u64_order(x->offset, y->offset);
-}
-
-static const struct source_frame *source_at(const struct atlas *atlas,
-					    const struct location *location)
-{
-	const struct sourced key = {.module = location->module, .offset = location->offset};
-	if (!location->module || !atlas->sources.count)
-		return NULL;
-	const struct sourced *found = bsearch(&key, atlas->sources.items, atlas->sources.count,
-					      sizeof(key), compare_sourced);
-	return found ? found->innermost : NULL;
 }
 
 /* Whether the header has the build-id of a kernel's module: then perf has it by its path. */
@@ -153,132 +116,111 @@ static bool make_frames(struct places *places, struct place *place, uint64_t sho
 	return true;
 }
 
+/* Lists a place with debug information; false when out of memory. */
+static bool collect(struct places *places, const struct location *location)
+{
+	struct source_place *wanted = vec_push(&places->wanted);
+	if (wanted)
+		*wanted = (struct source_place){location->module, location->offset, location->pid, 0, NULL};
+	return wanted;
+}
+
 /* Names what is at a location; false when out of memory. */
 static bool look_up(struct places *places, struct place *place, const struct location *location,
 		    bool caller)
 {
 	struct atlas *atlas = places->atlas;
-	const struct module *module = location->module;
-	if (module) {
-		pthread_mutex_t *lock = lock_of(atlas, module);
-		pthread_mutex_lock(lock);
-		bool sourced = has_sources(atlas, module, location->pid);
+	struct symbolizer *symbolizer = &atlas->symbolizer;
+	if (location->module) {
+		pthread_mutex_t *lock = symbolizer_lock(symbolizer, location->module);
+		bool sourced = symbolizer_has_sources(symbolizer, location->module, location->pid);
 		if (!atlas->collecting)
-			place->symbol = caller ? resolver_find_caller(atlas->resolver, location) :
-						 resolver_find(atlas->resolver, location);
+			place->symbol = symbolizer_symbol(symbolizer, location, caller);
 		pthread_mutex_unlock(lock);
-		if (!place->symbol && resolver_no_memory(atlas->resolver))
+		if (!place->symbol && resolver_no_memory(symbolizer->resolver))
 			return false;
-		struct sourced *wanted = sourced && atlas->collecting ? vec_push(&places->wanted) :
-									NULL;
-		if (sourced && atlas->collecting && !wanted)
+		if (sourced && atlas->collecting && !collect(places, location))
 			return false;
-		if (wanted)
-			*wanted = (struct sourced){module, location->offset, location->pid, NULL};
 	}
-	return make_frames(places, place, place->shown.address, source_at(atlas, location));
+	const struct source_place *source =
+		atlas->collecting ? NULL : source_places_at(&atlas->sources, location);
+	return make_frames(places, place, place->shown.address, source ? source->innermost : NULL);
 }
 
-static struct place *make(struct places *places, uint32_t view, uint16_t cpumode, uint64_t ip,
-			  bool caller)
+/* The number of a new place. For the address cache. */
+static uint32_t make(void *arg, const struct code_address *address)
 {
-	const struct atlas *atlas = places->atlas;
+	struct places *places = arg;
+	const struct symbolizer *symbolizer = &places->atlas->symbolizer;
 	struct location location =
-		resolver_locate(atlas->resolver, atlas->machine, view, cpumode, ip, caller);
+		resolver_locate(symbolizer->resolver, symbolizer->machine, address);
 	struct place *place = arena_alloc(&places->arena, sizeof(*place));
 	struct place **item = place ? vec_push(&places->items) : NULL;
 	if (!item)
-		return NULL;
+		return ADDRESS_CACHE_FAILED;
 	place->module = location.module;
+	place->symbol = NULL;
 	place->shown = (struct sp_place){
-		.ip = ip,
+		.ip = address->ip,
 		.number = (uint32_t)places->items.count - 1,
-		.cpumode = cpumode,
+		.cpumode = address->cpumode,
 		.is_mapped = location.module,
 		.dso = dso_of(places, location.module),
 		.dso_name = location.module ? location.module->name : "[unknown]",
-		.address = location.module ? location.offset + (ip - location.ip) : ip,
+		.address = location.module ? location.offset + (address->ip - location.ip) :
+					     address->ip,
 	};
 	*item = place;
-	if (!place->shown.dso || !look_up(places, place, &location, location.ip != ip))
-		return NULL;
-	return place;
+	bool done = place->shown.dso &&
+		    look_up(places, place, &location, location.ip != address->ip);
+	return done ? place->shown.number : ADDRESS_CACHE_FAILED;
 }
 
-struct place *places_find(struct places *places, uint32_t view, uint16_t cpumode, uint64_t ip,
-			  bool caller)
+void places_init(struct places *places, struct atlas *atlas)
 {
-	struct u64map *map = ip_maps_find(&places->maps, places->atlas->machine, view, cpumode, caller);
-	if (!map)
-		return NULL;
-	const uint32_t *known = u64map_find(map, ip);
-	if (known)
-		return places->items.items[*known];
-	struct place *place = make(places, view, cpumode, ip, caller);
-	if (!place || !u64map_put(map, ip, place->shown.number, NULL))
-		return NULL;
-	return place;
+	*places = (struct places){
+		.atlas = atlas,
+		.cache = {.machine = atlas->symbolizer.machine, .make = make, .arg = places},
+	};
 }
 
-bool places_code(struct places *places, uint32_t view, uint16_t cpumode, uint64_t ip, size_t size,
-		 void *ret, uint16_t *machine_ret)
+void places_deinit(struct places *places)
 {
-	struct atlas *atlas = places->atlas;
-	struct location location = machine_locate(atlas->machine, view, cpumode, ip);
-	if (!location.module)
+	arena_deinit(&places->arena);
+	vec_deinit(&places->items);
+	address_cache_deinit(&places->cache);
+	source_places_deinit(&places->wanted);
+}
+
+struct place *places_find(struct places *places, struct code_address address)
+{
+	uint32_t number = address_cache_find(&places->cache, address);
+	return number == ADDRESS_CACHE_FAILED ? NULL : places->items.items[number];
+}
+
+bool atlas_code(struct atlas *atlas, const struct location *location, void *ret, size_t size,
+		uint16_t *machine_ret)
+{
+	if (!location->module)
 		return false;
-	pthread_mutex_t *lock = lock_of(atlas, location.module);
-	pthread_mutex_lock(lock);
-	bool read = resolver_read_code(atlas->resolver, &location, 0, size, ret, machine_ret);
+	pthread_mutex_t *lock = symbolizer_lock(&atlas->symbolizer, location->module);
+	bool read = resolver_read_code(atlas->symbolizer.resolver, location, 0, size, ret, machine_ret);
 	pthread_mutex_unlock(lock);
 	return read;
 }
 
-/* The places [begin, end) of one module. */
-static struct sp_error *ask_module(struct atlas *atlas, size_t begin, size_t end,
-				   unsigned int threads)
+struct sp_error *atlas_find_sources(struct atlas *atlas, struct places *const *places, size_t count,
+				    unsigned int threads)
 {
-	struct sourced *items = atlas->sources.items + begin;
-	size_t count = end - begin;
-	CLEANUP_FREE uint64_t *offsets = malloc(count * sizeof(*offsets));
-	CLEANUP_FREE const struct source_frame **found = calloc(count, sizeof(*found));
-	if (!offsets || !found)
-		return error_no_memory();
 	for (size_t i = 0; i < count; i++)
-		offsets[i] = items[i].offset;
-	struct source_frames frames = {.items = found, .lines = atlas->lines};
-	struct sp_error *error = resolver_sources(atlas->resolver, items->module, items->pid,
-						  offsets, count, threads, &frames);
-	for (size_t i = 0; !error && i < count; i++)
-		items[i].innermost = found[i];
-	return error;
-}
-
-struct sp_error *atlas_ask(struct atlas *atlas, struct places *places, size_t count,
-			   unsigned int threads)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < places[i].wanted.count; j++) {
-			struct sourced *sourced = vec_push(&atlas->sources);
-			if (!sourced)
+		for (size_t j = 0; places[i] && j < places[i]->wanted.count; j++) {
+			struct source_place *place = vec_push(&atlas->sources);
+			if (!place)
 				return error_no_memory();
-			*sourced = places[i].wanted.items[j];
+			*place = places[i]->wanted.items[j];
 		}
-	}
-	struct sourced *items = atlas->sources.items;
-	if (atlas->sources.count)
-		qsort(items, atlas->sources.count, sizeof(*items), compare_sourced);
-	for (size_t i = 0; i < atlas->sources.count; i++)
-		if (!kept || compare_sourced(&items[kept - 1], &items[i]))
-			items[kept++] = items[i];
-	atlas->sources.count = kept;
-	struct sp_error *error = NULL;
-	for (size_t begin = 0, end; !error && begin < kept; begin = end) {
-		for (end = begin + 1; end < kept && items[end].module == items[begin].module;)
-			end++;
-		error = ask_module(atlas, begin, end, threads);
-	}
+	struct sp_error *error = source_places_find(&atlas->sources, &atlas->symbolizer, atlas->lines,
+						    threads);
 	atlas->collecting = false;
 	return error;
 }

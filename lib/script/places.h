@@ -1,81 +1,58 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * From (view, cpumode, ip) to what people see there. Each teller remembers what it was told,
- * so that an address is resolved once for each of them.
- */
+/* Places of code as a script shows them. Each teller resolves an address once. */
 #ifndef SCRIPT_PLACES_H
 #define SCRIPT_PLACES_H
 
-#include <pthread.h>
 #include <sprof/script.h>
 #include "base/arena.h"
-#include "base/vec.h"
-#include "machine/ip_maps.h"
-#include "machine/machine.h"
-#include "symbol/resolver.h"
+#include "symbol/source_places.h"
 
-/* Calls for one module never overlap: a lock for each, shared by some. */
-#define PLACE_LOCKS 64
-
-/* An offset and its debug information. */
-struct sourced {
-	const struct module *module;
-	uint64_t offset;
-	uint32_t pid;
-	const struct source_frame *innermost; /* NULL: nothing */
-};
-
-/* Shared by all tellers. */
+/* State shared by all tellers. */
 struct atlas {
-	const struct machine *machine; /* sealed; borrowed */
+	struct symbolizer symbolizer;
 	const struct sp_file_info *info; /* borrowed */
-	struct resolver *resolver;     /* borrowed */
 	bool inlines, lines;
-	bool collecting;               /* places are only counted, for what follows to be asked */
-	pthread_mutex_t locks[PLACE_LOCKS];
-	uint8_t *has_sources;          /* by module, under its lock: 0 not asked, 1 no, 2 yes */
-	VEC(struct sourced) sources;   /* by module and offset; complete before it is used */
+	bool collecting;              /* places are listed, to find their debug information at once */
+	struct source_places sources; /* empty until it is found */
 };
 
+/* A zeroed struct atlas may be released. */
 struct sp_error *atlas_init(struct atlas *atlas, const struct sp_file_info *info,
 			    const struct machine *machine, struct resolver *resolver,
 			    const struct sp_script_options *options) SP_MUST_CHECK;
 void atlas_deinit(struct atlas *atlas);
 
-/* Whether a module that was mapped has debug information that is wanted. */
+/* Whether some module has debug information that is wanted. */
 bool atlas_needs_sources(struct atlas *atlas);
 
 /* A place, and what it is filtered by. */
 struct place {
 	struct sp_place shown;
-	const struct module *module; /* NULL: nothing is known to be there */
-	const struct symbol *symbol; /* NULL: nothing is known */
+	const struct module *module; /* NULL: nothing is known to be mapped there */
+	const struct symbol *symbol; /* NULL: unknown */
 };
 
+/* The places of one teller. */
 struct places {
 	struct atlas *atlas;
 	struct arena arena;
 	VEC(struct place *) items; /* by number */
-	struct ip_maps maps;       /* ip to number */
-	VEC(struct sourced) wanted; /* used if atlas->collecting */
+	struct address_cache cache; /* numbers of places */
+	struct source_places wanted; /* filled if atlas->collecting */
 };
 
-/* Zeroed but for `atlas` it is empty. */
-void places_free(struct places *places);
+void places_init(struct places *places, struct atlas *atlas);
+void places_deinit(struct places *places);
 
-/*
- * The place of an ip; of a `caller`, ip is where the call returns to, and the function that of
- * the call. NULL when out of memory.
- */
-struct place *places_find(struct places *places, uint32_t view, uint16_t cpumode, uint64_t ip,
-			  bool caller);
+/* The place at an address; NULL when out of memory. */
+struct place *places_find(struct places *places, struct code_address address);
 
-/* Implements sp_teller_code(), in a view. */
-bool places_code(struct places *places, uint32_t view, uint16_t cpumode, uint64_t ip, size_t size,
-		 void *ret, uint16_t *machine_ret);
+/* Reads code for sp_teller_code(); false if it cannot be read. */
+bool atlas_code(struct atlas *atlas, const struct location *location, void *ret, size_t size,
+		uint16_t *machine_ret);
 
-/* Asks debug information about all that was collected; then `collecting` is over. */
-struct sp_error *atlas_ask(struct atlas *atlas, struct places *places, size_t count,
-			   unsigned int threads) SP_MUST_CHECK;
+/* Finds the debug information of all collected places; then `collecting` is over. */
+struct sp_error *atlas_find_sources(struct atlas *atlas, struct places *const *places, size_t count,
+				    unsigned int threads) SP_MUST_CHECK;
 
 #endif

@@ -101,7 +101,7 @@ static struct sp_error *find_sources(struct sp_script *script)
 	unsigned int count = script->threads;
 	CLEANUP_FREE struct sp_teller **tellers = calloc(count, sizeof(struct sp_teller *));
 	CLEANUP_FREE struct sp_error **errors = calloc(count, sizeof(struct sp_error *));
-	CLEANUP_FREE struct places *places = calloc(count, sizeof(*places));
+	CLEANUP_FREE struct places **places = calloc(count, sizeof(*places));
 	struct survey survey = {.script = script, .tellers = tellers, .errors = errors};
 	struct sp_error *error = NULL;
 	if (!tellers || !errors || !places)
@@ -111,10 +111,10 @@ static struct sp_error *find_sources(struct sp_script *script)
 	for (unsigned int i = 0; i < count; i++) {
 		error = error_first(error, errors[i]);
 		if (tellers[i])
-			places[i] = *teller_places(tellers[i]);
+			places[i] = teller_places(tellers[i]);
 	}
 	if (!error)
-		error = atlas_ask(&script->atlas, places, count, count);
+		error = atlas_find_sources(&script->atlas, places, count, count);
 	for (unsigned int i = 0; i < count; i++)
 		sp_teller_free(tellers[i]);
 	return error;

@@ -56,7 +56,7 @@ struct sp_error *sp_teller_new(struct sp_script *script, struct sp_teller **ret)
 	if (!teller)
 		return error_no_memory();
 	teller->script = script;
-	teller->places.atlas = &script->atlas;
+	places_init(&teller->places, &script->atlas);
 	struct sp_error *error = stacks_init(&teller->stacks, &script->unwinding);
 	if (!error)
 		error = decoder_new(reader_layout(script->reader), &teller->decoder);
@@ -71,7 +71,7 @@ void sp_teller_free(struct sp_teller *teller)
 		return;
 	decoder_free(teller->decoder);
 	stacks_deinit(&teller->stacks);
-	places_free(&teller->places);
+	places_deinit(&teller->places);
 	vec_deinit(&teller->tasks);
 	u64map_deinit(&teller->task_of);
 	vec_deinit(&teller->by_offset);
@@ -224,7 +224,8 @@ static struct sp_error *find_task(struct sp_teller *teller)
 
 static bool add_place(struct sp_teller *teller, uint16_t cpumode, uint64_t ip, bool caller)
 {
-	struct place *place = places_find(&teller->places, teller->view, cpumode, ip, caller);
+	struct place *place = places_find(&teller->places,
+		(struct code_address){ip, teller->view, cpumode, caller});
 	const struct sp_place **item = place ? vec_push(&teller->chain) : NULL;
 	if (item)
 		*item = &place->shown;
@@ -389,7 +390,8 @@ static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 	if (item->hidden)
 		return NULL;
 	if (sample->present & PERF_SAMPLE_IP) {
-		place = places_find(&teller->places, teller->view, cpumode, sample->ip, false);
+		place = places_find(&teller->places,
+			(struct code_address){sample->ip, teller->view, cpumode, false});
 		if (!place)
 			return error_no_memory();
 		item->place = &place->shown;
@@ -460,12 +462,13 @@ struct sp_error *sp_teller_next(struct sp_teller *teller, const struct sp_script
 const struct sp_place *sp_teller_place(struct sp_teller *teller, uint64_t ip)
 {
 	uint16_t cpumode = teller->record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	struct place *place = places_find(&teller->places, teller->view, cpumode, ip, false);
+	struct code_address address = {ip, teller->view, cpumode, false};
+	struct place *place = places_find(&teller->places, address);
 	/* Data addresses and branches need not be of the mode that the sample is of. */
-	uint16_t other = cpumode == PERF_RECORD_MISC_USER ? PERF_RECORD_MISC_KERNEL :
-							    PERF_RECORD_MISC_USER;
+	address.cpumode = cpumode == PERF_RECORD_MISC_USER ? PERF_RECORD_MISC_KERNEL :
+							     PERF_RECORD_MISC_USER;
 	if (place && !place->module)
-		place = places_find(&teller->places, teller->view, other, ip, false);
+		place = places_find(&teller->places, address);
 	return place ? &place->shown : NULL;
 }
 
@@ -477,6 +480,7 @@ bool sp_teller_code(struct sp_teller *teller, uint64_t ip, void *code, size_t si
 	if (cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER)
 		return false;
 	/* In a file, the code depends on the address alone. */
-	return places_code(&teller->places, teller->view, PERF_RECORD_MISC_USER, ip, size, code,
-			   machine_ret);
+	struct location location = machine_locate(teller->script->machine, teller->view,
+						  PERF_RECORD_MISC_USER, ip);
+	return atlas_code(&teller->script->atlas, &location, code, size, machine_ret);
 }

@@ -19,13 +19,15 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/source_perfmap.c \
 	lib/symbol/source_recorded.c \
 	lib/symbol/source_vmlinux.c \
+	lib/symbol/source_places.c lib/symbol/source_places.h \
+	lib/symbol/symbolizer.c lib/symbol/symbolizer.h \
 	lib/symbol/table.c lib/symbol/table.h
 if HAVE_LIBIBERTY
 lib_libsprof_core_la_SOURCES += lib/symbol/demangle.c
 else
 lib_libsprof_core_la_SOURCES += lib/symbol/demangle_none.c
 endif
-check_PROGRAMS += tests/unit/test_jitdump tests/unit/test_lines tests/unit/test_perfmap \
+check_PROGRAMS += tests/unit/test_address_cache tests/unit/test_jitdump tests/unit/test_lines tests/unit/test_perfmap \
 	tests/unit/test_ranges tests/unit/test_resolver \
 	tests/unit/test_resolver_jit tests/unit/test_resolver_kernel \
 	tests/unit/test_resolver_names tests/unit/test_resolver_perf \

@@ -235,13 +235,14 @@ static bool find_range(struct resolver *resolver, const struct module_names *nam
 }
 
 struct location resolver_locate(const struct resolver *resolver, const struct machine *machine,
-				uint32_t view, uint16_t cpumode, uint64_t ip, bool caller)
+				const struct code_address *address)
 {
-	struct location location = machine_locate(machine, view, cpumode, ip);
-	if (!caller || !ip || (location.module &&
-			       recorded_is_dex(resolver->env.recorded, location.module)))
+	struct location location =
+		machine_locate(machine, address->view, address->cpumode, address->ip);
+	if (!address->caller || !address->ip ||
+	    (location.module && recorded_is_dex(resolver->env.recorded, location.module)))
 		return location;
-	return machine_locate(machine, view, cpumode, ip - 1);
+	return machine_locate(machine, address->view, address->cpumode, address->ip - 1);
 }
 
 const struct symbol *resolver_find(struct resolver *resolver, const struct location *location)
@@ -323,10 +324,12 @@ bool resolver_has_sources(struct resolver *resolver, const struct module *module
 	       names->source->has_lines(names->opened, &resolver->env, module);
 }
 
-struct sp_error *resolver_sources(struct resolver *resolver, const struct module *module,
-				  uint32_t pid, const uint64_t *offsets, size_t count,
-				  unsigned int threads, struct source_frames *ret)
+struct sp_error *resolver_sources(struct resolver *resolver, const struct source_query *query,
+				  struct source_frames *ret)
 {
+	const struct module *module = query->module;
+	const uint64_t *offsets = query->offsets;
+	size_t count = query->count;
 	for (size_t i = 0; i < count; i++)
 		ret->items[i] = NULL;
 	ret->distinct = 0;
@@ -334,7 +337,7 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct module
 	if (!names)
 		return error_no_memory();
 	if (!names->asked)
-		ask_sources(resolver, names, module, pid);
+		ask_sources(resolver, names, module, query->pid);
 	if (!names->opened || count == 0)
 		return NULL;
 	if (names->source->frames)
@@ -348,7 +351,7 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct module
 					  &names->lines_diagnosis, &dwarf, &placement);
 	if (error || !dwarf)
 		return error;
-	return lines_resolve(&names->lines, dwarf, &placement, offsets, count, threads,
+	return lines_resolve(&names->lines, dwarf, &placement, offsets, count, query->threads,
 			     &names->lines_diagnosis, ret);
 }
 

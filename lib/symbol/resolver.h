@@ -11,7 +11,7 @@
 #define SYMBOL_RESOLVER_H
 
 #include <sprof/ctx.h>
-#include "machine/machine.h"
+#include "machine/ip_maps.h"
 
 struct resolver;
 
@@ -53,11 +53,11 @@ static inline bool symbol_is_named(const struct symbol *symbol)
 }
 
 /*
- * Location of a sampled ip. With `caller`, ip is a return address, and the location (and its ip) is the
- * byte before it, in the call. Pcs of interpreted (DEX) callers are the call's already.
+ * Location of an address. That of a caller (and its ip) is the byte before the address, in the call.
+ * Pcs of interpreted (DEX) callers are the call's already.
  */
 struct location resolver_locate(const struct resolver *resolver, const struct machine *machine,
-				uint32_t view, uint16_t cpumode, uint64_t ip, bool caller);
+				const struct code_address *address);
 
 /*
  * The symbol at a location; NULL where no function is known. resolver_problem() says why there
@@ -122,17 +122,22 @@ struct source_frames {
  */
 bool resolver_has_sources(struct resolver *resolver, const struct module *module, uint32_t pid);
 
+/* Offsets of a module: all of them at once, because only their debug information is read. */
+struct source_query {
+	const struct module *module;
+	uint32_t pid;            /* process, as in struct location */
+	const uint64_t *offsets; /* ascending and distinct; a caller's is that of the call (ip - 1) */
+	size_t count;
+	unsigned int threads;    /* the most to use */
+};
+
 /*
- * Functions and lines of `count` offsets of a module, ascending and distinct; a caller's offset is
- * that of the call (ip - 1). All offsets of a module are passed at once, because only their part of
- * the debug information is read; with up to `threads` threads. Several threads may call this for
- * different modules at the same time, as with resolver_find(). Missing or damaged debug information
- * is no failure: then all are NULL, and resolver_sources_problem() returns the cause. `pid` is as
- * in struct location. Fails only when out of memory.
+ * Finds functions and lines. Several threads may call this for different modules at the same time, as
+ * with resolver_find(). Missing or damaged debug information is no failure: then all are NULL, and
+ * resolver_sources_problem() returns the cause. Fails only when out of memory.
  */
-struct sp_error *resolver_sources(struct resolver *resolver, const struct module *module,
-				  uint32_t pid, const uint64_t *offsets, size_t count,
-				  unsigned int threads, struct source_frames *ret) SP_MUST_CHECK;
+struct sp_error *resolver_sources(struct resolver *resolver, const struct source_query *query,
+				  struct source_frames *ret) SP_MUST_CHECK;
 
 /* Why a module has no names, or not all. */
 enum resolver_problem {

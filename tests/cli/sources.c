@@ -143,7 +143,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < count; i++)
 		offsets[i] = inputs[i].offset;
 	double start = now();
-	error = resolver_sources(resolver, &module, 0, offsets, count, threads, &frames);
+	error = resolver_sources(resolver, &(struct source_query){&module, 0, offsets, count, threads},
+				 &frames);
 	if (error)
 		fail(error);
 	if (only_time)

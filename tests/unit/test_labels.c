@@ -61,15 +61,14 @@ static bool has(void *arg, const struct module *module, uint32_t pid)
 	return !strcmp(module->name, "program");
 }
 
-static struct sp_error *find(void *arg, const struct module *module, uint32_t pid,
-			     const uint64_t *offsets, size_t count, unsigned int threads,
-			     struct source_frames *ret)
+static struct sp_error *find(void *arg, const struct source_query *query, struct source_frames *ret)
 {
 	struct fixture *fixture = arg;
-	ck_assert_str_eq(module->name, "program");
-	ck_assert_uint_eq(pid, 1);
-	ck_assert_uint_ge(threads, 1);
-	for (size_t i = 0; i < count; i++) {
+	const uint64_t *offsets = query->offsets;
+	ck_assert_str_eq(query->module->name, "program");
+	ck_assert_uint_eq(query->pid, 1);
+	ck_assert_uint_ge(query->threads, 1);
+	for (size_t i = 0; i < query->count; i++) {
 		ck_assert(!i || offsets[i] > offsets[i - 1]);
 		ret->items[i] = known[offsets[i] / 0x10];
 	}
@@ -97,17 +96,23 @@ static void start(struct fixture *fixture)
 	map(fixture->machine, 0x30000, "/nowhere/library");
 	ok_or_fail(machine_seal(fixture->machine));
 	ok_or_fail(resolver_new(fixture->ctx, &options, &fixture->resolver));
-	const struct name_sources sources = {has, find, fixture};
-	ck_assert(names_init(&fixture->names, fixture->machine, fixture->resolver,
-			     &fixture->options, &sources));
+	const struct source_finder finder = {has, find, fixture};
+	ok_or_fail(names_init(&fixture->names, fixture->machine, fixture->resolver, &finder,
+			      &fixture->options));
 }
 
-static struct name frame(struct fixture *fixture, uint64_t ip, bool caller)
+static uint32_t answer(struct fixture *fixture, uint64_t ip, bool caller)
 {
-	struct name name;
-	uint32_t view = machine_view(fixture->machine, 1, 0);
-	ck_assert(names_find(&fixture->names, view, PERF_RECORD_MISC_USER, ip, caller, &name));
-	return name;
+	struct code_address address = {ip, machine_view(fixture->machine, 1, 0), PERF_RECORD_MISC_USER,
+				       caller};
+	uint32_t answer = names_answer(&fixture->names, &address);
+	ck_assert_uint_ne(answer, ANSWER_FAILED);
+	return answer;
+}
+
+static uint32_t frame(struct fixture *fixture, uint64_t ip, bool caller)
+{
+	return answer(fixture, ip, caller) >> ANSWER_SHIFT;
 }
 
 static void make(struct fixture *fixture, struct label_options options)
@@ -156,15 +161,15 @@ TEST(each_place_has_its_functions_the_outermost_first)
 {
 	struct fixture fixture = {.keys = {[SP_KEY_FUNCTION] = true}};
 	start(&fixture);
-	uint32_t at10 = frame(&fixture, 0x10010, false).frame;
-	uint32_t at20 = frame(&fixture, 0x10021, true).frame; /* returns to behind the call */
-	uint32_t at30 = frame(&fixture, 0x10030, false).frame;
-	uint32_t at60 = frame(&fixture, 0x10060, false).frame;
-	uint32_t library = frame(&fixture, 0x30010, false).frame;
+	uint32_t at10 = frame(&fixture, 0x10010, false);
+	uint32_t at20 = frame(&fixture, 0x10021, true); /* returns to behind the call */
+	uint32_t at30 = frame(&fixture, 0x10030, false);
+	uint32_t at60 = frame(&fixture, 0x10060, false);
+	uint32_t library = frame(&fixture, 0x30010, false);
 	/* Where it returns to is shown, as it has no symbol: another frame, of the same place. */
-	uint32_t exact20 = frame(&fixture, 0x10020, false).frame;
+	uint32_t exact20 = frame(&fixture, 0x10020, false);
 	ck_assert_uint_ne(exact20, at20);
-	ck_assert_uint_eq(frame(&fixture, 0x10010, false).frame, at10);
+	ck_assert_uint_eq(frame(&fixture, 0x10010, false), at10);
 	make(&fixture, (struct label_options){.expand = true});
 	ck_assert_int_eq(fixture.asked, 1);
 	functions_are(&fixture, at10, "run;helper");
@@ -184,11 +189,11 @@ TEST(one_function_is_one_row_and_others_of_its_name_are_not)
 {
 	struct fixture fixture = {.keys = {[SP_KEY_FUNCTION] = true, [SP_KEY_DSO] = true}};
 	start(&fixture);
-	uint32_t at10 = frame(&fixture, 0x10010, false).frame;
-	uint32_t at30 = frame(&fixture, 0x10030, false).frame;
-	uint32_t at40 = frame(&fixture, 0x10040, false).frame;
-	uint32_t at50 = frame(&fixture, 0x10050, false).frame;
-	uint32_t at70 = frame(&fixture, 0x10070, false).frame;
+	uint32_t at10 = frame(&fixture, 0x10010, false);
+	uint32_t at30 = frame(&fixture, 0x10030, false);
+	uint32_t at40 = frame(&fixture, 0x10040, false);
+	uint32_t at50 = frame(&fixture, 0x10050, false);
+	uint32_t at70 = frame(&fixture, 0x10070, false);
 	make(&fixture, (struct label_options){.expand = true, .tree = true});
 	const struct function *helper = row(&fixture, at10, 1);
 	ck_assert_ptr_eq(row(&fixture, at30, 2), helper);
@@ -214,8 +219,8 @@ TEST(lines_are_of_the_code_and_of_the_calls)
 {
 	struct fixture fixture = {.keys = {[SP_KEY_SRCLINE] = true}};
 	start(&fixture);
-	uint32_t at30 = frame(&fixture, 0x10030, false).frame;
-	uint32_t at60 = frame(&fixture, 0x10060, false).frame;
+	uint32_t at30 = frame(&fixture, 0x10030, false);
+	uint32_t at60 = frame(&fixture, 0x10060, false);
 	make(&fixture, (struct label_options){.expand = true});
 	functions_are(&fixture, at30, "/s/run.c:12;/s/run.c:7;/s/help.h:4");
 	functions_are(&fixture, at60, "");
@@ -228,7 +233,7 @@ TEST(without_inlines_lines_are_those_of_the_innermost_code)
 	struct fixture fixture = {.keys = {[SP_KEY_SRCLINE] = true, [SP_KEY_SYMBOL] = true}};
 	struct label_options options = {.tree = true};
 	start(&fixture);
-	uint32_t at30 = frame(&fixture, 0x10030, false).frame;
+	uint32_t at30 = frame(&fixture, 0x10030, false);
 	make(&fixture, options);
 	functions_are(&fixture, at30, "0x30:4");
 	ck_assert_str_eq(fixture.nodes.items[0].symbol, "0x30");
@@ -258,15 +263,16 @@ TEST(a_filter_takes_names_of_functions_too)
 	struct fixture fixture = {.options = {.filter.symbols = {wanted, 2}},
 				  .keys = {[SP_KEY_FUNCTION] = true}};
 	start(&fixture);
-	struct name at10 = frame(&fixture, 0x10010, false), at20 = frame(&fixture, 0x10020, false);
-	struct name at60 = frame(&fixture, 0x10060, false);
-	struct name library = frame(&fixture, 0x30060, false);
-	ck_assert(at10.pending && !at10.shown && at20.pending && at60.pending);
-	ck_assert(library.shown && !library.pending);
+	uint32_t at10 = answer(&fixture, 0x10010, false), at20 = answer(&fixture, 0x10020, false);
+	uint32_t at60 = answer(&fixture, 0x10060, false);
+	uint32_t library = answer(&fixture, 0x30060, false);
+	ck_assert_uint_eq(at10 & at20 & at60 & ANSWER_PENDING, ANSWER_PENDING);
+	ck_assert(!(at10 & ANSWER_SHOWN));
+	ck_assert_uint_eq(library & (ANSWER_SHOWN | ANSWER_PENDING), ANSWER_SHOWN);
 	make(&fixture, (struct label_options){.expand = true});
-	ck_assert(fixture.labels.frames.items[at10.frame].shown);
-	ck_assert(!fixture.labels.frames.items[at20.frame].shown);
-	ck_assert(fixture.labels.frames.items[at60.frame].shown);
+	ck_assert(fixture.labels.frames.items[at10 >> ANSWER_SHIFT].shown);
+	ck_assert(!fixture.labels.frames.items[at20 >> ANSWER_SHIFT].shown);
+	ck_assert(fixture.labels.frames.items[at60 >> ANSWER_SHIFT].shown);
 	stop(&fixture);
 }
 

@@ -53,8 +53,8 @@ static void ask(struct resolving *r, struct asked *asked, const char *program,
 	for (size_t i = 0; i < asked->count; i++)
 		asked->offsets[i] = start + i;
 	struct source_frames found = {.items = asked->frames, .lines = true};
-	ok_or_fail(resolver_sources(r->resolver, &r->module, 0, asked->offsets, asked->count,
-				    threads, &found));
+	ok_or_fail(resolver_sources(r->resolver, &(struct source_query){
+		&r->module, 0, asked->offsets, asked->count, threads}, &found));
 	for (size_t i = 0; i < asked->count; i++)
 		ck_assert(!asked->frames[i] || asked->frames[i]->number < found.distinct);
 }
@@ -123,10 +123,12 @@ TEST(offsets_that_nothing_is_known_of)
 	uint64_t offsets[] = {0, 1, 0x100000000, UINT64_MAX - 1, UINT64_MAX};
 	const struct source_frame *found[5];
 	struct source_frames frames = {.items = found};
-	ok_or_fail(resolver_sources(r.resolver, &r.module, 0, offsets, 5, 2, &frames));
+	ok_or_fail(resolver_sources(r.resolver, &(struct source_query){&r.module, 0, offsets, 5, 2},
+				    &frames));
 	for (int i = 0; i < 5; i++)
 		ck_assert_ptr_null(found[i]);
-	ok_or_fail(resolver_sources(r.resolver, &r.module, 0, NULL, 0, 2, &frames));
+	ok_or_fail(resolver_sources(r.resolver, &(struct source_query){.module = &r.module, .threads = 2},
+				    &frames));
 	expect_problem(&r, RESOLVER_OK, NULL, NULL);
 }
 

@@ -22,7 +22,7 @@ struct made {
 static void add_leaf(struct made *made, uint32_t node, uint32_t frame, uint64_t samples)
 {
 	*vec_push(&made->counted.leaves) = (struct leaf){
-		.node = node, .answer = frame << LOOKUP_SHIFT, .samples = samples,
+		.node = node, .answer = frame << ANSWER_SHIFT, .samples = samples,
 		.weight = 10 * samples,
 	};
 }
@@ -90,7 +90,7 @@ TEST(samples_that_wait_for_a_function_count_only_if_it_is_shown)
 	made.labels.frames.items[LEFT].shown = true;
 	for (size_t i = 0; i < 2; i++) {
 		struct leaf *leaf = &made.counted.leaves.items[i];
-		leaf->answer |= LOOKUP_PENDING;
+		leaf->answer |= ANSWER_PENDING;
 		*vec_push(&made.counted.pending) = (struct weight_sums){0};
 		weight_sums_add(&made.counted.pending.items[i], leaf->weight);
 	}

@@ -261,7 +261,8 @@ TEST(jitdump_names_lines_and_code)
 	const uint64_t offsets[] = {CODE_OFFSET, CODE_OFFSET + 16, CODE_OFFSET + 20};
 	const struct source_frame *items[3];
 	struct source_frames frames = {.items = items, .lines = true};
-	ok_or_fail(resolver_sources(j.r.resolver, &j.r.module, PID, offsets, 3, 1, &frames));
+	ok_or_fail(resolver_sources(j.r.resolver, &(struct source_query){&j.r.module, PID, offsets, 3, 1},
+				    &frames));
 	ck_assert_ptr_null(items[0]);
 	ck_assert_ptr_eq(items[1], items[2]);
 	ck_assert_uint_eq(frames.distinct, 1);

@@ -449,7 +449,8 @@ TEST(kernel_lines_by_a_given_vmlinux)
 	struct source_frames frames = {.items = found, .lines = true};
 	resolving_find(&k.r, at);
 	ck_assert(resolver_has_sources(k.r.resolver, &k.r.module, 0));
-	ok_or_fail(resolver_sources(k.r.resolver, &k.r.module, 0, offsets, 2, 1, &frames));
+	ok_or_fail(resolver_sources(k.r.resolver, &(struct source_query){&k.r.module, 0, offsets, 2, 1},
+				    &frames));
 	ck_assert(found[0] && !found[0]->caller);
 	ck_assert_str_eq(found[0]->name, "first");
 	ck_assert_uint_eq(found[0]->line, 2);

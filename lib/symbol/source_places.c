@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aggregate/source_lookup.h"
+#include "symbol/source_places.h"
 
 #include <stdlib.h>
 #include "base/cleanup.h"
@@ -15,7 +15,16 @@ void source_places_deinit(struct source_places *places)
 static int compare_places(const void *a, const void *b)
 {
 	const struct source_place *x = a, *y = b;
-	return u64_order(x->module, y->module) ?: u64_order(x->offset, y->offset);
+	return u64_order(x->module->index, y->module->index) ?: u64_order(x->offset, y->offset);
+}
+
+const struct source_place *source_places_at(const struct source_places *places,
+					    const struct location *location)
+{
+	const struct source_place key = {.module = location->module, .offset = location->offset};
+	if (!location->module || !places->count)
+		return NULL;
+	return bsearch(&key, places->items, places->count, sizeof(key), compare_places);
 }
 
 /* The places of one module. */
@@ -28,7 +37,7 @@ struct batch {
 };
 
 struct source_lookup {
-	const struct names *names;
+	const struct source_finder *finder;
 	bool lines;
 	VEC(struct batch);
 	size_t next; /* atomic */
@@ -36,27 +45,26 @@ struct source_lookup {
 
 static struct sp_error *look_up(const struct source_lookup *lookup, struct batch *batch)
 {
-	const struct names *names = lookup->names;
-	const struct name_sources *sources = &names->sources;
 	struct source_place *places = batch->places;
-	const struct frame *first = &names->frames.items[places->frame];
 	CLEANUP_FREE uint64_t *offsets = malloc(batch->count * sizeof(*offsets));
 	CLEANUP_FREE const struct source_frame **items = calloc(batch->count, sizeof(*items));
 	struct source_frames found = {.items = items, .lines = lookup->lines};
-	size_t distinct = 0;
+	struct source_query query = {.module = places->module, .pid = places->pid, .offsets = offsets,
+				     .threads = batch->threads};
 	if (!offsets || !items)
 		return error_no_memory();
 	for (size_t i = 0; i < batch->count; i++)
 		if (!i || places[i].offset != places[i - 1].offset)
-			offsets[distinct++] = places[i].offset;
-	struct sp_error *error = sources->find(sources->arg, first->module, first->pid, offsets,
-					       distinct, batch->threads, &found);
-	for (size_t i = 0, at = 0; !error && i < batch->count; i++) {
+			offsets[query.count++] = places[i].offset;
+	struct sp_error *error = lookup->finder->find(lookup->finder->arg, &query, &found);
+	if (error)
+		return error;
+	for (size_t i = 0, at = 0; i < batch->count; i++) {
 		at += i && places[i].offset != places[i - 1].offset;
 		places[i].innermost = items[at];
 	}
 	batch->distinct = found.distinct;
-	return error;
+	return NULL;
 }
 
 static void look_up_some(void *arg, unsigned int hand)
@@ -108,37 +116,25 @@ static bool make_batches(struct source_lookup *lookup, struct source_places *pla
 	return true;
 }
 
-static bool list_places(struct source_places *places, const struct names *names)
+struct sp_error *source_places_find(struct source_places *places,
+				    const struct symbolizer *symbolizer, bool lines,
+				    unsigned int threads)
 {
-	places->first_source = calloc(machine_module_count(names->machine) + 1,
+	struct source_lookup lookup = {.finder = &symbolizer->finder, .lines = lines};
+	struct sp_error *error = NULL;
+	places->first_source = calloc(machine_module_count(symbolizer->machine) + 1,
 				      sizeof(*places->first_source));
 	if (!places->first_source)
-		return false;
-	for (uint32_t i = 0; i < names->frames.count; i++) {
-		const struct frame *frame = &names->frames.items[i];
-		struct source_place *place = frame->sourced ? vec_push(places) : NULL;
-		if (frame->sourced && !place)
-			return false;
-		if (place)
-			*place = (struct source_place){frame->module->index, i, frame->offset, NULL};
-	}
+		return error_no_memory();
 	if (places->count)
 		qsort(places->items, places->count, sizeof(*places->items), compare_places);
-	return true;
-}
-
-struct sp_error *source_places_find(struct source_places *places, const struct names *names,
-				    bool lines, unsigned int threads)
-{
-	struct source_lookup lookup = {.names = names, .lines = lines};
-	struct sp_error *error = NULL;
-	if (list_places(places, names) && make_batches(&lookup, places))
+	if (make_batches(&lookup, places))
 		look_up_all(&lookup, places->count, threads);
 	else
 		error = error_no_memory();
 	for (size_t i = 0; i < lookup.count; i++) {
 		struct batch *batch = &lookup.items[i];
-		places->first_source[batch->places->module] = places->source_count;
+		places->first_source[batch->places->module->index] = places->source_count;
 		places->source_count += batch->distinct;
 		error = error_first(error, batch->error);
 	}
