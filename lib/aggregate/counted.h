@@ -77,17 +77,23 @@ struct event_sums {
 	uint64_t branchless;      /* samples without, which count for nothing then */
 };
 
-/* A sample whose stack is truncated, and counted when it is known whether that can be repaired. */
-struct truncated_sample {
-	struct sampled sampled;
-	uint32_t root, number;
-	uint32_t answer;       /* answer (names.h) of the sampled ip */
-	uint32_t kernel_begin; /* index of its ips in kernel_ips */
-	uint32_t kernel_count;
+/* A sample to count under its stack. */
+struct rooted_sample {
+	uint32_t root;   /* root of its chain (sample_root()) */
+	uint32_t answer; /* answer (names.h) of the sampled ip */
 	uint16_t event;
-	uint16_t misc;
 	bool shown;
 	uint64_t weight;
+};
+
+/* A sample whose stack is truncated, and counted when it is known whether that can be repaired. */
+struct truncated_sample {
+	struct rooted_sample rooted;
+	struct sampled sampled;
+	uint32_t number;       /* its stack's in the repair */
+	uint32_t kernel_begin; /* index of its ips in kernel_ips */
+	uint32_t kernel_count;
+	uint16_t misc;
 };
 
 /* A counter's last value. */

@@ -90,9 +90,10 @@ static void add_times(struct event_sums *sums, const struct counter_state *state
 
 /* How far the counter has come since the sample before; 0 where that cannot be said. */
 static struct sp_error *counter_delta(struct counted *counted, const struct sp_record *record,
-				   const struct perf_event_attr *attr, const struct member *member,
-				   bool began_before, uint64_t *delta_ret)
+				      const struct member *member, bool began_before,
+				      uint64_t *delta_ret)
 {
+	const struct perf_event_attr *attr = &counted->work->layout->events[record->event].attr;
 	const struct sp_counters *counters = &record->sample.counters;
 	struct event_sums *sums = &counted->events[member->event];
 	bool added;
@@ -121,7 +122,7 @@ struct sp_error *count_counters(struct counted *counted, const struct sp_record 
 			counted->unknown_event++;
 			continue;
 		}
-		struct sp_error *error = counter_delta(counted, record, attr, &member, before, &delta);
+		struct sp_error *error = counter_delta(counted, record, &member, before, &delta);
 		if (!error && delta)
 			error = count_sample(counted, record, member.event, delta);
 		if (error)

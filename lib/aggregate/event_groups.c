@@ -40,16 +40,22 @@ static struct sp_error *add_ratios(const struct sp_reader *reader, struct arena 
 	return NULL;
 }
 
-/* Events from `first` on, but for those that only bring mappings. */
-static struct sp_error *add_group(const struct sp_reader *reader, const char *name, size_t first,
-				  size_t count, struct arena *arena, struct event_groups *groups)
+/* Events [first, first + count) of a recording, by name. */
+struct event_range {
+	const char *name;
+	size_t first, count;
+};
+
+/* Adds the events of a range as a group, except those that only bring mappings. */
+static struct sp_error *add_group(const struct sp_reader *reader, const struct event_range *range,
+				  struct arena *arena, struct event_groups *groups)
 {
-	size_t *profiles = arena_alloc(arena, count * sizeof(*profiles));
-	char *copy = arena_copy_string(arena, name, strlen(name));
+	size_t *profiles = arena_alloc(arena, range->count * sizeof(*profiles));
+	char *copy = arena_copy_string(arena, range->name, strlen(range->name));
 	struct sp_group group = {.name = copy, .profiles = profiles};
 	if (!profiles || !copy)
 		return error_no_memory();
-	for (size_t i = first; i < first + count; i++)
+	for (size_t i = range->first; i < range->first + range->count; i++)
 		if (!is_dummy(&sp_reader_event(reader, i)->attr))
 			profiles[group.profile_count++] = i;
 	if (group.profile_count < 2)
@@ -92,7 +98,8 @@ static struct sp_error *read_groups(const struct sp_reader *reader, struct arena
 	while (count-- && read_group(&cursor, name, &leader, &members)) {
 		if (leader < next || leader > events || members > events - leader)
 			return NULL;
-		struct sp_error *error = add_group(reader, name, leader, members, arena, groups);
+		struct sp_error *error = add_group(reader, &(struct event_range){name, leader, members},
+						  arena, groups);
 		if (error)
 			return error;
 		next = leader + members;
@@ -107,6 +114,7 @@ struct sp_error *event_groups_find(const struct sp_reader *reader, enum sp_group
 	if (grouping == SP_GROUPS_NONE)
 		return NULL;
 	if (grouping == SP_GROUPS_ALL)
-		return add_group(reader, "", 0, sp_reader_event_count(reader), arena, ret);
+		return add_group(reader, &(struct event_range){"", 0, sp_reader_event_count(reader)},
+				 arena, ret);
 	return read_groups(reader, arena, ret);
 }

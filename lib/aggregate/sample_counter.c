@@ -209,13 +209,14 @@ bool leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weigh
 }
 
 /* Counts a sample under its stack, if it is `shown`; false when out of memory. */
-static bool add_to_leaf(struct counted *counted, uint32_t root, uint16_t event,
-			const struct stack *stack, uint32_t answer, bool shown, uint64_t weight)
+static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sample,
+			const struct stack *stack)
 {
-	uint32_t index = place(counted, root, event, stack, answer);
+	uint32_t index = place(counted, sample->root, sample->event, stack, sample->answer);
+	uint64_t weight = sample->weight;
 	if (index == UINT32_MAX)
 		return false;
-	if (!shown)
+	if (!sample->shown)
 		return true;
 	struct leaf *leaf = &counted->leaves.items[index];
 	leaf->samples++;
@@ -225,13 +226,13 @@ static bool add_to_leaf(struct counted *counted, uint32_t root, uint16_t event,
 		weight_sums_add(&one, weight);
 		return leaf_add_pending(counted, index, &one);
 	}
-	weight_sums_add(&counted->events[event].shown, weight);
+	weight_sums_add(&counted->events[sample->event].shown, weight);
 	return true;
 }
 
 /* Saves a truncated sample for count_truncated_samples(); false when out of memory. */
-static bool add_truncated(struct counted *counted, const struct sp_record *record, uint32_t root,
-			uint16_t event, uint32_t answer, bool shown, uint64_t weight)
+static bool add_truncated(struct counted *counted, const struct rooted_sample *rooted,
+			  const struct sp_record *record)
 {
 	const struct stack *stack = &counted->stack;
 	size_t begin = counted->kernel_ips.count, count = stack->kernel_count;
@@ -245,16 +246,12 @@ static bool add_truncated(struct counted *counted, const struct sp_record *recor
 		       count * sizeof(uint64_t));
 	counted->kernel_ips.count += count;
 	*sample = (struct truncated_sample){
+		.rooted = *rooted,
 		.sampled = sampled_of(record),
-		.root = root,
 		.number = stack->number,
-		.answer = answer,
 		.kernel_begin = (uint32_t)begin,
 		.kernel_count = (uint32_t)count,
-		.event = event,
-		.shown = shown,
 		.misc = stack->callers.misc,
-		.weight = weight,
 	};
 	return true;
 }
@@ -263,15 +260,13 @@ struct sp_error *count_truncated_samples(struct counted *counted)
 {
 	for (size_t i = 0; i < counted->truncated.count && !ctx_cancelled(counted->work->ctx); i++) {
 		const struct truncated_sample *sample = &counted->truncated.items[i];
+		uint32_t number = sample->number + counted->repair_offset;
+		struct stack_parts parts = {&sample->sampled, sample->misc, NULL, sample->kernel_count};
 		struct stack stack;
-		if (!stacks_later(&counted->stacks, counted->repaired,
-				  sample->number + counted->repair_offset, &sample->sampled, sample->misc,
-				  sample->kernel_count ? counted->kernel_ips.items + sample->kernel_begin
-						    : NULL,
-				  sample->kernel_count, &stack))
-			return error_no_memory();
-		if (!add_to_leaf(counted, sample->root, sample->event, &stack, sample->answer,
-				 sample->shown, sample->weight))
+		if (sample->kernel_count)
+			parts.kernel = counted->kernel_ips.items + sample->kernel_begin;
+		if (!stacks_later(&counted->stacks, counted->repaired, number, &parts, &stack) ||
+		    !add_to_leaf(counted, &sample->rooted, &stack))
 			return error_no_memory();
 	}
 	return NULL;
@@ -281,10 +276,10 @@ struct sp_error *count_truncated_samples(struct counted *counted)
 static const struct stack *stack_of(struct counted *counted, const struct sp_record *record,
 				    const struct place_of_sample *place)
 {
+	const struct stack_query query = {record, place->view, place->view != place->task->span.view,
+					  place->time_ns};
 	if (!counted->has_stack)
-		counted->has_stack = stacks_find(&counted->stacks, record, place->view,
-						place->view != place->task->span.view,
-						place->time_ns, &counted->stack);
+		counted->has_stack = stacks_find(&counted->stacks, &query, &counted->stack);
 	return counted->has_stack ? &counted->stack : NULL;
 }
 
@@ -308,10 +303,15 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 				stack->callers.leaf_ip, view, stack->callers.leaf_cpumode, false});
 	if (answer == ANSWER_FAILED)
 		return error_no_memory();
-	bool shown = place.shown && answer & (ANSWER_SHOWN | ANSWER_PENDING);
-	bool added = stack->number == REPAIR_NONE ?
-			     add_to_leaf(counted, root, event, stack, answer, shown, weight) :
-			     add_truncated(counted, record, root, event, answer, shown, weight);
+	const struct rooted_sample sample = {
+		.root = root,
+		.answer = answer,
+		.event = event,
+		.shown = place.shown && answer & (ANSWER_SHOWN | ANSWER_PENDING),
+		.weight = weight,
+	};
+	bool added = stack->number == REPAIR_NONE ? add_to_leaf(counted, &sample, stack) :
+						    add_truncated(counted, &sample, record);
 	if (!added)
 		return error_no_memory();
 	weight_sums_add(&counted->events[event].all, weight);

@@ -206,18 +206,20 @@ static bool may_run(struct stacks *stacks, uint32_t view, uint64_t ip)
 	return page->may_run;
 }
 
-size_t stacks_valid(struct stacks *stacks, uint32_t view, const uint64_t *ips, size_t count,
-		    uint16_t cpumode, bool exact)
+size_t stacks_valid(struct stacks *stacks, uint32_t view, const struct callers *callers)
 {
+	uint16_t cpumode = callers->cpumode;
+	bool exact = callers->exact;
 	size_t i = 0;
-	for (; i < count; i++) {
-		if (chain_is_mark(ips[i])) {
-			cpumode = chain_mark_cpumode(ips[i]);
+	for (; i < callers->count; i++) {
+		uint64_t ip = callers->ips[i];
+		if (chain_is_mark(ip)) {
+			cpumode = chain_mark_cpumode(ip);
 			exact = true;
 			continue;
 		}
 		/* Check the call itself: its return address may be the end of a mapping. */
-		if (!exact && cpumode == PERF_RECORD_MISC_USER && !may_run(stacks, view, ips[i] - 1))
+		if (!exact && cpumode == PERF_RECORD_MISC_USER && !may_run(stacks, view, ip - 1))
 			break;
 		exact = false;
 	}
@@ -246,8 +248,7 @@ static bool find_recorded(struct stacks *stacks, const struct sp_record *record,
 		stack->callers = callers_of(&sampled, replaced ? ENDED_COMPLETE : record->misc,
 					    sample->ips, sample->ip_count);
 	struct callers *callers = &stack->callers;
-	size_t valid = stacks_valid(stacks, view, callers->ips, callers->count, callers->cpumode,
-				    callers->exact);
+	size_t valid = stacks_valid(stacks, view, callers);
 	if (valid < callers->count)
 		callers_truncate(callers, valid);
 	stack->has_chain = sample->ip_count || callers_end(&stack->callers) != SP_MISC_END_UNKNOWN;
@@ -268,21 +269,20 @@ static size_t count_kernel(const struct sp_sample *sample)
 	return count;
 }
 
-/*
- * The kernel's part and the frames, without the middle of too many; `misc` is what is known of
- * the stack.
- */
-static bool compose(struct stacks *stacks, const struct sampled *sampled, const uint64_t *kernel,
-		    size_t frame_count, uint16_t misc, struct stack *stack)
+/* Joins the kernel's part and the frames, without the middle of too many; false when out of memory. */
+static bool compose(struct stacks *stacks, const struct stack_parts *parts, size_t frame_count,
+		    struct stack *stack)
 {
+	uint16_t misc = parts->misc;
 	const struct unwind_frame *frames = stacks->frames.items;
 	bool shorten = frame_count > CALLS_MOST;
-	if (!vec_reserve(&stacks->ips, stack->kernel_count + 2 * frame_count + 2))
+	if (!vec_reserve(&stacks->ips, parts->kernel_count + 2 * frame_count + 2))
 		return false;
 	uint64_t *ip = stacks->ips.items;
-	if (stack->kernel_count)
-		memcpy(ip, kernel, stack->kernel_count * sizeof(*ip));
-	ip += stack->kernel_count;
+	stack->kernel_count = parts->kernel_count;
+	if (parts->kernel_count)
+		memcpy(ip, parts->kernel, parts->kernel_count * sizeof(*ip));
+	ip += parts->kernel_count;
 	if (frame_count)
 		*ip++ = (uint64_t)PERF_CONTEXT_USER;
 	for (size_t i = 0; i < frame_count; i++) {
@@ -298,7 +298,7 @@ static bool compose(struct stacks *stacks, const struct sampled *sampled, const 
 	stacks->ips.count = (size_t)(ip - stacks->ips.items);
 	if (shorten)
 		misc |= SP_MISC_SHORTENED;
-	stack->callers = callers_of(sampled, misc, stacks->ips.items, stacks->ips.count);
+	stack->callers = callers_of(parts->sampled, misc, stacks->ips.items, stacks->ips.count);
 	stack->has_chain = true;
 	return true;
 }
@@ -349,8 +349,8 @@ static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32
 	uint16_t misc = (uint16_t)(unwind_misc_end(&result) << SP_MISC_END_SHIFT);
 	if (result.frame_pointers)
 		misc |= SP_MISC_GUESSED;
-	stack->kernel_count = count_kernel(sample);
-	if (!compose(stacks, &sampled, sample->ips, result.count, misc, stack))
+	const struct stack_parts parts = {&sampled, misc, sample->ips, count_kernel(sample)};
+	if (!compose(stacks, &parts, result.count, stack))
 		return false;
 	if (result.count == 0)
 		return true;
@@ -365,16 +365,16 @@ static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32
 	return true;
 }
 
-bool stacks_find(struct stacks *stacks, const struct sp_record *record, uint32_t view,
-		 bool replaced, uint64_t time_ns, struct stack *ret)
+bool stacks_find(struct stacks *stacks, const struct stack_query *query, struct stack *ret)
 {
+	const struct sp_record *record = query->record;
 	struct stack stack = {.number = REPAIR_NONE};
 	bool done = true;
 	if (stacks->thread && record->sample.user_registers.abi != PERF_SAMPLE_REGS_ABI_NONE &&
 	    record->sample.present & PERF_SAMPLE_STACK_USER)
-		done = unwind(stacks, record, view, time_ns, &stack);
+		done = unwind(stacks, record, query->view, query->time_ns, &stack);
 	else
-		done = find_recorded(stacks, record, view, replaced, &stack);
+		done = find_recorded(stacks, record, query->view, query->replaced, &stack);
 	*ret = stack;
 	return done;
 }
@@ -394,16 +394,16 @@ static bool read_frames(struct stacks *stacks, const struct repair *repair, uint
 }
 
 bool stacks_later(struct stacks *stacks, const struct repair *repair, uint32_t number,
-		  const struct sampled *sampled, uint16_t misc, const uint64_t *kernel,
-		  size_t kernel_count, struct stack *ret)
+		  const struct stack_parts *parts, struct stack *ret)
 {
-	struct stack stack = {.number = REPAIR_NONE, .kernel_count = kernel_count};
+	struct stack stack = {.number = REPAIR_NONE};
+	struct stack_parts settled = *parts;
 	bool repaired = repair_outer(repair, number, NULL, 0) > 0;
 	if (repaired)
-		misc = (uint16_t)((misc & ~SP_MISC_END_MASK) | SP_MISC_REPAIRED |
-				  SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT);
+		settled.misc = (uint16_t)((parts->misc & ~SP_MISC_END_MASK) | SP_MISC_REPAIRED |
+					  SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT);
 	if (!read_frames(stacks, repair, number) ||
-	    !compose(stacks, sampled, kernel, stacks->frames.count, misc, &stack))
+	    !compose(stacks, &settled, stacks->frames.count, &stack))
 		return false;
 	if (repaired)
 		add_reach(stacks, stacks->frames.items, stacks->frames.count);

@@ -63,19 +63,19 @@ void stacks_deinit(struct stacks *stacks);
 uint32_t stacks_view(const struct stacks *stacks, const struct sp_record *record,
 		     const struct machine_span *span, uint64_t time_ns);
 
-/*
- * The sample's stack in a view, at `time_ns`; `replaced`: the view is not its task's (stacks_view()).
- * False when out of memory.
- */
-bool stacks_find(struct stacks *stacks, const struct sp_record *record, uint32_t view,
-		 bool replaced, uint64_t time_ns, struct stack *ret);
+/* A sample whose stack is looked for. */
+struct stack_query {
+	const struct sp_record *record;
+	uint32_t view;
+	bool replaced; /* the view is not its task's (stacks_view()) */
+	uint64_t time_ns;
+};
 
-/*
- * Index in a recorded chain of the first return address where no code can run, or `count`.
- * `cpumode` is the mode of the first ips. The first ip is a return address unless `exact`.
- */
-size_t stacks_valid(struct stacks *stacks, uint32_t view, const uint64_t *ips, size_t count,
-		    uint16_t cpumode, bool exact);
+/* Finds a sample's stack; false when out of memory. */
+bool stacks_find(struct stacks *stacks, const struct stack_query *query, struct stack *ret);
+
+/* Index in a recorded chain of the first return address where no code can run, or its count. */
+size_t stacks_valid(struct stacks *stacks, uint32_t view, const struct callers *callers);
 
 /*
  * The recorded chain with the caller that arm64 keeps in a register, in stacks->ips; *ret: that was
@@ -84,13 +84,17 @@ size_t stacks_valid(struct stacks *stacks, uint32_t view, const uint64_t *ips, s
 bool stacks_join_leaf(struct stacks *stacks, const struct sp_record *record, uint32_t view,
 		      bool *ret);
 
-/*
- * The stack of that number once more, when `repair` has settled it: made whole or not. Its
- * misc and the `kernel` part are what it had.
- */
+/* The parts of a stack besides its user frames. */
+struct stack_parts {
+	const struct sampled *sampled;
+	uint16_t misc;
+	const uint64_t *kernel; /* the kernel's part of the chain; NULL: empty */
+	size_t kernel_count;
+};
+
+/* Returns a truncated stack once `repair` has settled it: repaired, or still truncated. */
 bool stacks_later(struct stacks *stacks, const struct repair *repair, uint32_t number,
-		  const struct sampled *sampled, uint16_t misc, const uint64_t *kernel,
-		  size_t kernel_count, struct stack *ret);
+		  const struct stack_parts *parts, struct stack *ret);
 
 /* Counts stacks that end in a module, which may be NULL; false when out of memory. */
 bool stacks_add_blind(struct stacks *stacks, const struct module *module, uint64_t count);

@@ -323,12 +323,11 @@ static struct sp_error *read_recording(struct run *run, const struct merged *mer
 	ctx_begin_step(run->ctx, SP_STEP_MAPPINGS, 0);
 	if (has_large_copies(reader_layout(run->reader)))
 		reader_map(run->reader);
-	struct sp_error *error = pass_one_read(run->ctx, run->reader, run->options.files.symfs,
-					       run->threads, &run->machine, &run->sideband);
+	const struct pass_one pass = {run->ctx, run->reader, &run->options.files, run->threads};
+	struct sp_error *error = pass_one_read(&pass, &run->machine, &run->sideband);
 	if (error)
 		return error;
-	error = pass_one_open(run->ctx, run->reader, run->machine, &run->options.files,
-			      &run->resolver, &run->unwinding);
+	error = pass_one_open(&pass, run->machine, &run->resolver, &run->unwinding);
 	if (error)
 		return error;
 	work_init(run, merged);

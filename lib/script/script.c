@@ -22,9 +22,9 @@ DEFINE_CLEANUP(struct sp_script *, sp_script_free)
 
 static struct sp_error *read_sideband(struct sp_script *script)
 {
-	struct sp_error *error = pass_one_read(script->ctx, script->reader,
-					       script->options.files.symfs, script->threads,
-					       &script->machine, &script->sideband);
+	const struct pass_one pass = {script->ctx, script->reader, &script->options.files,
+				      script->threads};
+	struct sp_error *error = pass_one_read(&pass, &script->machine, &script->sideband);
 	if (!error && script->sideband.deferred_count && script->options.chains != SP_OFF)
 		error = deferred_read(&script->deferred, script->reader, &script->sideband.splits,
 				      script->threads);
@@ -37,8 +37,9 @@ static struct sp_error *open_files(struct sp_script *script)
 	/* Without chains nothing is unwound. */
 	if (script->options.chains == SP_OFF)
 		files.unwinder = "none";
-	struct sp_error *error = pass_one_open(script->ctx, script->reader, script->machine, &files,
-					       &script->resolver, &script->unwinding);
+	const struct pass_one pass = {script->ctx, script->reader, &files, script->threads};
+	struct sp_error *error = pass_one_open(&pass, script->machine, &script->resolver,
+					       &script->unwinding);
 	return error ? error :
 		       atlas_init(&script->atlas, sp_reader_info(script->reader), script->machine,
 				  script->resolver, &script->options);

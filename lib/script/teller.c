@@ -338,8 +338,8 @@ static struct sp_error *find_chain(struct sp_teller *teller)
 	if (branches_are_calls(teller))
 		good = take_branches(teller, &done);
 	if (good && !done && unwinds) {
-		good = stacks_find(&teller->stacks, &teller->record, teller->view, false, item->time_ns,
-				   &stack);
+		good = stacks_find(&teller->stacks, &(struct stack_query){
+			&teller->record, teller->view, false, item->time_ns}, &stack);
 		good = good && add_chain(teller, teller->stacks.ips.items,
 					 teller->stacks.ips.count, stack.kernel_count);
 	} else if (good && !done) {

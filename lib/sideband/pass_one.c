@@ -33,23 +33,23 @@ static struct sp_error *add_header(struct machine *machine, const struct sp_file
 	return error;
 }
 
-struct sp_error *pass_one_read(struct sp_ctx *ctx, struct sp_reader *reader, const char *symfs,
-			       unsigned int threads, struct machine **machine_ret,
+struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **machine_ret,
 			       struct sideband *sideband)
 {
+	struct sp_reader *reader = pass->reader;
 	struct sp_error *error = machine_new(machine_ret);
 	if (error)
 		return error;
 	error = sideband_init(sideband, reader, *machine_ret);
 	if (error)
 		return error;
-	error = sideband_read(sideband, reader, threads);
+	error = sideband_read(sideband, reader, pass->threads);
 	if (error)
 		return error;
 	error = add_header(*machine_ret, sp_reader_info(reader));
 	if (error)
 		return error;
-	error = jitdumps_add(ctx, reader, symfs, sideband);
+	error = jitdumps_add(pass->ctx, reader, pass->files->symfs, sideband);
 	if (error)
 		return error;
 	error = machine_seal(*machine_ret);
@@ -61,10 +61,12 @@ struct sp_error *pass_one_read(struct sp_ctx *ctx, struct sp_reader *reader, con
 	return jitdumps_note(sideband);
 }
 
-struct sp_error *pass_one_open(struct sp_ctx *ctx, const struct sp_reader *reader,
-			       const struct machine *machine, const struct sp_files *files,
+struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine *machine,
 			       struct resolver **resolver_ret, struct unwinding *unwinding)
 {
+	struct sp_ctx *ctx = pass->ctx;
+	const struct sp_reader *reader = pass->reader;
+	const struct sp_files *files = pass->files;
 	const struct sp_file_info *info = sp_reader_info(reader);
 	const struct record_layout *layout = reader_layout(reader);
 	const struct module *kernel = machine_kernel(machine);

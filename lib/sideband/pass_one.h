@@ -11,20 +11,26 @@
 /* How many threads work where so many were asked for; 0: one for each processor we may use. */
 unsigned int pass_one_threads(size_t wanted);
 
+/* A recording to read; all is borrowed. */
+struct pass_one {
+	struct sp_ctx *ctx;
+	struct sp_reader *reader;
+	const struct sp_files *files; /* its texts are borrowed by the resolver, too */
+	unsigned int threads;         /* the most to use */
+};
+
 /*
- * Reads all but samples, and what jitdumps of `symfs` and the file's header say. *machine_ret is
- * sealed then. Both are to be released after a failure, too.
+ * Reads all records but samples, jitdumps and the file's header. *machine_ret is sealed then. Both are
+ * to be released after a failure, too.
  */
-struct sp_error *pass_one_read(struct sp_ctx *ctx, struct sp_reader *reader, const char *symfs,
-			       unsigned int threads, struct machine **machine_ret,
+struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **machine_ret,
 			       struct sideband *sideband) SP_MUST_CHECK;
 
 /*
- * Opens what finds files by modules: for names, and for how frames are left. Texts of `files` are
- * borrowed, as is the machine. Both are to be released after a failure, too.
+ * Opens the resolver and the unwinder of a machine, which is borrowed. Both are to be released after a
+ * failure, too.
  */
-struct sp_error *pass_one_open(struct sp_ctx *ctx, const struct sp_reader *reader,
-			       const struct machine *machine, const struct sp_files *files,
+struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine *machine,
 			       struct resolver **resolver_ret,
 			       struct unwinding *unwinding) SP_MUST_CHECK;
 
