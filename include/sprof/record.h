@@ -402,7 +402,8 @@ struct sp_sample {
 
 /*
  * One record. Everything it points to belongs to the reader or decoder it came
- * from and is valid until the next record is asked for.
+ * from and is valid until the next record is asked for. (It has more than 30 members, because each
+ * type of record has one.)
  */
 struct sp_record {
 	uint32_t type; /* PERF_RECORD_* or enum sp_user_record */

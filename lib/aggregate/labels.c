@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "aggregate/function_identity.h"
+#include "aggregate/label_keys.h"
 #include "base/ctx.h"
 #include "base/error.h"
 #include "profile/filter.h"
@@ -47,34 +48,6 @@ static void labelling_deinit(struct labelling *labelling)
 	free(labelling->sources);
 	u64map_deinit(&labelling->interned_of);
 	vec_deinit(&labelling->interned);
-}
-
-static bool side_symbols(const bool *keys)
-{
-	return keys[SP_KEY_SYMBOL_FROM] || keys[SP_KEY_SYMBOL_TO] || keys[SP_KEY_SYMBOL_DADDR] ||
-	       keys[SP_KEY_PARENT];
-}
-
-static bool side_dsos(const bool *keys)
-{
-	return keys[SP_KEY_DSO_FROM] || keys[SP_KEY_DSO_TO] || keys[SP_KEY_DSO_DADDR];
-}
-
-static bool side_lines(const bool *keys)
-{
-	return keys[SP_KEY_SRCLINE_FROM] || keys[SP_KEY_SRCLINE_TO];
-}
-
-static bool needs_lines(const struct label_options *options)
-{
-	return options->keys[SP_KEY_SRCFILE] || options->keys[SP_KEY_SRCLINE] ||
-	       side_lines(options->keys) || (options->tree && options->tree_lines);
-}
-
-bool labels_need_sources(const struct label_options *options)
-{
-	bool functions = options->keys[SP_KEY_FUNCTION] || options->tree;
-	return needs_lines(options) || (options->expand && functions);
 }
 
 /* Texts of the frame's module, made on first use; NULL when out of memory. */

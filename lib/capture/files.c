@@ -30,7 +30,7 @@ void file_maker_free(struct file_maker *maker)
 
 struct sp_error *file_maker_open(struct file_maker *maker, struct writer **ret)
 {
-	return writer_open(maker->ctx, maker->path, maker->events, maker->event_count, &maker->info,
+	return writer_open(maker->path, maker->events, maker->event_count, &maker->info,
 			   ret);
 }
 

@@ -46,11 +46,14 @@ static int open_event(const struct wide_options *options, const struct wide_even
 	int output = event_set_ring_fd(options->set, wanted->cpu_index, EVENT_ROLE_SAMPLES);
 	const struct event_planned *event = &options->plan->samples[wanted->planned];
 	bool in_cgroup = event->in_cgroup && options->tid < 0;
-	int fd = event_open_planned(kernel, event, &wanted->attr,
-				    in_cgroup ? event->cgroup_fd : options->tid,
-				    (int32_t)options->cpus[wanted->cpu_index], output,
-				    PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP |
-					    (in_cgroup ? PERF_FLAG_PID_CGROUP : 0));
+	const struct event_target target = {
+		.pid = in_cgroup ? event->cgroup_fd : options->tid,
+		.cpu = (int32_t)options->cpus[wanted->cpu_index],
+		.group_fd = output,
+		.flags = PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP |
+			 (in_cgroup ? PERF_FLAG_PID_CGROUP : 0),
+	};
+	int fd = event_open_planned(kernel, event, &wanted->attr, &target);
 	if (fd < 0)
 		return -1;
 	if ((event->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0) ||

@@ -180,8 +180,9 @@ static int try_open(const struct opening *opening, struct metered *event, int gr
 	bool keep = has(opening, SP_METER_KEEP_ON_EXEC);
 	for (;;) {
 		event->attr.size = event_attr_size(&event->attr);
-		int fd = event_open_attr(kernel, &event->attr, &event->tail, opening->pid, opening->cpu,
-					 group_fd, opening->flags);
+		const struct event_target target = {opening->pid, opening->cpu, group_fd,
+						    opening->flags};
+		int fd = event_open_attr(kernel, &event->attr, &event->tail, &target);
 		if (fd == -EINVAL && !opening->options->read_format &&
 		    (event->attr.read_format & EVENT_FORMAT_LOST)) {
 			event->attr.read_format &= ~(uint64_t)EVENT_FORMAT_LOST;

@@ -281,9 +281,9 @@ static int try_open(const struct sp_stat *stat, struct counter *counter, const s
 {
 	bool of_cgroup = counter->cgroup_fd >= 0;
 	const struct perf_event_attr attr = attr_for(counter, target);
-	return event_open_attr(stat->kernel, &attr, &counter->spec->tail,
-			       of_cgroup ? counter->cgroup_fd : target->tid, target->cpu, group_fd,
-			       of_cgroup ? PERF_FLAG_PID_CGROUP : 0);
+	return event_open_attr(stat->kernel, &attr, &counter->spec->tail, &(struct event_target){
+		of_cgroup ? counter->cgroup_fd : target->tid, target->cpu, group_fd,
+		of_cgroup ? PERF_FLAG_PID_CGROUP : 0});
 }
 
 static struct sp_error *set_filter(const struct sp_stat *stat, size_t index, int fd)

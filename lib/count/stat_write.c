@@ -154,7 +154,7 @@ static struct sp_error *open_writer(struct sp_stat *stat, const char *path, cons
 		events[i].attr.sample_type = PERF_SAMPLE_IDENTIFIER;
 		events[i].attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
 	}
-	return writer_open(stat->ctx, path, events, stat->counter_count, &info, &stat->writer);
+	return writer_open(path, events, stat->counter_count, &info, &stat->writer);
 }
 
 struct sp_error *sp_stat_record(struct sp_stat *stat, const char *path, uint64_t interval_ms,

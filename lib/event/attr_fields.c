@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* All fields of the attr. (More than 500 lines, because the table of fields belongs together.) */
 #include "event/attr_fields.h"
 
 #include <errno.h>
@@ -245,7 +246,8 @@ static int try(const struct event_kernel *kernel, const struct long_attr *whole,
 	       int32_t cpu, unsigned long flags)
 {
 	const struct sp_attr_tail tail = attr_tail_of(whole);
-	int fd = event_open_attr(kernel, &whole->attr, &tail, pid, cpu, -1, flags);
+	int fd = event_open_attr(kernel, &whole->attr, &tail,
+				 &(struct event_target){pid, cpu, -1, flags});
 	if (fd < 0)
 		return -fd;
 	kernel->close(kernel->arg, fd);

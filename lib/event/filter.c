@@ -103,8 +103,9 @@ static struct sp_error *check_one(const struct event_kernel *kernel, const struc
 			"code (Intel PT, CoreSight)");
 	attr.disabled = 1;
 	attr.enable_on_exec = 0;
-	int fd = event_open_planned(kernel, event, &attr, plan->cpu_wide ? -1 : 0,
-				    plan->cpu_wide ? (int32_t)cpu : -1, -1, 0);
+	const struct event_target target = {plan->cpu_wide ? -1 : 0, plan->cpu_wide ? (int32_t)cpu : -1,
+					    -1, 0};
+	int fd = event_open_planned(kernel, event, &attr, &target);
 	if (fd < 0)
 		return NULL; /* it opened before: who opens it again will say why not */
 	int errnum = event_set_filter(kernel, fd, event->filter);

@@ -15,8 +15,8 @@ static int open_one(const struct event_grouping *grouping, const struct event_pl
 	struct perf_event_attr attr = event->attr;
 	attr.disabled = 1;
 	attr.enable_on_exec = 0;
-	return event_open_planned(grouping->kernel, event, &attr, grouping->pid, grouping->cpu,
-				  leader_fd, 0);
+	const struct event_target target = {grouping->pid, grouping->cpu, leader_fd, 0};
+	return event_open_planned(grouping->kernel, event, &attr, &target);
 }
 
 /* Opens and closes a group: 0, or the errno, and which event it was. */
@@ -140,10 +140,9 @@ struct sp_error *event_kind_check(const struct event_request *request, const str
 }
 
 int event_open_planned(const struct event_kernel *kernel, const struct event_planned *event,
-		       const struct perf_event_attr *attr, int32_t pid, int32_t cpu, int group_fd,
-		       unsigned long flags)
+		       const struct perf_event_attr *attr, const struct event_target *target)
 {
-	return event_open_attr(kernel, attr, &event->tail, pid, cpu, group_fd, flags);
+	return event_open_attr(kernel, attr, &event->tail, target);
 }
 
 bool event_planned_on(const struct event_planned *event, uint32_t cpu)

@@ -32,6 +32,7 @@ static bool is_precise_counter(const struct perf_event_attr *attr)
 }
 #endif
 
+/* Implements event_kernel.open. */
 static int real_open(void *arg, const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
 		     int group_fd, unsigned long flags)
 {
@@ -94,12 +95,12 @@ uint32_t event_attr_size(const struct perf_event_attr *attr)
 }
 
 int event_open_attr(const struct event_kernel *kernel, const struct perf_event_attr *attr,
-		    const struct sp_attr_tail *tail, int32_t pid, int32_t cpu, int group_fd,
-		    unsigned long flags)
+		    const struct sp_attr_tail *tail, const struct event_target *target)
 {
 	struct long_attr whole = attr_whole(attr, tail);
 	whole.attr.size = size_of(&whole);
-	return kernel->open(kernel->arg, &whole.attr, pid, cpu, group_fd, flags);
+	return kernel->open(kernel->arg, &whole.attr, target->pid, target->cpu, target->group_fd,
+			    target->flags);
 }
 
 /* An event that counts nothing, of our own task: the least that can be asked for. */

@@ -17,8 +17,8 @@
 
 struct event_kernel {
 	/*
-	 * Calls perf_event_open(2): a file descriptor, or -errno. attr is only read; if its size is
-	 * that of newer kernels, it has that many bytes.
+	 * Calls perf_event_open(2), whose parameters it has: a file descriptor, or -errno. attr is only
+	 * read; if its size is that of newer kernels, it has that many bytes.
 	 */
 	int (*open)(void *arg, const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
 		    int group_fd, unsigned long flags);
@@ -31,10 +31,16 @@ struct event_kernel {
 /* The real one. */
 const struct event_kernel *event_kernel_real(void);
 
+/* The arguments of perf_event_open(2) besides the attr. */
+struct event_target {
+	int32_t pid, cpu;
+	int group_fd;
+	unsigned long flags;
+};
+
 /* Calls kernel->open() with a tail; attr->size does not matter. */
 int event_open_attr(const struct event_kernel *kernel, const struct perf_event_attr *attr,
-		    const struct sp_attr_tail *tail, int32_t pid, int32_t cpu, int group_fd,
-		    unsigned long flags);
+		    const struct sp_attr_tail *tail, const struct event_target *target);
 
 /* 0, or the errno. */
 int event_set_filter(const struct event_kernel *kernel, int fd, const char *filter);

@@ -87,10 +87,9 @@ struct event_planned {
 	int cgroup_fd;               /* the request's */
 };
 
-/* Opens one as the kernel's open() does: with `attr`, a variant of the event's own. */
+/* Opens an event with `attr`, a variant of its own. Returns a file descriptor, or -errno. */
 int event_open_planned(const struct event_kernel *kernel, const struct event_planned *event,
-		       const struct perf_event_attr *attr, int32_t pid, int32_t cpu, int group_fd,
-		       unsigned long flags);
+		       const struct perf_event_attr *attr, const struct event_target *target);
 
 /* Whether it is opened on that CPU. */
 bool event_planned_on(const struct event_planned *event, uint32_t cpu);

@@ -52,8 +52,8 @@ static bool opens_on_cpu(const struct planner *planner, struct perf_event_attr a
 {
 	attr.inherit = attr.inherit_stat = attr.enable_on_exec = 0;
 	attr.disabled = 1;
-	int fd = event_open_attr(planner->kernel, &attr, tail, -1, (int32_t)planner->request->cpu, -1,
-				 0);
+	int fd = event_open_attr(planner->kernel, &attr, tail,
+				 &(struct event_target){-1, (int32_t)planner->request->cpu, -1, 0});
 	if (fd >= 0)
 		planner->kernel->close(planner->kernel->arg, fd);
 	return fd >= 0;
@@ -116,8 +116,8 @@ static struct sp_error *modes_misfit(const struct event_refusal *refusal)
 	/* Most of these cannot sample either, which is another matter. */
 	attr->freq = 0;
 	attr->sample_period = 0;
-	int fd = event_open_attr(refusal->kernel, attr, &tail, refusal->pid, refusal->cpu, -1,
-				 refusal->flags);
+	const struct event_target target = {refusal->pid, refusal->cpu, -1, refusal->flags};
+	int fd = event_open_attr(refusal->kernel, attr, &tail, &target);
 	if (fd < 0)
 		return NULL;
 	refusal->kernel->close(refusal->kernel->arg, fd);

@@ -33,8 +33,9 @@ static int try_planned(const struct planner *planner, struct event_planned *even
 {
 	bool cpu_wide = planner->plan->cpu_wide;
 	event->attr.size = event_attr_size(&event->attr);
-	int fd = event_open_planned(planner->kernel, event, &event->attr, cpu_wide ? -1 : 0,
-				    cpu_wide ? (int32_t)place_cpu(planner, event) : -1, -1, 0);
+	const struct event_target target = {
+		cpu_wide ? -1 : 0, cpu_wide ? (int32_t)place_cpu(planner, event) : -1, -1, 0};
+	int fd = event_open_planned(planner->kernel, event, &event->attr, &target);
 	if (fd < 0)
 		return -fd;
 	planner->kernel->close(planner->kernel->arg, fd);

@@ -19,12 +19,16 @@ static char *keep(struct pmus *pmus, const char *text)
 	return arena_copy_string(&pmus->arena, text, strlen(text));
 }
 
-/* A small file of a PMU without what is behind its first line; 0, or the errno. */
-static int read_file(const struct pmus *pmus, const struct pmu *pmu, const char *folder,
-		     const char *name, const char *suffix, char **ret)
+/* A file of a PMU: "/events", "cycles", ".unit"; no part is NULL. */
+struct pmu_file {
+	const char *folder, *name, *suffix;
+};
+
+/* Reads the first line of a PMU's file. Returns 0, or the errno. */
+static int read_file(const struct pmus *pmus, const struct pmu *pmu, struct pmu_file file, char **ret)
 {
 	CLEANUP_FREE char *path =
-		format_text(PMU_DEVICES "/%s%s/%s%s", pmu->name, folder, name, suffix);
+		format_text(PMU_DEVICES "/%s%s/%s%s", pmu->name, file.folder, file.name, file.suffix);
 	int errnum = path ? sysfs_read(pmus->ctx, path, ret, NULL) : ENOMEM;
 	if (!errnum)
 		(*ret)[strcspn(*ret, "\n")] = 0;
@@ -42,7 +46,7 @@ static struct sp_error *damaged(const struct pmu *pmu, const char *folder, const
 static struct sp_error *read_type(struct pmus *pmus, struct pmu *pmu, bool *there)
 {
 	CLEANUP_FREE char *text = NULL;
-	int errnum = read_file(pmus, pmu, "", "type", "", &text);
+	int errnum = read_file(pmus, pmu, (struct pmu_file){"", "type", ""}, &text);
 	*there = !errnum;
 	if (errnum == ENOMEM)
 		return error_no_memory();
@@ -170,7 +174,7 @@ static struct sp_error *load_formats(struct pmus *pmus, struct pmu *pmu)
 	for (size_t i = 0; i < names.count; i++) {
 		CLEANUP_FREE char *text = NULL;
 		struct pmu_format *format = &pmu->formats[pmu->format_count];
-		if (read_file(pmus, pmu, "/format", names.items[i], "", &text))
+		if (read_file(pmus, pmu, (struct pmu_file){"/format", names.items[i], ""}, &text))
 			continue;
 		if (!parse_format(text, format))
 			return damaged(pmu, "/format", names.items[i], text);
@@ -188,11 +192,11 @@ static struct sp_error *load_cpus(struct pmus *pmus, struct pmu *pmu)
 	CLEANUP_FREE char *text = NULL;
 	struct cpu_list cpus = {0};
 	const char *file = "cpumask";
-	int errnum = read_file(pmus, pmu, "", file, "", &text);
+	int errnum = read_file(pmus, pmu, (struct pmu_file){"", file, ""}, &text);
 	pmu->is_uncore = !errnum;
 	if (errnum && errnum != ENOMEM) {
 		file = "cpus";
-		errnum = read_file(pmus, pmu, "", file, "", &text);
+		errnum = read_file(pmus, pmu, (struct pmu_file){"", file, ""}, &text);
 	}
 	if (errnum == ENOMEM)
 		return error_no_memory();
@@ -291,23 +295,23 @@ static struct sp_error *read_event(struct pmus *pmus, const struct pmu *pmu, con
 	CLEANUP_FREE char *scale = NULL;
 	CLEANUP_FREE char *flag = NULL;
 	CLEANUP_FREE char *snapshot = NULL;
-	int errnum = read_file(pmus, pmu, "/events", name, "", &terms);
+	int errnum = read_file(pmus, pmu, (struct pmu_file){"/events", name, ""}, &terms);
 	if (errnum)
 		return errnum == ENOMEM ? error_no_memory() :
 		       error_os(errnum, PMU_DEVICES "/%s/events/%s", pmu->name, name);
 	struct pmu_event event = {.scale = 1};
 	event.name = keep(pmus, name);
 	event.terms = keep(pmus, terms);
-	if (!read_file(pmus, pmu, "/events", name, ".unit", &unit) && *unit) {
+	if (!read_file(pmus, pmu, (struct pmu_file){"/events", name, ".unit"}, &unit) && *unit) {
 		event.unit = keep(pmus, unit);
 		if (!event.unit)
 			return error_no_memory();
 	}
-	if (!read_file(pmus, pmu, "/events", name, ".scale", &scale))
+	if (!read_file(pmus, pmu, (struct pmu_file){"/events", name, ".scale"}, &scale))
 		event.scale = parse_scale(scale);
-	event.per_package = !read_file(pmus, pmu, "/events", name, ".per-pkg", &flag) &&
+	event.per_package = !read_file(pmus, pmu, (struct pmu_file){"/events", name, ".per-pkg"}, &flag) &&
 			    strcmp(flag, "1") == 0;
-	event.snapshot = !read_file(pmus, pmu, "/events", name, ".snapshot", &snapshot) &&
+	event.snapshot = !read_file(pmus, pmu, (struct pmu_file){"/events", name, ".snapshot"}, &snapshot) &&
 			 strcmp(snapshot, "1") == 0;
 	if (!event.name || !event.terms)
 		return error_no_memory();

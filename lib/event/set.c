@@ -29,20 +29,14 @@
 
 DEFINE_CLEANUP(struct event_set *, event_set_free)
 
-static int kernel_open(const struct event_set *set, const struct perf_event_attr *attr, int32_t pid,
-		       uint32_t cpu, int output, unsigned long flags)
-{
-	return set->kernel->open(set->kernel->arg, attr, pid, (int32_t)cpu, output, flags);
-}
-
 static struct sp_error *open_holders(struct event_set *set)
 {
 	for (size_t i = 0; i < set->cpu_count * EVENT_ROLE_COUNT; i++) {
 		int *slot = vec_push(&set->holders);
 		if (!slot)
 			return error_no_memory();
-		*slot = kernel_open(set, &set->plan->holders[i % EVENT_ROLE_COUNT], 0,
-				    set->cpus[i / EVENT_ROLE_COUNT], -1, 0);
+		*slot = set->kernel->open(set->kernel->arg, &set->plan->holders[i % EVENT_ROLE_COUNT],
+					  0, (int32_t)set->cpus[i / EVENT_ROLE_COUNT], -1, 0);
 		if (*slot < 0)
 			return rights_explain(&set->plan->rights, RIGHTS_ANY_EVENT, "ring", -*slot);
 	}
@@ -117,15 +111,21 @@ static int open_to_ring(const struct event_set *set, enum event_role role,
 	uint32_t cpu = set->cpus[place->cpu_index];
 	int output = event_set_ring_fd(set, place->cpu_index, role);
 	bool in_cgroup = event->in_cgroup && place->tid < 0;
-	int32_t pid = in_cgroup ? event->cgroup_fd : place->tid;
-	unsigned long flags = in_cgroup ? PERF_FLAG_PID_CGROUP : 0;
+	struct event_target target = {
+		.pid = in_cgroup ? event->cgroup_fd : place->tid,
+		.cpu = (int32_t)cpu,
+		.group_fd = leader_fd,
+		.flags = in_cgroup ? PERF_FLAG_PID_CGROUP : 0,
+	};
 	/* Not before all of its members are there. */
 	if (event->member_count > 1)
 		attr.disabled = 1;
-	if (leader_fd < 0)
-		return event_open_planned(set->kernel, event, &attr, pid, (int32_t)cpu, output,
-					  flags | PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
-	int fd = event_open_planned(set->kernel, event, &attr, pid, (int32_t)cpu, leader_fd, flags);
+	if (leader_fd < 0) {
+		target.group_fd = output;
+		target.flags |= PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP;
+		return event_open_planned(set->kernel, event, &attr, &target);
+	}
+	int fd = event_open_planned(set->kernel, event, &attr, &target);
 	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, output) == 0)
 		return fd;
 	int errnum = errno;
@@ -133,14 +133,14 @@ static int open_to_ring(const struct event_set *set, enum event_role role,
 	return -errnum;
 }
 
-int event_set_open_event(const struct event_set *set, struct opened_list *list, enum event_role role,
-			 const struct event_planned *event, uint32_t index,
-			 const struct event_place *place, int leader_fd)
+int event_set_open_event(const struct event_set *set, struct opened_list *list,
+			 const struct event_place *place, const struct event_opening *opening)
 {
+	const struct event_planned *event = opening->event;
 	struct opened *slot = vec_push(list);
 	if (!slot)
 		return ENOMEM;
-	int fd = open_to_ring(set, role, event, place, leader_fd);
+	int fd = open_to_ring(set, opening->role, event, place, opening->leader_fd);
 	if (fd < 0) {
 		list->count--;
 		return -fd;
@@ -151,7 +151,7 @@ int event_set_open_event(const struct event_set *set, struct opened_list *list, 
 		list->count--;
 		return errnum;
 	}
-	*slot = (struct opened){.fd = fd, .event = index, .cpu_index = place->cpu_index};
+	*slot = (struct opened){.fd = fd, .event = opening->index, .cpu_index = place->cpu_index};
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &slot->id) < 0)
 		return errno;
 	slot->listed = slot->id;
@@ -182,8 +182,8 @@ static int open_place(const struct event_set *set, struct opened_list *list, enu
 		bool member = role == EVENT_ROLE_SAMPLES && events[i].leader != i;
 		if (!event_planned_on(&events[i], set->cpus[place->cpu_index]))
 			continue;
-		errnum = event_set_open_event(set, list, role, &events[i], first + (uint32_t)i, place,
-				    member ? leader_fd : -1);
+		errnum = event_set_open_event(set, list, place, &(struct event_opening){
+			role, &events[i], first + (uint32_t)i, member ? leader_fd : -1});
 		if (!errnum && !member)
 			leader_fd = list->items[list->count - 1].fd;
 	}

@@ -48,10 +48,17 @@ static inline const struct event_planned *event_set_planned(const struct event_s
 
 /* -- set.c ---------------------------------------------------------------- */
 
-/* Adds it to the list: 0, or the errno. */
-int event_set_open_event(const struct event_set *set, struct opened_list *list, enum event_role role,
-			 const struct event_planned *event, uint32_t index,
-			 const struct event_place *place, int leader_fd);
+/* An event to open. */
+struct event_opening {
+	enum event_role role;
+	const struct event_planned *event;
+	uint32_t index; /* in event_set_events() */
+	int leader_fd;  /* descriptor of its group's leader; -1: it is no member */
+};
+
+/* Opens an event and adds it to the list. Returns 0, or the errno. */
+int event_set_open_event(const struct event_set *set, struct opened_list *list,
+			 const struct event_place *place, const struct event_opening *opening);
 void event_set_close_all(const struct event_set *set, struct opened_list *list);
 
 /* -- set_read.c ----------------------------------------------------------- */

@@ -30,7 +30,8 @@ static int reopen(struct event_set *set, struct opened *opened)
 	int leader_fd = leader_of(set, opened);
 	if (leader_fd < 0)
 		event.attr.disabled = 1;
-	int errnum = event_set_open_event(set, &one, role, &event, opened->event, &place, leader_fd);
+	const struct event_opening opening = {role, &event, opened->event, leader_fd};
+	int errnum = event_set_open_event(set, &one, &place, &opening);
 	if (errnum) {
 		event_set_close_all(set, &one);
 		return errnum;

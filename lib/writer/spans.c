@@ -73,16 +73,16 @@ static int batch_make(const struct iovec *spans, int count, uint64_t skip, uint6
 	return used;
 }
 
-int spans_write(int fd, int64_t offset, const struct iovec *spans, int count, uint64_t skip,
-		uint64_t size, uint64_t *done_ret)
+int spans_write(int fd, int64_t offset, const struct spans_part *part, uint64_t *done_ret)
 {
 	struct signal_guard guard;
 	uint64_t done = 0;
 	int errnum = 0;
 	signal_guard_begin(&guard);
-	while (done < size && !errnum) {
+	while (done < part->size && !errnum) {
 		struct iovec batch[BATCH];
-		int used = batch_make(spans, count, skip + done, size - done, batch);
+		int used = batch_make(part->spans, part->count, part->skip + done,
+				      part->size - done, batch);
 		ssize_t put = offset == SPANS_APPEND
 				      ? writev(fd, batch, used)
 				      : pwritev(fd, batch, used, (off_t)offset + (off_t)done);

@@ -11,13 +11,18 @@
 
 uint64_t spans_size(const struct iovec *spans, int count);
 
+/* Bytes to write: `size` bytes of the spans after their first `skip`. */
+struct spans_part {
+	const struct iovec *spans;
+	int count; /* number of spans */
+	uint64_t skip, size;
+};
+
 /*
- * Writes bytes [skip, skip + size) of the spans, at `offset` or SPANS_APPEND. Returns 0 or the
- * errno; *done_ret is the number of bytes written before it. EPIPE and EFBIG raise no signal.
- * (Seven parameters: those of pwritev(2), a part of the spans, and a result.)
+ * Writes at `offset` or SPANS_APPEND. Returns 0 or the errno; *done_ret is the number of bytes written
+ * before it. EPIPE and EFBIG raise no signal.
  */
-int spans_write(int fd, int64_t offset, const struct iovec *spans, int count, uint64_t skip,
-		uint64_t size, uint64_t *done_ret);
+int spans_write(int fd, int64_t offset, const struct spans_part *part, uint64_t *done_ret);
 
 /* Copies the first `size` bytes, which must exist. */
 void spans_copy(const struct iovec *spans, void *to, size_t size);

@@ -104,7 +104,8 @@ static int put_data(struct writer *writer, const struct iovec *spans, int count,
 	if (!writer->output.stream)
 		held = commit_hold(&writer->commit, writer->end, spans, size);
 	int64_t offset = writer->output.stream ? SPANS_APPEND : (int64_t)(writer->end + held);
-	int errnum = spans_write(writer->output.fd, offset, spans, count, held, size - held, &done);
+	const struct spans_part part = {spans, count, held, size - held};
+	int errnum = spans_write(writer->output.fd, offset, &part, &done);
 	*done_ret = held + done;
 	return errnum;
 }
@@ -319,8 +320,9 @@ static struct sp_error *start_stream(struct writer *writer, const struct sp_even
 		stream_start_make(&bytes, events, count, attr_size, &writer->features);
 	if (!error) {
 		struct iovec span = {bytes.items, bytes.count};
-		writer->errnum = spans_write(writer->output.fd, SPANS_APPEND, &span, 1, 0,
-					     bytes.count, &writer->end);
+		writer->errnum = spans_write(writer->output.fd, SPANS_APPEND,
+					     &(struct spans_part){&span, 1, 0, bytes.count},
+					     &writer->end);
 		error = writer->errnum ? failed(writer) : NULL;
 	}
 	vec_deinit(&bytes);
@@ -367,11 +369,9 @@ static struct sp_error *start(struct writer *writer, const struct sp_event *even
 	return errnum ? writer_sync_error(writer, errnum) : NULL;
 }
 
-struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct sp_event *events,
-			     size_t event_count, const struct writer_info *info,
-			     struct writer **ret)
+struct sp_error *writer_open(const char *path, const struct sp_event *events, size_t event_count,
+			     const struct writer_info *info, struct writer **ret)
 {
-	(void)ctx;
 	CLEANUP(cleanup_writer_free) struct writer *writer = calloc(1, sizeof(*writer));
 	if (!writer)
 		return error_no_memory();

@@ -25,9 +25,8 @@ struct writer;
  * All attrs are written with the smallest attr.size that holds the fields in use (112 at least),
  * because older readers refuse larger ones.
  */
-struct sp_error *writer_open(struct sp_ctx *ctx, const char *path, const struct sp_event *events,
-			     size_t event_count, const struct writer_info *info,
-			     struct writer **ret) SP_MUST_CHECK;
+struct sp_error *writer_open(const char *path, const struct sp_event *events, size_t event_count,
+			     const struct writer_info *info, struct writer **ret) SP_MUST_CHECK;
 
 /*
  * Makes the file appear at PATH. An older file there becomes PATH.old. A file that is neither

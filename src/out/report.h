@@ -24,7 +24,10 @@ enum report_column {
 	REPORT_COLUMN_END,
 };
 
-/* Content to write. All pointers are borrowed. */
+/*
+ * Content to write. All pointers are borrowed. (More than 30 members: each is a fact that some output
+ * prints or decides by.)
+ */
 struct report {
 	const char *path;
 	const struct sp_file_info *info;

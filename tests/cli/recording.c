@@ -478,7 +478,7 @@ static void open_writer(struct recording *recording)
 		return;
 	if (!recording->event_count)
 		die(recording, "there is no event");
-	check(recording, writer_open(recording->ctx, recording->path, recording->events,
+	check(recording, writer_open(recording->path, recording->events,
 				     recording->event_count, &recording->info, &recording->writer));
 }
 

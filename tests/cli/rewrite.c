@@ -44,8 +44,7 @@ static bool is_of_container(unsigned int bit)
 	       bit == FEATURE_DIR_FORMAT || bit == FEATURE_AUXTRACE;
 }
 
-static struct sp_error *open_writer(struct copy *copy, struct sp_ctx *ctx, const char *path,
-				    int level)
+static struct sp_error *open_writer(struct copy *copy, const char *path, int level)
 {
 	struct sp_reader *reader = copy->reader;
 	struct writer_feature features[FILE_FEATURE_BITS];
@@ -54,7 +53,7 @@ static struct sp_error *open_writer(struct copy *copy, struct sp_ctx *ctx, const
 		if (reader->features[bit].present && !is_of_container(bit))
 			features[info.feature_count++] =
 				(struct writer_feature){bit, reader->features[bit].bytes};
-	return writer_open(ctx, path, reader->events.items, reader->events.count, &info,
+	return writer_open(path, reader->events.items, reader->events.count, &info,
 			   &copy->writer);
 }
 
@@ -143,7 +142,7 @@ static struct sp_error *copy_verbatim(struct sp_reader *reader, const char *path
 			break;
 		}
 		struct iovec span = {buffer, got};
-		errnum = spans_write(output.fd, SPANS_APPEND, &span, 1, 0, got, &done);
+		errnum = spans_write(output.fd, SPANS_APPEND, &(struct spans_part){&span, 1, 0, got}, &done);
 		if (errnum)
 			error = error_os(errnum, "cannot write to %s", path);
 		offset += got;
@@ -165,8 +164,8 @@ static struct sp_error *copy_verbatim(struct sp_reader *reader, const char *path
  * A recording of the other byte order is copied as it is, container and all; a directory then
  * fails, as does compressing it.
  */
-static struct sp_error *recording_copy(struct sp_ctx *ctx, struct sp_reader *reader,
-				       const char *path, int compression_level)
+static struct sp_error *recording_copy(struct sp_reader *reader, const char *path,
+				       int compression_level)
 {
 	CLEANUP(copy_deinit) struct copy copy = {.reader = reader};
 	if (reader->swap && !compression_level && reader->info.mode != SP_READER_DIRECTORY)
@@ -174,7 +173,7 @@ static struct sp_error *recording_copy(struct sp_ctx *ctx, struct sp_reader *rea
 	if (reader->swap)
 		return error_new(SP_ERROR_UNSUPPORTED, "%s: its records are of the other byte order, and "
 				 "are not converted", reader->path);
-	struct sp_error *error = open_writer(&copy, ctx, path, compression_level);
+	struct sp_error *error = open_writer(&copy, path, compression_level);
 	if (!error)
 		error = writer_publish(copy.writer);
 	if (!error)
@@ -201,7 +200,7 @@ int main(int argc, char **argv)
 	error = sp_reader_open(ctx, argv[1], &reader);
 	if (error)
 		return fail(error);
-	error = recording_copy(ctx, reader, argv[2], argc > 3 ? atoi(argv[3]) : 0);
+	error = recording_copy(reader, argv[2], argc > 3 ? atoi(argv[3]) : 0);
 	sp_reader_free(reader);
 	sp_ctx_free(ctx);
 	return error ? fail(error) : 0;

@@ -46,7 +46,7 @@ static inline void ok_quietly(struct sp_error *error)
 static inline struct writer *recording_open(const char *path)
 {
 	struct writer *writer;
-	ok_or_fail(writer_open(NULL, path, recording_events, 2, &recording_info, &writer));
+	ok_or_fail(writer_open(path, recording_events, 2, &recording_info, &writer));
 	ok_or_fail(writer_publish(writer));
 	return writer;
 }

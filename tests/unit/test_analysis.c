@@ -121,7 +121,7 @@ static const char *write_file(struct made *made)
 	struct writer_end end = {0};
 	struct iovec span = {made->buffer.items, made->buffer.count};
 	remove(path);
-	ok_or_fail(writer_open(NULL, path, made->events, made->event_count, &info, &writer));
+	ok_or_fail(writer_open(path, made->events, made->event_count, &info, &writer));
 	ok_or_fail(writer_write(writer, &span, 1));
 	ok_or_fail(writer_close(writer, &end));
 	return path;

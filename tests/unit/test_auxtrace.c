@@ -216,7 +216,7 @@ static void through_an_area(const char *path, int level)
 	aux_init_memory(&area.aux, &page, memory, SIZE, false);
 	info.compression_level = level;
 	ok_or_fail(writing_new(&options, &writing));
-	ok_or_fail(writer_open(NULL, path, recording_events, 2, &info, &writer));
+	ok_or_fail(writer_open(path, recording_events, 2, &info, &writer));
 	writing_begin(writing, writer);
 	ck_assert_int_eq(pthread_create(&thread, NULL, produce, NULL), 0);
 	while (area.aux.tail < TOTAL) {

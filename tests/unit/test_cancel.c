@@ -57,7 +57,7 @@ static const char *write_recording(void)
 	for (uint64_t i = 0; i < SAMPLES; i++)
 		put_sample(&buffer, &event.attr, i);
 	struct iovec span = {buffer.items, buffer.count};
-	ok_or_fail(writer_open(NULL, path, &event, 1, &info, &writer));
+	ok_or_fail(writer_open(path, &event, 1, &info, &writer));
 	ok_or_fail(writer_write(writer, &span, 1));
 	ok_or_fail(writer_close(writer, &end));
 	vec_deinit(&buffer);

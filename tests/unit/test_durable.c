@@ -175,7 +175,7 @@ static void record(uint64_t seed)
 	struct writer *writer;
 	const char *path = files_path("data");
 	info.durability = &durability;
-	ok_or_fail(writer_open(NULL, path, recording_events, 2, &info, &writer));
+	ok_or_fail(writer_open(path, recording_events, 2, &info, &writer));
 	ok_or_fail(writer_publish(writer));
 	uint64_t begun = durability.syncs;
 	ck_assert_uint_ge(begun, 2); /* the file, and its name */
@@ -224,7 +224,7 @@ TEST(a_finished_file_is_as_without_syncs)
 		struct writer_info info = recording_info;
 		struct writer *writer;
 		info.durability = i ? &durability : NULL;
-		ok_or_fail(writer_open(NULL, paths[i], recording_events, 2, &info, &writer));
+		ok_or_fail(writer_open(paths[i], recording_events, 2, &info, &writer));
 		for (size_t j = 0; j < 100; j++)
 			recording_put_sample(&buffer, RECORDING_START, 1000 + j);
 		ok_or_fail(recording_write(writer, &buffer));
@@ -244,5 +244,5 @@ TEST(a_stream_cannot_be_synced)
 	struct writer_info info = recording_info;
 	struct writer *writer;
 	info.durability = &durability;
-	fails_with(SP_ERROR_INVALID, writer_open(NULL, "/dev/null", recording_events, 2, &info, &writer));
+	fails_with(SP_ERROR_INVALID, writer_open("/dev/null", recording_events, 2, &info, &writer));
 }

@@ -82,7 +82,7 @@ static struct sp_error *judge(struct fake *fake, const struct long_attr *whole)
 	const struct event_kernel kernel = {.open = fake_open, .close = fake_close, .arg = fake};
 	const struct rights rights = rights_of(fake);
 	const struct sp_attr_tail tail = attr_tail_of(whole);
-	int fd = event_open_attr(&kernel, &whole->attr, &tail, 0, -1, -1, 0);
+	int fd = event_open_attr(&kernel, &whole->attr, &tail, &(struct event_target){0, -1, -1, 0});
 	if (fd > 0)
 		return NULL;
 	const struct event_refusal refusal = {

@@ -15,7 +15,7 @@ static struct writer *open_packed(const char *path, int level)
 	struct writer_info info = recording_info;
 	struct writer *writer;
 	info.compression_level = level;
-	ok_or_fail(writer_open(NULL, path, recording_events, 2, &info, &writer));
+	ok_or_fail(writer_open(path, recording_events, 2, &info, &writer));
 	ok_or_fail(writer_publish(writer));
 	return writer;
 }

@@ -134,7 +134,7 @@ static void topology_comes_back(const struct writer_info *info, size_t places, b
 	struct sp_reader *reader;
 	struct writer *writer;
 	const char *path = files_path("data");
-	ok_or_fail(writer_open(NULL, path, recording_events, 2, info, &writer));
+	ok_or_fail(writer_open(path, recording_events, 2, info, &writer));
 	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
 	ok_or_fail(sp_ctx_new(&ctx));
 	ok_or_fail(sp_reader_open(ctx, path, &reader));

@@ -266,7 +266,7 @@ TEST(more_ids_than_a_record_holds)
 	const struct sp_event event = {"cycles", {RECORDING_ATTR}, ids, 20000};
 	for (size_t i = 0; i < 20000; i++)
 		ids[i] = i + 1;
-	ok_or_fail(writer_open(NULL, path, &event, 1, &recording_info, &writer));
+	ok_or_fail(writer_open(path, &event, 1, &recording_info, &writer));
 	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
 	IMAGE image = image_read(path);
 	image_count(&image, 0);
@@ -362,7 +362,7 @@ static void refused(enum sp_error_code code, const char *path, const char *why)
 {
 	struct writer *writer;
 	struct sp_error *error =
-		writer_open(NULL, path, recording_events, 2, &recording_info, &writer);
+		writer_open(path, recording_events, 2, &recording_info, &writer);
 	ck_assert_msg(error != NULL, "%s was opened", path);
 	ck_assert_int_eq(sp_error_code(error), code);
 	ck_assert_msg(strstr(sp_error_message(error), why), "%s", sp_error_message(error));
@@ -389,12 +389,12 @@ TEST(a_file_that_is_not_published_leaves_all_as_it_was)
 {
 	const char *path = files_path("data"), *old = files_path("data.old");
 	struct writer *writer;
-	ok_or_fail(writer_open(NULL, path, recording_events, 2, &recording_info, &writer));
+	ok_or_fail(writer_open(path, recording_events, 2, &recording_info, &writer));
 	writer_free(writer);
 	ck_assert_str_eq(files_output("ls -A"), "");
 	files_write(path, "first", 5);
 	files_write(old, "older", 5);
-	ok_or_fail(writer_open(NULL, path, recording_events, 2, &recording_info, &writer));
+	ok_or_fail(writer_open(path, recording_events, 2, &recording_info, &writer));
 	writer_free(writer);
 	ck_assert_str_eq(files_output("ls -A; cat data data.old"), "data\ndata.old\nfirstolder");
 }
@@ -404,8 +404,8 @@ TEST(two_recorders_of_one_name_keep_both_files)
 	const char *path = files_path("data");
 	struct writer *one, *other;
 	files_write(path, "first", 5);
-	ok_or_fail(writer_open(NULL, path, recording_events, 2, &recording_info, &one));
-	ok_or_fail(writer_open(NULL, path, recording_events, 2, &recording_info, &other));
+	ok_or_fail(writer_open(path, recording_events, 2, &recording_info, &one));
+	ok_or_fail(writer_open(path, recording_events, 2, &recording_info, &other));
 	ok_or_fail(writer_close(one, &(struct writer_end){0}));
 	ok_or_fail(writer_close(other, &(struct writer_end){0}));
 	IMAGE image = image_read(path), old = image_read(files_path("data.old"));
@@ -432,7 +432,7 @@ TEST(a_file_is_not_touched_where_none_can_be_written)
 	/* The test's own report goes into a file: no assertion meanwhile. */
 	setrlimit(RLIMIT_FSIZE, &limit);
 	struct sp_error *error =
-		writer_open(NULL, path, recording_events, 2, &recording_info, &writer);
+		writer_open(path, recording_events, 2, &recording_info, &writer);
 	setrlimit(RLIMIT_FSIZE, &before);
 	fails_with(SP_ERROR_LIMIT, error);
 	ck_assert_int_eq(io_read_file(path, &text, NULL), 0);
@@ -658,7 +658,7 @@ TEST(a_disk_too_full_to_begin)
 	struct writer *writer;
 	if (!disk)
 		skip_test("a small disk cannot be mounted");
-	fails_with(SP_ERROR_LIMIT, writer_open(NULL, files_path("disk/data"), recording_events, 2,
+	fails_with(SP_ERROR_LIMIT, writer_open(files_path("disk/data"), recording_events, 2,
 					       &recording_info, &writer));
 	ck_assert_str_eq(files_output("ls disk"), "");
 }
@@ -667,7 +667,7 @@ TEST(a_full_device)
 {
 	struct writer *writer;
 	struct sp_error *error =
-		writer_open(NULL, "/dev/full", recording_events, 2, &recording_info, &writer);
+		writer_open("/dev/full", recording_events, 2, &recording_info, &writer);
 	ck_assert_ptr_nonnull(error);
 	ck_assert_int_eq(sp_error_errno(error), ENOSPC);
 	sp_error_free(error);

@@ -146,7 +146,7 @@ TEST(perf_reads_a_stream_of_many_ids)
 	for (size_t i = 0; i < 20000; i++)
 		ids[i] = i + 100;
 	files_run("mkfifo fifo; { cat fifo >data; touch done; } & :");
-	ok_or_fail(writer_open(NULL, files_path("fifo"), &event, 1, &recording_info, &writer));
+	ok_or_fail(writer_open(files_path("fifo"), &event, 1, &recording_info, &writer));
 	put_known(&buffer);
 	ok_or_fail(recording_write(writer, &buffer));
 	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
@@ -172,7 +172,7 @@ TEST(a_stream_of_many_ids_of_two_events)
 	for (size_t i = 0; i < 40000; i++)
 		ids[i / 20000][i % 20000] = i + 1;
 	files_run("mkfifo fifo; { cat fifo >data; touch done; } & :");
-	ok_or_fail(writer_open(NULL, files_path("fifo"), events, 2, &recording_info, &writer));
+	ok_or_fail(writer_open(files_path("fifo"), events, 2, &recording_info, &writer));
 	put_known(&buffer);
 	for (uint64_t i = 0; i < 20000; i += 100) {
 		struct sp_record record = {

@@ -8,6 +8,7 @@
 #include "out/output.h"
 #include "term.h"
 
+/* More than 30 members, because most options have one. */
 struct report_arguments {
 	struct selection selection;
 	const struct output *output;

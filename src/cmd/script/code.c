@@ -40,7 +40,7 @@ struct walk {
 
 /* NULL, and 0, where there is none for this machine. */
 static const char *disassemble(struct printer *printer, uint16_t machine, uint64_t ip,
-			       const uint8_t *code, size_t size, size_t *length_ret)
+			       struct sp_bytes code, size_t *length_ret)
 {
 	*length_ret = 0;
 	if (printer->disassembler && printer->disassembler_machine != machine) {
@@ -54,7 +54,7 @@ static const char *disassemble(struct printer *printer, uint16_t machine, uint64
 	printer->disassembler_machine = machine;
 	if (!printer->disassembler)
 		return NULL;
-	return sp_disassembler_text(printer->disassembler, ip, code, size, length_ret);
+	return sp_disassembler_text(printer->disassembler, ip, code.bytes, code.size, length_ret);
 }
 
 /* The instruction at a place of the block, and its length; 0: it is none. */
@@ -64,8 +64,8 @@ static size_t put_instruction(struct walk *walk, uint64_t ip, size_t at, size_t 
 	size_t begin = out->count, length = 0, left = walk->size - at;
 	const uint8_t *code = walk->code + at;
 	const char *text = walk->fields & FIELD(BRSTACKDISASM) ?
-				   disassemble(walk->printer, walk->machine, ip, code, left,
-					       &length) : NULL;
+				   disassemble(walk->printer, walk->machine, ip,
+					       (struct sp_bytes){code, left}, &length) : NULL;
 	if (text) {
 		buffer_string(out, text);
 	} else {
@@ -295,8 +295,8 @@ void script_put_instruction(struct printer *printer, const struct sp_sample *sam
 			buffer_format(out, " %02x", code[i]);
 	}
 	if (fields & FIELD(DISASM) && length) {
-		const char *text = disassemble(printer, machine, sample->ip, code, sizeof(code),
-					       &length);
+		const char *text = disassemble(printer, machine, sample->ip,
+					       (struct sp_bytes){code, sizeof(code)}, &length);
 		buffer_format(out, "\t\t%s", text ? text : "(unknown)");
 	}
 }

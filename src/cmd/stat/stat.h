@@ -9,6 +9,7 @@
 #include "options.h"
 #include "out/stat.h"
 
+/* More than 30 members, because most options have one. */
 struct stat_arguments {
 	struct sp_stat_options options;
 	struct option_numbers pids, tids;

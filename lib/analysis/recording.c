@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "analysis/recording.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include "aggregate/sample_counter.h"
+#include "aggregate/sample_reader.h"
+#include "base/cleanup.h"
+#include "base/ctx.h"
+#include "base/parallel.h"
+#include "sideband/pass_one.h"
+
+/* Ranges are large enough to read well, and so many that threads end together. */
+#define RANGE_MAX ((uint64_t)16 << 20)
+#define RANGES_PER_THREAD 8
+
+/* Larger stack copies are mapped: most of their bytes are not looked at. */
+#define LARGE_COPY 4096
+
+void run_deinit(struct run *run)
+{
+	for (size_t i = 0; i < run->worker_count; i++)
+		worker_deinit(&run->workers[i]);
+	free(run->workers);
+	deferred_deinit(&run->deferred);
+	labels_deinit(&run->labels);
+	matches_deinit(&run->matches);
+	dump_unwind_deinit(&run->unwinding);
+	names_deinit(&run->names);
+	sideband_deinit(&run->sideband);
+	resolver_free(run->resolver);
+	machine_free(run->machine);
+	free(run->totals);
+	free(run->fields);
+}
+
+static struct label_options label_options(const struct run *run)
+{
+	return (struct label_options){
+		.keys = run->work.keys,
+		.tree = run->options.tree != SP_TREE_NONE || run->work.matches,
+		.expand = run->options.inlines != SP_OFF,
+		.tree_lines = run->options.tree_lines,
+		.threads = run->threads,
+		.ctx = run->ctx,
+	};
+}
+
+static bool has_sources(void *arg, const struct module *module, uint32_t pid)
+{
+	struct run *run = arg;
+	return resolver_has_sources(run->resolver, module, pid);
+}
+
+static struct sp_error *find_sources(void *arg, const struct source_query *query,
+				     struct source_frames *ret)
+{
+	struct run *run = arg;
+	struct sp_error *error = resolver_sources(run->resolver, query, ret);
+	ctx_add_done(run->ctx, query->count);
+	return error;
+}
+
+/* Debug information is searched only if a key or the tree needs it. */
+static struct sp_error *open_names(struct run *run)
+{
+	const struct label_options options = label_options(run);
+	const struct source_finder finder = {has_sources, find_sources, run};
+	bool needed = labels_need_sources(&options);
+	return names_init(&run->names, run->machine, run->resolver, needed ? &finder : NULL,
+			  &run->options);
+}
+
+static struct sp_error *make_labels(struct run *run)
+{
+	const struct label_options options = label_options(run);
+	size_t sourced = 0;
+	for (size_t i = 0; i < run->names.frames.count; i++)
+		sourced += run->names.frames.items[i].sourced;
+	ctx_begin_step(run->ctx, SP_STEP_NAMES, sourced);
+	struct sp_error *error = labels_make(&run->labels, &run->names, &options,
+					     &run->analysis->functions, &run->analysis->nodes);
+	if (!error && run->work.matches)
+		error = matches_find(&run->matches, &run->labels, run->work.keys);
+	return error;
+}
+
+/* Counters' values are differences from one sample to the next: they need one reader. */
+static bool has_counters(const struct record_layout *layout)
+{
+	for (size_t i = 0; i < layout->event_count; i++)
+		if (layout->events[i].attr.sample_type & PERF_SAMPLE_READ)
+			return true;
+	return false;
+}
+
+/* Ranges of the file, given out one by one. */
+struct ranges {
+	VEC(struct reader_extent);
+	atomic_size_t next;
+	atomic_bool stop; /* somebody failed */
+};
+
+static struct sp_error *ranges_make(struct ranges *ranges, const struct sideband *sideband,
+				    size_t threads)
+{
+	const uint64_t *splits = sideband->splits.items;
+	size_t count = sideband->splits.count;
+	uint64_t size = (splits[count - 1] - splits[0]) / (threads * RANGES_PER_THREAD);
+	if (size > RANGE_MAX)
+		size = RANGE_MAX;
+	for (size_t i = 0, begin = 0; i + 1 < count; i++) {
+		if (splits[i + 1] - splits[begin] < size && i + 2 < count)
+			continue;
+		struct reader_extent *range = vec_push(ranges);
+		if (!range)
+			return error_no_memory();
+		*range = (struct reader_extent){splits[begin], splits[i + 1]};
+		begin = i + 1;
+	}
+	return NULL;
+}
+
+static uint64_t size_of(const struct ranges *ranges)
+{
+	uint64_t size = 0;
+	for (size_t i = 0; i < ranges->count; i++)
+		size += ranges->items[i].end - ranges->items[i].begin;
+	return size;
+}
+
+/* A step of the work, which all workers do at the same time, each its part. */
+struct step {
+	struct sp_error *(*work)(struct worker *worker, struct ranges *ranges);
+	struct worker *workers;
+	struct ranges *ranges;
+	struct sp_error **errors; /* by worker */
+};
+
+/* Takes ranges until there are none left. */
+static struct sp_error *read_step(struct worker *worker, struct ranges *ranges)
+{
+	struct sp_error *error = NULL;
+	while (!error && !atomic_load(&ranges->stop)) {
+		size_t next = atomic_fetch_add(&ranges->next, 1);
+		if (next >= ranges->count)
+			return NULL;
+		const struct reader_extent *range = &ranges->items[next];
+		error = count_extent(&worker->counted, *range);
+		ctx_add_done(worker->counted.work->ctx, range->end - range->begin);
+	}
+	atomic_store(&ranges->stop, true);
+	return error;
+}
+
+static bool has_truncated(const struct run *run)
+{
+	for (size_t i = 0; i < run->worker_count; i++)
+		if (run->workers[i].counted.truncated.count)
+			return true;
+	return false;
+}
+
+/* Stacks are repaired with those that all workers saw; the first one's repair has them. */
+static struct sp_error *repair_stacks(struct run *run)
+{
+	struct repair *all = run->worker_count ? run->workers[0].counted.stacks.repair : NULL;
+	if (!all || !has_truncated(run))
+		return NULL;
+	for (size_t i = 1; i < run->worker_count; i++) {
+		struct stacks *stacks = &run->workers[i].counted.stacks;
+		/* If memory is short, some stacks stay truncated. */
+		(void)repair_merge(all, stacks->repair, &run->workers[i].counted.repair_offset);
+		repair_free(stacks->repair);
+		stacks->repair = NULL;
+	}
+	for (size_t i = 0; i < run->worker_count; i++)
+		run->workers[i].counted.repaired = all;
+	return repair_settle(all) ? NULL : error_no_memory();
+}
+
+static void free_repairs(struct run *run)
+{
+	for (size_t i = 0; i < run->worker_count; i++) {
+		repair_free(run->workers[i].counted.stacks.repair);
+		run->workers[i].counted.stacks.repair = NULL;
+	}
+}
+
+static struct sp_error *resolve_step(struct worker *worker, struct ranges *ranges)
+{
+	(void)ranges;
+	struct sp_error *error = count_truncated_samples(&worker->counted);
+	return error ? error : chains_resolve(&worker->counted, &worker->resolved);
+}
+
+static struct sp_error *sum_step(struct worker *worker, struct ranges *ranges)
+{
+	(void)ranges;
+	return rows_make(&worker->resolved, &worker->summed);
+}
+
+static void do_part(void *arg, unsigned int i)
+{
+	const struct step *step = arg;
+	step->errors[i] = step->work(&step->workers[i], step->ranges);
+}
+
+static struct sp_error *all_workers(struct run *run, struct ranges *ranges,
+				    struct sp_error *(*work)(struct worker *, struct ranges *))
+{
+	CLEANUP_FREE struct sp_error **errors = calloc(run->worker_count, sizeof(*errors));
+	struct sp_error *error = NULL;
+	if (!errors)
+		return error_no_memory();
+	struct step step = {.work = work, .workers = run->workers, .ranges = ranges,
+			    .errors = errors};
+	parallel_run((unsigned int)run->worker_count, do_part, &step);
+	error = ctx_check(run->ctx);
+	for (size_t i = 0; i < run->worker_count; i++)
+		error = error_first(error, errors[i]);
+	return error;
+}
+
+static void work_init(struct run *run, const struct merged *merged)
+{
+	const struct sp_analysis_options *options = &run->options;
+	struct work *work = &run->work;
+	*work = (struct work){
+		.ctx = run->ctx,
+		.reader = run->reader,
+		.layout = reader_layout(run->reader),
+		.machine = run->machine,
+		.sideband = &run->sideband,
+		.unwinding = &run->unwinding,
+		.options = options,
+		.labels = &run->labels,
+		.detail_count = merged->detail_count,
+		.only_leaves = options->branches ||
+			       (!options->children && options->tree == SP_TREE_NONE),
+		.replicates = merged->replicates,
+		.sum_tasks = run->sideband.task_counts.count || run->sideband.lifetimes.events.count,
+	};
+	memcpy(work->keys, merged->keys, sizeof(work->keys));
+	memcpy(work->group_keys, merged->keys, sizeof(work->group_keys));
+	memcpy(work->detail_keys, merged->detail_keys, sizeof(work->detail_keys));
+	for (size_t i = 0; i < work->detail_count; i++)
+		work->has_texts |= key_is_text(work->detail_keys[i]);
+	work->group_keys[SP_KEY_COMM] |= options->tree_comms;
+	if (!options->branches && matches_wanted(options, work->keys[SP_KEY_PARENT])) {
+		work->matches = &run->matches;
+		work->only_leaves = false;
+		work->by_stack = matches_filter(options) || options->parent_only;
+	}
+}
+
+static struct sp_error *read_samples(struct run *run)
+{
+	size_t threads = has_counters(run->work.layout) ? 1 : run->threads;
+	struct ranges ranges = {0};
+	struct sp_error *error = ranges_make(&ranges, &run->sideband, threads);
+	if (threads > ranges.count)
+		threads = ranges.count ? ranges.count : 1;
+	run->workers = calloc(threads, sizeof(*run->workers));
+	if (!error && !run->workers)
+		error = error_no_memory();
+	if (!error && run->sideband.deferred_count) {
+		run->work.deferred = &run->deferred;
+		error = deferred_read(&run->deferred, run->reader, &run->sideband.splits,
+				      run->threads);
+	}
+	while (!error && run->worker_count < threads)
+		error = counted_init(&run->workers[run->worker_count++].counted, &run->work,
+				     &run->names);
+	ctx_begin_step(run->ctx, SP_STEP_SAMPLES, size_of(&ranges));
+	if (!error)
+		error = all_workers(run, &ranges, read_step);
+	reader_unmap(run->reader);
+	if (!error)
+		error = repair_stacks(run);
+	if (!error)
+		error = all_workers(run, &ranges, resolve_step);
+	free_repairs(run);
+	if (!error)
+		error = make_labels(run);
+	ctx_begin_step(run->ctx, SP_STEP_ROWS, 0);
+	if (!error)
+		error = all_workers(run, &ranges, sum_step);
+	vec_deinit(&ranges);
+	return error;
+}
+
+static bool has_large_copies(const struct record_layout *layout)
+{
+	for (size_t i = 0; i < layout->event_count; i++)
+		if (dump_unwind_has_dump(&layout->events[i].attr) &&
+		    layout->events[i].attr.sample_stack_user >= LARGE_COPY)
+			return true;
+	return false;
+}
+
+struct sp_error *recording_read(struct run *run, const struct merged *merged)
+{
+	run->threads = pass_one_threads(run->options.threads);
+	ctx_begin_step(run->ctx, SP_STEP_MAPPINGS, 0);
+	if (has_large_copies(reader_layout(run->reader)))
+		reader_map(run->reader);
+	const struct pass_one pass = {run->ctx, run->reader, &run->options.files, run->threads};
+	struct sp_error *error = pass_one_read(&pass, &run->machine, &run->sideband);
+	if (error)
+		return error;
+	error = pass_one_open(&pass, run->machine, &run->resolver, &run->unwinding);
+	if (error)
+		return error;
+	work_init(run, merged);
+	if (run->work.matches) {
+		error = matches_init(&run->matches, &run->options, run->work.keys[SP_KEY_PARENT]);
+		if (error)
+			return error;
+	}
+	error = open_names(run);
+	return error ? error : read_samples(run);
+}
+
