@@ -86,6 +86,8 @@ for command in report script info; do
 	same "sprof $command FILE is -i FILE" by-option by-operand
 	"$SPROF" $command -v one.data >by-operand 2>&1
 	check "options may precede it ($command)" grep -q one.data by-operand
+done
+for command in script info; do
 	fails "sprof $command takes one recording" 129 "$SPROF" $command one.data two.data <<'END'
 sprof: more than one recording: 'one.data' and 'two.data'
 END
