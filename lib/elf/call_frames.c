@@ -27,7 +27,7 @@ static struct cfi_bytes cfi_bytes(const struct image_bytes *bytes, uint64_t vadd
 	return (struct cfi_bytes){.bytes = bytes->bytes, .size = bytes->size, .vaddr = vaddr};
 }
 
-/* By its segment, which files without section headers have, too. */
+/* Reads .eh_frame_hdr by its segment, which also files without section headers have. */
 static struct sp_error *read_header(const struct image *image, struct image_bytes *bytes,
 				    struct cfi_bytes *ret)
 {
@@ -48,7 +48,7 @@ static struct sp_error *read_header(const struct image *image, struct image_byte
 	return NULL;
 }
 
-/* The address of .eh_frame in the header; for files without section headers. */
+/* Reads .eh_frame's address from .eh_frame_hdr, for files without section headers. */
 static bool pointed_at(const struct image *image, const struct cfi_bytes *header, uint64_t *ret)
 {
 	struct cfi_section section = {.bytes = *header, .word = image->is_64bit ? 8 : 4};
@@ -104,7 +104,7 @@ bool call_frames_has_debug(const struct image *image)
 	return section && header.sh_type != SHT_NOBITS && header.sh_size > 0;
 }
 
-/* Uncompressed where it is compressed; the bytes are the image's, then. */
+/* Reads .debug_frame. If it is compressed, it is unpacked by libelf, and the image owns the bytes. */
 static struct sp_error *read_debug_section(const struct image *image, struct image_bytes *bytes,
 					   struct cfi_bytes *ret)
 {

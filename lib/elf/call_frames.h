@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The call frame information of one ELF file: .eh_frame with its sorted table, and .debug_frame.
- * Zeroed it is empty. Constant between the calls that read: for any thread.
+ * A zeroed struct is empty. Any thread may read it while no call_frames_read_…() runs.
  */
 #ifndef ELF_CALL_FRAMES_H
 #define ELF_CALL_FRAMES_H
@@ -24,14 +24,14 @@ void call_frames_deinit(struct call_frames *frames);
 struct sp_error *call_frames_read_eh(struct call_frames *frames,
 				     const struct image *image) SP_MUST_CHECK;
 
-/* Whether the image has a .debug_frame with content; a debugfile_wanted_fn. */
+/* Whether the image has a .debug_frame that is not empty. It is a debugfile_wanted_fn. */
 bool call_frames_has_debug(const struct image *image);
 
-/* The same of .debug_frame. The image must live as long as the frames; its file need not. */
+/* Reads .debug_frame likewise. The image must outlive the frames; its file may be closed before. */
 struct sp_error *call_frames_read_debug(struct call_frames *frames,
 					const struct image *image) SP_MUST_CHECK;
 
-/* Bytes of memory that the sections take. */
+/* Sum of the sections' sizes in memory, in bytes. */
 size_t call_frames_size(const struct call_frames *frames);
 
 #endif

@@ -7,10 +7,10 @@
 #include "base/cursor.h"
 #include "base/leb128.h"
 
-/* An augmentation has at most six letters, of which each would come once. */
+/* Longest augmentation string that is read. Six letters are defined, and each occurs once. */
 #define LETTERS_MAX 32
 
-/* A CIE or an FDE: what the two begin with. */
+/* Header of a CIE or an FDE. */
 struct block {
 	struct cursor body; /* bytes after the CIE pointer */
 	bool is_cie;
@@ -31,7 +31,7 @@ static size_t offset_of(const struct cursor *cursor)
 	return (size_t)(cursor->pos - cursor->begin);
 }
 
-/* False at the end, and where no block can follow; a terminator is one without a body. */
+/* Reads a block's header; false at the end or if its length is invalid. A terminator has no body. */
 static bool read_block(const struct cfi_section *section, uint64_t offset, struct block *ret)
 {
 	if (offset >= section->bytes.size)
@@ -68,7 +68,7 @@ static bool read_block(const struct cfi_section *section, uint64_t offset, struc
 	return true;
 }
 
-/* The value as it stands, without what it is relative to. */
+/* Reads the encoded number without adding its base (for example, the pc of DW_EH_PE_pcrel). */
 static bool read_encoded(struct cursor *cursor, uint8_t encoding, uint8_t word, uint64_t *ret)
 {
 	uint16_t u16;
@@ -105,7 +105,7 @@ static bool read_encoded(struct cursor *cursor, uint8_t encoding, uint8_t word, 
 	}
 }
 
-/* Indirect ones would be read from memory, and no linker makes them for code. */
+/* Rejects DW_EH_PE_indirect, which needs the process's memory. No linker uses it for code. */
 static bool read_address(const struct cfi_section *section, struct cursor *cursor,
 			 uint8_t encoding, uint64_t *ret)
 {
@@ -199,7 +199,7 @@ static bool parse_cie(const struct cfi_section *section, uint64_t offset, struct
 	     address_size != section->word || segment_size != 0))
 		return false;
 	uint64_t ignored;
-	/* g++ 2's, which has a pointer here. */
+	/* Augmentation "eh" of g++ 2 has a pointer here. */
 	bool old = !strcmp(letters, "eh");
 	if (old && !read_encoded(cursor, DW_EH_PE_absptr, section->word, &ignored))
 		return false;
@@ -254,7 +254,7 @@ bool cfi_next(const struct cfi_section *section, uint64_t *offset, struct cfi_en
 	return false;
 }
 
-/* A table of two 4-byte numbers an entry, relative to the header: what all linkers make. */
+/* Accepts only entries of two 4-byte numbers relative to the header, as all linkers write them. */
 static bool take_sorted(struct cfi_table *table, const struct cfi_bytes *header)
 {
 	struct cursor cursor =
@@ -287,7 +287,7 @@ static struct sp_error *make_index(struct cfi_table *table)
 	const struct cfi_section *section = &table->section;
 	struct cfi_entry entry;
 	for (uint64_t at = 0; cfi_next(section, &at, &entry);) {
-		/* Code that the linker left out of the program stands at 0. */
+		/* FDEs of code that the linker removed have address 0. */
 		if (entry.size == 0 || (section->is_debug && entry.start == 0))
 			continue;
 		struct cfi_place *place = vec_push(&table->index);
@@ -348,7 +348,7 @@ bool cfi_find(const struct cfi_table *table, uint64_t vaddr, struct cfi_entry *r
 		else
 			high = middle;
 	}
-	/* The last that begins at or before it; one that is empty or lost hides another. */
+	/* Try the last entries at or before vaddr: an empty or invalid one may hide the right one. */
 	for (size_t tries = 0; low > 0 && tries < 4; tries++) {
 		struct cfi_entry entry;
 		if (cfi_parse(&table->section, place_at(table, --low).offset, &entry) &&

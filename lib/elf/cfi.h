@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Call frame information in its two forms, .eh_frame and .debug_frame: which entry (FDE)
- * tells how code is left. The bytes are used where they lie; they are untrusted, and what
- * makes no sense in them is as if it were not there. Constant once made: for any thread.
+ * Call frame information in its two forms, .eh_frame and .debug_frame: finds the entry (FDE) that
+ * states how to unwind from an address. The bytes are not copied. They are untrusted: invalid
+ * entries are skipped. Constant after cfi_table_init(): any thread may read.
  */
 #ifndef ELF_CFI_H
 #define ELF_CFI_H
@@ -29,35 +29,35 @@ struct cfi_section {
 /* An FDE with its CIE. */
 struct cfi_entry {
 	uint64_t offset;      /* in the section */
-	uint64_t start, size; /* range of code, relative like vaddr */
-	struct cfi_bytes initial, program; /* instructions: the CIE's, the FDE's */
+	uint64_t start, size; /* range of code, as vaddr */
+	struct cfi_bytes initial, program; /* call frame instructions of the CIE, and of the FDE */
 	uint64_t code_align;
 	int64_t data_align;
 	uint64_t return_column;
-	uint8_t encoding; /* encoding of addresses */
+	uint8_t encoding; /* encoding of addresses, DW_EH_PE_* */
 	uint8_t word;
-	bool is_debug; /* it is .debug_frame's */
+	bool is_debug; /* from .debug_frame */
 	bool is_signal;
 };
 
-/* Parses the FDE at an offset; false where there is none that is whole. */
+/* Parses the FDE at an offset; false if it is truncated or invalid, or if it is a CIE. */
 bool cfi_parse(const struct cfi_section *section, uint64_t offset, struct cfi_entry *ret);
 
 /*
- * The first FDE at *offset or behind it; *offset is what follows it then. Passes over what
- * cfi_parse() does not take; false at the end.
+ * Reads the first valid FDE at or after *offset, and sets *offset to the entry after it. Skips
+ * entries that cfi_parse() rejects; false at the end.
  */
 bool cfi_next(const struct cfi_section *section, uint64_t *offset, struct cfi_entry *ret);
 
-/* An address as DWARF's exception tables encode it, at *offset, which advances; DW_EH_PE_*. */
+/* Decodes the address at *offset by a DW_EH_PE_* encoding, and advances *offset past it. */
 bool cfi_read_address(const struct cfi_section *section, size_t *offset, uint8_t encoding,
 		      uint64_t *ret);
 
-/* A section, and how to find an entry in it. */
+/* A section with a lookup by address: .eh_frame_hdr's sorted table, or an index made here. */
 struct cfi_table {
 	struct cfi_section section;
 	struct cfi_bytes header; /* .eh_frame_hdr */
-	uint64_t sorted_at, sorted_count; /* its table, used in place; count 0: the index is used */
+	uint64_t sorted_at, sorted_count; /* the header's table: offset, entries (0: use `index`) */
 	VEC(struct cfi_place) index;
 };
 
@@ -67,15 +67,15 @@ struct cfi_place {
 };
 
 /*
- * Takes the sorted table of `header` (size 0: there is none) if it is of the usual kind;
- * else reads the section through for an index. Fails only when out of memory. The bytes
- * must live as long as the table.
+ * Uses the sorted table in `header` (.eh_frame_hdr; size 0: none) if its entries have the usual
+ * encoding. Otherwise reads all of the section and makes an index. Fails only when out of memory.
+ * The bytes must outlive the table.
  */
 struct sp_error *cfi_table_init(struct cfi_table *table, const struct cfi_section *section,
 				const struct cfi_bytes *header) SP_MUST_CHECK;
 void cfi_table_deinit(struct cfi_table *table);
 
-/* The entry of the code at `vaddr`. */
+/* Finds the FDE whose code contains `vaddr`; false if there is none. */
 bool cfi_find(const struct cfi_table *table, uint64_t vaddr, struct cfi_entry *ret);
 
 #endif

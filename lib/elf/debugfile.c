@@ -12,7 +12,7 @@
 #include "elf/extent.h"
 #include "elf/xz.h"
 
-/* glibc's is 0.3 MB; a hostile one would unpack to anything. */
+/* Largest .gnu_debugdata after unpacking; glibc's has 0.3 MB. Limits what a hostile file can cost. */
 #define DEBUGDATA_MAX ((size_t)256 << 20)
 
 #define HEX_MAX (2 * IMAGE_BUILD_ID_MAX + 1)
@@ -20,18 +20,18 @@
 /* A search: each candidate is tried until one fits. */
 struct search {
 	const struct debugfile_places *places;
-	const uint8_t *build_id; /* to be equal; NULL: compare by CRC */
+	const uint8_t *build_id; /* build-id that the file must have; NULL: compare the CRC */
 	size_t build_id_size;
-	const struct image *runtime; /* may be NULL */
-	const struct alt_link *checksum; /* to be equal to a DWZ file's; NULL: it is none */
+	const struct image *runtime; /* the file that ran; may be NULL */
+	const struct alt_link *checksum; /* checksum that a DWZ file must have; NULL: not a DWZ file */
 	uint32_t crc;                /* CRC of the link, if has_crc */
 	bool has_crc;
 	debugfile_wanted_fn *wanted;
-	bool open_to_all; /* the place may be one where others can put files */
+	bool open_to_all; /* other users may be able to write to this directory */
 	struct image *found;
 };
 
-/* CRC-32 of IEEE 802.3, as .gnu_debuglink has it, eight bytes a step. */
+/* CRC-32 of IEEE 802.3, as in .gnu_debuglink, computed eight bytes at a time. */
 struct crc_tables {
 	uint32_t entries[8][256];
 };
@@ -91,15 +91,15 @@ static bool file_crc(const struct image *image, uint32_t *ret)
 	return true;
 }
 
-/* Link to the file that holds what DWZ moved, with its identity. */
+/* Link to the file with the shared debug information that DWZ moved, and that file's identity. */
 struct alt_link {
 	const char *path;
-	const uint8_t *id; /* its build-id; of DWARF 5, its checksum */
+	const uint8_t *id; /* build-id of the file; in DWARF 5, its checksum */
 	size_t size;
 	bool by_checksum;
 };
 
-/* .gnu_debugaltlink: a path, and behind its NUL the build-id of what must be there. */
+/* Reads .gnu_debugaltlink: the path of the DWZ file and, after its NUL, that file's build-id. */
 static bool read_gnu_alt(const struct image *image, struct alt_link *ret)
 {
 	GElf_Shdr header;
@@ -119,9 +119,9 @@ static bool read_gnu_alt(const struct image *image, struct alt_link *ret)
 }
 
 /*
- * .debug_sup of DWARF 5: version, whether this is the supplementary file, the path of that (empty
- * in itself), and a checksum (sized by a LEB of one byte: it is that of SHA-1 or so) that
- * both files have.
+ * Reads .debug_sup of DWARF 5: version, whether this file is the supplementary (DWZ) file, that
+ * file's path (empty in itself), and a checksum that is the same in both files. The checksum's
+ * size is a LEB128, of which only one byte is accepted: a hash such as SHA-1 is short.
  */
 static bool read_sup(const struct image *image, bool itself, struct alt_link *ret)
 {
@@ -158,7 +158,10 @@ static bool belongs(const struct search *search, const struct image *image)
 	return search->has_crc && file_crc(image, &crc) && crc == search->crc;
 }
 
-/* Any user may have put a file next to a binary or into a cache, with any build-id and CRC. */
+/*
+ * Whether the file's owner is trusted. Any user may have put a file with a forged build-id or CRC
+ * next to a binary or into a cache.
+ */
 static bool is_trusted(const struct search *search, const struct image *image)
 {
 	return !search->open_to_all || image->owner == 0 || image->owner == geteuid() ||
@@ -176,7 +179,7 @@ static struct sp_error *try_path(struct search *search, const char *root, const 
 	if (error)
 		return NULL;
 	const struct image *runtime = search->runtime;
-	/* A link may name the file it stands in. */
+	/* .gnu_debuglink may name the file that contains it. */
 	bool itself = runtime && runtime->inode == image->inode && runtime->device == image->device;
 	if (!itself && is_trusted(search, image) &&
 	    (!search->wanted || search->wanted(image)) && belongs(search, image))
@@ -205,7 +208,7 @@ static struct sp_error *try_pieces(struct search *search, const char *root,
 #define TRY(search, root, ...) \
 	try_pieces((search), (root), (const char *const[]){__VA_ARGS__, NULL})
 
-/* Calls `place` for each directory of the debug path, below symfs and not. */
+/* Calls `place` for each directory of the debug path: first below symfs, then without it. */
 static struct sp_error *each_place(struct search *search,
 				   struct sp_error *(*place)(struct search *search,
 							     const char *symfs, const char *folder,
@@ -266,7 +269,7 @@ static struct sp_error *search_build_id(struct search *search)
 	return error;
 }
 
-/* Searches servers, if that is allowed. */
+/* Queries debuginfod servers if the caller allowed it and nothing was found yet. */
 static struct sp_error *search_servers(struct search *search, enum debuginfod_kind kind)
 {
 	char *found = NULL;
@@ -295,7 +298,7 @@ static bool read_link(const struct image *runtime, const char **name_ret, uint32
 }
 
 struct link {
-	const char *folder, *name; /* the binary's, "" or with a '/' at its end; the debug file's */
+	const char *folder, *name; /* binary's directory ("", or ends in '/'); name of the debug file */
 };
 
 static struct sp_error *try_link(struct search *search, const char *symfs, const char *folder,
@@ -305,7 +308,7 @@ static struct sp_error *try_link(struct search *search, const char *symfs, const
 	return TRY(search, symfs, folder, "/", link->folder, link->name);
 }
 
-/* gdb's order: beside the binary, in .debug/ beside it, below the debug path. */
+/* Searches in gdb's order: the binary's directory, its .debug/, the debug path. */
 static struct sp_error *search_link(struct search *search, const char *path)
 {
 	const char *name, *slash = strrchr(path, '/');

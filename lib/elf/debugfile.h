@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Separate debug files: by build-id, by .gnu_debuglink, and the small one that
- * .gnu_debugdata holds. None is taken that does not belong to its binary: a
- * build-id must be equal, and where one of the two has none, the link's CRC.
+ * Finds separate debug files: by build-id, by .gnu_debuglink, and inside .gnu_debugdata. A file
+ * is used only if it belongs to the binary: their build-ids must be equal or, if one of them has
+ * no build-id, the file's CRC must be that of .gnu_debuglink.
  */
 #ifndef ELF_DEBUGFILE_H
 #define ELF_DEBUGFILE_H
@@ -11,19 +11,20 @@
 
 /* Folders to search. */
 struct debugfile_places {
-	const char *symfs;      /* the root of every path; NULL or "": none */
+	const char *symfs;      /* directory put before every path (--symfs); NULL or "": none */
 	const char *debug_path; /* colon-separated, as "/usr/lib/debug" */
 	const char *cache;      /* perf's build-id cache, as "/root/.debug"; NULL: none */
-	bool debuginfod;        /* ask servers for what is in none of them */
-	const struct sp_ctx *ctx; /* may be cancelled; NULL: cannot */
+	bool debuginfod;        /* query debuginfod servers if these folders lack the file */
+	const struct sp_ctx *ctx; /* context that can cancel the search; NULL: none */
 };
 
+/* Whether a candidate has the sections that the caller needs. */
 typedef bool debugfile_wanted_fn(const struct image *image);
 
 /*
- * The first file that belongs to `runtime` and has what is wanted, or NULL.
- * `path` is where the binary was on the recorded machine, without symfs. Files
- * that do not fit or are damaged are passed over. Fails only when out of memory.
+ * Finds the first file that belongs to `runtime` and for which wanted() is true; NULL if there is
+ * none. `path` is the binary's path on the recorded machine, without symfs. Files that do not
+ * belong to it or are damaged are skipped. Fails only when out of memory.
  */
 struct sp_error *debugfile_find(const struct debugfile_places *places, const struct image *runtime,
 				const char *path, debugfile_wanted_fn *wanted,
@@ -40,20 +41,20 @@ struct sp_error *debugfile_by_build_id(const struct debugfile_places *places,
 				       debugfile_wanted_fn *wanted,
 				       struct image **ret) SP_MUST_CHECK;
 
-/* The binary itself, from a server, where places say so; NULL where there is none. */
+/* Downloads the binary itself from debuginfod servers if places->debuginfod; NULL if not found. */
 struct sp_error *debugfile_binary(const struct debugfile_places *places, const uint8_t *build_id,
 				  size_t size, struct image **ret) SP_MUST_CHECK;
 
 /*
- * The image inside .gnu_debugdata (xz): the functions a stripped binary's own
- * table lacks. NULL where there is none; SP_ERROR_FORMAT where it is damaged,
- * SP_ERROR_UNSUPPORTED where this build cannot read xz.
+ * Opens the ELF image inside .gnu_debugdata (xz), with the functions that a stripped binary's
+ * symbol table lacks. NULL if there is none; SP_ERROR_FORMAT if it is damaged,
+ * SP_ERROR_UNSUPPORTED if this build cannot read xz.
  */
 struct sp_error *debugfile_embedded(const struct image *runtime, struct image **ret) SP_MUST_CHECK;
 
 /*
- * The file that DWZ moved to what `image` has in common with others (.gnu_debugaltlink,
- * .debug_sup): by its path, or its build-id. NULL where there is none, or it is not found.
+ * Finds the file into which DWZ moved the debug information that `image` shares with other files
+ * (.gnu_debugaltlink, .debug_sup), by path or build-id. NULL if there is no such link or file.
  */
 struct sp_error *debugfile_alt(const struct debugfile_places *places, const struct image *image,
 			       struct image **ret) SP_MUST_CHECK;

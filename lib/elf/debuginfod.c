@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libdebuginfod is loaded when it is first needed: linked, it would bring libcurl and thirty
- * libraries more to every start of every program, for what few ever ask for.
+ * libdebuginfod is loaded with dlopen() when it is needed. If it were linked, every program would
+ * load libcurl and thirty more libraries at its start, and few use debuginfod.
  */
 #include "elf/debuginfod.h"
 
@@ -13,7 +13,7 @@
 
 #define LIBRARY "libdebuginfod.so.1"
 
-/* <elfutils/debuginfod.h>, which need not be there to build. */
+/* Function types of <elfutils/debuginfod.h>, which is then not needed to build. */
 typedef void *begin_fn(void);
 typedef void end_fn(void *client);
 typedef int find_fn(void *client, const unsigned char *build_id, int size, char **path);
@@ -44,7 +44,7 @@ static bool has_servers(void)
 	return urls && *urls;
 }
 
-/* Never unloaded: libcurl may have threads and exit handlers. */
+/* Loads the library for good (RTLD_NODELETE): libcurl may have threads and exit handlers. */
 static void *load(void)
 {
 	return dlopen(LIBRARY, RTLD_NOW | RTLD_NODELETE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Debug files and binaries from the servers that $DEBUGINFOD_URLS names. Whoever calls this
- * was asked to: it may use the network, and take as long as that takes.
+ * Downloads debug files and binaries from the servers in $DEBUGINFOD_URLS. It uses the network
+ * without a time limit: call it only if the user asked for it.
  */
 #ifndef ELF_DEBUGINFOD_H
 #define ELF_DEBUGINFOD_H
@@ -12,10 +12,10 @@
 
 enum debuginfod_kind { DEBUGINFOD_DEBUG_FILE, DEBUGINFOD_BINARY };
 
-/* Returns a remedy if servers cannot be asked; NULL if they can. Static. */
+/* Returns a remedy (a static string) if servers cannot be queried; NULL if they can. */
 const char *debuginfod_obstacle(void);
 
-/* The path of what was found and is now in that library's own cache (malloc'ed), or NULL. */
+/* Sets *ret to the downloaded file's path in libdebuginfod's cache (malloc'ed); NULL: not found. */
 struct sp_error *debuginfod_find(enum debuginfod_kind kind, const uint8_t *build_id, size_t size,
 				 char **ret) SP_MUST_CHECK;
 

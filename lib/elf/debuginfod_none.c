@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For a build without debuginfod. */
+/* Stubs for a build without debuginfod. */
 #include "elf/debuginfod.h"
 
 #include <stddef.h>

@@ -11,7 +11,7 @@
 #define READ_TIMES 4
 #define UNPACKED_FREE ((uint64_t)8 << 20)
 #define UNPACKED_TIMES 128
-/* libelf needs some 400 bytes for each. Real files have a hundred, objects of C++ 30,000. */
+/* libelf needs some 400 bytes for each section. Programs have a hundred, C++ objects 30,000. */
 #define SECTIONS_MAX ((uint64_t)1 << 18)
 
 /* Largest header of a file or section, of either class. */
@@ -39,7 +39,7 @@ static struct sp_error *too_large(const struct image *image, uint64_t size)
 	return error_set_remedy(error, "make a copy without holes: cp --sparse=never FILE COPY");
 }
 
-/* A cursor over up to HEADER_SIZE bytes. */
+/* Reads up to HEADER_SIZE bytes at `offset` into `buffer` and returns a cursor over them. */
 static struct cursor header_at(const struct image *image, uint64_t offset, uint8_t *buffer)
 {
 	size_t size = 0;
@@ -70,7 +70,7 @@ static bool read_word(struct cursor *cursor, bool wide, uint64_t *ret)
 	return true;
 }
 
-/* Counts that do not fit 16 bits are in the first section's header. */
+/* Reads header counts that do not fit 16 bits: ELF keeps them in the first section header. */
 static bool read_large_counts(const struct image *image, bool wide, bool swap,
 			      struct tables *tables)
 {
@@ -90,7 +90,7 @@ static bool read_large_counts(const struct image *image, bool wide, bool swap,
 	return true;
 }
 
-/* False if it is not an ELF file. */
+/* Reads place and size of both header tables from the ELF header; false if it is not an ELF file. */
 static bool read_tables(const struct image *image, struct tables *ret)
 {
 	uint8_t buffer[HEADER_SIZE];
@@ -142,7 +142,7 @@ struct sp_error *extent_check_tables(const struct image *image)
 	return NULL;
 }
 
-/* libelf would unpack compressed names on its own, to any size. */
+/* Whether the section name table is uncompressed: libelf would unpack it without a size limit. */
 static bool has_plain_names(const struct image *image)
 {
 	GElf_Shdr header;

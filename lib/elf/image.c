@@ -9,17 +9,20 @@
 #include "base/regular_file.h"
 #include "elf/extent.h"
 
-/* No real section that is read here comes near; a hostile one may claim it of a sparse file. */
+/* Larger than any real section that is read here. A hostile sparse file may claim such a size. */
 #define SECTION_SIZE_MAX ((uint64_t)1 << 30)
-/* From here on a buffer is worth huge pages: a fault for 2 MB and not for each 4 KB. */
+/* Buffers of this size and more use huge pages: one page fault for 2 MB, not for each 4 KB. */
 #define HUGE_PAGE ((size_t)2 << 20)
-/* All notes together: libelf keeps what it has read. */
+/* Most bytes of ELF notes that are read per file, because libelf keeps them in memory. */
 #define NOTES_SIZE_MAX ((uint64_t)1 << 20)
 
-/* One more than any linker writes, so that a hostile count costs nothing. */
+/* More program headers than any linker writes: a hostile count costs little. */
 #define LOADS_MAX 4096
 
-/* libelf has numbers of its own, and none for this that is public; errno was 0 before it began. */
+/*
+ * Makes an error of libelf's last one. Lack of memory is detected by errno, which the caller set to
+ * 0, because libelf's own error numbers are not public.
+ */
 static struct sp_error *elf_error(const struct image *image, const char *what)
 {
 	if (errno == ENOMEM)
@@ -52,7 +55,7 @@ static struct sp_error *read_loads(struct image *image)
 	return NULL;
 }
 
-/* The build-id among these notes, if it is there. */
+/* Copies the build-id from ELF notes into the image; false if they have none. */
 static bool find_build_id(struct image *image, Elf_Data *notes)
 {
 	GElf_Nhdr note;
@@ -73,7 +76,7 @@ static bool find_build_id(struct image *image, Elf_Data *notes)
 	return false;
 }
 
-/* By segments; a file that has none (a .ko) by sections. Absence is no error. */
+/* Reads the notes in segments, then those in sections (a .ko has no segments). Absence is no error. */
 static void read_build_id(struct image *image)
 {
 	size_t count = 0;
@@ -121,7 +124,7 @@ static struct sp_error *read_headers(struct image *image)
 	return error;
 }
 
-/* `path` becomes the image's in any case; NULL: out of memory. */
+/* Owns `path` from now on, even if it fails. Returns NULL when out of memory. */
 static struct image *image_new(char *path)
 {
 	struct image *image = path ? calloc(1, sizeof(*image)) : NULL;
@@ -131,12 +134,12 @@ static struct image *image_new(char *path)
 	}
 	image->fd = -1;
 	image->path = path;
-	/* Sets libelf up, as it demands; it is the same for every caller. */
+	/* libelf requires this call before all others; repeating it is harmless. */
 	elf_version(EV_CURRENT);
 	return image;
 }
 
-/* The image becomes the caller's if its headers can be read. */
+/* Reads the headers and, if that succeeds, moves the image to *ret. */
 static struct sp_error *take_elf(struct image **image, Elf *elf, struct image **ret)
 {
 	(*image)->elf = elf;
@@ -220,7 +223,7 @@ void image_free(struct image *image)
 {
 	if (!image)
 		return;
-	/* Uses the handle: before that ends. */
+	/* Must come before elf_end(), because it uses the Elf handle. */
 	image_release_file(image);
 	elf_end(image->elf);
 	vec_deinit(&image->loads);
@@ -248,7 +251,7 @@ bool image_vaddr(const struct image *image, uint64_t file_offset, uint64_t *ret)
 		if (file_offset < load->file_offset ||
 		    file_offset - load->file_offset >= load->file_size)
 			continue;
-		/* Segments may share a page of the file: code is what was asked for. */
+		/* Segments may share a page of the file: prefer code, as callers look up code. */
 		if (!best || (load->executable && !best->executable))
 			best = load;
 	}

@@ -28,10 +28,10 @@ struct image_load {
 };
 
 struct image {
-	char *path; /* for messages */
-	char *root; /* the directory that it was opened in; NULL: any path */
+	char *path; /* path for messages, with the root */
+	char *root; /* root directory of image_open_in(); NULL: none */
 	Elf *elf;
-	int fd;        /* -1: in memory, or released */
+	int fd;        /* -1: image from memory, or closed by image_release_file() */
 	void *memory;  /* the bytes of an image from memory; else NULL */
 	uint64_t size; /* size of the file */
 	uint64_t allocated; /* bytes of the file on the disk, without holes */
@@ -42,89 +42,90 @@ struct image {
 	uint64_t changed_ns;  /* ctime */
 	uint16_t machine, type; /* EM_*, ET_* */
 	bool is_64bit;
-	bool swap; /* its byte order is not the host's */
+	bool swap; /* the file's byte order is not the host's */
 	uint8_t build_id[IMAGE_BUILD_ID_MAX];
 	uint8_t build_id_size;        /* 0: the file has none */
 	VEC(struct image_load) loads; /* by vaddr, as the format demands */
 };
 
 /*
- * Fails with SP_ERROR_NOT_FOUND or another code that says what open(2) said,
- * with SP_ERROR_FORMAT where it is no ELF file or a damaged one, and with
- * SP_ERROR_INVALID where the path is not a regular file.
+ * Fails with SP_ERROR_NOT_FOUND or another code for the errno of open(2), with SP_ERROR_FORMAT if
+ * the file is damaged or not ELF, and with SP_ERROR_INVALID if it is not a regular file.
  */
 struct sp_error *image_open(const char *path, struct image **ret) SP_MUST_CHECK;
 
 /*
- * The same in a directory that is the root of its links ("/proc/PID/root", or --symfs): neither
- * these nor ".." lead out of it. NULL or "": anywhere.
+ * Opens an image below a root directory ("/proc/PID/root", or --symfs). Symbolic links and ".." do
+ * not lead out of it, as after chroot(2). Root NULL or "": no restriction.
  */
 struct sp_error *image_open_in(const char *root, const char *path,
 			       struct image **ret) SP_MUST_CHECK;
 
-/* The file of an image once more: SP_ERROR_NOT_FOUND where another took its place. */
+/* Opens the image's file again. SP_ERROR_NOT_FOUND if another file has replaced it. */
 struct sp_error *image_open_again(const struct image *image, struct image **ret) SP_MUST_CHECK;
 
-/* Its path as image_open_in() takes it, with the image's root. */
+/* Returns the image's path below its root, as image_open_in() expects it. */
 const char *image_path_in_root(const struct image *image);
 
-/* The same of bytes in memory (malloc'ed), which become the image's in any case. */
+/* Opens an image from malloc'ed bytes, whose owner it becomes, even if it fails. */
 struct sp_error *image_open_memory(void *bytes, size_t size, const char *name,
 				   struct image **ret) SP_MUST_CHECK;
 void image_free(struct image *image);
 
 DEFINE_CLEANUP(struct image *, image_free)
 
-/* Two without a build-id have the same, which says nothing. */
+/* Whether the image has this build-id. Caution: also true if both have none (size 0). */
 static inline bool image_has_build_id(const struct image *image, const uint8_t *id, size_t size)
 {
 	return bytes_equal(image->build_id, image->build_id_size, id, size);
 }
 
 /*
- * Closes the file; what has been read from it stays. For images that are kept:
- * a report may need more files than a process may have open.
+ * Closes the file and keeps the data that were read from it. A report may keep more images than a
+ * process may have open files.
  */
 void image_release_file(struct image *image);
 
-/* Returns the address of a byte of the file when loaded; false if no segment has it. */
+/* Converts a file offset to a vaddr by the PT_LOAD segments; false if no segment contains it. */
 bool image_vaddr(const struct image *image, uint64_t file_offset, uint64_t *ret);
 
-/* The reverse. */
+/* Converts a vaddr to a file offset; false if no segment has it in the file. */
 bool image_file_offset(const struct image *image, uint64_t vaddr, uint64_t *ret);
 
-/* The same with how many bytes of the segment follow in the file; those of any segment. */
+/*
+ * Converts a vaddr in any segment to a file offset, and returns the number of bytes in the file
+ * from there to the segment's end.
+ */
 bool image_range_at(const struct image *image, uint64_t vaddr, uint64_t *file_offset_ret,
 		    uint64_t *size_ret);
 
-/* The section of that name, or NULL; *header_ret is set with it. */
+/* Finds a section by name and sets *header_ret; NULL if there is none. */
 Elf_Scn *image_section(const struct image *image, const char *name, GElf_Shdr *header_ret);
 
 /*
- * A section's bytes in host order, read now; valid as long as the image. NULL
- * where it has none in the file, is damaged, or is absurdly large.
+ * Reads a section's bytes, in host byte order; they are valid as long as the image. NULL if the
+ * section is NULL, empty, SHT_NOBITS or damaged, or larger than 1 GiB.
  */
 Elf_Data *image_section_data(Elf_Scn *section);
 
 /*
- * Bytes read from a file, by their reader's own hand: libelf would keep its
- * copy as long as the image lives, and pay a page fault for every 4 KB of it.
- * Zeroed: none.
+ * Bytes read from a file without libelf, which would keep its copy as long as the image lives,
+ * and take a page fault for every 4 KB of it. A zeroed struct is empty.
  */
 struct image_bytes {
 	const uint8_t *bytes;
 	size_t size;
-	void *owned;   /* malloc'ed, or mapped; NULL: the image's own memory */
-	size_t mapped; /* size of the mapping; 0: malloc'ed */
+	void *owned;   /* memory to release; NULL: the bytes are the image's memory */
+	size_t mapped; /* size of the mapping if `owned` is from mmap(); 0: from malloc() */
 };
 
 /*
- * A section as it is in the file, unconverted. SP_ERROR_FORMAT where it has no
- * bytes there, reaches past the end, or is absurdly large.
+ * Reads a section as it is in the file: neither byte-swapped nor unpacked. SP_ERROR_FORMAT if it
+ * has no bytes there, reaches past the end, or is larger than 1 GiB or extent_read_max().
  */
 struct sp_error *image_section_bytes(const struct image *image, Elf_Scn *section,
 				     struct image_bytes *ret) SP_MUST_CHECK;
-/* The same of any bytes of the file. */
+/* Reads any range of the file, with the same errors. */
 struct sp_error *image_range_bytes(const struct image *image, uint64_t file_offset, uint64_t size,
 				   struct image_bytes *ret) SP_MUST_CHECK;
 void image_bytes_release(struct image_bytes *bytes);

@@ -7,10 +7,10 @@
 #include "base/cursor.h"
 #include "base/vec.h"
 
-/* A relocation that fills a slot which PLT entries jump through. */
+/* A GOT slot that PLT entries jump through, from the relocation that fills it. */
 struct slot {
 	uint64_t vaddr;
-	const char *name; /* NULL: IFUNC at `target` */
+	const char *name; /* name of the function; NULL: IFUNC with its resolver at `target` */
 	uint64_t target;
 };
 
@@ -18,14 +18,14 @@ struct slots {
 	VEC(struct slot);
 };
 
-/* The vaddr of the slot that the PLT entry here jumps through; false if it is none. */
+/* Decodes the code at `vaddr`: the slot that it jumps through; false if it is not a PLT entry. */
 typedef bool decode_fn(const uint8_t *bytes, size_t size, uint64_t vaddr, uint64_t got,
 		       uint64_t *slot_ret);
 
 struct machine_plt {
 	uint16_t machine;
 	uint32_t jump_slot, glob_dat, irelative; /* relocation types */
-	size_t step;                             /* entries begin at multiples of it */
+	size_t step;                             /* alignment of entries */
 	size_t entry_size;                       /* default for sections without an entry size */
 	decode_fn *decode;
 };
@@ -37,7 +37,7 @@ static uint32_t read_u32(const uint8_t *bytes)
 	return le32toh(value);
 }
 
-/* [endbr] [bnd] jmp *slot; how many bytes come before the operand, or 0. */
+/* Decodes "[endbr] [bnd] jmp *slot". Returns the number of bytes before the operand, or 0. */
 static size_t x86_jump(const uint8_t *bytes, size_t size, uint8_t *modrm_ret)
 {
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -127,7 +127,7 @@ static const struct machine_plt *machine_of(const struct image *image)
 	return NULL;
 }
 
-/* The symbol table a relocation section refers to. */
+/* Symbol table (with its strings) that a relocation section refers to. */
 struct names {
 	Elf_Data *symbols, *strings;
 };
@@ -156,7 +156,7 @@ static const char *name_at(const struct names *names, uint64_t index)
 	return *name && strnlen(name, left) < left ? name : NULL;
 }
 
-/* A relocation, of either class, with or without an addend. */
+/* A relocation of ELF32 or ELF64, from SHT_REL or SHT_RELA. */
 struct relocation {
 	uint64_t vaddr, addend;
 	uint32_t type, symbol;
@@ -187,7 +187,7 @@ static bool read_relocation32(struct cursor *cursor, bool has_addend, struct rel
 	return true;
 }
 
-/* Adds what fills slots. Most of a large table does not: that is passed over at once. */
+/* Adds the relocations that fill PLT slots. Most of a large table does not, and is skipped early. */
 static bool read_relocations(const struct image *image, const struct machine_plt *machine,
 			     struct cursor *cursor, const GElf_Shdr *header, struct slots *ret)
 {
@@ -238,7 +238,10 @@ static bool has_section(const struct image *image, const char *name)
 	return image_section(image, name, &header) != NULL;
 }
 
-/* Slots that are no .got.plt's are among all the other relocations, which may be many. */
+/*
+ * Whether .rela.dyn must be read, too: .plt.got and .iplt use slots outside .got.plt, and the
+ * relocations of these are there. It may be large.
+ */
 static bool needs_dynamic(const struct image *image)
 {
 	return has_section(image, ".plt.got") || has_section(image, ".iplt");
@@ -266,7 +269,7 @@ static struct sp_error *read_slots(const struct image *image, const struct machi
 	return error;
 }
 
-/* One section of entries, as it is walked. */
+/* State of the walk through one PLT section. */
 struct walk {
 	const struct image *image;
 	const struct machine_plt *machine;
@@ -323,7 +326,7 @@ static const struct slot *slot_of(const struct walk *walk, size_t at)
 	return bsearch(&key, walk->slots->items, walk->slots->count, sizeof(key), compare_slots);
 }
 
-/* From one entry to the next: what the section says, unless one begins before that. */
+/* Distance to the next PLT entry: the section's entry size, unless another entry begins earlier. */
 static size_t entry_size(const struct walk *walk, size_t at, const struct slot *slot)
 {
 	size_t size = walk->section.sh_entsize, step = walk->machine->step;
@@ -342,7 +345,7 @@ static struct sp_error *walk_section(struct walk *walk)
 {
 	size_t size = walk->section.sh_size;
 	struct sp_error *error = NULL;
-	size_t shared = 0; /* begin of code other than entries */
+	size_t shared = 0; /* begin of the code since the last entry, such as the lazy binding stub */
 	for (size_t at = 0; !error && at < size;) {
 		const struct slot *slot = slot_of(walk, at);
 		if (!slot) {

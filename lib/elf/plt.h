@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names for the procedure linkage table, whose entries no symbol table has:
- * "strlen@plt". Each entry's jump is decoded, and the slot it goes through is
- * looked up among the relocations: order and layout of the sections, which
- * differ by linker and by its options, do not matter.
+ * Makes symbols for the entries of the procedure linkage table ("strlen@plt"), which are in no
+ * symbol table. Each entry's jump is decoded, and its GOT slot is looked up among the relocations.
+ * This works for any order and layout of the sections; they differ by linker and its options.
  */
 #ifndef ELF_PLT_H
 #define ELF_PLT_H
@@ -12,16 +11,15 @@
 #include "elf/symtab.h"
 
 /*
- * The name of the function at a vaddr, or NULL: for entries that go to one the
- * file itself chooses at start-up (IFUNC), which have an address and no name.
+ * Returns the name of the function at a vaddr, or NULL. Used for IFUNC entries, whose relocation has
+ * the resolver's address and no symbol.
  */
 typedef const char *plt_name_fn(void *arg, uint64_t vaddr);
 
 /*
- * Appends an entry for each slot: "NAME@plt"; "offset_0x…@plt" for one whose
- * name is not known; ".plt" for the code they share. Names belong to the arena.
- * x86-64, i386, arm64 and 64-bit RISC-V; nothing for others. Damage means fewer
- * names. Fails only when out of memory.
+ * Appends a symbol for each PLT entry: "NAME@plt"; "offset_0x…@plt" if the name is not known;
+ * ".plt" for code that entries share. The arena owns the names. Supports x86-64, i386, arm64 and
+ * 64-bit RISC-V; other files, and damaged entries, get no symbols. Fails only when out of memory.
  */
 struct sp_error *plt_read(const struct image *image, plt_name_fn *name_of, void *arg,
 			  struct arena *arena, struct elf_symbols *ret) SP_MUST_CHECK;

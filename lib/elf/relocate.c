@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The copy is the file as it is, with the unpacked sections behind it. Their headers are
- * changed in place to say so, then the words that relocations name are filled in.
+ * The copy has the file's bytes and, after them, the unpacked sections. First the section headers
+ * are changed to point there, then the relocations are applied.
  */
 #include "elf/relocate.h"
 
@@ -10,14 +10,14 @@
 #include "base/io.h"
 #include "elf/extent.h"
 
-/* The largest drivers have 50 MB, with their debug information. */
+/* Largest file that is copied. The largest drivers have 50 MB, with their debug information. */
 #define FILE_SIZE_MAX ((uint64_t)1 << 30)
 
 struct copy {
 	struct image *image;
 	const uint64_t *addresses;
 	size_t count;  /* number of sections */
-	size_t names;  /* the section that has their names */
+	size_t names;  /* index of the section with the section names */
 	uint8_t *bytes;
 	uint64_t size, room;
 };
@@ -70,7 +70,7 @@ static bool is_debug(const struct copy *copy, size_t index, GElf_Shdr *ret)
 	return name && !strncmp(name, ".debug_", 7);
 }
 
-/* Reads the header of a section in the copy; NULL if it is not in the file. */
+/* Reads a section's header from the copy, and its offset into *at; NULL if it is past the end. */
 static Elf64_Shdr *header_at(const struct copy *copy, size_t index, Elf64_Shdr *ret, uint64_t *at)
 {
 	GElf_Ehdr header;
@@ -83,7 +83,7 @@ static Elf64_Shdr *header_at(const struct copy *copy, size_t index, Elf64_Shdr *
 	return ret;
 }
 
-/* Puts a compressed section behind the file. */
+/* Unpacks a compressed section to the end of the copy. */
 static struct sp_error *unpack(struct copy *copy, size_t index)
 {
 	Elf_Scn *section = elf_getscn(copy->image->elf, index);
@@ -110,7 +110,7 @@ static struct sp_error *unpack(struct copy *copy, size_t index)
 	return NULL;
 }
 
-/* Bytes of a word, and whether it is relative to its place; 0: not known. */
+/* Size in bytes of a relocation's field, and whether it is PC-relative; 0: unknown type. */
 static unsigned int width_of(uint16_t machine, uint64_t type, bool *relative_ret)
 {
 	*relative_ret = false;
@@ -125,7 +125,7 @@ static unsigned int width_of(uint16_t machine, uint64_t type, bool *relative_ret
 	       : type == R_AARCH64_ABS32 || type == R_AARCH64_PREL32 ? 4 : 0;
 }
 
-/* In lists of ranges all ones begin something else. */
+/* Address for a section that is not loaded: all ones, or one less in lists, where all ones is a mark. */
 static uint64_t nowhere_in(const struct copy *copy, const GElf_Shdr *target)
 {
 	const char *name = elf_strptr(copy->image->elf, copy->names, target->sh_name);
@@ -144,7 +144,7 @@ static uint64_t value_of(const struct copy *copy, const GElf_Shdr *target, const
 					: base + symbol->st_value + (uint64_t)addend;
 }
 
-/* `header` is the target's, in the copy. */
+/* Applies one relocation. `header` is the section header of `target` in the copy. */
 static struct sp_error *apply(struct copy *copy, const GElf_Shdr *target,
 			      const Elf64_Shdr *header, const GElf_Rela *relocation,
 			      Elf_Data *symbols)
@@ -163,7 +163,7 @@ static struct sp_error *apply(struct copy *copy, const GElf_Shdr *target,
 	uint64_t value = value_of(copy, target, &symbol, relocation->r_addend);
 	if (relative)
 		value -= relocation->r_offset;
-	/* Both machines, and who reads them, are little-endian: relocate_debug() saw to it. */
+	/* File and host have the same byte order, little-endian: relocate_debug() checks that. */
 	memcpy(copy->bytes + header->sh_offset + relocation->r_offset, &value, width);
 	return NULL;
 }

@@ -4,15 +4,15 @@
 
 #include "elf/image.h"
 
-/* Load address of a section that is not loaded. References to it resolve to no place. */
+/* Load address of a section that is not loaded. References to it become an invalid address. */
 #define RELOCATE_NOWHERE UINT64_MAX
 
 /*
- * A copy, in memory, of a relocatable file (a kernel module), whose debug information can be
- * read as that of a linked one: its sections are unpacked, and what they say of section i is
- * that it lies at addresses[i] (debug sections: at 0). `image` must have its file, and may have
- * its compressed sections unpacked by this. SP_ERROR_UNSUPPORTED for machines other than
- * x86-64 and arm64, SP_ERROR_FORMAT where relocations are damaged.
+ * Copies a relocatable file (a kernel module) into memory, with its debug sections unpacked and
+ * relocated, so that they can be read like a linked file's. References to section i are relocated
+ * to addresses[i], and those to debug sections to 0. The file of `image` must be open; libelf may
+ * unpack sections in `image`, too. SP_ERROR_UNSUPPORTED for machines other than x86-64 and arm64,
+ * SP_ERROR_FORMAT if relocations are damaged.
  */
 struct sp_error *relocate_debug(struct image *image, const uint64_t *addresses, size_t count,
 				struct image **ret) SP_MUST_CHECK;

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* Facts of a section that its symbols need, read once. */
+/* Flags of a section, read once, that decide which of its symbols are used. */
 struct section_facts {
 	bool loaded;       /* SHF_ALLOC */
-	bool takes_labels; /* text and data, by their names */
+	bool takes_labels; /* its name contains "text" or "data": labels in it are symbols */
 };
 
 static Elf_Scn *find_table(const struct image *image, enum symtab_kind kind, GElf_Shdr *header_ret)
@@ -35,7 +35,7 @@ static struct sp_error *read_sections(const struct image *image, struct symtab *
 	size_t names = 0, count = 0;
 	elf_getshdrstrndx(image->elf, &names);
 	elf_getshdrnum(image->elf, &count);
-	/* st_shndx has 16 bits; what lies beyond needs SHT_SYMTAB_SHNDX, which no binary has. */
+	/* st_shndx has 16 bits. Higher indexes need SHT_SYMTAB_SHNDX, which no linked file has. */
 	if (count > SHN_LORESERVE)
 		count = SHN_LORESERVE;
 	ret->sections = calloc(count ?: 1, sizeof(*ret->sections));
@@ -53,7 +53,7 @@ static struct sp_error *read_sections(const struct image *image, struct symtab *
 	return NULL;
 }
 
-/* The table's string section must end in a NUL, so that every name in it ends. */
+/* Reads the table's string section, which must end in a NUL so that every name ends. */
 static struct sp_error *read_strings(const struct image *image, const GElf_Shdr *header,
 				     struct symtab *ret)
 {
@@ -101,7 +101,7 @@ void symtab_close(struct symtab *symtab, struct image_bytes *strings_ret)
 	*symtab = (struct symtab){0};
 }
 
-/* A table's entry, of either class. */
+/* A symbol table entry of ELF32 or ELF64. */
 struct entry {
 	uint32_t name;
 	uint8_t info, other;

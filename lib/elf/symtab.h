@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The functions (and data, which bound them) that an ELF file's tables name. */
+/* Reader of ELF symbol tables: functions, and data objects, because they end the code before them. */
 #ifndef ELF_SYMTAB_H
 #define ELF_SYMTAB_H
 
@@ -8,8 +8,8 @@
 
 struct elf_symbol {
 	uint64_t vaddr, size; /* size 0: the file does not say */
-	const char *name;     /* borrowed */
-	uint16_t section;     /* its index; vaddr counts from there in relocatable files */
+	const char *name;     /* borrowed from the string table */
+	uint16_t section;     /* section index; in relocatable files, vaddr is relative to the section */
 	uint8_t binding;      /* STB_* */
 	uint8_t type;         /* STT_* */
 };
@@ -20,14 +20,13 @@ struct elf_symbols {
 
 enum symtab_kind { SYMTAB_FULL, SYMTAB_DYNAMIC }; /* .symtab, .dynsym */
 
-/* Whether the image has a .symtab, with content. */
+/* Whether the image has a .symtab that is not empty. */
 bool symtab_exists(const struct image *image);
 
 /*
- * Walks a table. What it yields, in table order: functions, data objects, and
- * labels of text and data sections. Left out, as in perf: undefined, absolute and
- * unnamed symbols, hidden labels, mapping symbols ($x), and symbols of sections
- * that are not loaded.
+ * Iterator over a symbol table. It returns, in table order, functions, data objects, and labels
+ * (STT_NOTYPE) of text and data sections. Like perf, it omits undefined, absolute and unnamed
+ * symbols, hidden labels, mapping symbols ($x), and symbols of sections that are not loaded.
  */
 struct symtab {
 	const struct image *image;
@@ -39,17 +38,17 @@ struct symtab {
 };
 
 /*
- * `runtime` is the file that ran, whose section headers are whole where `image`
- * is its debug file; it may be `image` itself. Both must outlive the walk. A
- * table that is absent yields nothing; one that cannot be read is an error.
+ * `runtime` is the file that ran; it may be `image` itself. If `image` is its debug file, sections
+ * are looked up in `runtime`, whose section headers are complete. Both must outlive the iterator.
+ * An absent table counts as empty; an unreadable one is an error.
  */
 struct sp_error *symtab_open(const struct image *image, const struct image *runtime,
 			     enum symtab_kind kind, struct symtab *ret) SP_MUST_CHECK;
 
-/* False at the end. Its name is valid as long as `strings`. */
+/* Reads the next symbol; false at the end. The symbol's name is valid as long as `strings`. */
 bool symtab_next(struct symtab *symtab, struct elf_symbol *ret);
 
-/* Frees all but the strings, which are handed over: the names outlive the walk. */
+/* Frees all but the strings, which move to *strings_ret so that names stay valid; NULL: frees these too. */
 void symtab_close(struct symtab *symtab, struct image_bytes *strings_ret);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "base/cleanup.h"
 
-/* Enough for every preset of xz; what asks for more is hostile. */
+/* Memory limit of the decoder: enough for every preset of xz. Only a hostile file needs more. */
 #define XZ_MEMORY_LIMIT ((uint64_t)256 << 20)
 
 static struct sp_error *unpack(lzma_stream *stream, size_t limit, const char *path, uint8_t **ret,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For a build without liblzma. */
+/* Stub for a build without liblzma. */
 #include "elf/xz.h"
 
 struct sp_error *xz_unpack(const void *bytes, size_t size, size_t limit, const char *path,

@@ -5,7 +5,7 @@
 #include <zlib.h>
 #include "base/cleanup.h"
 
-/* No stream grows more than this: RFC 1951, 258 bytes for two bits. What claims more is damaged. */
+/* Highest ratio of deflate (RFC 1951): 258 bytes for two bits. A stream that claims more is damaged. */
 #define GROWTH_MAX 1032
 
 struct sp_error *zlib_unpack_sized(const void *bytes, size_t size, size_t size_unpacked,

@@ -5,7 +5,7 @@
 #include <zstd.h>
 #include "base/cleanup.h"
 
-/* No frame grows more than this: RFC 8878, blocks of 4 bytes for 128 KiB that are all the same. */
+/* Highest ratio of zstd (RFC 8878): an RLE block of 4 bytes for 128 KiB. More is damage. */
 #define GROWTH_MAX (((size_t)128 << 10) / 4)
 
 struct sp_error *zst_unpack(const void *bytes, size_t size, size_t limit, const char *path,

@@ -10,7 +10,7 @@
 struct sp_error *zst_unpack(const void *bytes, size_t size, size_t limit, const char *path,
 			    uint8_t **ret, size_t *size_ret) SP_MUST_CHECK;
 
-/* The same of frames that together unpack to just `size_unpacked` bytes, said elsewhere. */
+/* Unpacks frames that together have exactly `size_unpacked` bytes, a size that the caller knows. */
 struct sp_error *zst_unpack_sized(const void *bytes, size_t size, size_t size_unpacked,
 				  const char *path, uint8_t **ret) SP_MUST_CHECK;
 

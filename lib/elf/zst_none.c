@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For a build without libzstd. */
+/* Stubs for a build without libzstd. */
 #include "elf/zst.h"
 
 struct sp_error *zst_unpack(const void *bytes, size_t size, size_t limit, const char *path,
