@@ -10,7 +10,7 @@
 #include "proc/sysfs.h"
 #include "proc/text.h"
 
-/* Deeper than any hierarchy: Linux's own limit is a path's length. */
+/* Deepest level of groups that is read. Real hierarchies are not so deep. */
 #define DEPTH_MAX 256
 
 /* A line of /proc/self/mounts: "DEVICE PATH TYPE OPTIONS 0 0". */
@@ -39,7 +39,7 @@ static bool parse_mount(struct cursor *line, struct mount *ret)
 	return true;
 }
 
-/* Whether `word` is one of a list with commas. */
+/* Whether `word` is in a comma-separated list. */
 static bool list_has(const char *list, size_t size, const char *word)
 {
 	size_t length = strlen(word);
@@ -58,7 +58,7 @@ static bool is_type(const struct mount *mount, const char *type)
 	return mount->type_size == strlen(type) && !memcmp(mount->type, type, mount->type_size);
 }
 
-/* Blanks in paths are \040 there. */
+/* Copies a path and decodes its octal escapes: a blank is \040 in the mounts file. */
 static char *unescape(const char *text, size_t size)
 {
 	char *path = malloc(size + 1), *to = path;
@@ -164,7 +164,7 @@ int cgroup_id(int fd, uint64_t *ret)
 	} storage = {.handle.handle_bytes = sizeof(uint64_t)};
 	int mount_id;
 	struct stat stat;
-	/* The kernel's own number; where files have others, as in tests, the inode is one, too. */
+	/* The file handle is the kernel's cgroup id. On other file systems (tests) use the inode. */
 	if (!name_to_handle_at(fd, "", &storage.handle, &mount_id, AT_EMPTY_PATH) &&
 	    storage.handle.handle_bytes == sizeof(uint64_t)) {
 		memcpy(ret, storage.handle.f_handle, sizeof(*ret));
@@ -182,7 +182,7 @@ void cgroup_list_deinit(struct cgroup_list *list)
 	arena_deinit(&list->arena);
 }
 
-/* The group itself; false only when out of memory. */
+/* Adds one group, without its children; false only when out of memory. */
 static bool add_group(struct cgroup_list *list, int fd, const char *path)
 {
 	struct cgroup group;
@@ -195,7 +195,7 @@ static bool add_group(struct cgroup_list *list, int fd, const char *path)
 	return slot;
 }
 
-/* Adds the group and those below; takes the descriptor. */
+/* Adds a group and, recursively, its children. Takes ownership of the descriptor. */
 static struct sp_error *add_tree(struct cgroup_list *list, int fd, const char *path, int depth)
 {
 	CLEANUP(cleanup_closedir) DIR *directory = fdopendir(fd);
@@ -208,7 +208,7 @@ static struct sp_error *add_tree(struct cgroup_list *list, int fd, const char *p
 	struct sp_error *error = NULL;
 	const struct dirent *entry;
 	while (!error && depth < DEPTH_MAX && (entry = readdir(directory))) {
-		/* Hidden ones cannot be told from "." and ".." more cheaply; cgroups have none. */
+		/* Skip ".", ".." and other names with a dot at the begin, which no cgroup has. */
 		if (entry->d_name[0] == '.' || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
 			continue;
 		int child = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

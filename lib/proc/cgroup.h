@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Control groups as perf events see them: those of the hierarchy that the perf_event
- * controller is on, which is a mounted v1 one (`-o perf_event`), or else v2's only one.
+ * Control groups of the hierarchy that perf events use: a mounted v1 hierarchy with the perf_event
+ * controller (`-o perf_event`), or else the cgroup v2 hierarchy.
  */
 #ifndef PROC_CGROUP_H
 #define PROC_CGROUP_H
@@ -17,12 +17,12 @@ struct cgroup_hierarchy {
 };
 
 /*
- * By /proc/self/mounts. Fails with SP_ERROR_NOT_FOUND, and how to mount one, where there
- * is none.
+ * Finds the hierarchy in /proc/self/mounts. Fails with SP_ERROR_NOT_FOUND if none is mounted; the
+ * remedy is the mount command.
  */
 struct sp_error *cgroup_hierarchy_find(const struct sp_ctx *ctx,
 				       struct cgroup_hierarchy *ret) SP_MUST_CHECK;
-/* The same by the text of such a file. */
+/* Finds the hierarchy in the text of a mounts file. */
 struct sp_error *cgroup_hierarchy_parse(const void *text, size_t size,
 					struct cgroup_hierarchy *ret) SP_MUST_CHECK;
 void cgroup_hierarchy_deinit(struct cgroup_hierarchy *hierarchy);
@@ -36,15 +36,15 @@ struct cgroup {
 /*
  * Opens the directory of a group, for PERF_FLAG_PID_CGROUP: *fd_ret is the caller's to close.
  * `name` is a path from the hierarchy's top, with or without the '/' before it. Fails with
- * SP_ERROR_NOT_FOUND (where groups are is the remedy), SP_ERROR_INVALID if it leads out of there.
+ * SP_ERROR_NOT_FOUND (the remedy states where groups are), or SP_ERROR_INVALID if `name` has "..".
  */
 struct sp_error *cgroup_open(const struct sp_ctx *ctx, const struct cgroup_hierarchy *hierarchy,
 			     const char *name, int *fd_ret) SP_MUST_CHECK;
 
-/* The id of the group whose directory that is: 0, or the errno. */
+/* Sets *ret to the id of the group whose directory `fd` has open. Returns 0 or an errno. */
 int cgroup_id(int fd, uint64_t *ret);
 
-/* Zeroed: empty. Strings belong to it. */
+/* A list of groups. A zeroed list is empty; the list owns the strings. */
 struct cgroup_list {
 	VEC(struct cgroup);
 	struct arena arena;
@@ -53,8 +53,8 @@ struct cgroup_list {
 void cgroup_list_deinit(struct cgroup_list *list);
 
 /*
- * Appends all groups, those above before those below. What may not be read, or is gone
- * meanwhile, is left out. Fails only when out of memory.
+ * Appends all groups, parents before their children. Groups that cannot be read or were removed
+ * meanwhile are omitted. Fails only when out of memory.
  */
 struct sp_error *cgroup_list_all(const struct sp_ctx *ctx,
 				 const struct cgroup_hierarchy *hierarchy,

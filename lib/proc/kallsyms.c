@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A line is "ADDRESS TYPE NAME", behind it, for modules, "\t[MODULE]". Symbols
- * are kept as 16 bytes each, sorted by address; names are moved together at the
- * front of the text itself (each name lies behind where it is moved to), so a
- * name's offset there also tells the order of the file.
+ * A line is "ADDRESS TYPE NAME", followed by "\t[MODULE]" for modules. A symbol is stored in 16
+ * bytes, sorted by address. Names are moved to the front of the text buffer, in the file's order,
+ * which overwrites only text that is already parsed. A lower name offset means an earlier line.
  */
 #include "proc/kallsyms.h"
 
@@ -17,14 +16,14 @@
 #include "base/vec.h"
 #include "proc/text.h"
 
-/* The largest kernels have 30 MB of it. */
+/* Largest file that is read. The largest kernels have 30 MB. */
 #define TEXT_LIMIT ((size_t)1 << 28)
 #define PAGE ((uint64_t)4096)
-/* How far kallsyms_reference() looks: the symbols of per-CPU data come first on x86. */
+/* Lines that kallsyms_reference() reads at most. On x86, symbols of per-CPU data come first. */
 #define REFERENCE_LINES 8192
-/* Number of symbols at address 0 that means hidden addresses. */
+/* Code symbols at address 0 after which kallsyms_reference() concludes that addresses are hidden. */
 #define REFERENCE_HIDDEN 128
-/* _stext is that near to _text, where it is not the same (arm64: 64 KiB). */
+/* Largest distance of _stext from _text if they differ (arm64: 64 KiB). */
 #define REFERENCE_DISTANCE ((uint64_t)1 << 20)
 
 struct entry {
@@ -46,7 +45,7 @@ struct kallsyms {
 struct line {
 	uint64_t address;
 	char type;
-	const char *name, *module; /* not terminated; module NULL: none */
+	const char *name, *module; /* without a NUL at the end; module NULL: the kernel itself */
 	size_t name_size, module_size;
 };
 
@@ -85,7 +84,7 @@ static bool type_is_code(char type)
 	return strchr("tTwW", type) && type;
 }
 
-/* Puts `size` bytes behind the names there are. They may overlap. */
+/* Appends a name to the front of the buffer. Source and destination may overlap. */
 static uint32_t name_put(struct kallsyms *kallsyms, size_t *used, const char *name, size_t size)
 {
 	uint32_t offset = (uint32_t)*used;
@@ -95,7 +94,7 @@ static uint32_t name_put(struct kallsyms *kallsyms, size_t *used, const char *na
 	return offset;
 }
 
-/* The module's index, a new one if it was not seen before. */
+/* Returns the index of the line's module, and adds the module if it is new. */
 static struct sp_error *module_index(struct kallsyms *kallsyms, const struct line *line,
 				     size_t *used, uint16_t *ret)
 {
@@ -125,7 +124,7 @@ static struct sp_error *module_index(struct kallsyms *kallsyms, const struct lin
 
 static struct sp_error *add_line(struct kallsyms *kallsyms, const struct line *line, size_t *used)
 {
-	/* The name first: the module's lies behind it, and is not overwritten by it. */
+	/* Move the symbol's name before the module's, which follows it and is not overwritten yet. */
 	struct entry entry = {.address = line->address, .type = line->type};
 	entry.name = name_put(kallsyms, used, line->name, line->name_size);
 	if (line->module) {
@@ -147,7 +146,7 @@ static int compare_entries(const void *a, const void *b)
 	return u64_order(x->address, y->address) ?: u64_order(x->name, y->name);
 }
 
-/* The kernel's own symbols come sorted; those of modules behind them do not. */
+/* Sorts the unsorted rest and merges it: the kernel's own symbols are sorted, modules' are not. */
 static struct sp_error *sort_entries(struct kallsyms *kallsyms)
 {
 	struct entry *entries = kallsyms->entries.items;
@@ -169,7 +168,7 @@ static struct sp_error *sort_entries(struct kallsyms *kallsyms)
 	return NULL;
 }
 
-/* Gives back what the names did not need; the names may move. */
+/* Shrinks the text buffer to the names in it. It may move. */
 static void trim(struct kallsyms *kallsyms, size_t used)
 {
 	char *names = realloc(kallsyms->names, used ? used : 1);
@@ -179,7 +178,7 @@ static void trim(struct kallsyms *kallsyms, size_t used)
 
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
 
-/* Takes `text`, which has one byte more than `size`. */
+/* Parses `text` and owns it from now on. The buffer has one byte more than `size`. */
 static struct sp_error *take_text(char *text, size_t size, const char *path, struct kallsyms **ret)
 {
 	CLEANUP(cleanup_kallsyms_free) struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
@@ -190,7 +189,7 @@ static struct sp_error *take_text(char *text, size_t size, const char *path, str
 	kallsyms->names = text;
 	kallsyms->hidden = true;
 	uint32_t *unused = vec_push(&kallsyms->modules);
-	/* 44 bytes a line is what kernels have. */
+	/* Lines of real kernels have 44 bytes on average. */
 	if (!unused || !vec_reserve(&kallsyms->entries, size / 44 + 16))
 		return error_no_memory();
 	*unused = 0;
@@ -216,7 +215,7 @@ static struct sp_error *take_text(char *text, size_t size, const char *path, str
 	return NULL;
 }
 
-/* The whole file, with a byte more; not more than TEXT_LIMIT, whatever it is. */
+/* Reads the whole file into a buffer with a spare byte. Fails if it exceeds TEXT_LIMIT. */
 static struct sp_error *read_text(int fd, const char *path, char **ret, size_t *size_ret)
 {
 	CLEANUP_FREE char *text = NULL;
@@ -299,15 +298,15 @@ size_t kallsyms_count(const struct kallsyms *kallsyms)
 	return kallsyms->entries.count;
 }
 
-/* How many symbols lie at or below an address. */
+/* Returns the number of symbols at or below an address. */
 static size_t count_up_to(const struct kallsyms *kallsyms, uint64_t address)
 {
 	return sorted_up_to(kallsyms->entries.items, kallsyms->entries.count, .address, address);
 }
 
 /*
- * Symbols have no sizes: one ends where the next address begins, but not in
- * another module, which may be far away (perf gives the last one a page, too).
+ * Returns a symbol's end. kallsyms has no sizes: a symbol ends at the next one's address. The last
+ * symbol of a module ends with the next page, like in perf: the next module may be far away.
  */
 static uint64_t entry_end(const struct kallsyms *kallsyms, const struct entry *entry, size_t next)
 {
@@ -338,7 +337,7 @@ static struct kallsyms_symbol symbol_at(const struct kallsyms *kallsyms, size_t 
 struct kallsyms_symbol kallsyms_symbol(const struct kallsyms *kallsyms, size_t index)
 {
 	uint64_t address = kallsyms->entries.items[index].address;
-	/* Nearly always the next one; but any number may share an address. */
+	/* The next index, unless several symbols share this address. */
 	size_t next = index + 1;
 	if (next < kallsyms->entries.count && kallsyms->entries.items[next].address == address)
 		next = count_up_to(kallsyms, address);
@@ -370,13 +369,13 @@ bool kallsyms_find_name(const struct kallsyms *kallsyms, const char *name,
 	return false;
 }
 
-/* Findings of the lines read up to now. */
+/* State of kallsyms_reference()'s search: addresses found so far (0: not found), and line counts. */
 struct reference_search {
 	uint64_t text, stext;
 	size_t lines, hidden;
 };
 
-/* True when no further line is needed. */
+/* Processes one line; true if no further line is needed. */
 static bool reference_line(struct reference_search *search, const struct line *line)
 {
 	search->lines++;
@@ -395,7 +394,7 @@ static bool reference_line(struct reference_search *search, const struct line *l
 	       (first && line->address > first && line->address - first > REFERENCE_DISTANCE);
 }
 
-/* Reads as the kernel gives it, a page at a time, and stops as soon as it can. */
+/* Reads kallsyms page by page and stops early, because the kernel generates the text while reading. */
 static void reference_scan(int fd, struct reference_search *search)
 {
 	char buffer[8192];

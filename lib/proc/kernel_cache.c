@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file is four lines, and then lines as in /proc/kallsyms:
+ * A cache file has four header lines, followed by lines as in /proc/kallsyms:
  *
  *      sprof kallsyms 1
  *      build-id 1f2e…
  *      size 5123456
- *      hash 0123456789abcdef       hash_bytes() of what follows
+ *      hash 0123456789abcdef       hash_bytes() of the lines after the header
  *
  * No other user may be able to replace a folder or file between two calls, or root could be made
  * to write anywhere. So the folders above must belong to root or to this user, and nobody else
@@ -54,7 +54,7 @@ static void to_hex(const struct key *key, char ret[2 * BUILD_ID_MAX + 1])
 	bytes_to_hex(key->build_id, key->size < BUILD_ID_MAX ? key->size : BUILD_ID_MAX, ret);
 }
 
-/* For messages; NULL when out of memory. */
+/* Returns a cache file's path for messages; NULL when out of memory. */
 static char *path_of(struct sp_ctx *ctx, const struct key *key)
 {
 	char hex[2 * BUILD_ID_MAX + 1];
@@ -77,8 +77,9 @@ static bool is_sticky(const struct stat *folder)
 }
 
 /*
- * Opens a folder in one that has passed this check, and creates it if `make`. Links are followed only
- * in folders of this user. -1 and errno, which is 0 if others can change the folder.
+ * Opens a folder inside `above`, which was checked before, and creates it if `make`. Symbolic links
+ * are followed only if no other user can change `above`. Returns -1 and errno; errno is 0 if other
+ * users can change the folder.
  */
 static int enter(int above, const struct stat *above_status, const char *name, bool make,
 		 struct stat *ret)
@@ -93,7 +94,7 @@ static int enter(int above, const struct stat *above_status, const char *name, b
 	return is_own(ret) || is_sticky(ret) ? take_fd(&fd) : -1;
 }
 
-/* Opens or makes a path, folder by folder. -1 and errno as enter(). */
+/* Opens (or creates) a path folder by folder. Returns -1 and errno like enter(). */
 static int enter_all(char *path, bool make)
 {
 	struct stat status = {0}, above;
@@ -108,7 +109,7 @@ static int enter_all(char *path, bool make)
 	return fd;
 }
 
-/* Opens the folder of a kind: -1 if it is missing, or (not an error) must not be used. */
+/* Opens the cache folder of a kind. *ret is -1, without an error, if it is missing or not safe. */
 static struct sp_error *open_folder(struct sp_ctx *ctx, enum kernel_cache_kind kind, bool make,
 				    int *ret)
 {
@@ -143,7 +144,7 @@ static bool take_word(struct cursor *cursor, const char *word)
 	return true;
 }
 
-/* Passes over the header, if it is one for this key. */
+/* Reads a cache file's header; false if it is not for this key. */
 static bool read_header(struct cursor *cursor, const struct key *key, uint64_t *size_ret,
 			uint64_t *hash_ret)
 {
@@ -155,7 +156,7 @@ static bool read_header(struct cursor *cursor, const struct key *key, uint64_t *
 	       take_word(cursor, "\n");
 }
 
-/* Opens what is kept, if it is a regular file that belongs to this user or root; else -1. */
+/* Opens a cache file; -1 unless it is a regular file that belongs to this user or root. */
 static int open_kept(int folder, const struct key *key, struct stat *ret)
 {
 	char hex[2 * BUILD_ID_MAX + 1];
@@ -165,7 +166,7 @@ static int open_kept(int folder, const struct key *key, struct stat *ret)
 	return fd >= 0 && (ret->st_uid == geteuid() || ret->st_uid == 0) ? take_fd(&fd) : -1;
 }
 
-/* Whether the file is there and as long as it says; its content is not looked at. */
+/* Whether the cache file exists and has the size in its header. Its symbols are not checked. */
 static bool is_kept(int folder, const struct key *key)
 {
 	struct stat status;
@@ -191,7 +192,7 @@ static struct sp_error *write_file(int fd, const char *path, const struct key *k
 	return errnum ? error_os(errnum, "%s", path) : NULL;
 }
 
-/* Written under another name first, so that it appears whole. */
+/* Writes a cache file atomically: under a temporary name, which is then renamed. */
 static struct sp_error *keep(struct sp_ctx *ctx, int folder, const struct key *key,
 			     const char *text, size_t size)
 {
@@ -214,7 +215,7 @@ static struct sp_error *keep(struct sp_ctx *ctx, int folder, const struct key *k
 	return error;
 }
 
-/* The symbols of the kernel (`module` NULL) or of one module, as text. */
+/* Writes the cache file of the kernel (`module` NULL) or of one module. */
 static struct sp_error *keep_symbols(struct sp_ctx *ctx, int folder, const struct key *key,
 				     const struct kallsyms *kallsyms,
 				     const struct kernel_module *module)
@@ -231,7 +232,7 @@ static struct sp_error *keep_symbols(struct sp_ctx *ctx, int folder, const struc
 			   : symbol.module != NULL)
 			continue;
 		if (module) {
-			/* Its data lies elsewhere since Linux 6.4. */
+			/* Skip the module's data: since Linux 6.4 it is not next to the code. */
 			if (address < module->start || address - module->start >= module->size)
 				continue;
 			address += KERNEL_CACHE_MODULE_BASE - module->start;
@@ -255,7 +256,7 @@ struct running {
 	struct key kernel;
 	struct kernel_modules modules;
 	int kernel_folder, module_folder; /* -1: none */
-	bool missing; /* something of it is not kept yet */
+	bool missing; /* the kernel or a module is not in the cache yet */
 };
 
 static void running_deinit(struct running *running)
@@ -283,7 +284,7 @@ static struct sp_error *open_folders(struct sp_ctx *ctx, struct running *running
 	return error;
 }
 
-/* `missing` stays false where nothing can or need be kept. */
+/* Finds what is not in the cache yet. `missing` stays false if nothing can or must be saved. */
 static struct sp_error *running_look(struct sp_ctx *ctx, struct running *ret)
 {
 	size_t size = 0;
@@ -321,7 +322,7 @@ static struct sp_error *keep_missing(struct sp_ctx *ctx, const struct running *r
 	return error;
 }
 
-/* `kallsyms` may be NULL, and is read then. */
+/* Saves what is missing. If `kallsyms` is NULL, /proc/kallsyms is read. */
 static struct sp_error *save(struct sp_ctx *ctx, const struct kallsyms *kallsyms)
 {
 	CLEANUP(running_deinit) struct running running = {.kernel_folder = -1, .module_folder = -1};
@@ -330,7 +331,7 @@ static struct sp_error *save(struct sp_ctx *ctx, const struct kallsyms *kallsyms
 	struct sp_error *error = running_look(ctx, &running);
 	if (error || !running.missing || (!kallsyms && !kallsyms_reference(ctx, &reference)))
 		return error;
-	/* First, since it is quick to fail. */
+	/* Open folders before reading kallsyms: it is cheap and may fail. */
 	error = open_folders(ctx, &running, true);
 	if (error || running.kernel_folder < 0 || running.module_folder < 0)
 		return error;
@@ -349,7 +350,7 @@ struct sp_error *kernel_cache_save_read(struct sp_ctx *ctx, const struct kallsym
 	return save(ctx, kallsyms);
 }
 
-/* The whole file; NULL where there is none to be used. */
+/* Reads a whole cache file; does not change *ret if there is none that may be used. */
 static struct sp_error *read_file(struct sp_ctx *ctx, const struct key *key, char **ret,
 				  size_t *size_ret)
 {

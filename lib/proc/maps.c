@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A line is "START-END rwxp OFFSET MAJ:MIN INO   PATH". In PATH the kernel writes
- * a newline as \012, and nothing else in another way; " (deleted)" stands behind
- * the name of a file that is no longer there by it.
+ * A line is "START-END rwxp OFFSET MAJ:MIN INO   PATH". In PATH, the kernel escapes only newlines,
+ * as \012, and appends " (deleted)" if the file was unlinked or replaced.
  */
 #include "proc/maps.h"
 
@@ -19,7 +18,7 @@
 #include "base/vec.h"
 #include "proc/text.h"
 
-/* linux/fs.h has it from Linux 6.11 on. */
+/* Same as struct procmap_query, which linux/fs.h has since Linux 6.11. */
 struct map_query {
 	uint64_t size;
 	uint64_t query_flags, query_addr;	       /* in */
@@ -45,20 +44,20 @@ static const char deleted[] = " (deleted)";
 struct maps {
 	enum maps_filter filter;
 	struct maps_entry entry;
-	/* From text. */
-	char *text; /* NULL: borrowed */
+	/* Used when reading text. */
+	char *text; /* text to free; NULL: the caller's */
 	char *file; /* for messages */
 	struct cursor cursor;
 	VEC(char) path;
-	/* By queries. */
-	int fd;	      /* -1: from text */
+	/* Used with PROCMAP_QUERY. */
+	int fd;	      /* -1: text is read */
 	int answered; /* errno of a query whose result was not returned yet; -1: none */
 	char name[PATH_MAX + DELETED_SIZE + 1];
 };
 
 DEFINE_CLEANUP(struct maps *, maps_free)
 
-/* The file's name is at `path`, which is changed: " (deleted)" is cut off. */
+/* Sets the entry's path to `path`, and removes " (deleted)" from it in place. */
 static void set_path(struct maps_entry *entry, char *path, size_t size)
 {
 	entry->deleted = size > DELETED_SIZE && path[0] == '/' &&
@@ -89,7 +88,7 @@ static void set_entry(struct maps *maps, const struct map_query *query, const ui
 	set_path(entry, maps->name, query->name_size ? strnlen(maps->name, query->name_size) : 0);
 }
 
-/* The next executable mapping from `address` on: 0, ENOENT at the end, or another errno. */
+/* Queries the executable mapping at or after `address`. Returns 0, ENOENT at the end, or an errno. */
 static int ask(struct maps *maps, uint64_t address)
 {
 	uint8_t build_id[BUILD_ID_LIMIT] = {0};
@@ -140,7 +139,7 @@ static bool parse_file(struct cursor *line, struct maps_entry *entry)
 	return true;
 }
 
-/* Unescapes the rest of the line. */
+/* Reads the path, which is the rest of the line, and unescapes it. */
 static struct sp_error *parse_path(struct maps *maps, struct cursor *line)
 {
 	text_blanks(line);
@@ -156,7 +155,7 @@ static struct sp_error *parse_path(struct maps *maps, struct cursor *line)
 	return NULL;
 }
 
-/* The next line that passes the filter; *found_ret is false at the end. */
+/* Reads the next line that passes the filter; *found_ret is false at the end. */
 static struct sp_error *next_line(struct maps *maps, bool *found_ret)
 {
 	struct cursor line;
@@ -186,8 +185,8 @@ static struct maps *maps_new(enum maps_filter filter)
 }
 
 /*
- * Whether the kernel answers queries: to the first it either gives a mapping or
- * says that there is none.
+ * Opens the file for queries and makes the first one. False if the kernel does not support them: it
+ * then fails with another errno than ENOENT.
  */
 static bool open_queries(struct maps *maps)
 {
@@ -206,7 +205,7 @@ static struct sp_error *open_text(struct maps *maps)
 {
 	size_t size = 0;
 	int errnum = io_read_file(maps->file, &maps->text, &size);
-	/* It is there and has no memory: a kernel thread, a zombie. */
+	/* ESRCH: the task exists but has no memory (a kernel thread or a zombie). */
 	if (errnum && errnum != ESRCH)
 		return error_os(errnum, "%s", maps->file);
 	maps->cursor = cursor_make(maps->text ?: "", size, false, maps->file, 0);

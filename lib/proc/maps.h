@@ -20,7 +20,7 @@ struct maps_entry {
 	const char *path;      /* unescaped, without " (deleted)"; "" if anonymous; "[vdso]", … */
 	bool deleted;          /* the file was unlinked or replaced */
 	uint8_t build_id[20];
-	uint8_t build_id_size; /* 0: the kernel did not say one */
+	uint8_t build_id_size; /* 0: not reported by the kernel */
 };
 
 enum maps_filter { MAPS_ALL, MAPS_EXECUTABLE };
@@ -28,28 +28,27 @@ enum maps_filter { MAPS_ALL, MAPS_EXECUTABLE };
 struct maps;
 
 /*
- * Opens ROOT/proc/PID/maps, or with tid not 0 ROOT/proc/PID/task/TID/maps (which
- * still works when the group leader has exited). Fails with SP_ERROR_NOT_FOUND where
- * there is no such task, SP_ERROR_PERMISSION where it may not be read. Kernel threads
- * and zombies have no mappings.
+ * Opens ROOT/proc/PID/maps or, if `tid` is not 0, ROOT/proc/PID/task/TID/maps, which still works
+ * after the group leader has exited. Fails with SP_ERROR_NOT_FOUND if there is no such task,
+ * SP_ERROR_PERMISSION if its mappings may not be read. Kernel threads and zombies have none.
  */
 struct sp_error *maps_open(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
 			   enum maps_filter filter, struct maps **ret) SP_MUST_CHECK;
 
-/* The same from memory, which must outlive it. `path` is for messages. */
+/* Reads mappings from the text of a maps file, which must outlive *ret. `path` is for messages. */
 struct sp_error *maps_parse(const void *text, size_t size, const char *path,
 			    enum maps_filter filter, struct maps **ret) SP_MUST_CHECK;
 void maps_free(struct maps *maps);
 
 /*
- * The next mapping by address; *ret is NULL at the end, else valid until the
- * next call. Fails with SP_ERROR_FORMAT at a line that is not a mapping; calling
- * again then goes on behind it. A process that ends meanwhile ends the list.
+ * Returns the next mapping by address in *ret, valid until the next call; NULL at the end, or if the
+ * process has ended. Fails with SP_ERROR_FORMAT at a line that is not a mapping; the next call
+ * continues after it.
  */
 struct sp_error *maps_next(struct maps *maps, const struct maps_entry **ret) SP_MUST_CHECK;
 
 /*
- * Sets *start_ret to the begin of the mapping that holds `address`. Returns 0 or an errno: ENOTTY
+ * Sets *start_ret to the start of the mapping that contains `address`. Returns 0 or an errno: ENOTTY
  * before Linux 6.11, ENOENT if nothing is mapped there.
  */
 int maps_start_of(uint32_t pid, uint64_t address, uint64_t *start_ret);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A line of /proc/modules is "NAME SIZE REFERENCES USERS STATE 0xADDRESS", with
- * the address of the module's code. Its file is found by its base name in
- * modules.dep ("kernel/…/snd-hda-intel.ko.xz: …"), where '-' stands for the '_'
- * of the name.
+ * the address of the module's code. The module's file is found by its base name in modules.dep
+ * ("kernel/…/snd-hda-intel.ko.xz: …"), which may have '-' for '_'.
  */
 #include "proc/modules.h"
 
@@ -18,7 +17,7 @@
 #include "proc/sysfs.h"
 #include "proc/text.h"
 
-/* No name is longer (MODULE_NAME_LEN is 64). */
+/* Buffer size for a module's name (the kernel's MODULE_NAME_LEN is 64). */
 #define NAME_LIMIT 128
 
 static bool parse_line(struct cursor *line, struct kernel_module *module, const char **name_ret,
@@ -63,8 +62,8 @@ static int compare_modules(const void *a, const void *b)
 }
 
 /*
- * Since Linux 6.4 a module lies in several places, and its size is that of all of
- * them: it must not reach into the next one.
+ * Sorts by address and limits sizes. Since Linux 6.4 a module has several memory areas, and its size
+ * is their sum: without the limit, it could overlap the next module.
  */
 static void sort_and_clip(struct kernel_module *modules, size_t count)
 {
@@ -80,7 +79,7 @@ static void sort_and_clip(struct kernel_module *modules, size_t count)
 	}
 }
 
-/* Names of modules, as they are loaded. */
+/* Loaded modules by name. */
 struct by_name {
 	struct u64map map; /* hash -> index; the first of equal hashes */
 	struct kernel_module *modules;
@@ -97,7 +96,7 @@ static struct kernel_module *find_module(const struct by_name *by_name, const ch
 										     : NULL;
 }
 
-/* "kernel/sound/snd-hda-intel.ko.xz" -> "snd_hda_intel"; 0 if it is no module's file. */
+/* Converts "kernel/sound/snd-hda-intel.ko.xz" to "snd_hda_intel"; 0 if it is not a module's file. */
 static size_t module_name(const char *path, size_t size, char name[NAME_LIMIT])
 {
 	const char *slash = memrchr(path, '/', size);
@@ -134,7 +133,7 @@ static struct sp_error *find_files(const struct sp_ctx *ctx, const char *folder,
 	CLEANUP_FREE char *dep = format_text("%smodules.dep", folder);
 	if (!dep)
 		return error_no_memory();
-	/* Without it modules keep their "[name]". */
+	/* Without modules.dep, modules keep the path "[name]". */
 	int errnum = sysfs_read(ctx, dep, &text, &size);
 	if (errnum)
 		return errnum == ENOMEM ? error_no_memory() : NULL;
@@ -164,7 +163,7 @@ static void read_build_id(const struct sp_ctx *ctx, struct kernel_module *module
 		module->build_id_size = (uint8_t)notes_build_id(notes, size, module->build_id);
 }
 
-/* "/lib/modules/RELEASE/"; the caller's to free. */
+/* Sets *ret to "/lib/modules/RELEASE/"; the caller frees it. */
 static struct sp_error *module_folder(const struct sp_ctx *ctx, const char *osrelease, char **ret)
 {
 	CLEANUP_FREE char *running = NULL;

@@ -13,7 +13,7 @@ static struct sp_error *add_process(const struct sp_ctx *ctx, struct process_tre
 	struct task_stat stat;
 	CLEANUP(cleanup_sp_error_free)
 	struct sp_error *error = tasks_stat_process(ctx, pid, &stat);
-	if (error) /* it has ended, or hides (mount option hidepid) */
+	if (error) /* the process has ended, or is hidden (mount option hidepid) */
 		return sp_error_code(error) == SP_ERROR_NO_MEMORY ? take_ptr(error) : NULL;
 	struct task_stat *slot = vec_push(tree);
 	if (!slot)

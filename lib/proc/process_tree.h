@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All processes with their parents and CPU time, by one pass over /proc. */
+/* All processes with their parents and CPU time, read in one pass over /proc. */
 #ifndef PROC_PROCESS_TREE_H
 #define PROC_PROCESS_TREE_H
 
@@ -19,8 +19,9 @@ struct sp_error *process_tree_read(const struct sp_ctx *ctx, struct process_tree
 const struct task_stat *process_tree_find(const struct process_tree *tree, uint32_t pid);
 
 /*
- * The nearest ancestor of `pid` that is in `ancestors` (ascending); 0: none. A process is not its
- * own ancestor. Loops, which a tree that changes while it is read can have, end the search.
+ * Returns the nearest ancestor of `pid` that is in `ancestors` (ascending); 0: none. A process is
+ * not its own ancestor. The search stops at loops, which occur if processes change while /proc is
+ * read.
  */
 uint32_t process_tree_ancestor(const struct process_tree *tree, uint32_t pid,
 			       const struct task_list *ancestors);

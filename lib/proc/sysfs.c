@@ -10,7 +10,7 @@
 #include "base/io.h"
 #include "proc/text.h"
 
-/* More CPUs than any kernel is built for; keeps "0-4294967295" from filling memory. */
+/* CPU numbers must be lower: more than any kernel supports. "0-4294967295" would fill the memory. */
 #define CPU_LIMIT 65536u
 
 int sysfs_read(const struct sp_ctx *ctx, const char *path, char **text_ret, size_t *size_ret)
@@ -47,7 +47,7 @@ struct sp_error *sysfs_read_i64(const struct sp_ctx *ctx, const char *path, int6
 	return NULL;
 }
 
-/* "3" or "0-3"; false if it is neither. */
+/* Reads "3" or "0-3"; false if it is neither. */
 static bool parse_range(struct cursor *cursor, uint32_t *first, uint32_t *last)
 {
 	if (!text_decimal_u32(cursor, first) || *first >= CPU_LIMIT)
@@ -82,7 +82,7 @@ struct sp_error *cpu_list_parse(struct cpu_list *list, const char *text)
 		}
 		for (uint32_t cpu = first; cpu <= last; cpu++)
 			list->items[list->count++] = cpu;
-		/* A comma must be followed by something. */
+		/* A comma at the end is an error. */
 		if (!text_char(&cursor, ','))
 			break;
 		if (!cursor_left(&cursor)) {
@@ -120,7 +120,7 @@ size_t notes_build_id(const void *notes, size_t size, uint8_t ret[20])
 		uint64_t desc_room = ((uint64_t)desc_size + 3) & ~(uint64_t)3;
 		if (!cursor_bytes(&cursor, name_room, &name))
 			return 0;
-		/* The last note's padding may be cut off. */
+		/* The last note may lack its padding. */
 		if (desc_room > cursor_left(&cursor))
 			desc_room = desc_size;
 		if (!cursor_bytes(&cursor, desc_room, &desc))

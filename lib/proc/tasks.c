@@ -13,7 +13,7 @@
 #include "proc/sysfs.h"
 #include "proc/text.h"
 
-/* A stat line: 52 numbers of up to 20 digits, and a name. */
+/* Longest stat line: 52 numbers of up to 20 digits, and a name. */
 #define STAT_LIMIT 2048
 
 bool task_list_has(const struct task_list *list, uint32_t tid)
@@ -22,7 +22,7 @@ bool task_list_has(const struct task_list *list, uint32_t tid)
 	       bsearch(&tid, list->items, list->count, sizeof(tid), u32_compare) != NULL;
 }
 
-/* The whole name is a number. */
+/* Parses a directory entry's name; false if it is not a number. */
 static bool parse_number(const char *name, uint32_t *ret)
 {
 	struct cursor cursor = cursor_make(name, strlen(name), false, NULL, 0);
@@ -33,7 +33,7 @@ static bool parse_number(const char *name, uint32_t *ret)
 	return true;
 }
 
-/* The entries of a directory that are numbers. */
+/* Lists a directory's entries whose names are numbers. */
 static struct sp_error *list_numbers(const char *path, struct task_list *list)
 {
 	CLEANUP(cleanup_closedir) DIR *directory = opendir(path);
@@ -67,7 +67,7 @@ struct sp_error *tasks_list(const struct sp_ctx *ctx, uint32_t pid, struct task_
 	struct sp_error *error = list_numbers(path, list);
 	if (error)
 		return error;
-	/* It ended between the directory's opening and its reading. */
+	/* An empty list: the process ended after its directory was opened. */
 	return list->count ? NULL : error_os(ESRCH, "process %u", pid);
 }
 
@@ -100,7 +100,7 @@ struct sp_error *tasks_relist(const struct sp_ctx *ctx, uint32_t pid, struct tas
 	return NULL;
 }
 
-/* The kernel writes a newline in a name as \n and a backslash as \\. */
+/* Copies a comm and unescapes it: the kernel writes a newline as \n and a backslash as \\. */
 static void copy_comm(char *to, size_t room, const char *from, size_t size)
 {
 	size_t used = 0;
@@ -114,7 +114,7 @@ static void copy_comm(char *to, size_t room, const char *from, size_t size)
 	to[used] = 0;
 }
 
-/* A field's value goes to its place, if it is one that we keep. Fields count from 1. */
+/* Stores the value of one field of the stat line, counted from 1. Most fields are ignored. */
 static void keep_field(struct task_stat *stat, unsigned int field, uint64_t value, bool negative)
 {
 	switch (field) {
@@ -137,7 +137,7 @@ static void keep_field(struct task_stat *stat, unsigned int field, uint64_t valu
 	}
 }
 
-/* "PID (COMM) STATE NUMBER..."; COMM may hold anything, ") " too, so its end is the last ')'. */
+/* Parses "PID (COMM) STATE NUMBER...". COMM ends at the last ')', because it may contain ") ". */
 struct sp_error *task_stat_parse(const void *text, size_t size, const char *path,
 				 struct task_stat *ret)
 {
@@ -162,14 +162,14 @@ struct sp_error *task_stat_parse(const void *text, size_t size, const char *path
 					    field);
 		keep_field(&stat, field, value, negative);
 	}
-	/* Up to the start time all kernels have them. */
+	/* All kernels have the fields up to the start time (22). */
 	if (field <= 22)
 		return cursor_error(&cursor, "stat line of %u fields", field - 1);
 	*ret = stat;
 	return NULL;
 }
 
-/* DIRECTORY/NAME as a stat line. */
+/* Reads the file NAME in an open directory and parses it as a stat line. */
 static struct sp_error *read_stat(int directory, const char *name, struct task_stat *ret)
 {
 	char text[STAT_LIMIT];
@@ -225,7 +225,7 @@ struct sp_error *tasks_stat_all(const struct sp_ctx *ctx, uint32_t pid,
 	return NULL;
 }
 
-/* The number behind "NAME:" of a process's status file. 0, or the errno; EINVAL: no such line. */
+/* Reads the number after "NAME:" in a status file. Returns 0 or an errno; EINVAL: no such line. */
 static int status_number(const struct sp_ctx *ctx, uint32_t tid, const char *name, uint32_t *ret)
 {
 	char path[32];

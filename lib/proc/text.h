@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fields of the kernel's text files, read from a cursor over one line. As all
- * cursor reads: what does not fit returns false and does not advance.
+ * Reads fields of the kernel's text files with a cursor over one line. If the text has another form,
+ * a function returns false and does not advance the cursor, like all cursor functions.
  */
 #ifndef PROC_TEXT_H
 #define PROC_TEXT_H
@@ -23,7 +23,7 @@ static inline bool text_line(struct cursor *text, struct cursor *ret)
 	return true;
 }
 
-/* 0 to 15, or above that for what is no hexadecimal digit. */
+/* Returns a hexadecimal digit's value, 0 to 15; more if `c` is not one. */
 static inline unsigned int text_hex_digit(uint8_t c)
 {
 	if (c >= '0' && c <= '9')
@@ -32,7 +32,7 @@ static inline unsigned int text_hex_digit(uint8_t c)
 	return c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a') + 10 : 16;
 }
 
-/* 1 to 16 hexadecimal digits, without "0x". */
+/* Reads 1 to 16 hexadecimal digits, without "0x". */
 static inline bool text_hex(struct cursor *line, uint64_t *ret)
 {
 	uint64_t value = 0;
@@ -81,7 +81,7 @@ static inline bool text_decimal_u32(struct cursor *line, uint32_t *ret)
 	return true;
 }
 
-/* The one character `c`. */
+/* Skips the character `c`; false if another one is next. */
 static inline bool text_char(struct cursor *line, char c)
 {
 	if (line->pos == line->end || *line->pos != (uint8_t)c)
@@ -90,14 +90,14 @@ static inline bool text_char(struct cursor *line, char c)
 	return true;
 }
 
-/* Blanks and tabs, if there are any. */
+/* Skips blanks and tabs. */
 static inline void text_blanks(struct cursor *line)
 {
 	while (line->pos < line->end && (*line->pos == ' ' || *line->pos == '\t'))
 		line->pos++;
 }
 
-/* Takes the bytes before the next blank, tab or end: at least one. */
+/* Reads a word: the bytes before the next blank, tab or end of line; at least one. */
 static inline bool text_word(struct cursor *line, const char **ret, size_t *size_ret)
 {
 	const uint8_t *p = line->pos;

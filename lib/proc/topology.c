@@ -10,10 +10,10 @@
 #define CPU_PATH "/sys/devices/system/cpu"
 #define NODE_PATH "/sys/devices/system/node"
 
-/* More nodes than any kernel is built for. */
+/* Limit of NUMA nodes: more than any kernel supports. */
 #define NODES_MAX 1024
 
-/* Distinct lists of CPUs, as the kernel writes them. */
+/* Distinct CPU lists ("0-3,8"), in the kernel's notation. */
 struct lists {
 	VEC(const char *);
 };
@@ -48,7 +48,7 @@ static int32_t number_of_cpu(const struct topology *topology, uint32_t cpu, cons
 	return text && !*end && number >= 0 && number <= INT32_MAX ? (int32_t)number : -1;
 }
 
-/* Adds the list if it is a new one; false when out of memory. */
+/* Adds a CPU list unless it is there already; false when out of memory. */
 static bool add_list(struct topology *topology, struct lists *lists, const char *text)
 {
 	for (size_t i = 0; i < lists->count; i++)
@@ -60,7 +60,7 @@ static bool add_list(struct topology *topology, struct lists *lists, const char 
 	return slot && *slot;
 }
 
-/* The list that a file of the CPU holds; one of two names, the newer first. False: no memory. */
+/* Adds the CPU list in a CPU's topology file `file` (`old_file` in old kernels). False: no memory. */
 static bool add_list_of_cpu(struct topology *topology, struct lists *lists, uint32_t cpu,
 			    const char *file, const char *old_file, char **text_ret)
 {
@@ -75,7 +75,7 @@ static bool add_list_of_cpu(struct topology *topology, struct lists *lists, uint
 	return good;
 }
 
-/* Gives all CPUs of the list that place. */
+/* Sets the place of all CPUs in the list `text`; false when out of memory. */
 static bool place_cpus(struct topology *topology, const char *text, struct sp_cpu_place place)
 {
 	struct cpu_list list = {0};
@@ -89,7 +89,7 @@ static bool place_cpus(struct topology *topology, const char *text, struct sp_cp
 	return good;
 }
 
-/* A core that has not been seen, by one of its CPUs. */
+/* Reads the topology of a new core from the files of one of its CPUs; false when out of memory. */
 static bool read_core(struct topology *topology, uint32_t cpu)
 {
 	CLEANUP_FREE char *core = NULL;
@@ -114,7 +114,7 @@ static bool read_core(struct topology *topology, uint32_t cpu)
 	return !core || place_cpus(topology, core, place);
 }
 
-/* A NULL-terminated copy; NULL where the list is empty. */
+/* Copies the lists to a NULL-terminated array; leaves *ret as it is if there are none. */
 static bool hand_over(struct topology *topology, const struct lists *lists,
 		      const char *const **ret)
 {
@@ -152,7 +152,7 @@ struct sp_error *topology_read_cpus(const struct sp_ctx *ctx, uint32_t cpu_count
 	return NULL;
 }
 
-/* "Node 0 MemTotal:        8143240 kB" */
+/* Reads a number from a line such as "Node 0 MemTotal:        8143240 kB". */
 static uint64_t memory_of(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
@@ -164,7 +164,7 @@ static struct sp_error *read_node(const struct sp_ctx *ctx, struct arena *arena,
 {
 	char path[128];
 	snprintf(path, sizeof(path), NODE_PATH "/node%u/cpulist", number);
-	CLEANUP_FREE char *cpus = sysfs_line(ctx, path); /* NULL: memory alone */
+	CLEANUP_FREE char *cpus = sysfs_line(ctx, path); /* NULL: a node without CPUs */
 	CLEANUP_FREE char *memory = NULL;
 	snprintf(path, sizeof(path), NODE_PATH "/node%u/meminfo", number);
 	if (sysfs_read(ctx, path, &memory, NULL))
@@ -185,7 +185,7 @@ struct sp_error *topology_read_nodes(const struct sp_ctx *ctx, struct arena *are
 	struct cpu_list numbers = {0};
 	*ret = NULL;
 	*count_ret = 0;
-	/* The same syntax as for CPUs. */
+	/* Node lists have the syntax of CPU lists. */
 	struct sp_error *error = online ? cpu_list_parse(&numbers, online) : NULL;
 	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
 		sp_error_free(take_ptr(error));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How processors and memory belong together, from /sys/devices/system. */
+/* CPU and NUMA topology from /sys/devices/system. */
 #ifndef PROC_TOPOLOGY_H
 #define PROC_TOPOLOGY_H
 
@@ -8,18 +8,18 @@
 #include "base/ctx.h"
 
 /*
- * The places of CPUs 0 to `cpu_count` - 1; those that are offline have -1 for all. Of CPUs
- * that share a core only one is read. Nothing found: all zero. Fails only when out of
- * memory; what *ret points to is the arena's.
+ * Reads core, die and package of CPUs 0 to `cpu_count` - 1; -1 for offline CPUs. Reads the files of
+ * one CPU for each core. Without topology files, *ret is all zero. Fails only when out of memory; the
+ * arena owns the memory of *ret.
  */
 struct sp_error *topology_read_cpus(const struct sp_ctx *ctx, uint32_t cpu_count,
 				    struct arena *arena, struct sp_cpu_topology *ret) SP_MUST_CHECK;
 
-/* The nodes of memory that are online; count 0 where there are none. As above. */
+/* Reads the online NUMA nodes; *count_ret is 0 if there are none. Fails only when out of memory. */
 struct sp_error *topology_read_nodes(const struct sp_ctx *ctx, struct arena *arena,
 				     struct sp_numa_node **ret, size_t *count_ret) SP_MUST_CHECK;
 
-/* The highest CPU number that this machine may have, and one; 0: not known. */
+/* Returns the highest possible CPU number plus 1; 0: not known. */
 uint32_t topology_cpu_limit(const struct sp_ctx *ctx);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fsopen(2) and fsmount(2) give a mount that has no place in the tree: it is reached through
- * /proc/self/fd, and is gone when its descriptor is closed.
+ * fsopen(2) and fsmount(2) make a mount without a mount point. It is accessed by /proc/self/fd, and
+ * ends when its descriptor is closed.
  */
 #include "proc/tracefs.h"
 
@@ -18,7 +18,7 @@
 static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 #define PLACE_COUNT (sizeof(places) / sizeof(*places))
 
-/* 0, or why its events cannot be listed: ENOENT, EACCES, … */
+/* Uses the tracefs at `path` if its events can be listed. Returns 0 or an errno: ENOENT, EACCES, … */
 static int try_place(struct tracefs *tracefs, const char *path)
 {
 	CLEANUP_FREE char *events = format_text("%s/events", path);
@@ -46,7 +46,7 @@ static int mount_own(struct tracefs *tracefs)
 	return try_place(tracefs, path);
 }
 
-/* Whether /proc/filesystems names it. */
+/* Whether /proc/filesystems has tracefs. */
 static bool kernel_has_tracefs(const struct sp_ctx *ctx)
 {
 	CLEANUP_FREE char *text = NULL;

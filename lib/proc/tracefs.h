@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel's tracing file system: which tracepoints there are, and their numbers. Where
- * nobody has mounted it, and we may, it is mounted for this process alone: the machine stays
- * as it was.
+ * tracefs: names and ids of the kernel's tracepoints. If it is not mounted and this process has the
+ * permission, it is mounted detached: only this process can see it.
  */
 #ifndef PROC_TRACEFS_H
 #define PROC_TRACEFS_H
@@ -14,40 +13,40 @@
 
 enum tracefs_state {
 	TRACEFS_READABLE,
-	TRACEFS_UNMOUNTED, /* the kernel has it, nobody has mounted it */
-	TRACEFS_FORBIDDEN, /* mounted, but not for this user */
-	TRACEFS_ABSENT,    /* this kernel has none */
+	TRACEFS_UNMOUNTED, /* supported by the kernel, but not mounted */
+	TRACEFS_FORBIDDEN, /* mounted, but this user has no permission */
+	TRACEFS_ABSENT,    /* not supported by this kernel */
 };
 
 struct tracefs {
 	enum tracefs_state state;
 	char *path;     /* the directory that has events/, ctx root included; NULL unless readable */
-	int mount_fd;   /* our own mount, to which `path` leads, or -1 */
+	int mount_fd;   /* detached mount of this process, to which `path` leads; -1: none */
 };
 
 /*
- * Looks below the ctx root at /sys/kernel/tracing and /sys/kernel/debug/tracing. Fails only for
- * want of memory; what was found is the state. To be deinitialised in any case.
+ * Searches /sys/kernel/tracing and /sys/kernel/debug/tracing below the ctx root, and sets the state.
+ * Fails only when out of memory. Call tracefs_deinit() in any case.
  */
 struct sp_error *tracefs_init(struct tracefs *tracefs, const struct sp_ctx *ctx) SP_MUST_CHECK;
 void tracefs_deinit(struct tracefs *tracefs);
 
-/* Why it cannot be read, with the remedy; `subject` is put before it. For all states but READABLE. */
+/* Makes the error, with a remedy, for a tracefs that is not READABLE. Its text begins with `subject`. */
 struct sp_error *tracefs_error(const struct tracefs *tracefs, const char *subject) SP_MUST_CHECK;
 
-/* A file below `path`, of a tracefs that is READABLE: 0, or the errno. The text is malloc'ed. */
+/* Reads a file below `path` of a READABLE tracefs. Returns 0 or an errno. *text_ret is malloc'ed. */
 int tracefs_read(const struct tracefs *tracefs, const char *file, char **text_ret,
 		 size_t *size_ret);
 
-/* A tracepoint's format, as tracefs_read() gives files. */
+/* Reads a tracepoint's format file, like tracefs_read(). */
 int tracefs_format(const struct tracefs *tracefs, const char *system, const char *name,
 		   char **text_ret, size_t *size_ret);
 
-/* The number of a tracepoint ("sched", "sched_switch"): attr.config. 0, or the errno. */
+/* Reads a tracepoint's id ("sched", "sched_switch"), for attr.config. Returns 0 or an errno. */
 int tracefs_id(const struct tracefs *tracefs, const char *system, const char *name,
 	       uint64_t *ret);
 
-/* Names, sorted; each malloc'ed. Zeroed: empty. */
+/* A list of malloc'ed names. A zeroed list is empty. */
 struct name_list {
 	VEC(char *);
 };
@@ -56,10 +55,10 @@ void name_list_deinit(struct name_list *list);
 /* Appends a copy; false when out of memory. */
 bool name_list_add(struct name_list *list, const char *name);
 
-/* Adds the directories (links count as such), or the files, in `path`; sorted. 0, or the errno. */
+/* Adds names of directories (and links) or files in `path`, and sorts. Returns 0 or an errno. */
 int directory_names(const char *path, bool files, struct name_list *list);
 
-/* The systems, or with a system its tracepoints; appended, sorted. 0, or the errno. */
+/* Adds the names of a system's tracepoints (NULL: of all systems). Returns 0 or an errno. */
 int tracefs_names(const struct tracefs *tracefs, const char *system, struct name_list *list);
 
 #endif

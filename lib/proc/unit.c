@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 
-/* In a message. */
+/* Most names listed in an error message. */
 #define NAMES_MAX 5
 
 static const char *const suffixes[] = {".service", ".scope", ".slice"};
@@ -17,7 +17,7 @@ static const char *base_of(const char *path)
 	return strrchr(path, '/') + 1;
 }
 
-/* Length without the suffix of a unit; 0: it is another directory. */
+/* Length of a unit's name without its suffix; 0: the directory is not a unit's. */
 static size_t stem_length(const char *base)
 {
 	size_t length = strlen(base);
@@ -36,7 +36,7 @@ static bool is_unit(const struct cgroup *group, const char *name)
 	return stem && (!strcmp(base, name) || (strlen(name) == stem && !memcmp(base, name, stem)));
 }
 
-/* One contains the other's stem: "postgresql" and "postgresql@15-main.service". */
+/* Whether one name, without suffix, contains the other: "postgresql", "postgresql@15-main.service". */
 static bool is_similar(const struct cgroup *group, const char *name)
 {
 	const char *base = base_of(group->path);
@@ -46,7 +46,7 @@ static bool is_similar(const struct cgroup *group, const char *name)
 	return stem && ours && theirs && (strcasestr(ours, theirs) || strcasestr(theirs, ours));
 }
 
-/* Paths or names that pass, up to NAMES_MAX, with commas; *count_ret: all that pass. */
+/* Joins up to NAMES_MAX names (or paths) of groups for which passes() is true; *count_ret: of all. */
 static char *join(const struct cgroup_list *list, const char *name,
 		  bool (*passes)(const struct cgroup *, const char *), bool paths, size_t *count_ret)
 {
