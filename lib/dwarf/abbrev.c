@@ -5,7 +5,7 @@
 #include "dwarf/form.h"
 #include "dwarf/leb.h"
 
-/* More than any compiler writes by far: a table is read whole, and kept. */
+/* Limits of a table, which is read and kept completely. Compilers write far smaller ones. */
 #define ABBREVS_MAX ((size_t)1 << 20)
 #define ATTRIBUTES_MAX ((size_t)1 << 22)
 
@@ -77,7 +77,7 @@ static bool add_step(struct abbrev_table *table, uint32_t bytes, enum step_then 
 	return step != NULL;
 }
 
-/* False when out of memory; *known_ret is false where a form is not known. */
+/* Adds an abbreviation's steps; sets *known_ret to false if a form is unknown. False: out of memory. */
 static bool add_steps(struct abbrev_table *table, const struct abbrev *abbrev, bool *known_ret)
 {
 	uint32_t bytes = 0;
@@ -141,7 +141,10 @@ static enum entry_kind kind_of(const struct abbrev_table *table, const struct ab
 	}
 }
 
-/* Attributes up to the pair of zeros; *ok_ret is false where the table ends before it. */
+/*
+ * Reads attributes up to the pair of zeros; *ok_ret is false if the table ends before it. False: out
+ * of memory.
+ */
 static bool read_attributes(struct abbrev_table *table, struct cursor *cursor,
 			    const struct encoding *encoding, struct abbrev *abbrev, bool *ok_ret)
 {
@@ -168,7 +171,7 @@ static bool read_attributes(struct abbrev_table *table, struct cursor *cursor,
 
 static bool index_abbrev(struct abbrev_table *table, uint32_t index)
 {
-	/* The first of two abbreviations with one code counts. */
+	/* If two abbreviations have the same code, the first one is used. */
 	return u64map_put(&table->index_of, table->abbrevs.items[index].code, index, NULL) != NULL;
 }
 
@@ -189,7 +192,7 @@ static bool add_abbrev(struct abbrev_table *table, const struct abbrev *abbrev)
 	return table->dense || index_abbrev(table, index);
 }
 
-/* *more_ret is false behind the last; *ok_ret where it is damaged. False: out of memory. */
+/* Reads an abbreviation. *more_ret: not the end; *ok_ret: not damaged. False: out of memory. */
 static bool read_abbrev(struct abbrev_table *table, struct cursor *cursor,
 			const struct encoding *encoding, bool *more_ret, bool *ok_ret)
 {
@@ -217,10 +220,10 @@ static bool read_abbrev(struct abbrev_table *table, struct cursor *cursor,
 	return add_steps(table, &abbrev, ok_ret) && add_abbrev(table, &abbrev);
 }
 
-/* How much of the section to look at first; a whole table has a few KB. */
+/* Bytes of the section that are tried first. Most tables have a few KB. */
 #define WINDOW_FIRST ((uint64_t)2 << 10)
 
-/* *ended_ret: it was read as far as wanted; else it is damaged, or the window ends before it. */
+/* Reads a table up to code `last`. *ended_ret is false if it is damaged or the window is too small. */
 static struct sp_error *read_window(struct cursor *cursor, const struct encoding *encoding,
 				    uint64_t last, struct abbrev_table *table, bool *ended_ret)
 {
@@ -243,7 +246,7 @@ struct sp_error *abbrev_table_read(struct section *section, uint64_t offset, boo
 	uint64_t all = section_size(section);
 	if (offset >= all)
 		return section_error(section, offset, "there is no such abbreviation table");
-	/* A table that the window cuts off is read again with a larger window. */
+	/* If the table is longer than the window, it is read again with a larger one. */
 	for (uint64_t window = WINDOW_FIRST;; window *= 8) {
 		uint64_t end = window > all - offset ? all : offset + window;
 		struct cursor cursor;

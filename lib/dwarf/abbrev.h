@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Abbreviation tables: what entries of a unit look like, made ready for passing over
- * entries fast. Most entries are passed over: a table has for each shape the distances
- * to step, and where among them it says where its next sibling is.
+ * Abbreviation tables (.debug_abbrev): the attributes of each kind of entry (DIE) in a unit. Most
+ * entries are skipped. Therefore each abbreviation has a list of steps to skip its attributes fast,
+ * and to read DW_AT_sibling on the way.
  */
 #ifndef DWARF_ABBREV_H
 #define DWARF_ABBREV_H
@@ -11,14 +11,14 @@
 #include "base/vec.h"
 #include "dwarf/section.h"
 
-/* Kinds of entries for a reader of functions. */
+/* Kinds of entries, as far as they matter for finding functions. */
 enum entry_kind {
 	ENTRY_OTHER,
-	ENTRY_SCOPE,    /* functions may be in it, and it names them: namespace, module */
-	ENTRY_FUNCTION, /* with code */
-	ENTRY_INLINED,  /* a function inlined here, with code */
-	ENTRY_BLOCK,    /* may have both in it */
-	ENTRY_HOLDER,   /* without code, but functions may be in it: a class, an abstract function */
+	ENTRY_SCOPE,    /* unit, namespace or module: may contain functions with code */
+	ENTRY_FUNCTION, /* function with code */
+	ENTRY_INLINED,  /* function inlined here, with code */
+	ENTRY_BLOCK,    /* lexical block: may contain functions and inlined functions */
+	ENTRY_HOLDER,   /* class or abstract function: no code, but may contain functions */
 };
 
 struct attribute {
@@ -27,7 +27,7 @@ struct attribute {
 	int64_t constant;    /* value of DW_FORM_implicit_const */
 };
 
-/* How to pass over an attribute that `bytes` of others precede. */
+/* A step of skipping an entry's attributes: first `bytes` bytes, then one attribute as in `then`. */
 struct step {
 	uint16_t bytes;
 	uint8_t then; /* enum step_then */
@@ -35,7 +35,7 @@ struct step {
 
 enum step_then {
 	STEP_END,
-	STEP_MORE, /* nothing: `bytes` were too many for one step */
+	STEP_MORE, /* no attribute: the next step continues, as `bytes` has only 16 bits */
 	STEP_LEB,
 	STEP_STRING,
 	STEP_BLOCK, /* sized by a LEB */
@@ -64,25 +64,25 @@ struct abbrev_table {
 	VEC(struct attribute) attributes;
 	VEC(struct step) steps;
 	bool dense; /* abbrevs.items[i].code == i + 1 */
-	struct u64map index_of; /* code -> index, where it is not */
+	struct u64map index_of; /* code -> index, if the table is not dense */
 };
 
-/* Facts that decide the size of some forms. */
+/* Properties of a unit on which the size of some forms depends. */
 struct encoding {
 	uint8_t address_size, offset_size;
 	uint16_t version;
 };
 
 /*
- * Reads the table at an offset, up to the abbreviation of code `last`, or, where that is 0, whole.
- * *size_ret is what was read. Fails with SP_ERROR_FORMAT where it is damaged.
+ * Reads the table at an offset, up to the abbreviation with code `last`; 0: all of it. *size_ret is
+ * the number of bytes read. Fails with SP_ERROR_FORMAT if the table is damaged.
  */
 struct sp_error *abbrev_table_read(struct section *section, uint64_t offset, bool swap,
 				   const struct encoding *encoding, uint64_t last,
 				   struct abbrev_table *table, uint64_t *size_ret) SP_MUST_CHECK;
 void abbrev_table_deinit(struct abbrev_table *table);
 
-/* Its first attribute; NULL where it has none. */
+/* Returns an abbreviation's first attribute; NULL if it has none. */
 static inline const struct attribute *abbrev_attributes(const struct abbrev_table *table,
 							const struct abbrev *abbrev)
 {

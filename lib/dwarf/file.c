@@ -38,7 +38,7 @@ void dwarf_file_free(struct dwarf_file *file)
 	free(file);
 }
 
-/* The largest first, so that none is left when the others are done. */
+/* Compressed sections to unpack, the largest first, so that threads end at about the same time. */
 struct unpacking {
 	struct section *sections[SECTION_COUNT];
 	unsigned int count, next;
@@ -75,7 +75,7 @@ void dwarf_file_unpack(struct dwarf_file *file, unsigned int threads)
 		     &unpacking);
 }
 
-/* The rest of the shortest header: version, offset of the abbreviations, size of an address. */
+/* Shortest unit header after its length: version, offset of abbreviations, address size. */
 #define UNIT_LENGTH_MIN 7
 
 bool dwarf_file_unit_end(struct dwarf_file *file, uint64_t offset, uint64_t *ret)

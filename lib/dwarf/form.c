@@ -61,7 +61,7 @@ static bool skip_block(struct cursor *cursor, unsigned int size_bytes)
 	return ok && cursor_skip(cursor, size);
 }
 
-/* All but blocks, and what names another form. */
+/* Reads a value of any form but blocks and DW_FORM_indirect. */
 static bool read_number(struct cursor *cursor, const struct attribute *attribute, uint64_t *ret)
 {
 	int64_t s;
@@ -115,7 +115,7 @@ bool value_read_slowly(struct cursor *cursor, const struct attribute *attribute,
 	case DW_FORM_indirect: {
 		uint64_t form;
 		struct attribute real = {.name = attribute->name};
-		/* It may not be indirect again, and has no constant in the table. */
+		/* The real form may not be indirect, nor have its value in the abbreviation table. */
 		if (!cursor_uleb(cursor, &form) || form == DW_FORM_indirect ||
 		    form == DW_FORM_implicit_const || form > UINT16_MAX)
 			return false;

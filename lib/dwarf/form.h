@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The encodings of attribute values. What a value means is its unit's to say. */
+/* Reads and skips attribute values (DW_FORM_*). unit.h converts them to addresses and strings. */
 #ifndef DWARF_FORM_H
 #define DWARF_FORM_H
 
 #include "dwarf/abbrev.h"
 
-/* Bytes that a form takes; -1 where that depends on the value, or it is not known. */
+/* Size of a form in bytes; -1 if it depends on the value, or the form is not known. */
 int form_size(uint16_t form, const struct encoding *encoding);
 
 /* The value of an attribute. */
 struct value {
 	uint16_t form; /* DW_FORM_*, never DW_FORM_indirect; 0: absent */
-	uint64_t u;    /* the number, index or offset; of text in place, where it is in the section */
+	uint64_t u;    /* number, index or offset; of DW_FORM_string, the text's offset in the section */
 };
 
 /*
- * Reads it, or passes over it (blocks have no value). False where it does not fit, or its
- * form is not known. The cursor's offset is that of its section.
+ * Reads a value of any form; blocks are skipped and have no value. False if the value reaches past
+ * the end, or its form is not known. The cursor's offset must be the offset in the section.
  */
 bool value_read_slowly(struct cursor *cursor, const struct attribute *attribute,
 		       const struct encoding *encoding, struct value *ret);
@@ -33,7 +33,7 @@ static inline bool value_read(struct cursor *cursor, const struct attribute *att
 	return true;
 }
 
-/* Passes over an entry's attributes. *sibling_ret is its sibling's distance, or is left as it is. */
+/* Skips an entry's attributes. Sets *sibling_ret to DW_AT_sibling if the entry has it. */
 bool entry_skip(struct cursor *cursor, const struct abbrev_table *table,
 		const struct abbrev *abbrev, const struct encoding *encoding,
 		uint64_t *sibling_ret);

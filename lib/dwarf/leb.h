@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reading what DWARF is made of, with cursors: as there, a read that does not fit is false. */
+/* Cursor functions for DWARF's data types. They return false if the data end too early. */
 #ifndef DWARF_LEB_H
 #define DWARF_LEB_H
 
@@ -47,7 +47,7 @@ static inline bool cursor_unsigned(struct cursor *cursor, unsigned int size, uin
 	}
 }
 
-/* Passes over a NUL-terminated string; *ret is where it begins. */
+/* Sets *ret to the NUL-terminated string here, and advances past it. */
 static inline bool cursor_text(struct cursor *cursor, const char **ret)
 {
 	const uint8_t *end = memchr(cursor->pos, '\0', cursor_left(cursor));
@@ -58,7 +58,7 @@ static inline bool cursor_text(struct cursor *cursor, const char **ret)
 	return true;
 }
 
-/* The initial length of a unit or table: its size, and whether offsets have 8 bytes. */
+/* Reads the initial length of a unit or table: its size, and the size of its offsets (4 or 8). */
 static inline bool cursor_length(struct cursor *cursor, uint64_t *ret, uint8_t *offset_size_ret)
 {
 	uint32_t first;

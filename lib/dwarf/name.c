@@ -6,13 +6,13 @@
 #include <string.h>
 #include "dwarf/leb.h"
 
-/* From an inlined instance to its abstract one, to the declaration: with LTO, five or so. */
+/* Most references followed from an inlined function to its declaration. With LTO, five are usual. */
 #define LINKS_MAX 16
 #define SCOPES_MAX 64
-/* Window for one entry; entries with a name are shorter. */
+/* Bytes to read for one entry. Entries with a name are shorter. */
 #define ENTRY_WINDOW 4096
 
-/* An entry's names, and where more is said of it. */
+/* An entry's names, and its references to entries with more attributes of the function. */
 struct facts {
 	struct value linkage, name, origin, specification;
 };
@@ -70,7 +70,7 @@ static struct sp_error *facts_at(struct reader *reader, const struct unit *unit,
 	return NULL;
 }
 
-/* Whether functions of that language have the names of what they are in before their own. */
+/* Whether functions of the unit's language are shown with namespace and class before their name. */
 static bool qualifies(const struct unit *unit, const char *name)
 {
 	if (!strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2))
@@ -111,14 +111,14 @@ static bool is_scope(uint16_t tag)
 	}
 }
 
-/* An entry around another. */
+/* An entry that contains the searched one: a namespace, class, function or block. */
 struct scope {
-	struct value name;       /* read when it is written: most are not */
-	const char *without;     /* shown if it has no name; NULL: nothing is shown */
+	struct value name;       /* string that is read only if it is shown */
+	const char *without;     /* shown if the scope has no name; NULL: nothing is shown */
 	uint64_t function; /* offset of the function's entry; 0: not a function */
 };
 
-/* The entries around one, from the unit down to it. */
+/* Path from the unit's first entry down to the searched one. */
 struct scopes {
 	const struct unit *unit;
 	const struct abbrev_table *table;
@@ -128,10 +128,10 @@ struct scopes {
 	size_t count;
 };
 
-/* Functions around functions whose names are put before theirs. */
+/* Most enclosing functions whose names are put before a nested function's name. */
 #define FUNCTIONS_MAX 4
 
-/* Passes over one entry on the way to `target`, or goes into it. False: no way leads there. */
+/* Skips an entry, or enters it if it may contain `target`. False if the entries are damaged. */
 static bool pass(struct scopes *scopes, uint64_t target)
 {
 	const struct unit *unit = scopes->unit;
@@ -168,7 +168,7 @@ static bool pass(struct scopes *scopes, uint64_t target)
 	return true;
 }
 
-/* Goes down to the entry; *ok_ret is false where no way leads there. */
+/* Finds the entries around `entry`; *ok_ret is false if it is not found, or the limit is exceeded. */
 static struct sp_error *find_scopes(struct reader *reader, uint64_t entry, struct scopes *scopes,
 				    bool *ok_ret)
 {
@@ -185,7 +185,7 @@ static struct sp_error *find_scopes(struct reader *reader, uint64_t entry, struc
 	return NULL;
 }
 
-/* The name that was met last, and where. */
+/* Name in the source, with the last entry that has it: usually the declaration, inside its scopes. */
 struct plain {
 	const char *name;
 	struct unit unit;
@@ -193,8 +193,8 @@ struct plain {
 };
 
 /*
- * Follows the links; *linkage_ret is set where one has a linkage name. Where linkage_ret is NULL
- * it is not asked for.
+ * Follows DW_AT_specification and DW_AT_abstract_origin from an entry. Stops at the first linkage
+ * name and sets *linkage_ret; else sets *plain. If linkage_ret is NULL, linkage names are ignored.
  */
 static struct sp_error *follow(struct reader *reader, const struct unit *unit,
 			       struct dwarf_file *file, uint64_t entry, const char **linkage_ret,
@@ -219,7 +219,7 @@ static struct sp_error *follow(struct reader *reader, const struct unit *unit,
 			return NULL;
 		const char *name = unit_string(&here, &facts.name);
 		if (name) {
-			/* The last link, the declaration, is where its scopes are. */
+			/* Keep the last entry, the declaration, because only it is inside its scopes. */
 			plain->name = plain->name ?: name;
 			plain->unit = here;
 			plain->entry = entry;
@@ -233,8 +233,8 @@ static struct sp_error *follow(struct reader *reader, const struct unit *unit,
 }
 
 /*
- * Writes "SCOPE::…::" of an entry: namespaces and classes; of a function, its name in the same
- * way. Nothing where no way leads to the entry.
+ * Writes the scopes of an entry, "SCOPE::…::": namespaces, classes and up to `functions` enclosing
+ * functions with their own scopes. Writes nothing if the entry is not found.
  */
 static struct sp_error *write_scopes(struct reader *reader, const struct unit *unit,
 				     uint64_t entry, const char *name, unsigned int functions,

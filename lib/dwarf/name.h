@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Name of a function by its entry. */
+/* Finds the name of a function by its entry (DIE). */
 #ifndef DWARF_NAME_H
 #define DWARF_NAME_H
 
 #include "dwarf/unit.h"
 
 /*
- * The linkage name of an entry of `file`, or of what it is an instance or definition of; else
- * its name, in C++ and the like with its namespaces and classes before it. *ret is the
- * reader's; NULL where there is none. `unit` is the one that has met the entry.
+ * Returns the linkage name of the function at offset `entry` of `file`, also if its abstract origin
+ * or declaration has it. Without one, returns the source's name, in C++ and similar languages with
+ * namespaces and classes. The reader owns *ret; NULL: no name. `unit` is the unit that refers to it.
  */
 struct sp_error *name_of_entry(struct reader *reader, const struct unit *unit,
 			       struct dwarf_file *file, uint64_t entry,

@@ -4,10 +4,10 @@
 #include <dwarf.h>
 #include "dwarf/leb.h"
 
-/* An entry of a list takes at most a byte, and two LEBs or addresses. */
+/* Longest entry of a range list: a byte, and two LEB128 numbers or addresses. */
 #define ENTRY_MAX 24
 
-/* DW_FORM_rnglistx: an index into the table of offsets that the base leads to. */
+/* Finds the list of DW_FORM_rnglistx: an index into the table of offsets at DW_AT_rnglists_base. */
 static bool indexed_list(const struct unit *unit, uint64_t index, uint64_t *ret)
 {
 	struct section *section = &unit->file->sections[SECTION_RNGLISTS];
@@ -50,8 +50,8 @@ static void begin_list(const struct value *list, struct ranges *ranges)
 			     : !__builtin_add_overflow(list->u, unit->rnglists_start, &ranges->at);
 	} else {
 		/*
-		 * Lists of a split file start from the skeleton's DW_AT_GNU_ranges_base, the
-		 * skeleton's own does not.
+		 * Offsets in a split file are relative to DW_AT_GNU_ranges_base of its skeleton.
+		 * Offsets in the skeleton itself are not.
 		 */
 		uint64_t base = unit->file->split ? unit->ranges_base : 0;
 		ranges->section = &unit->main->sections[SECTION_RANGES];
@@ -76,7 +76,7 @@ void ranges_begin(const struct unit *unit, const struct value *low, const struct
 	ret->ended = !ok || ret->low >= ret->high;
 }
 
-/* One entry of .debug_ranges. False at the end of the list. */
+/* Reads one entry of .debug_ranges. False at the end of the list. */
 static bool next_old(struct ranges *ranges, struct cursor *cursor, uint64_t *low_ret,
 		     uint64_t *high_ret)
 {
@@ -98,7 +98,7 @@ static bool next_old(struct ranges *ranges, struct cursor *cursor, uint64_t *low
 	return true;
 }
 
-/* The operands of an entry of .debug_rnglists; false where they do not fit or make no sense. */
+/* Reads the operands of an entry of .debug_rnglists; false if they are truncated or invalid. */
 static bool operands(struct ranges *ranges, struct cursor *cursor, uint8_t kind, uint64_t *low,
 		     uint64_t *high)
 {
@@ -142,7 +142,7 @@ static bool next_new(struct ranges *ranges, struct cursor *cursor, uint64_t *low
 	}
 	if (kind == DW_RLE_end_of_list)
 		return false;
-	/* A unit that the linker threw away may have nonsense here: it covers nothing. */
+	/* Invalid operands are usual in units whose code the linker removed: end the list. */
 	if (!operands(ranges, cursor, kind, low_ret, high_ret)) {
 		ranges->damaged = true;
 		return false;

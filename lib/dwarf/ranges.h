@@ -5,22 +5,22 @@
 
 #include "dwarf/unit.h"
 
-/* A walk over the addresses [low, high) that an entry covers. */
+/* Iterator over the address ranges [low, high) of an entry. */
 struct ranges {
 	const struct unit *unit;
 	struct section *section; /* section of the list; NULL: a single range */
 	uint64_t at;             /* in the section */
 	uint64_t base;
-	uint64_t low, high;      /* the one range */
+	uint64_t low, high;      /* the range, if it is a single one */
 	bool ended;
-	bool damaged;            /* the list ended where it must not */
+	bool damaged;            /* the list is truncated or invalid */
 };
 
-/* By the attributes of an entry: DW_AT_ranges where it has that, else both ends. */
+/* Begins an iteration, by DW_AT_ranges (`list`) if the entry has it, else by low_pc and high_pc. */
 void ranges_begin(const struct unit *unit, const struct value *low, const struct value *high,
 		  const struct value *list, struct ranges *ret);
 
-/* False at the end. Empty ranges are left out. */
+/* Returns the next range that is not empty; false at the end. */
 bool ranges_next(struct ranges *ranges, uint64_t *low_ret, uint64_t *high_ret);
 
 #endif

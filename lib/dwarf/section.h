@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A section of debug information, of which only what is asked for is read: debug
- * information may be gigabytes, and a profile touches little of it. The bytes lie at
- * their place in reserved memory, page by page as they are needed, so that a reader
- * sees plain memory. They are read, never mapped: a file that shrinks is no SIGBUS.
- * Compressed sections are inflated whole, on first use.
+ * A section of debug information, read page by page on demand: debug information may have
+ * gigabytes, and a profile needs little of it. Pages are read to their place in reserved memory, so
+ * that readers see one array. The file is never mapped: if it shrinks, there is no SIGBUS.
+ * Compressed sections are inflated completely on first use.
  */
 #ifndef DWARF_SECTION_H
 #define DWARF_SECTION_H
@@ -32,46 +31,46 @@ struct section {
 	const struct image *image;
 	const char *name;       /* name in messages */
 	const uint8_t *bytes;   /* NULL: there is none */
-	uint64_t size;          /* 0: there is none, or not inflated yet: section_size() */
+	uint64_t size;          /* 0: absent, or not inflated yet; use section_size() */
 	uint64_t file_offset;   /* file offset of the section's first byte */
 	uint8_t *reserved;      /* memory that is filled page by page; else NULL */
-	void *mapping;          /* its address before alignment */
-	uint64_t *loaded;       /* a bit for each page of it */
-	uint64_t window;        /* how much is read at once; under the lock */
+	void *mapping;          /* address of `reserved` before alignment, for munmap() */
+	uint64_t *loaded;       /* a bit for each page of `reserved`: it has been read */
+	uint64_t window;        /* bytes to read around a missing page; protected by the lock */
 	struct image_bytes whole; /* inflated bytes */
 	uint64_t packed_size;   /* compressed size in the file; 0: not compressed */
 	pthread_mutex_t lock;   /* for loading pages, and for inflating */
-	bool broken;            /* could not be read; under the lock that loads it */
+	bool broken;            /* reading or inflating has failed; written under the lock */
 };
 
-/* Finds the section; absence is no error: its size is 0. `split`: that of a .dwo or .dwp. */
+/* Finds a section. Absence is no error: the size is 0. `split`: the image is a .dwo or .dwp. */
 struct sp_error *section_open(struct section *section, const struct image *image,
 			      enum section_id id, bool split) SP_MUST_CHECK;
 void section_close(struct section *section);
 
-/* Whether an image has a section of that kind; only its headers are looked at. */
+/* Whether an image has such a section that is not empty; reads only section headers. */
 bool section_exists(const struct image *image, enum section_id id);
 
-/* Its size, inflated if need be; 0 where it is absent or cannot be. */
+/* Returns the section's size; inflates it first if it is compressed. 0: absent, or inflating failed. */
 uint64_t section_size(struct section *section);
 
 /*
- * Copies a few bytes without keeping their page: of what is hopped over. Less than `size` at
- * the end; 0 where it cannot be read.
+ * Copies bytes to `ret` without keeping their page, for data that are read once. Returns the number
+ * of bytes: less than `size` at the end, 0 if reading fails.
  */
 size_t section_peek(struct section *section, uint64_t offset, void *ret, size_t size);
 
-/* A cursor over [offset, end) of it. */
+/* Makes a cursor over [offset, end) of the section, and reads these bytes; false if that fails. */
 bool section_cursor(struct section *section, uint64_t offset, uint64_t end, bool swap,
 		    struct cursor *ret);
 
-/* The string that begins there; NULL where there is none, or it does not end. */
+/* Returns the string at an offset; NULL if it does not end within the section and 64 KiB. */
 const char *section_string(struct section *section, uint64_t offset);
 
-/* Hint before reading: about `bytes` of it will be read, at scattered places. */
+/* Hints that about `bytes` of the section will be read, at scattered places. */
 void section_expect(struct section *section, uint64_t bytes);
 
-/* Damage at an offset of it: names file, section, and place. */
+/* Makes an error for damage, with file, section and offset. */
 struct sp_error *section_error(const struct section *section, uint64_t offset, const char *what);
 
 #endif

@@ -21,7 +21,7 @@ void shared_strings_deinit(struct shared_strings *texts)
 const char *shared_strings_add(struct shared_strings *texts, const char *text, size_t size, bool *new_ret)
 {
 	uint64_t hash = hash_bytes(text, size);
-	/* The table goes by the low bits. */
+	/* Use high bits of the hash, because the shard's own table uses the low ones. */
 	__typeof__(&texts->shards[0]) shard = &texts->shards[hash >> 32 & (STRING_SHARDS - 1)];
 	pthread_mutex_lock(&shard->lock);
 	size_t count = shard->strings.count;

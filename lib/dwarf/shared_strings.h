@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names and paths of all readers, each stored once: most inlined functions occur in many units.
+ * Names and paths found by all readers, each stored once: most inlined functions occur in many units.
  * Thread-safe.
  */
 #ifndef DWARF_SHARED_STRINGS_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include "base/strtab.h"
 
-/* Number of shards: readers seldom meet in one. */
+/* Number of shards, each with its lock: readers seldom wait for each other. */
 #define STRING_SHARDS 32
 
 struct shared_strings {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A .dwp begins with a hash table from the units' ids to rows of a table, whose columns
- * are the sections: where in each the unit's part begins, and how long it is.
+ * The index of a .dwp (.debug_cu_index) is a hash table from a unit's id to a row of a table. The row
+ * has, for each section, offset and size of the unit's part.
  */
 #include "dwarf/split.h"
 
@@ -11,7 +11,7 @@
 #include "dwarf/leb.h"
 
 #define COLUMNS_MAX 16
-/* Columns have these numbers; those of version 2 are GNU's, and differ for what is newer. */
+/* Section numbers of columns (DW_SECT_*). GNU's version 2 uses other numbers for newer sections. */
 #define COLUMN_INFO 1
 #define COLUMN_ABBREV 3
 #define COLUMN_STR_OFFSETS 6
@@ -29,7 +29,7 @@ struct package_header {
 
 static bool read_package_header(struct cursor *cursor, struct package_header *ret)
 {
-	/* Version 5 has 16 bits for it, and 16 of padding. */
+	/* The version has 32 bits in version 2, and 16 bits plus padding in version 5. */
 	if (!cursor_u32(cursor, &ret->version) || !cursor_u32(cursor, &ret->columns) ||
 	    !cursor_u32(cursor, &ret->units) || !cursor_u32(cursor, &ret->slots))
 		return false;
@@ -52,7 +52,7 @@ static bool at(const struct cursor *section, uint64_t offset, struct cursor *ret
 	return cursor_skip(ret, offset);
 }
 
-/* The row of a unit, from 1; false where the package has it not. */
+/* Finds the row of a unit in the package's index, counted from 1; false if it has none. */
 static bool find_row(const struct cursor *section, const struct package_header *header,
 		     uint64_t id, uint32_t *ret)
 {
@@ -102,7 +102,7 @@ static bool find_part(struct dwarf_file *package, uint64_t id, struct package_pa
 	return true;
 }
 
-/* Sets a split unit's values from its skeleton and from its part of a package. */
+/* Copies the values of a split unit that only its skeleton has. */
 static void inherit(struct unit *unit, const struct unit *skeleton)
 {
 	unit->main = skeleton->main;
@@ -114,7 +114,7 @@ static void inherit(struct unit *unit, const struct unit *skeleton)
 	unit->line_offset = skeleton->line_offset;
 }
 
-/* Reads the unit at an offset as the skeleton's; *ok_ret is false if it is another. */
+/* Reads the unit at an offset; *ok_ret is false if its id is not the skeleton's. */
 static struct sp_error *try_unit(struct reader *reader, struct dwarf_file *file, uint64_t offset,
 				 const struct package_part *part, const struct unit *skeleton,
 				 struct unit *ret, uint64_t *end_ret, bool *ok_ret)
@@ -140,7 +140,7 @@ static struct sp_error *try_unit(struct reader *reader, struct dwarf_file *file,
 	return NULL;
 }
 
-/* "DIRECTORY/NAME" in `symfs`, opened; NULL where it is not there. */
+/* Opens "DIRECTORY/NAME" below `symfs`; *ret is NULL if there is none. */
 static struct sp_error *open_at(const char *symfs, const char *directory, const char *name,
 				struct image **ret)
 {
@@ -179,7 +179,7 @@ static struct sp_error *open_object(const struct split_places *places,
 	return dwarf_file_new(image, true, number, ret);
 }
 
-/* The first unit of a .dwo that is the skeleton's: type units may come before it. */
+/* Searches a .dwo for the skeleton's unit, which may come after type units. */
 static struct sp_error *search_object(struct reader *reader, struct dwarf_file *file,
 				      const struct unit *skeleton, struct unit *ret, bool *ok_ret)
 {

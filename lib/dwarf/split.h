@@ -5,24 +5,24 @@
 
 #include "dwarf/unit.h"
 
-/* Offsets of one unit's parts in a .dwp. */
+/* Offsets in a .dwp's sections at which one unit's parts begin. */
 struct package_part {
 	uint64_t info, abbrev, str_offsets, rnglists;
 };
 
 struct split_places {
-	const char *symfs;           /* the root of every path; NULL or "": none */
+	const char *symfs;           /* directory put before every path (--symfs); NULL or "": none */
 	struct dwarf_file *package;  /* the .dwp; NULL: none */
 	uint32_t *next_number;       /* next file number, counted atomically */
 };
 
-/* Whether the unit's entries are elsewhere. */
+/* Whether the unit is a skeleton: its entries are in a .dwo or .dwp. */
 bool split_is_skeleton(const struct unit *unit);
 
 /*
- * The unit that the skeleton stands for. *file_ret is the .dwo, which the caller frees, or NULL
- * where it is in the package. Where it is not found, that is noted as damage, and
- * *ret is the skeleton.
+ * Finds the split unit of a skeleton. *file_ret is its .dwo, which the caller frees, or NULL if the
+ * unit is in the package (.dwp). If it is not found, that is noted as damage, and *ret is the
+ * skeleton.
  */
 struct sp_error *split_open(struct reader *reader, const struct split_places *places,
 			    const struct unit *skeleton, struct dwarf_file **file_ret,

@@ -5,8 +5,8 @@
 #include "dwarf/leb.h"
 
 /*
- * Tables may be shared, and are read anew where they were forgotten. Real files come
- * nowhere near this; a hostile one could have many units name one endless table.
+ * Limits of a reader: a section may be read TIMES times, or LEAST bytes if that is more. Units share
+ * tables, which may be read again. In a hostile file, many units could refer to one huge table.
  */
 #define TABLE_BYTES_LEAST ((int64_t)64 << 20)
 #define TABLE_BYTES_TIMES 16
@@ -81,7 +81,7 @@ void reader_hold(struct reader *reader, const struct unit *unit)
 	struct held_entries *held = &reader->held;
 	size_t size = unit->end - unit->entries;
 	held->file = 0;
-	/* Inflated bytes, and bytes in memory, are read in place. */
+	/* Sections that are inflated, or of an image in memory, are read in place. */
 	if (!info->reserved)
 		return;
 	if (size > held->capacity) {
@@ -173,7 +173,7 @@ static bool header_behind_version(struct cursor *cursor, struct unit *unit)
 	}
 }
 
-/* The longest header: of a type unit with offsets of 8 bytes. */
+/* Longest unit header: a type unit's with offsets of 8 bytes. */
 #define HEADER_MAX 40
 
 struct sp_error *unit_read_header(struct dwarf_file *file, uint64_t offset, struct unit *ret)
@@ -250,7 +250,7 @@ static void take_attribute(struct unit *unit, uint16_t name, const struct value 
 	}
 }
 
-/* Sets the default begin of the tables: after their headers. */
+/* Sets default bases for units without DW_AT_*_base: after the header of each table. */
 static void default_bases(struct unit *unit)
 {
 	if (unit->encoding.version < 5)
@@ -261,7 +261,7 @@ static void default_bases(struct unit *unit)
 	unit->rnglists_base = unit->rnglists_start + (wide ? 20 : 12);
 }
 
-/* The first entry is not longer than this in any real file. */
+/* Bytes to read for the first entry. In real files it is shorter. */
 #define TOP_MAX 4096
 
 static bool read_top(struct unit *unit, struct cursor *cursor, const struct abbrev_table *table,
@@ -285,8 +285,8 @@ static bool read_top(struct unit *unit, struct cursor *cursor, const struct abbr
 }
 
 /*
- * Reads abbreviations up to that of the first entry, usually the first one: the search for the unit
- * of an address reads all units.
+ * Reads the first entry with only the abbreviations up to its own, which is usually the table's
+ * first. This is fast, because a search by address may read the first entries of all units.
  */
 static struct sp_error *read_top_alone(struct reader *reader, struct unit *unit, bool *ok_ret)
 {

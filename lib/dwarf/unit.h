@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A unit of debug information: its header, and what its first entry says of all others.
- * Units are read by a struct reader, one for each thread, which keeps the abbreviation
- * tables and units it has met.
+ * A unit of debug information: its header, and the attributes of its first entry (DIE), which hold
+ * for the whole unit. Each thread reads units by its own struct reader, which caches abbreviation
+ * tables and units.
  */
 #ifndef DWARF_UNIT_H
 #define DWARF_UNIT_H
@@ -16,20 +16,20 @@
 
 struct unit {
 	struct dwarf_file *file; /* file of its entries */
-	struct dwarf_file *main; /* file of its addresses and lines: `file` unless that is split */
+	struct dwarf_file *main; /* file of its addresses and lines: of a split unit, the skeleton's */
 	uint64_t offset, end, entries; /* in SECTION_INFO */
 	struct encoding encoding;
-	uint8_t type; /* DW_UT_*; of version 4 and older by its first entry */
+	uint8_t type; /* DW_UT_*; in DWARF 4 and older, derived from the first entry's tag */
 	uint64_t abbrev_offset;
 	uint64_t dwo_id;
 	bool has_dwo_id;
-	bool top_known; /* the following are read */
+	bool top_known; /* the following members, from the first entry, are set */
 	struct value low_pc_value, high_pc, ranges, name, comp_dir, dwo_name;
 	bool has_low_pc, has_lines;
 	uint64_t low_pc, line_offset;
 	uint64_t addr_base, str_offsets_base, rnglists_base, ranges_base;
 	uint64_t language; /* DW_LANG_*; 0: not known */
-	uint64_t rnglists_start; /* unit in a .dwp: its part of SECTION_RNGLISTS */
+	uint64_t rnglists_start; /* in a .dwp: begin of the unit's part of SECTION_RNGLISTS; else 0 */
 };
 
 #define TABLE_SLOTS 256
@@ -47,9 +47,9 @@ struct unit_slot {
 	struct unit unit;
 };
 
-/* Entries of the unit at work. They are passed over once, so no memory of the file's keeps them. */
+/* Copy of the current unit's entries. They are read once, so the file's section need not keep them. */
 struct held_entries {
-	uint32_t file; /* its number; 0: none are held */
+	uint32_t file; /* number of the unit's file; 0: no entries are held */
 	uint64_t begin, end;
 	uint8_t *bytes;
 	size_t capacity;
@@ -60,62 +60,62 @@ struct dwarf_frame;
 struct reader {
 	struct table_slot tables[TABLE_SLOTS];
 	struct unit_slot units[UNIT_SLOTS];
-	int64_t table_bytes;  /* bytes of abbreviations left to read; a hostile file exceeds it */
+	int64_t table_bytes;  /* bytes of abbreviations left to read; only a hostile file exceeds it */
 	int64_t line_bytes;   /* bytes of line programs left to run */
 	int64_t string_bytes; /* bytes of names and paths left to keep */
 	int64_t split_units;  /* number of .dwo files left to try */
 	int64_t search_bytes; /* bytes of entries left to skip in the search for names */
-	struct u64map name_index; /* file and entry -> index in names */
-	VEC(const char *) names;  /* NULL: it has none */
+	struct u64map name_index; /* file and entry -> index in `names` */
+	VEC(const char *) names;  /* names of functions; NULL: the entry has none */
 	struct shared_strings *texts;   /* names and paths; borrowed, as it is shared */
 	struct held_entries held;
 	struct arena nodes;    /* memory of the current unit */
 	struct arena frames;   /* memory for all units */
-	VEC(struct dwarf_frame *) list; /* each of those */
-	struct sp_error *damage; /* the first that was met */
-	uint64_t damages;
+	VEC(struct dwarf_frame *) list; /* all frames in `frames` */
+	struct sp_error *damage; /* first damage found; NULL: none */
+	uint64_t damages;        /* number of damaged places found */
 };
 
-/* On the heap, with budgets for a file; NULL when out of memory. */
+/* Makes a reader with limits in proportion to the file's sections; NULL when out of memory. */
 struct reader *reader_new(const struct dwarf_file *file, struct shared_strings *texts);
 void reader_free(struct reader *reader);
 
-/* Notes damage and goes on; what is out of memory is returned. */
+/* Counts damage, keeps the first error, and returns NULL; returns `error` if it is out of memory. */
 struct sp_error *reader_damage(struct reader *reader, struct sp_error *error) SP_MUST_CHECK;
 
-/* Keeps a string; NULL in *ret where too much of that is kept already. */
+/* Copies a string to the shared strings; *ret is NULL if the limit of string bytes is exceeded. */
 struct sp_error *reader_string(struct reader *reader, const char *text, size_t size,
 			       const char **ret) SP_MUST_CHECK;
 
-/* Reads the entries of a unit at once, if there is room; those held before are forgotten. */
+/* Reads all entries of a unit into `held`, in place of the last unit's, if there is memory for them. */
 void reader_hold(struct reader *reader, const struct unit *unit);
 
-/* A cursor over [offset, end) of the unit's entries, held or not; false where it cannot be read. */
+/* Makes a cursor over [offset, end) of the unit's entries, held or not; false if reading fails. */
 bool reader_entries(struct reader *reader, const struct unit *unit, uint64_t offset, uint64_t end,
 		    struct cursor *ret);
 
-/* The table is valid until the next call. NULL in *ret: it is damaged, and noted. */
+/* Returns the unit's abbreviation table, valid until the next call; NULL: damaged, which is noted. */
 struct sp_error *reader_abbrevs(struct reader *reader, const struct unit *unit,
 				const struct abbrev_table **ret) SP_MUST_CHECK;
 
-/* Only the header. Fails with SP_ERROR_FORMAT. */
+/* Reads a unit's header only. Fails with SP_ERROR_FORMAT. */
 struct sp_error *unit_read_header(struct dwarf_file *file, uint64_t offset,
 				  struct unit *ret) SP_MUST_CHECK;
 
-/* The first entry; damage is noted, and top_known then stays false. */
+/* Reads the unit's first entry. If it is damaged, that is noted, and top_known stays false. */
 struct sp_error *unit_read_top(struct reader *reader, struct unit *unit) SP_MUST_CHECK;
 
-/* The unit around an entry, whole; NULL in *ret where there is none. Valid until the next call. */
+/* Finds the unit that contains an entry, and reads its top; NULL: none. Valid until the next call. */
 struct sp_error *reader_unit(struct reader *reader, struct dwarf_file *file, uint64_t offset,
 			     const struct unit **ret) SP_MUST_CHECK;
 
-/* Converts a value. False, or NULL, if it has no such meaning. */
+/* Convert a value to an address, string or reference. False, or NULL, if its form is of another class. */
 bool unit_address(const struct unit *unit, const struct value *value, uint64_t *ret);
 const char *unit_string(const struct unit *unit, const struct value *value);
 bool unit_reference(const struct unit *unit, const struct value *value, struct dwarf_file **file_ret,
 		    uint64_t *ret);
 
-/* An address of the unit's part of .debug_addr. */
+/* Reads an address by its index in the unit's part of .debug_addr. */
 bool unit_indexed_address(const struct unit *unit, uint64_t index, uint64_t *ret);
 
 static inline struct section *unit_info(const struct unit *unit)

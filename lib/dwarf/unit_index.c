@@ -14,10 +14,10 @@ struct search {
 	const uint64_t *vaddrs;
 	size_t count;
 	uint64_t *units_of;
-	size_t open;         /* how many have no owner yet */
-	int64_t work;        /* addresses that may still be looked at: more is hostile */
-	uint64_t claimant;   /* the unit that claims code */
-	struct u64map listed; /* units that .debug_aranges has */
+	size_t open;         /* number of vaddrs without a unit yet */
+	int64_t work;        /* steps left; only a hostile file exceeds it */
+	uint64_t claimant;   /* offset of the unit whose ranges are read now */
+	struct u64map listed; /* units that are in .debug_aranges */
 };
 
 static void claim(void *arg, uint64_t low, uint64_t high)
@@ -36,7 +36,7 @@ static void claim(void *arg, uint64_t low, uint64_t high)
 	}
 }
 
-/* The pairs of one set; those of nothing are the linker's leavings. */
+/* Reads the (address, size) pairs of a set. Size 0 is the end, or code that the linker removed. */
 static void read_pairs(struct search *search, struct cursor *cursor, uint8_t address_size)
 {
 	uint64_t low, size, high;
@@ -46,7 +46,7 @@ static void read_pairs(struct search *search, struct cursor *cursor, uint8_t add
 			claim(search, low, high);
 }
 
-/* One set: of one unit. False where it is damaged. */
+/* Reads a set of .debug_aranges, which has the ranges of one unit. False if it is damaged. */
 static bool read_set(struct search *search, struct cursor *cursor, bool *memory_ret)
 {
 	uint64_t length;
@@ -92,7 +92,7 @@ static struct sp_error *read_aranges(struct search *search)
 	return memory ? NULL : error_no_memory();
 }
 
-/* By its line table, where the unit says nothing. */
+/* Finds the code of a unit without ranges by its line table. */
 static struct sp_error *ask_lines(struct search *search, const struct unit *unit)
 {
 	struct line_table table;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The functions of a unit that hold addresses which are asked for, and what was inlined
- * into them there. Entries are passed over in one sweep; only those of functions that
- * hold an address are looked into.
+ * Finds the functions of a unit that contain the queried addresses, and the functions inlined into
+ * them there. One sweep skips through the entries; only functions that contain an address are
+ * searched for inlined functions.
  */
 #ifndef DWARF_WALK_H
 #define DWARF_WALK_H
@@ -16,21 +16,21 @@ struct dwarf_frame;
 struct node {
 	struct node *parent; /* NULL: this is a function of its own */
 	const struct node *root;
-	struct dwarf_file *file; /* file of the entry that names it */
-	uint64_t entry;          /* its offset */
+	struct dwarf_file *file; /* file of the entry with the function's name */
+	uint64_t entry;          /* offset of that entry */
 	uint64_t start;          /* begin of its code */
 	uint64_t call_file;      /* call site, in the line table's numbers; UINT64_MAX: unknown */
 	uint32_t call_line;
-	bool named;
-	const char *name; /* the reader's; NULL: it has none. Once it is `named` */
-	struct dwarf_frame *recent; /* its frame that was made last; NULL: none was */
-	uint64_t recent_file;       /* the file of that, as the line table counts */
-	struct dwarf_frame *caller; /* `parent` where this was called; NULL: not made yet */
+	bool named;       /* `name` is set */
+	const char *name; /* owned by the reader; NULL: the function has no name */
+	struct dwarf_frame *recent; /* frame of this node that was made last; NULL: none yet */
+	uint64_t recent_file;       /* file of `recent`, in the line table's numbers */
+	struct dwarf_frame *caller; /* frame of `parent` at the call site; NULL: not made yet */
 };
 
 /*
- * Sets nodes[i] to the innermost one that covers queries[i] (by ascending vaddr), or NULL. They
- * are in the reader's arena for that.
+ * Sets nodes[i] to the innermost node that covers queries[i] (by ascending vaddr), or NULL. Nodes are
+ * allocated in reader->nodes.
  */
 struct sp_error *walk_unit(struct reader *reader, const struct unit *unit,
 			   const struct line_query *queries, size_t count,

@@ -58,7 +58,7 @@ bool name_list_add(struct name_list *list, const char *name);
 /* Adds names of directories (and links) or files in `path`, and sorts. Returns 0 or an errno. */
 int directory_names(const char *path, bool files, struct name_list *list);
 
-/* Adds the names of a system's tracepoints (NULL: of all systems). Returns 0 or an errno. */
+/* Adds the names of a system's tracepoints, or (NULL) those of all systems; sorts. 0, or an errno. */
 int tracefs_names(const struct tracefs *tracefs, const char *system, struct name_list *list);
 
 #endif
