@@ -10,17 +10,17 @@
 #include "dwarf/split.h"
 #include "dwarf/walk.h"
 
-/* Bytes of entries that justify another thread. A unit counts as a quarter of that at least. */
+/* Bytes of entries for which one more thread is worth its cost; a unit counts as at least a quarter. */
 #define BYTES_A_THREAD ((uint64_t)256 << 10)
 #define BYTES_A_UNIT (BYTES_A_THREAD / 4)
-/* Cost of an address in .debug_str: a page. */
+/* Bytes of .debug_str that are read for an address: about a page. */
 #define NAME_BYTES 4096
 
 struct dwarf {
 	struct dwarf_options options;
 	struct dwarf_file *file, *alt, *package;
 	uint32_t next_number; /* next file number */
-	uint64_t lowest;      /* begin of the code */
+	uint64_t lowest;      /* lowest vaddr of executable segments */
 };
 
 bool dwarf_exists(const struct image *image)
@@ -62,7 +62,7 @@ static struct sp_error *open_alt(struct dwarf *dwarf)
 	return NULL;
 }
 
-/* "PATH.dwp" of an image, if it is there. */
+/* Opens "PATH.dwp" of an image if it exists and no package is open yet. */
 static struct sp_error *open_package(struct dwarf *dwarf, const struct image *of)
 {
 	struct image *image = NULL;
@@ -103,7 +103,7 @@ struct sp_error *dwarf_open(struct image *image, const struct dwarf_options *opt
 	return NULL;
 }
 
-/* The addresses of one unit: [first, end) of the order. */
+/* The addresses of one unit: elements [first, end) of job.order. */
 struct task {
 	uint64_t unit;
 	size_t first, end;
@@ -113,19 +113,19 @@ struct job {
 	struct dwarf *dwarf;
 	const uint64_t *vaddrs;
 	const uint64_t *units_of;
-	uint32_t *order; /* indices of vaddrs, by unit */
+	uint32_t *order; /* indices of vaddrs, sorted by unit */
 	VEC(struct task) tasks;
-	size_t next; /* the task to be taken next */
-	VEC(struct reader *) readers; /* one for each hand */
+	size_t next; /* index of the next task to start */
+	VEC(struct reader *) readers; /* one for each thread */
 	struct dwarf_answer *answer;
-	bool lines;    /* are wanted */
-	size_t owned;  /* addresses in the order */
-	uint64_t bytes; /* size of all tasks' entries */
-	uint64_t worth; /* the same, but of each BYTES_A_UNIT at least: they may be elsewhere */
+	bool lines;    /* lines are needed, too */
+	size_t owned;  /* number of addresses in `order`: those in a unit */
+	uint64_t bytes; /* size of all tasks' units */
+	uint64_t worth; /* like `bytes`, but at least BYTES_A_UNIT for each: a skeleton is small */
 	bool no_memory;
 };
 
-/* One unit at work. */
+/* State of resolving the addresses of one unit. */
 struct work {
 	struct reader *reader;
 	const struct unit *unit; /* unit of the entries */
@@ -137,8 +137,8 @@ struct work {
 };
 
 /*
- * A frame of `node` (NULL: of no function) at a line: a new one, which has no caller yet, or,
- * where lines do not matter, the last one of that file.
+ * Returns a frame of `node` (NULL: unknown function) at a line: a new one without caller or, if lines
+ * are not needed, the node's last frame if that has the same file.
  */
 static struct sp_error *frame_at(struct work *work, struct node *node, uint64_t file,
 				  uint32_t line, struct dwarf_frame **ret)
@@ -171,8 +171,8 @@ static struct sp_error *frame_at(struct work *work, struct node *node, uint64_t 
 }
 
 /*
- * Makes the frames of one address: the innermost function, and its callers by inlining as far as
- * they are new.
+ * Makes the frames of one address: of the innermost function, and of the functions that it is inlined
+ * into, unless these frames exist already.
  */
 static struct sp_error *frame_of(struct work *work, size_t i, const struct dwarf_frame **ret)
 {
@@ -197,7 +197,7 @@ static struct sp_error *frame_of(struct work *work, size_t i, const struct dwarf
 	return error;
 }
 
-/* The frames of neighbours with one node and line are the same. */
+/* Whether query i has the same frames as the one before it: the same node, file and line. */
 static bool same_as_before(const struct work *work, size_t i)
 {
 	const struct line_query *a = &work->queries[i - 1], *b = &work->queries[i];
@@ -289,7 +289,7 @@ static void hand(void *arg, unsigned int i)
 	}
 }
 
-/* By unit, then by address. */
+/* Compares indices of vaddrs by unit, then by address. */
 static int compare_order(const void *a, const void *b, void *arg)
 {
 	const struct job *job = arg;
@@ -300,8 +300,8 @@ static int compare_order(const void *a, const void *b, void *arg)
 }
 
 /*
- * Adds the unit's size to the total, which overlapping units would exceed: sets of .debug_aranges may
- * name places within units, and each would be walked to its end. False if it is exceeded.
+ * Adds the unit's size to the total. False if the total exceeds the section's size: units overlap,
+ * because a damaged .debug_aranges refers to places inside units. Their walk would cost too much.
  */
 static bool weigh(struct job *job, uint64_t unit)
 {
@@ -316,7 +316,7 @@ static bool weigh(struct job *job, uint64_t unit)
 	return true;
 }
 
-/* Later units are not read. */
+/* Notes overlapping units as damage; this unit and later ones are not read. False: out of memory. */
 static bool note_overlap(struct job *job, uint64_t unit)
 {
 	const struct section *info = &job->dwarf->file->sections[SECTION_INFO];
@@ -354,13 +354,13 @@ static bool make_tasks(struct job *job, size_t count)
 }
 
 /*
- * A profile that is spread over most units touches most of their sections, and each
- * address asks for a name or two anywhere in .debug_str: then it is read as a whole.
+ * Hints which sections will be read mostly: large reads then replace many small ones. The share of
+ * units that are needed is estimated, and each address needs a name or two anywhere in .debug_str.
  */
 static void expect(struct job *job)
 {
 	struct section *sections = job->dwarf->file->sections;
-	/* Lines and ranges are read in the same proportion as entries. */
+	/* Lines and ranges are assumed to be read in the same proportion as entries. */
 	double share = (double)job->bytes / ((double)sections[SECTION_INFO].size + 1);
 	const enum section_id others[] = {SECTION_LINE, SECTION_RANGES, SECTION_RNGLISTS,
 					  SECTION_ADDR};
@@ -421,7 +421,7 @@ static struct dwarf_answer *new_answer(size_t count)
 	return answer->innermost && answer->texts ? take_ptr(answer) : NULL;
 }
 
-/* Sections that could not be read or inflated: whoever met one only saw that nothing is there. */
+/* Adds damage of unreadable sections, because their readers treated them as empty. */
 static void sum_broken(const struct dwarf_file *file, struct dwarf_answer *answer)
 {
 	for (int i = 0; file && i < SECTION_COUNT; i++) {
@@ -464,7 +464,7 @@ static struct sp_error *resolve(struct job *job, size_t count, unsigned int thre
 	struct dwarf *dwarf = job->dwarf;
 	if (count)
 		dwarf_file_unpack(dwarf->file, threads);
-	/* The first finds the units, which say how many are useful. */
+	/* One reader finds the units; their size determines the number of readers (threads). */
 	if (!add_readers(job, 1))
 		return error_no_memory();
 	struct sp_error *error = unit_index_find(job->readers.items[0], dwarf->file, dwarf->lowest,

@@ -26,8 +26,8 @@ static struct section *lines_of(const struct unit *unit)
 }
 
 /*
- * Names are read when a path is made: few of a table's names are used, and in a hostile table each may
- * lead to the same long string.
+ * Refers to a name in .debug_line, which is only read when a path is made: few of a table's names are
+ * used, and in a hostile table, all may refer to the same long string.
  */
 static struct value in_place(const struct line_table *table, const char *name)
 {
@@ -44,7 +44,10 @@ static const char *name_of(const struct line_table *table, const struct value *n
 	return unit_string(table->unit, name);
 }
 
-/* Directories, then files, each ended by an empty name: versions 2 to 4. False: out of memory. */
+/*
+ * Reads names in versions 2 to 4: directories, then files; an empty name ends each list. False: out
+ * of memory.
+ */
 static bool read_old_names(struct line_table *table, struct cursor *cursor, bool *ok_ret)
 {
 	const char *name;
@@ -88,7 +91,7 @@ static bool read_format(struct cursor *cursor, const struct encoding *encoding,
 	return true;
 }
 
-/* One entry of version 5; false where it does not fit. */
+/* Reads a directory or file entry of version 5; false if it reaches past the end. */
 static bool read_entry(struct cursor *cursor, const struct format *format,
 		       const struct encoding *encoding, struct line_file *ret)
 {
@@ -128,7 +131,7 @@ static bool read_new_names(struct line_table *table, struct cursor *cursor,
 	for (uint64_t i = 0; *ok_ret && i < count; i++) {
 		struct line_file entry;
 		const uint8_t *before = cursor->pos;
-		/* An entry without bytes could be there any number of times. */
+		/* Reject entries of 0 bytes: a hostile count of them would cost memory. */
 		*ok_ret = read_entry(cursor, &format, encoding, &entry) &&
 			  cursor->pos > before;
 		if (*ok_ret && !add_entry(table, directories, &entry))
@@ -146,7 +149,7 @@ static bool read_names(struct line_table *table, struct cursor *cursor,
 	       (!*ok_ret || read_new_names(table, cursor, encoding, false, ok_ret));
 }
 
-/* Up to the names. `cursor` becomes what is left of the header. */
+/* Reads the header up to the names. `cursor` is then over the rest of the header. */
 static bool read_fixed(struct line_table *table, struct cursor *cursor, struct encoding *encoding)
 {
 	uint64_t header;
@@ -208,7 +211,7 @@ struct sp_error *line_table_open(struct reader *reader, const struct unit *unit,
 							"damaged file names of a line table"));
 }
 
-/* The machine that runs a program. */
+/* Registers of the line number state machine. */
 struct machine_state {
 	uint64_t address, file;
 	uint32_t line;
@@ -216,15 +219,15 @@ struct machine_state {
 
 struct run {
 	struct line_table *table;
-	struct machine_state now, row; /* `row` is the last one of the sequence */
-	bool in_sequence;              /* there is such a row */
+	struct machine_state now, row; /* `row`: last row of the current sequence */
+	bool in_sequence;              /* `row` is valid */
 	uint64_t lowest;
-	/* Answering: */
+	/* For line_table_run(): */
 	struct line_query *queries;
-	size_t count, next; /* the first one not below the row */
-	bool no_memory;     /* for a file */
-	int64_t work;       /* answers that may still be looked at: more is hostile */
-	/* Extents: */
+	size_t count, next; /* next: index of the first query not below `row` */
+	bool no_memory;     /* out of memory for a file */
+	int64_t work;       /* queries left to process; only a hostile file exceeds it */
+	/* For line_table_extents(): */
 	void (*found)(void *arg, uint64_t low, uint64_t high);
 	void *arg;
 	uint64_t low;
@@ -263,7 +266,7 @@ static void add_row(struct run *run, bool ends)
 	run->now = (struct machine_state){.file = 1, .line = 1};
 }
 
-/* A file that the program adds to those of the header: what perf inject writes of JIT code. */
+/* Adds a file by DW_LNE_define_file, which perf inject writes for JIT code. */
 static bool define_file(struct run *run, struct cursor *operand)
 {
 	struct line_file file = {0};
@@ -344,7 +347,7 @@ static bool standard(struct run *run, struct cursor *cursor, uint8_t opcode)
 	}
 }
 
-/* False where the program is damaged. */
+/* Runs the line program; false if it is damaged. */
 static bool run_program(struct run *run)
 {
 	const struct line_table *table = run->table;
@@ -396,7 +399,7 @@ struct sp_error *line_table_extents(struct reader *reader, struct line_table *ta
 	return run_table(reader, &run);
 }
 
-/* "DIRECTORY/NAME" as one of the reader's strings. */
+/* Makes "DIRECTORY/NAME"; the reader owns it. */
 static struct sp_error *join(struct reader *reader, const char *directory, const char *name,
 			     const char **ret)
 {
@@ -408,12 +411,12 @@ static struct sp_error *join(struct reader *reader, const char *directory, const
 	return path ? reader_string(reader, path, strlen(path), ret) : error_no_memory();
 }
 
-/* The directory of a file; "" where there is none such. */
+/* Returns the directory of a file; "" if the table does not have it. */
 static struct sp_error *directory_of(struct reader *reader, const struct line_table *table,
 				     const struct line_file *file, const char **ret)
 {
 	const char *unit = unit_string(table->unit, &table->unit->comp_dir) ?: "";
-	/* Before version 5, directory 0 is the unit's, and not in the table. */
+	/* Before version 5, directory 0 is the compilation directory, which is not in the table. */
 	uint64_t index = table->version < 5 ? file->directory - 1 : file->directory;
 	if (table->version < 5 && file->directory == 0) {
 		*ret = unit;

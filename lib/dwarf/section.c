@@ -12,21 +12,21 @@
 #define PAGE ((uint64_t)4096)
 #define HUGE_PAGE ((uint64_t)2 << 20)
 /*
- * Growth of the window around a missing page with each miss: few strings cost a page each, a
- * thousand strings do not cost a thousand calls.
+ * Bytes by which the window around a missing page grows with each miss. A few strings cost a page
+ * each; for a thousand strings, fewer and larger reads are made.
  */
 #define WINDOW_GROWTH (PAGE / 32)
 /*
- * Address space is reserved for a section, not memory; what claims more than this is hostile, or more
- * than a machine of 32 bits has.
+ * Largest section that is read. Only address space is reserved for it, not memory. Larger ones are
+ * hostile, or do not fit into 32-bit address space.
  */
 #define RESERVED_MAX (sizeof(size_t) < 8 ? (uint64_t)1 << 30 : (uint64_t)64 << 30)
-/* No name or path comes near: what is longer counts as none. */
+/* Longest string that is read; names and paths are far shorter. */
 #define STRING_MAX ((uint64_t)64 << 10)
 /* Limit of a compressed section's size: it is inflated whole. */
 #define INFLATED_MAX (sizeof(size_t) < 8 ? (uint64_t)1 << 30 : (uint64_t)4 << 30)
 
-/* ELFCOMPRESS_ZSTD is newer than some elf.h. */
+/* ELFCOMPRESS_ZSTD, which old versions of elf.h lack. */
 #define COMPRESSED_ZSTD 2
 
 static const char *const names[SECTION_COUNT][3] = {
@@ -71,7 +71,7 @@ struct sp_error *section_error(const struct section *section, uint64_t offset, c
 			 section->name, (unsigned long long)offset, what);
 }
 
-/* In memory it is there; else room for it, and nothing read yet. */
+/* Reserves address space for the section. For an image in memory, uses its bytes instead. */
 static struct sp_error *reserve(struct section *section, const GElf_Shdr *header)
 {
 	if (section->image->memory) {
@@ -129,11 +129,11 @@ void section_close(struct section *section)
 	*section = (struct section){0};
 }
 
-/* Header of a packed section. */
+/* Header of a compressed section. */
 struct packing {
 	uint32_t type;
-	uint64_t size;        /* unpacked */
-	uint64_t header_size; /* before the packed bytes */
+	uint64_t size;        /* size after inflating */
+	uint64_t header_size; /* size of the header, before the compressed bytes */
 };
 
 static bool read_packing(const struct section *section, const struct image_bytes *bytes,
@@ -144,7 +144,7 @@ static bool read_packing(const struct section *section, const struct image_bytes
 					   section->file_offset);
 	const uint8_t *magic;
 	if (bytes->size >= 12 && !memcmp(bytes->bytes, "ZLIB", 4) && section->name[1] == 'z') {
-		/* .zdebug: the size is big-endian in any file. */
+		/* In .zdebug_*, the size is big-endian, whatever the file's byte order is. */
 		cursor.swap = BYTE_ORDER == LITTLE_ENDIAN;
 		*ret = (struct packing){.type = ELFCOMPRESS_ZLIB, .header_size = 12};
 		return cursor_bytes(&cursor, 4, &magic) && cursor_u64(&cursor, &ret->size);
@@ -161,7 +161,7 @@ static bool read_packing(const struct section *section, const struct image_bytes
 	return ok;
 }
 
-/* Under the lock. */
+/* Inflates the section; call it under the lock. */
 static bool inflate(struct section *section)
 {
 	CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
@@ -211,7 +211,7 @@ static bool is_loaded(const struct section *section, uint64_t page)
 	return word >> page % 64 & 1;
 }
 
-/* Reads the missing pages of [first, end), each run of them by one call; under the lock. */
+/* Reads the missing pages in [first, end), adjacent ones by one call; call it under the lock. */
 static bool load_pages(struct section *section, uint64_t first, uint64_t end)
 {
 	while (first < end) {
@@ -236,7 +236,7 @@ static bool load_pages(struct section *section, uint64_t first, uint64_t end)
 	return true;
 }
 
-/* From the pages that are needed to those that are read; under the lock. */
+/* Widens the needed pages [*first, *end) to the window around them; call it under the lock. */
 static void widen(struct section *section, uint64_t *first, uint64_t *end)
 {
 	uint64_t pages = (section->size + PAGE - 1) / PAGE, around = section->window / PAGE;
@@ -248,8 +248,8 @@ static void widen(struct section *section, uint64_t *first, uint64_t *end)
 }
 
 /*
- * Makes bytes [offset, offset + size) readable; false where the section has not that
- * many, or its file cannot be read.
+ * Makes bytes [offset, offset + size) readable; false if they reach past the section's end, or
+ * reading fails.
  */
 static bool need(struct section *section, uint64_t offset, uint64_t size)
 {
@@ -327,7 +327,7 @@ void section_expect(struct section *section, uint64_t bytes)
 {
 	if (!section->reserved || bytes <= section->size / 2)
 		return;
-	/* Most of it: then a page fault, and a read, for each 2 MB, and not for each 4 KB. */
+	/* Most of the section is needed: read 2 MB at a time into huge pages, not 4 KB. */
 	madvise(section->reserved, section->size, MADV_HUGEPAGE);
 	pthread_mutex_lock(&section->lock);
 	section->window = HUGE_PAGE;

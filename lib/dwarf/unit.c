@@ -5,8 +5,8 @@
 #include "dwarf/leb.h"
 
 /*
- * Limits of a reader: a section may be read TIMES times, or LEAST bytes if that is more. Units share
- * tables, which may be read again. In a hostile file, many units could refer to one huge table.
+ * Limits of a reader: LEAST bytes plus TIMES the section's size. Tables are shared by units and may
+ * be read again, but in a hostile file, too many units could refer to one huge table.
  */
 #define TABLE_BYTES_LEAST ((int64_t)64 << 20)
 #define TABLE_BYTES_TIMES 16

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Only entries of functions, blocks and inlined functions tell which code they cover. They are
- * nested like the program: inlined functions within their function, to any depth. The last entry
- * that covers an address is the innermost one. Functions may also be nested (Fortran, Ada, GNU C;
- * g++ has lambdas in their function's entry) in entries that do not cover the address. The first
- * sweep skips those; a second one searches them for addresses that were not found.
+ * Only entries of functions, blocks and inlined functions have code ranges. They are nested like the
+ * source: inlined functions inside their function, to any depth. The last entry that covers an address
+ * is the innermost one. Functions may also be nested (Fortran, Ada, GNU C; lambdas of g++) inside
+ * entries that do not cover the address. The first sweep skips these entries; a second sweep searches
+ * them for addresses that were not found.
  */
 #include "dwarf/walk.h"
 
@@ -13,7 +13,7 @@
 #include "dwarf/leb.h"
 #include "dwarf/ranges.h"
 
-/* Deeper than any program nests. */
+/* Deepest nesting of entries that is accepted; no program comes near it. */
 #define LEVELS_MAX 10000
 
 struct walk {
@@ -24,14 +24,14 @@ struct walk {
 	const struct line_query *queries;
 	size_t count;
 	struct node **nodes;
-	bool second; /* sweep */
-	bool jumped; /* over what functions may be nested in */
-	/* entries left to look at; a hostile file exceeds it */
+	bool second; /* this is the second sweep */
+	bool jumped; /* entries were skipped in which functions may be nested */
+	/* ranges and addresses left to process; only a hostile file exceeds them */
 	int64_t range_work, answer_work;
-	VEC(struct node *) levels; /* function around each open entry; NULL: none */
+	VEC(struct node *) levels; /* for each enclosing entry, its function; NULL: none */
 };
 
-/* Values of an entry with code. */
+/* Attributes of a function, inlined function or block. */
 struct code {
 	struct value low, high, ranges, entry, origin, call_file, call_line;
 	uint64_t sibling; /* offset from the unit; 0: not given */
@@ -77,7 +77,7 @@ static bool read_code(struct walk *walk, const struct abbrev *abbrev, struct cod
 	return true;
 }
 
-/* To the sibling, if it lies ahead in the unit. */
+/* Moves the cursor to the sibling; false if this is not ahead in the unit. */
 static bool jump(struct walk *walk, uint64_t sibling)
 {
 	struct cursor *cursor = &walk->cursor;
@@ -112,7 +112,7 @@ static struct node *new_node(struct walk *walk, const struct code *code, struct 
 	return node;
 }
 
-/* Whether an address may be given to what is in `parent` (NULL: a function). */
+/* Whether address i is in the function of `parent`; with parent NULL, whether it has none yet. */
 static bool may_have(const struct walk *walk, size_t i, const struct node *parent)
 {
 	const struct node *known = walk->nodes[i];
@@ -120,8 +120,8 @@ static bool may_have(const struct walk *walk, size_t i, const struct node *paren
 }
 
 /*
- * Gives the addresses that the entry covers to a node, which is made where there are any.
- * False when out of memory.
+ * Assigns the addresses that the entry covers to a new node; *ret is NULL if there are none. False
+ * when out of memory.
  */
 static bool give(struct walk *walk, const struct code *code, struct node *parent,
 		 uint64_t entry, struct node **ret)
@@ -151,7 +151,7 @@ static bool give(struct walk *walk, const struct code *code, struct node *parent
 	return true;
 }
 
-/* Whether the block may hold any address: it covers one, or does not say what it covers. */
+/* Whether a block may contain a queried address: its ranges cover one, are absent, or are damaged. */
 static bool holds_any(struct walk *walk, const struct code *code)
 {
 	struct ranges ranges;
@@ -205,7 +205,7 @@ static struct sp_error *pass(struct walk *walk, const struct abbrev *abbrev, uin
 	return NULL;
 }
 
-/* A function or an inlined one, or a block. */
+/* Processes the entry of a function, an inlined function or a block. */
 static struct sp_error *take_code(struct walk *walk, const struct abbrev *abbrev, uint64_t entry)
 {
 	struct code code;
@@ -216,7 +216,7 @@ static struct sp_error *take_code(struct walk *walk, const struct abbrev *abbrev
 	if (abbrev->kind == ENTRY_BLOCK) {
 		inside = holds_any(walk, &code);
 	} else {
-		/* Inlined ones that are in no function: nothing can be said of them. */
+		/* Ignore inlined functions outside of a function that covers an address. */
 		bool inlined = abbrev->kind == ENTRY_INLINED;
 		struct node *own = NULL;
 		if ((!inlined || node) &&
@@ -275,7 +275,7 @@ static struct sp_error *sweep(struct walk *walk)
 	return NULL;
 }
 
-/* One sweep over all of the unit. */
+/* Does one sweep over all entries of the unit. */
 static struct sp_error *walk_over(struct reader *reader, const struct unit *unit,
 				  const struct line_query *queries, size_t count,
 				  struct node **nodes, bool second, bool *jumped_ret)
@@ -303,7 +303,7 @@ static struct sp_error *walk_over(struct reader *reader, const struct unit *unit
 	return reader_damage(reader, error);
 }
 
-/* The addresses that no function has, asked again of everything. */
+/* Searches the addresses without a function again, in a second sweep that skips less. */
 static struct sp_error *walk_rest(struct reader *reader, const struct unit *unit,
 				  const struct line_query *queries, size_t count, size_t rest,
 				  struct node **nodes)
