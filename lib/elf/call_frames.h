@@ -17,9 +17,9 @@ struct call_frames {
 void call_frames_deinit(struct call_frames *frames);
 
 /*
- * Reads .eh_frame of an image whose file is open. Big-endian files have none. Fails where a
- * section is damaged, or when out of memory. Sections that could be read are used: with a
- * damaged .eh_frame_hdr, .eh_frame is indexed instead.
+ * Reads .eh_frame of an image whose file is open. Does nothing for big-endian files. Fails if a
+ * section is damaged, or when out of memory. Readable sections are used also then: if .eh_frame_hdr
+ * cannot be read, an index of .eh_frame is made.
  */
 struct sp_error *call_frames_read_eh(struct call_frames *frames,
 				     const struct image *image) SP_MUST_CHECK;

@@ -3,7 +3,7 @@
  * An ELF file opened for reading: its headers, its segments, its build-id, and
  * its sections by name. Everything that needs libelf for a file starts here.
  * The file is read, not mapped: a file that shrinks while it is read gives an
- * error and no SIGBUS. Only headers are read until a section's data is asked for.
+ * error and no SIGBUS. Only headers are read at first, and a section's data on demand.
  */
 #ifndef ELF_IMAGE_H
 #define ELF_IMAGE_H

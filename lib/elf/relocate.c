@@ -163,7 +163,7 @@ static struct sp_error *apply(struct copy *copy, const GElf_Shdr *target,
 	uint64_t value = value_of(copy, target, &symbol, relocation->r_addend);
 	if (relative)
 		value -= relocation->r_offset;
-	/* File and host have the same byte order, little-endian: relocate_debug() checks that. */
+	/* A plain copy: relocate_debug() checks that the file has the host's byte order (little-endian). */
 	memcpy(copy->bytes + header->sh_offset + relocation->r_offset, &value, width);
 	return NULL;
 }

@@ -7,7 +7,7 @@
 #include "elf/image.h"
 
 struct elf_symbol {
-	uint64_t vaddr, size; /* size 0: the file does not say */
+	uint64_t vaddr, size; /* size 0: not known */
 	const char *name;     /* borrowed from the string table */
 	uint16_t section;     /* section index; in relocatable files, vaddr is relative to the section */
 	uint8_t binding;      /* STB_* */

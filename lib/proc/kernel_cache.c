@@ -7,9 +7,9 @@
  *      size 5123456
  *      hash 0123456789abcdef       hash_bytes() of the lines after the header
  *
- * No other user may be able to replace a folder or file between two calls, or root could be made
- * to write anywhere. So the folders above must belong to root or to this user, and nobody else
- * may write to them: with another user's HOME (sudo -E), root has no cache.
+ * If another user could replace a folder or file between two calls, root could be made to write
+ * anywhere. Therefore all parent folders must belong to root or to this user, and no other user may
+ * write to them. Consequence: with another user's HOME (sudo -E), root has no cache.
  */
 #include "proc/kernel_cache.h"
 

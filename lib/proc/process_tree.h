@@ -5,7 +5,7 @@
 
 #include "proc/tasks.h"
 
-/* Ascending by pid (task_stat.tid). Zeroed: empty. */
+/* Processes, ascending by pid (task_stat.tid). A zeroed tree is empty. */
 struct process_tree {
 	VEC(struct task_stat);
 };
