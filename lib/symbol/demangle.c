@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * By libiberty, as perf and binutils, so that the names are the same. Its
- * callback form allocates nothing but stack; the callback collects the name, and
- * leaves by longjmp() when it gets too long: libiberty cannot be told to stop,
- * and twenty bytes of back references can expand to gigabytes.
+ * Demangles with libiberty, as perf and binutils do, so that names are the same. Its callback interface
+ * allocates only stack memory. libiberty cannot be stopped, and 20 bytes of back references can expand
+ * to gigabytes, so the callback leaves it by longjmp() when the name gets too long.
  */
 #include "symbol/demangle.h"
 
@@ -12,8 +11,8 @@
 #include SP_DEMANGLE_H
 
 /*
- * libiberty's own limit is 1,024 bytes, less than real templates have; without it
- * its stack grows with the name: at most about 2 MB for these.
+ * Longest mangled name in bytes. libiberty's own limit of 1,024 is too small for real templates.
+ * Without that limit its stack use grows with the name: at most about 2 MB for 4,096 bytes.
  */
 #define MANGLED_MAX 4096
 #define PLT "@plt"
@@ -46,7 +45,7 @@ static bool run(const char *name, struct output *output)
 	return cplus_demangle_v3_callback(name, flags, collect, output) && output->size > 0;
 }
 
-/* How much of the name comes before "@plt": libiberty would stumble over that, or pass it over. */
+/* Returns the size of the name before "@plt", which libiberty does not demangle. */
 static size_t size_before_plt(const char *name)
 {
 	size_t size = strlen(name);

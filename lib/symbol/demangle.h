@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* C++ (Itanium ABI) and Rust (legacy and v0) names for people. */
+/* Demangling of C++ (Itanium ABI) and Rust (legacy and v0) names. */
 #ifndef SYMBOL_DEMANGLE_H
 #define SYMBOL_DEMANGLE_H
 
@@ -7,14 +7,13 @@
 #include "base/arena.h"
 
 /*
- * The name as perf and `c++filt -p` show it: without parameters, and without a
- * Rust name's hash. It belongs to the arena; NULL where `name` is not mangled,
- * is too long or expands too far (a hostile one may, without end), or memory is
- * short: it is then shown as it is.
+ * Returns the name as perf and `c++filt -p` show it: without parameters, and without a Rust name's
+ * hash. It belongs to the arena. NULL if `name` is not mangled, is too long, expands too far (a hostile
+ * name may expand without end), or memory is short; the caller then shows `name` itself.
  */
 const char *demangle(const char *name, struct arena *arena);
 
-/* Whether this build can demangle at all. */
+/* Whether this build has a demangler. */
 bool demangle_available(void);
 
 #endif

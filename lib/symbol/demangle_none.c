@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For a build without libiberty: names stay as they are in the file. */
+/* Builds without libiberty: names are not demangled. */
 #include "symbol/demangle.h"
 
 #include <stddef.h>

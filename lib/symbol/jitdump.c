@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A header of at least 40 bytes, in the byte order of whoever wrote it:
+ * A jitdump has a header of at least 40 bytes, in the writer's byte order:
  *
- *	u32 magic "JiTD"  u32 version (1)  u32 size of all this  u32 ELF machine
+ *	u32 magic "JiTD"  u32 version (1)  u32 header's size  u32 ELF machine
  *	u32 0  u32 pid  u64 time  u64 flags (1: times are in ticks)
  *
- * and records until the file ends, which may be within one, as long as the process writes:
+ * Records follow. The last one may be incomplete while the process writes. Each begins with:
  *
- *	u32 id  u32 size of all this  u64 time, and then
+ *	u32 id  u32 record's size  u64 time, and then
  *	LOAD 0:   u32 pid, tid  u64 vma, address, size of code, index  name, NUL  …  its code
  *	MOVE 1:   u32 pid, tid  u64 vma, old address, new address, size of code, index
  *	LINES 2:  u64 address of code, n  n times: u64 address  u32 line, discriminator  file, NUL
  *	CLOSE 3
  *	UNWIND 4: u64 size, size of .eh_frame_hdr, mapped size  .eh_frame, .eh_frame_hdr, padding
  *
- * LINES and UNWIND come before the LOAD of what they are about. A file that is "\xff" is the one
- * of the entry before. Unknown records are passed over by their size.
+ * LINES and UNWIND precede the LOAD of their code. A file name "\xff" repeats the one of the entry
+ * before. Unknown records are skipped by their size.
  */
 #include "symbol/jitdump.h"
 
@@ -36,14 +36,14 @@
 
 enum record_id { RECORD_LOAD, RECORD_MOVE, RECORD_LINES, RECORD_CLOSE, RECORD_UNWIND };
 
-/* Longest record that is read, LINES apart; of LOAD, the part that is read. */
+/* Largest record that is read whole, except LINES. Of a larger LOAD, the first 64 KiB are read. */
 #define HEAD_SIZE (64 << 10)
 #define LINES_SIZE_MAX (64 << 20)
 #define AHEAD_SIZE (256 << 10) /* bytes read at a time */
 
 /*
- * File offset of the code in the ELF file that perf inject makes of each. V8 adds it to the
- * addresses of LINES, since perf forgets to.
+ * Size of the ELF header before the code in the ELF file that `perf inject` makes of each function. V8
+ * adds it to the addresses of LINES, because perf does not.
  */
 #define ELF_HEADER_SIZE 0x40
 #define SHIFTED_ENOUGH 16
@@ -62,7 +62,7 @@ struct input {
 	size_t filled, capacity;
 };
 
-/* LINES whose code has not come yet. */
+/* Lines of a LINES record whose code has not been loaded yet. */
 struct pending {
 	uint32_t first, count;
 };
@@ -70,13 +70,13 @@ struct pending {
 struct reading {
 	struct jitdump *dump;
 	struct input input;
-	struct u64map by_index;      /* a LOAD's index -> the last code of it */
-	struct u64map lines_of;      /* address -> index in pending, + 1; 0: taken */
+	struct u64map by_index;      /* index field of LOAD -> last element of `codes` with it */
+	struct u64map lines_of;      /* code address -> index in pending, + 1; 0: already assigned */
 	VEC(struct pending) pending;
-	uint64_t timestamp;          /* the header's */
-	bool timed;                  /* began is known */
-	uint64_t told;               /* how many codes have lines */
-	bool below, beyond;          /* some line lies within the first bytes, or behind its code */
+	uint64_t timestamp;          /* time in the file's header */
+	bool timed;                  /* dump->began is set */
+	uint64_t told;               /* number of codes that have lines */
+	bool below, beyond;          /* a line is in the first ELF_HEADER_SIZE bytes; after the code */
 };
 
 DEFINE_CLEANUP(struct jitdump *, jitdump_free)
@@ -102,7 +102,7 @@ static void reading_deinit(struct reading *reading)
 	vec_deinit(&reading->pending);
 }
 
-/* Up to `size` bytes of the file from `offset` on. */
+/* Reads up to `size` bytes of the file at `offset` into the buffer. */
 static struct sp_error *fetch(struct input *input, uint64_t offset, size_t size,
 			      struct cursor *ret)
 {
@@ -132,7 +132,7 @@ static struct sp_error *fetch(struct input *input, uint64_t offset, size_t size,
 			return error_os(code, "cannot read %s", input->path);
 		input->offset = offset;
 		if (size > input->filled)
-			size = input->filled; /* it was cut meanwhile */
+			size = input->filled; /* the file was truncated while it was read */
 	}
 	*ret = cursor_make(input->buffer + (offset - input->offset), size, input->swap,
 			   input->path, offset);
@@ -168,7 +168,7 @@ static struct sp_error *read_header(struct reading *reading, uint64_t *offset_re
 	return NULL;
 }
 
-/* A NUL-terminated text at the cursor. */
+/* Reads a NUL-terminated string. */
 static bool read_text(struct cursor *cursor, const char **ret)
 {
 	size_t left = cursor_left(cursor);
@@ -196,7 +196,7 @@ static int compare_lines(const void *a, const void *b)
 	return u64_order(x->offset, y->offset) ?: u64_order(x->order, y->order);
 }
 
-/* Gives new code the lines that came before it. */
+/* Assigns the pending lines of a LINES record to code that was loaded after it. */
 static void take_lines(struct reading *reading, struct jitdump_code *code)
 {
 	struct jitdump *dump = reading->dump;
@@ -255,7 +255,7 @@ static bool read_move(struct reading *reading, struct cursor *at, uint64_t time,
 	return add_place(reading->dump, time, to, &reading->dump->codes.items[*known], size);
 }
 
-/* Entries up to the first incomplete one. */
+/* Reads entries of a LINES record up to the first incomplete one. */
 static bool read_entries(struct jitdump *dump, struct cursor *at, uint64_t start, uint64_t count,
 			 bool *bad_ret)
 {
@@ -310,7 +310,7 @@ static bool read_lines(struct reading *reading, struct cursor *at, bool *bad_ret
 	return true;
 }
 
-/* How frames are left in code is not asked of the dump: it must only be sound. */
+/* Checks the sizes of an UNWIND record. Its content is not used. */
 static bool check_unwind(struct cursor *at)
 {
 	uint64_t size, header, mapped;
@@ -319,8 +319,8 @@ static bool check_unwind(struct cursor *at)
 }
 
 /*
- * The header's time may be of any clock (V8 has microseconds since 1970 there): it counts if it
- * lies shortly before the first record's.
+ * Sets dump->began from the first record. The header's time may be of another clock (V8 writes
+ * microseconds since 1970), so it is used only if it is shortly before the first record's time.
  */
 static void note_begin(struct reading *reading, uint64_t time)
 {
@@ -332,7 +332,10 @@ static void note_begin(struct reading *reading, uint64_t time)
 				       reading->timestamp : time;
 }
 
-/* `at` is behind the prefix, and ends with the head of the record, which ends at `end`. */
+/*
+ * Reads a record's body. `at` begins after the record's prefix and contains the fields before code
+ * bytes; the record ends at file offset `end`.
+ */
 static bool read_record(struct reading *reading, uint32_t id, uint64_t time, struct cursor *at,
 			uint64_t end)
 {
@@ -359,7 +362,10 @@ static bool read_record(struct reading *reading, uint32_t id, uint64_t time, str
 	return good;
 }
 
-/* The record at *offset, and behind it; *end_ret where there is none. */
+/*
+ * Reads the record at *offset and advances *offset to the next one. *end_ret: there is no further
+ * record.
+ */
 static struct sp_error *read_next(struct reading *reading, uint64_t *offset, bool *end_ret)
 {
 	struct input *input = &reading->input;
@@ -390,7 +396,10 @@ static struct sp_error *read_next(struct reading *reading, uint64_t *offset, boo
 	return NULL;
 }
 
-/* Undo V8's shift if no line lies at the begin of any code, and some lie after their code. */
+/*
+ * Subtracts the ELF header size that V8 adds, if no line is at the beginning of any code and some are
+ * after their code, or many codes have lines.
+ */
 static void shift_lines(const struct reading *reading)
 {
 	struct jitdump *dump = reading->dump;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A jit-PID.dump, which a JIT compiler writes as it makes code: the code with its name, lines and
- * time, in the format of perf's jitdump-specification.txt. The process maps the file as a mark,
- * which is how a recording knows of it.
+ * Reader of jit-PID.dump files. A JIT compiler writes one as it makes code: the code with its name,
+ * lines and time, in the format of perf's jitdump-specification.txt. The process maps the file, so that
+ * the recording has an MMAP2 record of it.
  */
 #ifndef SYMBOL_JITDUMP_H
 #define SYMBOL_JITDUMP_H
@@ -19,64 +19,64 @@
 
 struct sp_ctx;
 
-/* From `offset` of the code on, up to the next one's. */
+/* Source line of the code from `offset` up to the next line's offset. */
 struct jitdump_line {
 	uint64_t offset;
 	const char *file; /* the JIT's path; interned */
 	uint32_t line;
-	uint32_t order;   /* in the file */
+	uint32_t order;   /* position among the file's lines */
 };
 
-/* Code that was loaded. */
+/* A function of a LOAD record. */
 struct jitdump_code {
 	uint64_t file_offset, size; /* position of its bytes in the dump */
 	uint64_t start;             /* its first load address */
 	const char *name;           /* interned */
-	uint32_t first_line, line_count; /* in lines, by offset */
+	uint32_t first_line, line_count; /* its elements of dump->lines, sorted by offset */
 };
 
-/* From a time on code is at an address: it was loaded there, or moved to it. */
+/* Address range that has code from a time on, because the code was loaded there or moved to it. */
 struct jitdump_place {
-	uint64_t time;        /* by the dump's clock */
+	uint64_t time;        /* in the dump's clock */
 	uint64_t start, size;
 	uint64_t file_offset; /* position of the byte at `start` */
 };
 
 struct jitdump {
-	char *path; /* begins with `root` */
+	char *path; /* path of the file, below `root` */
 	char *root; /* the directory that it was opened in (--symfs); NULL: any path */
 	dev_t device;
 	ino_t inode;
 	uint32_t pid;       /* the writer's pid in its own namespace */
 	uint16_t machine;   /* EM_* */
-	bool in_ticks;      /* times are the processor's, no nanoseconds */
-	uint64_t began;     /* about when the file was mapped, by the clock of its times */
-	VEC(struct jitdump_code) codes;   /* by file_offset */
+	bool in_ticks;      /* times are processor ticks, not ns */
+	uint64_t began;     /* about when the file was mapped, in the dump's clock */
+	VEC(struct jitdump_code) codes;   /* sorted by file_offset */
 	VEC(struct jitdump_place) places; /* in the file's order */
 	VEC(struct jitdump_line) lines;
 	struct strtab strings;
-	uint64_t bad_records; /* passed over */
-	uint64_t cut_at;      /* the file ends within the record that begins here; 0: none */
+	uint64_t bad_records; /* number of records that were skipped as invalid */
+	uint64_t cut_at;      /* offset of an incomplete record at the end of the file; 0: none */
 };
 
 /*
- * Reads the whole of the file as far as it goes; the bytes of code are passed over. Fails with
- * SP_ERROR_FORMAT where it does not begin as a jitdump does.
+ * Reads the whole file up to an incomplete record, but not the bytes of code. Fails with
+ * SP_ERROR_FORMAT if the file does not begin with a jitdump header.
  */
 struct sp_error *jitdump_read(int fd, const char *path, struct jitdump **ret) SP_MUST_CHECK;
 void jitdump_free(struct jitdump *dump);
 
-/* The code that the byte at `file_offset` is of, or NULL. */
+/* Returns the code that contains the byte at `file_offset`, or NULL. */
 const struct jitdump_code *jitdump_find(const struct jitdump *dump, uint64_t file_offset);
 
-/* The line at a byte of the code, or NULL. */
+/* Returns the source line of a byte of the code, or NULL. */
 const struct jitdump_line *jitdump_line_at(const struct jitdump *dump,
 					   const struct jitdump_code *code, uint64_t file_offset);
 
 /*
- * Finds the dump that a process had mapped (symbol/process_file.h says what is believed), and
- * reads it. NULL where there is none to be used: *diagnosis says why. `host`: whether the
- * recording was made here. Fails only when out of memory.
+ * Finds the jitdump that a process had mapped and reads it. symbol/process_file.h states which files
+ * are accepted. NULL if there is none; *diagnosis then has the reason. `host`: whether the recording
+ * was made on this host. Fails only when out of memory.
  */
 struct sp_error *jitdump_open(struct sp_ctx *ctx, const char *symfs, enum host host,
 			      const struct module *module, uint32_t pid,

@@ -18,25 +18,25 @@
 
 enum origin {
 	ORIGIN_NONE,
-	ORIGIN_GIVEN, /* the user says it is right */
-	ORIGIN_KEPT,  /* by build-id: the kernel alone, without modules */
+	ORIGIN_GIVEN, /* the user gave the file by --kallsyms */
+	ORIGIN_KEPT,  /* from the cache, by build-id: the kernel without modules */
 	ORIGIN_LIVE,  /* the running kernel, with the recorded build-id */
 	ORIGIN_ALIKE, /* the running kernel, with the recorded release */
 };
 
-/* A table that was looked for, once; constant after that. */
+/* A symbol table and its origin. It is searched once and does not change after that. */
 struct origin_table {
 	bool tried;
 	enum origin origin;
-	struct kallsyms *kallsyms; /* NULL: none, and the diagnosis says why */
+	struct kallsyms *kallsyms; /* NULL: none; `diagnosis` has the reason */
 	struct diagnosis diagnosis;
 };
 
 struct kernel_names {
-	pthread_mutex_t lock;          /* held while a table is looked for */
-	struct origin_table here;      /* the one given, or the live one: slow, 50 ms */
+	pthread_mutex_t lock;          /* held while a table is searched */
+	struct origin_table here;      /* the given table or /proc/kallsyms, which takes 50 ms to read */
 	struct origin_table core;      /* cached table of the kernel alone */
-	struct kernel_modules modules; /* the live kernel's */
+	struct kernel_modules modules; /* loaded modules of the running kernel */
 };
 
 struct sp_error *kernel_names_new(struct kernel_names **ret)
@@ -77,7 +77,10 @@ static enum host host_of(struct sp_ctx *ctx, const struct resolver_options *opti
 	return strcmp(here, options->hostname) ? HOST_OTHER : HOST_SAME;
 }
 
-/* ORIGIN_LIVE, ORIGIN_ALIKE, or ORIGIN_NONE: another kernel runs here. */
+/*
+ * Compares the recorded kernel with the running one: ORIGIN_LIVE, ORIGIN_ALIKE, or ORIGIN_NONE if they
+ * differ.
+ */
 static enum origin running_kernel(struct sp_ctx *ctx, const struct resolver_options *options)
 {
 	uint8_t build_id[20];
@@ -103,7 +106,9 @@ struct provenance resolver_provenance(struct sp_ctx *ctx, const struct resolver_
 	};
 }
 
-/* Takes the table, or says why not; the error is used up unless memory is short. */
+/*
+ * Stores a table that was read, or the reason why it was not. Frees `error`, except when out of memory.
+ */
 static struct sp_error *take(struct origin_table *table, struct sp_error *error,
 			     struct kallsyms *kallsyms, enum origin origin, const char *remedy)
 {
@@ -124,7 +129,7 @@ static struct sp_error *take(struct origin_table *table, struct sp_error *error,
 	return NULL;
 }
 
-/* Modules are the running kernel's. */
+/* Reads the running kernel's list of modules. */
 static struct sp_error *load_modules(struct kernel_names *kernel, const struct source_env *env)
 {
 	struct sp_error *error = kernel_modules_read(env->ctx, NULL, &kernel->modules);
@@ -141,7 +146,7 @@ static bool is_given(const struct source_env *env)
 	return env->options.kallsyms && *env->options.kallsyms;
 }
 
-/* Cache a table that took 50 ms to read for the next report. Failure to write is no error. */
+/* Caches a table that took 50 ms to read, for the next report. A write error is not reported. */
 static struct sp_error *keep(const struct source_env *env, const struct kallsyms *kallsyms)
 {
 	struct sp_error *error = kernel_cache_save_read(env->ctx, kallsyms);
@@ -178,8 +183,8 @@ static struct sp_error *load_here(struct kernel_names *kernel, const struct sour
 }
 
 /*
- * ~/.debug/.build-id/1f/2e…/kallsyms, which must be root's or this user's: HOME may be another
- * user's (sudo -E).
+ * Reads ~/.debug/.build-id/1f/2e…/kallsyms if the file belongs to root or this user: with `sudo -E`,
+ * HOME may be another user's.
  */
 static struct sp_error *load_perf_cache(struct origin_table *core, const struct source_env *env)
 {
@@ -217,7 +222,7 @@ static struct sp_error *load_core(struct origin_table *core, const struct source
 	return error;
 }
 
-/* The kernel's own table: the given one, one that was kept, or the live one. */
+/* Returns the table for the kernel itself: the given, cached or live one. */
 static struct sp_error *get_core(struct kernel_names *kernel, const struct source_env *env,
 				 struct origin_table **ret)
 {
@@ -237,7 +242,7 @@ static struct sp_error *get_core(struct kernel_names *kernel, const struct sourc
 	return error;
 }
 
-/* The table that has modules, too. */
+/* Returns the table that includes modules: the given or live one. */
 static struct sp_error *get_here(struct kernel_names *kernel, const struct source_env *env,
 				 struct origin_table **ret)
 {
@@ -248,7 +253,10 @@ static struct sp_error *get_here(struct kernel_names *kernel, const struct sourc
 	return load_here(kernel, env);
 }
 
-/* Run time minus the table's; false where the table or the recording lack the symbol. */
+/*
+ * Computes the recorded address minus the table's address of the reference symbol (KASLR). False if the
+ * table or the recording lacks that symbol.
+ */
 static bool measure_shift(const struct kallsyms *kallsyms, const struct module *module,
 			  uint64_t *ret)
 {
@@ -292,7 +300,7 @@ static bool same_id(const struct module *module, const struct kernel_module *liv
 							live->build_id, live->build_id_size);
 }
 
-/* The loaded module of that name, if it is certainly the recorded one. */
+/* Returns the loaded module of that name if it is certainly the recorded one, or NULL. */
 static const struct kernel_module *find_loaded(const struct kernel_names *kernel,
 					       const struct module *module, const char *name)
 {
@@ -320,11 +328,16 @@ static void find_module(const struct kernel_names *kernel, const struct module *
 	}
 	ret->kallsyms = kernel->here.kallsyms;
 	ret->within = name;
-	/* A copy of kallsyms does not say where modules began: it must be of that very boot. */
+	/*
+	 * A copy of kallsyms has no start addresses of modules, so it must be of the recorded boot
+	 * (shift 0).
+	 */
 	ret->shift = live ? module->start - live->start : 0;
 }
 
-/* A module that was kept is small and needs nothing else. */
+/*
+ * Reads a module's cached symbols. The cache has them per module, so the kernel's table is not needed.
+ */
 static struct sp_error *find_kept_module(const struct source_env *env, const struct module *module,
 					 struct kernel_symbols *ret)
 {

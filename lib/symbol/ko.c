@@ -11,7 +11,7 @@
 #include "elf/xz.h"
 #include "elf/zst.h"
 
-/* The largest drivers have 50 MB, with their debug information. */
+/* Limit of an unpacked module's size. The largest drivers have 50 MB with debug information. */
 #define MODULE_SIZE_MAX ((size_t)1 << 30)
 /*
  * Number of symbols compared to verify that a file's layout is the kernel's, and the share that
@@ -108,7 +108,7 @@ bool ko_is_recorded(const struct module *module, const struct image *image)
 	       image_has_build_id(image, module->build_id, module->build_id_size);
 }
 
-/* Keeps the file if it is the module's, with debug information. */
+/* Opens the file, and keeps it if it has the module's build-id and debug information. */
 static struct sp_error *try_debug(const struct module *module, const char *root,
 				  const char *path, struct image **ret)
 {
@@ -173,7 +173,7 @@ bool ko_has_lines(const struct source_env *env, const struct module *module)
 	return image;
 }
 
-/* Whether symbols lie where they should, by the addresses of sections. */
+/* Checks a sample of the file's symbols against the recorded kernel's addresses. */
 static struct sp_error *check_layout(const struct image *image, const uint64_t *addresses,
 				     size_t count, ko_check_fn *check, const void *arg,
 				     bool *fits_ret)
@@ -197,7 +197,7 @@ static struct sp_error *check_layout(const struct image *image, const uint64_t *
 	return NULL;
 }
 
-/* The sections' places in the recording's kernel; NULL in *ret where those are not known. */
+/* Computes the addresses of sections in the recorded kernel. *ret is NULL if `check` disproves them. */
 static struct sp_error *find_addresses(const struct image *image, const struct module *module,
 				       ko_check_fn *check, const void *arg,
 				       uint64_t **ret, size_t *count_ret)

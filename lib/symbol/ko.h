@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files of kernel modules: .ko, .ko.xz, .ko.zst, with or without debug information. They have
- * sections and no addresses; the kernel lays the executable ones out one behind the other in
- * the file's order, each aligned as it asks, but those of .init, which it drops.
+ * Files of kernel modules: .ko, .ko.xz, .ko.zst, with or without debug information. Their sections have
+ * no addresses. The kernel loads executable sections in the file's order, each aligned as it requires,
+ * and without .init sections.
  */
 #ifndef SYMBOL_KO_H
 #define SYMBOL_KO_H
@@ -12,16 +12,19 @@
 /* Opens a module like image_open_in(), and unpacks it. */
 struct sp_error *ko_open_file(const char *root, const char *path, struct image **ret) SP_MUST_CHECK;
 
-/* A relocatable file that has the module's build-id. */
+/* Whether the image is a relocatable file with the module's build-id. */
 bool ko_is_recorded(const struct module *module, const struct image *image);
 
-/* Distances of the sections of code, or UINT64_MAX; the caller's to free. NULL: out of memory. */
+/*
+ * Returns each code section's distance from the module's start; UINT64_MAX for other sections. The
+ * caller frees it. NULL when out of memory.
+ */
 uint64_t *ko_lay_out(const struct image *image, size_t *count_ret);
 
-/* Whether a symbol of that name begins at an address of the recording; NULL: not asked. */
+/* Callback: whether a symbol of that name begins at a recorded address. NULL: no check. */
 typedef bool ko_check_fn(const void *arg, uint64_t address, const char *name);
 
-/* For struct source: the same for all who name kernel modules. */
+/* Callbacks for struct source, shared by the sources of kernel modules. */
 bool ko_has_lines(const struct source_env *env, const struct module *module);
 struct sp_error *ko_open_lines(const struct source_env *env, const struct module *module,
 			       ko_check_fn *check, const void *arg, struct diagnosis *diagnosis,

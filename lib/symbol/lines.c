@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "symbol/demangle.h"
 
-/* Names for which a further thread is worth its cost. */
+/* Names per thread: with fewer names, a further thread costs more than it saves. */
 #define NAMES_A_THREAD 256
 
 void lines_deinit(struct lines *lines)
@@ -22,7 +22,7 @@ void lines_deinit(struct lines *lines)
 	arena_deinit(&lines->arena);
 }
 
-/* An address that is asked for, and where its answer goes. */
+/* A requested address, and the index of its result. */
 struct wanted {
 	uint64_t vaddr;
 	size_t index;
@@ -50,7 +50,7 @@ static bool offset_of(const struct placement *placement, uint64_t vaddr, uint64_
 	return true;
 }
 
-/* By ascending vaddr; what lies in no segment is left out. */
+/* Lists the offsets' vaddrs in ascending order, without offsets that are in no segment. */
 static size_t list_wanted(const struct placement *placement, const uint64_t *offsets, size_t count,
 			  struct wanted *wanted)
 {
@@ -68,12 +68,12 @@ static size_t list_wanted(const struct placement *placement, const uint64_t *off
 	return found;
 }
 
-/* Names that are to be demangled, each once, and what becomes of them. */
+/* Names to demangle, each once, and the results. */
 struct naming {
-	struct u64map index_of;  /* a raw name, by its place -> index in both */
+	struct u64map index_of;  /* address of a raw name -> its index in raws and shown */
 	VEC(const char *) raws;
-	const char **shown;      /* demangled */
-	size_t next;             /* to be demangled */
+	const char **shown;      /* demangled names; the raw name if not mangled */
+	size_t next;             /* index of the next name to demangle */
 	struct arena *arenas;    /* one for each thread */
 };
 
@@ -96,7 +96,7 @@ static bool add_raw(struct naming *naming, const char *raw)
 	return !added || slot;
 }
 
-/* All but the names for people. */
+/* Copies a frame, except its demangled name. */
 static void copy_frame(const struct placement *placement, const struct dwarf_frame *from,
 		       struct source_frame *all)
 {
@@ -114,7 +114,7 @@ static void copy_frame(const struct placement *placement, const struct dwarf_fra
 		to->start = offset;
 }
 
-/* Copies of all frames, by number; NULL when out of memory. */
+/* Copies the frames of an answer, ordered by number; NULL when out of memory. */
 static struct source_frame *copy_frames(struct lines *lines, const struct placement *placement,
 					const struct dwarf_answer *answer, size_t count,
 					struct naming *naming)
@@ -135,7 +135,10 @@ static struct source_frame *copy_frames(struct lines *lines, const struct placem
 	return all;
 }
 
-/* Demangling is as costly as all else: it is done by several hands, each with its arena. */
+/*
+ * Demangles names in one of several threads, because this costs as much as the lookup. Arena i is this
+ * thread's.
+ */
 static void demangle_some(void *arg, unsigned int i)
 {
 	struct naming *naming = arg;

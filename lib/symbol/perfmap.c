@@ -20,15 +20,15 @@
 
 struct entry {
 	uint64_t start;
-	uint32_t size; /* the code's: never 4 GiB */
+	uint32_t size; /* size of the code, below 4 GiB */
 	uint32_t name; /* offset in names */
 };
 
 struct perfmap {
-	char *names;                  /* each with its NUL, by line */
-	VEC(struct entry) entries;    /* by line */
+	char *names;                  /* NUL-terminated names, in the order of lines */
+	VEC(struct entry) entries;    /* in the order of lines */
 	VEC(uint64_t) starts;         /* starts of pieces, ascending */
-	VEC(uint32_t) piece_entries;  /* each piece's entry; it ends with its entry, or at the next start */
+	VEC(uint32_t) piece_entries;  /* entry of each piece, which ends with it or at the next start */
 	size_t bad_lines, unread_lines;
 };
 
@@ -45,7 +45,7 @@ void perfmap_free(struct perfmap *map)
 	free(map);
 }
 
-/* With or without "0x", as strtoull() in perf takes it. */
+/* Reads a number with or without "0x", as perf does with strtoull(). */
 static bool read_hex(struct cursor *line, uint64_t *ret)
 {
 	struct cursor at = *line;
@@ -57,7 +57,7 @@ static bool read_hex(struct cursor *line, uint64_t *ret)
 	return true;
 }
 
-/* The cursor is left at the name. */
+/* Parses start and size. The cursor then points at the name. */
 static bool parse_line(struct cursor *line, struct entry *ret)
 {
 	uint64_t size;
@@ -73,12 +73,15 @@ static bool parse_line(struct cursor *line, struct entry *ret)
 	return size <= UINT32_MAX && ret->start <= UINT64_MAX - ret->size;
 }
 
-/* Moves names to the front of the text, in place of the numbers before each. */
+/* Parses the lines and moves the names to the front of the text, where numbers were. */
 static struct sp_error *parse_lines(struct perfmap *map, size_t size)
 {
 	struct cursor text = cursor_make(map->names, size, false, NULL, 0), line;
 	size_t used = 0;
-	/* A last line without its end is being written: its name, even its size, may be cut. */
+	/*
+	 * A last line without a newline may be incomplete: its name, or even its size, may be
+	 * truncated.
+	 */
 	while (text_line(&text, &line) && line.end < text.end) {
 		struct entry entry;
 		if (!parse_line(&line, &entry)) {
@@ -104,7 +107,7 @@ static struct sp_error *parse_lines(struct perfmap *map, size_t size)
 	return NULL;
 }
 
-/* Open entries, the latest line on top. */
+/* Entries that contain the current address; the entry of the latest line is on top. */
 struct heap {
 	VEC(uint32_t);
 };
@@ -158,7 +161,7 @@ static bool add_piece(struct perfmap *map, uint64_t start, uint32_t entry)
 	return true;
 }
 
-/* Makes pieces up to an address: after the top ends, the entry below it continues. */
+/* Makes pieces up to an address: after the top entry ends, the entry below it continues. */
 static bool close_entries(struct perfmap *map, struct heap *open, uint64_t address)
 {
 	while (open->count > 0 && end_of(map, open->items[0]) <= address) {

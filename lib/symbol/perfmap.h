@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The text of a /tmp/perf-PID.map, which JIT compilers write: "START SIZE NAME"
- * a line, in hexadecimal. It has no times; where entries overlap, code was
- * dropped or moved, and the later line holds. A last line that is not ended is not
- * taken: while the process runs it may be cut anywhere.
+ * Parser of /tmp/perf-PID.map, which JIT compilers write: lines of "START SIZE NAME" in hexadecimal.
+ * The map has no times. Entries overlap if code was discarded or moved; the later line is then valid. A
+ * last line without a newline is ignored: the process may still be writing it.
  */
 #ifndef SYMBOL_PERFMAP_H
 #define SYMBOL_PERFMAP_H
@@ -16,25 +15,28 @@
 struct perfmap;
 
 struct perfmap_entry {
-	uint64_t start, end; /* the code's range in its line */
-	const char *name;    /* the map's */
-	uint32_t line;       /* from 0; no other entry has it */
+	uint64_t start, end; /* the line's address range */
+	const char *name;    /* belongs to the map */
+	uint32_t line;       /* line number from 0, unique */
 };
 
-/* The text is copied. Lines that are no entries are passed over and counted. */
+/* Parses a copy of the text. Invalid lines are skipped and counted. */
 struct sp_error *perfmap_parse(const void *text, size_t size, struct perfmap **ret) SP_MUST_CHECK;
 
-/* The same of a malloc'ed text with room for a byte more, which becomes the map's in any case. */
+/*
+ * Parses a malloc'ed text without a copy. It needs room for one more byte. The map owns it, even after
+ * a failure.
+ */
 struct sp_error *perfmap_take(char *text, size_t size, struct perfmap **ret) SP_MUST_CHECK;
 void perfmap_free(struct perfmap *map);
 
 size_t perfmap_count(const struct perfmap *map);
 size_t perfmap_bad_lines(const struct perfmap *map);
 
-/* Entries after the first 8,388,608, which are not read. */
+/* Returns the number of entries after the first 8,388,608, which are not read. */
 size_t perfmap_unread_lines(const struct perfmap *map);
 
-/* The entry that covers an address; false if none does. */
+/* Finds the entry that contains an address; false if there is none. */
 bool perfmap_find(const struct perfmap *map, uint64_t ip, struct perfmap_entry *ret);
 
 #endif

@@ -16,7 +16,7 @@ struct search {
 	const struct process_file *file;
 	struct diagnosis *diagnosis;
 	bool alive;
-	uid_t owner; /* the process's, while it lives */
+	uid_t owner; /* the process's user, if it still runs */
 	int found;
 	char *path;
 };
@@ -65,7 +65,9 @@ static bool is_usable(const struct search *search, int fd, const struct stat *st
 	return false;
 }
 
-/* Keeps the file at `path` in `root` if it is usable. Only lack of memory is an error. */
+/*
+ * Opens the file at `path` in `root` and keeps it if it is acceptable. Fails only when out of memory.
+ */
 static struct sp_error *consider(struct search *search, const char *root, const char *path)
 {
 	CLEANUP_FREE char *shown = regular_file_shown(root, path);
@@ -107,7 +109,7 @@ static struct sp_error *try_process(struct search *search)
 	return root ? consider(search, root, file->within) : error_no_memory();
 }
 
-/* Find the process's owner; false when it is gone. */
+/* Finds the process's user; false if the process has ended. */
 static bool find_owner(struct search *search)
 {
 	struct stat status;

@@ -11,7 +11,7 @@ void ranges_deinit(struct ranges *ranges)
 	*ranges = (struct ranges){0};
 }
 
-/* Hands lack of memory back; anything else costs names only. */
+/* Logs an error and frees it; returns it if memory is short. Other errors only cost names. */
 static struct sp_error *log_damage(const struct binary_env *env, struct sp_error *error)
 {
 	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
@@ -21,7 +21,7 @@ static struct sp_error *log_damage(const struct binary_env *env, struct sp_error
 	return NULL;
 }
 
-/* Opens the file again: it was closed after its symbols were read. */
+/* Opens the image's file again, because it was closed after its symbols were read. */
 static struct sp_error *open_again(const struct binary_env *env, const struct image *image,
 				   struct image **ret)
 {
@@ -57,7 +57,7 @@ static struct sp_error *read_debug(struct ranges *ranges, const struct binary_en
 	return log_damage(env, error);
 }
 
-/* Damaged entries may claim anything: a range is part of one segment with code. */
+/* Whether an FDE's range is within one executable segment: damaged entries may have any range. */
 static bool is_code(const struct image *image, const struct cfi_entry *entry)
 {
 	for (size_t i = 0; i < image->loads.count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names that a recording has of its own: simpleperf's features FILE and FILE2. */
+/* Symbols in the recording itself: simpleperf's features FILE and FILE2. */
 #ifndef SYMBOL_RECORDED_H
 #define SYMBOL_RECORDED_H
 
@@ -16,7 +16,7 @@ struct sp_error *recorded_index_new(const struct recorded_symbols *recorded,
 				    struct recorded_index **ret) SP_MUST_CHECK;
 void recorded_index_free(struct recorded_index *index);
 
-/* Whether `index` (may be NULL) has the module as a file of DEX code, which is interpreted. */
+/* Whether `index` (may be NULL) lists the module as a file of interpreted DEX code. */
 bool recorded_is_dex(const struct recorded_index *index, const struct module *module);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One state for each module that was asked for, made on first use. The list of
- * states is under a lock; a state itself belongs to whoever asks for its module,
- * as the header demands.
+ * Each module has a state, made on first use. A lock protects the list of states. A state itself has no
+ * lock: resolver.h forbids concurrent calls for one module.
  */
 #include "symbol/resolver.h"
 
@@ -22,7 +21,7 @@
 #include "symbol/recorded.h"
 #include "symbol/source.h"
 
-/* In this order, the first that can be opened serves a module. */
+/* Sources in order of preference: the first that opens serves the module. */
 static const struct source *const sources[] = {
 	/* Files and the vdso; code without a file; BPF. */
 	&source_elf,
@@ -40,24 +39,24 @@ static const struct source *const sources[] = {
 #define SOURCE_COUNT (sizeof(sources) / sizeof(*sources))
 
 struct module_names {
-	const struct source *source; /* the source that has them; NULL: none */
+	const struct source *source; /* the source that serves the module; NULL: none */
 	void *opened;
 	struct diagnosis diagnosis, lines_diagnosis;
 	struct lines lines;
-	bool asked; /* the sources have been tried */
-	struct image *code; /* for its instructions; NULL: not at hand, or not `code_asked` for */
+	bool asked; /* sources were tried */
+	struct image *code; /* file with the instructions; NULL: none, or not tried (code_asked) */
 	bool code_asked;
 	struct arena arena;
-	struct u64map by_key;   /* found.key -> index in symbols */
-	struct u64map by_range; /* the same of those that are from_cfi */
+	struct u64map by_key;   /* found.key -> index in symbols; for symbols */
+	struct u64map by_range; /* the same for ranges (from_cfi) */
 	VEC(struct symbol *) symbols;
 };
 
 struct resolver {
 	struct source_env env;
 	pthread_mutex_t lock;
-	VEC(struct module_names *) modules; /* by module->index; NULL: never asked for */
-	atomic_bool no_memory; /* for a name that may be there */
+	VEC(struct module_names *) modules; /* by module->index; NULL: not used yet */
+	atomic_bool no_memory; /* memory was short for a name */
 };
 
 DEFINE_CLEANUP(struct resolver *, resolver_free)
@@ -129,7 +128,7 @@ static struct module_names *names_at(struct resolver *resolver, uint32_t index)
 	return *slot;
 }
 
-/* The module's state, made if it is new; NULL when out of memory. */
+/* Returns the module's state, made on first use; NULL when out of memory. */
 static struct module_names *names_of(struct resolver *resolver, const struct module *module)
 {
 	pthread_mutex_lock(&resolver->lock);
@@ -159,7 +158,7 @@ static void ask_sources(struct resolver *resolver, struct module_names *names,
 	}
 }
 
-/* The name that is shown: the symbol's, or the address of a range. */
+/* Returns the name to show: the symbol's, or a range's address. */
 static const char *name_of(struct module_names *names, const struct found *found)
 {
 	char text[32];
@@ -189,7 +188,7 @@ static const struct symbol *new_symbol(struct module_names *names, const struct 
 	return symbol;
 }
 
-/* The one object for each function; NULL when out of memory. */
+/* Returns the one struct symbol of a function; NULL when out of memory. */
 static const struct symbol *intern(struct module_names *names, const struct found *found)
 {
 	struct u64map *map = found->from_cfi ? &names->by_range : &names->by_key;
@@ -203,7 +202,7 @@ static const struct symbol *intern(struct module_names *names, const struct foun
 	return symbol;
 }
 
-/* The module's state, its sources tried; NULL: no source has anything, or out of memory. */
+/* Returns the module's state after trying its sources. NULL: no source serves it, or out of memory. */
 static struct module_names *served_names(struct resolver *resolver,
 					 const struct location *location)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names for (module, offset). Sources are asked in order (the table in resolver.c), and the
- * first that has anything serves a module: ELF symbol tables (the file itself, its debug file by
- * build-id or .gnu_debuglink, .gnu_debugdata), what programs told of their JIT code, the kernel's
- * files and kallsyms, and what the recording itself has. Files that are not the
- * recorded ones are refused (binary/identity.h), with the reason. No subprocess, and no network
- * unless the context says so (sp_ctx_set_debuginfod()).
+ * Finds names of (module, offset). The first source (in the order of the table in resolver.c) that
+ * opens serves a module: ELF symbol tables (the file, its debug file by build-id or .gnu_debuglink,
+ * .gnu_debugdata), perf maps and jitdumps of JIT code, kernel files and kallsyms, and the recording's
+ * own symbols. Files other than the recorded ones are refused with a reason (binary/identity.h). It
+ * starts no subprocess, and uses the network only after sp_ctx_set_debuginfod().
  */
 #ifndef SYMBOL_RESOLVER_H
 #define SYMBOL_RESOLVER_H
@@ -17,7 +16,7 @@ struct resolver;
 
 /* The recording's own symbols: payloads of simpleperf's features, in their byte order. */
 struct recorded_symbols {
-	struct sp_bytes file, file2; /* 128, 132 */
+	struct sp_bytes file, file2; /* features 128 and 132 */
 	bool swap;
 };
 
@@ -25,11 +24,11 @@ struct recorded_symbols {
 struct resolver_options {
 	struct recorded_symbols recorded;
 	const char *symfs, *vmlinux, *kallsyms; /* see struct sp_analysis_options */
-	const char *osrelease;                  /* the recording's; NULL: unknown */
-	const char *hostname, *arch;            /* the same */
-	const uint8_t *kernel_build_id;         /* the recording's */
+	const char *osrelease;                  /* of the recording; NULL: unknown */
+	const char *hostname, *arch;            /* of the recording; NULL: unknown */
+	const uint8_t *kernel_build_id;         /* of the recording */
 	size_t kernel_build_id_size;            /* 0: unknown */
-	uint64_t until_ns;                      /* when it ended, since 1970; 0: unknown */
+	uint64_t until_ns;                      /* end of the recording, in ns since 1970; 0: unknown */
 };
 
 struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options *options,
@@ -37,8 +36,8 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 void resolver_free(struct resolver *resolver);
 
 /*
- * A function; belongs to the resolver. One object for each (module, start). For code without a symbol
- * it is the range of its call frame information, named by its vaddr: "fn@0x1234".
+ * A function; belongs to the resolver. There is one object for each (module, start). Code without a
+ * symbol has its range of call frame information instead, named by its vaddr: "fn@0x1234".
  */
 struct symbol {
 	const char *name;     /* in perf's form: demangled, without parameters (`c++filt -p -i`) */
@@ -53,8 +52,8 @@ static inline bool symbol_is_named(const struct symbol *symbol)
 }
 
 /*
- * Location of an address. That of a caller (and its ip) is the byte before the address, in the call.
- * Pcs of interpreted (DEX) callers are the call's already.
+ * Returns the location of an address. For a caller's return address it is the byte before, which is in
+ * the call. Addresses of interpreted (DEX) callers are those of the calls already.
  */
 struct location resolver_locate(const struct resolver *resolver, const struct machine *machine,
 				const struct code_address *address);
@@ -67,79 +66,79 @@ struct location resolver_locate(const struct resolver *resolver, const struct ma
 const struct symbol *resolver_find(struct resolver *resolver, const struct location *location);
 
 /*
- * The ELF address of a location, as nm, gdb and addr2line take it. False if it has no ELF file, or the
- * file is missing. Threads as resolver_find().
+ * Converts a location to the vaddr that nm, gdb and addr2line use. False if it has no ELF file, or the
+ * file is missing. Thread-safe as resolver_find().
  */
 bool resolver_vaddr(struct resolver *resolver, const struct location *location, uint64_t *ret);
 
-/* Whether memory was short for a name: then NULL has not meant that there is none. */
+/* Whether memory was short for a name: a NULL result then does not mean that there is no symbol. */
 bool resolver_no_memory(const struct resolver *resolver);
 
 /*
- * The same of a call, location being one before where it returns to. The kernel's thunks for
- * indirect jumps return to the start of a function: that one is meant, not the padding before it.
+ * Finds a caller's symbol; `location` is the byte before the return address. The kernel's thunks for
+ * indirect jumps return to the start of a function: the result is that function, not padding before it.
  */
 const struct symbol *resolver_find_caller(struct resolver *resolver,
 					  const struct location *location);
 
 /*
- * Reads `size` bytes of a module's code, from location->offset + distance on, from its file.
- * False where that is not at hand or ends before. As with resolver_find(): different modules
- * may be asked for at the same time.
+ * Reads `size` bytes of a module's code from its file, beginning at location->offset + distance. False
+ * if the file is missing or too short. Thread-safe as resolver_find().
  */
 bool resolver_read_code(struct resolver *resolver, const struct location *location,
 			int64_t distance, size_t size, uint8_t *ret, uint16_t *machine_ret);
 
 #define SOURCE_NO_START UINT64_MAX
 
-/* A function at a place in the source; all belongs to the resolver. */
+/* A function at an address, perhaps inlined, and its place in the source. Belongs to the resolver. */
 struct source_frame {
-	const char *name;     /* demangled, as struct symbol's; NULL: only a symbol may know it */
+	const char *name;     /* demangled as in struct symbol; NULL: the debug information has no name */
 	const char *raw_name; /* spelled as in the debug information */
-	const char *file;     /* path as the compiler was given it, made absolute; NULL: not known */
-	const struct source_frame *caller; /* it is inlined into; NULL: none, the symbol's own */
+	const char *file;     /* the compiler's path, made absolute; NULL: unknown */
+	const struct source_frame *caller; /* the function that it is inlined into; NULL: it is not inlined */
 	uint64_t start;       /* offset of the function's code; or SOURCE_NO_START */
-	uint32_t line;        /* the code's or the inner frame's call's; 0: not known, or the
-			       * compiler's own code */
-	uint32_t number;      /* among those of one resolver_sources() */
+	uint32_t line;        /* of the address, or of the inner call; 0: unknown or generated */
+	uint32_t number;      /* index among the frames of one resolver_sources() call */
 };
 
 /*
- * The innermost function at each of some offsets; NULL: nothing is known, but perhaps a symbol.
- * Code of which only the line is known (assembler) has a frame without a name. What is around
- * several places is one frame.
+ * Result: the innermost function at each requested offset. NULL: the debug information has none, but a
+ * symbol may exist. If only the line is known (assembler), the frame has no name. Offsets in the same
+ * inlined call share its frames.
  */
 struct source_frames {
 	const struct source_frame **items; /* the caller's array */
-	bool lines; /* set by the caller: they matter; else frames that differ in theirs alone are one */
-	size_t distinct; /* numbers of frames are below this */
+	bool lines; /* set by the caller: frames that differ only in their line are distinct */
+	size_t distinct; /* all frames have numbers below this */
 };
 
 /*
- * Whether resolver_sources() may know anything of the module. No more than is needed to know
- * that there is debug information is read. As with resolver_find(): different modules may be
- * asked for at the same time.
+ * Whether resolver_sources() may find anything for the module. Reads only enough to detect debug
+ * information. Thread-safe as resolver_find().
  */
 bool resolver_has_sources(struct resolver *resolver, const struct module *module, uint32_t pid);
 
-/* Offsets of a module: all of them at once, because only their debug information is read. */
+/*
+ * Request for one module's functions and lines. All offsets are passed in one call, because only the
+ * debug information of these offsets is read.
+ */
 struct source_query {
 	const struct module *module;
-	uint32_t pid;            /* process, as in struct location */
-	const uint64_t *offsets; /* ascending and distinct; a caller's is that of the call (ip - 1) */
+	uint32_t pid;            /* process that has the module mapped, as in struct location */
+	const uint64_t *offsets; /* ascending and distinct; of a caller, ip - 1 */
 	size_t count;
-	unsigned int threads;    /* the most to use */
+	unsigned int threads;    /* number of threads to use at most */
 };
 
 /*
- * Finds functions and lines. Several threads may call this for different modules at the same time, as
- * with resolver_find(). Missing or damaged debug information is no failure: then all are NULL, and
- * resolver_sources_problem() returns the cause. Fails only when out of memory.
+ * Finds functions and lines. Thread-safe as resolver_find(). Without usable debug information it
+ * succeeds, all results are NULL, and resolver_sources_problem() returns the cause. Fails only when out
+ * of memory.
  */
 struct sp_error *resolver_sources(struct resolver *resolver, const struct source_query *query,
 				  struct source_frames *ret) SP_MUST_CHECK;
 
-/* Why a module has no names, or not all. */
+/* Causes of missing names in a module. */
 enum resolver_problem {
 	RESOLVER_OK,
 	RESOLVER_MISSING_FILE,
@@ -147,19 +146,22 @@ enum resolver_problem {
 	RESOLVER_DAMAGED_FILE,
 	RESOLVER_NO_SYMBOLS,    /* stripped, and no debug file found */
 	RESOLVER_KERNEL_HIDDEN, /* kptr_restrict */
-	RESOLVER_KERNEL_OTHER,  /* the kernel at hand is not the one recorded */
+	RESOLVER_KERNEL_OTHER,  /* the available kernel is not the recorded one */
 	RESOLVER_NO_PERF_MAP,
-	RESOLVER_UNPROVEN, /* has names, but its file may not be the recorded one */
+	RESOLVER_UNPROVEN, /* has names, but its file is not proven to be the recorded one */
 };
 
-/* Meaningful after a resolver_find() for it. *text_ret: one sentence, the resolver's. */
+/*
+ * Returns the cause of missing names, after resolver_find() was called for the module. *text_ret is one
+ * sentence, owned by the resolver.
+ */
 enum resolver_problem resolver_problem(const struct resolver *resolver, const struct module *module,
 				       const char **text_ret, const char **remedy_ret);
 
 /*
- * The same of source lines, after a resolver_sources(): RESOLVER_NO_SYMBOLS where there is no debug
- * information, RESOLVER_DAMAGED_FILE where some of it cannot be read. RESOLVER_OK for modules
- * that cannot have any, or of which resolver_problem() has said why nothing is known.
+ * Returns the cause of missing source lines, after resolver_sources(): RESOLVER_NO_SYMBOLS without
+ * debug information, RESOLVER_DAMAGED_FILE if some is unreadable. RESOLVER_OK for modules that cannot
+ * have any, or if resolver_problem() already has the cause.
  */
 enum resolver_problem resolver_sources_problem(const struct resolver *resolver,
 					       const struct module *module, const char **text_ret,

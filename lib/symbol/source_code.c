@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* BPF programs and trampolines: the recording itself has their names. */
+/* Source for BPF programs and trampolines, whose names are in the recording's metadata records. */
 #include "symbol/source.h"
 
 #include <stdlib.h>

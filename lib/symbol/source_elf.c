@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * User space files and the vdso: the binary's .symtab, else its debug file's, else its
- * .dynsym together with the table inside .gnu_debugdata. Only the symbol tables
- * are read: however much DWARF a file has, it costs nothing here.
+ * Source for user space files and the vdso: the file's .symtab; else its debug file's; else its .dynsym
+ * and the table in .gnu_debugdata. Only symbol tables are read, so large DWARF sections cost no time.
  */
 #include "symbol/source.h"
 
@@ -14,21 +13,21 @@
 #include "symbol/ranges.h"
 #include "symbol/table.h"
 
-#define TABLES_MAX 2 /* a full one, and the dynamic one */
+#define TABLES_MAX 2 /* a full table and .dynsym */
 
 /*
- * Largest extent of a symbol without a size if local functions are stripped: the code after it may be
- * theirs. Exported stubs are smaller.
+ * Largest assumed size of a symbol that states no size, in a file without local symbols: further code
+ * may belong to a stripped local function. Exported stubs are smaller.
  */
 #define STRIPPED_REACH 64
 
 struct elf_names {
 	struct image *runtime;          /* the mapped file: segments, .dynsym, .plt */
-	struct image *debug, *embedded; /* sources of further symbols; or NULL */
+	struct image *debug, *embedded; /* files with further symbols; or NULL */
 	struct image_bytes strings[TABLES_MAX];
 	size_t string_count;
-	struct arena arena;      /* names made here */
-	struct table table, plt; /* by vaddr */
+	struct arena arena;      /* names composed by this source */
+	struct table table, plt; /* sorted by vaddr */
 	struct ranges ranges;    /* code without a symbol */
 };
 
@@ -57,7 +56,7 @@ static bool add_symbol(struct table *table, const struct elf_symbol *symbol)
 			 symbol->type);
 }
 
-/* A damaged table is said, and what else there is used. */
+/* Adds a symbol table. Damage goes into the diagnosis, and other tables are still used. */
 static struct sp_error *add_table(struct elf_names *names, const struct image *image,
 				  enum symtab_kind kind, struct diagnosis *diagnosis)
 {
@@ -83,7 +82,7 @@ static struct sp_error *add_embedded(struct elf_names *names, struct diagnosis *
 	return names->embedded ? add_table(names, names->embedded, SYMTAB_FULL, diagnosis) : NULL;
 }
 
-/* Remedy for a file without symbols or debug information. */
+/* Returns the remedy for a file without symbols or debug information. */
 static const char *debug_remedy(const struct source_env *env)
 {
 	if (!binary_places(&env->binary).debuginfod)
@@ -113,8 +112,8 @@ static struct sp_error *find_runtime(const struct source_env *env, const struct 
 }
 
 /*
- * A debug file from eu-strip knows where the binary's bytes lay, and can stand for
- * it; in one from objcopy that is gone.
+ * Whether a debug file can replace the missing binary: it must still have the binary's file offsets.
+ * eu-strip keeps these; objcopy does not.
  */
 static bool stands_alone(const struct image *image)
 {
@@ -135,7 +134,7 @@ static struct sp_error *find_debug_alone(const struct source_env *env, const str
 	return error;
 }
 
-/* Whichever table says most. */
+/* Adds the symbol table with the most symbols, and .dynsym if it is not complete. */
 static struct sp_error *add_tables(const struct source_env *env, struct elf_names *names,
 				   const char *path, struct diagnosis *diagnosis)
 {
@@ -160,7 +159,7 @@ static const char *name_at(void *arg, uint64_t vaddr)
 	return symbol ? symbol->name : NULL;
 }
 
-/* A table of its own: symbols without a size may have been stretched over the entries. */
+/* Makes a separate table of PLT entries, because symbols of unknown size may extend over them. */
 static struct sp_error *add_plt(struct elf_names *names)
 {
 	struct elf_symbols symbols = {0};
@@ -207,7 +206,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	return NULL;
 }
 
-/* `distance` is that of offsets from vaddrs. */
+/* Converts a table's symbol. `distance` is the offset minus the vaddr. */
 static struct found found_symbol(const struct table_symbol *symbol, uint64_t distance)
 {
 	return (struct found){
@@ -242,7 +241,10 @@ static bool names_vaddr(void *opened, uint64_t offset, uint64_t *ret)
 	return image_vaddr(((const struct elf_names *)opened)->runtime, offset, ret);
 }
 
-/* A symbol where the range begins is its name, whatever size that has. */
+/*
+ * Finds a range without a symbol. If a symbol begins at the range's start, that symbol names it,
+ * whatever its size.
+ */
 static struct sp_error *names_find_range(void *opened, const struct source_env *env,
 					 const struct location *location, struct found *ret)
 {
@@ -263,7 +265,7 @@ static struct sp_error *names_find_range(void *opened, const struct source_env *
 	return error;
 }
 
-/* The file with the debug information, open; NULL where there is none. */
+/* Opens the file with debug information; NULL if there is none. */
 static struct sp_error *find_lines(struct elf_names *names, const struct source_env *env,
 				   const struct module *module, struct image **ret)
 {
@@ -272,7 +274,7 @@ static struct sp_error *find_lines(struct elf_names *names, const struct source_
 		if (known[i] && !known[i]->memory && dwarf_exists(known[i]))
 			return image_open_again(known[i], ret);
 	CLEANUP(cleanup_image_free) struct image *runtime = NULL;
-	/* To search by its link it must be open. */
+	/* The search by .gnu_debuglink needs the file open. */
 	if (names->runtime->memory)
 		return NULL;
 	struct sp_error *error = image_open_again(names->runtime, &runtime);
@@ -285,7 +287,7 @@ static bool names_have_lines(void *opened, const struct source_env *env,
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
 		find_lines(opened, env, module, &image);
-	/* Why a file cannot be read is said by whoever opens it. */
+	/* Opening the file for its symbols already reported a read error. */
 	return image || error;
 }
 

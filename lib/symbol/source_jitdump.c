@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Code that was made at run time, by the jitdump that tells of it. Offsets in such a module are
- * those of the code's bytes in the dump, so that what was at one address at different times has
- * different ones. The file may have grown since its code was added to the machine; it may not be
- * another one.
+ * Source for JIT code with a jitdump. A module's offsets are file offsets of the code's bytes in the
+ * dump, so code that was at one address at different times has different offsets. The dump may have
+ * grown since the recording, but it must be the same file.
  */
 #include "symbol/source.h"
 
@@ -23,7 +22,7 @@
 
 DEFINE_CLEANUP(struct jitdump *, jitdump_free)
 
-/* "…/jit-4711.dump" says 4711. */
+/* Returns PID of "…/jit-PID.dump". */
 static uint32_t number_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -129,7 +128,9 @@ static bool names_have_lines(void *opened, const struct source_env *env,
 	return ((const struct jitdump *)opened)->lines.count > 0;
 }
 
-/* Places of one function, and of one line of it where these matter, share a frame. */
+/*
+ * Returns the key of a frame: places in one function share it, and if lines matter, places in one line.
+ */
 static uint64_t frame_key(const struct jitdump_code *code, const struct jitdump_line *line,
 			  bool lines)
 {
@@ -173,7 +174,7 @@ static struct sp_error *names_frames(void *opened, const uint64_t *offsets, size
 	return made && good ? NULL : error_no_memory();
 }
 
-/* The bytes of one function, and zeros beyond: what is there is no code. */
+/* Reads bytes of one function, and zeros after its end, where the dump has other data. */
 static bool names_read_code(void *opened, uint64_t offset, uint64_t from, size_t size,
 			    uint8_t *ret, uint16_t *machine_ret)
 {

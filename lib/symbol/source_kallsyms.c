@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kernel and its modules by kallsyms, moved to where they were when recorded. */
+/* Source for the kernel and its modules by kallsyms, shifted to their recorded addresses. */
 #include "symbol/source.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static void names_close(void *opened)
 
 DEFINE_CLEANUP(void *, names_close)
 
-/* "[nf_tables]" and "/lib/modules/…/nf-tables.ko.xz" are "nf_tables" in kallsyms. */
+/* Converts "[nf_tables]" or "/lib/modules/…/nf-tables.ko.xz" to the kallsyms name "nf_tables". */
 static char *module_name(const struct module *module)
 {
 	const char *name = module->path, *slash = strrchr(name, '/');
@@ -86,7 +86,10 @@ static bool is_there(const void *arg, uint64_t address, const char *name)
 	       !strcmp(symbol.name, name);
 }
 
-/* Modules only. The kernel's own debug information is large: it is read if --vmlinux is given. */
+/*
+ * Whether a module's file has lines. The kernel's own debug information is large and only read with
+ * --vmlinux.
+ */
 static bool names_have_lines(void *opened, const struct source_env *env,
 			     const struct module *module)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A kernel module by its file, where no kallsyms knows it. */
+/* Source for kernel modules by their files, if no kallsyms has their symbols. */
 #include "symbol/ko.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 struct ko {
 	struct image *image;
 	struct image_bytes strings;
-	struct table table; /* by distance from where the module's code begins */
-	uint64_t start;     /* address of that begin */
+	struct table table; /* by distance from the module's first code */
+	uint64_t start;     /* address of the module's first code */
 };
 
 static void ko_close(void *opened)
@@ -75,7 +75,7 @@ static struct sp_error *ko_open(const struct source_env *env, const struct modul
 		diagnosis_clear(diagnosis);
 	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
-	/* The cause given by kallsyms stands: this was the last resort. */
+	/* This is the last source, so the cause that kallsyms gave is kept. */
 	sp_error_free(error);
 	return NULL;
 }
@@ -97,7 +97,7 @@ static bool ko_find(void *opened, const struct location *location, struct diagno
 	return true;
 }
 
-/* Its own table said where things are. */
+/* Lines need no check of the layout (no ko_check_fn): the symbols are from the same file. */
 static bool ko_knows_lines(void *opened, const struct source_env *env, const struct module *module)
 {
 	(void)opened;

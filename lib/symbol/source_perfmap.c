@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Code that was made at run time, by the perf map its process wrote: in the
- * process's own /tmp by its own number while it lives (containers), else in /tmp
- * here. Runtimes that never map memory writable and executable at once (.NET) have
- * their code in a memfd.
+ * Source for JIT code with a perf map. It reads /tmp/perf-PID.map in the process's mount namespace (and
+ * by its pid there) if the process still runs, else in /tmp here. Runtimes that never map memory both
+ * writable and executable (.NET) have their code in a memfd.
  */
 #include "symbol/source.h"
 
@@ -15,7 +14,7 @@
 #include "symbol/perfmap.h"
 #include "symbol/process_file.h"
 
-/* 100 bytes a line for five million functions. */
+/* Limit of a map's size: 100 bytes a line for five million functions. */
 #define SIZE_MAX_BYTES ((off_t)512 << 20)
 
 #define WRITE_ONE                                                                                  \
@@ -75,7 +74,7 @@ static struct sp_error *find_map(const struct source_env *env, uint32_t pid,
 	size_t bad = *ret ? perfmap_bad_lines(*ret) : 0;
 	size_t unread = *ret ? perfmap_unread_lines(*ret) : 0;
 	if (*ret)
-		diagnosis_clear(diagnosis); /* left by an earlier candidate */
+		diagnosis_clear(diagnosis); /* set by an earlier candidate */
 	if (bad)
 		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, NULL,
 			      "%s: %zu line%s ignored (not START SIZE NAME, in hexadecimal)",

@@ -27,11 +27,11 @@ const struct source_place *source_places_at(const struct source_places *places,
 	return bsearch(&key, places->items, places->count, sizeof(key), compare_places);
 }
 
-/* The places of one module. */
+/* The places of one module, looked up in one call. */
 struct batch {
 	struct source_place *places;
 	size_t count;
-	size_t distinct; /* frames of sources that were found */
+	size_t distinct; /* number of distinct frames that were found */
 	unsigned int threads;
 	struct sp_error *error;
 };
@@ -40,7 +40,7 @@ struct source_lookup {
 	const struct source_finder *finder;
 	bool lines;
 	VEC(struct batch);
-	size_t next; /* atomic */
+	size_t next; /* index of the next batch to look up; atomic */
 };
 
 static struct sp_error *look_up(const struct source_lookup *lookup, struct batch *batch)
@@ -86,8 +86,8 @@ static int compare_batches(const void *a, const void *b)
 }
 
 /*
- * The largest module first, and with most of the threads: by its share of the places, rounded
- * up, since a thread too many costs less than a processor that has nothing to do.
+ * Looks up the largest module first. Each gets threads by its share of the places, rounded up: a
+ * surplus thread costs less than an idle CPU.
  */
 static void look_up_all(struct source_lookup *lookup, size_t places, unsigned int threads)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Functions and lines of many places: each module's at once, and modules side by side. */
+/* Finds functions and lines of many places: one lookup for each module, and modules in parallel. */
 #ifndef SYMBOL_SOURCE_PLACES_H
 #define SYMBOL_SOURCE_PLACES_H
 
@@ -9,19 +9,19 @@ struct source_place {
 	const struct module *module;
 	uint64_t offset;
 	uint32_t pid;    /* process, as in struct location */
-	uint32_t number; /* the caller's */
-	const struct source_frame *innermost; /* found; NULL: nothing is known */
+	uint32_t number; /* set and used by the caller */
+	const struct source_frame *innermost; /* result; NULL: nothing found */
 };
 
 struct source_places {
-	VEC(struct source_place); /* once found: ordered by module and offset */
-	size_t *first_source;     /* by module: number of its first source frame among all */
+	VEC(struct source_place); /* after the lookup: sorted by module and offset */
+	size_t *first_source;     /* by module: global number of its first source frame */
 	size_t source_count;
 };
 
 /*
- * Finds the innermost function of each place, by up to `threads` threads. Without `lines`, the line of
- * a frame may be of another place in its function. Fails only when out of memory.
+ * Finds the innermost function of each place with up to `threads` threads. Without `lines`, a frame's
+ * line may be that of another place in its function. Fails only when out of memory.
  */
 struct sp_error *source_places_find(struct source_places *places,
 				    const struct symbolizer *symbolizer, bool lines,
@@ -30,11 +30,11 @@ struct sp_error *source_places_find(struct source_places *places,
 /* A zeroed struct source_places may be released. */
 void source_places_deinit(struct source_places *places);
 
-/* The place at an offset; NULL if it was not among those that were found. */
+/* Returns the place at an offset; NULL if it was not looked up. */
 const struct source_place *source_places_at(const struct source_places *places,
 					    const struct location *location);
 
-/* The number of a module's source frame among all. */
+/* Converts the number of a module's source frame to its global number. */
 static inline size_t source_places_number(const struct source_places *places,
 					  const struct module *module,
 					  const struct source_frame *source)

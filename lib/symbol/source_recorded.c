@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names that the recording itself has: simpleperf, which records on telephones and reports
- * elsewhere, keeps the symbols of each file that was sampled, in one of two features. Both are
- * entries of {u32 size, so many bytes}; of FILE (128), in the file's byte order:
+ * Source for symbols in the recording itself. simpleperf records on phones and reports elsewhere, so it
+ * stores the symbols of each sampled file in one of two features. Both consist of entries of
+ * {u32 size, size bytes}. An entry of FILE (128), in the file's byte order:
  *
  *	path, NUL  u32 type  u64 lowest vaddr  u32 n  {u64 vaddr, u32 size, name, NUL}
  *	of DEX files: u32 n, u64 offsets;  of ELF files, since 2020: u64 file offset of that vaddr
  *
- * of FILE2 (132), a message of protocol buffers: 1 path, 2 type, 3 lowest vaddr,
+ * An entry of FILE2 (132), a protobuf message with fields: 1 path, 2 type, 3 lowest vaddr,
  * 4 {1 vaddr, 2 size, 3 name} for each symbol, 6 {1 file offset of that vaddr} of ELF files.
  */
 #include "symbol/recorded.h"
@@ -23,10 +23,10 @@
 
 enum file_type { TYPE_KERNEL, TYPE_KERNEL_MODULE, TYPE_ELF, TYPE_DEX };
 
-/* Vaddrs of a file's symbols. */
+/* Vaddr and file offset of a file's lowest symbol, which relate vaddrs to offsets. */
 struct layout {
 	uint64_t type, lowest;
-	uint64_t file_offset; /* the lowest one's */
+	uint64_t file_offset; /* of the lowest symbol */
 	bool has_offset;      /* the recording has it */
 };
 
@@ -36,11 +36,11 @@ struct recorded_names {
 	struct layout layout;
 };
 
-/* One file's entry. */
+/* One file's entry in a feature. */
 struct entry {
 	const char *path;
 	struct layout layout;
-	struct recorded_names *names; /* NULL: only what comes before the symbols is wanted */
+	struct recorded_names *names; /* NULL: only the fields before the symbols are wanted */
 	bool no_memory;
 };
 
@@ -75,7 +75,7 @@ static bool read_text(struct cursor *cursor, const char **ret)
 	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
 }
 
-/* Reads the names before the first incomplete one. */
+/* Parses an entry of FILE, up to the first incomplete symbol. */
 static bool read_plain(struct cursor *cursor, struct entry *entry)
 {
 	uint32_t type, count;
@@ -111,7 +111,7 @@ static bool read_varint(struct cursor *cursor, uint64_t *ret)
 	return true;
 }
 
-/* A field of a message: a number, or bytes. False at the end, or where it is damaged. */
+/* A protobuf field: a number, or bytes. Reading one returns false at the end or at damage. */
 struct field {
 	uint64_t number, value;
 	struct cursor bytes;
@@ -158,7 +158,7 @@ static void read_symbol(struct cursor cursor, struct entry *entry)
 		add(entry, vaddr, size, name.bytes.pos, cursor_left(&name.bytes));
 }
 
-/* `path` is copied to the arena. */
+/* Parses an entry of FILE2. The path is copied to the arena. */
 static bool read_message(struct cursor *cursor, struct entry *entry, struct arena *arena)
 {
 	struct field field;
@@ -192,10 +192,10 @@ static bool is_of(const struct entry *entry, const struct module *module)
 }
 
 /*
- * Distance of a module's offsets from the vaddrs, as AOSP's ElfDso::IpToVaddrInFile() has it. A
- * recording without the file offset has that of the mapping instead: the linker maps the
- * executable segment, which begins with the lowest vaddr, at once. The symbols of JIT code, whose
- * offset is the ip, have run time addresses.
+ * Returns the module's offset minus the vaddr, as AOSP's ElfDso::IpToVaddrInFile() computes it. If the
+ * recording lacks the file offset, the mapping's is used: the linker maps the whole executable segment,
+ * which begins with the lowest vaddr. Symbols of JIT code have run time addresses, and its offset is
+ * the ip.
  */
 static uint64_t shift_at(const struct layout *layout, const struct location *location)
 {
@@ -223,7 +223,7 @@ struct place {
 
 struct recorded_index {
 	bool swap;
-	struct u64map by_path; /* hash -> index in places; the kernel's is KERNEL_KEY */
+	struct u64map by_path; /* hash of the path -> index in places; KERNEL_KEY for the kernel */
 	struct { VEC(struct place); } places;
 };
 
@@ -235,7 +235,7 @@ static uint64_t key_of(const char *path)
 	return key > KERNEL_KEY ? key : key + KERNEL_KEY + 1;
 }
 
-/* The first of several entries of one path counts. */
+/* Adds an entry to the index. Of several with one path, the first is used. */
 static bool index_entry(struct recorded_index *index, const struct place *place,
 			const struct entry *entry)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel's ELF file: the one given as --vmlinux, before everything else; and
- * where nothing else knows the kernel, one with its build-id in the places where
- * distributions put it.
+ * Source for the kernel by its ELF file. A file given as --vmlinux is used before all other sources. If
+ * no other source has the kernel, distributions' paths are searched for a file with its build-id.
  */
 #include "symbol/source.h"
 
@@ -13,7 +12,7 @@
 #include "elf/symtab.h"
 #include "symbol/table.h"
 
-/* A path, around the release. */
+/* A path before and after the kernel release. */
 struct place {
 	const char *before, *behind;
 };
@@ -29,8 +28,8 @@ static const struct place places[] = {
 struct vmlinux {
 	struct image *image;
 	struct image_bytes strings;
-	struct table table; /* by vaddr */
-	uint64_t shift;     /* added by KASLR */
+	struct table table; /* sorted by vaddr */
+	uint64_t shift;     /* KASLR shift */
 };
 
 static void vmlinux_close(void *opened)
@@ -52,7 +51,7 @@ static bool is_recorded(const struct source_env *env, const struct image *image)
 				  env->options.kernel_build_id_size);
 }
 
-/* Reads the table; on the way, where the reference symbol lies. */
+/* Reads the symbol table, and computes the KASLR shift from the reference symbol. */
 static struct sp_error *read_table(struct vmlinux *vmlinux, const struct module *module)
 {
 	struct symtab symtab;
@@ -119,7 +118,7 @@ static struct sp_error *given_open(const struct source_env *env, const struct mo
 	return use_image(&image, module, diagnosis, ret);
 }
 
-/* Keeps the image if it has the recorded build-id. */
+/* Opens the file and keeps it if it has the recorded build-id. */
 static struct sp_error *try_place(const struct source_env *env, const struct place *place,
 				  const char *release, struct image **ret)
 {
@@ -213,7 +212,7 @@ static struct sp_error *vmlinux_open_lines(void *opened, const struct source_env
 	return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE, error);
 }
 
-/* The kernel's debug information is large: it is read of a file that was asked for alone. */
+/* Reads debug information only for --vmlinux, because the kernel's is large. */
 const struct source source_vmlinux_given = {
 	.name = "vmlinux",
 	.open = given_open,

@@ -13,7 +13,7 @@ struct sp_error *symbolizer_init(struct symbolizer *symbolizer, const struct mac
 		symbolizer->finder = *finder;
 	pthread_mutexattr_init(&short_waits);
 #ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
-	/* Held for less than a microsecond, but for the first time. */
+	/* The lock is held for less than a microsecond, except when a module is opened. */
 	pthread_mutexattr_settype(&short_waits, PTHREAD_MUTEX_ADAPTIVE_NP);
 #endif
 	for (size_t i = 0; i < SYMBOLIZER_LOCKS; i++)
@@ -58,7 +58,7 @@ bool symbolizer_has_sources(struct symbolizer *symbolizer, const struct module *
 uint32_t address_cache_make(struct address_cache *cache, const struct code_address *address)
 {
 	uint32_t made = cache->make(cache->arg, address);
-	/* `make` may have used the cache, which moves its maps. */
+	/* `make` may have added to the maps, which moves them. */
 	struct u64map *map = ip_maps_find(&cache->maps, cache->machine, address->view,
 					  address->cpumode, address->caller);
 	if (!map || made == ADDRESS_CACHE_FAILED || !u64map_put(map, address->ip, made, NULL))

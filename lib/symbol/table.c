@@ -11,7 +11,7 @@
 #define NONE UINT32_MAX
 #define PAGE ((uint64_t)4096)
 
-/* How many symbols around an address are tried: real code nests two or three deep. */
+/* Number of nested symbols around an address that are tried: real code nests two or three deep. */
 #define NESTING_MAX 256
 
 #define RADIX_BITS 11
@@ -52,7 +52,7 @@ bool table_add(struct table *table, uint64_t start, uint64_t size, const char *n
 	return true;
 }
 
-/* One stable pass by RADIX_BITS bits of (start - least). */
+/* Sorts stably by RADIX_BITS bits of (start - least). */
 static void radix_pass(const struct sort_key *from, struct sort_key *to, size_t count,
 		       uint64_t least, unsigned int shift)
 {
@@ -77,7 +77,7 @@ static bool is_sorted(const struct table *table)
 	return true;
 }
 
-/* By start; equal ones stay in the order they were added. */
+/* Sorts by start; equal starts keep the order in which they were added. */
 static struct sp_error *sort(struct table *table)
 {
 	size_t count = table->symbols.count;
@@ -113,7 +113,10 @@ static uint64_t end_of_next_page(uint64_t address)
 					       : (address + PAGE - 1) / PAGE * PAGE + PAGE;
 }
 
-/* perf does this before it drops duplicates, so of several without a size the last gets one. */
+/*
+ * Gives an end to symbols of unknown size. perf does this before it drops duplicates: of several with
+ * one start, only the last gets a nonzero size.
+ */
 static void give_ends(struct table *table, uint64_t reach)
 {
 	for (size_t i = 0; i < table->symbols.count; i++) {
@@ -153,7 +156,10 @@ static bool index_starts(struct table *table)
 	return true;
 }
 
-/* Made-up ends reach to the next start at most, so they are around nothing. */
+/*
+ * Returns the furthest end of the symbols at one start. Ends from table_seal() do not count: they never
+ * pass the next start.
+ */
 static uint64_t furthest_end(const struct table *table, size_t group)
 {
 	uint64_t end = table->starts[group];
@@ -163,7 +169,7 @@ static uint64_t furthest_end(const struct table *table, size_t group)
 	return end;
 }
 
-/* For each start, the nearest earlier one that reaches further: the chain of what is around it. */
+/* Finds, for each start, the nearest earlier symbol that ends later: a chain of enclosing symbols. */
 static struct sp_error *link_outer(struct table *table)
 {
 	CLEANUP_FREE uint64_t *ends = malloc(table->count * sizeof(*ends));
@@ -202,8 +208,8 @@ static size_t leading_underscores(const char *name)
 }
 
 /*
- * Whether two names differ in one digit alone: what C1 and C2 (constructors) or
- * D1 and D2 do, which read the same once demangled.
+ * Whether two mangled names differ only in the digit of C1/C2 (constructors) or D1/D2 (destructors):
+ * they demangle to the same name.
  */
 static bool are_twins(const char *a, const char *b)
 {
@@ -214,7 +220,7 @@ static bool are_twins(const char *a, const char *b)
 	       (a[same - 1] == 'C' || a[same - 1] == 'D') && !strcmp(a + same + 1, b + same + 1);
 }
 
-/* The last criteria need the names as they are shown; negative: `a` is the better one. */
+/* Compares demangled names, as perf's last criteria. Negative: `a` is preferred. */
 static int compare_names(const char *a, const char *b)
 {
 	if (are_twins(a, b))
@@ -231,7 +237,7 @@ static int compare_names(const char *a, const char *b)
 	return 0;
 }
 
-/* Whether `b`, which comes after `a`, takes its place. */
+/* Whether `b`, which was added after `a`, is preferred. */
 static bool is_better(const struct table_symbol *a, const struct table_symbol *b)
 {
 	bool sized_a = a->end > a->start, sized_b = b->end > b->start;
@@ -261,7 +267,7 @@ static const struct table_symbol *choose(struct table *table, size_t group)
 	return &table->symbols.items[table->chosen[group]];
 }
 
-/* How many starts are not above the address. */
+/* Returns the number of starts at or below the address. */
 static size_t starts_up_to(const struct table *table, uint64_t address)
 {
 	return sorted_up_to(table->starts, table->count, , address);

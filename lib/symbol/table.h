@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A function table: names by address, in sorted arrays, built once. Which of
- * several names an address has is decided as perf does, so that both show the
- * same rows: a symbol without a size reaches to the next one; among those of one
- * start, one with a size, not weak, global, with fewer leading underscores, with
- * the longer (demangled) name, and at last the first, wins.
+ * Table of functions by address: sorted arrays, built once. If an address has several symbols, the
+ * choice is perf's, so that both show the same rows. A symbol without a size extends to the next one.
+ * Of several with one start, the preferred one has a size, is not weak, is global, has fewer leading
+ * underscores, has the longer demangled name, or is the first, in this order.
  */
 #ifndef SYMBOL_TABLE_H
 #define SYMBOL_TABLE_H
@@ -17,45 +16,44 @@
 #include "base/vec.h"
 
 struct table_symbol {
-	uint64_t start, end; /* end == start: not known, until the table is sealed */
-	const char *name;    /* spelled as in the source; borrowed */
+	uint64_t start, end; /* end == start: unknown; table_seal() sets it */
+	const char *name;    /* as in the source; borrowed */
 	uint8_t binding;     /* STB_* */
 	uint8_t type;        /* STT_* */
-	bool sized;          /* its end is the source's, not made up by table_seal() */
+	bool sized;          /* the source states its size */
 };
 
 struct table {
-	VEC(struct table_symbol) symbols; /* sealed: by start, then as added */
+	VEC(struct table_symbol) symbols; /* after sealing: sorted by start */
 	/* For each distinct start: */
 	uint64_t *starts;
-	uint32_t *first;  /* index of its first symbol; one more at the end */
-	uint32_t *chosen; /* index of the symbol that stands for it, or UNCHOSEN */
-	uint32_t *outer;  /* the nearest earlier one that reaches further, or NONE */
+	uint32_t *first;  /* index of its first symbol; has count + 1 elements */
+	uint32_t *chosen; /* index of its preferred symbol, or UNCHOSEN */
+	uint32_t *outer;  /* nearest earlier start with a symbol that ends later, or NONE */
 	size_t count;
 };
 
-/* A zeroed struct table is empty; add to symbols, then seal. */
+/* A zeroed struct table is empty; add symbols, then seal it. */
 void table_deinit(struct table *table);
 
-/* False when out of memory. Names stay the caller's. */
+/* Adds a symbol, whose name is borrowed. False when out of memory. */
 bool table_add(struct table *table, uint64_t start, uint64_t size, const char *name,
 	       uint8_t binding, uint8_t type);
 
 /*
- * Sorts, and gives an end to the symbols that had none: the next symbol, but not more than
- * `reach` bytes; the last one's is the end of the next page.
+ * Sorts the symbols. A symbol of unknown size is extended to the next symbol, but by at most `reach`
+ * bytes; the last one to the end of the next page.
  */
 #define TABLE_REACH_ANY UINT64_MAX
 struct sp_error *table_seal(struct table *table, uint64_t reach) SP_MUST_CHECK;
 
 /*
- * The symbol that covers the address, or NULL. The innermost, where they nest; but
- * a label within a function is only a place in it. Remembers its choices: not
- * for two threads at once.
+ * Returns the symbol that contains the address, or NULL: the innermost of nested ones, but not a label
+ * within a function. It stores its choices, so it is not thread-safe.
  */
 const struct table_symbol *table_find(struct table *table, uint64_t address);
 
-/* The symbol that stands for an exact start, or NULL. */
+/* Returns the preferred symbol at exactly that start, or NULL. */
 const struct table_symbol *table_at(struct table *table, uint64_t start);
 
 #endif
