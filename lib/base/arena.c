@@ -27,7 +27,7 @@ void arena_deinit(struct arena *arena)
 	*arena = (struct arena){0};
 }
 
-/* malloc's memory is aligned for what C has, which is 8 on some machines of 32 bits. */
+/* Allocates aligned memory: on some 32-bit machines malloc() aligns to 8 only. */
 static void *alloc_aligned(size_t size)
 {
 	if (alignof(max_align_t) >= ALIGNMENT)
@@ -53,7 +53,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 		return NULL;
 	size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
 	if (!arena->blocks || size > arena->size - arena->used) {
-		/* A large object gets a block of its own, behind the current one. */
+		/* A large object gets its own block, inserted after the current one. */
 		bool own = size > BLOCK_SIZE / 4 && arena->blocks;
 		struct arena_block *block = block_new(own || size > BLOCK_SIZE ? size : BLOCK_SIZE);
 		if (!block)

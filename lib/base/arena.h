@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Many small objects of one lifetime, freed at once. Not thread-safe. */
+/* Arena: many small objects of one lifetime, freed together. Not thread-safe. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
 #include <stddef.h>
 
 struct arena {
-	struct arena_block *blocks; /* the current one first */
+	struct arena_block *blocks; /* list; the current one is first */
 	size_t used, size;          /* bytes of the current block */
 };
 
@@ -16,7 +16,7 @@ void arena_deinit(struct arena *arena);
 /* Zeroed memory, aligned to 16 bytes; NULL when out of memory. */
 void *arena_alloc(struct arena *arena, size_t size);
 
-/* A copy of `size` bytes with a NUL behind; NULL when out of memory. */
+/* Copies `size` bytes and adds a NUL; NULL when out of memory. */
 char *arena_copy_string(struct arena *arena, const char *text, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Short runs of bytes: build-ids, checksums, tags. */
+/* Short byte arrays: build-ids, checksums, tags. */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 
@@ -13,7 +13,7 @@ static inline bool bytes_equal(const void *a, size_t a_size, const void *b, size
 	return a_size == b_size && (a_size == 0 || !memcmp(a, b, a_size));
 }
 
-/* In lower case, with a NUL behind: `ret` has room for 2 * size + 1. */
+/* Writes lower case hex digits and a NUL: `ret` has room for 2 * size + 1. */
 static inline void bytes_to_hex(const uint8_t *bytes, size_t size, char *ret)
 {
 	static const char digits[] = "0123456789abcdef";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Locals that release themselves: the only way this project cleans up (there is
- * no goto). Ownership is handed over with take_ptr() or take_fd().
+ * Locals that release themselves at the end of their scope. This is the project's only way of cleaning
+ * up (it has no goto). take_ptr() or take_fd() hand over ownership.
  */
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "base/error.h"
 
-/* "unused": that it is released may be all that is done with a local. */
+/* "unused": releasing a local may be its only use. */
 #define CLEANUP(function) __attribute__((cleanup(function), unused))
 
 /* Defines cleanup_<function> for a destructor that takes a pointer. */
@@ -41,7 +41,7 @@ DEFINE_CLEANUP(struct sp_error *, sp_error_free)
 #define CLEANUP_FREE CLEANUP(cleanup_free)
 #define CLEANUP_CLOSE CLEANUP(cleanup_close)
 
-/* The pointer's value; the variable is NULL afterwards. */
+/* Moves ownership: the pointer's value; the variable is NULL afterwards. */
 #define take_ptr(p)                                                           \
 	({                                                                    \
 		__typeof__(p) taken_ = (p);                                   \

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Returns the clock's time in ns; 0: no such clock. */
+/* Returns the clock's time in ns; 0: the clock does not exist. */
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
@@ -15,7 +15,10 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The kernel's HZ, which no interface reports: coarse clocks advance by one tick. 0: unknown. */
+/*
+ * Returns the kernel's HZ from the resolution of a coarse clock, which advances by one tick: no
+ * interface reports it. 0: unknown.
+ */
 static inline uint64_t clock_tick_hz(void)
 {
 	struct timespec tick;
@@ -25,7 +28,7 @@ static inline uint64_t clock_tick_hz(void)
 	return (1000000000 + tick_ns / 2) / tick_ns;
 }
 
-/* How much of CPUs a thread has used, in ns; 0 where that is not told. */
+/* Returns the CPU time that a thread used, in ns; 0 if unknown. */
 static inline uint64_t clock_thread_ns(pthread_t thread)
 {
 	clockid_t clock;

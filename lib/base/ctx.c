@@ -112,7 +112,7 @@ struct sp_progress sp_ctx_progress(const struct sp_ctx *ctx)
 		.done = atomic_load_explicit(&ctx->step_done, memory_order_relaxed),
 		.total = atomic_load_explicit(&ctx->step_total, memory_order_relaxed),
 	};
-	/* The three are not of one moment when a step begins. */
+	/* The three counters are read separately, so at the beginning of a step they may not match. */
 	if (progress.done > progress.total)
 		progress.done = progress.total;
 	return progress;

@@ -4,22 +4,22 @@
 
 #include <sprof/ctx.h>
 
-/* Before /proc and /sys; "" by default. Never NULL. */
+/* Directory that contains /proc and /sys; "" by default. Never NULL. */
 const char *ctx_root(const struct sp_ctx *ctx);
 const char *ctx_debug_path(const struct sp_ctx *ctx);
 bool ctx_debuginfod(const struct sp_ctx *ctx);
-/* NULL: keep nothing. */
+/* Directory of sprof's cache; NULL: cache nothing. */
 const char *ctx_cache_path(const struct sp_ctx *ctx);
 
 /* Whether sp_ctx_cancel() was called; false for NULL. */
 bool ctx_cancelled(const struct sp_ctx *ctx);
 
-/* SP_ERROR_CANCELLED if so, else NULL. */
+/* Returns SP_ERROR_CANCELLED after sp_ctx_cancel(), else NULL. */
 struct sp_error *ctx_check(const struct sp_ctx *ctx) SP_MUST_CHECK;
 
 /*
- * Begins a step of `total` units, or unknown many (0), for sp_ctx_progress(); threads that work on it
- * then add what they have done. NULL is no context.
+ * Begins a step of `total` units (0: unknown) for sp_ctx_progress(). Threads that work on it add the
+ * units that they have done. `ctx` may be NULL.
  */
 void ctx_begin_step(struct sp_ctx *ctx, enum sp_step step, uint64_t total);
 void ctx_add_done(struct sp_ctx *ctx, uint64_t done);
@@ -28,7 +28,7 @@ void ctx_log_(const struct sp_ctx *ctx, enum sp_log_level level, const char *for
 	__attribute__((format(printf, 3, 4)));
 bool ctx_logs(const struct sp_ctx *ctx, enum sp_log_level level);
 
-/* The level is tested before anything is formatted. */
+/* Logs a message. The level is tested before the message is formatted. */
 #define ctx_log(ctx, level, ...)                                              \
 	do {                                                                  \
 		if (ctx_logs((ctx), (level)))                                 \

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The one way to read untrusted bytes. Invariant: begin <= pos <= end. A read
- * that does not fit returns false, does not advance, and leaves its result
- * untouched; cursor_error() then names the place. Integers are converted to
- * host order where the data is of the other byte order.
+ * Bounds-checked reading of untrusted bytes; all parsers use it. Invariant: begin <= pos <= end. A read
+ * that does not fit returns false, does not advance, and leaves its result unchanged; cursor_error()
+ * then composes a message with the position. Integers are converted to host byte order.
  */
 #ifndef BASE_CURSOR_H
 #define BASE_CURSOR_H
@@ -17,14 +16,14 @@
 struct cursor {
 	const uint8_t *begin, *pos, *end;
 	bool swap;        /* the data's byte order is not the host's */
-	const char *path; /* for messages; may be NULL; borrowed */
+	const char *path; /* path for messages; may be NULL; borrowed */
 	uint64_t offset;  /* offset of `begin` in that file */
 };
 
 static inline struct cursor cursor_make(const void *bytes, size_t size, bool swap,
 					const char *path, uint64_t offset)
 {
-	/* No bytes may have no address: C lets nothing be added to NULL, not even 0. */
+	/* Empty input may be NULL, and C forbids even NULL + 0. */
 	const uint8_t *begin = bytes ? bytes : (const uint8_t *)"";
 	return (struct cursor){.begin = begin, .pos = begin, .end = begin + size,
 			       .swap = swap, .path = path, .offset = offset};
@@ -82,7 +81,7 @@ static inline bool cursor_u64(struct cursor *cursor, uint64_t *ret)
 	return true;
 }
 
-/* The next `size` bytes where they lie, unconverted. */
+/* Returns a pointer to the next `size` bytes, unconverted, and skips them. */
 static inline bool cursor_bytes(struct cursor *cursor, size_t size, const uint8_t **ret)
 {
 	if (cursor_left(cursor) < size)
@@ -99,18 +98,18 @@ static inline bool cursor_skip(struct cursor *cursor, size_t size)
 }
 
 /*
- * A NUL-terminated string within the next `size` bytes, all of which are passed
- * over; false if they do not fit or hold no NUL.
+ * Reads a NUL-terminated string in a field of `size` bytes, and skips the field. False if the field
+ * does not fit or has no NUL.
  */
 bool cursor_string(struct cursor *cursor, size_t size, const char **ret);
 
 /*
- * The next line, without its newline, as pointer and length; false at the end.
- * For text files (/proc, perf maps); a last line without a newline counts.
+ * Reads the next line as pointer and length, without its newline; false at the end. For text files
+ * (/proc, perf maps): the last line may lack a newline.
  */
 bool cursor_line(struct cursor *cursor, const char **ret, size_t *size_ret);
 
-/* "PATH: offset 0x…: WHAT: needs … bytes, … are left" and the like. */
+/* Makes an error "PATH: offset 0x…: MESSAGE: needs … bytes, … are left", or similar. */
 struct sp_error *cursor_error(const struct cursor *cursor, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

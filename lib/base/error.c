@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Errors are heap objects with a composed message; out of memory is one static
- * object that is never freed, and takes the place of any error that could not
- * be allocated.
+ * Errors are heap objects with a composed message. SP_ERROR_NO_MEMORY is one static object that is
+ * never freed, and replaces any error that cannot be allocated.
  */
 #include "base/error.h"
 
@@ -18,8 +17,8 @@ struct sp_error {
 	int errnum;
 	char *message;
 	char *remedy;
-	size_t what_at;  /* in the message: behind the place; 0: no place */
-	uint64_t offset; /* the place */
+	size_t what_at;  /* offset of the message's text after "PATH: offset N: "; 0: it has no such prefix */
+	uint64_t offset; /* position in the damaged file */
 };
 
 static const struct sp_error no_memory = {
@@ -29,7 +28,7 @@ static const struct sp_error no_memory = {
 
 struct sp_error *error_no_memory(void)
 {
-	/* Never written: every function here tests for it first. */
+	/* Constant: every function here tests for it before it writes. */
 	return (struct sp_error *)(uintptr_t)&no_memory;
 }
 
@@ -44,7 +43,7 @@ static struct sp_error *error_take(enum sp_error_code code, int errnum, char *me
 	return error;
 }
 
-/* `text` between `before` and `after`; frees `text`. */
+/* Joins three strings; frees `text`. */
 static char *surround(const char *before, char *text, const char *after)
 {
 	char *whole = text ? format_text("%s%s%s", before, text, after) : NULL;

@@ -5,28 +5,28 @@
 #include <stdint.h>
 #include <sprof/error.h>
 
-/* Out of memory: a static object, so that reporting it cannot fail. */
+/* Returns the error for lack of memory: a static object, so that this cannot fail. */
 struct sp_error *error_no_memory(void);
 
-/* `code` with a formatted message. */
+/* Makes an error with a formatted message. */
 struct sp_error *error_new(enum sp_error_code code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * A failed system call: the message gets ": " and what `errnum` means behind it.
- * ENOMEM, EACCES/EPERM, ENOENT/ESRCH and ENOSPC/EDQUOT/EFBIG/EMFILE/ENFILE get
- * the code that fits; others SP_ERROR_OS.
+ * Makes the error of a failed system call: the message ends with ": " and strerror(errnum). ENOMEM,
+ * EACCES/EPERM, ENOENT/ESRCH and ENOSPC/EDQUOT/EFBIG/EMFILE/ENFILE have their own codes; others
+ * SP_ERROR_OS.
  */
 struct sp_error *error_os(int errnum, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Damaged input: "PATH: offset 0x…: MESSAGE". */
+/* Makes an error of damaged input: "PATH: offset 0x…: MESSAGE". */
 struct sp_error *error_format(const char *path, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Returns the message of error_format() without its place, and sets *offset_ret to its offset. For
- * other errors returns the whole message and leaves *offset_ret.
+ * Returns the message of error_format() without "PATH: offset 0x…: ", and sets *offset_ret to the
+ * offset. Of other errors, returns the whole message and does not set *offset_ret.
  */
 const char *error_what(const struct sp_error *error, uint64_t *offset_ret);
 
@@ -34,11 +34,11 @@ const char *error_what(const struct sp_error *error, uint64_t *offset_ret);
 struct sp_error *error_prefix(struct sp_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Says what the user can do; replaces an earlier remedy; returns `error`. */
+/* Sets the remedy: what the user can do. Replaces an earlier one; returns `error`. */
 struct sp_error *error_set_remedy(struct sp_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The first of two failures; the later one is freed. NULL: none. */
+/* Returns the first of two errors (NULL: none) and frees the later one. */
 static inline struct sp_error *error_first(struct sp_error *error, struct sp_error *later)
 {
 	if (error)

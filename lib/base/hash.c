@@ -27,7 +27,7 @@ void u64map_deinit(struct u64map *map)
 	*map = (struct u64map){0};
 }
 
-/* The entry of `key`, or the empty one where it would go. */
+/* Returns the entry of `key`, or the empty entry where it would be inserted. */
 static struct u64map_entry *probe(const struct u64map *map, uint64_t key)
 {
 	size_t mask = map->capacity - 1;
@@ -47,7 +47,7 @@ uint32_t *u64map_find(const struct u64map *map, uint64_t key)
 
 void *table_alloc(size_t count, size_t size)
 {
-	/* A power of two, as these are, is a multiple of any smaller alignment. */
+	/* Sizes are powers of two, so they are multiples of any smaller alignment. */
 	size_t bytes;
 	if (__builtin_mul_overflow(count, size, &bytes))
 		return NULL;
@@ -90,7 +90,7 @@ bool u64map_remove(struct u64map *map, uint64_t key)
 	struct u64map_entry *entry = probe(map, key);
 	if (!entry->used)
 		return false;
-	/* Close the gap: move back every later entry whose probe passed here. */
+	/* Close the gap: move back each later entry whose probe sequence passed it. */
 	size_t mask = map->capacity - 1, hole = (size_t)(entry - map->entries);
 	for (size_t i = (hole + 1) & mask; map->entries[i].used; i = (i + 1) & mask) {
 		size_t home = hash_u64(map->entries[i].key) & mask;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hash functions, and tables that need no allocation per entry. */
+/* Hash functions, and hash tables without an allocation for each entry. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -25,13 +25,13 @@ static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 uint64_t hash_bytes(const void *bytes, size_t size);
 
 /*
- * Zeroed memory for a table, to be freed. Unlike that of calloc() its pages are there already:
- * one that is first probed, then written, would be mapped twice, and the second time all
- * processors that run the process are interrupted.
+ * Allocates zeroed memory for a table, with its pages already mapped; the caller frees it. A page of
+ * calloc() that is first read, then written, would be mapped twice; the second time interrupts all CPUs
+ * that run the process.
  */
 void *table_alloc(size_t count, size_t size);
 
-/* Open addressing, linear probing, at most 3/4 full. A zeroed one is empty. */
+/* Hash map with open addressing, linear probing, at most 3/4 full. A zeroed map is empty. */
 struct u64map {
 	struct u64map_entry *entries;
 	size_t count, capacity; /* capacity: 0 or a power of two */
@@ -45,21 +45,21 @@ struct u64map_entry {
 
 void u64map_deinit(struct u64map *map);
 
-/* The value's place, valid until the next put; NULL if the key is absent. */
+/* Returns a pointer to the value, valid until the next put; NULL if the key is absent. */
 uint32_t *u64map_find(const struct u64map *map, uint64_t key);
 
 /*
- * The value's place, made (with `value`) if the key was absent; *added says
- * which, where added is not NULL. NULL when out of memory.
+ * Returns a pointer to the value. An absent key is added with `value`; *added (may be NULL) tells which
+ * case it was. NULL when out of memory.
  */
 uint32_t *u64map_put(struct u64map *map, uint64_t key, uint32_t value, bool *added);
 
-/* Takes the key out; false if it was absent. */
+/* Removes the key; false if it was absent. */
 bool u64map_remove(struct u64map *map, uint64_t key);
 
 /*
- * Index of a caller's array by hash: finds the item that is equal to a wanted one. The caller
- * compares the items. A zeroed index is empty.
+ * Hash index of a caller's array. It returns candidates by hash, and the caller compares the items.
+ * A zeroed index is empty.
  *
  *	if (!index_set_reserve(&set))
  *		return out of memory;
@@ -87,16 +87,16 @@ struct index_probe {
 
 void index_set_deinit(struct index_set *set);
 
-/* Room for one more; false when out of memory. */
+/* Reserves room for one more item; false when out of memory. */
 bool index_set_reserve(struct index_set *set);
 
-/* To be asked of a set with room. Good until the next index_set_reserve(). */
+/* Begins a search. The set must have room; valid until the next index_set_reserve(). */
 static inline struct index_probe index_set_probe(const struct index_set *set, uint64_t hash)
 {
 	return (struct index_probe){.hash = (uint32_t)hash, .at = hash & (set->capacity - 1)};
 }
 
-/* The next index of that hash; false behind the last. */
+/* Returns the next candidate's index; false after the last. */
 static inline bool index_set_next(const struct index_set *set, struct index_probe *probe,
 				  uint32_t *ret)
 {

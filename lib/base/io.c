@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/vec.h"
 
-/* From where the file stands, if the offset is NULL. */
+/* Reads at *offset, or at the file position if `offset` is NULL. */
 static int read_from(int fd, void *buffer, size_t size, const off_t *offset, size_t *done_ret)
 {
 	size_t done = 0;
@@ -60,8 +60,8 @@ int io_write(int fd, const void *buffer, size_t size, size_t *done_ret)
 }
 
 /*
- * Searches for holes, because compressing and network file systems report fewer blocks than there is
- * data, or none. File systems without holes report that all is data.
+ * Sums up data by SEEK_DATA and SEEK_HOLE, because compressing and network file systems report too few
+ * blocks. File systems without holes report that all is data.
  */
 uint64_t io_allocated_bytes(int fd, const struct stat *status)
 {
@@ -72,7 +72,7 @@ uint64_t io_allocated_bytes(int fd, const struct stat *status)
 	while (hole < status->st_size && (data = lseek(fd, hole, SEEK_DATA)) >= 0 &&
 	       (hole = lseek(fd, data, SEEK_HOLE)) > data)
 		allocated += (uint64_t)(hole - data);
-	/* ENXIO: no data follows. Anything else: holes are not known here. */
+	/* ENXIO: no data follows. Other errors: the file system does not support SEEK_DATA. */
 	if (data < 0 && errno != ENXIO)
 		allocated = size;
 	lseek(fd, before, SEEK_SET);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whole reads and writes: EINTR and short counts are handled here and nowhere else. */
+/* Complete reads and writes: only these functions handle EINTR and short counts. */
 #ifndef BASE_IO_H
 #define BASE_IO_H
 
@@ -9,22 +9,25 @@
 #include <sys/types.h>
 #include "base/error.h"
 
-/* 0, or the errno. *done_ret (may be NULL) is how much was read; less than `size` is the end. */
+/*
+ * Returns 0, or the errno. *done_ret (may be NULL) is the number of bytes read; fewer than `size`: end
+ * of file.
+ */
 int io_read(int fd, void *buffer, size_t size, size_t *done_ret);
 int io_pread(int fd, void *buffer, size_t size, off_t offset, size_t *done_ret);
 
-/* 0, or the errno; *done_ret (may be NULL) is how much was written before it. */
+/* Returns 0, or the errno. *done_ret (may be NULL) is the number of bytes written before an error. */
 int io_write(int fd, const void *buffer, size_t size, size_t *done_ret);
 
 /*
- * Counts the file's bytes that are on the disk, without holes: these take no space, but reading them
- * takes as long as reading others. At most status->st_size.
+ * Counts the file's bytes on disk, without holes: holes take no space, but reading them takes as long
+ * as reading data. At most status->st_size.
  */
 uint64_t io_allocated_bytes(int fd, const struct stat *status);
 
 /*
- * The whole of a small text file (as those of /proc and /sys), with a NUL behind.
- * 0, or the errno. *text_ret is the caller's to free.
+ * Reads a small text file (as in /proc and /sys) and adds a NUL. Returns 0, or the errno. The caller
+ * frees *text_ret.
  */
 int io_read_file(const char *path, char **text_ret, size_t *size_ret);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * DWARF's numbers of variable length: seven bits a byte, lowest first, the last byte without
- * its top bit. They may be padded, but not without end: reading one costs the same for everybody.
- * As with all of a cursor, what does not fit is false and changes nothing.
+ * DWARF's LEB128 numbers of variable length: seven bits in each byte, lowest first; the last byte's top
+ * bit is clear. Padding is accepted up to a limit, so that a number costs bounded time. As in cursor.h,
+ * a number that does not fit returns false and changes nothing.
  */
 #ifndef BASE_LEB128_H
 #define BASE_LEB128_H
 
 #include "base/cursor.h"
 
-/* 64 bits take 10. */
+/* Longest accepted number, with padding. 64 bits need 10 bytes. */
 #define LEB128_SIZE_MAX 32
 
 static inline const uint8_t *leb128_end(const struct cursor *cursor)

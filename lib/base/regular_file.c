@@ -19,7 +19,10 @@
 #define NFSD_MAGIC 0x6e667364
 #define RPC_PIPEFS_MAGIC 0x67596969
 
-/* devtmpfs has tmpfs's magic: known as the device of /dev, where that is a mount of its own. */
+/*
+ * Whether the file is on devtmpfs: its magic is that of tmpfs, so compare its device with that of /dev
+ * if this is a mount.
+ */
 static bool is_on_dev(const struct stat *status)
 {
 	struct stat dev, root;
@@ -59,7 +62,7 @@ static struct sp_error *check(int fd, const struct stat *status, unsigned int fl
 	return NULL;
 }
 
-/* Opens it by O_PATH: the descriptor, or -1 and errno. */
+/* Opens the path by O_PATH: the descriptor, or -1 and errno. */
 static int find(int folder, const char *path, unsigned int flags)
 {
 	int path_flags = O_PATH | O_CLOEXEC | (flags & REGULAR_FILE_NO_LINK ? O_NOFOLLOW : 0);
@@ -67,7 +70,7 @@ static int find(int folder, const char *path, unsigned int flags)
 			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
 	if (!(flags & REGULAR_FILE_IN_ROOT))
 		return openat(folder, path, path_flags);
-	/* EAGAIN: a rename somewhere was in the way of "..". */
+	/* EAGAIN: a concurrent rename made ".." unsafe; try again. */
 	int fd, tries = 0;
 	do
 		fd = (int)syscall(SYS_openat2, folder, path + strspn(path, "/"), &how, sizeof(how));
@@ -75,7 +78,7 @@ static int find(int folder, const char *path, unsigned int flags)
 	return fd;
 }
 
-/* O_NONBLOCK: another process's lease on the file is not waited for. */
+/* Opens a found file for reading. O_NONBLOCK: do not wait for another process's lease. */
 static int reopen(int found, mode_t mode)
 {
 	char link[32];
@@ -85,7 +88,7 @@ static int reopen(int found, mode_t mode)
 
 static struct sp_error *find_error(int errnum, unsigned int flags, const char *shown)
 {
-	/* Linux 5.6 has it; a filter of system calls may refuse it, with either number. */
+	/* Kernels before 5.6 lack openat2; a seccomp filter may refuse it with either errno. */
 	if ((flags & REGULAR_FILE_IN_ROOT) && (errnum == ENOSYS || errnum == EPERM))
 		return error_set_remedy(
 			error_new(SP_ERROR_UNSUPPORTED, "%s: openat2(2) is refused, so links might "

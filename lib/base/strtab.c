@@ -8,7 +8,7 @@
 
 struct strtab_entry {
 	uint64_t hash;
-	const char *text; /* NULL: empty */
+	const char *text; /* NULL: the slot is empty */
 	size_t size;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Interned strings: equal text is one pointer, so comparing names is comparing
- * pointers. A string lives as long as its table. Not thread-safe.
+ * Interned strings: equal strings are one pointer, so names are compared by pointer. A string lives as
+ * long as its table. Not thread-safe.
  */
 #ifndef BASE_STRTAB_H
 #define BASE_STRTAB_H
@@ -19,11 +19,11 @@ struct strtab {
 /* A zeroed struct strtab is empty and ready. */
 void strtab_deinit(struct strtab *table);
 
-/* The one copy of this text; NULL when out of memory. */
+/* Returns the table's copy of the string; NULL when out of memory. */
 const char *strtab_add(struct strtab *table, const char *text);
 const char *strtab_add_sized(struct strtab *table, const char *text, size_t size);
 
-/* The same, for who knows hash_bytes() of it already. */
+/* Like strtab_add(), for callers that have already computed hash_bytes() of the text. */
 const char *strtab_add_hashed(struct strtab *table, uint64_t hash, const char *text, size_t size);
 
 #endif

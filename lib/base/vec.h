@@ -23,14 +23,14 @@
 		size_t count, capacity;                                       \
 	}
 
-/* Room for `need` items in all; false when out of memory, the vec unchanged. */
+/* Makes room for `need` items in all; false when out of memory, and the vec is unchanged. */
 bool vec_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_size);
 
 #define vec_reserve(vec, need)                                                \
 	((need) <= (vec)->capacity ||                                         \
 	 vec_grow(&(vec)->items, &(vec)->capacity, (need), sizeof(*(vec)->items)))
 
-/* A new, uninitialised last item, or NULL when out of memory. */
+/* Adds an uninitialised item and returns it; NULL when out of memory. */
 #define vec_push(vec)                                                         \
 	(vec_reserve((vec), (vec)->count + 1) ? &(vec)->items[(vec)->count++] : NULL)
 
@@ -43,7 +43,7 @@ bool vec_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_si
 		(vec)->count = (vec)->capacity = 0;                           \
 	} while (0)
 
-/* Negative, 0 or positive, as x is before, at or behind y. */
+/* Compares: negative, 0 or positive if x is less than, equal to or greater than y. */
 static inline int u64_order(uint64_t x, uint64_t y)
 {
 	return (x > y) - (x < y);
@@ -53,8 +53,8 @@ static inline int u64_order(uint64_t x, uint64_t y)
 int u64_compare(const void *a, const void *b);
 
 /*
- * How many of `count` items, which are sorted by `member` (".time_ns", or nothing where items are
- * numbers), are below `value`, or (up_to) are not above it.
+ * Number of sorted items below `value`, or (up_to) not above it, by binary search. Items are sorted by
+ * `member` (".time_ns"; empty if items are numbers).
  */
 #define sorted_below(items, count, member, value) sorted_before_(items, count, member, <, value)
 #define sorted_up_to(items, count, member, value) sorted_before_(items, count, member, <=, value)
@@ -77,7 +77,7 @@ int u64_compare(const void *a, const void *b);
 /* For qsort and bsearch over uint32_t. */
 int u32_compare(const void *a, const void *b);
 
-/* Sorts, drops what is there twice, and returns how many are left. */
+/* Sorts, removes duplicates, and returns the new count. */
 size_t u32_sort_unique(uint32_t *items, size_t count);
 
 #endif

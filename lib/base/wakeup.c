@@ -36,8 +36,10 @@ void wakeup_raise(struct wakeup *wakeup)
 void wakeup_arm(struct wakeup *wakeup, bool armed)
 {
 	eventfd_t count;
-	/* Always read: a raising thread may write long after it has disarmed. */
+	/* Always read: a raising thread may still write long after it disarmed. */
 	(void)!eventfd_read(wakeup->fd, &count);
-	/* An exchange, to acquire the work of threads that found it disarmed and did not write. */
+	/*
+	 * An exchange, to acquire the work of threads that found the wakeup disarmed and did not write.
+	 */
 	(void)__atomic_exchange_n(&wakeup->armed, armed, __ATOMIC_ACQ_REL);
 }

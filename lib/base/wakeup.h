@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An eventfd by which other threads wake the one that polls it. It is written once, however
- * many threads raise it, until the poller arms it again:
+ * An eventfd by which threads wake a polling thread. It is written once, however many threads
+ * raise it, until the poller arms it again:
  *
  *	raising thread            polling thread
  *	disarm  (atomic)          read the eventfd
@@ -21,7 +21,7 @@ struct wakeup {
 	bool armed; /* atomic: the next raise writes to `fd` */
 };
 
-/* Begins disarmed. */
+/* Opens the eventfd, disarmed. */
 struct sp_error *wakeup_init(struct wakeup *wakeup) SP_MUST_CHECK;
 /* May also be called if `fd` is -1. */
 void wakeup_deinit(struct wakeup *wakeup);
@@ -29,13 +29,16 @@ void wakeup_deinit(struct wakeup *wakeup);
 /* May be called from any thread. */
 void wakeup_raise(struct wakeup *wakeup);
 
-/* The two steps of wakeup_raise(). wakeup_disarm() is true if the caller must call wakeup_write(). */
+/*
+ * The two steps of wakeup_raise(): if wakeup_disarm() returns true, the caller must call
+ * wakeup_write().
+ */
 bool wakeup_disarm(struct wakeup *wakeup);
 void wakeup_write(struct wakeup *wakeup);
 
 /*
- * Called by the poller: empties `fd`; then the next raise writes to it if `armed`. The poller must look
- * for work after the call, which includes work from before it.
+ * Called by the poller: empties `fd`. If `armed`, the next raise writes to it again. The poller must
+ * look for work after the call; this finds work from before it, too.
  */
 void wakeup_arm(struct wakeup *wakeup, bool armed);
 

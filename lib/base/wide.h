@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Unsigned numbers of 128 bits, for sums of products: 32-bit compilers have none of their own.
- */
+/* Unsigned 128-bit numbers for sums of products: 32-bit compilers lack them. */
 #ifndef BASE_WIDE_H
 #define BASE_WIDE_H
 
@@ -22,14 +20,14 @@ static inline struct wide wide_product(uint64_t a, uint64_t b)
 {
 	uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
 	uint64_t low = a_low * b_low, cross = a_high * b_low, middle = a_low * b_high;
-	/* At most (2^32 - 1)^2 + 2 * (2^32 - 1), which is 2^64 - 1. */
+	/* At most (2^32 - 1)^2 + 2 * (2^32 - 1), which is 2^64 - 1, so it cannot overflow. */
 	middle += (low >> 32) + (uint32_t)cross;
 	return (struct wide){a_high * b_high + (cross >> 32) + (middle >> 32),
 			     middle << 32 | (uint32_t)low};
 }
 #endif
 
-/* Saturating: a sum that does not fit stays at the greatest number. */
+/* Adds with saturation: a sum that does not fit is the greatest number. */
 static inline struct wide wide_add(struct wide a, struct wide b)
 {
 	struct wide sum;

@@ -17,19 +17,19 @@
 #define USE_SYMFS "use --symfs DIR with the recorded machine's files"
 #define OR_DEBUGINFOD USE_SYMFS ", or --debuginfod"
 
-/* Enough of a build-id to tell two apart by eye. */
+/* Bytes of a build-id that messages show. */
 #define SHOWN_ID 8
 
 enum proof {
-	PROOF_PATH,  /* found by its recorded path */
-	PROOF_VIEW,  /* by its path, in what may be the process's view of it */
-	PROOF_INODE, /* by what may be the process: a mismatch says nothing */
+	PROOF_PATH,  /* opened by its recorded path */
+	PROOF_VIEW,  /* opened by its path in /proc/PID/root, whose PID may have been reused */
+	PROOF_INODE, /* opened by /proc/PID/exe or map_files; a mismatch is not reported */
 };
 
 struct search {
 	const struct binary_env *env;
 	const struct module *module;
-	const char *path; /* recorded path, without DELETED */
+	const char *path; /* recorded path, without " (deleted)" */
 	bool was_deleted;
 	struct diagnosis *diagnosis;
 	struct image *found;
@@ -119,7 +119,7 @@ static bool has_recorded_id(const struct search *search, const struct image *ima
 	return false;
 }
 
-/* With --symfs the user vouches for files without a build-id. */
+/* Accepts any file below --symfs if the module has no recorded build-id. Notes another architecture. */
 static bool is_given(const struct search *search, const struct image *image)
 {
 	const struct binary_env *env = search->env;
@@ -132,7 +132,7 @@ static bool is_given(const struct search *search, const struct image *image)
 	return true;
 }
 
-/* Whether the image is what was mapped; says so if it is not. */
+/* Whether the image is the recorded file; if not, the diagnosis gets the reason. */
 static bool is_recorded(const struct search *search, const struct image *image, enum proof proof)
 {
 	const struct module *module = search->module;
@@ -148,8 +148,8 @@ static bool is_recorded(const struct search *search, const struct image *image, 
 }
 
 /*
- * Keeps the image if it is the recorded one. Only lack of memory is an error;
- * what else is wrong goes into the diagnosis.
+ * Keeps the opened image if it is the recorded file. Other errors than lack of memory go into the
+ * diagnosis.
  */
 static struct sp_error *consider(struct search *search, struct sp_error *error,
 				 struct image *opened, enum proof proof)
@@ -202,7 +202,7 @@ static struct sp_error *try_format(struct search *search, enum proof proof, cons
 	return path ? try_path(search, NULL, path, proof) : error_no_memory();
 }
 
-/* The first entry of map_files that is the recorded inode; readable as root alone. */
+/* Opens the first entry of map_files with the recorded inode. Only root may read it. */
 static struct sp_error *try_map_files(struct search *search, uint32_t pid)
 {
 	CLEANUP_FREE char *folder =
@@ -223,7 +223,7 @@ static struct sp_error *try_map_files(struct search *search, uint32_t pid)
 	return NULL;
 }
 
-/* Through the process that mapped it, while it lives. */
+/* Tries the files of the process that mapped the module: /proc/PID/root, exe and map_files. */
 static struct sp_error *try_process(struct search *search, uint32_t pid)
 {
 	const char *root = ctx_root(search->env->ctx);
@@ -244,13 +244,13 @@ static struct sp_error *search_places(struct search *search, uint32_t pid)
 	if (symfs && *symfs)
 		return try_path(search, symfs, search->path, PROOF_PATH);
 	struct sp_error *error = NULL;
-	/* Recorders have names for mappings without a file: never open them in the current directory. */
+	/* Names of mappings without a file are not absolute: never open one in the current directory. */
 	if (*search->path != '/') {
 		diagnosis_set(search->diagnosis, BINARY_MISSING, USE_SYMFS, "%s is not a file path",
 			      search->path);
 		return NULL;
 	}
-	/* In another mount namespace or chroot the path names another file than here. */
+	/* In another mount namespace or chroot, the path may name another file than here. */
 	bool elsewhere = pid != 0 && tasks_has_other_root(search->env->ctx, pid);
 	if (elsewhere)
 		error = try_process(search, pid);
@@ -258,7 +258,10 @@ static struct sp_error *search_places(struct search *search, uint32_t pid)
 		error = try_path(search, NULL, search->path, PROOF_PATH);
 	if (!error && !search->found && pid != 0 && !elsewhere)
 		error = try_process(search, pid);
-	/* Deleted and then written anew: the same path, which only a build-id can vouch for. */
+	/*
+	 * The path may have a new file after the recorded one was deleted. Only a build-id can prove
+	 * its identity.
+	 */
 	if (!error && !search->found && search->was_deleted && search->module->build_id_size > 0)
 		error = try_path(search, NULL, search->path, PROOF_PATH);
 	return error;

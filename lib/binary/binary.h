@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The file that a module was mapped from, found again. Looked at, in order:
- * with --symfs the path below it and nothing else of the host; else the path as
- * it is, the process's own view of it while it lives (/proc/PID/root, which comes first
- * where it is another mount namespace or chroot; /proc/PID/exe and map_files, for deleted
- * files), and perf's build-id cache. The vdso has no file: see vdso.h.
+ * Finds the file that a module was mapped from. With --symfs, it is only searched below that directory.
+ * Else the places are, in order: its path; its path in the process's root directory if the process
+ * still runs (/proc/PID/root, tried first if this is another mount namespace or chroot; /proc/PID/exe
+ * and map_files, for deleted files); perf's build-id cache. The vdso has no file: see vdso.h.
  *
- * What is found must be what was recorded:
- * - by build-id where one was recorded;
- * - else, with --symfs, every file is accepted: the user vouches for it;
- * - else, for files reached through a living process, by inode, since a pid may
- *   be another process by now;
- * - and by all other evidence (binary/identity.h). A file that is usable but doubtful has the
- *   diagnosis BINARY_UNPROVEN.
+ * The file must be the recorded one:
+ * - by build-id, if one was recorded;
+ * - else, with --symfs, every file is accepted, because the user chose it;
+ * - else, for files of a running process, by inode, because its pid may have been reused;
+ * - and by all other evidence (binary/identity.h). A usable but unproven file has the diagnosis
+ *   BINARY_UNPROVEN.
  */
 #ifndef BINARY_BINARY_H
 #define BINARY_BINARY_H
@@ -24,11 +22,11 @@
 #include "elf/image.h"
 #include "machine/module.h"
 
-/* Places and rules of the search for files; constant once made, and shared by threads. */
+/* Places and rules of the search for files; constant after its creation, and shared by threads. */
 struct binary_env {
 	struct sp_ctx *ctx;
 	char *symfs;          /* NULL or "": the files of this machine */
-	char *build_id_cache; /* perf's: ~/.debug; NULL: there is no HOME */
+	char *build_id_cache; /* perf's: ~/.debug; NULL: HOME is not set */
 	struct provenance provenance; /* facts of the recording */
 };
 
@@ -37,37 +35,37 @@ struct sp_error *binary_env_init(struct binary_env *env, struct sp_ctx *ctx, con
 				 const struct provenance *provenance) SP_MUST_CHECK;
 void binary_env_deinit(struct binary_env *env);
 
-/* Returns the folders of debug files; borrows from the env. */
+/* Returns the directories of debug files; borrows from the env. */
 struct debugfile_places binary_places(const struct binary_env *env);
 
-/* Why there is no file: what a diagnosis says. */
+/* Problems in a diagnosis. */
 enum binary_problem {
 	BINARY_OK,
 	BINARY_MISSING,
-	BINARY_WRONG, /* another file than the recorded one */
+	BINARY_WRONG, /* not the recorded file */
 	BINARY_UNPROVEN, /* a file was found, but may not be the recorded one */
 	BINARY_DAMAGED,
-	BINARY_OTHER_KERNEL, /* the vdso of another kernel */
+	BINARY_OTHER_KERNEL, /* the vdso of a kernel other than the recorded one */
 };
 
 /*
- * Opens the file of a MODULE_FILE or MODULE_VDSO. NULL if no file was found, or none is the
- * recorded one: *diagnosis (empty before) then has the reason. It also has one for a file that is
- * not proven to be the recorded one. `pid` is a process that had it mapped (0: the module's own).
- * Fails only when out of memory.
+ * Opens the file of a MODULE_FILE or MODULE_VDSO. *ret is NULL if no file was found, or none is the
+ * recorded one; *diagnosis (empty before) then has the reason. It is also set if the file is not proven
+ * to be the recorded one. `pid` is a process that had it mapped (0: the module's own). Fails only when
+ * out of memory.
  */
 struct sp_error *binary_open(const struct binary_env *env, const struct module *module,
 			     uint32_t pid, struct diagnosis *diagnosis,
 			     struct image **ret) SP_MUST_CHECK;
 
-/* A separate debug file of a module's `image` for which `wanted`, or NULL. */
+/* Opens a separate debug file of a module's `image` that `wanted` accepts, or returns NULL. */
 struct sp_error *binary_find_debug(const struct binary_env *env, const struct module *module,
 				   const struct image *image, debugfile_wanted_fn *wanted,
 				   struct image **ret) SP_MUST_CHECK;
 
 /*
- * The same two with `env` (a struct binary_env) for who only asks, as an unwinder does: why
- * there is no file is logged, and no error.
+ * Variants of these two for callbacks, as those of an unwinder: `env` is a struct binary_env, and the
+ * reason of a missing file is logged.
  */
 struct sp_error *binary_open_code(void *env, const struct module *module, uint32_t pid,
 				  struct image **ret) SP_MUST_CHECK;
@@ -75,7 +73,7 @@ struct sp_error *binary_open_debug(void *env, const struct module *module,
 				   const struct image *image, debugfile_wanted_fn *wanted,
 				   struct image **ret) SP_MUST_CHECK;
 
-/* Its path on the recorded machine, without " (deleted)"; malloc'ed, or NULL. */
+/* Returns the module's recorded path without " (deleted)"; malloc'ed, or NULL. */
 char *binary_recorded_path(const struct module *module);
 
 #endif

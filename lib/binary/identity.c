@@ -17,13 +17,13 @@
 #define EM_LOONGARCH 258
 #endif
 
-/* Names of architectures, by prefix, with the ELF machines whose programs they run. */
+/* Architectures by prefix of `uname -m`, with the ELF machines whose programs they run. */
 static const struct {
 	const char *arch;
 	uint16_t machines[2];
 } runs[] = {
 	{"x86_64", {EM_X86_64, EM_386}},
-	{"i", {EM_386, EM_386}}, /* i386 to i686, ia64 being gone */
+	{"i", {EM_386, EM_386}}, /* i386 to i686; Linux no longer supports ia64 */
 	{"aarch64", {EM_AARCH64, EM_ARM}},
 	{"arm64", {EM_AARCH64, EM_ARM}},
 	{"arm", {EM_ARM, EM_ARM}},

@@ -28,25 +28,27 @@ enum host {
 	HOST_OTHER,
 };
 
-/* Origin of a recording. Zeroed: unknown. */
+/* Facts about a recording. Zeroed: unknown. */
 struct provenance {
-	bool same_kernel;   /* its kernel is the running one */
-	enum host host;     /* whether it was made on this host */
+	bool same_kernel;   /* it was recorded under the running kernel */
+	enum host host;     /* whether it was recorded on this host */
 	const char *arch;   /* `uname -m`; borrowed; NULL: unknown */
-	uint64_t until_ns;  /* when it ended, since 1970; 0: not known */
+	uint64_t until_ns;  /* end of the recording, in ns since 1970; 0: unknown */
 };
 
 enum identity {
 	IDENTITY_SAME,
-	IDENTITY_UNPROVEN, /* usable; the diagnosis has the doubt */
+	IDENTITY_UNPROVEN, /* usable; the diagnosis has the cause of doubt */
 	IDENTITY_OTHER,    /* refused; the diagnosis has the reason */
 };
 
-/* `module` has no build-id. Problems in the diagnosis are of enum binary_problem. */
+/*
+ * Checks a file for a `module` without build-id. The diagnosis's problems are of enum binary_problem.
+ */
 enum identity identity_of(const struct provenance *provenance, const struct module *module,
 			  const struct image *image, struct diagnosis *diagnosis);
 
-/* Whether programs of that ELF machine run on `arch`; true where the architecture is not known. */
+/* Whether `arch` runs programs of that ELF machine; true if the architecture is unknown. */
 bool identity_runs_on(uint16_t machine, const char *arch);
 
 /* Whether an open file's st_ino may differ from the inode number in its mappings. */

@@ -24,7 +24,7 @@ struct sp_error *vdso_own(struct image **ret)
 	if (!mapped)
 		return NULL;
 	memcpy(&header, mapped, sizeof(header));
-	/* Its section headers end it, as ld lays it out. */
+	/* The section headers are at its end, as ld arranges it. */
 	size_t size = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
 	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || size < sizeof(header) ||
 	    size > VDSO_SIZE_MAX)
@@ -32,7 +32,7 @@ struct sp_error *vdso_own(struct image **ret)
 	return open_copy(mapped, size, ret);
 }
 
-/* NULL where the recording has none, or a damaged one. */
+/* Opens the vdso image in the recording; NULL if there is none, or it is damaged. */
 static struct sp_error *kept_vdso(const struct module *module, struct image **ret)
 {
 	struct sp_error *error = module->kept_size ? open_copy(module->kept, module->kept_size, ret)
@@ -45,7 +45,7 @@ static struct sp_error *kept_vdso(const struct module *module, struct image **re
 static bool is_recorded(const struct binary_env *env, const struct module *module,
 			const struct image *image)
 {
-	/* A 32-bit process on a 64-bit kernel has another one. */
+	/* This process has no copy of the vdso of 32-bit processes. */
 	if (strcmp(module->path, "[vdso]"))
 		return false;
 	if (module->build_id_size == 0 || image->build_id_size == 0)
