@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Word by word: what is kept never repeats, so a word that is added can only complete a
- * round that is right before it. Taking that off again leads back to where nothing
- * repeats.
+ * Removes repeated rounds word by word. The kept words never contain a repetition, so a new word can
+ * only complete a round that repeats the words right before it. Without that round, the kept words
+ * again contain no repetition.
  */
 #include "profile/cycles.h"
 
 #include <string.h>
 
-/* How many of the last words are a second round of those before; 0: they are none. */
+/* Returns the length of a round at the end that equals the words before it; 0: none. */
 static size_t last_round(const uint64_t *words, size_t count)
 {
 	size_t most = count / 2 < CYCLE_CALLS_MAX ? count / 2 : CYCLE_CALLS_MAX;
@@ -21,7 +21,7 @@ static size_t last_round(const uint64_t *words, size_t count)
 	return 0;
 }
 
-/* Takes the last round off: what repeated within it, repeated within the one before. */
+/* Removes the last round. Cycles found within it are merged into the round before. */
 static void take_round(struct cycle *before, const struct cycle *last, uint32_t calls)
 {
 	bool known = before->last_calls == calls;

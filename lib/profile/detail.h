@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Values of samples that rows are made by, beside whose they are (group.h) and the code
- * (function.h): tuples of words, one for each such key, numbered. What a word means is known
- * to who made it.
+ * Interned values of the keys that rows are made by, other than those in group.h and function.h. A
+ * detail is a numbered tuple of words, one word for each such key. The code that adds details defines
+ * their meaning.
  */
 #ifndef PROFILE_DETAIL_H
 #define PROFILE_DETAIL_H
@@ -12,23 +12,23 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-/* A sample does not say. */
+/* The sample has no value for the key. */
 #define DETAIL_NONE UINT64_MAX
 
 struct details {
-	size_t width;       /* words of one; set before the first is added */
+	size_t width;       /* words in each detail; set before the first is added */
 	uint32_t count;
 	VEC(uint64_t) words;
 	struct index_set index_of;
 };
 
-/* All zero but `width` is empty. */
+/* A zeroed struct is empty, except for `width`. */
 void details_deinit(struct details *details);
 
-/* The number of a tuple of `width` words; UINT32_MAX when out of memory. */
+/* Returns the number of a tuple of `width` words, added if new; UINT32_MAX when out of memory. */
 uint32_t details_add(struct details *details, const uint64_t *words);
 
-/* Valid until the next is added. */
+/* Returns a detail's words. Valid until the next is added. */
 static inline const uint64_t *details_words(const struct details *details, uint32_t index)
 {
 	return details->words.items + (size_t)index * details->width;

@@ -13,7 +13,10 @@ bool filter_name(const char *const *names, size_t count, const char *name)
 
 #define ANONYMOUS "(anonymous namespace)"
 
-/* Up to the parameters or template arguments; operators and anonymous namespaces have none. */
+/*
+ * Returns a function name's length without parameters and template arguments. "operator<" and
+ * "(anonymous namespace)" do not count as such.
+ */
 static size_t bare_length(const char *name)
 {
 	const char *at = name, *operator = strstr(name, "operator");

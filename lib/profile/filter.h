@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Selection of samples: those that match one item of each list that has any. */
+/* Filters of samples. A sample must match one item of each list that is not empty. */
 #ifndef PROFILE_FILTER_H
 #define PROFILE_FILTER_H
 
@@ -8,13 +8,13 @@
 #include <stdint.h>
 #include <sprof/filter.h>
 
-/* Whether `name` is one of them; with none, all are. */
+/* Whether `name` is in the list. An empty list accepts all names. */
 bool filter_name(const char *const *names, size_t count, const char *name);
 
 /*
- * The same for functions, which also go by their name without parameters and
- * template arguments ("sort" does not, "ns::sort" does stand for
- * "ns::sort<int>(int*)"), and by the one in the symbol table; raw_name may be NULL.
+ * The same for functions. They also match by their name in the symbol table (raw_name, may be NULL),
+ * and by their full name without parameters and template arguments: "ns::sort" matches
+ * "ns::sort<int>(int*)", "sort" does not.
  */
 bool filter_symbol(const char *const *names, size_t count, const char *name,
 		   const char *raw_name);
@@ -23,7 +23,7 @@ bool filter_number(const int32_t *numbers, size_t count, int32_t number);
 
 bool filter_task(const struct sp_filter *filter, uint32_t pid, uint32_t tid);
 
-/* Whether it is within one of the filter's times. */
+/* Whether the time is in one of the filter's ranges. */
 bool filter_time(const struct sp_filter *filter, uint64_t time_ns);
 
 #endif

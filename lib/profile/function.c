@@ -33,7 +33,10 @@ const char *functions_hex(struct functions *functions, const uint8_t *bytes, siz
 	return strtab_add(&functions->strings, text);
 }
 
-/* A function with a home is the same wherever its code lies; a symbol is not. */
+/*
+ * Whether the start address is part of the identity: true for symbols, and for functions whose source
+ * file (home) is unknown.
+ */
 static bool has_place(const struct function *function)
 {
 	return function->symbol || (function->function && !function->home);
@@ -64,7 +67,10 @@ static bool same_function(const struct function *a, const struct function *b, bo
 	return !inlined_apart || a->inlined == b->inlined;
 }
 
-/* The same whichever comes first: the lesser path, and a build-id only if all have it. */
+/*
+ * Merges a duplicate in a way that does not depend on order: the lesser path, and a build-id only if
+ * all duplicates have the same.
+ */
 static void merge(struct function *into, const struct function *from)
 {
 	if (into->dso_path && strcmp(from->dso_path, into->dso_path) < 0)

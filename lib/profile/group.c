@@ -23,7 +23,7 @@ uint32_t groups_add(struct groups *groups, const struct group *group)
 	hash = hash_pair(hash, (uint64_t)group->detail << 32 | (uint32_t)group->cpu);
 	if (!vec_reserve(groups, groups->count + 1))
 		return UINT32_MAX;
-	for (;; hash++) { /* two that merely hash alike go to other keys */
+	for (;; hash++) { /* after a hash collision, try the next key */
 		const uint32_t *index = u64map_put(&groups->index_of, hash,
 						   (uint32_t)groups->count, &added);
 		if (!index)

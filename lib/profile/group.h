@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Groups: samples with the same values of the requested keys, numbered. */
+/* Groups of samples that have equal values of the requested keys. Groups are numbered. */
 #ifndef PROFILE_GROUP_H
 #define PROFILE_GROUP_H
 
@@ -13,8 +13,8 @@ struct group {
 	uint16_t event;
 	const char *comm;
 	int32_t pid, tid, cpu; /* -1: not known */
-	uint8_t replicate;     /* the hand of samples that ratios are judged by (ratio.h) */
-	uint32_t detail;       /* a number of struct details */
+	uint8_t replicate;     /* jackknife group of the samples (ratio.h) */
+	uint32_t detail;       /* number of a tuple in struct details */
 };
 
 struct groups {
@@ -25,7 +25,7 @@ struct groups {
 /* A zeroed struct groups is empty. */
 void groups_deinit(struct groups *groups);
 
-/* The group's index in the list; UINT32_MAX when out of memory. */
+/* Returns the group's index, added if new; UINT32_MAX when out of memory. */
 uint32_t groups_add(struct groups *groups, const struct group *group);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* 95 % of the normal distribution lie within this number of standard deviations. */
+/* 95 % of a normal distribution are within this number of standard deviations. */
 #define Z 1.959963984540054
 
 void weight_sums_add(struct weight_sums *sums, uint64_t weight)

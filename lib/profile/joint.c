@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows of several events side by side: those that are by the same. */
+/* Joins the rows of several events that have equal keys. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
@@ -8,7 +8,7 @@
 
 /* A row of several events: its tally in each event, TALLY_NONE if the event has none. */
 struct joint {
-	uint32_t first; /* the first event that has one */
+	uint32_t first; /* the first event that has this row */
 	uint32_t *tallies;
 };
 
@@ -56,7 +56,7 @@ static const struct tally *tally_of(const struct joining *joining, const struct 
 	return index == TALLY_NONE ? NULL : &joining->sources[event].tallies->items[index];
 }
 
-/* The one that is by the same as a tally, made if there is none; NULL when out of memory. */
+/* Returns the joint row with a tally's keys, added if new; NULL when out of memory. */
 static struct joint *joint_of(struct joining *joining, uint32_t event, const struct tally *tally)
 {
 	const struct profile_source *source = &joining->sources[event];
@@ -86,7 +86,7 @@ static bool join(struct joining *joining)
 		const struct profile_source *source = &joining->sources[event];
 		for (uint32_t i = 0; i < source->tallies->count; i++) {
 			const struct tally *tally = &source->tallies->items[i];
-			/* The same condition as for rows of one event. */
+			/* The same condition as in profile_rows() for one event. */
 			if (!tally->self_samples && !(source->children && tally->total_samples))
 				continue;
 			struct joint *joint = joint_of(joining, event, tally);
@@ -156,7 +156,7 @@ static bool make_row(const struct joining *joining, const struct joint *joint,
 	return make_ratios(joining, joint, group, row);
 }
 
-/* A row, and what it is ordered by: qsort() hands its comparison nothing else. */
+/* A row and the context of its comparison, because qsort() passes none. */
 struct ranked {
 	struct sp_joint_row row;
 	const struct joining *joining;

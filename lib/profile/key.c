@@ -74,7 +74,7 @@ bool sp_key_is_of_branches(enum sp_key key)
 	return key >= SP_KEY_SYMBOL_FROM && key <= SP_KEY_BRANCH_TYPE;
 }
 
-/* Other names that perf has: x86's of what it has other ones for elsewhere. */
+/* perf's other names of keys. perf renames some keys on x86. */
 static const struct {
 	const char *name;
 	enum sp_key key;

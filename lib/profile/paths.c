@@ -13,7 +13,10 @@ void paths_deinit(struct paths *paths)
 	vec_deinit(&paths->path);
 }
 
-/* How much the way has in common with the one before, which is then forgotten for it. */
+/*
+ * Stores the path as the last one. *same_ret is the number of leading words that it shares with the
+ * previous one.
+ */
 static bool remember(struct paths *paths, const uint64_t *words, size_t count, size_t *same_ret)
 {
 	size_t same = 0;
@@ -46,7 +49,7 @@ bool paths_add(struct paths *paths, const uint64_t *words, size_t count, uint64_
 	return true;
 }
 
-/* Words of the tree stay where they are, however nodes are split. */
+/* The mark is stored by index in the radix tree's words, which stays valid when nodes are split. */
 bool paths_mark(struct paths *paths, size_t at, struct cycle cycle)
 {
 	const struct radix_step *step = paths->path.items;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Paths, from which a call tree is made: from its root to each sample, with their sums. */
+/*
+ * Call paths, from the root of a call tree to each sample, with weights. The call tree is made from
+ * them.
+ */
 #ifndef PROFILE_PATHS_H
 #define PROFILE_PATHS_H
 
@@ -7,39 +10,39 @@
 #include "profile/radix.h"
 
 /*
- * The words of a way are indexes of functions; with one of these, of texts: a command, or
- * why calls are missing here.
+ * A path's words are indexes of functions. With one of these flags a word is an index of texts: a comm,
+ * or the reason why calls are missing there.
  */
 #define PATHS_COMM ((uint64_t)1 << 32)
 #define PATHS_CUT ((uint64_t)1 << 33)
 #define PATHS_TEXT (PATHS_COMM | PATHS_CUT)
 
 struct path_sums {
-	uint64_t samples, weight; /* paths that end here; saturating */
+	uint64_t samples, weight; /* samples whose path ends here; saturating */
 };
 
 struct paths {
-	struct radix radix;            /* the root is node 0 */
+	struct radix radix;            /* interned paths; the root is node 0 */
 	VEC(struct path_sums) sums;    /* by node */
-	VEC(struct cycle) cycles;      /* by word of the tree, as far as any were marked */
-	VEC(uint64_t) words;           /* the way last added */
-	struct radix_path path;        /* and its nodes */
+	VEC(struct cycle) cycles;      /* by word of the radix tree; may be shorter */
+	VEC(uint64_t) words;           /* the path added last */
+	struct radix_path path;        /* nodes of that path */
 };
 
 /* A zeroed struct paths is empty. */
 void paths_deinit(struct paths *paths);
 
-/* Adds samples at the end of a way, which may be empty; false when out of memory. */
+/* Adds samples at the end of a path, which may be empty; false when out of memory. */
 bool paths_add(struct paths *paths, const uint64_t *words, size_t count, uint64_t samples,
 	       uint64_t weight);
 
 /*
- * Marks a word of the way last added as where rounds begin. Of several marks, the one with
- * most rounds stays. False when out of memory.
+ * Marks a word of the path added last as the beginning of a cycle. Of several marks, the one with the
+ * most rounds is kept. False when out of memory.
  */
 bool paths_mark(struct paths *paths, size_t at, struct cycle cycle);
 
-/* The cycle marked at that word of the tree. */
+/* Returns the cycle that is marked at a word of the radix tree. */
 static inline struct cycle paths_cycle(const struct paths *paths, size_t word)
 {
 	return word < paths->cycles.count ? paths->cycles.items[word] : (struct cycle){0};

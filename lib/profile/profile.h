@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From sums and interned call chains to the rows and the tree of a struct sp_profile. */
+/* Makes the rows and the call tree of a struct sp_profile from tallies and paths. */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
 
@@ -14,42 +14,45 @@
 #include "profile/srcfile.h"
 #include "profile/tally.h"
 
-/* Meaning of the words of details. */
+/* Keys of a detail's words, and their conversion to values. */
 struct profile_values {
-	const enum sp_key *keys; /* keys of the words, in their order */
+	const enum sp_key *keys; /* key of each word */
 	size_t count;
-	/* Fills in all but the key; `samples` are the row's. False when out of memory. */
+	/*
+	 * Converts a word to the value of a row with `samples`; `key` is set by the caller. False when
+	 * out of memory.
+	 */
 	bool (*describe)(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
 			 struct sp_value *ret);
 	void *arg;
 };
 
 /*
- * Largest weight of tasks that ended before their first sample: rows may lack it. A task counts for
- * each program name that it had, so the sum of `weight` may exceed `total`.
+ * Largest weight of tasks of one comm that ended before their first sample, and so is missing in rows.
+ * A task counts for each comm that it had, so the sum of `weight` may exceed `total`.
  */
 struct unsampled_weight {
 	const char *comm; /* interned as those of groups */
 	uint64_t weight;
 };
 
-/* One event's samples, and what is wanted of them. */
+/* One event's samples, and options of its profile. */
 struct profile_source {
 	const struct tallies *tallies;     /* for rows */
 	const struct paths *paths;         /* for the tree */
-	const struct group *groups;        /* the tallies' */
-	const struct details *details;     /* the groups' */
-	struct profile_values values;      /* the details' */
-	const struct functions *functions; /* the tallies' and the tree's */
-	const struct srcfiles *files;      /* the functions' */
-	const char *const *texts;          /* the tree's words that are no functions */
+	const struct group *groups;        /* referenced by tallies */
+	const struct details *details;     /* referenced by groups */
+	struct profile_values values;      /* meaning of `details` */
+	const struct functions *functions; /* referenced by tallies and paths */
+	const struct srcfiles *files;      /* referenced by functions */
+	const char *const *texts;          /* words of paths that are not functions */
 	const char *event;
 	bool children;
-	bool order_by_self; /* rows, although they have totals */
+	bool order_by_self; /* order rows by self even if they have totals */
 	bool by_symbol;    /* tree nodes are symbols, not functions */
-	const struct replicate_sums *replicates; /* the tallies'; NULL: none were requested */
-	double tree_least; /* share of the lightest branch that is kept */
-	struct weight_sums whole; /* the total of all shares */
+	const struct replicate_sums *replicates; /* by tally; NULL: not requested */
+	double tree_least; /* tree branches with smaller shares are omitted */
+	struct weight_sums whole; /* sums over all samples; its weight is a share of 1 */
 	const struct unsampled_weight *unsampled;
 	size_t unsampled_count;
 	uint64_t unsampled_total;
@@ -57,23 +60,23 @@ struct profile_source {
 };
 
 /*
- * The rows, heaviest first; of those of one weight, by name. They belong to the
- * arena, their strings to the functions and groups. False when out of memory.
+ * Makes the rows, heaviest first; rows of equal weight by name. Rows belong to the arena, their strings
+ * to the functions and groups. False when out of memory.
  */
 bool profile_rows(const struct profile_source *source, struct arena *arena,
 		  struct sp_profile *profile);
 
 /*
- * The rows of several events side by side, for which all of `sources` must be by the same, with
- * names of one table, and have replicates. Fills in group->rows from what it says of ratios. As
- * the rows.
+ * Makes rows with the values of several events for group->rows, and their ratios, whose kinds `group`
+ * has. All `sources` must have the same keys, share one function table and have replicates. Ownership
+ * and errors as for profile_rows().
  */
 bool profile_join(const struct profile_source *sources, size_t count, struct arena *arena,
 		  struct sp_group *group);
 
 /*
- * Inputs of rows: a tally's weights, its names, and their order. `comm` is the row's, NULL if rows
- * are not by comm.
+ * Parts of a row: a tally's weights, its names, and the order. `comm` is the row's, NULL if rows have
+ * no comm.
  */
 void profile_weigh(const struct profile_source *source, const char *comm,
 		   const struct tally *tally, struct sp_weight *self, struct sp_weight *total);
@@ -82,7 +85,7 @@ bool profile_name_row(const struct profile_source *source, const struct tally *t
 int profile_compare_weights(const struct sp_weight *a, const struct sp_weight *b);
 int profile_compare_names(const struct sp_row *a, const struct sp_row *b);
 
-/* The tree; as the rows. */
+/* Makes the call tree. Ownership and errors as for profile_rows(). */
 bool profile_tree(const struct profile_source *source, struct arena *arena,
 		  struct sp_profile *profile);
 

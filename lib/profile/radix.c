@@ -42,7 +42,7 @@ static bool grow(struct radix *radix)
 	return true;
 }
 
-/* Room for two nodes more, in the list and the table. */
+/* Reserves room for two more nodes in the list and the hash table. */
 static bool reserve(struct radix *radix)
 {
 	if (radix->count >= RADIX_NONE - 2)
@@ -52,7 +52,7 @@ static bool reserve(struct radix *radix)
 	return vec_reserve(radix, radix->count + 2);
 }
 
-/* A node that is not yet in the table; there is room for it. */
+/* Appends a node without adding it to the hash table. The caller has reserved room. */
 static uint32_t push(struct radix *radix, uint32_t parent, uint64_t first, uint32_t run,
 		     uint32_t length)
 {
@@ -71,8 +71,8 @@ uint32_t radix_root(struct radix *radix, uint64_t name)
 }
 
 /*
- * Cuts a node behind the first `length` words of its run. The part before the cut
- * is a new node; the old one, to which all below it refers, is the rest.
+ * Splits a node after the first `length` words of its run. The first part is a new node. The rest keeps
+ * the node's index, so that its children's references stay valid.
  */
 static uint32_t split(struct radix *radix, uint32_t index, uint32_t length)
 {
@@ -88,7 +88,7 @@ static uint32_t split(struct radix *radix, uint32_t index, uint32_t length)
 	return head;
 }
 
-/* A new end of the tree. */
+/* Appends a node with the words that are not in the tree yet. */
 static uint32_t append(struct radix *radix, uint32_t parent, const uint64_t *words, size_t count)
 {
 	size_t run = radix->words.count;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sequences of words (call chains, the outermost call first), interned: what
- * several have in common at their beginning is kept once. A node is a run of
- * words up to where sequences part or end, so that a chain that is like no other
- * costs one node, however deep.
+ * Interns sequences of words (call chains, outermost call first) in a radix tree, so that a common
+ * beginning is stored once. A node is a run of words up to a branch or end. A chain without a common
+ * beginning costs one node, however deep it is.
  */
 #ifndef PROFILE_RADIX_H
 #define PROFILE_RADIX_H
@@ -16,9 +15,9 @@
 #define RADIX_NONE UINT32_MAX
 
 struct radix_node {
-	uint64_t first;  /* the first word of its run; what names a root */
+	uint64_t first;  /* first word of its run; of a root, its name */
 	uint32_t parent; /* RADIX_NONE: a root, whose run is empty */
-	uint32_t run;    /* index in `words` of its run */
+	uint32_t run;    /* index of its run in `words` */
 	uint32_t length;
 };
 
@@ -29,10 +28,10 @@ struct radix {
 	size_t slot_count;
 };
 
-/* A step of a sequence through a node. */
+/* A node on a sequence's path. */
 struct radix_step {
 	uint32_t node;
-	uint32_t end; /* how much of the sequence lies before the node's end */
+	uint32_t end; /* number of the sequence's words up to the node's end */
 };
 
 struct radix_path {
@@ -42,21 +41,20 @@ struct radix_path {
 /* A zeroed struct radix is empty. */
 void radix_deinit(struct radix *radix);
 
-/* The root of that name; RADIX_NONE when out of memory. */
+/* Returns the root of that name, added if new; RADIX_NONE when out of memory. */
 uint32_t radix_root(struct radix *radix, uint64_t name);
 
 /*
- * The node where the sequence ends, made as needed; RADIX_NONE when out of memory.
- * `path` is that of the sequence last added under this root, with which the new
- * one has its first `common` words in common (0, with an empty path, if there is
- * none), and becomes the path of this one.
+ * Returns the node where the sequence ends, added as needed; RADIX_NONE when out of memory. On entry
+ * `path` is the path of the sequence last added under this root, whose first `common` words are equal
+ * to the new ones (0, with an empty path, for the first). On return it is this sequence's path.
  */
 uint32_t radix_add(struct radix *radix, uint32_t root, const uint64_t *words, size_t count,
 		   size_t common, struct radix_path *path);
 
 /*
- * All nodes, each behind its parent, and all below a node right behind it. The
- * caller's to free; NULL when out of memory.
+ * Returns all nodes in depth-first order, parents first. The caller frees the list; NULL when out of
+ * memory.
  */
 uint32_t *radix_order(const struct radix *radix);
 

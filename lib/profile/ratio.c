@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Student's t, 95 %, of 1 degree of freedom and more. */
+/* Student's t for 95 %, by degrees of freedom, from 1. */
 static const double students_t[REPLICATES - 1] = {
 	12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060,
 	2.2622,  2.2281, 2.2010, 2.1788, 2.1604, 2.1448, 2.1314,
@@ -32,7 +32,7 @@ struct sp_ratio ratio_estimate(const uint64_t numerator[REPLICATES],
 		if (!numerator[i] && !denominator[i])
 			continue;
 		if (!(n > 0 && d > 0))
-			return ratio; /* all that is known is in one hand */
+			return ratio; /* one group has all the weight: no interval */
 		double without = log(n / d);
 		sum += without;
 		squares += without * without;
@@ -45,7 +45,7 @@ struct sp_ratio ratio_estimate(const uint64_t numerator[REPLICATES],
 	return ratio;
 }
 
-/* A hardware event, or one of a cache. */
+/* Identification of a hardware or cache event in its attr. */
 struct event_key {
 	uint32_t type;
 	uint64_t config;
@@ -80,7 +80,10 @@ static const struct {
 
 #define KNOWN_RATIOS (sizeof(known_ratios) / sizeof(*known_ratios))
 
-/* The place of an event; `count` if it is not there. On hybrid machines a PMU is named above. */
+/*
+ * Returns the index of an event; `count` if there is none. On hybrid machines the upper half of config
+ * is the PMU.
+ */
 static size_t find_event(const struct perf_event_attr *const *attrs, size_t count,
 			 const struct event_key *key)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The ratio of two sums over samples, and how sure it is. Samples are dealt into REPLICATES
- * hands at random; how much the ratio changes when one hand is left out says how much it varies
- * (the delete-a-group jackknife), whether the sums are of the same samples, as with leader
- * sampling, or of other ones, and whatever their weights are. The interval is Student's, on the
- * logarithm: for a ratio is as easily twice too large as half.
+ * Ratio of two sums over samples, with a confidence interval. Samples are dealt at random into
+ * REPLICATES jackknife groups. The variation of the ratio when one group is omitted estimates its
+ * variance (the delete-a-group jackknife). This holds for sums of the same samples (leader sampling) or
+ * of different ones, and for any weights. The interval is Student's, for the logarithm, because a ratio
+ * is as easily twice too large as half.
  */
 #ifndef PROFILE_RATIO_H
 #define PROFILE_RATIO_H
@@ -14,7 +14,7 @@
 
 #define REPLICATES 16
 
-/* Weight by hand. */
+/* Weight by jackknife group. */
 struct replicate_sums {
 	uint64_t self[REPLICATES], total[REPLICATES]; /* saturating */
 };
@@ -22,7 +22,10 @@ struct replicate_sums {
 struct sp_ratio ratio_estimate(const uint64_t numerator[REPLICATES],
 			       const uint64_t denominator[REPLICATES]);
 
-/* The ratios that are known by their events' attrs; to be freed; NULL when out of memory. */
+/*
+ * Lists the ratios (IPC, miss rates, …) whose two events are in `attrs`. The caller frees it; NULL when
+ * out of memory.
+ */
 struct sp_ratio_kind *ratio_kinds(const struct perf_event_attr *const *attrs, size_t count,
 				  size_t *count_ret);
 

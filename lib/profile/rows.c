@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The unsampled weight that rows of a program may lack. */
+/* Returns the unsampled weight that a row of this comm may lack. */
 static uint64_t unsampled_of(const struct profile_source *source, const char *comm)
 {
 	if (!source->tallies->keys[SP_KEY_COMM])
@@ -39,7 +39,7 @@ void profile_weigh(const struct profile_source *source, const char *comm,
 		    tally, self, total);
 }
 
-/* False when out of memory. */
+/* Adds a detail's values to the row. False when out of memory. */
 static bool add_values(const struct profile_source *source, uint32_t detail, struct arena *arena,
 		       struct sp_row *row)
 {
@@ -168,7 +168,7 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 		return false;
 	for (size_t i = 0; i < tallies->count; i++) {
 		const struct tally *tally = &tallies->items[i];
-		/* A function that was only called has no row of its own without totals. */
+		/* A function without self samples only has a row if rows have totals. */
 		if (!tally->self_samples && !(source->children && tally->total_samples))
 			continue;
 		struct sp_row *row = &rows[count++];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sorted from their ends, with '/' before all other bytes, paths stand beside those with
- * which they have the most components in common.
+ * Paths are sorted by their last components first, with '/' before all other bytes. Then each path is
+ * adjacent to those with which it has the most last components in common.
  */
 #include "profile/srcfile.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 
-/* The byte that is `back` from the end; before the path is '/', and that is 0. */
+/* Returns the byte at distance `back` from the end, 0 for '/'. A '/' is assumed before the path. */
 static int byte_from_end(const char *path, size_t size, size_t back)
 {
 	return back >= size || path[size - 1 - back] == '/' ? 0 : (unsigned char)path[size - 1 - back];
@@ -28,7 +28,7 @@ static int compare_from_end(const void *a, const void *b)
 	return x_size < y_size ? -1 : x_size > y_size;
 }
 
-/* How many components the ends of two paths have in common. */
+/* Returns the number of last components that two paths have in common. */
 static size_t common_components(const char *a, const char *b)
 {
 	size_t a_size = strlen(a), b_size = strlen(b), count = 0;

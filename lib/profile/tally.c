@@ -11,7 +11,7 @@ void tallies_deinit(struct tallies *tallies)
 	vec_deinit(&tallies->recent);
 }
 
-/* The place of a function in `recent`; NULL when out of memory. */
+/* Returns a function's element of `recent`; NULL when out of memory. */
 static uint32_t *recent_of(struct tallies *tallies, uint32_t function)
 {
 	size_t count = tallies->recent.count;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Adds up rows while call chains are gone through as a tree, from the outermost
- * call down. A row's total counts a chain once, however often it passes through
- * the row: what counts is the outermost of its calls.
+ * Sums of rows. Call chains are visited as a tree, from the outermost call inward. A recursive chain
+ * adds only once to a row's total: at its outermost call of that row.
  */
 #ifndef PROFILE_TALLY_H
 #define PROFILE_TALLY_H
@@ -15,38 +14,38 @@
 #define TALLY_NONE UINT32_MAX
 
 struct tally {
-	uint32_t group;    /* the caller's number */
+	uint32_t group;    /* number of a struct group */
 	uint32_t function; /* index of functions; TALLY_NONE: no key of the rows distinguishes code */
 	uint64_t self_samples, self_weight, total_samples, total_weight; /* saturating */
-	uint32_t open;     /* calls of this row on the way to where we are */
+	uint32_t open;     /* number of this row's calls on the current path */
 };
 
 struct tallies {
 	bool keys[SP_KEY_COUNT]; /* keys of the rows */
 	VEC(struct tally);
 	struct u64map index_of;  /* (group, function) -> index */
-	VEC(uint32_t) recent;    /* by function: the index of its row + 1 that was asked for last */
+	VEC(uint32_t) recent;    /* by function: index + 1 of the row that was found last; 0: none */
 };
 
-/* All zero but `keys` is empty. */
+/* A zeroed struct is empty, except for `keys`. */
 void tallies_deinit(struct tallies *tallies);
 
 /*
- * The row of a function in a group, whose indexes are the caller's; TALLY_NONE when out of
+ * Returns the row of a group and function (the caller's numbers), added if new; TALLY_NONE when out of
  * memory.
  */
 uint32_t tallies_row(struct tallies *tallies, uint32_t group, uint32_t function);
 
-/* Goes down through a call of the row; all chains through here have these sums. */
+/* Enters a call of the row; `samples` and `weight` are those of all chains through it. */
 void tallies_open(struct tallies *tallies, uint32_t row, uint64_t samples, uint64_t weight);
 
-/* Back up again. */
+/* Leaves the call that tallies_open() entered. */
 void tallies_close(struct tallies *tallies, uint32_t row);
 
-/* Samples in the row itself. */
+/* Adds samples to the row's self weight. */
 void tallies_self(struct tallies *tallies, uint32_t row, uint64_t samples, uint64_t weight);
 
-/* Adds the sums of one list's row to another's; false when out of memory. */
+/* Adds a row of another list to the row of its function in `group`; false when out of memory. */
 bool tallies_merge(struct tallies *into, uint32_t group, const struct tally *tally);
 
 #endif

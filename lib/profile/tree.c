@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lays a call tree out, so that the children of a node lie side by side, heaviest
- * first. The runs of a radix tree become chains of only children.
+ * Converts the radix tree to a call tree, in which a node's children are an array, heaviest first. The
+ * words of a run become a chain of only children.
  */
 #include "profile/profile.h"
 
@@ -9,19 +9,19 @@
 #include <string.h>
 #include "base/cleanup.h"
 
-/* A node of the radix tree, with all below it. */
+/* A node of the radix tree, with the sums of its subtree. */
 struct branch {
 	uint64_t samples, weight;
-	uint32_t child, next;       /* RADIX_NONE: none */
-	struct sp_tree_node *last;  /* its last word's node */
+	uint32_t child, next;       /* first child, and next sibling; RADIX_NONE: none */
+	struct sp_tree_node *last;  /* tree node of its run's last word */
 };
 
 struct layout {
 	const struct profile_source *source;
 	struct arena *arena;
 	struct branch *branches;
-	const uint32_t *order; /* order of the branches */
-	uint64_t least;     /* weight of a branch that is kept */
+	const uint32_t *order; /* nodes with parents first */
+	uint64_t least;     /* smallest weight of a branch that is shown */
 	double n_eff;
 };
 
@@ -31,7 +31,7 @@ static uint64_t word_of(const struct layout *layout, uint32_t branch, uint32_t a
 	return radix->words.items[radix->items[branch].run + at];
 }
 
-/* Sums up from the ends, and hangs the branches on one another. */
+/* Adds each branch's sums to its parent's, and links the branch to its parent. */
 static void add_up(struct layout *layout)
 {
 	const struct paths *paths = layout->source->paths;
@@ -55,7 +55,7 @@ static struct sp_weight weigh(const struct layout *layout, uint64_t samples, uin
 {
 	const struct profile_source *source = layout->source;
 	struct sp_share share = interval_share(weight, source->whole.weight, layout->n_eff);
-	/* A node may be of any program. */
+	/* A node may belong to any program, so it may lack all unsampled weight. */
 	interval_widen(&share, source->whole.weight, source->unsampled_total,
 		       source->unsampled_total);
 	return (struct sp_weight){.samples = samples, .weight = weight, .share = share};
@@ -70,7 +70,7 @@ static void name_text(const struct profile_source *source, uint64_t word, struct
 	node->truncated = word & PATHS_CUT;
 }
 
-/* False when out of memory. */
+/* Sets a node's names from its word. False when out of memory. */
 static bool name_node(const struct layout *layout, uint64_t word, struct sp_tree_node *node)
 {
 	const struct profile_source *source = layout->source;
@@ -97,7 +97,7 @@ static bool name_node(const struct layout *layout, uint64_t word, struct sp_tree
 	return node->srcline != NULL;
 }
 
-/* qsort_r() is glibc's: what orders siblings is put beside them. */
+/* A branch and the data of its comparison. qsort() passes no context, and only glibc has qsort_r(). */
 struct sibling {
 	uint64_t samples, weight, word;
 	uint32_t branch;
@@ -129,7 +129,7 @@ static int compare_siblings(const void *a, const void *b)
 	return compare_words(x->source, x->word, y->word);
 }
 
-/* The children of a branch that are kept, heaviest first; false when out of memory. */
+/* Lists a branch's children above the limit, heaviest first; false when out of memory. */
 static bool sort_children(const struct layout *layout, const struct branch *branch,
 			  struct sibling **ret, size_t *count_ret)
 {
@@ -157,7 +157,7 @@ static bool sort_children(const struct layout *layout, const struct branch *bran
 	return true;
 }
 
-/* The words of a run behind the first, each the only child of the one before. */
+/* Makes the tree nodes of a run's words: each is the only child of the one before. */
 static bool lay_run(struct layout *layout, uint32_t index, struct sp_tree_node *first)
 {
 	struct branch *branch = &layout->branches[index];
@@ -228,7 +228,7 @@ static bool lay_out(struct layout *layout, struct sp_profile *profile)
 	root->total = weigh(layout, layout->branches[0].samples, layout->branches[0].weight);
 	for (size_t i = 0; i < paths->radix.count; i++) {
 		uint32_t at = layout->order[i];
-		/* A branch that was left out leaves out all below it. */
+		/* Descendants of an omitted branch are omitted, too. */
 		if (layout->branches[at].last && !lay_children(layout, at))
 			return false;
 	}
