@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Shared by a script and its tellers. */
+/*
+ * State shared by a script and its tellers. Tellers are the threads' iterators over batches of records.
+ */
 #ifndef SCRIPT_INTERNAL_H
 #define SCRIPT_INTERNAL_H
 
@@ -20,15 +22,15 @@ struct sp_script {
 	struct sideband sideband;
 	struct resolver *resolver;
 	struct unwinding unwinding;
-	struct deferred deferred; /* empty: there are none, or chains are not wanted */
+	struct deferred deferred; /* deferred user call chains; empty: none, or chains are not requested */
 	struct atlas atlas;
 	struct order order;
-	VEC(size_t) batches; /* index of each one's first in `order`, and the end */
+	VEC(size_t) batches; /* each batch's first index in `order`, and the end */
 	unsigned int threads;
-	atomic_ullong *nameless; /* samples that were told, of each module, that have no name */
+	atomic_ullong *nameless; /* by module: number of shown samples without a symbol */
 };
 
-/* Implements sp_teller_new(); the caller has the places of one that only collects. */
+/* Returns the teller's places, for the pass that only collects places to look up. */
 struct places *teller_places(struct sp_teller *teller);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Recordings are nearly sorted: rings are drained one after the other, so that a run of
- * records of one CPU follows that of another, of about the same time. Runs that ascend are
- * merged by pairs, and of each pair only where they overlap.
+ * Sorts records by time. A recording is nearly sorted: ring buffers are drained one after the other, so
+ * runs of different CPUs' records follow each other and cover about the same time. Ascending runs are
+ * merged in pairs, and of each pair only the overlapping part.
  */
 #include "script/order.h"
 
@@ -21,11 +21,11 @@
 DEFINE_CLEANUP(struct walker *, walker_free)
 DEFINE_CLEANUP(struct decoder *, decoder_free)
 
-/* In place of a time: it has none; and what is no record to be told, but ends a round. */
+/* Values of told.time_ns: a record without a time, and a FINISHED_ROUND record, which is not shown. */
 #define TIME_NONE UINT64_MAX
 #define TIME_ROUND (UINT64_MAX - 1)
 
-/* A part of the file. */
+/* A part of the file, read by one thread at a time. */
 struct part {
 	struct reader_extent extent;
 	struct order found;
@@ -37,7 +37,7 @@ struct reading {
 	struct part *parts;
 	size_t count;
 	atomic_size_t next;
-	bool by_offset; /* nothing has a time */
+	bool by_offset; /* keep the file's order: times are not used */
 };
 
 void order_deinit(struct order *order)
@@ -54,7 +54,7 @@ static bool type_is_wanted(const struct sp_script_options *options, uint32_t typ
 	return type < 2 * RECORD_USER_TYPES && options->user_types >> (type - RECORD_USER_TYPES) & 1;
 }
 
-/* Whether a sample passes the filters for which nothing need be known but itself. */
+/* Whether a sample passes the filters that need only the sample: event, pid and tid. */
 static bool sample_passes(const struct reading *reading, const struct sp_record *record)
 {
 	const struct sp_script_options *options = reading->request->options;
@@ -71,7 +71,7 @@ static bool sample_passes(const struct reading *reading, const struct sp_record 
 	return filter_task(&options->filter, sample->pid, sample->tid);
 }
 
-/* Whether a record is told. *time_ret is its time, or TIME_NONE. */
+/* Whether a record passes the filters. *time_ret is its time, or TIME_NONE. */
 static bool is_told(const struct reading *reading, const struct sp_record *record,
 		    uint64_t *time_ret)
 {
@@ -147,7 +147,7 @@ static void read_parts(void *arg, unsigned int hand)
 		reading->parts[i].error = read_part(reading, &reading->parts[i]);
 }
 
-/* Parts of some size, each from where a record begins. */
+/* Divides the file at record boundaries into parts of at least RANGE_SIZE bytes. */
 static struct part *make_parts(const struct order_request *request, size_t *count_ret)
 {
 	struct part *parts = calloc(request->split_count, sizeof(*parts));
@@ -164,8 +164,9 @@ static struct part *make_parts(const struct order_request *request, size_t *coun
 }
 
 /*
- * Gives those that have no time that of what was handed on before them: at the end of a round
- * all that was written up to the end of the round before it.
+ * Gives each record without a time that of the latest record that perf has flushed before it. At the
+ * end of a round perf flushes the records up to the end of the previous round. Removes the rounds'
+ * ends.
  */
 static void date(struct told *items, size_t *count)
 {
@@ -188,7 +189,7 @@ static void date(struct told *items, size_t *count)
 	*count = kept;
 }
 
-/* End of the ascending run that begins at `begin`. */
+/* Returns the end of the ascending run that begins at `begin`. */
 static size_t run_end(const struct told *items, size_t begin, size_t count)
 {
 	size_t end = begin + 1;
@@ -197,7 +198,10 @@ static size_t run_end(const struct told *items, size_t begin, size_t count)
 	return end;
 }
 
-/* The first of [begin, end) that is later than `time_ns`, or, if `same`, not before it. */
+/*
+ * Returns the first of the sorted items [begin, end) that is later than `time_ns`, or, if `same`, not
+ * earlier.
+ */
 static size_t first_later(const struct told *items, size_t begin, size_t end, uint64_t time_ns,
 			  bool same)
 {
@@ -258,7 +262,7 @@ bool order_sort(struct told *items, size_t count)
 	return good;
 }
 
-/* All parts' records, one part behind the other. */
+/* Concatenates the records of all parts. */
 static struct sp_error *join(struct order *order, struct part *parts, size_t count)
 {
 	struct sp_error *error = NULL;
@@ -286,7 +290,7 @@ struct sp_error *order_make(struct order *order, const struct order_request *req
 	const struct record_layout *layout = reader_layout(request->reader);
 	struct reading reading = {
 		.request = request,
-		/* perf goes by the first event, too. */
+		/* perf decides by the first event, too. */
 		.by_offset = request->options->in_file_order || !layout->event_count ||
 			     !layout->events[0].attr.sample_id_all,
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The records of a recording, in the order in which they are told. */
+/* Positions of a recording's records, in the order in which a script shows them. */
 #ifndef SCRIPT_ORDER_H
 #define SCRIPT_ORDER_H
 
@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "file/reader_io.h"
 
-/* A record, and when it is told. */
+/* Position and time of a record. */
 struct told {
 	uint64_t time_ns;
 	uint64_t size : 16;
@@ -18,25 +18,25 @@ struct order {
 	VEC(struct told);
 };
 
-/* Records to order; all is borrowed. */
+/* Records to sort; all members are borrowed. */
 struct order_request {
 	struct sp_reader *reader;
 	const struct sp_script_options *options;
-	const uint64_t *splits; /* offsets of records, the first and the end among them */
+	const uint64_t *splits; /* ascending offsets of some records, with the first one and the end */
 	size_t split_count;
 	unsigned int threads;
 };
 
 /*
- * Sorts records by time, as `perf script` does. Records of one time keep their order in the
- * file. A record without a time comes before all records that perf would still hold back at its
- * place in the file. Damage is counted in the reader. `order` must be zeroed; the caller
- * deinitialises it after a failure, too.
+ * Sorts records by time, as `perf script` does. Records of equal time keep their order in the file. A
+ * record without a time precedes all records that perf would still hold back at its place in the file.
+ * Damage is reported to the reader. `order` must be zeroed; the caller deinitialises it after a
+ * failure, too.
  */
 struct sp_error *order_make(struct order *order, const struct order_request *request) SP_MUST_CHECK;
 void order_deinit(struct order *order);
 
-/* Sorts by time; what is of one time stays as it is. False when out of memory. */
+/* Sorts stably by time. False when out of memory. */
 bool order_sort(struct told *items, size_t count);
 
 #endif

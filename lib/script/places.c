@@ -52,7 +52,7 @@ bool atlas_needs_sources(struct atlas *atlas)
 	return false;
 }
 
-/* Whether the header has the build-id of a kernel's module: then perf has it by its path. */
+/* Whether the file header has a build-id for the kernel module: perf then shows its path. */
 static bool is_listed(const struct atlas *atlas, const struct module *module)
 {
 	for (size_t i = 0; i < atlas->info->build_id_count; i++)
@@ -61,7 +61,10 @@ static bool is_listed(const struct atlas *atlas, const struct module *module)
 	return false;
 }
 
-/* perf has JIT code in the file that may name it, and all else by its path. */
+/*
+ * Returns the dso's name as perf shows it: for JIT code the path of its perf map, else the module's
+ * path or name.
+ */
 static const char *dso_of(struct places *places, const struct module *module)
 {
 	char path[48];
@@ -79,7 +82,7 @@ static const char *dso_of(struct places *places, const struct module *module)
 	return by_path ? module->path : module->name;
 }
 
-/* The functions at a place: those inlined there, and the symbol's. */
+/* Makes the place's frames: functions inlined there, and the function that contains them. */
 static bool make_frames(struct places *places, struct place *place, uint64_t shown,
 			const struct source_frame *source)
 {
@@ -116,7 +119,7 @@ static bool make_frames(struct places *places, struct place *place, uint64_t sho
 	return true;
 }
 
-/* Lists a place with debug information; false when out of memory. */
+/* Adds a location to the places whose debug information is looked up; false when out of memory. */
 static bool collect(struct places *places, const struct location *location)
 {
 	struct source_place *wanted = vec_push(&places->wanted);
@@ -125,7 +128,7 @@ static bool collect(struct places *places, const struct location *location)
 	return wanted;
 }
 
-/* Names what is at a location; false when out of memory. */
+/* Sets symbol and frames of a location; false when out of memory. */
 static bool look_up(struct places *places, struct place *place, const struct location *location,
 		    bool caller)
 {
@@ -147,7 +150,7 @@ static bool look_up(struct places *places, struct place *place, const struct loc
 	return make_frames(places, place, place->shown.address, source ? source->innermost : NULL);
 }
 
-/* The number of a new place. For the address cache. */
+/* Callback of the address cache: makes the place of a new address and returns its number. */
 static uint32_t make(void *arg, const struct code_address *address)
 {
 	struct places *places = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Places of code as a script shows them. Each teller resolves an address once. */
+/* Code addresses with names, as a script shows them. Each teller resolves an address once. */
 #ifndef SCRIPT_PLACES_H
 #define SCRIPT_PLACES_H
 
@@ -12,8 +12,8 @@ struct atlas {
 	struct symbolizer symbolizer;
 	const struct sp_file_info *info; /* borrowed */
 	bool inlines, lines;
-	bool collecting;              /* places are listed, to find their debug information at once */
-	struct source_places sources; /* empty until it is found */
+	bool collecting;              /* pass that lists places, to look them up together */
+	struct source_places sources; /* empty until atlas_find_sources() */
 };
 
 /* A zeroed struct atlas may be released. */
@@ -22,36 +22,36 @@ struct sp_error *atlas_init(struct atlas *atlas, const struct sp_file_info *info
 			    const struct sp_script_options *options) SP_MUST_CHECK;
 void atlas_deinit(struct atlas *atlas);
 
-/* Whether some module has debug information that is wanted. */
+/* Whether debug information is requested, and a module has some. */
 bool atlas_needs_sources(struct atlas *atlas);
 
-/* A place, and what it is filtered by. */
+/* A code address with names, and the values that filters compare. */
 struct place {
 	struct sp_place shown;
-	const struct module *module; /* NULL: nothing is known to be mapped there */
+	const struct module *module; /* NULL: the address is unmapped */
 	const struct symbol *symbol; /* NULL: unknown */
 };
 
-/* The places of one teller. */
+/* One teller's places, by address. */
 struct places {
 	struct atlas *atlas;
 	struct arena arena;
 	VEC(struct place *) items; /* by number */
 	struct address_cache cache; /* numbers of places */
-	struct source_places wanted; /* filled if atlas->collecting */
+	struct source_places wanted; /* places to look up, filled while atlas->collecting */
 };
 
 void places_init(struct places *places, struct atlas *atlas);
 void places_deinit(struct places *places);
 
-/* The place at an address; NULL when out of memory. */
+/* Returns the place of an address; NULL when out of memory. */
 struct place *places_find(struct places *places, struct code_address address);
 
 /* Reads code for sp_teller_code(); false if it cannot be read. */
 bool atlas_code(struct atlas *atlas, const struct location *location, void *ret, size_t size,
 		uint16_t *machine_ret);
 
-/* Finds the debug information of all collected places; then `collecting` is over. */
+/* Finds debug information of all tellers' collected places and ends collecting. */
 struct sp_error *atlas_find_sources(struct atlas *atlas, struct places *const *places, size_t count,
 				    unsigned int threads) SP_MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The first pass over a recording is that of an analysis: the side-band makes a machine, of
- * which any moment can be asked. So tellers need no state, and can tell any part.
+ * The first pass reads metadata records into a machine, which knows all tasks and mappings at any time,
+ * as in an analysis. So tellers have no state from earlier records, and each can show any batch.
  */
 #include "script/internal.h"
 
@@ -34,7 +34,7 @@ static struct sp_error *read_sideband(struct sp_script *script)
 static struct sp_error *open_files(struct sp_script *script)
 {
 	struct sp_files files = script->options.files;
-	/* Without chains nothing is unwound. */
+	/* Without call chains, no stack is unwound. */
 	if (script->options.chains == SP_OFF)
 		files.unwinder = "none";
 	const struct pass_one pass = {script->ctx, script->reader, &files, script->threads};
@@ -67,7 +67,7 @@ static struct sp_error *make_batches(struct sp_script *script)
 	return NULL;
 }
 
-/* Tellers who only look where samples are. */
+/* Tellers of the pass that only collects places. */
 struct survey {
 	struct sp_script *script;
 	struct sp_teller **tellers;
@@ -96,7 +96,10 @@ static void survey_some(void *arg, unsigned int hand)
 	survey->errors[hand] = error;
 }
 
-/* Asks debug information about all places at once, which is how it can be quick. */
+/*
+ * Looks up the debug information of all places together, because this is faster than one lookup for
+ * each.
+ */
 static struct sp_error *find_sources(struct sp_script *script)
 {
 	unsigned int count = script->threads;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The records of a batch lie in a few runs of the file, one of each ring: they are read run
- * by run, and then looked at in their order.
+ * Shows the records of a batch in the order of time. In the file, a batch's records are in a few runs,
+ * one for each ring buffer. So the batch is first read run by run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,12 @@
 #include "record/types.h"
 #include "script/internal.h"
 
-/* Records are read together where no more than this lies between them. */
+/* Largest gap between two records that are read by one call, in bytes. */
 #define GAP_MAX 4096
 
 #define NOBODY ":-1"
 
-/* A thread, for as long as machine_span() says that nothing changes. */
+/* Cached state of a thread, for a time span without a change in the machine. */
 struct task {
 	uint32_t pid, tid;
 	struct machine_span span;
@@ -31,16 +31,16 @@ struct sp_teller {
 	VEC(struct task) tasks;
 	struct u64map task_of; /* pid, tid -> index in tasks */
 	uint32_t last_task;
-	const struct told *items; /* the batch's */
+	const struct told *items; /* the batch's records */
 	size_t count, next;
 	VEC(struct told) by_offset;
 	VEC(uint8_t) bytes;
-	VEC(uint32_t) at;         /* each record's index in bytes */
+	VEC(uint32_t) at;         /* by record: index of its bytes in `bytes` */
 	VEC(const struct sp_place *) chain;
-	struct deferred_ips ips;        /* a chain put together of branches */
+	struct deferred_ips ips;        /* a chain composed of the kernel's ips and branches */
 	struct sp_record record;
 	struct sp_script_item item;
-	uint32_t view;            /* the item's */
+	uint32_t view;            /* address space of `item` */
 };
 
 DEFINE_CLEANUP(struct sp_teller *, sp_teller_free)
@@ -88,7 +88,7 @@ static int compare_offsets(const void *a, const void *b)
 	return u64_order(x->offset, y->offset);
 }
 
-/* `time_ns` of the copies is the record's index in the batch: they come back by it. */
+/* Reads the batch's records. In by_offset, `time_ns` is the record's index in the batch. */
 static struct sp_error *read_runs(struct sp_teller *teller)
 {
 	struct told *items = teller->by_offset.items;
@@ -97,7 +97,7 @@ static struct sp_error *read_runs(struct sp_teller *teller)
 		uint64_t from = items[begin].offset, to = from + items[begin].size;
 		for (end = begin + 1; end < count && items[end].offset <= to + GAP_MAX; end++)
 			to = items[end].offset + items[end].size;
-		/* Aligned like the file, because arrays are not copied. */
+		/* Keeps the file's alignment, because arrays in records are used in place. */
 		size_t room = (filled + 7) & ~(size_t)7;
 		room += from & 7;
 		size_t size = (size_t)(to - from);
@@ -138,7 +138,7 @@ struct sp_error *sp_teller_begin(struct sp_teller *teller, size_t batch)
 	return error;
 }
 
-/* The thread at that time; NULL when out of memory. Valid until the next call. */
+/* Returns the thread's state at a time; NULL when out of memory. Valid until the next call. */
 static const struct task *task_at(struct sp_teller *teller, uint32_t pid, uint32_t tid,
 				  uint64_t time_ns)
 {
@@ -161,7 +161,7 @@ static const struct task *task_at(struct sp_teller *teller, uint32_t pid, uint32
 	return task;
 }
 
-/* Find the task of a record that is no sample: the record's subject, or the running task. */
+/* Finds the thread of a record that is not a sample: the record's subject, or the running thread. */
 static void find_owner(const struct sp_record *record, uint32_t *pid, uint32_t *tid)
 {
 	*pid = record->id.present & PERF_SAMPLE_TID ? record->id.pid : UINT32_MAX;
@@ -232,14 +232,14 @@ static bool add_place(struct sp_teller *teller, uint16_t cpumode, uint64_t ip, b
 	return item;
 }
 
-/* Unwound callers are shown by the call itself, as in perf. */
+/* Adds a caller. perf shows return addresses from unwinding as the call's address (ip - 1). */
 static bool add_caller(struct sp_teller *teller, uint16_t cpumode, uint64_t ip, bool unwound)
 {
 	bool before = unwound && ip;
 	return add_place(teller, cpumode, before ? ip - 1 : ip, !before);
 }
 
-/* The calls of a chain, marks and all; false when out of memory. */
+/* Adds a chain's calls, and interprets its context markers; false when out of memory. */
 static bool add_chain(struct sp_teller *teller, const uint64_t *ips, size_t count, size_t unwound)
 {
 	uint16_t cpumode = teller->record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
@@ -258,18 +258,18 @@ static bool add_chain(struct sp_teller *teller, const uint64_t *ips, size_t coun
 			break;
 		cpumode = chain_mark_cpumode(ips[i]);
 		if (cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN) {
-			/* perf knows nothing of such a chain either. */
+			/* perf ignores chains with invalid context markers, too. */
 			teller->chain.count = 0;
 			break;
 		}
-		/* Calls were left out after two marks. */
+		/* Two markers stand for missing calls (SHORTENED): the next ip is a return address. */
 		exact = !(marked && teller->record.misc & SP_MISC_SHORTENED);
 		marked = true;
 	}
 	return true;
 }
 
-/* Whether last branches are the call stack; then they are the user's part of the chain. */
+/* Whether the branch stack has the calls (call-stack mode). It then replaces the chain's user part. */
 static bool branches_are_calls(const struct sp_teller *teller)
 {
 	const struct record_layout *layout = reader_layout(teller->script->reader);
@@ -278,7 +278,10 @@ static bool branches_are_calls(const struct sp_teller *teller)
 	       layout->events[record->event].attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
 }
 
-/* False when out of memory; *ret is whether there is such a chain. */
+/*
+ * Adds the kernel's chain and the calls of the branch stack. *ret is false if the chain has no user
+ * part. Returns false when out of memory.
+ */
 static bool take_branches(struct sp_teller *teller, bool *ret)
 {
 	const struct sp_sample *sample = &teller->record.sample;
@@ -295,7 +298,7 @@ static bool take_branches(struct sp_teller *teller, bool *ret)
 	teller->ips.items[user + 1] = sample->branches[0].to;
 	for (size_t i = 0; i < sample->branch_count; i++)
 		teller->ips.items[user + 2 + i] = sample->branches[i].from;
-	/* Branches are from where calls are, not from where they return to. */
+	/* A branch's `from` is the call's own address, not a return address. */
 	bool exact_rest = add_chain(teller, teller->ips.items, user + 2, SIZE_MAX);
 	unsigned int most = teller->script->options.max_stack ?: UINT32_MAX;
 	for (size_t i = user + 2; exact_rest && i < count && teller->chain.count < most; i++)
@@ -303,7 +306,7 @@ static bool take_branches(struct sp_teller *teller, bool *ret)
 	return exact_rest;
 }
 
-/* The recorded chain, with its deferred part if the kernel sent one. False as add_chain(). */
+/* Adds the recorded chain, with its deferred part if the kernel sent one. Errors as for add_chain(). */
 static bool find_recorded(struct sp_teller *teller)
 {
 	const struct sp_sample *sample = &teller->record.sample;
@@ -366,18 +369,18 @@ static bool place_passes(const struct sp_script_options *options, const struct p
 					symbol->name, symbol->raw_name));
 }
 
-/* By what is known without its place. */
+/* Whether an item passes the filters that need no symbol. */
 static bool passes(const struct sp_script_options *options, const struct sp_script_item *item)
 {
 	const struct sp_filter *filter = &options->filter;
-	/* Else the order has none but such. */
+	/* With tell_all, order_make() did not apply these filters. */
 	if (options->tell_all && !(filter_task(filter, item->pid, item->tid) &&
 				   filter_time(filter, item->time_ns)))
 		return false;
 	return filter_name(filter->comms.items, filter->comms.count, item->comm);
 }
 
-/* All that is known of a sample; *shown_ret is whether it is told. */
+/* Fills in a sample's item. *shown_ret: show it. */
 static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 {
 	const struct sp_script_options *options = &teller->script->options;
@@ -396,7 +399,7 @@ static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 			return error_no_memory();
 		item->place = &place->shown;
 	}
-	/* A teller that only collects places has no symbols. */
+	/* A teller that only collects places has no symbols, so it cannot filter by them. */
 	item->hidden = !teller->script->atlas.collecting && !place_passes(options, place);
 	*shown_ret = !item->hidden || options->tell_all;
 	if (!item->hidden && place && place->module && !symbol_is_named(place->symbol) &&
@@ -421,7 +424,7 @@ static struct raw_record raw_at(const struct sp_teller *teller, size_t index)
 	return raw;
 }
 
-/* *shown_ret: it passes the filters. */
+/* Decodes a record and fills in its item. *shown_ret: it passes the filters. */
 static struct sp_error *tell(struct sp_teller *teller, size_t index, bool *shown_ret)
 {
 	struct raw_record raw = raw_at(teller, index);
@@ -445,7 +448,7 @@ struct sp_error *sp_teller_next(struct sp_teller *teller, const struct sp_script
 		if (error && sp_error_code(error) != SP_ERROR_FORMAT)
 			return error;
 		if (error) {
-			/* It could be read before: somebody writes to the file. */
+			/* The first pass could read the record, so another process wrote to the file. */
 			reader_add_damage(teller->script->reader,
 					  teller->items[teller->next - 1].offset, error);
 			continue;
@@ -464,7 +467,7 @@ const struct sp_place *sp_teller_place(struct sp_teller *teller, uint64_t ip)
 	uint16_t cpumode = teller->record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct code_address address = {ip, teller->view, cpumode, false};
 	struct place *place = places_find(&teller->places, address);
-	/* Data addresses and branches need not be of the mode that the sample is of. */
+	/* Data addresses and branches may be of another mode than the sample, so try the other one. */
 	address.cpumode = cpumode == PERF_RECORD_MISC_USER ? PERF_RECORD_MISC_KERNEL :
 							     PERF_RECORD_MISC_USER;
 	if (place && !place->module)
@@ -476,10 +479,10 @@ bool sp_teller_code(struct sp_teller *teller, uint64_t ip, void *code, size_t si
 		    uint16_t *machine_ret)
 {
 	uint16_t cpumode = teller->record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	/* A guest's addresses mean nothing here. */
+	/* Guest addresses are not in this machine's mappings. */
 	if (cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER)
 		return false;
-	/* In a file, the code depends on the address alone. */
+	/* Look up the address in the user's mappings, whatever the sample's mode is. */
 	struct location location = machine_locate(teller->script->machine, teller->view,
 						  PERF_RECORD_MISC_USER, ip);
 	return atlas_code(&teller->script->atlas, &location, code, size, machine_ret);
