@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whether the formats that a recording holds are whole; takes no libtraceevent. */
+/* Checks the tracepoint formats in a recording for damage; does not need libtraceevent. */
 #include <sprof/trace.h>
 
 #include "trace/container.h"

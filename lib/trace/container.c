@@ -14,7 +14,7 @@ static struct sp_error *damaged(const struct reading *reading, const char *what)
 	return cursor_error(&reading->cursor, "tracing data: %s does not fit", what);
 }
 
-/* A string that ends within the blob. */
+/* Reads a string that ends within the blob. */
 static bool read_string(struct cursor *cursor, const char **ret)
 {
 	size_t left = cursor_left(cursor);
@@ -33,7 +33,7 @@ static struct sp_error *read_text(struct reading *reading, enum trace_file kind,
 				      (size_t)size) ? NULL : error_no_memory();
 }
 
-/* u64 size, text */
+/* Reads a file: u64 size, text */
 static struct sp_error *read_file(struct reading *reading, enum trace_file kind,
 				  const char *system, const char *what)
 {
@@ -43,7 +43,7 @@ static struct sp_error *read_file(struct reading *reading, enum trace_file kind,
 	return read_text(reading, kind, system, size, what);
 }
 
-/* u32 size, text */
+/* Reads a file: u32 size, text */
 static struct sp_error *read_short_file(struct reading *reading, enum trace_file kind,
 					const char *what)
 {
@@ -53,7 +53,7 @@ static struct sp_error *read_short_file(struct reading *reading, enum trace_file
 	return read_text(reading, kind, NULL, size, what);
 }
 
-/* NAME\0 u64 size, text */
+/* Reads a named file: NAME\0 u64 size, text */
 static struct sp_error *read_named(struct reading *reading, const char *name)
 {
 	const char *found;

@@ -22,7 +22,7 @@
 #include <sprof/record.h>
 #include "base/error.h"
 
-/* The header's number of it. */
+/* Bit of feature TRACING_DATA in the file header. */
 #define TRACE_FEATURE 1
 
 enum trace_file {
@@ -44,15 +44,15 @@ struct trace_header {
 /* Callbacks for the files; false: out of memory. */
 struct trace_visitor {
 	bool (*header)(void *arg, const struct trace_header *header);
-	/* `system` is NULL but for TRACE_FORMAT. The text has no NUL behind it. */
+	/* `system` is only set for TRACE_FORMAT, else NULL. The text has no final NUL. */
 	bool (*file)(void *arg, enum trace_file kind, const char *system, const char *text,
 		     size_t size);
 	void *arg;
 };
 
 /*
- * Goes through it. Fails with SP_ERROR_FORMAT, naming `path` and the offset in the blob, where
- * it is damaged: what came before has been told of.
+ * Passes each file of the blob to the visitor. If the blob is damaged, fails with SP_ERROR_FORMAT with
+ * `path` and the offset in the blob, after the files before the damage were passed.
  */
 struct sp_error *trace_container_read(const struct sp_bytes *blob, const char *path,
 				      const struct trace_visitor *visitor) SP_MUST_CHECK;

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "trace/lexer.h"
 
-/* Takes the name from the token, whose text stays in the lexer's. */
+/* Reads the event's name, which points into the format's text. */
 static bool take_name(struct lexer *lexer, struct format_facts *facts)
 {
 	facts->name = lexer->at;
@@ -14,7 +14,7 @@ static bool take_name(struct lexer *lexer, struct format_facts *facts)
 	return lexer_accept_kind(lexer, LEXER_ITEM) && lexer_accept_kind(lexer, LEXER_NEWLINE);
 }
 
-/* Decimal: a zero in front would make it octal to others. */
+/* Reads a decimal number. A leading zero is refused, because libtraceevent would read it as octal. */
 static bool take_number(struct lexer *lexer, int *ret)
 {
 	int number = 0;
@@ -34,7 +34,7 @@ static bool take_labelled(struct lexer *lexer, const char *label, int *ret)
 	return lexer_accept(lexer, label) && lexer_accept(lexer, ":") && take_number(lexer, ret);
 }
 
-/* "[16]", "[]", "[A + 1]" */
+/* Skips an array's length: "[16]", "[]", "[A + 1]" */
 static bool take_brackets(struct lexer *lexer)
 {
 	size_t inside = 0;
@@ -54,7 +54,10 @@ static void name_field(struct lexer *lexer, struct lexer_field *field)
 	field->length = lexer->length;
 }
 
-/* "unsigned short common_type", "char comm[16]", "__data_loc char[] name", "void * p" */
+/*
+ * Reads a field's declaration: "unsigned short common_type", "char comm[16]", "__data_loc char[] name",
+ * "void * p"
+ */
 static bool take_declaration(struct lexer *lexer, struct lexer_field *field)
 {
 	size_t items = 0;
@@ -92,7 +95,7 @@ static bool take_field(struct lexer *lexer)
 	if (lexer->kind == LEXER_ITEM &&
 	    (!take_labelled(lexer, "signed", &sign) || !lexer_accept(lexer, ";")))
 		return false;
-	/* libtraceevent knows a sample's event by one place for all events. */
+	/* libtraceevent assumes that all events have their id at one offset. */
 	if (!lexer->field_count && (!lexer_field_is(field, "common_type", 11) || offset ||
 				   field->size != 2))
 		return false;
@@ -100,7 +103,7 @@ static bool take_field(struct lexer *lexer)
 	return lexer_accept_kind(lexer, LEXER_NEWLINE);
 }
 
-/* Up to an empty line. */
+/* Reads fields up to an empty line. */
 static bool take_fields(struct lexer *lexer)
 {
 	while (lexer->kind != LEXER_NEWLINE)

@@ -25,17 +25,17 @@
 
 struct format_facts {
 	int id;
-	const char *name; /* in the text, without a NUL */
+	const char *name; /* in the text, without a final NUL */
 	size_t name_size;
 	size_t print;     /* offset of "print fmt"; the text before it is valid */
-	bool printable;   /* the text from there on is valid, too */
+	bool printable;   /* the text from `print` on is valid, too */
 };
 
 /*
- * False: it is no format, or none whose fields are sound. A format's first field is the id
- * that each of its samples begins with: 2 bytes. The text has no NUL in it.
- * What it has as sizeof(…) is made a number, as libtraceevent 1.7 reads words of it that it has
- * freed; a long has `long_size` bytes.
+ * Checks a format. False if its syntax or its fields are invalid. The first field must be the event's
+ * id, with 2 bytes, because each sample begins with it. The text must not contain NULs. Each sizeof(…)
+ * in it is replaced by its number, because libtraceevent 1.7 reads freed memory there; a long has
+ * `long_size` bytes.
  */
 bool format_read(char *text, size_t size, unsigned int long_size, struct format_facts *ret);
 

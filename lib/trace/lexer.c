@@ -15,15 +15,15 @@ static bool is_printable(char c)
 }
 
 /*
- * Returns the end of a quoted text, after its quote. NULL if it does not end, or holds characters
- * that no kernel writes.
+ * Returns the end of a quoted text, after its closing quote. NULL if there is no closing quote, or the
+ * text has characters that no kernel writes.
  */
 static char *quoted_end(char *pos, const char *end, char quote)
 {
 	for (; pos < end; pos++) {
 		if (*pos == quote)
 			return pos + 1;
-		/* Versions of libtraceevent differ in two backslashes. */
+		/* Versions of libtraceevent treat two backslashes differently, so refuse them. */
 		if (*pos == '\\' && (++pos == end || *pos == '\\' || !is_printable(*pos)))
 			return NULL;
 		if (!is_printable(*pos) && !(quote == '"' && *pos == '\n'))

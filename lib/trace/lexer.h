@@ -34,16 +34,16 @@ struct lexer {
 	char *at; /* the token */
 	size_t length;
 	struct lexer_field *fields; /* LEXER_FIELDS, borrowed */
-	size_t field_count, common_count; /* common ones are first */
+	size_t field_count, common_count; /* common fields are first */
 	unsigned int long_size;
-	/* State of the current argument. */
+	/* Nesting depth and size of the current argument. */
 	unsigned int depth, nodes;
 };
 
-/* Moves to the next token, LEXER_END after the last. False if it is LEXER_BAD. */
+/* Moves to the next token, which is LEXER_END after the last. False if it is LEXER_BAD. */
 bool lexer_next(struct lexer *lexer);
 bool lexer_is(const struct lexer *lexer, const char *word);
-/* Moves past the token if it is `word`, or of that kind. False if it is not, or the next is bad. */
+/* Skips the token if it is `word`, or of that kind. False if it is not, or the next token is bad. */
 bool lexer_accept(struct lexer *lexer, const char *word);
 bool lexer_accept_kind(struct lexer *lexer, enum lexer_kind kind);
 
@@ -51,7 +51,7 @@ bool lexer_field_is(const struct lexer_field *field, const char *name, size_t le
 /* Returns the field that the token names; NULL if there is none. */
 const struct lexer_field *lexer_field(const struct lexer *lexer, bool own_only);
 
-/* Checks the text from the string after "print fmt:" to the end (print.c). */
+/* Checks the text from the format string after "print fmt:" to the end (print.c). */
 bool print_read(struct lexer *lexer);
 
 #endif

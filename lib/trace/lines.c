@@ -8,10 +8,13 @@
 #include <string.h>
 
 #define HEX_DIGITS "0123456789abcdefABCDEF"
-/* Limit of a kernel's text that is printed. */
+/* Limit of the length of a printk format string. */
 #define LONGEST_TEXT 4096
 
-/* The line at *text, without its end; *text is at the next. NULL: there are no more. */
+/*
+ * Returns the line at *text without its newline, and advances *text to the next line. NULL: no more
+ * lines.
+ */
 static char *take_line(char **text)
 {
 	char *line = *text;
@@ -23,7 +26,7 @@ static char *take_line(char **text)
 	return line;
 }
 
-/* Over 1 to 16 digits; NULL: there are not. */
+/* Skips 1 to 16 hex digits; NULL if there are none, or more. */
 static const char *skip_address(const char *at)
 {
 	size_t digits = strspn(at, HEX_DIGITS);
@@ -53,7 +56,7 @@ void lines_take_kallsyms(struct tep_handle *tep, char *text)
 		size_t length = strlen(line);
 		if (!is_symbol(line))
 			continue;
-		/* A newline ends the line before. */
+		/* Separate the line from the previous one. */
 		if (kept > text)
 			*kept++ = '\n';
 		memmove(kept, line, length);
@@ -64,8 +67,8 @@ void lines_take_kallsyms(struct tep_handle *tep, char *text)
 }
 
 /*
- * libtraceevent takes a text's quotes off, and a line's end behind it, which it looks for before
- * texts that are shorter: so each has one.
+ * Registers a printk format string. libtraceevent removes quotes and a final "\n" without checking the
+ * length for short strings. So each string is passed with both.
  */
 static void take_printk(struct tep_handle *tep, unsigned long long address, const char *text)
 {

@@ -15,10 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parentheses, functions and conditions in each other; operators and operands of an argument. */
+/*
+ * Limits of nesting (parentheses, functions and conditions), and of operators and operands in an
+ * argument.
+ */
 #define DEEPEST 64
 #define MOST_NODES 512
-/* Words of a type: "unsigned long long int" */
+/* Limit of words in a type, such as "unsigned long long int". */
 #define MOST_WORDS 8
 
 static bool read_expression(struct lexer *lexer);
@@ -29,13 +32,13 @@ static bool take_field_name(struct lexer *lexer, bool own_only)
 	return lexer_field(lexer, own_only) && lexer_next(lexer);
 }
 
-/* Reads the field after REC. */
+/* Reads "->" and a field's name after REC. */
 static bool read_field(struct lexer *lexer)
 {
 	return lexer_accept(lexer, "->") && take_field_name(lexer, false);
 }
 
-/* {1 << 2, "name"}, … */
+/* Reads a list of values with names: {1 << 2, "name"}, … */
 static bool read_list(struct lexer *lexer)
 {
 	unsigned int nodes = lexer->nodes;
@@ -43,7 +46,9 @@ static bool read_list(struct lexer *lexer)
 		if (!lexer_accept(lexer, "{") || !read_expression(lexer) || !lexer_accept(lexer, ",") ||
 		    !read_operand(lexer) || !lexer_accept(lexer, "}"))
 			return false;
-		/* It makes words of them at once, one after the other. */
+		/*
+		 * libtraceevent evaluates list items one at a time, so each item has the whole limit.
+		 */
 		lexer->nodes = nodes;
 	} while (lexer_accept(lexer, ","));
 	return true;
@@ -81,7 +86,10 @@ static bool read_own_name(struct lexer *lexer)
 	return take_field_name(lexer, true);
 }
 
-/* Its first is no expression to libtraceevent, but for what is before an operand. */
+/*
+ * Reads __builtin_expect's arguments. libtraceevent accepts only an operand as the first one, not an
+ * expression with operators; unary ! and ~ are allowed.
+ */
 static bool read_expectation(struct lexer *lexer)
 {
 	while (lexer_is(lexer, "!") || lexer_is(lexer, "~"))
@@ -90,7 +98,7 @@ static bool read_expectation(struct lexer *lexer)
 	return read_operand(lexer) && lexer_accept(lexer, ",") && lexer_accept_kind(lexer, LEXER_ITEM);
 }
 
-/* 0: of what it is, is not known here. */
+/* Returns sizeof's value for a type or field; 0: unknown. */
 static unsigned int size_of(struct lexer *lexer)
 {
 	static const struct {
@@ -115,7 +123,7 @@ static unsigned int size_of(struct lexer *lexer)
 	return 0;
 }
 
-/* sizeof(…), which is made its number. */
+/* Reads sizeof(…) and replaces it by its number. */
 static bool read_size(struct lexer *lexer)
 {
 	char *begin = lexer->at, number[16];
@@ -155,7 +163,7 @@ static const struct function {
 	{"__builtin_expect", read_expectation},
 };
 
-/* At the name, which a parenthesis follows; one that it does not know would be no loss. */
+/* Reads a call of a function. Unknown functions are refused: libtraceevent cannot print them either. */
 static bool read_function(struct lexer *lexer)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
@@ -197,7 +205,9 @@ static bool begins_operand(const struct lexer *lexer)
 	       lexer_is(lexer, "(");
 }
 
-/* "(unsigned long)", "(void *)": over it, if it is one. */
+/*
+ * Skips a type in parentheses, as "(unsigned long)" or "(void *)". False if the token begins no type.
+ */
 static bool take_type(struct lexer *lexer)
 {
 	struct lexer begin = *lexer;
@@ -221,7 +231,7 @@ static bool read_paren(struct lexer *lexer)
 		if (lexer_next(&next) && lexer_is(&next, ")"))
 			return lexer_next(lexer) && lexer_next(lexer) && read_field(lexer);
 	}
-	/* Then it is the whole of it: what follows makes no type of it. */
+	/* No operand may follow, or libtraceevent would take the parenthesis for a type. */
 	return read_expression(lexer) && lexer_accept(lexer, ")") && !begins_operand(lexer);
 }
 
@@ -248,7 +258,7 @@ static bool is_one_of(const struct lexer *lexer, const char *const *ones)
 	return *ones;
 }
 
-/* Whether libtraceevent would find another number there than 0. */
+/* Whether libtraceevent would read the token as a number other than 0. */
 static bool is_number(const struct lexer *lexer)
 {
 	char copy[32];
@@ -260,8 +270,8 @@ static bool is_number(const struct lexer *lexer)
 }
 
 /*
- * It may divide while it reads: by a number that is none of 0, or a size, and not by what other
- * operators would make of it, which it takes first where they bind no less.
+ * Reads a divisor. libtraceevent may divide while it parses, so a divisor must be a number other than
+ * 0, or sizeof(…). No operator may follow that libtraceevent would apply to the divisor first.
  */
 static bool read_divisor(struct lexer *lexer)
 {
@@ -273,7 +283,7 @@ static bool read_divisor(struct lexer *lexer)
 	return read_operand(lexer) && !is_one_of(lexer, binding);
 }
 
-/* Reads the rest of a condition after its question mark. */
+/* Reads the rest of a conditional expression after "?". */
 static bool read_choice(struct lexer *lexer)
 {
 	if (++lexer->nodes > MOST_NODES || lexer->depth == DEEPEST)

@@ -23,23 +23,23 @@
 #include "trace/lines.h"
 #include "trace/validate.h"
 
-/* An event of the recording's. */
+/* A tracepoint of the recording. */
 struct known {
 	int id;
-	struct tep_event *format; /* NULL: it is not known */
-	bool printable;           /* by its print format, if the sample has it so */
+	struct tep_event *format; /* NULL: not known */
+	bool printable;           /* its print format is valid; each sample is checked, too */
 };
 
 struct sp_trace {
 	struct tep_handle *tep;
-	VEC(struct known) known; /* by their ids, each once */
+	VEC(struct known) known; /* sorted by id, without duplicates */
 	struct trace_seq text;
 	VEC(char) raw;
-	/* The sample that was taken: its bytes are `raw`, behind which are zeros. */
-	struct tep_event *format; /* NULL: none; whether it "failed" is as of this sample */
+	/* The current sample: its bytes are in `raw`, followed by zeros. */
+	struct tep_event *format; /* NULL: none. Its flag FAILED is set for this sample */
 	struct tep_record record;
-	VEC(char) quiet; /* the same without blanks in strings */
-	VEC(char) told;  /* its text, made of those when a field is first asked for */
+	VEC(char) quiet; /* the sample's bytes with '_' for blanks in strings */
+	VEC(char) told;  /* text printed from `quiet`, made for the first sp_trace_field() */
 };
 
 DEFINE_CLEANUP(struct sp_trace *, sp_trace_free)
@@ -66,7 +66,7 @@ static struct known *find_known(const struct sp_trace *trace, uint64_t id)
 	       bsearch(&key, trace->known.items, trace->known.count, sizeof(key), compare_known);
 }
 
-/* NULL where the event's format is not known. */
+/* Returns the tracepoint of an event; NULL if its format is unknown. */
 static const struct known *find_event(const struct sp_trace *trace, const struct sp_event *event)
 {
 	const struct known *known = event->attr.type == PERF_TYPE_TRACEPOINT ?
@@ -80,7 +80,7 @@ static struct tep_event *find_format(const struct sp_trace *trace, const struct 
 	return known ? known->format : NULL;
 }
 
-/* The first of an id is taken. What it cannot be printed by is left out. */
+/* Adds a format, the first one of each id. An invalid print format is left out. */
 static void take_format(struct sp_trace *trace, char *text, size_t size, const char *system)
 {
 	struct format_facts facts;
@@ -96,7 +96,7 @@ static void take_format(struct sp_trace *trace, char *text, size_t size, const c
 		known->format->flags |= (int)TEP_EVENT_FL_FAILED;
 }
 
-/* Adds a file. One that cannot be parsed is left out; the others stay. */
+/* Adds a file. One that cannot be parsed is left out; the other files are still used. */
 static bool take_file(void *arg, enum trace_file kind, const char *system, const char *text,
 		      size_t size)
 {
@@ -119,7 +119,7 @@ static bool take_file(void *arg, enum trace_file kind, const char *system, const
 	return true;
 }
 
-/* Whether the recording was made here, under the kernel that runs. */
+/* Whether the recording was made on this host under a kernel of the running release. */
 static bool is_from_here(const struct sp_file_info *info)
 {
 	struct utsname here;
@@ -127,12 +127,12 @@ static bool is_from_here(const struct sp_file_info *info)
 	       !strcmp(info->osrelease, here.release) && !strcmp(info->hostname, here.nodename);
 }
 
-/* A format that the recording lacks, from tracefs; not finding it is no failure. */
+/* Reads a format that the recording lacks from tracefs. A missing one is not an error. */
 static struct sp_error *read_live(struct sp_trace *trace, const struct tracefs *tracefs,
 				  const struct sp_event *event)
 {
 	char system[128], name[128];
-	/* None of them is hidden, and ".." is elsewhere. */
+	/* No system or event has a name with a dot first, and ".." would leave the directory. */
 	if (!event->name || sscanf(event->name, "%127[^:/]:%127[^:/]", system, name) != 2 ||
 	    *system == '.' || *name == '.')
 		return NULL;
@@ -174,7 +174,7 @@ static void set_endian(struct sp_trace *trace, bool big_endian)
 	tep_set_long_size(trace->tep, sizeof(long));
 }
 
-/* Adds each id once. */
+/* Adds ids without duplicates. */
 static bool take_ids(struct sp_trace *trace, const uint64_t *ids, size_t count)
 {
 	if (!vec_reserve(&trace->known, count))
@@ -257,7 +257,7 @@ void sp_trace_free(struct sp_trace *trace)
 	free(trace);
 }
 
-/* Returns the sample taken last, for validate_extent() and others. */
+/* Returns the current sample, for validate_extent() and others. */
 static struct validate_sample taken(const struct sp_trace *trace, size_t size)
 {
 	return (struct validate_sample){
@@ -267,7 +267,10 @@ static struct validate_sample taken(const struct sp_trace *trace, size_t size)
 	};
 }
 
-/* libtraceevent finds a sample's format by its first two bytes, whatever the event is. */
+/*
+ * Whether the sample's first two bytes are the format's id, because libtraceevent finds the format by
+ * them.
+ */
 static bool is_of(const struct validate_sample *sample, const struct tep_event *format)
 {
 	uint16_t id;
@@ -301,7 +304,7 @@ bool sp_trace_take(struct sp_trace *trace, const struct sp_event *event,
 	return true;
 }
 
-/* Valid until the next is made; NULL when out of memory. */
+/* Prints a sample. Valid until the next call; NULL when out of memory. */
 static const char *print(struct sp_trace *trace, struct tep_record *record)
 {
 	trace_seq_reset(&trace->text);
@@ -349,8 +352,8 @@ bool sp_trace_has_field(struct sp_trace *trace, const struct sp_event *event, co
 }
 
 /*
- * The text of which fields are taken, "NAME=WORD" each: names that others chose, and that may have
- * blanks, must not look like other fields. NULL when out of memory.
+ * Prints the sample for a search of fields, as "NAME=WORD" each. Blanks in the sample's strings become
+ * '_', so that a string cannot imitate another field. NULL when out of memory.
  */
 static const char *told_of(struct sp_trace *trace)
 {
@@ -364,7 +367,7 @@ static const char *told_of(struct sp_trace *trace)
 	for (const struct tep_format_field *field = trace->format->format.fields; field;
 	     field = field->next) {
 		size_t offset = 0, count = 0;
-		(void)validate_extent(&bytes, field, &offset, &count); /* it did when it was taken */
+		(void)validate_extent(&bytes, field, &offset, &count); /* sp_trace_take() checked it */
 		for (size_t i = offset; field->flags & TEP_FIELD_IS_STRING && i < offset + count; i++)
 			if (trace->quiet.items[i] == ' ')
 				trace->quiet.items[i] = '_';
@@ -379,7 +382,7 @@ static const char *told_of(struct sp_trace *trace)
 	return trace->told.items;
 }
 
-/* Returns the text after "NAME=" at the begin of a word, up to a blank; NULL: not found. */
+/* Returns the value after "NAME=" at the beginning of a word, up to a blank; NULL: not found. */
 static const char *find_told(struct sp_trace *trace, const char *name)
 {
 	size_t length = strlen(name);

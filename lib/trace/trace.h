@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* <sprof/trace.h> without a recording: of formats that come from elsewhere. */
+/* The functions of <sprof/trace.h> without a recording, for formats from another source. */
 #ifndef TRACE_TRACE_H
 #define TRACE_TRACE_H
 
@@ -9,12 +9,12 @@
 struct trace_source {
 	struct sp_bytes blob; /* contents for trace_container_read(); may be empty */
 	const char *path;     /* path of the recording, for errors */
-	bool big_endian;      /* samples' bytes are, where the blob does not say it */
+	bool big_endian;      /* samples are big-endian; used if the blob does not state it */
 	const uint64_t *ids;  /* ids of the wanted tracepoints; others are not read */
 	size_t id_count;
 };
 
-/* Works like sp_trace_new(), without formats that the blob lacks. */
+/* Like sp_trace_new(), but does not read missing formats from tracefs. */
 struct sp_error *trace_new(const struct trace_source *source, struct sp_trace **ret) SP_MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Without libtraceevent. */
+/* Functions of builds without libtraceevent: tracepoints have no text. */
 #include "trace/trace.h"
 
 struct sp_error *trace_new(const struct trace_source *source, struct sp_trace **ret)

@@ -5,24 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libtraceevent's from 1.7 on; headers before that end with the one below. */
+/* TEP_PRINT_CPUMASK of libtraceevent 1.7. Older headers end with TEP_PRINT_HEX_STR. */
 #define PRINT_CPUMASK ((int)TEP_PRINT_HEX_STR + 1)
 
-/* Limits of a text's size in samples: kernels print hardly any field twice. */
+/*
+ * Limits of the printed bytes, as multiples of the sample's size: kernels hardly print any field twice.
+ */
 #define FIELDS_TIMES 4
 #define PRINT_TIMES 16
-/* Names of numbers that only the kernel's symbols have: each is looked up among all of them. */
+/* Limit of symbol names in an event's arguments: libtraceevent searches each in all kernel symbols. */
 #define MOST_SYMBOLS 256
-/* Limits of a width, and of a precision that cuts, taken from a sample. */
+/* Limits of "*" with a value from the sample: a width or number's precision; a string's precision. */
 #define WIDEST 4096
 #define LONGEST 65536
-/* Elements of what a field points to, of up to 8 bytes each: they are in what is spare. */
+/*
+ * Limit of elements of a dynamic array, up to 8 bytes each: they lie within the zeros after the sample.
+ */
 #define MOST_ELEMENTS (VALIDATE_SPARE / 8)
 
 /* State of a walk through an event's arguments. */
 struct validator {
 	struct tep_event *event;
-	const struct validate_sample *sample; /* NULL: none, but whether it is one to print at all */
+	const struct validate_sample *sample; /* NULL: check only the format, for all samples */
 	size_t symbols;
 	uint64_t budget; /* bytes of the sample that may still be printed */
 };
@@ -34,7 +38,10 @@ static bool is_dynamic(const struct tep_format_field *field)
 	return field && field->flags & TEP_FIELD_IS_DYNAMIC && field->size == 4;
 }
 
-/* Relative lengths: libtraceevent writes to where no one wants the offset. */
+/*
+ * Whether an array's length may be used. Not for relative fields: libtraceevent mishandles their
+ * length.
+ */
 static bool has_length(const struct tep_format_field *field)
 {
 	return is_dynamic(field) && !(field->flags & TEP_FIELD_IS_RELATIVE);
@@ -107,7 +114,7 @@ static uint64_t constant(const struct tep_print_arg *arg)
 	return strtoull(arg->atom.atom, NULL, 0);
 }
 
-/* A cast takes bits off, by libtraceevent's rules; where it would, it is not reckoned with. */
+/* Whether libtraceevent's cast keeps the value. Values that it would change are refused. */
 static bool is_kept(const char *type, uint64_t value)
 {
 	static const struct {
@@ -163,7 +170,9 @@ static bool reckon_field(struct validator *check, const struct tep_format_field 
 	return true;
 }
 
-/* A length, as libtraceevent has it. Without a sample: whether that is known for any. */
+/*
+ * Computes a length as libtraceevent does. Without a sample: whether it can be computed for any sample.
+ */
 static bool reckon(struct validator *check, const struct tep_print_arg *arg, uint64_t *ret)
 {
 	size_t offset, size = 1;
@@ -211,7 +220,7 @@ static bool validate_hex(struct validator *check, const struct tep_print_arg *ar
 	return reckon(check, arg->hex.size, &size) && validate_bytes(check, arg->hex.field, size);
 }
 
-/* Elements of other sizes are taken for bytes. */
+/* libtraceevent treats elements of other sizes as bytes. */
 static bool validate_array(struct validator *check, const struct tep_print_arg *arg)
 {
 	uint64_t count, size;
@@ -225,14 +234,14 @@ static bool validate_array(struct validator *check, const struct tep_print_arg *
 	return validate_bytes(check, arg->int_array.field, count * size);
 }
 
-/* Finds the field of that name that points to data; NULL if there is none. */
+/* Returns the dynamic field of that name; NULL if there is none. */
 static const struct tep_format_field *find_pointed(struct validator *check, const char *name)
 {
 	const struct tep_format_field *field = name ? tep_find_any_field(check->event, name) : NULL;
 	return is_dynamic(field) ? field : NULL;
 }
 
-/* It ends with a NUL, not with its field. */
+/* Checks a string. It ends at a NUL, which may be after the field's end. */
 static bool validate_string(struct validator *check, const char *name)
 {
 	size_t offset, size;
@@ -245,7 +254,7 @@ static bool validate_string(struct validator *check, const char *name)
 				    check->sample->size - offset));
 }
 
-/* Lists of CPUs are not made of none. */
+/* Checks a bitmask. libtraceevent cannot print an empty CPU list. */
 static bool validate_mask(struct validator *check, const char *name, bool may_be_none)
 {
 	size_t offset, size;
@@ -256,7 +265,7 @@ static bool validate_mask(struct validator *check, const char *name, bool may_be
 	       spend(check, size);
 }
 
-/* Only of what number is known before: it may be beyond the field otherwise. */
+/* Checks an array index. It must be a constant, because the sample's value may be outside the field. */
 static bool validate_index(const struct tep_print_arg *arg)
 {
 	const struct tep_print_arg *from = arg->op.left;
@@ -290,7 +299,10 @@ static bool validate_op(struct validator *check, const struct tep_print_arg *arg
 	       validate_argument(check, right->op.left) && validate_argument(check, right->op.right);
 }
 
-/* One of no size is the rest, of what libtraceevent may take for more than the sample. */
+/*
+ * Checks an array field as a number or string. Size 0 means the rest of the sample, which libtraceevent
+ * may assume to be longer than it is.
+ */
 static bool validate_field(struct validator *check, const struct tep_format_field *field)
 {
 	if (!field || !(field->flags & TEP_FIELD_IS_ARRAY))
@@ -342,7 +354,7 @@ static bool validate_argument(struct validator *check, const struct tep_print_ar
 
 struct spec {
 	const char *end; /* the conversion's letter and the text after it: "d", "s", … */
-	char star;       /* the argument before is its 'w'idth, 'p'recision, or 0: there is none */
+	char star;       /* '*' is a 'w'idth or a 'p'recision; 0: no '*' */
 };
 
 static const char *skip_number(struct spec *spec, const char *at, char kind)
@@ -367,8 +379,8 @@ static const char *skip_length(const char *at)
 }
 
 /*
- * "-08.*ll", behind the percent sign. False: it is none such, and so what printf() could take for
- * another kind of argument than it is given, or fill with blanks for ever.
+ * Parses a conversion after '%', as "-08.*ll". False if printf() could read another type of argument
+ * than libtraceevent passes, or print endless padding.
  */
 static bool read_spec(const char *at, struct spec *ret)
 {
@@ -382,7 +394,7 @@ static bool read_spec(const char *at, struct spec *ret)
 	return ret->end && *ret->end && !strchr("-+#0123456789.*hlLzZ", *ret->end);
 }
 
-/* Refuses large values; a negative one is a large unsigned one. */
+/* Checks the argument of '*'. Large values are refused; a negative one is a large unsigned one. */
 static bool validate_star(struct validator *check, const struct tep_print_arg *arg, const struct spec *spec)
 {
 	uint64_t number;
@@ -391,14 +403,14 @@ static bool validate_star(struct validator *check, const struct tep_print_arg *a
 	       (!check->sample || number <= (cuts ? LONGEST : WIDEST));
 }
 
-/* One percent sign's argument, and what it says about it; false where there is none. */
+/* Checks the arguments of one conversion, and moves *arg to the next ones; false if one is missing. */
 static bool validate_spec(struct validator *check, const struct spec *spec, const struct tep_print_arg **arg)
 {
 	if (spec->star && !validate_star(check, *arg, spec))
 		return false;
 	if (spec->star)
 		*arg = (*arg)->next;
-	/* Other letters print as they are. */
+	/* libtraceevent prints other letters unchanged. */
 	if (!strchr("cduixXops", *spec->end))
 		return true;
 	if (!*arg)
@@ -408,8 +420,8 @@ static bool validate_spec(struct validator *check, const struct spec *spec, cons
 }
 
 /*
- * Whether letters that are not in this take an argument depends on libtraceevent's version, which
- * knows "%c" from 1.8 on: which is a width is not known then.
+ * Whether all versions of libtraceevent take an argument for this letter. It knows "%c" since 1.8. If
+ * that is unsure, it is also unsure which argument is a width.
  */
 static bool is_sure(const struct spec *spec)
 {
