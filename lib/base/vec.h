@@ -49,7 +49,7 @@ static inline int u64_order(uint64_t x, uint64_t y)
 	return (x > y) - (x < y);
 }
 
-/* For qsort and bsearch over uint64_t. */
+/* Comparison for qsort() and bsearch() of uint64_t. */
 int u64_compare(const void *a, const void *b);
 
 /*
@@ -74,7 +74,7 @@ int u64_compare(const void *a, const void *b);
 		low_;                                                         \
 	})
 
-/* For qsort and bsearch over uint32_t. */
+/* Comparison for qsort() and bsearch() of uint32_t. */
 int u32_compare(const void *a, const void *b);
 
 /* Sorts, removes duplicates, and returns the new count. */

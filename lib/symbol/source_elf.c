@@ -134,7 +134,7 @@ static struct sp_error *find_debug_alone(const struct source_env *env, const str
 	return error;
 }
 
-/* Adds the symbol table with the most symbols, and .dynsym if it is not complete. */
+/* Adds the file's .symtab; else a debug file's or .gnu_debugdata's table, and .dynsym. */
 static struct sp_error *add_tables(const struct source_env *env, struct elf_names *names,
 				   const char *path, struct diagnosis *diagnosis)
 {

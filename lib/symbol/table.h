@@ -25,7 +25,7 @@ struct table_symbol {
 
 struct table {
 	VEC(struct table_symbol) symbols; /* after sealing: sorted by start */
-	/* For each distinct start: */
+	/* Arrays with an element for each distinct start: */
 	uint64_t *starts;
 	uint32_t *first;  /* index of its first symbol; has count + 1 elements */
 	uint32_t *chosen; /* index of its preferred symbol, or UNCHOSEN */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Feature TRACING_DATA, and what follows a record of type 66 in a pipe: text files of
- * tracefs, one behind the other (trace-cmd's format, versions 0.5 and 0.6):
+ * Reader of feature TRACING_DATA, and of the data after a record of type 66 in a pipe: a sequence of
+ * tracefs text files in trace-cmd's format, versions 0.5 and 0.6:
  *
  *	u8[3]   0x17 0x08 0x44
  *	"tracing", then the version as a string with its NUL

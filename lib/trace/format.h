@@ -13,9 +13,9 @@
  *
  *	print fmt: "comm=%s pid=%d", REC->comm, REC->pid
  *
- * That library follows NULL where a format ends early or names no field, divides by the zeros
- * that it finds, and goes as deep as parentheses do. So it is given only what this grammar has,
- * which is all that it understands of what kernels write.
+ * libtraceevent dereferences NULL if a format ends early or names no field, divides by zero, and
+ * recurses without a limit. So it gets only formats that match this grammar. The grammar covers all
+ * kernel formats that libtraceevent can print.
  */
 #ifndef TRACE_FORMAT_H
 #define TRACE_FORMAT_H

@@ -220,7 +220,7 @@ static bool take_type(struct lexer *lexer)
 	return false;
 }
 
-/* Reads what follows the opening parenthesis. */
+/* Reads the rest of a parenthesized operand or a cast, after the opening parenthesis. */
 static bool read_paren(struct lexer *lexer)
 {
 	if (take_type(lexer))
