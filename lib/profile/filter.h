@@ -12,9 +12,9 @@
 bool filter_name(const char *const *names, size_t count, const char *name);
 
 /*
- * The same for functions. They also match by their name in the symbol table (raw_name, may be NULL),
- * and by their full name without parameters and template arguments: "ns::sort" matches
- * "ns::sort<int>(int*)", "sort" does not.
+ * Whether a function is in the list. An empty list accepts all. A function also matches by its name in
+ * the symbol table (raw_name, may be NULL), and by its name without parameters and template arguments:
+ * "ns::sort" matches "ns::sort<int>(int*)", "sort" does not.
  */
 bool filter_symbol(const char *const *names, size_t count, const char *name,
 		   const char *raw_name);

@@ -3,7 +3,7 @@
  * The recorded kernel's symbols, read on first use from the first of: the given --kallsyms; sprof's
  * cache by build-id (proc/kernel_cache.h); /proc/kallsyms if the recorded kernel is the running one;
  * perf's build-id cache. If the recording has no kernel build-id, the running kernel must have the same
- * release and the same address of the reference symbol, which proves that it was not restarted.
+ * release and the same address of the reference symbol, because a restart usually changes it (KASLR).
  */
 #ifndef SYMBOL_KERNEL_H
 #define SYMBOL_KERNEL_H

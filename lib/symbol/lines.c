@@ -84,7 +84,7 @@ static void naming_deinit(struct naming *naming)
 	free(naming->shown);
 }
 
-/* False when out of memory. */
+/* Lists a raw name for demangling, if it is new. False when out of memory. */
 static bool add_raw(struct naming *naming, const char *raw)
 {
 	bool added;
@@ -154,7 +154,7 @@ static void demangle_some(void *arg, unsigned int i)
 	}
 }
 
-/* False when out of memory. */
+/* Demangles all listed names in up to `threads` threads. False when out of memory. */
 static bool demangle_all(struct lines *lines, struct naming *naming, unsigned int threads)
 {
 	size_t useful = naming->raws.count / NAMES_A_THREAD + 1;

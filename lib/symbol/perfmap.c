@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Entries are cut once into pieces that do not overlap. Their starts are walked by address. The open
- * entry with the latest line (the top of a heap) gives the piece up to the next start, or to its own
- * end. Closed entries leave the heap when they reach its top.
+ * Divides a perf map's entries, which may overlap, into pieces that do not. Starts of entries are
+ * visited by address. Of the entries that contain an address, the one of the latest line (the top of a
+ * heap) is the piece up to the next start, or to its end. Ended entries leave the heap at its top.
  *
  * Maps have hundreds of megabytes if V8 runs for days, so each line takes little memory: its name,
  * 16 bytes for the entry, 12 for each piece, and 8 while pieces are made.
