@@ -114,6 +114,21 @@ static double effect_of(const struct sp_finding *finding, double share)
 	}
 }
 
+/* Whether two findings of a group are on the same event and object, but of two recordings. */
+static bool same_subject(const struct sp_finding *a, const struct sp_finding *b)
+{
+	return same(a->object, b->object) && same(a->event, b->event);
+}
+
+/* Whether an earlier finding of the group has the same subject. */
+static bool is_repeated(const struct group *group, const struct sp_finding *const *findings, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (is_member(group, findings[i]) && same_subject(findings[i], findings[index]))
+			return true;
+	return false;
+}
+
 /*
  * Shares of objects add up within an event. A finding of the whole event, or another event's, is about
  * the same samples or other ones: the largest counts.
@@ -125,14 +140,14 @@ static void add_shares(struct group *group, const struct sp_finding *const *find
 		double sum = 0;
 		if (!is_member(group, finding))
 			continue;
-		group->objects += finding->object != NULL;
-		group->events += !finding->object && finding->event;
-		for (size_t j = 0; finding->object && j < count; j++)
-			if (is_member(group, findings[j]) && findings[j]->object &&
-			    same(findings[j]->event, finding->event))
+		if (!is_repeated(group, findings, i)) {
+			group->objects += finding->object != NULL;
+			group->events += !finding->object && finding->event;
+		}
+		for (size_t j = 0; j < count; j++)
+			if (is_member(group, findings[j]) && same(findings[j]->event, finding->event) &&
+			    !findings[j]->object == !finding->object)
 				sum += findings[j]->share;
-		if (!finding->object)
-			sum = finding->share;
 		if (sum > group->share)
 			group->share = sum;
 		if (finding->share > group->first->share)
@@ -200,12 +215,18 @@ static void put_names(const struct term *term, const struct group *group,
 		size_t used = strlen(text);
 		if (!name || (group->objects && !findings[i]->object))
 			continue;
+		if (is_repeated(group, findings, i))
+			continue;
+		double sum = 0;
+		for (size_t j = i; j < count; j++)
+			if (is_member(group, findings[j]) && same_subject(findings[i], findings[j]))
+				sum += findings[j]->share;
 		int length = (int)strcspn(name, " ");
 		/* JIT code is named by process: "[JIT] tid 4711". */
 		if (strncmp(name, "[JIT] ", 6) != 0)
 			length = 200;
 		snprintf(piece, sizeof(piece), names > 1 ? "%s%.*s %s" : "%s%.*s",
-			 put ? ", " : ": ", length, name, short_share(findings[i]->share, share));
+			 put ? ", " : ": ", length, name, short_share(sum, share));
 		int room = put + 1 < names ? (int)strlen(", 999 more") : 0;
 		if (put && term_text_width(term, text) + term_text_width(term, piece) + room > width)
 			break;

@@ -84,6 +84,19 @@ head -c 100 /dev/zero >>damaged.data
 truncate -s -150 damaged.data
 check "damage of one is the status of all" sh -c '! "$SPROF" report a.data damaged.data >/dev/null 2>&1'
 
+# One missing file in two recordings is one finding with the sum of both shares.
+for file in c d; do
+	{
+		printf 'event cpu-clock\ncomm 7 7 demo\nmmap 7 0x1000 0x1000 0 /nowhere/demo\n'
+		echo 'sample 0 7 7 0 1000 250000 0x1234'
+		[ $file = c ] || echo 'sample 0 7 7 0 2000 250000 0x401234'
+	} | recording $file.data
+done
+missing() { "$SPROF" report "$@" | grep 'file not found'; }
+prints "a finding on one file is stated once" missing c.data d.data <<'END'
+  ! 67% of samples have no symbols (file not found): demo
+END
+
 # Stacks of real recordings.
 if [ -d "${SPROF_CORPUS-}" ]; then
 	set --
