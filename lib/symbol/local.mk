@@ -5,6 +5,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/kernel.c lib/symbol/kernel.h \
 	lib/symbol/ko.c lib/symbol/ko.h \
 	lib/symbol/lines.c lib/symbol/lines.h \
+	lib/symbol/module_names.c lib/symbol/module_names.h \
 	lib/symbol/perfmap.c lib/symbol/perfmap.h \
 	lib/symbol/process_file.c lib/symbol/process_file.h \
 	lib/symbol/ranges.c lib/symbol/ranges.h \

@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Each module has a state, made on first use. A lock protects the list of states. A state itself has no
- * lock: resolver.h forbids concurrent calls for one module.
+ * Each module has a struct module_names, made on first use. A lock protects the list of them.
  */
 #include "symbol/resolver.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include "base/arena.h"
+#include <stdlib.h>
+#include <string.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
-#include "base/hash.h"
 #include "base/io.h"
 #include "base/vec.h"
-#include "symbol/demangle.h"
 #include "symbol/kernel.h"
-#include "symbol/lines.h"
+#include "symbol/module_names.h"
 #include "symbol/recorded.h"
-#include "symbol/source.h"
 
 /* Sources in order of preference: the first that opens serves the module. */
 static const struct source *const sources[] = {
@@ -37,20 +32,6 @@ static const struct source *const sources[] = {
 	&source_recorded,
 };
 #define SOURCE_COUNT (sizeof(sources) / sizeof(*sources))
-
-struct module_names {
-	const struct source *source; /* the source that serves the module; NULL: none */
-	void *opened;
-	struct diagnosis diagnosis, lines_diagnosis;
-	struct lines lines;
-	bool asked; /* sources were tried */
-	struct image *code; /* file with the instructions; NULL: none, or not tried (code_asked) */
-	bool code_asked;
-	struct arena arena;
-	struct u64map by_key;   /* found.key -> index in symbols; for symbols */
-	struct u64map by_range; /* the same for ranges (from_cfi) */
-	VEC(struct symbol *) symbols;
-};
 
 struct resolver {
 	struct source_env env;
@@ -81,23 +62,6 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 		return error;
 	*ret = take_ptr(resolver);
 	return NULL;
-}
-
-static void module_names_free(struct module_names *names)
-{
-	if (!names)
-		return;
-	if (names->opened)
-		names->source->close(names->opened);
-	image_free(names->code);
-	diagnosis_clear(&names->diagnosis);
-	diagnosis_clear(&names->lines_diagnosis);
-	lines_deinit(&names->lines);
-	vec_deinit(&names->symbols);
-	u64map_deinit(&names->by_key);
-	u64map_deinit(&names->by_range);
-	arena_deinit(&names->arena);
-	free(names);
 }
 
 void resolver_free(struct resolver *resolver)
@@ -158,50 +122,6 @@ static void ask_sources(struct resolver *resolver, struct module_names *names,
 	}
 }
 
-/* Returns the name to show: the symbol's, or a range's address. */
-static const char *name_of(struct module_names *names, const struct found *found)
-{
-	char text[32];
-	if (found->from_cfi) {
-		int size = snprintf(text, sizeof(text), "fn@0x%" PRIx64, found->key);
-		return arena_copy_string(&names->arena, text, (size_t)size);
-	}
-	const char *name = found->mangled ? demangle(found->raw_name, &names->arena) : NULL;
-	return name ?: found->raw_name;
-}
-
-static const struct symbol *new_symbol(struct module_names *names, const struct found *found)
-{
-	struct symbol *symbol = arena_alloc(&names->arena, sizeof(*symbol));
-	const char *name = symbol ? name_of(names, found) : NULL;
-	struct symbol **slot = name ? vec_push(&names->symbols) : NULL;
-	if (!slot)
-		return NULL;
-	*symbol = (struct symbol){
-		.name = name,
-		.raw_name = found->raw_name ?: name,
-		.start = found->start,
-		.size = found->size,
-		.from_cfi = found->from_cfi,
-	};
-	*slot = symbol;
-	return symbol;
-}
-
-/* Returns the one struct symbol of a function; NULL when out of memory. */
-static const struct symbol *intern(struct module_names *names, const struct found *found)
-{
-	struct u64map *map = found->from_cfi ? &names->by_range : &names->by_key;
-	bool added;
-	uint32_t *index = u64map_put(map, found->key, (uint32_t)names->symbols.count, &added);
-	if (!index || !added)
-		return index ? names->symbols.items[*index] : NULL;
-	const struct symbol *symbol = new_symbol(names, found);
-	if (!symbol)
-		u64map_remove(map, found->key);
-	return symbol;
-}
-
 /* Returns the module's state after trying its sources. NULL: no source serves it, or out of memory. */
 static struct module_names *served_names(struct resolver *resolver,
 					 const struct location *location)
@@ -254,7 +174,7 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 	bool done = find_range(resolver, names, location, &is_found, &found);
 	if (done && !is_found)
 		return NULL;
-	const struct symbol *symbol = done ? intern(names, &found) : NULL;
+	const struct symbol *symbol = done ? module_names_intern(names, &found) : NULL;
 	if (!symbol)
 		atomic_store(&resolver->no_memory, true);
 	return symbol;
