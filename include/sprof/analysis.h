@@ -33,6 +33,18 @@ struct sp_field {
 	bool raw;      /* index of sp_trace_field() */
 };
 
+/*
+ * Symbols, and functions and lines of debug information, that outlive an analysis: the next one finds
+ * them without opening the files. Only names of files whose content the recording proves (build-id,
+ * or size and hash) and of the recorded kernel are kept. A file is not looked at again while its names
+ * are kept; names that 16 analyses did not use are freed. Analyses in different threads may share one.
+ */
+struct sp_names;
+SP_API struct sp_error *sp_names_new(struct sp_names **ret) SP_MUST_CHECK;
+
+/* Not during an analysis that uses them. NULL is allowed. */
+SP_API void sp_names_free(struct sp_names *names);
+
 /* All zero but `size` is the default. Borrowed until sp_analysis_run() returns. */
 struct sp_analysis_options {
 	size_t size;             /* sizeof of this struct */
@@ -95,6 +107,7 @@ struct sp_analysis_options {
 	struct sp_filter filter;
 	struct sp_files files;
 	unsigned int threads; /* 0: as many as processors */
+	struct sp_names *names;  /* keeps symbols for the next analysis; NULL: none are kept */
 };
 
 struct sp_analysis;

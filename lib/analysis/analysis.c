@@ -18,6 +18,7 @@
 static const enum sp_key default_keys[] = {SP_KEY_COMM, SP_KEY_DSO, SP_KEY_FUNCTION};
 
 DEFINE_CLEANUP(struct sp_analysis *, sp_analysis_free)
+DEFINE_CLEANUP(struct sp_names *, sp_names_free)
 
 /* Sets what a recording has in place of the options of all. False when out of memory. */
 static bool set_own_options(struct run *run, const struct sp_recording *recording)
@@ -152,8 +153,18 @@ struct sp_error *sp_analysis_sum(struct sp_ctx *ctx, const struct sp_recording *
 				 struct sp_analysis **ret)
 {
 	struct sp_analysis_options copy;
+	CLEANUP(cleanup_sp_names_free) struct sp_names *names = NULL;
 	struct sp_error *error = sized_copy(&copy, sizeof(copy), options);
-	return error ? error : analyse(ctx, recordings, count, &copy, ret);
+	if (error)
+		return error;
+	/* Several recordings of one program have the same names. */
+	if (!copy.names && count > 1) {
+		error = sp_names_new(&names);
+		if (error)
+			return error;
+		copy.names = names;
+	}
+	return analyse(ctx, recordings, count, &copy, ret);
 }
 
 struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *reader,

@@ -306,7 +306,13 @@ struct sp_error *recording_read(struct run *run, const struct merged *merged)
 	ctx_begin_step(run->ctx, SP_STEP_MAPPINGS, 0);
 	if (has_large_copies(reader_layout(run->reader)))
 		reader_map(run->reader);
-	const struct pass_one pass = {run->ctx, run->reader, &run->options.files, run->threads};
+	const struct pass_one pass = {
+		.ctx = run->ctx,
+		.reader = run->reader,
+		.files = &run->options.files,
+		.threads = run->threads,
+		.names = run->options.names,
+	};
 	struct sp_error *error = pass_one_read(&pass, &run->machine, &run->sideband);
 	if (error)
 		return error;

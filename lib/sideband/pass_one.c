@@ -85,6 +85,7 @@ struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine
 		.kernel_build_id = kernel ? kernel->build_id : NULL,
 		.kernel_build_id_size = kernel ? kernel->build_id_size : 0,
 		.until_ns = recorded_until_ns(reader),
+		.names = pass->names,
 	};
 	struct sp_error *error = resolver_new(ctx, &options, resolver_ret);
 	return error ? error : dump_unwind_init(unwinding, &(struct dump_unwind_source){

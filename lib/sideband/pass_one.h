@@ -17,6 +17,7 @@ struct pass_one {
 	struct sp_reader *reader;
 	const struct sp_files *files; /* its texts are borrowed by the resolver, too */
 	unsigned int threads;         /* the most to use */
+	struct sp_names *names;       /* kept names; may be NULL */
 };
 
 /*

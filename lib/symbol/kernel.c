@@ -62,6 +62,16 @@ void kernel_names_free(struct kernel_names *kernel)
 	free(kernel);
 }
 
+void kernel_names_set_cached(struct kernel_names *kernel, struct kallsyms *kallsyms)
+{
+	kernel->core = (struct origin_table){true, ORIGIN_KEPT, kallsyms, {0}};
+}
+
+struct kallsyms *kernel_names_take_cached(struct kernel_names *kernel)
+{
+	return take_ptr(kernel->core.kallsyms);
+}
+
 static bool same_release(struct sp_ctx *ctx, const char *osrelease)
 {
 	CLEANUP_FREE char *here = osrelease ? sysfs_line(ctx, "/proc/sys/kernel/osrelease") : NULL;

@@ -17,6 +17,10 @@ struct kernel_names;
 struct sp_error *kernel_names_new(struct kernel_names **ret) SP_MUST_CHECK;
 void kernel_names_free(struct kernel_names *kernel);
 
+/* Sets the cached table of the recorded kernel, and takes it back (NULL: it was not used). */
+void kernel_names_set_cached(struct kernel_names *kernel, struct kallsyms *kallsyms);
+struct kallsyms *kernel_names_take_cached(struct kernel_names *kernel);
+
 /* A symbol table, and the shift of its addresses: recorded address = address + shift. */
 struct kernel_symbols {
 	const struct kallsyms *kallsyms; /* belongs to the kernel_names, or is `owned`; NULL: none */

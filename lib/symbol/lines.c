@@ -20,6 +20,7 @@ void lines_deinit(struct lines *lines)
 	vec_deinit(&lines->answers);
 	vec_deinit(&lines->names);
 	arena_deinit(&lines->arena);
+	*lines = (struct lines){0};
 }
 
 /* A requested address, and the index of its result. */
@@ -108,7 +109,6 @@ static void copy_frame(const struct placement *placement, const struct dwarf_fra
 		.caller = from->caller ? &all[from->caller->number] : NULL,
 		.start = SOURCE_NO_START,
 		.line = from->line,
-		.number = from->number,
 	};
 	if (from->start != UINT64_MAX && offset_of(placement, from->start, &offset))
 		to->start = offset;
@@ -170,9 +170,12 @@ static bool demangle_all(struct lines *lines, struct naming *naming, unsigned in
 	return true;
 }
 
-static void name_frames(const struct naming *naming, struct source_frame *all, size_t count)
+/* Sets the frames' names, and their numbers beginning at `first`. */
+static void finish_frames(const struct naming *naming, struct source_frame *all, size_t count,
+			  size_t first)
 {
 	for (size_t i = 0; i < count; i++) {
+		all[i].number = (uint32_t)(first + i);
 		const uint32_t *index =
 			all[i].raw_name ? u64map_find(&naming->index_of, (uintptr_t)all[i].raw_name)
 					: NULL;
@@ -205,11 +208,11 @@ static struct sp_error *answer_all(struct lines *lines, const struct placement *
 	struct source_frame *all = copy_frames(lines, placement, answer, count, naming);
 	if (!all || !demangle_all(lines, naming, threads))
 		return error_no_memory();
-	name_frames(naming, all, answer->frame_count);
+	finish_frames(naming, all, answer->frame_count, ret->distinct);
 	for (size_t i = 0; i < count; i++)
 		if (answer->innermost[i])
 			ret->items[wanted[i].index] = &all[answer->innermost[i]->number];
-	ret->distinct = answer->frame_count;
+	ret->distinct += answer->frame_count;
 	return NULL;
 }
 

@@ -16,7 +16,10 @@ struct lines {
 /* A zeroed struct lines is ready. */
 void lines_deinit(struct lines *lines);
 
-/* Implements resolver_sources() with opened debug information. *diagnosis describes damage. */
+/*
+ * Implements resolver_sources() with opened debug information. Numbers of frames begin at
+ * ret->distinct, which grows. *diagnosis describes damage.
+ */
 struct sp_error *lines_resolve(struct lines *lines, struct dwarf *dwarf,
 			       const struct placement *placement, const uint64_t *offsets, size_t count,
 			       unsigned int threads, struct diagnosis *diagnosis,

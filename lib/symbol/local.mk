@@ -3,6 +3,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/demangle.h \
 	lib/symbol/jitdump.c lib/symbol/jitdump.h \
 	lib/symbol/kernel.c lib/symbol/kernel.h \
+	lib/symbol/kept_names.c lib/symbol/kept_names.h \
+	lib/symbol/known_lines.c lib/symbol/known_lines.h \
 	lib/symbol/ko.c lib/symbol/ko.h \
 	lib/symbol/lines.c lib/symbol/lines.h \
 	lib/symbol/module_names.c lib/symbol/module_names.h \
@@ -28,7 +30,7 @@ lib_libsprof_core_la_SOURCES += lib/symbol/demangle.c
 else
 lib_libsprof_core_la_SOURCES += lib/symbol/demangle_none.c
 endif
-check_PROGRAMS += tests/unit/test_address_cache tests/unit/test_jitdump tests/unit/test_lines tests/unit/test_perfmap \
+check_PROGRAMS += tests/unit/test_address_cache tests/unit/test_jitdump tests/unit/test_kept_names tests/unit/test_lines tests/unit/test_perfmap \
 	tests/unit/test_ranges tests/unit/test_resolver \
 	tests/unit/test_resolver_jit tests/unit/test_resolver_kernel \
 	tests/unit/test_resolver_names tests/unit/test_resolver_perf \

@@ -6,6 +6,12 @@
 #include <stdlib.h>
 #include "symbol/demangle.h"
 
+void module_names_forget_lines(struct module_names *names)
+{
+	known_lines_deinit(&names->known);
+	lines_deinit(&names->lines);
+}
+
 void module_names_free(struct module_names *names)
 {
 	if (!names)
@@ -15,7 +21,7 @@ void module_names_free(struct module_names *names)
 	image_free(names->code);
 	diagnosis_clear(&names->diagnosis);
 	diagnosis_clear(&names->lines_diagnosis);
-	lines_deinit(&names->lines);
+	module_names_forget_lines(names);
 	vec_deinit(&names->symbols);
 	u64map_deinit(&names->by_key);
 	u64map_deinit(&names->by_range);

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a resolver knows of one module: its source of symbols, and the functions found so far. */
+/* A module's names in a resolver: its source of symbols, and the functions found so far. */
 #ifndef SYMBOL_MODULE_NAMES_H
 #define SYMBOL_MODULE_NAMES_H
 
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/vec.h"
+#include "symbol/known_lines.h"
 #include "symbol/lines.h"
 #include "symbol/source.h"
 
 /* Has no lock: resolver.h forbids concurrent calls for one module. A zeroed struct is empty. */
 struct module_names {
+	const struct module *module; /* borrowed by the resolver that owns the names */
 	const struct source *source; /* the source that serves the module; NULL: none */
 	void *opened;                /* the source's state; NULL: none */
 	struct diagnosis diagnosis, lines_diagnosis;
 	struct lines lines;
+	struct known_lines known; /* results of earlier analyses; empty: they are not kept */
 	bool asked; /* sources were tried */
 	struct image *code; /* file with the instructions; NULL: none, or not tried (code_asked) */
 	bool code_asked;
@@ -25,6 +28,9 @@ struct module_names {
 };
 
 void module_names_free(struct module_names *names);
+
+/* Frees all functions and lines that were found by debug information. */
+void module_names_forget_lines(struct module_names *names);
 
 /* Returns the one struct symbol of a found function; NULL when out of memory. */
 const struct symbol *module_names_intern(struct module_names *names, const struct found *found);

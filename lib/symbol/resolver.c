@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "base/vec.h"
 #include "symbol/kernel.h"
+#include "symbol/kept_names.h"
 #include "symbol/module_names.h"
 #include "symbol/recorded.h"
 
@@ -60,14 +61,34 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 		error = kernel_names_new(&resolver->env.kernel);
 	if (error)
 		return error;
+	struct kallsyms *kallsyms =
+		options->names ? kept_names_take_kernel(options->names, &resolver->env) : NULL;
+	if (kallsyms)
+		kernel_names_set_cached(resolver->env.kernel, kallsyms);
 	*ret = take_ptr(resolver);
 	return NULL;
+}
+
+/* Gives all names back to those that are kept. */
+static void give_names(struct resolver *resolver)
+{
+	struct sp_names *kept = resolver->env.options.names;
+	for (size_t i = 0; i < resolver->modules.count; i++) {
+		struct module_names *names = take_ptr(resolver->modules.items[i]);
+		if (names)
+			kept_names_give(kept, &resolver->env, names->module, names);
+	}
+	kept_names_give_kernel(kept, &resolver->env,
+			       kernel_names_take_cached(resolver->env.kernel));
+	kept_names_expire(kept);
 }
 
 void resolver_free(struct resolver *resolver)
 {
 	if (!resolver)
 		return;
+	if (resolver->env.options.names && resolver->env.kernel)
+		give_names(resolver);
 	for (size_t i = 0; i < resolver->modules.count; i++)
 		module_names_free(resolver->modules.items[i]);
 	vec_deinit(&resolver->modules);
@@ -78,17 +99,29 @@ void resolver_free(struct resolver *resolver)
 	free(resolver);
 }
 
-static struct module_names *names_at(struct resolver *resolver, uint32_t index)
+static struct module_names *new_names(struct resolver *resolver, const struct module *module)
 {
-	while (resolver->modules.count <= index) {
+	struct sp_names *kept = resolver->env.options.names;
+	struct module_names *names =
+		kept ? kept_names_take(kept, &resolver->env, module) : NULL;
+	if (!names)
+		names = calloc(1, sizeof(*names));
+	if (names)
+		names->module = module;
+	return names;
+}
+
+static struct module_names *names_at(struct resolver *resolver, const struct module *module)
+{
+	while (resolver->modules.count <= module->index) {
 		struct module_names **slot = vec_push(&resolver->modules);
 		if (!slot)
 			return NULL;
 		*slot = NULL;
 	}
-	struct module_names **slot = &resolver->modules.items[index];
+	struct module_names **slot = &resolver->modules.items[module->index];
 	if (!*slot)
-		*slot = calloc(1, sizeof(**slot));
+		*slot = new_names(resolver, module);
 	return *slot;
 }
 
@@ -96,7 +129,7 @@ static struct module_names *names_at(struct resolver *resolver, uint32_t index)
 static struct module_names *names_of(struct resolver *resolver, const struct module *module)
 {
 	pthread_mutex_lock(&resolver->lock);
-	struct module_names *names = names_at(resolver, module->index);
+	struct module_names *names = names_at(resolver, module);
 	pthread_mutex_unlock(&resolver->lock);
 	if (!names)
 		atomic_store(&resolver->no_memory, true);
@@ -243,35 +276,68 @@ bool resolver_has_sources(struct resolver *resolver, const struct module *module
 	       names->source->has_lines(names->opened, &resolver->env, module);
 }
 
-struct sp_error *resolver_sources(struct resolver *resolver, const struct source_query *query,
-				  struct source_frames *ret)
+static struct sp_error *resolve_lines(struct resolver *resolver, struct module_names *names,
+				      const struct source_query *query, struct source_frames *ret)
 {
-	const struct module *module = query->module;
-	const uint64_t *offsets = query->offsets;
-	size_t count = query->count;
-	for (size_t i = 0; i < count; i++)
-		ret->items[i] = NULL;
-	ret->distinct = 0;
-	struct module_names *names = names_of(resolver, module);
-	if (!names)
-		return error_no_memory();
-	if (!names->asked)
-		ask_sources(resolver, names, module, query->pid);
-	if (!names->opened || count == 0)
-		return NULL;
-	if (names->source->frames)
-		return names->source->frames(names->opened, offsets, count, &names->arena, ret);
-	if (!names->source->open_lines)
-		return NULL;
 	CLEANUP(cleanup_dwarf_free) struct dwarf *dwarf = NULL;
 	struct placement placement;
 	struct sp_error *error =
-		names->source->open_lines(names->opened, &resolver->env, module,
+		names->source->open_lines(names->opened, &resolver->env, query->module,
 					  &names->lines_diagnosis, &dwarf, &placement);
 	if (error || !dwarf)
 		return error;
-	return lines_resolve(&names->lines, dwarf, &placement, offsets, count, query->threads,
-			     &names->lines_diagnosis, ret);
+	return lines_resolve(&names->lines, dwarf, &placement, query->offsets, query->count,
+			     query->threads, &names->lines_diagnosis, ret);
+}
+
+/* Resolves only offsets that no earlier analysis resolved. */
+static struct sp_error *resolve_new_lines(struct resolver *resolver, struct module_names *names,
+					  const struct source_query *query,
+					  struct source_frames *ret)
+{
+	struct known_lines *known = &names->known;
+	if (known->lines != ret->lines)
+		module_names_forget_lines(names);
+	known->lines = ret->lines;
+	CLEANUP_FREE uint64_t *offsets = malloc(query->count * sizeof(*offsets));
+	CLEANUP_FREE const struct source_frame **items = calloc(query->count, sizeof(*items));
+	if (!offsets || !items)
+		return error_no_memory();
+	struct source_query rest = *query;
+	rest.offsets = offsets;
+	rest.count = known_lines_select_new(known, query, offsets);
+	if (rest.count) {
+		struct source_frames found = {items, ret->lines, known->distinct};
+		struct sp_error *error = resolve_lines(resolver, names, &rest, &found);
+		if (error)
+			return error;
+		if (!known_lines_add(known, offsets, rest.count, &found))
+			return error_no_memory();
+	}
+	known_lines_get(known, query, ret);
+	return NULL;
+}
+
+struct sp_error *resolver_sources(struct resolver *resolver, const struct source_query *query,
+				  struct source_frames *ret)
+{
+	for (size_t i = 0; i < query->count; i++)
+		ret->items[i] = NULL;
+	ret->distinct = 0;
+	struct module_names *names = names_of(resolver, query->module);
+	if (!names)
+		return error_no_memory();
+	if (!names->asked)
+		ask_sources(resolver, names, query->module, query->pid);
+	if (!names->opened || query->count == 0)
+		return NULL;
+	if (names->source->frames)
+		return names->source->frames(names->opened, query->offsets, query->count,
+					     &names->arena, ret);
+	if (!names->source->open_lines)
+		return NULL;
+	return (resolver->env.options.names ? resolve_new_lines : resolve_lines)(resolver, names, query,
+										  ret);
 }
 
 static const struct module_names *known_names(const struct resolver *resolver,

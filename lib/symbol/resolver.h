@@ -13,6 +13,7 @@
 #include "machine/ip_maps.h"
 
 struct resolver;
+struct sp_names;
 
 /* The recording's own symbols: payloads of simpleperf's features, in their byte order. */
 struct recorded_symbols {
@@ -24,13 +25,15 @@ struct recorded_symbols {
 struct resolver_options {
 	struct recorded_symbols recorded;
 	const char *symfs, *vmlinux, *kallsyms; /* see struct sp_analysis_options */
-	const char *osrelease;                  /* of the recording; NULL: unknown */
-	const char *hostname, *arch;            /* of the recording; NULL: unknown */
-	const uint8_t *kernel_build_id;         /* of the recording */
+	const char *osrelease;                  /* the recorded kernel's; NULL: unknown */
+	const char *hostname, *arch;            /* the recorded machine's; NULL: unknown */
+	const uint8_t *kernel_build_id;         /* the recorded kernel's */
 	size_t kernel_build_id_size;            /* 0: unknown */
 	uint64_t until_ns;                      /* end of the recording, in ns since 1970; 0: unknown */
+	struct sp_names *names; /* keeps names for the next resolver; NULL: none are kept */
 };
 
+/* With options->names, modules must outlive the resolver. */
 struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options *options,
 			      struct resolver **ret) SP_MUST_CHECK;
 void resolver_free(struct resolver *resolver);
@@ -97,7 +100,7 @@ struct source_frame {
 	const char *file;     /* the compiler's path, made absolute; NULL: unknown */
 	const struct source_frame *caller; /* the function that it is inlined into; NULL: it is not inlined */
 	uint64_t start;       /* offset of the function's code; or SOURCE_NO_START */
-	uint32_t line;        /* of the address, or of the inner call; 0: unknown or generated */
+	uint32_t line;        /* line of the address, or of the inner call; 0: unknown or generated */
 	uint32_t number;      /* index among the frames of one resolver_sources() call */
 };
 

@@ -41,6 +41,7 @@ struct placement {
 
 struct source {
 	const char *name;
+	bool by_content; /* its state depends only on the file's content, so that it may be kept */
 	/*
 	 * Opens the module's symbols. *ret is passed to find and close. It stays NULL if the source has
 	 * no symbols; *diagnosis then has the reason if this source was expected to have some. Fails

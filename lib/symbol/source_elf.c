@@ -317,6 +317,7 @@ static struct sp_error *names_open_lines(void *opened, const struct source_env *
 
 const struct source source_elf = {
 	.name = "elf",
+	.by_content = true,
 	.open = names_open,
 	.find = names_find,
 	.close = names_close,

@@ -26,7 +26,7 @@ enum file_type { TYPE_KERNEL, TYPE_KERNEL_MODULE, TYPE_ELF, TYPE_DEX };
 /* Vaddr and file offset of a file's lowest symbol, which relate vaddrs to offsets. */
 struct layout {
 	uint64_t type, lowest;
-	uint64_t file_offset; /* of the lowest symbol */
+	uint64_t file_offset; /* file offset of the lowest symbol */
 	bool has_offset;      /* the recording has it */
 };
 

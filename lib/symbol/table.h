@@ -17,7 +17,7 @@
 
 struct table_symbol {
 	uint64_t start, end; /* end == start: unknown; table_seal() sets it */
-	const char *name;    /* as in the source; borrowed */
+	const char *name;    /* spelled as in the source; borrowed */
 	uint8_t binding;     /* STB_* */
 	uint8_t type;        /* STT_* */
 	bool sized;          /* the source states its size */

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "symbol/kept_names.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/ctx.h"
+#include "proc/kallsyms.h"
+
+/* Number of analyses after which unused names are freed. */
+#define UNUSED_MAX 16
+
+/* Number of addresses of a module after which its lines are freed, to bound the memory. */
+#define KNOWN_MAX ((size_t)1 << 20)
+
+/* Properties that decide which names a module has. */
+struct names_key {
+	char *path, *symfs;
+	uint8_t build_id[20];
+	uint8_t build_id_size;
+	uint64_t content_size, content_hash;
+	bool debuginfod;
+};
+
+struct kept_module {
+	struct names_key key;
+	struct module_names *names;
+	uint64_t used; /* sp_names.analyses when it was given back */
+};
+
+struct kept_kernel {
+	uint8_t build_id[20];
+	size_t build_id_size;
+	struct kallsyms *kallsyms; /* NULL: none */
+};
+
+struct sp_names {
+	pthread_mutex_t lock;
+	uint64_t analyses; /* number of analyses that ended */
+	VEC(struct kept_module) modules;
+	struct kept_kernel kernel;
+};
+
+static void kept_module_free(struct kept_module *module)
+{
+	module_names_free(module->names);
+	free(module->key.path);
+	free(module->key.symfs);
+}
+
+struct sp_error *sp_names_new(struct sp_names **ret)
+{
+	struct sp_names *kept = calloc(1, sizeof(*kept));
+	if (!kept)
+		return error_no_memory();
+	pthread_mutex_init(&kept->lock, NULL);
+	*ret = kept;
+	return NULL;
+}
+
+void sp_names_free(struct sp_names *kept)
+{
+	if (!kept)
+		return;
+	for (size_t i = 0; i < kept->modules.count; i++)
+		kept_module_free(&kept->modules.items[i]);
+	vec_deinit(&kept->modules);
+	kallsyms_free(kept->kernel.kallsyms);
+	pthread_mutex_destroy(&kept->lock);
+	free(kept);
+}
+
+static bool is_proven(const struct module *module)
+{
+	return module->kind == MODULE_FILE && (module->build_id_size || module->content_size);
+}
+
+static bool matches(const struct names_key *key, const struct source_env *env,
+		    const struct module *module)
+{
+	return bytes_equal(key->build_id, key->build_id_size, module->build_id,
+			   module->build_id_size) &&
+	       key->content_size == module->content_size &&
+	       key->content_hash == module->content_hash &&
+	       key->debuginfod == binary_places(&env->binary).debuginfod &&
+	       !strcmp(key->path, module->path) && !strcmp(key->symfs, env->binary.symfs ?: "");
+}
+
+struct module_names *kept_names_take(struct sp_names *kept, const struct source_env *env,
+				     const struct module *module)
+{
+	struct module_names *names = NULL;
+	if (!is_proven(module))
+		return NULL;
+	pthread_mutex_lock(&kept->lock);
+	for (size_t i = 0; i < kept->modules.count && !names; i++) {
+		struct kept_module *found = &kept->modules.items[i];
+		if (!matches(&found->key, env, module))
+			continue;
+		names = take_ptr(found->names);
+		kept_module_free(found);
+		*found = kept->modules.items[--kept->modules.count];
+	}
+	pthread_mutex_unlock(&kept->lock);
+	return names;
+}
+
+/* Frees what a later analysis does not need, or would let the memory grow. */
+static void trim(struct module_names *names)
+{
+	if (names->known.frames.count > KNOWN_MAX)
+		module_names_forget_lines(names);
+}
+
+void kept_names_give(struct sp_names *kept, const struct source_env *env,
+		     const struct module *module, struct module_names *names)
+{
+	struct kept_module made = {
+		.key = {
+			.path = strdup(module->path),
+			.symfs = strdup(env->binary.symfs ?: ""),
+			.build_id_size = module->build_id_size,
+			.content_size = module->content_size,
+			.content_hash = module->content_hash,
+			.debuginfod = binary_places(&env->binary).debuginfod,
+		},
+		.names = names,
+	};
+	memcpy(made.key.build_id, module->build_id, module->build_id_size);
+	struct kept_module *slot = NULL;
+	if (is_proven(module) && names->opened && names->source->by_content && made.key.path &&
+	    made.key.symfs) {
+		trim(names);
+		pthread_mutex_lock(&kept->lock);
+		made.used = kept->analyses;
+		slot = vec_push(&kept->modules);
+		if (slot)
+			*slot = made;
+		pthread_mutex_unlock(&kept->lock);
+	}
+	if (!slot)
+		kept_module_free(&made);
+}
+
+struct kallsyms *kept_names_take_kernel(struct sp_names *kept, const struct source_env *env)
+{
+	struct kept_kernel *kernel = &kept->kernel;
+	struct kallsyms *kallsyms = NULL;
+	pthread_mutex_lock(&kept->lock);
+	if (kernel->kallsyms && bytes_equal(kernel->build_id, kernel->build_id_size,
+					    env->options.kernel_build_id,
+					    env->options.kernel_build_id_size))
+		kallsyms = take_ptr(kernel->kallsyms);
+	pthread_mutex_unlock(&kept->lock);
+	return kallsyms;
+}
+
+void kept_names_give_kernel(struct sp_names *kept, const struct source_env *env,
+			    struct kallsyms *kallsyms)
+{
+	struct kept_kernel made = {
+		.build_id_size = env->options.kernel_build_id_size,
+		.kallsyms = kallsyms,
+	};
+	if (!kallsyms || made.build_id_size == 0 || made.build_id_size > sizeof(made.build_id)) {
+		kallsyms_free(kallsyms);
+		return;
+	}
+	memcpy(made.build_id, env->options.kernel_build_id, made.build_id_size);
+	pthread_mutex_lock(&kept->lock);
+	struct kallsyms *before = kept->kernel.kallsyms;
+	kept->kernel = made;
+	pthread_mutex_unlock(&kept->lock);
+	kallsyms_free(before);
+}
+
+void kept_names_expire(struct sp_names *kept)
+{
+	pthread_mutex_lock(&kept->lock);
+	kept->analyses++;
+	size_t left = 0;
+	for (size_t i = 0; i < kept->modules.count; i++) {
+		struct kept_module *module = &kept->modules.items[i];
+		if (module->used + UNUSED_MAX < kept->analyses)
+			kept_module_free(module);
+		else
+			kept->modules.items[left++] = *module;
+	}
+	kept->modules.count = left;
+	pthread_mutex_unlock(&kept->lock);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Names between analyses (struct sp_names of sprof/analysis.h). A resolver takes a module's names from
+ * here on first use, which moves their ownership, and gives them back when it is freed. So an object has
+ * one owner at any time, and concurrent analyses do not share one. Only names that depend on the
+ * content of a file are kept, which the recording must prove by a build-id, or by size and hash.
+ */
+#ifndef SYMBOL_KEPT_NAMES_H
+#define SYMBOL_KEPT_NAMES_H
+
+#include <sprof/analysis.h>
+#include "symbol/module_names.h"
+
+struct kallsyms;
+
+/* Returns a module's kept names, which the caller then owns; NULL: none are kept. Thread-safe. */
+struct module_names *kept_names_take(struct sp_names *kept, const struct source_env *env,
+				     const struct module *module);
+
+/* Takes ownership of a module's names, and keeps or frees them. Thread-safe. */
+void kept_names_give(struct sp_names *kept, const struct source_env *env,
+		     const struct module *module, struct module_names *names);
+
+/* The same for the table of the recorded kernel, cached by build-id, without its modules. */
+struct kallsyms *kept_names_take_kernel(struct sp_names *kept, const struct source_env *env);
+void kept_names_give_kernel(struct sp_names *kept, const struct source_env *env,
+			    struct kallsyms *kallsyms);
+
+/* Ends an analysis: frees names that several analyses have not used. Thread-safe. */
+void kept_names_expire(struct sp_names *kept);
+
+#endif
