@@ -45,41 +45,19 @@ SP_API struct sp_error *sp_names_new(struct sp_names **ret) SP_MUST_CHECK;
 /* Not during an analysis that uses them. NULL is allowed. */
 SP_API void sp_names_free(struct sp_names *names);
 
-/* All zero but `size` is the default. Borrowed until sp_analysis_run() returns. */
-struct sp_analysis_options {
-	size_t size;             /* sizeof of this struct */
+/* Keys, order and texts of rows. */
+struct sp_analysis_rows {
+	size_t size;             /* sizeof of this struct, as in each group */
 	const enum sp_key *keys; /* keys of the rows; none: comm, dso, function */
 	size_t key_count;
 	bool children;           /* compute totals and sort by them (needs call chains);
 				  * without it a row's `total` is its `self` */
 	bool order_by_self;      /* sort by self even if totals are computed */
-	enum sp_tree_order tree;
-	double tree_least;       /* share of the lightest branch to keep; 0: all are kept */
-	bool tree_comms;         /* the tree's outermost nodes are commands: `symbol` is the
-				  * comm, `dso` is NULL, and below are the call chains */
-	bool tree_lines;         /* its nodes are by source line, too */
-	/*
-	 * Limit of frames for each stack, counted from the sampled function; 0: no limit. Stacks
-	 * beyond the limit count as at the depth limit, and in sp_profile.limited.
-	 */
-	size_t max_stack;
-	bool collapse_recursion; /* the tree shows one round of repeated calls */
-	/*
-	 * Inlined functions count as functions. Off: functions and the tree's nodes are symbols, and
-	 * debug information is read for source lines alone, if those are asked for.
-	 */
-	enum sp_choice inlines;
+	enum sp_grouping groups;
 	bool whole_paths;        /* srcfile and srcline have the whole path of the file */
 	/*
-	 * Count branches: each entry of a sample's branch stack is one, of weight 1, and is
-	 * where it went to (keys of code, filters). There are no call chains then.
-	 */
-	bool branches;
-	enum sp_grouping groups;
-	bool memory;             /* the weight of a sample is its latency (SP_KEY_LOCAL_WEIGHT) */
-	/*
-	 * SP_KEY_PARENT is the nearest function on the stack, from the sampled one up, whose name
-	 * this extended regular expression matches; NULL: perf's, "^sys_|^do_page_fault".
+	 * SP_KEY_PARENT is the nearest function on the stack, from the sampled one to its callers, whose
+	 * name this extended regular expression matches; NULL: perf's, "^sys_|^do_page_fault".
 	 */
 	const char *parent;
 	bool parent_only;        /* with that key: only samples that have one are shown */
@@ -92,6 +70,33 @@ struct sp_analysis_options {
 	uint64_t time_origin_ns;
 	const struct sp_field *fields; /* fields of SP_KEY_FIELD and the keys after it */
 	size_t field_count;
+	bool raw_trace;          /* SP_KEY_TRACE has fields as stored, not as the event prints them */
+};
+
+/* Call tree. */
+struct sp_analysis_tree {
+	size_t size;
+	enum sp_tree_order order;
+	double least;            /* share of the lightest branch to keep; 0: all are kept */
+	bool comms;              /* the outermost nodes are commands: `symbol` is the comm, `dso` is
+				  * NULL, and below are the call chains */
+	bool lines;              /* nodes are by source line, too */
+	bool collapse_recursion; /* show one round of repeated calls */
+};
+
+/* Call chains of samples. */
+struct sp_analysis_stacks {
+	size_t size;
+	/*
+	 * Limit of frames for each stack, counted from the sampled function; 0: no limit. Stacks
+	 * beyond the limit count as at the depth limit, and in sp_profile.limited.
+	 */
+	size_t max_frames;
+	/*
+	 * Inlined functions count as functions. Off: functions and the tree's nodes are symbols, and
+	 * debug information is read for source lines alone, if those are asked for.
+	 */
+	enum sp_choice inlines;
 	/*
 	 * A function's name (as in sp_filter.symbols), or an extended regular expression between
 	 * slashes; NULL: none. At most one of the two is set. Only stacks through the function
@@ -101,13 +106,35 @@ struct sp_analysis_options {
 	 * called. The function's total is sp_profile.shown_weight.
 	 */
 	const char *callers, *callees;
-	bool raw_trace;          /* SP_KEY_TRACE has fields as their bytes say */
-	bool time_bins;          /* count samples over time: sp_analysis_time_bins() */
-	bool relative;           /* shares of what the filters let pass, not of all */
-	struct sp_filter filter;
-	struct sp_files files;
-	unsigned int threads; /* 0: as many as processors */
-	struct sp_names *names;  /* keeps symbols for the next analysis; NULL: none are kept */
+};
+
+/* Meaning and weight of samples. */
+struct sp_analysis_samples {
+	size_t size;
+	/*
+	 * Count branches: each entry of a sample's branch stack is one, of weight 1, and is
+	 * where it went to (keys of code, filters). There are no call chains then.
+	 */
+	bool branches;
+	bool memory;    /* the weight of a sample is its latency (SP_KEY_LOCAL_WEIGHT) */
+	bool relative;  /* shares are of the samples that pass the filters, not of all */
+	bool time_bins; /* count samples over time: sp_analysis_time_bins() */
+};
+
+/*
+ * Groups of options. NULL and zeroed groups are the defaults of `sprof report`, except that rows have no
+ * totals. Borrowed until sp_analysis_run() returns.
+ */
+struct sp_analysis_options {
+	size_t size;
+	const struct sp_analysis_rows *rows;
+	const struct sp_analysis_tree *tree;
+	const struct sp_analysis_stacks *stacks;
+	const struct sp_analysis_samples *samples;
+	const struct sp_filter *filter;
+	const struct sp_files *files;
+	unsigned int threads;   /* 0: as many as processors */
+	struct sp_names *names; /* keeps symbols for the next analysis; NULL: none are kept */
 };
 
 struct sp_analysis;
@@ -127,7 +154,7 @@ struct sp_recording {
 	struct sp_reader *reader;
 	const struct sp_time_span *times; /* in place of sp_filter.times; borrowed, as those are */
 	size_t time_count;
-	uint64_t time_origin_ns;          /* in place of sp_analysis_options.time_origin_ns */
+	uint64_t time_origin_ns;          /* in place of sp_analysis_rows.time_origin_ns */
 };
 
 /*
@@ -171,7 +198,7 @@ struct sp_time_bins {
 
 /*
  * The event's samples over time, filters ignored: they sum to the number of SAMPLE records that
- * have a time. Count 0 without sp_analysis_options.time_bins, and for several recordings. Belong to the
+ * have a time. Count 0 without sp_analysis_samples.time_bins, and for several recordings. Belong to the
  * analysis.
  */
 SP_API struct sp_time_bins sp_analysis_time_bins(const struct sp_analysis *analysis, size_t index);

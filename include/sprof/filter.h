@@ -16,6 +16,7 @@ struct sp_time_span {
 
 /* A sample passes if it fits one item of each list that is not empty; all is borrowed. */
 struct sp_filter {
+	size_t size; /* sizeof of this struct */
 	struct sp_string_list comms, dsos, symbols; /* symbols: or functions */
 	struct sp_number_list pids, tids, cpus;
 	const struct sp_time_span *times;
@@ -23,13 +24,14 @@ struct sp_filter {
 	/*
 	 * Extended regular expressions for the names of functions. A stack passes if one of its
 	 * functions, inlined ones included, matches one of `focus`, and none matches `ignore`.
-	 * Of sp_analysis_options alone.
+	 * For analyses only.
 	 */
 	struct sp_string_list focus, ignore;
 };
 
 /* NULL is the default of each; borrowed. */
 struct sp_files {
+	size_t size;          /* sizeof of this struct */
 	const char *symfs;    /* root directory of every path of the recording; NULL: none */
 	const char *vmlinux;  /* the kernel's ELF file; NULL: look for it */
 	const char *kallsyms; /* a file as /proc/kallsyms; NULL: what the recording says */

@@ -61,9 +61,9 @@ enum sp_key {
 	SP_KEY_CGROUP,      /* its path */
 	SP_KEY_CGROUP_ID,   /* the cgroup namespace, "DEV/0xINODE" */
 	SP_KEY_SOCKET,
-	SP_KEY_TIME,        /* seconds, in steps of sp_analysis_options.time_quantum_ns */
+	SP_KEY_TIME,        /* seconds, in steps of sp_analysis_rows.time_quantum_ns */
 	SP_KEY_ADDR,        /* address of the code */
-	SP_KEY_PARENT,      /* a caller: sp_analysis_options.parent; "[other]": there is none */
+	SP_KEY_PARENT,      /* a caller: sp_analysis_rows.parent; "[other]": there is none */
 	SP_KEY_TRACE,       /* a tracepoint's text */
 	SP_KEY_FIELD,       /* the first field of sp_analysis_options; the next follow it */
 	SP_KEY_COUNT = SP_KEY_FIELD + 64,
@@ -82,7 +82,7 @@ enum sp_key {
 SP_API const char *sp_key_name(enum sp_key key);
 SP_API bool sp_key_parse(const char *name, enum sp_key *ret);
 
-/* Whether rows by this key are of branches: struct sp_analysis_options.branches. */
+/* Whether rows by this key are of branches: struct sp_analysis_samples.branches. */
 SP_API bool sp_key_is_of_branches(enum sp_key key);
 
 /* Whether the value is a number for people and machines; others are texts. */
@@ -265,7 +265,7 @@ struct sp_profile {
 	struct sp_stack_ends stacks;
 	uint64_t repaired;  /* stacks whose outer frames are those of another sample */
 	uint64_t shortened; /* stacks of whose middle frames were left out */
-	uint64_t limited;   /* stacks cut by sp_analysis_options.max_stack */
+	uint64_t limited;   /* stacks cut by sp_analysis_stacks.max_frames */
 	uint64_t guessed;   /* stacks with a frame that was left by frame pointer, for want of better */
 	/* Heaviest first; none where all have samples, or whole CPUs were sampled. */
 	const struct sp_unsampled *unsampled;

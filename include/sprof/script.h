@@ -35,14 +35,14 @@ struct sp_script_options {
 	unsigned int max_stack; /* no more ips of a chain; 0: all */
 	enum sp_choice inlines; /* off: functions are symbols, without debug information */
 	bool lines;            /* source lines are wanted */
-	struct sp_filter filter; /* other records must be of its cpus, too */
+	const struct sp_filter *filter; /* other records must be of its cpus, too; NULL: all pass */
 	/*
 	 * Also returns samples that filters other than cpus reject, as `hidden` and without a call
 	 * chain. Counters in samples need them.
 	 */
 	bool tell_all;
 	struct sp_string_list events; /* samples must be of one of these, if there are any */
-	struct sp_files files;
+	const struct sp_files *files; /* NULL: defaults */
 	unsigned int threads; /* to prepare with; 0: as many as processors */
 };
 

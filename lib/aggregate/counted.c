@@ -11,7 +11,7 @@ struct sp_error *counted_init(struct counted *counted, const struct work *work,
 	counted->events = calloc(work->layout->event_count + 1, sizeof(*counted->events));
 	if (!counted->events)
 		return error_no_memory();
-	if (work->options->time_bins &&
+	if (work->options->samples.time_bins &&
 	    !(counted->time_bins = calloc(work->layout->event_count + 1, sizeof(*counted->time_bins))))
 		return error_no_memory();
 	struct sp_error *error = stacks_init(&counted->stacks, work->unwinding);

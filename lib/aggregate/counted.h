@@ -33,7 +33,7 @@ struct work {
 	const struct sideband *sideband;
 	const struct unwinding *unwinding;
 	const struct deferred *deferred; /* NULL: there are none */
-	const struct sp_analysis_options *options;
+	const struct analysis_options *options;
 	const struct labels *labels; /* labels of frames; made when all workers have resolved */
 	bool keys[SP_KEY_COUNT];       /* keys of rows */
 	bool group_keys[SP_KEY_COUNT]; /* and groups: the tree's commands too */
@@ -131,7 +131,7 @@ struct counted {
 	struct u64map counter_of;         /* event id, tid -> index in counters */
 	VEC(struct counter_state) counters; /* counters of PERF_SAMPLE_READ */
 	uint64_t first_ns, last_ns;       /* 0, 0: no sample has a time */
-	struct time_bins **time_bins;     /* by event; NULL without options->time_bins */
+	struct time_bins **time_bins;     /* by event; NULL without options->samples.time_bins */
 	uint64_t unknown_event;           /* samples that are of no event of the recording */
 };
 

@@ -15,6 +15,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/aggregate/merged.c lib/aggregate/merged.h \
 	lib/aggregate/merged_event.c lib/aggregate/merged_event.h \
 	lib/aggregate/names.c lib/aggregate/names.h \
+	lib/aggregate/options.c lib/aggregate/options.h \
 	lib/aggregate/resolve_chains.c lib/aggregate/resolve_chains.h \
 	lib/aggregate/run.h \
 	lib/aggregate/sample_counter.c lib/aggregate/sample_counter.h \

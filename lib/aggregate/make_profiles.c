@@ -10,7 +10,7 @@
 static bool make_source(struct merged *merged, size_t index, struct profile_source *ret)
 {
 	struct sp_analysis *analysis = merged->analysis;
-	const struct sp_analysis_options *options = merged->options;
+	const struct analysis_options *options = merged->options;
 	const struct merged_event *summed = &merged->events[index];
 	*ret = (struct profile_source){
 		.tallies = &summed->tallies,
@@ -21,12 +21,12 @@ static bool make_source(struct merged *merged, size_t index, struct profile_sour
 		.functions = &analysis->functions,
 		.files = &analysis->row_files,
 		.event = analysis->profiles[index].event,
-		.children = options->children,
-		.order_by_self = options->order_by_self,
+		.children = options->rows.children,
+		.order_by_self = options->rows.order_by_self,
 		.texts = summed->texts.items,
-		.tree_least = options->tree_least,
+		.tree_least = options->tree.least,
 		.replicates = summed->replicates.items,
-		.whole = options->relative ? summed->shown : summed->all,
+		.whole = options->samples.relative ? summed->shown : summed->all,
 		.missing = summed->missing,
 	};
 	return programs_weights(&summed->unsampled, &analysis->arena, ret);
@@ -43,8 +43,8 @@ static bool make_profile(struct merged *merged, size_t index, struct profile_sou
 	struct profile_source tree = *source;
 	tree.functions = &analysis->nodes;
 	tree.files = &analysis->node_files;
-	tree.by_symbol = merged->options->inlines == SP_OFF;
-	return merged->options->tree == SP_TREE_NONE || profile_tree(&tree, &analysis->arena, profile);
+	tree.by_symbol = merged->options->stacks.inlines == SP_OFF;
+	return merged->options->tree.order == SP_TREE_NONE || profile_tree(&tree, &analysis->arena, profile);
 }
 
 /* Puts the rows of the groups' events side by side. */
@@ -67,7 +67,7 @@ static bool join_groups(struct sp_analysis *analysis, const struct profile_sourc
 struct sp_error *profiles_make(struct merged *merged)
 {
 	struct sp_analysis *analysis = merged->analysis;
-	bool whole = merged->options->whole_paths;
+	bool whole = merged->options->rows.whole_paths;
 	if (!srcfiles_make(&analysis->row_files, &analysis->functions, whole) ||
 	    !srcfiles_make(&analysis->node_files, &analysis->nodes, whole))
 		return error_no_memory();

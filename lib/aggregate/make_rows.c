@@ -132,7 +132,7 @@ static bool open_frame(struct summing *summing, const struct node_sums *sums, ui
 	const struct work *work = summing->resolved->counted->work;
 	const struct frame_labels *of = &summing->labels->frames.items[frame];
 	const struct label *labels = summing->labels->items.items;
-	bool callers = work->options->callers, callees = work->options->callees;
+	bool callers = work->options->stacks.callers, callees = work->options->stacks.callees;
 	for (uint32_t i = of->first; i < of->first + of->count && !(callers && *reached); i++) {
 		if ((callers || callees) && !*reached)
 			*reached = work->matches->functions[labels[i].node] & MATCH_ROOT;
@@ -190,7 +190,7 @@ static bool add_leaf(struct summing *summing, const struct leaf *leaf, uint32_t 
 				       .group = group};
 	if (!open_frame(summing, &sums, leaf->answer >> ANSWER_SHIFT, &reached))
 		return false;
-	if (!summing->resolved->counted->work->options->callers)
+	if (!summing->resolved->counted->work->options->stacks.callers)
 		count_self(summing, &sums);
 	return true;
 }

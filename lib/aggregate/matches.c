@@ -12,13 +12,13 @@
 
 #define NO_CALLER "[no recorded caller]"
 
-bool matches_filter(const struct sp_analysis_options *options)
+bool matches_filter(const struct analysis_options *options)
 {
-	return options->filter.focus.count || options->filter.ignore.count || options->callers ||
-	       options->callees;
+	return options->filter.focus.count || options->filter.ignore.count || options->stacks.callers ||
+	       options->stacks.callees;
 }
 
-bool matches_wanted(const struct sp_analysis_options *options, bool parent)
+bool matches_wanted(const struct analysis_options *options, bool parent)
 {
 	return parent || matches_filter(options);
 }
@@ -61,20 +61,20 @@ static struct sp_error *add_root(struct matches *matches, const char *text)
 	return copy ? add_pattern(matches, copy, MATCH_ROOT) : error_no_memory();
 }
 
-struct sp_error *matches_init(struct matches *matches, const struct sp_analysis_options *options,
+struct sp_error *matches_init(struct matches *matches, const struct analysis_options *options,
 			      bool parent)
 {
-	const char *root = options->callers ?: options->callees;
+	const char *root = options->stacks.callers ?: options->stacks.callees;
 	struct sp_error *error = add_patterns(matches, &options->filter.focus, MATCH_FOCUS);
 	if (!error)
 		error = add_patterns(matches, &options->filter.ignore, MATCH_IGNORE);
 	if (!error && parent)
-		error = add_pattern(matches, options->parent ?: DEFAULT_PARENT, MATCH_PARENT);
+		error = add_pattern(matches, options->rows.parent ?: DEFAULT_PARENT, MATCH_PARENT);
 	if (!error && root)
 		error = add_root(matches, root);
 	matches->required = (options->filter.focus.count ? MATCH_FOCUS : 0) |
 			    (root ? MATCH_ROOT : 0) |
-			    (parent && options->parent_only ? MATCH_PARENT : 0);
+			    (parent && options->rows.parent_only ? MATCH_PARENT : 0);
 	matches->no_caller = UINT32_MAX;
 	return error;
 }

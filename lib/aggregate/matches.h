@@ -7,8 +7,8 @@
 #define AGGREGATE_MATCHES_H
 
 #include <regex.h>
-#include <sprof/analysis.h>
 #include "aggregate/labels.h"
+#include "aggregate/options.h"
 
 /* Matched by a function, by a frame if one of its functions is, by a stack likewise. */
 #define MATCH_FOCUS 1u
@@ -32,13 +32,13 @@ struct matches {
 };
 
 /* Whether the options name functions other than the sampled one; `parent`: SP_KEY_PARENT. */
-bool matches_wanted(const struct sp_analysis_options *options, bool parent);
+bool matches_wanted(const struct analysis_options *options, bool parent);
 
 /* Whether stacks are filtered by it. */
-bool matches_filter(const struct sp_analysis_options *options);
+bool matches_filter(const struct analysis_options *options);
 
 /* SP_ERROR_INVALID where one of the options' expressions is none. */
-struct sp_error *matches_init(struct matches *matches, const struct sp_analysis_options *options,
+struct sp_error *matches_init(struct matches *matches, const struct analysis_options *options,
 			      bool parent) SP_MUST_CHECK;
 
 /* A zeroed struct matches may be released, too. */

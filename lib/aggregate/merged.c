@@ -85,7 +85,7 @@ static struct sp_error *find_groups(struct merged *merged, const struct sp_recor
 	struct sp_analysis *analysis = merged->analysis;
 	for (size_t i = 0; i < merged->recording_count; i++) {
 		struct event_groups groups;
-		struct sp_error *error = event_groups_find(recordings[i].reader, merged->options->groups,
+		struct sp_error *error = event_groups_find(recordings[i].reader, merged->options->rows.groups,
 							   &analysis->arena, &groups);
 		if (!i) {
 			analysis->groups = groups;
@@ -102,17 +102,17 @@ static struct sp_error *find_groups(struct merged *merged, const struct sp_recor
 	return NULL;
 }
 
-static void choose_keys(struct merged *merged, const struct sp_analysis_options *options)
+static void choose_keys(struct merged *merged, const struct analysis_options *options)
 {
-	for (size_t i = 0; i < options->key_count; i++)
-		merged->keys[options->keys[i]] = true;
+	for (size_t i = 0; i < options->rows.key_count; i++)
+		merged->keys[options->rows.keys[i]] = true;
 	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_COUNT; key++)
 		if (merged->keys[key])
 			merged->detail_keys[merged->detail_count++] = key;
 }
 
 struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis,
-			   const struct sp_analysis_options *options,
+			   const struct analysis_options *options,
 			   const struct sp_recording *recordings, size_t count)
 {
 	CLEANUP(event_names_deinit) struct event_names names = {0};
@@ -190,8 +190,8 @@ static bool translate(struct merged *merged, const struct run *run, enum sp_key 
 		*word = (uintptr_t)text;
 		return text;
 	}
-	if (key == SP_KEY_TIME && run->options.time_offsets)
-		*word -= run->options.time_origin_ns;
+	if (key == SP_KEY_TIME && run->options.rows.time_offsets)
+		*word -= run->options.rows.time_origin_ns;
 	if (key == SP_KEY_CGROUP) {
 		const char *path = sideband_cgroup(&run->sideband, *word);
 		struct numbered cgroup = {*word, 0, path ? strtab_add(strings, path) : NULL};
@@ -316,13 +316,13 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 	profile->lost_own = lost_own(run, profile->lost);
 	profile->throttled_count = throttling.count;
 	profile->throttled_ns = throttling.ns;
-	profile->weight_is_latency = run->options.memory && of->attr.sample_type &
+	profile->weight_is_latency = run->options.samples.memory && of->attr.sample_type &
 				     (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT);
-	profile->weight_is_time = !run->options.memory && !run->options.branches &&
+	profile->weight_is_time = !run->options.samples.memory && !run->options.samples.branches &&
 				  record_is_clock(of->attr.type, of->attr.config);
-	profile->of_branches = run->options.branches;
+	profile->of_branches = run->options.samples.branches;
 	profile->missing_weight = missing_weight(profile);
-	profile->has_callchains = !run->options.branches &&
+	profile->has_callchains = !run->options.samples.branches &&
 				  (of->attr.sample_type & PERF_SAMPLE_CALLCHAIN ||
 				   (run->unwinding.unwinder && dump_unwind_has_dump(&of->attr)));
 }
@@ -427,7 +427,7 @@ static struct sp_error *add_times(struct merged *merged, struct run *run)
 		return NULL;
 	analysis->first_ns = run->first_ns;
 	analysis->last_ns = run->last_ns;
-	return run->options.time_bins ? take_time_bins(analysis, run) : NULL;
+	return run->options.samples.time_bins ? take_time_bins(analysis, run) : NULL;
 }
 
 struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index)
@@ -445,7 +445,7 @@ struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index
 		return error_no_memory();
 	for (size_t i = 0; i < run->worker_count; i++)
 		if (!add_tallies(merged, run, &run->workers[i].summed) ||
-		    (run->options.tree != SP_TREE_NONE &&
+		    (run->options.tree.order != SP_TREE_NONE &&
 		     !trees_build(run, by_event, &run->workers[i].resolved)))
 			return error_no_memory();
 	return total_events(merged, run, recording);

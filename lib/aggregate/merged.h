@@ -26,7 +26,7 @@ struct merged_recording {
 
 struct merged {
 	struct sp_analysis *analysis; /* borrowed */
-	const struct sp_analysis_options *options; /* borrowed */
+	const struct analysis_options *options; /* borrowed */
 	struct merged_event *events;
 	size_t event_count;
 	struct merged_recording *recordings; /* by recording */
@@ -44,7 +44,7 @@ struct merged {
  * *merged is zeroed. To be released after a failure, too.
  */
 struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis,
-			   const struct sp_analysis_options *options,
+			   const struct analysis_options *options,
 			   const struct sp_recording *recordings, size_t count) SP_MUST_CHECK;
 void merged_deinit(struct merged *merged);
 

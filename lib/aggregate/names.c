@@ -11,7 +11,7 @@
 
 struct sp_error *names_init(struct names *names, const struct machine *machine,
 			    struct resolver *resolver, const struct source_finder *finder,
-			    const struct sp_analysis_options *options)
+			    const struct analysis_options *options)
 {
 	*names = (struct names){.options = options};
 	pthread_mutex_init(&names->lock, NULL);
@@ -76,7 +76,7 @@ static bool is_outermost(const struct frame *frame)
 		is_one_of(frame->symbol->raw_name ?: frame->symbol->name, functions));
 }
 
-static bool dso_is_shown(const struct sp_analysis_options *options, const struct frame *frame)
+static bool dso_is_shown(const struct analysis_options *options, const struct frame *frame)
 {
 	const char *dso = names_dso(frame);
 	const char *path = frame->module ? frame->module->path : dso;
@@ -84,7 +84,7 @@ static bool dso_is_shown(const struct sp_analysis_options *options, const struct
 	       filter_name(options->filter.dsos.items, options->filter.dsos.count, path);
 }
 
-bool names_symbol_shown(const struct sp_analysis_options *options, const struct frame *frame)
+bool names_symbol_shown(const struct analysis_options *options, const struct frame *frame)
 {
 	char address[32];
 	if (frame->symbol)

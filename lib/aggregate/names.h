@@ -10,7 +10,7 @@
 
 #include <linux/perf_event.h>
 #include <pthread.h>
-#include <sprof/analysis.h>
+#include "aggregate/options.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "machine/machine.h"
@@ -28,7 +28,7 @@ struct frame {
 
 struct names {
 	struct symbolizer symbolizer;
-	const struct sp_analysis_options *options; /* borrowed */
+	const struct analysis_options *options; /* borrowed */
 	pthread_mutex_t lock;          /* guards all below */
 	VEC(struct frame) frames;
 	struct index_set index_of;
@@ -37,7 +37,7 @@ struct names {
 /* To be released after a failure, too. `machine`, `resolver` and `finder` are as in symbolizer_init(). */
 struct sp_error *names_init(struct names *names, const struct machine *machine,
 			    struct resolver *resolver, const struct source_finder *finder,
-			    const struct sp_analysis_options *options) SP_MUST_CHECK;
+			    const struct analysis_options *options) SP_MUST_CHECK;
 void names_deinit(struct names *names);
 
 /* Names in place of an unknown module, and of a guest's mappings. */
@@ -60,7 +60,7 @@ static inline const char *names_dso(const struct frame *frame)
 }
 
 /* Whether a frame's symbol, or the address that stands for it, passes the filter by symbol. */
-bool names_symbol_shown(const struct sp_analysis_options *options, const struct frame *frame);
+bool names_symbol_shown(const struct analysis_options *options, const struct frame *frame);
 
 /* An answer: the index of a frame, and flags below it. */
 #define ANSWER_SHOWN 1u     /* passes the filters by dso and symbol */

@@ -3,10 +3,10 @@
 #ifndef AGGREGATE_RUN_H
 #define AGGREGATE_RUN_H
 
-#include <sprof/analysis.h>
 #include "aggregate/event_groups.h"
 #include "aggregate/matches.h"
 #include "aggregate/names.h"
+#include "aggregate/options.h"
 #include "aggregate/worker.h"
 #include "base/strtab.h"
 #include "profile/profile.h"
@@ -35,7 +35,7 @@ struct sp_analysis {
 struct run {
 	struct sp_ctx *ctx;
 	struct sp_reader *reader;
-	struct sp_analysis_options options; /* keys, and times of this recording, filled in */
+	struct analysis_options options; /* keys, and times of this recording, filled in */
 	struct machine *machine;
 	struct resolver *resolver;
 	struct sideband sideband;
@@ -51,7 +51,7 @@ struct run {
 	struct sp_analysis *analysis; /* the result, of all recordings */
 	const char *label;         /* begins the recording's findings; NULL: there is one recording */
 	const uint16_t *number_of; /* number of each event among all recordings' events; borrowed */
-	struct sp_field *fields;   /* options.fields, with this recording's events */
+	struct sp_field *fields;   /* options.rows.fields, with this recording's events */
 	size_t event_count;        /* events of the recording */
 	struct sp_profile *totals; /* totals of this recording, by event; without rows */
 	uint64_t first_ns, last_ns; /* 0, 0: no sample has a time */

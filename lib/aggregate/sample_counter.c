@@ -179,7 +179,7 @@ static uint32_t place(struct counted *counted, uint32_t root, uint16_t event,
 {
 	struct callers kept = stack->callers;
 	const struct callers *callers = &kept;
-	size_t limit = counted->work->options->max_stack;
+	size_t limit = counted->work->options->stacks.max_frames;
 	bool only_leaves = counted->work->only_leaves;
 	uint32_t view = (uint32_t)counted->chains.radix.items[root].first;
 	if (stack->has_chain && callers->misc)

@@ -44,9 +44,9 @@ static struct sp_error *add_sample(struct counted *counted, const struct sp_reco
 		    !time_bins_count(&counted->time_bins[record->event], sample->time_ns))
 			return error_no_memory();
 	}
-	if (counted->work->options->branches)
+	if (counted->work->options->samples.branches)
 		return count_branches(counted, record);
-	if (counted->work->options->memory)
+	if (counted->work->options->samples.memory)
 		return count_sample(counted, record, record->event, cost_of(sample));
 	if (sample->present & PERF_SAMPLE_READ)
 		return count_counters(counted, record);

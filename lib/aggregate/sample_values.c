@@ -79,8 +79,8 @@ static uint64_t socket_of(const struct work *work, const struct sp_sample *sampl
 
 static uint64_t time_of(const struct work *work, const struct sp_sample *sample)
 {
-	uint64_t quantum = work->options->time_quantum_ns ?: TIME_QUANTUM_NS;
-	uint64_t origin_ns = work->options->time_offsets ? work->options->time_origin_ns : 0;
+	uint64_t quantum = work->options->rows.time_quantum_ns ?: TIME_QUANTUM_NS;
+	uint64_t origin_ns = work->options->rows.time_offsets ? work->options->rows.time_origin_ns : 0;
 	if (!(sample->present & PERF_SAMPLE_TIME))
 		return DETAIL_NONE;
 	/* A header may claim a later first sample: what precedes it is in the first step. */
@@ -209,19 +209,19 @@ static bool data_value(struct counted *counted, const struct sp_record *record, 
 static bool text_value(struct counted *counted, const struct sp_record *record, enum sp_key key,
 		      uint64_t *word)
 {
-	const struct sp_analysis_options *options = counted->work->options;
+	const struct analysis_options *options = counted->work->options;
 	const struct sp_event *event = sp_reader_event(counted->work->reader, record->event);
 	const struct sp_sample *sample = &record->sample;
 	size_t index = (size_t)(key - SP_KEY_FIELD);
 	const char *text = NULL;
 	if (key == SP_KEY_TRACE) {
-		text = options->raw_trace ? sp_trace_raw_text(counted->trace, event, sample)
+		text = options->rows.raw_trace ? sp_trace_raw_text(counted->trace, event, sample)
 					  : sp_trace_text(counted->trace, event, sample);
-	} else if (index < options->field_count) {
-		const struct sp_field *field = &options->fields[index];
+	} else if (index < options->rows.field_count) {
+		const struct sp_field *field = &options->rows.fields[index];
 		if (field->event < 0 || field->event == record->event)
 			text = sp_trace_field(counted->trace, field->name,
-					      field->raw || options->raw_trace);
+					      field->raw || options->rows.raw_trace);
 	}
 	const char *kept = text ? strtab_add(&counted->texts, text) : NULL;
 	*word = kept ? (uintptr_t)kept : DETAIL_NONE;

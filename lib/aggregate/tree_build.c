@@ -91,7 +91,7 @@ static bool start(struct tree_builder *builder, const struct radix_node *root)
 		return false;
 	builder->words.count = PREFIX;
 	builder->root = SIZE_MAX;
-	if (!builder->run->options.tree_comms)
+	if (!builder->run->options.tree.comms)
 		return true;
 	uint32_t comm = text_index(builder, group->comm);
 	builder->comm = PATHS_COMM | comm;
@@ -235,7 +235,7 @@ static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf, ui
 		       size_t *begin_ret)
 {
 	/* Callees do not begin where the stack does. */
-	bool whole = leaf->chains && !builder->run->options.callees;
+	bool whole = leaf->chains && !builder->run->options.stacks.callees;
 	enum sp_stack_end end = whole ? resolved_stack_end(builder->resolved, leaf) : SP_STACK_NONE;
 	size_t begin = PREFIX;
 	if (end != SP_STACK_COMPLETE && end != SP_STACK_NONE) {
@@ -243,7 +243,7 @@ static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf, ui
 		if (path[begin] == UINT64_MAX)
 			return false;
 	}
-	if (builder->run->options.tree_comms)
+	if (builder->run->options.tree.comms)
 		path[--begin] = builder->comm;
 	*begin_ret = begin;
 	return true;
@@ -251,9 +251,9 @@ static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf, ui
 
 static bool mark(struct tree_builder *builder, struct paths *paths, size_t before, size_t calls)
 {
-	bool reversed = builder->run->options.tree == SP_TREE_CALLEE;
-	size_t fixed = builder->run->options.tree_comms;
-	for (size_t i = 0; builder->run->options.collapse_recursion && i < calls; i++) {
+	bool reversed = builder->run->options.tree.order == SP_TREE_CALLEE;
+	size_t fixed = builder->run->options.tree.comms;
+	for (size_t i = 0; builder->run->options.tree.collapse_recursion && i < calls; i++) {
 		struct cycle cycle = builder->cycles.items[i];
 		size_t at = reversed ? fixed + calls - i - cycle.calls : before + i;
 		if (cycle.calls && !paths_mark(paths, at, cycle))
@@ -285,17 +285,17 @@ static uint64_t *copy_words(struct tree_builder *builder)
 /* The calls down to the sampled one, behind PREFIX; NULL when out of memory. */
 static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf, size_t *calls_ret)
 {
-	const struct sp_analysis_options *options = &builder->run->options;
+	const struct analysis_options *options = &builder->run->options;
 	size_t above = builder->words.count, root = builder->root;
 	if (!push_frame(builder, leaf->answer >> ANSWER_SHIFT))
 		return NULL;
 	/* Most ways are added as they are: what comes before the calls has its room. */
-	bool as_is = options->tree == SP_TREE_CALLER && !options->collapse_recursion &&
-		     !options->callees;
+	bool as_is = options->tree.order == SP_TREE_CALLER && !options->tree.collapse_recursion &&
+		     !options->stacks.callees;
 	uint64_t *path = as_is ? builder->words.items : copy_words(builder);
 	/* An address where nothing is mapped matches as a name, but is no call. */
 	size_t last = builder->words.count - 1, at = builder->root < last ? builder->root : last;
-	size_t first = options->callees ? at : PREFIX, end = (options->callers ? at : last) + 1;
+	size_t first = options->stacks.callees ? at : PREFIX, end = (options->stacks.callers ? at : last) + 1;
 	builder->words.count = above;
 	builder->root = root;
 	*calls_ret = end - first;
@@ -304,17 +304,17 @@ static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf
 
 static bool add_path(struct tree_builder *builder, const struct leaf *leaf)
 {
-	const struct sp_analysis_options *options = &builder->run->options;
+	const struct analysis_options *options = &builder->run->options;
 	struct paths *paths = &builder->events[builder->event]->paths;
 	size_t calls, begin;
 	uint64_t *path = find_path(builder, leaf, &calls);
 	if (!path || !put_prefix(builder, leaf, path, &begin))
 		return false;
-	if (options->collapse_recursion)
+	if (options->tree.collapse_recursion)
 		calls = cycles_collapse(path + PREFIX, calls, builder->cycles.items);
 	size_t count = PREFIX - begin + calls;
-	if (options->tree == SP_TREE_CALLEE)
-		reverse(path + begin, count, options->tree_comms);
+	if (options->tree.order == SP_TREE_CALLEE)
+		reverse(path + begin, count, options->tree.comms);
 	return paths_add(paths, path + begin, count, leaf->samples, leaf->weight) &&
 	       mark(builder, paths, PREFIX - begin, calls);
 }

@@ -92,9 +92,9 @@ static bool word_text(enum sp_key key, uint64_t word, char *text, size_t size)
 }
 
 /* Digits that tell one step from the next, at least three. */
-static int offset_digits(const struct sp_analysis_options *options)
+static int offset_digits(const struct analysis_options *options)
 {
-	uint64_t quantum_ns = options->time_quantum_ns;
+	uint64_t quantum_ns = options->rows.time_quantum_ns;
 	return quantum_ns % 1000000 == 0 ? 3 : quantum_ns % 1000 == 0 ? 6 : 9;
 }
 
@@ -105,7 +105,7 @@ static bool describe_number(struct merged *merged, enum sp_key key, uint64_t num
 	ret->number = number;
 	switch (key) {
 	case SP_KEY_TIME:
-		if (merged->options->time_offsets)
+		if (merged->options->rows.time_offsets)
 			ret->text = format_value(merged, "+%.*f s", offset_digits(merged->options),
 					(double)number / 1e9);
 		else

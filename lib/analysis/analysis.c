@@ -10,12 +10,9 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
-#include "base/sized.h"
 #include "file/reader_damage.h"
 #include "findings/findings.h"
 #include "sideband/pass_one.h"
-
-static const enum sp_key default_keys[] = {SP_KEY_COMM, SP_KEY_DSO, SP_KEY_FUNCTION};
 
 DEFINE_CLEANUP(struct sp_analysis *, sp_analysis_free)
 DEFINE_CLEANUP(struct sp_names *, sp_names_free)
@@ -23,26 +20,26 @@ DEFINE_CLEANUP(struct sp_names *, sp_names_free)
 /* Sets what a recording has in place of the options of all. False when out of memory. */
 static bool set_own_options(struct run *run, const struct sp_recording *recording)
 {
-	struct sp_analysis_options *options = &run->options;
-	size_t count = options->field_count;
+	struct analysis_options *options = &run->options;
+	size_t count = options->rows.field_count;
 	if (recording->times) {
 		options->filter.times = recording->times;
 		options->filter.time_count = recording->time_count;
 	}
-	options->time_origin_ns = recording->time_origin_ns;
+	options->rows.time_origin_ns = recording->time_origin_ns;
 	/* Fields name events by their numbers among all recordings' events. */
 	run->fields = calloc(count + 1, sizeof(*run->fields));
 	if (!run->fields)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		run->fields[i] = options->fields[i];
-		int32_t event = options->fields[i].event;
+		run->fields[i] = options->rows.fields[i];
+		int32_t event = options->rows.fields[i].event;
 		run->fields[i].event = event < 0 ? -1 : SP_EVENT_NONE;
 		for (size_t j = 0; event >= 0 && j < run->event_count; j++)
 			if (run->number_of[j] == event)
 				run->fields[i].event = (int32_t)j;
 	}
-	options->fields = run->fields;
+	options->rows.fields = run->fields;
 	return true;
 }
 
@@ -99,20 +96,15 @@ static struct sp_error *analyse_all(struct sp_ctx *ctx, const struct sp_recordin
 }
 
 static struct sp_error *analyse_once(struct sp_ctx *ctx, const struct sp_recording *recordings,
-				     size_t count, const struct sp_analysis_options *options,
+				     size_t count, const struct analysis_options *options,
 				     struct sp_analysis **ret)
 {
 	CLEANUP(cleanup_sp_analysis_free) struct sp_analysis *analysis =
 		calloc(1, sizeof(*analysis));
 	if (!analysis)
 		return error_no_memory();
-	struct sp_analysis_options all = *options;
-	if (!options->key_count) {
-		all.keys = default_keys;
-		all.key_count = sizeof(default_keys) / sizeof(*default_keys);
-	}
 	struct merged merged = {0};
-	struct sp_error *error = merged_init(&merged, analysis, &all, recordings, count);
+	struct sp_error *error = merged_init(&merged, analysis, options, recordings, count);
 	if (!error)
 		error = analyse_all(ctx, recordings, count, &merged);
 	merged_deinit(&merged);
@@ -128,7 +120,7 @@ static struct sp_error *analyse_once(struct sp_ctx *ctx, const struct sp_recordi
 
 /* Analyses again if samples had swallowed records that were not seen as such. */
 static struct sp_error *analyse(struct sp_ctx *ctx, const struct sp_recording *recordings,
-				size_t count, const struct sp_analysis_options *options,
+				size_t count, const struct analysis_options *options,
 				struct sp_analysis **ret)
 {
 	CLEANUP_FREE bool *exact = calloc(count + 1, sizeof(*exact));
@@ -152,9 +144,9 @@ struct sp_error *sp_analysis_sum(struct sp_ctx *ctx, const struct sp_recording *
 				 size_t count, const struct sp_analysis_options *options,
 				 struct sp_analysis **ret)
 {
-	struct sp_analysis_options copy;
+	struct analysis_options copy;
 	CLEANUP(cleanup_sp_names_free) struct sp_names *names = NULL;
-	struct sp_error *error = sized_copy(&copy, sizeof(copy), options);
+	struct sp_error *error = analysis_options_copy(&copy, options);
 	if (error)
 		return error;
 	/* Several recordings of one program have the same names. */
@@ -171,12 +163,12 @@ struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *reader,
 				 const struct sp_analysis_options *options,
 				 struct sp_analysis **ret)
 {
-	struct sp_analysis_options copy;
-	struct sp_error *error = sized_copy(&copy, sizeof(copy), options);
+	struct analysis_options copy;
+	struct sp_error *error = analysis_options_copy(&copy, options);
 	if (error)
 		return error;
 	const struct sp_recording recording = {.reader = reader,
-					       .time_origin_ns = copy.time_origin_ns};
+					       .time_origin_ns = copy.rows.time_origin_ns};
 	return analyse(ctx, &recording, 1, &copy, ret);
 }
 

@@ -39,9 +39,9 @@ static struct label_options label_options(const struct run *run)
 {
 	return (struct label_options){
 		.keys = run->work.keys,
-		.tree = run->options.tree != SP_TREE_NONE || run->work.matches,
-		.expand = run->options.inlines != SP_OFF,
-		.tree_lines = run->options.tree_lines,
+		.tree = run->options.tree.order != SP_TREE_NONE || run->work.matches,
+		.expand = run->options.stacks.inlines != SP_OFF,
+		.tree_lines = run->options.tree.lines,
 		.threads = run->threads,
 		.ctx = run->ctx,
 	};
@@ -225,7 +225,7 @@ static struct sp_error *all_workers(struct run *run, struct ranges *ranges,
 
 static void work_init(struct run *run, const struct merged *merged)
 {
-	const struct sp_analysis_options *options = &run->options;
+	const struct analysis_options *options = &run->options;
 	struct work *work = &run->work;
 	*work = (struct work){
 		.ctx = run->ctx,
@@ -237,8 +237,8 @@ static void work_init(struct run *run, const struct merged *merged)
 		.options = options,
 		.labels = &run->labels,
 		.detail_count = merged->detail_count,
-		.only_leaves = options->branches ||
-			       (!options->children && options->tree == SP_TREE_NONE),
+		.only_leaves = options->samples.branches ||
+			       (!options->rows.children && options->tree.order == SP_TREE_NONE),
 		.replicates = merged->replicates,
 		.sum_tasks = run->sideband.task_counts.count || run->sideband.lifetimes.events.count,
 	};
@@ -247,11 +247,11 @@ static void work_init(struct run *run, const struct merged *merged)
 	memcpy(work->detail_keys, merged->detail_keys, sizeof(work->detail_keys));
 	for (size_t i = 0; i < work->detail_count; i++)
 		work->has_texts |= key_is_text(work->detail_keys[i]);
-	work->group_keys[SP_KEY_COMM] |= options->tree_comms;
-	if (!options->branches && matches_wanted(options, work->keys[SP_KEY_PARENT])) {
+	work->group_keys[SP_KEY_COMM] |= options->tree.comms;
+	if (!options->samples.branches && matches_wanted(options, work->keys[SP_KEY_PARENT])) {
 		work->matches = &run->matches;
 		work->only_leaves = false;
-		work->by_stack = matches_filter(options) || options->parent_only;
+		work->by_stack = matches_filter(options) || options->rows.parent_only;
 	}
 }
 

@@ -15,20 +15,20 @@ static uint64_t time_of(const struct sp_row *row)
 static int compare(const void *a, const void *b, void *arg)
 {
 	const struct sp_row *x = a, *y = b;
-	const struct sp_analysis_options *options = arg;
+	const struct analysis_options *options = arg;
 	uint64_t x_ns = time_of(x), y_ns = time_of(y);
 	if (x_ns != y_ns)
 		return x_ns < y_ns ? -1 : 1;
-	int order = options->children ? profile_compare_weights(&x->total, &y->total)
+	int order = options->rows.children ? profile_compare_weights(&x->total, &y->total)
 				      : profile_compare_weights(&x->self, &y->self);
 	return order ? order : profile_compare_names(x, y);
 }
 
 /* A copy in order; NULL when out of memory. Items begin with a struct sp_row. */
-static const void *order(struct sp_analysis *analysis, const struct sp_analysis_options *options,
+static const void *order(struct sp_analysis *analysis, const struct analysis_options *options,
 			 const void *rows, size_t count, size_t size)
 {
-	struct sp_analysis_options by = *options;
+	struct analysis_options by = *options;
 	void *copy = arena_alloc(&analysis->arena, count * size + 1);
 	if (!copy)
 		return NULL;
@@ -37,9 +37,9 @@ static const void *order(struct sp_analysis *analysis, const struct sp_analysis_
 	return copy;
 }
 
-bool order_rows_by_time(struct sp_analysis *analysis, const struct sp_analysis_options *options)
+bool order_rows_by_time(struct sp_analysis *analysis, const struct analysis_options *options)
 {
-	if (!options->time_offsets || options->keys[0] != SP_KEY_TIME)
+	if (!options->rows.time_offsets || options->rows.keys[0] != SP_KEY_TIME)
 		return true;
 	for (size_t i = 0; i < analysis->profile_count; i++) {
 		struct sp_profile *profile = &analysis->profiles[i];

@@ -6,6 +6,6 @@
 #include "aggregate/run.h"
 
 /* With time_offsets, orders rows by their time, then by weight; false when out of memory. */
-bool order_rows_by_time(struct sp_analysis *analysis, const struct sp_analysis_options *options);
+bool order_rows_by_time(struct sp_analysis *analysis, const struct analysis_options *options);
 
 #endif

@@ -24,3 +24,14 @@ struct sp_error *sized_copy(void *ret, size_t size, const void *options)
 	memcpy(ret, &size, sizeof(size));
 	return NULL;
 }
+
+struct sp_error *sized_copy_groups(const struct sized_group *groups, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct sp_error *error =
+			sized_copy(groups[i].ret, groups[i].size, groups[i].options);
+		if (error)
+			return error_prefix(error, "%s", groups[i].name);
+	}
+	return NULL;
+}

@@ -16,4 +16,15 @@
  */
 struct sp_error *sized_copy(void *ret, size_t size, const void *options) SP_MUST_CHECK;
 
+/* A group of options: the copy, its size, the caller's group (NULL: defaults), and its name for errors. */
+struct sized_group {
+	void *ret;
+	size_t size;
+	const void *options;
+	const char *name;
+};
+
+/* Copies groups with sized_copy(). An error's message begins with the group's name. */
+struct sp_error *sized_copy_groups(const struct sized_group *groups, size_t count) SP_MUST_CHECK;
+
 #endif

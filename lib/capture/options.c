@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/options.h"
 
-#include "base/error.h"
 #include "base/sized.h"
 
 struct sp_error *capture_options_copy(struct capture_options *ret,
@@ -11,12 +10,7 @@ struct sp_error *capture_options_copy(struct capture_options *ret,
 	struct sp_error *error = sized_copy(&given, sizeof(given), options);
 	if (error)
 		return error;
-	const struct {
-		void *copy;
-		size_t size;
-		const void *group;
-		const char *name;
-	} groups[] = {
+	const struct sized_group groups[] = {
 		{&ret->target, sizeof(ret->target), given.target, "target"},
 		{&ret->sampling, sizeof(ret->sampling), given.sampling, "sampling"},
 		{&ret->fields, sizeof(ret->fields), given.fields, "fields"},
@@ -25,10 +19,5 @@ struct sp_error *capture_options_copy(struct capture_options *ret,
 		{&ret->output, sizeof(ret->output), given.output, "output"},
 		{&ret->schedule, sizeof(ret->schedule), given.schedule, "schedule"},
 	};
-	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
-		error = sized_copy(groups[i].copy, groups[i].size, groups[i].group);
-		if (error)
-			return error_prefix(error, "%s", groups[i].name);
-	}
-	return NULL;
+	return sized_copy_groups(groups, sizeof(groups) / sizeof(*groups));
 }

@@ -183,7 +183,7 @@ static double share_of(const struct whole *whole, uint64_t samples, uint64_t wei
 
 static const char *counted(const struct run *run)
 {
-	return run->options.branches ? "branches" : "samples";
+	return run->options.samples.branches ? "branches" : "samples";
 }
 
 /* A finding of one share; `summary` has a %s for "samples" or "branches". */
@@ -406,7 +406,7 @@ static bool find_missing_lines(struct run *run, const struct whole *whole)
 	if (!unlined || !all)
 		return false;
 	count_unlined(run, unlined, all);
-	bool lines = keys[SP_KEY_SRCFILE] || keys[SP_KEY_SRCLINE] || run->options.tree_lines;
+	bool lines = keys[SP_KEY_SRCFILE] || keys[SP_KEY_SRCLINE] || run->options.tree.lines;
 	return add_damaged(run, whole, all) && (!lines || add_unlined(run, whole, unlined));
 }
 

@@ -17,7 +17,9 @@
 struct sp_script {
 	struct sp_ctx *ctx;
 	struct sp_reader *reader;
-	struct sp_script_options options;
+	struct sp_script_options options; /* its groups are the two below */
+	struct sp_filter filter;
+	struct sp_files files;
 	struct machine *machine;
 	struct sideband sideband;
 	struct resolver *resolver;

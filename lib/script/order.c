@@ -68,7 +68,7 @@ static bool sample_passes(const struct reading *reading, const struct sp_record 
 				 layout->events[record->event].name))
 			return false;
 	}
-	return filter_task(&options->filter, sample->pid, sample->tid);
+	return filter_task(options->filter, sample->pid, sample->tid);
 }
 
 /* Whether a record passes the filters. *time_ret is its time, or TIME_NONE. */
@@ -83,9 +83,9 @@ static bool is_told(const struct reading *reading, const struct sp_record *recor
 	if (sample && !sample_passes(reading, record))
 		return false;
 	if (from.present & PERF_SAMPLE_CPU &&
-	    !filter_number(options->filter.cpus.items, options->filter.cpus.count, (int32_t)from.cpu))
+	    !filter_number(options->filter->cpus.items, options->filter->cpus.count, (int32_t)from.cpu))
 		return false;
-	return !sample || options->tell_all || filter_time(&options->filter, from.time_ns);
+	return !sample || options->tell_all || filter_time(options->filter, from.time_ns);
 }
 
 static bool add(struct order *order, const struct raw_record *raw, uint64_t time_ns)

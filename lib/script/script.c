@@ -22,8 +22,8 @@ DEFINE_CLEANUP(struct sp_script *, sp_script_free)
 
 static struct sp_error *read_sideband(struct sp_script *script)
 {
-	const struct pass_one pass = {script->ctx, script->reader, &script->options.files,
-				      script->threads};
+	const struct pass_one pass = {.ctx = script->ctx, .reader = script->reader,
+				      .files = script->options.files, .threads = script->threads};
 	struct sp_error *error = pass_one_read(&pass, &script->machine, &script->sideband);
 	if (!error && script->sideband.deferred_count && script->options.chains != SP_OFF)
 		error = deferred_read(&script->deferred, script->reader, &script->sideband.splits,
@@ -33,11 +33,12 @@ static struct sp_error *read_sideband(struct sp_script *script)
 
 static struct sp_error *open_files(struct sp_script *script)
 {
-	struct sp_files files = script->options.files;
+	struct sp_files files = *script->options.files;
 	/* Without call chains, no stack is unwound. */
 	if (script->options.chains == SP_OFF)
 		files.unwinder = "none";
-	const struct pass_one pass = {script->ctx, script->reader, &files, script->threads};
+	const struct pass_one pass = {.ctx = script->ctx, .reader = script->reader, .files = &files,
+				      .threads = script->threads};
 	struct sp_error *error = pass_one_open(&pass, script->machine, &script->resolver,
 					       &script->unwinding);
 	return error ? error :
@@ -149,6 +150,22 @@ static struct sp_error *prepare(struct sp_script *script)
 	return error;
 }
 
+static struct sp_error *copy_options(struct sp_script *script,
+				     const struct sp_script_options *options)
+{
+	struct sp_script_options *copy = &script->options;
+	struct sp_error *error = sized_copy(copy, sizeof(*copy), options);
+	if (error)
+		return error;
+	const struct sized_group groups[] = {
+		{&script->filter, sizeof(script->filter), copy->filter, "filter"},
+		{&script->files, sizeof(script->files), copy->files, "files"},
+	};
+	copy->filter = &script->filter;
+	copy->files = &script->files;
+	return sized_copy_groups(groups, 2);
+}
+
 static struct sp_error *open_once(struct sp_ctx *ctx, struct sp_reader *reader,
 				  const struct sp_script_options *options, struct sp_script **ret)
 {
@@ -157,7 +174,7 @@ static struct sp_error *open_once(struct sp_ctx *ctx, struct sp_reader *reader,
 		return error_no_memory();
 	script->ctx = ctx;
 	script->reader = reader;
-	struct sp_error *error = sized_copy(&script->options, sizeof(script->options), options);
+	struct sp_error *error = copy_options(script, options);
 	if (error)
 		return error;
 	script->threads = pass_one_threads(script->options.threads);

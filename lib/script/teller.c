@@ -357,22 +357,22 @@ static struct sp_error *find_chain(struct sp_teller *teller)
 static bool place_passes(const struct sp_script_options *options, const struct place *place)
 {
 	const struct symbol *symbol = place ? place->symbol : NULL;
-	if (!options->filter.dsos.count && !options->filter.symbols.count)
+	if (!options->filter->dsos.count && !options->filter->symbols.count)
 		return true;
 	if (!place)
 		return false;
-	if (!filter_name(options->filter.dsos.items, options->filter.dsos.count, place->shown.dso) &&
-	    !filter_name(options->filter.dsos.items, options->filter.dsos.count, place->shown.dso_name))
+	if (!filter_name(options->filter->dsos.items, options->filter->dsos.count, place->shown.dso) &&
+	    !filter_name(options->filter->dsos.items, options->filter->dsos.count, place->shown.dso_name))
 		return false;
-	return !options->filter.symbols.count ||
-	       (symbol && filter_symbol(options->filter.symbols.items, options->filter.symbols.count,
+	return !options->filter->symbols.count ||
+	       (symbol && filter_symbol(options->filter->symbols.items, options->filter->symbols.count,
 					symbol->name, symbol->raw_name));
 }
 
 /* Whether an item passes the filters that need no symbol. */
 static bool passes(const struct sp_script_options *options, const struct sp_script_item *item)
 {
-	const struct sp_filter *filter = &options->filter;
+	const struct sp_filter *filter = options->filter;
 	/* With tell_all, order_make() did not apply these filters. */
 	if (options->tell_all && !(filter_task(filter, item->pid, item->tid) &&
 				   filter_time(filter, item->time_ns)))

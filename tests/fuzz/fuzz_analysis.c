@@ -83,17 +83,30 @@ static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
 	uint64_t sum = 0;
 	struct sp_error *error = sp_ctx_new(&ctx);
 	assert(!error);
-	const struct sp_analysis_options options = {
-		.size = sizeof(options),
+	const struct sp_analysis_rows rows = {
+		.size = sizeof(rows),
 		.keys = keys,
 		.key_count = key_count,
 		.fields = fields,
 		.field_count = sizeof(fields) / sizeof(*fields),
 		.children = mode != MODE_BRANCHES,
-		.tree = mode == MODE_CALLS ? SP_TREE_CALLER : SP_TREE_NONE,
-		.branches = mode == MODE_BRANCHES,
 		.groups = mode == MODE_VALUES ? SP_GROUPS_ALL : SP_GROUPS_RECORDED,
-		.files.symfs = "/nonexistent",
+	};
+	const struct sp_analysis_tree tree = {
+		.size = sizeof(tree),
+		.order = mode == MODE_CALLS ? SP_TREE_CALLER : SP_TREE_NONE,
+	};
+	const struct sp_analysis_samples samples = {
+		.size = sizeof(samples),
+		.branches = mode == MODE_BRANCHES,
+	};
+	const struct sp_files files = {.size = sizeof(files), .symfs = "/nonexistent"};
+	const struct sp_analysis_options options = {
+		.size = sizeof(options),
+		.rows = &rows,
+		.tree = &tree,
+		.samples = &samples,
+		.files = &files,
 		.threads = threads,
 	};
 	error = sp_reader_open(ctx, path, &reader);

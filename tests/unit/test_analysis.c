@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <sprof/sprof.h>
+#include "aggregate/options.h"
 #include "record/encode.h"
 #include "record/note.h"
 #include "writer/writer.h"
@@ -26,7 +27,7 @@ struct made {
 	struct record_buffer buffer;
 	struct sp_ctx *ctx;
 	struct sp_reader *reader;
-	struct sp_analysis_options options;
+	struct analysis_options options;
 	struct sp_analysis *analysis;
 };
 
@@ -139,8 +140,22 @@ static void analyse(struct made *made, const char *path)
 {
 	ok_or_fail(sp_ctx_new(&made->ctx));
 	ok_or_fail(sp_reader_open(made->ctx, path, &made->reader));
-	made->options.size = sizeof(made->options);
-	ok_or_fail(sp_analysis_run(made->ctx, made->reader, &made->options, &made->analysis));
+	struct analysis_options *groups = &made->options;
+	groups->rows.size = sizeof(groups->rows);
+	groups->tree.size = sizeof(groups->tree);
+	groups->samples.size = sizeof(groups->samples);
+	groups->filter.size = sizeof(groups->filter);
+	groups->files.size = sizeof(groups->files);
+	const struct sp_analysis_options options = {
+		.size = sizeof(options),
+		.rows = &groups->rows,
+		.tree = &groups->tree,
+		.samples = &groups->samples,
+		.filter = &groups->filter,
+		.files = &groups->files,
+		.threads = groups->threads,
+	};
+	ok_or_fail(sp_analysis_run(made->ctx, made->reader, &options, &made->analysis));
 	ck_assert_uint_eq(sp_analysis_profile_count(made->analysis), made->event_count);
 }
 
@@ -177,7 +192,7 @@ static void rows_are(const struct made *made, size_t event, const char *wanted)
 						 row->pid, row->tid, row->cpu);
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%d",
 					 (int)row->self.samples);
-		if (made->options.children)
+		if (made->options.rows.children)
 			snprintf(text + used, sizeof(text) - used, "/%d", (int)row->total.samples);
 	}
 	ck_assert_str_eq(text, wanted);
@@ -369,8 +384,8 @@ TEST(rows_are_made_by_the_keys_asked_for)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct made made = {0};
 		add_event(&made, "cpu-clock", BASIC);
-		made.options.keys = cases[i].keys;
-		made.options.key_count = cases[i].count;
+		made.options.rows.keys = cases[i].keys;
+		made.options.rows.key_count = cases[i].count;
 		comm(&made, 0, 1, 1, "a", false);
 		comm(&made, 0, 1, 3, "b", false);
 		comm(&made, 0, 2, 2, "a", false);
@@ -415,9 +430,9 @@ static void chains_init(struct made *made)
 	files_write(files_path("kallsyms"), kallsyms, strlen(kallsyms));
 	add_event(made, "cpu-clock", BASIC | PERF_SAMPLE_CALLCHAIN);
 	made->options.files.kallsyms = files_path("kallsyms");
-	made->options.keys = keys;
-	made->options.key_count = 1;
-	made->options.children = true;
+	made->options.rows.keys = keys;
+	made->options.rows.key_count = 1;
+	made->options.rows.children = true;
 	map_kernel(made);
 	map(made, 0, 1, 0x10000, "/bin/program");
 	map(made, 0, 1, 0x30000, "/lib/libc.so.6");
@@ -440,7 +455,7 @@ TEST(a_return_address_without_code_ends_the_stack)
 	for (int only_leaves = 0; only_leaves < 2; only_leaves++) {
 		struct made made = {0};
 		chains_init(&made); /* mapped at time 0: as /proc had it */
-		made.options.children = !only_leaves;
+		made.options.rows.children = !only_leaves;
 		CHAIN(&made, PERF_RECORD_MISC_USER, ASTRAY);
 		/* The call is the last instruction of its mapping; the next, where threads begin. */
 		CHAIN(&made, PERF_RECORD_MISC_USER, (uint64_t)PERF_CONTEXT_USER, 0x10010, 0x20000,
@@ -458,7 +473,7 @@ TEST(addresses_of_unknown_mappings_stay)
 {
 	static const enum sp_key keys[] = {SP_KEY_SYMBOL};
 	for (int lost = 0; lost < 2; lost++) {
-		struct made made = {.options = {.keys = keys, .key_count = 1, .children = true}};
+		struct made made = {.options.rows = {.keys = keys, .key_count = 1, .children = true}};
 		struct sp_record loss = {.type = PERF_RECORD_LOST, .lost = {.lost = 1}};
 		add_event(&made, "cpu-clock", BASIC | PERF_SAMPLE_CALLCHAIN);
 		/* What was mapped before the recording began is not known, or some was lost. */
@@ -501,7 +516,7 @@ static void put_in_exec(struct made *made, uint64_t time_ns, uint64_t user_ip)
 TEST(samples_within_execve_keep_the_old_programs_mappings)
 {
 	static const enum sp_key keys[] = {SP_KEY_DSO};
-	struct made made = {.options = {.keys = keys, .key_count = 1, .children = true}};
+	struct made made = {.options.rows = {.keys = keys, .key_count = 1, .children = true}};
 	add_event(&made, "cpu-clock", BASIC | PERF_SAMPLE_CALLCHAIN);
 	map_kernel(&made);
 	map(&made, 0, 1, 0x10000, "/bin/old");
@@ -561,7 +576,7 @@ TEST(stacks_are_counted_by_their_ends)
 	put_chain(&made, 10, PERF_RECORD_MISC_USER, 127, deep);
 	sample(&made, 10, 1, 1, 0x10010);
 	for (int only_leaves = 0; only_leaves < 2; only_leaves++) {
-		made.options.children = !only_leaves;
+		made.options.rows.children = !only_leaves;
 		finish(&made);
 		const struct sp_stack_ends *ends = &profile(&made, 0)->stacks;
 		ck_assert_uint_eq(ends->complete, 2);
@@ -643,8 +658,8 @@ TEST(stacks_end_as_the_recording_says)
 			"0x10 1 (![truncated: no unwind information for libc.so.6] 1)",
 	};
 	for (int pass = SP_TREE_NONE; pass <= SP_TREE_CALLEE; pass++) {
-		made.options.tree = (enum sp_tree_order)pass;
-		made.options.children = pass != SP_TREE_NONE;
+		made.options.tree.order = (enum sp_tree_order)pass;
+		made.options.rows.children = pass != SP_TREE_NONE;
 		finish(&made);
 		const struct sp_profile *of = profile(&made, 0);
 		ck_assert_uint_eq(of->stacks.complete, 3);
@@ -675,7 +690,7 @@ TEST(the_machines_change_is_seen_in_chains_too)
 			put_chain(&made, 100 * i + 10 + j, PERF_RECORD_MISC_USER, 4, ips);
 	}
 	static const enum sp_key keys[] = {SP_KEY_DSO};
-	made.options.keys = keys;
+	made.options.rows.keys = keys;
 	finish(&made);
 	rows_are(&made, 0, "program 300/300, even.so 0/150, odd.so 0/150");
 	made_deinit(&made);
@@ -687,7 +702,7 @@ TEST(filters_change_rows_but_not_the_whole)
 	static const char *const names[] = {"b"}, *const dsos[] = {"/lib/one.so", "nothing"};
 	static const char *const symbols[] = {"0x20"};
 	static const struct sp_time_span late = {200, 0}, early[] = {{0, 10}, {100, 200}};
-	static const struct sp_analysis_options cases[] = {
+	static const struct analysis_options cases[] = {
 		{.filter.pids = {two, 1}}, {.filter.tids = {five, 1}}, {.filter.cpus = {five, 1}},
 		{.filter.comms = {names, 1}}, {.filter.dsos = {dsos, 2}},
 		{.filter.symbols = {symbols, 1}}, {.filter.times = &late, .filter.time_count = 1},
@@ -698,7 +713,7 @@ TEST(filters_change_rows_but_not_the_whole)
 		struct made made = {0};
 		add_event(&made, "cpu-clock", BASIC);
 		made.options = cases[i / 2];
-		made.options.relative = i % 2;
+		made.options.samples.relative = i % 2;
 		comm(&made, 0, 1, 1, "a", false);
 		comm(&made, 0, 2, 2, "b", false);
 		map(&made, 0, 1, 0x10000, "/lib/one.so");
@@ -957,8 +972,8 @@ TEST(weight_without_samples_widens_the_rows_it_may_belong_to)
 	const double low = 0.0614919, high = 0.7923404, all = MS(3), missing = MS(15) / 4;
 	struct made made = {0};
 	make_children(&made);
-	made.options.keys = (const enum sp_key[]){SP_KEY_COMM};
-	made.options.key_count = 1;
+	made.options.rows.keys = (const enum sp_key[]){SP_KEY_COMM};
+	made.options.rows.key_count = 1;
 	finish(&made);
 	ck_assert_uint_eq(profile(&made, 0)->missing_weight, MS(15) / 4);
 	for (size_t i = 0; i < 3; i++) {
@@ -974,8 +989,8 @@ TEST(weight_without_samples_widens_the_rows_it_may_belong_to)
 	/* Rows that are not by program may lack all of it. */
 	struct made mixed = {0};
 	make_children(&mixed);
-	mixed.options.keys = (const enum sp_key[]){SP_KEY_DSO};
-	mixed.options.key_count = 1;
+	mixed.options.rows.keys = (const enum sp_key[]){SP_KEY_DSO};
+	mixed.options.rows.key_count = 1;
 	finish(&mixed);
 	ck_assert_uint_eq(profile(&mixed, 0)->rows[0].missing_weight, MS(15) / 4);
 	made_deinit(&mixed);
@@ -1131,12 +1146,12 @@ TEST(results_do_not_depend_on_the_number_of_threads)
 {
 	static const enum sp_key keys[] = {SP_KEY_COMM, SP_KEY_CPU, SP_KEY_DSO, SP_KEY_SYMBOL};
 	static const enum sp_tree_order orders[] = {SP_TREE_CALLER, SP_TREE_CALLEE};
-	struct made one = {.options = {.keys = keys, .key_count = 4, .children = true,
-				       .threads = 1, .tree_comms = true}};
+	struct made one = {.options = {.rows = {.keys = keys, .key_count = 4, .children = true},
+				       .threads = 1, .tree.comms = true}};
 	add_event(&one, "cpu-clock", BASIC | PERF_SAMPLE_CALLCHAIN);
 	put_much(&one);
 	for (int i = 0; i < 2; i++) {
-		one.options.tree = orders[i];
+		one.options.tree.order = orders[i];
 		finish(&one);
 		struct made many = one;
 		many.options.threads = 5;
@@ -1166,8 +1181,8 @@ TEST(totals_agree_with_a_count_sample_by_sample)
 	static const enum sp_key keys[] = {SP_KEY_SYMBOL};
 	enum { FUNCTIONS = 24, SAMPLES = 4000 };
 	static uint64_t selfs[FUNCTIONS], totals[FUNCTIONS];
-	struct made made = {.options = {.keys = keys, .key_count = 1, .children = true,
-					.tree = SP_TREE_CALLEE}};
+	struct made made = {.options = {.rows = {.keys = keys, .key_count = 1, .children = true},
+					.tree.order = SP_TREE_CALLEE}};
 	add_event(&made, "cpu-clock", BASIC | PERF_SAMPLE_CALLCHAIN);
 	map(&made, 0, 1, 0x10000, "/bin/program");
 	srand48(11);
@@ -1202,7 +1217,7 @@ TEST(totals_agree_with_a_count_sample_by_sample)
 
 TEST(a_recording_of_nothing_is_analysed)
 {
-	struct made made = {.options = {.children = true, .tree = SP_TREE_CALLER}};
+	struct made made = {.options = {.rows.children = true, .tree.order = SP_TREE_CALLER}};
 	add_event(&made, "cpu-clock", BASIC);
 	comm(&made, 0, 1, 1, "a", false);
 	finish(&made);

@@ -64,8 +64,10 @@ static const char *write_recording(void)
 	return path;
 }
 
-static const struct sp_analysis_options options = {.size = sizeof(options), .children = true,
-						   .tree = SP_TREE_CALLER, .threads = 2};
+static const struct sp_analysis_rows rows = {.size = sizeof(rows), .children = true};
+static const struct sp_analysis_tree tree = {.size = sizeof(tree), .order = SP_TREE_CALLER};
+static const struct sp_analysis_options options = {.size = sizeof(options), .rows = &rows, .tree = &tree,
+						   .threads = 2};
 
 /* Time of an analysis that is not cancelled, which finds all samples. */
 static int64_t analyse_all(struct sp_ctx *ctx, struct sp_reader *reader)

@@ -215,7 +215,8 @@ static void check_report(const char *path, uint64_t samples)
 	ok_or_fail(sp_ctx_new(&ctx));
 	ok_or_fail(sp_reader_open(ctx, path, &reader));
 	const enum sp_key keys[] = {SP_KEY_COMM, SP_KEY_DSO};
-	const struct sp_analysis_options options = {.size = sizeof(options), .keys = keys, .key_count = 2};
+	const struct sp_analysis_rows rows = {.size = sizeof(rows), .keys = keys, .key_count = 2};
+	const struct sp_analysis_options options = {.size = sizeof(options), .rows = &rows};
 	ok_or_fail(sp_analysis_run(ctx, reader, &options, &analysis));
 	const struct sp_profile *profile = sp_analysis_profile(analysis, 0);
 	ck_assert_uint_eq(profile->row_count, PROGRAMS);

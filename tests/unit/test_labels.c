@@ -47,7 +47,7 @@ struct fixture {
 	struct sp_ctx *ctx;
 	struct machine *machine;
 	struct resolver *resolver;
-	struct sp_analysis_options options;
+	struct analysis_options options;
 	struct names names;
 	struct labels labels;
 	struct functions rows, nodes;

@@ -8,7 +8,7 @@ enum { CALLER, LEFT, RIGHT, FRAMES };
 
 struct made {
 	struct record_layout layout;
-	struct sp_analysis_options options;
+	struct analysis_options options;
 	struct labels labels;
 	struct work work;
 	struct counted counted;

@@ -40,9 +40,10 @@ static const char *rows(unsigned int bit, bool children)
 	struct sp_reader *reader;
 	struct sp_analysis *analysis;
 	const enum sp_key keys[] = {SP_KEY_SYMBOL};
-	const struct sp_analysis_options options = {.size = sizeof(options), .keys = keys, .key_count = 1,
-						    .children = children,
-						    .files.symfs = "/nonexistent"};
+	const struct sp_analysis_rows rows = {.size = sizeof(rows), .keys = keys, .key_count = 1,
+					      .children = children};
+	const struct sp_files files = {.size = sizeof(files), .symfs = "/nonexistent"};
+	const struct sp_analysis_options options = {.size = sizeof(options), .rows = &rows, .files = &files};
 	made_end_data(&bytes);
 	const struct made_feature feature = {bit, payload.at, payload.size};
 	made_features(&bytes, &feature, 1);

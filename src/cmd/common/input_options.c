@@ -195,6 +195,7 @@ struct sp_filter selection_filter(const struct selection *selection,
 				  const struct sp_recording *recording)
 {
 	return (struct sp_filter){
+		.size = sizeof(struct sp_filter),
 		.comms = option_strings_list(&selection->comms),
 		.dsos = option_strings_list(&selection->dsos),
 		.symbols = option_strings_list(&selection->symbols),
@@ -211,6 +212,7 @@ struct sp_filter selection_filter(const struct selection *selection,
 struct sp_files selection_files(const struct selection *selection)
 {
 	return (struct sp_files){
+		.size = sizeof(struct sp_files),
 		.symfs = selection->symfs,
 		.vmlinux = selection->vmlinux,
 		.kallsyms = selection->kallsyms,

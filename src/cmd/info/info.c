@@ -150,8 +150,10 @@ struct info_options {
 static struct sp_analysis *analyze(struct sp_ctx *ctx, struct sp_reader *reader,
 				   const struct info_options *options)
 {
-	const struct sp_analysis_options wanted = {.size = sizeof(wanted), .children = true,
-						     .files.symfs = options->symfs};
+	const struct sp_analysis_rows rows = {.size = sizeof(rows), .children = true};
+	const struct sp_files files = {.size = sizeof(files), .symfs = options->symfs};
+	const struct sp_analysis_options wanted = {.size = sizeof(wanted), .rows = &rows,
+						     .files = &files};
 	struct sp_analysis *analysis = NULL;
 	sp_ctx_set_debuginfod(ctx, options->debuginfod);
 	sp_reader_rewind(reader);

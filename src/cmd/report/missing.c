@@ -95,15 +95,21 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 	const struct selection *selection = &arguments->selection;
 	const char *root = arguments->callers ?: arguments->callees;
 	const enum sp_key key = selection->inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL;
-	struct sp_analysis_options options = {
-		.size = sizeof(options),
-		.keys = &key,
-		.key_count = 1,
-		.children = true,
-		.max_stack = (size_t)arguments->max_stack,
+	const struct sp_analysis_rows rows = {.size = sizeof(rows), .keys = &key, .key_count = 1,
+					      .children = true};
+	const struct sp_analysis_stacks stacks = {
+		.size = sizeof(stacks),
+		.max_frames = (size_t)arguments->max_stack,
 		.inlines = selection->inlines ? SP_ON : SP_OFF,
-		.filter = selection_filter(selection, NULL),
-		.files = selection_files(selection),
+	};
+	struct sp_filter filter = selection_filter(selection, NULL);
+	const struct sp_files files = selection_files(selection);
+	const struct sp_analysis_options options = {
+		.size = sizeof(options),
+		.rows = &rows,
+		.stacks = &stacks,
+		.filter = &filter,
+		.files = &files,
 		.threads = (unsigned int)selection->jobs,
 	};
 	struct sp_analysis *all = NULL;
@@ -111,7 +117,7 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 	if (!has_samples(analysis, &shown) || shown || arguments->branches == 1 ||
 	    !(selection->symbols.count || (root && *root != '/')))
 		return;
-	options.filter.symbols = (struct sp_string_list){0};
+	filter.symbols = (struct sp_string_list){0};
 	struct sp_error *error = sp_analysis_sum(ctx, recordings->items, recordings->count,
 						 &options, &all);
 	if (error) {

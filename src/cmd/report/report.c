@@ -87,39 +87,74 @@ static enum sp_grouping grouping(const struct report_arguments *arguments,
 	return SP_GROUPS_ALL;
 }
 
-static struct sp_analysis_options analysis_options(const struct report_arguments *arguments,
-						   const struct sp_reader *reader)
+/* Groups of options of an analysis. `options` points to the others, so it must not be copied. */
+struct analysis_groups {
+	struct sp_analysis_rows rows;
+	struct sp_analysis_tree tree;
+	struct sp_analysis_stacks stacks;
+	struct sp_analysis_samples samples;
+	struct sp_filter filter;
+	struct sp_files files;
+	struct sp_analysis_options options;
+};
+
+static void set_rows(const struct report_arguments *arguments, const struct sp_reader *reader,
+		     struct sp_analysis_rows *rows)
 {
-	bool folded = arguments->output == &output_folded;
-	return (struct sp_analysis_options){
-		.size = sizeof(struct sp_analysis_options),
+	*rows = (struct sp_analysis_rows){
+		.size = sizeof(*rows),
 		.keys = arguments->keys,
 		.key_count = arguments->key_count,
 		.children = arguments->children != 0,
 		.order_by_self = orders_by_self(arguments),
-		.tree = folded ? SP_TREE_CALLER : arguments->tree,
-		.tree_least = tree_limit(arguments),
-		.tree_comms = folded,
-		.max_stack = (size_t)arguments->max_stack,
-		.tree_lines = arguments->tree_lines,
-		.collapse_recursion = arguments->collapse_recursion,
-		.inlines = arguments->selection.inlines ? SP_ON : SP_OFF,
-		.whole_paths = arguments->selection.whole_paths,
-		.relative = arguments->relative,
-		.branches = arguments->branches == 1,
 		.groups = grouping(arguments, reader),
-		.memory = arguments->memory,
+		.whole_paths = arguments->selection.whole_paths,
+		.parent = arguments->parent,
+		.parent_only = arguments->exclude_other,
 		.time_quantum_ns = arguments->time_quantum_ns,
 		.fields = arguments->fields,
 		.field_count = arguments->field_count,
-		.parent = arguments->parent,
-		.parent_only = arguments->exclude_other,
+		.raw_trace = arguments->raw_trace,
+	};
+}
+
+static void set_groups(const struct report_arguments *arguments, const struct sp_reader *reader,
+		       struct analysis_groups *groups)
+{
+	bool folded = arguments->output == &output_folded;
+	set_rows(arguments, reader, &groups->rows);
+	groups->tree = (struct sp_analysis_tree){
+		.size = sizeof(groups->tree),
+		.order = folded ? SP_TREE_CALLER : arguments->tree,
+		.least = tree_limit(arguments),
+		.comms = folded,
+		.lines = arguments->tree_lines,
+		.collapse_recursion = arguments->collapse_recursion,
+	};
+	groups->stacks = (struct sp_analysis_stacks){
+		.size = sizeof(groups->stacks),
+		.max_frames = (size_t)arguments->max_stack,
+		.inlines = arguments->selection.inlines ? SP_ON : SP_OFF,
 		.callers = arguments->callers,
 		.callees = arguments->callees,
-		.raw_trace = arguments->raw_trace,
+	};
+	groups->samples = (struct sp_analysis_samples){
+		.size = sizeof(groups->samples),
+		.branches = arguments->branches == 1,
+		.memory = arguments->memory,
+		.relative = arguments->relative,
 		.time_bins = arguments->output == &output_text && !arguments->selection.quiet,
-		.filter = selection_filter(&arguments->selection, NULL),
-		.files = selection_files(&arguments->selection),
+	};
+	groups->filter = selection_filter(&arguments->selection, NULL);
+	groups->files = selection_files(&arguments->selection);
+	groups->options = (struct sp_analysis_options){
+		.size = sizeof(groups->options),
+		.rows = &groups->rows,
+		.tree = &groups->tree,
+		.stacks = &groups->stacks,
+		.samples = &groups->samples,
+		.filter = &groups->filter,
+		.files = &groups->files,
 		.threads = (unsigned int)arguments->selection.jobs,
 	};
 }
@@ -373,11 +408,11 @@ static bool has_time(const struct report_arguments *arguments)
 /* Text shows times since the first sample; other formats have the recording's clock. */
 static struct sp_error *set_time_origins(const struct report_arguments *arguments,
 					 struct recordings *recordings,
-					 struct sp_analysis_options *options)
+					 struct sp_analysis_rows *rows)
 {
 	uint64_t last_ns;
-	options->time_offsets = arguments->output == &output_text && has_time(arguments);
-	for (size_t i = 0; i < recordings->count && options->time_offsets; i++) {
+	rows->time_offsets = arguments->output == &output_text && has_time(arguments);
+	for (size_t i = 0; i < recordings->count && rows->time_offsets; i++) {
 		struct sp_recording *recording = &recordings->items[i];
 		struct sp_error *error = input_time(recording->reader, &recording->time_origin_ns,
 						    &last_ns);
@@ -396,13 +431,14 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 		return settled;
 	if (!recordings_settle(recordings, &arguments->selection))
 		return 1;
-	struct sp_analysis_options options = analysis_options(arguments, recordings->items[0].reader);
-	struct sp_error *error = set_time_origins(arguments, recordings, &options);
+	struct analysis_groups groups;
+	set_groups(arguments, recordings->items[0].reader, &groups);
+	struct sp_error *error = set_time_origins(arguments, recordings, &groups.rows);
 	struct progress progress;
 	progress_begin(&progress, ctx, !arguments->selection.quiet && !arguments->selection.verbose);
 	if (!error)
-		error = sp_analysis_sum(ctx, recordings->items, recordings->count, &options,
-					&analysis);
+		error = sp_analysis_sum(ctx, recordings->items, recordings->count,
+					&groups.options, &analysis);
 	progress_end(&progress);
 	if (error) {
 		diag_error(error);

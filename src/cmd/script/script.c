@@ -63,11 +63,15 @@ static uint64_t kernel_types(const struct script_arguments *a)
 	       (a->show_text_pokes ? BIT(PERF_RECORD_KSYMBOL) | BIT(PERF_RECORD_TEXT_POKE) : 0);
 }
 
-static struct sp_script_options script_options(const struct script_view *view)
+/* The result points to *filter and *files, which are set, too. */
+static struct sp_script_options script_options(const struct script_view *view,
+					       struct sp_filter *filter, struct sp_files *files)
 {
 	const struct script_arguments *a = view->arguments;
 	bool dump = a->format == SCRIPT_DUMP;
 	bool symbols = a->format == SCRIPT_JSON || script_has_field(a, FIELD(SYM));
+	*filter = selection_filter(&a->selection, view->recordings->items);
+	*files = selection_files(&a->selection);
 	return (struct sp_script_options){
 		.size = sizeof(struct sp_script_options),
 		.kernel_types = kernel_types(a),
@@ -78,11 +82,11 @@ static struct sp_script_options script_options(const struct script_view *view)
 		.max_stack = a->max_stack < UINT32_MAX ? (unsigned int)a->max_stack : UINT32_MAX,
 		.inlines = a->selection.inlines == 0 || dump || !symbols ? SP_OFF : SP_ON,
 		.lines = a->format == SCRIPT_TEXT && script_has_field(a, FIELD(SRCLINE)),
-		.filter = selection_filter(&a->selection, view->recordings->items),
+		.filter = filter,
 		/* Filtered samples count, too. */
 		.tell_all = view->counters,
 		.events = option_strings_list(&a->selection.events),
-		.files = selection_files(&a->selection),
+		.files = files,
 		.threads = (unsigned int)a->selection.jobs,
 	};
 }
@@ -278,7 +282,9 @@ static void say_limits(const struct script_view *view, const struct sp_script *s
 static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_reader *reader)
 {
 	const struct script_arguments *arguments = view->arguments;
-	const struct sp_script_options options = script_options(view);
+	struct sp_filter filter;
+	struct sp_files files;
+	const struct sp_script_options options = script_options(view, &filter, &files);
 	struct sp_script *script;
 	struct sp_error *error = sp_script_open(ctx, reader, &options, &script);
 	if (error) {
