@@ -32,6 +32,7 @@ static struct sp_error *count(struct sp_ctx *ctx, const char *events)
 	struct sp_meter_options options = {};
 	struct sp_count counts[8];
 	struct sp_meter *meter;
+	options.size = sizeof(options);
 	options.events = events;
 	struct sp_error *error = sp_meter_open(ctx, &options, &meter);
 	if (error)
@@ -52,6 +53,7 @@ static struct sp_error *sample(struct sp_ctx *ctx)
 	const struct sp_record *record;
 	struct sp_meter *meter;
 	unsigned int samples = 0;
+	options.size = sizeof(options);
 	options.events = "page-faults:u";
 	options.period = 10; /* each tenth */
 	options.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;

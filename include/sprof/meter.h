@@ -3,7 +3,8 @@
  * Meters: events that a program opens itself, reads around a part of itself, and is told of. All
  * of perf_event_open(2) that is not recording.
  *
- *	const struct sp_meter_options options = {.events = "{instructions,cycles}:u"};
+ *	const struct sp_meter_options options = {.size = sizeof(options),
+ *						 .events = "{instructions,cycles}:u"};
  *	struct sp_count counts[2];
  *	error = sp_meter_open(ctx, &options, &meter);
  *	error = sp_meter_begin(meter);
@@ -57,6 +58,7 @@ enum sp_meter_flag {
 
 /* All zero but `events` counts the calling thread, from now on. Borrowed until it is open. */
 struct sp_meter_options {
+	size_t size;              /* sizeof of this struct */
 	const char *events;       /* syntax of `-e`; several events form one group, with or without {} */
 	const struct perf_event_attr *attr; /* instead of `events`: one event, as it is; size is set */
 	struct sp_attr_tail attr_tail;      /* with `attr`: what headers may have no fields for */

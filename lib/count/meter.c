@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/sized.h"
 #include "count/page.h"
 #include "event/attr_fields.h"
 #include "event/rights.h"
@@ -304,14 +305,18 @@ struct sp_error *sp_meter_open(struct sp_ctx *ctx, const struct sp_meter_options
 {
 	CLEANUP(cleanup_sp_meter_free) struct sp_meter *meter = calloc(1, sizeof(*meter));
 	CLEANUP_CLOSE int cgroup_fd = -1;
+	struct sp_meter_options copy;
 	if (!meter)
 		return error_no_memory();
-	struct opening opening = {.ctx = ctx, .options = options, .meter = meter};
+	struct sp_error *error = sized_copy(&copy, sizeof(copy), options);
+	if (error)
+		return error;
+	struct opening opening = {.ctx = ctx, .options = &copy, .meter = meter};
 	meter->apart = has(&opening, SP_METER_APART);
 	/* Only the thread itself may read its counters; of what is inherited they are only a part. */
-	meter->syscalls = options->target != SP_METER_SELF ||
-			  (options->flags & (SP_METER_SYSCALLS | SP_METER_INHERIT | SP_METER_INHERIT_THREAD));
-	struct sp_error *error = find_events(&opening);
+	meter->syscalls = copy.target != SP_METER_SELF ||
+			  (copy.flags & (SP_METER_SYSCALLS | SP_METER_INHERIT | SP_METER_INHERIT_THREAD));
+	error = find_events(&opening);
 	if (!error)
 		error = find_target(&opening, &cgroup_fd);
 	for (size_t i = 0; i < meter->count && !error; i++) {

@@ -27,10 +27,19 @@ DEFINE_CLEANUP(struct sp_meter *, sp_meter_free)
 /* Events of user space alone need no rights. */
 #define FAULTS "page-faults:u"
 
+/* `options` need no size. */
+static struct sp_error *open_sized(struct sp_ctx *ctx, const struct sp_meter_options *options,
+				   struct sp_meter **ret)
+{
+	struct sp_meter_options copy = *options;
+	copy.size = sizeof(copy);
+	return sp_meter_open(ctx, &copy, ret);
+}
+
 static struct sp_meter *open_meter(struct sp_ctx *ctx, const struct sp_meter_options *options)
 {
 	struct sp_meter *meter = NULL;
-	tap_need(sp_meter_open(ctx, options, &meter));
+	tap_need(open_sized(ctx, options, &meter));
 	return meter;
 }
 
@@ -39,7 +48,7 @@ static struct sp_meter *try_meter(struct sp_ctx *ctx, const struct sp_meter_opti
 				  const char *what)
 {
 	struct sp_meter *meter = NULL;
-	struct sp_error *error = sp_meter_open(ctx, options, &meter);
+	struct sp_error *error = open_sized(ctx, options, &meter);
 	if (error)
 		tap_skip(what, sp_error_message(error));
 	sp_error_free(error);
@@ -101,7 +110,7 @@ static void test_formats(struct sp_ctx *ctx)
 		struct sp_count counts[2] = {0};
 		if (!(format & PERF_FORMAT_GROUP))
 			options.flags = SP_METER_APART;
-		struct sp_error *error = sp_meter_open(ctx, &options, &meter);
+		struct sp_error *error = open_sized(ctx, &options, &meter);
 		if (error) {
 			/* PERF_FORMAT_LOST is of Linux 6.0. */
 			refused += !(format & EVENT_FORMAT_LOST);
@@ -197,7 +206,7 @@ static void test_targets(struct sp_ctx *ctx)
 			   (unsigned long long)count.value, (unsigned long long)count.enabled_ns);
 	}
 	struct sp_meter *none = NULL;
-	struct sp_error *error = sp_meter_open(
+	struct sp_error *error = open_sized(
 		ctx, &(struct sp_meter_options){.events = FAULTS, .target = SP_METER_TASK, .tid = INT32_MAX},
 		&none);
 	tap_result(error && sp_error_code(error) == SP_ERROR_NOT_FOUND, "a task that is not there is none");
@@ -385,7 +394,7 @@ static void *be_signalled(void *arg)
 {
 	struct signalled *thread = this_thread = arg;
 	struct sp_meter *meter = NULL;
-	thread->error = sp_meter_open(thread->ctx, &(struct sp_meter_options){
+	thread->error = open_sized(thread->ctx, &(struct sp_meter_options){
 							   .events = FAULTS, .period = 10,
 							   .sample_type = SAMPLE, .ring_bytes = 65536},
 				      &meter);
@@ -724,7 +733,7 @@ int main(void)
 	/* Where a machine is slow, and time is up, the log tells how far it came. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tap_need(sp_ctx_new(&ctx));
-	struct sp_error *error = sp_meter_open(ctx, &(struct sp_meter_options){.events = FAULTS}, &probe);
+	struct sp_error *error = open_sized(ctx, &(struct sp_meter_options){.events = FAULTS}, &probe);
 	if (error) {
 		printf("1..0 # SKIP %s\n", sp_error_message(error));
 		sp_error_free(error);
