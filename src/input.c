@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <sprof/private/command.h>
+#include <sprof/private/describe.h>
 #include "diag.h"
 
 /* More lines than these would hide what they are about. */

@@ -389,22 +389,6 @@ struct sp_capture_stats {
 	uint64_t syncs, sync_ns, sync_longest_ns;
 };
 
-/* A process that is related to what was recorded, and is not recorded itself. */
-struct sp_capture_process {
-	pid_t pid;
-	pid_t parent;    /* the recorded process that it descends from; 0: the command, which has ended */
-	char comm[64];   /* the kernel's name for it: any bytes */
-	uint64_t cpu_ns; /* CPU time it used meanwhile, in the kernel's ticks (10 ms) */
-	bool runs;       /* it was running at the end, not waiting */
-};
-
-/*
- * After sp_capture_stop(): descendants of `pids` that were not recorded, or processes that a command
- * which has ended left running. *ret belongs to the capture; returns how many there are.
- */
-SP_API size_t sp_capture_unrecorded(const struct sp_capture *capture,
-				    const struct sp_capture_process **ret);
-
 /* At any time; final after sp_capture_stop(). */
 SP_API struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture);
 
@@ -416,9 +400,6 @@ SP_API size_t sp_capture_note_count(const struct sp_capture *capture);
 
 /* The line of that index, below sp_capture_note_count(). */
 SP_API const char *sp_capture_note(const struct sp_capture *capture, size_t index);
-
-/* Whether a report shows the same fact, or the note is a detail: it need not be printed. */
-SP_API bool sp_capture_note_is_silent(const struct sp_capture *capture, size_t index);
 
 #ifdef __cplusplus
 }

@@ -4,13 +4,9 @@ pkginclude_HEADERS += \
 	include/sprof/capture.h \
 	include/sprof/catalog.h \
 	include/sprof/ctx.h \
-	include/sprof/describe.h \
 	include/sprof/error.h \
-	include/sprof/fields.h \
 	include/sprof/filter.h \
-	include/sprof/instruction.h \
 	include/sprof/list.h \
-	include/sprof/losses.h \
 	include/sprof/meter.h \
 	include/sprof/options.h \
 	include/sprof/profile.h \
@@ -19,5 +15,12 @@ pkginclude_HEADERS += \
 	include/sprof/script.h \
 	include/sprof/sprof.h \
 	include/sprof/stat.h \
-	include/sprof/trace.h \
-	include/sprof/words.h
+	include/sprof/trace.h
+# For the command only: not installed, and exported with a version node of their own.
+noinst_HEADERS += \
+	include/sprof/private/command.h \
+	include/sprof/private/describe.h \
+	include/sprof/private/fields.h \
+	include/sprof/private/instruction.h \
+	include/sprof/private/losses.h \
+	include/sprof/private/words.h

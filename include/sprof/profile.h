@@ -82,9 +82,6 @@ enum sp_key {
 SP_API const char *sp_key_name(enum sp_key key);
 SP_API bool sp_key_parse(const char *name, enum sp_key *ret);
 
-/* Whether rows by this key are of branches: struct sp_analysis_samples.branches. */
-SP_API bool sp_key_is_of_branches(enum sp_key key);
-
 /* Whether the value is a number for people and machines; others are texts. */
 SP_API bool sp_key_is_number(enum sp_key key);
 

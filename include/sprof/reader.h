@@ -130,14 +130,6 @@ SP_API size_t sp_reader_damage_count(const struct sp_reader *reader);
 SP_API const struct sp_damage *sp_reader_damage(const struct sp_reader *reader, size_t index);
 
 /*
- * When that was recorded which is missing at a place of damage, by the records around it: their
- * times in ns; 0 where there are none before or behind it, or where that is not known. The file
- * is read for it.
- */
-SP_API void sp_reader_damage_time(struct sp_reader *reader, size_t index, uint64_t *from_ns_ret,
-				  uint64_t *to_ns_ret);
-
-/*
  * Returns text that states that the recording is unfinished, without a full stop. NULL if it is
  * finished, or if sp_reader_damage() has the same text (perf leaves the size of the data 0 then).
  */

@@ -71,30 +71,6 @@ SP_API const struct sp_error *sp_script_unwinding_refusal(const struct sp_script
 /* How many samples were lost while it was recorded, as far as is known. */
 SP_API uint64_t sp_script_lost(const struct sp_script *script);
 
-/* A file or the like, samples in which have no name: how many were told, why, and what to do. */
-struct sp_nameless {
-	const char *module;
-	uint64_t samples;
-	const char *what;   /* one sentence; NULL: not known */
-	const char *remedy; /* or NULL */
-};
-
-/*
- * Finds the next file, from number *index (0 at first) on, that gave names but may not be the recorded
- * one. Returns the reason in one sentence, and the remedy; NULL: no more. To be called after the
- * tellers have ended. The script owns the strings.
- */
-SP_API const char *sp_script_unproven(const struct sp_script *script, size_t *index,
-				      const char **remedy_ret);
-
-/*
- * Returns up to `room` modules with samples without symbols, by descending samples; the result is
- * the number of all. Call it after all struct sp_teller of the script have ended. Strings belong to
- * the script.
- */
-SP_API size_t sp_script_nameless(const struct sp_script *script, struct sp_nameless *ret,
-				 size_t room);
-
 /*
  * Returns one sentence for each limit of JIT symbols (a jitdump that is missing, refused, or of
  * another clock); NULL after the last. Belongs to the script.

@@ -7,13 +7,9 @@
 #include <sprof/capture.h>
 #include <sprof/catalog.h>
 #include <sprof/ctx.h>
-#include <sprof/describe.h>
 #include <sprof/error.h>
-#include <sprof/fields.h>
 #include <sprof/filter.h>
-#include <sprof/instruction.h>
 #include <sprof/list.h>
-#include <sprof/losses.h>
 #include <sprof/meter.h>
 #include <sprof/options.h>
 #include <sprof/profile.h>
@@ -22,6 +18,5 @@
 #include <sprof/script.h>
 #include <sprof/stat.h>
 #include <sprof/trace.h>
-#include <sprof/words.h>
 
 #endif

@@ -201,14 +201,6 @@ SP_API struct sp_error *sp_stat_rows(struct sp_stat *stat, enum sp_stat_span spa
 				     const struct sp_stat_row **ret) SP_MUST_CHECK;
 
 /*
- * Counts in a file, as `perf stat record` writes them: beginning one ("-": standard output) after
- * sp_stat_new(), then each round, after sp_stat_read() or sp_stat_stop(). The last one closes it.
- */
-SP_API struct sp_error *sp_stat_record(struct sp_stat *stat, const char *path, uint64_t interval_ms,
-				       const char *const *cmdline) SP_MUST_CHECK;
-SP_API struct sp_error *sp_stat_record_round(struct sp_stat *stat, bool last) SP_MUST_CHECK;
-
-/*
  * The counts of a file, to be had by sp_stat_rows() and the like as if they were counted now. The
  * reader must outlive it. `aggregate` NULL: as the file says. Fails with SP_ERROR_FORMAT, and with
  * SP_ERROR_INVALID where the file holds no counts, or not what they shall be summed by.
@@ -267,24 +259,6 @@ struct sp_stat_derived {
 SP_API size_t sp_stat_derive(const struct sp_stat_event *events, const struct sp_stat_row *rows,
 			     size_t count, size_t index, double elapsed_ns,
 			     struct sp_stat_derived ret[2]);
-
-/* Mean and spread of what is measured repeatedly. Zeroed: nothing yet. */
-struct sp_stat_mean {
-	uint64_t count;
-	double mean, squares; /* squares: summed, of the differences to the mean */
-};
-
-/* One more measurement. */
-SP_API void sp_stat_mean_add(struct sp_stat_mean *mean, double value);
-
-/* The standard error of the mean; 0 with less than two measurements. */
-SP_API double sp_stat_mean_error(const struct sp_stat_mean *mean);
-
-/*
- * Half the width of the 95 % interval of the mean, by Student's t: what was measured is taken
- * for independent and roughly normal. 0 with less than two.
- */
-SP_API double sp_stat_mean_interval(const struct sp_stat_mean *mean);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aggregate/sample_reader.h"
 
-#include <sprof/words.h>
+#include <sprof/private/words.h>
 #include "aggregate/branches.h"
 #include "aggregate/counters.h"
 #include "aggregate/sample_counter.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aggregate/sample_values.h"
 
-#include <sprof/words.h>
+#include <sprof/private/command.h>
+#include <sprof/private/words.h>
 #include <string.h>
 
 #define TIME_QUANTUM_NS 100000000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aggregate/value_text.h"
 
-#include <sprof/words.h>
+#include <sprof/private/words.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

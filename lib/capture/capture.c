@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <sprof/capture.h>
+#include <sprof/private/command.h>
 
 #include <errno.h>
 #include <stdio.h>

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sprof/private/command.h>
 #include "base/cleanup.h"
 #include "capture/recorder.h"
 

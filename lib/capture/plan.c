@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What is asked for becomes a plan of events, as far as this machine and our rights let it. */
 #include <errno.h>
-#include <sprof/words.h>
+#include <sprof/private/words.h>
 #include <string.h>
 #include "base/clock.h"
 #include "base/cleanup.h"

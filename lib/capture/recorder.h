@@ -8,6 +8,7 @@
 #define CAPTURE_RECORDER_H
 
 #include <sprof/capture.h>
+#include <sprof/private/command.h>
 #include <string.h>
 #include "capture/absence.h"
 #include "capture/auxtrace.h"

@@ -12,6 +12,7 @@
 #ifndef COUNT_STAT_H
 #define COUNT_STAT_H
 
+#include <sprof/private/command.h>
 #include <sprof/stat.h>
 #include "base/vec.h"
 #include "capture/workload.h"

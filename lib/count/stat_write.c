@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <time.h>
+#include <sprof/private/command.h>
 #include "base/cleanup.h"
 #include "capture/host.h"
 #include "file/format.h"

@@ -3,7 +3,7 @@
 #include "event/attr_fields.h"
 
 #include <errno.h>
-#include <sprof/fields.h>
+#include <sprof/private/fields.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

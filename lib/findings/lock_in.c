@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Samples in step with timers of programs. The file does not have the kernel's HZ. */
-#include <sprof/words.h>
+#include <sprof/private/words.h>
 #include <stdio.h>
 #include "findings/sources.h"
 

@@ -3,8 +3,8 @@
  * Features by their layouts (perf's tools/perf/Documentation/perf.data-file-format.txt and
  * util/header.c), as rows of names and values.
  */
-#include <sprof/describe.h>
-#include <sprof/words.h>
+#include <sprof/private/describe.h>
+#include <sprof/private/words.h>
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef INFO_DESCRIPTION_H
 #define INFO_DESCRIPTION_H
 
-#include <sprof/describe.h>
+#include <sprof/private/describe.h>
 #include "base/arena.h"
 #include "base/cursor.h"
 #include "base/vec.h"

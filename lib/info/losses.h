@@ -3,7 +3,7 @@
 #ifndef INFO_LOSSES_H
 #define INFO_LOSSES_H
 
-#include <sprof/losses.h>
+#include <sprof/private/losses.h>
 #include "record/decode.h"
 
 /* Returns a record's event: by its sample_id, else by the id in its fields, else 0. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* capstone is loaded when text is asked for: its tables are megabytes to relocate. */
-#include <sprof/instruction.h>
+#include <sprof/private/instruction.h>
 
 #include <capstone/capstone.h>
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* For a build without capstone. */
-#include <sprof/instruction.h>
+#include <sprof/private/instruction.h>
 
 #include "base/error.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <sprof/instruction.h>
+#include <sprof/private/instruction.h>
 
 #include <elf.h>
 #include "instruction/x86.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <sprof/private/command.h>
 #include <sprof/profile.h>
 
 #include <string.h>

@@ -3,6 +3,7 @@
  * Times of missing records, by the records before and after a damaged place. Records cannot be read
  * backwards, so reading begins some way before the place, where records seem to begin.
  */
+#include <sprof/private/command.h>
 #include <sprof/reader.h>
 
 #include <assert.h>

@@ -3,8 +3,8 @@
  * The fields of perf_event_attr by their places, so that those of newer kernels than this
  * build's header are named, too. Order and names are perf's (perf evlist -v).
  */
-#include <sprof/describe.h>
-#include <sprof/words.h>
+#include <sprof/private/describe.h>
+#include <sprof/private/words.h>
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * program on a 1 ms timer is sampled at one phase for the whole recording. Counters are left out:
  * their periods follow the CPU's frequency and what runs, and drift.
  */
-#include <sprof/words.h>
+#include <sprof/private/words.h>
 
 #include <stdio.h>
 #include "record/types.h"

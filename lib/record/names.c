@@ -3,7 +3,7 @@
  * Names of numbers and of bits, in tables. Those of registers are perf's; the numbers are
  * the kernel's (arch/…/include/uapi/asm/perf_regs.h of each architecture).
  */
-#include <sprof/words.h>
+#include <sprof/private/words.h>
 
 #include <string.h>
 #include <time.h>

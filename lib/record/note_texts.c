@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sprof/words.h>
+#include <sprof/private/words.h>
 #include "record/note.h"
 
 struct output {

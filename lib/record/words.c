@@ -5,7 +5,7 @@
  * later perfs name it. Words of the kernel that are bit-fields are numbers alike in both
  * byte orders (the kernel declares them twice), but for the flags of branches.
  */
-#include <sprof/words.h>
+#include <sprof/private/words.h>
 
 #include <inttypes.h>
 #include <stdarg.h>

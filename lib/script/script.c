@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sprof/private/command.h>
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "base/sized.h"

@@ -6,7 +6,7 @@
 #ifndef SIDEBAND_SIDEBAND_H
 #define SIDEBAND_SIDEBAND_H
 
-#include <sprof/losses.h>
+#include <sprof/private/losses.h>
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/vec.h"

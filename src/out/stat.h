@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sprof/private/command.h>
 #include <sprof/stat.h>
 
 enum stat_kind { STAT_TEXT, STAT_CSV, STAT_JSON };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
+#include <sprof/private/command.h>
 #include "out/stat_internal.h"
 
 /* Formats are perf's, of version 6.1. */

@@ -3,6 +3,7 @@
 #ifndef OUT_STAT_INTERNAL_H
 #define OUT_STAT_INTERNAL_H
 
+#include <sprof/private/command.h>
 #include "out/stat.h"
 
 /* One row, with all that is said of it. */

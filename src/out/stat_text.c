@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sprof/private/command.h>
 #include "out/stat_internal.h"
 #include "term.h"
 

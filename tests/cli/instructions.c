@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
-#include <sprof/instruction.h>
+#include <sprof/private/instruction.h>
 
 int main(void)
 {

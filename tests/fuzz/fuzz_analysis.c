@@ -6,6 +6,7 @@
  * matter. Nothing of this machine is read.
  */
 #include <assert.h>
+#include <sprof/private/command.h>
 #include <sprof/sprof.h>
 #include "base/cleanup.h"
 #include "fuzz.h"

@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sprof/describe.h>
-#include <sprof/words.h>
+#include <sprof/private/describe.h>
+#include <sprof/private/words.h>
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "file/format.h"

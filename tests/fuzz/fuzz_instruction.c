@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lengths of instructions, of all machines that are known, of programs that may hold anything. */
-#include <sprof/instruction.h>
+#include <sprof/private/instruction.h>
 
 #include <elf.h>
 #include "fuzz.h"

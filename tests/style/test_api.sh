@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What libsprof exports is what its headers declare, and each is documented.
+# libsprof exports exactly the functions that its headers declare, and each is documented. Functions of
+# include/sprof/private are exported for the command only, in the version node LIBSPROF_PRIVATE.
 . "$top_srcdir/tests/tap.sh"
 cd "$top_srcdir" || exit 99
 library=$top_builddir/lib/.libs/libsprof.so
@@ -22,9 +23,14 @@ declared() {
 		}' "$@"
 }
 
-nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
-	grep -vE '^(__asan|__ubsan|__odr_asan|__tsan|__sanitizer|_init$|_fini$)' |
-	sort -u >"$tmp/exported"
+# exported NODE: names with that version.
+exported() {
+	nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' |
+		grep -vE '^(__asan|__ubsan|__odr_asan|__tsan|__sanitizer|_init$|_fini$)' |
+		sed -n "s/@@*$1\$//p" | sort -u
+}
+
+exported LIBSPROF_0 >"$tmp/exported"
 declared include/sprof/*.h | sort >"$tmp/declared"
 cut -d ' ' -f 1 "$tmp/declared" | sort -u >"$tmp/names"
 
@@ -36,6 +42,11 @@ comm -23 "$tmp/exported" "$tmp/names" >"$tmp/undeclared"
 same "every exported symbol is declared in include/sprof" "$tmp/none" "$tmp/undeclared"
 comm -13 "$tmp/exported" "$tmp/names" >"$tmp/undefined"
 same "every function declared in include/sprof is exported" "$tmp/none" "$tmp/undefined"
+declared include/sprof/private/*.h | tee -a "$tmp/declared" | cut -d ' ' -f 1 | sort -u >"$tmp/private"
+exported LIBSPROF_PRIVATE >"$tmp/got"
+check "there are private functions" test -s "$tmp/private"
+same "private functions are exported as such" "$tmp/private" "$tmp/got"
+check "no public header includes a private one" sh -c '! grep -n "sprof/private" include/sprof/*.h'
 sed -n 's/ bare$//p' "$tmp/declared" >"$tmp/bare"
 same "every public function has a comment" "$tmp/none" "$tmp/bare"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each header compiles alone; the public ones as strict C11 and as C++ too.
+# Each header compiles alone; the library's as strict C11 and as C++ too.
 . "$top_srcdir/tests/tap.sh"
 cd "$top_srcdir" || exit 99
 
@@ -27,7 +27,7 @@ cxx=
 for compiler in ${CXX-} c++ g++ clang++; do
 	! command -v "$compiler" >/dev/null || { cxx=$compiler; break; }
 done
-for header in include/sprof/*.h; do
+for header in include/sprof/*.h include/sprof/private/*.h; do
 	name=${header#include/}
 	check "<$name> is strict C11 without config.h" alone $CC -std=c11 -pedantic -Iinclude \
 		-x c "$(includer "$name" c)"
@@ -36,7 +36,8 @@ for header in include/sprof/*.h; do
 	else
 		skip "<$name> is C++" "no C++ compiler"
 	fi
-	[ "$name" = sprof/sprof.h ] || check "<$name> is included by <sprof/sprof.h>" \
+	case $name in sprof/sprof.h | sprof/private/*) continue ;; esac
+	check "<$name> is included by <sprof/sprof.h>" \
 		grep -q "^#include <$name>" include/sprof/sprof.h
 done
 finish

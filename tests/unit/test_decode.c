@@ -4,8 +4,8 @@
 #include "record/encode.h"
 #include "record/length.h"
 #include "record/types.h"
-#include <sprof/describe.h>
-#include <sprof/words.h>
+#include <sprof/private/describe.h>
+#include <sprof/private/words.h>
 #include <sys/mman.h>
 #include "base/cleanup.h"
 #include "bytes.h"

@@ -2,6 +2,7 @@
 #include "count/estimate.h"
 
 #include <math.h>
+#include <sprof/private/command.h>
 #include <sprof/stat.h>
 #include "test.h"
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <zstd.h>
+#include <sprof/private/command.h>
 #include "file/reader_io.h"
 #include "files.h"
 #include "made_file.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lengths; tests/cli/test_instructions.sh compares them with objdump's of whole libraries. */
-#include <sprof/instruction.h>
+#include <sprof/private/instruction.h>
 
 #include <elf.h>
 #include <string.h>

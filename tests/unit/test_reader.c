@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <sprof/private/command.h>
 #include "base/error.h"
 #include "file/format.h"
 #include "file/reader_damage.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What perf 6.1's script and report -D print of the same numbers. */
-#include <sprof/words.h>
+#include <sprof/private/words.h>
 
 #include <linux/perf_event.h>
 #include <string.h>

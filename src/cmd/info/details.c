@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <sprof/private/describe.h>
+#include <sprof/private/words.h>
 #include "cmd/info/info.h"
 #include "diag.h"
 #include "input.h"

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <sprof/sprof.h>
+#include <sprof/private/losses.h>
 #include "list.h"
 #include "term.h"
 

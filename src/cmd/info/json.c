@@ -3,7 +3,8 @@
 #include "cmd/info/info.h"
 
 #include <inttypes.h>
-#include <sprof/words.h>
+#include <sprof/private/command.h>
+#include <sprof/private/words.h>
 #include "json.h"
 #include "out/findings.h"
 

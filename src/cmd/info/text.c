@@ -2,7 +2,7 @@
 #include "cmd/info/info.h"
 
 #include <inttypes.h>
-#include <sprof/words.h>
+#include <sprof/private/words.h>
 #include <string.h>
 #include <time.h>
 #include "input.h"

@@ -7,6 +7,7 @@
 #define CMD_INFO_TIME_BINS_H
 
 #include <sprof/sprof.h>
+#include <sprof/private/losses.h>
 #include "list.h"
 
 #define SLICES 32

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sprof/private/fields.h>
 #include "command.h"
 #include "diag.h"
 #include "json.h"

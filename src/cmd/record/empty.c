@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include <sprof/private/command.h>
 #include "diag.h"
 
 /* Processes named in one line, at most. */

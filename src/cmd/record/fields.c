@@ -2,7 +2,7 @@
 #include "cmd/record/fields.h"
 
 #include <sprof/capture.h>
-#include <sprof/words.h>
+#include <sprof/private/words.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sprof/private/command.h>
 #include "cmd/common/child.h"
 #include "cmd/common/session.h"
 #include "cmd/record/answer.h"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sprof/private/command.h>
 #include "cmd/report/arguments.h"
 #include "command.h"
 #include "diag.h"

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sprof/private/instruction.h>
 #include "cmd/script/script.h"
 
 /* perf's: no block between two branches is longer than what fits with its last instruction. */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sprof/private/command.h>
+#include <sprof/private/instruction.h>
 #include "cmd/common/input_run.h"
 #include "cmd/info/info.h"
 #include "command.h"

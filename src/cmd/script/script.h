@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <sprof/sprof.h>
+#include <sprof/private/words.h>
 #include "buffer.h"
 #include "cmd/common/recordings.h"
 #include "cmd/script/fields.h"

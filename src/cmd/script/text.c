@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sprof/private/instruction.h>
 #include "cmd/script/place_text.h"
 #include "cmd/script/script.h"
 

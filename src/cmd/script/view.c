@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <sprof/private/describe.h>
 #include "cmd/script/script.h"
 #include "diag.h"
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sprof/private/command.h>
 #include "diag.h"
 
 /* Intervals below each line with the columns' names. */

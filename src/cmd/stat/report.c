@@ -2,6 +2,7 @@
 /* sprof stat report: the counts of a file, as sprof stat would have shown them. */
 #include <stdlib.h>
 #include <string.h>
+#include <sprof/private/command.h>
 #include "cmd/stat/stat.h"
 #include "command.h"
 #include "diag.h"

@@ -3,6 +3,7 @@
 #ifndef CMD_STAT_RUN_H
 #define CMD_STAT_RUN_H
 
+#include <sprof/private/command.h>
 #include "cmd/common/control.h"
 #include "cmd/common/session.h"
 #include "cmd/stat/stat.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <sprof/private/command.h>
 #include "cmd/common/child.h"
 #include "command.h"
 #include "diag.h"

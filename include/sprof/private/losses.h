@@ -4,8 +4,8 @@
  * there is room again (which counts records of all kinds), by READ, and by the kernel's
  * own count of an event's lost samples, which recorders write at the end.
  */
-#ifndef SPROF_LOSSES_H
-#define SPROF_LOSSES_H
+#ifndef SPROF_PRIVATE_LOSSES_H
+#define SPROF_PRIVATE_LOSSES_H
 
 #include <sprof/reader.h>
 

@@ -3,8 +3,8 @@
  * Members of struct perf_event_attr of perf_event_open(2), and the running kernel's support for
  * them.
  */
-#ifndef SPROF_FIELDS_H
-#define SPROF_FIELDS_H
+#ifndef SPROF_PRIVATE_FIELDS_H
+#define SPROF_PRIVATE_FIELDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Text for a recording's header: attributes of events, and all features. */
-#ifndef SPROF_DESCRIBE_H
-#define SPROF_DESCRIBE_H
+#ifndef SPROF_PRIVATE_DESCRIBE_H
+#define SPROF_PRIVATE_DESCRIBE_H
 
 #include <sprof/reader.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Machine instructions: how long they are, and, where a library is at hand, their text. */
-#ifndef SPROF_INSTRUCTION_H
-#define SPROF_INSTRUCTION_H
+#ifndef SPROF_PRIVATE_INSTRUCTION_H
+#define SPROF_PRIVATE_INSTRUCTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

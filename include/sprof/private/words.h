@@ -4,8 +4,8 @@
  * write at most `size` bytes with the NUL (none if size is 0) and return the length of the whole
  * text. SP_WORDS_SIZE is room for each of them. Nothing is allocated; returned names are constant.
  */
-#ifndef SPROF_WORDS_H
-#define SPROF_WORDS_H
+#ifndef SPROF_PRIVATE_WORDS_H
+#define SPROF_PRIVATE_WORDS_H
 
 #include <sprof/record.h>
 

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Functions for the sprof command only, which complete the public headers. */
+#ifndef SPROF_PRIVATE_COMMAND_H
+#define SPROF_PRIVATE_COMMAND_H
+
+#include <sprof/capture.h>
+#include <sprof/profile.h>
+#include <sprof/reader.h>
+#include <sprof/script.h>
+#include <sprof/stat.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A process that is related to what was recorded, and is not recorded itself. */
+struct sp_capture_process {
+	pid_t pid;
+	pid_t parent;    /* the recorded process that it descends from; 0: the command, which has ended */
+	char comm[64];   /* the kernel's name for it: any bytes */
+	uint64_t cpu_ns; /* CPU time it used meanwhile, in the kernel's ticks (10 ms) */
+	bool runs;       /* it was running at the end, not waiting */
+};
+
+/*
+ * After sp_capture_stop(): descendants of `pids` that were not recorded, or processes that a command
+ * which has ended left running. *ret belongs to the capture; returns how many there are.
+ */
+SP_API size_t sp_capture_unrecorded(const struct sp_capture *capture,
+				    const struct sp_capture_process **ret);
+
+/* Whether a report shows the same fact, or the note is a detail: it need not be printed. */
+SP_API bool sp_capture_note_is_silent(const struct sp_capture *capture, size_t index);
+
+/*
+ * Counts in a file, as `perf stat record` writes them: beginning one ("-": standard output) after
+ * sp_stat_new(), then each round, after sp_stat_read() or sp_stat_stop(). The last one closes it.
+ */
+SP_API struct sp_error *sp_stat_record(struct sp_stat *stat, const char *path, uint64_t interval_ms,
+				       const char *const *cmdline) SP_MUST_CHECK;
+SP_API struct sp_error *sp_stat_record_round(struct sp_stat *stat, bool last) SP_MUST_CHECK;
+
+/* Mean and spread of what is measured repeatedly. Zeroed: nothing yet. */
+struct sp_stat_mean {
+	uint64_t count;
+	double mean, squares; /* squares: summed, of the differences to the mean */
+};
+
+/* One more measurement. */
+SP_API void sp_stat_mean_add(struct sp_stat_mean *mean, double value);
+
+/* The standard error of the mean; 0 with less than two measurements. */
+SP_API double sp_stat_mean_error(const struct sp_stat_mean *mean);
+
+/*
+ * Half the width of the 95 % interval of the mean, by Student's t: what was measured is taken
+ * for independent and roughly normal. 0 with less than two.
+ */
+SP_API double sp_stat_mean_interval(const struct sp_stat_mean *mean);
+
+/* A file or the like, samples in which have no name: how many were told, why, and what to do. */
+struct sp_nameless {
+	const char *module;
+	uint64_t samples;
+	const char *what;   /* one sentence; NULL: not known */
+	const char *remedy; /* or NULL */
+};
+
+/*
+ * Finds the next file, from number *index (0 at first) on, that gave names but may not be the recorded
+ * one. Returns the reason in one sentence, and the remedy; NULL: no more. To be called after the
+ * tellers have ended. The script owns the strings.
+ */
+SP_API const char *sp_script_unproven(const struct sp_script *script, size_t *index,
+				      const char **remedy_ret);
+
+/*
+ * Returns up to `room` modules with samples without symbols, by descending samples; the result is
+ * the number of all. Call it after all struct sp_teller of the script have ended. Strings belong to
+ * the script.
+ */
+SP_API size_t sp_script_nameless(const struct sp_script *script, struct sp_nameless *ret,
+				 size_t room);
+
+/*
+ * When that was recorded which is missing at a place of damage, by the records around it: their
+ * times in ns; 0 where there are none before or behind it, or where that is not known. The file
+ * is read for it.
+ */
+SP_API void sp_reader_damage_time(struct sp_reader *reader, size_t index, uint64_t *from_ns_ret,
+				  uint64_t *to_ns_ret);
+
+/* Whether rows by this key are of branches: struct sp_analysis_samples.branches. */
+SP_API bool sp_key_is_of_branches(enum sp_key key);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
