@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "list.h"
 
-/* Text is seldom shorter. */
+/* Initial capacity in bytes; most texts fit. */
 #define TEXT_LEAST 4096
 
 void buffer_deinit(struct buffer *buffer)

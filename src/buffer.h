@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text that is made in memory and written at once, where printf() would be what takes the
- * time. When memory runs out what is put is left out, and `failed` says so.
+ * A growing text buffer, written to a stream at once. Used where printf() would take most of the time.
+ * If memory runs out, appended text is dropped and `failed` is set.
  */
 #ifndef BUFFER_H
 #define BUFFER_H
@@ -21,7 +21,7 @@ struct buffer {
 
 void buffer_deinit(struct buffer *buffer);
 
-/* Room for more; false when out of memory. */
+/* Makes room for `more` further bytes. Returns false when out of memory. */
 bool buffer_grow(struct buffer *buffer, size_t more);
 
 static inline bool buffer_reserve(struct buffer *buffer, size_t more)
@@ -51,7 +51,7 @@ static inline void buffer_char(struct buffer *buffer, char c)
 /* Appends text of unknown origin, in the buffer's form. */
 void buffer_name(struct buffer *buffer, const char *text);
 
-/* Blanks until what was put since `begin` is `width` long. */
+/* Appends blanks until the text since offset `begin` is `width` bytes long. */
 void buffer_pad(struct buffer *buffer, size_t begin, size_t width);
 
 /* Appends a name, aligned right like printf's %*s. */

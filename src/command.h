@@ -19,7 +19,7 @@ extern const struct command command_report;
 extern const struct command command_script;
 extern const struct command command_stat;
 
-/* Exit statuses beside the workload's own. */
+/* Exit statuses of sprof itself, not of the recorded command. */
 enum {
 	EXIT_USAGE = 129,    /* usage error; perf's status */
 	EXIT_RECORDER = 125, /* every failure of the recorder itself */

@@ -16,7 +16,7 @@ void diag_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints a line that continues the previous message. */
 void diag_more(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints a line of sp_ctx_set_log(). */
+/* Prints a log line of the library. Callback for sp_ctx_set_log(). */
 void diag_log(void *arg, enum sp_log_level level, const char *line);
 
 #endif

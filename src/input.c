@@ -10,7 +10,7 @@
 #include <sprof/private/describe.h>
 #include "diag.h"
 
-/* More lines than these would hide what they are about. */
+/* Number of damaged offsets that are printed; further ones are only counted. */
 #define SHOWN_DAMAGE 3
 
 const char *input_path(const char *given)
@@ -122,7 +122,7 @@ const char *input_unfinished(struct sp_reader *reader, char text[INPUT_TEXT])
 	return text;
 }
 
-/* Widens first to last to hold the record's time. */
+/* Extends the span *first_ns to *last_ns so that it contains the sample's time. */
 static void include_time(const struct sp_record *record, uint64_t *first_ns, uint64_t *last_ns)
 {
 	if (record->type != PERF_RECORD_SAMPLE)
@@ -148,7 +148,7 @@ struct sp_error *input_time(struct sp_reader *reader, uint64_t *first_ns, uint64
 			break;
 		if (record)
 			include_time(record, first_ns, last_ns);
-		sp_error_free(error); /* damage: reading goes on behind it */
+		sp_error_free(error); /* damage: the reader continues after it */
 	}
 	sp_reader_rewind(reader);
 	return NULL;

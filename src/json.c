@@ -5,7 +5,7 @@
 #include <math.h>
 #include "text.h"
 
-/* A sequence that needs no escape is written at once. */
+/* Characters that need no escape are written with one call. */
 void json_put_text(FILE *out, const char *text)
 {
 	const char *run = text, *at = text;
@@ -35,7 +35,7 @@ void json_put_text(FILE *out, const char *text)
 	putc('"', out);
 }
 
-/* The comma, and the line break where values have lines of their own. */
+/* Writes the comma before a value, and a line break if each value has its own line. */
 static void put_separator(struct json *json, bool line)
 {
 	if (json->later)

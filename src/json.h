@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing JSON. The writer puts the commas, and its output is valid JSON whatever
- * the strings hold: bytes that are not UTF-8 become U+FFFD. Write errors are left
- * in the stream, to be asked for once at its end.
+ * JSON writer. It adds the commas, and its output is valid JSON for any strings: bytes that are not
+ * UTF-8 become U+FFFD. Write errors stay in the stream; the caller checks the stream once at the end.
  *
- *	struct json json = {.out = stdout};
- *	json_begin(&json, NULL, '{');
- *	json_string(&json, "name", "cpu-clock");
- *	json_begin(&json, "rows", '[');
- *	...
- *	json_end(&json, ']');
- *	json_end(&json, '}');
+ *     struct json json = {.out = stdout};
+ *     json_begin(&json, NULL, '{');
+ *     json_string(&json, "name", "cpu-clock");
+ *     json_begin(&json, "rows", '[');
+ *     ...
+ *     json_end(&json, ']');
+ *     json_end(&json, '}');
  *
- * The key is NULL for the items of an array.
+ * The key is NULL for items of an array.
  */
 #ifndef JSON_H
 #define JSON_H
@@ -24,8 +23,8 @@
 struct json {
 	FILE *out;
 	bool later;                /* a comma is needed before the next value */
-	unsigned int lines;        /* levels open with one value a line */
-	unsigned int inline_depth; /* levels open on one line, within those */
+	unsigned int lines;        /* number of open objects and arrays with one value a line */
+	unsigned int inline_depth; /* number of open ones inside these, written on one line */
 };
 
 /*
@@ -34,13 +33,13 @@ struct json {
  */
 void json_put_text(FILE *out, const char *text);
 
-/* Opens an object or an array, '{' or '['; all that follows is on the same line. */
+/* Opens an object ('{') or an array ('['); its values follow on the same line. */
 void json_begin(struct json *json, const char *key, char bracket);
 
-/* The same, with each value on a line of its own. */
+/* Opens an object or an array with each value on its own line. */
 void json_begin_lines(struct json *json, const char *key, char bracket);
 
-/* Closes what the two opened: '}' or ']'. */
+/* Closes an object ('}') or an array (']'). json_end_lines() is for json_begin_lines(). */
 void json_end(struct json *json, char bracket);
 void json_end_lines(struct json *json, char bracket);
 
@@ -49,7 +48,7 @@ void json_unsigned(struct json *json, const char *key, uint64_t number);
 void json_signed(struct json *json, const char *key, int64_t number);
 void json_bool(struct json *json, const char *key, bool value);
 
-/* Writes the significant digits of a share (10); null if it is not finite. */
+/* Writes a number with 10 significant digits; null if it is not finite. */
 void json_double(struct json *json, const char *key, double number);
 
 #endif

@@ -22,14 +22,17 @@
 		size_t count, capacity;                                                     \
 	}
 
-/* Room for `need` items in all; false when out of memory, and nothing is changed. */
+/*
+ * Grows the array to a capacity of at least `need` items. Returns false when out of memory; the array
+ * is then unchanged.
+ */
 bool list_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_size);
 
 #define list_reserve(list, need)                                                            \
 	((need) <= (list)->capacity ||                                                      \
 	 list_grow(&(list)->items, &(list)->capacity, (need), sizeof(*(list)->items)))
 
-/* A new, uninitialised last item, or NULL when out of memory. */
+/* Appends an uninitialised item and returns it. Returns NULL when out of memory. */
 #define list_push(list)                                                                     \
 	(list_reserve((list), (list)->count + 1) ? &(list)->items[(list)->count++] : NULL)
 

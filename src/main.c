@@ -9,7 +9,7 @@
 #include "nearest.h"
 #include "pager.h"
 
-/* Adding a command is its file in cmd/ and its line here, in the order of the help. */
+/* Commands in the order of the help. A new command needs a file in cmd/ and a line here. */
 static const struct command *const commands[] = {
 	&command_record,
 	&command_report,
@@ -50,7 +50,10 @@ static int run(const struct command *command, int argc, char **argv)
 	return finish(status);
 }
 
-/* Adds a word as a shell takes it; NULL when out of memory, or for a word with a quote. */
+/*
+ * Appends a word, quoted for a shell, to a command line. Returns NULL when out of memory, or if the
+ * word contains a quote.
+ */
 static char *append_word(char *text, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -85,7 +88,7 @@ static int reject_command(const char *word)
 	return EXIT_USAGE;
 }
 
-/* Options belong to a command: most are of record, if a program follows them. */
+/* Prints an error for an option before the command's name, such as `sprof -F 99 ./prog`. */
 static int reject_option(char **words)
 {
 	struct nearest nearest = {.name = NULL};

@@ -43,7 +43,7 @@ void nearest_add(struct nearest *nearest, const char *typed, size_t size, const 
 		return;
 	size_t distance = edits(typed, size, name, length);
 	bool near = distance <= EDITS_MAX && 2 * distance < length;
-	/* One continues the other: worse than any edit; longer ones are better. */
+	/* One name begins with the other: ranked after any edit; longer common parts first. */
 	size_t common = least(size, length);
 	if (!near && common >= PREFIX_MIN && !memcmp(typed, name, common)) {
 		distance = EDITS_MAX + LENGTH_MAX - common;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading the command line by a table.
- *
- * Operands are permuted behind the options as getopt_long() does: those seen so
- * far are always the words just before what is not read yet.
+ * Parser of the command line by an option table. Operands are moved after the options, as getopt_long()
+ * does: operands found so far are always the words just before the next word to parse.
  */
 #include "options.h"
 
@@ -18,7 +16,7 @@
 #include "nearest.h"
 #include "options_help.h"
 
-/* More numbers in one list are a slip of the pen, not a wish. */
+/* Limit of numbers in one list: a larger list is probably a typing error. */
 #define MAX_NUMBERS 65536
 
 static bool is_end(const struct option *option)
@@ -26,7 +24,7 @@ static bool is_end(const struct option *option)
 	return !option->help;
 }
 
-/* "-i, --input", as the user knows it. */
+/* Writes an option's names as the help shows them: "-i, --input". */
 static const char *option_title(const struct option *option, char *buffer, size_t size)
 {
 	if (option->letter && option->name)
@@ -192,7 +190,7 @@ bool option_parse_strings(const struct option *option, const char *text)
 	size_t before = strings->count;
 	if (!option_strings_add(strings, text))
 		return false;
-	/* An empty list would let everything pass: not what was asked. */
+	/* An empty list would disable the filter, which the user did not intend. */
 	return strings->count > before || option_reject(option, text, "a list of names");
 }
 
@@ -208,7 +206,7 @@ static bool numbers_push(struct option_numbers *numbers, uint64_t first, uint64_
 	return true;
 }
 
-/* "7" or "4-9". */
+/* Adds an item of a list: a number ("7") or a range ("4-9"). */
 static bool numbers_add_item(struct option_numbers *numbers, char *item)
 {
 	uint64_t first, last;
@@ -251,7 +249,10 @@ static int usage_mistake(const struct option_usage *usage)
 	return EXIT_USAGE;
 }
 
-/* False after saying why there is none of that letter or name, if that is known. */
+/*
+ * Returns false after printing why perf's option of that letter or name is not supported. Returns true
+ * if it is no such option.
+ */
 static bool is_new(const struct option_usage *usage, char letter, const char *name, size_t size)
 {
 	const struct option_refusal *refusal = usage->refusals;
@@ -268,7 +269,7 @@ static bool is_new(const struct option_usage *usage, char letter, const char *na
 	return true;
 }
 
-/* Prints that there is no such option, and the nearest one. */
+/* Prints that the option is unknown, and the nearest option's name. */
 static void reject_long(const struct option_usage *usage, const char *name, size_t size)
 {
 	struct nearest nearest = {.name = NULL}, negated = {.name = NULL};
@@ -288,8 +289,8 @@ static void reject_long(const struct option_usage *usage, const char *name, size
 }
 
 /*
- * The option called by the `size` bytes of `name`, in full or by a beginning
- * that no other has. *negated: by --no-NAME.
+ * Finds a long option by its name's first `size` bytes: a full name or an unambiguous prefix. *negated:
+ * the name is --no-NAME.
  */
 static const struct option *find_long(const struct option_usage *usage, const char *name,
 				      size_t size, bool *negated)
@@ -309,7 +310,7 @@ static const struct option *find_long(const struct option_usage *usage, const ch
 				return found;
 		}
 	}
-	/* In full, it is not the beginning of another one. */
+	/* A full name of an unsupported perf option is no prefix of another option. */
 	if (!is_new(usage, 0, name, size))
 		return NULL;
 	if (hits == 1)
@@ -331,7 +332,7 @@ static const struct option *find_letter(const struct option_usage *usage, char l
 	return NULL;
 }
 
-/* How far the command line is read. */
+/* State of parsing the command line. */
 struct scan {
 	const struct option_usage *usage;
 	char **argv;
@@ -343,7 +344,7 @@ static bool is_option_word(const char *word)
 	return word[0] == '-' && word[1];
 }
 
-/* Gives the option its argument: what is attached to it, or the next word. */
+/* Parses the option's argument: the attached text, or the next word. */
 static bool take_argument(struct scan *scan, const struct option *option, const char *attached)
 {
 	const char *text = attached;
@@ -408,7 +409,7 @@ static void move_before_operands(struct scan *scan, int start, int operands)
 int options_parse(const struct option_usage *usage, int argc, char **argv, int *operands)
 {
 	struct scan scan = {.usage = usage, .argv = argv, .argc = argc, .at = 1};
-	int seen = 0; /* operands, just before what is not read yet */
+	int seen = 0; /* operands found so far, just before the next word */
 	while (scan.at < argc) {
 		int start = scan.at;
 		const char *word = argv[scan.at];

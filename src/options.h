@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Command line options as a table: one line an option gives its names, its
- * argument, where the value goes, and its help. Long options are taken as
- * `--name VALUE`, `--name=VALUE`, or by an unambiguous beginning of the name;
- * short ones as `-xVALUE`, `-x VALUE`, or several flags in one word.
+ * Command line options as a table: one line an option gives its names, its argument, where the value is
+ * stored, and its help. Long options are `--name VALUE`, `--name=VALUE`, or an unambiguous prefix of
+ * the name; short ones `-xVALUE`, `-x VALUE`, or several flags in one word.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
@@ -17,72 +16,74 @@
 struct option;
 
 /*
- * Puts what `text` says (NULL: the option was given without its optional
- * argument) to option->value. Returns false after saying what is wrong, best by
- * option_reject().
+ * Parses `text` (NULL: optional argument omitted) and stores the value in option->value. Returns false
+ * after printing an error, preferably by option_reject().
  */
 typedef bool option_parse_fn(const struct option *option, const char *text);
 
 struct option {
 	char letter;          /* 0: none */
 	const char *name;     /* without dashes; NULL: none */
-	const char *argument; /* its name in the help; NULL: takes none */
-	const char *help;     /* filled to lines; a newline in it is a blank */
+	const char *argument; /* argument's name in the help; NULL: takes none */
+	const char *help;     /* wrapped to lines; a newline in it counts as a blank */
 	void *value;
 	option_parse_fn *parse;
 	bool optional;        /* the argument may be left out at the end or before another option */
-	bool attached;        /* an optional one must be attached: -zN, --name=N */
+	bool attached;        /* an optional argument must be attached: -zN, --name=N */
 	bool negatable;       /* --no-NAME calls `negate` */
 	bool both;            /* the help shows --[no-]NAME */
 	bool rare;            /* --help-all shows it, --help does not */
 };
 
-/* The pointer, which the compiler holds to that type. */
+/* Returns the pointer after a compile-time check of its type. */
 #define OPTION_TYPED(pointer, type) (1 ? (pointer) : (type)NULL)
 
-/* Macros accept further members at the end: `.rare = true`. */
+/* The macros accept further members of struct option at the end: `.rare = true`. */
 
-/* bool *; --no-NAME resets it. */
+/* Option that sets a bool; --no-NAME resets it. */
 #define OPTION_FLAG(letter_, name_, value_, help_, ...)                                     \
 	{.letter = (letter_), .name = (name_), .help = (help_),                             \
 	 .value = OPTION_TYPED(value_, bool *), .parse = option_parse_flag, .negatable = true, \
 	 __VA_ARGS__}
 
-/* enum sp_choice *, off by this option; --no-NAME resets it. */
+/* Option that sets an enum sp_choice to SP_OFF; --no-NAME resets it. */
 #define OPTION_OFF(letter_, name_, value_, help_, ...)                                      \
 	{.letter = (letter_), .name = (name_), .help = (help_),                             \
 	 .value = OPTION_TYPED(value_, enum sp_choice *), .parse = option_parse_off,        \
 	 .negatable = true, __VA_ARGS__}
 
-/* int *: 1 by --NAME, 0 by --no-NAME; the caller sets it to -1 for "not said". */
+/* Option that sets an int: 1 by --NAME, 0 by --no-NAME. The caller initializes it to -1 (not given). */
 #define OPTION_CHOICE(letter_, name_, value_, help_, ...)                                   \
 	{.letter = (letter_), .name = (name_), .help = (help_),                             \
 	 .value = OPTION_TYPED(value_, int *), .parse = option_parse_choice,                \
 	 .negatable = true, .both = true, __VA_ARGS__}
 
-/* const char **, pointing into argv. */
+/* Option with a string, which points into argv. */
 #define OPTION_STRING(letter_, name_, argument_, value_, help_, ...)                        \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = OPTION_TYPED(value_, const char **), .parse = option_parse_string, __VA_ARGS__}
 
-/* uint64_t *, decimal or 0x. */
+/* Option with a uint64_t, decimal or 0x. */
 #define OPTION_NUMBER(letter_, name_, argument_, value_, help_, ...)                        \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = OPTION_TYPED(value_, uint64_t *), .parse = option_parse_number, __VA_ARGS__}
 
-/* struct option_strings *: "a,b"; given again, it adds. */
+/* Option with a list of strings: "a,b". If repeated, the lists are joined. */
 #define OPTION_STRINGS(letter_, name_, argument_, value_, help_, ...)                       \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = OPTION_TYPED(value_, struct option_strings *), .parse = option_parse_strings, \
 	 __VA_ARGS__}
 
-/* struct option_numbers *: "1,4-7"; given again, it adds. */
+/* Option with a list of numbers: "1,4-7". If repeated, the lists are joined. */
 #define OPTION_NUMBERS(letter_, name_, argument_, value_, help_, ...)                       \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = OPTION_TYPED(value_, struct option_numbers *), .parse = option_parse_numbers, \
 	 __VA_ARGS__}
 
-/* Anything else: `parse` is the command's own. Takes no argument where `argument_` is NULL. */
+/*
+ * Option of any other type, parsed by the command's function `parse`. Takes no argument if `argument_`
+ * is NULL.
+ */
 #define OPTION_CALL(letter_, name_, argument_, value_, parse_, help_, ...)                  \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = (value_), .parse = (parse_), __VA_ARGS__}
@@ -97,7 +98,7 @@ struct option {
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = (value_), .parse = (parse_), .optional = true, .attached = true, __VA_ARGS__}
 
-/* A heading in the help. */
+/* Heading above a group of options in the help. */
 #define OPTION_GROUP(heading_) {.help = (heading_)}
 
 #define OPTION_END {0}
@@ -105,7 +106,7 @@ struct option {
 option_parse_fn option_parse_flag, option_parse_off, option_parse_choice, option_parse_string,
 	option_parse_number, option_parse_strings, option_parse_numbers;
 
-/* The items are copies; both are freed by their deinit. */
+/* List of strings. Items are copies, freed by option_strings_deinit(). */
 struct option_strings {
 	LIST(char *);
 };
@@ -122,32 +123,32 @@ struct sp_string_list option_strings_list(const struct option_strings *strings);
 struct sp_number_list option_numbers_list(const struct option_numbers *numbers);
 
 /*
- * Adds the items of "a,b" to the list. A comma within brackets belongs to the
- * name: "f(int, int),g" are two, and so is "map<int,int>::find,g".
+ * Adds the items of "a,b" to the list. A comma within brackets is part of a name: "f(int, int),g" has
+ * two items, and so has "map<int,int>::find,g".
  */
 bool option_strings_add(struct option_strings *strings, const char *text);
 
-/* Adds these `size` bytes as one; says so and returns false when out of memory. */
+/* Adds `size` bytes of `text` as one item. Returns false after printing that memory is exhausted. */
 bool option_strings_push(struct option_strings *strings, const char *text, size_t size);
 
-/* The whole of `text` as a number between the two; false if it is not. */
+/* Parses all of `text` as a number from `low` to `high`. Returns false if it is none. */
 bool option_text_number(const char *text, uint64_t low, uint64_t high, uint64_t *ret);
 
 /*
- * Parses a number from 0 to 100 at the begin of the text. *ret is a hundredth of it, *end_ret the
- * rest of the text.
+ * Parses a number from 0 to 100 at the start of the text. *ret is the number divided by 100, *end_ret
+ * the rest of the text.
  */
 bool option_text_percent(const char *text, char **end_ret, double *ret);
 
-/* "12", "12.5" or "12.000000001" seconds, up to `end`, as nanoseconds; exact. */
+/* Parses seconds up to `end` ("12", "12.5", "12.000000001") to exact nanoseconds. */
 bool option_text_seconds(const char *text, const char *end, uint64_t *ret);
 
-/* Says "-x, --name: 'TEXT' is not WANTED" and returns false. */
+/* Prints "-x, --name: 'TEXT' is not WANTED" and returns false. */
 bool option_reject(const struct option *option, const char *text, const char *wanted);
 
-/* Many options, put together from groups, each a const array without an end. Zeroed: empty. */
+/* An option table that is joined from groups (arrays without OPTION_END). Zeroed: empty. */
 struct option_table {
-	struct option items[128]; /* the last is always the end */
+	struct option items[128]; /* the last is always OPTION_END */
 	size_t count;
 };
 
@@ -174,10 +175,9 @@ struct option_usage {
 };
 
 /*
- * Reads argv[1] to argv[argc - 1]. Operands are moved behind the options, in
- * their order; *operands is the index of the first (argc if there is none).
- * Returns -1 to go on, or the exit status to end with, all being said: 0 after
- * --help and --help-all, EXIT_USAGE after a mistake.
+ * Parses argv[1] to argv[argc - 1]. Operands are moved after the options and keep their order;
+ * *operands is the index of the first operand (argc if there is none). Returns -1 to continue, or the
+ * exit status: 0 after printing the help, EXIT_USAGE after printing an error.
  */
 int options_parse(const struct option_usage *usage, int argc, char **argv, int *operands);
 

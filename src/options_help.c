@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-/* Descriptions begin at this column and end before or at LINE_END. */
+/* Column where options' descriptions begin. They are wrapped at LINE_END. */
 #define HELP_COLUMN 30
 #define LINE_END 80
 
-/* Shorter tables are always printed whole. */
+/* Tables of up to this many options are printed completely, rare options included. */
 #define SHORT_MAX 25
 
 static bool is_end(const struct option *option)
@@ -20,7 +20,10 @@ static bool is_group(const struct option *option)
 	return !option->letter && !option->name;
 }
 
-/* Fills the description to lines that begin at HELP_COLUMN. `column`: the end of the title. */
+/*
+ * Writes the description, wrapped to lines that begin at HELP_COLUMN. `column`: end of the option's
+ * names.
+ */
 static void put_description(FILE *out, size_t column, const char *help)
 {
 	bool fits = column + 2 <= HELP_COLUMN;
@@ -62,7 +65,7 @@ static void put_option(FILE *out, const struct option *option)
 	put_description(out, used, option->help);
 }
 
-/* Whether options are left out, and *count_ret: how many options there are with --help. */
+/* Returns whether --help omits rare options. *count_ret: number of options that --help shows. */
 static bool is_shortened(const struct option_usage *usage, size_t *count_ret)
 {
 	size_t rare = 0;
@@ -74,7 +77,7 @@ static bool is_shortened(const struct option_usage *usage, size_t *count_ret)
 	return rare && *count_ret > SHORT_MAX;
 }
 
-/* Groups without an option to show have no heading. */
+/* Prints the options in groups. A group without a shown option gets no heading. */
 static void put_options(FILE *out, const struct option *options, bool all)
 {
 	const struct option *group = NULL;

@@ -13,7 +13,7 @@
 
 #define MAX_WORDS 32
 
-/* The user's choice, or less; NULL for none. */
+/* Returns the pager command of the environment, default less; NULL if the user wants no pager. */
 static const char *pager_command(void)
 {
 	const char *command = getenv("SPROF_PAGER");
@@ -25,7 +25,7 @@ static const char *pager_command(void)
 	return *command && strcmp(command, "cat") != 0 ? command : NULL;
 }
 
-/* In the child. Only returns if nothing could be executed. */
+/* Executes the pager in the child process. Returns only on failure. */
 static void pager_exec(const char *command, int input)
 {
 	char *words[MAX_WORDS + 1], *rest = strdup(command), *word;
@@ -36,7 +36,10 @@ static void pager_exec(const char *command, int input)
 	words[count] = NULL;
 	if (!count || dup2(input, STDIN_FILENO) < 0)
 		return;
-	/* One screen is not paged, colours pass, long lines are cut, the screen stays. */
+	/*
+	 * less: quit if one screen suffices (F), keep colours (R), cut long lines (S), keep the screen
+	 * (X).
+	 */
 	setenv("LESS", "FRSX", 0);
 	setenv("LESSCHARSET", "utf-8", 0);
 	signal(SIGPIPE, SIG_DFL);
@@ -44,8 +47,8 @@ static void pager_exec(const char *command, int input)
 }
 
 /*
- * The pager with its standard input at *input_ret; 0 if it could not be
- * started. The pipe `failed` closes with the exec, or brings a byte.
+ * Starts the pager; *input_ret is the write end of its standard input. Returns its pid, or 0 on
+ * failure. The pipe `failed` is closed by a successful exec, or receives a byte if exec fails.
  */
 static pid_t pager_start(const char *command, int *input_ret)
 {
@@ -77,7 +80,10 @@ static pid_t pager_start(const char *command, int *input_ret)
 	return 0;
 }
 
-/* Results may have many megabytes. One is written at a time, by one thread. */
+/*
+ * Enlarges the stream's buffer and disables its locking: output can be megabytes, and one thread writes
+ * it.
+ */
 static void write_much(FILE *out)
 {
 	static char buffer[64 << 10];
@@ -98,7 +104,7 @@ struct pager pager_open(bool wanted)
 		write_much(stdout);
 		return pager;
 	}
-	signal(SIGPIPE, SIG_IGN); /* leaving the pager is no failure */
+	signal(SIGPIPE, SIG_IGN); /* quitting the pager is no failure */
 	pager.out = fdopen(input, "w");
 	if (pager.out) {
 		write_much(pager.out);
@@ -109,7 +115,7 @@ struct pager pager_open(bool wanted)
 	return (struct pager){.out = stdout};
 }
 
-/* The errno of the first write that failed, or 0. */
+/* Flushes and closes the output. Returns the errno of the first failed write, or 0. */
 static int stream_finish(FILE *out)
 {
 	errno = 0;
@@ -129,7 +135,7 @@ int pager_close(struct pager *pager)
 			;
 		return error && error != EPIPE;
 	}
-	/* Some file systems say only here that the disk was full. */
+	/* Some file systems, for example NFS, report a full disk only at close(2). */
 	if (!error && close(STDOUT_FILENO) && errno != EBADF)
 		error = errno;
 	if (error && error != EPIPE)

@@ -13,21 +13,19 @@
 struct pager {
 	FILE *out;
 	pid_t pid; /* the pager's; 0: no pager */
-	int errnum; /* errno of a failed write, kept because stdio forgets it; 0: none */
+	int errnum; /* errno of a failed write: the stream does not keep it; 0: none */
 };
 
 /*
- * Starts $SPROF_PAGER, $PAGER or less where it is wanted and standard output is
- * a terminal. A variable that is empty or "cat" means none. The words of the
- * variable are the program and its arguments: no shell sees them. A pager that
- * cannot be started is as none.
+ * Starts $SPROF_PAGER, $PAGER or less if `wanted` and standard output is a terminal. A variable that is
+ * empty or "cat" disables the pager. The variable's words are the program and its arguments, without a
+ * shell. If the pager cannot be started, output goes to the terminal.
  */
 struct pager pager_open(bool wanted);
 
 /*
- * Ends the output and waits for the pager. Returns 0, or 1 if something could
- * not be written: a full disk is said, a closed pipe is not. A pager that
- * was left early is no failure.
+ * Ends the output and waits for the pager. Returns 1 if a write failed, else 0. Prints write errors
+ * such as a full disk, but not a closed pipe. Quitting the pager early is no failure.
  */
 int pager_close(struct pager *pager);
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FIRST_MS 500 /* shorter calls show nothing */
+#define FIRST_MS 500 /* no progress line for calls shorter than this */
 #define NEXT_MS 100
 
 static const char *const names[] = {
@@ -75,7 +75,7 @@ void progress_begin(struct progress *progress, const struct sp_ctx *ctx, bool wa
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&progress->end, &attributes);
 	pthread_condattr_destroy(&attributes);
-	/* Signals are for the main thread. */
+	/* The progress thread blocks all signals: the main thread handles them. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	progress->started = !pthread_create(&progress->thread, NULL, show_until_end, progress);

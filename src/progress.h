@@ -16,12 +16,12 @@ struct progress {
 };
 
 /*
- * Starts to show the progress of `ctx` if `wanted` and standard error is a terminal, after half a second.
- * If there is no thread for it, nothing is shown.
+ * Shows the progress of `ctx` after half a second, if `wanted` and standard error is a terminal. Shows
+ * nothing if no thread can be created.
  */
 void progress_begin(struct progress *progress, const struct sp_ctx *ctx, bool wanted);
 
-/* Removes the line. Nothing else may be printed between the two. */
+/* Removes the progress line. Nothing else may be printed between progress_begin() and this. */
 void progress_end(struct progress *progress);
 
 #endif

@@ -26,8 +26,8 @@ struct term {
 };
 
 /*
- * Looks at standard output, at the locale (which setlocale() has set), and at
- * NO_COLOR, TERM and COLUMNS of the environment.
+ * Detects the terminal's abilities from standard output, the locale set by setlocale(), and NO_COLOR,
+ * TERM and COLUMNS.
  */
 struct term term_of_stdout(enum term_colour colour);
 
@@ -35,19 +35,18 @@ struct term term_of_stdout(enum term_colour colour);
 void term_begin(const struct term *term, enum term_style style, FILE *out);
 void term_end(const struct term *term, enum term_style style, FILE *out);
 
-/* "…" and the like where the terminal has them, else the plain text. */
+/* Returns `utf8` if the terminal shows UTF-8, else `plain`. */
 const char *term_glyph(const struct term *term, const char *utf8, const char *plain);
 
-/* Blanks, if any. */
+/* Writes `width` blanks; none if it is not positive. */
 void term_pad(int width, FILE *out);
 
-/* How many columns the text takes by term_put(). */
+/* Returns the number of columns that term_put() needs for the text. */
 int term_text_width(const struct term *term, const char *text);
 
 /*
- * Writes text of unknown origin: control characters and bytes that are not
- * UTF-8 as "?" or U+FFFD. At most `width` columns, which end in "…" where the
- * text is longer (0: all of it). Returns the columns taken.
+ * Writes text of unknown origin. Control characters and invalid UTF-8 become "?" or U+FFFD. Text wider
+ * than `width` columns is cut and ends in "…" (0: no limit). Returns the columns written.
  */
 int term_put(const struct term *term, const char *text, int width, FILE *out);
 

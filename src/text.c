@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How many bytes follow a lead byte, and the least code point that needs them. */
+/*
+ * Decodes a lead byte of UTF-8: number of bytes that follow, and the least code point of that length.
+ */
 static bool lead_byte(unsigned char byte, int *follow, uint32_t *code, uint32_t *least)
 {
 	if (byte >= 0xc2 && byte <= 0xdf) {
@@ -55,7 +57,10 @@ size_t text_plain_size(const char *text)
 	const uint64_t ones = 0x0101010101010101, highs = ones * 0x80;
 	size_t at = 0, size;
 	uint64_t word, odd = 0;
-	/* Eight at a time, while none has its high bit, is below 0x20 or is 0x7f. */
+	/*
+	 * Skips eight bytes at once while all are printable ASCII: no high bit, not below 0x20, not
+	 * 0x7f.
+	 */
 	do {
 		size = at + strnlen(text + at, 256);
 		while (!odd && at + sizeof(word) <= size) {
