@@ -153,7 +153,7 @@ static void choose_group_columns(struct table *table)
 	}
 }
 
-/* Columns of -F. */
+/* Adds the columns that the user named by -F. */
 static void choose_named_columns(struct table *table)
 {
 	static const int kinds[] = {
@@ -172,7 +172,7 @@ static void choose_named_columns(struct table *table)
 	}
 }
 
-/* The share that rows are ordered by has its interval, the other one has none. */
+/* Adds the default columns. Only the share that orders the rows has an interval column. */
 static void choose_usual_columns(struct table *table)
 {
 	const struct report *report = table->report;
@@ -183,14 +183,17 @@ static void choose_usual_columns(struct table *table)
 		add_column(table, by_total ? COLUMN_SELF : COLUMN_TOTAL, 0);
 }
 
-/* Limit on the number of columns. */
+/* Returns the greatest possible number of columns, for their allocation. */
 static size_t columns_most(const struct joint_view *view)
 {
 	size_t numbers = view ? 2 * (view->group->profile_count + view->group->ratio_count) : 0;
 	return COLUMN_KEY + numbers + SP_KEY_COUNT;
 }
 
-/* A tracepoint's key that no row has belongs to another event. */
+/*
+ * Returns whether a column of a tracepoint's field is empty in all rows: the field belongs to another
+ * event.
+ */
 static bool is_void(const struct table *table, const struct column *column)
 {
 	if (column->kind < COLUMN_KEY + SP_KEY_TRACE || column->kind >= COLUMN_KEY + SP_KEY_COUNT)

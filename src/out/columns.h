@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Columns of the table of rows: which there are, what their cells say, how wide they are. */
+/* Columns of the table of rows: their kinds, texts and widths. */
 #ifndef OUT_COLUMNS_H
 #define OUT_COLUMNS_H
 
@@ -13,7 +13,7 @@ enum column_kind {
 	COLUMN_SELF_RANGE,
 	COLUMN_SAMPLES,
 	COLUMN_PERIOD,
-	COLUMN_EVENT, /* share of an event of the group, by its index: self or total, as rows are ordered */
+	COLUMN_EVENT, /* self or total share of the group's event `index`, whichever orders the rows */
 	COLUMN_EVENT_RANGE,
 	COLUMN_RATIO,
 	COLUMN_RATIO_RANGE,
@@ -22,7 +22,7 @@ enum column_kind {
 
 #define COLUMN_GAP 2
 
-/* Suffix of a function that exists only in its callers. */
+/* Suffix of a function that has no code of its own: it is inlined into all callers. */
 #define COLUMN_INLINED " (inlined)"
 
 struct column {
@@ -31,7 +31,7 @@ struct column {
 	int width;
 };
 
-/* A row of one event, or of a group's: then `joint` is not NULL. */
+/* Row to print: of one event, or of an event group (then `joint` is not NULL). */
 struct cells {
 	const struct sp_row *row;
 	const struct sp_joint_row *joint;
@@ -40,8 +40,8 @@ struct cells {
 struct table {
 	const struct report *report;
 	const struct term *term;
-	bool branches; /* are what is counted */
-	const struct joint_view *view; /* NULL: of one event */
+	bool branches; /* rows count branches instead of samples */
+	const struct joint_view *view; /* event group; NULL: the table is of one event */
 	const struct cells *rows;
 	size_t row_count;
 	int decimals; /* decimals of intervals */
@@ -51,36 +51,38 @@ struct table {
 
 bool column_is_number(const struct column *column);
 
-/* Symbols and functions; the latter are sides if each has a level of its own. */
+/*
+ * Returns whether the column contains symbols or functions. column_is_side(): the symbol of a branch's
+ * source or target, or of a data address.
+ */
 bool column_is_code(const struct column *column);
 bool column_is_side(const struct column *column);
 
 const char *column_title(const struct table *table, const struct column *column);
 
-/* The cell's text: in `buffer`, or a string of the row's; NULL: not known. */
+/* Returns the cell's text, in `buffer` or borrowed from the row; NULL: unknown. */
 const char *cell_text(const struct table *table, const struct cells *cells,
 		      const struct column *column, char buffer[FORMAT_SIZE]);
 
-/* Share of a group's event that the row has. */
+/* Returns the row's share of one event of the group. */
 const struct sp_share *event_share(const struct table *table, const struct cells *cells,
 				   size_t index);
 
-/* Width of "[k] " before the text: of the first column of code, and of sides. */
+/* Returns the width of the level, such as "[k] ", in front of the cell's text; 0 if it has none. */
 int cell_prefix_width(const struct table *table, size_t index);
 
-/* Width of COLUMN_INLINED, or 0. */
+/* Returns the width of COLUMN_INLINED if the row has this suffix, else 0. */
 int cell_suffix_width(const struct sp_row *row, const struct column *column);
 
-/* Sets the table's columns, for the caller to free. False when out of memory. */
+/* Sets table->columns; the caller frees them. Returns false when out of memory. */
 bool columns_choose(struct table *table);
 
-/* Whether a key has the same text in all rows (if there are several). */
+/* Returns whether a key other than code has the same text in all of several rows. */
 bool column_is_constant(const struct table *table, const struct column *column);
 
-/* Removes a column. */
 void columns_drop(struct table *table, size_t index);
 
-/* Sets the widths, so that the table fits the terminal. False when out of memory. */
+/* Sets the columns' widths so that the table fits the terminal. Returns false when out of memory. */
 bool columns_fit(struct table *table);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rows, as RFC 4180 has them but for the line ends, under a header line.
- * The columns are the keys of a row in JSON, in their order; those of totals are
- * always there, and empty where totals are not known. Rows of several events
- * have a last column that names theirs.
+ * CSV output of rows, as in RFC 4180 except for the line ends, after a header line. Columns have the
+ * names and order of the JSON output's row members. Columns of totals are always present, and empty if
+ * totals are unknown. If there are several events, the last column is the event's name.
  *
- * Groups have a table each: the columns of numbers are there for each event, behind its name and a
- * dot, and for each ratio, before those of the keys.
+ * Each event group has its own table: numeric columns for each event are named EVENT.NUMBER, followed
+ * by those of ratios, then the keys.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -96,7 +95,7 @@ static void put_row(const struct columns *columns, const struct sp_profile *prof
 	put_keys(columns, row, profile->event, out);
 }
 
-/* "EVENT.NUMBER"; names of events may have commas. */
+/* Writes a column's title "EVENT.NUMBER", quoted because event names may contain commas. */
 static void put_event_column(const char *event, const char *number, FILE *out)
 {
 	char title[512];
@@ -179,7 +178,7 @@ static bool write_csv(const struct report *report, FILE *out)
 	joint.events = false;
 	for (size_t i = 0; i < report->group_count; i++)
 		put_group(report, &joint, &report->groups[i], out);
-	bool head = report->group_count > 0; /* there are events by themselves, too */
+	bool head = report->group_count > 0; /* tables need a header each, because groups precede them */
 	if (!head)
 		put_header(&columns, out);
 	for (size_t i = 0; i < report->profile_count; i++) {

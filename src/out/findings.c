@@ -8,26 +8,26 @@
 
 #define INDENT 2
 
-/* Limits of a report's head. */
+/* Limits of the findings in a report's head. */
 #define SHOWN_MAX 3
 #define LINES_MAX 2
 
-/* Lines of all findings on a terminal: the table begins within 12. */
+/* Lines of all findings on a terminal, so that the table begins within the first 12 lines. */
 #define TERM_LINES 5
 #define SHARE_LEAST 0.01
 #define TEXT_SIZE 512
 
 #define PLAIN_WIDTH 100
 
-/* Findings of one cause. */
+/* Findings with the same cause, which are shown as one line. */
 struct group {
 	const struct sp_finding *first; /* with the largest share */
 	double share;
-	double effect; /* on the answer; below SHARE_LEAST: not shown */
+	double effect; /* weight for ordering; groups below SHARE_LEAST are not shown */
 	size_t objects, events; /* members with an object; and without, of one event */
 };
 
-/* Words broken at blanks to fit the width; after `lines` lines the rest is cut (0: never). */
+/* Writes text, wrapped at blanks to the terminal's width and cut after `lines` lines (0: no limit). */
 static void write_wrapped(const struct term *term, const char *text, int indent, int lines, FILE *out)
 {
 	int width = term->width ? term->width : PLAIN_WIDTH, column = indent, line = 1;
@@ -38,7 +38,7 @@ static void write_wrapped(const struct term *term, const char *text, int indent,
 		memcpy(word, text, kept);
 		word[kept] = '\0';
 		int columns = term_text_width(term, word);
-		/* The last line leaves room for the ellipsis. */
+		/* Reserves room for the ellipsis in the last line. */
 		int room = lines && line == lines && text[size] ? 4 : 0;
 		if (column > indent && column + columns + 1 + room > width) {
 			if (lines && line == lines) {
@@ -69,7 +69,7 @@ static void write_finding(const struct term *term, const char *text, const char 
 		return;
 	term_begin(term, TERM_DIM, out);
 	fprintf(out, "%*s%s ", INDENT + 2, "", term_glyph(term, "→", "->"));
-	/* A remedy is a command: it is never cut. */
+	/* A remedy is a command to paste, so it is never cut. */
 	write_wrapped(term, remedy, INDENT + 5 - term->utf8, 0, out);
 	term_end(term, TERM_DIM, out);
 }
@@ -91,7 +91,7 @@ static bool is_member(const struct group *group, const struct sp_finding *findin
 				    same(finding->cause, first->cause));
 }
 
-/* How much a finding changes what the report shows. */
+/* Returns how strongly a finding affects the shown shares: the order of findings. */
 static double effect_of(const struct sp_finding *finding, double share)
 {
 	switch ((int)finding->kind) {
@@ -107,7 +107,7 @@ static double effect_of(const struct sp_finding *finding, double share)
 	case SP_FINDING_NOTE:
 		return SHARE_LEAST;
 	case SP_FINDING_TRUNCATED_STACKS:
-		/* Only callers are missing, or may be. */
+		/* Self shares stay correct: at most callers are missing. */
 		return share < SHARE_LEAST ? share : SHARE_LEAST + share / 2;
 	default:
 		return share;
@@ -165,7 +165,10 @@ static int compare_groups(const void *a, const void *b)
 	return (x->effect < y->effect) - (x->effect > y->effect);
 }
 
-/* Groups, most effect first; returns how many. The recorder's notes are left out. */
+/*
+ * Makes groups of findings with one cause, largest effect first, without the recorder's notes. Returns
+ * their number.
+ */
 static size_t make_groups(const struct sp_finding *const *findings, size_t count, struct group *groups)
 {
 	size_t made = 0;
@@ -178,7 +181,7 @@ static size_t make_groups(const struct sp_finding *const *findings, size_t count
 		groups[made] = (struct group){.first = findings[i]};
 		add_shares(&groups[made++], findings, count);
 	}
-	/* Equal ones stay in the order of their findings: there are few. */
+	/* Insertion sort: groups are few, and those of equal effect stay in order. */
 	for (size_t i = 1; i < made; i++)
 		for (size_t j = i; j > 0 && compare_groups(&groups[j - 1], &groups[j]) > 0; j--) {
 			struct group swapped = groups[j];
@@ -193,7 +196,7 @@ static const char *name_of(const struct group *group, const struct sp_finding *f
 	return group->objects ? finding->object : finding->event;
 }
 
-/* "22%" */
+/* Formats a share in whole percent: "22%". */
 static const char *short_share(double share, char text[FORMAT_SIZE])
 {
 	if (share >= 0.1 && share < 0.995)
@@ -238,7 +241,7 @@ static void put_names(const struct term *term, const struct group *group,
 		snprintf(text + used, TEXT_SIZE - used, ", %zu more", names - put);
 }
 
-/* Whether the sentence says which file it should have been. */
+/* Returns whether the full sentence is needed, because it names the expected file or the reason. */
 static bool needs_detail(const struct sp_finding *finding)
 {
 	return finding->kind == SP_FINDING_WRONG_FILE || finding->kind == SP_FINDING_UNPROVEN_FILE ||
@@ -259,7 +262,7 @@ static void write_group(const struct report *report, const struct group *group, 
 	write_finding(&report->term, text, remedy, LINES_MAX, out);
 }
 
-/* " -i FILE", quoted for a shell where it must be; nothing for the default. */
+/* Writes the option " -i FILE", quoted for a shell if necessary; nothing for the default path. */
 static void write_input(const struct report *report, FILE *out)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -282,7 +285,10 @@ static void write_input(const struct report *report, FILE *out)
 		putc('\'', out);
 }
 
-/* Lines of the groups, each sentence and remedy being one; a repeated remedy is printed once. */
+/*
+ * Returns the number of printed lines: one for each group and each remedy. A remedy that is repeated by
+ * the next group counts once.
+ */
 static size_t lines_of(const struct group *groups, size_t count)
 {
 	size_t lines = count;
@@ -304,7 +310,9 @@ void findings_write(const struct report *report, FILE *out)
 		shown--;
 	for (size_t i = 0; i < shown; i++) {
 		const char *remedy = groups[i].first->remedy;
-		/* A remedy of several findings in a row stands below the last. */
+		/*
+		 * A remedy that several consecutive findings share is printed once, after the last one.
+		 */
 		bool again = i + 1 < shown && same(groups[i + 1].first->remedy, remedy);
 		write_group(report, &groups[i], again ? NULL : remedy, out);
 	}
@@ -329,7 +337,7 @@ void findings_write_all(const struct term *term, const struct sp_finding *const 
 			write_finding(term, findings[i]->what, findings[i]->remedy, 0, out);
 }
 
-/* By enum sp_finding_kind; the names are a contract. */
+/* Names of kinds in JSON, by enum sp_finding_kind. Scripts rely on them. */
 static const char *const kinds[] = {
 	[SP_FINDING_DAMAGE] = "damage",
 	[SP_FINDING_LOST] = "lost",

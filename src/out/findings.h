@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Findings: merged by cause in a report's head, all of them in `sprof info --findings` and JSON. */
+/*
+ * Output of findings: merged by cause in a report's head; complete in `sprof info --findings` and in
+ * JSON.
+ */
 #ifndef OUT_FINDINGS_H
 #define OUT_FINDINGS_H
 
 #include "json.h"
 #include "out/output.h"
 
-/* The findings that matter most, each on a line or two, with one remedy. */
+/* Writes the most important findings, one or two lines and one remedy each. */
 void findings_write(const struct report *report, FILE *out);
 
-/* Each finding in full, without the recorder's notes. */
+/* Writes each finding completely, without the recorder's notes. */
 void findings_write_all(const struct term *term, const struct sp_finding *const *findings,
 			size_t count, FILE *out);
 
-/* The array "findings". */
+/* Writes the findings as the JSON array "findings". */
 void findings_write_json(const struct sp_finding *const *findings, size_t count, struct json *json);
 
 #endif

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Widths of the table's columns. On a terminal names are cut until the table fits it. In a
- * file nothing is cut: a name that is longer than its column moves the rest of its line only.
+ * Widths of the table's columns. On a terminal, names are cut until the table fits. In a file nothing
+ * is cut: a name that is wider than its column only shifts the rest of its line.
  */
 #include "out/columns.h"
 
 #include <stdlib.h>
 
-/* Columns of names in a file are at most this wide, unless they are the last. */
+/* Maximum width of a column of names in a file; the last column has none. */
 #define FILE_NAME 60
 
-/* Widths that names are cut to, step by step. */
+/* Widths to which names are cut: each step is tried until the table fits. */
 static const struct {
 	int symbol, name;
 } steps[] = {{40, 18 /* "[kernel.kallsyms]" */}, {28, 12}, {24, 8}};
 #define BARE_SYMBOL 12
 #define BARE_NAME 3
 
-/* Width of a cell whose name is cut to `room` columns (0: not cut); -1 when out of memory. */
+/*
+ * Returns the width of a cell if its name is cut to `room` columns (0: not cut); -1 when out of memory.
+ */
 static int cell_width(const struct table *table, const struct cells *cells, size_t index, int room)
 {
 	const struct column *column = &table->columns[index];
@@ -34,7 +36,7 @@ static int cell_width(const struct table *table, const struct cells *cells, size
 	return width;
 }
 
-/* False when out of memory. */
+/* Sets a column's width to its widest cell, at most `room` (0: no limit). False when out of memory. */
 static bool measure(struct table *table, size_t index, int room)
 {
 	struct column *column = &table->columns[index];
@@ -51,7 +53,7 @@ static bool measure(struct table *table, size_t index, int room)
 	return true;
 }
 
-/* Takes up to `excess` columns from this one; returns what is left of the excess. */
+/* Narrows a column by up to `excess`, but not below `least`. Returns the remaining excess. */
 static int give_way(struct column *column, int least, int excess)
 {
 	int spare = column->width - least;
@@ -62,7 +64,7 @@ static int give_way(struct column *column, int least, int excess)
 	return excess - given;
 }
 
-/* How much wider than the terminal the table is. */
+/* Returns by how many columns the table is wider than the terminal. */
 static int table_excess(const struct table *table)
 {
 	int excess = -COLUMN_GAP - table->term->width;
@@ -94,7 +96,7 @@ bool columns_fit(struct table *table)
 	bool terminal = table->term->width > 0;
 	for (size_t i = 0; i < table->count; i++) {
 		bool number = column_is_number(&table->columns[i]);
-		/* In a file most of the text is in the last column, which needs no width. */
+		/* In a file, text in the last column needs no padding and so no width. */
 		if (!terminal && !number && i + 1 == table->count)
 			continue;
 		if (!measure(table, i, 0))
@@ -109,7 +111,7 @@ bool columns_fit(struct table *table)
 	drop_kind(table, report_by_total(table->report) ? COLUMN_SELF : COLUMN_TOTAL);
 	drop_kind(table, COLUMN_EVENT_RANGE);
 	cut_names(table, BARE_SYMBOL, BARE_NAME);
-	/* A name that has lost its parameters may need less than its column. */
+	/* Names without their parameters may be narrower than the column: measures it again. */
 	for (size_t i = 0; i < table->count; i++)
 		if (column_is_code(&table->columns[i]) &&
 		    !measure(table, i, table->columns[i].width))

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Folded stacks, as flamegraph.pl, inferno and speedscope take them: a line
- * "comm;root;...;leaf COUNT" for each distinct stack, where COUNT is samples.
+ * Folded stacks for flamegraph.pl, inferno and speedscope: a line "comm;root;...;leaf COUNT" for each
+ * distinct stack, where COUNT is samples.
  *
- * A frame of the kernel ends in "_[k]", an inlined function in "_[i]". One without a
- * symbol is its "[dso]", so that unnamed code is not split into single addresses; a
- * function without a name is "fn@0x1234 [dso]", since its address is unique in one file only.
- * By that, children of one node, or of several, may become the same frame: `frames` are
- * therefore groups of nodes, and the walk goes down groups, not nodes. Lines come out in
- * the order of the frames' names.
+ * A kernel frame ends in "_[k]", an inlined function in "_[i]". Code without a symbol is named by its
+ * "[dso]", so that it is not split into single addresses. A function without a name is "fn@0x1234
+ * [dso]", because its address is unique only within one file. Different nodes may therefore become the
+ * same frame: `frames` are groups of nodes, and the walk descends by groups. Lines are ordered by frame
+ * names.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,11 +16,11 @@
 #include "out/output.h"
 #include "text.h"
 
-/* Children of the nodes with one name at one place of the tree, ordered by their names. */
+/* Child nodes at one place of the tree, grouped by their frame's name and ordered by it. */
 struct level {
 	const struct sp_tree_node **nodes;
 	size_t count, next;
-	size_t line_size; /* size of the line before these frames */
+	size_t line_size; /* length of the line before this level's frame */
 };
 
 struct folder {
@@ -32,7 +31,7 @@ struct folder {
 	size_t line_size, line_capacity;
 };
 
-/* Whether it is code without a known function. Commands have no dso. */
+/* Returns whether the node is code without a known function. Commands have no dso. */
 static bool is_module(const struct sp_tree_node *node)
 {
 	return !node->symbol_known && !node->from_cfi && node->dso;
@@ -73,7 +72,9 @@ static void line_put(struct folder *folder, const char *text)
 	folder->line_size += size;
 }
 
-/* With nothing in it that a reader of lines would take for syntax. */
+/*
+ * Appends a name to the line; replaces semicolons and control characters, which would break the format.
+ */
 static void line_put_name(struct folder *folder, const char *name)
 {
 	while (true) {
@@ -99,7 +100,7 @@ static void line_put_name(struct folder *folder, const char *name)
 
 static void line_put_dso(struct folder *folder, const char *dso)
 {
-	bool bare = *dso != '['; /* "[vdso]" has its own */
+	bool bare = *dso != '['; /* names like "[vdso]" already have brackets */
 	if (bare)
 		line_put(folder, "[");
 	line_put_name(folder, dso);
@@ -107,13 +108,13 @@ static void line_put_dso(struct folder *folder, const char *dso)
 		line_put(folder, "]");
 }
 
-/* Appends the frame. */
+/* Appends a node's frame to the line. */
 static bool line_add(struct folder *folder, const struct sp_tree_node *node)
 {
 	bool module = is_module(node), dso = module || node->from_cfi;
 	const char *srcline = node->srcline && !module ? node->srcline : "";
 	size_t size = strlen(srcline) + (dso ? strlen(node->dso) : 0);
-	/* A byte takes up to three: U+FFFD for each that is not UTF-8. */
+	/* Each byte may grow to three: invalid UTF-8 becomes U+FFFD. */
 	if (!line_reserve(folder, 3 * (strlen(node_name(node)) + size) + 32))
 		return false;
 	if (folder->line_size)
@@ -130,7 +131,7 @@ static bool line_add(struct folder *folder, const struct sp_tree_node *node)
 	}
 	if (node->cycle_calls)
 		line_put(folder, " (recursive)");
-	/* One suffix is all that readers take: that of the kernel comes first. */
+	/* Flame graph tools accept one suffix: the kernel's takes precedence. */
 	if (node->level == SP_LEVEL_KERNEL || node->level == SP_LEVEL_GUEST_KERNEL)
 		line_put(folder, "_[k]");
 	else if (node->inlined)
@@ -138,7 +139,7 @@ static bool line_add(struct folder *folder, const struct sp_tree_node *node)
 	return true;
 }
 
-/* Opens the level of the children of all nodes of the group. */
+/* Opens a level with the children of all nodes in the group. */
 static bool push_level(struct folder *folder, const struct sp_tree_node *const *group, size_t size)
 {
 	struct level level = {.line_size = folder->line_size};

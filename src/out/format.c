@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Shares from which a row is hot and warm; perf's own limits. */
+/* Least shares that are coloured as hot and warm; perf's limits. */
 #define HOT_SHARE 0.05
 #define WARM_SHARE 0.005
 
@@ -21,13 +21,15 @@ const char *format_count(uint64_t count, char buffer[FORMAT_SIZE])
 	return at;
 }
 
-/* Formats a percentage like "%.*f", which takes most of a table's time. Decimals: 1 or 2. */
+/*
+ * Formats a number with 1 or 2 decimals. Replaces printf("%.*f"), which takes most of a table's time.
+ */
 static char *format_fixed(double value, int decimals, char *buffer, size_t size)
 {
 	double scaled = value * (decimals == 2 ? 100 : 10);
 	uint32_t number = scaled >= 0 && scaled < 1e6 ? (uint32_t)scaled : UINT32_MAX;
 	double rest = scaled - number;
-	/* `scaled` is rounded itself: near the middle, only printf knows to which side. */
+	/* Multiplication rounded `scaled`: close to one half, only printf rounds correctly. */
 	if (number == UINT32_MAX || fabs(rest - 0.5) < 1e-6) {
 		snprintf(buffer, size, "%.*f", decimals, value);
 		return buffer;
@@ -45,7 +47,7 @@ static char *format_fixed(double value, int decimals, char *buffer, size_t size)
 
 const char *format_share(double share, char buffer[FORMAT_SIZE])
 {
-	/* Only nothing is 0, and only all is 100. */
+	/* "0.00%" and "100.00%" are shown only for exactly none and all. */
 	if (share > 0 && share < 0.00005)
 		return "<0.01%";
 	if (share < 1 && share >= 0.99995)
@@ -72,7 +74,7 @@ static const char *format_bound(double bound, int decimals, char *buffer, size_t
 	return text;
 }
 
-/* Both bounds have a fixed width, so that points align below each other. */
+/* Both bounds have a fixed width, which aligns the decimal points of a column. */
 const char *format_range(const struct term *term, const struct sp_share *share, int decimals,
 			 char buffer[FORMAT_SIZE])
 {
@@ -93,7 +95,7 @@ const char *format_ratio(double ratio, bool percent, char buffer[FORMAT_SIZE])
 {
 	if (percent && ratio <= 1)
 		return format_share(ratio, buffer);
-	/* Three digits that count. */
+	/* Chooses the decimals for three significant digits. */
 	double shown = percent ? ratio * 100 : ratio;
 	int decimals = shown >= 100 ? 0 : shown >= 10 ? 1 : shown >= 0.1 ? 2 : 3;
 	snprintf(buffer, FORMAT_SIZE, "%.*f%s", decimals, shown, percent ? "%" : "");
@@ -152,7 +154,7 @@ void format_bounds(const struct sp_weight *weight, uint64_t missing, uint64_t ow
 		   double *low_ret, double *high_ret)
 {
 	double share = weight->share.value, part = (double)weight->weight;
-	/* Base of the share: all samples, or those that pass the filters. */
+	/* Weight that is 100 %: all samples, or all that pass the filters. */
 	double all = share > 0 ? part / share : 0;
 	*low_ret = share > 0 ? part / (all + (double)missing) : 0;
 	*high_ret = share > 0 ? (part + (double)own) / (all + (double)own) : 1;

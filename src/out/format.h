@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers and names as people read them. Each returns text in `buffer`, or a constant. */
+/* Formatting of numbers and names for people. Functions return text in `buffer`, or a constant. */
 #ifndef OUT_FORMAT_H
 #define OUT_FORMAT_H
 
@@ -8,17 +8,17 @@
 
 enum { FORMAT_SIZE = 64 };
 
-/* "4,996" */
+/* Formats a count: "4,996". */
 const char *format_count(uint64_t count, char buffer[FORMAT_SIZE]);
 
-/* "62.31%"; what is neither 0 nor 1 is "<0.01%" to ">99.99%" */
+/* Formats a share: "62.31%". Values between 0 and 1 are shown as "<0.01%" to ">99.99%". */
 const char *format_share(double share, char buffer[FORMAT_SIZE]);
 
-/* "60.9–63.6", " 4.5– 5.5" in percent: range_width() columns. */
+/* Formats an interval in percent, such as "60.9–63.6", in range_width() columns. */
 const char *format_range(const struct term *term, const struct sp_share *share, int decimals,
 			 char buffer[FORMAT_SIZE]);
 
-/* Decimals for intervals: 2 if even that of a share of one half is less than 1 % wide. */
+/* Returns the decimals of intervals: 2 if a share of one half has an interval below 1 %. */
 int range_decimals(uint64_t samples);
 
 static inline int range_width(int decimals)
@@ -26,34 +26,37 @@ static inline int range_width(int decimals)
 	return 2 * (decimals + 3) + 1;
 }
 
-/* "99.9%", "<0.1%": for sentences. */
+/* Formats a share for sentences: "99.9%", "<0.1%". */
 const char *format_percent(double share, char buffer[FORMAT_SIZE]);
 
-/* "1.24", or of a part of a whole "3.41%". */
+/* Formats a ratio: "1.24", or, if it is a part of a whole, "3.41%". */
 const char *format_ratio(double ratio, bool percent, char buffer[FORMAT_SIZE]);
 
-/* "1.20–1.28", "3.1–3.7" of percents. */
+/* Formats a ratio's interval: "1.20–1.28", or "3.1–3.7" if in percent. */
 const char *format_ratio_range(const struct term *term, const struct sp_ratio *ratio, bool percent,
 			       char buffer[FORMAT_SIZE]);
 
-/* "5.02 s", "12.3 ms", "1 h 02 min" */
+/* Formats a duration: "5.02 s", "12.3 ms", "1 h 02 min". */
 const char *format_duration(const struct term *term, uint64_t ns, char buffer[FORMAT_SIZE]);
 
-/* "[k]" for the kernel, "[.]" for a program, …, as perf has them. */
+/* Returns perf's mark of a privilege level: "[k]" for the kernel, "[.]" for a program, …. */
 const char *format_level(enum sp_level level);
 
-/* How the share of a row or node is to be shown. */
+/* Returns the colour style for a share of a row or node. */
 enum term_style share_style(double share);
 
 /*
- * A name for people: std::string and the like for their templates. If it takes more than
- * `width` columns (0: no limit), without the text of its parameters, then of its template arguments ("f(…)",
- * "map<…>::find(…)"). It may still be too wide. Returns `name`, or memory that the
- * caller frees, which *made then is; NULL when out of memory.
+ * Shortens a C++ name: std::string and similar names replace their templates. A name wider than `width`
+ * columns (0: no limit) loses the text of its parameters, then of its template arguments ("f(…)",
+ * "map<…>::find(…)"); the result may still be too wide. Returns `name`, or memory in *made that the
+ * caller frees; NULL when out of memory.
  */
 const char *name_shorten(const struct term *term, const char *name, int width, char **made);
 
-/* Bounds of a share if up to `missing` weight is missing in all, and up to `own` of it is this row's. */
+/*
+ * Computes a share's bounds if up to `missing` weight was lost in total, and up to `own` of that
+ * belongs to this row.
+ */
 void format_bounds(const struct sp_weight *weight, uint64_t missing, uint64_t own,
 		   double *low_ret, double *high_ret);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One JSON object; its names and their order are a promise (sprof-report(1)).
- * Shares are fractions; keys that were not asked for, and totals that are not
- * known, are absent.
+ * Report as one JSON object. Names and order of members are stable (sprof-report(1)). Shares are
+ * fractions. Keys that were not requested and unknown totals are omitted.
  */
 #include "json.h"
 
@@ -21,7 +20,7 @@ static void write_weight(struct json *json, const struct sp_weight *weight, bool
 	json_unsigned(json, total ? "total_weight" : "self_weight", weight->weight);
 }
 
-/* Between what a share may be, had nothing been lost. */
+/* Writes the least and greatest share that is possible given the lost samples. */
 static void write_bounds(struct json *json, const struct sp_weight *weight, uint64_t missing,
 			 uint64_t own, bool total)
 {
@@ -57,7 +56,7 @@ static void write_key(const struct row_keys *of, struct json *json, const struct
 		json_signed(json, name, number);
 }
 
-/* Newer members follow the older ones: readers rely on their order. */
+/* Writes the row's keys. Newer members follow older ones, because readers rely on the order. */
 static void write_keys(const struct row_keys *of, struct json *json, const struct sp_row *row)
 {
 	size_t i = 0;
@@ -71,7 +70,7 @@ static void write_keys(const struct row_keys *of, struct json *json, const struc
 		write_key(of, json, row, of->keys[i]);
 }
 
-/* Marks a name that is not a symbol's: "fn@" and an address. */
+/* Marks a name that is not a symbol, but "fn@" and an address. */
 static void write_name_source(struct json *json, const char *name, bool from_cfi)
 {
 	if (name && from_cfi)
@@ -155,7 +154,7 @@ static void write_group(const struct report *report, struct json *json,
 	json_end_lines(json, '}');
 }
 
-/* Writes groups if events were recorded as groups. */
+/* Writes the event groups, if any. */
 static void write_groups(const struct report *report, struct json *json)
 {
 	if (!report->group_count)
@@ -166,7 +165,7 @@ static void write_groups(const struct report *report, struct json *json)
 	json_end_lines(json, ']');
 }
 
-/* Begins the node's object, up to and with "children": [. */
+/* Begins a node's JSON object, up to and including "children": [. */
 static void begin_node(struct json *json, const struct sp_tree_node *node)
 {
 	json_begin(json, NULL, '{');
@@ -204,7 +203,7 @@ static bool push_level(struct levels *levels, const struct sp_tree_node *node)
 	return level;
 }
 
-/* Call chains may be thousands deep: the walk has a stack of its own. */
+/* Writes the call tree with an explicit stack, because call chains may be thousands of frames deep. */
 static bool write_tree(const struct report *report, struct json *json,
 		       const struct sp_tree_node *root)
 {
@@ -229,7 +228,7 @@ static bool write_tree(const struct report *report, struct json *json,
 	return done;
 }
 
-/* Programs of which threads and processes have no sample, where there are such. */
+/* Writes the programs that have threads or processes without a sample, if any. */
 static void write_unsampled(struct json *json, const struct sp_profile *profile)
 {
 	if (!profile->unsampled_count)
@@ -310,7 +309,7 @@ static bool write_profile(const struct report *report, struct json *json,
 	return done;
 }
 
-/* Recordings of a sum. */
+/* Writes the list of recordings whose samples the report adds up. */
 static void write_recordings(const struct report *report, struct json *json)
 {
 	if (report->recording_count < 2)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of C++ that fit a column. */
+/* Shortening of C++ names to fit a column. */
 #include "out/format.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The bracket that closes the one at `open`, or NULL. "->" closes nothing. */
+/* Returns the bracket that closes the one at `open`, or NULL. The > of "->" closes nothing. */
 static const char *closing(const char *open, char begin, char end)
 {
 	int depth = 0;
@@ -18,7 +18,7 @@ static const char *closing(const char *open, char begin, char end)
 	return NULL;
 }
 
-/* True where '<' at `at` is part of an operator's name. */
+/* Returns true if the '<' at `at` is part of an operator's name. */
 static bool is_operator(const char *name, const char *at)
 {
 	static const char word[] = "operator";
@@ -28,7 +28,7 @@ static bool is_operator(const char *name, const char *at)
 	return before >= size && !memcmp(name + before - size, word, size);
 }
 
-/* A copy with what is in the outermost brackets replaced by `dots`. */
+/* Returns a copy in which `dots` replaces the contents of the outermost brackets. */
 static char *empty_brackets(const char *text, char begin, char end, const char *dots)
 {
 	size_t size = strlen(dots);
@@ -37,7 +37,7 @@ static char *empty_brackets(const char *text, char begin, char end, const char *
 		const char *close = NULL;
 		if (*at == begin && !(begin == '<' && is_operator(text, at)))
 			close = closing(at, begin, end);
-		/* "(anonymous namespace)" and "()" say something, and dots need their room. */
+		/* Keeps "(anonymous namespace)" and "()", and contents shorter than the dots. */
 		if (!close || (size_t)(close - at) <= size + 1 ||
 		    !strncmp(at, "(anonymous namespace)", 21)) {
 			*to++ = *at++;
@@ -54,14 +54,17 @@ static char *empty_brackets(const char *text, char begin, char end, const char *
 	return copy;
 }
 
-/* If `text` begins with `word`: its end, else NULL. */
+/* Returns the text after `word` if `text` begins with it, else NULL. */
 static const char *skip(const char *text, const char *word)
 {
 	size_t size = strlen(word);
 	return text && !strncmp(text, word, size) ? text + size : NULL;
 }
 
-/* "std::word", "std::__cxx11::word", "std::__1::word". */
+/*
+ * Skips a name in std, with or without inline namespaces: "std::word", "std::__cxx11::word",
+ * "std::__1::word".
+ */
 static const char *skip_std(const char *text, const char *word)
 {
 	const char *at = skip(text, "std::"), *inner = skip(at, "__");
@@ -70,7 +73,7 @@ static const char *skip_std(const char *text, const char *word)
 	return skip(at, word);
 }
 
-/* "TRAITS<TYPE>" or "TRAITS<TYPE >", after ", ". */
+/* Skips a default template argument: ", TRAITS<TYPE>" or ", TRAITS<TYPE >". */
 static const char *skip_argument(const char *text, const char *word, const char *type)
 {
 	const char *at = skip(skip(skip_std(skip(text, ", "), word), "<"), type);
@@ -78,8 +81,8 @@ static const char *skip_argument(const char *text, const char *word, const char 
 }
 
 /*
- * If a basic_string or basic_string_view with the default arguments begins at `text`: its end,
- * and its short name. Else NULL.
+ * Skips a basic_string or basic_string_view with default arguments. Returns its end and its short name,
+ * or NULL if `text` does not begin with one.
  */
 static const char *skip_string(const char *text, const char **name_ret)
 {
@@ -106,7 +109,7 @@ static const char *skip_string(const char *text, const char **name_ret)
 	return NULL;
 }
 
-/* A copy with the short names of strings. */
+/* Returns a copy with short names of string types, such as std::string. */
 static char *short_strings(const char *text)
 {
 	char *copy = malloc(strlen(text) + 1), *to = copy; /* it never gets longer */

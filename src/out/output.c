@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Adding an output is its file in out/ and its line here. The first is the default. */
+/* Output formats; the first is the default. A new one needs a file in out/ and a line here. */
 const struct output *const outputs[] = {
 	&output_text,
 	&output_json,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A form in which a report can be written: one file in out/, one line in output.c. */
+/* Output format of a report: one file in out/, one line in output.c. */
 #ifndef OUT_OUTPUT_H
 #define OUT_OUTPUT_H
 
@@ -7,8 +7,8 @@
 
 struct output {
 	const char *name;      /* value of --format */
-	bool paged;            /* for people: worth a pager */
-	/* Write errors stay in `out`. False, after having said why: out of memory. */
+	bool paged;            /* text for people, which may be shown by the pager */
+	/* Write errors stay in `out`. Returns false after printing that memory is exhausted. */
 	bool (*write)(const struct report *report, FILE *out);
 };
 
@@ -17,10 +17,10 @@ extern const struct output output_json;
 extern const struct output output_csv;
 extern const struct output output_folded;
 
-/* NULL-terminated. */
+/* All output formats; NULL-terminated. */
 extern const struct output *const outputs[];
 
-/* NULL if there is none of that name. */
+/* Returns the output format of that name, or NULL. */
 const struct output *output_find(const char *name);
 
 #endif

@@ -106,7 +106,7 @@ size_t report_row_count(const struct report *report, const struct sp_profile *pr
 	return count;
 }
 
-/* The first rows that have `row_coverage` of all rows' self weight. */
+/* Returns how many of the first rows make up `row_coverage` of all rows' self weight. */
 static size_t covering_rows(const struct report *report, const struct sp_row *rows, size_t count)
 {
 	double all = 0, left;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The report that an output writes, and the questions that outputs ask about its rows. */
+/* Content of a report, and functions about its rows that several outputs share. */
 #ifndef OUT_REPORT_H
 #define OUT_REPORT_H
 
@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include "term.h"
 
-/* Events side by side. */
+/* Event group whose events are columns of one table. */
 struct joint_view {
 	const struct sp_group *group;
-	const struct sp_profile *const *profiles; /* in the group's order: the leader's first */
+	const struct sp_profile *const *profiles; /* in the group's order: the leader's profile first */
 };
 
-/* Columns of tables that are no keys: what -F names. */
+/* Table columns other than keys, as -F names them. */
 enum report_column {
 	REPORT_COLUMN_SELF = SP_KEY_COUNT,
 	REPORT_COLUMN_TOTAL,
@@ -25,28 +25,28 @@ enum report_column {
 };
 
 /*
- * Content to write. All pointers are borrowed. (More than 30 members: each is a fact that some output
- * prints or decides by.)
+ * Content of a report. All pointers are borrowed. (More than 30 members: each is a fact that some
+ * output needs.)
  */
 struct report {
 	const char *path;
 	const struct sp_file_info *info;
 	const struct sp_recording *recordings;
-	size_t recording_count; /* several: `path` and `info` are the first one's */
+	size_t recording_count; /* number of recordings; if several, `path` and `info` are of the first */
 	uint64_t duration_ns; /* from the first to the last sample */
 	const struct timeline *timeline; /* NULL: not shown */
 	bool damaged;
 	const struct sp_profile *const *profiles;
 	size_t profile_count;
-	const struct joint_view *groups; /* instead of whose profiles' tables one is shown */
+	const struct joint_view *groups; /* event groups: one table for all events of each */
 	size_t group_count;
 	const struct sp_finding *const *findings;
 	size_t finding_count;
 	const enum sp_key *keys; /* in the order that the user gave */
 	size_t key_count;
 	const char *const *field_names; /* names of SP_KEY_FIELD and the following keys */
-	const unsigned int *columns; /* text's columns in order: keys and enum report_column … */
-	size_t column_count;     /* … or 0: those that are usual */
+	const unsigned int *columns; /* text's columns in order: keys and enum report_column */
+	size_t column_count;     /* 0: default columns */
 	bool children;           /* rows have totals of their own */
 	bool order_by_self;      /* rows are ordered and limited by self, although they have totals */
 	bool hide_rows;          /* text shows the tree only */
@@ -54,52 +54,52 @@ struct report {
 	bool keep_keys;          /* text has a column for each key, even if all its values are equal */
 	enum sp_tree_order tree;
 	bool filtered, relative;
-	const char *callers, *callees; /* only this function's; NULL: all functions */
-	double row_limit, tree_limit; /* smaller shares are left out; 0: none are */
-	double row_coverage;     /* text ends at the rows that have this share of self; 0: no limit */
-	size_t row_most;         /* text has at most this many rows of an event; 0: no limit */
-	const uint64_t *periods; /* for each profile: ns of clocks, else events; 0: unknown */
+	const char *callers, *callees; /* show only this function's callers or callees; NULL: all functions */
+	double row_limit, tree_limit; /* rows and nodes with smaller shares are hidden; 0: none */
+	double row_coverage;     /* text shows the first rows that have this part of self; 0: no limit */
+	size_t row_most;         /* most rows of an event in text; 0: no limit */
+	const uint64_t *periods; /* period of each profile, in ns for clocks, else events; 0: unknown */
 	bool quiet;
 	struct term term;
 };
 
 bool report_has_key(const struct report *report, enum sp_key key);
 
-/* Returns the key's name; a field has the recording's name for it. */
+/* Returns the key's name, or for a tracepoint's field its name in the recording. */
 const char *report_key_name(const struct report *report, enum sp_key key);
 
-/* The keys but the event's, in the order that machines are promised; returns how many. */
+/* Collects the keys except the event in the stable order of CSV and JSON. Returns their number. */
 size_t report_ordered_keys(const struct report *report, enum sp_key ret[SP_KEY_COUNT]);
 
-/* A text of the row by its key, which is no number; NULL where that is not known. */
+/* Returns the row's text for a key with text values; NULL: unknown. */
 const char *row_text(const struct sp_row *row, enum sp_key key);
 
-/* A number of the row by its key; false where it is not known. */
+/* Gets the row's number for a numeric key. Returns false if it is unknown. */
 bool row_number(const struct sp_row *row, enum sp_key key, int64_t *ret);
 
 /* Returns the weight by which rows and nodes are ordered and limited. */
 const struct sp_weight *row_main(const struct report *report, const struct sp_row *row);
 
-/* Whether rows are ordered and limited by total. */
+/* Returns whether rows are ordered and limited by total; else they are by self. */
 bool report_by_total(const struct report *report);
 
-/* True if the share of at least one event of the group reaches the limit. */
+/* Returns true if the row reaches the limit for at least one event of the group. */
 bool report_shows(const struct report *report, const struct sp_group *group,
 		  const struct sp_joint_row *row);
 
-/* Whether a group has the profile. */
+/* Returns whether the profile belongs to the group. */
 bool view_has(const struct joint_view *view, const struct sp_profile *profile);
 
-/* How many of the rows, which are ordered, are not below the limit. */
+/* Returns how many of the (ordered) rows reach the limit `row_limit`. */
 size_t report_row_count(const struct report *report, const struct sp_profile *profile);
 
-/* The rows that text shows, by all its limits. */
+/* Returns how many rows text shows, with all its limits. */
 size_t report_text_row_count(const struct report *report, const struct sp_profile *profile);
 
-/* The name of a node, which is a function, a symbol, or a command. */
+/* Returns the name of a tree node, which is a function, a symbol, or a command. */
 const char *node_name(const struct sp_tree_node *node);
 
-/* The total of a row is known: computed, or without call chains its self. */
+/* Returns whether rows have a known total: computed, or equal to self if there are no call chains. */
 bool report_has_totals(const struct report *report, const struct sp_profile *profile);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "out/stat_internal.h"
 
-/* The widest unit there usually is: "msec". */
+/* Width of the widest common unit: "msec". */
 #define UNIT_WIDTH 4
 
 static void put_line(const struct stat_style *style, const struct stat_table *table, size_t place,
@@ -30,7 +30,7 @@ static void put_line(const struct stat_style *style, const struct stat_table *ta
 		stat_put_json_line(&line);
 }
 
-/* Rows of threads: those that count most come first. */
+/* Position of a thread's row: threads with the greatest counts come first. */
 struct ranked {
 	size_t place;
 	double value;

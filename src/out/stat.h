@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing counts as perf stat does: its text, the columns of its -x and the keys of its -j. What
- * it does not say (95 % intervals) stands behind the rest of a line, or has keys of its own; CSV
- * has no place for it.
+ * Output of counts in the formats of perf stat: its text, the columns of -x and the keys of -j. The 95
+ * % intervals, which perf does not have, follow in a line of text or have their own keys; CSV omits
+ * them.
  */
 #ifndef OUT_STAT_H
 #define OUT_STAT_H
@@ -20,51 +20,50 @@ struct stat_style {
 	const char *separator; /* CSV only */
 	bool big_numbers;      /* with the locale's thousands separators; text only */
 	enum sp_stat_aggregate aggregate;
-	bool skip_zero;        /* rows that have counted nothing are left out */
-	bool repeated;         /* several runs: the noise is shown */
+	bool skip_zero;        /* omit rows with a count of 0 */
+	bool repeated;         /* several runs: their variation is shown */
 	bool metric_only;      /* print ratios and no counts */
 };
 
-/* The counts of one run, one interval, or the means of several runs. */
+/* Counts of one run or one interval, or the means of several runs. */
 struct stat_table {
 	const struct sp_stat_event *events;
 	size_t event_count;
 	const struct sp_stat_place *places;
 	size_t place_count;
 	const struct sp_stat_row *rows;   /* [place * event_count + event] */
-	const struct sp_stat_mean *means; /* the same of the runs' values; NULL: one run */
+	const struct sp_stat_mean *means; /* means of several runs, with the same indexes; NULL: one run */
 	double elapsed_ns;
-	/* Before each row: of intervals, when it ended; "summary" of the rows at their end; or neither. */
+	/* First column of each row: the interval's end (has_time), "summary", or none. */
 	bool has_time;
 	double time_ns;
 	bool summary;
 };
 
-/* All rows. */
+/* Writes all rows of counts. */
 void stat_put_table(const struct stat_style *style, const struct stat_table *table);
 
 /*
- * The columns' names, once in a while above the rows of intervals; those of metric_only always,
- * but not of JSON.
+ * Writes the columns' titles: repeatedly between intervals, and always for metric_only; never for JSON.
  */
 void stat_put_columns(const struct stat_style *style, const struct stat_table *table);
 
-/* Whether metric_only has anything to show. */
+/* Returns whether the table has metrics that metric_only can show. */
 bool stat_has_metrics(const struct stat_table *table);
 
-/* "Performance counter stats for WHAT:"; text only. */
+/* Writes "Performance counter stats for WHAT:"; text only. */
 void stat_put_header(const struct stat_style *style, const char *what, uint64_t runs);
 
-/* Times of the whole run. */
+/* Times of a whole run, or means of several. */
 struct stat_times {
-	const struct sp_stat_mean *elapsed; /* in ns, of the runs */
-	const double *runs_ns;              /* each, for --table; NULL: not asked for */
-	bool has_usage;                     /* one run of a command */
+	const struct sp_stat_mean *elapsed; /* elapsed time in ns: mean of all runs */
+	const double *runs_ns;              /* elapsed time of each run, for --table; NULL: not shown */
+	bool has_usage;                     /* user and system time are known: one run of a command */
 	uint64_t user_ns, system_ns;
 	bool null_run;
 };
 
-/* Times at the end; text only. */
+/* Writes the times at the end; text only. */
 void stat_put_footer(const struct stat_style *style, const struct stat_times *times);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The columns of perf stat -x: [time,] [place, [members,]] count, unit, event, [control group,]
- * [noise of runs,] ns that it ran, per cent of the time, figure, its unit. As there, nothing is
- * quoted, except names that contain the separator or look like a formula.
+ * CSV with the columns of perf stat -x: [time,] [place, [members,]] count, unit, event, [cgroup,]
+ * [variation of runs,] running time in ns, running time in percent, metric, its unit. Like perf, it
+ * quotes nothing, except names that contain the separator or look like a formula.
  */
 #include <math.h>
 #include "out/cell.h"
@@ -101,7 +101,7 @@ void stat_put_csv_line(const struct stat_line *line)
 	fputc('\n', out);
 	if (line->derived_count < 2)
 		return;
-	/* The same columns, with nothing but the figure in them. */
+	/* Second line for a second metric: all columns are empty except the metric's. */
 	stat_put_csv_prefix(line);
 	fprintf(out, "%s%s%s%s", sep, sep, line->event->cgroup ? sep : "", line->style->repeated ? sep : "");
 	fprintf(out, "%s%s", sep, sep);

@@ -3,7 +3,7 @@
 #include <sprof/private/command.h>
 #include "out/stat_internal.h"
 
-/* Formats are perf's, of version 6.1. */
+/* Formats of derived metrics, equal to those of perf 6.1. */
 static const struct {
 	const char *format, *unit;
 } figures[] = {
@@ -23,7 +23,7 @@ static const struct {
 	[SP_STAT_RATE] = {"%8.3f", "/sec"},
 };
 
-/* Thousands of a rate: K, M, G as perf has them. */
+/* Scales a rate by thousands to K, M or G, as perf does. */
 static double scale_rate(double rate, char *letter)
 {
 	static const char letters[] = " KMG";
@@ -34,7 +34,7 @@ static double scale_rate(double rate, char *letter)
 	return rate;
 }
 
-/* A number without what stands around it. */
+/* Copies a formatted number without blanks and percent sign. */
 static void strip(char *text, const char *from)
 {
 	from += strspn(from, " ");
@@ -53,7 +53,7 @@ struct stat_figure stat_figure_of(const struct sp_stat_derived *derived)
 		 figures[derived->kind].unit);
 	if (!derived->known)
 		return figure;
-	/* Formats are the table's own. */
+	/* The format is no literal, but comes from the constant table `figures`. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	snprintf(figure.number, sizeof(figure.number), figures[derived->kind].format, figure.value);

@@ -6,7 +6,7 @@
 #include <sprof/private/command.h>
 #include "out/stat.h"
 
-/* One row, with all that is said of it. */
+/* One row of counts with everything that is printed about it. */
 struct stat_line {
 	const struct stat_style *style;
 	const struct stat_table *table;
@@ -19,12 +19,12 @@ struct stat_line {
 	int unit_width;
 };
 
-/* How a derived figure is shown. */
+/* Formatted derived metric. */
 struct stat_figure {
 	char number[32];  /* "   0.540"; "" if it is not known */
-	char text[32];    /* the same without blanks and per cent signs */
+	char text[32];    /* the number without blanks and percent sign */
 	char unit[32];    /* "CPUs utilized", "K/sec" */
-	double value;     /* in that unit */
+	double value;     /* value in this unit */
 };
 
 struct stat_figure stat_figure_of(const struct sp_stat_derived *derived);
@@ -32,31 +32,34 @@ struct stat_figure stat_figure_of(const struct sp_stat_derived *derived);
 /* Writes a name without control characters; `width` as in printf's %*s, in columns. */
 void stat_put_name(FILE *out, const char *text, int width);
 
-/* "<not supported>", "<not counted>". */
+/* Returns the text for a missing count: "<not supported>" or "<not counted>". */
 const char *stat_why_none(const struct stat_line *line);
 
-/* Standard error of the mean, in percent of it. */
+/* Returns the standard error of the mean, in percent of the mean. */
 double stat_noise_percent(const struct sp_stat_mean *mean);
 
-/* Running time in percent of the enabled time. */
+/* Returns the time that the event ran on a counter, in percent of its enabled time. */
 double stat_running_percent(const struct sp_stat_row *row);
 
-/* The 95 % interval in the event's unit, by the runs or by the turns it took; false: none. */
+/*
+ * Computes the 95 % interval in the event's unit, from the runs or from the event's multiplexing.
+ * Returns false if there is none.
+ */
 bool stat_interval_of(const struct stat_line *line, double *low_ret, double *high_ret);
 
 void stat_put_text_line(const struct stat_line *line);
 void stat_put_csv_line(const struct stat_line *line);
 void stat_put_json_line(const struct stat_line *line);
 
-/* CPU, thread, core, ... of a line of text; nothing for the sum of all. */
+/* Writes a text line's place (CPU, thread, core, ...); nothing for the sum of all. */
 void stat_put_text_place(const struct stat_line *line);
 
-/* Columns before the count: time and place; for JSON also the brace. */
+/* Writes the columns before the count: time and place; for JSON also the brace. */
 void stat_put_text_prefix(const struct stat_line *line);
 void stat_put_csv_prefix(const struct stat_line *line);
 void stat_put_json_prefix(const struct stat_line *line);
 
-/* With metric_only: the figures' names, and a line of figures for each place. */
+/* Output of metric_only: the metrics' names, and a line of metrics for each place. */
 void stat_put_metric_columns(const struct stat_style *style, const struct stat_table *table);
 void stat_put_metrics(const struct stat_style *style, const struct stat_table *table);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An object a line, with the keys of perf stat -j. Besides, where they are known: "interval-low"
- * and "interval-high", the 95 % interval of counter-value, and for what is not counted "why".
+ * JSON output: an object per line, with the keys of perf stat -j. Additional keys, if known:
+ * "interval-low" and "interval-high" (95 % interval of counter-value), and "why" for an event that was
+ * not counted.
  */
 #include <stdint.h>
 #include "json.h"

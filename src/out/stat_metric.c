@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --metric-only: one line for each place, with its ratios and without its counts. Figures and
- * widths are perf's; rates are left out.
+ * Output of --metric-only: one line for each place, with derived metrics in place of counts. Formats
+ * and widths are perf's; rates are omitted.
  */
 #include <string.h>
 #include "json.h"
@@ -33,7 +33,7 @@ static int width_of(const char *title)
 	return strlen(title) > COLUMN_WIDTH ? (int)strlen(title) : COLUMN_WIDTH;
 }
 
-/* One figure, or its title. The first of a JSON object has no comma before it. */
+/* Writes one metric, or with `titles` its title. *first: no comma is needed in JSON. */
 static void put_figure(const struct stat_line *line, size_t index, bool titles, bool *first)
 {
 	FILE *out = line->style->out;
@@ -57,7 +57,7 @@ static void put_figure(const struct stat_line *line, size_t index, bool titles, 
 	*first = false;
 }
 
-/* Whether there were any. */
+/* Writes a place's metrics, or their titles. Returns false if it has none. */
 static bool put_figures(const struct stat_style *style, const struct stat_table *table, size_t place,
 			bool titles)
 {
@@ -88,7 +88,7 @@ static void put_prefix(const struct stat_style *style, const struct stat_table *
 		stat_put_json_prefix(&line);
 }
 
-/* Measures the width of the columns before the figures by writing them to a null stream. */
+/* Returns the width of the columns before the metrics, measured by writing them to memory. */
 static int prefix_width(const struct stat_style *style, const struct stat_table *table)
 {
 	char text[256] = "";

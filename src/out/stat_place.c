@@ -3,7 +3,6 @@
 #include "out/stat_internal.h"
 #include "term.h"
 
-/* Names are untrusted: programs choose their own. */
 void stat_put_name(FILE *out, const char *text, int width)
 {
 	const struct term plain = {.utf8 = true};

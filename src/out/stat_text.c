@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* perf stat's text, column by column, so that what reads that reads this. */
+/* Text output, equal to perf stat's in every column, because programs parse it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "out/stat_internal.h"
 #include "term.h"
 
-/* Columns of what is derived, with " # " before it. */
+/* Width of a derived metric, with the " # " before it. */
 #define METRIC_WIDTH 35
 
-/* Widths of the number and of the event's name; the unit stands between them. */
+/* Widths of the number and of the event's name; the unit is between them. */
 #define NUMBER_WIDTH 18
 #define NAME_WIDTH 32
 #define NAME_WIDTH_NONE 25 /* width if nothing was counted */
@@ -126,7 +126,7 @@ void stat_put_header(const struct stat_style *style, const char *what, uint64_t 
 	fputs(":\n\n", style->out);
 }
 
-/* Digits that tell two standard errors apart. */
+/* Returns the decimals of seconds that show three significant digits of a standard error. */
 static int precision_of(double seconds)
 {
 	return seconds > 0 && seconds <= 1 ? (int)lround(ceil(-log10(seconds))) + 2 : 2;

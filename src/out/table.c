@@ -14,7 +14,7 @@
 #include <string.h>
 #include "out/columns.h"
 
-/* Least width of a name with its suffix; below it the suffix is dropped. */
+/* Least width of a name with its suffix; in narrower columns the suffix is dropped. */
 #define LEAST_NAME 8
 
 static enum term_style cell_style(const struct table *table, const struct cells *cells,
@@ -47,7 +47,7 @@ static enum term_style cell_style(const struct table *table, const struct cells 
 	}
 }
 
-/* "[k] " */
+/* Writes the privilege level in front of a name: "[k] ". */
 static void write_level(const struct term *term, enum sp_level level, FILE *out)
 {
 	enum term_style style = level == SP_LEVEL_USER ? TERM_DIM : TERM_KERNEL;
@@ -124,7 +124,10 @@ static void write_titles(const struct table *table, FILE *out)
 	putc('\n', out);
 }
 
-/* "All rows: comm demo, dso demo", for keys that need no column; false: there are none. */
+/*
+ * Writes the keys with one value in all rows: "All rows: comm demo, dso demo". Returns false if there
+ * are none.
+ */
 static bool write_constants(struct table *table, FILE *out)
 {
 	char buffer[FORMAT_SIZE];
@@ -164,7 +167,7 @@ static bool write_rows(struct table *table, FILE *out)
 	return done;
 }
 
-/* The number of rows that are not shown, and their share `rest` of self. */
+/* Writes the number of hidden rows and their share `rest` of self. */
 static void write_left_out(const struct report *report, size_t count, double rest, FILE *out)
 {
 	char rows[FORMAT_SIZE], share[FORMAT_SIZE];
@@ -205,7 +208,7 @@ bool table_write(const struct report *report, const struct sp_profile *profile, 
 	return done;
 }
 
-/* Rows up to those that cover enough of each event. */
+/* Returns how many first rows are needed to cover enough of each event. */
 static size_t covering_joint_rows(const struct report *report, const struct cells *rows,
 				  size_t count, size_t events)
 {

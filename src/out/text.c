@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The report for people: a head of few lines (the file, limits of the data and their remedies,
- * counts and losses of the event), then for each event its table or call tree.
+ * Report as text: a head (the file, limits of the data with remedies, the event's counts and losses),
+ * then each event's table or call tree.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static void write_styled(const struct report *report, enum term_style style, con
 	term_end(&report->term, style, out);
 }
 
-/* Words of a sentence that may be long, broken at blanks to fit the terminal. */
+/* Writes a long sentence, wrapped at blanks to the terminal's width. */
 static void write_words(const struct report *report, int indent, const char *text, FILE *out)
 {
 	int width = report->term.width ? report->term.width : 100, column = indent;
@@ -46,7 +46,10 @@ static void write_words(const struct report *report, int indent, const char *tex
 	putc('\n', out);
 }
 
-/* The command that was recorded, without the recorder's own words where they can be told apart. */
+/*
+ * Returns the recorded command from the recorder's command line, without `record` and its options if
+ * they can be separated.
+ */
 static const char *const *command_of(const struct sp_file_info *info)
 {
 	const char *const *word = info ? info->cmdline : NULL, *const *end;
@@ -60,7 +63,10 @@ static const char *const *command_of(const struct sp_file_info *info)
 	return word;
 }
 
-/* "sum of 3 recordings  a.data b.data c.data", cut to the terminal's width. */
+/*
+ * Writes the recordings that are added up, cut to the terminal's width: "sum of 3 recordings  a.data
+ * b.data c.data".
+ */
 static void write_recordings(const struct report *report, FILE *out)
 {
 	const struct term *term = &report->term;
@@ -79,7 +85,7 @@ static void write_recordings(const struct report *report, FILE *out)
 	putc('\n', out);
 }
 
-/* "sprof.data  ./demo -x", the command cut to the terminal's width. */
+/* Writes the file and its command, cut to the terminal's width: "sprof.data  ./demo -x". */
 static void write_file(const struct report *report, FILE *out)
 {
 	const struct term *term = &report->term;
@@ -95,7 +101,7 @@ static void write_file(const struct report *report, FILE *out)
 	putc('\n', out);
 }
 
-/* Clauses of a line, with commas between them. */
+/* Comma-separated parts of a line. */
 struct clauses {
 	char text[640];
 	size_t size;
@@ -144,7 +150,7 @@ static void add_losses(const struct report *report, const struct sp_profile *pro
 			   format_duration(&report->term, profile->throttled_ns, share));
 }
 
-/* Missing samples, where they make a visible difference. */
+/* Adds the effect of lost samples on a share of 50 %, if it is visible. */
 static void add_bounds(const struct sp_profile *profile, struct clauses *clauses)
 {
 	const struct sp_weight half = {.weight = profile->weight / 2, .share.value = 0.5};
@@ -158,13 +164,16 @@ static void add_bounds(const struct sp_profile *profile, struct clauses *clauses
 			   format_percent(high, high_text));
 }
 
-/* Share of whole stacks that needs no further words. */
+/* Stacks are good from this share of complete ones on: one clause is enough. */
 #define STACKS_GOOD 0.99
 
-/* Share of a kind of incomplete stacks that the head names. */
+/* Least share of a kind of incomplete stacks that the head mentions. */
 #define KIND_LEAST 0.01
 
-/* "stacks: 57.3% complete, 42.7% truncated"; nothing for good stacks, which are one clause. */
+/*
+ * Writes "stacks: 57.3% complete, 42.7% truncated"; nothing for good stacks, which write_event()
+ * mentions.
+ */
 static void write_stacks(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	const struct sp_stack_ends *ends = &profile->stacks;
@@ -188,7 +197,7 @@ static void write_stacks(const struct report *report, const struct sp_profile *p
 	if (!profile->has_callchains || !profile->samples ||
 	    share_of(ends->complete, profile->samples) >= STACKS_GOOD)
 		return;
-	/* Rare kinds are in the JSON. */
+	/* Rarer kinds are only in the JSON output. */
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (share_of(kinds[i].count, profile->samples) >= KIND_LEAST)
 			add_clause(&clauses, "%s %s",
@@ -201,7 +210,7 @@ static void write_stacks(const struct report *report, const struct sp_profile *p
 	write_words(report, INDENT, clauses.text, out);
 }
 
-/* Adds the unit of the samples' weight. */
+/* Adds the total weight in its unit, such as seconds of CPU time. */
 static void add_weight(const struct report *report, const struct sp_profile *profile,
 		       struct clauses *clauses)
 {
@@ -216,7 +225,10 @@ static void add_weight(const struct report *report, const struct sp_profile *pro
 			   profile->weight == 1 ? "" : "s");
 }
 
-/* "4,996 samples of cpu-clock, 5.00 s of CPU time, none lost, stacks 99.9% complete" */
+/*
+ * Writes an event's line: "4,996 samples of cpu-clock, 5.00 s of CPU time, none lost, stacks 99.9%
+ * complete".
+ */
 static void write_event(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	struct clauses clauses = {.size = 0};
@@ -251,7 +263,7 @@ static void write_event(const struct report *report, const struct sp_profile *pr
 	}
 }
 
-/* "No samples: …" by the period of the event. */
+/* Writes why there are no samples, judged by the event's period. */
 static void describe_no_samples(const struct report *report, const struct sp_profile *profile,
 				char *buffer, size_t size)
 {
@@ -305,7 +317,7 @@ static const struct sp_profile *first_with_rows(const struct report *report)
 	return NULL;
 }
 
-/* Once, below the first event that has rows. */
+/* Writes the legend of the columns once, after the first event that has rows. */
 static void write_legend(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	bool times = true;
@@ -321,7 +333,7 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 	term_end(&report->term, TERM_DIM, out);
 }
 
-/* The tree, if there is one; a blank line before it. */
+/* Writes a blank line and the call tree, if there is one. */
 static bool write_tree(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	if (!profile->tree || !profile->tree->child_count)
@@ -351,7 +363,7 @@ static bool write_profile(const struct report *report, const struct sp_profile *
 	return write_tree(report, profile, out);
 }
 
-/* Events side by side; trees are of one event. */
+/* Writes an event group as one table, then each event's call tree. */
 static bool write_group(const struct report *report, const struct joint_view *view, FILE *out)
 {
 	const struct sp_group *group = view->group;
@@ -380,7 +392,10 @@ static bool write_group(const struct report *report, const struct joint_view *vi
 	return done;
 }
 
-/* At the place of its first event; NULL: the profile is by itself. *ret: it is in one. */
+/*
+ * Returns the group to write at this profile, which is its leader's; else NULL. *ret: the profile is in
+ * a group.
+ */
 static const struct joint_view *group_of(const struct report *report,
 					 const struct sp_profile *profile, bool *ret)
 {

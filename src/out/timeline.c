@@ -12,12 +12,12 @@
 #define COLUMNS_MAX 60
 #define COLUMNS_MIN 8
 
-/* Fewer samples show chance rather than change. */
+/* Least samples per column on average: with fewer, noise would look like change. */
 #define SAMPLES_PER_COLUMN 5
 
 #define DURATION_MIN_NS 10000000
 
-/* Times of --time that are named; more are counted. */
+/* Number of --time spans that are printed; further ones are only counted. */
 #define SHOWN_TIMES 2
 
 struct curve {
@@ -28,8 +28,8 @@ struct curve {
 };
 
 /*
- * Divides a bin's samples over the columns by how much of its time is in each. Times are relative
- * to the first sample: doubles are exact to the ns for 100 days.
+ * Distributes a bin's samples over the columns in proportion to the overlap of their times. Times are
+ * relative to the first sample; a double holds 100 days to the ns.
  */
 static void add_bin(struct curve *curve, double begin_ns, double end_ns, uint64_t samples)
 {
@@ -67,7 +67,7 @@ static void make_curve(const struct timeline *timeline, struct curve *curve)
 			curve->peak = curve->columns[i];
 }
 
-/* Whether --time has the middle of the column. */
+/* Returns whether the middle of the column is within --time. */
 static bool is_shown(const struct timeline *timeline, const struct curve *curve, size_t column)
 {
 	uint64_t middle_ns = timeline->first_ns +
@@ -85,12 +85,15 @@ static void write_curve(const struct report *report, const struct curve *curve, 
 	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
 	const char *const *levels = report->term.utf8 ? blocks : plain;
-	/* Blanks are part of the curve: marks where it ends, without dots. */
+	/* ASCII output marks the curve's ends, because blanks are part of it. */
 	fputs(report->term.utf8 ? "" : "|", out);
 	for (size_t i = 0; i < curve->count; i++) {
 		double part = curve->peak > 0 ? curve->columns[i] / curve->peak : 0;
-		/* Less than a hundredth of a sample is rounding. */
-		/* Columns of one rate differ by part of a bin: they are to have one level. */
+		/* Values below 0.01 samples are rounding errors. */
+		/*
+		 * Tolerance of a quarter level: columns of a constant rate may differ by a part of a
+		 * bin.
+		 */
 		double level = curve->columns[i] < 0.01 ? 0 : fmax(1, ceil(part * 8 - 0.25));
 		bool shown = is_shown(report->timeline, curve, i);
 		fputs(shown ? levels[(size_t)level] : term_glyph(&report->term, "·", " "),
@@ -99,7 +102,7 @@ static void write_curve(const struct report *report, const struct curve *curve, 
 	fputs(report->term.utf8 ? "" : "|", out);
 }
 
-/* ", shown +1.500 s to +3.000 s": --time, as far as the recording spans it. */
+/* Writes the spans of --time within the recording: ", shown +1.500 s to +3.000 s". */
 static int write_times(const struct timeline *timeline, FILE *out)
 {
 	uint64_t first_ns = timeline->first_ns, last_ns = timeline->last_ns;
@@ -108,7 +111,7 @@ static int write_times(const struct timeline *timeline, FILE *out)
 	for (size_t i = 0; i < timeline->time_count; i++) {
 		const struct sp_time_span *time = &timeline->times[i];
 		uint64_t begin_ns = time->begin_ns > first_ns ? time->begin_ns : first_ns;
-		/* The library's end is exclusive. */
+		/* The span's end is exclusive; the printed one is inclusive. */
 		uint64_t end_ns = time->end_ns && time->end_ns <= last_ns ? time->end_ns - 1 : last_ns;
 		if (begin_ns > end_ns || within++ >= SHOWN_TIMES)
 			continue;
@@ -131,7 +134,7 @@ static uint64_t count_samples(const struct timeline *timeline)
 	return samples;
 }
 
-/* Columns that fit after `used` ones and have enough samples; 0: no curve. */
+/* Returns the number of columns that fit after `used` columns and have enough samples; 0: no curve. */
 static size_t column_count(const struct report *report, int used)
 {
 	size_t count = count_samples(report->timeline) / SAMPLES_PER_COLUMN;
@@ -157,7 +160,7 @@ void timeline_write(const struct report *report, FILE *out)
 					       timeline->last_ns - timeline->first_ns, text);
 	int used = fprintf(out, "  time: %s from %.3f s", duration, (double)timeline->first_ns / 1e9);
 	used += write_times(timeline, out);
-	/* Two blanks, and two marks or blanks. */
+	/* 4 columns: two blanks, and the curve's two end marks. */
 	curve.count = column_count(report, used + 4);
 	if (curve.count) {
 		make_curve(timeline, &curve);

@@ -2,18 +2,18 @@
 /*
  * The call tree as text:
  *
- *	  total   low–high    self  call tree, callers first
- *	 98.20%  97.8–98.6   0.00%  _start [demo]
- *	                            __libc_start_main [libc.so.6]
- *	                     0.10%  main [demo]
- *	 62.31%  60.9–63.6  62.31%  ├─ hash_words
- *	 35.89%  34.6–37.2  34.00%  └─ fib (recursive, 23 deep)
+ *   total   low–high    self  call tree, callers first
+ *  98.20%  97.8–98.6   0.00%  _start [demo]
+ *                             __libc_start_main [libc.so.6]
+ *                      0.10%  main [demo]
+ *  62.31%  60.9–63.6  62.31%  ├─ hash_words
+ *  35.89%  34.6–37.2  34.00%  └─ fib (recursive, 23 deep)
  *
- * To keep deep trees narrow, a node that passes more than 99 % of its weight to one child
- * is not indented against it, and a function that calls itself is one line for all of its
- * levels. The file of the code stands where it differs from the caller's.
+ * To keep deep trees narrow, a child with more than 99 % of its caller's weight is not indented. All
+ * levels of a function that calls itself are one line. The code's file is shown if it differs from the
+ * caller's.
  *
- * The walk keeps its own stack: call chains may be thousands of frames deep.
+ * The walk uses an explicit stack: call chains may be thousands of frames deep.
  */
 #include "out/table.h"
 
@@ -22,19 +22,19 @@
 #include "list.h"
 #include "out/columns.h"
 
-/* Least width of the text after the guides, and of a name in it besides its suffix and file. */
+/* Least width of a line's text after the guides, and of a name in it without suffix and file. */
 #define LEAST_LINE 28
 #define LEAST_SYMBOL 12
 
 /* A child with more than this part of its caller's weight is not indented. */
 #define CHAIN_SHARE 0.99
 
-/* A line: one function, or a run of calls to itself. */
+/* Line of the tree: one function, or several levels of a function that calls itself. */
 struct line {
-	const struct sp_tree_node *first, *last; /* ends of the run, which may be one node */
+	const struct sp_tree_node *first, *last; /* outermost and innermost level; equal if there is one */
 	unsigned int depth;
-	double self;          /* sum over the run */
-	double hidden;        /* children of the run that are below the limit */
+	double self;          /* sum of all levels */
+	double hidden;        /* share of these levels' children that are below the limit */
 	size_t hidden_count;
 };
 
@@ -84,12 +84,12 @@ static void hide_children(const struct tree *tree, struct line *line)
 			line->hidden += node->children[i].total.share.value;
 	}
 	line->hidden_count += node->child_count - shown + node->left_out;
-	/* Nodes that the analysis itself left out. */
+	/* Adds nodes that the analysis already omitted. */
 	if (node->left_out && rest > 0)
 		line->hidden += rest;
 }
 
-/* The line of `node`, and of the calls of itself that follow. */
+/* Returns the line of `node` and of the directly recursive calls below it. */
 static struct line line_of(const struct tree *tree, const struct sp_tree_node *node)
 {
 	struct line line = {node, node, 1, node->self.share.value, 0, 0};
@@ -104,14 +104,14 @@ static struct line line_of(const struct tree *tree, const struct sp_tree_node *n
 	return line;
 }
 
-/* Nothing but one child is worth a line below the node, which has little else. */
+/* Returns whether nearly all weight of the node is in one child, the only one that is shown. */
 static bool passes_on(const struct tree *tree, const struct sp_tree_node *node)
 {
 	return shown_children(tree, node) == 1 &&
 	       (double)node->children[0].total.weight > CHAIN_SHARE * (double)node->total.weight;
 }
 
-/* True if one of the functions that are open calls `node`, but not directly. */
+/* Returns whether the node's function is already open further out: indirect recursion. */
 static bool calls_itself(const struct tree *tree, const struct sp_tree_node *node)
 {
 	for (size_t i = 1; i < tree->levels.count; i++)
@@ -136,7 +136,7 @@ static int total_width(const struct tree *tree)
 	return SHARE_WIDTH + 2 + range_width(tree->decimals) + 2;
 }
 
-/* From a function up to its callers, all self is at the root: there is no column. */
+/* Returns whether lines have self. In a tree from callee to callers, all self is at the root. */
 static bool has_self(const struct tree *tree)
 {
 	return tree->report->tree == SP_TREE_CALLER;
@@ -156,7 +156,10 @@ static void write_total(const struct tree *tree, const struct sp_share *total)
 	term_end(tree->term, TERM_DIM, tree->out);
 }
 
-/* The numbers of a line. Those that only pass on weight share the first one's total. */
+/*
+ * Writes a line's total and self. A line that is not indented has no total of its own: only the `first`
+ * shows it.
+ */
 static void write_numbers(const struct tree *tree, const struct line *line, bool first)
 {
 	if (first)
@@ -172,7 +175,7 @@ static void write_numbers(const struct tree *tree, const struct line *line, bool
 	fputs("  ", tree->out);
 }
 
-/* " (recursive, 8 deep)", or nothing. */
+/* Formats the suffix " (recursive, 8 deep)"; "" if the function does not call itself. */
 static void format_suffix(const struct tree *tree, const struct line *line, int room, char *buffer,
 			  size_t size)
 {
@@ -196,7 +199,7 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* " [dso]" in `room` columns (0: no limit); the kernel's name has brackets of its own. */
+/* Writes " [dso]" in `room` columns (0: no limit). The kernel's name already has brackets. */
 static void write_dso(const struct tree *tree, const char *dso, int room)
 {
 	bool bare = *dso != '[';
@@ -205,9 +208,9 @@ static void write_dso(const struct tree *tree, const char *dso, int room)
 	fputs(bare ? "]" : "", tree->out);
 }
 
-/* Columns of a name and what follows it; those of the name shrink first, then the file's. */
+/* Widths of a name and the parts after it. If room is short, the name shrinks first, then the file. */
 struct widths {
-	int name, dso, srcline; /* on a terminal; a file without room is left out */
+	int name, dso, srcline; /* columns on a terminal; a file without room is omitted */
 	bool inlined;
 };
 
@@ -247,7 +250,7 @@ static struct widths fit_name(const struct tree *tree, const struct sp_tree_node
 	return widths;
 }
 
-/* "name file.c:123 (inlined) [dso] (recursive)"; the dso if it is not that of `before`. */
+/* Writes "name file.c:123 (inlined) [dso] (recursive)"; the dso only if it differs from `before`. */
 static bool write_name(const struct tree *tree, const struct line *line, const char *before,
 		       int guides)
 {
@@ -286,8 +289,8 @@ static bool write_name(const struct tree *tree, const struct line *line, const c
 }
 
 /*
- * The guides and the branch, `depth` levels of 3 columns. Where they leave no room, the outer
- * ones are replaced by the depth. Returns the columns.
+ * Writes the guides and the branch: `depth` levels of 3 columns. If room is short, the depth as a
+ * number replaces the outer ones. Returns the columns written.
  */
 static int write_guides(const struct tree *tree, const char *branch, size_t depth)
 {
@@ -299,7 +302,7 @@ static int write_guides(const struct tree *tree, const char *branch, size_t dept
 		char number[24];
 		snprintf(number, sizeof(number), "%zu:", depth);
 		fprintf(tree->out, "%-6s", number);
-		/* Two levels' columns are the number's, one is the branch's. */
+		/* The number takes two levels' columns, the branch one. */
 		size_t first = depth - most + 4;
 		guides += first < tree->levels.count ? tree->levels.items[first].guide_size
 						     : strlen(guides);
@@ -311,7 +314,7 @@ static int write_guides(const struct tree *tree, const char *branch, size_t dept
 	return (int)depth * 3;
 }
 
-/* Room for `size` bytes of guides and a NUL. */
+/* Grows tree->guides to `size` bytes and a NUL. Returns false when out of memory. */
 static bool reserve_guides(struct tree *tree, size_t size)
 {
 	bool first = !tree->guides;
@@ -347,8 +350,8 @@ static void pop_level(struct tree *tree)
 }
 
 /*
- * Worth a line of its own: together, they are not below the limit. Where nothing
- * else is shown, the title has said it.
+ * Returns whether hidden children get a line: together they reach the limit. If all children are
+ * hidden, their parent's line suffices.
  */
 static bool tells_hidden(const struct tree *tree, const struct level *level)
 {
@@ -370,7 +373,7 @@ static void write_hidden(const struct tree *tree, const struct level *level)
 	term_end(tree->term, TERM_DIM, tree->out);
 }
 
-/* Writes the next child of the innermost level, and opens its own. */
+/* Writes the next child of the innermost open level, and opens the child's level. */
 static bool write_child(struct tree *tree)
 {
 	struct level *level = &tree->levels.items[tree->levels.count - 1];
