@@ -11,7 +11,7 @@ int child_pass_on(int status)
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	int signal_number = WTERMSIG(status);
-	/* The command's core is not to be replaced by ours. */
+	/* Disables this process's core dump: it could overwrite the command's. */
 	const struct rlimit none = {0};
 	setrlimit(RLIMIT_CORE, &none);
 	signal(signal_number, SIG_DFL);
@@ -21,5 +21,5 @@ int child_pass_on(int status)
 	fflush(NULL);
 	raise(signal_number);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	return 128 + signal_number; /* a signal that does not end a process */
+	return 128 + signal_number; /* reached only if the signal does not end this process */
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a command's end becomes that of this process. */
+/* Ends this process the way its command ended. */
 #ifndef CMD_COMMON_CHILD_H
 #define CMD_COMMON_CHILD_H
 
-/* Ends as `status` of waitpid(2) says: returns the exit status, or is ended by the same signal. */
+/*
+ * Ends this process as `status` of waitpid(2) describes: returns the exit status, or raises the signal
+ * that ended the command.
+ */
 int child_pass_on(int status);
 
 #endif

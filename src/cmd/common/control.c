@@ -13,7 +13,7 @@
 static const struct {
 	const char *name;
 	enum control_command command;
-	bool argument; /* it may have one, where events have names */
+	bool argument; /* may have an event name as argument (if control->named) */
 } commands[] = {
 	{"enable", CONTROL_ENABLE, true}, {"disable", CONTROL_DISABLE, true},
 	{"snapshot", CONTROL_SNAPSHOT, false}, {"ping", CONTROL_PING, false},
@@ -25,7 +25,7 @@ void control_init(struct control *control)
 	*control = (struct control){.in = -1, .ack = -1};
 }
 
-/* "N" as a descriptor that is open; -1 after saying why not. */
+/* Parses the number of an open descriptor. Returns -1 after printing an error. */
 static int descriptor_of(const char *text)
 {
 	uint64_t number;
@@ -36,8 +36,9 @@ static int descriptor_of(const char *text)
 }
 
 /*
- * Opens a FIFO for reading and writing, so that it neither waits for the other side nor ends with
- * it. Opens no other file: opening a device can act on it. *made_ret: the path, if it was made.
+ * Opens a FIFO for reading and writing: opening does not wait for the other side, and its end is no end
+ * of file. Rejects other files: opening a device can have side effects. *made_ret: the path, if the
+ * FIFO was created; else NULL.
  */
 static int fifo_of(const char *path, char **made_ret)
 {
@@ -93,7 +94,9 @@ void control_close(struct control *control)
 	control_init(control);
 }
 
-/* Whether the line is that command; what is behind it is the argument. */
+/*
+ * Returns whether the received line is commands[index]; sets control->argument to the rest of the line.
+ */
 static bool is_command(struct control *control, size_t index)
 {
 	size_t size = strlen(commands[index].name);

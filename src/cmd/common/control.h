@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Commands that come while something is recorded or counted, as perf's --control has them: lines
- * read from a descriptor or a fifo, each answered by "ack\n" (and a NUL, as perf writes it) on
- * another one, if there is one.
+ * Commands during recording or counting, like perf's --control: lines read from a descriptor or a FIFO.
+ * Each is answered by "ack\n" and a NUL, as in perf, on an optional second descriptor.
  */
 #ifndef CMD_COMMON_CONTROL_H
 #define CMD_COMMON_CONTROL_H
@@ -11,43 +10,43 @@
 #include <stddef.h>
 
 struct control {
-	int in, ack;     /* -1: none */
-	bool close_them; /* they were opened here */
+	int in, ack;     /* descriptors of commands and answers; -1: none */
+	bool close_them; /* control_open() opened both, so control_close() closes them */
 	char *made[2];   /* paths of FIFOs that control_open() made; NULL: none */
-	bool named;      /* events have names here: enable and disable take one, and there is evlist */
+	bool named;      /* enable and disable accept an event name, and evlist exists */
 	char line[256];
 	const char *argument; /* argument of the last command, within `line`; NULL: none */
 	size_t used;
-	bool overlong;   /* the line that is being read does not fit: it is nothing that we know */
+	bool overlong;   /* the current line exceeds `line`: it is an unknown command */
 };
 
 enum control_command {
-	CONTROL_NONE,    /* nothing more has come */
+	CONTROL_NONE,    /* no complete command is pending */
 	CONTROL_ENABLE,
 	CONTROL_DISABLE,
 	CONTROL_SNAPSHOT,
 	CONTROL_PING,
 	CONTROL_STOP,
 	CONTROL_EVLIST,  /* with `named`: lists the events */
-	CONTROL_UNKNOWN, /* said already */
-	CONTROL_END,     /* the other side has closed it: `in` is -1 */
+	CONTROL_UNKNOWN, /* unknown; an error was printed */
+	CONTROL_END,     /* the other side closed its end: `in` is -1 */
 };
 
-/* Nothing is open. */
+/* Initializes without any open descriptor. */
 void control_init(struct control *control);
 
 /*
- * "fd:N[,M]" or "fifo:PATH[,PATH]"; a fifo is made where there is none. Returns false after saying
- * what is wrong.
+ * Parses --control and opens its files: "fd:N[,M]" or "fifo:PATH[,PATH]". Missing FIFOs are created.
+ * Returns false after printing the error.
  */
 bool control_open(struct control *control, const char *text);
-/* Closes, and removes FIFOs that control_open() made. May be called twice. */
+/* Closes the descriptors and removes FIFOs that control_open() created. May be called twice. */
 void control_close(struct control *control);
 
-/* The next command that has come; `in` is polled for more. */
+/* Returns the next pending command; does not wait. Poll `in` for more. */
 enum control_command control_next(struct control *control);
 
-/* It has been done. */
+/* Writes "ack" to the sender: the last command is done. */
 void control_ack(const struct control *control);
 
 #endif

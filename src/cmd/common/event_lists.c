@@ -38,7 +38,10 @@ bool event_lists_parse_pfm(const struct option *option, const char *text)
 	return list;
 }
 
-/* --filter applies to the -e before it. Of two filters both must match, as in perf. */
+/*
+ * Parses --filter, which applies to the -e before it. If there are two filters, both must match, as in
+ * perf.
+ */
 bool event_lists_parse_filter(const struct option *option, const char *text)
 {
 	struct event_lists *lists = option->value;

@@ -6,7 +6,7 @@
 #include <sprof/capture.h>
 #include "options.h"
 
-/* Each -e, with the --filter behind it. Zeroed: none. Texts point into argv. */
+/* Values of each -e with the --filter after it. Zeroed: empty. Texts point into argv. */
 struct event_lists {
 	LIST(struct sp_event_list);
 };

@@ -29,7 +29,10 @@ static bool text_percent(const char *text, char **end, double *ret)
 	return option_text_percent(text, end, ret) && **end == '%';
 }
 
-/* "10%-20%"; perf's "10%/2", the second tenth; "10%", the first. */
+/*
+ * Parses a part of the time span in percent: "10%-20%", perf's "10%/2" (the second tenth), or "10%"
+ * (the first).
+ */
 static bool parse_percent(const char *text, struct selection_time *time)
 {
 	char *end;
@@ -54,14 +57,14 @@ static bool parse_percent(const char *text, struct selection_time *time)
 	       time->begin < time->end;
 }
 
-/* "SECONDS" of the recording's clock, or "+SECONDS" after the first sample. */
+/* Parses a time: "SECONDS" of the recording's clock, or "+SECONDS" after the first sample (*offset). */
 static bool parse_moment(const char *text, const char *end, bool *offset, uint64_t *ns)
 {
 	*offset = *text == '+';
 	return option_text_seconds(text + *offset, end, ns);
 }
 
-/* "START,END"; either may be omitted, but not both. */
+/* Parses a span "START,END"; one of both may be omitted. */
 static bool parse_seconds(const char *text, struct selection_time *time)
 {
 	const char *comma = strchr(text, ','), *end = text + strlen(text);

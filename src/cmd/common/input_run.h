@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The frame of commands that read recordings: report and script. */
+/* Common sequence of commands that read recordings: report and script. */
 #ifndef CMD_COMMON_INPUT_RUN_H
 #define CMD_COMMON_INPUT_RUN_H
 
@@ -14,8 +14,8 @@ struct input_run {
 };
 
 /*
- * Opens the recordings, then prints their headers or calls `read`. Prints why that failed. Returns
- * the exit status.
+ * Opens the recordings, then prints their headers or calls `read`. Returns the exit status, after
+ * printing errors.
  */
 int input_run(const struct input_run *run, struct sp_ctx *ctx);
 

@@ -53,17 +53,17 @@ static struct sp_time_span absolute_time(const struct selection_time *part, uint
 {
 	double span = (double)(last_ns - first_ns);
 	if (part->percent)
-		/* The next part begins where this one ends. */
+		/* The end is exclusive, so that consecutive parts do not overlap. */
 		return (struct sp_time_span){
 			first_ns + (uint64_t)(span * part->begin),
 			part->end >= 1 ? 0 : first_ns + (uint64_t)(span * part->end)};
 	uint64_t begin_ns = add_clamped(part->begin_ns, part->begin_offset ? first_ns : 0);
 	uint64_t end_ns = add_clamped(part->end_ns, part->end_offset ? first_ns : 0);
-	/* The end is inclusive; filter_time()'s is not, and its 0 is no end. */
+	/* Converts the inclusive end to an exclusive one; 0 stands for no end. */
 	return (struct sp_time_span){begin_ns, part->has_end ? add_clamped(end_ns, 1) : 0};
 }
 
-/* Converts offsets and percentages to the recording's clock. */
+/* Computes each part of --time on the recording's clock. */
 static bool settle_times(const struct selection *selection, struct sp_reader *reader,
 			 struct sp_time_span *times)
 {
@@ -83,7 +83,7 @@ static bool settle_times(const struct selection *selection, struct sp_reader *re
 	return true;
 }
 
-/* Whether some recording has each of the events (-e). */
+/* Returns whether each event of -e is in at least one recording. Prints the first missing one. */
 static bool have_events(const struct recordings *recordings, const struct selection *selection)
 {
 	if (recordings->count == 1)
@@ -117,7 +117,7 @@ bool recordings_settle(struct recordings *recordings, const struct selection *se
 	return true;
 }
 
-/* Filters other than --time. */
+/* Returns whether there are filters other than --time. */
 static bool has_names(const struct selection *selection)
 {
 	return selection->comms.count || selection->dsos.count || selection->symbols.count ||

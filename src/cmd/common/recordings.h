@@ -6,8 +6,8 @@
 #include "cmd/common/input_options.h"
 
 struct recordings {
-	struct sp_recording *items; /* their readers are owned */
-	struct sp_time_span *times; /* times of --time, for each recording in turn */
+	struct sp_recording *items; /* recordings, whose readers are owned here */
+	struct sp_time_span *times; /* parts of --time, SELECTION_TIMES for each recording */
 	size_t count;
 };
 
@@ -25,10 +25,10 @@ void recordings_close(struct recordings *recordings);
  */
 bool recordings_settle(struct recordings *recordings, const struct selection *selection);
 
-/* Prints that no sample has a time of --time, and each recording's span; nothing without --time. */
+/* With --time, prints that no sample is in these times, and each recording's span. */
 void recordings_print_span(const struct recordings *recordings, const struct selection *selection);
 
-/* Prints what could not be read of each recording. Returns the exit status: 1 if anything. */
+/* Prints the unreadable parts of each recording. Returns the exit status: 1 if there are any. */
 int recordings_damage(const struct recordings *recordings);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Main loop of record, stat and `sprof PROGRAM`: signals read from a descriptor, waits with a deadline,
- * and the command's end.
+ * Main loop of record, stat and `sprof PROGRAM`: reads signals from a descriptor, waits with a
+ * deadline, and handles the command's end.
  *
- *	session_open
- *	session_block, start the command first: it inherits the signals as they were
- *	session_wait, session_read_signal until `stopped`
- *	session_restore, session_close
+ *     session_open
+ *     session_block         start the command first, so that it does not inherit blocked signals
+ *     session_wait, session_read_signal until `stopped`
+ *     session_restore, session_close
  */
 #ifndef CMD_COMMON_SESSION_H
 #define CMD_COMMON_SESSION_H
@@ -24,9 +24,9 @@
 struct session {
 	int signal_fd;     /* -1: closed */
 	sigset_t blocked, old;
-	bool stopped;      /* end now: a signal, "stop", a full file or a deadline */
+	bool stopped;      /* end the loop: after a signal, "stop", a full file or a deadline */
 	bool interrupted;  /* received a terminal's ^C that the command received too */
-	bool expects_term; /* the command's end by SIGTERM is no failure */
+	bool expects_term; /* this process ends the command by SIGTERM: no failure */
 	bool failed;
 };
 
@@ -36,7 +36,7 @@ enum session_ready {
 	SESSION_CONTROL = 2,
 };
 
-/* CLOCK_MONOTONIC */
+/* Returns the time of CLOCK_MONOTONIC. */
 uint64_t session_now_ns(void);
 
 /*
@@ -55,11 +55,11 @@ bool session_open(struct session *session, const int *signals, const int *ignore
 /* Accepts a session whose signal_fd is -1. */
 void session_close(struct session *session);
 
-/* Blocks the signals of session_open(). */
+/* Blocks the signals given to session_open(). */
 void session_block(struct session *session);
-/* Consumes pending signals: they must not end the process after session_restore(). */
+/* Discards pending signals, which would end the process after session_restore(). */
 void session_discard(const struct session *session);
-/* Restores the mask before session_block(). Has no effect without session_block(). */
+/* Restores the signal mask from before session_block(). Has no effect without session_block(). */
 void session_restore(const struct session *session);
 
 /*
@@ -69,7 +69,7 @@ void session_restore(const struct session *session);
 unsigned int session_wait(const struct session *session, int work_fd, int control_fd,
 			  uint64_t deadline_ns);
 
-/* Returns false if no signal is pending. */
+/* Gets the next pending signal. Returns false if there is none. */
 bool session_next_signal(const struct session *session, struct signalfd_siginfo *ret);
 
 /*
@@ -81,7 +81,7 @@ int session_read_signal(struct session *session, bool has_command);
 /* Prints and frees the error, and sets `failed`. NULL: no error. */
 void session_add_error(struct session *session, struct sp_error *error);
 
-/* Replaces the wait status of a command that ended by an expected SIGTERM by 0. */
+/* Returns a command's wait status; 0 in place of an expected end by SIGTERM. */
 int session_status(const struct session *session, int status);
 
 /* A thread that watches a long call of another thread. */
@@ -92,7 +92,7 @@ struct session_watch {
 
 /* Starts a thread with run(arg). Returns false if that fails; session_watch_end() is not called then. */
 bool session_watch_start(struct session_watch *watch, void *(*run)(void *), void *arg);
-/* Makes done_fd readable and joins the thread. */
+/* Ends the thread: makes done_fd readable and joins it. */
 void session_watch_end(struct session_watch *watch);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sprof info -v, and sprof script --header: all attrs and features, in words. */
+/* Text of all attrs and features, for `sprof info -v` and `sprof script --header`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -143,7 +143,7 @@ void info_json_details(const struct info *info, struct json *json)
 	json_end_lines(json, '}');
 }
 
-/* perf's names of what has one value. */
+/* Returns perf's header name of a feature with a single value; NULL: other features. */
 static const char *plain_name(unsigned int bit)
 {
 	static const char *const names[] = {
@@ -169,7 +169,7 @@ static void put_header_event(const struct sp_event *event, enum text_form form, 
 	putc('\n', out);
 }
 
-/* Readable part of it; damage is reported at the end. */
+/* Prints the readable part of a feature; damage is reported at the end. */
 static void put_header_feature(const struct sp_reader *reader, unsigned int bit,
 			       enum text_form form, FILE *out)
 {

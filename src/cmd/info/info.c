@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sprof info: header, events, records, losses and damage of a recording. */
+/* `sprof info` prints the header, events, records, losses and damage of a recording. */
 #include "command.h"
 
 #include <stdio.h>
@@ -42,7 +42,7 @@ static void count_time(struct info *info, uint64_t time_ns)
 	info->timed = true;
 }
 
-/* False if out of memory. */
+/* Counts a sample. Returns false when out of memory. */
 static bool count_sample(struct info *info, const struct sp_record *record)
 {
 	if (record->event < info->event_count)
@@ -54,7 +54,7 @@ static bool count_sample(struct info *info, const struct sp_record *record)
 	return !info->slices || slices_add_sample(info->slices, &record->sample);
 }
 
-/* False if out of memory. */
+/* Adds a note with its text. Returns false when out of memory. */
 static bool add_note(struct info *info, const struct sp_note *note)
 {
 	size_t size = sp_note_text(note, NULL, 0) + 1;
@@ -88,7 +88,7 @@ static bool count_record(struct info *info, const struct sp_record *record)
 	return true;
 }
 
-/* All records; damage stays with the reader. False if memory or the file failed. */
+/* Counts all records; damage is kept by the reader. Returns false after printing an error. */
 static bool count_records(struct info *info, struct sp_reader *reader)
 {
 	for (;;) {
@@ -116,7 +116,7 @@ static bool count_records(struct info *info, struct sp_reader *reader)
 	}
 }
 
-/* False after saying why. */
+/* Reads the recording into `info`. Returns false after printing the error. */
 static bool info_read(struct info *info, struct sp_reader *reader)
 {
 	struct sp_error *error = sp_losses_new(reader, &info->losses);
@@ -146,7 +146,7 @@ struct info_options {
 	bool verbose, losses, findings, debuginfod;
 };
 
-/* Analyzes the recording as `sprof report` does. NULL after printing the error. */
+/* Analyzes the recording as `sprof report` does. Returns NULL after printing the error. */
 static struct sp_analysis *analyze(struct sp_ctx *ctx, struct sp_reader *reader,
 				   const struct info_options *options)
 {
@@ -166,7 +166,7 @@ static struct sp_analysis *analyze(struct sp_ctx *ctx, struct sp_reader *reader,
 	return analysis;
 }
 
-/* False after printing the error. */
+/* Collects the findings in *ret. Returns false after printing the error. */
 static bool list_findings(struct info *info, const struct sp_analysis *analysis,
 			  const struct sp_finding ***ret)
 {
@@ -265,9 +265,9 @@ static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 	if (!reader)
 		return 1;
 	status = show(ctx, reader, &info);
-	/* -v shows each in its place. */
+	/* With -v, damage is already printed at each feature. */
 	status |= input_feature_damage(reader, !info.verbose);
-	/* The damage is part of what was shown. */
+	/* The damage was already printed; only the exit status is set. */
 	if (sp_reader_damage_count(reader))
 		status = 1;
 	sp_reader_free(reader);

@@ -9,7 +9,7 @@
 #include "list.h"
 #include "term.h"
 
-/* Types that have names are below; others are listed up to so many, then summed. */
+/* Record types with names are below this number. Other types are listed up to a limit, then summed. */
 #define INFO_PLAIN_TYPES 128
 #define INFO_OTHER_TYPES 64
 
@@ -24,7 +24,7 @@ struct type_count {
 
 struct info_note {
 	char *text;
-	struct sp_note note; /* its strings are invalid */
+	struct sp_note note; /* its strings are invalid; use `text` */
 };
 
 struct info {
@@ -32,41 +32,41 @@ struct info {
 	const struct sp_file_info *file;
 	bool verbose;
 	size_t event_count;
-	uint64_t *samples; /* one for each event */
+	uint64_t *samples; /* number of samples of each event */
 	uint64_t unknown;  /* samples without an event */
 	struct sp_losses *losses;
-	struct slices *slices; /* NULL: not wanted */
-	const struct sp_finding *const *findings; /* NULL: not wanted */
+	struct slices *slices; /* NULL unless --losses is given */
+	const struct sp_finding *const *findings; /* NULL unless --findings is given */
 	size_t finding_count;
 	LIST(struct info_note) notes;
 	uint64_t plain[INFO_PLAIN_TYPES];
-	struct type_count others[INFO_OTHER_TYPES]; /* by type */
+	struct type_count others[INFO_OTHER_TYPES]; /* other record types, ordered by number */
 	size_t other_count;
 	uint64_t rest;
 	uint64_t throttled;
-	bool timed; /* some sample has a time */
+	bool timed; /* at least one sample has a time */
 	uint64_t first_ns, last_ns;
 };
 
-/* "file", "pipe" or "directory" */
+/* Returns the form of the recording: "file", "pipe" or "directory". */
 const char *info_mode(const struct info *info);
 
-/* perf's name of a feature, or its number, in the buffer. */
+/* Returns perf's name of a feature, or its number written to the buffer. */
 const char *info_feature(unsigned int bit, char *buffer, size_t size);
 
 struct json;
 
-/* All attrs and features, as text and as members of an object. */
+/* Print all attrs and features: as text, and as members of a JSON object. */
 void info_put_details(const struct info *info, const struct term *term, FILE *out);
 void info_json_details(const struct info *info, struct json *json);
 
-/* Losses by CPU, time and thread. */
+/* Print losses by CPU, time and thread: as text, and as JSON. */
 void info_put_losses(const struct info *info, const struct term *term, FILE *out);
 void info_json_losses(const struct info *info, struct json *json);
 
 /*
- * The header in lines that begin with #, as perf script --header has it; of features that are
- * damaged what can be read.
+ * Prints the header in lines that begin with #, as perf script --header does. Prints the readable part
+ * of damaged features.
  */
 void info_put_header(const struct sp_reader *reader, FILE *out);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* doc/sprof-info.1 promises these names: they may be added to, not changed. */
+/*
+ * JSON output of `sprof info`. doc/sprof-info.1 documents the names: they may be extended, but not
+ * changed.
+ */
 #include "cmd/info/info.h"
 
 #include <inttypes.h>
@@ -24,7 +27,7 @@ static void json_records(struct json *json, const struct info *info)
 	json_end_lines(json, '}');
 }
 
-/* `attr`: NULL for samples of no event that the header describes. */
+/* Writes an event. `attr` is NULL for samples without a known event. */
 static void json_event(struct json *json, const char *name, uint64_t samples, uint64_t lost,
 		       const struct perf_event_attr *attr)
 {

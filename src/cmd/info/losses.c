@@ -6,7 +6,7 @@
 #include "cmd/info/time_bins.h"
 #include "json.h"
 
-/* Losses that no LOST record reported. */
+/* Returns the number of losses that no LOST record in the file reports: known from other counts. */
 static int64_t untold(const struct info *info)
 {
 	uint64_t lost = 0;
@@ -15,7 +15,7 @@ static int64_t untold(const struct info *info)
 	return (int64_t)(lost - info->slices->sum.all.lost);
 }
 
-/* How much of what should be there was lost: see sprof-info(1). */
+/* Returns the character for a slice's share of lost samples: see sprof-info(1). */
 static char sign_of(const struct slice *slice)
 {
 	uint64_t all = slice->samples + slice->lost;
@@ -29,7 +29,7 @@ static char sign_of(const struct slice *slice)
 	return (char)('0' + (tenths ? tenths : 1));
 }
 
-/* The last slice that has anything, and one. */
+/* Returns the number of slices up to the last one with samples, losses or throttling. */
 static size_t used_slices(const struct slices *slices)
 {
 	size_t used = SLICES;
@@ -55,7 +55,7 @@ static void put_row(const struct slice_row *row, const char *name, size_t used, 
 	fputs("|\n", out);
 }
 
-/* Decimals of seconds: more for slices below a millisecond. */
+/* Returns the decimals of times in seconds: more for slices below a millisecond. */
 static int decimals(const struct slices *slices)
 {
 	return slices->shift < 20 ? 6 : 3;

@@ -16,7 +16,7 @@ static void put_title(const struct term *term, const char *title, FILE *out)
 	term_end(term, TERM_TITLE, out);
 }
 
-/* "  KEY  TEXT"; nothing if the file does not have it. */
+/* Prints "  KEY  TEXT"; nothing if the file does not have it. */
 static void put_line(const struct term *term, const char *key, const char *text, FILE *out)
 {
 	if (!text || !*text)
@@ -102,7 +102,7 @@ static void put_time(const struct info *info, FILE *out)
 	const struct sp_file_info *file = info->file;
 	if (!info->timed)
 		return;
-	/* The header has one moment on both the recording's clock and the wall clock. */
+	/* The header contains one moment on both the recording's clock and the wall clock. */
 	if (file->has_clock)
 		put_moment(file->clock_wall_ns + (info->first_ns - file->clock_ns), out);
 	fprintf(out, "  %-10s %.6f s, from %.6f s to %.6f s of the recording's clock\n", "time",
@@ -204,7 +204,7 @@ static void put_damage(const struct info *info, const struct term *term, FILE *o
 	}
 }
 
-/* Each line with the time after the first sample. */
+/* Prints the recorder's notes, each with its time after the first sample. */
 static void put_notes(const struct info *info, const struct term *term, FILE *out)
 {
 	if (!info->notes.count)

@@ -13,7 +13,7 @@ void slices_deinit(struct slices *slices)
 	*slices = (struct slices){0};
 }
 
-/* The CPU's row, a new one where there is none; NULL when out of memory. */
+/* Returns the CPU's row, which is added if missing. Returns NULL when out of memory. */
 static struct slice_row *row_of(struct slices *slices, uint32_t cpu)
 {
 	size_t low = 0, high = slices->rows.count;
@@ -47,7 +47,7 @@ static void add(struct slice *slice, const struct slice *more)
 	slice->throttled_ns += more->throttled_ns;
 }
 
-/* Each two become one; `first` is their first one's number. */
+/* Merges pairs of slices, which doubles their width; `first` is the number of the first slice. */
 static void halve(struct slice_row *row, uint64_t first)
 {
 	struct slice_row halved = {0};
@@ -69,7 +69,10 @@ static void shift_row(struct slice_row *row, uint64_t by)
 		row->slices[i] = i >= by ? row->slices[i - by] : (struct slice){0};
 }
 
-/* Makes room for `by` slices before the first. False if as many slices at the end are in use. */
+/*
+ * Shifts all slices by `by` to make room for earlier times. Returns false if the last `by` slices are
+ * in use.
+ */
 static bool begin_sooner(struct slices *slices, uint64_t by)
 {
 	if (by >= SLICES)
@@ -84,7 +87,7 @@ static bool begin_sooner(struct slices *slices, uint64_t by)
 	return true;
 }
 
-/* The slice of a time, which there is room for then. */
+/* Returns the index of the slice for a time; shifts or merges slices until the time fits. */
 static size_t slice_of(struct slices *slices, uint64_t time_ns)
 {
 	if (!slices->timed)
@@ -126,7 +129,7 @@ bool slices_add_sample(struct slices *slices, const struct sp_sample *sample)
 		      sample->present & PERF_SAMPLE_TIME ? sample->time_ns : 0, &one);
 }
 
-/* A time of throttling may reach over several slices. */
+/* Adds a throttled span, which may extend over several slices. */
 static bool add_throttling(struct slices *slices, const struct sp_throttling *throttling)
 {
 	struct slice_row *row = row_of(slices, throttling->cpu);
@@ -137,7 +140,7 @@ static bool add_throttling(struct slices *slices, const struct sp_throttling *th
 	slices->sum.throttled++;
 	if (end_ns <= at_ns)
 		return true;
-	/* Room for both ends first: slices are what they are then. */
+	/* Fits both ends first, because that may change the slices' width. */
 	(void)slice_of(slices, at_ns);
 	(void)slice_of(slices, end_ns);
 	while (at_ns < end_ns) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples and losses by CPU and time. How long a recording takes is known at its end: so the
- * times that are told apart are powers of two of ns, and pairs of them become one as it grows.
+ * Samples and losses by CPU and time slice. A recording's duration is known only at its end: slices are
+ * powers of two of ns wide, and pairs of them are merged as the span grows.
  */
 #ifndef CMD_INFO_TIME_BINS_H
 #define CMD_INFO_TIME_BINS_H
@@ -18,26 +18,26 @@ struct slice {
 
 struct slice_row {
 	uint32_t cpu; /* UINT32_MAX: not known */
-	struct slice all; /* with what has no time */
+	struct slice all; /* sum over all times, and of samples without a time */
 	uint64_t throttled;
 	struct slice slices[SLICES];
 };
 
-/* Zeroed, there is nothing. */
+/* Time slices of all CPUs. Zeroed: empty. */
 struct slices {
 	LIST(struct slice_row) rows; /* by CPU */
 	struct slice_row sum;
 	unsigned int shift;  /* a slice has 2^shift ns */
-	uint64_t first;      /* its number, from time 0 on */
+	uint64_t first;      /* number of the first slice, counted from time 0 */
 	bool timed;
 	struct slice_row *last; /* row of the last addition; NULL: none yet */
 };
 
 void slices_deinit(struct slices *slices);
 
-/* Both return false when out of memory. */
+/* Adds a sample. Returns false when out of memory. */
 bool slices_add_sample(struct slices *slices, const struct sp_sample *sample);
-/* Adds the losses of the whole recording. Call it after all samples were added. */
+/* Adds the losses of the whole recording, after all samples. Returns false when out of memory. */
 bool slices_add_losses(struct slices *slices, const struct sp_losses *losses);
 
 #endif

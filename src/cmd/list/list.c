@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sprof list: the events of this machine, and what limits their use. */
+/* `sprof list` prints the events of this machine and the limits of their use. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +18,10 @@ enum list_format { LIST_TEXT, LIST_JSON };
 
 struct list {
 	enum list_format format;
-	bool json; /* --json, which is --format json */
+	bool json; /* --json, equal to --format json */
 	bool limits, long_desc, details, desc;
 	const char *pmu;
-	const char *output; /* NULL: standard output, by the pager */
+	const char *output; /* output file; NULL: standard output, by the pager */
 };
 
 static bool parse_format(const struct option *option, const char *text)
@@ -51,14 +51,14 @@ static void entry_text(FILE *out, const struct list *list, const struct sp_catal
 		fprintf(out, "       [%s]\n", entry->details);
 }
 
-/* Missing values are omitted. */
+/* Writes a string member; omits it if the value is NULL. */
 static void put_string(struct json *json, const char *key, const char *text)
 {
 	if (text)
 		json_string(json, key, text);
 }
 
-/* Names as `perf list --json` has them. */
+/* Writes an event with the member names of `perf list --json`. */
 static void entry_json(struct json *json, const struct sp_catalog_entry *entry)
 {
 	json_begin(json, NULL, '{');
@@ -73,7 +73,7 @@ static void entry_json(struct json *json, const struct sp_catalog_entry *entry)
 	json_end(json, '}');
 }
 
-/* Why there is nothing of a kind that most machines have events of. */
+/* Prints why there are no events of a kind that most machines have. */
 static void say_none(const struct sp_catalog_options *options)
 {
 	static const struct {
@@ -99,7 +99,7 @@ static void say_none(const struct sp_catalog_options *options)
 	diag_say("no event matches; 'sprof list' shows all");
 }
 
-/* .out is NULL after saying that the file cannot be written. */
+/* Opens the output. `out` is NULL after printing that the file cannot be written. */
 static struct pager open_output(const struct list *list)
 {
 	if (!list->output)
@@ -226,7 +226,7 @@ static int show_limits(struct sp_ctx *ctx, const struct list *list)
 		diag_error(error);
 		return 1;
 	}
-	/* The limits state the reason if there are no events. */
+	/* If there are no events, the limits printed below explain why. */
 	error = sp_attr_fields(ctx, &fields, &field_count);
 	struct pager pager = open_output(list);
 	if (!pager.out) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The line after a recording: "hottest: compress 48% (46-50), parse 24%, blend 15%; sprof report shows
- * all". It is a convenience: it fails silently, and a second thread cancels it when its time is over.
- * It has a context of its own, with the defaults: no log, no servers of debug files.
+ * Summary line after a recording: "hottest: compress 48% (46-50), parse 24%, blend 15%; sprof report
+ * shows all". It is only a convenience: errors are not printed, and a second thread cancels the
+ * analysis after a time limit. Its own context has default settings: no log, no debuginfod servers.
  */
 #include "cmd/record/answer.h"
 
@@ -21,11 +21,11 @@
 #define ANSWER_MS 300
 #define LINE_WIDTH 80
 #define ROWS_MAX 3
-#define SHARE_MIN 0.01 /* second and third function */
+#define SHARE_MIN 0.01 /* least share of the second and third function */
 #define NAME_MAX_WIDTH 60
 #define NAME_MIN_WIDTH 10
 
-/* Default of `sprof report`. */
+/* Default input of `sprof report`. */
 static const char default_path[] = "sprof.data";
 
 struct deadline {
@@ -51,11 +51,11 @@ static void *cancel_late(void *arg)
 struct answer {
 	const char *path;
 	const struct sp_profile *profile;
-	bool names_event; /* several events have samples */
+	bool names_event; /* several events have samples, so the line names the event */
 	size_t rows;
 };
 
-/* A path that a shell takes as one word; NULL if the line cannot show it. */
+/* Returns the quote that a path needs in a shell: "" or "'"; NULL if the line cannot show the path. */
 static const char *quote_of(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -65,7 +65,7 @@ static const char *quote_of(const char *path)
 	return path[strspn(path, plain)] ? "'" : "";
 }
 
-/* "48%", "4.8%", and of the first row its interval: "48% (46-50)". */
+/* Writes a share, "48%" or "4.8%"; with its interval if it is the first row's: "48% (46-50)". */
 static void put_share(const struct sp_share *share, bool interval, FILE *out)
 {
 	double value = 100 * share->value, low = 100 * share->low, high = 100 * share->high;
@@ -84,7 +84,9 @@ static bool same_function(const struct sp_row *a, const struct sp_row *b)
 	return a != b && !strcmp(a->function, b->function);
 }
 
-/* The command or the file that tells the row from another one of the same function; or NULL. */
+/*
+ * Returns the comm or file that distinguishes a row from another row of the same function; else NULL.
+ */
 static const char *distinction(const struct answer *answer, const struct sp_row *row)
 {
 	for (size_t i = 0; i < answer->rows; i++) {
@@ -116,7 +118,7 @@ static bool put_row(const struct answer *answer, const struct term *term, size_t
 	return true;
 }
 
-/* The command that shows more, in words that fit or not. */
+/* End of the line: the command that shows more, with or without " shows all", or nothing. */
 enum tail { TAIL_SENTENCE, TAIL_COMMAND, TAIL_NONE };
 
 static void put_tail(const char *path, enum tail tail, FILE *out)
@@ -131,7 +133,10 @@ static void put_tail(const char *path, enum tail tail, FILE *out)
 		fputs(" shows all", out);
 }
 
-/* The line with names of up to `width` columns; NULL when out of memory. The caller frees it. */
+/*
+ * Returns the line with names of up to `width` columns, which the caller frees. NULL when out of
+ * memory.
+ */
 static char *make_line(const struct answer *answer, const struct term *term, int width,
 		       enum tail tail)
 {
@@ -157,7 +162,10 @@ static char *make_line(const struct answer *answer, const struct term *term, int
 	return line;
 }
 
-/* The longest line that fits: names are cut first, then the command, then the last functions. */
+/*
+ * Prints the longest variant that fits the width: first cuts names, then drops the command, then the
+ * last functions.
+ */
 static void print_answer(struct answer answer)
 {
 	const struct term term = {.utf8 = text_form_shown() == TEXT_SHOWN};
@@ -174,7 +182,7 @@ static void print_answer(struct answer answer)
 			}
 }
 
-/* Whether `sprof report` shows functions: not where it counts branches. */
+/* Returns whether `sprof report` shows functions; recordings with branches show branches. */
 static bool shows_functions(const struct sp_reader *reader)
 {
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
@@ -207,7 +215,7 @@ static void answer_by(const char *path, const struct sp_analysis *analysis)
 
 static void analyse(struct sp_ctx *ctx, const char *path)
 {
-	/* Self times alone: no call chain is unwound or resolved. */
+	/* Default options: self times only, so no call chain is unwound or resolved. */
 	const struct sp_analysis_options options = {.size = sizeof(options)};
 	struct sp_analysis *analysis = NULL;
 	struct sp_reader *reader = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading the command line of sprof record. */
+/* Parser of the command line of `sprof record`. */
 #include "cmd/record/arguments.h"
 
 #include <stdio.h>
@@ -311,7 +311,7 @@ static void add_side_band(struct option_table *table, struct record_arguments *a
 	OPTION_TABLE_ADD(table, group);
 }
 
-/* Options of perf for what is always done here. */
+/* Adds perf's options whose effect is always on in sprof. */
 static void add_habits(struct option_table *table, struct record_arguments *arguments)
 {
 	bool *habit = &arguments->habit;

@@ -7,7 +7,7 @@
 #include "cmd/common/event_lists.h"
 #include "options.h"
 
-/* Groups of the recording's options. */
+/* Groups of options, as struct sp_capture_options needs them. */
 struct record_options {
 	struct sp_capture_target target;
 	struct sp_capture_sampling sampling;
@@ -23,22 +23,22 @@ struct record_arguments {
 	struct option_numbers pids, tids;
 	struct event_lists events;
 	struct sp_capture_span *spans;
-	const char *control;  /* --control, as it was typed */
-	uint64_t duration_ns; /* 0: until it ends */
+	const char *control;  /* value of --control, unparsed */
+	uint64_t duration_ns; /* time limit; 0: until the targets end */
 	bool quiet, verbose;
-	bool no_summary;      /* the hottest functions are not printed at the end */
+	bool no_summary;      /* do not print the hottest functions at the end */
 	bool dry_run;
-	bool habit;           /* accepted for perf's sake: always on here */
+	bool habit;           /* perf compatibility: accepted, but always on */
 };
 
 /*
- * Returns -1 to go on, or the exit status to end with. `options` points into the rest of it,
- * and argv, then; to be released by record_arguments_deinit() in either case.
+ * Parses the command line. Returns -1 to continue, or the exit status. `options` then points into
+ * `arguments` and argv. Call record_arguments_deinit() in either case.
  */
 int record_arguments_parse(struct record_arguments *arguments, int argc, char **argv);
 void record_arguments_deinit(struct record_arguments *arguments);
 
-/* The options for sp_capture_new(); they point to `groups`, whose sizes are set. */
+/* Returns the options for sp_capture_new(). They point to `groups`, and the `size` members are set. */
 struct sp_capture_options record_capture_options(struct record_options *groups);
 
 #endif

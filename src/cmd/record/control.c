@@ -18,7 +18,7 @@ static void print_fields(const struct perf_event_attr *attr)
 	       attr->exclude_kernel, attr->precise_ip, attr->inherit);
 }
 
-/* perf's own: names, with -v their fields, with -F their frequencies. */
+/* Prints the events like perf's evlist: names; with -v also fields, with -F frequencies. */
 static void list_events(const struct sp_capture *capture, const char *how)
 {
 	if (how && strcmp(how, "-v") && strcmp(how, "-F") && strcmp(how, "-g")) {
@@ -54,7 +54,7 @@ void record_control_run(struct control *control, struct sp_capture *capture, boo
 			error = sp_capture_snapshot(capture);
 		*stop_ret |= command == CONTROL_STOP;
 		diag_error(error);
-		/* Answers failed commands, too, as perf does: the sender waits for the answer. */
+		/* Acknowledges failed commands too, as perf does: the sender waits for it. */
 		control_ack(control);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Commands to a recorder that runs: perf record's --control. */
+/* Commands to a running recorder, like perf record's --control. */
 #ifndef CMD_RECORD_CONTROL_H
 #define CMD_RECORD_CONTROL_H
 
@@ -7,8 +7,8 @@
 #include "cmd/common/control.h"
 
 /*
- * Does what has come, says what of it fails, and acknowledges each command. *stop_ret becomes true
- * where it was "stop".
+ * Executes the pending commands, prints their errors, and acknowledges each. Sets *stop_ret to true
+ * after "stop".
  */
 void record_control_run(struct control *control, struct sp_capture *capture, bool *stop_ret);
 

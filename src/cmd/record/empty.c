@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel does not report why an event has no samples. Known facts decide, in this order: lost
- * samples, disabled events, unrecorded processes, programs that the kernel removes events from at
- * exec, CPU time against the period.
+ * Explanation why there are no samples, which the kernel does not report. It is derived from known
+ * facts, in this order: lost samples, disabled events, unrecorded processes, programs whose events the
+ * kernel removes at exec, CPU time shorter than the period.
  */
 #include "cmd/record/empty.h"
 
@@ -16,10 +16,10 @@
 #include <sprof/private/command.h>
 #include "diag.h"
 
-/* Processes named in one line, at most. */
+/* Limit on processes named in one line. */
 #define NAMES_MAX 5
 
-/* Below that, the processes that are not recorded are probably the interesting ones. */
+/* With fewer samples, the unrecorded processes are probably the ones of interest. */
 #define FEW_SAMPLES 10
 
 struct text {
@@ -37,15 +37,15 @@ static void append(struct text *text, const char *format, ...)
 	va_end(args);
 }
 
-/* Unrecorded processes of one parent; a command's have none. */
+/* Unrecorded processes with one parent; the recorded command's processes have parent 0. */
 struct group {
 	const struct sp_capture_process *items;
 	size_t count, members;
 	pid_t parent;
-	bool active; /* one of them used CPU time */
+	bool active; /* at least one used CPU time */
 };
 
-/* All that belong to the parent of the busiest one. */
+/* Returns the unrecorded processes that have the same parent as the busiest one. */
 static struct group find_group(const struct sp_capture *capture)
 {
 	struct group group = {0};
@@ -63,7 +63,7 @@ static struct group find_group(const struct sp_capture *capture)
 	return group;
 }
 
-/* "17992,17993", beginning with `first` unless it is 0. */
+/* Appends the group's pids, "17992,17993", after `first` unless that is 0. */
 static void append_pids(struct text *text, const struct group *group, pid_t first)
 {
 	size_t named = 0;
@@ -74,7 +74,7 @@ static void append_pids(struct text *text, const struct group *group, pid_t firs
 			append(text, "%s%d", first || named++ ? "," : "", (int)group->items[i].pid);
 }
 
-/* "burn (21234), nginx (5), 3 more" */
+/* Appends the group's names: "burn (21234), nginx (5), 3 more". */
 static void append_names(struct text *text, const struct group *group)
 {
 	size_t named = 0;
@@ -108,7 +108,7 @@ void record_print_unrecorded(const struct record_options *options,
 {
 	const struct group group = find_group(capture);
 	struct text text = {""};
-	/* Children were excluded on purpose. */
+	/* The user excluded children on purpose. */
 	bool excluded = options->target.inherit == SP_OFF || options->target.inherit_threads;
 	bool few = sp_capture_stats(capture).samples < FEW_SAMPLES;
 	if (!group.members || !(few || (group.active && !excluded)))
@@ -117,7 +117,7 @@ void record_print_unrecorded(const struct record_options *options,
 	diag_say("%s", text.bytes);
 }
 
-/* The file that execvp() runs; false if it is not found. */
+/* Finds the file that execvp() runs. Returns false if there is none. */
 static bool find_program(const char *name, char *path, size_t size)
 {
 	const char *at = getenv("PATH");
@@ -133,7 +133,10 @@ static bool find_program(const char *name, char *path, size_t size)
 	return false;
 }
 
-/* Reason why the kernel removes an ordinary user's events at exec; NULL: none. */
+/*
+ * Returns why the kernel removes an ordinary user's events when the program is executed; NULL: it does
+ * not.
+ */
 static const char *privilege_of(const char *path)
 {
 	struct stat stat_;
@@ -162,7 +165,7 @@ static bool explain_privilege(struct text *text, const struct record_options *op
 	return true;
 }
 
-/* The period in ns of CPU time; 0: the event counts something else. */
+/* Returns the sampling period in ns of CPU time; 0: the event counts something else. */
 static uint64_t period_ns(const struct perf_event_attr *attr)
 {
 	bool clock = attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
@@ -183,7 +186,7 @@ static void append_rate(struct text *text, uint64_t used_ns, uint64_t period)
 		append(text, "run it for longer");
 }
 
-/* CPU time of a command that ended, against the period. */
+/* Explains by an ended command's CPU time, compared with the period. */
 static void explain_command(struct text *text, const struct sp_capture_stats *stats,
 			    const struct perf_event_attr *attr)
 {
@@ -206,7 +209,7 @@ static void explain_command(struct text *text, const struct sp_capture_stats *st
 	}
 }
 
-/* A counter: how often it has to count is known, but not how often it did. */
+/* Explains for a counter by its period; the count that it reached is unknown. */
 static void explain_counter(struct text *text, const struct sp_capture *capture,
 			    const struct perf_event_attr *attr)
 {

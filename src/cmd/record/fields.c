@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include "diag.h"
 
-/* Linux 6.1 and 6.8; the header that the build finds may be older. */
+/* Constants of Linux 6.1 and 6.8, in case the build's header is older. */
 #define BRANCH_PRIV_SAVE (UINT64_C(1) << 18)
 #define BRANCH_COUNTERS (UINT64_C(1) << 19)
 
@@ -41,7 +41,7 @@ bool record_parse_sample(const struct option *option, const char *text)
 		{"raw-samples", PERF_SAMPLE_RAW},
 		{"sample-id", PERF_SAMPLE_ID},
 		{"sample-stream-id", PERF_SAMPLE_STREAM_ID},
-		/* Fields that perf names and that are always recorded. */
+		/* Fields that perf accepts and sprof always records: no bits to set. */
 		{"timestamp", 0}, {"period", 0}, {"sample-cpu", 0}, {"sample-identifier", 0},
 	};
 	const struct word *word = FIND(bits, option->name, strlen(option->name));
@@ -126,12 +126,12 @@ static enum sp_architecture machine(void)
 	return uname(&name) ? SP_ARCHITECTURE_UNKNOWN : sp_architecture_parse(name.machine);
 }
 
-/* Name of a mask. */
+/* Number of bits in a register mask. */
 #define REGISTER_BITS 64
 
 /*
- * Registers that every PMU can sample: no vector registers, and of x86's segments only CS and SS
- * (the kernel refuses the others in 64-bit code).
+ * Returns the registers that every PMU can sample: no vector registers; on x86 no segment registers
+ * except CS and SS, because the kernel rejects the others in 64-bit code.
  */
 static uint64_t usual_registers(enum sp_architecture architecture)
 {
@@ -157,7 +157,7 @@ static bool list_registers(const struct option *option, enum sp_architecture arc
 	return false;
 }
 
-/* All bits of that name: of vector registers, both halves. */
+/* Returns all mask bits with a register's name: a vector register has two, one for each half. */
 static uint64_t registers_named(enum sp_architecture architecture, const char *name, size_t size)
 {
 	uint64_t mask = 0;

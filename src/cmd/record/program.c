@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Record and report in one command. The recorder is a child: it may end by the program's signal, and the
- * report comes before this process does so, too. Signals that end a recording go to the child.
+ * `sprof PROGRAM`: record and report in one command. The recorder is a child process, because the
+ * program's signal may end it; this process ends by that signal after the report. Signals that end a
+ * recording are forwarded to the child.
  */
 #include "cmd/record/program.h"
 
@@ -43,7 +44,7 @@ bool program_is_given(const char *word)
 	return found && *word;
 }
 
-/* False, and no context, after printing why. */
+/* Creates a context. Returns false after printing the error. */
 static bool new_ctx(struct sp_ctx **ret)
 {
 	struct sp_error *error = sp_ctx_new(ret);
@@ -73,7 +74,7 @@ static void report(void)
 	sp_ctx_free(ctx);
 }
 
-/* Waits for the recorder's end. The terminal's signals reach it without help. */
+/* Waits for the recorder's end and forwards signals. Terminal signals reach the recorder directly. */
 static int wait_for_recorder(pid_t pid, const struct session *session)
 {
 	int status = 0;
@@ -93,10 +94,10 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Returns the recorder's wait status, or -1. */
+/* Forks the recorder and waits for its end. Returns its wait status, or -1. */
 static int run_recorder(int argc, char **argv)
 {
-	/* Signals that would end this process, and SIGCHLD, which must not be ignored. */
+	/* Signals that would end this process, and SIGCHLD. */
 	static const int signals[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, 0};
 	struct session session;
 	if (!session_open(&session, signals, NULL))

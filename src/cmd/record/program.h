@@ -8,8 +8,8 @@
 bool program_is_given(const char *word);
 
 /*
- * `sprof ./prog ARG...`: `sprof record ./prog ARG...`, then, if that wrote sprof.data, `sprof report`.
- * Ends as the program did: returns its exit status, or ends this process by its signal.
+ * Runs `sprof record ./prog ARG...`, then `sprof report` if sprof.data was written. Ends like the
+ * program: returns its exit status, or ends this process by its signal.
  */
 int program_run(char **words);
 

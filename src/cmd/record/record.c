@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sprof record: runs a recording by its options and prints the result. */
+/* `sprof record`: records as the options specify and prints a summary. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct recording {
 	struct control control;
 	struct session session;
 	size_t notes_printed;
-	size_t files; /* with names of their own */
+	size_t files; /* number of output files with numbered names (rotation) */
 };
 
 static void print_notes(struct recording *recording)
@@ -36,16 +36,19 @@ static void print_notes(struct recording *recording)
 			diag_say("%s", sp_capture_note(recording->capture, recording->notes_printed));
 }
 
-/* Whether SIGUSR2 has a meaning. */
+/* Returns whether SIGUSR2 triggers a snapshot, a rotation or a dump. */
 static bool accepts_demands(const struct record_options *options)
 {
 	return options->buffers.snapshot || options->output.switch_on_demand || options->buffers.overwrite;
 }
 
-/* Blocks signals. The command inherited them as they were: sp_capture_new() has started it. */
+/*
+ * Opens the session and blocks signals. sp_capture_new() has already started the command, which
+ * inherited the previous mask.
+ */
 static bool open_session(struct recording *recording)
 {
-	/* A full disk or a closed pipe is an error of write(2). */
+	/* Ignored signals: a full disk or a closed pipe becomes an error of write(2). */
 	static const int ignored[] = {SIGPIPE, SIGXFSZ, 0};
 	bool demands = accepts_demands(&recording->arguments->options);
 	const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, demands ? SIGUSR2 : 0, 0};
@@ -55,7 +58,7 @@ static bool open_session(struct recording *recording)
 	return true;
 }
 
-/* Drops signals that came for the recording: they must not interrupt the rest. */
+/* Discards signals for the recording, which must not interrupt the following steps. */
 static void restore_signals(const struct recording *recording)
 {
 	session_discard(&recording->session);
@@ -77,7 +80,7 @@ static void toggle_sampling(struct recording *recording)
 		diag_say(any ? "sampling paused; SIGUSR1 resumes it" : "sampling resumed");
 }
 
-/* SIGUSR2 */
+/* Handles SIGUSR2: snapshot, rotation, or dump of the ring buffers. */
 static void on_snapshot_signal(struct recording *recording)
 {
 	const struct record_options *options = &recording->arguments->options;
@@ -153,11 +156,11 @@ static int wait_for_command(struct recording *recording)
 	return ended ? child_pass_on(session_status(&recording->session, status)) : 0;
 }
 
-/* The recording is written: the command is ended, unless it has ended. */
+/* Ends the command with SIGTERM if it still runs after the recording. */
 static void end_command(struct recording *recording)
 {
 	pid_t pid = sp_capture_pid(recording->capture);
-	/* All targets have ended: there is nothing to wait for. */
+	/* With -p, -t or -a the command only limits the duration: it is not needed any more. */
 	bool needless = record_command_is_limit(&recording->arguments->options);
 	if (pid && needless && !recording->session.stopped)
 		recording->session.expects_term = true;
@@ -165,7 +168,7 @@ static void end_command(struct recording *recording)
 		kill(pid, SIGTERM);
 }
 
-/* Only if one file has all samples: the answer is about the recording, not a part of it. */
+/* Prints the hottest functions, if one file contains all samples. */
 static void print_answer(const struct recording *recording)
 {
 	const struct record_arguments *arguments = recording->arguments;
@@ -183,7 +186,10 @@ static int run_recording(struct recording *recording)
 		record_say_bounds(recording->capture, &recording->arguments->options);
 	struct sp_error *error = sp_capture_start(recording->capture);
 	if (error) {
-		/* It does not run; of one that could not be run the status says why. */
+		/*
+		 * The command does not run. If it could not be executed, its exit status is reported
+		 * too.
+		 */
 		diag_error(error);
 		sp_error_free(sp_capture_stop(recording->capture));
 		restore_signals(recording);
@@ -191,13 +197,13 @@ static int run_recording(struct recording *recording)
 		return wait_for_command(recording) ?: EXIT_RECORDER;
 	}
 	error = record(recording);
-	/* Like a --duration: ending the command is no failure. */
+	/* A full file ends the recording like --duration: ending the command is no failure. */
 	if (!error && sp_capture_stats(recording->capture).full)
 		recording->session.stopped = recording->session.expects_term = true;
 	const char *path = recording->arguments->options.output.path ?: "sprof.data";
 	struct sp_error *stop_error = record_stop(recording->capture, path, &recording->session,
 						  recording->arguments->quiet);
-	/* A full disk, for example, may stop the end of the recording, too. */
+	/* One cause, such as a full disk, may fail both calls: prints it once. */
 	if (error && stop_error &&
 	    !strcmp(sp_error_message(error), sp_error_message(stop_error))) {
 		sp_error_free(stop_error);
@@ -211,7 +217,7 @@ static int run_recording(struct recording *recording)
 			     recording->session.failed);
 	end_command(recording);
 	print_answer(recording);
-	/* Before this process ends by the command's signal. */
+	/* Restores signals before this process raises the signal that ended the command. */
 	restore_signals(recording);
 	control_close(&recording->control);
 	if (recording->arguments->options.target.command)

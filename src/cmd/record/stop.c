@@ -8,15 +8,15 @@
 #include <sys/stat.h>
 #include "diag.h"
 
-/* Time until the message that the recorder waits for the reader. */
+/* Delay before printing that the recorder waits for the pipe's reader. */
 #define PATIENCE_MS 1000
 
-/* A write to a pipe that may wait for its reader. */
+/* State of finishing a recording into a pipe, whose reader may delay the writes. */
 struct pipe_write {
 	const char *name;
 	const struct session *session;
 	struct session_watch watch;
-	pid_t command; /* 0: none */
+	pid_t command; /* the recorded command; 0: none */
 	bool quiet;
 };
 

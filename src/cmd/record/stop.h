@@ -7,9 +7,8 @@
 #include "cmd/common/session.h"
 
 /*
- * sp_capture_stop(). If `path` is no regular file, a signal that the session reads meanwhile ends this
- * process by that signal, and its command by SIGTERM. Unless `quiet`, prints that it waits for the
- * reader.
+ * Calls sp_capture_stop(). If `path` is no regular file, a signal during the call ends this process by
+ * that signal, and the command by SIGTERM. Unless `quiet`, prints that it waits for the reader.
  */
 struct sp_error *record_stop(struct sp_capture *capture, const char *path,
 			     const struct session *session, bool quiet) SP_MUST_CHECK;

@@ -17,7 +17,7 @@ static void format_size(char *text, size_t size, uint64_t bytes)
 	snprintf(text, size, unit ? "%.1f %s" : "%.0f %s", number, units[unit]);
 }
 
-/* CPU time of this process in seconds, user space and kernel. */
+/* Returns the CPU time of this process in seconds, user and system. */
 static double own_seconds(void)
 {
 	struct rusage usage;
@@ -81,7 +81,7 @@ static void print_totals(const struct sp_capture_stats *stats, const char *path)
 	double seconds = (double)stats->duration_ns / 1e9, own = own_seconds();
 	char size[32], share[32] = "";
 	format_size(size, sizeof(size), stats->all_file_bytes);
-	/* Start and end of the recorder count, too: a share of a short time says nothing. */
+	/* Omitted for short recordings: the recorder's start and end would dominate its share. */
 	if (seconds >= 1)
 		snprintf(share, sizeof(share), " (%.1f %%)", 100 * own / seconds);
 	diag_say("%llu sample%s, %llu lost, %s in %s; %.3f s elapsed, recorder used %.1f ms CPU%s",

@@ -6,13 +6,13 @@
 #include "cmd/record/arguments.h"
 
 /*
- * After sp_capture_stop(). `files` is how many were named already (switched output); `failed`:
- * an error was printed, which explains a missing sample.
+ * Prints the summary, after sp_capture_stop(). `files`: output files already printed (rotation).
+ * `failed`: an error was printed, which explains missing samples.
  */
 void record_print_summary(const struct record_arguments *arguments, const struct sp_capture *capture,
 			  size_t files, bool failed);
 
-/* Whether a COMMAND only limits the duration of a recording of something else. */
+/* Returns whether COMMAND only limits the duration, because something else is recorded. */
 bool record_command_is_limit(const struct record_options *options);
 
 #endif

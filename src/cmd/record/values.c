@@ -11,7 +11,7 @@
 
 #define NS_PER_SECOND 1000000000.0
 
-/* Longer than anybody waits for. */
+/* Limit of durations in seconds: one year. */
 #define SECONDS_MAX (365 * 24 * 3600)
 
 bool record_parse_frequency(const struct option *option, const char *text)
@@ -33,7 +33,7 @@ bool record_parse_count(const struct option *option, const char *text)
 	       option_reject(option, text, "a number of events");
 }
 
-/* "SIZE" or "SIZE,fixed" */
+/* Parses the stack copy's size, "SIZE" or "SIZE,fixed". */
 static bool parse_stack_size(const char *text, bool fixed, uint64_t *size)
 {
 	char number[8];
@@ -71,7 +71,7 @@ bool record_parse_call_graph(const struct option *option, const char *text)
 	return true;
 }
 
-/* -g, as if nothing had been said, takes no argument. */
+/* Parses -g, which takes no argument and selects the default kind of call chain. */
 bool record_parse_graph(const struct option *option, const char *text)
 {
 	(void)text;
@@ -86,7 +86,7 @@ bool record_parse_unwind(const struct option *option, const char *text)
 	return later || !strcmp(text, "live") || option_reject(option, text, "live or later");
 }
 
-/* A number from 1 to `most`, which is `wanted`. */
+/* Parses a number from 1 to `most`. `wanted` describes valid values in the error. */
 static bool parse_u32(const struct option *option, const char *text, uint32_t most,
 		      const char *wanted)
 {
@@ -130,7 +130,7 @@ bool record_parse_realtime(const struct option *option, const char *text)
 	return parse_u32(option, text, 99, "a priority, 1 to 99");
 }
 
-/* perf's: -z is level 1. */
+/* Parses -z: without an argument level 1, as in perf. */
 bool record_parse_compression(const struct option *option, const char *text)
 {
 	return parse_u32(option, text ? text : "1", 22, "a level, 1 to 22");
@@ -147,7 +147,7 @@ bool record_parse_scope(const struct option *option, const char *text)
 	return option_reject(option, text, "auto, cpu or task");
 }
 
-/* "512K", "4M", "1G"; without a unit, so many `scale`. */
+/* Parses a size: "512K", "4M", "1G"; a number without a unit is multiplied by `scale`. */
 static bool parse_size(const char *text, uint64_t scale, uint64_t *bytes)
 {
 	static const char units[] = "BKMG";
@@ -164,7 +164,7 @@ static bool parse_size(const char *text, uint64_t scale, uint64_t *bytes)
 	return fine;
 }
 
-/* "RING", "RING,AUX" or ",AUX" */
+/* Parses sizes of the ring buffers and AUX areas: "RING", "RING,AUX" or ",AUX". */
 bool record_parse_ring_size(const struct option *option, const char *text)
 {
 	struct record_options *options = option->value;
@@ -179,7 +179,7 @@ bool record_parse_ring_size(const struct option *option, const char *text)
 						   "optionally a second one after a comma");
 }
 
-/* -S[SIZE]: of the AUX areas. */
+/* Parses -S[SIZE]: the snapshot size of AUX areas. */
 bool record_parse_snapshot(const struct option *option, const char *text)
 {
 	struct record_options *options = option->value;
@@ -188,7 +188,7 @@ bool record_parse_snapshot(const struct option *option, const char *text)
 	       option_reject(option, text, "a size such as 512K or 4M");
 }
 
-/* perf's: 4 KiB, without an argument. */
+/* Parses the AUX sample size: without an argument 4 KiB, as in perf. */
 bool record_parse_aux_sample(const struct option *option, const char *text)
 {
 	uint64_t bytes = 4096;
@@ -204,7 +204,7 @@ bool record_parse_flush(const struct option *option, const char *text)
 	       option_reject(option, text, "a number of bytes, or a size such as 64K");
 }
 
-/* "10-20,30-40": in ms from the start, one behind the other. */
+/* Parses ascending spans "10-20,30-40", in ms after the start. */
 static bool parse_spans(struct record_arguments *arguments, const char *text)
 {
 	size_t count = 1, used = 0;
@@ -260,7 +260,7 @@ bool record_parse_cgroups(const struct option *option, const char *text)
 	if (!*text)
 		return option_reject(option, text, "a list of control groups");
 	options->target.cgroups = text;
-	/* Everything that runs in them: who is in one is not known by its pid. */
+	/* CPU-wide: which processes are in a cgroup is unknown by pid. */
 	options->target.system_wide = true;
 	return true;
 }
@@ -271,7 +271,7 @@ bool record_parse_unit(const struct option *option, const char *text)
 	if (!*text || strchr(text, '/'))
 		return option_reject(option, text, "a systemd unit's name; -G takes a cgroup's path");
 	options->target.unit = text;
-	options->target.system_wide = true; /* a cgroup is recorded on whole CPUs */
+	options->target.system_wide = true; /* cgroup events are CPU-wide */
 	return true;
 }
 

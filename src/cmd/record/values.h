@@ -5,29 +5,29 @@
 
 #include "options.h"
 
-/* option->value is a uint64_t *. */
+/* option->value: uint64_t *. */
 option_parse_fn record_parse_frequency, record_parse_count, record_parse_flush, record_parse_duration;
 
-/* A uint32_t *. */
+/* option->value: uint32_t *. */
 option_parse_fn record_parse_max_stack, record_parse_realtime, record_parse_compression,
 	record_parse_aux_sample, record_parse_wakeup, record_parse_no_buffering;
 
-/* The enum that the name says: sp_call_graph, sp_unwind, sp_capture_scope. */
+/* option->value: pointer to enum sp_call_graph, sp_unwind or sp_capture_scope, as named. */
 option_parse_fn record_parse_graph, record_parse_unwind, record_parse_scope;
 
-/* A struct record_options *. */
+/* option->value: struct record_options *. */
 option_parse_fn record_parse_call_graph, record_parse_ring_size, record_parse_snapshot,
 	record_parse_inherit, record_parse_cgroups, record_parse_unit, record_parse_user,
 	record_parse_threads,
 	record_parse_per_thread;
 
-/* A struct sp_capture_fields *. */
+/* option->value: struct sp_capture_fields *. */
 option_parse_fn record_parse_all_cgroups;
 
-/* A struct record_arguments *, whose `spans` it may fill. */
+/* option->value: struct record_arguments *; sets `spans` too. */
 option_parse_fn record_parse_delay;
 
-/* A bool *, which says that something was said; a number may be behind it. */
+/* option->value: bool *, set if the option is given; a number may be attached. */
 option_parse_fn record_parse_habit;
 
 #endif

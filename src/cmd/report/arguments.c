@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading the command line of sprof report. */
+/* Parser of the command line of `sprof report`. */
 #include "cmd/report/arguments.h"
 
 #include <stdio.h>
@@ -43,8 +43,8 @@ static bool parse_limit(const struct option *option, const char *text)
 }
 
 /*
- * "caller", "callee", "none"; "function" and "srcline", what nodes are by; and of perf's
- * forms "graph" and a threshold; by commas.
+ * Parses --call-graph, words with commas: the order "caller", "callee" or "none"; "function" or
+ * "srcline" as what nodes stand for; perf's "graph" and a threshold.
  */
 static bool parse_tree(const struct option *option, const char *text)
 {
@@ -86,7 +86,7 @@ static bool parse_parent(const struct option *option, const char *text)
 	return selection_check_regex(option, text);
 }
 
-/* A function's name, or an expression between slashes. */
+/* Parses a function's name, or an expression between slashes. */
 static bool parse_function(const struct option *option, const char *text)
 {
 	size_t size = strlen(text);
@@ -119,7 +119,7 @@ static bool parse_colour(const struct option *option, const char *text)
 	return option_reject(option, text, "auto, always or never");
 }
 
-/* "10ms"; a number alone is in nanoseconds, as perf's. */
+/* Parses a time such as "10ms"; without a unit it is in ns, as in perf. */
 static bool parse_quantum(const struct option *option, const char *text)
 {
 	static const struct {
@@ -215,7 +215,7 @@ static void add_how(struct report_arguments *a, struct option_table *table)
 #define TRACES "processor traces are not decoded; use 'perf report'"
 #define ANNOTATES "use 'sprof script -F disasm' to see code"
 
-/* perf's. */
+/* perf's options that are not supported. */
 static const struct option_refusal refused[] = {
 	{'D', "dump-raw-trace", "use 'sprof script -D'"},
 	{0, "disable-order", "not needed: counting needs no order"},

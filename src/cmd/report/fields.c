@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keys that are fields of tracepoints, as perf has them: FIELD, EVENT.FIELD, EVENT.* and
- * trace_fields, each with /raw behind it. Which there are is known when the recording is open.
+ * Keys that are fields of tracepoints, as in perf: FIELD, EVENT.FIELD, EVENT.* and trace_fields, each
+ * with an optional suffix /raw. Existing fields are known when the recording is open.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,15 +15,15 @@ struct expanding {
 	struct report_arguments *arguments;
 	const struct sp_reader *reader;
 	struct sp_trace *trace;
-	const char *title; /* the option's */
+	const char *title; /* name of the option, for errors */
 	unsigned int *to;  /* the keys that it stands for */
 	size_t count, most;
 };
 
-/* A word, taken apart; its parts point into `text`: it is not to be copied. */
+/* A word split into its parts, which point into `text`: do not copy this struct. */
 struct word {
 	char text[256];
-	const char *event; /* NULL: all */
+	const char *event; /* event's name; NULL: all events */
 	const char *field;
 	bool raw;
 };
@@ -74,7 +74,7 @@ static bool has_tracepoints(const struct sp_reader *reader)
 	return false;
 }
 
-/* A name that a row has for something else, where it has not the event's before it. */
+/* Returns whether a field's name equals another name in rows, so that it needs a prefix. */
 static bool is_taken(const char *name)
 {
 	enum sp_key key;
@@ -82,7 +82,7 @@ static bool is_taken(const char *name)
 	       !strncmp(name, "self", 4) || !strncmp(name, "total", 5);
 }
 
-/* "FIELD", "EVENT.FIELD/raw"; NULL when out of memory. */
+/* Returns the field's name as rows show it: "FIELD", "EVENT.FIELD/raw". NULL when out of memory. */
 static char *shown_name(const struct sp_reader *reader, const struct sp_field *field)
 {
 	const char *event = field->event >= 0 ?
@@ -93,7 +93,10 @@ static char *shown_name(const struct sp_reader *reader, const struct sp_field *f
 			field->raw ? "/raw" : "") < 0 ? NULL : text;
 }
 
-/* Adds a field, unless it is there, as a key. */
+/*
+ * Adds the field, unless it exists, and its key. event -1: of all events. Returns false after printing
+ * an error.
+ */
 static bool take_field(struct expanding *of, int32_t event, const char *name, bool raw)
 {
 	struct report_arguments *a = of->arguments;
@@ -127,7 +130,10 @@ static bool event_has_name(const struct sp_event *event, const char *name)
 	return strchr(name, ':') ? !strcmp(event->name, name) : strstr(event->name, name) != NULL;
 }
 
-/* "%2", "sched:sched_switch", or a part of its name; -1 after having said why there is none. */
+/*
+ * Finds an event by "%2" (its number), "sched:sched_switch", or a part of its name. Returns its index,
+ * or -1 after printing an error.
+ */
 static int32_t find_event(const struct expanding *of, const char *name)
 {
 	size_t count = sp_reader_event_count(of->reader);
@@ -152,7 +158,10 @@ static int32_t find_event(const struct expanding *of, const char *name)
 	return found;
 }
 
-/* All of an event's own fields, as the event's or as of all that have them. */
+/*
+ * Adds all fields that an event defines. `as`: event that the keys are limited to; -1: all events with
+ * that field.
+ */
 static bool take_all(struct expanding *of, size_t event, int32_t as, bool raw)
 {
 	const struct sp_event *from = sp_reader_event(of->reader, event);
@@ -163,7 +172,9 @@ static bool take_all(struct expanding *of, size_t event, int32_t as, bool raw)
 	return true;
 }
 
-/* EVENT.FIELD, EVENT.* */
+/*
+ * Adds the fields for EVENT.FIELD or EVENT.*. Returns -1, or the exit status after printing an error.
+ */
 static int take_of_event(struct expanding *of, const struct word *word)
 {
 	int32_t event = find_event(of, word->event);
@@ -184,7 +195,10 @@ static int take_of_event(struct expanding *of, const struct word *word)
 	return EXIT_USAGE;
 }
 
-/* FIELD, *.FIELD and trace_fields */
+/*
+ * Adds the fields for FIELD, *.FIELD or trace_fields. Returns -1, or the exit status after printing an
+ * error.
+ */
 static int take_of_all(struct expanding *of, const struct word *word)
 {
 	bool all = !strcmp(word->field, "trace_fields"), found = false;
@@ -219,7 +233,10 @@ static void take_apart(const char *text, struct word *word)
 	word->field = dot ? dot + 1 : word->text;
 }
 
-/* The keys, of which those that are words become fields; -1, or the exit status. */
+/*
+ * Copies keys to of->to and replaces saved words by their fields. Returns -1, or the exit status after
+ * printing an error.
+ */
 static int expand(struct expanding *of, const unsigned int *from, size_t count)
 {
 	of->count = 0;
@@ -237,7 +254,7 @@ static int expand(struct expanding *of, const unsigned int *from, size_t count)
 	return -1;
 }
 
-/* Expands all words by the fields of a recording with tracepoint samples. */
+/* Replaces all saved words by the fields of a recording with tracepoint samples. */
 static int expand_all(struct report_arguments *a, const struct sp_reader *reader,
 		      struct sp_trace *trace)
 {

@@ -8,7 +8,7 @@
 #include "command.h"
 #include "diag.h"
 
-/* A key, or what may be a field; false after having said why it is neither. */
+/* Parses a key or a possible field. Returns false after printing why it is neither. */
 static bool parse_key(struct report_arguments *arguments, const char *title, const char *word,
 		      unsigned int *ret)
 {
@@ -25,7 +25,7 @@ static bool parse_key(struct report_arguments *arguments, const char *title, con
 	return !why && *word && report_fields_want(arguments, title, word, ret);
 }
 
-/* "comm,symbol"; "+cpu" adds to the default, which other options have a say in. */
+/* Parses --sort: "comm,symbol"; "+cpu" adds to the default keys, which depend on other options. */
 bool report_keys_parse(const struct option *option, const char *text)
 {
 	struct report_arguments *arguments = option->value;
@@ -45,14 +45,14 @@ bool report_keys_parse(const struct option *option, const char *text)
 	return fine;
 }
 
-/* perf's names of what is no key. */
+/* Columns of --fields that are no keys, by perf's names. */
 static const struct {
 	const char *name;
 	unsigned int column;
 } fields[] = {
 	{"overhead", REPORT_COLUMN_SELF},
 	{"overhead_children", REPORT_COLUMN_TOTAL},
-	{"interval", REPORT_COLUMN_SELF_RANGE}, /* ours; of the one before it */
+	{"interval", REPORT_COLUMN_SELF_RANGE}, /* sprof's own: interval of the preceding share */
 	{"sample", REPORT_COLUMN_SAMPLES},
 	{"period", REPORT_COLUMN_PERIOD},
 };
@@ -79,7 +79,7 @@ static bool parse_field(struct report_arguments *arguments, const char *word)
 	return true;
 }
 
-/* "overhead,sample,sym": what is a key makes rows, too. */
+/* Parses --fields: "overhead,sample,sym"; keys among the columns also define the rows. */
 bool report_fields_parse(const struct option *option, const char *text)
 {
 	struct report_arguments *arguments = option->value;
@@ -106,7 +106,7 @@ static void add_default_keys(struct report_arguments *arguments)
 				     SP_KEY_COMM, SP_KEY_DSO};
 	static const enum sp_key branches[] = {SP_KEY_SYMBOL_FROM, SP_KEY_SYMBOL_TO, SP_KEY_COMM,
 					       SP_KEY_DSO_FROM};
-	/* perf's own. */
+	/* perf's default keys of memory samples. */
 	static const enum sp_key memory[] = {
 		SP_KEY_LOCAL_WEIGHT, SP_KEY_MEM, SP_KEY_SYMBOL, SP_KEY_DSO, SP_KEY_SYMBOL_DADDR,
 		SP_KEY_DSO_DADDR, SP_KEY_SNOOP, SP_KEY_TLB, SP_KEY_LOCKED, SP_KEY_BLOCKED,
@@ -114,7 +114,7 @@ static void add_default_keys(struct report_arguments *arguments)
 	};
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t count = arguments->key_count;
-	/* Text shows which function a line is in. */
+	/* In text, a key that is only the source line is shown with its function. */
 	if (count == 1 && *arguments->keys == SP_KEY_SRCLINE && arguments->output == &output_text &&
 	    !arguments->column_count)
 		report_key_add(arguments, arguments->selection.inlines ? SP_KEY_FUNCTION
@@ -133,8 +133,8 @@ static void add_default_keys(struct report_arguments *arguments)
 }
 
 /*
- * Whether there are branches, other than call stacks of the processor (--call-graph lbr). Like
- * perf, not if stacks were copied, too.
+ * Returns whether samples have branches other than call stacks of the CPU (--call-graph lbr). As in
+ * perf, false if samples have stack copies.
  */
 static bool has_branches(const struct recordings *recordings)
 {
@@ -160,7 +160,7 @@ static bool has_branch_stacks(const struct sp_reader *reader)
 	return false;
 }
 
-/* The first recording without branch stacks; NULL: all have them. */
+/* Returns the path of the first recording without branch stacks; NULL: all have them. */
 static const char *path_without_branches(const struct recordings *recordings)
 {
 	for (size_t i = 0; i < recordings->count; i++)
@@ -183,7 +183,7 @@ bool report_names_stacks(const struct report_arguments *arguments)
 	       arguments->callers || arguments->callees;
 }
 
-/* Whoever asks for calls has them, if there are any. */
+/* Returns whether an option needs call chains, for example a call tree or folded stacks. */
 static bool wants_calls(const struct report_arguments *arguments)
 {
 	for (size_t i = 0; i < arguments->key_count; i++)
@@ -193,7 +193,7 @@ static bool wants_calls(const struct report_arguments *arguments)
 	       arguments->children == 1 || arguments->parent || report_names_stacks(arguments);
 }
 
-/* Whether branches are counted; false after having said what cannot be done. */
+/* Decides whether rows count branches. Returns false after printing which options conflict. */
 static bool settle_branches(struct report_arguments *arguments,
 			    const struct recordings *recordings)
 {

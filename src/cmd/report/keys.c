@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Keys of rows, and reasons why other words are no keys. */
+/* Keys of rows, and reasons why some words are no keys. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ void report_key_add(struct report_arguments *arguments, enum sp_key key)
 	arguments->keys[arguments->key_count++] = key;
 }
 
-/* perf's keys that are not here, and why. */
+/* perf's keys that are not supported, and why. */
 static const struct {
 	const char *name, *why;
 } other_keys[] = {

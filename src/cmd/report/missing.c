@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions that options name and that left no sample: callers, which other options find, or names
- * that are misspelt. Looked for by a second analysis, without those options.
+ * Explains why functions named by options have no samples: either they are only callers, which other
+ * options find, or the name is misspelt. A second analysis without these options decides.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "diag.h"
 #include "nearest.h"
 
-/* The samples of functions of one name, and the name nearest to it. */
+/* Number of samples of the functions with a name, and the nearest other name. */
 struct found {
 	const char *name; /* name as in the rows; NULL: no row has it */
 	uint64_t samples;
@@ -21,7 +21,7 @@ static const char *name_of(const struct sp_row *row)
 	return row->function ?: row->symbol;
 }
 
-/* The name itself, or with parameters or template arguments. */
+/* Returns whether `name` is the wanted name, optionally with parameters or template arguments. */
 static bool has_name(const char *name, const char *wanted)
 {
 	size_t size = strlen(wanted);
@@ -46,7 +46,7 @@ static struct found find_name(const struct sp_analysis *analysis, const char *wa
 	return found;
 }
 
-/* An expression that matches names which begin with the text; NULL when out of memory. */
+/* Returns a regular expression that matches the text literally. NULL when out of memory. */
 static char *expression_of(const char *text)
 {
 	char *expression = malloc(2 * strlen(text) + 1), *end = expression;

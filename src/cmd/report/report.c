@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sprof report: from a recording to tables, call trees and exports. */
+/* `sprof report` turns a recording into tables, call trees and exports. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +14,23 @@
 #include "pager.h"
 #include "progress.h"
 
-/* The least share of text in call trees, and in rows by total, unless --percent-limit sets it; perf's. */
+/*
+ * perf's least share in text output, for call trees and rows ordered by total, unless --percent-limit
+ * sets it.
+ */
 #define TEXT_LIMIT 0.005
 
-/* Text ends at the rows that have this part of self, on a terminal also at this many. */
+/* Text shows the first rows that have this part of all self weight; on a terminal at most TEXT_ROWS. */
 #define TEXT_COVERAGE 0.99
 #define TEXT_ROWS 40
 
-/* Lines of the whole report on a terminal, of its head, and of each event without its rows. */
+/* Lines on a terminal: of the whole report, of its head, and of each event without its rows. */
 #define TEXT_LINES 60
 #define HEAD_LINES 12
 #define EVENT_LINES 6
 #define LEAST_ROWS 5
 
-/* perf's header feature: which events are groups. */
+/* perf's header feature with the event groups. */
 #define GROUP_DESC 17
 
 static bool is_text(const struct report_arguments *arguments)
@@ -35,7 +38,7 @@ static bool is_text(const struct report_arguments *arguments)
 	return arguments->output == &output_text;
 }
 
-/* The least share of a tree's branches. */
+/* Returns the least share of shown tree branches. */
 static double tree_limit(const struct report_arguments *arguments)
 {
 	if (arguments->limit >= 0)
@@ -43,17 +46,17 @@ static double tree_limit(const struct report_arguments *arguments)
 	return is_text(arguments) && arguments->tree != SP_TREE_NONE ? TEXT_LIMIT : 0;
 }
 
-/* Text shows the hottest code first; the order of other formats is a contract. */
+/* Text is ordered by self, the hottest code first; other formats keep their documented order. */
 static bool orders_by_self(const struct report_arguments *arguments)
 {
 	return is_text(arguments) && arguments->children != 1;
 }
 
-/* The limits of rows: an explicit one decides alone. */
+/* Sets the limits of rows. A limit given by the user disables the others. */
 static void set_row_limits(const struct report_arguments *arguments, struct report *report)
 {
 	size_t events = 0, head;
-	/* Rows in order of time have no heaviest one to begin with: all are shown. */
+	/* Rows ordered by time are not ordered by weight, so all are shown. */
 	bool by_time = arguments->key_count && arguments->keys[0] == SP_KEY_TIME;
 	report->row_limit = arguments->limit >= 0 ? arguments->limit : 0;
 	if (arguments->limit >= 0 || !is_text(arguments) || by_time)
@@ -74,7 +77,9 @@ static void set_row_limits(const struct report_arguments *arguments, struct repo
 		report->row_most = TEXT_ROWS;
 }
 
-/* Recorded groups, without being asked; all events as one, if there are none. */
+/*
+ * Returns how events are grouped: as recorded by default; with --group all events if none was recorded.
+ */
 static enum sp_grouping grouping(const struct report_arguments *arguments,
 				 const struct sp_reader *reader)
 {
@@ -159,7 +164,7 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 	};
 }
 
-/* The arrays of the report; what they point to is the analysis'. */
+/* Arrays of the report. Their items are owned by the analysis. */
 struct lists {
 	const struct sp_profile **profiles;
 	const struct sp_finding **findings;
@@ -187,10 +192,7 @@ static bool has_event(const struct report_arguments *arguments, const char *name
 	return !arguments->selection.events.count;
 }
 
-/*
- * An event that only brings mappings and the like, as each recording has one: it
- * never has samples, and that is no news.
- */
+/* Returns whether the event only provides side-band records: it never has samples and is not shown. */
 static bool is_side_band(const struct report_arguments *arguments, const struct sp_event *event,
 			 const struct sp_profile *profile)
 {
@@ -199,7 +201,7 @@ static bool is_side_band(const struct report_arguments *arguments, const struct 
 	       !arguments->selection.events.count;
 }
 
-/* Groups all of whose events are shown. False when out of memory. */
+/* Collects the groups whose events are all shown. Returns false when out of memory. */
 static bool collect_groups(const struct sp_analysis *analysis,
 			   const struct report_arguments *arguments, struct report *report,
 			   struct lists *lists)
@@ -228,7 +230,7 @@ static bool collect_groups(const struct sp_analysis *analysis,
 	return true;
 }
 
-/* In nanoseconds of a clock, else in events; 0: the kernel adapts it to a frequency. */
+/* Returns the period in ns for clocks, else in events; 0: the kernel adapts it to a frequency. */
 static uint64_t period_of(const struct sp_event *event, const struct sp_profile *profile)
 {
 	if (!event->attr.freq)
@@ -237,7 +239,7 @@ static uint64_t period_of(const struct sp_event *event, const struct sp_profile 
 		       1000000000 / event->attr.sample_freq : 0;
 }
 
-/* False when out of memory. */
+/* Collects the shown profiles and the findings. Returns false when out of memory. */
 static bool collect(const struct report_arguments *arguments, const struct sp_analysis *analysis,
 		    struct report *report, struct lists *lists)
 {
@@ -267,7 +269,7 @@ static bool collect(const struct report_arguments *arguments, const struct sp_an
 	return collect_groups(analysis, arguments, report, lists);
 }
 
-/* Totals are worth a column where some call chain is. */
+/* Returns whether rows have totals: by default if there are call chains. */
 static bool shows_children(const struct report_arguments *arguments, const struct report *report)
 {
 	for (size_t i = 0; i < report->profile_count; i++)
@@ -277,7 +279,7 @@ static bool shows_children(const struct report_arguments *arguments, const struc
 }
 
 
-/* Folded stacks have no place for an event: only one can be written. */
+/* Keeps one event: folded stacks cannot distinguish events. */
 static void choose_one_event(struct report *report)
 {
 	size_t chosen = 0;
@@ -291,7 +293,10 @@ static void choose_one_event(struct report *report)
 	report->profile_count = 1;
 }
 
-/* Facts that the text shows; for other formats they go to standard error. */
+/*
+ * Prints to standard error why samples or call chains are missing. For text only what the report itself
+ * lacks.
+ */
 static void say_what_is_missing(const struct report_arguments *arguments,
 				const struct recordings *recordings,
 				const struct report *report)
@@ -405,7 +410,7 @@ static bool has_time(const struct report_arguments *arguments)
 	return false;
 }
 
-/* Text shows times since the first sample; other formats have the recording's clock. */
+/* Makes times relative to the first sample for text; other formats use the recording's clock. */
 static struct sp_error *set_time_origins(const struct report_arguments *arguments,
 					 struct recordings *recordings,
 					 struct sp_analysis_rows *rows)
