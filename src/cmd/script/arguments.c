@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading the command line of sprof script. */
+/* Parser of the command line of `sprof script`. */
 #include <stdlib.h>
 #include <string.h>
 #include "cmd/script/script.h"
@@ -7,7 +7,7 @@
 #include "diag.h"
 #include "input.h"
 
-/* perf's: what a call chain may have by the kernel's default. */
+/* Default limit of frames in a call chain, as in perf: the kernel's default limit. */
 #define MAX_STACK 127
 
 void script_arguments_deinit(struct script_arguments *arguments)
@@ -46,7 +46,7 @@ static bool parse_dump(const struct option *option, const char *text)
 #define PLUGIN "it runs a program on each sample; -F and --format json give it to any program"
 #define GUEST "it names a guest's symbols, which are not looked for; the guest itself can record"
 
-/* perf's. */
+/* perf's options that are not supported. */
 static const struct option_refusal refused[] = {
 	{0, "itrace", TRACES},
 	{0, "call-trace", TRACES},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code: the instruction at a sample's place, and what ran between the branches of its branch
- * stack, from the oldest to the place, in perf script's form.
+ * Code around samples in perf script's form: the instruction at the sampled address, and the
+ * instructions between the branches of its branch stack, oldest first.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,19 +9,19 @@
 #include <sprof/private/instruction.h>
 #include "cmd/script/script.h"
 
-/* perf's: no block between two branches is longer than what fits with its last instruction. */
+/* Limit on the code between two branches, as in perf: what fits with its last instruction. */
 #define BLOCK_MAX (16384 - SP_INSTRUCTION_MAX)
 
 /* Bytes of code shown after the target of the newest branch if the next branch is missing. */
 #define TAIL_SIZE 128
 
 /*
- * Limit of instructions shown for one sample. Branch stacks have some dozen entries. A damaged one
- * may have thousands, each with a block of maximal size: gigabytes of text.
+ * Limit of instructions printed for one sample. Branch stacks have some dozen entries, but a damaged
+ * one may have thousands, each with a block of maximal size: gigabytes of text.
  */
 #define STEPS_MAX (1u << 16)
 
-/* perf has what a branch is shown as in this many columns. */
+/* Width of a branch instruction, as in perf. */
 #define INSTRUCTION_WIDTH 30
 
 /* State while the blocks of a sample are printed. */
@@ -32,14 +32,17 @@ struct walk {
 	uint64_t fields;
 	uint64_t symbol_start; /* start of the function printed last */
 	const char *symbol;    /* NULL: none */
-	uint64_t cycles;       /* sum of all blocks up to here */
-	unsigned int steps;    /* instructions so far */
+	uint64_t cycles;       /* sum over the blocks printed so far */
+	unsigned int steps;    /* instructions printed so far */
 	uint16_t machine;
-	size_t size;           /* bytes of the block */
+	size_t size;           /* valid bytes in `code` */
 	uint8_t code[BLOCK_MAX + SP_INSTRUCTION_MAX];
 };
 
-/* NULL, and 0, where there is none for this machine. */
+/*
+ * Returns an instruction's text and its length. NULL and 0 if there is no disassembler for this
+ * machine.
+ */
 static const char *disassemble(struct printer *printer, uint16_t machine, uint64_t ip,
 			       struct sp_bytes code, size_t *length_ret)
 {
@@ -58,7 +61,7 @@ static const char *disassemble(struct printer *printer, uint16_t machine, uint64
 	return sp_disassembler_text(printer->disassembler, ip, code.bytes, code.size, length_ret);
 }
 
-/* The instruction at a place of the block, and its length; 0: it is none. */
+/* Prints the instruction at offset `at` of the block. Returns its length; 0: invalid. */
 static size_t put_instruction(struct walk *walk, uint64_t ip, size_t at, size_t width)
 {
 	struct buffer *out = &walk->printer->out;
@@ -79,7 +82,10 @@ static size_t put_instruction(struct walk *walk, uint64_t ip, size_t at, size_t 
 	return length;
 }
 
-/* The block from `start` to the instruction that begins at `end`; false where it is not at hand. */
+/*
+ * Reads the code from `start` to the instruction at `end`, inclusive. Returns false if the code is not
+ * available.
+ */
 static bool read_block(struct walk *walk, uint64_t start, uint64_t end)
 {
 	walk->size = 0;
@@ -92,7 +98,7 @@ static bool read_block(struct walk *walk, uint64_t start, uint64_t end)
 	return true;
 }
 
-/* The line of the source, if that is wanted and known. */
+/* Prints the source line, if requested and known. */
 static void put_line(struct walk *walk, const char *before, const struct sp_place *place)
 {
 	const struct sp_place_frame *inner = place ? &place->frames[0] : NULL;
@@ -105,7 +111,7 @@ static void put_line(struct walk *walk, const char *before, const struct sp_plac
 	buffer_format(&walk->printer->out, ":%u", inner->line);
 }
 
-/* "\tfunction+12:" where it is another one than before. */
+/* Prints "\tfunction+12:" when the function changes. */
 static void put_function(struct walk *walk, uint64_t ip)
 {
 	struct buffer *out = &walk->printer->out;
@@ -152,12 +158,15 @@ static void put_counters(struct walk *walk, size_t index)
 	buffer_char(out, '\t');
 }
 
-/* A branch, with what is known of it; `number` is among the instructions of its block, or 0. */
+/* Prints a branch with its flags, cycles and IPC. `number`: instructions in its block; 0: unknown. */
 static void put_branch(struct walk *walk, uint64_t ip, size_t at, size_t index, unsigned int number)
 {
 	struct buffer *out = &walk->printer->out;
 	uint64_t flags = walk->sample->branches[index].flags;
-	/* perf_event.h's bits: mispredicted, predicted, in a transaction, aborted; 16 of cycles. */
+	/*
+	 * Bits of perf_event.h: mispredicted, predicted, in transaction, aborted; then 16 bits of
+	 * cycles.
+	 */
 	uint64_t cycles = flags >> 4 & 0xffff;
 	buffer_format(out, "\t%016" PRIx64 "\t", ip);
 	size_t length = put_instruction(walk, ip, at, INSTRUCTION_WIDTH);
@@ -182,7 +191,7 @@ static void put_branch(struct walk *walk, uint64_t ip, size_t at, size_t index, 
 	buffer_char(out, '\n');
 }
 
-/* An instruction on its line. */
+/* Prints an instruction on its own line. Returns its length; 0: invalid. */
 static size_t put_step(struct walk *walk, uint64_t ip, size_t at)
 {
 	struct buffer *out = &walk->printer->out;
@@ -194,7 +203,7 @@ static size_t put_step(struct walk *walk, uint64_t ip, size_t at)
 	return length;
 }
 
-/* From where a branch went to where the next one, `index`, is. */
+/* Prints the code from a branch's target to the next branch, `index`. */
 static void put_block(struct walk *walk, uint64_t start, uint64_t end, size_t index)
 {
 	uint64_t at = 0;
@@ -215,7 +224,9 @@ static void put_block(struct walk *walk, uint64_t start, uint64_t end, size_t in
 			      "\tmismatch of LBR data and executable\n");
 }
 
-/* From where the last branch went to the sample's place, or to a branch that is missing. */
+/*
+ * Prints the code from the newest branch's target to the sampled address, or to an unrecorded branch.
+ */
 static void put_last_block(struct walk *walk)
 {
 	uint64_t start = walk->sample->branches[0].to, end = walk->sample->ip;
@@ -259,7 +270,7 @@ void script_put_blocks(struct printer *printer, const struct sp_event *event,
 	if (most && count > most + 1)
 		count = (size_t)most + 1;
 	buffer_char(&printer->out, '\n');
-	/* The block before the oldest branch has no known begin. */
+	/* The code before the oldest branch is unknown: prints only that branch. */
 	const struct sp_branch *oldest = &sample->branches[count - 1];
 	if (read_block(&walk, oldest->from, oldest->from)) {
 		put_function(&walk, oldest->from);
@@ -267,7 +278,7 @@ void script_put_blocks(struct printer *printer, const struct sp_event *event,
 	}
 	for (size_t i = count - 1; i-- > 0 && walk.steps < STEPS_MAX;) {
 		uint64_t start = sample->branches[i + 1].to, end = sample->branches[i].from;
-		/* A filter of kernel branches drops the entry and the exit alike. */
+		/* A filter of kernel branches drops entry and exit: continues at the next branch. */
 		if (is_kernel(start) != is_kernel(end) && i > 0)
 			end = sample->branches[--i].from;
 		if (is_kernel(start) == is_kernel(end) && read_block(&walk, start, end))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples with the values of counters: perf script tells each as one sample of every event that
- * counted anything since the sample before it, with what that was for a period.
+ * Samples with counter values (PERF_SAMPLE_READ). perf script prints one sample for each event whose
+ * count has changed since the previous sample; the change is the period.
  */
 #include "cmd/script/script.h"
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 /* Last value of a counter. */
 struct script_counter {
 	uint64_t id, value;
-	uint32_t tid;                 /* 0 where one counter serves all tasks */
+	uint32_t tid;                 /* 0 if one counter serves all tasks */
 	bool used;
-	const struct sp_event *event; /* NULL: none of the recording */
+	const struct sp_event *event; /* the recording's event; NULL: unknown */
 };
 
 void script_counters_deinit(struct script_counters *counters)
@@ -64,7 +64,7 @@ static bool grow(struct script_counters *counters)
 	return true;
 }
 
-/* NULL only when out of memory. */
+/* Returns the state of a counter, which is added if new. NULL when out of memory. */
 static struct script_counter *counter_of(struct printer *printer, uint64_t id, uint32_t tid)
 {
 	struct script_counters *counters = &printer->counters;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records as they lie in the file: in hex, as perf script -D has them, and in words. */
+/* Dump of records in the file: bytes in hex, as perf script -D prints them, then the decoded fields. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "cmd/script/script.h"
@@ -75,7 +75,7 @@ static void put_counters(struct buffer *out, const struct sp_counters *counters)
 			      counters->values[i].lost);
 }
 
-/* Fields of memory and transactions, each on its line. */
+/* Prints the fields about memory and transactions, one on each line. */
 static void put_words(struct buffer *out, const struct sp_sample *sample)
 {
 	char text[SP_WORDS_SIZE];

@@ -9,13 +9,13 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Linux 5.12; enumerators in the kernel's header. */
+/* Both forms of weight. Linux 5.12 added the second, as an enumerator of the kernel's header. */
 #define ANY_WEIGHT (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)
 
 static const struct field_info {
 	const char *name;
-	uint64_t sample_bits; /* one of these is needed; 0: nothing is */
-	const char *attribute; /* how to get them */
+	uint64_t sample_bits; /* the field needs one of these sample_type bits; 0: none */
+	const char *attribute; /* name of these bits for the error message */
 } field_infos[FIELD_COUNT] = {
 	[FIELD_COMM] = {"comm", 0, NULL},
 	[FIELD_TID] = {"tid", PERF_SAMPLE_TID, "TID"},
@@ -60,7 +60,7 @@ static const struct field_info {
 	[FIELD_TRANSACTION] = {"transaction", PERF_SAMPLE_TRANSACTION, "TRANSACTION"},
 };
 
-/* perf's fields that are not here, and why. */
+/* perf's fields that are not supported, and why. */
 #define DECODED "is of decoded processor traces (AUX), and there is no decoder"
 
 static const struct {
@@ -82,7 +82,7 @@ static const struct {
 	 FIELD(DATA_PAGE_SIZE) | FIELD(CODE_PAGE_SIZE) | FIELD(INS_LAT))
 
 static const struct {
-	const char *name;     /* before the colon of -F; NULL: perf has none */
+	const char *name;     /* name before the colon of -F; NULL: perf has none */
 	const char *title;
 	uint64_t fields, invalid;
 } kinds[KIND_COUNT] = {
@@ -148,7 +148,7 @@ static void change_field(struct kind_fields *kind, enum change change, enum fiel
 	kind->chosen = true;
 }
 
-/* One word, of one kind of events or (KIND_COUNT) of all that can have it. */
+/* Parses one word of -F for one kind of events, or for all kinds that allow it (KIND_COUNT). */
 static bool parse_word(struct script_fields *fields, unsigned int of, const char *word,
 		       enum change *change, char **why)
 {
@@ -202,7 +202,7 @@ bool fields_parse(struct script_fields *fields, const char *text, char **why)
 	return fine;
 }
 
-/* perf goes by the first event of a kind. */
+/* Returns the first event of a kind, whose sample_type decides the fields, as in perf. */
 static const struct sp_event *first_of_kind(const struct sp_reader *reader, unsigned int kind)
 {
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
@@ -213,7 +213,10 @@ static const struct sp_event *first_of_kind(const struct sp_reader *reader, unsi
 	return NULL;
 }
 
-/* Union of sample_type over the events of a kind, or over all events if fields are for all kinds. */
+/*
+ * Returns the union of sample_type over the events of a kind, or over all events if fields are for all
+ * kinds.
+ */
 static uint64_t sampled_bits(const struct sp_reader *reader, const struct kind_fields *fields,
 			     unsigned int kind)
 {
@@ -226,7 +229,10 @@ static uint64_t sampled_bits(const struct sp_reader *reader, const struct kind_f
 	return bits;
 }
 
-/* `any`: sampled_bits(). A requested field that only other events have stays, and is empty. */
+/*
+ * Removes fields that the event lacks. `any`: sampled_bits(). A requested field that only other events
+ * have stays, and is printed empty. Returns false after printing an error.
+ */
 static bool fit_kind(struct kind_fields *kind, const struct sp_event *event, uint64_t any)
 {
 	uint64_t type = event->attr.sample_type;
@@ -243,7 +249,7 @@ static bool fit_kind(struct kind_fields *kind, const struct sp_event *event, uin
 		}
 		kind->fields &= ~(UINT64_C(1) << i);
 	}
-	/* Blocks are what ran between all branches. */
+	/* Code between branches is complete only if all branches were recorded. */
 	if (kind->asked & FIELDS_BLOCKS && event->attr.branch_sample_type &&
 	    !(event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_ANY)) {
 		diag_say("%s: code between branches needs all branches; record with -b",
@@ -267,7 +273,7 @@ static bool fit_kind(struct kind_fields *kind, const struct sp_event *event, uin
 	return true;
 }
 
-/* Tracepoints have a place where they have call chains. */
+/* Shows the place of tracepoint samples by default, if they have call chains. */
 static void add_places(struct script_fields *fields, const struct sp_reader *reader)
 {
 	struct kind_fields *kind = &fields->kinds[PERF_TYPE_TRACEPOINT];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The fields of a line, as perf script has them: chosen by kind of event, with defaults of
- * what the kind's samples have.
+ * Fields of an output line, as in perf script: chosen for each kind of events, with defaults by what
+ * its samples contain.
  */
 #ifndef CMD_SCRIPT_FIELDS_H
 #define CMD_SCRIPT_FIELDS_H
@@ -55,42 +55,42 @@ enum field {
 
 #define FIELD(name) (UINT64_C(1) << FIELD_##name)
 
-/* The instruction at the place; code between branches; and what takes a disassembler. */
+/* Fields of the sampled instruction, of code between branches, and those that need a disassembler. */
 #define FIELDS_INSTRUCTION (FIELD(INSN) | FIELD(INSNLEN) | FIELD(DISASM))
 #define FIELDS_BLOCKS (FIELD(BRSTACKINSN) | FIELD(BRSTACKINSNLEN) | FIELD(BRSTACKDISASM))
 #define FIELDS_DISASM (FIELD(DISASM) | FIELD(BRSTACKDISASM))
 
-/* perf's header feature: the file has counts, and no samples. */
+/* perf's header feature of files with counts and without samples. */
 #define FEATURE_STAT 19
 
-/* Kinds: PERF_TYPE_*, and all PMUs of sysfs as one. */
+/* Kinds of events: PERF_TYPE_*, and one kind for all dynamic PMUs. */
 #define KIND_OTHER PERF_TYPE_MAX
 #define KIND_COUNT (PERF_TYPE_MAX + 1)
 
 struct kind_fields {
 	uint64_t fields;
-	uint64_t asked;   /* by name: that they cannot be had is an error */
-	uint64_t refused; /* taken away by name */
-	bool chosen;      /* -F said something of this kind … */
-	bool by_all;      /* … as of all kinds */
+	uint64_t asked;   /* fields requested by name: missing data is an error */
+	uint64_t refused; /* fields removed by name */
+	bool chosen;      /* -F sets the fields of this kind */
+	bool by_all;      /* -F sets the fields of all kinds */
 };
 
 struct script_fields {
 	struct kind_fields kinds[KIND_COUNT];
 };
 
-/* perf's defaults. */
+/* Sets perf's default fields. */
 void fields_init(struct script_fields *fields);
 
 /*
- * Parses -F: "comm,tid,ip", "+weight,-period", "sw:comm,ip", "trace:". Returns false for words it
- * does not know, with the reason in *why; the caller frees it.
+ * Parses -F: "comm,tid,ip", "+weight,-period", "sw:comm,ip", "trace:". Returns false for unknown words;
+ * *why is then the reason, which the caller frees.
  */
 bool fields_parse(struct script_fields *fields, const char *text, char **why);
 
 /*
- * Takes away what the events of the recording do not have; false after saying which field
- * that was asked for they do not have. `chains`: call chains are shown.
+ * Removes fields that the recording's events lack. Returns false after printing which requested field
+ * they lack. `chains`: call chains are shown.
  */
 bool fields_fit(struct script_fields *fields, const struct sp_reader *reader, bool chains);
 
@@ -99,7 +99,7 @@ static inline unsigned int kind_of(const struct perf_event_attr *attr)
 	return attr->type < PERF_TYPE_MAX ? attr->type : KIND_OTHER;
 }
 
-/* An event that only brings the side-band. */
+/* Returns whether the event is a dummy, which only provides side-band records. */
 static inline bool is_dummy(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One object a line for each record, with every field by its name. Addresses and words of
- * flags are strings in hex: as numbers many readers would round them.
+ * JSON output: an object on a line for each record, with every field by name. Addresses and flags are
+ * hex strings, because many JSON readers would round such numbers.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,7 +78,10 @@ static void put_registers(struct printer *printer, struct json *json, const char
 			continue;
 		const char *name = sp_register_name(printer->view->architecture, bit);
 		snprintf(number, sizeof(number), "bit%u%s", bit, name ? name : "");
-		/* Both halves of x86's wide registers have one name. */
+		/*
+		 * x86: the two halves of a vector register have one name, so bit numbers distinguish
+		 * them.
+		 */
 		bool wide = printer->view->architecture == SP_ARCHITECTURE_X86 && bit >= 32;
 		put_hex(json, name && !wide ? name : number, registers->values[next++]);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records of perf's own making (64 and up), for sprof script --format json. */
+/* JSON fields of records that perf itself writes (types 64 and up). */
 #include <inttypes.h>
 #include <stdio.h>
 #include "cmd/script/script.h"

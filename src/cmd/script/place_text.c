@@ -72,7 +72,7 @@ static void put_call(struct printer *printer, struct buffer *out, const struct s
 #define PLACE_FIELDS                                                                        \
 	(FIELD(IP) | FIELD(SYM) | FIELD(SYMOFF) | FIELD(DSO) | FIELD(DSOFF) | FIELD(SRCLINE))
 
-/* Returns the lines of a place in a call chain, made once. */
+/* Returns the text lines of a place in a call chain, made at its first use. */
 static const struct place_text *text_of(struct printer *printer, const struct sp_place *place,
 					uint64_t fields)
 {

@@ -5,16 +5,16 @@
 
 #include "cmd/script/script.h"
 
-/* "(DSO)" or, with DSOFF, "(DSO+0xOFFSET)". */
+/* Appends "(DSO)" or, with DSOFF, "(DSO+0xOFFSET)". */
 void place_put_dso(struct buffer *out, const struct sp_place *place, uint64_t fields);
 
-/* "NAME" or "NAME+0xOFFSET"; "[unknown]" without a name. */
+/* Appends "NAME" or "NAME+0xOFFSET"; "[unknown]" without a name. */
 void place_put_symbol(struct buffer *out, const struct sp_place_frame *frame, bool offset);
 
-/* The sampled place, on the line of its sample. */
+/* Appends the sampled place, on the line of its sample. */
 void place_put(struct printer *printer, const struct sp_place *place, uint64_t fields);
 
-/* The call chain, a line for each function, up to --stop-bt. */
+/* Appends the call chain, a line for each function, until --stop-bt ends it. */
 void place_put_chain(struct printer *printer, const struct sp_script_item *item, uint64_t fields);
 
 #endif

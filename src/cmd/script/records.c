@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records that are no samples, in perf's words (perf_event__fprintf() of 6.1). */
+/* Text of records other than samples, as in perf 6.1 (perf_event__fprintf()). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -63,7 +63,7 @@ static void put_switch(struct buffer *out, const struct sp_record *record)
 			      (int)record->context_switch.next_prev_tid);
 }
 
-/* Sixteen bytes a line. */
+/* Prints code bytes in hex, sixteen on a line. */
 static void put_code(struct buffer *out, const char *title, const struct sp_bytes *code)
 {
 	for (size_t line = 0; line < code->size; line += 16) {

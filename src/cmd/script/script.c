@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sprof script: what a recording says, line by line. Threads make the text of a batch of
- * records each, and write when it is their turn, so that the lines are in order.
+ * `sprof script` prints a recording's records, line by line. Each thread formats a batch of records,
+ * and writes it after the previous batch, so that lines stay in order.
  */
 #include "cmd/script/script.h"
 
@@ -21,7 +21,7 @@
 #include "input.h"
 #include "pager.h"
 
-/* The code that a machine's programs may be of. */
+/* ELF machine of each architecture, for the disassembler. */
 static const struct {
 	enum sp_architecture architecture;
 	uint16_t machine;
@@ -35,16 +35,16 @@ static const struct {
 
 #define BIT(number) (UINT64_C(1) << (number))
 
-/* Work that threads pass on. */
+/* State shared by the threads: batches are formatted in parallel and written in order. */
 struct relay {
 	const struct script_view *view;
 	struct sp_script *script;
 	FILE *out;
 	pthread_mutex_t lock;
 	pthread_cond_t turned;
-	size_t next;   /* batch to be taken */
-	size_t turn;   /* batch to be written */
-	bool stopped;  /* somebody failed, or nobody reads */
+	size_t next;   /* next batch to format */
+	size_t turn;   /* next batch to write */
+	bool stopped;  /* a thread failed, or the reader closed the pipe */
 	struct sp_error *error;
 	int errnum; /* errno of the failed write; 0: none */
 	bool no_memory;
@@ -85,7 +85,7 @@ static struct sp_script_options script_options(const struct script_view *view,
 		.inlines = a->selection.inlines == 0 || dump || !symbols ? SP_OFF : SP_ON,
 		.lines = a->format == SCRIPT_TEXT && script_has_field(a, FIELD(SRCLINE)),
 		.filter = filter,
-		/* Filtered samples count, too. */
+		/* Filtered samples change the counters, too. */
 		.tell_all = view->counters,
 		.events = option_strings_list(&a->selection.events),
 		.files = files,
@@ -93,7 +93,7 @@ static struct sp_script_options script_options(const struct script_view *view,
 	};
 }
 
-/* Lines that depend on those before them are made one after the other. */
+/* Returns the number of threads: one if lines depend on previous lines. */
 static unsigned int thread_count(const struct script_view *view, size_t batches)
 {
 	const struct script_arguments *arguments = view->arguments;
@@ -132,7 +132,7 @@ static struct sp_error *make_batch(struct printer *printer, size_t batch)
 	return error;
 }
 
-/* Waits for its turn, writes, and gives it on; false when all is over. */
+/* Waits for the batch's turn, writes it, and passes the turn on. Returns false if output has ended. */
 static bool write_batch(struct relay *relay, const struct printer *printer, size_t batch)
 {
 	pthread_mutex_lock(&relay->lock);
@@ -142,7 +142,7 @@ static bool write_batch(struct relay *relay, const struct printer *printer, size
 	pthread_mutex_unlock(&relay->lock);
 	if (stopped)
 		return false;
-	/* No other thread writes: it is not its turn. */
+	/* Unlocked: only the thread whose turn it is writes. */
 	bool good = fwrite(printer->out.text, 1, printer->out.count, relay->out) ==
 		    printer->out.count;
 	int errnum = good ? 0 : errno;
@@ -175,7 +175,7 @@ static void *tell(void *arg)
 	struct printer printer = {.view = relay->view};
 	printer.out.form = printer.scratch.form = relay->view->form;
 	struct sp_error *error = sp_teller_new(relay->script, &printer.teller);
-	/* The reason of a failure was printed before. */
+	/* A failure of sp_trace_new() was already printed by has_traces(). */
 	if (!error && relay->view->traces)
 		sp_error_free(sp_trace_new(relay->view->ctx, relay->view->reader, &printer.trace));
 	bool going = !error;
@@ -194,7 +194,7 @@ static void *tell(void *arg)
 	return NULL;
 }
 
-/* Tells the story by so many threads; the last by the caller's own. */
+/* Formats all batches by `count` threads, one of which is the caller's. Returns the exit status. */
 static int run_threads(struct relay *relay, unsigned int count)
 {
 	pthread_t threads[THREADS_MAX];
@@ -215,10 +215,10 @@ static int run_threads(struct relay *relay, unsigned int count)
 	return relay->no_memory || relay->error;
 }
 
-/* More files without names than these would hide what they are about. */
+/* Limit on files without symbols that are printed one by one. */
 #define SHOWN_NAMELESS 6
 
-/* Prints samples without symbols by file, with reason and remedy, like report. */
+/* Prints files whose samples have no symbols, with reason and remedy, like report. */
 static void say_nameless(const struct script_view *view, const struct sp_script *script)
 {
 	struct sp_nameless shown[SHOWN_NAMELESS];
@@ -308,7 +308,7 @@ static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_r
 	return status;
 }
 
-/* Says why not, before there is any output. */
+/* Returns whether a requested disassembler is available. Prints the error before any output begins. */
 static bool can_disassemble(const struct script_arguments *arguments,
 			    const struct sp_reader *reader)
 {

@@ -22,102 +22,111 @@ struct script_arguments {
 		show_cgroups, show_text_pokes, show_rounds;
 	bool ns, delta_time, relative_time;
 	bool header, header_only, no_chains;
-	struct option_strings stops; /* functions at which a chain ends */
-	uint64_t max_stack, max_blocks; /* 0: no bound */
+	struct option_strings stops; /* --stop-bt: functions that end a call chain */
+	uint64_t max_stack, max_blocks; /* 0: no limit */
 };
 
 /* Works like report_arguments_parse(). */
 int script_arguments_parse(struct script_arguments *arguments, int argc, char **argv);
 void script_arguments_deinit(struct script_arguments *arguments);
 
-/* A cgroup's name by its number. */
+/* Name of a cgroup by its id. */
 struct script_cgroup {
 	uint64_t id;
 	char *path;
 };
 
-/* Virtual machine of a sample's id. */
+/* Virtual machine that the events with a sample id count. */
 struct script_machine {
 	uint64_t id, pid, vcpu;
 };
 
-/* Shared by all threads, read-only. */
+/* Facts about the recording that all threads share, read-only. */
 struct script_view {
 	const struct script_arguments *arguments;
 	struct sp_ctx *ctx;
-	const struct recordings *recordings; /* one; borrowed */
+	const struct recordings *recordings; /* one recording; borrowed */
 	const struct sp_reader *reader;
 	const struct sp_file_info *info;
 	enum sp_architecture architecture;
 	enum text_form form;              /* form of names */
 	int name_width;                   /* width of the longest event name */
 	bool traces;                      /* tracepoint fields can be printed */
-	bool chains;                      /* call chains are shown, where there are any */
-	bool counters;                    /* samples with counters are told as one of each */
+	bool chains;                      /* call chains are shown, if samples have them */
+	bool counters;                    /* each counter in a sample is printed as a sample of its event */
 	LIST(struct script_cgroup) cgroups;   /* by id */
 	LIST(struct script_machine) machines; /* by sample id; filled if a field needs them */
-	unsigned int branch_counter_width; /* bits of a branch's counters */
+	unsigned int branch_counter_width; /* bits of each counter in a branch entry */
 };
 
-/* In newer headers; Linux 6.8. */
+/* Constant of Linux 6.8, in case the build's header is older. */
 #define SCRIPT_BRANCH_COUNTERS (UINT64_C(1) << 19)
 
-/* Whether lines of some kind of events have one of these fields. */
+/* Returns whether any kind of events prints one of these fields. */
 bool script_has_field(const struct script_arguments *arguments, uint64_t fields);
 
-/* Reads what is known beforehand; false when out of memory. To be released either way. */
+/*
+ * Initializes the view, and reads the whole recording if a field needs that. Returns false when out of
+ * memory. Call view_deinit() in either case.
+ */
 bool view_init(struct script_view *view, struct sp_ctx *ctx,
 	       const struct script_arguments *arguments,
 	       const struct recordings *recordings);
 void view_deinit(struct script_view *view);
 
-/* NULL: of none. */
+/* Returns the virtual machine of events with that sample id; NULL: none. */
 const struct script_machine *view_machine(const struct script_view *view, uint64_t id);
 
 const char *view_cgroup(const struct script_view *view, uint64_t id);
 
-/* Text of a place, made once. */
+/* Text of a place, cached after its first use. */
 struct place_text {
 	char *text;
 	uint32_t size;
-	uint32_t fields; /* fields at the time it was made: FIELD_IP, SYM, … */
+	uint32_t fields; /* fields that the text contains: FIELD_IP, SYM, … */
 };
 
-/* Last values of the counters in samples; zeroed: none seen. */
+/* Last value of each counter in samples. Zeroed: none yet. */
 struct script_counters {
 	struct script_counter *slots;
 	size_t capacity, count;
 };
 
-/* One thread's. */
+/* State of one thread that formats records. */
 struct printer {
 	const struct script_view *view;
 	struct sp_teller *teller;
-	struct sp_trace *trace; /* formats of tracepoints; NULL: none are wanted, or known */
+	struct sp_trace *trace; /* tracepoint formats; NULL: not needed or unknown */
 	struct buffer out;
 	struct buffer scratch;
-	struct place_text *places; /* by number */
+	struct place_text *places; /* cached texts, by place number */
 	size_t place_count;
 	uint64_t previous_ns;      /* time of the previous line; 0: first line */
 	uint64_t first_ns;
-	size_t widest_source;      /* width of the longest data_src text up to here */
+	size_t widest_source;      /* width of the longest data_src text printed so far */
 	struct script_counters counters;
-	struct sp_disassembler *disassembler; /* NULL: not asked for yet, or not there */
+	struct sp_disassembler *disassembler; /* NULL: not created yet, or not available */
 	uint16_t disassembler_machine;
 };
 
 void printer_deinit(struct printer *printer);
 
-/* The index of the event that has it; SIZE_MAX: none. */
+/* Returns the index of the event with that sample id; SIZE_MAX: none. */
 size_t view_event_of_id(const struct sp_reader *reader, uint64_t id);
 
-/* Whether the file has counts of `stat record`. */
+/* Returns whether the file contains counts of `stat record`. */
 bool script_has_counts(struct sp_reader *reader);
 
-/* All of them as a table; the reader is at its begin before and behind. The exit status. */
+/*
+ * Prints all counts as tables. The reader must be at the first record, and is rewound afterwards.
+ * Returns the exit status.
+ */
 int script_put_counts(const struct script_view *view, struct sp_reader *reader, FILE *out);
 
-/* Whether samples are told counter by counter: in the file's order, by one thread. */
+/*
+ * Returns whether a sample is printed once for each of its counters: then one thread prints all in file
+ * order.
+ */
 bool script_has_counters(const struct script_arguments *arguments, const struct sp_reader *reader);
 
 /*
@@ -135,7 +144,7 @@ void script_put_text(struct printer *printer, const struct sp_script_item *item)
 void script_put_json(struct printer *printer, const struct sp_script_item *item);
 void script_put_dump(struct printer *printer, const struct sp_script_item *item);
 
-/* The instruction at a sample's place: INSN, INSNLEN, DISASM of `fields`. */
+/* Appends the instruction at the sampled address: INSN, INSNLEN, DISASM of `fields`. */
 void script_put_instruction(struct printer *printer, const struct sp_sample *sample,
 			    uint64_t fields);
 
@@ -148,7 +157,7 @@ void script_put_record(struct printer *printer, const struct sp_record *record);
 
 struct json;
 
-/* The fields of a record of perf's own making (64 and up). */
+/* Writes the JSON fields of a record that perf itself writes (types 64 and up). */
 void script_put_user_fields(struct json *json, const struct sp_record *record);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts of `perf stat record` and `sprof stat record`: rounds of STAT records, each ended by a
- * STAT_ROUND, as the table that perf script makes of them. A file has counts or samples.
+ * Counts of `perf stat record` and `sprof stat record`, printed as perf script's tables. Rounds of STAT
+ * records end with a STAT_ROUND record. A file has either counts or samples.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,19 +11,19 @@
 #include "list.h"
 
 struct count {
-	size_t event;   /* its index */
+	size_t event;   /* index of the event */
 	int32_t cpu;
-	uint32_t thread; /* its index in the file's THREAD_MAP */
+	uint32_t thread; /* index in the file's THREAD_MAP */
 	uint64_t value, enabled_ns, running_ns;
 };
 
-/* Counts read up to here; zeroed: none. */
+/* Counts read so far. Zeroed: none. */
 struct counts {
 	const struct script_view *view;
-	LIST(struct count);  /* since the last round */
-	int32_t *tids;       /* threads of the THREAD_MAP record */
+	LIST(struct count);  /* counts since the last round */
+	int32_t *tids;       /* thread ids of the THREAD_MAP record */
 	size_t tid_count;
-	bool *counted;       /* for each event: it has a count */
+	bool *counted;       /* for each event: whether it has a count */
 	bool began;
 };
 
@@ -77,7 +77,10 @@ static void put_round(struct counts *counts, uint64_t time_ns, FILE *out)
 	counts->count = 0;
 }
 
-/* Counts of events that the file does not describe are of nothing. False when out of memory. */
+/*
+ * Adds a count; ignores counts of events that the file does not describe. Returns false when out of
+ * memory.
+ */
 static bool add_count(struct counts *counts, const struct sp_stat_count *stat)
 {
 	size_t event = view_event_of_id(counts->view->reader, stat->id);
@@ -127,7 +130,7 @@ bool script_has_counts(struct sp_reader *reader)
 	bool found = sp_reader_has_feature(reader, FEATURE_STAT);
 	if (found || sp_reader_info(reader)->mode != SP_READER_PIPE)
 		return found;
-	/* A pipe says so before its counts. */
+	/* A pipe has no header features: looks for a STAT_CONFIG record before the first sample. */
 	for (bool going = true; going && !found;) {
 		const struct sp_record *record = NULL;
 		struct sp_error *error = sp_reader_next(reader, &record);
@@ -158,7 +161,7 @@ int script_put_counts(const struct script_view *view, struct sp_reader *reader, 
 	while (going && good) {
 		const struct sp_record *record = NULL;
 		struct sp_error *error = sp_reader_next(reader, &record);
-		/* Damage is told at the end, by input_damage(). */
+		/* Damage is printed at the end, by input_damage(). */
 		bool damaged = error && sp_error_code(error) == SP_ERROR_FORMAT;
 		if (error && !damaged) {
 			diag_error(error);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Lines as those of perf script 6.1, which other programs read: widths, blanks and all.
- */
+/* Lines like those of perf script 6.1, blanks and widths included, because programs parse them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +24,8 @@ void printer_deinit(struct printer *printer)
 }
 
 /*
- * The event that a line is of. As perf has it, what a record without an id, or with 0, is of
- * is the first: such are those that a recorder made up.
+ * Returns the event that a line names. As in perf, records without an id, or with id 0, belong to the
+ * first event: a recorder synthesized them.
  */
 static const struct sp_event *event_of(const struct printer *printer,
 				       const struct sp_script_item *item)
@@ -68,7 +66,7 @@ static void put_time(struct printer *printer, uint64_t time_ns)
 		buffer_char(&printer->out, '.');
 		buffer_decimal(&printer->out, shown % NS_PER_SECOND, 9, '0');
 	} else {
-		/* Twelve characters: five of seconds, a point, and the fraction. */
+		/* Least width 12: five columns of seconds, a point, and six digits. */
 		buffer_decimal(&printer->out, shown / NS_PER_SECOND, 5, ' ');
 		buffer_char(&printer->out, '.');
 		buffer_decimal(&printer->out, shown % NS_PER_SECOND / 1000, 6, '0');
@@ -122,7 +120,7 @@ static struct stamp stamp_of(const struct sp_script_item *item, const struct sp_
 	return stamp;
 }
 
-/* A field of 5 or 7 columns, as perf's %5d. */
+/* Prints a number in at least 5 columns, as perf's %5d. */
 static void put_number(struct printer *printer, uint32_t number)
 {
 	buffer_signed(&printer->out, (int32_t)number, 5);
@@ -144,7 +142,7 @@ static void put_tasks(struct printer *printer, uint64_t fields, const struct sta
 	}
 }
 
-/* The virtual machine that a sample was made in. */
+/* Prints the virtual machine that a sample belongs to. */
 static void put_machine(struct printer *printer, const struct sp_record *record, uint64_t fields)
 {
 	bool sample = record->type == PERF_RECORD_SAMPLE;
@@ -197,7 +195,7 @@ static void put_start(struct printer *printer, const struct sp_script_item *item
 		put_time(printer, stamp.time_ns);
 }
 
-/* True for events with an address of memory that may have a symbol. */
+/* Returns true for events whose sampled data address may have a symbol. */
 static bool address_has_name(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE &&
@@ -228,7 +226,7 @@ static void put_address(struct printer *printer, const struct sp_sample *sample,
 	}
 }
 
-/* Pads to the widest text up to here. */
+/* Prints the data source, padded to the widest text so far. */
 static void put_source(struct printer *printer, uint64_t data_src)
 {
 	char text[SP_WORDS_SIZE];
@@ -281,7 +279,7 @@ static void put_branches(struct printer *printer, const struct sp_sample *sample
 {
 	char flags[SP_WORDS_SIZE];
 	for (size_t i = 0; i < sample->branch_count; i++) {
-		/* perf 6.1 has blanks before addresses, not before names. */
+		/* perf 6.1 prints blanks before addresses, but not before names. */
 		if (fields & (FIELD(BRSTACK) | FIELD(BRSTACKOFF)))
 			buffer_char(&printer->out, ' ');
 		put_branch_end(printer, sample->branches[i].from, fields);
@@ -323,7 +321,7 @@ static void put_bpf_output(struct buffer *out, const struct sp_bytes *raw)
 		buffer_format(out, "%17s \"%s\"\n", "BPF string:", (const char *)raw->bytes);
 }
 
-/* Bytes before the position. */
+/* Prints the fields before the sampled place. */
 static void put_values(struct printer *printer, const struct sp_script_item *item,
 		       const struct sp_event *event, uint64_t fields)
 {
@@ -357,7 +355,7 @@ static void put_values(struct printer *printer, const struct sp_script_item *ite
 	}
 }
 
-/* Bytes after it. */
+/* Prints the fields after the sampled place. */
 static void put_more(struct printer *printer, const struct sp_script_item *item,
 		     const struct sp_event *event, uint64_t fields)
 {
@@ -389,7 +387,10 @@ static void put_more(struct printer *printer, const struct sp_script_item *item,
 	}
 }
 
-/* `own` is the sample's event; `event` the one that this line is of. */
+/*
+ * Prints the line of one event for a sample. `own` is the event that took the sample; `event` may be
+ * another counter in it.
+ */
 static void tell_sample(struct printer *printer, const struct sp_script_item *item,
 			const struct sp_event *own, const struct sp_event *event, uint64_t period)
 {
@@ -397,7 +398,7 @@ static void tell_sample(struct printer *printer, const struct sp_script_item *it
 	uint64_t fields = fields_of(printer, event);
 	if (!fields)
 		return;
-	/* Raw data are of the event that wrote them. */
+	/* Raw data belong only to the event that took the sample. */
 	if (event != own)
 		fields &= ~(uint64_t)(FIELD(TRACE) | FIELD(BPF_OUTPUT));
 	put_start(printer, item, event, fields);
@@ -422,7 +423,10 @@ static void tell_sample(struct printer *printer, const struct sp_script_item *it
 	buffer_char(out, '\n');
 }
 
-/* Applies the filters to an iteration over all samples. */
+/*
+ * Returns whether -e and the other filters show the item: if samples have counters, hidden ones are
+ * iterated too.
+ */
 static bool is_shown(const struct printer *printer, const struct sp_script_item *item,
 		     const struct sp_event *event)
 {

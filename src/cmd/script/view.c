@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Facts of a recording that are needed before its first record is printed, mostly names of numbers.
- */
+/* Facts that are needed before the first record is printed, mostly names for ids. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -10,7 +8,7 @@
 #include "cmd/script/script.h"
 #include "diag.h"
 
-/* perf's header features. */
+/* perf's header features about PMUs' capabilities. */
 #define CPU_PMU_CAPS 28
 #define PMU_CAPS 31
 
@@ -43,7 +41,7 @@ const char *view_cgroup(const struct script_view *view, uint64_t id)
 	return found ? found->path : NULL;
 }
 
-/* Whether an event's samples say of which cgroup they are. */
+/* Returns whether the samples of any event contain a cgroup id. */
 static bool has_cgroups(const struct sp_reader *reader)
 {
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
@@ -67,7 +65,7 @@ const struct script_machine *view_machine(const struct script_view *view, uint64
 					      sizeof(key), compare_machines) : NULL;
 }
 
-/* Adds ids of events that count guests. */
+/* Adds the virtual machine of each sample id that belongs to a guest. */
 static bool add_machines(struct script_view *view, const struct sp_id_index *index)
 {
 	if (!index->machines || !index->count)
@@ -82,7 +80,7 @@ static bool add_machines(struct script_view *view, const struct sp_id_index *ind
 	return true;
 }
 
-/* Reads what other records state about samples. False when out of memory. */
+/* Reads names of cgroups and virtual machines from all records. Returns false when out of memory. */
 static bool read_others(struct script_view *view, struct sp_reader *reader)
 {
 	bool good = true;
@@ -90,7 +88,7 @@ static bool read_others(struct script_view *view, struct sp_reader *reader)
 		const struct sp_record *record = NULL;
 		struct sp_error *error = sp_reader_next(reader, &record);
 		bool damaged = error && sp_error_code(error) == SP_ERROR_FORMAT;
-		sp_error_free(error); /* damage is told at the end */
+		sp_error_free(error); /* damage is printed at the end */
 		if (!record && !damaged)
 			break;
 		if (record && record->type == PERF_RECORD_CGROUP)
@@ -108,7 +106,7 @@ static bool read_others(struct script_view *view, struct sp_reader *reader)
 	return good;
 }
 
-/* Whether there is something that formats of tracepoints are needed for, and they are there. */
+/* Returns whether tracepoint formats are needed and available. */
 static bool has_traces(const struct script_view *view)
 {
 	bool wanted = false;
@@ -120,7 +118,7 @@ static bool has_traces(const struct script_view *view)
 	if (!wanted || view->arguments->format == SCRIPT_DUMP)
 		return false;
 	struct sp_error *error = sp_trace_new(view->ctx, view->reader, &trace);
-	/* Damage is told of in the end, as all is. */
+	/* Damage is printed at the end, with all other damage. */
 	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
 		sp_error_free(error);
 		return false;
@@ -133,7 +131,9 @@ static bool has_traces(const struct script_view *view)
 	return true;
 }
 
-/* Intel's of today are of 2 bits, where the header does not say it. */
+/*
+ * Returns the bits of a branch counter. Default, without a header feature: 2, as of current Intel CPUs.
+ */
 static unsigned int counter_width(const struct sp_reader *reader)
 {
 	static const unsigned int features[] = {CPU_PMU_CAPS, PMU_CAPS};
@@ -165,7 +165,7 @@ bool view_init(struct script_view *view, struct sp_ctx *ctx,
 				     .recordings = recordings, .reader = reader, .info = info,
 				     .form = text_form_of(STDOUT_FILENO)};
 	view->traces = has_traces(view);
-	/* A recording without an architecture is taken for one of this machine, as by perf. */
+	/* A recording without an architecture is assumed to be of this machine, as in perf. */
 	const char *machine = info->arch ? info->arch : uname(&here) ? NULL : here.machine;
 	view->architecture = sp_architecture_parse(machine);
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {

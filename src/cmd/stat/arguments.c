@@ -6,7 +6,7 @@
 #include "command.h"
 #include "diag.h"
 
-/* Longer than anybody waits for. */
+/* Limit of times in ms: one year. */
 #define MS_MAX (365ull * 24 * 3600 * 1000)
 
 static bool parse_ms(const struct option *option, const char *text)
@@ -47,7 +47,7 @@ static bool parse_cache(const struct option *option, const char *text)
 	return true;
 }
 
-/* Sets the aggregation that the option's name stands for. */
+/* Sets the aggregation that the option's name stands for, such as --per-core. */
 static bool parse_place(const struct option *option, const char *text)
 {
 	static const struct {
@@ -66,7 +66,7 @@ static bool parse_place(const struct option *option, const char *text)
 	return true;
 }
 
-/* "a,,b": names may be left out. */
+/* Parses a list of cgroups; names may be empty: "a,,b". */
 static bool parse_cgroups(const struct option *option, const char *text)
 {
 	struct option_strings *strings = option->value;
@@ -136,7 +136,7 @@ static const char *const synopses[] = {
 	NULL,
 };
 
-/* Source of perf's formulas. */
+/* Reason why options of perf's metrics are rejected. */
 #define METRICS "perf's metric tables are not supported: "
 
 static const struct option_refusal refusals[] = {
@@ -331,7 +331,7 @@ int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv
 		options->command = (const char *const *)&argv[*operands];
 	options->event_lists = arguments->events.items;
 	options->event_list_count = arguments->events.count;
-	/* Then -o is the recording, and text goes where it always does. */
+	/* With `stat record`, -o names the recording, and text goes to its usual output. */
 	if (arguments->record) {
 		arguments->path = arguments->output ? arguments->output : "sprof.data";
 		arguments->output = NULL;

@@ -10,7 +10,7 @@
 #include <sprof/private/command.h>
 #include "diag.h"
 
-/* Intervals below each line with the columns' names. */
+/* Number of intervals between two lines of column titles. */
 #define INTERVALS_A_HEADING 25
 
 bool counting_open_output(struct counting *counting)
@@ -42,7 +42,7 @@ bool counting_open_output(struct counting *counting)
 	return counting->style.out;
 }
 
-/* Returns false after saying that something could not be written. */
+/* Closes the output. Returns false after printing a write error. */
 bool counting_close_output(struct counting *counting)
 {
 	FILE *out = counting->style.out;
@@ -105,7 +105,7 @@ static bool make_means(struct counting *counting, size_t count)
 	return counting->values && counting->enabled && counting->running;
 }
 
-/* Leaves out events that were not counted in a run: their values are unknown. */
+/* Adds a run's counts to the means, except events that were not counted: their values are unknown. */
 static void add_to_means(struct counting *counting, const struct stat_table *table)
 {
 	size_t count = table->event_count * table->place_count;
@@ -123,7 +123,7 @@ static void add_to_means(struct counting *counting, const struct stat_table *tab
 	}
 }
 
-/* Puts the means in the place of the last run's rows. */
+/* Returns a copy of the last run's rows with the means as values; the caller frees it. */
 static struct sp_stat_row *mean_rows(const struct counting *counting, const struct stat_table *table)
 {
 	size_t count = table->event_count * table->place_count;
@@ -138,7 +138,7 @@ static struct sp_stat_row *mean_rows(const struct counting *counting, const stru
 	return rows;
 }
 
-/* The whole, of the run or of all runs. */
+/* Prints the total counts: of one run, or the means of all runs. */
 static void print_whole(struct run *run)
 {
 	struct counting *counting = run->counting;
@@ -170,7 +170,7 @@ static void print_whole(struct run *run)
 	stat_put_footer(&counting->style, &times);
 }
 
-/* Notes beside the rows. */
+/* Prints notes and explanations of missing counts. */
 static void say_notes(const struct run *run)
 {
 	const struct stat_arguments *arguments = run->counting->arguments;
@@ -205,7 +205,7 @@ static bool keep_time(struct counting *counting, double elapsed_ns)
 	return grown || !counting->arguments->table;
 }
 
-/* After the run: what it adds to the means, and, at the last, the whole. */
+/* Adds a finished run to the means, and after the last run prints the result. */
 void run_finish(struct run *run, bool last)
 {
 	struct counting *counting = run->counting;
@@ -229,7 +229,7 @@ void run_finish(struct run *run, bool last)
 		say_notes(run);
 	}
 	fflush(counting->style.out);
-	/* Each of endless runs stands for itself. */
+	/* With -r 0, each run has its own result. */
 	if (!arguments->runs)
 		counting->elapsed = (struct sp_stat_mean){0};
 }

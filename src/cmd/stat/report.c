@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sprof stat report: the counts of a file, as sprof stat would have shown them. */
+/* `sprof stat report` prints a file's counts as `sprof stat` would have printed them. */
 #include <stdlib.h>
 #include <string.h>
 #include <sprof/private/command.h>
@@ -93,7 +93,7 @@ static void put_header(const struct stat_style *style, const struct sp_reader *r
 	free(text);
 }
 
-/* One round: of intervals its own counts, at the end all of them. */
+/* Prints one round: an interval's counts, or at the end the total counts. */
 static struct sp_error *put_round(struct sp_stat *stat, const struct stat_style *style, bool last,
 				  uint64_t *before_ns, uint64_t number)
 {
@@ -129,7 +129,7 @@ static struct sp_error *put_all(struct sp_stat *stat, const struct sp_reader *re
 			return error;
 		bool last = round == SP_STAT_STEP_LAST;
 		if (last && intervals)
-			continue; /* the intervals have told all */
+			continue; /* intervals were printed; no total */
 		if (last && style->kind == STAT_TEXT)
 			put_header(style, reader);
 		error = put_round(stat, style, last, &before_ns, number++);

@@ -8,30 +8,30 @@
 #include "cmd/common/session.h"
 #include "cmd/stat/stat.h"
 
-/* All runs. */
+/* State of all runs. */
 struct counting {
 	struct sp_ctx *ctx;
 	const struct stat_arguments *arguments;
 	struct stat_style style;
 	struct control control;
-	const char *what;          /* 'COMMAND ARG', for the header */
+	const char *what;          /* target for the header: 'COMMAND ARG' */
 	struct session session;    /* expects_term: of the current run */
 	struct sp_stat_mean elapsed;
 	double *runs_ns;
-	/* Means of several runs, one for each row. */
+	/* Means of several runs, an item for each row. */
 	struct sp_stat_mean *values, *enabled, *running;
 	size_t value_count;
 	int status;                /* wait status of the last command */
 };
 
-/* One run. */
+/* State of one run. */
 struct run {
 	struct counting *counting;
 	struct sp_stat *stat;
 	uint64_t next_print_ns, next_read_ns, enable_ns, end_ns; /* 0: never */
-	uint64_t printed_ns;       /* elapsed when the last interval was printed */
+	uint64_t printed_ns;       /* elapsed time at the last printed interval */
 	uint64_t intervals;
-	bool has_metrics;          /* some row has a metric for --metric-only */
+	bool has_metrics;          /* at least one row has a metric for --metric-only */
 };
 
 /* Opens style.out. Returns false after printing the error. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sprof stat: from the command line to counts. */
+/* `sprof stat` counts events as its command line specifies. */
 #include "cmd/stat/run.h"
 
 #include <locale.h>
@@ -25,7 +25,7 @@ static void obey(struct run *run, enum control_command command)
 		session_add_error(&counting->session, sp_stat_enable(run->stat));
 		break;
 	case CONTROL_DISABLE:
-		/* Counts up to here are an interval of their own, as in perf. */
+		/* Prints the counts before the disable command as an interval, as in perf. */
 		if (print)
 			run_print_interval(run);
 		session_add_error(&counting->session, sp_stat_disable(run->stat));
@@ -52,13 +52,13 @@ static void read_control(struct run *run)
 	}
 }
 
-/* The earlier one; 0 is never. */
+/* Returns the earlier of two times; 0 stands for never. */
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return !a || (b && b < a) ? b : a;
 }
 
-/* Waits for the command's end, a signal, a command, or the next moment that something is due. */
+/* Waits for the command's end, a signal, a --control command, or the next due action. */
 static void wait_for_work(struct run *run)
 {
 	struct counting *counting = run->counting;
@@ -79,7 +79,7 @@ static bool is_due(uint64_t *at_ns, uint64_t now, uint64_t period_ns)
 {
 	if (!*at_ns || now < *at_ns)
 		return false;
-	/* Times are those of the beginning and so many periods, unless one was missed. */
+	/* Times stay multiples of the period after the start, unless one was missed. */
 	*at_ns = period_ns ? (*at_ns + period_ns > now ? *at_ns + period_ns : now + period_ns) : 0;
 	return true;
 }
@@ -113,7 +113,7 @@ static void set_times(struct run *run)
 		run->end_ns = begin_ns + arguments->timeout_ms * NS_PER_MS;
 }
 
-/* Whether it has come to its end. */
+/* Returns whether the run has ended. */
 static bool has_ended(struct run *run)
 {
 	struct counting *counting = run->counting;
@@ -125,13 +125,13 @@ static bool has_ended(struct run *run)
 				  sp_stat_wait(run->stat, false, &ended, &counting->status));
 		return ended || counting->session.failed;
 	}
-	/* All intervals that were asked for are there, and nothing says how long. */
+	/* Without a command, --interval-count ends the run. */
 	if (counting->arguments->interval_count && !run->next_print_ns)
 		return true;
 	return sp_stat_targets_gone(run->stat);
 }
 
-/* The command is ended where it was not waited for. */
+/* Ends the command by SIGTERM if the run ended first, then waits for it. */
 static void end_command(struct run *run)
 {
 	struct counting *counting = run->counting;
@@ -166,7 +166,7 @@ static void count(struct run *run)
 		wait_for_work(run);
 		do_what_is_due(run);
 	}
-	/* Intervals are complete: the last one ends with what is counted. */
+	/* The counts after the last complete interval are printed as an interval. */
 	bool rest = counting->arguments->interval_ms && run->next_print_ns;
 	if (counting->session.expects_term || counting->session.stopped)
 		session_add_error(&counting->session, sp_stat_stop(run->stat));
@@ -203,7 +203,7 @@ static struct sp_error *start(struct run *run)
 				       arguments->cmdline);
 	if (error)
 		return error;
-	/* Not earlier: the command inherits the signals as they were. */
+	/* Blocks signals only now: the command has inherited the previous mask. */
 	session_block(&counting->session);
 	return sp_stat_start(run->stat);
 }

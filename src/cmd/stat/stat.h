@@ -15,25 +15,25 @@ struct stat_arguments {
 	struct option_numbers pids, tids;
 	struct option_strings cgroups, each_cgroup;
 	struct event_lists events;
-	uint64_t runs;         /* 1 by default; 0: until it is interrupted */
+	uint64_t runs;         /* number of runs; 0: until interrupted */
 	uint64_t interval_ms, interval_count, timeout_ms;
-	int64_t delay_ms;      /* -1: nothing is enabled before --control says so */
+	int64_t delay_ms;      /* delay of counting; -1: until --control enables events */
 	bool interval_clear, summary, no_csv_summary, table, metric_only, quiet, verbose, append, sync, json;
-	bool repeated;         /* -r was given, with more than one run */
-	int big_numbers, scale; /* 0, 1; -1: not said */
+	bool repeated;         /* -r was given with more than one run */
+	int big_numbers, scale; /* 0 or 1; -1: not given */
 	const char *separator, *output, *log_fd, *control, *before, *after;
-	bool record;           /* sprof stat record: counts go to `path` too */
+	bool record;           /* `sprof stat record`: counts are also written to `path` */
 	const char *path;
 	const char *const *cmdline;
 };
 
 /*
- * Reads them. Returns -1 to go on, or the exit status to end with, all being said. *operands is
- * the index of the command in argv.
+ * Parses the command line. Returns -1 to continue, or the exit status. *operands is the command's index
+ * in argv.
  */
 int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv, int *operands);
 
-/* sprof stat report; argv[0] is "report". Returns the exit status. */
+/* Runs `sprof stat report`; argv[0] is "report". Returns the exit status. */
 int stat_report(struct sp_ctx *ctx, int argc, char **argv);
 
 void stat_arguments_deinit(struct stat_arguments *arguments);
