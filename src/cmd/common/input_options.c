@@ -6,12 +6,12 @@
 #include <string.h>
 #include "diag.h"
 
-void selection_init(struct selection *selection)
+void input_options_init(struct selection *selection)
 {
 	*selection = (struct selection){.inlines = -1, .pager = -1};
 }
 
-void selection_deinit(struct selection *selection)
+void input_options_deinit(struct selection *selection)
 {
 	option_strings_deinit(&selection->comms);
 	option_strings_deinit(&selection->dsos);
@@ -105,7 +105,7 @@ static bool parse_time(const struct option *option, const char *text)
 				     "START,END in seconds, +START,+END or PERCENT%-PERCENT%");
 }
 
-void selection_add_read(struct selection *s, struct option_table *table)
+void input_options_add_read(struct selection *s, struct option_table *table)
 {
 	const struct option group[] = {
 		OPTION_GROUP("Input:"),
@@ -128,7 +128,7 @@ void selection_add_read(struct selection *s, struct option_table *table)
 	OPTION_TABLE_ADD(table, group);
 }
 
-void selection_add_filter(struct selection *s, struct option_table *table)
+void input_options_add_filter(struct selection *s, struct option_table *table)
 {
 	const struct option group[] = {
 		OPTION_GROUP("Filters:"),
@@ -147,7 +147,7 @@ void selection_add_filter(struct selection *s, struct option_table *table)
 	OPTION_TABLE_ADD(table, group);
 }
 
-bool selection_check_regex(const struct option *option, const char *text)
+bool input_options_check_regex(const struct option *option, const char *text)
 {
 	regex_t regex;
 	if (!*text || regcomp(&regex, text, REG_EXTENDED | REG_NOSUB))
@@ -158,11 +158,11 @@ bool selection_check_regex(const struct option *option, const char *text)
 
 static bool parse_regex(const struct option *option, const char *text)
 {
-	return selection_check_regex(option, text) &&
+	return input_options_check_regex(option, text) &&
 	       option_strings_push(option->value, text, strlen(text));
 }
 
-void selection_add_stack_filter(struct selection *s, struct option_table *table)
+void input_options_add_stack_filter(struct selection *s, struct option_table *table)
 {
 	const struct option group[] = {
 		OPTION_CALL(0, "focus", "REGEX", &s->focus, parse_regex,
@@ -173,7 +173,7 @@ void selection_add_stack_filter(struct selection *s, struct option_table *table)
 	OPTION_TABLE_ADD(table, group);
 }
 
-void selection_add_how(struct selection *s, struct option_table *table)
+void input_options_add_how(struct selection *s, struct option_table *table)
 {
 	const struct option group[] = {
 		OPTION_FLAG('q', "quiet", &s->quiet, "print no findings and no warnings"),
@@ -187,15 +187,15 @@ void selection_add_how(struct selection *s, struct option_table *table)
 	OPTION_TABLE_ADD(table, group);
 }
 
-void selection_apply(const struct selection *selection, struct sp_ctx *ctx)
+void input_options_apply(const struct selection *selection, struct sp_ctx *ctx)
 {
 	if (selection->verbose)
 		sp_ctx_set_log(ctx, diag_log, NULL, SP_LOG_DEBUG);
 	sp_ctx_set_debuginfod(ctx, selection->debuginfod);
 }
 
-struct sp_filter selection_filter(const struct selection *selection,
-				  const struct sp_recording *recording)
+struct sp_filter input_options_filter(const struct selection *selection,
+				      const struct sp_recording *recording)
 {
 	return (struct sp_filter){
 		.size = sizeof(struct sp_filter),
@@ -212,7 +212,7 @@ struct sp_filter selection_filter(const struct selection *selection,
 	};
 }
 
-struct sp_files selection_files(const struct selection *selection)
+struct sp_files input_options_files(const struct selection *selection)
 {
 	return (struct sp_files){
 		.size = sizeof(struct sp_files),
@@ -223,7 +223,7 @@ struct sp_files selection_files(const struct selection *selection)
 	};
 }
 
-bool selection_is_filtered(const struct selection *selection)
+bool input_options_is_filtered(const struct selection *selection)
 {
 	return selection->comms.count || selection->dsos.count || selection->symbols.count ||
 	       selection->pids.count || selection->tids.count || selection->cpus.count ||

@@ -34,31 +34,31 @@ struct selection {
 	uint64_t jobs;
 };
 
-void selection_init(struct selection *selection);
-void selection_deinit(struct selection *selection);
+void input_options_init(struct selection *selection);
+void input_options_deinit(struct selection *selection);
 
 /* Add groups of options to the table. */
-void selection_add_read(struct selection *selection, struct option_table *table);
-void selection_add_filter(struct selection *selection, struct option_table *table);
+void input_options_add_read(struct selection *selection, struct option_table *table);
+void input_options_add_filter(struct selection *selection, struct option_table *table);
 /* Adds the options that filter by any function of a stack. */
-void selection_add_stack_filter(struct selection *selection, struct option_table *table);
-void selection_add_how(struct selection *selection, struct option_table *table);
+void input_options_add_stack_filter(struct selection *selection, struct option_table *table);
+void input_options_add_how(struct selection *selection, struct option_table *table);
 
 /* Returns true if the text is an extended regular expression, else false after printing an error. */
-bool selection_check_regex(const struct option *option, const char *text);
+bool input_options_check_regex(const struct option *option, const char *text);
 
 /* Applies options that belong to the library's context. */
-void selection_apply(const struct selection *selection, struct sp_ctx *ctx);
+void input_options_apply(const struct selection *selection, struct sp_ctx *ctx);
 
 /*
  * Returns the library's filter, with the times of `recording` unless that is NULL. Valid as long as
  * both arguments.
  */
-struct sp_filter selection_filter(const struct selection *selection,
-				  const struct sp_recording *recording);
-struct sp_files selection_files(const struct selection *selection);
+struct sp_filter input_options_filter(const struct selection *selection,
+				      const struct sp_recording *recording);
+struct sp_files input_options_files(const struct selection *selection);
 
 /* Returns whether any option filters samples. */
-bool selection_is_filtered(const struct selection *selection);
+bool input_options_is_filtered(const struct selection *selection);
 
 #endif

@@ -17,7 +17,7 @@ int input_run(const struct input_run *run, struct sp_ctx *ctx)
 {
 	struct recordings recordings;
 	int status = 1;
-	selection_apply(run->selection, ctx);
+	input_options_apply(run->selection, ctx);
 	if (recordings_open(&recordings, run->selection, ctx))
 		status = run->header_only ? print_headers(run->selection, &recordings)
 					  : run->read(ctx, run->arguments, &recordings);

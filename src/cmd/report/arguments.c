@@ -12,7 +12,7 @@
 void report_arguments_deinit(struct report_arguments *arguments)
 {
 	report_fields_deinit(arguments);
-	selection_deinit(&arguments->selection);
+	input_options_deinit(&arguments->selection);
 }
 
 static bool parse_format(const struct option *option, const char *text)
@@ -83,7 +83,7 @@ static bool parse_parent(const struct option *option, const char *text)
 {
 	struct report_arguments *arguments = option->value;
 	arguments->parent = text;
-	return selection_check_regex(option, text);
+	return input_options_check_regex(option, text);
 }
 
 /* Parses a function's name, or an expression between slashes. */
@@ -94,7 +94,7 @@ static bool parse_function(const struct option *option, const char *text)
 	if (size < 2 || text[0] != '/' || text[size - 1] != '/')
 		return *text || option_reject(option, text, "a function, or /REGEX/");
 	char *copy = strndup(text + 1, size - 2);
-	bool fine = copy && selection_check_regex(option, copy);
+	bool fine = copy && input_options_check_regex(option, copy);
 	free(copy);
 	return fine;
 }
@@ -209,7 +209,7 @@ static void add_how(struct report_arguments *a, struct option_table *table)
 			    "use colours: auto (on a terminal), always or never", .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
-	selection_add_how(&a->selection, table);
+	input_options_add_how(&a->selection, table);
 }
 
 #define TRACES "processor traces are not decoded; use 'perf report'"
@@ -274,9 +274,9 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 {
 	struct option_table table = {0};
 	add_shown(a, &table);
-	selection_add_filter(&a->selection, &table);
-	selection_add_stack_filter(&a->selection, &table);
-	selection_add_read(&a->selection, &table);
+	input_options_add_filter(&a->selection, &table);
+	input_options_add_stack_filter(&a->selection, &table);
+	input_options_add_read(&a->selection, &table);
 	add_how(a, &table);
 	const struct option_usage usage = {
 		.synopses = (const char *const[]){"sprof report [OPTION]... [FILE]...", NULL},
@@ -308,6 +308,6 @@ int report_arguments_parse(struct report_arguments *arguments, int argc, char **
 		.group = -1,
 		.limit = -1,
 	};
-	selection_init(&arguments->selection);
+	input_options_init(&arguments->selection);
 	return parse_table(arguments, argc, argv);
 }

@@ -102,8 +102,8 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 		.max_frames = (size_t)arguments->max_stack,
 		.inlines = selection->inlines ? SP_ON : SP_OFF,
 	};
-	struct sp_filter filter = selection_filter(selection, NULL);
-	const struct sp_files files = selection_files(selection);
+	struct sp_filter filter = input_options_filter(selection, NULL);
+	const struct sp_files files = input_options_files(selection);
 	const struct sp_analysis_options options = {
 		.size = sizeof(options),
 		.rows = &rows,

@@ -150,8 +150,8 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 		.relative = arguments->relative,
 		.time_bins = arguments->output == &output_text && !arguments->selection.quiet,
 	};
-	groups->filter = selection_filter(&arguments->selection, NULL);
-	groups->files = selection_files(&arguments->selection);
+	groups->filter = input_options_filter(&arguments->selection, NULL);
+	groups->files = input_options_files(&arguments->selection);
 	groups->options = (struct sp_analysis_options){
 		.size = sizeof(groups->options),
 		.rows = &groups->rows,
@@ -372,7 +372,7 @@ static int report_analysis(const struct report_arguments *arguments,
 		.show_samples = arguments->samples,
 		.keep_keys = arguments->selection.quiet || arguments->column_count ||
 			     (arguments->keys_given && !arguments->more_keys),
-		.filtered = selection_is_filtered(&arguments->selection) ||
+		.filtered = input_options_is_filtered(&arguments->selection) ||
 			    report_names_stacks(arguments),
 		.callers = arguments->callers,
 		.callees = arguments->callees,

@@ -12,7 +12,7 @@
 
 void script_arguments_deinit(struct script_arguments *arguments)
 {
-	selection_deinit(&arguments->selection);
+	input_options_deinit(&arguments->selection);
 	option_strings_deinit(&arguments->stops);
 }
 
@@ -147,11 +147,11 @@ static int parse_table(struct script_arguments *a, int argc, char **argv)
 	const struct option how[] = {OPTION_GROUP("Output:")};
 	struct option_table table = {0};
 	add_shown(a, &table);
-	selection_add_filter(&a->selection, &table);
+	input_options_add_filter(&a->selection, &table);
 	add_records(a, &table);
-	selection_add_read(&a->selection, &table);
+	input_options_add_read(&a->selection, &table);
 	OPTION_TABLE_ADD(&table, how);
-	selection_add_how(&a->selection, &table);
+	input_options_add_how(&a->selection, &table);
 	const struct option_usage usage = {
 		.synopses = (const char *const[]){"sprof script [OPTION]... [FILE]", NULL},
 		.about = "Prints a recording's samples and other records in time order.",
@@ -168,7 +168,7 @@ static int parse_table(struct script_arguments *a, int argc, char **argv)
 int script_arguments_parse(struct script_arguments *arguments, int argc, char **argv)
 {
 	*arguments = (struct script_arguments){.max_stack = MAX_STACK};
-	selection_init(&arguments->selection);
+	input_options_init(&arguments->selection);
 	fields_init(&arguments->fields);
 	return parse_table(arguments, argc, argv);
 }

@@ -72,8 +72,8 @@ static struct sp_script_options script_options(const struct script_view *view,
 	const struct script_arguments *a = view->arguments;
 	bool dump = a->format == SCRIPT_DUMP;
 	bool symbols = a->format == SCRIPT_JSON || script_has_field(a, FIELD(SYM));
-	*filter = selection_filter(&a->selection, view->recordings->items);
-	*files = selection_files(&a->selection);
+	*filter = input_options_filter(&a->selection, view->recordings->items);
+	*files = input_options_files(&a->selection);
 	return (struct sp_script_options){
 		.size = sizeof(struct sp_script_options),
 		.kernel_types = kernel_types(a),
