@@ -51,7 +51,7 @@ static bool count_sample(struct info *info, const struct sp_record *record)
 		info->unknown++;
 	if (record->sample.present & PERF_SAMPLE_TIME)
 		count_time(info, record->sample.time_ns);
-	return !info->slices || slices_add_sample(info->slices, &record->sample);
+	return !info->slices || time_bins_add_sample(info->slices, &record->sample);
 }
 
 /* Adds a note with its text. Returns false when out of memory. */
@@ -193,7 +193,7 @@ static int write_info(const struct info *info, enum info_format format)
 
 static int show(struct sp_ctx *ctx, struct sp_reader *reader, const struct info_options *options)
 {
-	struct slices slices = {0};
+	struct time_bins slices = {0};
 	struct info info = {
 		.slices = options->losses ? &slices : NULL,
 		.reader = reader,
@@ -204,7 +204,7 @@ static int show(struct sp_ctx *ctx, struct sp_reader *reader, const struct info_
 	struct sp_analysis *analysis = NULL;
 	const struct sp_finding **findings = NULL;
 	bool done = info_read(&info, reader);
-	if (done && options->losses && !slices_add_losses(&slices, info.losses)) {
+	if (done && options->losses && !time_bins_add_losses(&slices, info.losses)) {
 		diag_say("out of memory");
 		done = false;
 	}
@@ -216,7 +216,7 @@ static int show(struct sp_ctx *ctx, struct sp_reader *reader, const struct info_
 	free(findings);
 	sp_analysis_free(analysis);
 	info_deinit(&info);
-	slices_deinit(&slices);
+	time_bins_deinit(&slices);
 	return status;
 }
 

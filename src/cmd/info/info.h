@@ -15,7 +15,7 @@
 
 #define INFO_FEATURE_BITS 256
 
-struct slices;
+struct time_bins;
 
 struct type_count {
 	uint32_t type;
@@ -35,7 +35,7 @@ struct info {
 	uint64_t *samples; /* number of samples of each event */
 	uint64_t unknown;  /* samples without an event */
 	struct sp_losses *losses;
-	struct slices *slices; /* NULL unless --losses is given */
+	struct time_bins *slices; /* NULL unless --losses is given */
 	const struct sp_finding *const *findings; /* NULL unless --findings is given */
 	size_t finding_count;
 	LIST(struct info_note) notes;

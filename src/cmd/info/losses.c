@@ -30,7 +30,7 @@ static char sign_of(const struct slice *slice)
 }
 
 /* Returns the number of slices up to the last one with samples, losses or throttling. */
-static size_t used_slices(const struct slices *slices)
+static size_t used_slices(const struct time_bins *slices)
 {
 	size_t used = SLICES;
 	while (used && sign_of(&slices->sum.slices[used - 1]) == ' ')
@@ -56,14 +56,14 @@ static void put_row(const struct slice_row *row, const char *name, size_t used, 
 }
 
 /* Returns the decimals of times in seconds: more for slices below a millisecond. */
-static int decimals(const struct slices *slices)
+static int decimals(const struct time_bins *slices)
 {
 	return slices->shift < 20 ? 6 : 3;
 }
 
 static void put_times(const struct info *info, size_t used, FILE *out)
 {
-	const struct slices *slices = info->slices;
+	const struct time_bins *slices = info->slices;
 	fprintf(out, "\n  %12s  %12s  %10s  %7s  %11s\n", "time", "samples", "lost", "share",
 		"throttled");
 	for (size_t i = 0; i < used; i++) {
@@ -89,7 +89,7 @@ static void put_threads(const struct info *info, FILE *out)
 
 void info_put_losses(const struct info *info, const struct term *term, FILE *out)
 {
-	const struct slices *slices = info->slices;
+	const struct time_bins *slices = info->slices;
 	size_t used = used_slices(slices);
 	int64_t more = untold(info);
 	char name[16];
@@ -121,7 +121,7 @@ static void json_numbers(struct json *json, const struct slice *slice)
 	json_unsigned(json, "lost", slice->lost);
 }
 
-static void json_slices(struct json *json, const struct slices *slices, const struct slice_row *row)
+static void json_slices(struct json *json, const struct time_bins *slices, const struct slice_row *row)
 {
 	json_begin(json, "slices", '[');
 	for (size_t i = 0; i < SLICES; i++) {
@@ -138,7 +138,7 @@ static void json_slices(struct json *json, const struct slices *slices, const st
 
 void info_json_losses(const struct info *info, struct json *json)
 {
-	const struct slices *slices = info->slices;
+	const struct time_bins *slices = info->slices;
 	json_begin_lines(json, "losses", '{');
 	json_unsigned(json, "begin_ns", slices->first << slices->shift);
 	json_unsigned(json, "slice_ns", UINT64_C(1) << slices->shift);

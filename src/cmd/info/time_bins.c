@@ -7,14 +7,14 @@
 /* Limit of memory for CPU numbers of a damaged file; no machine has more CPUs. */
 #define CPUS_MAX 8192
 
-void slices_deinit(struct slices *slices)
+void time_bins_deinit(struct time_bins *slices)
 {
 	free(slices->rows.items);
-	*slices = (struct slices){0};
+	*slices = (struct time_bins){0};
 }
 
 /* Returns the CPU's row, which is added if missing. Returns NULL when out of memory. */
-static struct slice_row *row_of(struct slices *slices, uint32_t cpu)
+static struct slice_row *row_of(struct time_bins *slices, uint32_t cpu)
 {
 	size_t low = 0, high = slices->rows.count;
 	struct slice_row *row = slices->rows.items;
@@ -57,7 +57,7 @@ static void halve(struct slice_row *row, uint64_t first)
 		row->slices[i] = halved.slices[i];
 }
 
-static bool is_empty(const struct slices *slices, size_t slice)
+static bool is_empty(const struct time_bins *slices, size_t slice)
 {
 	const struct slice *of = &slices->sum.slices[slice];
 	return !of->samples && !of->lost && !of->throttled_ns;
@@ -73,7 +73,7 @@ static void shift_row(struct slice_row *row, uint64_t by)
  * Shifts all slices by `by` to make room for earlier times. Returns false if the last `by` slices are
  * in use.
  */
-static bool begin_sooner(struct slices *slices, uint64_t by)
+static bool begin_sooner(struct time_bins *slices, uint64_t by)
 {
 	if (by >= SLICES)
 		return false;
@@ -88,7 +88,7 @@ static bool begin_sooner(struct slices *slices, uint64_t by)
 }
 
 /* Returns the index of the slice for a time; shifts or merges slices until the time fits. */
-static size_t slice_of(struct slices *slices, uint64_t time_ns)
+static size_t slice_of(struct time_bins *slices, uint64_t time_ns)
 {
 	if (!slices->timed)
 		slices->first = time_ns >> slices->shift;
@@ -107,7 +107,7 @@ static size_t slice_of(struct slices *slices, uint64_t time_ns)
 	}
 }
 
-static bool add_at(struct slices *slices, uint32_t cpu, uint64_t time_ns, const struct slice *what)
+static bool add_at(struct time_bins *slices, uint32_t cpu, uint64_t time_ns, const struct slice *what)
 {
 	struct slice_row *row = row_of(slices, cpu);
 	if (!row)
@@ -122,7 +122,7 @@ static bool add_at(struct slices *slices, uint32_t cpu, uint64_t time_ns, const 
 	return true;
 }
 
-bool slices_add_sample(struct slices *slices, const struct sp_sample *sample)
+bool time_bins_add_sample(struct time_bins *slices, const struct sp_sample *sample)
 {
 	static const struct slice one = {.samples = 1};
 	return add_at(slices, sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX,
@@ -130,7 +130,7 @@ bool slices_add_sample(struct slices *slices, const struct sp_sample *sample)
 }
 
 /* Adds a throttled span, which may extend over several slices. */
-static bool add_throttling(struct slices *slices, const struct sp_throttling *throttling)
+static bool add_throttling(struct time_bins *slices, const struct sp_throttling *throttling)
 {
 	struct slice_row *row = row_of(slices, throttling->cpu);
 	uint64_t at_ns = throttling->begin_ns, end_ns = throttling->end_ns;
@@ -154,7 +154,7 @@ static bool add_throttling(struct slices *slices, const struct sp_throttling *th
 	return true;
 }
 
-bool slices_add_losses(struct slices *slices, const struct sp_losses *losses)
+bool time_bins_add_losses(struct time_bins *slices, const struct sp_losses *losses)
 {
 	bool done = true;
 	for (size_t i = 0; i < sp_losses_moment_count(losses) && done; i++) {

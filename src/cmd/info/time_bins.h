@@ -24,7 +24,7 @@ struct slice_row {
 };
 
 /* Time slices of all CPUs. Zeroed: empty. */
-struct slices {
+struct time_bins {
 	LIST(struct slice_row) rows; /* by CPU */
 	struct slice_row sum;
 	unsigned int shift;  /* a slice has 2^shift ns */
@@ -33,11 +33,11 @@ struct slices {
 	struct slice_row *last; /* row of the last addition; NULL: none yet */
 };
 
-void slices_deinit(struct slices *slices);
+void time_bins_deinit(struct time_bins *slices);
 
 /* Adds a sample. Returns false when out of memory. */
-bool slices_add_sample(struct slices *slices, const struct sp_sample *sample);
+bool time_bins_add_sample(struct time_bins *slices, const struct sp_sample *sample);
 /* Adds the losses of the whole recording, after all samples. Returns false when out of memory. */
-bool slices_add_losses(struct slices *slices, const struct sp_losses *losses);
+bool time_bins_add_losses(struct time_bins *slices, const struct sp_losses *losses);
 
 #endif
