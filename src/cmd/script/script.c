@@ -168,7 +168,7 @@ static void fail(struct relay *relay, struct sp_error *error)
 	pthread_mutex_unlock(&relay->lock);
 }
 
-static void *tell(void *arg)
+static void *batches_format(void *arg)
 {
 	struct relay *relay = arg;
 	size_t count = sp_script_batch_count(relay->script);
@@ -195,15 +195,15 @@ static void *tell(void *arg)
 }
 
 /* Formats all batches by `count` threads, one of which is the caller's. Returns the exit status. */
-static int run_threads(struct relay *relay, unsigned int count)
+static int batches_run_threads(struct relay *relay, unsigned int count)
 {
 	pthread_t threads[THREADS_MAX];
 	unsigned int started = 0;
 	pthread_mutex_init(&relay->lock, NULL);
 	pthread_cond_init(&relay->turned, NULL);
-	while (started + 1 < count && !pthread_create(&threads[started], NULL, tell, relay))
+	while (started + 1 < count && !pthread_create(&threads[started], NULL, batches_format, relay))
 		started++;
-	tell(relay);
+	batches_format(relay);
 	for (unsigned int i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 	pthread_cond_destroy(&relay->turned);
@@ -219,7 +219,7 @@ static int run_threads(struct relay *relay, unsigned int count)
 #define SHOWN_NAMELESS 6
 
 /* Prints files whose samples have no symbols, with reason and remedy, like report. */
-static void say_nameless(const struct script_view *view, const struct sp_script *script)
+static void nameless_files_print(const struct script_view *view, const struct sp_script *script)
 {
 	struct sp_nameless shown[SHOWN_NAMELESS];
 	size_t count = sp_script_nameless(script, shown, SHOWN_NAMELESS);
@@ -254,8 +254,8 @@ static void report_unproven(const struct script_view *view, const struct sp_scri
 }
 
 /* Prints losses, samples without symbols, failed unwinding, and a missing end of the recording. */
-static void say_limits(const struct script_view *view, const struct sp_script *script,
-		       struct sp_reader *reader)
+static void limits_print(const struct script_view *view, const struct sp_script *script,
+			 struct sp_reader *reader)
 {
 	const struct sp_error *refusal = sp_script_unwinding_refusal(script);
 	uint64_t lost = sp_script_lost(script);
@@ -268,7 +268,7 @@ static void say_limits(const struct script_view *view, const struct sp_script *s
 		diag_say("%s: %s", view->info->path, text);
 	if (view->arguments->format == SCRIPT_JSON ||
 	    script_has_field(view->arguments, FIELD(SYM))) {
-		say_nameless(view, script);
+		nameless_files_print(view, script);
 		report_unproven(view, script);
 	}
 	if (lost)
@@ -281,7 +281,7 @@ static void say_limits(const struct script_view *view, const struct sp_script *s
 		diag_say("%s", note);
 }
 
-static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_reader *reader)
+static int script_print(struct sp_ctx *ctx, struct script_view *view, struct sp_reader *reader)
 {
 	const struct script_arguments *arguments = view->arguments;
 	struct sp_filter filter;
@@ -300,10 +300,10 @@ static int tell_script(struct sp_ctx *ctx, struct script_view *view, struct sp_r
 	if (arguments->format == SCRIPT_TEXT && script_has_counts(reader))
 		status |= script_put_counts(view, reader, pager.out);
 	struct relay relay = {.view = view, .script = script, .out = pager.out};
-	status |= run_threads(&relay, thread_count(view, sp_script_batch_count(script)));
+	status |= batches_run_threads(&relay, thread_count(view, sp_script_batch_count(script)));
 	pager.errnum = relay.errnum;
 	status |= pager_close(&pager);
-	say_limits(view, script, reader);
+	limits_print(view, script, reader);
 	sp_script_free(script);
 	return status;
 }
@@ -347,7 +347,7 @@ static int script_recording(struct sp_ctx *ctx, void *data, struct recordings *r
 		return 1;
 	int status = 1;
 	if (view_init(&view, ctx, arguments, recordings))
-		status = tell_script(ctx, &view, reader);
+		status = script_print(ctx, &view, reader);
 	else
 		diag_say("out of memory");
 	view_deinit(&view);
