@@ -144,7 +144,7 @@ bool script_has_counts(struct sp_reader *reader)
 }
 
 /* Names events without counts: the recorded machine lacked them. perf script prints zeros. */
-static void say_uncounted(const struct counts *counts)
+static void uncounted_events_print(const struct counts *counts)
 {
 	const struct sp_reader *reader = counts->view->reader;
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
@@ -175,7 +175,7 @@ int script_put_counts(const struct script_view *view, struct sp_reader *reader, 
 	}
 	sp_reader_rewind(reader);
 	if (good)
-		say_uncounted(&counts);
+		uncounted_events_print(&counts);
 	else
 		diag_say("out of memory");
 	free(counts.counted);
