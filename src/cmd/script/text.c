@@ -391,8 +391,8 @@ static void put_more(struct printer *printer, const struct sp_script_item *item,
  * Prints the line of one event for a sample. `own` is the event that took the sample; `event` may be
  * another counter in it.
  */
-static void tell_sample(struct printer *printer, const struct sp_script_item *item,
-			const struct sp_event *own, const struct sp_event *event, uint64_t period)
+static void sample_print(struct printer *printer, const struct sp_script_item *item,
+			 const struct sp_event *own, const struct sp_event *event, uint64_t period)
 {
 	struct buffer *out = &printer->out;
 	uint64_t fields = fields_of(printer, event);
@@ -445,8 +445,8 @@ static void put_sample(struct printer *printer, const struct sp_script_item *ite
 		return;
 	if (!printer->view->counters || !(sample->present & PERF_SAMPLE_READ)) {
 		if (is_shown(printer, item, own))
-			tell_sample(printer, item, own, own,
-				    sample->present & PERF_SAMPLE_PERIOD ?
+			sample_print(printer, item, own, own,
+				     sample->present & PERF_SAMPLE_PERIOD ?
 					    sample->period : own->attr.sample_period);
 		return;
 	}
@@ -455,7 +455,7 @@ static void put_sample(struct printer *printer, const struct sp_script_item *ite
 		const struct sp_event *event;
 		event = script_take_counter(printer, own, sample, i, &period);
 		if (event && is_shown(printer, item, event))
-			tell_sample(printer, item, own, event, period);
+			sample_print(printer, item, own, event, period);
 	}
 }
 
