@@ -65,7 +65,7 @@ static void fill_table(const struct run *run, enum sp_stat_span span, struct sta
 		table->event_count = 0;
 }
 
-void run_print_interval(struct run *run)
+void stat_run_print_interval(struct run *run)
 {
 	struct counting *counting = run->counting;
 	const struct stat_style *style = &counting->style;
@@ -171,7 +171,7 @@ static void print_whole(struct run *run)
 }
 
 /* Prints notes and explanations of missing counts. */
-static void say_notes(const struct run *run)
+static void notes_print(const struct run *run)
 {
 	const struct stat_arguments *arguments = run->counting->arguments;
 	size_t count;
@@ -206,7 +206,7 @@ static bool keep_time(struct counting *counting, double elapsed_ns)
 }
 
 /* Adds a finished run to the means, and after the last run prints the result. */
-void run_finish(struct run *run, bool last)
+void stat_run_finish(struct run *run, bool last)
 {
 	struct counting *counting = run->counting;
 	const struct stat_arguments *arguments = counting->arguments;
@@ -221,12 +221,12 @@ void run_finish(struct run *run, bool last)
 	}
 	if (arguments->interval_ms && !arguments->summary) {
 		if (last)
-			say_notes(run);
+			notes_print(run);
 		return;
 	}
 	if (last || !arguments->runs) {
 		print_whole(run);
-		say_notes(run);
+		notes_print(run);
 	}
 	fflush(counting->style.out);
 	/* With -r 0, each run has its own result. */

@@ -40,9 +40,9 @@ bool counting_open_output(struct counting *counting);
 bool counting_close_output(struct counting *counting);
 
 /* Reads the counters and prints their counts since the last interval. */
-void run_print_interval(struct run *run);
+void stat_run_print_interval(struct run *run);
 
 /* Adds a finished run to the means, and prints counts and notes that are due. `last`: no run follows. */
-void run_finish(struct run *run, bool last);
+void stat_run_finish(struct run *run, bool last);
 
 #endif

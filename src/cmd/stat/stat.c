@@ -27,7 +27,7 @@ static void obey(struct run *run, enum control_command command)
 	case CONTROL_DISABLE:
 		/* Prints the counts before the disable command as an interval, as in perf. */
 		if (print)
-			run_print_interval(run);
+			stat_run_print_interval(run);
 		session_add_error(&counting->session, sp_stat_disable(run->stat));
 		break;
 	case CONTROL_STOP:
@@ -93,7 +93,7 @@ static void do_what_is_due(struct run *run)
 	if (is_due(&run->next_read_ns, now, sp_stat_period_ms(run->stat) * NS_PER_MS))
 		session_add_error(&counting->session, sp_stat_read(run->stat));
 	if (is_due(&run->next_print_ns, now, counting->arguments->interval_ms * NS_PER_MS))
-		run_print_interval(run);
+		stat_run_print_interval(run);
 	if (is_due(&run->end_ns, now, 0))
 		counting->session.expects_term = true;
 }
@@ -173,7 +173,7 @@ static void count(struct run *run)
 	end_command(run);
 	session_add_error(&counting->session, sp_stat_stop(run->stat));
 	if (rest)
-		run_print_interval(run);
+		stat_run_print_interval(run);
 }
 
 /* Prints why a run could not begin; the exit status of a command that was not executed explains it too. */
@@ -226,7 +226,7 @@ static void counting_run_once(struct counting *counting, uint64_t index)
 			session_add_error(&counting->session, sp_stat_record_round(run.stat, true));
 		bool last = index + 1 == arguments->runs || counting->session.stopped;
 		if (!counting->session.failed)
-			run_finish(&run, last);
+			stat_run_finish(&run, last);
 		if (counting->session.failed)
 			counting->status = EXIT_RECORDER << 8;
 	}
