@@ -74,7 +74,7 @@ static void entry_json(struct json *json, const struct sp_catalog_entry *entry)
 }
 
 /* Prints why there are no events of a kind that most machines have. */
-static void say_none(const struct sp_catalog_options *options)
+static void no_events_explain(const struct sp_catalog_options *options)
 {
 	static const struct {
 		const char *kind, *why;
@@ -153,7 +153,7 @@ static int show_events(struct sp_ctx *ctx, const struct list *list,
 	for (size_t i = 0; (note = sp_catalog_note(catalog, i)); i++)
 		diag_say("%s", note);
 	if (!count)
-		say_none(options);
+		no_events_explain(options);
 	sp_catalog_free(catalog);
 	return status ? status : !count;
 }
