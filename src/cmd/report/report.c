@@ -297,9 +297,9 @@ static void choose_one_event(struct report *report)
  * Prints to standard error why samples or call chains are missing. For text only what the report itself
  * lacks.
  */
-static void say_what_is_missing(const struct report_arguments *arguments,
-				const struct recordings *recordings,
-				const struct report *report)
+static void missing_data_print(const struct report_arguments *arguments,
+			       const struct recordings *recordings,
+			       const struct report *report)
 {
 	bool several = recordings->count > 1;
 	const char *subject = several ? "these recordings" : report->path;
@@ -338,7 +338,7 @@ static int write_report(const struct report_arguments *arguments,
 	status |= pager_close(&pager);
 	if (!done)
 		diag_say("out of memory");
-	say_what_is_missing(arguments, recordings, report);
+	missing_data_print(arguments, recordings, report);
 	return done ? status : 1;
 }
 
