@@ -15,7 +15,7 @@
 struct buffer {
 	char *text;
 	size_t count, capacity;
-	enum text_form form; /* form of names */
+	enum text_form form; /* form in which buffer_name() writes names */
 	bool failed;
 };
 

@@ -7,7 +7,7 @@
 
 struct command {
 	const char *name;
-	const char *summary; /* one line for `sprof help` */
+	const char *summary; /* one line in `sprof help` */
 	/* argv[0] is the command's name. Returns the exit status. */
 	int (*run)(struct sp_ctx *ctx, int argc, char **argv);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages contain names that programs chose, and are shown on terminals, at once or later from a log.
- * So each message is written as one line, without control characters.
+ * Messages contain names that programs chose, and may be shown on a terminal, at once or later from a
+ * log. Each is therefore written as one line, without control characters.
  */
 #include "diag.h"
 

@@ -6,7 +6,7 @@
 #include <sprof/sprof.h>
 #include "options.h"
 
-/* Number of feature bits in a header. */
+/* Number of possible feature bits in the file's header. */
 #define INPUT_FEATURES 256
 
 /*
@@ -38,7 +38,7 @@ int input_damage(struct sp_reader *reader);
 
 #define INPUT_TEXT 192
 
-/* Writes the time span missing at a place of damage, in parentheses; "" if unknown. */
+/* Writes the time span of records missing at damage `index`, in parentheses; "" if unknown. */
 const char *input_missing(struct sp_reader *reader, size_t index, char text[INPUT_TEXT]);
 
 /*

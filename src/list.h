@@ -2,12 +2,12 @@
 /*
  * A growing array of any type; zeroed, it is empty:
  *
- *	LIST(int) fds = {0};
- *	int *slot = list_push(&fds);       NULL when out of memory
- *	for (size_t i = 0; i < fds.count; i++) use(fds.items[i]);
- *	free(fds.items);
+ *     LIST(int) fds = {0};
+ *     int *slot = list_push(&fds);    NULL when out of memory
+ *     for (size_t i = 0; i < fds.count; i++) use(fds.items[i]);
+ *     free(fds.items);
  *
- * Items move when it grows: keep indexes, not pointers. (What the library has for itself is not
+ * Growing moves the items: keep indexes, not pointers. (The library has its own list, which is not
  * exported.)
  */
 #ifndef LIST_H

@@ -30,7 +30,10 @@ static void help(FILE *out)
 	      "'sprof help COMMAND' lists options, 'man sprof' lists tasks.\n", out);
 }
 
-/* Flushes stdio: a full disk at this point must not end with status 0. */
+/*
+ * Flushes standard output if `status` is 0. Returns the exit status: 1 after a write error, such as a
+ * full disk.
+ */
 static int finish(int status)
 {
 	struct pager none = {.out = stdout};

@@ -46,7 +46,7 @@ bool option_reject(const struct option *option, const char *text, const char *wa
 bool option_text_number(const char *text, uint64_t low, uint64_t high, uint64_t *ret)
 {
 	if (*text < '0' || *text > '9')
-		return false; /* strtoull() takes blanks and signs */
+		return false; /* strtoull() would accept blanks and signs */
 	char *end;
 	errno = 0;
 	uint64_t value = strtoull(text, &end, text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10);
@@ -159,7 +159,7 @@ static const char *item_end(const char *text)
 		else if (*at == ',' && depth == 0)
 			return at;
 	}
-	/* Brackets that do not match are part of an operator's name: all is one item. */
+	/* Unbalanced brackets belong to an operator's name: takes the rest as one item. */
 	return text + strlen(text);
 }
 
@@ -395,10 +395,10 @@ static bool parse_short(struct scan *scan, const char *letters)
 	return true;
 }
 
-/* Moves the words of an option, at [start, scan->at), before the operands seen so far. */
+/* Moves an option's words, [start, scan->at), before the operands found so far. */
 static void move_before_operands(struct scan *scan, int start, int operands)
 {
-	char *words[2]; /* an option and its value: never more */
+	char *words[2]; /* an option and its value: at most two */
 	size_t count = (size_t)(scan->at - start);
 	char **first = &scan->argv[start - operands];
 	memcpy(words, &scan->argv[start], count * sizeof(*words));

@@ -88,12 +88,12 @@ struct option {
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = (value_), .parse = (parse_), __VA_ARGS__}
 
-/* Like OPTION_CALL, with an optional argument. */
+/* Option like OPTION_CALL, with an optional argument. */
 #define OPTION_CALL_OPTIONAL(letter_, name_, argument_, value_, parse_, help_, ...)         \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = (value_), .parse = (parse_), .optional = true, __VA_ARGS__}
 
-/* Like OPTION_CALL, with an optional argument that is never the next word. */
+/* Option like OPTION_CALL, with an optional argument that must be attached: -xVALUE, --name=VALUE. */
 #define OPTION_CALL_ATTACHED(letter_, name_, argument_, value_, parse_, help_, ...)         \
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = (value_), .parse = (parse_), .optional = true, .attached = true, __VA_ARGS__}
@@ -163,12 +163,12 @@ struct option_refusal {
 	const char *why;
 };
 
-/* Arguments that a command takes. */
+/* Options and help of a command. */
 struct option_usage {
-	const char *const *synopses; /* "sprof record [OPTION]... [--] COMMAND"; NULL-terminated */
-	const char *about;           /* a sentence or two below them */
+	const char *const *synopses; /* usage: "sprof record [OPTION]... [--] COMMAND"; NULL-terminated */
+	const char *about;           /* a sentence or two printed after the synopses */
 	const char *example;         /* a command that most users need, or NULL */
-	const struct option *options; /* until OPTION_END */
+	const struct option *options; /* ended by OPTION_END */
 	const char *footer;          /* text below all options, or NULL */
 	const struct option_refusal *refusals; /* or NULL */
 	bool stop_at_operand;        /* words after the first operand are not parsed */

@@ -96,7 +96,7 @@ struct pager pager_open(bool wanted)
 	struct pager pager = {.out = stdout};
 	const char *command = pager_command();
 	int input;
-	/* The child's output and stdio's buffer must not mix. */
+	/* Flushes earlier output, which must precede the pager's. */
 	fflush(stdout);
 	if (wanted && command && isatty(STDOUT_FILENO))
 		pager.pid = pager_start(command, &input);

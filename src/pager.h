@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Standard output of a command, or a pager in front of it. Closing it reports whether all output
- * arrived.
+ * Standard output of a command, directly or through a pager. Closing it reports whether all output was
+ * written.
  */
 #ifndef PAGER_H
 #define PAGER_H
@@ -12,7 +12,7 @@
 
 struct pager {
 	FILE *out;
-	pid_t pid; /* the pager's; 0: no pager */
+	pid_t pid; /* pid of the pager; 0: no pager */
 	int errnum; /* errno of a failed write: the stream does not keep it; 0: none */
 };
 

@@ -31,7 +31,7 @@ struct term {
  */
 struct term term_of_stdout(enum term_colour colour);
 
-/* Starts and ends a style; nothing where there are no colours. */
+/* Start and end a style. Write nothing if there are no colours. */
 void term_begin(const struct term *term, enum term_style style, FILE *out);
 void term_end(const struct term *term, enum term_style style, FILE *out);
 

@@ -27,7 +27,7 @@ size_t text_put(uint32_t code, char *buffer);
 
 /* Forms in which text of unknown origin is written. */
 enum text_form {
-	TEXT_ONE_LINE, /* its bytes, with line feed and carriage return as \n and \r */
+	TEXT_ONE_LINE, /* bytes unchanged, except line feed and carriage return as \n and \r */
 	TEXT_SHOWN,    /* invalid UTF-8 and characters unsafe on a terminal as U+FFFD */
 	TEXT_SHOWN_ASCII, /* like TEXT_SHOWN, with '?' for each non-ASCII character */
 };
@@ -44,13 +44,13 @@ uint32_t text_shown(uint32_t code, enum text_form form);
 #define TEXT_PIECE 4
 
 /*
- * Returns the next piece to write, in the text itself or in `buffer`, and advances *text after it.
+ * Returns the next piece to write in this form, within the text or in `buffer`, and advances *text.
  * *size_ret is 0 at the end.
  */
 const char *text_piece(const char **text, enum text_form form, char buffer[TEXT_PIECE],
 		       size_t *size_ret);
 
-/* Writes the whole text to a stream. */
+/* Writes a text in this form to a stream. */
 void text_write(const char *text, enum text_form form, FILE *out);
 
 /*

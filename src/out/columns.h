@@ -17,7 +17,7 @@ enum column_kind {
 	COLUMN_EVENT_RANGE,
 	COLUMN_RATIO,
 	COLUMN_RATIO_RANGE,
-	COLUMN_KEY, /* plus enum sp_key */
+	COLUMN_KEY, /* COLUMN_KEY + i is the column of enum sp_key i */
 };
 
 #define COLUMN_GAP 2
@@ -26,8 +26,8 @@ enum column_kind {
 #define COLUMN_INLINED " (inlined)"
 
 struct column {
-	int kind; /* enum column_kind */
-	size_t index; /* index of the event or ratio */
+	int kind; /* enum column_kind, or COLUMN_KEY + a key */
+	size_t index; /* index of the group's event or ratio */
 	int width;
 };
 

@@ -17,7 +17,7 @@ static bool has_events(const struct report *report)
 	return report->profile_count > 1 || report_has_key(report, SP_KEY_EVENT);
 }
 
-/* State shared by all rows. */
+/* Columns of the table: keys and options that all rows share. */
 struct columns {
 	const struct report *report;
 	enum sp_key keys[SP_KEY_COUNT];

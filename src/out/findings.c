@@ -21,7 +21,7 @@
 
 /* Findings with the same cause, which are shown as one line. */
 struct group {
-	const struct sp_finding *first; /* with the largest share */
+	const struct sp_finding *first; /* member with the largest share */
 	double share;
 	double effect; /* weight for ordering; groups below SHARE_LEAST are not shown */
 	size_t objects, events; /* members with an object; and without, of one event */

@@ -13,7 +13,7 @@
 /* Widths to which names are cut: each step is tried until the table fits. */
 static const struct {
 	int symbol, name;
-} steps[] = {{40, 18 /* "[kernel.kallsyms]" */}, {28, 12}, {24, 8}};
+} steps[] = {{40, 18 /* width of "[kernel.kallsyms]" */}, {28, 12}, {24, 8}};
 #define BARE_SYMBOL 12
 #define BARE_NAME 3
 

@@ -26,7 +26,7 @@ struct level {
 struct folder {
 	const struct report *report;
 	FILE *out;
-	LIST(struct level) levels; /* open levels */
+	LIST(struct level) levels; /* open levels of the walk */
 	char *line;
 	size_t line_size, line_capacity;
 };

@@ -36,7 +36,7 @@ static void write_name(struct json *json, const char *key, const char *name)
 		json_string(json, key, name);
 }
 
-/* State shared by all rows. */
+/* Keys and options that all rows share. */
 struct row_keys {
 	const struct report *report;
 	enum sp_key keys[SP_KEY_COUNT];

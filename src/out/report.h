@@ -33,8 +33,8 @@ struct report {
 	const struct sp_file_info *info;
 	const struct sp_recording *recordings;
 	size_t recording_count; /* number of recordings; if several, `path` and `info` are of the first */
-	uint64_t duration_ns; /* from the first to the last sample */
-	const struct timeline *timeline; /* NULL: not shown */
+	uint64_t duration_ns; /* time from the first to the last sample */
+	const struct timeline *timeline; /* samples over time; NULL: not shown */
 	bool damaged;
 	const struct sp_profile *const *profiles;
 	size_t profile_count;
@@ -42,12 +42,12 @@ struct report {
 	size_t group_count;
 	const struct sp_finding *const *findings;
 	size_t finding_count;
-	const enum sp_key *keys; /* in the order that the user gave */
+	const enum sp_key *keys; /* keys of rows, in the order that the user gave */
 	size_t key_count;
 	const char *const *field_names; /* names of SP_KEY_FIELD and the following keys */
 	const unsigned int *columns; /* text's columns in order: keys and enum report_column */
 	size_t column_count;     /* 0: default columns */
-	bool children;           /* rows have totals of their own */
+	bool children;           /* rows have computed totals */
 	bool order_by_self;      /* rows are ordered and limited by self, although they have totals */
 	bool hide_rows;          /* text shows the tree only */
 	bool show_samples;       /* text has a column of sample counts */

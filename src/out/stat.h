@@ -18,11 +18,11 @@ struct stat_style {
 	FILE *out;
 	enum stat_kind kind;
 	const char *separator; /* CSV only */
-	bool big_numbers;      /* with the locale's thousands separators; text only */
+	bool big_numbers;      /* print the locale's thousands separators; text only */
 	enum sp_stat_aggregate aggregate;
 	bool skip_zero;        /* omit rows with a count of 0 */
 	bool repeated;         /* several runs: their variation is shown */
-	bool metric_only;      /* print ratios and no counts */
+	bool metric_only;      /* print derived metrics and no counts */
 };
 
 /* Counts of one run or one interval, or the means of several runs. */
@@ -31,7 +31,7 @@ struct stat_table {
 	size_t event_count;
 	const struct sp_stat_place *places;
 	size_t place_count;
-	const struct sp_stat_row *rows;   /* [place * event_count + event] */
+	const struct sp_stat_row *rows;   /* row of place p and event e: [p * event_count + e] */
 	const struct sp_stat_mean *means; /* means of several runs, with the same indexes; NULL: one run */
 	double elapsed_ns;
 	/* First column of each row: the interval's end (has_time), "summary", or none. */

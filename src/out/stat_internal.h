@@ -13,7 +13,7 @@ struct stat_line {
 	const struct sp_stat_event *event;
 	const struct sp_stat_place *place;
 	const struct sp_stat_row *row;
-	const struct sp_stat_mean *mean; /* NULL: one run */
+	const struct sp_stat_mean *mean; /* means of several runs; NULL: one run */
 	struct sp_stat_derived derived[2];
 	size_t derived_count;
 	int unit_width;

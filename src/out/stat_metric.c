@@ -10,7 +10,7 @@
 
 #define COLUMN_WIDTH 20
 
-/* "branch-misses of all branches" */
+/* Maximum size of a title such as "branch-misses of all branches". */
 #define TITLE_SIZE 160
 
 static bool is_shown(const struct sp_stat_derived *derived)

@@ -13,9 +13,9 @@
 /* Widths of the number and of the event's name; the unit is between them. */
 #define NUMBER_WIDTH 18
 #define NAME_WIDTH 32
-#define NAME_WIDTH_NONE 25 /* width if nothing was counted */
+#define NAME_WIDTH_NONE 25 /* width of the name column if nothing was counted */
 
-/* The longest bar of --table. */
+/* Longest bar of --table, in characters. */
 #define BAR_MAX 50
 
 static void put_number(const struct stat_line *line, double number, int width)

@@ -11,7 +11,7 @@
 #include "out/table.h"
 #include "out/timeline.h"
 
-/* Column at which the words of the head begin. */
+/* Indentation of the head's lines. */
 #define INDENT 2
 
 static void write_styled(const struct report *report, enum term_style style, const char *text,

@@ -21,10 +21,10 @@
 #define SHOWN_TIMES 2
 
 struct curve {
-	double columns[COLUMNS_MAX]; /* samples */
+	double columns[COLUMNS_MAX]; /* samples in each column */
 	size_t count;
 	double peak;
-	double width_ns; /* width of a column */
+	double width_ns; /* time that a column spans */
 };
 
 /*

@@ -38,11 +38,11 @@ struct line {
 	size_t hidden_count;
 };
 
-/* One open level of the walk. */
+/* Open level of the walk: a node whose children are being written. */
 struct level {
-	const struct sp_tree_node *node; /* its children are being written */
+	const struct sp_tree_node *node; /* node whose children are being written */
 	size_t next, shown;
-	size_t guide_size; /* size of the guides before the children */
+	size_t guide_size; /* length of `guides` before the children's part */
 	double hidden;
 	size_t hidden_count;
 };

@@ -14,20 +14,20 @@ struct selection_time {
 	bool percent;
 	bool begin_offset, end_offset; /* the time is "+SECONDS", ns after the first sample */
 	bool has_end;
-	uint64_t begin_ns, end_ns; /* inclusive */
+	uint64_t begin_ns, end_ns; /* ns; both bounds are inclusive */
 	double begin, end;         /* bounds of a percent part, as fractions of the span */
 };
 
 /* Values of the options. Strings are borrowed from argv; NULL: not given. */
 struct selection {
-	const char *input;            /* -i */
+	const char *input;            /* value of -i */
 	const char *const *operands; /* files named without -i */
 	size_t operand_count;
 	const char *symfs, *vmlinux, *kallsyms, *unwinder;
 	bool debuginfod, force;
 	struct option_strings comms, dsos, symbols, events, focus, ignore;
 	struct option_numbers pids, tids, cpus;
-	struct selection_time parts[SELECTION_TIMES]; /* in the order given */
+	struct selection_time parts[SELECTION_TIMES]; /* parts of --time, in the order given */
 	size_t time_count;
 	int inlines, pager; /* -1: not given */
 	bool whole_paths, quiet, verbose;

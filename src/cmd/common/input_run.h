@@ -8,7 +8,7 @@
 struct input_run {
 	struct selection *selection;
 	bool header_only;
-	/* Does the command's work and prints the damage it met; returns an exit status. */
+	/* Does the command's work and prints the recordings' damage. Returns the exit status. */
 	int (*read)(struct sp_ctx *ctx, void *arguments, struct recordings *recordings);
 	void *arguments;
 };

@@ -22,10 +22,10 @@
 #define NS_PER_MS 1000000ull
 
 struct session {
-	int signal_fd;     /* -1: closed */
+	int signal_fd;     /* descriptor that reads signals; -1: closed */
 	sigset_t blocked, old;
 	bool stopped;      /* end the loop: after a signal, "stop", a full file or a deadline */
-	bool interrupted;  /* received a terminal's ^C that the command received too */
+	bool interrupted;  /* received the terminal's ^C, which the command received too */
 	bool expects_term; /* this process ends the command by SIGTERM: no failure */
 	bool failed;
 };
@@ -52,7 +52,7 @@ const char **session_cmdline(int argc, char **argv);
  * yet. Returns false after printing the error; signal_fd is -1 then.
  */
 bool session_open(struct session *session, const int *signals, const int *ignored);
-/* Accepts a session whose signal_fd is -1. */
+/* Closes signal_fd. Does nothing if it is -1. */
 void session_close(struct session *session);
 
 /* Blocks the signals given to session_open(). */
@@ -84,7 +84,7 @@ void session_add_error(struct session *session, struct sp_error *error);
 /* Returns a command's wait status; 0 in place of an expected end by SIGTERM. */
 int session_status(const struct session *session, int status);
 
-/* A thread that watches a long call of another thread. */
+/* Helper thread that watches signals during a long call of another thread. */
 struct session_watch {
 	int done_fd; /* readable when the call has returned */
 	pthread_t thread;

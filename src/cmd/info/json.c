@@ -178,7 +178,7 @@ static void json_features(struct json *json, const struct info *info)
 	json_end_lines(json, '}');
 }
 
-/* Writes the losses at a place of damage; leaves out a member that is unknown. */
+/* Writes the times between which records are missing at damage `index`; omits unknown ones. */
 static void json_missing(struct json *json, const struct info *info, size_t index)
 {
 	uint64_t from_ns, to_ns;

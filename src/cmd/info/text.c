@@ -144,7 +144,7 @@ static void put_event(const struct term *term, const char *name, uint64_t sample
 	putc('\n', out);
 }
 
-/* Warns below an event that samples in step with timers. */
+/* Prints a warning below an event whose samples are in step with timers. */
 static void put_lock_in(const struct perf_event_attr *attr, FILE *out)
 {
 	struct sp_lock_in lock_in;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit of memory for CPU numbers of a damaged file; no machine has more CPUs. */
+/* Limit on rows of CPUs, so that a damaged file's CPU numbers cannot exhaust memory. */
 #define CPUS_MAX 8192
 
 void time_bins_deinit(struct time_bins *slices)

@@ -17,7 +17,7 @@ struct slice {
 };
 
 struct slice_row {
-	uint32_t cpu; /* UINT32_MAX: not known */
+	uint32_t cpu; /* UINT32_MAX: unknown CPU */
 	struct slice all; /* sum over all times, and of samples without a time */
 	uint64_t throttled;
 	struct slice slices[SLICES];
@@ -25,12 +25,12 @@ struct slice_row {
 
 /* Time slices of all CPUs. Zeroed: empty. */
 struct time_bins {
-	LIST(struct slice_row) rows; /* by CPU */
+	LIST(struct slice_row) rows; /* rows of CPUs, ordered by CPU number */
 	struct slice_row sum;
 	unsigned int shift;  /* a slice has 2^shift ns */
 	uint64_t first;      /* number of the first slice, counted from time 0 */
 	bool timed;
-	struct slice_row *last; /* row of the last addition; NULL: none yet */
+	struct slice_row *last; /* row used by the last addition; NULL: none yet */
 };
 
 void time_bins_deinit(struct time_bins *slices);

@@ -47,7 +47,7 @@ static void *cancel_late(void *arg)
 	return NULL;
 }
 
-/* Contents of the line. */
+/* Content of the summary line. */
 struct answer {
 	const char *path;
 	const struct sp_profile *profile;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Whether `word` names a program: a path, or an executable file in PATH. */
+/* Returns whether `word` names a program: a path, or an executable file in PATH. */
 bool program_is_given(const char *word);
 
 /*

@@ -65,7 +65,7 @@ static void restore_signals(const struct recording *recording)
 	session_restore(&recording->session);
 }
 
-/* SIGUSR1: disables all events if one is enabled, else enables them. */
+/* Handles SIGUSR1: disables all events if any is enabled, else enables them. */
 static void toggle_sampling(struct recording *recording)
 {
 	struct sp_capture *capture = recording->capture;

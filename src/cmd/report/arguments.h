@@ -31,7 +31,7 @@ struct report_arguments {
 	size_t field_count;
 	bool raw_trace;
 	const char *parent; /* --parent; NULL: not given */
-	bool exclude_other; /* leave out samples without a parent */
+	bool exclude_other; /* hide samples without a parent */
 	const char *callers, *callees; /* function of --callers, --callees; NULL: not given */
 	int children; /* --children; -1: not given */
 	int branches; /* -1: not given; report_arguments_settle() sets 0 or 1 */
@@ -39,7 +39,7 @@ struct report_arguments {
 	int group; /* --group; -1: not given */
 	uint64_t time_quantum_ns;
 	enum sp_tree_order tree;
-	bool tree_ordered; /* --call-graph names the order */
+	bool tree_ordered; /* --call-graph was given with "caller" */
 	double limit; /* least share shown; -1: not given */
 	uint64_t max_stack; /* most frames of a stack; 0: all */
 	bool tree_lines, collapse_recursion;

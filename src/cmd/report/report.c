@@ -170,8 +170,8 @@ struct lists {
 	const struct sp_finding **findings;
 	struct joint_view *groups;
 	const struct sp_profile **members; /* profiles of all groups */
-	uint64_t *periods; /* one for each profile */
-	struct sp_time_bins *bins;         /* one for each profile */
+	uint64_t *periods; /* sampling period of each profile */
+	struct sp_time_bins *bins;         /* samples over time of each profile */
 };
 
 static void lists_deinit(struct lists *lists)

@@ -12,7 +12,9 @@
 /* Limit on the code between two branches, as in perf: what fits with its last instruction. */
 #define BLOCK_MAX (16384 - SP_INSTRUCTION_MAX)
 
-/* Bytes of code shown after the target of the newest branch if the next branch is missing. */
+/*
+ * Bytes of code printed after the newest branch's target if the branch that ended it was not recorded.
+ */
 #define TAIL_SIZE 128
 
 /*
@@ -135,7 +137,7 @@ static void put_function(struct walk *walk, uint64_t ip)
 	buffer_char(out, '\n');
 }
 
-/* Prints how often, at least, each event counted by the branches occurred in the block. */
+/* Prints how often each event occurred in the block, at least, by the branch's counters. */
 static void put_counters(struct walk *walk, size_t index)
 {
 	const struct sp_reader *reader = walk->printer->view->reader;

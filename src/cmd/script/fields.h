@@ -49,7 +49,7 @@ enum field {
 	FIELD_BRCNTR,
 	FIELD_MACHINE_PID,
 	FIELD_VCPU,
-	FIELD_TRANSACTION, /* ours */
+	FIELD_TRANSACTION, /* a field of sprof, not of perf */
 	FIELD_COUNT,
 };
 

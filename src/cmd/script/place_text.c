@@ -103,7 +103,7 @@ static const struct place_text *text_of(struct printer *printer, const struct sp
 	return text;
 }
 
-/* True if --stop-bt names a function of the place: the chain ends there. */
+/* Returns true if --stop-bt names a function of the place: the call chain ends there. */
 static bool stops_at(const struct printer *printer, const struct sp_place *place)
 {
 	const struct option_strings *stops = &printer->view->arguments->stops;

@@ -26,7 +26,7 @@ struct script_arguments {
 	uint64_t max_stack, max_blocks; /* 0: no limit */
 };
 
-/* Works like report_arguments_parse(). */
+/* Parses the command line, with the contract of report_arguments_parse(). */
 int script_arguments_parse(struct script_arguments *arguments, int argc, char **argv);
 void script_arguments_deinit(struct script_arguments *arguments);
 
@@ -49,13 +49,13 @@ struct script_view {
 	const struct sp_reader *reader;
 	const struct sp_file_info *info;
 	enum sp_architecture architecture;
-	enum text_form form;              /* form of names */
+	enum text_form form;              /* form in which names are written */
 	int name_width;                   /* width of the longest event name */
 	bool traces;                      /* tracepoint fields can be printed */
 	bool chains;                      /* call chains are shown, if samples have them */
 	bool counters;                    /* each counter in a sample is printed as a sample of its event */
-	LIST(struct script_cgroup) cgroups;   /* by id */
-	LIST(struct script_machine) machines; /* by sample id; filled if a field needs them */
+	LIST(struct script_cgroup) cgroups;   /* ordered by id */
+	LIST(struct script_machine) machines; /* ordered by sample id; filled if a field needs them */
 	unsigned int branch_counter_width; /* bits of each counter in a branch entry */
 };
 

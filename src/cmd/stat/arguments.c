@@ -86,7 +86,7 @@ static bool parse_separator(const struct option *option, const char *text)
 	return true;
 }
 
-/* Rejects options that exclude each other. Returns false after printing the error. */
+/* Checks for options that exclude each other. Returns false after printing the error. */
 static bool check(const struct stat_arguments *arguments)
 {
 	const struct sp_stat_options *options = &arguments->options;

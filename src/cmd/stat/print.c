@@ -183,8 +183,8 @@ static void notes_print(const struct run *run)
 		diag_say("--metric-only: no metrics for these events; try -e "
 			 "cycles,instructions,branches,branch-misses");
 	/*
-	 * Explains missing counts of events that the user named. For the default events, rows say
-	 * enough.
+	 * Explains missing counts of events that the user named. For default events, "<not supported>"
+	 * in the row is enough.
 	 */
 	bool explain = arguments->verbose || (arguments->events.count && !arguments->quiet &&
 					      run->counting->style.kind == STAT_TEXT);

@@ -75,7 +75,7 @@ static void fill(struct sp_stat *stat, struct stat_table *table)
 	table->places = sp_stat_places(stat, &table->place_count);
 }
 
-/* Prints the target by the command line in the file. */
+/* Prints the header with the counted command, from the command line in the file. */
 static void put_header(const struct stat_style *style, const struct sp_reader *reader)
 {
 	const struct sp_file_info *info = sp_reader_info(reader);

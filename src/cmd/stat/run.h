@@ -15,7 +15,7 @@ struct counting {
 	struct stat_style style;
 	struct control control;
 	const char *what;          /* target for the header: 'COMMAND ARG' */
-	struct session session;    /* expects_term: of the current run */
+	struct session session;    /* expects_term applies to the current run */
 	struct sp_stat_mean elapsed;
 	double *runs_ns;
 	/* Means of several runs, an item for each row. */
@@ -28,7 +28,7 @@ struct counting {
 struct run {
 	struct counting *counting;
 	struct sp_stat *stat;
-	uint64_t next_print_ns, next_read_ns, enable_ns, end_ns; /* 0: never */
+	uint64_t next_print_ns, next_read_ns, enable_ns, end_ns; /* times of the next actions; 0: never */
 	uint64_t printed_ns;       /* elapsed time at the last printed interval */
 	uint64_t intervals;
 	bool has_metrics;          /* at least one row has a metric for --metric-only */

@@ -13,7 +13,7 @@
 #include "command.h"
 #include "diag.h"
 
-/* Interval of checks whether the targets have ended, for targets without a descriptor to poll. */
+/* Interval in ms at which a run checks whether targets without a pollable descriptor have ended. */
 #define LOOK_MS 100
 
 static void obey(struct run *run, enum control_command command)
