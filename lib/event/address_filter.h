@@ -16,9 +16,9 @@
 #include "base/ctx.h"
 
 /*
- * Translate to the syntax of PERF_EVENT_IOC_SET_FILTER, "filter 0x1139/0x20@/bin/true", with
- * offsets in the file; *ret is the caller's to free. Fails with SP_ERROR_INVALID, naming the
- * character, or SP_ERROR_NOT_FOUND if there is no such file or symbol.
+ * Translates a filter to the syntax of PERF_EVENT_IOC_SET_FILTER, "filter 0x1139/0x20@/bin/true", with
+ * offsets in the file. The caller frees *ret. Fails with SP_ERROR_INVALID and the character's position,
+ * or with SP_ERROR_NOT_FOUND if there is no such file or symbol.
  */
 struct sp_error *address_filter_translate(const struct sp_ctx *ctx, const char *text,
 					  char **ret) SP_MUST_CHECK;

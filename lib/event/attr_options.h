@@ -1,45 +1,50 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Options of a recording's samples and side-band, and their attributes. */
+/* Requested options of samples and metadata records, and the attributes that they set. */
 #ifndef EVENT_ATTR_OPTIONS_H
 #define EVENT_ATTR_OPTIONS_H
 
 #include "event/kernel.h"
 
-/* All zero: nothing. */
+/* Requested options. Zeroed: none. */
 struct event_asked {
-	uint64_t sample_type;    /* PERF_SAMPLE_*, as far as it needs nothing of the below */
-	bool weight;             /* WEIGHT_STRUCT, or WEIGHT of kernels before 5.12 */
-	uint64_t branch_type;    /* PERF_SAMPLE_BRANCH_*: with it, branch stacks are recorded */
-	uint64_t user_registers; /* bits of perf's numbers: registers of user space, kept as they are */
+	uint64_t sample_type;    /* PERF_SAMPLE_*, except bits that need one of the members below */
+	bool weight;             /* request PERF_SAMPLE_WEIGHT_STRUCT, or PERF_SAMPLE_WEIGHT before Linux
+				  * 5.12 */
+	uint64_t branch_type;    /* PERF_SAMPLE_BRANCH_*; not 0: record branch stacks */
+	uint64_t user_registers; /* registers of user space to record, as bits of perf's register numbers */
 	uint64_t interrupt_registers;
 	uint64_t read_format;    /* PERF_FORMAT_TOTAL_TIME_* */
-	uint32_t wakeup_events;  /* wake the reader after so many samples; 0: by a watermark */
-	bool no_samples;         /* events count, and the side-band alone is recorded */
-	bool strict_freq;        /* more than is allowed is an error, not a note */
-	bool inherit_thread;     /* inherited events follow threads only */
+	uint32_t wakeup_events;  /* wake the reader after this many samples; 0: by bytes */
+	bool no_samples;         /* events only count; only metadata is recorded */
+	bool strict_freq;        /* a rate above the kernel's limit is an error, not a note */
+	bool inherit_thread;     /* events are inherited by threads, not by child processes */
 	bool remove_on_exec;
-	bool write_backward;     /* rings go round: the newest samples overwrite the oldest */
-	bool defer_callchain;    /* user frames come later, when they can be read */
-	/* Side-band: */
-	bool mmap_data;          /* mappings that are not executable, too */
+	bool write_backward;     /* rings overwrite the oldest samples by the newest */
+	bool defer_callchain;    /* the kernel defers user frames until they can be read, at the return to
+				  * user space */
+	/* Metadata: */
+	bool mmap_data;          /* record mappings that are not executable, too */
 	bool context_switch, namespaces, cgroup;
 	bool no_bpf_event;
 };
 
-/* Options of all events of the recording. */
+/* Sets attributes for all events of the recording. */
 void event_ask_all(const struct event_asked *asked, const struct event_support *support,
 		   struct perf_event_attr *attr);
 
-/* Options of sampling events; `inherit` must be set already if it is to be. */
+/* Sets attributes for sampling events. attr->inherit must already have its final value. */
 void event_ask_sampling(const struct event_asked *asked, struct perf_event_attr *attr);
 
-/* The one that tells of tasks and mappings; `kernel`: samples are of kernel mode, too. */
+/*
+ * Sets attributes for the event of metadata records (tasks and mappings). `kernel`: kernel mode is
+ * sampled, too.
+ */
 void event_ask_sideband(const struct event_asked *asked, const struct event_support *support,
 			bool kernel, struct perf_event_attr *attr);
 
 /*
- * arm64's functions that call nothing keep their return address in a register (x30), which no
- * frame pointer leads to: it is recorded beside chains of them, as perf does. 0 elsewhere.
+ * Leaf functions of arm64 keep their return address in register x30, to which no frame pointer leads.
+ * It is recorded beside frame pointer chains, as perf does. 0 on other architectures.
  */
 #if defined(__aarch64__)
 #define EVENT_LEAF_REGISTERS (UINT64_C(1) << 30)
@@ -47,7 +52,7 @@ void event_ask_sideband(const struct event_asked *asked, const struct event_supp
 #define EVENT_LEAF_REGISTERS UINT64_C(0)
 #endif
 
-/* For an attr with user call chains by frame pointers. */
+/* Adds the register of EVENT_LEAF_REGISTERS to an attr with user call chains by frame pointers. */
 static inline void event_ask_leaf(struct perf_event_attr *attr)
 {
 	if (!EVENT_LEAF_REGISTERS)
@@ -56,15 +61,15 @@ static inline void event_ask_leaf(struct perf_event_attr *attr)
 	attr->sample_regs_user |= EVENT_LEAF_REGISTERS;
 }
 
-/* The part of sample_type that a dummy needs, which never samples. */
+/* Bits of sample_type for dummy events. They never sample, but their records need an id. */
 #define EVENT_DUMMY_SAMPLE_TYPE                                                          \
 	((uint64_t)(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |          \
 		    PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |          \
 		    PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD))
 
 /*
- * The option that has no effect, since all events are software's: "-W" needs the weights of
- * hardware. NULL: none.
+ * Returns an option without effect because all events are software events: "-W" needs hardware weights.
+ * NULL: none.
  */
 const char *event_ask_in_vain(const struct event_asked *asked, bool all_software);
 

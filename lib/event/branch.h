@@ -11,7 +11,9 @@
 	"any, any_call, any_ret, ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, u, k, hv, " \
 	"stack, no_flags, no_cycles, save_type, hw_index, priv, counter"
 
-/* "any,u" -> PERF_SAMPLE_BRANCH_*; `separator` stands between names. False where one is unknown. */
+/*
+ * Converts "any,u" to PERF_SAMPLE_BRANCH_*. `separator` is between names. False if a name is unknown.
+ */
 bool branch_types_parse(const char *text, size_t size, char separator, uint64_t *ret);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef EVENT_DESCRIBE_H
 #define EVENT_DESCRIBE_H
 
-/* A generic event's description, half a sentence; static. NULL: none. */
+/* Returns a short description of a generic event, a static string; NULL if there is none. */
 const char *event_description(const char *name);
 
 #endif

@@ -12,29 +12,33 @@
 
 struct event_demand {
 	uint64_t tasks, cpus;
-	uint64_t events; /* for each task and CPU, that of the side-band included */
+	uint64_t events; /* events for each task and CPU, including the metadata event */
 };
 
-/* Descriptors: events, and the two of each CPU that have its rings. */
+/* Number of file descriptors: the events, and two for each CPU that hold its rings. */
 uint64_t demand_files(const struct event_demand *demand);
 
 /*
- * Kernel memory besides the rings. Measured with Linux 6.18 on x86-64: 1,670 bytes an event,
- * including 1,352 of the event, 192 of its file, and its link to the task.
+ * Bytes of kernel memory, without the rings. Measured with Linux 6.18 on x86-64: 1,670 bytes for each
+ * event, of which the event has 1,352 and its file 192.
  */
 uint64_t demand_kernel_bytes(const struct event_demand *demand);
 
 /* Available resources. */
 struct demand_limits {
-	uint64_t files;           /* descriptors, with the soft limit raised as far as allowed */
-	uint64_t nr_open;         /* fs.nr_open: what even root can raise it to; 0: not known */
-	uint64_t available_bytes; /* memory; 0: not known */
+	uint64_t files;           /* file descriptors, with the soft limit raised to the hard limit if
+				   * permitted */
+	uint64_t nr_open;         /* fs.nr_open, the limit even for root; 0: unknown */
+	uint64_t available_bytes; /* available memory; 0: unknown */
 };
 
-/* fs.nr_open and MemAvailable are read below the ctx root. */
+/* Reads the limits. fs.nr_open and MemAvailable are read below the ctx root. */
 struct demand_limits demand_limits_read(const struct sp_ctx *ctx, const struct rights *rights);
 
-/* SP_ERROR_LIMIT, with the numbers and what helps, where there is too little. Pure. */
+/*
+ * Fails with SP_ERROR_LIMIT if resources do not suffice; the error has the numbers and a remedy. A pure
+ * function.
+ */
 struct sp_error *demand_check(const struct event_demand *demand, const struct demand_limits *limits,
 			      const struct rights *rights) SP_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Filters of events: whether the kernel takes them, and what it says where it does not. */
+/* Filters of events: tried in advance, with the kernel's own error messages. */
 #ifndef EVENT_FILTER_H
 #define EVENT_FILTER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Groups of events as the kernel takes them, and what of events cannot be recorded at all. */
+/* Groups of events, tried in the kernel, and events that cannot be recorded. */
 #ifndef EVENT_GROUP_H
 #define EVENT_GROUP_H
 
@@ -7,18 +7,18 @@
 
 struct event_grouping {
 	const struct event_kernel *kernel;
-	struct event_plan *plan; /* its samples are planned, each for itself */
+	struct event_plan *plan; /* has the groups' events, each planned alone */
 	const struct event_specs *specs;
-	int32_t pid, cpu;        /* place at which to try */
+	int32_t pid, cpu;        /* task and CPU on which groups are tried */
 };
 
 /*
- * Tries each group together. One that is refused and weak (W) is taken apart, with a note; else it
- * fails with what is wrong. Sets leader and member_count of what is planned.
+ * Tries each group as a whole. A refused weak group (W) is split, with a note; other refused groups are
+ * an error. Sets leader and member_count of the planned events.
  */
 struct sp_error *event_groups_plan(const struct event_grouping *grouping) SP_MUST_CHECK;
 
-/* SP_ERROR_UNSUPPORTED or _INVALID where that event is not one to be recorded so. */
+/* Fails with SP_ERROR_UNSUPPORTED or SP_ERROR_INVALID if the event cannot be recorded as requested. */
 struct sp_error *event_kind_check(const struct event_request *request,
 				  const struct event_spec *spec) SP_MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel as the event folder sees it: system calls, which tests replace, and
- * what this kernel's perf_event_open can do, found out by asking it.
+ * The kernel's interface for lib/event: system calls, which tests replace, and the features of this
+ * kernel's perf_event_open(2), found by trying them.
  */
 #ifndef EVENT_KERNEL_H
 #define EVENT_KERNEL_H
@@ -12,23 +12,25 @@
 #include <sprof/record.h>
 #include "base/error.h"
 
-/* PERF_FORMAT_LOST (Linux 6.0); the header that the build finds may be older. */
+/* PERF_FORMAT_LOST of Linux 6.0; the headers of this build may be older. */
 #define EVENT_FORMAT_LOST (1U << 4)
 
 struct event_kernel {
 	/*
-	 * Calls perf_event_open(2), whose parameters it has: a file descriptor, or -errno. attr is only
-	 * read; if its size is that of newer kernels, it has that many bytes.
+	 * Calls perf_event_open(2) with its parameters. Returns a file descriptor, or -errno. *attr is
+	 * only read, and must have attr->size bytes, which may be more than this build's struct.
 	 */
 	int (*open)(void *arg, const struct perf_event_attr *attr, int32_t pid, int32_t cpu,
 		    int group_fd, unsigned long flags);
 	void (*close)(void *arg, int fd);
-	/* PERF_EVENT_IOC_SET_FILTER: 0, or the errno. NULL: this kernel has no filters. */
+	/*
+	 * Calls PERF_EVENT_IOC_SET_FILTER. Returns 0, or the errno. NULL: this kernel has no filters.
+	 */
 	int (*set_filter)(void *arg, int fd, const char *filter);
 	void *arg;
 };
 
-/* The real one. */
+/* Returns the functions of the running kernel. */
 const struct event_kernel *event_kernel_real(void);
 
 /* The arguments of perf_event_open(2) besides the attr. */
@@ -38,14 +40,14 @@ struct event_target {
 	unsigned long flags;
 };
 
-/* Calls kernel->open() with a tail; attr->size does not matter. */
+/* Calls kernel->open() for an attr followed by `tail`. attr->size is ignored. */
 int event_open_attr(const struct event_kernel *kernel, const struct perf_event_attr *attr,
 		    const struct sp_attr_tail *tail, const struct event_target *target);
 
-/* 0, or the errno. */
+/* Sets an event's filter. Returns 0, or the errno. */
 int event_set_filter(const struct event_kernel *kernel, int fd, const char *filter);
 
-/* Attributes that a kernel accepts. All false: Linux 3.12. */
+/* Attributes that the kernel accepts. All false is Linux 3.12. */
 struct event_support {
 	bool comm_exec;   /* 3.16 */
 	bool mmap2;       /* 3.16 */
@@ -59,13 +61,12 @@ struct event_support {
 };
 
 /*
- * Asks with dummy events of our own task that count nothing. 0, or the errno with which
- * the kernel refuses the plainest event of all (paranoid 3, seccomp, no perf events):
- * rights_explain() turns it into cause and remedy.
+ * Tries attributes with dummy events on the own task, which count nothing. Returns 0, or the errno of
+ * the simplest event (paranoid 3, seccomp, no perf events); rights_explain() makes it an error.
  */
 int event_support_probe(const struct event_kernel *kernel, struct event_support *ret);
 
-/* The smallest attr.size that holds all fields of *attr that are not 0. */
+/* Returns the smallest attr.size that contains all fields of *attr that are not 0. */
 uint32_t event_attr_size(const struct perf_event_attr *attr);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Predicates of events that are recorded in a special way. */
+/* Predicates for events that are recorded in a special way. */
 #ifndef EVENT_KIND_H
 #define EVENT_KIND_H
 
@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "event/parse.h"
 
-/* A kprobe or uprobe of the PMUs of that name. */
+/* Whether the event is of the PMU kprobe or uprobe. */
 static inline bool event_is_probe(const struct event_spec *spec)
 {
 	return spec->pmu && (!strcmp(spec->pmu, "kprobe") || !strcmp(spec->pmu, "uprobe"));
@@ -20,8 +20,8 @@ static inline bool event_is_bpf_output(const struct event_spec *spec)
 }
 
 /*
- * Its samples have fields of their own (PERF_SAMPLE_RAW). A member that its leader's samples speak
- * for has none: perf would look for them in those of its leader.
+ * Whether its samples have raw fields (PERF_SAMPLE_RAW). A group member sampled by its leader has none,
+ * because perf would read them from the leader's samples.
  */
 static inline bool event_takes_raw(const struct event_spec *spec, bool is_member)
 {
@@ -29,7 +29,7 @@ static inline bool event_takes_raw(const struct event_spec *spec, bool is_member
 	       (event_is_bpf_output(spec) || spec->attr.type == PERF_TYPE_TRACEPOINT);
 }
 
-/* Something that happens at a place in code or data: each time is a sample, not one in many. */
+/* Whether the event happens at a place in code or data. Then every occurrence is sampled. */
 static inline bool event_is_occurrence(const struct event_spec *spec)
 {
 	return spec->attr.type == PERF_TYPE_TRACEPOINT || spec->attr.type == PERF_TYPE_BREAKPOINT ||
@@ -37,9 +37,9 @@ static inline bool event_is_occurrence(const struct event_spec *spec)
 }
 
 /*
- * It is for tasks, and inherited, although whole CPUs might be had: there is no period that a new
- * task would have to live through before its first sample, addresses are of one process, and what
- * is read of a group shall be of those who are recorded.
+ * Whether the event must be opened per task with inheritance, although CPU-wide events are permitted. A
+ * new task then samples from its first occurrence, addresses are of one process, and group counts are
+ * of the recorded tasks.
  */
 static inline bool event_is_for_tasks(const struct event_spec *spec)
 {
@@ -48,8 +48,8 @@ static inline bool event_is_for_tasks(const struct event_spec *spec)
 }
 
 /*
- * It must not be inherited: the kernel reads the name of what it probes again, from the memory of
- * the task that forks, and where that is another program fork(2) fails.
+ * Whether the event must not be inherited. At fork(2), the kernel reads the probe's name again from the
+ * task's memory; if another program runs there, fork(2) fails.
  */
 static inline bool event_is_not_inherited(const struct event_spec *spec)
 {
@@ -57,8 +57,8 @@ static inline bool event_is_not_inherited(const struct event_spec *spec)
 }
 
 /*
- * The name of an event of which one mode alone ('u', 'k') is left: "cycles:u" of "cycles",
- * "cycles:upp" of "cycles:ukpp", "cpu/event=1/u"; a tracepoint's stays. NULL when out of memory.
+ * Returns the name of an event of which only the mode `mode` ('u' or 'k') is left: "cycles:u" for
+ * "cycles", "cycles:upp" for "cycles:ukpp". Tracepoints keep their name. NULL when out of memory.
  */
 const char *event_name_with_mode(struct arena *arena, const char *name, char mode);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The event names that every Linux knows: perf's tables of hardware, software and cache events. */
+/* Event names that every Linux has: perf's tables of hardware, software and cache events. */
 #ifndef EVENT_NAMES_H
 #define EVENT_NAMES_H
 
@@ -14,10 +14,13 @@ struct event_code {
 	uint64_t config;
 };
 
-/* Find a name (not terminated); false if it is unknown. */
+/* Finds an event by its name, which needs no NUL; false if it is unknown. */
 bool event_name_find(const char *name, size_t size, struct event_code *ret);
 
-/* The names of a table, each once: hardware, then software events, aliases behind their name. */
+/*
+ * A name of the tables, without duplicates: hardware events, then software events. An alias follows its
+ * name.
+ */
 struct event_plain_name {
 	const char *name;
 	struct event_code code;
@@ -25,27 +28,30 @@ struct event_plain_name {
 size_t event_plain_count(void);
 struct event_plain_name event_plain_name(size_t index);
 
-/* The name that somebody who typed this may have meant, by edit distance; the caller's to free. */
+/* Returns the nearest name by edit distance, for a suggestion; the caller frees it. */
 struct sp_error *event_name_near(const char *name, size_t size, char **ret) SP_MUST_CHECK;
 
-/* Names near to one that was typed: the nearest of those that were considered. */
+/* Search for the name nearest to a typed one. */
 #define NEAR_LIMIT 128
 struct near_search {
 	const char *typed;
 	size_t typed_size;
 	unsigned int distance;
-	char name[NEAR_LIMIT + 1]; /* "" where none is near enough */
+	char name[NEAR_LIMIT + 1]; /* the nearest name so far; "" if none is near enough */
 };
 
-/* A third of it may be wrong: "cycels", "l1_dcache_loads", but not anything. */
+/* Begins a search. A third of the characters may be wrong: "cycels", "l1_dcache_loads". */
 struct near_search near_begin(const char *typed, size_t size);
 void near_consider(struct near_search *search, const char *name);
 
-/* The nearest of a list, or NULL; the caller's to free. */
+/* Returns the list's nearest name, which the caller frees; NULL if none is near. */
 struct sp_error *names_near(const char *typed, const struct name_list *names,
 			    char **ret) SP_MUST_CHECK;
 
-/* "L1-dcache-load-misses", as perf list has it, for PERF_TYPE_HW_CACHE; false where there is none. */
+/*
+ * Writes the name of a PERF_TYPE_HW_CACHE event as perf list prints it, "L1-dcache-load-misses"; false
+ * if the config has none.
+ */
 bool event_cache_name(uint64_t config, char *buffer, size_t size);
 
 #endif

@@ -29,7 +29,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 
-/* Terms of one event that say how it is opened, not which it is: bits of event_terms.given. */
+/* Terms that affect how one event is opened: bits of event_terms.given. */
 enum event_term {
 	EVENT_TERM_PERIOD = 1 << 0,
 	EVENT_TERM_FREQ = 1 << 1,
@@ -38,8 +38,8 @@ enum event_term {
 	EVENT_TERM_STACK_SIZE = 1 << 4,
 	EVENT_TERM_MAX_STACK = 1 << 5,
 	EVENT_TERM_MAX_EVENTS = 1 << 6,
-	EVENT_TERM_INHERIT = 1 << 7, /* inherit or no-inherit */
-	EVENT_TERM_OVERWRITE = 1 << 8, /* overwrite or no-overwrite */
+	EVENT_TERM_INHERIT = 1 << 7, /* the term inherit or no-inherit */
+	EVENT_TERM_OVERWRITE = 1 << 8, /* the term overwrite or no-overwrite */
 	EVENT_TERM_BRANCH_TYPE = 1 << 9,
 	EVENT_TERM_NAME = 1 << 10,
 	EVENT_TERM_PERCORE = 1 << 12,
@@ -56,64 +56,68 @@ enum event_terms_call_graph {
 	EVENT_TERMS_CALL_GRAPH_LBR,
 };
 
-/* `cycles/period=1000,call-graph=fp/`: what is not in `given` is 0. */
+/* Terms as in `cycles/period=1000,call-graph=fp/`. Members not in `given` are 0. */
 struct event_terms {
 	uint32_t given; /* bits of enum event_term */
 	uint64_t period, freq_hz;
 	bool time, inherit, overwrite, percore, aux_output;
 	enum event_terms_call_graph call_graph;
-	uint32_t stack_bytes;     /* copied of the stack; with dwarf */
-	uint32_t max_stack;       /* frames */
+	uint32_t stack_bytes;     /* size of stack copies, with call-graph=dwarf */
+	uint32_t max_stack;       /* limit of frames */
 	uint64_t branch_type;     /* PERF_SAMPLE_BRANCH_* */
-	uint32_t aux_action;      /* bits of attr.aux_action: 1 start paused, 2 pause, 4 resume */
+	uint32_t aux_action;      /* attr.aux_action: bit 1 start paused, 2 pause, 4 resume */
 	uint32_t aux_sample_bytes;
 };
 
-/* Values that `perf stat` has without an event of the kernel. */
+/* Values of `perf stat` that need no kernel event. */
 enum event_tool {
 	EVENT_TOOL_NONE,
-	EVENT_TOOL_DURATION_TIME, /* ns from start to end */
-	EVENT_TOOL_USER_TIME,     /* ns, as wait4() says */
+	EVENT_TOOL_DURATION_TIME, /* time from start to end, in ns */
+	EVENT_TOOL_USER_TIME,     /* user time by wait4(), in ns */
 	EVENT_TOOL_SYSTEM_TIME,
 };
 
-/* One event that was asked for. Pointers are of the specs' arena. */
+/* A requested event. Pointers belong to the specs' arena. */
 struct event_spec {
-	/* Name in perf's form: as typed, modifiers included ("cycles:u"), or the term name=. */
+	/*
+	 * Name in perf's form: as typed, with modifiers ("cycles:u"), or the value of the term name=.
+	 */
 	const char *name;
 	/*
 	 * type, config*, bp_* (kprobe_func and uprobe_path point into the arena), exclude_*,
-	 * precise_ip, pinned, exclusive; all else 0. `pinned` and `exclusive` are of leaders alone.
+	 * precise_ip; for leaders also pinned and exclusive. All else is 0.
 	 */
 	struct perf_event_attr attr;
 	struct sp_attr_tail tail; /* config3, config4 */
-	bool modes_given; /* u, k or h was typed */
-	bool guest_given; /* G or H was typed */
-	bool precise_max; /* P: as precise as there is, precise_ip is 3 */
-	bool by_bpf;      /* b: counted by BPF (perf stat) */
+	bool modes_given; /* a modifier u, k or h was given */
+	bool guest_given; /* a modifier G or H was given */
+	bool precise_max; /* modifier P, the highest available precision: precise_ip is 3 */
+	bool by_bpf;      /* modifier b: counted by BPF (perf stat) */
 	/* {a,b}: members follow their leader. */
 	size_t leader;          /* index in specs of the group's leader; its own if it is alone */
 	const char *group_name; /* "NAME{a,b}": NAME, or NULL; leaders only */
-	bool group_read;        /* S: samples of the leader hold all members' counts */
-	bool weak;              /* W: where the group is refused, its members are taken apart */
+	bool group_read;        /* modifier S: the leader's samples have all members' counts */
+	bool weak;              /* modifier W: if the kernel refuses the group, members are opened alone */
 	struct event_terms terms;
-	enum event_tool tool;   /* not NONE: attr is a dummy */
-	/* PMU events only: */
+	enum event_tool tool;   /* not NONE: a value without kernel event; attr is a dummy */
+	/* Only for PMU events: */
 	const char *pmu;        /* its name in sysfs; NULL for the kernel's generic types */
-	const char *unit;       /* unit of `scale` times the count ("Joules"); NULL: none */
-	double scale;           /* 1 where there is none */
-	bool snapshot, per_package; /* .snapshot, .per-pkg */
-	/* CPUs to count on; NULL: all. Uncore events count on one CPU for each socket. */
+	const char *unit;       /* unit of the count times `scale`, as "Joules"; NULL: none */
+	double scale;           /* 1 if the PMU states none */
+	bool snapshot, per_package; /* the event's files .snapshot and .per-pkg exist */
+	/*
+	 * CPUs on which it is counted; NULL: all. Uncore events are counted on one CPU of each socket.
+	 */
 	const uint32_t *cpus;
 	size_t cpu_count;
-	bool cpus_only;         /* it cannot follow a task: an uncore PMU's */
+	bool cpus_only;         /* it cannot be opened for a task, as events of uncore PMUs */
 };
 
-/* Zeroed: empty. */
+/* List of requested events. Zeroed: empty. */
 struct event_specs {
 	VEC(struct event_spec);
 	struct arena arena;
-	int32_t pid; /* the process that mem:PATH:SYMBOL is of; 0: none runs yet */
+	int32_t pid; /* process whose memory mem:PATH:SYMBOL is in; 0: none runs yet */
 };
 
 void event_specs_deinit(struct event_specs *specs);
@@ -129,13 +133,13 @@ struct sp_error *event_specs_parse(struct event_specs *specs, const struct sp_ct
 				   const char *text) SP_MUST_CHECK;
 
 /*
- * Appends the events of `text` as libpfm names them (--pfm-events): "NAME[:ATTRIBUTE]…", commas
- * between. SP_ERROR_UNSUPPORTED where libpfm is not there; else as above.
+ * Appends events by libpfm's names (--pfm-events): "NAME[:ATTRIBUTE]…", separated by commas. Fails with
+ * SP_ERROR_UNSUPPORTED without libpfm, else like event_specs_parse().
  */
 struct sp_error *event_specs_parse_pfm(struct event_specs *specs, const struct sp_ctx *ctx,
 				       const char *text) SP_MUST_CHECK;
 
-/* Appends what is sampled when nothing was asked for: cycles, as precisely as there is. */
+/* Appends the default event: cycles, with the highest available precision. */
 struct sp_error *event_specs_add_default(struct event_specs *specs,
 					 const struct sp_ctx *ctx) SP_MUST_CHECK;
 

@@ -8,7 +8,7 @@
 #include "event/pmu.h"
 #include "proc/tracefs.h"
 
-/* Part of the text. */
+/* Part of the event string. */
 struct slice {
 	const char *text;
 	size_t size;
@@ -27,15 +27,15 @@ static inline bool slice_is(struct slice slice, const char *text)
 struct parser {
 	struct event_specs *specs;
 	const struct sp_ctx *ctx;
-	const char *text, *end; /* the whole; *end is NUL */
+	const char *text, *end; /* the whole event string; *end is NUL */
 	const char *pos;
-	struct pmus pmus;       /* read when they are first asked for */
+	struct pmus pmus;       /* read on first use */
 	bool pmus_there;
-	struct tracefs tracefs; /* the same */
+	struct tracefs tracefs; /* read on first use */
 	bool tracefs_there;
 };
 
-/* The next character; NUL at the end. */
+/* Returns the next character; NUL at the end. */
 static inline char parser_at(const struct parser *parser)
 {
 	return parser->pos < parser->end ? *parser->pos : 0;
@@ -54,40 +54,40 @@ void parser_blanks(struct parser *parser);
 /* Whether a name or a list of modifiers may contain the character. */
 bool parser_in_word(char c);
 
-/* The word at parser->pos; may be empty. */
+/* Returns the word at parser->pos, and moves past it; it may be empty. */
 struct slice parser_word(struct parser *parser);
 
-/* Read up to one of `stops` or the end; a backslash escapes the next character. */
+/* Reads up to one of the characters `stops`, or to the end. A backslash escapes the next character. */
 struct slice parser_until(struct parser *parser, const char *stops);
 
-/* A copy in the specs' arena; NULL when out of memory. */
+/* Copies a slice to the specs' arena; NULL when out of memory. */
 char *parser_keep(struct parser *parser, struct slice slice);
 
-/* The same without backslashes. */
+/* Copies a slice without its backslashes to the specs' arena; NULL when out of memory. */
 char *parser_keep_plain(struct parser *parser, struct slice slice);
 
-/* SP_ERROR_INVALID: `event "TEXT": MESSAGE at character N`. The caller adds the remedy. */
+/* Returns SP_ERROR_INVALID with `event "TEXT": MESSAGE at character N`. The caller adds the remedy. */
 struct sp_error *parser_error(const struct parser *parser, const char *place, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* `event "TEXT"`, for errors that are made elsewhere. */
+/* Prefixes errors of other folders with `event "TEXT"`. */
 struct sp_error *parser_prefix(const struct parser *parser, const char *place,
 			       struct sp_error *error);
 
-/* A new spec with the defaults: alone, of no PMU. Room for it is in the specs afterwards. */
+/* Returns a spec with defaults: in no group, of no PMU. The specs then have room for it. */
 struct event_spec event_spec_make(const struct parser *parser);
 struct sp_error *parser_add(struct parser *parser, const struct event_spec *spec) SP_MUST_CHECK;
 
-/* PMUs and tracefs, read when first asked for. */
+/* Reads the PMUs, or tracefs, on first use. */
 struct sp_error *parser_pmus(struct parser *parser) SP_MUST_CHECK;
 struct sp_error *parser_tracefs(struct parser *parser) SP_MUST_CHECK;
 
-/* The whole slice: decimal, or hexadecimal with 0x. */
+/* Converts a whole slice: a decimal number, or a hexadecimal one with 0x. */
 bool slice_number(struct slice slice, uint64_t *ret);
 
-/* One of the terms between slashes, as typed: NAME[=VALUE]. */
+/* A term between slashes, as typed: NAME[=VALUE]. */
 struct term {
-	struct slice name, value; /* value.text NULL: there is none; quotes are gone */
+	struct slice name, value; /* without quotes; value.text is NULL if there is no value */
 	bool used;
 };
 
@@ -100,47 +100,52 @@ static inline void cleanup_terms(struct terms *terms)
 	vec_deinit(terms);
 }
 
-/* Reads "a=b,c/" behind a '/', the second '/' included. */
+/* Reads the terms "a=b,c/" after a slash, including the closing slash. */
 struct sp_error *terms_read(struct parser *parser, struct terms *terms) SP_MUST_CHECK;
 
-/*
- * Applies those terms that are not of one PMU alone (config=, period=, name=, …), and marks them
- * as used; others stay.
- */
+/* Applies the terms that all PMUs have (config=, period=, name=, …), and marks them as used. */
 struct sp_error *terms_apply_general(struct parser *parser, struct terms *terms,
 				     struct event_spec *spec) SP_MUST_CHECK;
 
-/* The error for the first term that nobody used, or NULL; with the PMU's own terms, if there is one. */
+/*
+ * Returns the error for the first unused term, with the terms of `pmu` if there is one; NULL if all are
+ * used.
+ */
 struct sp_error *terms_check_used(struct parser *parser, const struct terms *terms,
 				  const struct pmu *pmu) SP_MUST_CHECK;
 
-/* Modifiers behind a ':' or a '/': at least one. */
+/* Reads the modifiers after a colon or a slash: at least one. */
 struct sp_error *modifiers_read(struct parser *parser, struct slice *ret) SP_MUST_CHECK;
-/* To the specs from `first` to the last. `group`: of "{…}:modifiers", else of one event. */
+/*
+ * Applies modifiers to the specs from index `first`. `group`: they are a group's, "{…}:modifiers", not
+ * an event's.
+ */
 struct sp_error *modifiers_apply(struct parser *parser, struct slice text, size_t first,
 				 bool group) SP_MUST_CHECK;
-/* Whether a word can be nothing but modifiers. */
+/* Whether the word can only be modifiers. */
 bool modifiers_only(struct slice word);
 
-/* Each appends the specs of one form, from parser->pos (behind what `name` was read from). */
+/*
+ * Each function parses one form and appends its specs. parser->pos is after the characters of `name`.
+ */
 struct sp_error *parse_pmu_event(struct parser *parser, struct slice name) SP_MUST_CHECK;
 struct sp_error *parse_tracepoint(struct parser *parser, struct slice system) SP_MUST_CHECK;
-/* Whether tracefs, as far as it can be read, has that system; of globs, always. */
+/* Whether tracefs has the system, as far as it is readable; true for globs. */
 struct sp_error *tracepoint_system_exists(struct parser *parser, struct slice system,
 					  bool *ret) SP_MUST_CHECK;
 struct sp_error *parse_breakpoint(struct parser *parser) SP_MUST_CHECK;
 struct sp_error *parse_probe(struct parser *parser, struct slice kind) SP_MUST_CHECK;
 
 /*
- * The event `name` of all PMUs that have it, without slashes; *found_ret is false, and nothing
- * appended, where none has.
+ * Appends the event `name` of all PMUs that have it, given without slashes. *found_ret is false if none
+ * has it.
  */
 struct sp_error *parse_plain_pmu_event(struct parser *parser, struct slice name,
 				       bool *found_ret) SP_MUST_CHECK;
 
 /*
- * A generic hardware or cache event, once for each kind of processor where there are several
- * (hybrid); *found_ret is false, and nothing appended, where there is one kind.
+ * Appends a generic hardware or cache event, once for each kind of CPU of a hybrid machine. *found_ret
+ * is false, and nothing is appended, if there is only one kind.
  */
 struct sp_error *parse_hybrid_event(struct parser *parser, struct slice name,
 				    const struct event_spec *spec, bool *found_ret) SP_MUST_CHECK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A plan while it is made. Private to lib/event. */
+/* State while a plan is made. Private to lib/event. */
 #ifndef EVENT_PLANNER_H
 #define EVENT_PLANNER_H
 
@@ -12,13 +12,13 @@ struct planner {
 	const struct event_kernel *kernel;
 	const struct event_request *request;
 	struct event_plan *plan;
-	struct perf_event_attr base; /* common part of all events */
+	struct perf_event_attr base; /* attributes common to all events */
 	struct perf_event_attr sampling;
-	struct event_asked asked; /* the request's, as far as this kernel has it */
+	struct event_asked asked; /* requested options that this kernel supports */
 	enum event_callchain callchain;
 };
 
-/* The kernel's own default, assumed if the limit cannot be read. */
+/* The kernel's default limit, used if it cannot be read. */
 #define DEFAULT_MAX_HZ 100000
 
 static inline uint64_t planner_most_hz(const struct event_plan *plan)
@@ -26,7 +26,7 @@ static inline uint64_t planner_most_hz(const struct event_plan *plan)
 	return plan->rights.max_sample_hz ? plan->rights.max_sample_hz : DEFAULT_MAX_HZ;
 }
 
-/* A copy of the plan's; NULL when out of memory. */
+/* Copies a text to the plan's arena; NULL when out of memory. */
 static inline const char *planner_keep(struct event_plan *plan, const char *text)
 {
 	return arena_copy_string(&plan->arena, text, strlen(text));
@@ -43,22 +43,22 @@ static inline bool is_refusal(int errnum)
 	return errnum == EACCES || errnum == EPERM;
 }
 
-/* One event: tried, stepped down, and kept, or refused. */
+/* Plans one event: tries it, reduces attributes if needed, and adds it to the plan, or fails. */
 struct sp_error *planner_plan_event(struct planner *planner, const struct event_spec *spec,
 				    struct event_planned *event) SP_MUST_CHECK;
 
-/* The refused attempt, for event_field_blame(). */
+/* Returns the refused attempt for event_field_blame(). */
 struct event_refusal planner_refusal(const struct planner *planner, const char *name,
 				     const struct perf_event_attr *attr,
 				     const struct sp_attr_tail *tail, int errnum);
 
-/* The error if the kernel refuses a field of the attr; NULL: it refuses the event itself. */
+/* Returns the error if the kernel refuses a field of the attr; NULL if it refuses the event itself. */
 struct sp_error *planner_refused_field(const struct planner *planner, const char *name,
 				       const struct perf_event_attr *attr,
 				       const struct sp_attr_tail *tail,
 				       int errnum) SP_MUST_CHECK;
 
-/* Why the event is refused as it is. */
+/* Returns the error for an event that is refused with all reductions. */
 struct sp_error *planner_refused(const struct planner *planner, const struct event_spec *spec,
 				 const struct perf_event_attr *attr, int errnum) SP_MUST_CHECK;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The PMUs that the kernel describes below /sys/bus/event_source/devices (Documentation/ABI/
- * testing/sysfs-bus-event_source-devices-*): their types, the fields of their configs, and the
- * events that they name.
+ * PMUs in /sys/bus/event_source/devices (Documentation/ABI/testing/sysfs-bus-event_source-devices-*):
+ * their types, the fields of their configs, and their named events.
  */
 #ifndef EVENT_PMU_H
 #define EVENT_PMU_H
@@ -15,15 +14,18 @@
 #include "base/vec.h"
 #include "proc/tracefs.h"
 
-/* A directory of each. */
+/* Directory with one directory for each PMU. */
 #define PMU_DEVICES "/sys/bus/event_source/devices"
 
-#define PMU_CONFIG_COUNT 5 /* config, config1 to config4 */
+#define PMU_CONFIG_COUNT 5 /* config, and config1 to config4 */
 
-/* A field: "umask" is "config:8-15". Its value's bits go to the bits that are set, from below. */
+/*
+ * A named field: "umask" is "config:8-15". The value's bits are put at the set bits of `bits`, lowest
+ * first.
+ */
 struct pmu_format {
 	const char *name;
-	uint32_t config; /* below PMU_CONFIG_COUNT */
+	uint32_t config; /* index of the config word */
 	uint64_t bits;
 };
 
@@ -31,16 +33,16 @@ struct pmu_format {
 struct pmu {
 	const char *name;
 	uint32_t type; /* attr.type */
-	bool is_core;   /* counts what a processor executes, and follows tasks */
-	bool is_uncore; /* it has a cpumask: counts on those CPUs, and for all that runs */
-	bool loaded;    /* the members below have been read */
+	bool is_core;   /* counts code of a CPU, and can follow tasks */
+	bool is_uncore; /* has a cpumask: counts on these CPUs, for all tasks */
+	bool loaded;    /* the members below are read */
 	struct pmu_format *formats;
 	size_t format_count;
-	const uint32_t *cpus; /* cpumask, or (hybrid) the CPUs that are of this kind; NULL: all */
+	const uint32_t *cpus; /* cpumask, or the CPUs of this kind (hybrid); NULL: all */
 	size_t cpu_count;
 };
 
-/* Zeroed: empty. */
+/* List of PMUs. Zeroed: empty. */
 struct pmus {
 	VEC(struct pmu);
 	const struct sp_ctx *ctx;
@@ -48,13 +50,13 @@ struct pmus {
 };
 
 /*
- * Names and types of all, by name. Where there is no sysfs there are none. Fails for want of
- * memory, and with SP_ERROR_FORMAT where a type is no number.
+ * Reads names and types of all PMUs, sorted by name. Without sysfs there are none. Fails when out of
+ * memory, or with SP_ERROR_FORMAT if a type is not a number.
  */
 struct sp_error *pmus_read(struct pmus *pmus, const struct sp_ctx *ctx) SP_MUST_CHECK;
 void pmus_deinit(struct pmus *pmus);
 
-/* The PMU of exactly that name, or NULL. */
+/* Returns the PMU with exactly that name, or NULL. */
 struct pmu *pmus_find(const struct pmus *pmus, const char *name, size_t size);
 
 /*
@@ -63,31 +65,31 @@ struct pmu *pmus_find(const struct pmus *pmus, const char *name, size_t size);
  */
 bool pmu_matches(const struct pmu *pmu, const char *typed, size_t size);
 
-/* Reads formats and cpumask, once. SP_ERROR_FORMAT names the file that is damaged. */
+/* Reads the PMU's formats and cpumask, once. SP_ERROR_FORMAT has the path of a damaged file. */
 struct sp_error *pmu_load(struct pmus *pmus, struct pmu *pmu) SP_MUST_CHECK;
 
 const struct pmu_format *pmu_format_find(const struct pmu *pmu, const char *name, size_t size);
 
-/* The largest value of a field. */
+/* Returns the field's largest value. */
 uint64_t pmu_format_max(const struct pmu_format *format);
 
-/* The field's bits for a value. */
+/* Returns the config bits for a value of the field. */
 uint64_t pmu_format_place(const struct pmu_format *format, uint64_t value);
 
-/* An event that a PMU names. */
+/* A named event of a PMU. */
 struct pmu_event {
 	const char *name;  /* spelled as in sysfs */
 	const char *terms; /* "event=0x3c,umask=1" */
-	const char *unit;  /* NULL: none */
-	double scale;      /* 1: none */
+	const char *unit;  /* unit of the scaled count; NULL: none */
+	double scale;      /* factor of the count; 1: none */
 	bool snapshot, per_package;
 };
 
-/* The event of that name, whatever its case; ret->name is NULL where there is none. */
+/* Finds an event by name, ignoring case; ret->name is NULL if there is none. */
 struct sp_error *pmu_event_find(struct pmus *pmus, const struct pmu *pmu, const char *name,
 				size_t size, struct pmu_event *ret) SP_MUST_CHECK;
 
-/* The names of all its events, sorted. */
+/* Lists the names of the PMU's events, sorted. */
 struct sp_error *pmu_event_names(const struct pmus *pmus, const struct pmu *pmu,
 				 struct name_list *list) SP_MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Permissions of this process, and remedies for missing ones. The facts are read once; each
- * decision is a pure function of them.
+ * Permissions of this process, and remedies for missing ones. The facts are read once; decisions are
+ * pure functions of them.
  */
 #ifndef EVENT_RIGHTS_H
 #define EVENT_RIGHTS_H
@@ -16,40 +16,46 @@
 
 struct rights {
 	bool has_perf;          /* /proc/sys/kernel/perf_event_paranoid exists */
-	int32_t paranoid;       /* kernel.perf_event_paranoid; 2 where it cannot be read */
+	int32_t paranoid;       /* kernel.perf_event_paranoid; 2 if it is unreadable */
 	uint64_t mlock_kb;      /* kernel.perf_event_mlock_kb, for each CPU */
-	uint64_t max_sample_hz; /* kernel.perf_event_max_sample_rate; 0 unknown */
-	uint32_t max_stack;     /* kernel.perf_event_max_stack: frames of a chain */
+	uint64_t max_sample_hz; /* kernel.perf_event_max_sample_rate; 0: unknown */
+	uint32_t max_stack;     /* kernel.perf_event_max_stack: limit of frames in a call chain */
 	int32_t kptr_restrict;
-	uint64_t capabilities;  /* effective, bit CAP_*; 0 in a foreign user namespace */
-	bool seccomp;           /* a seccomp filter is on */
-	bool container;         /* seems to run in one (docker, podman, lxc, kubernetes) */
+	uint64_t capabilities;  /* effective capabilities as bits CAP_*; 0 in another user namespace */
+	bool seccomp;           /* a seccomp filter is active */
+	bool container;         /* it seems to run in a container (docker, podman, lxc, kubernetes) */
 	uint32_t online_cpus;
 	uint32_t page_size;
-	uint64_t memlock_bytes; /* RLIMIT_MEMLOCK, soft; UINT64_MAX: none */
-	uint64_t files, files_max; /* RLIMIT_NOFILE, soft and hard */
-	char release[64];       /* "6.1.0-18-amd64"; "" unknown */
+	uint64_t memlock_bytes; /* RLIMIT_MEMLOCK, soft limit; UINT64_MAX: unlimited */
+	uint64_t files, files_max; /* RLIMIT_NOFILE, soft and hard limit */
+	char release[64];       /* kernel release, "6.1.0-18-amd64"; "": unknown */
 };
 
-/* Facts from below the ctx root and from the process itself. Missing files have defaults. */
+/*
+ * Reads the facts, from files below the ctx root and from the process itself. Missing files have
+ * defaults.
+ */
 struct sp_error *rights_read(const struct sp_ctx *ctx, struct rights *ret) SP_MUST_CHECK;
 
-/* CAP_PERFMON (Linux 5.8) or CAP_SYS_ADMIN. */
+/* Whether the process has CAP_PERFMON (Linux 5.8) or CAP_SYS_ADMIN. */
 bool rights_perfmon(const struct rights *rights);
-/* By what the facts say; the kernel has the last word (security modules). */
+/*
+ * Whether kernel mode or CPU-wide events are permitted by the facts. Security modules may still refuse
+ * them.
+ */
 bool rights_kernel_mode(const struct rights *rights); /* paranoid <= 1 or perfmon */
 bool rights_cpu_wide(const struct rights *rights);    /* paranoid <= 0 or perfmon */
 
-/* A step from what was asked to what is done. Strings belong to the notes. */
+/* A difference between request and recording. Strings belong to the notes. */
 struct event_note {
-	const char *asked;  /* "cycles" */
-	const char *done;   /* "sampling cpu-clock instead" */
-	const char *why;    /* "this machine has no hardware counters" */
+	const char *asked;  /* requested: "cycles" */
+	const char *done;   /* done: "sampling cpu-clock instead" */
+	const char *why;    /* cause: "this machine has no hardware counters" */
 	const char *remedy; /* "sudo sysctl …", or NULL */
-	const char *line;   /* "ASKED: WHY; DONE (REMEDY)" for people, without newline */
+	const char *line;   /* "ASKED: WHY; DONE (REMEDY)" for messages, without newline */
 };
 
-/* Zeroed: empty. */
+/* List of notes. Zeroed: empty. */
 struct event_notes {
 	VEC(struct event_note);
 	struct arena arena;
@@ -57,22 +63,22 @@ struct event_notes {
 
 void event_notes_deinit(struct event_notes *notes);
 
-/* Fails only for want of memory. */
+/* Adds a note. Fails only when out of memory. */
 struct sp_error *event_notes_add(struct event_notes *notes, const char *asked, const char *done,
 				 const char *why, const char *remedy) SP_MUST_CHECK;
 
 /* The refused action, for rights_explain(). */
 enum rights_action {
-	RIGHTS_ANY_EVENT,  /* even the plainest event */
-	RIGHTS_KERNEL,     /* kernel mode */
-	RIGHTS_CPU_WIDE,   /* all processes of a CPU (-a, -C) */
-	RIGHTS_TASK,       /* another user's or a privileged process */
-	RIGHTS_CGROUP,     /* a control group's, of an event that there is */
+	RIGHTS_ANY_EVENT,  /* opening even the simplest event */
+	RIGHTS_KERNEL,     /* sampling kernel mode */
+	RIGHTS_CPU_WIDE,   /* sampling all processes of a CPU (-a, -C) */
+	RIGHTS_TASK,       /* sampling a process of another user, or a privileged one */
+	RIGHTS_CGROUP,     /* sampling a control group, by an event that exists */
 };
 
 /*
- * The action to blame if a control group's event cannot be opened on a CPU. A PMU's event may not
- * exist, which is no fault of the group.
+ * Returns the action to blame if a control group's event cannot be opened on a CPU. A missing PMU event
+ * is not the group's fault.
  */
 static inline enum rights_action rights_of_group(const struct perf_event_attr *attr)
 {
@@ -80,14 +86,13 @@ static inline enum rights_action rights_of_group(const struct perf_event_attr *a
 }
 
 /*
- * The error for an event that the kernel refused with `errnum`: the cause by the
- * facts, and the remedy that fits here (sysctl, setcap, --cap-add, another user). `name` is
- * the event's.
+ * Returns the error for an event that the kernel refused with `errnum`: the cause by the facts, and a
+ * remedy for this machine (sysctl, setcap, --cap-add, another user). `name` is the event's.
  */
 struct sp_error *rights_explain(const struct rights *rights, enum rights_action action,
 				const char *name, int errnum) SP_MUST_CHECK;
 
-/* Data pages of each ring: powers of two. */
+/* Data pages of a ring buffer of each role: powers of two. */
 struct ring_pages {
 	uint32_t samples, sideband;
 };
@@ -104,8 +109,7 @@ struct sp_error *rights_fit_rings(const struct rights *rights, uint32_t cpu_coun
 				  struct ring_pages *ret) SP_MUST_CHECK;
 
 /*
- * The next smaller pair; SP_ERROR_LIMIT with cause and remedy when there is none
- * (1 page each).
+ * Sets the next smaller pair. Fails with SP_ERROR_LIMIT, with cause and remedy, if both have one page.
  */
 struct sp_error *rights_shrink_rings(const struct rights *rights,
 				     struct ring_pages *pages) SP_MUST_CHECK;

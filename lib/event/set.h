@@ -21,8 +21,9 @@
 struct event_set;
 
 /*
- * The plan is borrowed and must outlive the set, as must the calling thread (holders are
- * its events). `cpus` are copied. Fails with SP_ERROR_LIMIT where file descriptors run out.
+ * Opens the holders. The plan is borrowed and must outlive the set. The calling thread must, too,
+ * because holders are its events. `cpus` is copied. Fails with SP_ERROR_LIMIT without free file
+ * descriptors.
  */
 struct sp_error *event_set_new(const struct event_kernel *kernel, const struct event_plan *plan,
 			       const uint32_t *cpus, size_t cpu_count,
@@ -31,23 +32,26 @@ struct sp_error *event_set_new(const struct event_kernel *kernel, const struct e
 /* Closes all events. NULL is allowed. */
 void event_set_free(struct event_set *set);
 
-/* Descriptor for mmap and poll of a CPU's ring; `cpu_index` is an index in `cpus`. */
+/*
+ * Returns the file descriptor for mmap and poll of a CPU's ring buffer. `cpu_index` is an index in
+ * `cpus`.
+ */
 int event_set_ring_fd(const struct event_set *set, size_t cpu_index, enum event_role role);
 
 /*
- * A descriptor of that sample event (as in event_set_events()) that is open on that CPU, whose
- * records go to the CPU's ring; -1 if there is none.
+ * Returns a file descriptor of a sampling event (index as in event_set_events()) that is open on that
+ * CPU and writes to its ring buffer; -1 if there is none.
  */
 int event_set_fd(const struct event_set *set, size_t event, size_t cpu_index);
 
 enum event_place_status {
 	EVENT_PLACE_NEW,
 	EVENT_PLACE_OPEN,
-	EVENT_PLACE_GONE, /* the task ended (ESRCH) */
-	EVENT_PLACE_OFFLINE, /* the CPU went away (ENODEV) */
+	EVENT_PLACE_GONE, /* the task has ended (ESRCH) */
+	EVENT_PLACE_OFFLINE, /* the CPU is offline (ENODEV) */
 };
 
-/* A place at which a role's events are opened: one task on one CPU, or all tasks of a CPU. */
+/* A place where a role's events are opened: one task, or all tasks of a CPU. */
 struct event_place {
 	int32_t tid;        /* -1: all tasks of the CPU */
 	uint32_t cpu_index;
@@ -65,26 +69,30 @@ struct event_place {
 struct sp_error *event_set_open(struct event_set *set, enum event_role role,
 				struct event_place *places, size_t count) SP_MUST_CHECK;
 
-/* How many descriptors that many places need, for rights_raise_files(); holders included. */
+/*
+ * Returns the number of file descriptors for that many places, holders included, for
+ * rights_raise_files().
+ */
 uint64_t event_set_fds_needed(const struct event_plan *plan, size_t cpu_count, size_t place_count);
 
-/* All events of a role. A task that ended is no error. */
+/* Enables all events of a role. A task that ended is not an error. */
 struct sp_error *event_set_enable(struct event_set *set, enum event_role role) SP_MUST_CHECK;
 struct sp_error *event_set_disable(struct event_set *set, enum event_role role) SP_MUST_CHECK;
 
-/* One of the plan's samples. */
+/* Enables or disables one of the plan's sampling events. */
 struct sp_error *event_set_switch(struct event_set *set, size_t index, bool on) SP_MUST_CHECK;
 
 /*
- * How long the side-band's event of that CPU has been on, by the kernel's own clock: one whose CPU
- * went offline stands still, also when the CPU is back. Of sets of whole CPUs. False: it has none.
+ * Returns how long a CPU's metadata event has been enabled, by the kernel's clock. It stops when the
+ * CPU goes offline, and does not continue afterwards. Only for CPU-wide sets. False if there is no such
+ * event.
  */
 bool event_set_time_on(const struct event_set *set, size_t cpu_index, uint64_t *ns_ret);
 
-/* An event that was opened again: its id, and the one that event_set_events() has. */
+/* An event that was opened again: its new id, and its id in event_set_events(). */
 struct event_renamed {
 	uint64_t id, listed;
-	uint64_t counted; /* before */
+	uint64_t counted; /* count before it was opened again */
 	uint32_t event;   /* index in event_set_events() */
 };
 
@@ -108,14 +116,14 @@ struct sp_error *event_set_reopen(struct event_set *set, size_t cpu_index,
 struct sp_error *event_set_events(struct event_set *set, const struct sp_event **ret,
 				  size_t *count_ret) SP_MUST_CHECK;
 
-/* An event's counts over all places, children included. */
+/* An event's count over all places, children included. */
 struct event_total {
 	uint64_t value;
-	uint64_t lost; /* samples; of kernels before 6.0: 0 */
+	uint64_t lost; /* lost samples; 0 before Linux 6.0 */
 	bool lost_known;
 };
 
-/* `index` as in event_set_events(). */
+/* Reads an event's total. `index` as in event_set_events(). */
 struct sp_error *event_set_read(const struct event_set *set, size_t index,
 				struct event_total *ret) SP_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Events by the names that processors' vendors give them, through libpfm. */
+/* Events by the names of processor vendors, through libpfm. */
 #ifndef EVENT_VENDOR_H
 #define EVENT_VENDOR_H
 
@@ -9,24 +9,25 @@
 enum vendor_answer {
 	VENDOR_FOUND,
 	VENDOR_UNKNOWN,
-	VENDOR_BAD_ATTRIBUTE, /* the event is known, what stands behind it is not */
-	VENDOR_NO_LIBRARY,    /* libpfm is not installed, or this build is without it */
+	VENDOR_BAD_ATTRIBUTE, /* the event exists, but not one of its attributes */
+	VENDOR_NO_LIBRARY,    /* libpfm is not installed, or this build cannot use it */
 };
 
 /*
- * "skl::INST_RETIRED:ANY_P:u" with modifiers as libpfm has them. The attr has type, config*,
- * exclude_*, precise_ip and the like; all else is 0. *why_ret, libpfm's words, is static.
- * To be called by one thread at a time: libpfm has state of its own.
+ * Finds "skl::INST_RETIRED:ANY_P:u" with libpfm's modifiers. Sets the attr's type, config*, exclude_*,
+ * precise_ip and similar members; others are 0. *why_ret is libpfm's message, a static string. Not
+ * thread-safe, because libpfm has global state.
  */
 enum vendor_answer vendor_event_find(const char *name, struct perf_event_attr *ret,
 				     const char **why_ret);
 
-/* One event, "pmu::NAME" or "pmu::NAME:UMASK", and what it counts; false ends the list. */
+/*
+ * Callback for one event, "pmu::NAME" or "pmu::NAME:UMASK", and its description. False ends the list.
+ */
 typedef bool vendor_event_fn(void *arg, const char *name, const char *description);
 
 /*
- * All events that libpfm knows of this processor. VENDOR_BAD_ATTRIBUTE where the list was ended by
- * `event`.
+ * Lists all events that libpfm has for this CPU. VENDOR_BAD_ATTRIBUTE if the callback ended the list.
  */
 enum vendor_answer vendor_events_list(vendor_event_fn *event, void *arg);
 
